@@ -3,8 +3,7 @@
  * A family is a table of parameters, rules, derived values, launch stages and workspace regions,
  * and the templates of its stages (kernels/NAME/NAME.c beside NAME.cl.in). Every expression in a
  * table sees the device facts (facts.inc), the precision (HALF, SINGLE, DOUBLE, ELEM_BYTES,
-         REAL_BYTES), the
- * transposes (TA, TB), the parameters, and the derived values above it.
+ * REAL_BYTES), the transposes (TA, TB), the parameters, and the derived values above it.
  */
 #ifndef KILN_CORE_FAMILY_H
 #define KILN_CORE_FAMILY_H

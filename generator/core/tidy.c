@@ -49,6 +49,23 @@ static void name_function(const char *p, struct function *function)
     function->name_len = (size_t) (open - name);
 }
 
+/* Does a function's head begin at p? A line `{` ends it; what has a `;`, a directive or an
+ * attribute before that is left alone. */
+static bool is_head(const char *p)
+{
+    for (; *p; p = next_line(p)) {
+        const char *end = line_end(p);
+        if (*p == '{' && end == p + 1)
+            return true;
+        if (*p == '#' || memchr(p, ';', (size_t) (end - p)))
+            return false;
+        for (const char *q = p; q < end; q++)
+            if (starts_with(q, "__attribute__"))
+                return false;
+    }
+    return false;
+}
+
 /* Lists the functions of a text; returns how many. */
 static unsigned list_functions(const char *text, struct function functions[MAX_FUNCTIONS])
 {
@@ -59,7 +76,8 @@ static unsigned list_functions(const char *text, struct function functions[MAX_F
             comment = comment ? comment : p;
             continue;
         }
-        if (starts_with(p, "static ") && memchr(p, '(', (size_t) (line_end(p) - p))) {
+        if (starts_with(p, "static ") && memchr(p, '(', (size_t) (line_end(p) - p)) &&
+            is_head(p)) {
             struct function *function = &functions[num++];
             *function = (struct function) { .begin = comment ? comment : p };
             name_function(p, function);
@@ -68,9 +86,6 @@ static unsigned list_functions(const char *text, struct function functions[MAX_F
             function->end = next_line(p);
             if (*function->end == '\n')
                 function->end++;
-            else
-                /* Without a blank line below, that above stays. */
-                function->end = next_line(p);
         }
         comment = NULL;
     }
@@ -122,12 +137,23 @@ static void drop_functions(char *text)
 
 /* ---- what adds or multiplies nothing ---- */
 
+/* Where a preprocessor line ends, with those that go on from it. */
+static const char *skip_directive(const char *p)
+{
+    const char *end = line_end(p);
+    while (end > p && end[-1] == '\\' && *end)
+        end = line_end(end + 1);
+    return end;
+}
+
 /* Where a string, a character, a comment or a preprocessor line that begins at p ends; p: none
  * does. */
 static const char *skip_opaque(const char *text, const char *p)
 {
-    if (starts_with(p, "//") || (*p == '#' && (p == text || p[-1] == '\n')))
+    if (starts_with(p, "//"))
         return line_end(p);
+    if (*p == '#' && (p == text || p[-1] == '\n'))
+        return skip_directive(p);
     if (*p != '"' && *p != '\'')
         return p;
     const char quote = *p;
@@ -137,19 +163,37 @@ static const char *skip_opaque(const char *text, const char *p)
     return *p == quote ? p + 1 : p;
 }
 
+/* Does the text before p end with an operand? A `)` may end a cast. */
+static bool ends_operand(const char *text, const char *p, bool casts)
+{
+    const char *word = p;
+    while (word > text && is_name_char(word[-1]))
+        word--;
+    if (word == p)
+        return p > text && (p[-1] == ']' || (p[-1] == ')' && !casts));
+    return !(p - word == 6 && !memcmp(word, "return", 6)) && !(p - word == 4 &&
+           !memcmp(word, "case", 4));
+}
+
 /* Does an operation that changes nothing begin at p, " + 0" say, behind an operand? What follows
  * must not bind the number. */
 static bool is_idle(const char *text, const char *p)
 {
-    if (p == text || (!is_name_char(p[-1]) && p[-1] != ')' && p[-1] != ']'))
-        return false;
     const bool adds = starts_with(p, " + 0") || starts_with(p, " - 0");
     const bool scales = starts_with(p, " * 1") || starts_with(p, " / 1");
-    const char *behind = p + 4;
-    if ((!adds && !scales) || is_name_char(*behind) || *behind == '.')
+    if ((!adds && !scales) || !ends_operand(text, p, adds))
         return false;
-    const char *next = behind + strspn(behind, " ");
-    return scales || (*next != '*' && *next != '/' && *next != '%');
+    const char *behind = p + 4, *next = behind + strspn(behind, " \t\n");
+    return !is_name_char(*behind) && *behind != '.' &&
+           (scales || (*next != '*' && *next != '/' && *next != '%'));
+}
+
+/* Is the parenthesis at p part of an expression, and not of a call or a statement? */
+static bool is_of_expression(const char *text, const char *p)
+{
+    while (p > text && p[-1] == ' ')
+        p--;
+    return p == text || strchr("+-*/%&|^<>=,([?:", p[-1]);
 }
 
 static void drop_idle(char *text)
@@ -168,7 +212,7 @@ static void drop_idle(char *text)
             while (name > text && is_name_char(name[-1]))
                 name--;
             if (*p == ')' && name < out && name > text && name[-1] == '(' &&
-                (name - text == 1 || strchr(" ([", name[-2]))) {
+                is_of_expression(text, name - 1)) {
                 memmove(name - 1, name, (size_t) (out - name));
                 out--;
                 p++;
@@ -182,19 +226,21 @@ static void drop_idle(char *text)
 
 /* ---- long lines ---- */
 
-/* Does a part of an expression begin behind the blank at p: with an operator, or one more string? */
+/* Does a part of an expression begin behind the blank at p: with an operator, or a string? */
 static bool begins_part(const char *p)
 {
     return p[1] == '"' || (p[1] && strchr("+-*/%&|^<>=?:", p[1]) &&
                            (p[2] == ' ' || (p[2] && p[3] == ' ')));
 }
 
-/* The blank where the text [p, end) is broken best, at `limit` at the latest: behind a comma, or
+/* The blank where the text [p, end) is broken best, at `limit` if that can be: behind a comma, or
  * before an operator. NULL: nowhere. */
 static const char *find_break(const char *p, const char *limit, const char *end)
 {
     const char *comma = NULL, *part = NULL;
-    for (const char *q = p; q < end && q <= limit; q++) {
+    for (const char *q = p; q < end && (q <= limit || (!comma && !part)); q++) {
+        if (starts_with(q, "//"))
+            break;
         if (*q == '"' || *q == '\'') {
             q = skip_opaque(p, q) - 1;
             continue;
@@ -223,8 +269,7 @@ static void add_code(struct text *out, const char *p, const char *end)
     size_t lead = 0;
     p += indent;
     for (; (size_t) (end - p) + indent + lead > WIDTH; p = at + 1, lead = CONTINUED) {
-        at = indent + lead < WIDTH && *p != '#' ? find_break(p, p + WIDTH - indent - lead, end)
-                                                : NULL;
+        at = indent + lead < WIDTH ? find_break(p, p + WIDTH - indent - lead, end) : NULL;
         if (!at)
             break;
         text_add(out, "%*s", (int) (indent + lead), "");
@@ -237,8 +282,8 @@ static void add_code(struct text *out, const char *p, const char *end)
     text_add(out, "\n");
 }
 
-/* Adds the words of a comment to a line that is `at` long, or 0, and to as many as they take; returns
- * how long the last one is. */
+/* Adds the words of a comment to a line that is `at` long, or 0, and to as many as they take;
+ * returns how long the last one is. */
 static size_t add_words(struct text *out, const char *p, const char *end, size_t indent, size_t at)
 {
     while (p < end) {
@@ -283,6 +328,12 @@ static char *break_lines(const char *text)
     struct text out = { NULL };
     for (const char *p = text; *p;) {
         const size_t indent = strspn(p, " ");
+        if (*p == '#') {
+            add_span(&out, p, skip_directive(p));
+            text_add(&out, "\n");
+            p = next_line(skip_directive(p));
+            continue;
+        }
         if (line_end(p) - p > WIDTH && is_comment(p, indent)) {
             p = add_comment(&out, p);
             continue;
@@ -303,7 +354,9 @@ static char *break_lines(const char *text)
 char *tidy(char *text)
 {
     drop_functions(text);
-    drop_idle(text);
+    /* What a macro stands for is not looked at. */
+    if (!strstr(text, "#define"))
+        drop_idle(text);
     char *broken = *text ? break_lines(text) : text;
     if (broken != text)
         free(text);

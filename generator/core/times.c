@@ -275,27 +275,34 @@ static struct times_task *new_task(struct times *times, const struct record *r)
     return t;
 }
 
-bool times_add(const struct records *records, enum record_kind kind, struct times *times)
+static bool add_rows(const struct records *records, enum record_kind kind, struct times *times)
 {
     for (size_t i = 0; i < records->num; i++) {
         const struct record *r = &records->rows[i];
-        const bool is_meant = r->kind == kind || (r->kind == RECORD_AGAIN && kind == RECORD_HELD);
-        const int c = is_meant && r->precision == times->precision && record_is_timed(r)
+        const int c = r->kind == kind && r->precision == times->precision && record_is_timed(r)
                 ? times_find(times, &r->config) : -1;
         if (c < 0)
             continue;
         struct times_task *t = find_task(times, r);
         if (!t && !(t = new_task(times, r)))
             return false;
-        /* Of many that are timed once the fastest was also lucky. So where the few fastest were timed
-         * again, their second times count, and the best is the best of these. */
-        if (r->kind == RECORD_AGAIN && !t->is_again)
+        if (kind == RECORD_AGAIN && !t->is_again) {
+            t->is_again = true;
             t->best = HUGE_VAL;
-        t->is_again = t->is_again || r->kind == RECORD_AGAIN;
-        t->seconds[c] = r->kind == RECORD_AGAIN ? r->seconds : fmin(t->seconds[c], r->seconds);
+        }
+        t->seconds[c] = kind == RECORD_AGAIN ? r->seconds : fmin(t->seconds[c], r->seconds);
         t->best = fmin(t->best, r->seconds);
     }
     return true;
+}
+
+/* Of many that are timed once the fastest was also lucky. So where the few fastest were timed
+ * again, their second times count, and the best is the best of these, in whatever order the rows
+ * came. */
+bool times_add(const struct records *records, enum record_kind kind, struct times *times)
+{
+    return add_rows(records, kind, times) &&
+           (kind != RECORD_HELD || add_rows(records, RECORD_AGAIN, times));
 }
 
 void times_add_generic(const struct records *records, struct times *times)

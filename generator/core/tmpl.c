@@ -247,7 +247,8 @@ static struct line read_line(const char *p, int number)
         text.p++;
         l.word = take_word(&text);
         l.rest = trim(text);
-        l.kind = starts_with(text, "//") ? DIR_COMMENT : find_directive(l.word);
+        const bool is_remark = l.word.p == l.word.end && starts_with(text, "//");
+        l.kind = is_remark ? DIR_COMMENT : find_directive(l.word);
     }
     return l;
 }
@@ -691,6 +692,7 @@ static void render_file(struct render *r, const struct tmpl_file *file, size_t g
     struct scope *scope = r->scope;
     const size_t floor = scope->floor, taken = scope->num;
     r->file = file;
+    r->line = 1;
     struct line l = read_line(file->text, 1);
     for (; !r->failed && (l.kind == DIR_TAKES || l.kind == DIR_COMMENT); l = advance(r, &l))
         if (l.kind == DIR_TAKES)

@@ -7,8 +7,8 @@
  *   @let NAME = EXPR                 until the end of the enclosing block
  *   @include FILE                    a fragment: another template, indented as the directive is
  *   @include FILE NAME = EXPR; ...   the same, with these names set for it
- *   @takes NAME NAME ...             at the head of a fragment: the names that it uses of those that
- *                                    are set where it is included
+ *   @takes NAME NAME ...             at the head of a fragment: the names that it uses of those
+ *                                    that are set where it is included
  *   @wrap FILE NAME = EXPR; ... / @end    a fragment around the lines between
  *   @body                            in such a fragment: these lines, as if they were not wrapped
  *   @// TEXT                         a remark about the template
@@ -16,9 +16,10 @@
  * A directive stands alone on its line; its line leaves nothing behind. The list is closed.
  *
  * Every template sees the names that rendering began with, what a family's table defines, and can
- * not set them anew. Names that templates set are seen to the end of the block, and by a fragment only if it takes them or
- * is given them. An undefined name, a name that is taken but not set or given but not taken, an
- * unknown directive, an unclosed block: each is an error with file and line.
+ * not set them anew. Names that templates set are seen to the end of the block, and by a fragment
+ * only if it takes them or is given them. An undefined name, a name that is taken but not set or
+ * given but not taken, an unknown directive, an unclosed block: each is an error with file and
+ * line.
  */
 #ifndef KILN_CORE_TMPL_H
 #define KILN_CORE_TMPL_H

@@ -122,7 +122,7 @@ bool report_choice(const struct report *report, const struct precision *precisio
     text_add(report->text, "<div class=\"maps\">\n");
     const bool ok = add_kind(report, precision, RECORD_OWN, "The application's own shapes") &&
                     add_kind(report, precision, RECORD_MATRIX, "Shapes used for choosing") &&
-                    add_kind(report, precision, RECORD_HELD, "Shapes held back: what is lost "
+                    add_kind(report, precision, RECORD_HELD, "Held-out shapes: what is lost "
                             "elsewhere");
     text_add(report->text, "</div>\n");
     return ok;

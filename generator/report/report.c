@@ -180,7 +180,7 @@ static void add_summary(const struct report *report)
     text_add(report->text, "<table><thead><tr><th>precision</th><th class=\"num\">searches</th>"
             "<th class=\"num\">rows</th><th class=\"num\">failed</th><th class=\"num\">seconds</th>"
             "<th class=\"num\">best GFLOP/s</th><th class=\"num\">recipes</th>"
-            "<th class=\"num\">lost by choosing, shapes held back</th></tr></thead>\n<tbody>\n");
+            "<th class=\"num\">lost by choosing, held-out shapes</th></tr></thead>\n<tbody>\n");
     for (size_t i = 0; i < num_precisions; i++)
         add_summary_row(report, &precisions[i]);
     text_add(report->text, "</tbody></table>\n");

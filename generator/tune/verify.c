@@ -380,7 +380,7 @@ static bool gauge_init(struct gauge *gauge, const struct verify_operands *operan
     const struct reference reference = {
         .m = m, .n = n, .k = k, .alpha = of->alpha, .beta = of->beta,
         .a = gauge->a, .b = gauge->b, .c = gauge->c,
-            .is_double = of->problem.precision->real_bytes == sizeof(double),
+        .is_double = of->problem.precision->real_bytes == sizeof(double),
         .high = gauge->high, .low = gauge->low, .magnitude = gauge->magnitude,
     };
     return reference_gemm(&reference);

@@ -128,7 +128,7 @@ static void add_row(enum record_kind kind, int pair, size_t size, const char *co
     text_add(&journal, "%s", line);
 }
 
-/* Two searches, two recipes that each win once, a shape held back, and failures. */
+/* Two searches, two recipes that each win once, a held-out shape, and failures. */
 static void make_journal(void)
 {
     static const char *const configs[] = { "packed TM=6", "packed TM=12 NV=1", "direct TM=4" };

@@ -31,10 +31,11 @@ static void idle_operations(void **state)
     (void) state;
     static const struct pair rows[] = {
         { "x[at + 0] = y;\n", "x[at] = y;\n" }, { "a - 0;\n", "a;\n" },
-        { "f(x) + 0;\n", "f(x);\n" },
+        { "f(x) * 1;\n", "f(x);\n" },
         { "x[0] * 1;\n", "x[0];\n" }, { "a / 1 + b;\n", "a + b;\n" }, { "a + 0 + 0;\n", "a;\n" },
         { "(item - 0) / 32;\n", "item / 32;\n" }, { "y = (k + 0) * n;\n", "y = k * n;\n" },
         { "p[(k + 0)];\n", "p[k];\n" }, { "f(k + 0);\n", "f(k);\n" },
+        { "if (n - 0)\n", "if (n)\n" }, { "f (k + 0);\n", "f (k);\n" },
         { "f(a, k + 0);\n", "f(a, k);\n" },
         { "a * (b + 0);\n", "a * b;\n" }, { "a + 0 - b;\n", "a - b;\n" },
     };
@@ -48,6 +49,8 @@ static void what_only_looks_idle(void **state)
         "a + 0.5f;\n", "a + 01;\n", "a * 1.5;\n", "a * 10;\n", "a + 0x8;\n", "a + 0 * b;\n",
         "a - 0 / b;\n", "a + 0 % b;\n", "a = 0;\n", "x, + 0;\n", "\"a + 0\";\n", "// a + 0\n",
         "'a' + 1;\n", "#define A a + 0\n", "a + 0u;\n", "\"\\\"a + 0\";\n", "a * 1e3f;\n",
+        "f(x) + 0;\n", "a + 0\n* b;\n", "a + 0\t* b;\n", "return - 0;\n", "(float) - 0 + x;\n",
+        "#define F(a) \\\n    ((a + 0) * b)\n",
     };
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
         check(&(struct pair) { texts[i], texts[i] }, 1);
@@ -70,6 +73,11 @@ static void functions(void **state)
           "    g();\n}\n",
           "static int f(void)\n{\n}\n\nstatic int g(void)\n{\n    f();\n}\n\nvoid k(void)\n{\n"
           "    g();\n}\n" },
+        /* What is no function, or not surely one, stays. */
+        { "static int f(int x);\n\nstatic int g(void)\n{\n}\n\nvoid k(void)\n{\n    g();\n}\n",
+          "static int f(int x);\n\nstatic int g(void)\n{\n}\n\nvoid k(void)\n{\n    g();\n}\n" },
+        { "static __attribute__((noinline)) int f(int x)\n{\n}\n",
+          "static __attribute__((noinline)) int f(int x)\n{\n}\n" },
         /* A name that is a part of another. */
         { "static int f(void)\n{\n}\n\nvoid k(void)\n{\n    f_2();\n    af();\n}\n",
           "void k(void)\n{\n    f_2();\n    af();\n}\n" },

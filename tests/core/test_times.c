@@ -123,6 +123,40 @@ static void held_times_are_not_fitted(void **state)
     }
 }
 
+/* Of those that were timed again the second times count, whichever row comes first: A was lucky, and
+ * B, which was not timed again, too. */
+static void second_times_count(void **state)
+{
+    (void) state;
+    for (int again_first = 0; again_first < 2; again_first++) {
+        struct records records;
+        struct times times;
+        begin(&records);
+        edges(&records, A, 0);
+        edges(&records, B, 0);
+        edges(&records, C, 0);
+        add(&records, RECORD_HELD, "single", A, 0, 64, 64, 64, 1e-6);
+        for (int i = 0; i < 2; i++)
+            if (i == again_first) {
+                add(&records, RECORD_HELD, "single", B, 0, 64, 64, 64, 0.5e-6);
+                add(&records, RECORD_HELD, "single", C, 0, 64, 64, 64, 4e-6);
+            } else {
+                add(&records, RECORD_AGAIN, "single", A, 0, 64, 64, 64, 2e-6);
+                add(&records, RECORD_AGAIN, "single", C, 0, 64, 64, 64, 3e-6);
+            }
+        open_times(&records, &times);
+        assert_true(times_add(&records, RECORD_HELD, &times));
+        assert_int_equal(times.num_tasks, 1);
+        const struct times_task *task = &times.tasks[0];
+        assert_true(task->best == 2e-6);
+        assert_true(task->seconds[times_find(&times, &candidate_of(&times, A)->config)] == 2e-6);
+        assert_true(task->seconds[times_find(&times, &candidate_of(&times, B)->config)] == 0.5e-6);
+        assert_true(task->seconds[times_find(&times, &candidate_of(&times, C)->config)] == 3e-6);
+        times_free(&times);
+        records_free(&records);
+    }
+}
+
 static void held_times_change_nothing(void **state)
 {
     struct records records;
@@ -384,6 +418,7 @@ int main(void)
         cmocka_unit_test(what_failed_anywhere_is_no_candidate),
         cmocka_unit_test(illegal_configurations_are_no_candidates),
         cmocka_unit_test(held_times_are_not_fitted),
+        cmocka_unit_test(second_times_count),
         cmocka_unit_test(held_times_change_nothing),
         cmocka_unit_test(other_rows_are_not_fitted),
         cmocka_unit_test(slow_moments_are_left_out),

@@ -207,11 +207,12 @@ static void takes(void **state)
         { "@let X = 1\n@include inner_x.cl.in\n", "inner_x.cl.in:1: undefined name 'X'" },
         { "@let X = 1\n@include takes.cl.in\n",
                 "takes.cl.in:2: it takes 'Y', which is not set where it is included" },
-        { "@include inner_x.cl.in X = 1\n",
+        { "\n@include inner_x.cl.in X = 1\n",
                 "inner_x.cl.in:1: it is given 'X', which it does not take" },
         { "@include takes.cl.in X\n", "main:1: expected NAME = EXPR, found 'X'" },
         { "@include late.cl.in\n", "late.cl.in:2: '@takes' below the head of the file" },
         { "@takes X\n", "main:1: it takes 'X', which is not set where it is included" },
+        { "@if 1\n@else// no\n@end\n", "main:2: text after '@else'" },
         { "@takes 3\n", "main:1: expected names after '@takes', found '3'" },
     };
     check_bad(bad, sizeof bad / sizeof bad[0]);

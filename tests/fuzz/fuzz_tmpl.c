@@ -19,11 +19,17 @@ const char *const fuzz_seeds[] = {
     "@include b\n${M}\f@for M in 0..3\n@include c\n@end\n\f(${M}) @ $\n\f@include d\n",
     "@include d\n\f\f\f@include d\n",
     "@if N\n@for i in 0..M\n@end\n@else\n@let A = 1 ? 2 : 3\n${A}\n@end\n",
+    "@let X = 1\n@include b Y = X + 1\n@include b Y = 0; X = 2\n\f"
+    "@// A remark.\n@takes X Y\n${X + Y}\n",
+    "@let X = 1\n@wrap b Y = 2\n@for i in 0..2\n${X + i}\n@end\n@end\n\f"
+    "@takes Y\n{${Y}\n@body\n@body\n}\n",
+    "@wrap b\n@wrap c\n@body\n@end\n@end\n\f@wrap c\n@body\n@end\n\f@let X = 1\n@body\n",
     NULL,
 };
 const char *const fuzz_words[] = {
     "@if ", "@elif ", "@else\n", "@end\n", "@for i in 0..", "@let X = ", "@include b\n",
-    "$list(i in 0..", "${", "}", "..", ";", "\f", "\n", "X", "VEC", NULL,
+    "@include b X = ", "@takes X\n", "@wrap b\n", "@body\n", "@// ", "$list(i in 0..", "${", "}",
+    "..", ";", "\f", "\n", "X", "VEC", NULL,
 };
 
 /* Those of the hand-written seeds, then those of the kernels in the corpus. */
@@ -65,7 +71,7 @@ static char *render(const struct tmpl_file *files)
     memset(&err, 0xff, sizeof err);
     size_t mark = names()->num;
     char *out = tmpl_render(files, NUM_FILES, "a", names(), &err);
-    if (names()->num != mark)
+    if (names()->num != mark || names()->floor || names()->globals)
         abort();
     if (!out && (err.line < 1 || !memchr(err.file, '\0', sizeof err.file)
             || !memchr(err.what, '\0', sizeof err.what) || err.what[0] == '\0'))

@@ -87,7 +87,8 @@ static void update(float2 x, float beta, __global half *C, int left)
 }
 
 __kernel __attribute__((reqd_work_group_size(16, 1, 1)))
-void kiln_hgemm_blockmajor_multiply_tn_blkm8_blkn8_kt4_tm2_tn2_ku2_vec2_locala0_localb1_imagea0_imageb0_layout1_flip0_pad0_index32(int M, int N, int K, float alpha, float beta,
+void kiln_hgemm_blockmajor_multiply_tn_blkm8_blkn8_kt4_tm2_tn2_ku2_vec2_locala0_localb1_imagea0_imageb0_layout1_flip0_pad0_index32(int M,
+        int N, int K, float alpha, float beta,
         __global const float *restrict A, long a_at,
         __global const float *restrict B, long b_at,
         __global half *restrict C, int c_offset, int ldc)

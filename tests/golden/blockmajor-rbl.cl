@@ -107,7 +107,8 @@ static void update(double2 x, double beta, __global double *C, long left)
 }
 
 __kernel __attribute__((reqd_work_group_size(16, 1, 1)))
-void kiln_dgemm_blockmajor_multiply_tt_blkm8_blkn8_kt4_tm2_tn2_ku2_vec2_locala0_localb0_imagea0_imageb0_layout2_flip0_pad0_index64(long M, long N, long K, double alpha, double beta,
+void kiln_dgemm_blockmajor_multiply_tt_blkm8_blkn8_kt4_tm2_tn2_ku2_vec2_locala0_localb0_imagea0_imageb0_layout2_flip0_pad0_index64(long M,
+        long N, long K, double alpha, double beta,
         __global const double *restrict A, long a_at,
         __global const double *restrict B, long b_at,
         __global double *restrict C, long c_offset, long ldc)

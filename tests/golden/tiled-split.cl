@@ -27,7 +27,8 @@ static void store_vector(double2 x, __global double *p)
 // 2 x 2 of it. K advances by 4.
 // K is cut into 4 parts, each for work-groups of its own; another kernel adds them up.
 __kernel __attribute__((reqd_work_group_size(4, 4, 1)))
-void kiln_dgemm_tiled_multiply_tn_wgm4_wgn4_tm2_nv1_vec2_kt4_ku1_locala1_localb0_pad0_bufs1_ahead0_mapm0_mapn0_order0_group8_split4_guard1_index32(int M, int N, int K,
+void kiln_dgemm_tiled_multiply_tn_wgm4_wgn4_tm2_nv1_vec2_kt4_ku1_locala1_localb0_pad0_bufs1_ahead0_mapm0_mapn0_order0_group8_split4_guard1_index32(int M,
+        int N, int K,
         __global const double *restrict A, int a_offset, int lda,
         __global const double *restrict B, int b_offset, int ldb,
         __global double *restrict work, long parts_at)

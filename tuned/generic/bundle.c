@@ -589,7 +589,8 @@ static const struct { char text[4096]; } rows[] = { {
     "// 4 x 4 of it. K advances by 16.\0"
     "// K is cut into 32 parts, each for work-groups of its own; another kernel adds them up.\0"
     "__kernel __attribute__((reqd_work_group_size(16, 8, 1)))\0"
-    "void kiln_hgemm_tiled_multiply_nn_wgm8_wgn16_tm4_nv2_vec2_kt16_ku4_locala1_localb1_pad0_bufs2_ahead1_mapm0_mapn0_order0_group8_split32_guard1_index32(int M, int N, int K,\0"
+    "void kiln_hgemm_tiled_multiply_nn_wgm8_wgn16_tm4_nv2_vec2_kt16_ku4_locala1_localb1_pad0_bufs2_ahead1_mapm0_mapn0_order0_group8_split32_guard1_index32(int M,\0"
+    "        int N, int K,\0"
     "        __global const half *restrict A, int a_offset, int lda,\0"
     "        __global const half *restrict B, int b_offset, int ldb,\0"
     "        __global float *restrict work, long parts_at)\0"
@@ -778,7 +779,7 @@ static const struct { char text[4096]; } rows[] = { {
     "            vstore2(alpha * c0_0, 0, x);\0"
     "            for (int n = 0; n < 2 && col + n < N; n++)\0"
     "                store(beta == 0 ? x[n] : x[n] + beta * load(out + n), out + n);\0"
-    "void kiln_hgemm_tiled_multiply_nt_wgm8_wgn16_tm4_nv2_vec2_kt16_ku4_locala1_localb1_pad0_bufs2_ahead1_mapm0_mapn0_order0_group8_split32_guard1_index32(int M, int N, int K,\0"
+    "void kiln_hgemm_tiled_multiply_nt_wgm8_wgn16_tm4_nv2_vec2_kt16_ku4_locala1_localb1_pad0_bufs2_ahead1_mapm0_mapn0_order0_group8_split32_guard1_index32(int M,\0"
     "    B += from;\0"
     "            const int e = item, k = e % 16, n = e / 16;\0"
     "                    ? load(B + (first_n + n) * ldb + k1 + k) : 0;\0"
@@ -798,7 +799,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                const int e = item + 640, k = e % 16, n = e / 16;\0"
     "                const int e = item + 768, k = e % 16, n = e / 16;\0"
     "                const int e = item + 896, k = e % 16, n = e / 16;\0"
-    "void kiln_hgemm_tiled_multiply_tn_wgm8_wgn16_tm4_nv2_vec2_kt16_ku4_locala1_localb1_pad0_bufs2_ahead1_mapm0_mapn0_order0_group8_split32_guard1_index32(int M, int N, int K,\0"
+    "void kiln_hgemm_tiled_multiply_tn_wgm8_wgn16_tm4_nv2_vec2_kt16_ku4_locala1_localb1_pad0_bufs2_ahead1_mapm0_mapn0_order0_group8_split32_guard1_index32(int M,\0"
     "    A += from * lda;\0"
     "            const int e = item, m = e % 32, k = e / 32;\0"
     "                    ? load(A + (k1 + k) * lda + first_m + m) : 0;\0"
@@ -810,15 +811,16 @@ static const struct { char text[4096]; } rows[] = { {
     "                const int e = item + 128, m = e % 32, k = e / 32;\0"
     "                const int e = item + 256, m = e % 32, k = e / 32;\0"
     "                const int e = item + 384, m = e % 32, k = e / 32;\0"
-    "void kiln_hgemm_tiled_multiply_tt_wgm8_wgn16_tm4_nv2_vec2_kt16_ku4_locala1_localb1_pad0_bufs2_ahead1_mapm0_mapn0_order0_group8_split32_guard1_index32(int M, int N, int K,\0"
+    "void kiln_hgemm_tiled_multiply_tt_wgm8_wgn16_tm4_nv2_vec2_kt16_ku4_locala1_localb1_pad0_bufs2_ahead1_mapm0_mapn0_order0_group8_split32_guard1_index32(int M,\0"
     "// A work-group of 16 x 16 work-items computes 64 x 64 of C, each work-item\0"
     "__kernel __attribute__((reqd_work_group_size(16, 16, 1)))\0"
-    "void kiln_hgemm_tiled_multiply_nn_wgm16_wgn16_tm4_nv4_vec1_kt16_ku4_locala1_localb1_pad1_bufs1_ahead0_mapm0_mapn0_order0_group8_split1_guard1_index32(int M, int N, int K, float alpha, float beta,\0"
+    "void kiln_hgemm_tiled_multiply_nn_wgm16_wgn16_tm4_nv4_vec1_kt16_ku4_locala1_localb1_pad1_bufs1_ahead0_mapm0_mapn0_order0_group8_split1_guard1_index32(int M,\0"
+    "        int N, int K, float alpha, float beta,\0"
     "    __local float a_tile[16][65];\0"
     "    __local float b_tile[16][65];\0"
     "    const int first_m = (int) get_group_id(1) * 64;\0"
-}, {
     "    float c0_0 = 0, c0_1 = 0, c0_2 = 0, c0_3 = 0;\0"
+}, {
     "    float c1_0 = 0, c1_1 = 0, c1_2 = 0, c1_3 = 0;\0"
     "    float c2_0 = 0, c2_1 = 0, c2_2 = 0, c2_3 = 0;\0"
     "    float c3_0 = 0, c3_1 = 0, c3_2 = 0, c3_3 = 0;\0"
@@ -882,16 +884,16 @@ static const struct { char text[4096]; } rows[] = { {
     "            const float x = alpha * c3_1;\0"
     "            const float x = alpha * c3_2;\0"
     "            const float x = alpha * c3_3;\0"
-    "void kiln_hgemm_tiled_multiply_nt_wgm16_wgn16_tm4_nv4_vec1_kt16_ku4_locala1_localb1_pad1_bufs1_ahead0_mapm0_mapn0_order0_group8_split1_guard1_index32(int M, int N, int K, float alpha, float beta,\0"
+    "void kiln_hgemm_tiled_multiply_nt_wgm16_wgn16_tm4_nv4_vec1_kt16_ku4_locala1_localb1_pad1_bufs1_ahead0_mapm0_mapn0_order0_group8_split1_guard1_index32(int M,\0"
     "                    ? load(B + (first_n + n) * ldb + k0 + k) : 0;\0"
-    "void kiln_hgemm_tiled_multiply_tn_wgm16_wgn16_tm4_nv4_vec1_kt16_ku4_locala1_localb1_pad1_bufs1_ahead0_mapm0_mapn0_order0_group8_split1_guard1_index32(int M, int N, int K, float alpha, float beta,\0"
+    "void kiln_hgemm_tiled_multiply_tn_wgm16_wgn16_tm4_nv4_vec1_kt16_ku4_locala1_localb1_pad1_bufs1_ahead0_mapm0_mapn0_order0_group8_split1_guard1_index32(int M,\0"
     "            const int e = item, m = e % 64, k = e / 64;\0"
     "                    ? load(A + (k0 + k) * lda + first_m + m) : 0;\0"
     "            const int e = item + 256, m = e % 64, k = e / 64;\0"
-}, {
     "            const int e = item + 512, m = e % 64, k = e / 64;\0"
     "            const int e = item + 768, m = e % 64, k = e / 64;\0"
-    "void kiln_hgemm_tiled_multiply_tt_wgm16_wgn16_tm4_nv4_vec1_kt16_ku4_locala1_localb1_pad1_bufs1_ahead0_mapm0_mapn0_order0_group8_split1_guard1_index32(int M, int N, int K, float alpha, float beta,\0"
+}, {
+    "void kiln_hgemm_tiled_multiply_tt_wgm16_wgn16_tm4_nv4_vec1_kt16_ku4_locala1_localb1_pad1_bufs1_ahead0_mapm0_mapn0_order0_group8_split1_guard1_index32(int M,\0"
     "static float4 load_vector(__global const half *p)\0"
     "    return vload_half4(0, p);\0"
     "static float4 load_row(__global const half *p)\0"
@@ -907,7 +909,8 @@ static const struct { char text[4096]; } rows[] = { {
     "// Y is stored S x K.\0"
     "// A work-group of 8 work-items along L and 32 along K has 32 x 4 of C.\0"
     "__kernel __attribute__((reqd_work_group_size(8, 32, 1)))\0"
-    "void kiln_hgemm_thin_multiply_nn_side0_short4_vec4_rows2_nv1_litems8_kitems32_ksplit1_align1_index32(int L, int S, int K, float alpha, float beta,\0"
+    "void kiln_hgemm_thin_multiply_nn_side0_short4_vec4_rows2_nv1_litems8_kitems32_ksplit1_align1_index32(int L,\0"
+    "        int S, int K, float alpha, float beta,\0"
     "        __global const half *restrict X, int x_offset, int ldx,\0"
     "        __global const half *restrict Y, int y_offset, int ldy,\0"
     "    __local float4 part[256];\0"
@@ -961,11 +964,11 @@ static const struct { char text[4096]; } rows[] = { {
     "        for (int i = 0; i < 4; i++)\0"
     "            if (first + i >= begin && first + i < L)\0"
     "                put(alpha * sums[i], beta, C + s * ldc + first + i);\0"
-}, {
     "    barrier(CLK_LOCAL_MEM_FENCE);\0"
     "    part[item] = c1;\0"
     "    if (along_k == 0 && s + 1 < S) {\0"
     "                put(alpha * sums[i], beta, C + (s + 1) * ldc + first + i);\0"
+}, {
     "    part[item] = c2;\0"
     "    if (along_k == 0 && s + 2 < S) {\0"
     "                put(alpha * sums[i], beta, C + (s + 2) * ldc + first + i);\0"
@@ -979,7 +982,7 @@ static const struct { char text[4096]; } rows[] = { {
     "// X is stored L x K: each of its rows is multiplied by Y to a sum.\0"
     "// A work-group of 8 work-items along L and 32 along K has 16 x 4 of C.\0"
     "__kernel __attribute__((reqd_work_group_size(32, 8, 1)))\0"
-    "void kiln_hgemm_thin_multiply_nt_side0_short4_vec4_rows2_nv1_litems8_kitems32_ksplit1_align1_index32(int L, int S, int K, float alpha, float beta,\0"
+    "void kiln_hgemm_thin_multiply_nt_side0_short4_vec4_rows2_nv1_litems8_kitems32_ksplit1_align1_index32(int L,\0"
     "    __local float part[2][256];\0"
     "    const int along_k = get_local_id(0), along_l = get_local_id(1);\0"
     "    const int l = (int) get_group_id(0) * 16 + along_l * 2;\0"
@@ -1033,20 +1036,20 @@ static const struct { char text[4096]; } rows[] = { {
     "    part[0][item] = total(c3_0);\0"
     "    part[1][item] = total(c3_1);\0"
     "// Y is stored K x S.\0"
-    "void kiln_hgemm_thin_multiply_tn_side0_short4_vec4_rows2_nv1_litems8_kitems32_ksplit1_align1_index32(int L, int S, int K, float alpha, float beta,\0"
+    "void kiln_hgemm_thin_multiply_tn_side0_short4_vec4_rows2_nv1_litems8_kitems32_ksplit1_align1_index32(int L,\0"
     "    __global const half *y0 = Y + y_offset + min(s, S - 1);\0"
     "    __global const half *y1 = Y + y_offset + min(s + 1, S - 1);\0"
     "    __global const half *y2 = Y + y_offset + min(s + 2, S - 1);\0"
     "    __global const half *y3 = Y + y_offset + min(s + 3, S - 1);\0"
     "    const int y_step = ldy;\0"
-    "void kiln_hgemm_thin_multiply_tt_side0_short4_vec4_rows2_nv1_litems8_kitems32_ksplit1_align1_index32(int L, int S, int K, float alpha, float beta,\0"
+    "void kiln_hgemm_thin_multiply_tt_side0_short4_vec4_rows2_nv1_litems8_kitems32_ksplit1_align1_index32(int L,\0"
     "    // A single column of Y lies side by side like a row.\0"
     "    const bool fast = is_aligned && ldy == 1;\0"
     "            const float4 b0 = (float4) (load(y0 + k * y_step), load(y0 + (k + 1) * y_step),\0"
-}, {
     "                    load(y0 + (k + 2) * y_step), load(y0 + (k + 3) * y_step));\0"
     "            const float4 b1 = (float4) (load(y1 + k * y_step), load(y1 + (k + 1) * y_step),\0"
     "                    load(y1 + (k + 2) * y_step), load(y1 + (k + 3) * y_step));\0"
+}, {
     "            const float4 b2 = (float4) (load(y2 + k * y_step), load(y2 + (k + 1) * y_step),\0"
     "                    load(y2 + (k + 2) * y_step), load(y2 + (k + 3) * y_step));\0"
     "            const float4 b3 = (float4) (load(y3 + k * y_step), load(y3 + (k + 1) * y_step),\0"
@@ -1056,7 +1059,7 @@ static const struct { char text[4096]; } rows[] = { {
     "// A work-group of 16 x 16 work-items computes 128 x 128 of C, each work-item\0"
     "// 8 x 8 of it. K advances by 8.\0"
     "// A work-item's vectors of 4 columns lie 64 apart.\0"
-    "void kiln_hgemm_tiled_multiply_nn_wgm16_wgn16_tm8_nv2_vec4_kt8_ku8_locala1_localb1_pad0_bufs2_ahead1_mapm0_mapn1_order3_group8_split1_guard1_index32(int M, int N, int K, float alpha, float beta,\0"
+    "void kiln_hgemm_tiled_multiply_nn_wgm16_wgn16_tm8_nv2_vec4_kt8_ku8_locala1_localb1_pad0_bufs2_ahead1_mapm0_mapn1_order3_group8_split1_guard1_index32(int M,\0"
     "    __local float a_tiles[2][8][128];\0"
     "    __local float b_tiles[2][8][128];\0"
     "    const int tiles_m = get_num_groups(1), tiles_n = get_num_groups(0);\0"
@@ -1117,12 +1120,12 @@ static const struct { char text[4096]; } rows[] = { {
     "                const int e = item + 256, n = e % 128, k = e / 128;\0"
     "                const int e = item + 512, n = e % 128, k = e / 128;\0"
     "                const int e = item + 768, n = e % 128, k = e / 128;\0"
-}, {
     "        const int depth = min(K - k0, (int) 8);\0"
     "        for (; k + 8 <= depth; k += 8) {\0"
     "                const float4 b0 = vload4(0, &b_tile[k][local_n * 4]);\0"
     "                const float4 b1 = vload4(16, &b_tile[k][local_n * 4]);\0"
     "                const float a0 = a_tile[k][local_m * 8];\0"
+}, {
     "                const float a1 = a_tile[k][local_m * 8 + 1];\0"
     "                const float a2 = a_tile[k][local_m * 8 + 2];\0"
     "                const float a3 = a_tile[k][local_m * 8 + 3];\0"
@@ -1181,11 +1184,11 @@ static const struct { char text[4096]; } rows[] = { {
     "                const float a2 = a_tile[k + 5][local_m * 8 + 2];\0"
     "                const float a3 = a_tile[k + 5][local_m * 8 + 3];\0"
     "                const float a4 = a_tile[k + 5][local_m * 8 + 4];\0"
-}, {
     "                const float a5 = a_tile[k + 5][local_m * 8 + 5];\0"
     "                const float a6 = a_tile[k + 5][local_m * 8 + 6];\0"
     "                const float a7 = a_tile[k + 5][local_m * 8 + 7];\0"
     "                const float4 b0 = vload4(0, &b_tile[k + 6][local_n * 4]);\0"
+}, {
     "                const float4 b1 = vload4(16, &b_tile[k + 6][local_n * 4]);\0"
     "                const float a0 = a_tile[k + 6][local_m * 8];\0"
     "                const float a1 = a_tile[k + 6][local_m * 8 + 1];\0"
@@ -1254,12 +1257,12 @@ static const struct { char text[4096]; } rows[] = { {
     "    if (row + 6 < M) {\0"
     "        __global half *out = C + (row + 6) * ldc + col;\0"
     "                store_vector(alpha * c6_0, out);\0"
-}, {
     "                store_vector(alpha * c6_1, out + 64);\0"
     "                store_vector(alpha * c6_0 + beta * load_vector(out),\0"
     "                store_vector(alpha * c6_1 + beta * load_vector(out + 64),\0"
     "            vstore4(alpha * c6_0, 0, x);\0"
     "            vstore4(alpha * c6_1, 0, x + 4);\0"
+}, {
     "    if (row + 7 < M) {\0"
     "        __global half *out = C + (row + 7) * ldc + col;\0"
     "                store_vector(alpha * c7_0, out);\0"
@@ -1268,7 +1271,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                store_vector(alpha * c7_1 + beta * load_vector(out + 64),\0"
     "            vstore4(alpha * c7_0, 0, x);\0"
     "            vstore4(alpha * c7_1, 0, x + 4);\0"
-    "void kiln_hgemm_tiled_multiply_nt_wgm16_wgn16_tm8_nv2_vec4_kt8_ku8_locala1_localb1_pad0_bufs2_ahead1_mapm0_mapn1_order3_group8_split1_guard1_index32(int M, int N, int K, float alpha, float beta,\0"
+    "void kiln_hgemm_tiled_multiply_nt_wgm16_wgn16_tm8_nv2_vec4_kt8_ku8_locala1_localb1_pad0_bufs2_ahead1_mapm0_mapn1_order3_group8_split1_guard1_index32(int M,\0"
     "            const int e = item, k = e % 8, n = e / 8;\0"
     "            const int e = item + 256, k = e % 8, n = e / 8;\0"
     "            const int e = item + 512, k = e % 8, n = e / 8;\0"
@@ -1277,7 +1280,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                const int e = item + 256, k = e % 8, n = e / 8;\0"
     "                const int e = item + 512, k = e % 8, n = e / 8;\0"
     "                const int e = item + 768, k = e % 8, n = e / 8;\0"
-    "void kiln_hgemm_tiled_multiply_tn_wgm16_wgn16_tm8_nv2_vec4_kt8_ku8_locala1_localb1_pad0_bufs2_ahead1_mapm0_mapn1_order3_group8_split1_guard1_index32(int M, int N, int K, float alpha, float beta,\0"
+    "void kiln_hgemm_tiled_multiply_tn_wgm16_wgn16_tm8_nv2_vec4_kt8_ku8_locala1_localb1_pad0_bufs2_ahead1_mapm0_mapn1_order3_group8_split1_guard1_index32(int M,\0"
     "            const int e = item, m = e % 128, k = e / 128;\0"
     "            const int e = item + 256, m = e % 128, k = e / 128;\0"
     "            const int e = item + 512, m = e % 128, k = e / 128;\0"
@@ -1286,10 +1289,10 @@ static const struct { char text[4096]; } rows[] = { {
     "                const int e = item + 256, m = e % 128, k = e / 128;\0"
     "                const int e = item + 512, m = e % 128, k = e / 128;\0"
     "                const int e = item + 768, m = e % 128, k = e / 128;\0"
-    "void kiln_hgemm_tiled_multiply_tt_wgm16_wgn16_tm8_nv2_vec4_kt8_ku8_locala1_localb1_pad0_bufs2_ahead1_mapm0_mapn1_order3_group8_split1_guard1_index32(int M, int N, int K, float alpha, float beta,\0"
+    "void kiln_hgemm_tiled_multiply_tt_wgm16_wgn16_tm8_nv2_vec4_kt8_ku8_locala1_localb1_pad0_bufs2_ahead1_mapm0_mapn1_order3_group8_split1_guard1_index32(int M,\0"
     "// A work-group of 8 x 16 work-items computes 16 x 32 of C, each work-item\0"
     "// 2 x 2 of it. K advances by 16.\0"
-    "void kiln_hgemm_tiled_multiply_nn_wgm8_wgn16_tm2_nv2_vec1_kt16_ku4_locala1_localb1_pad0_bufs2_ahead1_mapm0_mapn0_order0_group8_split32_guard1_index32(int M, int N, int K,\0"
+    "void kiln_hgemm_tiled_multiply_nn_wgm8_wgn16_tm2_nv2_vec1_kt16_ku4_locala1_localb1_pad0_bufs2_ahead1_mapm0_mapn0_order0_group8_split32_guard1_index32(int M,\0"
     "    __local float a_tiles[2][16][16];\0"
     "    __local float b_tiles[2][16][32];\0"
     "    const int first_m = (int) get_group_id(1) * 16;\0"
@@ -1319,7 +1322,6 @@ static const struct { char text[4096]; } rows[] = { {
     "                const float b0 = b_tile[k + 1][local_n * 2];\0"
     "                const float b1 = b_tile[k + 1][local_n * 2 + 1];\0"
     "                const float a0 = a_tile[k + 1][local_m * 2];\0"
-}, {
     "                const float a1 = a_tile[k + 1][local_m * 2 + 1];\0"
     "                const float b0 = b_tile[k + 2][local_n * 2];\0"
     "                const float b1 = b_tile[k + 2][local_n * 2 + 1];\0"
@@ -1327,6 +1329,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                const float a1 = a_tile[k + 2][local_m * 2 + 1];\0"
     "                const float b0 = b_tile[k + 3][local_n * 2];\0"
     "                const float b1 = b_tile[k + 3][local_n * 2 + 1];\0"
+}, {
     "                const float a0 = a_tile[k + 3][local_m * 2];\0"
     "                const float a1 = a_tile[k + 3][local_m * 2 + 1];\0"
     "    const int ld = (int) get_num_groups(0) * 32;\0"
@@ -1350,16 +1353,17 @@ static const struct { char text[4096]; } rows[] = { {
     "        const float x6 = part[6 * size];\0"
     "        const float x7 = part[7 * size];\0"
     "    // C = alpha c + beta C for the 1 x 1 block at (row, col); beta == 0 does not read C.\0"
-    "void kiln_hgemm_tiled_multiply_nt_wgm8_wgn16_tm2_nv2_vec1_kt16_ku4_locala1_localb1_pad0_bufs2_ahead1_mapm0_mapn0_order0_group8_split32_guard1_index32(int M, int N, int K,\0"
-    "void kiln_hgemm_tiled_multiply_tn_wgm8_wgn16_tm2_nv2_vec1_kt16_ku4_locala1_localb1_pad0_bufs2_ahead1_mapm0_mapn0_order0_group8_split32_guard1_index32(int M, int N, int K,\0"
+    "void kiln_hgemm_tiled_multiply_nt_wgm8_wgn16_tm2_nv2_vec1_kt16_ku4_locala1_localb1_pad0_bufs2_ahead1_mapm0_mapn0_order0_group8_split32_guard1_index32(int M,\0"
+    "void kiln_hgemm_tiled_multiply_tn_wgm8_wgn16_tm2_nv2_vec1_kt16_ku4_locala1_localb1_pad0_bufs2_ahead1_mapm0_mapn0_order0_group8_split32_guard1_index32(int M,\0"
     "            const int e = item, m = e % 16, k = e / 16;\0"
     "            const int e = item + 128, m = e % 16, k = e / 16;\0"
     "                const int e = item, m = e % 16, k = e / 16;\0"
     "                const int e = item + 128, m = e % 16, k = e / 16;\0"
-    "void kiln_hgemm_tiled_multiply_tt_wgm8_wgn16_tm2_nv2_vec1_kt16_ku4_locala1_localb1_pad0_bufs2_ahead1_mapm0_mapn0_order0_group8_split32_guard1_index32(int M, int N, int K,\0"
+    "void kiln_hgemm_tiled_multiply_tt_wgm8_wgn16_tm2_nv2_vec1_kt16_ku4_locala1_localb1_pad0_bufs2_ahead1_mapm0_mapn0_order0_group8_split32_guard1_index32(int M,\0"
     "// A work-group of 4 work-items along L and 16 along K has 16 x 1 of C.\0"
     "__kernel __attribute__((reqd_work_group_size(4, 16, 1)))\0"
-    "void kiln_hgemm_thin_multiply_nn_side0_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L, long S, long K, float alpha, float beta,\0"
+    "void kiln_hgemm_thin_multiply_nn_side0_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L,\0"
+    "        long S, long K, float alpha, float beta,\0"
     "        __global const half *restrict X, long x_offset, long ldx,\0"
     "        __global const half *restrict Y, long y_offset, long ldy,\0"
     "    __local float4 part[64];\0"
@@ -1388,8 +1392,7 @@ static const struct { char text[4096]; } rows[] = { {
     "    for (int half_way = 8; half_way > 0; half_way /= 2) {\0"
     "            part[item] += part[item + half_way * 4];\0"
     "__kernel __attribute__((reqd_work_group_size(16, 4, 1)))\0"
-}, {
-    "void kiln_hgemm_thin_multiply_nt_side0_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L, long S, long K, float alpha, float beta,\0"
+    "void kiln_hgemm_thin_multiply_nt_side0_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L,\0"
     "    __local float part[4][64];\0"
     "    __global const half *x2 = X + min(l + 2, L - 1) * ldx;\0"
     "    __global const half *x3 = X + min(l + 3, L - 1) * ldx;\0"
@@ -1398,6 +1401,7 @@ static const struct { char text[4096]; } rows[] = { {
     "        for (; k + 4 <= to; k += 64) {\0"
     "            const float4 a2 = load_aligned(x2 + k);\0"
     "            const float4 a3 = load_aligned(x3 + k);\0"
+}, {
     "            c0_0 += a0 * b0; c0_1 += a1 * b0; c0_2 += a2 * b0; c0_3 += a3 * b0;\0"
     "            const float4 a2 = load_row(x2 + k);\0"
     "            const float4 a3 = load_row(x3 + k);\0"
@@ -1414,15 +1418,15 @@ static const struct { char text[4096]; } rows[] = { {
     "            part[2][item] += part[2][item + half_way];\0"
     "            part[3][item] += part[3][item + half_way];\0"
     "        const float sums[] = { part[0][item], part[1][item], part[2][item], part[3][item] };\0"
-    "void kiln_hgemm_thin_multiply_tn_side0_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L, long S, long K, float alpha, float beta,\0"
+    "void kiln_hgemm_thin_multiply_tn_side0_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L,\0"
     "    const long y_step = ldy;\0"
-    "void kiln_hgemm_thin_multiply_tt_side0_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L, long S, long K, float alpha, float beta,\0"
+    "void kiln_hgemm_thin_multiply_tt_side0_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L,\0"
     "// C = alpha op(A) op(B) + beta C for few columns: X is A, C is L x S, row-major.\0"
-    "void kiln_hgemm_thin_multiply_nn_side1_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L, long S, long K, float alpha, float beta,\0"
+    "void kiln_hgemm_thin_multiply_nn_side1_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L,\0"
     "                put(alpha * sums[i], beta, C + (first + i) * ldc + s);\0"
-    "void kiln_hgemm_thin_multiply_nt_side1_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L, long S, long K, float alpha, float beta,\0"
-    "void kiln_hgemm_thin_multiply_tn_side1_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L, long S, long K, float alpha, float beta,\0"
-    "void kiln_hgemm_thin_multiply_tt_side1_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L, long S, long K, float alpha, float beta,\0"
+    "void kiln_hgemm_thin_multiply_nt_side1_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L,\0"
+    "void kiln_hgemm_thin_multiply_tn_side1_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L,\0"
+    "void kiln_hgemm_thin_multiply_tt_side1_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L,\0"
     "// C = alpha op(A) op(B) + beta C straight from global memory, for any shape; C is M x N, row-major.\0"
     "// A work-group of 8 x 8 work-items; each computes 4 x 4 of C in registers.\0"
     "// Rows and columns past the end repeat the last one; what is computed from them is not stored.\0"
@@ -1459,7 +1463,6 @@ static const struct { char text[4096]; } rows[] = { {
     "        if (col + 4 <= N) {\0"
     "            float x[4];\0"
     "            for (int n = 0; n < 4 && col + n < N; n++)\0"
-}, {
     "void kiln_hgemm_direct_multiply_nt_wgm8_wgn8_tm4_nv1_vec4_ku1_index32(int M, int N, int K,\0"
     "    const int s0 = min(col, N - 1) * ldb;\0"
     "    const int s1 = min(col + 1, N - 1) * ldb;\0"
@@ -1477,6 +1480,7 @@ static const struct { char text[4096]; } rows[] = { {
     "            c2_0 += a2 * b0;\0"
     "            const float a3 = load(a + r3);\0"
     "            c3_0 += a3 * b0;\0"
+}, {
     "void kiln_hgemm_direct_multiply_tn_wgm8_wgn8_tm4_nv1_vec4_ku1_index32(int M, int N, int K,\0"
     "    const int r0 = min(row, M - 1);\0"
     "    const int r1 = min(row + 1, M - 1);\0"
@@ -1536,7 +1540,6 @@ static const struct { char text[4096]; } rows[] = { {
     "    __local float panel[4096];\0"
     "    __local float sums[2048];\0"
     "    // Panels are up to 4 vectors of columns wide, slices up to 64 of K deep. All are\0"
-}, {
     "    const long vectors = (N + 15) / 16, panels = (vectors + 3) / 4;\0"
     "    const long slices = max((K + 63) / 64, (long) 1), slice = (K + slices - 1) / slices;\0"
     "        const long width = vectors * (this_panel + 1) / panels - vector, col = vector * 16;\0"
@@ -1548,6 +1551,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                __local float *sum = sums + (slices > 1 ? block * 256 : 0);\0"
     "                __global const float *restrict a = A + k0;\0"
     "                    // vectors lie as in a block of 4.\0"
+}, {
     "                    float16 c0_0 = 0;\0"
     "                    float16 c1_0 = 0;\0"
     "                    float16 c2_0 = 0;\0"
@@ -1599,7 +1603,6 @@ static const struct { char text[4096]; } rows[] = { {
     "                        c1_0 = vload16(4, sum); c1_1 = vload16(5, sum); c1_2 = vload16(6,\0"
     "                                sum); c1_3 = vload16(7, sum);\0"
     "                        c2_0 = vload16(8, sum); c2_1 = vload16(9, sum); c2_2 = vload16(10,\0"
-}, {
     "                                sum); c2_3 = vload16(11, sum);\0"
     "                        c3_0 = vload16(12, sum); c3_1 = vload16(13, sum); c3_2 = vload16(14,\0"
     "                                sum); c3_3 = vload16(15, sum);\0"
@@ -1609,6 +1612,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                            c2_0 += a2 * b0; c2_1 += a2 * b1; c2_2 += a2 * b2; c2_3 += a2 * b3;\0"
     "                            c3_0 += a3 * b0; c3_1 += a3 * b1; c3_2 += a3 * b2; c3_3 += a3 * b3;\0"
     "                    vstore16(c0_0, 0, sum); vstore16(c0_1, 1, sum); vstore16(c0_2, 2,\0"
+}, {
     "                            sum); vstore16(c0_3, 3, sum);\0"
     "                    vstore16(c1_0, 4, sum); vstore16(c1_1, 5, sum); vstore16(c1_2, 6,\0"
     "                            sum); vstore16(c1_3, 7, sum);\0"
@@ -1658,7 +1662,6 @@ static const struct { char text[4096]; } rows[] = { {
     "                    const float16 x0_12 = load_vector(in + l12);\0"
     "                    const float16 x0_13 = load_vector(in + l13);\0"
     "                    const float16 x0_14 = load_vector(in + l14);\0"
-}, {
     "                    const float16 x0_15 = load_vector(in + l15);\0"
     "                    const float16 x1_0 = (float16)(x0_0.even, x0_1.even);\0"
     "                    const float16 x1_8 = (float16)(x0_0.odd, x0_1.odd);\0"
@@ -1669,6 +1672,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                    const float16 x1_3 = (float16)(x0_6.even, x0_7.even);\0"
     "                    const float16 x1_11 = (float16)(x0_6.odd, x0_7.odd);\0"
     "                    const float16 x1_4 = (float16)(x0_8.even, x0_9.even);\0"
+}, {
     "                    const float16 x1_12 = (float16)(x0_8.odd, x0_9.odd);\0"
     "                    const float16 x1_5 = (float16)(x0_10.even, x0_11.even);\0"
     "                    const float16 x1_13 = (float16)(x0_10.odd, x0_11.odd);\0"
@@ -1714,7 +1718,6 @@ static const struct { char text[4096]; } rows[] = { {
     "                    const float16 x4_9 = (float16)(x3_2.odd, x3_3.odd);\0"
     "                    const float16 x4_2 = (float16)(x3_4.even, x3_5.even);\0"
     "                    const float16 x4_10 = (float16)(x3_4.odd, x3_5.odd);\0"
-}, {
     "                    const float16 x4_3 = (float16)(x3_6.even, x3_7.even);\0"
     "                    const float16 x4_11 = (float16)(x3_6.odd, x3_7.odd);\0"
     "                    const float16 x4_4 = (float16)(x3_8.even, x3_9.even);\0"
@@ -1725,6 +1728,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                    const float16 x4_14 = (float16)(x3_12.odd, x3_13.odd);\0"
     "                    const float16 x4_7 = (float16)(x3_14.even, x3_15.even);\0"
     "                    const float16 x4_15 = (float16)(x3_14.odd, x3_15.odd);\0"
+}, {
     "                    vstore16(x4_0, 0, out);\0"
     "                    vstore16(x4_1, 0, out + 64);\0"
     "                    vstore16(x4_2, 0, out + 128);\0"
@@ -1781,7 +1785,6 @@ static const struct { char text[4096]; } rows[] = { {
     "            __global const float *restrict a = A + k0;\0"
     "            const long r0 = min(row, M - 1) * lda;\0"
     "            const long r1 = min(row + 1, M - 1) * lda;\0"
-}, {
     "            const long r2 = min(row + 2, M - 1) * lda;\0"
     "            const long r3 = min(row + 3, M - 1) * lda;\0"
     "            const long r4 = min(row + 4, M - 1) * lda;\0"
@@ -1796,6 +1799,7 @@ static const struct { char text[4096]; } rows[] = { {
     "            float16 c5_0 = 0, c5_1 = 0, c5_2 = 0;\0"
     "            float16 c6_0 = 0, c6_1 = 0, c6_2 = 0;\0"
     "            float16 c7_0 = 0, c7_1 = 0, c7_2 = 0;\0"
+}, {
     "                c0_0 = vload16(0, sum); c0_1 = vload16(1, sum); c0_2 = vload16(2, sum);\0"
     "                c1_0 = vload16(3, sum); c1_1 = vload16(4, sum); c1_2 = vload16(5, sum);\0"
     "                c2_0 = vload16(6, sum); c2_1 = vload16(7, sum); c2_2 = vload16(8, sum);\0"
@@ -1845,7 +1849,6 @@ static const struct { char text[4096]; } rows[] = { {
     "                        float x[48];\0"
     "                        vstore16(alpha * c0_0, 0, x);\0"
     "                        vstore16(alpha * c0_1, 0, x + 16);\0"
-}, {
     "                        vstore16(alpha * c0_2, 0, x + 32);\0"
     "                        for (int n = 0; n < 48 && col + n < N; n++)\0"
     "                    __global float *out = C + (row + 1) * ldc + col;\0"
@@ -1856,6 +1859,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                        vstore16(alpha * c1_0, 0, x);\0"
     "                        vstore16(alpha * c1_1, 0, x + 16);\0"
     "                        vstore16(alpha * c1_2, 0, x + 32);\0"
+}, {
     "                    __global float *out = C + (row + 2) * ldc + col;\0"
     "                            store_vector(alpha * c2_1, out + 16);\0"
     "                            store_vector(alpha * c2_2, out + 32);\0"
@@ -1907,7 +1911,6 @@ static const struct { char text[4096]; } rows[] = { {
     "                            store_vector(alpha * c6_2 + beta * load_vector(out + 32),\0"
     "                        vstore16(alpha * c6_0, 0, x);\0"
     "                        vstore16(alpha * c6_1, 0, x + 16);\0"
-}, {
     "                        vstore16(alpha * c6_2, 0, x + 32);\0"
     "                if (row + 7 < M) {\0"
     "                    __global float *out = C + (row + 7) * ldc + col;\0"
@@ -1918,6 +1921,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                            store_vector(alpha * c7_1 + beta * load_vector(out + 16),\0"
     "                            store_vector(alpha * c7_2 + beta * load_vector(out + 32),\0"
     "                        vstore16(alpha * c7_0, 0, x);\0"
+}, {
     "                        vstore16(alpha * c7_1, 0, x + 16);\0"
     "                        vstore16(alpha * c7_2, 0, x + 32);\0"
     "            sum += 384;\0"
@@ -1984,7 +1988,6 @@ static const struct { char text[4096]; } rows[] = { {
     "            if (k0 + 384 < K) {\0"
     "void kiln_sgemm_packed_packb_t_nv4_vec8(long lines, long K, __global const float *restrict X,\0"
     "void kiln_sgemm_packed_packa_t_tm3_vec8(long lines, long K, __global const float *restrict X,\0"
-}, {
     "// it with blocks of 6 rows of A, as they lie; a block of C is held in registers.\0"
     "void kiln_sgemm_fused_multiply_nn_tm6_nv2_vec8_mb16_kc256_ku4(long M, long N, long K, float alpha,\0"
     "    // A slice of a panel: for every k, the panel's columns of B side by side, 16 apart.\0"
@@ -1993,6 +1996,7 @@ static const struct { char text[4096]; } rows[] = { {
     "    const long vectors = (N + 7) / 8, panels = (vectors + 1) / 2;\0"
     "    // Chunks of up to 16 blocks of rows; panels in a chunk; blocks in a panel. Each work-group\0"
     "        const long chunk = at / (16 * panels) * 16;\0"
+}, {
     "        const long height = min(blocks - chunk, (long) 16);\0"
     "                for (long k = 0; k < depth; k++, in += ldb, out += 16) {\0"
     "                const long row = (chunk + block) * 6;\0"
@@ -2051,7 +2055,6 @@ static const struct { char text[4096]; } rows[] = { {
     "void kiln_sgemm_fused_multiply_tt_tm6_nv2_vec8_mb16_kc256_ku4(long M, long N, long K, float alpha,\0"
     "void kiln_sgemm_fused_multiply_nn_tm6_nv2_vec8_mb64_kc128_ku4(long M, long N, long K, float alpha,\0"
     "    __local float panel[2048];\0"
-}, {
     "    // Panels are up to 2 vectors of columns wide, slices up to 128 of K deep. All are\0"
     "    const long slices = max((K + 127) / 128, (long) 1), slice = (K + slices - 1) / slices;\0"
     "    // Chunks of up to 64 blocks of rows; panels in a chunk; blocks in a panel. Each work-group\0"
@@ -2060,19 +2063,20 @@ static const struct { char text[4096]; } rows[] = { {
     "void kiln_sgemm_fused_multiply_nt_tm6_nv2_vec8_mb64_kc128_ku4(long M, long N, long K, float alpha,\0"
     "void kiln_sgemm_fused_multiply_tn_tm6_nv2_vec8_mb64_kc128_ku4(long M, long N, long K, float alpha,\0"
     "void kiln_sgemm_fused_multiply_tt_tm6_nv2_vec8_mb64_kc128_ku4(long M, long N, long K, float alpha,\0"
+}, {
     "static float2 load_vector(__global const float *p)\0"
     "    return vload2(0, p);\0"
     "static void store_vector(float2 x, __global float *p)\0"
     "    vstore2(x, 0, p);\0"
-    "void kiln_sgemm_tiled_multiply_nn_wgm8_wgn16_tm4_nv2_vec2_kt16_ku4_locala1_localb1_pad0_bufs2_ahead1_mapm0_mapn0_order0_group8_split32_guard1_index32(int M, int N, int K,\0"
+    "void kiln_sgemm_tiled_multiply_nn_wgm8_wgn16_tm4_nv2_vec2_kt16_ku4_locala1_localb1_pad0_bufs2_ahead1_mapm0_mapn0_order0_group8_split32_guard1_index32(int M,\0"
     "        __global const float *restrict A, int a_offset, int lda,\0"
     "        __global const float *restrict B, int b_offset, int ldb,\0"
     "void kiln_sgemm_tiled_add_wgm8_wgn16_tm4_nv2_vec2_split32_index32(int M, int N,\0"
     "        __global float *restrict C, int c_offset, int ldc)\0"
     "        __global float *out = C + row * ldc + col;\0"
-    "void kiln_sgemm_tiled_multiply_nt_wgm8_wgn16_tm4_nv2_vec2_kt16_ku4_locala1_localb1_pad0_bufs2_ahead1_mapm0_mapn0_order0_group8_split32_guard1_index32(int M, int N, int K,\0"
-    "void kiln_sgemm_tiled_multiply_tn_wgm8_wgn16_tm4_nv2_vec2_kt16_ku4_locala1_localb1_pad0_bufs2_ahead1_mapm0_mapn0_order0_group8_split32_guard1_index32(int M, int N, int K,\0"
-    "void kiln_sgemm_tiled_multiply_tt_wgm8_wgn16_tm4_nv2_vec2_kt16_ku4_locala1_localb1_pad0_bufs2_ahead1_mapm0_mapn0_order0_group8_split32_guard1_index32(int M, int N, int K,\0"
+    "void kiln_sgemm_tiled_multiply_nt_wgm8_wgn16_tm4_nv2_vec2_kt16_ku4_locala1_localb1_pad0_bufs2_ahead1_mapm0_mapn0_order0_group8_split32_guard1_index32(int M,\0"
+    "void kiln_sgemm_tiled_multiply_tn_wgm8_wgn16_tm4_nv2_vec2_kt16_ku4_locala1_localb1_pad0_bufs2_ahead1_mapm0_mapn0_order0_group8_split32_guard1_index32(int M,\0"
+    "void kiln_sgemm_tiled_multiply_tt_wgm8_wgn16_tm4_nv2_vec2_kt16_ku4_locala1_localb1_pad0_bufs2_ahead1_mapm0_mapn0_order0_group8_split32_guard1_index32(int M,\0"
     "static float4 load_vector(__global const float *p)\0"
     "    return vload4(0, p);\0"
     "static float4 load_row(__global const float *p)\0"
@@ -2081,7 +2085,7 @@ static const struct { char text[4096]; } rows[] = { {
     "    return *(__global const float4 *) p;\0"
     "static void put(float x, float beta, __global float *p)\0"
     "// A work-group of 8 work-items along L and 32 along K has 32 x 1 of C.\0"
-    "void kiln_sgemm_thin_multiply_nn_side0_short1_vec4_rows4_nv1_litems8_kitems32_ksplit1_align1_index32(int L, int S, int K, float alpha, float beta,\0"
+    "void kiln_sgemm_thin_multiply_nn_side0_short1_vec4_rows4_nv1_litems8_kitems32_ksplit1_align1_index32(int L,\0"
     "        __global const float *restrict X, int x_offset, int ldx,\0"
     "        __global const float *restrict Y, int y_offset, int ldy,\0"
     "    const int s = (int) get_group_id(1);\0"
@@ -2097,21 +2101,20 @@ static const struct { char text[4096]; } rows[] = { {
     "            c0 += a3 * load(y0 + (k + 96) * y_step);\0"
     "            const float4 a2 = load_row(x + 64 * ldx);\0"
     "            const float4 a3 = load_row(x + 96 * ldx);\0"
-    "void kiln_sgemm_thin_multiply_nt_side0_short1_vec4_rows4_nv1_litems8_kitems32_ksplit1_align1_index32(int L, int S, int K, float alpha, float beta,\0"
+    "void kiln_sgemm_thin_multiply_nt_side0_short1_vec4_rows4_nv1_litems8_kitems32_ksplit1_align1_index32(int L,\0"
     "    __local float part[4][256];\0"
     "    __global const float *x0 = X + min(l, L - 1) * ldx;\0"
     "    __global const float *x1 = X + min(l + 1, L - 1) * ldx;\0"
     "    __global const float *x2 = X + min(l + 2, L - 1) * ldx;\0"
     "    __global const float *x3 = X + min(l + 3, L - 1) * ldx;\0"
     "    const bool is_aligned = ldx % 4 == 0 && (size_t) X % 16 == 0;\0"
-    "void kiln_sgemm_thin_multiply_tn_side0_short1_vec4_rows4_nv1_litems8_kitems32_ksplit1_align1_index32(int L, int S, int K, float alpha, float beta,\0"
+    "void kiln_sgemm_thin_multiply_tn_side0_short1_vec4_rows4_nv1_litems8_kitems32_ksplit1_align1_index32(int L,\0"
     "    __global const float *y0 = Y + y_offset + min(s, S - 1);\0"
-    "void kiln_sgemm_thin_multiply_tt_side0_short1_vec4_rows4_nv1_litems8_kitems32_ksplit1_align1_index32(int L, int S, int K, float alpha, float beta,\0"
-}, {
+    "void kiln_sgemm_thin_multiply_tt_side0_short1_vec4_rows4_nv1_litems8_kitems32_ksplit1_align1_index32(int L,\0"
     "static void store_vector(float4 x, __global float *p)\0"
     "    vstore4(x, 0, p);\0"
     "// A work-item's rows lie 16 apart.\0"
-    "void kiln_sgemm_tiled_multiply_nn_wgm16_wgn16_tm8_nv2_vec4_kt8_ku8_locala1_localb1_pad0_bufs1_ahead1_mapm1_mapn1_order0_group8_split1_guard1_index32(int M, int N, int K, float alpha, float beta,\0"
+    "void kiln_sgemm_tiled_multiply_nn_wgm16_wgn16_tm8_nv2_vec4_kt8_ku8_locala1_localb1_pad0_bufs1_ahead1_mapm1_mapn1_order0_group8_split1_guard1_index32(int M,\0"
     "    __local float a_tile[8][128];\0"
     "    __local float b_tile[8][128];\0"
     "    const int first_m = (int) get_group_id(1) * 128;\0"
@@ -2124,6 +2127,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                const float a3 = a_tile[k][local_m + 48];\0"
     "                const float a4 = a_tile[k][local_m + 64];\0"
     "                const float a5 = a_tile[k][local_m + 80];\0"
+}, {
     "                const float a6 = a_tile[k][local_m + 96];\0"
     "                const float a7 = a_tile[k][local_m + 112];\0"
     "                const float a0 = a_tile[k + 1][local_m];\0"
@@ -2175,7 +2179,6 @@ static const struct { char text[4096]; } rows[] = { {
     "                const float a6 = a_tile[k + 6][local_m + 96];\0"
     "                const float a7 = a_tile[k + 6][local_m + 112];\0"
     "                const float a0 = a_tile[k + 7][local_m];\0"
-}, {
     "                const float a1 = a_tile[k + 7][local_m + 16];\0"
     "                const float a2 = a_tile[k + 7][local_m + 32];\0"
     "                const float a3 = a_tile[k + 7][local_m + 48];\0"
@@ -2196,10 +2199,11 @@ static const struct { char text[4096]; } rows[] = { {
     "    if (row + 96 < M) {\0"
     "        __global float *out = C + (row + 96) * ldc + col;\0"
     "    if (row + 112 < M) {\0"
+}, {
     "        __global float *out = C + (row + 112) * ldc + col;\0"
-    "void kiln_sgemm_tiled_multiply_nt_wgm16_wgn16_tm8_nv2_vec4_kt8_ku8_locala1_localb1_pad0_bufs1_ahead1_mapm1_mapn1_order0_group8_split1_guard1_index32(int M, int N, int K, float alpha, float beta,\0"
-    "void kiln_sgemm_tiled_multiply_tn_wgm16_wgn16_tm8_nv2_vec4_kt8_ku8_locala1_localb1_pad0_bufs1_ahead1_mapm1_mapn1_order0_group8_split1_guard1_index32(int M, int N, int K, float alpha, float beta,\0"
-    "void kiln_sgemm_tiled_multiply_tt_wgm16_wgn16_tm8_nv2_vec4_kt8_ku8_locala1_localb1_pad0_bufs1_ahead1_mapm1_mapn1_order0_group8_split1_guard1_index32(int M, int N, int K, float alpha, float beta,\0"
+    "void kiln_sgemm_tiled_multiply_nt_wgm16_wgn16_tm8_nv2_vec4_kt8_ku8_locala1_localb1_pad0_bufs1_ahead1_mapm1_mapn1_order0_group8_split1_guard1_index32(int M,\0"
+    "void kiln_sgemm_tiled_multiply_tn_wgm16_wgn16_tm8_nv2_vec4_kt8_ku8_locala1_localb1_pad0_bufs1_ahead1_mapm1_mapn1_order0_group8_split1_guard1_index32(int M,\0"
+    "void kiln_sgemm_tiled_multiply_tt_wgm16_wgn16_tm8_nv2_vec4_kt8_ku8_locala1_localb1_pad0_bufs1_ahead1_mapm1_mapn1_order0_group8_split1_guard1_index32(int M,\0"
     "void kiln_sgemm_direct_multiply_nn_wgm8_wgn8_tm4_nv1_vec4_ku1_index32(int M, int N, int K,\0"
     "                __global const float *b = B + k * ldb + col;\0"
     "                __global const float *a = A + k;\0"
@@ -2216,7 +2220,7 @@ static const struct { char text[4096]; } rows[] = { {
     "// A work-group of 2 x 16 work-items computes 8 x 32 of C, each work-item\0"
     "// 4 x 2 of it. K advances by 16.\0"
     "__kernel __attribute__((reqd_work_group_size(16, 2, 1)))\0"
-    "void kiln_sgemm_tiled_multiply_nn_wgm2_wgn16_tm4_nv2_vec1_kt16_ku4_locala1_localb1_pad0_bufs2_ahead1_mapm0_mapn0_order0_group8_split32_guard1_index32(int M, int N, int K,\0"
+    "void kiln_sgemm_tiled_multiply_nn_wgm2_wgn16_tm4_nv2_vec1_kt16_ku4_locala1_localb1_pad0_bufs2_ahead1_mapm0_mapn0_order0_group8_split32_guard1_index32(int M,\0"
     "    __local float a_tiles[2][16][8];\0"
     "    const int first_m = (int) get_group_id(1) * 8;\0"
     "    const int row = first_m + local_m * 4, col = first_n + local_n * 2;\0"
@@ -2240,7 +2244,6 @@ static const struct { char text[4096]; } rows[] = { {
     "            b_next10 = first_n + n < N && k1 + k < K\0"
     "            const int e = item + 352, n = e % 32, k = e / 32;\0"
     "            b_next11 = first_n + n < N && k1 + k < K\0"
-}, {
     "            b_next12 = first_n + n < N && k1 + k < K\0"
     "            const int e = item + 416, n = e % 32, k = e / 32;\0"
     "            b_next13 = first_n + n < N && k1 + k < K\0"
@@ -2263,6 +2266,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                const int e = item + 96, k = e % 16, m = e / 16;\0"
     "                const int e = item + 32, n = e % 32, k = e / 32;\0"
     "                const int e = item + 64, n = e % 32, k = e / 32;\0"
+}, {
     "                const int e = item + 96, n = e % 32, k = e / 32;\0"
     "                const int e = item + 160, n = e % 32, k = e / 32;\0"
     "                const int e = item + 192, n = e % 32, k = e / 32;\0"
@@ -2289,7 +2293,7 @@ static const struct { char text[4096]; } rows[] = { {
     "// result is always bitwise the same. A part has room for whole tiles of 8 x 32.\0"
     "void kiln_sgemm_tiled_add_wgm2_wgn16_tm4_nv2_vec1_split32_index32(int M, int N,\0"
     "    const long size = (long) ((M + 7) / 8 * 8) * ld;\0"
-    "void kiln_sgemm_tiled_multiply_nt_wgm2_wgn16_tm4_nv2_vec1_kt16_ku4_locala1_localb1_pad0_bufs2_ahead1_mapm0_mapn0_order0_group8_split32_guard1_index32(int M, int N, int K,\0"
+    "void kiln_sgemm_tiled_multiply_nt_wgm2_wgn16_tm4_nv2_vec1_kt16_ku4_locala1_localb1_pad0_bufs2_ahead1_mapm0_mapn0_order0_group8_split32_guard1_index32(int M,\0"
     "            const int e = item + 32, k = e % 16, n = e / 16;\0"
     "            const int e = item + 64, k = e % 16, n = e / 16;\0"
     "            const int e = item + 96, k = e % 16, n = e / 16;\0"
@@ -2311,11 +2315,10 @@ static const struct { char text[4096]; } rows[] = { {
     "                const int e = item + 288, k = e % 16, n = e / 16;\0"
     "                const int e = item + 320, k = e % 16, n = e / 16;\0"
     "                const int e = item + 352, k = e % 16, n = e / 16;\0"
-}, {
     "                const int e = item + 416, k = e % 16, n = e / 16;\0"
     "                const int e = item + 448, k = e % 16, n = e / 16;\0"
     "                const int e = item + 480, k = e % 16, n = e / 16;\0"
-    "void kiln_sgemm_tiled_multiply_tn_wgm2_wgn16_tm4_nv2_vec1_kt16_ku4_locala1_localb1_pad0_bufs2_ahead1_mapm0_mapn0_order0_group8_split32_guard1_index32(int M, int N, int K,\0"
+    "void kiln_sgemm_tiled_multiply_tn_wgm2_wgn16_tm4_nv2_vec1_kt16_ku4_locala1_localb1_pad0_bufs2_ahead1_mapm0_mapn0_order0_group8_split32_guard1_index32(int M,\0"
     "            const int e = item, m = e % 8, k = e / 8;\0"
     "            const int e = item + 32, m = e % 8, k = e / 8;\0"
     "            const int e = item + 64, m = e % 8, k = e / 8;\0"
@@ -2324,9 +2327,10 @@ static const struct { char text[4096]; } rows[] = { {
     "                const int e = item + 32, m = e % 8, k = e / 8;\0"
     "                const int e = item + 64, m = e % 8, k = e / 8;\0"
     "                const int e = item + 96, m = e % 8, k = e / 8;\0"
-    "void kiln_sgemm_tiled_multiply_tt_wgm2_wgn16_tm4_nv2_vec1_kt16_ku4_locala1_localb1_pad0_bufs2_ahead1_mapm0_mapn0_order0_group8_split32_guard1_index32(int M, int N, int K,\0"
+    "void kiln_sgemm_tiled_multiply_tt_wgm2_wgn16_tm4_nv2_vec1_kt16_ku4_locala1_localb1_pad0_bufs2_ahead1_mapm0_mapn0_order0_group8_split32_guard1_index32(int M,\0"
     "// A work-group of 16 x 4 work-items computes 64 x 16 of C, each work-item\0"
-    "void kiln_sgemm_tiled_multiply_nn_wgm16_wgn4_tm4_nv4_vec1_kt16_ku4_locala1_localb1_pad1_bufs1_ahead1_mapm0_mapn0_order0_group8_split1_guard1_index32(int M, int N, int K, float alpha, float beta,\0"
+}, {
+    "void kiln_sgemm_tiled_multiply_nn_wgm16_wgn4_tm4_nv4_vec1_kt16_ku4_locala1_localb1_pad1_bufs1_ahead1_mapm0_mapn0_order0_group8_split1_guard1_index32(int M,\0"
     "    __local float b_tile[16][17];\0"
     "    const int item = local_m * 4 + local_n;\0"
     "    const int first_n = (int) get_group_id(0) * 16;\0"
@@ -2381,7 +2385,6 @@ static const struct { char text[4096]; } rows[] = { {
     "                a_next7 = first_m + m < M && k1 + k < K\0"
     "                const int e = item + 512, k = e % 16, m = e / 16;\0"
     "                a_next8 = first_m + m < M && k1 + k < K\0"
-}, {
     "                const int e = item + 576, k = e % 16, m = e / 16;\0"
     "                a_next9 = first_m + m < M && k1 + k < K\0"
     "                const int e = item + 640, k = e % 16, m = e / 16;\0"
@@ -2400,9 +2403,10 @@ static const struct { char text[4096]; } rows[] = { {
     "                const int e = item, n = e % 16, k = e / 16;\0"
     "                const int e = item + 64, n = e % 16, k = e / 16;\0"
     "                const int e = item + 128, n = e % 16, k = e / 16;\0"
+}, {
     "                const int e = item + 192, n = e % 16, k = e / 16;\0"
-    "void kiln_sgemm_tiled_multiply_nt_wgm16_wgn4_tm4_nv4_vec1_kt16_ku4_locala1_localb1_pad1_bufs1_ahead1_mapm0_mapn0_order0_group8_split1_guard1_index32(int M, int N, int K, float alpha, float beta,\0"
-    "void kiln_sgemm_tiled_multiply_tn_wgm16_wgn4_tm4_nv4_vec1_kt16_ku4_locala1_localb1_pad1_bufs1_ahead1_mapm0_mapn0_order0_group8_split1_guard1_index32(int M, int N, int K, float alpha, float beta,\0"
+    "void kiln_sgemm_tiled_multiply_nt_wgm16_wgn4_tm4_nv4_vec1_kt16_ku4_locala1_localb1_pad1_bufs1_ahead1_mapm0_mapn0_order0_group8_split1_guard1_index32(int M,\0"
+    "void kiln_sgemm_tiled_multiply_tn_wgm16_wgn4_tm4_nv4_vec1_kt16_ku4_locala1_localb1_pad1_bufs1_ahead1_mapm0_mapn0_order0_group8_split1_guard1_index32(int M,\0"
     "            const int e = item + 64, m = e % 64, k = e / 64;\0"
     "            const int e = item + 128, m = e % 64, k = e / 64;\0"
     "            const int e = item + 192, m = e % 64, k = e / 64;\0"
@@ -2431,18 +2435,17 @@ static const struct { char text[4096]; } rows[] = { {
     "                const int e = item + 832, m = e % 64, k = e / 64;\0"
     "                const int e = item + 896, m = e % 64, k = e / 64;\0"
     "                const int e = item + 960, m = e % 64, k = e / 64;\0"
-    "void kiln_sgemm_tiled_multiply_tt_wgm16_wgn4_tm4_nv4_vec1_kt16_ku4_locala1_localb1_pad1_bufs1_ahead1_mapm0_mapn0_order0_group8_split1_guard1_index32(int M, int N, int K, float alpha, float beta,\0"
-    "void kiln_sgemm_thin_multiply_nn_side0_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L, long S, long K, float alpha, float beta,\0"
+    "void kiln_sgemm_tiled_multiply_tt_wgm16_wgn4_tm4_nv4_vec1_kt16_ku4_locala1_localb1_pad1_bufs1_ahead1_mapm0_mapn0_order0_group8_split1_guard1_index32(int M,\0"
+    "void kiln_sgemm_thin_multiply_nn_side0_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L,\0"
     "        __global const float *restrict X, long x_offset, long ldx,\0"
     "        __global const float *restrict Y, long y_offset, long ldy,\0"
-    "void kiln_sgemm_thin_multiply_nt_side0_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L, long S, long K, float alpha, float beta,\0"
-}, {
-    "void kiln_sgemm_thin_multiply_tn_side0_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L, long S, long K, float alpha, float beta,\0"
-    "void kiln_sgemm_thin_multiply_tt_side0_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L, long S, long K, float alpha, float beta,\0"
-    "void kiln_sgemm_thin_multiply_nn_side1_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L, long S, long K, float alpha, float beta,\0"
-    "void kiln_sgemm_thin_multiply_nt_side1_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L, long S, long K, float alpha, float beta,\0"
-    "void kiln_sgemm_thin_multiply_tn_side1_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L, long S, long K, float alpha, float beta,\0"
-    "void kiln_sgemm_thin_multiply_tt_side1_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L, long S, long K, float alpha, float beta,\0"
+    "void kiln_sgemm_thin_multiply_nt_side0_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L,\0"
+    "void kiln_sgemm_thin_multiply_tn_side0_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L,\0"
+    "void kiln_sgemm_thin_multiply_tt_side0_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L,\0"
+    "void kiln_sgemm_thin_multiply_nn_side1_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L,\0"
+    "void kiln_sgemm_thin_multiply_nt_side1_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L,\0"
+    "void kiln_sgemm_thin_multiply_tn_side1_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L,\0"
+    "void kiln_sgemm_thin_multiply_tt_side1_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L,\0"
     "void kiln_sgemm_direct_multiply_nn_wgm8_wgn8_tm1_nv1_vec1_ku1_index64(long M, long N, long K,\0"
     "            __global const float *b = B + k * ldb;\0"
     "void kiln_sgemm_direct_multiply_nt_wgm8_wgn8_tm1_nv1_vec1_ku1_index64(long M, long N, long K,\0"
@@ -2451,6 +2454,7 @@ static const struct { char text[4096]; } rows[] = { {
     "void kiln_sgemm_direct_multiply_nn_wgm1_wgn1_tm4_nv1_vec4_ku1_index64(long M, long N, long K,\0"
     "void kiln_sgemm_direct_multiply_nt_wgm1_wgn1_tm4_nv1_vec4_ku1_index64(long M, long N, long K,\0"
     "void kiln_sgemm_direct_multiply_tn_wgm1_wgn1_tm4_nv1_vec4_ku1_index64(long M, long N, long K,\0"
+}, {
     "void kiln_sgemm_direct_multiply_tt_wgm1_wgn1_tm4_nv1_vec4_ku1_index64(long M, long N, long K,\0"
     "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\0"
     "// Elements of double are computed with as double. A product and a sum are fused where the device\0"
@@ -2495,7 +2499,6 @@ static const struct { char text[4096]; } rows[] = { {
     "                        c7_0 = vload8(21, sum);\0"
     "                            const double8 b0 = vload8(0, b);\0"
     "                            const double a0 = load(a + r0);\0"
-}, {
     "                            const double a1 = load(a + r1);\0"
     "                            const double a2 = load(a + r2);\0"
     "                            const double a3 = load(a + r3);\0"
@@ -2524,6 +2527,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                        c7_0 = vload8(21, sum); c7_1 = vload8(22, sum);\0"
     "                            const double8 b1 = vload8(1, b);\0"
     "                            c6_0 += a6 * b0; c6_1 += a6 * b1;\0"
+}, {
     "                            c7_0 += a7 * b0; c7_1 += a7 * b1;\0"
     "                    vstore8(c4_0, 12, sum); vstore8(c4_1, 13, sum);\0"
     "                    vstore8(c5_0, 15, sum); vstore8(c5_1, 16, sum);\0"
@@ -2558,7 +2562,6 @@ static const struct { char text[4096]; } rows[] = { {
     "                __local double *out = panel + v * 8;\0"
     "                __global const double *in = B + k0;\0"
     "                    const double8 x0_0 = load_vector(in + l0);\0"
-}, {
     "                    const double8 x0_1 = load_vector(in + l1);\0"
     "                    const double8 x0_2 = load_vector(in + l2);\0"
     "                    const double8 x0_3 = load_vector(in + l3);\0"
@@ -2581,6 +2584,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                    const double8 x2_2 = (double8)(x1_4.even, x1_5.even);\0"
     "                    const double8 x2_6 = (double8)(x1_4.odd, x1_5.odd);\0"
     "                    const double8 x2_3 = (double8)(x1_6.even, x1_7.even);\0"
+}, {
     "                    const double8 x2_7 = (double8)(x1_6.odd, x1_7.odd);\0"
     "                    const double8 x3_0 = (double8)(x2_0.even, x2_1.even);\0"
     "                    const double8 x3_4 = (double8)(x2_0.odd, x2_1.odd);\0"
@@ -2620,7 +2624,6 @@ static const struct { char text[4096]; } rows[] = { {
     "                        c1_0 = vload4(3, sum);\0"
     "                        c2_0 = vload4(6, sum);\0"
     "                        c3_0 = vload4(9, sum);\0"
-}, {
     "                    for (; k + 2 <= depth; k += 2) {\0"
     "                            const double4 b0 = vload4(0, b);\0"
     "                            b += 12;\0"
@@ -2647,6 +2650,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                    double4 c3_0 = 0, c3_1 = 0, c3_2 = 0;\0"
     "                        c0_0 = vload4(0, sum); c0_1 = vload4(1, sum); c0_2 = vload4(2, sum);\0"
     "                        c1_0 = vload4(3, sum); c1_1 = vload4(4, sum); c1_2 = vload4(5, sum);\0"
+}, {
     "                        c2_0 = vload4(6, sum); c2_1 = vload4(7, sum); c2_2 = vload4(8, sum);\0"
     "                        c3_0 = vload4(9, sum); c3_1 = vload4(10, sum); c3_2 = vload4(11, sum);\0"
     "                            const double4 b2 = vload4(2, b);\0"
@@ -2682,7 +2686,6 @@ static const struct { char text[4096]; } rows[] = { {
     "                    vstore4(x2_1, 0, out + 12);\0"
     "                    vstore4(x2_2, 0, out + 24);\0"
     "                    vstore4(x2_3, 0, out + 36);\0"
-}, {
     "                for (; k < depth; k++, in++, out += 12) {\0"
     "void kiln_dgemm_fused_multiply_tn_tm4_nv3_vec4_mb32_kc64_ku2(long M, long N, long K, double alpha,\0"
     "void kiln_dgemm_fused_multiply_tt_tm4_nv3_vec4_mb32_kc64_ku2(long M, long N, long K, double alpha,\0"
@@ -2707,6 +2710,7 @@ static const struct { char text[4096]; } rows[] = { {
     "            double4 c2_0 = 0, c2_1 = 0, c2_2 = 0, c2_3 = 0;\0"
     "                c0_0 = vload4(0, sum); c0_1 = vload4(1, sum); c0_2 = vload4(2,\0"
     "                        sum); c0_3 = vload4(3, sum);\0"
+}, {
     "                c1_0 = vload4(4, sum); c1_1 = vload4(5, sum); c1_2 = vload4(6,\0"
     "                        sum); c1_3 = vload4(7, sum);\0"
     "                c2_0 = vload4(8, sum); c2_1 = vload4(9, sum); c2_2 = vload4(10,\0"
@@ -2745,7 +2749,6 @@ static const struct { char text[4096]; } rows[] = { {
     "                            store_vector(alpha * c1_3, out + 12);\0"
     "                            store_vector(alpha * c1_1 + beta * load_vector(out + 4),\0"
     "                            store_vector(alpha * c1_2 + beta * load_vector(out + 8),\0"
-}, {
     "                            store_vector(alpha * c1_3 + beta * load_vector(out + 12),\0"
     "                        vstore4(alpha * c1_0, 0, x);\0"
     "                        vstore4(alpha * c1_1, 0, x + 4);\0"
@@ -2770,6 +2773,7 @@ static const struct { char text[4096]; } rows[] = { {
     "static double2 load_vector(__global const double *p)\0"
     "static void store_vector(double2 x, __global double *p)\0"
     "void kiln_dgemm_direct_multiply_nn_wgm8_wgn8_tm4_nv2_vec2_ku1_index32(int M, int N, int K,\0"
+}, {
     "        __global const double *restrict A, int a_offset, int lda,\0"
     "        __global const double *restrict B, int b_offset, int ldb,\0"
     "        __global double *restrict C, int c_offset, int ldc)\0"
@@ -2817,7 +2821,6 @@ static const struct { char text[4096]; } rows[] = { {
     "            c0_0 += a0 * b0; c0_1 += a0 * b1;\0"
     "            const double a1 = load(a + r1);\0"
     "            c1_0 += a1 * b0; c1_1 += a1 * b1;\0"
-}, {
     "            const double a2 = load(a + r2);\0"
     "            c2_0 += a2 * b0; c2_1 += a2 * b1;\0"
     "            const double a3 = load(a + r3);\0"
@@ -2836,12 +2839,13 @@ static const struct { char text[4096]; } rows[] = { {
     "void kiln_dgemm_direct_multiply_tt_wgm8_wgn8_tm1_nv1_vec1_ku1_index64(long M, long N, long K,\0"
     "// A work-group of 8 x 4 work-items computes 32 x 16 of C, each work-item\0"
     "__kernel __attribute__((reqd_work_group_size(4, 8, 1)))\0"
-    "void kiln_dgemm_tiled_multiply_nn_wgm8_wgn4_tm4_nv2_vec2_kt16_ku4_locala1_localb1_pad0_bufs1_ahead1_mapm0_mapn0_order0_group8_split32_guard1_index32(int M, int N, int K,\0"
+    "void kiln_dgemm_tiled_multiply_nn_wgm8_wgn4_tm4_nv2_vec2_kt16_ku4_locala1_localb1_pad0_bufs1_ahead1_mapm0_mapn0_order0_group8_split32_guard1_index32(int M,\0"
     "        __global double *restrict work, long parts_at)\0"
     "    __local double a_tile[16][32];\0"
     "    __local double b_tile[16][16];\0"
     "    double a_next0, a_next1, a_next2, a_next3, a_next4, a_next5, a_next6, a_next7;\0"
     "    double a_next8, a_next9, a_next10, a_next11, a_next12, a_next13, a_next14, a_next15;\0"
+}, {
     "    double b_next0, b_next1, b_next2, b_next3, b_next4, b_next5, b_next6, b_next7;\0"
     "            const int e = item + 160, k = e % 16, m = e / 16;\0"
     "            const int e = item + 224, k = e % 16, m = e / 16;\0"
@@ -2879,7 +2883,6 @@ static const struct { char text[4096]; } rows[] = { {
     "                const double2 b1 = vload2(1, &b_tile[k + 2][local_n * 4]);\0"
     "                const double a0 = a_tile[k + 2][local_m * 4];\0"
     "                const double a1 = a_tile[k + 2][local_m * 4 + 1];\0"
-}, {
     "                const double a2 = a_tile[k + 2][local_m * 4 + 2];\0"
     "                const double a3 = a_tile[k + 2][local_m * 4 + 3];\0"
     "                const double2 b0 = vload2(0, &b_tile[k + 3][local_n * 4]);\0"
@@ -2907,10 +2910,11 @@ static const struct { char text[4096]; } rows[] = { {
     "        const double2 x4 = vload2(0, part + 4 * size);\0"
     "        const double2 x5 = vload2(0, part + 5 * size);\0"
     "        const double2 x6 = vload2(0, part + 6 * size);\0"
+}, {
     "        const double2 x7 = vload2(0, part + 7 * size);\0"
     "            double x[2];\0"
-    "void kiln_dgemm_tiled_multiply_nt_wgm8_wgn4_tm4_nv2_vec2_kt16_ku4_locala1_localb1_pad0_bufs1_ahead1_mapm0_mapn0_order0_group8_split32_guard1_index32(int M, int N, int K,\0"
-    "void kiln_dgemm_tiled_multiply_tn_wgm8_wgn4_tm4_nv2_vec2_kt16_ku4_locala1_localb1_pad0_bufs1_ahead1_mapm0_mapn0_order0_group8_split32_guard1_index32(int M, int N, int K,\0"
+    "void kiln_dgemm_tiled_multiply_nt_wgm8_wgn4_tm4_nv2_vec2_kt16_ku4_locala1_localb1_pad0_bufs1_ahead1_mapm0_mapn0_order0_group8_split32_guard1_index32(int M,\0"
+    "void kiln_dgemm_tiled_multiply_tn_wgm8_wgn4_tm4_nv2_vec2_kt16_ku4_locala1_localb1_pad0_bufs1_ahead1_mapm0_mapn0_order0_group8_split32_guard1_index32(int M,\0"
     "            const int e = item + 32, m = e % 32, k = e / 32;\0"
     "            const int e = item + 64, m = e % 32, k = e / 32;\0"
     "            const int e = item + 96, m = e % 32, k = e / 32;\0"
@@ -2935,14 +2939,13 @@ static const struct { char text[4096]; } rows[] = { {
     "                const int e = item + 416, m = e % 32, k = e / 32;\0"
     "                const int e = item + 448, m = e % 32, k = e / 32;\0"
     "                const int e = item + 480, m = e % 32, k = e / 32;\0"
-    "void kiln_dgemm_tiled_multiply_tt_wgm8_wgn4_tm4_nv2_vec2_kt16_ku4_locala1_localb1_pad0_bufs1_ahead1_mapm0_mapn0_order0_group8_split32_guard1_index32(int M, int N, int K,\0"
+    "void kiln_dgemm_tiled_multiply_tt_wgm8_wgn4_tm4_nv2_vec2_kt16_ku4_locala1_localb1_pad0_bufs1_ahead1_mapm0_mapn0_order0_group8_split32_guard1_index32(int M,\0"
     "// A work-group of 16 x 8 work-items computes 128 x 32 of C, each work-item\0"
     "// 8 x 4 of it. K advances by 8.\0"
     "// A work-item's vectors of 2 columns lie 16 apart.\0"
     "// K is cut into 16 parts, each for work-groups of its own; another kernel adds them up.\0"
     "__kernel __attribute__((reqd_work_group_size(8, 16, 1)))\0"
-}, {
-    "void kiln_dgemm_tiled_multiply_nn_wgm16_wgn8_tm8_nv2_vec2_kt8_ku2_locala1_localb1_pad2_bufs2_ahead1_mapm1_mapn1_order2_group2_split16_guard1_index32(int M, int N, int K,\0"
+    "void kiln_dgemm_tiled_multiply_nn_wgm16_wgn8_tm8_nv2_vec2_kt8_ku2_locala1_localb1_pad2_bufs2_ahead1_mapm1_mapn1_order2_group2_split16_guard1_index32(int M,\0"
     "    __local double a_tiles[2][8][130];\0"
     "    __local double b_tiles[2][8][34];\0"
     "    const int item = local_m * 8 + local_n;\0"
@@ -2972,6 +2975,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                const int e = item + 896, k = e % 8, m = e / 8;\0"
     "            // Fetch B: 8 x 32.\0"
     "        for (; k + 2 <= depth; k += 2) {\0"
+}, {
     "                const double2 b0 = vload2(0, &b_tile[k][local_n * 2]);\0"
     "                const double2 b1 = vload2(8, &b_tile[k][local_n * 2]);\0"
     "                const double a0 = a_tile[k][local_m];\0"
@@ -3015,15 +3019,14 @@ static const struct { char text[4096]; } rows[] = { {
     "        vstore2(c7_1, 8, out);\0"
     "// C = alpha (p0 + p1 + ...) + beta C for 16 parts, which are added in this order, so that the\0"
     "// result is always bitwise the same. A part has room for whole tiles of 128 x 32.\0"
-}, {
     "void kiln_dgemm_tiled_add_wgm16_wgn8_tm8_nv2_vec2_split16_index32(int M, int N,\0"
     "    const long size = (long) ((M + 127) / 128 * 128) * ld;\0"
     "    __global const double *part = work + parts_at * 16 + row * ld + col;\0"
     "    for (int p = 0; p < 16; p += 8, part += 8 * size) {\0"
-    "void kiln_dgemm_tiled_multiply_nt_wgm16_wgn8_tm8_nv2_vec2_kt8_ku2_locala1_localb1_pad2_bufs2_ahead1_mapm1_mapn1_order2_group2_split16_guard1_index32(int M, int N, int K,\0"
+    "void kiln_dgemm_tiled_multiply_nt_wgm16_wgn8_tm8_nv2_vec2_kt8_ku2_locala1_localb1_pad2_bufs2_ahead1_mapm1_mapn1_order2_group2_split16_guard1_index32(int M,\0"
     "            const int e = item + 128, k = e % 8, n = e / 8;\0"
     "                const int e = item + 128, k = e % 8, n = e / 8;\0"
-    "void kiln_dgemm_tiled_multiply_tn_wgm16_wgn8_tm8_nv2_vec2_kt8_ku2_locala1_localb1_pad2_bufs2_ahead1_mapm1_mapn1_order2_group2_split16_guard1_index32(int M, int N, int K,\0"
+    "void kiln_dgemm_tiled_multiply_tn_wgm16_wgn8_tm8_nv2_vec2_kt8_ku2_locala1_localb1_pad2_bufs2_ahead1_mapm1_mapn1_order2_group2_split16_guard1_index32(int M,\0"
     "            const int e = item + 128, m = e % 128, k = e / 128;\0"
     "            const int e = item + 384, m = e % 128, k = e / 128;\0"
     "            const int e = item + 640, m = e % 128, k = e / 128;\0"
@@ -3032,12 +3035,13 @@ static const struct { char text[4096]; } rows[] = { {
     "                const int e = item + 384, m = e % 128, k = e / 128;\0"
     "                const int e = item + 640, m = e % 128, k = e / 128;\0"
     "                const int e = item + 896, m = e % 128, k = e / 128;\0"
-    "void kiln_dgemm_tiled_multiply_tt_wgm16_wgn8_tm8_nv2_vec2_kt8_ku2_locala1_localb1_pad2_bufs2_ahead1_mapm1_mapn1_order2_group2_split16_guard1_index32(int M, int N, int K,\0"
+    "void kiln_dgemm_tiled_multiply_tt_wgm16_wgn8_tm8_nv2_vec2_kt8_ku2_locala1_localb1_pad2_bufs2_ahead1_mapm1_mapn1_order2_group2_split16_guard1_index32(int M,\0"
     "// A work-group of 8 x 4 work-items computes 32 x 8 of C, each work-item\0"
     "// A work-item's rows lie 8 apart.\0"
-    "void kiln_dgemm_tiled_multiply_nn_wgm8_wgn4_tm4_nv1_vec2_kt16_ku4_locala1_localb1_pad0_bufs1_ahead1_mapm1_mapn0_order0_group8_split32_guard1_index32(int M, int N, int K,\0"
+    "void kiln_dgemm_tiled_multiply_nn_wgm8_wgn4_tm4_nv1_vec2_kt16_ku4_locala1_localb1_pad0_bufs1_ahead1_mapm1_mapn0_order0_group8_split32_guard1_index32(int M,\0"
     "    __local double b_tile[16][8];\0"
     "    const int first_n = (int) get_group_id(0) * 8;\0"
+}, {
     "    double2 c1_0 = 0;\0"
     "    double2 c2_0 = 0;\0"
     "    double2 c3_0 = 0;\0"
@@ -3074,16 +3078,16 @@ static const struct { char text[4096]; } rows[] = { {
     "// result is always bitwise the same. A part has room for whole tiles of 32 x 8.\0"
     "void kiln_dgemm_tiled_add_wgm8_wgn4_tm4_nv1_vec2_split32_index32(int M, int N,\0"
     "    const int ld = (N + 7) / 8 * 8;\0"
-    "void kiln_dgemm_tiled_multiply_nt_wgm8_wgn4_tm4_nv1_vec2_kt16_ku4_locala1_localb1_pad0_bufs1_ahead1_mapm1_mapn0_order0_group8_split32_guard1_index32(int M, int N, int K,\0"
-}, {
-    "void kiln_dgemm_tiled_multiply_tn_wgm8_wgn4_tm4_nv1_vec2_kt16_ku4_locala1_localb1_pad0_bufs1_ahead1_mapm1_mapn0_order0_group8_split32_guard1_index32(int M, int N, int K,\0"
-    "void kiln_dgemm_tiled_multiply_tt_wgm8_wgn4_tm4_nv1_vec2_kt16_ku4_locala1_localb1_pad0_bufs1_ahead1_mapm1_mapn0_order0_group8_split32_guard1_index32(int M, int N, int K,\0"
+    "void kiln_dgemm_tiled_multiply_nt_wgm8_wgn4_tm4_nv1_vec2_kt16_ku4_locala1_localb1_pad0_bufs1_ahead1_mapm1_mapn0_order0_group8_split32_guard1_index32(int M,\0"
+    "void kiln_dgemm_tiled_multiply_tn_wgm8_wgn4_tm4_nv1_vec2_kt16_ku4_locala1_localb1_pad0_bufs1_ahead1_mapm1_mapn0_order0_group8_split32_guard1_index32(int M,\0"
+    "void kiln_dgemm_tiled_multiply_tt_wgm8_wgn4_tm4_nv1_vec2_kt16_ku4_locala1_localb1_pad0_bufs1_ahead1_mapm1_mapn0_order0_group8_split32_guard1_index32(int M,\0"
     "static double2 load_row(__global const double *p)\0"
     "static double2 load_aligned(__global const double *p)\0"
     "    return *(__global const double2 *) p;\0"
     "static void put(double x, double beta, __global double *p)\0"
     "// A work-group of 4 work-items along L and 16 along K has 8 x 1 of C.\0"
-    "void kiln_dgemm_thin_multiply_nn_side0_short1_vec2_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L, long S, long K, double alpha, double beta,\0"
+    "void kiln_dgemm_thin_multiply_nn_side0_short1_vec2_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L,\0"
+    "        long S, long K, double alpha, double beta,\0"
     "        __global const double *restrict X, long x_offset, long ldx,\0"
     "        __global const double *restrict Y, long y_offset, long ldy,\0"
     "    __local double2 part[64];\0"
@@ -3105,6 +3109,7 @@ static const struct { char text[4096]; } rows[] = { {
     "            const double2 a0 = load_row(x + 0 * ldx);\0"
     "            const double2 a1 = load_row(x + 16 * ldx);\0"
     "            const double2 a2 = load_row(x + 32 * ldx);\0"
+}, {
     "            const double2 a3 = load_row(x + 48 * ldx);\0"
     "            const double2 a = load_row(X + k * ldx + first);\0"
     "        double sums[2];\0"
@@ -3113,7 +3118,7 @@ static const struct { char text[4096]; } rows[] = { {
     "    double e[2];\0"
     "    vstore2(x, 0, e);\0"
     "    return e[0] + e[1];\0"
-    "void kiln_dgemm_thin_multiply_nt_side0_short1_vec2_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L, long S, long K, double alpha, double beta,\0"
+    "void kiln_dgemm_thin_multiply_nt_side0_short1_vec2_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L,\0"
     "    __local double part[4][64];\0"
     "    __global const double *x0 = X + min(l, L - 1) * ldx;\0"
     "    __global const double *x1 = X + min(l + 1, L - 1) * ldx;\0"
@@ -3138,15 +3143,14 @@ static const struct { char text[4096]; } rows[] = { {
     "        const double a2 = load(x2 + k);\0"
     "        const double a3 = load(x3 + k);\0"
     "        const double sums[] = { part[0][item], part[1][item], part[2][item], part[3][item] };\0"
-    "void kiln_dgemm_thin_multiply_tn_side0_short1_vec2_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L, long S, long K, double alpha, double beta,\0"
+    "void kiln_dgemm_thin_multiply_tn_side0_short1_vec2_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L,\0"
     "    __global const double *y0 = Y + y_offset + min(s, S - 1);\0"
-    "void kiln_dgemm_thin_multiply_tt_side0_short1_vec2_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L, long S, long K, double alpha, double beta,\0"
+    "void kiln_dgemm_thin_multiply_tt_side0_short1_vec2_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L,\0"
     "            const double2 b0 = (double2) (load(y0 + k * y_step), load(y0 + (k + 1) * y_step));\0"
-}, {
-    "void kiln_dgemm_thin_multiply_nn_side1_short1_vec2_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L, long S, long K, double alpha, double beta,\0"
-    "void kiln_dgemm_thin_multiply_nt_side1_short1_vec2_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L, long S, long K, double alpha, double beta,\0"
-    "void kiln_dgemm_thin_multiply_tn_side1_short1_vec2_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L, long S, long K, double alpha, double beta,\0"
-    "void kiln_dgemm_thin_multiply_tt_side1_short1_vec2_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L, long S, long K, double alpha, double beta,\0"
+    "void kiln_dgemm_thin_multiply_nn_side1_short1_vec2_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L,\0"
+    "void kiln_dgemm_thin_multiply_nt_side1_short1_vec2_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L,\0"
+    "void kiln_dgemm_thin_multiply_tn_side1_short1_vec2_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L,\0"
+    "void kiln_dgemm_thin_multiply_tt_side1_short1_vec2_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L,\0"
     "void kiln_dgemm_direct_multiply_nn_wgm1_wgn1_tm4_nv2_vec2_ku1_index64(long M, long N, long K,\0"
     "void kiln_dgemm_direct_multiply_nt_wgm1_wgn1_tm4_nv2_vec2_ku1_index64(long M, long N, long K,\0"
     "void kiln_dgemm_direct_multiply_tn_wgm1_wgn1_tm4_nv2_vec2_ku1_index64(long M, long N, long K,\0"
@@ -3202,1201 +3206,1203 @@ static const uint32_t lines[] = {
     30296, 30368, 30438, 30481, 30529, 30577, 30625, 30673, 30722, 30771, 30820, 30878,
     30922, 30966, 31010, 31054, 31098, 31142, 31186, 31230, 31252, 31350, 31414, 31463,
     31516, 31569, 31622, 31660, 31758, 31808, 31838, 31891, 31918, 31997, 32072, 32106,
-    32195, 32252, 32423, 32487, 32551, 32605, 32643, 32681, 32768, 32813, 32865, 32917,
-    32989, 33066, 33121, 33204, 33246, 33261, 33282, 33381, 33412, 33443, 33474, 33505,
-    33596, 33642, 33724, 33740, 33757, 33786, 33796, 33852, 33904, 33970, 34032, 34084,
-    34146, 34198, 34260, 34312, 34341, 34397, 34449, 34515, 34577, 34629, 34691, 34743,
-    34805, 34857, 34919, 34971, 35033, 35085, 35147, 35199, 35261, 35313, 35330, 35386,
-    35418, 35473, 35528, 35577, 35613, 35649, 35685, 35721, 35770, 35806, 35842, 35878,
-    35914, 35950, 35986, 36022, 36058, 36096, 36114, 36136, 36169, 36229, 36285, 36355,
-    36421, 36477, 36543, 36599, 36665, 36721, 36754, 36864, 36920, 36990, 37056, 37112,
-    37178, 37234, 37300, 37356, 37422, 37478, 37544, 37600, 37666, 37722, 37788, 37844,
-    37893, 37912, 37953, 38023, 38093, 38150, 38211, 38272, 38333, 38383, 38457, 38531,
-    38592, 38657, 38722, 38787, 38861, 38935, 38996, 39061, 39126, 39191, 39265, 39339,
-    39400, 39465, 39530, 39595, 39666, 39715, 39763, 39831, 39837, 39890, 39921, 39952,
-    40011, 40042, 40073, 40132, 40163, 40194, 40253, 40284, 40315, 40410, 40492, 40538,
-    40618, 40703, 40761, 40833, 40872, 40960, 41032, 41053, 41109, 41163, 41217, 41271,
-    41325, 41379, 41433, 41487, 41541, 41638, 41661, 41751, 41770, 41820, 41848, 41877,
-    41926, 41995, 42025, 42042, 42066, 42107, 42162, 42242, 42413, 42428, 42484, 42550,
-    42612, 42674, 42736, 42798, 42860, 42922, 42984, 43044, 43114, 43180, 43246, 43312,
-    43378, 43444, 43510, 43576, 43747, 43768, 43824, 43890, 43952, 44014, 44076, 44136,
-    44206, 44272, 44338, 44404, 44575, 44651, 44709, 44905, 44939, 44973, 45056, 45106,
-    45156, 45206, 45256, 45297, 45349, 45406, 45472, 45534, 45596, 45648, 45705, 45771,
-    45828, 45889, 45950, 46011, 46095, 46179, 46263, 46347, 46408, 46473, 46538, 46603,
-    46664, 46729, 46794, 46859, 46920, 46985, 47050, 47115, 47205, 47228, 47270, 47332,
-    47359, 47401, 47471, 47498, 47540, 47610, 47637, 47679, 47749, 47772, 47828, 47870,
-    47912, 47954, 47996, 48019, 48075, 48117, 48159, 48201, 48243, 48266, 48322, 48364,
-    48406, 48448, 48490, 48686, 48752, 48948, 49004, 49070, 49152, 49214, 49276, 49472,
-    49522, 49552, 49599, 49626, 49689, 49740, 49792, 49841, 49896, 49946, 50036, 50109,
-    50131, 50203, 50260, 50407, 50471, 50535, 50565, 50633, 50693, 50738, 50770, 50789,
-    50855, 50925, 50995, 51065, 51091, 51171, 51233, 51252, 51271, 51290, 51309, 51337,
-    51352, 51386, 51430, 51480, 51581, 51664, 51764, 51828, 51900, 51957, 51996, 52054,
-    52111, 52169, 52268, 52337, 52434, 52533, 52597, 52650, 52704, 52764, 52808, 52829,
-    52888, 52920, 52973, 53006, 53029, 53067, 53103, 53156, 53248, 53282, 53303, 53340,
-    53415, 53436, 53473, 53548, 53569, 53606, 53681, 53710, 53726, 53748, 53786, 53854,
-    53926, 53983, 54130, 54162, 54230, 54290, 54378, 54433, 54492, 54523, 54554, 54585,
-    54616, 54648, 54713, 54747, 54763, 54803, 54855, 54907, 54958, 55004, 55055, 55101,
-    55152, 55198, 55249, 55295, 55343, 55391, 55460, 55486, 55534, 55582, 55630, 55678,
-    55717, 55805, 55844, 55932, 55968, 56013, 56046, 56079, 56113, 56168, 56223, 56286,
-    56322, 56355, 56388, 56421, 56454, 56487, 56520, 56542, 56689, 56749, 56813, 56877,
-    56941, 56969, 57116, 57174, 57220, 57344, 57423, 57515, 57594, 57686, 57765, 57857,
-    57936, 57989, 58016, 58094, 58127, 58179, 58374, 58412, 58450, 58522, 58594, 58691,
-    58789, 58888, 58956, 59011, 59052, 59071, 59107, 59130, 59149, 59174, 59203, 59276,
-    59360, 59444, 59512, 59572, 59605, 59633, 59661, 59684, 59712, 59752, 59784, 59822,
-    59860, 59932, 59963, 59994, 60025, 60056, 60102, 60131, 60185, 60245, 60305, 60365,
-    60394, 60452, 60516, 60580, 60644, 60699, 60755, 60811, 60828, 60861, 60919, 60983,
-    61047, 61111, 61144, 61206, 61274, 61342, 61440, 61488, 61529, 61599, 61670, 61727,
-    61788, 61849, 61910, 61971, 62021, 62082, 62132, 62193, 62243, 62304, 62354, 62428,
-    62503, 62564, 62629, 62694, 62759, 62824, 62889, 62954, 63019, 63093, 63168, 63229,
-    63294, 63359, 63424, 63489, 63554, 63619, 63684, 63758, 63833, 63894, 63959, 64024,
-    64089, 64154, 64219, 64284, 64349, 64423, 64498, 64559, 64624, 64689, 64754, 64819,
-    64884, 64949, 65014, 65088, 65163, 65224, 65289, 65354, 65419, 65536, 65601, 65666,
-    65731, 65805, 65880, 65941, 66006, 66071, 66136, 66201, 66266, 66331, 66396, 66470,
-    66545, 66606, 66671, 66736, 66801, 66866, 66931, 66996, 67061, 67151, 67180, 67234,
-    67308, 67343, 67367, 67408, 67453, 67495, 67545, 67578, 67662, 67711, 67765, 67834,
-    67908, 67949, 67994, 68043, 68097, 68166, 68240, 68281, 68326, 68375, 68429, 68498,
-    68572, 68613, 68658, 68681, 68737, 68786, 68840, 68909, 68983, 69024, 69069, 69092,
-    69148, 69197, 69251, 69320, 69394, 69435, 69480, 69503, 69559, 69632, 69686, 69755,
-    69829, 69870, 69915, 69938, 69994, 70043, 70097, 70166, 70240, 70281, 70326, 70521,
-    70575, 70635, 70695, 70755, 70813, 70877, 70941, 71005, 71200, 71258, 71322, 71386,
-    71450, 71512, 71580, 71648, 71716, 71911, 71986, 72020, 72191, 72229, 72267, 72319,
-    72371, 72443, 72473, 72503, 72531, 72560, 72589, 72645, 72707, 72769, 72831, 72886,
-    72941, 72974, 73007, 73067, 73133, 73199, 73265, 73322, 73383, 73440, 73501, 73562,
-    73627, 73728, 73793, 73854, 73919, 73980, 74045, 74106, 74171, 74232, 74297, 74346,
-    74414, 74437, 74460, 74483, 74506, 74588, 74668, 74736, 74775, 74831, 74851, 74892,
-    74933, 74974, 75015, 75056, 75097, 75138, 75179, 75269, 75440, 75611, 75667, 75729,
-    75789, 75855, 76026, 76098, 76155, 76305, 76371, 76437, 76466, 76528, 76571, 76604,
-    76631, 76695, 76724, 76758, 76852, 76946, 76991, 77030, 77088, 77146, 77204, 77250,
-    77303, 77356, 77409, 77463, 77517, 77571, 77615, 77673, 77726, 77824, 77974, 78005,
-    78064, 78123, 78174, 78207, 78246, 78298, 78350, 78430, 78478, 78526, 78554, 78582,
-    78621, 78649, 78688, 78716, 78753, 78798, 78831, 78864, 78919, 78974, 79067, 79217,
-    79246, 79396, 79478, 79628, 79699, 79849, 79999, 80149, 80250, 80326, 80422, 80478,
-    80569, 80617, 80665, 80695, 80711, 80753, 80799, 80845, 80891, 80933, 80979, 81025,
-    81071, 81092, 81113, 81134, 81155, 81170, 81256, 81280, 81309, 81369, 81419, 81467,
-    81514, 81561, 81608, 81655, 81756, 81784, 81808, 81920, 82011, 82053, 82099, 82145,
-    82191, 82216, 82260, 82357, 82401, 82444, 82473, 82516, 82545, 82588, 82617, 82660,
-    82689, 82780, 82816, 82856, 82896, 82936, 82990, 83081, 83131, 83207, 83301, 83347,
-    83393, 83436, 83473, 83489, 83539, 83582, 83676, 83719, 83813, 83850, 83944, 84020,
-    84114, 84164, 84214, 84261, 84308, 84355, 84398, 84445, 84492, 84539, 84633, 84680,
-    84727, 84774, 84868, 84909, 84950, 84991, 85085, 85186, 85229, 85244, 85290, 85302,
-    85354, 85380, 85435, 85458, 85556, 85623, 85690, 85751, 85840, 85871, 85901, 86016,
-    86084, 86173, 86265, 86328, 86391, 86464, 86532, 86599, 86675, 86734, 86789, 86827,
-    86865, 86903, 86941, 86989, 87037, 87085, 87134, 87196, 87233, 87277, 87321, 87365,
-    87410, 87458, 87506, 87554, 87602, 87674, 87746, 87818, 87892, 87954, 88022, 88090,
-    88158, 88228, 88286, 88344, 88402, 88460, 88556, 88652, 88749, 88848, 88910, 89002,
-    89094, 89187, 89282, 89316, 89413, 89481, 89549, 89617, 89685, 89775, 89837, 89927,
-    89989, 90112, 90175, 90268, 90331, 90393, 90489, 90585, 90681, 90777, 90863, 90921,
-    91007, 91065, 91152, 91211, 91300, 91359, 91432, 91495, 91571, 91653, 91749, 91805,
-    91871, 91969, 92022, 92073, 92137, 92205, 92273, 92341, 92409, 92477, 92545, 92613,
-    92681, 92749, 92819, 92889, 92959, 93029, 93099, 93169, 93243, 93306, 93369, 93432,
-    93495, 93558, 93621, 93684, 93747, 93810, 93873, 93938, 94003, 94068, 94133, 94208,
-    94273, 94347, 94419, 94493, 94565, 94639, 94712, 94786, 94859, 94933, 95006, 95082,
-    95157, 95233, 95308, 95384, 95459, 95533, 95605, 95679, 95751, 95825, 95898, 95972,
-    96045, 96119, 96192, 96268, 96343, 96419, 96494, 96570, 96645, 96719, 96791, 96865,
-    96937, 97011, 97084, 97158, 97231, 97305, 97378, 97454, 97529, 97605, 97680, 97756,
-    97831, 97905, 97977, 98051, 98123, 98197, 98304, 98378, 98451, 98525, 98598, 98674,
-    98749, 98825, 98900, 98976, 99051, 99095, 99144, 99194, 99244, 99294, 99344, 99394,
-    99444, 99494, 99544, 99595, 99646, 99697, 99748, 99799, 99850, 99908, 99952, 99996,
-    100042, 100088, 100134, 100180, 100226, 100272, 100370, 100435, 100533, 100618, 100695, 100790,
-    100834, 100903, 100975, 101005, 101068, 101120, 101172, 101233, 101274, 101353, 101449, 101506,
-    101603, 101686, 101769, 101799, 101885, 101939, 101991, 102052, 102114, 102198, 102253, 102304,
-    102400, 102455, 102510, 102565, 102620, 102675, 102730, 102780, 102830, 102880, 102930, 102980,
-    103030, 103080, 103130, 103218, 103306, 103394, 103484, 103575, 103666, 103757, 103848, 103902,
-    103956, 104010, 104061, 104132, 104183, 104254, 104305, 104376, 104427, 104498, 104549, 104620,
-    104671, 104742, 104793, 104864, 104915, 104986, 105015, 105040, 105072, 105160, 105248, 105336,
-    105426, 105517, 105608, 105699, 105790, 105890, 105953, 105994, 106060, 106126, 106212, 106298,
-    106345, 106382, 106436, 106496, 106555, 106623, 106692, 106758, 106824, 106910, 106996, 107050,
-    107109, 107168, 107237, 107303, 107369, 107455, 107541, 107595, 107654, 107713, 107748, 107817,
-    107878, 107944, 108010, 108091, 108177, 108263, 108317, 108376, 108435, 108470, 108539, 108600,
-    108666, 108732, 108813, 108899, 108985, 109039, 109098, 109157, 109192, 109261, 109322, 109388,
-    109454, 109535, 109621, 109707, 109761, 109820, 109879, 109914, 109983, 110044, 110110, 110176,
-    110257, 110343, 110429, 110483, 110592, 110651, 110686, 110755, 110816, 110882, 110948, 111029,
-    111115, 111201, 111255, 111314, 111373, 111397, 111492, 111551, 111605, 111659, 111713, 111767,
-    111821, 111875, 111929, 111983, 112037, 112091, 112145, 112199, 112253, 112307, 112361, 112415,
-    112469, 112503, 112537, 112571, 112605, 112639, 112673, 112707, 112741, 112775, 112809, 112843,
-    112877, 112911, 112945, 112979, 113013, 113110, 113171, 113216, 113265, 113314, 113363, 113412,
-    113461, 113510, 113559, 113589, 113640, 113665, 113719, 113741, 113835, 113929, 113986, 114080,
-    114161, 114244, 114273, 114359, 114413, 114465, 114497, 114591, 114688, 114770, 114869, 114958,
-    115045, 115082, 115148, 115244, 115296, 115356, 115429, 115483, 115542, 115601, 115698, 115753,
-    115790, 115827, 115874, 115921, 115968, 116015, 116063, 116116, 116175, 116220, 116279, 116324,
-    116361, 116404, 116447, 116490, 116533, 116577, 116674, 116721, 116768, 116838, 116908, 116978,
-    117048, 117120, 117182, 117244, 117310, 117376, 117442, 117508, 117576, 117642, 117705, 117804,
-    117874, 117922, 117970, 118018, 118066, 118114, 118162, 118211, 118269, 118368, 118421, 118474,
-    118573, 118672, 118784, 118871, 118962, 119058, 119110, 119170, 119269, 119368, 119467, 119518,
-    119543, 119597, 119619, 119790, 119855, 119920, 120000, 120059, 120110, 120281, 120452, 120623,
-    120674, 120699, 120747, 120811, 120863, 120904, 120960, 121032, 121179, 121244, 121309, 121350,
-    121417, 121468, 121526, 121566, 121625, 121683, 121741, 121794, 121847, 121900, 121954, 122008,
-    122155, 122187, 122243, 122303, 122363, 122423, 122489, 122636, 122697, 122880, 122934, 122956,
-    122992, 123187, 123221, 123255, 123308, 123361, 123429, 123469, 123522, 123580, 123638, 123696,
-    123754, 123812, 123870, 123929, 123986, 124048, 124110, 124172, 124234, 124296, 124358, 124421,
-    124478, 124540, 124602, 124664, 124726, 124788, 124850, 124913, 124970, 125032, 125094, 125156,
-    125218, 125280, 125342, 125405, 125462, 125524, 125586, 125648, 125710, 125772, 125834, 125897,
-    125954, 126016, 126078, 126140, 126202, 126264, 126326, 126389, 126446, 126508, 126570, 126632,
-    126694, 126756, 126818, 126881, 126976, 127038, 127100, 127162, 127224, 127286, 127348, 127411,
-    127435, 127493, 127517, 127575, 127599, 127657, 127681, 127739, 127763, 127821, 127845, 127903,
-    127928, 127987, 128182, 128377, 128572, 128663, 128724, 128773, 128830, 128887, 128944, 129035,
-    129080, 129125, 129216, 129271, 129362, 129413, 129487, 129521, 129578, 129749, 129786, 129837,
-    129909, 129939, 129969, 130057, 130085, 130146, 130207, 130268, 130329, 130390, 130451, 130513,
-    130575, 130637, 130689, 130751, 130803, 130865, 130918, 130980, 131072, 131125, 131187, 131240,
-    131302, 131355, 131417, 131470, 131524, 131560, 131596, 131633, 131670, 131707, 131744, 131781,
-    131818, 131850, 131915, 131980, 132045, 132110, 132175, 132240, 132306, 132372, 132438, 132494,
-    132560, 132616, 132682, 132739, 132805, 132862, 132919, 132985, 133042, 133108, 133165, 133231,
-    133288, 133355, 133378, 133401, 133424, 133447, 133528, 133608, 133661, 133832, 133893, 133954,
-    134015, 134077, 134139, 134201, 134263, 134325, 134387, 134449, 134511, 134573, 134638, 134703,
-    134768, 134834, 134900, 134966, 135032, 135098, 135168, 135234, 135300, 135366, 135537, 135591,
-    135650, 135709, 135768, 135826, 135889, 135952, 136015, 136186, 136261, 136456, 136490, 136534,
-    136586, 136668, 136756, 136785, 136847, 136899, 136961, 137013, 137065, 137127, 137179, 137231,
-    137293, 137345, 137407, 137460, 137522, 137575, 137628, 137690, 137743, 137805, 137858, 137920,
-    137973, 138002, 138058, 138119, 138181, 138243, 138279, 138315, 138351, 138387, 138423, 138459,
-    138496, 138533, 138570, 138607, 138644, 138681, 138714, 138780, 138836, 138902, 138958, 139014,
-    139080, 139136, 139202, 139264, 139330, 139386, 139452, 139509, 139575, 139632, 139698, 139755,
-    139821, 139878, 139944, 140001, 140067, 140124, 140157, 140217, 140282, 140348, 140414, 140609,
-    140804, 140865, 140927, 140989, 141051, 141113, 141175, 141237, 141299, 141361, 141423, 141485,
-    141547, 141607, 141672, 141738, 141804, 141870, 141936, 142002, 142068, 142134, 142200, 142266,
-    142332, 142398, 142464, 142530, 142596, 142791, 142941, 143008, 143075, 143360, 143510, 143660,
-    143810, 143960, 144110, 144260, 144354, 144405, 144499, 144593, 144687, 144781, 144875, 144969,
-    145063, 145109, 145207, 145272, 145317, 145365, 145418, 145474, 145556, 145655, 145676, 145744,
-    145812, 145874, 145906, 145936, 146023, 146060, 146155, 146205, 146264, 146309, 146373, 146427,
-    146504, 146553, 146613, 146672, 146731, 146828, 146866, 146904, 146942, 146980, 147018, 147056,
-    147094, 147132, 147180, 147228, 147276, 147324, 147385, 147456, 147516, 147576, 147636, 147696,
-    147756, 147816, 147861, 147921, 147966, 148010, 148054, 148098, 148142, 148239, 148287, 148335,
-    148383, 148431, 148479, 148527, 148575, 148623, 148695, 148767, 148839, 148911, 148972, 149034,
-    149096, 149164, 149232, 149300, 149368, 149465, 149523, 149581, 149639, 149697, 149755, 149813,
-    149871, 149929, 150025, 150121, 150217, 150313, 150374, 150453, 150532, 150611, 150690, 150782,
-    150874, 150966, 151058, 151124, 151198, 151262, 151361, 151414, 151466, 151552, 151615, 151678,
-    151741, 151804, 151867, 151930, 151993, 152067, 152139, 152213, 152285, 152359, 152431, 152505,
-    152577, 152651, 152723, 152797, 152869, 152943, 153015, 153089, 153161, 153235, 153307, 153381,
-    153453, 153527, 153599, 153673, 153745, 153844, 153910, 153963, 154016, 154115, 154168, 154224,
-    154323, 154412, 154443, 154474, 154560, 154626, 154722, 154774, 154834, 154925, 154987, 155060,
-    155126, 155191, 155267, 155305, 155343, 155381, 155419, 155466, 155513, 155560, 155648, 155701,
-    155762, 155799, 155842, 155885, 155928, 155971, 156019, 156067, 156115, 156163, 156233, 156303,
-    156373, 156444, 156505, 156571, 156637, 156703, 156770, 156828, 156886, 156944, 157002, 157095,
-    157188, 157281, 157376, 157437, 157526, 157615, 157704, 157795, 157859, 157932, 158013, 158114,
-    158179, 158278, 158331, 158394, 158461, 158528, 158595, 158664, 158727, 158790, 158853, 158916,
-    158990, 159062, 159136, 159208, 159282, 159354, 159428, 159500, 159543, 159591, 159639, 159744,
-    159802, 159901, 160000, 160095, 160146, 160216, 160289, 160335, 160385, 160435, 160486, 160544,
-    160642, 160677, 160738, 160774, 160835, 160920, 160976, 161036, 161096, 161156, 161235, 161288,
-    161367, 161420, 161500, 161554, 161607, 161660, 161713, 161766, 161818, 161870, 161922, 161951,
-    162050, 162149, 162249, 162349, 162413, 162454, 162519, 162584, 162650, 162735, 162781, 162866,
-    162952, 162999, 163037, 163090, 163147, 163204, 163262, 163330, 163400, 163465, 163530, 163596,
-    163681, 163840, 163926, 163979, 164036, 164093, 164151, 164221, 164286, 164351, 164417, 164502,
-    164587, 164673, 164726, 164783, 164840, 164898, 164921, 165016, 165076, 165174, 165236, 165289,
-    165345, 165436, 165502, 165568, 165628, 165660, 165692, 165724, 165756, 165818, 165869, 165924,
-    165974, 166022, 166070, 166118, 166166, 166241, 166316, 166368, 166421, 166494, 166528, 166553,
-    166598, 166656, 166709, 166782, 166823, 166868, 166926, 166979, 167052, 167093, 167138, 167196,
-    167249, 167322, 167363, 167408, 167499, 167545, 167616, 167687, 167733, 167777, 167823, 167867,
-    167936, 167980, 168026, 168070, 168116, 168207, 168263, 168354, 168406, 168500, 168521, 168573,
-    168617, 168660, 168754, 168848, 168942, 169016, 169072, 169242, 169297, 169332, 169367, 169450,
-    169539, 169622, 169684, 169746, 169808, 169870, 169932, 169994, 170055, 170116, 170178, 170240,
-    170306, 170372, 170438, 170504, 170570, 170636, 170701, 170766, 170832, 170898, 170969, 171040,
-    171098, 171160, 171222, 171284, 171359, 171434, 171496, 171562, 171628, 171694, 171769, 171844,
-    171906, 172032, 172098, 172164, 172239, 172314, 172376, 172442, 172508, 172574, 172623, 172672,
-    172726, 172786, 172846, 172906, 172988, 173067, 173155, 173194, 173267, 173289, 173344, 173399,
-    173454, 173509, 173564, 173619, 173674, 173729, 173754, 173924, 174094, 174155, 174216, 174277,
-    174339, 174401, 174463, 174525, 174587, 174649, 174711, 174773, 174835, 174900, 174965, 175030,
-    175096, 175162, 175228, 175294, 175360, 175426, 175492, 175558, 175624, 175794, 175870, 175903,
-    175955, 176044, 176128, 176298, 176337, 176375, 176419, 176517, 176596, 176676, 176732, 176813,
-    176850, 176918, 176972, 177004, 177036, 177068, 177100, 177129, 177189, 177249, 177309, 177369,
-    177397, 177454, 177510, 177574, 177638, 177702, 177766, 177798, 177839, 177910, 177981, 178035,
-    178094, 178153, 178212, 178271, 178330, 178389, 178449, 178524, 178599, 178657, 178720, 178783,
-    178846, 178909, 178972, 179035, 179099, 179148, 179217, 179248, 179309, 179340, 179401, 179432,
-    179493, 179524, 179585, 179616, 179647, 179708, 179739, 179770, 179831, 179862, 179893, 179955,
-    179986, 180017, 180112, 180224, 180304, 180363, 180436, 180492, 180662, 180722, 180786, 180956,
-    181020, 181084, 181148, 181212, 181280, 181348, 181416, 181484, 181654, 181727, 181762, 181932,
-    181966, 182017, 182039, 182061, 182083, 182130, 182158, 182212, 182271, 182330, 182389, 182421,
-    182479, 182542, 182605, 182668, 182726, 182785, 182844, 182906, 182969, 183032, 183107, 183165,
-    183227, 183290, 183353, 183428, 183486, 183548, 183611, 183674, 183722, 183782, 183843, 183924,
-    184003, 184039, 184320, 184490, 184660, 184710, 184764, 184806, 184865, 184936, 185088, 185156,
-    185224, 185254, 185315, 185383, 185447, 185467, 185482, 185534, 185630, 185660, 185718, 185778,
-    185836, 185895, 185954, 186013, 186078, 186132, 186187, 186242, 186297, 186358, 186382, 186420,
-    186451, 186468, 186490, 186514, 186666, 186698, 186755, 186816, 186877, 186938, 186990, 187023,
-    187089, 187128, 187181, 187234, 187287, 187340, 187392, 187441, 187490, 187539, 187588, 187637,
-    187677, 187717, 187757, 187797, 187891, 188043, 188105, 188257, 188416, 188568, 188720, 188872,
-    189024, 189118, 189212, 189306,
+    32195, 32252, 32409, 32431, 32495, 32559, 32613, 32651, 32689, 32768, 32813, 32865,
+    32917, 32989, 33066, 33121, 33204, 33246, 33261, 33282, 33381, 33412, 33443, 33474,
+    33505, 33596, 33642, 33724, 33740, 33757, 33786, 33796, 33852, 33904, 33970, 34032,
+    34084, 34146, 34198, 34260, 34312, 34341, 34397, 34449, 34515, 34577, 34629, 34691,
+    34743, 34805, 34857, 34919, 34971, 35033, 35085, 35147, 35199, 35261, 35313, 35330,
+    35386, 35418, 35473, 35528, 35577, 35613, 35649, 35685, 35721, 35770, 35806, 35842,
+    35878, 35914, 35950, 35986, 36022, 36058, 36096, 36114, 36136, 36169, 36229, 36285,
+    36355, 36421, 36477, 36543, 36599, 36665, 36721, 36754, 36864, 36920, 36990, 37056,
+    37112, 37178, 37234, 37300, 37356, 37422, 37478, 37544, 37600, 37666, 37722, 37788,
+    37844, 37893, 37912, 37953, 38023, 38093, 38150, 38211, 38272, 38333, 38383, 38457,
+    38531, 38592, 38657, 38722, 38787, 38861, 38935, 38996, 39061, 39126, 39191, 39265,
+    39339, 39400, 39465, 39530, 39595, 39666, 39715, 39763, 39831, 39837, 39890, 39921,
+    39952, 40011, 40042, 40073, 40132, 40163, 40194, 40253, 40284, 40315, 40410, 40492,
+    40538, 40618, 40703, 40761, 40833, 40872, 40960, 41032, 41053, 41109, 41163, 41217,
+    41271, 41325, 41379, 41433, 41487, 41541, 41638, 41661, 41751, 41770, 41820, 41848,
+    41877, 41926, 41995, 42025, 42042, 42066, 42107, 42162, 42242, 42399, 42414, 42470,
+    42536, 42598, 42660, 42722, 42784, 42846, 42908, 42970, 43030, 43100, 43166, 43232,
+    43298, 43364, 43430, 43496, 43562, 43719, 43740, 43796, 43862, 43924, 43986, 44048,
+    44108, 44178, 44244, 44310, 44376, 44533, 44609, 44667, 44824, 44871, 44905, 44939,
+    44991, 45056, 45106, 45156, 45206, 45247, 45299, 45356, 45422, 45484, 45546, 45598,
+    45655, 45721, 45778, 45839, 45900, 45961, 46045, 46129, 46213, 46297, 46358, 46423,
+    46488, 46553, 46614, 46679, 46744, 46809, 46870, 46935, 47000, 47065, 47155, 47178,
+    47220, 47282, 47309, 47351, 47421, 47448, 47490, 47560, 47587, 47629, 47699, 47722,
+    47778, 47820, 47862, 47904, 47946, 47969, 48025, 48067, 48109, 48151, 48193, 48216,
+    48272, 48314, 48356, 48398, 48440, 48597, 48663, 48820, 48876, 48942, 49004, 49066,
+    49152, 49309, 49359, 49389, 49436, 49463, 49526, 49577, 49629, 49678, 49733, 49783,
+    49873, 49946, 49968, 50040, 50097, 50205, 50252, 50316, 50380, 50410, 50478, 50538,
+    50583, 50615, 50634, 50700, 50770, 50840, 50910, 50936, 51016, 51078, 51097, 51116,
+    51135, 51154, 51182, 51197, 51231, 51275, 51325, 51426, 51509, 51609, 51673, 51745,
+    51802, 51841, 51899, 51956, 52014, 52113, 52182, 52279, 52378, 52442, 52495, 52549,
+    52609, 52653, 52674, 52733, 52765, 52818, 52851, 52874, 52912, 52948, 53001, 53070,
+    53104, 53125, 53162, 53248, 53269, 53306, 53381, 53402, 53439, 53514, 53543, 53559,
+    53581, 53619, 53687, 53759, 53816, 53924, 53956, 54024, 54084, 54172, 54227, 54286,
+    54317, 54348, 54379, 54410, 54442, 54507, 54541, 54557, 54597, 54649, 54701, 54752,
+    54798, 54849, 54895, 54946, 54992, 55043, 55089, 55137, 55185, 55254, 55280, 55328,
+    55376, 55424, 55472, 55511, 55599, 55638, 55726, 55762, 55807, 55840, 55873, 55907,
+    55962, 56017, 56080, 56116, 56149, 56182, 56215, 56248, 56281, 56314, 56336, 56444,
+    56504, 56568, 56632, 56696, 56724, 56832, 56890, 56936, 57028, 57107, 57199, 57344,
+    57436, 57515, 57607, 57686, 57739, 57766, 57844, 57877, 57929, 58085, 58123, 58161,
+    58233, 58305, 58402, 58500, 58599, 58667, 58722, 58763, 58782, 58818, 58841, 58860,
+    58885, 58914, 58987, 59071, 59155, 59223, 59283, 59316, 59344, 59372, 59395, 59423,
+    59463, 59495, 59533, 59571, 59643, 59674, 59705, 59736, 59767, 59813, 59842, 59896,
+    59956, 60016, 60076, 60105, 60163, 60227, 60291, 60355, 60410, 60466, 60522, 60539,
+    60572, 60630, 60694, 60758, 60822, 60855, 60917, 60985, 61053, 61121, 61169, 61210,
+    61280, 61351, 61440, 61501, 61562, 61623, 61684, 61734, 61795, 61845, 61906, 61956,
+    62017, 62067, 62141, 62216, 62277, 62342, 62407, 62472, 62537, 62602, 62667, 62732,
+    62806, 62881, 62942, 63007, 63072, 63137, 63202, 63267, 63332, 63397, 63471, 63546,
+    63607, 63672, 63737, 63802, 63867, 63932, 63997, 64062, 64136, 64211, 64272, 64337,
+    64402, 64467, 64532, 64597, 64662, 64727, 64801, 64876, 64937, 65002, 65067, 65132,
+    65197, 65262, 65327, 65392, 65536, 65611, 65672, 65737, 65802, 65867, 65932, 65997,
+    66062, 66127, 66201, 66276, 66337, 66402, 66467, 66532, 66597, 66662, 66727, 66792,
+    66882, 66911, 66965, 67039, 67074, 67098, 67139, 67184, 67226, 67276, 67309, 67393,
+    67442, 67496, 67565, 67639, 67680, 67725, 67774, 67828, 67897, 67971, 68012, 68057,
+    68106, 68160, 68229, 68303, 68344, 68389, 68412, 68468, 68517, 68571, 68640, 68714,
+    68755, 68800, 68823, 68879, 68928, 68982, 69051, 69125, 69166, 69211, 69234, 69290,
+    69339, 69393, 69462, 69536, 69577, 69632, 69655, 69711, 69760, 69814, 69883, 69957,
+    69998, 70043, 70199, 70253, 70313, 70373, 70433, 70491, 70555, 70619, 70683, 70839,
+    70897, 70961, 71025, 71089, 71151, 71219, 71287, 71355, 71511, 71586, 71620, 71777,
+    71815, 71853, 71905, 71957, 72029, 72059, 72089, 72117, 72146, 72175, 72231, 72293,
+    72355, 72417, 72472, 72527, 72560, 72593, 72653, 72719, 72785, 72851, 72908, 72969,
+    73026, 73087, 73148, 73213, 73274, 73339, 73400, 73465, 73526, 73591, 73652, 73728,
+    73789, 73854, 73903, 73971, 73994, 74017, 74040, 74063, 74145, 74225, 74293, 74332,
+    74388, 74408, 74449, 74490, 74531, 74572, 74613, 74654, 74695, 74736, 74826, 74983,
+    75140, 75196, 75258, 75318, 75384, 75541, 75613, 75670, 75779, 75828, 75894, 75960,
+    75989, 76051, 76094, 76127, 76154, 76218, 76247, 76281, 76375, 76469, 76514, 76553,
+    76611, 76669, 76727, 76773, 76826, 76879, 76932, 76986, 77040, 77094, 77138, 77196,
+    77249, 77306, 77415, 77446, 77505, 77564, 77615, 77648, 77687, 77739, 77824, 77904,
+    77952, 78000, 78028, 78056, 78095, 78123, 78162, 78190, 78227, 78272, 78305, 78338,
+    78393, 78448, 78541, 78650, 78679, 78788, 78870, 78979, 79050, 79159, 79268, 79377,
+    79478, 79554, 79650, 79706, 79797, 79845, 79893, 79923, 79939, 79981, 80027, 80073,
+    80119, 80161, 80207, 80253, 80299, 80320, 80341, 80362, 80383, 80398, 80484, 80508,
+    80537, 80597, 80647, 80695, 80742, 80789, 80836, 80883, 80984, 81012, 81036, 81091,
+    81182, 81224, 81270, 81316, 81362, 81387, 81431, 81528, 81572, 81615, 81644, 81687,
+    81716, 81759, 81788, 81831, 81920, 82011, 82047, 82087, 82127, 82167, 82221, 82312,
+    82362, 82438, 82532, 82578, 82624, 82667, 82704, 82720, 82770, 82813, 82907, 82950,
+    83044, 83081, 83175, 83251, 83345, 83395, 83445, 83492, 83539, 83586, 83629, 83676,
+    83723, 83770, 83864, 83911, 83958, 84005, 84099, 84140, 84181, 84222, 84316, 84417,
+    84460, 84475, 84521, 84533, 84585, 84611, 84666, 84689, 84787, 84854, 84921, 84982,
+    85071, 85102, 85132, 85218, 85286, 85375, 85467, 85530, 85593, 85666, 85734, 85801,
+    85877, 85936, 86016, 86054, 86092, 86130, 86168, 86216, 86264, 86312, 86361, 86423,
+    86460, 86504, 86548, 86592, 86637, 86685, 86733, 86781, 86829, 86901, 86973, 87045,
+    87119, 87181, 87249, 87317, 87385, 87455, 87513, 87571, 87629, 87687, 87783, 87879,
+    87976, 88075, 88137, 88229, 88321, 88414, 88509, 88543, 88640, 88708, 88776, 88844,
+    88912, 89002, 89064, 89154, 89216, 89307, 89370, 89463, 89526, 89588, 89684, 89780,
+    89876, 89972, 90112, 90170, 90256, 90314, 90401, 90460, 90549, 90608, 90681, 90744,
+    90820, 90902, 90998, 91054, 91120, 91218, 91271, 91322, 91386, 91454, 91522, 91590,
+    91658, 91726, 91794, 91862, 91930, 91998, 92068, 92138, 92208, 92278, 92348, 92418,
+    92492, 92555, 92618, 92681, 92744, 92807, 92870, 92933, 92996, 93059, 93122, 93187,
+    93252, 93317, 93382, 93447, 93512, 93586, 93658, 93732, 93804, 93878, 93951, 94025,
+    94098, 94208, 94281, 94357, 94432, 94508, 94583, 94659, 94734, 94808, 94880, 94954,
+    95026, 95100, 95173, 95247, 95320, 95394, 95467, 95543, 95618, 95694, 95769, 95845,
+    95920, 95994, 96066, 96140, 96212, 96286, 96359, 96433, 96506, 96580, 96653, 96729,
+    96804, 96880, 96955, 97031, 97106, 97180, 97252, 97326, 97398, 97472, 97545, 97619,
+    97692, 97766, 97839, 97915, 97990, 98066, 98141, 98217, 98304, 98348, 98397, 98447,
+    98497, 98547, 98597, 98647, 98697, 98747, 98797, 98848, 98899, 98950, 99001, 99052,
+    99103, 99161, 99205, 99249, 99295, 99341, 99387, 99433, 99479, 99525, 99623, 99688,
+    99786, 99871, 99948, 100043, 100087, 100156, 100228, 100258, 100321, 100373, 100425, 100486,
+    100527, 100606, 100702, 100759, 100856, 100939, 101022, 101052, 101138, 101192, 101244, 101305,
+    101367, 101451, 101506, 101557, 101612, 101667, 101722, 101777, 101832, 101887, 101942, 101992,
+    102042, 102092, 102142, 102192, 102242, 102292, 102400, 102488, 102576, 102664, 102754, 102845,
+    102936, 103027, 103118, 103172, 103226, 103280, 103331, 103402, 103453, 103524, 103575, 103646,
+    103697, 103768, 103819, 103890, 103941, 104012, 104063, 104134, 104185, 104256, 104285, 104310,
+    104342, 104430, 104518, 104606, 104696, 104787, 104878, 104969, 105060, 105160, 105223, 105264,
+    105330, 105396, 105482, 105568, 105615, 105652, 105706, 105765, 105824, 105892, 105961, 106027,
+    106093, 106179, 106265, 106319, 106378, 106496, 106565, 106631, 106697, 106783, 106869, 106923,
+    106982, 107041, 107076, 107145, 107206, 107272, 107338, 107419, 107505, 107591, 107645, 107704,
+    107763, 107798, 107867, 107928, 107994, 108060, 108141, 108227, 108313, 108367, 108426, 108485,
+    108520, 108589, 108650, 108716, 108782, 108863, 108949, 109035, 109089, 109148, 109207, 109242,
+    109311, 109372, 109438, 109504, 109585, 109671, 109757, 109811, 109870, 109929, 109964, 110033,
+    110094, 110160, 110226, 110307, 110393, 110479, 110592, 110651, 110710, 110734, 110829, 110888,
+    110942, 110996, 111050, 111104, 111158, 111212, 111266, 111320, 111374, 111428, 111482, 111536,
+    111590, 111644, 111698, 111752, 111806, 111840, 111874, 111908, 111942, 111976, 112010, 112044,
+    112078, 112112, 112146, 112180, 112214, 112248, 112282, 112316, 112350, 112447, 112508, 112553,
+    112602, 112651, 112700, 112749, 112798, 112847, 112896, 112926, 112977, 113002, 113056, 113078,
+    113172, 113266, 113323, 113417, 113498, 113581, 113610, 113696, 113750, 113802, 113834, 113928,
+    114022, 114104, 114203, 114292, 114379, 114416, 114482, 114578, 114688, 114748, 114821, 114875,
+    114934, 114993, 115090, 115145, 115182, 115219, 115266, 115313, 115360, 115407, 115455, 115508,
+    115567, 115612, 115671, 115716, 115753, 115796, 115839, 115882, 115925, 115969, 116066, 116113,
+    116160, 116230, 116300, 116370, 116440, 116512, 116574, 116636, 116702, 116768, 116834, 116900,
+    116968, 117034, 117097, 117196, 117266, 117314, 117362, 117410, 117458, 117506, 117554, 117603,
+    117661, 117760, 117813, 117866, 117965, 118064, 118095, 118182, 118273, 118369, 118421, 118481,
+    118580, 118679, 118784, 118835, 118860, 118914, 118936, 119093, 119158, 119223, 119303, 119362,
+    119413, 119570, 119727, 119884, 119935, 119960, 120008, 120072, 120124, 120165, 120221, 120293,
+    120401, 120466, 120531, 120572, 120639, 120690, 120748, 120788, 120847, 120905, 120963, 121016,
+    121069, 121122, 121176, 121230, 121338, 121370, 121426, 121486, 121546, 121606, 121672, 121780,
+    121841, 121949, 122003, 122025, 122061, 122217, 122251, 122285, 122338, 122391, 122459, 122499,
+    122552, 122610, 122668, 122726, 122784, 122880, 122938, 122997, 123054, 123116, 123178, 123240,
+    123302, 123364, 123426, 123489, 123546, 123608, 123670, 123732, 123794, 123856, 123918, 123981,
+    124038, 124100, 124162, 124224, 124286, 124348, 124410, 124473, 124530, 124592, 124654, 124716,
+    124778, 124840, 124902, 124965, 125022, 125084, 125146, 125208, 125270, 125332, 125394, 125457,
+    125514, 125576, 125638, 125700, 125762, 125824, 125886, 125949, 126006, 126068, 126130, 126192,
+    126254, 126316, 126378, 126441, 126465, 126523, 126547, 126605, 126629, 126687, 126711, 126769,
+    126793, 126851, 126875, 126933, 126976, 127035, 127191, 127347, 127503, 127594, 127655, 127704,
+    127761, 127818, 127875, 127966, 128011, 128056, 128147, 128202, 128293, 128344, 128418, 128452,
+    128509, 128666, 128703, 128754, 128826, 128856, 128886, 128974, 129002, 129063, 129124, 129185,
+    129246, 129307, 129368, 129430, 129492, 129554, 129606, 129668, 129720, 129782, 129835, 129897,
+    129950, 130003, 130065, 130118, 130180, 130233, 130295, 130348, 130402, 130438, 130474, 130511,
+    130548, 130585, 130622, 130659, 130696, 130728, 130793, 130858, 130923, 130988, 131072, 131137,
+    131203, 131269, 131335, 131391, 131457, 131513, 131579, 131636, 131702, 131759, 131816, 131882,
+    131939, 132005, 132062, 132128, 132185, 132252, 132275, 132298, 132321, 132344, 132425, 132505,
+    132558, 132715, 132776, 132837, 132898, 132960, 133022, 133084, 133146, 133208, 133270, 133332,
+    133394, 133456, 133521, 133586, 133651, 133717, 133783, 133849, 133915, 133981, 134047, 134113,
+    134179, 134245, 134402, 134456, 134515, 134574, 134633, 134691, 134754, 134817, 134880, 135037,
+    135168, 135324, 135358, 135402, 135454, 135536, 135624, 135653, 135715, 135767, 135829, 135881,
+    135933, 135995, 136047, 136099, 136161, 136213, 136275, 136328, 136390, 136443, 136496, 136558,
+    136611, 136673, 136726, 136788, 136841, 136870, 136926, 136987, 137049, 137111, 137147, 137183,
+    137219, 137255, 137291, 137327, 137364, 137401, 137438, 137475, 137512, 137549, 137582, 137648,
+    137704, 137770, 137826, 137882, 137948, 138004, 138070, 138126, 138192, 138248, 138314, 138371,
+    138437, 138494, 138560, 138617, 138683, 138740, 138806, 138863, 138929, 138986, 139019, 139079,
+    139144, 139264, 139330, 139486, 139642, 139703, 139765, 139827, 139889, 139951, 140013, 140075,
+    140137, 140199, 140261, 140323, 140385, 140445, 140510, 140576, 140642, 140708, 140774, 140840,
+    140906, 140972, 141038, 141104, 141170, 141236, 141302, 141368, 141434, 141590, 141699, 141766,
+    141833, 141942, 142051, 142160, 142269, 142378, 142487, 142596, 142690, 142741, 142835, 142929,
+    143023, 143117, 143211, 143360, 143454, 143500, 143598, 143663, 143708, 143756, 143809, 143865,
+    143947, 144046, 144067, 144135, 144203, 144265, 144297, 144327, 144414, 144451, 144546, 144596,
+    144655, 144700, 144764, 144818, 144895, 144944, 145004, 145063, 145122, 145219, 145257, 145295,
+    145333, 145371, 145409, 145447, 145485, 145523, 145571, 145619, 145667, 145715, 145776, 145836,
+    145896, 145956, 146016, 146076, 146136, 146196, 146241, 146301, 146346, 146390, 146434, 146478,
+    146522, 146619, 146667, 146715, 146763, 146811, 146859, 146907, 146955, 147003, 147075, 147147,
+    147219, 147291, 147352, 147456, 147518, 147586, 147654, 147722, 147790, 147887, 147945, 148003,
+    148061, 148119, 148177, 148235, 148293, 148351, 148447, 148543, 148639, 148735, 148796, 148875,
+    148954, 149033, 149112, 149204, 149296, 149388, 149480, 149546, 149620, 149684, 149783, 149836,
+    149888, 149951, 150014, 150077, 150140, 150203, 150266, 150329, 150392, 150466, 150538, 150612,
+    150684, 150758, 150830, 150904, 150976, 151050, 151122, 151196, 151268, 151342, 151414, 151552,
+    151624, 151698, 151770, 151844, 151916, 151990, 152062, 152136, 152208, 152307, 152373, 152426,
+    152479, 152578, 152631, 152687, 152786, 152875, 152906, 152937, 153023, 153089, 153185, 153237,
+    153297, 153388, 153450, 153523, 153589, 153654, 153730, 153768, 153806, 153844, 153882, 153929,
+    153976, 154023, 154070, 154123, 154184, 154221, 154264, 154307, 154350, 154393, 154441, 154489,
+    154537, 154585, 154655, 154725, 154795, 154866, 154927, 154993, 155059, 155125, 155192, 155250,
+    155308, 155366, 155424, 155517, 155648, 155741, 155836, 155897, 155986, 156075, 156164, 156255,
+    156319, 156392, 156473, 156574, 156639, 156738, 156791, 156854, 156921, 156988, 157055, 157124,
+    157187, 157250, 157313, 157376, 157450, 157522, 157596, 157668, 157742, 157814, 157888, 157960,
+    158003, 158051, 158099, 158147, 158205, 158304, 158403, 158498, 158549, 158619, 158692, 158738,
+    158788, 158838, 158889, 158947, 159045, 159080, 159141, 159177, 159238, 159323, 159379, 159439,
+    159499, 159559, 159638, 159744, 159823, 159876, 159956, 160010, 160063, 160116, 160169, 160222,
+    160274, 160326, 160378, 160407, 160506, 160605, 160705, 160805, 160869, 160910, 160975, 161040,
+    161106, 161191, 161237, 161322, 161408, 161455, 161493, 161546, 161603, 161660, 161718, 161786,
+    161856, 161921, 161986, 162052, 162137, 162222, 162308, 162361, 162418, 162475, 162533, 162603,
+    162668, 162733, 162799, 162884, 162969, 163055, 163108, 163165, 163222, 163280, 163303, 163398,
+    163458, 163556, 163618, 163671, 163727, 163840, 163906, 163972, 164032, 164064, 164096, 164128,
+    164160, 164222, 164273, 164328, 164378, 164426, 164474, 164522, 164570, 164645, 164720, 164772,
+    164825, 164898, 164932, 164957, 165002, 165060, 165113, 165186, 165227, 165272, 165330, 165383,
+    165456, 165497, 165542, 165600, 165653, 165726, 165767, 165812, 165903, 165949, 166020, 166091,
+    166137, 166181, 166227, 166271, 166317, 166361, 166407, 166451, 166497, 166588, 166644, 166735,
+    166787, 166881, 166902, 166954, 166998, 167041, 167135, 167229, 167323, 167397, 167453, 167609,
+    167664, 167699, 167734, 167817, 167936, 168019, 168081, 168143, 168205, 168267, 168329, 168391,
+    168452, 168513, 168575, 168637, 168703, 168769, 168835, 168901, 168967, 169033, 169098, 169163,
+    169229, 169295, 169366, 169437, 169495, 169557, 169619, 169681, 169756, 169831, 169893, 169959,
+    170025, 170091, 170166, 170241, 170303, 170369, 170435, 170501, 170576, 170651, 170713, 170779,
+    170845, 170911, 170960, 171009, 171063, 171123, 171183, 171243, 171325, 171404, 171492, 171531,
+    171604, 171626, 171681, 171736, 171791, 171846, 171901, 171956, 172032, 172087, 172112, 172268,
+    172424, 172485, 172546, 172607, 172669, 172731, 172793, 172855, 172917, 172979, 173041, 173103,
+    173165, 173230, 173295, 173360, 173426, 173492, 173558, 173624, 173690, 173756, 173822, 173888,
+    173954, 174110, 174186, 174219, 174271, 174360, 174417, 174573, 174612, 174650, 174694, 174792,
+    174871, 174951, 175007, 175088, 175125, 175193, 175247, 175279, 175311, 175343, 175375, 175404,
+    175464, 175524, 175584, 175644, 175672, 175729, 175785, 175849, 175913, 175977, 176041, 176073,
+    176128, 176199, 176270, 176324, 176383, 176442, 176501, 176560, 176619, 176678, 176738, 176813,
+    176888, 176946, 177009, 177072, 177135, 177198, 177261, 177324, 177388, 177437, 177506, 177537,
+    177598, 177629, 177690, 177721, 177782, 177813, 177874, 177905, 177936, 177997, 178028, 178059,
+    178120, 178151, 178182, 178244, 178275, 178306, 178401, 178484, 178564, 178623, 178696, 178752,
+    178908, 178968, 179032, 179188, 179252, 179316, 179380, 179444, 179512, 179580, 179648, 179716,
+    179872, 179945, 179980, 180136, 180170, 180224, 180246, 180268, 180290, 180337, 180365, 180419,
+    180478, 180537, 180596, 180628, 180686, 180749, 180812, 180875, 180933, 180992, 181051, 181113,
+    181176, 181239, 181314, 181372, 181434, 181497, 181560, 181635, 181693, 181755, 181818, 181881,
+    181929, 181989, 182050, 182131, 182210, 182246, 182402, 182558, 182714, 182764, 182818, 182860,
+    182919, 182990, 183099, 183150, 183218, 183286, 183316, 183377, 183445, 183509, 183529, 183544,
+    183596, 183692, 183722, 183780, 183840, 183898, 183957, 184016, 184075, 184140, 184194, 184249,
+    184320, 184375, 184436, 184460, 184498, 184529, 184546, 184568, 184592, 184701, 184733, 184790,
+    184851, 184912, 184973, 185025, 185058, 185124, 185163, 185216, 185269, 185322, 185375, 185427,
+    185476, 185525, 185574, 185623, 185672, 185712, 185752, 185792, 185832, 185926, 186035, 186097,
+    186206, 186301, 186410, 186519, 186628, 186737, 186831, 186925, 187019,
 };
 
 static const struct kiln_pair pairs[] = {
-    { 45, 605 }, { 86, 74 }, { 5, 6 }, { 45, 34 }, { 86, 758 }, { 608, 3100 },
-    { 658, 3101 }, { 34, 5 }, { 762, 3103 }, { 3, 1496 }, { 375, 376 }, { 243, 252 },
-    { 1432, 754 }, { 421, 422 }, { 86, 45 }, { 786, 3100 }, { 791, 3101 }, { 3, 1498 },
-    { 3109, 3102 }, { 1434, 3108 }, { 34, 715 }, { 252, 96 }, { 757, 3104 }, { 3103, 6 },
-    { 3110, 62 }, { 618, 3100 }, { 668, 3101 }, { 3117, 3102 }, { 86, 3103 }, { 243, 244 },
-    { 251, 3121 }, { 252, 419 }, { 34, 6 }, { 1185, 754 }, { 1188, 3104 }, { 1192, 1193 },
-    { 1194, 1195 }, { 3122, 1433 }, { 1, 1495 }, { 3118, 1497 }, { 2, 3 }, { 45, 46 },
-    { 73, 74 }, { 97, 756 }, { 766, 3100 }, { 775, 3101 }, { 3134, 1189 }, { 3135, 3136 },
-    { 1494, 3138 }, { 0, 1 }, { 3, 8 }, { 4, 3102 }, { 3147, 3128 }, { 1113, 3101 },
-    { 3148, 3139 }, { 7, 3150 }, { 3140, 3151 }, { 62, 6 }, { 243, 3113 }, { 423, 424 },
-    { 425, 426 }, { 427, 428 }, { 429, 430 }, { 432, 3111 }, { 5, 572 }, { 45, 652 },
-    { 2412, 2413 }, { 2414, 2415 }, { 3114, 3142 }, { 3118, 2416 }, { 96, 86 }, { 420, 421 },
-    { 451, 1975 }, { 602, 603 }, { 638, 605 }, { 639, 3100 }, { 1976, 1977 }, { 1978, 1979 },
-    { 19, 20 }, { 755, 3143 }, { 1406, 1407 }, { 1506, 3 }, { 97, 1198 }, { 683, 684 },
-    { 685, 74 }, { 835, 751 }, { 847, 3103 }, { 878, 3102 }, { 941, 942 }, { 1806, 229 },
-    { 1811, 3129 }, { 1816, 3130 }, { 2745, 3104 }, { 3149, 3156 }, { 423, 448 }, { 425, 449 },
-    { 427, 450 }, { 566, 3111 }, { 692, 3101 }, { 3154, 3127 }, { 3159, 3160 }, { 3161, 3162 },
-    { 6, 594 }, { 3155, 3102 }, { 3166, 3167 }, { 45, 643 }, { 429, 3172 }, { 644, 3100 },
-    { 1975, 3176 }, { 1977, 1994 }, { 5, 1399 }, { 86, 3123 }, { 3178, 3 }, { 3180, 3124 },
-    { 97, 1204 }, { 3183, 3184 }, { 3190, 1812 }, { 3192, 2746 }, { 605, 765 }, { 90, 91 },
-    { 100, 101 }, { 420, 3113 }, { 583, 584 }, { 590, 591 }, { 653, 654 }, { 748, 749 },
-    { 3110, 588 }, { 3131, 3171 }, { 3194, 3195 }, { 3200, 3201 }, { 3165, 6 }, { 3193, 3203 },
-    { 3204, 3169 }, { 1993, 3209 }, { 3196, 3206 }, { 3208, 3177 }, { 640, 3100 }, { 3103, 5 },
-    { 3, 884 }, { 45, 839 }, { 97, 1210 }, { 2027, 3102 }, { 3127, 2722 }, { 3225, 3132 },
-    { 353, 354 }, { 559, 493 }, { 3205, 605 }, { 51, 355 }, { 86, 491 }, { 96, 437 },
-    { 228, 229 }, { 242, 3129 }, { 250, 3130 }, { 333, 689 }, { 334, 690 }, { 335, 691 },
-    { 370, 371 }, { 372, 373 }, { 374, 3124 }, { 380, 381 }, { 384, 385 }, { 386, 387 },
-    { 388, 389 }, { 421, 2579 }, { 432, 3158 }, { 475, 476 }, { 489, 490 }, { 492, 3107 },
-    { 589, 3223 }, { 822, 3101 }, { 836, 837 }, { 1341, 1342 }, { 1354, 1355 }, { 1356, 1357 },
-    { 1362, 652 }, { 1401, 1402 }, { 1423, 74 }, { 3112, 1196 }, { 3119, 848 }, { 3170, 398 },
-    { 3199, 2039 }, { 447, 3228 }, { 6, 599 }, { 3229, 3235 }, { 3233, 1979 }, { 641, 3100 },
-    { 3, 2040 }, { 45, 842 }, { 838, 3239 }, { 3238, 3102 }, { 96, 97 }, { 3230, 3224 },
-    { 3232, 3242 }, { 353, 493 }, { 559, 354 }, { 5, 352 }, { 566, 3158 }, { 688, 3253 },
-    { 1440, 605 }, { 3103, 633 }, { 3107, 728 }, { 3112, 1202 }, { 3119, 854 }, { 3121, 3248 },
-    { 3226, 3268 }, { 3231, 875 }, { 3251, 245 }, { 3254, 3255 }, { 3256, 3257 }, { 3258, 377 },
-    { 3259, 382 }, { 3260, 3261 }, { 3265, 477 }, { 3271, 898 }, { 3272, 3273 }, { 1003, 1004 },
-    { 3114, 6 }, { 3234, 3284 }, { 645, 3100 }, { 3, 3187 }, { 45, 845 }, { 841, 3287 },
-    { 3286, 3102 }, { 3290, 98 }, { 96, 3312 }, { 3112, 1208 }, { 3119, 5 }, { 3266, 3303 },
-    { 3297, 3307 }, { 3308, 3309 }, { 3311, 3262 }, { 3315, 1005 }, { 15, 16 }, { 25, 26 },
-    { 30, 31 }, { 37, 17 }, { 49, 3107 }, { 578, 579 }, { 607, 3105 }, { 617, 3125 },
-    { 652, 3132 }, { 657, 3106 }, { 658, 86 }, { 667, 3126 }, { 750, 751 }, { 753, 754 },
-    { 760, 761 }, { 838, 3237 }, { 1340, 3313 }, { 1504, 1505 }, { 2031, 2032 }, { 3179, 3122 },
-    { 3211, 711 }, { 3241, 2723 }, { 3282, 600 }, { 3289, 885 }, { 3281, 3317 }, { 646, 3100 },
-    { 59, 3 }, { 844, 3320 }, { 3316, 3215 }, { 6, 1466 }, { 45, 1346 }, { 876, 3102 },
-    { 3119, 860 }, { 3280, 3322 }, { 3327, 3267 }, { 15, 3335 }, { 607, 3115 }, { 617, 3144 },
-    { 657, 3116 }, { 667, 3145 }, { 791, 86 }, { 935, 652 }, { 1326, 751 }, { 3108, 5 },
-    { 3114, 3340 }, { 3243, 3344 }, { 3319, 2042 }, { 3332, 17 }, { 3333, 27 }, { 3334, 32 },
-    { 3345, 3351 }, { 3349, 3181 }, { 2424, 3 }, { 3314, 3362 }, { 608, 45 }, { 3220, 3114 },
-    { 3346, 3375 }, { 610, 3105 }, { 612, 3115 }, { 620, 3125 }, { 622, 3144 }, { 660, 3106 },
-    { 662, 3116 }, { 670, 3126 }, { 672, 3145 }, { 939, 940 }, { 3361, 3298 }, { 34, 938 },
-    { 50, 51 }, { 56, 57 }, { 77, 1428 }, { 79, 1429 }, { 81, 1430 }, { 86, 201 },
-    { 95, 3323 }, { 96, 456 }, { 202, 203 }, { 225, 226 }, { 234, 235 }, { 259, 236 },
-    { 383, 3330 }, { 414, 415 }, { 424, 2455 }, { 426, 2456 }, { 428, 2457 }, { 481, 482 },
-    { 483, 484 }, { 485, 486 }, { 487, 488 }, { 604, 605 }, { 634, 635 }, { 642, 3100 },
-    { 655, 74 }, { 686, 687 }, { 688, 819 }, { 689, 820 }, { 690, 821 }, { 692, 3168 },
-    { 714, 715 }, { 737, 62 }, { 815, 816 }, { 817, 818 }, { 943, 3107 }, { 989, 990 },
-    { 1001, 1002 }, { 1073, 3173 }, { 1100, 1101 }, { 1190, 3278 }, { 1200, 3302 }, { 1206, 3364 },
-    { 1212, 3326 }, { 1290, 1291 }, { 1416, 1417 }, { 1418, 1419 }, { 1444, 1445 }, { 1936, 3102 },
-    { 1974, 3113 }, { 2029, 3164 }, { 2422, 2423 }, { 2454, 448 }, { 2725, 2726 }, { 2728, 2729 },
-    { 2730, 2731 }, { 3112, 3179 }, { 3120, 719 }, { 3124, 3202 }, { 3143, 757 }, { 3157, 904 },
-    { 3170, 216 }, { 3182, 3137 }, { 3227, 1530 }, { 3263, 2593 }, { 3270, 3347 }, { 3301, 3214 },
-    { 3325, 3240 }, { 979, 1374 }, { 606, 3175 }, { 656, 3341 }, { 668, 3360 }, { 774, 3371 },
-    { 1349, 3123 }, { 1382, 3132 }, { 1385, 1386 }, { 1387, 1388 }, { 3205, 3218 }, { 3380, 28 },
-    { 3381, 33 }, { 3292, 3 }, { 786, 45 }, { 610, 3115 }, { 612, 3105 }, { 620, 3144 },
-    { 622, 3125 }, { 660, 3116 }, { 662, 3106 }, { 670, 3145 }, { 672, 3126 }, { 3397, 3188 },
-    { 234, 273 }, { 414, 443 }, { 449, 2456 }, { 450, 2457 }, { 467, 2455 }, { 647, 3100 },
-    { 1427, 3402 }, { 2454, 3414 }, { 3103, 938 }, { 3131, 3448 }, { 3137, 3439 }, { 3157, 965 },
-    { 3173, 3421 }, { 3182, 757 }, { 3277, 3461 }, { 3291, 3424 }, { 3299, 3422 }, { 3310, 3412 },
-    { 3401, 58 }, { 3403, 3404 }, { 3405, 3408 }, { 3410, 236 }, { 3415, 3416 }, { 3417, 3418 },
-    { 3419, 3420 }, { 3425, 3328 }, { 3426, 3427 }, { 3428, 691 }, { 3432, 3433 }, { 3444, 3445 },
-    { 3450, 3384 }, { 3453, 3454 }, { 74, 3471 }, { 593, 3202 }, { 606, 3338 }, { 642, 3246 },
-    { 775, 3360 }, { 1349, 3141 }, { 3174, 3468 }, { 3218, 3369 }, { 3331, 3475 }, { 3436, 3474 },
-    { 3476, 3207 }, { 3, 3363 }, { 3479, 3353 }, { 45, 919 }, { 234, 3411 }, { 468, 2456 },
-    { 469, 2457 }, { 648, 3100 }, { 2454, 3494 }, { 2455, 3492 }, { 3103, 3435 }, { 3137, 3441 },
-    { 3214, 757 }, { 3455, 3500 }, { 3490, 236 }, { 3493, 451 }, { 3496, 3509 }, { 3497, 3512 },
-    { 3504, 3440 }, { 3513, 3514 }, { 3516, 3517 }, { 764, 3202 }, { 3530, 3498 }, { 5, 156 },
-    { 6, 1420 }, { 22, 160 }, { 34, 944 }, { 35, 36 }, { 46, 3276 }, { 62, 2852 },
-    { 83, 3101 }, { 118, 119 }, { 120, 121 }, { 122, 123 }, { 124, 125 }, { 126, 127 },
+    { 45, 606 }, { 86, 74 }, { 5, 6 }, { 45, 34 }, { 86, 759 }, { 609, 3105 },
+    { 659, 3106 }, { 34, 5 }, { 763, 3108 }, { 3, 1500 }, { 375, 376 }, { 243, 252 },
+    { 1436, 755 }, { 421, 422 }, { 86, 45 }, { 787, 3105 }, { 792, 3106 }, { 3, 1502 },
+    { 3114, 3107 }, { 1438, 3113 }, { 34, 716 }, { 252, 96 }, { 758, 3109 }, { 3108, 6 },
+    { 3115, 62 }, { 619, 3105 }, { 669, 3106 }, { 3122, 3107 }, { 86, 3108 }, { 243, 244 },
+    { 251, 3126 }, { 252, 419 }, { 34, 6 }, { 1188, 755 }, { 1191, 3109 }, { 1195, 1196 },
+    { 1197, 1198 }, { 3127, 1437 }, { 1, 1499 }, { 3123, 1501 }, { 2, 3 }, { 45, 46 },
+    { 73, 74 }, { 97, 757 }, { 767, 3105 }, { 776, 3106 }, { 3139, 1192 }, { 3140, 3141 },
+    { 1498, 3143 }, { 0, 1 }, { 3, 8 }, { 4, 3107 }, { 3152, 3133 }, { 1116, 3106 },
+    { 3153, 3144 }, { 7, 3155 }, { 3145, 3156 }, { 62, 6 }, { 243, 3118 }, { 423, 424 },
+    { 425, 426 }, { 427, 428 }, { 429, 430 }, { 432, 3116 }, { 5, 572 }, { 45, 653 },
+    { 2416, 2417 }, { 2418, 2419 }, { 3119, 3147 }, { 3123, 2420 }, { 96, 86 }, { 420, 421 },
+    { 451, 1979 }, { 603, 604 }, { 639, 606 }, { 640, 3105 }, { 1980, 1981 }, { 1982, 1983 },
+    { 19, 20 }, { 756, 3148 }, { 1410, 1411 }, { 1510, 3 }, { 97, 1201 }, { 684, 685 },
+    { 686, 74 }, { 837, 752 }, { 849, 3108 }, { 880, 3107 }, { 944, 945 }, { 1810, 229 },
+    { 1815, 3134 }, { 1820, 3135 }, { 2749, 3109 }, { 3154, 3161 }, { 423, 448 }, { 425, 449 },
+    { 427, 450 }, { 566, 3116 }, { 693, 3106 }, { 3159, 3132 }, { 3164, 3165 }, { 3166, 3167 },
+    { 6, 595 }, { 3160, 3107 }, { 3171, 3172 }, { 45, 644 }, { 429, 3177 }, { 645, 3105 },
+    { 1979, 3181 }, { 1981, 1998 }, { 5, 1403 }, { 86, 3128 }, { 3183, 3 }, { 3185, 3129 },
+    { 97, 1207 }, { 3188, 3189 }, { 3195, 1816 }, { 3197, 2750 }, { 606, 766 }, { 90, 91 },
+    { 100, 101 }, { 420, 3118 }, { 584, 585 }, { 591, 592 }, { 654, 655 }, { 749, 750 },
+    { 3115, 589 }, { 3136, 3176 }, { 3199, 3200 }, { 3205, 3206 }, { 3170, 6 }, { 3198, 3208 },
+    { 3209, 3174 }, { 1997, 3214 }, { 3201, 3211 }, { 3213, 3182 }, { 641, 3105 }, { 3108, 5 },
+    { 3, 886 }, { 45, 841 }, { 97, 1213 }, { 2031, 3107 }, { 3132, 2726 }, { 3230, 3137 },
+    { 353, 354 }, { 559, 493 }, { 3210, 606 }, { 51, 355 }, { 86, 491 }, { 96, 437 },
+    { 228, 229 }, { 242, 3134 }, { 250, 3135 }, { 333, 690 }, { 334, 691 }, { 335, 692 },
+    { 370, 371 }, { 372, 373 }, { 374, 3129 }, { 380, 381 }, { 384, 385 }, { 386, 387 },
+    { 388, 389 }, { 421, 2583 }, { 432, 3163 }, { 475, 476 }, { 489, 490 }, { 492, 3112 },
+    { 590, 3228 }, { 824, 3106 }, { 838, 839 }, { 1345, 1346 }, { 1358, 1359 }, { 1360, 1361 },
+    { 1366, 653 }, { 1405, 1406 }, { 1427, 74 }, { 3117, 1199 }, { 3124, 850 }, { 3175, 398 },
+    { 3204, 2043 }, { 447, 3233 }, { 6, 600 }, { 3234, 3240 }, { 3238, 1983 }, { 642, 3105 },
+    { 3, 2044 }, { 45, 844 }, { 840, 3244 }, { 3243, 3107 }, { 96, 97 }, { 3235, 3229 },
+    { 3237, 3247 }, { 353, 493 }, { 559, 354 }, { 5, 352 }, { 566, 3163 }, { 689, 3258 },
+    { 1444, 606 }, { 3108, 634 }, { 3112, 729 }, { 3117, 1205 }, { 3124, 856 }, { 3126, 3253 },
+    { 3231, 3273 }, { 3236, 877 }, { 3256, 245 }, { 3259, 3260 }, { 3261, 3262 }, { 3263, 377 },
+    { 3264, 382 }, { 3265, 3266 }, { 3270, 477 }, { 3276, 901 }, { 3277, 3278 }, { 1006, 1007 },
+    { 3119, 6 }, { 3239, 3289 }, { 646, 3105 }, { 3, 3192 }, { 45, 847 }, { 843, 3292 },
+    { 3291, 3107 }, { 3295, 98 }, { 96, 3317 }, { 3117, 1211 }, { 3124, 5 }, { 3271, 3308 },
+    { 3302, 3312 }, { 3313, 3314 }, { 3316, 3267 }, { 3320, 1008 }, { 15, 16 }, { 25, 26 },
+    { 30, 31 }, { 37, 17 }, { 49, 3112 }, { 579, 580 }, { 608, 3110 }, { 618, 3130 },
+    { 653, 3137 }, { 658, 3111 }, { 659, 86 }, { 668, 3131 }, { 751, 752 }, { 754, 755 },
+    { 761, 762 }, { 840, 3242 }, { 1344, 3318 }, { 1508, 1509 }, { 2035, 2036 }, { 3184, 3127 },
+    { 3216, 712 }, { 3246, 2727 }, { 3287, 601 }, { 3294, 887 }, { 3286, 3322 }, { 647, 3105 },
+    { 59, 3 }, { 846, 3325 }, { 3321, 3220 }, { 6, 1470 }, { 45, 1350 }, { 878, 3107 },
+    { 3124, 862 }, { 3285, 3327 }, { 3332, 3272 }, { 15, 3340 }, { 608, 3120 }, { 618, 3149 },
+    { 658, 3121 }, { 668, 3150 }, { 792, 86 }, { 938, 653 }, { 1329, 752 }, { 3113, 5 },
+    { 3119, 3345 }, { 3248, 3349 }, { 3324, 2046 }, { 3337, 17 }, { 3338, 27 }, { 3339, 32 },
+    { 3350, 3356 }, { 3354, 3186 }, { 2428, 3 }, { 3319, 3367 }, { 609, 45 }, { 3225, 3119 },
+    { 3351, 3380 }, { 611, 3110 }, { 613, 3120 }, { 621, 3130 }, { 623, 3149 }, { 661, 3111 },
+    { 663, 3121 }, { 671, 3131 }, { 673, 3150 }, { 942, 943 }, { 3366, 3303 }, { 34, 941 },
+    { 50, 51 }, { 56, 57 }, { 77, 1432 }, { 79, 1433 }, { 81, 1434 }, { 86, 201 },
+    { 95, 3328 }, { 96, 456 }, { 202, 203 }, { 225, 226 }, { 234, 235 }, { 259, 236 },
+    { 383, 3335 }, { 414, 415 }, { 424, 2459 }, { 426, 2460 }, { 428, 2461 }, { 481, 482 },
+    { 483, 484 }, { 485, 486 }, { 487, 488 }, { 605, 606 }, { 635, 636 }, { 643, 3105 },
+    { 656, 74 }, { 687, 688 }, { 689, 821 }, { 690, 822 }, { 691, 823 }, { 693, 3173 },
+    { 715, 716 }, { 738, 62 }, { 817, 818 }, { 819, 820 }, { 946, 3112 }, { 992, 993 },
+    { 1004, 1005 }, { 1076, 3178 }, { 1103, 1104 }, { 1193, 3283 }, { 1203, 3307 }, { 1209, 3369 },
+    { 1215, 3331 }, { 1293, 1294 }, { 1420, 1421 }, { 1422, 1423 }, { 1448, 1449 }, { 1940, 3107 },
+    { 1978, 3118 }, { 2033, 3169 }, { 2426, 2427 }, { 2458, 448 }, { 2729, 2730 }, { 2732, 2733 },
+    { 2734, 2735 }, { 3117, 3184 }, { 3125, 720 }, { 3129, 3207 }, { 3148, 758 }, { 3162, 907 },
+    { 3175, 216 }, { 3187, 3142 }, { 3232, 1534 }, { 3268, 2597 }, { 3275, 3352 }, { 3306, 3219 },
+    { 3330, 3245 }, { 982, 1378 }, { 607, 3180 }, { 657, 3346 }, { 669, 3365 }, { 775, 3376 },
+    { 1353, 3128 }, { 1386, 3137 }, { 1389, 1390 }, { 1391, 1392 }, { 3210, 3223 }, { 3385, 28 },
+    { 3386, 33 }, { 3297, 3 }, { 787, 45 }, { 611, 3120 }, { 613, 3110 }, { 621, 3149 },
+    { 623, 3130 }, { 661, 3121 }, { 663, 3111 }, { 671, 3150 }, { 673, 3131 }, { 3402, 3193 },
+    { 234, 273 }, { 414, 443 }, { 449, 2460 }, { 450, 2461 }, { 467, 2459 }, { 648, 3105 },
+    { 1431, 3407 }, { 2458, 3419 }, { 3108, 941 }, { 3136, 3453 }, { 3142, 3444 }, { 3162, 968 },
+    { 3178, 3426 }, { 3187, 758 }, { 3282, 3466 }, { 3296, 3429 }, { 3304, 3427 }, { 3315, 3417 },
+    { 3406, 58 }, { 3408, 3409 }, { 3410, 3413 }, { 3415, 236 }, { 3420, 3421 }, { 3422, 3423 },
+    { 3424, 3425 }, { 3430, 3333 }, { 3431, 3432 }, { 3433, 692 }, { 3437, 3438 }, { 3449, 3450 },
+    { 3455, 3389 }, { 3458, 3459 }, { 74, 3476 }, { 594, 3207 }, { 607, 3343 }, { 643, 3251 },
+    { 776, 3365 }, { 1353, 3146 }, { 3179, 3473 }, { 3223, 3374 }, { 3336, 3480 }, { 3441, 3479 },
+    { 3481, 3212 }, { 3, 3368 }, { 3484, 3358 }, { 45, 922 }, { 234, 3416 }, { 468, 2460 },
+    { 469, 2461 }, { 649, 3105 }, { 2458, 3499 }, { 2459, 3497 }, { 3108, 3440 }, { 3142, 3446 },
+    { 3219, 758 }, { 3460, 3505 }, { 3495, 236 }, { 3498, 451 }, { 3501, 3514 }, { 3502, 3517 },
+    { 3509, 3445 }, { 3518, 3519 }, { 3521, 3522 }, { 765, 3207 }, { 3535, 3503 }, { 5, 156 },
+    { 6, 1424 }, { 22, 160 }, { 34, 947 }, { 35, 36 }, { 46, 3281 }, { 62, 2856 },
+    { 83, 3106 }, { 118, 119 }, { 120, 121 }, { 122, 123 }, { 124, 125 }, { 126, 127 },
     { 128, 129 }, { 131, 132 }, { 133, 134 }, { 135, 136 }, { 137, 138 }, { 139, 140 },
-    { 141, 142 }, { 153, 3102 }, { 223, 97 }, { 333, 696 }, { 334, 697 }, { 335, 698 },
-    { 340, 3323 }, { 356, 17 }, { 358, 3383 }, { 359, 360 }, { 365, 366 }, { 397, 3279 },
+    { 141, 142 }, { 153, 3107 }, { 223, 97 }, { 333, 697 }, { 334, 698 }, { 335, 699 },
+    { 340, 3328 }, { 356, 17 }, { 358, 3388 }, { 359, 360 }, { 365, 366 }, { 397, 3284 },
     { 400, 401 }, { 403, 404 }, { 405, 406 }, { 407, 408 }, { 410, 411 }, { 412, 413 },
-    { 430, 2580 }, { 431, 3163 }, { 439, 440 }, { 441, 442 }, { 506, 507 }, { 551, 552 },
-    { 553, 554 }, { 562, 563 }, { 564, 565 }, { 574, 575 }, { 583, 2290 }, { 586, 587 },
-    { 651, 3505 }, { 654, 1088 }, { 692, 3352 }, { 704, 3198 }, { 710, 3429 }, { 717, 718 },
-    { 720, 721 }, { 723, 724 }, { 726, 727 }, { 877, 3319 }, { 879, 880 }, { 881, 882 },
-    { 934, 3274 }, { 936, 1363 }, { 955, 956 }, { 963, 3348 }, { 977, 978 }, { 987, 988 },
-    { 1007, 942 }, { 1074, 605 }, { 1098, 684 }, { 1113, 3168 }, { 1334, 1364 }, { 1346, 913 },
-    { 1383, 1384 }, { 1395, 3107 }, { 1400, 3275 }, { 1404, 1405 }, { 1421, 1422 }, { 1462, 1463 },
-    { 1474, 1401 }, { 1476, 1477 }, { 1938, 3295 }, { 2041, 3378 }, { 2680, 229 }, { 2688, 3129 },
-    { 2694, 3130 }, { 2742, 3382 }, { 2849, 2727 }, { 2853, 2854 }, { 2855, 2856 }, { 2857, 2858 },
-    { 2859, 2860 }, { 2861, 3388 }, { 3120, 722 }, { 3123, 3185 }, { 3131, 2578 }, { 3154, 3117 },
-    { 3171, 2579 }, { 3193, 3155 }, { 3199, 1935 }, { 3212, 159 }, { 3213, 1464 }, { 3227, 2453 },
-    { 3230, 1087 }, { 3231, 152 }, { 3232, 3127 }, { 3249, 438 }, { 3264, 3283 }, { 3282, 2794 },
-    { 3289, 1393 }, { 3296, 3356 }, { 3304, 592 }, { 3324, 478 }, { 3337, 733 }, { 3350, 2034 },
-    { 3354, 601 }, { 3365, 2073 }, { 3399, 3489 }, { 3400, 175 }, { 3407, 457 }, { 3447, 1937 },
-    { 3452, 2791 }, { 3462, 1544 }, { 3472, 1361 }, { 3508, 3358 }, { 3527, 1350 }, { 3305, 3533 },
-    { 3, 734 }, { 649, 3100 }, { 3137, 3442 }, { 3240, 757 }, { 3451, 3541 }, { 3465, 3543 },
-    { 3518, 3552 }, { 3537, 3538 }, { 3548, 83 }, { 3551, 3366 }, { 1349, 3535 }, { 39, 22 },
-    { 333, 702 }, { 334, 703 }, { 335, 3607 }, { 431, 3197 }, { 470, 2580 }, { 695, 3577 },
-    { 957, 3102 }, { 1460, 3275 }, { 2606, 3540 }, { 3103, 806 }, { 3114, 3560 }, { 3120, 725 },
-    { 3123, 3374 }, { 3131, 3221 }, { 3211, 3185 }, { 3213, 1472 }, { 3247, 3581 }, { 3264, 3356 },
-    { 3274, 3554 }, { 3283, 3296 }, { 3304, 784 }, { 3316, 3624 }, { 3377, 3641 }, { 3473, 3628 },
-    { 3477, 3563 }, { 3478, 3569 }, { 3542, 991 }, { 3549, 3592 }, { 3555, 157 }, { 3564, 3565 },
-    { 3566, 3567 }, { 3570, 3571 }, { 3572, 3573 }, { 3575, 154 }, { 3578, 3579 }, { 3583, 3358 },
-    { 3587, 3588 }, { 3590, 3591 }, { 3594, 3595 }, { 3596, 508 }, { 3597, 3598 }, { 3599, 3600 },
-    { 3605, 74 }, { 3612, 3300 }, { 3613, 3614 }, { 3616, 3617 }, { 3632, 3276 }, { 3634, 17 },
-    { 3637, 2043 }, { 3639, 2689 }, { 3643, 3644 }, { 3645, 3646 }, { 3655, 3557 }, { 3, 2074 },
-    { 650, 3100 }, { 3466, 3684 }, { 3686, 3547 }, { 333, 708 }, { 334, 709 }, { 335, 3608 },
-    { 701, 3694 }, { 2044, 3102 }, { 3531, 3712 }, { 3618, 3700 }, { 3631, 3213 }, { 3642, 3682 },
-    { 3658, 3736 }, { 3678, 3739 }, { 3681, 1032 }, { 3689, 3698 }, { 3695, 3696 }, { 3699, 3728 },
-    { 3716, 3647 }, { 3718, 3723 }, { 3719, 3725 }, { 3724, 3568 }, { 3726, 3574 }, { 3744, 3745 },
-    { 555, 556 }, { 557, 558 }, { 614, 3386 }, { 624, 618 }, { 664, 3342 }, { 936, 937 },
-    { 968, 969 }, { 970, 971 }, { 995, 1377 }, { 997, 1378 }, { 1372, 1373 }, { 1375, 1376 },
-    { 1379, 1380 }, { 1389, 3188 }, { 3355, 886 }, { 3467, 3141 }, { 3534, 3 }, { 2321, 3100 },
-    { 334, 3101 }, { 707, 3751 }, { 3102, 883 }, { 3671, 3747 }, { 3702, 3763 }, { 3717, 3756 },
-    { 3750, 2580 }, { 3752, 3753 }, { 3754, 3764 }, { 3755, 2045 }, { 3765, 3198 }, { 3767, 3769 },
-    { 3768, 3770 }, { 3771, 3766 }, { 614, 3480 }, { 624, 766 }, { 664, 3372 }, { 3355, 958 },
-    { 3373, 3777 }, { 3620, 3782 }, { 3621, 3783 }, { 3720, 3780 }, { 3734, 3772 }, { 3778, 3779 },
-    { 3781, 3784 }, { 580, 3 }, { 2322, 3100 }, { 3615, 3792 }, { 3788, 3449 }, { 3791, 3797 },
-    { 3809, 3787 }, { 3811, 3814 }, { 3812, 3773 }, { 3210, 3244 }, { 6, 369 }, { 22, 166 },
-    { 45, 912 }, { 56, 3383 }, { 62, 375 }, { 63, 64 }, { 72, 3142 }, { 74, 390 },
-    { 77, 3003 }, { 79, 3004 }, { 81, 3005 }, { 86, 281 }, { 88, 89 }, { 93, 94 },
-    { 97, 1218 }, { 102, 103 }, { 107, 108 }, { 146, 147 }, { 155, 3722 }, { 162, 163 },
-    { 181, 182 }, { 183, 184 }, { 186, 187 }, { 188, 189 }, { 190, 191 }, { 192, 193 },
-    { 194, 195 }, { 196, 197 }, { 198, 199 }, { 200, 3510 }, { 204, 205 }, { 206, 207 },
-    { 208, 209 }, { 210, 211 }, { 212, 213 }, { 214, 215 }, { 218, 219 }, { 220, 221 },
-    { 222, 3576 }, { 224, 3409 }, { 230, 231 }, { 232, 233 }, { 237, 238 }, { 239, 240 },
-    { 241, 3306 }, { 243, 3463 }, { 246, 247 }, { 248, 249 }, { 253, 1817 }, { 255, 256 },
-    { 257, 258 }, { 263, 264 }, { 265, 266 }, { 267, 1825 }, { 269, 270 }, { 271, 272 },
-    { 277, 278 }, { 279, 280 }, { 333, 1103 }, { 334, 1104 }, { 335, 1105 }, { 365, 1956 },
-    { 378, 379 }, { 394, 395 }, { 396, 3585 }, { 407, 1965 }, { 414, 462 }, { 416, 417 },
-    { 423, 467 }, { 425, 468 }, { 427, 469 }, { 429, 451 }, { 433, 434 }, { 435, 436 },
-    { 444, 445 }, { 452, 453 }, { 454, 455 }, { 463, 464 }, { 471, 472 }, { 473, 474 },
-    { 498, 499 }, { 500, 501 }, { 502, 503 }, { 504, 505 }, { 573, 3601 }, { 581, 582 },
-    { 585, 3603 }, { 595, 596 }, { 597, 598 }, { 614, 3105 }, { 624, 3125 }, { 626, 3144 },
-    { 636, 637 }, { 647, 3291 }, { 664, 3106 }, { 674, 3126 }, { 676, 3145 }, { 692, 1106 },
-    { 693, 694 }, { 695, 819 }, { 696, 820 }, { 697, 821 }, { 698, 3269 }, { 699, 700 },
-    { 705, 706 }, { 710, 822 }, { 712, 713 }, { 715, 716 }, { 729, 730 }, { 732, 733 },
-    { 735, 736 }, { 738, 739 }, { 740, 741 }, { 742, 743 }, { 744, 745 }, { 746, 747 },
-    { 752, 3464 }, { 755, 1186 }, { 757, 1219 }, { 759, 3388 }, { 760, 2747 }, { 785, 3175 },
-    { 790, 3370 }, { 802, 803 }, { 804, 805 }, { 808, 809 }, { 813, 814 }, { 823, 824 },
-    { 825, 826 }, { 827, 828 }, { 829, 830 }, { 831, 832 }, { 833, 834 }, { 836, 850 },
-    { 840, 3321 }, { 843, 3359 }, { 846, 3186 }, { 848, 849 }, { 854, 855 }, { 856, 3288 },
-    { 860, 861 }, { 894, 3348 }, { 897, 898 }, { 906, 1345 }, { 911, 3627 }, { 923, 1351 },
-    { 929, 3680 }, { 930, 1358 }, { 932, 3761 }, { 974, 975 }, { 1006, 3622 }, { 1022, 1023 },
-    { 1034, 1035 }, { 1036, 797 }, { 1040, 1041 }, { 1069, 1070 }, { 1071, 1072 }, { 1079, 605 },
-    { 1084, 635 }, { 1107, 1108 }, { 1109, 1110 }, { 1111, 1112 }, { 1114, 1115 }, { 1124, 1125 },
-    { 1134, 1135 }, { 1144, 1145 }, { 1154, 1155 }, { 1164, 1165 }, { 1174, 1175 }, { 1184, 751 },
-    { 1187, 3146 }, { 1190, 1191 }, { 1196, 1197 }, { 1200, 1201 }, { 1202, 1203 }, { 1206, 1207 },
-    { 1208, 1209 }, { 1212, 1213 }, { 1216, 1217 }, { 1220, 1221 }, { 1224, 1225 }, { 1228, 1229 },
-    { 1232, 1233 }, { 1236, 1237 }, { 1240, 1241 }, { 1244, 1245 }, { 1269, 3222 }, { 1273, 1274 },
-    { 1294, 1295 }, { 1298, 1299 }, { 1302, 1303 }, { 1308, 1309 }, { 1310, 1311 }, { 1314, 1315 },
-    { 1317, 3398 }, { 1318, 1319 }, { 1320, 1321 }, { 1322, 1323 }, { 1324, 1325 }, { 1334, 1335 },
-    { 1337, 1338 }, { 1347, 1348 }, { 1352, 1353 }, { 1359, 1360 }, { 1366, 3619 }, { 1369, 1370 },
-    { 1371, 3810 }, { 1381, 3795 }, { 1446, 1447 }, { 1448, 1449 }, { 1450, 1451 }, { 1500, 3102 },
-    { 1531, 3163 }, { 1589, 2001 }, { 1736, 51 }, { 1952, 17 }, { 1962, 3586 }, { 1966, 3731 },
-    { 1967, 1968 }, { 1969, 1970 }, { 1971, 1972 }, { 1973, 3499 }, { 1980, 1981 }, { 1982, 1983 },
-    { 1984, 3249 }, { 1986, 1987 }, { 1988, 1989 }, { 1990, 1991 }, { 1995, 1996 }, { 1997, 1998 },
-    { 1999, 3324 }, { 2035, 3545 }, { 2167, 3550 }, { 2168, 3687 }, { 2169, 3749 }, { 2291, 587 },
-    { 2296, 3115 }, { 2335, 3116 }, { 2394, 2395 }, { 2421, 3520 }, { 2553, 3322 }, { 2554, 3747 },
-    { 2742, 3112 }, { 2743, 3458 }, { 2744, 3217 }, { 2748, 3277 }, { 2749, 3503 }, { 2751, 2752 },
-    { 2753, 3301 }, { 2754, 3544 }, { 2756, 2757 }, { 2758, 3325 }, { 2759, 3685 }, { 2761, 2762 },
-    { 2817, 2818 }, { 2842, 3430 }, { 2843, 717 }, { 2851, 3561 }, { 2924, 2925 }, { 3028, 3378 },
-    { 3034, 3035 }, { 3120, 2947 }, { 3128, 5 }, { 3168, 3688 }, { 3197, 3221 }, { 3199, 1499 },
-    { 3212, 165 }, { 3219, 92 }, { 3243, 3374 }, { 3263, 3721 }, { 3352, 1306 }, { 3354, 3437 },
-    { 3373, 3331 }, { 3376, 711 }, { 3438, 1102 }, { 3443, 1292 }, { 3446, 3706 }, { 3456, 3610 },
-    { 3457, 3813 }, { 3459, 1344 }, { 3460, 217 }, { 3479, 3241 }, { 3502, 3524 }, { 3507, 495 },
-    { 3515, 3198 }, { 3519, 3556 }, { 3536, 260 }, { 3546, 274 }, { 3582, 1954 }, { 3589, 409 },
-    { 3611, 3705 }, { 3651, 3164 }, { 3652, 2593 }, { 3657, 2481 }, { 3663, 2795 }, { 3673, 176 },
-    { 3677, 1557 }, { 3690, 3704 }, { 3693, 40 }, { 3715, 1099 }, { 2323, 3100 }, { 3, 1033 },
-    { 3210, 3245 }, { 56, 3729 }, { 93, 105 }, { 97, 1226 }, { 181, 1742 }, { 238, 261 },
-    { 240, 262 }, { 276, 3306 }, { 333, 1293 }, { 334, 2085 }, { 335, 2086 }, { 429, 470 },
-    { 433, 4046 }, { 452, 4052 }, { 614, 3115 }, { 624, 3144 }, { 626, 3125 }, { 647, 3760 },
-    { 664, 3116 }, { 674, 3145 }, { 676, 3126 }, { 692, 2087 }, { 701, 819 }, { 702, 820 },
-    { 703, 821 }, { 704, 3269 }, { 716, 3609 }, { 730, 2789 }, { 732, 2034 }, { 736, 4081 },
-    { 739, 3803 }, { 752, 3545 }, { 755, 4067 }, { 757, 1227 }, { 785, 3368 }, { 808, 870 },
-    { 813, 867 }, { 822, 3376 }, { 836, 862 }, { 849, 3550 }, { 851, 3321 }, { 852, 3359 },
-    { 853, 3186 }, { 855, 3687 }, { 861, 3749 }, { 1093, 74 }, { 1107, 2088 }, { 1109, 2089 },
-    { 1111, 2090 }, { 1199, 3146 }, { 1339, 3965 }, { 1371, 3820 }, { 1531, 3197 }, { 1966, 3732 },
-    { 1992, 3499 }, { 2000, 4037 }, { 2019, 6 }, { 2035, 3464 }, { 2296, 3105 }, { 2335, 3106 },
-    { 2652, 3520 }, { 2750, 3217 }, { 2924, 2926 }, { 3030, 3102 }, { 3133, 3941 }, { 3152, 5 },
-    { 3153, 3986 }, { 3157, 3829 }, { 3163, 3221 }, { 3174, 3945 }, { 3196, 3895 }, { 3212, 4122 },
-    { 3219, 104 }, { 3220, 4086 }, { 3222, 3910 }, { 3247, 4039 }, { 3250, 3864 }, { 3252, 3835 },
-    { 3270, 3288 }, { 3278, 4069 }, { 3299, 3982 }, { 3302, 4072 }, { 3329, 3886 }, { 3337, 3815 },
-    { 3364, 4075 }, { 3382, 3943 }, { 3385, 3970 }, { 3387, 3839 }, { 3413, 3891 }, { 3431, 1317 },
-    { 3438, 2083 }, { 3443, 3328 }, { 3446, 4032 }, { 3456, 4016 }, { 3457, 3947 }, { 3458, 3994 },
-    { 3491, 3898 }, { 3506, 3916 }, { 3507, 3831 }, { 3511, 3866 }, { 3515, 3606 }, { 3544, 1205 },
-    { 3602, 585 }, { 3648, 4114 }, { 3650, 3463 }, { 3653, 3164 }, { 3660, 4064 }, { 3661, 409 },
-    { 3682, 3934 }, { 3685, 1211 }, { 3690, 3708 }, { 3737, 3932 }, { 3788, 2029 }, { 3798, 3928 },
-    { 3800, 3927 }, { 3821, 4031 }, { 3822, 3279 }, { 3832, 3833 }, { 3836, 4091 }, { 3838, 3942 },
-    { 3841, 148 }, { 3845, 185 }, { 3846, 3847 }, { 3848, 3849 }, { 3850, 3851 }, { 3852, 3853 },
-    { 3854, 3855 }, { 3856, 3857 }, { 3858, 3859 }, { 3860, 3861 }, { 3862, 3863 }, { 3867, 3868 },
-    { 3870, 3871 }, { 3873, 3874 }, { 3875, 3876 }, { 3878, 3879 }, { 3880, 3881 }, { 3882, 3883 },
-    { 3884, 3921 }, { 3885, 1957 }, { 3887, 3888 }, { 3889, 4041 }, { 3890, 3901 }, { 3892, 3893 },
-    { 3896, 3897 }, { 3899, 3900 }, { 3902, 3903 }, { 3904, 3905 }, { 3906, 3907 }, { 3908, 576 },
-    { 3911, 3912 }, { 3923, 3924 }, { 3925, 3926 }, { 3929, 4087 }, { 3930, 3430 }, { 3931, 4015 },
-    { 3935, 3936 }, { 3937, 3938 }, { 3939, 3377 }, { 3951, 3952 }, { 3953, 3954 }, { 3955, 3956 },
-    { 3958, 3959 }, { 3963, 857 }, { 3967, 3968 }, { 3969, 4026 }, { 3971, 4027 }, { 3972, 3672 },
-    { 3975, 975 }, { 3979, 3980 }, { 3983, 3984 }, { 3996, 3503 }, { 4019, 4020 }, { 4021, 4022 },
-    { 4024, 3358 }, { 4025, 3692 }, { 4029, 919 }, { 4033, 4034 }, { 4035, 1501 }, { 4043, 4044 },
-    { 4047, 4048 }, { 4050, 4051 }, { 4053, 4054 }, { 4055, 4056 }, { 4057, 4058 }, { 4062, 3181 },
-    { 4068, 3944 }, { 4073, 2755 }, { 4076, 2760 }, { 4077, 3326 }, { 4078, 2819 }, { 4083, 3029 },
-    { 4084, 3384 }, { 4090, 3825 }, { 4095, 3623 }, { 4108, 3922 }, { 3, 3636 }, { 2324, 3100 },
-    { 3762, 4125 }, { 3210, 3293 }, { 93, 110 }, { 97, 1234 }, { 181, 2558 }, { 238, 275 },
-    { 240, 4133 }, { 333, 2084 }, { 334, 2738 }, { 335, 2739 }, { 628, 3125 }, { 630, 3144 },
-    { 678, 3126 }, { 680, 3145 }, { 692, 2930 }, { 707, 819 }, { 708, 820 }, { 709, 821 },
-    { 739, 4298 }, { 757, 1235 }, { 836, 4289 }, { 858, 3359 }, { 859, 3186 }, { 863, 3321 },
-    { 1107, 2931 }, { 1109, 2932 }, { 1111, 2933 }, { 1243, 3146 }, { 1985, 4179 }, { 2298, 3105 },
-    { 2299, 3115 }, { 2337, 3106 }, { 2338, 3116 }, { 3133, 3998 }, { 3153, 3987 }, { 3217, 4074 },
-    { 3219, 109 }, { 3250, 4259 }, { 3269, 4285 }, { 3288, 4166 }, { 3306, 4260 }, { 3350, 3815 },
-    { 3385, 4293 }, { 3387, 3840 }, { 3413, 4305 }, { 3431, 4282 }, { 3491, 4307 }, { 3502, 4160 },
-    { 3674, 409 }, { 3819, 4226 }, { 3824, 4208 }, { 3828, 6 }, { 3865, 4225 }, { 3894, 4137 },
-    { 3909, 4200 }, { 3995, 3152 }, { 4000, 4235 }, { 4002, 4245 }, { 4004, 4129 }, { 4009, 4191 },
-    { 4066, 4158 }, { 4070, 4187 }, { 4071, 4207 }, { 4082, 2926 }, { 4098, 4263 }, { 4099, 4134 },
-    { 4101, 4229 }, { 4102, 4295 }, { 4103, 4290 }, { 4110, 4131 }, { 4123, 74 }, { 4135, 4136 },
-    { 4138, 4306 }, { 4139, 4308 }, { 4147, 4172 }, { 4148, 4149 }, { 4150, 4151 }, { 4155, 4156 },
-    { 4157, 4165 }, { 4163, 3185 }, { 4167, 4168 }, { 4169, 4170 }, { 4173, 4174 }, { 4175, 3997 },
-    { 4177, 4030 }, { 4180, 3356 }, { 4181, 3691 }, { 4188, 4243 }, { 4189, 3031 }, { 4190, 4221 },
-    { 4203, 3237 }, { 4204, 4288 }, { 4210, 4314 }, { 4213, 4198 }, { 4214, 418 }, { 4218, 4303 },
-    { 4220, 3948 }, { 4222, 446 }, { 4232, 4065 }, { 4237, 576 }, { 4240, 4239 }, { 4241, 3785 },
-    { 4248, 4249 }, { 4250, 4251 }, { 4252, 4253 }, { 4255, 4256 }, { 4257, 4258 }, { 4261, 4111 },
-    { 4264, 4296 }, { 4267, 4042 }, { 4268, 465 }, { 4273, 4274 }, { 4276, 3670 }, { 4277, 4278 },
-    { 4280, 4152 }, { 4281, 4219 }, { 4283, 4284 }, { 4291, 4212 }, { 4299, 4092 }, { 4309, 4310 },
-    { 4312, 4205 }, { 24, 3801 }, { 42, 43 }, { 47, 48 }, { 130, 3802 }, { 161, 3381 },
-    { 169, 170 }, { 283, 284 }, { 285, 286 }, { 287, 288 }, { 289, 290 }, { 291, 292 },
-    { 293, 294 }, { 295, 296 }, { 297, 298 }, { 300, 301 }, { 302, 303 }, { 304, 305 },
-    { 306, 307 }, { 308, 309 }, { 310, 311 }, { 312, 313 }, { 314, 315 }, { 317, 318 },
-    { 319, 320 }, { 391, 1515 }, { 510, 511 }, { 512, 513 }, { 514, 515 }, { 516, 517 },
-    { 518, 519 }, { 520, 521 }, { 522, 523 }, { 524, 525 }, { 526, 527 }, { 528, 529 },
-    { 530, 531 }, { 532, 533 }, { 534, 535 }, { 536, 537 }, { 538, 539 }, { 540, 541 },
-    { 605, 616 }, { 632, 618 }, { 642, 3532 }, { 674, 3470 }, { 682, 3526 }, { 767, 3318 },
-    { 768, 3357 }, { 776, 3487 }, { 777, 3396 }, { 887, 3626 }, { 917, 918 }, { 966, 967 },
-    { 1024, 1025 }, { 1075, 3175 }, { 1089, 3341 }, { 1247, 3207 }, { 1251, 3371 }, { 1256, 3368 },
-    { 1260, 3370 }, { 1278, 3339 }, { 1286, 3343 }, { 1343, 3501 }, { 1408, 1409 }, { 1410, 1411 },
-    { 1412, 1413 }, { 1414, 1415 }, { 1436, 1437 }, { 1438, 1439 }, { 1453, 1454 }, { 1455, 1456 },
-    { 1470, 1486 }, { 1478, 1479 }, { 1481, 1482 }, { 1483, 1484 }, { 1487, 1488 }, { 1490, 1491 },
-    { 1520, 3730 }, { 1722, 3735 }, { 1963, 1964 }, { 2013, 2014 }, { 2065, 2066 }, { 2067, 2068 },
-    { 2188, 3236 }, { 2189, 3285 }, { 2221, 3393 }, { 2222, 3486 }, { 2253, 3483 }, { 2254, 3392 },
-    { 2315, 3386 }, { 2332, 3246 }, { 2356, 3342 }, { 3077, 1374 }, { 3361, 3740 }, { 3365, 954 },
-    { 3469, 659 }, { 3482, 2190 }, { 3522, 2265 }, { 3528, 609 }, { 3559, 3367 }, { 3604, 3946 },
-    { 3633, 3656 }, { 3635, 3709 }, { 3664, 886 }, { 3666, 3523 }, { 3681, 3738 }, { 3714, 3553 },
-    { 3757, 3742 }, { 3808, 34 }, { 4096, 3103 }, { 4107, 496 }, { 4246, 3141 }, { 3, 3675 },
-    { 2325, 3100 }, { 3210, 3294 }, { 97, 1242 }, { 333, 2737 }, { 334, 2821 }, { 335, 2822 },
-    { 628, 3144 }, { 630, 3125 }, { 678, 3145 }, { 680, 3126 }, { 757, 4351 }, { 864, 3359 },
-    { 865, 3186 }, { 2298, 3115 }, { 2299, 3105 }, { 2337, 3116 }, { 2338, 3106 }, { 2929, 4338 },
-    { 3133, 4006 }, { 3146, 3999 }, { 3153, 3988 }, { 3217, 4315 }, { 3250, 4431 }, { 3288, 4347 },
-    { 3321, 4345 }, { 3688, 4362 }, { 3957, 4363 }, { 4001, 3152 }, { 4049, 4370 }, { 4132, 4364 },
-    { 4202, 4376 }, { 4215, 4342 }, { 4216, 4331 }, { 4234, 4369 }, { 4262, 4414 }, { 4269, 4377 },
-    { 4279, 4403 }, { 4286, 4399 }, { 4287, 4339 }, { 4292, 4366 }, { 4297, 4407 }, { 4313, 4359 },
-    { 4321, 4424 }, { 4327, 4343 }, { 4329, 4330 }, { 4332, 4333 }, { 4340, 4341 }, { 4348, 4349 },
-    { 4357, 4227 }, { 4361, 4393 }, { 4367, 4360 }, { 4368, 4045 }, { 4373, 4438 }, { 4382, 4159 },
-    { 4384, 4444 }, { 4385, 4386 }, { 4388, 4432 }, { 4390, 4423 }, { 4391, 4320 }, { 4395, 4398 },
-    { 4396, 4352 }, { 4397, 4410 }, { 4402, 4405 }, { 4411, 3834 }, { 4413, 4379 }, { 4415, 3960 },
-    { 4419, 3649 }, { 4426, 4427 }, { 4428, 4254 }, { 4430, 3252 }, { 4435, 3733 }, { 74, 4506 },
-    { 605, 3524 }, { 632, 766 }, { 674, 3526 }, { 682, 3470 }, { 767, 3483 }, { 768, 3392 },
-    { 1014, 3626 }, { 1075, 3338 }, { 1247, 3369 }, { 1256, 3175 }, { 1278, 3207 }, { 1391, 3501 },
-    { 2188, 3389 }, { 2189, 4541 }, { 2253, 3318 }, { 2254, 3357 }, { 2266, 3396 }, { 2315, 3480 },
-    { 2332, 3532 }, { 2356, 3372 }, { 3141, 4447 }, { 3174, 4499 }, { 3365, 3742 }, { 3380, 4449 },
-    { 3469, 4530 }, { 3522, 4493 }, { 3528, 4528 }, { 3529, 4532 }, { 3559, 3379 }, { 3633, 3709 },
-    { 3635, 3656 }, { 3664, 958 }, { 3666, 3553 }, { 3681, 954 }, { 3714, 3523 }, { 3757, 3738 },
-    { 3758, 4508 }, { 3802, 4459 }, { 4448, 3107 }, { 4451, 4452 }, { 4453, 4454 }, { 4455, 4456 },
-    { 4457, 4458 }, { 4460, 4461 }, { 4462, 4463 }, { 4464, 4465 }, { 4467, 4556 }, { 4468, 3336 },
-    { 4470, 4471 }, { 4472, 4473 }, { 4474, 4475 }, { 4476, 4477 }, { 4478, 4479 }, { 4480, 4481 },
-    { 4482, 4483 }, { 4484, 4485 }, { 4491, 4492 }, { 4494, 778 }, { 4510, 4511 }, { 4512, 4513 },
-    { 4514, 4515 }, { 4516, 4520 }, { 4517, 1480 }, { 4518, 4519 }, { 4521, 1492 }, { 4526, 4527 },
-    { 4529, 2190 }, { 4531, 2223 }, { 4533, 2255 }, { 4542, 3487 }, { 3, 3727 }, { 2326, 3100 },
-    { 3654, 4557 }, { 333, 2820 }, { 334, 2928 }, { 335, 4575 }, { 2736, 4561 }, { 3133, 4008 },
-    { 3146, 4003 }, { 3153, 3989 }, { 4005, 3152 }, { 4164, 4581 }, { 4344, 4582 }, { 4400, 4596 },
-    { 4416, 4579 }, { 4433, 4609 }, { 4437, 4595 }, { 4560, 4568 }, { 4562, 4563 }, { 4569, 4570 },
-    { 4576, 4601 }, { 4580, 4602 }, { 4584, 4404 }, { 4586, 4409 }, { 4587, 3252 }, { 4588, 4627 },
-    { 4589, 4442 }, { 4590, 4617 }, { 4591, 4440 }, { 4600, 4610 }, { 4603, 692 }, { 4604, 4594 },
-    { 4605, 4350 }, { 4606, 4577 }, { 4612, 4613 }, { 4614, 3985 }, { 4625, 4626 }, { 605, 4505 },
-    { 2301, 3105 }, { 2302, 3115 }, { 2340, 3106 }, { 2342, 3116 }, { 3174, 4639 }, { 3529, 4634 },
-    { 3758, 4690 }, { 4547, 4694 }, { 4635, 769 }, { 4642, 4643 }, { 4644, 4645 }, { 4646, 2267 },
-    { 4650, 3336 }, { 4653, 3107 }, { 4654, 4697 }, { 4655, 4687 }, { 4656, 4696 }, { 4657, 4698 },
-    { 4660, 4692 }, { 4666, 4509 }, { 4667, 4673 }, { 4669, 4670 }, { 4671, 4672 }, { 4674, 4675 },
-    { 4676, 4677 }, { 4678, 4679 }, { 4680, 4681 }, { 4682, 4683 }, { 4684, 4685 }, { 3, 3799 },
-    { 2327, 3100 }, { 3659, 4700 }, { 333, 2927 }, { 3133, 4380 }, { 3146, 4007 }, { 3153, 3990 },
-    { 4316, 4703 }, { 4381, 4708 }, { 4583, 4716 }, { 4598, 3152 }, { 4599, 4714 }, { 4607, 4724 },
-    { 4618, 4723 }, { 4702, 4322 }, { 4704, 4705 }, { 4706, 4730 }, { 4707, 4717 }, { 4711, 4719 },
-    { 4712, 4346 }, { 4713, 4731 }, { 4721, 4592 }, { 4727, 4406 }, { 4729, 4615 }, { 2301, 3115 },
-    { 2302, 3105 }, { 2340, 3116 }, { 2342, 3106 }, { 4686, 769 }, { 4699, 4749 }, { 4743, 4746 },
-    { 4748, 2255 }, { 4758, 4761 }, { 4759, 4760 }, { 4763, 4764 }, { 4765, 4766 }, { 3, 3817 },
-    { 2328, 3100 }, { 3133, 4611 }, { 3146, 4585 }, { 3153, 3991 }, { 4387, 4770 }, { 4720, 4772 },
-    { 4733, 3152 }, { 4734, 4778 }, { 4774, 4718 }, { 4776, 4787 }, { 4782, 4732 }, { 4784, 4383 },
-    { 4785, 5 }, { 2304, 3105 }, { 2306, 3115 }, { 2344, 3106 }, { 2346, 3116 }, { 4552, 4767 },
-    { 4799, 4466 }, { 4801, 4802 }, { 2329, 3100 }, { 3668, 3 }, { 3133, 4775 }, { 3146, 4710 },
-    { 3153, 3992 }, { 4771, 4806 }, { 4808, 4814 }, { 4809, 3152 }, { 2304, 3115 }, { 2306, 3105 },
-    { 2344, 3116 }, { 2346, 3106 }, { 4550, 4803 }, { 4652, 4767 }, { 4823, 542 }, { 2330, 3100 },
-    { 3669, 3 }, { 3133, 4777 }, { 4805, 4827 }, { 4826, 3152 }, { 2308, 3105 }, { 2309, 3115 },
-    { 2348, 3106 }, { 2350, 3116 }, { 4665, 4803 }, { 2331, 3100 }, { 3676, 3 }, { 2308, 3115 },
-    { 2309, 3105 }, { 2348, 3116 }, { 2350, 3106 }, { 4769, 3 }, { 4850, 2792 }, { 2311, 3105 },
-    { 2313, 3115 }, { 2352, 3106 }, { 2354, 3116 }, { 3949, 3100 }, { 3, 1502 }, { 4855, 3842 },
-    { 2311, 3115 }, { 2313, 3105 }, { 2352, 3116 }, { 2354, 3106 }, { 3950, 3100 }, { 3786, 887 },
-    { 4498, 1374 }, { 5, 13 }, { 6, 364 }, { 10, 3102 }, { 17, 55 }, { 19, 2643 },
-    { 21, 22 }, { 24, 4751 }, { 34, 1066 }, { 41, 4446 }, { 45, 812 }, { 52, 53 },
-    { 56, 1504 }, { 58, 3181 }, { 60, 61 }, { 65, 66 }, { 67, 68 }, { 69, 70 },
-    { 71, 3830 }, { 74, 666 }, { 75, 76 }, { 77, 78 }, { 79, 80 }, { 81, 82 },
-    { 83, 84 }, { 85, 3114 }, { 86, 1063 }, { 87, 4244 }, { 93, 115 }, { 95, 339 },
-    { 96, 550 }, { 97, 1804 }, { 99, 4417 }, { 106, 4608 }, { 111, 3387 }, { 112, 113 },
-    { 116, 4199 }, { 155, 3295 }, { 158, 3746 }, { 167, 168 }, { 171, 172 }, { 173, 174 },
-    { 178, 3679 }, { 179, 180 }, { 181, 363 }, { 186, 1746 }, { 188, 2656 }, { 194, 1766 },
-    { 209, 2672 }, { 211, 2673 }, { 213, 2674 }, { 219, 2676 }, { 221, 2677 }, { 227, 4725 },
-    { 230, 1807 }, { 234, 1838 }, { 236, 1839 }, { 238, 2687 }, { 240, 1810 }, { 243, 4093 },
-    { 253, 254 }, { 255, 1818 }, { 267, 268 }, { 269, 1826 }, { 299, 4822 }, { 324, 325 },
-    { 327, 328 }, { 329, 330 }, { 331, 332 }, { 333, 1117 }, { 334, 1118 }, { 335, 1119 },
-    { 338, 3837 }, { 341, 342 }, { 343, 4128 }, { 344, 3580 }, { 345, 346 }, { 347, 4326 },
-    { 349, 350 }, { 358, 3729 }, { 361, 362 }, { 365, 2428 }, { 367, 368 }, { 393, 4266 },
-    { 399, 1519 }, { 407, 2440 }, { 409, 2441 }, { 414, 1526 }, { 423, 1577 }, { 425, 1578 },
-    { 427, 1579 }, { 429, 1580 }, { 430, 2458 }, { 432, 3869 }, { 447, 466 }, { 458, 459 },
-    { 460, 461 }, { 479, 480 }, { 481, 1591 }, { 483, 1592 }, { 485, 1593 }, { 487, 2615 },
-    { 543, 544 }, { 545, 546 }, { 547, 548 }, { 571, 3164 }, { 574, 797 }, { 575, 576 },
-    { 583, 2897 }, { 605, 869 }, { 609, 3389 }, { 611, 3285 }, { 613, 3774 }, { 615, 4486 },
-    { 616, 3207 }, { 619, 3318 }, { 621, 3357 }, { 623, 3495 }, { 625, 3539 }, { 627, 3683 },
-    { 629, 3748 }, { 631, 4487 }, { 645, 3760 }, { 647, 3505 }, { 659, 4185 }, { 661, 3486 },
-    { 663, 3776 }, { 665, 4753 }, { 668, 4394 }, { 669, 3395 }, { 671, 3488 }, { 673, 3919 },
-    { 674, 775 }, { 675, 4146 }, { 677, 4336 }, { 679, 4567 }, { 681, 4633 }, { 692, 1120 },
-    { 713, 1307 }, { 715, 4080 }, { 720, 2948 }, { 723, 2950 }, { 726, 2952 }, { 730, 2893 },
-    { 731, 3933 }, { 752, 4211 }, { 767, 3915 }, { 771, 4564 }, { 772, 4335 }, { 773, 4631 },
-    { 776, 3920 }, { 780, 4566 }, { 781, 4337 }, { 782, 4490 }, { 787, 3236 }, { 788, 3390 },
-    { 789, 3804 }, { 792, 3485 }, { 793, 3394 }, { 794, 3806 }, { 799, 800 }, { 801, 3603 },
-    { 806, 807 }, { 836, 2784 }, { 848, 2167 }, { 854, 2168 }, { 860, 2169 }, { 891, 892 },
-    { 893, 894 }, { 895, 2050 }, { 896, 3966 }, { 905, 906 }, { 910, 911 }, { 912, 913 },
-    { 914, 4301 }, { 915, 916 }, { 919, 3071 }, { 920, 1350 }, { 921, 922 }, { 923, 924 },
-    { 925, 926 }, { 927, 928 }, { 930, 931 }, { 933, 934 }, { 943, 3558 }, { 953, 3107 },
-    { 999, 1000 }, { 1014, 4023 }, { 1038, 1039 }, { 1042, 1043 }, { 1044, 1045 }, { 1046, 1047 },
-    { 1048, 1049 }, { 1050, 1051 }, { 1052, 1053 }, { 1054, 1055 }, { 1056, 1057 }, { 1058, 1059 },
-    { 1060, 1061 }, { 1064, 1065 }, { 1067, 1068 }, { 1077, 3482 }, { 1078, 3525 }, { 1080, 3339 },
-    { 1081, 3391 }, { 1082, 3484 }, { 1083, 3775 }, { 1085, 1086 }, { 1090, 3393 }, { 1094, 3343 },
-    { 1107, 1121 }, { 1109, 1122 }, { 1111, 1123 }, { 1113, 3211 }, { 1133, 4578 }, { 1143, 4709 },
-    { 1153, 4773 }, { 1163, 4807 }, { 1173, 4828 }, { 1183, 3625 }, { 1214, 1215 }, { 1222, 1223 },
-    { 1230, 1231 }, { 1238, 1239 }, { 1248, 3483 }, { 1249, 3392 }, { 1250, 3805 }, { 1252, 3487 },
-    { 1253, 3396 }, { 1257, 3481 }, { 1265, 1266 }, { 1268, 4010 }, { 1270, 1271 }, { 1275, 3437 },
-    { 1277, 4737 }, { 1282, 1283 }, { 1285, 4629 }, { 1297, 3790 }, { 1315, 2968 }, { 1316, 4726 },
-    { 1343, 4392 }, { 1345, 3041 }, { 1354, 2058 }, { 1367, 1368 }, { 1377, 3084 }, { 1378, 3085 },
-    { 1380, 3086 }, { 1424, 1425 }, { 1441, 1442 }, { 1445, 3706 }, { 1465, 4018 }, { 1507, 1508 },
-    { 1510, 3584 }, { 1511, 1512 }, { 1513, 3330 }, { 1521, 1522 }, { 1523, 1524 }, { 1527, 1528 },
-    { 1529, 3462 }, { 1532, 1533 }, { 1534, 1535 }, { 1536, 1537 }, { 1538, 1539 }, { 1540, 1541 },
-    { 1542, 1543 }, { 1545, 1546 }, { 1547, 1548 }, { 1549, 1550 }, { 1551, 1552 }, { 1553, 1554 },
-    { 1555, 1556 }, { 1558, 1559 }, { 1560, 1561 }, { 1562, 1563 }, { 1564, 1565 }, { 1566, 1567 },
-    { 1568, 1569 }, { 1570, 1571 }, { 1572, 1573 }, { 1574, 1575 }, { 1581, 1582 }, { 1583, 1584 },
-    { 1585, 1586 }, { 1587, 1588 }, { 1589, 1590 }, { 1594, 1595 }, { 1598, 4628 }, { 1724, 1725 },
-    { 1737, 1738 }, { 1740, 1741 }, { 1743, 1744 }, { 1747, 1748 }, { 1750, 1751 }, { 1758, 1759 },
-    { 1760, 1761 }, { 1762, 1763 }, { 1764, 1765 }, { 1767, 1768 }, { 1769, 1770 }, { 1771, 1772 },
-    { 1773, 3510 }, { 1774, 1775 }, { 1776, 1777 }, { 1778, 1779 }, { 1780, 1781 }, { 1782, 1783 },
-    { 1784, 1785 }, { 1786, 1787 }, { 1788, 1789 }, { 1790, 1791 }, { 1792, 1793 }, { 1795, 1796 },
-    { 1797, 1798 }, { 1799, 1800 }, { 1801, 1802 }, { 1805, 3189 }, { 1808, 3511 }, { 1813, 1814 },
-    { 1815, 3191 }, { 1819, 3536 }, { 1821, 3216 }, { 1822, 1823 }, { 1827, 3546 }, { 1830, 1831 },
-    { 1833, 1834 }, { 1835, 1836 }, { 1841, 1842 }, { 1844, 1845 }, { 1846, 1847 }, { 1852, 1853 },
-    { 1855, 1856 }, { 1857, 1858 }, { 1863, 1864 }, { 1866, 1867 }, { 1868, 1869 }, { 1874, 1875 },
-    { 1877, 1878 }, { 1879, 1880 }, { 1885, 1886 }, { 1888, 3237 }, { 1890, 3801 }, { 1926, 1927 },
-    { 1938, 3722 }, { 1942, 3508 }, { 1943, 1944 }, { 1945, 3157 }, { 1946, 1947 }, { 1948, 4736 },
-    { 1949, 4429 }, { 1955, 4265 }, { 1958, 3329 }, { 1959, 1960 }, { 1976, 2459 }, { 1978, 2460 },
-    { 2003, 4838 }, { 2004, 2005 }, { 2006, 2007 }, { 2008, 2009 }, { 2011, 4242 }, { 2017, 3844 },
-    { 2021, 2022 }, { 2033, 4154 }, { 2035, 4622 }, { 2048, 2049 }, { 2054, 2055 }, { 2059, 2060 },
-    { 2075, 2891 }, { 2077, 2078 }, { 2079, 2080 }, { 2081, 4616 }, { 2098, 4358 }, { 2147, 2148 },
-    { 2149, 2150 }, { 2151, 2152 }, { 2153, 2154 }, { 2155, 2156 }, { 2157, 2158 }, { 2159, 2160 },
-    { 2165, 1431 }, { 2177, 2178 }, { 2179, 2250 }, { 2184, 2185 }, { 2186, 3173 }, { 2219, 3291 },
-    { 2244, 4439 }, { 2245, 2246 }, { 2247, 2248 }, { 2289, 3602 }, { 2292, 2293 }, { 2295, 4124 },
-    { 2297, 4768 }, { 2300, 4849 }, { 2324, 3246 }, { 2334, 4574 }, { 2336, 4835 }, { 2418, 4322 },
-    { 2422, 2653 }, { 2430, 2431 }, { 2432, 2433 }, { 2434, 2435 }, { 2436, 2437 }, { 2442, 2443 },
-    { 2444, 2445 }, { 2446, 2447 }, { 2448, 4418 }, { 2449, 2450 }, { 2451, 2452 }, { 2461, 2462 },
-    { 2464, 2465 }, { 2466, 2467 }, { 2469, 2470 }, { 2471, 2472 }, { 2473, 2474 }, { 2475, 2476 },
-    { 2477, 2478 }, { 2479, 2480 }, { 2484, 2485 }, { 2486, 2487 }, { 2489, 2490 }, { 2491, 2492 },
-    { 2493, 2494 }, { 2495, 2496 }, { 2497, 2498 }, { 2499, 2500 }, { 2501, 3540 }, { 2506, 2507 },
-    { 2508, 2509 }, { 2510, 2511 }, { 2512, 3691 }, { 2549, 3735 }, { 2556, 2557 }, { 2562, 2563 },
-    { 2570, 2571 }, { 2572, 2573 }, { 2574, 2575 }, { 2576, 2577 }, { 2581, 2582 }, { 2583, 2584 },
-    { 2585, 2586 }, { 2587, 2588 }, { 2589, 2590 }, { 2591, 2592 }, { 2594, 2595 }, { 2596, 2597 },
-    { 2598, 2599 }, { 2600, 2601 }, { 2602, 2603 }, { 2604, 2605 }, { 2607, 2608 }, { 2609, 2610 },
-    { 2652, 3452 }, { 2654, 2655 }, { 2658, 2659 }, { 2661, 2662 }, { 2663, 2664 }, { 2665, 2666 },
-    { 2667, 2668 }, { 2669, 2670 }, { 2678, 3409 }, { 2679, 3638 }, { 2681, 2682 }, { 2684, 2685 },
-    { 2690, 2691 }, { 2692, 2693 }, { 2696, 2697 }, { 2701, 3743 }, { 2702, 2703 }, { 2704, 2705 },
-    { 2707, 2708 }, { 2713, 2714 }, { 2715, 2716 }, { 2732, 2733 }, { 2735, 4783 }, { 2740, 2741 },
-    { 2764, 2765 }, { 2767, 2768 }, { 2769, 2770 }, { 2771, 2772 }, { 2773, 2774 }, { 2775, 3649 },
-    { 2781, 3398 }, { 2788, 3601 }, { 2793, 4228 }, { 2797, 3816 }, { 2798, 4323 }, { 2799, 4701 },
-    { 2800, 4804 }, { 2801, 4839 }, { 2802, 4534 }, { 2807, 4355 }, { 2808, 4740 }, { 2809, 4819 },
-    { 2810, 4846 }, { 2811, 4859 }, { 2812, 4536 }, { 2823, 2824 }, { 2828, 3198 }, { 2829, 2830 },
-    { 2835, 2836 }, { 2840, 3429 }, { 2841, 4079 }, { 2843, 3609 }, { 2844, 3610 }, { 2845, 3611 },
-    { 2846, 3737 }, { 2847, 4153 }, { 2848, 3759 }, { 2850, 4401 }, { 2852, 2989 }, { 2866, 3423 },
-    { 2867, 4571 }, { 2868, 4354 }, { 2869, 4791 }, { 2870, 4832 }, { 2871, 4818 }, { 2872, 4851 },
-    { 2874, 4858 }, { 2875, 4647 }, { 2878, 4144 }, { 2879, 4573 }, { 2880, 4356 }, { 2881, 4793 },
-    { 2882, 4834 }, { 2883, 4820 }, { 2884, 4853 }, { 2886, 4860 }, { 2887, 4649 }, { 2889, 2890 },
-    { 2895, 2896 }, { 2898, 2899 }, { 2900, 2901 }, { 2903, 2904 }, { 2905, 3223 }, { 2906, 2907 },
-    { 2908, 2909 }, { 2916, 2917 }, { 2934, 2935 }, { 2944, 2945 }, { 2946, 4085 }, { 2953, 2954 },
-    { 2955, 3120 }, { 2956, 2957 }, { 2959, 2960 }, { 2962, 2963 }, { 2965, 2966 }, { 2969, 3561 },
-    { 2970, 3803 }, { 2990, 2991 }, { 3008, 3562 }, { 3009, 3010 }, { 3014, 3015 }, { 3032, 1335 },
-    { 3037, 3313 }, { 3039, 3040 }, { 3042, 3043 }, { 3044, 3692 }, { 3046, 3047 }, { 3048, 3049 },
-    { 3050, 3385 }, { 3051, 3680 }, { 3052, 3053 }, { 3054, 3055 }, { 3056, 3761 }, { 3057, 3058 },
-    { 3060, 3061 }, { 3064, 3619 }, { 3065, 3066 }, { 3067, 3068 }, { 3069, 3070 }, { 3072, 3073 },
-    { 3074, 3075 }, { 3076, 4537 }, { 3078, 3079 }, { 3080, 3081 }, { 3082, 3083 }, { 3087, 3188 },
-    { 3103, 2082 }, { 3163, 4116 }, { 3168, 4389 }, { 3197, 4619 }, { 3199, 2026 }, { 3212, 1727 },
-    { 3215, 4813 }, { 3219, 114 }, { 3222, 3978 }, { 3228, 4196 }, { 3231, 9 }, { 3232, 3117 },
-    { 3241, 2028 }, { 3247, 2419 }, { 3249, 2468 }, { 3283, 3662 }, { 3300, 1312 }, { 3310, 2564 },
-    { 3336, 4119 }, { 3367, 316 }, { 3376, 3993 }, { 3407, 2488 }, { 3467, 4425 }, { 3506, 2211 },
-    { 3519, 4538 }, { 3521, 3556 }, { 3593, 4270 }, { 3604, 4540 }, { 3606, 1306 }, { 3652, 3721 },
-    { 3657, 3549 }, { 3660, 2417 }, { 3663, 2910 }, { 3665, 3665 }, { 3689, 470 }, { 3693, 2644 },
-    { 3697, 4271 }, { 3703, 4195 }, { 3707, 3229 }, { 3708, 4811 }, { 3711, 3711 }, { 3713, 3713 },
-    { 3715, 2923 }, { 3730, 4113 }, { 3732, 4421 }, { 3798, 4014 }, { 3800, 4013 }, { 3808, 3672 },
-    { 3819, 4217 }, { 3826, 929 }, { 3843, 3379 }, { 3872, 4779 }, { 3877, 4788 }, { 3917, 1284 },
-    { 3961, 4722 }, { 3962, 4786 }, { 3964, 4816 }, { 3973, 4408 }, { 3976, 3977 }, { 3981, 4638 },
-    { 4011, 3282 }, { 4012, 1296 }, { 4017, 2251 }, { 4040, 4522 }, { 4059, 4420 }, { 4088, 3356 },
-    { 4097, 3019 }, { 4100, 3940 }, { 4104, 2675 }, { 4105, 3059 }, { 4106, 4747 }, { 4109, 3298 },
-    { 4117, 3750 }, { 4118, 2796 }, { 4120, 1576 }, { 4130, 4375 }, { 4141, 770 }, { 4143, 4500 },
-    { 4145, 779 }, { 4171, 4502 }, { 4182, 2020 }, { 4192, 1116 }, { 4193, 326 }, { 4197, 4445 },
-    { 4209, 4378 }, { 4223, 4543 }, { 4224, 4469 }, { 4230, 3794 }, { 4236, 4443 }, { 4272, 3667 },
-    { 4300, 4028 }, { 4302, 973 }, { 4311, 4176 }, { 4318, 3036 }, { 4365, 2181 }, { 4371, 2864 },
-    { 4488, 4795 }, { 4504, 1261 }, { 4523, 4525 }, { 4524, 4715 }, { 4535, 2317 }, { 4597, 3434 },
-    { 4624, 4620 }, { 4637, 1076 }, { 4640, 1279 }, { 4648, 4798 }, { 4752, 3918 }, { 4821, 3807 },
-    { 4824, 2873 }, { 4830, 3153 }, { 4847, 2885 }, { 4856, 2987 }, { 3, 4304 }, { 4161, 3100 },
-    { 5, 5157 }, { 6, 2018 }, { 12, 4871 }, { 17, 323 }, { 22, 1728 }, { 41, 4762 },
-    { 45, 5069 }, { 53, 322 }, { 54, 4874 }, { 56, 4825 }, { 66, 4936 }, { 74, 2358 },
-    { 76, 333 }, { 77, 3006 }, { 78, 334 }, { 79, 3007 }, { 80, 335 }, { 81, 3013 },
-    { 83, 3168 }, { 84, 336 }, { 86, 2717 }, { 95, 348 }, { 96, 5143 }, { 181, 1509 },
-    { 194, 5323 }, { 230, 5330 }, { 234, 1849 }, { 236, 1850 }, { 238, 2712 }, { 240, 1829 },
-    { 253, 2695 }, { 255, 5334 }, { 267, 2706 }, { 269, 5338 }, { 325, 4328 }, { 337, 4244 },
-    { 361, 2425 }, { 367, 4182 }, { 399, 2569 }, { 409, 5280 }, { 414, 5133 }, { 481, 2612 },
-    { 483, 2613 }, { 485, 2614 }, { 549, 4900 }, { 566, 3869 }, { 569, 3102 }, { 574, 1335 },
-    { 575, 2179 }, { 576, 1313 }, { 605, 2317 }, { 609, 3789 }, { 611, 3482 }, { 613, 4824 },
-    { 615, 4797 }, { 619, 3391 }, { 621, 3484 }, { 623, 3914 }, { 625, 4142 }, { 627, 4334 },
-    { 629, 4565 }, { 661, 4794 }, { 663, 4854 }, { 665, 4889 }, { 674, 4998 }, { 692, 1130 },
-    { 713, 5254 }, { 720, 4085 }, { 723, 3120 }, { 726, 3300 }, { 752, 4622 }, { 767, 3539 },
-    { 771, 3683 }, { 772, 3748 }, { 787, 3481 }, { 788, 3285 }, { 789, 4845 }, { 792, 4061 },
-    { 793, 4741 }, { 794, 5556 }, { 796, 4976 }, { 799, 5257 }, { 801, 5510 }, { 894, 5422 },
-    { 922, 4441 }, { 947, 3558 }, { 972, 919 }, { 1062, 4896 }, { 1066, 5401 }, { 1076, 3236 },
-    { 1078, 3774 }, { 1080, 3207 }, { 1081, 3318 }, { 1082, 3357 }, { 1091, 3486 }, { 1092, 3776 },
-    { 1095, 3395 }, { 1096, 3488 }, { 1107, 1131 }, { 1109, 1132 }, { 1111, 2106 }, { 1113, 4094 },
-    { 1254, 5002 }, { 1258, 3390 }, { 1259, 3525 }, { 1262, 3394 }, { 1263, 3806 }, { 1271, 2183 },
-    { 1301, 3790 }, { 1350, 2055 }, { 1391, 4392 }, { 1424, 1431 }, { 1470, 4018 }, { 1508, 4130 },
-    { 1521, 5131 }, { 1525, 4957 }, { 1745, 4915 }, { 1803, 4901 }, { 1805, 4725 }, { 1809, 4928 },
-    { 1824, 3191 }, { 1837, 4925 }, { 1840, 3216 }, { 1961, 4266 }, { 1993, 2459 }, { 1994, 2460 },
-    { 2035, 4211 }, { 2052, 4301 }, { 2075, 3977 }, { 2114, 4709 }, { 2122, 4773 }, { 2130, 4807 },
-    { 2138, 4828 }, { 2146, 3625 }, { 2165, 1425 }, { 2171, 1442 }, { 2178, 2985 }, { 2249, 5250 },
-    { 2256, 4564 }, { 2257, 4335 }, { 2268, 4566 }, { 2269, 4337 }, { 2295, 4572 }, { 2297, 4833 },
-    { 2300, 4865 }, { 2339, 4867 }, { 2427, 4951 }, { 2429, 3329 }, { 2436, 5299 }, { 2458, 2502 },
-    { 2462, 2483 }, { 2511, 2611 }, { 2559, 3584 }, { 2560, 1512 }, { 2652, 5266 }, { 2671, 4918 },
-    { 2683, 3511 }, { 2685, 2700 }, { 2686, 4927 }, { 2698, 3536 }, { 2709, 3546 }, { 2732, 5343 },
-    { 2742, 5033 }, { 2777, 4783 }, { 2779, 2768 }, { 2797, 4353 }, { 2798, 4738 }, { 2799, 4817 },
-    { 2800, 4844 }, { 2801, 4857 }, { 2834, 3198 }, { 2866, 4140 }, { 2867, 3816 }, { 2868, 4124 },
-    { 2869, 4323 }, { 2870, 4701 }, { 2871, 4768 }, { 2872, 4804 }, { 2873, 4864 }, { 2874, 4849 },
-    { 2876, 3485 }, { 2892, 2893 }, { 2934, 2936 }, { 2949, 5011 }, { 2951, 5012 }, { 2964, 3107 },
-    { 2967, 3759 }, { 2988, 2904 }, { 3022, 4153 }, { 3024, 4401 }, { 3046, 5430 }, { 3072, 5442 },
-    { 3141, 4911 }, { 3157, 4247 }, { 3163, 4619 }, { 3173, 3623 }, { 3181, 5214 }, { 3189, 4931 },
-    { 3197, 4116 }, { 3212, 4876 }, { 3222, 5031 }, { 3226, 5402 }, { 3230, 5452 }, { 3231, 568 },
-    { 3281, 4196 }, { 3282, 5258 }, { 3283, 4088 }, { 3310, 5124 }, { 3324, 5297 }, { 3343, 4999 },
-    { 3379, 4908 }, { 3384, 1943 }, { 3385, 5432 }, { 3389, 5071 }, { 3393, 4995 }, { 3399, 5433 },
-    { 3400, 4881 }, { 3406, 4902 }, { 3409, 5185 }, { 3437, 2294 }, { 3447, 5265 }, { 3459, 5041 },
-    { 3460, 5181 }, { 3495, 770 }, { 3506, 5105 }, { 3510, 5326 }, { 3519, 3398 }, { 3521, 5403 },
-    { 3542, 5444 }, { 3562, 5420 }, { 3576, 5328 }, { 3580, 4943 }, { 3582, 5121 }, { 3589, 5125 },
-    { 3593, 4271 }, { 3627, 5424 }, { 3648, 5255 }, { 3650, 4093 }, { 3662, 3662 }, { 3665, 5511 },
-    { 3667, 5154 }, { 3670, 5252 }, { 3677, 5455 }, { 3679, 4884 }, { 3697, 4270 }, { 3703, 4754 },
-    { 3705, 5256 }, { 3707, 4964 }, { 3711, 4194 }, { 3731, 4418 }, { 3743, 5332 }, { 3793, 3164 },
-    { 3795, 5445 }, { 3826, 932 }, { 3830, 4938 }, { 3843, 3367 }, { 3915, 5017 }, { 3917, 2333 },
-    { 3920, 5021 }, { 3961, 4841 }, { 3962, 4810 }, { 3964, 4829 }, { 3978, 5399 }, { 3981, 5073 },
-    { 4010, 2182 }, { 4011, 5251 }, { 4012, 5492 }, { 4013, 1300 }, { 4014, 1304 }, { 4017, 5109 },
-    { 4038, 5158 }, { 4040, 5544 }, { 4060, 5380 }, { 4063, 5300 }, { 4079, 4080 }, { 4097, 5370 },
-    { 4100, 4183 }, { 4104, 4429 }, { 4105, 4317 }, { 4106, 4980 }, { 4109, 3740 }, { 4112, 5229 },
-    { 4117, 5294 }, { 4118, 2992 }, { 4120, 4593 }, { 4121, 5248 }, { 4141, 5016 }, { 4143, 5543 },
-    { 4145, 5020 }, { 4171, 5079 }, { 4192, 2091 }, { 4193, 4885 }, { 4195, 5024 }, { 4197, 4879 },
-    { 4206, 5077 }, { 4209, 5101 }, { 4230, 3796 }, { 4233, 5308 }, { 4236, 4620 }, { 4265, 5526 },
-    { 4272, 5295 }, { 4294, 4408 }, { 4300, 4176 }, { 4302, 2069 }, { 4311, 4028 }, { 4318, 5435 },
-    { 4358, 1126 }, { 4365, 4378 }, { 4372, 4965 }, { 4417, 4944 }, { 4421, 5284 }, { 4422, 3295 },
-    { 4434, 5292 }, { 4436, 4371 }, { 4439, 5462 }, { 4450, 4910 }, { 4497, 5113 }, { 4501, 1248 },
-    { 4503, 5099 }, { 4545, 5027 }, { 4555, 5156 }, { 4558, 5355 }, { 4578, 2107 }, { 4597, 3629 },
-    { 4608, 4947 }, { 4623, 5034 }, { 4624, 4443 }, { 4628, 509 }, { 4689, 5517 }, { 4693, 5470 },
-    { 4715, 5487 }, { 4722, 5035 }, { 4728, 5015 }, { 4735, 5083 }, { 4739, 5383 }, { 4742, 1257 },
-    { 4779, 4932 }, { 4780, 5479 }, { 4786, 5036 }, { 4790, 5014 }, { 4800, 4934 }, { 4831, 5093 },
-    { 4840, 5237 }, { 4842, 5092 }, { 4843, 5091 }, { 4848, 3807 }, { 4850, 5398 }, { 4855, 4907 },
-    { 4856, 5352 }, { 4863, 5465 }, { 4866, 5395 }, { 4870, 4425 }, { 4873, 11 }, { 4878, 5070 },
-    { 4882, 4883 }, { 4886, 4887 }, { 4888, 4890 }, { 4891, 4892 }, { 4893, 4894 }, { 4895, 4897 },
-    { 4903, 4326 }, { 4904, 4905 }, { 4912, 4913 }, { 4914, 4872 }, { 4917, 5167 }, { 4919, 4920 },
-    { 4921, 4922 }, { 4923, 4930 }, { 4924, 5186 }, { 4933, 5192 }, { 4935, 5528 }, { 4939, 4940 },
-    { 4941, 5007 }, { 4942, 4899 }, { 4945, 4946 }, { 4948, 4199 }, { 4949, 4950 }, { 4952, 4374 },
-    { 4954, 401 }, { 4955, 4956 }, { 4958, 4959 }, { 4960, 4961 }, { 4962, 5222 }, { 4967, 3691 },
-    { 4968, 4969 }, { 4970, 5155 }, { 4971, 3366 }, { 4972, 4973 }, { 4983, 3339 }, { 4984, 4985 },
-    { 4986, 4987 }, { 4988, 4989 }, { 4990, 631 }, { 4994, 5359 }, { 4997, 5524 }, { 5000, 5001 },
-    { 5003, 5004 }, { 5005, 5006 }, { 5009, 5408 }, { 5018, 5019 }, { 5022, 5023 }, { 5025, 5026 },
-    { 5028, 5029 }, { 5037, 733 }, { 5039, 3966 }, { 5042, 5043 }, { 5044, 5047 }, { 5050, 5051 },
-    { 5053, 5493 }, { 5058, 5454 }, { 5059, 5060 }, { 5061, 5062 }, { 5063, 5064 }, { 5065, 5066 },
-    { 5067, 5068 }, { 5074, 5075 }, { 5080, 5081 }, { 5084, 1136 }, { 5085, 1146 }, { 5086, 1156 },
-    { 5087, 1166 }, { 5088, 1176 }, { 5094, 5095 }, { 5097, 5098 }, { 5100, 4977 }, { 5102, 1272 },
-    { 5103, 1276 }, { 5108, 5415 }, { 5112, 5235 }, { 5114, 5115 }, { 5122, 5123 }, { 5127, 5128 },
-    { 5129, 5130 }, { 5135, 5136 }, { 5137, 5138 }, { 5139, 5140 }, { 5141, 5142 }, { 5144, 5145 },
-    { 5146, 5147 }, { 5148, 5149 }, { 5150, 5151 }, { 5152, 5153 }, { 5159, 5521 }, { 5162, 1752 },
-    { 5163, 5164 }, { 5165, 5166 }, { 5168, 5169 }, { 5170, 5171 }, { 5172, 5173 }, { 5174, 5175 },
-    { 5176, 5177 }, { 5178, 5179 }, { 5182, 5183 }, { 5187, 5188 }, { 5189, 1820 }, { 5190, 5191 },
-    { 5193, 1832 }, { 5196, 1843 }, { 5198, 1848 }, { 5199, 1854 }, { 5201, 1859 }, { 5202, 1865 },
-    { 5204, 1870 }, { 5205, 1876 }, { 5207, 1881 }, { 5208, 1887 }, { 5211, 1928 }, { 5215, 5216 },
-    { 5219, 368 }, { 5220, 5221 }, { 5223, 5277 }, { 5224, 5225 }, { 5226, 5227 }, { 5232, 5241 },
-    { 5233, 2034 }, { 5238, 5239 }, { 5240, 2099 }, { 5247, 4815 }, { 5253, 2220 }, { 5259, 5354 },
-    { 5260, 5356 }, { 5261, 2802 }, { 5263, 5360 }, { 5264, 5362 }, { 5271, 5272 }, { 5273, 5274 },
-    { 5275, 5276 }, { 5278, 5279 }, { 5281, 5282 }, { 5285, 5518 }, { 5286, 5287 }, { 5288, 5289 },
-    { 5290, 5291 }, { 5301, 5463 }, { 5302, 5303 }, { 5304, 5305 }, { 5306, 5307 }, { 5310, 5311 },
-    { 5312, 5313 }, { 5314, 5315 }, { 5316, 5317 }, { 5318, 5319 }, { 5320, 2727 }, { 5321, 4916 },
-    { 5322, 2660 }, { 5324, 5325 }, { 5333, 3640 }, { 5335, 5336 }, { 5339, 5340 }, { 5341, 2734 },
-    { 5344, 2766 }, { 5346, 5347 }, { 5348, 5349 }, { 5351, 2789 }, { 5365, 2825 }, { 5366, 5367 },
-    { 5368, 2837 }, { 5369, 4812 }, { 5374, 5375 }, { 5376, 5377 }, { 5378, 5417 }, { 5381, 5382 },
-    { 5384, 5385 }, { 5386, 5387 }, { 5389, 5390 }, { 5392, 5393 }, { 5397, 5236 }, { 5400, 2902 },
-    { 5404, 5478 }, { 5409, 5410 }, { 5411, 2958 }, { 5412, 2961 }, { 5414, 5013 }, { 5418, 5419 },
-    { 5423, 5111 }, { 5425, 3045 }, { 5426, 5427 }, { 5428, 5429 }, { 5434, 3062 }, { 5436, 5437 },
-    { 5438, 5046 }, { 5439, 5440 }, { 5453, 4898 }, { 5469, 1283 }, { 5483, 2864 }, { 5491, 5494 },
-    { 5497, 5498 }, { 5500, 5501 }, { 5503, 5468 }, { 5508, 4726 }, { 5509, 5545 }, { 5516, 3913 },
-    { 5523, 5078 }, { 5529, 4668 }, { 5554, 4839 }, { 5555, 5406 }, { 5557, 4228 }, { 3, 4412 },
-    { 4089, 5558 }, { 4162, 3100 }, { 6, 2561 }, { 17, 5213 }, { 53, 2650 }, { 56, 4840 },
-    { 74, 6115 }, { 77, 3011 }, { 79, 3012 }, { 81, 3018 }, { 83, 5512 }, { 86, 5209 },
-    { 95, 5934 }, { 96, 5228 }, { 181, 2426 }, { 234, 1860 }, { 236, 1861 }, { 238, 6067 },
-    { 240, 1851 }, { 333, 1127 }, { 334, 1128 }, { 335, 1129 }, { 399, 3586 }, { 409, 6051 },
-    { 414, 5995 }, { 575, 2789 }, { 609, 4184 }, { 611, 4792 }, { 613, 4852 }, { 692, 1140 },
-    { 752, 4623 }, { 787, 3789 }, { 788, 4558 }, { 789, 6114 }, { 950, 3558 }, { 1077, 3285 },
-    { 1097, 5624 }, { 1107, 1141 }, { 1109, 1142 }, { 1111, 2943 }, { 1113, 5466 }, { 1249, 3357 },
-    { 1259, 3804 }, { 1350, 6096 }, { 1521, 5994 }, { 1828, 5589 }, { 1862, 3216 }, { 2035, 5885 },
-    { 2053, 5669 }, { 2105, 5660 }, { 2256, 3683 }, { 2257, 3748 }, { 2287, 5607 }, { 2316, 5610 },
-    { 2357, 5571 }, { 2458, 5684 }, { 2459, 2503 }, { 2460, 2504 }, { 2462, 2505 }, { 2482, 5710 },
-    { 2685, 2711 }, { 2699, 5717 }, { 2865, 3390 }, { 2877, 3394 }, { 2984, 5696 }, { 3020, 5627 },
-    { 3021, 5629 }, { 3023, 3759 }, { 3102, 4317 }, { 3107, 4119 }, { 3114, 5595 }, { 3120, 5372 },
-    { 3141, 5751 }, { 3163, 4780 }, { 3189, 5195 }, { 3191, 5194 }, { 3197, 5897 }, { 3198, 5826 },
-    { 3222, 6035 }, { 3236, 1258 }, { 3300, 5697 }, { 3329, 5230 }, { 3356, 5754 }, { 3406, 4906 },
-    { 3423, 5611 }, { 3459, 6094 }, { 3460, 5218 }, { 3485, 5665 }, { 3495, 5631 }, { 3521, 5519 },
-    { 3525, 5949 }, { 3539, 5632 }, { 3562, 5742 }, { 3580, 5935 }, { 3584, 5937 }, { 3625, 4830 },
-    { 3638, 5591 }, { 3640, 5580 }, { 3661, 5674 }, { 3667, 5711 }, { 3673, 5567 }, { 3679, 5930 },
-    { 3704, 5721 }, { 3707, 5764 }, { 3713, 5766 }, { 3743, 6068 }, { 3746, 5565 }, { 3790, 5507 },
-    { 3837, 5777 }, { 3844, 5753 }, { 3872, 5757 }, { 3976, 5688 }, { 3993, 5630 }, { 4063, 5596 },
-    { 4094, 5008 }, { 4112, 5673 }, { 4121, 5671 }, { 4194, 3283 }, { 4206, 5405 }, { 4223, 5852 },
-    { 4233, 5490 }, { 4247, 6063 }, { 4324, 3164 }, { 4372, 6059 }, { 4374, 5767 }, { 4422, 5 },
-    { 4434, 5807 }, { 4436, 5839 }, { 4441, 2055 }, { 4651, 5649 }, { 4688, 5840 }, { 4691, 5786 },
-    { 4695, 5863 }, { 4728, 5686 }, { 4735, 5527 }, { 4736, 5837 }, { 4755, 5846 }, { 4789, 5850 },
-    { 4790, 5231 }, { 4796, 5848 }, { 4810, 5243 }, { 4825, 5030 }, { 4829, 5244 }, { 4831, 6037 },
-    { 4841, 5242 }, { 4842, 5246 }, { 4843, 5245 }, { 4862, 3295 }, { 4863, 5770 }, { 4909, 5875 },
-    { 4937, 5814 }, { 4974, 5604 }, { 4978, 5822 }, { 5082, 5866 }, { 5089, 5893 }, { 5090, 5904 },
-    { 5107, 5827 }, { 5116, 5812 }, { 5119, 5722 }, { 5126, 5675 }, { 5132, 5600 }, { 5134, 5802 },
-    { 5160, 5676 }, { 5184, 5677 }, { 5249, 5608 }, { 5283, 5870 }, { 5293, 5842 }, { 5296, 5768 },
-    { 5327, 5715 }, { 5329, 5585 }, { 5331, 5718 }, { 5353, 6039 }, { 5357, 6041 }, { 5361, 6043 },
-    { 5363, 5705 }, { 5388, 5637 }, { 5391, 5638 }, { 5394, 5639 }, { 5407, 5958 }, { 5413, 5745 },
-    { 5431, 5772 }, { 5451, 5564 }, { 5460, 5599 }, { 5461, 5798 }, { 5473, 5774 }, { 5474, 5626 },
-    { 5476, 5942 }, { 5480, 5709 }, { 5486, 5808 }, { 5505, 5982 }, { 5506, 5986 }, { 5514, 5926 },
-    { 5520, 5940 }, { 5522, 5816 }, { 5525, 5983 }, { 5532, 5683 }, { 5535, 5943 }, { 5539, 5643 },
-    { 5540, 5824 }, { 5541, 3481 }, { 5542, 5783 }, { 5546, 3207 }, { 5549, 5773 }, { 5552, 5953 },
-    { 5561, 5859 }, { 5562, 14 }, { 5566, 5913 }, { 5568, 5803 }, { 5572, 5574 }, { 5573, 5575 },
-    { 5576, 5579 }, { 5577, 5789 }, { 5578, 4621 }, { 5584, 6065 }, { 5586, 5587 }, { 5593, 5720 },
-    { 5594, 4375 }, { 5597, 5707 }, { 5601, 5602 }, { 5603, 5946 }, { 5606, 570 }, { 5609, 3933 },
-    { 5612, 4982 }, { 5615, 5616 }, { 5617, 5618 }, { 5619, 5620 }, { 5623, 5769 }, { 5625, 5658 },
-    { 5633, 773 }, { 5634, 5961 }, { 5636, 5738 }, { 5641, 5642 }, { 5644, 922 }, { 5648, 5761 },
-    { 5651, 5652 }, { 5653, 1083 }, { 5654, 5655 }, { 5656, 5657 }, { 5662, 4394 }, { 5668, 5828 },
-    { 5678, 6106 }, { 5680, 3877 }, { 5681, 4926 }, { 5682, 6017 }, { 5689, 2115 }, { 5690, 2123 },
-    { 5691, 2131 }, { 5692, 2139 }, { 5698, 5699 }, { 5700, 5701 }, { 5702, 5726 }, { 5703, 5728 },
-    { 5704, 5358 }, { 5712, 5713 }, { 5714, 5771 }, { 5730, 6076 }, { 5732, 5733 }, { 5735, 5736 },
-    { 5739, 2875 }, { 5746, 5987 }, { 5752, 5464 }, { 5759, 23 }, { 5760, 4420 }, { 5765, 5779 },
-    { 5775, 3622 }, { 5778, 5928 }, { 5782, 6012 }, { 5787, 6088 }, { 5788, 5989 }, { 5791, 5869 },
-    { 5792, 5583 }, { 5795, 6095 }, { 5796, 5806 }, { 5799, 5449 }, { 5800, 5944 }, { 5801, 2187 },
-    { 5809, 5484 }, { 5810, 6066 }, { 5818, 5960 }, { 5819, 5820 }, { 5823, 5975 }, { 5829, 3940 },
-    { 5831, 5890 }, { 5832, 6081 }, { 5833, 4328 }, { 5835, 5371 }, { 5851, 5915 }, { 5855, 5985 },
-    { 5857, 5309 }, { 5861, 5911 }, { 5868, 4966 }, { 5876, 5537 }, { 5877, 3318 }, { 5878, 5663 },
-    { 5879, 5962 }, { 5880, 6031 }, { 5881, 6040 }, { 5884, 5581 }, { 5891, 5898 }, { 5894, 6082 },
-    { 5896, 4788 }, { 5899, 5892 }, { 5901, 4815 }, { 5908, 4059 }, { 5910, 5396 }, { 5914, 6002 },
-    { 5916, 5917 }, { 5918, 5919 }, { 5921, 6102 }, { 5924, 6006 }, { 5931, 5932 }, { 5936, 5923 },
-    { 5939, 6044 }, { 5945, 3366 }, { 5950, 5951 }, { 5955, 5956 }, { 5969, 5970 }, { 5971, 5972 },
-    { 5973, 5974 }, { 5991, 3229 }, { 5993, 3674 }, { 5996, 5582 }, { 5998, 5999 }, { 6000, 6001 },
-    { 6004, 6005 }, { 6007, 6008 }, { 6009, 6010 }, { 6011, 5180 }, { 6027, 5217 }, { 6030, 2463 },
-    { 6032, 2010 }, { 6042, 5621 }, { 6045, 6046 }, { 6050, 5467 }, { 6052, 5872 }, { 6053, 3330 },
-    { 6055, 5797 }, { 6057, 5856 }, { 6060, 5533 }, { 6071, 6072 }, { 6075, 2831 }, { 6078, 6079 },
-    { 6080, 5843 }, { 6086, 5741 }, { 6089, 6090 }, { 6097, 5750 }, { 6099, 6100 }, { 6101, 5441 },
-    { 6107, 5502 }, { 6109, 4183 }, { 6116, 5747 }, { 4539, 3 }, { 6, 5032 }, { 17, 5922 },
-    { 77, 3016 }, { 79, 3017 }, { 81, 6093 }, { 181, 6446 }, { 234, 1871 }, { 236, 1872 },
-    { 240, 1873 }, { 333, 1137 }, { 334, 1138 }, { 335, 1139 }, { 414, 6440 }, { 611, 6414 },
-    { 651, 3100 }, { 692, 1150 }, { 787, 6401 }, { 788, 6417 }, { 1107, 1151 }, { 1109, 1152 },
-    { 1111, 5693 }, { 1521, 5997 }, { 1884, 3216 }, { 1941, 6121 }, { 2710, 6178 }, { 2865, 3285 },
-    { 2942, 6157 }, { 3120, 5373 }, { 3189, 5929 }, { 3191, 5197 }, { 3198, 6074 }, { 3236, 4981 },
-    { 3283, 6194 }, { 3329, 6453 }, { 3406, 5920 }, { 3638, 6333 }, { 3640, 5592 }, { 4038, 6122 },
-    { 4217, 6195 }, { 4389, 6225 }, { 4621, 6210 }, { 4789, 6158 }, { 4813, 6165 }, { 4825, 6434 },
-    { 4840, 6349 }, { 4862, 5560 }, { 5379, 6149 }, { 5488, 6124 }, { 5499, 74 }, { 5563, 6219 },
-    { 5570, 6268 }, { 5588, 6223 }, { 5590, 6214 }, { 5613, 6290 }, { 5614, 6311 }, { 5622, 6292 },
-    { 5628, 6184 }, { 5635, 789 }, { 5647, 6324 }, { 5661, 6296 }, { 5685, 6177 }, { 5687, 6166 },
-    { 5706, 6335 }, { 5716, 6288 }, { 5719, 6179 }, { 5725, 6368 }, { 5727, 6369 }, { 5729, 6370 },
-    { 5734, 6150 }, { 5737, 6151 }, { 5740, 6181 }, { 5748, 6185 }, { 5762, 6148 }, { 5776, 6325 },
-    { 5785, 6286 }, { 5790, 6287 }, { 5793, 6277 }, { 5805, 6202 }, { 5821, 6273 }, { 5825, 6393 },
-    { 5838, 6117 }, { 5841, 6322 }, { 5847, 6205 }, { 5849, 6355 }, { 5860, 6285 }, { 5873, 6347 },
-    { 5874, 6339 }, { 5895, 6197 }, { 5900, 6187 }, { 5902, 6196 }, { 5903, 6420 }, { 5906, 6270 },
-    { 5909, 6224 }, { 5927, 6418 }, { 5933, 6387 }, { 5947, 6269 }, { 5948, 6341 }, { 5954, 6396 },
-    { 5966, 6350 }, { 5976, 6271 }, { 5990, 6242 }, { 5992, 6216 }, { 6013, 6228 }, { 6015, 6359 },
-    { 6016, 6193 }, { 6018, 6332 }, { 6020, 6133 }, { 6033, 6262 }, { 6047, 6300 }, { 6048, 6283 },
-    { 6049, 6173 }, { 6056, 6406 }, { 6058, 6241 }, { 6061, 6217 }, { 6064, 6331 }, { 6084, 6294 },
-    { 6085, 6295 }, { 6087, 6351 }, { 6092, 6377 }, { 6098, 6186 }, { 6105, 6303 }, { 6110, 6301 },
-    { 6111, 6144 }, { 6112, 6354 }, { 6118, 6265 }, { 6125, 6126 }, { 6127, 6330 }, { 6128, 5834 },
-    { 6130, 6415 }, { 6135, 5337 }, { 6137, 6138 }, { 6139, 6345 }, { 6141, 6452 }, { 6142, 5844 },
-    { 6147, 6155 }, { 6153, 5072 }, { 6159, 1250 }, { 6161, 6463 }, { 6164, 6021 }, { 6167, 5882 },
-    { 6168, 6169 }, { 6171, 3339 }, { 6172, 3343 }, { 6174, 6175 }, { 6180, 5731 }, { 6182, 6143 },
-    { 6190, 5443 }, { 6191, 6306 }, { 6192, 6360 }, { 6198, 4154 }, { 6203, 6389 }, { 6204, 6358 },
-    { 6208, 6432 }, { 6209, 6346 }, { 6215, 3237 }, { 6226, 4128 }, { 6227, 6253 }, { 6230, 6397 },
-    { 6231, 6132 }, { 6238, 6221 }, { 6244, 4593 }, { 6245, 6340 }, { 6252, 6428 }, { 6254, 6366 },
-    { 6256, 6251 }, { 6257, 6367 }, { 6258, 6260 }, { 6259, 6380 }, { 6263, 6261 }, { 6266, 4877 },
-    { 6267, 6378 }, { 6276, 3347 }, { 6278, 6279 }, { 6280, 5161 }, { 6281, 6383 }, { 6284, 6305 },
-    { 6298, 6382 }, { 6302, 4996 }, { 6304, 6447 }, { 6307, 5096 }, { 6310, 5941 }, { 6312, 6356 },
-    { 6316, 5667 }, { 6320, 5650 }, { 6321, 6449 }, { 6326, 6328 }, { 6334, 6239 }, { 6336, 6337 },
-    { 6342, 6343 }, { 6344, 6433 }, { 6348, 6083 }, { 6352, 6353 }, { 6371, 6120 }, { 6385, 5755 },
-    { 6386, 6275 }, { 6392, 6431 }, { 6398, 5076 }, { 6400, 6222 }, { 6403, 6189 }, { 6404, 6424 },
-    { 6411, 6160 }, { 6413, 6448 }, { 6416, 4816 }, { 6426, 6201 }, { 6427, 6443 }, { 6429, 6212 },
-    { 6430, 6450 }, { 6435, 6436 }, { 6438, 6162 }, { 6444, 6445 }, { 6457, 4811 }, { 979, 980 },
-    { 981, 982 }, { 983, 984 }, { 985, 986 }, { 3244, 3710 }, { 3786, 1014 }, { 3818, 3245 },
-    { 3823, 3630 }, { 4126, 3701 }, { 4325, 3741 }, { 4548, 887 }, { 4661, 4495 }, { 4663, 3 },
-    { 6, 6028 }, { 177, 6471 }, { 234, 1882 }, { 236, 1883 }, { 240, 6361 }, { 333, 1147 },
-    { 334, 1148 }, { 335, 1149 }, { 414, 6454 }, { 692, 1160 }, { 1107, 1161 }, { 1109, 1162 },
-    { 1111, 5977 }, { 2145, 6490 }, { 2212, 3100 }, { 3120, 5743 }, { 3189, 6022 }, { 3191, 5200 },
-    { 3216, 6019 }, { 3236, 6495 }, { 3285, 5664 }, { 3406, 6673 }, { 4812, 6500 }, { 5459, 17 },
-    { 5531, 6501 }, { 5756, 6475 }, { 5817, 74 }, { 6118, 6515 }, { 6145, 6536 }, { 6146, 6537 },
-    { 6183, 6526 }, { 6188, 6564 }, { 6206, 6610 }, { 6213, 6529 }, { 6218, 6519 }, { 6232, 6556 },
-    { 6235, 6617 }, { 6237, 6527 }, { 6247, 6605 }, { 6264, 6638 }, { 6272, 6627 }, { 6289, 6483 },
-    { 6291, 6525 }, { 6293, 6585 }, { 6297, 6588 }, { 6309, 6545 }, { 6317, 6614 }, { 6318, 6623 },
-    { 6327, 6474 }, { 6329, 6472 }, { 6372, 6656 }, { 6374, 6538 }, { 6375, 6539 }, { 6384, 6644 },
-    { 6390, 6619 }, { 6395, 6522 }, { 6408, 6630 }, { 6410, 6606 }, { 6423, 6643 }, { 6425, 6625 },
-    { 6439, 6491 }, { 6441, 6665 }, { 6442, 6674 }, { 6451, 6602 }, { 6465, 6616 }, { 6469, 5553 },
-    { 6473, 6596 }, { 6476, 6477 }, { 6479, 6480 }, { 6481, 6604 }, { 6482, 6650 }, { 6485, 6488 },
-    { 6486, 6487 }, { 6492, 6025 }, { 6494, 6521 }, { 6498, 6163 }, { 6502, 6391 }, { 6506, 6505 },
-    { 6508, 6590 }, { 6511, 6577 }, { 6512, 6672 }, { 6513, 6677 }, { 6514, 6381 }, { 6517, 2936 },
-    { 6520, 6655 }, { 6524, 5959 }, { 6528, 4616 }, { 6531, 6246 }, { 6532, 5267 }, { 6534, 6599 },
-    { 6541, 5749 }, { 6542, 6466 }, { 6543, 6669 }, { 6544, 5925 }, { 6546, 6437 }, { 6548, 6560 },
-    { 6551, 6199 }, { 6552, 5666 }, { 6553, 6154 }, { 6554, 5298 }, { 6561, 6587 }, { 6565, 4242 },
-    { 6566, 6658 }, { 6569, 6600 }, { 6571, 6642 }, { 6572, 6014 }, { 6574, 6618 }, { 6575, 6136 },
-    { 6576, 6134 }, { 6578, 6579 }, { 6580, 6530 }, { 6583, 6657 }, { 6586, 6422 }, { 6589, 6117 },
-    { 6592, 6535 }, { 6598, 6211 }, { 6601, 5659 }, { 6607, 6646 }, { 6613, 6176 }, { 6622, 5952 },
-    { 6626, 6563 }, { 6633, 2258 }, { 6635, 2270 }, { 6637, 6470 }, { 6659, 5957 }, { 6662, 6503 },
-    { 6668, 6497 }, { 6671, 6131 }, { 6676, 6648 }, { 6678, 6603 }, { 3245, 3710 }, { 3818, 3244 },
-    { 3823, 3701 }, { 4126, 3630 }, { 4559, 3741 }, { 4661, 4636 }, { 6681, 6682 }, { 6683, 6684 },
-    { 3, 3449 }, { 6, 6029 }, { 240, 6573 }, { 333, 1157 }, { 334, 1158 }, { 335, 1159 },
-    { 414, 6455 }, { 692, 1170 }, { 1107, 1171 }, { 1109, 1172 }, { 1111, 5978 }, { 2213, 3100 },
-    { 3120, 5744 }, { 3189, 6024 }, { 3191, 5203 }, { 3216, 6023 }, { 5010, 6709 }, { 5830, 17 },
-    { 6038, 74 }, { 6054, 6702 }, { 6104, 6713 }, { 6233, 6694 }, { 6493, 6719 }, { 6496, 6727 },
-    { 6504, 6715 }, { 6510, 6742 }, { 6516, 6745 }, { 6533, 6749 }, { 6540, 6737 }, { 6547, 6735 },
-    { 6557, 6714 }, { 6584, 6787 }, { 6591, 6730 }, { 6595, 6743 }, { 6620, 6811 }, { 6632, 6797 },
-    { 6636, 6733 }, { 6645, 6812 }, { 6654, 6736 }, { 6667, 6770 }, { 6693, 5905 }, { 6695, 6814 },
-    { 6696, 6697 }, { 6698, 6499 }, { 6699, 6700 }, { 6701, 6765 }, { 6703, 6704 }, { 6706, 6762 },
-    { 6707, 6773 }, { 6710, 6761 }, { 6712, 6711 }, { 6718, 613 }, { 6722, 6723 }, { 6724, 6784 },
-    { 6725, 6809 }, { 6726, 2258 }, { 6728, 6778 }, { 6734, 6789 }, { 6738, 5416 }, { 6740, 6766 },
-    { 6746, 6376 }, { 6747, 5679 }, { 6754, 6764 }, { 6756, 6679 }, { 6760, 6597 }, { 6763, 6156 },
-    { 6768, 6624 }, { 6772, 6748 }, { 6775, 6780 }, { 6783, 6771 }, { 6786, 6753 }, { 6796, 4991 },
-    { 6803, 6804 }, { 3293, 3710 }, { 3818, 3294 }, { 3823, 3741 }, { 4325, 3630 }, { 4559, 3701 },
-    { 6830, 6831 }, { 3, 4975 }, { 6, 6570 }, { 240, 6608 }, { 333, 1167 }, { 334, 1168 },
-    { 335, 1169 }, { 414, 6456 }, { 692, 1180 }, { 1107, 1181 }, { 1109, 1182 }, { 1111, 5979 },
-    { 2214, 3100 }, { 3120, 6091 }, { 3189, 6801 }, { 3191, 5206 }, { 3216, 6799 }, { 5458, 6832 },
-    { 6478, 6847 }, { 6507, 17 }, { 6581, 6838 }, { 6739, 6859 }, { 6757, 6869 }, { 6800, 6875 },
-    { 6808, 6884 }, { 6810, 6879 }, { 6834, 6769 }, { 6835, 6836 }, { 6837, 6878 }, { 6839, 6840 },
-    { 6842, 6876 }, { 6845, 6874 }, { 6846, 6881 }, { 6848, 6844 }, { 6852, 6858 }, { 6853, 6833 },
-    { 6854, 6621 }, { 6857, 6865 }, { 6860, 6806 }, { 6861, 6523 }, { 6864, 6200 }, { 6870, 5364 },
-    { 6877, 6489 }, { 6880, 6868 }, { 6888, 6886 }, { 6891, 6660 }, { 6901, 6898 }, { 6902, 6856 },
-    { 3294, 3710 }, { 3818, 3293 }, { 4126, 3741 }, { 4325, 3701 }, { 4559, 3630 }, { 3, 5038 },
-    { 6, 6782 }, { 240, 6767 }, { 333, 1177 }, { 334, 1178 }, { 335, 1179 }, { 692, 2095 },
-    { 1107, 2096 }, { 1109, 2097 }, { 1111, 5980 }, { 2215, 3100 }, { 3120, 6459 }, { 3189, 6802 },
-    { 3191, 6129 }, { 3216, 6933 }, { 6338, 6911 }, { 6388, 6912 }, { 6462, 6923 }, { 6582, 6917 },
-    { 6855, 6943 }, { 6867, 6935 }, { 6893, 6926 }, { 6897, 6940 }, { 6913, 6942 }, { 6914, 6915 },
-    { 6916, 6939 }, { 6918, 6919 }, { 6921, 6937 }, { 6924, 6882 }, { 6925, 6941 }, { 6931, 6956 },
-    { 6938, 6705 }, { 6944, 6892 }, { 6947, 6896 }, { 3, 5212 }, { 6, 6819 }, { 333, 1305 },
-    { 334, 2093 }, { 335, 2094 }, { 692, 2103 }, { 1107, 2104 }, { 1109, 2113 }, { 1111, 5981 },
-    { 2216, 3100 }, { 3120, 6885 }, { 6628, 6964 }, { 6820, 6974 }, { 6928, 6992 }, { 6936, 6977 },
-    { 6952, 6990 }, { 6965, 6976 }, { 6966, 6967 }, { 6968, 6989 }, { 6969, 6970 }, { 6972, 6987 },
-    { 6975, 6986 }, { 6983, 6985 }, { 6988, 6841 }, { 3, 5481 }, { 333, 2092 }, { 334, 2101 },
-    { 335, 2102 }, { 692, 2111 }, { 1107, 2112 }, { 1109, 2121 }, { 1111, 6036 }, { 2217, 3100 },
-    { 3120, 6890 }, { 4702, 6997 }, { 6357, 6999 }, { 6402, 6998 }, { 6984, 7011 }, { 6991, 7018 },
-    { 6994, 7017 }, { 6996, 7007 }, { 7000, 7001 }, { 7002, 7003 }, { 7005, 7014 }, { 7010, 7013 },
-    { 7015, 6920 }, { 7016, 6971 }, { 7019, 7012 }, { 3, 5780 }, { 333, 2100 }, { 334, 2109 },
-    { 335, 2110 }, { 692, 2119 }, { 1107, 2120 }, { 1109, 2129 }, { 1111, 6362 }, { 2218, 3100 },
-    { 3120, 6980 }, { 4875, 7021 }, { 6255, 7022 }, { 7020, 7040 }, { 7023, 7024 }, { 7025, 7026 },
-    { 7034, 7035 }, { 7038, 7043 }, { 7044, 7036 }, { 3, 5912 }, { 333, 2108 }, { 334, 2117 },
-    { 335, 2118 }, { 692, 2127 }, { 1107, 2128 }, { 1109, 2137 }, { 1111, 6363 }, { 5477, 7045 },
-    { 6982, 7054 }, { 7004, 7052 }, { 7028, 7046 }, { 7047, 7048 }, { 7049, 7050 }, { 7056, 7061 },
-    { 7057, 7042 }, { 7058, 7039 }, { 7060, 7041 }, { 3, 6323 }, { 333, 2116 }, { 334, 2125 },
-    { 335, 2126 }, { 692, 2135 }, { 1107, 2136 }, { 1109, 6609 }, { 1111, 6364 }, { 5456, 7063 },
-    { 7027, 7070 }, { 7059, 7073 }, { 7062, 7078 }, { 7064, 7075 }, { 7065, 7066 }, { 7067, 7068 },
-    { 7072, 7030 }, { 7074, 7079 }, { 3, 6399 }, { 333, 2124 }, { 334, 2133 }, { 335, 2134 },
-    { 692, 2143 }, { 1107, 2144 }, { 1109, 6953 }, { 1111, 6365 }, { 7051, 7088 }, { 7076, 7090 },
-    { 7077, 7097 }, { 7082, 7094 }, { 7083, 7084 }, { 7085, 7086 }, { 7087, 7093 }, { 7089, 7081 },
-    { 3, 6467 }, { 333, 2132 }, { 334, 2141 }, { 335, 2142 }, { 692, 2940 }, { 1107, 2941 },
-    { 1109, 7096 }, { 1111, 6889 }, { 6729, 7098 }, { 7069, 7105 }, { 7091, 7109 }, { 7095, 7106 },
-    { 7099, 7110 }, { 7100, 7101 }, { 7102, 7103 }, { 7108, 7112 }, { 3, 6807 }, { 333, 2140 },
-    { 334, 2827 }, { 335, 2939 }, { 692, 7009 }, { 6899, 7114 }, { 7092, 7121 }, { 7107, 7126 },
-    { 7111, 7123 }, { 7115, 7127 }, { 7116, 7117 }, { 7118, 7119 }, { 7128, 7104 }, { 7129, 7124 },
-    { 3, 6927 }, { 333, 2826 }, { 334, 2833 }, { 335, 6077 }, { 2938, 7133 }, { 5515, 7130 },
-    { 7125, 7139 }, { 7131, 7140 }, { 7141, 7120 }, { 7143, 7137 }, { 3, 6978 }, { 333, 2832 },
-    { 334, 2839 }, { 335, 6373 }, { 5450, 7144 }, { 6716, 7145 }, { 7138, 7151 }, { 7147, 7134 },
-    { 7148, 7152 }, { 7153, 7150 }, { 333, 2838 }, { 334, 5448 }, { 335, 6458 }, { 5763, 7154 },
-    { 6062, 3 }, { 7146, 7157 }, { 7156, 7161 }, { 7159, 7132 }, { 7160, 7142 }, { 333, 2937 },
-    { 334, 7122 }, { 7032, 7165 }, { 7155, 7169 }, { 7163, 7172 }, { 7164, 7170 }, { 7171, 7166 },
-    { 333, 6274 }, { 334, 7162 }, { 6777, 7173 }, { 7175, 7174 }, { 7176, 7178 }, { 333, 7183 },
-    { 6509, 7180 }, { 7179, 7184 }, { 7182, 7181 }, { 7186, 7185 },
+    { 430, 2584 }, { 431, 3168 }, { 439, 440 }, { 441, 442 }, { 506, 507 }, { 551, 552 },
+    { 553, 554 }, { 562, 563 }, { 564, 565 }, { 574, 575 }, { 578, 3457 }, { 584, 2294 },
+    { 587, 588 }, { 652, 3510 }, { 655, 1091 }, { 693, 3357 }, { 705, 3203 }, { 711, 3434 },
+    { 718, 719 }, { 721, 722 }, { 724, 725 }, { 727, 728 }, { 879, 3324 }, { 881, 882 },
+    { 883, 884 }, { 937, 3279 }, { 939, 1367 }, { 958, 959 }, { 966, 3353 }, { 980, 981 },
+    { 990, 991 }, { 1010, 945 }, { 1077, 606 }, { 1101, 685 }, { 1116, 3173 }, { 1337, 1368 },
+    { 1350, 916 }, { 1387, 1388 }, { 1399, 3112 }, { 1404, 3280 }, { 1408, 1409 }, { 1425, 1426 },
+    { 1466, 1467 }, { 1478, 1405 }, { 1480, 1481 }, { 1942, 3300 }, { 2045, 3383 }, { 2684, 229 },
+    { 2692, 3134 }, { 2698, 3135 }, { 2746, 3387 }, { 2853, 2731 }, { 2857, 2858 }, { 2859, 2860 },
+    { 2861, 2862 }, { 2863, 2864 }, { 2865, 3393 }, { 3125, 723 }, { 3128, 3190 }, { 3136, 2582 },
+    { 3159, 3122 }, { 3176, 2583 }, { 3198, 3160 }, { 3204, 1939 }, { 3217, 159 }, { 3218, 1468 },
+    { 3232, 2457 }, { 3235, 1090 }, { 3236, 152 }, { 3237, 3132 }, { 3254, 438 }, { 3269, 3288 },
+    { 3287, 2798 }, { 3294, 1397 }, { 3301, 3361 }, { 3309, 593 }, { 3329, 478 }, { 3342, 734 },
+    { 3355, 2038 }, { 3359, 602 }, { 3370, 2077 }, { 3404, 3494 }, { 3405, 175 }, { 3412, 457 },
+    { 3452, 1941 }, { 3467, 1548 }, { 3477, 1365 }, { 3513, 3363 }, { 3532, 1354 }, { 3310, 3538 },
+    { 3, 735 }, { 650, 3105 }, { 3142, 3447 }, { 3245, 758 }, { 3456, 3546 }, { 3470, 3548 },
+    { 3523, 3557 }, { 3542, 3543 }, { 3553, 83 }, { 3556, 3371 }, { 1353, 3540 }, { 39, 22 },
+    { 333, 703 }, { 334, 704 }, { 335, 3613 }, { 431, 3202 }, { 470, 2584 }, { 696, 3582 },
+    { 960, 3107 }, { 1464, 3280 }, { 2610, 3545 }, { 3108, 808 }, { 3119, 3565 }, { 3125, 726 },
+    { 3128, 3379 }, { 3136, 3226 }, { 3216, 3190 }, { 3218, 1476 }, { 3252, 3586 }, { 3269, 3361 },
+    { 3279, 3559 }, { 3288, 3301 }, { 3309, 785 }, { 3321, 3630 }, { 3382, 3647 }, { 3478, 3634 },
+    { 3482, 3568 }, { 3483, 3574 }, { 3547, 994 }, { 3554, 3597 }, { 3560, 157 }, { 3569, 3570 },
+    { 3571, 3572 }, { 3575, 3576 }, { 3577, 3578 }, { 3580, 154 }, { 3583, 3584 }, { 3588, 3363 },
+    { 3592, 3593 }, { 3595, 3596 }, { 3599, 3600 }, { 3601, 508 }, { 3602, 3603 }, { 3604, 3605 },
+    { 3607, 2795 }, { 3611, 74 }, { 3618, 3305 }, { 3619, 3620 }, { 3622, 3623 }, { 3638, 3281 },
+    { 3640, 17 }, { 3643, 2047 }, { 3645, 2693 }, { 3649, 3650 }, { 3651, 3652 }, { 3661, 3562 },
+    { 3, 2078 }, { 651, 3105 }, { 3471, 3689 }, { 3691, 3552 }, { 333, 709 }, { 334, 710 },
+    { 335, 3614 }, { 702, 3699 }, { 2048, 3107 }, { 3536, 3717 }, { 3624, 3705 }, { 3637, 3218 },
+    { 3648, 3687 }, { 3664, 3742 }, { 3683, 3745 }, { 3686, 1035 }, { 3694, 3703 }, { 3700, 3701 },
+    { 3704, 3733 }, { 3721, 3653 }, { 3723, 3728 }, { 3724, 3730 }, { 3729, 3573 }, { 3731, 3579 },
+    { 3750, 3751 }, { 555, 556 }, { 557, 558 }, { 615, 3391 }, { 625, 619 }, { 665, 3347 },
+    { 939, 940 }, { 971, 972 }, { 973, 974 }, { 998, 1381 }, { 1000, 1382 }, { 1376, 1377 },
+    { 1379, 1380 }, { 1383, 1384 }, { 1393, 3193 }, { 3360, 888 }, { 3472, 3146 }, { 3539, 3 },
+    { 2325, 3105 }, { 334, 3106 }, { 708, 3757 }, { 3107, 885 }, { 3677, 3753 }, { 3707, 3769 },
+    { 3722, 3762 }, { 3756, 2584 }, { 3758, 3759 }, { 3760, 3770 }, { 3761, 2049 }, { 3771, 3203 },
+    { 3773, 3775 }, { 3774, 3776 }, { 3777, 3772 }, { 615, 3485 }, { 625, 767 }, { 665, 3377 },
+    { 3360, 961 }, { 3378, 3783 }, { 3626, 3788 }, { 3627, 3789 }, { 3725, 3786 }, { 3739, 3778 },
+    { 3784, 3785 }, { 3787, 3790 }, { 581, 3 }, { 2326, 3105 }, { 3621, 3798 }, { 3794, 3454 },
+    { 3797, 3803 }, { 3815, 3793 }, { 3817, 3820 }, { 3818, 3779 }, { 3215, 3249 }, { 6, 369 },
+    { 22, 166 }, { 45, 915 }, { 56, 3388 }, { 62, 375 }, { 63, 64 }, { 72, 3147 },
+    { 74, 390 }, { 77, 3007 }, { 79, 3008 }, { 81, 3009 }, { 86, 281 }, { 88, 89 },
+    { 93, 94 }, { 97, 1221 }, { 102, 103 }, { 107, 108 }, { 146, 147 }, { 155, 3727 },
+    { 162, 163 }, { 181, 182 }, { 183, 184 }, { 186, 187 }, { 188, 189 }, { 190, 191 },
+    { 192, 193 }, { 194, 195 }, { 196, 197 }, { 198, 199 }, { 200, 3515 }, { 204, 205 },
+    { 206, 207 }, { 208, 209 }, { 210, 211 }, { 212, 213 }, { 214, 215 }, { 218, 219 },
+    { 220, 221 }, { 222, 3581 }, { 224, 3414 }, { 230, 231 }, { 232, 233 }, { 237, 238 },
+    { 239, 240 }, { 241, 3311 }, { 243, 3468 }, { 246, 247 }, { 248, 249 }, { 253, 1821 },
+    { 255, 256 }, { 257, 258 }, { 263, 264 }, { 265, 266 }, { 267, 1829 }, { 269, 270 },
+    { 271, 272 }, { 277, 278 }, { 279, 280 }, { 333, 1106 }, { 334, 1107 }, { 335, 1108 },
+    { 365, 1960 }, { 378, 379 }, { 394, 395 }, { 396, 3590 }, { 407, 1969 }, { 414, 462 },
+    { 416, 417 }, { 423, 467 }, { 425, 468 }, { 427, 469 }, { 429, 451 }, { 433, 434 },
+    { 435, 436 }, { 444, 445 }, { 452, 453 }, { 454, 455 }, { 463, 464 }, { 471, 472 },
+    { 473, 474 }, { 498, 499 }, { 500, 501 }, { 502, 503 }, { 504, 505 }, { 573, 3606 },
+    { 578, 3342 }, { 582, 583 }, { 586, 3609 }, { 596, 597 }, { 598, 599 }, { 615, 3110 },
+    { 625, 3130 }, { 627, 3149 }, { 637, 638 }, { 648, 3296 }, { 665, 3111 }, { 675, 3131 },
+    { 677, 3150 }, { 693, 1109 }, { 694, 695 }, { 696, 821 }, { 697, 822 }, { 698, 823 },
+    { 699, 3274 }, { 700, 701 }, { 706, 707 }, { 711, 824 }, { 713, 714 }, { 716, 717 },
+    { 730, 731 }, { 733, 734 }, { 736, 737 }, { 739, 740 }, { 741, 742 }, { 743, 744 },
+    { 745, 746 }, { 747, 748 }, { 753, 3469 }, { 756, 1189 }, { 758, 1222 }, { 760, 3393 },
+    { 761, 2751 }, { 786, 3180 }, { 791, 3375 }, { 800, 3674 }, { 804, 805 }, { 806, 807 },
+    { 810, 811 }, { 815, 816 }, { 825, 826 }, { 827, 828 }, { 829, 830 }, { 831, 832 },
+    { 833, 834 }, { 835, 836 }, { 838, 852 }, { 842, 3326 }, { 845, 3364 }, { 848, 3191 },
+    { 850, 851 }, { 856, 857 }, { 858, 3293 }, { 862, 863 }, { 897, 3353 }, { 900, 901 },
+    { 909, 1349 }, { 914, 3633 }, { 926, 1355 }, { 932, 3685 }, { 933, 1362 }, { 935, 3767 },
+    { 977, 978 }, { 1009, 3628 }, { 1025, 1026 }, { 1037, 1038 }, { 1039, 798 }, { 1043, 1044 },
+    { 1072, 1073 }, { 1074, 1075 }, { 1082, 606 }, { 1087, 636 }, { 1110, 1111 }, { 1112, 1113 },
+    { 1114, 1115 }, { 1117, 1118 }, { 1127, 1128 }, { 1137, 1138 }, { 1147, 1148 }, { 1157, 1158 },
+    { 1167, 1168 }, { 1177, 1178 }, { 1187, 752 }, { 1190, 3151 }, { 1193, 1194 }, { 1199, 1200 },
+    { 1203, 1204 }, { 1205, 1206 }, { 1209, 1210 }, { 1211, 1212 }, { 1215, 1216 }, { 1219, 1220 },
+    { 1223, 1224 }, { 1227, 1228 }, { 1231, 1232 }, { 1235, 1236 }, { 1239, 1240 }, { 1243, 1244 },
+    { 1247, 1248 }, { 1272, 3227 }, { 1276, 1277 }, { 1297, 1298 }, { 1301, 1302 }, { 1305, 1306 },
+    { 1311, 1312 }, { 1313, 1314 }, { 1317, 1318 }, { 1320, 3403 }, { 1321, 1322 }, { 1323, 1324 },
+    { 1325, 1326 }, { 1327, 1328 }, { 1337, 1338 }, { 1340, 1341 }, { 1342, 3363 }, { 1351, 1352 },
+    { 1356, 1357 }, { 1363, 1364 }, { 1370, 3625 }, { 1373, 1374 }, { 1375, 3816 }, { 1385, 3801 },
+    { 1450, 1451 }, { 1452, 1453 }, { 1454, 1455 }, { 1504, 3107 }, { 1535, 3168 }, { 1593, 2005 },
+    { 1740, 51 }, { 1956, 17 }, { 1966, 3591 }, { 1970, 3736 }, { 1971, 1972 }, { 1973, 1974 },
+    { 1975, 1976 }, { 1977, 3504 }, { 1984, 1985 }, { 1986, 1987 }, { 1988, 3254 }, { 1990, 1991 },
+    { 1992, 1993 }, { 1994, 1995 }, { 1999, 2000 }, { 2001, 2002 }, { 2003, 3329 }, { 2039, 3550 },
+    { 2171, 3555 }, { 2172, 3692 }, { 2173, 3755 }, { 2295, 588 }, { 2300, 3120 }, { 2339, 3121 },
+    { 2398, 2399 }, { 2425, 3525 }, { 2557, 3327 }, { 2558, 3753 }, { 2746, 3117 }, { 2747, 3463 },
+    { 2748, 3222 }, { 2752, 3282 }, { 2753, 3508 }, { 2755, 2756 }, { 2757, 3306 }, { 2758, 3549 },
+    { 2760, 2761 }, { 2762, 3330 }, { 2763, 3690 }, { 2765, 2766 }, { 2821, 2822 }, { 2846, 3435 },
+    { 2847, 718 }, { 2855, 3566 }, { 2928, 2929 }, { 3032, 3383 }, { 3038, 3039 }, { 3040, 3389 },
+    { 3125, 2951 }, { 3133, 5 }, { 3173, 3693 }, { 3202, 3226 }, { 3204, 1503 }, { 3217, 165 },
+    { 3224, 92 }, { 3248, 3379 }, { 3268, 3726 }, { 3357, 1309 }, { 3359, 3442 }, { 3378, 3336 },
+    { 3381, 712 }, { 3443, 1105 }, { 3448, 1295 }, { 3451, 3711 }, { 3461, 3616 }, { 3462, 3819 },
+    { 3464, 1348 }, { 3465, 217 }, { 3484, 3246 }, { 3507, 3529 }, { 3512, 495 }, { 3520, 3203 },
+    { 3524, 3561 }, { 3541, 260 }, { 3551, 274 }, { 3587, 1958 }, { 3594, 409 }, { 3617, 3710 },
+    { 3657, 3169 }, { 3658, 2597 }, { 3663, 2485 }, { 3669, 2799 }, { 3679, 176 }, { 3682, 1561 },
+    { 3695, 3709 }, { 3698, 40 }, { 3720, 1102 }, { 2327, 3105 }, { 3, 1036 }, { 3215, 3250 },
+    { 56, 3734 }, { 93, 105 }, { 97, 1229 }, { 181, 1746 }, { 238, 261 }, { 240, 262 },
+    { 276, 3311 }, { 333, 1296 }, { 334, 2089 }, { 335, 2090 }, { 429, 470 }, { 433, 4055 },
+    { 452, 4061 }, { 578, 3355 }, { 615, 3120 }, { 625, 3149 }, { 627, 3130 }, { 648, 3766 },
+    { 665, 3121 }, { 675, 3150 }, { 677, 3131 }, { 693, 2091 }, { 702, 821 }, { 703, 822 },
+    { 704, 823 }, { 705, 3274 }, { 717, 3615 }, { 731, 2793 }, { 733, 2038 }, { 737, 4090 },
+    { 740, 3809 }, { 753, 3550 }, { 756, 4076 }, { 758, 1230 }, { 786, 3373 }, { 800, 3675 },
+    { 810, 872 }, { 815, 869 }, { 824, 3381 }, { 838, 864 }, { 851, 3555 }, { 853, 3326 },
+    { 854, 3364 }, { 855, 3191 }, { 857, 3692 }, { 863, 3755 }, { 1096, 74 }, { 1110, 2092 },
+    { 1112, 2093 }, { 1114, 2094 }, { 1202, 3151 }, { 1340, 4071 }, { 1343, 3973 }, { 1375, 3826 },
+    { 1535, 3202 }, { 1970, 3737 }, { 1996, 3504 }, { 2004, 4046 }, { 2023, 6 }, { 2039, 3469 },
+    { 2300, 3110 }, { 2339, 3111 }, { 2656, 3525 }, { 2754, 3222 }, { 2928, 2930 }, { 3034, 3107 },
+    { 3138, 3948 }, { 3157, 5 }, { 3158, 3994 }, { 3162, 3835 }, { 3168, 3226 }, { 3179, 3952 },
+    { 3201, 3901 }, { 3217, 4132 }, { 3224, 104 }, { 3225, 4096 }, { 3227, 3917 }, { 3252, 4048 },
+    { 3255, 3870 }, { 3257, 3841 }, { 3275, 3293 }, { 3283, 4078 }, { 3304, 3990 }, { 3307, 4081 },
+    { 3334, 3892 }, { 3369, 4084 }, { 3387, 3950 }, { 3390, 3978 }, { 3392, 3845 }, { 3418, 3897 },
+    { 3436, 1320 }, { 3443, 2087 }, { 3448, 3333 }, { 3451, 4041 }, { 3461, 4024 }, { 3462, 3955 },
+    { 3463, 4002 }, { 3496, 3904 }, { 3511, 3923 }, { 3512, 3837 }, { 3516, 3872 }, { 3520, 3612 },
+    { 3549, 1208 }, { 3608, 586 }, { 3654, 4124 }, { 3656, 3468 }, { 3659, 3169 }, { 3666, 4073 },
+    { 3667, 409 }, { 3687, 3941 }, { 3690, 1214 }, { 3695, 3713 }, { 3743, 3939 }, { 3794, 2033 },
+    { 3804, 3935 }, { 3806, 3934 }, { 3821, 3916 }, { 3827, 4040 }, { 3828, 3284 }, { 3838, 3839 },
+    { 3842, 4101 }, { 3844, 3949 }, { 3847, 148 }, { 3851, 185 }, { 3852, 3853 }, { 3854, 3855 },
+    { 3856, 3857 }, { 3858, 3859 }, { 3860, 3861 }, { 3862, 3863 }, { 3864, 3865 }, { 3866, 3867 },
+    { 3868, 3869 }, { 3873, 3874 }, { 3876, 3877 }, { 3879, 3880 }, { 3881, 3882 }, { 3884, 3885 },
+    { 3886, 3887 }, { 3888, 3889 }, { 3890, 3928 }, { 3891, 1961 }, { 3893, 3894 }, { 3895, 4050 },
+    { 3896, 3907 }, { 3898, 3899 }, { 3902, 3903 }, { 3905, 3906 }, { 3908, 3909 }, { 3910, 3911 },
+    { 3912, 3913 }, { 3914, 576 }, { 3918, 3919 }, { 3930, 3931 }, { 3932, 3933 }, { 3936, 4097 },
+    { 3937, 3435 }, { 3938, 4023 }, { 3942, 3943 }, { 3944, 3945 }, { 3946, 3382 }, { 3959, 3960 },
+    { 3961, 3962 }, { 3963, 3964 }, { 3966, 3967 }, { 3971, 859 }, { 3975, 3976 }, { 3977, 4035 },
+    { 3979, 4036 }, { 3980, 3678 }, { 3983, 978 }, { 3987, 3988 }, { 3991, 3992 }, { 4004, 3508 },
+    { 4027, 4028 }, { 4029, 4030 }, { 4032, 4033 }, { 4034, 3697 }, { 4038, 922 }, { 4042, 4043 },
+    { 4044, 1505 }, { 4052, 4053 }, { 4056, 4057 }, { 4059, 4060 }, { 4062, 4063 }, { 4064, 4065 },
+    { 4066, 4067 }, { 4077, 3951 }, { 4082, 2759 }, { 4085, 2764 }, { 4086, 3331 }, { 4087, 2823 },
+    { 4092, 3033 }, { 4093, 4094 }, { 4100, 3831 }, { 4105, 3629 }, { 4118, 3929 }, { 3, 3642 },
+    { 2328, 3105 }, { 3768, 4135 }, { 3215, 3298 }, { 93, 110 }, { 97, 1237 }, { 181, 2562 },
+    { 238, 275 }, { 240, 4143 }, { 333, 2088 }, { 334, 2742 }, { 335, 2743 }, { 629, 3130 },
+    { 631, 3149 }, { 679, 3131 }, { 681, 3150 }, { 693, 2934 }, { 708, 821 }, { 709, 822 },
+    { 710, 823 }, { 740, 4311 }, { 758, 1238 }, { 838, 4302 }, { 860, 3364 }, { 861, 3191 },
+    { 865, 3326 }, { 1110, 2935 }, { 1112, 2936 }, { 1114, 2937 }, { 1246, 3151 }, { 1989, 4192 },
+    { 2302, 3110 }, { 2303, 3120 }, { 2341, 3111 }, { 2342, 3121 }, { 3138, 4006 }, { 3158, 3995 },
+    { 3222, 4083 }, { 3224, 109 }, { 3255, 4272 }, { 3274, 4298 }, { 3293, 4178 }, { 3311, 4273 },
+    { 3390, 4306 }, { 3392, 3846 }, { 3418, 4318 }, { 3436, 4295 }, { 3496, 4320 }, { 3507, 4171 },
+    { 3680, 409 }, { 3825, 4238 }, { 3830, 4221 }, { 3834, 6 }, { 3871, 4237 }, { 3900, 4147 },
+    { 4003, 3157 }, { 4008, 4247 }, { 4010, 4258 }, { 4012, 4139 }, { 4017, 4204 }, { 4075, 4169 },
+    { 4079, 4200 }, { 4080, 4220 }, { 4091, 2930 }, { 4108, 4276 }, { 4109, 4144 }, { 4111, 4241 },
+    { 4112, 4308 }, { 4113, 4303 }, { 4120, 4141 }, { 4133, 74 }, { 4145, 4146 }, { 4148, 4319 },
+    { 4149, 4321 }, { 4158, 4184 }, { 4159, 4160 }, { 4161, 4162 }, { 4166, 4167 }, { 4168, 4177 },
+    { 4175, 3190 }, { 4179, 4180 }, { 4181, 4182 }, { 4185, 4186 }, { 4187, 4005 }, { 4188, 3186 },
+    { 4190, 4039 }, { 4193, 3361 }, { 4194, 3696 }, { 4201, 4256 }, { 4202, 3035 }, { 4203, 4233 },
+    { 4216, 3242 }, { 4217, 4301 }, { 4222, 4326 }, { 4225, 4211 }, { 4226, 418 }, { 4230, 4316 },
+    { 4232, 3956 }, { 4234, 446 }, { 4244, 4074 }, { 4249, 576 }, { 4252, 4251 }, { 4253, 4213 },
+    { 4254, 3791 }, { 4261, 4262 }, { 4263, 4264 }, { 4265, 4266 }, { 4268, 4269 }, { 4270, 4271 },
+    { 4274, 4121 }, { 4277, 4309 }, { 4280, 4051 }, { 4281, 465 }, { 4286, 4287 }, { 4289, 3676 },
+    { 4290, 4291 }, { 4293, 4163 }, { 4294, 4231 }, { 4296, 4297 }, { 4304, 4224 }, { 4312, 4102 },
+    { 4322, 4323 }, { 4324, 4218 }, { 24, 3807 }, { 42, 43 }, { 47, 48 }, { 130, 3808 },
+    { 161, 3386 }, { 169, 170 }, { 283, 284 }, { 285, 286 }, { 287, 288 }, { 289, 290 },
+    { 291, 292 }, { 293, 294 }, { 295, 296 }, { 297, 298 }, { 300, 301 }, { 302, 303 },
+    { 304, 305 }, { 306, 307 }, { 308, 309 }, { 310, 311 }, { 312, 313 }, { 314, 315 },
+    { 317, 318 }, { 319, 320 }, { 391, 1519 }, { 510, 511 }, { 512, 513 }, { 514, 515 },
+    { 516, 517 }, { 518, 519 }, { 520, 521 }, { 522, 523 }, { 524, 525 }, { 526, 527 },
+    { 528, 529 }, { 530, 531 }, { 532, 533 }, { 534, 535 }, { 536, 537 }, { 538, 539 },
+    { 540, 541 }, { 606, 617 }, { 633, 619 }, { 643, 3537 }, { 675, 3475 }, { 683, 3531 },
+    { 768, 3323 }, { 769, 3362 }, { 777, 3492 }, { 778, 3401 }, { 889, 3632 }, { 920, 921 },
+    { 969, 970 }, { 1027, 1028 }, { 1078, 3180 }, { 1092, 3346 }, { 1250, 3212 }, { 1254, 3376 },
+    { 1259, 3373 }, { 1263, 3375 }, { 1281, 3344 }, { 1289, 3348 }, { 1347, 3506 }, { 1412, 1413 },
+    { 1414, 1415 }, { 1416, 1417 }, { 1418, 1419 }, { 1440, 1441 }, { 1442, 1443 }, { 1457, 1458 },
+    { 1459, 1460 }, { 1474, 1490 }, { 1482, 1483 }, { 1485, 1486 }, { 1487, 1488 }, { 1491, 1492 },
+    { 1494, 1495 }, { 1524, 3735 }, { 1726, 3740 }, { 1967, 1968 }, { 2017, 2018 }, { 2069, 2070 },
+    { 2071, 2072 }, { 2192, 3241 }, { 2193, 3290 }, { 2225, 3398 }, { 2226, 3491 }, { 2257, 3488 },
+    { 2258, 3397 }, { 2319, 3391 }, { 2336, 3251 }, { 2360, 3347 }, { 3082, 1378 }, { 3366, 3746 },
+    { 3370, 957 }, { 3474, 660 }, { 3487, 2194 }, { 3527, 2269 }, { 3533, 610 }, { 3564, 3372 },
+    { 3610, 3953 }, { 3639, 3662 }, { 3641, 3714 }, { 3670, 888 }, { 3672, 3528 }, { 3686, 3744 },
+    { 3719, 3558 }, { 3763, 3748 }, { 3814, 34 }, { 4106, 3108 }, { 4117, 496 }, { 4259, 3146 },
+    { 3, 3681 }, { 2329, 3105 }, { 3215, 3299 }, { 97, 1245 }, { 333, 2741 }, { 334, 2825 },
+    { 335, 2826 }, { 629, 3149 }, { 631, 3130 }, { 679, 3150 }, { 681, 3131 }, { 758, 4363 },
+    { 866, 3364 }, { 867, 3191 }, { 2302, 3120 }, { 2303, 3110 }, { 2341, 3121 }, { 2342, 3111 },
+    { 2933, 4350 }, { 3138, 4014 }, { 3151, 4007 }, { 3158, 3996 }, { 3222, 4327 }, { 3255, 4443 },
+    { 3293, 4359 }, { 3326, 4357 }, { 3693, 4374 }, { 3965, 4375 }, { 4009, 3157 }, { 4058, 4381 },
+    { 4142, 4376 }, { 4215, 4387 }, { 4227, 4354 }, { 4228, 4343 }, { 4246, 4380 }, { 4275, 4425 },
+    { 4282, 4388 }, { 4292, 4413 }, { 4299, 4409 }, { 4300, 4351 }, { 4305, 4377 }, { 4310, 4417 },
+    { 4325, 4371 }, { 4333, 4435 }, { 4339, 4355 }, { 4341, 4342 }, { 4344, 4345 }, { 4352, 4353 },
+    { 4360, 4361 }, { 4369, 4239 }, { 4373, 4403 }, { 4378, 4372 }, { 4379, 4054 }, { 4384, 4450 },
+    { 4392, 4170 }, { 4394, 4456 }, { 4395, 4396 }, { 4398, 4444 }, { 4400, 4434 }, { 4401, 4332 },
+    { 4405, 4408 }, { 4406, 4364 }, { 4407, 4421 }, { 4412, 4415 }, { 4422, 3840 }, { 4424, 4389 },
+    { 4426, 3968 }, { 4430, 3655 }, { 4438, 4439 }, { 4440, 4267 }, { 4442, 3257 }, { 4447, 3738 },
+    { 74, 4518 }, { 606, 3529 }, { 633, 767 }, { 675, 3531 }, { 683, 3475 }, { 768, 3488 },
+    { 769, 3397 }, { 1017, 3632 }, { 1078, 3343 }, { 1250, 3374 }, { 1259, 3180 }, { 1281, 3212 },
+    { 1395, 3506 }, { 2192, 3394 }, { 2193, 4553 }, { 2257, 3323 }, { 2258, 3362 }, { 2270, 3401 },
+    { 2319, 3485 }, { 2336, 3537 }, { 2360, 3377 }, { 3146, 4459 }, { 3179, 4511 }, { 3370, 3748 },
+    { 3385, 4461 }, { 3474, 4542 }, { 3527, 4505 }, { 3533, 4540 }, { 3534, 4544 }, { 3564, 3384 },
+    { 3639, 3714 }, { 3641, 3662 }, { 3670, 961 }, { 3672, 3558 }, { 3686, 957 }, { 3719, 3528 },
+    { 3763, 3744 }, { 3764, 4520 }, { 3808, 4471 }, { 4460, 3112 }, { 4463, 4464 }, { 4465, 4466 },
+    { 4467, 4468 }, { 4469, 4470 }, { 4472, 4473 }, { 4474, 4475 }, { 4476, 4477 }, { 4479, 4568 },
+    { 4480, 3341 }, { 4482, 4483 }, { 4484, 4485 }, { 4486, 4487 }, { 4488, 4489 }, { 4490, 4491 },
+    { 4492, 4493 }, { 4494, 4495 }, { 4496, 4497 }, { 4503, 4504 }, { 4506, 779 }, { 4522, 4523 },
+    { 4524, 4525 }, { 4526, 4527 }, { 4528, 4532 }, { 4529, 1484 }, { 4530, 4531 }, { 4533, 1496 },
+    { 4538, 4539 }, { 4541, 2194 }, { 4543, 2227 }, { 4545, 2259 }, { 4554, 3492 }, { 3, 3732 },
+    { 2330, 3105 }, { 3660, 4569 }, { 333, 2824 }, { 334, 2932 }, { 335, 4587 }, { 2740, 4573 },
+    { 3138, 4016 }, { 3151, 4011 }, { 3158, 3997 }, { 4013, 3157 }, { 4176, 4593 }, { 4356, 4594 },
+    { 4410, 4608 }, { 4427, 4591 }, { 4445, 4621 }, { 4449, 4607 }, { 4572, 4580 }, { 4574, 4575 },
+    { 4581, 4582 }, { 4588, 4613 }, { 4592, 4614 }, { 4596, 4414 }, { 4598, 4420 }, { 4599, 3257 },
+    { 4600, 4639 }, { 4601, 4454 }, { 4602, 4629 }, { 4603, 4452 }, { 4612, 4622 }, { 4615, 693 },
+    { 4616, 4606 }, { 4617, 4362 }, { 4618, 4589 }, { 4624, 4625 }, { 4626, 3993 }, { 4637, 4638 },
+    { 606, 4517 }, { 2305, 3110 }, { 2306, 3120 }, { 2344, 3111 }, { 2346, 3121 }, { 3179, 4651 },
+    { 3534, 4646 }, { 3764, 4702 }, { 4559, 4706 }, { 4647, 770 }, { 4654, 4655 }, { 4656, 4657 },
+    { 4658, 2271 }, { 4662, 3341 }, { 4665, 3112 }, { 4666, 4709 }, { 4667, 4699 }, { 4668, 4708 },
+    { 4669, 4710 }, { 4672, 4704 }, { 4678, 4521 }, { 4679, 4685 }, { 4681, 4682 }, { 4683, 4684 },
+    { 4686, 4687 }, { 4688, 4689 }, { 4690, 4691 }, { 4692, 4693 }, { 4694, 4695 }, { 4696, 4697 },
+    { 3, 3805 }, { 2331, 3105 }, { 3665, 4712 }, { 333, 2931 }, { 3138, 4390 }, { 3151, 4015 },
+    { 3158, 3998 }, { 4328, 4715 }, { 4391, 4720 }, { 4595, 4728 }, { 4610, 3157 }, { 4611, 4726 },
+    { 4619, 4736 }, { 4630, 4735 }, { 4714, 4334 }, { 4716, 4717 }, { 4718, 4742 }, { 4719, 4729 },
+    { 4723, 4731 }, { 4724, 4358 }, { 4725, 4743 }, { 4733, 4604 }, { 4739, 4416 }, { 4741, 4627 },
+    { 2305, 3120 }, { 2306, 3110 }, { 2344, 3121 }, { 2346, 3111 }, { 4698, 770 }, { 4711, 4761 },
+    { 4755, 4758 }, { 4760, 2259 }, { 4770, 4773 }, { 4771, 4772 }, { 4775, 4776 }, { 4777, 4778 },
+    { 3, 3823 }, { 2332, 3105 }, { 3138, 4623 }, { 3151, 4597 }, { 3158, 3999 }, { 4397, 4782 },
+    { 4732, 4784 }, { 4745, 3157 }, { 4746, 4790 }, { 4786, 4730 }, { 4788, 4799 }, { 4794, 4744 },
+    { 4796, 4393 }, { 4797, 5 }, { 2308, 3110 }, { 2310, 3120 }, { 2348, 3111 }, { 2350, 3121 },
+    { 4564, 4779 }, { 4811, 4478 }, { 4813, 4814 }, { 2333, 3105 }, { 3741, 3 }, { 3138, 4787 },
+    { 3151, 4722 }, { 3158, 4000 }, { 4783, 4818 }, { 4820, 4826 }, { 4821, 3157 }, { 2308, 3120 },
+    { 2310, 3110 }, { 2348, 3121 }, { 2350, 3111 }, { 4562, 4815 }, { 4664, 4779 }, { 4835, 542 },
+    { 2334, 3105 }, { 4781, 3 }, { 3138, 4789 }, { 4817, 4839 }, { 4837, 2796 }, { 4838, 3157 },
+    { 2312, 3110 }, { 2313, 3120 }, { 2352, 3111 }, { 2354, 3121 }, { 4677, 4815 }, { 2335, 3105 },
+    { 3, 801 }, { 4852, 3848 }, { 2312, 3120 }, { 2313, 3110 }, { 2352, 3121 }, { 2354, 3111 },
+    { 3, 1506 }, { 2315, 3110 }, { 2317, 3120 }, { 2356, 3111 }, { 2358, 3121 }, { 3957, 3105 },
+    { 3792, 889 }, { 4510, 1378 }, { 5, 13 }, { 6, 364 }, { 10, 3107 }, { 17, 55 },
+    { 19, 2647 }, { 21, 22 }, { 24, 4763 }, { 34, 1069 }, { 41, 4458 }, { 45, 814 },
+    { 52, 53 }, { 56, 1508 }, { 58, 3186 }, { 60, 61 }, { 65, 66 }, { 67, 68 },
+    { 69, 70 }, { 71, 3836 }, { 74, 667 }, { 75, 76 }, { 77, 78 }, { 79, 80 },
+    { 81, 82 }, { 83, 84 }, { 85, 3119 }, { 86, 1066 }, { 87, 4257 }, { 93, 115 },
+    { 95, 339 }, { 96, 550 }, { 97, 1808 }, { 99, 4428 }, { 106, 4620 }, { 111, 3392 },
+    { 112, 113 }, { 116, 4212 }, { 155, 3300 }, { 158, 3752 }, { 167, 168 }, { 171, 172 },
+    { 173, 174 }, { 178, 3684 }, { 179, 180 }, { 181, 363 }, { 186, 1750 }, { 188, 2660 },
+    { 194, 1770 }, { 209, 2676 }, { 211, 2677 }, { 213, 2678 }, { 219, 2680 }, { 221, 2681 },
+    { 227, 4737 }, { 230, 1811 }, { 234, 1842 }, { 236, 1843 }, { 238, 2691 }, { 240, 1814 },
+    { 243, 4103 }, { 253, 254 }, { 255, 1822 }, { 267, 268 }, { 269, 1830 }, { 299, 4834 },
+    { 324, 325 }, { 327, 328 }, { 329, 330 }, { 331, 332 }, { 333, 1120 }, { 334, 1121 },
+    { 335, 1122 }, { 338, 3843 }, { 341, 342 }, { 343, 4138 }, { 344, 3585 }, { 345, 346 },
+    { 347, 4338 }, { 349, 350 }, { 358, 3734 }, { 361, 362 }, { 365, 2432 }, { 367, 368 },
+    { 393, 4279 }, { 399, 1523 }, { 407, 2444 }, { 409, 2445 }, { 414, 1530 }, { 423, 1581 },
+    { 425, 1582 }, { 427, 1583 }, { 429, 1584 }, { 430, 2462 }, { 432, 3875 }, { 447, 466 },
+    { 458, 459 }, { 460, 461 }, { 479, 480 }, { 481, 1595 }, { 483, 1596 }, { 485, 1597 },
+    { 487, 2619 }, { 543, 544 }, { 545, 546 }, { 547, 548 }, { 571, 3169 }, { 574, 798 },
+    { 575, 576 }, { 584, 2901 }, { 606, 871 }, { 610, 3394 }, { 612, 3290 }, { 614, 3780 },
+    { 616, 4498 }, { 617, 3212 }, { 620, 3323 }, { 622, 3362 }, { 624, 3500 }, { 626, 3544 },
+    { 628, 3688 }, { 630, 3754 }, { 632, 4499 }, { 646, 3766 }, { 648, 3510 }, { 660, 4198 },
+    { 662, 3491 }, { 664, 3782 }, { 666, 4765 }, { 669, 4404 }, { 670, 3400 }, { 672, 3493 },
+    { 674, 3926 }, { 675, 776 }, { 676, 4157 }, { 678, 4348 }, { 680, 4579 }, { 682, 4645 },
+    { 693, 1123 }, { 714, 1310 }, { 716, 4089 }, { 721, 2952 }, { 724, 2954 }, { 727, 2956 },
+    { 731, 2897 }, { 732, 3940 }, { 753, 4223 }, { 768, 3922 }, { 772, 4576 }, { 773, 4347 },
+    { 774, 4643 }, { 777, 3927 }, { 781, 4578 }, { 782, 4349 }, { 783, 4502 }, { 788, 3241 },
+    { 789, 3395 }, { 790, 3810 }, { 793, 3490 }, { 794, 3399 }, { 795, 3812 }, { 802, 3227 },
+    { 803, 3609 }, { 808, 809 }, { 838, 2788 }, { 850, 2171 }, { 856, 2172 }, { 862, 2173 },
+    { 893, 894 }, { 895, 734 }, { 896, 897 }, { 898, 2054 }, { 899, 3974 }, { 908, 909 },
+    { 913, 914 }, { 915, 916 }, { 917, 4314 }, { 918, 919 }, { 922, 3076 }, { 923, 1354 },
+    { 924, 925 }, { 926, 927 }, { 928, 929 }, { 930, 931 }, { 933, 934 }, { 936, 937 },
+    { 946, 3563 }, { 956, 3112 }, { 1002, 1003 }, { 1017, 4031 }, { 1041, 1042 }, { 1045, 1046 },
+    { 1047, 1048 }, { 1049, 1050 }, { 1051, 1052 }, { 1053, 1054 }, { 1055, 1056 }, { 1057, 1058 },
+    { 1059, 1060 }, { 1061, 1062 }, { 1063, 1064 }, { 1067, 1068 }, { 1070, 1071 }, { 1080, 3487 },
+    { 1081, 3530 }, { 1083, 3344 }, { 1084, 3396 }, { 1085, 3489 }, { 1086, 3781 }, { 1088, 1089 },
+    { 1093, 3398 }, { 1097, 3348 }, { 1110, 1124 }, { 1112, 1125 }, { 1114, 1126 }, { 1116, 3216 },
+    { 1136, 4590 }, { 1146, 4721 }, { 1156, 4785 }, { 1166, 4819 }, { 1176, 4840 }, { 1186, 3631 },
+    { 1217, 1218 }, { 1225, 1226 }, { 1233, 1234 }, { 1241, 1242 }, { 1251, 3488 }, { 1252, 3397 },
+    { 1253, 3811 }, { 1255, 3492 }, { 1256, 3401 }, { 1260, 3486 }, { 1268, 1269 }, { 1271, 4018 },
+    { 1273, 1274 }, { 1278, 3442 }, { 1280, 4749 }, { 1285, 1286 }, { 1288, 4641 }, { 1300, 3796 },
+    { 1318, 2972 }, { 1319, 4738 }, { 1347, 4402 }, { 1349, 3046 }, { 1358, 2062 }, { 1371, 1372 },
+    { 1381, 3089 }, { 1382, 3090 }, { 1384, 3091 }, { 1428, 1429 }, { 1445, 1446 }, { 1449, 3711 },
+    { 1469, 4026 }, { 1511, 1512 }, { 1514, 3589 }, { 1515, 1516 }, { 1517, 3335 }, { 1525, 1526 },
+    { 1527, 1528 }, { 1531, 1532 }, { 1533, 3467 }, { 1536, 1537 }, { 1538, 1539 }, { 1540, 1541 },
+    { 1542, 1543 }, { 1544, 1545 }, { 1546, 1547 }, { 1549, 1550 }, { 1551, 1552 }, { 1553, 1554 },
+    { 1555, 1556 }, { 1557, 1558 }, { 1559, 1560 }, { 1562, 1563 }, { 1564, 1565 }, { 1566, 1567 },
+    { 1568, 1569 }, { 1570, 1571 }, { 1572, 1573 }, { 1574, 1575 }, { 1576, 1577 }, { 1578, 1579 },
+    { 1585, 1586 }, { 1587, 1588 }, { 1589, 1590 }, { 1591, 1592 }, { 1593, 1594 }, { 1598, 1599 },
+    { 1602, 4640 }, { 1728, 1729 }, { 1741, 1742 }, { 1744, 1745 }, { 1747, 1748 }, { 1751, 1752 },
+    { 1754, 1755 }, { 1762, 1763 }, { 1764, 1765 }, { 1766, 1767 }, { 1768, 1769 }, { 1771, 1772 },
+    { 1773, 1774 }, { 1775, 1776 }, { 1777, 3515 }, { 1778, 1779 }, { 1780, 1781 }, { 1782, 1783 },
+    { 1784, 1785 }, { 1786, 1787 }, { 1788, 1789 }, { 1790, 1791 }, { 1792, 1793 }, { 1794, 1795 },
+    { 1796, 1797 }, { 1799, 1800 }, { 1801, 1802 }, { 1803, 1804 }, { 1805, 1806 }, { 1809, 3194 },
+    { 1812, 3516 }, { 1817, 1818 }, { 1819, 3196 }, { 1823, 3541 }, { 1825, 3221 }, { 1826, 1827 },
+    { 1831, 3551 }, { 1834, 1835 }, { 1837, 1838 }, { 1839, 1840 }, { 1845, 1846 }, { 1848, 1849 },
+    { 1850, 1851 }, { 1856, 1857 }, { 1859, 1860 }, { 1861, 1862 }, { 1867, 1868 }, { 1870, 1871 },
+    { 1872, 1873 }, { 1878, 1879 }, { 1881, 1882 }, { 1883, 1884 }, { 1889, 1890 }, { 1892, 3242 },
+    { 1894, 3807 }, { 1930, 1931 }, { 1942, 3727 }, { 1946, 3513 }, { 1947, 1948 }, { 1949, 3162 },
+    { 1950, 1951 }, { 1952, 4748 }, { 1953, 4441 }, { 1959, 4278 }, { 1962, 3334 }, { 1963, 1964 },
+    { 1980, 2463 }, { 1982, 2464 }, { 2007, 4850 }, { 2008, 2009 }, { 2010, 2011 }, { 2012, 2013 },
+    { 2015, 4255 }, { 2021, 3850 }, { 2025, 2026 }, { 2037, 4165 }, { 2039, 4634 }, { 2052, 2053 },
+    { 2058, 2059 }, { 2063, 2064 }, { 2079, 2895 }, { 2081, 2082 }, { 2083, 2084 }, { 2085, 4628 },
+    { 2102, 4370 }, { 2151, 2152 }, { 2153, 2154 }, { 2155, 2156 }, { 2157, 2158 }, { 2159, 2160 },
+    { 2161, 2162 }, { 2163, 2164 }, { 2169, 1435 }, { 2181, 2182 }, { 2183, 2254 }, { 2188, 2189 },
+    { 2190, 3178 }, { 2223, 3296 }, { 2248, 4451 }, { 2249, 2250 }, { 2251, 2252 }, { 2293, 3608 },
+    { 2296, 2297 }, { 2299, 4134 }, { 2301, 4780 }, { 2304, 4862 }, { 2328, 3251 }, { 2338, 4586 },
+    { 2340, 4847 }, { 2422, 4334 }, { 2426, 2657 }, { 2434, 2435 }, { 2436, 2437 }, { 2438, 2439 },
+    { 2440, 2441 }, { 2446, 2447 }, { 2448, 2449 }, { 2450, 2451 }, { 2452, 4429 }, { 2453, 2454 },
+    { 2455, 2456 }, { 2465, 2466 }, { 2468, 2469 }, { 2470, 2471 }, { 2473, 2474 }, { 2475, 2476 },
+    { 2477, 2478 }, { 2479, 2480 }, { 2481, 2482 }, { 2483, 2484 }, { 2488, 2489 }, { 2490, 2491 },
+    { 2493, 2494 }, { 2495, 2496 }, { 2497, 2498 }, { 2499, 2500 }, { 2501, 2502 }, { 2503, 2504 },
+    { 2505, 3545 }, { 2510, 2511 }, { 2512, 2513 }, { 2514, 2515 }, { 2516, 3696 }, { 2553, 3740 },
+    { 2560, 2561 }, { 2566, 2567 }, { 2574, 2575 }, { 2576, 2577 }, { 2578, 2579 }, { 2580, 2581 },
+    { 2585, 2586 }, { 2587, 2588 }, { 2589, 2590 }, { 2591, 2592 }, { 2593, 2594 }, { 2595, 2596 },
+    { 2598, 2599 }, { 2600, 2601 }, { 2602, 2603 }, { 2604, 2605 }, { 2606, 2607 }, { 2608, 2609 },
+    { 2611, 2612 }, { 2613, 2614 }, { 2656, 3457 }, { 2658, 2659 }, { 2662, 2663 }, { 2665, 2666 },
+    { 2667, 2668 }, { 2669, 2670 }, { 2671, 2672 }, { 2673, 2674 }, { 2682, 3414 }, { 2683, 3644 },
+    { 2685, 2686 }, { 2688, 2689 }, { 2694, 2695 }, { 2696, 2697 }, { 2700, 2701 }, { 2705, 3749 },
+    { 2706, 2707 }, { 2708, 2709 }, { 2711, 2712 }, { 2717, 2718 }, { 2719, 2720 }, { 2736, 2737 },
+    { 2739, 4795 }, { 2744, 2745 }, { 2768, 2769 }, { 2771, 2772 }, { 2773, 2774 }, { 2775, 2776 },
+    { 2777, 2778 }, { 2779, 3655 }, { 2785, 3403 }, { 2792, 3606 }, { 2797, 4240 }, { 2801, 3822 },
+    { 2802, 4335 }, { 2803, 4713 }, { 2804, 4816 }, { 2805, 4851 }, { 2806, 4546 }, { 2811, 4367 },
+    { 2812, 4752 }, { 2813, 4831 }, { 2814, 4859 }, { 2816, 4548 }, { 2827, 2828 }, { 2832, 3203 },
+    { 2833, 2834 }, { 2839, 2840 }, { 2844, 3434 }, { 2845, 4088 }, { 2847, 3615 }, { 2848, 3616 },
+    { 2849, 3617 }, { 2850, 3743 }, { 2851, 4164 }, { 2852, 3765 }, { 2854, 4411 }, { 2856, 2993 },
+    { 2870, 3428 }, { 2871, 4583 }, { 2872, 4366 }, { 2873, 4803 }, { 2874, 4844 }, { 2875, 4830 },
+    { 2876, 4865 }, { 2879, 4659 }, { 2882, 4155 }, { 2883, 4585 }, { 2884, 4368 }, { 2885, 4805 },
+    { 2886, 4846 }, { 2887, 4832 }, { 2888, 4867 }, { 2891, 4661 }, { 2893, 2894 }, { 2899, 2900 },
+    { 2902, 2903 }, { 2904, 2905 }, { 2907, 2908 }, { 2909, 3228 }, { 2910, 2911 }, { 2912, 2913 },
+    { 2920, 2921 }, { 2938, 2939 }, { 2948, 2949 }, { 2950, 4095 }, { 2957, 2958 }, { 2959, 3125 },
+    { 2960, 2961 }, { 2963, 2964 }, { 2966, 2967 }, { 2969, 2970 }, { 2973, 3566 }, { 2974, 3809 },
+    { 2994, 2995 }, { 3012, 3567 }, { 3013, 3014 }, { 3018, 3019 }, { 3036, 1338 }, { 3042, 3318 },
+    { 3044, 3045 }, { 3047, 3048 }, { 3049, 3697 }, { 3051, 3052 }, { 3053, 3054 }, { 3055, 3390 },
+    { 3056, 3685 }, { 3057, 3058 }, { 3059, 3060 }, { 3061, 3767 }, { 3062, 3063 }, { 3065, 3066 },
+    { 3069, 3625 }, { 3070, 3071 }, { 3072, 3073 }, { 3074, 3075 }, { 3077, 3078 }, { 3079, 3080 },
+    { 3081, 4549 }, { 3083, 3084 }, { 3085, 3086 }, { 3087, 3088 }, { 3092, 3193 }, { 3108, 2086 },
+    { 3168, 4126 }, { 3173, 4399 }, { 3202, 4631 }, { 3204, 2030 }, { 3217, 1731 }, { 3220, 4825 },
+    { 3224, 114 }, { 3233, 4209 }, { 3236, 9 }, { 3237, 3122 }, { 3246, 2032 }, { 3252, 2423 },
+    { 3254, 2472 }, { 3288, 3668 }, { 3305, 1315 }, { 3315, 2568 }, { 3341, 4129 }, { 3372, 316 },
+    { 3381, 4001 }, { 3412, 2492 }, { 3472, 4437 }, { 3511, 2215 }, { 3524, 4550 }, { 3526, 3561 },
+    { 3598, 4283 }, { 3610, 4552 }, { 3612, 1309 }, { 3658, 3726 }, { 3663, 3554 }, { 3666, 2421 },
+    { 3669, 2914 }, { 3671, 3671 }, { 3694, 470 }, { 3698, 2648 }, { 3702, 4284 }, { 3708, 4208 },
+    { 3712, 3234 }, { 3713, 4823 }, { 3716, 3716 }, { 3718, 3718 }, { 3720, 2927 }, { 3735, 4123 },
+    { 3737, 4432 }, { 3804, 4022 }, { 3806, 4021 }, { 3814, 3678 }, { 3821, 2185 }, { 3825, 4229 },
+    { 3832, 932 }, { 3849, 3384 }, { 3878, 4791 }, { 3883, 4800 }, { 3915, 4436 }, { 3924, 1287 },
+    { 3954, 4863 }, { 3969, 4734 }, { 3970, 4798 }, { 3972, 4828 }, { 3981, 4419 }, { 3984, 3985 },
+    { 3989, 4650 }, { 4019, 3287 }, { 4020, 1299 }, { 4025, 2255 }, { 4049, 4534 }, { 4068, 4431 },
+    { 4098, 3361 }, { 4107, 3023 }, { 4110, 3947 }, { 4114, 2679 }, { 4115, 3064 }, { 4116, 4759 },
+    { 4119, 3303 }, { 4127, 3756 }, { 4128, 2800 }, { 4130, 1580 }, { 4140, 4386 }, { 4152, 771 },
+    { 4154, 4512 }, { 4156, 780 }, { 4183, 4514 }, { 4195, 2024 }, { 4205, 1119 }, { 4206, 326 },
+    { 4210, 4457 }, { 4235, 4555 }, { 4236, 4481 }, { 4242, 3800 }, { 4248, 4455 }, { 4285, 3673 },
+    { 4313, 4037 }, { 4315, 976 }, { 4330, 3041 }, { 4382, 2868 }, { 4418, 4189 }, { 4500, 4807 },
+    { 4516, 1264 }, { 4535, 4537 }, { 4536, 4727 }, { 4547, 2321 }, { 4609, 3439 }, { 4636, 4632 },
+    { 4649, 1079 }, { 4652, 1282 }, { 4660, 4810 }, { 4764, 3925 }, { 4833, 3813 }, { 4836, 2877 },
+    { 4842, 3158 }, { 4855, 2991 }, { 4860, 2889 }, { 4868, 2815 }, { 3, 4317 }, { 2315, 3120 },
+    { 2317, 3110 }, { 2356, 3121 }, { 2358, 3111 }, { 3958, 3105 }, { 5, 5164 }, { 6, 2022 },
+    { 12, 4877 }, { 17, 323 }, { 22, 1732 }, { 41, 4774 }, { 45, 5076 }, { 53, 322 },
+    { 54, 4880 }, { 56, 3674 }, { 66, 4942 }, { 74, 2362 }, { 76, 333 }, { 77, 3010 },
+    { 78, 334 }, { 79, 3011 }, { 80, 335 }, { 81, 3017 }, { 83, 3173 }, { 84, 336 },
+    { 86, 2721 }, { 95, 348 }, { 96, 5150 }, { 181, 1513 }, { 194, 5330 }, { 230, 5337 },
+    { 234, 1853 }, { 236, 1854 }, { 238, 2716 }, { 240, 1833 }, { 253, 2699 }, { 255, 5341 },
+    { 267, 2710 }, { 269, 5345 }, { 325, 4340 }, { 337, 4257 }, { 361, 2429 }, { 367, 4195 },
+    { 399, 2573 }, { 409, 5287 }, { 414, 5140 }, { 481, 2616 }, { 483, 2617 }, { 485, 2618 },
+    { 549, 4906 }, { 566, 3875 }, { 569, 3107 }, { 574, 1338 }, { 575, 2183 }, { 576, 1316 },
+    { 606, 2321 }, { 610, 3795 }, { 612, 3487 }, { 614, 4836 }, { 616, 4809 }, { 620, 3396 },
+    { 622, 3489 }, { 624, 3921 }, { 626, 4153 }, { 628, 4346 }, { 630, 4577 }, { 662, 4806 },
+    { 664, 5562 }, { 666, 4895 }, { 675, 5004 }, { 693, 1133 }, { 714, 5261 }, { 721, 4095 },
+    { 724, 3125 }, { 727, 3305 }, { 753, 4634 }, { 768, 3544 }, { 772, 3688 }, { 773, 3754 },
+    { 788, 3486 }, { 789, 3290 }, { 790, 4858 }, { 793, 4070 }, { 794, 4753 }, { 795, 5561 },
+    { 797, 4982 }, { 803, 5516 }, { 893, 5240 }, { 897, 5426 }, { 925, 4453 }, { 950, 3563 },
+    { 975, 922 }, { 1065, 4902 }, { 1069, 5405 }, { 1079, 3241 }, { 1081, 3780 }, { 1083, 3212 },
+    { 1084, 3323 }, { 1085, 3362 }, { 1094, 3491 }, { 1095, 3782 }, { 1098, 3400 }, { 1099, 3493 },
+    { 1110, 1134 }, { 1112, 1135 }, { 1114, 2110 }, { 1116, 4104 }, { 1257, 5008 }, { 1261, 3395 },
+    { 1262, 3530 }, { 1265, 3399 }, { 1266, 3812 }, { 1274, 2187 }, { 1304, 3796 }, { 1354, 2059 },
+    { 1395, 4402 }, { 1428, 1435 }, { 1474, 4026 }, { 1512, 4140 }, { 1525, 5138 }, { 1529, 4963 },
+    { 1749, 4921 }, { 1807, 4907 }, { 1809, 4737 }, { 1813, 4934 }, { 1828, 3196 }, { 1841, 4931 },
+    { 1844, 3221 }, { 1965, 4279 }, { 1997, 2463 }, { 1998, 2464 }, { 2039, 4223 }, { 2056, 4314 },
+    { 2079, 3985 }, { 2118, 4721 }, { 2126, 4785 }, { 2134, 4819 }, { 2142, 4840 }, { 2150, 3631 },
+    { 2169, 1429 }, { 2175, 1446 }, { 2182, 2989 }, { 2253, 5257 }, { 2260, 4576 }, { 2261, 4347 },
+    { 2272, 4578 }, { 2273, 4349 }, { 2299, 4584 }, { 2301, 4845 }, { 2431, 4957 }, { 2433, 3334 },
+    { 2440, 5306 }, { 2462, 2506 }, { 2466, 2487 }, { 2515, 2615 }, { 2563, 3589 }, { 2564, 1516 },
+    { 2656, 5273 }, { 2675, 4924 }, { 2687, 3516 }, { 2689, 2704 }, { 2690, 4933 }, { 2702, 3541 },
+    { 2713, 3551 }, { 2736, 5350 }, { 2746, 5039 }, { 2781, 4795 }, { 2783, 2772 }, { 2801, 4365 },
+    { 2802, 4750 }, { 2803, 4829 }, { 2804, 4857 }, { 2805, 4870 }, { 2838, 3203 }, { 2870, 4151 },
+    { 2871, 3822 }, { 2872, 4134 }, { 2873, 4335 }, { 2874, 4713 }, { 2875, 4780 }, { 2876, 4816 },
+    { 2878, 4862 }, { 2880, 3490 }, { 2890, 4873 }, { 2896, 2897 }, { 2938, 2940 }, { 2953, 5017 },
+    { 2955, 5018 }, { 2968, 3112 }, { 2971, 3765 }, { 2992, 2908 }, { 3026, 4164 }, { 3028, 4411 },
+    { 3051, 5434 }, { 3077, 5446 }, { 3146, 4917 }, { 3162, 4260 }, { 3168, 4631 }, { 3178, 3629 },
+    { 3186, 5221 }, { 3194, 4937 }, { 3202, 4126 }, { 3217, 4882 }, { 3227, 3986 }, { 3231, 5406 },
+    { 3235, 5456 }, { 3236, 568 }, { 3286, 4209 }, { 3287, 5265 }, { 3288, 4098 }, { 3315, 5131 },
+    { 3329, 5304 }, { 3348, 5005 }, { 3384, 4914 }, { 3389, 1947 }, { 3390, 5436 }, { 3394, 5078 },
+    { 3398, 5001 }, { 3404, 5437 }, { 3405, 4887 }, { 3411, 4908 }, { 3414, 5192 }, { 3442, 2298 },
+    { 3452, 5272 }, { 3464, 5048 }, { 3465, 5188 }, { 3500, 771 }, { 3511, 5112 }, { 3515, 5333 },
+    { 3524, 3403 }, { 3526, 5407 }, { 3547, 5448 }, { 3567, 5424 }, { 3581, 5335 }, { 3585, 4949 },
+    { 3587, 5128 }, { 3594, 5132 }, { 3598, 4284 }, { 3633, 5428 }, { 3654, 5262 }, { 3656, 4103 },
+    { 3668, 3668 }, { 3671, 5517 }, { 3673, 5161 }, { 3676, 5259 }, { 3682, 5458 }, { 3684, 4890 },
+    { 3702, 4283 }, { 3708, 4766 }, { 3710, 5263 }, { 3712, 4970 }, { 3716, 4207 }, { 3736, 4429 },
+    { 3749, 5339 }, { 3799, 3169 }, { 3801, 5449 }, { 3821, 5108 }, { 3832, 935 }, { 3836, 4944 },
+    { 3849, 3372 }, { 3922, 5023 }, { 3924, 2337 }, { 3927, 5027 }, { 3969, 4853 }, { 3970, 4822 },
+    { 3972, 4841 }, { 3989, 5080 }, { 4018, 2186 }, { 4019, 5258 }, { 4020, 5495 }, { 4021, 1303 },
+    { 4022, 1307 }, { 4025, 5116 }, { 4047, 5165 }, { 4049, 5548 }, { 4069, 5386 }, { 4072, 5307 },
+    { 4088, 4089 }, { 4107, 5376 }, { 4110, 4196 }, { 4114, 4441 }, { 4115, 4329 }, { 4116, 4986 },
+    { 4119, 3746 }, { 4122, 5236 }, { 4127, 5301 }, { 4128, 2996 }, { 4130, 4605 }, { 4131, 5255 },
+    { 4150, 4436 }, { 4152, 5022 }, { 4154, 5547 }, { 4156, 5026 }, { 4172, 4863 }, { 4183, 5086 },
+    { 4205, 2095 }, { 4206, 4891 }, { 4208, 5030 }, { 4210, 4885 }, { 4219, 5084 }, { 4242, 3802 },
+    { 4245, 5315 }, { 4248, 4632 }, { 4278, 5532 }, { 4285, 5302 }, { 4307, 4419 }, { 4313, 4189 },
+    { 4315, 2073 }, { 4330, 5439 }, { 4370, 1129 }, { 4383, 4971 }, { 4418, 4037 }, { 4428, 4950 },
+    { 4432, 5291 }, { 4433, 3300 }, { 4446, 5299 }, { 4448, 4382 }, { 4451, 5465 }, { 4462, 4916 },
+    { 4509, 5120 }, { 4513, 1251 }, { 4515, 5106 }, { 4557, 5033 }, { 4567, 5163 }, { 4570, 5362 },
+    { 4590, 2111 }, { 4609, 3635 }, { 4620, 4953 }, { 4635, 5040 }, { 4636, 4455 }, { 4640, 509 },
+    { 4701, 5523 }, { 4705, 5473 }, { 4727, 5490 }, { 4734, 5041 }, { 4740, 5021 }, { 4747, 5090 },
+    { 4751, 5389 }, { 4754, 1260 }, { 4791, 4938 }, { 4792, 5482 }, { 4798, 5042 }, { 4802, 5020 },
+    { 4812, 4940 }, { 4837, 5402 }, { 4843, 5100 }, { 4852, 4913 }, { 4854, 5099 }, { 4855, 5359 },
+    { 4856, 5098 }, { 4861, 3813 }, { 4864, 5468 }, { 4871, 5392 }, { 4872, 2343 }, { 4876, 4437 },
+    { 4879, 11 }, { 4884, 5077 }, { 4888, 4889 }, { 4892, 4893 }, { 4894, 4896 }, { 4897, 4898 },
+    { 4899, 4900 }, { 4901, 4903 }, { 4909, 4338 }, { 4910, 4911 }, { 4918, 4919 }, { 4920, 4878 },
+    { 4923, 5174 }, { 4925, 4926 }, { 4927, 4928 }, { 4929, 4936 }, { 4930, 5193 }, { 4939, 5199 },
+    { 4941, 5534 }, { 4945, 4946 }, { 4947, 5013 }, { 4948, 4905 }, { 4951, 4952 }, { 4954, 4212 },
+    { 4955, 4956 }, { 4958, 4385 }, { 4960, 401 }, { 4961, 4962 }, { 4964, 4965 }, { 4966, 4967 },
+    { 4968, 5229 }, { 4973, 3696 }, { 4974, 4975 }, { 4976, 5162 }, { 4977, 3371 }, { 4978, 4979 },
+    { 4989, 3344 }, { 4990, 4991 }, { 4992, 4993 }, { 4994, 4995 }, { 4996, 632 }, { 5000, 5366 },
+    { 5003, 5530 }, { 5006, 5007 }, { 5009, 5010 }, { 5011, 5012 }, { 5015, 5412 }, { 5024, 5025 },
+    { 5028, 5029 }, { 5031, 5032 }, { 5034, 5035 }, { 5036, 5037 }, { 5043, 5044 }, { 5046, 3974 },
+    { 5049, 5050 }, { 5051, 5054 }, { 5057, 5058 }, { 5060, 5496 }, { 5066, 5067 }, { 5068, 5069 },
+    { 5070, 5071 }, { 5072, 5073 }, { 5074, 5075 }, { 5081, 5082 }, { 5087, 5088 }, { 5091, 1139 },
+    { 5092, 1149 }, { 5093, 1159 }, { 5094, 1169 }, { 5095, 1179 }, { 5101, 5102 }, { 5104, 5105 },
+    { 5107, 4983 }, { 5109, 1275 }, { 5110, 1279 }, { 5115, 5419 }, { 5119, 5242 }, { 5121, 5122 },
+    { 5129, 5130 }, { 5134, 5135 }, { 5136, 5137 }, { 5142, 5143 }, { 5144, 5145 }, { 5146, 5147 },
+    { 5148, 5149 }, { 5151, 5152 }, { 5153, 5154 }, { 5155, 5156 }, { 5157, 5158 }, { 5159, 5160 },
+    { 5166, 5527 }, { 5169, 1756 }, { 5170, 5171 }, { 5172, 5173 }, { 5175, 5176 }, { 5177, 5178 },
+    { 5179, 5180 }, { 5181, 5182 }, { 5183, 5184 }, { 5185, 5186 }, { 5189, 5190 }, { 5194, 5195 },
+    { 5196, 1824 }, { 5197, 5198 }, { 5200, 1836 }, { 5203, 1847 }, { 5205, 1852 }, { 5206, 1858 },
+    { 5208, 1863 }, { 5209, 1869 }, { 5211, 1874 }, { 5212, 1880 }, { 5214, 1885 }, { 5215, 1891 },
+    { 5218, 1932 }, { 5222, 5223 }, { 5226, 368 }, { 5227, 5228 }, { 5230, 5284 }, { 5231, 5232 },
+    { 5233, 5234 }, { 5239, 5248 }, { 5245, 5246 }, { 5247, 2103 }, { 5254, 4827 }, { 5260, 2224 },
+    { 5266, 5361 }, { 5267, 5363 }, { 5268, 2806 }, { 5270, 5367 }, { 5271, 5369 }, { 5278, 5279 },
+    { 5280, 5281 }, { 5282, 5283 }, { 5285, 5286 }, { 5288, 5289 }, { 5292, 5524 }, { 5293, 5294 },
+    { 5295, 5296 }, { 5297, 5298 }, { 5308, 5466 }, { 5309, 5310 }, { 5311, 5312 }, { 5313, 5314 },
+    { 5317, 5318 }, { 5319, 5320 }, { 5321, 5322 }, { 5323, 5324 }, { 5325, 5326 }, { 5327, 2731 },
+    { 5328, 4922 }, { 5329, 2664 }, { 5331, 5332 }, { 5340, 3646 }, { 5342, 5343 }, { 5346, 5347 },
+    { 5348, 2738 }, { 5351, 2770 }, { 5353, 5354 }, { 5355, 5356 }, { 5358, 2793 }, { 5371, 2829 },
+    { 5372, 5373 }, { 5374, 2841 }, { 5375, 4824 }, { 5380, 5381 }, { 5382, 5383 }, { 5384, 5421 },
+    { 5387, 5388 }, { 5390, 5391 }, { 5394, 5395 }, { 5397, 5398 }, { 5401, 5243 }, { 5403, 5404 },
+    { 5408, 5481 }, { 5413, 5414 }, { 5415, 2962 }, { 5416, 2965 }, { 5418, 5019 }, { 5422, 5423 },
+    { 5427, 5118 }, { 5429, 3050 }, { 5430, 5431 }, { 5432, 5433 }, { 5438, 3067 }, { 5440, 5441 },
+    { 5442, 5053 }, { 5443, 5444 }, { 5457, 4904 }, { 5472, 1286 }, { 5486, 2868 }, { 5494, 5498 },
+    { 5501, 5502 }, { 5506, 5507 }, { 5509, 5471 }, { 5514, 4738 }, { 5515, 5549 }, { 5522, 3920 },
+    { 5529, 5085 }, { 5535, 4680 }, { 5558, 4851 }, { 5559, 5410 }, { 5560, 4240 }, { 3, 4423 },
+    { 4099, 5563 }, { 4173, 3105 }, { 6, 2565 }, { 17, 5220 }, { 53, 2654 }, { 56, 3675 },
+    { 74, 6120 }, { 77, 3015 }, { 79, 3016 }, { 81, 3022 }, { 83, 5518 }, { 86, 5216 },
+    { 95, 5941 }, { 96, 5235 }, { 181, 2430 }, { 234, 1864 }, { 236, 1865 }, { 238, 6073 },
+    { 240, 1855 }, { 333, 1130 }, { 334, 1131 }, { 335, 1132 }, { 399, 3591 }, { 409, 6057 },
+    { 414, 6002 }, { 575, 2793 }, { 610, 4197 }, { 612, 4804 }, { 614, 4866 }, { 693, 1143 },
+    { 753, 4635 }, { 788, 3795 }, { 789, 4570 }, { 790, 6119 }, { 953, 3563 }, { 1080, 3290 },
+    { 1100, 5633 }, { 1110, 1144 }, { 1112, 1145 }, { 1114, 2947 }, { 1116, 5469 }, { 1252, 3362 },
+    { 1262, 3810 }, { 1354, 6101 }, { 1525, 6001 }, { 1832, 5598 }, { 1866, 3221 }, { 2039, 5892 },
+    { 2057, 5678 }, { 2109, 5669 }, { 2260, 3688 }, { 2261, 3754 }, { 2291, 5616 }, { 2304, 5565 },
+    { 2320, 5619 }, { 2361, 5580 }, { 2462, 5693 }, { 2463, 2507 }, { 2464, 2508 }, { 2466, 2509 },
+    { 2486, 5717 }, { 2689, 2715 }, { 2703, 5724 }, { 2869, 3395 }, { 2877, 5564 }, { 2878, 5916 },
+    { 2881, 3399 }, { 2906, 5657 }, { 2988, 5705 }, { 3024, 5636 }, { 3025, 5638 }, { 3027, 3765 },
+    { 3107, 4329 }, { 3112, 4129 }, { 3119, 5604 }, { 3125, 5378 }, { 3146, 5758 }, { 3168, 4792 },
+    { 3194, 5202 }, { 3196, 5201 }, { 3202, 5904 }, { 3203, 5833 }, { 3227, 6041 }, { 3241, 1261 },
+    { 3305, 5706 }, { 3334, 5237 }, { 3361, 5761 }, { 3411, 4912 }, { 3428, 5620 }, { 3464, 6099 },
+    { 3465, 5225 }, { 3490, 5674 }, { 3500, 5640 }, { 3526, 5525 }, { 3530, 5956 }, { 3544, 5641 },
+    { 3567, 5749 }, { 3585, 5942 }, { 3589, 5944 }, { 3631, 4842 }, { 3644, 5600 }, { 3646, 5589 },
+    { 3667, 5683 }, { 3673, 5718 }, { 3679, 5576 }, { 3684, 5937 }, { 3709, 5728 }, { 3712, 5771 },
+    { 3718, 5773 }, { 3749, 6074 }, { 3752, 5574 }, { 3796, 5513 }, { 3843, 5784 }, { 3850, 5760 },
+    { 3878, 5764 }, { 3915, 5820 }, { 3984, 5697 }, { 3986, 6092 }, { 4001, 5639 }, { 4072, 5605 },
+    { 4104, 5014 }, { 4122, 5682 }, { 4131, 5680 }, { 4150, 5497 }, { 4207, 3288 }, { 4219, 5409 },
+    { 4235, 5861 }, { 4245, 5493 }, { 4260, 6069 }, { 4336, 3169 }, { 4383, 6065 }, { 4385, 5774 },
+    { 4433, 5 }, { 4446, 5814 }, { 4448, 5846 }, { 4453, 2059 }, { 4663, 5658 }, { 4700, 5847 },
+    { 4703, 5793 }, { 4707, 5871 }, { 4740, 5695 }, { 4747, 5533 }, { 4748, 5844 }, { 4767, 5854 },
+    { 4801, 5859 }, { 4802, 5238 }, { 4808, 5856 }, { 4822, 5250 }, { 4841, 5251 }, { 4843, 6043 },
+    { 4853, 5249 }, { 4854, 5253 }, { 4856, 5252 }, { 4864, 5777 }, { 4869, 3300 }, { 4915, 5882 },
+    { 4943, 5822 }, { 4980, 5613 }, { 5065, 5767 }, { 5089, 5873 }, { 5096, 5900 }, { 5097, 5913 },
+    { 5114, 5834 }, { 5123, 5819 }, { 5126, 5729 }, { 5133, 5684 }, { 5139, 5609 }, { 5141, 5809 },
+    { 5167, 5685 }, { 5191, 5686 }, { 5256, 5617 }, { 5264, 5650 }, { 5290, 5877 }, { 5300, 5849 },
+    { 5303, 5775 }, { 5334, 5722 }, { 5336, 5594 }, { 5338, 5725 }, { 5360, 6045 }, { 5364, 6047 },
+    { 5368, 6049 }, { 5393, 5646 }, { 5396, 5647 }, { 5399, 5648 }, { 5411, 5965 }, { 5417, 5752 },
+    { 5435, 5779 }, { 5455, 5573 }, { 5463, 5608 }, { 5464, 5805 }, { 5476, 5781 }, { 5477, 5635 },
+    { 5479, 5949 }, { 5483, 5716 }, { 5489, 5815 }, { 5505, 5970 }, { 5511, 5989 }, { 5512, 5993 },
+    { 5520, 5933 }, { 5526, 5947 }, { 5528, 5824 }, { 5531, 5990 }, { 5537, 5692 }, { 5540, 5950 },
+    { 5543, 5652 }, { 5544, 3486 }, { 5546, 5790 }, { 5550, 3212 }, { 5553, 5780 }, { 5556, 5960 },
+    { 5566, 5747 }, { 5567, 5370 }, { 5570, 5867 }, { 5571, 14 }, { 5575, 5920 }, { 5577, 5810 },
+    { 5581, 5583 }, { 5582, 5584 }, { 5585, 5588 }, { 5586, 5796 }, { 5587, 4633 }, { 5593, 6071 },
+    { 5595, 5596 }, { 5602, 5727 }, { 5603, 4386 }, { 5606, 5714 }, { 5610, 5611 }, { 5612, 5953 },
+    { 5615, 570 }, { 5618, 3940 }, { 5621, 4988 }, { 5624, 5625 }, { 5626, 5627 }, { 5628, 5629 },
+    { 5631, 5917 }, { 5632, 5776 }, { 5634, 5667 }, { 5642, 774 }, { 5643, 5968 }, { 5651, 2038 },
+    { 5653, 925 }, { 5660, 5661 }, { 5662, 1086 }, { 5663, 5664 }, { 5665, 5666 }, { 5671, 4404 },
+    { 5677, 5835 }, { 5687, 6111 }, { 5689, 3883 }, { 5690, 4932 }, { 5691, 6024 }, { 5698, 2119 },
+    { 5699, 2127 }, { 5700, 2135 }, { 5701, 2143 }, { 5707, 5708 }, { 5709, 5710 }, { 5711, 5733 },
+    { 5712, 5735 }, { 5719, 5720 }, { 5721, 5778 }, { 5737, 6082 }, { 5739, 5740 }, { 5742, 5743 },
+    { 5745, 2879 }, { 5753, 5994 }, { 5759, 5467 }, { 5766, 23 }, { 5772, 5786 }, { 5782, 3628 },
+    { 5785, 5935 }, { 5789, 6019 }, { 5794, 6093 }, { 5795, 5996 }, { 5798, 5876 }, { 5799, 5592 },
+    { 5802, 6100 }, { 5803, 5813 }, { 5806, 5453 }, { 5807, 5951 }, { 5808, 2191 }, { 5816, 5487 },
+    { 5817, 6072 }, { 5826, 5967 }, { 5827, 5828 }, { 5830, 5982 }, { 5831, 5676 }, { 5836, 3947 },
+    { 5838, 5897 }, { 5839, 6087 }, { 5840, 4340 }, { 5842, 5377 }, { 5860, 5922 }, { 5865, 5316 },
+    { 5869, 5918 }, { 5874, 4972 }, { 5883, 5542 }, { 5884, 3323 }, { 5885, 5672 }, { 5886, 5969 },
+    { 5887, 6038 }, { 5888, 6046 }, { 5891, 5590 }, { 5898, 5905 }, { 5901, 6088 }, { 5903, 4800 },
+    { 5906, 5899 }, { 5908, 4984 }, { 5909, 4827 }, { 5912, 4068 }, { 5921, 6009 }, { 5923, 5924 },
+    { 5925, 5926 }, { 5928, 6107 }, { 5931, 6013 }, { 5938, 5939 }, { 5943, 5930 }, { 5946, 6050 },
+    { 5952, 3371 }, { 5957, 5958 }, { 5962, 5963 }, { 5977, 5978 }, { 5979, 5980 }, { 5981, 5656 },
+    { 5998, 3234 }, { 6000, 3680 }, { 6003, 5591 }, { 6005, 6006 }, { 6007, 6008 }, { 6011, 6012 },
+    { 6014, 6015 }, { 6016, 6017 }, { 6018, 5187 }, { 6034, 5224 }, { 6037, 2467 }, { 6039, 2014 },
+    { 6048, 5630 }, { 6051, 6052 }, { 6056, 5470 }, { 6058, 5879 }, { 6059, 3335 }, { 6061, 5804 },
+    { 6063, 5864 }, { 6066, 5538 }, { 6077, 6078 }, { 6081, 2835 }, { 6084, 6085 }, { 6086, 5850 },
+    { 6091, 5748 }, { 6094, 6095 }, { 6102, 5757 }, { 6104, 6105 }, { 6106, 5445 }, { 6112, 5508 },
+    { 6114, 4196 }, { 6121, 5754 }, { 3, 4756 }, { 4174, 3105 }, { 6, 5038 }, { 17, 5929 },
+    { 77, 3020 }, { 79, 3021 }, { 81, 6098 }, { 181, 6456 }, { 234, 1875 }, { 236, 1876 },
+    { 240, 1877 }, { 333, 1140 }, { 334, 1141 }, { 335, 1142 }, { 414, 6450 }, { 612, 6424 },
+    { 693, 1153 }, { 788, 6412 }, { 789, 6427 }, { 1110, 1154 }, { 1112, 1155 }, { 1114, 5702 },
+    { 1525, 6004 }, { 1888, 3221 }, { 1945, 6126 }, { 2714, 6184 }, { 2869, 3290 }, { 2946, 6162 },
+    { 3125, 5379 }, { 3194, 5936 }, { 3196, 5204 }, { 3203, 6080 }, { 3241, 4987 }, { 3288, 6203 },
+    { 3334, 6463 }, { 3411, 5927 }, { 3644, 6346 }, { 3646, 5601 }, { 4047, 6127 }, { 4229, 6204 },
+    { 4399, 6234 }, { 4633, 6219 }, { 4801, 6163 }, { 4825, 6170 }, { 4869, 5569 }, { 5244, 6205 },
+    { 5385, 6154 }, { 5491, 6129 }, { 5504, 74 }, { 5572, 6228 }, { 5579, 6279 }, { 5597, 6232 },
+    { 5599, 6223 }, { 5622, 6302 }, { 5623, 6323 }, { 5637, 6193 }, { 5644, 790 }, { 5645, 6187 },
+    { 5670, 6307 }, { 5694, 6183 }, { 5696, 6171 }, { 5713, 6348 }, { 5723, 6300 }, { 5726, 6185 },
+    { 5732, 6380 }, { 5734, 6381 }, { 5736, 6176 }, { 5741, 6155 }, { 5744, 6156 }, { 5746, 6189 },
+    { 5755, 6194 }, { 5769, 6153 }, { 5783, 6338 }, { 5792, 6298 }, { 5797, 6299 }, { 5800, 6288 },
+    { 5812, 6211 }, { 5829, 6284 }, { 5832, 6403 }, { 5845, 6122 }, { 5848, 6335 }, { 5855, 6214 },
+    { 5857, 6294 }, { 5858, 6367 }, { 5868, 6297 }, { 5880, 6361 }, { 5881, 6352 }, { 5902, 6206 },
+    { 5907, 6196 }, { 5911, 6431 }, { 5915, 6233 }, { 5934, 6428 }, { 5940, 6397 }, { 5954, 6280 },
+    { 5955, 6354 }, { 5961, 6406 }, { 5974, 6363 }, { 5983, 6282 }, { 5997, 6254 }, { 5999, 6225 },
+    { 6020, 6237 }, { 6022, 6371 }, { 6023, 6202 }, { 6025, 6345 }, { 6027, 6138 }, { 6040, 6273 },
+    { 6053, 6311 }, { 6054, 6295 }, { 6055, 6179 }, { 6062, 6416 }, { 6064, 6253 }, { 6067, 6226 },
+    { 6070, 6344 }, { 6089, 6305 }, { 6090, 6306 }, { 6097, 6388 }, { 6103, 6195 }, { 6110, 6314 },
+    { 6115, 6312 }, { 6116, 6149 }, { 6117, 6366 }, { 6123, 6277 }, { 6130, 6131 }, { 6132, 6343 },
+    { 6133, 5841 }, { 6135, 6425 }, { 6140, 5344 }, { 6142, 6143 }, { 6144, 6359 }, { 6146, 6462 },
+    { 6147, 5851 }, { 6152, 6160 }, { 6158, 5079 }, { 6164, 1253 }, { 6166, 6473 }, { 6169, 6028 },
+    { 6172, 5889 }, { 6173, 6174 }, { 6177, 3344 }, { 6178, 3348 }, { 6180, 6181 }, { 6186, 5738 },
+    { 6190, 5768 }, { 6191, 6148 }, { 6199, 5447 }, { 6200, 6317 }, { 6201, 6372 }, { 6207, 4165 },
+    { 6212, 6399 }, { 6213, 6370 }, { 6217, 6442 }, { 6218, 6360 }, { 6224, 3242 }, { 6235, 4138 },
+    { 6236, 6265 }, { 6238, 5992 }, { 6241, 6407 }, { 6242, 6137 }, { 6246, 6409 }, { 6250, 6230 },
+    { 6256, 4605 }, { 6257, 6353 }, { 6264, 6438 }, { 6266, 6378 }, { 6268, 6263 }, { 6269, 6379 },
+    { 6270, 6271 }, { 6274, 6272 }, { 6276, 4883 }, { 6278, 6389 }, { 6281, 6444 }, { 6287, 3352 },
+    { 6289, 6290 }, { 6291, 5168 }, { 6292, 6393 }, { 6296, 6316 }, { 6303, 6357 }, { 6309, 6392 },
+    { 6313, 5002 }, { 6315, 6457 }, { 6318, 4431 }, { 6319, 5103 }, { 6322, 5948 }, { 6324, 6368 },
+    { 6331, 5659 }, { 6332, 6459 }, { 6333, 5400 }, { 6337, 4628 }, { 6339, 6341 }, { 6347, 6251 },
+    { 6349, 6350 }, { 6355, 6356 }, { 6358, 6443 }, { 6364, 6365 }, { 6382, 6125 }, { 6395, 5762 },
+    { 6396, 6286 }, { 6402, 6441 }, { 6408, 5083 }, { 6411, 6231 }, { 6414, 6198 }, { 6415, 6434 },
+    { 6421, 6165 }, { 6423, 6458 }, { 6426, 4828 }, { 6430, 6240 }, { 6436, 6210 }, { 6437, 6453 },
+    { 6439, 6221 }, { 6440, 6460 }, { 6445, 6446 }, { 6448, 6167 }, { 6454, 6455 }, { 6467, 4823 },
+    { 982, 983 }, { 984, 985 }, { 986, 987 }, { 988, 989 }, { 3249, 3715 }, { 3792, 1017 },
+    { 3824, 3250 }, { 3829, 3636 }, { 4136, 3706 }, { 4337, 3747 }, { 4560, 889 }, { 4673, 4507 },
+    { 3, 4769 }, { 6, 6035 }, { 177, 6482 }, { 234, 1886 }, { 236, 1887 }, { 240, 6373 },
+    { 333, 1150 }, { 334, 1151 }, { 335, 1152 }, { 414, 6464 }, { 652, 3105 }, { 693, 1163 },
+    { 1110, 1164 }, { 1112, 1165 }, { 1114, 5984 }, { 2149, 6500 }, { 3125, 5750 }, { 3194, 6029 },
+    { 3196, 5207 }, { 3221, 6026 }, { 3241, 6505 }, { 3290, 5673 }, { 3411, 6685 }, { 4824, 6510 },
+    { 5462, 17 }, { 5536, 6511 }, { 5763, 6486 }, { 5825, 74 }, { 6123, 6523 }, { 6150, 6544 },
+    { 6151, 6545 }, { 6192, 6534 }, { 6197, 6571 }, { 6215, 6616 }, { 6222, 6537 }, { 6227, 6528 },
+    { 6243, 6565 }, { 6247, 6624 }, { 6249, 6535 }, { 6259, 6611 }, { 6275, 6646 }, { 6283, 6635 },
+    { 6301, 6494 }, { 6304, 6592 }, { 6308, 6594 }, { 6321, 6553 }, { 6328, 6620 }, { 6329, 6630 },
+    { 6340, 6485 }, { 6342, 6483 }, { 6383, 6668 }, { 6385, 6546 }, { 6386, 6547 }, { 6394, 6653 },
+    { 6400, 6626 }, { 6405, 6531 }, { 6418, 6639 }, { 6420, 6612 }, { 6433, 6652 }, { 6435, 6632 },
+    { 6449, 6501 }, { 6451, 6676 }, { 6452, 6686 }, { 6461, 6608 }, { 6475, 6623 }, { 6484, 6602 },
+    { 6487, 6488 }, { 6490, 6491 }, { 6492, 6610 }, { 6493, 6661 }, { 6495, 6498 }, { 6496, 6497 },
+    { 6502, 6032 }, { 6504, 6530 }, { 6508, 6168 }, { 6512, 6401 }, { 6516, 6515 }, { 6518, 6596 },
+    { 6521, 6584 }, { 6522, 6683 }, { 6526, 2940 }, { 6529, 6667 }, { 6533, 5966 }, { 6536, 6188 },
+    { 6539, 6258 }, { 6540, 5274 }, { 6542, 6605 }, { 6549, 5756 }, { 6550, 6476 }, { 6551, 6680 },
+    { 6552, 5932 }, { 6554, 6447 }, { 6556, 6568 }, { 6559, 6208 }, { 6560, 5675 }, { 6561, 6391 },
+    { 6562, 6159 }, { 6563, 5305 }, { 6572, 4255 }, { 6573, 6670 }, { 6576, 6606 }, { 6578, 6651 },
+    { 6579, 6021 }, { 6581, 6625 }, { 6582, 6141 }, { 6583, 6139 }, { 6585, 6586 }, { 6587, 6538 },
+    { 6590, 6669 }, { 6593, 6665 }, { 6595, 6122 }, { 6598, 6543 }, { 6604, 6220 }, { 6607, 5668 },
+    { 6613, 6656 }, { 6619, 6182 }, { 6629, 5959 }, { 6633, 6570 }, { 6642, 2262 }, { 6644, 2274 },
+    { 6649, 6689 }, { 6655, 6334 }, { 6659, 6481 }, { 6671, 5964 }, { 6673, 6513 }, { 6679, 6507 },
+    { 6682, 6136 }, { 6684, 6621 }, { 6688, 6658 }, { 6690, 6609 }, { 3250, 3715 }, { 3824, 3249 },
+    { 3829, 3706 }, { 4136, 3636 }, { 4571, 3747 }, { 4673, 4648 }, { 6693, 6694 }, { 6695, 6696 },
+    { 4551, 3 }, { 6, 6036 }, { 240, 6580 }, { 333, 1160 }, { 334, 1161 }, { 335, 1162 },
+    { 414, 6465 }, { 693, 1173 }, { 1110, 1174 }, { 1112, 1175 }, { 1114, 5985 }, { 2216, 3105 },
+    { 3125, 5751 }, { 3194, 6031 }, { 3196, 5210 }, { 3221, 6030 }, { 5016, 6721 }, { 5837, 17 },
+    { 6044, 74 }, { 6060, 6714 }, { 6109, 6725 }, { 6244, 6706 }, { 6503, 6731 }, { 6506, 6739 },
+    { 6514, 6727 }, { 6520, 6753 }, { 6525, 6756 }, { 6541, 6760 }, { 6548, 6748 }, { 6555, 6747 },
+    { 6566, 6726 }, { 6591, 6795 }, { 6597, 6742 }, { 6601, 6754 }, { 6627, 6819 }, { 6641, 6805 },
+    { 6645, 6745 }, { 6654, 6820 }, { 6664, 6826 }, { 6678, 6780 }, { 6707, 6822 }, { 6708, 6709 },
+    { 6710, 6509 }, { 6711, 6712 }, { 6713, 6775 }, { 6716, 6717 }, { 6719, 6772 }, { 6720, 6783 },
+    { 6722, 6771 }, { 6724, 6723 }, { 6730, 614 }, { 6734, 6735 }, { 6736, 6792 }, { 6737, 6817 },
+    { 6738, 2262 }, { 6740, 6786 }, { 6746, 6797 }, { 6749, 5420 }, { 6751, 6776 }, { 6757, 6387 },
+    { 6758, 5688 }, { 6765, 6774 }, { 6767, 6691 }, { 6770, 6603 }, { 6773, 6161 }, { 6778, 6631 },
+    { 6782, 6759 }, { 6791, 6781 }, { 6794, 6764 }, { 6804, 4997 }, { 6811, 6812 }, { 6825, 6666 },
+    { 3298, 3715 }, { 3824, 3299 }, { 3829, 3747 }, { 4337, 3636 }, { 4571, 3706 }, { 6841, 6842 },
+    { 4675, 3 }, { 6, 6577 }, { 240, 6614 }, { 333, 1170 }, { 334, 1171 }, { 335, 1172 },
+    { 414, 6466 }, { 693, 1183 }, { 1110, 1184 }, { 1112, 1185 }, { 1114, 5986 }, { 2217, 3105 },
+    { 3125, 6096 }, { 3194, 6809 }, { 3196, 5213 }, { 3221, 6807 }, { 6489, 6858 }, { 6517, 17 },
+    { 6588, 6849 }, { 6750, 6870 }, { 6768, 6880 }, { 6808, 6885 }, { 6816, 6894 }, { 6818, 6889 },
+    { 6843, 5557 }, { 6845, 6779 }, { 6846, 6847 }, { 6848, 6888 }, { 6850, 6851 }, { 6853, 6886 },
+    { 6856, 6884 }, { 6857, 6891 }, { 6859, 6855 }, { 6863, 6869 }, { 6864, 6844 }, { 6865, 6628 },
+    { 6868, 6876 }, { 6871, 6814 }, { 6872, 6532 }, { 6875, 6209 }, { 6887, 6499 }, { 6890, 6879 },
+    { 6898, 6896 }, { 6901, 6788 }, { 6910, 6908 }, { 6911, 6867 }, { 3299, 3715 }, { 3824, 3298 },
+    { 4136, 3747 }, { 4337, 3706 }, { 4571, 3636 }, { 3, 3454 }, { 6, 6790 }, { 240, 6777 },
+    { 333, 1180 }, { 334, 1181 }, { 335, 1182 }, { 693, 2099 }, { 1110, 2100 }, { 1112, 2101 },
+    { 1114, 5987 }, { 2218, 3105 }, { 3125, 6469 }, { 3194, 6810 }, { 3196, 6134 }, { 3221, 6942 },
+    { 6398, 6922 }, { 6472, 6933 }, { 6589, 6927 }, { 6866, 6953 }, { 6878, 6944 }, { 6903, 6936 },
+    { 6907, 6950 }, { 6921, 5914 }, { 6923, 6952 }, { 6924, 6925 }, { 6926, 6949 }, { 6928, 6929 },
+    { 6931, 6947 }, { 6934, 6892 }, { 6935, 6951 }, { 6940, 6965 }, { 6943, 5365 }, { 6948, 6718 },
+    { 6954, 6902 }, { 6957, 6906 }, { 3, 4981 }, { 6, 6829 }, { 333, 1308 }, { 334, 2097 },
+    { 335, 2098 }, { 693, 2107 }, { 1110, 2108 }, { 1112, 2117 }, { 1114, 5988 }, { 2219, 3105 },
+    { 3125, 6895 }, { 5461, 6972 }, { 6636, 6973 }, { 6830, 6983 }, { 6937, 7001 }, { 6946, 6986 },
+    { 6961, 6999 }, { 6974, 6985 }, { 6975, 6976 }, { 6977, 6998 }, { 6978, 6979 }, { 6981, 6996 },
+    { 6984, 6995 }, { 6991, 6993 }, { 6997, 6852 }, { 3, 5045 }, { 333, 2096 }, { 334, 2105 },
+    { 335, 2106 }, { 693, 2115 }, { 1110, 2116 }, { 1112, 2125 }, { 1114, 6042 }, { 2220, 3105 },
+    { 3125, 6900 }, { 6351, 7007 }, { 6369, 7009 }, { 6413, 7008 }, { 6992, 7022 }, { 7000, 7029 },
+    { 7004, 7028 }, { 7006, 7017 }, { 7010, 7011 }, { 7012, 7013 }, { 7015, 7025 }, { 7021, 7024 },
+    { 7026, 6930 }, { 7027, 6980 }, { 7030, 7023 }, { 3, 5219 }, { 333, 2104 }, { 334, 2113 },
+    { 335, 2114 }, { 693, 2123 }, { 1110, 2124 }, { 1112, 2133 }, { 1114, 6374 }, { 2221, 3105 },
+    { 3125, 6988 }, { 6267, 7033 }, { 7031, 7051 }, { 7034, 7035 }, { 7036, 7037 }, { 7045, 7046 },
+    { 7049, 7054 }, { 7055, 7047 }, { 3, 5484 }, { 333, 2112 }, { 334, 2121 }, { 335, 2122 },
+    { 693, 2131 }, { 1110, 2132 }, { 1112, 2141 }, { 1114, 6375 }, { 2222, 3105 }, { 4714, 7056 },
+    { 6990, 7065 }, { 7014, 7063 }, { 7039, 7057 }, { 7058, 7059 }, { 7060, 7061 }, { 7066, 7071 },
+    { 7067, 7053 }, { 7068, 7050 }, { 7070, 7052 }, { 3, 5787 }, { 333, 2120 }, { 334, 2129 },
+    { 335, 2130 }, { 693, 2139 }, { 1110, 2140 }, { 1112, 6615 }, { 1114, 6376 }, { 4881, 7073 },
+    { 7038, 7080 }, { 7069, 7084 }, { 7072, 7089 }, { 7074, 7086 }, { 7075, 7076 }, { 7077, 7078 },
+    { 7083, 7041 }, { 7085, 7090 }, { 3, 5919 }, { 333, 2128 }, { 334, 2137 }, { 335, 2138 },
+    { 693, 2147 }, { 1110, 2148 }, { 1112, 6962 }, { 1114, 6377 }, { 5480, 7092 }, { 7062, 7099 },
+    { 7087, 7101 }, { 7088, 7108 }, { 7093, 7105 }, { 7094, 7095 }, { 7096, 7097 }, { 7098, 7104 },
+    { 3, 6336 }, { 333, 2136 }, { 334, 2145 }, { 335, 2146 }, { 693, 2944 }, { 1110, 2945 },
+    { 1112, 7107 }, { 1114, 6899 }, { 5459, 7109 }, { 7079, 7116 }, { 7102, 7121 }, { 7106, 7118 },
+    { 7110, 7122 }, { 7111, 7112 }, { 7113, 7114 }, { 7120, 7124 }, { 3, 6410 }, { 333, 2144 },
+    { 334, 2831 }, { 335, 2943 }, { 693, 7020 }, { 7103, 7132 }, { 7119, 7137 }, { 7123, 7134 },
+    { 7126, 7138 }, { 7127, 7128 }, { 7129, 7130 }, { 7133, 7125 }, { 7139, 7115 }, { 7140, 7135 },
+    { 3, 6477 }, { 333, 2830 }, { 334, 2837 }, { 335, 6083 }, { 2942, 7144 }, { 6741, 7141 },
+    { 7136, 7149 }, { 7142, 7150 }, { 7151, 7131 }, { 7154, 7147 }, { 3, 6524 }, { 333, 2836 },
+    { 334, 2843 }, { 335, 6384 }, { 6728, 7156 }, { 6909, 7155 }, { 7148, 7162 }, { 7158, 7145 },
+    { 7159, 7163 }, { 7164, 7161 }, { 3, 6815 }, { 333, 2842 }, { 334, 5452 }, { 335, 6468 },
+    { 4172, 7165 }, { 7157, 7168 }, { 7167, 7172 }, { 7169, 7143 }, { 7171, 7153 }, { 3, 6914 },
+    { 333, 2941 }, { 334, 7160 }, { 5521, 7175 }, { 7043, 7177 }, { 7166, 7180 }, { 7174, 7183 },
+    { 7176, 7181 }, { 7182, 7178 }, { 3, 7018 }, { 333, 6285 }, { 334, 7173 }, { 3954, 7184 },
+    { 6785, 7185 }, { 7188, 7186 }, { 7189, 7191 }, { 3, 7042 }, { 333, 7198 }, { 5454, 7193 },
+    { 6519, 7194 }, { 7192, 7199 }, { 7197, 7195 }, { 5770, 7200 }, { 7203, 7201 },
 };
 
 static const uint16_t symbols[] = {
-    7113, 3379, 18, 6379, 24, 3477, 29, 3478, 3107, 4544, 38, 5853, 44, 4750,
-    6957, 7113, 3379, 18, 6379, 24, 3477, 29, 3478, 3107, 4658, 117, 6113, 6957,
-    7113, 3367, 143, 6379, 41, 144, 145, 4246, 149, 3141, 150, 151, 3336, 4544,
-    38, 5853, 44, 4750, 6957, 7113, 3367, 143, 6379, 41, 144, 145, 4246, 149,
-    3141, 150, 151, 3336, 4658, 117, 6113, 6957, 6639, 5815, 164, 4319, 41, 6640,
-    6873, 6639, 5496, 282, 4319, 4445, 6558, 6873, 6562, 5815, 164, 4319, 41, 6640,
-    6873, 6562, 5496, 282, 4319, 4445, 6558, 6873, 6639, 4544, 321, 5853, 4450, 4750,
-    6954, 6639, 4658, 351, 6113, 6954, 6562, 4544, 321, 5853, 4450, 4750, 6954, 6562,
-    4658, 351, 6113, 6954, 5907, 6685, 357, 6675, 4224, 391, 392, 4953, 6140, 402,
-    5489, 6394, 5472, 6629, 5794, 6750, 3593, 6314, 5907, 6905, 494, 6675, 4555, 497,
-    5887, 4838, 6795, 6140, 402, 5489, 6394, 5472, 6629, 5794, 6750, 3593, 6314, 5907,
-    6958, 560, 6675, 4224, 391, 392, 4953, 6140, 561, 3735, 4113, 6394, 5804, 6629,
-    5482, 6750, 3697, 6314, 5907, 6824, 567, 6675, 4555, 497, 5887, 4838, 6795, 6140,
-    561, 3735, 4113, 6394, 5804, 6629, 5482, 6750, 3697, 6314, 7167, 3244, 4275, 577,
-    5530, 4549, 6631, 6903, 6883, 6813, 6647, 6818, 6419, 7167, 3293, 4275, 763, 5530,
-    4662, 6631, 6779, 6883, 6741, 6647, 6567, 6419, 7167, 3294, 4275, 783, 5530, 4664,
-    6555, 6903, 6731, 6813, 6412, 6818, 6419, 7167, 3245, 4275, 795, 5530, 4551, 6555,
-    6779, 6731, 6741, 6412, 6567, 6419, 4231, 3244, 5640, 798, 6817, 605, 606, 4861,
-    611, 4861, 810, 4861, 811, 3949, 4880, 4486, 4868, 621, 4868, 625, 4868, 629,
-    3950, 6785, 4231, 3293, 5640, 866, 6817, 605, 606, 4861, 611, 4861, 810, 4861,
-    811, 3949, 4880, 3218, 6119, 768, 6119, 770, 6119, 772, 4162, 6785, 4231, 3294,
-    5640, 868, 6817, 4979, 5559, 871, 5559, 872, 5559, 873, 4161, 4880, 4486, 4868,
-    621, 4868, 625, 4868, 629, 3950, 6785, 4231, 3245, 5640, 874, 6817, 4979, 5559,
-    871, 5559, 872, 5559, 873, 4161, 4880, 3218, 6119, 768, 6119, 770, 6119, 772,
-    4162, 6785, 4836, 4869, 888, 889, 890, 5963, 6963, 895, 5040, 899, 900, 901,
-    902, 903, 5781, 907, 908, 909, 5965, 914, 5045, 4496, 3535, 920, 5048, 5049,
-    5967, 5495, 4496, 3141, 5048, 5052, 5967, 5813, 4496, 3123, 5968, 5054, 945, 4553,
-    946, 3489, 5645, 948, 4553, 949, 3489, 6152, 951, 4553, 952, 3489, 5055, 6872,
-    887, 959, 960, 961, 5963, 3, 962, 963, 964, 5040, 899, 900, 901, 902,
-    903, 3501, 4497, 3813, 5646, 973, 3973, 976, 3620, 6910, 3141, 976, 3621, 6910,
-    3720, 992, 993, 994, 995, 996, 997, 998, 3132, 5056, 3436, 4096, 3498, 3974,
-    5054, 1008, 1009, 4554, 946, 3974, 5645, 1010, 1011, 4554, 949, 3974, 6152, 1012,
-    1013, 4554, 952, 3974, 5055, 4836, 6686, 888, 889, 1015, 5963, 6963, 895, 5040,
-    1016, 1017, 1018, 1019, 1020, 5781, 907, 908, 909, 5965, 914, 5045, 4496, 3535,
-    920, 5048, 5049, 5967, 5495, 4496, 3141, 5048, 5052, 5967, 5813, 4496, 3123, 5968,
-    5054, 945, 4553, 946, 3489, 5645, 948, 4553, 949, 3489, 6152, 951, 4553, 952,
-    3489, 5055, 6872, 1014, 959, 960, 1021, 5963, 3, 962, 963, 964, 5040, 1016,
-    1017, 1018, 1019, 1020, 3501, 4497, 3813, 5646, 973, 4294, 976, 3620, 6910, 3141,
-    976, 3621, 4498, 980, 1026, 1027, 982, 1028, 1029, 984, 1030, 1031, 986, 3720,
-    992, 993, 994, 995, 996, 997, 998, 3132, 5056, 3436, 4096, 3498, 3974, 5054,
-    1008, 1009, 4554, 946, 3974, 5645, 1010, 1011, 4554, 949, 3974, 6152, 1012, 1013,
-    4554, 952, 3974, 5055, 6240, 3244, 5504, 1037, 6900, 6653, 6666, 5854, 6732, 6661,
-    6593, 6792, 7136, 6240, 3293, 5504, 1246, 6900, 6653, 6649, 5854, 6732, 6751, 6593,
-    6651, 7136, 6240, 3294, 5504, 1255, 6900, 6670, 6666, 5854, 6862, 6661, 6791, 6792,
-    7136, 6240, 3245, 5504, 1264, 6900, 6670, 6649, 5854, 6862, 6751, 6791, 6651, 7136,
-    4231, 3244, 5984, 1267, 6405, 4549, 6308, 4630, 609, 610, 3386, 5104, 1279, 3391,
-    1280, 3484, 1281, 3775, 5784, 4543, 640, 3246, 5550, 3318, 1280, 3357, 1281, 6518,
-    4540, 660, 3342, 5106, 1287, 3395, 1288, 3488, 1289, 4489, 7189, 4231, 3293, 5984,
-    1327, 6405, 4662, 6308, 4630, 609, 610, 3386, 1277, 4797, 3805, 5784, 4543, 640,
-    3532, 4795, 6518, 4540, 660, 3342, 1285, 4753, 4632, 7189, 4231, 3294, 5984, 1328,
-    6405, 4664, 6308, 605, 1329, 3368, 1330, 610, 3480, 5104, 1279, 3391, 1280, 3484,
-    1281, 3775, 5784, 3174, 1329, 3175, 1330, 640, 3246, 5550, 3318, 1280, 3357, 1281,
-    6518, 1331, 3370, 1332, 660, 3372, 5106, 1287, 3395, 1288, 3488, 1289, 4489, 7189,
-    4231, 3245, 5984, 1333, 6405, 4551, 6308, 605, 1329, 3368, 1330, 610, 3480, 1277,
-    4797, 3805, 5784, 3174, 1329, 3175, 1330, 640, 3532, 4795, 6518, 1331, 3370, 1332,
-    660, 3372, 1285, 4753, 4632, 7189, 4836, 4869, 4023, 1336, 5862, 899, 5110, 6568,
-    5547, 6872, 4495, 1365, 5536, 899, 4507, 6409, 6108, 3434, 4836, 3786, 5057, 1390,
-    5862, 1016, 5670, 6568, 5547, 6872, 4636, 1392, 5536, 1016, 4641, 6409, 6407, 3434,
-    6693, 4848, 6829, 1394, 5536, 1016, 4641, 6409, 6407, 3629, 6693, 4848, 6692, 1396,
-    5536, 899, 4507, 6409, 6108, 3629, 4836, 4548, 5057, 1397, 5862, 1016, 5670, 6568,
-    5883, 4836, 6691, 4023, 1398, 5862, 899, 5110, 6568, 5883, 4324, 6688, 1403, 5569,
-    4757, 6248, 5117, 1426, 6234, 1426, 5858, 4324, 6908, 1435, 5569, 4757, 5888, 5118,
-    1443, 5548, 4324, 6962, 1452, 5569, 4744, 6248, 5117, 1457, 6234, 1457, 5858, 4324,
-    6827, 1458, 5569, 4744, 5888, 5118, 1459, 5548, 3653, 6826, 1461, 4127, 4546, 5120,
-    1467, 1468, 1443, 5513, 3653, 6961, 1469, 4127, 4546, 5672, 1441, 1468, 1443, 5513,
-    3653, 6909, 1471, 4127, 4659, 5120, 1467, 1468, 1459, 5513, 3653, 6689, 1473, 4127,
-    4659, 5672, 1441, 1468, 1459, 5513, 4324, 6907, 1475, 4127, 4756, 5889, 5117, 1426,
-    6234, 1426, 5858, 4324, 6690, 1485, 4127, 4756, 6249, 5118, 1443, 5548, 4324, 6828,
-    1489, 4127, 4745, 5889, 5117, 1457, 6234, 1457, 5858, 4324, 6960, 1493, 4127, 4745,
-    6249, 5118, 1459, 5548, 6594, 6685, 1503, 6979, 74, 1514, 4469, 1516, 394, 1517,
-    1518, 3585, 5938, 4522, 6788, 4036, 6798, 4036, 6823, 4036, 6894, 4036, 6755, 6594,
-    6905, 1596, 6979, 495, 1597, 1598, 1599, 1600, 1601, 1602, 1603, 1604, 1605, 1606,
-    1607, 1608, 1609, 1610, 1611, 1612, 1613, 1614, 3733, 1615, 1616, 1617, 1618, 1619,
-    1620, 1621, 1622, 1623, 1624, 1625, 1626, 1627, 1628, 1629, 1630, 1631, 1632, 1633,
-    1634, 1635, 1636, 1637, 1638, 1639, 1640, 1641, 1642, 1643, 1644, 1645, 1646, 1647,
-    1648, 1649, 1650, 1651, 1652, 1653, 1654, 1655, 1656, 1657, 1658, 1659, 1660, 1661,
-    1662, 1663, 1664, 1665, 1666, 1667, 1668, 1669, 1670, 1671, 1672, 1673, 1674, 1675,
-    1676, 1677, 1678, 1679, 1680, 1681, 1682, 1683, 1684, 1685, 1686, 1687, 1688, 1689,
-    1690, 1691, 1692, 1693, 1694, 1695, 1696, 1697, 1698, 1699, 1700, 1701, 1702, 1703,
-    1704, 1705, 1706, 1707, 1708, 1709, 1710, 1711, 96, 1712, 3822, 1713, 1714, 1715,
-    1716, 1717, 1718, 1719, 1720, 3279, 5938, 4522, 6788, 4036, 6798, 4036, 6823, 4036,
-    6894, 4036, 6755, 6594, 6958, 1721, 6979, 74, 1514, 4469, 1516, 394, 1517, 1518,
-    3585, 5938, 4523, 6788, 4178, 6798, 4178, 6823, 4178, 6894, 4178, 6755, 6594, 6824,
-    1723, 6979, 495, 1597, 1598, 1599, 1600, 1601, 1602, 1603, 1604, 1605, 1606, 1607,
-    1608, 1609, 1610, 1611, 1612, 1613, 1614, 3733, 1615, 1616, 1617, 1618, 1619, 1620,
-    1621, 1622, 1623, 1624, 1625, 1626, 1627, 1628, 1629, 1630, 1631, 1632, 1633, 1634,
-    1635, 1636, 1637, 1638, 1639, 1640, 1641, 1642, 1643, 1644, 1645, 1646, 1647, 1648,
-    1649, 1650, 1651, 1652, 1653, 1654, 1655, 1656, 1657, 1658, 1659, 1660, 1661, 1662,
-    1663, 1664, 1665, 1666, 1667, 1668, 1669, 1670, 1671, 1672, 1673, 1674, 1675, 1676,
-    1677, 1678, 1679, 1680, 1681, 1682, 1683, 1684, 1685, 1686, 1687, 1688, 1689, 1690,
-    1691, 1692, 1693, 1694, 1695, 1696, 1697, 1698, 1699, 1700, 1701, 1702, 1703, 1704,
-    1705, 1706, 1707, 1708, 1709, 1710, 1711, 96, 1712, 3822, 1713, 1714, 1715, 1716,
-    1717, 1718, 1719, 1720, 3279, 5938, 4523, 6788, 4178, 6798, 4178, 6823, 4178, 6894,
-    4178, 6755, 6721, 3367, 1726, 6299, 1729, 1730, 1731, 44, 1732, 1733, 3141, 1734,
-    1735, 3336, 6849, 1739, 6752, 1749, 6003, 1753, 1754, 1755, 1756, 1757, 6895, 1794,
-    7080, 6721, 3379, 1889, 6299, 5210, 4800, 1891, 1892, 1893, 1894, 1895, 1896, 1897,
-    1898, 1899, 1900, 1901, 1902, 1903, 1904, 1905, 1906, 1907, 4822, 1908, 1909, 1910,
-    1911, 1912, 1913, 1914, 1915, 1916, 1917, 1918, 1919, 1920, 1921, 1922, 1923, 3107,
-    6849, 1739, 6752, 1749, 6003, 1753, 1754, 1755, 1756, 1757, 6895, 1794, 7080, 6721,
-    3367, 1726, 6299, 1729, 1730, 1731, 44, 1732, 1733, 3141, 1734, 1735, 3336, 6849,
-    1924, 6752, 1925, 6026, 1929, 1930, 1931, 1932, 1933, 6895, 1934, 7080, 6721, 3379,
-    1889, 6299, 5210, 4800, 1891, 1892, 1893, 1894, 1895, 1896, 1897, 1898, 1899, 1900,
-    1901, 1902, 1903, 1904, 1905, 1906, 1907, 4822, 1908, 1909, 1910, 1911, 1912, 1913,
-    1914, 1915, 1916, 1917, 1918, 1919, 1920, 1921, 1922, 1923, 3107, 6849, 1924, 6752,
-    1925, 6026, 1929, 1930, 1931, 1932, 1933, 6895, 1934, 7080, 7031, 3379, 1939, 3746,
-    1890, 4751, 5815, 1940, 4319, 1729, 6640, 6946, 7031, 3379, 1939, 3746, 1890, 4751,
-    5496, 1950, 4319, 5210, 6558, 6946, 7031, 3367, 1951, 3746, 1729, 4762, 5815, 1940,
-    4319, 1729, 6640, 6946, 7031, 3367, 1951, 3746, 1729, 4762, 5496, 1950, 4319, 5210,
-    6558, 6946, 4781, 3244, 4201, 1953, 6945, 6313, 6950, 4781, 3293, 4201, 2002, 6945,
-    6821, 6950, 4781, 3294, 4201, 2012, 6945, 6313, 6871, 4781, 3245, 4201, 2015, 6945,
-    6821, 6871, 4781, 3244, 4201, 2016, 6790, 6313, 6950, 4781, 3293, 4201, 2023, 6790,
-    6821, 6950, 4781, 3294, 4201, 2024, 6790, 6313, 6871, 4781, 3245, 4201, 2025, 6790,
-    6821, 6871, 7158, 3244, 4275, 2030, 5867, 4549, 6631, 6903, 6883, 6813, 6647, 6818,
-    6634, 7158, 3293, 4275, 2036, 5867, 4662, 6631, 6779, 6883, 6741, 6647, 6567, 6634,
-    7158, 3294, 4275, 2037, 5867, 4664, 6555, 6903, 6731, 6813, 6412, 6818, 6634, 7158,
-    3245, 4275, 2038, 5867, 4551, 6555, 6779, 6731, 6741, 6412, 6567, 6634, 4837, 4869,
-    2046, 889, 2047, 6034, 6963, 5964, 2051, 903, 5781, 5965, 2052, 5045, 3692, 2053,
-    5234, 5049, 2056, 2057, 5988, 5495, 3527, 5234, 5052, 2061, 2062, 5988, 5813, 3472,
-    5968, 3434, 6759, 887, 2046, 960, 2063, 6034, 3, 2064, 963, 5964, 2051, 903,
-    3501, 4695, 1369, 5646, 2069, 3973, 976, 3820, 976, 3810, 3467, 3821, 1381, 3473,
-    5056, 3531, 3373, 3554, 3785, 3434, 4837, 6686, 2046, 889, 2070, 6034, 6963, 5964,
-    2071, 1020, 5781, 5965, 2052, 5045, 3692, 2053, 5234, 5049, 2056, 2057, 5988, 5495,
-    3527, 5234, 5052, 2061, 2062, 5988, 5813, 3472, 5968, 3434, 6759, 1014, 2046, 960,
-    2072, 6034, 3, 2064, 963, 5964, 2071, 1020, 3501, 4695, 1369, 5646, 2069, 4294,
-    976, 3820, 976, 3810, 4870, 3821, 1381, 3473, 5056, 3531, 3373, 3554, 3785, 3434,
-    5811, 3244, 6229, 2076, 6559, 6653, 6666, 5446, 6732, 6661, 6593, 6792, 7177, 5811,
-    3293, 6229, 2161, 6559, 6653, 6649, 5446, 6732, 6751, 6593, 6651, 7177, 5811, 3294,
-    6229, 2162, 6559, 6670, 6666, 5446, 6862, 6661, 6791, 6792, 7177, 5811, 3245, 6229,
-    2163, 6559, 6670, 6649, 5446, 6862, 6751, 6791, 6651, 7177, 3793, 6688, 2164, 6123,
-    4757, 6248, 5694, 2166, 5845, 2166, 5534, 3793, 6908, 2170, 6123, 4757, 5888, 5695,
-    2172, 5886, 3793, 6962, 2173, 6123, 4744, 6248, 5694, 2174, 5845, 2174, 5534, 3793,
-    6827, 2175, 6123, 4744, 5888, 5695, 2176, 5886, 4115, 3244, 6282, 2180, 6652, 4549,
-    6549, 4630, 4747, 3774, 5104, 2191, 3391, 2192, 3484, 2193, 3914, 1279, 4142, 2194,
-    4334, 2195, 4565, 2196, 632, 3125, 1280, 2197, 3125, 2198, 2199, 3125, 2200, 2201,
-    3125, 2202, 2203, 3125, 1281, 2204, 3125, 2205, 2206, 3125, 2207, 2208, 3125, 2209,
-    2210, 618, 6103, 4754, 3525, 4640, 2191, 3318, 2192, 3357, 2193, 3495, 1279, 3539,
-    2194, 3683, 2195, 3748, 2196, 6484, 1280, 6708, 2198, 6843, 2200, 6922, 2202, 6973,
-    1281, 7006, 2205, 7029, 2207, 7053, 2209, 6850, 4752, 3776, 5106, 2224, 3395, 2225,
-    3488, 2226, 3919, 1287, 4146, 2227, 4336, 2228, 4567, 2229, 682, 3126, 1288, 2230,
-    3126, 2231, 2232, 3126, 2233, 2234, 3126, 2235, 2236, 3126, 1289, 2237, 3126, 2238,
-    2239, 3126, 2240, 2241, 3126, 2242, 2243, 3470, 7135, 4115, 3293, 6282, 2252, 6652,
-    4662, 6549, 4630, 4747, 3774, 1277, 6815, 632, 3144, 768, 2197, 3144, 2259, 2199,
-    3144, 2260, 2201, 3144, 2261, 2203, 3144, 769, 2204, 3144, 2262, 2206, 3144, 2263,
-    2208, 3144, 2264, 2210, 766, 6103, 4754, 4488, 4798, 6887, 6484, 768, 6708, 2259,
-    6843, 2260, 6922, 2261, 6973, 769, 7006, 2262, 7029, 2263, 7053, 2264, 6850, 4752,
-    3776, 1285, 6816, 682, 3145, 777, 2230, 3145, 2271, 2232, 3145, 2272, 2234, 3145,
-    2273, 2236, 3145, 778, 2237, 3145, 2274, 2239, 3145, 2275, 2241, 3145, 2276, 2243,
-    3526, 7135, 4115, 3294, 6282, 2277, 6652, 4664, 6549, 605, 2278, 3368, 2279, 3481,
-    2280, 3390, 2281, 3804, 5104, 2191, 3391, 2192, 3484, 2193, 3914, 1279, 4142, 2194,
-    4334, 2195, 4565, 2196, 632, 3125, 1280, 2197, 3125, 2198, 2199, 3125, 2200, 2201,
-    3125, 2202, 2203, 3125, 1281, 2204, 3125, 2205, 2206, 3125, 2207, 2208, 3125, 2209,
-    2210, 618, 6103, 3174, 2278, 3175, 2279, 3236, 2280, 3285, 2281, 3525, 4640, 2191,
-    3318, 2192, 3357, 2193, 3495, 1279, 3539, 2194, 3683, 2195, 3748, 2196, 6484, 1280,
-    6708, 2198, 6843, 2200, 6922, 2202, 6973, 1281, 7006, 2205, 7029, 2207, 7053, 2209,
-    6850, 2282, 3370, 2283, 3485, 2284, 3394, 2285, 3806, 5106, 2224, 3395, 2225, 3488,
-    2226, 3919, 1287, 4146, 2227, 4336, 2228, 4567, 2229, 682, 3126, 1288, 2230, 3126,
-    2231, 2232, 3126, 2233, 2234, 3126, 2235, 2236, 3126, 1289, 2237, 3126, 2238, 2239,
-    3126, 2240, 2241, 3126, 2242, 2243, 3470, 7135, 4115, 3245, 6282, 2286, 6652, 4551,
-    6549, 605, 2278, 3368, 2279, 3481, 2280, 3390, 2281, 3804, 1277, 6815, 632, 3144,
-    768, 2197, 3144, 2259, 2199, 3144, 2260, 2201, 3144, 2261, 2203, 3144, 769, 2204,
-    3144, 2262, 2206, 3144, 2263, 2208, 3144, 2264, 2210, 766, 6103, 3174, 2278, 3175,
-    2279, 3236, 2280, 3285, 2281, 4488, 4798, 6887, 6484, 768, 6708, 2259, 6843, 2260,
-    6922, 2261, 6973, 769, 7006, 2262, 7029, 2263, 7053, 2264, 6850, 2282, 3370, 2283,
-    3485, 2284, 3394, 2285, 3806, 1285, 6816, 682, 3145, 777, 2230, 3145, 2271, 2232,
-    3145, 2272, 2234, 3145, 2273, 2236, 3145, 778, 2237, 3145, 2274, 2239, 3145, 2275,
-    2241, 3145, 2276, 2243, 3526, 7135, 4115, 3244, 6170, 2288, 6776, 4630, 2189, 3389,
-    609, 3482, 2295, 3913, 611, 4184, 2297, 4353, 613, 4572, 2300, 4738, 810, 4792,
-    2303, 4817, 2305, 4833, 2307, 4844, 811, 4852, 2310, 4857, 2312, 4865, 2314, 4534,
-    6611, 2318, 3391, 2319, 3484, 2320, 3775, 3703, 3528, 2189, 3236, 609, 3285, 2295,
-    3423, 611, 3789, 2297, 3816, 613, 4124, 2300, 4323, 810, 4558, 2303, 4701, 2305,
-    4768, 2307, 4804, 811, 4824, 2310, 4839, 2312, 4849, 2314, 6319, 2318, 3318, 2319,
-    3357, 2320, 6720, 3469, 2222, 3393, 659, 3486, 2334, 3918, 661, 4185, 2336, 4355,
-    663, 4574, 2339, 4740, 2341, 4794, 2343, 4819, 2345, 4835, 2347, 4846, 2349, 4854,
-    2351, 4859, 2353, 4867, 2355, 4536, 6612, 2359, 3395, 2360, 3488, 2361, 4489, 6774,
-    4115, 3293, 6170, 2362, 6776, 4630, 2189, 3389, 609, 3482, 2295, 3913, 611, 4184,
-    2297, 4353, 613, 4572, 2300, 4738, 810, 4792, 2303, 4817, 2305, 4833, 2307, 4844,
-    811, 4852, 2310, 4857, 2312, 4865, 2314, 4534, 2316, 3529, 2254, 3483, 767, 3392,
-    2257, 3805, 3703, 3528, 2189, 3236, 609, 3285, 2295, 3423, 611, 3789, 2297, 3816,
-    613, 4124, 2300, 4323, 810, 4558, 2303, 4701, 2305, 4768, 2307, 4804, 811, 4824,
-    2310, 4839, 2312, 4849, 2314, 4648, 2254, 3318, 767, 3357, 2257, 6720, 3469, 2222,
-    3393, 659, 3486, 2334, 3918, 661, 4185, 2336, 4355, 663, 4574, 2339, 4740, 2341,
-    4794, 2343, 4819, 2345, 4835, 2347, 4846, 2349, 4854, 2351, 4859, 2353, 4867, 2355,
-    4536, 2357, 3522, 2266, 3487, 776, 3396, 2269, 4632, 6774, 4115, 3294, 6170, 2363,
-    6776, 4979, 3368, 2364, 3481, 2365, 3390, 2366, 4140, 871, 4060, 2367, 4571, 2368,
-    4354, 2369, 4791, 872, 4739, 2370, 4832, 2371, 4818, 2372, 4851, 873, 4845, 2373,
-    4864, 2374, 4858, 2375, 4647, 6611, 2318, 3391, 2319, 3484, 2320, 3775, 3703, 3174,
-    869, 3175, 2364, 3236, 2365, 3285, 2366, 3423, 871, 3789, 2367, 3816, 2368, 4124,
-    2369, 4323, 872, 4558, 2370, 4701, 2371, 4768, 2372, 4804, 873, 4824, 2373, 4839,
-    2374, 4849, 2375, 6319, 2318, 3318, 2319, 3357, 2320, 6720, 2376, 3370, 2377, 3485,
-    2378, 3394, 2379, 4144, 2380, 4061, 2381, 4573, 2382, 4356, 2383, 4793, 2384, 4741,
-    2385, 4834, 2386, 4820, 2387, 4853, 2388, 4847, 2389, 4866, 2390, 4860, 2391, 4649,
-    6612, 2359, 3395, 2360, 3488, 2361, 4489, 6774, 4115, 3245, 6170, 2392, 6776, 4979,
-    3368, 2364, 3481, 2365, 3390, 2366, 4140, 871, 4060, 2367, 4571, 2368, 4354, 2369,
-    4791, 872, 4739, 2370, 4832, 2371, 4818, 2372, 4851, 873, 4845, 2373, 4864, 2374,
-    4858, 2375, 4647, 2316, 3529, 2254, 3483, 767, 3392, 2257, 3805, 3703, 3174, 869,
-    3175, 2364, 3236, 2365, 3285, 2366, 3423, 871, 3789, 2367, 3816, 2368, 4124, 2369,
-    4323, 872, 4558, 2370, 4701, 2371, 4768, 2372, 4804, 873, 4824, 2373, 4839, 2374,
-    4849, 2375, 4648, 2254, 3318, 767, 3357, 2257, 6720, 2376, 3370, 2377, 3485, 2378,
-    3394, 2379, 4144, 2380, 4061, 2381, 4573, 2382, 4356, 2383, 4793, 2384, 4741, 2385,
-    4834, 2386, 4820, 2387, 4853, 2388, 4847, 2389, 4866, 2390, 4860, 2391, 4649, 2357,
-    3522, 2266, 3487, 776, 3396, 2269, 4632, 6774, 4837, 4869, 4023, 2393, 5538, 2051,
-    5110, 6781, 5547, 6759, 4495, 2396, 5864, 2051, 4507, 6250, 6108, 3434, 4837, 3786,
-    5057, 2397, 5538, 2071, 5670, 6781, 5547, 6759, 4636, 2398, 5864, 2071, 4641, 6250,
-    6407, 3434, 6469, 4821, 6829, 2399, 5864, 2071, 4641, 6250, 6407, 3629, 6469, 4821,
-    6692, 2400, 5864, 2051, 4507, 6250, 6108, 3629, 4837, 4548, 5057, 2401, 5538, 2071,
-    5670, 6781, 5883, 4837, 6691, 4023, 2402, 5538, 2051, 5110, 6781, 5883, 3651, 6826,
-    2403, 3827, 4546, 5120, 2404, 1468, 2172, 5836, 3651, 6961, 2405, 3827, 4546, 5672,
-    2171, 1468, 2172, 5836, 3651, 6909, 2406, 3827, 4659, 5120, 2404, 1468, 2176, 5836,
-    3651, 6689, 2407, 3827, 4659, 5672, 2171, 1468, 2176, 5836, 3793, 6907, 2408, 3827,
-    4756, 5889, 5694, 2166, 5845, 2166, 5534, 3793, 6690, 2409, 3827, 4756, 6249, 5695,
-    2172, 5886, 3793, 6828, 2410, 3827, 4745, 5889, 5694, 2174, 5845, 2174, 5534, 3793,
-    6960, 2411, 3827, 4745, 6249, 5695, 2176, 5886, 7071, 3244, 6717, 2420, 7008, 4224,
-    5268, 4953, 5269, 5270, 3730, 4524, 2438, 2439, 6822, 5472, 6904, 5794, 6932, 3593,
-    6793, 7071, 3293, 6717, 2513, 7008, 4107, 2514, 2515, 5887, 2516, 2517, 2518, 2519,
-    2520, 2521, 2522, 2523, 2524, 2525, 2526, 2527, 2528, 2529, 2530, 2531, 2532, 2533,
-    2534, 2535, 2536, 2537, 2538, 2539, 2540, 2541, 2542, 2543, 2544, 2545, 2546, 2547,
-    542, 6795, 5269, 5270, 3730, 4524, 2438, 2439, 6822, 5472, 6904, 5794, 6932, 3593,
-    6793, 7071, 3294, 6717, 2548, 7008, 4224, 5268, 4953, 5269, 5708, 4525, 2550, 2551,
-    6822, 5804, 6904, 5482, 6932, 3697, 6793, 7071, 3245, 6717, 2552, 7008, 4107, 2514,
-    2515, 5887, 2516, 2517, 2518, 2519, 2520, 2521, 2522, 2523, 2524, 2525, 2526, 2527,
-    2528, 2529, 2530, 2531, 2532, 2533, 2534, 2535, 2536, 2537, 2538, 2539, 2540, 2541,
-    2542, 2543, 2544, 2545, 2546, 2547, 542, 6795, 5269, 5708, 4525, 2550, 2551, 6822,
-    5804, 6904, 5482, 6932, 3697, 6793, 5871, 6685, 2555, 7033, 74, 2565, 5268, 2566,
-    394, 2567, 2568, 3585, 5598, 5270, 5489, 6851, 432, 4929, 3163, 5475, 3163, 6930,
-    4963, 3796, 5447, 3796, 3163, 6981, 4963, 3794, 5447, 3794, 3163, 6805, 5871, 6905,
-    2616, 7033, 495, 2617, 2515, 2618, 2619, 2620, 2621, 3733, 2622, 2623, 2624, 2625,
-    2626, 2627, 2628, 2629, 2630, 2631, 2632, 2633, 2634, 2635, 2636, 2637, 2638, 96,
-    2639, 3734, 3279, 5598, 5270, 5489, 6851, 432, 4929, 3163, 5475, 3163, 6930, 4963,
-    3796, 5447, 3796, 3163, 6981, 4963, 3794, 5447, 3794, 3163, 6805, 5871, 6958, 2640,
-    7033, 74, 2565, 5268, 2566, 394, 2567, 2568, 3585, 5598, 5708, 4113, 6851, 566,
-    4929, 3197, 5475, 3197, 6930, 5605, 3796, 5758, 3796, 3197, 6981, 5605, 3794, 5758,
-    3794, 3197, 6805, 5871, 6824, 2641, 7033, 495, 2617, 2515, 2618, 2619, 2620, 2621,
-    3733, 2622, 2623, 2624, 2625, 2626, 2627, 2628, 2629, 2630, 2631, 2632, 2633, 2634,
-    2635, 2636, 2637, 2638, 96, 2639, 3734, 3279, 5598, 5708, 4113, 6851, 566, 4929,
-    3197, 5475, 3197, 6930, 5605, 3796, 5758, 3796, 3197, 6981, 5605, 3794, 5758, 3794,
-    3197, 6805, 6243, 4544, 2642, 7055, 2645, 4446, 2646, 2647, 2648, 2649, 4750, 6929,
-    2651, 6744, 2657, 6003, 6863, 1794, 6993, 6243, 4658, 2718, 7055, 2719, 3801, 4668,
-    6929, 2651, 6744, 2657, 6003, 6863, 1794, 6993, 6243, 4544, 2642, 7055, 2645, 4446,
-    2646, 2647, 2648, 2649, 4750, 6929, 2720, 6744, 2721, 6026, 6863, 1934, 6993, 6243,
-    4658, 2718, 7055, 2719, 3801, 4668, 6929, 2720, 6744, 2721, 6026, 6863, 1934, 6993,
-    4238, 6688, 2724, 7168, 4757, 4688, 5471, 3740, 6069, 5342, 6220, 5342, 5485, 4238,
-    6908, 2763, 7168, 4757, 4689, 5471, 3298, 6070, 5345, 6680, 4238, 6962, 2776, 7168,
-    4744, 4688, 5471, 3740, 6069, 5723, 6220, 5723, 5485, 4238, 6827, 2778, 7168, 4744,
-    4689, 5471, 3298, 6070, 5724, 6680, 5457, 6826, 2780, 4186, 4546, 1465, 5350, 2782,
-    2783, 5345, 6641, 5457, 6961, 2785, 4186, 4546, 1470, 5350, 2764, 2783, 5345, 6641,
-    5457, 6909, 2786, 4186, 4659, 1465, 5350, 2782, 2783, 5724, 6641, 5457, 6689, 2787,
-    4186, 4659, 1470, 5350, 2764, 2783, 5724, 6641, 6825, 6073, 2790, 6421, 4549, 6207,
-    6934, 6611, 2803, 3391, 2318, 3484, 2804, 3914, 2319, 4142, 2805, 4334, 2320, 4565,
-    2806, 4487, 6949, 6319, 2803, 3318, 2318, 3357, 2804, 3495, 2319, 3539, 2805, 3683,
-    2320, 3748, 2806, 3604, 6951, 6612, 2813, 3395, 2359, 3488, 2814, 3919, 2360, 4146,
-    2815, 4336, 2361, 4567, 2816, 4633, 7187, 6959, 6073, 2862, 6421, 4662, 6207, 6934,
-    2316, 6815, 4631, 6949, 5551, 6887, 3604, 6951, 2357, 6816, 4490, 7187, 6906, 6073,
-    2863, 6421, 4664, 6207, 6955, 6611, 2803, 3391, 2318, 3484, 2804, 3914, 2319, 4142,
-    2805, 4334, 2320, 4565, 2806, 4487, 6995, 6319, 2803, 3318, 2318, 3357, 2804, 3495,
-    2319, 3539, 2805, 3683, 2320, 3748, 2806, 4545, 6948, 6612, 2813, 3395, 2359, 3488,
-    2814, 3919, 2360, 4146, 2815, 4336, 2361, 4567, 2816, 4633, 7187, 6687, 6073, 2888,
-    6421, 4551, 6207, 6955, 2316, 6815, 4631, 6995, 5551, 6887, 4545, 6948, 2357, 6816,
-    4490, 7187, 6825, 6461, 2894, 6794, 592, 3523, 6663, 4637, 2911, 3389, 1076, 3482,
-    2912, 3913, 1077, 4184, 2913, 4353, 1078, 4572, 2914, 2301, 3386, 2915, 4737, 1279,
-    620, 618, 6236, 4651, 2911, 3236, 1076, 3285, 2912, 3423, 1077, 3789, 2913, 3816,
-    1078, 4124, 2914, 5262, 5550, 4992, 4500, 2918, 3393, 1090, 3486, 2919, 3918, 1091,
-    4185, 2920, 4355, 1092, 4574, 2921, 2340, 3342, 2922, 4629, 1287, 670, 668, 7188,
-    6959, 6461, 2971, 6794, 592, 3553, 6663, 4637, 2911, 3389, 1076, 3482, 2912, 3913,
-    1077, 4184, 2913, 4353, 1078, 4572, 2914, 2301, 3386, 2915, 605, 4638, 2972, 620,
-    766, 6236, 4651, 2911, 3236, 1076, 3285, 2912, 3423, 1077, 3789, 2913, 3816, 1078,
-    4124, 2914, 5262, 4501, 2972, 4992, 4500, 2918, 3393, 1090, 3486, 2919, 3918, 1091,
-    4185, 2920, 4355, 1092, 4574, 2921, 2340, 3342, 2922, 74, 4502, 2973, 670, 775,
-    7188, 6906, 6461, 2974, 6794, 784, 3523, 6663, 4503, 2975, 3481, 1257, 3390, 2976,
-    4140, 1258, 4060, 2977, 4571, 1259, 4354, 2978, 2301, 3480, 2915, 4737, 1279, 620,
-    618, 6236, 4742, 2975, 3236, 1257, 3285, 2976, 3423, 1258, 3789, 2977, 3816, 1259,
-    4124, 2978, 5262, 5550, 4992, 4504, 2979, 3485, 1261, 3394, 2980, 4144, 1262, 4061,
-    2981, 4573, 1263, 4356, 2982, 2340, 3372, 2922, 4629, 1287, 670, 668, 7188, 6687,
-    6461, 2983, 6794, 784, 3553, 6663, 4503, 2975, 3481, 1257, 3390, 2976, 4140, 1258,
-    4060, 2977, 4571, 1259, 4354, 2978, 2301, 3480, 2915, 605, 4638, 2972, 620, 766,
-    6236, 4742, 2975, 3236, 1257, 3285, 2976, 3423, 1258, 3789, 2977, 3816, 1259, 4124,
-    2978, 5262, 4501, 2972, 4992, 4504, 2979, 3485, 1261, 3394, 2980, 4144, 1262, 4061,
-    2981, 4573, 1263, 4356, 2982, 2340, 3372, 2922, 74, 4502, 2973, 670, 775, 7188,
-    6825, 6615, 2986, 6468, 4549, 6460, 6934, 2993, 605, 2994, 3339, 2995, 3391, 2996,
-    3484, 2997, 3775, 6949, 4535, 2994, 3207, 2995, 3318, 2996, 3357, 2997, 4993, 6951,
-    2998, 74, 2999, 3343, 3000, 3395, 3001, 3488, 3002, 4489, 7037, 6959, 6615, 3025,
-    6468, 4662, 6460, 6934, 2993, 4755, 3805, 6949, 5551, 4993, 6951, 2998, 4796, 4632,
-    7037, 6906, 6615, 3026, 6468, 4664, 6460, 6955, 2993, 605, 2994, 3339, 2995, 3391,
-    2996, 3484, 2997, 3775, 6995, 4535, 2994, 3207, 2995, 3318, 2996, 3357, 2997, 4993,
-    3946, 6948, 2998, 74, 2999, 3343, 3000, 3395, 3001, 3488, 3002, 4489, 7037, 6687,
-    6615, 3027, 6468, 4551, 6460, 6955, 2993, 4755, 3805, 6995, 5551, 4993, 3946, 6948,
-    2998, 4796, 4632, 7037, 6550, 4869, 5421, 3033, 6315, 3038, 1343, 6866, 3434, 7149,
-    3807, 4495, 3063, 5865, 3038, 4507, 6464, 3973, 6758, 4537, 6664, 3434, 6550, 6686,
-    5421, 3088, 6315, 3089, 1391, 6866, 3434, 7149, 3807, 4636, 3090, 5865, 3089, 4641,
-    6464, 4294, 6758, 3091, 1374, 6664, 3434, 7149, 6829, 3092, 5865, 3089, 4641, 6464,
-    4294, 6758, 3091, 1374, 6664, 3629, 7149, 6692, 3093, 5865, 3038, 4507, 6464, 3973,
-    6758, 4537, 6664, 3629, 6550, 4548, 1014, 5421, 3094, 6315, 3089, 1391, 6866, 3629,
-    6550, 6691, 5421, 3095, 6315, 3038, 1343, 6866, 3629, 4238, 6907, 3096, 4186, 4756,
-    4693, 3521, 4538, 6069, 5342, 6220, 5342, 5485, 4238, 6690, 3097, 4186, 4756, 4691,
-    3521, 3398, 6070, 5345, 6680, 4238, 6828, 3098, 4186, 4745, 4693, 3521, 4538, 6069,
-    5723, 6220, 5723, 5485, 4238, 6960, 3099, 4186, 4745, 4691, 3521, 3398, 6070, 5724,
-    6680,
+    7152, 3384, 18, 6390, 24, 3482, 29, 3483, 3112, 4556, 38, 5862, 44, 4762,
+    6966, 7152, 3384, 18, 6390, 24, 3482, 29, 3483, 3112, 4670, 117, 6118, 6966,
+    7152, 3372, 143, 6390, 41, 144, 145, 4259, 149, 3146, 150, 151, 3341, 4556,
+    38, 5862, 44, 4762, 6966, 7152, 3372, 143, 6390, 41, 144, 145, 4259, 149,
+    3146, 150, 151, 3341, 4670, 117, 6118, 6966, 6647, 5823, 164, 4331, 41, 6648,
+    6883, 6647, 5500, 282, 4331, 4457, 6567, 6883, 6569, 5823, 164, 4331, 41, 6648,
+    6883, 6569, 5500, 282, 4331, 4457, 6567, 6883, 6647, 4556, 321, 5862, 4462, 4762,
+    6963, 6647, 4670, 351, 6118, 6963, 6569, 4556, 321, 5862, 4462, 4762, 6963, 6569,
+    4670, 351, 6118, 6963, 5910, 6697, 357, 6687, 4236, 391, 392, 4959, 6145, 402,
+    5492, 6404, 5475, 6638, 5801, 6761, 3598, 6326, 5910, 6915, 494, 6687, 4567, 497,
+    5894, 4850, 6803, 6145, 402, 5492, 6404, 5475, 6638, 5801, 6761, 3598, 6326, 5910,
+    6967, 560, 6687, 4236, 391, 392, 4959, 6145, 561, 3740, 4123, 6404, 5811, 6638,
+    5485, 6761, 3702, 6326, 5910, 6835, 567, 6687, 4567, 497, 5894, 4850, 6803, 6145,
+    561, 3740, 4123, 6404, 5811, 6638, 5485, 6761, 3702, 6326, 7206, 3249, 4288, 577,
+    5503, 4561, 6640, 6912, 6893, 6821, 6657, 6828, 6429, 7206, 3298, 4288, 764, 5503,
+    4674, 6640, 6787, 6893, 6752, 6657, 6574, 6429, 7206, 3299, 4288, 784, 5503, 4676,
+    6564, 6912, 6743, 6821, 6422, 6828, 6429, 7206, 3250, 4288, 796, 5503, 4563, 6564,
+    6787, 6743, 6752, 6422, 6574, 6429, 4243, 3249, 5649, 799, 6827, 606, 607, 4874,
+    612, 4874, 812, 4874, 813, 3957, 4886, 4498, 5568, 622, 5568, 626, 5568, 630,
+    3958, 6793, 4243, 3298, 5649, 868, 6827, 606, 607, 4874, 612, 4874, 812, 4874,
+    813, 3957, 4886, 3223, 6480, 769, 6480, 771, 6480, 773, 4174, 6793, 4243, 3299,
+    5649, 870, 6827, 4985, 6124, 873, 6124, 874, 6124, 875, 4173, 4886, 4498, 5568,
+    622, 5568, 626, 5568, 630, 3958, 6793, 4243, 3250, 5649, 876, 6827, 4985, 6124,
+    873, 6124, 874, 6124, 875, 4173, 4886, 3223, 6480, 769, 6480, 771, 6480, 773,
+    4174, 6793, 4848, 4875, 890, 891, 892, 5971, 7032, 898, 5047, 902, 903, 904,
+    905, 906, 5788, 910, 911, 912, 5973, 917, 5052, 4508, 3540, 923, 5055, 5056,
+    5975, 5499, 4508, 3146, 5055, 5059, 5975, 5821, 4508, 3128, 5976, 5061, 948, 4565,
+    949, 3494, 5654, 951, 4565, 952, 3494, 6157, 954, 4565, 955, 3494, 5062, 6994,
+    889, 962, 963, 964, 5971, 3, 965, 966, 967, 5047, 902, 903, 904, 905,
+    906, 3506, 4509, 3819, 5655, 976, 3981, 979, 3626, 6920, 3146, 979, 3627, 6920,
+    3725, 995, 996, 997, 998, 999, 1000, 1001, 3137, 5063, 3441, 4106, 3503, 3982,
+    5061, 1011, 1012, 4566, 949, 3982, 5654, 1013, 1014, 4566, 952, 3982, 6157, 1015,
+    1016, 4566, 955, 3982, 5062, 4848, 6698, 890, 891, 1018, 5971, 7032, 898, 5047,
+    1019, 1020, 1021, 1022, 1023, 5788, 910, 911, 912, 5973, 917, 5052, 4508, 3540,
+    923, 5055, 5056, 5975, 5499, 4508, 3146, 5055, 5059, 5975, 5821, 4508, 3128, 5976,
+    5061, 948, 4565, 949, 3494, 5654, 951, 4565, 952, 3494, 6157, 954, 4565, 955,
+    3494, 5062, 6994, 1017, 962, 963, 1024, 5971, 3, 965, 966, 967, 5047, 1019,
+    1020, 1021, 1022, 1023, 3506, 4509, 3819, 5655, 976, 4307, 979, 3626, 6920, 3146,
+    979, 3627, 4510, 983, 1029, 1030, 985, 1031, 1032, 987, 1033, 1034, 989, 3725,
+    995, 996, 997, 998, 999, 1000, 1001, 3137, 5063, 3441, 4106, 3503, 3982, 5061,
+    1011, 1012, 4566, 949, 3982, 5654, 1013, 1014, 4566, 952, 3982, 6157, 1015, 1016,
+    4566, 955, 3982, 5062, 6252, 3249, 5510, 1040, 7196, 6663, 6677, 5863, 6744, 6672,
+    6599, 6801, 7146, 6252, 3298, 5510, 1249, 7196, 6663, 6660, 5863, 6744, 6762, 6599,
+    6662, 7146, 6252, 3299, 5510, 1258, 7196, 6681, 6677, 5863, 6873, 6672, 6799, 6801,
+    7146, 6252, 3250, 5510, 1267, 7196, 6681, 6660, 5863, 6873, 6762, 6799, 6662, 7146,
+    4243, 3249, 5991, 1270, 6634, 4561, 6320, 4642, 610, 611, 3391, 5111, 1282, 3396,
+    1283, 3489, 1284, 3781, 5791, 4555, 641, 3251, 5554, 3323, 1283, 3362, 1284, 6527,
+    4552, 661, 3347, 5113, 1290, 3400, 1291, 3493, 1292, 4501, 7207, 4243, 3298, 5991,
+    1330, 6634, 4674, 6320, 4642, 610, 611, 3391, 1280, 4809, 3811, 5791, 4555, 641,
+    3537, 4807, 6527, 4552, 661, 3347, 1288, 4765, 4644, 7207, 4243, 3299, 5991, 1331,
+    6634, 4676, 6320, 606, 1332, 3373, 1333, 611, 3485, 5111, 1282, 3396, 1283, 3489,
+    1284, 3781, 5791, 3179, 1332, 3180, 1333, 641, 3251, 5554, 3323, 1283, 3362, 1284,
+    6527, 1334, 3375, 1335, 661, 3377, 5113, 1290, 3400, 1291, 3493, 1292, 4501, 7207,
+    4243, 3250, 5991, 1336, 6634, 4563, 6320, 606, 1332, 3373, 1333, 611, 3485, 1280,
+    4809, 3811, 5791, 3179, 1332, 3180, 1333, 641, 3537, 4807, 6527, 1334, 3375, 1335,
+    661, 3377, 1288, 4765, 4644, 7207, 4848, 4875, 4031, 1339, 5870, 902, 5117, 6575,
+    5551, 6994, 4507, 1369, 5541, 902, 4519, 6419, 6113, 3439, 4848, 3792, 5064, 1394,
+    5870, 1019, 5679, 6575, 5551, 6994, 4648, 1396, 5541, 1019, 4653, 6419, 6417, 3439,
+    6921, 4861, 6840, 1398, 5541, 1019, 4653, 6419, 6417, 3635, 6921, 4861, 6704, 1400,
+    5541, 902, 4519, 6419, 6113, 3635, 4848, 4560, 5064, 1401, 5870, 1019, 5679, 6575,
+    5890, 4848, 6703, 4031, 1402, 5870, 902, 5117, 6575, 5890, 4336, 6700, 1407, 5578,
+    6705, 6260, 5124, 1430, 6245, 1430, 5866, 4336, 6918, 1439, 5578, 6705, 5895, 5125,
+    1447, 5552, 4336, 6971, 1456, 5578, 6479, 6260, 5124, 1461, 6245, 1461, 5866, 4336,
+    6838, 1462, 5578, 6479, 5895, 5125, 1463, 5552, 3659, 6837, 1465, 4137, 4558, 5127,
+    1471, 1472, 1447, 5519, 3659, 6970, 1473, 4137, 4558, 5681, 1445, 1472, 1447, 5519,
+    3659, 6919, 1475, 4137, 4671, 5127, 1471, 1472, 1463, 5519, 3659, 6701, 1477, 4137,
+    4671, 5681, 1445, 1472, 1463, 5519, 4336, 6917, 1479, 4137, 4768, 5896, 5124, 1430,
+    6245, 1430, 5866, 4336, 6702, 1489, 4137, 4768, 6261, 5125, 1447, 5552, 4336, 6839,
+    1493, 4137, 4757, 5896, 5124, 1461, 6245, 1461, 5866, 4336, 6969, 1497, 4137, 4757,
+    6261, 5125, 1463, 5552, 6600, 6697, 1507, 6987, 74, 1518, 4481, 1520, 394, 1521,
+    1522, 3590, 5945, 4534, 6796, 4045, 6806, 4045, 6834, 4045, 6904, 4045, 6766, 6600,
+    6915, 1600, 6987, 495, 1601, 1602, 1603, 1604, 1605, 1606, 1607, 1608, 1609, 1610,
+    1611, 1612, 1613, 1614, 1615, 1616, 1617, 1618, 3738, 1619, 1620, 1621, 1622, 1623,
+    1624, 1625, 1626, 1627, 1628, 1629, 1630, 1631, 1632, 1633, 1634, 1635, 1636, 1637,
+    1638, 1639, 1640, 1641, 1642, 1643, 1644, 1645, 1646, 1647, 1648, 1649, 1650, 1651,
+    1652, 1653, 1654, 1655, 1656, 1657, 1658, 1659, 1660, 1661, 1662, 1663, 1664, 1665,
+    1666, 1667, 1668, 1669, 1670, 1671, 1672, 1673, 1674, 1675, 1676, 1677, 1678, 1679,
+    1680, 1681, 1682, 1683, 1684, 1685, 1686, 1687, 1688, 1689, 1690, 1691, 1692, 1693,
+    1694, 1695, 1696, 1697, 1698, 1699, 1700, 1701, 1702, 1703, 1704, 1705, 1706, 1707,
+    1708, 1709, 1710, 1711, 1712, 1713, 1714, 1715, 96, 1716, 3828, 1717, 1718, 1719,
+    1720, 1721, 1722, 1723, 1724, 3284, 5945, 4534, 6796, 4045, 6806, 4045, 6834, 4045,
+    6904, 4045, 6766, 6600, 6967, 1725, 6987, 74, 1518, 4481, 1520, 394, 1521, 1522,
+    3590, 5945, 4535, 6796, 4191, 6806, 4191, 6834, 4191, 6904, 4191, 6766, 6600, 6835,
+    1727, 6987, 495, 1601, 1602, 1603, 1604, 1605, 1606, 1607, 1608, 1609, 1610, 1611,
+    1612, 1613, 1614, 1615, 1616, 1617, 1618, 3738, 1619, 1620, 1621, 1622, 1623, 1624,
+    1625, 1626, 1627, 1628, 1629, 1630, 1631, 1632, 1633, 1634, 1635, 1636, 1637, 1638,
+    1639, 1640, 1641, 1642, 1643, 1644, 1645, 1646, 1647, 1648, 1649, 1650, 1651, 1652,
+    1653, 1654, 1655, 1656, 1657, 1658, 1659, 1660, 1661, 1662, 1663, 1664, 1665, 1666,
+    1667, 1668, 1669, 1670, 1671, 1672, 1673, 1674, 1675, 1676, 1677, 1678, 1679, 1680,
+    1681, 1682, 1683, 1684, 1685, 1686, 1687, 1688, 1689, 1690, 1691, 1692, 1693, 1694,
+    1695, 1696, 1697, 1698, 1699, 1700, 1701, 1702, 1703, 1704, 1705, 1706, 1707, 1708,
+    1709, 1710, 1711, 1712, 1713, 1714, 1715, 96, 1716, 3828, 1717, 1718, 1719, 1720,
+    1721, 1722, 1723, 1724, 3284, 5945, 4535, 6796, 4191, 6806, 4191, 6834, 4191, 6904,
+    4191, 6766, 6733, 3372, 1730, 6310, 1733, 1734, 1735, 44, 1736, 1737, 3146, 1738,
+    1739, 3341, 6860, 1743, 6763, 1753, 6010, 1757, 1758, 1759, 1760, 1761, 6905, 1798,
+    7091, 6733, 3384, 1893, 6310, 5217, 4812, 1895, 1896, 1897, 1898, 1899, 1900, 1901,
+    1902, 1903, 1904, 1905, 1906, 1907, 1908, 1909, 1910, 1911, 4834, 1912, 1913, 1914,
+    1915, 1916, 1917, 1918, 1919, 1920, 1921, 1922, 1923, 1924, 1925, 1926, 1927, 3112,
+    6860, 1743, 6763, 1753, 6010, 1757, 1758, 1759, 1760, 1761, 6905, 1798, 7091, 6733,
+    3372, 1730, 6310, 1733, 1734, 1735, 44, 1736, 1737, 3146, 1738, 1739, 3341, 6860,
+    1928, 6763, 1929, 6033, 1933, 1934, 1935, 1936, 1937, 6905, 1938, 7091, 6733, 3384,
+    1893, 6310, 5217, 4812, 1895, 1896, 1897, 1898, 1899, 1900, 1901, 1902, 1903, 1904,
+    1905, 1906, 1907, 1908, 1909, 1910, 1911, 4834, 1912, 1913, 1914, 1915, 1916, 1917,
+    1918, 1919, 1920, 1921, 1922, 1923, 1924, 1925, 1926, 1927, 3112, 6860, 1928, 6763,
+    1929, 6033, 1933, 1934, 1935, 1936, 1937, 6905, 1938, 7091, 7082, 3384, 1943, 3752,
+    1894, 4763, 5823, 1944, 4331, 1733, 6648, 6956, 7082, 3384, 1943, 3752, 1894, 4763,
+    5500, 1954, 4331, 5217, 6567, 6956, 7082, 3372, 1955, 3752, 1733, 4774, 5823, 1944,
+    4331, 1733, 6648, 6956, 7082, 3372, 1955, 3752, 1733, 4774, 5500, 1954, 4331, 5217,
+    6567, 6956, 4793, 3249, 4214, 1957, 6955, 6325, 6960, 4793, 3298, 4214, 2006, 6955,
+    6831, 6960, 4793, 3299, 4214, 2016, 6955, 6325, 6882, 4793, 3250, 4214, 2019, 6955,
+    6831, 6882, 4793, 3249, 4214, 2020, 6798, 6325, 6960, 4793, 3298, 4214, 2027, 6798,
+    6831, 6960, 4793, 3299, 4214, 2028, 6798, 6325, 6882, 4793, 3250, 4214, 2029, 6798,
+    6831, 6882, 7202, 3249, 4288, 2034, 5853, 4561, 6640, 6912, 6893, 6821, 6657, 6828,
+    6643, 7202, 3298, 4288, 2040, 5853, 4674, 6640, 6787, 6893, 6752, 6657, 6574, 6643,
+    7202, 3299, 4288, 2041, 5853, 4676, 6564, 6912, 6743, 6821, 6422, 6828, 6643, 7202,
+    3250, 4288, 2042, 5853, 4563, 6564, 6787, 6743, 6752, 6422, 6574, 6643, 4849, 4875,
+    2050, 891, 2051, 6362, 7032, 5972, 2055, 906, 5788, 5973, 2056, 5052, 3697, 2057,
+    5241, 5056, 2060, 2061, 5995, 5499, 3532, 5241, 5059, 2065, 2066, 5995, 5821, 3477,
+    5976, 3439, 6945, 889, 2050, 963, 2067, 6362, 3, 2068, 966, 5972, 2055, 906,
+    3506, 4707, 1373, 5655, 2073, 3981, 979, 3826, 979, 3816, 3472, 3827, 1385, 3478,
+    5063, 3536, 3378, 3559, 3791, 3439, 4849, 6698, 2050, 891, 2074, 6362, 7032, 5972,
+    2075, 1023, 5788, 5973, 2056, 5052, 3697, 2057, 5241, 5056, 2060, 2061, 5995, 5499,
+    3532, 5241, 5059, 2065, 2066, 5995, 5821, 3477, 5976, 3439, 6945, 1017, 2050, 963,
+    2076, 6362, 3, 2068, 966, 5972, 2075, 1023, 3506, 4707, 1373, 5655, 2073, 4307,
+    979, 3826, 979, 3816, 4876, 3827, 1385, 3478, 5063, 3536, 3378, 3559, 3791, 3439,
+    5818, 3249, 6239, 2080, 7179, 6663, 6677, 5450, 6744, 6672, 6599, 6801, 7190, 5818,
+    3298, 6239, 2165, 7179, 6663, 6660, 5450, 6744, 6762, 6599, 6662, 7190, 5818, 3299,
+    6239, 2166, 7179, 6681, 6677, 5450, 6873, 6672, 6799, 6801, 7190, 5818, 3250, 6239,
+    2167, 7179, 6681, 6660, 5450, 6873, 6762, 6799, 6662, 7190, 3799, 6700, 2168, 6128,
+    6705, 6260, 5703, 2170, 5852, 2170, 5539, 3799, 6918, 2174, 6128, 6705, 5895, 5704,
+    2176, 5893, 3799, 6971, 2177, 6128, 6479, 6260, 5703, 2178, 5852, 2178, 5539, 3799,
+    6838, 2179, 6128, 6479, 5895, 5704, 2180, 5893, 4125, 3249, 6293, 2184, 6637, 4561,
+    6557, 4642, 4759, 3780, 5111, 2195, 3396, 2196, 3489, 2197, 3921, 1282, 4153, 2198,
+    4346, 2199, 4577, 2200, 633, 3130, 1283, 2201, 3130, 2202, 2203, 3130, 2204, 2205,
+    3130, 2206, 2207, 3130, 1284, 2208, 3130, 2209, 2210, 3130, 2211, 2212, 3130, 2213,
+    2214, 619, 6108, 4766, 3530, 4652, 2195, 3323, 2196, 3362, 2197, 3500, 1282, 3544,
+    2198, 3688, 2199, 3754, 2200, 6715, 1283, 6854, 2202, 6932, 2204, 6982, 2206, 7016,
+    1284, 7040, 2209, 7064, 2211, 7081, 2213, 6861, 4764, 3782, 5113, 2228, 3400, 2229,
+    3493, 2230, 3926, 1290, 4157, 2231, 4348, 2232, 4579, 2233, 683, 3131, 1291, 2234,
+    3131, 2235, 2236, 3131, 2237, 2238, 3131, 2239, 2240, 3131, 1292, 2241, 3131, 2242,
+    2243, 3131, 2244, 2245, 3131, 2246, 2247, 3475, 7170, 4125, 3298, 6293, 2256, 6637,
+    4674, 6557, 4642, 4759, 3780, 1280, 6823, 633, 3149, 769, 2201, 3149, 2263, 2203,
+    3149, 2264, 2205, 3149, 2265, 2207, 3149, 770, 2208, 3149, 2266, 2210, 3149, 2267,
+    2212, 3149, 2268, 2214, 767, 6108, 4766, 4500, 4810, 6897, 6715, 769, 6854, 2263,
+    6932, 2264, 6982, 2265, 7016, 770, 7040, 2266, 7064, 2267, 7081, 2268, 6861, 4764,
+    3782, 1288, 6824, 683, 3150, 778, 2234, 3150, 2275, 2236, 3150, 2276, 2238, 3150,
+    2277, 2240, 3150, 779, 2241, 3150, 2278, 2243, 3150, 2279, 2245, 3150, 2280, 2247,
+    3531, 7170, 4125, 3299, 6293, 2281, 6637, 4676, 6557, 606, 2282, 3373, 2283, 3486,
+    2284, 3395, 2285, 3810, 5111, 2195, 3396, 2196, 3489, 2197, 3921, 1282, 4153, 2198,
+    4346, 2199, 4577, 2200, 633, 3130, 1283, 2201, 3130, 2202, 2203, 3130, 2204, 2205,
+    3130, 2206, 2207, 3130, 1284, 2208, 3130, 2209, 2210, 3130, 2211, 2212, 3130, 2213,
+    2214, 619, 6108, 3179, 2282, 3180, 2283, 3241, 2284, 3290, 2285, 3530, 4652, 2195,
+    3323, 2196, 3362, 2197, 3500, 1282, 3544, 2198, 3688, 2199, 3754, 2200, 6715, 1283,
+    6854, 2202, 6932, 2204, 6982, 2206, 7016, 1284, 7040, 2209, 7064, 2211, 7081, 2213,
+    6861, 2286, 3375, 2287, 3490, 2288, 3399, 2289, 3812, 5113, 2228, 3400, 2229, 3493,
+    2230, 3926, 1290, 4157, 2231, 4348, 2232, 4579, 2233, 683, 3131, 1291, 2234, 3131,
+    2235, 2236, 3131, 2237, 2238, 3131, 2239, 2240, 3131, 1292, 2241, 3131, 2242, 2243,
+    3131, 2244, 2245, 3131, 2246, 2247, 3475, 7170, 4125, 3250, 6293, 2290, 6637, 4563,
+    6557, 606, 2282, 3373, 2283, 3486, 2284, 3395, 2285, 3810, 1280, 6823, 633, 3149,
+    769, 2201, 3149, 2263, 2203, 3149, 2264, 2205, 3149, 2265, 2207, 3149, 770, 2208,
+    3149, 2266, 2210, 3149, 2267, 2212, 3149, 2268, 2214, 767, 6108, 3179, 2282, 3180,
+    2283, 3241, 2284, 3290, 2285, 4500, 4810, 6897, 6715, 769, 6854, 2263, 6932, 2264,
+    6982, 2265, 7016, 770, 7040, 2266, 7064, 2267, 7081, 2268, 6861, 2286, 3375, 2287,
+    3490, 2288, 3399, 2289, 3812, 1288, 6824, 683, 3150, 778, 2234, 3150, 2275, 2236,
+    3150, 2276, 2238, 3150, 2277, 2240, 3150, 779, 2241, 3150, 2278, 2243, 3150, 2279,
+    2245, 3150, 2280, 2247, 3531, 7170, 4125, 3249, 6175, 2292, 6800, 4642, 2193, 3394,
+    610, 3487, 2299, 3920, 612, 4197, 2301, 4365, 614, 4584, 2304, 4750, 812, 4804,
+    2307, 4829, 2309, 4845, 2311, 4857, 813, 4866, 2314, 4870, 2316, 5565, 2318, 4546,
+    6617, 2322, 3396, 2323, 3489, 2324, 3781, 3708, 3533, 2193, 3241, 610, 3290, 2299,
+    3428, 612, 3795, 2301, 3822, 614, 4134, 2304, 4335, 812, 4570, 2307, 4713, 2309,
+    4780, 2311, 4816, 813, 4836, 2314, 4851, 2316, 4862, 2318, 6330, 2322, 3323, 2323,
+    3362, 2324, 6732, 3474, 2226, 3398, 660, 3491, 2338, 3925, 662, 4198, 2340, 4367,
+    664, 4586, 2343, 4752, 2345, 4806, 2347, 4831, 2349, 4847, 2351, 4859, 2353, 4868,
+    2355, 4872, 2357, 5567, 2359, 4548, 6618, 2363, 3400, 2364, 3493, 2365, 4501, 6784,
+    4125, 3298, 6175, 2366, 6800, 4642, 2193, 3394, 610, 3487, 2299, 3920, 612, 4197,
+    2301, 4365, 614, 4584, 2304, 4750, 812, 4804, 2307, 4829, 2309, 4845, 2311, 4857,
+    813, 4866, 2314, 4870, 2316, 5565, 2318, 4546, 2320, 3534, 2258, 3488, 768, 3397,
+    2261, 3811, 3708, 3533, 2193, 3241, 610, 3290, 2299, 3428, 612, 3795, 2301, 3822,
+    614, 4134, 2304, 4335, 812, 4570, 2307, 4713, 2309, 4780, 2311, 4816, 813, 4836,
+    2314, 4851, 2316, 4862, 2318, 4660, 2258, 3323, 768, 3362, 2261, 6732, 3474, 2226,
+    3398, 660, 3491, 2338, 3925, 662, 4198, 2340, 4367, 664, 4586, 2343, 4752, 2345,
+    4806, 2347, 4831, 2349, 4847, 2351, 4859, 2353, 4868, 2355, 4872, 2357, 5567, 2359,
+    4548, 2361, 3527, 2270, 3492, 777, 3401, 2273, 4644, 6784, 4125, 3299, 6175, 2367,
+    6800, 4985, 3373, 2368, 3486, 2369, 3395, 2370, 4151, 873, 4069, 2371, 4583, 2372,
+    4366, 2373, 4803, 874, 4751, 2374, 4844, 2375, 4830, 2376, 4865, 875, 4858, 2377,
+    5564, 2378, 4871, 2379, 4659, 6617, 2322, 3396, 2323, 3489, 2324, 3781, 3708, 3179,
+    871, 3180, 2368, 3241, 2369, 3290, 2370, 3428, 873, 3795, 2371, 3822, 2372, 4134,
+    2373, 4335, 874, 4570, 2374, 4713, 2375, 4780, 2376, 4816, 875, 4836, 2377, 4851,
+    2378, 4862, 2379, 6330, 2322, 3323, 2323, 3362, 2324, 6732, 2380, 3375, 2381, 3490,
+    2382, 3399, 2383, 4155, 2384, 4070, 2385, 4585, 2386, 4368, 2387, 4805, 2388, 4753,
+    2389, 4846, 2390, 4832, 2391, 4867, 2392, 4860, 2393, 5566, 2394, 4873, 2395, 4661,
+    6618, 2363, 3400, 2364, 3493, 2365, 4501, 6784, 4125, 3250, 6175, 2396, 6800, 4985,
+    3373, 2368, 3486, 2369, 3395, 2370, 4151, 873, 4069, 2371, 4583, 2372, 4366, 2373,
+    4803, 874, 4751, 2374, 4844, 2375, 4830, 2376, 4865, 875, 4858, 2377, 5564, 2378,
+    4871, 2379, 4659, 2320, 3534, 2258, 3488, 768, 3397, 2261, 3811, 3708, 3179, 871,
+    3180, 2368, 3241, 2369, 3290, 2370, 3428, 873, 3795, 2371, 3822, 2372, 4134, 2373,
+    4335, 874, 4570, 2374, 4713, 2375, 4780, 2376, 4816, 875, 4836, 2377, 4851, 2378,
+    4862, 2379, 4660, 2258, 3323, 768, 3362, 2261, 6732, 2380, 3375, 2381, 3490, 2382,
+    3399, 2383, 4155, 2384, 4070, 2385, 4585, 2386, 4368, 2387, 4805, 2388, 4753, 2389,
+    4846, 2390, 4832, 2391, 4867, 2392, 4860, 2393, 5566, 2394, 4873, 2395, 4661, 2361,
+    3527, 2270, 3492, 777, 3401, 2273, 4644, 6784, 4849, 4875, 4031, 2397, 5545, 2055,
+    5117, 6789, 5551, 6945, 4507, 2400, 5875, 2055, 4519, 6262, 6113, 3439, 4849, 3792,
+    5064, 2401, 5545, 2075, 5679, 6789, 5551, 6945, 4648, 2402, 5875, 2075, 4653, 6262,
+    6417, 3439, 6843, 4833, 6840, 2403, 5875, 2075, 4653, 6262, 6417, 3635, 6843, 4833,
+    6704, 2404, 5875, 2055, 4519, 6262, 6113, 3635, 4849, 4560, 5064, 2405, 5545, 2075,
+    5679, 6789, 5890, 4849, 6703, 4031, 2406, 5545, 2055, 5117, 6789, 5890, 3657, 6837,
+    2407, 3833, 4558, 5127, 2408, 1472, 2176, 5843, 3657, 6970, 2409, 3833, 4558, 5681,
+    2175, 1472, 2176, 5843, 3657, 6919, 2410, 3833, 4671, 5127, 2408, 1472, 2180, 5843,
+    3657, 6701, 2411, 3833, 4671, 5681, 2175, 1472, 2180, 5843, 3799, 6917, 2412, 3833,
+    4768, 5896, 5703, 2170, 5852, 2170, 5539, 3799, 6702, 2413, 3833, 4768, 6261, 5704,
+    2176, 5893, 3799, 6839, 2414, 3833, 4757, 5896, 5703, 2178, 5852, 2178, 5539, 3799,
+    6969, 2415, 3833, 4757, 6261, 5704, 2180, 5893, 7117, 3249, 6729, 2424, 7019, 4236,
+    5275, 4959, 5276, 5277, 3735, 4536, 2442, 2443, 6833, 5475, 6913, 5801, 6941, 3598,
+    6802, 7117, 3298, 6729, 2517, 7019, 4117, 2518, 2519, 5894, 2520, 2521, 2522, 2523,
+    2524, 2525, 2526, 2527, 2528, 2529, 2530, 2531, 2532, 2533, 2534, 2535, 2536, 2537,
+    2538, 2539, 2540, 2541, 2542, 2543, 2544, 2545, 2546, 2547, 2548, 2549, 2550, 2551,
+    542, 6803, 5276, 5277, 3735, 4536, 2442, 2443, 6833, 5475, 6913, 5801, 6941, 3598,
+    6802, 7117, 3299, 6729, 2552, 7019, 4236, 5275, 4959, 5276, 5715, 4537, 2554, 2555,
+    6833, 5811, 6913, 5485, 6941, 3702, 6802, 7117, 3250, 6729, 2556, 7019, 4117, 2518,
+    2519, 5894, 2520, 2521, 2522, 2523, 2524, 2525, 2526, 2527, 2528, 2529, 2530, 2531,
+    2532, 2533, 2534, 2535, 2536, 2537, 2538, 2539, 2540, 2541, 2542, 2543, 2544, 2545,
+    2546, 2547, 2548, 2549, 2550, 2551, 542, 6803, 5276, 5715, 4537, 2554, 2555, 6833,
+    5811, 6913, 5485, 6941, 3702, 6802, 5878, 6697, 2559, 7044, 74, 2569, 5275, 2570,
+    394, 2571, 2572, 3590, 5607, 5277, 5492, 6862, 432, 4935, 3168, 5478, 3168, 6939,
+    4969, 3802, 5451, 3802, 3168, 6989, 4969, 3800, 5451, 3800, 3168, 6813, 5878, 6915,
+    2620, 7044, 495, 2621, 2519, 2622, 2623, 2624, 2625, 3738, 2626, 2627, 2628, 2629,
+    2630, 2631, 2632, 2633, 2634, 2635, 2636, 2637, 2638, 2639, 2640, 2641, 2642, 96,
+    2643, 3739, 3284, 5607, 5277, 5492, 6862, 432, 4935, 3168, 5478, 3168, 6939, 4969,
+    3802, 5451, 3802, 3168, 6989, 4969, 3800, 5451, 3800, 3168, 6813, 5878, 6967, 2644,
+    7044, 74, 2569, 5275, 2570, 394, 2571, 2572, 3590, 5607, 5715, 4123, 6862, 566,
+    4935, 3202, 5478, 3202, 6939, 5614, 3802, 5765, 3802, 3202, 6989, 5614, 3800, 5765,
+    3800, 3202, 6813, 5878, 6835, 2645, 7044, 495, 2621, 2519, 2622, 2623, 2624, 2625,
+    3738, 2626, 2627, 2628, 2629, 2630, 2631, 2632, 2633, 2634, 2635, 2636, 2637, 2638,
+    2639, 2640, 2641, 2642, 96, 2643, 3739, 3284, 5607, 5715, 4123, 6862, 566, 4935,
+    3202, 5478, 3202, 6939, 5614, 3802, 5765, 3802, 3202, 6989, 5614, 3800, 5765, 3800,
+    3202, 6813, 6255, 4556, 2646, 7100, 2649, 4458, 2650, 2651, 2652, 2653, 4762, 6938,
+    2655, 6755, 2661, 6010, 6874, 1798, 7002, 6255, 4670, 2722, 7100, 2723, 3807, 4680,
+    6938, 2655, 6755, 2661, 6010, 6874, 1798, 7002, 6255, 4556, 2646, 7100, 2649, 4458,
+    2650, 2651, 2652, 2653, 4762, 6938, 2724, 6755, 2725, 6033, 6874, 1938, 7002, 6255,
+    4670, 2722, 7100, 2723, 3807, 4680, 6938, 2724, 6755, 2725, 6033, 6874, 1938, 7002,
+    4250, 6700, 2728, 6068, 6705, 4700, 5474, 3746, 6075, 5349, 6229, 5349, 5488, 4250,
+    6918, 2767, 6068, 6705, 4701, 5474, 3303, 6076, 5352, 6692, 4250, 6971, 2780, 6068,
+    6479, 4700, 5474, 3746, 6075, 5730, 6229, 5730, 5488, 4250, 6838, 2782, 6068, 6479,
+    4701, 5474, 3303, 6076, 5731, 6692, 5460, 6837, 2784, 4199, 4558, 1469, 5357, 2786,
+    2787, 5352, 6650, 5460, 6970, 2789, 4199, 4558, 1474, 5357, 2768, 2787, 5352, 6650,
+    5460, 6919, 2790, 4199, 4671, 1469, 5357, 2786, 2787, 5731, 6650, 5460, 6701, 2791,
+    4199, 4671, 1474, 5357, 2768, 2787, 5731, 6650, 6836, 6079, 2794, 6432, 4561, 6216,
+    7003, 6617, 2807, 3396, 2322, 3489, 2808, 3921, 2323, 4153, 2809, 4346, 2324, 4577,
+    2810, 4499, 6959, 6330, 2807, 3323, 2322, 3362, 2808, 3500, 2323, 3544, 2809, 3688,
+    2324, 3754, 2810, 3610, 6881, 6618, 2817, 3400, 2363, 3493, 2818, 3926, 2364, 4157,
+    2819, 4348, 2365, 4579, 2820, 4645, 7204, 6968, 6079, 2866, 6432, 4674, 6216, 7003,
+    2320, 6823, 4643, 6959, 5555, 6897, 3610, 6881, 2361, 6824, 4502, 7204, 6916, 6079,
+    2867, 6432, 4676, 6216, 6964, 6617, 2807, 3396, 2322, 3489, 2808, 3921, 2323, 4153,
+    2809, 4346, 2324, 4577, 2810, 4499, 7005, 6330, 2807, 3323, 2322, 3362, 2808, 3500,
+    2323, 3544, 2809, 3688, 2324, 3754, 2810, 4557, 6958, 6618, 2817, 3400, 2363, 3493,
+    2818, 3926, 2364, 4157, 2819, 4348, 2365, 4579, 2820, 4645, 7204, 6699, 6079, 2892,
+    6432, 4563, 6216, 6964, 2320, 6823, 4643, 7005, 5555, 6897, 4557, 6958, 2361, 6824,
+    4502, 7204, 6836, 6471, 2898, 6832, 593, 3528, 6674, 4649, 2915, 3394, 1079, 3487,
+    2916, 3920, 1080, 4197, 2917, 4365, 1081, 4584, 2918, 2305, 3391, 2919, 4749, 1282,
+    621, 619, 6248, 4663, 2915, 3241, 1079, 3290, 2916, 3428, 1080, 3795, 2917, 3822,
+    1081, 4134, 2918, 5269, 5554, 4998, 4512, 2922, 3398, 1093, 3491, 2923, 3925, 1094,
+    4198, 2924, 4367, 1095, 4586, 2925, 2344, 3347, 2926, 4641, 1290, 671, 669, 7205,
+    6968, 6471, 2975, 6832, 593, 3558, 6674, 4649, 2915, 3394, 1079, 3487, 2916, 3920,
+    1080, 4197, 2917, 4365, 1081, 4584, 2918, 2305, 3391, 2919, 606, 4650, 2976, 621,
+    767, 6248, 4663, 2915, 3241, 1079, 3290, 2916, 3428, 1080, 3795, 2917, 3822, 1081,
+    4134, 2918, 5269, 4513, 2976, 4998, 4512, 2922, 3398, 1093, 3491, 2923, 3925, 1094,
+    4198, 2924, 4367, 1095, 4586, 2925, 2344, 3347, 2926, 74, 4514, 2977, 671, 776,
+    7205, 6916, 6471, 2978, 6832, 785, 3528, 6674, 4515, 2979, 3486, 1260, 3395, 2980,
+    4151, 1261, 4069, 2981, 4583, 1262, 4366, 2982, 2305, 3485, 2919, 4749, 1282, 621,
+    619, 6248, 4754, 2979, 3241, 1260, 3290, 2980, 3428, 1261, 3795, 2981, 3822, 1262,
+    4134, 2982, 5269, 5554, 4998, 4516, 2983, 3490, 1264, 3399, 2984, 4155, 1265, 4070,
+    2985, 4585, 1266, 4368, 2986, 2344, 3377, 2926, 4641, 1290, 671, 669, 7205, 6699,
+    6471, 2987, 6832, 785, 3558, 6674, 4515, 2979, 3486, 1260, 3395, 2980, 4151, 1261,
+    4069, 2981, 4583, 1262, 4366, 2982, 2305, 3485, 2919, 606, 4650, 2976, 621, 767,
+    6248, 4754, 2979, 3241, 1260, 3290, 2980, 3428, 1261, 3795, 2981, 3822, 1262, 4134,
+    2982, 5269, 4513, 2976, 4998, 4516, 2983, 3490, 1264, 3399, 2984, 4155, 1265, 4070,
+    2985, 4585, 1266, 4368, 2986, 2344, 3377, 2926, 74, 4514, 2977, 671, 776, 7205,
+    6836, 6622, 2990, 6478, 4561, 6470, 7003, 2997, 606, 2998, 3344, 2999, 3396, 3000,
+    3489, 3001, 3781, 6959, 4547, 2998, 3212, 2999, 3323, 3000, 3362, 3001, 4999, 6881,
+    3002, 74, 3003, 3348, 3004, 3400, 3005, 3493, 3006, 4501, 7048, 6968, 6622, 3029,
+    6478, 4674, 6470, 7003, 2997, 4767, 3811, 6959, 5555, 4999, 6881, 3002, 4808, 4644,
+    7048, 6916, 6622, 3030, 6478, 4676, 6470, 6964, 2997, 606, 2998, 3344, 2999, 3396,
+    3000, 3489, 3001, 3781, 7005, 4547, 2998, 3212, 2999, 3323, 3000, 3362, 3001, 4999,
+    3953, 6958, 3002, 74, 3003, 3348, 3004, 3400, 3005, 3493, 3006, 4501, 7048, 6699,
+    6622, 3031, 6478, 4563, 6470, 6964, 2997, 4767, 3811, 7005, 5555, 4999, 3953, 6958,
+    3002, 4808, 4644, 7048, 6558, 4875, 5425, 3037, 6327, 3043, 1347, 6877, 3439, 7187,
+    3813, 4507, 3068, 5872, 3043, 4519, 6474, 3981, 6769, 4549, 6675, 3439, 6558, 6698,
+    5425, 3093, 6327, 3094, 1395, 6877, 3439, 7187, 3813, 4648, 3095, 5872, 3094, 4653,
+    6474, 4307, 6769, 3096, 1378, 6675, 3439, 7187, 6840, 3097, 5872, 3094, 4653, 6474,
+    4307, 6769, 3096, 1378, 6675, 3635, 7187, 6704, 3098, 5872, 3043, 4519, 6474, 3981,
+    6769, 4549, 6675, 3635, 6558, 4560, 1017, 5425, 3099, 6327, 3094, 1395, 6877, 3635,
+    6558, 6703, 5425, 3100, 6327, 3043, 1347, 6877, 3635, 4250, 6917, 3101, 4199, 4768,
+    4705, 3526, 4550, 6075, 5349, 6229, 5349, 5488, 4250, 6702, 3102, 4199, 4768, 4703,
+    3526, 3403, 6076, 5352, 6692, 4250, 6839, 3103, 4199, 4757, 4705, 3526, 4550, 6075,
+    5730, 6229, 5730, 5488, 4250, 6969, 3104, 4199, 4757, 4703, 3526, 3403, 6076, 5731,
+    6692,
 };
 
 static const struct kiln_program programs[] = {
@@ -4416,34 +4422,34 @@ static const struct kiln_program programs[] = {
     { UINT64_C(0x97e32d1ec41e81b7), 0, 134, 19, 13970, 0, NULL },
     { UINT64_C(0x679efd296bba25b8), 0, 153, 19, 10531, 0, NULL },
     { UINT64_C(0x04a2ae70b76349f3), 0, 172, 20, 13967, 0, NULL },
-    { UINT64_C(0xaea49dd6973d3c69), 0, 192, 13, 15418, 0, NULL },
-    { UINT64_C(0x71c9fa9dcd3b601b), 0, 205, 13, 15412, 0, NULL },
-    { UINT64_C(0x506a67e66123fe20), 0, 218, 13, 15424, 0, NULL },
-    { UINT64_C(0x76fe3954703a28f2), 0, 231, 13, 15418, 0, NULL },
-    { UINT64_C(0x6b147bbf3a1a97ae), 0, 244, 24, 10794, 0, NULL },
-    { UINT64_C(0x85dc125032d7e3b0), 0, 268, 24, 10794, 0, NULL },
-    { UINT64_C(0xa66f335617be9b78), 0, 292, 23, 10794, 0, NULL },
-    { UINT64_C(0xe43a6f9c1595eb56), 0, 315, 23, 10794, 0, NULL },
-    { UINT64_C(0x3098326fd78a8ba2), 0, 338, 53, 6677, 0, NULL },
-    { UINT64_C(0xf4f743ceec5f7b06), 0, 391, 62, 6873, 0, NULL },
-    { UINT64_C(0xdd907950cc91fbb4), 0, 453, 53, 6655, 0, NULL },
-    { UINT64_C(0x8287b5db51843223), 0, 506, 72, 7401, 0, NULL },
-    { UINT64_C(0x95c6827fadbb5e04), 0, 578, 13, 25131, 0, NULL },
-    { UINT64_C(0x4461ae1bd8229ed6), 0, 591, 13, 25083, 0, NULL },
-    { UINT64_C(0xed96f8970d2a2792), 0, 604, 13, 25179, 0, NULL },
-    { UINT64_C(0xbc776884a5082788), 0, 617, 13, 25131, 0, NULL },
-    { UINT64_C(0x840ae8e82012de10), 0, 630, 39, 9875, 0, NULL },
-    { UINT64_C(0x7f9440c08b8a7c1a), 0, 669, 27, 9869, 0, NULL },
-    { UINT64_C(0xde707959058f8183), 0, 696, 46, 9881, 0, NULL },
-    { UINT64_C(0x0db871ad9bf9f70d), 0, 742, 34, 9875, 0, NULL },
-    { UINT64_C(0x12c87adc7e50489a), 0, 776, 9, 4442, 0, NULL },
-    { UINT64_C(0xc038f384b61d25f4), 0, 785, 9, 4598, 0, NULL },
-    { UINT64_C(0x2d280d595005dfd1), 0, 794, 9, 4438, 0, NULL },
-    { UINT64_C(0x131d5046adb524fa), 0, 803, 9, 4784, 0, NULL },
-    { UINT64_C(0x4fcd324b23e3578e), 0, 812, 10, 4778, 0, NULL },
-    { UINT64_C(0xc2284e66ba5e237c), 0, 822, 10, 4592, 0, NULL },
-    { UINT64_C(0xb1bd15eb738d269b), 0, 832, 9, 4432, 0, NULL },
-    { UINT64_C(0x5cd1c51539d528a4), 0, 841, 9, 4436, 0, NULL },
+    { UINT64_C(0x816433c2382f8bbf), 0, 192, 13, 15426, 0, NULL },
+    { UINT64_C(0x294082740ed15505), 0, 205, 13, 15420, 0, NULL },
+    { UINT64_C(0x1ba475e02cab87e6), 0, 218, 13, 15432, 0, NULL },
+    { UINT64_C(0xcaeaf2a08b5f8b04), 0, 231, 13, 15426, 0, NULL },
+    { UINT64_C(0x3c156d3086396a18), 0, 244, 24, 10802, 0, NULL },
+    { UINT64_C(0x9ea50a2564e5f4a6), 0, 268, 24, 10802, 0, NULL },
+    { UINT64_C(0xc75e7d096271da9e), 0, 292, 23, 10802, 0, NULL },
+    { UINT64_C(0x4301c647f65dced0), 0, 315, 23, 10802, 0, NULL },
+    { UINT64_C(0x5ff0ceeb149b8bac), 0, 338, 53, 6685, 0, NULL },
+    { UINT64_C(0x6c3d40a3e3124ba4), 0, 391, 62, 6881, 0, NULL },
+    { UINT64_C(0x830d380f9a39f7f2), 0, 453, 53, 6663, 0, NULL },
+    { UINT64_C(0x23ee69ce6f8785d5), 0, 506, 72, 7409, 0, NULL },
+    { UINT64_C(0x301f9428b7e3f436), 0, 578, 13, 25139, 0, NULL },
+    { UINT64_C(0xd8e6788e1c23e6c4), 0, 591, 13, 25091, 0, NULL },
+    { UINT64_C(0xd05cfcf6c2ff9558), 0, 604, 13, 25187, 0, NULL },
+    { UINT64_C(0xe98f6ac8c4318102), 0, 617, 13, 25139, 0, NULL },
+    { UINT64_C(0x64125a7235f007f6), 0, 630, 39, 9883, 0, NULL },
+    { UINT64_C(0xaa0f447418c4ff4c), 0, 669, 27, 9877, 0, NULL },
+    { UINT64_C(0x17839e7abe9af919), 0, 696, 46, 9889, 0, NULL },
+    { UINT64_C(0xa1db2d1b82a137e7), 0, 742, 34, 9883, 0, NULL },
+    { UINT64_C(0xe638bfe28db62850), 0, 776, 9, 4450, 0, NULL },
+    { UINT64_C(0x298eea7514dc4b1a), 0, 785, 9, 4606, 0, NULL },
+    { UINT64_C(0x3bf7ba1d434970e7), 0, 794, 9, 4446, 0, NULL },
+    { UINT64_C(0xf81066f0ad3f1e50), 0, 803, 9, 4792, 0, NULL },
+    { UINT64_C(0x79ebca379d8461a0), 0, 812, 10, 4786, 0, NULL },
+    { UINT64_C(0xca4457f328623ae6), 0, 822, 10, 4600, 0, NULL },
+    { UINT64_C(0xf35d6861fef042bd), 0, 832, 9, 4440, 0, NULL },
+    { UINT64_C(0xb2dad68ee5f89c8e), 0, 841, 9, 4444, 0, NULL },
     { UINT64_C(0xb51f8c375b47a2a5), 0, 850, 11, 5386, 0, NULL },
     { UINT64_C(0x6c7cd7afe8819f4d), 0, 861, 9, 4640, 0, NULL },
     { UINT64_C(0x9eff90231c99c371), 0, 870, 11, 5374, 0, NULL },
@@ -4476,38 +4482,38 @@ static const struct kiln_program programs[] = {
     { UINT64_C(0xc8ec7906d36ba230), 0, 1549, 7, 20212, 0, NULL },
     { UINT64_C(0x69f79f4cf93703d9), 0, 1556, 7, 16798, 0, NULL },
     { UINT64_C(0x2237d8f05b148367), 0, 1563, 7, 20232, 0, NULL },
-    { UINT64_C(0x6bdca46233cf74d6), 0, 1570, 13, 15389, 0, NULL },
-    { UINT64_C(0x145e82624ca5c694), 0, 1583, 13, 15383, 0, NULL },
-    { UINT64_C(0xd7779f91210c4793), 0, 1596, 13, 15395, 0, NULL },
-    { UINT64_C(0x5234e53896ed40c9), 0, 1609, 13, 15389, 0, NULL },
-    { UINT64_C(0x4bdc5e788846783b), 0, 1622, 32, 4347, 0, NULL },
-    { UINT64_C(0x561f714987e8a6dd), 0, 1654, 32, 4509, 0, NULL },
-    { UINT64_C(0x64d52dd2f86b0dc2), 0, 1686, 32, 4343, 0, NULL },
-    { UINT64_C(0xe11f3b2817ba41a5), 0, 1718, 32, 4695, 0, NULL },
-    { UINT64_C(0x290969a5985a0f2e), 0, 1750, 13, 23461, 0, NULL },
-    { UINT64_C(0xb0adeb156e356820), 0, 1763, 13, 23413, 0, NULL },
-    { UINT64_C(0xdb2a1eeda0eabaec), 0, 1776, 13, 23509, 0, NULL },
-    { UINT64_C(0xffd13d0c01d4a1b2), 0, 1789, 13, 23461, 0, NULL },
+    { UINT64_C(0x3b8964ccaf732788), 0, 1570, 13, 15397, 0, NULL },
+    { UINT64_C(0x2957bcca881e0592), 0, 1583, 13, 15391, 0, NULL },
+    { UINT64_C(0x3ae553c5dae6d8e5), 0, 1596, 13, 15403, 0, NULL },
+    { UINT64_C(0xd7bb94127a0fd72f), 0, 1609, 13, 15397, 0, NULL },
+    { UINT64_C(0xc70cc55f9dcdb0d1), 0, 1622, 32, 4355, 0, NULL },
+    { UINT64_C(0x1ab5035e2e109ab3), 0, 1654, 32, 4517, 0, NULL },
+    { UINT64_C(0xa5070ab0c7a1bea8), 0, 1686, 32, 4351, 0, NULL },
+    { UINT64_C(0x660bebbca94e4bdb), 0, 1718, 32, 4703, 0, NULL },
+    { UINT64_C(0x860727f39f8104e8), 0, 1750, 13, 23469, 0, NULL },
+    { UINT64_C(0x7919315a7dfe8e56), 0, 1763, 13, 23421, 0, NULL },
+    { UINT64_C(0x7e576cc55473ac2a), 0, 1776, 13, 23517, 0, NULL },
+    { UINT64_C(0x8113bc3685587fa4), 0, 1789, 13, 23469, 0, NULL },
     { UINT64_C(0xbc5ff53df78f837e), 0, 1802, 11, 5364, 0, NULL },
     { UINT64_C(0x2bb966e670640cda), 0, 1813, 9, 4616, 0, NULL },
     { UINT64_C(0x8aa30eadc35ec072), 0, 1822, 11, 5352, 0, NULL },
     { UINT64_C(0x27d7eb7fea6530cf), 0, 1833, 9, 4598, 0, NULL },
-    { UINT64_C(0xb6e81c2e20cb4aac), 0, 1842, 127, 18945, 0, NULL },
-    { UINT64_C(0x1d26292966e740de), 0, 1969, 91, 18939, 0, NULL },
-    { UINT64_C(0x8da3dfe6729629a3), 0, 2060, 146, 18927, 0, NULL },
-    { UINT64_C(0x39ccc8511bcc04c5), 0, 2206, 110, 18921, 0, NULL },
-    { UINT64_C(0x37147e8bdd2522bc), 0, 2316, 120, 20395, 0, NULL },
-    { UINT64_C(0x2f490fc7eddcc8ea), 0, 2436, 122, 20395, 0, NULL },
-    { UINT64_C(0xd787082ddcfad4e6), 0, 2558, 124, 20395, 0, NULL },
-    { UINT64_C(0x999b4cf84001c9e8), 0, 2682, 126, 20395, 0, NULL },
-    { UINT64_C(0x1a4d2f7571779c20), 0, 2808, 9, 4365, 0, NULL },
-    { UINT64_C(0xe5176612bd57c5e3), 0, 2817, 9, 4522, 0, NULL },
-    { UINT64_C(0x2fd915e6b3a32cc3), 0, 2826, 9, 4361, 0, NULL },
-    { UINT64_C(0x85b8cccb7a015f5b), 0, 2835, 9, 4708, 0, NULL },
-    { UINT64_C(0xa64f5d17545fe985), 0, 2844, 10, 4702, 0, NULL },
-    { UINT64_C(0x1cea3582df6b4b8d), 0, 2854, 10, 4516, 0, NULL },
-    { UINT64_C(0xa0fc46b40bb977c5), 0, 2864, 9, 4355, 0, NULL },
-    { UINT64_C(0x1bc3b71cf881e4da), 0, 2873, 9, 4359, 0, NULL },
+    { UINT64_C(0x16d9cf58fb99ceba), 0, 1842, 127, 18953, 0, NULL },
+    { UINT64_C(0x352a04cf0a5dc180), 0, 1969, 91, 18947, 0, NULL },
+    { UINT64_C(0x14221c8e47c1fa81), 0, 2060, 146, 18935, 0, NULL },
+    { UINT64_C(0xfcf6b3de5dbed00f), 0, 2206, 110, 18929, 0, NULL },
+    { UINT64_C(0x65be597dccce726a), 0, 2316, 120, 20403, 0, NULL },
+    { UINT64_C(0x464e91e59d40d48c), 0, 2436, 122, 20403, 0, NULL },
+    { UINT64_C(0x1f285f3fca776e18), 0, 2558, 124, 20403, 0, NULL },
+    { UINT64_C(0x855dc36b5a2f5626), 0, 2682, 126, 20403, 0, NULL },
+    { UINT64_C(0xfb280700b6ea1e3a), 0, 2808, 9, 4373, 0, NULL },
+    { UINT64_C(0xf543cec078fcd109), 0, 2817, 9, 4530, 0, NULL },
+    { UINT64_C(0x4c9268056d8132bd), 0, 2826, 9, 4369, 0, NULL },
+    { UINT64_C(0xc7b76e54262cb261), 0, 2835, 9, 4716, 0, NULL },
+    { UINT64_C(0x645141b1d932b527), 0, 2844, 10, 4710, 0, NULL },
+    { UINT64_C(0xeb09901cf611b6c7), 0, 2854, 10, 4524, 0, NULL },
+    { UINT64_C(0xb954a0d6eb4173eb), 0, 2864, 9, 4363, 0, NULL },
+    { UINT64_C(0x51f8cab04a2a83f8), 0, 2873, 9, 4367, 0, NULL },
     { UINT64_C(0x687ed1ab4ebd3423), 0, 2882, 10, 1863, 0, NULL },
     { UINT64_C(0x978ab4c7e6ae413d), 0, 2892, 10, 1863, 0, NULL },
     { UINT64_C(0x547e1122618fcd0d), 0, 2902, 10, 1863, 0, NULL },
@@ -4536,26 +4542,26 @@ static const struct kiln_program programs[] = {
     { UINT64_C(0xf30d61378f70ef5a), 0, 3419, 11, 1927, 0, NULL },
     { UINT64_C(0xa42413cf8401f17e), 0, 3430, 11, 1927, 0, NULL },
     { UINT64_C(0x4556749713625768), 0, 3441, 11, 1927, 0, NULL },
-    { UINT64_C(0x136ffd3e32641cab), 0, 3452, 55, 21938, 0, NULL },
-    { UINT64_C(0x605dada5236f68f1), 0, 3507, 19, 21932, 0, NULL },
-    { UINT64_C(0x0092ebc34b86e212), 0, 3526, 55, 21944, 0, NULL },
-    { UINT64_C(0xcad382b8354ffce0), 0, 3581, 19, 21938, 0, NULL },
-    { UINT64_C(0x36a8bc352be1fc03), 0, 3600, 68, 15641, 0, NULL },
-    { UINT64_C(0xa92d721d43e18fed), 0, 3668, 71, 15623, 0, NULL },
-    { UINT64_C(0xe8737b2ef8d54826), 0, 3739, 68, 15743, 0, NULL },
-    { UINT64_C(0x3cbbb9192fb999f0), 0, 3807, 71, 15725, 0, NULL },
-    { UINT64_C(0x33c0583691b07231), 0, 3878, 39, 18808, 0, NULL },
-    { UINT64_C(0x8c4c5c1543f68ed7), 0, 3917, 18, 18826, 0, NULL },
-    { UINT64_C(0x7dc0d842a5e5a18c), 0, 3935, 40, 18814, 0, NULL },
-    { UINT64_C(0x916f463f063bb83a), 0, 3975, 19, 18832, 0, NULL },
-    { UINT64_C(0x1b005cc404d99b5a), 0, 3994, 9, 4385, 0, NULL },
-    { UINT64_C(0x3d33406c383fb3a0), 0, 4003, 13, 4601, 0, NULL },
-    { UINT64_C(0xc04ea48d0963f43b), 0, 4016, 9, 4381, 0, NULL },
-    { UINT64_C(0x604a0136c7a06c30), 0, 4025, 14, 4710, 0, NULL },
-    { UINT64_C(0xa7c1830bf95dd5ac), 0, 4039, 13, 4704, 0, NULL },
-    { UINT64_C(0x5e94a85dc20ac2fa), 0, 4052, 12, 4595, 0, NULL },
-    { UINT64_C(0xdff76705a38ce33b), 0, 4064, 10, 4375, 0, NULL },
-    { UINT64_C(0xf437d0ac3c6b06be), 0, 4074, 9, 4379, 0, NULL },
+    { UINT64_C(0xb9e3b88c77cb8eb5), 0, 3452, 55, 21946, 0, NULL },
+    { UINT64_C(0xe0e91ca9f0153637), 0, 3507, 19, 21940, 0, NULL },
+    { UINT64_C(0x029f9a03dcbd7ed4), 0, 3526, 55, 21952, 0, NULL },
+    { UINT64_C(0xaa0f8d0333b2b926), 0, 3581, 19, 21946, 0, NULL },
+    { UINT64_C(0x03f662c68d4cf31d), 0, 3600, 68, 15649, 0, NULL },
+    { UINT64_C(0x020633db5417ff0b), 0, 3668, 71, 15631, 0, NULL },
+    { UINT64_C(0x090c5fbf054dc098), 0, 3739, 68, 15751, 0, NULL },
+    { UINT64_C(0xdf3030d81d8083ae), 0, 3807, 71, 15733, 0, NULL },
+    { UINT64_C(0xa9e4eb74c71a9b43), 0, 3878, 39, 18816, 0, NULL },
+    { UINT64_C(0xec95d9affe502a85), 0, 3917, 18, 18834, 0, NULL },
+    { UINT64_C(0x67f164f5325907a6), 0, 3935, 40, 18822, 0, NULL },
+    { UINT64_C(0x0a5714da192f8288), 0, 3975, 19, 18840, 0, NULL },
+    { UINT64_C(0x28bf19a4c532df20), 0, 3994, 9, 4393, 0, NULL },
+    { UINT64_C(0x48a16a41b9c9799e), 0, 4003, 13, 4609, 0, NULL },
+    { UINT64_C(0xe167bdb68c4955e1), 0, 4016, 9, 4389, 0, NULL },
+    { UINT64_C(0x80dfb39bcdb6b582), 0, 4025, 14, 4718, 0, NULL },
+    { UINT64_C(0x8e5f4ece7cd1eda2), 0, 4039, 13, 4712, 0, NULL },
+    { UINT64_C(0x5be67c02a364e104), 0, 4052, 12, 4603, 0, NULL },
+    { UINT64_C(0x19b9dc0c53b2382d), 0, 4064, 10, 4383, 0, NULL },
+    { UINT64_C(0x7ca3a45ed3238a18), 0, 4074, 9, 4387, 0, NULL },
     { UINT64_C(0x6c1d78eb9f6c0610), 0, 4083, 13, 6572, 0, NULL },
     { UINT64_C(0x9aa108b1b44070ee), 0, 4096, 11, 5690, 0, NULL },
     { UINT64_C(0x04c667309827b70a), 0, 4107, 13, 6560, 0, NULL },
@@ -7098,7 +7104,7 @@ const struct kiln_bundle kiln_bundle_generic = {
     .name = "generic",
     .provenance = "for every device of OpenCL 1.2; tuned on pthread-skylake-avx512-AMD EPYC; NVIDIA H200",
     .match = { NULL, NULL, NULL, 0, 0 },
-    .pool = { sizeof rows, 3100, 4090, 4131,
+    .pool = { sizeof rows, 3105, 4103, 4131,
               rows[0].text, lines, pairs, symbols },
     .num_programs = 160, .num_recipes = 176, .num_pins = 0,
     .programs = programs, .recipes = recipes, .pins = NULL,

@@ -603,7 +603,8 @@ static const struct { char text[4096]; } rows[] = { {
     "// Y is stored S x K.\0"
     "// A work-group of 32 work-items along L and 32 along K has 32 x 1 of C.\0"
     "__kernel __attribute__((reqd_work_group_size(32, 32, 1)))\0"
-    "void kiln_hgemm_thin_multiply_nn_side0_short1_vec1_rows16_nv1_litems32_kitems32_ksplit1_align0_index32(int L, int S, int K, float alpha, float beta,\0"
+    "void kiln_hgemm_thin_multiply_nn_side0_short1_vec1_rows16_nv1_litems32_kitems32_ksplit1_align0_index32(int L,\0"
+    "        int S, int K, float alpha, float beta,\0"
     "        __global const half *restrict X, int x_offset, int ldx,\0"
     "        __global const half *restrict Y, int y_offset, int ldy,\0"
     "        __global half *restrict C, int c_offset, int ldc)\0"
@@ -626,8 +627,8 @@ static const struct { char text[4096]; } rows[] = { {
     "        const float a2 = load_row(x + 64 * ldx);\0"
     "        const float a3 = load_row(x + 96 * ldx);\0"
     "        const float a4 = load_row(x + 128 * ldx);\0"
-    "        const float a5 = load_row(x + 160 * ldx);\0"
 }, {
+    "        const float a5 = load_row(x + 160 * ldx);\0"
     "        const float a6 = load_row(x + 192 * ldx);\0"
     "        const float a7 = load_row(x + 224 * ldx);\0"
     "        const float a8 = load_row(x + 256 * ldx);\0"
@@ -669,7 +670,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                put(alpha * sums[i], beta, C + s * ldc + first + i);\0"
     "// X is stored L x K: each of its rows is multiplied by Y to a sum.\0"
     "// A work-group of 32 work-items along L and 32 along K has 512 x 1 of C.\0"
-    "void kiln_hgemm_thin_multiply_nt_side0_short1_vec1_rows16_nv1_litems32_kitems32_ksplit1_align0_index32(int L, int S, int K, float alpha, float beta,\0"
+    "void kiln_hgemm_thin_multiply_nt_side0_short1_vec1_rows16_nv1_litems32_kitems32_ksplit1_align0_index32(int L,\0"
     "    __local float part[16][1024];\0"
     "    const int along_k = get_local_id(0), along_l = get_local_id(1);\0"
     "    const int l = (int) get_group_id(0) * 512 + along_l * 16;\0"
@@ -756,15 +757,16 @@ static const struct { char text[4096]; } rows[] = { {
     "                part[14][item], part[15][item] };\0"
     "        for (int i = 0; i < 16; i++)\0"
     "// Y is stored K x S.\0"
-    "void kiln_hgemm_thin_multiply_tn_side0_short1_vec1_rows16_nv1_litems32_kitems32_ksplit1_align0_index32(int L, int S, int K, float alpha, float beta,\0"
+    "void kiln_hgemm_thin_multiply_tn_side0_short1_vec1_rows16_nv1_litems32_kitems32_ksplit1_align0_index32(int L,\0"
     "    __global const half *y0 = Y + y_offset + min(s, S - 1);\0"
     "    const int y_step = ldy;\0"
-    "void kiln_hgemm_thin_multiply_tt_side0_short1_vec1_rows16_nv1_litems32_kitems32_ksplit1_align0_index32(int L, int S, int K, float alpha, float beta,\0"
+    "void kiln_hgemm_thin_multiply_tt_side0_short1_vec1_rows16_nv1_litems32_kitems32_ksplit1_align0_index32(int L,\0"
     "// C = alpha op(A) op(B) + beta C through local memory; C is M x N, row-major.\0"
     "// A work-group of 16 x 16 work-items computes 64 x 64 of C, each work-item\0"
     "// 4 x 4 of it. K advances by 16.\0"
     "__kernel __attribute__((reqd_work_group_size(16, 16, 1)))\0"
-    "void kiln_hgemm_tiled_multiply_nn_wgm16_wgn16_tm4_nv4_vec1_kt16_ku4_locala1_localb1_pad1_bufs1_ahead0_mapm0_mapn0_order0_group8_split1_guard1_index32(int M, int N, int K, float alpha, float beta,\0"
+    "void kiln_hgemm_tiled_multiply_nn_wgm16_wgn16_tm4_nv4_vec1_kt16_ku4_locala1_localb1_pad1_bufs1_ahead0_mapm0_mapn0_order0_group8_split1_guard1_index32(int M,\0"
+    "        int N, int K, float alpha, float beta,\0"
     "        __global const half *restrict A, int a_offset, int lda,\0"
     "        __global const half *restrict B, int b_offset, int ldb,\0"
     "    __local float a_tile[16][65];\0"
@@ -781,8 +783,8 @@ static const struct { char text[4096]; } rows[] = { {
     "    float c1_0 = 0, c1_1 = 0, c1_2 = 0, c1_3 = 0;\0"
     "    float c2_0 = 0, c2_1 = 0, c2_2 = 0, c2_3 = 0;\0"
     "    float c3_0 = 0, c3_1 = 0, c3_2 = 0, c3_3 = 0;\0"
-}, {
     "    for (int k0 = 0; k0 < K; k0 += 16) {\0"
+}, {
     "        // Stage A: 16 x 64, transposed if need be.\0"
     "        {\0"
     "            const int e = item, k = e % 16, m = e / 16;\0"
@@ -853,9 +855,9 @@ static const struct { char text[4096]; } rows[] = { {
     "            store(beta == 0 ? x : x + beta * load(out + 2), out + 2);\0"
     "        if (col + 3 < N) {\0"
     "            const float x = alpha * c0_3;\0"
-}, {
     "            store(beta == 0 ? x : x + beta * load(out + 3), out + 3);\0"
     "    if (row + 1 < M) {\0"
+}, {
     "        __global half *out = C + (row + 1) * ldc + col;\0"
     "            const float x = alpha * c1_0;\0"
     "            const float x = alpha * c1_1;\0"
@@ -873,25 +875,25 @@ static const struct { char text[4096]; } rows[] = { {
     "            const float x = alpha * c3_1;\0"
     "            const float x = alpha * c3_2;\0"
     "            const float x = alpha * c3_3;\0"
-    "void kiln_hgemm_tiled_multiply_nt_wgm16_wgn16_tm4_nv4_vec1_kt16_ku4_locala1_localb1_pad1_bufs1_ahead0_mapm0_mapn0_order0_group8_split1_guard1_index32(int M, int N, int K, float alpha, float beta,\0"
+    "void kiln_hgemm_tiled_multiply_nt_wgm16_wgn16_tm4_nv4_vec1_kt16_ku4_locala1_localb1_pad1_bufs1_ahead0_mapm0_mapn0_order0_group8_split1_guard1_index32(int M,\0"
     "            const int e = item, k = e % 16, n = e / 16;\0"
     "                    ? load(B + (first_n + n) * ldb + k0 + k) : 0;\0"
     "            const int e = item + 256, k = e % 16, n = e / 16;\0"
     "            const int e = item + 512, k = e % 16, n = e / 16;\0"
     "            const int e = item + 768, k = e % 16, n = e / 16;\0"
-    "void kiln_hgemm_tiled_multiply_tn_wgm16_wgn16_tm4_nv4_vec1_kt16_ku4_locala1_localb1_pad1_bufs1_ahead0_mapm0_mapn0_order0_group8_split1_guard1_index32(int M, int N, int K, float alpha, float beta,\0"
+    "void kiln_hgemm_tiled_multiply_tn_wgm16_wgn16_tm4_nv4_vec1_kt16_ku4_locala1_localb1_pad1_bufs1_ahead0_mapm0_mapn0_order0_group8_split1_guard1_index32(int M,\0"
     "            const int e = item, m = e % 64, k = e / 64;\0"
     "                    ? load(A + (k0 + k) * lda + first_m + m) : 0;\0"
     "            const int e = item + 256, m = e % 64, k = e / 64;\0"
     "            const int e = item + 512, m = e % 64, k = e / 64;\0"
     "            const int e = item + 768, m = e % 64, k = e / 64;\0"
-    "void kiln_hgemm_tiled_multiply_tt_wgm16_wgn16_tm4_nv4_vec1_kt16_ku4_locala1_localb1_pad1_bufs1_ahead0_mapm0_mapn0_order0_group8_split1_guard1_index32(int M, int N, int K, float alpha, float beta,\0"
+    "void kiln_hgemm_tiled_multiply_tt_wgm16_wgn16_tm4_nv4_vec1_kt16_ku4_locala1_localb1_pad1_bufs1_ahead0_mapm0_mapn0_order0_group8_split1_guard1_index32(int M,\0"
     "// A work-group computes 256 x 128 of C. Tiles of A and B, 64 deep, are fetched into local\0"
     "// memory by the copy engine, up to 4 at a time; a tile's `full` barrier says that it is there.\0"
     "// One work-item fetches; 4 warp groups multiply, 64 rows of C each, and say by the `empty`\0"
     "// As many work-groups as run at once take tiles in turn.\0"
     "__kernel __attribute__((reqd_work_group_size(544, 1, 1)))\0"
-    "void kiln_hgemm_bulk_stream_nn_bm256_bn128_tm8_tn8_depth128_st4_early0_ku2_group8_shared0_edges0(long M, long N, long K,\0"
+    "void kiln_hgemm_bulk_stream_nn_bm256_bn128_tm8_tn8_depth128_st4_early0_ku2_group8_shared0_edges0(long M,\0"
     "    __local uchar a_tiles[131072] __attribute__((aligned(1024)));\0"
     "    __local uchar b_tiles[65536] __attribute__((aligned(1024)));\0"
     "    __local ulong full[4];\0"
@@ -921,24 +923,24 @@ static const struct { char text[4096]; } rows[] = { {
     "                const int first = 0, num = (K + 63) / 64;\0"
     "            const uint tiles_m = ((uint) M + 255) / 256, tiles_n = ((uint) N + 127) / 128;\0"
     "            const int first_m = tile_m * 256, first_n = tile_n * 128;\0"
-}, {
     "                        fetch_box(a_at + s * 32768, a_map, k, first_m, mbarrier);\0"
     "                if (++s == 4) {\0"
     "    for (uint tile = get_group_id(0); tile < tiles; tile += get_num_groups(0)) {\0"
+}, {
     "    const uint tiles_m = ((uint) M + 255) / 256, tiles_n = ((uint) N + 127) / 128;\0"
     "    const int first_m = tile_m * 256, first_n = tile_n * 128;\0"
     "            const uint a = (a_at + stage * 32768 + group * 8192) >> 4\0"
     "                mbarrier_arrive(empties + 8 * (stage == 0 ? 3 : stage - 1));\0"
     "            if (++stage == 4) {\0"
     "            mbarrier_arrive(empties + 8 * (stage == 0 ? 3 : stage - 1));\0"
-    "void kiln_hgemm_bulk_stream_nt_bm256_bn128_tm8_tn8_depth128_st4_early0_ku2_group8_shared0_edges0(long M, long N, long K,\0"
+    "void kiln_hgemm_bulk_stream_nt_bm256_bn128_tm8_tn8_depth128_st4_early0_ku2_group8_shared0_edges0(long M,\0"
     "            write_map(local_address(map), (ulong) (B + b_offset), N, K, ldb, box_n, 64,\0"
-    "void kiln_hgemm_bulk_stream_tn_bm256_bn128_tm8_tn8_depth128_st4_early0_ku2_group8_shared0_edges0(long M, long N, long K,\0"
+    "void kiln_hgemm_bulk_stream_tn_bm256_bn128_tm8_tn8_depth128_st4_early0_ku2_group8_shared0_edges0(long M,\0"
     "    const int box_m = 256;\0"
     "            write_map(local_address(map), (ulong) (A + a_offset), K, M, lda, 64, 64,\0"
     "                        for (int x = 0; x < 256; x += 64)\0"
     "                            fetch_box(a_at + s * 32768 + x * 128, a_map, first_m + x, k, mbarrier);\0"
-    "void kiln_hgemm_bulk_stream_tt_bm256_bn128_tm8_tn8_depth128_st4_early0_ku2_group8_shared0_edges0(long M, long N, long K,\0"
+    "void kiln_hgemm_bulk_stream_tt_bm256_bn128_tm8_tn8_depth128_st4_early0_ku2_group8_shared0_edges0(long M,\0"
     "// NVIDIA's instructions, as the PTX ISA names them. An address in local memory is its 32 bits.\0"
     "// Begins to copy 16 bytes into local memory: the first `bytes` of them, and zeros.\0"
     "static void copy_16(uint to, __global const half *from, uint bytes)\0"
@@ -980,10 +982,10 @@ static const struct { char text[4096]; } rows[] = { {
     "static void multiply_blocks(float c[4], const uint a[4], const uint b[2])\0"
     "    asm volatile(\"mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 \"\0"
     "            \"{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};\" :\0"
-}, {
     "            \"+f\"(c[0]), \"+f\"(c[1]), \"+f\"(c[2]), \"+f\"(c[3]) :\0"
     "            \"r\"(a[0]), \"r\"(a[1]), \"r\"(a[2]), \"r\"(a[3]), \"r\"(b[0]), \"r\"(b[1]));\0"
     "// Where an element of a tile of C is in local memory: the pieces of 16 bytes of a row are in an\0"
+}, {
     "// order of its own, so that work-items side by side meet different banks.\0"
     "static uint c_place(uint row, uint col)\0"
     "    return row * 32 + (col / 4 ^ (row + row / 4) % 8) * 4\0"
@@ -1052,10 +1054,10 @@ static const struct { char text[4096]; } rows[] = { {
     "            barrier(CLK_LOCAL_MEM_FENCE);\0"
     "            for (int i = 0; i < 2; i++)\0"
     "                for (int h = 0; h < 2; h++) {\0"
-}, {
     "                    const uint row = warp_m + i * 16 + h * 8 + lane_r;\0"
     "                    for (int j = 0; j < 2; j++) {\0"
     "                        const uint col = warp_n + j * 8 + lane_k * 2;\0"
+}, {
     "                        *(__local float2 *) (c_tile + c_place(row, col)) =\0"
     "                                (float2) (c[i][j][2 * h], c[i][j][2 * h + 1]);\0"
     "            for (uint m = warp; m < 64 && first_m + m < M; m += 4) {\0"
@@ -1105,9 +1107,9 @@ static const struct { char text[4096]; } rows[] = { {
     "                    \"+f\"(c[61]), \"+f\"(c[62]), \"+f\"(c[63]), \"+f\"(c[64]), \"+f\"(c[65]), \"+f\"(c[66]),\0"
     "                    \"+f\"(c[67]), \"+f\"(c[68]), \"+f\"(c[69]), \"+f\"(c[70]), \"+f\"(c[71]), \"+f\"(c[72]),\0"
     "                    \"+f\"(c[73]), \"+f\"(c[74]), \"+f\"(c[75]), \"+f\"(c[76]), \"+f\"(c[77]), \"+f\"(c[78]),\0"
-}, {
     "                    \"+f\"(c[79]), \"+f\"(c[80]), \"+f\"(c[81]), \"+f\"(c[82]), \"+f\"(c[83]), \"+f\"(c[84]),\0"
     "                    \"+f\"(c[85]), \"+f\"(c[86]), \"+f\"(c[87]), \"+f\"(c[88]), \"+f\"(c[89]), \"+f\"(c[90]),\0"
+}, {
     "                    \"+f\"(c[91]), \"+f\"(c[92]), \"+f\"(c[93]), \"+f\"(c[94]), \"+f\"(c[95]) :\0"
     "// A work-group computes 192 x 192 of C. Tiles of A and B, 64 deep, are fetched into local\0"
     "__kernel __attribute__((reqd_work_group_size(416, 1, 1)))\0"
@@ -1174,10 +1176,10 @@ static const struct { char text[4096]; } rows[] = { {
     "            for (int j = 0; j < 6; j++) {\0"
     "            \"%96, %97, 1, 1, 1, 0, 0;\" :\0"
     "void kiln_hgemm_bulk_multiply_nt_bm192_bn192_tm8_tn8_depth128_st4_early0_ku2_group8_edges1(long M,\0"
-}, {
     "    const int box_n = min(((int) N + 7) & -8, 192);\0"
     "                        fetch_box(b_at + s * 24576, b_map, k, first_n, mbarrier);\0"
     "                const uint b = (b_at + stage * 24576) >> 4 | 1 << 16;\0"
+}, {
     "                    multiply_64(c, a + s * 2, b + s * 2);\0"
     "                    multiply_192(c, a + s * 2, b + s * 2);\0"
     "            \"%96, %97, 1, 1, 1, 1, 1;\" :\0"
@@ -1236,9 +1238,9 @@ static const struct { char text[4096]; } rows[] = { {
     "void kiln_hgemm_bulk_multiply_nt_bm64_bn128_tm8_tn8_depth128_st3_early2_ku2_group4_edges1(long M,\0"
     "                const uint b = (b_at + stage * 16384) >> 4 | 1 << 16;\0"
     "                    multiply_128(c, a + s * 2, b + s * 2);\0"
-}, {
     "void kiln_hgemm_bulk_multiply_tn_bm64_bn128_tm8_tn8_depth128_st3_early2_ku2_group4_edges1(long M,\0"
     "                    multiply_128(c, a + s * 128, b + s * 128);\0"
+}, {
     "void kiln_hgemm_bulk_multiply_tt_bm64_bn128_tm8_tn8_depth128_st3_early2_ku2_group4_edges1(long M,\0"
     "                    multiply_128(c, a + s * 128, b + s * 2);\0"
     "void kiln_hgemm_bulk_multiply_nn_bm192_bn128_tm8_tn8_depth128_st3_early2_ku2_group2_edges1(long M,\0"
@@ -1290,9 +1292,9 @@ static const struct { char text[4096]; } rows[] = { {
     "            if (++stage == 2)\0"
     "            if (t < 1)\0"
     "            const long left = K - (long) (first + t - 1) * 64;\0"
-}, {
     "// Begins to copy 32 lines of 64 elements, of which this work-item copies 2\0"
     "    for (uint line = first; line < first + 32; line += 4, from += 4 * ld) {\0"
+}, {
     "void kiln_hgemm_async_multiply_nt_bm64_bn32_tm4_tn4_depth128_st2_ku2_group8_bytes4_copy0(long M,\0"
     "void kiln_hgemm_async_multiply_tn_bm64_bn32_tm4_tn4_depth128_st2_ku2_group8_bytes4_copy0(long M,\0"
     "void kiln_hgemm_async_multiply_tt_bm64_bn32_tm4_tn4_depth128_st2_ku2_group8_bytes4_copy0(long M,\0"
@@ -1353,10 +1355,10 @@ static const struct { char text[4096]; } rows[] = { {
     "                            const uint line = s * 16 + lane % 16, x = warp_n / 8 + j + lane / 16;\0"
     "                            load_turned_blocks(bs0[j / 2], b_tile + swizzled(line, x, 4));\0"
     "                        for (int i = 0; i < 2; i++)\0"
-}, {
     "                            for (int j = 0; j < 2; j++)\0"
     "                                multiply_blocks(c[i][j], as0[i], bs0[j / 2] + j % 2 * 2);\0"
     "                else\0"
+}, {
     "                    for (int s = 0; s * 16 < left; s++) {\0"
     "                put_a(a_tiles + place * 8192, a_pieces, item);\0"
     "                put_b(b_tiles + place * 4096, b_pieces, item);\0"
@@ -1413,9 +1415,9 @@ static const struct { char text[4096]; } rows[] = { {
     "            const long row = first_m + warp_m + in_m + e / 2 % 2 * 8 + lane_r;\0"
     "            const long col = first_n + warp_n + in_n + lane_k * 2 + e % 2;\0"
     "// later. A is stored M x K. B is stored N x K. A work-group computes 64 x 64 of C, a warp 32 x 32\0"
-}, {
     "void kiln_hgemm_async_stream_nt_bm64_bn64_tm4_tn8_depth128_st2_ku2_group8_bytes2_copy0(long M,\0"
     "void kiln_hgemm_async_add_nt_bm64_bn64_tm4_tn8_depth128_st2_ku2_group8_bytes2_copy0(long M, long N,\0"
+}, {
     "// later. A is stored K x M. B is stored K x N. A work-group computes 64 x 64 of C, a warp 32 x 32\0"
     "void kiln_hgemm_async_stream_tn_bm64_bn64_tm4_tn8_depth128_st2_ku2_group8_bytes2_copy0(long M,\0"
     "void kiln_hgemm_async_add_tn_bm64_bn64_tm4_tn8_depth128_st2_ku2_group8_bytes2_copy0(long M, long N,\0"
@@ -1467,9 +1469,9 @@ static const struct { char text[4096]; } rows[] = { {
     "                    else if (n == 127)\0"
     "// later. A is stored M x K. B is stored N x K. A work-group computes 128 x 128 of C, a warp 64 x 32\0"
     "void kiln_hgemm_async_multiply_nt_bm128_bn128_tm8_tn8_depth64_st4_ku2_group8_bytes4_copy0(long M,\0"
-}, {
     "                        load_blocks(bs0[j / 2], b_tile + swizzled(line, x, 4));\0"
     "// later. A is stored K x M. B is stored K x N. A work-group computes 128 x 128 of C, a warp 64 x 32\0"
+}, {
     "void kiln_hgemm_async_multiply_tn_bm128_bn128_tm8_tn8_depth64_st4_ku2_group8_bytes4_copy0(long M,\0"
     "// later. A is stored K x M. B is stored N x K. A work-group computes 128 x 128 of C, a warp 64 x 32\0"
     "void kiln_hgemm_async_multiply_tt_bm128_bn128_tm8_tn8_depth64_st4_ku2_group8_bytes4_copy0(long M,\0"
@@ -1528,9 +1530,9 @@ static const struct { char text[4096]; } rows[] = { {
     "static void multiply_32(float c[16], uint a, uint b)\0"
     "    asm volatile(\"//@wgmma.mma_async.sync.aligned.m64n32k16.f32.f16.f16 \"\0"
     "            \"{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15}, \"\0"
-}, {
     "            \"%16, %17, 1, 1, 1, 0, 1;\" :\0"
     "                    \"+f\"(c[13]), \"+f\"(c[14]), \"+f\"(c[15]) :\0"
+}, {
     "            \"l\"((ulong) 1073741888 << 32 | a), \"l\"((ulong) 2147483680 << 32 | b));\0"
     "// A work-group computes 256 x 32 of C. Tiles of A and B, 64 deep, are fetched into local\0"
     "__kernel __attribute__((reqd_work_group_size(576, 1, 1)))\0"
@@ -1592,8 +1594,8 @@ static const struct { char text[4096]; } rows[] = { {
     "                        fetch_box(a_at + s * 2048, a_map, k, first_m, mbarrier);\0"
     "                if (++s == 12) {\0"
     "        const uint tiles_m = ((uint) M + 15) / 16, tiles_n = ((uint) N + 63) / 64;\0"
-}, {
     "        const int first_m = tile_m * 16, first_n = tile_n * 64;\0"
+}, {
     "                for (uint i = item; i < 128; i += 128) {\0"
     "                    fetch_chunk(a_at + s * 2048 + to, A + a_offset, M, K, lda, first_m + line,\0"
     "    const uint warp = item / 32, lane = item % 32;\0"
@@ -1648,7 +1650,8 @@ static const struct { char text[4096]; } rows[] = { {
     "    return vload_half4(0, (const half *) &bits);\0"
     "// A work-group of 4 work-items along L and 16 along K has 16 x 1 of C.\0"
     "__kernel __attribute__((reqd_work_group_size(4, 16, 1)))\0"
-    "void kiln_hgemm_thin_multiply_nn_side0_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L, long S, long K, float alpha, float beta,\0"
+    "void kiln_hgemm_thin_multiply_nn_side0_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L,\0"
+    "        long S, long K, float alpha, float beta,\0"
     "        __global const half *restrict X, long x_offset, long ldx,\0"
     "        __global const half *restrict Y, long y_offset, long ldy,\0"
     "        __global half *restrict C, long c_offset, long ldc)\0"
@@ -1656,8 +1659,8 @@ static const struct { char text[4096]; } rows[] = { {
     "    const long l = (long) get_group_id(0) * 16 + along_l * 4;\0"
     "    const long s = (long) get_group_id(1);\0"
     "    const long from = 0, to = K;\0"
-}, {
     "    const long y_step = 1;\0"
+}, {
     "    // Vectors past the end repeat the last one, which ends where the row does.\0"
     "    const long begin = l, first = max(min(l, L - 4), (long) 0);\0"
     "    float4 c0 = 0;\0"
@@ -1697,7 +1700,7 @@ static const struct { char text[4096]; } rows[] = { {
     "    vstore4(x, 0, e);\0"
     "    return e[0] + e[1] + e[2] + e[3];\0"
     "__kernel __attribute__((reqd_work_group_size(16, 4, 1)))\0"
-    "void kiln_hgemm_thin_multiply_nt_side0_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L, long S, long K, float alpha, float beta,\0"
+    "void kiln_hgemm_thin_multiply_nt_side0_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L,\0"
     "    __local float part[4][64];\0"
     "    float4 c0_0 = 0, c0_1 = 0, c0_2 = 0, c0_3 = 0;\0"
     "    long k = from + along_k * 4;\0"
@@ -1732,14 +1735,14 @@ static const struct { char text[4096]; } rows[] = { {
     "    part[2][item] = total(c0_2);\0"
     "    part[3][item] = total(c0_3);\0"
     "        const float sums[] = { part[0][item], part[1][item], part[2][item], part[3][item] };\0"
-    "void kiln_hgemm_thin_multiply_tn_side0_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L, long S, long K, float alpha, float beta,\0"
+    "void kiln_hgemm_thin_multiply_tn_side0_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L,\0"
     "    const long y_step = ldy;\0"
-    "void kiln_hgemm_thin_multiply_tt_side0_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L, long S, long K, float alpha, float beta,\0"
+    "void kiln_hgemm_thin_multiply_tt_side0_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L,\0"
     "    // A single column of Y lies side by side like a row.\0"
     "    const bool fast = is_aligned && ldy == 1;\0"
-}, {
     "            const float4 b0 = (float4) (load(y0 + k * y_step), load(y0 + (k + 1) * y_step),\0"
     "                    load(y0 + (k + 2) * y_step), load(y0 + (k + 3) * y_step));\0"
+}, {
     "// Elements of float are computed with as float. A product and a sum are fused where the device does\0"
     "static float load(__global const float *p)\0"
     "    return *p;\0"
@@ -1804,10 +1807,10 @@ static const struct { char text[4096]; } rows[] = { {
     "                write_map(local_address(map), (ulong) (B + b_offset), K, N, ldb, 32, 32,\0"
     "                        0);\0"
     "        int early = 1;\0"
-}, {
     "        uint s = 0, phase = 1, turn_phase = 0;\0"
     "        const int first = 0, num = (K + 31) / 32;\0"
     "        const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 31) / 32;\0"
+}, {
     "        const int first_m = tile_m * 64, first_n = tile_n * 32;\0"
     "        // A tile is turned when the next one has been asked for.\0"
     "        for (int t = 0; t <= num; t++) {\0"
@@ -1876,9 +1879,9 @@ static const struct { char text[4096]; } rows[] = { {
     "                const long block = first_n + warp_n + n * 4;\0"
     "                if (is_aligned && block + 15 < N) {\0"
     "                        put_vector((float4) (c[m][n], c[m][n + 1], c[m][n + 2], c[m][n + 3]),\0"
-}, {
     "                                out + block + lane_n * 4, alpha, beta);\0"
     "                // Where rows of C begin anywhere: four work-items side by side store four columns\0"
+}, {
     "                // at once.\0"
     "                uint x[4] = { as_uint(c[m][n]), as_uint(c[m][n + 1]), as_uint(c[m][n + 2]),\0"
     "                        as_uint(c[m][n + 3]) };\0"
@@ -1916,7 +1919,7 @@ static const struct { char text[4096]; } rows[] = { {
     "static void put(float x, float beta, __global float *p)\0"
     "// A work-group of 8 work-items along L and 128 along K has 32 x 1 of C.\0"
     "__kernel __attribute__((reqd_work_group_size(8, 128, 1)))\0"
-    "void kiln_sgemm_thin_multiply_nn_side0_short1_vec4_rows4_nv1_litems8_kitems128_ksplit1_align1_index32(int L, int S, int K, float alpha, float beta,\0"
+    "void kiln_sgemm_thin_multiply_nn_side0_short1_vec4_rows4_nv1_litems8_kitems128_ksplit1_align1_index32(int L,\0"
     "        __global const float *restrict X, int x_offset, int ldx,\0"
     "        __global const float *restrict Y, int y_offset, int ldy,\0"
     "        __global float *restrict C, int c_offset, int ldc)\0"
@@ -1938,14 +1941,14 @@ static const struct { char text[4096]; } rows[] = { {
     "            c0 += a2 * load(y0 + (k + 256) * y_step);\0"
     "            c0 += a3 * load(y0 + (k + 384) * y_step);\0"
     "            const float4 a1 = load_row(x + 128 * ldx);\0"
-}, {
     "            const float4 a2 = load_row(x + 256 * ldx);\0"
     "            const float4 a3 = load_row(x + 384 * ldx);\0"
     "    const int item = along_k * 8 + along_l;\0"
     "    for (int half_way = 64; half_way > 0; half_way /= 2) {\0"
+}, {
     "            part[item] += part[item + half_way * 8];\0"
     "__kernel __attribute__((reqd_work_group_size(128, 8, 1)))\0"
-    "void kiln_sgemm_thin_multiply_nt_side0_short1_vec4_rows4_nv1_litems8_kitems128_ksplit1_align1_index32(int L, int S, int K, float alpha, float beta,\0"
+    "void kiln_sgemm_thin_multiply_nt_side0_short1_vec4_rows4_nv1_litems8_kitems128_ksplit1_align1_index32(int L,\0"
     "    __local float part[4][1024];\0"
     "    __global const float *x0 = X + min(l, L - 1) * ldx;\0"
     "    __global const float *x1 = X + min(l + 1, L - 1) * ldx;\0"
@@ -1955,9 +1958,9 @@ static const struct { char text[4096]; } rows[] = { {
     "    const bool is_aligned = ldx % 4 == 0 && (size_t) X % 16 == 0;\0"
     "        for (; k + 4 <= to; k += 512) {\0"
     "    const int item = along_l * 128 + along_k;\0"
-    "void kiln_sgemm_thin_multiply_tn_side0_short1_vec4_rows4_nv1_litems8_kitems128_ksplit1_align1_index32(int L, int S, int K, float alpha, float beta,\0"
+    "void kiln_sgemm_thin_multiply_tn_side0_short1_vec4_rows4_nv1_litems8_kitems128_ksplit1_align1_index32(int L,\0"
     "    __global const float *y0 = Y + y_offset + min(s, S - 1);\0"
-    "void kiln_sgemm_thin_multiply_tt_side0_short1_vec4_rows4_nv1_litems8_kitems128_ksplit1_align1_index32(int L, int S, int K, float alpha, float beta,\0"
+    "void kiln_sgemm_thin_multiply_tt_side0_short1_vec4_rows4_nv1_litems8_kitems128_ksplit1_align1_index32(int L,\0"
     "static void copy_4(uint to, __global const float *from, uint bytes)\0"
     "// Waits for what this work-item has copied, but for the last 1 steps.\0"
     "    asm volatile(\"cp.async.wait_group 1;\" ::: \"memory\");\0"
@@ -1997,13 +2000,13 @@ static const struct { char text[4096]; } rows[] = { {
     "            __local const uchar *a_tile = a_tiles + stage * 4096;\0"
     "            __local const uchar *b_tile = b_tiles + stage * 8192;\0"
     "            if (left >= 32) {\0"
-}, {
     "                // For one value of k after the other, of rows and columns four side by side at a\0"
     "                // time.\0"
     "                #pragma unroll 8\0"
     "                for (int q = 0; q < 8; q++) {\0"
     "                    const uint a_from = a_chunk ^ q * 16;\0"
     "                    const uint b_from = b_chunk;\0"
+}, {
     "                    for (int k = 4 * q; k < 4 * q + 4; k++) {\0"
     "                        float as[4], bs[4];\0"
     "                        for (int m = 0; m < 4; m += 4) {\0"
@@ -2046,7 +2049,7 @@ static const struct { char text[4096]; } rows[] = { {
     "// A work-group of 8 work-items along L and 32 along K has 32 x 16 of C.\0"
     "// It brings the part of Y for 256 values of k into local memory, and goes through them.\0"
     "__kernel __attribute__((reqd_work_group_size(32, 8, 1)))\0"
-    "void kiln_sgemm_thin_multiply_nn_side1_short16_vec4_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L, int S, int K, float alpha, float beta,\0"
+    "void kiln_sgemm_thin_multiply_nn_side1_short16_vec4_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L,\0"
     "    // A part of Y; at the end the sums.\0"
     "    __local float kept[4608] __attribute__((aligned(16)));\0"
     "    const int s = (int) get_group_id(1) * 16;\0"
@@ -2060,7 +2063,6 @@ static const struct { char text[4096]; } rows[] = { {
     "    for (int j = 0; j < 16; j++)\0"
     "            c[j][r] = 0;\0"
     "    for (int chunk = from; chunk < to; chunk += 256) {\0"
-}, {
     "        // The part of Y for the values of k from `chunk` to `end`.\0"
     "        const int end = min(chunk + 256, to);\0"
     "        for (int i = item; i < (end - chunk) * 16; i += 256) {\0"
@@ -2068,6 +2070,7 @@ static const struct { char text[4096]; } rows[] = { {
     "            kept[j * 260 + at] = load(Y + (chunk + at) * ldy + min(s + j, S - 1));\0"
     "        int k = chunk + (is_aligned ? along_k * 4 : along_k);\0"
     "        if (is_aligned) {\0"
+}, {
     "            for (; k + 4 <= end; k += 128) {\0"
     "                float4 a[4];\0"
     "                for (int r = 0; r < 4; r++)\0"
@@ -2114,13 +2117,13 @@ static const struct { char text[4096]; } rows[] = { {
     "        const int short_at = s + 8 + j;\0"
     "                    c[j + 12][v];\0"
     "        const int short_at = s + 12 + j;\0"
-    "void kiln_sgemm_thin_multiply_nt_side1_short16_vec4_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L, int S, int K, float alpha, float beta,\0"
+    "void kiln_sgemm_thin_multiply_nt_side1_short16_vec4_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L,\0"
     "        for (int j = get_local_id(1); j < 16; j += 8) {\0"
     "            __global const float *y = Y + min(s + j, S - 1) * ldy + chunk;\0"
     "            for (int at = get_local_id(0); at < end - chunk; at += 32)\0"
     "                kept[j * 260 + at] = load(y + at);\0"
     "// A work-group of 32 work-items along L and 8 along K has 128 x 16 of C.\0"
-    "void kiln_sgemm_thin_multiply_tn_side1_short16_vec4_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L, int S, int K, float alpha, float beta,\0"
+    "void kiln_sgemm_thin_multiply_tn_side1_short16_vec4_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L,\0"
     "    __local float kept[4224] __attribute__((aligned(16)));\0"
     "    const int l = (int) get_group_id(0) * 128 + along_l * 4;\0"
     "    // A work-item's columns of X are side by side where that makes aligned vectors; else they are\0"
@@ -2138,7 +2141,6 @@ static const struct { char text[4096]; } rows[] = { {
     "            float a[4][4];\0"
     "            if (whole)\0"
     "                for (int r = 0; r < 4; r++) {\0"
-}, {
     "                    const float4 row = load_aligned(x + r * 8 * ldx + l);\0"
     "                    a[r][0] = row.s0;\0"
     "                    a[r][1] = row.s1;\0"
@@ -2148,6 +2150,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                        a[r][v] = load(x + r * 8 * ldx + column[v]);\0"
     "            for (int r = 0; r < 4; r++)\0"
     "                    const float b = kept[(k - chunk + r * 8) * 16 + j];\0"
+}, {
     "                        c[j][v] += a[r][v] * b;\0"
     "        for (; k < end; k += 8) {\0"
     "            float a[1][4];\0"
@@ -2161,7 +2164,7 @@ static const struct { char text[4096]; } rows[] = { {
     "        __local const float *sums = kept + (j * 4 + v) * 264 + of;\0"
     "        for (int k = 1; k < 8; k++)\0"
     "            sum += sums[k * 33];\0"
-    "void kiln_sgemm_thin_multiply_tt_side1_short16_vec4_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L, int S, int K, float alpha, float beta,\0"
+    "void kiln_sgemm_thin_multiply_tt_side1_short16_vec4_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L,\0"
     "                kept[at * 16 + j] = load(y + at);\0"
     "// A work-group computes 256 x 32 of C. Tiles of A and B, 32 deep, are fetched into local\0"
     "// One work-item fetches; a warp computes 64 x 16 of C, and says by the `empty` barrier\0"
@@ -2209,7 +2212,6 @@ static const struct { char text[4096]; } rows[] = { {
     "                    part[(m * 4 + n) * 256] = c[m][n];\0"
     "        for (int m = 0; m < 8; m++) {\0"
     "void kiln_sgemm_bulk_add_nn_bm256_bn32_tm8_tn4_depth128_st5_early0_ku2_group8_edges1(long M, long N,\0"
-}, {
     "        const uint tiles = ((uint) M + 255) / 256 * (((uint) N + 31) / 32);\0"
     "        const uint steps = ((uint) K + 31) / 32;\0"
     "        const uint each = min(adders / max(tiles - whole, 1U), 64U);\0"
@@ -2218,6 +2220,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                    part[u] = *(__global const float4 *) (parts + piece * 8192\0"
     "            const uint lane_m = lane / 4, lane_n = lane % 4;\0"
     "            const uint warp_m = warp % 4 * 64, warp_n = warp / 4 * 16;\0"
+}, {
     "            const uint m = e / 4, n = e % 4;\0"
     "            const long col = first_n + warp_n + n / 4 * 16 + lane_n * 4 + n % 4;\0"
     "void kiln_sgemm_bulk_stream_nt_bm256_bn32_tm8_tn4_depth128_st5_early0_ku2_group8_edges1(long M,\0"
@@ -2259,11 +2262,10 @@ static const struct { char text[4096]; } rows[] = { {
     "            const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 127) / 128;\0"
     "void kiln_sgemm_bulk_multiply_tt_bm64_bn128_tm8_tn4_depth128_st6_early2_ku4_group8_edges0(long M,\0"
     "static float load_row(__global const float *p)\0"
-    "void kiln_sgemm_thin_multiply_nn_side0_short1_vec1_rows16_nv1_litems32_kitems32_ksplit1_align0_index32(int L, int S, int K, float alpha, float beta,\0"
+    "void kiln_sgemm_thin_multiply_nn_side0_short1_vec1_rows16_nv1_litems32_kitems32_ksplit1_align0_index32(int L,\0"
     "        __global const float *x = X + k * ldx + first;\0"
-    "void kiln_sgemm_thin_multiply_nt_side0_short1_vec1_rows16_nv1_litems32_kitems32_ksplit1_align0_index32(int L, int S, int K, float alpha, float beta,\0"
+    "void kiln_sgemm_thin_multiply_nt_side0_short1_vec1_rows16_nv1_litems32_kitems32_ksplit1_align0_index32(int L,\0"
     "    __global const float *x4 = X + min(l + 4, L - 1) * ldx;\0"
-}, {
     "    __global const float *x5 = X + min(l + 5, L - 1) * ldx;\0"
     "    __global const float *x6 = X + min(l + 6, L - 1) * ldx;\0"
     "    __global const float *x7 = X + min(l + 7, L - 1) * ldx;\0"
@@ -2274,9 +2276,10 @@ static const struct { char text[4096]; } rows[] = { {
     "    __global const float *x12 = X + min(l + 12, L - 1) * ldx;\0"
     "    __global const float *x13 = X + min(l + 13, L - 1) * ldx;\0"
     "    __global const float *x14 = X + min(l + 14, L - 1) * ldx;\0"
+}, {
     "    __global const float *x15 = X + min(l + 15, L - 1) * ldx;\0"
-    "void kiln_sgemm_thin_multiply_tn_side0_short1_vec1_rows16_nv1_litems32_kitems32_ksplit1_align0_index32(int L, int S, int K, float alpha, float beta,\0"
-    "void kiln_sgemm_thin_multiply_tt_side0_short1_vec1_rows16_nv1_litems32_kitems32_ksplit1_align0_index32(int L, int S, int K, float alpha, float beta,\0"
+    "void kiln_sgemm_thin_multiply_tn_side0_short1_vec1_rows16_nv1_litems32_kitems32_ksplit1_align0_index32(int L,\0"
+    "void kiln_sgemm_thin_multiply_tt_side0_short1_vec1_rows16_nv1_litems32_kitems32_ksplit1_align0_index32(int L,\0"
     "// A work-group computes 128 x 256 of C. Tiles of A and B, 32 deep, are fetched into local\0"
     "// One work-item fetches; a warp computes 64 x 64 of C, and says by the `empty` barrier\0"
     "void kiln_sgemm_bulk_multiply_nn_bm128_bn256_tm8_tn16_depth128_st4_early0_ku4_group8_edges0(long M,\0"
@@ -2317,16 +2320,16 @@ static const struct { char text[4096]; } rows[] = { {
     "void kiln_sgemm_bulk_multiply_tn_bm256_bn32_tm8_tn4_depth128_st5_early2_ku2_group8_edges0(long M,\0"
     "                    const uint line = i / 64, x = i % 64;\0"
     "void kiln_sgemm_bulk_multiply_tt_bm256_bn32_tm8_tn4_depth128_st5_early2_ku2_group8_edges0(long M,\0"
-    "void kiln_sgemm_thin_multiply_nn_side1_short1_vec4_rows4_nv1_litems8_kitems128_ksplit1_align1_index32(int L, int S, int K, float alpha, float beta,\0"
-}, {
+    "void kiln_sgemm_thin_multiply_nn_side1_short1_vec4_rows4_nv1_litems8_kitems128_ksplit1_align1_index32(int L,\0"
     "                put(alpha * sums[i], beta, C + (first + i) * ldc + s);\0"
-    "void kiln_sgemm_thin_multiply_nt_side1_short1_vec4_rows4_nv1_litems8_kitems128_ksplit1_align1_index32(int L, int S, int K, float alpha, float beta,\0"
-    "void kiln_sgemm_thin_multiply_tn_side1_short1_vec4_rows4_nv1_litems8_kitems128_ksplit1_align1_index32(int L, int S, int K, float alpha, float beta,\0"
-    "void kiln_sgemm_thin_multiply_tt_side1_short1_vec4_rows4_nv1_litems8_kitems128_ksplit1_align1_index32(int L, int S, int K, float alpha, float beta,\0"
+    "void kiln_sgemm_thin_multiply_nt_side1_short1_vec4_rows4_nv1_litems8_kitems128_ksplit1_align1_index32(int L,\0"
+    "void kiln_sgemm_thin_multiply_tn_side1_short1_vec4_rows4_nv1_litems8_kitems128_ksplit1_align1_index32(int L,\0"
+    "void kiln_sgemm_thin_multiply_tt_side1_short1_vec4_rows4_nv1_litems8_kitems128_ksplit1_align1_index32(int L,\0"
     "void kiln_sgemm_async_stream_nn_bm32_bn64_tm4_tn4_depth128_st3_ku8_group8_bytes4_copy0(long M,\0"
     "    const uint tiles = ((uint) M + 31) / 32 * (((uint) N + 63) / 64);\0"
     "            __global float *part = parts + (2 * get_group_id(0) + (first == 0)) * 2048;\0"
     "                    part[(m * 4 + n) * 128] = c[m][n];\0"
+}, {
     "void kiln_sgemm_async_add_nn_bm32_bn64_tm4_tn4_depth128_st3_ku8_group8_bytes4_copy0(long M, long N,\0"
     "        const uint tiles = ((uint) M + 31) / 32 * (((uint) N + 63) / 64);\0"
     "        const uint each = min(adders / max(tiles - whole, 1U), 16U);\0"
@@ -2343,7 +2346,7 @@ static const struct { char text[4096]; } rows[] = { {
     "void kiln_sgemm_async_stream_tt_bm32_bn64_tm4_tn4_depth128_st3_ku8_group8_bytes4_copy0(long M,\0"
     "void kiln_sgemm_async_add_tt_bm32_bn64_tm4_tn4_depth128_st3_ku8_group8_bytes4_copy0(long M, long N,\0"
     "// A work-group of 32 work-items along L and 8 along K has 128 x 8 of C.\0"
-    "void kiln_sgemm_thin_multiply_nn_side0_short8_vec4_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L, int S, int K, float alpha, float beta,\0"
+    "void kiln_sgemm_thin_multiply_nn_side0_short8_vec4_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L,\0"
     "    const int s = (int) get_group_id(1) * 8;\0"
     "    float c[8][4];\0"
     "    for (int j = 0; j < 8; j++)\0"
@@ -2353,18 +2356,17 @@ static const struct { char text[4096]; } rows[] = { {
     "                    const float b = kept[(k - chunk + r * 8) * 8 + j];\0"
     "            put(alpha * sum, beta, C + short_at * ldc + at);\0"
     "// A work-group of 8 work-items along L and 32 along K has 32 x 8 of C.\0"
-    "void kiln_sgemm_thin_multiply_nt_side0_short8_vec4_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L, int S, int K, float alpha, float beta,\0"
+    "void kiln_sgemm_thin_multiply_nt_side0_short8_vec4_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L,\0"
     "                    for (int j = 0; j < 8; j++) {\0"
-    "void kiln_sgemm_thin_multiply_tn_side0_short8_vec4_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L, int S, int K, float alpha, float beta,\0"
+    "void kiln_sgemm_thin_multiply_tn_side0_short8_vec4_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L,\0"
     "        for (int i = item; i < (end - chunk) * 8; i += 256) {\0"
     "            const int at = i / 8, j = i % 8;\0"
     "            kept[at * 8 + j] = load(Y + (chunk + at) * ldy + min(s + j, S - 1));\0"
-    "void kiln_sgemm_thin_multiply_tt_side0_short8_vec4_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L, int S, int K, float alpha, float beta,\0"
-    "void kiln_sgemm_thin_multiply_nn_side1_short8_vec4_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L, int S, int K, float alpha, float beta,\0"
-    "void kiln_sgemm_thin_multiply_nt_side1_short8_vec4_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L, int S, int K, float alpha, float beta,\0"
-    "void kiln_sgemm_thin_multiply_tn_side1_short8_vec4_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L, int S, int K, float alpha, float beta,\0"
-}, {
-    "void kiln_sgemm_thin_multiply_tt_side1_short8_vec4_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L, int S, int K, float alpha, float beta,\0"
+    "void kiln_sgemm_thin_multiply_tt_side0_short8_vec4_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L,\0"
+    "void kiln_sgemm_thin_multiply_nn_side1_short8_vec4_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L,\0"
+    "void kiln_sgemm_thin_multiply_nt_side1_short8_vec4_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L,\0"
+    "void kiln_sgemm_thin_multiply_tn_side1_short8_vec4_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L,\0"
+    "void kiln_sgemm_thin_multiply_tt_side1_short8_vec4_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L,\0"
     "void kiln_sgemm_bulk_stream_nn_bm64_bn128_tm8_tn4_depth128_st6_early2_ku4_group8_edges0(long M,\0"
     "    const uint tiles = ((uint) M + 63) / 64 * (((uint) N + 127) / 128);\0"
     "        early = 0;\0"
@@ -2378,6 +2380,7 @@ static const struct { char text[4096]; } rows[] = { {
     "void kiln_sgemm_bulk_stream_tt_bm64_bn128_tm8_tn4_depth128_st6_early2_ku4_group8_edges0(long M,\0"
     "void kiln_sgemm_bulk_add_tt_bm64_bn128_tm8_tn4_depth128_st6_early2_ku4_group8_edges0(long M, long N,\0"
     "void kiln_sgemm_bulk_stream_nn_bm128_bn256_tm8_tn16_depth128_st4_early0_ku4_group8_edges0(long M,\0"
+}, {
     "    const uint tiles = ((uint) M + 127) / 128 * (((uint) N + 255) / 256);\0"
     "            __global float *part = parts + (2 * get_group_id(0) + (first == 0)) * 32768;\0"
     "                for (int n = 0; n < 16; n++)\0"
@@ -2413,7 +2416,6 @@ static const struct { char text[4096]; } rows[] = { {
     "void kiln_sgemm_async_add_nn_bm64_bn64_tm8_tn4_depth128_st2_ku4_group8_bytes16_copy0(long M, long N,\0"
     "// later. A is stored M x K. B is stored N x K. A work-group computes 64 x 64 of C, a warp 64 x 16\0"
     "void kiln_sgemm_async_stream_nt_bm64_bn64_tm8_tn4_depth128_st2_ku4_group8_bytes16_copy0(long M,\0"
-}, {
     "void kiln_sgemm_async_add_nt_bm64_bn64_tm8_tn4_depth128_st2_ku4_group8_bytes16_copy0(long M, long N,\0"
     "// later. A is stored K x M. B is stored K x N. A work-group computes 64 x 64 of C, a warp 64 x 16\0"
     "void kiln_sgemm_async_stream_tn_bm64_bn64_tm8_tn4_depth128_st2_ku4_group8_bytes16_copy0(long M,\0"
@@ -2428,6 +2430,7 @@ static const struct { char text[4096]; } rows[] = { {
     "void kiln_sgemm_async_stream_tn_bm64_bn64_tm8_tn4_depth128_st2_ku4_group8_bytes4_copy0(long M,\0"
     "void kiln_sgemm_async_add_tn_bm64_bn64_tm8_tn4_depth128_st2_ku4_group8_bytes4_copy0(long M, long N,\0"
     "void kiln_sgemm_async_stream_tt_bm64_bn64_tm8_tn4_depth128_st2_ku4_group8_bytes4_copy0(long M,\0"
+}, {
     "void kiln_sgemm_async_add_tt_bm64_bn64_tm8_tn4_depth128_st2_ku4_group8_bytes4_copy0(long M, long N,\0"
     "// A work-group computes 256 x 64 of C. Tiles of A and B, 32 deep, are fetched into local\0"
     "void kiln_sgemm_bulk_multiply_nn_bm256_bn64_tm8_tn16_depth128_st5_early0_ku1_group2_edges0(long M,\0"
@@ -2465,7 +2468,6 @@ static const struct { char text[4096]; } rows[] = { {
     "                for (int n = 0; n < 8; n += 4)\0"
     "                for (uint n = lane; n < 128; n += 32)\0"
     "            for (int n = 0; n < 8; n += 4) {\0"
-}, {
     "// Begins to copy 128 lines of 32 values of k, of which this work-item copies four side by side in\0"
     "// later. A is stored M x K. B is stored N x K. A work-group computes 64 x 128 of C, a warp 64 x 32\0"
     "void kiln_sgemm_async_multiply_nt_bm64_bn128_tm8_tn8_depth128_st2_ku4_group8_bytes4_copy0(long M,\0"
@@ -2474,13 +2476,14 @@ static const struct { char text[4096]; } rows[] = { {
     "void kiln_sgemm_async_multiply_tn_bm64_bn128_tm8_tn8_depth128_st2_ku4_group8_bytes4_copy0(long M,\0"
     "// later. A is stored K x M. B is stored N x K. A work-group computes 64 x 128 of C, a warp 64 x 32\0"
     "void kiln_sgemm_async_multiply_tt_bm64_bn128_tm8_tn8_depth128_st2_ku4_group8_bytes4_copy0(long M,\0"
-    "void kiln_sgemm_thin_multiply_nn_side0_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L, long S, long K, float alpha, float beta,\0"
+    "void kiln_sgemm_thin_multiply_nn_side0_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L,\0"
     "        __global const float *restrict X, long x_offset, long ldx,\0"
     "        __global const float *restrict Y, long y_offset, long ldy,\0"
     "        __global float *restrict C, long c_offset, long ldc)\0"
-    "void kiln_sgemm_thin_multiply_nt_side0_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L, long S, long K, float alpha, float beta,\0"
-    "void kiln_sgemm_thin_multiply_tn_side0_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L, long S, long K, float alpha, float beta,\0"
-    "void kiln_sgemm_thin_multiply_tt_side0_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L, long S, long K, float alpha, float beta,\0"
+    "void kiln_sgemm_thin_multiply_nt_side0_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L,\0"
+    "void kiln_sgemm_thin_multiply_tn_side0_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L,\0"
+    "void kiln_sgemm_thin_multiply_tt_side0_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L,\0"
+}, {
     "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\0"
     "// Elements of double are computed with as double. A product and a sum are fused where the device\0"
     "// does that in one step: FP_CONTRACT, on by default, allows it.\0"
@@ -2515,8 +2518,7 @@ static const struct { char text[4096]; } rows[] = { {
     "// A work-group computes 32 x 32 of C. Tiles of A and B, 16 deep, are fetched into local\0"
     "// memory by the copy engine, up to 16 at a time; a tile's `full` barrier says that it is there.\0"
     "// One work-item fetches; a warp computes 32 x 32 of C, and says by the `empty` barrier\0"
-    "void kiln_dgemm_bulk_multiply_nn_bm32_bn32_tm4_tn8_depth128_st16_early2_ku2_group8_slices4_edges0(long M, long N, long K,\0"
-}, {
+    "void kiln_dgemm_bulk_multiply_nn_bm32_bn32_tm4_tn8_depth128_st16_early2_ku2_group8_slices4_edges0(long M,\0"
     "        __global const double *restrict A, long a_offset, long lda,\0"
     "        __global const double *restrict B, long b_offset, long ldb,\0"
     "        double alpha, double beta, __global double *restrict C, long c_offset, long ldc)\0"
@@ -2543,6 +2545,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                            k + x * 2);\0"
     "                            first_n + x * 2);\0"
     "    const int first = 0, num = (K + 15) / 16;\0"
+}, {
     "    const uint tiles_m = ((uint) M + 31) / 32, tiles_n = ((uint) N + 31) / 32;\0"
     "    const int first_m = tile_m * 32, first_n = tile_n * 32;\0"
     "        // Rows 0, 1, 4, 5, 2, 3, 6, 7 of A (columns of B).\0"
@@ -2580,7 +2583,6 @@ static const struct { char text[4096]; } rows[] = { {
     "                            * 1024 + (at ^ 144));\0"
     "                for (int i = 0; i < 2; i++)\0"
     "                    for (int j = 0; j < 4; j++)\0"
-}, {
     "                        multiply_blocks(c[i][j], as0[i], bs0[j]);\0"
     "            stage += 4;\0"
     "            if (stage >= 16) {\0"
@@ -2597,15 +2599,16 @@ static const struct { char text[4096]; } rows[] = { {
     "                __global double *out = C + row * ldc;\0"
     "void kiln_dgemm_bulk_copy_nt(long a_rows, long a_cols, __global const element_bits *restrict A,\0"
     "void kiln_dgemm_bulk_copyb_t(long rows, long cols, __global const element_bits *restrict X,\0"
-    "void kiln_dgemm_bulk_multiply_nt_bm32_bn32_tm4_tn8_depth128_st16_early2_ku2_group8_slices4_edges0(long M, long N, long K,\0"
+    "void kiln_dgemm_bulk_multiply_nt_bm32_bn32_tm4_tn8_depth128_st16_early2_ku2_group8_slices4_edges0(long M,\0"
     "                write_map(local_address(map), (ulong) (B + b_offset), N, K, ldb, box_n, 16,\0"
     "        const uint b_first = (warp_n + lane_r) * 128;\0"
     "                    bs0[j][0] = *(__local const double *) (b_tile + b_first + j * 1024 + at);\0"
     "                    bs0[j][1] = *(__local const double *) (b_tile + b_first + j * 1024 + (at ^ 8));\0"
     "                    const long col = first_n + warp_n + j * 8 + lane_k % 2 * 4 + lane_k / 2 * 2;\0"
     "void kiln_dgemm_bulk_copy_tn(long a_rows, long a_cols, __global const element_bits *restrict A,\0"
+}, {
     "void kiln_dgemm_bulk_copya_t(long rows, long cols, __global const element_bits *restrict X,\0"
-    "void kiln_dgemm_bulk_multiply_tn_bm32_bn32_tm4_tn8_depth128_st16_early2_ku2_group8_slices4_edges0(long M, long N, long K,\0"
+    "void kiln_dgemm_bulk_multiply_tn_bm32_bn32_tm4_tn8_depth128_st16_early2_ku2_group8_slices4_edges0(long M,\0"
     "    const int box_m = 32;\0"
     "                write_map(local_address(map), (ulong) (A + a_offset), K, M, lda, 16, 16,\0"
     "                            fetch_box(a_at + s * 4096 + x * 128, a_map, first_m + x, k, mbarrier);\0"
@@ -2618,7 +2621,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                    as0[i][0] = p.x, as0[i][1] = p.y, as0[i][2] = q.x, as0[i][3] = q.y;\0"
     "                const long row = first_m + warp_m + i * 16 + h + lane_m * 2;\0"
     "void kiln_dgemm_bulk_copy_tt(long a_rows, long a_cols, __global const element_bits *restrict A,\0"
-    "void kiln_dgemm_bulk_multiply_tt_bm32_bn32_tm4_tn8_depth128_st16_early2_ku2_group8_slices4_edges0(long M, long N, long K,\0"
+    "void kiln_dgemm_bulk_multiply_tt_bm32_bn32_tm4_tn8_depth128_st16_early2_ku2_group8_slices4_edges0(long M,\0"
     "        // Columns 0, 4, 1, 5, 2, 6, 3, 7 of B.\0"
     "        const uint lane_r = lane_m / 2 + lane_m % 2 * 4;\0"
     "        // what is read is where it is used. The tensor core's k and k + 4 are 2 k and 2 k + 1.\0"
@@ -2638,7 +2641,6 @@ static const struct { char text[4096]; } rows[] = { {
     "    __global double *parts = (__global double *) (work + parts_at * 8) + item;\0"
     "    const uint tiles = ((uint) M + 63) / 64 * (((uint) N + 31) / 32);\0"
     "    const uint steps = ((uint) K + 15) / 16;\0"
-}, {
     "        for (int s = 0; s < 8; s++) {\0"
     "                if (++s == 8) {\0"
     "        const uint warp_m = warp % 4 * 16, warp_n = warp / 4 * 16;\0"
@@ -2664,6 +2666,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                        + (at ^ 144));\0"
     "                mbarrier_arrive(empties + 8 * (stage == 0 ? 7 : stage - 1));\0"
     "                __local const uchar *a_tile = a_tiles + stage * 8192;\0"
+}, {
     "                __local const uchar *b_tile = b_tiles + stage * 4096;\0"
     "                const int s = 1;\0"
     "                // Reads what is multiplied at once, the s-th of a tile, into fragments 1.\0"
@@ -2702,7 +2705,6 @@ static const struct { char text[4096]; } rows[] = { {
     "            const uint lane_r = (lane_m & 1) | (lane_m & 2) << 1 | (lane_m & 4) >> 1;\0"
     "            const uint warp_m = warp % 4 * 16, warp_n = warp / 4 * 16;\0"
     "            const uint in_m = e / 4 / 2 * 16, in_n = e / 4 % 2 * 8;\0"
-}, {
     "void kiln_dgemm_bulk_stream_nt_bm64_bn32_tm2_tn4_depth128_st8_early2_ku2_group8_edges0(long M,\0"
     "                bs0[j][0] = *(__local const double *) (b_tile + b_first + j * 1024 + at);\0"
     "                bs0[j][1] = *(__local const double *) (b_tile + b_first + j * 1024 + (at ^ 8));\0"
@@ -2720,6 +2722,7 @@ static const struct { char text[4096]; } rows[] = { {
     "void kiln_dgemm_bulk_add_tn_bm64_bn32_tm2_tn4_depth128_st8_early2_ku2_group8_edges0(long M, long N,\0"
     "            const long row = first_m + warp_m + in_m + e / 2 % 2 + lane_m * 2;\0"
     "void kiln_dgemm_bulk_stream_tt_bm64_bn32_tm2_tn4_depth128_st8_early2_ku2_group8_edges0(long M,\0"
+}, {
     "                const uint at = ((4 * s + lane_k) ^ lane_r) * 16;\0"
     "                const double2 p = *(__local const double2 *) (b_tile + b_first + j * 1024 + at);\0"
     "                bs0[j][0] = p.x, bs0[j][1] = p.y;\0"
@@ -2756,7 +2759,6 @@ static const struct { char text[4096]; } rows[] = { {
     "                        *(__local double2 *) (c_tile + c_place(row, col)) =\0"
     "                                (double2) (c[i][j][2 * h], c[i][j][2 * h + 1]);\0"
     "                __global double *out = C + (first_m + m) * ldc;\0"
-}, {
     "                for (uint n = lane; n < 32; n += 32)\0"
     "// Begins to copy 32 lines of 16 elements, of which this work-item copies 1\0"
     "void kiln_dgemm_async_multiply_nt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes8_copy0(long M,\0"
@@ -2777,7 +2779,9 @@ static const struct { char text[4096]; } rows[] = { {
     "    return *(__global const double2 *) p;\0"
     "static void put(double x, double beta, __global double *p)\0"
     "// A work-group of 8 work-items along L and 128 along K has 16 x 1 of C.\0"
-    "void kiln_dgemm_thin_multiply_nn_side0_short1_vec2_rows4_nv1_litems8_kitems128_ksplit1_align1_index32(int L, int S, int K, double alpha, double beta,\0"
+    "void kiln_dgemm_thin_multiply_nn_side0_short1_vec2_rows4_nv1_litems8_kitems128_ksplit1_align1_index32(int L,\0"
+    "        int S, int K, double alpha, double beta,\0"
+}, {
     "        __global const double *restrict X, int x_offset, int ldx,\0"
     "        __global const double *restrict Y, int y_offset, int ldy,\0"
     "        __global double *restrict C, int c_offset, int ldc)\0"
@@ -2808,7 +2812,7 @@ static const struct { char text[4096]; } rows[] = { {
     "    double e[2];\0"
     "    vstore2(x, 0, e);\0"
     "    return e[0] + e[1];\0"
-    "void kiln_dgemm_thin_multiply_nt_side0_short1_vec2_rows4_nv1_litems8_kitems128_ksplit1_align1_index32(int L, int S, int K, double alpha, double beta,\0"
+    "void kiln_dgemm_thin_multiply_nt_side0_short1_vec2_rows4_nv1_litems8_kitems128_ksplit1_align1_index32(int L,\0"
     "    __local double part[4][1024];\0"
     "    __global const double *x0 = X + min(l, L - 1) * ldx;\0"
     "    __global const double *x1 = X + min(l + 1, L - 1) * ldx;\0"
@@ -2827,16 +2831,15 @@ static const struct { char text[4096]; } rows[] = { {
     "            const double2 a1 = load_row(x1 + k);\0"
     "            const double2 a2 = load_row(x2 + k);\0"
     "            const double2 a3 = load_row(x3 + k);\0"
-}, {
     "        const double b0 = load(y0 + k * y_step);\0"
     "        const double a0 = load(x0 + k);\0"
     "        const double a1 = load(x1 + k);\0"
     "        const double a2 = load(x2 + k);\0"
     "        const double a3 = load(x3 + k);\0"
     "        const double sums[] = { part[0][item], part[1][item], part[2][item], part[3][item] };\0"
-    "void kiln_dgemm_thin_multiply_tn_side0_short1_vec2_rows4_nv1_litems8_kitems128_ksplit1_align1_index32(int L, int S, int K, double alpha, double beta,\0"
+    "void kiln_dgemm_thin_multiply_tn_side0_short1_vec2_rows4_nv1_litems8_kitems128_ksplit1_align1_index32(int L,\0"
     "    __global const double *y0 = Y + y_offset + min(s, S - 1);\0"
-    "void kiln_dgemm_thin_multiply_tt_side0_short1_vec2_rows4_nv1_litems8_kitems128_ksplit1_align1_index32(int L, int S, int K, double alpha, double beta,\0"
+    "void kiln_dgemm_thin_multiply_tt_side0_short1_vec2_rows4_nv1_litems8_kitems128_ksplit1_align1_index32(int L,\0"
     "            const double2 b0 = (double2) (load(y0 + k * y_step), load(y0 + (k + 1) * y_step));\0"
     "// A work-group computes 64 x 128 of C. Tiles of A and B, 16 deep, are fetched into local\0"
     "void kiln_dgemm_bulk_multiply_nn_bm64_bn128_tm4_tn8_depth128_st8_early2_ku2_group8_edges0(long M,\0"
@@ -2845,10 +2848,11 @@ static const struct { char text[4096]; } rows[] = { {
     "void kiln_dgemm_bulk_multiply_tn_bm64_bn128_tm4_tn8_depth128_st8_early2_ku2_group8_edges0(long M,\0"
     "void kiln_dgemm_bulk_multiply_tt_bm64_bn128_tm4_tn8_depth128_st8_early2_ku2_group8_edges0(long M,\0"
     "// A work-group of 32 work-items along L and 8 along K has 64 x 4 of C.\0"
-    "void kiln_dgemm_thin_multiply_nn_side0_short4_vec2_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L, int S, int K, double alpha, double beta,\0"
+    "void kiln_dgemm_thin_multiply_nn_side0_short4_vec2_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L,\0"
     "    __local double kept[2112] __attribute__((aligned(16)));\0"
     "    const int l = (int) get_group_id(0) * 64 + along_l * 2;\0"
     "    const int s = (int) get_group_id(1) * 4;\0"
+}, {
     "    const int base = (int) get_group_id(0) * 64;\0"
     "    const bool whole = base + 64 <= L && ldx % 2 == 0\0"
     "    double c[4][2];\0"
@@ -2870,7 +2874,7 @@ static const struct { char text[4096]; } rows[] = { {
     "        __local const double *sums = kept + (j * 2 + v) * 264 + of;\0"
     "        double sum = sums[0];\0"
     "// A work-group of 8 work-items along L and 32 along K has 32 x 4 of C.\0"
-    "void kiln_dgemm_thin_multiply_nt_side0_short4_vec2_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L, int S, int K, double alpha, double beta,\0"
+    "void kiln_dgemm_thin_multiply_nt_side0_short4_vec2_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L,\0"
     "    __local double kept[2304] __attribute__((aligned(16)));\0"
     "    __global const double *x[4];\0"
     "    double c[4][4];\0"
@@ -2889,12 +2893,11 @@ static const struct { char text[4096]; } rows[] = { {
     "        __local const double *sums = kept + (j * 4 + v) * 288 + of;\0"
     "                    c[j + 2][v];\0"
     "        const int short_at = s + 2 + j;\0"
-    "void kiln_dgemm_thin_multiply_tn_side0_short4_vec2_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L, int S, int K, double alpha, double beta,\0"
+    "void kiln_dgemm_thin_multiply_tn_side0_short4_vec2_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L,\0"
     "        for (int i = item; i < (end - chunk) * 4; i += 256) {\0"
     "            const int at = i / 4, j = i % 4;\0"
     "            kept[at * 4 + j] = load(Y + (chunk + at) * ldy + min(s + j, S - 1));\0"
-}, {
-    "void kiln_dgemm_thin_multiply_tt_side0_short4_vec2_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L, int S, int K, double alpha, double beta,\0"
+    "void kiln_dgemm_thin_multiply_tt_side0_short4_vec2_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L,\0"
     "            kept[j * 258 + at] = load(Y + (chunk + at) * ldy + min(s + j, S - 1));\0"
     "    return row * 64 + (col / 2 ^ (row + row / 4) % 8) * 2\0"
     "void kiln_dgemm_async_multiply_nn_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes8_copy0(long M,\0"
@@ -2914,7 +2917,8 @@ static const struct { char text[4096]; } rows[] = { {
     "void kiln_dgemm_bulk_multiply_nt_bm128_bn128_tm8_tn8_depth128_st5_early1_ku2_group8_edges0(long M,\0"
     "void kiln_dgemm_bulk_multiply_tn_bm128_bn128_tm8_tn8_depth128_st5_early1_ku2_group8_edges0(long M,\0"
     "void kiln_dgemm_bulk_multiply_tt_bm128_bn128_tm8_tn8_depth128_st5_early1_ku2_group8_edges0(long M,\0"
-    "void kiln_dgemm_bulk_multiply_nn_bm64_bn32_tm4_tn8_depth128_st8_early1_ku2_group1_slices4_edges0(long M, long N, long K,\0"
+    "void kiln_dgemm_bulk_multiply_nn_bm64_bn32_tm4_tn8_depth128_st8_early1_ku2_group1_slices4_edges0(long M,\0"
+}, {
     "            // Work-groups that run together share rows and columns: 1 rows of tiles at a time.\0"
     "            const uint band = tile / (1 * tiles_n), in_band = tile - band * tiles_n;\0"
     "            const uint band_rows = min(tiles_m - band, (uint) 1);\0"
@@ -2933,11 +2937,11 @@ static const struct { char text[4096]; } rows[] = { {
     "        asm volatile(\"bar.sync 2, 256;\" ::: \"memory\");\0"
     "                        sums[((slice - 1) * 32 + (i * 4 + j) * 4 + e) * 64] =\0"
     "                        c[i][j][e] += sums[(x * 32 + (i * 4 + j) * 4 + e) * 64];\0"
-    "void kiln_dgemm_bulk_multiply_nt_bm64_bn32_tm4_tn8_depth128_st8_early1_ku2_group1_slices4_edges0(long M, long N, long K,\0"
-    "void kiln_dgemm_bulk_multiply_tn_bm64_bn32_tm4_tn8_depth128_st8_early1_ku2_group1_slices4_edges0(long M, long N, long K,\0"
-    "void kiln_dgemm_bulk_multiply_tt_bm64_bn32_tm4_tn8_depth128_st8_early1_ku2_group1_slices4_edges0(long M, long N, long K,\0"
+    "void kiln_dgemm_bulk_multiply_nt_bm64_bn32_tm4_tn8_depth128_st8_early1_ku2_group1_slices4_edges0(long M,\0"
+    "void kiln_dgemm_bulk_multiply_tn_bm64_bn32_tm4_tn8_depth128_st8_early1_ku2_group1_slices4_edges0(long M,\0"
+    "void kiln_dgemm_bulk_multiply_tt_bm64_bn32_tm4_tn8_depth128_st8_early1_ku2_group1_slices4_edges0(long M,\0"
     "// A work-group computes 32 x 16 of C. Tiles of A and B, 16 deep, are fetched into local\0"
-    "void kiln_dgemm_bulk_multiply_nn_bm32_bn16_tm2_tn4_depth128_st16_early2_ku2_group8_slices4_edges0(long M, long N, long K,\0"
+    "void kiln_dgemm_bulk_multiply_nn_bm32_bn16_tm2_tn4_depth128_st16_early2_ku2_group8_slices4_edges0(long M,\0"
     "    const int box_n = 16;\0"
     "            const uint tiles_m = ((uint) M + 31) / 32, tiles_n = ((uint) N + 15) / 16;\0"
     "            const int first_m = tile_m * 32, first_n = tile_n * 16;\0"
@@ -2945,7 +2949,6 @@ static const struct { char text[4096]; } rows[] = { {
     "        const uint tiles_m = ((uint) M + 31) / 32, tiles_n = ((uint) N + 15) / 16;\0"
     "        const int first_m = tile_m * 32, first_n = tile_n * 16;\0"
     "                for (uint i = item; i < 128; i += 256) {\0"
-}, {
     "                    fetch_chunk(b_at + s * 2048 + to, B + b_offset, K, N, ldb, k + line,\0"
     "    const uint tiles_m = ((uint) M + 31) / 32, tiles_n = ((uint) N + 15) / 16;\0"
     "    const int first_m = tile_m * 32, first_n = tile_n * 16;\0"
@@ -2957,12 +2960,12 @@ static const struct { char text[4096]; } rows[] = { {
     "            if (now + 4 < num) {\0"
     "                        sums[((slice - 1) * 8 + (i * 2 + j) * 4 + e) * 64] =\0"
     "                        c[i][j][e] += sums[(x * 8 + (i * 2 + j) * 4 + e) * 64];\0"
-    "void kiln_dgemm_bulk_multiply_nt_bm32_bn16_tm2_tn4_depth128_st16_early2_ku2_group8_slices4_edges0(long M, long N, long K,\0"
+    "void kiln_dgemm_bulk_multiply_nt_bm32_bn16_tm2_tn4_depth128_st16_early2_ku2_group8_slices4_edges0(long M,\0"
     "    const int box_n = min(((int) N + 7) & -8, 16);\0"
     "                        fetch_box(b_at + s * 2048, b_map, k, first_n, mbarrier);\0"
     "                    fetch_chunk(b_at + s * 2048 + to, B + b_offset, N, K, ldb, first_n + line,\0"
-    "void kiln_dgemm_bulk_multiply_tn_bm32_bn16_tm2_tn4_depth128_st16_early2_ku2_group8_slices4_edges0(long M, long N, long K,\0"
-    "void kiln_dgemm_bulk_multiply_tt_bm32_bn16_tm2_tn4_depth128_st16_early2_ku2_group8_slices4_edges0(long M, long N, long K,\0"
+    "void kiln_dgemm_bulk_multiply_tn_bm32_bn16_tm2_tn4_depth128_st16_early2_ku2_group8_slices4_edges0(long M,\0"
+    "void kiln_dgemm_bulk_multiply_tt_bm32_bn16_tm2_tn4_depth128_st16_early2_ku2_group8_slices4_edges0(long M,\0"
     "// Waits for what this work-item has copied, but for the last 3 steps.\0"
     "    asm volatile(\"cp.async.wait_group 3;\" ::: \"memory\");\0"
     "// later. A is stored M x K. B is stored K x N. A work-group computes 32 x 32 of C, a warp 32 x 16\0"
@@ -2970,6 +2973,7 @@ static const struct { char text[4096]; } rows[] = { {
     "__kernel __attribute__((reqd_work_group_size(64, 1, 1)))\0"
     "void kiln_dgemm_async_multiply_nn_bm32_bn32_tm4_tn4_depth128_st5_ku2_group8_bytes8_copy0(long M,\0"
     "    __local uchar both_tiles[40960] __attribute__((aligned(1024)));\0"
+}, {
     "    __local uchar *a_tiles = both_tiles, *b_tiles = both_tiles + 20480;\0"
     "        for (int t = 0; t < num + 4; t++) {\0"
     "            // The tiles of step t - 4 are there for all, and all have multiplied those of the step\0"
@@ -2998,7 +3002,6 @@ static const struct { char text[4096]; } rows[] = { {
     "static void copy_16(uint to, __global const double *from, uint bytes)\0"
     "// Begins to copy 64 lines of 16 elements, of which this work-item copies 2\0"
     "    const uint first = item / 8, col = item % 8 * 2;\0"
-}, {
     "            const uint bytes = line < lines ? clamp(cols - (int) x, 0, 2) * 8 : 0;\0"
     "// Begins to copy 16 lines of 32 elements, of which this work-item copies 2\0"
     "    for (uint line = first; line < first + 16; line += 8, from += 8 * ld) {\0"
@@ -3008,10 +3011,10 @@ static const struct { char text[4096]; } rows[] = { {
     "// Begins to copy 16 lines of 64 elements, of which this work-item copies 2\0"
     "void kiln_dgemm_async_multiply_tn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
     "void kiln_dgemm_async_multiply_tt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
-    "void kiln_dgemm_thin_multiply_nn_side1_short4_vec2_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L, int S, int K, double alpha, double beta,\0"
-    "void kiln_dgemm_thin_multiply_nt_side1_short4_vec2_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L, int S, int K, double alpha, double beta,\0"
-    "void kiln_dgemm_thin_multiply_tn_side1_short4_vec2_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L, int S, int K, double alpha, double beta,\0"
-    "void kiln_dgemm_thin_multiply_tt_side1_short4_vec2_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L, int S, int K, double alpha, double beta,\0"
+    "void kiln_dgemm_thin_multiply_nn_side1_short4_vec2_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L,\0"
+    "void kiln_dgemm_thin_multiply_nt_side1_short4_vec2_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L,\0"
+    "void kiln_dgemm_thin_multiply_tn_side1_short4_vec2_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L,\0"
+    "void kiln_dgemm_thin_multiply_tt_side1_short4_vec2_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L,\0"
     "void kiln_dgemm_async_stream_nn_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes8_copy0(long M,\0"
     "            __global double *part = parts + (2 * get_group_id(0) + (first == 0)) * 4096;\0"
     "void kiln_dgemm_async_add_nn_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes8_copy0(long M, long N,\0"
@@ -3019,6 +3022,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                    part[u] = *(__global const double2 *) (parts + piece * 4096\0"
     "void kiln_dgemm_async_stream_nt_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes8_copy0(long M,\0"
     "void kiln_dgemm_async_add_nt_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes8_copy0(long M, long N,\0"
+}, {
     "void kiln_dgemm_async_stream_tn_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes8_copy0(long M,\0"
     "void kiln_dgemm_async_add_tn_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes8_copy0(long M, long N,\0"
     "void kiln_dgemm_async_stream_tt_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes8_copy0(long M,\0"
@@ -3041,7 +3045,6 @@ static const struct { char text[4096]; } rows[] = { {
     "void kiln_dgemm_async_copya_n(long rows, long cols, __global const element_bits *restrict X,\0"
     "void kiln_dgemm_async_copyb_n(long rows, long cols, __global const element_bits *restrict X,\0"
     "void kiln_dgemm_async_multiply_nn_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes16_copy1(long M,\0"
-}, {
     "void kiln_dgemm_async_copy_nt(long a_rows, long a_cols, __global const element_bits *restrict A,\0"
     "void kiln_dgemm_async_copyb_t(long rows, long cols, __global const element_bits *restrict X,\0"
     "void kiln_dgemm_async_multiply_nt_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes16_copy1(long M,\0"
@@ -3064,6 +3067,7 @@ static const struct { char text[4096]; } rows[] = { {
     "void kiln_dgemm_bulk_stream_nn_bm128_bn64_tm2_tn16_depth128_st3_early2_ku2_group1_edges1(long M,\0"
     "    const uint tiles = ((uint) M + 127) / 128 * (((uint) N + 63) / 64);\0"
     "            const uint tiles_m = ((uint) M + 127) / 128, tiles_n = ((uint) N + 63) / 64;\0"
+}, {
     "            const int first_m = tile_m * 128, first_n = tile_n * 64;\0"
     "        const uint tiles_m = ((uint) M + 127) / 128, tiles_n = ((uint) N + 63) / 64;\0"
     "        const int first_m = tile_m * 128, first_n = tile_n * 64;\0"
@@ -3093,7 +3097,6 @@ static const struct { char text[4096]; } rows[] = { {
     "                        as0[i][0] = *(__local const double *) (a_tile + a_first + i * 2048 + at);\0"
     "                        as0[i][1] = *(__local const double *) (a_tile + a_first + i * 2048 + 1024\0"
     "                                + at);\0"
-}, {
     "                        as0[i][2] = *(__local const double *) (a_tile + a_first + i * 2048 + (at\0"
     "                                ^ 8));\0"
     "                        as0[i][3] = *(__local const double *) (a_tile + a_first + i * 2048 + 1024\0"
@@ -3123,6 +3126,7 @@ static const struct { char text[4096]; } rows[] = { {
     "            const uint b_first = (warp_n + lane_r) * 128;\0"
     "                        bs0[j][0] = *(__local const double *) (b_tile + b_first + j * 1024 + at);\0"
     "                        bs0[j][1] = *(__local const double *) (b_tile + b_first + j * 1024 + (at\0"
+}, {
     "void kiln_dgemm_bulk_add_nt_bm128_bn64_tm2_tn16_depth128_st3_early2_ku2_group1_edges1(long M,\0"
     "void kiln_dgemm_bulk_stream_tn_bm128_bn64_tm2_tn16_depth128_st3_early2_ku2_group1_edges1(long M,\0"
     "            const uint a_first = warp_m * 128;\0"
@@ -3152,7 +3156,6 @@ static const struct { char text[4096]; } rows[] = { {
     "            // Work-groups that run together share rows and columns: 16 rows of tiles at a time.\0"
     "            const uint band = tile / (16 * tiles_n) * 16, in_band = tile - band * tiles_n;\0"
     "            const uint band_rows = min(tiles_m - band, (uint) 16);\0"
-}, {
     "        // Work-groups that run together share rows and columns: 16 rows of tiles at a time.\0"
     "        const uint tiles_m = ((uint) M + 31) / 32, tiles_n = ((uint) N + 63) / 64;\0"
     "        const uint band = tile / (16 * tiles_n) * 16, in_band = tile - band * tiles_n;\0"
@@ -3229,1366 +3232,1367 @@ static const uint32_t lines[] = {
     32905, 32971, 33029, 33125, 33183, 33241, 33331, 33390, 33467, 33513, 33596, 33658,
     33679, 33716, 33786, 33854, 33911, 33953, 33994, 34093, 34145, 34227, 34323, 34389,
     34444, 34485, 34584, 34611, 34669, 34769, 34827, 34917, 34976, 35017, 35116, 35173,
-    35219, 35239, 35294, 35344, 35434, 35507, 35529, 35602, 35660, 35809, 35873, 35937,
-    35995, 36025, 36093, 36149, 36190, 36222, 36241, 36307, 36333, 36382, 36430, 36448,
-    36476, 36513, 36567, 36615, 36664, 36713, 36762, 36812, 36864, 36914, 36964, 37014,
-    37064, 37115, 37166, 37217, 37268, 37319, 37370, 37412, 37461, 37510, 37559, 37609,
-    37659, 37709, 37759, 37809, 37859, 37910, 37961, 38012, 38063, 38114, 38165, 38195,
-    38250, 38291, 38336, 38357, 38416, 38448, 38502, 38535, 38580, 38616, 38669, 38738,
-    38806, 38880, 39029, 39063, 39131, 39193, 39281, 39336, 39395, 39454, 39513, 39572,
-    39631, 39690, 39749, 39808, 39867, 39928, 39989, 40050, 40111, 40172, 40233, 40333,
-    40421, 40456, 40499, 40542, 40585, 40628, 40671, 40714, 40757, 40800, 40843, 40886,
-    40960, 41005, 41050, 41095, 41140, 41185, 41233, 41331, 41421, 41513, 41573, 41609,
-    41654, 41680, 41706, 41732, 41758, 41784, 41810, 41836, 41862, 41888, 41914, 41942,
-    41970, 41998, 42026, 42054, 42082, 42116, 42171, 42226, 42281, 42336, 42391, 42446,
-    42501, 42556, 42611, 42666, 42723, 42780, 42837, 42894, 42951, 43008, 43099, 43190,
-    43285, 43335, 43372, 43394, 43543, 43603, 43631, 43780, 43859, 43935, 43969, 44027,
-    44223, 44287, 44351, 44385, 44419, 44487, 44532, 44584, 44636, 44708, 44727, 44746,
-    44845, 44895, 44945, 44995, 45056, 45097, 45149, 45159, 45215, 45272, 45338, 45400,
-    45462, 45524, 45576, 45632, 45689, 45755, 45817, 45879, 45941, 45990, 46009, 46050,
-    46064, 46121, 46182, 46243, 46304, 46361, 46445, 46506, 46590, 46651, 46735, 46796,
-    46880, 46941, 47006, 47071, 47136, 47197, 47262, 47327, 47392, 47453, 47518, 47583,
-    47648, 47709, 47774, 47839, 47904, 47965, 48030, 48095, 48160, 48221, 48286, 48351,
-    48416, 48449, 48539, 48558, 48608, 48631, 48673, 48735, 48762, 48804, 48874, 48901,
-    48943, 49013, 49040, 49152, 49222, 49245, 49301, 49343, 49385, 49427, 49469, 49492,
-    49548, 49590, 49632, 49674, 49716, 49739, 49795, 49837, 49879, 49921, 49963, 50159,
-    50215, 50281, 50343, 50405, 50467, 50663, 50719, 50785, 50847, 50909, 50971, 51167,
-    51258, 51354, 51446, 51504, 51562, 51683, 51749, 51814, 51841, 51869, 51898, 51972,
-    52024, 52122, 52143, 52199, 52246, 52269, 52290, 52313, 52401, 52425, 52449, 52534,
-    52631, 52683, 52762, 52800, 52847, 52870, 52897, 52986, 53044, 53135, 53248, 53330,
-    53362, 53443, 53526, 53588, 53658, 53735, 53767, 53840, 53961, 54049, 54170, 54197,
-    54282, 54340, 54440, 54561, 54657, 54741, 54809, 54873, 54953, 54985, 55042, 55113,
-    55147, 55204, 55291, 55335, 55411, 55503, 55519, 55616, 55669, 55693, 55771, 55803,
-    55886, 55955, 56005, 56081, 56173, 56270, 56323, 56401, 56470, 56566, 56583, 56630,
-    56716, 56804, 56857, 56911, 57003, 57097, 57171, 57241, 57344, 57405, 57484, 57581,
-    57656, 57696, 57754, 57777, 57875, 57974, 58073, 58097, 58155, 58253, 58321, 58393,
-    58468, 58547, 58607, 58664, 58700, 58767, 58793, 58829, 58869, 58913, 58949, 58984,
-    59007, 59051, 59151, 59214, 59240, 59275, 59321, 59348, 59396, 59495, 59594, 59623,
-    59653, 59676, 59702, 59755, 59818, 59901, 59929, 59956, 60002, 60097, 60192, 60268,
-    60303, 60353, 60447, 60523, 60576, 60670, 60757, 60805, 60857, 60943, 60960, 61014,
-    61107, 61147, 61174, 61240, 61290, 61332, 61372, 61440, 61511, 61561, 61631, 61706,
-    61785, 61854, 61916, 61985, 62050, 62120, 62151, 62233, 62271, 62357, 62382, 62483,
-    62518, 62570, 62590, 62671, 62713, 62790, 62820, 62847, 62899, 62945, 63021, 63112,
-    63153, 63229, 63307, 63406, 63504, 63603, 63688, 63746, 63826, 63925, 64023, 64122,
-    64199, 64270, 64353, 64452, 64550, 64604, 64679, 65166, 65207, 65305, 65403, 65536,
-    65634, 65732, 65818, 65909, 65967, 66066, 66131, 66196, 66223, 66321, 66344, 66419,
-    66466, 66499, 66532, 66607, 66685, 66756, 66777, 66870, 66940, 66993, 67039, 67109,
-    67209, 67307, 67401, 67426, 67451, 67518, 67588, 67651, 67664, 67709, 67747, 67809,
-    67830, 67867, 67967, 68019, 68066, 68099, 68123, 68173, 68230, 68278, 68359, 68395,
-    68426, 68466, 68567, 68668, 68700, 68774, 68809, 68881, 68956, 69000, 69060, 69142,
-    69201, 69283, 69361, 69378, 69439, 69481, 69522, 69632, 69684, 69766, 69836, 69894,
-    69953, 69994, 70093, 70130, 70192, 70255, 70296, 70395, 70455, 70516, 70606, 70702,
-    70800, 70865, 70930, 70957, 70985, 71023, 71119, 71220, 71294, 71387, 71457, 71526,
-    71558, 71650, 71744, 71763, 71860, 71889, 71918, 71988, 72062, 72129, 72218, 72284,
-    72333, 72375, 72440, 72498, 72586, 72679, 72745, 72830, 72892, 72953, 73034, 73070,
-    73143, 73215, 73292, 73321, 73402, 73463, 73561, 73631, 73728, 73826, 73889, 73987,
-    74048, 74147, 74212, 74308, 74383, 74458, 74551, 74621, 74713, 74811, 74882, 74971,
-    75037, 75125, 75219, 75286, 75371, 75433, 75532, 75631, 75730, 75827, 75924, 76021,
-    76118, 76201, 76268, 76335, 76406, 76463, 76539, 76630, 76685, 76761, 76844, 76893,
-    76969, 77060, 77115, 77191, 77290, 77387, 77455, 77527, 77571, 77671, 77697, 77727,
-    77750, 77824, 77900, 77976, 78073, 78170, 78267, 78367, 78468, 78478, 78561, 78606,
-    78642, 78674, 78706, 78727, 78781, 78826, 78904, 79001, 79052, 79146, 79165, 79199,
-    79264, 79349, 79413, 79486, 79548, 79618, 79696, 79790, 79824, 79889, 79962, 80024,
-    80094, 80191, 80290, 80334, 80358, 80402, 80461, 80550, 80639, 80695, 80752, 80819,
-    80906, 80938, 80969, 81019, 81118, 81217, 81297, 81336, 81390, 81488, 81568, 81594,
-    81651, 81749, 81840, 81920, 81976, 82066, 82087, 82145, 82208, 82271, 82349, 82446,
-    82535, 82624, 82686, 82770, 82867, 82956, 83037, 83112, 83199, 83296, 83390, 83463,
-    83521, 83620, 83720, 83816, 83880, 83975, 84020, 84088, 84140, 84207, 84233, 84273,
-    84308, 84367, 84466, 84490, 84534, 84601, 84688, 84745, 84836, 84892, 84955, 84999,
-    85047, 85119, 85169, 85239, 85277, 85323, 85423, 85482, 85543, 85583, 85654, 85722,
-    85801, 85876, 86016, 86111, 86211, 86310, 86405, 86505, 86604, 86699, 86799, 86894,
-    86993, 87076, 87129, 87216, 87268, 87368, 87463, 87562, 87662, 87757, 87857, 87952,
-    88052, 88096, 88187, 88264, 88343, 88420, 88475, 88534, 88635, 88734, 88832, 88900,
-    88946, 89029, 89091, 89158, 89184, 89220, 89255, 89303, 89366, 89394, 89440, 89490,
-    89566, 89614, 89654, 89724, 89795, 89834, 89935, 90112, 90192, 90293, 90391, 90492,
-    90590, 90681, 90777, 90869, 90927, 91024, 91051, 91079, 91108, 91182, 91234, 91272,
-    91319, 91342, 91368, 91436, 91465, 91494, 91521, 91612, 91682, 91764, 91796, 91883,
-    91949, 92007, 92103, 92162, 92232, 92309, 92341, 92414, 92503, 92544, 92582, 92676,
-    92752, 92830, 92900, 92981, 93036, 93116, 93138, 93202, 93299, 93393, 93490, 93517,
-    93617, 93707, 93801, 93898, 93992, 94045, 94119, 94208, 94249, 94309, 94392, 94482,
-    94540, 94638, 94703, 94729, 94755, 94823, 94852, 94881, 94970, 94998, 95087, 95156,
-    95213, 95312, 95397, 95462, 95520, 95616, 95673, 95729, 95787, 95876, 95935, 96016,
-    96077, 96098, 96198, 96265, 96320, 96362, 96403, 96501, 96552, 96633, 96728, 96793,
-    96847, 96888, 96986, 97044, 97134, 97191, 97232, 97330, 97386, 97475, 97572, 97660,
-    97688, 97786, 97814, 97843, 97894, 97933, 98020, 98088, 98169, 98202, 98304, 98368,
-    98425, 98520, 98571, 98650, 98710, 98773, 98799, 98834, 98934, 99015, 99053, 99131,
-    99214, 99256, 99347, 99448, 99510, 99556, 99646, 99718, 99767, 99857, 99940, 99984,
-    100032, 100114, 100147, 100245, 100326, 100380, 100456, 100554, 100580, 100669, 100697, 100754,
-    100853, 100909, 100967, 101056, 101129, 101196, 101275, 101373, 101423, 101453, 101500, 101527,
-    101590, 101641, 101693, 101742, 101814, 101871, 102021, 102087, 102153, 102213, 102242, 102304,
-    102347, 102400, 102427, 102507, 102571, 102590, 102619, 102634, 102668, 102712, 102762, 102856,
-    102950, 102995, 103067, 103124, 103163, 103221, 103278, 103336, 103394, 103452, 103498, 103551,
-    103604, 103657, 103721, 103774, 103828, 103882, 103936, 103996, 104040, 104098, 104151, 104174,
-    104212, 104241, 104257, 104279, 104317, 104374, 104524, 104555, 104606, 104639, 104704, 104738,
-    104754, 104793, 104845, 104897, 104949, 105001, 105052, 105132, 105180, 105228, 105276, 105324,
-    105393, 105419, 105458, 105486, 105525, 105553, 105592, 105620, 105659, 105687, 105724, 105769,
-    105802, 105835, 105868, 105901, 105994, 106144, 106173, 106323, 106381, 106496, 106588, 106667,
-    106768, 106811, 106826, 106872, 106884, 106911, 106932, 106971, 107064, 107120, 107163, 107210,
-    107298, 107397, 107471, 107518, 107618, 107716, 107778, 107841, 107878, 107926, 107987, 108028,
-    108045, 108064, 108100, 108192, 108209, 108260, 108281, 108361, 108454, 108547, 108641, 108730,
-    108816, 108895, 108911, 108930, 108976, 109010, 109106, 109198, 109290, 109379, 109458, 109546,
-    109645, 109664, 109761, 109828, 109895, 109981, 110046, 110075, 110123, 110199, 110266, 110313,
-    110405, 110494, 110522, 110592, 110639, 110689, 110772, 110836, 110902, 110943, 110990, 111046,
-    111101, 111149, 111206, 111258, 111328, 111405, 111458, 111553, 111578, 111677, 111763, 111821,
-    111854, 111898, 111977, 112013, 112067, 112105, 112144, 112167, 112210, 112258, 112298, 112355,
-    112430, 112476, 112533, 112630, 112654, 112737, 112820, 112843, 112879, 112919, 112948, 113003,
-    113069, 113135, 113235, 113264, 113306, 113360, 113405, 113463, 113503, 113556, 113650, 113712,
-    113804, 113857, 113942, 114014, 114106, 114154, 114206, 114260, 114298, 114379, 114428, 114473,
-    114534, 114586, 114688, 114760, 114859, 114887, 114979, 115027, 115068, 115097, 115187, 115283,
-    115375, 115472, 115564, 115641, 115720, 115774, 115870, 115962, 116059, 116148, 116202, 116289,
-    116357, 116413, 116491, 116537, 116582, 116678, 116775, 116828, 116923, 116974, 116999, 117047,
-    117111, 117163, 117204, 117260, 117333, 117391, 117539, 117604, 117669, 117728, 117759, 117819,
-    117886, 117948, 117983, 118034, 118135, 118218, 118276, 118317, 118376, 118435, 118494, 118553,
-    118607, 118661, 118715, 118784, 118839, 118894, 118938, 118997, 119050, 119108, 119256, 119289,
-    119345, 119405, 119465, 119525, 119557, 119623, 119663, 119709, 119857, 119918, 120066, 120134,
-    120205, 120262, 120360, 120457, 120546, 120644, 120697, 120747, 120830, 120888, 120955, 121031,
-    121122, 121220, 121271, 121347, 121419, 121518, 121617, 121714, 121782, 121854, 121933, 121993,
-    122056, 122153, 122236, 122319, 122363, 122463, 122489, 122588, 122618, 122641, 122704, 122770,
-    122836, 122880, 122978, 123003, 123036, 123082, 123140, 123189, 123251, 123295, 123352, 123450,
-    123516, 123612, 123669, 123758, 123834, 123930, 123982, 124038, 124096, 124149, 124189, 124236,
-    124336, 124396, 124483, 124552, 124615, 124668, 124750, 124848, 124906, 124973, 125072, 125169,
-    125227, 125303, 125354, 125426, 125525, 125622, 125721, 125770, 125869, 125966, 126048, 126121,
-    126210, 126267, 126425, 126466, 126525, 126571, 126590, 126651, 126683, 126702, 126734, 126778,
-    126798, 126831, 126856, 126976, 127044, 127090, 127153, 127200, 127283, 127345, 127371, 127416,
-    127445, 127489, 127540, 127587, 127682, 127732, 127783, 127834, 127885, 127936, 128013, 128048,
-    128079, 128123, 128171, 128230, 128281, 128359, 128411, 128463, 128508, 128539, 128583, 128622,
-    128703, 128735, 128771, 128833, 128862, 128906, 128963, 129027, 129094, 129123, 129160, 129192,
-    129228, 129264, 129325, 129358, 129398, 129431, 129471, 129505, 129546, 129704, 129760, 129835,
-    129906, 129957, 130031, 130189, 130248, 130309, 130408, 130506, 130556, 130611, 130657, 130682,
-    130701, 130733, 130806, 130888, 130921, 130961, 130988, 131011, 131072, 131146, 131184, 131222,
-    131260, 131298, 131346, 131415, 131455, 131527, 131575, 131609, 131636, 131682, 131726, 131766,
-    131829, 131873, 131933, 131999, 132066, 132102, 132135, 132293, 132343, 132433, 132521, 132579,
-    132675, 132741, 132806, 132835, 132907, 132952, 133040, 133125, 133149, 133196, 133273, 133320,
-    133362, 133440, 133484, 133564, 133602, 133641, 133715, 133782, 133873, 133947, 134006, 134105,
-    134195, 134237, 134318, 134354, 134392, 134415, 134451, 134518, 134547, 134587, 134640, 134692,
-    134726, 134814, 134854, 134898, 134953, 134991, 135168, 135244, 135293, 135362, 135442, 135496,
-    135575, 135636, 135707, 135752, 135833, 135929, 136017, 136096, 136197, 136293, 136378, 136479,
-    136575, 136629, 136725, 136826, 136916, 137014, 137079, 137108, 137197, 137282, 137329, 137385,
-    137439, 137535, 137614, 137652, 137691, 137748, 137829, 137892, 137989, 138056, 138085, 138170,
-    138268, 138346, 138390, 138470, 138568, 138657, 138755, 138802, 138951, 139006, 139155, 139264,
-    139324, 139384, 139444, 139504, 139564, 139626, 139688, 139750, 139812, 139874, 139936, 140085,
-    140234, 140325, 140413, 140513, 140578, 140644, 140671, 140756, 140843, 140909, 140987, 141083,
-    141163, 141246, 141308, 141375, 141399, 141440, 141507, 141574, 141615, 141669, 141718, 141764,
-    141864, 141916, 141994, 142074, 142174, 142265, 142335, 142435, 142535, 142631, 142729, 142787,
-    142844, 142942, 143040, 143098, 143196, 143360, 143431, 143579, 143727, 143875, 143970, 144040,
-    144128, 144183, 144283, 144357, 144426, 144513, 144581, 144661, 144715, 144794, 144861, 144956,
-    145056, 145151, 145251, 145346, 145446, 145519, 145676, 145721, 145740, 145772, 145827, 145876,
-    145922, 145993, 146054, 146126, 146283, 146333, 146490, 146552, 146597, 146678, 146835, 146992,
-    147149, 147456, 147613, 147709, 147781, 147800, 147901, 147977, 148044, 148140, 148241, 148337,
-    148438, 148534, 148635, 148733, 148807, 148896, 148941, 148997, 149092, 149170, 149240, 149321,
-    149376, 149456, 149527, 149574, 149672, 149767, 149865, 149960, 150058, 150153, 150222, 150298,
-    150353, 150429, 150512, 150611, 150710, 150806, 150869, 150902, 150946, 151003, 151101, 151157,
-    151258, 151357, 151552, 151653, 151752, 151848, 151949, 152048, 152144, 152245, 152340, 152440,
-    152535, 152635, 152730, 152830, 152925, 153025, 153115, 153214, 153299, 153364, 153406, 153501,
-    153581, 153662, 153743, 153801, 153862, 153929, 153958, 154057, 154134, 154213, 154312, 154401,
-    154470, 154569, 154646, 154737, 154790, 154866, 154966, 155064, 155127, 155150, 155190, 155290,
-    155334, 155391, 155443, 155490, 155544, 155648, 155747, 155847, 155945, 156045, 156145, 156243,
-    156343, 156441, 156591, 156658, 156725, 156786, 156936, 157086, 157236, 157282, 157380, 157445,
-    157490, 157538, 157566, 157588, 157627, 157720, 157776, 157854, 157901, 157989, 158089, 158163,
-    158210, 158301, 158393, 158472, 158541, 158602, 158681, 158774, 158869, 158890, 158932, 158987,
-    159030, 159126, 159218, 159310, 159399, 159496, 159584, 159744, 159812, 159880, 159969, 159997,
-    160026, 160102, 160169, 160220, 160259, 160351, 160440, 160494, 160581, 160649, 160705, 160786,
-    160843, 160876, 160926, 161009, 161073, 161121, 161216, 161256, 161302, 161348, 161427, 161487,
-    161547, 161629, 161696, 161723, 161765, 161797, 161820, 161920, 162021, 162118, 162217, 162317,
-    162367, 162421, 162481, 162518, 162571, 162610, 162695, 162737, 162787, 162833, 162920, 163014,
-    163115, 163215, 163315, 163350, 163440, 163535, 163577, 163672, 163722, 163766, 163840, 163906,
-    163930, 163961, 163990, 164089, 164122, 164193, 164248, 164271, 164349, 164393, 164429, 164510,
-    164564, 164660, 164752, 164874, 164966, 165020, 165114, 165214, 165311, 165407, 165499, 165621,
-    165647, 165736, 165835, 165924, 165970, 166013, 166082, 166180, 166278, 166366, 166443, 166539,
-    166661, 166709, 166766, 166862, 166899, 166969, 167070, 167124, 167196, 167263, 167338, 167427,
-    167523, 167618, 167683, 167710, 167738, 167817, 167887, 167936, 167974, 168006, 168073, 168100,
-    168137, 168174, 168253, 168276, 168305, 168392, 168438, 168480, 168563, 168653, 168750, 168846,
-    168942, 168973, 169059, 169157, 169188, 169286, 169325, 169402, 169472, 169542, 169575, 169666,
-    169760, 169861, 169961, 170061, 170156, 170251, 170291, 170335, 170397, 170429, 170462, 170495,
-    170557, 170630, 170719, 170791, 170890, 170990, 171059, 171120, 171194, 171243, 171324, 171349,
-    171379, 171459, 171516, 171586, 171612, 171640, 171690, 171754, 171840, 171911, 172032, 172127,
-    172217, 172313, 172407, 172507, 172607, 172703, 172798, 172855, 172920, 173021, 173122, 173206,
-    173294, 173394, 173473, 173568, 173634, 173731, 173781, 173835, 173935, 173987, 174048, 174123,
-    174206, 174275, 174342, 174386, 174462, 174561, 174612, 174695, 174764, 174813, 174889, 174988,
-    175064, 175122, 175145, 175244, 175341, 175368, 175467, 175567, 175663, 175747, 175784, 175832,
-    175900, 175976, 176056, 176128, 176181, 176257, 176354, 176445, 176521, 176597, 176694, 176765,
-    176862, 176942, 177008, 177076, 177152, 177205, 177230, 177280, 177334, 177376, 177435, 177508,
-    177658, 177724, 177790, 177850, 177882, 177942, 178010, 178072, 178092, 178107, 178159, 178253,
-    178283, 178341, 178401, 178459, 178519, 178579, 178639, 178704, 178758, 178814, 178870, 178926,
-    178987, 179011, 179049, 179080, 179097, 179119, 179143, 179293, 179327, 179384, 179445, 179506,
-    179567, 179619, 179651, 179717, 179757, 179810, 179863, 179916, 179969, 180021, 180070, 180119,
-    180168, 180224, 180273, 180313, 180353, 180393, 180433, 180527, 180677, 180739, 180889, 180984,
-    181074, 181172, 181230, 181328, 181426, 181524, 181596, 181755, 181815, 181875, 181920, 181969,
-    182023, 182043, 182079, 182098, 182130, 182185, 182261, 182310, 182338, 182413, 182461, 182533,
-    182561, 182624, 182668, 182727, 182793, 182861, 182891, 182963, 183122, 183182, 183215, 183235,
-    183286, 183348, 183392, 183422, 183519, 183551, 183630, 183674, 183706, 183750, 183782, 183825,
-    183893, 183926, 183966, 184125, 184187, 184232, 184320, 184479, 184562, 184620, 184717, 184814,
-    184911, 185008, 185099, 185187, 185286, 185351, 185428, 185502, 185529, 185566, 185612, 185656,
-    185755, 185854, 185953, 186074, 186170, 186255, 186321, 186413, 186494, 186556, 186644, 186721,
-    186779, 186850, 186886, 186970, 187000, 187028, 187099, 187154, 187232, 187313, 187434, 187555,
-    187676, 187765, 187887, 187913, 188000, 188068, 188167, 188250, 188314, 188416, 188505, 188584,
-    188644, 188715, 188742, 188808, 188878, 188948, 188981, 189058, 189138, 189260, 189311, 189392,
-    189487, 189609, 189731, 189802, 189859, 189958, 190057, 190114, 190211, 190279, 190351, 190395,
-    190495, 190521, 190551, 190574, 190643, 190742, 190839, 190938, 191035, 191134, 191231, 191326,
-    191372, 191425, 191497, 191597, 191668, 191763, 191863, 191958, 192058, 192153, 192253, 192323,
-    192399, 192512, 192595, 192671, 192747, 192845, 192921, 193019, 193095, 193193, 193291, 193450,
-    193609, 193768, 193927, 194022, 194111, 194211, 194292, 194372, 194467, 194567, 194662, 194762,
-    194857, 194957, 195054, 195144, 195216, 195310, 195387, 195469, 195550, 195621, 195718, 195812,
-    195909, 196003, 196100, 196194, 196291, 196384, 196477, 196608, 196705, 196798, 196896, 196993,
-    197086, 197184, 197281, 197379, 197474, 197539, 197639, 197734, 197834, 197929, 198029, 198124,
-    198224, 198314, 198402, 198499, 198571, 198660, 198729, 198814, 198879, 198960, 199021, 199088,
-    199165, 199192, 199232, 199325, 199367, 199464, 199563, 199661, 199761, 199859, 199899, 199953,
-    200011, 200075, 200116, 200187, 200257, 200311, 200361, 200452, 200550, 200648, 200704, 200801,
-    200840, 200938, 200983, 201077, 201176, 201222, 201321, 201375, 201423, 201475, 201545, 201593,
-    201634, 201684, 201736, 201825, 201869, 201941, 202035, 202111, 202192, 202272, 202343, 202411,
-    202508, 202566, 202664, 202761, 202855, 202952, 202999, 203072, 203170, 203220, 203318, 203376,
-    203468, 203562, 203659, 203695, 203736, 203810, 203908, 203966, 204060, 204149, 204245, 204310,
-    204332, 204358, 204425, 204453, 204481, 204507, 204604, 204695, 204800, 204893, 204976, 205063,
-    205126, 205190, 205246, 205302, 205360, 205449, 205532, 205591, 205654, 205686, 205759, 205830,
-    205931, 205952, 206014, 206081, 206177, 206278, 206374, 206475, 206571,
+    35219, 35239, 35294, 35344, 35434, 35507, 35529, 35602, 35660, 35770, 35817, 35881,
+    35945, 36003, 36033, 36101, 36157, 36198, 36230, 36249, 36315, 36341, 36390, 36438,
+    36456, 36484, 36521, 36575, 36623, 36672, 36721, 36770, 36864, 36914, 36964, 37014,
+    37064, 37114, 37165, 37216, 37267, 37318, 37369, 37420, 37462, 37511, 37560, 37609,
+    37659, 37709, 37759, 37809, 37859, 37909, 37960, 38011, 38062, 38113, 38164, 38215,
+    38245, 38300, 38341, 38386, 38407, 38466, 38498, 38552, 38585, 38630, 38666, 38719,
+    38788, 38856, 38930, 39040, 39074, 39142, 39204, 39292, 39347, 39406, 39465, 39524,
+    39583, 39642, 39701, 39760, 39819, 39878, 39939, 40000, 40061, 40122, 40183, 40244,
+    40344, 40432, 40467, 40510, 40553, 40596, 40639, 40682, 40725, 40768, 40811, 40854,
+    40897, 40960, 41005, 41050, 41095, 41140, 41185, 41233, 41331, 41421, 41513, 41573,
+    41609, 41654, 41680, 41706, 41732, 41758, 41784, 41810, 41836, 41862, 41888, 41914,
+    41942, 41970, 41998, 42026, 42054, 42082, 42116, 42171, 42226, 42281, 42336, 42391,
+    42446, 42501, 42556, 42611, 42666, 42723, 42780, 42837, 42894, 42951, 43008, 43099,
+    43190, 43285, 43335, 43372, 43394, 43504, 43564, 43592, 43702, 43781, 43857, 43891,
+    43949, 44106, 44153, 44217, 44281, 44315, 44349, 44417, 44462, 44514, 44566, 44638,
+    44657, 44676, 44775, 44825, 44875, 44925, 44975, 45056, 45108, 45118, 45174, 45231,
+    45297, 45359, 45421, 45483, 45535, 45591, 45648, 45714, 45776, 45838, 45900, 45949,
+    45968, 46009, 46023, 46080, 46141, 46202, 46263, 46320, 46404, 46465, 46549, 46610,
+    46694, 46755, 46839, 46900, 46965, 47030, 47095, 47156, 47221, 47286, 47351, 47412,
+    47477, 47542, 47607, 47668, 47733, 47798, 47863, 47924, 47989, 48054, 48119, 48180,
+    48245, 48310, 48375, 48408, 48498, 48517, 48567, 48590, 48632, 48694, 48721, 48763,
+    48833, 48860, 48902, 48972, 48999, 49041, 49111, 49152, 49208, 49250, 49292, 49334,
+    49376, 49399, 49455, 49497, 49539, 49581, 49623, 49646, 49702, 49744, 49786, 49828,
+    49870, 50027, 50083, 50149, 50211, 50273, 50335, 50492, 50548, 50614, 50676, 50738,
+    50800, 50957, 51048, 51144, 51236, 51294, 51352, 51457, 51523, 51588, 51615, 51643,
+    51672, 51746, 51798, 51896, 51917, 51973, 52020, 52043, 52064, 52087, 52175, 52199,
+    52223, 52308, 52405, 52457, 52536, 52574, 52621, 52644, 52671, 52760, 52818, 52909,
+    52979, 53061, 53093, 53248, 53331, 53393, 53463, 53540, 53572, 53645, 53750, 53838,
+    53943, 53970, 54055, 54113, 54213, 54318, 54414, 54498, 54566, 54630, 54710, 54742,
+    54799, 54870, 54904, 54961, 55048, 55092, 55168, 55260, 55276, 55373, 55426, 55450,
+    55528, 55560, 55643, 55712, 55762, 55838, 55930, 56027, 56080, 56158, 56227, 56323,
+    56340, 56387, 56473, 56561, 56614, 56668, 56760, 56854, 56928, 56998, 57078, 57139,
+    57218, 57344, 57419, 57459, 57517, 57540, 57638, 57737, 57836, 57860, 57918, 58016,
+    58084, 58156, 58231, 58310, 58370, 58427, 58463, 58530, 58556, 58592, 58632, 58676,
+    58712, 58747, 58770, 58814, 58914, 58977, 59003, 59038, 59084, 59111, 59159, 59258,
+    59357, 59386, 59416, 59439, 59465, 59518, 59581, 59664, 59692, 59719, 59765, 59860,
+    59955, 60031, 60066, 60116, 60210, 60286, 60339, 60433, 60520, 60568, 60620, 60706,
+    60723, 60777, 60870, 60910, 60937, 61003, 61053, 61095, 61135, 61181, 61252, 61302,
+    61440, 61515, 61594, 61663, 61725, 61794, 61859, 61929, 61960, 62042, 62080, 62166,
+    62191, 62292, 62327, 62379, 62399, 62480, 62522, 62599, 62629, 62656, 62708, 62754,
+    62830, 62921, 62962, 63038, 63116, 63215, 63313, 63412, 63497, 63555, 63635, 63734,
+    63832, 63931, 64008, 64079, 64162, 64261, 64359, 64413, 64488, 64975, 65016, 65114,
+    65212, 65310, 65408, 65536, 65622, 65713, 65771, 65870, 65935, 66000, 66027, 66125,
+    66148, 66223, 66270, 66303, 66336, 66411, 66489, 66560, 66581, 66674, 66744, 66797,
+    66843, 66913, 67013, 67111, 67205, 67230, 67255, 67322, 67392, 67455, 67468, 67513,
+    67551, 67613, 67634, 67671, 67771, 67823, 67870, 67903, 67927, 67977, 68034, 68082,
+    68163, 68199, 68230, 68270, 68371, 68472, 68504, 68578, 68613, 68685, 68760, 68804,
+    68864, 68946, 69005, 69087, 69165, 69182, 69243, 69285, 69326, 69425, 69477, 69559,
+    69632, 69690, 69749, 69790, 69889, 69926, 69988, 70051, 70092, 70191, 70251, 70312,
+    70402, 70498, 70596, 70661, 70726, 70753, 70781, 70819, 70915, 71016, 71090, 71183,
+    71253, 71322, 71354, 71446, 71540, 71559, 71656, 71685, 71714, 71784, 71858, 71925,
+    72014, 72080, 72129, 72171, 72236, 72294, 72382, 72475, 72541, 72626, 72688, 72749,
+    72830, 72866, 72939, 73011, 73088, 73117, 73198, 73259, 73357, 73427, 73486, 73584,
+    73728, 73826, 73887, 73986, 74051, 74147, 74222, 74297, 74390, 74460, 74552, 74650,
+    74721, 74810, 74876, 74964, 75058, 75125, 75210, 75272, 75371, 75470, 75569, 75666,
+    75763, 75860, 75957, 76040, 76107, 76174, 76245, 76302, 76378, 76469, 76524, 76600,
+    76683, 76732, 76808, 76899, 76954, 77030, 77129, 77226, 77294, 77366, 77410, 77510,
+    77536, 77566, 77589, 77652, 77728, 77824, 77921, 78018, 78115, 78215, 78316, 78326,
+    78409, 78454, 78490, 78522, 78554, 78575, 78629, 78674, 78752, 78849, 78900, 78994,
+    79013, 79047, 79112, 79197, 79261, 79334, 79396, 79466, 79544, 79638, 79672, 79737,
+    79810, 79872, 79942, 80039, 80138, 80182, 80206, 80250, 80309, 80398, 80487, 80543,
+    80600, 80667, 80754, 80786, 80817, 80867, 80966, 81065, 81145, 81184, 81238, 81336,
+    81416, 81442, 81499, 81597, 81688, 81740, 81796, 81886, 81920, 81978, 82041, 82104,
+    82182, 82279, 82368, 82457, 82519, 82603, 82700, 82789, 82870, 82945, 83032, 83129,
+    83223, 83296, 83354, 83453, 83553, 83649, 83713, 83808, 83853, 83921, 83973, 84040,
+    84066, 84106, 84141, 84200, 84299, 84323, 84367, 84434, 84521, 84578, 84669, 84725,
+    84788, 84832, 84880, 84952, 85002, 85072, 85110, 85156, 85256, 85315, 85376, 85416,
+    85487, 85555, 85634, 85709, 85808, 85903, 86016, 86115, 86210, 86310, 86409, 86504,
+    86604, 86699, 86798, 86881, 86934, 87021, 87073, 87173, 87268, 87367, 87467, 87562,
+    87662, 87757, 87857, 87901, 87992, 88069, 88148, 88225, 88280, 88339, 88440, 88539,
+    88637, 88705, 88751, 88834, 88896, 88963, 88989, 89025, 89060, 89108, 89171, 89199,
+    89245, 89295, 89371, 89419, 89459, 89529, 89600, 89639, 89740, 89838, 89918, 90112,
+    90210, 90311, 90409, 90500, 90596, 90688, 90746, 90843, 90870, 90898, 90927, 91001,
+    91053, 91091, 91138, 91161, 91187, 91255, 91284, 91313, 91340, 91431, 91501, 91583,
+    91615, 91702, 91768, 91826, 91922, 91981, 92051, 92128, 92160, 92233, 92322, 92363,
+    92401, 92495, 92571, 92649, 92719, 92800, 92855, 92935, 92957, 93021, 93118, 93212,
+    93309, 93336, 93436, 93526, 93620, 93717, 93811, 93864, 93938, 94025, 94066, 94208,
+    94291, 94381, 94439, 94537, 94602, 94628, 94654, 94722, 94751, 94780, 94869, 94897,
+    94986, 95055, 95112, 95211, 95296, 95361, 95419, 95515, 95572, 95628, 95686, 95775,
+    95834, 95915, 95976, 95997, 96097, 96164, 96219, 96261, 96302, 96400, 96451, 96532,
+    96627, 96692, 96746, 96787, 96885, 96943, 97033, 97090, 97131, 97229, 97285, 97374,
+    97471, 97559, 97587, 97685, 97713, 97742, 97793, 97832, 97919, 97987, 98068, 98101,
+    98184, 98304, 98361, 98456, 98507, 98586, 98646, 98709, 98735, 98770, 98870, 98951,
+    98989, 99067, 99150, 99192, 99283, 99384, 99446, 99492, 99582, 99654, 99703, 99793,
+    99876, 99920, 99968, 100050, 100083, 100181, 100262, 100316, 100392, 100490, 100516, 100605,
+    100633, 100690, 100789, 100845, 100903, 100992, 101065, 101132, 101211, 101309, 101359, 101389,
+    101436, 101463, 101526, 101577, 101629, 101678, 101750, 101807, 101916, 101965, 102031, 102097,
+    102157, 102186, 102248, 102291, 102324, 102400, 102480, 102544, 102563, 102592, 102607, 102641,
+    102685, 102735, 102829, 102923, 102968, 103040, 103097, 103136, 103194, 103251, 103309, 103367,
+    103425, 103471, 103524, 103577, 103630, 103694, 103747, 103801, 103855, 103909, 103969, 104013,
+    104071, 104124, 104147, 104185, 104214, 104230, 104252, 104290, 104347, 104456, 104487, 104538,
+    104571, 104636, 104670, 104686, 104725, 104777, 104829, 104881, 104933, 104984, 105064, 105112,
+    105160, 105208, 105256, 105325, 105351, 105390, 105418, 105457, 105485, 105524, 105552, 105591,
+    105619, 105656, 105701, 105734, 105767, 105800, 105833, 105926, 106035, 106064, 106173, 106231,
+    106277, 106369, 106496, 106597, 106640, 106655, 106701, 106713, 106740, 106761, 106800, 106893,
+    106949, 106992, 107039, 107127, 107226, 107300, 107347, 107447, 107545, 107607, 107670, 107707,
+    107755, 107816, 107857, 107874, 107893, 107929, 108021, 108038, 108089, 108110, 108190, 108283,
+    108376, 108470, 108559, 108645, 108724, 108740, 108759, 108805, 108839, 108935, 109027, 109119,
+    109208, 109287, 109375, 109474, 109493, 109590, 109657, 109724, 109810, 109875, 109904, 109952,
+    110028, 110095, 110142, 110234, 110323, 110351, 110374, 110421, 110471, 110592, 110656, 110722,
+    110763, 110810, 110866, 110921, 110969, 111026, 111078, 111148, 111225, 111278, 111373, 111398,
+    111497, 111583, 111641, 111674, 111718, 111797, 111833, 111887, 111925, 111964, 111987, 112030,
+    112078, 112118, 112175, 112250, 112296, 112353, 112450, 112474, 112557, 112640, 112663, 112699,
+    112739, 112768, 112823, 112889, 112955, 113055, 113084, 113126, 113180, 113225, 113283, 113323,
+    113376, 113470, 113532, 113624, 113677, 113762, 113834, 113926, 113974, 114026, 114080, 114118,
+    114199, 114248, 114293, 114354, 114406, 114500, 114572, 114688, 114716, 114808, 114856, 114897,
+    114926, 115016, 115112, 115204, 115301, 115393, 115470, 115549, 115603, 115699, 115791, 115888,
+    115977, 116031, 116118, 116186, 116242, 116320, 116366, 116411, 116507, 116604, 116657, 116752,
+    116803, 116828, 116876, 116940, 116992, 117033, 117089, 117162, 117220, 117329, 117394, 117459,
+    117518, 117549, 117609, 117676, 117738, 117773, 117824, 117925, 118008, 118066, 118107, 118166,
+    118225, 118284, 118343, 118397, 118451, 118505, 118560, 118615, 118670, 118714, 118784, 118837,
+    118895, 119004, 119037, 119093, 119153, 119213, 119273, 119305, 119371, 119411, 119457, 119566,
+    119627, 119736, 119804, 119875, 119932, 120030, 120127, 120216, 120314, 120367, 120417, 120500,
+    120558, 120625, 120701, 120792, 120890, 120941, 121017, 121089, 121188, 121287, 121384, 121452,
+    121524, 121603, 121663, 121726, 121823, 121906, 121989, 122033, 122133, 122159, 122258, 122288,
+    122311, 122374, 122440, 122506, 122536, 122634, 122659, 122692, 122738, 122796, 122880, 122942,
+    122986, 123043, 123141, 123207, 123303, 123360, 123449, 123525, 123621, 123673, 123729, 123787,
+    123840, 123880, 123927, 124027, 124087, 124174, 124243, 124306, 124359, 124441, 124539, 124597,
+    124664, 124763, 124860, 124918, 124994, 125045, 125117, 125216, 125313, 125412, 125461, 125560,
+    125657, 125739, 125812, 125901, 125958, 126077, 126118, 126177, 126223, 126242, 126303, 126335,
+    126354, 126386, 126430, 126450, 126483, 126508, 126563, 126631, 126677, 126740, 126787, 126870,
+    126932, 126976, 127021, 127050, 127094, 127145, 127192, 127287, 127337, 127388, 127439, 127490,
+    127541, 127618, 127653, 127684, 127728, 127776, 127835, 127886, 127964, 128016, 128068, 128113,
+    128144, 128188, 128227, 128308, 128340, 128376, 128438, 128467, 128511, 128568, 128632, 128699,
+    128728, 128765, 128797, 128833, 128869, 128930, 128963, 129003, 129036, 129076, 129110, 129151,
+    129270, 129326, 129401, 129472, 129523, 129597, 129716, 129775, 129836, 129935, 130033, 130083,
+    130138, 130184, 130209, 130228, 130260, 130333, 130415, 130448, 130488, 130515, 130538, 130584,
+    130658, 130696, 130734, 130772, 130810, 130858, 130927, 130967, 131072, 131120, 131154, 131181,
+    131227, 131271, 131311, 131374, 131418, 131478, 131544, 131611, 131647, 131680, 131799, 131849,
+    131939, 132027, 132085, 132181, 132247, 132312, 132341, 132413, 132458, 132546, 132631, 132655,
+    132702, 132779, 132826, 132868, 132946, 132990, 133070, 133108, 133147, 133221, 133288, 133379,
+    133453, 133512, 133611, 133701, 133743, 133824, 133860, 133898, 133921, 133957, 134024, 134053,
+    134093, 134146, 134198, 134232, 134320, 134360, 134404, 134459, 134497, 134598, 134674, 134723,
+    134792, 134872, 134926, 135005, 135066, 135168, 135213, 135294, 135390, 135478, 135557, 135658,
+    135754, 135839, 135940, 136036, 136090, 136186, 136287, 136377, 136475, 136540, 136569, 136658,
+    136743, 136790, 136846, 136900, 136996, 137075, 137113, 137152, 137209, 137290, 137353, 137450,
+    137517, 137546, 137631, 137729, 137807, 137851, 137931, 138029, 138118, 138216, 138263, 138373,
+    138428, 138538, 138598, 138658, 138718, 138778, 138838, 138898, 138960, 139022, 139084, 139146,
+    139264, 139326, 139436, 139546, 139637, 139725, 139825, 139890, 139956, 139983, 140068, 140155,
+    140221, 140299, 140395, 140475, 140558, 140620, 140687, 140711, 140752, 140819, 140886, 140927,
+    140981, 141030, 141076, 141176, 141228, 141306, 141386, 141486, 141577, 141647, 141747, 141847,
+    141943, 142041, 142099, 142156, 142254, 142352, 142410, 142508, 142617, 142688, 142797, 142906,
+    143015, 143110, 143180, 143268, 143360, 143460, 143534, 143603, 143690, 143758, 143838, 143892,
+    143971, 144038, 144133, 144233, 144328, 144428, 144523, 144623, 144696, 144814, 144859, 144878,
+    144910, 144965, 145014, 145060, 145131, 145192, 145264, 145382, 145432, 145550, 145612, 145657,
+    145738, 145856, 145974, 146092, 146210, 146328, 146424, 146496, 146515, 146616, 146692, 146759,
+    146855, 146956, 147052, 147153, 147249, 147350, 147456, 147530, 147619, 147664, 147720, 147815,
+    147893, 147963, 148044, 148099, 148179, 148250, 148297, 148395, 148490, 148588, 148683, 148781,
+    148876, 148945, 149021, 149076, 149152, 149235, 149334, 149433, 149529, 149592, 149625, 149669,
+    149726, 149824, 149880, 149981, 150080, 150176, 150277, 150376, 150472, 150573, 150672, 150768,
+    150869, 150964, 151064, 151159, 151259, 151354, 151454, 151552, 151652, 151742, 151841, 151926,
+    151991, 152033, 152128, 152208, 152289, 152370, 152428, 152489, 152556, 152585, 152684, 152761,
+    152840, 152939, 153028, 153097, 153196, 153273, 153364, 153417, 153493, 153593, 153691, 153754,
+    153777, 153817, 153917, 153961, 154018, 154070, 154117, 154171, 154216, 154315, 154415, 154513,
+    154613, 154713, 154811, 154911, 155009, 155118, 155185, 155252, 155313, 155422, 155531, 155648,
+    155694, 155792, 155857, 155902, 155950, 155978, 156000, 156039, 156132, 156188, 156266, 156313,
+    156401, 156501, 156575, 156622, 156713, 156805, 156884, 156953, 157014, 157093, 157186, 157281,
+    157302, 157344, 157399, 157442, 157538, 157630, 157722, 157811, 157908, 157996, 158102, 158170,
+    158238, 158327, 158355, 158384, 158460, 158527, 158578, 158617, 158709, 158798, 158852, 158939,
+    159007, 159063, 159144, 159201, 159234, 159284, 159367, 159431, 159479, 159574, 159614, 159660,
+    159744, 159823, 159883, 159943, 160025, 160092, 160119, 160161, 160193, 160216, 160316, 160417,
+    160514, 160613, 160713, 160763, 160817, 160877, 160914, 160967, 161006, 161091, 161133, 161183,
+    161229, 161316, 161410, 161511, 161611, 161711, 161746, 161836, 161931, 161973, 162068, 162118,
+    162162, 162210, 162276, 162300, 162331, 162360, 162459, 162492, 162563, 162618, 162641, 162719,
+    162763, 162799, 162880, 162934, 163030, 163122, 163228, 163320, 163374, 163468, 163568, 163665,
+    163840, 163932, 164038, 164064, 164153, 164252, 164341, 164387, 164430, 164499, 164597, 164695,
+    164783, 164860, 164956, 165062, 165110, 165167, 165263, 165300, 165370, 165471, 165525, 165597,
+    165664, 165739, 165828, 165924, 166019, 166084, 166111, 166139, 166218, 166288, 166333, 166371,
+    166403, 166470, 166497, 166534, 166571, 166650, 166673, 166702, 166789, 166835, 166877, 166960,
+    167050, 167147, 167243, 167339, 167370, 167456, 167554, 167585, 167683, 167722, 167799, 167936,
+    168006, 168039, 168130, 168224, 168325, 168425, 168525, 168620, 168715, 168755, 168799, 168861,
+    168893, 168926, 168959, 169021, 169094, 169183, 169255, 169354, 169454, 169523, 169584, 169658,
+    169707, 169788, 169813, 169843, 169923, 169980, 170050, 170076, 170104, 170154, 170218, 170304,
+    170375, 170443, 170538, 170628, 170724, 170818, 170918, 171018, 171114, 171209, 171266, 171331,
+    171432, 171533, 171617, 171705, 171805, 171884, 172032, 172098, 172195, 172245, 172299, 172399,
+    172451, 172512, 172587, 172670, 172739, 172806, 172850, 172926, 173025, 173076, 173159, 173228,
+    173277, 173353, 173452, 173528, 173586, 173609, 173708, 173805, 173832, 173931, 174031, 174127,
+    174211, 174248, 174296, 174364, 174440, 174520, 174584, 174637, 174713, 174810, 174901, 174977,
+    175053, 175150, 175221, 175318, 175398, 175464, 175532, 175608, 175661, 175686, 175736, 175790,
+    175832, 175891, 175964, 176073, 176128, 176194, 176260, 176320, 176352, 176412, 176480, 176542,
+    176562, 176577, 176629, 176723, 176753, 176811, 176871, 176929, 176989, 177049, 177109, 177174,
+    177228, 177284, 177340, 177396, 177457, 177481, 177519, 177550, 177567, 177589, 177613, 177722,
+    177756, 177813, 177874, 177935, 177996, 178048, 178080, 178146, 178186, 178239, 178292, 178345,
+    178398, 178450, 178499, 178548, 178597, 178646, 178695, 178735, 178775, 178815, 178855, 178949,
+    179058, 179120, 179229, 179324, 179414, 179512, 179570, 179668, 179766, 179864, 179936, 180054,
+    180114, 180174, 180224, 180273, 180327, 180347, 180383, 180402, 180434, 180489, 180565, 180614,
+    180642, 180717, 180765, 180837, 180865, 180928, 180972, 181031, 181097, 181165, 181195, 181267,
+    181385, 181445, 181478, 181498, 181549, 181611, 181655, 181685, 181782, 181814, 181893, 181937,
+    181969, 182013, 182045, 182088, 182156, 182189, 182229, 182347, 182409, 182454, 182535, 182653,
+    182736, 182794, 182891, 182988, 183085, 183182, 183273, 183361, 183460, 183525, 183602, 183676,
+    183703, 183740, 183786, 183830, 183929, 184028, 184127, 184320, 184416, 184501, 184567, 184659,
+    184740, 184802, 184890, 184967, 185025, 185096, 185132, 185216, 185246, 185274, 185345, 185400,
+    185478, 185559, 185664, 185769, 185874, 185963, 186069, 186095, 186182, 186250, 186349, 186432,
+    186496, 186553, 186642, 186721, 186781, 186852, 186879, 186945, 187015, 187085, 187118, 187195,
+    187275, 187381, 187432, 187513, 187608, 187714, 187820, 187891, 187948, 188047, 188146, 188203,
+    188300, 188416, 188488, 188532, 188632, 188658, 188688, 188711, 188780, 188879, 188976, 189075,
+    189172, 189271, 189368, 189463, 189509, 189562, 189634, 189734, 189805, 189900, 190000, 190095,
+    190195, 190290, 190390, 190460, 190536, 190589, 190672, 190748, 190824, 190922, 190998, 191096,
+    191172, 191270, 191368, 191486, 191604, 191722, 191840, 191935, 192024, 192124, 192205, 192285,
+    192380, 192512, 192607, 192707, 192802, 192902, 192999, 193089, 193161, 193255, 193332, 193414,
+    193495, 193566, 193663, 193757, 193854, 193948, 194045, 194139, 194236, 194329, 194422, 194520,
+    194617, 194710, 194808, 194905, 194998, 195096, 195193, 195291, 195386, 195451, 195551, 195646,
+    195746, 195841, 195941, 196036, 196136, 196226, 196314, 196411, 196483, 196608, 196677, 196762,
+    196827, 196908, 196969, 197036, 197113, 197140, 197180, 197273, 197315, 197412, 197511, 197609,
+    197709, 197807, 197847, 197901, 197959, 198023, 198064, 198135, 198205, 198259, 198309, 198400,
+    198498, 198596, 198635, 198732, 198771, 198869, 198914, 199008, 199107, 199153, 199252, 199306,
+    199354, 199406, 199476, 199524, 199565, 199615, 199667, 199756, 199800, 199872, 199966, 200042,
+    200123, 200203, 200274, 200342, 200439, 200497, 200595, 200704, 200798, 200895, 200942, 201015,
+    201113, 201163, 201261, 201319, 201411, 201505, 201602, 201638, 201679, 201753, 201851, 201909,
+    202003, 202092, 202188, 202253, 202275, 202301, 202368, 202396, 202424, 202450, 202547, 202638,
+    202705, 202798, 202881, 202968, 203031, 203095, 203151, 203207, 203265, 203354, 203437, 203496,
+    203559, 203591, 203664, 203735, 203836, 203857, 203919, 203986, 204082, 204183, 204279, 204380,
+    204476,
 };
 
 static const struct kiln_pair pairs[] = {
-    { 5, 6 }, { 47, 3117 }, { 290, 294 }, { 5, 174 }, { 3, 185 }, { 183, 184 },
-    { 47, 5 }, { 294, 238 }, { 3122, 3121 }, { 3, 12 }, { 139, 140 }, { 289, 290 },
-    { 1705, 3117 }, { 339, 340 }, { 168, 47 }, { 3, 3127 }, { 11, 3126 }, { 1707, 3117 },
-    { 3130, 341 }, { 13, 14 }, { 293, 3119 }, { 290, 1309 }, { 238, 3118 }, { 344, 978 },
-    { 932, 148 }, { 6, 19 }, { 21, 22 }, { 23, 24 }, { 273, 274 }, { 30, 31 },
+    { 5, 6 }, { 47, 3121 }, { 290, 294 }, { 5, 174 }, { 3, 185 }, { 183, 184 },
+    { 47, 5 }, { 294, 238 }, { 3126, 3125 }, { 3, 12 }, { 139, 140 }, { 289, 290 },
+    { 1708, 3121 }, { 339, 340 }, { 168, 47 }, { 3, 3131 }, { 11, 3130 }, { 1710, 3121 },
+    { 3134, 341 }, { 13, 14 }, { 293, 3123 }, { 290, 1311 }, { 238, 3122 }, { 344, 980 },
+    { 934, 148 }, { 6, 19 }, { 21, 22 }, { 23, 24 }, { 273, 274 }, { 30, 31 },
     { 32, 33 }, { 37, 38 }, { 41, 42 }, { 176, 177 }, { 178, 179 }, { 180, 181 },
-    { 3125, 5 }, { 165, 166 }, { 47, 240 }, { 3132, 3117 }, { 3, 3129 }, { 3140, 344 },
-    { 389, 290 }, { 3142, 20 }, { 3143, 3144 }, { 3145, 275 }, { 46, 3118 }, { 3125, 3120 },
-    { 3146, 3147 }, { 3148, 39 }, { 3150, 3151 }, { 167, 3131 }, { 6, 229 }, { 9, 10 },
+    { 3129, 5 }, { 165, 166 }, { 47, 240 }, { 3136, 3121 }, { 3, 3133 }, { 3144, 344 },
+    { 389, 290 }, { 3146, 20 }, { 3147, 3148 }, { 3149, 275 }, { 46, 3122 }, { 3129, 3124 },
+    { 3150, 3151 }, { 3152, 39 }, { 3154, 3155 }, { 167, 3135 }, { 6, 229 }, { 9, 10 },
     { 48, 49 }, { 51, 52 }, { 55, 56 }, { 58, 59 }, { 67, 68 }, { 69, 70 },
     { 71, 72 }, { 73, 74 }, { 75, 76 }, { 77, 78 }, { 79, 80 }, { 81, 82 },
     { 83, 84 }, { 91, 92 }, { 93, 94 }, { 96, 97 }, { 98, 99 }, { 101, 102 },
     { 110, 111 }, { 112, 113 }, { 210, 211 }, { 212, 213 }, { 232, 233 }, { 238, 239 },
-    { 260, 261 }, { 3153, 187 }, { 368, 3124 }, { 762, 934 }, { 316, 317 }, { 3133, 3117 },
-    { 3, 3134 }, { 3152, 3120 }, { 3154, 3168 }, { 76, 88 }, { 93, 100 }, { 3155, 6 },
-    { 3163, 3171 }, { 3174, 60 }, { 3175, 3176 }, { 3178, 3179 }, { 3180, 3181 }, { 3182, 3183 },
-    { 3184, 3185 }, { 3190, 114 }, { 3191, 3192 }, { 3195, 238 }, { 296, 974 }, { 344, 980 },
-    { 1049, 1050 }, { 308, 309 }, { 3, 15 }, { 3200, 3136 }, { 3117, 137 }, { 76, 90 },
-    { 87, 3204 }, { 93, 3186 }, { 3187, 3205 }, { 3194, 3206 }, { 3209, 3177 }, { 3210, 3211 },
-    { 3212, 85 }, { 3213, 95 }, { 377, 238 }, { 3218, 981 }, { 3220, 310 }, { 47, 148 },
+    { 260, 261 }, { 3157, 187 }, { 368, 3128 }, { 764, 936 }, { 316, 317 }, { 3137, 3121 },
+    { 3, 3138 }, { 3156, 3124 }, { 3158, 3172 }, { 76, 88 }, { 93, 100 }, { 3159, 6 },
+    { 3167, 3175 }, { 3178, 60 }, { 3179, 3180 }, { 3182, 3183 }, { 3184, 3185 }, { 3186, 3187 },
+    { 3188, 3189 }, { 3194, 114 }, { 3195, 3196 }, { 3199, 238 }, { 296, 976 }, { 344, 982 },
+    { 1051, 1052 }, { 308, 309 }, { 3, 15 }, { 3204, 3140 }, { 3121, 137 }, { 76, 90 },
+    { 87, 3208 }, { 93, 3190 }, { 3191, 3209 }, { 3198, 3210 }, { 3213, 3181 }, { 3214, 3215 },
+    { 3216, 85 }, { 3217, 95 }, { 377, 238 }, { 3222, 983 }, { 3224, 310 }, { 47, 148 },
     { 63, 64 }, { 108, 109 }, { 142, 143 }, { 144, 145 }, { 146, 147 }, { 149, 150 },
     { 151, 152 }, { 153, 154 }, { 155, 156 }, { 242, 243 }, { 246, 247 }, { 248, 254 },
-    { 255, 256 }, { 279, 280 }, { 281, 282 }, { 289, 1007 }, { 290, 322 }, { 292, 3137 },
-    { 296, 297 }, { 324, 325 }, { 3156, 141 }, { 3193, 234 }, { 3215, 214 }, { 344, 1025 },
-    { 1, 1704 }, { 25, 26 }, { 1318, 1309 }, { 2432, 2433 }, { 2434, 2435 }, { 2436, 3201 },
-    { 3157, 1706 }, { 1054, 1055 }, { 277, 278 }, { 327, 1561 }, { 367, 3197 }, { 753, 754 },
-    { 212, 971 }, { 294, 990 }, { 958, 959 }, { 1019, 1020 }, { 1023, 1024 }, { 1567, 1568 },
-    { 3149, 43 }, { 3221, 3117 }, { 117, 3 }, { 76, 3232 }, { 93, 3227 }, { 3170, 3222 },
-    { 3230, 3231 }, { 238, 461 }, { 148, 3242 }, { 3131, 3255 }, { 3236, 3244 }, { 3237, 65 },
-    { 3239, 3240 }, { 3245, 3118 }, { 3247, 248 }, { 3248, 3249 }, { 3250, 3251 }, { 3253, 294 },
-    { 3260, 344 }, { 1703, 3261 }, { 3157, 3266 }, { 3161, 3262 }, { 3264, 3265 }, { 3268, 3119 },
-    { 0, 1 }, { 2515, 1309 }, { 3267, 3201 }, { 47, 3123 }, { 217, 3272 }, { 3273, 214 },
-    { 3275, 960 }, { 3276, 1021 }, { 29, 3117 }, { 3160, 3 }, { 3280, 16 }, { 3224, 3282 },
-    { 3225, 76 }, { 3226, 3283 }, { 238, 47 }, { 3243, 3289 }, { 3294, 257 }, { 3295, 283 },
-    { 3301, 3299 }, { 3298, 3305 }, { 3303, 2 }, { 3278, 248 }, { 5, 963 }, { 148, 452 },
-    { 168, 446 }, { 217, 3169 }, { 219, 220 }, { 223, 224 }, { 226, 227 }, { 312, 313 },
-    { 329, 330 }, { 331, 332 }, { 333, 334 }, { 335, 336 }, { 372, 373 }, { 411, 174 },
-    { 415, 416 }, { 417, 418 }, { 419, 420 }, { 423, 424 }, { 426, 427 }, { 428, 429 },
-    { 431, 432 }, { 434, 435 }, { 436, 437 }, { 438, 439 }, { 440, 441 }, { 442, 443 },
-    { 444, 445 }, { 453, 454 }, { 458, 459 }, { 464, 465 }, { 472, 473 }, { 955, 2452 },
-    { 2449, 2450 }, { 2453, 3223 }, { 2454, 3156 }, { 2467, 2468 }, { 2472, 2473 }, { 2543, 344 },
-    { 3281, 2448 }, { 3286, 3123 }, { 158, 159 }, { 161, 162 }, { 163, 164 }, { 169, 170 },
-    { 171, 172 }, { 201, 202 }, { 215, 216 }, { 289, 1002 }, { 294, 994 }, { 919, 920 },
-    { 988, 989 }, { 1046, 3158 }, { 1573, 3304 }, { 1047, 1048 }, { 1053, 3302 }, { 3, 3202 },
-    { 3311, 3165 }, { 50, 3117 }, { 3284, 3313 }, { 3314, 3316 }, { 3287, 3318 }, { 3319, 238 },
-    { 3312, 3300 }, { 3269, 3320 }, { 148, 3353 }, { 2451, 3356 }, { 3155, 3351 }, { 3219, 3362 },
-    { 3326, 3352 }, { 3329, 221 }, { 3331, 228 }, { 3333, 3334 }, { 3335, 3336 }, { 3339, 3340 },
-    { 3341, 421 }, { 3343, 3344 }, { 3345, 433 }, { 3346, 3347 }, { 3348, 3349 }, { 3354, 466 },
-    { 3355, 3364 }, { 3358, 3359 }, { 47, 173 }, { 3203, 3368 }, { 3223, 138 }, { 3365, 160 },
-    { 3366, 3367 }, { 3375, 3274 }, { 200, 3370 }, { 344, 1367 }, { 1246, 3139 }, { 1457, 3216 },
-    { 3228, 1452 }, { 3324, 1569 }, { 3167, 3380 }, { 3381, 3 }, { 53, 3117 }, { 3382, 3172 },
-    { 3384, 76 }, { 3385, 3292 }, { 251, 3386 }, { 148, 3404 }, { 238, 3391 }, { 294, 3389 },
-    { 3390, 3406 }, { 3393, 455 }, { 3396, 3397 }, { 3398, 3399 }, { 3402, 3403 }, { 3369, 3407 },
-    { 3401, 271 }, { 3, 62 }, { 103, 3117 }, { 3421, 54 }, { 3350, 3427 }, { 3428, 238 },
-    { 3408, 3434 }, { 3425, 258 }, { 3431, 337 }, { 200, 3360 }, { 1024, 1032 }, { 1127, 3137 },
-    { 3196, 188 }, { 3256, 47 }, { 3288, 537 }, { 3, 3173 }, { 61, 3436 }, { 3117, 57 },
-    { 3437, 104 }, { 3433, 3439 }, { 3196, 489 }, { 3, 3208 }, { 3117, 3188 }, { 3438, 3450 },
-    { 3454, 3327 }, { 3, 3214 }, { 3117, 3229 }, { 3423, 3457 }, { 3452, 3456 }, { 3, 3285 },
-    { 3117, 3451 }, { 3189, 3460 }, { 3458, 3463 }, { 66, 3461 }, { 3, 3422 }, { 3467, 3465 },
-    { 3466, 3117 }, { 3468, 3464 }, { 3, 3470 }, { 3207, 3469 }, { 3117, 3241 }, { 3471, 115 },
-    { 3462, 3 }, { 3474, 3473 }, { 3117, 3290 }, { 3291, 3475 }, { 2469, 3 }, { 3238, 3117 },
-    { 3477, 3453 }, { 3478, 3479 }, { 262, 530 }, { 3254, 238 }, { 200, 1754 }, { 214, 6 },
-    { 296, 1801 }, { 344, 1428 }, { 384, 1837 }, { 1738, 3257 }, { 1739, 1740 }, { 1741, 1742 },
-    { 1743, 1744 }, { 1760, 1761 }, { 1832, 1833 }, { 1835, 1836 }, { 1838, 3159 }, { 1839, 1840 },
-    { 1841, 1842 }, { 1843, 1844 }, { 1845, 3124 }, { 2514, 3377 }, { 3234, 2502 }, { 3281, 118 },
-    { 161, 2455 }, { 2456, 164 }, { 2458, 2459 }, { 3203, 2457 }, { 17, 18 }, { 27, 28 },
-    { 130, 131 }, { 236, 2132 }, { 1453, 1454 }, { 1985, 294 }, { 3277, 3297 }, { 3293, 1455 },
-    { 3296, 1466 }, { 3, 3424 }, { 3482, 3476 }, { 4, 3117 }, { 3487, 1755 }, { 3490, 3503 },
-    { 3491, 3499 }, { 3494, 3495 }, { 3497, 344 }, { 3500, 3501 }, { 1742, 3509 }, { 3429, 3507 },
-    { 3246, 3515 }, { 3387, 3512 }, { 3517, 1026 }, { 3486, 3449 }, { 2012, 2053 }, { 6, 547 },
-    { 35, 2440 }, { 132, 133 }, { 137, 3492 }, { 962, 3325 }, { 1045, 238 }, { 1803, 1804 },
-    { 2437, 2438 }, { 2441, 3149 }, { 2528, 1309 }, { 3128, 3445 }, { 3161, 3420 }, { 3310, 1022 },
-    { 3504, 2516 }, { 3, 3472 }, { 3480, 3520 }, { 3522, 7 }, { 8, 3117 }, { 3498, 3525 },
-    { 3502, 3524 }, { 3510, 3529 }, { 3530, 3508 }, { 3511, 3532 }, { 3531, 3518 }, { 2012, 2052 },
-    { 2439, 3537 }, { 3138, 3545 }, { 3166, 3544 }, { 3270, 547 }, { 3307, 3536 }, { 3312, 3547 },
-    { 3513, 3538 }, { 3, 3551 }, { 3484, 3550 }, { 3363, 3117 }, { 3528, 3555 }, { 3543, 3566 },
-    { 3561, 3563 }, { 3567, 134 }, { 106, 3 }, { 918, 3117 }, { 3554, 3571 }, { 3568, 3493 },
-    { 3572, 3573 }, { 204, 3 }, { 3117, 3309 }, { 3576, 3374 }, { 3539, 3578 }, { 3579, 2442 },
-    { 251, 1456 }, { 3376, 3378 }, { 3416, 1457 }, { 298, 299 }, { 300, 301 }, { 302, 303 },
-    { 304, 305 }, { 34, 35 }, { 36, 3166 }, { 40, 3279 }, { 44, 45 }, { 86, 3315 },
-    { 195, 196 }, { 203, 3481 }, { 284, 285 }, { 344, 644 }, { 410, 3338 }, { 414, 3432 },
-    { 449, 450 }, { 451, 3430 }, { 457, 3440 }, { 460, 461 }, { 462, 463 }, { 592, 593 },
-    { 915, 3200 }, { 1198, 3446 }, { 1309, 1963 }, { 1957, 1958 }, { 1967, 1968 }, { 1970, 1971 },
-    { 1972, 3263 }, { 2164, 3527 }, { 2444, 3483 }, { 2445, 3575 }, { 2446, 3521 }, { 2447, 3570 },
-    { 2682, 2683 }, { 2684, 3139 }, { 3138, 1052 }, { 3259, 3361 }, { 3321, 3383 }, { 3379, 3123 },
-    { 3388, 2481 }, { 3395, 3169 }, { 3441, 3120 }, { 3558, 3420 }, { 3569, 2443 }, { 3, 3552 },
-    { 921, 3117 }, { 3588, 3589 }, { 3590, 3591 }, { 203, 3580 }, { 344, 2153 }, { 1309, 2040 },
-    { 3198, 3621 }, { 3259, 3371 }, { 3306, 3601 }, { 3315, 3617 }, { 3383, 3630 }, { 3584, 3631 },
-    { 3592, 3593 }, { 3594, 3595 }, { 3596, 89 }, { 3597, 197 }, { 3603, 3604 }, { 3605, 3606 },
-    { 3607, 3426 }, { 3613, 3263 }, { 3614, 3615 }, { 3618, 3619 }, { 3620, 3357 }, { 3627, 285 },
-    { 2525, 2563 }, { 2561, 2562 }, { 1756, 3 }, { 3323, 3632 }, { 3117, 3411 }, { 3634, 3635 },
-    { 344, 3616 }, { 3553, 3643 }, { 3625, 3644 }, { 3638, 1309 }, { 3639, 3622 }, { 3642, 3654 },
-    { 3645, 3646 }, { 3650, 3651 }, { 3657, 2527 }, { 3660, 3 }, { 3410, 3661 }, { 3117, 925 },
-    { 3600, 344 }, { 3664, 3669 }, { 3665, 3668 }, { 3658, 3671 }, { 3581, 3 }, { 3506, 3117 },
-    { 3637, 344 }, { 3672, 3676 }, { 3677, 3655 }, { 119, 120 }, { 121, 122 }, { 124, 125 },
-    { 214, 448 }, { 290, 1017 }, { 327, 328 }, { 338, 3135 }, { 378, 379 }, { 381, 382 },
-    { 383, 384 }, { 385, 386 }, { 387, 388 }, { 390, 391 }, { 392, 393 }, { 394, 395 },
-    { 397, 398 }, { 399, 400 }, { 401, 402 }, { 403, 404 }, { 406, 407 }, { 408, 409 },
-    { 966, 967 }, { 970, 3308 }, { 973, 3217 }, { 983, 984 }, { 995, 367 }, { 997, 998 },
-    { 1242, 929 }, { 1366, 3414 }, { 1374, 1375 }, { 1808, 1809 }, { 1834, 3577 }, { 2492, 337 },
-    { 2503, 2504 }, { 2529, 2530 }, { 3138, 1372 }, { 3158, 1354 }, { 3257, 3568 }, { 3400, 430 },
-    { 3413, 3636 }, { 136, 3409 }, { 1047, 2565 }, { 2495, 2496 }, { 3533, 1027 }, { 3662, 306 },
-    { 3, 3633 }, { 578, 3117 }, { 344, 3691 }, { 384, 3699 }, { 401, 3702 }, { 972, 3135 },
-    { 3159, 3696 }, { 3392, 1372 }, { 3685, 123 }, { 3690, 342 }, { 3692, 3693 }, { 3694, 3695 },
-    { 3697, 3698 }, { 3700, 3701 }, { 3703, 3704 }, { 3717, 2505 }, { 3721, 157 }, { 35, 1711 },
-    { 105, 3575 }, { 107, 3521 }, { 116, 3680 }, { 203, 3659 }, { 207, 208 }, { 272, 3162 },
-    { 326, 3317 }, { 366, 3271 }, { 548, 337 }, { 915, 3222 }, { 922, 923 }, { 924, 3674 },
-    { 985, 986 }, { 987, 3412 }, { 1002, 1818 }, { 1004, 1005 }, { 1006, 1007 }, { 1318, 1314 },
-    { 1708, 1709 }, { 1712, 3279 }, { 1714, 3315 }, { 1821, 1822 }, { 1823, 3372 }, { 1826, 1827 },
-    { 1830, 3119 }, { 1969, 3653 }, { 1973, 1309 }, { 2203, 3542 }, { 2507, 2508 }, { 2517, 2518 },
-    { 2519, 2520 }, { 2521, 2522 }, { 2523, 2524 }, { 2525, 2526 }, { 3297, 3712 }, { 3322, 3383 },
-    { 3332, 314 }, { 3373, 3709 }, { 3387, 3420 }, { 3388, 3599 }, { 3526, 3120 }, { 3560, 3535 },
-    { 3569, 3647 }, { 3678, 2564 }, { 3722, 3435 }, { 3, 3673 }, { 3582, 3729 }, { 948, 3117 },
-    { 344, 3740 }, { 396, 3732 }, { 3159, 3742 }, { 3733, 405 }, { 3743, 3124 }, { 3724, 3745 },
-    { 1710, 3746 }, { 3166, 3766 }, { 3256, 3753 }, { 3483, 3747 }, { 3523, 3750 }, { 3652, 3772 },
-    { 3682, 3789 }, { 3708, 3759 }, { 3730, 579 }, { 3734, 3707 }, { 3748, 3749 }, { 3752, 276 },
-    { 3762, 3763 }, { 3765, 3785 }, { 3767, 1715 }, { 3768, 3769 }, { 3770, 3372 }, { 3774, 1946 },
-    { 3776, 3777 }, { 3779, 3780 }, { 3784, 996 }, { 3792, 3 }, { 344, 3741 }, { 3117, 3686 },
-    { 3739, 3795 }, { 3796, 3797 }, { 3782, 3814 }, { 3793, 3757 }, { 3801, 3802 }, { 3804, 3811 },
-    { 3806, 3773 }, { 3808, 3760 }, { 3819, 3778 }, { 3820, 2527 }, { 3, 3556 }, { 3822, 3629 },
-    { 344, 3799 }, { 3735, 3823 }, { 3737, 3824 }, { 3826, 3798 }, { 3807, 3830 }, { 3827, 3829 },
-    { 262, 263 }, { 264, 265 }, { 266, 267 }, { 268, 269 }, { 289, 3119 }, { 1309, 2045 },
-    { 2041, 2042 }, { 2064, 2065 }, { 3514, 3417 }, { 295, 3124 }, { 1122, 1123 }, { 6, 3443 },
-    { 259, 3216 }, { 347, 354 }, { 450, 2639 }, { 461, 2643 }, { 881, 2159 }, { 937, 3139 },
-    { 952, 953 }, { 954, 955 }, { 956, 957 }, { 1002, 2157 }, { 1197, 3610 }, { 1345, 1346 },
-    { 1347, 967 }, { 1415, 337 }, { 1811, 1812 }, { 1984, 3516 }, { 2158, 3771 }, { 2498, 3720 },
-    { 2631, 3338 }, { 2634, 3432 }, { 2641, 3440 }, { 2644, 3426 }, { 2678, 3570 }, { 2693, 2694 },
-    { 3117, 1874 }, { 3156, 157 }, { 3158, 979 }, { 3219, 1051 }, { 3228, 241 }, { 3310, 2699 },
-    { 3330, 2586 }, { 3342, 2636 }, { 3392, 1052 }, { 3444, 3598 }, { 3447, 189 }, { 3455, 477 },
-    { 3485, 531 }, { 3562, 3718 }, { 3640, 3328 }, { 3672, 3553 }, { 3744, 2506 }, { 290, 238 },
-    { 315, 3199 }, { 1238, 3793 }, { 1931, 929 }, { 3, 3557 }, { 3731, 344 }, { 3825, 3838 },
-    { 3840, 3837 }, { 3800, 3836 }, { 3842, 1713 }, { 3843, 3844 }, { 3845, 3846 }, { 2046, 289 },
-    { 3835, 3120 }, { 3254, 3852 }, { 1002, 3549 }, { 1356, 461 }, { 2638, 3857 }, { 2642, 3858 },
-    { 3306, 3873 }, { 3395, 3854 }, { 3409, 3880 }, { 3447, 477 }, { 3455, 189 }, { 3481, 3874 },
-    { 3505, 3878 }, { 3794, 3861 }, { 3841, 3684 }, { 3856, 3418 }, { 3862, 3863 }, { 3864, 3816 },
-    { 3866, 3867 }, { 3583, 3 }, { 3902, 3903 }, { 3727, 344 }, { 3906, 3907 }, { 3683, 3900 },
-    { 3848, 3908 }, { 3910, 3288 }, { 1002, 3871 }, { 3875, 3914 }, { 3913, 3430 }, { 3921, 2695 },
-    { 3925, 3917 }, { 47, 234 }, { 148, 1282 }, { 214, 3496 }, { 238, 762 }, { 244, 245 },
-    { 248, 358 }, { 279, 1777 }, { 290, 1464 }, { 346, 347 }, { 361, 362 }, { 363, 364 },
-    { 401, 1135 }, { 467, 468 }, { 508, 509 }, { 510, 511 }, { 544, 317 }, { 645, 646 },
-    { 871, 872 }, { 876, 877 }, { 878, 879 }, { 880, 881 }, { 887, 888 }, { 983, 1255 },
-    { 1014, 1007 }, { 1029, 1030 }, { 1033, 1034 }, { 1037, 1038 }, { 1040, 1041 }, { 1042, 1043 },
-    { 1044, 3119 }, { 1122, 1129 }, { 1124, 3865 }, { 1130, 1131 }, { 1138, 1139 }, { 1248, 929 },
-    { 1254, 3308 }, { 1258, 367 }, { 1309, 2360 }, { 1343, 3540 }, { 1374, 2172 }, { 1547, 1751 },
-    { 1719, 1720 }, { 1721, 1722 }, { 1723, 1724 }, { 1725, 1726 }, { 1727, 1728 }, { 1729, 1730 },
-    { 1731, 1732 }, { 1733, 1734 }, { 1735, 1736 }, { 1737, 3118 }, { 1768, 306 }, { 1771, 1772 },
-    { 1775, 1776 }, { 1778, 1779 }, { 1783, 1784 }, { 1785, 1786 }, { 1790, 1791 }, { 1794, 3197 },
-    { 1810, 3418 }, { 1832, 2175 }, { 1871, 1872 }, { 1873, 3879 }, { 1878, 1879 }, { 2057, 2058 },
-    { 2061, 2062 }, { 2152, 3681 }, { 2362, 1975 }, { 2689, 3325 }, { 3141, 933 }, { 3198, 1245 },
-    { 3215, 1759 }, { 3258, 235 }, { 3270, 3443 }, { 3293, 249 }, { 3296, 323 }, { 3330, 2128 },
-    { 3332, 2488 }, { 3342, 2167 }, { 3394, 222 }, { 3441, 3679 }, { 3448, 3564 }, { 3461, 3464 },
-    { 3477, 3437 }, { 3488, 653 }, { 3519, 3803 }, { 3534, 538 }, { 3546, 2702 }, { 3548, 3277 },
-    { 3659, 3602 }, { 3663, 3715 }, { 3689, 547 }, { 3706, 3361 }, { 3756, 3280 }, { 3758, 3877 },
-    { 3812, 3459 }, { 3813, 1008 }, { 3821, 997 }, { 3832, 2698 }, { 3883, 3246 }, { 270, 271 },
-    { 3128, 291 }, { 1380, 3405 }, { 3217, 3726 }, { 3376, 3725 }, { 3541, 3586 }, { 3855, 259 },
-    { 3, 3839 }, { 344, 2161 }, { 3932, 3909 }, { 3936, 3876 }, { 148, 3986 }, { 347, 3999 },
-    { 401, 3997 }, { 881, 1767 }, { 889, 3940 }, { 1002, 1136 }, { 3119, 3995 }, { 3193, 3958 },
-    { 3252, 3963 }, { 3478, 4022 }, { 3574, 3953 }, { 3670, 3952 }, { 3822, 4020 }, { 3928, 3787 },
-    { 3929, 3123 }, { 3944, 4014 }, { 3946, 3994 }, { 3948, 348 }, { 3949, 3950 }, { 3954, 512 },
-    { 3959, 3960 }, { 3964, 1031 }, { 3965, 1035 }, { 3967, 3968 }, { 3970, 3972 }, { 3973, 1140 },
-    { 3977, 2361 }, { 3980, 1752 }, { 3981, 3982 }, { 3983, 3984 }, { 3987, 3988 }, { 3989, 3990 },
-    { 3996, 1787 }, { 4000, 3405 }, { 4003, 1880 }, { 4006, 3714 }, { 4011, 3942 }, { 1547, 3648 },
-    { 3587, 3931 }, { 47, 6 }, { 1933, 3141 }, { 944, 945 }, { 949, 950 }, { 951, 3922 },
-    { 1858, 3162 }, { 2700, 2701 }, { 3357, 3900 }, { 3835, 3679 }, { 3934, 3728 }, { 3938, 2696 },
-    { 127, 128 }, { 135, 3904 }, { 182, 3164 }, { 217, 218 }, { 236, 891 }, { 238, 1111 },
-    { 248, 2151 }, { 251, 252 }, { 296, 551 }, { 349, 350 }, { 354, 355 }, { 356, 357 },
-    { 413, 4029 }, { 447, 3687 }, { 505, 506 }, { 591, 3608 }, { 905, 3271 }, { 926, 3680 },
-    { 986, 1257 }, { 1046, 3675 }, { 1097, 3612 }, { 1239, 923 }, { 1259, 3710 }, { 1606, 3117 },
-    { 1795, 313 }, { 1811, 1955 }, { 1922, 1923 }, { 1926, 1927 }, { 1962, 3611 }, { 1979, 1980 },
-    { 2003, 2004 }, { 2009, 2010 }, { 2018, 2019 }, { 2020, 461 }, { 2051, 240 }, { 2097, 2098 },
-    { 2116, 2117 }, { 2146, 2147 }, { 2206, 3817 }, { 2584, 3394 }, { 2622, 3414 }, { 2633, 3920 },
-    { 2675, 2676 }, { 3124, 3884 }, { 3155, 3788 }, { 3307, 1351 }, { 3337, 374 }, { 3373, 3976 },
-    { 3412, 1422 }, { 3419, 488 }, { 3442, 4046 }, { 3444, 3481 }, { 3448, 4031 }, { 3485, 2478 },
-    { 3534, 2485 }, { 3548, 3930 }, { 3565, 3716 }, { 3624, 3328 }, { 3649, 456 }, { 3666, 3849 },
-    { 3791, 4035 }, { 3885, 3628 }, { 3891, 271 }, { 3901, 556 }, { 3916, 3738 }, { 3933, 294 },
-    { 3962, 1256 }, { 4023, 3471 }, { 1236, 1918 }, { 2572, 2573 }, { 928, 929 }, { 936, 3415 },
-    { 1762, 3417 }, { 2192, 3235 }, { 3199, 561 }, { 3425, 1766 }, { 3505, 3895 }, { 3719, 3834 },
-    { 3, 3809 }, { 4048, 344 }, { 3923, 4047 }, { 881, 3961 }, { 1002, 2101 }, { 3939, 4063 },
-    { 3951, 4056 }, { 3956, 3123 }, { 3985, 4051 }, { 3993, 4067 }, { 4039, 4066 }, { 4057, 4083 },
-    { 4058, 4071 }, { 4061, 4070 }, { 4062, 469 }, { 4074, 3969 }, { 4081, 4082 }, { 4092, 946 },
-    { 4095, 1859 }, { 4097, 4098 }, { 148, 4128 }, { 217, 4140 }, { 401, 2148 }, { 1243, 3141 },
-    { 1458, 3162 }, { 1956, 3612 }, { 1991, 3611 }, { 2055, 240 }, { 2174, 4084 }, { 2461, 3164 },
-    { 3128, 4121 }, { 3419, 2553 }, { 3526, 3679 }, { 3546, 4073 }, { 3574, 4102 }, { 3608, 4132 },
-    { 3847, 238 }, { 4068, 4110 }, { 4111, 4112 }, { 4114, 4159 }, { 4130, 1981 }, { 4133, 4134 },
-    { 4148, 4123 }, { 4160, 3666 }, { 4167, 4119 }, { 4089, 4040 }, { 3415, 3928 }, { 3416, 4054 },
-    { 3514, 4173 }, { 3898, 4122 }, { 4010, 4172 }, { 4096, 4027 }, { 4174, 1189 }, { 2551, 3302 },
-    { 2568, 2569 }, { 2575, 2576 }, { 2577, 3119 }, { 3853, 4138 }, { 191, 192 }, { 236, 237 },
-    { 290, 2267 }, { 468, 1482 }, { 651, 1882 }, { 884, 885 }, { 1015, 1016 }, { 1052, 3626 },
-    { 1061, 1062 }, { 1067, 1068 }, { 1069, 3252 }, { 1123, 1201 }, { 1166, 1167 }, { 1202, 1203 },
-    { 1278, 1279 }, { 1284, 1285 }, { 1309, 1965 }, { 1311, 1312 }, { 1313, 1314 }, { 1324, 289 },
-    { 1350, 3975 }, { 1352, 3872 }, { 1405, 3117 }, { 1416, 3135 }, { 1445, 1446 }, { 1481, 2645 },
-    { 1583, 2530 }, { 1716, 3575 }, { 1811, 2204 }, { 1813, 2205 }, { 1815, 1816 }, { 1817, 3761 },
-    { 1828, 3935 }, { 1966, 3831 }, { 1974, 1975 }, { 1987, 1988 }, { 2056, 4004 }, { 2059, 2060 },
-    { 2112, 2113 }, { 2114, 2115 }, { 2156, 3926 }, { 2202, 3818 }, { 2359, 4077 }, { 2476, 3585 },
-    { 2507, 2560 }, { 2517, 2549 }, { 2611, 2612 }, { 2637, 3687 }, { 2640, 4050 }, { 2677, 3828 },
-    { 2683, 3860 }, { 2688, 4008 }, { 2690, 3705 }, { 2692, 3881 }, { 2703, 3516 }, { 2708, 3667 },
-    { 2874, 2538 }, { 3198, 1927 }, { 3217, 975 }, { 3233, 4030 }, { 3258, 1168 }, { 3321, 3609 },
-    { 3330, 225 }, { 3337, 2629 }, { 3342, 425 }, { 3371, 3565 }, { 3413, 3580 }, { 3559, 2556 },
-    { 3569, 3815 }, { 3587, 4154 }, { 3674, 4118 }, { 3675, 979 }, { 3688, 1018 }, { 3730, 2001 },
-    { 3764, 1322 }, { 3775, 2509 }, { 3850, 4145 }, { 3892, 294 }, { 3905, 4060 }, { 3971, 1141 },
-    { 4018, 3400 }, { 4026, 306 }, { 4032, 4157 }, { 4055, 890 }, { 4075, 1132 }, { 4104, 3394 },
-    { 4107, 3011 }, { 4125, 2488 }, { 4146, 4019 }, { 4170, 2574 }, { 344, 3870 }, { 2680, 3 },
-    { 1002, 2621 }, { 4080, 4187 }, { 4191, 882 }, { 4195, 4064 }, { 2681, 3141 }, { 3419, 4103 },
-    { 3624, 4200 }, { 4072, 4212 }, { 4150, 3164 }, { 4161, 4218 }, { 4192, 513 }, { 4203, 1459 },
-    { 4209, 1976 }, { 4217, 3945 }, { 4225, 4211 }, { 4227, 2133 }, { 4234, 4235 }, { 4236, 4201 },
-    { 236, 1451 }, { 238, 823 }, { 884, 4182 }, { 1162, 192 }, { 1395, 1016 }, { 1481, 4240 },
-    { 1482, 3713 }, { 1815, 1863 }, { 1852, 3761 }, { 1964, 4253 }, { 1978, 4219 }, { 2060, 4137 },
-    { 2201, 3135 }, { 2560, 2548 }, { 2941, 4287 }, { 3128, 1175 }, { 3258, 1450 }, { 3281, 4259 },
-    { 3459, 4284 }, { 3483, 4264 }, { 3489, 4278 }, { 3559, 4280 }, { 3562, 4263 }, { 3580, 3602 },
-    { 3831, 4007 }, { 3894, 3609 }, { 3905, 4305 }, { 3937, 4285 }, { 4059, 4243 }, { 4076, 4316 },
-    { 4155, 306 }, { 4179, 580 }, { 4180, 2162 }, { 4181, 504 }, { 4199, 4272 }, { 4238, 4189 },
-    { 4246, 4247 }, { 4248, 4250 }, { 4252, 3118 }, { 4254, 4255 }, { 4260, 1417 }, { 4270, 4271 },
-    { 4273, 4274 }, { 4275, 4276 }, { 4277, 1824 }, { 4281, 2509 }, { 4282, 2550 }, { 4296, 3641 },
-    { 4304, 3585 }, { 4311, 1314 }, { 4315, 3815 }, { 1379, 4042 }, { 1769, 3235 }, { 4087, 3328 },
-    { 47, 642 }, { 319, 290 }, { 461, 640 }, { 712, 713 }, { 714, 715 }, { 947, 3794 },
-    { 1287, 1288 }, { 1420, 4186 }, { 1538, 317 }, { 1925, 4009 }, { 1986, 4127 }, { 2064, 2305 },
-    { 2200, 3199 }, { 2646, 2647 }, { 3233, 3586 }, { 3379, 3915 }, { 3533, 2710 }, { 3623, 3834 },
-    { 3911, 3790 }, { 4044, 3736 }, { 2686, 3 }, { 3882, 344 }, { 1002, 2622 }, { 3119, 4329 },
-    { 4330, 4332 }, { 3419, 4208 }, { 4210, 3164 }, { 4338, 4193 }, { 238, 826 }, { 822, 4348 },
-    { 1983, 4327 }, { 2571, 4360 }, { 3198, 4361 }, { 3670, 4352 }, { 3775, 2548 }, { 4179, 647 },
-    { 4262, 4353 }, { 4279, 4371 }, { 4356, 4388 }, { 4359, 1196 }, { 4365, 4374 }, { 4366, 1717 },
-    { 4367, 4086 }, { 4384, 4185 }, { 4386, 1315 }, { 4389, 4005 }, { 4390, 4358 }, { 3128, 899 },
-    { 4399, 1770 }, { 461, 4404 }, { 495, 290 }, { 1283, 4385 }, { 1513, 3235 }, { 3199, 1533 },
-    { 3317, 642 }, { 3911, 3833 }, { 4343, 3978 }, { 4405, 716 }, { 4406, 4093 }, { 4407, 3118 },
-    { 4410, 4381 }, { 3, 3941 }, { 344, 359 }, { 4424, 4423 }, { 2094, 1002 }, { 238, 829 },
-    { 825, 4429 }, { 1746, 3164 }, { 3419, 1854 }, { 4373, 4442 }, { 4422, 4244 }, { 4450, 4458 },
-    { 4453, 1514 }, { 108, 3828 }, { 136, 3117 }, { 192, 1546 }, { 193, 194 }, { 206, 3751 },
-    { 214, 2170 }, { 236, 523 }, { 277, 3320 }, { 290, 3610 }, { 294, 779 }, { 346, 1117 },
-    { 365, 2154 }, { 369, 370 }, { 413, 4370 }, { 422, 4301 }, { 520, 3893 }, { 529, 3216 },
-    { 535, 536 }, { 537, 3991 }, { 552, 4216 }, { 831, 3317 }, { 961, 3540 }, { 975, 976 },
-    { 977, 3881 }, { 1003, 4036 }, { 1004, 3028 }, { 1007, 3029 }, { 1009, 1010 }, { 1028, 4336 },
-    { 1029, 4230 }, { 1036, 3966 }, { 1039, 4194 }, { 1045, 1128 }, { 1086, 4261 }, { 1088, 1089 },
-    { 1092, 1093 }, { 1095, 1096 }, { 1100, 1101 }, { 1106, 1107 }, { 1109, 1110 }, { 1112, 1113 },
-    { 1118, 1119 }, { 1120, 1121 }, { 1124, 1125 }, { 1126, 3446 }, { 1197, 3026 }, { 1236, 1237 },
-    { 1241, 3711 }, { 1244, 4229 }, { 1250, 3667 }, { 1277, 4251 }, { 1309, 2049 }, { 1349, 3659 },
-    { 1368, 3233 }, { 1369, 2825 }, { 1377, 1378 }, { 1462, 3235 }, { 1469, 3271 }, { 1522, 3135 },
-    { 1547, 1443 }, { 1633, 1912 }, { 1641, 1895 }, { 1673, 1674 }, { 1718, 4364 }, { 1802, 3542 },
-    { 1825, 3817 }, { 1831, 3527 }, { 1871, 2719 }, { 1896, 1897 }, { 1954, 1955 }, { 1993, 3141 },
-    { 2039, 4222 }, { 2044, 4166 }, { 2066, 240 }, { 2096, 4136 }, { 2099, 2100 }, { 2121, 4078 },
-    { 2141, 3564 }, { 2168, 3435 }, { 2235, 2236 }, { 2247, 3681 }, { 2248, 1809 }, { 2251, 3926 },
-    { 2252, 4139 }, { 2253, 3935 }, { 2254, 3577 }, { 2270, 317 }, { 2323, 4207 }, { 2358, 1960 },
-    { 2501, 2502 }, { 2534, 2535 }, { 2582, 2583 }, { 2590, 4308 }, { 2591, 2592 }, { 2595, 2596 },
-    { 2613, 2614 }, { 2626, 3377 }, { 2635, 3886 }, { 2679, 3974 }, { 2707, 3899 }, { 2724, 2725 },
-    { 2860, 2861 }, { 3016, 3017 }, { 3018, 3019 }, { 3128, 2588 }, { 3228, 524 }, { 3234, 982 },
-    { 3252, 3043 }, { 3258, 2587 }, { 3304, 1576 }, { 3322, 1868 }, { 3324, 2512 }, { 3332, 1796 },
-    { 3360, 3598 }, { 3519, 3448 }, { 3560, 2012 }, { 3706, 4302 }, { 3755, 3810 }, { 3783, 3897 },
-    { 3791, 4197 }, { 3805, 2124 }, { 3850, 3123 }, { 3912, 4223 }, { 3947, 4175 }, { 4015, 4021 },
-    { 4016, 3628 }, { 4028, 4180 }, { 4037, 3869 }, { 4038, 992 }, { 4091, 4292 }, { 4120, 3378 },
-    { 4124, 4001 }, { 4135, 3788 }, { 4164, 4065 }, { 4168, 4079 }, { 4183, 2102 }, { 4198, 4288 },
-    { 4221, 2357 }, { 4245, 1063 }, { 4290, 4100 }, { 4294, 1935 }, { 4298, 4143 }, { 4306, 271 },
-    { 4339, 3904 }, { 4347, 3417 }, { 4349, 4320 }, { 4369, 4144 }, { 4413, 318 }, { 4434, 3979 },
-    { 3, 4002 }, { 344, 1420 }, { 3688, 1002 }, { 4342, 4463 }, { 828, 4466 }, { 3419, 4468 },
-    { 4469, 3164 }, { 238, 1885 }, { 365, 3754 }, { 368, 294 }, { 515, 194 }, { 519, 3751 },
-    { 791, 4483 }, { 1240, 3117 }, { 1281, 4462 }, { 1425, 4499 }, { 1441, 192 }, { 2141, 4013 },
-    { 2235, 2581 }, { 2280, 3233 }, { 3045, 4482 }, { 3234, 2499 }, { 3322, 4001 }, { 3519, 4021 },
-    { 3521, 4537 }, { 3523, 4526 }, { 3663, 4559 }, { 3781, 4527 }, { 3818, 4554 }, { 3886, 3400 },
-    { 4037, 4126 }, { 4038, 1066 }, { 4045, 4471 }, { 4088, 1443 }, { 4142, 4571 }, { 4153, 3755 },
-    { 4156, 4502 }, { 4183, 2105 }, { 4184, 4495 }, { 4202, 4522 }, { 4204, 4562 }, { 4309, 4036 },
-    { 4333, 4523 }, { 4346, 4519 }, { 4397, 4608 }, { 4422, 1372 }, { 4464, 2623 }, { 4475, 126 },
-    { 4480, 4579 }, { 4484, 4515 }, { 4487, 4488 }, { 4490, 529 }, { 4496, 4497 }, { 4501, 3252 },
-    { 4504, 4505 }, { 4510, 1097 }, { 4513, 1111 }, { 4514, 47 }, { 4516, 3853 }, { 4517, 4518 },
-    { 4525, 1309 }, { 4530, 1463 }, { 4532, 1523 }, { 4535, 4542 }, { 4538, 1805 }, { 4540, 3715 },
-    { 4548, 4549 }, { 4551, 3868 }, { 4556, 4557 }, { 4567, 2593 }, { 4568, 2597 }, { 4569, 4583 },
-    { 4570, 1576 }, { 4574, 2726 }, { 4575, 275 }, { 4576, 4577 }, { 4581, 1007 }, { 4593, 4441 },
-    { 3, 4034 }, { 4624, 344 }, { 1002, 2805 }, { 1869, 3117 }, { 2627, 238 }, { 3322, 4033 },
-    { 4069, 4631 }, { 4462, 4460 }, { 4470, 4647 }, { 4511, 294 }, { 4591, 4675 }, { 4605, 4623 },
-    { 4637, 4452 }, { 4638, 4500 }, { 4643, 4323 }, { 4651, 4555 }, { 4657, 4700 }, { 4659, 4677 },
-    { 4666, 3027 }, { 4672, 4681 }, { 4673, 4428 }, { 4686, 4630 }, { 4689, 4625 }, { 4691, 4558 },
-    { 4698, 3020 }, { 3, 4425 }, { 344, 2621 }, { 4286, 4701 }, { 294, 1002 }, { 1046, 4702 },
-    { 2720, 3117 }, { 4464, 4705 }, { 4645, 4623 }, { 4709, 4079 }, { 4711, 4580 }, { 4718, 4655 },
-    { 4085, 3 }, { 4109, 344 }, { 1001, 1002 }, { 4667, 4726 }, { 4702, 1354 }, { 4729, 380 },
-    { 4731, 2721 }, { 3, 4094 }, { 4727, 344 }, { 1002, 2598 }, { 4734, 4726 }, { 4737, 2006 },
-    { 4738, 4493 }, { 4739, 4498 }, { 3217, 4233 }, { 4196, 3 }, { 344, 3549 }, { 4745, 4141 },
-    { 4459, 4744 }, { 1002, 4714 }, { 4693, 4746 }, { 3, 4101 }, { 344, 4291 }, { 4752, 4755 },
-    { 4609, 1002 }, { 4719, 4756 }, { 174, 2566 }, { 175, 4334 }, { 186, 3889 }, { 238, 1633 },
-    { 290, 3317 }, { 476, 3890 }, { 487, 4337 }, { 1509, 3162 }, { 1632, 4106 }, { 1679, 1680 },
-    { 1688, 4090 }, { 1691, 1692 }, { 1693, 1694 }, { 1729, 2017 }, { 1930, 3899 }, { 1934, 4614 },
-    { 1961, 4129 }, { 1998, 4205 }, { 2012, 2013 }, { 2028, 2029 }, { 2032, 2033 }, { 2037, 2038 },
-    { 2054, 4206 }, { 2081, 2082 }, { 2089, 4220 }, { 2091, 2092 }, { 2200, 4409 }, { 2460, 4426 },
-    { 2462, 3919 }, { 2477, 3442 }, { 2545, 3918 }, { 2552, 4427 }, { 3124, 47 }, { 3128, 1461 },
-    { 3488, 1622 }, { 3810, 3726 }, { 3896, 2106 }, { 4049, 2544 }, { 4190, 1788 }, { 4214, 4024 },
-    { 4232, 3123 }, { 4465, 2095 }, { 4472, 4455 }, { 4706, 4169 }, { 3, 4115 }, { 4417, 344 },
-    { 4670, 4758 }, { 186, 3919 }, { 475, 4334 }, { 476, 3918 }, { 500, 4337 }, { 1632, 3317 },
-    { 1961, 4205 }, { 1998, 4129 }, { 2012, 4782 }, { 2103, 1002 }, { 2212, 3162 }, { 2462, 3889 },
-    { 2545, 3890 }, { 2547, 3442 }, { 3286, 4788 }, { 3429, 4763 }, { 3488, 4786 }, { 3847, 4784 },
-    { 3933, 4795 }, { 4049, 4790 }, { 4091, 4778 }, { 4345, 3123 }, { 4426, 4793 }, { 4465, 2108 },
-    { 4764, 4765 }, { 4770, 1510 }, { 4774, 4775 }, { 4781, 2014 }, { 4783, 2034 }, { 4794, 4791 },
-    { 1924, 3 }, { 4380, 4807 }, { 344, 1807 }, { 1632, 4766 }, { 2012, 4837 }, { 2110, 1002 },
-    { 3317, 4772 }, { 4049, 4838 }, { 4214, 4825 }, { 4427, 4821 }, { 4769, 4810 }, { 4800, 4831 },
-    { 4811, 4812 }, { 4813, 4768 }, { 4814, 6 }, { 4819, 1174 }, { 4828, 4820 }, { 1932, 3 },
-    { 344, 1977 }, { 1806, 4841 }, { 4817, 2012 }, { 4824, 4848 }, { 3, 4228 }, { 344, 2541 },
-    { 287, 493 }, { 294, 1793 }, { 976, 4613 }, { 2135, 4188 }, { 2140, 3998 }, { 2233, 4078 },
-    { 2570, 4432 }, { 3021, 3022 }, { 3449, 3991 }, { 3648, 2122 }, { 3719, 4326 }, { 3957, 1758 },
-    { 3992, 1773 }, { 4012, 3851 }, { 4052, 904 }, { 4053, 1792 }, { 4087, 4322 }, { 4198, 2840 },
-    { 4226, 3728 }, { 4258, 4100 }, { 4344, 3559 }, { 4529, 4398 }, { 4563, 3895 }, { 4796, 4099 },
-    { 4861, 3 }, { 344, 3714 }, { 1045, 4862 }, { 294, 4867 }, { 2194, 4188 }, { 3719, 4393 },
-    { 3744, 4869 }, { 3992, 2134 }, { 4052, 4485 }, { 4053, 2139 }, { 4226, 4492 }, { 4725, 4870 },
-    { 4864, 3998 }, { 3, 4310 }, { 344, 4688 }, { 4858, 4888 }, { 4887, 4636 }, { 4878, 4899 },
-    { 4896, 4890 }, { 8, 5 }, { 126, 4758 }, { 148, 1273 }, { 190, 4237 }, { 191, 1749 },
-    { 192, 2465 }, { 205, 4478 }, { 209, 3893 }, { 214, 1479 }, { 238, 1627 }, { 250, 4108 },
-    { 251, 528 }, { 253, 4151 }, { 275, 2285 }, { 290, 1798 }, { 294, 3754 }, { 296, 343 },
-    { 307, 3235 }, { 311, 4592 }, { 345, 4216 }, { 347, 3418 }, { 354, 3869 }, { 365, 2249 },
-    { 367, 1952 }, { 369, 3901 }, { 371, 3337 }, { 422, 4018 }, { 467, 2645 }, { 469, 3713 },
-    { 470, 471 }, { 480, 3442 }, { 494, 2559 }, { 525, 526 }, { 533, 3786 }, { 540, 3783 },
-    { 545, 321 }, { 552, 4720 }, { 689, 1681 }, { 764, 765 }, { 771, 772 }, { 779, 780 },
-    { 781, 782 }, { 783, 784 }, { 785, 786 }, { 787, 788 }, { 789, 790 }, { 791, 3124 },
-    { 865, 194 }, { 890, 4105 }, { 893, 3216 }, { 904, 4117 }, { 916, 2938 }, { 965, 3705 },
-    { 969, 4319 }, { 983, 1947 }, { 986, 1949 }, { 1000, 4750 }, { 1007, 4351 }, { 1011, 1012 },
-    { 1013, 4375 }, { 1024, 1982 }, { 1091, 4509 }, { 1123, 4185 }, { 1142, 4321 }, { 1165, 4249 },
-    { 1177, 1178 }, { 1180, 1181 }, { 1183, 1184 }, { 1187, 1188 }, { 1200, 4444 }, { 1240, 4307 },
-    { 1249, 3141 }, { 1251, 3927 }, { 1266, 1267 }, { 1268, 1269 }, { 1270, 1271 }, { 1274, 1275 },
-    { 1280, 4713 }, { 1286, 4708 }, { 1301, 990 }, { 1308, 1309 }, { 1310, 4445 }, { 1316, 1317 },
-    { 1323, 4256 }, { 1325, 1326 }, { 1332, 1333 }, { 1334, 4396 }, { 1337, 1338 }, { 1339, 3764 },
-    { 1349, 3580 }, { 1352, 1353 }, { 1369, 4336 }, { 1370, 3966 }, { 1371, 4194 }, { 1372, 2806 },
-    { 1376, 4884 }, { 1410, 3540 }, { 1418, 2851 }, { 1464, 3199 }, { 1468, 4265 }, { 1520, 2491 },
-    { 1547, 198 }, { 1618, 1619 }, { 1620, 593 }, { 1641, 1642 }, { 1643, 1644 }, { 1645, 4771 },
-    { 1650, 4853 }, { 1654, 1655 }, { 1657, 1658 }, { 1659, 3117 }, { 1669, 1670 }, { 1671, 1672 },
-    { 1675, 1676 }, { 1677, 1678 }, { 1682, 1683 }, { 1684, 1685 }, { 1686, 1687 }, { 1745, 4628 },
-    { 1747, 3889 }, { 1765, 3386 }, { 1803, 1945 }, { 1812, 1813 }, { 1847, 3890 }, { 1853, 4629 },
-    { 1860, 285 }, { 1890, 1891 }, { 1907, 1908 }, { 1909, 1910 }, { 1919, 923 }, { 1939, 1940 },
-    { 1941, 3135 }, { 1942, 3489 }, { 1943, 1944 }, { 1953, 4543 }, { 1959, 1960 }, { 2012, 2300 },
-    { 2063, 4313 }, { 2102, 1002 }, { 2125, 3751 }, { 2129, 4242 }, { 2131, 885 }, { 2142, 4687 },
-    { 2143, 2144 }, { 2160, 4379 }, { 2163, 4394 }, { 2169, 4479 }, { 2171, 4622 }, { 2187, 4639 },
-    { 2189, 2992 }, { 2232, 864 }, { 2246, 4716 }, { 2250, 4266 }, { 2284, 3090 }, { 2303, 2304 },
-    { 2308, 4546 }, { 2337, 3435 }, { 2411, 4077 }, { 2412, 3653 }, { 2470, 2471 }, { 2477, 4176 },
-    { 2483, 1512 }, { 2484, 4377 }, { 2490, 4025 }, { 2510, 2511 }, { 2531, 2532 }, { 2537, 2538 },
-    { 2540, 4293 }, { 2578, 2579 }, { 2585, 4162 }, { 2589, 4566 }, { 2630, 3233 }, { 2648, 2649 },
-    { 2658, 493 }, { 2804, 4136 }, { 2813, 4005 }, { 2824, 4222 }, { 2829, 3535 }, { 2830, 4004 },
-    { 2848, 4634 }, { 2852, 3924 }, { 2859, 3004 }, { 2863, 2864 }, { 2866, 2867 }, { 2895, 2896 },
-    { 2927, 3481 }, { 2969, 3920 }, { 3025, 4762 }, { 3044, 4715 }, { 3131, 4640 }, { 3138, 2854 },
-    { 3197, 4564 }, { 3198, 935 }, { 3223, 3492 }, { 3228, 892 }, { 3234, 1355 }, { 3252, 1428 },
-    { 3258, 2475 }, { 3259, 3496 }, { 3270, 3431 }, { 3274, 1327 }, { 3293, 527 }, { 3296, 546 },
-    { 3307, 2928 }, { 3321, 4033 }, { 3322, 3609 }, { 3371, 4325 }, { 3373, 1951 }, { 3379, 3641 },
-    { 3412, 991 }, { 3445, 4431 }, { 3504, 2853 }, { 3523, 3659 }, { 3558, 3311 }, { 3565, 3868 },
-    { 3647, 4168 }, { 3656, 286 }, { 3682, 4060 }, { 3684, 4047 }, { 3689, 3443 }, { 3711, 4421 },
-    { 3723, 1085 }, { 3756, 3313 }, { 3805, 4553 }, { 3813, 1426 }, { 3821, 3710 }, { 3851, 4368 },
-    { 3859, 1470 }, { 3872, 4644 }, { 3887, 3626 }, { 3892, 4144 }, { 3896, 4736 }, { 3930, 1028 },
-    { 3934, 3662 }, { 3957, 873 }, { 3971, 4506 }, { 3979, 4561 }, { 4012, 4382 }, { 4016, 4165 },
-    { 4028, 4857 }, { 4030, 3123 }, { 4041, 4099 }, { 4050, 4437 }, { 4055, 235 }, { 4075, 1199 },
-    { 4076, 4682 }, { 4120, 3725 }, { 4126, 4663 }, { 4139, 4269 }, { 4147, 4650 }, { 4152, 1414 },
-    { 4153, 548 }, { 4164, 3929 }, { 4178, 4314 }, { 4184, 3978 }, { 4190, 2137 }, { 4221, 1260 },
-    { 4224, 4197 }, { 4231, 4586 }, { 4239, 4454 }, { 4267, 4268 }, { 4283, 4694 }, { 4299, 3628 },
-    { 4300, 4754 }, { 4317, 4552 }, { 4328, 4603 }, { 4331, 2181 }, { 4339, 4809 }, { 4340, 3459 },
-    { 4354, 4355 }, { 4362, 4026 }, { 4372, 4520 }, { 4378, 581 }, { 4383, 1393 }, { 4391, 4539 },
-    { 4411, 4856 }, { 4415, 4668 }, { 4436, 734 }, { 4438, 4215 }, { 4439, 4341 }, { 4440, 4443 },
-    { 4461, 4457 }, { 4474, 4701 }, { 4481, 3599 }, { 4521, 930 }, { 4528, 4166 }, { 4536, 4106 },
-    { 4565, 4158 }, { 4585, 2513 }, { 4587, 4641 }, { 4588, 4690 }, { 4589, 2797 }, { 4590, 4735 },
-    { 4596, 4149 }, { 4600, 4357 }, { 4632, 2625 }, { 4633, 516 }, { 4646, 3716 }, { 4648, 4257 },
-    { 4671, 3246 }, { 4674, 4163 }, { 4684, 4324 }, { 4692, 2594 }, { 4697, 3005 }, { 4703, 2105 },
-    { 4728, 4572 }, { 4730, 3378 }, { 4753, 3790 }, { 4805, 1695 }, { 4876, 2849 }, { 4889, 3781 },
-    { 940, 3 }, { 148, 1291 }, { 214, 2339 }, { 238, 4607 }, { 344, 1429 }, { 367, 5201 },
-    { 480, 4151 }, { 764, 858 }, { 771, 852 }, { 779, 5167 }, { 969, 5198 }, { 1011, 4612 },
-    { 1012, 1394 }, { 1123, 4283 }, { 1206, 4444 }, { 1272, 4908 }, { 1276, 4307 }, { 1309, 2828 },
-    { 1364, 4256 }, { 1747, 3919 }, { 1846, 4628 }, { 1847, 3918 }, { 1856, 1765 }, { 1864, 4629 },
-    { 1920, 3117 }, { 1946, 4902 }, { 1948, 4961 }, { 1954, 1812 }, { 2012, 5083 }, { 2063, 4412 },
-    { 2131, 4182 }, { 2189, 4507 }, { 2244, 3135 }, { 2245, 3489 }, { 2249, 5058 }, { 2299, 5042 },
-    { 2355, 3927 }, { 2510, 3924 }, { 2547, 4176 }, { 2831, 5081 }, { 2845, 4910 }, { 2873, 4293 },
-    { 3089, 5059 }, { 3091, 4919 }, { 3124, 4926 }, { 3128, 1024 }, { 3141, 1057 }, { 3252, 2308 },
-    { 3258, 4954 }, { 3308, 3496 }, { 3321, 4541 }, { 3413, 4995 }, { 3444, 5091 }, { 3459, 5052 },
-    { 3466, 5099 }, { 3649, 5053 }, { 3652, 5064 }, { 3656, 5079 }, { 3672, 4906 }, { 3710, 5040 },
-    { 3713, 5001 }, { 3718, 4921 }, { 3720, 5101 }, { 3723, 1164 }, { 3738, 4922 }, { 3787, 5030 },
-    { 3812, 3786 }, { 3851, 4395 }, { 3859, 4931 }, { 3888, 5055 }, { 3898, 5035 }, { 3955, 4941 },
-    { 4024, 5033 }, { 4032, 5109 }, { 4041, 4318 }, { 4059, 4351 }, { 4069, 4956 }, { 4113, 4932 },
-    { 4147, 4379 }, { 4152, 4959 }, { 4156, 4997 }, { 4165, 4295 }, { 4181, 4907 }, { 4204, 5041 },
-    { 4224, 4340 }, { 4249, 4335 }, { 4257, 5112 }, { 4267, 4355 }, { 4269, 3754 }, { 4325, 5144 },
-    { 4328, 4665 }, { 4331, 5046 }, { 4354, 4268 }, { 4357, 4966 }, { 4362, 5139 }, { 4378, 734 },
-    { 4391, 5154 }, { 4401, 5014 }, { 4428, 5142 }, { 4436, 581 }, { 4438, 4341 }, { 4439, 4215 },
-    { 4443, 5199 }, { 4477, 198 }, { 4524, 4983 }, { 4573, 5171 }, { 4594, 5045 }, { 4611, 5153 },
-    { 4621, 2490 }, { 4642, 5200 }, { 4649, 3123 }, { 4699, 5094 }, { 4703, 5044 }, { 4717, 4437 },
-    { 4724, 4117 }, { 4733, 4900 }, { 4738, 4942 }, { 4753, 3833 }, { 4789, 4937 }, { 4808, 1028 },
-    { 4845, 4943 }, { 4887, 4976 }, { 4923, 4924 }, { 4925, 351 }, { 4927, 4757 }, { 4928, 2204 },
-    { 4933, 4934 }, { 4935, 3405 }, { 4938, 5107 }, { 4940, 541 }, { 4946, 4947 }, { 4948, 4949 },
-    { 4950, 4951 }, { 4955, 893 }, { 4964, 4965 }, { 4973, 1142 }, { 4979, 4980 }, { 4986, 4987 },
-    { 4988, 3764 }, { 4990, 4445 }, { 4991, 4992 }, { 4993, 4994 }, { 4998, 4999 }, { 5000, 5210 },
-    { 5003, 4741 }, { 5004, 1465 }, { 5005, 4266 }, { 5008, 5009 }, { 5010, 5011 }, { 5015, 5016 },
-    { 5017, 5018 }, { 5019, 5020 }, { 5021, 5022 }, { 5023, 4773 }, { 5024, 5025 }, { 5028, 2155 },
-    { 5037, 5038 }, { 5039, 5027 }, { 5050, 5051 }, { 5060, 4660 }, { 5065, 4158 }, { 5070, 354 },
-    { 5071, 2533 }, { 5080, 4625 }, { 5087, 5209 }, { 5088, 310 }, { 5089, 341 }, { 5102, 4963 },
-    { 5110, 4143 }, { 5111, 4169 }, { 5113, 4929 }, { 5116, 4394 }, { 5121, 5124 }, { 5151, 1141 },
-    { 5156, 4319 }, { 5169, 5077 }, { 5172, 5047 }, { 5181, 5187 }, { 5182, 5114 }, { 4760, 3 },
-    { 344, 5117 }, { 1309, 4007 }, { 2493, 3135 }, { 2690, 3927 }, { 3117, 577 }, { 3128, 5068 },
-    { 3489, 5048 }, { 3496, 5306 }, { 3723, 4912 }, { 3805, 5248 }, { 3888, 5085 }, { 3955, 5006 },
-    { 4299, 5298 }, { 4303, 5227 }, { 4335, 5075 }, { 4376, 5220 }, { 4721, 5277 }, { 4728, 5322 },
-    { 4901, 3123 }, { 4960, 5243 }, { 4974, 238 }, { 4981, 5232 }, { 4982, 5233 }, { 4996, 5279 },
-    { 5036, 5266 }, { 5063, 5273 }, { 5084, 5256 }, { 5086, 5342 }, { 5119, 5353 }, { 5123, 5389 },
-    { 5155, 5297 }, { 5180, 5305 }, { 5184, 5295 }, { 5205, 5345 }, { 5208, 5341 }, { 5211, 5307 },
-    { 5222, 5230 }, { 5228, 4375 }, { 5237, 5238 }, { 5240, 5029 }, { 5249, 5250 }, { 5257, 2846 },
-    { 5259, 5260 }, { 5268, 5303 }, { 5270, 5272 }, { 5271, 3578 }, { 5276, 5300 }, { 5282, 5236 },
-    { 5289, 5034 }, { 5294, 5315 }, { 5310, 4431 }, { 5313, 4531 }, { 5321, 4984 }, { 5326, 5388 },
-    { 5333, 5141 }, { 5337, 5369 }, { 5338, 5190 }, { 5347, 5348 }, { 5359, 5395 }, { 5365, 4915 },
-    { 5367, 5192 }, { 5373, 5374 }, { 5391, 3738 }, { 287, 288 }, { 912, 913 }, { 947, 3922 },
-    { 1227, 1228 }, { 1379, 2656 }, { 1547, 2122 }, { 2665, 2674 }, { 2672, 2673 }, { 2712, 4432 },
-    { 2713, 2714 }, { 3415, 5394 }, { 3429, 3309 }, { 3623, 4326 }, { 3667, 4610 }, { 3736, 3626 },
-    { 4093, 4744 }, { 4232, 3915 }, { 3, 4704 }, { 344, 5340 }, { 1309, 5278 }, { 2413, 5398 },
-    { 4685, 5403 }, { 5204, 5404 }, { 5387, 5443 }, { 5399, 2494 }, { 5409, 5420 }, { 5416, 4149 },
-    { 5418, 5419 }, { 5424, 5397 }, { 5427, 5455 }, { 5429, 5450 }, { 5433, 4695 }, { 5437, 5057 },
-    { 5452, 5370 }, { 5454, 5349 }, { 5458, 5242 }, { 2665, 4042 }, { 3623, 4393 }, { 3938, 5468 },
-    { 4088, 2122 }, { 4345, 3915 }, { 4752, 5462 }, { 5464, 3405 }, { 5469, 2715 }, { 238, 5095 },
-    { 253, 3442 }, { 294, 2199 }, { 318, 4402 }, { 319, 4015 }, { 320, 321 }, { 492, 4108 },
-    { 494, 1862 }, { 522, 4363 }, { 544, 1861 }, { 545, 2491 }, { 567, 568 }, { 589, 2080 },
-    { 638, 1902 }, { 694, 1914 }, { 936, 3860 }, { 943, 3415 }, { 993, 4601 }, { 1142, 2047 },
-    { 1262, 4229 }, { 1369, 4503 }, { 1391, 4653 }, { 1464, 4560 }, { 1488, 2559 }, { 1628, 1886 },
-    { 1633, 2762 }, { 1763, 3585 }, { 1875, 1904 }, { 1883, 595 }, { 1916, 737 }, { 2007, 4241 },
-    { 2011, 4836 }, { 2012, 2088 }, { 2024, 2025 }, { 2026, 2027 }, { 2028, 4761 }, { 2031, 4843 },
-    { 2035, 2036 }, { 2044, 4827 }, { 2048, 4683 }, { 2050, 4545 }, { 2054, 4547 }, { 2074, 2075 },
-    { 2083, 2084 }, { 2086, 2087 }, { 2093, 4804 }, { 2107, 4832 }, { 2111, 4206 }, { 2126, 4400 },
-    { 2193, 4891 }, { 2238, 5247 }, { 2239, 3235 }, { 2240, 4875 }, { 2260, 3162 }, { 2483, 2557 },
-    { 2489, 2490 }, { 2517, 2615 }, { 2523, 2619 }, { 2525, 2620 }, { 2527, 4669 }, { 2599, 2600 },
-    { 2601, 2602 }, { 2603, 2604 }, { 2605, 2606 }, { 2607, 2608 }, { 2609, 2662 }, { 2616, 2617 },
-    { 2618, 2522 }, { 2659, 2660 }, { 2687, 4433 }, { 2706, 4230 }, { 2785, 536 }, { 2869, 4885 },
-    { 2939, 4171 }, { 2940, 4009 }, { 3030, 3031 }, { 3032, 3033 }, { 3034, 3035 }, { 3036, 3037 },
-    { 3038, 3039 }, { 3040, 3041 }, { 3066, 3067 }, { 3068, 3069 }, { 3070, 3071 }, { 3254, 3124 },
-    { 3486, 3131 }, { 3505, 4893 }, { 3541, 4044 }, { 3656, 1460 }, { 3678, 2663 }, { 3711, 4328 },
-    { 3736, 4803 }, { 3855, 4054 }, { 3887, 4416 }, { 3897, 482 }, { 3955, 2558 }, { 3974, 4421 },
-    { 4043, 4882 }, { 4052, 5363 }, { 4053, 2198 }, { 4086, 4895 }, { 4177, 4312 }, { 4190, 2209 },
-    { 4231, 3992 }, { 4239, 5408 }, { 4344, 4881 }, { 4403, 1903 }, { 4411, 4839 }, { 4412, 3123 },
-    { 4418, 4620 }, { 4446, 2067 }, { 4473, 4894 }, { 4489, 521 }, { 4534, 4220 }, { 4550, 4872 },
-    { 4606, 4785 }, { 4664, 4676 }, { 4723, 2109 }, { 4748, 2079 }, { 4759, 4045 }, { 4777, 4856 },
-    { 4798, 4865 }, { 4829, 4457 }, { 4842, 1889 }, { 4877, 5251 }, { 4880, 4008 }, { 4898, 3023 },
-    { 4944, 3943 }, { 5026, 258 }, { 5056, 4868 }, { 5129, 4874 }, { 5214, 4408 }, { 5239, 1456 },
-    { 5366, 1870 }, { 5396, 4661 }, { 5406, 2190 }, { 5445, 1663 }, { 3, 4712 }, { 4584, 5477 },
-    { 344, 5447 }, { 5096, 5479 }, { 5234, 1309 }, { 5281, 5478 }, { 5422, 5480 }, { 5440, 5485 },
-    { 5482, 5319 }, { 5487, 5449 }, { 5466, 3405 }, { 494, 4451 }, { 559, 4363 }, { 1060, 4601 },
-    { 1398, 4653 }, { 1849, 3442 }, { 1886, 5549 }, { 1901, 5517 }, { 2012, 4776 }, { 2111, 4547 },
-    { 2607, 2661 }, { 2785, 1487 }, { 3199, 5559 }, { 3286, 5537 }, { 3415, 5624 }, { 3535, 5548 },
-    { 3623, 5561 }, { 3656, 2482 }, { 3849, 4683 }, { 3897, 5509 }, { 3947, 4560 }, { 4010, 5520 },
-    { 4116, 5532 }, { 4171, 930 }, { 4177, 4392 }, { 4202, 5573 }, { 4418, 4732 }, { 4447, 2067 },
-    { 4489, 566 }, { 4550, 2122 }, { 4606, 5551 }, { 4723, 5539 }, { 4742, 5567 }, { 4748, 5534 },
-    { 4759, 5591 }, { 4761, 4844 }, { 4802, 5535 }, { 4826, 4545 }, { 4835, 1902 }, { 4847, 5547 },
-    { 4883, 5530 }, { 4945, 3943 }, { 5098, 5519 }, { 5186, 5602 }, { 5314, 4408 }, { 5362, 2490 },
-    { 5492, 5628 }, { 5503, 4027 }, { 5506, 3998 }, { 5513, 5511 }, { 5522, 5543 }, { 5524, 4327 },
-    { 5526, 5527 }, { 5536, 4787 }, { 5538, 4859 }, { 5540, 5541 }, { 5542, 5619 }, { 5545, 5614 },
-    { 5550, 5621 }, { 5555, 5556 }, { 5557, 2261 }, { 5560, 5570 }, { 5562, 5563 }, { 5564, 5565 },
-    { 5568, 2609 }, { 5578, 4433 }, { 5579, 5580 }, { 5581, 5582 }, { 5583, 5584 }, { 5585, 5586 },
-    { 5599, 2559 }, { 5604, 5372 }, { 5607, 5553 }, { 5611, 4461 }, { 5622, 5516 }, { 3, 4743 },
-    { 5145, 5643 }, { 5221, 344 }, { 1870, 5641 }, { 1886, 5709 }, { 3656, 5558 }, { 4116, 5533 },
-    { 4177, 4435 }, { 4767, 5681 }, { 4823, 5657 }, { 5224, 3943 }, { 5518, 5689 }, { 5572, 5661 },
-    { 5603, 5699 }, { 5642, 1656 }, { 5658, 5610 }, { 5659, 5617 }, { 5660, 5678 }, { 5664, 5705 },
-    { 5665, 5626 }, { 5666, 5704 }, { 5667, 5713 }, { 5671, 5514 }, { 5682, 4818 }, { 5683, 5715 },
-    { 5690, 2085 }, { 5701, 5669 }, { 5706, 5688 }, { 5707, 4446 }, { 5710, 4866 }, { 5712, 5571 },
-    { 5714, 5566 }, { 5717, 5718 }, { 5719, 3042 }, { 5720, 5587 }, { 4615, 3 }, { 5267, 5726 },
-    { 3656, 5662 }, { 4799, 5730 }, { 5225, 3943 }, { 5637, 5641 }, { 5642, 5729 }, { 5734, 4447 },
-    { 5735, 5749 }, { 5738, 5569 }, { 4696, 3 }, { 5764, 5686 }, { 3, 4860 }, { 5771, 2006 },
-    { 129, 4213 }, { 1222, 1223 }, { 1511, 1512 }, { 1666, 1667 }, { 1699, 1700 }, { 3485, 1857 },
-    { 3810, 4233 }, { 3851, 2133 }, { 4420, 3626 }, { 4448, 5588 }, { 4806, 4903 }, { 5049, 4346 },
-    { 5104, 3328 }, { 3683, 5773 }, { 3, 576 }, { 474, 4213 }, { 4420, 4830 }, { 4448, 5589 },
-    { 5775, 4833 }, { 5779, 1667 }, { 3, 3758 }, { 486, 4213 }, { 5790, 4851 }, { 5, 2214 },
-    { 6, 760 }, { 16, 5425 }, { 47, 634 }, { 192, 4953 }, { 194, 3648 }, { 209, 3640 },
-    { 214, 2287 }, { 217, 874 }, { 230, 1502 }, { 231, 4297 }, { 238, 769 }, { 240, 4446 },
-    { 250, 4917 }, { 251, 1506 }, { 262, 894 }, { 270, 5381 }, { 271, 896 }, { 288, 5311 },
-    { 290, 2888 }, { 294, 1585 }, { 296, 1115 }, { 310, 3096 }, { 316, 1799 }, { 317, 570 },
-    { 319, 5108 }, { 320, 2491 }, { 337, 901 }, { 341, 1942 }, { 344, 375 }, { 350, 903 },
-    { 353, 4626 }, { 354, 1954 }, { 365, 3233 }, { 367, 2918 }, { 369, 4607 }, { 371, 4147 },
-    { 380, 3929 }, { 422, 4652 }, { 461, 4090 }, { 479, 5143 }, { 491, 1531 }, { 504, 4807 },
-    { 514, 4237 }, { 518, 4634 }, { 522, 5215 }, { 532, 3162 }, { 535, 1487 }, { 539, 3235 },
-    { 542, 4402 }, { 543, 4175 }, { 545, 1800 }, { 549, 3135 }, { 550, 4749 }, { 560, 5176 },
-    { 575, 5789 }, { 580, 581 }, { 582, 583 }, { 585, 586 }, { 588, 589 }, { 596, 597 },
-    { 598, 599 }, { 602, 603 }, { 604, 605 }, { 606, 607 }, { 608, 609 }, { 610, 611 },
-    { 612, 613 }, { 614, 615 }, { 616, 617 }, { 618, 619 }, { 620, 621 }, { 622, 623 },
-    { 624, 625 }, { 626, 627 }, { 628, 629 }, { 630, 631 }, { 632, 633 }, { 635, 636 },
-    { 637, 638 }, { 639, 4403 }, { 641, 4401 }, { 643, 644 }, { 645, 2273 }, { 647, 734 },
-    { 650, 651 }, { 654, 655 }, { 656, 657 }, { 670, 671 }, { 672, 673 }, { 674, 675 },
-    { 676, 677 }, { 678, 679 }, { 680, 681 }, { 682, 683 }, { 684, 685 }, { 686, 687 },
-    { 688, 689 }, { 690, 691 }, { 692, 693 }, { 694, 695 }, { 696, 697 }, { 698, 699 },
-    { 700, 701 }, { 702, 703 }, { 704, 705 }, { 706, 707 }, { 708, 709 }, { 710, 711 },
-    { 717, 718 }, { 719, 720 }, { 721, 722 }, { 723, 724 }, { 725, 726 }, { 727, 728 },
-    { 729, 730 }, { 731, 732 }, { 733, 4068 }, { 740, 741 }, { 744, 745 }, { 746, 747 },
-    { 748, 749 }, { 750, 751 }, { 752, 3272 }, { 755, 756 }, { 757, 758 }, { 761, 762 },
-    { 776, 777 }, { 778, 5494 }, { 779, 5090 }, { 785, 797 }, { 787, 798 }, { 789, 799 },
-    { 792, 793 }, { 794, 795 }, { 800, 801 }, { 802, 803 }, { 807, 4635 }, { 808, 809 },
-    { 810, 811 }, { 815, 4952 }, { 817, 818 }, { 819, 820 }, { 821, 4430 }, { 824, 4467 },
-    { 827, 4627 }, { 830, 4494 }, { 832, 833 }, { 838, 839 }, { 844, 845 }, { 849, 831 },
-    { 863, 864 }, { 866, 867 }, { 869, 870 }, { 883, 4242 }, { 886, 4619 }, { 897, 5189 },
-    { 900, 538 }, { 906, 3337 }, { 916, 917 }, { 927, 5674 }, { 931, 4009 }, { 966, 174 },
-    { 969, 3975 }, { 972, 5383 }, { 973, 3489 }, { 976, 4687 }, { 983, 2914 }, { 986, 2916 },
-    { 987, 1305 }, { 989, 1300 }, { 992, 1391 }, { 997, 5244 }, { 999, 4962 }, { 1002, 1425 },
-    { 1009, 1427 }, { 1026, 1027 }, { 1066, 1398 }, { 1073, 1074 }, { 1076, 1077 }, { 1078, 1079 },
-    { 1080, 1081 }, { 1086, 1549 }, { 1090, 4967 }, { 1094, 4678 }, { 1098, 1099 }, { 1104, 1105 },
-    { 1108, 4679 }, { 1116, 4720 }, { 1133, 4975 }, { 1134, 4968 }, { 1142, 2826 }, { 1144, 4065 },
-    { 1154, 5231 }, { 1161, 4350 }, { 1169, 4508 }, { 1170, 4509 }, { 1172, 1173 }, { 1174, 3786 },
-    { 1176, 4971 }, { 1179, 4972 }, { 1182, 5352 }, { 1185, 1186 }, { 1189, 4592 }, { 1192, 4512 },
-    { 1194, 1195 }, { 1196, 5451 }, { 1213, 4970 }, { 1217, 1218 }, { 1224, 2388 }, { 1238, 3828 },
-    { 1251, 3705 }, { 1262, 4294 }, { 1290, 1281 }, { 1297, 1298 }, { 1304, 1257 }, { 1306, 1307 },
-    { 1309, 1576 }, { 1319, 1320 }, { 1321, 4396 }, { 1328, 3124 }, { 1341, 4713 }, { 1342, 4708 },
-    { 1359, 4985 }, { 1360, 1361 }, { 1362, 5357 }, { 1369, 4072 }, { 1372, 2823 }, { 1392, 1424 },
-    { 1393, 5229 }, { 1404, 4364 }, { 1407, 5672 }, { 1408, 3711 }, { 1409, 3141 }, { 1414, 4590 },
-    { 1418, 1419 }, { 1421, 3832 }, { 1430, 4073 }, { 1431, 3966 }, { 1432, 4194 }, { 1435, 5384 },
-    { 1440, 4639 }, { 1441, 1749 }, { 1448, 4162 }, { 1468, 4531 }, { 1469, 5491 }, { 1472, 1473 },
-    { 1475, 4029 }, { 1476, 4301 }, { 1477, 3401 }, { 1478, 4914 }, { 1480, 4434 }, { 1493, 1494 },
-    { 1501, 5140 }, { 1503, 1504 }, { 1521, 4658 }, { 1532, 4578 }, { 1538, 1861 }, { 1544, 1545 },
-    { 1546, 4656 }, { 1550, 3893 }, { 1552, 4105 }, { 1556, 4318 }, { 1558, 3783 }, { 1563, 4295 },
-    { 1564, 1565 }, { 1566, 3924 }, { 1570, 1571 }, { 1572, 1573 }, { 1574, 1575 }, { 1583, 1584 },
-    { 1604, 3117 }, { 1607, 1608 }, { 1609, 1610 }, { 1611, 1612 }, { 1614, 1615 }, { 1623, 1624 },
-    { 1625, 1626 }, { 1630, 1631 }, { 1635, 1636 }, { 1637, 1638 }, { 1639, 1640 }, { 1646, 1647 },
-    { 1648, 1649 }, { 1652, 5635 }, { 1653, 5695 }, { 1668, 5368 }, { 1674, 5493 }, { 1689, 1690 },
-    { 1701, 1702 }, { 1769, 5382 }, { 1770, 4324 }, { 1787, 1788 }, { 1797, 5196 }, { 1809, 4223 },
-    { 1813, 1814 }, { 1820, 3816 }, { 1824, 4539 }, { 1829, 3771 }, { 1850, 4801 }, { 1858, 4697 },
-    { 1875, 1876 }, { 1885, 5528 }, { 1887, 1888 }, { 1890, 2737 }, { 1892, 1893 }, { 1894, 4722 },
-    { 1898, 1899 }, { 1906, 4241 }, { 1911, 4534 }, { 1913, 5457 }, { 1921, 4127 }, { 1925, 5263 },
-    { 1928, 1929 }, { 1935, 3860 }, { 1937, 3927 }, { 1941, 3101 }, { 2012, 2016 }, { 2025, 2821 },
-    { 2028, 5329 }, { 2030, 2104 }, { 2043, 4546 }, { 2050, 5082 }, { 2054, 2832 }, { 2069, 4313 },
-    { 2071, 4595 }, { 2085, 2796 }, { 2086, 2798 }, { 2120, 191 }, { 2127, 4599 }, { 2149, 2150 },
-    { 2162, 4642 }, { 2166, 5170 }, { 2173, 4207 }, { 2177, 4349 }, { 2178, 4905 }, { 2191, 5632 },
-    { 2200, 5700 }, { 2210, 5739 }, { 2258, 4904 }, { 2278, 4016 }, { 2279, 4857 }, { 2282, 3886 },
-    { 2283, 3435 }, { 2285, 3459 }, { 2288, 4193 }, { 2296, 4131 }, { 2298, 5687 }, { 2301, 5546 },
-    { 2303, 5753 }, { 2308, 5754 }, { 2310, 2311 }, { 2332, 4180 }, { 2333, 2334 }, { 2336, 4317 },
-    { 2338, 5219 }, { 2340, 4622 }, { 2341, 2342 }, { 2350, 3974 }, { 2352, 3198 }, { 2389, 2390 },
-    { 2392, 4716 }, { 2407, 3818 }, { 2408, 3681 }, { 2414, 4219 }, { 2415, 3516 }, { 2416, 3577 },
-    { 2426, 2427 }, { 2463, 2464 }, { 2465, 4088 }, { 2487, 4017 }, { 2490, 5203 }, { 2492, 2865 },
-    { 2497, 5134 }, { 2510, 3912 }, { 2511, 5194 }, { 2531, 2871 }, { 2536, 5072 }, { 2539, 2540 },
-    { 2579, 4911 }, { 2585, 3885 }, { 2610, 4265 }, { 2624, 3271 }, { 2628, 5392 }, { 2645, 3109 },
-    { 2677, 3793 }, { 2685, 3899 }, { 2687, 5473 }, { 2689, 3120 }, { 2697, 4602 }, { 2704, 5600 },
-    { 2733, 2803 }, { 2792, 2793 }, { 2794, 2795 }, { 2799, 4787 }, { 2800, 2801 }, { 2807, 4832 },
-    { 2808, 4206 }, { 2809, 2810 }, { 2811, 2812 }, { 2813, 4137 }, { 2817, 4836 }, { 2818, 4589 },
-    { 2822, 4859 }, { 2827, 5645 }, { 2835, 2836 }, { 2850, 3564 }, { 2862, 3006 }, { 2870, 3869 },
-    { 2872, 5097 }, { 2875, 5073 }, { 2892, 4566 }, { 2894, 4757 }, { 2897, 1123 }, { 2906, 923 },
-    { 2907, 3674 }, { 2912, 2913 }, { 2919, 2702 }, { 2931, 2649 }, { 2947, 5594 }, { 2955, 4650 },
-    { 2957, 4479 }, { 2958, 4050 }, { 2966, 5728 }, { 2971, 5148 }, { 2972, 1378 }, { 2992, 5302 },
-    { 3010, 5786 }, { 3011, 4543 }, { 3012, 3675 }, { 3013, 3234 }, { 3014, 3015 }, { 3024, 5093 },
-    { 3047, 4762 }, { 3049, 4715 }, { 3050, 4745 }, { 3051, 3414 }, { 3057, 3058 }, { 3083, 3246 },
-    { 3084, 3085 }, { 3088, 3216 }, { 3092, 3093 }, { 3094, 3095 }, { 3099, 3803 }, { 3103, 3872 },
-    { 3105, 4300 }, { 3131, 3689 }, { 3138, 1579 }, { 3153, 963 }, { 3155, 5245 }, { 3163, 4957 },
-    { 3199, 1516 }, { 3220, 4680 }, { 3252, 3048 }, { 3286, 2820 }, { 3293, 1505 }, { 3297, 4141 },
-    { 3298, 3267 }, { 3308, 3361 }, { 3321, 2716 }, { 3370, 3636 }, { 3373, 2917 }, { 3388, 5031 },
-    { 3412, 2698 }, { 3445, 1983 }, { 3446, 4107 }, { 3482, 5442 }, { 3496, 5120 }, { 3513, 1496 },
-    { 3541, 3663 }, { 3712, 2967 }, { 3716, 4387 }, { 3736, 4416 }, { 3754, 5327 }, { 3755, 1562 },
-    { 3781, 3106 }, { 3805, 1757 }, { 3865, 4323 }, { 3868, 3734 }, { 3887, 4803 }, { 3888, 3082 },
-    { 3891, 1214 }, { 3894, 1603 }, { 3896, 4028 }, { 3916, 5495 }, { 3931, 4040 }, { 3937, 3056 },
-    { 3939, 3836 }, { 3945, 4463 }, { 3962, 1357 }, { 3979, 2289 }, { 4012, 5430 }, { 4013, 4798 },
-    { 4019, 5168 }, { 4025, 4640 }, { 4033, 4520 }, { 4041, 4377 }, { 4043, 5361 }, { 4099, 4449 },
-    { 4113, 2322 }, { 4117, 5415 }, { 4124, 4541 }, { 4125, 1796 }, { 4135, 5197 }, { 4146, 3394 },
-    { 4151, 4154 }, { 4157, 5484 }, { 4163, 1553 }, { 4171, 5217 }, { 4178, 5136 }, { 4181, 1492 },
-    { 4184, 5002 }, { 4215, 4600 }, { 4261, 5411 }, { 4290, 5498 }, { 4302, 4735 }, { 4303, 1253 },
-    { 4306, 2859 }, { 4309, 5130 }, { 4328, 5716 }, { 4331, 911 }, { 4347, 3228 }, { 4376, 4969 },
-    { 4383, 5351 }, { 4397, 4023 }, { 4414, 5078 }, { 4419, 5472 }, { 4421, 4603 }, { 4441, 3108 },
-    { 4456, 5497 }, { 4473, 4586 }, { 4476, 4533 }, { 4486, 1470 }, { 4506, 4321 }, { 4507, 1447 },
-    { 4528, 4827 }, { 4544, 4292 }, { 4552, 4035 }, { 4553, 5193 }, { 4564, 5258 }, { 4582, 4618 },
-    { 4587, 2235 }, { 4594, 4478 }, { 4596, 5115 }, { 4604, 4471 }, { 4612, 5292 }, { 4616, 2883 },
-    { 4633, 1083 }, { 4641, 4565 }, { 4648, 5421 }, { 4649, 3641 }, { 4662, 4521 }, { 4668, 3626 },
-    { 4671, 5206 }, { 4692, 2893 }, { 4707, 4930 }, { 4710, 1102 }, { 4717, 5343 }, { 4721, 5344 },
-    { 4730, 3725 }, { 4737, 1881 }, { 4740, 5371 }, { 4747, 5435 }, { 4751, 4258 }, { 4754, 2898 },
-    { 4776, 5529 }, { 4777, 4839 }, { 4785, 5423 }, { 4797, 1884 }, { 4804, 5380 }, { 4818, 5360 },
-    { 4834, 5441 }, { 4840, 507 }, { 4843, 4826 }, { 4873, 4314 }, { 4886, 4684 }, { 4909, 4477 },
-    { 4916, 4918 }, { 4920, 4454 }, { 4939, 534 }, { 4989, 5106 }, { 5012, 5032 }, { 5013, 1651 },
-    { 5043, 5708 }, { 5061, 5544 }, { 5062, 5174 }, { 5092, 3054 }, { 5100, 5350 }, { 5103, 4382 },
-    { 5105, 3100 }, { 5125, 5646 }, { 5128, 3584 }, { 5131, 1423 }, { 5147, 5207 }, { 5157, 1191 },
-    { 5158, 3306 }, { 5161, 2138 }, { 5163, 5122 }, { 5164, 4621 }, { 5165, 5069 }, { 5177, 5453 },
-    { 5188, 5577 }, { 5195, 5377 }, { 5213, 5159 }, { 5216, 2542 }, { 5226, 5593 }, { 5235, 5356 },
-    { 5241, 1992 }, { 5246, 4145 }, { 5252, 5742 }, { 5264, 5759 }, { 5275, 739 }, { 5283, 286 },
-    { 5285, 5375 }, { 5291, 5339 }, { 5296, 5625 }, { 5318, 5727 }, { 5328, 3046 }, { 5331, 3859 },
-    { 5334, 4892 }, { 5346, 569 }, { 5354, 5355 }, { 5376, 5768 }, { 5378, 4585 }, { 5379, 4632 },
-    { 5386, 4903 }, { 5396, 5160 }, { 5402, 2486 }, { 5405, 4913 }, { 5407, 4158 }, { 5410, 3708 },
-    { 5426, 1072 }, { 5428, 5146 }, { 5431, 5757 }, { 5434, 5137 }, { 5438, 5465 }, { 5448, 5133 },
-    { 5459, 5601 }, { 5486, 1950 }, { 5488, 3790 }, { 5552, 875 }, { 5554, 4320 }, { 5598, 5508 },
-    { 5606, 2243 }, { 5647, 4341 }, { 5650, 4524 }, { 5656, 4897 }, { 5670, 4015 }, { 5723, 1780 },
-    { 5750, 5261 }, { 5755, 2241 }, { 5761, 5414 }, { 5762, 4900 }, { 5774, 2791 }, { 5776, 5417 },
-    { 5792, 4031 }, { 3, 5218 }, { 499, 4213 }, { 5796, 4849 }, { 6, 5925 }, { 230, 1531 },
-    { 231, 5143 }, { 238, 3123 }, { 240, 4447 }, { 251, 3087 }, { 270, 5439 }, { 271, 2479 },
-    { 290, 3098 }, { 294, 3709 }, { 296, 1524 }, { 341, 2391 }, { 344, 5915 }, { 354, 6286 },
-    { 376, 3233 }, { 380, 4065 }, { 479, 4297 }, { 481, 5311 }, { 483, 4626 }, { 491, 1502 },
-    { 492, 4917 }, { 514, 4350 }, { 543, 5288 }, { 550, 5451 }, { 559, 5215 }, { 580, 734 },
-    { 589, 1882 }, { 599, 1626 }, { 638, 1652 }, { 639, 4472 }, { 647, 581 }, { 648, 583 },
-    { 651, 5364 }, { 733, 4186 }, { 759, 5799 }, { 785, 805 }, { 787, 806 }, { 789, 5935 },
-    { 796, 5928 }, { 816, 5494 }, { 820, 834 }, { 835, 4467 }, { 836, 4627 }, { 837, 4494 },
-    { 840, 4430 }, { 864, 1749 }, { 869, 6051 }, { 870, 5377 }, { 895, 5815 }, { 902, 4749 },
-    { 906, 6393 }, { 908, 4619 }, { 966, 2910 }, { 969, 5290 }, { 989, 6021 }, { 992, 1398 },
-    { 1002, 6094 }, { 1066, 1391 }, { 1086, 3957 }, { 1104, 1225 }, { 1114, 5819 }, { 1133, 5231 },
-    { 1142, 5150 }, { 1149, 4968 }, { 1154, 4975 }, { 1171, 4678 }, { 1193, 4679 }, { 1215, 4967 },
-    { 1219, 4971 }, { 1220, 4972 }, { 1221, 5352 }, { 1298, 1358 }, { 1299, 5968 }, { 1304, 5967 },
-    { 1305, 6022 }, { 1309, 6068 }, { 1319, 5357 }, { 1320, 1363 }, { 1365, 3124 }, { 1392, 4750 },
-    { 1412, 5960 }, { 1415, 6007 }, { 1420, 5881 }, { 1442, 5803 }, { 1448, 5168 }, { 1475, 4370 },
-    { 1476, 4652 }, { 1477, 3435 }, { 1520, 1800 }, { 1525, 5828 }, { 1554, 3786 }, { 1557, 3235 },
-    { 1611, 1660 }, { 1635, 1891 }, { 1637, 6103 }, { 1646, 6105 }, { 1668, 5457 }, { 1707, 5798 },
-    { 1813, 2393 }, { 1900, 4722 }, { 1913, 5368 }, { 1937, 3705 }, { 2012, 6192 }, { 2015, 6115 },
-    { 2109, 5329 }, { 2120, 4237 }, { 2278, 4162 }, { 2282, 4317 }, { 2284, 3162 }, { 2286, 5805 },
-    { 2298, 5751 }, { 2306, 4131 }, { 2319, 4599 }, { 2351, 3141 }, { 2353, 6112 }, { 2381, 191 },
-    { 2409, 6092 }, { 2464, 6329 }, { 2465, 4533 }, { 2510, 4602 }, { 2578, 6040 }, { 2624, 5491 },
-    { 2658, 5816 }, { 2685, 5126 }, { 2697, 3912 }, { 2717, 3117 }, { 2733, 6194 }, { 2783, 6177 },
-    { 2793, 4802 }, { 2816, 4241 }, { 2850, 4013 }, { 2862, 6088 }, { 2865, 3008 }, { 2868, 5134 },
-    { 2887, 4017 }, { 2890, 3135 }, { 2915, 5966 }, { 2970, 5219 }, { 3001, 4656 }, { 3055, 4914 },
-    { 3060, 5093 }, { 3088, 3931 }, { 3102, 5826 }, { 3104, 3271 }, { 3110, 1378 }, { 3128, 6060 },
-    { 3138, 1582 }, { 3199, 5847 }, { 3234, 6034 }, { 3246, 6052 }, { 3258, 6059 }, { 3293, 3086 },
-    { 3296, 6053 }, { 3321, 6389 }, { 3337, 1471 }, { 3392, 2303 }, { 3394, 6178 }, { 3459, 6153 },
-    { 3488, 5858 }, { 3489, 6159 }, { 3541, 5212 }, { 3640, 4322 }, { 3648, 198 }, { 3649, 6049 },
-    { 3711, 4839 }, { 3716, 5484 }, { 3722, 3401 }, { 3723, 5842 }, { 3755, 5984 }, { 3781, 6176 },
-    { 3783, 1515 }, { 3803, 6388 }, { 3832, 991 }, { 3849, 5645 }, { 3859, 6181 }, { 3868, 4387 },
-    { 3869, 6093 }, { 3885, 4165 }, { 3887, 4830 }, { 3888, 6336 }, { 3891, 5993 }, { 3894, 5128 },
-    { 3896, 5489 }, { 3901, 5835 }, { 3937, 6220 }, { 3947, 6055 }, { 3975, 6313 }, { 3976, 6013 },
-    { 4024, 5884 }, { 4025, 5125 }, { 4069, 6042 }, { 4089, 5814 }, { 4090, 5877 }, { 4104, 6291 },
-    { 4105, 6385 }, { 4113, 6130 }, { 4118, 5958 }, { 4124, 6070 }, { 4135, 5245 }, { 4142, 5836 },
-    { 4152, 6214 }, { 4163, 4834 }, { 4178, 5644 }, { 4192, 5977 }, { 4199, 6111 }, { 4223, 5115 },
-    { 4245, 6038 }, { 4251, 6011 }, { 4265, 4663 }, { 4295, 6033 }, { 4298, 4957 }, { 4300, 6254 },
-    { 4303, 6032 }, { 4318, 4473 }, { 4331, 5952 }, { 4333, 1262 }, { 4335, 6041 }, { 4343, 5002 },
-    { 4372, 5800 }, { 4377, 4231 }, { 4403, 6083 }, { 4421, 4665 }, { 4449, 4324 }, { 4455, 5913 },
-    { 4470, 6264 }, { 4474, 5795 }, { 4476, 5007 }, { 4481, 5031 }, { 4486, 5834 }, { 4491, 5176 },
-    { 4508, 5981 }, { 4512, 1226 }, { 4536, 5493 }, { 4544, 6010 }, { 4573, 6325 }, { 4582, 5132 },
-    { 4588, 6204 }, { 4598, 6272 }, { 4616, 4340 }, { 4618, 3559 }, { 4635, 5931 }, { 4646, 6170 },
-    { 4658, 5646 }, { 4674, 6279 }, { 4680, 6004 }, { 4682, 6331 }, { 4699, 6232 }, { 4707, 5833 },
-    { 4710, 5996 }, { 4724, 6271 }, { 4737, 6106 }, { 4740, 5435 }, { 4747, 5371 }, { 4754, 2899 },
-    { 4767, 6301 }, { 4797, 6074 }, { 4801, 2197 }, { 4823, 6189 }, { 4835, 6082 }, { 4840, 557 },
-    { 4844, 5360 }, { 4847, 6191 }, { 4854, 5441 }, { 4901, 3641 }, { 4909, 5320 }, { 4916, 5223 },
-    { 4930, 1528 }, { 4939, 5515 }, { 4952, 5837 }, { 4953, 5950 }, { 4970, 4913 }, { 4977, 6029 },
-    { 4989, 5356 }, { 5013, 5741 }, { 5043, 5743 }, { 5061, 5752 }, { 5062, 5711 }, { 5067, 4578 },
-    { 5072, 6402 }, { 5073, 4889 }, { 5082, 5191 }, { 5090, 4695 }, { 5097, 6175 }, { 5118, 5421 },
-    { 5120, 5495 }, { 5127, 6332 }, { 5131, 5971 }, { 5133, 5392 }, { 5147, 5339 }, { 5157, 1224 },
-    { 5162, 4962 }, { 5163, 5274 }, { 5164, 6135 }, { 5174, 6048 }, { 5179, 5229 }, { 5188, 6217 },
-    { 5194, 5244 }, { 5195, 5193 }, { 5197, 6125 }, { 5206, 5844 }, { 5213, 6372 }, { 5216, 2876 },
-    { 5217, 4662 }, { 5226, 5756 }, { 5235, 5106 }, { 5241, 6109 }, { 5252, 5746 }, { 5254, 6179 },
-    { 5262, 6035 }, { 5265, 5100 }, { 5269, 1414 }, { 5275, 5853 }, { 5280, 5980 }, { 5283, 4863 },
-    { 5285, 6221 }, { 5286, 5302 }, { 5291, 5846 }, { 5330, 6323 }, { 5331, 5327 }, { 5334, 5159 },
-    { 5354, 5358 }, { 5376, 5772 }, { 5382, 3007 }, { 5383, 3009 }, { 5390, 4969 }, { 5402, 2886 },
-    { 5405, 5804 }, { 5417, 6001 }, { 5423, 2833 }, { 5426, 5840 }, { 5428, 6411 }, { 5431, 5770 },
-    { 5438, 5499 }, { 5448, 5146 }, { 5456, 5012 }, { 5486, 1997 }, { 5488, 3833 }, { 5627, 5032 },
-    { 5640, 6107 }, { 5647, 6310 }, { 5648, 6341 }, { 5684, 6145 }, { 5728, 5974 }, { 5744, 6147 },
-    { 5761, 5432 }, { 5784, 6244 }, { 5789, 3879 }, { 5801, 5876 }, { 5802, 1499 }, { 5806, 3169 },
-    { 5809, 762 }, { 5822, 4451 }, { 5830, 6210 }, { 5832, 5970 }, { 5841, 5202 }, { 5848, 5823 },
-    { 5850, 5851 }, { 5856, 587 }, { 5857, 590 }, { 5859, 600 }, { 5860, 5861 }, { 5862, 5863 },
-    { 5864, 5865 }, { 5866, 5867 }, { 5868, 5869 }, { 5870, 5871 }, { 5872, 5873 }, { 5874, 5875 },
-    { 5878, 5879 }, { 5883, 652 }, { 5887, 5888 }, { 5889, 5890 }, { 5891, 5892 }, { 5893, 5894 },
-    { 5895, 5896 }, { 5898, 5899 }, { 5900, 5901 }, { 5902, 5903 }, { 5904, 5905 }, { 5907, 5908 },
-    { 5909, 5910 }, { 5911, 5912 }, { 5916, 742 }, { 5918, 5919 }, { 5920, 5921 }, { 5922, 5923 },
-    { 5927, 4694 }, { 5929, 5930 }, { 5933, 5934 }, { 5936, 5937 }, { 5939, 5940 }, { 5941, 5942 },
-    { 5943, 5944 }, { 5951, 5140 }, { 5955, 5825 }, { 5956, 6150 }, { 5959, 5693 }, { 5961, 6265 },
-    { 5962, 3707 }, { 5963, 5964 }, { 5972, 5130 }, { 5973, 3252 }, { 5978, 5979 }, { 5982, 5983 },
-    { 5985, 6250 }, { 5989, 6202 }, { 5997, 5998 }, { 5999, 6000 }, { 6016, 6017 }, { 6018, 4736 },
-    { 6019, 6020 }, { 6025, 6371 }, { 6031, 5523 }, { 6036, 6037 }, { 6045, 6152 }, { 6046, 3400 },
-    { 6047, 5381 }, { 6061, 1559 }, { 6062, 6063 }, { 6064, 6065 }, { 6066, 6067 }, { 6071, 5401 },
-    { 6073, 1616 }, { 6075, 1627 }, { 6078, 6079 }, { 6080, 6081 }, { 6087, 6085 }, { 6095, 1828 },
-    { 6096, 6298 }, { 6098, 1859 }, { 6100, 6101 }, { 6104, 6379 }, { 6116, 6201 }, { 6117, 6368 },
-    { 6118, 4660 }, { 6120, 6333 }, { 6128, 6263 }, { 6129, 5727 }, { 6132, 5149 }, { 6138, 6282 },
-    { 6143, 6288 }, { 6154, 6155 }, { 6160, 6161 }, { 6162, 6262 }, { 6163, 6267 }, { 6165, 2428 },
-    { 6166, 4911 }, { 6167, 967 }, { 6168, 1798 }, { 6171, 2500 }, { 6174, 6207 }, { 6182, 3713 },
-    { 6183, 6212 }, { 6193, 2075 }, { 6195, 6196 }, { 6197, 6198 }, { 6199, 6200 }, { 6209, 4644 },
-    { 6213, 3877 }, { 6218, 3884 }, { 6225, 6275 }, { 6227, 6228 }, { 6233, 6234 }, { 6236, 6237 },
-    { 6239, 6240 }, { 6241, 6387 }, { 6243, 6273 }, { 6247, 6121 }, { 6256, 6304 }, { 6274, 1501 },
-    { 6278, 6224 }, { 6284, 5148 }, { 6290, 5076 }, { 6293, 5453 }, { 6294, 5207 }, { 6297, 5170 },
-    { 6299, 5726 }, { 6318, 4242 }, { 6322, 5442 }, { 6328, 2266 }, { 6335, 6219 }, { 6337, 6362 },
-    { 6346, 5411 }, { 6347, 6302 }, { 6354, 5189 }, { 6363, 4220 }, { 6364, 4829 }, { 6366, 1624 },
-    { 6369, 6131 }, { 6382, 6148 }, { 6390, 6026 }, { 6396, 1797 }, { 6399, 6317 }, { 6417, 4314 },
-    { 6421, 6206 }, { 6422, 6211 }, { 6428, 6012 }, { 3, 5287 }, { 6455, 4852 }, { 238, 3337 },
-    { 240, 6785 }, { 294, 6644 }, { 344, 5986 }, { 522, 4297 }, { 554, 4626 }, { 589, 5364 },
-    { 599, 6827 }, { 785, 813 }, { 787, 814 }, { 789, 5938 }, { 804, 6492 }, { 820, 846 },
-    { 841, 4467 }, { 842, 4627 }, { 843, 4494 }, { 864, 6345 }, { 1002, 6885 }, { 1104, 6002 },
-    { 1216, 4678 }, { 1293, 6454 }, { 1362, 6534 }, { 1391, 5483 }, { 1662, 6489 }, { 1748, 6502 },
-    { 1749, 6575 }, { 1819, 6513 }, { 1955, 6555 }, { 2177, 4619 }, { 2331, 4599 }, { 2355, 3705 },
-    { 2510, 4654 }, { 2697, 5965 }, { 2789, 4131 }, { 2880, 6574 }, { 2909, 6509 }, { 2929, 3233 },
-    { 3000, 4350 }, { 3003, 4162 }, { 3124, 6173 }, { 3135, 6506 }, { 3162, 2480 }, { 3234, 6876 },
-    { 3235, 6591 }, { 3271, 6342 }, { 3286, 6457 }, { 3296, 6922 }, { 3459, 6596 }, { 3488, 6842 },
-    { 3489, 6899 }, { 3541, 5415 }, { 3564, 6538 }, { 3640, 6806 }, { 3649, 6897 }, { 3723, 6005 },
-    { 3781, 6208 }, { 3859, 6923 }, { 3888, 6939 }, { 3894, 6930 }, { 3901, 5990 }, { 3912, 6287 },
-    { 3937, 6222 }, { 4017, 3097 }, { 4019, 6634 }, { 4090, 6832 }, { 4113, 6564 }, { 4142, 6140 },
-    { 4155, 6588 }, { 4333, 2352 }, { 4372, 5957 }, { 4376, 6519 }, { 4387, 4749 }, { 4430, 847 },
-    { 4448, 6670 }, { 4449, 6300 }, { 4476, 4656 }, { 4486, 6507 }, { 4508, 6524 }, { 4512, 6861 },
-    { 4544, 6185 }, { 4572, 6678 }, { 4578, 6676 }, { 4582, 5284 }, { 4598, 6276 }, { 4611, 6665 },
-    { 4616, 4854 }, { 4635, 6845 }, { 4652, 6873 }, { 4658, 6813 }, { 4679, 5463 }, { 4680, 6480 },
-    { 4685, 6467 }, { 4707, 6685 }, { 4740, 5436 }, { 4741, 6605 }, { 4799, 6583 }, { 4839, 6110 },
-    { 4840, 564 }, { 4886, 6679 }, { 5092, 6543 }, { 5103, 4618 }, { 5105, 6589 }, { 5118, 6854 },
-    { 5127, 6515 }, { 5158, 3641 }, { 5162, 6536 }, { 5191, 6892 }, { 5254, 6226 }, { 5262, 6215 },
-    { 5269, 6510 }, { 5280, 6727 }, { 5286, 6311 }, { 5293, 6723 }, { 5301, 3786 }, { 5346, 6604 },
-    { 5350, 6658 }, { 5378, 6753 }, { 5379, 6739 }, { 5380, 6561 }, { 5407, 6673 }, { 5410, 6629 },
-    { 5439, 6326 }, { 5456, 6380 }, { 5608, 4025 }, { 5725, 6567 }, { 5761, 6909 }, { 5769, 6778 },
-    { 5774, 6586 }, { 5780, 271 }, { 5795, 6028 }, { 5813, 6505 }, { 5817, 3199 }, { 5821, 6545 },
-    { 5827, 6471 }, { 5880, 4186 }, { 5906, 6486 }, { 5914, 6490 }, { 5917, 587 }, { 5926, 6697 },
-    { 5932, 6495 }, { 5945, 6497 }, { 5948, 6460 }, { 5949, 6726 }, { 5992, 5320 }, { 5994, 6522 },
-    { 5995, 6705 }, { 6003, 6701 }, { 6006, 4710 }, { 6024, 6765 }, { 6039, 6540 }, { 6056, 6683 },
-    { 6086, 6715 }, { 6108, 6557 }, { 6114, 6599 }, { 6124, 6755 }, { 6141, 6565 }, { 6142, 6566 },
-    { 6157, 6571 }, { 6158, 6468 }, { 6164, 3123 }, { 6190, 6718 }, { 6205, 6779 }, { 6238, 6598 },
-    { 6252, 6889 }, { 6258, 6850 }, { 6259, 6810 }, { 6281, 6799 }, { 6303, 6464 }, { 6314, 6643 },
-    { 6315, 6886 }, { 6319, 6920 }, { 6330, 6611 }, { 6339, 6504 }, { 6349, 6759 }, { 6351, 6687 },
-    { 6352, 6809 }, { 6353, 6472 }, { 6358, 6483 }, { 6367, 6890 }, { 6373, 3783 }, { 6374, 6619 },
-    { 6378, 6866 }, { 6383, 6594 }, { 6405, 6621 }, { 6416, 6852 }, { 6418, 6808 }, { 6443, 6867 },
-    { 6453, 6625 }, { 6466, 6530 }, { 6469, 6546 }, { 6478, 5202 }, { 6479, 5108 }, { 6484, 6887 },
-    { 6485, 6677 }, { 6491, 5924 }, { 6493, 6494 }, { 6496, 6725 }, { 6498, 6499 }, { 6500, 5946 },
-    { 6503, 3893 }, { 6516, 6688 }, { 6525, 6526 }, { 6527, 6452 }, { 6528, 6511 }, { 6529, 4985 },
-    { 6532, 5818 }, { 6535, 5489 }, { 6542, 6872 }, { 6544, 6750 }, { 6548, 6874 }, { 6551, 6888 },
-    { 6552, 6556 }, { 6553, 6084 }, { 6554, 6803 }, { 6573, 4149 }, { 6577, 6057 }, { 6584, 4533 },
-    { 6585, 6913 }, { 6592, 2891 }, { 6593, 6261 }, { 6606, 6253 }, { 6607, 4189 }, { 6610, 6248 },
-    { 6613, 3916 }, { 6615, 6816 }, { 6617, 6350 }, { 6618, 6541 }, { 6620, 5344 }, { 6626, 6735 },
-    { 6632, 6666 }, { 6638, 5425 }, { 6641, 5343 }, { 6642, 5849 }, { 6645, 5885 }, { 6649, 6825 },
-    { 6652, 6945 }, { 6655, 6365 }, { 6656, 6937 }, { 6657, 6925 }, { 6660, 6859 }, { 6682, 6653 },
-    { 6690, 1994 }, { 6691, 5629 }, { 6693, 6269 }, { 6698, 6855 }, { 6703, 1142 }, { 6711, 6911 },
-    { 6712, 6880 }, { 6719, 4561 }, { 6732, 6946 }, { 6733, 6614 }, { 6736, 6710 }, { 6737, 6862 },
-    { 6740, 6741 }, { 6752, 5676 }, { 6767, 5290 }, { 6768, 5401 }, { 6769, 6058 }, { 6771, 6268 },
-    { 6783, 6650 }, { 6796, 6900 }, { 6798, 6407 }, { 6802, 6851 }, { 6817, 6818 }, { 6819, 6820 },
-    { 6821, 6822 }, { 6823, 6824 }, { 6828, 6829 }, { 6830, 6831 }, { 6833, 6834 }, { 6836, 6837 },
-    { 6838, 6680 }, { 6840, 6841 }, { 6846, 812 }, { 6847, 6848 }, { 6856, 4902 }, { 6860, 6941 },
-    { 6863, 6864 }, { 6875, 4308 }, { 6877, 6015 }, { 6881, 6791 }, { 6893, 5831 }, { 6898, 4084 },
-    { 6903, 5007 }, { 6907, 5258 }, { 6918, 6229 }, { 6919, 3052 }, { 6921, 5820 }, { 6927, 6563 },
-    { 6940, 6896 }, { 6947, 6857 }, { 6952, 6738 }, { 3, 5444 }, { 238, 7015 }, { 344, 6044 },
-    { 559, 4297 }, { 562, 4626 }, { 589, 7116 }, { 820, 6501 }, { 848, 4627 }, { 864, 6805 },
-    { 1082, 6972 }, { 1398, 5483 }, { 1617, 6962 }, { 2697, 4654 }, { 2814, 4131 }, { 3080, 4350 },
-    { 3124, 3337 }, { 3135, 7234 }, { 3162, 2884 }, { 3233, 4420 }, { 3235, 6905 }, { 3649, 7238 },
-    { 3723, 7155 }, { 4017, 5325 }, { 4430, 7153 }, { 4440, 7005 }, { 4598, 6622 }, { 4747, 5436 },
-    { 4806, 6954 }, { 4840, 572 }, { 5074, 6981 }, { 5293, 7032 }, { 5328, 6956 }, { 5648, 7016 },
-    { 5886, 6963 }, { 5897, 7020 }, { 5947, 6968 }, { 6008, 7085 }, { 6188, 7024 }, { 6384, 7043 },
-    { 6392, 6974 }, { 6414, 7006 }, { 6517, 6959 }, { 6523, 7102 }, { 6539, 3123 }, { 6570, 7113 },
-    { 6580, 7035 }, { 6587, 4387 }, { 6600, 7012 }, { 6602, 7165 }, { 6603, 7161 }, { 6609, 7047 },
-    { 6623, 7077 }, { 6630, 7062 }, { 6637, 7100 }, { 6640, 3641 }, { 6646, 7027 }, { 6647, 7127 },
-    { 6651, 7086 }, { 6664, 6454 }, { 6668, 6992 }, { 6669, 7185 }, { 6700, 7033 }, { 6714, 7134 },
-    { 6717, 7202 }, { 6742, 7182 }, { 6746, 7156 }, { 6761, 7162 }, { 6762, 7052 }, { 6766, 7176 },
-    { 6772, 6994 }, { 6782, 6999 }, { 6794, 7166 }, { 6800, 7205 }, { 6804, 7190 }, { 6835, 7091 },
-    { 6844, 7042 }, { 6849, 7096 }, { 6868, 7208 }, { 6870, 7181 }, { 6871, 7206 }, { 6882, 7078 },
-    { 6884, 6973 }, { 6901, 7115 }, { 6924, 6957 }, { 6932, 7204 }, { 6938, 7207 }, { 6944, 7148 },
-    { 6953, 7160 }, { 6958, 6531 }, { 6964, 6965 }, { 6966, 7152 }, { 6967, 7151 }, { 6969, 6970 },
-    { 6975, 7103 }, { 6977, 4396 }, { 6980, 1750 }, { 6988, 7175 }, { 6993, 6595 }, { 6995, 6843 },
-    { 6996, 903 }, { 7001, 7094 }, { 7002, 7109 }, { 7003, 6928 }, { 7004, 7150 }, { 7007, 7114 },
-    { 7009, 4207 }, { 7011, 6758 }, { 7021, 7111 }, { 7023, 6089 }, { 7028, 4467 }, { 7029, 6627 },
-    { 7039, 7231 }, { 7044, 553 }, { 7045, 7046 }, { 7048, 7089 }, { 7050, 1422 }, { 7051, 7074 },
-    { 7055, 7138 }, { 7057, 6780 }, { 7065, 7179 }, { 7068, 4065 }, { 7071, 3786 }, { 7073, 7184 },
-    { 7080, 6763 }, { 7082, 6420 }, { 7083, 7173 }, { 7105, 1443 }, { 7110, 6559 }, { 7118, 6463 },
-    { 7120, 7008 }, { 7123, 6997 }, { 7124, 6662 }, { 7126, 6608 }, { 7130, 7232 }, { 7139, 7197 },
-    { 7140, 6151 }, { 7143, 7034 }, { 7144, 6014 }, { 7157, 7158 }, { 7163, 7164 }, { 7167, 6730 },
-    { 7193, 7187 }, { 7195, 4809 }, { 7211, 7019 }, { 7219, 7220 }, { 7221, 7222 }, { 7223, 7224 },
-    { 7226, 7227 }, { 7233, 6784 }, { 7243, 7018 }, { 7245, 3912 }, { 5385, 3 }, { 344, 6894 },
-    { 1498, 7256 }, { 3124, 7307 }, { 3162, 5954 }, { 3233, 6348 }, { 3337, 5375 }, { 3892, 7263 },
-    { 4017, 5335 }, { 5074, 7031 }, { 5386, 6954 }, { 5390, 7249 }, { 6344, 7265 }, { 6425, 7267 },
-    { 6451, 7253 }, { 6681, 7248 }, { 6694, 7264 }, { 6971, 7283 }, { 6982, 7329 }, { 7022, 7299 },
-    { 7058, 7272 }, { 7095, 7323 }, { 7104, 7326 }, { 7112, 7353 }, { 7119, 7325 }, { 7154, 7254 },
-    { 7218, 7347 }, { 7225, 7322 }, { 7228, 7351 }, { 7229, 7337 }, { 7230, 7324 }, { 7240, 7354 },
-    { 7255, 7097 }, { 7262, 6904 }, { 7279, 7242 }, { 7280, 7159 }, { 7281, 7394 }, { 7286, 7350 },
-    { 7287, 7290 }, { 7289, 6702 }, { 7297, 7000 }, { 7298, 7145 }, { 7300, 7192 }, { 7301, 7101 },
-    { 7303, 1467 }, { 7304, 7250 }, { 7308, 7363 }, { 7309, 7341 }, { 7310, 7364 }, { 7311, 6912 },
-    { 7313, 7361 }, { 7315, 6661 }, { 7318, 2267 }, { 7319, 7388 }, { 7321, 7090 }, { 7327, 7268 },
-    { 7328, 7149 }, { 7352, 6616 }, { 7362, 7302 }, { 7365, 7017 }, { 7373, 6942 }, { 7387, 7183 },
-    { 7392, 7393 }, { 7395, 7092 }, { 3, 5471 }, { 344, 7235 }, { 3162, 6547 }, { 3233, 6720 },
-    { 3337, 6139 }, { 4369, 7402 }, { 6434, 7405 }, { 6935, 7248 }, { 7117, 4017 }, { 7271, 7424 },
-    { 7282, 7426 }, { 7305, 7403 }, { 7334, 7452 }, { 7338, 7429 }, { 7339, 7428 }, { 7340, 7416 },
-    { 7348, 7420 }, { 7355, 7422 }, { 7357, 7431 }, { 7383, 7404 }, { 7384, 7438 }, { 7399, 5414 },
-    { 7406, 6916 }, { 7413, 7375 }, { 7415, 6998 }, { 7418, 6908 }, { 7419, 7170 }, { 7423, 7441 },
-    { 7437, 5150 }, { 7447, 7448 }, { 7449, 4321 }, { 7461, 7453 }, { 3357, 7463 }, { 5475, 3 },
-    { 344, 7330 }, { 3233, 7060 }, { 5318, 7467 }, { 6305, 7465 }, { 7399, 5432 }, { 7400, 7466 },
-    { 7435, 7473 }, { 7468, 3884 }, { 7472, 7478 }, { 7477, 7476 }, { 7487, 7464 }, { 5501, 3 },
-    { 344, 7421 }, { 3233, 7241 }, { 7216, 7497 }, { 7444, 7498 }, { 7479, 7506 }, { 7499, 7502 },
-    { 7503, 7462 }, { 7505, 7481 }, { 7495, 3 }, { 6917, 7510 }, { 7122, 7509 }, { 7214, 3233 },
-    { 7513, 7516 }, { 3, 5766 }, { 7433, 3233 }, { 7517, 4288 }, { 238, 3288 }, { 310, 2384 },
-    { 537, 1768 }, { 910, 1502 }, { 916, 2349 }, { 976, 6312 }, { 1122, 2145 }, { 1219, 2383 },
-    { 1369, 5574 }, { 1762, 3883 }, { 1774, 4188 }, { 1781, 1782 }, { 1866, 1867 }, { 1943, 4613 },
-    { 2126, 4879 }, { 2184, 2185 }, { 2517, 2653 }, { 2599, 2651 }, { 2654, 4669 }, { 2667, 2668 },
-    { 2768, 1674 }, { 3030, 3061 }, { 3033, 3078 }, { 3062, 3035 }, { 3074, 3075 }, { 3076, 3077 },
-    { 3131, 4690 }, { 3217, 4882 }, { 3534, 3991 }, { 3559, 5636 }, { 3586, 5474 }, { 3587, 7084 },
-    { 3623, 4170 }, { 3736, 5476 }, { 3790, 5472 }, { 3810, 4865 }, { 3833, 5497 }, { 3887, 5500 },
-    { 3924, 904 }, { 3930, 5702 }, { 4078, 174 }, { 4096, 7064 }, { 4138, 4201 }, { 4344, 4897 },
-    { 4368, 5066 }, { 4395, 5255 }, { 4419, 4873 }, { 4433, 4610 }, { 4449, 4875 }, { 4456, 4892 },
-    { 4563, 4893 }, { 4617, 4833 }, { 4620, 5138 }, { 4661, 1058 }, { 4871, 6936 }, { 4874, 4400 },
-    { 4877, 6633 }, { 4880, 6186 }, { 4894, 2385 }, { 4895, 6983 }, { 4898, 3065 }, { 5054, 5618 },
-    { 5104, 4322 }, { 5336, 4503 }, { 5461, 5777 }, { 5481, 5049 }, { 5504, 5697 }, { 5510, 4918 },
-    { 5596, 4492 }, { 5609, 5615 }, { 5623, 5135 }, { 5633, 2122 }, { 5638, 964 }, { 5654, 6324 },
-    { 5685, 6635 }, { 5698, 4327 }, { 5724, 3415 }, { 6260, 4863 }, { 6292, 5694 }, { 6361, 5498 },
-    { 6562, 5680 }, { 6572, 4868 }, { 6590, 5576 }, { 6672, 3667 }, { 6906, 4885 }, { 7237, 5722 },
-    { 5740, 7522 }, { 3, 4662 }, { 910, 1531 }, { 1369, 7600 }, { 1762, 4189 }, { 2320, 7525 },
-    { 2670, 4669 }, { 3131, 7456 }, { 3586, 5595 }, { 3623, 7541 }, { 3790, 5677 }, { 3887, 5476 },
-    { 3924, 4485 }, { 3930, 7533 }, { 4105, 7534 }, { 4368, 5255 }, { 4395, 5066 }, { 4419, 5613 },
-    { 4617, 4849 }, { 4620, 5336 }, { 4661, 1064 }, { 4725, 7549 }, { 4742, 7542 }, { 4808, 5702 },
-    { 4871, 7030 }, { 4879, 6569 }, { 4883, 5636 }, { 5054, 5680 }, { 5138, 4503 }, { 5323, 7539 },
-    { 5463, 7526 }, { 5481, 5722 }, { 5504, 7590 }, { 5510, 5223 }, { 5521, 4456 }, { 5596, 7527 },
-    { 5615, 4891 }, { 5623, 6277 }, { 5633, 4872 }, { 5634, 4400 }, { 5638, 1070 }, { 5654, 6327 },
-    { 5655, 7571 }, { 5685, 5135 }, { 5781, 7530 }, { 5785, 5724 }, { 6126, 5618 }, { 6914, 5576 },
-    { 6926, 7580 }, { 7343, 7565 }, { 7359, 7581 }, { 7508, 7578 }, { 7517, 2840 }, { 7531, 7567 },
-    { 7544, 2669 }, { 7546, 7548 }, { 7550, 7547 }, { 7551, 5697 }, { 7552, 4392 }, { 7559, 4732 },
-    { 7573, 7535 }, { 7583, 4188 }, { 7594, 4866 }, { 7606, 174 }, { 3, 5650 }, { 6398, 7612 },
-    { 3833, 5677 }, { 4617, 4851 }, { 4742, 7665 }, { 4808, 7614 }, { 4879, 6985 }, { 4904, 7635 },
-    { 4905, 7618 }, { 5265, 7615 }, { 5525, 4419 }, { 5639, 4400 }, { 5655, 7574 }, { 7496, 7631 },
-    { 7524, 1070 }, { 7532, 7641 }, { 7557, 7617 }, { 7560, 4392 }, { 7561, 4732 }, { 7593, 7671 },
-    { 7616, 3728 }, { 7620, 7543 }, { 7624, 4327 }, { 7625, 7646 }, { 7632, 3065 }, { 7633, 2652 },
-    { 7640, 6127 }, { 7643, 7664 }, { 3, 5976 }, { 6675, 7675 }, { 4617, 4852 }, { 5525, 4456 },
-    { 5634, 7681 }, { 5639, 7636 }, { 7683, 7584 }, { 7690, 7672 }, { 7702, 7610 }, { 3, 6050 },
-    { 6429, 7703 }, { 7698, 7710 }, { 3, 6069 }, { 6308, 7712 }, { 3, 6582 }, { 6280, 7715 },
-    { 3, 6654 }, { 6257, 7717 }, { 3, 6853 }, { 1605, 7719 }, { 3, 6878 }, { 7196, 7721 },
-    { 3, 6915 }, { 7722, 7723 }, { 3, 6933 }, { 7081, 7725 }, { 3, 6949 }, { 2718, 7727 },
-    { 3, 6979 }, { 3, 7129 }, { 3, 7142 }, { 7014, 7732 }, { 3, 7169 }, { 7186, 7733 },
-    { 3, 7210 }, { 6255, 7735 }, { 3, 7259 }, { 3, 7284 }, { 3, 7382 }, { 5177, 7740 },
-    { 3, 7427 }, { 3, 7450 }, { 7093, 7743 }, { 3, 7724 }, { 6814, 3 }, { 7025, 7746 },
-    { 3, 108 }, { 7529, 7749 },
+    { 255, 256 }, { 279, 280 }, { 281, 282 }, { 289, 1009 }, { 290, 322 }, { 292, 3141 },
+    { 296, 297 }, { 324, 325 }, { 3160, 141 }, { 3197, 234 }, { 3219, 214 }, { 344, 1027 },
+    { 1, 1707 }, { 25, 26 }, { 1320, 1311 }, { 2435, 2436 }, { 2437, 2438 }, { 2439, 3205 },
+    { 3161, 1709 }, { 1056, 1057 }, { 277, 278 }, { 327, 1563 }, { 367, 3201 }, { 755, 756 },
+    { 212, 973 }, { 294, 992 }, { 960, 961 }, { 1021, 1022 }, { 1025, 1026 }, { 1569, 1570 },
+    { 3153, 43 }, { 3225, 3121 }, { 117, 3 }, { 76, 3236 }, { 93, 3231 }, { 3174, 3226 },
+    { 3234, 3235 }, { 238, 461 }, { 148, 3246 }, { 3135, 3259 }, { 3240, 3248 }, { 3241, 65 },
+    { 3243, 3244 }, { 3249, 3122 }, { 3251, 248 }, { 3252, 3253 }, { 3254, 3255 }, { 3257, 294 },
+    { 3264, 344 }, { 1706, 3265 }, { 3161, 3270 }, { 3165, 3266 }, { 3268, 3269 }, { 3272, 3123 },
+    { 0, 1 }, { 2518, 1311 }, { 3271, 3205 }, { 47, 3127 }, { 217, 3276 }, { 3277, 214 },
+    { 3279, 962 }, { 3280, 1023 }, { 29, 3121 }, { 3164, 3 }, { 3284, 16 }, { 3228, 3286 },
+    { 3229, 76 }, { 3230, 3287 }, { 238, 47 }, { 3247, 3293 }, { 3298, 257 }, { 3299, 283 },
+    { 3305, 3303 }, { 3302, 3309 }, { 3307, 2 }, { 3282, 248 }, { 5, 965 }, { 148, 452 },
+    { 168, 446 }, { 200, 2470 }, { 217, 3173 }, { 219, 220 }, { 223, 224 }, { 226, 227 },
+    { 312, 313 }, { 329, 330 }, { 331, 332 }, { 333, 334 }, { 335, 336 }, { 372, 373 },
+    { 411, 174 }, { 415, 416 }, { 417, 418 }, { 419, 420 }, { 423, 424 }, { 426, 427 },
+    { 428, 429 }, { 431, 432 }, { 434, 435 }, { 436, 437 }, { 438, 439 }, { 440, 441 },
+    { 442, 443 }, { 444, 445 }, { 453, 454 }, { 458, 459 }, { 464, 465 }, { 472, 473 },
+    { 957, 2455 }, { 2452, 2453 }, { 2456, 3227 }, { 2457, 3160 }, { 2475, 2476 }, { 2546, 344 },
+    { 3285, 2451 }, { 3290, 3127 }, { 158, 159 }, { 161, 162 }, { 163, 164 }, { 169, 170 },
+    { 171, 172 }, { 201, 202 }, { 215, 216 }, { 289, 1004 }, { 294, 996 }, { 921, 922 },
+    { 990, 991 }, { 1048, 3162 }, { 1575, 3308 }, { 1049, 1050 }, { 1055, 3306 }, { 3, 3206 },
+    { 3315, 3169 }, { 50, 3121 }, { 3288, 3317 }, { 3318, 3320 }, { 3291, 3322 }, { 3323, 238 },
+    { 3316, 3304 }, { 3273, 3324 }, { 148, 3358 }, { 2454, 3361 }, { 3159, 3356 }, { 3223, 3366 },
+    { 3330, 3357 }, { 3332, 2471 }, { 3334, 221 }, { 3336, 228 }, { 3338, 3339 }, { 3340, 3341 },
+    { 3344, 3345 }, { 3346, 421 }, { 3348, 3349 }, { 3350, 433 }, { 3351, 3352 }, { 3353, 3354 },
+    { 3359, 466 }, { 3360, 3368 }, { 3363, 3364 }, { 47, 173 }, { 200, 3374 }, { 3207, 3372 },
+    { 3227, 138 }, { 3369, 160 }, { 3370, 3371 }, { 3379, 3278 }, { 344, 1369 }, { 1248, 3143 },
+    { 1459, 3220 }, { 3232, 1454 }, { 3328, 1571 }, { 3171, 3384 }, { 3385, 3 }, { 53, 3121 },
+    { 3386, 3176 }, { 3388, 76 }, { 3389, 3296 }, { 251, 3390 }, { 148, 3409 }, { 238, 3395 },
+    { 294, 3393 }, { 3394, 3411 }, { 3397, 455 }, { 3401, 3402 }, { 3403, 3404 }, { 3407, 3408 },
+    { 3373, 3412 }, { 3406, 271 }, { 3, 62 }, { 103, 3121 }, { 3426, 54 }, { 3355, 3432 },
+    { 3433, 238 }, { 3414, 3439 }, { 3430, 258 }, { 3436, 337 }, { 1026, 1034 }, { 1129, 3141 },
+    { 3200, 188 }, { 3260, 47 }, { 3292, 537 }, { 3, 3177 }, { 61, 3441 }, { 3121, 57 },
+    { 3442, 104 }, { 3438, 3444 }, { 3200, 489 }, { 3, 3212 }, { 3121, 3192 }, { 3443, 3454 },
+    { 3458, 3331 }, { 3, 3218 }, { 3121, 3233 }, { 3428, 3461 }, { 3456, 3460 }, { 3, 3289 },
+    { 3121, 3455 }, { 3193, 3464 }, { 3462, 3467 }, { 66, 3465 }, { 3, 3427 }, { 3471, 3469 },
+    { 3470, 3121 }, { 3472, 3468 }, { 3, 3474 }, { 3211, 3473 }, { 3121, 3245 }, { 3475, 115 },
+    { 3466, 3 }, { 3478, 3477 }, { 3121, 3294 }, { 3295, 3479 }, { 2472, 3 }, { 3242, 3121 },
+    { 3481, 3457 }, { 3482, 3483 }, { 262, 530 }, { 3258, 238 }, { 200, 1757 }, { 214, 6 },
+    { 296, 1804 }, { 344, 1430 }, { 384, 1840 }, { 1741, 3261 }, { 1742, 1743 }, { 1744, 1745 },
+    { 1746, 1747 }, { 1763, 1764 }, { 1835, 1836 }, { 1838, 1839 }, { 1841, 3163 }, { 1842, 1843 },
+    { 1844, 1845 }, { 1846, 1847 }, { 1848, 3128 }, { 2517, 3381 }, { 3238, 2505 }, { 3285, 118 },
+    { 161, 2458 }, { 2459, 164 }, { 2461, 2462 }, { 3207, 2460 }, { 17, 18 }, { 27, 28 },
+    { 130, 131 }, { 236, 2135 }, { 1455, 1456 }, { 1988, 294 }, { 3281, 3301 }, { 3297, 1457 },
+    { 3300, 1468 }, { 3, 3429 }, { 3486, 3480 }, { 4, 3121 }, { 3491, 1758 }, { 3494, 3507 },
+    { 3495, 3503 }, { 3498, 3499 }, { 3501, 344 }, { 3504, 3505 }, { 1745, 3513 }, { 3434, 3511 },
+    { 3250, 3519 }, { 3391, 3516 }, { 3521, 1028 }, { 3490, 3453 }, { 2015, 2056 }, { 6, 547 },
+    { 35, 2443 }, { 132, 133 }, { 137, 3496 }, { 964, 3329 }, { 1047, 238 }, { 1806, 1807 },
+    { 2440, 2441 }, { 2444, 3153 }, { 2531, 1311 }, { 3132, 3449 }, { 3165, 3425 }, { 3314, 1024 },
+    { 3508, 2519 }, { 3, 3476 }, { 3484, 3524 }, { 3526, 7 }, { 8, 3121 }, { 3502, 3529 },
+    { 3506, 3528 }, { 3514, 3533 }, { 3534, 3512 }, { 3515, 3536 }, { 3535, 3522 }, { 2015, 2055 },
+    { 2442, 3541 }, { 3142, 3549 }, { 3170, 3548 }, { 3274, 547 }, { 3311, 3540 }, { 3316, 3551 },
+    { 3517, 3542 }, { 3, 3555 }, { 3488, 3554 }, { 3367, 3121 }, { 3532, 3559 }, { 3547, 3570 },
+    { 3565, 3567 }, { 3571, 134 }, { 106, 3 }, { 920, 3121 }, { 3558, 3575 }, { 3572, 3497 },
+    { 3576, 3577 }, { 204, 3 }, { 3121, 3313 }, { 3580, 3378 }, { 3543, 3582 }, { 3583, 2445 },
+    { 251, 1458 }, { 3380, 3382 }, { 3421, 1459 }, { 298, 299 }, { 300, 301 }, { 302, 303 },
+    { 304, 305 }, { 34, 35 }, { 36, 3170 }, { 40, 3283 }, { 44, 45 }, { 86, 3319 },
+    { 195, 196 }, { 203, 3485 }, { 284, 285 }, { 344, 645 }, { 410, 3343 }, { 414, 3437 },
+    { 449, 450 }, { 451, 3435 }, { 457, 3445 }, { 460, 461 }, { 462, 463 }, { 593, 594 },
+    { 917, 3204 }, { 1200, 3450 }, { 1311, 1966 }, { 1960, 1961 }, { 1970, 1971 }, { 1973, 1974 },
+    { 1975, 3267 }, { 2167, 3531 }, { 2447, 3487 }, { 2448, 3579 }, { 2449, 3525 }, { 2450, 3574 },
+    { 2685, 2686 }, { 2687, 3143 }, { 3142, 1054 }, { 3263, 3365 }, { 3325, 3387 }, { 3383, 3127 },
+    { 3392, 2484 }, { 3400, 3173 }, { 3446, 3124 }, { 3562, 3425 }, { 3573, 2446 }, { 3, 3556 },
+    { 923, 3121 }, { 3592, 3593 }, { 3594, 3595 }, { 203, 3584 }, { 344, 2156 }, { 1311, 2043 },
+    { 3202, 3625 }, { 3263, 3375 }, { 3310, 3605 }, { 3319, 3621 }, { 3387, 3634 }, { 3398, 3602 },
+    { 3588, 3635 }, { 3596, 3597 }, { 3598, 3599 }, { 3600, 89 }, { 3601, 197 }, { 3607, 3608 },
+    { 3609, 3610 }, { 3611, 3431 }, { 3617, 3267 }, { 3618, 3619 }, { 3622, 3623 }, { 3624, 3362 },
+    { 3631, 285 }, { 2528, 2566 }, { 2564, 2565 }, { 1759, 3 }, { 3327, 3636 }, { 3121, 3417 },
+    { 3638, 3639 }, { 344, 3620 }, { 3413, 3640 }, { 3557, 3647 }, { 3629, 3649 }, { 3642, 1311 },
+    { 3643, 3626 }, { 3646, 3659 }, { 3650, 3651 }, { 3655, 3656 }, { 3662, 2530 }, { 3665, 3 },
+    { 3416, 3666 }, { 3121, 927 }, { 3604, 344 }, { 3670, 3675 }, { 3671, 3674 }, { 3663, 3677 },
+    { 3585, 3 }, { 3510, 3121 }, { 3641, 344 }, { 3678, 3682 }, { 3683, 3660 }, { 119, 120 },
+    { 121, 122 }, { 124, 125 }, { 214, 448 }, { 290, 1019 }, { 327, 328 }, { 338, 3139 },
+    { 378, 379 }, { 381, 382 }, { 383, 384 }, { 385, 386 }, { 387, 388 }, { 390, 391 },
+    { 392, 393 }, { 394, 395 }, { 397, 398 }, { 399, 400 }, { 401, 402 }, { 403, 404 },
+    { 406, 407 }, { 408, 409 }, { 968, 969 }, { 972, 3312 }, { 975, 3221 }, { 985, 986 },
+    { 997, 367 }, { 999, 1000 }, { 1244, 931 }, { 1368, 3419 }, { 1376, 1377 }, { 1811, 1812 },
+    { 1837, 3581 }, { 2495, 337 }, { 2506, 2507 }, { 2532, 2533 }, { 3142, 1374 }, { 3162, 1356 },
+    { 3261, 3572 }, { 3405, 430 }, { 136, 3415 }, { 1049, 2568 }, { 2498, 2499 }, { 3537, 1029 },
+    { 3667, 306 }, { 3, 3637 }, { 578, 3121 }, { 344, 3697 }, { 384, 3705 }, { 401, 3708 },
+    { 974, 3139 }, { 3163, 3702 }, { 3396, 1374 }, { 3691, 123 }, { 3696, 342 }, { 3698, 3699 },
+    { 3700, 3701 }, { 3703, 3704 }, { 3706, 3707 }, { 3709, 3710 }, { 3723, 2508 }, { 3727, 157 },
+    { 35, 1714 }, { 105, 3579 }, { 107, 3525 }, { 116, 3686 }, { 203, 3664 }, { 207, 208 },
+    { 272, 3166 }, { 326, 3321 }, { 366, 3275 }, { 548, 337 }, { 917, 3226 }, { 924, 925 },
+    { 926, 3680 }, { 987, 988 }, { 989, 3418 }, { 1004, 1821 }, { 1006, 1007 }, { 1008, 1009 },
+    { 1320, 1316 }, { 1711, 1712 }, { 1715, 3283 }, { 1717, 3319 }, { 1824, 1825 }, { 1826, 3376 },
+    { 1829, 1830 }, { 1833, 3123 }, { 1972, 3658 }, { 1976, 1311 }, { 2206, 3546 }, { 2510, 2511 },
+    { 2520, 2521 }, { 2522, 2523 }, { 2524, 2525 }, { 2526, 2527 }, { 2528, 2529 }, { 3301, 3718 },
+    { 3326, 3387 }, { 3337, 314 }, { 3377, 3715 }, { 3391, 3425 }, { 3392, 3603 }, { 3530, 3124 },
+    { 3564, 3539 }, { 3573, 3652 }, { 3684, 2567 }, { 3728, 3440 }, { 3, 3679 }, { 3586, 3734 },
+    { 950, 3121 }, { 344, 3745 }, { 396, 3737 }, { 3163, 3747 }, { 3738, 405 }, { 3748, 3128 },
+    { 3729, 3750 }, { 1713, 3751 }, { 3170, 3771 }, { 3260, 3758 }, { 3487, 3752 }, { 3527, 3755 },
+    { 3657, 3777 }, { 3688, 3794 }, { 3714, 3764 }, { 3735, 579 }, { 3739, 3713 }, { 3753, 3754 },
+    { 3757, 276 }, { 3767, 3768 }, { 3770, 3790 }, { 3772, 1718 }, { 3773, 3774 }, { 3775, 3376 },
+    { 3779, 1949 }, { 3781, 3782 }, { 3784, 3785 }, { 3789, 998 }, { 3797, 3 }, { 344, 3746 },
+    { 3121, 3692 }, { 3744, 3800 }, { 3801, 3802 }, { 3787, 3819 }, { 3798, 3762 }, { 3806, 3807 },
+    { 3809, 3816 }, { 3811, 3778 }, { 3813, 3765 }, { 3824, 3783 }, { 3825, 2530 }, { 3, 3560 },
+    { 3827, 3633 }, { 344, 3804 }, { 3740, 3828 }, { 3742, 3829 }, { 3831, 3803 }, { 3812, 3835 },
+    { 3832, 3834 }, { 262, 263 }, { 264, 265 }, { 266, 267 }, { 268, 269 }, { 289, 3123 },
+    { 1311, 2048 }, { 2044, 2045 }, { 2067, 2068 }, { 3518, 3422 }, { 295, 3128 }, { 1124, 1125 },
+    { 6, 3448 }, { 259, 3220 }, { 347, 354 }, { 450, 2642 }, { 461, 2646 }, { 883, 2162 },
+    { 939, 3143 }, { 954, 955 }, { 956, 957 }, { 958, 959 }, { 1004, 2160 }, { 1199, 3614 },
+    { 1347, 1348 }, { 1349, 969 }, { 1417, 337 }, { 1814, 1815 }, { 1987, 3520 }, { 2161, 3776 },
+    { 2501, 3726 }, { 2634, 3343 }, { 2637, 3437 }, { 2644, 3445 }, { 2647, 3431 }, { 2681, 3574 },
+    { 2696, 2697 }, { 3121, 1877 }, { 3160, 157 }, { 3162, 981 }, { 3223, 1053 }, { 3232, 241 },
+    { 3314, 2702 }, { 3335, 2589 }, { 3347, 2639 }, { 3396, 1054 }, { 3451, 189 }, { 3459, 477 },
+    { 3489, 531 }, { 3566, 3724 }, { 3644, 3333 }, { 3678, 3557 }, { 3749, 2509 }, { 290, 238 },
+    { 315, 3203 }, { 1240, 3798 }, { 1934, 931 }, { 3, 3561 }, { 3736, 344 }, { 3830, 3843 },
+    { 3845, 3842 }, { 3805, 3841 }, { 3847, 1716 }, { 3848, 3849 }, { 3850, 3851 }, { 2049, 289 },
+    { 3840, 3124 }, { 3258, 3857 }, { 1004, 3553 }, { 1358, 461 }, { 2641, 3862 }, { 2645, 3863 },
+    { 3310, 3878 }, { 3400, 3859 }, { 3415, 3885 }, { 3451, 477 }, { 3459, 189 }, { 3485, 3879 },
+    { 3509, 3883 }, { 3799, 3866 }, { 3846, 3690 }, { 3861, 3423 }, { 3867, 3868 }, { 3869, 3821 },
+    { 3871, 3872 }, { 3587, 3 }, { 3906, 3907 }, { 3732, 344 }, { 3910, 3911 }, { 3689, 3904 },
+    { 3853, 3912 }, { 3914, 3292 }, { 1004, 3876 }, { 3880, 3918 }, { 3917, 3435 }, { 3925, 2698 },
+    { 3929, 3921 }, { 47, 234 }, { 148, 1284 }, { 214, 3500 }, { 238, 764 }, { 244, 245 },
+    { 248, 358 }, { 279, 1780 }, { 290, 1466 }, { 346, 347 }, { 361, 362 }, { 363, 364 },
+    { 401, 1137 }, { 467, 468 }, { 508, 509 }, { 510, 511 }, { 544, 317 }, { 585, 1881 },
+    { 646, 647 }, { 873, 874 }, { 878, 879 }, { 880, 881 }, { 882, 883 }, { 889, 890 },
+    { 985, 1257 }, { 1016, 1009 }, { 1031, 1032 }, { 1035, 1036 }, { 1039, 1040 }, { 1042, 1043 },
+    { 1044, 1045 }, { 1046, 3123 }, { 1124, 1131 }, { 1126, 3870 }, { 1132, 1133 }, { 1140, 1141 },
+    { 1250, 931 }, { 1256, 3312 }, { 1260, 367 }, { 1311, 2363 }, { 1345, 3544 }, { 1376, 2175 },
+    { 1549, 1754 }, { 1722, 1723 }, { 1724, 1725 }, { 1726, 1727 }, { 1728, 1729 }, { 1730, 1731 },
+    { 1732, 1733 }, { 1734, 1735 }, { 1736, 1737 }, { 1738, 1739 }, { 1740, 3122 }, { 1771, 306 },
+    { 1774, 1775 }, { 1778, 1779 }, { 1781, 1782 }, { 1786, 1787 }, { 1788, 1789 }, { 1793, 1794 },
+    { 1797, 3201 }, { 1813, 3423 }, { 1835, 2178 }, { 1874, 1875 }, { 1876, 3884 }, { 1882, 1883 },
+    { 2060, 2061 }, { 2064, 2065 }, { 2155, 3687 }, { 2365, 1978 }, { 2692, 3329 }, { 3145, 935 },
+    { 3202, 1247 }, { 3219, 1762 }, { 3262, 235 }, { 3274, 3448 }, { 3297, 249 }, { 3300, 323 },
+    { 3335, 2131 }, { 3337, 2491 }, { 3347, 2170 }, { 3399, 222 }, { 3446, 3685 }, { 3452, 3568 },
+    { 3465, 3468 }, { 3481, 3442 }, { 3492, 654 }, { 3523, 3808 }, { 3538, 538 }, { 3550, 2705 },
+    { 3552, 3281 }, { 3664, 3606 }, { 3668, 3721 }, { 3695, 547 }, { 3712, 3365 }, { 3761, 3284 },
+    { 3763, 3882 }, { 3817, 3463 }, { 3818, 1010 }, { 3826, 999 }, { 3837, 2701 }, { 3888, 3250 },
+    { 270, 271 }, { 3132, 291 }, { 1382, 3410 }, { 3221, 3731 }, { 3380, 3730 }, { 3545, 3590 },
+    { 3860, 259 }, { 3, 3844 }, { 344, 2164 }, { 3936, 3913 }, { 3940, 3881 }, { 148, 3991 },
+    { 347, 4004 }, { 401, 4002 }, { 883, 1770 }, { 891, 3944 }, { 1004, 1138 }, { 3123, 4000 },
+    { 3197, 3963 }, { 3256, 3968 }, { 3482, 4027 }, { 3578, 3957 }, { 3676, 3956 }, { 3827, 4025 },
+    { 3932, 3792 }, { 3933, 3127 }, { 3948, 4019 }, { 3950, 3999 }, { 3952, 348 }, { 3953, 3954 },
+    { 3958, 512 }, { 3960, 4008 }, { 3964, 3965 }, { 3969, 1033 }, { 3970, 1037 }, { 3972, 3973 },
+    { 3975, 3977 }, { 3978, 1142 }, { 3982, 2364 }, { 3985, 1755 }, { 3986, 3987 }, { 3988, 3989 },
+    { 3992, 3993 }, { 3994, 3995 }, { 4001, 1790 }, { 4005, 3410 }, { 4011, 3720 }, { 4016, 3946 },
+    { 1549, 3653 }, { 3591, 3935 }, { 47, 6 }, { 1936, 3145 }, { 946, 947 }, { 951, 952 },
+    { 953, 3926 }, { 1861, 3166 }, { 2703, 2704 }, { 3362, 3904 }, { 3840, 3685 }, { 3938, 3733 },
+    { 3942, 2699 }, { 127, 128 }, { 135, 3908 }, { 182, 3168 }, { 217, 218 }, { 236, 893 },
+    { 238, 1113 }, { 248, 2154 }, { 251, 252 }, { 296, 551 }, { 349, 350 }, { 354, 355 },
+    { 356, 357 }, { 413, 4034 }, { 447, 3693 }, { 505, 506 }, { 592, 3612 }, { 907, 3275 },
+    { 928, 3686 }, { 988, 1259 }, { 1048, 3681 }, { 1099, 3616 }, { 1241, 925 }, { 1261, 3716 },
+    { 1608, 3121 }, { 1798, 313 }, { 1814, 1958 }, { 1925, 1926 }, { 1929, 1930 }, { 1965, 3615 },
+    { 1982, 1983 }, { 2006, 2007 }, { 2012, 2013 }, { 2021, 2022 }, { 2023, 461 }, { 2054, 240 },
+    { 2100, 2101 }, { 2119, 2120 }, { 2149, 2150 }, { 2209, 3822 }, { 2587, 3399 }, { 2625, 3419 },
+    { 2636, 3924 }, { 2678, 2679 }, { 3128, 3889 }, { 3159, 3793 }, { 3311, 1353 }, { 3342, 374 },
+    { 3377, 3981 }, { 3398, 3485 }, { 3418, 1424 }, { 3424, 488 }, { 3447, 4051 }, { 3452, 4036 },
+    { 3489, 2481 }, { 3538, 2488 }, { 3552, 3934 }, { 3569, 3722 }, { 3628, 3333 }, { 3648, 2238 },
+    { 3654, 456 }, { 3672, 3854 }, { 3796, 4040 }, { 3890, 3632 }, { 3895, 271 }, { 3905, 556 },
+    { 3920, 3743 }, { 3937, 294 }, { 3967, 1258 }, { 4028, 3475 }, { 1238, 1921 }, { 2575, 2576 },
+    { 930, 931 }, { 938, 3420 }, { 1765, 3422 }, { 2195, 3239 }, { 3203, 561 }, { 3430, 1769 },
+    { 3509, 3899 }, { 3725, 3839 }, { 3, 3814 }, { 4053, 344 }, { 3927, 4052 }, { 883, 3966 },
+    { 1004, 2104 }, { 3943, 4068 }, { 3955, 4061 }, { 3961, 3127 }, { 3990, 4056 }, { 3998, 4072 },
+    { 4044, 4071 }, { 4062, 4089 }, { 4063, 4077 }, { 4066, 4075 }, { 4067, 469 }, { 4080, 3974 },
+    { 4087, 4088 }, { 4097, 948 }, { 4100, 1862 }, { 4102, 4103 }, { 148, 4133 }, { 217, 4145 },
+    { 401, 2151 }, { 1245, 3145 }, { 1460, 3166 }, { 1959, 3616 }, { 1994, 3615 }, { 2058, 240 },
+    { 2177, 4090 }, { 2464, 3168 }, { 3132, 4126 }, { 3424, 2556 }, { 3530, 3685 }, { 3550, 4079 },
+    { 3578, 4107 }, { 3612, 4137 }, { 3852, 238 }, { 4073, 4115 }, { 4116, 4117 }, { 4119, 4165 },
+    { 4135, 1984 }, { 4138, 4139 }, { 4153, 4128 }, { 4166, 3672 }, { 4173, 4124 }, { 4094, 4045 },
+    { 3420, 3932 }, { 3421, 4059 }, { 3518, 4179 }, { 3902, 4127 }, { 4015, 4178 }, { 4101, 4032 },
+    { 4180, 1191 }, { 2554, 3306 }, { 2571, 2572 }, { 2578, 2579 }, { 2580, 3123 }, { 3858, 4143 },
+    { 191, 192 }, { 236, 237 }, { 290, 2270 }, { 468, 1484 }, { 652, 1885 }, { 886, 887 },
+    { 1017, 1018 }, { 1054, 3630 }, { 1063, 1064 }, { 1069, 1070 }, { 1071, 3256 }, { 1125, 1203 },
+    { 1168, 1169 }, { 1204, 1205 }, { 1280, 1281 }, { 1286, 1287 }, { 1311, 1968 }, { 1313, 1314 },
+    { 1315, 1316 }, { 1326, 289 }, { 1352, 3980 }, { 1354, 3877 }, { 1407, 3121 }, { 1418, 3139 },
+    { 1447, 1448 }, { 1483, 2648 }, { 1585, 2533 }, { 1719, 3579 }, { 1814, 2207 }, { 1816, 2208 },
+    { 1818, 1819 }, { 1820, 3766 }, { 1831, 3939 }, { 1969, 3836 }, { 1977, 1978 }, { 1990, 1991 },
+    { 2059, 4009 }, { 2062, 2063 }, { 2115, 2116 }, { 2117, 2118 }, { 2159, 3930 }, { 2205, 3823 },
+    { 2362, 4083 }, { 2479, 3589 }, { 2510, 2563 }, { 2520, 2552 }, { 2614, 2615 }, { 2640, 3693 },
+    { 2643, 4055 }, { 2680, 3833 }, { 2686, 3865 }, { 2691, 4013 }, { 2693, 3711 }, { 2695, 3886 },
+    { 2706, 3520 }, { 2711, 3673 }, { 2878, 2541 }, { 3202, 1930 }, { 3221, 977 }, { 3237, 4035 },
+    { 3262, 1170 }, { 3325, 3613 }, { 3335, 225 }, { 3342, 2632 }, { 3347, 425 }, { 3375, 3569 },
+    { 3413, 3584 }, { 3563, 2559 }, { 3573, 3820 }, { 3591, 4159 }, { 3680, 4123 }, { 3681, 981 },
+    { 3694, 1020 }, { 3735, 2004 }, { 3769, 1324 }, { 3780, 2512 }, { 3855, 4150 }, { 3896, 294 },
+    { 3909, 4065 }, { 3976, 1143 }, { 4023, 3405 }, { 4031, 306 }, { 4037, 4162 }, { 4060, 892 },
+    { 4081, 1134 }, { 4109, 3399 }, { 4112, 3015 }, { 4130, 2491 }, { 4151, 4024 }, { 4176, 2577 },
+    { 344, 3875 }, { 2683, 3 }, { 1004, 2624 }, { 4086, 4193 }, { 4197, 884 }, { 4201, 4069 },
+    { 2684, 3145 }, { 3424, 4108 }, { 3628, 4206 }, { 4078, 4218 }, { 4156, 3168 }, { 4167, 4224 },
+    { 4198, 513 }, { 4209, 1461 }, { 4215, 1979 }, { 4223, 3949 }, { 4231, 4217 }, { 4233, 2136 },
+    { 4240, 4241 }, { 4242, 4207 }, { 236, 1453 }, { 238, 825 }, { 886, 4188 }, { 1164, 192 },
+    { 1397, 1018 }, { 1483, 4246 }, { 1484, 3719 }, { 1818, 1866 }, { 1855, 3766 }, { 1967, 4259 },
+    { 1981, 4225 }, { 2063, 4142 }, { 2204, 3139 }, { 2563, 2551 }, { 2945, 4293 }, { 3132, 1177 },
+    { 3262, 1452 }, { 3285, 4265 }, { 3463, 4290 }, { 3487, 4270 }, { 3493, 4284 }, { 3563, 4286 },
+    { 3566, 4269 }, { 3584, 3606 }, { 3836, 4012 }, { 3898, 3613 }, { 3909, 4311 }, { 3941, 4291 },
+    { 4064, 4249 }, { 4082, 4322 }, { 4160, 306 }, { 4185, 580 }, { 4186, 2165 }, { 4187, 504 },
+    { 4205, 4278 }, { 4244, 4195 }, { 4252, 4253 }, { 4254, 4256 }, { 4258, 3122 }, { 4260, 4261 },
+    { 4266, 1419 }, { 4276, 4277 }, { 4279, 4280 }, { 4281, 4282 }, { 4283, 1827 }, { 4287, 2512 },
+    { 4288, 2553 }, { 4302, 3645 }, { 4310, 3589 }, { 4317, 1316 }, { 4321, 3820 }, { 1381, 4047 },
+    { 1772, 3239 }, { 4092, 3333 }, { 47, 643 }, { 319, 290 }, { 461, 641 }, { 713, 714 },
+    { 715, 716 }, { 949, 3799 }, { 1289, 1290 }, { 1422, 4192 }, { 1540, 317 }, { 1928, 4014 },
+    { 1989, 4132 }, { 2067, 2308 }, { 2203, 3203 }, { 2649, 2650 }, { 3237, 3590 }, { 3383, 3919 },
+    { 3537, 2713 }, { 3627, 3839 }, { 3915, 3795 }, { 4049, 3741 }, { 2689, 3 }, { 3887, 344 },
+    { 1004, 2625 }, { 3123, 4335 }, { 4336, 4338 }, { 3424, 4214 }, { 4216, 3168 }, { 4344, 4199 },
+    { 238, 828 }, { 824, 4354 }, { 1986, 4333 }, { 2574, 4366 }, { 3202, 4367 }, { 3676, 4358 },
+    { 3780, 2551 }, { 4185, 648 }, { 4268, 4359 }, { 4285, 4377 }, { 4362, 4394 }, { 4365, 1198 },
+    { 4371, 4380 }, { 4372, 1720 }, { 4373, 4091 }, { 4390, 4191 }, { 4392, 1317 }, { 4395, 4010 },
+    { 4396, 4364 }, { 3132, 901 }, { 4405, 1773 }, { 461, 4410 }, { 495, 290 }, { 1285, 4391 },
+    { 1515, 3239 }, { 3203, 1535 }, { 3321, 643 }, { 3915, 3838 }, { 4349, 3983 }, { 4411, 717 },
+    { 4412, 4098 }, { 4413, 3122 }, { 4416, 4387 }, { 3, 3945 }, { 344, 359 }, { 4430, 4429 },
+    { 2097, 1004 }, { 238, 831 }, { 827, 4435 }, { 1749, 3168 }, { 3424, 1857 }, { 4379, 4448 },
+    { 4428, 4250 }, { 4456, 4464 }, { 4459, 1516 }, { 108, 3833 }, { 136, 3121 }, { 192, 1548 },
+    { 193, 194 }, { 206, 3756 }, { 214, 2173 }, { 236, 523 }, { 277, 3324 }, { 290, 3614 },
+    { 294, 781 }, { 346, 1119 }, { 365, 2157 }, { 369, 370 }, { 413, 4376 }, { 422, 4307 },
+    { 520, 3897 }, { 529, 3220 }, { 535, 536 }, { 537, 3996 }, { 552, 4222 }, { 833, 3321 },
+    { 963, 3544 }, { 977, 978 }, { 979, 3886 }, { 1005, 4041 }, { 1006, 3032 }, { 1009, 3033 },
+    { 1011, 1012 }, { 1030, 4342 }, { 1031, 4236 }, { 1038, 3971 }, { 1041, 4200 }, { 1047, 1130 },
+    { 1088, 4267 }, { 1090, 1091 }, { 1094, 1095 }, { 1097, 1098 }, { 1102, 1103 }, { 1108, 1109 },
+    { 1111, 1112 }, { 1114, 1115 }, { 1120, 1121 }, { 1122, 1123 }, { 1126, 1127 }, { 1128, 3450 },
+    { 1199, 3030 }, { 1238, 1239 }, { 1243, 3717 }, { 1246, 4235 }, { 1252, 3673 }, { 1279, 4257 },
+    { 1311, 2052 }, { 1351, 3664 }, { 1370, 3237 }, { 1371, 2829 }, { 1379, 1380 }, { 1464, 3239 },
+    { 1471, 3275 }, { 1524, 3139 }, { 1549, 1445 }, { 1636, 1915 }, { 1644, 1898 }, { 1676, 1677 },
+    { 1721, 4370 }, { 1805, 3546 }, { 1828, 3822 }, { 1834, 3531 }, { 1874, 2722 }, { 1899, 1900 },
+    { 1957, 1958 }, { 1996, 3145 }, { 2042, 4228 }, { 2047, 4172 }, { 2069, 240 }, { 2099, 4141 },
+    { 2102, 2103 }, { 2124, 4084 }, { 2144, 3568 }, { 2171, 3440 }, { 2250, 3687 }, { 2251, 1812 },
+    { 2254, 3930 }, { 2255, 4144 }, { 2256, 3939 }, { 2257, 3581 }, { 2273, 317 }, { 2326, 4213 },
+    { 2361, 1963 }, { 2504, 2505 }, { 2537, 2538 }, { 2585, 2586 }, { 2593, 4314 }, { 2594, 2595 },
+    { 2598, 2599 }, { 2616, 2617 }, { 2629, 3381 }, { 2638, 3891 }, { 2682, 3979 }, { 2710, 3903 },
+    { 2727, 2728 }, { 2729, 2730 }, { 2864, 2865 }, { 3020, 3021 }, { 3022, 3023 }, { 3132, 2591 },
+    { 3232, 524 }, { 3238, 984 }, { 3256, 3047 }, { 3262, 2590 }, { 3308, 1578 }, { 3326, 1871 },
+    { 3328, 2515 }, { 3337, 1799 }, { 3523, 3452 }, { 3564, 2015 }, { 3712, 4308 }, { 3760, 3815 },
+    { 3788, 3901 }, { 3796, 4203 }, { 3810, 2127 }, { 3855, 3127 }, { 3916, 4229 }, { 3951, 4181 },
+    { 4020, 4026 }, { 4021, 3632 }, { 4033, 4186 }, { 4042, 3874 }, { 4043, 994 }, { 4096, 4298 },
+    { 4125, 3382 }, { 4129, 4006 }, { 4140, 3793 }, { 4164, 2584 }, { 4170, 4070 }, { 4174, 4085 },
+    { 4189, 2105 }, { 4204, 4294 }, { 4227, 2360 }, { 4251, 1065 }, { 4296, 4105 }, { 4300, 1938 },
+    { 4304, 4148 }, { 4312, 271 }, { 4345, 3908 }, { 4353, 3422 }, { 4355, 4326 }, { 4375, 4149 },
+    { 4419, 318 }, { 4440, 3984 }, { 3, 4007 }, { 344, 1422 }, { 3694, 1004 }, { 4348, 4469 },
+    { 830, 4472 }, { 3424, 4474 }, { 4475, 3168 }, { 238, 1888 }, { 365, 3759 }, { 368, 294 },
+    { 515, 194 }, { 519, 3756 }, { 793, 4489 }, { 1242, 3121 }, { 1283, 4468 }, { 1427, 4505 },
+    { 1443, 192 }, { 2144, 4018 }, { 2283, 3237 }, { 3049, 4488 }, { 3238, 2502 }, { 3326, 4006 },
+    { 3523, 4026 }, { 3525, 4543 }, { 3527, 4532 }, { 3668, 4564 }, { 3786, 4533 }, { 3823, 4559 },
+    { 3891, 3405 }, { 4042, 4131 }, { 4043, 1068 }, { 4050, 4477 }, { 4093, 1445 }, { 4147, 4576 },
+    { 4158, 3760 }, { 4161, 4508 }, { 4189, 2108 }, { 4190, 4501 }, { 4208, 4528 }, { 4210, 4567 },
+    { 4315, 4041 }, { 4339, 4529 }, { 4352, 4525 }, { 4403, 4614 }, { 4428, 1374 }, { 4470, 2626 },
+    { 4481, 126 }, { 4486, 4585 }, { 4490, 4521 }, { 4493, 4494 }, { 4496, 529 }, { 4502, 4503 },
+    { 4507, 3256 }, { 4510, 4511 }, { 4516, 1099 }, { 4519, 1113 }, { 4520, 47 }, { 4522, 3858 },
+    { 4523, 4524 }, { 4531, 1311 }, { 4536, 1465 }, { 4538, 1525 }, { 4541, 4548 }, { 4544, 1808 },
+    { 4546, 3721 }, { 4554, 4555 }, { 4557, 3873 }, { 4561, 4562 }, { 4572, 2596 }, { 4573, 2600 },
+    { 4574, 4589 }, { 4575, 1578 }, { 4579, 4580 }, { 4581, 275 }, { 4582, 4583 }, { 4587, 1009 },
+    { 4598, 4447 }, { 3, 4039 }, { 4630, 344 }, { 1004, 2809 }, { 1872, 3121 }, { 2630, 238 },
+    { 3326, 4038 }, { 4074, 4637 }, { 4468, 4466 }, { 4476, 4652 }, { 4517, 294 }, { 4596, 4680 },
+    { 4610, 4629 }, { 4643, 4458 }, { 4644, 4506 }, { 4648, 4329 }, { 4656, 4560 }, { 4662, 4705 },
+    { 4664, 4682 }, { 4671, 3031 }, { 4677, 4686 }, { 4678, 4434 }, { 4691, 4636 }, { 4694, 4631 },
+    { 4696, 4563 }, { 4703, 3024 }, { 3, 4431 }, { 344, 2624 }, { 4292, 4706 }, { 294, 1004 },
+    { 1048, 4707 }, { 2723, 3121 }, { 4470, 4710 }, { 4650, 4629 }, { 4714, 4085 }, { 4716, 4586 },
+    { 4723, 4660 }, { 4076, 3 }, { 4114, 344 }, { 1003, 1004 }, { 4672, 4731 }, { 4707, 1356 },
+    { 4734, 380 }, { 4736, 2724 }, { 3, 4099 }, { 4732, 344 }, { 1004, 2601 }, { 4739, 4731 },
+    { 4742, 2009 }, { 4743, 4499 }, { 4744, 4504 }, { 3221, 4239 }, { 4202, 3 }, { 344, 3553 },
+    { 4750, 4146 }, { 4465, 4749 }, { 1004, 4719 }, { 4698, 4751 }, { 3, 4106 }, { 344, 4297 },
+    { 4757, 4760 }, { 4615, 1004 }, { 4724, 4761 }, { 174, 2569 }, { 175, 4340 }, { 186, 3893 },
+    { 238, 1636 }, { 290, 3321 }, { 476, 3894 }, { 487, 4343 }, { 1511, 3166 }, { 1635, 4111 },
+    { 1682, 1683 }, { 1691, 4095 }, { 1694, 1695 }, { 1696, 1697 }, { 1732, 2020 }, { 1933, 3903 },
+    { 1937, 4620 }, { 1964, 4134 }, { 2001, 4211 }, { 2015, 2016 }, { 2031, 2032 }, { 2035, 2036 },
+    { 2040, 2041 }, { 2057, 4212 }, { 2084, 2085 }, { 2092, 4226 }, { 2094, 2095 }, { 2203, 4415 },
+    { 2463, 4432 }, { 2465, 3923 }, { 2480, 3447 }, { 2548, 3922 }, { 2555, 4433 }, { 3128, 47 },
+    { 3132, 1463 }, { 3492, 1625 }, { 3815, 3731 }, { 3900, 2109 }, { 4054, 2547 }, { 4196, 1791 },
+    { 4220, 4029 }, { 4238, 3127 }, { 4471, 2098 }, { 4478, 4461 }, { 4711, 4175 }, { 3, 4120 },
+    { 4423, 344 }, { 4675, 4763 }, { 186, 3923 }, { 475, 4340 }, { 476, 3922 }, { 500, 4343 },
+    { 1635, 3321 }, { 1964, 4211 }, { 2001, 4134 }, { 2015, 4787 }, { 2106, 1004 }, { 2215, 3166 },
+    { 2465, 3893 }, { 2548, 3894 }, { 2550, 3447 }, { 3290, 4793 }, { 3434, 4768 }, { 3492, 4791 },
+    { 3852, 4789 }, { 3937, 4800 }, { 4054, 4795 }, { 4096, 4783 }, { 4351, 3127 }, { 4432, 4798 },
+    { 4471, 2111 }, { 4769, 4770 }, { 4775, 1512 }, { 4779, 4780 }, { 4786, 2017 }, { 4788, 2037 },
+    { 4799, 4796 }, { 1927, 3 }, { 4386, 4812 }, { 344, 1810 }, { 1635, 4771 }, { 2015, 4842 },
+    { 2113, 1004 }, { 3321, 4777 }, { 4054, 4843 }, { 4220, 4830 }, { 4433, 4826 }, { 4774, 4815 },
+    { 4805, 4836 }, { 4816, 4817 }, { 4818, 4773 }, { 4819, 6 }, { 4824, 1176 }, { 4833, 4825 },
+    { 1935, 3 }, { 344, 1980 }, { 1809, 4846 }, { 4822, 2015 }, { 4829, 4853 }, { 3, 4234 },
+    { 344, 2544 }, { 287, 493 }, { 294, 1796 }, { 978, 4619 }, { 2138, 4194 }, { 2143, 4003 },
+    { 2236, 4084 }, { 2573, 4438 }, { 3025, 3026 }, { 3453, 3996 }, { 3653, 2125 }, { 3725, 4332 },
+    { 3962, 1761 }, { 3997, 1776 }, { 4017, 3856 }, { 4057, 906 }, { 4058, 1795 }, { 4092, 4328 },
+    { 4204, 2844 }, { 4232, 3733 }, { 4264, 4105 }, { 4350, 3563 }, { 4535, 4404 }, { 4568, 3899 },
+    { 4801, 4104 }, { 4866, 3 }, { 344, 3720 }, { 1047, 4867 }, { 294, 4872 }, { 2197, 4194 },
+    { 3725, 4399 }, { 3749, 4874 }, { 3997, 2137 }, { 4057, 4491 }, { 4058, 2142 }, { 4232, 4498 },
+    { 4730, 4875 }, { 4869, 4003 }, { 3, 4316 }, { 344, 4693 }, { 4863, 4893 }, { 4892, 4642 },
+    { 4883, 4904 }, { 4901, 4895 }, { 8, 5 }, { 126, 4763 }, { 148, 1275 }, { 190, 4243 },
+    { 191, 1752 }, { 192, 2468 }, { 205, 4484 }, { 209, 3897 }, { 214, 1481 }, { 238, 1630 },
+    { 250, 4113 }, { 251, 528 }, { 253, 4157 }, { 275, 2288 }, { 290, 1801 }, { 294, 3759 },
+    { 296, 343 }, { 307, 3239 }, { 311, 4597 }, { 345, 4222 }, { 347, 3423 }, { 354, 3874 },
+    { 365, 2252 }, { 367, 1955 }, { 369, 3905 }, { 371, 3342 }, { 422, 4023 }, { 467, 2648 },
+    { 469, 3719 }, { 470, 471 }, { 480, 3447 }, { 494, 2562 }, { 525, 526 }, { 533, 3791 },
+    { 540, 3788 }, { 545, 321 }, { 552, 4725 }, { 690, 1684 }, { 766, 767 }, { 773, 774 },
+    { 781, 782 }, { 783, 784 }, { 785, 786 }, { 787, 788 }, { 789, 790 }, { 791, 792 },
+    { 793, 3128 }, { 867, 194 }, { 892, 4110 }, { 895, 3220 }, { 906, 4122 }, { 918, 2942 },
+    { 967, 3711 }, { 971, 4325 }, { 985, 1950 }, { 988, 1952 }, { 1002, 4755 }, { 1009, 4357 },
+    { 1013, 1014 }, { 1015, 4381 }, { 1026, 1985 }, { 1093, 4515 }, { 1125, 4191 }, { 1144, 4327 },
+    { 1167, 4255 }, { 1179, 1180 }, { 1182, 1183 }, { 1185, 1186 }, { 1189, 1190 }, { 1202, 4450 },
+    { 1242, 4313 }, { 1251, 3145 }, { 1253, 3931 }, { 1268, 1269 }, { 1270, 1271 }, { 1272, 1273 },
+    { 1276, 1277 }, { 1282, 4718 }, { 1288, 4713 }, { 1303, 992 }, { 1310, 1311 }, { 1312, 4451 },
+    { 1318, 1319 }, { 1325, 4262 }, { 1327, 1328 }, { 1334, 1335 }, { 1336, 4402 }, { 1339, 1340 },
+    { 1341, 3769 }, { 1351, 3584 }, { 1354, 1355 }, { 1371, 4342 }, { 1372, 3971 }, { 1373, 4200 },
+    { 1374, 2810 }, { 1378, 4889 }, { 1412, 3544 }, { 1420, 2855 }, { 1466, 3203 }, { 1470, 4271 },
+    { 1522, 2494 }, { 1549, 198 }, { 1621, 1622 }, { 1623, 594 }, { 1644, 1645 }, { 1646, 1647 },
+    { 1648, 4776 }, { 1653, 4858 }, { 1657, 1658 }, { 1660, 1661 }, { 1662, 3121 }, { 1672, 1673 },
+    { 1674, 1675 }, { 1678, 1679 }, { 1680, 1681 }, { 1685, 1686 }, { 1687, 1688 }, { 1689, 1690 },
+    { 1748, 4634 }, { 1750, 3893 }, { 1768, 3390 }, { 1806, 1948 }, { 1815, 1816 }, { 1850, 3894 },
+    { 1856, 4635 }, { 1863, 285 }, { 1893, 1894 }, { 1910, 1911 }, { 1912, 1913 }, { 1922, 925 },
+    { 1942, 1943 }, { 1944, 3139 }, { 1945, 3493 }, { 1946, 1947 }, { 1956, 4549 }, { 1962, 1963 },
+    { 2015, 2303 }, { 2066, 4319 }, { 2105, 1004 }, { 2128, 3756 }, { 2132, 4248 }, { 2134, 887 },
+    { 2145, 4692 }, { 2146, 2147 }, { 2163, 4385 }, { 2166, 4400 }, { 2172, 4485 }, { 2174, 4628 },
+    { 2190, 4645 }, { 2192, 2996 }, { 2235, 866 }, { 2238, 2239 }, { 2249, 4721 }, { 2253, 4272 },
+    { 2287, 3094 }, { 2306, 2307 }, { 2311, 4552 }, { 2340, 3440 }, { 2414, 4083 }, { 2415, 3658 },
+    { 2473, 2474 }, { 2480, 4182 }, { 2486, 1514 }, { 2487, 4383 }, { 2493, 4030 }, { 2513, 2514 },
+    { 2534, 2535 }, { 2540, 2541 }, { 2543, 4299 }, { 2581, 2582 }, { 2588, 4168 }, { 2592, 4571 },
+    { 2633, 3237 }, { 2651, 2652 }, { 2661, 493 }, { 2808, 4141 }, { 2817, 4010 }, { 2828, 4228 },
+    { 2833, 3539 }, { 2834, 4009 }, { 2852, 4640 }, { 2856, 3928 }, { 2863, 3008 }, { 2867, 2868 },
+    { 2870, 2871 }, { 2899, 2900 }, { 2931, 3485 }, { 2973, 3924 }, { 3029, 4767 }, { 3048, 4720 },
+    { 3135, 4646 }, { 3142, 2858 }, { 3201, 4569 }, { 3202, 937 }, { 3227, 3496 }, { 3232, 894 },
+    { 3238, 1357 }, { 3256, 1430 }, { 3262, 2478 }, { 3263, 3500 }, { 3274, 3436 }, { 3278, 1329 },
+    { 3297, 527 }, { 3300, 546 }, { 3311, 2932 }, { 3325, 4038 }, { 3326, 3613 }, { 3375, 4331 },
+    { 3377, 1954 }, { 3383, 3645 }, { 3418, 993 }, { 3449, 4437 }, { 3508, 2857 }, { 3527, 3664 },
+    { 3562, 3315 }, { 3569, 3873 }, { 3652, 4174 }, { 3661, 286 }, { 3669, 871 }, { 3688, 4065 },
+    { 3690, 4052 }, { 3695, 3448 }, { 3717, 4427 }, { 3761, 3317 }, { 3818, 1428 }, { 3826, 3716 },
+    { 3856, 4374 }, { 3864, 1472 }, { 3877, 4649 }, { 3892, 3630 }, { 3896, 4149 }, { 3900, 4741 },
+    { 3934, 1030 }, { 3938, 3667 }, { 3962, 875 }, { 3976, 4512 }, { 3984, 4566 }, { 4017, 4388 },
+    { 4021, 4171 }, { 4033, 4862 }, { 4035, 3127 }, { 4046, 4104 }, { 4055, 4443 }, { 4060, 235 },
+    { 4081, 1201 }, { 4082, 4687 }, { 4125, 3730 }, { 4131, 4668 }, { 4144, 4275 }, { 4152, 4655 },
+    { 4154, 1416 }, { 4158, 548 }, { 4170, 3933 }, { 4184, 4320 }, { 4190, 3983 }, { 4196, 2140 },
+    { 4227, 1262 }, { 4230, 4203 }, { 4237, 4592 }, { 4245, 4460 }, { 4273, 4274 }, { 4289, 4699 },
+    { 4305, 3632 }, { 4306, 4759 }, { 4323, 4558 }, { 4334, 4608 }, { 4337, 2184 }, { 4345, 4814 },
+    { 4346, 3463 }, { 4360, 4361 }, { 4368, 4031 }, { 4378, 4526 }, { 4384, 581 }, { 4389, 1395 },
+    { 4397, 4545 }, { 4417, 4861 }, { 4421, 4673 }, { 4442, 735 }, { 4444, 4221 }, { 4445, 4347 },
+    { 4446, 4449 }, { 4467, 4463 }, { 4480, 4706 }, { 4487, 3603 }, { 4527, 932 }, { 4534, 4172 },
+    { 4542, 4111 }, { 4570, 4163 }, { 4591, 2516 }, { 4593, 4695 }, { 4594, 2801 }, { 4595, 4740 },
+    { 4601, 4155 }, { 4605, 4363 }, { 4638, 2628 }, { 4639, 516 }, { 4651, 3722 }, { 4653, 4263 },
+    { 4676, 3250 }, { 4679, 4169 }, { 4689, 4330 }, { 4697, 2597 }, { 4702, 3009 }, { 4708, 2108 },
+    { 4733, 4577 }, { 4735, 3382 }, { 4758, 3795 }, { 4810, 1698 }, { 4881, 2853 }, { 4894, 3786 },
+    { 942, 3 }, { 148, 1293 }, { 214, 2342 }, { 238, 4613 }, { 344, 1431 }, { 367, 5205 },
+    { 480, 4157 }, { 766, 860 }, { 773, 854 }, { 781, 5172 }, { 971, 5202 }, { 1013, 4618 },
+    { 1014, 1396 }, { 1125, 4289 }, { 1208, 4450 }, { 1274, 4913 }, { 1278, 4313 }, { 1311, 2832 },
+    { 1366, 4262 }, { 1750, 3923 }, { 1849, 4634 }, { 1850, 3922 }, { 1859, 1768 }, { 1867, 4635 },
+    { 1923, 3121 }, { 1949, 4907 }, { 1951, 4966 }, { 1957, 1815 }, { 2015, 5089 }, { 2066, 4418 },
+    { 2134, 4188 }, { 2192, 4513 }, { 2247, 3139 }, { 2248, 3493 }, { 2252, 5064 }, { 2302, 5047 },
+    { 2358, 3931 }, { 2513, 3928 }, { 2550, 4182 }, { 2835, 5087 }, { 2849, 4915 }, { 2877, 4299 },
+    { 3093, 5065 }, { 3095, 4924 }, { 3128, 4931 }, { 3132, 1026 }, { 3145, 1059 }, { 3256, 2311 },
+    { 3262, 4959 }, { 3312, 3500 }, { 3325, 4547 }, { 3398, 5097 }, { 3413, 5000 }, { 3463, 5057 },
+    { 3470, 5105 }, { 3648, 5060 }, { 3654, 5058 }, { 3657, 5070 }, { 3661, 5085 }, { 3669, 1087 },
+    { 3678, 4911 }, { 3716, 5045 }, { 3719, 5006 }, { 3724, 4926 }, { 3726, 5107 }, { 3743, 4927 },
+    { 3792, 5035 }, { 3810, 5062 }, { 3817, 3791 }, { 3856, 4401 }, { 3864, 4936 }, { 3902, 5040 },
+    { 3959, 4946 }, { 4029, 5038 }, { 4037, 5115 }, { 4046, 4324 }, { 4064, 4357 }, { 4074, 4961 },
+    { 4118, 4937 }, { 4152, 4385 }, { 4154, 4964 }, { 4161, 5002 }, { 4171, 4301 }, { 4187, 4912 },
+    { 4210, 5046 }, { 4230, 4346 }, { 4255, 4341 }, { 4263, 5118 }, { 4273, 4361 }, { 4275, 3759 },
+    { 4331, 5149 }, { 4334, 4670 }, { 4337, 5051 }, { 4360, 4274 }, { 4363, 4971 }, { 4368, 5144 },
+    { 4384, 735 }, { 4397, 5159 }, { 4407, 5019 }, { 4434, 5147 }, { 4442, 581 }, { 4444, 4347 },
+    { 4445, 4221 }, { 4449, 5203 }, { 4483, 198 }, { 4530, 4988 }, { 4578, 5176 }, { 4599, 5050 },
+    { 4617, 5158 }, { 4627, 2493 }, { 4647, 5204 }, { 4654, 3127 }, { 4704, 5100 }, { 4708, 5049 },
+    { 4722, 4443 }, { 4729, 4122 }, { 4738, 4905 }, { 4743, 4947 }, { 4758, 3838 }, { 4794, 4942 },
+    { 4813, 1030 }, { 4850, 4948 }, { 4892, 4981 }, { 4928, 4929 }, { 4930, 351 }, { 4932, 4762 },
+    { 4933, 2207 }, { 4938, 4939 }, { 4940, 3410 }, { 4943, 5113 }, { 4945, 541 }, { 4951, 4952 },
+    { 4953, 4954 }, { 4955, 4956 }, { 4960, 895 }, { 4969, 4970 }, { 4978, 1144 }, { 4984, 4985 },
+    { 4991, 4992 }, { 4993, 3769 }, { 4995, 4451 }, { 4996, 4997 }, { 4998, 4999 }, { 5003, 5004 },
+    { 5005, 5214 }, { 5008, 4746 }, { 5009, 1467 }, { 5010, 4272 }, { 5013, 5014 }, { 5015, 5016 },
+    { 5020, 5021 }, { 5022, 5023 }, { 5024, 5025 }, { 5026, 5027 }, { 5028, 4778 }, { 5029, 5030 },
+    { 5033, 2158 }, { 5042, 5043 }, { 5044, 5032 }, { 5055, 5056 }, { 5066, 4665 }, { 5071, 4163 },
+    { 5076, 354 }, { 5077, 2536 }, { 5086, 4631 }, { 5093, 5213 }, { 5094, 310 }, { 5095, 341 },
+    { 5108, 4968 }, { 5116, 4148 }, { 5117, 4175 }, { 5119, 4934 }, { 5122, 4400 }, { 5127, 5131 },
+    { 5156, 1143 }, { 5161, 4325 }, { 5174, 5083 }, { 5177, 5052 }, { 5186, 5192 }, { 5187, 5120 },
+    { 4765, 3 }, { 344, 5123 }, { 1311, 4012 }, { 2496, 3139 }, { 2693, 3931 }, { 3121, 577 },
+    { 3132, 5074 }, { 3493, 5053 }, { 3500, 5311 }, { 3648, 5091 }, { 3669, 1166 }, { 3810, 5252 },
+    { 3959, 5011 }, { 4305, 5303 }, { 4309, 5231 }, { 4341, 5081 }, { 4382, 5224 }, { 4726, 5283 },
+    { 4733, 5327 }, { 4906, 3127 }, { 4965, 5247 }, { 4979, 238 }, { 4986, 5236 }, { 4987, 5237 },
+    { 5001, 5285 }, { 5041, 5270 }, { 5069, 5278 }, { 5090, 5260 }, { 5092, 5347 }, { 5125, 5358 },
+    { 5130, 5394 }, { 5160, 5302 }, { 5185, 5310 }, { 5189, 5300 }, { 5209, 5350 }, { 5212, 5346 },
+    { 5215, 5312 }, { 5226, 5234 }, { 5232, 4381 }, { 5241, 5242 }, { 5244, 5034 }, { 5253, 5254 },
+    { 5261, 2850 }, { 5263, 5264 }, { 5273, 5308 }, { 5274, 5277 }, { 5275, 3582 }, { 5282, 5305 },
+    { 5287, 5240 }, { 5294, 5039 }, { 5299, 5320 }, { 5315, 4437 }, { 5318, 4537 }, { 5326, 4989 },
+    { 5331, 5393 }, { 5338, 5146 }, { 5342, 5374 }, { 5343, 5195 }, { 5352, 5353 }, { 5364, 5400 },
+    { 5370, 4920 }, { 5372, 5197 }, { 5378, 5379 }, { 5396, 3743 }, { 287, 288 }, { 914, 915 },
+    { 949, 3926 }, { 1229, 1230 }, { 1381, 2659 }, { 1549, 2125 }, { 2668, 2677 }, { 2675, 2676 },
+    { 2715, 4438 }, { 2716, 2717 }, { 3420, 5399 }, { 3434, 3313 }, { 3627, 4332 }, { 3673, 4616 },
+    { 3741, 3630 }, { 4098, 4749 }, { 4238, 3919 }, { 3, 4709 }, { 344, 5345 }, { 1311, 5284 },
+    { 2416, 5403 }, { 3669, 4917 }, { 4690, 5408 }, { 5208, 5409 }, { 5392, 5448 }, { 5404, 2497 },
+    { 5414, 5425 }, { 5421, 4155 }, { 5423, 5424 }, { 5429, 5402 }, { 5432, 5460 }, { 5434, 5455 },
+    { 5438, 4700 }, { 5442, 5063 }, { 5457, 5375 }, { 5459, 5354 }, { 5463, 5246 }, { 2668, 4047 },
+    { 3627, 4399 }, { 3942, 5473 }, { 4093, 2125 }, { 4351, 3919 }, { 4757, 5467 }, { 5469, 3410 },
+    { 5474, 2718 }, { 238, 5101 }, { 253, 3447 }, { 294, 2202 }, { 318, 4408 }, { 319, 4020 },
+    { 320, 321 }, { 492, 4113 }, { 494, 1865 }, { 522, 4369 }, { 544, 1864 }, { 545, 2494 },
+    { 567, 568 }, { 590, 2083 }, { 639, 1905 }, { 695, 1917 }, { 938, 3865 }, { 945, 3420 },
+    { 995, 4606 }, { 1144, 2050 }, { 1264, 4235 }, { 1371, 4509 }, { 1393, 4658 }, { 1466, 4565 },
+    { 1490, 2562 }, { 1631, 1889 }, { 1636, 2766 }, { 1766, 3589 }, { 1878, 1907 }, { 1886, 596 },
+    { 1919, 738 }, { 2010, 4247 }, { 2014, 4841 }, { 2015, 2091 }, { 2027, 2028 }, { 2029, 2030 },
+    { 2031, 4766 }, { 2034, 4848 }, { 2038, 2039 }, { 2047, 4832 }, { 2051, 4688 }, { 2053, 4551 },
+    { 2057, 4553 }, { 2077, 2078 }, { 2086, 2087 }, { 2089, 2090 }, { 2096, 4809 }, { 2110, 4837 },
+    { 2114, 4212 }, { 2129, 4406 }, { 2196, 4896 }, { 2241, 5251 }, { 2242, 3239 }, { 2243, 4880 },
+    { 2263, 3166 }, { 2486, 2560 }, { 2492, 2493 }, { 2520, 2618 }, { 2526, 2622 }, { 2528, 2623 },
+    { 2530, 4674 }, { 2602, 2603 }, { 2604, 2605 }, { 2606, 2607 }, { 2608, 2609 }, { 2610, 2611 },
+    { 2612, 2665 }, { 2619, 2620 }, { 2621, 2525 }, { 2662, 2663 }, { 2690, 4439 }, { 2709, 4236 },
+    { 2789, 536 }, { 2873, 4890 }, { 2943, 4177 }, { 2944, 4014 }, { 3034, 3035 }, { 3036, 3037 },
+    { 3038, 3039 }, { 3040, 3041 }, { 3042, 3043 }, { 3044, 3045 }, { 3070, 3071 }, { 3072, 3073 },
+    { 3074, 3075 }, { 3258, 3128 }, { 3490, 3135 }, { 3509, 4898 }, { 3545, 4049 }, { 3661, 1462 },
+    { 3684, 2666 }, { 3717, 4334 }, { 3741, 4808 }, { 3860, 4059 }, { 3892, 4422 }, { 3901, 482 },
+    { 3959, 2561 }, { 3979, 4427 }, { 4048, 4887 }, { 4057, 5368 }, { 4058, 2201 }, { 4091, 4900 },
+    { 4183, 4318 }, { 4196, 2212 }, { 4237, 3997 }, { 4245, 5413 }, { 4350, 4886 }, { 4409, 1906 },
+    { 4417, 4844 }, { 4418, 3127 }, { 4424, 4626 }, { 4452, 2070 }, { 4479, 4899 }, { 4495, 521 },
+    { 4540, 4226 }, { 4556, 4877 }, { 4611, 4790 }, { 4669, 4681 }, { 4728, 2112 }, { 4753, 2082 },
+    { 4764, 4050 }, { 4782, 4861 }, { 4803, 4870 }, { 4834, 4463 }, { 4847, 1892 }, { 4882, 5255 },
+    { 4885, 4013 }, { 4903, 3027 }, { 4949, 3947 }, { 5031, 258 }, { 5061, 4873 }, { 5218, 4414 },
+    { 5243, 1458 }, { 5288, 4879 }, { 5371, 1873 }, { 5401, 4666 }, { 5412, 2193 }, { 5450, 1666 },
+    { 3, 4717 }, { 4590, 5482 }, { 344, 5452 }, { 5102, 5484 }, { 5238, 1311 }, { 5286, 5483 },
+    { 5427, 5485 }, { 5445, 5491 }, { 5488, 5324 }, { 5493, 5454 }, { 5471, 3410 }, { 494, 4457 },
+    { 559, 4369 }, { 1062, 4606 }, { 1400, 4658 }, { 1852, 3447 }, { 1889, 5555 }, { 1904, 5523 },
+    { 2015, 4781 }, { 2114, 4553 }, { 2610, 2664 }, { 2789, 1489 }, { 3203, 5565 }, { 3290, 5543 },
+    { 3420, 5630 }, { 3539, 5554 }, { 3627, 5567 }, { 3661, 2485 }, { 3854, 4688 }, { 3901, 5515 },
+    { 3951, 4565 }, { 4015, 5526 }, { 4121, 5538 }, { 4177, 932 }, { 4183, 4398 }, { 4208, 5579 },
+    { 4424, 4737 }, { 4453, 2070 }, { 4495, 566 }, { 4556, 2125 }, { 4611, 5557 }, { 4728, 5545 },
+    { 4747, 5573 }, { 4753, 5540 }, { 4764, 5597 }, { 4766, 4849 }, { 4807, 5541 }, { 4831, 4551 },
+    { 4840, 1905 }, { 4852, 5553 }, { 4888, 5536 }, { 4950, 3947 }, { 5104, 5525 }, { 5191, 5608 },
+    { 5319, 4414 }, { 5367, 2493 }, { 5498, 5634 }, { 5509, 4032 }, { 5512, 4003 }, { 5519, 5517 },
+    { 5528, 5549 }, { 5530, 4333 }, { 5532, 5533 }, { 5542, 4792 }, { 5544, 4864 }, { 5546, 5547 },
+    { 5548, 5625 }, { 5551, 5620 }, { 5556, 5627 }, { 5561, 5562 }, { 5563, 2264 }, { 5566, 5576 },
+    { 5568, 5569 }, { 5570, 5571 }, { 5574, 2612 }, { 5584, 4439 }, { 5585, 5586 }, { 5587, 5588 },
+    { 5589, 5590 }, { 5591, 5592 }, { 5605, 2562 }, { 5610, 5377 }, { 5613, 5559 }, { 5617, 4467 },
+    { 5628, 5522 }, { 3, 4748 }, { 5150, 5649 }, { 5225, 344 }, { 1873, 5647 }, { 1889, 5715 },
+    { 3661, 5564 }, { 4121, 5539 }, { 4183, 4441 }, { 4772, 5687 }, { 4828, 5663 }, { 5228, 3947 },
+    { 5524, 5695 }, { 5578, 5667 }, { 5609, 5705 }, { 5648, 1659 }, { 5664, 5616 }, { 5665, 5623 },
+    { 5666, 5684 }, { 5670, 5711 }, { 5671, 5632 }, { 5672, 5710 }, { 5673, 5719 }, { 5677, 5520 },
+    { 5688, 4823 }, { 5689, 5721 }, { 5696, 2088 }, { 5707, 5675 }, { 5712, 5694 }, { 5713, 4452 },
+    { 5716, 4871 }, { 5718, 5577 }, { 5720, 5572 }, { 5723, 5724 }, { 5725, 3046 }, { 5726, 5593 },
+    { 4621, 3 }, { 5271, 5732 }, { 3661, 5668 }, { 4804, 5736 }, { 5229, 3947 }, { 5643, 5647 },
+    { 5648, 5735 }, { 5740, 4453 }, { 5741, 5755 }, { 5744, 5575 }, { 4701, 3 }, { 5770, 5692 },
+    { 3, 4865 }, { 5777, 2009 }, { 129, 4219 }, { 1224, 1225 }, { 1513, 1514 }, { 1669, 1670 },
+    { 1702, 1703 }, { 3489, 1860 }, { 3815, 4239 }, { 3856, 2136 }, { 4426, 3630 }, { 4454, 5594 },
+    { 4811, 4908 }, { 5054, 4352 }, { 5110, 3333 }, { 3689, 5779 }, { 3, 576 }, { 474, 4219 },
+    { 4426, 4835 }, { 4454, 5595 }, { 5781, 4838 }, { 5785, 1670 }, { 3, 3763 }, { 486, 4219 },
+    { 5796, 4856 }, { 5, 2217 }, { 6, 762 }, { 16, 5430 }, { 47, 635 }, { 192, 4958 },
+    { 194, 3653 }, { 209, 3644 }, { 214, 2290 }, { 217, 876 }, { 230, 1504 }, { 231, 4303 },
+    { 238, 771 }, { 240, 4452 }, { 250, 4922 }, { 251, 1508 }, { 262, 896 }, { 270, 5386 },
+    { 271, 898 }, { 288, 5316 }, { 290, 2892 }, { 294, 1587 }, { 296, 1117 }, { 310, 3100 },
+    { 316, 1802 }, { 317, 570 }, { 319, 5114 }, { 320, 2494 }, { 337, 903 }, { 341, 1945 },
+    { 344, 375 }, { 350, 905 }, { 353, 4632 }, { 354, 1957 }, { 365, 3237 }, { 367, 2922 },
+    { 369, 4613 }, { 371, 4152 }, { 380, 3933 }, { 422, 4657 }, { 461, 4095 }, { 479, 5148 },
+    { 491, 1533 }, { 504, 4812 }, { 514, 4243 }, { 518, 4640 }, { 522, 5219 }, { 532, 3166 },
+    { 535, 1489 }, { 539, 3239 }, { 542, 4408 }, { 543, 4181 }, { 545, 1803 }, { 549, 3139 },
+    { 550, 4754 }, { 560, 5181 }, { 575, 5795 }, { 580, 581 }, { 582, 583 }, { 585, 586 },
+    { 587, 588 }, { 589, 590 }, { 597, 598 }, { 599, 600 }, { 603, 604 }, { 605, 606 },
+    { 607, 608 }, { 609, 610 }, { 611, 612 }, { 613, 614 }, { 615, 616 }, { 617, 618 },
+    { 619, 620 }, { 621, 622 }, { 623, 624 }, { 625, 626 }, { 627, 628 }, { 629, 630 },
+    { 631, 632 }, { 633, 634 }, { 636, 637 }, { 638, 639 }, { 640, 4409 }, { 642, 4407 },
+    { 644, 645 }, { 646, 2276 }, { 648, 735 }, { 651, 652 }, { 655, 656 }, { 657, 658 },
+    { 671, 672 }, { 673, 674 }, { 675, 676 }, { 677, 678 }, { 679, 680 }, { 681, 682 },
+    { 683, 684 }, { 685, 686 }, { 687, 688 }, { 689, 690 }, { 691, 692 }, { 693, 694 },
+    { 695, 696 }, { 697, 698 }, { 699, 700 }, { 701, 702 }, { 703, 704 }, { 705, 706 },
+    { 707, 708 }, { 709, 710 }, { 711, 712 }, { 718, 719 }, { 720, 721 }, { 722, 723 },
+    { 724, 725 }, { 726, 727 }, { 728, 729 }, { 730, 731 }, { 732, 733 }, { 734, 4073 },
+    { 741, 742 }, { 745, 746 }, { 748, 749 }, { 750, 751 }, { 752, 753 }, { 754, 3276 },
+    { 757, 758 }, { 759, 760 }, { 763, 764 }, { 778, 779 }, { 780, 5500 }, { 781, 5096 },
+    { 787, 799 }, { 789, 800 }, { 791, 801 }, { 794, 795 }, { 796, 797 }, { 802, 803 },
+    { 804, 805 }, { 809, 4641 }, { 810, 811 }, { 812, 813 }, { 817, 4957 }, { 819, 820 },
+    { 821, 822 }, { 823, 4436 }, { 826, 4473 }, { 829, 4633 }, { 832, 4500 }, { 834, 835 },
+    { 840, 841 }, { 846, 847 }, { 851, 833 }, { 865, 866 }, { 868, 869 }, { 872, 5145 },
+    { 885, 4248 }, { 888, 4625 }, { 899, 5194 }, { 902, 538 }, { 908, 3342 }, { 918, 919 },
+    { 929, 5680 }, { 933, 4014 }, { 968, 174 }, { 971, 3980 }, { 974, 5388 }, { 975, 3493 },
+    { 978, 4692 }, { 985, 2918 }, { 988, 2920 }, { 989, 1307 }, { 991, 1302 }, { 994, 1393 },
+    { 999, 5248 }, { 1001, 4967 }, { 1004, 1427 }, { 1011, 1429 }, { 1028, 1029 }, { 1068, 1400 },
+    { 1075, 1076 }, { 1078, 1079 }, { 1080, 1081 }, { 1082, 1083 }, { 1088, 1551 }, { 1092, 4972 },
+    { 1096, 4683 }, { 1100, 1101 }, { 1106, 1107 }, { 1110, 4684 }, { 1118, 4725 }, { 1135, 4980 },
+    { 1136, 4973 }, { 1144, 2830 }, { 1146, 4070 }, { 1156, 5235 }, { 1163, 4356 }, { 1171, 4514 },
+    { 1172, 4515 }, { 1174, 1175 }, { 1176, 3791 }, { 1178, 4976 }, { 1181, 4977 }, { 1184, 5357 },
+    { 1187, 1188 }, { 1191, 4597 }, { 1194, 4518 }, { 1196, 1197 }, { 1198, 5456 }, { 1215, 4975 },
+    { 1219, 1220 }, { 1226, 2391 }, { 1240, 3833 }, { 1253, 3711 }, { 1264, 4300 }, { 1292, 1283 },
+    { 1299, 1300 }, { 1306, 1259 }, { 1308, 1309 }, { 1311, 1578 }, { 1321, 1322 }, { 1323, 4402 },
+    { 1330, 3128 }, { 1343, 4718 }, { 1344, 4713 }, { 1361, 4990 }, { 1362, 1363 }, { 1364, 5362 },
+    { 1371, 4078 }, { 1374, 2827 }, { 1394, 1426 }, { 1395, 5233 }, { 1406, 4370 }, { 1409, 5678 },
+    { 1410, 3717 }, { 1411, 3145 }, { 1416, 4595 }, { 1420, 1421 }, { 1423, 3837 }, { 1432, 4079 },
+    { 1433, 3971 }, { 1434, 4200 }, { 1437, 5389 }, { 1442, 4645 }, { 1443, 1752 }, { 1450, 4168 },
+    { 1470, 4537 }, { 1471, 5497 }, { 1474, 1475 }, { 1477, 4034 }, { 1478, 4307 }, { 1479, 3406 },
+    { 1480, 4919 }, { 1482, 4440 }, { 1495, 1496 }, { 1505, 1506 }, { 1523, 4663 }, { 1534, 4584 },
+    { 1540, 1864 }, { 1546, 1547 }, { 1548, 4661 }, { 1552, 3897 }, { 1554, 4110 }, { 1558, 4324 },
+    { 1560, 3788 }, { 1565, 4301 }, { 1566, 1567 }, { 1568, 3928 }, { 1572, 1573 }, { 1574, 1575 },
+    { 1576, 1577 }, { 1585, 1586 }, { 1606, 3121 }, { 1609, 1610 }, { 1611, 1612 }, { 1613, 1614 },
+    { 1616, 1617 }, { 1618, 1619 }, { 1626, 1627 }, { 1628, 1629 }, { 1633, 1634 }, { 1638, 1639 },
+    { 1640, 1641 }, { 1642, 1643 }, { 1649, 1650 }, { 1651, 1652 }, { 1655, 5640 }, { 1656, 5701 },
+    { 1671, 5373 }, { 1677, 5499 }, { 1692, 1693 }, { 1704, 1705 }, { 1760, 1503 }, { 1772, 5387 },
+    { 1773, 4330 }, { 1790, 1791 }, { 1800, 5200 }, { 1812, 4229 }, { 1816, 1817 }, { 1823, 3821 },
+    { 1827, 4545 }, { 1832, 3776 }, { 1853, 4806 }, { 1861, 4702 }, { 1878, 1879 }, { 1888, 5534 },
+    { 1890, 1891 }, { 1893, 2741 }, { 1895, 1896 }, { 1897, 4727 }, { 1901, 1902 }, { 1909, 4247 },
+    { 1914, 4540 }, { 1916, 5462 }, { 1924, 4132 }, { 1928, 5267 }, { 1931, 1932 }, { 1938, 3865 },
+    { 1940, 3931 }, { 1944, 3105 }, { 2015, 2019 }, { 2028, 2825 }, { 2031, 5334 }, { 2033, 2107 },
+    { 2046, 4552 }, { 2053, 5088 }, { 2057, 2836 }, { 2072, 4319 }, { 2074, 4600 }, { 2088, 2800 },
+    { 2089, 2802 }, { 2123, 191 }, { 2130, 4604 }, { 2152, 2153 }, { 2165, 4647 }, { 2169, 5175 },
+    { 2176, 4213 }, { 2180, 4355 }, { 2181, 4910 }, { 2194, 5638 }, { 2203, 5706 }, { 2213, 5745 },
+    { 2239, 5198 }, { 2261, 4909 }, { 2281, 4021 }, { 2282, 4862 }, { 2285, 3891 }, { 2286, 3440 },
+    { 2288, 3463 }, { 2291, 4199 }, { 2299, 4136 }, { 2301, 5693 }, { 2304, 5552 }, { 2306, 5759 },
+    { 2311, 5760 }, { 2313, 2314 }, { 2335, 4186 }, { 2336, 2337 }, { 2339, 4323 }, { 2341, 5223 },
+    { 2343, 4628 }, { 2344, 2345 }, { 2353, 3979 }, { 2355, 3202 }, { 2392, 2393 }, { 2395, 4721 },
+    { 2410, 3823 }, { 2411, 3687 }, { 2417, 4225 }, { 2418, 3520 }, { 2419, 3581 }, { 2429, 2430 },
+    { 2466, 2467 }, { 2468, 4093 }, { 2490, 4022 }, { 2493, 5207 }, { 2495, 2869 }, { 2500, 5139 },
+    { 2513, 3916 }, { 2514, 5199 }, { 2534, 2875 }, { 2539, 5078 }, { 2542, 2543 }, { 2582, 4916 },
+    { 2588, 3890 }, { 2613, 4271 }, { 2627, 3275 }, { 2631, 5397 }, { 2648, 3113 }, { 2680, 3798 },
+    { 2688, 3903 }, { 2690, 5478 }, { 2692, 3124 }, { 2700, 4607 }, { 2707, 5606 }, { 2737, 2807 },
+    { 2796, 2797 }, { 2798, 2799 }, { 2803, 4792 }, { 2804, 2805 }, { 2811, 4837 }, { 2812, 4212 },
+    { 2813, 2814 }, { 2815, 2816 }, { 2817, 4142 }, { 2821, 4841 }, { 2822, 4594 }, { 2826, 4864 },
+    { 2831, 5651 }, { 2839, 2840 }, { 2854, 3568 }, { 2866, 3010 }, { 2874, 3874 }, { 2876, 5103 },
+    { 2879, 5079 }, { 2896, 4571 }, { 2898, 4762 }, { 2901, 1125 }, { 2910, 925 }, { 2911, 3680 },
+    { 2916, 2917 }, { 2923, 2705 }, { 2935, 2652 }, { 2951, 5600 }, { 2959, 4655 }, { 2961, 4485 },
+    { 2962, 4055 }, { 2970, 5734 }, { 2975, 5153 }, { 2976, 1380 }, { 2996, 5307 }, { 3014, 5792 },
+    { 3015, 4549 }, { 3016, 3681 }, { 3017, 3238 }, { 3018, 3019 }, { 3028, 5099 }, { 3051, 4767 },
+    { 3053, 4720 }, { 3054, 4750 }, { 3055, 3419 }, { 3061, 3062 }, { 3087, 3250 }, { 3088, 3089 },
+    { 3092, 3220 }, { 3096, 3097 }, { 3098, 3099 }, { 3103, 3808 }, { 3107, 3877 }, { 3109, 4306 },
+    { 3135, 3695 }, { 3142, 1581 }, { 3157, 965 }, { 3159, 5249 }, { 3167, 4962 }, { 3203, 1518 },
+    { 3224, 4685 }, { 3256, 3052 }, { 3290, 2824 }, { 3297, 1507 }, { 3301, 4146 }, { 3302, 3271 },
+    { 3312, 3365 }, { 3325, 2719 }, { 3377, 2921 }, { 3392, 5036 }, { 3418, 2701 }, { 3449, 1986 },
+    { 3450, 4112 }, { 3486, 5447 }, { 3500, 5126 }, { 3517, 1498 }, { 3545, 3668 }, { 3648, 3086 },
+    { 3718, 2971 }, { 3722, 4393 }, { 3741, 4422 }, { 3759, 5332 }, { 3760, 1564 }, { 3786, 3110 },
+    { 3870, 4329 }, { 3873, 3739 }, { 3892, 4808 }, { 3895, 1216 }, { 3898, 1605 }, { 3900, 4033 },
+    { 3920, 5501 }, { 3935, 4045 }, { 3941, 3060 }, { 3943, 3841 }, { 3949, 4469 }, { 3967, 1359 },
+    { 3984, 2292 }, { 4017, 5435 }, { 4018, 4803 }, { 4024, 5173 }, { 4030, 4646 }, { 4038, 4526 },
+    { 4046, 4383 }, { 4048, 5366 }, { 4104, 4455 }, { 4118, 2325 }, { 4122, 5420 }, { 4129, 4547 },
+    { 4130, 1799 }, { 4140, 5201 }, { 4151, 3399 }, { 4157, 4159 }, { 4162, 5490 }, { 4169, 1555 },
+    { 4177, 5221 }, { 4184, 5141 }, { 4187, 1494 }, { 4190, 5007 }, { 4221, 4605 }, { 4267, 5416 },
+    { 4296, 5504 }, { 4308, 4740 }, { 4309, 1255 }, { 4312, 2863 }, { 4315, 5135 }, { 4334, 5722 },
+    { 4337, 913 }, { 4353, 3232 }, { 4382, 4974 }, { 4389, 5356 }, { 4403, 4028 }, { 4420, 5084 },
+    { 4425, 5477 }, { 4427, 4608 }, { 4447, 3112 }, { 4462, 5503 }, { 4479, 4592 }, { 4482, 4539 },
+    { 4492, 1472 }, { 4512, 4327 }, { 4513, 1449 }, { 4534, 4832 }, { 4550, 4298 }, { 4558, 4040 },
+    { 4569, 5262 }, { 4588, 4624 }, { 4599, 4484 }, { 4601, 5121 }, { 4609, 4477 }, { 4612, 4570 },
+    { 4618, 5297 }, { 4622, 2887 }, { 4639, 1085 }, { 4653, 5426 }, { 4654, 3645 }, { 4667, 4527 },
+    { 4673, 3630 }, { 4676, 5210 }, { 4697, 2897 }, { 4712, 4935 }, { 4715, 1104 }, { 4722, 5348 },
+    { 4726, 5349 }, { 4735, 3730 }, { 4742, 1884 }, { 4745, 5376 }, { 4752, 5440 }, { 4756, 4264 },
+    { 4759, 2902 }, { 4781, 5535 }, { 4782, 4844 }, { 4790, 5428 }, { 4802, 1887 }, { 4809, 5385 },
+    { 4823, 5365 }, { 4839, 5446 }, { 4845, 507 }, { 4848, 4831 }, { 4878, 4320 }, { 4891, 4689 },
+    { 4914, 4483 }, { 4921, 4923 }, { 4925, 4460 }, { 4944, 534 }, { 4994, 5112 }, { 5017, 5037 },
+    { 5018, 1654 }, { 5048, 5714 }, { 5067, 5550 }, { 5068, 5179 }, { 5098, 3058 }, { 5106, 5355 },
+    { 5109, 4388 }, { 5111, 3104 }, { 5132, 5652 }, { 5134, 3588 }, { 5136, 1425 }, { 5152, 5211 },
+    { 5162, 1193 }, { 5163, 3310 }, { 5166, 2141 }, { 5168, 5128 }, { 5169, 4627 }, { 5170, 5075 },
+    { 5182, 5458 }, { 5193, 5583 }, { 5217, 5164 }, { 5220, 2545 }, { 5230, 5599 }, { 5239, 5361 },
+    { 5245, 1995 }, { 5250, 4150 }, { 5256, 5748 }, { 5268, 5765 }, { 5281, 740 }, { 5289, 286 },
+    { 5291, 5380 }, { 5296, 5344 }, { 5301, 5631 }, { 5323, 5733 }, { 5333, 3050 }, { 5336, 3864 },
+    { 5339, 4897 }, { 5351, 569 }, { 5359, 5360 }, { 5381, 5774 }, { 5382, 2477 }, { 5383, 4591 },
+    { 5384, 4638 }, { 5391, 4908 }, { 5401, 5165 }, { 5407, 2489 }, { 5410, 4163 }, { 5415, 3714 },
+    { 5431, 1074 }, { 5433, 5151 }, { 5436, 5763 }, { 5439, 5142 }, { 5443, 5470 }, { 5453, 5138 },
+    { 5464, 5607 }, { 5486, 4918 }, { 5492, 1953 }, { 5494, 3795 }, { 5558, 877 }, { 5560, 4326 },
+    { 5604, 5514 }, { 5612, 2246 }, { 5653, 4347 }, { 5656, 4530 }, { 5662, 4902 }, { 5676, 4020 },
+    { 5729, 1783 }, { 5756, 5265 }, { 5761, 2244 }, { 5767, 5419 }, { 5768, 4905 }, { 5780, 2795 },
+    { 5782, 5422 }, { 5798, 4036 }, { 3, 5222 }, { 499, 4219 }, { 5802, 4854 }, { 6, 5932 },
+    { 230, 1533 }, { 231, 5148 }, { 238, 3127 }, { 240, 4453 }, { 251, 3091 }, { 270, 5444 },
+    { 271, 2482 }, { 290, 3102 }, { 294, 3715 }, { 296, 1526 }, { 341, 2394 }, { 344, 5922 },
+    { 354, 6293 }, { 376, 3237 }, { 380, 4070 }, { 479, 4303 }, { 481, 5316 }, { 483, 4632 },
+    { 491, 1504 }, { 492, 4922 }, { 514, 4356 }, { 543, 5293 }, { 550, 5456 }, { 559, 5219 },
+    { 580, 735 }, { 590, 1885 }, { 600, 1629 }, { 639, 1655 }, { 640, 4478 }, { 648, 581 },
+    { 649, 583 }, { 652, 5369 }, { 734, 4192 }, { 747, 588 }, { 761, 5805 }, { 787, 807 },
+    { 789, 808 }, { 791, 5942 }, { 798, 5935 }, { 818, 5500 }, { 822, 836 }, { 837, 4473 },
+    { 838, 4633 }, { 839, 4500 }, { 842, 4436 }, { 866, 1752 }, { 897, 5821 }, { 904, 4754 },
+    { 908, 6398 }, { 910, 4625 }, { 968, 2914 }, { 971, 5295 }, { 991, 6028 }, { 994, 1400 },
+    { 1004, 6102 }, { 1068, 1393 }, { 1088, 3962 }, { 1106, 1227 }, { 1116, 5825 }, { 1135, 5235 },
+    { 1144, 5155 }, { 1151, 4973 }, { 1156, 4980 }, { 1173, 4683 }, { 1195, 4684 }, { 1217, 4972 },
+    { 1221, 4976 }, { 1222, 4977 }, { 1223, 5357 }, { 1300, 1360 }, { 1301, 5975 }, { 1306, 5974 },
+    { 1307, 6029 }, { 1311, 6074 }, { 1321, 5362 }, { 1322, 1365 }, { 1367, 3128 }, { 1394, 4755 },
+    { 1414, 5967 }, { 1417, 6014 }, { 1422, 5888 }, { 1444, 5809 }, { 1450, 5173 }, { 1477, 4376 },
+    { 1478, 4657 }, { 1479, 3440 }, { 1503, 5145 }, { 1522, 1803 }, { 1527, 5834 }, { 1556, 3791 },
+    { 1559, 3239 }, { 1613, 1663 }, { 1616, 6174 }, { 1638, 1894 }, { 1640, 6111 }, { 1649, 6113 },
+    { 1671, 5462 }, { 1710, 5804 }, { 1816, 2396 }, { 1903, 4727 }, { 1916, 5373 }, { 1940, 3711 },
+    { 2015, 6201 }, { 2018, 6123 }, { 2112, 5334 }, { 2123, 4243 }, { 2281, 4168 }, { 2285, 4323 },
+    { 2287, 3166 }, { 2289, 5811 }, { 2301, 5757 }, { 2309, 4136 }, { 2322, 4604 }, { 2354, 3145 },
+    { 2356, 6120 }, { 2384, 191 }, { 2412, 6100 }, { 2467, 6336 }, { 2468, 4539 }, { 2513, 4607 },
+    { 2581, 6047 }, { 2627, 5497 }, { 2661, 5822 }, { 2688, 5133 }, { 2700, 3916 }, { 2720, 3121 },
+    { 2737, 6203 }, { 2787, 6186 }, { 2797, 4807 }, { 2820, 4247 }, { 2854, 4018 }, { 2866, 6096 },
+    { 2869, 3012 }, { 2872, 5139 }, { 2891, 4022 }, { 2894, 3139 }, { 2919, 5973 }, { 2974, 5223 },
+    { 3005, 4661 }, { 3059, 4919 }, { 3064, 5099 }, { 3092, 3935 }, { 3106, 5832 }, { 3108, 3275 },
+    { 3114, 1380 }, { 3132, 6066 }, { 3142, 1584 }, { 3203, 5853 }, { 3238, 6041 }, { 3250, 6058 },
+    { 3262, 6065 }, { 3297, 3090 }, { 3300, 6059 }, { 3325, 6394 }, { 3342, 1473 }, { 3396, 2306 },
+    { 3399, 6187 }, { 3463, 6162 }, { 3492, 5865 }, { 3493, 6168 }, { 3545, 5216 }, { 3644, 4328 },
+    { 3653, 198 }, { 3654, 6056 }, { 3669, 5848 }, { 3717, 4844 }, { 3722, 5490 }, { 3728, 3406 },
+    { 3760, 5991 }, { 3786, 6185 }, { 3788, 1517 }, { 3808, 6393 }, { 3810, 6095 }, { 3837, 993 },
+    { 3854, 5651 }, { 3864, 6190 }, { 3873, 4393 }, { 3874, 6101 }, { 3890, 4171 }, { 3892, 4835 },
+    { 3895, 6000 }, { 3898, 5134 }, { 3900, 5495 }, { 3905, 5841 }, { 3941, 6229 }, { 3951, 6061 },
+    { 3980, 6320 }, { 3981, 6020 }, { 4029, 5891 }, { 4030, 5132 }, { 4074, 6049 }, { 4094, 5820 },
+    { 4095, 5884 }, { 4109, 6298 }, { 4110, 6390 }, { 4118, 6138 }, { 4123, 5965 }, { 4129, 6076 },
+    { 4140, 5249 }, { 4147, 5842 }, { 4154, 6223 }, { 4164, 872 }, { 4169, 4839 }, { 4184, 5650 },
+    { 4198, 5984 }, { 4205, 6119 }, { 4229, 5121 }, { 4251, 6045 }, { 4257, 6018 }, { 4271, 4668 },
+    { 4301, 6040 }, { 4304, 4962 }, { 4306, 6263 }, { 4309, 6039 }, { 4324, 4479 }, { 4337, 5959 },
+    { 4339, 1264 }, { 4341, 6048 }, { 4349, 5007 }, { 4378, 5806 }, { 4383, 4237 }, { 4409, 6090 },
+    { 4427, 4670 }, { 4455, 4330 }, { 4461, 5920 }, { 4476, 6272 }, { 4480, 5801 }, { 4482, 5012 },
+    { 4487, 5036 }, { 4492, 5840 }, { 4497, 5181 }, { 4514, 5988 }, { 4518, 1228 }, { 4542, 5499 },
+    { 4550, 6017 }, { 4578, 6332 }, { 4588, 5137 }, { 4593, 6213 }, { 4603, 6281 }, { 4612, 5198 },
+    { 4622, 4346 }, { 4624, 3563 }, { 4641, 5938 }, { 4651, 6179 }, { 4663, 5652 }, { 4679, 6286 },
+    { 4685, 6011 }, { 4687, 6338 }, { 4704, 6241 }, { 4712, 5839 }, { 4715, 6003 }, { 4729, 6280 },
+    { 4742, 6114 }, { 4745, 5440 }, { 4752, 5376 }, { 4759, 2903 }, { 4772, 6308 }, { 4802, 6081 },
+    { 4806, 2200 }, { 4828, 6198 }, { 4840, 6089 }, { 4845, 557 }, { 4849, 5365 }, { 4852, 6200 },
+    { 4859, 5446 }, { 4906, 3645 }, { 4914, 5325 }, { 4921, 5227 }, { 4935, 1530 }, { 4944, 5521 },
+    { 4957, 5843 }, { 4958, 5957 }, { 4975, 4918 }, { 4982, 6036 }, { 4994, 5361 }, { 5018, 5747 },
+    { 5048, 5749 }, { 5067, 5758 }, { 5068, 5717 }, { 5073, 4584 }, { 5078, 6406 }, { 5079, 4894 },
+    { 5088, 5196 }, { 5096, 4700 }, { 5103, 6184 }, { 5124, 5426 }, { 5126, 5501 }, { 5129, 5958 },
+    { 5136, 5978 }, { 5138, 5397 }, { 5152, 5344 }, { 5162, 1226 }, { 5167, 4967 }, { 5168, 5279 },
+    { 5169, 6143 }, { 5179, 6055 }, { 5184, 5233 }, { 5193, 6226 }, { 5199, 5248 }, { 5201, 6133 },
+    { 5210, 5850 }, { 5217, 6377 }, { 5220, 2880 }, { 5221, 4667 }, { 5230, 5762 }, { 5239, 5112 },
+    { 5245, 6117 }, { 5256, 5752 }, { 5258, 6188 }, { 5266, 6042 }, { 5269, 5106 }, { 5272, 1416 },
+    { 5276, 5307 }, { 5280, 6339 }, { 5281, 5859 }, { 5289, 4868 }, { 5291, 6230 }, { 5296, 5852 },
+    { 5335, 6330 }, { 5336, 5332 }, { 5339, 5164 }, { 5359, 5363 }, { 5381, 5778 }, { 5382, 2558 },
+    { 5387, 3011 }, { 5388, 3013 }, { 5395, 4974 }, { 5407, 2890 }, { 5411, 5987 }, { 5422, 6008 },
+    { 5428, 2837 }, { 5431, 5846 }, { 5433, 6415 }, { 5436, 5776 }, { 5443, 5505 }, { 5453, 5151 },
+    { 5461, 5017 }, { 5486, 5810 }, { 5492, 2000 }, { 5494, 3838 }, { 5633, 5037 }, { 5646, 6115 },
+    { 5653, 6317 }, { 5654, 6346 }, { 5690, 6154 }, { 5734, 5981 }, { 5750, 6156 }, { 5767, 5437 },
+    { 5790, 6253 }, { 5795, 3884 }, { 5807, 5883 }, { 5808, 1501 }, { 5812, 3173 }, { 5815, 764 },
+    { 5828, 4457 }, { 5836, 6219 }, { 5838, 5977 }, { 5847, 5206 }, { 5854, 5829 }, { 5856, 5857 },
+    { 5862, 5863 }, { 5864, 591 }, { 5866, 601 }, { 5867, 5868 }, { 5869, 5870 }, { 5871, 5872 },
+    { 5873, 5874 }, { 5875, 5876 }, { 5877, 5878 }, { 5879, 5880 }, { 5881, 5882 }, { 5885, 5886 },
+    { 5890, 653 }, { 5894, 5895 }, { 5896, 5897 }, { 5898, 5899 }, { 5900, 5901 }, { 5902, 5903 },
+    { 5905, 5906 }, { 5907, 5908 }, { 5909, 5910 }, { 5911, 5912 }, { 5914, 5915 }, { 5916, 5917 },
+    { 5918, 5919 }, { 5923, 743 }, { 5925, 5926 }, { 5927, 5928 }, { 5929, 5930 }, { 5934, 4699 },
+    { 5936, 5937 }, { 5940, 5941 }, { 5943, 5944 }, { 5946, 5947 }, { 5948, 5949 }, { 5950, 5951 },
+    { 5962, 5831 }, { 5963, 6159 }, { 5966, 5699 }, { 5968, 6273 }, { 5969, 3713 }, { 5970, 5971 },
+    { 5979, 5135 }, { 5980, 3256 }, { 5985, 5986 }, { 5989, 5990 }, { 5992, 6259 }, { 5996, 6211 },
+    { 6004, 6005 }, { 6006, 6007 }, { 6023, 6024 }, { 6025, 4741 }, { 6026, 6027 }, { 6032, 6376 },
+    { 6038, 5529 }, { 6043, 6044 }, { 6052, 6161 }, { 6053, 3405 }, { 6054, 5386 }, { 6067, 1561 },
+    { 6068, 6069 }, { 6070, 6071 }, { 6072, 6073 }, { 6077, 5406 }, { 6079, 6080 }, { 6082, 1630 },
+    { 6085, 6086 }, { 6087, 6088 }, { 6094, 6092 }, { 6103, 1831 }, { 6104, 6305 }, { 6106, 1862 },
+    { 6108, 6109 }, { 6112, 6384 }, { 6124, 6210 }, { 6125, 6373 }, { 6126, 4665 }, { 6128, 6340 },
+    { 6136, 6271 }, { 6137, 5733 }, { 6140, 5154 }, { 6147, 6289 }, { 6152, 6295 }, { 6163, 6164 },
+    { 6169, 6170 }, { 6171, 6270 }, { 6172, 6275 }, { 6175, 4916 }, { 6176, 969 }, { 6177, 1801 },
+    { 6180, 2503 }, { 6183, 6216 }, { 6191, 3719 }, { 6192, 6221 }, { 6202, 2078 }, { 6204, 6205 },
+    { 6206, 6207 }, { 6208, 6209 }, { 6218, 4649 }, { 6222, 3882 }, { 6227, 3889 }, { 6234, 6283 },
+    { 6236, 6237 }, { 6242, 6243 }, { 6245, 6246 }, { 6248, 6249 }, { 6250, 6392 }, { 6252, 6282 },
+    { 6256, 6129 }, { 6265, 6311 }, { 6276, 6233 }, { 6291, 5153 }, { 6297, 5082 }, { 6300, 5458 },
+    { 6301, 5211 }, { 6304, 5175 }, { 6306, 5732 }, { 6325, 4248 }, { 6329, 5447 }, { 6335, 2269 },
+    { 6342, 6228 }, { 6343, 6367 }, { 6348, 5416 }, { 6352, 6309 }, { 6359, 5194 }, { 6368, 4226 },
+    { 6369, 4834 }, { 6371, 1627 }, { 6374, 6139 }, { 6387, 6157 }, { 6395, 6033 }, { 6401, 1800 },
+    { 6404, 6324 }, { 6421, 4320 }, { 6426, 6215 }, { 6427, 6220 }, { 6432, 6019 }, { 3, 5292 },
+    { 6460, 4857 }, { 238, 3342 }, { 240, 6793 }, { 294, 6650 }, { 344, 5993 }, { 522, 4303 },
+    { 554, 4632 }, { 590, 5369 }, { 600, 6836 }, { 787, 815 }, { 789, 816 }, { 791, 5945 },
+    { 806, 6498 }, { 822, 848 }, { 843, 4473 }, { 844, 4633 }, { 845, 4500 }, { 866, 6351 },
+    { 1004, 6893 }, { 1106, 6009 }, { 1218, 4683 }, { 1295, 6459 }, { 1364, 6538 }, { 1393, 5489 },
+    { 1665, 6494 }, { 1751, 6508 }, { 1752, 6581 }, { 1822, 6517 }, { 1958, 6561 }, { 2180, 4625 },
+    { 2334, 4604 }, { 2358, 3711 }, { 2513, 4659 }, { 2700, 5972 }, { 2793, 4136 }, { 2884, 6580 },
+    { 2913, 6513 }, { 2933, 3237 }, { 3004, 4356 }, { 3007, 4168 }, { 3128, 6182 }, { 3139, 6510 },
+    { 3166, 2483 }, { 3238, 6884 }, { 3239, 6597 }, { 3275, 6347 }, { 3290, 6462 }, { 3300, 6929 },
+    { 3463, 6602 }, { 3492, 6851 }, { 3493, 6907 }, { 3545, 5420 }, { 3568, 6542 }, { 3644, 6815 },
+    { 3654, 6905 }, { 3669, 6012 }, { 3786, 6217 }, { 3864, 6930 }, { 3898, 6936 }, { 3905, 5997 },
+    { 3916, 6294 }, { 3941, 6231 }, { 4022, 3101 }, { 4024, 6641 }, { 4095, 6841 }, { 4118, 6570 },
+    { 4147, 6149 }, { 4160, 6594 }, { 4164, 6145 }, { 4339, 2355 }, { 4378, 5964 }, { 4382, 6523 },
+    { 4393, 4754 }, { 4436, 849 }, { 4454, 6677 }, { 4455, 6307 }, { 4482, 4661 }, { 4492, 6511 },
+    { 4514, 6528 }, { 4518, 6869 }, { 4550, 6194 }, { 4577, 6685 }, { 4584, 6683 }, { 4588, 5290 },
+    { 4603, 6284 }, { 4617, 6672 }, { 4622, 4859 }, { 4641, 6854 }, { 4657, 6881 }, { 4663, 6822 },
+    { 4684, 5468 }, { 4685, 6485 }, { 4690, 6472 }, { 4712, 6692 }, { 4745, 5441 }, { 4746, 6611 },
+    { 4804, 6589 }, { 4844, 6118 }, { 4845, 564 }, { 4891, 6686 }, { 5098, 6547 }, { 5109, 4624 },
+    { 5111, 6595 }, { 5124, 6862 }, { 5129, 6549 }, { 5163, 3645 }, { 5167, 6540 }, { 5196, 6900 },
+    { 5258, 6235 }, { 5266, 6224 }, { 5272, 6514 }, { 5276, 6318 }, { 5280, 6519 }, { 5298, 6731 },
+    { 5306, 3791 }, { 5351, 6610 }, { 5355, 6665 }, { 5383, 6761 }, { 5384, 6747 }, { 5385, 6567 },
+    { 5410, 6680 }, { 5411, 6735 }, { 5415, 6636 }, { 5444, 6333 }, { 5461, 6385 }, { 5614, 4030 },
+    { 5731, 6573 }, { 5767, 6916 }, { 5775, 6785 }, { 5780, 6592 }, { 5786, 271 }, { 5801, 6035 },
+    { 5819, 6509 }, { 5823, 3203 }, { 5827, 6550 }, { 5833, 6476 }, { 5887, 4192 }, { 5913, 6491 },
+    { 5921, 6495 }, { 5924, 6496 }, { 5933, 6705 }, { 5939, 6501 }, { 5952, 6503 }, { 5955, 6465 },
+    { 5956, 6734 }, { 5999, 5325 }, { 6001, 6526 }, { 6002, 6713 }, { 6010, 6709 }, { 6013, 4715 },
+    { 6031, 6772 }, { 6046, 6544 }, { 6062, 6690 }, { 6093, 6723 }, { 6116, 6563 }, { 6122, 6605 },
+    { 6132, 6762 }, { 6150, 6571 }, { 6151, 6572 }, { 6166, 6577 }, { 6167, 6473 }, { 6173, 3127 },
+    { 6199, 6726 }, { 6214, 6787 }, { 6247, 6604 }, { 6261, 6897 }, { 6267, 6819 }, { 6288, 6808 },
+    { 6310, 6469 }, { 6321, 6649 }, { 6322, 6894 }, { 6326, 6927 }, { 6337, 6617 }, { 6354, 6766 },
+    { 6356, 6694 }, { 6357, 6818 }, { 6358, 6477 }, { 6363, 6488 }, { 6372, 6898 }, { 6378, 3788 },
+    { 6379, 6625 }, { 6383, 6874 }, { 6388, 6600 }, { 6409, 6628 }, { 6420, 6860 }, { 6422, 6817 },
+    { 6448, 6875 }, { 6458, 6631 }, { 6471, 6534 }, { 6474, 6551 }, { 6483, 5206 }, { 6484, 5114 },
+    { 6489, 6895 }, { 6490, 6684 }, { 6497, 5931 }, { 6499, 6500 }, { 6502, 6733 }, { 6504, 6505 },
+    { 6506, 5953 }, { 6520, 6695 }, { 6529, 6530 }, { 6531, 6457 }, { 6532, 6515 }, { 6533, 4990 },
+    { 6536, 5824 }, { 6539, 5495 }, { 6546, 6880 }, { 6548, 6758 }, { 6553, 6882 }, { 6555, 2431 },
+    { 6557, 6896 }, { 6558, 6562 }, { 6559, 6091 }, { 6560, 6812 }, { 6579, 4155 }, { 6583, 6063 },
+    { 6590, 4539 }, { 6591, 6920 }, { 6598, 2895 }, { 6599, 6269 }, { 6612, 6262 }, { 6613, 4195 },
+    { 6616, 6257 }, { 6619, 3920 }, { 6621, 6825 }, { 6623, 6355 }, { 6624, 6545 }, { 6626, 5349 },
+    { 6632, 6743 }, { 6639, 6673 }, { 6644, 5430 }, { 6647, 5348 }, { 6648, 5855 }, { 6651, 5892 },
+    { 6655, 6834 }, { 6658, 6951 }, { 6661, 6370 }, { 6662, 6943 }, { 6663, 6932 }, { 6667, 6867 },
+    { 6689, 6659 }, { 6697, 1997 }, { 6698, 5635 }, { 6700, 6278 }, { 6706, 6863 }, { 6711, 1144 },
+    { 6719, 6918 }, { 6720, 6888 }, { 6727, 4566 }, { 6740, 6952 }, { 6741, 6620 }, { 6744, 6718 },
+    { 6745, 6870 }, { 6748, 6749 }, { 6760, 5682 }, { 6774, 5295 }, { 6777, 5406 }, { 6779, 6277 },
+    { 6791, 6064 }, { 6800, 6656 }, { 6805, 6908 }, { 6807, 6411 }, { 6811, 6859 }, { 6826, 6827 },
+    { 6828, 6829 }, { 6830, 6831 }, { 6832, 6833 }, { 6837, 6838 }, { 6839, 6840 }, { 6842, 6843 },
+    { 6845, 6846 }, { 6847, 6687 }, { 6849, 6850 }, { 6855, 814 }, { 6856, 6857 }, { 6864, 4907 },
+    { 6868, 6947 }, { 6871, 6872 }, { 6883, 4314 }, { 6885, 6022 }, { 6889, 6799 }, { 6901, 5837 },
+    { 6906, 4090 }, { 6910, 5012 }, { 6914, 5262 }, { 6925, 6238 }, { 6926, 3056 }, { 6928, 5826 },
+    { 6933, 6569 }, { 6946, 6904 }, { 6953, 6865 }, { 6958, 6746 }, { 3, 5449 }, { 238, 7020 },
+    { 344, 6051 }, { 559, 4303 }, { 562, 4632 }, { 590, 7123 }, { 822, 6507 }, { 850, 4633 },
+    { 866, 6814 }, { 1084, 6978 }, { 1400, 5489 }, { 1620, 6968 }, { 2700, 4659 }, { 2818, 4136 },
+    { 3084, 4356 }, { 3128, 3342 }, { 3139, 7239 }, { 3166, 2888 }, { 3237, 4426 }, { 3239, 6912 },
+    { 3654, 7243 }, { 4022, 5330 }, { 4436, 7158 }, { 4446, 7011 }, { 4603, 6629 }, { 4752, 5441 },
+    { 4811, 6960 }, { 4845, 572 }, { 5080, 6987 }, { 5298, 7038 }, { 5333, 6962 }, { 5654, 7021 },
+    { 5893, 6969 }, { 5904, 7025 }, { 5954, 6974 }, { 6015, 7092 }, { 6197, 7030 }, { 6389, 7049 },
+    { 6397, 6980 }, { 6418, 7012 }, { 6521, 6965 }, { 6527, 7109 }, { 6543, 3127 }, { 6576, 7120 },
+    { 6586, 7041 }, { 6593, 4393 }, { 6606, 7018 }, { 6608, 7169 }, { 6609, 7165 }, { 6615, 7053 },
+    { 6630, 7084 }, { 6637, 7068 }, { 6643, 7107 }, { 6646, 3645 }, { 6652, 7033 }, { 6653, 7133 },
+    { 6657, 7093 }, { 6671, 6459 }, { 6675, 6998 }, { 6676, 7190 }, { 6708, 7039 }, { 6722, 7139 },
+    { 6725, 7207 }, { 6750, 7014 }, { 6754, 7160 }, { 6768, 7166 }, { 6769, 7058 }, { 6773, 7181 },
+    { 6775, 7000 }, { 6776, 7187 }, { 6790, 7005 }, { 6803, 7171 }, { 6809, 7210 }, { 6813, 7195 },
+    { 6844, 7098 }, { 6853, 7048 }, { 6858, 7103 }, { 6876, 7213 }, { 6878, 7186 }, { 6879, 7211 },
+    { 6890, 7085 }, { 6892, 6979 }, { 6909, 7122 }, { 6931, 6963 }, { 6938, 7209 }, { 6944, 7212 },
+    { 6950, 7153 }, { 6959, 7164 }, { 6964, 6535 }, { 6970, 6971 }, { 6972, 7157 }, { 6973, 7156 },
+    { 6975, 6976 }, { 6981, 7110 }, { 6983, 4402 }, { 6986, 1753 }, { 6994, 7180 }, { 6999, 6601 },
+    { 7001, 6852 }, { 7002, 905 }, { 7007, 7101 }, { 7008, 7116 }, { 7009, 6934 }, { 7010, 7155 },
+    { 7013, 7121 }, { 7015, 4213 }, { 7017, 6765 }, { 7026, 7118 }, { 7028, 6097 }, { 7034, 4473 },
+    { 7035, 6633 }, { 7045, 7236 }, { 7050, 553 }, { 7051, 7052 }, { 7054, 7096 }, { 7056, 1424 },
+    { 7057, 7080 }, { 7061, 7143 }, { 7063, 6788 }, { 7065, 3897 }, { 7071, 7184 }, { 7074, 4070 },
+    { 7077, 3791 }, { 7079, 7189 }, { 7087, 6770 }, { 7089, 6424 }, { 7090, 7178 }, { 7112, 1445 },
+    { 7117, 6565 }, { 7125, 6468 }, { 7129, 7003 }, { 7130, 6669 }, { 7132, 6614 }, { 7135, 7237 },
+    { 7144, 7202 }, { 7145, 6160 }, { 7148, 7040 }, { 7149, 6021 }, { 7161, 7162 }, { 7167, 7168 },
+    { 7172, 6738 }, { 7198, 7192 }, { 7200, 4814 }, { 7216, 7024 }, { 7224, 7225 }, { 7226, 7227 },
+    { 7228, 7229 }, { 7231, 7232 }, { 7238, 6792 }, { 7248, 7023 }, { 7250, 3916 }, { 5390, 3 },
+    { 344, 6902 }, { 1500, 7261 }, { 3128, 7311 }, { 3166, 5961 }, { 3237, 6353 }, { 3342, 5380 },
+    { 3896, 7268 }, { 4022, 5340 }, { 5080, 7037 }, { 5391, 6960 }, { 5395, 7254 }, { 6350, 7270 },
+    { 6430, 7272 }, { 6456, 7258 }, { 6688, 7253 }, { 6701, 7269 }, { 6977, 7287 }, { 6988, 7334 },
+    { 7027, 7303 }, { 7064, 7276 }, { 7102, 7328 }, { 7111, 7331 }, { 7119, 7358 }, { 7126, 7330 },
+    { 7159, 7259 }, { 7223, 7352 }, { 7230, 7327 }, { 7233, 7356 }, { 7234, 7342 }, { 7235, 7329 },
+    { 7245, 7359 }, { 7260, 7104 }, { 7267, 6911 }, { 7283, 7247 }, { 7284, 7163 }, { 7285, 7399 },
+    { 7290, 7355 }, { 7291, 7294 }, { 7293, 6710 }, { 7301, 7006 }, { 7302, 7150 }, { 7304, 7197 },
+    { 7305, 7108 }, { 7307, 1469 }, { 7308, 7255 }, { 7312, 7368 }, { 7313, 7346 }, { 7314, 7369 },
+    { 7315, 6919 }, { 7317, 7366 }, { 7319, 6668 }, { 7323, 2270 }, { 7324, 7393 }, { 7326, 7097 },
+    { 7332, 7273 }, { 7333, 7154 }, { 7357, 6622 }, { 7367, 7306 }, { 7370, 7022 }, { 7379, 6948 },
+    { 7392, 7188 }, { 7397, 7398 }, { 7400, 7099 }, { 3, 5476 }, { 344, 7240 }, { 3166, 6552 },
+    { 3237, 6728 }, { 3342, 6148 }, { 4375, 7407 }, { 6438, 7410 }, { 6941, 7253 }, { 7124, 4022 },
+    { 7275, 7429 }, { 7286, 7431 }, { 7309, 7408 }, { 7339, 7457 }, { 7343, 7434 }, { 7344, 7433 },
+    { 7345, 7421 }, { 7353, 7425 }, { 7360, 7427 }, { 7362, 7436 }, { 7388, 7409 }, { 7389, 7443 },
+    { 7404, 5419 }, { 7411, 6923 }, { 7418, 7381 }, { 7420, 7004 }, { 7423, 6915 }, { 7424, 7175 },
+    { 7428, 7446 }, { 7442, 5155 }, { 7452, 7453 }, { 7454, 4327 }, { 7466, 7458 }, { 3362, 7468 },
+    { 5480, 3 }, { 344, 7335 }, { 3237, 7066 }, { 5323, 7472 }, { 6312, 7470 }, { 7404, 5437 },
+    { 7405, 7471 }, { 7440, 7478 }, { 7473, 3889 }, { 7477, 7483 }, { 7482, 7481 }, { 7492, 7469 },
+    { 5507, 3 }, { 344, 7426 }, { 3237, 7246 }, { 7221, 7502 }, { 7449, 7503 }, { 7484, 7511 },
+    { 7504, 7507 }, { 7508, 7467 }, { 7510, 7486 }, { 7500, 3 }, { 6924, 7515 }, { 7128, 7514 },
+    { 7218, 3237 }, { 7518, 7521 }, { 3, 5772 }, { 7438, 3237 }, { 7522, 4294 }, { 238, 3292 },
+    { 310, 2387 }, { 537, 1771 }, { 912, 1504 }, { 918, 2352 }, { 978, 6319 }, { 1124, 2148 },
+    { 1221, 2386 }, { 1371, 5580 }, { 1765, 3888 }, { 1777, 4194 }, { 1784, 1785 }, { 1869, 1870 },
+    { 1946, 4619 }, { 2129, 4884 }, { 2187, 2188 }, { 2520, 2656 }, { 2602, 2654 }, { 2657, 4674 },
+    { 2670, 2671 }, { 2772, 1677 }, { 3034, 3065 }, { 3037, 3082 }, { 3066, 3039 }, { 3078, 3079 },
+    { 3080, 3081 }, { 3135, 4695 }, { 3221, 4887 }, { 3538, 3996 }, { 3563, 5641 }, { 3590, 5479 },
+    { 3591, 7091 }, { 3627, 4176 }, { 3741, 5481 }, { 3795, 5477 }, { 3815, 4870 }, { 3838, 5503 },
+    { 3892, 5506 }, { 3928, 906 }, { 3934, 5708 }, { 4084, 174 }, { 4101, 7070 }, { 4143, 4207 },
+    { 4350, 4902 }, { 4374, 5072 }, { 4401, 5259 }, { 4425, 4878 }, { 4439, 4616 }, { 4455, 4880 },
+    { 4462, 4897 }, { 4568, 4898 }, { 4623, 4838 }, { 4626, 5143 }, { 4666, 1060 }, { 4876, 6942 },
+    { 4879, 4406 }, { 4882, 6640 }, { 4885, 6195 }, { 4899, 2388 }, { 4900, 6989 }, { 4903, 3069 },
+    { 5059, 5624 }, { 5110, 4328 }, { 5341, 4509 }, { 5466, 5783 }, { 5487, 5054 }, { 5510, 5703 },
+    { 5516, 4923 }, { 5602, 4498 }, { 5615, 5621 }, { 5629, 5140 }, { 5639, 2125 }, { 5644, 966 },
+    { 5660, 6331 }, { 5691, 6642 }, { 5704, 4333 }, { 5730, 3420 }, { 6268, 4868 }, { 6299, 5700 },
+    { 6366, 5504 }, { 6568, 5686 }, { 6578, 4873 }, { 6596, 5582 }, { 6679, 3673 }, { 6913, 4890 },
+    { 7242, 5728 }, { 5746, 7527 }, { 3, 4667 }, { 912, 1533 }, { 1371, 7605 }, { 1765, 4195 },
+    { 2323, 7530 }, { 2673, 4674 }, { 3135, 7461 }, { 3590, 5601 }, { 3627, 7546 }, { 3795, 5683 },
+    { 3892, 5481 }, { 3928, 4491 }, { 3934, 7538 }, { 4110, 7539 }, { 4374, 5259 }, { 4401, 5072 },
+    { 4425, 5619 }, { 4623, 4854 }, { 4626, 5341 }, { 4666, 1066 }, { 4730, 7554 }, { 4747, 7547 },
+    { 4813, 5708 }, { 4876, 7036 }, { 4884, 6575 }, { 4888, 5641 }, { 5059, 5686 }, { 5143, 4509 },
+    { 5328, 7544 }, { 5468, 7531 }, { 5487, 5728 }, { 5510, 7595 }, { 5516, 5227 }, { 5527, 4462 },
+    { 5602, 7532 }, { 5621, 4896 }, { 5629, 6285 }, { 5639, 4877 }, { 5642, 4406 }, { 5644, 1072 },
+    { 5660, 6334 }, { 5661, 7576 }, { 5691, 5140 }, { 5787, 7535 }, { 5791, 5730 }, { 6134, 5624 },
+    { 6635, 7585 }, { 6921, 5582 }, { 7348, 7570 }, { 7364, 7586 }, { 7513, 7583 }, { 7522, 2844 },
+    { 7536, 7572 }, { 7549, 2672 }, { 7551, 7553 }, { 7555, 7552 }, { 7556, 5703 }, { 7557, 4398 },
+    { 7564, 4737 }, { 7578, 7540 }, { 7588, 4194 }, { 7599, 4871 }, { 7611, 174 }, { 3, 5656 },
+    { 6403, 7617 }, { 3838, 5683 }, { 4623, 4856 }, { 4747, 7670 }, { 4813, 7619 }, { 4884, 6991 },
+    { 4909, 7640 }, { 4910, 7623 }, { 5269, 7620 }, { 5531, 4425 }, { 5645, 4406 }, { 5661, 7579 },
+    { 7501, 7636 }, { 7529, 1072 }, { 7537, 7646 }, { 7562, 7622 }, { 7565, 4398 }, { 7566, 4737 },
+    { 7598, 7676 }, { 7621, 3733 }, { 7625, 7548 }, { 7629, 4333 }, { 7630, 7651 }, { 7637, 3069 },
+    { 7638, 2655 }, { 7645, 6135 }, { 7648, 7669 }, { 3, 5983 }, { 6682, 7680 }, { 4623, 4857 },
+    { 5531, 4462 }, { 5642, 7686 }, { 5645, 7641 }, { 7688, 7589 }, { 7695, 7677 }, { 7707, 7615 },
+    { 3, 6057 }, { 6433, 7708 }, { 7703, 7715 }, { 3, 6075 }, { 6315, 7717 }, { 3, 6588 },
+    { 6287, 7720 }, { 3, 6660 }, { 6266, 7722 }, { 3, 6861 }, { 1607, 7724 }, { 3, 6886 },
+    { 7201, 7726 }, { 3, 6922 }, { 7727, 7728 }, { 3, 6939 }, { 7088, 7730 }, { 3, 6955 },
+    { 2721, 7732 }, { 3, 6985 }, { 3, 7134 }, { 3, 7147 }, { 7019, 7737 }, { 3, 7174 },
+    { 7191, 7738 }, { 3, 7215 }, { 6264, 7740 }, { 3, 7264 }, { 3, 7288 }, { 3, 7387 },
+    { 5182, 7745 }, { 3, 7432 }, { 3, 7455 }, { 7100, 7748 }, { 3, 7729 }, { 6823, 3 },
+    { 7031, 7751 }, { 3, 108 }, { 7534, 7754 },
 };
 
 static const uint16_t symbols[] = {
-    5299, 5793, 7136, 199, 7215, 230, 6459, 6375, 6283, 6410, 5460, 6745, 5507, 6445,
-    6628, 352, 5829, 360, 7457, 412, 6356, 5299, 5797, 7136, 478, 7215, 230, 5838,
-    6722, 6283, 6410, 481, 6745, 5507, 6440, 6628, 352, 6475, 484, 7457, 485, 6356,
-    5299, 6456, 7136, 490, 7215, 491, 6459, 7592, 6283, 6770, 5460, 6745, 5652, 6445,
-    6628, 496, 5829, 497, 7457, 498, 6356, 5299, 6955, 7136, 501, 7215, 491, 5838,
-    7644, 6283, 6770, 481, 6745, 5652, 6440, 6628, 496, 6475, 502, 7457, 503, 6356,
-    6370, 7576, 6811, 517, 6624, 5616, 522, 6289, 5811, 5505, 6756, 6377, 4491, 6773,
-    7070, 7147, 7360, 352, 6961, 555, 6704, 6716, 7678, 6811, 558, 6624, 5616, 559,
-    6289, 5811, 4936, 6756, 6377, 560, 6773, 7070, 6812, 7360, 352, 7252, 563, 6704,
-    7053, 7629, 6811, 565, 6624, 5679, 522, 6289, 6477, 5505, 6756, 6724, 4491, 6773,
-    7141, 7147, 7360, 496, 6961, 571, 6704, 7276, 7705, 6811, 573, 6624, 5679, 559,
-    6289, 6477, 4936, 6756, 6724, 560, 6773, 7141, 6812, 7360, 496, 7252, 574, 6704,
-    7212, 5178, 5855, 584, 7747, 6815, 4116, 594, 595, 7180, 601, 7494, 7212, 5316,
-    6488, 649, 7747, 6826, 4116, 594, 595, 7189, 658, 659, 660, 661, 662, 663,
-    664, 665, 666, 667, 668, 669, 7515, 7212, 5312, 5855, 735, 7747, 6815, 4116,
-    736, 737, 7180, 601, 7494, 7212, 5183, 6488, 738, 7747, 6826, 4116, 736, 737,
-    7189, 658, 659, 660, 661, 662, 663, 664, 665, 666, 667, 668, 669, 7515,
-    6409, 188, 189, 6839, 743, 7745, 763, 5631, 766, 5631, 767, 5631, 768, 4944,
-    6807, 770, 5692, 773, 5692, 774, 5692, 775, 4945, 7521, 6409, 188, 477, 6839,
-    850, 7745, 763, 5631, 766, 5631, 767, 5631, 768, 4944, 6807, 851, 5765, 853,
-    5765, 854, 5765, 855, 5225, 7521, 6409, 489, 189, 6839, 856, 7745, 857, 5736,
-    859, 5736, 860, 5736, 861, 5224, 6807, 770, 5692, 773, 5692, 774, 5692, 775,
-    4945, 7521, 6409, 489, 477, 6839, 862, 7745, 857, 5736, 859, 5736, 860, 5736,
-    861, 5224, 6807, 851, 5765, 853, 5765, 854, 5765, 855, 5225, 7521, 6786, 507,
-    7576, 7098, 868, 7377, 875, 522, 6671, 5953, 7474, 898, 4491, 7425, 352, 554,
-    6470, 555, 7278, 6786, 557, 7678, 7098, 907, 7377, 875, 559, 6671, 6508, 7474,
-    898, 560, 7425, 352, 562, 6470, 563, 7278, 6786, 564, 7629, 7098, 909, 7377,
-    910, 522, 6934, 5953, 7474, 5461, 4491, 7425, 496, 554, 6470, 571, 7278, 6786,
-    572, 7705, 7098, 914, 7377, 910, 559, 6934, 6508, 7474, 5461, 560, 7425, 496,
-    562, 6470, 574, 7278, 7748, 938, 939, 929, 5217, 941, 3141, 942, 5098, 943,
-    3860, 7597, 4958, 968, 7076, 992, 993, 6743, 4676, 5351, 5620, 5351, 5137, 7748,
-    1056, 6306, 931, 5263, 5693, 7662, 4958, 1059, 7076, 992, 1060, 6743, 4676, 5434,
-    5620, 6432, 7748, 938, 939, 929, 5217, 941, 3141, 942, 5098, 943, 3860, 7688,
-    4958, 1065, 7076, 1066, 993, 6743, 6321, 4664, 6321, 5137, 7748, 1056, 6306, 931,
-    5263, 5693, 7651, 4958, 1071, 7076, 1066, 1060, 6743, 4383, 5434, 4664, 4383, 6432,
-    7713, 1075, 7390, 5793, 7257, 1084, 7059, 5616, 1087, 6671, 5953, 7381, 534, 567,
-    1103, 7483, 1133, 5988, 1137, 6781, 1133, 5988, 1143, 7410, 7713, 1145, 7390, 5797,
-    7257, 1146, 7059, 5616, 1147, 6671, 6508, 7381, 534, 1148, 7483, 1133, 6520, 1150,
-    6781, 1133, 6520, 1151, 7410, 7713, 1152, 7390, 6456, 7257, 1153, 7059, 5679, 1087,
-    6934, 5953, 7381, 5515, 567, 1103, 7483, 1154, 5988, 1155, 6781, 1154, 5988, 1156,
-    7410, 7713, 1157, 7390, 6955, 7257, 1158, 7059, 5679, 1147, 6934, 6508, 7381, 5515,
-    1148, 7483, 1154, 6520, 1159, 6781, 1154, 6520, 1160, 7410, 6370, 5173, 5793, 7099,
-    1163, 7066, 230, 6960, 4382, 6375, 7442, 286, 6686, 7396, 5507, 1190, 5288, 4015,
-    7491, 5987, 1137, 7026, 5987, 1204, 5412, 6716, 5173, 5797, 7099, 1205, 7066, 230,
-    7251, 4382, 6722, 7442, 286, 5852, 7396, 5507, 1190, 4175, 5508, 7491, 6518, 1150,
-    7026, 6518, 1207, 5412, 7053, 5173, 6456, 7099, 1208, 7066, 491, 6960, 4382, 7592,
-    7442, 4863, 6686, 7396, 5652, 1190, 5288, 4015, 7491, 6521, 1155, 7026, 6521, 1209,
-    5412, 7276, 5173, 6955, 7099, 1210, 7066, 491, 7251, 4382, 7644, 7442, 4863, 5852,
-    7396, 5652, 1190, 4175, 5508, 7491, 5991, 1159, 7026, 5991, 1211, 5412, 6370, 5173,
-    5793, 7146, 1212, 7010, 5616, 6960, 5430, 5811, 5505, 7446, 6377, 6686, 7386, 7070,
-    7147, 7493, 5987, 1137, 6320, 5987, 1204, 5412, 6716, 5173, 5797, 7146, 1229, 7010,
-    5616, 7251, 5430, 5811, 4936, 7446, 6377, 5852, 7386, 7070, 6812, 7493, 6518, 1150,
-    6320, 6518, 1207, 5412, 7053, 5173, 6456, 7146, 1230, 7010, 5679, 6960, 5430, 6477,
-    5505, 7446, 6724, 6686, 7386, 7141, 7147, 7493, 6521, 1155, 6320, 6521, 1209, 5412,
-    7276, 5173, 6955, 7146, 1231, 7010, 5679, 7251, 5430, 6477, 4936, 7446, 6724, 5852,
-    7386, 7141, 6812, 7493, 5991, 1159, 6320, 5991, 1211, 5412, 5299, 5793, 6721, 1232,
-    6426, 230, 6459, 6375, 4163, 6410, 5460, 6412, 5507, 6445, 6699, 352, 5829, 360,
-    7132, 5299, 5797, 6721, 1233, 6426, 230, 5838, 6722, 4163, 6410, 481, 6412, 5507,
-    6440, 6699, 352, 6475, 484, 7132, 5299, 6456, 6721, 1234, 6426, 491, 6459, 7592,
-    4163, 6770, 5460, 6412, 5652, 6445, 6699, 496, 5829, 497, 7132, 5299, 6955, 6721,
-    1235, 6426, 491, 5838, 7644, 4163, 6770, 481, 6412, 5652, 6440, 6699, 496, 6475,
-    502, 7132, 7676, 1247, 3974, 5217, 4977, 1250, 5672, 7597, 6009, 1252, 7379, 992,
-    993, 6747, 4676, 5351, 5620, 5351, 5137, 7676, 1261, 3711, 5217, 4202, 5523, 7662,
-    6009, 1263, 7379, 992, 1060, 6747, 4676, 5434, 5620, 6432, 7676, 1247, 3974, 5217,
-    4977, 1250, 5672, 7688, 6009, 1264, 7379, 1066, 993, 6747, 6321, 4664, 6321, 5137,
-    7676, 1261, 3711, 5217, 4202, 5523, 7651, 6009, 1265, 7379, 1066, 1060, 6747, 4383,
-    5434, 4664, 4383, 6432, 7704, 1289, 7306, 1292, 4385, 6976, 1294, 1295, 3118, 7597,
-    4958, 1296, 7335, 1302, 1303, 7385, 6419, 6865, 6729, 5355, 6865, 7137, 7704, 1329,
-    7306, 4452, 6976, 4460, 7662, 4958, 1330, 7335, 1302, 1331, 7385, 6419, 6533, 6729,
-    5355, 6533, 7137, 7704, 1289, 7306, 1292, 4385, 6976, 1294, 1295, 3118, 7688, 4958,
-    1335, 7335, 1336, 1303, 7385, 6777, 6865, 6729, 5358, 6865, 7137, 7704, 1329, 7306,
-    4452, 6976, 4460, 7651, 4958, 1340, 7335, 1336, 1331, 7385, 6777, 6533, 6729, 5358,
-    6533, 7137, 7736, 6424, 1344, 4978, 1348, 7434, 1302, 1303, 7336, 6419, 7342, 6404,
-    5355, 7342, 7314, 1373, 5413, 7736, 7508, 5160, 1381, 4978, 1382, 7434, 1302, 1331,
-    7336, 6419, 6023, 6404, 5355, 6023, 7314, 1383, 5413, 7736, 7496, 5160, 1384, 4978,
-    1385, 7434, 1336, 1303, 7336, 6777, 7342, 6404, 5358, 7342, 7314, 1386, 5413, 7736,
-    6424, 1387, 4978, 1388, 7434, 1336, 1331, 7336, 6777, 6023, 6404, 5358, 6023, 7314,
-    1389, 5413, 7734, 6424, 1344, 4978, 1390, 6797, 5969, 7061, 4676, 6027, 5292, 5620,
-    6027, 5292, 6639, 1396, 5413, 7734, 7508, 5160, 1381, 4978, 1397, 6797, 6512, 7061,
-    4676, 1393, 6343, 5620, 1393, 6343, 6639, 1399, 5413, 7734, 7496, 5160, 1384, 4978,
-    1400, 6797, 6514, 7061, 6751, 5292, 4664, 6751, 5292, 6639, 1401, 5413, 7734, 6424,
-    1387, 4978, 1402, 6797, 5975, 7061, 5179, 6343, 4664, 5179, 6343, 6639, 1403, 5413,
-    7742, 1406, 5674, 3, 6728, 6030, 5217, 6869, 5396, 6309, 1411, 6537, 1413, 7445,
-    5969, 7246, 6858, 6027, 5384, 6316, 6858, 6027, 5384, 7519, 7742, 1406, 5674, 3,
-    6728, 1406, 6306, 6728, 7508, 6309, 1433, 6537, 1434, 7445, 6512, 7246, 6858, 1393,
-    6663, 6316, 6858, 1393, 6663, 7519, 7742, 6030, 930, 3, 6869, 6030, 5217, 6869,
-    7496, 6309, 1436, 6537, 1437, 7445, 6514, 7246, 6751, 5384, 6316, 6751, 5384, 7519,
-    7742, 6030, 930, 3, 6869, 1406, 6306, 6728, 5396, 6309, 1438, 6537, 1439, 7445,
-    5975, 7246, 5179, 6663, 6316, 5179, 6663, 7519, 6370, 7576, 7374, 1444, 7312, 1449,
-    5512, 6696, 250, 3585, 5505, 7069, 1460, 4491, 7135, 5362, 319, 3947, 5288, 7443,
-    352, 6961, 555, 7512, 1474, 7460, 6716, 7678, 7374, 1483, 7312, 1449, 5653, 6696,
-    250, 3585, 4936, 7069, 1460, 560, 7135, 5362, 319, 4597, 319, 7443, 352, 7252,
-    563, 7512, 1484, 7460, 7053, 7629, 7374, 1485, 7312, 1486, 5512, 6696, 492, 3585,
-    5505, 7069, 5845, 4491, 7135, 1464, 3955, 1488, 495, 3947, 5288, 7443, 496, 6961,
-    571, 7512, 1489, 7460, 7276, 7705, 7374, 1490, 7312, 1486, 5653, 6696, 492, 3585,
-    4936, 7069, 5845, 560, 7135, 1464, 3955, 1488, 495, 4597, 319, 7443, 496, 7252,
-    574, 7512, 1491, 7460, 7716, 1495, 6266, 1497, 3409, 3745, 3836, 4833, 7401, 1500,
-    7269, 875, 1502, 7316, 250, 5812, 1507, 1508, 3386, 258, 7369, 898, 5777, 7358,
-    6249, 4402, 1517, 1518, 1519, 1520, 321, 7440, 352, 1526, 4626, 1527, 7368, 7716,
-    1529, 6266, 3904, 4851, 7401, 1530, 7269, 875, 1531, 7316, 250, 5812, 4936, 7369,
-    898, 1532, 7358, 6249, 4402, 1517, 4454, 319, 7440, 352, 1534, 4626, 1535, 7368,
-    7716, 1536, 6266, 1497, 3409, 3745, 3836, 4849, 7401, 1537, 7269, 7528, 7316, 492,
-    5812, 1507, 1508, 3386, 258, 7369, 7589, 7358, 4409, 1539, 4451, 1517, 1518, 1519,
-    1520, 321, 7440, 496, 1526, 4626, 1540, 7368, 7716, 1541, 6266, 3904, 4852, 7401,
-    1542, 7269, 7613, 7316, 492, 5812, 4936, 7369, 5461, 1532, 7358, 4409, 1539, 4451,
-    1517, 4454, 319, 7440, 496, 1534, 4626, 1543, 7368, 3841, 5396, 6285, 4833, 7106,
-    1548, 7213, 1551, 231, 7177, 6375, 7500, 1555, 5460, 7296, 3199, 1560, 4402, 5670,
-    7507, 1577, 1578, 6245, 1580, 1581, 7439, 3841, 7508, 6285, 4851, 7106, 1586, 7213,
-    1551, 479, 7177, 6722, 7500, 1555, 481, 7296, 3199, 1560, 4402, 5598, 319, 7507,
-    1577, 1578, 6245, 1587, 1588, 1589, 7439, 3841, 7496, 6285, 4849, 7106, 1590, 7213,
-    1591, 231, 7177, 1592, 1593, 252, 4918, 7500, 1594, 1595, 5460, 7296, 1596, 1597,
-    1598, 4451, 5670, 7507, 1599, 1600, 1601, 6245, 1580, 1581, 7439, 3841, 5396, 6285,
-    4852, 7106, 1602, 7213, 1591, 479, 7177, 1592, 1593, 252, 5223, 7500, 1594, 1595,
-    481, 7296, 1596, 1597, 1598, 4451, 5598, 319, 7507, 1599, 1600, 1601, 6245, 1587,
-    1588, 1589, 7439, 7718, 7726, 5178, 6072, 1613, 6879, 7739, 594, 1621, 7203, 1628,
-    1629, 6076, 4842, 1634, 6077, 7236, 6077, 7455, 7718, 1656, 3, 5366, 7726, 5316,
-    6549, 1661, 6879, 7731, 594, 1621, 7189, 1663, 1664, 1633, 1665, 5778, 7168, 6689,
-    7107, 7718, 7726, 5312, 6072, 1696, 6879, 7739, 736, 1697, 7203, 1628, 1629, 6076,
-    4842, 1634, 6077, 7236, 6077, 7455, 7718, 1656, 3, 5366, 7726, 5183, 6549, 1698,
-    6879, 7731, 736, 1697, 7189, 1663, 1664, 1633, 1665, 5794, 7168, 6883, 7107, 6709,
-    7660, 1753, 7659, 5807, 7684, 1763, 4108, 1764, 5026, 1766, 7694, 1780, 7536, 4801,
-    1789, 7682, 3897, 318, 1797, 4920, 7088, 7661, 5166, 7417, 6360, 7660, 1848, 7659,
-    6458, 7684, 1763, 4108, 1849, 4176, 7694, 1780, 6097, 1789, 6090, 1851, 7682, 3897,
-    318, 1797, 6376, 1797, 7661, 5304, 7417, 7414, 7343, 1547, 174, 1855, 6926, 3957,
-    5787, 6476, 5265, 4189, 5239, 252, 1764, 5026, 1766, 4046, 7084, 4197, 7602, 5777,
-    4448, 7553, 7030, 315, 5700, 4920, 7088, 7359, 7563, 6633, 5309, 7417, 7274, 7660,
-    1865, 7659, 5839, 7684, 5239, 252, 1849, 4176, 7694, 7537, 6097, 1851, 7682, 315,
-    5700, 6376, 1797, 7661, 5175, 7417, 5767, 5178, 6099, 1877, 7133, 5673, 7475, 5695,
-    7611, 5316, 5531, 1905, 6707, 5673, 6795, 5778, 7108, 6689, 5737, 5635, 5767, 5312,
-    6099, 1915, 7133, 5732, 7475, 5695, 7611, 5183, 5531, 1917, 6707, 5732, 6795, 5794,
-    7108, 6883, 5737, 5635, 7409, 7744, 5745, 1936, 6558, 1938, 7209, 6436, 6978, 4779,
-    5185, 4779, 7288, 7409, 7744, 5470, 1989, 6558, 1990, 7209, 6436, 7258, 4815, 5185,
-    4815, 7288, 7409, 7741, 5745, 1995, 6558, 1996, 7209, 6792, 6978, 4816, 5185, 4816,
-    7288, 7409, 7741, 5470, 1999, 6558, 2000, 7209, 6792, 7258, 4780, 5185, 4780, 7288,
-    5332, 5882, 2002, 4131, 2005, 5684, 2008, 5687, 6560, 5742, 2021, 2022, 2023, 5744,
-    2030, 5753, 6119, 5752, 6119, 5544, 2043, 5754, 6381, 4313, 2054, 2068, 5810, 6122,
-    2054, 2070, 5810, 6123, 5332, 6487, 2002, 4131, 2072, 5684, 2008, 5687, 6560, 5742,
-    2073, 5546, 2076, 5744, 2030, 5753, 6119, 5752, 6119, 5544, 2043, 5754, 6381, 4313,
-    2054, 2068, 5810, 6122, 2054, 2070, 5810, 6123, 5332, 6482, 2077, 4131, 2078, 5725,
-    2008, 5751, 6560, 5746, 2021, 2022, 2090, 5769, 6891, 5772, 6891, 5768, 6731, 4313,
-    2111, 2068, 6461, 6122, 2111, 2070, 6461, 6123, 5332, 5854, 2077, 4131, 2118, 5725,
-    2008, 5751, 6560, 5746, 2073, 5546, 2119, 5769, 6891, 5772, 6891, 5768, 6731, 4313,
-    2111, 2068, 6461, 6122, 2111, 2070, 6461, 6123, 6359, 7657, 2123, 7701, 875, 1502,
-    5308, 2130, 5247, 5149, 7673, 2136, 7536, 6394, 4905, 7711, 5166, 6787, 2165, 7191,
-    6708, 7657, 2176, 7701, 875, 1531, 5308, 6895, 7673, 2136, 1850, 6394, 6090, 6133,
-    7711, 5304, 6787, 2179, 7191, 7470, 6126, 2121, 5499, 2180, 5323, 7587, 6127, 7528,
-    5393, 2130, 5247, 5149, 5782, 4224, 4834, 6684, 7589, 4041, 5588, 5095, 5481, 5786,
-    7237, 4086, 7623, 5372, 5309, 6787, 2182, 7191, 7049, 7657, 2183, 7701, 7613, 5393,
-    6895, 7673, 7540, 6097, 6133, 7711, 5175, 6787, 2186, 7191, 6709, 7638, 2188, 7686,
-    230, 5512, 5691, 6134, 4897, 6446, 2195, 2196, 6713, 5739, 4871, 6948, 7188, 5196,
-    5694, 5166, 6790, 6360, 7638, 2207, 7686, 230, 5653, 5691, 6444, 6446, 2208, 6713,
-    1787, 2209, 6136, 4871, 6948, 4597, 6091, 5694, 5304, 6790, 7414, 5054, 2121, 5465,
-    2211, 5406, 5787, 491, 5512, 5782, 7554, 6134, 7556, 4854, 7602, 4491, 4796, 7553,
-    6749, 7188, 5196, 5186, 3924, 5363, 5309, 6790, 7274, 7638, 2213, 7686, 491, 5653,
-    7637, 6444, 5723, 7537, 2208, 5606, 6136, 4871, 6749, 4597, 6091, 5694, 5175, 6790,
-    7738, 5178, 5855, 2215, 4737, 6815, 5673, 7180, 2216, 7494, 7738, 5316, 6488, 2217,
-    4737, 6826, 5673, 5445, 2218, 2219, 2220, 2221, 2222, 2223, 2224, 2225, 2226, 2227,
-    2228, 2229, 7515, 7738, 5312, 5855, 2230, 4737, 6815, 5732, 7180, 2216, 7494, 7738,
-    5183, 6488, 2231, 4737, 6826, 5732, 5445, 2218, 2219, 2220, 2221, 2222, 2223, 2224,
-    2225, 2226, 2227, 2228, 2229, 7515, 6359, 7596, 2234, 7650, 1449, 2237, 5308, 6439,
-    7568, 6448, 2184, 2242, 6441, 4904, 7668, 5166, 6775, 6708, 7596, 2255, 7650, 1449,
-    2256, 5308, 6984, 7568, 6448, 2257, 6441, 1787, 2137, 6137, 7668, 5304, 6775, 7470,
-    5056, 2233, 5465, 2259, 5129, 3957, 5787, 1486, 2237, 5393, 6439, 5782, 7556, 5711,
-    6684, 5845, 912, 2262, 5792, 4690, 5492, 7563, 5251, 5309, 6775, 7049, 7596, 2263,
-    7650, 1486, 2256, 5393, 6984, 7568, 5755, 2195, 2264, 2257, 5161, 6137, 7668, 5175,
-    6775, 6709, 7605, 2265, 5323, 6438, 1502, 4012, 5691, 1764, 5632, 4897, 7647, 2136,
-    7536, 6394, 4905, 7579, 6249, 1797, 4239, 7088, 5196, 7642, 5166, 6430, 6360, 7605,
-    2268, 5323, 6438, 1531, 4012, 5691, 6444, 7647, 2136, 1850, 6394, 6090, 6133, 7579,
-    6249, 1797, 5165, 6091, 7642, 5304, 6430, 7414, 6562, 2121, 5465, 2269, 5323, 5787,
-    7528, 4876, 2133, 7554, 1764, 5632, 7556, 4834, 6260, 7589, 4041, 7553, 6936, 2270,
-    1861, 1539, 1862, 4239, 7088, 5196, 5481, 4086, 7623, 5372, 5309, 6430, 7274, 7605,
-    2271, 5323, 5552, 7613, 4012, 7637, 6444, 7647, 7540, 6097, 6133, 7579, 2270, 1861,
-    1539, 1862, 5165, 6091, 7642, 5175, 6430, 7611, 4900, 5882, 5531, 2272, 6707, 5732,
-    6795, 5794, 7108, 6883, 5737, 5214, 7291, 7611, 4900, 6487, 5531, 2274, 6707, 5673,
-    6795, 5778, 7108, 6689, 5737, 5214, 7291, 5767, 4900, 6482, 6099, 2275, 7133, 5732,
-    7475, 5314, 7291, 5767, 4900, 5854, 6099, 2276, 7133, 5673, 7475, 5314, 7291, 7275,
-    7744, 5745, 1936, 6113, 2277, 7398, 6436, 6978, 4779, 5185, 4779, 7514, 2281, 7480,
-    7275, 7744, 5470, 1989, 6113, 2290, 7398, 6436, 7258, 4815, 5185, 4815, 7514, 2291,
-    7480, 7275, 7741, 5745, 1995, 6113, 2292, 7398, 6792, 6978, 4816, 5185, 4816, 7514,
-    2293, 7480, 7275, 7741, 5470, 1999, 6113, 2294, 7398, 6792, 7258, 4780, 5185, 4780,
-    7514, 2295, 7480, 4733, 5178, 6144, 2297, 7371, 6146, 2302, 7372, 6406, 5743, 5612,
-    4733, 5316, 6568, 2307, 7217, 6146, 2076, 7320, 6406, 5708, 5612, 4733, 5312, 6144,
-    2309, 7371, 6149, 2312, 7372, 6406, 5743, 5612, 4733, 5183, 6568, 2313, 7217, 6149,
-    2023, 7320, 6406, 5708, 5612, 5332, 5882, 6568, 2314, 7217, 6149, 2023, 7320, 6381,
-    4595, 5332, 6487, 6568, 2315, 7217, 6146, 2076, 7320, 6381, 4595, 5332, 6482, 6144,
-    2316, 7371, 6149, 2312, 7372, 6731, 4595, 5332, 5854, 6144, 2317, 7371, 6146, 2302,
-    7372, 6731, 4595, 6709, 7586, 2318, 7708, 230, 5512, 5691, 6134, 4881, 6446, 2195,
-    2196, 6713, 5739, 7695, 6948, 7188, 7603, 5166, 7469, 2321, 7332, 6360, 7586, 2324,
-    7708, 230, 5653, 5691, 5656, 4881, 6446, 2208, 6713, 1787, 2209, 6136, 7695, 6948,
-    4597, 1797, 7603, 5304, 7469, 2325, 7332, 7414, 5054, 2121, 5499, 2326, 5406, 7587,
-    6569, 491, 5512, 5782, 7554, 6134, 4224, 4854, 7602, 4491, 4886, 6749, 7188, 6292,
-    5186, 3924, 5363, 5309, 7469, 2327, 7332, 7274, 7586, 2328, 7708, 491, 5653, 7637,
-    5656, 4881, 5723, 7537, 2208, 5606, 6136, 7695, 6749, 4597, 1797, 7603, 5175, 7469,
-    2329, 7332, 6359, 7649, 2330, 7707, 1449, 2237, 5308, 6439, 5609, 6448, 2184, 2242,
-    6441, 4904, 7591, 5166, 7482, 2335, 7454, 6708, 7649, 2343, 7707, 1449, 2256, 5308,
-    6984, 5609, 6448, 2257, 6441, 1787, 2137, 6137, 7591, 5304, 7482, 2344, 7454, 7470,
-    5056, 2233, 5499, 2345, 5129, 3957, 7587, 6985, 1486, 2237, 5393, 6439, 5782, 4224,
-    5711, 6684, 5845, 912, 2262, 5784, 5095, 5492, 7563, 5251, 5309, 7482, 2346, 7454,
-    7049, 7649, 2347, 7707, 1486, 2256, 5393, 6984, 5609, 5755, 2195, 2264, 2257, 5161,
-    6137, 7591, 5175, 7482, 2348, 7454, 4806, 3, 1238, 3576, 7750, 3793, 4122, 3,
-    4636, 7601, 6156, 4856, 7292, 3928, 4211, 3978, 2354, 5253, 2356, 5649, 5969, 5324,
-    4779, 5317, 4779, 5490, 2363, 5446, 7656, 5470, 2364, 5253, 2365, 5649, 6512, 5324,
-    4815, 5317, 4815, 5490, 2366, 5446, 4706, 7750, 3793, 4122, 3, 4636, 6156, 4839,
-    7292, 6156, 4856, 7292, 3928, 4211, 3978, 2367, 5253, 2368, 5649, 6514, 5324, 4816,
-    5317, 4816, 5490, 2369, 5446, 4706, 7750, 3576, 4169, 4903, 6156, 4839, 7292, 5394,
-    2370, 5253, 2371, 5649, 5975, 5324, 4780, 5317, 4780, 5490, 2372, 5446, 7656, 5745,
-    2354, 5253, 2373, 5649, 5969, 5324, 4779, 5317, 4779, 5490, 2374, 5446, 7656, 5470,
-    2364, 5253, 2375, 5649, 6512, 5324, 4815, 5317, 4815, 5490, 2376, 5446, 5785, 6943,
-    5745, 2367, 5253, 2377, 5649, 6514, 5324, 4816, 5317, 4816, 5490, 2378, 5446, 5785,
-    6943, 5470, 2370, 5253, 2379, 5649, 5975, 5324, 4780, 5317, 4780, 5490, 2380, 5446,
-    6359, 7674, 2382, 6340, 6438, 231, 5308, 5554, 5149, 7714, 2136, 1866, 2386, 5161,
-    2387, 7709, 5166, 6706, 6708, 7674, 2394, 6340, 6438, 479, 5308, 6895, 7714, 2136,
-    2395, 5161, 2387, 6090, 2396, 7709, 5304, 6706, 7470, 6572, 2233, 1547, 174, 2397,
-    6340, 5787, 910, 231, 5393, 5554, 5149, 4105, 3883, 4046, 5780, 1214, 2398, 5776,
-    275, 2399, 6684, 5461, 5460, 4041, 5589, 7456, 7623, 6983, 5309, 6706, 7049, 7674,
-    2400, 6340, 5552, 910, 479, 5393, 6895, 7714, 7540, 2395, 4801, 2396, 7709, 5175,
-    6706, 6423, 7601, 2401, 2402, 929, 4856, 2403, 3141, 2404, 4614, 6674, 2405, 6986,
-    2406, 7489, 992, 2410, 7040, 4779, 6442, 4779, 7511, 6423, 7601, 2417, 4127, 4856,
-    1925, 3141, 1407, 4381, 6674, 2418, 6986, 2419, 7489, 992, 2420, 7040, 4815, 6442,
-    4815, 7511, 6423, 6943, 3415, 2401, 2402, 929, 4856, 2403, 3141, 2404, 4614, 6674,
-    2421, 6986, 2422, 7489, 1066, 2410, 7040, 4816, 6442, 4816, 7511, 6423, 6943, 3415,
-    2417, 4127, 4856, 1925, 3141, 1407, 4381, 6674, 2423, 6986, 2424, 7489, 1066, 2420,
-    7040, 4780, 6442, 4780, 7511, 5767, 5178, 6072, 2425, 6902, 7739, 1883, 1621, 7203,
-    5528, 6076, 5627, 6550, 7236, 6550, 7455, 7611, 5316, 6549, 2429, 6902, 7731, 1883,
-    1621, 5640, 1664, 4534, 5778, 7168, 6689, 7107, 5767, 5312, 6072, 2430, 6902, 7739,
-    1916, 1697, 7203, 5528, 6076, 5627, 6550, 7236, 6550, 7455, 7611, 5183, 6549, 2431,
-    6902, 7731, 1916, 1697, 5640, 1664, 4534, 5794, 7168, 6883, 7107, 4855, 7239, 2466,
-    7128, 2474, 1502, 6386, 2476, 4108, 2477, 7378, 5668, 5067, 7412, 5663, 4920, 5408,
-    7273, 4043, 7609, 4312, 7072, 6776, 7370, 7555, 4850, 7239, 2546, 7128, 2474, 1531,
-    6386, 2476, 4108, 2547, 7378, 5668, 1532, 7412, 5663, 6376, 2490, 7273, 4043, 7609,
-    4435, 7072, 6950, 7370, 7619, 4846, 7239, 2554, 7128, 2555, 1502, 6386, 2556, 4108,
-    2477, 7378, 5731, 5067, 7412, 5721, 4920, 5408, 7273, 3217, 7609, 4392, 7072, 6401,
-    7370, 5783, 5788, 7239, 2567, 7128, 2555, 1531, 6386, 2556, 4108, 2547, 7378, 5731,
-    1532, 7412, 5721, 6376, 2490, 7273, 4751, 6906, 7575, 7072, 6757, 7370, 5791, 4855,
-    7408, 2580, 7013, 5807, 6692, 4792, 6395, 6734, 6296, 7270, 7079, 6929, 5605, 6431,
-    6447, 2610, 6760, 5747, 6578, 7677, 6631, 4604, 5597, 2632, 6774, 4398, 4850, 7408,
-    2650, 7013, 6458, 6692, 4822, 6395, 6054, 6296, 7270, 6397, 6929, 5733, 6431, 7700,
-    5261, 2610, 6760, 7696, 6578, 7693, 6631, 4604, 7622, 2655, 6774, 5502, 4846, 7408,
-    2657, 7013, 6476, 7038, 4792, 6748, 6734, 6296, 7407, 7079, 4013, 3810, 5076, 5675,
-    6788, 6447, 2610, 6403, 5747, 6578, 7621, 6631, 5152, 5597, 2664, 5330, 5078, 5496,
-    5788, 7408, 2666, 7013, 5839, 7038, 4822, 6748, 6054, 6296, 7407, 6397, 4013, 5781,
-    5076, 5590, 6788, 7679, 5261, 2610, 6403, 7691, 6578, 7670, 6631, 5152, 7562, 2671,
-    5330, 5467, 5078, 5651, 6801, 7293, 964, 4289, 2691, 6413, 4312, 6187, 7645, 5613,
-    7639, 7595, 6801, 7285, 5473, 1058, 4289, 2705, 6413, 4435, 6187, 7652, 7577, 5574,
-    7648, 6449, 7293, 1064, 4289, 2709, 5296, 7692, 7260, 5521, 7628, 7588, 7654, 6449,
-    7285, 3667, 7689, 4289, 2711, 5296, 7655, 7260, 7598, 7630, 5698, 7599, 7720, 7730,
-    5178, 2722, 1876, 2723, 5771, 2727, 589, 2728, 4116, 2729, 595, 4797, 2730, 2731,
-    599, 2732, 1885, 1628, 2733, 2734, 2735, 4842, 2736, 6102, 2738, 2739, 2740, 2741,
-    4722, 2742, 4771, 6102, 2743, 2744, 2745, 2746, 4722, 2747, 4853, 5741, 4401, 2748,
-    2749, 978, 4186, 7720, 2750, 3, 2751, 2752, 2753, 3117, 7730, 5316, 5531, 2754,
-    5771, 2755, 4241, 4116, 2729, 595, 4024, 2756, 2757, 2758, 2759, 2760, 2761, 5529,
-    5778, 2763, 2764, 2765, 2766, 2767, 7545, 4106, 2763, 2769, 2770, 2771, 2772, 7545,
-    4845, 2773, 2774, 1682, 2775, 1684, 2776, 1686, 2777, 4773, 5737, 4805, 2778, 4408,
-    7720, 7730, 5312, 2722, 1876, 2779, 5771, 2727, 589, 2728, 4116, 2780, 737, 4797,
-    2730, 2731, 599, 2732, 1885, 1628, 2733, 2734, 2735, 4842, 2736, 6102, 2738, 2739,
-    2740, 2741, 4722, 2742, 4771, 6102, 2743, 2744, 2745, 2746, 4722, 2747, 4853, 5741,
-    4401, 2748, 2749, 978, 4186, 7720, 2750, 3, 2751, 2752, 2753, 3117, 7730, 5183,
-    5531, 2781, 5771, 2755, 4241, 4116, 2780, 737, 4024, 2756, 2757, 2758, 2759, 2760,
-    2761, 5529, 5794, 2763, 2764, 2765, 2766, 2767, 7545, 4106, 2763, 2769, 2770, 2771,
-    2772, 2782, 1674, 4845, 2773, 2774, 1682, 2775, 1684, 2776, 1686, 2777, 4773, 5737,
-    4805, 2778, 4408, 4855, 7172, 2784, 6636, 230, 522, 6692, 4792, 7041, 5122, 5575,
-    7037, 7270, 5748, 5203, 4440, 4043, 4258, 5605, 6764, 6776, 6180, 7555, 4850, 7172,
-    2786, 6636, 230, 559, 6692, 4822, 7041, 5122, 560, 7037, 7270, 4597, 6169, 4440,
-    4043, 4258, 5733, 6764, 6950, 6180, 7619, 4846, 7172, 2787, 6636, 491, 522, 7038,
-    4792, 7041, 5274, 5575, 7037, 7407, 5748, 5203, 4440, 3217, 4258, 5675, 6764, 6401,
-    6180, 5783, 5788, 7172, 2788, 6636, 491, 559, 7038, 4822, 7041, 5274, 560, 7037,
-    7407, 4597, 6169, 4440, 6361, 5590, 6764, 6757, 6180, 5791, 5762, 5178, 6989, 2790,
-    7486, 6910, 2802, 7492, 5246, 3123, 5762, 5316, 7261, 2815, 7459, 6910, 2819, 7490,
-    5246, 7331, 5612, 5762, 5312, 6989, 2834, 7486, 6203, 2837, 7492, 5246, 3123, 5762,
-    5183, 7261, 2838, 7459, 6203, 2839, 7490, 5246, 7331, 5612, 6801, 7198, 1344, 4289,
-    2841, 6435, 4312, 6576, 7706, 6307, 7564, 4045, 5474, 6801, 7036, 5629, 1381, 4289,
-    2842, 6435, 4435, 6576, 7687, 5136, 7697, 4045, 5595, 6449, 7198, 1384, 4289, 2843,
-    5459, 7669, 6987, 7685, 6307, 7634, 3541, 5783, 6449, 7036, 7663, 4008, 1387, 4289,
-    2844, 5459, 7604, 6987, 7653, 5136, 7680, 3541, 5791, 4855, 6433, 2847, 6427, 1449,
-    5843, 7569, 6695, 5592, 5575, 6931, 5696, 5748, 7199, 6295, 5605, 6793, 6659, 5212,
-    5474, 4850, 6433, 2855, 6427, 1449, 6481, 7626, 6695, 5592, 560, 6931, 5696, 4597,
-    2490, 7199, 6295, 5733, 6793, 4892, 5644, 5212, 5595, 4846, 6433, 2856, 6427, 1486,
-    5843, 7627, 6695, 5763, 5575, 6931, 5703, 5748, 7199, 3217, 5361, 5675, 6437, 6659,
-    6357, 5474, 5788, 6433, 2857, 6427, 1486, 6481, 7570, 6695, 5763, 560, 6931, 5703,
-    4597, 2490, 7199, 4751, 5361, 5590, 6437, 4873, 5644, 6357, 3736, 4830, 4855, 7277,
-    2858, 6754, 5807, 6338, 7569, 7125, 5122, 6734, 7356, 5325, 5608, 7200, 3726, 7607,
-    4312, 6951, 6776, 7430, 7555, 4850, 7277, 2877, 6754, 6458, 6338, 7626, 7125, 5122,
-    6054, 7356, 5325, 5165, 2490, 7200, 3726, 7607, 4435, 6951, 6950, 7430, 7619, 4846,
-    7277, 2878, 6754, 6476, 6338, 7627, 7125, 5274, 6734, 7356, 5335, 5608, 7200, 7607,
-    4392, 6951, 6401, 7430, 5783, 5788, 7277, 2879, 6754, 5839, 6338, 7570, 7125, 5274,
-    6054, 7356, 5335, 5165, 2490, 7200, 4233, 6590, 2869, 7575, 6951, 6757, 7430, 5791,
-    4855, 6990, 2881, 6400, 2474, 2882, 7056, 4368, 4792, 7411, 5668, 1594, 2885, 7451,
-    5663, 7087, 2889, 2491, 5203, 7174, 4043, 7658, 4312, 7131, 5757, 5750, 7346, 5756,
-    5747, 7247, 7677, 7333, 4604, 5135, 4850, 6990, 2900, 6400, 2474, 2901, 7056, 4368,
-    4822, 7411, 5668, 2902, 7451, 5663, 7087, 2903, 6169, 7174, 4043, 7658, 4435, 7131,
-    5757, 7700, 7346, 5756, 7696, 7247, 7693, 7333, 4604, 6277, 4846, 6990, 2904, 6400,
-    2555, 2882, 7056, 4395, 4792, 7411, 5731, 1594, 2885, 7451, 5721, 7087, 2889, 2491,
-    5203, 7174, 3217, 7658, 4392, 7131, 5770, 5750, 7346, 5593, 5747, 7247, 7621, 7333,
-    5152, 5135, 5788, 6990, 2905, 6400, 2555, 2901, 7056, 4395, 4822, 7411, 5731, 2902,
-    7451, 5721, 7087, 2903, 6169, 7174, 4751, 6914, 2869, 7575, 7131, 5770, 7679, 7346,
-    5593, 7691, 7247, 7670, 7333, 5152, 6635, 7728, 2704, 5594, 7608, 6184, 4421, 6334,
-    4610, 2908, 6991, 2911, 7194, 4043, 7538, 4312, 7344, 1950, 993, 7121, 4456, 5613,
-    5138, 1029, 7566, 7595, 7728, 2704, 5594, 7608, 2704, 5126, 6672, 5473, 2920, 6991,
-    2921, 7194, 4043, 7538, 4435, 7344, 1950, 1060, 7121, 6327, 7577, 2706, 7566, 7648,
-    7728, 6184, 4328, 6334, 6184, 4421, 6334, 4610, 2922, 6991, 2923, 7194, 3217, 7538,
-    4392, 7344, 1997, 993, 7121, 7628, 5336, 1029, 7566, 7654, 7728, 6184, 4328, 6334,
-    2704, 5126, 7608, 7524, 2924, 6991, 2925, 7194, 4751, 1943, 6312, 7344, 1997, 1060,
-    7121, 6324, 7630, 5503, 7064, 7599, 7501, 7293, 964, 5400, 2926, 7367, 5625, 4312,
-    6581, 4602, 7645, 4418, 7504, 7639, 4759, 4415, 5597, 2930, 6355, 4414, 6216, 4398,
-    7501, 7285, 5473, 1058, 5400, 2932, 7367, 5625, 4435, 6581, 4602, 7652, 7504, 5138,
-    5574, 4759, 4415, 7622, 2933, 6355, 4414, 6216, 5502, 7484, 7293, 1064, 5400, 2934,
-    7367, 7692, 6581, 4654, 5521, 4419, 4418, 7504, 7588, 4759, 3233, 4044, 5597, 2935,
-    6355, 6216, 5496, 7484, 7285, 3667, 7689, 5400, 2936, 7367, 7655, 6581, 4654, 7598,
-    7504, 5336, 5698, 4759, 3233, 4044, 7562, 2937, 6355, 5467, 6216, 5651, 6667, 7729,
-    2942, 5600, 4977, 2943, 7572, 964, 4289, 2944, 6413, 4312, 6187, 7645, 5613, 7639,
-    7595, 6667, 7729, 2945, 4171, 4421, 2940, 5263, 7572, 1058, 4289, 2946, 6413, 4435,
-    6187, 7652, 7577, 5574, 7648, 6667, 7737, 2942, 5600, 4977, 2943, 7572, 1064, 4289,
-    2948, 5296, 7692, 7260, 5521, 7628, 7588, 7654, 6667, 7737, 2945, 4171, 4421, 2940,
-    5263, 4433, 7689, 4289, 2949, 5296, 7655, 7260, 7598, 7630, 5698, 7599, 6450, 5882,
-    7261, 2950, 7459, 6203, 2839, 7490, 2063, 3850, 7331, 4595, 6450, 6487, 7261, 2951,
-    7459, 6910, 2819, 7490, 2063, 3850, 7331, 4595, 6450, 6482, 6989, 2952, 7486, 6203,
-    2837, 7492, 2063, 4595, 6450, 5854, 6989, 2953, 7486, 6910, 2802, 7492, 2063, 4595,
-    7501, 7198, 1344, 5400, 2954, 7391, 5601, 4312, 6172, 4602, 7706, 4178, 7485, 7564,
-    4415, 6270, 2956, 7389, 4414, 4884, 7501, 7036, 5629, 1381, 5400, 2959, 7391, 5601,
-    4435, 6172, 4602, 7687, 7485, 7697, 4415, 7558, 2960, 7389, 4414, 4529, 5502, 7484,
-    7198, 1384, 5400, 2961, 7391, 7669, 6172, 4654, 7685, 4178, 7485, 7634, 7266, 4416,
-    2962, 7389, 4529, 5496, 7484, 7036, 7663, 4008, 1387, 5400, 2963, 7391, 7604, 6172,
-    4654, 7653, 7485, 7680, 7266, 5500, 2964, 7389, 5467, 4529, 5651, 4855, 6789, 2965,
-    7075, 1449, 5843, 7569, 5301, 5592, 5575, 6391, 5696, 5748, 4025, 7294, 6295, 5605,
-    6793, 6659, 7520, 5212, 6270, 2968, 7458, 4414, 6223, 4398, 4850, 6789, 2973, 7075,
-    1449, 6481, 7626, 5301, 5592, 560, 6391, 5696, 4597, 5069, 7294, 6295, 5733, 6793,
-    4892, 5644, 7520, 5212, 7558, 2974, 7458, 4414, 6223, 5502, 4846, 6789, 2975, 7075,
-    1486, 5843, 7627, 5301, 5763, 5575, 6391, 5703, 5748, 4025, 7294, 3217, 5361, 5675,
-    6437, 6659, 7520, 6357, 6270, 2976, 7458, 6223, 5496, 5788, 6789, 2977, 7075, 1486,
-    6481, 7570, 5301, 5763, 560, 6391, 5703, 4597, 5069, 7294, 4751, 5361, 5590, 6437,
-    4873, 5644, 7520, 6357, 3736, 5500, 2978, 7458, 5467, 6223, 5651, 7178, 7729, 2947,
-    5126, 5676, 7582, 2979, 3419, 2980, 3164, 2981, 6246, 1344, 4289, 2982, 6435, 4312,
-    6576, 7706, 6307, 7564, 4045, 5474, 7178, 7729, 5577, 4421, 5716, 7582, 2983, 3419,
-    2980, 3164, 2984, 6246, 1381, 4289, 2985, 6435, 4435, 6576, 7687, 5136, 7697, 4045,
-    5595, 7178, 7737, 2947, 5126, 5676, 7582, 2986, 3419, 2987, 3164, 2981, 6246, 1384,
-    4289, 2988, 5459, 7669, 6987, 7685, 6307, 7634, 3541, 5783, 7178, 7737, 5577, 4421,
-    5716, 7663, 6186, 2989, 3419, 2987, 3164, 2984, 6246, 1387, 4289, 2990, 5459, 7604,
-    6987, 7653, 5136, 7680, 3541, 5791, 4855, 7171, 2991, 7067, 5807, 4363, 5132, 5066,
-    6395, 5067, 7054, 5325, 7079, 6929, 5605, 6431, 6447, 1468, 6760, 5747, 6043, 7677,
-    6744, 4604, 5597, 2993, 6774, 4398, 4850, 7171, 2994, 7067, 6458, 4363, 5132, 5255,
-    6395, 1532, 7054, 5325, 6397, 6929, 5733, 6431, 7700, 5261, 1468, 6760, 7696, 6043,
-    7693, 6744, 4604, 7622, 2995, 6774, 5502, 4846, 7171, 2996, 7067, 6476, 4363, 5284,
-    5066, 6748, 5067, 7054, 5335, 7079, 4013, 3810, 5076, 5675, 6788, 6447, 1468, 6403,
-    5747, 6043, 7621, 6744, 5152, 5597, 2997, 5330, 5078, 5496, 5788, 7171, 2998, 7067,
-    5839, 4363, 5284, 5255, 6748, 1532, 7054, 5335, 6397, 4013, 5781, 5076, 5590, 6788,
-    7679, 5261, 1468, 6403, 7691, 6043, 7670, 6744, 5152, 7562, 2999, 5330, 5467, 5078,
-    5651, 4855, 7345, 3002, 7317, 1449, 5808, 5132, 4792, 6648, 5592, 6579, 7471, 5696,
-    290, 4789, 5824, 4025, 7366, 4043, 7518, 5630, 6230, 5758, 6408, 6415, 5630, 3024,
-    6231, 5758, 6251, 5759, 7201, 5630, 6230, 5758, 6408, 7523, 4604, 6612, 4416, 3053,
-    7436, 4414, 6235, 4398, 4850, 7345, 3059, 7317, 1449, 6473, 5132, 4822, 6648, 5592,
-    6474, 7471, 5696, 290, 4413, 482, 5069, 7366, 4043, 7518, 5630, 6597, 5758, 5264,
-    7666, 6415, 5630, 3060, 6231, 5758, 6251, 7666, 7201, 5630, 6597, 5758, 5264, 7666,
-    7523, 4604, 6612, 5476, 3063, 7436, 4414, 6235, 5502, 4846, 7345, 3064, 7317, 1486,
-    5808, 5284, 4792, 6648, 5763, 6579, 7471, 5703, 290, 4789, 5824, 4025, 7366, 3217,
-    7518, 7585, 6230, 5760, 6408, 6415, 7585, 3024, 6231, 5760, 6251, 5759, 7201, 7585,
-    6230, 5760, 6408, 7523, 5152, 6612, 4416, 3072, 7436, 6235, 5496, 5788, 7345, 3073,
-    7317, 1486, 6473, 5284, 4822, 6648, 5763, 6474, 7471, 5703, 290, 4413, 482, 5069,
-    7366, 4751, 7518, 7699, 6597, 5760, 5264, 7667, 6415, 7699, 3060, 6231, 5760, 6251,
-    7667, 7201, 7699, 6597, 5760, 5264, 7667, 7523, 5152, 6612, 5500, 3079, 7436, 5467,
-    6235, 5651, 4855, 7432, 3081, 7244, 2474, 5808, 7380, 2476, 6462, 4792, 7376, 5668,
-    6579, 7397, 5663, 6465, 4409, 5824, 7349, 4043, 6242, 5605, 7063, 6776, 7295, 4415,
-    6270, 3107, 7488, 4414, 6601, 4398, 4850, 7432, 3111, 7244, 2474, 6473, 7380, 2476,
-    6462, 4822, 7376, 5668, 6474, 7397, 5663, 6465, 3199, 482, 2490, 7349, 4043, 6242,
-    5733, 7063, 6950, 7295, 4415, 7558, 3112, 7488, 4414, 6601, 5502, 4846, 7432, 3113,
-    7244, 2555, 5808, 7380, 2556, 6462, 4792, 7376, 5731, 6579, 7397, 5721, 6465, 4409,
-    5824, 7349, 3217, 6242, 5675, 7063, 6401, 7295, 7266, 4416, 3114, 7488, 6601, 5496,
-    5788, 7432, 3115, 7244, 2555, 6473, 7380, 2556, 6462, 4822, 7376, 5731, 6474, 7397,
-    5721, 6465, 3199, 482, 2490, 7349, 4751, 6242, 5590, 7063, 6757, 7295, 7266, 5500,
-    3116, 7488, 5467, 6601, 5651,
+    5304, 5799, 7141, 199, 7220, 230, 6464, 6380, 6290, 6414, 5465, 6753, 5513, 6450,
+    6634, 352, 5835, 360, 7462, 412, 6361, 5304, 5803, 7141, 478, 7220, 230, 5844,
+    6730, 6290, 6414, 481, 6753, 5513, 6445, 6634, 352, 6480, 484, 7462, 485, 6361,
+    5304, 6461, 7141, 490, 7220, 491, 6464, 7597, 6290, 6778, 5465, 6753, 5658, 6450,
+    6634, 496, 5835, 497, 7462, 498, 6361, 5304, 6961, 7141, 501, 7220, 491, 5844,
+    7649, 6290, 6778, 481, 6753, 5658, 6445, 6634, 496, 6480, 502, 7462, 503, 6361,
+    6375, 7581, 6820, 517, 6627, 5622, 522, 6296, 5817, 5511, 6763, 6382, 4497, 6780,
+    7076, 7152, 7365, 352, 6967, 555, 6712, 6724, 7683, 6820, 558, 6627, 5622, 559,
+    6296, 5817, 4941, 6763, 6382, 560, 6780, 7076, 6821, 7365, 352, 7257, 563, 6712,
+    7059, 7634, 6820, 565, 6627, 5685, 522, 6296, 6482, 5511, 6763, 6732, 4497, 6780,
+    7146, 7152, 7365, 496, 6967, 571, 6712, 7280, 7710, 6820, 573, 6627, 5685, 559,
+    6296, 6482, 4941, 6763, 6732, 560, 6780, 7146, 6821, 7365, 496, 7257, 574, 6712,
+    7217, 5183, 5861, 584, 7752, 6824, 4121, 595, 596, 7185, 602, 7499, 7217, 5321,
+    6493, 650, 7752, 6835, 4121, 595, 596, 7194, 659, 660, 661, 662, 663, 664,
+    665, 666, 667, 668, 669, 670, 7520, 7217, 5317, 5861, 736, 7752, 6824, 4121,
+    737, 738, 7185, 602, 7499, 7217, 5188, 6493, 739, 7752, 6835, 4121, 737, 738,
+    7194, 659, 660, 661, 662, 663, 664, 665, 666, 667, 668, 669, 670, 7520,
+    6413, 188, 189, 6848, 744, 7750, 765, 5637, 768, 5637, 769, 5637, 770, 4949,
+    6816, 772, 5698, 775, 5698, 776, 5698, 777, 4950, 7526, 6413, 188, 477, 6848,
+    852, 7750, 765, 5637, 768, 5637, 769, 5637, 770, 4949, 6816, 853, 5771, 855,
+    5771, 856, 5771, 857, 5229, 7526, 6413, 489, 189, 6848, 858, 7750, 859, 5742,
+    861, 5742, 862, 5742, 863, 5228, 6816, 772, 5698, 775, 5698, 776, 5698, 777,
+    4950, 7526, 6413, 489, 477, 6848, 864, 7750, 859, 5742, 861, 5742, 862, 5742,
+    863, 5228, 6816, 853, 5771, 855, 5771, 856, 5771, 857, 5229, 7526, 6794, 507,
+    7581, 7105, 870, 7316, 877, 522, 6678, 5960, 7479, 900, 4497, 7430, 352, 554,
+    6475, 555, 7282, 6794, 557, 7683, 7105, 909, 7316, 877, 559, 6678, 6512, 7479,
+    900, 560, 7430, 352, 562, 6475, 563, 7282, 6794, 564, 7634, 7105, 911, 7316,
+    912, 522, 6940, 5960, 7479, 5466, 4497, 7430, 496, 554, 6475, 571, 7282, 6794,
+    572, 7710, 7105, 916, 7316, 912, 559, 6940, 6512, 7479, 5466, 560, 7430, 496,
+    562, 6475, 574, 7282, 7753, 940, 941, 931, 5221, 943, 3145, 944, 5104, 945,
+    3865, 7602, 4963, 970, 7083, 994, 995, 6751, 4681, 5356, 5626, 5356, 5142, 7753,
+    1058, 6313, 933, 5267, 5699, 7667, 4963, 1061, 7083, 994, 1062, 6751, 4681, 5439,
+    5626, 6436, 7753, 940, 941, 931, 5221, 943, 3145, 944, 5104, 945, 3865, 7693,
+    4963, 1067, 7083, 1068, 995, 6751, 6328, 4669, 6328, 5142, 7753, 1058, 6313, 933,
+    5267, 5699, 7656, 4963, 1073, 7083, 1068, 1062, 6751, 4389, 5439, 4669, 4389, 6436,
+    7718, 1077, 7395, 5799, 7262, 1086, 7073, 5622, 1089, 6678, 5960, 7386, 534, 567,
+    1105, 7488, 1135, 5995, 1139, 6789, 1135, 5995, 1145, 7415, 7718, 1147, 7395, 5803,
+    7262, 1148, 7073, 5622, 1149, 6678, 6512, 7386, 534, 1150, 7488, 1135, 6524, 1152,
+    6789, 1135, 6524, 1153, 7415, 7718, 1154, 7395, 6461, 7262, 1155, 7073, 5685, 1089,
+    6940, 5960, 7386, 5521, 567, 1105, 7488, 1156, 5995, 1157, 6789, 1156, 5995, 1158,
+    7415, 7718, 1159, 7395, 6961, 7262, 1160, 7073, 5685, 1149, 6940, 6512, 7386, 5521,
+    1150, 7488, 1156, 6524, 1161, 6789, 1156, 6524, 1162, 7415, 6375, 5178, 5799, 7106,
+    1165, 7082, 230, 6966, 4388, 6380, 7447, 286, 6693, 7401, 5513, 1192, 5293, 4020,
+    7496, 5994, 1139, 7032, 5994, 1206, 5417, 6724, 5178, 5803, 7106, 1207, 7082, 230,
+    7256, 4388, 6730, 7447, 286, 5858, 7401, 5513, 1192, 4181, 5514, 7496, 6522, 1152,
+    7032, 6522, 1209, 5417, 7059, 5178, 6461, 7106, 1210, 7082, 491, 6966, 4388, 7597,
+    7447, 4868, 6693, 7401, 5658, 1192, 5293, 4020, 7496, 6525, 1157, 7032, 6525, 1211,
+    5417, 7280, 5178, 6961, 7106, 1212, 7082, 491, 7256, 4388, 7649, 7447, 4868, 5858,
+    7401, 5658, 1192, 4181, 5514, 7496, 5998, 1161, 7032, 5998, 1213, 5417, 6375, 5178,
+    5799, 7151, 1214, 7016, 5622, 6966, 5435, 5817, 5511, 7451, 6382, 6693, 7391, 7076,
+    7152, 7498, 5994, 1139, 6327, 5994, 1206, 5417, 6724, 5178, 5803, 7151, 1231, 7016,
+    5622, 7256, 5435, 5817, 4941, 7451, 6382, 5858, 7391, 7076, 6821, 7498, 6522, 1152,
+    6327, 6522, 1209, 5417, 7059, 5178, 6461, 7151, 1232, 7016, 5685, 6966, 5435, 6482,
+    5511, 7451, 6732, 6693, 7391, 7146, 7152, 7498, 6525, 1157, 6327, 6525, 1211, 5417,
+    7280, 5178, 6961, 7151, 1233, 7016, 5685, 7256, 5435, 6482, 4941, 7451, 6732, 5858,
+    7391, 7146, 6821, 7498, 5998, 1161, 6327, 5998, 1213, 5417, 5304, 5799, 6729, 1234,
+    6440, 230, 6464, 6380, 4169, 6414, 5465, 6416, 5513, 6450, 6707, 352, 5835, 360,
+    7137, 5304, 5803, 6729, 1235, 6440, 230, 5844, 6730, 4169, 6414, 481, 6416, 5513,
+    6445, 6707, 352, 6480, 484, 7137, 5304, 6461, 6729, 1236, 6440, 491, 6464, 7597,
+    4169, 6778, 5465, 6416, 5658, 6450, 6707, 496, 5835, 497, 7137, 5304, 6961, 6729,
+    1237, 6440, 491, 5844, 7649, 4169, 6778, 481, 6416, 5658, 6445, 6707, 496, 6480,
+    502, 7137, 7681, 1249, 3979, 5221, 4982, 1252, 5678, 7602, 6016, 1254, 7384, 994,
+    995, 6755, 4681, 5356, 5626, 5356, 5142, 7681, 1263, 3717, 5221, 4208, 5529, 7667,
+    6016, 1265, 7384, 994, 1062, 6755, 4681, 5439, 5626, 6436, 7681, 1249, 3979, 5221,
+    4982, 1252, 5678, 7693, 6016, 1266, 7384, 1068, 995, 6755, 6328, 4669, 6328, 5142,
+    7681, 1263, 3717, 5221, 4208, 5529, 7656, 6016, 1267, 7384, 1068, 1062, 6755, 4389,
+    5439, 4669, 4389, 6436, 7709, 1291, 7310, 1294, 4391, 6982, 1296, 1297, 3122, 7602,
+    4963, 1298, 7340, 1304, 1305, 7390, 6423, 6873, 6737, 5360, 6873, 7142, 7709, 1331,
+    7310, 4458, 6982, 4466, 7667, 4963, 1332, 7340, 1304, 1333, 7390, 6423, 6537, 6737,
+    5360, 6537, 7142, 7709, 1291, 7310, 1294, 4391, 6982, 1296, 1297, 3122, 7693, 4963,
+    1337, 7340, 1338, 1305, 7390, 6784, 6873, 6737, 5363, 6873, 7142, 7709, 1331, 7310,
+    4458, 6982, 4466, 7656, 4963, 1342, 7340, 1338, 1333, 7390, 6784, 6537, 6737, 5363,
+    6537, 7142, 7741, 6429, 1346, 4983, 1350, 7439, 1304, 1305, 7341, 6423, 7347, 6408,
+    5360, 7347, 7318, 1375, 5418, 7741, 7513, 5165, 1383, 4983, 1384, 7439, 1304, 1333,
+    7341, 6423, 6030, 6408, 5360, 6030, 7318, 1385, 5418, 7741, 7501, 5165, 1386, 4983,
+    1387, 7439, 1338, 1305, 7341, 6784, 7347, 6408, 5363, 7347, 7318, 1388, 5418, 7741,
+    6429, 1389, 4983, 1390, 7439, 1338, 1333, 7341, 6784, 6030, 6408, 5363, 6030, 7318,
+    1391, 5418, 7739, 6429, 1346, 4983, 1392, 6806, 5976, 7067, 4681, 6034, 5297, 5626,
+    6034, 5297, 6645, 1398, 5418, 7739, 7513, 5165, 1383, 4983, 1399, 6806, 6516, 7067,
+    4681, 1395, 6349, 5626, 1395, 6349, 6645, 1401, 5418, 7739, 7501, 5165, 1386, 4983,
+    1402, 6806, 6518, 7067, 6759, 5297, 4669, 6759, 5297, 6645, 1403, 5418, 7739, 6429,
+    1389, 4983, 1404, 6806, 5982, 7067, 5184, 6349, 4669, 5184, 6349, 6645, 1405, 5418,
+    7747, 1408, 5680, 3, 6736, 6037, 5221, 6877, 5401, 6316, 1413, 6541, 1415, 7450,
+    5976, 7251, 6866, 6034, 5389, 6323, 6866, 6034, 5389, 7524, 7747, 1408, 5680, 3,
+    6736, 1408, 6313, 6736, 7513, 6316, 1435, 6541, 1436, 7450, 6516, 7251, 6866, 1395,
+    6670, 6323, 6866, 1395, 6670, 7524, 7747, 6037, 932, 3, 6877, 6037, 5221, 6877,
+    7501, 6316, 1438, 6541, 1439, 7450, 6518, 7251, 6759, 5389, 6323, 6759, 5389, 7524,
+    7747, 6037, 932, 3, 6877, 1408, 6313, 6736, 5401, 6316, 1440, 6541, 1441, 7450,
+    5982, 7251, 5184, 6670, 6323, 5184, 6670, 7524, 6375, 7581, 7380, 1446, 7322, 1451,
+    5518, 6704, 250, 3589, 5511, 7075, 1462, 4497, 7140, 5367, 319, 3951, 5293, 7448,
+    352, 6967, 555, 7517, 1476, 7465, 6724, 7683, 7380, 1485, 7322, 1451, 5659, 6704,
+    250, 3589, 4941, 7075, 1462, 560, 7140, 5367, 319, 4602, 319, 7448, 352, 7257,
+    563, 7517, 1486, 7465, 7059, 7634, 7380, 1487, 7322, 1488, 5518, 6704, 492, 3589,
+    5511, 7075, 5851, 4497, 7140, 1466, 3959, 1490, 495, 3951, 5293, 7448, 496, 6967,
+    571, 7517, 1491, 7465, 7280, 7710, 7380, 1492, 7322, 1488, 5659, 6704, 492, 3589,
+    4941, 7075, 5851, 560, 7140, 1466, 3959, 1490, 495, 4602, 319, 7448, 496, 7257,
+    574, 7517, 1493, 7465, 7721, 1497, 6274, 1499, 3415, 3750, 3841, 4838, 7406, 1502,
+    7372, 877, 1504, 7320, 250, 5818, 1509, 1510, 3390, 258, 7375, 900, 5783, 7363,
+    6258, 4408, 1519, 1520, 1521, 1522, 321, 7445, 352, 1528, 4632, 1529, 7374, 7721,
+    1531, 6274, 3908, 4856, 7406, 1532, 7372, 877, 1533, 7320, 250, 5818, 4941, 7375,
+    900, 1534, 7363, 6258, 4408, 1519, 4460, 319, 7445, 352, 1536, 4632, 1537, 7374,
+    7721, 1538, 6274, 1499, 3415, 3750, 3841, 4854, 7406, 1539, 7372, 7533, 7320, 492,
+    5818, 1509, 1510, 3390, 258, 7375, 7594, 7363, 4415, 1541, 4457, 1519, 1520, 1521,
+    1522, 321, 7445, 496, 1528, 4632, 1542, 7374, 7721, 1543, 6274, 3908, 4857, 7406,
+    1544, 7372, 7618, 7320, 492, 5818, 4941, 7375, 5466, 1534, 7363, 4415, 1541, 4457,
+    1519, 4460, 319, 7445, 496, 1536, 4632, 1545, 7374, 3846, 5401, 6292, 4838, 7113,
+    1550, 7219, 1553, 231, 7182, 6380, 7505, 1557, 5465, 7300, 3203, 1562, 4408, 5676,
+    7512, 1579, 1580, 6254, 1582, 1583, 7444, 3846, 7513, 6292, 4856, 7113, 1588, 7219,
+    1553, 479, 7182, 6730, 7505, 1557, 481, 7300, 3203, 1562, 4408, 5604, 319, 7512,
+    1579, 1580, 6254, 1589, 1590, 1591, 7444, 3846, 7501, 6292, 4854, 7113, 1592, 7219,
+    1593, 231, 7182, 1594, 1595, 252, 4923, 7505, 1596, 1597, 5465, 7300, 1598, 1599,
+    1600, 4457, 5676, 7512, 1601, 1602, 1603, 6254, 1582, 1583, 7444, 3846, 5401, 6292,
+    4857, 7113, 1604, 7219, 1593, 479, 7182, 1594, 1595, 252, 5227, 7505, 1596, 1597,
+    481, 7300, 1598, 1599, 1600, 4457, 5604, 319, 7512, 1601, 1602, 1603, 6254, 1589,
+    1590, 1591, 7444, 7723, 7731, 5183, 6078, 1615, 6887, 7744, 595, 1624, 7208, 1631,
+    1632, 6083, 4847, 1637, 6084, 7241, 6084, 7460, 7723, 1659, 3, 5371, 7731, 5321,
+    6554, 1664, 6887, 7736, 595, 1624, 7194, 1666, 1667, 1636, 1668, 5784, 7173, 6696,
+    7114, 7723, 7731, 5317, 6078, 1699, 6887, 7744, 737, 1700, 7208, 1631, 1632, 6083,
+    4847, 1637, 6084, 7241, 6084, 7460, 7723, 1659, 3, 5371, 7731, 5188, 6554, 1701,
+    6887, 7736, 737, 1700, 7194, 1666, 1667, 1636, 1668, 5800, 7173, 6891, 7114, 6717,
+    7665, 1756, 7663, 5813, 7689, 1766, 4113, 1767, 5031, 1769, 7699, 1783, 7541, 4806,
+    1792, 7687, 3901, 318, 1800, 4925, 7095, 7666, 5171, 7422, 6365, 7665, 1851, 7663,
+    6463, 7689, 1766, 4113, 1852, 4182, 7699, 1783, 6105, 1792, 6098, 1854, 7687, 3901,
+    318, 1800, 6381, 1800, 7666, 5309, 7422, 7419, 7348, 1549, 174, 1858, 6635, 3962,
+    5793, 6481, 5269, 4195, 5243, 252, 1767, 5031, 1769, 4051, 7091, 4203, 7607, 5783,
+    4454, 7558, 7036, 315, 5706, 4925, 7095, 7364, 7568, 6640, 5314, 7422, 7278, 7665,
+    1868, 7663, 5845, 7689, 5243, 252, 1852, 4182, 7699, 7542, 6105, 1854, 7687, 315,
+    5706, 6381, 1800, 7666, 5180, 7422, 5773, 5183, 6107, 1880, 7138, 5679, 7480, 5701,
+    7616, 5321, 5537, 1908, 6715, 5679, 6804, 5784, 7115, 6696, 5743, 5640, 5773, 5317,
+    6107, 1918, 7138, 5738, 7480, 5701, 7616, 5188, 5537, 1920, 6715, 5738, 6804, 5800,
+    7115, 6891, 5743, 5640, 7414, 7749, 5751, 1939, 6564, 1941, 7214, 6441, 6984, 4784,
+    5190, 4784, 7292, 7414, 7749, 5475, 1992, 6564, 1993, 7214, 6441, 7263, 4820, 5190,
+    4820, 7292, 7414, 7746, 5751, 1998, 6564, 1999, 7214, 6801, 6984, 4821, 5190, 4821,
+    7292, 7414, 7746, 5475, 2002, 6564, 2003, 7214, 6801, 7263, 4785, 5190, 4785, 7292,
+    5337, 5889, 2005, 4136, 2008, 5690, 2011, 5693, 6566, 5748, 2024, 2025, 2026, 5750,
+    2033, 5759, 6127, 5758, 6127, 5550, 2046, 5760, 6386, 4319, 2057, 2071, 5816, 6130,
+    2057, 2073, 5816, 6131, 5337, 6492, 2005, 4136, 2075, 5690, 2011, 5693, 6566, 5748,
+    2076, 5552, 2079, 5750, 2033, 5759, 6127, 5758, 6127, 5550, 2046, 5760, 6386, 4319,
+    2057, 2071, 5816, 6130, 2057, 2073, 5816, 6131, 5337, 6487, 2080, 4136, 2081, 5731,
+    2011, 5757, 6566, 5752, 2024, 2025, 2093, 5775, 6899, 5778, 6899, 5774, 6739, 4319,
+    2114, 2071, 6466, 6130, 2114, 2073, 6466, 6131, 5337, 5860, 2080, 4136, 2121, 5731,
+    2011, 5757, 6566, 5752, 2076, 5552, 2122, 5775, 6899, 5778, 6899, 5774, 6739, 4319,
+    2114, 2071, 6466, 6130, 2114, 2073, 6466, 6131, 6364, 7662, 2126, 7706, 877, 1504,
+    5313, 2133, 5251, 5154, 7678, 2139, 7541, 6399, 4910, 7716, 5171, 6795, 2168, 7196,
+    6716, 7662, 2179, 7706, 877, 1533, 5313, 6903, 7678, 2139, 1853, 6399, 6098, 6141,
+    7716, 5309, 6795, 2182, 7196, 7475, 6134, 2124, 5505, 2183, 5328, 7592, 6135, 7533,
+    5398, 2133, 5251, 5154, 5788, 4230, 4839, 6691, 7594, 4046, 5594, 5101, 5487, 5792,
+    7242, 4091, 7628, 5377, 5314, 6795, 2185, 7196, 7055, 7662, 2186, 7706, 7618, 5398,
+    6903, 7678, 7545, 6105, 6141, 7716, 5180, 6795, 2189, 7196, 6717, 7643, 2191, 7691,
+    230, 5518, 5697, 6142, 4902, 6451, 2198, 2199, 6721, 5745, 4876, 6954, 7193, 5200,
+    5700, 5171, 6798, 6365, 7643, 2210, 7691, 230, 5659, 5697, 6449, 6451, 2211, 6721,
+    1790, 2212, 6144, 4876, 6954, 4602, 6099, 5700, 5309, 6798, 7419, 5059, 2124, 5470,
+    2214, 5412, 5793, 491, 5518, 5788, 7559, 6142, 7561, 4859, 7607, 4497, 4801, 7558,
+    6757, 7193, 5200, 5191, 3928, 5368, 5314, 6798, 7278, 7643, 2216, 7691, 491, 5659,
+    7642, 6449, 5729, 7542, 2211, 5612, 6144, 4876, 6757, 4602, 6099, 5700, 5180, 6798,
+    7743, 5183, 5861, 2218, 4742, 6824, 5679, 7185, 2219, 7499, 7743, 5321, 6493, 2220,
+    4742, 6835, 5679, 5450, 2221, 2222, 2223, 2224, 2225, 2226, 2227, 2228, 2229, 2230,
+    2231, 2232, 7520, 7743, 5317, 5861, 2233, 4742, 6824, 5738, 7185, 2219, 7499, 7743,
+    5188, 6493, 2234, 4742, 6835, 5738, 5450, 2221, 2222, 2223, 2224, 2225, 2226, 2227,
+    2228, 2229, 2230, 2231, 2232, 7520, 6364, 7601, 2237, 7655, 1451, 2240, 5313, 6444,
+    7573, 6453, 2187, 2245, 6446, 4909, 7673, 5171, 6782, 6716, 7601, 2258, 7655, 1451,
+    2259, 5313, 6990, 7573, 6453, 2260, 6446, 1790, 2140, 6146, 7673, 5309, 6782, 7475,
+    5061, 2236, 5470, 2262, 5288, 3962, 5793, 1488, 2240, 5398, 6444, 5788, 7561, 5717,
+    6691, 5851, 914, 2265, 5798, 4695, 5498, 7568, 5255, 5314, 6782, 7055, 7601, 2266,
+    7655, 1488, 2259, 5398, 6990, 7573, 5761, 2198, 2267, 2260, 5166, 6146, 7673, 5180,
+    6782, 6717, 7610, 2268, 5328, 6443, 1504, 4017, 5697, 1767, 5638, 4902, 7652, 2139,
+    7541, 6399, 4910, 7584, 6258, 1800, 4245, 7095, 5200, 7647, 5171, 6434, 6365, 7610,
+    2271, 5328, 6443, 1533, 4017, 5697, 6449, 7652, 2139, 1853, 6399, 6098, 6141, 7584,
+    6258, 1800, 5170, 6099, 7647, 5309, 6434, 7419, 6568, 2124, 5470, 2272, 5328, 5793,
+    7533, 4881, 2136, 7559, 1767, 5638, 7561, 4839, 6268, 7594, 4046, 7558, 6942, 2273,
+    1864, 1541, 1865, 4245, 7095, 5200, 5487, 4091, 7628, 5377, 5314, 6434, 7278, 7610,
+    2274, 5328, 5558, 7618, 4017, 7642, 6449, 7652, 7545, 6105, 6141, 7584, 2273, 1864,
+    1541, 1865, 5170, 6099, 7647, 5180, 6434, 7616, 4905, 5889, 5537, 2275, 6715, 5738,
+    6804, 5800, 7115, 6891, 5743, 5218, 7295, 7616, 4905, 6492, 5537, 2277, 6715, 5679,
+    6804, 5784, 7115, 6696, 5743, 5218, 7295, 5773, 4905, 6487, 6107, 2278, 7138, 5738,
+    7480, 5319, 7295, 5773, 4905, 5860, 6107, 2279, 7138, 5679, 7480, 5319, 7295, 7279,
+    7749, 5751, 1939, 6121, 2280, 7403, 6441, 6984, 4784, 5190, 4784, 7519, 2284, 7485,
+    7279, 7749, 5475, 1992, 6121, 2293, 7403, 6441, 7263, 4820, 5190, 4820, 7519, 2294,
+    7485, 7279, 7746, 5751, 1998, 6121, 2295, 7403, 6801, 6984, 4821, 5190, 4821, 7519,
+    2296, 7485, 7279, 7746, 5475, 2002, 6121, 2297, 7403, 6801, 7263, 4785, 5190, 4785,
+    7519, 2298, 7485, 4738, 5183, 6153, 2300, 7377, 6155, 2305, 7378, 6410, 5749, 5618,
+    4738, 5321, 6574, 2310, 7222, 6155, 2079, 7325, 6410, 5714, 5618, 4738, 5317, 6153,
+    2312, 7377, 6158, 2315, 7378, 6410, 5749, 5618, 4738, 5188, 6574, 2316, 7222, 6158,
+    2026, 7325, 6410, 5714, 5618, 5337, 5889, 6574, 2317, 7222, 6158, 2026, 7325, 6386,
+    4600, 5337, 6492, 6574, 2318, 7222, 6155, 2079, 7325, 6386, 4600, 5337, 6487, 6153,
+    2319, 7377, 6158, 2315, 7378, 6739, 4600, 5337, 5860, 6153, 2320, 7377, 6155, 2305,
+    7378, 6739, 4600, 6717, 7591, 2321, 7713, 230, 5518, 5697, 6142, 4886, 6451, 2198,
+    2199, 6721, 5745, 7700, 6954, 7193, 7608, 5171, 7474, 2324, 7337, 6365, 7591, 2327,
+    7713, 230, 5659, 5697, 5662, 4886, 6451, 2211, 6721, 1790, 2212, 6144, 7700, 6954,
+    4602, 1800, 7608, 5309, 7474, 2328, 7337, 7419, 5059, 2124, 5505, 2329, 5412, 7592,
+    6575, 491, 5518, 5788, 7559, 6142, 4230, 4859, 7607, 4497, 4891, 6757, 7193, 6299,
+    5191, 3928, 5368, 5314, 7474, 2330, 7337, 7278, 7591, 2331, 7713, 491, 5659, 7642,
+    5662, 4886, 5729, 7542, 2211, 5612, 6144, 7700, 6757, 4602, 1800, 7608, 5180, 7474,
+    2332, 7337, 6364, 7654, 2333, 7712, 1451, 2240, 5313, 6444, 5615, 6453, 2187, 2245,
+    6446, 4909, 7596, 5171, 7487, 2338, 7459, 6716, 7654, 2346, 7712, 1451, 2259, 5313,
+    6990, 5615, 6453, 2260, 6446, 1790, 2140, 6146, 7596, 5309, 7487, 2347, 7459, 7475,
+    5061, 2236, 5505, 2348, 5288, 3962, 7592, 6991, 1488, 2240, 5398, 6444, 5788, 4230,
+    5717, 6691, 5851, 914, 2265, 5790, 5101, 5498, 7568, 5255, 5314, 7487, 2349, 7459,
+    7055, 7654, 2350, 7712, 1488, 2259, 5398, 6990, 5615, 5761, 2198, 2267, 2260, 5166,
+    6146, 7596, 5180, 7487, 2351, 7459, 4811, 3, 1240, 3580, 7755, 3798, 4127, 3,
+    4642, 7606, 6165, 4861, 7296, 3932, 4217, 3983, 2357, 5257, 2359, 5655, 5976, 5329,
+    4784, 5322, 4784, 5496, 2366, 5451, 7661, 5475, 2367, 5257, 2368, 5655, 6516, 5329,
+    4820, 5322, 4820, 5496, 2369, 5451, 4711, 7755, 3798, 4127, 3, 4642, 6165, 4844,
+    7296, 6165, 4861, 7296, 3932, 4217, 3983, 2370, 5257, 2371, 5655, 6518, 5329, 4821,
+    5322, 4821, 5496, 2372, 5451, 4711, 7755, 3580, 4175, 4908, 6165, 4844, 7296, 5399,
+    2373, 5257, 2374, 5655, 5982, 5329, 4785, 5322, 4785, 5496, 2375, 5451, 7661, 5751,
+    2357, 5257, 2376, 5655, 5976, 5329, 4784, 5322, 4784, 5496, 2377, 5451, 7661, 5475,
+    2367, 5257, 2378, 5655, 6516, 5329, 4820, 5322, 4820, 5496, 2379, 5451, 5791, 6949,
+    5751, 2370, 5257, 2380, 5655, 6518, 5329, 4821, 5322, 4821, 5496, 2381, 5451, 5791,
+    6949, 5475, 2373, 5257, 2382, 5655, 5982, 5329, 4785, 5322, 4785, 5496, 2383, 5451,
+    6364, 7679, 2385, 6345, 6443, 231, 5313, 5560, 5154, 7719, 2139, 1869, 2389, 5166,
+    2390, 7714, 5171, 6714, 6716, 7679, 2397, 6345, 6443, 479, 5313, 6903, 7719, 2139,
+    2398, 5166, 2390, 6098, 2399, 7714, 5309, 6714, 7475, 6578, 2236, 1549, 174, 2400,
+    6345, 5793, 912, 231, 5398, 5560, 5154, 4110, 3888, 4051, 5786, 1216, 2401, 5782,
+    275, 2402, 6691, 5466, 5465, 4046, 5595, 7461, 7628, 6989, 5314, 6714, 7055, 7679,
+    2403, 6345, 5558, 912, 479, 5398, 6903, 7719, 7545, 2398, 4806, 2399, 7714, 5180,
+    6714, 6428, 7606, 2404, 2405, 931, 4861, 2406, 3145, 2407, 4620, 6681, 2408, 6992,
+    2409, 7494, 994, 2413, 7046, 4784, 6447, 4784, 7516, 6428, 7606, 2420, 4132, 4861,
+    1928, 3145, 1409, 4387, 6681, 2421, 6992, 2422, 7494, 994, 2423, 7046, 4820, 6447,
+    4820, 7516, 6428, 6949, 3420, 2404, 2405, 931, 4861, 2406, 3145, 2407, 4620, 6681,
+    2424, 6992, 2425, 7494, 1068, 2413, 7046, 4821, 6447, 4821, 7516, 6428, 6949, 3420,
+    2420, 4132, 4861, 1928, 3145, 1409, 4387, 6681, 2426, 6992, 2427, 7494, 1068, 2423,
+    7046, 4785, 6447, 4785, 7516, 5773, 5183, 6078, 2428, 7170, 7744, 1886, 1624, 7208,
+    5534, 6083, 5633, 6556, 7241, 6556, 7460, 7616, 5321, 6554, 2432, 7170, 7736, 1886,
+    1624, 5646, 1667, 4540, 5784, 7173, 6696, 7114, 5773, 5317, 6078, 2433, 7170, 7744,
+    1919, 1700, 7208, 5534, 6083, 5633, 6556, 7241, 6556, 7460, 7616, 5188, 6554, 2434,
+    7170, 7736, 1919, 1700, 5646, 1667, 4540, 5800, 7173, 6891, 7114, 4860, 7244, 2469,
+    6664, 6425, 1504, 6391, 2479, 4113, 2480, 7383, 5674, 5073, 7417, 5669, 4925, 5413,
+    7277, 4048, 7614, 4318, 7078, 6783, 7376, 7560, 4855, 7244, 2549, 6664, 6425, 1533,
+    6391, 2479, 4113, 2550, 7383, 5674, 1534, 7417, 5669, 6381, 2493, 7277, 4048, 7614,
+    4441, 7078, 6956, 7376, 7624, 4851, 7244, 2557, 6664, 6786, 1504, 6391, 2559, 4113,
+    2480, 7383, 5737, 5073, 7417, 5727, 4925, 5413, 7277, 3221, 7614, 4398, 7078, 6405,
+    7376, 5789, 5794, 7244, 2570, 6664, 6786, 1533, 6391, 2559, 4113, 2550, 7383, 5737,
+    1534, 7417, 5727, 6381, 2493, 7277, 4756, 6913, 7580, 7078, 6764, 7376, 5797, 4860,
+    7413, 2583, 6945, 5813, 6699, 4797, 6400, 6742, 6303, 7274, 7086, 6935, 5611, 6435,
+    6452, 2613, 6767, 5753, 6584, 7682, 6638, 4609, 5603, 2635, 6781, 4404, 4855, 7413,
+    2653, 6945, 6463, 6699, 4827, 6400, 6060, 6303, 7274, 6402, 6935, 5739, 6435, 7705,
+    5265, 2613, 6767, 7701, 6584, 7698, 6638, 4609, 7627, 2658, 6781, 5508, 4851, 7413,
+    2660, 6945, 6481, 7044, 4797, 6756, 6742, 6303, 7412, 7086, 4018, 3815, 5082, 5681,
+    6796, 6452, 2613, 6407, 5753, 6584, 7626, 6638, 5157, 5603, 2667, 5335, 5084, 5502,
+    5794, 7413, 2669, 6945, 5845, 7044, 4827, 6756, 6060, 6303, 7412, 6402, 4018, 5787,
+    5082, 5596, 6796, 7684, 5265, 2613, 6407, 7696, 6584, 7675, 6638, 5157, 7567, 2674,
+    5335, 5472, 5084, 5657, 6810, 7297, 966, 4295, 2694, 6417, 4318, 6196, 7650, 5619,
+    7644, 7600, 6810, 7289, 5478, 1060, 4295, 2708, 6417, 4441, 6196, 7657, 7582, 5580,
+    7653, 6454, 7297, 1066, 4295, 2712, 5301, 7697, 7265, 5527, 7633, 7593, 7659, 6454,
+    7289, 3673, 7694, 4295, 2714, 5301, 7660, 7265, 7603, 7635, 5704, 7604, 7725, 7735,
+    5183, 2725, 1879, 2726, 5777, 2731, 590, 2732, 4121, 2733, 596, 4802, 2734, 2735,
+    600, 2736, 1888, 1631, 2737, 2738, 2739, 4847, 2740, 6110, 2742, 2743, 2744, 2745,
+    4727, 2746, 4776, 6110, 2747, 2748, 2749, 2750, 4727, 2751, 4858, 5747, 4407, 2752,
+    2753, 980, 4192, 7725, 2754, 3, 2755, 2756, 2757, 3121, 7735, 5321, 5537, 2758,
+    5777, 2759, 4247, 4121, 2733, 596, 4029, 2760, 2761, 2762, 2763, 2764, 2765, 5535,
+    5784, 2767, 2768, 2769, 2770, 2771, 7550, 4111, 2767, 2773, 2774, 2775, 2776, 7550,
+    4850, 2777, 2778, 1685, 2779, 1687, 2780, 1689, 2781, 4778, 5743, 4810, 2782, 4414,
+    7725, 7735, 5317, 2725, 1879, 2783, 5777, 2731, 590, 2732, 4121, 2784, 738, 4802,
+    2734, 2735, 600, 2736, 1888, 1631, 2737, 2738, 2739, 4847, 2740, 6110, 2742, 2743,
+    2744, 2745, 4727, 2746, 4776, 6110, 2747, 2748, 2749, 2750, 4727, 2751, 4858, 5747,
+    4407, 2752, 2753, 980, 4192, 7725, 2754, 3, 2755, 2756, 2757, 3121, 7735, 5188,
+    5537, 2785, 5777, 2759, 4247, 4121, 2784, 738, 4029, 2760, 2761, 2762, 2763, 2764,
+    2765, 5535, 5800, 2767, 2768, 2769, 2770, 2771, 7550, 4111, 2767, 2773, 2774, 2775,
+    2776, 2786, 1677, 4850, 2777, 2778, 1685, 2779, 1687, 2780, 1689, 2781, 4778, 5743,
+    4810, 2782, 4414, 4860, 7177, 2788, 7029, 230, 522, 6699, 4797, 7047, 5128, 5581,
+    7043, 7274, 5754, 5207, 4446, 4048, 4264, 5611, 6771, 6783, 6189, 7560, 4855, 7177,
+    2790, 7029, 230, 559, 6699, 4827, 7047, 5128, 560, 7043, 7274, 4602, 6178, 4446,
+    4048, 4264, 5739, 6771, 6956, 6189, 7624, 4851, 7177, 2791, 7029, 491, 522, 7044,
+    4797, 7047, 5279, 5581, 7043, 7412, 5754, 5207, 4446, 3221, 4264, 5681, 6771, 6405,
+    6189, 5789, 5794, 7177, 2792, 7029, 491, 559, 7044, 4827, 7047, 5279, 560, 7043,
+    7412, 4602, 6178, 4446, 6366, 5596, 6771, 6764, 6189, 5797, 5768, 5183, 6995, 2794,
+    7491, 6917, 2806, 7497, 5250, 3127, 5768, 5321, 7266, 2819, 7464, 6917, 2823, 7495,
+    5250, 7336, 5618, 5768, 5317, 6995, 2838, 7491, 6212, 2841, 7497, 5250, 3127, 5768,
+    5188, 7266, 2842, 7464, 6212, 2843, 7495, 5250, 7336, 5618, 6810, 7203, 1346, 4295,
+    2845, 6439, 4318, 6582, 7711, 6314, 7569, 4050, 5479, 6810, 7042, 5635, 1383, 4295,
+    2846, 6439, 4441, 6582, 7692, 5141, 7702, 4050, 5601, 6454, 7203, 1386, 4295, 2847,
+    5464, 7674, 6993, 7690, 6314, 7639, 3545, 5789, 6454, 7042, 7668, 4013, 1389, 4295,
+    2848, 5464, 7609, 6993, 7658, 5141, 7685, 3545, 5797, 4860, 6437, 2851, 6431, 1451,
+    5849, 7574, 6703, 5598, 5581, 6937, 5702, 5754, 7204, 6302, 5611, 6802, 6666, 5216,
+    5479, 4855, 6437, 2859, 6431, 1451, 6486, 7631, 6703, 5598, 560, 6937, 5702, 4602,
+    2493, 7204, 6302, 5739, 6802, 4897, 5650, 5216, 5601, 4851, 6437, 2860, 6431, 1488,
+    5849, 7632, 6703, 5769, 5581, 6937, 5709, 5754, 7204, 3221, 5366, 5681, 6442, 6666,
+    6362, 5479, 5794, 6437, 2861, 6431, 1488, 6486, 7575, 6703, 5769, 560, 6937, 5709,
+    4602, 2493, 7204, 4756, 5366, 5596, 6442, 4878, 5650, 6362, 3741, 4835, 4860, 7281,
+    2862, 6702, 5813, 6344, 7574, 7131, 5128, 6742, 7361, 5330, 5614, 7205, 3731, 7612,
+    4318, 6957, 6783, 7435, 7560, 4855, 7281, 2881, 6702, 6463, 6344, 7631, 7131, 5128,
+    6060, 7361, 5330, 5170, 2493, 7205, 3731, 7612, 4441, 6957, 6956, 7435, 7624, 4851,
+    7281, 2882, 6702, 6481, 6344, 7632, 7131, 5279, 6742, 7361, 5340, 5614, 7205, 7612,
+    4398, 6957, 6405, 7435, 5789, 5794, 7281, 2883, 6702, 5845, 6344, 7575, 7131, 5279,
+    6060, 7361, 5340, 5170, 2493, 7205, 4239, 6596, 2873, 7580, 6957, 6764, 7435, 5797,
+    4860, 6996, 2885, 4612, 6425, 2886, 7062, 4374, 4797, 7416, 5674, 1596, 2889, 7456,
+    5669, 7094, 2893, 2494, 5207, 7179, 4048, 7664, 4318, 7136, 5763, 5756, 7351, 5762,
+    5753, 7252, 7682, 7338, 4609, 5140, 4855, 6996, 2904, 4612, 6425, 2905, 7062, 4374,
+    4827, 7416, 5674, 2906, 7456, 5669, 7094, 2907, 6178, 7179, 4048, 7664, 4441, 7136,
+    5763, 7705, 7351, 5762, 7701, 7252, 7698, 7338, 4609, 6285, 4851, 6996, 2908, 4612,
+    6786, 2886, 7062, 4401, 4797, 7416, 5737, 1596, 2889, 7456, 5727, 7094, 2893, 2494,
+    5207, 7179, 3221, 7664, 4398, 7136, 5776, 5756, 7351, 5599, 5753, 7252, 7626, 7338,
+    5157, 5140, 5794, 6996, 2909, 4612, 6786, 2905, 7062, 4401, 4827, 7416, 5737, 2906,
+    7456, 5727, 7094, 2907, 6178, 7179, 4756, 6921, 2873, 7580, 7136, 5776, 7684, 7351,
+    5599, 7696, 7252, 7675, 7338, 5157, 6642, 7733, 2707, 5600, 7613, 6193, 4427, 6341,
+    4616, 2912, 6997, 2915, 7199, 4048, 7543, 4318, 7349, 1953, 995, 7127, 4462, 5619,
+    5143, 1031, 7571, 7600, 7733, 2707, 5600, 7613, 2707, 5133, 6679, 5478, 2924, 6997,
+    2925, 7199, 4048, 7543, 4441, 7349, 1953, 1062, 7127, 6334, 7582, 2709, 7571, 7653,
+    7733, 6193, 4334, 6341, 6193, 4427, 6341, 4616, 2926, 6997, 2927, 7199, 3221, 7543,
+    4398, 7349, 2000, 995, 7127, 7633, 5341, 1031, 7571, 7659, 7733, 6193, 4334, 6341,
+    2707, 5133, 7613, 7529, 2928, 6997, 2929, 7199, 4756, 1946, 6319, 7349, 2000, 1062,
+    7127, 6331, 7635, 5509, 7070, 7604, 7506, 7297, 966, 5405, 2930, 7373, 5631, 4318,
+    6587, 4607, 7650, 4424, 7509, 7644, 4764, 4421, 5603, 2934, 6360, 4420, 6225, 4404,
+    7506, 7289, 5478, 1060, 5405, 2936, 7373, 5631, 4441, 6587, 4607, 7657, 7509, 5143,
+    5580, 4764, 4421, 7627, 2937, 6360, 4420, 6225, 5508, 7489, 7297, 1066, 5405, 2938,
+    7373, 7697, 6587, 4659, 5527, 4425, 4424, 7509, 7593, 4764, 3237, 4049, 5603, 2939,
+    6360, 6225, 5502, 7489, 7289, 3673, 7694, 5405, 2940, 7373, 7660, 6587, 4659, 7603,
+    7509, 5341, 5704, 4764, 3237, 4049, 7567, 2941, 6360, 5472, 6225, 5657, 6674, 7734,
+    2946, 5606, 4982, 2947, 7577, 966, 4295, 2948, 6417, 4318, 6196, 7650, 5619, 7644,
+    7600, 6674, 7734, 2949, 4177, 4427, 2944, 5267, 7577, 1060, 4295, 2950, 6417, 4441,
+    6196, 7657, 7582, 5580, 7653, 6674, 7742, 2946, 5606, 4982, 2947, 7577, 1066, 4295,
+    2952, 5301, 7697, 7265, 5527, 7633, 7593, 7659, 6674, 7742, 2949, 4177, 4427, 2944,
+    5267, 4439, 7694, 4295, 2953, 5301, 7660, 7265, 7603, 7635, 5704, 7604, 6455, 5889,
+    7266, 2954, 7464, 6212, 2843, 7495, 2066, 3855, 7336, 4600, 6455, 6492, 7266, 2955,
+    7464, 6917, 2823, 7495, 2066, 3855, 7336, 4600, 6455, 6487, 6995, 2956, 7491, 6212,
+    2841, 7497, 2066, 4600, 6455, 5860, 6995, 2957, 7491, 6917, 2806, 7497, 2066, 4600,
+    7506, 7203, 1346, 5405, 2958, 7396, 5607, 4318, 6181, 4607, 7711, 4184, 7490, 7569,
+    4421, 6279, 2960, 7394, 4420, 4889, 7506, 7042, 5635, 1383, 5405, 2963, 7396, 5607,
+    4441, 6181, 4607, 7692, 7490, 7702, 4421, 7563, 2964, 7394, 4420, 4535, 5508, 7489,
+    7203, 1386, 5405, 2965, 7396, 7674, 6181, 4659, 7690, 4184, 7490, 7639, 7271, 4422,
+    2966, 7394, 4535, 5502, 7489, 7042, 7668, 4013, 1389, 5405, 2967, 7396, 7609, 6181,
+    4659, 7658, 7490, 7685, 7271, 5506, 2968, 7394, 5472, 4535, 5657, 4860, 6797, 2969,
+    7081, 1451, 5849, 7574, 5306, 5598, 5581, 6396, 5702, 5754, 4030, 7298, 6302, 5611,
+    6802, 6666, 7525, 5216, 6279, 2972, 7463, 4420, 6232, 4404, 4855, 6797, 2977, 7081,
+    1451, 6486, 7631, 5306, 5598, 560, 6396, 5702, 4602, 5075, 7298, 6302, 5739, 6802,
+    4897, 5650, 7525, 5216, 7563, 2978, 7463, 4420, 6232, 5508, 4851, 6797, 2979, 7081,
+    1488, 5849, 7632, 5306, 5769, 5581, 6396, 5709, 5754, 4030, 7298, 3221, 5366, 5681,
+    6442, 6666, 7525, 6362, 6279, 2980, 7463, 6232, 5502, 5794, 6797, 2981, 7081, 1488,
+    6486, 7575, 5306, 5769, 560, 6396, 5709, 4602, 5075, 7298, 4756, 5366, 5596, 6442,
+    4878, 5650, 7525, 6362, 3741, 5506, 2982, 7463, 5472, 6232, 5657, 7183, 7734, 2951,
+    5133, 5682, 7587, 2983, 3424, 2984, 3168, 2985, 6255, 1346, 4295, 2986, 6439, 4318,
+    6582, 7711, 6314, 7569, 4050, 5479, 7183, 7734, 5583, 4427, 5722, 7587, 2987, 3424,
+    2984, 3168, 2988, 6255, 1383, 4295, 2989, 6439, 4441, 6582, 7692, 5141, 7702, 4050,
+    5601, 7183, 7742, 2951, 5133, 5682, 7587, 2990, 3424, 2991, 3168, 2985, 6255, 1386,
+    4295, 2992, 5464, 7674, 6993, 7690, 6314, 7639, 3545, 5789, 7183, 7742, 5583, 4427,
+    5722, 7668, 6195, 2993, 3424, 2991, 3168, 2988, 6255, 1389, 4295, 2994, 5464, 7609,
+    6993, 7658, 5141, 7685, 3545, 5797, 4860, 7176, 2995, 7072, 5813, 4369, 5137, 5072,
+    6400, 5073, 7060, 5330, 7086, 6935, 5611, 6435, 6452, 1470, 6767, 5753, 6050, 7682,
+    6752, 4609, 5603, 2997, 6781, 4404, 4855, 7176, 2998, 7072, 6463, 4369, 5137, 5259,
+    6400, 1534, 7060, 5330, 6402, 6935, 5739, 6435, 7705, 5265, 1470, 6767, 7701, 6050,
+    7698, 6752, 4609, 7627, 2999, 6781, 5508, 4851, 7176, 3000, 7072, 6481, 4369, 5290,
+    5072, 6756, 5073, 7060, 5340, 7086, 4018, 3815, 5082, 5681, 6796, 6452, 1470, 6407,
+    5753, 6050, 7626, 6752, 5157, 5603, 3001, 5335, 5084, 5502, 5794, 7176, 3002, 7072,
+    5845, 4369, 5290, 5259, 6756, 1534, 7060, 5340, 6402, 4018, 5787, 5082, 5596, 6796,
+    7684, 5265, 1470, 6407, 7696, 6050, 7675, 6752, 5157, 7567, 3003, 5335, 5472, 5084,
+    5657, 4860, 7350, 3006, 7321, 1451, 5814, 5137, 4797, 6654, 5598, 6585, 7476, 5702,
+    290, 4794, 5830, 4030, 7371, 4048, 7523, 5636, 6239, 5764, 6412, 6419, 5636, 3028,
+    6240, 5764, 6260, 5765, 7206, 5636, 6239, 5764, 6412, 7528, 4609, 6618, 4422, 3057,
+    7441, 4420, 6244, 4404, 4855, 7350, 3063, 7321, 1451, 6478, 5137, 4827, 6654, 5598,
+    6479, 7476, 5702, 290, 4419, 482, 5075, 7371, 4048, 7523, 5636, 6603, 5764, 5268,
+    7671, 6419, 5636, 3064, 6240, 5764, 6260, 7671, 7206, 5636, 6603, 5764, 5268, 7671,
+    7528, 4609, 6618, 5481, 3067, 7441, 4420, 6244, 5508, 4851, 7350, 3068, 7321, 1488,
+    5814, 5290, 4797, 6654, 5769, 6585, 7476, 5709, 290, 4794, 5830, 4030, 7371, 3221,
+    7523, 7590, 6239, 5766, 6412, 6419, 7590, 3028, 6240, 5766, 6260, 5765, 7206, 7590,
+    6239, 5766, 6412, 7528, 5157, 6618, 4422, 3076, 7441, 6244, 5502, 5794, 7350, 3077,
+    7321, 1488, 6478, 5290, 4827, 6654, 5769, 6479, 7476, 5709, 290, 4419, 482, 5075,
+    7371, 4756, 7523, 7704, 6603, 5766, 5268, 7672, 6419, 7704, 3064, 6240, 5766, 6260,
+    7672, 7206, 7704, 6603, 5766, 5268, 7672, 7528, 5157, 6618, 5506, 3083, 7441, 5472,
+    6244, 5657, 4860, 7437, 3085, 7249, 2477, 5814, 7385, 2479, 6467, 4797, 7382, 5674,
+    6585, 7402, 5669, 6470, 4415, 5830, 7354, 4048, 6251, 5611, 7069, 6783, 7299, 4421,
+    6279, 3111, 7493, 4420, 6607, 4404, 4855, 7437, 3115, 7249, 2477, 6478, 7385, 2479,
+    6467, 4827, 7382, 5674, 6479, 7402, 5669, 6470, 3203, 482, 2493, 7354, 4048, 6251,
+    5739, 7069, 6956, 7299, 4421, 7563, 3116, 7493, 4420, 6607, 5508, 4851, 7437, 3117,
+    7249, 2558, 5814, 7385, 2559, 6467, 4797, 7382, 5737, 6585, 7402, 5727, 6470, 4415,
+    5830, 7354, 3221, 6251, 5681, 7069, 6405, 7299, 7271, 4422, 3118, 7493, 6607, 5502,
+    5794, 7437, 3119, 7249, 2558, 6478, 7385, 2559, 6467, 4827, 7382, 5737, 6479, 7402,
+    5727, 6470, 3203, 482, 2493, 7354, 4756, 6251, 5596, 7069, 6764, 7299, 7271, 5506,
+    3120, 7493, 5472, 6607, 5657,
 };
 
 static const struct kiln_program programs[] = {
@@ -4600,18 +4604,18 @@ static const struct kiln_program programs[] = {
     { UINT64_C(0xde45de52bf51bbf9), 90, 105, 21, 23726, 0, NULL },
     { UINT64_C(0xc0530991e8609b5a), 90, 126, 21, 23834, 0, NULL },
     { UINT64_C(0x8d9fad9d80ae5d08), 90, 147, 21, 23780, 0, NULL },
-    { UINT64_C(0x78d0cb923c0472d3), 0, 168, 12, 3971, 0, NULL },
-    { UINT64_C(0x2600efd06f42221c), 0, 180, 23, 5970, 0, NULL },
-    { UINT64_C(0x85519a5ef046f0c4), 0, 203, 12, 3967, 0, NULL },
-    { UINT64_C(0xdd629272e9a48fe5), 0, 215, 23, 5966, 0, NULL },
-    { UINT64_C(0x6b147bbf3a1a97ae), 0, 238, 24, 10794, 0, NULL },
-    { UINT64_C(0x85dc125032d7e3b0), 0, 262, 24, 10794, 0, NULL },
-    { UINT64_C(0xa66f335617be9b78), 0, 286, 24, 10794, 0, NULL },
-    { UINT64_C(0xe43a6f9c1595eb56), 0, 310, 24, 10794, 0, NULL },
-    { UINT64_C(0x5d210273cde9d76f), 90, 334, 19, 20835, 0, NULL },
-    { UINT64_C(0xd3ab04d97ba18385), 90, 353, 19, 20783, 0, NULL },
-    { UINT64_C(0xfa88c76e8233a273), 90, 372, 19, 20887, 0, NULL },
-    { UINT64_C(0xae4087841530eb41), 90, 391, 19, 20835, 0, NULL },
+    { UINT64_C(0x33365671939c3e01), 0, 168, 12, 3979, 0, NULL },
+    { UINT64_C(0x63bfdd5a2a53338a), 0, 180, 23, 5978, 0, NULL },
+    { UINT64_C(0xb85bedc3533ebbaa), 0, 203, 12, 3975, 0, NULL },
+    { UINT64_C(0x75419d5f0ee4700b), 0, 215, 23, 5974, 0, NULL },
+    { UINT64_C(0x3c156d3086396a18), 0, 238, 24, 10802, 0, NULL },
+    { UINT64_C(0x9ea50a2564e5f4a6), 0, 262, 24, 10802, 0, NULL },
+    { UINT64_C(0xc75e7d096271da9e), 0, 286, 24, 10802, 0, NULL },
+    { UINT64_C(0x4301c647f65dced0), 0, 310, 24, 10802, 0, NULL },
+    { UINT64_C(0xcd7fcae7a5df4c4d), 90, 334, 19, 20843, 0, NULL },
+    { UINT64_C(0x6df5dbee4783a28f), 90, 353, 19, 20791, 0, NULL },
+    { UINT64_C(0x8806d6e35475313d), 90, 372, 19, 20895, 0, NULL },
+    { UINT64_C(0xb622abca8cf0a4cf), 90, 391, 19, 20843, 0, NULL },
     { UINT64_C(0xce6f15e6a1ec68f8), 0, 410, 23, 13397, 0, NULL },
     { UINT64_C(0x4dba18e2c3a05dfd), 0, 433, 17, 13189, 0, NULL },
     { UINT64_C(0x44f8c90398697a73), 0, 450, 22, 13180, 0, NULL },
@@ -4664,26 +4668,26 @@ static const struct kiln_program programs[] = {
     { UINT64_C(0x5a5b3b6f1d295ea5), 90, 1505, 28, 20926, 0, NULL },
     { UINT64_C(0xee4d9528fdf65efe), 90, 1533, 32, 20992, 0, NULL },
     { UINT64_C(0x9850adbd61eeb9d8), 90, 1565, 34, 21322, 0, NULL },
-    { UINT64_C(0x12c87adc7e50489a), 0, 1599, 19, 4442, 0, NULL },
-    { UINT64_C(0xc038f384b61d25f4), 0, 1618, 21, 4598, 0, NULL },
-    { UINT64_C(0x2d280d595005dfd1), 0, 1639, 19, 4438, 0, NULL },
-    { UINT64_C(0x131d5046adb524fa), 0, 1658, 21, 4784, 0, NULL },
+    { UINT64_C(0xe638bfe28db62850), 0, 1599, 19, 4450, 0, NULL },
+    { UINT64_C(0x298eea7514dc4b1a), 0, 1618, 21, 4606, 0, NULL },
+    { UINT64_C(0x3bf7ba1d434970e7), 0, 1639, 19, 4446, 0, NULL },
+    { UINT64_C(0xf81066f0ad3f1e50), 0, 1658, 21, 4792, 0, NULL },
     { UINT64_C(0xda3d7788aab99f8a), 90, 1679, 25, 23048, 0, NULL },
     { UINT64_C(0xba380d5ce776a03e), 90, 1704, 25, 23153, 0, NULL },
     { UINT64_C(0xcc538dac4a04a893), 90, 1729, 33, 20798, 0, NULL },
     { UINT64_C(0x7c2a1459aa48d6eb), 90, 1762, 22, 23053, 0, NULL },
-    { UINT64_C(0xae38331c6b95f3dc), 0, 1784, 8, 4368, 0, NULL },
-    { UINT64_C(0x1c6c5171aa4ca836), 0, 1792, 12, 4514, 0, NULL },
-    { UINT64_C(0x1674a75ef276e2b3), 0, 1804, 8, 4364, 0, NULL },
-    { UINT64_C(0xb8a893f8a3abb65a), 0, 1812, 12, 4700, 0, NULL },
+    { UINT64_C(0x68bea85e8a3b228a), 0, 1784, 8, 4376, 0, NULL },
+    { UINT64_C(0x2da4522a587b8594), 0, 1792, 12, 4522, 0, NULL },
+    { UINT64_C(0xeb8f060c185227a1), 0, 1804, 8, 4372, 0, NULL },
+    { UINT64_C(0x4249dd0a8476ab50), 0, 1812, 12, 4708, 0, NULL },
     { UINT64_C(0x4569d47b9f155997), 0, 1824, 13, 12957, 0, NULL },
     { UINT64_C(0xa73d8ad876e19ecd), 0, 1837, 13, 13156, 0, NULL },
     { UINT64_C(0x7a59b663093429e0), 0, 1850, 13, 12758, 0, NULL },
     { UINT64_C(0x9e197236cf596c3c), 0, 1863, 13, 12957, 0, NULL },
-    { UINT64_C(0x4f2245b8c937bb8b), 0, 1876, 32, 8666, 0, NULL },
-    { UINT64_C(0xdafa1783ee8d021f), 0, 1908, 32, 8726, 0, NULL },
-    { UINT64_C(0x60627f49cc5b20cf), 0, 1940, 28, 8032, 0, NULL },
-    { UINT64_C(0xd64e7295934d00d1), 0, 1968, 28, 8092, 0, NULL },
+    { UINT64_C(0x69d54f389db43a51), 0, 1876, 32, 8674, 0, NULL },
+    { UINT64_C(0x4e8f4fdf2c5070ed), 0, 1908, 32, 8734, 0, NULL },
+    { UINT64_C(0x34c3c3691c87eacd), 0, 1940, 28, 8040, 0, NULL },
+    { UINT64_C(0xee0e2908f1ace067), 0, 1968, 28, 8100, 0, NULL },
     { UINT64_C(0xfe7d83c257e7b5ad), 90, 1996, 20, 27908, 0, NULL },
     { UINT64_C(0x02136f43d08c09f9), 90, 2016, 19, 28030, 0, NULL },
     { UINT64_C(0xe9a1c2c2092a3e48), 90, 2035, 31, 25939, 0, NULL },
@@ -4692,10 +4696,10 @@ static const struct kiln_program programs[] = {
     { UINT64_C(0x35982dd7a59e8cbf), 90, 2103, 21, 23317, 0, NULL },
     { UINT64_C(0xa764d6aba1facc5c), 90, 2124, 26, 20967, 0, NULL },
     { UINT64_C(0x0d108f7186cfdb46), 90, 2150, 20, 23217, 0, NULL },
-    { UINT64_C(0x5337ffa14b87bce0), 0, 2170, 10, 3953, 0, NULL },
-    { UINT64_C(0xab771b81a8a64e12), 0, 2180, 21, 5967, 0, NULL },
-    { UINT64_C(0xe12c87dcc85c94f5), 0, 2201, 10, 3949, 0, NULL },
-    { UINT64_C(0x64fb51973a948cef), 0, 2211, 21, 5963, 0, NULL },
+    { UINT64_C(0x87b558c506324bb2), 0, 2170, 10, 3961, 0, NULL },
+    { UINT64_C(0xe190abc41b9c1c34), 0, 2180, 21, 5975, 0, NULL },
+    { UINT64_C(0x880894e030d65a67), 0, 2201, 10, 3957, 0, NULL },
+    { UINT64_C(0x667b030930c77069), 0, 2211, 21, 5971, 0, NULL },
     { UINT64_C(0x37224eccaab8cfa2), 90, 2232, 17, 20194, 0, NULL },
     { UINT64_C(0x95b48d428a196f5c), 90, 2249, 18, 20316, 0, NULL },
     { UINT64_C(0xafeea097940d8a31), 90, 2267, 26, 18199, 0, NULL },
@@ -4704,22 +4708,22 @@ static const struct kiln_program programs[] = {
     { UINT64_C(0x6858754a94fd05ef), 90, 2336, 23, 23322, 0, NULL },
     { UINT64_C(0xe0ae849a81ed97e9), 90, 2359, 33, 20967, 0, NULL },
     { UINT64_C(0x546eab84a9b8b61a), 90, 2392, 23, 23222, 0, NULL },
-    { UINT64_C(0x2e4937705342f858), 0, 2415, 14, 4694, 0, NULL },
-    { UINT64_C(0xae96d9e50fb8ed40), 0, 2429, 14, 4508, 0, NULL },
-    { UINT64_C(0x6f139c598d6bb147), 0, 2443, 10, 4358, 0, NULL },
-    { UINT64_C(0x8965200d877e0884), 0, 2453, 10, 4362, 0, NULL },
+    { UINT64_C(0xbb4bee0bf6ffae9a), 0, 2415, 14, 4702, 0, NULL },
+    { UINT64_C(0x49263fa67d05bfea), 0, 2429, 14, 4516, 0, NULL },
+    { UINT64_C(0x9f56a0f5adaca6e9), 0, 2443, 10, 4366, 0, NULL },
+    { UINT64_C(0x68e2c600a9cf4fc6), 0, 2453, 10, 4370, 0, NULL },
     { UINT64_C(0x3dd73c65201578a0), 0, 2463, 15, 19519, 0, NULL },
     { UINT64_C(0x3f98d654c1feb8b2), 0, 2478, 15, 19718, 0, NULL },
     { UINT64_C(0xd83c96a2f34529bb), 0, 2493, 15, 19320, 0, NULL },
     { UINT64_C(0xa8faad17606ff187), 0, 2508, 15, 19519, 0, NULL },
-    { UINT64_C(0x258cc7e4c495757b), 0, 2523, 11, 6591, 0, NULL },
-    { UINT64_C(0x0acced2c1666df62), 0, 2534, 11, 7238, 0, NULL },
-    { UINT64_C(0xd6d46bbfe6af8cd1), 0, 2545, 11, 6529, 0, NULL },
-    { UINT64_C(0x09fbdabd31a2a768), 0, 2556, 11, 7176, 0, NULL },
-    { UINT64_C(0x9eb3332fcafb3267), 0, 2567, 10, 7168, 0, NULL },
-    { UINT64_C(0x612cdce32a32e115), 0, 2577, 10, 7230, 0, NULL },
-    { UINT64_C(0x6038799a1f6c9878), 0, 2587, 10, 6521, 0, NULL },
-    { UINT64_C(0x5cef265a4444ea1e), 0, 2597, 10, 6583, 0, NULL },
+    { UINT64_C(0xd9799d79984a8555), 0, 2523, 11, 6599, 0, NULL },
+    { UINT64_C(0x2d5a38ca9d26bea4), 0, 2534, 11, 7246, 0, NULL },
+    { UINT64_C(0x11047a7b3fb7e9c3), 0, 2545, 11, 6537, 0, NULL },
+    { UINT64_C(0x49113af878d80e92), 0, 2556, 11, 7184, 0, NULL },
+    { UINT64_C(0x3a30a07fd33e2cd9), 0, 2567, 10, 7176, 0, NULL },
+    { UINT64_C(0x53fa33c208d1ee8f), 0, 2577, 10, 7238, 0, NULL },
+    { UINT64_C(0x089a5ebb21dcc16a), 0, 2587, 10, 6529, 0, NULL },
+    { UINT64_C(0xd517fd1fe4239460), 0, 2597, 10, 6591, 0, NULL },
     { UINT64_C(0xf1bb07019aac048b), 90, 2607, 22, 30429, 0, NULL },
     { UINT64_C(0x48cfa95ee16f509f), 90, 2629, 24, 30529, 0, NULL },
     { UINT64_C(0xbfb60cd19367a088), 90, 2653, 28, 28211, 0, NULL },
@@ -4744,14 +4748,14 @@ static const struct kiln_program programs[] = {
     { UINT64_C(0xc4356528940842c2), 0, 3047, 21, 13167, 0, NULL },
     { UINT64_C(0x8c9738a7a7fad3e6), 0, 3068, 23, 12770, 0, NULL },
     { UINT64_C(0x09da49a83dae631a), 0, 3091, 22, 12968, 0, NULL },
-    { UINT64_C(0x1a4d2f7571779c20), 0, 3113, 16, 4365, 0, NULL },
-    { UINT64_C(0xe5176612bd57c5e3), 0, 3129, 15, 4522, 0, NULL },
-    { UINT64_C(0x2fd915e6b3a32cc3), 0, 3144, 16, 4361, 0, NULL },
-    { UINT64_C(0x85b8cccb7a015f5b), 0, 3160, 15, 4708, 0, NULL },
-    { UINT64_C(0x715e99ca755ccedf), 90, 3175, 25, 22468, 0, NULL },
-    { UINT64_C(0x0feac62dacf2a4cf), 90, 3200, 25, 22343, 0, NULL },
-    { UINT64_C(0x39954480e39cc740), 90, 3225, 25, 22292, 0, NULL },
-    { UINT64_C(0xb94851079094719e), 90, 3250, 25, 21648, 0, NULL },
+    { UINT64_C(0xfb280700b6ea1e3a), 0, 3113, 16, 4373, 0, NULL },
+    { UINT64_C(0xf543cec078fcd109), 0, 3129, 15, 4530, 0, NULL },
+    { UINT64_C(0x4c9268056d8132bd), 0, 3144, 16, 4369, 0, NULL },
+    { UINT64_C(0xc7b76e54262cb261), 0, 3160, 15, 4716, 0, NULL },
+    { UINT64_C(0x0d977a63f60fdaa9), 90, 3175, 25, 22476, 0, NULL },
+    { UINT64_C(0xd97c280eedf14051), 90, 3200, 25, 22351, 0, NULL },
+    { UINT64_C(0xaefb219c202cd30a), 90, 3225, 25, 22300, 0, NULL },
+    { UINT64_C(0xcc796125056d4ef4), 90, 3250, 25, 21656, 0, NULL },
     { UINT64_C(0xf509a83b674dcce4), 90, 3275, 27, 31904, 0, NULL },
     { UINT64_C(0xdf1d6cc103de596b), 90, 3302, 28, 31626, 0, NULL },
     { UINT64_C(0xa10ec553908bd0ef), 90, 3330, 30, 31434, 0, NULL },
@@ -4760,18 +4764,18 @@ static const struct kiln_program programs[] = {
     { UINT64_C(0x724f730053c23673), 0, 3404, 13, 11819, 0, NULL },
     { UINT64_C(0xe66da09ad526491b), 0, 3417, 12, 11649, 0, NULL },
     { UINT64_C(0x04617e1b99e596d7), 0, 3429, 13, 11037, 0, NULL },
-    { UINT64_C(0x1523b1595beaa390), 0, 3442, 47, 4392, 0, NULL },
-    { UINT64_C(0x1fd968fda1508951), 0, 3489, 53, 4593, 0, NULL },
-    { UINT64_C(0xc525784ec2dae179), 0, 3542, 47, 4388, 0, NULL },
-    { UINT64_C(0xfdd947a432ab572d), 0, 3589, 54, 4702, 0, NULL },
+    { UINT64_C(0xebf4994eb76866d6), 0, 3442, 47, 4400, 0, NULL },
+    { UINT64_C(0xeec3d0b938598b87), 0, 3489, 53, 4601, 0, NULL },
+    { UINT64_C(0x0274d096eed83877), 0, 3542, 47, 4396, 0, NULL },
+    { UINT64_C(0x33e695014400ef0f), 0, 3589, 54, 4710, 0, NULL },
     { UINT64_C(0x8605d053ec4434f8), 90, 3643, 23, 21299, 0, NULL },
     { UINT64_C(0x6b03f4a50cc4d322), 90, 3666, 23, 21173, 0, NULL },
     { UINT64_C(0xebe539f6a16abede), 90, 3689, 23, 21123, 0, NULL },
     { UINT64_C(0xb0413c1ba5b175e2), 90, 3712, 22, 20478, 0, NULL },
-    { UINT64_C(0x5c91e28fd6a35727), 0, 3734, 10, 5762, 0, NULL },
-    { UINT64_C(0xa0fcd955e0038871), 0, 3744, 11, 7212, 0, NULL },
-    { UINT64_C(0xe2cd4c71a7232a42), 0, 3755, 10, 5699, 0, NULL },
-    { UINT64_C(0xf7ebb9bc1a580ef0), 0, 3765, 11, 7149, 0, NULL },
+    { UINT64_C(0xb48196390c191481), 0, 3734, 10, 5770, 0, NULL },
+    { UINT64_C(0xe68952af6c4b0bd7), 0, 3744, 11, 7220, 0, NULL },
+    { UINT64_C(0x04393965b2048db8), 0, 3755, 10, 5707, 0, NULL },
+    { UINT64_C(0x07010f1266c00eda), 0, 3765, 11, 7157, 0, NULL },
     { UINT64_C(0xad9ad31fd0bd3a93), 0, 3776, 13, 11874, 0, NULL },
     { UINT64_C(0xde30ba11ee6e615e), 0, 3789, 14, 11819, 0, NULL },
     { UINT64_C(0x505a7009f47cbe45), 0, 3803, 13, 11649, 0, NULL },
@@ -4780,14 +4784,14 @@ static const struct kiln_program programs[] = {
     { UINT64_C(0x72a966f58fe47760), 90, 3851, 22, 21339, 0, NULL },
     { UINT64_C(0x38624a2252ba2ac3), 90, 3873, 21, 21290, 0, NULL },
     { UINT64_C(0xc8ef0e91f8ac6131), 90, 3894, 24, 20645, 0, NULL },
-    { UINT64_C(0x264b27e1e3282ae1), 90, 3918, 21, 22455, 0, NULL },
-    { UINT64_C(0x1354591f76ab1f5b), 90, 3939, 22, 22330, 0, NULL },
-    { UINT64_C(0x9cb5f1fcb41b065d), 90, 3961, 20, 22279, 0, NULL },
-    { UINT64_C(0x72db742f916e2e8f), 90, 3981, 23, 21635, 0, NULL },
-    { UINT64_C(0x2bb8f4494e670c93), 90, 4004, 34, 25597, 0, NULL },
-    { UINT64_C(0x26b497567a23ed17), 90, 4038, 32, 25300, 0, NULL },
-    { UINT64_C(0x07c5bfb05c626c4a), 90, 4070, 34, 25277, 0, NULL },
-    { UINT64_C(0x5172e7ab346151ce), 90, 4104, 33, 24349, 0, NULL },
+    { UINT64_C(0x2ddf5143c22af2af), 90, 3918, 21, 22463, 0, NULL },
+    { UINT64_C(0xfbfa6f96d2072d61), 90, 3939, 22, 22338, 0, NULL },
+    { UINT64_C(0x196fec3a7c0ac6ff), 90, 3961, 20, 22287, 0, NULL },
+    { UINT64_C(0xee5f3988f652161d), 90, 3981, 23, 21643, 0, NULL },
+    { UINT64_C(0x449ff0f37ed7e4d9), 90, 4004, 34, 25605, 0, NULL },
+    { UINT64_C(0x784d54983b285049), 90, 4038, 32, 25308, 0, NULL },
+    { UINT64_C(0x6c3cc2841b516728), 90, 4070, 34, 25285, 0, NULL },
+    { UINT64_C(0x88728f5b24232ee4), 90, 4104, 33, 24357, 0, NULL },
     { UINT64_C(0x199928c7e8dda109), 0, 4137, 25, 11869, 0, NULL },
     { UINT64_C(0x2ac2518fb182a907), 0, 4162, 24, 11814, 0, NULL },
     { UINT64_C(0x5094a63f23f9a44e), 0, 4186, 24, 11644, 0, NULL },
@@ -4800,10 +4804,10 @@ static const struct kiln_program programs[] = {
     { UINT64_C(0xe9be02a02b75bf47), 0, 4341, 18, 11835, 0, NULL },
     { UINT64_C(0xeca7c64ce428ee1b), 0, 4359, 17, 11663, 0, NULL },
     { UINT64_C(0x77cb07dd01e7d364), 0, 4376, 18, 11052, 0, NULL },
-    { UINT64_C(0x52d848b0e2cb37ed), 0, 4394, 12, 7141, 0, NULL },
-    { UINT64_C(0x1a66387f31230e2e), 0, 4406, 12, 7204, 0, NULL },
-    { UINT64_C(0xce94ea4ba0a3a6b7), 0, 4418, 10, 5691, 0, NULL },
-    { UINT64_C(0x9ba0c6381c5d0ee4), 0, 4428, 10, 5754, 0, NULL },
+    { UINT64_C(0xecbb5596d829b42f), 0, 4394, 12, 7149, 0, NULL },
+    { UINT64_C(0xd730fa7b0ffdd1b4), 0, 4406, 12, 7212, 0, NULL },
+    { UINT64_C(0x0e225d1cb40eb635), 0, 4418, 10, 5699, 0, NULL },
+    { UINT64_C(0xae11eac75d7ea70e), 0, 4428, 10, 5762, 0, NULL },
     { UINT64_C(0xd39631ae9a6ee96a), 0, 4438, 20, 18702, 0, NULL },
     { UINT64_C(0xb26d5dd61d1d1140), 0, 4458, 21, 18668, 0, NULL },
     { UINT64_C(0xc6ddd61f10a590a3), 0, 4479, 19, 18327, 0, NULL },
@@ -11047,7 +11051,7 @@ const struct kiln_bundle kiln_bundle_nvidia_h100 = {
     .provenance = "tuned on NVIDIA H100 80GB HBM3, NVIDIA CUDA, driver 580.159.04",
     .match = { "NVIDIA CUDA", "NVIDIA H100 80GB HBM3", NULL, 0, 0 },
     .traits = { 0, 132, 1, 232448, 90 },
-    .pool = { sizeof rows, 3117, 4634, 5157,
+    .pool = { sizeof rows, 3121, 4635, 5157,
               rows[0].text, lines, pairs, symbols },
     .num_programs = 236, .num_recipes = 240, .num_pins = 0,
     .programs = programs, .recipes = recipes, .pins = NULL,

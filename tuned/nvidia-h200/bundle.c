@@ -427,7 +427,8 @@ static const struct { char text[4096]; } rows[] = { {
     "// A work-group of 8 work-items along L and 32 along K has 32 x 4 of C.\0"
     "__kernel __attribute__((reqd_work_group_size(8, 32, 1)))\0"
 }, {
-    "void kiln_hgemm_thin_multiply_nn_side0_short4_vec4_rows2_nv1_litems8_kitems32_ksplit1_align1_index32(int L, int S, int K, float alpha, float beta,\0"
+    "void kiln_hgemm_thin_multiply_nn_side0_short4_vec4_rows2_nv1_litems8_kitems32_ksplit1_align1_index32(int L,\0"
+    "        int S, int K, float alpha, float beta,\0"
     "        __global const half *restrict X, int x_offset, int ldx,\0"
     "        __global const half *restrict Y, int y_offset, int ldy,\0"
     "        __global half *restrict C, int c_offset, int ldc)\0"
@@ -500,7 +501,7 @@ static const struct { char text[4096]; } rows[] = { {
     "// X is stored L x K: each of its rows is multiplied by Y to a sum.\0"
     "// A work-group of 8 work-items along L and 32 along K has 16 x 4 of C.\0"
     "__kernel __attribute__((reqd_work_group_size(32, 8, 1)))\0"
-    "void kiln_hgemm_thin_multiply_nt_side0_short4_vec4_rows2_nv1_litems8_kitems32_ksplit1_align1_index32(int L, int S, int K, float alpha, float beta,\0"
+    "void kiln_hgemm_thin_multiply_nt_side0_short4_vec4_rows2_nv1_litems8_kitems32_ksplit1_align1_index32(int L,\0"
     "    __local float part[2][256];\0"
     "    const int along_k = get_local_id(0), along_l = get_local_id(1);\0"
     "    const int l = (int) get_group_id(0) * 16 + along_l * 2;\0"
@@ -555,13 +556,13 @@ static const struct { char text[4096]; } rows[] = { {
     "    part[0][item] = total(c3_0);\0"
     "    part[1][item] = total(c3_1);\0"
     "// Y is stored K x S.\0"
-    "void kiln_hgemm_thin_multiply_tn_side0_short4_vec4_rows2_nv1_litems8_kitems32_ksplit1_align1_index32(int L, int S, int K, float alpha, float beta,\0"
+    "void kiln_hgemm_thin_multiply_tn_side0_short4_vec4_rows2_nv1_litems8_kitems32_ksplit1_align1_index32(int L,\0"
     "    __global const half *y0 = Y + y_offset + min(s, S - 1);\0"
     "    __global const half *y1 = Y + y_offset + min(s + 1, S - 1);\0"
     "    __global const half *y2 = Y + y_offset + min(s + 2, S - 1);\0"
     "    __global const half *y3 = Y + y_offset + min(s + 3, S - 1);\0"
     "    const int y_step = ldy;\0"
-    "void kiln_hgemm_thin_multiply_tt_side0_short4_vec4_rows2_nv1_litems8_kitems32_ksplit1_align1_index32(int L, int S, int K, float alpha, float beta,\0"
+    "void kiln_hgemm_thin_multiply_tt_side0_short4_vec4_rows2_nv1_litems8_kitems32_ksplit1_align1_index32(int L,\0"
     "    // A single column of Y lies side by side like a row.\0"
     "    const bool fast = is_aligned && ldy == 1;\0"
     "            const float4 b0 = (float4) (load(y0 + k * y_step), load(y0 + (k + 1) * y_step),\0"
@@ -579,8 +580,8 @@ static const struct { char text[4096]; } rows[] = { {
     "// What this work-item has begun to copy since it last committed is one step's.\0"
     "static void commit_copies(void)\0"
     "    asm volatile(\"cp.async.commit_group;\" ::: \"memory\");\0"
-}, {
     "// Waits for what this work-item has copied, but for the last 2 steps.\0"
+}, {
     "static void wait_for_copies(void)\0"
     "    asm volatile(\"cp.async.wait_group 2;\" ::: \"memory\");\0"
     "// Where the x-th 16 bytes of a line are, in boxes whose lines have 2, 4 or 8 times 16\0"
@@ -645,9 +646,9 @@ static const struct { char text[4096]; } rows[] = { {
     "        uint as0[2][4], bs0[1][4];\0"
     "        int stage = 0;\0"
     "        for (int t = 0; t < num + 3; t++) {\0"
-}, {
     "            // The tiles of step t - 3 are there for all, and all have multiplied those of the step\0"
     "            // before, whose place is the next one to copy to.\0"
+}, {
     "            if (t >= 3) {\0"
     "                wait_for_copies();\0"
     "                barrier(CLK_LOCAL_MEM_FENCE);\0"
@@ -717,9 +718,9 @@ static const struct { char text[4096]; } rows[] = { {
     "                    const long col = first_n + warp_n + j * 8 + lane_k * 2;\0"
     "                    put_pair(c[i][j][2 * h], c[i][j][2 * h + 1], out, col, N, alpha, beta,\0"
     "                            is_aligned);\0"
-}, {
     "// Begins to copy 32 lines of 64 elements, of which this work-item copies 8\0"
     "    for (uint line = first; line < first + 32; line += 16, from += 16 * ld) {\0"
+}, {
     "// later. A is stored M x K. B is stored N x K. A work-group computes 64 x 32 of C, a warp 32 x 16\0"
     "void kiln_hgemm_async_multiply_nt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
     "                copy_b(b_at + stage * 4096, B + first_n * ldb + k, ldb, N - first_n, K - k, item);\0"
@@ -772,9 +773,9 @@ static const struct { char text[4096]; } rows[] = { {
     "                if (++s == 5) {\0"
     "        const uint tiles_m = ((uint) M + 191) / 192, tiles_n = ((uint) N + 127) / 128;\0"
     "        const int first_m = tile_m * 192, first_n = tile_n * 128;\0"
-}, {
     "                for (uint i = item; i < 1536; i += 384) {\0"
     "                    fetch_chunk(a_at + s * 24576 + to, A + a_offset, M, K, lda, first_m + line,\0"
+}, {
     "                for (uint i = item; i < 1024; i += 384) {\0"
     "                    const uint line = i / 16, x = i % 16;\0"
     "                    fetch_chunk(b_at + s * 16384 + to, B + b_offset, K, N, ldb, k + line,\0"
@@ -811,7 +812,8 @@ static const struct { char text[4096]; } rows[] = { {
     "// A work-group of 16 x 16 work-items computes 64 x 64 of C, each work-item\0"
     "// 4 x 4 of it. K advances by 16.\0"
     "__kernel __attribute__((reqd_work_group_size(16, 16, 1)))\0"
-    "void kiln_hgemm_tiled_multiply_nn_wgm16_wgn16_tm4_nv4_vec1_kt16_ku4_locala1_localb1_pad1_bufs1_ahead0_mapm0_mapn0_order0_group8_split1_guard1_index32(int M, int N, int K, float alpha, float beta,\0"
+    "void kiln_hgemm_tiled_multiply_nn_wgm16_wgn16_tm4_nv4_vec1_kt16_ku4_locala1_localb1_pad1_bufs1_ahead0_mapm0_mapn0_order0_group8_split1_guard1_index32(int M,\0"
+    "        int N, int K, float alpha, float beta,\0"
     "        __global const half *restrict A, int a_offset, int lda,\0"
     "        __global const half *restrict B, int b_offset, int ldb,\0"
     "    __local float a_tile[16][65];\0"
@@ -837,10 +839,10 @@ static const struct { char text[4096]; } rows[] = { {
     "        // Stage B: 16 x 64, transposed if need be.\0"
     "            const int e = item, n = e % 64, k = e / 64;\0"
     "            b_tile[k][n] = first_n + n < N && k0 + k < K\0"
-}, {
     "                    ? load(B + (k0 + k) * ldb + first_n + n) : 0;\0"
     "            const int e = item + 256, n = e % 64, k = e / 64;\0"
     "            const int e = item + 512, n = e % 64, k = e / 64;\0"
+}, {
     "            const int e = item + 768, n = e % 64, k = e / 64;\0"
     "        const int depth = min(K - k0, (int) 16);\0"
     "        int k = 0;\0"
@@ -913,23 +915,23 @@ static const struct { char text[4096]; } rows[] = { {
     "    if (row + 3 < M) {\0"
     "        __global half *out = C + (row + 3) * ldc + col;\0"
     "            const float x = alpha * c3_0;\0"
-}, {
     "            const float x = alpha * c3_1;\0"
     "            const float x = alpha * c3_2;\0"
     "            const float x = alpha * c3_3;\0"
-    "void kiln_hgemm_tiled_multiply_nt_wgm16_wgn16_tm4_nv4_vec1_kt16_ku4_locala1_localb1_pad1_bufs1_ahead0_mapm0_mapn0_order0_group8_split1_guard1_index32(int M, int N, int K, float alpha, float beta,\0"
+}, {
+    "void kiln_hgemm_tiled_multiply_nt_wgm16_wgn16_tm4_nv4_vec1_kt16_ku4_locala1_localb1_pad1_bufs1_ahead0_mapm0_mapn0_order0_group8_split1_guard1_index32(int M,\0"
     "            const int e = item, k = e % 16, n = e / 16;\0"
     "                    ? load(B + (first_n + n) * ldb + k0 + k) : 0;\0"
     "            const int e = item + 256, k = e % 16, n = e / 16;\0"
     "            const int e = item + 512, k = e % 16, n = e / 16;\0"
     "            const int e = item + 768, k = e % 16, n = e / 16;\0"
-    "void kiln_hgemm_tiled_multiply_tn_wgm16_wgn16_tm4_nv4_vec1_kt16_ku4_locala1_localb1_pad1_bufs1_ahead0_mapm0_mapn0_order0_group8_split1_guard1_index32(int M, int N, int K, float alpha, float beta,\0"
+    "void kiln_hgemm_tiled_multiply_tn_wgm16_wgn16_tm4_nv4_vec1_kt16_ku4_locala1_localb1_pad1_bufs1_ahead0_mapm0_mapn0_order0_group8_split1_guard1_index32(int M,\0"
     "            const int e = item, m = e % 64, k = e / 64;\0"
     "                    ? load(A + (k0 + k) * lda + first_m + m) : 0;\0"
     "            const int e = item + 256, m = e % 64, k = e / 64;\0"
     "            const int e = item + 512, m = e % 64, k = e / 64;\0"
     "            const int e = item + 768, m = e % 64, k = e / 64;\0"
-    "void kiln_hgemm_tiled_multiply_tt_wgm16_wgn16_tm4_nv4_vec1_kt16_ku4_locala1_localb1_pad1_bufs1_ahead0_mapm0_mapn0_order0_group8_split1_guard1_index32(int M, int N, int K, float alpha, float beta,\0"
+    "void kiln_hgemm_tiled_multiply_tt_wgm16_wgn16_tm4_nv4_vec1_kt16_ku4_locala1_localb1_pad1_bufs1_ahead0_mapm0_mapn0_order0_group8_split1_guard1_index32(int M,\0"
     "// Begins to copy 4 bytes into local memory: the first `bytes` of them, and zeros.\0"
     "static void copy_4(uint to, __global const half *from, uint bytes)\0"
     "    asm volatile(\"cp.async.ca.shared.global [%0], [%1], 4, %2;\" ::\0"
@@ -972,11 +974,11 @@ static const struct { char text[4096]; } rows[] = { {
     "        if (item == 64) {\0"
     "            const uint tiles_m = ((uint) M + 31) / 32, tiles_n = ((uint) N + 15) / 16;\0"
     "            const int first_m = tile_m * 32, first_n = tile_n * 16;\0"
-}, {
     "                        fetch_box(a_at + s * 4096, a_map, k, first_m, mbarrier);\0"
     "                        for (int x = 0; x < 16; x += 16)\0"
     "                            fetch_box(b_at + s * 2048 + x * 128, b_map, first_n + x, k, mbarrier);\0"
     "                if (++s == 12) {\0"
+}, {
     "        const uint tiles_m = ((uint) M + 31) / 32, tiles_n = ((uint) N + 15) / 16;\0"
     "        const int first_m = tile_m * 32, first_n = tile_n * 16;\0"
     "                for (uint i = item; i < 256; i += 64) {\0"
@@ -1033,11 +1035,11 @@ static const struct { char text[4096]; } rows[] = { {
     "                            x = warp_m / 8 + i * 2 + lane / 8 % 2;\0"
     "                    load_turned_blocks(as0[i], a_tile + swizzled(line, x, 4));\0"
     "void kiln_hgemm_bulk_multiply_tt_bm32_bn16_tm2_tn4_depth128_st12_early2_ku2_group8_edges0(long M,\0"
-}, {
     "// A work-group computes 64 x 128 of C. Tiles of A and B, 64 deep, are fetched into local\0"
     "// memory by the copy engine, up to 4 at a time; a tile's `full` barrier says that it is there.\0"
     "// As many work-groups as run at once take tiles in turn.\0"
-    "void kiln_hgemm_bulk_stream_nn_bm64_bn128_tm8_tn8_depth128_st4_early2_ku2_group8_shared0_edges0(long M, long N, long K,\0"
+}, {
+    "void kiln_hgemm_bulk_stream_nn_bm64_bn128_tm8_tn8_depth128_st4_early2_ku2_group8_shared0_edges0(long M,\0"
     "    __local uchar a_tiles[32768] __attribute__((aligned(1024)));\0"
     "    __local ulong full[4];\0"
     "    __local ulong empty[4];\0"
@@ -1061,9 +1063,9 @@ static const struct { char text[4096]; } rows[] = { {
     "            if (++stage == 4) {\0"
     "        if (num > 0 && item % 128 == 0)\0"
     "            mbarrier_arrive(empties + 8 * (stage == 0 ? 3 : stage - 1));\0"
-    "void kiln_hgemm_bulk_stream_nt_bm64_bn128_tm8_tn8_depth128_st4_early2_ku2_group8_shared0_edges0(long M, long N, long K,\0"
-    "void kiln_hgemm_bulk_stream_tn_bm64_bn128_tm8_tn8_depth128_st4_early2_ku2_group8_shared0_edges0(long M, long N, long K,\0"
-    "void kiln_hgemm_bulk_stream_tt_bm64_bn128_tm8_tn8_depth128_st4_early2_ku2_group8_shared0_edges0(long M, long N, long K,\0"
+    "void kiln_hgemm_bulk_stream_nt_bm64_bn128_tm8_tn8_depth128_st4_early2_ku2_group8_shared0_edges0(long M,\0"
+    "void kiln_hgemm_bulk_stream_tn_bm64_bn128_tm8_tn8_depth128_st4_early2_ku2_group8_shared0_edges0(long M,\0"
+    "void kiln_hgemm_bulk_stream_tt_bm64_bn128_tm8_tn8_depth128_st4_early2_ku2_group8_shared0_edges0(long M,\0"
     "// The first `num` of eight elements that lie anywhere, and zeros. The aligned chunks that they lie\0"
     "// in may be read where what is behind them is in the matrix too: in their row, or as there is a row\0"
     "// below.\0"
@@ -1094,12 +1096,12 @@ static const struct { char text[4096]; } rows[] = { {
     "// of it. Tiles of A and B, 64 deep, are copied into local memory asynchronously, 1 ahead of those\0"
     "// that are multiplied. As many work-groups as run at once take tiles in turn. Of the tiles that do\0"
     "// not make a whole turn, the steps are shared out evenly (stream-K, Osama et al. 2023); what a\0"
-}, {
     "// work-group has of such a tile is kept, to be added up later.\0"
     "void kiln_hgemm_async_stream_nn_bm64_bn64_tm4_tn8_depth128_st2_ku2_group8_bytes2_copy0(long M,\0"
     "        __global float *work, long parts_at,\0"
     "    __local uchar both_tiles[32768] __attribute__((aligned(1024)));\0"
     "    __local uchar *a_tiles = both_tiles, *b_tiles = both_tiles + 16384;\0"
+}, {
     "    __global float *parts = work + parts_at + item;\0"
     "    // The first `whole` tiles are done in turns; of the rest, which are `steps` steps each, a\0"
     "    // work-group takes `share` steps. A last turn that is three quarters full is a turn.\0"
@@ -1162,7 +1164,6 @@ static const struct { char text[4096]; } rows[] = { {
     "            // Not all of the tile: kept for the stage that adds up.\0"
     "            __global float *part = parts + (2 * get_group_id(0) + (first == 0)) * 4096;\0"
     "                for (int j = 0; j < 4; j++)\0"
-}, {
     "                    for (int e = 0; e < 4; e++)\0"
     "                        part[((i * 4 + j) * 4 + e) * 128] = c[i][j][e];\0"
     "            continue;\0"
@@ -1170,6 +1171,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                for (int n = 2 * (int) lane - odd; n < 64; n += 64) {\0"
     "                    else if (n == 63)\0"
     "                for (int j = 0; j < 4; j++) {\0"
+}, {
     "// Adds up what work-groups have of a tile that none did alone, and stores it. Of 128 elements at a\0"
     "// time each of eight warps adds up every eighth part; what they have is then added in their order.\0"
     "void kiln_hgemm_async_add_nn_bm64_bn64_tm4_tn8_depth128_st2_ku2_group8_bytes2_copy0(long M, long N,\0"
@@ -1237,11 +1239,11 @@ static const struct { char text[4096]; } rows[] = { {
     "            const long row = first_m + warp_m + in_m + e / 2 % 2 * 8 + lane_r;\0"
     "            const long col = first_n + warp_n + in_n + lane_k * 2 + e % 2;\0"
     "            if (row < M)\0"
-}, {
     "                put(all, C + row * ldc, col, N, alpha, beta);\0"
     "// later. A is stored M x K. B is stored N x K. A work-group computes 64 x 64 of C, a warp 32 x 32\0"
     "void kiln_hgemm_async_stream_nt_bm64_bn64_tm4_tn8_depth128_st2_ku2_group8_bytes2_copy0(long M,\0"
     "                fetch_b(b_pieces, B + first_n * ldb + k, ldb, N - first_n, K - k, item);\0"
+}, {
     "                            const uint line = warp_n + j * 8 + lane / 16 * 8 + lane % 8,\0"
     "                                    x = s * 2 + lane / 8 % 2;\0"
     "                            load_blocks(bs0[j / 2], b_tile + swizzled(line, x, 8));\0"
@@ -1278,7 +1280,7 @@ static const struct { char text[4096]; } rows[] = { {
     "// A work-group computes 256 x 128 of C. Tiles of A and B, 64 deep, are fetched into local\0"
     "// One work-item fetches; 4 warp groups multiply, 64 rows of C each, and say by the `empty`\0"
     "__kernel __attribute__((reqd_work_group_size(544, 1, 1)))\0"
-    "void kiln_hgemm_bulk_stream_nn_bm256_bn128_tm8_tn8_depth128_st4_early0_ku2_group8_shared0_edges0(long M, long N, long K,\0"
+    "void kiln_hgemm_bulk_stream_nn_bm256_bn128_tm8_tn8_depth128_st4_early0_ku2_group8_shared0_edges0(long M,\0"
     "    __local uchar a_tiles[131072] __attribute__((aligned(1024)));\0"
     "    __local uint4 rows[512];\0"
     "    const uint tiles = ((uint) M + 255) / 256 * (((uint) N + 127) / 128);\0"
@@ -1290,13 +1292,13 @@ static const struct { char text[4096]; } rows[] = { {
     "        map[lane] = 0;\0"
     "        warp_sync();\0"
     "        if (item == 0)\0"
-}, {
     "            write_map(local_address(map), (ulong) (A + a_offset), M, K, lda, box_m, 64,\0"
     "                    3);\0"
     "        if (item == 32)\0"
     "            write_map(local_address(map), (ulong) (B + b_offset), K, N, ldb, 64, 64,\0"
     "        asm volatile(\"tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu\"\0"
     "                \".sync.aligned [%0], [%1], 128;\" ::\0"
+}, {
     "                \"l\"(a_map + which * 128), \"r\"(local_address(map)) : \"memory\");\0"
     "            mbarrier_init(empties + 8 * s, 4);\0"
     "    if (item >= 512) {\0"
@@ -1307,39 +1309,38 @@ static const struct { char text[4096]; } rows[] = { {
     "    const uint tiles_m = ((uint) M + 255) / 256, tiles_n = ((uint) N + 127) / 128;\0"
     "    const int first_m = tile_m * 256, first_n = tile_n * 128;\0"
     "            const uint a = (a_at + stage * 32768 + group * 8192) >> 4\0"
-    "void kiln_hgemm_bulk_stream_nt_bm256_bn128_tm8_tn8_depth128_st4_early0_ku2_group8_shared0_edges0(long M, long N, long K,\0"
+    "void kiln_hgemm_bulk_stream_nt_bm256_bn128_tm8_tn8_depth128_st4_early0_ku2_group8_shared0_edges0(long M,\0"
     "            write_map(local_address(map), (ulong) (B + b_offset), N, K, ldb, box_n, 64,\0"
-    "void kiln_hgemm_bulk_stream_tn_bm256_bn128_tm8_tn8_depth128_st4_early0_ku2_group8_shared0_edges0(long M, long N, long K,\0"
+    "void kiln_hgemm_bulk_stream_tn_bm256_bn128_tm8_tn8_depth128_st4_early0_ku2_group8_shared0_edges0(long M,\0"
     "    const int box_m = 256;\0"
     "            write_map(local_address(map), (ulong) (A + a_offset), K, M, lda, 64, 64,\0"
     "                        for (int x = 0; x < 256; x += 64)\0"
     "                            fetch_box(a_at + s * 32768 + x * 128, a_map, first_m + x, k, mbarrier);\0"
-    "void kiln_hgemm_bulk_stream_tt_bm256_bn128_tm8_tn8_depth128_st4_early0_ku2_group8_shared0_edges0(long M, long N, long K,\0"
+    "void kiln_hgemm_bulk_stream_tt_bm256_bn128_tm8_tn8_depth128_st4_early0_ku2_group8_shared0_edges0(long M,\0"
     "// C = alpha op(A) op(B) + beta C for few columns: X is A, C is L x S, row-major.\0"
-    "void kiln_hgemm_thin_multiply_nn_side1_short4_vec4_rows2_nv1_litems8_kitems32_ksplit1_align1_index32(int L, int S, int K, float alpha, float beta,\0"
+    "void kiln_hgemm_thin_multiply_nn_side1_short4_vec4_rows2_nv1_litems8_kitems32_ksplit1_align1_index32(int L,\0"
     "                put(alpha * sums[i], beta, C + (first + i) * ldc + s);\0"
     "                put(alpha * sums[i], beta, C + (first + i) * ldc + s + 1);\0"
     "                put(alpha * sums[i], beta, C + (first + i) * ldc + s + 2);\0"
     "                put(alpha * sums[i], beta, C + (first + i) * ldc + s + 3);\0"
-    "void kiln_hgemm_thin_multiply_nt_side1_short4_vec4_rows2_nv1_litems8_kitems32_ksplit1_align1_index32(int L, int S, int K, float alpha, float beta,\0"
-    "void kiln_hgemm_thin_multiply_tn_side1_short4_vec4_rows2_nv1_litems8_kitems32_ksplit1_align1_index32(int L, int S, int K, float alpha, float beta,\0"
-    "void kiln_hgemm_thin_multiply_tt_side1_short4_vec4_rows2_nv1_litems8_kitems32_ksplit1_align1_index32(int L, int S, int K, float alpha, float beta,\0"
+    "void kiln_hgemm_thin_multiply_nt_side1_short4_vec4_rows2_nv1_litems8_kitems32_ksplit1_align1_index32(int L,\0"
+    "void kiln_hgemm_thin_multiply_tn_side1_short4_vec4_rows2_nv1_litems8_kitems32_ksplit1_align1_index32(int L,\0"
+    "void kiln_hgemm_thin_multiply_tt_side1_short4_vec4_rows2_nv1_litems8_kitems32_ksplit1_align1_index32(int L,\0"
     "// A work-group of 8 work-items along L and 32 along K has 32 x 2 of C.\0"
-    "void kiln_hgemm_thin_multiply_nn_side0_short2_vec4_rows2_nv1_litems8_kitems32_ksplit1_align1_index32(int L, int S, int K, float alpha, float beta,\0"
+    "void kiln_hgemm_thin_multiply_nn_side0_short2_vec4_rows2_nv1_litems8_kitems32_ksplit1_align1_index32(int L,\0"
     "    const int s = (int) get_group_id(1) * 2;\0"
     "            c0 += a * load(y0 + k * y_step); c1 += a * load(y1 + k * y_step);\0"
     "            c0 += a0 * load(y0 + k * y_step); c1 += a0 * load(y1 + k * y_step);\0"
     "            c0 += a1 * load(y0 + (k + 32) * y_step); c1 += a1 * load(y1 + (k + 32) * y_step);\0"
     "// A work-group of 8 work-items along L and 32 along K has 16 x 2 of C.\0"
-    "void kiln_hgemm_thin_multiply_nt_side0_short2_vec4_rows2_nv1_litems8_kitems32_ksplit1_align1_index32(int L, int S, int K, float alpha, float beta,\0"
+    "void kiln_hgemm_thin_multiply_nt_side0_short2_vec4_rows2_nv1_litems8_kitems32_ksplit1_align1_index32(int L,\0"
     "        c0_0.s0 += a0 * b0; c1_0.s0 += a0 * b1;\0"
     "        c0_1.s0 += a1 * b0; c1_1.s0 += a1 * b1;\0"
-    "void kiln_hgemm_thin_multiply_tn_side0_short2_vec4_rows2_nv1_litems8_kitems32_ksplit1_align1_index32(int L, int S, int K, float alpha, float beta,\0"
-    "void kiln_hgemm_thin_multiply_tt_side0_short2_vec4_rows2_nv1_litems8_kitems32_ksplit1_align1_index32(int L, int S, int K, float alpha, float beta,\0"
+    "void kiln_hgemm_thin_multiply_tn_side0_short2_vec4_rows2_nv1_litems8_kitems32_ksplit1_align1_index32(int L,\0"
+    "void kiln_hgemm_thin_multiply_tt_side0_short2_vec4_rows2_nv1_litems8_kitems32_ksplit1_align1_index32(int L,\0"
     "// A work-group of 8 work-items along L and 32 along K has 32 x 8 of C.\0"
-    "void kiln_hgemm_thin_multiply_nn_side0_short8_vec4_rows2_nv1_litems8_kitems32_ksplit1_align1_index32(int L, int S, int K, float alpha, float beta,\0"
+    "void kiln_hgemm_thin_multiply_nn_side0_short8_vec4_rows2_nv1_litems8_kitems32_ksplit1_align1_index32(int L,\0"
     "    const int s = (int) get_group_id(1) * 8;\0"
-}, {
     "    __global const half *y4 = Y + y_offset + min(s + 4, S - 1) * ldy;\0"
     "    __global const half *y5 = Y + y_offset + min(s + 5, S - 1) * ldy;\0"
     "    __global const half *y6 = Y + y_offset + min(s + 6, S - 1) * ldy;\0"
@@ -1353,6 +1354,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                    + k * y_step);\0"
     "                    + k * y_step); c3 += a0 * load(y3 + k * y_step); c4 += a0 * load(y4 + k\0"
     "                    * y_step); c5 += a0 * load(y5 + k * y_step); c6 += a0 * load(y6 + k\0"
+}, {
     "                    * y_step); c7 += a0 * load(y7 + k * y_step);\0"
     "                    += a1 * load(y2 + (k + 32) * y_step); c3 += a1 * load(y3 + (k + 32)\0"
     "                    * y_step); c4 += a1 * load(y4 + (k + 32) * y_step); c5 += a1 * load(y5 + (k\0"
@@ -1371,7 +1373,7 @@ static const struct { char text[4096]; } rows[] = { {
     "    if (along_k == 0 && s + 7 < S) {\0"
     "                put(alpha * sums[i], beta, C + (s + 7) * ldc + first + i);\0"
     "// A work-group of 8 work-items along L and 32 along K has 16 x 8 of C.\0"
-    "void kiln_hgemm_thin_multiply_nt_side0_short8_vec4_rows2_nv1_litems8_kitems32_ksplit1_align1_index32(int L, int S, int K, float alpha, float beta,\0"
+    "void kiln_hgemm_thin_multiply_nt_side0_short8_vec4_rows2_nv1_litems8_kitems32_ksplit1_align1_index32(int L,\0"
     "    float4 c4_0 = 0, c4_1 = 0;\0"
     "    float4 c5_0 = 0, c5_1 = 0;\0"
     "    float4 c6_0 = 0, c6_1 = 0;\0"
@@ -1400,16 +1402,15 @@ static const struct { char text[4096]; } rows[] = { {
     "    part[1][item] = total(c6_1);\0"
     "    part[0][item] = total(c7_0);\0"
     "    part[1][item] = total(c7_1);\0"
-    "void kiln_hgemm_thin_multiply_tn_side0_short8_vec4_rows2_nv1_litems8_kitems32_ksplit1_align1_index32(int L, int S, int K, float alpha, float beta,\0"
+    "void kiln_hgemm_thin_multiply_tn_side0_short8_vec4_rows2_nv1_litems8_kitems32_ksplit1_align1_index32(int L,\0"
     "    __global const half *y4 = Y + y_offset + min(s + 4, S - 1);\0"
     "    __global const half *y5 = Y + y_offset + min(s + 5, S - 1);\0"
     "    __global const half *y6 = Y + y_offset + min(s + 6, S - 1);\0"
     "    __global const half *y7 = Y + y_offset + min(s + 7, S - 1);\0"
-    "void kiln_hgemm_thin_multiply_tt_side0_short8_vec4_rows2_nv1_litems8_kitems32_ksplit1_align1_index32(int L, int S, int K, float alpha, float beta,\0"
+    "void kiln_hgemm_thin_multiply_tt_side0_short8_vec4_rows2_nv1_litems8_kitems32_ksplit1_align1_index32(int L,\0"
     "            const float4 b4 = (float4) (load(y4 + k * y_step), load(y4 + (k + 1) * y_step),\0"
     "                    load(y4 + (k + 2) * y_step), load(y4 + (k + 3) * y_step));\0"
     "            const float4 b5 = (float4) (load(y5 + k * y_step), load(y5 + (k + 1) * y_step),\0"
-}, {
     "                    load(y5 + (k + 2) * y_step), load(y5 + (k + 3) * y_step));\0"
     "            const float4 b6 = (float4) (load(y6 + k * y_step), load(y6 + (k + 1) * y_step),\0"
     "                    load(y6 + (k + 2) * y_step), load(y6 + (k + 3) * y_step));\0"
@@ -1422,6 +1423,7 @@ static const struct { char text[4096]; } rows[] = { {
     "static void put_b(__local uchar *tile, const uint4 pieces[2], uint item)\0"
     "        const uint line = (item + p * 128) / 4, x = item % 4;\0"
     "        *(__local uint4 *) (tile + swizzled(line, x, 4)) = pieces[p];\0"
+}, {
     "void kiln_hgemm_async_multiply_nn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes2_copy0(long M,\0"
     "            // All have put the tiles of step t - 3, and have multiplied those of the step before,\0"
     "            if (t >= 3)\0"
@@ -1438,7 +1440,8 @@ static const struct { char text[4096]; } rows[] = { {
     "void kiln_hgemm_async_multiply_tt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes2_copy0(long M,\0"
     "// A work-group of 4 work-items along L and 16 along K has 16 x 1 of C.\0"
     "__kernel __attribute__((reqd_work_group_size(4, 16, 1)))\0"
-    "void kiln_hgemm_thin_multiply_nn_side0_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L, long S, long K, float alpha, float beta,\0"
+    "void kiln_hgemm_thin_multiply_nn_side0_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L,\0"
+    "        long S, long K, float alpha, float beta,\0"
     "        __global const half *restrict X, long x_offset, long ldx,\0"
     "        __global const half *restrict Y, long y_offset, long ldy,\0"
     "        __global half *restrict C, long c_offset, long ldc)\0"
@@ -1468,11 +1471,10 @@ static const struct { char text[4096]; } rows[] = { {
     "    for (int half_way = 8; half_way > 0; half_way /= 2) {\0"
     "            part[item] += part[item + half_way * 4];\0"
     "__kernel __attribute__((reqd_work_group_size(16, 4, 1)))\0"
-    "void kiln_hgemm_thin_multiply_nt_side0_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L, long S, long K, float alpha, float beta,\0"
+    "void kiln_hgemm_thin_multiply_nt_side0_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L,\0"
     "    __local float part[4][64];\0"
     "    __global const half *x2 = X + min(l + 2, L - 1) * ldx;\0"
     "    __global const half *x3 = X + min(l + 3, L - 1) * ldx;\0"
-}, {
     "    float4 c0_0 = 0, c0_1 = 0, c0_2 = 0, c0_3 = 0;\0"
     "    long k = from + along_k * 4;\0"
     "        for (; k + 4 <= to; k += 64) {\0"
@@ -1494,9 +1496,10 @@ static const struct { char text[4096]; } rows[] = { {
     "            part[2][item] += part[2][item + half_way];\0"
     "            part[3][item] += part[3][item + half_way];\0"
     "        const float sums[] = { part[0][item], part[1][item], part[2][item], part[3][item] };\0"
-    "void kiln_hgemm_thin_multiply_tn_side0_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L, long S, long K, float alpha, float beta,\0"
+}, {
+    "void kiln_hgemm_thin_multiply_tn_side0_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L,\0"
     "    const long y_step = ldy;\0"
-    "void kiln_hgemm_thin_multiply_tt_side0_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L, long S, long K, float alpha, float beta,\0"
+    "void kiln_hgemm_thin_multiply_tt_side0_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L,\0"
     "// Elements of float are computed with as float. A product and a sum are fused where the device does\0"
     "static float load(__global const float *p)\0"
     "    return *p;\0"
@@ -1538,7 +1541,6 @@ static const struct { char text[4096]; } rows[] = { {
     "    // Whether every row of C starts where 4 columns may be stored at once.\0"
     "    const ulong misaligned = ((ulong) C | (ulong) (ldc * 4)) & 15;\0"
     "    const int first = 0, num = (K + 31) / 32;\0"
-}, {
     "    const uint tiles_m = ((uint) M + 31) / 32, tiles_n = ((uint) N + 63) / 64;\0"
     "    const int first_m = tile_m * 32, first_n = tile_n * 64;\0"
     "        const uint lane_m = lane / 4, lane_n = lane % 4;\0"
@@ -1558,6 +1560,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                copy_a(a_at + stage * 4096, A + first_m * lda + k, lda, M - first_m, K - k, item);\0"
     "            if (++stage == 3)\0"
     "            if (t < 2)\0"
+}, {
     "            const long left = K - (long) (first + t - 2) * 32;\0"
     "            __local const uchar *a_tile = a_tiles + stage * 4096;\0"
     "            __local const uchar *b_tile = b_tiles + stage * 8192;\0"
@@ -1607,7 +1610,6 @@ static const struct { char text[4096]; } rows[] = { {
     "                transpose_quad(x, lane);\0"
     "                if (row < M)\0"
     "                    for (int i = 0; i < 4; i++)\0"
-}, {
     "                        put(as_float(x[i]), out, block + i * 4 + lane_n, N, alpha, beta);\0"
     "// Begins to copy 64 lines of 32 values of k, of which this work-item copies four side by side in\0"
     "            const uint where = line / 64 * 8192 + x * 256\0"
@@ -1621,6 +1623,7 @@ static const struct { char text[4096]; } rows[] = { {
     "// later. A is stored K x M. B is stored K x N. A work-group computes 32 x 64 of C, a warp 32 x 16\0"
     "void kiln_sgemm_async_multiply_tn_bm32_bn64_tm4_tn4_depth128_st3_ku8_group8_bytes4_copy0(long M,\0"
     "                copy_a(a_at + stage * 4096, A + k * lda + first_m, lda, K - k, M - first_m, item);\0"
+}, {
     "                    const uint a_from = a_chunk;\0"
     "// later. A is stored K x M. B is stored N x K. A work-group computes 32 x 64 of C, a warp 32 x 16\0"
     "void kiln_sgemm_async_multiply_tt_bm32_bn64_tm4_tn4_depth128_st3_ku8_group8_bytes4_copy0(long M,\0"
@@ -1628,7 +1631,8 @@ static const struct { char text[4096]; } rows[] = { {
     "// 4 x 2 of it. K advances by 16.\0"
     "// K is cut into 32 parts, each for work-groups of its own; another kernel adds them up.\0"
     "__kernel __attribute__((reqd_work_group_size(16, 2, 1)))\0"
-    "void kiln_sgemm_tiled_multiply_nn_wgm2_wgn16_tm4_nv2_vec1_kt16_ku4_locala1_localb1_pad0_bufs2_ahead1_mapm0_mapn0_order0_group8_split32_guard1_index32(int M, int N, int K,\0"
+    "void kiln_sgemm_tiled_multiply_nn_wgm2_wgn16_tm4_nv2_vec1_kt16_ku4_locala1_localb1_pad0_bufs2_ahead1_mapm0_mapn0_order0_group8_split32_guard1_index32(int M,\0"
+    "        int N, int K,\0"
     "        __global const float *restrict A, int a_offset, int lda,\0"
     "        __global const float *restrict B, int b_offset, int ldb,\0"
     "        __global float *restrict work, long parts_at)\0"
@@ -1674,7 +1678,6 @@ static const struct { char text[4096]; } rows[] = { {
     "            b_next3 = first_n + n < N && k1 + k < K\0"
     "            const int e = item + 128, n = e % 32, k = e / 32;\0"
     "            b_next4 = first_n + n < N && k1 + k < K\0"
-}, {
     "            const int e = item + 160, n = e % 32, k = e / 32;\0"
     "            b_next5 = first_n + n < N && k1 + k < K\0"
     "            const int e = item + 192, n = e % 32, k = e / 32;\0"
@@ -1693,6 +1696,7 @@ static const struct { char text[4096]; } rows[] = { {
     "            b_next12 = first_n + n < N && k1 + k < K\0"
     "            const int e = item + 416, n = e % 32, k = e / 32;\0"
     "            b_next13 = first_n + n < N && k1 + k < K\0"
+}, {
     "            const int e = item + 448, n = e % 32, k = e / 32;\0"
     "            b_next14 = first_n + n < N && k1 + k < K\0"
     "            const int e = item + 480, n = e % 32, k = e / 32;\0"
@@ -1755,7 +1759,6 @@ static const struct { char text[4096]; } rows[] = { {
     "                const int e = item + 224, n = e % 32, k = e / 32;\0"
     "                b_next7 = first_n + n < N && k1 + k < K\0"
     "                const int e = item + 256, n = e % 32, k = e / 32;\0"
-}, {
     "                b_next8 = first_n + n < N && k1 + k < K\0"
     "                const int e = item + 288, n = e % 32, k = e / 32;\0"
     "                b_next9 = first_n + n < N && k1 + k < K\0"
@@ -1773,6 +1776,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                b_next15 = first_n + n < N && k1 + k < K\0"
     "                const float b0 = b_tile[k][local_n * 2];\0"
     "                const float b1 = b_tile[k][local_n * 2 + 1];\0"
+}, {
     "                c0_0 += a0 * b0; c0_1 += a0 * b1;\0"
     "                c1_0 += a1 * b0; c1_1 += a1 * b1;\0"
     "                c2_0 += a2 * b0; c2_1 += a2 * b1;\0"
@@ -1822,14 +1826,13 @@ static const struct { char text[4096]; } rows[] = { {
     "                += x7;\0"
     "    // C = alpha c + beta C for the 1 x 1 block at (row, col); beta == 0 does not read C.\0"
     "        __global float *out = C + row * ldc + col;\0"
-    "void kiln_sgemm_tiled_multiply_nt_wgm2_wgn16_tm4_nv2_vec1_kt16_ku4_locala1_localb1_pad0_bufs2_ahead1_mapm0_mapn0_order0_group8_split32_guard1_index32(int M, int N, int K,\0"
+    "void kiln_sgemm_tiled_multiply_nt_wgm2_wgn16_tm4_nv2_vec1_kt16_ku4_locala1_localb1_pad0_bufs2_ahead1_mapm0_mapn0_order0_group8_split32_guard1_index32(int M,\0"
     "    B += from;\0"
     "                    ? load(B + (first_n + n) * ldb + k1 + k) : 0;\0"
     "            const int e = item + 32, k = e % 16, n = e / 16;\0"
     "            const int e = item + 64, k = e % 16, n = e / 16;\0"
     "            const int e = item + 96, k = e % 16, n = e / 16;\0"
     "            const int e = item + 128, k = e % 16, n = e / 16;\0"
-}, {
     "            const int e = item + 160, k = e % 16, n = e / 16;\0"
     "            const int e = item + 192, k = e % 16, n = e / 16;\0"
     "            const int e = item + 224, k = e % 16, n = e / 16;\0"
@@ -1847,6 +1850,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                const int e = item + 96, k = e % 16, n = e / 16;\0"
     "                const int e = item + 128, k = e % 16, n = e / 16;\0"
     "                const int e = item + 160, k = e % 16, n = e / 16;\0"
+}, {
     "                const int e = item + 192, k = e % 16, n = e / 16;\0"
     "                const int e = item + 224, k = e % 16, n = e / 16;\0"
     "                const int e = item + 256, k = e % 16, n = e / 16;\0"
@@ -1857,7 +1861,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                const int e = item + 416, k = e % 16, n = e / 16;\0"
     "                const int e = item + 448, k = e % 16, n = e / 16;\0"
     "                const int e = item + 480, k = e % 16, n = e / 16;\0"
-    "void kiln_sgemm_tiled_multiply_tn_wgm2_wgn16_tm4_nv2_vec1_kt16_ku4_locala1_localb1_pad0_bufs2_ahead1_mapm0_mapn0_order0_group8_split32_guard1_index32(int M, int N, int K,\0"
+    "void kiln_sgemm_tiled_multiply_tn_wgm2_wgn16_tm4_nv2_vec1_kt16_ku4_locala1_localb1_pad0_bufs2_ahead1_mapm0_mapn0_order0_group8_split32_guard1_index32(int M,\0"
     "    A += from * lda;\0"
     "            const int e = item, m = e % 8, k = e / 8;\0"
     "                    ? load(A + (k1 + k) * lda + first_m + m) : 0;\0"
@@ -1869,7 +1873,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                const int e = item + 32, m = e % 8, k = e / 8;\0"
     "                const int e = item + 64, m = e % 8, k = e / 8;\0"
     "                const int e = item + 96, m = e % 8, k = e / 8;\0"
-    "void kiln_sgemm_tiled_multiply_tt_wgm2_wgn16_tm4_nv2_vec1_kt16_ku4_locala1_localb1_pad0_bufs2_ahead1_mapm0_mapn0_order0_group8_split32_guard1_index32(int M, int N, int K,\0"
+    "void kiln_sgemm_tiled_multiply_tt_wgm2_wgn16_tm4_nv2_vec1_kt16_ku4_locala1_localb1_pad0_bufs2_ahead1_mapm0_mapn0_order0_group8_split32_guard1_index32(int M,\0"
     "typedef uint element_bits;\0"
     "typedef uint4 chunk;\0"
     "    const ulong each = (cols + 3) / 4;\0"
@@ -1895,7 +1899,6 @@ static const struct { char text[4096]; } rows[] = { {
     "    if (has_block) {\0"
     "        *(__local float4 *) to = (float4) (x[0].s0, x[1].s0, x[2].s0, x[3].s0);\0"
     "        *(__local float4 *) (to + 4 * rows) = (float4) (x[0].s1, x[1].s1, x[2].s1, x[3].s1);\0"
-}, {
     "        *(__local float4 *) (to + 8 * rows) = (float4) (x[0].s2, x[1].s2, x[2].s2, x[3].s2);\0"
     "        *(__local float4 *) (to + 12 * rows) = (float4) (x[0].s3, x[1].s3, x[2].s3, x[3].s3);\0"
     "void kiln_sgemm_bulk_copy_nn(long a_rows, long a_cols, __global const element_bits *restrict A,\0"
@@ -1911,6 +1914,7 @@ static const struct { char text[4096]; } rows[] = { {
     "    __local ulong turned[4];\0"
     "    const uint turneds = local_address(turned);\0"
     "    const int box_m = min(((int) M + 7) & -8, 128);\0"
+}, {
     "    const int box_n = 256;\0"
     "            write_map(local_address(map), (ulong) (A + a_offset), M, K, lda, box_m, 32,\0"
     "            write_map(local_address(map), (ulong) (B + b_offset), K, N, ldb, 32, 64,\0"
@@ -1963,7 +1967,6 @@ static const struct { char text[4096]; } rows[] = { {
     "            // For one value of k after the other, of rows and columns four side by side at a time.\0"
     "            #pragma unroll 4\0"
     "            for (int q = 0; q < 8; q++) {\0"
-}, {
     "                const uint a_from = a_chunk ^ q * 16;\0"
     "                const uint b_from = b_chunk;\0"
     "                for (int k = 4 * q; k < 4 * q + 4; k++) {\0"
@@ -1982,6 +1985,7 @@ static const struct { char text[4096]; } rows[] = { {
     "        for (int m = 0; m < 8; m++) {\0"
     "            for (int n = 0; n < 16; n += 4) {\0"
     "void kiln_sgemm_bulk_copy_nt(long a_rows, long a_cols, __global const element_bits *restrict A,\0"
+}, {
     "void kiln_sgemm_bulk_copyb_t(long rows, long cols, __global const element_bits *restrict X,\0"
     "void kiln_sgemm_bulk_multiply_nt_bm128_bn256_tm8_tn16_depth128_st4_early0_ku4_group8_edges0(long M,\0"
     "    const int box_n = min(((int) N + 7) & -8, 256);\0"
@@ -2021,7 +2025,6 @@ static const struct { char text[4096]; } rows[] = { {
     "                        0);\0"
     "        int early = 1;\0"
     "        const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 31) / 32;\0"
-}, {
     "        const int first_m = tile_m * 64, first_n = tile_n * 32;\0"
     "            if (item == 128 && t >= early && t < num) {\0"
     "                    fetch_box(a_at + s * 8192, a_map, k, first_m, mbarrier);\0"
@@ -2039,6 +2042,7 @@ static const struct { char text[4096]; } rows[] = { {
     "        // Where a work-item's first rows (columns) are in the parts of a tile, of 64 (32) by 32\0"
     "        const uint b_chunk = warp_n / 32 * 4096 + (warp_n % 32 / 4 + lane_n) * 16;\0"
     "            __local const uchar *a_tile = a_tiles + stage * 8192;\0"
+}, {
     "            __local const uchar *b_tile = b_tiles + stage * 4096;\0"
     "            #pragma unroll 8\0"
     "                    float as[4], bs[4];\0"
@@ -2069,7 +2073,8 @@ static const struct { char text[4096]; } rows[] = { {
     "// A work-group of 32 work-items along L and 8 along K has 128 x 16 of C.\0"
     "// It brings the part of Y for 256 values of k into local memory, and goes through them.\0"
     "// 8 work-groups share K; what each has goes to the workspace.\0"
-    "void kiln_sgemm_thin_multiply_nn_side0_short16_vec4_rows4_nv1_litems8_kitems32_ksplit8_align1_index32_ydepth256(int L, int S, int K,\0"
+    "void kiln_sgemm_thin_multiply_nn_side0_short16_vec4_rows4_nv1_litems8_kitems32_ksplit8_align1_index32_ydepth256(int L,\0"
+    "        int S, int K,\0"
     "        __global const float *restrict X, int x_offset, int ldx,\0"
     "        __global const float *restrict Y, int y_offset, int ldy,\0"
     "        __global float *restrict parts, long parts_at)\0"
@@ -2082,7 +2087,6 @@ static const struct { char text[4096]; } rows[] = { {
     "    Y += y_offset;\0"
     "    const int item = get_local_id(1) * 32 + get_local_id(0);\0"
     "    parts += parts_at * 8 + (long) get_group_id(2) * S * L;\0"
-}, {
     "    // A work-item's columns of X are side by side where that makes aligned vectors; else they are\0"
     "    // 32 apart, so that those of all are side by side. Columns past the end repeat the last one.\0"
     "    const int base = (int) get_group_id(0) * 128;\0"
@@ -2107,6 +2111,7 @@ static const struct { char text[4096]; } rows[] = { {
     "        for (; k + 24 < end; k += 32) {\0"
     "            __global const float *x = X + k * ldx;\0"
     "            float a[4][4];\0"
+}, {
     "            if (whole)\0"
     "                for (int r = 0; r < 4; r++) {\0"
     "                    const float4 row = load_aligned(x + r * 8 * ldx + l);\0"
@@ -2166,8 +2171,7 @@ static const struct { char text[4096]; } rows[] = { {
     "    __global float *c = C + s * ldc + l;\0"
     "    store(beta == 0 ? sum : sum + beta * load(c), c);\0"
     "// A work-group of 8 work-items along L and 32 along K has 32 x 16 of C.\0"
-}, {
-    "void kiln_sgemm_thin_multiply_nt_side0_short16_vec4_rows4_nv1_litems8_kitems32_ksplit8_align1_index32_ydepth256(int L, int S, int K,\0"
+    "void kiln_sgemm_thin_multiply_nt_side0_short16_vec4_rows4_nv1_litems8_kitems32_ksplit8_align1_index32_ydepth256(int L,\0"
     "    __local float kept[4608] __attribute__((aligned(16)));\0"
     "    const int share = (K / 1024 + 1) * 128;\0"
     "    __global const float *x[4];\0"
@@ -2192,6 +2196,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                float a[1][4];\0"
     "                for (int v = 0; v < 1; v++)\0"
     "                    for (int r = 0; r < 4; r++)\0"
+}, {
     "                        a[v][r] = load(x[r] + k + v * 32);\0"
     "                    for (int j = 0; j < 16; j++) {\0"
     "                        const float b = kept[j * 260 + (k - chunk) + v * 32];\0"
@@ -2209,11 +2214,11 @@ static const struct { char text[4096]; } rows[] = { {
     "        __local const float *sums = kept + (j * 4 + v) * 288 + of;\0"
     "        for (int k = 1; k < 32; k++)\0"
     "            sum += sums[k * 9];\0"
-    "void kiln_sgemm_thin_multiply_tn_side0_short16_vec4_rows4_nv1_litems8_kitems32_ksplit8_align1_index32_ydepth256(int L, int S, int K,\0"
+    "void kiln_sgemm_thin_multiply_tn_side0_short16_vec4_rows4_nv1_litems8_kitems32_ksplit8_align1_index32_ydepth256(int L,\0"
     "        for (int i = item; i < (end - chunk) * 16; i += 256) {\0"
     "            const int at = i / 16, j = i % 16;\0"
     "            kept[at * 16 + j] = load(Y + (chunk + at) * ldy + min(s + j, S - 1));\0"
-    "void kiln_sgemm_thin_multiply_tt_side0_short16_vec4_rows4_nv1_litems8_kitems32_ksplit8_align1_index32_ydepth256(int L, int S, int K,\0"
+    "void kiln_sgemm_thin_multiply_tt_side0_short16_vec4_rows4_nv1_litems8_kitems32_ksplit8_align1_index32_ydepth256(int L,\0"
     "            kept[j * 260 + at] = load(Y + (chunk + at) * ldy + min(s + j, S - 1));\0"
     "static float4 load_vector(__global const float *p)\0"
     "    return vload4(0, p);\0"
@@ -2221,7 +2226,7 @@ static const struct { char text[4096]; } rows[] = { {
     "static void put(float x, float beta, __global float *p)\0"
     "// A work-group of 8 work-items along L and 128 along K has 32 x 1 of C.\0"
     "__kernel __attribute__((reqd_work_group_size(8, 128, 1)))\0"
-    "void kiln_sgemm_thin_multiply_nn_side0_short1_vec4_rows4_nv1_litems8_kitems128_ksplit1_align1_index32(int L, int S, int K, float alpha, float beta,\0"
+    "void kiln_sgemm_thin_multiply_nn_side0_short1_vec4_rows4_nv1_litems8_kitems128_ksplit1_align1_index32(int L,\0"
     "    __local float4 part[1024];\0"
     "    const int s = (int) get_group_id(1);\0"
     "    __global const float *y0 = Y + y_offset + min(s, S - 1) * ldy;\0"
@@ -2240,8 +2245,7 @@ static const struct { char text[4096]; } rows[] = { {
     "            const float4 a3 = load_row(x + 384 * ldx);\0"
     "    for (int half_way = 64; half_way > 0; half_way /= 2) {\0"
     "__kernel __attribute__((reqd_work_group_size(128, 8, 1)))\0"
-}, {
-    "void kiln_sgemm_thin_multiply_nt_side0_short1_vec4_rows4_nv1_litems8_kitems128_ksplit1_align1_index32(int L, int S, int K, float alpha, float beta,\0"
+    "void kiln_sgemm_thin_multiply_nt_side0_short1_vec4_rows4_nv1_litems8_kitems128_ksplit1_align1_index32(int L,\0"
     "    __local float part[4][1024];\0"
     "    __global const float *x0 = X + min(l, L - 1) * ldx;\0"
     "    __global const float *x1 = X + min(l + 1, L - 1) * ldx;\0"
@@ -2249,9 +2253,9 @@ static const struct { char text[4096]; } rows[] = { {
     "    __global const float *x3 = X + min(l + 3, L - 1) * ldx;\0"
     "        for (; k + 4 <= to; k += 512) {\0"
     "    const int item = along_l * 128 + along_k;\0"
-    "void kiln_sgemm_thin_multiply_tn_side0_short1_vec4_rows4_nv1_litems8_kitems128_ksplit1_align1_index32(int L, int S, int K, float alpha, float beta,\0"
+    "void kiln_sgemm_thin_multiply_tn_side0_short1_vec4_rows4_nv1_litems8_kitems128_ksplit1_align1_index32(int L,\0"
     "    __global const float *y0 = Y + y_offset + min(s, S - 1);\0"
-    "void kiln_sgemm_thin_multiply_tt_side0_short1_vec4_rows4_nv1_litems8_kitems128_ksplit1_align1_index32(int L, int S, int K, float alpha, float beta,\0"
+    "void kiln_sgemm_thin_multiply_tt_side0_short1_vec4_rows4_nv1_litems8_kitems128_ksplit1_align1_index32(int L,\0"
     "static void copy_16(uint to, __global const float *from, uint bytes)\0"
     "// Begins to copy 128 lines of 32 values of k, of which this work-item copies four side by side in\0"
     "// every 32th line. There are `lines` and `cols` of the matrix left; what lies beyond is 0. Four\0"
@@ -2260,6 +2264,7 @@ static const struct { char text[4096]; } rows[] = { {
     "    const uint first = item / 32, col = item % 32 * 4;\0"
     "    for (uint line = first; line < first + 32; line += 8, from += 8 * ld) {\0"
     "            const uint bytes = line < lines ? clamp(cols - (int) x, 0, 4) * 4 : 0;\0"
+}, {
     "    return row * 128 + (col / 4 ^ (row + row / 4) % 8) * 4\0"
     "// later. A is stored M x K. B is stored K x N. A work-group computes 128 x 128 of C, a warp 64 x 32\0"
     "void kiln_sgemm_async_multiply_nn_bm128_bn128_tm8_tn8_depth128_st3_ku4_group8_bytes16_copy0(long M,\0"
@@ -2293,13 +2298,12 @@ static const struct { char text[4096]; } rows[] = { {
     "                copy_a(a_at + stage * 16384, A + k * lda + first_m, lda, K - k, M - first_m, item);\0"
     "// later. A is stored K x M. B is stored N x K. A work-group computes 128 x 128 of C, a warp 64 x 32\0"
     "void kiln_sgemm_async_multiply_tt_bm128_bn128_tm8_tn8_depth128_st3_ku4_group8_bytes16_copy0(long M,\0"
-    "void kiln_sgemm_thin_multiply_nn_side1_short16_vec4_rows4_nv1_litems8_kitems32_ksplit8_align1_index32_ydepth256(int L, int S, int K,\0"
-}, {
+    "void kiln_sgemm_thin_multiply_nn_side1_short16_vec4_rows4_nv1_litems8_kitems32_ksplit8_align1_index32_ydepth256(int L,\0"
     "void kiln_sgemm_thin_add_side1_ksplit8_index32(int L, int S, float alpha, float beta,\0"
     "    __global float *c = C + l * ldc + s;\0"
-    "void kiln_sgemm_thin_multiply_nt_side1_short16_vec4_rows4_nv1_litems8_kitems32_ksplit8_align1_index32_ydepth256(int L, int S, int K,\0"
-    "void kiln_sgemm_thin_multiply_tn_side1_short16_vec4_rows4_nv1_litems8_kitems32_ksplit8_align1_index32_ydepth256(int L, int S, int K,\0"
-    "void kiln_sgemm_thin_multiply_tt_side1_short16_vec4_rows4_nv1_litems8_kitems32_ksplit8_align1_index32_ydepth256(int L, int S, int K,\0"
+    "void kiln_sgemm_thin_multiply_nt_side1_short16_vec4_rows4_nv1_litems8_kitems32_ksplit8_align1_index32_ydepth256(int L,\0"
+    "void kiln_sgemm_thin_multiply_tn_side1_short16_vec4_rows4_nv1_litems8_kitems32_ksplit8_align1_index32_ydepth256(int L,\0"
+    "void kiln_sgemm_thin_multiply_tt_side1_short16_vec4_rows4_nv1_litems8_kitems32_ksplit8_align1_index32_ydepth256(int L,\0"
     "// Begins to copy 32 lines of 128 elements, of which this work-item copies 1\0"
     "// at a time in every 1th line. There are `lines` and `cols` of the matrix left; what lies\0"
     "    const uint first = item / 128, col = item % 128;\0"
@@ -2312,6 +2316,7 @@ static const struct { char text[4096]; } rows[] = { {
     "    for (uint line = first; line < first + 128; line += 16, from += 16 * ld) {\0"
     "// later. A is stored M x K. B is stored N x K. A work-group computes 64 x 128 of C, a warp 64 x 32\0"
     "void kiln_sgemm_async_multiply_nt_bm64_bn128_tm8_tn8_depth128_st2_ku4_group8_bytes4_copy0(long M,\0"
+}, {
     "// later. A is stored K x M. B is stored K x N. A work-group computes 64 x 128 of C, a warp 64 x 32\0"
     "void kiln_sgemm_async_multiply_tn_bm64_bn128_tm8_tn8_depth128_st2_ku4_group8_bytes4_copy0(long M,\0"
     "// later. A is stored K x M. B is stored N x K. A work-group computes 64 x 128 of C, a warp 64 x 32\0"
@@ -2363,7 +2368,6 @@ static const struct { char text[4096]; } rows[] = { {
     "            float x[4];\0"
     "            vstore4(alpha * c0_0, 0, x);\0"
     "            for (int n = 0; n < 4 && col + n < N; n++)\0"
-}, {
     "                store(beta == 0 ? x[n] : x[n] + beta * load(out + n), out + n);\0"
     "        __global float *out = C + (row + 1) * ldc + col;\0"
     "                store_vector(alpha * c1_0, out);\0"
@@ -2394,6 +2398,7 @@ static const struct { char text[4096]; } rows[] = { {
     "            c2_0 += a2 * b0;\0"
     "            const float a3 = load(a + r3);\0"
     "            c3_0 += a3 * b0;\0"
+}, {
     "void kiln_sgemm_direct_multiply_tn_wgm8_wgn8_tm4_nv1_vec4_ku1_index32(int M, int N, int K,\0"
     "    const int r0 = min(row, M - 1);\0"
     "    const int r1 = min(row + 1, M - 1);\0"
@@ -2432,7 +2437,6 @@ static const struct { char text[4096]; } rows[] = { {
     "        const int first_m = tile_m * 256, first_n = tile_n * 64;\0"
     "            const uint p = s == 0 ? 4 : s - 1;\0"
     "            if (item == 128 && t < num) {\0"
-}, {
     "                    fetch_box(a_at + s * 32768, a_map, k, first_m, mbarrier);\0"
     "                        fetch_box(b_at + s * 8192 + x * 128, b_map, first_n + x, k, mbarrier);\0"
     "                    turn_block(a_tiles + p * 32768 + x * 8192, 64, item - 128);\0"
@@ -2455,6 +2459,7 @@ static const struct { char text[4096]; } rows[] = { {
     "        long N, long K, __global const float *restrict work, long parts_at,\0"
     "        const uint tiles = ((uint) M + 255) / 256 * (((uint) N + 63) / 64);\0"
     "        const uint steps = ((uint) K + 31) / 32;\0"
+}, {
     "        const uint each = min(adders / max(tiles - whole, 1U), 128U);\0"
     "            // Work-groups that run together share rows and columns: 2 rows of tiles at a time.\0"
     "            const uint tiles_m = ((uint) M + 255) / 256, tiles_n = ((uint) N + 63) / 64;\0"
@@ -2489,7 +2494,6 @@ static const struct { char text[4096]; } rows[] = { {
     "    const uint tiles = ((uint) M + 31) / 32 * (((uint) N + 63) / 64);\0"
     "            __global float *part = parts + (2 * get_group_id(0) + (first == 0)) * 2048;\0"
     "                for (int n = 0; n < 4; n++)\0"
-}, {
     "                    part[(m * 4 + n) * 128] = c[m][n];\0"
     "void kiln_sgemm_async_add_nn_bm32_bn64_tm4_tn4_depth128_st3_ku8_group8_bytes4_copy0(long M, long N,\0"
     "        const uint tiles = ((uint) M + 31) / 32 * (((uint) N + 63) / 64);\0"
@@ -2508,6 +2512,7 @@ static const struct { char text[4096]; } rows[] = { {
     "void kiln_sgemm_async_stream_tt_bm32_bn64_tm4_tn4_depth128_st3_ku8_group8_bytes4_copy0(long M,\0"
     "void kiln_sgemm_async_add_tt_bm32_bn64_tm4_tn4_depth128_st3_ku8_group8_bytes4_copy0(long M, long N,\0"
     "void kiln_sgemm_bulk_stream_nn_bm128_bn256_tm8_tn16_depth128_st4_early0_ku4_group8_edges0(long M,\0"
+}, {
     "    const uint tiles = ((uint) M + 127) / 128 * (((uint) N + 255) / 256);\0"
     "            __global float *part = parts + (2 * get_group_id(0) + (first == 0)) * 32768;\0"
     "                    part[(m * 16 + n) * 256] = c[m][n];\0"
@@ -2526,18 +2531,17 @@ static const struct { char text[4096]; } rows[] = { {
     "void kiln_sgemm_bulk_add_tn_bm128_bn256_tm8_tn16_depth128_st4_early0_ku4_group8_edges0(long M,\0"
     "void kiln_sgemm_bulk_stream_tt_bm128_bn256_tm8_tn16_depth128_st4_early0_ku4_group8_edges0(long M,\0"
     "void kiln_sgemm_bulk_add_tt_bm128_bn256_tm8_tn16_depth128_st4_early0_ku4_group8_edges0(long M,\0"
-    "void kiln_sgemm_thin_multiply_nn_side1_short1_vec4_rows4_nv1_litems8_kitems128_ksplit1_align1_index32(int L, int S, int K, float alpha, float beta,\0"
-    "void kiln_sgemm_thin_multiply_nt_side1_short1_vec4_rows4_nv1_litems8_kitems128_ksplit1_align1_index32(int L, int S, int K, float alpha, float beta,\0"
-    "void kiln_sgemm_thin_multiply_tn_side1_short1_vec4_rows4_nv1_litems8_kitems128_ksplit1_align1_index32(int L, int S, int K, float alpha, float beta,\0"
-    "void kiln_sgemm_thin_multiply_tt_side1_short1_vec4_rows4_nv1_litems8_kitems128_ksplit1_align1_index32(int L, int S, int K, float alpha, float beta,\0"
-    "void kiln_sgemm_thin_multiply_nn_side1_short16_vec4_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L, int S, int K, float alpha, float beta,\0"
+    "void kiln_sgemm_thin_multiply_nn_side1_short1_vec4_rows4_nv1_litems8_kitems128_ksplit1_align1_index32(int L,\0"
+    "void kiln_sgemm_thin_multiply_nt_side1_short1_vec4_rows4_nv1_litems8_kitems128_ksplit1_align1_index32(int L,\0"
+    "void kiln_sgemm_thin_multiply_tn_side1_short1_vec4_rows4_nv1_litems8_kitems128_ksplit1_align1_index32(int L,\0"
+    "void kiln_sgemm_thin_multiply_tt_side1_short1_vec4_rows4_nv1_litems8_kitems128_ksplit1_align1_index32(int L,\0"
+    "void kiln_sgemm_thin_multiply_nn_side1_short16_vec4_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L,\0"
     "            put(alpha * sum, beta, C + at * ldc + short_at);\0"
-    "void kiln_sgemm_thin_multiply_nt_side1_short16_vec4_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L, int S, int K, float alpha, float beta,\0"
-    "void kiln_sgemm_thin_multiply_tn_side1_short16_vec4_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L, int S, int K, float alpha, float beta,\0"
-}, {
-    "void kiln_sgemm_thin_multiply_tt_side1_short16_vec4_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L, int S, int K, float alpha, float beta,\0"
+    "void kiln_sgemm_thin_multiply_nt_side1_short16_vec4_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L,\0"
+    "void kiln_sgemm_thin_multiply_tn_side1_short16_vec4_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L,\0"
+    "void kiln_sgemm_thin_multiply_tt_side1_short16_vec4_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L,\0"
     "// A work-group of 32 work-items along L and 8 along K has 128 x 8 of C.\0"
-    "void kiln_sgemm_thin_multiply_nn_side0_short8_vec4_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L, int S, int K, float alpha, float beta,\0"
+    "void kiln_sgemm_thin_multiply_nn_side0_short8_vec4_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L,\0"
     "    float c[8][4];\0"
     "    for (int j = 0; j < 8; j++)\0"
     "        for (int j = get_local_id(1); j < 8; j += 8) {\0"
@@ -2545,13 +2549,13 @@ static const struct { char text[4096]; } rows[] = { {
     "                for (int j = 0; j < 8; j++) {\0"
     "                    const float b = kept[(k - chunk + r * 8) * 8 + j];\0"
     "            put(alpha * sum, beta, C + short_at * ldc + at);\0"
-    "void kiln_sgemm_thin_multiply_nt_side0_short8_vec4_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L, int S, int K, float alpha, float beta,\0"
+    "void kiln_sgemm_thin_multiply_nt_side0_short8_vec4_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L,\0"
     "                    for (int j = 0; j < 8; j++) {\0"
-    "void kiln_sgemm_thin_multiply_tn_side0_short8_vec4_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L, int S, int K, float alpha, float beta,\0"
+    "void kiln_sgemm_thin_multiply_tn_side0_short8_vec4_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L,\0"
     "        for (int i = item; i < (end - chunk) * 8; i += 256) {\0"
     "            const int at = i / 8, j = i % 8;\0"
     "            kept[at * 8 + j] = load(Y + (chunk + at) * ldy + min(s + j, S - 1));\0"
-    "void kiln_sgemm_thin_multiply_tt_side0_short8_vec4_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L, int S, int K, float alpha, float beta,\0"
+    "void kiln_sgemm_thin_multiply_tt_side0_short8_vec4_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L,\0"
     "void kiln_sgemm_async_stream_nn_bm64_bn128_tm8_tn8_depth128_st2_ku4_group8_bytes4_copy0(long M,\0"
     "            __global float *part = parts + (2 * get_group_id(0) + (first == 0)) * 8192;\0"
     "                for (int n = 0; n < 8; n++)\0"
@@ -2559,6 +2563,7 @@ static const struct { char text[4096]; } rows[] = { {
     "void kiln_sgemm_async_add_nn_bm64_bn128_tm8_tn8_depth128_st2_ku4_group8_bytes4_copy0(long M, long N,\0"
     "        const uint tiles = ((uint) M + 63) / 64 * (((uint) N + 127) / 128);\0"
     "        const uint each = min(adders / max(tiles - whole, 1U), 64U);\0"
+}, {
     "    __global const float *parts = work + parts_at + 2 * (ulong) told[1] * 8192;\0"
     "    for (uint at = told[2]; at < 64; at += told[3]) {\0"
     "                    part[u] = *(__global const float4 *) (parts + piece * 8192\0"
@@ -2584,7 +2589,6 @@ static const struct { char text[4096]; } rows[] = { {
     "void kiln_sgemm_async_add_tn_bm128_bn128_tm8_tn8_depth128_st3_ku4_group8_bytes4_copy0(long M,\0"
     "void kiln_sgemm_async_stream_tt_bm128_bn128_tm8_tn8_depth128_st3_ku4_group8_bytes4_copy0(long M,\0"
     "void kiln_sgemm_async_add_tt_bm128_bn128_tm8_tn8_depth128_st3_ku4_group8_bytes4_copy0(long M,\0"
-}, {
     "// A work-group computes 64 x 128 of C. Tiles of A and B, 32 deep, are fetched into local\0"
     "// memory by the copy engine, up to 6 at a time; a tile's `full` barrier says that it is there.\0"
     "// One work-item fetches; a warp computes 64 x 16 of C, and says by the `empty` barrier\0"
@@ -2618,6 +2622,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                    fetch_box(b_at + s * 16384, b_map, k, first_n, mbarrier);\0"
     "                    turn_block(b_tiles + p * 16384 + x * 8192, 64, item - 256);\0"
     "void kiln_sgemm_bulk_multiply_tn_bm64_bn128_tm8_tn4_depth128_st6_early2_ku4_group8_edges0(long M,\0"
+}, {
     "                if (++s == 6) {\0"
     "void kiln_sgemm_bulk_multiply_tt_bm64_bn128_tm8_tn4_depth128_st6_early2_ku4_group8_edges0(long M,\0"
     "// A work-group computes 256 x 32 of C. Tiles of A and B, 32 deep, are fetched into local\0"
@@ -2648,7 +2653,6 @@ static const struct { char text[4096]; } rows[] = { {
     "        const uint tiles = ((uint) M + 255) / 256 * (((uint) N + 31) / 32);\0"
     "            const uint tiles_m = ((uint) M + 255) / 256, tiles_n = ((uint) N + 31) / 32;\0"
     "            const int first_m = tile_m * 256, first_n = tile_n * 32;\0"
-}, {
     "            const uint warp_m = warp % 4 * 64, warp_n = warp / 4 * 16;\0"
     "void kiln_sgemm_bulk_stream_nt_bm256_bn32_tm8_tn4_depth128_st5_early0_ku2_group8_edges1(long M,\0"
     "                    turn_block(b_tiles + p * 4096 + x * 4096, 32, item - 256);\0"
@@ -2667,13 +2671,14 @@ static const struct { char text[4096]; } rows[] = { {
     "                    const uint line = i / 64, x = i % 64;\0"
     "                    fetch_chunk(a_at + s * 32768 + to, A + a_offset, K, M, lda, k + line,\0"
     "void kiln_sgemm_bulk_multiply_tt_bm256_bn32_tm8_tn4_depth128_st5_early2_ku2_group8_edges0(long M,\0"
-    "void kiln_sgemm_thin_multiply_nn_side0_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L, long S, long K, float alpha, float beta,\0"
+    "void kiln_sgemm_thin_multiply_nn_side0_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L,\0"
     "        __global const float *restrict X, long x_offset, long ldx,\0"
     "        __global const float *restrict Y, long y_offset, long ldy,\0"
     "        __global float *restrict C, long c_offset, long ldc)\0"
-    "void kiln_sgemm_thin_multiply_nt_side0_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L, long S, long K, float alpha, float beta,\0"
-    "void kiln_sgemm_thin_multiply_tn_side0_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L, long S, long K, float alpha, float beta,\0"
-    "void kiln_sgemm_thin_multiply_tt_side0_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L, long S, long K, float alpha, float beta,\0"
+    "void kiln_sgemm_thin_multiply_nt_side0_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L,\0"
+}, {
+    "void kiln_sgemm_thin_multiply_tn_side0_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L,\0"
+    "void kiln_sgemm_thin_multiply_tt_side0_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L,\0"
     "void kiln_sgemm_bulk_stream_nn_bm64_bn128_tm8_tn4_depth128_st6_early2_ku4_group8_edges0(long M,\0"
     "        early = 0;\0"
     "            mbarrier_arrive(empties + 8 * (stage == 0 ? 5 : stage - 1));\0"
@@ -2698,7 +2703,6 @@ static const struct { char text[4096]; } rows[] = { {
     "            x = as_uint4((chunk) (from[min(0L, last)], from[min(1L, last)]));\0"
     "            \"r\"(map), \"l\"(ld * 8) : \"memory\");\0"
     "    asm volatile(\"//@tensormap.replace.tile.elemtype.shared::cta.b1024.b32 [%0], 9;\" ::\0"
-}, {
     "static void fetch_chunk(uint to, __global const double *X, long rows, long cols, long ld, long row,\0"
     "    const uint bytes = row < rows ? clamp((cols - col) * 8, 0L, 16L) : 0;\0"
     "// 16 bytes; boxes side by side have 16 lines.\0"
@@ -2720,7 +2724,7 @@ static const struct { char text[4096]; } rows[] = { {
     "// A work-group computes 32 x 16 of C. Tiles of A and B, 16 deep, are fetched into local\0"
     "// memory by the copy engine, up to 16 at a time; a tile's `full` barrier says that it is there.\0"
     "__kernel __attribute__((reqd_work_group_size(320, 1, 1)))\0"
-    "void kiln_dgemm_bulk_multiply_nn_bm32_bn16_tm2_tn4_depth128_st16_early2_ku2_group8_slices4_edges0(long M, long N, long K,\0"
+    "void kiln_dgemm_bulk_multiply_nn_bm32_bn16_tm2_tn4_depth128_st16_early2_ku2_group8_slices4_edges0(long M,\0"
     "        __global const double *restrict A, long a_offset, long lda,\0"
     "        __global const double *restrict B, long b_offset, long ldb,\0"
     "        double alpha, double beta, __global double *restrict C, long c_offset, long ldc)\0"
@@ -2729,6 +2733,7 @@ static const struct { char text[4096]; } rows[] = { {
     "    __local ulong empty[16];\0"
     "    // Whether every row of C starts where 2 columns may be stored at once.\0"
     "    const ulong misaligned = ((ulong) C | (ulong) (ldc * 8)) & 15;\0"
+}, {
     "        for (int s = 0; s < 16; s++) {\0"
     "                write_map(local_address(map), (ulong) (A + a_offset), M, K, lda, box_m, 16,\0"
     "                write_map(local_address(map), (ulong) (B + b_offset), K, N, ldb, 16, 16,\0"
@@ -2761,7 +2766,6 @@ static const struct { char text[4096]; } rows[] = { {
     "        // What is multiplied next is read before what was read is multiplied.\0"
     "        if (num > slice) {\0"
     "            __local const uchar *b_tile = b_tiles + stage * 2048;\0"
-}, {
     "            const int s = 0;\0"
     "            // Reads what is multiplied at once, the s-th of a tile, into fragments 0.\0"
     "            // Eight values of k of the tile.\0"
@@ -2792,6 +2796,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                    as1[i][3] = *(__local const double *) (a_tile + a_first + i * 2048 + 1024 + (at\0"
     "                            ^ 8));\0"
     "                    const uint at = (k_0 * 128 + ((lane_m / 2) ^ k_0) * 16) ^ j % 2 * 64;\0"
+}, {
     "                    bs1[j][0] = *(__local const double *) (b_tile + b_first + j / 2 * 2048 + s\0"
     "                            * 1024 + at);\0"
     "                    bs1[j][1] = *(__local const double *) (b_tile + b_first + j / 2 * 2048 + s\0"
@@ -2822,9 +2827,8 @@ static const struct { char text[4096]; } rows[] = { {
     "                        c[i][j][e] += sums[(x * 8 + (i * 2 + j) * 4 + e) * 64];\0"
     "                __global double *out = C + row * ldc;\0"
     "void kiln_dgemm_bulk_copy_nt(long a_rows, long a_cols, __global const element_bits *restrict A,\0"
-}, {
     "void kiln_dgemm_bulk_copyb_t(long rows, long cols, __global const element_bits *restrict X,\0"
-    "void kiln_dgemm_bulk_multiply_nt_bm32_bn16_tm2_tn4_depth128_st16_early2_ku2_group8_slices4_edges0(long M, long N, long K,\0"
+    "void kiln_dgemm_bulk_multiply_nt_bm32_bn16_tm2_tn4_depth128_st16_early2_ku2_group8_slices4_edges0(long M,\0"
     "                write_map(local_address(map), (ulong) (B + b_offset), N, K, ldb, box_n, 16,\0"
     "        const uint b_first = (warp_n + lane_r) * 128;\0"
     "                bs0[j][0] = *(__local const double *) (b_tile + b_first + j * 1024 + at);\0"
@@ -2836,7 +2840,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                    const long col = first_n + warp_n + j * 8 + lane_k % 2 * 4 + lane_k / 2 * 2;\0"
     "void kiln_dgemm_bulk_copy_tn(long a_rows, long a_cols, __global const element_bits *restrict A,\0"
     "void kiln_dgemm_bulk_copya_t(long rows, long cols, __global const element_bits *restrict X,\0"
-    "void kiln_dgemm_bulk_multiply_tn_bm32_bn16_tm2_tn4_depth128_st16_early2_ku2_group8_slices4_edges0(long M, long N, long K,\0"
+    "void kiln_dgemm_bulk_multiply_tn_bm32_bn16_tm2_tn4_depth128_st16_early2_ku2_group8_slices4_edges0(long M,\0"
     "                write_map(local_address(map), (ulong) (A + a_offset), K, M, lda, 16, 16,\0"
     "                        for (int x = 0; x < 32; x += 16)\0"
     "                            first_m + x * 2);\0"
@@ -2848,11 +2852,12 @@ static const struct { char text[4096]; } rows[] = { {
     "                    const uint at = k_0 * 128 + (lane_m ^ k_0) * 16;\0"
     "                    const double2 p = *(__local const double2 *) (a_tile + a_first + i * 2048 + s\0"
     "                    const double2 q = *(__local const double2 *) (a_tile + a_first + i * 2048 + s\0"
+}, {
     "                    as1[i][0] = p.x, as1[i][1] = p.y, as1[i][2] = q.x, as1[i][3] = q.y;\0"
     "                    as0[i][0] = p.x, as0[i][1] = p.y, as0[i][2] = q.x, as0[i][3] = q.y;\0"
     "                const long row = first_m + warp_m + i * 16 + h + lane_m * 2;\0"
     "void kiln_dgemm_bulk_copy_tt(long a_rows, long a_cols, __global const element_bits *restrict A,\0"
-    "void kiln_dgemm_bulk_multiply_tt_bm32_bn16_tm2_tn4_depth128_st16_early2_ku2_group8_slices4_edges0(long M, long N, long K,\0"
+    "void kiln_dgemm_bulk_multiply_tt_bm32_bn16_tm2_tn4_depth128_st16_early2_ku2_group8_slices4_edges0(long M,\0"
     "        // Columns 0, 4, 1, 5, 2, 6, 3, 7 of B.\0"
     "        const uint lane_r = lane_m / 2 + lane_m % 2 * 4;\0"
     "        // what is read is where it is used. The tensor core's k and k + 4 are 2 k and 2 k + 1.\0"
@@ -2874,8 +2879,8 @@ static const struct { char text[4096]; } rows[] = { {
     "    return *(__global const double2 *) p;\0"
     "static void put(double x, double beta, __global double *p)\0"
     "// A work-group of 8 work-items along L and 128 along K has 16 x 1 of C.\0"
-}, {
-    "void kiln_dgemm_thin_multiply_nn_side0_short1_vec2_rows4_nv1_litems8_kitems128_ksplit1_align1_index32(int L, int S, int K, double alpha, double beta,\0"
+    "void kiln_dgemm_thin_multiply_nn_side0_short1_vec2_rows4_nv1_litems8_kitems128_ksplit1_align1_index32(int L,\0"
+    "        int S, int K, double alpha, double beta,\0"
     "        __global const double *restrict X, int x_offset, int ldx,\0"
     "        __global const double *restrict Y, int y_offset, int ldy,\0"
     "        __global double *restrict C, int c_offset, int ldc)\0"
@@ -2905,7 +2910,7 @@ static const struct { char text[4096]; } rows[] = { {
     "    double e[2];\0"
     "    vstore2(x, 0, e);\0"
     "    return e[0] + e[1];\0"
-    "void kiln_dgemm_thin_multiply_nt_side0_short1_vec2_rows4_nv1_litems8_kitems128_ksplit1_align1_index32(int L, int S, int K, double alpha, double beta,\0"
+    "void kiln_dgemm_thin_multiply_nt_side0_short1_vec2_rows4_nv1_litems8_kitems128_ksplit1_align1_index32(int L,\0"
     "    __local double part[4][1024];\0"
     "    __global const double *x0 = X + min(l, L - 1) * ldx;\0"
     "    __global const double *x1 = X + min(l + 1, L - 1) * ldx;\0"
@@ -2918,6 +2923,7 @@ static const struct { char text[4096]; } rows[] = { {
     "            const double2 a0 = load_aligned(x0 + k);\0"
     "            const double2 a1 = load_aligned(x1 + k);\0"
     "            const double2 a2 = load_aligned(x2 + k);\0"
+}, {
     "            const double2 a3 = load_aligned(x3 + k);\0"
     "            const double2 b0 = load_vector(y0 + k);\0"
     "            const double2 a0 = load_row(x0 + k);\0"
@@ -2930,9 +2936,9 @@ static const struct { char text[4096]; } rows[] = { {
     "        const double a2 = load(x2 + k);\0"
     "        const double a3 = load(x3 + k);\0"
     "        const double sums[] = { part[0][item], part[1][item], part[2][item], part[3][item] };\0"
-    "void kiln_dgemm_thin_multiply_tn_side0_short1_vec2_rows4_nv1_litems8_kitems128_ksplit1_align1_index32(int L, int S, int K, double alpha, double beta,\0"
+    "void kiln_dgemm_thin_multiply_tn_side0_short1_vec2_rows4_nv1_litems8_kitems128_ksplit1_align1_index32(int L,\0"
     "    __global const double *y0 = Y + y_offset + min(s, S - 1);\0"
-    "void kiln_dgemm_thin_multiply_tt_side0_short1_vec2_rows4_nv1_litems8_kitems128_ksplit1_align1_index32(int L, int S, int K, double alpha, double beta,\0"
+    "void kiln_dgemm_thin_multiply_tt_side0_short1_vec2_rows4_nv1_litems8_kitems128_ksplit1_align1_index32(int L,\0"
     "            const double2 b0 = (double2) (load(y0 + k * y_step), load(y0 + (k + 1) * y_step));\0"
     "// A work-group computes 128 x 128 of C. Tiles of A and B, 16 deep, are fetched into local\0"
     "// One work-item fetches; a warp computes 64 x 32 of C, and says by the `empty` barrier\0"
@@ -2942,7 +2948,6 @@ static const struct { char text[4096]; } rows[] = { {
     "                        fetch_box(a_at + s * 16384, a_map, k, first_m, mbarrier);\0"
     "                        for (int x = 0; x < 128; x += 16)\0"
     "        const uint tiles_m = ((uint) M + 127) / 128, tiles_n = ((uint) N + 127) / 128;\0"
-}, {
     "        const int first_m = tile_m * 128, first_n = tile_n * 128;\0"
     "                    fetch_chunk(a_at + s * 16384 + to, A + a_offset, M, K, lda, first_m + line,\0"
     "    asm volatile(\"//@setmaxnreg.inc.sync.aligned.u32 240;\" ::: \"memory\");\0"
@@ -2959,7 +2964,7 @@ static const struct { char text[4096]; } rows[] = { {
     "void kiln_dgemm_bulk_multiply_tt_bm128_bn128_tm8_tn8_depth128_st5_early1_ku2_group8_edges0(long M,\0"
     "// A work-group computes 64 x 32 of C. Tiles of A and B, 16 deep, are fetched into local\0"
     "// One work-item fetches; a warp computes 32 x 32 of C, and says by the `empty` barrier\0"
-    "void kiln_dgemm_bulk_multiply_nn_bm64_bn32_tm4_tn8_depth128_st8_early1_ku2_group1_slices4_edges0(long M, long N, long K,\0"
+    "void kiln_dgemm_bulk_multiply_nn_bm64_bn32_tm4_tn8_depth128_st8_early1_ku2_group1_slices4_edges0(long M,\0"
     "            // Work-groups that run together share rows and columns: 1 rows of tiles at a time.\0"
     "            const uint band = tile / (1 * tiles_n), in_band = tile - band * tiles_n;\0"
     "            const uint band_rows = min(tiles_m - band, (uint) 1);\0"
@@ -2979,11 +2984,12 @@ static const struct { char text[4096]; } rows[] = { {
     "                stage -= 8;\0"
     "                        sums[((slice - 1) * 32 + (i * 4 + j) * 4 + e) * 64] =\0"
     "                        c[i][j][e] += sums[(x * 32 + (i * 4 + j) * 4 + e) * 64];\0"
-    "void kiln_dgemm_bulk_multiply_nt_bm64_bn32_tm4_tn8_depth128_st8_early1_ku2_group1_slices4_edges0(long M, long N, long K,\0"
+}, {
+    "void kiln_dgemm_bulk_multiply_nt_bm64_bn32_tm4_tn8_depth128_st8_early1_ku2_group1_slices4_edges0(long M,\0"
     "                        fetch_box(b_at + s * 4096, b_map, k, first_n, mbarrier);\0"
-    "void kiln_dgemm_bulk_multiply_tn_bm64_bn32_tm4_tn8_depth128_st8_early1_ku2_group1_slices4_edges0(long M, long N, long K,\0"
+    "void kiln_dgemm_bulk_multiply_tn_bm64_bn32_tm4_tn8_depth128_st8_early1_ku2_group1_slices4_edges0(long M,\0"
     "                        for (int x = 0; x < 64; x += 16)\0"
-    "void kiln_dgemm_bulk_multiply_tt_bm64_bn32_tm4_tn8_depth128_st8_early1_ku2_group1_slices4_edges0(long M, long N, long K,\0"
+    "void kiln_dgemm_bulk_multiply_tt_bm64_bn32_tm4_tn8_depth128_st8_early1_ku2_group1_slices4_edges0(long M,\0"
     "// Begins to copy 8 bytes into local memory: the first `bytes` of them, and zeros.\0"
     "static void copy_8(uint to, __global const double *from, uint bytes)\0"
     "    asm volatile(\"cp.async.ca.shared.global [%0], [%1], 8, %2;\" ::\0"
@@ -3000,7 +3006,6 @@ static const struct { char text[4096]; } rows[] = { {
     "    return row * 64 + (col / 2 ^ (row + row / 4) % 8) * 2\0"
     "            + col % 2;\0"
     "// of it. Tiles of A and B, 16 deep, are copied into local memory asynchronously, 3 ahead of those\0"
-}, {
     "void kiln_dgemm_async_multiply_nn_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes8_copy0(long M,\0"
     "    __local uchar both_tiles[65536] __attribute__((aligned(1024)));\0"
     "        // and so is the order of rows and columns within a block. Column x, in 16 bytes, of row r\0"
@@ -3022,15 +3027,16 @@ static const struct { char text[4096]; } rows[] = { {
     "                        c_tile[c_place(row, col)] = c[i][j][2 * h];\0"
     "                        c_tile[c_place(row, col + 4)] = c[i][j][2 * h + 1];\0"
     "// A work-group computes 64 x 128 of C. Tiles of A and B, 16 deep, are fetched into local\0"
-    "void kiln_dgemm_bulk_stream_nn_bm64_bn128_tm4_tn8_depth128_st8_early2_ku2_group8_shared0_edges0(long M, long N, long K,\0"
+    "void kiln_dgemm_bulk_stream_nn_bm64_bn128_tm4_tn8_depth128_st8_early2_ku2_group8_shared0_edges0(long M,\0"
     "                const int first = 0, num = (K + 15) / 16;\0"
     "            mbarrier_arrive(empties + 8 * (stage == 0 ? 7 : stage - 1));\0"
-    "void kiln_dgemm_bulk_stream_nt_bm64_bn128_tm4_tn8_depth128_st8_early2_ku2_group8_shared0_edges0(long M, long N, long K,\0"
-    "void kiln_dgemm_bulk_stream_tn_bm64_bn128_tm4_tn8_depth128_st8_early2_ku2_group8_shared0_edges0(long M, long N, long K,\0"
-    "void kiln_dgemm_bulk_stream_tt_bm64_bn128_tm4_tn8_depth128_st8_early2_ku2_group8_shared0_edges0(long M, long N, long K,\0"
+    "void kiln_dgemm_bulk_stream_nt_bm64_bn128_tm4_tn8_depth128_st8_early2_ku2_group8_shared0_edges0(long M,\0"
+    "void kiln_dgemm_bulk_stream_tn_bm64_bn128_tm4_tn8_depth128_st8_early2_ku2_group8_shared0_edges0(long M,\0"
+    "void kiln_dgemm_bulk_stream_tt_bm64_bn128_tm4_tn8_depth128_st8_early2_ku2_group8_shared0_edges0(long M,\0"
     "// Begins to copy 32 lines of 16 elements, of which this work-item copies 1\0"
     "// Begins to copy 16 lines of 32 elements, of which this work-item copies 1\0"
     "    for (uint line = first; line < first + 16; line += 4, from += 4 * ld) {\0"
+}, {
     "    return row * 32 + (col / 2 ^ (row + row / 4) % 8) * 2\0"
     "// later. A is stored M x K. B is stored K x N. A work-group computes 32 x 32 of C, a warp 16 x 16\0"
     "// of it. Tiles of A and B, 16 deep, are copied into local memory asynchronously, 1 ahead of those\0"
@@ -3046,10 +3052,9 @@ static const struct { char text[4096]; } rows[] = { {
     "void kiln_dgemm_async_multiply_tn_bm32_bn32_tm2_tn4_depth128_st2_ku2_group8_bytes8_copy0(long M,\0"
     "// later. A is stored K x M. B is stored N x K. A work-group computes 32 x 32 of C, a warp 16 x 16\0"
     "void kiln_dgemm_async_multiply_tt_bm32_bn32_tm2_tn4_depth128_st2_ku2_group8_bytes8_copy0(long M,\0"
-    "void kiln_dgemm_bulk_multiply_nn_bm32_bn16_tm4_tn4_depth128_st16_early2_ku2_group1_slices4_edges0(long M, long N, long K,\0"
+    "void kiln_dgemm_bulk_multiply_nn_bm32_bn16_tm4_tn4_depth128_st16_early2_ku2_group1_slices4_edges0(long M,\0"
     "                for (uint i = item; i < 128; i += 128) {\0"
     "        const uint warp_m = warp % 1 * 32, warp_n = warp % 1 * 16;\0"
-}, {
     "        double c[2][2][4];\0"
     "        const int slice = warp;\0"
     "        double as0[2][4], bs0[2][2];\0"
@@ -3059,9 +3064,9 @@ static const struct { char text[4096]; } rows[] = { {
     "        asm volatile(\"bar.sync 2, 128;\" ::: \"memory\");\0"
     "                        sums[((slice - 1) * 16 + (i * 2 + j) * 4 + e) * 32] =\0"
     "                        c[i][j][e] += sums[(x * 16 + (i * 2 + j) * 4 + e) * 32];\0"
-    "void kiln_dgemm_bulk_multiply_nt_bm32_bn16_tm4_tn4_depth128_st16_early2_ku2_group1_slices4_edges0(long M, long N, long K,\0"
-    "void kiln_dgemm_bulk_multiply_tn_bm32_bn16_tm4_tn4_depth128_st16_early2_ku2_group1_slices4_edges0(long M, long N, long K,\0"
-    "void kiln_dgemm_bulk_multiply_tt_bm32_bn16_tm4_tn4_depth128_st16_early2_ku2_group1_slices4_edges0(long M, long N, long K,\0"
+    "void kiln_dgemm_bulk_multiply_nt_bm32_bn16_tm4_tn4_depth128_st16_early2_ku2_group1_slices4_edges0(long M,\0"
+    "void kiln_dgemm_bulk_multiply_tn_bm32_bn16_tm4_tn4_depth128_st16_early2_ku2_group1_slices4_edges0(long M,\0"
+    "void kiln_dgemm_bulk_multiply_tt_bm32_bn16_tm4_tn4_depth128_st16_early2_ku2_group1_slices4_edges0(long M,\0"
     "void kiln_dgemm_bulk_stream_nn_bm64_bn128_tm4_tn8_depth128_st8_early2_ku2_group2_edges0(long M,\0"
     "    __global double *parts = (__global double *) (work + parts_at * 8) + item;\0"
     "    const uint steps = ((uint) K + 15) / 16;\0"
@@ -3087,6 +3092,7 @@ static const struct { char text[4096]; } rows[] = { {
     "void kiln_dgemm_bulk_add_nt_bm64_bn128_tm4_tn8_depth128_st8_early2_ku2_group2_edges0(long M, long N,\0"
     "            const long col = first_n + warp_n + in_n + lane_k % 2 * 4 + lane_k / 2 * 2 + e % 2;\0"
     "void kiln_dgemm_bulk_stream_tn_bm64_bn128_tm4_tn8_depth128_st8_early2_ku2_group2_edges0(long M,\0"
+}, {
     "void kiln_dgemm_bulk_add_tn_bm64_bn128_tm4_tn8_depth128_st8_early2_ku2_group2_edges0(long M, long N,\0"
     "            const long row = first_m + warp_m + in_m + e / 2 % 2 + lane_m * 2;\0"
     "void kiln_dgemm_bulk_stream_tt_bm64_bn128_tm4_tn8_depth128_st8_early2_ku2_group2_edges0(long M,\0"
@@ -3095,7 +3101,7 @@ static const struct { char text[4096]; } rows[] = { {
     "            const uint lane_r = lane_m / 2 + lane_m % 2 * 4;\0"
     "            const long col = first_n + warp_n + in_n + lane_k + e % 2 * 4;\0"
     "// A work-group computes 16 x 16 of C. Tiles of A and B, 16 deep, are fetched into local\0"
-    "void kiln_dgemm_bulk_multiply_nn_bm16_bn16_tm2_tn4_depth128_st16_early2_ku2_group1_slices4_edges0(long M, long N, long K,\0"
+    "void kiln_dgemm_bulk_multiply_nn_bm16_bn16_tm2_tn4_depth128_st16_early2_ku2_group1_slices4_edges0(long M,\0"
     "    const int box_m = min(((int) M + 7) & -8, 16);\0"
     "            const uint tiles_m = ((uint) M + 15) / 16, tiles_n = ((uint) N + 15) / 16;\0"
     "            const int first_m = tile_m * 16, first_n = tile_n * 16;\0"
@@ -3106,17 +3112,16 @@ static const struct { char text[4096]; } rows[] = { {
     "    const uint tiles_m = ((uint) M + 15) / 16, tiles_n = ((uint) N + 15) / 16;\0"
     "    const int first_m = tile_m * 16, first_n = tile_n * 16;\0"
     "        const uint warp_m = warp % 1 * 16, warp_n = warp % 1 * 16;\0"
-}, {
     "            __local const uchar *a_tile = a_tiles + stage * 2048;\0"
     "                __local const uchar *a_tile = a_tiles + stage * 2048;\0"
     "                        sums[((slice - 1) * 8 + (i * 2 + j) * 4 + e) * 32] =\0"
     "                        c[i][j][e] += sums[(x * 8 + (i * 2 + j) * 4 + e) * 32];\0"
-    "void kiln_dgemm_bulk_multiply_nt_bm16_bn16_tm2_tn4_depth128_st16_early2_ku2_group1_slices4_edges0(long M, long N, long K,\0"
-    "void kiln_dgemm_bulk_multiply_tn_bm16_bn16_tm2_tn4_depth128_st16_early2_ku2_group1_slices4_edges0(long M, long N, long K,\0"
+    "void kiln_dgemm_bulk_multiply_nt_bm16_bn16_tm2_tn4_depth128_st16_early2_ku2_group1_slices4_edges0(long M,\0"
+    "void kiln_dgemm_bulk_multiply_tn_bm16_bn16_tm2_tn4_depth128_st16_early2_ku2_group1_slices4_edges0(long M,\0"
     "    const int box_m = 16;\0"
     "                            fetch_box(a_at + s * 2048 + x * 128, a_map, first_m + x, k, mbarrier);\0"
     "                    fetch_chunk(a_at + s * 2048 + to, A + a_offset, K, M, lda, k + line,\0"
-    "void kiln_dgemm_bulk_multiply_tt_bm16_bn16_tm2_tn4_depth128_st16_early2_ku2_group1_slices4_edges0(long M, long N, long K,\0"
+    "void kiln_dgemm_bulk_multiply_tt_bm16_bn16_tm2_tn4_depth128_st16_early2_ku2_group1_slices4_edges0(long M,\0"
     "void kiln_dgemm_bulk_multiply_nn_bm64_bn32_tm2_tn4_depth128_st8_early2_ku2_group8_edges0(long M,\0"
     "        const uint warp_m = warp % 4 * 16, warp_n = warp / 4 * 16;\0"
     "        if (num > 0) {\0"
@@ -3140,6 +3145,7 @@ static const struct { char text[4096]; } rows[] = { {
     "            const uint in_m = e / 4 / 2 * 16, in_n = e / 4 % 2 * 8;\0"
     "void kiln_dgemm_async_stream_nt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes8_copy0(long M,\0"
     "void kiln_dgemm_async_add_nt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes8_copy0(long M, long N,\0"
+}, {
     "void kiln_dgemm_async_stream_tn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes8_copy0(long M,\0"
     "void kiln_dgemm_async_add_tn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes8_copy0(long M, long N,\0"
     "void kiln_dgemm_async_stream_tt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes8_copy0(long M,\0"
@@ -3156,12 +3162,11 @@ static const struct { char text[4096]; } rows[] = { {
     "// Begins to copy 16 lines of 64 elements, of which this work-item copies 2\0"
     "void kiln_dgemm_async_multiply_tn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
     "void kiln_dgemm_async_multiply_tt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
-}, {
-    "void kiln_dgemm_thin_multiply_nn_side1_short1_vec2_rows4_nv1_litems8_kitems128_ksplit1_align1_index32(int L, int S, int K, double alpha, double beta,\0"
-    "void kiln_dgemm_thin_multiply_nt_side1_short1_vec2_rows4_nv1_litems8_kitems128_ksplit1_align1_index32(int L, int S, int K, double alpha, double beta,\0"
-    "void kiln_dgemm_thin_multiply_tn_side1_short1_vec2_rows4_nv1_litems8_kitems128_ksplit1_align1_index32(int L, int S, int K, double alpha, double beta,\0"
-    "void kiln_dgemm_thin_multiply_tt_side1_short1_vec2_rows4_nv1_litems8_kitems128_ksplit1_align1_index32(int L, int S, int K, double alpha, double beta,\0"
-    "void kiln_dgemm_thin_multiply_nn_side1_short4_vec2_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L, int S, int K, double alpha, double beta,\0"
+    "void kiln_dgemm_thin_multiply_nn_side1_short1_vec2_rows4_nv1_litems8_kitems128_ksplit1_align1_index32(int L,\0"
+    "void kiln_dgemm_thin_multiply_nt_side1_short1_vec2_rows4_nv1_litems8_kitems128_ksplit1_align1_index32(int L,\0"
+    "void kiln_dgemm_thin_multiply_tn_side1_short1_vec2_rows4_nv1_litems8_kitems128_ksplit1_align1_index32(int L,\0"
+    "void kiln_dgemm_thin_multiply_tt_side1_short1_vec2_rows4_nv1_litems8_kitems128_ksplit1_align1_index32(int L,\0"
+    "void kiln_dgemm_thin_multiply_nn_side1_short4_vec2_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L,\0"
     "    __local double kept[2304] __attribute__((aligned(16)));\0"
     "    __global const double *x[4];\0"
     "    double c[4][4];\0"
@@ -3183,12 +3188,12 @@ static const struct { char text[4096]; } rows[] = { {
     "        double sum = sums[0];\0"
     "                    c[j + 2][v];\0"
     "        const int short_at = s + 2 + j;\0"
-    "void kiln_dgemm_thin_multiply_nt_side1_short4_vec2_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L, int S, int K, double alpha, double beta,\0"
+    "void kiln_dgemm_thin_multiply_nt_side1_short4_vec2_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L,\0"
     "        for (int j = get_local_id(1); j < 4; j += 8) {\0"
     "            __global const double *y = Y + min(s + j, S - 1) * ldy + chunk;\0"
     "                kept[j * 258 + at] = load(y + at);\0"
     "// A work-group of 32 work-items along L and 8 along K has 64 x 4 of C.\0"
-    "void kiln_dgemm_thin_multiply_tn_side1_short4_vec2_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L, int S, int K, double alpha, double beta,\0"
+    "void kiln_dgemm_thin_multiply_tn_side1_short4_vec2_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L,\0"
     "    __local double kept[2112] __attribute__((aligned(16)));\0"
     "    const int l = (int) get_group_id(0) * 64 + along_l * 2;\0"
     "    const int base = (int) get_group_id(0) * 64;\0"
@@ -3203,24 +3208,24 @@ static const struct { char text[4096]; } rows[] = { {
     "                    for (int v = 0; v < 2; v++)\0"
     "                    const double b = kept[(k - chunk + r * 8) * 4 + j];\0"
     "            double a[1][2];\0"
+}, {
     "            kept[(j * 2 + v) * 264 + along_k * 33 + along_l] =\0"
     "    for (int i = item; i < 256; i += 256) {\0"
     "        const int of = i % 32, v = i / 32 % 2, j = i / 64;\0"
     "        const int at = base + (whole ? of * 2 + v : v * 32 + of);\0"
     "        __local const double *sums = kept + (j * 2 + v) * 264 + of;\0"
-    "void kiln_dgemm_thin_multiply_tt_side1_short4_vec2_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L, int S, int K, double alpha, double beta,\0"
+    "void kiln_dgemm_thin_multiply_tt_side1_short4_vec2_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L,\0"
     "                kept[at * 4 + j] = load(y + at);\0"
     "// A work-group of 32 work-items along L and 8 along K has 64 x 8 of C.\0"
-    "void kiln_dgemm_thin_multiply_nn_side0_short8_vec2_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L, int S, int K, double alpha, double beta,\0"
+    "void kiln_dgemm_thin_multiply_nn_side0_short8_vec2_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L,\0"
     "    double c[8][2];\0"
     "                    const double b = kept[(k - chunk + r * 8) * 8 + j];\0"
-    "void kiln_dgemm_thin_multiply_nt_side0_short8_vec2_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L, int S, int K, double alpha, double beta,\0"
+    "void kiln_dgemm_thin_multiply_nt_side0_short8_vec2_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L,\0"
     "    double c[8][4];\0"
     "                    c[j + 6][v];\0"
     "        const int short_at = s + 6 + j;\0"
-}, {
-    "void kiln_dgemm_thin_multiply_tn_side0_short8_vec2_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L, int S, int K, double alpha, double beta,\0"
-    "void kiln_dgemm_thin_multiply_tt_side0_short8_vec2_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L, int S, int K, double alpha, double beta,\0"
+    "void kiln_dgemm_thin_multiply_tn_side0_short8_vec2_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L,\0"
+    "void kiln_dgemm_thin_multiply_tt_side0_short8_vec2_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L,\0"
     "void kiln_dgemm_bulk_stream_nn_bm128_bn128_tm8_tn8_depth128_st5_early1_ku2_group8_edges0(long M,\0"
     "            __global double *part = parts + (2 * get_group_id(0) + (first == 0)) * 16384;\0"
     "            for (int i = 0; i < 4; i++)\0"
@@ -3253,6 +3258,7 @@ static const struct { char text[4096]; } rows[] = { {
     "void kiln_dgemm_bulk_add_nt_bm64_bn32_tm2_tn4_depth128_st6_early1_ku2_group8_edges0(long M, long N,\0"
     "void kiln_dgemm_bulk_stream_tn_bm64_bn32_tm2_tn4_depth128_st6_early1_ku2_group8_edges0(long M,\0"
     "void kiln_dgemm_bulk_add_tn_bm64_bn32_tm2_tn4_depth128_st6_early1_ku2_group8_edges0(long M, long N,\0"
+}, {
     "void kiln_dgemm_bulk_stream_tt_bm64_bn32_tm2_tn4_depth128_st6_early1_ku2_group8_edges0(long M,\0"
     "void kiln_dgemm_bulk_add_tt_bm64_bn32_tm2_tn4_depth128_st6_early1_ku2_group8_edges0(long M, long N,\0"
     "// A work-group computes 256 x 32 of C. Tiles of A and B, 16 deep, are fetched into local\0"
@@ -3262,7 +3268,6 @@ static const struct { char text[4096]; } rows[] = { {
     "            const uint warp_m = warp % 8 * 32, warp_n = warp / 8 * 32;\0"
     "void kiln_dgemm_bulk_stream_nt_bm256_bn32_tm4_tn8_depth128_st4_early2_ku2_group8_edges0(long M,\0"
     "void kiln_dgemm_bulk_add_nt_bm256_bn32_tm4_tn8_depth128_st4_early2_ku2_group8_edges0(long M, long N,\0"
-}, {
     "void kiln_dgemm_bulk_stream_tn_bm256_bn32_tm4_tn8_depth128_st4_early2_ku2_group8_edges0(long M,\0"
     "                        for (int x = 0; x < 256; x += 16)\0"
     "                    const uint line = i / 128, x = i % 128;\0"
@@ -3314,1435 +3319,1436 @@ static const uint32_t lines[] = {
     22100, 22197, 22248, 22340, 22421, 22516, 22581, 22635, 22676, 22772, 22864, 22886,
     22983, 23009, 23098, 23197, 23286, 23332, 23365, 23423, 23464, 23560, 23657, 23713,
     23763, 23793, 23840, 23867, 23930, 23981, 24033, 24082, 24137, 24187, 24277, 24350,
-    24372, 24444, 24576, 24723, 24787, 24851, 24909, 24939, 25007, 25067, 25112, 25144,
-    25163, 25229, 25299, 25369, 25439, 25465, 25545, 25607, 25626, 25645, 25664, 25683,
-    25711, 25726, 25760, 25804, 25854, 25955, 26038, 26138, 26202, 26274, 26331, 26370,
-    26428, 26485, 26543, 26642, 26711, 26808, 26907, 26971, 26984, 27037, 27091, 27151,
-    27195, 27216, 27275, 27313, 27345, 27398, 27431, 27454, 27492, 27528, 27581, 27650,
-    27671, 27708, 27783, 27804, 27841, 27916, 27937, 27974, 28049, 28078, 28094, 28116,
-    28154, 28222, 28294, 28351, 28498, 28530, 28598, 28672, 28760, 28815, 28874, 28905,
-    28936, 28967, 28998, 29030, 29095, 29129, 29145, 29185, 29237, 29289, 29340, 29386,
-    29437, 29483, 29534, 29580, 29631, 29677, 29725, 29773, 29842, 29868, 29916, 29964,
-    30012, 30060, 30099, 30187, 30226, 30314, 30350, 30395, 30428, 30461, 30495, 30550,
-    30605, 30668, 30704, 30737, 30770, 30803, 30836, 30869, 30902, 30924, 31071, 31131,
-    31195, 31259, 31323, 31351, 31498, 31556, 31602, 31694, 31773, 31865, 31944, 32036,
-    32115, 32207, 32286, 32382, 32466, 32534, 32598, 32678, 32710, 32768, 32839, 32873,
-    32930, 33017, 33061, 33137, 33229, 33245, 33342, 33395, 33419, 33497, 33507, 33539,
-    33622, 33691, 33741, 33817, 33909, 34006, 34059, 34137, 34206, 34302, 34319, 34366,
-    34452, 34540, 34593, 34647, 34739, 34833, 34907, 34977, 35057, 35118, 35197, 35294,
-    35369, 35409, 35467, 35490, 35588, 35687, 35786, 35810, 35868, 35966, 36034, 36106,
-    36181, 36200, 36219, 36298, 36358, 36415, 36451, 36518, 36544, 36584, 36628, 36664,
-    36699, 36722, 36864, 36964, 37027, 37053, 37088, 37134, 37161, 37209, 37308, 37407,
-    37436, 37466, 37489, 37515, 37568, 37631, 37714, 37742, 37769, 37815, 37910, 38005,
-    38081, 38116, 38166, 38260, 38336, 38389, 38483, 38570, 38618, 38670, 38756, 38773,
-    38827, 38920, 38960, 38987, 39053, 39103, 39145, 39185, 39231, 39302, 39352, 39422,
-    39497, 39576, 39645, 39707, 39776, 39841, 39911, 39942, 40024, 40062, 40148, 40173,
-    40274, 40309, 40361, 40381, 40462, 40504, 40581, 40611, 40638, 40690, 40736, 40812,
-    40903, 40960, 41036, 41114, 41213, 41311, 41410, 41495, 41553, 41633, 41732, 41830,
-    41929, 42006, 42077, 42160, 42259, 42357, 42411, 42486, 42813, 42854, 42952, 43050,
-    43148, 43246, 43344, 43404, 43495, 43591, 43683, 43741, 43840, 43906, 43971, 43998,
-    44026, 44055, 44107, 44134, 44172, 44219, 44242, 44268, 44336, 44365, 44394, 44421,
-    44512, 44582, 44664, 44722, 44822, 44854, 44941, 45056, 45114, 45210, 45268, 45326,
-    45416, 45475, 45558, 45620, 45641, 45678, 45748, 45816, 45873, 45950, 45982, 46024,
-    46065, 46164, 46216, 46298, 46394, 46460, 46515, 46556, 46655, 46682, 46740, 46840,
-    46898, 46988, 47047, 47088, 47187, 47244, 47323, 47399, 47433, 47491, 47687, 47751,
-    47815, 47849, 47883, 47951, 47996, 48048, 48100, 48172, 48271, 48321, 48371, 48421,
-    48471, 48512, 48564, 48620, 48677, 48743, 48805, 48867, 48929, 48981, 49037, 49152,
-    49218, 49280, 49342, 49404, 49453, 49472, 49513, 49527, 49584, 49645, 49706, 49767,
-    49824, 49908, 49969, 50053, 50114, 50198, 50259, 50343, 50404, 50469, 50534, 50599,
-    50660, 50725, 50790, 50855, 50916, 50981, 51046, 51111, 51172, 51237, 51302, 51367,
-    51428, 51493, 51558, 51623, 51684, 51749, 51814, 51879, 51912, 52002, 52021, 52071,
-    52094, 52136, 52198, 52225, 52267, 52337, 52364, 52406, 52476, 52503, 52545, 52615,
-    52638, 52694, 52736, 52778, 52820, 52862, 52885, 52941, 52983, 53025, 53067, 53109,
-    53132, 53188, 53248, 53290, 53332, 53374, 53570, 53626, 53692, 53754, 53816, 53878,
-    54074, 54130, 54196, 54258, 54320, 54382, 54578, 54661, 54728, 54795, 54871, 54962,
-    55017, 55093, 55176, 55225, 55301, 55392, 55447, 55523, 55620, 55696, 55772, 55869,
-    55966, 56063, 56152, 56249, 56337, 56365, 56463, 56528, 56593, 56621, 56650, 56701,
-    56727, 56766, 56813, 56835, 56861, 56928, 56956, 56984, 57073, 57101, 57127, 57214,
-    57344, 57425, 57482, 57581, 57614, 57697, 57761, 57817, 57912, 57968, 58024, 58082,
-    58171, 58229, 58280, 58359, 58419, 58486, 58512, 58548, 58583, 58683, 58764, 58802,
-    58880, 58963, 59005, 59096, 59197, 59259, 59290, 59336, 59426, 59498, 59547, 59637,
-    59720, 59764, 59812, 59894, 59927, 60025, 60076, 60157, 60252, 60333, 60387, 60463,
-    60561, 60587, 60676, 60704, 60761, 60860, 60916, 60974, 61063, 61136, 61203, 61282,
-    61440, 61530, 61626, 61684, 61804, 61869, 61896, 61924, 61996, 62034, 62123, 62181,
-    62270, 62339, 62371, 62394, 62479, 62564, 62629, 62687, 62706, 62787, 62868, 62929,
-    63006, 63038, 63078, 63151, 63271, 63391, 63511, 63611, 63712, 63722, 63805, 63850,
-    63886, 63918, 63950, 63971, 64025, 64070, 64148, 64245, 64296, 64390, 64409, 64443,
-    64508, 64593, 64657, 64730, 64792, 64862, 64956, 65029, 65087, 65186, 65285, 65385,
-    65536, 65600, 65695, 65740, 65808, 65880, 65932, 66027, 66117, 66160, 66230, 66281,
-    66358, 66403, 66458, 66511, 66601, 66682, 66726, 66786, 66844, 66912, 66995, 67019,
-    67053, 67120, 67146, 67186, 67221, 67280, 67324, 67423, 67467, 67491, 67535, 67594,
-    67683, 67772, 67802, 67858, 67884, 67941, 68008, 68095, 68127, 68177, 68276, 68375,
-    68455, 68494, 68548, 68646, 68726, 68752, 68809, 68907, 68998, 69050, 69106, 69196,
-    69217, 69275, 69338, 69401, 69428, 69497, 69585, 69632, 69680, 69752, 69774, 69824,
-    69894, 69932, 69978, 70078, 70178, 70278, 70346, 70407, 70433, 70473, 70568, 70590,
-    70689, 70783, 70830, 70904, 70959, 71040, 71089, 71148, 71205, 71261, 71333, 71402,
-    71451, 71472, 71500, 71597, 71672, 71736, 71804, 71887, 71915, 71952, 71980, 72011,
-    72042, 72072, 72090, 72142, 72222, 72276, 72300, 72355, 72384, 72427, 72497, 72526,
-    72555, 72634, 72692, 72733, 72765, 72834, 72861, 72888, 72928, 72967, 73063, 73085,
-    73136, 73200, 73259, 73320, 73360, 73431, 73499, 73578, 73653, 73728, 73790, 73889,
-    73984, 74073, 74162, 74224, 74308, 74408, 74507, 74602, 74691, 74772, 74847, 74934,
-    75034, 75133, 75228, 75328, 75399, 75456, 75551, 75651, 75750, 75773, 75836, 75919,
-    75972, 76059, 76111, 76211, 76306, 76405, 76505, 76600, 76700, 76795, 76895, 76986,
-    77078, 77136, 77257, 77323, 77352, 77426, 77478, 77576, 77597, 77653, 77700, 77723,
-    77744, 77824, 77912, 77936, 77960, 78045, 78142, 78194, 78273, 78320, 78343, 78370,
-    78461, 78531, 78613, 78696, 78758, 78828, 78949, 79037, 79158, 79185, 79270, 79328,
-    79428, 79549, 79631, 79778, 79849, 79924, 79999, 80074, 80221, 80368, 80515, 80587,
-    80734, 80779, 80857, 80937, 81031, 81103, 81250, 81298, 81346, 81493, 81640, 81712,
-    81859, 81920, 81990, 82060, 82130, 82200, 82219, 82238, 82257, 82276, 82376, 82477,
-    82512, 82604, 82692, 82757, 82845, 82941, 83038, 83080, 83101, 83138, 83213, 83234,
-    83271, 83346, 83367, 83404, 83479, 83500, 83537, 83612, 83684, 83831, 83862, 83893,
-    83924, 83955, 84006, 84052, 84103, 84149, 84200, 84246, 84297, 84343, 84391, 84439,
-    84487, 84535, 84631, 84719, 84815, 84903, 84936, 84969, 85002, 85035, 85068, 85101,
-    85134, 85167, 85314, 85378, 85442, 85506, 85570, 85717, 85809, 85888, 86016, 86095,
-    86187, 86266, 86358, 86437, 86515, 86609, 86643, 86708, 86781, 86843, 86913, 87010,
-    87109, 87133, 87177, 87244, 87331, 87388, 87479, 87535, 87598, 87676, 87773, 87870,
-    87967, 88039, 88096, 88246, 88312, 88378, 88438, 88467, 88529, 88572, 88605, 88632,
-    88696, 88725, 88759, 88853, 88947, 88992, 89031, 89089, 89147, 89205, 89251, 89304,
-    89357, 89410, 89464, 89518, 89572, 89616, 89674, 89727, 89784, 89934, 89965, 90024,
-    90112, 90163, 90196, 90235, 90287, 90339, 90419, 90467, 90515, 90543, 90571, 90610,
-    90638, 90677, 90705, 90742, 90787, 90820, 90853, 90908, 90963, 91056, 91206, 91235,
-    91385, 91486, 91529, 91544, 91590, 91602, 91670, 91741, 91798, 91896, 91993, 92082,
-    92180, 92233, 92283, 92366, 92424, 92491, 92567, 92658, 92756, 92807, 92883, 92955,
-    93044, 93130, 93209, 93225, 93244, 93290, 93324, 93423, 93522, 93619, 93686, 93753,
-    93839, 93907, 93979, 94055, 94122, 94208, 94287, 94347, 94404, 94467, 94564, 94588,
-    94671, 94754, 94777, 94813, 94853, 94882, 94926, 95026, 95052, 95100, 95199, 95229,
-    95252, 95315, 95381, 95447, 95477, 95575, 95600, 95633, 95679, 95737, 95786, 95848,
-    95892, 95949, 96047, 96113, 96209, 96266, 96355, 96431, 96527, 96579, 96635, 96693,
-    96714, 96767, 96807, 96854, 96954, 97014, 97101, 97170, 97233, 97286, 97368, 97406,
-    97487, 97536, 97581, 97642, 97694, 97788, 97860, 97959, 97987, 98079, 98127, 98168,
-    98197, 98304, 98394, 98492, 98550, 98617, 98716, 98813, 98871, 98947, 98998, 99070,
-    99169, 99266, 99365, 99414, 99513, 99610, 99684, 99718, 99807, 99864, 100035, 100100,
-    100165, 100219, 100256, 100294, 100345, 100397, 100469, 100546, 100601, 100684, 100726, 100741,
-    100762, 100792, 100822, 100852, 100882, 100973, 101019, 101101, 101189, 101205, 101222, 101250,
-    101302, 101368, 101429, 101481, 101542, 101594, 101655, 101707, 101736, 101792, 101844, 101910,
-    101971, 102023, 102084, 102136, 102197, 102249, 102311, 102400, 102462, 102514, 102576, 102628,
-    102690, 102742, 102804, 102856, 102918, 102970, 103032, 103085, 103147, 103200, 103262, 103315,
-    103377, 103430, 103492, 103545, 103607, 103660, 103677, 103733, 103765, 103819, 103874, 103923,
-    103959, 103995, 104031, 104067, 104116, 104152, 104188, 104224, 104260, 104296, 104332, 104368,
-    104404, 104440, 104476, 104513, 104550, 104587, 104624, 104661, 104698, 104716, 104738, 104770,
-    104830, 104886, 104956, 105021, 105077, 105142, 105198, 105263, 105319, 105352, 105412, 105468,
-    105538, 105603, 105659, 105724, 105780, 105845, 105901, 105967, 106023, 106089, 106145, 106211,
-    106267, 106333, 106389, 106496, 106552, 106618, 106674, 106740, 106797, 106863, 106920, 106986,
-    107043, 107109, 107166, 107232, 107289, 107355, 107412, 107469, 107530, 107580, 107630, 107680,
-    107730, 107791, 107856, 107917, 107982, 108043, 108108, 108179, 108228, 108276, 108343, 108396,
-    108419, 108442, 108501, 108524, 108547, 108606, 108629, 108652, 108711, 108734, 108757, 108852,
-    108933, 109013, 109098, 109157, 109225, 109264, 109317, 109389, 109409, 109465, 109506, 109547,
-    109588, 109629, 109670, 109711, 109752, 109793, 109890, 109913, 110003, 110054, 110225, 110240,
-    110306, 110367, 110428, 110489, 110592, 110654, 110716, 110778, 110840, 110902, 110964, 111026,
-    111088, 111150, 111212, 111272, 111342, 111407, 111472, 111537, 111603, 111669, 111735, 111801,
-    111867, 111933, 111999, 112065, 112131, 112197, 112263, 112329, 112500, 112521, 112575, 112641,
-    112700, 112759, 112818, 112876, 112946, 113009, 113072, 113135, 113306, 113333, 113354, 113393,
-    113486, 113542, 113585, 113632, 113720, 113820, 113918, 113980, 114043, 114080, 114128, 114189,
-    114230, 114247, 114266, 114302, 114394, 114411, 114462, 114483, 114563, 114688, 114781, 114875,
-    114971, 115063, 115155, 115246, 115334, 115433, 115452, 115510, 115610, 115676, 115705, 115753,
-    115805, 115832, 115920, 116005, 116029, 116076, 116123, 116146, 116223, 116250, 116297, 116347,
-    116434, 116500, 116566, 116607, 116654, 116696, 116751, 116799, 116856, 116908, 116978, 117056,
-    117110, 117206, 117231, 117330, 117416, 117474, 117507, 117551, 117631, 117667, 117721, 117759,
-    117798, 117821, 117895, 117978, 118040, 118107, 118204, 118287, 118311, 118347, 118388, 118443,
-    118510, 118577, 118677, 118706, 118784, 118838, 118883, 118941, 118982, 119035, 119129, 119191,
-    119283, 119337, 119422, 119494, 119586, 119635, 119687, 119741, 119779, 119825, 119921, 120013,
-    120113, 120165, 120253, 120331, 120375, 120455, 120509, 120605, 120697, 120797, 120824, 120909,
-    120963, 121054, 121124, 121180, 121280, 121380, 121425, 121521, 121621, 121675, 121771, 121870,
-    121944, 121991, 122082, 122171, 122250, 122338, 122435, 122500, 122526, 122618, 122707, 122735,
-    122758, 122880, 122944, 123000, 123077, 123130, 123225, 123269, 123348, 123391, 123439, 123479,
-    123536, 123611, 123700, 123746, 123843, 123926, 123992, 124058, 124087, 124127, 124180, 124233,
-    124318, 124366, 124418, 124515, 124566, 124658, 124735, 124814, 124909, 125006, 125095, 125182,
-    125250, 125349, 125427, 125473, 125570, 125623, 125718, 125782, 125834, 125875, 125949, 126038,
-    126101, 126234, 126299, 126364, 126419, 126460, 126519, 126580, 126626, 126668, 126755, 126774,
-    126835, 126976, 127075, 127173, 127223, 127278, 127324, 127344, 127363, 127396, 127432, 127457,
-    127476, 127508, 127581, 127636, 127704, 127750, 127806, 127881, 127952, 128002, 128035, 128075,
-    128126, 128153, 128176, 128222, 128296, 128334, 128372, 128410, 128448, 128492, 128540, 128609,
-    128649, 128696, 128768, 128816, 128850, 128877, 128923, 128967, 129007, 129088, 129120, 129183,
-    129212, 129256, 129316, 129382, 129449, 129478, 129514, 129547, 129583, 129619, 129663, 129696,
-    129736, 129769, 129809, 129843, 129884, 129976, 130033, 130119, 130165, 130239, 130296, 130312,
-    130358, 130404, 130450, 130496, 130542, 130588, 130634, 130680, 130726, 130797, 130838, 130892,
-    131072, 131205, 131264, 131308, 131340, 131372, 131416, 131441, 131507, 131558, 131620, 131646,
-    131691, 131720, 131771, 131866, 131916, 131967, 132018, 132069, 132120, 132197, 132232, 132263,
-    132307, 132355, 132414, 132465, 132543, 132595, 132647, 132664, 132709, 132740, 132784, 132823,
-    132885, 132929, 132986, 133050, 133117, 133154, 133186, 133319, 133382, 133429, 133511, 133644,
-    133727, 133778, 133803, 133851, 133907, 133980, 134038, 134186, 134217, 134258, 134325, 134360,
-    134418, 134459, 134518, 134577, 134636, 134695, 134749, 134803, 134857, 134912, 134967, 135022,
-    135081, 135168, 135316, 135349, 135405, 135465, 135525, 135585, 135625, 135671, 135819, 135880,
-    136028, 136097, 136196, 136293, 136372, 136449, 136504, 136580, 136663, 136722, 136823, 136923,
-    136991, 137063, 137146, 137208, 137275, 137298, 137338, 137438, 137538, 137605, 137638, 137682,
-    137739, 137837, 137894, 137946, 138002, 138042, 138089, 138159, 138213, 138258, 138359, 138459,
-    138559, 138660, 138760, 138860, 138961, 139061, 139264, 139350, 139391, 139524, 139657, 139790,
-    139867, 139958, 140011, 140087, 140187, 140286, 140384, 140447, 140510, 140589, 140689, 140787,
-    140887, 140985, 141085, 141183, 141237, 141259, 141360, 141436, 141532, 141588, 141679, 141712,
-    141760, 141808, 141838, 141880, 141926, 141972, 142018, 142060, 142106, 142152, 142198, 142219,
-    142240, 142261, 142282, 142297, 142383, 142407, 142436, 142497, 142547, 142596, 142643, 142676,
-    142723, 142756, 142803, 142836, 142883, 142916, 143017, 143045, 143074, 143123, 143192, 143222,
-    143246, 143287, 143360, 143440, 143497, 143546, 143615, 143656, 143713, 143762, 143831, 143872,
-    143929, 143978, 144047, 144088, 144179, 144221, 144267, 144313, 144359, 144384, 144429, 144526,
-    144571, 144614, 144643, 144686, 144715, 144758, 144787, 144830, 144859, 144950, 144986, 145026,
-    145066, 145106, 145161, 145252, 145303, 145402, 145501, 145600, 145699, 145789, 145885, 145982,
-    146028, 146125, 146191, 146256, 146285, 146362, 146434, 146479, 146564, 146612, 146676, 146738,
-    146810, 146897, 146925, 146963, 147055, 147140, 147225, 147287, 147352, 147399, 147456, 147534,
-    147629, 147709, 147747, 147786, 147874, 147955, 148036, 148094, 148155, 148222, 148289, 148318,
-    148352, 148425, 148514, 148559, 148615, 148709, 148785, 148861, 148910, 148980, 149076, 149165,
-    149254, 149320, 149389, 149470, 149525, 149605, 149666, 149737, 149784, 149865, 149962, 150039,
-    150118, 150212, 150309, 150398, 150450, 150518, 150584, 150660, 150751, 150783, 150825, 150919,
-    151016, 151112, 151206, 151301, 151371, 151459, 151552, 151607, 151707, 151781, 151850, 151937,
-    152005, 152085, 152139, 152218, 152285, 152330, 152425, 152525, 152620, 152720, 152815, 152915,
-    153013, 153087, 153176, 153232, 153327, 153405, 153475, 153556, 153611, 153691, 153713, 153777,
-    153848, 153946, 154041, 154139, 154234, 154332, 154427, 154575, 154723, 154871, 155019, 155177,
-    155238, 155396, 155648, 155806, 155879, 156036, 156055, 156087, 156142, 156191, 156237, 156308,
-    156369, 156526, 156576, 156733, 156795, 156840, 156921, 157078, 157174, 157262, 157306, 157361,
-    157462, 157538, 157607, 157687, 157741, 157820, 157887, 157932, 158028, 158129, 158225, 158326,
-    158422, 158523, 158620, 158694, 158749, 158843, 158921, 159012, 159082, 159153, 159250, 159344,
-    159441, 159535, 159632, 159744, 159834, 159930, 160018, 160116, 160181, 160208, 160236, 160265,
-    160303, 160329, 160397, 160426, 160455, 160544, 160591, 160647, 160743, 160822, 160860, 160899,
-    160956, 161014, 161072, 161131, 161194, 161217, 161294, 161334, 161366, 161464, 161542, 161622,
-    161720, 161752, 161850, 161940, 162036, 162101, 162173, 162258, 162343, 162408, 162488, 162569,
-    162630, 162697, 162788, 162862, 162912, 162971, 163070, 163160, 163202, 163283, 163319, 163350,
-    163388, 163417, 163472, 163573, 163649, 163738, 163840, 163911, 164007, 164086, 164187, 164283,
-    164340, 164441, 164537, 164638, 164736, 164794, 164890, 164947, 165045, 165143, 165201, 165291,
-    165389, 165539, 165606, 165673, 165734, 165884, 166034, 166184, 166280, 166299, 166372, 166473,
-    166540, 166636, 166737, 166833, 166934, 167030, 167131, 167177, 167275, 167340, 167385, 167433,
-    167461, 167483, 167522, 167615, 167671, 167749, 167796, 167936, 168036, 168110, 168157, 168248,
-    168340, 168419, 168488, 168549, 168628, 168721, 168816, 168837, 168879, 168934, 168977, 169073,
-    169165, 169257, 169346, 169443, 169501, 169623, 169691, 169759, 169848, 169913, 169941, 169970,
-    170046, 170113, 170152, 170244, 170333, 170387, 170443, 170476, 170526, 170574, 170614, 170671,
-    170717, 170763, 170823, 170905, 170976, 171003, 171045, 171081, 171104, 171204, 171305, 171402,
-    171501, 171601, 171651, 171705, 171765, 171802, 171839, 171918, 171945, 172032, 172061, 172148,
-    172194, 172236, 172319, 172409, 172506, 172602, 172698, 172729, 172815, 172913, 172944, 173042,
-    173081, 173134, 173173, 173258, 173328, 173398, 173431, 173522, 173572, 173659, 173753, 173854,
-    173954, 174054, 174089, 174179, 174274, 174316, 174411, 174461, 174501, 174545, 174607, 174631,
-    174662, 174691, 174724, 174757, 174851, 174952, 175052, 175152, 175247, 175342, 175404, 175503,
-    175536, 175607, 175662, 175685, 175762, 175806, 175842, 175922, 175976, 176128, 176220, 176342,
-    176434, 176488, 176578, 176674, 176768, 176868, 176962, 177062, 177159, 177255, 177347, 177469,
-    177558, 177615, 177661, 177704, 177769, 177870, 177971, 178055, 178124, 178222, 178320, 178408,
-    178496, 178573, 178669, 178791, 178839, 178896, 178992, 179029, 179095, 179192, 179242, 179312,
-    179413, 179467, 179521, 179593, 179660, 179735, 179788, 179813, 179863, 179917, 179959, 180018,
-    180224, 180374, 180440, 180506, 180566, 180598, 180666, 180728, 180748, 180763, 180815, 180909,
-    180939, 180997, 181057, 181115, 181175, 181235, 181295, 181360, 181414, 181470, 181526, 181582,
-    181643, 181667, 181705, 181736, 181753, 181775, 181799, 181949, 181983, 182040, 182101, 182162,
-    182223, 182275, 182307, 182373, 182413, 182466, 182519, 182572, 182625, 182677, 182726, 182775,
-    182824, 182873, 182922, 182962, 183002, 183042, 183082, 183176, 183326, 183388, 183538, 183633,
-    183724, 183812, 183911, 183976, 184053, 184135, 184193, 184320, 184386, 184482, 184556, 184583,
-    184620, 184662, 184708, 184752, 184800, 184866, 184965, 185064, 185154, 185253, 185342, 185430,
-    185551, 185647, 185732, 185798, 185890, 185971, 186033, 186121, 186198, 186256, 186327, 186354,
-    186391, 186475, 186521, 186565, 186595, 186623, 186701, 186782, 186903, 186984, 187105, 187162,
-    187283, 187366, 187435, 187502, 187546, 187622, 187721, 187772, 187855, 187924, 187973, 188049,
-    188148, 188224, 188282, 188305, 188416, 188513, 188581, 188680, 188780, 188876, 188960, 189008,
-    189076, 189152, 189232, 189296, 189393, 189484, 189581, 189652, 189749, 189829, 189895, 189963,
-    190039, 190129, 190249, 190307, 190380, 190500, 190620, 190740, 190816, 190892, 190968, 191026,
-    191125, 191224, 191321, 191389, 191460, 191539, 191599, 191652, 191751, 191848, 191947, 192044,
-    192143, 192240, 192362, 192419, 192512, 192539, 192571, 192608, 192645, 192687, 192758, 192813,
-    192891, 192972, 193094, 193216, 193338, 193434, 193513, 193558, 193647, 193719, 193818, 193919,
-    193988, 194049, 194098, 194179, 194204, 194234, 194314, 194371, 194441, 194467, 194495, 194545,
-    194609, 194695, 194791, 194892, 194988, 195084, 195185, 195264, 195360, 195461, 195513, 195574,
-    195649, 195738, 195860, 195911, 195998, 196066, 196147, 196230, 196294, 196389, 196468, 196528,
-    196608, 196674, 196744, 196821, 196901, 197023, 197145, 197171, 197270, 197359, 197481, 197578,
-    197645, 197668, 197738, 197808, 197841, 197938, 198035, 198132, 198227, 198273, 198326, 198396,
-    198485, 198557, 198657, 198731, 198812, 198892, 198963, 199031, 199126, 199226, 199321, 199421,
-    199516, 199616, 199686, 199762, 199815, 199898, 199974, 200050, 200148, 200224, 200322, 200398,
-    200496, 200704, 200854, 201004, 201154, 201304, 201463, 201523, 201556, 201576, 201638, 201683,
-    201766, 201828, 201872, 201902, 201999, 202031, 202110, 202154, 202186, 202230, 202262, 202305,
-    202373, 202403, 202436, 202476, 202635, 202690, 202766, 202817, 202889, 203048, 203108, 203168,
-    203217, 203271, 203291, 203327, 203346, 203378, 203459, 203487, 203562, 203610, 203682, 203710,
-    203773, 203817, 203876, 203942, 204010, 204169, 204218, 204290, 204449, 204469, 204541, 204700,
-    204720, 204753, 204800, 204959, 205118, 205215, 205305, 205345, 205439, 205516, 205598, 205679,
-    205776, 205870, 205967, 206061, 206158, 206252, 206347, 206436, 206536, 206617, 206697, 206792,
-    206892, 206987, 207087, 207182, 207282, 207377, 207449, 207549, 207620, 207715, 207815, 207910,
-    208010, 208105, 208205, 208295, 208391, 208458, 208559, 208630, 208726, 208896, 208992, 209050,
-    209110, 209211, 209307, 209408, 209504, 209605, 209701, 209802, 209898, 209999, 210095,
+    24372, 24444, 24576, 24684, 24731, 24795, 24859, 24917, 24947, 25015, 25075, 25120,
+    25152, 25171, 25237, 25307, 25377, 25447, 25473, 25553, 25615, 25634, 25653, 25672,
+    25691, 25719, 25734, 25768, 25812, 25862, 25963, 26046, 26146, 26210, 26282, 26339,
+    26378, 26436, 26493, 26551, 26650, 26719, 26816, 26915, 26979, 26992, 27045, 27099,
+    27159, 27203, 27224, 27283, 27321, 27353, 27406, 27439, 27462, 27500, 27536, 27589,
+    27658, 27679, 27716, 27791, 27812, 27849, 27924, 27945, 27982, 28057, 28086, 28102,
+    28124, 28162, 28230, 28302, 28359, 28467, 28499, 28567, 28672, 28760, 28815, 28874,
+    28905, 28936, 28967, 28998, 29030, 29095, 29129, 29145, 29185, 29237, 29289, 29340,
+    29386, 29437, 29483, 29534, 29580, 29631, 29677, 29725, 29773, 29842, 29868, 29916,
+    29964, 30012, 30060, 30099, 30187, 30226, 30314, 30350, 30395, 30428, 30461, 30495,
+    30550, 30605, 30668, 30704, 30737, 30770, 30803, 30836, 30869, 30902, 30924, 31032,
+    31092, 31156, 31220, 31284, 31312, 31420, 31478, 31524, 31616, 31695, 31787, 31866,
+    31958, 32037, 32129, 32208, 32304, 32388, 32456, 32520, 32600, 32632, 32689, 32768,
+    32802, 32859, 32946, 32990, 33066, 33158, 33174, 33271, 33324, 33348, 33426, 33436,
+    33468, 33551, 33620, 33670, 33746, 33838, 33935, 33988, 34066, 34135, 34231, 34248,
+    34295, 34381, 34469, 34522, 34576, 34668, 34762, 34836, 34906, 34986, 35047, 35126,
+    35223, 35298, 35338, 35396, 35419, 35517, 35616, 35715, 35739, 35797, 35895, 35963,
+    36035, 36110, 36129, 36148, 36227, 36287, 36344, 36380, 36447, 36473, 36513, 36557,
+    36593, 36628, 36651, 36695, 36795, 36864, 36890, 36925, 36971, 36998, 37046, 37145,
+    37244, 37273, 37303, 37326, 37352, 37405, 37468, 37551, 37579, 37606, 37652, 37747,
+    37842, 37918, 37953, 38003, 38097, 38173, 38226, 38320, 38407, 38455, 38507, 38593,
+    38610, 38664, 38757, 38797, 38824, 38890, 38940, 38982, 39022, 39068, 39139, 39189,
+    39259, 39334, 39413, 39482, 39544, 39613, 39678, 39748, 39779, 39861, 39899, 39985,
+    40010, 40111, 40146, 40198, 40218, 40299, 40341, 40418, 40448, 40475, 40527, 40573,
+    40649, 40740, 40781, 40857, 40960, 41059, 41157, 41256, 41341, 41399, 41479, 41578,
+    41676, 41775, 41852, 41923, 42006, 42105, 42203, 42257, 42332, 42659, 42700, 42798,
+    42896, 42994, 43092, 43190, 43250, 43341, 43437, 43529, 43587, 43686, 43752, 43817,
+    43844, 43872, 43901, 43953, 43980, 44018, 44065, 44088, 44114, 44182, 44211, 44240,
+    44267, 44358, 44428, 44510, 44568, 44668, 44700, 44787, 44853, 44911, 45056, 45114,
+    45172, 45262, 45321, 45404, 45466, 45487, 45524, 45594, 45662, 45719, 45796, 45828,
+    45870, 45911, 46010, 46062, 46144, 46240, 46306, 46361, 46402, 46501, 46528, 46586,
+    46686, 46744, 46834, 46893, 46934, 47033, 47090, 47169, 47245, 47279, 47337, 47494,
+    47541, 47605, 47669, 47703, 47737, 47805, 47850, 47902, 47954, 48026, 48125, 48175,
+    48225, 48275, 48325, 48366, 48418, 48474, 48531, 48597, 48659, 48721, 48783, 48835,
+    48891, 48948, 49014, 49076, 49152, 49214, 49263, 49282, 49323, 49337, 49394, 49455,
+    49516, 49577, 49634, 49718, 49779, 49863, 49924, 50008, 50069, 50153, 50214, 50279,
+    50344, 50409, 50470, 50535, 50600, 50665, 50726, 50791, 50856, 50921, 50982, 51047,
+    51112, 51177, 51238, 51303, 51368, 51433, 51494, 51559, 51624, 51689, 51722, 51812,
+    51831, 51881, 51904, 51946, 52008, 52035, 52077, 52147, 52174, 52216, 52286, 52313,
+    52355, 52425, 52448, 52504, 52546, 52588, 52630, 52672, 52695, 52751, 52793, 52835,
+    52877, 52919, 52942, 52998, 53040, 53082, 53124, 53248, 53405, 53461, 53527, 53589,
+    53651, 53713, 53870, 53926, 53992, 54054, 54116, 54178, 54335, 54418, 54485, 54552,
+    54628, 54719, 54774, 54850, 54933, 54982, 55058, 55149, 55204, 55280, 55377, 55453,
+    55529, 55626, 55723, 55820, 55909, 56006, 56094, 56122, 56220, 56285, 56350, 56378,
+    56407, 56458, 56484, 56523, 56570, 56592, 56618, 56685, 56713, 56741, 56830, 56858,
+    56884, 56971, 57039, 57120, 57177, 57276, 57344, 57427, 57491, 57547, 57642, 57698,
+    57754, 57812, 57901, 57959, 58010, 58089, 58149, 58216, 58242, 58278, 58313, 58413,
+    58494, 58532, 58610, 58693, 58735, 58826, 58927, 58989, 59020, 59066, 59156, 59228,
+    59277, 59367, 59450, 59494, 59542, 59624, 59657, 59755, 59806, 59887, 59982, 60063,
+    60117, 60193, 60291, 60317, 60406, 60434, 60491, 60590, 60646, 60704, 60793, 60866,
+    60933, 61012, 61110, 61200, 61296, 61440, 61544, 61609, 61636, 61664, 61736, 61774,
+    61863, 61921, 62010, 62079, 62111, 62134, 62219, 62304, 62369, 62427, 62446, 62527,
+    62608, 62669, 62746, 62778, 62818, 62891, 62995, 63099, 63203, 63303, 63404, 63414,
+    63497, 63542, 63578, 63610, 63642, 63663, 63717, 63762, 63840, 63937, 63988, 64082,
+    64101, 64135, 64200, 64285, 64349, 64422, 64484, 64554, 64648, 64721, 64779, 64878,
+    64977, 65077, 65173, 65237, 65332, 65377, 65445, 65536, 65588, 65683, 65773, 65816,
+    65886, 65937, 66014, 66059, 66114, 66167, 66257, 66338, 66382, 66442, 66500, 66568,
+    66651, 66675, 66709, 66776, 66802, 66842, 66877, 66936, 66980, 67079, 67123, 67147,
+    67191, 67250, 67339, 67428, 67458, 67514, 67540, 67597, 67664, 67751, 67783, 67833,
+    67932, 68031, 68111, 68150, 68204, 68302, 68382, 68408, 68465, 68563, 68654, 68706,
+    68762, 68852, 68873, 68931, 68994, 69057, 69084, 69153, 69241, 69285, 69333, 69405,
+    69427, 69477, 69547, 69585, 69632, 69732, 69832, 69932, 70000, 70061, 70087, 70127,
+    70222, 70244, 70343, 70437, 70484, 70558, 70613, 70694, 70743, 70802, 70859, 70915,
+    70987, 71056, 71105, 71126, 71154, 71251, 71326, 71390, 71458, 71541, 71569, 71606,
+    71634, 71665, 71696, 71726, 71744, 71796, 71876, 71930, 71954, 72009, 72038, 72081,
+    72151, 72180, 72209, 72288, 72346, 72387, 72419, 72488, 72515, 72542, 72582, 72621,
+    72717, 72739, 72790, 72854, 72913, 72974, 73014, 73085, 73153, 73232, 73307, 73332,
+    73394, 73493, 73588, 73728, 73817, 73879, 73963, 74063, 74162, 74257, 74346, 74427,
+    74502, 74589, 74689, 74788, 74883, 74983, 75054, 75111, 75206, 75306, 75405, 75428,
+    75491, 75574, 75627, 75714, 75766, 75866, 75961, 76060, 76160, 76255, 76355, 76450,
+    76550, 76641, 76733, 76791, 76896, 76962, 76991, 77065, 77117, 77215, 77236, 77292,
+    77339, 77362, 77383, 77406, 77494, 77518, 77542, 77627, 77724, 77824, 77903, 77950,
+    77973, 78000, 78091, 78161, 78243, 78326, 78388, 78458, 78563, 78651, 78756, 78783,
+    78868, 78926, 79026, 79131, 79213, 79321, 79392, 79467, 79542, 79617, 79725, 79833,
+    79941, 80013, 80121, 80166, 80244, 80324, 80418, 80490, 80598, 80646, 80694, 80802,
+    80910, 80982, 81090, 81135, 81205, 81275, 81345, 81415, 81434, 81453, 81472, 81491,
+    81591, 81692, 81727, 81819, 81920, 81985, 82073, 82169, 82266, 82308, 82329, 82366,
+    82441, 82462, 82499, 82574, 82595, 82632, 82707, 82728, 82765, 82840, 82912, 83020,
+    83051, 83082, 83113, 83144, 83195, 83241, 83292, 83338, 83389, 83435, 83486, 83532,
+    83580, 83628, 83676, 83724, 83820, 83908, 84004, 84092, 84125, 84158, 84191, 84224,
+    84257, 84290, 84323, 84356, 84464, 84528, 84592, 84656, 84720, 84828, 84920, 84999,
+    85091, 85170, 85262, 85341, 85433, 85512, 85590, 85684, 85718, 85783, 85856, 85918,
+    86016, 86113, 86212, 86236, 86280, 86347, 86434, 86491, 86582, 86638, 86701, 86779,
+    86876, 86973, 87070, 87142, 87199, 87308, 87357, 87423, 87489, 87549, 87578, 87640,
+    87683, 87716, 87743, 87807, 87836, 87870, 87964, 88058, 88103, 88142, 88200, 88258,
+    88316, 88362, 88415, 88468, 88521, 88575, 88629, 88683, 88727, 88785, 88838, 88895,
+    89004, 89035, 89094, 89153, 89204, 89237, 89276, 89328, 89380, 89460, 89508, 89556,
+    89584, 89612, 89651, 89679, 89718, 89746, 89783, 89828, 89861, 89894, 89949, 90004,
+    90112, 90221, 90250, 90359, 90460, 90503, 90518, 90564, 90576, 90644, 90715, 90772,
+    90870, 90967, 91056, 91154, 91207, 91257, 91340, 91398, 91465, 91541, 91632, 91730,
+    91781, 91857, 91929, 92018, 92104, 92183, 92199, 92218, 92264, 92298, 92397, 92496,
+    92593, 92660, 92727, 92813, 92881, 92953, 93029, 93096, 93142, 93221, 93281, 93338,
+    93401, 93498, 93522, 93605, 93688, 93711, 93747, 93787, 93816, 93860, 93960, 93986,
+    94034, 94133, 94163, 94208, 94271, 94337, 94403, 94433, 94531, 94556, 94589, 94635,
+    94693, 94742, 94804, 94848, 94905, 95003, 95069, 95165, 95222, 95311, 95387, 95483,
+    95535, 95591, 95649, 95670, 95723, 95763, 95810, 95910, 95970, 96057, 96126, 96189,
+    96242, 96324, 96362, 96443, 96492, 96537, 96598, 96650, 96744, 96816, 96915, 96943,
+    97035, 97083, 97124, 97153, 97201, 97291, 97389, 97447, 97514, 97613, 97710, 97768,
+    97844, 97895, 97967, 98066, 98163, 98304, 98353, 98452, 98549, 98623, 98657, 98746,
+    98803, 98960, 98982, 99047, 99112, 99166, 99203, 99241, 99292, 99344, 99416, 99493,
+    99548, 99631, 99673, 99688, 99709, 99739, 99769, 99799, 99829, 99920, 99966, 100048,
+    100136, 100152, 100169, 100197, 100249, 100315, 100376, 100428, 100489, 100541, 100602, 100654,
+    100683, 100739, 100791, 100857, 100918, 100970, 101031, 101083, 101144, 101196, 101258, 101310,
+    101372, 101424, 101486, 101538, 101600, 101652, 101714, 101766, 101828, 101880, 101942, 101995,
+    102057, 102110, 102172, 102225, 102287, 102400, 102462, 102515, 102577, 102630, 102647, 102703,
+    102735, 102789, 102844, 102893, 102929, 102965, 103001, 103037, 103086, 103122, 103158, 103194,
+    103230, 103266, 103302, 103338, 103374, 103410, 103446, 103483, 103520, 103557, 103594, 103631,
+    103668, 103686, 103708, 103740, 103800, 103856, 103926, 103991, 104047, 104112, 104168, 104233,
+    104289, 104322, 104382, 104438, 104508, 104573, 104629, 104694, 104750, 104815, 104871, 104937,
+    104993, 105059, 105115, 105181, 105237, 105303, 105359, 105425, 105481, 105547, 105603, 105669,
+    105726, 105792, 105849, 105915, 105972, 106038, 106095, 106161, 106218, 106284, 106341, 106398,
+    106496, 106546, 106596, 106646, 106696, 106757, 106822, 106883, 106948, 107009, 107074, 107145,
+    107194, 107242, 107309, 107362, 107385, 107408, 107467, 107490, 107513, 107572, 107595, 107618,
+    107677, 107700, 107723, 107818, 107899, 107979, 108064, 108123, 108191, 108230, 108283, 108355,
+    108375, 108431, 108472, 108513, 108554, 108595, 108636, 108677, 108718, 108759, 108856, 108879,
+    108969, 109020, 109177, 109192, 109258, 109319, 109380, 109441, 109503, 109565, 109627, 109689,
+    109751, 109813, 109875, 109937, 109999, 110061, 110123, 110183, 110253, 110318, 110383, 110448,
+    110514, 110592, 110658, 110724, 110790, 110856, 110922, 110988, 111054, 111120, 111186, 111252,
+    111409, 111430, 111484, 111550, 111609, 111668, 111727, 111785, 111855, 111918, 111981, 112044,
+    112201, 112228, 112249, 112288, 112381, 112437, 112480, 112527, 112615, 112715, 112813, 112875,
+    112938, 112975, 113023, 113084, 113125, 113142, 113161, 113197, 113289, 113306, 113357, 113378,
+    113458, 113551, 113644, 113738, 113834, 113926, 114018, 114109, 114197, 114296, 114315, 114373,
+    114473, 114539, 114568, 114616, 114688, 114715, 114803, 114888, 114912, 114959, 115006, 115029,
+    115106, 115133, 115180, 115230, 115317, 115383, 115449, 115490, 115537, 115579, 115634, 115682,
+    115739, 115791, 115861, 115939, 115993, 116089, 116114, 116213, 116299, 116357, 116390, 116434,
+    116514, 116550, 116604, 116642, 116681, 116704, 116778, 116861, 116923, 116990, 117087, 117170,
+    117194, 117230, 117271, 117326, 117393, 117460, 117560, 117589, 117631, 117685, 117730, 117788,
+    117829, 117882, 117976, 118038, 118130, 118184, 118269, 118341, 118433, 118482, 118534, 118588,
+    118626, 118672, 118784, 118876, 118976, 119028, 119116, 119194, 119238, 119318, 119372, 119468,
+    119560, 119660, 119687, 119772, 119826, 119917, 119987, 120043, 120143, 120243, 120288, 120384,
+    120484, 120538, 120634, 120733, 120807, 120854, 120945, 121034, 121113, 121201, 121298, 121363,
+    121389, 121481, 121570, 121598, 121621, 121704, 121768, 121824, 121901, 121954, 122049, 122093,
+    122172, 122215, 122263, 122303, 122360, 122435, 122524, 122570, 122667, 122750, 122880, 122946,
+    122975, 123015, 123068, 123121, 123206, 123254, 123306, 123403, 123454, 123546, 123623, 123702,
+    123797, 123894, 123983, 124070, 124138, 124237, 124315, 124361, 124458, 124511, 124606, 124670,
+    124722, 124763, 124837, 124926, 124989, 125108, 125130, 125195, 125260, 125315, 125356, 125415,
+    125476, 125522, 125564, 125651, 125670, 125731, 125791, 125890, 125988, 126038, 126093, 126139,
+    126159, 126178, 126211, 126247, 126272, 126291, 126323, 126396, 126451, 126519, 126565, 126621,
+    126696, 126767, 126817, 126850, 126890, 126941, 126976, 126999, 127045, 127119, 127157, 127195,
+    127233, 127271, 127315, 127363, 127432, 127472, 127519, 127591, 127639, 127673, 127700, 127746,
+    127790, 127830, 127911, 127943, 128006, 128035, 128079, 128139, 128205, 128272, 128301, 128337,
+    128370, 128406, 128442, 128486, 128519, 128559, 128592, 128632, 128666, 128707, 128799, 128856,
+    128942, 128988, 129062, 129119, 129135, 129181, 129227, 129273, 129319, 129365, 129411, 129457,
+    129503, 129549, 129620, 129661, 129715, 129788, 129907, 129966, 130010, 130042, 130074, 130118,
+    130143, 130209, 130260, 130322, 130348, 130393, 130422, 130473, 130568, 130618, 130669, 130720,
+    130771, 130822, 130899, 130934, 130965, 131009, 131072, 131131, 131182, 131260, 131312, 131364,
+    131381, 131426, 131457, 131501, 131540, 131602, 131646, 131703, 131767, 131834, 131871, 131903,
+    132022, 132085, 132132, 132214, 132333, 132416, 132467, 132492, 132540, 132596, 132669, 132727,
+    132836, 132867, 132908, 132975, 133010, 133068, 133109, 133168, 133227, 133286, 133345, 133399,
+    133453, 133507, 133562, 133617, 133672, 133731, 133789, 133898, 133931, 133987, 134047, 134107,
+    134167, 134207, 134253, 134362, 134423, 134532, 134601, 134700, 134797, 134876, 134953, 135008,
+    135084, 135168, 135227, 135328, 135428, 135496, 135568, 135651, 135713, 135780, 135803, 135843,
+    135943, 136043, 136110, 136143, 136187, 136244, 136342, 136399, 136451, 136507, 136547, 136594,
+    136664, 136718, 136763, 136864, 136964, 137064, 137165, 137265, 137365, 137466, 137566, 137685,
+    137771, 137812, 137931, 138050, 138169, 138246, 138337, 138390, 138466, 138566, 138665, 138763,
+    138826, 138889, 138968, 139068, 139264, 139364, 139462, 139562, 139660, 139714, 139736, 139837,
+    139913, 140009, 140065, 140156, 140189, 140237, 140285, 140315, 140357, 140403, 140449, 140495,
+    140537, 140583, 140629, 140675, 140696, 140717, 140738, 140759, 140774, 140860, 140884, 140913,
+    140974, 141024, 141073, 141120, 141153, 141200, 141233, 141280, 141313, 141360, 141393, 141494,
+    141522, 141551, 141600, 141669, 141699, 141723, 141764, 141819, 141899, 141956, 142005, 142074,
+    142115, 142172, 142221, 142290, 142331, 142388, 142437, 142506, 142547, 142638, 142680, 142726,
+    142772, 142818, 142843, 142888, 142985, 143030, 143073, 143102, 143145, 143174, 143217, 143246,
+    143289, 143360, 143451, 143487, 143527, 143567, 143607, 143662, 143753, 143804, 143903, 144002,
+    144101, 144200, 144290, 144386, 144483, 144529, 144626, 144692, 144757, 144786, 144863, 144935,
+    144980, 145065, 145113, 145177, 145239, 145311, 145398, 145426, 145464, 145556, 145641, 145726,
+    145788, 145853, 145900, 145942, 146020, 146115, 146195, 146233, 146272, 146360, 146441, 146522,
+    146580, 146641, 146708, 146775, 146804, 146838, 146911, 147000, 147045, 147101, 147195, 147271,
+    147347, 147456, 147526, 147622, 147711, 147800, 147866, 147935, 148016, 148071, 148151, 148212,
+    148283, 148330, 148411, 148508, 148585, 148664, 148758, 148855, 148944, 148996, 149064, 149130,
+    149206, 149297, 149329, 149371, 149465, 149562, 149658, 149752, 149847, 149917, 150005, 150049,
+    150104, 150204, 150278, 150347, 150434, 150502, 150582, 150636, 150715, 150782, 150827, 150922,
+    151022, 151117, 151217, 151312, 151412, 151552, 151626, 151715, 151771, 151866, 151944, 152014,
+    152095, 152150, 152230, 152252, 152316, 152387, 152485, 152580, 152678, 152773, 152871, 152966,
+    153075, 153184, 153293, 153402, 153521, 153582, 153701, 153820, 153939, 154012, 154130, 154149,
+    154181, 154236, 154285, 154331, 154402, 154463, 154581, 154631, 154749, 154811, 154856, 154937,
+    155055, 155151, 155239, 155283, 155338, 155439, 155515, 155648, 155728, 155782, 155861, 155928,
+    155973, 156069, 156170, 156266, 156367, 156463, 156564, 156661, 156735, 156790, 156884, 156962,
+    157053, 157123, 157194, 157291, 157385, 157482, 157576, 157673, 157767, 157857, 157953, 158041,
+    158139, 158204, 158231, 158259, 158288, 158326, 158352, 158420, 158449, 158478, 158567, 158614,
+    158670, 158766, 158845, 158883, 158922, 158979, 159037, 159095, 159154, 159217, 159240, 159317,
+    159357, 159389, 159487, 159565, 159645, 159744, 159776, 159874, 159964, 160060, 160125, 160197,
+    160282, 160367, 160432, 160512, 160593, 160654, 160721, 160812, 160886, 160936, 160995, 161094,
+    161184, 161226, 161307, 161343, 161374, 161412, 161441, 161496, 161597, 161673, 161762, 161831,
+    161902, 161998, 162077, 162178, 162274, 162331, 162432, 162528, 162629, 162727, 162785, 162881,
+    162938, 163036, 163134, 163192, 163282, 163380, 163489, 163556, 163623, 163684, 163840, 163949,
+    164058, 164154, 164173, 164246, 164347, 164414, 164510, 164611, 164707, 164808, 164904, 165005,
+    165051, 165149, 165214, 165259, 165307, 165335, 165357, 165396, 165489, 165545, 165623, 165670,
+    165758, 165858, 165932, 165979, 166070, 166162, 166241, 166310, 166371, 166450, 166543, 166638,
+    166659, 166701, 166756, 166799, 166895, 166987, 167079, 167168, 167265, 167323, 167429, 167497,
+    167565, 167654, 167719, 167747, 167776, 167852, 167936, 167975, 168067, 168156, 168210, 168266,
+    168299, 168349, 168397, 168437, 168494, 168540, 168586, 168646, 168728, 168799, 168826, 168868,
+    168904, 168927, 169027, 169128, 169225, 169324, 169424, 169474, 169528, 169588, 169625, 169662,
+    169741, 169768, 169834, 169863, 169950, 169996, 170038, 170121, 170211, 170308, 170404, 170500,
+    170531, 170617, 170715, 170746, 170844, 170883, 170936, 170975, 171060, 171130, 171200, 171233,
+    171324, 171374, 171461, 171555, 171656, 171756, 171856, 171891, 172032, 172127, 172169, 172264,
+    172314, 172354, 172398, 172460, 172484, 172515, 172544, 172577, 172610, 172704, 172805, 172905,
+    173005, 173100, 173195, 173257, 173356, 173389, 173460, 173515, 173538, 173615, 173659, 173695,
+    173775, 173829, 173925, 174017, 174123, 174215, 174269, 174359, 174455, 174549, 174649, 174743,
+    174843, 174940, 175036, 175128, 175234, 175323, 175380, 175426, 175469, 175534, 175635, 175736,
+    175820, 175889, 175987, 176128, 176216, 176304, 176381, 176477, 176583, 176631, 176688, 176784,
+    176821, 176887, 176984, 177034, 177104, 177205, 177259, 177313, 177385, 177452, 177527, 177580,
+    177605, 177655, 177709, 177751, 177810, 177883, 177992, 178041, 178107, 178173, 178233, 178265,
+    178333, 178395, 178415, 178430, 178482, 178576, 178606, 178664, 178724, 178782, 178842, 178902,
+    178962, 179027, 179081, 179137, 179193, 179249, 179310, 179334, 179372, 179403, 179420, 179442,
+    179466, 179575, 179609, 179666, 179727, 179788, 179849, 179901, 179933, 179999, 180039, 180092,
+    180145, 180224, 180277, 180329, 180378, 180427, 180476, 180525, 180574, 180614, 180654, 180694,
+    180734, 180828, 180937, 180999, 181108, 181203, 181294, 181382, 181481, 181546, 181623, 181705,
+    181763, 181850, 181916, 182012, 182086, 182113, 182150, 182192, 182238, 182282, 182330, 182396,
+    182495, 182594, 182684, 182783, 182872, 182960, 183065, 183161, 183246, 183312, 183404, 183485,
+    183547, 183635, 183712, 183770, 183841, 183868, 183905, 183989, 184035, 184079, 184109, 184137,
+    184215, 184320, 184425, 184506, 184611, 184668, 184773, 184856, 184925, 184992, 185036, 185112,
+    185211, 185262, 185345, 185414, 185463, 185539, 185638, 185714, 185772, 185795, 185894, 185991,
+    186059, 186158, 186258, 186354, 186438, 186486, 186554, 186630, 186710, 186774, 186871, 186962,
+    187059, 187130, 187227, 187307, 187373, 187441, 187517, 187607, 187711, 187769, 187842, 187946,
+    188050, 188154, 188230, 188306, 188416, 188474, 188573, 188672, 188769, 188837, 188908, 188987,
+    189047, 189100, 189199, 189296, 189395, 189492, 189591, 189688, 189794, 189851, 189918, 189945,
+    189977, 190014, 190051, 190093, 190164, 190219, 190297, 190378, 190484, 190590, 190696, 190792,
+    190871, 190916, 191005, 191077, 191176, 191277, 191346, 191407, 191456, 191537, 191562, 191592,
+    191672, 191729, 191799, 191825, 191853, 191903, 191967, 192053, 192149, 192250, 192346, 192512,
+    192613, 192692, 192788, 192889, 192941, 193002, 193077, 193166, 193272, 193323, 193410, 193478,
+    193559, 193642, 193706, 193801, 193880, 193940, 194007, 194073, 194143, 194220, 194300, 194406,
+    194512, 194538, 194637, 194726, 194832, 194929, 194996, 195019, 195089, 195159, 195192, 195289,
+    195386, 195483, 195578, 195624, 195677, 195747, 195836, 195908, 196008, 196082, 196163, 196243,
+    196314, 196382, 196477, 196608, 196703, 196803, 196898, 196998, 197068, 197144, 197197, 197280,
+    197356, 197432, 197530, 197606, 197704, 197780, 197878, 197976, 198085, 198194, 198303, 198412,
+    198530, 198590, 198623, 198643, 198705, 198750, 198833, 198895, 198939, 198969, 199066, 199098,
+    199177, 199221, 199253, 199297, 199329, 199372, 199440, 199470, 199503, 199543, 199661, 199716,
+    199792, 199843, 199915, 200033, 200093, 200153, 200202, 200256, 200276, 200312, 200331, 200363,
+    200444, 200472, 200547, 200595, 200667, 200704, 200767, 200811, 200870, 200936, 201004, 201122,
+    201171, 201243, 201361, 201381, 201453, 201571, 201591, 201624, 201664, 201782, 201900, 201997,
+    202087, 202127, 202221, 202298, 202380, 202461, 202558, 202652, 202749, 202843, 202940, 203034,
+    203129, 203218, 203318, 203399, 203479, 203574, 203674, 203769, 203869, 203964, 204064, 204159,
+    204231, 204331, 204402, 204497, 204597, 204692, 204800, 204895, 204995, 205085, 205181, 205248,
+    205349, 205420, 205516, 205617, 205713, 205771, 205831, 205932, 206028, 206129, 206225, 206326,
+    206422, 206523, 206619, 206720, 206816,
 };
 
 static const struct kiln_pair pairs[] = {
     { 5, 6 }, { 224, 47 }, { 270, 274 }, { 5, 174 }, { 47, 5 }, { 274, 224 },
-    { 3, 185 }, { 183, 184 }, { 1466, 3215 }, { 139, 140 }, { 305, 306 }, { 269, 270 },
-    { 47, 3215 }, { 3222, 3221 }, { 3, 1468 }, { 224, 573 }, { 3225, 307 }, { 270, 977 },
-    { 13, 14 }, { 571, 148 }, { 310, 529 }, { 47, 226 }, { 3, 3223 }, { 3229, 3215 },
-    { 3235, 310 }, { 1120, 977 }, { 253, 254 }, { 6, 19 }, { 21, 22 }, { 23, 24 },
-    { 168, 47 }, { 3, 12 }, { 3224, 3215 }, { 3241, 255 }, { 3242, 20 }, { 3243, 3244 },
-    { 334, 3220 }, { 573, 574 }, { 1137, 224 }, { 1, 1465 }, { 5, 187 }, { 6, 215 },
-    { 9, 10 }, { 30, 31 }, { 32, 33 }, { 37, 38 }, { 41, 42 }, { 46, 3227 },
+    { 3, 185 }, { 183, 184 }, { 1469, 3221 }, { 139, 140 }, { 305, 306 }, { 269, 270 },
+    { 47, 3221 }, { 3228, 3227 }, { 3, 1471 }, { 224, 574 }, { 3231, 307 }, { 270, 979 },
+    { 13, 14 }, { 572, 148 }, { 310, 530 }, { 47, 226 }, { 3, 3229 }, { 3235, 3221 },
+    { 3241, 310 }, { 1122, 979 }, { 253, 254 }, { 6, 19 }, { 21, 22 }, { 23, 24 },
+    { 168, 47 }, { 3, 12 }, { 3230, 3221 }, { 3247, 255 }, { 3248, 20 }, { 3249, 3250 },
+    { 334, 3226 }, { 574, 575 }, { 1139, 224 }, { 1, 1468 }, { 5, 187 }, { 6, 215 },
+    { 9, 10 }, { 30, 31 }, { 32, 33 }, { 37, 38 }, { 41, 42 }, { 46, 3233 },
     { 48, 49 }, { 51, 52 }, { 55, 56 }, { 58, 59 }, { 67, 68 }, { 69, 70 },
     { 71, 72 }, { 73, 74 }, { 75, 76 }, { 77, 78 }, { 79, 80 }, { 81, 82 },
     { 83, 84 }, { 91, 92 }, { 93, 94 }, { 96, 97 }, { 98, 99 }, { 101, 102 },
     { 110, 111 }, { 112, 113 }, { 176, 177 }, { 178, 179 }, { 180, 181 }, { 207, 208 },
-    { 209, 210 }, { 218, 219 }, { 225, 3236 }, { 246, 247 }, { 274, 822 }, { 3228, 3218 },
-    { 3237, 1467 }, { 3, 3247 }, { 11, 3246 }, { 3215, 137 }, { 76, 88 }, { 93, 100 },
-    { 224, 458 }, { 1464, 3254 }, { 3228, 3255 }, { 3258, 3259 }, { 3260, 39 }, { 3262, 3263 },
-    { 3266, 60 }, { 3267, 3268 }, { 3270, 3271 }, { 3272, 3273 }, { 3274, 3275 }, { 3276, 3277 },
-    { 3282, 114 }, { 3283, 3284 }, { 3285, 3218 }, { 3286, 3287 }, { 3289, 6 }, { 274, 3216 },
-    { 275, 616 }, { 310, 621 }, { 347, 270 }, { 690, 691 }, { 3293, 3238 }, { 165, 166 },
-    { 167, 3245 }, { 289, 290 }, { 2731, 977 }, { 612, 613 }, { 2634, 2635 }, { 2636, 2637 },
-    { 3237, 2638 }, { 3295, 3215 }, { 3, 15 }, { 76, 90 }, { 87, 3297 }, { 93, 3278 },
-    { 224, 3315 }, { 3279, 3298 }, { 3306, 3269 }, { 3307, 3308 }, { 3309, 85 }, { 3310, 95 },
-    { 3300, 3321 }, { 3318, 622 }, { 3322, 3323 }, { 310, 666 }, { 3327, 3328 }, { 3329, 3238 },
-    { 3233, 3331 }, { 117, 3 }, { 29, 3215 }, { 76, 3340 }, { 93, 3336 }, { 3257, 3330 },
-    { 3290, 224 }, { 3338, 3339 }, { 3344, 310 }, { 3345, 3346 }, { 281, 282 }, { 299, 961 },
-    { 968, 969 }, { 47, 148 }, { 63, 64 }, { 108, 109 }, { 142, 143 }, { 144, 145 },
+    { 209, 210 }, { 218, 219 }, { 225, 3242 }, { 246, 247 }, { 274, 824 }, { 3234, 3224 },
+    { 3243, 1470 }, { 3, 3253 }, { 11, 3252 }, { 3221, 137 }, { 76, 88 }, { 93, 100 },
+    { 224, 459 }, { 1467, 3260 }, { 3234, 3261 }, { 3264, 3265 }, { 3266, 39 }, { 3268, 3269 },
+    { 3272, 60 }, { 3273, 3274 }, { 3276, 3277 }, { 3278, 3279 }, { 3280, 3281 }, { 3282, 3283 },
+    { 3288, 114 }, { 3289, 3290 }, { 3291, 3224 }, { 3292, 3293 }, { 3295, 6 }, { 274, 3222 },
+    { 275, 617 }, { 310, 622 }, { 347, 270 }, { 691, 692 }, { 3299, 3244 }, { 165, 166 },
+    { 167, 3251 }, { 289, 290 }, { 2736, 979 }, { 613, 614 }, { 2639, 2640 }, { 2641, 2642 },
+    { 3243, 2643 }, { 3301, 3221 }, { 3, 15 }, { 76, 90 }, { 87, 3303 }, { 93, 3284 },
+    { 224, 3321 }, { 3285, 3304 }, { 3312, 3275 }, { 3313, 3314 }, { 3315, 85 }, { 3316, 95 },
+    { 3306, 3327 }, { 3324, 623 }, { 3328, 3329 }, { 310, 667 }, { 3333, 3334 }, { 3335, 3244 },
+    { 3239, 3337 }, { 117, 3 }, { 29, 3221 }, { 76, 3346 }, { 93, 3342 }, { 3263, 3336 },
+    { 3296, 224 }, { 3344, 3345 }, { 3350, 310 }, { 3351, 3352 }, { 281, 282 }, { 299, 963 },
+    { 970, 971 }, { 47, 148 }, { 63, 64 }, { 108, 109 }, { 142, 143 }, { 144, 145 },
     { 146, 147 }, { 149, 150 }, { 151, 152 }, { 153, 154 }, { 155, 156 }, { 228, 229 },
-    { 232, 233 }, { 234, 240 }, { 241, 242 }, { 270, 295 }, { 273, 3217 }, { 275, 276 },
-    { 297, 298 }, { 2047, 2049 }, { 3288, 220 }, { 3294, 141 }, { 695, 696 }, { 5, 603 },
-    { 209, 611 }, { 214, 3326 }, { 259, 260 }, { 261, 262 }, { 274, 631 }, { 333, 3251 },
-    { 457, 458 }, { 598, 599 }, { 660, 661 }, { 664, 665 }, { 3314, 211 }, { 595, 2654 },
-    { 914, 3216 }, { 974, 3325 }, { 2651, 2652 }, { 2655, 3296 }, { 2669, 2670 }, { 2675, 2676 },
-    { 3320, 2767 }, { 0, 1 }, { 168, 1178 }, { 226, 1176 }, { 257, 258 }, { 269, 643 },
-    { 558, 559 }, { 629, 630 }, { 1074, 1075 }, { 1078, 1079 }, { 1081, 1082 }, { 1084, 1085 },
-    { 1086, 1087 }, { 1088, 1089 }, { 1090, 1091 }, { 1131, 1132 }, { 1143, 174 }, { 1147, 1148 },
-    { 1149, 1150 }, { 1151, 1152 }, { 1155, 1156 }, { 1158, 1159 }, { 1160, 1161 }, { 1163, 1164 },
-    { 1166, 1167 }, { 1168, 1169 }, { 1170, 1171 }, { 1172, 1173 }, { 1174, 1175 }, { 1184, 1185 },
-    { 1186, 1187 }, { 1190, 1191 }, { 1195, 1196 }, { 1208, 1209 }, { 3299, 3219 }, { 3347, 3215 },
-    { 3, 148 }, { 3332, 3350 }, { 3333, 76 }, { 3334, 3351 }, { 3349, 3302 }, { 3357, 283 },
-    { 3359, 234 }, { 243, 224 }, { 3245, 3376 }, { 3360, 3368 }, { 3361, 65 }, { 3363, 3364 },
-    { 3366, 3367 }, { 3369, 3227 }, { 3372, 3373 }, { 3374, 274 }, { 3381, 3217 }, { 272, 3375 },
-    { 554, 3330 }, { 3383, 211 }, { 3385, 3386 }, { 3390, 600 }, { 3391, 662 }, { 310, 1135 },
-    { 2653, 3394 }, { 2656, 3294 }, { 3348, 2650 }, { 2047, 2085 }, { 1177, 3403 }, { 3216, 3404 },
-    { 3402, 2 }, { 3408, 3387 }, { 3409, 1076 }, { 3411, 1083 }, { 3412, 3413 }, { 3414, 3415 },
-    { 3418, 3419 }, { 3420, 1153 }, { 3422, 3423 }, { 3424, 1165 }, { 3425, 3426 }, { 3427, 3428 },
-    { 3430, 3431 }, { 3433, 1197 }, { 3434, 3435 }, { 3, 3250 }, { 3436, 16 }, { 50, 3215 },
-    { 3438, 3440 }, { 3365, 3437 }, { 3371, 234 }, { 3446, 3450 }, { 3451, 3444 }, { 3457, 263 },
-    { 3398, 3462 }, { 3401, 310 }, { 148, 3432 }, { 274, 635 }, { 3429, 3466 }, { 3443, 970 },
-    { 3471, 3472 }, { 3473, 3474 }, { 3477, 3478 }, { 25, 26 }, { 197, 1497 }, { 211, 6 },
-    { 275, 1507 }, { 342, 1564 }, { 687, 3239 }, { 1487, 3380 }, { 1488, 1489 }, { 1490, 1491 },
-    { 1492, 1493 }, { 1502, 1503 }, { 1559, 1560 }, { 1562, 1563 }, { 1565, 3319 }, { 1566, 1567 },
-    { 1568, 1569 }, { 1570, 1571 }, { 1572, 1573 }, { 1880, 3353 }, { 3335, 1878 }, { 688, 689 },
-    { 694, 3453 }, { 285, 286 }, { 464, 465 }, { 977, 1534 }, { 1528, 1529 }, { 1538, 1539 },
-    { 1541, 1542 }, { 1543, 3240 }, { 3232, 693 }, { 3464, 3378 }, { 3476, 251 }, { 214, 3256 },
-    { 222, 1876 }, { 620, 3342 }, { 1510, 1914 }, { 3261, 43 }, { 3249, 3482 }, { 3, 53 },
-    { 62, 3215 }, { 3352, 3483 }, { 3484, 3264 }, { 3485, 76 }, { 3449, 3488 }, { 3461, 3491 },
-    { 237, 3489 }, { 148, 3479 }, { 274, 3493 }, { 3405, 3490 }, { 3495, 3465 }, { 310, 3517 },
-    { 3501, 1498 }, { 3504, 3513 }, { 3508, 3509 }, { 3514, 3515 }, { 3497, 303 }, { 3526, 3240 },
-    { 3527, 3528 }, { 3, 103 }, { 3215, 54 }, { 3541, 3538 }, { 3486, 3543 }, { 3539, 3447 },
-    { 148, 3480 }, { 3499, 3549 }, { 3547, 224 }, { 3511, 310 }, { 3512, 3552 }, { 3516, 3550 },
-    { 3537, 3500 }, { 1557, 274 }, { 161, 2657 }, { 1491, 2660 }, { 2658, 164 }, { 3343, 2659 },
-    { 197, 3399 }, { 269, 648 }, { 418, 419 }, { 525, 526 }, { 602, 3382 }, { 663, 3392 },
-    { 665, 673 }, { 977, 2147 }, { 2544, 2545 }, { 2558, 3377 }, { 2892, 3396 }, { 3301, 188 },
-    { 3445, 277 }, { 3487, 2546 }, { 3545, 244 }, { 3, 3265 }, { 3215, 57 }, { 3280, 3558 },
-    { 3560, 3559 }, { 3554, 3568 }, { 3561, 3507 }, { 3544, 3571 }, { 3572, 2661 }, { 310, 966 },
-    { 1939, 3566 }, { 3301, 382 }, { 3370, 3583 }, { 3452, 3584 }, { 3459, 3580 }, { 3578, 527 },
-    { 3582, 977 }, { 3, 3305 }, { 3215, 61 }, { 3590, 3591 }, { 3567, 3594 }, { 3574, 3597 },
-    { 3596, 3573 }, { 310, 1916 }, { 3601, 3588 }, { 3, 3311 }, { 3215, 3281 }, { 3593, 3608 },
-    { 3606, 3607 }, { 3609, 3316 }, { 310, 3599 }, { 3, 3313 }, { 3215, 3592 }, { 3615, 3614 },
-    { 3616, 3617 }, { 3598, 310 }, { 3, 3354 }, { 3312, 3620 }, { 3542, 3621 }, { 3622, 3215 },
-    { 3612, 310 }, { 3, 3623 }, { 3337, 3625 }, { 66, 3215 }, { 3362, 3628 }, { 2671, 3 },
-    { 3304, 3630 }, { 3215, 104 }, { 3632, 3631 }, { 3633, 115 }, { 3441, 3 }, { 3448, 3215 },
-    { 3627, 3636 }, { 3635, 3 }, { 3215, 3397 }, { 3640, 3595 }, { 1499, 3 }, { 3642, 3562 },
-    { 557, 3215 }, { 35, 2642 }, { 200, 3634 }, { 310, 2236 }, { 459, 460 }, { 462, 463 },
-    { 2639, 2640 }, { 2643, 3261 }, { 2645, 3439 }, { 2646, 3641 }, { 2647, 106 }, { 2648, 3638 },
-    { 2649, 3463 }, { 2681, 265 }, { 2696, 2697 }, { 2698, 2699 }, { 2740, 2793 }, { 2791, 2792 },
-    { 3356, 3540 }, { 3358, 301 }, { 3393, 3400 }, { 3537, 3639 }, { 3, 3637 }, { 3215, 3458 },
-    { 3647, 3407 }, { 2641, 3648 }, { 2644, 3646 }, { 3303, 3654 }, { 3548, 3660 }, { 3650, 310 },
-    { 3651, 47 }, { 3652, 3523 }, { 3653, 3668 }, { 3655, 3656 }, { 3658, 3659 }, { 3661, 3662 },
-    { 3663, 2742 }, { 237, 2547 }, { 1880, 248 }, { 6, 301 }, { 158, 159 }, { 161, 162 },
-    { 163, 164 }, { 169, 170 }, { 171, 172 }, { 198, 199 }, { 212, 213 }, { 224, 451 },
-    { 269, 3217 }, { 529, 465 }, { 638, 639 }, { 643, 2744 }, { 977, 2231 }, { 1094, 3342 },
-    { 1913, 3535 }, { 2161, 2162 }, { 2164, 2165 }, { 2232, 3556 }, { 2233, 3557 }, { 2235, 1546 },
-    { 3226, 3581 }, { 3236, 3530 }, { 3296, 138 }, { 3355, 667 }, { 3505, 3520 }, { 3524, 2230 },
-    { 3643, 3 }, { 4, 3215 }, { 3664, 3683 }, { 3665, 3679 }, { 3669, 3680 }, { 3672, 3674 },
-    { 3518, 3685 }, { 47, 173 }, { 686, 224 }, { 977, 3706 }, { 3217, 643 }, { 3343, 3690 },
-    { 3384, 3686 }, { 3687, 160 }, { 3688, 3689 }, { 3699, 3704 }, { 3701, 1512 }, { 3705, 2234 },
-    { 270, 658 }, { 458, 1193 }, { 528, 3696 }, { 614, 3231 }, { 615, 3317 }, { 1142, 3417 },
-    { 1146, 3498 }, { 1181, 1182 }, { 1183, 3546 }, { 1189, 3565 }, { 1194, 3563 }, { 1201, 1202 },
-    { 1259, 2399 }, { 2148, 2149 }, { 2152, 2153 }, { 2744, 3460 }, { 3232, 2918 }, { 3296, 3506 },
-    { 3348, 118 }, { 3389, 3604 }, { 3492, 693 }, { 3585, 2917 }, { 688, 2796 }, { 908, 3671 },
-    { 2093, 2094 }, { 2689, 2690 }, { 2701, 2702 }, { 2732, 2751 }, { 2738, 2755 }, { 2740, 2756 },
-    { 2752, 2753 }, { 2754, 2737 }, { 3521, 3219 }, { 3533, 3519 }, { 3670, 3 }, { 560, 3215 },
-    { 3714, 7 }, { 3713, 3611 }, { 3673, 3717 }, { 3716, 3718 }, { 47, 3219 }, { 3454, 224 },
-    { 3691, 3720 }, { 3712, 3728 }, { 3730, 3722 }, { 977, 3745 }, { 1192, 3732 }, { 3389, 3677 },
-    { 3738, 3739 }, { 3750, 3216 }, { 3715, 2795 }, { 3758, 3761 }, { 3759, 3760 }, { 3610, 3218 },
-    { 3682, 2700 }, { 3, 8 }, { 404, 3215 }, { 3769, 3657 }, { 3724, 3773 }, { 3774, 3775 },
-    { 3772, 3587 }, { 3740, 3777 }, { 3747, 977 }, { 3776, 269 }, { 3782, 3762 }, { 3783, 2742 },
-    { 3681, 3768 }, { 6, 3555 }, { 35, 1835 }, { 197, 3692 }, { 200, 3645 }, { 313, 320 },
-    { 458, 624 }, { 606, 607 }, { 610, 3456 }, { 636, 333 }, { 643, 1926 }, { 668, 310 },
-    { 1066, 1067 }, { 1120, 1116 }, { 1134, 3460 }, { 1504, 303 }, { 1832, 1833 }, { 1836, 3536 },
-    { 1838, 3439 }, { 1929, 1930 }, { 1931, 3406 }, { 1934, 1935 }, { 1938, 3217 }, { 2096, 2097 },
-    { 2361, 2362 }, { 2371, 2372 }, { 2373, 2374 }, { 2375, 2376 }, { 2377, 2378 }, { 2743, 3698 },
-    { 2895, 2896 }, { 2935, 2936 }, { 2937, 3216 }, { 3232, 1141 }, { 3239, 3700 }, { 3341, 3540 },
-    { 3388, 3743 }, { 3470, 3256 }, { 3553, 3218 }, { 3569, 3639 }, { 3618, 5 }, { 3646, 3669 },
-    { 3734, 3735 }, { 3, 3766 }, { 3767, 3786 }, { 3215, 564 }, { 3770, 3788 }, { 3787, 405 },
-    { 3792, 3741 }, { 643, 2073 }, { 1096, 3803 }, { 1834, 3799 }, { 3252, 3828 }, { 3303, 3814 },
-    { 3470, 3798 }, { 3492, 1141 }, { 3551, 3801 }, { 3723, 3826 }, { 3802, 3496 }, { 3809, 1068 },
-    { 3813, 3836 }, { 3815, 1839 }, { 3816, 3817 }, { 3818, 3406 }, { 3821, 2363 }, { 3822, 3823 },
-    { 3824, 3825 }, { 3, 3841 }, { 3395, 3215 }, { 3754, 3840 }, { 3832, 3857 }, { 3848, 3850 },
-    { 3849, 3829 }, { 3862, 3863 }, { 562, 3 }, { 3467, 3864 }, { 398, 3215 }, { 3867, 3868 },
-    { 3, 3644 }, { 3872, 3215 }, { 3874, 1837 }, { 1630, 3230 }, { 1703, 3291 }, { 3671, 3840 },
-    { 3710, 3808 }, { 3875, 3 }, { 3215, 3727 }, { 1787, 3230 }, { 1803, 3291 }, { 201, 3 },
-    { 3726, 3883 }, { 588, 3215 }, { 3748, 3882 }, { 17, 18 }, { 27, 28 }, { 47, 6 },
-    { 148, 1477 }, { 226, 2088 }, { 274, 2154 }, { 458, 3020 }, { 561, 3871 }, { 563, 3842 },
-    { 577, 3216 }, { 625, 626 }, { 627, 628 }, { 643, 1928 }, { 910, 568 }, { 1182, 3016 },
-    { 1201, 2417 }, { 1476, 3234 }, { 1515, 1516 }, { 1527, 3525 }, { 1551, 1552 }, { 1555, 310 },
-    { 1559, 2420 }, { 1937, 3819 }, { 1997, 1998 }, { 2022, 2023 }, { 2089, 2090 }, { 2091, 2092 },
-    { 2160, 3702 }, { 2407, 3475 }, { 3009, 3417 }, { 3012, 3498 }, { 3018, 3565 }, { 3021, 3563 },
-    { 3219, 3736 }, { 3226, 1547 }, { 3239, 3534 }, { 3341, 3455 }, { 3355, 3811 }, { 3410, 2370 },
-    { 3421, 3013 }, { 3456, 3510 }, { 3468, 1520 }, { 3494, 3806 }, { 3502, 487 }, { 3522, 2684 },
-    { 3553, 3765 }, { 3570, 3721 }, { 3645, 3737 }, { 3695, 224 }, { 3856, 607 }, { 906, 1469 },
-    { 1022, 3220 }, { 3870, 279 }, { 137, 3506 }, { 245, 3353 }, { 249, 2680 }, { 259, 1891 },
-    { 270, 2556 }, { 302, 303 }, { 313, 1918 }, { 359, 1904 }, { 592, 593 }, { 594, 595 },
-    { 596, 597 }, { 609, 3805 }, { 645, 646 }, { 647, 648 }, { 687, 3624 }, { 730, 731 },
-    { 928, 1864 }, { 1013, 1014 }, { 1029, 3231 }, { 1259, 1881 }, { 1478, 1575 }, { 1840, 1841 },
-    { 1842, 1843 }, { 1844, 1845 }, { 1846, 1847 }, { 1848, 1849 }, { 1850, 1851 }, { 1852, 1853 },
-    { 1854, 1855 }, { 1856, 1857 }, { 1858, 3227 }, { 1870, 211 }, { 1885, 1886 }, { 1889, 1890 },
-    { 1892, 1893 }, { 1897, 1898 }, { 1899, 1900 }, { 1908, 3251 }, { 2029, 2030 }, { 2038, 2039 },
-    { 2054, 2055 }, { 2068, 2069 }, { 2151, 3794 }, { 2696, 2946 }, { 2914, 3831 }, { 2931, 3463 },
-    { 2942, 3382 }, { 2947, 2948 }, { 2951, 3392 }, { 3011, 3634 }, { 3253, 3619 }, { 3294, 157 },
-    { 3320, 692 }, { 3335, 227 }, { 3358, 3555 }, { 3437, 1054 }, { 3521, 3771 }, { 3575, 3649 },
-    { 3576, 655 }, { 3586, 189 }, { 3600, 371 }, { 3602, 1027 }, { 3605, 3744 }, { 3666, 2688 },
-    { 3667, 3532 }, { 3791, 2683 }, { 3793, 3827 }, { 3820, 3708 }, { 3843, 3 }, { 3749, 3215 },
-    { 226, 3917 }, { 643, 3912 }, { 2092, 3703 }, { 3015, 3904 }, { 3019, 3896 }, { 3410, 3006 },
-    { 3421, 3918 }, { 3525, 1548 }, { 3569, 3891 }, { 3618, 3923 }, { 3889, 3935 }, { 3894, 3915 },
-    { 3897, 3898 }, { 3900, 3901 }, { 3902, 3859 }, { 3909, 1553 }, { 3911, 3481 }, { 3916, 3755 },
-    { 3929, 3475 }, { 3932, 637 }, { 916, 568 }, { 3454, 3941 }, { 148, 3969 }, { 270, 224 },
-    { 310, 2743 }, { 1882, 279 }, { 1997, 2228 }, { 2056, 458 }, { 3217, 3978 }, { 3252, 1478 },
-    { 3314, 3974 }, { 3356, 3455 }, { 3377, 47 }, { 3459, 3991 }, { 3468, 2950 }, { 3586, 371 },
-    { 3600, 189 }, { 3624, 3534 }, { 3709, 3994 }, { 3882, 3835 }, { 3888, 3951 }, { 3893, 3963 },
-    { 3946, 3977 }, { 3949, 3496 }, { 3950, 1905 }, { 3952, 3953 }, { 3955, 3956 }, { 3959, 1865 },
-    { 3961, 1030 }, { 3964, 3965 }, { 3966, 3967 }, { 3970, 3971 }, { 3972, 3973 }, { 3979, 1901 },
-    { 3986, 3990 }, { 3992, 3920 }, { 4001, 648 }, { 4004, 3216 }, { 4005, 3605 }, { 1024, 3442 },
-    { 2096, 2483 }, { 2663, 3292 }, { 2806, 2807 }, { 3317, 3756 }, { 3626, 2781 }, { 3785, 3757 },
-    { 3, 3789 }, { 4011, 3797 }, { 2024, 3215 }, { 2163, 4015 }, { 3890, 4021 }, { 3921, 4017 },
-    { 3924, 4020 }, { 4016, 3546 }, { 4024, 4030 }, { 1482, 568 }, { 3395, 4023 }, { 4034, 3445 },
-    { 2065, 643 }, { 2084, 226 }, { 2954, 310 }, { 3602, 47 }, { 3880, 4025 }, { 3943, 4052 },
-    { 3968, 4035 }, { 3976, 4055 }, { 3983, 4040 }, { 4041, 4066 }, { 4043, 3510 }, { 4054, 1576 },
-    { 4058, 4051 }, { 4059, 649 }, { 4064, 4065 }, { 1207, 3481 }, { 3216, 6 }, { 3626, 4074 },
-    { 4072, 1025 }, { 4077, 3292 }, { 2014, 3248 }, { 34, 35 }, { 36, 3303 }, { 40, 3536 },
-    { 44, 45 }, { 86, 3439 }, { 200, 3886 }, { 204, 205 }, { 211, 1180 }, { 224, 440 },
-    { 230, 231 }, { 264, 265 }, { 270, 2610 }, { 304, 3231 }, { 333, 1523 }, { 334, 274 },
-    { 399, 400 }, { 401, 402 }, { 485, 416 }, { 511, 512 }, { 523, 524 }, { 565, 4012 },
-    { 627, 1519 }, { 669, 670 }, { 671, 672 }, { 674, 675 }, { 678, 679 }, { 681, 682 },
-    { 683, 684 }, { 685, 3217 }, { 927, 928 }, { 1073, 3469 }, { 1162, 3531 }, { 1198, 1199 },
-    { 1200, 3742 }, { 1254, 1255 }, { 1256, 1257 }, { 1258, 1259 }, { 1265, 1266 }, { 1470, 3871 },
-    { 1517, 1518 }, { 1533, 3790 }, { 1919, 2228 }, { 1933, 3860 }, { 1988, 286 }, { 2096, 2495 },
-    { 2216, 3579 }, { 2224, 3629 }, { 2225, 1516 }, { 2229, 1531 }, { 2237, 4028 }, { 2426, 2427 },
-    { 2428, 2429 }, { 2430, 2431 }, { 2432, 2433 }, { 2692, 4050 }, { 2709, 2710 }, { 2729, 2730 },
-    { 2750, 3396 }, { 3226, 271 }, { 3253, 3603 }, { 3324, 291 }, { 3379, 221 }, { 3393, 3693 },
-    { 3399, 3649 }, { 3452, 296 }, { 3487, 235 }, { 3494, 1522 }, { 3502, 425 }, { 3505, 3753 },
-    { 3539, 3631 }, { 3589, 3719 }, { 3667, 214 }, { 3697, 1524 }, { 3711, 3995 }, { 3764, 3613 },
-    { 3787, 1285 }, { 3876, 395 }, { 3910, 2239 }, { 3996, 3370 }, { 4026, 4047 }, { 4032, 638 },
-    { 4042, 1486 }, { 3, 3873 }, { 3887, 4079 }, { 4013, 4082 }, { 4084, 3922 }, { 2074, 643 },
-    { 3988, 3215 }, { 4037, 310 }, { 4063, 4097 }, { 4105, 4096 }, { 4111, 2015 }, { 47, 220 },
-    { 1105, 333 }, { 1259, 4149 }, { 1579, 3790 }, { 2221, 3231 }, { 2757, 224 }, { 3216, 4130 },
-    { 3288, 4146 }, { 3384, 4142 }, { 3540, 4083 }, { 3639, 4112 }, { 3642, 4181 }, { 3676, 4161 },
-    { 3707, 4093 }, { 3729, 4158 }, { 3845, 4144 }, { 3876, 3455 }, { 3908, 4160 }, { 4081, 2175 },
-    { 4113, 4114 }, { 4116, 89 }, { 4121, 4177 }, { 4124, 308 }, { 4125, 4184 }, { 4133, 3931 },
-    { 4136, 676 }, { 4138, 4139 }, { 4147, 4148 }, { 4150, 1471 }, { 4162, 4163 }, { 4164, 4165 },
-    { 4167, 2711 }, { 4168, 3325 }, { 3, 4195 }, { 3731, 643 }, { 4201, 4202 }, { 396, 3215 },
-    { 397, 4194 }, { 1267, 4204 }, { 3707, 4229 }, { 3876, 4213 }, { 4095, 4199 }, { 4151, 4228 },
-    { 4178, 4227 }, { 4185, 310 }, { 4190, 4225 }, { 4200, 3746 }, { 4208, 2222 }, { 4211, 4231 },
-    { 4214, 4223 }, { 4218, 4159 }, { 4230, 4140 }, { 4233, 4234 }, { 3, 3844 }, { 4103, 4237 },
-    { 274, 643 }, { 3215, 403 }, { 4135, 4243 }, { 4206, 4242 }, { 4241, 4127 }, { 4244, 4253 },
-    { 4252, 1260 }, { 237, 238 }, { 245, 248 }, { 584, 585 }, { 589, 590 }, { 591, 4053 },
-    { 911, 3234 }, { 1019, 3248 }, { 1877, 3519 }, { 2150, 3985 }, { 2678, 3684 }, { 2952, 2953 },
-    { 3518, 3962 }, { 3529, 3796 }, { 3545, 1979 }, { 3610, 3765 }, { 3752, 3781 }, { 3866, 4232 },
-    { 4067, 2949 }, { 4089, 4157 }, { 3, 3784 }, { 4128, 4260 }, { 4235, 643 }, { 4258, 3765 },
-    { 4259, 338 }, { 4264, 4115 }, { 1484, 3234 }, { 2783, 3684 }, { 3533, 4273 }, { 3752, 3795 },
-    { 3899, 3215 }, { 3944, 4267 }, { 4257, 406 }, { 4268, 586 }, { 4272, 1020 }, { 2701, 2786 },
-    { 2732, 2777 }, { 2779, 3453 }, { 2799, 2800 }, { 2810, 2811 }, { 2812, 3217 }, { 3713, 3544 },
-    { 4075, 2809 }, { 4080, 4285 }, { 106, 3 }, { 4257, 480 }, { 4282, 3215 }, { 4293, 1879 },
-    { 2786, 2772 }, { 4300, 2703 }, { 4301, 2778 }, { 4304, 4305 }, { 3, 3906 }, { 2802, 4313 },
-    { 105, 4309 }, { 107, 3638 }, { 116, 4012 }, { 119, 120 }, { 121, 122 }, { 123, 3215 },
-    { 124, 125 }, { 130, 131 }, { 132, 133 }, { 136, 3709 }, { 157, 4237 }, { 191, 192 },
-    { 202, 1868 }, { 211, 2415 }, { 214, 2368 }, { 222, 223 }, { 224, 433 }, { 234, 324 },
-    { 252, 3248 }, { 299, 300 }, { 310, 325 }, { 312, 313 }, { 314, 315 }, { 327, 328 },
+    { 232, 233 }, { 234, 240 }, { 241, 242 }, { 270, 295 }, { 273, 3223 }, { 275, 276 },
+    { 297, 298 }, { 2052, 2054 }, { 3294, 220 }, { 3300, 141 }, { 696, 697 }, { 5, 604 },
+    { 209, 612 }, { 214, 3332 }, { 259, 260 }, { 261, 262 }, { 274, 632 }, { 333, 3257 },
+    { 458, 459 }, { 599, 600 }, { 661, 662 }, { 665, 666 }, { 3320, 211 }, { 197, 2674 },
+    { 596, 2659 }, { 916, 3222 }, { 976, 3331 }, { 2656, 2657 }, { 2660, 3302 }, { 2680, 2681 },
+    { 3326, 2772 }, { 0, 1 }, { 168, 1180 }, { 226, 1178 }, { 257, 258 }, { 269, 644 },
+    { 559, 560 }, { 630, 631 }, { 1076, 1077 }, { 1080, 1081 }, { 1083, 1084 }, { 1086, 1087 },
+    { 1088, 1089 }, { 1090, 1091 }, { 1092, 1093 }, { 1133, 1134 }, { 1145, 174 }, { 1149, 1150 },
+    { 1151, 1152 }, { 1153, 1154 }, { 1157, 1158 }, { 1160, 1161 }, { 1162, 1163 }, { 1165, 1166 },
+    { 1168, 1169 }, { 1170, 1171 }, { 1172, 1173 }, { 1174, 1175 }, { 1176, 1177 }, { 1186, 1187 },
+    { 1188, 1189 }, { 1192, 1193 }, { 1197, 1198 }, { 1210, 1211 }, { 3305, 3225 }, { 3353, 3221 },
+    { 3, 148 }, { 3338, 3356 }, { 3339, 76 }, { 3340, 3357 }, { 3355, 3308 }, { 3363, 283 },
+    { 3365, 234 }, { 243, 224 }, { 3251, 3382 }, { 3366, 3374 }, { 3367, 65 }, { 3369, 3370 },
+    { 3372, 3373 }, { 3375, 3233 }, { 3378, 3379 }, { 3380, 274 }, { 3387, 3223 }, { 272, 3381 },
+    { 555, 3336 }, { 3389, 211 }, { 3391, 3392 }, { 3396, 601 }, { 3397, 663 }, { 310, 1137 },
+    { 2658, 3401 }, { 2661, 3300 }, { 3354, 2655 }, { 3400, 2675 }, { 2052, 2090 }, { 1179, 3409 },
+    { 3222, 3410 }, { 3408, 2 }, { 3414, 3393 }, { 3415, 1078 }, { 3417, 1085 }, { 3418, 3419 },
+    { 3420, 3421 }, { 3424, 3425 }, { 3426, 1155 }, { 3428, 3429 }, { 3430, 1167 }, { 3431, 3432 },
+    { 3433, 3434 }, { 3436, 3437 }, { 3439, 1199 }, { 3440, 3441 }, { 3, 3256 }, { 3442, 16 },
+    { 50, 3221 }, { 3444, 3446 }, { 3371, 3443 }, { 3377, 234 }, { 3452, 3456 }, { 3457, 3450 },
+    { 3463, 263 }, { 3405, 3468 }, { 3407, 310 }, { 148, 3438 }, { 274, 636 }, { 3435, 3473 },
+    { 3449, 972 }, { 3478, 3479 }, { 3480, 3481 }, { 3484, 3485 }, { 25, 26 }, { 197, 1500 },
+    { 211, 6 }, { 275, 1510 }, { 342, 1567 }, { 688, 3245 }, { 1490, 3386 }, { 1491, 1492 },
+    { 1493, 1494 }, { 1495, 1496 }, { 1505, 1506 }, { 1562, 1563 }, { 1565, 1566 }, { 1568, 3325 },
+    { 1569, 1570 }, { 1571, 1572 }, { 1573, 1574 }, { 1575, 1576 }, { 1884, 3359 }, { 3341, 1882 },
+    { 689, 690 }, { 695, 3459 }, { 285, 286 }, { 465, 466 }, { 979, 1537 }, { 1531, 1532 },
+    { 1541, 1542 }, { 1544, 1545 }, { 1546, 3246 }, { 3238, 694 }, { 3471, 3384 }, { 3483, 251 },
+    { 214, 3262 }, { 222, 1880 }, { 621, 3348 }, { 1513, 1918 }, { 3267, 43 }, { 3255, 3489 },
+    { 3, 53 }, { 62, 3221 }, { 3358, 3490 }, { 3491, 3270 }, { 3492, 76 }, { 3455, 3495 },
+    { 3467, 3498 }, { 237, 3496 }, { 148, 3486 }, { 274, 3500 }, { 3411, 3497 }, { 3502, 3472 },
+    { 310, 3524 }, { 3508, 1501 }, { 3511, 3520 }, { 3515, 3516 }, { 3521, 3522 }, { 3504, 303 },
+    { 3533, 3246 }, { 3534, 3535 }, { 3, 103 }, { 3221, 54 }, { 3548, 3545 }, { 3493, 3550 },
+    { 3546, 3453 }, { 148, 3487 }, { 3506, 3556 }, { 3554, 224 }, { 3518, 310 }, { 3519, 3559 },
+    { 3523, 3557 }, { 3544, 3507 }, { 1560, 274 }, { 161, 2662 }, { 1494, 2665 }, { 2663, 164 },
+    { 3349, 2664 }, { 269, 649 }, { 419, 420 }, { 526, 527 }, { 603, 3388 }, { 664, 3398 },
+    { 666, 674 }, { 979, 2152 }, { 2549, 2550 }, { 2563, 3383 }, { 2898, 3403 }, { 3307, 188 },
+    { 3451, 277 }, { 3494, 2551 }, { 3552, 244 }, { 3, 3271 }, { 3221, 57 }, { 3286, 3565 },
+    { 3567, 3566 }, { 3561, 3575 }, { 3568, 3514 }, { 3551, 3578 }, { 3579, 2666 }, { 310, 968 },
+    { 1943, 3573 }, { 3307, 382 }, { 3376, 3589 }, { 3458, 3590 }, { 3465, 3586 }, { 3584, 528 },
+    { 3588, 979 }, { 3, 3311 }, { 3221, 61 }, { 3596, 3597 }, { 3574, 3600 }, { 3581, 3603 },
+    { 3602, 3580 }, { 310, 1920 }, { 3607, 3594 }, { 3, 3317 }, { 3221, 3287 }, { 3599, 3614 },
+    { 3612, 3613 }, { 3615, 3322 }, { 310, 3605 }, { 3, 3319 }, { 3221, 3598 }, { 3621, 3620 },
+    { 3622, 3623 }, { 3604, 310 }, { 3, 3360 }, { 3318, 3626 }, { 3549, 3627 }, { 3628, 3221 },
+    { 3618, 310 }, { 3, 3629 }, { 3343, 3631 }, { 66, 3221 }, { 3368, 3634 }, { 2676, 3 },
+    { 3310, 3636 }, { 3221, 104 }, { 3638, 3637 }, { 3639, 115 }, { 3447, 3 }, { 3454, 3221 },
+    { 3633, 3642 }, { 3641, 3 }, { 3221, 3404 }, { 3646, 3601 }, { 1502, 3 }, { 3648, 3569 },
+    { 558, 3221 }, { 35, 2647 }, { 200, 3640 }, { 310, 2241 }, { 460, 461 }, { 463, 464 },
+    { 2644, 2645 }, { 2648, 3267 }, { 2650, 3445 }, { 2651, 3647 }, { 2652, 106 }, { 2653, 3644 },
+    { 2654, 3469 }, { 2686, 265 }, { 2701, 2702 }, { 2703, 2704 }, { 2745, 2798 }, { 2796, 2797 },
+    { 3362, 3547 }, { 3364, 301 }, { 3399, 3406 }, { 3544, 3645 }, { 3, 3643 }, { 3221, 3464 },
+    { 3653, 3413 }, { 2646, 3654 }, { 2649, 3652 }, { 3309, 3660 }, { 3470, 3655 }, { 3555, 3666 },
+    { 3656, 310 }, { 3657, 47 }, { 3658, 3530 }, { 3659, 3674 }, { 3661, 3662 }, { 3664, 3665 },
+    { 3667, 3668 }, { 3669, 2747 }, { 237, 2552 }, { 1884, 248 }, { 6, 301 }, { 158, 159 },
+    { 161, 162 }, { 163, 164 }, { 169, 170 }, { 171, 172 }, { 197, 198 }, { 212, 213 },
+    { 224, 452 }, { 269, 3223 }, { 530, 466 }, { 639, 640 }, { 644, 2749 }, { 979, 2236 },
+    { 1096, 3348 }, { 1917, 3542 }, { 2166, 2167 }, { 2169, 2170 }, { 2237, 3563 }, { 2238, 3564 },
+    { 2240, 1549 }, { 3232, 3587 }, { 3242, 3537 }, { 3302, 138 }, { 3361, 668 }, { 3512, 3527 },
+    { 3531, 2235 }, { 3649, 3 }, { 4, 3221 }, { 3670, 3690 }, { 3671, 3686 }, { 3675, 3687 },
+    { 3678, 3680 }, { 3525, 3692 }, { 47, 173 }, { 687, 224 }, { 979, 3713 }, { 3223, 644 },
+    { 3349, 3697 }, { 3390, 3693 }, { 3694, 160 }, { 3695, 3696 }, { 3699, 199 }, { 3706, 3711 },
+    { 3708, 1515 }, { 3712, 2239 }, { 270, 659 }, { 459, 1195 }, { 529, 3703 }, { 615, 3237 },
+    { 616, 3323 }, { 1144, 3423 }, { 1148, 3505 }, { 1183, 1184 }, { 1185, 3553 }, { 1191, 3572 },
+    { 1196, 3570 }, { 1203, 1204 }, { 1261, 2404 }, { 2153, 2154 }, { 2157, 2158 }, { 2749, 3466 },
+    { 3238, 2924 }, { 3302, 3513 }, { 3354, 118 }, { 3395, 3610 }, { 3499, 694 }, { 3591, 2923 },
+    { 689, 2801 }, { 910, 3677 }, { 2098, 2099 }, { 2694, 2695 }, { 2706, 2707 }, { 2737, 2756 },
+    { 2743, 2760 }, { 2745, 2761 }, { 2757, 2758 }, { 2759, 2742 }, { 3528, 3225 }, { 3540, 3526 },
+    { 3676, 3 }, { 561, 3221 }, { 3721, 7 }, { 3720, 3617 }, { 3679, 3724 }, { 3723, 3725 },
+    { 47, 3225 }, { 3460, 224 }, { 3698, 3727 }, { 3719, 3736 }, { 3738, 3729 }, { 979, 3753 },
+    { 1194, 3740 }, { 3395, 3684 }, { 3746, 3747 }, { 3758, 3222 }, { 3722, 2800 }, { 3766, 3769 },
+    { 3767, 3768 }, { 3616, 3224 }, { 3689, 2705 }, { 3, 8 }, { 404, 3221 }, { 3777, 3663 },
+    { 3731, 3781 }, { 3782, 3783 }, { 3780, 3593 }, { 3748, 3785 }, { 3755, 979 }, { 3784, 269 },
+    { 3790, 3770 }, { 3791, 2747 }, { 3688, 3776 }, { 6, 3562 }, { 35, 1839 }, { 200, 3651 },
+    { 313, 320 }, { 459, 625 }, { 607, 608 }, { 611, 3462 }, { 637, 333 }, { 644, 1930 },
+    { 669, 310 }, { 1068, 1069 }, { 1122, 1118 }, { 1136, 3466 }, { 1507, 303 }, { 1836, 1837 },
+    { 1840, 3543 }, { 1842, 3445 }, { 1933, 1934 }, { 1935, 3412 }, { 1938, 1939 }, { 1942, 3223 },
+    { 2101, 2102 }, { 2366, 2367 }, { 2376, 2377 }, { 2378, 2379 }, { 2380, 2381 }, { 2382, 2383 },
+    { 2748, 3705 }, { 2901, 2902 }, { 2941, 2942 }, { 2943, 3222 }, { 3238, 1143 }, { 3245, 3707 },
+    { 3347, 3547 }, { 3394, 3751 }, { 3477, 3262 }, { 3560, 3224 }, { 3576, 3645 }, { 3624, 5 },
+    { 3652, 3675 }, { 3742, 3743 }, { 3, 3774 }, { 3775, 3794 }, { 3221, 565 }, { 3778, 3796 },
+    { 3795, 405 }, { 3800, 3749 }, { 644, 2078 }, { 1098, 3810 }, { 1838, 3807 }, { 3258, 3835 },
+    { 3309, 3821 }, { 3477, 3806 }, { 3499, 1143 }, { 3558, 3808 }, { 3730, 3833 }, { 3809, 3503 },
+    { 3816, 1070 }, { 3820, 3843 }, { 3822, 1843 }, { 3823, 3824 }, { 3825, 3412 }, { 3828, 2368 },
+    { 3829, 3830 }, { 3831, 3832 }, { 3, 3848 }, { 3402, 3221 }, { 3762, 3847 }, { 3839, 3864 },
+    { 3855, 3857 }, { 3856, 3836 }, { 3869, 3870 }, { 563, 3 }, { 3474, 3871 }, { 398, 3221 },
+    { 3874, 3875 }, { 3, 3650 }, { 3879, 3221 }, { 3881, 1841 }, { 1634, 3236 }, { 1707, 3297 },
+    { 3677, 3847 }, { 3717, 3815 }, { 3882, 3 }, { 3221, 3734 }, { 1791, 3236 }, { 1807, 3297 },
+    { 201, 3 }, { 3733, 3890 }, { 589, 3221 }, { 3756, 3889 }, { 17, 18 }, { 27, 28 },
+    { 47, 6 }, { 148, 1480 }, { 226, 2093 }, { 274, 2159 }, { 459, 3026 }, { 562, 3878 },
+    { 564, 3849 }, { 578, 3222 }, { 626, 627 }, { 628, 629 }, { 644, 1932 }, { 912, 569 },
+    { 1184, 3022 }, { 1203, 2422 }, { 1479, 3240 }, { 1518, 1519 }, { 1530, 3532 }, { 1554, 1555 },
+    { 1558, 310 }, { 1562, 2425 }, { 1941, 3826 }, { 2001, 2002 }, { 2026, 2027 }, { 2094, 2095 },
+    { 2096, 2097 }, { 2165, 3709 }, { 2412, 3482 }, { 3015, 3423 }, { 3018, 3505 }, { 3024, 3572 },
+    { 3027, 3570 }, { 3225, 3744 }, { 3232, 1550 }, { 3245, 3541 }, { 3347, 3461 }, { 3361, 3818 },
+    { 3416, 2375 }, { 3427, 3019 }, { 3462, 3517 }, { 3475, 1523 }, { 3501, 3813 }, { 3509, 488 },
+    { 3529, 2689 }, { 3560, 3773 }, { 3577, 3728 }, { 3651, 3745 }, { 3702, 224 }, { 3863, 608 },
+    { 908, 1472 }, { 1024, 3226 }, { 3877, 279 }, { 137, 3513 }, { 245, 3359 }, { 249, 2685 },
+    { 259, 1895 }, { 270, 2561 }, { 302, 303 }, { 313, 1922 }, { 359, 1908 }, { 593, 594 },
+    { 595, 596 }, { 597, 598 }, { 610, 3812 }, { 646, 647 }, { 648, 649 }, { 688, 3630 },
+    { 731, 732 }, { 930, 1868 }, { 1015, 1016 }, { 1031, 3237 }, { 1261, 1885 }, { 1481, 1578 },
+    { 1844, 1845 }, { 1846, 1847 }, { 1848, 1849 }, { 1850, 1851 }, { 1852, 1853 }, { 1854, 1855 },
+    { 1856, 1857 }, { 1858, 1859 }, { 1860, 1861 }, { 1862, 3233 }, { 1874, 211 }, { 1889, 1890 },
+    { 1893, 1894 }, { 1896, 1897 }, { 1901, 1902 }, { 1903, 1904 }, { 1912, 3257 }, { 2034, 2035 },
+    { 2043, 2044 }, { 2059, 2060 }, { 2073, 2074 }, { 2156, 3802 }, { 2701, 2952 }, { 2920, 3838 },
+    { 2937, 3469 }, { 2948, 3388 }, { 2953, 2954 }, { 2957, 3398 }, { 3017, 3640 }, { 3259, 3625 },
+    { 3300, 157 }, { 3326, 693 }, { 3341, 227 }, { 3364, 3562 }, { 3443, 1056 }, { 3528, 3779 },
+    { 3582, 656 }, { 3592, 189 }, { 3606, 371 }, { 3608, 1029 }, { 3611, 3752 }, { 3672, 2693 },
+    { 3673, 3539 }, { 3681, 202 }, { 3799, 2688 }, { 3801, 3834 }, { 3827, 3715 }, { 3850, 3 },
+    { 3757, 3221 }, { 226, 3924 }, { 644, 3919 }, { 2097, 3710 }, { 3021, 3911 }, { 3025, 3903 },
+    { 3416, 3012 }, { 3427, 3925 }, { 3532, 1551 }, { 3576, 3898 }, { 3624, 3930 }, { 3896, 3942 },
+    { 3901, 3922 }, { 3904, 3905 }, { 3907, 3908 }, { 3909, 3866 }, { 3916, 1556 }, { 3918, 3488 },
+    { 3923, 3763 }, { 3936, 3482 }, { 3939, 638 }, { 918, 569 }, { 3460, 3948 }, { 148, 3976 },
+    { 270, 224 }, { 310, 2748 }, { 1886, 279 }, { 2001, 2233 }, { 2061, 459 }, { 3223, 3985 },
+    { 3258, 1481 }, { 3320, 3981 }, { 3362, 3461 }, { 3383, 47 }, { 3465, 3998 }, { 3475, 2956 },
+    { 3592, 371 }, { 3606, 189 }, { 3630, 3541 }, { 3716, 4001 }, { 3889, 3842 }, { 3895, 3958 },
+    { 3900, 3970 }, { 3953, 3984 }, { 3956, 3503 }, { 3957, 1909 }, { 3959, 3960 }, { 3962, 3963 },
+    { 3966, 1869 }, { 3968, 1032 }, { 3971, 3972 }, { 3973, 3974 }, { 3977, 3978 }, { 3979, 3980 },
+    { 3986, 1905 }, { 3993, 3997 }, { 3999, 3927 }, { 4007, 649 }, { 4010, 3222 }, { 4011, 3611 },
+    { 1026, 3448 }, { 2101, 2488 }, { 2668, 3298 }, { 2811, 2812 }, { 3323, 3764 }, { 3632, 2786 },
+    { 3793, 3765 }, { 3, 3797 }, { 4018, 3805 }, { 2028, 3221 }, { 2168, 4022 }, { 3897, 4028 },
+    { 3928, 4024 }, { 3931, 4027 }, { 4023, 3553 }, { 4031, 4037 }, { 1485, 569 }, { 3402, 4030 },
+    { 4041, 3451 }, { 2070, 644 }, { 2089, 226 }, { 2960, 310 }, { 3608, 47 }, { 3887, 4032 },
+    { 3950, 4059 }, { 3975, 4042 }, { 3983, 4062 }, { 3990, 4047 }, { 4048, 4073 }, { 4050, 3517 },
+    { 4061, 1579 }, { 4065, 4058 }, { 4066, 650 }, { 4071, 4072 }, { 1209, 3488 }, { 3222, 6 },
+    { 3632, 4081 }, { 4079, 1027 }, { 4084, 3298 }, { 2018, 3254 }, { 34, 35 }, { 36, 3309 },
+    { 40, 3543 }, { 44, 45 }, { 86, 3445 }, { 200, 3893 }, { 204, 205 }, { 211, 1182 },
+    { 224, 441 }, { 230, 231 }, { 264, 265 }, { 270, 2615 }, { 304, 3237 }, { 333, 1526 },
+    { 334, 274 }, { 399, 400 }, { 401, 402 }, { 486, 417 }, { 512, 513 }, { 524, 525 },
+    { 566, 4019 }, { 628, 1522 }, { 670, 671 }, { 672, 673 }, { 675, 676 }, { 679, 680 },
+    { 682, 683 }, { 684, 685 }, { 686, 3223 }, { 929, 930 }, { 1075, 3476 }, { 1164, 3538 },
+    { 1200, 1201 }, { 1202, 3750 }, { 1256, 1257 }, { 1258, 1259 }, { 1260, 1261 }, { 1267, 1268 },
+    { 1473, 3878 }, { 1520, 1521 }, { 1536, 3798 }, { 1923, 2233 }, { 1937, 3867 }, { 1992, 286 },
+    { 2101, 2500 }, { 2221, 3585 }, { 2229, 3635 }, { 2230, 1519 }, { 2234, 1534 }, { 2242, 4035 },
+    { 2431, 2432 }, { 2433, 2434 }, { 2435, 2436 }, { 2437, 2438 }, { 2697, 4057 }, { 2714, 2715 },
+    { 2734, 2735 }, { 2755, 3403 }, { 3232, 271 }, { 3259, 3609 }, { 3330, 291 }, { 3385, 221 },
+    { 3399, 3700 }, { 3458, 296 }, { 3494, 235 }, { 3501, 1525 }, { 3509, 426 }, { 3512, 3761 },
+    { 3546, 3637 }, { 3595, 3726 }, { 3673, 214 }, { 3704, 1527 }, { 3718, 4002 }, { 3772, 3619 },
+    { 3795, 1287 }, { 3883, 395 }, { 3917, 2244 }, { 4003, 3376 }, { 4033, 4054 }, { 4039, 639 },
+    { 4049, 1489 }, { 3, 3880 }, { 3894, 4086 }, { 4020, 4089 }, { 4091, 3929 }, { 2079, 644 },
+    { 3995, 3221 }, { 4044, 310 }, { 4070, 4104 }, { 4112, 4103 }, { 4118, 2019 }, { 47, 220 },
+    { 1107, 333 }, { 1261, 4156 }, { 1582, 3798 }, { 2226, 3237 }, { 2762, 224 }, { 3222, 4137 },
+    { 3294, 4153 }, { 3390, 4149 }, { 3547, 4090 }, { 3645, 4119 }, { 3648, 4187 }, { 3683, 4168 },
+    { 3714, 4100 }, { 3735, 4124 }, { 3737, 4165 }, { 3852, 4151 }, { 3883, 3461 }, { 3915, 4167 },
+    { 4088, 2180 }, { 4120, 4121 }, { 4123, 89 }, { 4128, 4183 }, { 4131, 308 }, { 4132, 4190 },
+    { 4140, 3938 }, { 4143, 677 }, { 4145, 4146 }, { 4154, 4155 }, { 4157, 1474 }, { 4169, 4170 },
+    { 4171, 4172 }, { 4174, 2716 }, { 4175, 3331 }, { 3, 4201 }, { 3739, 644 }, { 4207, 4208 },
+    { 396, 3221 }, { 397, 4200 }, { 1269, 4210 }, { 3714, 4236 }, { 3883, 4219 }, { 4102, 4205 },
+    { 4158, 4235 }, { 4184, 4234 }, { 4191, 310 }, { 4196, 4232 }, { 4206, 3754 }, { 4214, 2227 },
+    { 4217, 4238 }, { 4220, 4230 }, { 4225, 4166 }, { 4237, 4147 }, { 4240, 4241 }, { 3, 3851 },
+    { 4110, 4244 }, { 274, 644 }, { 3221, 403 }, { 4142, 4250 }, { 4212, 4249 }, { 4248, 4134 },
+    { 4251, 4260 }, { 4259, 1262 }, { 237, 238 }, { 245, 248 }, { 585, 586 }, { 590, 591 },
+    { 592, 4060 }, { 913, 3240 }, { 1021, 3254 }, { 1881, 3526 }, { 2155, 3992 }, { 2683, 3691 },
+    { 2958, 2959 }, { 3525, 3969 }, { 3536, 3804 }, { 3552, 1983 }, { 3616, 3773 }, { 3760, 3789 },
+    { 3873, 4239 }, { 4074, 2955 }, { 4096, 4164 }, { 3, 3792 }, { 4135, 4267 }, { 4242, 644 },
+    { 4265, 3773 }, { 4266, 338 }, { 4271, 4122 }, { 1487, 3240 }, { 2788, 3691 }, { 3540, 4280 },
+    { 3760, 3803 }, { 3906, 3221 }, { 3951, 4274 }, { 4264, 406 }, { 4275, 587 }, { 4279, 1022 },
+    { 2706, 2791 }, { 2737, 2782 }, { 2784, 3459 }, { 2804, 2805 }, { 2815, 2816 }, { 2817, 3223 },
+    { 3720, 3551 }, { 4082, 2814 }, { 4087, 4292 }, { 106, 3 }, { 4264, 481 }, { 4289, 3221 },
+    { 4300, 1883 }, { 2791, 2777 }, { 4307, 2708 }, { 4308, 2783 }, { 4311, 4312 }, { 3, 3913 },
+    { 2807, 4320 }, { 105, 4316 }, { 107, 3644 }, { 116, 4019 }, { 119, 120 }, { 121, 122 },
+    { 123, 3221 }, { 124, 125 }, { 130, 131 }, { 132, 133 }, { 136, 3716 }, { 157, 4244 },
+    { 191, 192 }, { 211, 2420 }, { 214, 2373 }, { 222, 223 }, { 224, 434 }, { 234, 324 },
+    { 252, 3254 }, { 299, 300 }, { 310, 325 }, { 312, 313 }, { 314, 315 }, { 327, 328 },
     { 329, 330 }, { 336, 337 }, { 339, 340 }, { 341, 342 }, { 343, 344 }, { 345, 346 },
     { 348, 349 }, { 350, 351 }, { 352, 353 }, { 355, 356 }, { 357, 358 }, { 359, 360 },
-    { 361, 362 }, { 364, 365 }, { 366, 367 }, { 411, 412 }, { 442, 443 }, { 455, 456 },
-    { 461, 3678 }, { 466, 3219 }, { 477, 478 }, { 499, 500 }, { 509, 510 }, { 627, 1107 },
-    { 643, 3140 }, { 656, 657 }, { 693, 3763 }, { 754, 290 }, { 874, 3216 }, { 928, 3861 },
-    { 977, 1536 }, { 985, 2896 }, { 1032, 3388 }, { 1050, 1051 }, { 1056, 1057 }, { 1063, 3579 },
-    { 1092, 3987 }, { 1097, 1230 }, { 1113, 1114 }, { 1115, 1116 }, { 1126, 269 }, { 1145, 3937 },
-    { 1199, 2470 }, { 1204, 1205 }, { 1227, 3871 }, { 1425, 2189 }, { 1473, 1474 }, { 1485, 4193 },
-    { 1537, 3556 }, { 1540, 3557 }, { 1545, 1546 }, { 1561, 3837 }, { 1860, 3292 }, { 1921, 1922 },
-    { 1923, 1924 }, { 1925, 3807 }, { 2004, 4014 }, { 2022, 2816 }, { 2026, 482 }, { 2067, 3984 },
-    { 2070, 2071 }, { 2146, 4071 }, { 2180, 3577 }, { 2190, 2191 }, { 2195, 458 }, { 2310, 2311 },
-    { 2314, 3895 }, { 2317, 2318 }, { 2469, 3022 }, { 2509, 3531 }, { 2560, 3629 }, { 2562, 4027 },
-    { 2704, 2705 }, { 2727, 2728 }, { 2758, 2759 }, { 2761, 2762 }, { 2821, 2822 }, { 2928, 2929 },
-    { 2934, 3234 }, { 2974, 3989 }, { 2992, 3925 }, { 3005, 3469 }, { 3061, 3062 }, { 3088, 2936 },
-    { 3220, 3416 }, { 3252, 913 }, { 3324, 771 }, { 3341, 2172 }, { 3355, 3746 }, { 3379, 735 },
-    { 3443, 2725 }, { 3494, 4205 }, { 3522, 287 }, { 3524, 1535 }, { 3548, 4122 }, { 3551, 3645 },
-    { 3570, 3253 }, { 3576, 652 }, { 3589, 4296 }, { 3626, 1951 }, { 3627, 3628 }, { 3640, 3561 },
-    { 3641, 1966 }, { 3666, 3812 }, { 3810, 1124 }, { 3830, 3796 }, { 3838, 3858 }, { 3846, 2078 },
-    { 3854, 2745 }, { 3877, 4215 }, { 3892, 521 }, { 3928, 3834 }, { 3930, 3725 }, { 3938, 3603 },
-    { 3981, 1766 }, { 4009, 274 }, { 4061, 3503 }, { 4092, 3530 }, { 4155, 2684 }, { 4169, 978 },
-    { 4176, 4045 }, { 4210, 513 }, { 4279, 3719 }, { 4287, 2712 }, { 1206, 4106 }, { 1980, 3442 },
-    { 3226, 748 }, { 3881, 4134 }, { 3907, 4056 }, { 4256, 251 }, { 4276, 4217 }, { 440, 2131 },
-    { 567, 568 }, { 576, 3865 }, { 1059, 1060 }, { 2555, 4172 }, { 3023, 3024 }, { 3771, 3919 },
-    { 3926, 3940 }, { 3957, 3520 }, { 4085, 1532 }, { 3914, 3 }, { 202, 2672 }, { 211, 2511 },
-    { 224, 866 }, { 310, 464 }, { 342, 4352 }, { 359, 4355 }, { 479, 3215 }, { 977, 2157 },
-    { 1923, 1961 }, { 1949, 3807 }, { 2469, 4385 }, { 2470, 3742 }, { 2526, 3248 }, { 2998, 2762 },
-    { 3252, 4426 }, { 3319, 4349 }, { 3577, 3982 }, { 3626, 4395 }, { 3641, 4319 }, { 3838, 4224 },
-    { 3846, 4198 }, { 3854, 4209 }, { 3877, 4449 }, { 4018, 3834 }, { 4069, 4368 }, { 4107, 4360 },
-    { 4183, 4424 }, { 4197, 4411 }, { 4236, 978 }, { 4309, 1967 }, { 4320, 4321 }, { 4323, 4324 },
-    { 4326, 4327 }, { 4328, 3380 }, { 4329, 3218 }, { 4333, 3469 }, { 4334, 4249 }, { 4336, 4339 },
-    { 4337, 256 }, { 4340, 4341 }, { 4342, 4343 }, { 4345, 4346 }, { 4347, 4348 }, { 4350, 4351 },
-    { 4353, 4354 }, { 4356, 4357 }, { 4358, 413 }, { 4373, 4391 }, { 4377, 3227 }, { 4380, 4366 },
-    { 4381, 4382 }, { 4387, 1228 }, { 4388, 4406 }, { 4392, 1544 }, { 4402, 4403 }, { 4409, 2315 },
-    { 4410, 3216 }, { 4414, 2002 }, { 4415, 2706 }, { 4419, 2823 }, { 4434, 1232 }, { 4442, 3292 },
-    { 4447, 1116 }, { 4452, 3858 }, { 4455, 3812 }, { 3226, 1021 }, { 4468, 1981 }, { 1475, 4317 },
-    { 2575, 3442 }, { 3999, 3919 }, { 4085, 1586 }, { 4428, 4476 }, { 3, 2032 }, { 4484, 4222 },
-    { 224, 869 }, { 310, 2765 }, { 354, 4489 }, { 865, 4487 }, { 977, 4393 }, { 2173, 3215 },
-    { 3319, 4529 }, { 3845, 4495 }, { 4290, 4504 }, { 4363, 4491 }, { 4436, 4532 }, { 4444, 4519 },
-    { 4445, 4514 }, { 4490, 363 }, { 4497, 2527 }, { 4503, 4515 }, { 4512, 4496 }, { 4516, 4325 },
-    { 4517, 134 }, { 4524, 316 }, { 4527, 4500 }, { 4530, 3316 }, { 4535, 1117 }, { 4539, 4238 },
-    { 1055, 4533 }, { 1483, 4317 }, { 2596, 3248 }, { 4477, 3227 }, { 4553, 2576 }, { 2411, 2412 },
-    { 4090, 3942 }, { 47, 275 }, { 192, 2537 }, { 222, 937 }, { 226, 3118 }, { 249, 250 },
-    { 270, 3216 }, { 274, 2158 }, { 277, 4038 }, { 278, 279 }, { 320, 321 }, { 322, 323 },
-    { 415, 416 }, { 426, 427 }, { 431, 432 }, { 436, 437 }, { 438, 439 }, { 466, 3236 },
-    { 501, 502 }, { 503, 504 }, { 587, 3888 }, { 601, 3579 }, { 605, 3804 }, { 617, 618 },
-    { 619, 3925 }, { 623, 624 }, { 642, 643 }, { 644, 4104 }, { 650, 651 }, { 665, 1554 },
-    { 677, 4137 }, { 680, 4255 }, { 702, 703 }, { 708, 709 }, { 714, 715 }, { 717, 718 },
-    { 719, 720 }, { 721, 722 }, { 729, 3958 }, { 764, 2397 }, { 765, 3388 }, { 766, 4526 },
-    { 834, 3291 }, { 909, 3903 }, { 912, 4556 }, { 1049, 4376 }, { 1053, 3998 }, { 1070, 3645 },
-    { 1138, 670 }, { 1198, 3022 }, { 1200, 3905 }, { 1262, 1263 }, { 1420, 3694 }, { 1456, 1457 },
-    { 1458, 1459 }, { 1558, 3566 }, { 1561, 4022 }, { 1850, 2130 }, { 1909, 3997 }, { 1915, 3629 },
-    { 1917, 1516 }, { 1927, 4027 }, { 1932, 4154 }, { 1936, 4014 }, { 1968, 3348 }, { 1995, 3535 },
-    { 2003, 3860 }, { 2041, 2042 }, { 2046, 2047 }, { 2053, 4099 }, { 2061, 2062 }, { 2072, 2137 },
-    { 2076, 2077 }, { 2128, 2129 }, { 2139, 2140 }, { 2144, 2145 }, { 2159, 2087 }, { 2174, 4194 },
-    { 2209, 2210 }, { 2211, 4102 }, { 2219, 2220 }, { 2223, 4254 }, { 2238, 4189 }, { 2240, 3837 },
-    { 2257, 3234 }, { 2400, 3416 }, { 2405, 3937 }, { 2452, 4029 }, { 2504, 3676 }, { 2510, 4486 },
-    { 2540, 2541 }, { 2578, 3231 }, { 2613, 290 }, { 2673, 2674 }, { 2682, 4008 }, { 2688, 303 },
-    { 2724, 4433 }, { 2726, 822 }, { 2746, 2747 }, { 2748, 4126 }, { 2749, 2603 }, { 2905, 2906 },
-    { 2908, 2909 }, { 2911, 2912 }, { 2915, 3855 }, { 2930, 4245 }, { 2943, 3939 }, { 2990, 3324 },
-    { 3008, 3253 }, { 3068, 3634 }, { 3069, 3469 }, { 3074, 4031 }, { 3075, 4119 }, { 3113, 3794 },
-    { 3117, 3378 }, { 3119, 3120 }, { 3220, 4046 }, { 3379, 1016 }, { 3400, 3384 }, { 3436, 3940 },
-    { 3468, 632 }, { 3522, 1989 }, { 3603, 4470 }, { 3693, 3725 }, { 3711, 3852 }, { 3721, 4248 },
-    { 3731, 659 }, { 3751, 3763 }, { 3779, 2512 }, { 3793, 4374 }, { 3800, 3886 }, { 3842, 4132 },
-    { 3847, 4191 }, { 3851, 4226 }, { 3853, 2365 }, { 3866, 4536 }, { 3869, 3768 }, { 3927, 1136 },
-    { 3930, 4212 }, { 3936, 3619 }, { 3945, 251 }, { 3947, 4429 }, { 3948, 3839 }, { 4006, 2910 },
-    { 4010, 2086 }, { 4019, 4412 }, { 4033, 2939 }, { 4036, 2079 }, { 4060, 3861 }, { 4073, 3708 },
-    { 4086, 3076 }, { 4091, 2066 }, { 4101, 3532 }, { 4143, 4203 }, { 4153, 4221 }, { 4173, 4186 },
-    { 4175, 4485 }, { 4192, 3913 }, { 4251, 3503 }, { 4280, 4422 }, { 4283, 3757 }, { 4404, 4274 },
-    { 4413, 4471 }, { 4443, 4062 }, { 4456, 4216 }, { 4523, 3564 }, { 4545, 3697 }, { 3, 4239 },
-    { 224, 872 }, { 310, 4344 }, { 686, 4560 }, { 868, 4559 }, { 2817, 3215 }, { 4492, 977 },
-    { 4507, 4571 }, { 4528, 4561 }, { 4538, 4563 }, { 4565, 4572 }, { 4566, 3905 }, { 4567, 4574 },
-    { 4585, 2597 }, { 4588, 255 }, { 192, 4141 }, { 222, 1268 }, { 275, 759 }, { 501, 1445 },
-    { 618, 4423 }, { 624, 4246 }, { 643, 4661 }, { 665, 4671 }, { 760, 4578 }, { 765, 3833 },
-    { 1262, 4262 }, { 1420, 4120 }, { 1739, 3291 }, { 1909, 4446 }, { 2047, 4646 }, { 2707, 320 },
-    { 3216, 461 }, { 3220, 4685 }, { 3226, 4683 }, { 3253, 4046 }, { 3299, 4659 }, { 3317, 617 },
-    { 3324, 2011 }, { 3379, 2543 }, { 3400, 3725 }, { 3551, 4636 }, { 3564, 4678 }, { 3575, 3634 },
-    { 3604, 4643 }, { 3638, 4653 }, { 3695, 4664 }, { 3702, 4704 }, { 3729, 4648 }, { 3791, 4598 },
-    { 3800, 4117 }, { 3926, 4708 }, { 3928, 3851 }, { 3938, 3416 }, { 3945, 2904 }, { 3954, 4712 },
-    { 3998, 4586 }, { 4006, 303 }, { 4010, 2159 }, { 4044, 3436 }, { 4068, 4700 }, { 4091, 2081 },
-    { 4101, 4520 }, { 4131, 4642 }, { 4174, 3532 }, { 4179, 4602 }, { 4180, 3852 }, { 4197, 4638 },
-    { 4219, 4639 }, { 4247, 4743 }, { 4261, 4619 }, { 4271, 4633 }, { 4288, 4610 }, { 4548, 4752 },
-    { 4576, 713 }, { 4577, 4624 }, { 4594, 251 }, { 4599, 4600 }, { 4607, 4608 }, { 4609, 4269 },
-    { 4612, 4613 }, { 4615, 4616 }, { 4620, 4714 }, { 4621, 704 }, { 4622, 710 }, { 4625, 4626 },
-    { 4635, 4583 }, { 4650, 4651 }, { 4654, 1996 }, { 4657, 2048 }, { 4663, 2141 }, { 4666, 4558 },
-    { 4667, 1474 }, { 4680, 2579 }, { 4682, 4007 }, { 4687, 4688 }, { 4691, 283 }, { 4692, 307 },
-    { 4701, 4739 }, { 4707, 4699 }, { 4715, 4104 }, { 4728, 4672 }, { 4747, 4670 }, { 2933, 3 },
-    { 224, 2182 }, { 310, 4579 }, { 871, 4757 }, { 3869, 3215 }, { 4569, 4765 }, { 4761, 2818 },
-    { 4764, 4766 }, { 2047, 4660 }, { 3379, 2677 }, { 3564, 4853 }, { 3575, 4698 }, { 4062, 4756 },
-    { 4593, 4802 }, { 4690, 255 }, { 4711, 4825 }, { 4719, 4810 }, { 4731, 4835 }, { 4746, 643 },
-    { 4763, 4800 }, { 4768, 4322 }, { 4777, 4450 }, { 4780, 4674 }, { 4788, 4686 }, { 4795, 4684 },
-    { 4797, 4717 }, { 4799, 4787 }, { 4803, 4649 }, { 4815, 4742 }, { 4822, 4145 }, { 4830, 4840 },
-    { 4832, 4522 }, { 4837, 4369 }, { 4842, 4652 }, { 4850, 4689 }, { 3, 4187 }, { 310, 4580 },
-    { 4537, 4859 }, { 1969, 3215 }, { 2047, 4662 }, { 4630, 4860 }, { 4828, 4756 }, { 4871, 3703 },
-    { 4873, 4890 }, { 4874, 4875 }, { 4886, 4868 }, { 4888, 4518 }, { 174, 2797 }, { 2662, 4108 },
-    { 2664, 4002 }, { 2769, 4003 }, { 2780, 4110 }, { 2801, 4318 }, { 3317, 4303 }, { 3681, 4306 },
-    { 3785, 4314 }, { 4078, 2703 }, { 4308, 2768 }, { 182, 3292 }, { 290, 387 }, { 434, 435 },
-    { 440, 495 }, { 488, 489 }, { 496, 497 }, { 544, 545 }, { 1581, 3234 }, { 2555, 2557 },
-    { 2679, 4182 }, { 2685, 4070 }, { 2713, 2714 }, { 2715, 2716 }, { 2717, 2718 }, { 2719, 2720 },
-    { 2721, 2722 }, { 2723, 2790 }, { 2732, 2733 }, { 2734, 2735 }, { 2736, 2737 }, { 2738, 2739 },
-    { 2740, 2741 }, { 2787, 2788 }, { 2794, 3529 }, { 2926, 386 }, { 2938, 4088 }, { 3626, 381 },
-    { 3675, 266 }, { 3710, 2958 }, { 3839, 3756 }, { 3881, 4637 }, { 3957, 3753 }, { 4100, 1986 },
-    { 4123, 4793 }, { 4240, 476 }, { 4291, 2940 }, { 4386, 4467 }, { 4421, 918 }, { 4568, 4263 },
-    { 3, 4286 }, { 310, 4865 }, { 2047, 4703 }, { 4877, 4896 }, { 4902, 4614 }, { 2664, 4049 },
-    { 2769, 4048 }, { 3682, 4910 }, { 4011, 4912 }, { 4078, 2772 }, { 4110, 4908 }, { 4308, 4906 },
-    { 4915, 4108 }, { 2687, 4070 }, { 2721, 2789 }, { 2771, 4182 }, { 3626, 4916 }, { 3675, 4940 },
-    { 3715, 4939 }, { 3933, 4920 }, { 4240, 4263 }, { 4289, 4930 }, { 4478, 2685 }, { 4893, 406 },
-    { 4917, 2785 }, { 4922, 497 }, { 4927, 4928 }, { 4931, 2723 }, { 4933, 4934 }, { 4935, 3529 },
-    { 4936, 4937 }, { 4942, 3292 }, { 4188, 3 }, { 4488, 310 }, { 4956, 4894 }, { 2047, 4845 },
-    { 4958, 4870 }, { 4308, 4909 }, { 4905, 4965 }, { 4966, 4907 }, { 4967, 4961 }, { 4893, 480 },
-    { 4924, 4979 }, { 4938, 4969 }, { 4954, 4955 }, { 4976, 4982 }, { 4981, 4929 }, { 4983, 4984 },
-    { 4985, 2742 }, { 3, 4270 }, { 4758, 310 }, { 4866, 2047 }, { 4898, 4989 }, { 4963, 4993 },
-    { 4992, 4960 }, { 4975, 4955 }, { 4987, 4950 }, { 4998, 4932 }, { 224, 3245 }, { 251, 4299 },
-    { 274, 1907 }, { 505, 506 }, { 507, 508 }, { 1888, 4098 }, { 2390, 3980 }, { 3529, 4307 },
-    { 3587, 4038 }, { 3751, 4302 }, { 3958, 2367 }, { 3960, 1869 }, { 3975, 1887 }, { 4057, 1906 },
-    { 4060, 1866 }, { 4277, 3942 }, { 4297, 407 }, { 4310, 536 }, { 4312, 3613 }, { 4316, 3219 },
-    { 4432, 3764 }, { 4473, 2982 }, { 4885, 4056 }, { 3, 4311 }, { 310, 1514 }, { 4834, 5004 },
-    { 5005, 5007 }, { 2047, 3134 }, { 4987, 5010 }, { 274, 5019 }, { 2550, 4098 }, { 3529, 4315 },
-    { 3975, 2384 }, { 4057, 2389 }, { 4277, 4597 }, { 4297, 536 }, { 4310, 407 }, { 4737, 1866 },
-    { 4833, 5016 }, { 5015, 3980 }, { 4298, 3 }, { 310, 1549 }, { 1513, 5037 }, { 4481, 5036 },
-    { 5026, 5052 }, { 5046, 5042 }, { 5051, 5017 }, { 3, 4564 }, { 310, 4644 }, { 5053, 5038 },
-    { 5, 785 }, { 6, 819 }, { 108, 4245 }, { 148, 1045 }, { 168, 2111 }, { 193, 194 },
-    { 203, 3960 }, { 211, 2112 }, { 224, 1417 }, { 248, 4831 }, { 257, 3490 }, { 270, 4696 },
-    { 278, 303 }, { 279, 4109 }, { 288, 3324 }, { 301, 3948 }, { 313, 3496 }, { 320, 3913 },
-    { 331, 4039 }, { 332, 3833 }, { 333, 4126 }, { 335, 1033 }, { 414, 4601 }, { 415, 2034 },
-    { 417, 3577 }, { 419, 3982 }, { 420, 421 }, { 433, 4918 }, { 440, 2858 }, { 441, 4359 },
-    { 444, 445 }, { 446, 447 }, { 448, 449 }, { 450, 4641 }, { 452, 453 }, { 454, 1420 },
-    { 461, 3733 }, { 467, 3778 }, { 468, 3678 }, { 469, 3236 }, { 484, 485 }, { 490, 491 },
-    { 494, 4919 }, { 498, 4364 }, { 517, 1448 }, { 519, 1449 }, { 522, 4131 }, { 530, 531 },
-    { 538, 539 }, { 546, 547 }, { 555, 3085 }, { 572, 4102 }, { 606, 174 }, { 609, 1072 },
-    { 624, 4191 }, { 640, 641 }, { 643, 2493 }, { 653, 654 }, { 666, 3698 }, { 687, 4988 },
-    { 724, 1971 }, { 746, 747 }, { 764, 4153 }, { 794, 795 }, { 807, 808 }, { 814, 815 },
-    { 820, 821 }, { 822, 823 }, { 824, 825 }, { 826, 827 }, { 828, 829 }, { 830, 831 },
-    { 832, 833 }, { 834, 3220 }, { 860, 861 }, { 863, 864 }, { 906, 907 }, { 930, 931 },
-    { 946, 3248 }, { 947, 3675 }, { 949, 950 }, { 952, 3442 }, { 953, 3934 }, { 962, 3231 },
-    { 977, 1112 }, { 1009, 192 }, { 1015, 3256 }, { 1017, 1018 }, { 1019, 4770 }, { 1031, 1919 },
-    { 1034, 3416 }, { 1038, 1039 }, { 1040, 1041 }, { 1042, 1043 }, { 1046, 1047 }, { 1048, 4720 },
-    { 1052, 4841 }, { 1058, 4811 }, { 1065, 3939 }, { 1070, 3886 }, { 1077, 3410 }, { 1080, 4722 },
-    { 1092, 1093 }, { 1095, 3847 }, { 1102, 631 }, { 1118, 1119 }, { 1125, 4383 }, { 1127, 1128 },
-    { 1133, 4726 }, { 1139, 4137 }, { 1140, 4255 }, { 1141, 3999 }, { 1154, 3421 }, { 1157, 3475 },
-    { 1179, 4119 }, { 1188, 4219 }, { 1203, 4952 }, { 1213, 1214 }, { 1215, 4547 }, { 1220, 1221 },
-    { 1222, 3810 }, { 1237, 657 }, { 1287, 3219 }, { 1308, 4501 }, { 1411, 1412 }, { 1425, 1426 },
-    { 1427, 1428 }, { 1433, 458 }, { 1443, 1444 }, { 1446, 1447 }, { 1450, 1451 }, { 1452, 1453 },
-    { 1460, 3523 }, { 1481, 4088 }, { 1500, 1501 }, { 1506, 3503 }, { 1508, 1509 }, { 1510, 1511 },
-    { 1512, 5055 }, { 1525, 1526 }, { 1530, 1531 }, { 1533, 4863 }, { 1550, 4028 }, { 1556, 3936 },
-    { 1574, 4389 }, { 1594, 1595 }, { 1734, 1735 }, { 1859, 4502 }, { 1861, 4002 }, { 1873, 4640 },
-    { 1875, 1263 }, { 1920, 4396 }, { 1921, 2592 }, { 1940, 4022 }, { 1942, 4003 }, { 1945, 4781 },
-    { 1950, 4546 }, { 1958, 265 }, { 1978, 3489 }, { 2026, 2027 }, { 2031, 4557 }, { 2043, 2044 },
-    { 2047, 2052 }, { 2050, 2051 }, { 2058, 2059 }, { 2063, 2064 }, { 2072, 4505 }, { 2080, 4816 },
-    { 2086, 2087 }, { 2095, 4156 }, { 2098, 4087 }, { 2103, 3820 }, { 2104, 2105 }, { 2107, 2108 },
-    { 2109, 2110 }, { 2113, 2114 }, { 2115, 2116 }, { 2117, 2118 }, { 2119, 2120 }, { 2125, 4129 },
-    { 2127, 4897 }, { 2133, 2134 }, { 2135, 2136 }, { 2138, 4990 }, { 2142, 2143 }, { 2155, 2156 },
-    { 2176, 2196 }, { 2182, 434 }, { 2184, 2185 }, { 2204, 4818 }, { 2223, 2890 }, { 2262, 4254 },
-    { 2393, 2394 }, { 2401, 3676 }, { 2408, 3476 }, { 2414, 4332 }, { 2419, 4029 }, { 2441, 2593 },
-    { 2465, 3531 }, { 2508, 4734 }, { 2535, 2536 }, { 2539, 4679 }, { 2559, 3729 }, { 2580, 4843 },
-    { 2603, 4425 }, { 2665, 2666 }, { 2679, 4465 }, { 2685, 4094 }, { 2693, 2694 }, { 2708, 4466 },
-    { 2760, 4418 }, { 2764, 4498 }, { 2784, 2016 }, { 2814, 3215 }, { 2815, 4194 }, { 2882, 4627 },
-    { 2883, 3613 }, { 2887, 4461 }, { 2891, 3855 }, { 2902, 928 }, { 2941, 3989 }, { 2943, 3804 },
-    { 2945, 3805 }, { 2964, 4330 }, { 2993, 2695 }, { 2994, 4721 }, { 3007, 3927 }, { 3017, 4575 },
-    { 3049, 2728 }, { 3059, 4166 }, { 3070, 4018 }, { 3071, 4431 }, { 3072, 4790 }, { 3077, 3078 },
-    { 3087, 3234 }, { 3112, 4071 }, { 3139, 3984 }, { 3232, 984 }, { 3252, 575 }, { 3253, 4248 },
-    { 3316, 4460 }, { 3341, 4484 }, { 3356, 2813 }, { 3358, 3497 }, { 3387, 1129 }, { 3393, 3510 },
-    { 3437, 1385 }, { 3456, 3693 }, { 3464, 5040 }, { 3502, 4656 }, { 3564, 3014 }, { 3570, 3993 },
-    { 3576, 1235 }, { 3581, 4189 }, { 3585, 2893 }, { 3619, 4394 }, { 3622, 3889 }, { 3692, 4117 },
-    { 3744, 4762 }, { 3779, 2416 }, { 3827, 274 }, { 3830, 4307 }, { 3853, 4331 }, { 3865, 2255 },
-    { 3947, 4681 }, { 3954, 4854 }, { 4026, 4709 }, { 4032, 3697 }, { 4033, 4858 }, { 4036, 4901 },
-    { 4044, 4420 }, { 4076, 4379 }, { 4083, 3349 }, { 4089, 4378 }, { 4090, 1023 }, { 4100, 1947 },
-    { 4118, 4007 }, { 4123, 4370 }, { 4143, 4754 }, { 4154, 4399 }, { 4170, 4008 }, { 4171, 4216 },
-    { 4174, 214 }, { 4192, 1997 }, { 4196, 2099 }, { 4265, 1954 }, { 4278, 4506 }, { 4291, 4390 },
-    { 4299, 4883 }, { 4338, 1028 }, { 4367, 2078 }, { 4372, 2667 }, { 4397, 4398 }, { 4407, 3677 },
-    { 4417, 2997 }, { 4438, 4669 }, { 4440, 4838 }, { 4441, 4809 }, { 4448, 4458 }, { 4451, 4892 },
-    { 4462, 3781 }, { 4463, 4732 }, { 4464, 514 }, { 4474, 4099 }, { 4493, 4494 }, { 4499, 3899 },
-    { 4509, 4855 }, { 4513, 4973 }, { 4534, 3931 }, { 4542, 4655 }, { 4543, 3060 }, { 4549, 4857 },
-    { 4582, 2082 }, { 4592, 3519 }, { 4618, 3910 }, { 4628, 1998 }, { 4632, 569 }, { 4718, 4427 },
-    { 4723, 2572 }, { 4745, 4849 }, { 4753, 4778 }, { 4755, 2263 }, { 4759, 4250 }, { 4774, 3694 },
-    { 4789, 2907 }, { 4806, 5036 }, { 4820, 428 }, { 4867, 4521 }, { 4881, 4416 }, { 4903, 4887 },
-    { 4946, 4261 }, { 4957, 2159 }, { 3, 4570 }, { 4430, 5060 }, { 310, 4779 }, { 211, 2467 },
-    { 292, 270 }, { 468, 3733 }, { 472, 3236 }, { 498, 4365 }, { 807, 901 }, { 814, 895 },
-    { 822, 4425 }, { 827, 1736 }, { 829, 1737 }, { 831, 1738 }, { 930, 5264 }, { 977, 3116 },
-    { 1009, 1863 }, { 1031, 4375 }, { 1032, 3833 }, { 1034, 5039 }, { 1044, 5066 }, { 1071, 1072 },
-    { 1111, 5147 }, { 1145, 3886 }, { 1398, 4383 }, { 1413, 419 }, { 1495, 5115 }, { 1505, 3231 },
-    { 1526, 643 }, { 1556, 4439 }, { 1579, 4863 }, { 1861, 4049 }, { 1875, 4262 }, { 1911, 3503 },
-    { 1941, 4502 }, { 1942, 4048 }, { 1962, 4546 }, { 2013, 1978 }, { 2033, 5086 }, { 2037, 5088 },
-    { 2040, 6 }, { 2047, 2490 }, { 2063, 5230 }, { 2098, 5347 }, { 2122, 5 }, { 2184, 2833 },
-    { 2240, 4022 }, { 2408, 3531 }, { 2409, 5151 }, { 2514, 4029 }, { 2561, 4039 }, { 2570, 724 },
-    { 2625, 3416 }, { 2687, 4094 }, { 2693, 5287 }, { 2764, 4418 }, { 2771, 4465 }, { 2879, 5123 },
-    { 2885, 747 }, { 2886, 3442 }, { 2902, 5354 }, { 3063, 5267 }, { 3219, 5235 }, { 3220, 5079 },
-    { 3232, 2894 }, { 3299, 5244 }, { 3341, 4558 }, { 3356, 4400 }, { 3378, 5226 }, { 3564, 5258 },
-    { 3694, 4359 }, { 3723, 5121 }, { 3737, 5175 }, { 3778, 4361 }, { 3779, 5178 }, { 3780, 5099 },
-    { 3800, 5162 }, { 3830, 4315 }, { 3831, 5166 }, { 3835, 5219 }, { 3847, 4246 }, { 3895, 5248 },
-    { 3908, 5203 }, { 3981, 5223 }, { 3993, 4645 }, { 4000, 5278 }, { 4069, 5184 }, { 4086, 5290 },
-    { 4109, 4710 }, { 4120, 5092 }, { 4129, 4405 }, { 4145, 5179 }, { 4171, 5393 }, { 4212, 5163 },
-    { 4247, 5202 }, { 4265, 5212 }, { 4288, 4378 }, { 4331, 4118 }, { 4335, 450 }, { 4338, 5078 },
-    { 4364, 5191 }, { 4367, 4198 }, { 4384, 5262 }, { 4397, 4494 }, { 4407, 4884 }, { 4417, 5273 },
-    { 4440, 5120 }, { 4453, 5109 }, { 4457, 4557 }, { 4459, 5254 }, { 4460, 5231 }, { 4462, 3795 },
-    { 4464, 5107 }, { 4493, 4398 }, { 4499, 4295 }, { 4505, 2083 }, { 4509, 5332 }, { 4510, 5356 },
-    { 4513, 5002 }, { 4542, 5342 }, { 4543, 4786 }, { 4573, 3675 }, { 4581, 5168 }, { 4582, 5229 },
-    { 4603, 5090 }, { 4634, 5159 }, { 4665, 4196 }, { 4673, 4390 }, { 4677, 5260 }, { 4693, 5081 },
-    { 4724, 3215 }, { 4762, 5321 }, { 4785, 5366 }, { 4791, 5228 }, { 4792, 5165 }, { 4814, 4420 },
-    { 4869, 5328 }, { 4959, 5329 }, { 4974, 5104 }, { 4988, 3700 }, { 5033, 5279 }, { 5061, 4394 },
-    { 5064, 5129 }, { 5067, 5070 }, { 5080, 4466 }, { 5082, 2967 }, { 5094, 5095 }, { 5100, 5101 },
-    { 5103, 486 }, { 5108, 5193 }, { 5118, 4836 }, { 5130, 5131 }, { 5132, 5133 }, { 5134, 5135 },
-    { 5146, 963 }, { 5152, 5214 }, { 5154, 5155 }, { 5157, 5158 }, { 5172, 5173 }, { 5174, 3736 },
-    { 5176, 5341 }, { 5180, 5181 }, { 5182, 5183 }, { 5188, 5189 }, { 5198, 5199 }, { 5200, 5201 },
-    { 5205, 5377 }, { 5210, 5211 }, { 5222, 482 }, { 5224, 2045 }, { 5225, 4658 }, { 5233, 2099 },
-    { 5238, 5239 }, { 5240, 5241 }, { 5245, 5006 }, { 5246, 5247 }, { 5255, 307 }, { 5263, 4591 },
-    { 5271, 2695 }, { 5280, 2556 }, { 5281, 5125 }, { 5289, 4697 }, { 5293, 3851 }, { 5294, 5295 },
-    { 5299, 4238 }, { 5304, 4081 }, { 5306, 2391 }, { 5313, 4332 }, { 5327, 755 }, { 5340, 1993 },
-    { 5348, 5213 }, { 5352, 5075 }, { 5357, 4498 }, { 5358, 5374 }, { 5372, 4399 }, { 5376, 3613 },
-    { 5378, 5215 }, { 5383, 4856 }, { 3, 4864 }, { 4773, 5397 }, { 4904, 5395 }, { 5054, 310 },
-    { 388, 270 }, { 822, 5209 }, { 977, 5323 }, { 1862, 5411 }, { 1910, 3231 }, { 3236, 5394 },
-    { 3503, 5266 }, { 3694, 5402 }, { 3780, 5400 }, { 3853, 5409 }, { 3993, 5216 }, { 4039, 4221 },
-    { 4073, 3219 }, { 4094, 4784 }, { 4335, 454 }, { 4365, 5192 }, { 4453, 5252 }, { 4459, 5265 },
-    { 4510, 5468 }, { 4525, 5412 }, { 4544, 4557 }, { 4581, 5557 }, { 4595, 5505 }, { 4736, 5437 },
-    { 4740, 5518 }, { 5083, 5456 }, { 5084, 5414 }, { 5156, 5415 }, { 5164, 5529 }, { 5171, 5487 },
-    { 5177, 5469 }, { 5187, 5420 }, { 5234, 5457 }, { 5237, 5538 }, { 5253, 5534 }, { 5277, 4400 },
-    { 5302, 5554 }, { 5303, 5521 }, { 5310, 5488 }, { 5314, 5441 }, { 5319, 5474 }, { 5330, 5545 },
-    { 5335, 5551 }, { 5346, 5423 }, { 5373, 5539 }, { 5375, 5510 }, { 5380, 5578 }, { 5406, 5407 },
-    { 5408, 833 }, { 5413, 5153 }, { 5418, 5467 }, { 5422, 5559 }, { 5428, 1912 }, { 5429, 5430 },
-    { 5431, 5217 }, { 5434, 5435 }, { 5443, 1020 }, { 5445, 4396 }, { 5452, 2880 }, { 5454, 5574 },
-    { 5460, 5569 }, { 5463, 5565 }, { 5464, 5322 }, { 5465, 5097 }, { 5471, 5416 }, { 5476, 5526 },
-    { 5484, 5093 }, { 5489, 5477 }, { 5495, 5386 }, { 5497, 5351 }, { 5502, 5470 }, { 5507, 5544 },
-    { 5514, 2563 }, { 5517, 3810 }, { 5519, 4604 }, { 5520, 5160 }, { 5523, 5479 }, { 5531, 5577 },
-    { 5546, 5547 }, { 5558, 5071 }, { 5567, 5568 }, { 5570, 4801 }, { 5582, 5482 }, { 5588, 4776 },
-    { 4531, 3 }, { 4944, 310 }, { 4156, 3219 }, { 4848, 5603 }, { 5110, 5605 }, { 5300, 977 },
-    { 5384, 5608 }, { 5459, 5599 }, { 5462, 5593 }, { 5528, 5621 }, { 5552, 5672 }, { 5553, 5633 },
-    { 5555, 5627 }, { 5596, 5561 }, { 5598, 5644 }, { 5601, 5649 }, { 5613, 5499 }, { 5616, 5623 },
-    { 5619, 4087 }, { 5620, 5642 }, { 5625, 5473 }, { 5630, 5677 }, { 5637, 5426 }, { 5648, 5560 },
-    { 5661, 5635 }, { 5668, 5194 }, { 5675, 5548 }, { 1475, 3 }, { 310, 3907 }, { 5410, 977 },
-    { 5624, 5691 }, { 5626, 5692 }, { 5632, 5593 }, { 5647, 5693 }, { 5681, 5085 }, { 5690, 2075 },
-    { 5695, 5645 }, { 5698, 3219 }, { 5705, 5701 }, { 267, 386 }, { 928, 1866 }, { 1206, 3027 },
-    { 2381, 2382 }, { 3030, 3035 }, { 3033, 3034 }, { 3220, 3245 }, { 3870, 2379 }, { 4316, 4480 },
-    { 1483, 3 }, { 310, 4281 }, { 5681, 5543 }, { 5704, 5709 }, { 5714, 5486 }, { 3030, 4106 },
-    { 3454, 5726 }, { 4372, 1866 }, { 5722, 3481 }, { 5723, 283 }, { 3, 4623 }, { 310, 4294 },
-    { 5724, 3481 }, { 226, 3144 }, { 274, 2554 }, { 288, 4172 }, { 387, 2018 }, { 422, 423 },
-    { 429, 430 }, { 438, 1317 }, { 470, 3778 }, { 471, 3678 }, { 474, 3733 }, { 492, 493 },
-    { 515, 516 }, { 532, 533 }, { 534, 535 }, { 540, 541 }, { 570, 3234 }, { 573, 806 },
-    { 576, 4295 }, { 587, 4053 }, { 634, 4876 }, { 754, 2017 }, { 770, 4469 }, { 1016, 4312 },
-    { 1138, 4702 }, { 1318, 1319 }, { 1620, 3230 }, { 1693, 3291 }, { 1874, 5427 }, { 1883, 3442 },
-    { 1884, 5025 }, { 1956, 3248 }, { 1976, 3684 }, { 2008, 3589 }, { 2057, 5227 }, { 2076, 5678 },
-    { 2100, 4087 }, { 2102, 4196 }, { 2167, 2168 }, { 2199, 2200 }, { 2201, 2202 }, { 2227, 4824 },
-    { 2497, 3985 }, { 2549, 5043 }, { 2864, 1445 }, { 2932, 5331 }, { 2960, 4318 }, { 2961, 2962 },
-    { 2972, 3903 }, { 3120, 3755 }, { 3145, 3146 }, { 3226, 2568 }, { 3316, 6 }, { 3324, 955 },
-    { 3751, 4554 }, { 3934, 4977 }, { 3944, 3962 }, { 4057, 2553 }, { 4100, 1902 }, { 4109, 3975 },
-    { 4269, 5004 }, { 4274, 4596 }, { 4280, 5283 }, { 4283, 4314 }, { 4306, 3458 }, { 4361, 4362 },
-    { 4421, 2214 }, { 4552, 4668 }, { 4568, 4846 }, { 4587, 5045 }, { 4606, 5542 }, { 4694, 4941 },
-    { 4713, 4302 }, { 4730, 4926 }, { 4738, 2086 }, { 4744, 4275 }, { 4749, 2703 }, { 4750, 5634 },
-    { 4751, 5591 }, { 4772, 1877 }, { 4782, 2183 }, { 4794, 5031 }, { 4844, 5527 }, { 4847, 4584 },
-    { 4858, 4951 }, { 4879, 5699 }, { 4923, 2973 }, { 4945, 4775 }, { 4953, 4862 }, { 5013, 4647 },
-    { 5022, 3219 }, { 5023, 4817 }, { 5024, 4741 }, { 5034, 4439 }, { 5035, 5550 }, { 5106, 5059 },
-    { 5221, 244 }, { 5242, 2035 }, { 5311, 3143 }, { 5368, 3768 }, { 5396, 476 }, { 5432, 2547 },
-    { 5583, 4968 }, { 5606, 2542 }, { 3, 4748 }, { 4829, 5739 }, { 310, 5317 }, { 471, 3733 },
-    { 473, 3778 }, { 474, 3678 }, { 573, 894 }, { 701, 4876 }, { 917, 3234 }, { 1822, 3230 },
-    { 1827, 3291 }, { 2100, 4196 }, { 2102, 4087 }, { 2243, 4824 }, { 2497, 4702 }, { 3147, 5790 },
-    { 3751, 5032 }, { 3780, 5751 }, { 3933, 5780 }, { 3934, 4997 }, { 4067, 5787 }, { 4606, 5685 },
-    { 4668, 4284 }, { 4694, 5786 }, { 4738, 2159 }, { 4744, 4292 }, { 4749, 2772 }, { 4750, 5662 },
-    { 4751, 5654 }, { 4844, 5658 }, { 4847, 5808 }, { 4879, 5700 }, { 5053, 5760 }, { 5089, 5746 },
-    { 5111, 5756 }, { 5195, 4362 }, { 5243, 5823 }, { 5301, 5759 }, { 5365, 5753 }, { 5389, 5747 },
-    { 5396, 4846 }, { 5433, 2035 }, { 5533, 5752 }, { 5615, 5811 }, { 5657, 5776 }, { 5696, 5835 },
-    { 5742, 5791 }, { 5743, 3980 }, { 5748, 5766 }, { 5749, 5750 }, { 5762, 5745 }, { 5770, 5771 },
-    { 5772, 1957 }, { 5777, 2101 }, { 5781, 1440 }, { 5788, 2963 }, { 5800, 5784 }, { 5802, 5818 },
-    { 5812, 5825 }, { 5826, 2095 }, { 3, 4826 }, { 5575, 5847 }, { 3780, 5848 }, { 4725, 5845 },
-    { 5127, 3230 }, { 5564, 5874 }, { 5614, 5873 }, { 5667, 5866 }, { 5716, 5876 }, { 5755, 5862 },
-    { 5798, 5892 }, { 5824, 5867 }, { 5849, 5850 }, { 5856, 2101 }, { 5863, 5899 }, { 5868, 5829 },
-    { 5872, 5902 }, { 5891, 5860 }, { 5896, 5018 }, { 5903, 4862 }, { 3, 4827 }, { 5379, 5905 },
-    { 5128, 3230 }, { 5754, 5907 }, { 5840, 5845 }, { 5889, 5921 }, { 5913, 5904 }, { 3, 5846 },
-    { 5062, 5925 }, { 5403, 3230 }, { 5930, 2095 }, { 2939, 3 }, { 4878, 5932 }, { 5404, 3230 },
-    { 4735, 3 }, { 3, 4999 }, { 175, 4971 }, { 186, 4002 }, { 216, 734 }, { 370, 4003 },
-    { 380, 4986 }, { 384, 769 }, { 1282, 1283 }, { 1532, 4152 }, { 1586, 4207 }, { 1972, 928 },
-    { 1974, 3960 }, { 2409, 2410 }, { 2713, 2773 }, { 2732, 2775 }, { 2803, 2804 }, { 2982, 3936 },
-    { 3764, 1879 }, { 3839, 4303 }, { 3865, 5916 }, { 4075, 2808 }, { 4472, 4769 }, { 4550, 5735 },
-    { 4770, 2413 }, { 4978, 407 }, { 4996, 536 }, { 5001, 4289 }, { 5012, 5000 }, { 5792, 4589 },
-    { 5900, 4217 }, { 5011, 5940 }, { 3, 5065 }, { 186, 4049 }, { 216, 769 }, { 369, 4971 },
-    { 370, 4048 }, { 384, 734 }, { 392, 4986 }, { 1532, 4207 }, { 1586, 4152 }, { 4289, 5955 },
-    { 4978, 536 }, { 4996, 407 }, { 5001, 5000 }, { 5941, 5942 }, { 5948, 4483 }, { 5949, 4555 },
-    { 5952, 5963 }, { 5953, 2774 }, { 5954, 2776 }, { 3, 5276 }, { 5113, 5971 }, { 4483, 4207 },
-    { 4555, 4152 }, { 5012, 5980 }, { 5945, 5972 }, { 5966, 5988 }, { 5974, 5975 }, { 5977, 5944 },
-    { 5, 2273 }, { 6, 799 }, { 16, 5639 }, { 47, 5806 }, { 108, 4095 }, { 127, 128 },
-    { 135, 4518 }, { 168, 3326 }, { 190, 4330 }, { 191, 1971 }, { 192, 725 }, { 194, 726 },
-    { 202, 203 }, { 206, 4819 }, { 211, 1771 }, { 216, 1975 }, { 222, 736 }, { 224, 812 },
-    { 234, 2591 }, { 236, 237 }, { 239, 4441 }, { 248, 5150 }, { 249, 1955 }, { 250, 5076 },
-    { 251, 1271 }, { 270, 1991 }, { 274, 987 }, { 275, 309 }, { 279, 4551 }, { 280, 3442 },
-    { 284, 4435 }, { 289, 1992 }, { 292, 3452 }, { 303, 4061 }, { 310, 311 }, { 317, 318 },
-    { 320, 4433 }, { 331, 332 }, { 335, 5005 }, { 338, 4526 }, { 359, 2587 }, { 374, 3589 },
-    { 384, 2007 }, { 385, 4266 }, { 387, 5597 }, { 408, 409 }, { 415, 486 }, { 417, 4501 },
-    { 427, 1416 }, { 431, 2828 }, { 432, 1417 }, { 444, 1422 }, { 446, 1320 }, { 448, 1323 },
-    { 452, 1429 }, { 456, 5190 }, { 458, 3892 }, { 459, 1434 }, { 461, 2844 }, { 469, 3219 },
-    { 475, 3236 }, { 481, 482 }, { 485, 5628 }, { 487, 5881 }, { 494, 4474 }, { 502, 548 },
-    { 517, 518 }, { 519, 520 }, { 549, 504 }, { 555, 556 }, { 566, 4475 }, { 568, 5729 },
-    { 572, 5509 }, { 573, 1628 }, { 580, 5905 }, { 614, 4852 }, { 615, 3503 }, { 618, 4843 },
-    { 624, 4534 }, { 625, 1391 }, { 628, 1108 }, { 630, 1101 }, { 634, 5638 }, { 638, 1525 },
-    { 643, 1141 }, { 653, 1236 }, { 669, 2956 }, { 698, 3893 }, { 723, 724 }, { 728, 4627 },
-    { 734, 5535 }, { 737, 3370 }, { 738, 739 }, { 742, 3353 }, { 743, 3248 }, { 744, 4437 },
-    { 755, 294 }, { 756, 4045 }, { 757, 3231 }, { 758, 5594 }, { 762, 4889 }, { 764, 3253 },
-    { 770, 4170 }, { 786, 787 }, { 790, 791 }, { 792, 793 }, { 796, 797 }, { 800, 801 },
-    { 802, 803 }, { 804, 805 }, { 822, 2298 }, { 828, 840 }, { 830, 841 }, { 832, 842 },
-    { 835, 836 }, { 837, 838 }, { 839, 1736 }, { 843, 844 }, { 845, 846 }, { 848, 1737 },
-    { 849, 1738 }, { 850, 4631 }, { 851, 852 }, { 853, 854 }, { 858, 1739 }, { 859, 5707 },
-    { 861, 1784 }, { 862, 5138 }, { 863, 877 }, { 865, 3216 }, { 867, 4760 }, { 870, 4861 },
-    { 873, 4371 }, { 875, 876 }, { 881, 882 }, { 883, 4562 }, { 887, 888 }, { 921, 4042 },
-    { 925, 926 }, { 932, 933 }, { 935, 5390 }, { 936, 4592 }, { 939, 940 }, { 945, 5072 },
-    { 946, 4872 }, { 951, 4804 }, { 952, 4851 }, { 959, 2687 }, { 964, 965 }, { 967, 3855 },
-    { 971, 972 }, { 973, 974 }, { 975, 976 }, { 977, 978 }, { 985, 986 }, { 990, 5387 },
-    { 991, 2685 }, { 1003, 2785 }, { 1008, 5148 }, { 1009, 1247 }, { 1010, 195 }, { 1012, 2672 },
-    { 1015, 4454 }, { 1016, 4772 }, { 1017, 2966 }, { 1024, 5738 }, { 1028, 2683 }, { 1029, 5571 },
-    { 1031, 2397 }, { 1053, 5309 }, { 1061, 4841 }, { 1062, 4811 }, { 1077, 4018 }, { 1097, 1098 },
-    { 1099, 1100 }, { 1106, 1107 }, { 1109, 1110 }, { 1121, 1122 }, { 1123, 4547 }, { 1130, 4427 },
-    { 1154, 4031 }, { 1231, 5640 }, { 1233, 1234 }, { 1240, 5664 }, { 1250, 5069 }, { 1251, 5345 },
-    { 1252, 3256 }, { 1269, 1270 }, { 1272, 5073 }, { 1296, 3577 }, { 1298, 1299 }, { 1306, 4401 },
-    { 1321, 1322 }, { 1324, 1325 }, { 1393, 5167 }, { 1394, 1395 }, { 1396, 5556 }, { 1399, 3220 },
-    { 1404, 1405 }, { 1407, 1408 }, { 1418, 1419 }, { 1420, 5512 }, { 1421, 443 }, { 1423, 1424 },
-    { 1430, 1431 }, { 1442, 5612 }, { 1445, 5706 }, { 1448, 2871 }, { 1449, 2872 }, { 1451, 2873 },
-    { 1453, 5697 }, { 1454, 1455 }, { 1472, 4389 }, { 1478, 1479 }, { 1480, 3865 }, { 1495, 3804 },
-    { 1526, 1921 }, { 1547, 2313 }, { 1580, 3903 }, { 1589, 1590 }, { 1591, 1592 }, { 1597, 1598 },
-    { 1599, 1600 }, { 1602, 1603 }, { 1604, 1605 }, { 1608, 1609 }, { 1610, 1611 }, { 1612, 1613 },
-    { 1614, 1615 }, { 1616, 1617 }, { 1661, 1662 }, { 1663, 1664 }, { 1665, 1666 }, { 1667, 3230 },
-    { 1687, 3299 }, { 1688, 1689 }, { 1740, 1741 }, { 1742, 1743 }, { 1744, 1745 }, { 1746, 1747 },
-    { 1748, 1749 }, { 1750, 1751 }, { 1752, 4590 }, { 1753, 1754 }, { 1756, 1757 }, { 1759, 1760 },
-    { 1762, 1763 }, { 1764, 1765 }, { 1767, 1768 }, { 1769, 1770 }, { 1772, 1773 }, { 1774, 1775 },
-    { 1776, 1777 }, { 1778, 1779 }, { 1780, 1781 }, { 1901, 1986 }, { 1940, 3837 }, { 1948, 5057 },
-    { 1981, 4461 }, { 1990, 5610 }, { 1993, 1994 }, { 2001, 3859 }, { 2002, 4655 }, { 2005, 3819 },
-    { 2009, 4948 }, { 2025, 5563 }, { 2036, 5652 }, { 2047, 3136 }, { 2050, 3135 }, { 2063, 4604 },
-    { 2072, 5496 }, { 2087, 5922 }, { 2103, 5609 }, { 2106, 5236 }, { 2121, 5439 }, { 2134, 3109 },
-    { 2176, 2177 }, { 2179, 4601 }, { 2181, 424 }, { 2186, 2187 }, { 2188, 4895 }, { 2192, 2193 },
-    { 2198, 5485 }, { 2203, 5665 }, { 2206, 542 }, { 2212, 4033 }, { 2213, 3234 }, { 2214, 3252 },
-    { 2215, 1486 }, { 2227, 5687 }, { 2255, 4088 }, { 2258, 4193 }, { 2260, 3939 }, { 2264, 4102 },
-    { 2274, 2275 }, { 2278, 5208 }, { 2279, 2280 }, { 2290, 2291 }, { 2292, 2293 }, { 2301, 2302 },
-    { 2303, 2304 }, { 2305, 2306 }, { 2307, 2308 }, { 2316, 4541 }, { 2319, 4408 }, { 2321, 4540 },
-    { 2402, 2403 }, { 2406, 4019 }, { 2418, 5259 }, { 2439, 4807 }, { 2440, 5596 }, { 2441, 2442 },
-    { 2445, 3531 }, { 2447, 3564 }, { 2449, 3779 }, { 2450, 4823 }, { 2451, 4676 }, { 2461, 3676 },
-    { 2462, 5607 }, { 2466, 5398 }, { 2468, 4767 }, { 2489, 5436 }, { 2494, 4450 }, { 2499, 2500 },
-    { 2505, 2506 }, { 2513, 5444 }, { 2522, 4508 }, { 2523, 5344 }, { 2528, 1205 }, { 2548, 5837 },
-    { 2555, 5895 }, { 2557, 2017 }, { 2561, 5405 }, { 2563, 5622 }, { 2566, 5915 }, { 2581, 2582 },
-    { 2585, 2586 }, { 2588, 2589 }, { 2590, 3375 }, { 2595, 4734 }, { 2600, 5058 }, { 2608, 3324 },
-    { 2617, 2618 }, { 2666, 4771 }, { 2679, 5360 }, { 2691, 4166 }, { 2706, 4786 }, { 2708, 4287 },
-    { 2745, 4892 }, { 2746, 2919 }, { 2763, 5450 }, { 2784, 1000 }, { 2826, 2827 }, { 2829, 2830 },
-    { 2831, 4782 }, { 2832, 5440 }, { 2834, 2835 }, { 2836, 2837 }, { 2838, 4641 }, { 2839, 2840 },
-    { 2841, 2842 }, { 2845, 3696 }, { 2847, 2848 }, { 2849, 3215 }, { 2852, 2853 }, { 2854, 2855 },
-    { 2856, 2857 }, { 2859, 2860 }, { 2861, 2862 }, { 2863, 5785 }, { 2865, 2866 }, { 2867, 2868 },
-    { 2869, 2870 }, { 2874, 3523 }, { 2885, 1959 }, { 2889, 3997 }, { 2901, 2536 }, { 2907, 1980 },
-    { 2913, 3987 }, { 2915, 2724 }, { 2916, 3913 }, { 2920, 3251 }, { 2924, 5343 }, { 2930, 3880 },
-    { 2932, 5939 }, { 2978, 2979 }, { 2991, 4423 }, { 2994, 2995 }, { 2999, 5274 }, { 3040, 3675 },
-    { 3043, 3934 }, { 3048, 5272 }, { 3071, 4250 }, { 3090, 5929 }, { 3102, 4129 }, { 3103, 4897 },
-    { 3110, 5006 }, { 3111, 4990 }, { 3114, 3115 }, { 3121, 4900 }, { 3125, 2059 }, { 3131, 3132 },
-    { 3138, 4740 }, { 3141, 5353 }, { 3142, 4816 }, { 3164, 3634 }, { 3166, 4575 }, { 3174, 4726 },
-    { 3176, 4486 }, { 3177, 4887 }, { 3187, 3078 }, { 3226, 4618 }, { 3229, 5063 }, { 3232, 981 },
-    { 3245, 4784 }, { 3300, 3293 }, { 3316, 4092 }, { 3317, 4379 }, { 3335, 938 }, { 3362, 5703 },
-    { 3377, 1027 }, { 3388, 4482 }, { 3416, 5576 }, { 3436, 5139 }, { 3456, 4882 }, { 3487, 740 },
-    { 3520, 3852 }, { 3548, 5220 }, { 3666, 3948 }, { 3743, 5447 }, { 3744, 5710 }, { 3811, 4697 },
-    { 3842, 4199 }, { 3847, 5371 }, { 3856, 174 }, { 3861, 2667 }, { 3866, 4025 }, { 3869, 5805 },
-    { 3920, 2525 }, { 3927, 2921 }, { 4000, 4485 }, { 4009, 4705 }, { 4068, 2508 }, { 4070, 4647 },
-    { 4076, 5631 }, { 4090, 5727 }, { 4093, 5956 }, { 4107, 1432 }, { 4132, 5926 }, { 4155, 1989 },
-    { 4156, 5602 }, { 4169, 2917 }, { 4171, 5694 }, { 4173, 4521 }, { 4175, 5492 }, { 4179, 1415 },
-    { 4183, 5149 }, { 4186, 4275 }, { 4200, 667 }, { 4203, 4943 }, { 4209, 5587 }, { 4215, 4224 },
-    { 4220, 3483 }, { 4256, 5653 }, { 4258, 3218 }, { 4271, 2973 }, { 4278, 5643 }, { 4292, 5269 },
-    { 4322, 5932 }, { 4375, 3619 }, { 4376, 1384 }, { 4384, 2444 }, { 4404, 5783 }, { 4412, 4754 },
-    { 4413, 3907 }, { 4431, 3000 }, { 4438, 5116 }, { 4446, 3734 }, { 4448, 5688 }, { 4458, 5540 },
-    { 4463, 5494 }, { 4472, 5516 }, { 4479, 5296 }, { 4511, 2573 }, { 4548, 3627 }, { 4549, 5504 },
-    { 4550, 4589 }, { 4552, 5114 }, { 4573, 5659 }, { 4576, 126 }, { 4587, 4710 }, { 4596, 5298 },
-    { 4603, 5250 }, { 4605, 5660 }, { 4617, 5315 }, { 4629, 5122 }, { 4656, 5910 }, { 4669, 4727 },
-    { 4675, 2464 }, { 4681, 2899 }, { 4723, 2366 }, { 4724, 4720 }, { 4729, 5141 }, { 4733, 5566 },
-    { 4745, 5339 }, { 4753, 5316 }, { 4769, 4883 }, { 4778, 5636 }, { 4785, 5091 }, { 4796, 5197 },
-    { 4798, 3954 }, { 4805, 5140 }, { 4808, 4677 }, { 4809, 2014 }, { 4812, 4251 }, { 4813, 5438 },
-    { 4831, 4523 }, { 4838, 5481 }, { 4839, 5359 }, { 4857, 5475 }, { 4858, 5297 }, { 4860, 4989 },
-    { 4867, 5590 }, { 4869, 5285 }, { 4880, 3161 }, { 4881, 5291 }, { 4884, 5880 }, { 4891, 5646 },
-    { 4899, 5562 }, { 4941, 5936 }, { 4945, 5292 }, { 4947, 4716 }, { 4949, 4926 }, { 4951, 4725 },
-    { 4957, 4665 }, { 4991, 5650 }, { 5003, 4451 }, { 5020, 4506 }, { 5041, 5029 }, { 5061, 4645 },
-    { 5087, 5878 }, { 5096, 5251 }, { 5102, 5894 }, { 5105, 4921 }, { 5117, 633 }, { 5119, 3153 },
-    { 5142, 948 }, { 5144, 953 }, { 5145, 2610 }, { 5169, 5170 }, { 5186, 3933 }, { 5196, 5708 },
-    { 5206, 5536 }, { 5207, 4584 }, { 5218, 735 }, { 5232, 3708 }, { 5257, 5987 }, { 5261, 5897 },
-    { 5286, 5282 }, { 5288, 707 }, { 5308, 3532 }, { 5326, 2256 }, { 5337, 2680 }, { 5338, 2577 },
-    { 5350, 5336 }, { 5362, 4416 }, { 5363, 5349 }, { 5364, 962 }, { 5370, 5960 }, { 5382, 934 },
-    { 5385, 2766 }, { 5391, 4236 }, { 5396, 2271 }, { 5401, 5914 }, { 5417, 5618 }, { 5419, 5307 },
-    { 5446, 2537 }, { 5453, 4469 }, { 5478, 5838 }, { 5480, 4007 }, { 5483, 4478 }, { 5501, 5369 },
-    { 5506, 5044 }, { 5513, 5989 }, { 5522, 4284 }, { 5524, 5730 }, { 5537, 5717 }, { 5541, 5493 },
-    { 5549, 4792 }, { 5579, 2082 }, { 5580, 405 }, { 5581, 2392 }, { 5584, 4968 }, { 5586, 1274 },
-    { 5604, 5112 }, { 5617, 3129 }, { 5629, 2250 }, { 5655, 5721 }, { 5669, 3833 }, { 5674, 5828 },
-    { 5676, 5098 }, { 5680, 2226 }, { 5686, 4374 }, { 5702, 2251 }, { 5711, 4634 }, { 5732, 4776 },
-    { 5740, 5361 }, { 5744, 5399 }, { 5774, 5047 }, { 5799, 1903 }, { 5822, 5773 }, { 5827, 5908 },
-    { 5834, 3711 }, { 5884, 5671 }, { 5901, 1983 }, { 5906, 3781 }, { 5923, 1894 }, { 5970, 5030 },
-    { 3, 5491 }, { 5305, 5990 }, { 5978, 5992 }, { 5979, 5993 }, { 5985, 4152 }, { 5986, 4207 },
-    { 5994, 2805 }, { 6, 2294 }, { 192, 5950 }, { 194, 1010 }, { 206, 5345 }, { 211, 6313 },
-    { 216, 2007 }, { 224, 1627 }, { 236, 4266 }, { 270, 2686 }, { 274, 1700 }, { 275, 6240 },
-    { 279, 5144 }, { 310, 3162 }, { 317, 389 }, { 320, 4522 }, { 331, 5405 }, { 332, 5622 },
-    { 335, 5039 }, { 374, 4441 }, { 384, 1975 }, { 415, 3130 }, { 444, 6278 }, { 452, 6280 },
-    { 475, 3219 }, { 572, 5882 }, { 573, 1821 }, { 624, 5371 }, { 630, 6193 }, { 643, 3585 },
-    { 701, 5638 }, { 724, 1863 }, { 732, 4819 }, { 742, 5072 }, { 749, 3442 }, { 750, 4435 },
-    { 755, 1994 }, { 764, 4629 }, { 769, 5535 }, { 772, 4889 }, { 798, 3326 }, { 799, 6106 },
-    { 828, 848 }, { 830, 849 }, { 832, 858 }, { 839, 6110 }, { 840, 1737 }, { 841, 1738 },
-    { 842, 4783 }, { 847, 1736 }, { 859, 5717 }, { 863, 889 }, { 875, 6303 }, { 878, 4760 },
-    { 879, 4861 }, { 880, 4371 }, { 881, 2323 }, { 887, 2327 }, { 945, 3353 }, { 947, 4437 },
-    { 960, 4045 }, { 964, 4166 }, { 989, 5390 }, { 1009, 1971 }, { 1012, 5069 }, { 1015, 4508 },
-    { 1031, 3913 }, { 1099, 1392 }, { 1106, 6079 }, { 1108, 6175 }, { 1121, 5556 }, { 1122, 1397 },
-    { 1231, 5664 }, { 1240, 5640 }, { 1246, 6158 }, { 1250, 5951 }, { 1270, 6020 }, { 1275, 5594 },
-    { 1287, 3236 }, { 1308, 3577 }, { 1387, 5309 }, { 1404, 1435 }, { 1421, 2185 }, { 1437, 6061 },
-    { 1442, 5665 }, { 1495, 3939 }, { 1525, 5272 }, { 1547, 2325 }, { 1582, 3865 }, { 1592, 6246 },
-    { 1668, 3230 }, { 1690, 822 }, { 1739, 5793 }, { 1755, 4590 }, { 1782, 3892 }, { 1783, 6125 },
-    { 1784, 4408 }, { 1921, 1999 }, { 2123, 5563 }, { 2126, 5652 }, { 2194, 4895 }, { 2203, 5612 },
-    { 2209, 4389 }, { 2243, 5687 }, { 2260, 3804 }, { 2272, 5999 }, { 2281, 6006 }, { 2297, 6109 },
-    { 2312, 6216 }, { 2322, 4541 }, { 2329, 4540 }, { 2369, 4454 }, { 2395, 3503 }, { 2402, 6317 },
-    { 2446, 3248 }, { 2471, 5259 }, { 2505, 6326 }, { 2522, 4807 }, { 2525, 4019 }, { 2528, 5444 },
-    { 2595, 4031 }, { 2598, 4676 }, { 2685, 5074 }, { 2704, 6077 }, { 2771, 5360 }, { 2819, 2177 },
-    { 2824, 6045 }, { 2825, 424 }, { 2829, 6401 }, { 2843, 6200 }, { 2851, 5485 }, { 2859, 6369 },
-    { 2876, 542 }, { 2889, 6513 }, { 2901, 4330 }, { 2915, 4721 }, { 2971, 5939 }, { 2980, 3231 },
-    { 3036, 6342 }, { 3039, 4872 }, { 3042, 4851 }, { 3045, 4852 }, { 3050, 5274 }, { 3086, 4475 },
-    { 3094, 3903 }, { 3108, 6274 }, { 3165, 5398 }, { 3185, 3253 }, { 3194, 5148 }, { 3196, 3987 },
-    { 3198, 1205 }, { 3216, 5586 }, { 3220, 6585 }, { 3226, 6144 }, { 3299, 5537 }, { 3324, 991 },
-    { 3335, 6090 }, { 3358, 6165 }, { 3370, 6141 }, { 3379, 6140 }, { 3388, 5318 }, { 3416, 5712 },
-    { 3487, 941 }, { 3564, 6318 }, { 3753, 3852 }, { 3779, 6319 }, { 3872, 5063 }, { 3895, 6397 },
-    { 3927, 2922 }, { 3933, 6363 }, { 3947, 6330 }, { 3997, 4848 }, { 4000, 5140 }, { 4009, 4427 },
-    { 4044, 5991 }, { 4050, 6148 }, { 4068, 6179 }, { 4086, 6405 }, { 4088, 5729 }, { 4092, 5839 },
-    { 4118, 6012 }, { 4132, 6069 }, { 4141, 2667 }, { 4170, 4804 }, { 4173, 5590 }, { 4175, 6160 },
-    { 4176, 6419 }, { 4179, 6351 }, { 4203, 4972 }, { 4205, 6174 }, { 4210, 6371 }, { 4220, 5139 },
-    { 4226, 6026 }, { 4250, 6349 }, { 4290, 6460 }, { 4292, 5451 }, { 4370, 6095 }, { 4375, 5536 },
-    { 4384, 6338 }, { 4416, 6450 }, { 4431, 6387 }, { 4432, 6015 }, { 4438, 5197 }, { 4443, 6467 },
-    { 4456, 5694 }, { 4463, 6476 }, { 4482, 4716 }, { 4511, 3070 }, { 4525, 6036 }, { 4534, 4709 },
-    { 4536, 6431 }, { 4545, 6082 }, { 4549, 6604 }, { 4550, 5337 }, { 4551, 4461 }, { 4552, 6086 },
-    { 4562, 890 }, { 4577, 6005 }, { 4584, 6292 }, { 4587, 3934 }, { 4589, 5656 }, { 4605, 5663 },
-    { 4617, 5359 }, { 4628, 6215 }, { 4631, 6113 }, { 4632, 6073 }, { 4673, 6290 }, { 4675, 6306 },
-    { 4693, 6167 }, { 4705, 6457 }, { 4706, 4521 }, { 4727, 6308 }, { 4729, 5516 }, { 4732, 6074 },
-    { 4733, 5857 }, { 4755, 6181 }, { 4759, 6474 }, { 4763, 6418 }, { 4767, 2627 }, { 4769, 5679 },
-    { 4771, 607 }, { 4774, 5706 }, { 4781, 6162 }, { 4796, 5116 }, { 4798, 5285 }, { 4801, 5298 },
-    { 4805, 6011 }, { 4808, 5256 }, { 4812, 5549 }, { 4813, 5778 }, { 4818, 5190 }, { 4820, 6491 },
-    { 4823, 6307 }, { 4839, 5315 }, { 4854, 6171 }, { 4858, 6464 }, { 4880, 5673 }, { 4891, 6468 },
-    { 4899, 5650 }, { 4903, 4575 }, { 4911, 4379 }, { 4923, 6136 }, { 4947, 5861 }, { 4948, 2552 },
-    { 4949, 5270 }, { 4959, 6078 }, { 4991, 5562 }, { 5041, 5048 }, { 5068, 195 }, { 5073, 5220 },
-    { 5077, 6043 }, { 5087, 5879 }, { 5098, 5512 }, { 5102, 5928 }, { 5105, 4980 }, { 5112, 6205 },
-    { 5114, 5336 }, { 5117, 707 }, { 5119, 6321 }, { 5126, 6105 }, { 5136, 6055 }, { 5137, 6126 },
-    { 5138, 6128 }, { 5142, 6350 }, { 5143, 5387 }, { 5145, 1991 }, { 5150, 5014 }, { 5169, 5307 },
-    { 5186, 5312 }, { 5207, 6486 }, { 5208, 1596 }, { 5218, 5764 }, { 5250, 6352 }, { 5257, 5653 },
-    { 5261, 4573 }, { 5275, 5343 }, { 5286, 5455 }, { 5288, 633 }, { 5297, 698 }, { 5308, 4520 },
-    { 5316, 5636 }, { 5320, 6183 }, { 5362, 5291 }, { 5363, 6536 }, { 5382, 996 }, { 5385, 3051 },
-    { 5392, 6481 }, { 5401, 5917 }, { 5417, 5670 }, { 5419, 5170 }, { 5424, 6538 }, { 5440, 6358 },
-    { 5442, 6487 }, { 5446, 4591 }, { 5458, 6331 }, { 5466, 6347 }, { 5478, 5886 }, { 5483, 6329 },
-    { 5494, 6097 }, { 5496, 2083 }, { 5500, 6438 }, { 5501, 5511 }, { 5504, 6432 }, { 5506, 5349 },
-    { 5515, 6390 }, { 5525, 6550 }, { 5541, 5611 }, { 5579, 6269 }, { 5580, 1285 }, { 5581, 6166 },
-    { 5584, 5448 }, { 5602, 6398 }, { 5617, 6393 }, { 5629, 6272 }, { 5646, 5576 }, { 5655, 5736 },
-    { 5676, 5096 }, { 5680, 2246 }, { 5684, 6334 }, { 5686, 6153 }, { 5702, 6273 }, { 5708, 5522 },
-    { 5710, 6429 }, { 5719, 6172 }, { 5732, 5475 }, { 5740, 5472 }, { 5789, 5936 }, { 5821, 5251 },
-    { 5853, 6392 }, { 5883, 6065 }, { 5888, 6541 }, { 5906, 3795 }, { 5919, 6063 }, { 5931, 6502 },
-    { 5935, 6514 }, { 5961, 3675 }, { 5962, 6592 }, { 5970, 5049 }, { 6000, 6224 }, { 6008, 5282 },
-    { 6009, 6010 }, { 6013, 6249 }, { 6017, 6100 }, { 6025, 6420 }, { 6028, 6029 }, { 6030, 6259 },
-    { 6033, 4578 }, { 6035, 6379 }, { 6037, 6038 }, { 6039, 6336 }, { 6047, 6049 }, { 6050, 6202 },
-    { 6051, 6191 }, { 6052, 6192 }, { 6053, 6203 }, { 6054, 6056 }, { 6057, 6360 }, { 6064, 6067 },
-    { 6075, 6076 }, { 6080, 5167 }, { 6083, 6402 }, { 6084, 5481 }, { 6091, 6424 }, { 6093, 6094 },
-    { 6098, 761 }, { 6102, 788 }, { 6103, 413 }, { 6111, 6112 }, { 6116, 6117 }, { 6118, 6119 },
-    { 6120, 6121 }, { 6122, 855 }, { 6129, 6130 }, { 6131, 6132 }, { 6134, 884 }, { 6142, 5141 },
-    { 6150, 6151 }, { 6164, 1025 }, { 6169, 6170 }, { 6176, 6177 }, { 6184, 6185 }, { 6187, 4122 },
-    { 6196, 4901 }, { 6198, 1409 }, { 6206, 6207 }, { 6208, 6209 }, { 6212, 6213 }, { 6218, 6219 },
-    { 6221, 1601 }, { 6222, 6223 }, { 6226, 6227 }, { 6228, 1618 }, { 6229, 6230 }, { 6235, 6115 },
-    { 6238, 6239 }, { 6241, 6242 }, { 6243, 1758 }, { 6244, 1761 }, { 6247, 6248 }, { 6250, 6251 },
-    { 6252, 6253 }, { 6260, 6261 }, { 6265, 6495 }, { 6266, 4658 }, { 6276, 4405 }, { 6279, 6540 },
-    { 6285, 6286 }, { 6293, 2276 }, { 6294, 1766 }, { 6296, 6297 }, { 6298, 6299 }, { 6300, 6301 },
-    { 6305, 5607 }, { 6309, 6310 }, { 6312, 2448 }, { 6314, 6315 }, { 6323, 5344 }, { 6340, 2609 },
-    { 6341, 2619 }, { 6344, 5573 }, { 6346, 2996 }, { 6348, 6380 }, { 6353, 6354 }, { 6355, 6356 },
-    { 6361, 6362 }, { 6364, 6365 }, { 6366, 6367 }, { 6368, 3694 }, { 6374, 4251 }, { 6383, 4953 },
-    { 6384, 6423 }, { 6385, 5449 }, { 6386, 6345 }, { 6389, 4696 }, { 6400, 2045 }, { 6403, 6588 },
-    { 6404, 6437 }, { 6406, 4790 }, { 6410, 6445 }, { 6414, 6411 }, { 6415, 6533 }, { 6427, 6587 },
-    { 6428, 6391 }, { 6430, 5122 }, { 6435, 6447 }, { 6439, 5339 }, { 6453, 6455 }, { 6461, 5639 },
-    { 6469, 6168 }, { 6472, 6407 }, { 6473, 3855 }, { 6475, 6484 }, { 6483, 5703 }, { 6498, 2785 },
-    { 6500, 5926 }, { 6504, 4856 }, { 6507, 4099 }, { 6509, 4882 }, { 6510, 6138 }, { 6519, 6071 },
-    { 6520, 5 }, { 6526, 6316 }, { 6528, 6532 }, { 6544, 5353 }, { 6555, 5659 }, { 6560, 6070 },
-    { 6561, 5076 }, { 6570, 2917 }, { 6579, 1990 }, { 6581, 4506 }, { 6586, 6492 }, { 6590, 5571 },
-    { 6595, 5236 }, { 6597, 5447 }, { 6599, 6446 }, { 6602, 5439 }, { 580, 3 }, { 6, 6108 },
-    { 224, 1671 }, { 274, 3806 }, { 279, 5656 }, { 310, 4369 }, { 415, 5628 }, { 643, 6262 },
-    { 828, 856 }, { 830, 857 }, { 832, 7013 }, { 847, 6665 }, { 850, 4783 }, { 855, 1736 },
-    { 863, 7017 }, { 885, 4861 }, { 886, 4371 }, { 1010, 2667 }, { 1015, 4807 }, { 1288, 3236 },
-    { 1290, 3219 }, { 1396, 6694 }, { 1495, 6433 }, { 1525, 7063 }, { 1547, 6304 }, { 1669, 3230 },
-    { 1738, 6123 }, { 1970, 6686 }, { 1971, 4141 }, { 1998, 6652 }, { 2324, 6710 }, { 2326, 4541 },
-    { 2360, 6654 }, { 2460, 4454 }, { 2678, 4266 }, { 2829, 7078 }, { 2888, 2685 }, { 2901, 6982 },
-    { 2976, 3804 }, { 3047, 4166 }, { 3089, 5939 }, { 3092, 4475 }, { 3216, 7035 }, { 3220, 6673 },
-    { 3231, 6700 }, { 3248, 7024 }, { 3299, 6768 }, { 3326, 7032 }, { 3335, 6186 }, { 3353, 6699 },
-    { 3388, 6991 }, { 3502, 6664 }, { 3564, 6769 }, { 3853, 1012 }, { 3865, 6725 }, { 3892, 6210 },
-    { 4000, 5492 }, { 4019, 6311 }, { 4031, 6916 }, { 4036, 6784 }, { 4061, 5594 }, { 4068, 6743 },
-    { 4086, 6408 }, { 4220, 6001 }, { 4250, 6765 }, { 4370, 6156 }, { 4408, 2328 }, { 4435, 954 },
-    { 4437, 266 }, { 4482, 5831 }, { 4511, 6325 }, { 4525, 6660 }, { 4540, 6302 }, { 4551, 6448 },
-    { 4562, 6676 }, { 4590, 7040 }, { 4595, 6802 }, { 4629, 5318 }, { 4631, 7011 }, { 4675, 6741 },
-    { 4679, 6830 }, { 4718, 4705 }, { 4733, 5898 }, { 4759, 6791 }, { 4760, 891 }, { 4767, 6742 },
-    { 4789, 6635 }, { 4791, 6751 }, { 4796, 6496 }, { 4798, 7073 }, { 4804, 6657 }, { 4805, 6088 },
-    { 4808, 7056 }, { 4813, 5918 }, { 4814, 5991 }, { 4823, 6324 }, { 4851, 6257 }, { 4852, 963 },
-    { 4872, 2015 }, { 4880, 5256 }, { 4882, 4226 }, { 4895, 6357 }, { 4899, 5651 }, { 5062, 6617 },
-    { 5068, 6159 }, { 5126, 7031 }, { 5136, 6124 }, { 5137, 6719 }, { 5196, 5729 }, { 5268, 4771 },
-    { 5320, 6687 }, { 5326, 6801 }, { 5364, 6764 }, { 5442, 6862 }, { 5453, 4170 }, { 5458, 6639 },
-    { 5466, 6459 }, { 5500, 6816 }, { 5515, 6709 }, { 5525, 6912 }, { 5532, 633 }, { 5589, 6879 },
-    { 5666, 6861 }, { 5669, 6783 }, { 5707, 6847 }, { 5708, 6884 }, { 5719, 6832 }, { 5757, 6648 },
-    { 5912, 6896 }, { 5936, 6921 }, { 5968, 6837 }, { 6003, 6804 }, { 6007, 6891 }, { 6048, 6915 },
-    { 6087, 6983 }, { 6092, 6656 }, { 6096, 6941 }, { 6104, 6902 }, { 6114, 6668 }, { 6135, 6674 },
-    { 6137, 6863 }, { 6145, 6908 }, { 6147, 6798 }, { 6163, 5014 }, { 6173, 7002 }, { 6178, 5712 },
-    { 6211, 6838 }, { 6234, 6714 }, { 6236, 6672 }, { 6245, 6712 }, { 6267, 7046 }, { 6268, 6970 },
-    { 6282, 6724 }, { 6289, 6964 }, { 6295, 6729 }, { 6335, 6992 }, { 6337, 6985 }, { 6377, 5573 },
-    { 6378, 6990 }, { 6382, 6833 }, { 6396, 6868 }, { 6417, 6781 }, { 6444, 7020 }, { 6451, 6933 },
-    { 6454, 6993 }, { 6479, 6815 }, { 6482, 4508 }, { 6485, 6842 }, { 6508, 6854 }, { 6511, 7059 },
-    { 6522, 6877 }, { 6523, 6636 }, { 6539, 424 }, { 6552, 6899 }, { 6556, 6786 }, { 6574, 7025 },
-    { 6577, 6722 }, { 6593, 7000 }, { 6594, 6644 }, { 6601, 6852 }, { 6603, 7021 }, { 6612, 6844 },
-    { 6618, 2846 }, { 6625, 195 }, { 6626, 1248 }, { 6627, 5149 }, { 6628, 7058 }, { 6633, 822 },
-    { 6634, 7038 }, { 6641, 5 }, { 6645, 7048 }, { 6646, 6723 }, { 6658, 751 }, { 6669, 6670 },
-    { 6675, 2320 }, { 6677, 6678 }, { 6681, 7018 }, { 6683, 7084 }, { 6689, 6720 }, { 6690, 6651 },
-    { 6691, 6194 }, { 6707, 6204 }, { 6715, 7037 }, { 6716, 7039 }, { 6717, 6718 }, { 6732, 6679 },
-    { 6733, 2330 }, { 6735, 2396 }, { 6737, 7057 }, { 6739, 6506 }, { 6740, 6518 }, { 6746, 4047 },
-    { 6749, 4405 }, { 6752, 6999 }, { 6754, 6370 }, { 6757, 6805 }, { 6759, 5807 }, { 6760, 2981 },
-    { 6762, 6388 }, { 6763, 7076 }, { 6766, 7102 }, { 6767, 6878 }, { 6771, 5455 }, { 6776, 6546 },
-    { 6779, 7005 }, { 6780, 6032 }, { 6788, 6738 }, { 6790, 6965 }, { 6792, 7068 }, { 6793, 6659 },
-    { 6796, 7080 }, { 6799, 7092 }, { 6806, 6987 }, { 6808, 4849 }, { 6809, 6774 }, { 6812, 6692 },
-    { 6813, 7027 }, { 6817, 6826 }, { 6821, 6505 }, { 6823, 6859 }, { 6825, 6835 }, { 6827, 6551 },
-    { 6828, 7001 }, { 6836, 6022 }, { 6840, 5395 }, { 6841, 4284 }, { 6846, 2398 }, { 6850, 7107 },
-    { 6856, 3735 }, { 6858, 4836 }, { 6866, 4727 }, { 6869, 6803 }, { 6873, 6525 }, { 6880, 6255 },
-    { 6894, 542 }, { 6903, 6904 }, { 6924, 7023 }, { 6934, 6359 }, { 6938, 6822 }, { 6939, 7045 },
-    { 6943, 5450 }, { 6948, 5350 }, { 6949, 4605 }, { 6950, 2075 }, { 6952, 1030 }, { 6954, 3122 },
-    { 6961, 2583 }, { 6962, 6986 }, { 6969, 6610 }, { 6972, 6066 }, { 6973, 6930 }, { 6981, 6225 },
-    { 6984, 7042 }, { 6994, 6959 }, { 6995, 6996 }, { 6997, 7117 }, { 6998, 6002 }, { 7015, 7016 },
-    { 7019, 6152 }, { 7028, 6372 }, { 7033, 7034 }, { 7044, 2004 }, { 7049, 6287 }, { 7052, 6624 },
-    { 7053, 7054 }, { 7065, 7066 }, { 7067, 5713 }, { 7069, 7070 }, { 7083, 4900 }, { 7085, 6770 },
-    { 7094, 6650 }, { 7097, 6848 }, { 7101, 4819 }, { 7104, 6736 }, { 7108, 6849 }, { 7116, 5673 },
-    { 4457, 3 }, { 6, 7266 }, { 274, 7354 }, { 310, 7086 }, { 643, 7400 }, { 856, 1737 },
-    { 857, 7145 }, { 892, 4371 }, { 1289, 3236 }, { 1338, 3219 }, { 1410, 7125 }, { 1547, 7325 },
-    { 1670, 7121 }, { 1672, 3230 }, { 2573, 4454 }, { 2783, 4266 }, { 3324, 7155 }, { 3995, 7124 },
-    { 4000, 6698 }, { 4008, 7123 }, { 4019, 7293 }, { 4031, 6917 }, { 4220, 6068 }, { 4408, 7149 },
-    { 4437, 5720 }, { 4511, 6688 }, { 4540, 7150 }, { 4541, 5 }, { 4562, 7396 }, { 4736, 7154 },
-    { 4760, 7134 }, { 4767, 6744 }, { 4783, 7036 }, { 4891, 7218 }, { 4895, 7332 }, { 4991, 5651 },
-    { 5268, 7302 }, { 5480, 7189 }, { 5532, 707 }, { 5587, 7183 }, { 5589, 7196 }, { 5666, 7214 },
-    { 6023, 7164 }, { 6107, 7120 }, { 6127, 7193 }, { 6133, 7133 }, { 6157, 7223 }, { 6217, 7244 },
-    { 6220, 7224 }, { 6237, 7132 }, { 6375, 7147 }, { 6376, 7215 }, { 6441, 7177 }, { 6470, 7176 },
-    { 6512, 7217 }, { 6557, 7136 }, { 6566, 7216 }, { 6618, 5713 }, { 6663, 7170 }, { 6666, 7129 },
-    { 6667, 7225 }, { 6671, 7267 }, { 6680, 7185 }, { 6697, 7303 }, { 6731, 7191 }, { 6761, 195 },
-    { 6777, 7243 }, { 6782, 7280 }, { 6795, 7199 }, { 6810, 7252 }, { 6824, 7343 }, { 6831, 7169 },
-    { 6834, 7148 }, { 6839, 7203 }, { 6851, 1998 }, { 6865, 7167 }, { 6867, 7219 }, { 6870, 7328 },
-    { 6874, 7270 }, { 6888, 7318 }, { 6910, 7264 }, { 6935, 7204 }, { 6966, 7263 }, { 6976, 7201 },
-    { 6977, 7212 }, { 6979, 7163 }, { 7010, 7197 }, { 7012, 7131 }, { 7014, 7127 }, { 7041, 7391 },
-    { 7043, 7323 }, { 7064, 7379 }, { 7075, 7142 }, { 7113, 7381 }, { 7114, 7326 }, { 7122, 7319 },
-    { 7126, 6820 }, { 7135, 7258 }, { 7137, 6945 }, { 7140, 4547 }, { 7143, 7324 }, { 7156, 2667 },
-    { 7158, 5449 }, { 7159, 6971 }, { 7160, 7248 }, { 7161, 6231 }, { 7162, 7321 }, { 7165, 6395 },
-    { 7171, 6800 }, { 7173, 7364 }, { 7174, 7371 }, { 7180, 7232 }, { 7190, 7308 }, { 7195, 6270 },
-    { 7205, 6547 }, { 7206, 7382 }, { 7207, 7329 }, { 7208, 7336 }, { 7209, 7311 }, { 7210, 6655 },
-    { 7211, 7282 }, { 7220, 7376 }, { 7227, 6563 }, { 7229, 7304 }, { 7230, 6583 }, { 7231, 3046 },
-    { 7235, 7358 }, { 7236, 6569 }, { 7241, 4676 }, { 7247, 6572 }, { 7250, 569 }, { 7254, 7006 },
-    { 7255, 7007 }, { 7261, 6149 }, { 7265, 7029 }, { 7268, 1766 }, { 7273, 211 }, { 7274, 7275 },
-    { 7284, 6989 }, { 7287, 6967 }, { 7288, 6923 }, { 7289, 4722 }, { 7295, 6062 }, { 7307, 7322 },
-    { 7309, 7310 }, { 7315, 6682 }, { 7327, 7305 }, { 7340, 5509 }, { 7342, 7186 }, { 7347, 5091 },
-    { 7350, 7181 }, { 7353, 7179 }, { 7355, 7398 }, { 7361, 5055 }, { 7362, 4435 }, { 7366, 6875 },
-    { 7393, 1326 }, { 7394, 7395 }, { 7406, 7333 }, { 7413, 4284 }, { 4544, 3 }, { 6, 7399 },
-    { 310, 7397 }, { 1329, 3236 }, { 1673, 3230 }, { 2000, 7419 }, { 3219, 7550 }, { 4220, 6422 },
-    { 4861, 7422 }, { 6233, 7416 }, { 6497, 7435 }, { 6775, 7447 }, { 6905, 5 }, { 7079, 7436 },
-    { 7128, 7475 }, { 7130, 7474 }, { 7168, 7457 }, { 7175, 7440 }, { 7198, 7496 }, { 7226, 7479 },
-    { 7228, 2667 }, { 7256, 7473 }, { 7257, 7501 }, { 7290, 7418 }, { 7300, 7508 }, { 7312, 7476 },
-    { 7313, 7515 }, { 7314, 7460 }, { 7316, 7548 }, { 7357, 7446 }, { 7369, 7513 }, { 7374, 7443 },
-    { 7386, 7432 }, { 7404, 7536 }, { 7415, 6281 }, { 7420, 7421 }, { 7426, 7442 }, { 7433, 7285 },
-    { 7438, 7441 }, { 7444, 6942 }, { 7445, 7512 }, { 7448, 7055 }, { 7454, 6928 }, { 7462, 6711 },
-    { 7463, 7166 }, { 7465, 6434 }, { 7467, 5679 }, { 7468, 7561 }, { 7482, 6785 }, { 7483, 4508 },
-    { 7486, 7103 }, { 7487, 978 }, { 7493, 7559 }, { 7498, 6857 }, { 7499, 6872 }, { 7500, 1276 },
-    { 7502, 7464 }, { 7504, 7505 }, { 7506, 7202 }, { 7521, 7558 }, { 5333, 3 }, { 1332, 3236 },
-    { 1674, 3230 }, { 7194, 7581 }, { 7390, 7576 }, { 7415, 7047 }, { 7459, 7602 }, { 7477, 7611 },
-    { 7481, 7597 }, { 7484, 7608 }, { 7488, 7583 }, { 7490, 7591 }, { 7503, 7589 }, { 7575, 6753 },
-    { 7580, 7511 }, { 7585, 7345 }, { 7586, 7600 }, { 7588, 7523 }, { 7594, 7601 }, { 7596, 7458 },
-    { 7603, 7577 }, { 7610, 7634 }, { 7627, 6895 }, { 7632, 7587 }, { 5530, 3 }, { 1335, 3236 },
-    { 1675, 3230 }, { 7575, 7331 }, { 7590, 7647 }, { 7606, 7641 }, { 7613, 7642 }, { 7615, 7645 },
-    { 7631, 7656 }, { 7635, 7278 }, { 7644, 7449 }, { 3, 5803 }, { 1676, 3230 }, { 7643, 7663 },
-    { 7651, 7667 }, { 7653, 7665 }, { 7659, 5920 }, { 7664, 7666 }, { 188, 189 }, { 224, 3445 },
-    { 267, 268 }, { 310, 4471 }, { 382, 371 }, { 506, 552 }, { 550, 551 }, { 553, 508 },
-    { 555, 2208 }, { 604, 4611 }, { 669, 5969 }, { 716, 5595 }, { 999, 2016 }, { 1253, 1975 },
-    { 1280, 2007 }, { 1345, 1346 }, { 1347, 1348 }, { 1349, 1350 }, { 1351, 1352 }, { 1895, 2436 },
-    { 1972, 4060 }, { 1974, 5833 }, { 1982, 4098 }, { 1984, 1985 }, { 2020, 2021 }, { 2380, 5738 },
-    { 2383, 5045 }, { 2584, 7552 }, { 3613, 5842 }, { 3719, 6021 }, { 3751, 5728 }, { 3791, 4038 },
-    { 3839, 4775 }, { 3881, 6085 }, { 3996, 5797 }, { 4275, 5269 }, { 4276, 7081 }, { 4281, 5020 },
-    { 4294, 5044 }, { 4312, 5028 }, { 4422, 711 }, { 4432, 5031 }, { 4473, 5206 }, { 4551, 5025 },
-    { 4706, 5820 }, { 4713, 4554 }, { 4737, 174 }, { 4817, 6161 }, { 4885, 3855 }, { 5013, 7509 },
-    { 5021, 6489 }, { 5022, 4480 }, { 5023, 4741 }, { 5034, 3936 }, { 5035, 7365 }, { 5056, 5875 },
-    { 5325, 5024 }, { 5381, 5832 }, { 5490, 5769 }, { 5572, 5027 }, { 5600, 5050 }, { 5604, 5059 },
-    { 5682, 4134 }, { 5684, 5819 }, { 5775, 2060 }, { 5779, 2169 }, { 5782, 6620 }, { 5801, 5925 },
-    { 5810, 5018 }, { 5816, 4925 }, { 5830, 5890 }, { 5858, 6619 }, { 5870, 4970 }, { 5959, 2241 },
-    { 6426, 5720 }, { 6442, 5911 }, { 6542, 5836 }, { 3, 5809 }, { 1677, 3230 }, { 7105, 7670 },
-    { 7659, 5924 }, { 7672, 7676 }, { 7673, 7638 }, { 188, 371 }, { 382, 189 }, { 699, 4611 },
-    { 767, 5595 }, { 1253, 2007 }, { 1280, 1975 }, { 2385, 4098 }, { 2624, 7678 }, { 4275, 5451 },
-    { 4473, 5424 }, { 4597, 7720 }, { 4775, 5865 }, { 4817, 7152 }, { 4821, 4554 }, { 5021, 7192 },
-    { 5058, 7726 }, { 5325, 5833 }, { 5381, 7729 }, { 5572, 5050 }, { 5585, 5769 }, { 5600, 5027 },
-    { 5682, 7687 }, { 5727, 7702 }, { 5761, 4281 }, { 5775, 2132 }, { 5779, 2171 }, { 5782, 6621 },
-    { 5810, 5043 }, { 5813, 4480 }, { 5816, 4970 }, { 5820, 7711 }, { 5830, 7385 }, { 5832, 6734 },
-    { 5844, 4741 }, { 5852, 7714 }, { 5858, 6622 }, { 5870, 4925 }, { 5877, 5925 }, { 5933, 711 },
-    { 6413, 5890 }, { 6897, 5836 }, { 7146, 7697 }, { 7151, 7723 }, { 7172, 7698 }, { 7296, 7683 },
-    { 7568, 7680 }, { 7682, 7684 }, { 7688, 5984 }, { 7692, 7693 }, { 7694, 7695 }, { 7704, 5819 },
-    { 7709, 5804 }, { 7716, 7745 }, { 7721, 4249 }, { 7734, 7429 }, { 7744, 705 }, { 5841, 7754 },
-    { 4481, 3 }, { 1678, 3230 }, { 7758, 5 }, { 774, 5595 }, { 4821, 5728 }, { 5057, 7774 },
-    { 5761, 4294 }, { 5797, 7770 }, { 5844, 7724 }, { 5852, 7715 }, { 5933, 7686 }, { 5958, 7771 },
-    { 6499, 7792 }, { 6575, 5050 }, { 6936, 5027 }, { 7703, 7766 }, { 7733, 7772 }, { 7763, 5997 },
-    { 7767, 3942 }, { 7775, 7731 }, { 7790, 7782 }, { 7791, 7810 }, { 7797, 7762 }, { 7798, 4611 },
-    { 7801, 174 }, { 7804, 7806 }, { 7805, 7317 }, { 7808, 7809 }, { 3, 5711 }, { 1679, 3230 },
-    { 782, 5595 }, { 7815, 4611 }, { 7820, 5995 }, { 7824, 7699 }, { 7837, 7832 }, { 3, 6004 },
-    { 1680, 3230 }, { 7182, 7845 }, { 7847, 5998 }, { 3, 6463 }, { 1681, 3230 }, { 6488, 7852 },
-    { 3, 6706 }, { 1682, 3230 }, { 3, 6728 }, { 1683, 3230 }, { 3, 6963 }, { 1684, 3230 },
-    { 6571, 7861 }, { 3, 7087 }, { 1685, 3230 }, { 6956, 7863 }, { 3, 7118 }, { 1686, 3230 },
-    { 6814, 7866 }, { 3, 7246 }, { 7115, 7869 }, { 3, 7299 }, { 7545, 7872 }, { 3, 7405 },
-    { 7090, 7874 }, { 3, 7410 }, { 7301, 7876 }, { 3, 7425 }, { 7582, 7878 }, { 3, 7551 },
-    { 3, 7619 }, { 7051, 7882 }, { 3, 7654 }, { 6913, 7883 }, { 3, 7658 }, { 7009, 7885 },
-    { 3, 7858 }, { 7759, 7887 }, { 3, 7875 }, { 4878, 7889 }, { 4806, 3 }, { 7437, 7891 },
-    { 6436, 3 }, { 3, 108 }, { 7685, 7896 },
+    { 361, 362 }, { 364, 365 }, { 366, 367 }, { 411, 412 }, { 413, 414 }, { 443, 444 },
+    { 456, 457 }, { 462, 3685 }, { 467, 3225 }, { 478, 479 }, { 500, 501 }, { 510, 511 },
+    { 628, 1109 }, { 644, 3146 }, { 657, 658 }, { 694, 3771 }, { 755, 290 }, { 876, 3222 },
+    { 930, 3868 }, { 979, 1539 }, { 987, 2902 }, { 1034, 3394 }, { 1052, 1053 }, { 1058, 1059 },
+    { 1065, 3585 }, { 1094, 3994 }, { 1099, 1232 }, { 1115, 1116 }, { 1117, 1118 }, { 1128, 269 },
+    { 1147, 3944 }, { 1201, 2475 }, { 1206, 1207 }, { 1229, 3878 }, { 1428, 2194 }, { 1476, 1477 },
+    { 1488, 4199 }, { 1540, 3563 }, { 1543, 3564 }, { 1548, 1549 }, { 1564, 3844 }, { 1864, 3298 },
+    { 1925, 1926 }, { 1927, 1928 }, { 1929, 3814 }, { 2008, 4021 }, { 2026, 2821 }, { 2030, 483 },
+    { 2072, 3991 }, { 2075, 2076 }, { 2151, 4078 }, { 2185, 3583 }, { 2195, 2196 }, { 2200, 459 },
+    { 2315, 2316 }, { 2319, 3902 }, { 2322, 2323 }, { 2474, 3028 }, { 2514, 3538 }, { 2565, 3635 },
+    { 2567, 4034 }, { 2709, 2710 }, { 2732, 2733 }, { 2763, 2764 }, { 2766, 2767 }, { 2826, 2827 },
+    { 2828, 2829 }, { 2934, 2935 }, { 2940, 3240 }, { 2980, 3996 }, { 2998, 3932 }, { 3011, 3476 },
+    { 3067, 3068 }, { 3094, 2942 }, { 3226, 3422 }, { 3258, 915 }, { 3330, 772 }, { 3347, 2177 },
+    { 3361, 3754 }, { 3385, 736 }, { 3449, 2730 }, { 3501, 4211 }, { 3529, 287 }, { 3531, 1538 },
+    { 3555, 4129 }, { 3558, 3651 }, { 3577, 3259 }, { 3582, 653 }, { 3595, 4303 }, { 3632, 1955 },
+    { 3633, 3634 }, { 3646, 3568 }, { 3647, 1970 }, { 3672, 3819 }, { 3817, 1126 }, { 3837, 3804 },
+    { 3845, 3865 }, { 3853, 2083 }, { 3861, 2750 }, { 3884, 4221 }, { 3899, 522 }, { 3935, 3841 },
+    { 3937, 3732 }, { 3945, 3609 }, { 3988, 1770 }, { 4014, 2677 }, { 4016, 274 }, { 4068, 3510 },
+    { 4099, 3537 }, { 4162, 2689 }, { 4176, 980 }, { 4182, 4052 }, { 4216, 514 }, { 4286, 3726 },
+    { 4294, 2717 }, { 1208, 4113 }, { 1984, 3448 }, { 3232, 749 }, { 3888, 4141 }, { 3914, 4063 },
+    { 4263, 251 }, { 4283, 4223 }, { 441, 2136 }, { 568, 569 }, { 577, 3872 }, { 1061, 1062 },
+    { 2560, 4179 }, { 3029, 3030 }, { 3779, 3926 }, { 3933, 3947 }, { 3964, 3527 }, { 4092, 1535 },
+    { 3921, 3 }, { 211, 2516 }, { 224, 868 }, { 310, 465 }, { 342, 4358 }, { 359, 4361 },
+    { 411, 4465 }, { 480, 3221 }, { 979, 2162 }, { 1927, 1965 }, { 1953, 3814 }, { 2474, 4392 },
+    { 2475, 3750 }, { 2531, 3254 }, { 3004, 2767 }, { 3258, 4434 }, { 3325, 4355 }, { 3583, 3989 },
+    { 3632, 4402 }, { 3647, 4326 }, { 3845, 4231 }, { 3853, 4204 }, { 3861, 4215 }, { 3884, 4457 },
+    { 4025, 3841 }, { 4076, 4375 }, { 4114, 4367 }, { 4189, 4432 }, { 4203, 4418 }, { 4243, 980 },
+    { 4316, 1971 }, { 4327, 4328 }, { 4330, 4331 }, { 4333, 4334 }, { 4335, 3386 }, { 4336, 3224 },
+    { 4339, 3476 }, { 4340, 4256 }, { 4342, 4345 }, { 4343, 256 }, { 4346, 4347 }, { 4348, 4349 },
+    { 4351, 4352 }, { 4353, 4354 }, { 4356, 4357 }, { 4359, 4360 }, { 4362, 4363 }, { 4364, 4365 },
+    { 4380, 4398 }, { 4384, 3233 }, { 4387, 4373 }, { 4388, 4389 }, { 4394, 1230 }, { 4395, 4413 },
+    { 4399, 1547 }, { 4409, 4410 }, { 4416, 2320 }, { 4417, 3222 }, { 4421, 2006 }, { 4422, 2711 },
+    { 4426, 4427 }, { 4442, 1234 }, { 4450, 3298 }, { 4455, 1118 }, { 4460, 3865 }, { 4463, 3819 },
+    { 3232, 1023 }, { 4477, 1985 }, { 1478, 4324 }, { 2580, 3448 }, { 4006, 3926 }, { 4092, 1589 },
+    { 4436, 4485 }, { 3, 2037 }, { 4493, 4229 }, { 224, 871 }, { 310, 2770 }, { 354, 4497 },
+    { 867, 4495 }, { 979, 4400 }, { 2178, 3221 }, { 3325, 4538 }, { 3852, 4504 }, { 4297, 4513 },
+    { 4370, 4500 }, { 4444, 4541 }, { 4452, 4528 }, { 4453, 4523 }, { 4498, 363 }, { 4506, 2532 },
+    { 4512, 4524 }, { 4521, 4505 }, { 4525, 4332 }, { 4526, 134 }, { 4533, 316 }, { 4536, 4509 },
+    { 4539, 3322 }, { 4544, 1119 }, { 4548, 4245 }, { 1057, 4542 }, { 1486, 4324 }, { 2601, 3254 },
+    { 4486, 3233 }, { 4562, 2581 }, { 2416, 2417 }, { 4097, 3949 }, { 47, 275 }, { 192, 2542 },
+    { 222, 939 }, { 226, 3124 }, { 249, 250 }, { 270, 3222 }, { 274, 2163 }, { 277, 4045 },
+    { 278, 279 }, { 320, 321 }, { 322, 323 }, { 416, 417 }, { 427, 428 }, { 432, 433 },
+    { 437, 438 }, { 439, 440 }, { 467, 3242 }, { 502, 503 }, { 504, 505 }, { 588, 3895 },
+    { 602, 3585 }, { 606, 3811 }, { 618, 619 }, { 620, 3932 }, { 624, 625 }, { 643, 644 },
+    { 645, 4111 }, { 651, 652 }, { 666, 1557 }, { 678, 4144 }, { 681, 4262 }, { 703, 704 },
+    { 709, 710 }, { 715, 716 }, { 718, 719 }, { 720, 721 }, { 722, 723 }, { 730, 3965 },
+    { 765, 2402 }, { 766, 3394 }, { 767, 4535 }, { 836, 3297 }, { 911, 3910 }, { 914, 4565 },
+    { 1051, 4383 }, { 1055, 4005 }, { 1072, 3651 }, { 1140, 671 }, { 1200, 3028 }, { 1202, 3912 },
+    { 1264, 1265 }, { 1423, 3701 }, { 1459, 1460 }, { 1461, 1462 }, { 1561, 3573 }, { 1564, 4029 },
+    { 1854, 2135 }, { 1913, 4004 }, { 1919, 3635 }, { 1921, 1519 }, { 1931, 4034 }, { 1936, 4161 },
+    { 1940, 4021 }, { 1972, 3354 }, { 1999, 3542 }, { 2007, 3867 }, { 2046, 2047 }, { 2051, 2052 },
+    { 2058, 4106 }, { 2066, 2067 }, { 2077, 2142 }, { 2081, 2082 }, { 2133, 2134 }, { 2144, 2145 },
+    { 2149, 2150 }, { 2164, 2092 }, { 2179, 4200 }, { 2214, 2215 }, { 2216, 4109 }, { 2224, 2225 },
+    { 2228, 4261 }, { 2243, 4195 }, { 2245, 3844 }, { 2262, 3240 }, { 2405, 3422 }, { 2410, 3944 },
+    { 2457, 4036 }, { 2509, 3683 }, { 2515, 4494 }, { 2545, 2546 }, { 2583, 3237 }, { 2618, 290 },
+    { 2678, 2679 }, { 2687, 4015 }, { 2693, 303 }, { 2729, 4441 }, { 2731, 824 }, { 2751, 2752 },
+    { 2753, 4133 }, { 2754, 2608 }, { 2911, 2912 }, { 2914, 2915 }, { 2917, 2918 }, { 2921, 3862 },
+    { 2936, 4252 }, { 2949, 3946 }, { 2996, 3330 }, { 3014, 3259 }, { 3074, 3640 }, { 3075, 3476 },
+    { 3080, 4038 }, { 3081, 4126 }, { 3119, 3802 }, { 3123, 3384 }, { 3125, 3126 }, { 3226, 4053 },
+    { 3385, 1018 }, { 3406, 3390 }, { 3442, 3947 }, { 3475, 633 }, { 3529, 1993 }, { 3609, 4479 },
+    { 3700, 3732 }, { 3718, 3859 }, { 3728, 4255 }, { 3735, 3893 }, { 3739, 660 }, { 3759, 3771 },
+    { 3787, 2517 }, { 3801, 4381 }, { 3849, 4139 }, { 3854, 4197 }, { 3858, 4233 }, { 3860, 2370 },
+    { 3873, 4545 }, { 3876, 3776 }, { 3934, 1138 }, { 3937, 4218 }, { 3943, 3625 }, { 3952, 251 },
+    { 3954, 4437 }, { 3955, 3846 }, { 4012, 2916 }, { 4017, 2091 }, { 4026, 4419 }, { 4040, 2945 },
+    { 4043, 2084 }, { 4067, 3868 }, { 4080, 3715 }, { 4093, 3082 }, { 4098, 2071 }, { 4108, 3539 },
+    { 4150, 4209 }, { 4160, 4228 }, { 4180, 4192 }, { 4198, 3920 }, { 4258, 3510 }, { 4287, 4430 },
+    { 4290, 3765 }, { 4411, 4281 }, { 4420, 4480 }, { 4451, 4069 }, { 4464, 4222 }, { 4532, 3571 },
+    { 4554, 3704 }, { 3, 4246 }, { 224, 874 }, { 310, 4350 }, { 687, 4569 }, { 870, 4568 },
+    { 2822, 3221 }, { 4501, 979 }, { 4516, 4580 }, { 4537, 4570 }, { 4547, 4572 }, { 4574, 4581 },
+    { 4575, 3912 }, { 4576, 4583 }, { 4594, 2602 }, { 4597, 255 }, { 192, 4148 }, { 222, 1270 },
+    { 275, 760 }, { 502, 1448 }, { 619, 4431 }, { 625, 4253 }, { 644, 4670 }, { 666, 4680 },
+    { 761, 4587 }, { 766, 3840 }, { 1264, 4269 }, { 1423, 4127 }, { 1743, 3297 }, { 1913, 4454 },
+    { 2052, 4655 }, { 2712, 320 }, { 3222, 462 }, { 3226, 4694 }, { 3232, 4692 }, { 3259, 4053 },
+    { 3305, 4668 }, { 3323, 618 }, { 3330, 2015 }, { 3385, 2548 }, { 3406, 3732 }, { 3470, 3640 },
+    { 3558, 4645 }, { 3571, 4687 }, { 3610, 4652 }, { 3644, 4662 }, { 3702, 4673 }, { 3709, 4713 },
+    { 3737, 4657 }, { 3799, 4607 }, { 3933, 4717 }, { 3935, 3858 }, { 3945, 3422 }, { 3952, 2910 },
+    { 3961, 4721 }, { 4005, 4595 }, { 4012, 303 }, { 4017, 2164 }, { 4051, 3442 }, { 4075, 4709 },
+    { 4098, 2086 }, { 4108, 4529 }, { 4138, 4651 }, { 4181, 3539 }, { 4185, 4611 }, { 4186, 3859 },
+    { 4203, 4647 }, { 4226, 4648 }, { 4254, 4752 }, { 4268, 4628 }, { 4278, 4642 }, { 4295, 4619 },
+    { 4557, 4760 }, { 4585, 714 }, { 4586, 4633 }, { 4603, 251 }, { 4608, 4609 }, { 4616, 4617 },
+    { 4618, 4276 }, { 4621, 4622 }, { 4624, 4625 }, { 4629, 4723 }, { 4630, 705 }, { 4631, 711 },
+    { 4634, 4635 }, { 4644, 4592 }, { 4659, 4660 }, { 4663, 2000 }, { 4666, 2053 }, { 4672, 2146 },
+    { 4675, 4567 }, { 4676, 1477 }, { 4689, 2584 }, { 4691, 4013 }, { 4696, 4697 }, { 4700, 283 },
+    { 4701, 307 }, { 4710, 4748 }, { 4716, 4708 }, { 4725, 4111 }, { 4737, 4681 }, { 4755, 4679 },
+    { 2939, 3 }, { 224, 2187 }, { 310, 4588 }, { 873, 4765 }, { 3876, 3221 }, { 4578, 4773 },
+    { 4769, 2823 }, { 4772, 4774 }, { 2052, 4669 }, { 3385, 2682 }, { 3470, 4707 }, { 3571, 4860 },
+    { 4069, 4764 }, { 4602, 4810 }, { 4699, 255 }, { 4720, 4832 }, { 4724, 4817 }, { 4740, 4842 },
+    { 4754, 644 }, { 4771, 4808 }, { 4776, 4329 }, { 4785, 4458 }, { 4788, 4683 }, { 4796, 4695 },
+    { 4803, 4693 }, { 4806, 4727 }, { 4807, 4795 }, { 4811, 4658 }, { 4822, 4751 }, { 4829, 4152 },
+    { 4837, 4847 }, { 4839, 4531 }, { 4844, 4376 }, { 4849, 4661 }, { 4857, 4698 }, { 3, 4193 },
+    { 310, 4589 }, { 4546, 4866 }, { 1973, 3221 }, { 2052, 4671 }, { 4639, 4867 }, { 4835, 4764 },
+    { 4878, 3710 }, { 4880, 4897 }, { 4881, 4882 }, { 4893, 4876 }, { 4895, 4527 }, { 174, 2802 },
+    { 2667, 4115 }, { 2669, 4008 }, { 2774, 4009 }, { 2785, 4117 }, { 2806, 4325 }, { 3323, 4310 },
+    { 3688, 4313 }, { 3793, 4321 }, { 4085, 2708 }, { 4315, 2773 }, { 182, 3298 }, { 290, 387 },
+    { 435, 436 }, { 441, 496 }, { 489, 490 }, { 497, 498 }, { 545, 546 }, { 1584, 3240 },
+    { 2560, 2562 }, { 2684, 4188 }, { 2690, 4077 }, { 2718, 2719 }, { 2720, 2721 }, { 2722, 2723 },
+    { 2724, 2725 }, { 2726, 2727 }, { 2728, 2795 }, { 2737, 2738 }, { 2739, 2740 }, { 2741, 2742 },
+    { 2743, 2744 }, { 2745, 2746 }, { 2792, 2793 }, { 2799, 3536 }, { 2932, 386 }, { 2944, 4095 },
+    { 3632, 381 }, { 3682, 266 }, { 3717, 2964 }, { 3846, 3764 }, { 3888, 4646 }, { 3964, 3761 },
+    { 4107, 1990 }, { 4130, 4801 }, { 4247, 477 }, { 4298, 2946 }, { 4393, 4476 }, { 4429, 920 },
+    { 4577, 4270 }, { 3, 4293 }, { 310, 4872 }, { 2052, 4712 }, { 4884, 4903 }, { 4909, 4623 },
+    { 2669, 4056 }, { 2774, 4055 }, { 3689, 4917 }, { 4018, 4919 }, { 4085, 2777 }, { 4117, 4915 },
+    { 4315, 4913 }, { 4922, 4115 }, { 2692, 4077 }, { 2726, 2794 }, { 2776, 4188 }, { 3632, 4923 },
+    { 3682, 4947 }, { 3722, 4946 }, { 3940, 4927 }, { 4247, 4270 }, { 4296, 4937 }, { 4487, 2690 },
+    { 4900, 406 }, { 4924, 2790 }, { 4929, 498 }, { 4934, 4935 }, { 4938, 2728 }, { 4940, 4941 },
+    { 4942, 3536 }, { 4943, 4944 }, { 4949, 3298 }, { 4194, 3 }, { 4496, 310 }, { 4963, 4901 },
+    { 2052, 4852 }, { 4965, 4877 }, { 4315, 4916 }, { 4912, 4972 }, { 4973, 4914 }, { 4974, 4968 },
+    { 4900, 481 }, { 4931, 4986 }, { 4945, 4976 }, { 4961, 4962 }, { 4983, 4989 }, { 4988, 4936 },
+    { 4990, 4991 }, { 4992, 2747 }, { 3, 4277 }, { 4766, 310 }, { 4873, 2052 }, { 4905, 4996 },
+    { 4970, 5000 }, { 4999, 4967 }, { 4982, 4962 }, { 4994, 4957 }, { 5005, 4939 }, { 224, 3251 },
+    { 251, 4306 }, { 274, 1911 }, { 506, 507 }, { 508, 509 }, { 1892, 4105 }, { 2395, 3987 },
+    { 3536, 4314 }, { 3593, 4045 }, { 3759, 4309 }, { 3965, 2372 }, { 3967, 1873 }, { 3982, 1891 },
+    { 4064, 1910 }, { 4067, 1870 }, { 4284, 3949 }, { 4304, 407 }, { 4317, 537 }, { 4319, 3619 },
+    { 4323, 3225 }, { 4440, 3772 }, { 4482, 2988 }, { 4892, 4063 }, { 3, 4318 }, { 310, 1517 },
+    { 4841, 5011 }, { 5012, 5014 }, { 2052, 3140 }, { 4994, 5017 }, { 274, 5026 }, { 2555, 4105 },
+    { 3536, 4322 }, { 3982, 2389 }, { 4064, 2394 }, { 4284, 4606 }, { 4304, 537 }, { 4317, 407 },
+    { 4746, 1870 }, { 4840, 5023 }, { 5022, 3987 }, { 4305, 3 }, { 310, 1552 }, { 1516, 5044 },
+    { 4490, 5043 }, { 5033, 5059 }, { 5053, 5049 }, { 5058, 5024 }, { 3, 4573 }, { 310, 4653 },
+    { 5060, 5045 }, { 5, 786 }, { 6, 821 }, { 108, 4252 }, { 148, 1047 }, { 168, 2116 },
+    { 193, 194 }, { 202, 1872 }, { 203, 3967 }, { 211, 2117 }, { 224, 1420 }, { 248, 4838 },
+    { 257, 3497 }, { 270, 4705 }, { 278, 303 }, { 279, 4116 }, { 288, 3330 }, { 301, 3955 },
+    { 313, 3503 }, { 320, 3920 }, { 331, 4046 }, { 332, 3840 }, { 333, 4133 }, { 335, 1035 },
+    { 415, 4610 }, { 416, 2039 }, { 418, 3583 }, { 420, 3989 }, { 421, 422 }, { 434, 4925 },
+    { 441, 2864 }, { 442, 4366 }, { 445, 446 }, { 447, 448 }, { 449, 450 }, { 451, 4650 },
+    { 453, 454 }, { 455, 1423 }, { 462, 3741 }, { 468, 3786 }, { 469, 3685 }, { 470, 3242 },
+    { 485, 486 }, { 491, 492 }, { 495, 4926 }, { 499, 4371 }, { 518, 1451 }, { 520, 1452 },
+    { 523, 4138 }, { 531, 532 }, { 539, 540 }, { 547, 548 }, { 556, 3091 }, { 573, 4109 },
+    { 607, 174 }, { 610, 1074 }, { 625, 4197 }, { 641, 642 }, { 644, 2498 }, { 654, 655 },
+    { 667, 3705 }, { 688, 4995 }, { 725, 1975 }, { 747, 748 }, { 765, 4160 }, { 796, 797 },
+    { 809, 810 }, { 816, 817 }, { 822, 823 }, { 824, 825 }, { 826, 827 }, { 828, 829 },
+    { 830, 831 }, { 832, 833 }, { 834, 835 }, { 836, 3226 }, { 862, 863 }, { 865, 866 },
+    { 908, 909 }, { 932, 933 }, { 948, 3254 }, { 949, 3682 }, { 951, 952 }, { 954, 3448 },
+    { 955, 3941 }, { 964, 3237 }, { 979, 1114 }, { 1011, 192 }, { 1017, 3262 }, { 1019, 1020 },
+    { 1021, 4778 }, { 1033, 1923 }, { 1036, 3422 }, { 1040, 1041 }, { 1042, 1043 }, { 1044, 1045 },
+    { 1048, 1049 }, { 1050, 4729 }, { 1054, 4848 }, { 1060, 4818 }, { 1067, 3946 }, { 1072, 3893 },
+    { 1079, 3416 }, { 1082, 4731 }, { 1094, 1095 }, { 1097, 3854 }, { 1104, 632 }, { 1120, 1121 },
+    { 1127, 4390 }, { 1129, 1130 }, { 1135, 4735 }, { 1141, 4144 }, { 1142, 4262 }, { 1143, 4006 },
+    { 1156, 3427 }, { 1159, 3482 }, { 1181, 4126 }, { 1190, 4226 }, { 1205, 4959 }, { 1215, 1216 },
+    { 1217, 4556 }, { 1222, 1223 }, { 1224, 3817 }, { 1239, 658 }, { 1289, 3225 }, { 1310, 4510 },
+    { 1414, 1415 }, { 1428, 1429 }, { 1430, 1431 }, { 1436, 459 }, { 1446, 1447 }, { 1449, 1450 },
+    { 1453, 1454 }, { 1455, 1456 }, { 1463, 3530 }, { 1484, 4095 }, { 1503, 1504 }, { 1509, 3510 },
+    { 1511, 1512 }, { 1513, 1514 }, { 1515, 5062 }, { 1528, 1529 }, { 1533, 1534 }, { 1536, 4870 },
+    { 1553, 4035 }, { 1559, 3943 }, { 1577, 4396 }, { 1598, 1599 }, { 1738, 1739 }, { 1863, 4511 },
+    { 1865, 4008 }, { 1877, 4649 }, { 1879, 1265 }, { 1924, 4403 }, { 1925, 2597 }, { 1944, 4029 },
+    { 1946, 4009 }, { 1949, 4789 }, { 1954, 4555 }, { 1962, 265 }, { 1982, 3496 }, { 2030, 2031 },
+    { 2033, 3988 }, { 2036, 4566 }, { 2048, 2049 }, { 2052, 2057 }, { 2055, 2056 }, { 2063, 2064 },
+    { 2068, 2069 }, { 2077, 4514 }, { 2085, 4823 }, { 2091, 2092 }, { 2100, 4163 }, { 2103, 4094 },
+    { 2108, 3827 }, { 2109, 2110 }, { 2112, 2113 }, { 2114, 2115 }, { 2118, 2119 }, { 2120, 2121 },
+    { 2122, 2123 }, { 2124, 2125 }, { 2130, 4136 }, { 2132, 4904 }, { 2138, 2139 }, { 2140, 2141 },
+    { 2143, 4997 }, { 2147, 2148 }, { 2160, 2161 }, { 2181, 2201 }, { 2187, 435 }, { 2189, 2190 },
+    { 2209, 4825 }, { 2228, 2896 }, { 2267, 4261 }, { 2398, 2399 }, { 2406, 3683 }, { 2413, 3483 },
+    { 2419, 4338 }, { 2424, 4036 }, { 2446, 2598 }, { 2470, 3538 }, { 2513, 4743 }, { 2540, 2541 },
+    { 2544, 4688 }, { 2564, 3737 }, { 2585, 4850 }, { 2608, 4433 }, { 2670, 2671 }, { 2684, 4474 },
+    { 2690, 4101 }, { 2698, 2699 }, { 2713, 4475 }, { 2765, 4425 }, { 2769, 4507 }, { 2789, 2020 },
+    { 2819, 3221 }, { 2820, 4200 }, { 2888, 4636 }, { 2889, 3619 }, { 2893, 4470 }, { 2897, 3862 },
+    { 2908, 930 }, { 2947, 3996 }, { 2949, 3811 }, { 2951, 3812 }, { 2970, 4337 }, { 2999, 2700 },
+    { 3000, 4730 }, { 3013, 3934 }, { 3023, 4584 }, { 3055, 2733 }, { 3065, 4173 }, { 3076, 4025 },
+    { 3077, 4439 }, { 3078, 4798 }, { 3083, 3084 }, { 3093, 3240 }, { 3118, 4078 }, { 3145, 3991 },
+    { 3238, 986 }, { 3258, 576 }, { 3259, 4255 }, { 3322, 4469 }, { 3347, 4493 }, { 3362, 2818 },
+    { 3364, 3504 }, { 3393, 1131 }, { 3399, 3517 }, { 3443, 1387 }, { 3462, 3700 }, { 3471, 5047 },
+    { 3509, 4665 }, { 3571, 3020 }, { 3577, 4000 }, { 3582, 1237 }, { 3587, 4195 }, { 3591, 2899 },
+    { 3625, 4401 }, { 3628, 3896 }, { 3752, 4770 }, { 3787, 2421 }, { 3834, 274 }, { 3837, 4314 },
+    { 3872, 2260 }, { 3954, 4690 }, { 3961, 4861 }, { 4033, 4718 }, { 4039, 3704 }, { 4040, 4865 },
+    { 4043, 4908 }, { 4051, 4428 }, { 4083, 4386 }, { 4090, 3355 }, { 4096, 4385 }, { 4097, 1025 },
+    { 4107, 1951 }, { 4125, 4013 }, { 4130, 4377 }, { 4150, 4762 }, { 4161, 4406 }, { 4177, 4015 },
+    { 4178, 4222 }, { 4181, 214 }, { 4198, 2001 }, { 4202, 2104 }, { 4272, 1958 }, { 4285, 4515 },
+    { 4298, 4397 }, { 4306, 4890 }, { 4344, 1030 }, { 4374, 2083 }, { 4379, 2672 }, { 4404, 4405 },
+    { 4414, 3684 }, { 4424, 3003 }, { 4446, 4678 }, { 4448, 4845 }, { 4449, 4816 }, { 4456, 4467 },
+    { 4459, 4899 }, { 4466, 4856 }, { 4471, 3789 }, { 4472, 4741 }, { 4473, 515 }, { 4483, 4106 },
+    { 4502, 4503 }, { 4508, 3906 }, { 4518, 4862 }, { 4522, 4980 }, { 4543, 3938 }, { 4551, 4664 },
+    { 4552, 3066 }, { 4558, 4864 }, { 4591, 2087 }, { 4601, 3526 }, { 4627, 3917 }, { 4637, 2002 },
+    { 4641, 570 }, { 4728, 4435 }, { 4732, 2577 }, { 4761, 4786 }, { 4763, 2268 }, { 4767, 4257 },
+    { 4782, 3701 }, { 4797, 2913 }, { 4813, 5043 }, { 4827, 429 }, { 4874, 4530 }, { 4888, 4423 },
+    { 4910, 4894 }, { 4953, 4268 }, { 4964, 2164 }, { 3, 4579 }, { 4438, 5067 }, { 310, 4787 },
+    { 211, 2472 }, { 292, 270 }, { 469, 3741 }, { 473, 3242 }, { 499, 4372 }, { 809, 903 },
+    { 816, 897 }, { 824, 4433 }, { 829, 1740 }, { 831, 1741 }, { 833, 1742 }, { 932, 5273 },
+    { 979, 3122 }, { 1011, 1867 }, { 1033, 4382 }, { 1034, 3840 }, { 1036, 5046 }, { 1046, 5073 },
+    { 1073, 1074 }, { 1113, 5155 }, { 1147, 3893 }, { 1400, 4390 }, { 1416, 420 }, { 1498, 5123 },
+    { 1508, 3237 }, { 1529, 644 }, { 1559, 4447 }, { 1582, 4870 }, { 1865, 4056 }, { 1872, 4125 },
+    { 1879, 4269 }, { 1915, 3510 }, { 1945, 4511 }, { 1946, 4055 }, { 1966, 4555 }, { 2017, 1982 },
+    { 2038, 5094 }, { 2042, 5096 }, { 2045, 6 }, { 2052, 2495 }, { 2068, 5239 }, { 2103, 5354 },
+    { 2127, 5 }, { 2189, 2839 }, { 2245, 4029 }, { 2413, 3538 }, { 2414, 5159 }, { 2519, 4036 },
+    { 2566, 4046 }, { 2575, 725 }, { 2630, 3422 }, { 2692, 4101 }, { 2698, 5296 }, { 2769, 4425 },
+    { 2776, 4474 }, { 2885, 5131 }, { 2891, 748 }, { 2892, 3448 }, { 2908, 5361 }, { 3069, 5276 },
+    { 3225, 5244 }, { 3226, 5087 }, { 3238, 2900 }, { 3305, 5253 }, { 3347, 4567 }, { 3362, 4407 },
+    { 3384, 5235 }, { 3571, 5267 }, { 3681, 5287 }, { 3701, 4366 }, { 3730, 5129 }, { 3735, 5170 },
+    { 3745, 5183 }, { 3786, 4368 }, { 3787, 5186 }, { 3788, 5107 }, { 3837, 4322 }, { 3838, 5174 },
+    { 3842, 5227 }, { 3854, 4253 }, { 3860, 5076 }, { 3902, 5257 }, { 3915, 5211 }, { 4000, 4654 },
+    { 4076, 5192 }, { 4093, 5299 }, { 4116, 4719 }, { 4127, 5100 }, { 4136, 4412 }, { 4152, 5187 },
+    { 4178, 5400 }, { 4218, 5171 }, { 4254, 5210 }, { 4272, 5220 }, { 4295, 4385 }, { 4341, 451 },
+    { 4344, 5086 }, { 4371, 5199 }, { 4374, 4204 }, { 4391, 5271 }, { 4404, 4503 }, { 4414, 4891 },
+    { 4424, 5282 }, { 4448, 5128 }, { 4461, 5117 }, { 4466, 5346 }, { 4468, 5263 }, { 4469, 5240 },
+    { 4471, 3803 }, { 4473, 5115 }, { 4499, 4566 }, { 4502, 4405 }, { 4508, 4302 }, { 4514, 2088 },
+    { 4518, 5339 }, { 4519, 5363 }, { 4522, 5009 }, { 4551, 5349 }, { 4552, 4794 }, { 4582, 3682 },
+    { 4590, 5176 }, { 4591, 5238 }, { 4612, 5098 }, { 4643, 5167 }, { 4674, 4202 }, { 4682, 4397 },
+    { 4686, 5269 }, { 4702, 5089 }, { 4733, 3221 }, { 4770, 5329 }, { 4793, 5374 }, { 4799, 5237 },
+    { 4800, 5173 }, { 4821, 4428 }, { 4875, 5335 }, { 4966, 5336 }, { 4981, 5112 }, { 4995, 3707 },
+    { 5040, 5288 }, { 5068, 4401 }, { 5071, 5137 }, { 5074, 5078 }, { 5088, 4475 }, { 5090, 2973 },
+    { 5102, 5103 }, { 5108, 5109 }, { 5111, 487 }, { 5116, 5201 }, { 5126, 4843 }, { 5138, 5139 },
+    { 5140, 5141 }, { 5142, 5143 }, { 5154, 965 }, { 5160, 5222 }, { 5162, 5163 }, { 5165, 5166 },
+    { 5180, 5181 }, { 5182, 3744 }, { 5184, 5348 }, { 5188, 5189 }, { 5190, 5191 }, { 5196, 5197 },
+    { 5206, 5207 }, { 5208, 5209 }, { 5213, 5385 }, { 5218, 5219 }, { 5230, 483 }, { 5231, 5232 },
+    { 5233, 2050 }, { 5234, 4667 }, { 5242, 2104 }, { 5247, 5248 }, { 5249, 5250 }, { 5254, 5013 },
+    { 5255, 5256 }, { 5264, 307 }, { 5272, 4600 }, { 5280, 2700 }, { 5289, 2561 }, { 5290, 5133 },
+    { 5298, 4706 }, { 5302, 3858 }, { 5303, 5304 }, { 5308, 4245 }, { 5313, 4088 }, { 5315, 2396 },
+    { 5322, 4338 }, { 5334, 756 }, { 5347, 1997 }, { 5355, 5221 }, { 5359, 5083 }, { 5364, 4507 },
+    { 5365, 5382 }, { 5380, 4406 }, { 5384, 3619 }, { 5386, 5223 }, { 5390, 4863 }, { 3, 4871 },
+    { 4781, 5404 }, { 4911, 5402 }, { 5061, 310 }, { 388, 270 }, { 824, 5217 }, { 979, 5331 },
+    { 1866, 5418 }, { 1914, 3237 }, { 3242, 5401 }, { 3510, 5275 }, { 3701, 5409 }, { 3788, 5407 },
+    { 3860, 5416 }, { 4000, 5224 }, { 4014, 5434 }, { 4046, 4228 }, { 4080, 3225 }, { 4101, 4792 },
+    { 4341, 455 }, { 4372, 5200 }, { 4461, 5261 }, { 4468, 5274 }, { 4519, 5478 }, { 4534, 5419 },
+    { 4553, 4566 }, { 4590, 5565 }, { 4604, 5512 }, { 4745, 5445 }, { 4749, 5526 }, { 5091, 5464 },
+    { 5092, 5421 }, { 5164, 5422 }, { 5172, 5537 }, { 5179, 5495 }, { 5185, 5479 }, { 5195, 5427 },
+    { 5243, 5465 }, { 5246, 5546 }, { 5262, 5542 }, { 5286, 4407 }, { 5311, 5562 }, { 5312, 5529 },
+    { 5319, 5496 }, { 5323, 5449 }, { 5328, 5483 }, { 5337, 5553 }, { 5342, 5559 }, { 5353, 5430 },
+    { 5381, 5547 }, { 5383, 5518 }, { 5388, 5587 }, { 5413, 5414 }, { 5415, 835 }, { 5420, 5161 },
+    { 5425, 5477 }, { 5429, 5567 }, { 5436, 1916 }, { 5437, 5438 }, { 5439, 5225 }, { 5442, 5443 },
+    { 5451, 1022 }, { 5453, 4403 }, { 5460, 2886 }, { 5462, 5583 }, { 5468, 5578 }, { 5471, 5574 },
+    { 5472, 5330 }, { 5474, 5105 }, { 5476, 5423 }, { 5486, 5534 }, { 5492, 5101 }, { 5497, 5487 },
+    { 5502, 5393 }, { 5504, 5358 }, { 5509, 5480 }, { 5514, 5552 }, { 5522, 2568 }, { 5525, 3817 },
+    { 5527, 4613 }, { 5528, 5168 }, { 5531, 5488 }, { 5539, 5586 }, { 5554, 5555 }, { 5566, 5079 },
+    { 5576, 5577 }, { 5579, 4809 }, { 5591, 5490 }, { 5597, 4784 }, { 4540, 3 }, { 4951, 310 },
+    { 4163, 3225 }, { 4855, 5612 }, { 5118, 5614 }, { 5309, 979 }, { 5391, 5618 }, { 5467, 5608 },
+    { 5470, 5602 }, { 5536, 5631 }, { 5560, 5682 }, { 5561, 5643 }, { 5563, 5637 }, { 5605, 5569 },
+    { 5607, 5654 }, { 5610, 5659 }, { 5623, 5506 }, { 5626, 5633 }, { 5629, 4094 }, { 5630, 5652 },
+    { 5635, 5482 }, { 5640, 5687 }, { 5647, 5433 }, { 5658, 5568 }, { 5671, 5645 }, { 5678, 5202 },
+    { 5685, 5556 }, { 1478, 3 }, { 310, 3914 }, { 5417, 979 }, { 5634, 5701 }, { 5636, 5702 },
+    { 5642, 5602 }, { 5657, 5703 }, { 5691, 5093 }, { 5700, 2080 }, { 5705, 5655 }, { 5708, 3225 },
+    { 5715, 5711 }, { 267, 386 }, { 930, 1870 }, { 1208, 3033 }, { 2386, 2387 }, { 3036, 3041 },
+    { 3039, 3040 }, { 3226, 3251 }, { 3877, 2384 }, { 4323, 4489 }, { 1486, 3 }, { 310, 4288 },
+    { 5691, 5551 }, { 5714, 5719 }, { 5724, 5494 }, { 3036, 4113 }, { 3460, 5736 }, { 4379, 1870 },
+    { 5732, 3488 }, { 5733, 283 }, { 3, 4632 }, { 310, 4301 }, { 5734, 3488 }, { 226, 3150 },
+    { 274, 2559 }, { 288, 4179 }, { 387, 2022 }, { 423, 424 }, { 430, 431 }, { 439, 1319 },
+    { 471, 3786 }, { 472, 3685 }, { 475, 3741 }, { 493, 494 }, { 516, 517 }, { 533, 534 },
+    { 535, 536 }, { 541, 542 }, { 571, 3240 }, { 574, 808 }, { 577, 4302 }, { 588, 4060 },
+    { 635, 4883 }, { 755, 2021 }, { 771, 4478 }, { 1018, 4319 }, { 1140, 4711 }, { 1320, 1321 },
+    { 1624, 3236 }, { 1697, 3297 }, { 1878, 5435 }, { 1887, 3448 }, { 1888, 5032 }, { 1960, 3254 },
+    { 1980, 3691 }, { 2012, 3595 }, { 2062, 5236 }, { 2081, 5688 }, { 2105, 4094 }, { 2107, 4202 },
+    { 2172, 2173 }, { 2204, 2205 }, { 2206, 2207 }, { 2232, 4831 }, { 2502, 3992 }, { 2554, 5050 },
+    { 2870, 1448 }, { 2938, 5338 }, { 2966, 4325 }, { 2967, 2968 }, { 2978, 3910 }, { 3126, 3763 },
+    { 3151, 3152 }, { 3232, 2573 }, { 3322, 6 }, { 3330, 957 }, { 3759, 4563 }, { 3941, 4984 },
+    { 3951, 3969 }, { 4064, 2558 }, { 4107, 1906 }, { 4116, 3982 }, { 4276, 5011 }, { 4281, 4605 },
+    { 4287, 5292 }, { 4290, 4321 }, { 4313, 3464 }, { 4368, 4369 }, { 4429, 2219 }, { 4561, 4677 },
+    { 4577, 4853 }, { 4596, 5052 }, { 4615, 5550 }, { 4703, 4948 }, { 4722, 4309 }, { 4739, 4933 },
+    { 4747, 2091 }, { 4753, 4282 }, { 4757, 2708 }, { 4758, 5644 }, { 4759, 5600 }, { 4780, 1881 },
+    { 4790, 2188 }, { 4802, 5038 }, { 4851, 5535 }, { 4854, 4593 }, { 4865, 4958 }, { 4886, 5709 },
+    { 4930, 2979 }, { 4952, 4783 }, { 4960, 4869 }, { 5020, 4656 }, { 5029, 3225 }, { 5030, 4824 },
+    { 5031, 4750 }, { 5041, 4447 }, { 5042, 5558 }, { 5114, 5066 }, { 5229, 244 }, { 5251, 2040 },
+    { 5320, 3149 }, { 5376, 3776 }, { 5403, 477 }, { 5440, 2552 }, { 5592, 4975 }, { 5615, 2547 },
+    { 3, 4756 }, { 4836, 5749 }, { 310, 5326 }, { 472, 3741 }, { 474, 3786 }, { 475, 3685 },
+    { 574, 896 }, { 702, 4883 }, { 919, 3240 }, { 1826, 3236 }, { 1831, 3297 }, { 2105, 4202 },
+    { 2107, 4094 }, { 2248, 4831 }, { 2502, 4711 }, { 3153, 5800 }, { 3759, 5039 }, { 3788, 5761 },
+    { 3940, 5790 }, { 3941, 5004 }, { 4074, 5797 }, { 4615, 5695 }, { 4677, 4291 }, { 4703, 5796 },
+    { 4747, 2164 }, { 4753, 4299 }, { 4757, 2777 }, { 4758, 5672 }, { 4759, 5664 }, { 4851, 5668 },
+    { 4854, 5818 }, { 4886, 5710 }, { 5060, 5770 }, { 5097, 5756 }, { 5119, 5766 }, { 5203, 4369 },
+    { 5252, 5833 }, { 5310, 5769 }, { 5373, 5763 }, { 5396, 5757 }, { 5403, 4853 }, { 5441, 2040 },
+    { 5541, 5762 }, { 5625, 5821 }, { 5667, 5786 }, { 5706, 5845 }, { 5752, 5801 }, { 5753, 3987 },
+    { 5758, 5776 }, { 5759, 5760 }, { 5772, 5755 }, { 5780, 5781 }, { 5782, 1961 }, { 5787, 2106 },
+    { 5791, 1443 }, { 5798, 2969 }, { 5810, 5794 }, { 5812, 5828 }, { 5822, 5835 }, { 5836, 2100 },
+    { 3, 4833 }, { 5584, 5857 }, { 3788, 5858 }, { 4734, 5855 }, { 5135, 3236 }, { 5573, 5884 },
+    { 5624, 5883 }, { 5677, 5876 }, { 5726, 5886 }, { 5765, 5872 }, { 5808, 5902 }, { 5834, 5877 },
+    { 5859, 5860 }, { 5866, 2106 }, { 5873, 5909 }, { 5878, 5839 }, { 5882, 5912 }, { 5901, 5870 },
+    { 5906, 5025 }, { 5913, 4869 }, { 3, 4834 }, { 5387, 5915 }, { 5136, 3236 }, { 5764, 5917 },
+    { 5850, 5855 }, { 5899, 5931 }, { 5923, 5914 }, { 3, 5856 }, { 5069, 5935 }, { 5410, 3236 },
+    { 5940, 2100 }, { 2945, 3 }, { 4885, 5942 }, { 5411, 3236 }, { 4744, 3 }, { 3, 5006 },
+    { 175, 4978 }, { 186, 4008 }, { 216, 735 }, { 370, 4009 }, { 380, 4993 }, { 384, 770 },
+    { 1284, 1285 }, { 1535, 4159 }, { 1589, 4213 }, { 1976, 930 }, { 1978, 3967 }, { 2414, 2415 },
+    { 2718, 2778 }, { 2737, 2780 }, { 2808, 2809 }, { 2988, 3943 }, { 3772, 1883 }, { 3846, 4310 },
+    { 3872, 5926 }, { 4082, 2813 }, { 4481, 4777 }, { 4559, 5745 }, { 4778, 2418 }, { 4985, 407 },
+    { 5003, 537 }, { 5008, 4296 }, { 5019, 5007 }, { 5802, 4598 }, { 5910, 4223 }, { 5018, 5950 },
+    { 3, 5072 }, { 186, 4056 }, { 216, 770 }, { 369, 4978 }, { 370, 4055 }, { 384, 735 },
+    { 392, 4993 }, { 1535, 4213 }, { 1589, 4159 }, { 4296, 5965 }, { 4985, 537 }, { 5003, 407 },
+    { 5008, 5007 }, { 5951, 5952 }, { 5958, 4492 }, { 5959, 4564 }, { 5962, 5973 }, { 5963, 2779 },
+    { 5964, 2781 }, { 3, 5285 }, { 5121, 5981 }, { 4492, 4213 }, { 4564, 4159 }, { 5019, 5990 },
+    { 5955, 5982 }, { 5976, 5998 }, { 5984, 5985 }, { 5987, 5954 }, { 5, 2278 }, { 6, 801 },
+    { 16, 5649 }, { 47, 5816 }, { 108, 4102 }, { 127, 128 }, { 135, 4527 }, { 168, 3332 },
+    { 190, 4337 }, { 191, 1975 }, { 192, 726 }, { 194, 727 }, { 202, 203 }, { 206, 4826 },
+    { 211, 1775 }, { 216, 1979 }, { 222, 737 }, { 224, 814 }, { 234, 2596 }, { 236, 237 },
+    { 239, 4449 }, { 248, 5158 }, { 249, 1959 }, { 250, 5084 }, { 251, 1273 }, { 270, 1995 },
+    { 274, 989 }, { 275, 309 }, { 279, 4560 }, { 280, 3448 }, { 284, 4443 }, { 289, 1996 },
+    { 292, 3458 }, { 303, 4068 }, { 310, 311 }, { 317, 318 }, { 320, 4441 }, { 331, 332 },
+    { 335, 5012 }, { 338, 4535 }, { 359, 2592 }, { 374, 3595 }, { 384, 2011 }, { 385, 4273 },
+    { 387, 5606 }, { 408, 409 }, { 416, 487 }, { 418, 4510 }, { 428, 1419 }, { 432, 2834 },
+    { 433, 1420 }, { 445, 1425 }, { 447, 1322 }, { 449, 1325 }, { 453, 1432 }, { 457, 5198 },
+    { 459, 3899 }, { 460, 1437 }, { 462, 2850 }, { 470, 3225 }, { 476, 3242 }, { 482, 483 },
+    { 486, 5638 }, { 488, 5891 }, { 495, 4483 }, { 503, 549 }, { 518, 519 }, { 520, 521 },
+    { 550, 505 }, { 556, 557 }, { 567, 4484 }, { 569, 5739 }, { 573, 5517 }, { 574, 1632 },
+    { 581, 5915 }, { 615, 4859 }, { 616, 3510 }, { 619, 4850 }, { 625, 4543 }, { 626, 1393 },
+    { 629, 1110 }, { 631, 1103 }, { 635, 5648 }, { 639, 1528 }, { 644, 1143 }, { 654, 1238 },
+    { 670, 2962 }, { 699, 3900 }, { 724, 725 }, { 729, 4636 }, { 735, 5543 }, { 738, 3376 },
+    { 739, 740 }, { 743, 3359 }, { 744, 3254 }, { 745, 4445 }, { 756, 294 }, { 757, 4052 },
+    { 758, 3237 }, { 759, 5603 }, { 763, 4896 }, { 765, 3259 }, { 771, 4177 }, { 787, 788 },
+    { 791, 792 }, { 793, 414 }, { 794, 795 }, { 798, 799 }, { 802, 803 }, { 804, 805 },
+    { 806, 807 }, { 824, 2303 }, { 830, 842 }, { 832, 843 }, { 834, 844 }, { 837, 838 },
+    { 839, 840 }, { 841, 1740 }, { 845, 846 }, { 847, 848 }, { 850, 1741 }, { 851, 1742 },
+    { 852, 4640 }, { 853, 854 }, { 855, 856 }, { 860, 1743 }, { 861, 5717 }, { 863, 1788 },
+    { 864, 5146 }, { 865, 879 }, { 867, 3222 }, { 869, 4768 }, { 872, 4868 }, { 875, 4378 },
+    { 877, 878 }, { 883, 884 }, { 885, 4571 }, { 889, 890 }, { 923, 4049 }, { 927, 928 },
+    { 934, 935 }, { 937, 5397 }, { 938, 4601 }, { 941, 942 }, { 947, 5080 }, { 948, 4879 },
+    { 953, 4812 }, { 954, 4858 }, { 961, 2692 }, { 966, 967 }, { 969, 3862 }, { 973, 974 },
+    { 975, 976 }, { 977, 978 }, { 979, 980 }, { 987, 988 }, { 992, 5394 }, { 993, 2690 },
+    { 1005, 2790 }, { 1010, 5156 }, { 1011, 1249 }, { 1012, 195 }, { 1014, 2677 }, { 1017, 4462 },
+    { 1018, 4780 }, { 1019, 2972 }, { 1026, 5748 }, { 1030, 2688 }, { 1031, 5580 }, { 1033, 2402 },
+    { 1055, 5318 }, { 1063, 4848 }, { 1064, 4818 }, { 1079, 4025 }, { 1099, 1100 }, { 1101, 1102 },
+    { 1108, 1109 }, { 1111, 1112 }, { 1123, 1124 }, { 1125, 4556 }, { 1132, 4435 }, { 1156, 4038 },
+    { 1233, 5650 }, { 1235, 1236 }, { 1242, 5674 }, { 1252, 5077 }, { 1253, 5352 }, { 1254, 3262 },
+    { 1271, 1272 }, { 1274, 5081 }, { 1298, 3583 }, { 1300, 1301 }, { 1308, 4408 }, { 1323, 1324 },
+    { 1326, 1327 }, { 1395, 5175 }, { 1396, 1397 }, { 1398, 5564 }, { 1401, 3226 }, { 1406, 1407 },
+    { 1409, 1410 }, { 1411, 1412 }, { 1421, 1422 }, { 1423, 5520 }, { 1424, 444 }, { 1426, 1427 },
+    { 1433, 1434 }, { 1445, 5622 }, { 1448, 5716 }, { 1451, 2877 }, { 1452, 2878 }, { 1454, 2879 },
+    { 1456, 5707 }, { 1457, 1458 }, { 1475, 4396 }, { 1481, 1482 }, { 1483, 3872 }, { 1498, 3811 },
+    { 1529, 1925 }, { 1550, 2318 }, { 1583, 3910 }, { 1592, 1593 }, { 1594, 1595 }, { 1597, 5216 },
+    { 1601, 1602 }, { 1603, 1604 }, { 1606, 1607 }, { 1608, 1609 }, { 1612, 1613 }, { 1614, 1615 },
+    { 1616, 1617 }, { 1618, 1619 }, { 1620, 1621 }, { 1665, 1666 }, { 1667, 1668 }, { 1669, 1670 },
+    { 1671, 3236 }, { 1691, 3305 }, { 1692, 1693 }, { 1744, 1745 }, { 1746, 1747 }, { 1748, 1749 },
+    { 1750, 1751 }, { 1752, 1753 }, { 1754, 1755 }, { 1756, 4599 }, { 1757, 1758 }, { 1760, 1761 },
+    { 1763, 1764 }, { 1766, 1767 }, { 1768, 1769 }, { 1771, 1772 }, { 1773, 1774 }, { 1776, 1777 },
+    { 1778, 1779 }, { 1780, 1781 }, { 1782, 1783 }, { 1784, 1785 }, { 1905, 1990 }, { 1944, 3844 },
+    { 1952, 5064 }, { 1985, 4470 }, { 1994, 5620 }, { 1997, 1998 }, { 2005, 3866 }, { 2006, 4664 },
+    { 2009, 3826 }, { 2013, 4955 }, { 2029, 5571 }, { 2041, 5662 }, { 2052, 3142 }, { 2055, 3141 },
+    { 2068, 4613 }, { 2077, 5503 }, { 2092, 5932 }, { 2108, 5619 }, { 2111, 5245 }, { 2126, 5447 },
+    { 2139, 3115 }, { 2181, 2182 }, { 2184, 4610 }, { 2186, 425 }, { 2191, 2192 }, { 2193, 4902 },
+    { 2197, 2198 }, { 2203, 5493 }, { 2208, 5675 }, { 2211, 543 }, { 2217, 4040 }, { 2218, 3240 },
+    { 2219, 3258 }, { 2220, 1489 }, { 2232, 5697 }, { 2260, 4095 }, { 2263, 4199 }, { 2265, 3946 },
+    { 2269, 4109 }, { 2279, 2280 }, { 2284, 2285 }, { 2295, 2296 }, { 2297, 2298 }, { 2306, 2307 },
+    { 2308, 2309 }, { 2310, 2311 }, { 2312, 2313 }, { 2321, 4550 }, { 2324, 4415 }, { 2326, 4549 },
+    { 2407, 2408 }, { 2411, 4026 }, { 2423, 5268 }, { 2444, 4814 }, { 2445, 5605 }, { 2446, 2447 },
+    { 2450, 3538 }, { 2452, 3571 }, { 2454, 3787 }, { 2455, 4830 }, { 2456, 4685 }, { 2466, 3683 },
+    { 2467, 5616 }, { 2471, 5405 }, { 2473, 4775 }, { 2494, 5444 }, { 2499, 4458 }, { 2504, 2505 },
+    { 2510, 2511 }, { 2518, 5452 }, { 2527, 4517 }, { 2528, 5351 }, { 2533, 1207 }, { 2553, 5847 },
+    { 2560, 5905 }, { 2562, 2021 }, { 2566, 5412 }, { 2568, 5632 }, { 2571, 5925 }, { 2586, 2587 },
+    { 2590, 2591 }, { 2593, 2594 }, { 2595, 3381 }, { 2600, 4743 }, { 2605, 5065 }, { 2613, 3330 },
+    { 2622, 2623 }, { 2671, 4779 }, { 2684, 5367 }, { 2696, 4173 }, { 2711, 4794 }, { 2713, 4294 },
+    { 2750, 4899 }, { 2751, 2925 }, { 2768, 5458 }, { 2789, 1002 }, { 2832, 2833 }, { 2835, 2836 },
+    { 2837, 4790 }, { 2838, 5448 }, { 2840, 2841 }, { 2842, 2843 }, { 2844, 4650 }, { 2845, 2846 },
+    { 2847, 2848 }, { 2851, 3703 }, { 2853, 2854 }, { 2855, 3221 }, { 2858, 2859 }, { 2860, 2861 },
+    { 2862, 2863 }, { 2865, 2866 }, { 2867, 2868 }, { 2869, 5795 }, { 2871, 2872 }, { 2873, 2874 },
+    { 2875, 2876 }, { 2880, 3530 }, { 2891, 1963 }, { 2895, 4004 }, { 2907, 2541 }, { 2913, 1984 },
+    { 2919, 3994 }, { 2921, 2729 }, { 2922, 3920 }, { 2926, 3257 }, { 2930, 5350 }, { 2936, 3887 },
+    { 2938, 5949 }, { 2984, 2985 }, { 2997, 4431 }, { 3000, 3001 }, { 3005, 5283 }, { 3046, 3682 },
+    { 3049, 3941 }, { 3054, 5281 }, { 3077, 4257 }, { 3096, 5939 }, { 3108, 4136 }, { 3109, 4904 },
+    { 3116, 5013 }, { 3117, 4997 }, { 3120, 3121 }, { 3127, 4907 }, { 3131, 2064 }, { 3137, 3138 },
+    { 3144, 4749 }, { 3147, 5360 }, { 3148, 4823 }, { 3170, 3640 }, { 3172, 4584 }, { 3180, 4735 },
+    { 3182, 4494 }, { 3183, 4894 }, { 3193, 3084 }, { 3232, 4627 }, { 3235, 5070 }, { 3238, 983 },
+    { 3251, 4792 }, { 3306, 3299 }, { 3322, 4099 }, { 3323, 4386 }, { 3341, 940 }, { 3368, 5713 },
+    { 3383, 1029 }, { 3394, 4491 }, { 3422, 5585 }, { 3442, 5147 }, { 3462, 4889 }, { 3494, 741 },
+    { 3527, 3859 }, { 3555, 5228 }, { 3672, 3955 }, { 3681, 5148 }, { 3751, 5455 }, { 3752, 5720 },
+    { 3818, 4706 }, { 3849, 4205 }, { 3854, 5379 }, { 3863, 174 }, { 3868, 2672 }, { 3873, 4032 },
+    { 3876, 5815 }, { 3927, 2530 }, { 3934, 2927 }, { 4016, 4714 }, { 4075, 2513 }, { 4077, 4656 },
+    { 4083, 5641 }, { 4097, 5737 }, { 4100, 5966 }, { 4114, 1435 }, { 4139, 5936 }, { 4162, 1993 },
+    { 4163, 5611 }, { 4176, 2923 }, { 4178, 5704 }, { 4180, 4530 }, { 4185, 1418 }, { 4189, 5157 },
+    { 4192, 4282 }, { 4206, 668 }, { 4209, 4950 }, { 4215, 5596 }, { 4221, 4231 }, { 4227, 3490 },
+    { 4263, 5663 }, { 4265, 3224 }, { 4278, 2979 }, { 4285, 5653 }, { 4299, 5278 }, { 4329, 5942 },
+    { 4382, 3625 }, { 4383, 1386 }, { 4391, 2449 }, { 4411, 5793 }, { 4419, 4762 }, { 4420, 3914 },
+    { 4439, 3006 }, { 4446, 5124 }, { 4454, 3742 }, { 4456, 5698 }, { 4467, 5548 }, { 4472, 5501 },
+    { 4481, 5524 }, { 4488, 5305 }, { 4520, 2578 }, { 4557, 3633 }, { 4558, 5511 }, { 4559, 4598 },
+    { 4561, 5122 }, { 4582, 5669 }, { 4585, 126 }, { 4596, 4719 }, { 4605, 5307 }, { 4612, 5259 },
+    { 4614, 5670 }, { 4626, 5324 }, { 4638, 5130 }, { 4665, 5920 }, { 4678, 4736 }, { 4684, 2469 },
+    { 4690, 2905 }, { 4732, 2371 }, { 4733, 4729 }, { 4738, 5149 }, { 4742, 5575 }, { 4761, 5325 },
+    { 4777, 4890 }, { 4786, 5646 }, { 4793, 5099 }, { 4804, 3961 }, { 4805, 5205 }, { 4815, 4686 },
+    { 4816, 2018 }, { 4819, 4258 }, { 4820, 5446 }, { 4838, 4532 }, { 4845, 5489 }, { 4846, 5366 },
+    { 4864, 5484 }, { 4865, 5306 }, { 4867, 4996 }, { 4874, 5599 }, { 4875, 5294 }, { 4887, 3167 },
+    { 4888, 5300 }, { 4891, 5890 }, { 4898, 5656 }, { 4906, 5570 }, { 4948, 5946 }, { 4952, 5301 },
+    { 4954, 4726 }, { 4956, 4933 }, { 4958, 4734 }, { 4964, 4674 }, { 4998, 5660 }, { 5010, 4459 },
+    { 5027, 4515 }, { 5048, 5036 }, { 5068, 4654 }, { 5095, 5888 }, { 5104, 5260 }, { 5110, 5904 },
+    { 5113, 4928 }, { 5125, 634 }, { 5127, 3159 }, { 5150, 950 }, { 5152, 955 }, { 5153, 2615 },
+    { 5177, 5178 }, { 5194, 3940 }, { 5204, 5718 }, { 5214, 5544 }, { 5215, 4593 }, { 5226, 736 },
+    { 5241, 3715 }, { 5266, 5997 }, { 5270, 5907 }, { 5295, 5291 }, { 5297, 708 }, { 5317, 3539 },
+    { 5333, 2261 }, { 5344, 2685 }, { 5345, 2582 }, { 5357, 5343 }, { 5369, 4423 }, { 5370, 936 },
+    { 5371, 5356 }, { 5372, 964 }, { 5378, 5970 }, { 5392, 2771 }, { 5398, 4243 }, { 5403, 2276 },
+    { 5408, 5924 }, { 5424, 5628 }, { 5426, 5316 }, { 5454, 2542 }, { 5461, 4478 }, { 5473, 4013 },
+    { 5491, 4487 }, { 5508, 5377 }, { 5513, 5051 }, { 5521, 5999 }, { 5530, 4291 }, { 5532, 5740 },
+    { 5545, 5727 }, { 5549, 5500 }, { 5557, 4800 }, { 5572, 5848 }, { 5588, 2087 }, { 5589, 405 },
+    { 5590, 2397 }, { 5593, 4975 }, { 5595, 1276 }, { 5613, 5120 }, { 5627, 3135 }, { 5639, 2255 },
+    { 5665, 5731 }, { 5679, 3840 }, { 5684, 5838 }, { 5686, 5106 }, { 5690, 2231 }, { 5696, 4381 },
+    { 5712, 2256 }, { 5721, 4643 }, { 5742, 4784 }, { 5750, 5368 }, { 5754, 5406 }, { 5784, 5054 },
+    { 5809, 1907 }, { 5832, 5783 }, { 5837, 5918 }, { 5844, 3718 }, { 5894, 5681 }, { 5911, 1987 },
+    { 5916, 3789 }, { 5933, 1898 }, { 5980, 5037 }, { 3, 5499 }, { 5314, 6000 }, { 5988, 6002 },
+    { 5989, 6003 }, { 5995, 4159 }, { 5996, 4213 }, { 6004, 2810 }, { 6, 2299 }, { 192, 5960 },
+    { 194, 1012 }, { 206, 5352 }, { 211, 6325 }, { 216, 2011 }, { 224, 1631 }, { 236, 4273 },
+    { 270, 2691 }, { 274, 1704 }, { 275, 6253 }, { 279, 5152 }, { 310, 3168 }, { 317, 389 },
+    { 320, 4531 }, { 331, 5412 }, { 332, 5632 }, { 335, 5046 }, { 374, 4449 }, { 384, 1979 },
+    { 416, 3136 }, { 445, 6291 }, { 453, 6293 }, { 476, 3225 }, { 573, 5892 }, { 574, 1825 },
+    { 625, 5379 }, { 631, 6204 }, { 644, 3591 }, { 702, 5648 }, { 725, 1867 }, { 733, 4826 },
+    { 743, 5080 }, { 750, 3448 }, { 751, 4443 }, { 756, 1998 }, { 765, 4638 }, { 770, 5543 },
+    { 773, 4896 }, { 800, 3332 }, { 801, 6117 }, { 830, 850 }, { 832, 851 }, { 834, 860 },
+    { 841, 6121 }, { 842, 1741 }, { 843, 1742 }, { 844, 4791 }, { 849, 1740 }, { 861, 5727 },
+    { 865, 891 }, { 877, 6315 }, { 880, 4768 }, { 881, 4868 }, { 882, 4378 }, { 883, 2328 },
+    { 889, 2332 }, { 947, 3359 }, { 949, 4445 }, { 962, 4052 }, { 966, 4173 }, { 991, 5397 },
+    { 1011, 1975 }, { 1014, 5077 }, { 1017, 4517 }, { 1033, 3920 }, { 1101, 1394 }, { 1108, 6089 },
+    { 1110, 6186 }, { 1123, 5564 }, { 1124, 1399 }, { 1233, 5674 }, { 1242, 5650 }, { 1248, 6169 },
+    { 1252, 5961 }, { 1272, 6030 }, { 1277, 5603 }, { 1289, 3242 }, { 1310, 3583 }, { 1389, 5318 },
+    { 1406, 1438 }, { 1409, 6353 }, { 1424, 2190 }, { 1440, 6071 }, { 1445, 5675 }, { 1498, 3946 },
+    { 1528, 5281 }, { 1550, 2330 }, { 1585, 3872 }, { 1595, 6259 }, { 1672, 3236 }, { 1694, 824 },
+    { 1743, 5803 }, { 1759, 4599 }, { 1786, 3899 }, { 1787, 6136 }, { 1788, 4415 }, { 1925, 2003 },
+    { 2128, 5571 }, { 2131, 5662 }, { 2199, 4902 }, { 2208, 5622 }, { 2214, 4396 }, { 2248, 5697 },
+    { 2265, 3811 }, { 2277, 6009 }, { 2283, 5216 }, { 2286, 6016 }, { 2302, 6120 }, { 2317, 6228 },
+    { 2327, 4550 }, { 2334, 4549 }, { 2374, 4462 }, { 2400, 3510 }, { 2407, 6329 }, { 2451, 3254 },
+    { 2476, 5268 }, { 2510, 6338 }, { 2527, 4814 }, { 2530, 4026 }, { 2533, 5452 }, { 2600, 4038 },
+    { 2603, 4685 }, { 2690, 5082 }, { 2709, 6087 }, { 2776, 5367 }, { 2824, 2182 }, { 2830, 6055 },
+    { 2831, 425 }, { 2835, 6413 }, { 2849, 6212 }, { 2857, 5493 }, { 2865, 6381 }, { 2882, 543 },
+    { 2895, 6522 }, { 2907, 4337 }, { 2921, 4730 }, { 2977, 5949 }, { 2986, 3237 }, { 3042, 6354 },
+    { 3045, 4879 }, { 3048, 4858 }, { 3051, 4859 }, { 3056, 5283 }, { 3092, 4484 }, { 3100, 3910 },
+    { 3114, 6287 }, { 3171, 5405 }, { 3191, 3259 }, { 3200, 5156 }, { 3202, 3994 }, { 3204, 1207 },
+    { 3222, 5595 }, { 3226, 6593 }, { 3232, 6155 }, { 3305, 5545 }, { 3330, 993 }, { 3341, 6100 },
+    { 3364, 6176 }, { 3376, 6152 }, { 3385, 6151 }, { 3394, 5327 }, { 3422, 5722 }, { 3494, 943 },
+    { 3571, 6330 }, { 3681, 6171 }, { 3761, 3859 }, { 3787, 6331 }, { 3879, 5070 }, { 3902, 6409 },
+    { 3934, 2928 }, { 3940, 6375 }, { 3954, 6342 }, { 4004, 4855 }, { 4016, 4435 }, { 4051, 6001 },
+    { 4057, 6159 }, { 4075, 6190 }, { 4093, 6417 }, { 4095, 5739 }, { 4099, 5849 }, { 4125, 6022 },
+    { 4139, 6079 }, { 4148, 2672 }, { 4177, 4812 }, { 4180, 5599 }, { 4182, 6431 }, { 4185, 6363 },
+    { 4209, 4979 }, { 4211, 6185 }, { 4216, 6383 }, { 4224, 5148 }, { 4227, 5147 }, { 4233, 6036 },
+    { 4257, 6361 }, { 4297, 6471 }, { 4299, 5459 }, { 4377, 6105 }, { 4382, 5544 }, { 4391, 6350 },
+    { 4423, 6462 }, { 4439, 6399 }, { 4440, 6025 }, { 4446, 5205 }, { 4451, 6478 }, { 4464, 5704 },
+    { 4472, 6487 }, { 4491, 4726 }, { 4520, 3076 }, { 4534, 6046 }, { 4543, 4718 }, { 4545, 6444 },
+    { 4554, 6092 }, { 4558, 6613 }, { 4559, 5344 }, { 4560, 4470 }, { 4561, 6096 }, { 4571, 892 },
+    { 4586, 6015 }, { 4593, 6305 }, { 4596, 3941 }, { 4598, 5666 }, { 4614, 5673 }, { 4626, 5366 },
+    { 4637, 6227 }, { 4640, 6124 }, { 4641, 6083 }, { 4682, 6303 }, { 4684, 6318 }, { 4702, 6178 },
+    { 4714, 6468 }, { 4715, 4530 }, { 4736, 6320 }, { 4738, 5524 }, { 4741, 6084 }, { 4742, 5867 },
+    { 4763, 6192 }, { 4767, 6485 }, { 4771, 6430 }, { 4775, 2632 }, { 4777, 5689 }, { 4779, 608 },
+    { 4782, 5716 }, { 4789, 6173 }, { 4804, 5294 }, { 4805, 5124 }, { 4809, 5307 }, { 4815, 5265 },
+    { 4819, 5557 }, { 4820, 5788 }, { 4825, 5198 }, { 4827, 6502 }, { 4830, 6319 }, { 4846, 5324 },
+    { 4861, 6182 }, { 4865, 6475 }, { 4887, 5683 }, { 4898, 6479 }, { 4906, 5660 }, { 4910, 4584 },
+    { 4918, 4386 }, { 4930, 6147 }, { 4954, 5871 }, { 4955, 2557 }, { 4956, 5279 }, { 4966, 6088 },
+    { 4998, 5570 }, { 5048, 5055 }, { 5075, 195 }, { 5081, 5228 }, { 5085, 6053 }, { 5095, 5889 },
+    { 5106, 5520 }, { 5110, 5938 }, { 5113, 4987 }, { 5120, 6217 }, { 5122, 5343 }, { 5125, 708 },
+    { 5127, 6333 }, { 5134, 6116 }, { 5144, 6065 }, { 5145, 6137 }, { 5146, 6139 }, { 5150, 6362 },
+    { 5151, 5394 }, { 5153, 1995 }, { 5158, 5021 }, { 5177, 5316 }, { 5194, 5321 }, { 5215, 6497 },
+    { 5226, 5774 }, { 5259, 6364 }, { 5266, 5663 }, { 5270, 4582 }, { 5284, 5350 }, { 5295, 5463 },
+    { 5297, 634 }, { 5306, 699 }, { 5317, 4529 }, { 5325, 5646 }, { 5369, 5300 }, { 5370, 998 },
+    { 5371, 6545 }, { 5392, 3057 }, { 5399, 6492 }, { 5408, 5927 }, { 5424, 5680 }, { 5426, 5178 },
+    { 5431, 6547 }, { 5448, 6370 }, { 5450, 6498 }, { 5454, 4600 }, { 5466, 6343 }, { 5475, 6359 },
+    { 5491, 6341 }, { 5501, 6107 }, { 5503, 2088 }, { 5507, 6451 }, { 5508, 5519 }, { 5511, 6445 },
+    { 5513, 5356 }, { 5523, 6402 }, { 5533, 6559 }, { 5549, 5621 }, { 5572, 5896 }, { 5588, 6282 },
+    { 5589, 1287 }, { 5590, 6177 }, { 5593, 5456 }, { 5611, 6410 }, { 5617, 6466 }, { 5627, 6405 },
+    { 5639, 6285 }, { 5656, 5585 }, { 5665, 5746 }, { 5686, 5104 }, { 5690, 2251 }, { 5694, 6346 },
+    { 5696, 6164 }, { 5712, 6286 }, { 5718, 5530 }, { 5720, 6442 }, { 5729, 6183 }, { 5742, 5484 },
+    { 5750, 5481 }, { 5799, 5946 }, { 5831, 5260 }, { 5863, 6404 }, { 5893, 6075 }, { 5898, 6550 },
+    { 5916, 3803 }, { 5929, 6073 }, { 5941, 6513 }, { 5945, 6523 }, { 5971, 3682 }, { 5972, 6601 },
+    { 5980, 5056 }, { 6010, 6237 }, { 6018, 5291 }, { 6019, 6020 }, { 6023, 6262 }, { 6027, 6110 },
+    { 6035, 6432 }, { 6038, 6039 }, { 6040, 6272 }, { 6043, 4587 }, { 6045, 6391 }, { 6047, 6048 },
+    { 6049, 6348 }, { 6057, 6059 }, { 6060, 6214 }, { 6061, 6202 }, { 6062, 6203 }, { 6063, 6215 },
+    { 6064, 6066 }, { 6067, 6372 }, { 6074, 6077 }, { 6085, 6086 }, { 6090, 5175 }, { 6093, 6414 },
+    { 6094, 5489 }, { 6101, 6436 }, { 6103, 6104 }, { 6108, 762 }, { 6112, 789 }, { 6113, 6114 },
+    { 6122, 6123 }, { 6127, 6128 }, { 6129, 6130 }, { 6131, 6132 }, { 6133, 857 }, { 6140, 6141 },
+    { 6142, 6143 }, { 6145, 886 }, { 6153, 5149 }, { 6161, 6162 }, { 6175, 1027 }, { 6180, 6181 },
+    { 6187, 6188 }, { 6194, 6195 }, { 6198, 4129 }, { 6207, 4908 }, { 6209, 6210 }, { 6218, 6219 },
+    { 6220, 6221 }, { 6224, 6225 }, { 6230, 6231 }, { 6232, 1600 }, { 6234, 1605 }, { 6235, 6236 },
+    { 6239, 6240 }, { 6241, 1622 }, { 6242, 6243 }, { 6248, 6126 }, { 6251, 6252 }, { 6254, 6255 },
+    { 6256, 1762 }, { 6257, 1765 }, { 6260, 6261 }, { 6263, 6264 }, { 6265, 6266 }, { 6273, 6274 },
+    { 6278, 6506 }, { 6279, 4667 }, { 6289, 4412 }, { 6292, 6549 }, { 6298, 6299 }, { 6306, 2281 },
+    { 6308, 6309 }, { 6310, 6311 }, { 6312, 6313 }, { 6317, 5616 }, { 6321, 6322 }, { 6324, 2453 },
+    { 6326, 6327 }, { 6335, 5351 }, { 6352, 2614 }, { 6356, 5582 }, { 6358, 3002 }, { 6360, 6392 },
+    { 6365, 6366 }, { 6367, 6368 }, { 6373, 6374 }, { 6376, 6377 }, { 6378, 6379 }, { 6380, 3701 },
+    { 6386, 4258 }, { 6395, 4960 }, { 6396, 6435 }, { 6397, 5457 }, { 6398, 6357 }, { 6401, 4705 },
+    { 6412, 2050 }, { 6415, 6597 }, { 6416, 6450 }, { 6418, 4798 }, { 6422, 6457 }, { 6426, 6423 },
+    { 6427, 6542 }, { 6439, 6595 }, { 6440, 4688 }, { 6441, 6403 }, { 6443, 5130 }, { 6448, 6459 },
+    { 6472, 5649 }, { 6480, 6179 }, { 6483, 6419 }, { 6484, 3862 }, { 6486, 6495 }, { 6494, 5713 },
+    { 6509, 2790 }, { 6511, 5936 }, { 6514, 4863 }, { 6517, 4106 }, { 6518, 4889 }, { 6528, 6081 },
+    { 6529, 5 }, { 6535, 6328 }, { 6537, 6541 }, { 6553, 5360 }, { 6564, 5669 }, { 6569, 6080 },
+    { 6570, 5084 }, { 6579, 2923 }, { 6587, 1994 }, { 6589, 4515 }, { 6594, 6503 }, { 6599, 5580 },
+    { 6604, 5245 }, { 6606, 5455 }, { 6608, 6458 }, { 6611, 5447 }, { 581, 3 }, { 6, 6119 },
+    { 224, 1675 }, { 274, 3813 }, { 279, 5666 }, { 310, 4376 }, { 416, 5638 }, { 644, 6275 },
+    { 830, 858 }, { 832, 859 }, { 834, 7022 }, { 849, 6674 }, { 852, 4791 }, { 857, 1740 },
+    { 865, 7026 }, { 887, 4868 }, { 888, 4378 }, { 1012, 2672 }, { 1017, 4814 }, { 1290, 3242 },
+    { 1292, 3225 }, { 1398, 6703 }, { 1498, 6446 }, { 1528, 7071 }, { 1550, 6316 }, { 1673, 3236 },
+    { 1742, 6134 }, { 1974, 6695 }, { 1975, 4148 }, { 2002, 6661 }, { 2329, 6720 }, { 2331, 4550 },
+    { 2365, 6663 }, { 2465, 4462 }, { 2683, 4273 }, { 2835, 7086 }, { 2894, 2690 }, { 2907, 6991 },
+    { 2982, 3811 }, { 3053, 4173 }, { 3095, 5949 }, { 3098, 4484 }, { 3222, 7045 }, { 3226, 6682 },
+    { 3237, 6709 }, { 3254, 7033 }, { 3305, 6779 }, { 3332, 7042 }, { 3341, 6197 }, { 3359, 6708 },
+    { 3394, 7000 }, { 3509, 6673 }, { 3571, 6780 }, { 3681, 6707 }, { 3860, 1014 }, { 3872, 6735 },
+    { 3899, 6222 }, { 4026, 6323 }, { 4038, 6925 }, { 4043, 6795 }, { 4068, 5603 }, { 4075, 6754 },
+    { 4093, 6420 }, { 4224, 6021 }, { 4227, 6011 }, { 4257, 6776 }, { 4377, 6167 }, { 4415, 2333 },
+    { 4443, 956 }, { 4445, 266 }, { 4491, 5841 }, { 4520, 6337 }, { 4534, 6669 }, { 4549, 6314 },
+    { 4560, 6460 }, { 4571, 6685 }, { 4599, 7050 }, { 4604, 6813 }, { 4638, 5327 }, { 4640, 7020 },
+    { 4684, 6752 }, { 4728, 4714 }, { 4742, 5908 }, { 4767, 6803 }, { 4768, 893 }, { 4775, 6753 },
+    { 4797, 6644 }, { 4799, 6762 }, { 4804, 7081 }, { 4805, 6507 }, { 4812, 6666 }, { 4815, 7065 },
+    { 4820, 5928 }, { 4821, 6001 }, { 4830, 6336 }, { 4858, 6270 }, { 4859, 965 }, { 4879, 2019 },
+    { 4887, 5265 }, { 4889, 4233 }, { 4902, 6369 }, { 4906, 5661 }, { 5069, 6626 }, { 5075, 6170 },
+    { 5134, 7041 }, { 5144, 6135 }, { 5145, 6729 }, { 5204, 5739 }, { 5277, 4779 }, { 5333, 6812 },
+    { 5372, 6775 }, { 5450, 6873 }, { 5461, 4177 }, { 5466, 6648 }, { 5475, 6470 }, { 5507, 6827 },
+    { 5523, 6719 }, { 5533, 6922 }, { 5540, 634 }, { 5598, 6889 }, { 5676, 6872 }, { 5679, 6794 },
+    { 5717, 6858 }, { 5718, 6894 }, { 5729, 6843 }, { 5767, 6657 }, { 5922, 6906 }, { 5946, 6930 },
+    { 5978, 6848 }, { 6013, 6815 }, { 6017, 6901 }, { 6058, 6924 }, { 6097, 6992 }, { 6098, 6664 },
+    { 6102, 6665 }, { 6106, 6948 }, { 6115, 6912 }, { 6125, 6677 }, { 6146, 6683 }, { 6148, 6874 },
+    { 6149, 4826 }, { 6156, 6918 }, { 6158, 6809 }, { 6174, 5021 }, { 6184, 7011 }, { 6189, 5722 },
+    { 6223, 6849 }, { 6247, 6724 }, { 6249, 6681 }, { 6258, 6722 }, { 6280, 7056 }, { 6281, 6979 },
+    { 6295, 6734 }, { 6302, 6973 }, { 6307, 6740 }, { 6347, 7001 }, { 6349, 6994 }, { 6389, 5582 },
+    { 6390, 6999 }, { 6394, 6844 }, { 6408, 6879 }, { 6429, 6792 }, { 6456, 7029 }, { 6463, 6941 },
+    { 6465, 7002 }, { 6490, 6826 }, { 6493, 4517 }, { 6496, 6853 }, { 6519, 6865 }, { 6520, 7068 },
+    { 6531, 6887 }, { 6532, 6645 }, { 6548, 425 }, { 6561, 6909 }, { 6565, 6797 }, { 6583, 7034 },
+    { 6596, 6732 }, { 6602, 7009 }, { 6603, 6653 }, { 6610, 6863 }, { 6612, 7030 }, { 6621, 6855 },
+    { 6627, 2852 }, { 6634, 195 }, { 6635, 1250 }, { 6636, 5157 }, { 6637, 7067 }, { 6642, 824 },
+    { 6643, 7048 }, { 6650, 5 }, { 6654, 7058 }, { 6655, 6733 }, { 6667, 752 }, { 6678, 6679 },
+    { 6684, 2325 }, { 6686, 6687 }, { 6690, 7027 }, { 6692, 7092 }, { 6698, 6730 }, { 6699, 6660 },
+    { 6700, 6205 }, { 6714, 2624 }, { 6717, 6216 }, { 6725, 7047 }, { 6726, 7049 }, { 6727, 6728 },
+    { 6739, 1770 }, { 6743, 6688 }, { 6744, 2335 }, { 6746, 2401 }, { 6748, 7066 }, { 6750, 6516 },
+    { 6751, 6527 }, { 6757, 4054 }, { 6760, 4412 }, { 6763, 7008 }, { 6765, 6382 }, { 6768, 6816 },
+    { 6770, 5817 }, { 6771, 2987 }, { 6773, 6400 }, { 6774, 7084 }, { 6777, 7108 }, { 6778, 6888 },
+    { 6782, 5463 }, { 6787, 6555 }, { 6790, 7014 }, { 6791, 6042 }, { 6798, 4856 }, { 6800, 6749 },
+    { 6802, 6974 }, { 6804, 7076 }, { 6805, 6668 }, { 6807, 7088 }, { 6810, 7099 }, { 6817, 6996 },
+    { 6819, 6785 }, { 6822, 6701 }, { 6823, 7036 }, { 6828, 6837 }, { 6832, 6515 }, { 6834, 6870 },
+    { 6836, 6846 }, { 6838, 6560 }, { 6839, 7010 }, { 6847, 6032 }, { 6851, 5402 }, { 6852, 4291 },
+    { 6857, 2403 }, { 6861, 7113 }, { 6867, 3743 }, { 6869, 4843 }, { 6878, 4736 }, { 6883, 6534 },
+    { 6890, 6268 }, { 6904, 543 }, { 6913, 6914 }, { 6942, 6371 }, { 6946, 6833 }, { 6950, 5458 },
+    { 6955, 5357 }, { 6956, 4614 }, { 6957, 7055 }, { 6958, 2080 }, { 6960, 1032 }, { 6962, 3128 },
+    { 6970, 2588 }, { 6971, 6995 }, { 6978, 6619 }, { 6981, 6076 }, { 6982, 6938 }, { 6990, 6238 },
+    { 6993, 7052 }, { 7003, 6968 }, { 7004, 7005 }, { 7006, 7123 }, { 7007, 6012 }, { 7024, 7025 },
+    { 7028, 6163 }, { 7032, 6196 }, { 7037, 6384 }, { 7043, 7044 }, { 7054, 2008 }, { 7059, 6300 },
+    { 7061, 6633 }, { 7062, 7063 }, { 7073, 7074 }, { 7075, 5723 }, { 7077, 7078 }, { 7091, 4907 },
+    { 7093, 6841 }, { 7094, 6781 }, { 7101, 6659 }, { 7104, 6859 }, { 7110, 6747 }, { 7114, 6860 },
+    { 7122, 5683 }, { 4499, 3 }, { 6, 7272 }, { 274, 7362 }, { 310, 7095 }, { 644, 7407 },
+    { 858, 1741 }, { 859, 7151 }, { 894, 4378 }, { 1291, 3242 }, { 1340, 3225 }, { 1413, 7131 },
+    { 1550, 7333 }, { 1674, 7127 }, { 1676, 3236 }, { 2578, 4462 }, { 2788, 4273 }, { 3330, 7161 },
+    { 4002, 7130 }, { 4015, 7129 }, { 4026, 7299 }, { 4038, 6926 }, { 4224, 6696 }, { 4227, 6078 },
+    { 4415, 7155 }, { 4445, 5730 }, { 4520, 6697 }, { 4549, 7156 }, { 4550, 5 }, { 4571, 7402 },
+    { 4745, 7160 }, { 4768, 7140 }, { 4775, 6755 }, { 4791, 7046 }, { 4898, 7223 }, { 4902, 7340 },
+    { 4998, 5661 }, { 5277, 7308 }, { 5473, 7196 }, { 5540, 708 }, { 5596, 7190 }, { 5598, 7203 },
+    { 5676, 7219 }, { 6033, 7170 }, { 6118, 7126 }, { 6138, 7200 }, { 6144, 7139 }, { 6168, 7228 },
+    { 6229, 7248 }, { 6233, 7229 }, { 6250, 7138 }, { 6387, 7153 }, { 6388, 7220 }, { 6453, 7183 },
+    { 6481, 7182 }, { 6521, 7222 }, { 6566, 7142 }, { 6576, 7221 }, { 6627, 5723 }, { 6672, 7176 },
+    { 6675, 7135 }, { 6676, 7230 }, { 6680, 7273 }, { 6689, 7192 }, { 6706, 7309 }, { 6742, 7198 },
+    { 6772, 195 }, { 6788, 7247 }, { 6793, 7286 }, { 6820, 7256 }, { 6824, 7265 }, { 6835, 7351 },
+    { 6842, 7175 }, { 6845, 7154 }, { 6850, 7209 }, { 6862, 2002 }, { 6876, 7173 }, { 6877, 7224 },
+    { 6880, 7336 }, { 6884, 7276 }, { 6898, 7324 }, { 6920, 7270 }, { 6943, 7210 }, { 6975, 7269 },
+    { 6985, 7207 }, { 6986, 7217 }, { 6988, 7169 }, { 7019, 7204 }, { 7021, 7137 }, { 7023, 7133 },
+    { 7051, 7397 }, { 7053, 7330 }, { 7072, 7384 }, { 7083, 7148 }, { 7119, 7386 }, { 7120, 7334 },
+    { 7128, 7325 }, { 7132, 6831 }, { 7141, 7263 }, { 7143, 6952 }, { 7146, 4556 }, { 7149, 7332 },
+    { 7162, 2672 }, { 7164, 5457 }, { 7165, 6980 }, { 7166, 7252 }, { 7167, 6244 }, { 7168, 7328 },
+    { 7171, 6407 }, { 7177, 6811 }, { 7178, 7291 }, { 7180, 7372 }, { 7181, 7378 }, { 7186, 7236 },
+    { 7188, 6814 }, { 7197, 7314 }, { 7202, 6283 }, { 7211, 6556 }, { 7212, 7388 }, { 7213, 7344 },
+    { 7214, 7337 }, { 7215, 7317 }, { 7216, 7288 }, { 7225, 7382 }, { 7232, 6572 }, { 7234, 6591 },
+    { 7235, 3052 }, { 7239, 7366 }, { 7240, 6578 }, { 7245, 4685 }, { 7251, 6581 }, { 7254, 570 },
+    { 7259, 7015 }, { 7260, 7016 }, { 7267, 6160 }, { 7271, 7038 }, { 7274, 1770 }, { 7279, 211 },
+    { 7280, 7281 }, { 7290, 6998 }, { 7293, 6976 }, { 7294, 6932 }, { 7295, 4731 }, { 7301, 6072 },
+    { 7313, 7329 }, { 7315, 7316 }, { 7321, 6691 }, { 7335, 7311 }, { 7348, 5517 }, { 7350, 7193 },
+    { 7356, 5099 }, { 7359, 7187 }, { 7361, 7185 }, { 7363, 7405 }, { 7369, 5062 }, { 7370, 4443 },
+    { 7374, 6885 }, { 7399, 1328 }, { 7400, 7401 }, { 7413, 7341 }, { 7415, 4517 }, { 7420, 4291 },
+    { 4553, 3 }, { 6, 7406 }, { 310, 7403 }, { 1331, 3242 }, { 1677, 3236 }, { 2004, 7426 },
+    { 3225, 7557 }, { 4224, 7258 }, { 4227, 6434 }, { 4868, 7429 }, { 5617, 7447 }, { 6246, 7423 },
+    { 6508, 7441 }, { 6786, 7454 }, { 6915, 5 }, { 7087, 7442 }, { 7134, 7482 }, { 7136, 7481 },
+    { 7174, 7464 }, { 7205, 7503 }, { 7231, 7486 }, { 7233, 2672 }, { 7261, 7480 }, { 7262, 7508 },
+    { 7296, 7425 }, { 7306, 7515 }, { 7318, 7483 }, { 7319, 7522 }, { 7320, 7467 }, { 7322, 7555 },
+    { 7365, 7453 }, { 7377, 7520 }, { 7381, 7450 }, { 7392, 7439 }, { 7411, 7544 }, { 7422, 6294 },
+    { 7427, 7428 }, { 7433, 7449 }, { 7443, 7310 }, { 7445, 7448 }, { 7451, 6949 }, { 7452, 7519 },
+    { 7455, 7064 }, { 7461, 6936 }, { 7469, 6721 }, { 7470, 7172 }, { 7472, 6447 }, { 7474, 5689 },
+    { 7475, 7568 }, { 7489, 6796 }, { 7493, 7109 }, { 7494, 980 }, { 7500, 7566 }, { 7505, 6868 },
+    { 7506, 6882 }, { 7507, 1278 }, { 7509, 7471 }, { 7511, 7512 }, { 7513, 7208 }, { 7528, 7565 },
+    { 5340, 3 }, { 1334, 3242 }, { 1678, 3236 }, { 4224, 7404 }, { 7201, 7589 }, { 7396, 7584 },
+    { 7422, 7057 }, { 7466, 7611 }, { 7484, 7620 }, { 7488, 7606 }, { 7490, 7617 }, { 7495, 7592 },
+    { 7497, 7601 }, { 7510, 7599 }, { 7583, 6764 }, { 7588, 7518 }, { 7595, 7354 }, { 7596, 7609 },
+    { 7598, 7530 }, { 7603, 7610 }, { 7605, 7465 }, { 7612, 7585 }, { 7619, 7642 }, { 7635, 6905 },
+    { 7640, 7597 }, { 5538, 3 }, { 1337, 3242 }, { 1679, 3236 }, { 7583, 7339 }, { 7600, 7656 },
+    { 7615, 7650 }, { 7622, 7651 }, { 7624, 7654 }, { 7639, 7665 }, { 7643, 7284 }, { 7653, 7456 },
+    { 3, 5813 }, { 1680, 3236 }, { 7652, 7672 }, { 7660, 7676 }, { 7662, 7674 }, { 7668, 5930 },
+    { 7673, 7675 }, { 188, 189 }, { 224, 3451 }, { 267, 268 }, { 310, 4480 }, { 382, 371 },
+    { 507, 553 }, { 551, 552 }, { 554, 509 }, { 556, 2213 }, { 605, 4620 }, { 670, 5979 },
+    { 717, 5604 }, { 1001, 2020 }, { 1255, 1979 }, { 1282, 2011 }, { 1347, 1348 }, { 1349, 1350 },
+    { 1351, 1352 }, { 1353, 1354 }, { 1899, 2441 }, { 1976, 4067 }, { 1978, 5843 }, { 1986, 4105 },
+    { 1988, 1989 }, { 2024, 2025 }, { 2385, 5748 }, { 2388, 5052 }, { 2589, 7559 }, { 3619, 5852 },
+    { 3726, 6031 }, { 3759, 5738 }, { 3799, 4045 }, { 3846, 4783 }, { 3888, 6095 }, { 4003, 5807 },
+    { 4282, 5278 }, { 4283, 7089 }, { 4288, 5027 }, { 4301, 5051 }, { 4319, 5035 }, { 4430, 712 },
+    { 4440, 5038 }, { 4482, 5214 }, { 4560, 5032 }, { 4715, 5830 }, { 4722, 4563 }, { 4746, 174 },
+    { 4824, 6172 }, { 4892, 3862 }, { 5020, 7516 }, { 5028, 6500 }, { 5029, 4489 }, { 5030, 4750 },
+    { 5041, 3943 }, { 5042, 7373 }, { 5063, 5885 }, { 5389, 5842 }, { 5485, 5031 }, { 5498, 5779 },
+    { 5581, 5034 }, { 5609, 5057 }, { 5613, 5066 }, { 5692, 4141 }, { 5694, 5829 }, { 5785, 2065 },
+    { 5789, 2174 }, { 5792, 6629 }, { 5811, 5935 }, { 5820, 5025 }, { 5826, 4932 }, { 5840, 5900 },
+    { 5868, 6628 }, { 5880, 4977 }, { 5969, 2246 }, { 6438, 5730 }, { 6454, 5921 }, { 6551, 5846 },
+    { 3, 5819 }, { 1681, 3236 }, { 7111, 7679 }, { 7668, 5934 }, { 7681, 7685 }, { 7682, 7647 },
+    { 188, 371 }, { 382, 189 }, { 700, 4620 }, { 768, 5604 }, { 1255, 2011 }, { 1282, 1979 },
+    { 2390, 4105 }, { 2629, 7687 }, { 4282, 5459 }, { 4482, 5431 }, { 4606, 7729 }, { 4783, 5875 },
+    { 4824, 7158 }, { 4828, 4563 }, { 5028, 7199 }, { 5065, 7735 }, { 5389, 7738 }, { 5485, 5843 },
+    { 5581, 5057 }, { 5594, 5779 }, { 5609, 5034 }, { 5692, 7696 }, { 5737, 7711 }, { 5771, 4288 },
+    { 5785, 2137 }, { 5789, 2176 }, { 5792, 6630 }, { 5820, 5050 }, { 5823, 4489 }, { 5826, 4977 },
+    { 5830, 7720 }, { 5840, 7391 }, { 5842, 6745 }, { 5854, 4750 }, { 5862, 7723 }, { 5868, 6631 },
+    { 5880, 4932 }, { 5887, 5935 }, { 5943, 712 }, { 6425, 5900 }, { 6907, 5846 }, { 7152, 7706 },
+    { 7157, 7732 }, { 7179, 7707 }, { 7302, 7692 }, { 7575, 7689 }, { 7691, 7693 }, { 7697, 5994 },
+    { 7701, 7702 }, { 7703, 7704 }, { 7713, 5829 }, { 7718, 5814 }, { 7725, 7754 }, { 7730, 4256 },
+    { 7742, 7436 }, { 7753, 706 }, { 5851, 7763 }, { 4490, 3 }, { 1682, 3236 }, { 7767, 5 },
+    { 775, 5604 }, { 4828, 5738 }, { 5064, 7783 }, { 5771, 4301 }, { 5807, 7779 }, { 5854, 7733 },
+    { 5862, 7724 }, { 5943, 7695 }, { 5968, 7780 }, { 6510, 7801 }, { 6584, 5057 }, { 6944, 5034 },
+    { 7712, 7775 }, { 7743, 7781 }, { 7772, 6007 }, { 7776, 3949 }, { 7784, 7740 }, { 7799, 7791 },
+    { 7800, 7819 }, { 7806, 7771 }, { 7807, 4620 }, { 7810, 174 }, { 7813, 7815 }, { 7814, 7323 },
+    { 7817, 7818 }, { 3, 5721 }, { 1683, 3236 }, { 783, 5604 }, { 7824, 4620 }, { 7829, 6005 },
+    { 7833, 7708 }, { 7846, 7841 }, { 3, 6014 }, { 1684, 3236 }, { 7189, 7854 }, { 7856, 6008 },
+    { 3, 6474 }, { 1685, 3236 }, { 6499, 7861 }, { 3, 6716 }, { 1686, 3236 }, { 3, 6738 },
+    { 1687, 3236 }, { 3, 6972 }, { 1688, 3236 }, { 6580, 7870 }, { 3, 7096 }, { 1689, 3236 },
+    { 6965, 7872 }, { 3, 7124 }, { 1690, 3236 }, { 6825, 7875 }, { 3, 7250 }, { 7121, 7878 },
+    { 3, 7305 }, { 7552, 7881 }, { 3, 7412 }, { 7097, 7883 }, { 3, 7418 }, { 7307, 7885 },
+    { 3, 7432 }, { 7591, 7887 }, { 3, 7558 }, { 3, 7628 }, { 7331, 7891 }, { 3, 7663 },
+    { 7040, 7892 }, { 3, 7667 }, { 7018, 7894 }, { 3, 7867 }, { 7768, 7896 }, { 3, 7884 },
+    { 4885, 7898 }, { 4813, 3 }, { 7444, 7900 }, { 6449, 3 }, { 3, 108 }, { 7694, 7905 },
 };
 
 static const uint16_t symbols[] = {
-    7892, 129, 7363, 5984, 7251, 196, 7370, 216, 217, 6452, 6631, 6019, 6515, 7187,
-    7679, 7351, 6606, 5077, 293, 294, 7553, 6034, 319, 4889, 326, 7625, 7892, 368,
-    7363, 5997, 7251, 372, 7370, 216, 373, 6452, 6631, 6642, 6515, 7187, 375, 7351,
-    6606, 5077, 376, 292, 7553, 6034, 377, 4889, 378, 7625, 7892, 379, 7363, 5995,
-    7251, 383, 7370, 384, 217, 6452, 6042, 6019, 6515, 7439, 7679, 7351, 6893, 5077,
-    293, 294, 7553, 6637, 319, 4889, 390, 7625, 7892, 391, 7363, 5998, 7251, 393,
-    7370, 384, 373, 6452, 6042, 6642, 6515, 7439, 375, 7351, 6893, 5077, 376, 292,
-    7553, 6637, 377, 4889, 394, 7625, 6537, 6044, 410, 5715, 7291, 7599, 7389, 6647,
-    6980, 6060, 483, 5731, 7291, 5887, 7753, 7738, 7388, 7544, 6647, 6890, 6044, 537,
-    5715, 7373, 7599, 7389, 6647, 6616, 6060, 543, 5731, 7373, 5887, 7800, 7842, 7388,
-    7544, 6647, 7894, 578, 579, 568, 7119, 581, 3234, 582, 5301, 583, 4295, 7827,
-    608, 7239, 6081, 4617, 6580, 4617, 6944, 7894, 697, 4475, 7119, 5757, 698, 5882,
-    7839, 700, 7239, 6653, 6845, 5369, 6845, 5511, 7894, 578, 579, 568, 7119, 581,
-    3234, 582, 5301, 583, 4295, 7848, 706, 7453, 6081, 4839, 6580, 4839, 6944, 7894,
-    697, 4475, 7119, 5757, 698, 5882, 7840, 712, 7453, 6653, 6517, 5369, 6517, 5511,
-    5937, 7807, 7253, 727, 7534, 733, 734, 7485, 6018, 741, 239, 3589, 7546, 745,
-    5124, 4469, 7533, 3324, 752, 5399, 753, 6819, 3452, 7547, 318, 6099, 763, 7527,
-    5937, 7834, 7253, 768, 7534, 733, 769, 7485, 6018, 741, 6040, 7546, 745, 5763,
-    7533, 3324, 752, 5399, 753, 4429, 6031, 7547, 318, 6662, 773, 7527, 5937, 7849,
-    7253, 775, 7534, 776, 734, 7485, 385, 237, 741, 239, 3589, 7546, 777, 778,
-    5124, 4469, 7533, 779, 290, 780, 5597, 753, 6819, 3452, 7547, 389, 6099, 781,
-    7527, 5937, 7855, 7253, 783, 7534, 776, 769, 7485, 385, 237, 741, 6040, 7546,
-    777, 778, 5763, 7533, 779, 290, 780, 5597, 753, 4429, 6031, 7547, 389, 6662,
-    784, 7527, 6789, 7677, 7008, 789, 7888, 5758, 5909, 809, 5909, 810, 5909, 811,
-    5127, 6016, 573, 813, 5927, 816, 5927, 817, 5927, 818, 5128, 7819, 6789, 7760,
-    7008, 893, 7888, 5758, 5909, 809, 5909, 810, 5909, 811, 5127, 6016, 5851, 5938,
-    896, 5938, 897, 5938, 898, 5404, 7819, 6789, 7761, 7008, 899, 7888, 573, 900,
-    5934, 902, 5934, 903, 5934, 904, 5403, 6016, 573, 813, 5927, 816, 5927, 817,
-    5927, 818, 5128, 7819, 6789, 7681, 7008, 905, 7888, 573, 900, 5934, 902, 5934,
-    903, 5934, 904, 5403, 6016, 5851, 5938, 896, 5938, 897, 5938, 898, 5404, 7819,
-    7871, 915, 4033, 7119, 5853, 918, 4428, 583, 3865, 7827, 919, 7239, 6081, 4617,
-    6580, 4617, 6944, 7871, 920, 3903, 7119, 4271, 921, 4556, 7839, 922, 7239, 6653,
-    6845, 5369, 6845, 5511, 7871, 915, 4033, 7119, 5853, 918, 4428, 583, 3865, 7848,
-    923, 7453, 6081, 4839, 6580, 4839, 6944, 7871, 920, 3903, 7119, 4271, 921, 4556,
-    7840, 924, 7453, 6653, 6517, 5369, 6517, 5511, 4768, 5062, 7856, 5984, 7259, 929,
-    7411, 934, 935, 7623, 6018, 942, 943, 944, 3489, 244, 7560, 948, 5143, 7563,
-    5794, 5399, 956, 957, 958, 959, 294, 3452, 7655, 979, 980, 6412, 982, 983,
-    7607, 4768, 5877, 7856, 5997, 7259, 988, 7411, 934, 989, 7623, 6018, 942, 6040,
-    7560, 948, 990, 7563, 5794, 5399, 956, 6778, 6031, 7655, 979, 980, 6412, 992,
-    993, 994, 7607, 4768, 5801, 7856, 5995, 7259, 995, 7411, 996, 935, 7623, 997,
-    998, 942, 943, 944, 3489, 244, 7560, 999, 1000, 5143, 7563, 1001, 1002, 1003,
-    5597, 956, 957, 958, 959, 294, 3452, 7655, 1004, 1005, 1006, 6412, 982, 983,
-    7607, 4768, 5062, 7856, 5998, 7259, 1007, 7411, 996, 989, 7623, 997, 998, 942,
-    6040, 7560, 999, 1000, 990, 7563, 1001, 1002, 1003, 5597, 956, 6778, 6031, 7655,
-    1004, 1005, 1006, 6412, 992, 993, 994, 7607, 5937, 7807, 7461, 1011, 7538, 5943,
-    6853, 6631, 6019, 6909, 7187, 5124, 7569, 6606, 1026, 6819, 7566, 6034, 6099, 763,
-    5718, 5937, 7834, 7461, 1035, 7538, 5973, 6853, 6631, 6642, 6909, 7187, 770, 7569,
-    6606, 1026, 4429, 292, 7566, 6034, 6662, 773, 5718, 5937, 7849, 7461, 1036, 7538,
-    5976, 6853, 6042, 6019, 6909, 7439, 5124, 7569, 6893, 1026, 6819, 7566, 6637, 6099,
-    781, 5718, 5937, 7855, 7461, 1037, 7538, 5946, 6853, 6042, 6642, 6909, 7439, 770,
-    7569, 6893, 1026, 4429, 292, 7566, 6637, 6662, 784, 5718, 7877, 7222, 1064, 5161,
-    1069, 7497, 1103, 1104, 7417, 6931, 7022, 6548, 5670, 7022, 7495, 1144, 5733, 7877,
-    5877, 6617, 1210, 5161, 1211, 7497, 1103, 1212, 7417, 6931, 6693, 6548, 5670, 6693,
-    7495, 1216, 5733, 7877, 5801, 6617, 1217, 5161, 1218, 7497, 1219, 1104, 7417, 6573,
-    7022, 6548, 5618, 7022, 7495, 1223, 5733, 7877, 7222, 1224, 5161, 1225, 7497, 1219,
-    1212, 7417, 6573, 6693, 6548, 5618, 6693, 7495, 1226, 5733, 7881, 7222, 1064, 5161,
-    1229, 7245, 633, 1231, 7368, 6493, 7004, 4855, 6493, 7004, 7178, 1238, 5733, 7881,
-    5877, 6617, 1210, 5161, 1239, 7245, 633, 1240, 7368, 6493, 6516, 4855, 6493, 6516,
-    7178, 1241, 5733, 7881, 5801, 6617, 1217, 5161, 1242, 7245, 707, 1231, 7368, 6876,
-    7004, 4855, 6876, 7004, 7178, 1243, 5733, 7881, 7222, 1224, 5161, 1244, 7245, 707,
-    1240, 7368, 6876, 6516, 4855, 6876, 6516, 7178, 1245, 5733, 7356, 7807, 7478, 1249,
-    7375, 1253, 734, 4265, 1261, 4640, 1264, 7646, 1273, 5124, 7630, 318, 762, 6638,
-    763, 5718, 7356, 7834, 7478, 1277, 7375, 1253, 769, 4265, 1261, 4640, 1278, 7646,
-    1273, 770, 7630, 318, 772, 6638, 773, 5718, 7356, 7849, 7478, 1279, 7375, 1280,
-    734, 4265, 1281, 4640, 1264, 7646, 5947, 5124, 7630, 389, 762, 6638, 781, 5718,
-    7356, 7855, 7478, 1284, 7375, 1280, 769, 4265, 1281, 4640, 1278, 7646, 5947, 770,
-    7630, 389, 772, 6638, 784, 5718, 5970, 5965, 6060, 1286, 5731, 7373, 5887, 7800,
-    7842, 7388, 5667, 6701, 5685, 7138, 5928, 7423, 5914, 7139, 5970, 5982, 6060, 1291,
-    5731, 7291, 5887, 7753, 7738, 7388, 5667, 6701, 5685, 7138, 5928, 7423, 5914, 7139,
-    5041, 5981, 6044, 1292, 5715, 7373, 7599, 5615, 6701, 5542, 7138, 5894, 7423, 5917,
-    7139, 5041, 5964, 6044, 1293, 5715, 7291, 7599, 5615, 6701, 5542, 7138, 5894, 7423,
-    5917, 7139, 6537, 1294, 409, 1295, 5715, 6188, 5089, 424, 5389, 5671, 1297, 5663,
-    6189, 5493, 1297, 5660, 6189, 5611, 1297, 5888, 6058, 6980, 1300, 482, 1301, 5731,
-    6188, 5089, 424, 5533, 6542, 5106, 4833, 5604, 4833, 5365, 517, 1302, 519, 1303,
-    5912, 6058, 6890, 1294, 409, 1304, 5715, 6188, 5111, 542, 5389, 5671, 1297, 5663,
-    6189, 5493, 1297, 5660, 6189, 5611, 1297, 5888, 6058, 6616, 1300, 482, 1305, 5731,
-    6188, 5111, 542, 5533, 6897, 5106, 4833, 7296, 5365, 517, 1302, 519, 1303, 5912,
-    6058, 6537, 1306, 409, 1307, 5715, 6702, 5878, 1309, 1310, 1311, 1312, 424, 5884,
-    1313, 1314, 1315, 1316, 5671, 5893, 5663, 7571, 5493, 5893, 5660, 7571, 5611, 5893,
-    7389, 6059, 1327, 3778, 1328, 3678, 7578, 1330, 3778, 1331, 3678, 7636, 1333, 3778,
-    1334, 3678, 7660, 1336, 3778, 1337, 3678, 7424, 6980, 1339, 482, 1340, 5731, 6702,
-    5878, 1309, 1310, 1311, 1312, 424, 5887, 1341, 1342, 1343, 1344, 7753, 7844, 7738,
-    7844, 5883, 1353, 1354, 1355, 1356, 517, 1357, 1358, 519, 1359, 1360, 7544, 6059,
-    1361, 1362, 3780, 1328, 3733, 7578, 1363, 1364, 3780, 1331, 3733, 7636, 1365, 1366,
-    3780, 1334, 3733, 7660, 1367, 1368, 3780, 1337, 3733, 7424, 6890, 1306, 409, 1369,
-    5715, 6702, 5879, 1370, 1371, 1372, 1373, 542, 5884, 1313, 1314, 1315, 1316, 5671,
-    5893, 5663, 7571, 5493, 5893, 5660, 7571, 5611, 5893, 7389, 6059, 1327, 3778, 1328,
-    3678, 7578, 1330, 3778, 1331, 3678, 7636, 1333, 3778, 1334, 3678, 7660, 1336, 3778,
-    1337, 3678, 7424, 6616, 1339, 482, 1374, 5731, 6702, 5879, 1370, 1371, 1372, 1373,
-    542, 5887, 1341, 1342, 1343, 1344, 7800, 7844, 7842, 1375, 1376, 1346, 1377, 1378,
-    1348, 1379, 1380, 1350, 1381, 1382, 1352, 5883, 1353, 1354, 1355, 1356, 517, 1357,
-    1358, 519, 1359, 1360, 7544, 6059, 1361, 1362, 3780, 1328, 3733, 7578, 1363, 1364,
-    3780, 1331, 3733, 7636, 1365, 1366, 3780, 1334, 3733, 7660, 1367, 1368, 3780, 1337,
-    3733, 7424, 7854, 1383, 7091, 1386, 4533, 6703, 1388, 1389, 3227, 7827, 1390, 7494,
-    1103, 1104, 7510, 6931, 7514, 6932, 5670, 7514, 7294, 7854, 1400, 7091, 4583, 6703,
-    4586, 7839, 1401, 7494, 1103, 1212, 7510, 6931, 6195, 6932, 5670, 6195, 7294, 7854,
-    1383, 7091, 1386, 4533, 6703, 1388, 1389, 3227, 7848, 1402, 7494, 1219, 1104, 7510,
-    6573, 7514, 6932, 5618, 7514, 7294, 7854, 1400, 7091, 4583, 6703, 4586, 7840, 1403,
-    7494, 1219, 1212, 7510, 6573, 6195, 6932, 5618, 6195, 7294, 6537, 6197, 1406, 7026,
-    7880, 420, 1414, 7283, 4918, 6199, 4782, 441, 6201, 7392, 6201, 7572, 6980, 6704,
-    1436, 7026, 7859, 420, 1414, 4974, 1438, 1439, 1440, 1441, 4919, 4921, 7320, 6864,
-    7525, 6890, 6197, 1461, 7026, 7880, 538, 1462, 7283, 4918, 6199, 4782, 441, 6201,
-    7392, 6201, 7572, 6616, 6704, 1463, 7026, 7859, 538, 1462, 4974, 1438, 1439, 1440,
-    1441, 4919, 4980, 7320, 6898, 7525, 5056, 7549, 7537, 1494, 6214, 1496, 7359, 1521,
-    6695, 1532, 5204, 4483, 5204, 7360, 5056, 7549, 7292, 1577, 6214, 1578, 7359, 1521,
-    6182, 1532, 5425, 4483, 5425, 7360, 5056, 7618, 7537, 1583, 6214, 1584, 7359, 1585,
-    6695, 1586, 5204, 4555, 5204, 7360, 5056, 7618, 7292, 1587, 6214, 1588, 7359, 1585,
-    6182, 1586, 5425, 4555, 5425, 7360, 7082, 7677, 7030, 1593, 7886, 1606, 1607, 7639,
-    5758, 1619, 5767, 1621, 1622, 5767, 1623, 1624, 5767, 1625, 1626, 1620, 6630, 6072,
-    1629, 3878, 1631, 1632, 3878, 1633, 1634, 3878, 1635, 1636, 3878, 1637, 1638, 3878,
-    1639, 1640, 3878, 1641, 1642, 3878, 1643, 1644, 3878, 1645, 1646, 3878, 1647, 1648,
-    3878, 1649, 1650, 3878, 1651, 1652, 3878, 1653, 1654, 3878, 1655, 1656, 3878, 1657,
-    1658, 3878, 1659, 1660, 1630, 7520, 5758, 6232, 1621, 6713, 1623, 7144, 1625, 7427,
-    6072, 7428, 1631, 7579, 1633, 7637, 1635, 7661, 1637, 7671, 1639, 7755, 1641, 7818,
-    1643, 7846, 1645, 7853, 1647, 7857, 1649, 7860, 1651, 7862, 1653, 7864, 1655, 7867,
-    1657, 7870, 1659, 7584, 1691, 1692, 5768, 1694, 1695, 5768, 1696, 1697, 5768, 1698,
-    1699, 1693, 7306, 1701, 1702, 3879, 1704, 1705, 3879, 1706, 1707, 3879, 1708, 1709,
-    3879, 1710, 1711, 3879, 1712, 1713, 3879, 1714, 1715, 3879, 1716, 1717, 3879, 1718,
-    1719, 3879, 1720, 1721, 3879, 1722, 1723, 3879, 1724, 1725, 3879, 1726, 1727, 3879,
-    1728, 1729, 3879, 1730, 1731, 3879, 1732, 1733, 1703, 7890, 7082, 7760, 7030, 1785,
-    7886, 1606, 1786, 7639, 5758, 1619, 5767, 1621, 1622, 5767, 1623, 1624, 5767, 1625,
-    1626, 1620, 6630, 5851, 1629, 3884, 1788, 1632, 3884, 1789, 1634, 3884, 1790, 1636,
-    3884, 1791, 1638, 3884, 1792, 1640, 3884, 1793, 1642, 3884, 1794, 1644, 3884, 896,
-    1646, 3884, 1795, 1648, 3884, 1796, 1650, 3884, 1797, 1652, 3884, 1798, 1654, 3884,
-    1799, 1656, 3884, 1800, 1658, 3884, 1801, 1660, 1787, 7520, 5758, 6232, 1621, 6713,
-    1623, 7144, 1625, 7427, 5851, 7428, 1788, 7579, 1789, 7637, 1790, 7661, 1791, 7671,
-    1792, 7755, 1793, 7818, 1794, 7846, 896, 7853, 1795, 7857, 1796, 7860, 1797, 7862,
-    1798, 7864, 1799, 7867, 1800, 7870, 1801, 7584, 1691, 1692, 5768, 1694, 1695, 5768,
-    1696, 1697, 5768, 1698, 1699, 1693, 7306, 1802, 1702, 3885, 1804, 1705, 3885, 1805,
-    1707, 3885, 1806, 1709, 3885, 1807, 1711, 3885, 1808, 1713, 3885, 1809, 1715, 3885,
-    1810, 1717, 3885, 1811, 1719, 3885, 1812, 1721, 3885, 1813, 1723, 3885, 1814, 1725,
-    3885, 1815, 1727, 3885, 1816, 1729, 3885, 1817, 1731, 3885, 1818, 1733, 1803, 7890,
-    7082, 7761, 7030, 1819, 7886, 1820, 1607, 7639, 6649, 1619, 5854, 1823, 1622, 5854,
-    1824, 1624, 5854, 1825, 1626, 1822, 6630, 6072, 1629, 3878, 1631, 1632, 3878, 1633,
-    1634, 3878, 1635, 1636, 3878, 1637, 1638, 3878, 1639, 1640, 3878, 1641, 1642, 3878,
-    1643, 1644, 3878, 1645, 1646, 3878, 1647, 1648, 3878, 1649, 1650, 3878, 1651, 1652,
-    3878, 1653, 1654, 3878, 1655, 1656, 3878, 1657, 1658, 3878, 1659, 1660, 1630, 7520,
-    6649, 6232, 1823, 6713, 1824, 7144, 1825, 7427, 6072, 7428, 1631, 7579, 1633, 7637,
-    1635, 7661, 1637, 7671, 1639, 7755, 1641, 7818, 1643, 7846, 1645, 7853, 1647, 7857,
-    1649, 7860, 1651, 7862, 1653, 7864, 1655, 7867, 1657, 7870, 1659, 7584, 1826, 1692,
-    5855, 1828, 1695, 5855, 1829, 1697, 5855, 1830, 1699, 1827, 7306, 1701, 1702, 3879,
-    1704, 1705, 3879, 1706, 1707, 3879, 1708, 1709, 3879, 1710, 1711, 3879, 1712, 1713,
-    3879, 1714, 1715, 3879, 1716, 1717, 3879, 1718, 1719, 3879, 1720, 1721, 3879, 1722,
-    1723, 3879, 1724, 1725, 3879, 1726, 1727, 3879, 1728, 1729, 3879, 1730, 1731, 3879,
-    1732, 1733, 1703, 7890, 7082, 7681, 7030, 1831, 7886, 1820, 1786, 7639, 6649, 1619,
-    5854, 1823, 1622, 5854, 1824, 1624, 5854, 1825, 1626, 1822, 6630, 5851, 1629, 3884,
-    1788, 1632, 3884, 1789, 1634, 3884, 1790, 1636, 3884, 1791, 1638, 3884, 1792, 1640,
-    3884, 1793, 1642, 3884, 1794, 1644, 3884, 896, 1646, 3884, 1795, 1648, 3884, 1796,
-    1650, 3884, 1797, 1652, 3884, 1798, 1654, 3884, 1799, 1656, 3884, 1800, 1658, 3884,
-    1801, 1660, 1787, 7520, 6649, 6232, 1823, 6713, 1824, 7144, 1825, 7427, 5851, 7428,
-    1788, 7579, 1789, 7637, 1790, 7661, 1791, 7671, 1792, 7755, 1793, 7818, 1794, 7846,
-    896, 7853, 1795, 7857, 1796, 7860, 1797, 7862, 1798, 7864, 1799, 7867, 1800, 7870,
-    1801, 7584, 1826, 1692, 5855, 1828, 1695, 5855, 1829, 1697, 5855, 1830, 1699, 1827,
-    7306, 1802, 1702, 3885, 1804, 1705, 3885, 1805, 1707, 3885, 1806, 1709, 3885, 1807,
-    1711, 3885, 1808, 1713, 3885, 1809, 1715, 3885, 1810, 1717, 3885, 1811, 1719, 3885,
-    1812, 1721, 3885, 1813, 1723, 3885, 1814, 1725, 3885, 1815, 1727, 3885, 1816, 1729,
-    3885, 1817, 1731, 3885, 1818, 1733, 1803, 7890, 6527, 7780, 1867, 7776, 1871, 1872,
-    7735, 5764, 5047, 6615, 1895, 1896, 6608, 5057, 7799, 5355, 7372, 6881, 7780, 1943,
-    7776, 1871, 1944, 5490, 6914, 5047, 6615, 1946, 6608, 1901, 1947, 6256, 7799, 5498,
-    7372, 7095, 5600, 5721, 1952, 5325, 3960, 6559, 1953, 1872, 7779, 1016, 5957, 7706,
-    251, 5897, 6892, 746, 1959, 1282, 1960, 4550, 3772, 6413, 5696, 7725, 5550, 5508,
-    7372, 7221, 7780, 1963, 7776, 1953, 1944, 5585, 6914, 5047, 5923, 1964, 1965, 1946,
-    5338, 6256, 7799, 5367, 7372, 6889, 7841, 1973, 7803, 6014, 7813, 1976, 4266, 1977,
-    5221, 1979, 7850, 1983, 7700, 4948, 1987, 7822, 5744, 1990, 6024, 6988, 7843, 5355,
-    7649, 6534, 7841, 2006, 7803, 6629, 7813, 1976, 4266, 2008, 4279, 7850, 1983, 6263,
-    1987, 6254, 2010, 7822, 5744, 1990, 6024, 4793, 1990, 7843, 5498, 7649, 6860, 7146,
-    5950, 174, 2012, 7172, 5951, 6559, 6643, 4706, 4772, 4249, 5432, 238, 1977, 5221,
-    1979, 4296, 6021, 251, 4203, 7751, 7689, 4550, 7708, 7192, 288, 5895, 6024, 6988,
-    7568, 5709, 3855, 7317, 5508, 7649, 7450, 7841, 2019, 7803, 6041, 7813, 5432, 238,
-    2008, 4279, 7850, 7701, 6263, 2010, 7822, 288, 5895, 6024, 4793, 1990, 7843, 5367,
-    7649, 6589, 406, 407, 6264, 2028, 7378, 7741, 7628, 7868, 6589, 480, 407, 6721,
-    2124, 7557, 7784, 7629, 7868, 6589, 406, 536, 6264, 2166, 7378, 7742, 7628, 7868,
-    6589, 480, 536, 6721, 2170, 7557, 7785, 7629, 7868, 5885, 5029, 6275, 2178, 7640,
-    6277, 7657, 5806, 7816, 5049, 5249, 2197, 7609, 6277, 6975, 4921, 7271, 6864, 5697,
-    5880, 5885, 5048, 6275, 2205, 7640, 6283, 7657, 5806, 7816, 5030, 5249, 2207, 7609,
-    6283, 6975, 4980, 7271, 6898, 5697, 5880, 7817, 908, 3647, 7897, 3880, 4232, 3215,
-    5875, 3865, 6284, 5729, 7401, 3899, 4023, 4157, 2217, 5421, 2218, 6600, 7786, 5592,
-    7732, 7750, 5421, 2242, 6600, 7748, 5592, 3926, 7897, 3880, 4232, 3215, 6284, 5708,
-    7401, 4295, 6284, 5729, 7401, 3899, 4023, 4157, 2244, 5421, 2245, 6960, 7743, 5592,
-    3926, 7897, 3647, 3940, 5036, 6284, 5708, 7401, 4295, 5916, 2247, 5421, 2248, 6960,
-    7795, 5592, 6951, 480, 536, 6721, 2249, 7557, 7785, 7629, 7873, 6951, 480, 407,
-    6721, 2252, 7557, 7784, 7629, 7873, 6951, 406, 536, 6264, 2253, 7378, 7742, 7628,
-    7873, 6951, 406, 407, 6264, 2254, 7378, 7741, 7628, 7873, 7817, 7238, 7574, 2259,
-    6727, 2261, 7409, 633, 6288, 6621, 7098, 7817, 7238, 7524, 2265, 6727, 2266, 7409,
-    633, 6726, 6619, 7098, 7817, 7380, 7574, 2267, 6727, 2268, 7409, 707, 6288, 6620,
-    7098, 7817, 7380, 7524, 2269, 6727, 2270, 7409, 707, 6726, 6622, 7098, 7865, 7677,
-    7050, 2277, 7884, 2282, 2283, 2284, 2285, 2286, 2287, 2288, 2289, 7402, 2295, 2296,
-    6730, 2299, 2300, 7403, 3220, 451, 6730, 2309, 2300, 7403, 5793, 7674, 7865, 7760,
-    7050, 2331, 7884, 2282, 2283, 2284, 2285, 2332, 2333, 2334, 2335, 7402, 2336, 573,
-    2337, 2338, 2339, 2340, 2341, 2342, 2343, 2344, 2345, 2346, 2347, 4107, 7674, 7865,
-    7761, 7050, 2348, 7884, 2349, 2350, 2351, 2352, 2286, 2287, 2288, 2289, 7402, 2295,
-    2296, 6730, 2299, 2353, 7403, 3220, 451, 6730, 2309, 2353, 7403, 5793, 7674, 7865,
-    7681, 7050, 2354, 7884, 2349, 2350, 2351, 2352, 2332, 2333, 2334, 2335, 7402, 2336,
-    573, 2337, 2338, 2355, 2340, 2341, 2342, 2343, 2344, 2345, 2346, 2347, 4107, 7674,
-    7732, 7539, 2217, 5421, 2356, 6600, 7786, 5592, 7732, 7750, 5421, 2357, 6600, 7748,
-    5592, 5056, 7272, 7539, 2244, 5421, 2358, 6960, 7743, 5592, 5056, 7272, 5959, 2247,
-    5421, 2359, 6960, 7795, 5592, 6527, 7802, 2364, 7829, 1253, 217, 7735, 735, 7851,
-    2386, 2020, 2387, 5338, 2388, 7836, 5355, 7616, 2404, 7570, 6881, 7802, 2421, 7829,
-    1253, 373, 5490, 6553, 7851, 2386, 2422, 5338, 2388, 6254, 2423, 7836, 5498, 7616,
-    2424, 7570, 7095, 7151, 4372, 174, 2425, 6499, 3958, 6922, 6734, 1280, 217, 7779,
-    735, 4772, 3996, 4296, 4256, 5987, 6892, 5947, 7679, 4469, 5735, 7509, 7725, 7365,
-    5508, 7616, 2434, 7570, 7221, 7802, 2435, 7829, 1280, 373, 5585, 6553, 7851, 7696,
-    2422, 4948, 2423, 7836, 5367, 7616, 2437, 7570, 5388, 7549, 7537, 1494, 6708, 2438,
-    7554, 1521, 6695, 1532, 5204, 4483, 5204, 7535, 2443, 7622, 5388, 7549, 7292, 1577,
-    6708, 2453, 7554, 1521, 6182, 1532, 5425, 4483, 5425, 7535, 2454, 7622, 5388, 7618,
-    7537, 1583, 6708, 2455, 7554, 1585, 6695, 1586, 5204, 4555, 5204, 7535, 2456, 7622,
-    5388, 7618, 7292, 1587, 6708, 2457, 7554, 1585, 6182, 1586, 5425, 4555, 5425, 7535,
-    2458, 7622, 6527, 7737, 2459, 7833, 1871, 1872, 7735, 5764, 5028, 6615, 1895, 1896,
-    6608, 5057, 7747, 5355, 7412, 2463, 7650, 6881, 7737, 2472, 7833, 1871, 1944, 5490,
-    6914, 5028, 6615, 1946, 6608, 1901, 1947, 6256, 7747, 5498, 7412, 2473, 7650, 7095,
-    5600, 5736, 2474, 5325, 3960, 6922, 7152, 1953, 1872, 7779, 1016, 5957, 3719, 4472,
-    5897, 6892, 746, 1959, 1282, 1960, 5962, 4647, 5696, 7725, 5550, 5508, 7412, 2475,
-    7650, 7221, 7737, 2476, 7833, 1953, 1944, 5585, 6914, 5028, 5923, 1964, 1965, 1946,
-    5338, 6256, 7747, 5367, 7412, 2477, 7650, 7816, 5965, 5249, 2478, 7609, 6283, 6975,
-    4980, 7271, 6898, 5697, 5195, 5185, 7816, 5982, 5249, 2479, 7609, 6277, 6975, 4921,
-    7271, 6864, 5697, 5195, 5185, 5885, 5981, 6275, 2480, 7640, 6283, 7657, 4361, 5185,
-    5885, 5964, 6275, 2481, 7640, 6277, 7657, 4361, 5185, 5461, 5965, 2123, 4401, 2482,
-    5503, 5838, 4501, 3933, 5881, 7785, 5935, 5869, 5438, 5869, 5918, 5869, 5778, 6271,
-    5461, 5982, 2123, 4401, 2484, 5503, 5838, 4501, 3933, 5881, 7784, 5935, 5869, 5438,
-    5869, 5918, 5869, 5778, 6271, 5461, 5981, 2025, 4401, 2485, 5503, 5886, 4501, 5312,
-    5910, 7742, 5931, 5815, 5566, 5815, 5898, 5815, 5857, 6271, 5461, 5964, 2025, 4401,
-    2486, 5503, 5886, 4501, 5312, 5910, 7741, 5931, 5815, 5566, 5815, 5898, 5815, 5857,
-    6271, 5461, 5029, 2487, 4401, 2488, 5503, 5433, 6911, 5564, 6320, 5658, 2491, 5227,
-    2492, 5716, 6901, 5700, 6901, 5699, 6554, 2086, 5566, 5683, 5461, 5049, 6190, 2496,
-    5503, 5242, 6549, 5243, 6320, 5527, 2491, 5227, 2132, 5657, 2493, 5678, 6471, 5662,
-    5783, 4596, 6471, 5634, 6554, 2159, 5438, 5683, 5461, 5048, 2487, 4401, 2498, 5503,
-    5433, 6911, 5564, 6320, 5658, 6322, 2501, 5716, 6901, 5700, 6901, 5699, 6554, 2086,
-    5566, 5683, 5461, 5030, 6190, 2502, 5503, 5242, 6549, 5243, 6320, 5527, 6322, 2171,
-    5657, 2493, 5678, 6471, 5662, 5783, 4596, 6471, 5634, 6554, 2159, 5438, 5683, 7893,
-    7238, 7574, 2259, 6291, 2503, 7605, 633, 6288, 6621, 7555, 2507, 7456, 7893, 7238,
-    7524, 2265, 6291, 2515, 7605, 633, 6726, 6619, 7555, 2516, 7456, 7893, 7380, 7574,
-    2267, 6291, 2517, 7605, 707, 6288, 6620, 7555, 2518, 7456, 7893, 7380, 7524, 2269,
-    6291, 2519, 7605, 707, 6726, 6622, 7555, 2520, 7456, 5388, 5875, 7539, 2217, 7141,
-    2521, 7531, 2226, 7786, 7492, 2524, 7593, 5388, 5875, 7750, 7141, 2529, 7531, 2226,
-    7748, 7492, 2530, 7593, 5388, 7272, 7539, 2244, 7141, 2531, 7531, 2246, 7743, 7492,
-    2532, 7593, 5388, 7272, 5959, 2247, 7141, 2533, 7531, 2246, 7795, 7492, 2534, 7593,
-    6889, 7736, 2538, 7793, 5943, 6609, 6328, 5047, 6613, 1964, 2551, 6886, 5915, 5021,
-    7111, 7348, 5610, 5911, 5355, 7242, 6534, 7736, 2564, 7793, 5973, 6609, 6607, 6613,
-    2565, 6886, 1901, 1902, 6333, 5021, 7111, 4730, 6258, 5911, 5498, 7242, 6860, 5572,
-    5721, 2567, 5606, 6559, 5976, 4794, 5957, 7705, 6328, 7706, 5014, 7751, 5124, 5792,
-    7708, 6940, 7348, 5610, 5614, 7093, 5654, 5508, 7242, 7450, 7736, 2569, 7793, 5946,
-    5822, 5842, 6607, 5901, 7701, 2565, 5799, 6333, 5021, 6940, 4730, 6258, 5911, 5367,
-    7242, 6527, 7830, 2571, 7814, 7690, 5490, 2574, 5427, 735, 7812, 2386, 7700, 6562,
-    5058, 7838, 5355, 7240, 2594, 7604, 6881, 7830, 2599, 7814, 7764, 5490, 6553, 7812,
-    2386, 2009, 6562, 6254, 6339, 7838, 5498, 7240, 2601, 7604, 7095, 6575, 5736, 2602,
-    5381, 3958, 6922, 7429, 7765, 5585, 2574, 5427, 735, 5957, 3719, 5961, 6892, 5947,
-    7689, 4469, 5735, 4647, 7385, 2603, 7552, 7093, 5591, 5508, 7240, 2604, 7604, 7221,
-    7830, 2605, 7814, 7691, 5585, 6553, 7812, 7696, 6263, 6339, 7838, 5367, 7240, 2606,
-    7604, 6889, 7831, 2607, 7777, 7690, 7718, 5773, 1977, 5837, 5047, 7787, 2386, 7700,
-    6562, 5058, 7727, 7060, 1990, 4123, 6988, 5610, 7740, 5355, 7455, 6534, 7831, 2611,
-    7777, 7764, 7718, 5773, 6607, 7787, 2386, 2009, 6562, 6254, 6339, 7727, 7060, 1990,
-    4949, 6258, 7740, 5498, 7455, 6860, 6936, 5721, 2612, 5381, 3958, 6559, 7765, 5033,
-    1879, 7705, 1977, 5837, 7706, 251, 4769, 6426, 5947, 7689, 4469, 7708, 6489, 2608,
-    2613, 2017, 2614, 2018, 4123, 6988, 5610, 5684, 7093, 5591, 5508, 7455, 7450, 7831,
-    2615, 7777, 7691, 7718, 5842, 6607, 7787, 7696, 6263, 6339, 7727, 2608, 2613, 2017,
-    2614, 2018, 4949, 6258, 7740, 5367, 7455, 5885, 5029, 6197, 2616, 7061, 7880, 2181,
-    1414, 7283, 434, 2063, 6199, 5821, 6705, 7392, 6705, 7572, 7816, 5049, 6704, 2620,
-    7061, 7859, 2181, 1414, 5919, 1441, 4474, 4921, 7320, 6864, 7525, 5885, 5048, 6197,
-    2621, 7061, 7880, 2206, 1462, 7283, 434, 2063, 6199, 5821, 6705, 7392, 6705, 7572,
-    7816, 5030, 6704, 2622, 7061, 7859, 2206, 1462, 5919, 1441, 4474, 4980, 7320, 6898,
-    7525, 6889, 7778, 2623, 7825, 5943, 6609, 6328, 5028, 6613, 1964, 2551, 6886, 5915,
-    7835, 7111, 7348, 7752, 5355, 7414, 2626, 7543, 6534, 7778, 2628, 7825, 5973, 6609,
-    5774, 5028, 6613, 2565, 6886, 1901, 1902, 6333, 7835, 7111, 4730, 1990, 7752, 5498,
-    7414, 2629, 7543, 6860, 5572, 5736, 2630, 5606, 6922, 6161, 5976, 4794, 5957, 7705,
-    6328, 3719, 4472, 4299, 7751, 5124, 5968, 6940, 7348, 6442, 5614, 7093, 5654, 5508,
-    7414, 2631, 7543, 7450, 7778, 2632, 7825, 5946, 5822, 5842, 5774, 5028, 5901, 7701,
-    2565, 5799, 6333, 7835, 6940, 4730, 1990, 7752, 5367, 7414, 2633, 7543, 4994, 7595,
-    2668, 6568, 935, 6521, 4275, 4925, 6501, 6545, 5143, 7529, 5794, 2685, 6632, 3324,
-    959, 5448, 6871, 4076, 7062, 4914, 7237, 5983, 5391, 5513, 5003, 6564, 6946, 7542,
-    6829, 4995, 7595, 2770, 6568, 989, 6521, 4275, 4970, 6501, 6545, 990, 7529, 5794,
-    2685, 6632, 6778, 5270, 6871, 4076, 7062, 4964, 7237, 5996, 5391, 6582, 6564, 7112,
-    7542, 7188, 5009, 7595, 2782, 6927, 935, 6521, 4292, 4925, 6501, 6906, 5143, 7529,
-    7184, 6632, 3324, 959, 5448, 6871, 3317, 7062, 4913, 7237, 5967, 5391, 5370, 5003,
-    6564, 6565, 7542, 6530, 5008, 7595, 2798, 6927, 989, 6521, 4292, 4970, 6501, 6906,
-    990, 7529, 7184, 6632, 6778, 5270, 6871, 4911, 7062, 4962, 7237, 6623, 5391, 6567,
-    6564, 6926, 7542, 6885, 7472, 5029, 6748, 2820, 7662, 6750, 7669, 4362, 7879, 5049,
-    5249, 2850, 7648, 6750, 7564, 4921, 7573, 5785, 7567, 4362, 7472, 5048, 6748, 2875,
-    7662, 6755, 7669, 4362, 7879, 5030, 5249, 2877, 7648, 6755, 7564, 4980, 7573, 2878,
-    1445, 7567, 4362, 4994, 6596, 2881, 6578, 1871, 6089, 7712, 6855, 2884, 6576, 7434,
-    7431, 5583, 5448, 6756, 6443, 4914, 6974, 6477, 6494, 6425, 3763, 4995, 6596, 2897,
-    6578, 1871, 6661, 7768, 6855, 2884, 5763, 7434, 7431, 4730, 5270, 6756, 6443, 4964,
-    6974, 5472, 5688, 6494, 6425, 4302, 3219, 5009, 6596, 2898, 6578, 1953, 6089, 6466,
-    6855, 6373, 6576, 7434, 7096, 5583, 5448, 6756, 3317, 5631, 4913, 6614, 6477, 6494,
-    6787, 3763, 5008, 6596, 2900, 6578, 1953, 6661, 6818, 6855, 6373, 5763, 7434, 7096,
-    4730, 5270, 6756, 4911, 5631, 4962, 6614, 5324, 5688, 6494, 6787, 5032, 4994, 7516,
-    2903, 6503, 6014, 6807, 7712, 7469, 4943, 6918, 7466, 4977, 6953, 7367, 3756, 7276,
-    4914, 7277, 6605, 7633, 4713, 3763, 4995, 7516, 2923, 6503, 6629, 6807, 7768, 7469,
-    4943, 6381, 7466, 4977, 6887, 7367, 3756, 7276, 4964, 7277, 6968, 4458, 7633, 5813,
-    3219, 5009, 7516, 2925, 6503, 6643, 6807, 6466, 7469, 4972, 6918, 7466, 4997, 6953,
-    7367, 7276, 4913, 7277, 5730, 5361, 7633, 4821, 3763, 5008, 7516, 2927, 6503, 6041,
-    6807, 6818, 7469, 4972, 6381, 7466, 4997, 6887, 7367, 4303, 7276, 4962, 7277, 5730,
-    5324, 4458, 7633, 4821, 5032, 7635, 5920, 7756, 1064, 5284, 2944, 7491, 5334, 5817,
-    2915, 6543, 6180, 4294, 4448, 6440, 4946, 7719, 4713, 3763, 7635, 5920, 7072, 4725,
-    7670, 1210, 5284, 2955, 7491, 5334, 5871, 2915, 6543, 6696, 4294, 5472, 6440, 3881,
-    1138, 2956, 7719, 5813, 3219, 7635, 5924, 7756, 1217, 5284, 2957, 7491, 6416, 5804,
-    2915, 6900, 6180, 4281, 4448, 6440, 5682, 4637, 7719, 4821, 3763, 7635, 5924, 7072,
-    7895, 5283, 1224, 5284, 2959, 7491, 6883, 5865, 2915, 6900, 6696, 4281, 5324, 6440,
-    5682, 1138, 5969, 5206, 4821, 5032, 4994, 7470, 2965, 7089, 5943, 7746, 7262, 4943,
-    7233, 7109, 5796, 5843, 7344, 5334, 4914, 5524, 6605, 5540, 4713, 3999, 4995, 7470,
-    2968, 7089, 5973, 7789, 7262, 4943, 6101, 7109, 5796, 5814, 7344, 5334, 4964, 5524,
-    6968, 6478, 5813, 3771, 5009, 7470, 2969, 7089, 5976, 7796, 7262, 4972, 7233, 7109,
-    5864, 5843, 7344, 6416, 4913, 6584, 5361, 5540, 4821, 3999, 5008, 7470, 2970, 7089,
-    5946, 7749, 7262, 4972, 6101, 7109, 5864, 5814, 7344, 6883, 4962, 6584, 5324, 6478,
-    4821, 4316, 3771, 7668, 2971, 5331, 5807, 4862, 7387, 2975, 7157, 2977, 7532, 4076,
-    6684, 5817, 7330, 1521, 634, 7626, 3795, 4278, 7298, 3808, 4134, 7713, 6829, 7668,
-    2971, 5331, 5807, 4862, 7335, 5908, 2983, 7157, 2984, 7532, 4076, 6684, 5871, 7330,
-    1521, 701, 7626, 3795, 5044, 7298, 3808, 6085, 7713, 7188, 7668, 5789, 4858, 5827,
-    4862, 7387, 2985, 7157, 2986, 7532, 3317, 6684, 5804, 7330, 1585, 634, 7626, 3781,
-    4278, 7298, 2958, 310, 4134, 7713, 6530, 7668, 5789, 4858, 5827, 4862, 7335, 7895,
-    4422, 2987, 7157, 2988, 7532, 4911, 6684, 5865, 7330, 1585, 701, 7626, 3781, 5020,
-    7298, 2958, 310, 669, 5900, 7081, 6885, 4994, 7451, 2989, 6568, 6139, 7153, 6343,
-    6143, 6545, 6907, 7260, 5794, 6745, 6146, 7471, 4076, 7074, 4914, 7507, 5983, 7110,
-    5002, 5003, 7377, 3795, 4278, 7541, 3711, 4716, 4995, 7451, 3001, 6568, 6685, 7153,
-    6747, 6143, 6545, 6154, 7260, 5794, 6745, 6155, 7471, 4076, 7074, 4964, 7507, 5996,
-    7110, 5002, 5989, 7377, 3795, 5044, 7541, 3711, 5831, 5009, 7451, 3002, 6927, 6139,
-    7430, 6343, 6143, 6906, 6907, 7260, 7184, 5074, 6146, 7471, 3317, 7074, 4913, 7507,
-    5967, 7110, 4973, 5003, 7377, 3781, 4278, 7541, 4180, 4716, 5008, 7451, 3003, 6927,
-    6685, 7430, 6747, 6143, 6906, 6154, 7260, 7184, 5074, 6155, 7471, 4911, 7074, 4962,
-    7507, 6623, 7110, 4973, 5960, 7377, 3781, 5020, 7541, 4180, 5861, 4994, 6919, 3004,
-    7592, 5943, 7746, 6462, 4943, 7233, 7281, 5796, 5843, 7383, 5334, 4914, 5524, 6605,
-    5540, 6421, 7722, 3010, 7621, 4479, 4952, 4995, 6919, 3025, 7592, 5973, 7789, 6462,
-    4943, 6101, 7281, 5796, 5814, 7383, 5334, 4964, 5524, 6968, 6478, 6421, 7788, 3026,
-    7621, 4479, 4386, 5737, 5009, 6919, 3028, 7592, 5976, 7796, 6462, 4972, 7233, 7281,
-    5864, 5843, 7383, 6416, 4913, 6584, 5361, 5540, 6421, 7773, 3029, 7621, 4386, 5734,
-    5008, 6919, 3031, 7592, 5946, 7749, 6462, 4972, 6101, 7281, 5864, 5814, 7383, 6883,
-    4962, 6584, 5324, 6478, 6421, 7821, 3032, 7621, 5725, 4386, 5741, 4994, 7480, 3037,
-    7352, 3038, 6139, 7153, 6343, 7337, 3041, 6907, 7338, 3044, 6745, 6146, 7540, 4076,
-    7517, 4914, 6947, 5983, 6524, 5513, 5003, 6925, 6946, 7617, 6829, 4995, 7480, 3052,
-    7352, 3038, 6685, 7153, 6747, 7337, 3041, 6154, 7338, 3044, 6745, 6155, 7540, 4076,
-    7517, 4964, 6947, 5996, 6524, 6582, 6925, 7112, 7617, 7188, 5009, 7480, 3053, 7352,
-    3054, 6139, 7430, 6343, 7337, 949, 3055, 6907, 7338, 3056, 2785, 5074, 6146, 7540,
-    3317, 7517, 4913, 6947, 5967, 6524, 5370, 5003, 6925, 6565, 7617, 6530, 5008, 7480,
-    3057, 7352, 3054, 6685, 7430, 6747, 7337, 949, 3055, 6154, 7338, 3056, 2785, 5074,
-    6155, 7540, 4911, 7517, 4962, 6947, 6623, 6524, 6567, 6925, 6926, 7617, 6885, 4994,
-    7334, 3058, 7088, 6014, 7746, 4729, 6458, 6918, 6027, 5796, 6953, 4812, 6529, 4914,
-    5641, 5983, 7234, 5513, 6535, 6640, 6946, 6829, 4995, 7334, 3064, 7088, 6629, 7789,
-    4729, 6458, 6381, 6027, 5796, 6887, 4812, 6529, 4964, 5641, 5996, 7234, 6582, 4451,
-    6640, 7112, 7188, 5009, 7334, 3065, 7088, 6643, 7796, 4729, 6811, 6918, 6027, 5864,
-    6953, 4812, 3839, 5292, 4913, 5641, 5967, 7234, 5370, 6535, 6640, 6565, 6530, 5008,
-    7334, 3066, 7088, 6041, 7749, 4729, 6811, 6381, 6027, 5864, 6887, 4812, 5958, 5292,
-    4962, 5641, 6623, 7234, 6567, 4451, 6640, 6926, 6885, 7675, 7387, 604, 4695, 3067,
-    6598, 5817, 6920, 7823, 6465, 4470, 6611, 5795, 3073, 6929, 4467, 7675, 7335, 5908,
-    699, 4695, 3079, 6598, 5871, 6920, 7826, 5643, 7710, 6611, 7728, 3080, 6929, 5737,
-    7757, 7387, 705, 4695, 3081, 5674, 7811, 6558, 7783, 6465, 7739, 5834, 4180, 5795,
-    3082, 5392, 5296, 5734, 7757, 7335, 7895, 7717, 4695, 3083, 5674, 7828, 6558, 7794,
-    5643, 7781, 2982, 4439, 4180, 7707, 3084, 5392, 5725, 5296, 5741, 6797, 7339, 7518,
-    604, 5284, 3091, 7100, 5828, 5817, 2994, 6543, 7823, 4278, 7200, 4470, 7730, 3711,
-    4716, 6797, 7339, 7519, 5929, 699, 5284, 3093, 7100, 5828, 5871, 2994, 6543, 7826,
-    7200, 7710, 7730, 3711, 5831, 6797, 7562, 7518, 705, 5284, 3095, 7100, 7811, 2994,
-    6900, 7783, 4278, 7200, 7739, 7730, 4180, 4716, 6797, 7562, 7519, 5368, 5805, 3,
-    7717, 5284, 3096, 7100, 7828, 2994, 6900, 7794, 7200, 7781, 5956, 4180, 5861, 7879,
-    5965, 5249, 3097, 7648, 6755, 7564, 4980, 7573, 2878, 1445, 7567, 5185, 7879, 5982,
-    5249, 3098, 7648, 6750, 7564, 4921, 7573, 5785, 7567, 5185, 7472, 5981, 6748, 3099,
-    7662, 6755, 7669, 5185, 7472, 5964, 6748, 3100, 7662, 6750, 7669, 5185, 5689, 5965,
-    408, 4401, 3101, 6955, 6046, 3933, 6394, 3104, 3464, 7099, 3105, 3106, 3107, 7522,
-    1141, 7279, 5765, 7346, 5765, 6490, 5765, 7407, 2095, 4073, 7384, 5609, 5689, 5982,
-    408, 4401, 3123, 6955, 6046, 3933, 6394, 3104, 3464, 7099, 3124, 6399, 3126, 7522,
-    1141, 7279, 5765, 7346, 5765, 6490, 5765, 7407, 2095, 4073, 7384, 5609, 5689, 5981,
-    3127, 4401, 3128, 7297, 6046, 5312, 7077, 3133, 5311, 7269, 3105, 3106, 3137, 7530,
-    7003, 7614, 7003, 7528, 2095, 5609, 5689, 5964, 3127, 4401, 3148, 7297, 6046, 5312,
-    7077, 3133, 5311, 7269, 3124, 6399, 3149, 7530, 7003, 7614, 7003, 7528, 2095, 5609,
-    5689, 5029, 3150, 4401, 3151, 7297, 6911, 7077, 3152, 5436, 5040, 7269, 2491, 6399,
-    2492, 7530, 7106, 7614, 7106, 7528, 5232, 3236, 5839, 2098, 5922, 2099, 5683, 5689,
-    5049, 6190, 3154, 6955, 6549, 6394, 3155, 5436, 7099, 2491, 6399, 3126, 7522, 2493,
-    7279, 5859, 7346, 5859, 6490, 5859, 7407, 5232, 7384, 6449, 2098, 4900, 2099, 6449,
-    3156, 4900, 3157, 5683, 5689, 5048, 3150, 4401, 3158, 7297, 6911, 7077, 3152, 5436,
-    5040, 7269, 6322, 2501, 7530, 7106, 7614, 7106, 7528, 5232, 3236, 5839, 2098, 5922,
-    2099, 5683, 5689, 5030, 6190, 3159, 6955, 6549, 6394, 3155, 5436, 7099, 6322, 3107,
-    7522, 2493, 7279, 5859, 7346, 5859, 6490, 5859, 7407, 5232, 7384, 6449, 2098, 4900,
-    2099, 6449, 3156, 4900, 3157, 5683, 4994, 6958, 3160, 7452, 1871, 6089, 7712, 6480,
-    2884, 6576, 6843, 7431, 5843, 7071, 6443, 4914, 6974, 6477, 7598, 6425, 4554, 3163,
-    7652, 4479, 6327, 4467, 4995, 6958, 3167, 7452, 1871, 6661, 7768, 6480, 2884, 5763,
-    6843, 7431, 5814, 7071, 6443, 4964, 6974, 5472, 5688, 7598, 6425, 4302, 4480, 3168,
-    7652, 4479, 6327, 5737, 5009, 6958, 3169, 7452, 1953, 6089, 6466, 6480, 6373, 6576,
-    6843, 7096, 5843, 7071, 3317, 5631, 4913, 6614, 6477, 7598, 6787, 4554, 3170, 7652,
-    6327, 5734, 5008, 6958, 3171, 7452, 1953, 6661, 6818, 6480, 6373, 5763, 6843, 7096,
-    5814, 7071, 4911, 5631, 4962, 6614, 5324, 5688, 7598, 6787, 5728, 3172, 7652, 5725,
-    6327, 5741, 7675, 7756, 1064, 4695, 3173, 7556, 5334, 5817, 6758, 633, 6180, 4294,
-    4448, 7349, 4946, 7769, 7722, 3175, 7565, 4479, 4952, 7675, 7072, 4725, 7670, 1210,
-    4695, 3178, 7556, 5334, 5871, 6758, 633, 6696, 4294, 5472, 7349, 3881, 1138, 2956,
-    7769, 7788, 3179, 7565, 4479, 4386, 5737, 7757, 7756, 1217, 4695, 3180, 7556, 6416,
-    5804, 6758, 707, 6180, 4281, 4448, 7349, 5682, 4637, 7769, 7773, 3181, 7565, 4386,
-    5734, 7757, 7072, 7895, 5283, 1224, 4695, 3182, 7556, 6883, 5865, 6758, 707, 6696,
-    4281, 5324, 7349, 5682, 1138, 5969, 5424, 7821, 3183, 7565, 5725, 4386, 5741, 4994,
-    7620, 3184, 7624, 6014, 4794, 6456, 5269, 4472, 6458, 5275, 7249, 4977, 6591, 3997,
-    6529, 4914, 5641, 5983, 6937, 5513, 6535, 6332, 6946, 7408, 4482, 5795, 3186, 6882,
-    4479, 6409, 4467, 4995, 7620, 3188, 7624, 6629, 4794, 6456, 5451, 4472, 6458, 2924,
-    7249, 4977, 6531, 3997, 6529, 4964, 5641, 5996, 6937, 6582, 4451, 6332, 7112, 7408,
-    4482, 7728, 3189, 6882, 4479, 6409, 5737, 5009, 7620, 3190, 7624, 6643, 4794, 4186,
-    6466, 4472, 6811, 5275, 7249, 4997, 6591, 3997, 3839, 5292, 4913, 5641, 5967, 6937,
-    5370, 6535, 6332, 6565, 7408, 4947, 5795, 3191, 6882, 6409, 5734, 5008, 7620, 3192,
-    7624, 6041, 4794, 4186, 6818, 4472, 6811, 2924, 7249, 4997, 6531, 3997, 5958, 5292,
-    4962, 5641, 6623, 6937, 6567, 4451, 6332, 6926, 7408, 4947, 7707, 3193, 6882, 5725,
-    6409, 5741, 4994, 7341, 3195, 7612, 7690, 4706, 6456, 4925, 6978, 1273, 5275, 7286,
-    7060, 2685, 6591, 6794, 4076, 6772, 4914, 7489, 6605, 6957, 7722, 3197, 7526, 4479,
-    6773, 4467, 4995, 7341, 3199, 7612, 7764, 4706, 6456, 4970, 6978, 1273, 2924, 7286,
-    7060, 2685, 6531, 6794, 4076, 6772, 4964, 7489, 6968, 4458, 6957, 7788, 3200, 7526,
-    4479, 6773, 5737, 5009, 7341, 3201, 7612, 7765, 4706, 4186, 4292, 4925, 6978, 3202,
-    1283, 5275, 7286, 2608, 3203, 290, 2614, 2785, 6591, 6794, 3317, 6772, 4913, 7489,
-    5730, 5361, 6957, 7773, 3204, 7526, 6773, 5734, 5008, 7341, 3205, 7612, 7691, 4706,
-    4186, 4292, 4970, 6978, 3202, 1283, 2924, 7286, 2608, 3203, 290, 2614, 2785, 6531,
-    6794, 4911, 6772, 4962, 7489, 5730, 5324, 4458, 6957, 7821, 3206, 7526, 5725, 6773,
-    5741, 7213, 7339, 7518, 604, 4695, 3207, 6598, 5817, 6920, 7823, 6465, 4470, 6611,
-    5795, 3208, 6929, 4467, 7213, 7339, 7519, 5929, 699, 4695, 3209, 6598, 5871, 6920,
-    7826, 5643, 7710, 6611, 7728, 3210, 6929, 5737, 7213, 7562, 7518, 705, 4695, 3211,
-    5674, 7811, 6558, 7783, 6465, 7739, 5834, 4180, 5795, 3212, 5392, 5296, 5734, 7213,
-    7562, 7519, 5368, 5805, 3, 7717, 4695, 3213, 5674, 7828, 6558, 7794, 5643, 7781,
-    2982, 4439, 4180, 7707, 3214, 5392, 5725, 5296, 5741,
+    7901, 129, 7371, 5994, 7255, 196, 7535, 216, 217, 6464, 6640, 6029, 6524, 7194,
+    7688, 7360, 6615, 5085, 293, 294, 7560, 6044, 319, 4896, 326, 7633, 7901, 368,
+    7371, 6007, 7255, 372, 7535, 216, 373, 6464, 6640, 6651, 6524, 7194, 375, 7360,
+    6615, 5085, 376, 292, 7560, 6044, 377, 4896, 378, 7633, 7901, 379, 7371, 6005,
+    7255, 383, 7535, 384, 217, 6464, 6052, 6029, 6524, 7446, 7688, 7360, 6903, 5085,
+    293, 294, 7560, 6646, 319, 4896, 390, 7633, 7901, 391, 7371, 6008, 7255, 393,
+    7535, 384, 373, 6464, 6052, 6651, 6524, 7446, 375, 7360, 6903, 5085, 376, 292,
+    7560, 6646, 377, 4896, 394, 7633, 6546, 6054, 410, 5725, 7297, 7608, 7395, 6656,
+    6989, 6070, 484, 5741, 7297, 5897, 7762, 7747, 7394, 7551, 6656, 6900, 6054, 538,
+    5725, 7380, 7608, 7395, 6656, 6625, 6070, 544, 5741, 7380, 5897, 7809, 7851, 7394,
+    7551, 6656, 7903, 579, 580, 569, 7125, 582, 3240, 583, 5310, 584, 4302, 7836,
+    609, 7243, 6091, 4626, 6588, 4626, 6951, 7903, 698, 4484, 7125, 5767, 699, 5892,
+    7848, 701, 7243, 6662, 6856, 5377, 6856, 5519, 7903, 579, 580, 569, 7125, 582,
+    3240, 583, 5310, 584, 4302, 7857, 707, 7460, 6091, 4846, 6588, 4846, 6951, 7903,
+    698, 4484, 7125, 5767, 699, 5892, 7849, 713, 7460, 6662, 6526, 5377, 6526, 5519,
+    5947, 7816, 7257, 728, 7590, 734, 735, 7492, 6028, 742, 239, 3595, 7553, 746,
+    5132, 4478, 7542, 3330, 753, 5406, 754, 6830, 3458, 7554, 318, 6109, 764, 7536,
+    5947, 7843, 7257, 769, 7590, 734, 770, 7492, 6028, 742, 6050, 7553, 746, 5773,
+    7542, 3330, 753, 5406, 754, 4437, 6041, 7554, 318, 6671, 774, 7536, 5947, 7858,
+    7257, 776, 7590, 777, 735, 7492, 385, 237, 742, 239, 3595, 7553, 778, 779,
+    5132, 4478, 7542, 780, 290, 781, 5606, 754, 6830, 3458, 7554, 389, 6109, 782,
+    7536, 5947, 7864, 7257, 784, 7590, 777, 770, 7492, 385, 237, 742, 6050, 7553,
+    778, 779, 5773, 7542, 780, 290, 781, 5606, 754, 4437, 6041, 7554, 389, 6671,
+    785, 7536, 6801, 7686, 7017, 790, 7897, 5768, 5919, 811, 5919, 812, 5919, 813,
+    5135, 6026, 574, 815, 5937, 818, 5937, 819, 5937, 820, 5136, 7828, 6801, 7769,
+    7017, 895, 7897, 5768, 5919, 811, 5919, 812, 5919, 813, 5135, 6026, 5861, 5948,
+    898, 5948, 899, 5948, 900, 5411, 7828, 6801, 7770, 7017, 901, 7897, 574, 902,
+    5944, 904, 5944, 905, 5944, 906, 5410, 6026, 574, 815, 5937, 818, 5937, 819,
+    5937, 820, 5136, 7828, 6801, 7690, 7017, 907, 7897, 574, 902, 5944, 904, 5944,
+    905, 5944, 906, 5410, 6026, 5861, 5948, 898, 5948, 899, 5948, 900, 5411, 7828,
+    7880, 917, 4040, 7125, 5863, 920, 4436, 584, 3872, 7836, 921, 7243, 6091, 4626,
+    6588, 4626, 6951, 7880, 922, 3910, 7125, 4278, 923, 4565, 7848, 924, 7243, 6662,
+    6856, 5377, 6856, 5519, 7880, 917, 4040, 7125, 5863, 920, 4436, 584, 3872, 7857,
+    925, 7460, 6091, 4846, 6588, 4846, 6951, 7880, 922, 3910, 7125, 4278, 923, 4565,
+    7849, 926, 7460, 6662, 6526, 5377, 6526, 5519, 4776, 5069, 7865, 5994, 7264, 931,
+    7491, 936, 937, 7632, 6028, 944, 945, 946, 3496, 244, 7567, 950, 5151, 7570,
+    5804, 5406, 958, 959, 960, 961, 294, 3458, 7664, 981, 982, 6424, 984, 985,
+    7616, 4776, 5887, 7865, 6007, 7264, 990, 7491, 936, 991, 7632, 6028, 944, 6050,
+    7567, 950, 992, 7570, 5804, 5406, 958, 6789, 6041, 7664, 981, 982, 6424, 994,
+    995, 996, 7616, 4776, 5811, 7865, 6005, 7264, 997, 7491, 998, 937, 7632, 999,
+    1000, 944, 945, 946, 3496, 244, 7567, 1001, 1002, 5151, 7570, 1003, 1004, 1005,
+    5606, 958, 959, 960, 961, 294, 3458, 7664, 1006, 1007, 1008, 6424, 984, 985,
+    7616, 4776, 5069, 7865, 6008, 7264, 1009, 7491, 998, 991, 7632, 999, 1000, 944,
+    6050, 7567, 1001, 1002, 992, 7570, 1003, 1004, 1005, 5606, 958, 6789, 6041, 7664,
+    1006, 1007, 1008, 6424, 994, 995, 996, 7616, 5947, 7816, 7468, 1013, 7621, 5953,
+    6864, 6640, 6029, 6919, 7194, 5132, 7576, 6615, 1028, 6830, 7573, 6044, 6109, 764,
+    5728, 5947, 7843, 7468, 1037, 7621, 5983, 6864, 6640, 6651, 6919, 7194, 771, 7576,
+    6615, 1028, 4437, 292, 7573, 6044, 6671, 774, 5728, 5947, 7858, 7468, 1038, 7621,
+    5986, 6864, 6052, 6029, 6919, 7446, 5132, 7576, 6903, 1028, 6830, 7573, 6646, 6109,
+    782, 5728, 5947, 7864, 7468, 1039, 7621, 5956, 6864, 6052, 6651, 6919, 7446, 771,
+    7576, 6903, 1028, 4437, 292, 7573, 6646, 6671, 785, 5728, 7886, 7227, 1066, 5169,
+    1071, 7504, 1105, 1106, 7424, 6939, 7031, 6557, 5680, 7031, 7502, 1146, 5743, 7886,
+    5887, 6626, 1212, 5169, 1213, 7504, 1105, 1214, 7424, 6939, 6702, 6557, 5680, 6702,
+    7502, 1218, 5743, 7886, 5811, 6626, 1219, 5169, 1220, 7504, 1221, 1106, 7424, 6582,
+    7031, 6557, 5628, 7031, 7502, 1225, 5743, 7886, 7227, 1226, 5169, 1227, 7504, 1221,
+    1214, 7424, 6582, 6702, 6557, 5628, 6702, 7502, 1228, 5743, 7890, 7227, 1066, 5169,
+    1231, 7249, 634, 1233, 7376, 6504, 7013, 4862, 6504, 7013, 7184, 1240, 5743, 7890,
+    5887, 6626, 1212, 5169, 1241, 7249, 634, 1242, 7376, 6504, 6525, 4862, 6504, 6525,
+    7184, 1243, 5743, 7890, 5811, 6626, 1219, 5169, 1244, 7249, 708, 1233, 7376, 6886,
+    7013, 4862, 6886, 7013, 7184, 1245, 5743, 7890, 7227, 1226, 5169, 1246, 7249, 708,
+    1242, 7376, 6886, 6525, 4862, 6886, 6525, 7184, 1247, 5743, 7364, 7816, 7485, 1251,
+    7646, 1255, 735, 4272, 1263, 4649, 1266, 7655, 1275, 5132, 7638, 318, 763, 6647,
+    764, 5728, 7364, 7843, 7485, 1279, 7646, 1255, 770, 4272, 1263, 4649, 1280, 7655,
+    1275, 771, 7638, 318, 773, 6647, 774, 5728, 7364, 7858, 7485, 1281, 7646, 1282,
+    735, 4272, 1283, 4649, 1266, 7655, 5957, 5132, 7638, 389, 763, 6647, 782, 5728,
+    7364, 7864, 7485, 1286, 7646, 1282, 770, 4272, 1283, 4649, 1280, 7655, 5957, 771,
+    7638, 389, 773, 6647, 785, 5728, 5980, 5975, 6070, 1288, 5741, 7380, 5897, 7809,
+    7851, 7394, 5677, 6710, 5695, 7144, 5938, 7430, 5924, 7145, 5980, 5992, 6070, 1293,
+    5741, 7297, 5897, 7762, 7747, 7394, 5677, 6710, 5695, 7144, 5938, 7430, 5924, 7145,
+    5048, 5991, 6054, 1294, 5725, 7380, 7608, 5625, 6710, 5550, 7144, 5904, 7430, 5927,
+    7145, 5048, 5974, 6054, 1295, 5725, 7297, 7608, 5625, 6710, 5550, 7144, 5904, 7430,
+    5927, 7145, 6546, 1296, 409, 1297, 5725, 6199, 5097, 425, 5396, 5681, 1299, 5673,
+    6200, 5500, 1299, 5670, 6200, 5621, 1299, 5898, 6068, 6989, 1302, 483, 1303, 5741,
+    6199, 5097, 425, 5541, 6551, 5114, 4840, 5613, 4840, 5373, 518, 1304, 520, 1305,
+    5922, 6068, 6900, 1296, 409, 1306, 5725, 6199, 5119, 543, 5396, 5681, 1299, 5673,
+    6200, 5500, 1299, 5670, 6200, 5621, 1299, 5898, 6068, 6625, 1302, 483, 1307, 5741,
+    6199, 5119, 543, 5541, 6907, 5114, 4840, 7302, 5373, 518, 1304, 520, 1305, 5922,
+    6068, 6546, 1308, 409, 1309, 5725, 6711, 5888, 1311, 1312, 1313, 1314, 425, 5894,
+    1315, 1316, 1317, 1318, 5681, 5903, 5673, 7578, 5500, 5903, 5670, 7578, 5621, 5903,
+    7395, 6069, 1329, 3786, 1330, 3685, 7586, 1332, 3786, 1333, 3685, 7644, 1335, 3786,
+    1336, 3685, 7669, 1338, 3786, 1339, 3685, 7431, 6989, 1341, 483, 1342, 5741, 6711,
+    5888, 1311, 1312, 1313, 1314, 425, 5897, 1343, 1344, 1345, 1346, 7762, 7853, 7747,
+    7853, 5893, 1355, 1356, 1357, 1358, 518, 1359, 1360, 520, 1361, 1362, 7551, 6069,
+    1363, 1364, 3788, 1330, 3741, 7586, 1365, 1366, 3788, 1333, 3741, 7644, 1367, 1368,
+    3788, 1336, 3741, 7669, 1369, 1370, 3788, 1339, 3741, 7431, 6900, 1308, 409, 1371,
+    5725, 6711, 5889, 1372, 1373, 1374, 1375, 543, 5894, 1315, 1316, 1317, 1318, 5681,
+    5903, 5673, 7578, 5500, 5903, 5670, 7578, 5621, 5903, 7395, 6069, 1329, 3786, 1330,
+    3685, 7586, 1332, 3786, 1333, 3685, 7644, 1335, 3786, 1336, 3685, 7669, 1338, 3786,
+    1339, 3685, 7431, 6625, 1341, 483, 1376, 5741, 6711, 5889, 1372, 1373, 1374, 1375,
+    543, 5897, 1343, 1344, 1345, 1346, 7809, 7853, 7851, 1377, 1378, 1348, 1379, 1380,
+    1350, 1381, 1382, 1352, 1383, 1384, 1354, 5893, 1355, 1356, 1357, 1358, 518, 1359,
+    1360, 520, 1361, 1362, 7551, 6069, 1363, 1364, 3788, 1330, 3741, 7586, 1365, 1366,
+    3788, 1333, 3741, 7644, 1367, 1368, 3788, 1336, 3741, 7669, 1369, 1370, 3788, 1339,
+    3741, 7431, 7863, 1385, 7098, 1388, 4542, 6712, 1390, 1391, 3233, 7836, 1392, 7501,
+    1105, 1106, 7517, 6939, 7521, 6940, 5680, 7521, 7300, 7863, 1402, 7098, 4592, 6712,
+    4595, 7848, 1403, 7501, 1105, 1214, 7517, 6939, 6206, 6940, 5680, 6206, 7300, 7863,
+    1385, 7098, 1388, 4542, 6712, 1390, 1391, 3233, 7857, 1404, 7501, 1221, 1106, 7517,
+    6582, 7521, 6940, 5628, 7521, 7300, 7863, 1402, 7098, 4592, 6712, 4595, 7849, 1405,
+    7501, 1221, 1214, 7517, 6582, 6206, 6940, 5628, 6206, 7300, 6546, 6208, 1408, 7035,
+    7889, 421, 1417, 7289, 4925, 6211, 4790, 442, 6213, 7398, 6213, 7579, 6989, 6713,
+    1439, 7035, 7868, 421, 1417, 4981, 1441, 1442, 1443, 1444, 4926, 4928, 7327, 6875,
+    7533, 6900, 6208, 1464, 7035, 7889, 539, 1465, 7289, 4925, 6211, 4790, 442, 6213,
+    7398, 6213, 7579, 6625, 6713, 1466, 7035, 7868, 539, 1465, 4981, 1441, 1442, 1443,
+    1444, 4926, 4987, 7327, 6908, 7533, 5063, 7556, 7545, 1497, 6226, 1499, 7367, 1524,
+    6704, 1535, 5212, 4492, 5212, 7368, 5063, 7556, 7298, 1580, 6226, 1581, 7367, 1524,
+    6193, 1535, 5432, 4492, 5432, 7368, 5063, 7627, 7545, 1586, 6226, 1587, 7367, 1588,
+    6704, 1589, 5212, 4564, 5212, 7368, 5063, 7627, 7298, 1590, 6226, 1591, 7367, 1588,
+    6193, 1589, 5432, 4564, 5432, 7368, 7090, 7686, 7039, 1596, 7895, 1610, 1611, 7648,
+    5768, 1623, 5777, 1625, 1626, 5777, 1627, 1628, 5777, 1629, 1630, 1624, 6639, 6082,
+    1633, 3885, 1635, 1636, 3885, 1637, 1638, 3885, 1639, 1640, 3885, 1641, 1642, 3885,
+    1643, 1644, 3885, 1645, 1646, 3885, 1647, 1648, 3885, 1649, 1650, 3885, 1651, 1652,
+    3885, 1653, 1654, 3885, 1655, 1656, 3885, 1657, 1658, 3885, 1659, 1660, 3885, 1661,
+    1662, 3885, 1663, 1664, 1634, 7527, 5768, 6245, 1625, 6723, 1627, 7150, 1629, 7434,
+    6082, 7435, 1635, 7587, 1637, 7645, 1639, 7670, 1641, 7680, 1643, 7764, 1645, 7827,
+    1647, 7855, 1649, 7862, 1651, 7866, 1653, 7869, 1655, 7871, 1657, 7873, 1659, 7876,
+    1661, 7879, 1663, 7594, 1695, 1696, 5778, 1698, 1699, 5778, 1700, 1701, 5778, 1702,
+    1703, 1697, 7312, 1705, 1706, 3886, 1708, 1709, 3886, 1710, 1711, 3886, 1712, 1713,
+    3886, 1714, 1715, 3886, 1716, 1717, 3886, 1718, 1719, 3886, 1720, 1721, 3886, 1722,
+    1723, 3886, 1724, 1725, 3886, 1726, 1727, 3886, 1728, 1729, 3886, 1730, 1731, 3886,
+    1732, 1733, 3886, 1734, 1735, 3886, 1736, 1737, 1707, 7899, 7090, 7769, 7039, 1789,
+    7895, 1610, 1790, 7648, 5768, 1623, 5777, 1625, 1626, 5777, 1627, 1628, 5777, 1629,
+    1630, 1624, 6639, 5861, 1633, 3891, 1792, 1636, 3891, 1793, 1638, 3891, 1794, 1640,
+    3891, 1795, 1642, 3891, 1796, 1644, 3891, 1797, 1646, 3891, 1798, 1648, 3891, 898,
+    1650, 3891, 1799, 1652, 3891, 1800, 1654, 3891, 1801, 1656, 3891, 1802, 1658, 3891,
+    1803, 1660, 3891, 1804, 1662, 3891, 1805, 1664, 1791, 7527, 5768, 6245, 1625, 6723,
+    1627, 7150, 1629, 7434, 5861, 7435, 1792, 7587, 1793, 7645, 1794, 7670, 1795, 7680,
+    1796, 7764, 1797, 7827, 1798, 7855, 898, 7862, 1799, 7866, 1800, 7869, 1801, 7871,
+    1802, 7873, 1803, 7876, 1804, 7879, 1805, 7594, 1695, 1696, 5778, 1698, 1699, 5778,
+    1700, 1701, 5778, 1702, 1703, 1697, 7312, 1806, 1706, 3892, 1808, 1709, 3892, 1809,
+    1711, 3892, 1810, 1713, 3892, 1811, 1715, 3892, 1812, 1717, 3892, 1813, 1719, 3892,
+    1814, 1721, 3892, 1815, 1723, 3892, 1816, 1725, 3892, 1817, 1727, 3892, 1818, 1729,
+    3892, 1819, 1731, 3892, 1820, 1733, 3892, 1821, 1735, 3892, 1822, 1737, 1807, 7899,
+    7090, 7770, 7039, 1823, 7895, 1824, 1611, 7648, 6658, 1623, 5864, 1827, 1626, 5864,
+    1828, 1628, 5864, 1829, 1630, 1826, 6639, 6082, 1633, 3885, 1635, 1636, 3885, 1637,
+    1638, 3885, 1639, 1640, 3885, 1641, 1642, 3885, 1643, 1644, 3885, 1645, 1646, 3885,
+    1647, 1648, 3885, 1649, 1650, 3885, 1651, 1652, 3885, 1653, 1654, 3885, 1655, 1656,
+    3885, 1657, 1658, 3885, 1659, 1660, 3885, 1661, 1662, 3885, 1663, 1664, 1634, 7527,
+    6658, 6245, 1827, 6723, 1828, 7150, 1829, 7434, 6082, 7435, 1635, 7587, 1637, 7645,
+    1639, 7670, 1641, 7680, 1643, 7764, 1645, 7827, 1647, 7855, 1649, 7862, 1651, 7866,
+    1653, 7869, 1655, 7871, 1657, 7873, 1659, 7876, 1661, 7879, 1663, 7594, 1830, 1696,
+    5865, 1832, 1699, 5865, 1833, 1701, 5865, 1834, 1703, 1831, 7312, 1705, 1706, 3886,
+    1708, 1709, 3886, 1710, 1711, 3886, 1712, 1713, 3886, 1714, 1715, 3886, 1716, 1717,
+    3886, 1718, 1719, 3886, 1720, 1721, 3886, 1722, 1723, 3886, 1724, 1725, 3886, 1726,
+    1727, 3886, 1728, 1729, 3886, 1730, 1731, 3886, 1732, 1733, 3886, 1734, 1735, 3886,
+    1736, 1737, 1707, 7899, 7090, 7690, 7039, 1835, 7895, 1824, 1790, 7648, 6658, 1623,
+    5864, 1827, 1626, 5864, 1828, 1628, 5864, 1829, 1630, 1826, 6639, 5861, 1633, 3891,
+    1792, 1636, 3891, 1793, 1638, 3891, 1794, 1640, 3891, 1795, 1642, 3891, 1796, 1644,
+    3891, 1797, 1646, 3891, 1798, 1648, 3891, 898, 1650, 3891, 1799, 1652, 3891, 1800,
+    1654, 3891, 1801, 1656, 3891, 1802, 1658, 3891, 1803, 1660, 3891, 1804, 1662, 3891,
+    1805, 1664, 1791, 7527, 6658, 6245, 1827, 6723, 1828, 7150, 1829, 7434, 5861, 7435,
+    1792, 7587, 1793, 7645, 1794, 7670, 1795, 7680, 1796, 7764, 1797, 7827, 1798, 7855,
+    898, 7862, 1799, 7866, 1800, 7869, 1801, 7871, 1802, 7873, 1803, 7876, 1804, 7879,
+    1805, 7594, 1830, 1696, 5865, 1832, 1699, 5865, 1833, 1701, 5865, 1834, 1703, 1831,
+    7312, 1806, 1706, 3892, 1808, 1709, 3892, 1809, 1711, 3892, 1810, 1713, 3892, 1811,
+    1715, 3892, 1812, 1717, 3892, 1813, 1719, 3892, 1814, 1721, 3892, 1815, 1723, 3892,
+    1816, 1725, 3892, 1817, 1727, 3892, 1818, 1729, 3892, 1819, 1731, 3892, 1820, 1733,
+    3892, 1821, 1735, 3892, 1822, 1737, 1807, 7899, 6536, 7789, 1871, 7786, 1875, 1876,
+    7744, 5774, 5054, 6624, 1899, 1900, 6617, 5064, 7808, 5362, 7379, 6891, 7789, 1947,
+    7786, 1875, 1948, 5498, 6923, 5054, 6624, 1950, 6617, 1905, 1951, 6269, 7808, 5505,
+    7379, 7102, 5609, 5731, 1956, 5485, 3967, 6568, 1957, 1876, 7788, 1018, 5967, 7715,
+    251, 5907, 6902, 747, 1963, 1284, 1964, 4559, 3780, 6425, 5706, 7734, 5558, 5516,
+    7379, 7226, 7789, 1967, 7786, 1957, 1948, 5594, 6923, 5054, 5933, 1968, 1969, 1950,
+    5345, 6269, 7808, 5375, 7379, 6899, 7850, 1977, 7812, 6024, 7822, 1980, 4273, 1981,
+    5229, 1983, 7859, 1987, 7709, 4955, 1991, 7831, 5754, 1994, 6034, 6997, 7852, 5362,
+    7658, 6543, 7850, 2010, 7812, 6638, 7822, 1980, 4273, 2012, 4286, 7859, 1987, 6276,
+    1991, 6267, 2014, 7831, 5754, 1994, 6034, 4801, 1994, 7852, 5505, 7658, 6871, 7152,
+    5960, 174, 2016, 7179, 5961, 6568, 6652, 4715, 4780, 4256, 5440, 238, 1981, 5229,
+    1983, 4303, 6031, 251, 4209, 7760, 7698, 4559, 7717, 7199, 288, 5905, 6034, 6997,
+    7575, 5719, 3862, 7323, 5516, 7658, 7457, 7850, 2023, 7812, 6051, 7822, 5440, 238,
+    2012, 4286, 7859, 7710, 6276, 2014, 7831, 288, 5905, 6034, 4801, 1994, 7852, 5375,
+    7658, 6598, 406, 407, 6277, 2032, 7387, 7750, 7636, 7877, 6598, 481, 407, 6731,
+    2129, 7564, 7793, 7637, 7877, 6598, 406, 537, 6277, 2171, 7387, 7751, 7636, 7877,
+    6598, 481, 537, 6731, 2175, 7564, 7794, 7637, 7877, 5895, 5036, 6288, 2183, 7649,
+    6290, 7666, 5816, 7825, 5056, 5258, 2202, 7618, 6290, 6984, 4928, 7277, 6875, 5707,
+    5890, 5895, 5055, 6288, 2210, 7649, 6296, 7666, 5816, 7825, 5037, 5258, 2212, 7618,
+    6296, 6984, 4987, 7277, 6908, 5707, 5890, 7826, 910, 3653, 7906, 3887, 4239, 3221,
+    5885, 3872, 6297, 5739, 7408, 3906, 4030, 4164, 2222, 5428, 2223, 6609, 7795, 5601,
+    7741, 7759, 5428, 2247, 6609, 7757, 5601, 3933, 7906, 3887, 4239, 3221, 6297, 5718,
+    7408, 4302, 6297, 5739, 7408, 3906, 4030, 4164, 2249, 5428, 2250, 6969, 7752, 5601,
+    3933, 7906, 3653, 3947, 5043, 6297, 5718, 7408, 4302, 5926, 2252, 5428, 2253, 6969,
+    7804, 5601, 6959, 481, 537, 6731, 2254, 7564, 7794, 7637, 7882, 6959, 481, 407,
+    6731, 2257, 7564, 7793, 7637, 7882, 6959, 406, 537, 6277, 2258, 7387, 7751, 7636,
+    7882, 6959, 406, 407, 6277, 2259, 7387, 7750, 7636, 7882, 7826, 7242, 7582, 2264,
+    6737, 2266, 7417, 634, 6301, 6630, 7105, 7826, 7242, 7532, 2270, 6737, 2271, 7417,
+    634, 6736, 6628, 7105, 7826, 7385, 7582, 2272, 6737, 2273, 7417, 708, 6301, 6629,
+    7105, 7826, 7385, 7532, 2274, 6737, 2275, 7417, 708, 6736, 6631, 7105, 7874, 7686,
+    7060, 2282, 7893, 2287, 2288, 2289, 2290, 2291, 2292, 2293, 2294, 7409, 2300, 2301,
+    6741, 2304, 2305, 7410, 3226, 452, 6741, 2314, 2305, 7410, 5803, 7683, 7874, 7769,
+    7060, 2336, 7893, 2287, 2288, 2289, 2290, 2337, 2338, 2339, 2340, 7409, 2341, 574,
+    2342, 2343, 2344, 2345, 2346, 2347, 2348, 2349, 2350, 2351, 2352, 4114, 7683, 7874,
+    7770, 7060, 2353, 7893, 2354, 2355, 2356, 2357, 2291, 2292, 2293, 2294, 7409, 2300,
+    2301, 6741, 2304, 2358, 7410, 3226, 452, 6741, 2314, 2358, 7410, 5803, 7683, 7874,
+    7690, 7060, 2359, 7893, 2354, 2355, 2356, 2357, 2337, 2338, 2339, 2340, 7409, 2341,
+    574, 2342, 2343, 2360, 2345, 2346, 2347, 2348, 2349, 2350, 2351, 2352, 4114, 7683,
+    7741, 7546, 2222, 5428, 2361, 6609, 7795, 5601, 7741, 7759, 5428, 2362, 6609, 7757,
+    5601, 5063, 7278, 7546, 2249, 5428, 2363, 6969, 7752, 5601, 5063, 7278, 5969, 2252,
+    5428, 2364, 6969, 7804, 5601, 6536, 7811, 2369, 7838, 1255, 217, 7744, 736, 7860,
+    2391, 2024, 2392, 5345, 2393, 7845, 5362, 7625, 2409, 7577, 6891, 7811, 2426, 7838,
+    1255, 373, 5498, 6562, 7860, 2391, 2427, 5345, 2393, 6267, 2428, 7845, 5505, 7625,
+    2429, 7577, 7102, 7157, 4379, 174, 2430, 6510, 3965, 6931, 6745, 1282, 217, 7788,
+    736, 4780, 4003, 4303, 4263, 5997, 6902, 5957, 7688, 4478, 5745, 7516, 7734, 7373,
+    5516, 7625, 2439, 7577, 7226, 7811, 2440, 7838, 1282, 373, 5594, 6562, 7860, 7705,
+    2427, 4955, 2428, 7845, 5375, 7625, 2442, 7577, 5395, 7556, 7545, 1497, 6718, 2443,
+    7561, 1524, 6704, 1535, 5212, 4492, 5212, 7543, 2448, 7631, 5395, 7556, 7298, 1580,
+    6718, 2458, 7561, 1524, 6193, 1535, 5432, 4492, 5432, 7543, 2459, 7631, 5395, 7627,
+    7545, 1586, 6718, 2460, 7561, 1588, 6704, 1589, 5212, 4564, 5212, 7543, 2461, 7631,
+    5395, 7627, 7298, 1590, 6718, 2462, 7561, 1588, 6193, 1589, 5432, 4564, 5432, 7543,
+    2463, 7631, 6536, 7746, 2464, 7842, 1875, 1876, 7744, 5774, 5035, 6624, 1899, 1900,
+    6617, 5064, 7756, 5362, 7419, 2468, 7659, 6891, 7746, 2477, 7842, 1875, 1948, 5498,
+    6923, 5035, 6624, 1950, 6617, 1905, 1951, 6269, 7756, 5505, 7419, 2478, 7659, 7102,
+    5609, 5746, 2479, 5485, 3967, 6931, 7158, 1957, 1876, 7788, 1018, 5967, 3726, 4481,
+    5907, 6902, 747, 1963, 1284, 1964, 5972, 4656, 5706, 7734, 5558, 5516, 7419, 2480,
+    7659, 7226, 7746, 2481, 7842, 1957, 1948, 5594, 6923, 5035, 5933, 1968, 1969, 1950,
+    5345, 6269, 7756, 5375, 7419, 2482, 7659, 7825, 5975, 5258, 2483, 7618, 6296, 6984,
+    4987, 7277, 6908, 5707, 5203, 5193, 7825, 5992, 5258, 2484, 7618, 6290, 6984, 4928,
+    7277, 6875, 5707, 5203, 5193, 5895, 5991, 6288, 2485, 7649, 6296, 7666, 4368, 5193,
+    5895, 5974, 6288, 2486, 7649, 6290, 7666, 4368, 5193, 5469, 5975, 2128, 4408, 2487,
+    5515, 5848, 4510, 3940, 5891, 7794, 5945, 5879, 5446, 5879, 5928, 5879, 5788, 6284,
+    5469, 5992, 2128, 4408, 2489, 5515, 5848, 4510, 3940, 5891, 7793, 5945, 5879, 5446,
+    5879, 5928, 5879, 5788, 6284, 5469, 5991, 2029, 4408, 2490, 5515, 5896, 4510, 5321,
+    5920, 7751, 5941, 5825, 5575, 5825, 5908, 5825, 5867, 6284, 5469, 5974, 2029, 4408,
+    2491, 5515, 5896, 4510, 5321, 5920, 7750, 5941, 5825, 5575, 5825, 5908, 5825, 5867,
+    6284, 5469, 5036, 2492, 4408, 2493, 5515, 5441, 6921, 5573, 6332, 5668, 2496, 5236,
+    2497, 5726, 6911, 5710, 6911, 5709, 6563, 2091, 5575, 5693, 5469, 5056, 6201, 2501,
+    5515, 5251, 6558, 5252, 6332, 5535, 2496, 5236, 2137, 5667, 2498, 5688, 6482, 5672,
+    5793, 4605, 6482, 5644, 6563, 2164, 5446, 5693, 5469, 5055, 2492, 4408, 2503, 5515,
+    5441, 6921, 5573, 6332, 5668, 6334, 2506, 5726, 6911, 5710, 6911, 5709, 6563, 2091,
+    5575, 5693, 5469, 5037, 6201, 2507, 5515, 5251, 6558, 5252, 6332, 5535, 6334, 2176,
+    5667, 2498, 5688, 6482, 5672, 5793, 4605, 6482, 5644, 6563, 2164, 5446, 5693, 7902,
+    7242, 7582, 2264, 6304, 2508, 7614, 634, 6301, 6630, 7562, 2512, 7463, 7902, 7242,
+    7532, 2270, 6304, 2520, 7614, 634, 6736, 6628, 7562, 2521, 7463, 7902, 7385, 7582,
+    2272, 6304, 2522, 7614, 708, 6301, 6629, 7562, 2523, 7463, 7902, 7385, 7532, 2274,
+    6304, 2524, 7614, 708, 6736, 6631, 7562, 2525, 7463, 5395, 5885, 7546, 2222, 7147,
+    2526, 7541, 2231, 7795, 7499, 2529, 7602, 5395, 5885, 7759, 7147, 2534, 7541, 2231,
+    7757, 7499, 2535, 7602, 5395, 7278, 7546, 2249, 7147, 2536, 7541, 2251, 7752, 7499,
+    2537, 7602, 5395, 7278, 5969, 2252, 7147, 2538, 7541, 2251, 7804, 7499, 2539, 7602,
+    6899, 7745, 2543, 7802, 5953, 6618, 6340, 5054, 6622, 1968, 2556, 6896, 5925, 5028,
+    7117, 7357, 5620, 5921, 5362, 7246, 6543, 7745, 2569, 7802, 5983, 6618, 6616, 6622,
+    2570, 6896, 1905, 1906, 6345, 5028, 7117, 4739, 6271, 5921, 5505, 7246, 6871, 5581,
+    5731, 2572, 5615, 6568, 5986, 4802, 5967, 7714, 6340, 7715, 5021, 7760, 5132, 5802,
+    7717, 6947, 7357, 5620, 5624, 7100, 5664, 5516, 7246, 7457, 7745, 2574, 7802, 5956,
+    5832, 5852, 6616, 5911, 7710, 2570, 5809, 6345, 5028, 6947, 4739, 6271, 5921, 5375,
+    7246, 6536, 7839, 2576, 7823, 7699, 5498, 2579, 5435, 736, 7821, 2391, 7709, 6571,
+    5065, 7847, 5362, 7244, 2599, 7613, 6891, 7839, 2604, 7823, 7773, 5498, 6562, 7821,
+    2391, 2013, 6571, 6267, 6351, 7847, 5505, 7244, 2606, 7613, 7102, 6584, 5746, 2607,
+    5389, 3965, 6931, 7436, 7774, 5594, 2579, 5435, 736, 5967, 3726, 5971, 6902, 5957,
+    7698, 4478, 5745, 4656, 7391, 2608, 7559, 7100, 5600, 5516, 7244, 2609, 7613, 7226,
+    7839, 2610, 7823, 7700, 5594, 6562, 7821, 7705, 6276, 6351, 7847, 5375, 7244, 2611,
+    7613, 6899, 7840, 2612, 7785, 7699, 7727, 5783, 1981, 5847, 5054, 7796, 2391, 7709,
+    6571, 5065, 7736, 7069, 1994, 4130, 6997, 5620, 7749, 5362, 7462, 6543, 7840, 2616,
+    7785, 7773, 7727, 5783, 6616, 7796, 2391, 2013, 6571, 6267, 6351, 7736, 7069, 1994,
+    4956, 6271, 7749, 5505, 7462, 6871, 6944, 5731, 2617, 5389, 3965, 6568, 7774, 5040,
+    1883, 7714, 1981, 5847, 7715, 251, 4777, 6438, 5957, 7698, 4478, 7717, 6500, 2613,
+    2618, 2021, 2619, 2022, 4130, 6997, 5620, 5694, 7100, 5600, 5516, 7462, 7457, 7840,
+    2620, 7785, 7700, 7727, 5852, 6616, 7796, 7705, 6276, 6351, 7736, 2613, 2618, 2021,
+    2619, 2022, 4956, 6271, 7749, 5375, 7462, 5895, 5036, 6208, 2621, 7326, 7889, 2186,
+    1417, 7289, 435, 2068, 6211, 5831, 6715, 7398, 6715, 7579, 7825, 5056, 6713, 2625,
+    7326, 7868, 2186, 1417, 5929, 1444, 4483, 4928, 7327, 6875, 7533, 5895, 5055, 6208,
+    2626, 7326, 7889, 2211, 1465, 7289, 435, 2068, 6211, 5831, 6715, 7398, 6715, 7579,
+    7825, 5037, 6713, 2627, 7326, 7868, 2211, 1465, 5929, 1444, 4483, 4987, 7327, 6908,
+    7533, 6899, 7787, 2628, 7834, 5953, 6618, 6340, 5035, 6622, 1968, 2556, 6896, 5925,
+    7844, 7117, 7357, 7761, 5362, 7421, 2631, 7550, 6543, 7787, 2633, 7834, 5983, 6618,
+    5784, 5035, 6622, 2570, 6896, 1905, 1906, 6345, 7844, 7117, 4739, 1994, 7761, 5505,
+    7421, 2634, 7550, 6871, 5581, 5746, 2635, 5615, 6931, 6172, 5986, 4802, 5967, 7714,
+    6340, 3726, 4481, 4306, 7760, 5132, 5978, 6947, 7357, 6454, 5624, 7100, 5664, 5516,
+    7421, 2636, 7550, 7457, 7787, 2637, 7834, 5956, 5832, 5852, 5784, 5035, 5911, 7710,
+    2570, 5809, 6345, 7844, 6947, 4739, 1994, 7761, 5375, 7421, 2638, 7550, 5001, 7604,
+    2673, 6574, 937, 6530, 4282, 4932, 6512, 6554, 5151, 7538, 5804, 2690, 6641, 3330,
+    961, 5456, 6881, 4083, 7070, 4921, 7241, 5993, 5398, 5521, 5010, 6573, 6953, 7549,
+    6840, 5002, 7604, 2775, 6574, 991, 6530, 4282, 4977, 6512, 6554, 992, 7538, 5804,
+    2690, 6641, 6789, 5279, 6881, 4083, 7070, 4971, 7241, 6006, 5398, 6590, 6573, 7118,
+    7549, 7195, 5016, 7604, 2787, 6934, 937, 6530, 4299, 4932, 6512, 6916, 5151, 7538,
+    7191, 6641, 3330, 961, 5456, 6881, 3323, 7070, 4920, 7241, 5977, 5398, 5378, 5010,
+    6573, 6575, 7549, 6539, 5015, 7604, 2803, 6934, 991, 6530, 4299, 4977, 6512, 6916,
+    992, 7538, 7191, 6641, 6789, 5279, 6881, 4918, 7070, 4969, 7241, 6632, 5398, 6577,
+    6573, 6935, 7549, 6895, 7479, 5036, 6759, 2825, 7671, 6761, 7678, 4369, 7888, 5056,
+    5258, 2856, 7657, 6761, 7571, 4928, 7580, 5795, 7574, 4369, 7479, 5055, 6759, 2881,
+    7671, 6766, 7678, 4369, 7888, 5037, 5258, 2883, 7657, 6766, 7571, 4987, 7580, 2884,
+    1448, 7574, 4369, 5001, 6605, 2887, 6586, 1875, 6099, 7721, 6866, 2890, 6585, 7440,
+    7438, 5592, 5456, 6767, 6455, 4921, 6983, 6488, 6505, 6437, 3771, 5002, 6605, 2903,
+    6586, 1875, 6670, 7777, 6866, 2890, 5773, 7440, 7438, 4739, 5279, 6767, 6455, 4971,
+    6983, 5481, 5698, 6505, 6437, 4309, 3225, 5016, 6605, 2904, 6586, 1957, 6099, 6477,
+    6866, 6385, 6585, 7440, 7103, 5592, 5456, 6767, 3323, 5641, 4920, 6623, 6488, 6505,
+    6799, 3771, 5015, 6605, 2906, 6586, 1957, 6670, 6829, 6866, 6385, 5773, 7440, 7103,
+    4739, 5279, 6767, 4918, 5641, 4969, 6623, 5332, 5698, 6505, 6799, 5039, 5001, 7523,
+    2909, 5510, 6024, 6818, 7721, 7476, 4950, 6927, 7473, 4984, 6961, 7375, 3764, 7282,
+    4921, 7283, 6614, 7641, 4722, 3771, 5002, 7523, 2929, 5510, 6638, 6818, 7777, 7476,
+    4950, 6393, 7473, 4984, 6897, 7375, 3764, 7282, 4971, 7283, 6977, 4467, 7641, 5823,
+    3225, 5016, 7523, 2931, 5510, 6652, 6818, 6477, 7476, 4979, 6927, 7473, 5004, 6961,
+    7375, 7282, 4920, 7283, 5740, 5368, 7641, 4828, 3771, 5015, 7523, 2933, 5510, 6051,
+    6818, 6829, 7476, 4979, 6393, 7473, 5004, 6897, 7375, 4310, 7282, 4969, 7283, 5740,
+    5332, 4467, 7641, 4828, 5039, 7643, 5930, 7765, 1066, 5293, 2950, 7498, 5341, 5827,
+    2921, 6552, 6191, 4301, 4456, 6452, 4953, 7728, 4722, 3771, 7643, 5930, 7080, 4734,
+    7679, 1212, 5293, 2961, 7498, 5341, 5881, 2921, 6552, 6705, 4301, 5481, 6452, 3888,
+    1140, 2962, 7728, 5823, 3225, 7643, 5934, 7765, 1219, 5293, 2963, 7498, 6428, 5814,
+    2921, 6910, 6191, 4288, 4456, 6452, 5692, 4646, 7728, 4828, 3771, 7643, 5934, 7080,
+    7904, 5292, 1226, 5293, 2965, 7498, 6893, 5875, 2921, 6910, 6705, 4288, 5332, 6452,
+    5692, 1140, 5979, 5214, 4828, 5039, 5001, 7477, 2971, 6963, 5953, 7755, 7268, 4950,
+    7237, 7115, 5806, 5853, 7352, 5341, 4921, 5532, 6614, 5548, 4722, 4006, 5002, 7477,
+    2974, 6963, 5983, 7798, 7268, 4950, 6111, 7115, 5806, 5824, 7352, 5341, 4971, 5532,
+    6977, 6489, 5823, 3779, 5016, 7477, 2975, 6963, 5986, 7805, 7268, 4979, 7237, 7115,
+    5874, 5853, 7352, 6428, 4920, 6592, 5368, 5548, 4828, 4006, 5015, 7477, 2976, 6963,
+    5956, 7758, 7268, 4979, 6111, 7115, 5874, 5824, 7352, 6893, 4969, 6592, 5332, 6489,
+    4828, 4323, 3779, 7677, 2977, 5338, 5817, 4869, 7393, 2981, 7163, 2983, 7540, 4083,
+    6693, 5827, 7338, 1524, 635, 7634, 3803, 4285, 7304, 3815, 4141, 7722, 6840, 7677,
+    2977, 5338, 5817, 4869, 7343, 5918, 2989, 7163, 2990, 7540, 4083, 6693, 5881, 7338,
+    1524, 702, 7634, 3803, 5051, 7304, 3815, 6095, 7722, 7195, 7677, 5799, 4865, 5837,
+    4869, 7393, 2991, 7163, 2992, 7540, 3323, 6693, 5814, 7338, 1588, 635, 7634, 3789,
+    4285, 7304, 2964, 310, 4141, 7722, 6539, 7677, 5799, 4865, 5837, 4869, 7343, 7904,
+    4430, 2993, 7163, 2994, 7540, 4918, 6693, 5875, 7338, 1588, 702, 7634, 3789, 5027,
+    7304, 2964, 310, 670, 5910, 7089, 6895, 5001, 7458, 2995, 6574, 6150, 7159, 6355,
+    6154, 6554, 6917, 7266, 5804, 6756, 6157, 7478, 4083, 7082, 4921, 7514, 5993, 7116,
+    5009, 5010, 7383, 3803, 4285, 7548, 3718, 4726, 5002, 7458, 3007, 6574, 6694, 7159,
+    6758, 6154, 6554, 6165, 7266, 5804, 6756, 6166, 7478, 4083, 7082, 4971, 7514, 6006,
+    7116, 5009, 5999, 7383, 3803, 5051, 7548, 3718, 5841, 5016, 7458, 3008, 6934, 6150,
+    7437, 6355, 6154, 6916, 6917, 7266, 7191, 5082, 6157, 7478, 3323, 7082, 4920, 7514,
+    5977, 7116, 4980, 5010, 7383, 3789, 4285, 7548, 4186, 4726, 5015, 7458, 3009, 6934,
+    6694, 7437, 6758, 6154, 6916, 6165, 7266, 7191, 5082, 6166, 7478, 4918, 7082, 4969,
+    7514, 6632, 7116, 4980, 5970, 7383, 3789, 5027, 7548, 4186, 5871, 5001, 6928, 3010,
+    7593, 5953, 7755, 6473, 4950, 7237, 7287, 5806, 5853, 7389, 5341, 4921, 5532, 6614,
+    5548, 6433, 7731, 3016, 7630, 4488, 4959, 5002, 6928, 3031, 7593, 5983, 7798, 6473,
+    4950, 6111, 7287, 5806, 5824, 7389, 5341, 4971, 5532, 6977, 6489, 6433, 7797, 3032,
+    7630, 4488, 4393, 5747, 5016, 6928, 3034, 7593, 5986, 7805, 6473, 4979, 7237, 7287,
+    5874, 5853, 7389, 6428, 4920, 6592, 5368, 5548, 6433, 7782, 3035, 7630, 4393, 5744,
+    5015, 6928, 3037, 7593, 5956, 7758, 6473, 4979, 6111, 7287, 5874, 5824, 7389, 6893,
+    4969, 6592, 5332, 6489, 6433, 7830, 3038, 7630, 5735, 4393, 5751, 5001, 7487, 3043,
+    7353, 3044, 6150, 7159, 6355, 7345, 3047, 6917, 7346, 3050, 6756, 6157, 7547, 4083,
+    7524, 4921, 6954, 5993, 6533, 5521, 5010, 6933, 6953, 7626, 6840, 5002, 7487, 3058,
+    7353, 3044, 6694, 7159, 6758, 7345, 3047, 6165, 7346, 3050, 6756, 6166, 7547, 4083,
+    7524, 4971, 6954, 6006, 6533, 6590, 6933, 7118, 7626, 7195, 5016, 7487, 3059, 7353,
+    3060, 6150, 7437, 6355, 7345, 951, 3061, 6917, 7346, 3062, 2790, 5082, 6157, 7547,
+    3323, 7524, 4920, 6954, 5977, 6533, 5378, 5010, 6933, 6575, 7626, 6539, 5015, 7487,
+    3063, 7353, 3060, 6694, 7437, 6758, 7345, 951, 3061, 6165, 7346, 3062, 2790, 5082,
+    6166, 7547, 4918, 7524, 4969, 6954, 6632, 6533, 6577, 6933, 6935, 7626, 6895, 5001,
+    7342, 3064, 5510, 6024, 7755, 4738, 6469, 6927, 6037, 5806, 6961, 4819, 6538, 4921,
+    5651, 5993, 7238, 5521, 6544, 6649, 6953, 6840, 5002, 7342, 3070, 5510, 6638, 7798,
+    4738, 6469, 6393, 6037, 5806, 6897, 4819, 6538, 4971, 5651, 6006, 7238, 6590, 4459,
+    6649, 7118, 7195, 5016, 7342, 3071, 5510, 6652, 7805, 4738, 6821, 6927, 6037, 5874,
+    6961, 4819, 3846, 5301, 4920, 5651, 5977, 7238, 5378, 6544, 6649, 6575, 6539, 5015,
+    7342, 3072, 5510, 6051, 7758, 4738, 6821, 6393, 6037, 5874, 6897, 4819, 5968, 5301,
+    4969, 5651, 6632, 7238, 6577, 4459, 6649, 6935, 6895, 7684, 7393, 605, 4704, 3073,
+    6607, 5827, 6929, 7832, 6476, 4479, 6620, 5805, 3079, 6937, 4476, 7684, 7343, 5918,
+    700, 4704, 3085, 6607, 5881, 6929, 7835, 5653, 7719, 6620, 7737, 3086, 6937, 5747,
+    7766, 7393, 706, 4704, 3087, 5684, 7820, 6567, 7792, 6476, 7748, 5844, 4186, 5805,
+    3088, 5399, 5305, 5744, 7766, 7343, 7904, 7726, 4704, 3089, 5684, 7837, 6567, 7803,
+    5653, 7790, 2988, 4447, 4186, 7716, 3090, 5399, 5735, 5305, 5751, 6808, 7347, 7525,
+    605, 5293, 3097, 7107, 5838, 5827, 3000, 6552, 7832, 4285, 7206, 4479, 7739, 3718,
+    4726, 6808, 7347, 7526, 5939, 700, 5293, 3099, 7107, 5838, 5881, 3000, 6552, 7835,
+    7206, 7719, 7739, 3718, 5841, 6808, 7569, 7525, 706, 5293, 3101, 7107, 7820, 3000,
+    6910, 7792, 4285, 7206, 7748, 7739, 4186, 4726, 6808, 7569, 7526, 5376, 5815, 3,
+    7726, 5293, 3102, 7107, 7837, 3000, 6910, 7803, 7206, 7790, 5966, 4186, 5871, 7888,
+    5975, 5258, 3103, 7657, 6766, 7571, 4987, 7580, 2884, 1448, 7574, 5193, 7888, 5992,
+    5258, 3104, 7657, 6761, 7571, 4928, 7580, 5795, 7574, 5193, 7479, 5991, 6759, 3105,
+    7671, 6766, 7678, 5193, 7479, 5974, 6759, 3106, 7671, 6761, 7678, 5193, 5699, 5975,
+    408, 4408, 3107, 6964, 6056, 3940, 6406, 3110, 3471, 7106, 3111, 3112, 3113, 7529,
+    1143, 7285, 5775, 7355, 5775, 6501, 5775, 7414, 2100, 4080, 7390, 5619, 5699, 5992,
+    408, 4408, 3129, 6964, 6056, 3940, 6406, 3110, 3471, 7106, 3130, 6411, 3132, 7529,
+    1143, 7285, 5775, 7355, 5775, 6501, 5775, 7414, 2100, 4080, 7390, 5619, 5699, 5991,
+    3133, 4408, 3134, 7303, 6056, 5321, 7085, 3139, 5320, 7275, 3111, 3112, 3143, 7539,
+    7012, 7623, 7012, 7537, 2100, 5619, 5699, 5974, 3133, 4408, 3154, 7303, 6056, 5321,
+    7085, 3139, 5320, 7275, 3130, 6411, 3155, 7539, 7012, 7623, 7012, 7537, 2100, 5619,
+    5699, 5036, 3156, 4408, 3157, 7303, 6921, 7085, 3158, 5444, 5047, 7275, 2496, 6411,
+    2497, 7539, 7112, 7623, 7112, 7537, 5241, 3242, 5849, 2103, 5932, 2104, 5693, 5699,
+    5056, 6201, 3160, 6964, 6558, 6406, 3161, 5444, 7106, 2496, 6411, 3132, 7529, 2498,
+    7285, 5869, 7355, 5869, 6501, 5869, 7414, 5241, 7390, 6461, 2103, 4907, 2104, 6461,
+    3162, 4907, 3163, 5693, 5699, 5055, 3156, 4408, 3164, 7303, 6921, 7085, 3158, 5444,
+    5047, 7275, 6334, 2506, 7539, 7112, 7623, 7112, 7537, 5241, 3242, 5849, 2103, 5932,
+    2104, 5693, 5699, 5037, 6201, 3165, 6964, 6558, 6406, 3161, 5444, 7106, 6334, 3113,
+    7529, 2498, 7285, 5869, 7355, 5869, 6501, 5869, 7414, 5241, 7390, 6461, 2103, 4907,
+    2104, 6461, 3162, 4907, 3163, 5693, 5001, 6967, 3166, 7459, 1875, 6099, 7721, 6491,
+    2890, 6585, 6854, 7438, 5853, 7079, 6455, 4921, 6983, 6488, 7607, 6437, 4563, 3169,
+    7661, 4488, 6339, 4476, 5002, 6967, 3173, 7459, 1875, 6670, 7777, 6491, 2890, 5773,
+    6854, 7438, 5824, 7079, 6455, 4971, 6983, 5481, 5698, 7607, 6437, 4309, 4489, 3174,
+    7661, 4488, 6339, 5747, 5016, 6967, 3175, 7459, 1957, 6099, 6477, 6491, 6385, 6585,
+    6854, 7103, 5853, 7079, 3323, 5641, 4920, 6623, 6488, 7607, 6799, 4563, 3176, 7661,
+    6339, 5744, 5015, 6967, 3177, 7459, 1957, 6670, 6829, 6491, 6385, 5773, 6854, 7103,
+    5824, 7079, 4918, 5641, 4969, 6623, 5332, 5698, 7607, 6799, 5738, 3178, 7661, 5735,
+    6339, 5751, 7684, 7765, 1066, 4704, 3179, 7563, 5341, 5827, 6769, 634, 6191, 4301,
+    4456, 7358, 4953, 7778, 7731, 3181, 7572, 4488, 4959, 7684, 7080, 4734, 7679, 1212,
+    4704, 3184, 7563, 5341, 5881, 6769, 634, 6705, 4301, 5481, 7358, 3888, 1140, 2962,
+    7778, 7797, 3185, 7572, 4488, 4393, 5747, 7766, 7765, 1219, 4704, 3186, 7563, 6428,
+    5814, 6769, 708, 6191, 4288, 4456, 7358, 5692, 4646, 7778, 7782, 3187, 7572, 4393,
+    5744, 7766, 7080, 7904, 5292, 1226, 4704, 3188, 7563, 6893, 5875, 6769, 708, 6705,
+    4288, 5332, 7358, 5692, 1140, 5979, 5431, 7830, 3189, 7572, 5735, 4393, 5751, 5001,
+    7629, 3190, 7581, 6024, 4802, 6467, 5278, 4481, 6469, 5284, 7253, 4984, 6600, 4004,
+    6538, 4921, 5651, 5993, 6945, 5521, 6544, 6344, 6953, 7416, 4491, 5805, 3192, 6892,
+    4488, 6421, 4476, 5002, 7629, 3194, 7581, 6638, 4802, 6467, 5459, 4481, 6469, 2930,
+    7253, 4984, 6540, 4004, 6538, 4971, 5651, 6006, 6945, 6590, 4459, 6344, 7118, 7416,
+    4491, 7737, 3195, 6892, 4488, 6421, 5747, 5016, 7629, 3196, 7581, 6652, 4802, 4192,
+    6477, 4481, 6821, 5284, 7253, 5004, 6600, 4004, 3846, 5301, 4920, 5651, 5977, 6945,
+    5378, 6544, 6344, 6575, 7416, 4954, 5805, 3197, 6892, 6421, 5744, 5015, 7629, 3198,
+    7581, 6051, 4802, 4192, 6829, 4481, 6821, 2930, 7253, 5004, 6540, 4004, 5968, 5301,
+    4969, 5651, 6632, 6945, 6577, 4459, 6344, 6935, 7416, 4954, 7716, 3199, 6892, 5735,
+    6421, 5751, 5001, 7349, 3201, 7531, 7699, 4715, 6467, 4932, 6987, 1275, 5284, 7292,
+    7069, 2690, 6600, 6806, 4083, 6783, 4921, 7496, 6614, 6966, 7731, 3203, 7534, 4488,
+    6784, 4476, 5002, 7349, 3205, 7531, 7773, 4715, 6467, 4977, 6987, 1275, 2930, 7292,
+    7069, 2690, 6540, 6806, 4083, 6783, 4971, 7496, 6977, 4467, 6966, 7797, 3206, 7534,
+    4488, 6784, 5747, 5016, 7349, 3207, 7531, 7774, 4715, 4192, 4299, 4932, 6987, 3208,
+    1285, 5284, 7292, 2613, 3209, 290, 2619, 2790, 6600, 6806, 3323, 6783, 4920, 7496,
+    5740, 5368, 6966, 7782, 3210, 7534, 6784, 5744, 5015, 7349, 3211, 7531, 7700, 4715,
+    4192, 4299, 4977, 6987, 3208, 1285, 2930, 7292, 2613, 3209, 290, 2619, 2790, 6540,
+    6806, 4918, 6783, 4969, 7496, 5740, 5332, 4467, 6966, 7830, 3212, 7534, 5735, 6784,
+    5751, 7218, 7347, 7525, 605, 4704, 3213, 6607, 5827, 6929, 7832, 6476, 4479, 6620,
+    5805, 3214, 6937, 4476, 7218, 7347, 7526, 5939, 700, 4704, 3215, 6607, 5881, 6929,
+    7835, 5653, 7719, 6620, 7737, 3216, 6937, 5747, 7218, 7569, 7525, 706, 4704, 3217,
+    5684, 7820, 6567, 7792, 6476, 7748, 5844, 4186, 5805, 3218, 5399, 5305, 5744, 7218,
+    7569, 7526, 5376, 5815, 3, 7726, 4704, 3219, 5684, 7837, 6567, 7803, 5653, 7790,
+    2988, 4447, 4186, 7716, 3220, 5399, 5735, 5305, 5751,
 };
 
 static const struct kiln_program programs[] = {
@@ -4750,10 +4756,10 @@ static const struct kiln_program programs[] = {
     { UINT64_C(0x115e0a37f4ac5f46), 90, 26, 26, 23014, 0, NULL },
     { UINT64_C(0xcecca257833487b8), 90, 52, 26, 23116, 0, NULL },
     { UINT64_C(0x407ba29e79d3f343), 90, 78, 26, 23065, 0, NULL },
-    { UINT64_C(0x3098326fd78a8ba2), 0, 104, 8, 6677, 0, NULL },
-    { UINT64_C(0xf4f743ceec5f7b06), 0, 112, 11, 6873, 0, NULL },
-    { UINT64_C(0xdd907950cc91fbb4), 0, 123, 8, 6655, 0, NULL },
-    { UINT64_C(0x8287b5db51843223), 0, 131, 11, 7401, 0, NULL },
+    { UINT64_C(0x5ff0ceeb149b8bac), 0, 104, 8, 6685, 0, NULL },
+    { UINT64_C(0x6c3d40a3e3124ba4), 0, 112, 11, 6881, 0, NULL },
+    { UINT64_C(0x830d380f9a39f7f2), 0, 123, 8, 6663, 0, NULL },
+    { UINT64_C(0x23ee69ce6f8785d5), 0, 131, 11, 7409, 0, NULL },
     { UINT64_C(0xce6f15e6a1ec68f8), 0, 142, 19, 13397, 0, NULL },
     { UINT64_C(0x4dba18e2c3a05dfd), 0, 161, 15, 13189, 0, NULL },
     { UINT64_C(0x44f8c90398697a73), 0, 176, 19, 13180, 0, NULL },
@@ -4762,10 +4768,10 @@ static const struct kiln_program programs[] = {
     { UINT64_C(0xde45de52bf51bbf9), 90, 238, 26, 23726, 0, NULL },
     { UINT64_C(0xc0530991e8609b5a), 90, 264, 31, 23834, 0, NULL },
     { UINT64_C(0x8d9fad9d80ae5d08), 90, 295, 29, 23780, 0, NULL },
-    { UINT64_C(0x6b147bbf3a1a97ae), 0, 324, 24, 10794, 0, NULL },
-    { UINT64_C(0x85dc125032d7e3b0), 0, 348, 23, 10794, 0, NULL },
-    { UINT64_C(0xa66f335617be9b78), 0, 371, 25, 10794, 0, NULL },
-    { UINT64_C(0xe43a6f9c1595eb56), 0, 396, 24, 10794, 0, NULL },
+    { UINT64_C(0x3c156d3086396a18), 0, 324, 24, 10802, 0, NULL },
+    { UINT64_C(0x9ea50a2564e5f4a6), 0, 348, 23, 10802, 0, NULL },
+    { UINT64_C(0xc75e7d096271da9e), 0, 371, 25, 10802, 0, NULL },
+    { UINT64_C(0x4301c647f65dced0), 0, 396, 24, 10802, 0, NULL },
     { UINT64_C(0xe2665f6c886e70e0), 0, 420, 17, 13389, 0, NULL },
     { UINT64_C(0x6e87a6b8b8ff3aef), 0, 437, 15, 13181, 0, NULL },
     { UINT64_C(0x4ae930f5a9899ff7), 0, 452, 17, 13172, 0, NULL },
@@ -4774,10 +4780,10 @@ static const struct kiln_program programs[] = {
     { UINT64_C(0x2f022120a7ca4206), 90, 519, 30, 20921, 0, NULL },
     { UINT64_C(0x29096bb4470356f5), 90, 549, 40, 20987, 0, NULL },
     { UINT64_C(0x4ad7170bf2dc3a0c), 90, 589, 35, 21317, 0, NULL },
-    { UINT64_C(0xc4ec2a17177dd25d), 90, 624, 21, 24100, 0, NULL },
-    { UINT64_C(0xd51193fab06dd6c1), 90, 645, 22, 24046, 0, NULL },
-    { UINT64_C(0xa453a37b4ee9105a), 90, 667, 21, 24151, 0, NULL },
-    { UINT64_C(0x7f9748f79245c03e), 90, 688, 22, 24097, 0, NULL },
+    { UINT64_C(0x9630712055765e6f), 90, 624, 21, 24108, 0, NULL },
+    { UINT64_C(0x86c6ea738b87e14b), 90, 645, 22, 24054, 0, NULL },
+    { UINT64_C(0x78b59fae69f4ee24), 90, 667, 21, 24159, 0, NULL },
+    { UINT64_C(0x400aefeda8b9ae38), 90, 688, 22, 24105, 0, NULL },
     { UINT64_C(0xdb4cc3fca7c07b38), 0, 710, 17, 21434, 0, NULL },
     { UINT64_C(0x829004afaa7be14e), 0, 727, 18, 21234, 0, NULL },
     { UINT64_C(0x4467fb3d965397c1), 0, 745, 18, 21225, 0, NULL },
@@ -4786,38 +4792,38 @@ static const struct kiln_program programs[] = {
     { UINT64_C(0x383586873f42a532), 0, 797, 18, 19889, 0, NULL },
     { UINT64_C(0x02a28ce3071b8b11), 0, 815, 18, 19880, 0, NULL },
     { UINT64_C(0xd4dd3f497a34a24a), 0, 833, 17, 20303, 0, NULL },
-    { UINT64_C(0x5d210273cde9d76f), 90, 850, 20, 20835, 0, NULL },
-    { UINT64_C(0xd3ab04d97ba18385), 90, 870, 20, 20783, 0, NULL },
-    { UINT64_C(0xfa88c76e8233a273), 90, 890, 20, 20887, 0, NULL },
-    { UINT64_C(0xae4087841530eb41), 90, 910, 20, 20835, 0, NULL },
-    { UINT64_C(0x1b0fa2f9be37424f), 0, 930, 18, 7395, 0, NULL },
-    { UINT64_C(0x40d797e1e6b3092a), 0, 948, 18, 6867, 0, NULL },
-    { UINT64_C(0xe20a69600c1d4d56), 0, 966, 15, 6649, 0, NULL },
-    { UINT64_C(0x076e015c2022e54c), 0, 981, 15, 6671, 0, NULL },
-    { UINT64_C(0x421dabcadcc08b00), 0, 996, 21, 4839, 0, NULL },
-    { UINT64_C(0xe212a5555cb3e92e), 0, 1017, 21, 4853, 0, NULL },
-    { UINT64_C(0x63fc47a44660277e), 0, 1038, 21, 4829, 0, NULL },
-    { UINT64_C(0x6dafa39b24e4baac), 0, 1059, 20, 5153, 0, NULL },
-    { UINT64_C(0x23061cc06b0f0b26), 0, 1079, 49, 10393, 0, NULL },
-    { UINT64_C(0xc1d754de22330886), 0, 1128, 58, 10945, 0, NULL },
-    { UINT64_C(0xe73fc0d914fceadc), 0, 1186, 49, 10347, 0, NULL },
-    { UINT64_C(0x80f9ff1b45136907), 0, 1235, 69, 11929, 0, NULL },
+    { UINT64_C(0xcd7fcae7a5df4c4d), 90, 850, 20, 20843, 0, NULL },
+    { UINT64_C(0x6df5dbee4783a28f), 90, 870, 20, 20791, 0, NULL },
+    { UINT64_C(0x8806d6e35475313d), 90, 890, 20, 20895, 0, NULL },
+    { UINT64_C(0xb622abca8cf0a4cf), 90, 910, 20, 20843, 0, NULL },
+    { UINT64_C(0x7c3cedb9b103de81), 0, 930, 18, 7403, 0, NULL },
+    { UINT64_C(0x91be684b4252d700), 0, 948, 18, 6875, 0, NULL },
+    { UINT64_C(0xa094345561ca105c), 0, 966, 15, 6657, 0, NULL },
+    { UINT64_C(0xefc00c26b384f926), 0, 981, 15, 6679, 0, NULL },
+    { UINT64_C(0x73fd4742bffc7af2), 0, 996, 21, 4847, 0, NULL },
+    { UINT64_C(0x1d254674ee39eb90), 0, 1017, 21, 4861, 0, NULL },
+    { UINT64_C(0x32149e955412c054), 0, 1038, 21, 4837, 0, NULL },
+    { UINT64_C(0x80ff68ddfa1e0482), 0, 1059, 20, 5161, 0, NULL },
+    { UINT64_C(0x1f322346565abd20), 0, 1079, 49, 10401, 0, NULL },
+    { UINT64_C(0x9753fc118bdef3e4), 0, 1128, 58, 10953, 0, NULL },
+    { UINT64_C(0x31bc2f171a9bd662), 0, 1186, 49, 10355, 0, NULL },
+    { UINT64_C(0x56c80af66f26a3f1), 0, 1235, 69, 11937, 0, NULL },
     { UINT64_C(0xdbc0e2f162ec1bbc), 0, 1304, 21, 14726, 0, NULL },
     { UINT64_C(0x05c0dd593aa01b5c), 0, 1325, 18, 14526, 0, NULL },
     { UINT64_C(0xc0e6bba6f283d2bb), 0, 1343, 21, 14517, 0, NULL },
     { UINT64_C(0xe279d71f5006ddce), 0, 1364, 18, 14948, 0, NULL },
-    { UINT64_C(0x12c87adc7e50489a), 0, 1382, 16, 4442, 0, NULL },
-    { UINT64_C(0xc038f384b61d25f4), 0, 1398, 17, 4598, 0, NULL },
-    { UINT64_C(0x2d280d595005dfd1), 0, 1415, 16, 4438, 0, NULL },
-    { UINT64_C(0x131d5046adb524fa), 0, 1431, 17, 4784, 0, NULL },
+    { UINT64_C(0xe638bfe28db62850), 0, 1382, 16, 4450, 0, NULL },
+    { UINT64_C(0x298eea7514dc4b1a), 0, 1398, 17, 4606, 0, NULL },
+    { UINT64_C(0x3bf7ba1d434970e7), 0, 1415, 16, 4446, 0, NULL },
+    { UINT64_C(0xf81066f0ad3f1e50), 0, 1431, 17, 4792, 0, NULL },
     { UINT64_C(0x4569d47b9f155997), 0, 1448, 14, 12957, 0, NULL },
     { UINT64_C(0xa73d8ad876e19ecd), 0, 1462, 14, 13156, 0, NULL },
     { UINT64_C(0x7a59b663093429e0), 0, 1476, 14, 12758, 0, NULL },
     { UINT64_C(0x9e197236cf596c3c), 0, 1490, 14, 12957, 0, NULL },
-    { UINT64_C(0xb6e81c2e20cb4aac), 0, 1504, 172, 18945, 0, NULL },
-    { UINT64_C(0x1d26292966e740de), 0, 1676, 172, 18939, 0, NULL },
-    { UINT64_C(0x8da3dfe6729629a3), 0, 1848, 172, 18927, 0, NULL },
-    { UINT64_C(0x39ccc8511bcc04c5), 0, 2020, 172, 18921, 0, NULL },
+    { UINT64_C(0x16d9cf58fb99ceba), 0, 1504, 172, 18953, 0, NULL },
+    { UINT64_C(0x352a04cf0a5dc180), 0, 1676, 172, 18947, 0, NULL },
+    { UINT64_C(0x14221c8e47c1fa81), 0, 1848, 172, 18935, 0, NULL },
+    { UINT64_C(0xfcf6b3de5dbed00f), 0, 2020, 172, 18929, 0, NULL },
     { UINT64_C(0x37224eccaab8cfa2), 90, 2192, 17, 20194, 0, NULL },
     { UINT64_C(0x95b48d428a196f5c), 90, 2209, 18, 20316, 0, NULL },
     { UINT64_C(0xafeea097940d8a31), 90, 2227, 28, 18199, 0, NULL },
@@ -4826,22 +4832,22 @@ static const struct kiln_program programs[] = {
     { UINT64_C(0xba380d5ce776a03e), 90, 2297, 25, 23153, 0, NULL },
     { UINT64_C(0xcc538dac4a04a893), 90, 2322, 36, 20798, 0, NULL },
     { UINT64_C(0x7c2a1459aa48d6eb), 90, 2358, 23, 23053, 0, NULL },
-    { UINT64_C(0x918cd9a3424f7a9e), 0, 2381, 9, 9140, 0, NULL },
-    { UINT64_C(0x7fa872f09d86073c), 0, 2390, 9, 9776, 0, NULL },
-    { UINT64_C(0x3c9b96e628fd6c0c), 0, 2399, 9, 9080, 0, NULL },
-    { UINT64_C(0xd184b9e737d62e38), 0, 2408, 9, 9716, 0, NULL },
-    { UINT64_C(0xae38331c6b95f3dc), 0, 2417, 8, 4368, 0, NULL },
-    { UINT64_C(0x1c6c5171aa4ca836), 0, 2425, 12, 4514, 0, NULL },
-    { UINT64_C(0x1674a75ef276e2b3), 0, 2437, 8, 4364, 0, NULL },
-    { UINT64_C(0xb8a893f8a3abb65a), 0, 2445, 12, 4700, 0, NULL },
+    { UINT64_C(0xdf56850e01bc41bc), 0, 2381, 9, 9148, 0, NULL },
+    { UINT64_C(0x30556d42e533d5b6), 0, 2390, 9, 9784, 0, NULL },
+    { UINT64_C(0xb4fd17e48166e912), 0, 2399, 9, 9088, 0, NULL },
+    { UINT64_C(0x5fe6089ad1811772), 0, 2408, 9, 9724, 0, NULL },
+    { UINT64_C(0x68bea85e8a3b228a), 0, 2417, 8, 4376, 0, NULL },
+    { UINT64_C(0x2da4522a587b8594), 0, 2425, 12, 4522, 0, NULL },
+    { UINT64_C(0xeb8f060c185227a1), 0, 2437, 8, 4372, 0, NULL },
+    { UINT64_C(0x4249dd0a8476ab50), 0, 2445, 12, 4708, 0, NULL },
     { UINT64_C(0x86102df428dd8e32), 0, 2457, 21, 13277, 0, NULL },
     { UINT64_C(0x4e8bec8981ff7447), 0, 2478, 7, 13182, 0, NULL },
     { UINT64_C(0x2d58eeeb8cb72de0), 0, 2485, 21, 12795, 0, NULL },
     { UINT64_C(0x4e1f44fad7ceda4c), 0, 2506, 16, 13277, 0, NULL },
-    { UINT64_C(0x0331c474027669ae), 0, 2522, 9, 9708, 0, NULL },
-    { UINT64_C(0x2f7a0948a1ba83d6), 0, 2531, 9, 9768, 0, NULL },
-    { UINT64_C(0x9762b63603c011ba), 0, 2540, 9, 9072, 0, NULL },
-    { UINT64_C(0x8ab922edcb2a0980), 0, 2549, 9, 9132, 0, NULL },
+    { UINT64_C(0xdbef7b4f1982ba5c), 0, 2522, 9, 9716, 0, NULL },
+    { UINT64_C(0xa47fdedcecc8e93c), 0, 2531, 9, 9776, 0, NULL },
+    { UINT64_C(0x419216cef5f73bd4), 0, 2540, 9, 9080, 0, NULL },
+    { UINT64_C(0x61995f69362e419a), 0, 2549, 9, 9140, 0, NULL },
     { UINT64_C(0x1cf774115d934652), 0, 2558, 11, 12969, 0, NULL },
     { UINT64_C(0xc4356528940842c2), 0, 2569, 11, 13167, 0, NULL },
     { UINT64_C(0x8c9738a7a7fad3e6), 0, 2580, 11, 12770, 0, NULL },
@@ -4866,18 +4872,18 @@ static const struct kiln_program programs[] = {
     { UINT64_C(0xa35581ce7eb79a5c), 90, 2919, 20, 27149, 0, NULL },
     { UINT64_C(0xa5e3ceeeb0cf7c8b), 90, 2939, 30, 25060, 0, NULL },
     { UINT64_C(0x10c7ba3c752f2729), 90, 2969, 20, 27027, 0, NULL },
-    { UINT64_C(0x2e4937705342f858), 0, 2989, 13, 4694, 0, NULL },
-    { UINT64_C(0xae96d9e50fb8ed40), 0, 3002, 13, 4508, 0, NULL },
-    { UINT64_C(0x6f139c598d6bb147), 0, 3015, 9, 4358, 0, NULL },
-    { UINT64_C(0x8965200d877e0884), 0, 3024, 9, 4362, 0, NULL },
-    { UINT64_C(0x4f2245b8c937bb8b), 0, 3033, 19, 8666, 0, NULL },
-    { UINT64_C(0xdafa1783ee8d021f), 0, 3052, 19, 8726, 0, NULL },
-    { UINT64_C(0x60627f49cc5b20cf), 0, 3071, 19, 8032, 0, NULL },
-    { UINT64_C(0xd64e7295934d00d1), 0, 3090, 19, 8092, 0, NULL },
-    { UINT64_C(0x258cc7e4c495757b), 0, 3109, 23, 6591, 0, NULL },
-    { UINT64_C(0x0acced2c1666df62), 0, 3132, 26, 7238, 0, NULL },
-    { UINT64_C(0xd6d46bbfe6af8cd1), 0, 3158, 22, 6529, 0, NULL },
-    { UINT64_C(0x09fbdabd31a2a768), 0, 3180, 25, 7176, 0, NULL },
+    { UINT64_C(0xbb4bee0bf6ffae9a), 0, 2989, 13, 4702, 0, NULL },
+    { UINT64_C(0x49263fa67d05bfea), 0, 3002, 13, 4516, 0, NULL },
+    { UINT64_C(0x9f56a0f5adaca6e9), 0, 3015, 9, 4366, 0, NULL },
+    { UINT64_C(0x68e2c600a9cf4fc6), 0, 3024, 9, 4370, 0, NULL },
+    { UINT64_C(0x69d54f389db43a51), 0, 3033, 19, 8674, 0, NULL },
+    { UINT64_C(0x4e8f4fdf2c5070ed), 0, 3052, 19, 8734, 0, NULL },
+    { UINT64_C(0x34c3c3691c87eacd), 0, 3071, 19, 8040, 0, NULL },
+    { UINT64_C(0xee0e2908f1ace067), 0, 3090, 19, 8100, 0, NULL },
+    { UINT64_C(0xd9799d79984a8555), 0, 3109, 23, 6599, 0, NULL },
+    { UINT64_C(0x2d5a38ca9d26bea4), 0, 3132, 26, 7246, 0, NULL },
+    { UINT64_C(0x11047a7b3fb7e9c3), 0, 3158, 22, 6537, 0, NULL },
+    { UINT64_C(0x49113af878d80e92), 0, 3180, 25, 7184, 0, NULL },
     { UINT64_C(0xd6ae55bb43905665), 0, 3205, 13, 19539, 0, NULL },
     { UINT64_C(0x0ae585d0899c0e47), 0, 3218, 13, 19737, 0, NULL },
     { UINT64_C(0xf2356831a749b739), 0, 3231, 13, 19340, 0, NULL },
@@ -4898,54 +4904,54 @@ static const struct kiln_program programs[] = {
     { UINT64_C(0x6858754a94fd05ef), 90, 3497, 22, 23322, 0, NULL },
     { UINT64_C(0xe0ae849a81ed97e9), 90, 3519, 35, 20967, 0, NULL },
     { UINT64_C(0x546eab84a9b8b61a), 90, 3554, 23, 23222, 0, NULL },
-    { UINT64_C(0x1a4d2f7571779c20), 0, 3577, 17, 4365, 0, NULL },
-    { UINT64_C(0xe5176612bd57c5e3), 0, 3594, 15, 4522, 0, NULL },
-    { UINT64_C(0x2fd915e6b3a32cc3), 0, 3609, 17, 4361, 0, NULL },
-    { UINT64_C(0x85b8cccb7a015f5b), 0, 3626, 15, 4708, 0, NULL },
+    { UINT64_C(0xfb280700b6ea1e3a), 0, 3577, 17, 4373, 0, NULL },
+    { UINT64_C(0xf543cec078fcd109), 0, 3594, 15, 4530, 0, NULL },
+    { UINT64_C(0x4c9268056d8132bd), 0, 3609, 17, 4369, 0, NULL },
+    { UINT64_C(0xc7b76e54262cb261), 0, 3626, 15, 4716, 0, NULL },
     { UINT64_C(0xf1bb07019aac048b), 90, 3641, 21, 30429, 0, NULL },
     { UINT64_C(0x48cfa95ee16f509f), 90, 3662, 23, 30529, 0, NULL },
     { UINT64_C(0xbfb60cd19367a088), 90, 3685, 28, 28211, 0, NULL },
     { UINT64_C(0x7f4c71213f380cfe), 90, 3713, 23, 30429, 0, NULL },
-    { UINT64_C(0x2bb8f4494e670c93), 90, 3736, 31, 25597, 0, NULL },
-    { UINT64_C(0x26b497567a23ed17), 90, 3767, 29, 25300, 0, NULL },
-    { UINT64_C(0x07c5bfb05c626c4a), 90, 3796, 30, 25277, 0, NULL },
-    { UINT64_C(0x5172e7ab346151ce), 90, 3826, 28, 24349, 0, NULL },
-    { UINT64_C(0x1523b1595beaa390), 0, 3854, 8, 4392, 0, NULL },
-    { UINT64_C(0x1fd968fda1508951), 0, 3862, 12, 4593, 0, NULL },
-    { UINT64_C(0xc525784ec2dae179), 0, 3874, 8, 4388, 0, NULL },
-    { UINT64_C(0xfdd947a432ab572d), 0, 3882, 13, 4702, 0, NULL },
+    { UINT64_C(0x449ff0f37ed7e4d9), 90, 3736, 31, 25605, 0, NULL },
+    { UINT64_C(0x784d54983b285049), 90, 3767, 29, 25308, 0, NULL },
+    { UINT64_C(0x6c3cc2841b516728), 90, 3796, 30, 25285, 0, NULL },
+    { UINT64_C(0x88728f5b24232ee4), 90, 3826, 28, 24357, 0, NULL },
+    { UINT64_C(0xebf4994eb76866d6), 0, 3854, 8, 4400, 0, NULL },
+    { UINT64_C(0xeec3d0b938598b87), 0, 3862, 12, 4601, 0, NULL },
+    { UINT64_C(0x0274d096eed83877), 0, 3874, 8, 4396, 0, NULL },
+    { UINT64_C(0x33e695014400ef0f), 0, 3882, 13, 4710, 0, NULL },
     { UINT64_C(0xc034b3324cbac684), 90, 3895, 22, 21465, 0, NULL },
     { UINT64_C(0x72a966f58fe47760), 90, 3917, 24, 21339, 0, NULL },
     { UINT64_C(0x38624a2252ba2ac3), 90, 3941, 23, 21290, 0, NULL },
     { UINT64_C(0xc8ef0e91f8ac6131), 90, 3964, 24, 20645, 0, NULL },
-    { UINT64_C(0x264b27e1e3282ae1), 90, 3988, 22, 22455, 0, NULL },
-    { UINT64_C(0x1354591f76ab1f5b), 90, 4010, 23, 22330, 0, NULL },
-    { UINT64_C(0x9cb5f1fcb41b065d), 90, 4033, 22, 22279, 0, NULL },
-    { UINT64_C(0x72db742f916e2e8f), 90, 4055, 24, 21635, 0, NULL },
+    { UINT64_C(0x2ddf5143c22af2af), 90, 3988, 22, 22463, 0, NULL },
+    { UINT64_C(0xfbfa6f96d2072d61), 90, 4010, 23, 22338, 0, NULL },
+    { UINT64_C(0x196fec3a7c0ac6ff), 90, 4033, 22, 22287, 0, NULL },
+    { UINT64_C(0xee5f3988f652161d), 90, 4055, 24, 21643, 0, NULL },
     { UINT64_C(0xad9ad31fd0bd3a93), 0, 4079, 19, 11874, 0, NULL },
     { UINT64_C(0xde30ba11ee6e615e), 0, 4098, 23, 11819, 0, NULL },
     { UINT64_C(0x505a7009f47cbe45), 0, 4121, 20, 11649, 0, NULL },
     { UINT64_C(0x619412c50e72fa98), 0, 4141, 23, 11037, 0, NULL },
-    { UINT64_C(0x64b3a60963970456), 90, 4164, 20, 21651, 0, NULL },
-    { UINT64_C(0x2ed2ed28d762ec22), 90, 4184, 20, 21525, 0, NULL },
-    { UINT64_C(0xdabcc40a7adb9f26), 90, 4204, 20, 21475, 0, NULL },
-    { UINT64_C(0x3c72a899d538fdd6), 90, 4224, 21, 20830, 0, NULL },
+    { UINT64_C(0xda859b9d50386420), 90, 4164, 20, 21659, 0, NULL },
+    { UINT64_C(0x4300773943c1da1c), 90, 4184, 20, 21533, 0, NULL },
+    { UINT64_C(0xb828c1922efc881c), 90, 4204, 20, 21483, 0, NULL },
+    { UINT64_C(0xeb85b9643e34e608), 90, 4224, 21, 20838, 0, NULL },
     { UINT64_C(0x6c60371ca2925b33), 0, 4245, 24, 11873, 0, NULL },
     { UINT64_C(0x29a17412ee92da03), 0, 4269, 25, 11818, 0, NULL },
     { UINT64_C(0x773f6da01ea576da), 0, 4294, 25, 11648, 0, NULL },
     { UINT64_C(0xc940a7dc99ff4f44), 0, 4319, 28, 11036, 0, NULL },
-    { UINT64_C(0xf8e9a778c554ce41), 90, 4347, 29, 25579, 0, NULL },
-    { UINT64_C(0xa211d28cbdb37b63), 90, 4376, 29, 25282, 0, NULL },
-    { UINT64_C(0x4defde6a50c2d932), 90, 4405, 29, 25259, 0, NULL },
-    { UINT64_C(0xc4a480e68f63a0fe), 90, 4434, 29, 24331, 0, NULL },
+    { UINT64_C(0x9fec8f75537f5e0f), 90, 4347, 29, 25587, 0, NULL },
+    { UINT64_C(0x4179a0bacd9341d5), 90, 4376, 29, 25290, 0, NULL },
+    { UINT64_C(0xc6e1383ceaa98350), 90, 4405, 29, 25267, 0, NULL },
+    { UINT64_C(0x59b0193fbb21f414), 90, 4434, 29, 24339, 0, NULL },
     { UINT64_C(0xc421eceac6a521f3), 90, 4463, 24, 28811, 0, NULL },
     { UINT64_C(0x65a115ee10f57d6a), 90, 4487, 25, 28706, 0, NULL },
     { UINT64_C(0x8d7bc68c3f439c54), 90, 4512, 24, 28485, 0, NULL },
     { UINT64_C(0x8cbac53e55dbec3f), 90, 4536, 25, 27953, 0, NULL },
-    { UINT64_C(0x0e6de0456e36a66d), 90, 4561, 28, 25577, 0, NULL },
-    { UINT64_C(0x2b5af4943e588097), 90, 4589, 27, 25280, 0, NULL },
-    { UINT64_C(0x8375c4c967cacb22), 90, 4616, 30, 25255, 0, NULL },
-    { UINT64_C(0xa44ac2015c8bcb7e), 90, 4646, 29, 24327, 0, NULL },
+    { UINT64_C(0x977c2c2babd3abff), 90, 4561, 28, 25585, 0, NULL },
+    { UINT64_C(0x2d66e4ce0930058d), 90, 4589, 27, 25288, 0, NULL },
+    { UINT64_C(0xabc7c6bf38bfa808), 90, 4616, 30, 25263, 0, NULL },
+    { UINT64_C(0x93da075b9aebe42c), 90, 4646, 29, 24335, 0, NULL },
     { UINT64_C(0xfbb20674075924c6), 90, 4675, 23, 24402, 0, NULL },
     { UINT64_C(0x1b218c4ee1611534), 90, 4698, 23, 24103, 0, NULL },
     { UINT64_C(0x6cd03aaaaae37168), 90, 4721, 24, 24082, 0, NULL },
@@ -4958,18 +4964,18 @@ static const struct kiln_program programs[] = {
     { UINT64_C(0xe9be02a02b75bf47), 0, 4859, 18, 11835, 0, NULL },
     { UINT64_C(0xeca7c64ce428ee1b), 0, 4877, 17, 11663, 0, NULL },
     { UINT64_C(0x77cb07dd01e7d364), 0, 4894, 19, 11052, 0, NULL },
-    { UINT64_C(0x900b967864643c39), 0, 4913, 13, 4696, 0, NULL },
-    { UINT64_C(0x13e5c42174c04a6b), 0, 4926, 12, 4587, 0, NULL },
-    { UINT64_C(0x787fe79925561585), 0, 4938, 8, 4382, 0, NULL },
-    { UINT64_C(0xd5ecc99748aad6c4), 0, 4946, 8, 4386, 0, NULL },
-    { UINT64_C(0x52d848b0e2cb37ed), 0, 4954, 28, 7141, 0, NULL },
-    { UINT64_C(0x1a66387f31230e2e), 0, 4982, 28, 7204, 0, NULL },
-    { UINT64_C(0xce94ea4ba0a3a6b7), 0, 5010, 22, 5691, 0, NULL },
-    { UINT64_C(0x9ba0c6381c5d0ee4), 0, 5032, 22, 5754, 0, NULL },
-    { UINT64_C(0xaa668806c900d994), 0, 5054, 27, 6511, 0, NULL },
-    { UINT64_C(0x45fd5c3570adb1ef), 0, 5081, 33, 8698, 0, NULL },
-    { UINT64_C(0xe2964dbed8b6d59b), 0, 5114, 26, 6448, 0, NULL },
-    { UINT64_C(0x7fe5c42c3acd92ee), 0, 5140, 32, 8635, 0, NULL },
+    { UINT64_C(0x3ad2ad3223f79e0f), 0, 4913, 13, 4704, 0, NULL },
+    { UINT64_C(0xf5fc9c21b882f0a5), 0, 4926, 12, 4595, 0, NULL },
+    { UINT64_C(0x2621a3492daa384f), 0, 4938, 8, 4390, 0, NULL },
+    { UINT64_C(0xf11561f3f18c9ffe), 0, 4946, 8, 4394, 0, NULL },
+    { UINT64_C(0xecbb5596d829b42f), 0, 4954, 28, 7149, 0, NULL },
+    { UINT64_C(0xd730fa7b0ffdd1b4), 0, 4982, 28, 7212, 0, NULL },
+    { UINT64_C(0x0e225d1cb40eb635), 0, 5010, 22, 5699, 0, NULL },
+    { UINT64_C(0xae11eac75d7ea70e), 0, 5032, 22, 5762, 0, NULL },
+    { UINT64_C(0x7f777e1cb9694cbe), 0, 5054, 27, 6519, 0, NULL },
+    { UINT64_C(0x74298e0132b5baf5), 0, 5081, 33, 8706, 0, NULL },
+    { UINT64_C(0xa643a1aec61b97a1), 0, 5114, 26, 6456, 0, NULL },
+    { UINT64_C(0x6b94ca682b9a5338), 0, 5140, 32, 8643, 0, NULL },
     { UINT64_C(0xa6779289930e3ca1), 90, 5172, 26, 28988, 0, NULL },
     { UINT64_C(0x2a9624017b21439e), 90, 5198, 28, 28883, 0, NULL },
     { UINT64_C(0xf3485095f8b7d365), 90, 5226, 26, 28663, 0, NULL },
@@ -10758,7 +10764,7 @@ const struct kiln_bundle kiln_bundle_nvidia_h200 = {
     .provenance = "tuned on NVIDIA H200, NVIDIA CUDA, driver 580.159.04",
     .match = { "NVIDIA CUDA", "NVIDIA H200", NULL, 0, 0 },
     .traits = { 0, 132, 1, 232448, 90 },
-    .pool = { sizeof rows, 3215, 4683, 5707,
+    .pool = { sizeof rows, 3221, 4686, 5707,
               rows[0].text, lines, pairs, symbols },
     .num_programs = 244, .num_recipes = 244, .num_pins = 0,
     .programs = programs, .recipes = recipes, .pins = NULL,

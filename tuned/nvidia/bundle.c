@@ -381,7 +381,8 @@ static const struct { char text[4096]; } rows[] = { {
     "// A work-group of 16 x 16 work-items computes 64 x 64 of C, each work-item\0"
     "// 4 x 4 of it. K advances by 16.\0"
     "__kernel __attribute__((reqd_work_group_size(16, 16, 1)))\0"
-    "void kiln_hgemm_tiled_multiply_nn_wgm16_wgn16_tm4_nv4_vec1_kt16_ku4_locala1_localb1_pad1_bufs1_ahead0_mapm0_mapn0_order0_group8_split1_guard1_index32(int M, int N, int K, float alpha, float beta,\0"
+    "void kiln_hgemm_tiled_multiply_nn_wgm16_wgn16_tm4_nv4_vec1_kt16_ku4_locala1_localb1_pad1_bufs1_ahead0_mapm0_mapn0_order0_group8_split1_guard1_index32(int M,\0"
+    "        int N, int K, float alpha, float beta,\0"
     "        __global const half *restrict A, int a_offset, int lda,\0"
     "        __global const half *restrict B, int b_offset, int ldb,\0"
     "        __global half *restrict C, int c_offset, int ldc)\0"
@@ -488,21 +489,21 @@ static const struct { char text[4096]; } rows[] = { {
     "            const float x = alpha * c3_2;\0"
     "            const float x = alpha * c3_3;\0"
     "// B is stored N x K.\0"
-    "void kiln_hgemm_tiled_multiply_nt_wgm16_wgn16_tm4_nv4_vec1_kt16_ku4_locala1_localb1_pad1_bufs1_ahead0_mapm0_mapn0_order0_group8_split1_guard1_index32(int M, int N, int K, float alpha, float beta,\0"
+    "void kiln_hgemm_tiled_multiply_nt_wgm16_wgn16_tm4_nv4_vec1_kt16_ku4_locala1_localb1_pad1_bufs1_ahead0_mapm0_mapn0_order0_group8_split1_guard1_index32(int M,\0"
     "            const int e = item, k = e % 16, n = e / 16;\0"
     "                    ? load(B + (first_n + n) * ldb + k0 + k) : 0;\0"
     "            const int e = item + 256, k = e % 16, n = e / 16;\0"
     "            const int e = item + 512, k = e % 16, n = e / 16;\0"
     "            const int e = item + 768, k = e % 16, n = e / 16;\0"
     "// A is stored K x M.\0"
-    "void kiln_hgemm_tiled_multiply_tn_wgm16_wgn16_tm4_nv4_vec1_kt16_ku4_locala1_localb1_pad1_bufs1_ahead0_mapm0_mapn0_order0_group8_split1_guard1_index32(int M, int N, int K, float alpha, float beta,\0"
+    "void kiln_hgemm_tiled_multiply_tn_wgm16_wgn16_tm4_nv4_vec1_kt16_ku4_locala1_localb1_pad1_bufs1_ahead0_mapm0_mapn0_order0_group8_split1_guard1_index32(int M,\0"
     "            const int e = item, m = e % 64, k = e / 64;\0"
     "                    ? load(A + (k0 + k) * lda + first_m + m) : 0;\0"
     "            const int e = item + 256, m = e % 64, k = e / 64;\0"
     "            const int e = item + 512, m = e % 64, k = e / 64;\0"
-}, {
     "            const int e = item + 768, m = e % 64, k = e / 64;\0"
-    "void kiln_hgemm_tiled_multiply_tt_wgm16_wgn16_tm4_nv4_vec1_kt16_ku4_locala1_localb1_pad1_bufs1_ahead0_mapm0_mapn0_order0_group8_split1_guard1_index32(int M, int N, int K, float alpha, float beta,\0"
+}, {
+    "void kiln_hgemm_tiled_multiply_tt_wgm16_wgn16_tm4_nv4_vec1_kt16_ku4_locala1_localb1_pad1_bufs1_ahead0_mapm0_mapn0_order0_group8_split1_guard1_index32(int M,\0"
     "// An element, and 16 bytes of them, as they are copied.\0"
     "typedef ushort element_bits;\0"
     "typedef ushort8 chunk;\0"
@@ -568,8 +569,8 @@ static const struct { char text[4096]; } rows[] = { {
     "                if (left >= 64)\0"
     "                #pragma unroll\0"
     "                    for (int s = 0; s < 4; s++) {\0"
-}, {
     "                        // Reads what is multiplied at once, the s-th of a tile, into fragments 0.\0"
+}, {
     "                        // Sixteen values of k of the tile. Blocks of 8 x 8 are read four at once:\0"
     "                        // work-item l says where line l % 8 of block l / 8 is.\0"
     "                        #pragma unroll\0"
@@ -627,9 +628,9 @@ static const struct { char text[4096]; } rows[] = { {
     "void kiln_hgemm_async_copy_nn(long a_rows, long a_cols, __global const element_bits *restrict A,\0"
     "        long a_offset,\0"
     "        long lda, __global uchar *restrict a_work, long a_at,\0"
-}, {
     "        long b_rows, long b_cols, __global const element_bits *restrict B, long b_offset,\0"
     "        long ldb, __global uchar *restrict b_work, long b_at)\0"
+}, {
     "    copy_matrix(a_rows, a_cols, A + a_offset, lda, (__global element_bits *) a_work + a_at);\0"
     "    copy_matrix(b_rows, b_cols, B + b_offset, ldb, (__global element_bits *) b_work + b_at);\0"
     "void kiln_hgemm_async_copya_n(long rows, long cols, __global const element_bits *restrict X,\0"
@@ -685,11 +686,12 @@ static const struct { char text[4096]; } rows[] = { {
     "// Y is stored S x K.\0"
     "// A work-group of 8 work-items along L and 128 along K has 32 x 1 of C.\0"
     "__kernel __attribute__((reqd_work_group_size(8, 128, 1)))\0"
-    "void kiln_hgemm_thin_multiply_nn_side0_short1_vec4_rows4_nv1_litems8_kitems128_ksplit1_align1_index32(int L, int S, int K, float alpha, float beta,\0"
+    "void kiln_hgemm_thin_multiply_nn_side0_short1_vec4_rows4_nv1_litems8_kitems128_ksplit1_align1_index32(int L,\0"
+    "        int S, int K, float alpha, float beta,\0"
     "        __global const half *restrict X, int x_offset, int ldx,\0"
-}, {
     "        __global const half *restrict Y, int y_offset, int ldy,\0"
     "    __local float4 part[1024];\0"
+}, {
     "    const int along_k = get_local_id(1), along_l = get_local_id(0);\0"
     "    const int l = (int) get_group_id(0) * 32 + along_l * 4;\0"
     "    const int s = (int) get_group_id(1);\0"
@@ -743,7 +745,7 @@ static const struct { char text[4096]; } rows[] = { {
     "    return e[0] + e[1] + e[2] + e[3];\0"
     "// X is stored L x K: each of its rows is multiplied by Y to a sum.\0"
     "__kernel __attribute__((reqd_work_group_size(128, 8, 1)))\0"
-    "void kiln_hgemm_thin_multiply_nt_side0_short1_vec4_rows4_nv1_litems8_kitems128_ksplit1_align1_index32(int L, int S, int K, float alpha, float beta,\0"
+    "void kiln_hgemm_thin_multiply_nt_side0_short1_vec4_rows4_nv1_litems8_kitems128_ksplit1_align1_index32(int L,\0"
     "    __local float part[4][1024];\0"
     "    const int along_k = get_local_id(0), along_l = get_local_id(1);\0"
     "    // Rows past the end repeat the last one; what is computed from them is not stored.\0"
@@ -769,10 +771,10 @@ static const struct { char text[4096]; } rows[] = { {
     "            const float4 a3 = load_row(x3 + k);\0"
     "    // What is left of K is less than a vector, and one work-item's.\0"
     "    for (; k < to; k++) {\0"
-}, {
     "        const float b0 = load(y0 + k * y_step);\0"
     "        const float a0 = load(x0 + k);\0"
     "        c0_0.s0 += a0 * b0;\0"
+}, {
     "        const float a1 = load(x1 + k);\0"
     "        c0_1.s0 += a1 * b0;\0"
     "        const float a2 = load(x2 + k);\0"
@@ -792,10 +794,10 @@ static const struct { char text[4096]; } rows[] = { {
     "            part[3][item] += part[3][item + half_way];\0"
     "        const float sums[] = { part[0][item], part[1][item], part[2][item], part[3][item] };\0"
     "// Y is stored K x S.\0"
-    "void kiln_hgemm_thin_multiply_tn_side0_short1_vec4_rows4_nv1_litems8_kitems128_ksplit1_align1_index32(int L, int S, int K, float alpha, float beta,\0"
+    "void kiln_hgemm_thin_multiply_tn_side0_short1_vec4_rows4_nv1_litems8_kitems128_ksplit1_align1_index32(int L,\0"
     "    __global const half *y0 = Y + y_offset + min(s, S - 1);\0"
     "    const int y_step = ldy;\0"
-    "void kiln_hgemm_thin_multiply_tt_side0_short1_vec4_rows4_nv1_litems8_kitems128_ksplit1_align1_index32(int L, int S, int K, float alpha, float beta,\0"
+    "void kiln_hgemm_thin_multiply_tt_side0_short1_vec4_rows4_nv1_litems8_kitems128_ksplit1_align1_index32(int L,\0"
     "    // A single column of Y lies side by side like a row.\0"
     "    const bool fast = is_aligned && ldy == 1;\0"
     "            const float4 b0 = (float4) (load(y0 + k * y_step), load(y0 + (k + 1) * y_step),\0"
@@ -828,12 +830,12 @@ static const struct { char text[4096]; } rows[] = { {
     "void kiln_hgemm_async_stream_tn_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes16_copy1(long M,\0"
     "void kiln_hgemm_async_add_tn_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes16_copy1(long M, long N,\0"
     "void kiln_hgemm_async_stream_tt_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes16_copy1(long M,\0"
-}, {
     "void kiln_hgemm_async_add_tt_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes16_copy1(long M, long N,\0"
     "// A work-group of 32 work-items along L and 8 along K has 128 x 8 of C.\0"
+}, {
     "// It brings the part of Y for 256 values of k into local memory, and goes through them.\0"
     "__kernel __attribute__((reqd_work_group_size(32, 8, 1)))\0"
-    "void kiln_hgemm_thin_multiply_nn_side0_short8_vec4_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L, int S, int K, float alpha, float beta,\0"
+    "void kiln_hgemm_thin_multiply_nn_side0_short8_vec4_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L,\0"
     "    // A part of Y; at the end the sums.\0"
     "    __local float kept[4224] __attribute__((aligned(16)));\0"
     "    const int l = (int) get_group_id(0) * 128 + along_l * 4;\0"
@@ -899,7 +901,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                    c[j + 4][v];\0"
     "        const int short_at = s + 4 + j;\0"
     "// A work-group of 8 work-items along L and 32 along K has 32 x 8 of C.\0"
-    "void kiln_hgemm_thin_multiply_nt_side0_short8_vec4_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L, int S, int K, float alpha, float beta,\0"
+    "void kiln_hgemm_thin_multiply_nt_side0_short8_vec4_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L,\0"
     "    __local float kept[4608] __attribute__((aligned(16)));\0"
     "    __global const half *x[4];\0"
     "    for (int r = 0; r < 4; r++)\0"
@@ -909,12 +911,12 @@ static const struct { char text[4096]; } rows[] = { {
     "                kept[j * 260 + at] = load(y + at);\0"
     "        int k = chunk + (is_aligned ? along_k * 4 : along_k);\0"
     "        if (is_aligned) {\0"
-}, {
     "            for (; k + 4 <= end; k += 128) {\0"
     "                float4 a[4];\0"
     "                    a[r] = load_aligned(x[r] + k);\0"
     "                    const float4 b = *(__local const float4 *) (kept + j * 260 + (k - chunk));\0"
     "                    for (int r = 0; r < 4; r++) {\0"
+}, {
     "                        c[j][r] += a[r].s0 * b.s0;\0"
     "                        c[j][r] += a[r].s1 * b.s1;\0"
     "                        c[j][r] += a[r].s2 * b.s2;\0"
@@ -941,11 +943,11 @@ static const struct { char text[4096]; } rows[] = { {
     "        __local const float *sums = kept + (j * 4 + v) * 288 + of;\0"
     "        for (int k = 1; k < 32; k++)\0"
     "            sum += sums[k * 9];\0"
-    "void kiln_hgemm_thin_multiply_tn_side0_short8_vec4_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L, int S, int K, float alpha, float beta,\0"
+    "void kiln_hgemm_thin_multiply_tn_side0_short8_vec4_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L,\0"
     "        for (int i = item; i < (end - chunk) * 8; i += 256) {\0"
     "            const int at = i / 8, j = i % 8;\0"
     "            kept[at * 8 + j] = load(Y + (chunk + at) * ldy + min(s + j, S - 1));\0"
-    "void kiln_hgemm_thin_multiply_tt_side0_short8_vec4_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L, int S, int K, float alpha, float beta,\0"
+    "void kiln_hgemm_thin_multiply_tt_side0_short8_vec4_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L,\0"
     "            kept[j * 260 + at] = load(Y + (chunk + at) * ldy + min(s + j, S - 1));\0"
     "// Waits for what this work-item has copied, but for the last 1 steps.\0"
     "    asm volatile(\"cp.async.wait_group 1;\" ::: \"memory\");\0"
@@ -976,11 +978,11 @@ static const struct { char text[4096]; } rows[] = { {
     "                    for (int j = 0; j < 8; j += 2) {\0"
     "                        for (int j = 0; j < 8; j++)\0"
     "// later. A is stored M x K. B is stored N x K. A work-group computes 256 x 64 of C, a warp 64 x 64\0"
-}, {
     "void kiln_hgemm_async_multiply_nt_bm256_bn64_tm8_tn16_depth64_st3_ku2_group16_bytes16_copy0(long M,\0"
     "// Begins to copy 32 lines of 256 elements, of which this work-item copies 8\0"
     "// at a time in every 4th line. There are `lines` and `cols` of the matrix left; what lies\0"
     "    const uint first = item / 32, col = item % 32 * 8;\0"
+}, {
     "    for (uint line = first; line < first + 32; line += 4, from += 4 * ld) {\0"
     "// later. A is stored K x M. B is stored K x N. A work-group computes 256 x 64 of C, a warp 64 x 64\0"
     "void kiln_hgemm_async_multiply_tn_bm256_bn64_tm8_tn16_depth64_st3_ku2_group16_bytes16_copy0(long M,\0"
@@ -1035,11 +1037,11 @@ static const struct { char text[4096]; } rows[] = { {
     "    return *p;\0"
     "static void store(float x, __global float *p)\0"
     "    *p = x;\0"
-}, {
     "// Begins to copy 4 bytes into local memory: the first `bytes` of them, and zeros.\0"
     "static void copy_4(uint to, __global const float *from, uint bytes)\0"
     "    asm volatile(\"cp.async.ca.shared.global [%0], [%1], 4, %2;\" ::\0"
     "// Waits for what this work-item has copied, but for the last 0 steps.\0"
+}, {
     "    asm volatile(\"cp.async.wait_group 0;\" ::: \"memory\");\0"
     "// Begins to copy 64 lines of 32 values of k, of which this work-item copies four side by side in\0"
     "// every 16th line. There are `lines` and `cols` of the matrix left; what lies beyond is 0. Four\0"
@@ -1100,12 +1102,12 @@ static const struct { char text[4096]; } rows[] = { {
     "            for (int n = 0; n < 8; n++)\0"
     "                c[m][n] = 0;\0"
     "            // The tiles of step t - 1 are there for all, and all have multiplied those of the step\0"
-}, {
     "                copy_b(b_at + stage * 16384, B + k * ldb + first_n, ldb, K - k, N - first_n, item);\0"
     "            if (t < 1)\0"
     "            const long left = K - (long) (first + t - 1) * 32;\0"
     "            __local const uchar *a_tile = a_tiles + stage * 8192;\0"
     "            __local const uchar *b_tile = b_tiles + stage * 16384;\0"
+}, {
     "            if (left >= 32) {\0"
     "                // For one value of k after the other, of rows and columns four side by side at a\0"
     "                // time.\0"
@@ -1164,10 +1166,10 @@ static const struct { char text[4096]; } rows[] = { {
     "    const uint first = item / 64, col = item % 64;\0"
     "    for (uint line = first; line < first + 32; line += 2, from += 2 * ld) {\0"
     "// later. A is stored K x M. B is stored K x N. A work-group computes 64 x 128 of C, a warp 64 x 32\0"
-}, {
     "void kiln_sgemm_async_multiply_tn_bm64_bn128_tm8_tn8_depth128_st2_ku4_group8_bytes4_copy0(long M,\0"
     "                    const uint a_from = a_chunk;\0"
     "// later. A is stored K x M. B is stored N x K. A work-group computes 64 x 128 of C, a warp 64 x 32\0"
+}, {
     "void kiln_sgemm_async_multiply_tt_bm64_bn128_tm8_tn8_depth128_st2_ku4_group8_bytes4_copy0(long M,\0"
     "// Begins to copy 32 lines of 32 values of k, of which this work-item copies four side by side in\0"
     "            const uint where = line / 32 * 4096 + x * 128\0"
@@ -1224,9 +1226,9 @@ static const struct { char text[4096]; } rows[] = { {
     "            const uint warp_m = warp % 1 * 64, warp_n = warp * 16;\0"
     "            const uint m = e / 4, n = e % 4;\0"
     "            const long col = first_n + warp_n + n / 4 * 16 + lane_n * 4 + n % 4;\0"
-}, {
     "// later. A is stored M x K. B is stored N x K. A work-group computes 64 x 64 of C, a warp 64 x 16\0"
     "void kiln_sgemm_async_stream_nt_bm64_bn64_tm8_tn4_depth128_st2_ku4_group8_bytes4_copy0(long M,\0"
+}, {
     "void kiln_sgemm_async_add_nt_bm64_bn64_tm8_tn4_depth128_st2_ku4_group8_bytes4_copy0(long M, long N,\0"
     "// later. A is stored K x M. B is stored K x N. A work-group computes 64 x 64 of C, a warp 64 x 16\0"
     "void kiln_sgemm_async_stream_tn_bm64_bn64_tm8_tn4_depth128_st2_ku4_group8_bytes4_copy0(long M,\0"
@@ -1274,9 +1276,9 @@ static const struct { char text[4096]; } rows[] = { {
     "void kiln_sgemm_async_add_nn_bm128_bn128_tm8_tn8_depth128_st3_ku4_group8_bytes16_copy0(long M,\0"
     "        long N, long K, __global const float *restrict work, long parts_at,\0"
     "        const uint tiles = ((uint) M + 127) / 128 * (((uint) N + 127) / 128);\0"
-}, {
     "        const uint each = min(adders / max(tiles - whole, 1U), 128U);\0"
     "            const uint tiles_m = ((uint) M + 127) / 128, tiles_n = ((uint) N + 127) / 128;\0"
+}, {
     "            const int first_m = tile_m * 128, first_n = tile_n * 128;\0"
     "    __global const float *parts = work + parts_at + 2 * (ulong) told[1] * 16384;\0"
     "    for (uint at = told[2]; at < 128; at += told[3]) {\0"
@@ -1327,8 +1329,9 @@ static const struct { char text[4096]; } rows[] = { {
     "static void put(float x, float beta, __global float *p)\0"
     "// A work-group of 4 work-items along L and 16 along K has 16 x 1 of C.\0"
     "__kernel __attribute__((reqd_work_group_size(4, 16, 1)))\0"
+    "void kiln_sgemm_thin_multiply_nn_side0_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L,\0"
+    "        long S, long K, float alpha, float beta,\0"
 }, {
-    "void kiln_sgemm_thin_multiply_nn_side0_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L, long S, long K, float alpha, float beta,\0"
     "        __global const float *restrict X, long x_offset, long ldx,\0"
     "        __global const float *restrict Y, long y_offset, long ldy,\0"
     "        __global float *restrict C, long c_offset, long ldc)\0"
@@ -1360,7 +1363,7 @@ static const struct { char text[4096]; } rows[] = { {
     "    for (int half_way = 8; half_way > 0; half_way /= 2) {\0"
     "            part[item] += part[item + half_way * 4];\0"
     "__kernel __attribute__((reqd_work_group_size(16, 4, 1)))\0"
-    "void kiln_sgemm_thin_multiply_nt_side0_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L, long S, long K, float alpha, float beta,\0"
+    "void kiln_sgemm_thin_multiply_nt_side0_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L,\0"
     "    __local float part[4][64];\0"
     "    __global const float *x0 = X + min(l, L - 1) * ldx;\0"
     "    __global const float *x1 = X + min(l + 1, L - 1) * ldx;\0"
@@ -1371,10 +1374,10 @@ static const struct { char text[4096]; } rows[] = { {
     "        for (; k + 4 <= to; k += 64) {\0"
     "    const long begin = l, first = l;\0"
     "    const int item = along_l * 16 + along_k;\0"
-    "void kiln_sgemm_thin_multiply_tn_side0_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L, long S, long K, float alpha, float beta,\0"
+    "void kiln_sgemm_thin_multiply_tn_side0_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L,\0"
     "    __global const float *y0 = Y + y_offset + min(s, S - 1);\0"
     "    const long y_step = ldy;\0"
-    "void kiln_sgemm_thin_multiply_tt_side0_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L, long S, long K, float alpha, float beta,\0"
+    "void kiln_sgemm_thin_multiply_tt_side0_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L,\0"
     "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\0"
     "// Elements of double are computed with as double. A product and a sum are fused where the device\0"
     "// does that in one step: FP_CONTRACT, on by default, allows it.\0"
@@ -1392,11 +1395,11 @@ static const struct { char text[4096]; } rows[] = { {
     "            const uint bytes = line < lines ? clamp(cols - (int) x, 0, 1) * 8 : 0;\0"
     "            const uint where = swizzled(line, x / 2, 8) + x % 2 * 8;\0"
     "            copy_8(to + where, from + x, bytes);\0"
-}, {
     "// Begins to copy 16 lines of 32 elements, of which this work-item copies 1\0"
     "static void copy_b(uint to, __global const double *from, long ld, uint lines, int cols, uint item)\0"
     "    for (uint line = first; line < first + 16; line += 4, from += 4 * ld) {\0"
     "// c += a b for blocks of 16 x 8, 16 x 8 and 8 x 8, spread over a warp as the PTX ISA says.\0"
+}, {
     "static void multiply_blocks(double c[4], const double a[4], const double b[2])\0"
     "    for (int i = 0; i < 4; i++)\0"
     "        asm volatile(\"mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 \"\0"
@@ -1452,12 +1455,12 @@ static const struct { char text[4096]; } rows[] = { {
     "                        multiply_blocks(c[i][j], as0[i], bs0[j]);\0"
     "            __local double *c_tile = (__local double *) both_tiles;\0"
     "                        *(__local double2 *) (c_tile + c_place(row, col)) =\0"
-}, {
     "                                (double2) (c[i][j][2 * h], c[i][j][2 * h + 1]);\0"
     "                __global double *out = C + (first_m + m) * ldc;\0"
     "                for (uint n = lane; n < 32; n += 32)\0"
     "                __global double *out = C + row * ldc;\0"
     "// Begins to copy 32 lines of 16 elements, of which this work-item copies 1\0"
+}, {
     "void kiln_dgemm_async_multiply_nt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes8_copy0(long M,\0"
     "        const uint b_first = (warp_n + lane_r) * 128;\0"
     "                    bs0[j][0] = *(__local const double *) (b_tile + b_first + j * 1024 + at);\0"
@@ -1495,7 +1498,8 @@ static const struct { char text[4096]; } rows[] = { {
     "// A work-group of 8 x 4 work-items computes 32 x 16 of C, each work-item\0"
     "// K is cut into 32 parts, each for work-groups of its own; another kernel adds them up.\0"
     "__kernel __attribute__((reqd_work_group_size(4, 8, 1)))\0"
-    "void kiln_dgemm_tiled_multiply_nn_wgm8_wgn4_tm4_nv2_vec2_kt16_ku4_locala1_localb1_pad0_bufs1_ahead1_mapm0_mapn0_order0_group8_split32_guard1_index32(int M, int N, int K,\0"
+    "void kiln_dgemm_tiled_multiply_nn_wgm8_wgn4_tm4_nv2_vec2_kt16_ku4_locala1_localb1_pad0_bufs1_ahead1_mapm0_mapn0_order0_group8_split32_guard1_index32(int M,\0"
+    "        int N, int K,\0"
     "        __global const double *restrict A, int a_offset, int lda,\0"
     "        __global const double *restrict B, int b_offset, int ldb,\0"
     "        __global double *restrict work, long parts_at)\0"
@@ -1515,13 +1519,13 @@ static const struct { char text[4096]; } rows[] = { {
     "    double2 c2_0 = 0, c2_1 = 0;\0"
     "    double2 c3_0 = 0, c3_1 = 0;\0"
     "    // While the tile at k0 is multiplied, the next one, at k1, is fetched into registers.\0"
-}, {
     "    double a_next0, a_next1, a_next2, a_next3, a_next4, a_next5, a_next6, a_next7;\0"
     "    double a_next8, a_next9, a_next10, a_next11, a_next12, a_next13, a_next14, a_next15;\0"
     "    double b_next0, b_next1, b_next2, b_next3, b_next4, b_next5, b_next6, b_next7;\0"
     "    int k1 = 0;\0"
     "    if (K > 0) {\0"
     "        // Fetch A: 16 x 32.\0"
+}, {
     "            a_next0 = first_m + m < M && k1 + k < K\0"
     "                    ? load(A + (first_m + m) * lda + k1 + k) : 0;\0"
     "            const int e = item + 32, k = e % 16, m = e / 16;\0"
@@ -1599,12 +1603,12 @@ static const struct { char text[4096]; } rows[] = { {
     "            b_tile[k][n] = b_next7;\0"
     "        k1 += 16;\0"
     "        if (k1 < K) {\0"
-}, {
     "            // Fetch A: 16 x 32.\0"
     "                const int e = item, k = e % 16, m = e / 16;\0"
     "                a_next0 = first_m + m < M && k1 + k < K\0"
     "                        ? load(A + (first_m + m) * lda + k1 + k) : 0;\0"
     "                const int e = item + 32, k = e % 16, m = e / 16;\0"
+}, {
     "                a_next1 = first_m + m < M && k1 + k < K\0"
     "                const int e = item + 64, k = e % 16, m = e / 16;\0"
     "                a_next2 = first_m + m < M && k1 + k < K\0"
@@ -1667,11 +1671,11 @@ static const struct { char text[4096]; } rows[] = { {
     "                const double a0 = a_tile[k + 1][local_m * 4];\0"
     "                const double a1 = a_tile[k + 1][local_m * 4 + 1];\0"
     "                const double a2 = a_tile[k + 1][local_m * 4 + 2];\0"
-}, {
     "                const double a3 = a_tile[k + 1][local_m * 4 + 3];\0"
     "                const double2 b0 = vload2(0, &b_tile[k + 2][local_n * 4]);\0"
     "                const double2 b1 = vload2(1, &b_tile[k + 2][local_n * 4]);\0"
     "                const double a0 = a_tile[k + 2][local_m * 4];\0"
+}, {
     "                const double a1 = a_tile[k + 2][local_m * 4 + 1];\0"
     "                const double a2 = a_tile[k + 2][local_m * 4 + 2];\0"
     "                const double a3 = a_tile[k + 2][local_m * 4 + 3];\0"
@@ -1730,7 +1734,7 @@ static const struct { char text[4096]; } rows[] = { {
     "            vstore2(alpha * c0_0, 0, x);\0"
     "            for (int n = 0; n < 2 && col + n < N; n++)\0"
     "                store(beta == 0 ? x[n] : x[n] + beta * load(out + n), out + n);\0"
-    "void kiln_dgemm_tiled_multiply_nt_wgm8_wgn4_tm4_nv2_vec2_kt16_ku4_locala1_localb1_pad0_bufs1_ahead1_mapm0_mapn0_order0_group8_split32_guard1_index32(int M, int N, int K,\0"
+    "void kiln_dgemm_tiled_multiply_nt_wgm8_wgn4_tm4_nv2_vec2_kt16_ku4_locala1_localb1_pad0_bufs1_ahead1_mapm0_mapn0_order0_group8_split32_guard1_index32(int M,\0"
     "    B += from;\0"
     "                    ? load(B + (first_n + n) * ldb + k1 + k) : 0;\0"
     "            const int e = item + 32, k = e % 16, n = e / 16;\0"
@@ -1738,19 +1742,19 @@ static const struct { char text[4096]; } rows[] = { {
     "            const int e = item + 96, k = e % 16, n = e / 16;\0"
     "            const int e = item + 128, k = e % 16, n = e / 16;\0"
     "            const int e = item + 160, k = e % 16, n = e / 16;\0"
-}, {
     "            const int e = item + 192, k = e % 16, n = e / 16;\0"
     "            const int e = item + 224, k = e % 16, n = e / 16;\0"
     "                const int e = item, k = e % 16, n = e / 16;\0"
     "                        ? load(B + (first_n + n) * ldb + k1 + k) : 0;\0"
     "                const int e = item + 32, k = e % 16, n = e / 16;\0"
+}, {
     "                const int e = item + 64, k = e % 16, n = e / 16;\0"
     "                const int e = item + 96, k = e % 16, n = e / 16;\0"
     "                const int e = item + 128, k = e % 16, n = e / 16;\0"
     "                const int e = item + 160, k = e % 16, n = e / 16;\0"
     "                const int e = item + 192, k = e % 16, n = e / 16;\0"
     "                const int e = item + 224, k = e % 16, n = e / 16;\0"
-    "void kiln_dgemm_tiled_multiply_tn_wgm8_wgn4_tm4_nv2_vec2_kt16_ku4_locala1_localb1_pad0_bufs1_ahead1_mapm0_mapn0_order0_group8_split32_guard1_index32(int M, int N, int K,\0"
+    "void kiln_dgemm_tiled_multiply_tn_wgm8_wgn4_tm4_nv2_vec2_kt16_ku4_locala1_localb1_pad0_bufs1_ahead1_mapm0_mapn0_order0_group8_split32_guard1_index32(int M,\0"
     "    A += from * lda;\0"
     "            const int e = item, m = e % 32, k = e / 32;\0"
     "                    ? load(A + (k1 + k) * lda + first_m + m) : 0;\0"
@@ -1786,12 +1790,13 @@ static const struct { char text[4096]; } rows[] = { {
     "                const int e = item + 416, m = e % 32, k = e / 32;\0"
     "                const int e = item + 448, m = e % 32, k = e / 32;\0"
     "                const int e = item + 480, m = e % 32, k = e / 32;\0"
-    "void kiln_dgemm_tiled_multiply_tt_wgm8_wgn4_tm4_nv2_vec2_kt16_ku4_locala1_localb1_pad0_bufs1_ahead1_mapm0_mapn0_order0_group8_split32_guard1_index32(int M, int N, int K,\0"
+    "void kiln_dgemm_tiled_multiply_tt_wgm8_wgn4_tm4_nv2_vec2_kt16_ku4_locala1_localb1_pad0_bufs1_ahead1_mapm0_mapn0_order0_group8_split32_guard1_index32(int M,\0"
     "static double2 load_aligned(__global const double *p)\0"
     "    return *(__global const double2 *) p;\0"
     "static void put(double x, double beta, __global double *p)\0"
     "// A work-group of 32 work-items along L and 8 along K has 64 x 4 of C.\0"
-    "void kiln_dgemm_thin_multiply_nn_side0_short4_vec2_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L, int S, int K, double alpha, double beta,\0"
+    "void kiln_dgemm_thin_multiply_nn_side0_short4_vec2_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L,\0"
+    "        int S, int K, double alpha, double beta,\0"
     "        __global const double *restrict X, int x_offset, int ldx,\0"
     "        __global const double *restrict Y, int y_offset, int ldy,\0"
     "    __local double kept[2112] __attribute__((aligned(16)));\0"
@@ -1801,7 +1806,6 @@ static const struct { char text[4096]; } rows[] = { {
     "    const bool whole = base + 64 <= L && ldx % 2 == 0\0"
     "            && (size_t) (X + base) % 16 == 0;\0"
     "    double c[4][2];\0"
-}, {
     "        for (int v = 0; v < 2; v++)\0"
     "    int column[2];\0"
     "    for (int v = 0; v < 2; v++)\0"
@@ -1809,6 +1813,7 @@ static const struct { char text[4096]; } rows[] = { {
     "            __global const double *y = Y + min(s + j, S - 1) * ldy + chunk;\0"
     "                kept[at * 4 + j] = load(y + at);\0"
     "            __global const double *x = X + k * ldx;\0"
+}, {
     "            double a[4][2];\0"
     "                    const double2 row = load_aligned(x + r * 8 * ldx + l);\0"
     "                    for (int v = 0; v < 2; v++)\0"
@@ -1821,7 +1826,7 @@ static const struct { char text[4096]; } rows[] = { {
     "        __local const double *sums = kept + (j * 2 + v) * 264 + of;\0"
     "        double sum = sums[0];\0"
     "// A work-group of 8 work-items along L and 32 along K has 32 x 4 of C.\0"
-    "void kiln_dgemm_thin_multiply_nt_side0_short4_vec2_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L, int S, int K, double alpha, double beta,\0"
+    "void kiln_dgemm_thin_multiply_nt_side0_short4_vec2_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L,\0"
     "    __local double kept[2304] __attribute__((aligned(16)));\0"
     "    __global const double *x[4];\0"
     "    double c[4][4];\0"
@@ -1841,11 +1846,11 @@ static const struct { char text[4096]; } rows[] = { {
     "        __local const double *sums = kept + (j * 4 + v) * 288 + of;\0"
     "                    c[j + 2][v];\0"
     "        const int short_at = s + 2 + j;\0"
-    "void kiln_dgemm_thin_multiply_tn_side0_short4_vec2_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L, int S, int K, double alpha, double beta,\0"
+    "void kiln_dgemm_thin_multiply_tn_side0_short4_vec2_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L,\0"
     "        for (int i = item; i < (end - chunk) * 4; i += 256) {\0"
     "            const int at = i / 4, j = i % 4;\0"
     "            kept[at * 4 + j] = load(Y + (chunk + at) * ldy + min(s + j, S - 1));\0"
-    "void kiln_dgemm_thin_multiply_tt_side0_short4_vec2_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L, int S, int K, double alpha, double beta,\0"
+    "void kiln_dgemm_thin_multiply_tt_side0_short4_vec2_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L,\0"
     "            kept[j * 258 + at] = load(Y + (chunk + at) * ldy + min(s + j, S - 1));\0"
     "    return row * 64 + (col / 2 ^ (row + row / 4) % 8) * 2\0"
     "void kiln_dgemm_async_multiply_nn_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes8_copy0(long M,\0"
@@ -1868,13 +1873,13 @@ static const struct { char text[4096]; } rows[] = { {
     "    const uint tiles = ((uint) M + 63) / 64 * (((uint) N + 31) / 32);\0"
     "    const uint steps = ((uint) K + 15) / 16;\0"
     "            __global double *part = parts + (2 * get_group_id(0) + (first == 0)) * 2048;\0"
-}, {
     "                for (int j = 0; j < 2; j++)\0"
     "                        part[((i * 2 + j) * 4 + e) * 128] = c[i][j][e];\0"
     "// Adds up what work-groups have of a tile that none did alone, and stores it. Of 64 elements at a\0"
     "void kiln_dgemm_async_add_nn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0(long M, long N,\0"
     "        long K, __global const double *restrict work, long parts_at,\0"
     "    __local double sums[8][64] __attribute__((aligned(16)));\0"
+}, {
     "        const uint tiles = ((uint) M + 63) / 64 * (((uint) N + 31) / 32);\0"
     "        const uint steps = ((uint) K + 15) / 16;\0"
     "            const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 31) / 32;\0"
@@ -1927,12 +1932,12 @@ static const struct { char text[4096]; } rows[] = { {
     "                for (int i = 0; i < 4; i++)\0"
     "void kiln_dgemm_async_copy_nt(long a_rows, long a_cols, __global const element_bits *restrict A,\0"
     "void kiln_dgemm_async_copyb_t(long rows, long cols, __global const element_bits *restrict X,\0"
-}, {
     "void kiln_dgemm_async_multiply_nt_bm64_bn64_tm8_tn4_depth128_st3_ku2_group1_bytes16_copy1(long M,\0"
     "void kiln_dgemm_async_copy_tn(long a_rows, long a_cols, __global const element_bits *restrict A,\0"
     "void kiln_dgemm_async_copya_t(long rows, long cols, __global const element_bits *restrict X,\0"
     "void kiln_dgemm_async_multiply_tn_bm64_bn64_tm8_tn4_depth128_st3_ku2_group1_bytes16_copy1(long M,\0"
     "void kiln_dgemm_async_copy_tt(long a_rows, long a_cols, __global const element_bits *restrict A,\0"
+}, {
     "void kiln_dgemm_async_multiply_tt_bm64_bn64_tm8_tn4_depth128_st3_ku2_group1_bytes16_copy1(long M,\0"
     "void kiln_dgemm_async_multiply_nn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
     "void kiln_dgemm_async_multiply_nt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
@@ -1944,7 +1949,7 @@ static const struct { char text[4096]; } rows[] = { {
     "    return e[0] + e[1];\0"
     "static double2 load_row(__global const double *p)\0"
     "// C = alpha op(A) op(B) + beta C for few columns: X is A, C is L x S, row-major.\0"
-    "void kiln_dgemm_thin_multiply_nn_side1_short1_vec2_rows4_nv1_litems8_kitems128_ksplit1_align1_index32(int L, int S, int K, double alpha, double beta,\0"
+    "void kiln_dgemm_thin_multiply_nn_side1_short1_vec2_rows4_nv1_litems8_kitems128_ksplit1_align1_index32(int L,\0"
     "    __local double part[4][1024];\0"
     "    __global const double *y0 = Y + y_offset + min(s, S - 1);\0"
     "    __global const double *x0 = X + min(l, L - 1) * ldx;\0"
@@ -1971,10 +1976,10 @@ static const struct { char text[4096]; } rows[] = { {
     "        const double a3 = load(x3 + k);\0"
     "        const double sums[] = { part[0][item], part[1][item], part[2][item], part[3][item] };\0"
     "                put(alpha * sums[i], beta, C + (first + i) * ldc + s);\0"
-    "void kiln_dgemm_thin_multiply_nt_side1_short1_vec2_rows4_nv1_litems8_kitems128_ksplit1_align1_index32(int L, int S, int K, double alpha, double beta,\0"
+    "void kiln_dgemm_thin_multiply_nt_side1_short1_vec2_rows4_nv1_litems8_kitems128_ksplit1_align1_index32(int L,\0"
     "    __global const double *y0 = Y + y_offset + min(s, S - 1) * ldy;\0"
     "// A work-group of 8 work-items along L and 128 along K has 16 x 1 of C.\0"
-    "void kiln_dgemm_thin_multiply_tn_side1_short1_vec2_rows4_nv1_litems8_kitems128_ksplit1_align1_index32(int L, int S, int K, double alpha, double beta,\0"
+    "void kiln_dgemm_thin_multiply_tn_side1_short1_vec2_rows4_nv1_litems8_kitems128_ksplit1_align1_index32(int L,\0"
     "    __local double2 part[1024];\0"
     "    const int l = (int) get_group_id(0) * 16 + along_l * 2;\0"
     "    const int begin = l, first = max(min(l, L - 2), (int) 0);\0"
@@ -1992,27 +1997,27 @@ static const struct { char text[4096]; } rows[] = { {
     "            const double2 a0 = load_row(x + 0 * ldx);\0"
     "            const double2 a1 = load_row(x + 128 * ldx);\0"
     "            const double2 a2 = load_row(x + 256 * ldx);\0"
-}, {
     "            const double2 a3 = load_row(x + 384 * ldx);\0"
     "            const double2 a = load_row(X + k * ldx + first);\0"
     "        double sums[2];\0"
     "        vstore2(part[item], 0, sums);\0"
-    "void kiln_dgemm_thin_multiply_tt_side1_short1_vec2_rows4_nv1_litems8_kitems128_ksplit1_align1_index32(int L, int S, int K, double alpha, double beta,\0"
+    "void kiln_dgemm_thin_multiply_tt_side1_short1_vec2_rows4_nv1_litems8_kitems128_ksplit1_align1_index32(int L,\0"
     "// A work-group of 32 work-items along L and 8 along K has 64 x 8 of C.\0"
-    "void kiln_dgemm_thin_multiply_nn_side0_short8_vec2_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L, int S, int K, double alpha, double beta,\0"
+    "void kiln_dgemm_thin_multiply_nn_side0_short8_vec2_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L,\0"
     "    double c[8][2];\0"
     "                    const double b = kept[(k - chunk + r * 8) * 8 + j];\0"
-    "void kiln_dgemm_thin_multiply_nt_side0_short8_vec2_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L, int S, int K, double alpha, double beta,\0"
+}, {
+    "void kiln_dgemm_thin_multiply_nt_side0_short8_vec2_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L,\0"
     "    double c[8][4];\0"
     "                    c[j + 6][v];\0"
     "        const int short_at = s + 6 + j;\0"
-    "void kiln_dgemm_thin_multiply_tn_side0_short8_vec2_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L, int S, int K, double alpha, double beta,\0"
-    "void kiln_dgemm_thin_multiply_tt_side0_short8_vec2_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L, int S, int K, double alpha, double beta,\0"
-    "void kiln_dgemm_thin_multiply_nn_side1_short8_vec2_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L, int S, int K, double alpha, double beta,\0"
+    "void kiln_dgemm_thin_multiply_tn_side0_short8_vec2_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L,\0"
+    "void kiln_dgemm_thin_multiply_tt_side0_short8_vec2_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L,\0"
+    "void kiln_dgemm_thin_multiply_nn_side1_short8_vec2_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L,\0"
     "            put(alpha * sum, beta, C + at * ldc + short_at);\0"
-    "void kiln_dgemm_thin_multiply_nt_side1_short8_vec2_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L, int S, int K, double alpha, double beta,\0"
-    "void kiln_dgemm_thin_multiply_tn_side1_short8_vec2_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L, int S, int K, double alpha, double beta,\0"
-    "void kiln_dgemm_thin_multiply_tt_side1_short8_vec2_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L, int S, int K, double alpha, double beta,\0"
+    "void kiln_dgemm_thin_multiply_nt_side1_short8_vec2_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L,\0"
+    "void kiln_dgemm_thin_multiply_tn_side1_short8_vec2_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L,\0"
+    "void kiln_dgemm_thin_multiply_tt_side1_short8_vec2_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L,\0"
     "void kiln_dgemm_async_stream_nn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes8_copy0(long M,\0"
     "void kiln_dgemm_async_add_nn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes8_copy0(long M, long N,\0"
     "void kiln_dgemm_async_stream_nt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes8_copy0(long M,\0"
@@ -2022,7 +2027,8 @@ static const struct { char text[4096]; } rows[] = { {
     "void kiln_dgemm_async_stream_tt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes8_copy0(long M,\0"
     "void kiln_dgemm_async_add_tt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes8_copy0(long M, long N,\0"
     "// 8 work-groups share K; what each has goes to the workspace.\0"
-    "void kiln_dgemm_thin_multiply_nn_side1_short8_vec2_rows4_nv1_litems8_kitems32_ksplit8_align1_index32_ydepth256(int L, int S, int K,\0"
+    "void kiln_dgemm_thin_multiply_nn_side1_short8_vec2_rows4_nv1_litems8_kitems32_ksplit8_align1_index32_ydepth256(int L,\0"
+    "        int S, int K,\0"
     "        __global double *restrict parts, long parts_at)\0"
     "    const int share = (K / 512 + 1) * 64;\0"
     "    const int from = min((int) get_group_id(2) * share, K), to = min(from + share, K);\0"
@@ -2044,20 +2050,20 @@ static const struct { char text[4096]; } rows[] = { {
     "    const double p5 = parts[5 * (long) S * L];\0"
     "    const double p6 = parts[6 * (long) S * L];\0"
     "    const double p7 = parts[7 * (long) S * L];\0"
-}, {
     "    const double sum = alpha * (p0 + p1 + p2 + p3 + p4 + p5 + p6 + p7);\0"
     "    __global double *c = C + l * ldc + s;\0"
     "    store(beta == 0 ? sum : sum + beta * load(c), c);\0"
-    "void kiln_dgemm_thin_multiply_nt_side1_short8_vec2_rows4_nv1_litems8_kitems32_ksplit8_align1_index32_ydepth256(int L, int S, int K,\0"
-    "void kiln_dgemm_thin_multiply_tn_side1_short8_vec2_rows4_nv1_litems8_kitems32_ksplit8_align1_index32_ydepth256(int L, int S, int K,\0"
+    "void kiln_dgemm_thin_multiply_nt_side1_short8_vec2_rows4_nv1_litems8_kitems32_ksplit8_align1_index32_ydepth256(int L,\0"
+    "void kiln_dgemm_thin_multiply_tn_side1_short8_vec2_rows4_nv1_litems8_kitems32_ksplit8_align1_index32_ydepth256(int L,\0"
     "    const int share = (K / 256 + 1) * 32;\0"
-    "void kiln_dgemm_thin_multiply_tt_side1_short8_vec2_rows4_nv1_litems8_kitems32_ksplit8_align1_index32_ydepth256(int L, int S, int K,\0"
-    "void kiln_dgemm_thin_multiply_nn_side0_short8_vec2_rows4_nv1_litems8_kitems32_ksplit8_align1_index32_ydepth256(int L, int S, int K,\0"
+    "void kiln_dgemm_thin_multiply_tt_side1_short8_vec2_rows4_nv1_litems8_kitems32_ksplit8_align1_index32_ydepth256(int L,\0"
+    "void kiln_dgemm_thin_multiply_nn_side0_short8_vec2_rows4_nv1_litems8_kitems32_ksplit8_align1_index32_ydepth256(int L,\0"
     "void kiln_dgemm_thin_add_side0_ksplit8_index32(int L, int S, double alpha, double beta,\0"
     "    __global double *c = C + s * ldc + l;\0"
-    "void kiln_dgemm_thin_multiply_nt_side0_short8_vec2_rows4_nv1_litems8_kitems32_ksplit8_align1_index32_ydepth256(int L, int S, int K,\0"
-    "void kiln_dgemm_thin_multiply_tn_side0_short8_vec2_rows4_nv1_litems8_kitems32_ksplit8_align1_index32_ydepth256(int L, int S, int K,\0"
-    "void kiln_dgemm_thin_multiply_tt_side0_short8_vec2_rows4_nv1_litems8_kitems32_ksplit8_align1_index32_ydepth256(int L, int S, int K,\0"
+    "void kiln_dgemm_thin_multiply_nt_side0_short8_vec2_rows4_nv1_litems8_kitems32_ksplit8_align1_index32_ydepth256(int L,\0"
+}, {
+    "void kiln_dgemm_thin_multiply_tn_side0_short8_vec2_rows4_nv1_litems8_kitems32_ksplit8_align1_index32_ydepth256(int L,\0"
+    "void kiln_dgemm_thin_multiply_tt_side0_short8_vec2_rows4_nv1_litems8_kitems32_ksplit8_align1_index32_ydepth256(int L,\0"
     "void kiln_dgemm_async_multiply_nn_bm64_bn64_tm8_tn4_depth128_st3_ku2_group1_bytes16_copy0(long M,\0"
     "void kiln_dgemm_async_multiply_nt_bm64_bn64_tm8_tn4_depth128_st3_ku2_group1_bytes16_copy0(long M,\0"
     "void kiln_dgemm_async_multiply_tn_bm64_bn64_tm8_tn4_depth128_st3_ku2_group1_bytes16_copy0(long M,\0"
@@ -2095,835 +2101,836 @@ static const uint32_t lines[] = {
     19164, 19234, 19263, 19292, 19371, 19429, 19470, 19502, 19571, 19598, 19625, 19665,
     19704, 19800, 19822, 19873, 19937, 19996, 20057, 20097, 20168, 20236, 20315, 20390,
     20415, 20480, 20579, 20675, 20774, 20875, 20974, 21070, 21171, 21270, 21366, 21467,
-    21546, 21568, 21590, 21666, 21700, 21758, 21954, 22018, 22082, 22140, 22174, 22208,
-    22276, 22321, 22373, 22425, 22497, 22596, 22646, 22696, 22746, 22796, 22837, 22889,
-    22945, 23002, 23068, 23130, 23192, 23254, 23306, 23362, 23419, 23485, 23547, 23609,
-    23671, 23720, 23739, 23780, 23794, 23851, 23912, 23973, 24034, 24091, 24175, 24236,
-    24320, 24381, 24465, 24576, 24660, 24721, 24786, 24851, 24916, 24977, 25042, 25107,
-    25172, 25233, 25298, 25363, 25428, 25489, 25554, 25619, 25684, 25745, 25810, 25875,
-    25940, 26001, 26066, 26131, 26196, 26229, 26319, 26338, 26388, 26411, 26453, 26515,
-    26542, 26584, 26654, 26681, 26723, 26793, 26820, 26862, 26932, 26955, 27011, 27053,
-    27095, 27137, 27179, 27202, 27258, 27300, 27342, 27384, 27426, 27449, 27505, 27547,
-    27589, 27631, 27673, 27695, 27891, 27947, 28013, 28075, 28137, 28199, 28221, 28417,
-    28473, 28539, 28601, 28672, 28734, 28930, 28987, 29016, 29039, 29132, 29194, 29233,
-    29314, 29386, 29442, 29487, 29533, 29572, 29634, 29648, 29748, 29849, 29859, 29942,
-    29987, 30023, 30055, 30087, 30108, 30162, 30207, 30285, 30382, 30433, 30527, 30546,
-    30580, 30645, 30730, 30794, 30867, 30929, 30999, 31077, 31171, 31205, 31270, 31343,
-    31405, 31475, 31574, 31671, 31739, 31811, 31855, 31954, 31998, 32022, 32066, 32125,
-    32214, 32303, 32333, 32389, 32415, 32472, 32539, 32626, 32658, 32689, 32768, 32867,
-    32966, 33046, 33085, 33139, 33237, 33317, 33343, 33400, 33498, 33589, 33641, 33697,
-    33787, 33808, 33866, 33929, 33992, 34070, 34167, 34256, 34345, 34407, 34491, 34588,
-    34677, 34758, 34833, 34920, 35017, 35117, 35153, 35241, 35277, 35316, 35397, 35490,
-    35555, 35572, 35660, 35718, 35755, 35768, 35865, 35961, 36012, 36053, 36097, 36188,
-    36265, 36357, 36436, 36513, 36568, 36627, 36724, 36747, 36864, 36954, 37016, 37109,
-    37202, 37295, 37318, 37376, 37461, 37554, 37655, 37754, 37853, 37899, 37982, 38044,
-    38111, 38137, 38173, 38208, 38256, 38319, 38347, 38393, 38443, 38519, 38567, 38607,
-    38677, 38748, 38787, 38884, 38977, 39078, 39177, 39257, 39354, 39447, 39548, 39647,
-    39744, 39845, 39944, 39994, 40024, 40071, 40098, 40161, 40212, 40264, 40313, 40368,
-    40418, 40508, 40581, 40603, 40676, 40734, 40882, 40960, 41024, 41055, 41123, 41183,
-    41224, 41256, 41275, 41341, 41367, 41447, 41509, 41528, 41556, 41571, 41606, 41650,
-    41700, 41801, 41884, 41929, 42001, 42058, 42099, 42157, 42214, 42273, 42332, 42391,
-    42437, 42491, 42545, 42599, 42663, 42676, 42729, 42784, 42839, 42894, 42954, 42998,
-    43019, 43078, 43110, 43163, 43196, 43219, 43257, 43310, 43379, 43408, 43424, 43446,
-    43484, 43552, 43610, 43758, 43791, 43859, 43947, 44002, 44061, 44120, 44179, 44230,
-    44262, 44327, 44361, 44377, 44417, 44469, 44521, 44573, 44625, 44676, 44756, 44804,
-    44852, 44900, 44948, 45017, 45056, 45104, 45143, 45171, 45210, 45238, 45277, 45305,
-    45344, 45372, 45408, 45454, 45487, 45520, 45553, 45586, 45620, 45675, 45730, 45785,
-    45840, 45933, 45955, 46103, 46163, 46191, 46339, 46397, 46443, 46535, 46614, 46708,
-    46781, 46876, 46944, 46988, 47075, 47132, 47223, 47279, 47342, 47442, 47537, 47637,
-    47732, 47832, 47927, 48027, 48125, 48223, 48321, 48419, 48515, 48616, 48712, 48813,
-    48909, 49010, 49152, 49253, 49326, 49415, 49472, 49629, 49670, 49729, 49790, 49835,
-    49854, 49915, 50014, 50112, 50162, 50217, 50262, 50281, 50300, 50332, 50368, 50393,
-    50412, 50444, 50517, 50572, 50640, 50686, 50741, 50815, 50886, 50935, 50968, 51008,
-    51035, 51058, 51104, 51178, 51216, 51254, 51292, 51330, 51374, 51422, 51491, 51531,
-    51577, 51648, 51696, 51730, 51757, 51803, 51847, 51887, 51968, 52000, 52063, 52092,
-    52136, 52196, 52262, 52329, 52358, 52394, 52427, 52463, 52499, 52560, 52593, 52633,
-    52705, 52862, 52921, 52952, 52984, 53028, 53064, 53089, 53140, 53202, 53248, 53293,
-    53322, 53373, 53468, 53518, 53569, 53620, 53671, 53722, 53799, 53834, 53865, 53909,
-    53957, 54016, 54066, 54144, 54196, 54248, 54265, 54310, 54341, 54385, 54424, 54486,
-    54530, 54587, 54651, 54718, 54755, 54787, 54944, 55006, 55051, 55132, 55289, 55372,
-    55443, 55500, 55577, 55656, 55756, 55855, 55955, 56023, 56095, 56184, 56265, 56348,
-    56407, 56468, 56535, 56561, 56601, 56636, 56680, 56780, 56806, 56906, 56936, 56959,
-    57022, 57106, 57159, 57211, 57344, 57444, 57521, 57612, 57667, 57743, 57843, 57943,
-    58043, 58143, 58243, 58322, 58416, 58450, 58515, 58588, 58650, 58729, 58823, 58890,
-    58963, 59027, 59128, 59227, 59285, 59383, 59451, 59539, 59620, 59678, 59745, 59771,
-    59806, 59850, 59949, 59973, 60017, 60076, 60106, 60132, 60199, 60231, 60281, 60335,
-    60415, 60467, 60538, 60639, 60737, 60821, 60922, 61020, 61121, 61219, 61320, 61363,
-    61378, 61424, 61440, 61523, 61591, 61658, 61729, 61786, 61884, 61981, 62070, 62168,
-    62221, 62271, 62354, 62412, 62479, 62528, 62605, 62696, 62794, 62847, 62923, 62995,
-    63084, 63128, 63144, 63212, 63262, 63280, 63340, 63389, 63426, 63494, 63534, 63582,
-    63616, 63684, 63724, 63772, 63858, 63937, 63953, 63972, 64018, 64052, 64152, 64251,
-    64349, 64416, 64483, 64569, 64645, 64712, 64793, 64854, 64911, 64974, 65071, 65095,
-    65178, 65261, 65284, 65320, 65360, 65389, 65536, 65636, 65659, 65722, 65788, 65855,
-    65885, 65983, 66008, 66041, 66087, 66145, 66194, 66256, 66300, 66357, 66455, 66521,
-    66617, 66674, 66763, 66839, 66935, 66987, 67043, 67101, 67122, 67175, 67215, 67262,
-    67362, 67422, 67509, 67572, 67626, 67708, 67746, 67827, 67876, 67921, 67982, 68034,
-    68067, 68161, 68233, 68263, 68362, 68390, 68482, 68530, 68571, 68600, 68690, 68789,
-    68868, 68968, 69066, 69166, 69224, 69300, 69391, 69442, 69518, 69632, 69730, 69779,
-    69879, 69977, 70075, 70133, 70200, 70299, 70396, 70464, 70536, 70615, 70675, 70738,
-    70835, 70918, 70941, 70977, 71017, 71116, 71182, 71248, 71281, 71325, 71382, 71480,
-    71537, 71589, 71645, 71685, 71732, 71801, 71854, 71892, 71937, 72036, 72133, 72209,
-    72260, 72332, 72431, 72528, 72627, 72726, 72823, 72922, 73017, 73062, 73125, 73148,
-    73192, 73236, 73291, 73391, 73440, 73501, 73568, 73613, 73728, 73827, 73922, 74022,
-    74121, 74216, 74316, 74415, 74510, 74610, 74637, 74658, 74697, 74790, 74846, 74889,
-    74958, 75034, 75125, 75180, 75256, 75339, 75432, 75528, 75629, 75725, 75826, 75923,
-    76016, 76112, 76213, 76309, 76410, 76487, 76542, 76641, 76740, 76839, 76938, 77035,
-    77114, 77212, 77286, 77353, 77442, 77486, 77541, 77636, 77712, 77824, 77894, 77985,
-    78055, 78136, 78191, 78271, 78293, 78357, 78428, 78473, 78571, 78666, 78764, 78859,
-    78957, 79052, 79152, 79252, 79352, 79452, 79547, 79617, 79705, 79805, 79879, 79948,
-    80035, 80103, 80183, 80237, 80316, 80383, 80478, 80578, 80673, 80773, 80868, 80968,
-    81066, 81164, 81240, 81338, 81436, 81487, 81512, 81560, 81624, 81676, 81717, 81773,
-    81845, 81920, 82070, 82137, 82204, 82265, 82294, 82356, 82399, 82432, 82499, 82526,
-    82590, 82619, 82653, 82704, 82798, 82892, 82950, 82989, 83048, 83106, 83164, 83222,
-    83275, 83328, 83381, 83435, 83489, 83543, 83587, 83645, 83698, 83755, 83905, 83936,
-    83992, 84052, 84112, 84172, 84205, 84271, 84310, 84347, 84392, 84542, 84603, 84632,
-    84782, 84828, 84926, 84991, 85036, 85084, 85167, 85236, 85303, 85347, 85438, 85514,
-    85613, 85664, 85740, 85823, 85892, 86016, 86092, 86191, 86267, 86359, 86438, 86470,
-    86542, 86594, 86682, 86775, 86870, 86891, 86933, 86988, 87031, 87089, 87112, 87211,
-    87308, 87376, 87444, 87533, 87609, 87676, 87722, 87782, 87864, 87891, 87991, 88090,
-    88190, 88286, 88370, 88420, 88474, 88534, 88571, 88619, 88685, 88727, 88818, 88868,
-    88914, 89001, 89095, 89196, 89296, 89396, 89431, 89521, 89616, 89658, 89753, 89803,
-    89847, 89895, 89961, 90029, 90112, 90192, 90256, 90309, 90363, 90439, 90536, 90590,
-    90684, 90784, 90875, 90972, 91048, 91124, 91221, 91264, 91333, 91431, 91529, 91617,
-    91688, 91765, 91862, 91910, 91967, 92047, 92084, 92154, 92255, 92309, 92375, 92443,
-    92519, 92591, 92658, 92733, 92786, 92811, 92867, 92889, 92963, 93052, 93108, 93278,
-    93344, 93410, 93465, 93500, 93535, 93579, 93631, 93683, 93760, 93815, 93898, 93940,
-    93955, 93976, 94008, 94040, 94072, 94104, 94208, 94291, 94380, 94463, 94479, 94496,
-    94525, 94577, 94643, 94704, 94756, 94817, 94869, 94930, 94982, 95044, 95096, 95158,
-    95210, 95272, 95324, 95386, 95438, 95490, 95552, 95604, 95666, 95719, 95781, 95834,
-    95896, 95949, 96011, 96064, 96126, 96179, 96241, 96294, 96323, 96379, 96431, 96497,
-    96558, 96610, 96671, 96723, 96784, 96836, 96898, 96950, 97012, 97064, 97126, 97178,
-    97240, 97292, 97341, 97377, 97413, 97449, 97485, 97521, 97557, 97593, 97629, 97665,
-    97701, 97738, 97775, 97812, 97849, 97886, 97923, 97972, 98008, 98044, 98080, 98116,
-    98152, 98188, 98224, 98260, 98278, 98304, 98337, 98397, 98453, 98523, 98588, 98644,
-    98709, 98765, 98830, 98886, 98952, 99008, 99074, 99130, 99196, 99252, 99318, 99374,
-    99440, 99496, 99562, 99618, 99684, 99741, 99807, 99864, 99930, 99987, 100053, 100110,
-    100176, 100233, 100299, 100356, 100389, 100449, 100505, 100575, 100640, 100696, 100761, 100817,
-    100882, 100938, 101004, 101060, 101126, 101182, 101248, 101304, 101370, 101426, 101497, 101568,
-    101626, 101676, 101738, 101788, 101850, 101900, 101962, 102012, 102087, 102162, 102224, 102290,
-    102400, 102466, 102541, 102616, 102678, 102744, 102810, 102876, 102951, 103026, 103088, 103154,
-    103220, 103286, 103357, 103406, 103455, 103523, 103577, 103608, 103639, 103699, 103730, 103761,
-    103821, 103852, 103883, 103943, 103974, 104005, 104100, 104182, 104228, 104307, 104395, 104455,
-    104527, 104566, 104622, 104695, 104717, 104773, 104828, 104883, 104938, 104993, 105048, 105103,
-    105158, 105213, 105310, 105333, 105423, 105475, 105503, 105532, 105581, 105650, 105680, 105705,
-    105746, 105801, 105881, 106051, 106066, 106132, 106193, 106254, 106315, 106377, 106496, 106558,
-    106620, 106680, 106750, 106815, 106880, 106945, 107011, 107077, 107143, 107209, 107379, 107400,
-    107456, 107522, 107583, 107644, 107705, 107767, 107829, 107891, 107953, 108015, 108077, 108139,
-    108201, 108263, 108325, 108387, 108449, 108509, 108579, 108644, 108709, 108774, 108840, 108906,
-    108972, 109038, 109104, 109170, 109236, 109302, 109368, 109434, 109500, 109566, 109736, 109790,
-    109832, 109891, 109963, 110122, 110188, 110254, 110314, 110374, 110419, 110468, 110522, 110568,
-    110592, 110628, 110647, 110679, 110734, 110810, 110859, 110911, 110939, 111014, 111062, 111134,
-    111162, 111225, 111269, 111328, 111394, 111462, 111492, 111564, 111723, 111783, 111816, 111836,
-    111902, 111953, 112015, 112059, 112089, 112186, 112218, 112297, 112341, 112373, 112417, 112449,
-    112492, 112560, 112593, 112633, 112792, 112854, 112899, 112980, 113139, 113222, 113280, 113377,
-    113404, 113441, 113489, 113586, 113683, 113780, 113850, 113926, 113979, 114062, 114138, 114193,
-    114269, 114365, 114411, 114464, 114534, 114579, 114688, 114732, 114804, 114903, 115004, 115073,
-    115134, 115208, 115257, 115344, 115412, 115493, 115518, 115548, 115628, 115685, 115755, 115781,
-    115809, 115859, 115923, 116009, 116080, 116148, 116224, 116320, 116421, 116517, 116593, 116648,
-    116744, 116845, 116924, 117020, 117121, 117173, 117234, 117309, 117337, 117359, 117398, 117491,
-    117547, 117625, 117722, 117815, 117908, 118007, 118105, 118177, 118265, 118342, 118400, 118427,
-    118464, 118510, 118554, 118651, 118784, 118882, 118979, 119072, 119170, 119267, 119365, 119463,
-    119561, 119659, 119757, 119788, 119805, 119827, 119851, 119901, 119983, 120133, 120167, 120229,
-    120286, 120347, 120408, 120469, 120521, 120553, 120593, 120646, 120699, 120752, 120805, 120857,
-    120906, 120955, 121004, 121053, 121148, 121197, 121237, 121277, 121317, 121357, 121451, 121522,
-    121672, 121740, 121813, 121963, 121995, 122055, 122117, 122137, 122152, 122246, 122276, 122334,
-    122394, 122452, 122512, 122572, 122632, 122697, 122751, 122807, 122880, 122936, 122997, 123021,
-    123059, 123209, 123281, 123440, 123460, 123532, 123691, 123711, 123744, 123784, 123943, 124102,
-    124261, 124322, 124481, 124640, 124799, 124894, 124994, 125089, 125189, 125284, 125384, 125479,
-    125579, 125642, 125774, 125830, 125872, 125959, 126019, 126063, 126155, 126212, 126300, 126347,
-    126422, 126479, 126495, 126541, 126588, 126635, 126682, 126729, 126776, 126823, 126870, 126976,
-    127048, 127090, 127144, 127276, 127408, 127450, 127582, 127714, 127802, 127844, 127976, 128108,
-    128240, 128338, 128436, 128534,
+    21546, 21568, 21590, 21666, 21700, 21758, 21915, 21962, 22026, 22090, 22148, 22182,
+    22216, 22284, 22329, 22381, 22433, 22505, 22604, 22654, 22704, 22754, 22804, 22845,
+    22897, 22953, 23010, 23076, 23138, 23200, 23262, 23314, 23370, 23427, 23493, 23555,
+    23617, 23679, 23728, 23747, 23788, 23802, 23859, 23920, 23981, 24042, 24099, 24183,
+    24244, 24328, 24389, 24473, 24576, 24660, 24721, 24786, 24851, 24916, 24977, 25042,
+    25107, 25172, 25233, 25298, 25363, 25428, 25489, 25554, 25619, 25684, 25745, 25810,
+    25875, 25940, 26001, 26066, 26131, 26196, 26229, 26319, 26338, 26388, 26411, 26453,
+    26515, 26542, 26584, 26654, 26681, 26723, 26793, 26820, 26862, 26932, 26955, 27011,
+    27053, 27095, 27137, 27179, 27202, 27258, 27300, 27342, 27384, 27426, 27449, 27505,
+    27547, 27589, 27631, 27673, 27695, 27852, 27908, 27974, 28036, 28098, 28160, 28182,
+    28339, 28395, 28461, 28523, 28585, 28672, 28829, 28886, 28915, 28938, 29031, 29093,
+    29132, 29213, 29285, 29341, 29386, 29432, 29471, 29533, 29547, 29647, 29748, 29758,
+    29841, 29886, 29922, 29954, 29986, 30007, 30061, 30106, 30184, 30281, 30332, 30426,
+    30445, 30479, 30544, 30629, 30693, 30766, 30828, 30898, 30976, 31070, 31104, 31169,
+    31242, 31304, 31374, 31473, 31570, 31638, 31710, 31754, 31853, 31897, 31921, 31965,
+    32024, 32113, 32202, 32232, 32288, 32314, 32371, 32438, 32525, 32557, 32588, 32638,
+    32768, 32867, 32947, 32986, 33040, 33138, 33218, 33244, 33301, 33399, 33490, 33542,
+    33598, 33688, 33709, 33767, 33830, 33893, 33971, 34068, 34157, 34246, 34308, 34392,
+    34489, 34578, 34659, 34734, 34821, 34918, 35018, 35054, 35142, 35178, 35217, 35298,
+    35391, 35456, 35473, 35561, 35619, 35656, 35669, 35766, 35862, 35913, 35954, 35998,
+    36089, 36166, 36258, 36337, 36414, 36469, 36528, 36625, 36648, 36710, 36800, 36864,
+    36957, 37050, 37143, 37166, 37224, 37309, 37402, 37503, 37602, 37701, 37747, 37830,
+    37892, 37959, 37985, 38021, 38056, 38104, 38167, 38195, 38241, 38291, 38367, 38415,
+    38455, 38525, 38596, 38635, 38732, 38825, 38926, 39025, 39105, 39202, 39295, 39396,
+    39495, 39592, 39693, 39792, 39842, 39872, 39919, 39946, 40009, 40060, 40112, 40161,
+    40216, 40266, 40356, 40429, 40451, 40524, 40582, 40691, 40738, 40802, 40866, 40960,
+    41028, 41088, 41129, 41161, 41180, 41246, 41272, 41352, 41414, 41433, 41461, 41476,
+    41511, 41555, 41605, 41706, 41789, 41834, 41906, 41963, 42004, 42062, 42119, 42178,
+    42237, 42296, 42342, 42396, 42450, 42504, 42568, 42581, 42634, 42689, 42744, 42799,
+    42859, 42903, 42924, 42983, 43015, 43068, 43101, 43124, 43162, 43215, 43284, 43313,
+    43329, 43351, 43389, 43457, 43515, 43624, 43657, 43725, 43813, 43868, 43927, 43986,
+    44045, 44096, 44128, 44193, 44227, 44243, 44283, 44335, 44387, 44439, 44491, 44542,
+    44622, 44670, 44718, 44766, 44814, 44883, 44909, 44957, 44996, 45056, 45095, 45123,
+    45162, 45190, 45229, 45257, 45293, 45339, 45372, 45405, 45438, 45471, 45505, 45560,
+    45615, 45670, 45725, 45818, 45840, 45949, 46009, 46037, 46146, 46204, 46250, 46342,
+    46421, 46515, 46588, 46683, 46751, 46795, 46882, 46939, 47030, 47086, 47149, 47249,
+    47344, 47444, 47539, 47639, 47734, 47834, 47932, 48030, 48128, 48226, 48322, 48423,
+    48519, 48620, 48716, 48817, 48913, 49014, 49152, 49241, 49298, 49416, 49457, 49516,
+    49577, 49622, 49641, 49702, 49801, 49899, 49949, 50004, 50049, 50068, 50087, 50119,
+    50155, 50180, 50199, 50231, 50304, 50359, 50427, 50473, 50528, 50602, 50673, 50722,
+    50755, 50795, 50822, 50845, 50891, 50965, 51003, 51041, 51079, 51117, 51161, 51209,
+    51278, 51318, 51364, 51435, 51483, 51517, 51544, 51590, 51634, 51674, 51755, 51787,
+    51850, 51879, 51923, 51983, 52049, 52116, 52145, 52181, 52214, 52250, 52286, 52347,
+    52380, 52420, 52492, 52610, 52669, 52700, 52732, 52776, 52812, 52837, 52888, 52950,
+    52976, 53021, 53050, 53101, 53196, 53248, 53299, 53350, 53401, 53452, 53529, 53564,
+    53595, 53639, 53687, 53746, 53796, 53874, 53926, 53978, 53995, 54040, 54071, 54115,
+    54154, 54216, 54260, 54317, 54381, 54448, 54485, 54517, 54635, 54697, 54742, 54823,
+    54941, 55024, 55095, 55152, 55229, 55308, 55408, 55507, 55607, 55675, 55747, 55836,
+    55917, 56000, 56059, 56120, 56187, 56213, 56253, 56288, 56332, 56432, 56458, 56558,
+    56588, 56611, 56674, 56758, 56811, 56863, 56963, 57063, 57140, 57231, 57344, 57420,
+    57520, 57620, 57720, 57820, 57920, 57999, 58093, 58127, 58192, 58265, 58327, 58406,
+    58500, 58567, 58640, 58704, 58805, 58904, 58962, 59060, 59128, 59216, 59297, 59355,
+    59422, 59448, 59483, 59527, 59626, 59650, 59694, 59753, 59783, 59809, 59876, 59908,
+    59958, 60012, 60092, 60144, 60215, 60316, 60414, 60498, 60599, 60697, 60798, 60896,
+    60997, 61040, 61055, 61101, 61113, 61196, 61264, 61331, 61440, 61497, 61595, 61692,
+    61781, 61879, 61932, 61982, 62065, 62123, 62190, 62239, 62316, 62407, 62505, 62558,
+    62634, 62706, 62795, 62839, 62855, 62923, 62973, 62991, 63051, 63100, 63137, 63205,
+    63245, 63293, 63327, 63395, 63435, 63483, 63569, 63648, 63664, 63683, 63729, 63763,
+    63863, 63962, 64060, 64127, 64194, 64280, 64356, 64423, 64504, 64565, 64622, 64685,
+    64782, 64806, 64889, 64972, 64995, 65031, 65071, 65100, 65200, 65300, 65323, 65386,
+    65452, 65536, 65566, 65664, 65689, 65722, 65768, 65826, 65875, 65937, 65981, 66038,
+    66136, 66202, 66298, 66355, 66444, 66520, 66616, 66668, 66724, 66782, 66803, 66856,
+    66896, 66943, 67043, 67103, 67190, 67253, 67307, 67389, 67427, 67508, 67557, 67602,
+    67663, 67715, 67748, 67842, 67914, 67944, 68043, 68071, 68163, 68211, 68252, 68281,
+    68371, 68470, 68549, 68649, 68747, 68847, 68905, 68981, 69072, 69123, 69199, 69299,
+    69397, 69446, 69632, 69730, 69828, 69886, 69953, 70052, 70149, 70217, 70289, 70368,
+    70428, 70491, 70588, 70671, 70694, 70730, 70770, 70869, 70935, 71001, 71034, 71078,
+    71135, 71233, 71290, 71342, 71398, 71438, 71485, 71554, 71607, 71645, 71690, 71789,
+    71886, 71962, 72013, 72085, 72184, 72281, 72380, 72479, 72576, 72675, 72770, 72815,
+    72878, 72901, 72945, 72989, 73044, 73144, 73193, 73254, 73321, 73366, 73447, 73546,
+    73728, 73828, 73927, 74022, 74122, 74221, 74316, 74416, 74443, 74464, 74503, 74596,
+    74652, 74695, 74764, 74840, 74931, 74986, 75062, 75145, 75238, 75334, 75435, 75531,
+    75632, 75729, 75822, 75918, 76019, 76115, 76216, 76293, 76348, 76447, 76546, 76645,
+    76744, 76841, 76920, 77018, 77092, 77159, 77248, 77292, 77347, 77442, 77518, 77596,
+    77666, 77824, 77894, 77975, 78030, 78110, 78132, 78196, 78267, 78312, 78410, 78505,
+    78603, 78698, 78796, 78891, 78991, 79091, 79191, 79291, 79386, 79456, 79544, 79644,
+    79718, 79787, 79874, 79942, 80022, 80076, 80155, 80222, 80317, 80417, 80512, 80612,
+    80707, 80807, 80905, 81003, 81079, 81177, 81275, 81326, 81351, 81399, 81463, 81515,
+    81556, 81612, 81684, 81741, 81850, 81920, 81987, 82054, 82115, 82144, 82206, 82249,
+    82282, 82349, 82376, 82440, 82469, 82503, 82554, 82648, 82742, 82800, 82839, 82898,
+    82956, 83014, 83072, 83125, 83178, 83231, 83285, 83339, 83393, 83437, 83495, 83548,
+    83605, 83714, 83745, 83801, 83861, 83921, 83981, 84014, 84080, 84119, 84156, 84201,
+    84310, 84371, 84400, 84509, 84555, 84653, 84718, 84763, 84811, 84894, 84963, 85030,
+    85074, 85165, 85241, 85340, 85391, 85467, 85550, 85619, 85668, 85744, 85843, 85919,
+    86016, 86095, 86127, 86199, 86251, 86339, 86432, 86527, 86548, 86590, 86645, 86688,
+    86746, 86769, 86868, 86965, 87033, 87101, 87190, 87266, 87333, 87379, 87439, 87521,
+    87548, 87648, 87747, 87847, 87943, 88027, 88077, 88131, 88191, 88228, 88276, 88342,
+    88384, 88475, 88525, 88571, 88658, 88752, 88853, 88953, 89053, 89088, 89178, 89273,
+    89315, 89410, 89460, 89504, 89552, 89618, 89686, 89762, 89842, 89906, 89959, 90013,
+    90112, 90209, 90263, 90357, 90457, 90548, 90645, 90721, 90797, 90894, 90937, 91006,
+    91104, 91202, 91290, 91361, 91438, 91535, 91583, 91640, 91720, 91757, 91827, 91928,
+    91982, 92048, 92116, 92192, 92264, 92331, 92406, 92459, 92484, 92540, 92562, 92636,
+    92725, 92781, 92937, 92959, 93025, 93091, 93146, 93181, 93216, 93260, 93312, 93364,
+    93441, 93496, 93579, 93621, 93636, 93657, 93689, 93721, 93753, 93785, 93876, 93959,
+    94048, 94131, 94147, 94164, 94208, 94260, 94326, 94387, 94439, 94500, 94552, 94613,
+    94665, 94727, 94779, 94841, 94893, 94955, 95007, 95069, 95121, 95173, 95235, 95287,
+    95349, 95402, 95464, 95517, 95579, 95632, 95694, 95747, 95809, 95862, 95924, 95977,
+    96006, 96062, 96114, 96180, 96241, 96293, 96354, 96406, 96467, 96519, 96581, 96633,
+    96695, 96747, 96809, 96861, 96923, 96975, 97024, 97060, 97096, 97132, 97168, 97204,
+    97240, 97276, 97312, 97348, 97384, 97421, 97458, 97495, 97532, 97569, 97606, 97655,
+    97691, 97727, 97763, 97799, 97835, 97871, 97907, 97943, 97961, 97983, 98016, 98076,
+    98132, 98202, 98304, 98360, 98425, 98481, 98546, 98602, 98668, 98724, 98790, 98846,
+    98912, 98968, 99034, 99090, 99156, 99212, 99278, 99334, 99400, 99457, 99523, 99580,
+    99646, 99703, 99769, 99826, 99892, 99949, 100015, 100072, 100105, 100165, 100221, 100291,
+    100356, 100412, 100477, 100533, 100598, 100654, 100720, 100776, 100842, 100898, 100964, 101020,
+    101086, 101142, 101213, 101284, 101342, 101392, 101454, 101504, 101566, 101616, 101678, 101728,
+    101803, 101878, 101940, 102006, 102072, 102138, 102213, 102288, 102400, 102466, 102532, 102598,
+    102673, 102748, 102810, 102876, 102942, 103008, 103079, 103128, 103177, 103245, 103299, 103330,
+    103361, 103421, 103452, 103483, 103543, 103574, 103605, 103665, 103696, 103727, 103822, 103904,
+    103950, 104029, 104117, 104177, 104249, 104288, 104344, 104417, 104439, 104495, 104550, 104605,
+    104660, 104715, 104770, 104825, 104880, 104935, 105032, 105055, 105145, 105197, 105225, 105254,
+    105303, 105372, 105402, 105427, 105468, 105523, 105603, 105759, 105774, 105840, 105901, 105962,
+    106023, 106085, 106147, 106209, 106271, 106331, 106401, 106496, 106561, 106626, 106692, 106758,
+    106824, 106890, 107046, 107067, 107123, 107189, 107250, 107311, 107372, 107434, 107496, 107558,
+    107620, 107682, 107744, 107806, 107868, 107930, 107992, 108054, 108116, 108176, 108246, 108311,
+    108376, 108441, 108507, 108573, 108639, 108705, 108771, 108837, 108903, 108969, 109035, 109101,
+    109167, 109233, 109389, 109443, 109485, 109544, 109616, 109734, 109783, 109849, 109915, 109975,
+    110035, 110080, 110129, 110183, 110229, 110249, 110285, 110304, 110336, 110391, 110467, 110516,
+    110592, 110620, 110695, 110743, 110815, 110843, 110906, 110950, 111009, 111075, 111143, 111173,
+    111245, 111363, 111423, 111456, 111476, 111542, 111593, 111655, 111699, 111729, 111826, 111858,
+    111937, 111981, 112013, 112057, 112089, 112132, 112200, 112233, 112273, 112391, 112453, 112498,
+    112579, 112697, 112780, 112838, 112935, 112962, 112999, 113047, 113144, 113241, 113338, 113408,
+    113484, 113537, 113620, 113696, 113751, 113827, 113923, 113969, 114022, 114092, 114137, 114226,
+    114270, 114342, 114441, 114542, 114611, 114688, 114762, 114811, 114898, 114966, 115047, 115072,
+    115102, 115182, 115239, 115309, 115335, 115363, 115413, 115477, 115563, 115634, 115702, 115778,
+    115874, 115975, 116071, 116147, 116202, 116298, 116399, 116478, 116574, 116675, 116727, 116788,
+    116863, 116891, 116913, 116952, 117045, 117101, 117179, 117276, 117369, 117462, 117561, 117659,
+    117731, 117819, 117896, 117954, 117981, 118018, 118064, 118108, 118205, 118298, 118396, 118493,
+    118586, 118684, 118784, 118882, 118980, 119078, 119176, 119274, 119305, 119322, 119344, 119368,
+    119418, 119500, 119609, 119643, 119705, 119762, 119823, 119884, 119945, 119997, 120029, 120069,
+    120122, 120175, 120228, 120281, 120333, 120382, 120431, 120480, 120529, 120624, 120673, 120713,
+    120753, 120793, 120833, 120927, 120998, 121107, 121175, 121248, 121357, 121389, 121449, 121511,
+    121531, 121546, 121640, 121670, 121728, 121788, 121846, 121906, 121966, 122026, 122091, 122145,
+    122201, 122257, 122313, 122374, 122398, 122436, 122545, 122617, 122735, 122755, 122880, 122998,
+    123018, 123051, 123091, 123209, 123327, 123445, 123506, 123624, 123742, 123860, 123955, 124055,
+    124150, 124250, 124345, 124445, 124540, 124640, 124703, 124821, 124843, 124899, 124941, 125028,
+    125088, 125132, 125224, 125281, 125369, 125416, 125491, 125548, 125564, 125610, 125657, 125704,
+    125751, 125798, 125845, 125892, 125939, 125986, 126058, 126100, 126154, 126272, 126390, 126432,
+    126550, 126668, 126756, 126798, 126976, 127094, 127212, 127310, 127408, 127506,
 };
 
 static const struct kiln_pair pairs[] = {
-    { 5, 6 }, { 39, 40 }, { 31, 32 }, { 39, 34 }, { 2021, 2020 }, { 40, 5 },
-    { 156, 163 }, { 557, 548 }, { 3, 32 }, { 133, 399 }, { 105, 106 }, { 9, 10 },
-    { 63, 64 }, { 99, 100 }, { 34, 35 }, { 40, 2020 }, { 3, 11 }, { 5, 87 },
-    { 38, 2024 }, { 104, 2030 }, { 133, 134 }, { 2033, 101 }, { 39, 166 }, { 82, 83 },
+    { 5, 6 }, { 39, 40 }, { 31, 32 }, { 39, 34 }, { 2027, 2026 }, { 40, 5 },
+    { 156, 163 }, { 558, 549 }, { 3, 32 }, { 133, 400 }, { 105, 106 }, { 9, 10 },
+    { 63, 64 }, { 99, 100 }, { 34, 35 }, { 40, 2026 }, { 3, 11 }, { 5, 87 },
+    { 38, 2030 }, { 104, 2036 }, { 133, 134 }, { 2039, 101 }, { 39, 166 }, { 82, 83 },
     { 156, 152 }, { 167, 168 }, { 170, 171 }, { 16, 17 }, { 120, 121 }, { 131, 132 },
-    { 111, 112 }, { 548, 1086 }, { 1080, 1081 }, { 1090, 1091 }, { 1093, 1094 }, { 1095, 2027 },
-    { 1098, 2026 }, { 3, 2032 }, { 2020, 2031 }, { 163, 133 }, { 2042, 2045 }, { 2043, 84 },
-    { 2046, 120 }, { 2049, 2040 }, { 2050, 113 }, { 39, 256 }, { 2053, 2027 }, { 2054, 2055 },
-    { 171, 179 }, { 6, 107 }, { 115, 116 }, { 123, 124 }, { 196, 197 }, { 314, 823 },
-    { 142, 143 }, { 5, 275 }, { 73, 74 }, { 75, 76 }, { 201, 202 }, { 1344, 1345 },
-    { 1346, 1347 }, { 14, 15 }, { 2022, 33 }, { 27, 28 }, { 90, 91 }, { 1024, 2024 },
-    { 219, 220 }, { 86, 2037 }, { 194, 195 }, { 2036, 2020 }, { 3, 1007 }, { 133, 138 },
-    { 2048, 120 }, { 169, 2062 }, { 39, 193 }, { 1009, 2058 }, { 2039, 2069 }, { 2076, 2077 },
-    { 2078, 2059 }, { 163, 548 }, { 2079, 2080 }, { 2026, 2068 }, { 2088, 2072 }, { 2057, 2020 },
-    { 2061, 3 }, { 2060, 2093 }, { 120, 2071 }, { 1108, 133 }, { 2095, 2089 }, { 2097, 40 },
-    { 2100, 2090 }, { 200, 2098 }, { 2020, 2104 }, { 3, 18 }, { 172, 120 }, { 0, 1 },
-    { 133, 2021 }, { 149, 150 }, { 151, 152 }, { 162, 163 }, { 548, 898 }, { 557, 553 },
-    { 1088, 1089 }, { 1097, 2056 }, { 2034, 36 }, { 173, 174 }, { 823, 825 }, { 20, 3 },
-    { 2020, 2047 }, { 548, 2122 }, { 2115, 2 }, { 2117, 2118 }, { 2125, 120 }, { 2063, 627 },
-    { 2094, 2092 }, { 2113, 2020 }, { 3, 2108 }, { 2081, 2128 }, { 548, 2123 }, { 2129, 2066 },
-    { 24, 3 }, { 2020, 22 }, { 2137, 2135 }, { 2120, 548 }, { 1, 1006 }, { 19, 2127 },
-    { 98, 2041 }, { 120, 199 }, { 122, 2106 }, { 126, 127 }, { 128, 129 }, { 133, 39 },
-    { 139, 140 }, { 147, 1773 }, { 613, 614 }, { 912, 913 }, { 915, 916 }, { 1163, 2067 },
-    { 2107, 192 }, { 2126, 910 }, { 15, 2128 }, { 40, 2073 }, { 6, 241 }, { 8, 2058 },
-    { 32, 323 }, { 37, 2038 }, { 55, 56 }, { 57, 58 }, { 59, 60 }, { 61, 62 },
+    { 111, 112 }, { 549, 1088 }, { 1082, 1083 }, { 1092, 1093 }, { 1095, 1096 }, { 1097, 2033 },
+    { 1100, 2032 }, { 3, 2038 }, { 2026, 2037 }, { 163, 133 }, { 2048, 2051 }, { 2049, 84 },
+    { 2052, 120 }, { 2055, 2046 }, { 2056, 113 }, { 39, 256 }, { 2059, 2033 }, { 2060, 2061 },
+    { 171, 179 }, { 6, 107 }, { 115, 116 }, { 123, 124 }, { 196, 197 }, { 314, 825 },
+    { 142, 143 }, { 5, 275 }, { 73, 74 }, { 75, 76 }, { 201, 202 }, { 1347, 1348 },
+    { 1349, 1350 }, { 14, 15 }, { 2028, 33 }, { 27, 28 }, { 90, 91 }, { 1026, 2030 },
+    { 219, 220 }, { 86, 2043 }, { 194, 195 }, { 2042, 2026 }, { 3, 1009 }, { 133, 138 },
+    { 2054, 120 }, { 169, 2068 }, { 39, 193 }, { 1011, 2064 }, { 2045, 2075 }, { 2082, 2083 },
+    { 2084, 2065 }, { 163, 549 }, { 2085, 2086 }, { 2032, 2074 }, { 2094, 2078 }, { 2063, 2026 },
+    { 2067, 3 }, { 2066, 2099 }, { 120, 2077 }, { 1110, 133 }, { 2101, 2095 }, { 2103, 40 },
+    { 2106, 2096 }, { 200, 2104 }, { 2026, 2110 }, { 3, 18 }, { 172, 120 }, { 0, 1 },
+    { 133, 2027 }, { 149, 150 }, { 151, 152 }, { 162, 163 }, { 549, 900 }, { 558, 554 },
+    { 1090, 1091 }, { 1099, 2062 }, { 2040, 36 }, { 173, 174 }, { 825, 827 }, { 20, 3 },
+    { 2026, 2053 }, { 549, 2128 }, { 2121, 2 }, { 2123, 2124 }, { 2131, 120 }, { 2069, 628 },
+    { 2100, 2098 }, { 2119, 2026 }, { 3, 2114 }, { 2087, 2134 }, { 549, 2129 }, { 2135, 2072 },
+    { 24, 3 }, { 2026, 22 }, { 2143, 2141 }, { 2126, 549 }, { 1, 1008 }, { 19, 2133 },
+    { 98, 2047 }, { 120, 199 }, { 122, 2112 }, { 126, 127 }, { 128, 129 }, { 133, 39 },
+    { 139, 140 }, { 147, 1778 }, { 614, 615 }, { 914, 915 }, { 917, 918 }, { 1165, 2073 },
+    { 2113, 192 }, { 2132, 912 }, { 15, 2134 }, { 40, 2079 }, { 6, 241 }, { 8, 2064 },
+    { 32, 323 }, { 37, 2044 }, { 55, 56 }, { 57, 58 }, { 59, 60 }, { 61, 62 },
     { 66, 67 }, { 69, 70 }, { 71, 72 }, { 76, 317 }, { 77, 78 }, { 79, 80 },
-    { 93, 94 }, { 102, 103 }, { 115, 1063 }, { 130, 2063 }, { 163, 1119 }, { 224, 225 },
+    { 93, 94 }, { 102, 103 }, { 115, 1065 }, { 130, 2069 }, { 163, 1121 }, { 224, 225 },
     { 231, 232 }, { 235, 236 }, { 238, 239 }, { 242, 243 }, { 244, 245 }, { 246, 247 },
     { 248, 109 }, { 255, 256 }, { 262, 263 }, { 274, 275 }, { 279, 280 }, { 281, 282 },
     { 283, 284 }, { 287, 288 }, { 290, 291 }, { 292, 293 }, { 295, 296 }, { 297, 298 },
     { 300, 301 }, { 304, 305 }, { 306, 307 }, { 308, 309 }, { 310, 311 }, { 312, 313 },
-    { 314, 315 }, { 324, 325 }, { 329, 330 }, { 334, 335 }, { 347, 348 }, { 633, 1125 },
-    { 899, 900 }, { 903, 904 }, { 1008, 2136 }, { 1020, 1021 }, { 1031, 2103 }, { 1033, 1034 },
-    { 1035, 1036 }, { 1037, 1038 }, { 1039, 1040 }, { 1041, 1042 }, { 1043, 1044 }, { 1045, 1046 },
-    { 1047, 1048 }, { 1049, 1050 }, { 1051, 1052 }, { 1056, 1057 }, { 1059, 1060 }, { 1079, 2052 },
-    { 1085, 2051 }, { 1103, 1104 }, { 1110, 1111 }, { 1113, 1114 }, { 1115, 1116 }, { 1117, 1118 },
-    { 1120, 1121 }, { 1122, 1123 }, { 1800, 1781 }, { 2065, 2025 }, { 2070, 117 }, { 2102, 198 },
-    { 488, 489 }, { 490, 491 }, { 492, 493 }, { 2114, 2132 }, { 81, 2112 }, { 160, 152 },
-    { 176, 177 }, { 180, 181 }, { 184, 185 }, { 187, 188 }, { 189, 190 }, { 191, 2059 },
-    { 226, 91 }, { 336, 337 }, { 339, 340 }, { 941, 942 }, { 1087, 2139 }, { 1096, 2138 },
-    { 1213, 28 }, { 1820, 1359 }, { 2091, 945 }, { 2096, 620 }, { 2131, 153 }, { 3, 2109 },
-    { 2020, 1348 }, { 21, 2141 }, { 120, 625 }, { 1005, 2144 }, { 2091, 2152 }, { 2149, 2150 },
-    { 2157, 1164 }, { 2160, 2135 }, { 32, 2208 }, { 61, 2216 }, { 93, 2227 }, { 240, 2162 },
-    { 314, 1799 }, { 316, 2173 }, { 548, 2213 }, { 1099, 2052 }, { 1131, 2051 }, { 1798, 2159 },
-    { 2021, 2206 }, { 2028, 2220 }, { 2035, 2224 }, { 2041, 2228 }, { 2103, 65 }, { 2124, 2165 },
-    { 2155, 2238 }, { 2163, 2089 }, { 2164, 2207 }, { 2167, 2168 }, { 2170, 68 }, { 2171, 2172 },
-    { 2174, 2175 }, { 2176, 95 }, { 2180, 2236 }, { 2182, 233 }, { 2185, 2186 }, { 2187, 2188 },
-    { 2192, 2193 }, { 2194, 285 }, { 2196, 2197 }, { 2198, 2199 }, { 2200, 302 }, { 2201, 2202 },
-    { 2203, 2204 }, { 2210, 2239 }, { 2211, 2116 }, { 2217, 2218 }, { 2221, 40 }, { 2222, 2223 },
-    { 2225, 2226 }, { 2231, 1105 }, { 2233, 2234 }, { 2237, 1124 }, { 6, 2242 }, { 2111, 2025 },
-    { 2243, 2244 }, { 126, 2257 }, { 129, 943 }, { 140, 946 }, { 923, 2127 }, { 1092, 2067 },
-    { 2034, 2261 }, { 2044, 2247 }, { 2181, 2254 }, { 2209, 2255 }, { 2248, 178 }, { 2249, 182 },
-    { 2251, 2252 }, { 1010, 1011 }, { 494, 495 }, { 1022, 1023 }, { 1489, 2023 }, { 1568, 2029 },
-    { 2110, 2266 }, { 51, 2020 }, { 1058, 3 }, { 2145, 2267 }, { 2268, 120 }, { 2269, 2090 },
-    { 2270, 141 }, { 32, 2215 }, { 133, 2274 }, { 2169, 2288 }, { 2184, 2277 }, { 2205, 2284 },
-    { 2219, 2285 }, { 2235, 2298 }, { 2265, 2296 }, { 2271, 2179 }, { 2275, 1032 }, { 2278, 2290 },
-    { 2280, 156 }, { 2281, 1100 }, { 2292, 326 }, { 2300, 2301 }, { 2302, 2303 }, { 2307, 2308 },
-    { 2313, 2286 }, { 2314, 2112 }, { 40, 2246 }, { 101, 6 }, { 2258, 2325 }, { 2262, 2323 },
-    { 2321, 2322 }, { 2324, 924 }, { 2326, 2038 }, { 2332, 2253 }, { 1716, 2023 }, { 1733, 2029 },
-    { 2320, 2334 }, { 2335, 2085 }, { 39, 331 }, { 61, 1370 }, { 93, 1380 }, { 110, 2064 },
-    { 142, 1077 }, { 147, 1400 }, { 230, 2299 }, { 256, 332 }, { 268, 2105 }, { 273, 2191 },
-    { 294, 2305 }, { 320, 321 }, { 823, 1764 }, { 1016, 1017 }, { 1352, 2140 }, { 1364, 1365 },
-    { 1366, 1367 }, { 1368, 1369 }, { 1383, 1384 }, { 1389, 1390 }, { 1391, 1392 }, { 1401, 1402 },
-    { 1418, 2062 }, { 2092, 2148 }, { 2101, 1421 }, { 2151, 2190 }, { 3, 221 }, { 4, 2020 },
-    { 32, 2362 }, { 39, 120 }, { 2295, 2352 }, { 2316, 2351 }, { 2339, 2166 }, { 2348, 2359 },
-    { 2349, 2279 }, { 2350, 2312 }, { 2355, 2156 }, { 2366, 2259 }, { 1794, 2356 }, { 2345, 2375 },
-    { 101, 319 }, { 133, 2105 }, { 278, 2360 }, { 322, 2358 }, { 328, 2346 }, { 2025, 2385 },
-    { 2028, 2392 }, { 2039, 2382 }, { 2060, 2398 }, { 2142, 2341 }, { 2304, 2386 }, { 2338, 2136 },
-    { 2376, 2383 }, { 2377, 2103 }, { 2378, 1381 }, { 2379, 114 }, { 2381, 2397 }, { 2390, 1353 },
-    { 2395, 2396 }, { 47, 48 }, { 52, 53 }, { 871, 872 }, { 1012, 2273 }, { 2161, 2283 },
-    { 2086, 2402 }, { 3, 2403 }, { 2343, 2020 }, { 120, 2310 }, { 2361, 2410 }, { 2407, 2317 },
-    { 2411, 2404 }, { 32, 2329 }, { 2406, 2364 }, { 2387, 2419 }, { 2391, 2422 }, { 2420, 2428 },
-    { 2432, 548 }, { 54, 2408 }, { 2435, 49 }, { 2440, 2020 }, { 7, 3 }, { 2130, 2441 },
-    { 1101, 120 }, { 2442, 2214 }, { 2445, 2443 }, { 2450, 2393 }, { 2451, 333 }, { 96, 3 },
-    { 2457, 2456 }, { 1106, 120 }, { 2020, 2347 }, { 2455, 485 }, { 222, 2087 }, { 12, 13 },
-    { 23, 2140 }, { 26, 2083 }, { 30, 2082 }, { 97, 2146 }, { 126, 533 }, { 163, 164 },
-    { 208, 209 }, { 214, 215 }, { 216, 2044 }, { 249, 2064 }, { 261, 2119 }, { 338, 2256 },
-    { 486, 487 }, { 496, 497 }, { 511, 512 }, { 514, 2028 }, { 517, 518 }, { 541, 140 },
-    { 548, 1161 }, { 550, 551 }, { 552, 553 }, { 563, 156 }, { 672, 673 }, { 815, 816 },
-    { 830, 831 }, { 832, 256 }, { 840, 147 }, { 843, 844 }, { 859, 2073 }, { 871, 1986 },
-    { 901, 2414 }, { 954, 28 }, { 1065, 1066 }, { 1067, 1068 }, { 1082, 1083 }, { 1109, 2232 },
-    { 1162, 2066 }, { 1165, 2056 }, { 1291, 1750 }, { 1358, 1359 }, { 1360, 2024 }, { 1377, 2037 },
-    { 1416, 1417 }, { 1423, 2147 }, { 1755, 1756 }, { 2074, 947 }, { 2099, 199 }, { 2101, 2331 },
-    { 2107, 268 }, { 2134, 2241 }, { 2143, 2212 }, { 2263, 109 }, { 2368, 2133 }, { 2462, 2447 },
-    { 3, 615 }, { 2020, 2446 }, { 2293, 2466 }, { 2464, 2291 }, { 2400, 120 }, { 164, 165 },
-    { 548, 2507 }, { 849, 147 }, { 853, 163 }, { 1160, 2488 }, { 2034, 2509 }, { 2229, 2504 },
-    { 2297, 2463 }, { 2330, 2517 }, { 2367, 2515 }, { 2374, 2483 }, { 2405, 2505 }, { 2470, 25 },
-    { 2472, 2289 }, { 2477, 2478 }, { 2479, 250 }, { 2482, 2318 }, { 2486, 2035 }, { 2489, 2490 },
-    { 2494, 2495 }, { 2502, 2503 }, { 2506, 2272 }, { 2520, 2143 }, { 2523, 2481 }, { 580, 581 },
-    { 582, 583 }, { 587, 588 }, { 591, 592 }, { 868, 869 }, { 2022, 204 }, { 69, 1371 },
-    { 72, 2265 }, { 1050, 1374 }, { 1375, 2112 }, { 1393, 1394 }, { 1419, 1420 }, { 109, 2431 },
-    { 133, 2424 }, { 234, 2183 }, { 253, 2106 }, { 286, 2195 }, { 299, 2306 }, { 303, 2444 },
-    { 318, 2416 }, { 823, 824 }, { 860, 2388 }, { 1155, 1072 }, { 1167, 2315 }, { 1169, 2158 },
-    { 1171, 2460 }, { 1772, 2497 }, { 2094, 2342 }, { 2096, 1385 }, { 2099, 1415 }, { 2245, 175 },
-    { 2276, 2340 }, { 2287, 2521 }, { 2344, 2074 }, { 2353, 1398 }, { 2371, 192 }, { 2430, 1382 },
-    { 2449, 327 }, { 2452, 1403 }, { 2154, 2524 }, { 3, 1019 }, { 2294, 2020 }, { 2311, 2525 },
-    { 120, 1070 }, { 548, 2512 }, { 2475, 147 }, { 2533, 2550 }, { 2534, 2510 }, { 2539, 498 },
-    { 596, 2035 }, { 2553, 2554 }, { 2555, 589 }, { 1372, 2560 }, { 1373, 2561 }, { 2429, 2559 },
-    { 2434, 2563 }, { 2564, 2528 }, { 1793, 2551 }, { 2022, 1215 }, { 2034, 1216 }, { 2153, 2531 },
-    { 2344, 2380 }, { 2394, 2581 }, { 2409, 2544 }, { 2418, 2569 }, { 2423, 2567 }, { 2426, 2570 },
-    { 2571, 2572 }, { 2590, 2552 }, { 3, 2363 }, { 1009, 2020 }, { 2594, 2448 }, { 2540, 120 },
-    { 2599, 2530 }, { 2592, 2037 }, { 2605, 2606 }, { 147, 851 }, { 548, 1797 }, { 1018, 2593 },
-    { 2153, 2532 }, { 2579, 2598 }, { 2619, 2620 }, { 40, 6 }, { 50, 2339 }, { 86, 2075 },
-    { 314, 1777 }, { 521, 2035 }, { 606, 607 }, { 608, 609 }, { 610, 611 }, { 1015, 2389 },
-    { 1030, 2038 }, { 1084, 2230 }, { 1133, 28 }, { 1134, 2022 }, { 1138, 2282 }, { 1778, 1779 },
-    { 1780, 1781 }, { 2082, 2415 }, { 2142, 2369 }, { 2556, 593 }, { 2574, 1776 }, { 3, 2526 },
-    { 2595, 2622 }, { 659, 2020 }, { 2596, 120 }, { 2607, 2628 }, { 2623, 2508 }, { 2630, 548 },
-    { 2634, 2621 }, { 1027, 2593 }, { 1084, 2282 }, { 1138, 2230 }, { 2592, 2075 }, { 2612, 2644 },
-    { 2636, 2436 }, { 2638, 2649 }, { 2640, 2641 }, { 2650, 2557 }, { 3, 2656 }, { 2433, 2020 },
-    { 2453, 2655 }, { 2659, 2562 }, { 120, 266 }, { 2657, 660 }, { 2642, 2075 }, { 2669, 2671 },
-    { 2354, 2672 }, { 3, 2624 }, { 2461, 2020 }, { 120, 272 }, { 2333, 3 }, { 1751, 2020 },
-    { 2674, 2681 }, { 2682, 2675 }, { 120, 2114 }, { 604, 2087 }, { 2680, 2468 }, { 12, 1817 },
-    { 39, 443 }, { 118, 1388 }, { 129, 543 }, { 133, 905 }, { 146, 147 }, { 148, 2264 },
-    { 154, 155 }, { 158, 260 }, { 161, 2119 }, { 210, 2327 }, { 228, 2340 }, { 229, 2146 },
-    { 346, 2309 }, { 451, 2021 }, { 553, 562 }, { 633, 152 }, { 724, 670 }, { 808, 809 },
-    { 1013, 2127 }, { 1069, 2658 }, { 1071, 1072 }, { 1075, 2074 }, { 1076, 1077 }, { 1078, 2535 },
-    { 1102, 2315 }, { 1110, 1195 }, { 1112, 2460 }, { 1187, 2139 }, { 1376, 2511 }, { 1399, 2591 },
-    { 1960, 2632 }, { 2022, 1363 }, { 2034, 1021 }, { 2041, 2177 }, { 2068, 2465 }, { 2091, 2487 },
-    { 2092, 2568 }, { 2111, 40 }, { 2121, 558 }, { 2131, 631 }, { 2147, 2319 }, { 2272, 2138 },
-    { 2353, 135 }, { 2413, 2357 }, { 2425, 2541 }, { 2467, 2545 }, { 2471, 29 }, { 2474, 1073 },
-    { 2492, 2493 }, { 2514, 1666 }, { 2547, 554 }, { 2582, 2597 }, { 2586, 144 }, { 2610, 2500 },
-    { 2611, 2667 }, { 1355, 3 }, { 2684, 2438 }, { 2601, 2020 }, { 39, 446 }, { 442, 2692 },
-    { 634, 120 }, { 2044, 2707 }, { 2121, 561 }, { 2276, 2702 }, { 2458, 2716 }, { 2476, 2701 },
-    { 2527, 2737 }, { 2529, 2264 }, { 2549, 2711 }, { 2614, 2721 }, { 2625, 2718 }, { 2629, 2722 },
-    { 2685, 1752 }, { 2693, 2399 }, { 2694, 2133 }, { 2696, 2697 }, { 2706, 2491 }, { 2710, 1014 },
-    { 2713, 2714 }, { 2717, 2309 }, { 2719, 2733 }, { 2740, 2365 }, { 12, 1211 }, { 173, 1439 },
-    { 176, 2609 }, { 194, 1440 }, { 345, 2704 }, { 516, 2546 }, { 520, 2639 }, { 1386, 1387 },
-    { 1404, 1405 }, { 1406, 1407 }, { 1408, 1409 }, { 1410, 1411 }, { 1412, 1413 }, { 1414, 1438 },
-    { 1435, 1436 }, { 1522, 2023 }, { 1602, 2029 }, { 2245, 269 }, { 2608, 1395 }, { 1362, 3 },
-    { 39, 449 }, { 445, 2750 }, { 1166, 120 }, { 2020, 2738 }, { 2698, 2044 }, { 2727, 2770 },
-    { 2739, 2766 }, { 2760, 2712 }, { 1412, 1437 }, { 1696, 2023 }, { 1705, 2029 }, { 2070, 2781 },
-    { 2748, 2369 }, { 2777, 2072 }, { 2782, 2783 }, { 2785, 2786 }, { 2338, 3 }, { 448, 2794 },
-    { 2736, 2797 }, { 2769, 2020 }, { 2775, 120 }, { 2788, 2802 }, { 2808, 2784 }, { 2809, 1414 },
-    { 2454, 3 }, { 2810, 2660 }, { 2806, 2020 }, { 2815, 2787 }, { 3, 811 }, { 2818, 2668 },
-    { 2459, 2455 }, { 2680, 2689 }, { 32, 506 }, { 39, 700 }, { 40, 115 }, { 44, 2022 },
-    { 46, 2038 }, { 108, 2565 }, { 118, 119 }, { 120, 1154 }, { 133, 895 }, { 171, 635 },
-    { 183, 2250 }, { 186, 2588 }, { 228, 2463 }, { 237, 2616 }, { 251, 252 }, { 254, 2189 },
-    { 259, 2699 }, { 264, 2688 }, { 265, 2676 }, { 267, 2384 }, { 268, 2519 }, { 271, 2371 },
-    { 277, 2340 }, { 289, 2662 }, { 341, 342 }, { 343, 344 }, { 411, 2029 }, { 499, 500 },
-    { 501, 502 }, { 503, 504 }, { 507, 508 }, { 509, 2141 }, { 510, 2484 }, { 515, 2779 },
-    { 564, 565 }, { 571, 572 }, { 576, 577 }, { 584, 585 }, { 586, 2604 }, { 590, 2653 },
-    { 594, 595 }, { 597, 2140 }, { 598, 2020 }, { 621, 2064 }, { 687, 1787 }, { 781, 532 },
-    { 814, 2773 }, { 817, 818 }, { 823, 847 }, { 829, 2548 }, { 837, 838 }, { 870, 2437 },
-    { 871, 1968 }, { 879, 880 }, { 881, 882 }, { 890, 891 }, { 928, 2084 }, { 977, 931 },
-    { 1030, 2085 }, { 1066, 1152 }, { 1068, 1153 }, { 1107, 2158 }, { 1146, 1147 }, { 1149, 2178 },
-    { 1150, 1151 }, { 1157, 1158 }, { 1159, 1083 }, { 1168, 2465 }, { 1169, 2518 }, { 1170, 2232 },
-    { 1188, 1189 }, { 1194, 2771 }, { 1349, 1350 }, { 1351, 2273 }, { 1818, 2083 }, { 1819, 2082 },
-    { 1857, 2501 }, { 1858, 2723 }, { 2021, 2498 }, { 2040, 566 }, { 2102, 2513 }, { 2341, 2673 },
-    { 2342, 2148 }, { 2370, 2687 }, { 2399, 125 }, { 2413, 2417 }, { 2464, 8 }, { 2496, 841 },
-    { 2499, 2439 }, { 2516, 2817 }, { 2537, 270 }, { 2578, 2421 }, { 2580, 2241 }, { 2602, 2469 },
-    { 2626, 2357 }, { 2683, 2729 }, { 2703, 2177 }, { 2748, 2813 }, { 2749, 2603 }, { 2752, 2132 },
-    { 2762, 5 }, { 2796, 2576 }, { 2814, 175 }, { 3, 2542 }, { 39, 854 }, { 120, 2458 },
-    { 133, 909 }, { 171, 2893 }, { 277, 2463 }, { 505, 2826 }, { 515, 2780 }, { 653, 2020 },
-    { 823, 2879 }, { 1148, 2064 }, { 1378, 2084 }, { 1626, 2029 }, { 2026, 2834 }, { 2065, 2876 },
-    { 2096, 2831 }, { 2116, 2498 }, { 2124, 2830 }, { 2229, 2892 }, { 2240, 2832 }, { 2250, 2847 },
-    { 2297, 2838 }, { 2405, 2895 }, { 2485, 2859 }, { 2496, 856 }, { 2519, 2732 }, { 2537, 2836 },
-    { 2538, 2891 }, { 2575, 2189 }, { 2617, 2849 }, { 2618, 2839 }, { 2652, 2141 }, { 2724, 2884 },
-    { 2728, 2841 }, { 2741, 2822 }, { 2749, 2853 }, { 2791, 2916 }, { 2807, 2513 }, { 2843, 2844 },
-    { 2846, 2921 }, { 2850, 2851 }, { 2856, 2857 }, { 2862, 578 }, { 2863, 2864 }, { 2865, 2866 },
-    { 2867, 2868 }, { 2869, 622 }, { 2874, 888 }, { 2881, 892 }, { 2885, 2886 }, { 2887, 2926 },
-    { 2889, 2890 }, { 2896, 2384 }, { 2899, 2907 }, { 2911, 2756 }, { 3, 2686 }, { 2812, 2929 },
-    { 823, 2880 }, { 2028, 2936 }, { 2240, 2840 }, { 2583, 2955 }, { 2833, 120 }, { 2837, 2954 },
-    { 2845, 2965 }, { 2855, 2935 }, { 2927, 2933 }, { 2934, 2958 }, { 2939, 2980 }, { 2942, 896 },
-    { 2944, 2948 }, { 2949, 2968 }, { 2956, 2947 }, { 2964, 2854 }, { 2969, 2778 }, { 2972, 2973 },
-    { 3, 2677 }, { 2823, 2984 }, { 823, 2977 }, { 2951, 120 }, { 2959, 2988 }, { 2967, 2992 },
-    { 2978, 2990 }, { 2989, 2991 }, { 2993, 2970 }, { 2995, 3002 }, { 2998, 2910 }, { 2999, 2421 },
-    { 3003, 2919 }, { 498, 2020 }, { 625, 714 }, { 669, 1758 }, { 725, 1785 }, { 826, 1765 },
-    { 847, 2613 }, { 862, 2412 }, { 885, 1790 }, { 918, 919 }, { 1132, 2646 }, { 1135, 2961 },
-    { 1760, 1761 }, { 1766, 2875 }, { 1768, 835 }, { 1770, 1771 }, { 1775, 2953 }, { 1784, 2708 },
-    { 1791, 2976 }, { 1795, 1796 }, { 2065, 1789 }, { 2212, 2661 }, { 2260, 2793 }, { 2437, 2025 },
-    { 2558, 2289 }, { 2573, 2986 }, { 2587, 136 }, { 2633, 857 }, { 2643, 2663 }, { 2870, 2548 },
-    { 2901, 2370 }, { 2904, 2654 }, { 2945, 2283 }, { 2589, 3 }, { 2996, 3010 }, { 3008, 2962 },
-    { 3009, 3015 }, { 823, 851 }, { 862, 2679 }, { 1757, 3019 }, { 1770, 3032 }, { 1792, 3006 },
-    { 1801, 2412 }, { 2587, 213 }, { 2613, 858 }, { 2633, 3022 }, { 2647, 3027 }, { 2661, 3037 },
-    { 2695, 3035 }, { 2873, 3028 }, { 2943, 3031 }, { 3004, 661 }, { 3017, 2603 }, { 3020, 2938 },
-    { 3024, 3034 }, { 3044, 2651 }, { 3048, 3023 }, { 2819, 3 }, { 823, 3029 }, { 2913, 3061 },
-    { 2930, 3056 }, { 3004, 720 }, { 3036, 3070 }, { 3043, 3060 }, { 3047, 3054 }, { 3057, 2997 },
-    { 3058, 1802 }, { 3064, 3063 }, { 3065, 1762 }, { 3, 2678 }, { 3073, 2764 }, { 3021, 3074 },
-    { 3066, 3075 }, { 3076, 3079 }, { 50, 2408 }, { 2600, 2687 }, { 3071, 2690 }, { 1027, 3 },
-    { 2670, 3085 }, { 3088, 850 }, { 2818, 3090 }, { 3, 2985 }, { 3096, 2655 }, { 5, 359 },
-    { 6, 396 }, { 28, 43 }, { 39, 681 }, { 76, 1994 }, { 85, 2087 }, { 89, 2084 },
-    { 90, 275 }, { 97, 532 }, { 101, 1995 }, { 113, 250 }, { 133, 2065 }, { 137, 2761 },
-    { 145, 2767 }, { 147, 630 }, { 154, 632 }, { 157, 158 }, { 159, 2327 }, { 249, 1880 },
-    { 256, 1846 }, { 259, 2757 }, { 264, 2931 }, { 268, 2424 }, { 321, 1842 }, { 375, 2030 },
-    { 384, 385 }, { 391, 392 }, { 397, 398 }, { 399, 400 }, { 401, 402 }, { 403, 404 },
-    { 405, 406 }, { 407, 408 }, { 409, 410 }, { 485, 2545 }, { 513, 2952 }, { 519, 2987 },
-    { 534, 535 }, { 536, 132 }, { 538, 134 }, { 542, 543 }, { 544, 545 }, { 547, 548 },
-    { 549, 2742 }, { 553, 786 }, { 555, 556 }, { 559, 785 }, { 573, 2754 }, { 623, 2801 },
-    { 636, 2250 }, { 637, 2588 }, { 642, 2753 }, { 654, 655 }, { 656, 657 }, { 666, 667 },
-    { 671, 2492 }, { 673, 2493 }, { 695, 696 }, { 697, 698 }, { 715, 2025 }, { 808, 1980 },
-    { 833, 3030 }, { 873, 2412 }, { 950, 2119 }, { 996, 2768 }, { 1054, 2328 }, { 1061, 2064 },
-    { 1062, 2178 }, { 1126, 1234 }, { 1158, 2452 }, { 1184, 2409 }, { 1185, 1882 }, { 1186, 2658 },
-    { 1191, 2304 }, { 1192, 1193 }, { 1212, 2260 }, { 1214, 2746 }, { 1235, 2415 }, { 1238, 2715 },
-    { 1356, 2022 }, { 1396, 1397 }, { 1422, 2158 }, { 1431, 2646 }, { 1456, 2020 }, { 1617, 1618 },
-    { 1619, 1620 }, { 1621, 1622 }, { 1623, 1624 }, { 1809, 2511 }, { 1825, 1382 }, { 1826, 2299 },
-    { 1827, 2183 }, { 1829, 2688 }, { 1830, 2676 }, { 1832, 2191 }, { 1835, 2360 }, { 1836, 2195 },
-    { 1837, 2426 }, { 1838, 2306 }, { 1839, 2444 }, { 1840, 2416 }, { 1843, 1844 }, { 1847, 2447 },
-    { 1848, 2256 }, { 1851, 1852 }, { 1878, 2041 }, { 1883, 2368 }, { 1885, 2597 }, { 1959, 2573 },
-    { 1962, 3041 }, { 1982, 2822 }, { 1987, 1988 }, { 1990, 1991 }, { 1992, 1993 }, { 1996, 1997 },
-    { 1998, 1999 }, { 2000, 2001 }, { 2002, 2003 }, { 2028, 964 }, { 2063, 1398 }, { 2105, 3011 },
-    { 2114, 2928 }, { 2121, 784 }, { 2134, 2906 }, { 2151, 436 }, { 2161, 2654 }, { 2177, 3014 },
-    { 2190, 3052 }, { 2287, 2423 }, { 2330, 2026 }, { 2367, 2380 }, { 2388, 3087 }, { 2394, 2039 },
-    { 2417, 2994 }, { 2425, 2673 }, { 2427, 2455 }, { 2436, 2984 }, { 2458, 2576 }, { 2473, 2615 },
-    { 2480, 2759 }, { 2500, 2932 }, { 2527, 2469 }, { 2529, 2731 }, { 2547, 994 }, { 2575, 2522 },
-    { 2577, 2580 }, { 2584, 2888 }, { 2585, 3050 }, { 2623, 1455 }, { 2625, 2917 }, { 2631, 2558 },
-    { 2647, 1432 }, { 2657, 1903 }, { 2679, 874 }, { 2725, 2263 }, { 2726, 2894 }, { 2730, 2861 },
-    { 2734, 136 }, { 2743, 2401 }, { 2744, 258 }, { 2745, 3072 }, { 2747, 2903 }, { 2755, 2871 },
-    { 2763, 3080 }, { 2765, 2792 }, { 2772, 2357 }, { 2800, 213 }, { 2835, 2465 }, { 2848, 2617 },
-    { 2905, 787 }, { 2922, 3051 }, { 2925, 175 }, { 3007, 2578 }, { 3012, 2541 }, { 3053, 3081 },
-    { 3073, 2685 }, { 1018, 3 }, { 39, 1845 }, { 43, 2929 }, { 89, 2328 }, { 97, 3204 },
-    { 133, 2487 }, { 147, 848 }, { 157, 2757 }, { 207, 2761 }, { 384, 480 }, { 391, 473 },
-    { 399, 3183 }, { 629, 3113 }, { 708, 256 }, { 873, 3252 }, { 1054, 2084 }, { 1064, 2801 },
-    { 1158, 2535 }, { 1184, 2616 }, { 1185, 2549 }, { 1191, 2662 }, { 1228, 2260 }, { 1229, 2746 },
-    { 1422, 2518 }, { 1426, 1397 }, { 1828, 2409 }, { 1831, 3121 }, { 1834, 1382 }, { 1841, 3122 },
-    { 1879, 3117 }, { 1881, 3109 }, { 1963, 2412 }, { 1984, 3155 }, { 1985, 6 }, { 2005, 5 },
-    { 2020, 658 }, { 2022, 956 }, { 2025, 3193 }, { 2099, 3206 }, { 2121, 3163 }, { 2134, 2966 },
-    { 2178, 3147 }, { 2183, 3169 }, { 2195, 3172 }, { 2287, 2618 }, { 2331, 3148 }, { 2358, 3200 },
-    { 2401, 3120 }, { 2427, 2691 }, { 2430, 3188 }, { 2473, 3225 }, { 2474, 3136 }, { 2476, 3150 },
-    { 2485, 964 }, { 2514, 3209 }, { 2527, 3133 }, { 2538, 3177 }, { 2577, 3271 }, { 2584, 3107 },
-    { 2585, 3165 }, { 2626, 3232 }, { 2631, 2651 }, { 2700, 2759 }, { 2726, 2979 }, { 2734, 213 },
-    { 2743, 2566 }, { 2744, 3112 }, { 2745, 3083 }, { 2747, 3046 }, { 2763, 3089 }, { 2799, 2715 },
-    { 2800, 136 }, { 2805, 3263 }, { 2810, 3247 }, { 2842, 2327 }, { 2858, 3134 }, { 2860, 2742 },
-    { 2902, 3260 }, { 2950, 3269 }, { 2960, 2673 }, { 2981, 3236 }, { 3016, 3097 }, { 3018, 3158 },
-    { 3049, 3237 }, { 3069, 3208 }, { 3078, 3273 }, { 3084, 3207 }, { 3098, 2681 }, { 3100, 3126 },
-    { 3103, 3108 }, { 3110, 2635 }, { 3114, 2044 }, { 3115, 3116 }, { 3118, 3201 }, { 3127, 3128 },
-    { 3129, 3130 }, { 3131, 3132 }, { 3139, 3140 }, { 3141, 3142 }, { 3143, 2491 }, { 3149, 2918 },
-    { 3153, 368 }, { 3156, 3157 }, { 3159, 809 }, { 3161, 874 }, { 3167, 1017 }, { 3168, 1884 },
-    { 3170, 2908 }, { 3171, 2957 }, { 3173, 2897 }, { 3178, 1357 }, { 3184, 3185 }, { 3186, 1625 },
-    { 3189, 3190 }, { 3191, 3192 }, { 3194, 3195 }, { 3196, 3197 }, { 3198, 3199 }, { 3202, 341 },
-    { 3205, 3218 }, { 3213, 3214 }, { 3215, 3216 }, { 3239, 3259 }, { 3245, 3246 }, { 3254, 3248 },
-    { 3258, 2767 }, { 2758, 3 }, { 39, 3226 }, { 1378, 2328 }, { 1876, 2084 }, { 2020, 3350 },
-    { 2022, 3176 }, { 2025, 3210 }, { 2083, 43 }, { 2178, 3294 }, { 2346, 3276 }, { 2427, 2898 },
-    { 2471, 3277 }, { 2473, 3231 }, { 2536, 3325 }, { 2615, 3304 }, { 2643, 3336 }, { 2700, 3219 },
-    { 2772, 3322 }, { 2799, 3292 }, { 2900, 3343 }, { 2975, 3316 }, { 2983, 3338 }, { 3049, 3279 },
-    { 3095, 3344 }, { 3152, 3310 }, { 3166, 3291 }, { 3212, 3364 }, { 3224, 3289 }, { 3229, 3381 },
-    { 3257, 3389 }, { 3261, 3319 }, { 3267, 3295 }, { 3280, 3372 }, { 3286, 3386 }, { 3287, 2731 },
-    { 3300, 2431 }, { 3303, 3321 }, { 3306, 1964 }, { 3307, 3308 }, { 3313, 2566 }, { 3320, 3375 },
-    { 3326, 3137 }, { 3332, 5 }, { 3333, 3334 }, { 3342, 3397 }, { 3352, 2370 }, { 3355, 3399 },
-    { 3358, 2565 }, { 3359, 3045 }, { 3361, 3230 }, { 3368, 3393 }, { 3369, 3370 }, { 3377, 3102 },
-    { 3390, 3391 }, { 3395, 3396 }, { 3398, 3243 }, { 2774, 3 }, { 3401, 2924 }, { 2480, 3402 },
-    { 2499, 3407 }, { 2912, 2020 }, { 3272, 3405 }, { 3293, 3409 }, { 3335, 3443 }, { 3360, 3445 },
-    { 3388, 3436 }, { 3392, 3437 }, { 3410, 3451 }, { 3415, 3305 }, { 3418, 3447 }, { 3424, 3262 },
-    { 3427, 3455 }, { 3430, 3301 }, { 3432, 3384 }, { 3434, 3387 }, { 3444, 3426 }, { 3452, 3371 },
-    { 3, 2829 }, { 3413, 3466 }, { 3423, 3469 }, { 3431, 3463 }, { 3454, 3467 }, { 3462, 3135 },
-    { 222, 2637 }, { 1404, 1427 }, { 1429, 2609 }, { 1430, 2098 }, { 1442, 1443 }, { 1444, 1445 },
-    { 1446, 1447 }, { 1449, 1450 }, { 1451, 2528 }, { 1452, 1453 }, { 1454, 2059 }, { 2429, 2104 },
-    { 2608, 1434 }, { 3385, 2600 }, { 30, 3040 }, { 34, 383 }, { 39, 687 }, { 40, 711 },
-    { 41, 42 }, { 45, 2946 }, { 203, 3408 }, { 257, 3000 }, { 269, 2414 }, { 528, 2035 },
-    { 585, 1208 }, { 612, 2666 }, { 616, 2627 }, { 686, 2021 }, { 740, 741 }, { 746, 747 },
-    { 756, 2635 }, { 759, 760 }, { 761, 762 }, { 763, 764 }, { 765, 766 }, { 875, 2709 },
-    { 901, 902 }, { 1141, 2389 }, { 1142, 1143 }, { 1205, 1206 }, { 1209, 2653 }, { 1210, 2602 },
-    { 1354, 2260 }, { 2365, 676 }, { 2374, 3068 }, { 2439, 3082 }, { 2459, 2467 }, { 2522, 944 },
-    { 2652, 2020 }, { 2683, 2319 }, { 2747, 3250 }, { 2816, 2516 }, { 2821, 2915 }, { 2909, 2720 },
-    { 2923, 3416 }, { 2963, 3033 }, { 2982, 3181 }, { 3026, 3093 }, { 3062, 2690 }, { 3094, 644 },
-    { 3124, 2023 }, { 3249, 2345 }, { 3465, 870 }, { 3, 2937 }, { 3101, 3478 }, { 3481, 3383 },
-    { 3482, 3468 }, { 604, 2637 }, { 2070, 3488 }, { 2434, 3489 }, { 2682, 3495 }, { 3485, 1428 },
-    { 3490, 1448 }, { 3491, 3492 }, { 3493, 3494 }, { 34, 472 }, { 351, 3000 }, { 639, 2627 },
-    { 686, 2827 }, { 767, 2021 }, { 1207, 3508 }, { 2365, 725 }, { 2459, 2820 }, { 2522, 959 },
-    { 2604, 3524 }, { 2747, 3497 }, { 2816, 2915 }, { 2821, 2516 }, { 2963, 3055 }, { 2982, 3526 },
-    { 3091, 2720 }, { 3094, 3509 }, { 3125, 2023 }, { 3457, 3532 }, { 3471, 870 }, { 3511, 6 },
-    { 3515, 3516 }, { 3517, 3518 }, { 3520, 2356 }, { 3521, 3545 }, { 3522, 2085 }, { 3523, 2318 },
-    { 3534, 2600 }, { 3541, 3542 }, { 3543, 2666 }, { 3001, 3 }, { 3553, 1434 }, { 686, 3500 },
-    { 2021, 3513 }, { 3284, 2023 }, { 3502, 3548 }, { 3530, 3585 }, { 3535, 3555 }, { 3540, 3586 },
-    { 3563, 711 }, { 3564, 3568 }, { 3571, 3556 }, { 3573, 3569 }, { 3583, 3584 }, { 3458, 3 },
-    { 3589, 3483 }, { 3285, 2023 }, { 3581, 3598 }, { 3594, 3503 }, { 3599, 3525 }, { 3, 3182 },
-    { 3603, 3356 }, { 15, 2020 }, { 2684, 1012 }, { 2824, 2820 }, { 3025, 920 }, { 3067, 662 },
-    { 3077, 769 }, { 3457, 2081 }, { 3487, 2025 }, { 6, 376 }, { 28, 29 }, { 32, 2209 },
-    { 34, 1520 }, { 39, 389 }, { 40, 81 }, { 85, 2637 }, { 90, 975 }, { 101, 1249 },
-    { 109, 2544 }, { 113, 622 }, { 115, 1649 }, { 120, 851 }, { 126, 984 }, { 130, 2133 },
-    { 132, 987 }, { 133, 989 }, { 137, 3341 }, { 140, 542 }, { 147, 272 }, { 171, 997 },
-    { 226, 275 }, { 251, 1811 }, { 257, 3400 }, { 258, 3435 }, { 259, 3327 }, { 269, 3228 },
-    { 314, 863 }, { 336, 1251 }, { 338, 1252 }, { 340, 1192 }, { 351, 3419 }, { 362, 363 },
-    { 366, 367 }, { 369, 370 }, { 371, 372 }, { 373, 374 }, { 377, 378 }, { 379, 380 },
-    { 381, 382 }, { 405, 417 }, { 407, 418 }, { 409, 419 }, { 411, 3223 }, { 412, 413 },
-    { 414, 415 }, { 420, 421 }, { 422, 423 }, { 427, 2852 }, { 428, 429 }, { 430, 431 },
-    { 437, 438 }, { 439, 440 }, { 441, 2751 }, { 444, 2795 }, { 447, 2811 }, { 450, 2705 },
-    { 452, 453 }, { 458, 459 }, { 464, 465 }, { 523, 2485 }, { 526, 2028 }, { 529, 2084 },
-    { 531, 532 }, { 535, 986 }, { 537, 3138 }, { 540, 3433 }, { 544, 991 }, { 546, 3373 },
-    { 548, 908 }, { 555, 995 }, { 559, 560 }, { 567, 2417 }, { 585, 1870 }, { 599, 600 },
-    { 601, 2946 }, { 603, 3040 }, { 618, 3106 }, { 621, 979 }, { 623, 624 }, { 626, 2271 },
-    { 652, 3547 }, { 663, 721 }, { 681, 682 }, { 687, 732 }, { 689, 690 }, { 695, 1319 },
-    { 699, 3562 }, { 705, 3579 }, { 706, 707 }, { 709, 710 }, { 712, 713 }, { 717, 718 },
-    { 736, 737 }, { 738, 739 }, { 741, 3592 }, { 742, 743 }, { 744, 745 }, { 748, 749 },
-    { 750, 751 }, { 752, 753 }, { 754, 755 }, { 757, 758 }, { 768, 3357 }, { 778, 2952 },
-    { 779, 2987 }, { 783, 992 }, { 814, 1983 }, { 842, 2497 }, { 845, 846 }, { 852, 3281 },
-    { 860, 2126 }, { 864, 865 }, { 866, 867 }, { 874, 3039 }, { 875, 3378 }, { 897, 2551 },
-    { 911, 2155 }, { 928, 2181 }, { 930, 931 }, { 932, 933 }, { 934, 935 }, { 936, 2240 },
-    { 937, 938 }, { 939, 2106 }, { 949, 2699 }, { 962, 2484 }, { 963, 3328 }, { 965, 2546 },
-    { 966, 3217 }, { 967, 3507 }, { 972, 2639 }, { 981, 982 }, { 988, 134 }, { 993, 3242 },
-    { 1000, 3314 }, { 1074, 3331 }, { 1099, 1688 }, { 1107, 2518 }, { 1126, 2389 }, { 1127, 2415 },
-    { 1130, 3345 }, { 1158, 2591 }, { 1174, 2501 }, { 1175, 2723 }, { 1176, 2085 }, { 1217, 2627 },
-    { 1237, 3317 }, { 1239, 2931 }, { 1240, 1241 }, { 1243, 2340 }, { 1244, 3318 }, { 1245, 2305 },
-    { 1246, 2306 }, { 1247, 2444 }, { 1250, 2462 }, { 1253, 1254 }, { 1274, 2449 }, { 1275, 2552 },
-    { 1276, 2897 }, { 1291, 1292 }, { 1298, 1299 }, { 1302, 1303 }, { 1304, 673 }, { 1314, 1315 },
-    { 1320, 1321 }, { 1326, 256 }, { 1356, 2611 }, { 1377, 2075 }, { 1396, 3394 }, { 1417, 2566 },
-    { 1424, 3038 }, { 1458, 3099 }, { 1460, 1461 }, { 1463, 1464 }, { 1466, 1467 }, { 1468, 1469 },
-    { 1470, 3123 }, { 1471, 1472 }, { 1473, 1474 }, { 1477, 1478 }, { 1479, 1480 }, { 1481, 1482 },
-    { 1483, 1484 }, { 1485, 1486 }, { 1538, 2023 }, { 1562, 2065 }, { 1563, 1564 }, { 1565, 399 },
-    { 1620, 1630 }, { 1622, 1631 }, { 1624, 1632 }, { 1626, 3365 }, { 1627, 1628 }, { 1633, 1634 },
-    { 1638, 2941 }, { 1639, 1640 }, { 1645, 1646 }, { 1647, 1648 }, { 1650, 1651 }, { 1652, 1653 },
-    { 1654, 2828 }, { 1655, 1656 }, { 1658, 1659 }, { 1661, 1662 }, { 1664, 1665 }, { 1667, 1668 },
-    { 1669, 1670 }, { 1671, 1672 }, { 1673, 1674 }, { 1675, 1676 }, { 1677, 1678 }, { 1679, 1680 },
-    { 1681, 1682 }, { 1684, 1685 }, { 1686, 1687 }, { 1689, 2695 }, { 1690, 1691 }, { 1692, 1693 },
-    { 1759, 2773 }, { 1774, 2632 }, { 1819, 2558 }, { 1822, 2022 }, { 1823, 3537 }, { 1849, 1850 },
-    { 1853, 2083 }, { 1867, 1868 }, { 1871, 2556 }, { 1872, 2602 }, { 1957, 2709 }, { 1989, 3211 },
-    { 2004, 3309 }, { 2008, 3439 }, { 2021, 5 }, { 2070, 2765 }, { 2105, 2925 }, { 2142, 2813 },
-    { 2151, 3363 }, { 2189, 3042 }, { 2320, 3068 }, { 2342, 2568 }, { 2384, 2756 }, { 2401, 1267 },
-    { 2418, 1269 }, { 2425, 2974 }, { 2427, 2467 }, { 2437, 2439 }, { 2442, 1008 }, { 2455, 2469 },
-    { 2480, 3241 }, { 2499, 3428 }, { 2521, 2975 }, { 2536, 2883 }, { 2538, 948 }, { 2543, 3119 },
-    { 2577, 2134 }, { 2583, 2776 }, { 2585, 3421 }, { 2586, 628 }, { 2594, 2406 }, { 2610, 3506 },
-    { 2623, 1288 }, { 2631, 3406 }, { 2635, 1683 }, { 2645, 2735 }, { 2703, 2615 }, { 2708, 3154 },
-    { 2720, 217 }, { 2725, 3014 }, { 2729, 3312 }, { 2730, 3145 }, { 2752, 2928 }, { 2753, 3162 },
-    { 2754, 2768 }, { 2755, 2888 }, { 2762, 2421 }, { 2793, 2903 }, { 2796, 2981 }, { 2798, 3282 },
-    { 2805, 3382 }, { 2835, 3441 }, { 2861, 3146 }, { 2872, 3449 }, { 2877, 2161 }, { 2894, 3007 },
-    { 2908, 983 }, { 2914, 3082 }, { 2923, 3026 }, { 2950, 2871 }, { 2957, 2522 }, { 2971, 3221 },
-    { 2983, 3266 }, { 3005, 2468 }, { 3051, 3442 }, { 3059, 3111 }, { 3093, 3175 }, { 3097, 3412 },
-    { 3160, 836 }, { 3174, 3275 }, { 3180, 3222 }, { 3203, 1861 }, { 3220, 3557 }, { 3227, 1266 },
-    { 3233, 3420 }, { 3234, 2691 }, { 3244, 2906 }, { 3251, 661 }, { 3253, 978 }, { 3274, 660 },
-    { 3283, 3596 }, { 3288, 3606 }, { 3298, 3315 }, { 3311, 2724 }, { 3329, 3033 }, { 3347, 3179 },
-    { 3349, 3238 }, { 3351, 3144 }, { 3353, 3256 }, { 3354, 3446 }, { 3367, 3337 }, { 3374, 3268 },
-    { 3376, 2822 }, { 3380, 2663 }, { 3401, 3604 }, { 3414, 3339 }, { 3438, 3460 }, { 3440, 3270 },
-    { 3456, 1156 }, { 3461, 650 }, { 3472, 2012 }, { 3476, 3265 }, { 3512, 2827 }, { 3549, 3346 },
-    { 3589, 3012 }, { 3590, 3299 }, { 3, 3425 }, { 3348, 3609 }, { 3067, 769 }, { 3077, 662 },
-    { 3558, 2025 }, { 3612, 3611 }, { 3617, 2020 }, { 6, 3658 }, { 34, 1715 }, { 39, 1309 },
-    { 40, 3312 }, { 101, 3776 }, { 113, 3741 }, { 120, 3896 }, { 133, 1599 }, { 207, 3341 },
-    { 257, 3419 }, { 314, 3736 }, { 351, 3400 }, { 363, 3792 }, { 371, 3795 }, { 376, 3656 },
-    { 381, 1537 }, { 405, 425 }, { 407, 426 }, { 409, 435 }, { 411, 3365 }, { 416, 3659 },
-    { 438, 3833 }, { 440, 454 }, { 455, 2795 }, { 456, 2811 }, { 457, 2705 }, { 460, 2751 },
-    { 529, 2328 }, { 548, 1813 }, { 570, 3433 }, { 689, 1943 }, { 782, 3138 }, { 783, 3373 },
-    { 814, 3851 }, { 860, 2159 }, { 867, 2156 }, { 928, 3106 }, { 949, 3327 }, { 968, 2484 },
-    { 969, 3328 }, { 970, 2546 }, { 971, 3217 }, { 974, 3626 }, { 980, 3629 }, { 985, 3683 },
-    { 990, 3686 }, { 1074, 3345 }, { 1130, 3331 }, { 1175, 3931 }, { 1192, 3778 }, { 1248, 3627 },
-    { 1270, 2305 }, { 1271, 2306 }, { 1272, 2444 }, { 1290, 3547 }, { 1361, 2501 }, { 1426, 3394 },
-    { 1461, 3824 }, { 1539, 2023 }, { 1620, 1636 }, { 1622, 1637 }, { 1624, 1644 }, { 1626, 3223 },
-    { 1629, 3808 }, { 1657, 2828 }, { 1809, 3787 }, { 1821, 3038 }, { 1869, 3692 }, { 1957, 3378 },
-    { 2011, 3211 }, { 2022, 3759 }, { 2065, 3363 }, { 2099, 272 }, { 2240, 3698 }, { 2342, 3743 },
-    { 2401, 3052 }, { 2417, 3270 }, { 2418, 3770 }, { 2449, 3774 }, { 2480, 3854 }, { 2527, 3867 },
-    { 2536, 2922 }, { 2543, 3282 }, { 2583, 3486 }, { 2584, 2883 }, { 2604, 3846 }, { 2614, 3761 },
-    { 2626, 3861 }, { 2629, 3729 }, { 2648, 2735 }, { 2725, 3912 }, { 2730, 3690 }, { 2765, 3953 },
-    { 2793, 3763 }, { 2798, 3119 }, { 2842, 2753 }, { 2848, 3862 }, { 2852, 3663 }, { 2858, 3723 },
-    { 2860, 3242 }, { 2872, 3450 }, { 2877, 3529 }, { 2878, 2439 }, { 2902, 3895 }, { 2905, 3691 },
-    { 2912, 3099 }, { 2914, 3379 }, { 2918, 3631 }, { 2941, 3812 }, { 2960, 2974 }, { 2971, 3255 },
-    { 2994, 3903 }, { 3005, 3104 }, { 3025, 1808 }, { 3049, 3884 }, { 3050, 3908 }, { 3059, 3283 },
-    { 3093, 3297 }, { 3111, 3570 }, { 3123, 2365 }, { 3145, 2754 }, { 3146, 2768 }, { 3160, 1788 },
-    { 3174, 3914 }, { 3180, 3315 }, { 3220, 2776 }, { 3227, 3766 }, { 3228, 3639 }, { 3233, 3446 },
-    { 3234, 2898 }, { 3240, 3097 }, { 3244, 2966 }, { 3251, 720 }, { 3253, 3739 }, { 3266, 3757 },
-    { 3274, 1903 }, { 3275, 3062 }, { 3281, 2531 }, { 3288, 3709 }, { 3298, 3222 }, { 3329, 3055 },
-    { 3347, 3299 }, { 3349, 3459 }, { 3353, 3339 }, { 3354, 3420 }, { 3367, 3417 }, { 3380, 3881 },
-    { 3414, 3256 }, { 3421, 2189 }, { 3439, 3449 }, { 3440, 3890 }, { 3441, 2732 }, { 3442, 3684 },
-    { 3456, 1179 }, { 3457, 3855 }, { 3461, 3151 }, { 3472, 3850 }, { 3475, 3811 }, { 3476, 3346 },
-    { 3480, 3898 }, { 3496, 3179 }, { 3501, 3710 }, { 3514, 3721 }, { 3539, 3901 }, { 3546, 3905 },
-    { 3549, 3265 }, { 3550, 3843 }, { 3554, 3886 }, { 3578, 3869 }, { 3580, 3929 }, { 3603, 3016 },
-    { 3610, 3412 }, { 3619, 3799 }, { 3620, 3478 }, { 3621, 3647 }, { 3624, 2037 }, { 3630, 3818 },
-    { 3634, 3752 }, { 3635, 3637 }, { 3638, 3839 }, { 3641, 2728 }, { 3645, 3899 }, { 3646, 3731 },
-    { 3648, 3649 }, { 3651, 364 }, { 3652, 368 }, { 3653, 3654 }, { 3660, 3661 }, { 3662, 3477 },
-    { 3665, 3666 }, { 3667, 3668 }, { 3669, 432 }, { 3670, 3671 }, { 3672, 3673 }, { 3674, 3675 },
-    { 3679, 524 }, { 3682, 3887 }, { 3699, 3633 }, { 3705, 3784 }, { 3711, 719 }, { 3712, 3713 },
-    { 3715, 3716 }, { 3717, 3718 }, { 3719, 3720 }, { 3727, 3728 }, { 3730, 861 }, { 3732, 2557 },
-    { 3735, 3582 }, { 3737, 3640 }, { 3744, 3891 }, { 3751, 3904 }, { 3756, 3835 }, { 3758, 2663 },
-    { 3767, 3768 }, { 3771, 3772 }, { 3775, 2771 }, { 3780, 1300 }, { 3781, 3782 }, { 3790, 3786 },
-    { 3793, 1465 }, { 3796, 3797 }, { 3801, 3802 }, { 3803, 1487 }, { 3806, 3807 }, { 3809, 3810 },
-    { 3813, 1635 }, { 3814, 3815 }, { 3816, 3817 }, { 3819, 3820 }, { 3822, 1660 }, { 3823, 1663 },
-    { 3825, 3826 }, { 3827, 3828 }, { 3829, 3830 }, { 3831, 3832 }, { 3836, 3837 }, { 3841, 3842 },
-    { 3845, 2318 }, { 3847, 2691 }, { 3871, 3926 }, { 3872, 3435 }, { 3877, 3643 }, { 3883, 2645 },
-    { 3889, 3314 }, { 3893, 3921 }, { 3910, 2979 }, { 3913, 3536 }, { 3917, 3175 }, { 3932, 3726 },
-    { 3941, 3406 }, { 3948, 3309 }, { 3, 3479 }, { 6, 4182 }, { 39, 1519 }, { 101, 4193 },
-    { 257, 3429 }, { 405, 433 }, { 407, 434 }, { 409, 4151 }, { 424, 3977 }, { 440, 466 },
-    { 461, 2795 }, { 462, 2811 }, { 463, 2705 }, { 548, 3753 }, { 651, 2020 }, { 914, 3996 },
-    { 928, 2328 }, { 1273, 3965 }, { 1459, 3973 }, { 1540, 2023 }, { 1620, 1642 }, { 1622, 1643 },
-    { 1624, 4187 }, { 1902, 3547 }, { 1930, 2025 }, { 2021, 3976 }, { 2240, 4171 }, { 2401, 4174 },
-    { 2484, 4156 }, { 2536, 3738 }, { 2582, 3989 }, { 2664, 2735 }, { 2751, 467 }, { 2755, 2883 },
-    { 2793, 3840 }, { 2828, 4189 }, { 2852, 4150 }, { 2914, 3944 }, { 2941, 4186 }, { 3151, 3954 },
-    { 3268, 4037 }, { 3275, 3297 }, { 3296, 4078 }, { 3317, 4076 }, { 3318, 4012 }, { 3475, 4069 },
-    { 3477, 4058 }, { 3552, 4053 }, { 3572, 4061 }, { 3632, 4005 }, { 3655, 4080 }, { 3657, 3961 },
-    { 3664, 3981 }, { 3676, 3983 }, { 3680, 524 }, { 3697, 4004 }, { 3708, 4099 }, { 3740, 3966 },
-    { 3742, 4035 }, { 3769, 4038 }, { 3773, 4011 }, { 3777, 4010 }, { 3794, 3974 }, { 3821, 4025 },
-    { 3834, 4172 }, { 3853, 4121 }, { 3859, 4158 }, { 3860, 4095 }, { 3864, 4198 }, { 3870, 4034 },
-    { 3878, 4136 }, { 3882, 3982 }, { 3906, 4097 }, { 3907, 4051 }, { 3939, 4036 }, { 3942, 4059 },
-    { 3952, 2974 }, { 3955, 1457 }, { 3967, 4072 }, { 3968, 399 }, { 3979, 4149 }, { 3980, 4153 },
-    { 3984, 3985 }, { 3986, 3677 }, { 3994, 3450 }, { 3998, 3162 }, { 4006, 3725 }, { 4009, 3764 },
-    { 4013, 4014 }, { 4015, 3779 }, { 4016, 4054 }, { 4018, 1666 }, { 4020, 4021 }, { 4022, 4023 },
-    { 4024, 4185 }, { 4027, 4197 }, { 4028, 4046 }, { 4031, 2825 }, { 4039, 4135 }, { 4040, 4142 },
-    { 4041, 3915 }, { 4045, 3876 }, { 4049, 2532 }, { 4050, 2648 }, { 4052, 3892 }, { 4064, 2909 },
-    { 4065, 3011 }, { 4068, 2319 }, { 4075, 3628 }, { 4077, 3600 }, { 4087, 4109 }, { 4088, 4112 },
-    { 4118, 4188 }, { 4120, 2792 }, { 4122, 3357 }, { 4123, 4130 }, { 4125, 4067 }, { 4127, 3203 },
-    { 4129, 3460 }, { 4133, 3800 }, { 4143, 4167 }, { 4144, 4176 }, { 4154, 4155 }, { 4157, 4113 },
-    { 4159, 3963 }, { 4161, 3950 }, { 4163, 4164 }, { 4165, 2598 }, { 4181, 3798 }, { 4194, 4195 },
-    { 4196, 3852 }, { 4209, 4110 }, { 3302, 3 }, { 3324, 4212 }, { 6, 4184 }, { 39, 1554 },
-    { 351, 3429 }, { 440, 3987 }, { 468, 2811 }, { 469, 2705 }, { 1289, 2020 }, { 1541, 2023 },
-    { 1641, 4232 }, { 2025, 4191 }, { 2413, 4239 }, { 2536, 4335 }, { 2665, 2735 }, { 2751, 4294 },
-    { 2900, 2793 }, { 3275, 4299 }, { 3296, 4253 }, { 3678, 4221 }, { 3688, 548 }, { 3700, 4251 },
-    { 3844, 4246 }, { 3856, 4257 }, { 3971, 4227 }, { 3975, 4263 }, { 3978, 4219 }, { 4032, 4258 },
-    { 4042, 4281 }, { 4048, 4290 }, { 4057, 4256 }, { 4094, 4269 }, { 4101, 4296 }, { 4116, 3954 },
-    { 4137, 4247 }, { 4139, 4298 }, { 4147, 4262 }, { 4148, 4248 }, { 4152, 4217 }, { 4173, 4309 },
-    { 4175, 4272 }, { 4192, 4215 }, { 4200, 4267 }, { 4205, 4255 }, { 4213, 4183 }, { 4218, 4292 },
-    { 4222, 4223 }, { 4229, 4273 }, { 4233, 4305 }, { 4235, 2508 }, { 4238, 4261 }, { 4242, 3789 },
-    { 4243, 2664 }, { 4244, 2795 }, { 4245, 4322 }, { 4250, 4304 }, { 4252, 4323 }, { 4270, 940 },
-    { 4274, 4340 }, { 4275, 4190 }, { 4276, 4342 }, { 4279, 3894 }, { 4285, 3992 }, { 4287, 3724 },
-    { 4293, 4334 }, { 4302, 3574 }, { 4308, 4199 }, { 4310, 4333 }, { 4311, 3533 }, { 4328, 4249 },
-    { 4341, 4283 }, { 3323, 3 }, { 1293, 2020 }, { 1542, 2023 }, { 1553, 4347 }, { 2878, 2025 },
-    { 3762, 4361 }, { 3805, 4346 }, { 4220, 4370 }, { 4224, 4363 }, { 4234, 4354 }, { 4241, 4375 },
-    { 4264, 4381 }, { 4265, 4359 }, { 4271, 4384 }, { 4295, 4349 }, { 4300, 4391 }, { 4306, 4399 },
-    { 4324, 4378 }, { 4331, 4388 }, { 4344, 3550 }, { 4350, 4351 }, { 4355, 4303 }, { 4356, 4405 },
-    { 4358, 2665 }, { 4372, 4278 }, { 4373, 2917 }, { 4379, 4225 }, { 4380, 4369 }, { 4382, 4389 },
-    { 4385, 4414 }, { 4386, 4394 }, { 3330, 3 }, { 1543, 2023 }, { 4160, 2020 }, { 4344, 4329 },
-    { 4367, 4431 }, { 4371, 4426 }, { 4374, 4430 }, { 4390, 4423 }, { 4392, 4432 }, { 4397, 4435 },
-    { 4403, 4436 }, { 4408, 4427 }, { 4416, 1294 }, { 4422, 4443 }, { 4425, 4401 }, { 4428, 4411 },
-    { 4444, 4404 }, { 4445, 4138 }, { 3411, 3 }, { 1544, 2023 }, { 4424, 4454 }, { 4429, 4453 },
-    { 4446, 3604 }, { 4451, 4459 }, { 4455, 5 }, { 3, 3498 }, { 1545, 2023 }, { 4446, 4288 },
-    { 4450, 4466 }, { 4457, 4467 }, { 4464, 3597 }, { 605, 3575 }, { 643, 3588 }, { 733, 734 },
-    { 774, 775 }, { 2459, 3538 }, { 2645, 2920 }, { 2680, 3484 }, { 3091, 3187 }, { 3092, 1172 },
-    { 3505, 2665 }, { 3560, 2648 }, { 3566, 3602 }, { 3959, 3577 }, { 3960, 2820 }, { 4210, 2825 },
-    { 3, 3528 }, { 3504, 4471 }, { 1546, 2023 }, { 4464, 3601 }, { 4469, 4475 }, { 4474, 4456 },
-    { 638, 3575 }, { 647, 3588 }, { 2664, 2920 }, { 2680, 3551 }, { 2824, 3538 }, { 3092, 1180 },
-    { 3505, 4482 }, { 4477, 3510 }, { 4480, 734 }, { 3, 3608 }, { 3595, 4492 }, { 1547, 2023 },
-    { 4496, 4470 }, { 2920, 2648 }, { 3560, 4500 }, { 4478, 3510 }, { 4498, 3561 }, { 4504, 2645 },
-    { 4508, 4507 }, { 3, 2764 }, { 1548, 2023 }, { 2920, 2665 }, { 4487, 4511 }, { 4499, 3561 },
-    { 4512, 2664 }, { 3, 3695 }, { 1549, 2023 }, { 4393, 4517 }, { 4486, 4519 }, { 3, 3791 },
-    { 1550, 2023 }, { 3, 3858 }, { 1551, 2023 }, { 4289, 4527 }, { 3, 3863 }, { 1552, 2023 },
-    { 4280, 4529 }, { 3, 3880 }, { 1555, 2023 }, { 4131, 4532 }, { 3, 3925 }, { 1556, 2023 },
-    { 3866, 4535 }, { 3, 4070 }, { 1557, 2023 }, { 3, 4093 }, { 1558, 2023 }, { 3240, 4541 },
-    { 3, 4117 }, { 1559, 2023 }, { 3, 4211 }, { 1560, 2023 }, { 3849, 4546 }, { 3, 4226 },
-    { 1561, 2023 }, { 4030, 4548 }, { 3, 4282 }, { 3947, 4551 }, { 3, 4352 }, { 2674, 4554 },
-    { 3, 4402 }, { 4540, 4556 }, { 3, 4410 }, { 4180, 4558 }, { 3, 4442 }, { 4534, 4560 },
-    { 3, 4448 }, { 4146, 4562 }, { 3, 4458 }, { 716, 4564 }, { 3, 4462 }, { 4301, 4566 },
-    { 2741, 3 }, { 4497, 4568 }, { 3376, 3 }, { 3923, 3 }, { 4090, 3 }, { 4177, 3 },
-    { 4563, 3 }, { 3, 4557 },
+    { 314, 315 }, { 324, 325 }, { 329, 330 }, { 334, 335 }, { 347, 348 }, { 634, 1127 },
+    { 901, 902 }, { 905, 906 }, { 1010, 2142 }, { 1022, 1023 }, { 1033, 2109 }, { 1035, 1036 },
+    { 1037, 1038 }, { 1039, 1040 }, { 1041, 1042 }, { 1043, 1044 }, { 1045, 1046 }, { 1047, 1048 },
+    { 1049, 1050 }, { 1051, 1052 }, { 1053, 1054 }, { 1058, 1059 }, { 1061, 1062 }, { 1081, 2058 },
+    { 1087, 2057 }, { 1105, 1106 }, { 1112, 1113 }, { 1115, 1116 }, { 1117, 1118 }, { 1119, 1120 },
+    { 1122, 1123 }, { 1124, 1125 }, { 1805, 1786 }, { 2071, 2031 }, { 2076, 117 }, { 2108, 198 },
+    { 489, 490 }, { 491, 492 }, { 493, 494 }, { 2120, 2138 }, { 81, 2118 }, { 160, 152 },
+    { 176, 177 }, { 180, 181 }, { 184, 185 }, { 187, 188 }, { 189, 190 }, { 191, 2065 },
+    { 226, 91 }, { 336, 337 }, { 339, 340 }, { 943, 944 }, { 1089, 2145 }, { 1098, 2144 },
+    { 1215, 28 }, { 1825, 1362 }, { 2097, 947 }, { 2102, 621 }, { 2137, 153 }, { 3, 2115 },
+    { 2026, 1351 }, { 21, 2147 }, { 120, 626 }, { 1007, 2150 }, { 2097, 2158 }, { 2155, 2156 },
+    { 2163, 1166 }, { 2166, 2141 }, { 32, 2214 }, { 61, 2222 }, { 93, 2233 }, { 240, 2168 },
+    { 314, 1804 }, { 316, 2179 }, { 549, 2219 }, { 1101, 2058 }, { 1133, 2057 }, { 1803, 2165 },
+    { 2027, 2212 }, { 2034, 2226 }, { 2041, 2230 }, { 2047, 2234 }, { 2109, 65 }, { 2130, 2171 },
+    { 2161, 2244 }, { 2169, 2095 }, { 2170, 2213 }, { 2173, 2174 }, { 2176, 68 }, { 2177, 2178 },
+    { 2180, 2181 }, { 2182, 95 }, { 2186, 2242 }, { 2188, 233 }, { 2191, 2192 }, { 2193, 2194 },
+    { 2198, 2199 }, { 2200, 285 }, { 2202, 2203 }, { 2204, 2205 }, { 2206, 302 }, { 2207, 2208 },
+    { 2209, 2210 }, { 2216, 2245 }, { 2217, 2122 }, { 2223, 2224 }, { 2227, 40 }, { 2228, 2229 },
+    { 2231, 2232 }, { 2237, 1107 }, { 2239, 2240 }, { 2243, 1126 }, { 6, 2248 }, { 2117, 2031 },
+    { 2249, 2250 }, { 126, 2263 }, { 129, 945 }, { 140, 948 }, { 925, 2133 }, { 1094, 2073 },
+    { 2040, 2267 }, { 2050, 2253 }, { 2187, 2260 }, { 2215, 2261 }, { 2254, 178 }, { 2255, 182 },
+    { 2257, 2258 }, { 1012, 1013 }, { 495, 496 }, { 1024, 1025 }, { 1493, 2029 }, { 1572, 2035 },
+    { 2116, 2272 }, { 51, 2026 }, { 1060, 3 }, { 2151, 2273 }, { 2274, 120 }, { 2275, 2096 },
+    { 2276, 141 }, { 32, 2221 }, { 133, 2280 }, { 2175, 2294 }, { 2190, 2283 }, { 2211, 2290 },
+    { 2225, 2291 }, { 2241, 2304 }, { 2271, 2302 }, { 2277, 2185 }, { 2281, 1034 }, { 2284, 2296 },
+    { 2286, 156 }, { 2287, 1102 }, { 2298, 326 }, { 2306, 2307 }, { 2308, 2309 }, { 2313, 2314 },
+    { 2319, 2292 }, { 2320, 2118 }, { 40, 2252 }, { 101, 6 }, { 2264, 2331 }, { 2268, 2329 },
+    { 2327, 2328 }, { 2330, 926 }, { 2332, 2044 }, { 2338, 2259 }, { 1720, 2029 }, { 1737, 2035 },
+    { 2326, 2340 }, { 2341, 2091 }, { 39, 331 }, { 61, 1373 }, { 93, 1383 }, { 110, 2070 },
+    { 142, 1079 }, { 147, 1403 }, { 230, 2305 }, { 256, 332 }, { 268, 2111 }, { 273, 2197 },
+    { 294, 2311 }, { 320, 321 }, { 825, 1769 }, { 1018, 1019 }, { 1355, 2146 }, { 1367, 1368 },
+    { 1369, 1370 }, { 1371, 1372 }, { 1386, 1387 }, { 1392, 1393 }, { 1394, 1395 }, { 1404, 1405 },
+    { 1421, 2068 }, { 2098, 2154 }, { 2107, 1424 }, { 2157, 2196 }, { 3, 221 }, { 4, 2026 },
+    { 32, 2368 }, { 39, 120 }, { 2301, 2358 }, { 2322, 2357 }, { 2345, 2172 }, { 2354, 2365 },
+    { 2355, 2285 }, { 2356, 2318 }, { 2361, 2162 }, { 2372, 2265 }, { 1799, 2362 }, { 2351, 2381 },
+    { 101, 319 }, { 133, 2111 }, { 278, 2366 }, { 322, 2364 }, { 328, 2352 }, { 2031, 2391 },
+    { 2034, 2398 }, { 2045, 2388 }, { 2066, 2404 }, { 2148, 2347 }, { 2310, 2392 }, { 2344, 2142 },
+    { 2382, 2389 }, { 2383, 2109 }, { 2384, 1384 }, { 2385, 114 }, { 2387, 2403 }, { 2396, 1356 },
+    { 2401, 2402 }, { 47, 48 }, { 52, 53 }, { 873, 874 }, { 1014, 2279 }, { 2167, 2289 },
+    { 2092, 2408 }, { 3, 2409 }, { 2349, 2026 }, { 120, 2316 }, { 2367, 2416 }, { 2413, 2323 },
+    { 2417, 2410 }, { 32, 2335 }, { 2412, 2370 }, { 2393, 2425 }, { 2397, 2428 }, { 2426, 2434 },
+    { 2438, 549 }, { 54, 2414 }, { 2441, 49 }, { 2446, 2026 }, { 7, 3 }, { 2136, 2447 },
+    { 1103, 120 }, { 2448, 2220 }, { 2451, 2449 }, { 2456, 2399 }, { 2457, 333 }, { 96, 3 },
+    { 2463, 2462 }, { 1108, 120 }, { 2026, 2353 }, { 2461, 486 }, { 222, 2093 }, { 12, 13 },
+    { 23, 2146 }, { 26, 2089 }, { 30, 2088 }, { 97, 2152 }, { 126, 534 }, { 163, 164 },
+    { 208, 209 }, { 214, 215 }, { 216, 2050 }, { 249, 2070 }, { 261, 2125 }, { 338, 2262 },
+    { 487, 488 }, { 497, 498 }, { 512, 513 }, { 515, 2034 }, { 518, 519 }, { 542, 140 },
+    { 549, 1163 }, { 551, 552 }, { 553, 554 }, { 564, 156 }, { 674, 675 }, { 817, 818 },
+    { 832, 833 }, { 834, 256 }, { 842, 147 }, { 845, 846 }, { 861, 2079 }, { 873, 1992 },
+    { 903, 2420 }, { 956, 28 }, { 1067, 1068 }, { 1069, 1070 }, { 1084, 1085 }, { 1111, 2238 },
+    { 1164, 2072 }, { 1167, 2062 }, { 1293, 1754 }, { 1361, 1362 }, { 1363, 2030 }, { 1380, 2043 },
+    { 1419, 1420 }, { 1426, 2153 }, { 1760, 1761 }, { 2080, 949 }, { 2105, 199 }, { 2107, 2337 },
+    { 2113, 268 }, { 2140, 2247 }, { 2149, 2218 }, { 2269, 109 }, { 2374, 2139 }, { 2468, 2453 },
+    { 3, 616 }, { 2026, 2452 }, { 2299, 2472 }, { 2470, 2297 }, { 2406, 120 }, { 164, 165 },
+    { 549, 2513 }, { 851, 147 }, { 855, 163 }, { 1162, 2494 }, { 2040, 2515 }, { 2235, 2510 },
+    { 2303, 2469 }, { 2336, 2523 }, { 2373, 2521 }, { 2380, 2489 }, { 2411, 2511 }, { 2476, 25 },
+    { 2478, 2295 }, { 2483, 2484 }, { 2485, 250 }, { 2488, 2324 }, { 2492, 2041 }, { 2495, 2496 },
+    { 2500, 2501 }, { 2508, 2509 }, { 2512, 2278 }, { 2526, 2149 }, { 2529, 2487 }, { 581, 582 },
+    { 583, 584 }, { 588, 589 }, { 592, 593 }, { 870, 871 }, { 2028, 204 }, { 69, 1374 },
+    { 72, 2271 }, { 1052, 1377 }, { 1378, 2118 }, { 1396, 1397 }, { 1422, 1423 }, { 109, 2437 },
+    { 133, 2430 }, { 234, 2189 }, { 253, 2112 }, { 286, 2201 }, { 299, 2312 }, { 303, 2450 },
+    { 318, 2422 }, { 825, 826 }, { 862, 2394 }, { 1157, 1074 }, { 1169, 2321 }, { 1171, 2164 },
+    { 1173, 2466 }, { 1777, 2503 }, { 2100, 2348 }, { 2102, 1388 }, { 2105, 1418 }, { 2251, 175 },
+    { 2282, 2346 }, { 2293, 2527 }, { 2350, 2080 }, { 2359, 1401 }, { 2377, 192 }, { 2436, 1385 },
+    { 2455, 327 }, { 2458, 1406 }, { 2160, 2530 }, { 3, 1021 }, { 2300, 2026 }, { 2317, 2531 },
+    { 120, 1072 }, { 549, 2518 }, { 2481, 147 }, { 2539, 2556 }, { 2540, 2516 }, { 2545, 499 },
+    { 597, 2041 }, { 2559, 2560 }, { 2561, 590 }, { 1375, 2566 }, { 1376, 2567 }, { 2435, 2565 },
+    { 2440, 2569 }, { 2570, 2534 }, { 1798, 2557 }, { 2028, 1217 }, { 2040, 1218 }, { 2159, 2537 },
+    { 2350, 2386 }, { 2400, 2587 }, { 2415, 2550 }, { 2424, 2575 }, { 2429, 2573 }, { 2432, 2576 },
+    { 2577, 2578 }, { 2596, 2558 }, { 3, 2369 }, { 1011, 2026 }, { 2600, 2454 }, { 2546, 120 },
+    { 2605, 2536 }, { 2598, 2043 }, { 2611, 2612 }, { 147, 853 }, { 549, 1802 }, { 1020, 2599 },
+    { 2159, 2538 }, { 2585, 2604 }, { 2625, 2626 }, { 40, 6 }, { 50, 2345 }, { 86, 2081 },
+    { 314, 1782 }, { 522, 2041 }, { 607, 608 }, { 609, 610 }, { 611, 612 }, { 1017, 2395 },
+    { 1032, 2044 }, { 1086, 2236 }, { 1135, 28 }, { 1136, 2028 }, { 1140, 2288 }, { 1783, 1784 },
+    { 1785, 1786 }, { 2088, 2421 }, { 2148, 2375 }, { 2562, 594 }, { 2580, 1781 }, { 3, 2532 },
+    { 2601, 2628 }, { 660, 2026 }, { 2602, 120 }, { 2613, 2634 }, { 2629, 2514 }, { 2636, 549 },
+    { 2640, 2627 }, { 1029, 2599 }, { 1086, 2288 }, { 1140, 2236 }, { 2598, 2081 }, { 2618, 2650 },
+    { 2642, 2442 }, { 2644, 2655 }, { 2646, 2647 }, { 2656, 2563 }, { 3, 2662 }, { 2439, 2026 },
+    { 2459, 2661 }, { 2665, 2568 }, { 120, 266 }, { 2663, 661 }, { 2648, 2081 }, { 2675, 2677 },
+    { 2360, 2678 }, { 3, 2630 }, { 2467, 2026 }, { 120, 272 }, { 2339, 3 }, { 1755, 2026 },
+    { 2680, 2687 }, { 2688, 2681 }, { 120, 2120 }, { 605, 2093 }, { 2686, 2474 }, { 12, 1822 },
+    { 39, 444 }, { 118, 1391 }, { 129, 544 }, { 133, 907 }, { 146, 147 }, { 148, 2270 },
+    { 154, 155 }, { 158, 260 }, { 161, 2125 }, { 210, 2333 }, { 228, 2346 }, { 229, 2152 },
+    { 346, 2315 }, { 452, 2027 }, { 554, 563 }, { 634, 152 }, { 726, 672 }, { 810, 811 },
+    { 1015, 2133 }, { 1071, 2664 }, { 1073, 1074 }, { 1077, 2080 }, { 1078, 1079 }, { 1080, 2541 },
+    { 1104, 2321 }, { 1112, 1197 }, { 1114, 2466 }, { 1189, 2145 }, { 1379, 2517 }, { 1402, 2597 },
+    { 1759, 2520 }, { 1965, 2638 }, { 2028, 1366 }, { 2040, 1023 }, { 2047, 2183 }, { 2074, 2471 },
+    { 2097, 2493 }, { 2098, 2574 }, { 2117, 40 }, { 2127, 559 }, { 2137, 632 }, { 2153, 2325 },
+    { 2278, 2144 }, { 2359, 135 }, { 2419, 2363 }, { 2431, 2547 }, { 2473, 2551 }, { 2477, 29 },
+    { 2480, 1075 }, { 2498, 2499 }, { 2553, 555 }, { 2588, 2603 }, { 2592, 144 }, { 2616, 2506 },
+    { 2617, 2673 }, { 1358, 3 }, { 2690, 2444 }, { 2607, 2026 }, { 39, 447 }, { 443, 2698 },
+    { 635, 120 }, { 2050, 2713 }, { 2127, 562 }, { 2282, 2708 }, { 2464, 2722 }, { 2482, 2707 },
+    { 2533, 2744 }, { 2535, 2270 }, { 2555, 2717 }, { 2620, 2727 }, { 2631, 2724 }, { 2635, 2729 },
+    { 2691, 1756 }, { 2699, 2405 }, { 2700, 2139 }, { 2702, 2703 }, { 2712, 2497 }, { 2716, 1016 },
+    { 2719, 2720 }, { 2723, 2315 }, { 2725, 2740 }, { 2728, 1670 }, { 2747, 2371 }, { 12, 1213 },
+    { 173, 1442 }, { 176, 2615 }, { 194, 1443 }, { 345, 2710 }, { 517, 2552 }, { 521, 2645 },
+    { 1389, 1390 }, { 1407, 1408 }, { 1409, 1410 }, { 1411, 1412 }, { 1413, 1414 }, { 1415, 1416 },
+    { 1417, 1441 }, { 1438, 1439 }, { 1526, 2029 }, { 1606, 2035 }, { 2251, 269 }, { 2614, 1398 },
+    { 1365, 3 }, { 39, 450 }, { 446, 2756 }, { 1168, 120 }, { 2026, 2745 }, { 2704, 2050 },
+    { 2734, 2776 }, { 2746, 2772 }, { 2766, 2718 }, { 1415, 1440 }, { 1700, 2029 }, { 1709, 2035 },
+    { 2076, 2788 }, { 2754, 2375 }, { 2784, 2078 }, { 2789, 2790 }, { 2792, 2793 }, { 2344, 3 },
+    { 449, 2801 }, { 2743, 2804 }, { 2775, 2026 }, { 2782, 120 }, { 2795, 2809 }, { 2815, 2791 },
+    { 2816, 1417 }, { 2460, 3 }, { 2817, 2666 }, { 2813, 2026 }, { 2822, 2794 }, { 3, 813 },
+    { 2825, 2674 }, { 2465, 2461 }, { 2686, 2695 }, { 32, 507 }, { 39, 702 }, { 40, 115 },
+    { 44, 2028 }, { 46, 2044 }, { 108, 2571 }, { 118, 119 }, { 120, 1156 }, { 133, 897 },
+    { 171, 636 }, { 183, 2256 }, { 186, 2594 }, { 228, 2469 }, { 237, 2622 }, { 251, 252 },
+    { 254, 2195 }, { 259, 2705 }, { 264, 2694 }, { 265, 2682 }, { 267, 2390 }, { 268, 2525 },
+    { 271, 2377 }, { 277, 2346 }, { 289, 2668 }, { 341, 342 }, { 343, 344 }, { 412, 2035 },
+    { 500, 501 }, { 502, 503 }, { 504, 505 }, { 508, 509 }, { 510, 2147 }, { 511, 2490 },
+    { 516, 2786 }, { 565, 566 }, { 572, 573 }, { 577, 578 }, { 585, 586 }, { 587, 2610 },
+    { 591, 2659 }, { 595, 596 }, { 598, 2146 }, { 599, 2026 }, { 622, 2070 }, { 689, 1792 },
+    { 783, 533 }, { 816, 2780 }, { 819, 820 }, { 825, 849 }, { 831, 2554 }, { 839, 840 },
+    { 872, 2443 }, { 873, 1973 }, { 881, 882 }, { 883, 884 }, { 892, 893 }, { 930, 2090 },
+    { 979, 933 }, { 1032, 2091 }, { 1068, 1154 }, { 1070, 1155 }, { 1109, 2164 }, { 1148, 1149 },
+    { 1151, 2184 }, { 1152, 1153 }, { 1159, 1160 }, { 1161, 1085 }, { 1170, 2471 }, { 1171, 2524 },
+    { 1172, 2238 }, { 1190, 1191 }, { 1196, 2777 }, { 1352, 1353 }, { 1354, 2279 }, { 1823, 2089 },
+    { 1824, 2088 }, { 1862, 2507 }, { 1863, 2730 }, { 2027, 2504 }, { 2046, 567 }, { 2108, 2519 },
+    { 2347, 2679 }, { 2348, 2154 }, { 2376, 2693 }, { 2405, 125 }, { 2419, 2423 }, { 2470, 8 },
+    { 2502, 843 }, { 2505, 2445 }, { 2522, 2824 }, { 2543, 270 }, { 2584, 2427 }, { 2586, 2247 },
+    { 2608, 2475 }, { 2632, 2363 }, { 2689, 2736 }, { 2709, 2183 }, { 2754, 2820 }, { 2755, 2609 },
+    { 2758, 2138 }, { 2768, 5 }, { 2803, 2582 }, { 2821, 175 }, { 3, 2548 }, { 39, 856 },
+    { 120, 2464 }, { 133, 911 }, { 171, 2900 }, { 277, 2469 }, { 506, 2833 }, { 516, 2787 },
+    { 654, 2026 }, { 825, 2886 }, { 1150, 2070 }, { 1381, 2090 }, { 1630, 2035 }, { 2032, 2841 },
+    { 2071, 2883 }, { 2102, 2838 }, { 2122, 2504 }, { 2130, 2837 }, { 2235, 2899 }, { 2246, 2839 },
+    { 2256, 2854 }, { 2303, 2845 }, { 2411, 2902 }, { 2491, 2866 }, { 2502, 858 }, { 2525, 2739 },
+    { 2543, 2843 }, { 2544, 2898 }, { 2581, 2195 }, { 2623, 2856 }, { 2624, 2846 }, { 2658, 2147 },
+    { 2731, 2891 }, { 2735, 2848 }, { 2755, 2860 }, { 2779, 2829 }, { 2798, 2923 }, { 2814, 2519 },
+    { 2850, 2851 }, { 2853, 2928 }, { 2857, 2858 }, { 2863, 2864 }, { 2869, 579 }, { 2870, 2871 },
+    { 2872, 2873 }, { 2874, 2875 }, { 2876, 623 }, { 2881, 890 }, { 2888, 894 }, { 2892, 2893 },
+    { 2894, 2933 }, { 2896, 2897 }, { 2903, 2390 }, { 2906, 2914 }, { 2918, 2762 }, { 3, 2692 },
+    { 2819, 2936 }, { 825, 2887 }, { 2034, 2943 }, { 2246, 2847 }, { 2589, 2962 }, { 2840, 120 },
+    { 2844, 2961 }, { 2852, 2972 }, { 2862, 2942 }, { 2934, 2940 }, { 2941, 2965 }, { 2946, 2987 },
+    { 2949, 898 }, { 2951, 2955 }, { 2956, 2975 }, { 2963, 2954 }, { 2970, 2861 }, { 2976, 2785 },
+    { 2979, 2980 }, { 3, 2683 }, { 2830, 2991 }, { 825, 2984 }, { 2958, 120 }, { 2966, 2995 },
+    { 2974, 2999 }, { 2985, 2997 }, { 2996, 2998 }, { 3000, 2977 }, { 3002, 3009 }, { 3005, 2917 },
+    { 3006, 2427 }, { 3010, 2926 }, { 499, 2026 }, { 626, 716 }, { 671, 1763 }, { 727, 1790 },
+    { 828, 1770 }, { 849, 2619 }, { 864, 2418 }, { 887, 1795 }, { 920, 921 }, { 1134, 2652 },
+    { 1137, 2968 }, { 1765, 1766 }, { 1771, 2882 }, { 1773, 837 }, { 1775, 1776 }, { 1780, 2960 },
+    { 1789, 2714 }, { 1796, 2983 }, { 1800, 1801 }, { 2071, 1794 }, { 2218, 2667 }, { 2266, 2800 },
+    { 2443, 2031 }, { 2564, 2295 }, { 2579, 2993 }, { 2593, 136 }, { 2639, 859 }, { 2649, 2669 },
+    { 2877, 2554 }, { 2908, 2376 }, { 2911, 2660 }, { 2952, 2289 }, { 2595, 3 }, { 3003, 3017 },
+    { 3015, 2969 }, { 3016, 3022 }, { 825, 853 }, { 864, 2685 }, { 1762, 3026 }, { 1775, 3039 },
+    { 1797, 3013 }, { 1806, 2418 }, { 2593, 213 }, { 2619, 860 }, { 2639, 3029 }, { 2653, 3034 },
+    { 2667, 3044 }, { 2701, 3042 }, { 2880, 3035 }, { 2950, 3038 }, { 3011, 662 }, { 3024, 2609 },
+    { 3027, 2945 }, { 3031, 3041 }, { 3051, 2657 }, { 3055, 3030 }, { 2826, 3 }, { 825, 3036 },
+    { 2920, 3068 }, { 2937, 3063 }, { 3011, 722 }, { 3043, 3077 }, { 3050, 3067 }, { 3054, 3061 },
+    { 3064, 3004 }, { 3065, 1807 }, { 3071, 3070 }, { 3072, 1767 }, { 3, 2684 }, { 3080, 2770 },
+    { 3028, 3081 }, { 3073, 3082 }, { 3083, 3086 }, { 50, 2414 }, { 2606, 2693 }, { 3078, 2696 },
+    { 1029, 3 }, { 2676, 3092 }, { 3095, 852 }, { 2825, 3097 }, { 3, 2992 }, { 3103, 2661 },
+    { 5, 359 }, { 6, 397 }, { 28, 43 }, { 39, 683 }, { 76, 2000 }, { 85, 2093 },
+    { 89, 2090 }, { 90, 275 }, { 97, 533 }, { 101, 2001 }, { 113, 250 }, { 133, 2071 },
+    { 137, 2767 }, { 145, 2773 }, { 147, 631 }, { 154, 633 }, { 157, 158 }, { 159, 2333 },
+    { 249, 1885 }, { 256, 1851 }, { 259, 2763 }, { 264, 2938 }, { 268, 2430 }, { 321, 1847 },
+    { 376, 2036 }, { 385, 386 }, { 392, 393 }, { 398, 399 }, { 400, 401 }, { 402, 403 },
+    { 404, 405 }, { 406, 407 }, { 408, 409 }, { 410, 411 }, { 486, 2551 }, { 514, 2959 },
+    { 520, 2994 }, { 535, 536 }, { 537, 132 }, { 539, 134 }, { 543, 544 }, { 545, 546 },
+    { 548, 549 }, { 550, 2748 }, { 554, 788 }, { 556, 557 }, { 560, 787 }, { 574, 2760 },
+    { 624, 2808 }, { 637, 2256 }, { 638, 2594 }, { 643, 2759 }, { 655, 656 }, { 657, 658 },
+    { 667, 668 }, { 669, 369 }, { 673, 2498 }, { 675, 2499 }, { 697, 698 }, { 699, 700 },
+    { 717, 2031 }, { 810, 1985 }, { 835, 3037 }, { 875, 2418 }, { 952, 2125 }, { 998, 2774 },
+    { 1056, 2334 }, { 1063, 2070 }, { 1064, 2184 }, { 1128, 1236 }, { 1160, 2458 }, { 1186, 2415 },
+    { 1187, 1887 }, { 1188, 2664 }, { 1193, 2310 }, { 1194, 1195 }, { 1214, 2266 }, { 1216, 2752 },
+    { 1237, 2421 }, { 1240, 2721 }, { 1359, 2028 }, { 1399, 1400 }, { 1425, 2164 }, { 1434, 2652 },
+    { 1459, 2026 }, { 1621, 1622 }, { 1623, 1624 }, { 1625, 1626 }, { 1627, 1628 }, { 1814, 2517 },
+    { 1830, 1385 }, { 1831, 2305 }, { 1832, 2189 }, { 1834, 2694 }, { 1835, 2682 }, { 1837, 2197 },
+    { 1840, 2366 }, { 1841, 2201 }, { 1842, 2432 }, { 1843, 2312 }, { 1844, 2450 }, { 1845, 2422 },
+    { 1848, 1849 }, { 1852, 2453 }, { 1853, 2262 }, { 1856, 1857 }, { 1883, 2047 }, { 1888, 2374 },
+    { 1890, 2603 }, { 1964, 2579 }, { 1967, 3048 }, { 1987, 2520 }, { 1988, 2829 }, { 1993, 1994 },
+    { 1996, 1997 }, { 1998, 1999 }, { 2002, 2003 }, { 2004, 2005 }, { 2006, 2007 }, { 2008, 2009 },
+    { 2034, 966 }, { 2069, 1401 }, { 2111, 3018 }, { 2120, 2935 }, { 2127, 786 }, { 2140, 2913 },
+    { 2157, 437 }, { 2167, 2660 }, { 2183, 3021 }, { 2196, 3059 }, { 2293, 2429 }, { 2336, 2032 },
+    { 2373, 2386 }, { 2394, 3094 }, { 2400, 2045 }, { 2423, 3001 }, { 2431, 2679 }, { 2433, 2461 },
+    { 2442, 2991 }, { 2464, 2582 }, { 2479, 2621 }, { 2486, 2765 }, { 2506, 2939 }, { 2533, 2475 },
+    { 2535, 2738 }, { 2553, 996 }, { 2581, 2528 }, { 2583, 2586 }, { 2590, 2895 }, { 2591, 3057 },
+    { 2629, 1458 }, { 2631, 2924 }, { 2637, 2564 }, { 2653, 1435 }, { 2663, 1908 }, { 2685, 876 },
+    { 2732, 2269 }, { 2733, 2901 }, { 2737, 2868 }, { 2741, 136 }, { 2749, 2407 }, { 2750, 258 },
+    { 2751, 3079 }, { 2753, 2910 }, { 2761, 2878 }, { 2769, 3087 }, { 2771, 2799 }, { 2778, 2363 },
+    { 2807, 213 }, { 2842, 2471 }, { 2855, 2623 }, { 2912, 789 }, { 2929, 3058 }, { 2932, 175 },
+    { 3014, 2584 }, { 3019, 2547 }, { 3060, 3088 }, { 3080, 2691 }, { 1020, 3 }, { 39, 1850 },
+    { 43, 2936 }, { 89, 2334 }, { 97, 3212 }, { 133, 2493 }, { 147, 850 }, { 157, 2763 },
+    { 207, 2767 }, { 385, 481 }, { 392, 474 }, { 400, 3191 }, { 630, 3120 }, { 710, 256 },
+    { 875, 3261 }, { 1056, 2090 }, { 1066, 2808 }, { 1160, 2541 }, { 1186, 2622 }, { 1187, 2555 },
+    { 1193, 2668 }, { 1230, 2266 }, { 1231, 2752 }, { 1425, 2524 }, { 1429, 1400 }, { 1833, 2415 },
+    { 1836, 3128 }, { 1839, 1385 }, { 1846, 3129 }, { 1884, 3124 }, { 1886, 3116 }, { 1968, 2418 },
+    { 1990, 3163 }, { 1991, 6 }, { 2011, 5 }, { 2026, 659 }, { 2028, 958 }, { 2031, 3201 },
+    { 2105, 3214 }, { 2127, 3171 }, { 2140, 2973 }, { 2184, 3154 }, { 2189, 3177 }, { 2201, 3180 },
+    { 2293, 2624 }, { 2337, 3155 }, { 2364, 3208 }, { 2407, 3127 }, { 2433, 2697 }, { 2436, 3196 },
+    { 2479, 3234 }, { 2480, 3143 }, { 2482, 3157 }, { 2491, 966 }, { 2533, 3140 }, { 2544, 3185 },
+    { 2583, 3280 }, { 2590, 3114 }, { 2591, 3173 }, { 2632, 3241 }, { 2637, 2657 }, { 2706, 2765 },
+    { 2733, 2986 }, { 2741, 213 }, { 2749, 2572 }, { 2750, 3119 }, { 2751, 3090 }, { 2753, 3053 },
+    { 2769, 3096 }, { 2806, 2721 }, { 2807, 136 }, { 2812, 3272 }, { 2817, 3256 }, { 2849, 2333 },
+    { 2865, 3141 }, { 2867, 2748 }, { 2909, 3269 }, { 2957, 3278 }, { 2967, 2679 }, { 2988, 3245 },
+    { 3023, 3104 }, { 3025, 3166 }, { 3056, 3246 }, { 3076, 3216 }, { 3085, 3282 }, { 3091, 3215 },
+    { 3105, 2687 }, { 3107, 3133 }, { 3110, 3115 }, { 3117, 2641 }, { 3121, 2050 }, { 3122, 3123 },
+    { 3125, 3209 }, { 3134, 3135 }, { 3136, 3137 }, { 3138, 3139 }, { 3146, 3147 }, { 3148, 3149 },
+    { 3150, 2497 }, { 3156, 2925 }, { 3160, 3161 }, { 3164, 3165 }, { 3167, 811 }, { 3169, 876 },
+    { 3175, 1019 }, { 3176, 1889 }, { 3178, 2915 }, { 3179, 2964 }, { 3181, 2904 }, { 3186, 1360 },
+    { 3192, 3193 }, { 3194, 1629 }, { 3197, 3198 }, { 3199, 3200 }, { 3202, 3203 }, { 3204, 3205 },
+    { 3206, 3207 }, { 3210, 341 }, { 3213, 3227 }, { 3217, 3218 }, { 3222, 3223 }, { 3224, 3225 },
+    { 3248, 3268 }, { 3254, 3255 }, { 3263, 3257 }, { 3267, 2773 }, { 2764, 3 }, { 39, 3235 },
+    { 1381, 2334 }, { 1881, 2090 }, { 2026, 3358 }, { 2028, 3184 }, { 2031, 3219 }, { 2089, 43 },
+    { 2184, 3303 }, { 2352, 3285 }, { 2433, 2905 }, { 2477, 3286 }, { 2479, 3240 }, { 2542, 3334 },
+    { 2621, 3313 }, { 2649, 3344 }, { 2706, 3228 }, { 2778, 3331 }, { 2806, 3301 }, { 2907, 3351 },
+    { 2982, 3325 }, { 2990, 3346 }, { 3056, 3288 }, { 3102, 3352 }, { 3159, 3319 }, { 3174, 3300 },
+    { 3221, 3372 }, { 3233, 3298 }, { 3238, 3389 }, { 3266, 3397 }, { 3270, 3328 }, { 3276, 3304 },
+    { 3289, 3380 }, { 3295, 3394 }, { 3296, 2738 }, { 3309, 2437 }, { 3312, 3330 }, { 3315, 1969 },
+    { 3316, 3317 }, { 3322, 2572 }, { 3329, 3383 }, { 3335, 3144 }, { 3340, 5 }, { 3341, 3342 },
+    { 3350, 3406 }, { 3360, 2376 }, { 3363, 3408 }, { 3366, 2571 }, { 3367, 3052 }, { 3369, 3239 },
+    { 3376, 3401 }, { 3377, 3378 }, { 3385, 3109 }, { 3398, 3399 }, { 3404, 3405 }, { 3407, 3252 },
+    { 2781, 3 }, { 3410, 2931 }, { 2486, 3411 }, { 2505, 3416 }, { 2919, 2026 }, { 3281, 3414 },
+    { 3302, 3418 }, { 3343, 3452 }, { 3368, 3454 }, { 3396, 3445 }, { 3400, 3446 }, { 3419, 3460 },
+    { 3424, 3314 }, { 3427, 3456 }, { 3433, 3271 }, { 3436, 3464 }, { 3439, 3310 }, { 3441, 3392 },
+    { 3443, 3395 }, { 3453, 3435 }, { 3461, 3379 }, { 3, 2836 }, { 3422, 3475 }, { 3432, 3478 },
+    { 3440, 3472 }, { 3463, 3476 }, { 3471, 3142 }, { 222, 2643 }, { 1407, 1430 }, { 1432, 2615 },
+    { 1433, 2104 }, { 1445, 1446 }, { 1447, 1448 }, { 1449, 1450 }, { 1452, 1453 }, { 1454, 2534 },
+    { 1455, 1456 }, { 1457, 2065 }, { 2435, 2110 }, { 2614, 1437 }, { 3393, 2606 }, { 30, 3047 },
+    { 34, 384 }, { 39, 689 }, { 40, 713 }, { 41, 42 }, { 45, 2953 }, { 203, 3417 },
+    { 257, 3007 }, { 269, 2420 }, { 529, 2041 }, { 586, 1210 }, { 613, 2672 }, { 617, 2633 },
+    { 688, 2027 }, { 742, 743 }, { 748, 749 }, { 758, 2641 }, { 761, 762 }, { 763, 764 },
+    { 765, 766 }, { 767, 768 }, { 877, 2715 }, { 903, 904 }, { 1143, 2395 }, { 1144, 1145 },
+    { 1207, 1208 }, { 1211, 2659 }, { 1212, 2608 }, { 1357, 2266 }, { 2371, 678 }, { 2380, 3075 },
+    { 2445, 3089 }, { 2465, 2473 }, { 2528, 946 }, { 2658, 2026 }, { 2689, 2325 }, { 2753, 3259 },
+    { 2823, 2522 }, { 2828, 2922 }, { 2916, 2726 }, { 2930, 3425 }, { 2971, 3040 }, { 2989, 3189 },
+    { 3033, 3100 }, { 3069, 2696 }, { 3101, 645 }, { 3131, 2029 }, { 3258, 2351 }, { 3474, 872 },
+    { 3, 2944 }, { 3108, 3487 }, { 3490, 3391 }, { 3491, 3477 }, { 605, 2643 }, { 2076, 3497 },
+    { 2440, 3498 }, { 2688, 3504 }, { 3494, 1431 }, { 3499, 1451 }, { 3500, 3501 }, { 3502, 3503 },
+    { 34, 473 }, { 351, 3007 }, { 640, 2633 }, { 688, 2834 }, { 769, 2027 }, { 1209, 3517 },
+    { 2371, 727 }, { 2465, 2827 }, { 2528, 961 }, { 2610, 3533 }, { 2753, 3506 }, { 2823, 2922 },
+    { 2828, 2522 }, { 2971, 3062 }, { 2989, 3535 }, { 3098, 2726 }, { 3101, 3518 }, { 3132, 2029 },
+    { 3466, 3541 }, { 3480, 872 }, { 3520, 6 }, { 3524, 3525 }, { 3526, 3527 }, { 3529, 2362 },
+    { 3530, 3554 }, { 3531, 2091 }, { 3532, 2324 }, { 3543, 2606 }, { 3550, 3551 }, { 3552, 2672 },
+    { 3008, 3 }, { 3562, 1437 }, { 688, 3509 }, { 2027, 3522 }, { 3293, 2029 }, { 3511, 3557 },
+    { 3539, 3594 }, { 3544, 3564 }, { 3549, 3595 }, { 3572, 713 }, { 3573, 3577 }, { 3580, 3565 },
+    { 3582, 3578 }, { 3592, 3593 }, { 3467, 3 }, { 3598, 3492 }, { 3294, 2029 }, { 3590, 3607 },
+    { 3603, 3512 }, { 3608, 3534 }, { 3, 3190 }, { 3612, 3364 }, { 15, 2026 }, { 2690, 1014 },
+    { 2831, 2827 }, { 3032, 922 }, { 3074, 663 }, { 3084, 771 }, { 3466, 2087 }, { 3496, 2031 },
+    { 6, 377 }, { 28, 29 }, { 32, 2215 }, { 34, 1524 }, { 39, 390 }, { 40, 81 },
+    { 85, 2643 }, { 90, 977 }, { 101, 1251 }, { 109, 2550 }, { 113, 623 }, { 115, 1653 },
+    { 120, 853 }, { 126, 986 }, { 130, 2139 }, { 132, 989 }, { 133, 991 }, { 137, 3349 },
+    { 140, 543 }, { 147, 272 }, { 171, 999 }, { 226, 275 }, { 251, 1816 }, { 257, 3409 },
+    { 258, 3444 }, { 259, 3336 }, { 269, 3237 }, { 314, 865 }, { 336, 1253 }, { 338, 1254 },
+    { 340, 1194 }, { 351, 3428 }, { 362, 363 }, { 366, 367 }, { 368, 369 }, { 370, 371 },
+    { 372, 373 }, { 374, 375 }, { 378, 379 }, { 380, 381 }, { 382, 383 }, { 406, 418 },
+    { 408, 419 }, { 410, 420 }, { 412, 3232 }, { 413, 414 }, { 415, 416 }, { 421, 422 },
+    { 423, 424 }, { 428, 2859 }, { 429, 430 }, { 431, 432 }, { 438, 439 }, { 440, 441 },
+    { 442, 2757 }, { 445, 2802 }, { 448, 2818 }, { 451, 2711 }, { 453, 454 }, { 459, 460 },
+    { 465, 466 }, { 524, 2491 }, { 527, 2034 }, { 530, 2090 }, { 532, 533 }, { 536, 988 },
+    { 538, 3145 }, { 541, 3442 }, { 545, 993 }, { 547, 3381 }, { 549, 910 }, { 556, 997 },
+    { 560, 561 }, { 568, 2423 }, { 586, 1875 }, { 600, 601 }, { 602, 2953 }, { 604, 3047 },
+    { 619, 3113 }, { 622, 981 }, { 624, 625 }, { 627, 2277 }, { 653, 3556 }, { 664, 723 },
+    { 683, 684 }, { 689, 734 }, { 691, 692 }, { 697, 1322 }, { 701, 3571 }, { 707, 3588 },
+    { 708, 709 }, { 711, 712 }, { 714, 715 }, { 719, 720 }, { 738, 739 }, { 740, 741 },
+    { 743, 3601 }, { 744, 745 }, { 746, 747 }, { 750, 751 }, { 752, 753 }, { 754, 755 },
+    { 756, 757 }, { 759, 760 }, { 770, 3365 }, { 780, 2959 }, { 781, 2994 }, { 785, 994 },
+    { 816, 1989 }, { 844, 2503 }, { 847, 848 }, { 854, 3290 }, { 862, 2132 }, { 866, 867 },
+    { 868, 869 }, { 876, 3046 }, { 877, 3386 }, { 899, 2557 }, { 913, 2161 }, { 930, 2187 },
+    { 932, 933 }, { 934, 935 }, { 936, 937 }, { 938, 2246 }, { 939, 940 }, { 941, 2112 },
+    { 951, 2705 }, { 964, 2490 }, { 965, 3337 }, { 967, 2552 }, { 968, 3226 }, { 969, 3516 },
+    { 974, 2645 }, { 983, 984 }, { 990, 134 }, { 995, 3251 }, { 1002, 3323 }, { 1076, 3339 },
+    { 1101, 1692 }, { 1109, 2524 }, { 1128, 2395 }, { 1129, 2421 }, { 1132, 3353 }, { 1160, 2597 },
+    { 1176, 2507 }, { 1177, 2730 }, { 1178, 2091 }, { 1219, 2633 }, { 1239, 3326 }, { 1241, 2938 },
+    { 1242, 1243 }, { 1245, 2346 }, { 1246, 3327 }, { 1247, 2311 }, { 1248, 2312 }, { 1249, 2450 },
+    { 1252, 2468 }, { 1255, 1256 }, { 1276, 2455 }, { 1277, 2558 }, { 1278, 2904 }, { 1293, 1294 },
+    { 1300, 1301 }, { 1302, 1303 }, { 1305, 1306 }, { 1307, 675 }, { 1317, 1318 }, { 1323, 1324 },
+    { 1329, 256 }, { 1359, 2617 }, { 1380, 2081 }, { 1399, 3402 }, { 1420, 2572 }, { 1427, 3045 },
+    { 1461, 3106 }, { 1463, 1464 }, { 1466, 1467 }, { 1468, 1469 }, { 1470, 1471 }, { 1472, 1473 },
+    { 1474, 3130 }, { 1475, 1476 }, { 1477, 1478 }, { 1481, 1482 }, { 1483, 1484 }, { 1485, 1486 },
+    { 1487, 1488 }, { 1489, 1490 }, { 1542, 2029 }, { 1566, 2071 }, { 1567, 1568 }, { 1569, 400 },
+    { 1624, 1634 }, { 1626, 1635 }, { 1628, 1636 }, { 1630, 3373 }, { 1631, 1632 }, { 1637, 1638 },
+    { 1642, 2948 }, { 1643, 1644 }, { 1649, 1650 }, { 1651, 1652 }, { 1654, 1655 }, { 1656, 1657 },
+    { 1658, 2835 }, { 1659, 1660 }, { 1662, 1663 }, { 1665, 1666 }, { 1668, 1669 }, { 1671, 1672 },
+    { 1673, 1674 }, { 1675, 1676 }, { 1677, 1678 }, { 1679, 1680 }, { 1681, 1682 }, { 1683, 1684 },
+    { 1685, 1686 }, { 1688, 1689 }, { 1690, 1691 }, { 1693, 2701 }, { 1694, 1695 }, { 1696, 1697 },
+    { 1764, 2780 }, { 1779, 2638 }, { 1824, 2564 }, { 1827, 2028 }, { 1828, 3546 }, { 1854, 1855 },
+    { 1858, 2089 }, { 1872, 1873 }, { 1876, 2562 }, { 1877, 2608 }, { 1962, 2715 }, { 1995, 3220 },
+    { 2010, 3318 }, { 2014, 3448 }, { 2027, 5 }, { 2076, 2771 }, { 2111, 2932 }, { 2148, 2820 },
+    { 2157, 3371 }, { 2195, 3049 }, { 2326, 3075 }, { 2348, 2574 }, { 2390, 2762 }, { 2407, 1269 },
+    { 2424, 1271 }, { 2431, 2981 }, { 2433, 2473 }, { 2443, 2445 }, { 2448, 1010 }, { 2461, 2475 },
+    { 2486, 3250 }, { 2505, 3437 }, { 2527, 2982 }, { 2542, 2890 }, { 2544, 950 }, { 2549, 3126 },
+    { 2583, 2140 }, { 2589, 2783 }, { 2591, 3430 }, { 2592, 629 }, { 2600, 2412 }, { 2616, 3515 },
+    { 2629, 1290 }, { 2637, 3415 }, { 2641, 1687 }, { 2651, 2742 }, { 2709, 2621 }, { 2714, 3162 },
+    { 2726, 217 }, { 2732, 3021 }, { 2736, 3321 }, { 2737, 3152 }, { 2758, 2935 }, { 2759, 3170 },
+    { 2760, 2774 }, { 2761, 2895 }, { 2768, 2427 }, { 2800, 2910 }, { 2803, 2988 }, { 2805, 3291 },
+    { 2812, 3390 }, { 2842, 3450 }, { 2868, 3153 }, { 2879, 3458 }, { 2884, 2167 }, { 2901, 3014 },
+    { 2915, 985 }, { 2921, 3089 }, { 2930, 3033 }, { 2957, 2878 }, { 2964, 2528 }, { 2978, 3230 },
+    { 2990, 3275 }, { 3012, 2474 }, { 3058, 3451 }, { 3066, 3118 }, { 3100, 3183 }, { 3104, 3421 },
+    { 3168, 838 }, { 3182, 3284 }, { 3188, 3231 }, { 3211, 1866 }, { 3229, 3566 }, { 3236, 1268 },
+    { 3242, 3429 }, { 3243, 2697 }, { 3253, 2913 }, { 3260, 662 }, { 3262, 980 }, { 3283, 661 },
+    { 3292, 3605 }, { 3297, 3615 }, { 3307, 3324 }, { 3320, 2731 }, { 3355, 3187 }, { 3357, 3247 },
+    { 3359, 3151 }, { 3361, 3265 }, { 3362, 3455 }, { 3375, 3345 }, { 3382, 3277 }, { 3384, 2829 },
+    { 3388, 2669 }, { 3403, 3040 }, { 3410, 3613 }, { 3423, 3347 }, { 3447, 3469 }, { 3449, 3279 },
+    { 3465, 1158 }, { 3470, 651 }, { 3481, 2018 }, { 3485, 3274 }, { 3521, 2834 }, { 3558, 3354 },
+    { 3598, 3019 }, { 3599, 3308 }, { 3, 3434 }, { 3356, 3618 }, { 3074, 771 }, { 3084, 663 },
+    { 3567, 2031 }, { 3621, 3620 }, { 3626, 2026 }, { 6, 3668 }, { 34, 1719 }, { 39, 1312 },
+    { 40, 3321 }, { 101, 3786 }, { 113, 3751 }, { 120, 3908 }, { 133, 1603 }, { 207, 3349 },
+    { 257, 3428 }, { 314, 3746 }, { 351, 3409 }, { 363, 3803 }, { 372, 3807 }, { 377, 3666 },
+    { 382, 1541 }, { 406, 426 }, { 408, 427 }, { 410, 436 }, { 412, 3373 }, { 417, 3669 },
+    { 439, 3845 }, { 441, 455 }, { 456, 2802 }, { 457, 2818 }, { 458, 2711 }, { 461, 2757 },
+    { 530, 2334 }, { 549, 1818 }, { 571, 3442 }, { 691, 1948 }, { 784, 3145 }, { 785, 3381 },
+    { 816, 3863 }, { 862, 2165 }, { 869, 2162 }, { 930, 3113 }, { 951, 3336 }, { 970, 2490 },
+    { 971, 3337 }, { 972, 2552 }, { 973, 3226 }, { 976, 3635 }, { 982, 3638 }, { 987, 3693 },
+    { 992, 3696 }, { 1076, 3353 }, { 1132, 3339 }, { 1177, 3943 }, { 1194, 3788 }, { 1250, 3636 },
+    { 1272, 2311 }, { 1273, 2312 }, { 1274, 2450 }, { 1292, 3556 }, { 1364, 2507 }, { 1429, 3402 },
+    { 1464, 3836 }, { 1543, 2029 }, { 1624, 1640 }, { 1626, 1641 }, { 1628, 1648 }, { 1630, 3232 },
+    { 1633, 3820 }, { 1661, 2835 }, { 1814, 3798 }, { 1826, 3045 }, { 1874, 3702 }, { 1962, 3386 },
+    { 2017, 3220 }, { 2028, 3769 }, { 2071, 3371 }, { 2105, 272 }, { 2246, 3708 }, { 2348, 3753 },
+    { 2407, 3059 }, { 2423, 3279 }, { 2424, 3780 }, { 2455, 3784 }, { 2486, 3866 }, { 2533, 3879 },
+    { 2542, 2929 }, { 2549, 3291 }, { 2589, 3495 }, { 2590, 2890 }, { 2610, 3858 }, { 2620, 3771 },
+    { 2632, 3873 }, { 2635, 3739 }, { 2654, 2742 }, { 2732, 3924 }, { 2737, 3700 }, { 2771, 3965 },
+    { 2800, 3773 }, { 2805, 3126 }, { 2849, 2759 }, { 2855, 3874 }, { 2859, 3673 }, { 2865, 3733 },
+    { 2867, 3251 }, { 2879, 3459 }, { 2884, 3538 }, { 2885, 2445 }, { 2909, 3907 }, { 2912, 3701 },
+    { 2919, 3106 }, { 2921, 3387 }, { 2925, 3640 }, { 2948, 3824 }, { 2967, 2981 }, { 2978, 3264 },
+    { 3001, 3915 }, { 3012, 3111 }, { 3032, 1813 }, { 3056, 3896 }, { 3057, 3920 }, { 3066, 3292 },
+    { 3100, 3306 }, { 3118, 3579 }, { 3130, 2371 }, { 3152, 2760 }, { 3153, 2774 }, { 3168, 1793 },
+    { 3182, 3926 }, { 3188, 3324 }, { 3229, 2783 }, { 3236, 3776 }, { 3237, 3648 }, { 3242, 3455 },
+    { 3243, 2905 }, { 3249, 3104 }, { 3253, 2973 }, { 3260, 722 }, { 3262, 3749 }, { 3275, 3767 },
+    { 3283, 1908 }, { 3284, 3069 }, { 3290, 2537 }, { 3297, 3719 }, { 3307, 3231 }, { 3355, 3308 },
+    { 3357, 3468 }, { 3361, 3347 }, { 3362, 3429 }, { 3375, 3426 }, { 3388, 3893 }, { 3403, 3062 },
+    { 3423, 3265 }, { 3430, 2195 }, { 3448, 3458 }, { 3449, 3902 }, { 3450, 2739 }, { 3451, 3694 },
+    { 3465, 1181 }, { 3466, 3867 }, { 3470, 3158 }, { 3481, 3862 }, { 3484, 3823 }, { 3485, 3354 },
+    { 3489, 3910 }, { 3505, 3187 }, { 3510, 3720 }, { 3523, 3731 }, { 3548, 3913 }, { 3555, 3917 },
+    { 3558, 3274 }, { 3559, 3855 }, { 3563, 3898 }, { 3587, 3881 }, { 3589, 3941 }, { 3612, 3023 },
+    { 3619, 3421 }, { 3628, 3811 }, { 3629, 3487 }, { 3630, 3656 }, { 3633, 2043 }, { 3639, 3830 },
+    { 3643, 3762 }, { 3644, 3646 }, { 3647, 3851 }, { 3650, 2735 }, { 3654, 3911 }, { 3655, 3741 },
+    { 3657, 3658 }, { 3660, 364 }, { 3661, 3662 }, { 3663, 3664 }, { 3670, 3671 }, { 3672, 3486 },
+    { 3675, 3676 }, { 3677, 3678 }, { 3679, 433 }, { 3680, 3681 }, { 3682, 3683 }, { 3684, 3685 },
+    { 3689, 525 }, { 3692, 3899 }, { 3709, 3642 }, { 3715, 3795 }, { 3721, 721 }, { 3722, 3723 },
+    { 3725, 3726 }, { 3727, 3728 }, { 3729, 3730 }, { 3737, 3738 }, { 3740, 863 }, { 3742, 2563 },
+    { 3745, 3591 }, { 3747, 3649 }, { 3754, 3903 }, { 3761, 3916 }, { 3766, 3847 }, { 3768, 2669 },
+    { 3777, 3778 }, { 3781, 3782 }, { 3785, 2777 }, { 3790, 3791 }, { 3792, 3793 }, { 3801, 3797 },
+    { 3804, 3805 }, { 3808, 3809 }, { 3813, 3814 }, { 3815, 1491 }, { 3818, 3819 }, { 3821, 3822 },
+    { 3825, 1639 }, { 3826, 3827 }, { 3828, 3829 }, { 3831, 3832 }, { 3834, 1664 }, { 3835, 1667 },
+    { 3837, 3838 }, { 3839, 3840 }, { 3841, 3842 }, { 3843, 3844 }, { 3848, 3849 }, { 3853, 3854 },
+    { 3857, 2324 }, { 3859, 2697 }, { 3883, 3938 }, { 3884, 3444 }, { 3889, 3652 }, { 3895, 2651 },
+    { 3901, 3323 }, { 3905, 3933 }, { 3922, 2986 }, { 3925, 3545 }, { 3929, 3183 }, { 3952, 3415 },
+    { 3953, 3736 }, { 3960, 3318 }, { 3, 3488 }, { 6, 4194 }, { 39, 1523 }, { 101, 4205 },
+    { 257, 3438 }, { 406, 434 }, { 408, 435 }, { 410, 4163 }, { 425, 3989 }, { 441, 467 },
+    { 462, 2802 }, { 463, 2818 }, { 464, 2711 }, { 549, 3763 }, { 652, 2026 }, { 916, 4008 },
+    { 930, 2334 }, { 1275, 3977 }, { 1462, 3985 }, { 1544, 2029 }, { 1624, 1646 }, { 1626, 1647 },
+    { 1628, 4199 }, { 1907, 3556 }, { 1935, 2031 }, { 2027, 3988 }, { 2246, 4183 }, { 2407, 4186 },
+    { 2490, 4168 }, { 2542, 3748 }, { 2588, 4001 }, { 2670, 2742 }, { 2757, 468 }, { 2761, 2890 },
+    { 2800, 3852 }, { 2835, 4201 }, { 2859, 4162 }, { 2921, 3956 }, { 2948, 4198 }, { 3158, 3966 },
+    { 3277, 4049 }, { 3284, 3306 }, { 3305, 4090 }, { 3326, 4088 }, { 3327, 4024 }, { 3484, 4081 },
+    { 3486, 4070 }, { 3561, 4065 }, { 3581, 4073 }, { 3641, 4017 }, { 3665, 4092 }, { 3667, 3973 },
+    { 3674, 3993 }, { 3686, 3995 }, { 3690, 525 }, { 3707, 4016 }, { 3718, 4111 }, { 3750, 3978 },
+    { 3752, 4047 }, { 3779, 4050 }, { 3783, 4023 }, { 3787, 4022 }, { 3806, 3986 }, { 3833, 4037 },
+    { 3846, 4184 }, { 3865, 4133 }, { 3871, 4170 }, { 3872, 4107 }, { 3876, 4210 }, { 3882, 4046 },
+    { 3890, 4148 }, { 3894, 3994 }, { 3918, 4109 }, { 3919, 4063 }, { 3950, 4048 }, { 3954, 4071 },
+    { 3964, 2981 }, { 3967, 1460 }, { 3979, 4084 }, { 3980, 400 }, { 3991, 4161 }, { 3992, 4165 },
+    { 3996, 3997 }, { 3998, 3687 }, { 4006, 3459 }, { 4010, 3170 }, { 4018, 3735 }, { 4021, 3774 },
+    { 4025, 4026 }, { 4027, 3789 }, { 4028, 4066 }, { 4030, 1670 }, { 4032, 4033 }, { 4034, 4035 },
+    { 4036, 4197 }, { 4039, 4209 }, { 4040, 4058 }, { 4043, 2832 }, { 4051, 4147 }, { 4052, 4154 },
+    { 4053, 3927 }, { 4057, 3888 }, { 4061, 2538 }, { 4062, 2654 }, { 4064, 3904 }, { 4076, 2916 },
+    { 4077, 3018 }, { 4080, 2325 }, { 4087, 3637 }, { 4089, 3609 }, { 4099, 4121 }, { 4100, 4124 },
+    { 4130, 4200 }, { 4132, 2799 }, { 4134, 3365 }, { 4135, 4142 }, { 4137, 4079 }, { 4139, 3211 },
+    { 4141, 3469 }, { 4145, 3812 }, { 4155, 4179 }, { 4156, 4188 }, { 4166, 4167 }, { 4169, 4125 },
+    { 4171, 3975 }, { 4173, 3962 }, { 4175, 4176 }, { 4177, 2604 }, { 4193, 3810 }, { 4206, 4207 },
+    { 4208, 3864 }, { 4222, 4122 }, { 3311, 3 }, { 3333, 4224 }, { 6, 4196 }, { 39, 1558 },
+    { 351, 3438 }, { 441, 3999 }, { 469, 2818 }, { 470, 2711 }, { 1291, 2026 }, { 1545, 2029 },
+    { 1645, 4244 }, { 2031, 4203 }, { 2419, 4251 }, { 2542, 4347 }, { 2671, 2742 }, { 2757, 4306 },
+    { 2907, 2800 }, { 3284, 4311 }, { 3305, 4265 }, { 3688, 4233 }, { 3698, 549 }, { 3710, 4263 },
+    { 3856, 4258 }, { 3868, 4269 }, { 3983, 4239 }, { 3987, 4275 }, { 3990, 4231 }, { 4044, 4270 },
+    { 4054, 4293 }, { 4060, 4302 }, { 4069, 4268 }, { 4106, 4281 }, { 4119, 4308 }, { 4128, 3966 },
+    { 4149, 4259 }, { 4151, 4310 }, { 4159, 4274 }, { 4160, 4260 }, { 4164, 4229 }, { 4185, 4321 },
+    { 4187, 4284 }, { 4204, 4227 }, { 4212, 4279 }, { 4217, 4267 }, { 4225, 4195 }, { 4230, 4304 },
+    { 4234, 4235 }, { 4241, 4285 }, { 4245, 4317 }, { 4247, 2514 }, { 4250, 4273 }, { 4254, 3800 },
+    { 4255, 2670 }, { 4256, 2802 }, { 4257, 4334 }, { 4262, 4316 }, { 4264, 4335 }, { 4282, 942 },
+    { 4286, 4352 }, { 4287, 4202 }, { 4288, 4354 }, { 4291, 3906 }, { 4297, 4004 }, { 4299, 3734 },
+    { 4305, 4346 }, { 4314, 3583 }, { 4320, 4211 }, { 4322, 4345 }, { 4323, 3542 }, { 4340, 4261 },
+    { 4353, 4295 }, { 3332, 3 }, { 1295, 2026 }, { 1546, 2029 }, { 1557, 4359 }, { 2885, 2031 },
+    { 3772, 4373 }, { 3817, 4358 }, { 4232, 4382 }, { 4236, 4375 }, { 4246, 4366 }, { 4253, 4387 },
+    { 4276, 4393 }, { 4277, 4371 }, { 4283, 4396 }, { 4307, 4361 }, { 4312, 4403 }, { 4318, 4411 },
+    { 4336, 4390 }, { 4343, 4400 }, { 4356, 3559 }, { 4362, 4363 }, { 4367, 4315 }, { 4368, 4417 },
+    { 4370, 2671 }, { 4384, 4290 }, { 4385, 2924 }, { 4391, 4237 }, { 4392, 4381 }, { 4394, 4401 },
+    { 4397, 4426 }, { 4398, 4406 }, { 3338, 3 }, { 1547, 2029 }, { 4172, 2026 }, { 4356, 4341 },
+    { 4379, 4443 }, { 4383, 4438 }, { 4386, 4442 }, { 4402, 4435 }, { 4404, 4444 }, { 4409, 4447 },
+    { 4415, 4448 }, { 4420, 4439 }, { 4428, 1296 }, { 4434, 4455 }, { 4437, 4413 }, { 4440, 4423 },
+    { 4456, 4416 }, { 4457, 4150 }, { 3420, 3 }, { 1548, 2029 }, { 4436, 4466 }, { 4441, 4465 },
+    { 4458, 3613 }, { 4463, 4471 }, { 4467, 5 }, { 3, 3507 }, { 1549, 2029 }, { 4458, 4300 },
+    { 4462, 4478 }, { 4469, 4479 }, { 4476, 3606 }, { 606, 3584 }, { 644, 3597 }, { 735, 736 },
+    { 776, 777 }, { 2465, 3547 }, { 2651, 2927 }, { 2686, 3493 }, { 3098, 3195 }, { 3099, 1174 },
+    { 3514, 2671 }, { 3569, 2654 }, { 3575, 3611 }, { 3971, 3586 }, { 3972, 2827 }, { 4221, 2832 },
+    { 3, 3537 }, { 3513, 4483 }, { 1550, 2029 }, { 4476, 3610 }, { 4481, 4487 }, { 4486, 4468 },
+    { 639, 3584 }, { 648, 3597 }, { 2670, 2927 }, { 2686, 3560 }, { 2831, 3547 }, { 3099, 1182 },
+    { 3514, 4494 }, { 4489, 3519 }, { 4492, 736 }, { 3, 3617 }, { 3604, 4504 }, { 1551, 2029 },
+    { 4508, 4482 }, { 2927, 2654 }, { 3569, 4512 }, { 4490, 3519 }, { 4510, 3570 }, { 4516, 2651 },
+    { 4520, 4519 }, { 3, 2770 }, { 1552, 2029 }, { 2927, 2671 }, { 4499, 4523 }, { 4511, 3570 },
+    { 4524, 2670 }, { 3, 3705 }, { 1553, 2029 }, { 4405, 4529 }, { 4498, 4531 }, { 3, 3802 },
+    { 1554, 2029 }, { 3, 3870 }, { 1555, 2029 }, { 4301, 4539 }, { 3, 3875 }, { 1556, 2029 },
+    { 4292, 4541 }, { 3, 3892 }, { 1559, 2029 }, { 4143, 4544 }, { 3, 3937 }, { 1560, 2029 },
+    { 3878, 4547 }, { 3, 4082 }, { 1561, 2029 }, { 3, 4105 }, { 1562, 2029 }, { 3249, 4553 },
+    { 3, 4129 }, { 1563, 2029 }, { 3, 4223 }, { 1564, 2029 }, { 3861, 4558 }, { 3, 4238 },
+    { 1565, 2029 }, { 4042, 4560 }, { 3, 4294 }, { 3959, 4563 }, { 3, 4364 }, { 2680, 4566 },
+    { 3, 4414 }, { 4552, 4568 }, { 3, 4422 }, { 4192, 4570 }, { 3, 4454 }, { 4546, 4572 },
+    { 3, 4460 }, { 4158, 4574 }, { 3, 4470 }, { 718, 4576 }, { 3, 4474 }, { 4313, 4578 },
+    { 2779, 3 }, { 4509, 4580 }, { 3384, 3 }, { 3935, 3 }, { 4102, 3 }, { 4189, 3 },
+    { 4575, 3 }, { 3, 4569 },
 };
 
 static const uint16_t symbols[] = {
-    4091, 3607, 4073, 88, 3105, 92, 4108, 3636, 2798, 3938, 2798, 4106, 4091, 4493,
-    3362, 3104, 205, 3105, 206, 4108, 3969, 3897, 3337, 3897, 3417, 4091, 3607, 3235,
-    3104, 211, 3105, 212, 3943, 3636, 2543, 3938, 2543, 4106, 4091, 4493, 4073, 217,
-    3105, 218, 3943, 3969, 4043, 3337, 4043, 3417, 4312, 3911, 223, 3278, 227, 3936,
-    3642, 2798, 3934, 2798, 4103, 276, 3013, 4312, 3362, 2468, 349, 3278, 350, 3936,
-    3972, 4055, 3238, 4055, 3459, 352, 3013, 4312, 3235, 2468, 353, 3278, 354, 4104,
-    3642, 2543, 3934, 2543, 4103, 355, 3013, 4312, 3911, 356, 3278, 357, 4104, 3972,
-    3873, 3238, 3873, 3459, 358, 3013, 4066, 360, 361, 4145, 365, 4565, 3499, 3544,
-    386, 3544, 387, 3544, 388, 3124, 3623, 34, 390, 3576, 393, 3576, 394, 3576,
-    395, 3125, 4510, 4066, 360, 470, 4145, 471, 4565, 3499, 3544, 386, 3544, 387,
-    3544, 388, 3124, 3623, 3559, 3605, 474, 3605, 475, 3605, 476, 3285, 4510, 4066,
-    477, 361, 4145, 478, 4565, 34, 479, 3593, 481, 3593, 482, 3593, 483, 3284,
-    3623, 34, 390, 3576, 393, 3576, 394, 3576, 395, 3125, 4510, 4066, 477, 470,
-    4145, 484, 4565, 34, 479, 3593, 481, 3593, 482, 3593, 483, 3284, 3623, 3559,
-    3605, 474, 3605, 475, 3605, 476, 3285, 4510, 4468, 522, 4240, 525, 2546, 4266,
-    527, 3507, 4073, 88, 3681, 530, 4357, 539, 3685, 3687, 3144, 4316, 3935, 4316,
-    4318, 4468, 568, 4240, 2779, 4266, 2780, 3362, 3104, 205, 3681, 569, 4357, 539,
-    3990, 3687, 3144, 3255, 4082, 3935, 3255, 4082, 4318, 4468, 522, 4240, 525, 2546,
-    4266, 527, 3507, 3235, 3104, 211, 3681, 574, 4357, 575, 3685, 3687, 2971, 4316,
-    3351, 2971, 4316, 4318, 4468, 568, 4240, 2779, 4266, 2780, 4073, 217, 3681, 579,
-    4357, 575, 3990, 3687, 4071, 4082, 3351, 4071, 4082, 4318, 4537, 3693, 4134, 3694,
-    602, 3408, 4523, 3005, 3551, 4505, 617, 3696, 619, 4439, 136, 257, 4202, 3366,
-    4056, 3868, 3366, 4056, 4412, 4537, 3693, 4134, 3694, 3693, 3548, 3694, 3362, 3551,
-    4514, 640, 3696, 641, 4439, 136, 351, 4202, 3366, 3644, 3868, 3366, 3644, 4412,
-    4537, 602, 2083, 29, 4523, 602, 3408, 4523, 3235, 3551, 4513, 645, 3696, 646,
-    4439, 213, 257, 4202, 2543, 4056, 3868, 2543, 4056, 4412, 4537, 602, 2083, 29,
-    4523, 3693, 3548, 3694, 3005, 3551, 4521, 648, 3696, 649, 4439, 213, 351, 4202,
-    2543, 3644, 3868, 2543, 3644, 4412, 4555, 4365, 3615, 663, 664, 665, 4572, 668,
-    669, 670, 3154, 674, 675, 3527, 677, 678, 679, 680, 3702, 683, 684, 685,
-    3591, 688, 3704, 691, 692, 693, 694, 3453, 3706, 3704, 701, 702, 703, 704,
-    3453, 3707, 4268, 4326, 4555, 4567, 4365, 3957, 3701, 722, 4572, 723, 3885, 674,
-    675, 3565, 726, 727, 728, 729, 730, 731, 3703, 4479, 735, 4337, 735, 4162,
-    3512, 3592, 4338, 4327, 3722, 4555, 4365, 3956, 663, 664, 770, 4572, 668, 669,
-    670, 3154, 771, 772, 3527, 677, 678, 679, 680, 3702, 683, 684, 685, 3591,
-    688, 3704, 691, 692, 693, 694, 3453, 3706, 3704, 701, 702, 703, 704, 3453,
-    3707, 4268, 4326, 4555, 4567, 4365, 3616, 3701, 773, 4572, 723, 3885, 771, 772,
-    3565, 726, 727, 728, 729, 730, 731, 3703, 4506, 735, 4337, 735, 4162, 776,
-    777, 3714, 4338, 4327, 3722, 4407, 3911, 223, 3988, 780, 4406, 539, 3685, 3993,
-    3144, 3221, 4081, 3374, 3935, 3221, 4081, 4286, 788, 3013, 4407, 3362, 2468, 349,
-    3988, 789, 4406, 539, 3990, 3993, 3144, 3221, 3900, 3374, 3935, 3221, 3900, 4286,
-    790, 3013, 4407, 3235, 2468, 353, 3988, 791, 4406, 575, 3685, 3993, 3909, 4081,
-    3374, 3351, 3909, 4081, 4286, 792, 3013, 4407, 3911, 356, 3988, 793, 4406, 575,
-    3990, 3993, 3909, 3900, 3374, 3351, 3909, 3900, 4286, 794, 3013, 3610, 3607, 3005,
-    3625, 4505, 88, 3105, 795, 4108, 3636, 2798, 3938, 2798, 4106, 3610, 4493, 3362,
-    3625, 4514, 205, 3105, 796, 4108, 3969, 3897, 3337, 3897, 3417, 3610, 3607, 3235,
-    3625, 4513, 211, 3105, 797, 3943, 3636, 2543, 3938, 2543, 4106, 3610, 4493, 3005,
-    3625, 4521, 217, 3105, 798, 3943, 3969, 4043, 3337, 4043, 3417, 4132, 3005, 3484,
-    4505, 223, 3278, 799, 3936, 3642, 2798, 3934, 2798, 4103, 800, 3013, 4132, 3362,
-    3484, 4514, 349, 3278, 801, 3936, 3972, 4055, 3238, 4055, 3459, 802, 3013, 4132,
-    3235, 3484, 4513, 353, 3278, 803, 4104, 3642, 2543, 3934, 2543, 4103, 804, 3013,
-    4132, 3005, 3484, 4521, 356, 3278, 805, 4104, 3972, 3873, 3238, 3873, 3459, 806,
-    3013, 4377, 3615, 807, 2709, 810, 3940, 812, 669, 813, 2872, 2873, 819, 820,
-    821, 822, 2573, 2126, 826, 827, 823, 828, 2875, 833, 834, 835, 836, 2943,
-    683, 839, 2913, 4339, 847, 4098, 850, 4314, 2930, 683, 855, 2953, 4339, 857,
-    4098, 858, 4314, 2904, 4166, 862, 4332, 3902, 4166, 873, 4332, 3733, 4377, 3957,
-    3519, 876, 3940, 877, 2708, 2872, 725, 878, 2938, 822, 3041, 3703, 2548, 833,
-    834, 835, 883, 2065, 884, 885, 886, 887, 2976, 3053, 889, 3006, 893, 894,
-    2997, 4168, 2695, 906, 907, 4364, 2212, 4364, 3582, 2932, 4168, 2945, 3995, 862,
-    4368, 3902, 3995, 873, 4368, 3733, 4377, 3956, 807, 2709, 917, 3940, 812, 669,
-    813, 2872, 2873, 819, 820, 821, 822, 2573, 2126, 826, 827, 823, 828, 2875,
-    3614, 2943, 683, 839, 2913, 4339, 847, 4098, 850, 4314, 2930, 683, 855, 2953,
-    4339, 857, 4098, 858, 4314, 2904, 4166, 862, 4332, 3902, 4166, 873, 4332, 3733,
-    4377, 3616, 3519, 921, 3940, 877, 2708, 2872, 725, 878, 2938, 822, 3041, 3703,
-    2548, 3025, 922, 2065, 884, 885, 886, 887, 2976, 3053, 889, 3006, 893, 894,
-    2997, 4168, 2695, 906, 907, 4364, 2212, 4364, 3582, 2932, 4168, 2945, 3995, 862,
-    4368, 3902, 3995, 873, 4368, 3733, 4545, 925, 42, 4134, 926, 2946, 4493, 2823,
-    4577, 927, 2882, 929, 4460, 3531, 137, 4201, 3366, 4170, 3241, 3366, 4170, 4319,
-    4545, 925, 42, 4134, 926, 2946, 3607, 3098, 4554, 951, 2882, 952, 4460, 3531,
-    207, 4201, 3366, 4297, 3241, 3366, 4297, 4319, 4545, 953, 2501, 29, 3, 955,
-    3311, 2289, 4493, 2436, 4577, 957, 2882, 958, 4460, 3567, 137, 4201, 2543, 4170,
-    3241, 2543, 4170, 4319, 4545, 953, 2501, 29, 3, 955, 3311, 2289, 3607, 2823,
-    4577, 960, 2882, 961, 4460, 3567, 207, 4201, 2543, 4297, 3241, 2543, 4297, 4319,
-    4473, 3745, 3746, 3747, 3748, 3749, 3999, 4000, 4001, 4002, 3750, 3005, 2689, 973,
-    4003, 976, 4463, 539, 540, 4441, 3689, 4204, 4060, 3689, 4204, 4400, 4473, 3745,
-    3746, 3747, 3748, 3749, 3745, 4000, 3747, 4002, 3749, 3362, 2689, 998, 4003, 999,
-    4463, 539, 570, 4441, 3689, 3255, 3754, 4060, 3689, 3255, 3754, 4400, 4473, 3999,
-    3746, 4001, 3748, 3750, 3999, 4000, 4001, 4002, 3750, 3235, 2689, 1001, 4003, 1002,
-    4463, 575, 540, 4441, 2971, 4204, 4060, 2971, 4204, 4400, 4473, 3999, 3746, 4001,
-    3748, 3750, 3745, 4000, 3747, 4002, 3749, 3005, 2689, 1003, 4003, 1004, 4463, 575,
-    570, 4441, 4071, 3754, 4060, 4071, 3754, 4400, 4481, 1025, 1026, 28, 3093, 1028,
-    2022, 1029, 2961, 2825, 1053, 3290, 1055, 4119, 4007, 4203, 3422, 4481, 4383, 1128,
-    3290, 1129, 4119, 3760, 4396, 3422, 2459, 4284, 1025, 1026, 28, 3093, 1028, 2022,
-    1029, 2961, 2825, 1136, 3290, 1137, 3949, 4007, 4438, 3422, 2459, 4284, 4383, 1139,
-    3290, 1140, 3949, 3760, 4315, 3422, 4488, 3587, 1144, 2882, 1145, 3946, 4515, 3464,
-    4488, 4485, 2882, 1173, 3946, 4522, 3464, 3566, 4420, 3587, 1177, 2882, 1178, 4114,
-    4526, 3464, 3566, 4420, 4503, 2882, 1181, 4114, 4520, 3464, 4502, 3587, 1182, 3164,
-    1183, 3951, 3970, 2645, 3264, 2645, 3470, 1190, 3474, 4502, 3092, 1196, 3164, 1197,
-    3951, 3650, 2664, 3264, 2664, 3470, 1198, 3474, 2824, 4284, 3587, 1199, 3164, 1200,
-    4126, 3970, 2665, 3264, 2665, 3470, 1201, 3474, 2824, 4284, 3092, 1202, 3164, 1203,
-    4126, 3650, 2648, 3264, 2648, 3470, 1204, 3474, 4516, 3959, 4115, 3416, 4084, 4483,
-    3765, 1182, 3164, 1218, 3951, 3970, 2645, 3264, 2645, 3470, 1219, 3474, 4502, 3092,
-    1196, 3164, 1220, 3951, 3650, 2664, 3264, 2664, 3470, 1221, 3474, 4516, 4115, 4208,
-    4084, 4483, 1222, 3094, 1223, 2666, 3765, 1199, 3164, 1224, 4126, 3970, 2665, 3264,
-    2665, 3470, 1225, 3474, 4516, 3960, 2923, 4208, 3071, 4483, 1223, 2627, 1202, 3164,
-    1226, 4126, 3650, 2648, 3264, 2648, 3470, 1227, 3474, 2459, 3959, 4115, 3416, 1228,
-    2501, 3093, 1229, 3311, 2667, 2825, 1053, 3290, 1230, 4119, 4007, 4203, 3422, 4481,
-    4383, 1128, 3290, 1231, 4119, 3760, 4396, 3422, 2459, 4115, 4208, 1228, 2501, 3093,
-    1229, 3311, 2667, 2825, 1136, 3290, 1232, 3949, 4007, 4438, 3422, 2459, 3960, 2923,
-    4208, 4383, 1139, 3290, 1233, 3949, 3760, 4315, 3422, 2824, 4489, 4107, 4254, 2825,
-    617, 4169, 1236, 4398, 3531, 3755, 4203, 4437, 1242, 4461, 3613, 4107, 4491, 640,
-    4169, 1255, 4398, 3531, 4008, 4396, 4437, 1256, 4461, 2824, 3577, 4362, 4254, 2825,
-    645, 4169, 1257, 4398, 3567, 3755, 4438, 4437, 1258, 4461, 2824, 4490, 4362, 4491,
-    648, 4169, 1259, 4398, 3567, 4008, 4315, 4437, 1260, 4461, 4516, 4489, 4107, 4254,
-    4501, 3765, 617, 3997, 1261, 4313, 3531, 3755, 4203, 4206, 3566, 4107, 4491, 640,
-    3997, 1262, 4313, 3531, 4008, 4396, 4206, 4516, 3577, 4362, 4254, 4501, 1222, 3094,
-    1223, 2666, 3765, 645, 3997, 1263, 4313, 3567, 3755, 4438, 4206, 4516, 4490, 4362,
-    4210, 4501, 1223, 2627, 648, 3997, 1264, 4313, 3567, 4008, 4315, 4206, 3613, 3602,
-    3587, 1144, 4228, 1265, 4387, 1156, 4515, 4440, 1268, 4452, 3613, 3602, 4485, 4228,
-    1277, 4387, 1156, 4522, 4440, 1278, 4452, 3613, 4420, 3587, 1177, 4228, 1279, 4387,
-    1179, 4526, 4440, 1280, 4452, 3613, 4420, 4503, 4228, 1281, 4387, 1179, 4520, 4440,
-    1282, 4452, 2459, 4489, 3602, 4084, 2690, 1144, 2882, 1283, 3946, 4515, 3464, 4488,
-    4485, 2882, 1284, 3946, 4522, 3464, 2459, 3577, 1285, 2083, 3249, 2612, 1176, 2038,
-    4084, 2690, 1177, 2882, 1286, 4114, 4526, 3464, 2459, 4490, 1285, 2083, 3249, 2612,
-    1176, 2038, 4503, 2882, 1287, 4114, 4520, 3464, 4559, 4569, 3615, 1295, 1296, 1297,
-    4575, 1301, 669, 4178, 1305, 1306, 3527, 1307, 678, 1308, 680, 1309, 682, 1310,
-    1311, 1312, 3591, 1313, 3783, 691, 1316, 1317, 1318, 4336, 3706, 3783, 701, 1322,
-    1323, 1324, 4336, 3707, 1325, 707, 3785, 709, 1327, 4326, 4559, 4567, 4569, 3957,
-    1295, 1328, 1329, 4575, 1330, 724, 4178, 1305, 1306, 3565, 1331, 1332, 1333, 1334,
-    730, 1335, 687, 1336, 4479, 1337, 4337, 1337, 4162, 3512, 3592, 4338, 3514, 1338,
-    1339, 3580, 3785, 3606, 3722, 4559, 4569, 3956, 1295, 1296, 1340, 4575, 1301, 669,
-    4178, 1341, 1342, 3527, 1307, 678, 1308, 680, 1309, 682, 1310, 1311, 1312, 3591,
-    1313, 3783, 691, 1316, 1317, 1318, 4336, 3706, 3783, 701, 1322, 1323, 1324, 4336,
-    3707, 1325, 707, 3785, 709, 1327, 4326, 4559, 4567, 4569, 3616, 1295, 1328, 1343,
-    4575, 1330, 724, 4178, 1341, 1342, 3565, 1331, 1332, 1333, 1334, 730, 1335, 687,
-    1336, 4506, 1337, 4337, 1337, 4162, 776, 777, 3714, 4338, 3514, 1338, 1339, 3580,
-    3785, 3606, 3722, 4495, 4409, 88, 2940, 1379, 3448, 3933, 3042, 4079, 3340, 3875,
-    3918, 2319, 4495, 4179, 3574, 205, 2940, 1425, 3448, 4102, 3042, 3928, 3340, 4044,
-    3918, 3618, 4476, 4409, 211, 2940, 1433, 3448, 4277, 4207, 3340, 4086, 4085, 2319,
-    4476, 4179, 2600, 4128, 2940, 1441, 3448, 4259, 4321, 3340, 3920, 4085, 3958, 4531,
-    360, 361, 4230, 1462, 4561, 1475, 1476, 4433, 3499, 1488, 2336, 1490, 1491, 2336,
-    1492, 1493, 2336, 1494, 1495, 2336, 1496, 1497, 2336, 1498, 1499, 2336, 1500, 1501,
-    2336, 1502, 1503, 2336, 386, 1504, 2336, 1505, 1506, 2336, 1507, 1508, 2336, 1509,
-    1510, 2336, 1511, 1512, 2336, 1513, 1514, 2336, 1515, 1516, 2336, 1517, 1518, 1489,
-    4214, 3622, 1521, 2789, 1523, 1524, 2789, 1525, 1526, 2789, 1527, 1528, 2789, 1529,
-    1530, 2789, 1531, 1532, 2789, 1533, 1534, 2789, 1535, 1536, 1522, 4237, 3499, 3804,
-    1490, 4019, 1492, 4231, 1494, 4353, 1496, 4417, 1498, 4447, 1500, 4465, 1502, 4472,
-    386, 4494, 1505, 4509, 1507, 4518, 1509, 4524, 1511, 4528, 1513, 4530, 1515, 4533,
-    1517, 4418, 3622, 4536, 1523, 4539, 1525, 4542, 1527, 4544, 1529, 4547, 1531, 4549,
-    1533, 4552, 1535, 4421, 1566, 1567, 2337, 1569, 1570, 2337, 1571, 1572, 2337, 1573,
-    1574, 2337, 1575, 1576, 2337, 1577, 1578, 2337, 1579, 1580, 2337, 1581, 1582, 2337,
-    1583, 1584, 2337, 1585, 1586, 2337, 1587, 1588, 2337, 1589, 1590, 2337, 1591, 1592,
-    2337, 1593, 1594, 2337, 1595, 1596, 2337, 1597, 1598, 1568, 4291, 1600, 1601, 2790,
-    1603, 1604, 2790, 1605, 1606, 2790, 1607, 1608, 2790, 1609, 1610, 2790, 1611, 1612,
-    2790, 1613, 1614, 2790, 1615, 1616, 1602, 4571, 4531, 360, 470, 4230, 1694, 4561,
-    1475, 1695, 4433, 3499, 1488, 2336, 1490, 1491, 2336, 1492, 1493, 2336, 1494, 1495,
-    2336, 1496, 1497, 2336, 1498, 1499, 2336, 1500, 1501, 2336, 1502, 1503, 2336, 386,
-    1504, 2336, 1505, 1506, 2336, 1507, 1508, 2336, 1509, 1510, 2336, 1511, 1512, 2336,
-    1513, 1514, 2336, 1515, 1516, 2336, 1517, 1518, 1489, 4214, 3559, 1521, 2803, 1697,
-    1524, 2803, 1698, 1526, 2803, 1699, 1528, 2803, 1700, 1530, 2803, 1701, 1532, 2803,
-    1702, 1534, 2803, 1703, 1536, 1696, 4237, 3499, 3804, 1490, 4019, 1492, 4231, 1494,
-    4353, 1496, 4417, 1498, 4447, 1500, 4465, 1502, 4472, 386, 4494, 1505, 4509, 1507,
-    4518, 1509, 4524, 1511, 4528, 1513, 4530, 1515, 4533, 1517, 4418, 3559, 4536, 1697,
-    4539, 1698, 4542, 1699, 4544, 1700, 4547, 1701, 4549, 1702, 4552, 1703, 4421, 1566,
-    1567, 2337, 1569, 1570, 2337, 1571, 1572, 2337, 1573, 1574, 2337, 1575, 1576, 2337,
-    1577, 1578, 2337, 1579, 1580, 2337, 1581, 1582, 2337, 1583, 1584, 2337, 1585, 1586,
-    2337, 1587, 1588, 2337, 1589, 1590, 2337, 1591, 1592, 2337, 1593, 1594, 2337, 1595,
-    1596, 2337, 1597, 1598, 1568, 4291, 1704, 1601, 2804, 1706, 1604, 2804, 1707, 1606,
-    2804, 1708, 1608, 2804, 1709, 1610, 2804, 1710, 1612, 2804, 1711, 1614, 2804, 1712,
-    1616, 1705, 4571, 4531, 477, 361, 4230, 1713, 4561, 1714, 1476, 4433, 3962, 1488,
-    2372, 1717, 1491, 2372, 1718, 1493, 2372, 1719, 1495, 2372, 1720, 1497, 2372, 1721,
-    1499, 2372, 1722, 1501, 2372, 1723, 1503, 2372, 1724, 1504, 2372, 1725, 1506, 2372,
-    1726, 1508, 2372, 1727, 1510, 2372, 1728, 1512, 2372, 1729, 1514, 2372, 1730, 1516,
-    2372, 1731, 1518, 1716, 4214, 3622, 1521, 2789, 1523, 1524, 2789, 1525, 1526, 2789,
-    1527, 1528, 2789, 1529, 1530, 2789, 1531, 1532, 2789, 1533, 1534, 2789, 1535, 1536,
-    1522, 4237, 3962, 3804, 1717, 4019, 1718, 4231, 1719, 4353, 1720, 4417, 1721, 4447,
-    1722, 4465, 1723, 4472, 1724, 4494, 1725, 4509, 1726, 4518, 1727, 4524, 1728, 4528,
-    1729, 4530, 1730, 4533, 1731, 4418, 3622, 4536, 1523, 4539, 1525, 4542, 1527, 4544,
-    1529, 4547, 1531, 4549, 1533, 4552, 1535, 4421, 1732, 1567, 2373, 1734, 1570, 2373,
-    1735, 1572, 2373, 1736, 1574, 2373, 1737, 1576, 2373, 1738, 1578, 2373, 1739, 1580,
-    2373, 1740, 1582, 2373, 1741, 1584, 2373, 1742, 1586, 2373, 1743, 1588, 2373, 1744,
-    1590, 2373, 1745, 1592, 2373, 1746, 1594, 2373, 1747, 1596, 2373, 1748, 1598, 1733,
-    4291, 1600, 1601, 2790, 1603, 1604, 2790, 1605, 1606, 2790, 1607, 1608, 2790, 1609,
-    1610, 2790, 1611, 1612, 2790, 1613, 1614, 2790, 1615, 1616, 1602, 4571, 4531, 477,
-    470, 4230, 1749, 4561, 1714, 1695, 4433, 3962, 1488, 2372, 1717, 1491, 2372, 1718,
-    1493, 2372, 1719, 1495, 2372, 1720, 1497, 2372, 1721, 1499, 2372, 1722, 1501, 2372,
-    1723, 1503, 2372, 1724, 1504, 2372, 1725, 1506, 2372, 1726, 1508, 2372, 1727, 1510,
-    2372, 1728, 1512, 2372, 1729, 1514, 2372, 1730, 1516, 2372, 1731, 1518, 1716, 4214,
-    3559, 1521, 2803, 1697, 1524, 2803, 1698, 1526, 2803, 1699, 1528, 2803, 1700, 1530,
-    2803, 1701, 1532, 2803, 1702, 1534, 2803, 1703, 1536, 1696, 4237, 3962, 3804, 1717,
-    4019, 1718, 4231, 1719, 4353, 1720, 4417, 1721, 4447, 1722, 4465, 1723, 4472, 1724,
-    4494, 1725, 4509, 1726, 4518, 1727, 4524, 1728, 4528, 1729, 4530, 1730, 4533, 1731,
-    4418, 3559, 4536, 1697, 4539, 1698, 4542, 1699, 4544, 1700, 4547, 1701, 4549, 1702,
-    4552, 1703, 4421, 1732, 1567, 2373, 1734, 1570, 2373, 1735, 1572, 2373, 1736, 1574,
-    2373, 1737, 1576, 2373, 1738, 1578, 2373, 1739, 1580, 2373, 1740, 1582, 2373, 1741,
-    1584, 2373, 1742, 1586, 2373, 1743, 1588, 2373, 1744, 1590, 2373, 1745, 1592, 2373,
-    1746, 1594, 2373, 1747, 1596, 2373, 1748, 1598, 1733, 4291, 1704, 1601, 2804, 1706,
-    1604, 2804, 1707, 1606, 2804, 1708, 1608, 2804, 1709, 1610, 2804, 1710, 1612, 2804,
-    1711, 1614, 2804, 1712, 1616, 1705, 4571, 3086, 3615, 1753, 2709, 1754, 3572, 3838,
-    3084, 1763, 823, 2574, 3087, 1767, 3030, 1769, 3095, 4140, 3089, 4140, 3080, 2877,
-    2025, 3086, 3957, 1782, 2709, 1783, 3539, 3838, 3069, 1786, 823, 860, 2986, 3045,
-    1767, 3030, 1788, 3078, 823, 272, 3081, 3879, 3083, 3506, 2932, 3879, 3072, 4062,
-    3039, 3086, 3956, 1753, 2709, 1803, 3572, 3838, 3084, 1763, 823, 2574, 3087, 1804,
-    1805, 1806, 3095, 4140, 3089, 4140, 3080, 2877, 2025, 3086, 3616, 1782, 2709, 1807,
-    3539, 3838, 3069, 1786, 823, 860, 2986, 3045, 1804, 1805, 1808, 3078, 823, 272,
-    3081, 3879, 3083, 3506, 2932, 3879, 3072, 4062, 3039, 4495, 3181, 2793, 3250, 4484,
-    223, 2940, 1810, 4320, 2805, 4141, 2792, 1396, 1812, 3042, 257, 4047, 2816, 4033,
-    2817, 4395, 2791, 2776, 3874, 2102, 1423, 3533, 4495, 1354, 3038, 3385, 4484, 349,
-    2940, 1814, 4320, 2805, 4141, 2792, 1426, 1812, 3042, 351, 4047, 2816, 4033, 3555,
-    4395, 2791, 3486, 3874, 2102, 1423, 2683, 3618, 4476, 3181, 2793, 3250, 4484, 353,
-    2940, 1815, 4320, 2070, 4141, 3496, 1396, 1812, 3059, 257, 4047, 2821, 4033, 2817,
-    4395, 2114, 2814, 269, 2776, 3874, 2807, 1423, 3533, 4476, 1354, 3038, 3497, 3554,
-    3187, 356, 2940, 1816, 4320, 3552, 4141, 3590, 1426, 1812, 3059, 351, 4047, 2821,
-    4033, 3556, 4395, 2114, 2814, 269, 3557, 3874, 2807, 1423, 2683, 3958, 4573, 3922,
-    4307, 88, 3403, 1824, 4345, 3933, 3857, 4079, 3473, 3875, 4100, 3888, 1833, 4449,
-    2778, 4573, 3922, 4366, 3537, 205, 3403, 1854, 4345, 4102, 3857, 3928, 3473, 4044,
-    4100, 3487, 3964, 1855, 4449, 345, 1856, 2309, 4573, 4089, 4307, 211, 3403, 1859,
-    4345, 4277, 2189, 4207, 3473, 4086, 3930, 3888, 1860, 4434, 3919, 2704, 4573, 4089,
-    4366, 2370, 4128, 3403, 1862, 4345, 4259, 2189, 4321, 3473, 3920, 3930, 3558, 3964,
-    1863, 4434, 1864, 1865, 3919, 1866, 2309, 4576, 4105, 4317, 4026, 1873, 3094, 1874,
-    2666, 1875, 2627, 1182, 3404, 1877, 4325, 3788, 136, 4216, 3570, 3945, 2776, 3924,
-    2319, 4576, 4105, 4360, 2901, 2909, 4026, 1886, 3094, 1874, 2666, 1887, 2627, 1196,
-    3404, 1888, 4325, 4017, 136, 4348, 3596, 3945, 3486, 3924, 3618, 4576, 3937, 4317,
-    4026, 1889, 3094, 1890, 2666, 1875, 2627, 1199, 3404, 1891, 3480, 2070, 3382, 3496,
-    3788, 213, 4216, 3536, 4111, 2776, 4092, 2319, 4576, 3937, 4360, 3046, 3554, 4026,
-    1892, 3094, 1890, 2666, 1887, 2627, 1202, 3404, 1893, 3480, 3552, 3382, 3590, 4017,
-    213, 4348, 3600, 4111, 3557, 4092, 3958, 4415, 3922, 4307, 88, 2940, 1894, 3448,
-    3933, 3042, 4079, 3340, 3875, 3918, 2319, 4415, 3922, 4366, 3537, 205, 2940, 1895,
-    3448, 4102, 3042, 3928, 3340, 4044, 3918, 3618, 4415, 4089, 4307, 211, 2940, 1896,
-    3448, 4277, 4207, 3340, 4086, 4085, 2319, 4415, 4089, 4366, 2370, 4128, 2940, 1897,
-    3448, 4259, 4321, 3340, 3920, 4085, 3958, 3955, 1898, 3, 1899, 1900, 1901, 2020,
-    4525, 4543, 769, 3701, 1904, 4570, 1905, 3885, 1906, 772, 3565, 1907, 1908, 1909,
-    1910, 1911, 1912, 2870, 4506, 1913, 1914, 1915, 1916, 1917, 1918, 741, 2827, 1913,
-    1919, 1920, 1921, 1922, 1923, 3714, 1924, 1925, 750, 1926, 752, 1927, 754, 1928,
-    4327, 1929, 3018, 4236, 3955, 1898, 3, 1899, 1900, 1901, 2020, 4525, 4543, 662,
-    3701, 1931, 4570, 1905, 3885, 1932, 675, 3565, 1907, 1908, 1909, 1910, 1911, 1912,
-    2870, 4479, 1913, 1914, 1915, 1916, 1917, 1918, 741, 2827, 1913, 1919, 1920, 1921,
-    1922, 1918, 3714, 1924, 1925, 750, 1926, 752, 1927, 754, 1928, 4327, 1929, 3018,
-    4236, 3955, 4525, 4538, 769, 1933, 664, 1934, 4570, 1935, 669, 1936, 3154, 1906,
-    772, 3527, 1937, 1938, 679, 1939, 3702, 1770, 1940, 1941, 3591, 1942, 3991, 1944,
-    1945, 1946, 1947, 3453, 1948, 3562, 3991, 1949, 1950, 1951, 1952, 3453, 1953, 3579,
-    4268, 3501, 1954, 1955, 121, 714, 4236, 3955, 4525, 4538, 662, 1933, 664, 1956,
-    4570, 1935, 669, 1936, 3154, 1932, 675, 3527, 1937, 1938, 679, 1939, 3702, 1770,
-    1940, 1941, 3591, 1942, 3991, 1944, 1945, 1946, 1947, 3453, 1948, 3562, 3991, 1949,
-    1950, 1951, 1952, 3453, 1953, 3579, 4268, 3501, 1954, 1955, 121, 714, 4236, 3086,
-    3615, 3848, 1958, 4260, 3916, 3471, 2877, 3428, 3039, 3086, 3957, 3519, 1961, 4124,
-    4083, 3465, 4062, 3865, 3379, 3865, 3438, 3039, 3086, 3956, 3848, 1965, 4260, 3614,
-    3471, 2877, 3428, 3039, 3086, 3616, 3519, 1966, 4124, 4074, 3465, 4062, 3865, 3379,
-    3865, 3438, 3039, 3086, 4543, 769, 3519, 1967, 4124, 4074, 3546, 2878, 3529, 4063,
-    3379, 4063, 3438, 4419, 3086, 4543, 662, 3519, 1969, 4124, 4083, 3546, 2878, 3529,
-    4063, 3379, 4063, 3438, 4419, 3086, 4538, 769, 3848, 1970, 4260, 3614, 3578, 2878,
-    3428, 4419, 3086, 4538, 662, 3848, 1971, 4260, 3916, 3578, 2878, 3428, 4419, 4574,
-    3601, 4409, 88, 3403, 1972, 4345, 3933, 3857, 4079, 3473, 3875, 4100, 3888, 1973,
-    4449, 2778, 4574, 3601, 4179, 3574, 205, 3403, 1974, 4345, 4102, 3857, 3928, 3473,
-    4044, 4100, 3487, 3964, 1975, 4449, 345, 1856, 2309, 4574, 3597, 4409, 211, 3403,
-    1976, 4345, 4277, 2189, 4207, 3473, 4086, 3930, 3888, 1977, 4434, 3919, 2704, 4574,
-    3597, 4179, 2600, 4128, 3403, 1978, 4345, 4259, 2189, 4321, 3473, 3920, 3930, 3558,
-    3964, 1979, 4434, 1864, 1865, 3919, 1866, 2309, 4096, 720, 769, 3734, 1981, 4343,
-    4074, 4413, 4550, 4096, 720, 662, 3734, 2006, 4343, 4083, 4413, 4550, 4096, 661,
-    769, 4029, 2007, 4376, 3614, 4330, 4550, 4096, 661, 662, 4029, 2009, 4376, 3916,
-    4330, 4550, 3927, 661, 662, 4029, 2010, 4376, 3916, 4330, 4553, 3927, 720, 662,
-    3734, 2013, 4343, 4083, 4413, 4553, 3927, 661, 769, 4029, 2014, 4376, 3614, 4330,
-    4553, 3927, 720, 769, 3734, 2015, 4343, 4074, 4413, 4553, 4415, 4105, 4317, 3187,
-    1182, 3404, 2016, 4325, 3788, 136, 4216, 3570, 3945, 2776, 3924, 2319, 4415, 4105,
-    4360, 2901, 2909, 3187, 1196, 3404, 2017, 4325, 4017, 136, 4348, 3596, 3945, 3486,
-    3924, 3618, 4415, 3937, 4317, 3187, 1199, 3404, 2018, 3480, 2070, 3382, 3496, 3788,
-    213, 4216, 3536, 4111, 2776, 4092, 2319, 4415, 3937, 4360, 3046, 3554, 3187, 1202,
-    3404, 2019, 3480, 3552, 3382, 3590, 4017, 213, 4348, 3600, 4111, 3557, 4092, 3958,
+    4103, 3616, 4085, 88, 3112, 92, 4120, 3645, 2805, 3949, 2805, 4117, 4103, 4505,
+    3370, 3111, 205, 3112, 206, 4120, 3981, 3909, 3345, 3909, 3426, 4103, 3616, 3244,
+    3111, 211, 3112, 212, 3955, 3645, 2549, 3949, 2549, 4117, 4103, 4505, 4085, 217,
+    3112, 218, 3955, 3981, 4055, 3345, 4055, 3426, 4324, 3923, 223, 3287, 227, 3947,
+    3651, 2805, 3945, 2805, 4114, 276, 3020, 4324, 3370, 2474, 349, 3287, 350, 3947,
+    3984, 4067, 3247, 4067, 3468, 352, 3020, 4324, 3244, 2474, 353, 3287, 354, 4115,
+    3651, 2549, 3945, 2549, 4114, 355, 3020, 4324, 3923, 356, 3287, 357, 4115, 3984,
+    3885, 3247, 3885, 3468, 358, 3020, 4078, 360, 361, 4157, 365, 4577, 3508, 3553,
+    387, 3553, 388, 3553, 389, 3131, 3632, 34, 391, 3585, 394, 3585, 395, 3585,
+    396, 3132, 4522, 4078, 360, 471, 4157, 472, 4577, 3508, 3553, 387, 3553, 388,
+    3553, 389, 3131, 3632, 3568, 3614, 475, 3614, 476, 3614, 477, 3294, 4522, 4078,
+    478, 361, 4157, 479, 4577, 34, 480, 3602, 482, 3602, 483, 3602, 484, 3293,
+    3632, 34, 391, 3585, 394, 3585, 395, 3585, 396, 3132, 4522, 4078, 478, 471,
+    4157, 485, 4577, 34, 480, 3602, 482, 3602, 483, 3602, 484, 3293, 3632, 3568,
+    3614, 475, 3614, 476, 3614, 477, 3294, 4522, 4480, 523, 4252, 526, 2552, 4278,
+    528, 3516, 4085, 88, 3691, 531, 4369, 540, 3695, 3697, 3151, 4328, 3946, 4328,
+    4330, 4480, 569, 4252, 2786, 4278, 2787, 3370, 3111, 205, 3691, 570, 4369, 540,
+    4002, 3697, 3151, 3264, 4094, 3946, 3264, 4094, 4330, 4480, 523, 4252, 526, 2552,
+    4278, 528, 3516, 3244, 3111, 211, 3691, 575, 4369, 576, 3695, 3697, 2978, 4328,
+    3359, 2978, 4328, 4330, 4480, 569, 4252, 2786, 4278, 2787, 4085, 217, 3691, 580,
+    4369, 576, 4002, 3697, 4083, 4094, 3359, 4083, 4094, 4330, 4549, 3703, 4146, 3704,
+    603, 3417, 4535, 3012, 3560, 4517, 618, 3706, 620, 4451, 136, 257, 4214, 3374,
+    4068, 3880, 3374, 4068, 4424, 4549, 3703, 4146, 3704, 3703, 3557, 3704, 3370, 3560,
+    4526, 641, 3706, 642, 4451, 136, 351, 4214, 3374, 3653, 3880, 3374, 3653, 4424,
+    4549, 603, 2089, 29, 4535, 603, 3417, 4535, 3244, 3560, 4525, 646, 3706, 647,
+    4451, 213, 257, 4214, 2549, 4068, 3880, 2549, 4068, 4424, 4549, 603, 2089, 29,
+    4535, 3703, 3557, 3704, 3012, 3560, 4533, 649, 3706, 650, 4451, 213, 351, 4214,
+    2549, 3653, 3880, 2549, 3653, 4424, 4567, 4377, 3624, 664, 665, 666, 4584, 670,
+    671, 672, 3162, 676, 677, 3536, 679, 680, 681, 682, 3712, 685, 686, 687,
+    3600, 690, 3714, 693, 694, 695, 696, 3462, 3716, 3714, 703, 704, 705, 706,
+    3462, 3717, 4280, 4338, 4567, 4579, 4377, 3969, 3711, 724, 4584, 725, 3897, 676,
+    677, 3574, 728, 729, 730, 731, 732, 733, 3713, 4491, 737, 4349, 737, 4174,
+    3521, 3601, 4350, 4339, 3732, 4567, 4377, 3968, 664, 665, 772, 4584, 670, 671,
+    672, 3162, 773, 774, 3536, 679, 680, 681, 682, 3712, 685, 686, 687, 3600,
+    690, 3714, 693, 694, 695, 696, 3462, 3716, 3714, 703, 704, 705, 706, 3462,
+    3717, 4280, 4338, 4567, 4579, 4377, 3625, 3711, 775, 4584, 725, 3897, 773, 774,
+    3574, 728, 729, 730, 731, 732, 733, 3713, 4518, 737, 4349, 737, 4174, 778,
+    779, 3724, 4350, 4339, 3732, 4419, 3923, 223, 4000, 782, 4418, 540, 3695, 4005,
+    3151, 3230, 4093, 3382, 3946, 3230, 4093, 4298, 790, 3020, 4419, 3370, 2474, 349,
+    4000, 791, 4418, 540, 4002, 4005, 3151, 3230, 3912, 3382, 3946, 3230, 3912, 4298,
+    792, 3020, 4419, 3244, 2474, 353, 4000, 793, 4418, 576, 3695, 4005, 3921, 4093,
+    3382, 3359, 3921, 4093, 4298, 794, 3020, 4419, 3923, 356, 4000, 795, 4418, 576,
+    4002, 4005, 3921, 3912, 3382, 3359, 3921, 3912, 4298, 796, 3020, 3619, 3616, 3012,
+    3634, 4517, 88, 3112, 797, 4120, 3645, 2805, 3949, 2805, 4117, 3619, 4505, 3370,
+    3634, 4526, 205, 3112, 798, 4120, 3981, 3909, 3345, 3909, 3426, 3619, 3616, 3244,
+    3634, 4525, 211, 3112, 799, 3955, 3645, 2549, 3949, 2549, 4117, 3619, 4505, 3012,
+    3634, 4533, 217, 3112, 800, 3955, 3981, 4055, 3345, 4055, 3426, 4144, 3012, 3493,
+    4517, 223, 3287, 801, 3947, 3651, 2805, 3945, 2805, 4114, 802, 3020, 4144, 3370,
+    3493, 4526, 349, 3287, 803, 3947, 3984, 4067, 3247, 4067, 3468, 804, 3020, 4144,
+    3244, 3493, 4525, 353, 3287, 805, 4115, 3651, 2549, 3945, 2549, 4114, 806, 3020,
+    4144, 3012, 3493, 4533, 356, 3287, 807, 4115, 3984, 3885, 3247, 3885, 3468, 808,
+    3020, 4389, 3624, 809, 2715, 812, 3951, 814, 671, 815, 2879, 2880, 821, 822,
+    823, 824, 2579, 2132, 828, 829, 825, 830, 2882, 835, 836, 837, 838, 2950,
+    685, 841, 2920, 4351, 849, 4110, 852, 4326, 2937, 685, 857, 2960, 4351, 859,
+    4110, 860, 4326, 2911, 4178, 864, 4344, 3914, 4178, 875, 4344, 3743, 4389, 3969,
+    3528, 878, 3951, 879, 2714, 2879, 727, 880, 2945, 824, 3048, 3713, 2554, 835,
+    836, 837, 885, 2071, 886, 887, 888, 889, 2983, 3060, 891, 3013, 895, 896,
+    3004, 4180, 2701, 908, 909, 4376, 2218, 4376, 3591, 2939, 4180, 2952, 4007, 864,
+    4380, 3914, 4007, 875, 4380, 3743, 4389, 3968, 809, 2715, 919, 3951, 814, 671,
+    815, 2879, 2880, 821, 822, 823, 824, 2579, 2132, 828, 829, 825, 830, 2882,
+    3623, 2950, 685, 841, 2920, 4351, 849, 4110, 852, 4326, 2937, 685, 857, 2960,
+    4351, 859, 4110, 860, 4326, 2911, 4178, 864, 4344, 3914, 4178, 875, 4344, 3743,
+    4389, 3625, 3528, 923, 3951, 879, 2714, 2879, 727, 880, 2945, 824, 3048, 3713,
+    2554, 3032, 924, 2071, 886, 887, 888, 889, 2983, 3060, 891, 3013, 895, 896,
+    3004, 4180, 2701, 908, 909, 4376, 2218, 4376, 3591, 2939, 4180, 2952, 4007, 864,
+    4380, 3914, 4007, 875, 4380, 3743, 4557, 927, 42, 4146, 928, 2953, 4505, 2830,
+    4589, 929, 2889, 931, 4472, 3540, 137, 4213, 3374, 4182, 3250, 3374, 4182, 4331,
+    4557, 927, 42, 4146, 928, 2953, 3616, 3105, 4566, 953, 2889, 954, 4472, 3540,
+    207, 4213, 3374, 4309, 3250, 3374, 4309, 4331, 4557, 955, 2507, 29, 3, 957,
+    3320, 2295, 4505, 2442, 4589, 959, 2889, 960, 4472, 3576, 137, 4213, 2549, 4182,
+    3250, 2549, 4182, 4331, 4557, 955, 2507, 29, 3, 957, 3320, 2295, 3616, 2830,
+    4589, 962, 2889, 963, 4472, 3576, 207, 4213, 2549, 4309, 3250, 2549, 4309, 4331,
+    4485, 3755, 3756, 3757, 3758, 3759, 4011, 4012, 4013, 4014, 3760, 3012, 2695, 975,
+    4015, 978, 4475, 540, 541, 4453, 3699, 4216, 4072, 3699, 4216, 4412, 4485, 3755,
+    3756, 3757, 3758, 3759, 3755, 4012, 3757, 4014, 3759, 3370, 2695, 1000, 4015, 1001,
+    4475, 540, 571, 4453, 3699, 3264, 3764, 4072, 3699, 3264, 3764, 4412, 4485, 4011,
+    3756, 4013, 3758, 3760, 4011, 4012, 4013, 4014, 3760, 3244, 2695, 1003, 4015, 1004,
+    4475, 576, 541, 4453, 2978, 4216, 4072, 2978, 4216, 4412, 4485, 4011, 3756, 4013,
+    3758, 3760, 3755, 4012, 3757, 4014, 3759, 3012, 2695, 1005, 4015, 1006, 4475, 576,
+    571, 4453, 4083, 3764, 4072, 4083, 3764, 4412, 4493, 1027, 1028, 28, 3100, 1030,
+    2028, 1031, 2968, 2832, 1055, 3299, 1057, 4131, 4019, 4215, 3431, 4493, 4395, 1130,
+    3299, 1131, 4131, 3770, 4408, 3431, 2465, 4296, 1027, 1028, 28, 3100, 1030, 2028,
+    1031, 2968, 2832, 1138, 3299, 1139, 3961, 4019, 4450, 3431, 2465, 4296, 4395, 1141,
+    3299, 1142, 3961, 3770, 4327, 3431, 4500, 3596, 1146, 2889, 1147, 3958, 4527, 3473,
+    4500, 4497, 2889, 1175, 3958, 4534, 3473, 3575, 4432, 3596, 1179, 2889, 1180, 4126,
+    4538, 3473, 3575, 4432, 4515, 2889, 1183, 4126, 4532, 3473, 4514, 3596, 1184, 3172,
+    1185, 3963, 3982, 2651, 3273, 2651, 3479, 1192, 3483, 4514, 3099, 1198, 3172, 1199,
+    3963, 3659, 2670, 3273, 2670, 3479, 1200, 3483, 2831, 4296, 3596, 1201, 3172, 1202,
+    4138, 3982, 2671, 3273, 2671, 3479, 1203, 3483, 2831, 4296, 3099, 1204, 3172, 1205,
+    4138, 3659, 2654, 3273, 2654, 3479, 1206, 3483, 4528, 3971, 4127, 3425, 4096, 4495,
+    3775, 1184, 3172, 1220, 3963, 3982, 2651, 3273, 2651, 3479, 1221, 3483, 4514, 3099,
+    1198, 3172, 1222, 3963, 3659, 2670, 3273, 2670, 3479, 1223, 3483, 4528, 4127, 4220,
+    4096, 4495, 1224, 3101, 1225, 2672, 3775, 1201, 3172, 1226, 4138, 3982, 2671, 3273,
+    2671, 3479, 1227, 3483, 4528, 3972, 2930, 4220, 3078, 4495, 1225, 2633, 1204, 3172,
+    1228, 4138, 3659, 2654, 3273, 2654, 3479, 1229, 3483, 2465, 3971, 4127, 3425, 1230,
+    2507, 3100, 1231, 3320, 2673, 2832, 1055, 3299, 1232, 4131, 4019, 4215, 3431, 4493,
+    4395, 1130, 3299, 1233, 4131, 3770, 4408, 3431, 2465, 4127, 4220, 1230, 2507, 3100,
+    1231, 3320, 2673, 2832, 1138, 3299, 1234, 3961, 4019, 4450, 3431, 2465, 3972, 2930,
+    4220, 4395, 1141, 3299, 1235, 3961, 3770, 4327, 3431, 2831, 4501, 4118, 4266, 2832,
+    618, 4181, 1238, 4410, 3540, 3765, 4215, 4449, 1244, 4473, 3622, 4118, 4503, 641,
+    4181, 1257, 4410, 3540, 4020, 4408, 4449, 1258, 4473, 2831, 3586, 4374, 4266, 2832,
+    646, 4181, 1259, 4410, 3576, 3765, 4450, 4449, 1260, 4473, 2831, 4502, 4374, 4503,
+    649, 4181, 1261, 4410, 3576, 4020, 4327, 4449, 1262, 4473, 4528, 4501, 4118, 4266,
+    4513, 3775, 618, 4009, 1263, 4325, 3540, 3765, 4215, 4218, 3575, 4118, 4503, 641,
+    4009, 1264, 4325, 3540, 4020, 4408, 4218, 4528, 3586, 4374, 4266, 4513, 1224, 3101,
+    1225, 2672, 3775, 646, 4009, 1265, 4325, 3576, 3765, 4450, 4218, 4528, 4502, 4374,
+    4221, 4513, 1225, 2633, 649, 4009, 1266, 4325, 3576, 4020, 4327, 4218, 3622, 3611,
+    3596, 1146, 4240, 1267, 4399, 1158, 4527, 4452, 1270, 4464, 3622, 3611, 4497, 4240,
+    1279, 4399, 1158, 4534, 4452, 1280, 4464, 3622, 4432, 3596, 1179, 4240, 1281, 4399,
+    1181, 4538, 4452, 1282, 4464, 3622, 4432, 4515, 4240, 1283, 4399, 1181, 4532, 4452,
+    1284, 4464, 2465, 4501, 3611, 4096, 2696, 1146, 2889, 1285, 3958, 4527, 3473, 4500,
+    4497, 2889, 1286, 3958, 4534, 3473, 2465, 3586, 1287, 2089, 3258, 2618, 1178, 2044,
+    4096, 2696, 1179, 2889, 1288, 4126, 4538, 3473, 2465, 4502, 1287, 2089, 3258, 2618,
+    1178, 2044, 4515, 2889, 1289, 4126, 4532, 3473, 4571, 4581, 3624, 1297, 1298, 1299,
+    4587, 1304, 671, 4190, 1308, 1309, 3536, 1310, 680, 1311, 682, 1312, 684, 1313,
+    1314, 1315, 3600, 1316, 3794, 693, 1319, 1320, 1321, 4348, 3716, 3794, 703, 1325,
+    1326, 1327, 4348, 3717, 1328, 709, 3796, 711, 1330, 4338, 4571, 4579, 4581, 3969,
+    1297, 1331, 1332, 4587, 1333, 726, 4190, 1308, 1309, 3574, 1334, 1335, 1336, 1337,
+    732, 1338, 689, 1339, 4491, 1340, 4349, 1340, 4174, 3521, 3601, 4350, 3523, 1341,
+    1342, 3589, 3796, 3615, 3732, 4571, 4581, 3968, 1297, 1298, 1343, 4587, 1304, 671,
+    4190, 1344, 1345, 3536, 1310, 680, 1311, 682, 1312, 684, 1313, 1314, 1315, 3600,
+    1316, 3794, 693, 1319, 1320, 1321, 4348, 3716, 3794, 703, 1325, 1326, 1327, 4348,
+    3717, 1328, 709, 3796, 711, 1330, 4338, 4571, 4579, 4581, 3625, 1297, 1331, 1346,
+    4587, 1333, 726, 4190, 1344, 1345, 3574, 1334, 1335, 1336, 1337, 732, 1338, 689,
+    1339, 4518, 1340, 4349, 1340, 4174, 778, 779, 3724, 4350, 3523, 1341, 1342, 3589,
+    3796, 3615, 3732, 4507, 4421, 88, 2947, 1382, 3457, 3944, 3049, 4091, 3348, 3887,
+    3930, 2325, 4507, 4191, 3583, 205, 2947, 1428, 3457, 4113, 3049, 3940, 3348, 4056,
+    3930, 3627, 4488, 4421, 211, 2947, 1436, 3457, 4289, 4219, 3348, 4098, 4097, 2325,
+    4488, 4191, 2606, 4140, 2947, 1444, 3457, 4271, 4333, 3348, 3932, 4097, 3970, 4543,
+    360, 361, 4242, 1465, 4573, 1479, 1480, 4445, 3508, 1492, 2342, 1494, 1495, 2342,
+    1496, 1497, 2342, 1498, 1499, 2342, 1500, 1501, 2342, 1502, 1503, 2342, 1504, 1505,
+    2342, 1506, 1507, 2342, 387, 1508, 2342, 1509, 1510, 2342, 1511, 1512, 2342, 1513,
+    1514, 2342, 1515, 1516, 2342, 1517, 1518, 2342, 1519, 1520, 2342, 1521, 1522, 1493,
+    4226, 3631, 1525, 2796, 1527, 1528, 2796, 1529, 1530, 2796, 1531, 1532, 2796, 1533,
+    1534, 2796, 1535, 1536, 2796, 1537, 1538, 2796, 1539, 1540, 1526, 4249, 3508, 3816,
+    1494, 4031, 1496, 4243, 1498, 4365, 1500, 4429, 1502, 4459, 1504, 4477, 1506, 4484,
+    387, 4506, 1509, 4521, 1511, 4530, 1513, 4536, 1515, 4540, 1517, 4542, 1519, 4545,
+    1521, 4430, 3631, 4548, 1527, 4551, 1529, 4554, 1531, 4556, 1533, 4559, 1535, 4561,
+    1537, 4564, 1539, 4433, 1570, 1571, 2343, 1573, 1574, 2343, 1575, 1576, 2343, 1577,
+    1578, 2343, 1579, 1580, 2343, 1581, 1582, 2343, 1583, 1584, 2343, 1585, 1586, 2343,
+    1587, 1588, 2343, 1589, 1590, 2343, 1591, 1592, 2343, 1593, 1594, 2343, 1595, 1596,
+    2343, 1597, 1598, 2343, 1599, 1600, 2343, 1601, 1602, 1572, 4303, 1604, 1605, 2797,
+    1607, 1608, 2797, 1609, 1610, 2797, 1611, 1612, 2797, 1613, 1614, 2797, 1615, 1616,
+    2797, 1617, 1618, 2797, 1619, 1620, 1606, 4583, 4543, 360, 471, 4242, 1698, 4573,
+    1479, 1699, 4445, 3508, 1492, 2342, 1494, 1495, 2342, 1496, 1497, 2342, 1498, 1499,
+    2342, 1500, 1501, 2342, 1502, 1503, 2342, 1504, 1505, 2342, 1506, 1507, 2342, 387,
+    1508, 2342, 1509, 1510, 2342, 1511, 1512, 2342, 1513, 1514, 2342, 1515, 1516, 2342,
+    1517, 1518, 2342, 1519, 1520, 2342, 1521, 1522, 1493, 4226, 3568, 1525, 2810, 1701,
+    1528, 2810, 1702, 1530, 2810, 1703, 1532, 2810, 1704, 1534, 2810, 1705, 1536, 2810,
+    1706, 1538, 2810, 1707, 1540, 1700, 4249, 3508, 3816, 1494, 4031, 1496, 4243, 1498,
+    4365, 1500, 4429, 1502, 4459, 1504, 4477, 1506, 4484, 387, 4506, 1509, 4521, 1511,
+    4530, 1513, 4536, 1515, 4540, 1517, 4542, 1519, 4545, 1521, 4430, 3568, 4548, 1701,
+    4551, 1702, 4554, 1703, 4556, 1704, 4559, 1705, 4561, 1706, 4564, 1707, 4433, 1570,
+    1571, 2343, 1573, 1574, 2343, 1575, 1576, 2343, 1577, 1578, 2343, 1579, 1580, 2343,
+    1581, 1582, 2343, 1583, 1584, 2343, 1585, 1586, 2343, 1587, 1588, 2343, 1589, 1590,
+    2343, 1591, 1592, 2343, 1593, 1594, 2343, 1595, 1596, 2343, 1597, 1598, 2343, 1599,
+    1600, 2343, 1601, 1602, 1572, 4303, 1708, 1605, 2811, 1710, 1608, 2811, 1711, 1610,
+    2811, 1712, 1612, 2811, 1713, 1614, 2811, 1714, 1616, 2811, 1715, 1618, 2811, 1716,
+    1620, 1709, 4583, 4543, 478, 361, 4242, 1717, 4573, 1718, 1480, 4445, 3974, 1492,
+    2378, 1721, 1495, 2378, 1722, 1497, 2378, 1723, 1499, 2378, 1724, 1501, 2378, 1725,
+    1503, 2378, 1726, 1505, 2378, 1727, 1507, 2378, 1728, 1508, 2378, 1729, 1510, 2378,
+    1730, 1512, 2378, 1731, 1514, 2378, 1732, 1516, 2378, 1733, 1518, 2378, 1734, 1520,
+    2378, 1735, 1522, 1720, 4226, 3631, 1525, 2796, 1527, 1528, 2796, 1529, 1530, 2796,
+    1531, 1532, 2796, 1533, 1534, 2796, 1535, 1536, 2796, 1537, 1538, 2796, 1539, 1540,
+    1526, 4249, 3974, 3816, 1721, 4031, 1722, 4243, 1723, 4365, 1724, 4429, 1725, 4459,
+    1726, 4477, 1727, 4484, 1728, 4506, 1729, 4521, 1730, 4530, 1731, 4536, 1732, 4540,
+    1733, 4542, 1734, 4545, 1735, 4430, 3631, 4548, 1527, 4551, 1529, 4554, 1531, 4556,
+    1533, 4559, 1535, 4561, 1537, 4564, 1539, 4433, 1736, 1571, 2379, 1738, 1574, 2379,
+    1739, 1576, 2379, 1740, 1578, 2379, 1741, 1580, 2379, 1742, 1582, 2379, 1743, 1584,
+    2379, 1744, 1586, 2379, 1745, 1588, 2379, 1746, 1590, 2379, 1747, 1592, 2379, 1748,
+    1594, 2379, 1749, 1596, 2379, 1750, 1598, 2379, 1751, 1600, 2379, 1752, 1602, 1737,
+    4303, 1604, 1605, 2797, 1607, 1608, 2797, 1609, 1610, 2797, 1611, 1612, 2797, 1613,
+    1614, 2797, 1615, 1616, 2797, 1617, 1618, 2797, 1619, 1620, 1606, 4583, 4543, 478,
+    471, 4242, 1753, 4573, 1718, 1699, 4445, 3974, 1492, 2378, 1721, 1495, 2378, 1722,
+    1497, 2378, 1723, 1499, 2378, 1724, 1501, 2378, 1725, 1503, 2378, 1726, 1505, 2378,
+    1727, 1507, 2378, 1728, 1508, 2378, 1729, 1510, 2378, 1730, 1512, 2378, 1731, 1514,
+    2378, 1732, 1516, 2378, 1733, 1518, 2378, 1734, 1520, 2378, 1735, 1522, 1720, 4226,
+    3568, 1525, 2810, 1701, 1528, 2810, 1702, 1530, 2810, 1703, 1532, 2810, 1704, 1534,
+    2810, 1705, 1536, 2810, 1706, 1538, 2810, 1707, 1540, 1700, 4249, 3974, 3816, 1721,
+    4031, 1722, 4243, 1723, 4365, 1724, 4429, 1725, 4459, 1726, 4477, 1727, 4484, 1728,
+    4506, 1729, 4521, 1730, 4530, 1731, 4536, 1732, 4540, 1733, 4542, 1734, 4545, 1735,
+    4430, 3568, 4548, 1701, 4551, 1702, 4554, 1703, 4556, 1704, 4559, 1705, 4561, 1706,
+    4564, 1707, 4433, 1736, 1571, 2379, 1738, 1574, 2379, 1739, 1576, 2379, 1740, 1578,
+    2379, 1741, 1580, 2379, 1742, 1582, 2379, 1743, 1584, 2379, 1744, 1586, 2379, 1745,
+    1588, 2379, 1746, 1590, 2379, 1747, 1592, 2379, 1748, 1594, 2379, 1749, 1596, 2379,
+    1750, 1598, 2379, 1751, 1600, 2379, 1752, 1602, 1737, 4303, 1708, 1605, 2811, 1710,
+    1608, 2811, 1711, 1610, 2811, 1712, 1612, 2811, 1713, 1614, 2811, 1714, 1616, 2811,
+    1715, 1618, 2811, 1716, 1620, 1709, 4583, 3093, 3624, 1757, 2715, 1758, 3581, 3850,
+    3091, 1768, 825, 2580, 3094, 1772, 3037, 1774, 3102, 4152, 3096, 4152, 3087, 2884,
+    2031, 3093, 3969, 1787, 2715, 1788, 3548, 3850, 3076, 1791, 825, 862, 2993, 3052,
+    1772, 3037, 1793, 3085, 825, 272, 3088, 3891, 3090, 3515, 2939, 3891, 3079, 4074,
+    3046, 3093, 3968, 1757, 2715, 1808, 3581, 3850, 3091, 1768, 825, 2580, 3094, 1809,
+    1810, 1811, 3102, 4152, 3096, 4152, 3087, 2884, 2031, 3093, 3625, 1787, 2715, 1812,
+    3548, 3850, 3076, 1791, 825, 862, 2993, 3052, 1809, 1810, 1813, 3085, 825, 272,
+    3088, 3891, 3090, 3515, 2939, 3891, 3079, 4074, 3046, 4507, 3189, 2800, 3259, 4496,
+    223, 2947, 1815, 4332, 2812, 4153, 2799, 1399, 1817, 3049, 257, 4059, 2823, 4045,
+    2824, 4407, 2798, 2783, 3886, 2108, 1426, 3542, 4507, 1357, 3045, 3393, 4496, 349,
+    2947, 1819, 4332, 2812, 4153, 2799, 1429, 1817, 3049, 351, 4059, 2823, 4045, 3564,
+    4407, 2798, 3495, 3886, 2108, 1426, 2689, 3627, 4488, 3189, 2800, 3259, 4496, 353,
+    2947, 1820, 4332, 2076, 4153, 3505, 1399, 1817, 3066, 257, 4059, 2828, 4045, 2824,
+    4407, 2120, 2821, 269, 2783, 3886, 2814, 1426, 3542, 4488, 1357, 3045, 3506, 3563,
+    3195, 356, 2947, 1821, 4332, 3561, 4153, 3599, 1429, 1817, 3066, 351, 4059, 2828,
+    4045, 3565, 4407, 2120, 2821, 269, 3566, 3886, 2814, 1426, 2689, 3970, 4585, 3934,
+    4319, 88, 3412, 1829, 4357, 3944, 3869, 4091, 3482, 3887, 4112, 3900, 1838, 4461,
+    2785, 4585, 3934, 4378, 3546, 205, 3412, 1859, 4357, 4113, 3869, 3940, 3482, 4056,
+    4112, 3496, 3976, 1860, 4461, 345, 1861, 2315, 4585, 4101, 4319, 211, 3412, 1864,
+    4357, 4289, 2195, 4219, 3482, 4098, 3942, 3900, 1865, 4446, 3931, 2710, 4585, 4101,
+    4378, 2376, 4140, 3412, 1867, 4357, 4271, 2195, 4333, 3482, 3932, 3942, 3567, 3976,
+    1868, 4446, 1869, 1870, 3931, 1871, 2315, 4588, 4116, 4329, 4038, 1878, 3101, 1879,
+    2672, 1880, 2633, 1184, 3413, 1882, 4337, 3799, 136, 4228, 3579, 3957, 2783, 3936,
+    2325, 4588, 4116, 4372, 2908, 2916, 4038, 1891, 3101, 1879, 2672, 1892, 2633, 1198,
+    3413, 1893, 4337, 4029, 136, 4360, 3605, 3957, 3495, 3936, 3627, 4588, 3948, 4329,
+    4038, 1894, 3101, 1895, 2672, 1880, 2633, 1201, 3413, 1896, 3489, 2076, 3390, 3505,
+    3799, 213, 4228, 3545, 4123, 2783, 4104, 2325, 4588, 3948, 4372, 3053, 3563, 4038,
+    1897, 3101, 1895, 2672, 1892, 2633, 1204, 3413, 1898, 3489, 3561, 3390, 3599, 4029,
+    213, 4360, 3609, 4123, 3566, 4104, 3970, 4427, 3934, 4319, 88, 2947, 1899, 3457,
+    3944, 3049, 4091, 3348, 3887, 3930, 2325, 4427, 3934, 4378, 3546, 205, 2947, 1900,
+    3457, 4113, 3049, 3940, 3348, 4056, 3930, 3627, 4427, 4101, 4319, 211, 2947, 1901,
+    3457, 4289, 4219, 3348, 4098, 4097, 2325, 4427, 4101, 4378, 2376, 4140, 2947, 1902,
+    3457, 4271, 4333, 3348, 3932, 4097, 3970, 3967, 1903, 3, 1904, 1905, 1906, 2026,
+    4537, 4555, 771, 3711, 1909, 4582, 1910, 3897, 1911, 774, 3574, 1912, 1913, 1914,
+    1915, 1916, 1917, 2877, 4518, 1918, 1919, 1920, 1921, 1922, 1923, 743, 2834, 1918,
+    1924, 1925, 1926, 1927, 1928, 3724, 1929, 1930, 752, 1931, 754, 1932, 756, 1933,
+    4339, 1934, 3025, 4248, 3967, 1903, 3, 1904, 1905, 1906, 2026, 4537, 4555, 663,
+    3711, 1936, 4582, 1910, 3897, 1937, 677, 3574, 1912, 1913, 1914, 1915, 1916, 1917,
+    2877, 4491, 1918, 1919, 1920, 1921, 1922, 1923, 743, 2834, 1918, 1924, 1925, 1926,
+    1927, 1923, 3724, 1929, 1930, 752, 1931, 754, 1932, 756, 1933, 4339, 1934, 3025,
+    4248, 3967, 4537, 4550, 771, 1938, 665, 1939, 4582, 1940, 671, 1941, 3162, 1911,
+    774, 3536, 1942, 1943, 681, 1944, 3712, 1775, 1945, 1946, 3600, 1947, 4003, 1949,
+    1950, 1951, 1952, 3462, 1953, 3571, 4003, 1954, 1955, 1956, 1957, 3462, 1958, 3588,
+    4280, 3510, 1959, 1960, 121, 716, 4248, 3967, 4537, 4550, 663, 1938, 665, 1961,
+    4582, 1940, 671, 1941, 3162, 1937, 677, 3536, 1942, 1943, 681, 1944, 3712, 1775,
+    1945, 1946, 3600, 1947, 4003, 1949, 1950, 1951, 1952, 3462, 1953, 3571, 4003, 1954,
+    1955, 1956, 1957, 3462, 1958, 3588, 4280, 3510, 1959, 1960, 121, 716, 4248, 3093,
+    3624, 3860, 1963, 4272, 3928, 3480, 2884, 3437, 3046, 3093, 3969, 3528, 1966, 4136,
+    4095, 3474, 4074, 3877, 3387, 3877, 3447, 3046, 3093, 3968, 3860, 1970, 4272, 3623,
+    3480, 2884, 3437, 3046, 3093, 3625, 3528, 1971, 4136, 4086, 3474, 4074, 3877, 3387,
+    3877, 3447, 3046, 3093, 4555, 771, 3528, 1972, 4136, 4086, 3555, 2885, 3538, 4075,
+    3387, 4075, 3447, 4431, 3093, 4555, 663, 3528, 1974, 4136, 4095, 3555, 2885, 3538,
+    4075, 3387, 4075, 3447, 4431, 3093, 4550, 771, 3860, 1975, 4272, 3623, 3587, 2885,
+    3437, 4431, 3093, 4550, 663, 3860, 1976, 4272, 3928, 3587, 2885, 3437, 4431, 4586,
+    3610, 4421, 88, 3412, 1977, 4357, 3944, 3869, 4091, 3482, 3887, 4112, 3900, 1978,
+    4461, 2785, 4586, 3610, 4191, 3583, 205, 3412, 1979, 4357, 4113, 3869, 3940, 3482,
+    4056, 4112, 3496, 3976, 1980, 4461, 345, 1861, 2315, 4586, 3606, 4421, 211, 3412,
+    1981, 4357, 4289, 2195, 4219, 3482, 4098, 3942, 3900, 1982, 4446, 3931, 2710, 4586,
+    3606, 4191, 2606, 4140, 3412, 1983, 4357, 4271, 2195, 4333, 3482, 3932, 3942, 3567,
+    3976, 1984, 4446, 1869, 1870, 3931, 1871, 2315, 4108, 722, 771, 3744, 1986, 4355,
+    4086, 4425, 4562, 4108, 722, 663, 3744, 2012, 4355, 4095, 4425, 4562, 4108, 662,
+    771, 4041, 2013, 4388, 3623, 4342, 4562, 4108, 662, 663, 4041, 2015, 4388, 3928,
+    4342, 4562, 3939, 662, 663, 4041, 2016, 4388, 3928, 4342, 4565, 3939, 722, 663,
+    3744, 2019, 4355, 4095, 4425, 4565, 3939, 662, 771, 4041, 2020, 4388, 3623, 4342,
+    4565, 3939, 722, 771, 3744, 2021, 4355, 4086, 4425, 4565, 4427, 4116, 4329, 3195,
+    1184, 3413, 2022, 4337, 3799, 136, 4228, 3579, 3957, 2783, 3936, 2325, 4427, 4116,
+    4372, 2908, 2916, 3195, 1198, 3413, 2023, 4337, 4029, 136, 4360, 3605, 3957, 3495,
+    3936, 3627, 4427, 3948, 4329, 3195, 1201, 3413, 2024, 3489, 2076, 3390, 3505, 3799,
+    213, 4228, 3545, 4123, 2783, 4104, 2325, 4427, 3948, 4372, 3053, 3563, 3195, 1204,
+    3413, 2025, 3489, 3561, 3390, 3599, 4029, 213, 4360, 3609, 4123, 3566, 4104, 3970,
 };
 
 static const struct kiln_program programs[] = {
@@ -2935,10 +2942,10 @@ static const struct kiln_program programs[] = {
     { UINT64_C(0x6c29b337594d3628), 0, 63, 14, 19898, 0, NULL },
     { UINT64_C(0xc29191b1ff44d069), 0, 77, 14, 19889, 0, NULL },
     { UINT64_C(0x40ce6f380cda43b8), 0, 91, 13, 20312, 0, NULL },
-    { UINT64_C(0x6b147bbf3a1a97ae), 0, 104, 25, 10794, 0, NULL },
-    { UINT64_C(0x85dc125032d7e3b0), 0, 129, 24, 10794, 0, NULL },
-    { UINT64_C(0xa66f335617be9b78), 0, 153, 26, 10794, 0, NULL },
-    { UINT64_C(0xe43a6f9c1595eb56), 0, 179, 25, 10794, 0, NULL },
+    { UINT64_C(0x3c156d3086396a18), 0, 104, 25, 10802, 0, NULL },
+    { UINT64_C(0x9ea50a2564e5f4a6), 0, 129, 24, 10802, 0, NULL },
+    { UINT64_C(0xc75e7d096271da9e), 0, 153, 26, 10802, 0, NULL },
+    { UINT64_C(0x4301c647f65dced0), 0, 179, 25, 10802, 0, NULL },
     { UINT64_C(0x976efa3447db1573), 0, 204, 21, 14726, 0, NULL },
     { UINT64_C(0x652c038a02898aaf), 0, 225, 22, 14526, 0, NULL },
     { UINT64_C(0x6cf5c249c5794520), 0, 247, 23, 14517, 0, NULL },
@@ -2947,10 +2954,10 @@ static const struct kiln_program programs[] = {
     { UINT64_C(0x96c9f2df4592e6bb), 0, 313, 23, 16335, 0, NULL },
     { UINT64_C(0xc221cdee6a94cd66), 0, 336, 24, 16328, 0, NULL },
     { UINT64_C(0x5512e53e9b5aba16), 0, 360, 24, 16750, 0, NULL },
-    { UINT64_C(0x5855e5ad89835fe8), 0, 384, 40, 4445, 0, NULL },
-    { UINT64_C(0x706b31a033ba5701), 0, 424, 29, 4590, 0, NULL },
-    { UINT64_C(0x28313e8485b6d50f), 0, 453, 40, 4441, 0, NULL },
-    { UINT64_C(0xfd114821416d2617), 0, 493, 30, 4776, 0, NULL },
+    { UINT64_C(0xd30deef5480bfea2), 0, 384, 40, 4453, 0, NULL },
+    { UINT64_C(0x2e7b5e56c86172a7), 0, 424, 29, 4598, 0, NULL },
+    { UINT64_C(0x713ebfb9fd5cb489), 0, 453, 40, 4449, 0, NULL },
+    { UINT64_C(0x479653bf3dc74aed), 0, 493, 30, 4784, 0, NULL },
     { UINT64_C(0xdb4cc3fca7c07b38), 0, 523, 19, 21434, 0, NULL },
     { UINT64_C(0x829004afaa7be14e), 0, 542, 20, 21234, 0, NULL },
     { UINT64_C(0x4467fb3d965397c1), 0, 562, 19, 21225, 0, NULL },
@@ -2963,10 +2970,10 @@ static const struct kiln_program programs[] = {
     { UINT64_C(0xe23eed63fc6edc68), 0, 670, 15, 22893, 0, NULL },
     { UINT64_C(0xc767949084fbae59), 0, 685, 15, 22884, 0, NULL },
     { UINT64_C(0x86545abd224eb4dc), 0, 700, 15, 23307, 0, NULL },
-    { UINT64_C(0x18b1f01e1e3f0992), 0, 715, 53, 6666, 0, NULL },
-    { UINT64_C(0xc35d030a3de58aa6), 0, 768, 50, 7314, 0, NULL },
-    { UINT64_C(0x38d26f6d552ab559), 0, 818, 50, 6605, 0, NULL },
-    { UINT64_C(0x169cdbb87fbd85d3), 0, 868, 48, 7253, 0, NULL },
+    { UINT64_C(0xa0a35c3e68bd02d8), 0, 715, 53, 6674, 0, NULL },
+    { UINT64_C(0xda3b41f54c27ef0c), 0, 768, 50, 7322, 0, NULL },
+    { UINT64_C(0xda9f3ee0cb08ca27), 0, 818, 50, 6613, 0, NULL },
+    { UINT64_C(0x033dd1ad33eb29d9), 0, 868, 48, 7261, 0, NULL },
     { UINT64_C(0x527bd62fb29e4537), 0, 916, 22, 11366, 0, NULL },
     { UINT64_C(0x27c4140d64a4efb4), 0, 938, 22, 11158, 0, NULL },
     { UINT64_C(0xd7277d90a203f34d), 0, 960, 24, 11147, 0, NULL },
@@ -3011,22 +3018,22 @@ static const struct kiln_program programs[] = {
     { UINT64_C(0x107e25cc19e4cb9a), 0, 1553, 7, 13157, 0, NULL },
     { UINT64_C(0x607809873e590b59), 0, 1560, 16, 12773, 0, NULL },
     { UINT64_C(0x5258ef1446c55b72), 0, 1576, 14, 13254, 0, NULL },
-    { UINT64_C(0x1a4d2f7571779c20), 0, 1590, 44, 4365, 0, NULL },
-    { UINT64_C(0xe5176612bd57c5e3), 0, 1634, 37, 4522, 0, NULL },
-    { UINT64_C(0x2fd915e6b3a32cc3), 0, 1671, 44, 4361, 0, NULL },
-    { UINT64_C(0x85b8cccb7a015f5b), 0, 1715, 38, 4708, 0, NULL },
+    { UINT64_C(0xfb280700b6ea1e3a), 0, 1590, 44, 4373, 0, NULL },
+    { UINT64_C(0xf543cec078fcd109), 0, 1634, 37, 4530, 0, NULL },
+    { UINT64_C(0x4c9268056d8132bd), 0, 1671, 44, 4369, 0, NULL },
+    { UINT64_C(0xc7b76e54262cb261), 0, 1715, 38, 4716, 0, NULL },
     { UINT64_C(0x0ab729bddda24f03), 0, 1753, 13, 11844, 0, NULL },
     { UINT64_C(0x2ec37ca952ef95cb), 0, 1766, 14, 11789, 0, NULL },
     { UINT64_C(0xb4b4b8bb7d20588b), 0, 1780, 12, 11619, 0, NULL },
     { UINT64_C(0x37e4b7d4326e9d7f), 0, 1792, 13, 11007, 0, NULL },
-    { UINT64_C(0x136ffd3e32641cab), 0, 1805, 205, 21938, 0, NULL },
-    { UINT64_C(0x605dada5236f68f1), 0, 2010, 205, 21932, 0, NULL },
-    { UINT64_C(0x0092ebc34b86e212), 0, 2215, 205, 21944, 0, NULL },
-    { UINT64_C(0xcad382b8354ffce0), 0, 2420, 205, 21938, 0, NULL },
-    { UINT64_C(0x5c91e28fd6a35727), 0, 2625, 22, 5762, 0, NULL },
-    { UINT64_C(0xa0fcd955e0038871), 0, 2647, 28, 7212, 0, NULL },
-    { UINT64_C(0xe2cd4c71a7232a42), 0, 2675, 22, 5699, 0, NULL },
-    { UINT64_C(0xf7ebb9bc1a580ef0), 0, 2697, 28, 7149, 0, NULL },
+    { UINT64_C(0xb9e3b88c77cb8eb5), 0, 1805, 205, 21946, 0, NULL },
+    { UINT64_C(0xe0e91ca9f0153637), 0, 2010, 205, 21940, 0, NULL },
+    { UINT64_C(0x029f9a03dcbd7ed4), 0, 2215, 205, 21952, 0, NULL },
+    { UINT64_C(0xaa0f8d0333b2b926), 0, 2420, 205, 21946, 0, NULL },
+    { UINT64_C(0xb48196390c191481), 0, 2625, 22, 5770, 0, NULL },
+    { UINT64_C(0xe68952af6c4b0bd7), 0, 2647, 28, 7220, 0, NULL },
+    { UINT64_C(0x04393965b2048db8), 0, 2675, 22, 5707, 0, NULL },
+    { UINT64_C(0x07010f1266c00eda), 0, 2697, 28, 7157, 0, NULL },
     { UINT64_C(0x55156383e5f4c0bb), 0, 2725, 27, 11844, 0, NULL },
     { UINT64_C(0xf86adf48fc9c6dbe), 0, 2752, 28, 11789, 0, NULL },
     { UINT64_C(0xd4fce98ea9b856fd), 0, 2780, 29, 11619, 0, NULL },
@@ -3043,30 +3050,30 @@ static const struct kiln_program programs[] = {
     { UINT64_C(0x5a666f60645c1537), 0, 3031, 15, 11805, 0, NULL },
     { UINT64_C(0xcc08a2df001e1573), 0, 3046, 13, 11633, 0, NULL },
     { UINT64_C(0x3551ebf97cc0fc1c), 0, 3059, 14, 11022, 0, NULL },
-    { UINT64_C(0x900b967864643c39), 0, 3073, 53, 4696, 0, NULL },
-    { UINT64_C(0x13e5c42174c04a6b), 0, 3126, 53, 4587, 0, NULL },
-    { UINT64_C(0x787fe79925561585), 0, 3179, 48, 4382, 0, NULL },
-    { UINT64_C(0xd5ecc99748aad6c4), 0, 3227, 48, 4386, 0, NULL },
-    { UINT64_C(0xaa668806c900d994), 0, 3275, 10, 6511, 0, NULL },
-    { UINT64_C(0x45fd5c3570adb1ef), 0, 3285, 13, 8698, 0, NULL },
-    { UINT64_C(0xe2964dbed8b6d59b), 0, 3298, 10, 6448, 0, NULL },
-    { UINT64_C(0x7fe5c42c3acd92ee), 0, 3308, 13, 8635, 0, NULL },
-    { UINT64_C(0x10ead3b68bfa586f), 0, 3321, 15, 8627, 0, NULL },
-    { UINT64_C(0x6d1ac4df51e67540), 0, 3336, 15, 8690, 0, NULL },
-    { UINT64_C(0x53c8b9c85326db76), 0, 3351, 11, 6440, 0, NULL },
-    { UINT64_C(0xedbc32623c2efe5b), 0, 3362, 11, 6503, 0, NULL },
+    { UINT64_C(0x3ad2ad3223f79e0f), 0, 3073, 53, 4704, 0, NULL },
+    { UINT64_C(0xf5fc9c21b882f0a5), 0, 3126, 53, 4595, 0, NULL },
+    { UINT64_C(0x2621a3492daa384f), 0, 3179, 48, 4390, 0, NULL },
+    { UINT64_C(0xf11561f3f18c9ffe), 0, 3227, 48, 4394, 0, NULL },
+    { UINT64_C(0x7f777e1cb9694cbe), 0, 3275, 10, 6519, 0, NULL },
+    { UINT64_C(0x74298e0132b5baf5), 0, 3285, 13, 8706, 0, NULL },
+    { UINT64_C(0xa643a1aec61b97a1), 0, 3298, 10, 6456, 0, NULL },
+    { UINT64_C(0x6b94ca682b9a5338), 0, 3308, 13, 8643, 0, NULL },
+    { UINT64_C(0xda6653183a959bd9), 0, 3321, 15, 8635, 0, NULL },
+    { UINT64_C(0xb402929e042fad0e), 0, 3336, 15, 8698, 0, NULL },
+    { UINT64_C(0x89521d9ecc0790f4), 0, 3351, 11, 6448, 0, NULL },
+    { UINT64_C(0x2a343e8f152c19c5), 0, 3362, 11, 6511, 0, NULL },
     { UINT64_C(0xcd5630961d2eeb19), 0, 3373, 17, 18672, 0, NULL },
     { UINT64_C(0x34226bdd012c4ab2), 0, 3390, 21, 18638, 0, NULL },
     { UINT64_C(0xed4f5dae29a8f922), 0, 3411, 18, 18297, 0, NULL },
     { UINT64_C(0xea8e3331a6ae5297), 0, 3429, 23, 17798, 0, NULL },
-    { UINT64_C(0xe310477d628106a2), 0, 3452, 9, 9676, 0, NULL },
-    { UINT64_C(0x0d6c135653ab628b), 0, 3461, 9, 9739, 0, NULL },
-    { UINT64_C(0x8f100b75f5d3f105), 0, 3470, 9, 7523, 0, NULL },
-    { UINT64_C(0x00d6009c2459a17e), 0, 3479, 9, 7586, 0, NULL },
-    { UINT64_C(0x2aab22bc5e73307a), 0, 3488, 9, 7594, 0, NULL },
-    { UINT64_C(0x0364f9eddf337eef), 0, 3497, 9, 9747, 0, NULL },
-    { UINT64_C(0xfd7754f45b931dc3), 0, 3506, 9, 7531, 0, NULL },
-    { UINT64_C(0x8d40d1c303080e18), 0, 3515, 9, 9684, 0, NULL },
+    { UINT64_C(0xa6492d825aeb1254), 0, 3452, 9, 9684, 0, NULL },
+    { UINT64_C(0xb3a0c534b92aeee1), 0, 3461, 9, 9747, 0, NULL },
+    { UINT64_C(0x86c51481505171f3), 0, 3470, 9, 7531, 0, NULL },
+    { UINT64_C(0x9b37a01148d6ecf8), 0, 3479, 9, 7594, 0, NULL },
+    { UINT64_C(0x0add0afd6923ca14), 0, 3488, 9, 7602, 0, NULL },
+    { UINT64_C(0xd93734e8799fa18d), 0, 3497, 9, 9755, 0, NULL },
+    { UINT64_C(0x218a2b2ae98302e9), 0, 3506, 9, 7539, 0, NULL },
+    { UINT64_C(0x1ad02980383b071a), 0, 3515, 9, 9692, 0, NULL },
     { UINT64_C(0xeda1f455a70b095f), 0, 3524, 16, 11851, 0, NULL },
     { UINT64_C(0x046856764ee8449f), 0, 3540, 18, 11797, 0, NULL },
     { UINT64_C(0x3450e4475b759c40), 0, 3558, 19, 11625, 0, NULL },
@@ -5668,7 +5675,7 @@ const struct kiln_bundle kiln_bundle_nvidia = {
     .provenance = "tuned on NVIDIA H200, NVIDIA CUDA, driver 580.159.04",
     .match = { "NVIDIA CUDA", "NVIDIA of compute capability 8.0", NULL, 0, 0 },
     .traits = { 0, 132, 1, 101376, 80 },
-    .pool = { sizeof rows, 2020, 2558, 3598,
+    .pool = { sizeof rows, 2026, 2564, 3598,
               rows[0].text, lines, pairs, symbols },
     .num_programs = 144, .num_recipes = 144, .num_pins = 0,
     .programs = programs, .recipes = recipes, .pins = NULL,

@@ -270,7 +270,8 @@ static const struct { char text[4096]; } rows[] = { {
     "// X is stored K x L: its rows are added up, each times an element of Y.\0"
     "// Y is stored S x K.\0"
     "// A work-group of 1 work-items along L and 1 along K has 512 x 1 of C.\0"
-    "void kiln_hgemm_thin_multiply_nn_side0_short1_vec16_rows8_nv32_litems1_kitems1_ksplit1_align0_index64(long L, long S, long K, float alpha, float beta,\0"
+    "void kiln_hgemm_thin_multiply_nn_side0_short1_vec16_rows8_nv32_litems1_kitems1_ksplit1_align0_index64(long L,\0"
+    "        long S, long K, float alpha, float beta,\0"
     "        __global const half *restrict X, long x_offset, long ldx,\0"
     "        __global const half *restrict Y, long y_offset, long ldy,\0"
     "    const int along_k = get_local_id(1), along_l = get_local_id(0);\0"
@@ -335,7 +336,7 @@ static const struct { char text[4096]; } rows[] = { {
     "            + e[12] + e[13] + e[14] + e[15];\0"
     "// X is stored L x K: each of its rows is multiplied by Y to a sum.\0"
     "// A work-group of 1 work-items along L and 1 along K has 8 x 1 of C.\0"
-    "void kiln_hgemm_thin_multiply_nt_side0_short1_vec16_rows8_nv32_litems1_kitems1_ksplit1_align0_index64(long L, long S, long K, float alpha, float beta,\0"
+    "void kiln_hgemm_thin_multiply_nt_side0_short1_vec16_rows8_nv32_litems1_kitems1_ksplit1_align0_index64(long L,\0"
     "    const int along_k = get_local_id(0), along_l = get_local_id(1);\0"
     "    const long l = (long) get_group_id(0) * 8 + along_l * 8;\0"
     "    // Rows past the end repeat the last one; what is computed from them is not stored.\0"
@@ -385,10 +386,10 @@ static const struct { char text[4096]; } rows[] = { {
     "                total(c0_5), total(c0_6), total(c0_7) };\0"
     "        for (int i = 0; i < 8; i++)\0"
     "// Y is stored K x S.\0"
-    "void kiln_hgemm_thin_multiply_tn_side0_short1_vec16_rows8_nv32_litems1_kitems1_ksplit1_align0_index64(long L, long S, long K, float alpha, float beta,\0"
+    "void kiln_hgemm_thin_multiply_tn_side0_short1_vec16_rows8_nv32_litems1_kitems1_ksplit1_align0_index64(long L,\0"
     "    __global const half *y0 = Y + y_offset + min(s, S - 1);\0"
     "    const long y_step = ldy;\0"
-    "void kiln_hgemm_thin_multiply_tt_side0_short1_vec16_rows8_nv32_litems1_kitems1_ksplit1_align0_index64(long L, long S, long K, float alpha, float beta,\0"
+    "void kiln_hgemm_thin_multiply_tt_side0_short1_vec16_rows8_nv32_litems1_kitems1_ksplit1_align0_index64(long L,\0"
     "    // A single column of Y lies side by side like a row.\0"
     "    const bool fast = ldy == 1;\0"
     "    if (fast) {\0"
@@ -402,9 +403,9 @@ static const struct { char text[4096]; } rows[] = { {
     "            const float16 a6 = load_row(x6 + k);\0"
     "            const float16 a7 = load_row(x7 + k);\0"
     "            const float16 b0 = load_vector(y0 + k);\0"
-}, {
     "            c0_0 += a0 * b0; c0_1 += a1 * b0; c0_2 += a2 * b0; c0_3 += a3 * b0; c0_4 += a4\0"
     "                    * b0; c0_5 += a5 * b0; c0_6 += a6 * b0; c0_7 += a7 * b0;\0"
+}, {
     "            const float16 b0 = (float16) (load(y0 + k * y_step), load(y0 + (k + 1) * y_step),\0"
     "                    load(y0 + (k + 2) * y_step), load(y0 + (k + 3) * y_step),\0"
     "                    load(y0 + (k + 4) * y_step), load(y0 + (k + 5) * y_step),\0"
@@ -482,11 +483,11 @@ static const struct { char text[4096]; } rows[] = { {
     "                float x[8];\0"
     "                vstore8(alpha * c0_0, 0, x);\0"
     "                for (int n = 0; n < 8 && col + n < N; n++)\0"
-}, {
     "                    store(beta == 0 ? x[n] : x[n] + beta * load(out + n), out + n);\0"
     "        if (row + 1 < M) {\0"
     "            __global half *out = C + (row + 1) * ldc + col;\0"
     "                    store_vector(alpha * c1_0, out);\0"
+}, {
     "                    store_vector(alpha * c1_0 + beta * load_vector(out),\0"
     "                vstore8(alpha * c1_0, 0, x);\0"
     "        if (row + 2 < M) {\0"
@@ -557,12 +558,12 @@ static const struct { char text[4096]; } rows[] = { {
     "                c4_0 += a4 * b0; c4_1 += a4 * b1;\0"
     "                c5_0 += a5 * b0; c5_1 += a5 * b1;\0"
     "                c6_0 += a6 * b0; c6_1 += a6 * b1;\0"
-}, {
     "                c7_0 += a7 * b0; c7_1 += a7 * b1;\0"
     "                const float a8 = a[8];\0"
     "                c8_0 += a8 * b0; c8_1 += a8 * b1;\0"
     "                const float a9 = a[9];\0"
     "                c9_0 += a9 * b0; c9_1 += a9 * b1;\0"
+}, {
     "                const float a10 = a[10];\0"
     "                c10_0 += a10 * b0; c10_1 += a10 * b1;\0"
     "                const float a11 = a[11];\0"
@@ -633,10 +634,10 @@ static const struct { char text[4096]; } rows[] = { {
     "        if (row + 11 < M) {\0"
     "            __global half *out = C + (row + 11) * ldc + col;\0"
     "                    store_vector(alpha * c11_0, out);\0"
-}, {
     "                    store_vector(alpha * c11_1, out + 16);\0"
     "                    store_vector(alpha * c11_0 + beta * load_vector(out),\0"
     "                    store_vector(alpha * c11_1 + beta * load_vector(out + 16),\0"
+}, {
     "                vstore16(alpha * c11_0, 0, x);\0"
     "                vstore16(alpha * c11_1, 0, x + 16);\0"
     "void kiln_hgemm_packed_packa_t_tm12_vec16(long lines, long K, __global const half *restrict X,\0"
@@ -709,13 +710,13 @@ static const struct { char text[4096]; } rows[] = { {
     "    // Chunks of up to 64 blocks of rows; panels in a chunk; blocks in a panel. Each work-group\0"
     "    // takes as many blocks, to one, of this order.\0"
     "    const long group = get_group_id(0), groups = get_num_groups(0);\0"
-}, {
     "    const long share = blocks * panels / groups, rest = blocks * panels % groups;\0"
     "    long at = group * share + min(group, rest);\0"
     "    const long end = at + share + (group < rest);\0"
     "    A += a_offset;\0"
     "    B += b_offset;\0"
     "    while (at < end) {\0"
+}, {
     "        const long chunk = at / (64 * panels) * 64;\0"
     "        const long height = min(blocks - chunk, (long) 64);\0"
     "        const long in_chunk = at - chunk * panels, this_panel = in_chunk / height;\0"
@@ -788,12 +789,12 @@ static const struct { char text[4096]; } rows[] = { {
     "                    vstore16(c4_0, 16, sum);\0"
     "                    vstore16(c5_0, 20, sum);\0"
     "                if (width == 2) {\0"
-}, {
     "                    // Adds the slice's share of a block of 6 rows and 2 vectors to `sum`, where\0"
     "                    float16 c0_0 = 0, c0_1 = 0;\0"
     "                    float16 c1_0 = 0, c1_1 = 0;\0"
     "                    float16 c2_0 = 0, c2_1 = 0;\0"
     "                    float16 c3_0 = 0, c3_1 = 0;\0"
+}, {
     "                    float16 c4_0 = 0, c4_1 = 0;\0"
     "                    float16 c5_0 = 0, c5_1 = 0;\0"
     "                        c0_0 = vload16(0, sum); c0_1 = vload16(1, sum);\0"
@@ -845,12 +846,12 @@ static const struct { char text[4096]; } rows[] = { {
     "                if (width == 4) {\0"
     "                    // Adds the slice's share of a block of 6 rows and 4 vectors to `sum`, where\0"
     "                    float16 c0_0 = 0, c0_1 = 0, c0_2 = 0, c0_3 = 0;\0"
-}, {
     "                    float16 c1_0 = 0, c1_1 = 0, c1_2 = 0, c1_3 = 0;\0"
     "                    float16 c2_0 = 0, c2_1 = 0, c2_2 = 0, c2_3 = 0;\0"
     "                    float16 c3_0 = 0, c3_1 = 0, c3_2 = 0, c3_3 = 0;\0"
     "                    float16 c4_0 = 0, c4_1 = 0, c4_2 = 0, c4_3 = 0;\0"
     "                    float16 c5_0 = 0, c5_1 = 0, c5_2 = 0, c5_3 = 0;\0"
+}, {
     "                        c0_0 = vload16(0, sum); c0_1 = vload16(1, sum); c0_2 = vload16(2,\0"
     "                                sum); c0_3 = vload16(3, sum);\0"
     "                        c1_0 = vload16(4, sum); c1_1 = vload16(5, sum); c1_2 = vload16(6,\0"
@@ -904,12 +905,12 @@ static const struct { char text[4096]; } rows[] = { {
     "void kiln_hgemm_fused_multiply_nt_tm6_nv4_vec16_mb64_kc512_ku1(long M, long N, long K, float alpha,\0"
     "            for (long v = 0; v < width; v++) {\0"
     "                __local float *out = panel + v * 16;\0"
-}, {
     "                __global const half *in = B + k0;\0"
     "                const long l0 = min(col + v * 16, N - 1) * ldb;\0"
     "                const long l1 = min(col + v * 16 + 1, N - 1) * ldb;\0"
     "                const long l2 = min(col + v * 16 + 2, N - 1) * ldb;\0"
     "                const long l3 = min(col + v * 16 + 3, N - 1) * ldb;\0"
+}, {
     "                const long l4 = min(col + v * 16 + 4, N - 1) * ldb;\0"
     "                const long l5 = min(col + v * 16 + 5, N - 1) * ldb;\0"
     "                const long l6 = min(col + v * 16 + 6, N - 1) * ldb;\0"
@@ -964,11 +965,11 @@ static const struct { char text[4096]; } rows[] = { {
     "                    const float16 x2_9 = (float16)(x1_2.odd, x1_3.odd);\0"
     "                    const float16 x2_2 = (float16)(x1_4.even, x1_5.even);\0"
     "                    const float16 x2_10 = (float16)(x1_4.odd, x1_5.odd);\0"
-}, {
     "                    const float16 x2_3 = (float16)(x1_6.even, x1_7.even);\0"
     "                    const float16 x2_11 = (float16)(x1_6.odd, x1_7.odd);\0"
     "                    const float16 x2_4 = (float16)(x1_8.even, x1_9.even);\0"
     "                    const float16 x2_12 = (float16)(x1_8.odd, x1_9.odd);\0"
+}, {
     "                    const float16 x2_5 = (float16)(x1_10.even, x1_11.even);\0"
     "                    const float16 x2_13 = (float16)(x1_10.odd, x1_11.odd);\0"
     "                    const float16 x2_6 = (float16)(x1_12.even, x1_13.even);\0"
@@ -1026,7 +1027,6 @@ static const struct { char text[4096]; } rows[] = { {
     "                for (; k < depth; k++, in++, out += 64) {\0"
     "                    out[0] = load(in + l0);\0"
     "                    out[1] = load(in + l1);\0"
-}, {
     "                    out[2] = load(in + l2);\0"
     "                    out[3] = load(in + l3);\0"
     "                    out[4] = load(in + l4);\0"
@@ -1034,6 +1034,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                    out[6] = load(in + l6);\0"
     "                    out[7] = load(in + l7);\0"
     "                    out[8] = load(in + l8);\0"
+}, {
     "                    out[9] = load(in + l9);\0"
     "                    out[10] = load(in + l10);\0"
     "                    out[11] = load(in + l11);\0"
@@ -1093,10 +1094,10 @@ static const struct { char text[4096]; } rows[] = { {
     "                vstore16(c1_0, 3, sum); vstore16(c1_1, 4, sum); vstore16(c1_2, 5, sum);\0"
     "                vstore16(c2_0, 6, sum); vstore16(c2_1, 7, sum); vstore16(c2_2, 8, sum);\0"
     "                vstore16(c3_0, 9, sum); vstore16(c3_1, 10, sum); vstore16(c3_2, 11, sum);\0"
-}, {
     "                vstore16(c4_0, 12, sum); vstore16(c4_1, 13, sum); vstore16(c4_2, 14, sum);\0"
     "                vstore16(c5_0, 15, sum); vstore16(c5_1, 16, sum); vstore16(c5_2, 17, sum);\0"
     "                // C = alpha c + beta C for the 6 x 48 block at (row, col); beta == 0 does not read\0"
+}, {
     "                    if (col + 48 <= N) {\0"
     "                            store_vector(alpha * c0_2, out + 32);\0"
     "                            store_vector(alpha * c0_2 + beta * load_vector(out + 32),\0"
@@ -1164,14 +1165,14 @@ static const struct { char text[4096]; } rows[] = { {
     "            for (; k + 2 <= depth; k += 2) {\0"
     "            if (k0 + 512 < K) {\0"
     "// C = alpha op(A) op(B) + beta C for few columns: X is A, C is L x S, row-major.\0"
-    "void kiln_hgemm_thin_multiply_nn_side1_short1_vec16_rows8_nv32_litems1_kitems1_ksplit1_align0_index64(long L, long S, long K, float alpha, float beta,\0"
-}, {
+    "void kiln_hgemm_thin_multiply_nn_side1_short1_vec16_rows8_nv32_litems1_kitems1_ksplit1_align0_index64(long L,\0"
     "                put(alpha * sums[i], beta, C + (first + i) * ldc + s);\0"
-    "void kiln_hgemm_thin_multiply_nt_side1_short1_vec16_rows8_nv32_litems1_kitems1_ksplit1_align0_index64(long L, long S, long K, float alpha, float beta,\0"
-    "void kiln_hgemm_thin_multiply_tn_side1_short1_vec16_rows8_nv32_litems1_kitems1_ksplit1_align0_index64(long L, long S, long K, float alpha, float beta,\0"
-    "void kiln_hgemm_thin_multiply_tt_side1_short1_vec16_rows8_nv32_litems1_kitems1_ksplit1_align0_index64(long L, long S, long K, float alpha, float beta,\0"
+    "void kiln_hgemm_thin_multiply_nt_side1_short1_vec16_rows8_nv32_litems1_kitems1_ksplit1_align0_index64(long L,\0"
+    "void kiln_hgemm_thin_multiply_tn_side1_short1_vec16_rows8_nv32_litems1_kitems1_ksplit1_align0_index64(long L,\0"
+}, {
+    "void kiln_hgemm_thin_multiply_tt_side1_short1_vec16_rows8_nv32_litems1_kitems1_ksplit1_align0_index64(long L,\0"
     "// A work-group of 1 work-items along L and 1 along K has 512 x 2 of C.\0"
-    "void kiln_hgemm_thin_multiply_nn_side0_short2_vec16_rows8_nv32_litems1_kitems1_ksplit1_align0_index64(long L, long S, long K, float alpha, float beta,\0"
+    "void kiln_hgemm_thin_multiply_nn_side0_short2_vec16_rows8_nv32_litems1_kitems1_ksplit1_align0_index64(long L,\0"
     "    const long s = (long) get_group_id(1) * 2;\0"
     "    __global const half *y1 = Y + y_offset + min(s + 1, S - 1) * ldy;\0"
     "    float16 c1[32];\0"
@@ -1189,7 +1190,7 @@ static const struct { char text[4096]; } rows[] = { {
     "        vstore16(c1[v], 0, sums);\0"
     "                put(alpha * sums[i], beta, C + (s + 1) * ldc + first + i);\0"
     "// A work-group of 1 work-items along L and 1 along K has 8 x 2 of C.\0"
-    "void kiln_hgemm_thin_multiply_nt_side0_short2_vec16_rows8_nv32_litems1_kitems1_ksplit1_align0_index64(long L, long S, long K, float alpha, float beta,\0"
+    "void kiln_hgemm_thin_multiply_nt_side0_short2_vec16_rows8_nv32_litems1_kitems1_ksplit1_align0_index64(long L,\0"
     "    float16 c1_0 = 0, c1_1 = 0, c1_2 = 0, c1_3 = 0, c1_4 = 0, c1_5 = 0, c1_6 = 0, c1_7 = 0;\0"
     "        const float16 b1 = load_vector(y1 + k);\0"
     "        c1_0 += a0 * b1; c1_1 += a1 * b1; c1_2 += a2 * b1; c1_3 += a3 * b1; c1_4 += a4 * b1; c1_5\0"
@@ -1206,9 +1207,9 @@ static const struct { char text[4096]; } rows[] = { {
     "    if (along_k == 0 && s + 1 < S) {\0"
     "        const float sums[] = { total(c1_0), total(c1_1), total(c1_2), total(c1_3), total(c1_4),\0"
     "                total(c1_5), total(c1_6), total(c1_7) };\0"
-    "void kiln_hgemm_thin_multiply_tn_side0_short2_vec16_rows8_nv32_litems1_kitems1_ksplit1_align0_index64(long L, long S, long K, float alpha, float beta,\0"
+    "void kiln_hgemm_thin_multiply_tn_side0_short2_vec16_rows8_nv32_litems1_kitems1_ksplit1_align0_index64(long L,\0"
     "    __global const half *y1 = Y + y_offset + min(s + 1, S - 1);\0"
-    "void kiln_hgemm_thin_multiply_tt_side0_short2_vec16_rows8_nv32_litems1_kitems1_ksplit1_align0_index64(long L, long S, long K, float alpha, float beta,\0"
+    "void kiln_hgemm_thin_multiply_tt_side0_short2_vec16_rows8_nv32_litems1_kitems1_ksplit1_align0_index64(long L,\0"
     "            const float16 b1 = load_vector(y1 + k);\0"
     "            c1_0 += a0 * b1; c1_1 += a1 * b1; c1_2 += a2 * b1; c1_3 += a3 * b1; c1_4 += a4\0"
     "                    * b1; c1_5 += a5 * b1; c1_6 += a6 * b1; c1_7 += a7 * b1;\0"
@@ -1219,7 +1220,6 @@ static const struct { char text[4096]; } rows[] = { {
     "                    load(y1 + (k + 8) * y_step), load(y1 + (k + 9) * y_step),\0"
     "                    load(y1 + (k + 10) * y_step), load(y1 + (k + 11) * y_step),\0"
     "                    load(y1 + (k + 12) * y_step), load(y1 + (k + 13) * y_step),\0"
-}, {
     "                    load(y1 + (k + 14) * y_step), load(y1 + (k + 15) * y_step));\0"
     "// Elements of float are computed with as float. A product and a sum are fused where the device does\0"
     "static float load(__global const float *p)\0"
@@ -1232,6 +1232,7 @@ static const struct { char text[4096]; } rows[] = { {
     "    vstore16(x, 0, p);\0"
     "void kiln_sgemm_fused_multiply_nn_tm6_nv3_vec16_mb64_kc384_ku1(long M, long N, long K, float alpha,\0"
     "        __global const float *restrict A, long a_offset, long lda,\0"
+}, {
     "        __global const float *restrict B, long b_offset, long ldb,\0"
     "        __global float *restrict C, long c_offset, long ldc)\0"
     "    // A slice of a panel: for every k, the panel's columns of B side by side, 48 apart.\0"
@@ -1282,7 +1283,6 @@ static const struct { char text[4096]; } rows[] = { {
     "                __global const float *in = B + k0;\0"
     "                for (; k + 16 <= depth; k += 16, in += 16, out += 768) {\0"
     "                    vstore16(x4_1, 0, out + 48);\0"
-}, {
     "                    vstore16(x4_2, 0, out + 96);\0"
     "                    vstore16(x4_3, 0, out + 144);\0"
     "                    vstore16(x4_4, 0, out + 192);\0"
@@ -1296,6 +1296,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                    vstore16(x4_12, 0, out + 576);\0"
     "                    vstore16(x4_13, 0, out + 624);\0"
     "                    vstore16(x4_14, 0, out + 672);\0"
+}, {
     "                    vstore16(x4_15, 0, out + 720);\0"
     "                for (; k < depth; k++, in++, out += 48) {\0"
     "void kiln_sgemm_fused_multiply_tn_tm6_nv3_vec16_mb64_kc384_ku1(long M, long N, long K, float alpha,\0"
@@ -1365,7 +1366,6 @@ static const struct { char text[4096]; } rows[] = { {
     "    float16 c8_0 = 0, c8_1 = 0;\0"
     "    float16 c9_0 = 0, c9_1 = 0;\0"
     "    float16 c10_0 = 0, c10_1 = 0;\0"
-}, {
     "    float16 c11_0 = 0, c11_1 = 0;\0"
     "    long k = 0;\0"
     "    // Whole vectors of B while none crosses the right edge; else element by element.\0"
@@ -1380,6 +1380,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                const float a2 = load(a + r2);\0"
     "                const float a3 = load(a + r3);\0"
     "                const float a4 = load(a + r4);\0"
+}, {
     "                const float a5 = load(a + r5);\0"
     "                const float a6 = load(a + r6);\0"
     "                const float a7 = load(a + r7);\0"
@@ -1443,7 +1444,6 @@ static const struct { char text[4096]; } rows[] = { {
     "                store_vector(alpha * c4_0 + beta * load_vector(out),\0"
     "                store_vector(alpha * c4_1 + beta * load_vector(out + 16),\0"
     "            vstore16(alpha * c4_0, 0, x);\0"
-}, {
     "            vstore16(alpha * c4_1, 0, x + 16);\0"
     "    if (row + 5 < M) {\0"
     "        __global float *out = C + (row + 5) * ldc + col;\0"
@@ -1456,6 +1456,7 @@ static const struct { char text[4096]; } rows[] = { {
     "    if (row + 6 < M) {\0"
     "        __global float *out = C + (row + 6) * ldc + col;\0"
     "                store_vector(alpha * c6_0, out);\0"
+}, {
     "                store_vector(alpha * c6_1, out + 16);\0"
     "                store_vector(alpha * c6_0 + beta * load_vector(out),\0"
     "                store_vector(alpha * c6_1 + beta * load_vector(out + 16),\0"
@@ -1523,7 +1524,6 @@ static const struct { char text[4096]; } rows[] = { {
     "    const long s18 = min(col + 18, N - 1) * ldb;\0"
     "    const long s19 = min(col + 19, N - 1) * ldb;\0"
     "    const long s20 = min(col + 20, N - 1) * ldb;\0"
-}, {
     "    const long s21 = min(col + 21, N - 1) * ldb;\0"
     "    const long s22 = min(col + 22, N - 1) * ldb;\0"
     "    const long s23 = min(col + 23, N - 1) * ldb;\0"
@@ -1537,6 +1537,7 @@ static const struct { char text[4096]; } rows[] = { {
     "    const long s31 = min(col + 31, N - 1) * ldb;\0"
     "    for (; k < K; k++) {\0"
     "        {\0"
+}, {
     "            __global const float *b = B + k;\0"
     "            const float16 b0 = (float16) (load(b + s0), load(b + s1), load(b + s2), load(b + s3),\0"
     "                    load(b + s4), load(b + s5), load(b + s6), load(b + s7), load(b + s8),\0"
@@ -1599,7 +1600,6 @@ static const struct { char text[4096]; } rows[] = { {
     "        const long height = min(blocks - chunk, (long) 16);\0"
     "                for (long k = 0; k < depth; k++, in += ldb, out += 32) {\0"
     "                const long row = (chunk + block) * 12;\0"
-}, {
     "                const long r6 = min(row + 6, M - 1) * lda;\0"
     "                const long r7 = min(row + 7, M - 1) * lda;\0"
     "                const long r8 = min(row + 8, M - 1) * lda;\0"
@@ -1610,6 +1610,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                    // vectors lie as in a block of 2.\0"
     "                    float16 c6_0 = 0;\0"
     "                    float16 c7_0 = 0;\0"
+}, {
     "                    float16 c8_0 = 0;\0"
     "                    float16 c9_0 = 0;\0"
     "                    float16 c10_0 = 0;\0"
@@ -1674,7 +1675,6 @@ static const struct { char text[4096]; } rows[] = { {
     "                            c10_0 += a10 * b0; c10_1 += a10 * b1;\0"
     "                            c11_0 += a11 * b0; c11_1 += a11 * b1;\0"
     "                    vstore16(c1_0, 2, sum); vstore16(c1_1, 3, sum);\0"
-}, {
     "                    vstore16(c2_0, 4, sum); vstore16(c2_1, 5, sum);\0"
     "                    vstore16(c3_0, 6, sum); vstore16(c3_1, 7, sum);\0"
     "                    vstore16(c4_0, 8, sum); vstore16(c4_1, 9, sum);\0"
@@ -1683,6 +1683,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                    vstore16(c7_0, 14, sum); vstore16(c7_1, 15, sum);\0"
     "                    vstore16(c8_0, 16, sum); vstore16(c8_1, 17, sum);\0"
     "                    vstore16(c9_0, 18, sum); vstore16(c9_1, 19, sum);\0"
+}, {
     "                    vstore16(c10_0, 20, sum); vstore16(c10_1, 21, sum);\0"
     "                    vstore16(c11_0, 22, sum); vstore16(c11_1, 23, sum);\0"
     "                    for (long m = 0; m < 12 && row + m < M; m++) {\0"
@@ -1740,7 +1741,6 @@ static const struct { char text[4096]; } rows[] = { {
     "            const long r3 = min(row + 3, M - 1) * lda;\0"
     "            const long r4 = min(row + 4, M - 1) * lda;\0"
     "            const long r5 = min(row + 5, M - 1) * lda;\0"
-}, {
     "            float16 c0_0 = 0, c0_1 = 0, c0_2 = 0, c0_3 = 0;\0"
     "            float16 c1_0 = 0, c1_1 = 0, c1_2 = 0, c1_3 = 0;\0"
     "            float16 c2_0 = 0, c2_1 = 0, c2_2 = 0, c2_3 = 0;\0"
@@ -1749,6 +1749,7 @@ static const struct { char text[4096]; } rows[] = { {
     "            float16 c5_0 = 0, c5_1 = 0, c5_2 = 0, c5_3 = 0;\0"
     "                c0_0 = vload16(0, sum); c0_1 = vload16(1, sum); c0_2 = vload16(2,\0"
     "                        sum); c0_3 = vload16(3, sum);\0"
+}, {
     "                c1_0 = vload16(4, sum); c1_1 = vload16(5, sum); c1_2 = vload16(6,\0"
     "                        sum); c1_3 = vload16(7, sum);\0"
     "                c2_0 = vload16(8, sum); c2_1 = vload16(9, sum); c2_2 = vload16(10,\0"
@@ -1803,7 +1804,6 @@ static const struct { char text[4096]; } rows[] = { {
     "                    __global float *out = C + (row + 2) * ldc + col;\0"
     "                            store_vector(alpha * c2_3, out + 48);\0"
     "                            store_vector(alpha * c2_3 + beta * load_vector(out + 48),\0"
-}, {
     "                        vstore16(alpha * c2_3, 0, x + 48);\0"
     "                    __global float *out = C + (row + 3) * ldc + col;\0"
     "                            store_vector(alpha * c3_3, out + 48);\0"
@@ -1811,6 +1811,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                        vstore16(alpha * c3_3, 0, x + 48);\0"
     "                    __global float *out = C + (row + 4) * ldc + col;\0"
     "                            store_vector(alpha * c4_3, out + 48);\0"
+}, {
     "                            store_vector(alpha * c4_3 + beta * load_vector(out + 48),\0"
     "                        vstore16(alpha * c4_3, 0, x + 48);\0"
     "                    __global float *out = C + (row + 5) * ldc + col;\0"
@@ -1879,13 +1880,13 @@ static const struct { char text[4096]; } rows[] = { {
     "                    vstore16(c6_0, 18, sum);\0"
     "                    vstore16(c7_0, 21, sum);\0"
     "                    // Adds the slice's share of a block of 8 rows and 2 vectors to `sum`, where\0"
-}, {
     "                        c6_0 = vload16(18, sum); c6_1 = vload16(19, sum);\0"
     "                        c7_0 = vload16(21, sum); c7_1 = vload16(22, sum);\0"
     "                    vstore16(c6_0, 18, sum); vstore16(c6_1, 19, sum);\0"
     "                    vstore16(c7_0, 21, sum); vstore16(c7_1, 22, sum);\0"
     "                    // Adds the slice's share of a block of 8 rows and 3 vectors to `sum`, where\0"
     "                    float16 c6_0 = 0, c6_1 = 0, c6_2 = 0;\0"
+}, {
     "                    float16 c7_0 = 0, c7_1 = 0, c7_2 = 0;\0"
     "                        c6_0 = vload16(18, sum); c6_1 = vload16(19, sum); c6_2 = vload16(20, sum);\0"
     "                        c7_0 = vload16(21, sum); c7_1 = vload16(22, sum); c7_2 = vload16(23, sum);\0"
@@ -1899,14 +1900,14 @@ static const struct { char text[4096]; } rows[] = { {
     "void kiln_sgemm_fused_multiply_tt_tm8_nv3_vec16_mb32_kc512_ku2(long M, long N, long K, float alpha,\0"
     "static float16 load_row(__global const float *p)\0"
     "static void put(float x, float beta, __global float *p)\0"
-    "void kiln_sgemm_thin_multiply_nn_side0_short2_vec16_rows8_nv32_litems1_kitems1_ksplit1_align0_index64(long L, long S, long K, float alpha, float beta,\0"
+    "void kiln_sgemm_thin_multiply_nn_side0_short2_vec16_rows8_nv32_litems1_kitems1_ksplit1_align0_index64(long L,\0"
     "        __global const float *restrict X, long x_offset, long ldx,\0"
     "        __global const float *restrict Y, long y_offset, long ldy,\0"
     "    __global const float *y0 = Y + y_offset + min(s, S - 1) * ldy;\0"
     "    __global const float *y1 = Y + y_offset + min(s + 1, S - 1) * ldy;\0"
     "            __global const float *x = X + k * ldx;\0"
     "            __global const float *x = X + k * ldx + min(l + v * 16, last);\0"
-    "void kiln_sgemm_thin_multiply_nt_side0_short2_vec16_rows8_nv32_litems1_kitems1_ksplit1_align0_index64(long L, long S, long K, float alpha, float beta,\0"
+    "void kiln_sgemm_thin_multiply_nt_side0_short2_vec16_rows8_nv32_litems1_kitems1_ksplit1_align0_index64(long L,\0"
     "    __global const float *x0 = X + min(l, L - 1) * ldx;\0"
     "    __global const float *x1 = X + min(l + 1, L - 1) * ldx;\0"
     "    __global const float *x2 = X + min(l + 2, L - 1) * ldx;\0"
@@ -1915,10 +1916,10 @@ static const struct { char text[4096]; } rows[] = { {
     "    __global const float *x5 = X + min(l + 5, L - 1) * ldx;\0"
     "    __global const float *x6 = X + min(l + 6, L - 1) * ldx;\0"
     "    __global const float *x7 = X + min(l + 7, L - 1) * ldx;\0"
-    "void kiln_sgemm_thin_multiply_tn_side0_short2_vec16_rows8_nv32_litems1_kitems1_ksplit1_align0_index64(long L, long S, long K, float alpha, float beta,\0"
+    "void kiln_sgemm_thin_multiply_tn_side0_short2_vec16_rows8_nv32_litems1_kitems1_ksplit1_align0_index64(long L,\0"
     "    __global const float *y0 = Y + y_offset + min(s, S - 1);\0"
     "    __global const float *y1 = Y + y_offset + min(s + 1, S - 1);\0"
-    "void kiln_sgemm_thin_multiply_tt_side0_short2_vec16_rows8_nv32_litems1_kitems1_ksplit1_align0_index64(long L, long S, long K, float alpha, float beta,\0"
+    "void kiln_sgemm_thin_multiply_tt_side0_short2_vec16_rows8_nv32_litems1_kitems1_ksplit1_align0_index64(long L,\0"
     "static float8 load_vector(__global const float *p)\0"
     "    return vload8(0, p);\0"
     "static float total(float8 x)\0"
@@ -1926,7 +1927,7 @@ static const struct { char text[4096]; } rows[] = { {
     "    vstore8(x, 0, e);\0"
     "    return e[0] + e[1] + e[2] + e[3] + e[4] + e[5] + e[6] + e[7];\0"
     "static float8 load_row(__global const float *p)\0"
-    "void kiln_sgemm_thin_multiply_nn_side1_short1_vec8_rows8_nv64_litems1_kitems1_ksplit1_align0_index64(long L, long S, long K, float alpha, float beta,\0"
+    "void kiln_sgemm_thin_multiply_nn_side1_short1_vec8_rows8_nv64_litems1_kitems1_ksplit1_align0_index64(long L,\0"
     "    float8 c0_0 = 0, c0_1 = 0, c0_2 = 0, c0_3 = 0, c0_4 = 0, c0_5 = 0, c0_6 = 0, c0_7 = 0;\0"
     "    long k = from + along_k * 8;\0"
     "        for (; k + 8 <= to; k += 8) {\0"
@@ -1938,11 +1939,10 @@ static const struct { char text[4096]; } rows[] = { {
     "            const float8 a5 = load_row(x5 + k);\0"
     "            const float8 a6 = load_row(x6 + k);\0"
     "            const float8 a7 = load_row(x7 + k);\0"
-}, {
     "            const float8 b0 = load_vector(y0 + k);\0"
     "            const float8 b0 = (float8) (load(y0 + k * y_step), load(y0 + (k + 1) * y_step),\0"
     "                    load(y0 + (k + 6) * y_step), load(y0 + (k + 7) * y_step));\0"
-    "void kiln_sgemm_thin_multiply_nt_side1_short1_vec8_rows8_nv64_litems1_kitems1_ksplit1_align0_index64(long L, long S, long K, float alpha, float beta,\0"
+    "void kiln_sgemm_thin_multiply_nt_side1_short1_vec8_rows8_nv64_litems1_kitems1_ksplit1_align0_index64(long L,\0"
     "    for (; k + 8 <= to; k += 8) {\0"
     "        const float8 a0 = load_row(x0 + k);\0"
     "        const float8 a1 = load_row(x1 + k);\0"
@@ -1950,10 +1950,11 @@ static const struct { char text[4096]; } rows[] = { {
     "        const float8 a3 = load_row(x3 + k);\0"
     "        const float8 a4 = load_row(x4 + k);\0"
     "        const float8 a5 = load_row(x5 + k);\0"
+}, {
     "        const float8 a6 = load_row(x6 + k);\0"
     "        const float8 a7 = load_row(x7 + k);\0"
     "        const float8 b0 = load_vector(y0 + k);\0"
-    "void kiln_sgemm_thin_multiply_tn_side1_short1_vec8_rows8_nv64_litems1_kitems1_ksplit1_align0_index64(long L, long S, long K, float alpha, float beta,\0"
+    "void kiln_sgemm_thin_multiply_tn_side1_short1_vec8_rows8_nv64_litems1_kitems1_ksplit1_align0_index64(long L,\0"
     "    const long last = max(L - 8, (long) 0);\0"
     "    const int vectors = min((L - l + 7) / 8, (long) 64);\0"
     "    float8 c0[64];\0"
@@ -1972,7 +1973,7 @@ static const struct { char text[4096]; } rows[] = { {
     "        const long begin = l + v * 8, first = min(begin, last);\0"
     "        float sums[8];\0"
     "        vstore8(c0[v], 0, sums);\0"
-    "void kiln_sgemm_thin_multiply_tt_side1_short1_vec8_rows8_nv64_litems1_kitems1_ksplit1_align0_index64(long L, long S, long K, float alpha, float beta,\0"
+    "void kiln_sgemm_thin_multiply_tt_side1_short1_vec8_rows8_nv64_litems1_kitems1_ksplit1_align0_index64(long L,\0"
     "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\0"
     "// Elements of double are computed with as double. A product and a sum are fused where the device\0"
     "// does that in one step: FP_CONTRACT, on by default, allows it.\0"
@@ -2006,7 +2007,6 @@ static const struct { char text[4096]; } rows[] = { {
     "            __global const double *restrict a = packed_a + a_at + row * K + k0 * 6;\0"
     "            double8 c0_0 = 0, c0_1 = 0, c0_2 = 0, c0_3 = 0;\0"
     "            double8 c1_0 = 0, c1_1 = 0, c1_2 = 0, c1_3 = 0;\0"
-}, {
     "            double8 c2_0 = 0, c2_1 = 0, c2_2 = 0, c2_3 = 0;\0"
     "            double8 c3_0 = 0, c3_1 = 0, c3_2 = 0, c3_3 = 0;\0"
     "            double8 c4_0 = 0, c4_1 = 0, c4_2 = 0, c4_3 = 0;\0"
@@ -2019,6 +2019,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                        sum); c2_3 = vload8(11, sum);\0"
     "                c3_0 = vload8(12, sum); c3_1 = vload8(13, sum); c3_2 = vload8(14,\0"
     "                        sum); c3_3 = vload8(15, sum);\0"
+}, {
     "                c4_0 = vload8(16, sum); c4_1 = vload8(17, sum); c4_2 = vload8(18,\0"
     "                        sum); c4_3 = vload8(19, sum);\0"
     "                c5_0 = vload8(20, sum); c5_1 = vload8(21, sum); c5_2 = vload8(22,\0"
@@ -2072,7 +2073,6 @@ static const struct { char text[4096]; } rows[] = { {
     "                        vstore8(alpha * c1_1, 0, x + 8);\0"
     "                        vstore8(alpha * c1_2, 0, x + 16);\0"
     "                        vstore8(alpha * c1_3, 0, x + 24);\0"
-}, {
     "                    __global double *out = C + (row + 2) * ldc + col;\0"
     "                            store_vector(alpha * c2_1, out + 8);\0"
     "                            store_vector(alpha * c2_2, out + 16);\0"
@@ -2085,6 +2085,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                        vstore8(alpha * c2_2, 0, x + 16);\0"
     "                        vstore8(alpha * c2_3, 0, x + 24);\0"
     "                    __global double *out = C + (row + 3) * ldc + col;\0"
+}, {
     "                            store_vector(alpha * c3_1, out + 8);\0"
     "                            store_vector(alpha * c3_2, out + 16);\0"
     "                            store_vector(alpha * c3_3, out + 24);\0"
@@ -2135,7 +2136,6 @@ static const struct { char text[4096]; } rows[] = { {
     "    const int r5 = min(row + 5, M - 1) * lda;\0"
     "    const int s0 = min(col, N - 1) - col;\0"
     "    const int s1 = min(col + 1, N - 1) - col;\0"
-}, {
     "    const int s2 = min(col + 2, N - 1) - col;\0"
     "    const int s3 = min(col + 3, N - 1) - col;\0"
     "    const int s4 = min(col + 4, N - 1) - col;\0"
@@ -2154,6 +2154,7 @@ static const struct { char text[4096]; } rows[] = { {
     "    const int s17 = min(col + 17, N - 1) - col;\0"
     "    const int s18 = min(col + 18, N - 1) - col;\0"
     "    const int s19 = min(col + 19, N - 1) - col;\0"
+}, {
     "    const int s20 = min(col + 20, N - 1) - col;\0"
     "    const int s21 = min(col + 21, N - 1) - col;\0"
     "    const int s22 = min(col + 22, N - 1) - col;\0"
@@ -2207,7 +2208,6 @@ static const struct { char text[4096]; } rows[] = { {
     "                store_vector(alpha * c0_1, out + 8);\0"
     "                store_vector(alpha * c0_2, out + 16);\0"
     "                store_vector(alpha * c0_3, out + 24);\0"
-}, {
     "                store_vector(alpha * c0_1 + beta * load_vector(out + 8),\0"
     "                        out + 8);\0"
     "                store_vector(alpha * c0_2 + beta * load_vector(out + 16),\0"
@@ -2223,6 +2223,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                store_vector(alpha * c1_2, out + 16);\0"
     "                store_vector(alpha * c1_3, out + 24);\0"
     "                store_vector(alpha * c1_1 + beta * load_vector(out + 8),\0"
+}, {
     "                store_vector(alpha * c1_2 + beta * load_vector(out + 16),\0"
     "                store_vector(alpha * c1_3 + beta * load_vector(out + 24),\0"
     "            vstore8(alpha * c1_0, 0, x);\0"
@@ -2283,7 +2284,6 @@ static const struct { char text[4096]; } rows[] = { {
     "    const int s6 = min(col + 6, N - 1) * ldb;\0"
     "    const int s7 = min(col + 7, N - 1) * ldb;\0"
     "    const int s8 = min(col + 8, N - 1) * ldb;\0"
-}, {
     "    const int s9 = min(col + 9, N - 1) * ldb;\0"
     "    const int s10 = min(col + 10, N - 1) * ldb;\0"
     "    const int s11 = min(col + 11, N - 1) * ldb;\0"
@@ -2300,6 +2300,7 @@ static const struct { char text[4096]; } rows[] = { {
     "    const int s22 = min(col + 22, N - 1) * ldb;\0"
     "    const int s23 = min(col + 23, N - 1) * ldb;\0"
     "    const int s24 = min(col + 24, N - 1) * ldb;\0"
+}, {
     "    const int s25 = min(col + 25, N - 1) * ldb;\0"
     "    const int s26 = min(col + 26, N - 1) * ldb;\0"
     "    const int s27 = min(col + 27, N - 1) * ldb;\0"
@@ -2354,7 +2355,6 @@ static const struct { char text[4096]; } rows[] = { {
     "    const long vectors = (N + 7) / 8, panels = (vectors + 2) / 3;\0"
     "        const long width = vectors * (this_panel + 1) / panels - vector, col = vector * 8;\0"
     "                const long whole = min(width, (N - col) / 8);\0"
-}, {
     "                __local double *out = panel;\0"
     "                __global const double *in = B + k0 * ldb + col;\0"
     "                for (long k = 0; k < depth; k++, in += ldb, out += 24) {\0"
@@ -2370,6 +2370,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                    double8 c4_0 = 0;\0"
     "                    double8 c5_0 = 0;\0"
     "                    double8 c6_0 = 0;\0"
+}, {
     "                    double8 c7_0 = 0;\0"
     "                        c0_0 = vload8(0, sum);\0"
     "                        c1_0 = vload8(3, sum);\0"
@@ -2429,7 +2430,6 @@ static const struct { char text[4096]; } rows[] = { {
     "                    double8 c4_0 = 0, c4_1 = 0, c4_2 = 0;\0"
     "                    double8 c5_0 = 0, c5_1 = 0, c5_2 = 0;\0"
     "                    double8 c6_0 = 0, c6_1 = 0, c6_2 = 0;\0"
-}, {
     "                    double8 c7_0 = 0, c7_1 = 0, c7_2 = 0;\0"
     "                        c0_0 = vload8(0, sum); c0_1 = vload8(1, sum); c0_2 = vload8(2, sum);\0"
     "                        c1_0 = vload8(3, sum); c1_1 = vload8(4, sum); c1_2 = vload8(5, sum);\0"
@@ -2438,6 +2438,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                        c4_0 = vload8(12, sum); c4_1 = vload8(13, sum); c4_2 = vload8(14, sum);\0"
     "                        c5_0 = vload8(15, sum); c5_1 = vload8(16, sum); c5_2 = vload8(17, sum);\0"
     "                        c6_0 = vload8(18, sum); c6_1 = vload8(19, sum); c6_2 = vload8(20, sum);\0"
+}, {
     "                        c7_0 = vload8(21, sum); c7_1 = vload8(22, sum); c7_2 = vload8(23, sum);\0"
     "                            const double8 b2 = vload8(2, b);\0"
     "                    vstore8(c0_0, 0, sum); vstore8(c0_1, 1, sum); vstore8(c0_2, 2, sum);\0"
@@ -2484,7 +2485,6 @@ static const struct { char text[4096]; } rows[] = { {
     "                    const double8 x1_3 = (double8)(x0_6.even, x0_7.even);\0"
     "                    const double8 x1_7 = (double8)(x0_6.odd, x0_7.odd);\0"
     "                    const double8 x2_0 = (double8)(x1_0.even, x1_1.even);\0"
-}, {
     "                    const double8 x2_4 = (double8)(x1_0.odd, x1_1.odd);\0"
     "                    const double8 x2_1 = (double8)(x1_2.even, x1_3.even);\0"
     "                    const double8 x2_5 = (double8)(x1_2.odd, x1_3.odd);\0"
@@ -2495,6 +2495,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                    const double8 x3_0 = (double8)(x2_0.even, x2_1.even);\0"
     "                    const double8 x3_4 = (double8)(x2_0.odd, x2_1.odd);\0"
     "                    const double8 x3_1 = (double8)(x2_2.even, x2_3.even);\0"
+}, {
     "                    const double8 x3_5 = (double8)(x2_2.odd, x2_3.odd);\0"
     "                    const double8 x3_2 = (double8)(x2_4.even, x2_5.even);\0"
     "                    const double8 x3_6 = (double8)(x2_4.odd, x2_5.odd);\0"
@@ -2546,7 +2547,6 @@ static const struct { char text[4096]; } rows[] = { {
     "                        c1_0 = vload8(4, sum); c1_1 = vload8(5, sum); c1_2 = vload8(6, sum);\0"
     "                        c2_0 = vload8(8, sum); c2_1 = vload8(9, sum); c2_2 = vload8(10, sum);\0"
     "                        c3_0 = vload8(12, sum); c3_1 = vload8(13, sum); c3_2 = vload8(14, sum);\0"
-}, {
     "                        c4_0 = vload8(16, sum); c4_1 = vload8(17, sum); c4_2 = vload8(18, sum);\0"
     "                        c5_0 = vload8(20, sum); c5_1 = vload8(21, sum); c5_2 = vload8(22, sum);\0"
     "                    vstore8(c1_0, 4, sum); vstore8(c1_1, 5, sum); vstore8(c1_2, 6, sum);\0"
@@ -2556,6 +2556,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                    vstore8(c5_0, 20, sum); vstore8(c5_1, 21, sum); vstore8(c5_2, 22, sum);\0"
     "                    double8 c0_0 = 0, c0_1 = 0, c0_2 = 0, c0_3 = 0;\0"
     "                    double8 c1_0 = 0, c1_1 = 0, c1_2 = 0, c1_3 = 0;\0"
+}, {
     "                    double8 c2_0 = 0, c2_1 = 0, c2_2 = 0, c2_3 = 0;\0"
     "                    double8 c3_0 = 0, c3_1 = 0, c3_2 = 0, c3_3 = 0;\0"
     "                    double8 c4_0 = 0, c4_1 = 0, c4_2 = 0, c4_3 = 0;\0"
@@ -2601,10 +2602,10 @@ static const struct { char text[4096]; } rows[] = { {
     "    double e[8];\0"
     "static double8 load_row(__global const double *p)\0"
     "static void put(double x, double beta, __global double *p)\0"
-    "void kiln_dgemm_thin_multiply_nn_side1_short1_vec8_rows8_nv64_litems1_kitems1_ksplit1_align0_index64(long L, long S, long K, double alpha, double beta,\0"
+    "void kiln_dgemm_thin_multiply_nn_side1_short1_vec8_rows8_nv64_litems1_kitems1_ksplit1_align0_index64(long L,\0"
+    "        long S, long K, double alpha, double beta,\0"
     "        __global const double *restrict X, long x_offset, long ldx,\0"
     "        __global const double *restrict Y, long y_offset, long ldy,\0"
-}, {
     "    __global const double *y0 = Y + y_offset + min(s, S - 1);\0"
     "    __global const double *x0 = X + min(l, L - 1) * ldx;\0"
     "    __global const double *x1 = X + min(l + 1, L - 1) * ldx;\0"
@@ -2617,6 +2618,7 @@ static const struct { char text[4096]; } rows[] = { {
     "    double8 c0_0 = 0, c0_1 = 0, c0_2 = 0, c0_3 = 0, c0_4 = 0, c0_5 = 0, c0_6 = 0, c0_7 = 0;\0"
     "            const double8 a0 = load_row(x0 + k);\0"
     "            const double8 a1 = load_row(x1 + k);\0"
+}, {
     "            const double8 a2 = load_row(x2 + k);\0"
     "            const double8 a3 = load_row(x3 + k);\0"
     "            const double8 a4 = load_row(x4 + k);\0"
@@ -2635,7 +2637,7 @@ static const struct { char text[4096]; } rows[] = { {
     "        const double a6 = load(x6 + k);\0"
     "        const double a7 = load(x7 + k);\0"
     "        const double sums[] = { total(c0_0), total(c0_1), total(c0_2), total(c0_3), total(c0_4),\0"
-    "void kiln_dgemm_thin_multiply_nt_side1_short1_vec8_rows8_nv64_litems1_kitems1_ksplit1_align0_index64(long L, long S, long K, double alpha, double beta,\0"
+    "void kiln_dgemm_thin_multiply_nt_side1_short1_vec8_rows8_nv64_litems1_kitems1_ksplit1_align0_index64(long L,\0"
     "    __global const double *y0 = Y + y_offset + min(s, S - 1) * ldy;\0"
     "        const double8 a0 = load_row(x0 + k);\0"
     "        const double8 a1 = load_row(x1 + k);\0"
@@ -2646,7 +2648,7 @@ static const struct { char text[4096]; } rows[] = { {
     "        const double8 a6 = load_row(x6 + k);\0"
     "        const double8 a7 = load_row(x7 + k);\0"
     "        const double8 b0 = load_vector(y0 + k);\0"
-    "void kiln_dgemm_thin_multiply_tn_side1_short1_vec8_rows8_nv64_litems1_kitems1_ksplit1_align0_index64(long L, long S, long K, double alpha, double beta,\0"
+    "void kiln_dgemm_thin_multiply_tn_side1_short1_vec8_rows8_nv64_litems1_kitems1_ksplit1_align0_index64(long L,\0"
     "    double8 c0[64];\0"
     "            __global const double *x = X + k * ldx;\0"
     "            const double8 a = (double8) (load(x + min((long) 0, L - 1)), load(x + min((long) 1,\0"
@@ -2662,22 +2664,21 @@ static const struct { char text[4096]; } rows[] = { {
     "            const double8 a7 = load_row(x + 7 * ldx);\0"
     "        const double b0_0 = load(y0 + k * y_step);\0"
     "        double sums[8];\0"
-    "void kiln_dgemm_thin_multiply_tt_side1_short1_vec8_rows8_nv64_litems1_kitems1_ksplit1_align0_index64(long L, long S, long K, double alpha, double beta,\0"
-    "void kiln_dgemm_thin_multiply_nn_side0_short2_vec8_rows8_nv64_litems1_kitems1_ksplit1_align0_index64(long L, long S, long K, double alpha, double beta,\0"
+    "void kiln_dgemm_thin_multiply_tt_side1_short1_vec8_rows8_nv64_litems1_kitems1_ksplit1_align0_index64(long L,\0"
+    "void kiln_dgemm_thin_multiply_nn_side0_short2_vec8_rows8_nv64_litems1_kitems1_ksplit1_align0_index64(long L,\0"
     "    __global const double *y1 = Y + y_offset + min(s + 1, S - 1) * ldy;\0"
     "    double8 c1[64];\0"
     "        const double b1_0 = load(y1 + k * y_step), b1_1 = load(y1 + (k + 1) * y_step),\0"
     "        const double b1_0 = load(y1 + k * y_step);\0"
     "        vstore8(c1[v], 0, sums);\0"
-    "void kiln_dgemm_thin_multiply_nt_side0_short2_vec8_rows8_nv64_litems1_kitems1_ksplit1_align0_index64(long L, long S, long K, double alpha, double beta,\0"
+    "void kiln_dgemm_thin_multiply_nt_side0_short2_vec8_rows8_nv64_litems1_kitems1_ksplit1_align0_index64(long L,\0"
     "    double8 c1_0 = 0, c1_1 = 0, c1_2 = 0, c1_3 = 0, c1_4 = 0, c1_5 = 0, c1_6 = 0, c1_7 = 0;\0"
-}, {
     "        const double8 b1 = load_vector(y1 + k);\0"
     "        const double b1 = load(y1 + k * y_step);\0"
     "        const double sums[] = { total(c1_0), total(c1_1), total(c1_2), total(c1_3), total(c1_4),\0"
-    "void kiln_dgemm_thin_multiply_tn_side0_short2_vec8_rows8_nv64_litems1_kitems1_ksplit1_align0_index64(long L, long S, long K, double alpha, double beta,\0"
+    "void kiln_dgemm_thin_multiply_tn_side0_short2_vec8_rows8_nv64_litems1_kitems1_ksplit1_align0_index64(long L,\0"
     "    __global const double *y1 = Y + y_offset + min(s + 1, S - 1);\0"
-    "void kiln_dgemm_thin_multiply_tt_side0_short2_vec8_rows8_nv64_litems1_kitems1_ksplit1_align0_index64(long L, long S, long K, double alpha, double beta,\0"
+    "void kiln_dgemm_thin_multiply_tt_side0_short2_vec8_rows8_nv64_litems1_kitems1_ksplit1_align0_index64(long L,\0"
     "            const double8 b1 = load_vector(y1 + k);\0"
     "            const double8 b1 = (double8) (load(y1 + k * y_step), load(y1 + (k + 1) * y_step),\0"
     "                    load(y1 + (k + 6) * y_step), load(y1 + (k + 7) * y_step));\0"
@@ -2705,899 +2706,899 @@ static const uint32_t lines[] = {
     11651, 11685, 11719, 11753, 11787, 11821, 11855, 11889, 11923, 11957, 11991, 12025,
     12059, 12093, 12127, 12161, 12195, 12229, 12288, 12322, 12356, 12390, 12484, 12513,
     12575, 12606, 12641, 12676, 12711, 12746, 12781, 12841, 12881, 12929, 12956, 13011,
-    13061, 13151, 13224, 13246, 13318, 13469, 13535, 13601, 13669, 13734, 13777, 13810,
-    13829, 13895, 13922, 13970, 14015, 14074, 14094, 14134, 14153, 14172, 14188, 14218,
-    14262, 14312, 14408, 14501, 14585, 14669, 14753, 14839, 14925, 15012, 15060, 15093,
-    15179, 15267, 15355, 15443, 15487, 15561, 15615, 15669, 15723, 15777, 15831, 15885,
-    15939, 15993, 16089, 16129, 16155, 16205, 16237, 16286, 16351, 16384, 16418, 16455,
-    16508, 16577, 16607, 16624, 16647, 16742, 16787, 16855, 16925, 17076, 17144, 17205,
-    17293, 17348, 17407, 17466, 17525, 17584, 17643, 17702, 17761, 17853, 17887, 17923,
-    17968, 18013, 18058, 18103, 18148, 18193, 18238, 18283, 18331, 18429, 18491, 18560,
-    18608, 18647, 18675, 18714, 18742, 18781, 18809, 18848, 18876, 18915, 18943, 18982,
-    19010, 19049, 19077, 19116, 19144, 19181, 19214, 19310, 19367, 19403, 19425, 19576,
-    19636, 19665, 19816, 19874, 19906, 19922, 19962, 20011, 20060, 20109, 20158, 20207,
-    20256, 20305, 20354, 20480, 20571, 20648, 20742, 20820, 20898, 20976, 21054, 21134,
-    21214, 21295, 21345, 21375, 21428, 21455, 21538, 21613, 21706, 21749, 21817, 21870,
-    21963, 21992, 22054, 22100, 22160, 22200, 22292, 22387, 22443, 22535, 22618, 22699,
-    22733, 22789, 22847, 22926, 23005, 23030, 23055, 23080, 23105, 23130, 23155, 23180,
-    23205, 23225, 23258, 23272, 23320, 23359, 23392, 23431, 23464, 23503, 23536, 23575,
-    23608, 23647, 23680, 23719, 23752, 23791, 23824, 23863, 23896, 23920, 23944, 24038,
-    24061, 24115, 24147, 24180, 24233, 24258, 24331, 24365, 24393, 24438, 24576, 24660,
-    24687, 24747, 24800, 24873, 24918, 24945, 25005, 25058, 25131, 25176, 25203, 25263,
-    25316, 25389, 25434, 25461, 25521, 25574, 25647, 25692, 25719, 25779, 25832, 25905,
-    25950, 25977, 26037, 26090, 26163, 26208, 26235, 26295, 26348, 26421, 26466, 26559,
-    26652, 26737, 26814, 26909, 26953, 27022, 27076, 27170, 27229, 27324, 27407, 27492,
-    27549, 27608, 27688, 27768, 27804, 27840, 27876, 27912, 27948, 27984, 28020, 28056,
-    28092, 28128, 28166, 28204, 28254, 28304, 28354, 28404, 28454, 28504, 28554, 28604,
-    28672, 28722, 28761, 28811, 28850, 28900, 28941, 28995, 29036, 29090, 29115, 29140,
-    29236, 29269, 29327, 29405, 29444, 29473, 29519, 29570, 29630, 29688, 29766, 29812,
-    29863, 29921, 29999, 30045, 30096, 30154, 30232, 30278, 30329, 30387, 30465, 30511,
-    30562, 30620, 30698, 30744, 30795, 30853, 30931, 30977, 31028, 31086, 31164, 31210,
-    31261, 31288, 31348, 31401, 31459, 31532, 31610, 31656, 31707, 31734, 31794, 31847,
-    31905, 31978, 32056, 32102, 32153, 32181, 32242, 32296, 32355, 32429, 32508, 32555,
-    32607, 32635, 32696, 32768, 32827, 32901, 32980, 33027, 33079, 33174, 33204, 33267,
-    33302, 33337, 33372, 33407, 33444, 33481, 33542, 33583, 33668, 33745, 33839, 33883,
-    33952, 33982, 34045, 34106, 34147, 34243, 34302, 34397, 34480, 34565, 34622, 34702,
-    34728, 34754, 34780, 34806, 34832, 34858, 34884, 34910, 34936, 34962, 34989, 35016,
-    35049, 35082, 35117, 35152, 35177, 35273, 35306, 35335, 35395, 35489, 35543, 35601,
-    35623, 35645, 35746, 35828, 35928, 35948, 36014, 36080, 36169, 36201, 36232, 36319,
-    36379, 36416, 36484, 36575, 36671, 36723, 36864, 36946, 36994, 37044, 37063, 37082,
-    37105, 37157, 37217, 37300, 37384, 37443, 37535, 37563, 37584, 37597, 37648, 37749,
-    37831, 37894, 37938, 38000, 38073, 38126, 38194, 38261, 38326, 38388, 38442, 38518,
-    38566, 38624, 38679, 38738, 38797, 38856, 38915, 38974, 39008, 39105, 39160, 39198,
-    39236, 39274, 39312, 39350, 39388, 39422, 39470, 39518, 39566, 39615, 39664, 39713,
-    39745, 39790, 39816, 39878, 39937, 39982, 40041, 40086, 40145, 40190, 40249, 40294,
-    40353, 40398, 40457, 40502, 40539, 40572, 40616, 40660, 40704, 40749, 40794, 40839,
-    40960, 41057, 41105, 41153, 41201, 41249, 41297, 41345, 41417, 41489, 41561, 41635,
-    41709, 41783, 41845, 41907, 41969, 42031, 42093, 42155, 42217, 42285, 42353, 42421,
-    42491, 42561, 42631, 42665, 42762, 42820, 42878, 42936, 42994, 43052, 43110, 43206,
-    43302, 43399, 43498, 43597, 43696, 43758, 43837, 43916, 43995, 44074, 44153, 44232,
-    44324, 44416, 44509, 44604, 44699, 44794, 44828, 44925, 45056, 45124, 45192, 45260,
-    45328, 45396, 45486, 45548, 45638, 45700, 45791, 45854, 45947, 46010, 46103, 46166,
-    46259, 46322, 46384, 46480, 46576, 46672, 46768, 46864, 46960, 47046, 47104, 47190,
-    47248, 47335, 47394, 47483, 47542, 47631, 47690, 47779, 47838, 47877, 47977, 48019,
-    48085, 48157, 48220, 48256, 48332, 48375, 48457, 48490, 48586, 48642, 48708, 48806,
-    48852, 48877, 48903, 48925, 49025, 49072, 49152, 49202, 49266, 49334, 49402, 49470,
-    49538, 49606, 49674, 49742, 49810, 49878, 49948, 50018, 50088, 50158, 50228, 50298,
-    50326, 50421, 50477, 50551, 50614, 50677, 50740, 50803, 50866, 50929, 50992, 51055,
-    51118, 51181, 51246, 51311, 51376, 51441, 51506, 51571, 51645, 51717, 51791, 51863,
-    51937, 52010, 52084, 52157, 52231, 52304, 52380, 52455, 52531, 52606, 52682, 52757,
-    52831, 52903, 52977, 53049, 53123, 53248, 53322, 53395, 53469, 53542, 53618, 53693,
-    53769, 53844, 53920, 53995, 54069, 54141, 54215, 54287, 54361, 54434, 54508, 54581,
-    54655, 54728, 54804, 54879, 54955, 55030, 55106, 55181, 55255, 55327, 55401, 55473,
-    55547, 55620, 55694, 55767, 55841, 55914, 55990, 56065, 56141, 56216, 56292, 56367,
-    56411, 56460, 56510, 56560, 56610, 56660, 56710, 56760, 56810, 56860, 56911, 56962,
-    57013, 57064, 57115, 57166, 57224, 57268, 57344, 57388, 57432, 57476, 57520, 57564,
-    57608, 57652, 57696, 57742, 57788, 57834, 57880, 57926, 57972, 57994, 58094, 58158,
-    58207, 58260, 58313, 58366, 58419, 58472, 58510, 58610, 58695, 58772, 58866, 58910,
-    58979, 59009, 59072, 59124, 59185, 59226, 59322, 59380, 59477, 59560, 59590, 59651,
-    59735, 59785, 59835, 59885, 59935, 59985, 60035, 60123, 60211, 60299, 60389, 60480,
-    60571, 60625, 60696, 60767, 60838, 60909, 60980, 61051, 61080, 61168, 61256, 61344,
-    61440, 61531, 61622, 61722, 61763, 61829, 61915, 61962, 61999, 62058, 62126, 62192,
-    62278, 62337, 62403, 62489, 62548, 62614, 62700, 62759, 62825, 62911, 62970, 63036,
-    63122, 63181, 63205, 63299, 63353, 63407, 63461, 63515, 63569, 63623, 63677, 63731,
-    63785, 63839, 63893, 63947, 64001, 64055, 64109, 64163, 64217, 64251, 64285, 64319,
-    64353, 64387, 64421, 64455, 64489, 64523, 64557, 64591, 64625, 64659, 64693, 64727,
-    64761, 64819, 64915, 64998, 65028, 65114, 65168, 65220, 65265, 65297, 65379, 65536,
-    65607, 65758, 65909, 66060, 66132, 66283, 66330, 66400, 66420, 66450, 66534, 66620,
-    66708, 66796, 66884, 66980, 67020, 67070, 67102, 67155, 67189, 67264, 67334, 67485,
-    67577, 67625, 67723, 67785, 67833, 67881, 67929, 67977, 68025, 68073, 68121, 68169,
-    68217, 68254, 68350, 68407, 68558, 68622, 68773, 68825, 68916, 68993, 69087, 69165,
-    69243, 69321, 69399, 69479, 69632, 69713, 69814, 69857, 69872, 69918, 69930, 69982,
-    70008, 70063, 70086, 70186, 70253, 70320, 70381, 70470, 70502, 70533, 70620, 70688,
-    70779, 70842, 70915, 70991, 71050, 71105, 71153, 71201, 71249, 71298, 71347, 71384,
-    71428, 71472, 71516, 71561, 71606, 71678, 71750, 71823, 71897, 71971, 72039, 72107,
-    72176, 72246, 72316, 72412, 72508, 72606, 72705, 72804, 72896, 72988, 73082, 73177,
-    73272, 73345, 73408, 73508, 73559, 73632, 73728, 73777, 73827, 73877, 73927, 73977,
-    74027, 74077, 74127, 74178, 74229, 74280, 74331, 74382, 74433, 74491, 74591, 74656,
-    74756, 74857, 74935, 75031, 75087, 75183, 75234, 75285, 75315, 75331, 75374, 75421,
-    75468, 75515, 75562, 75609, 75656, 75703, 75750, 75797, 75846, 75895, 75938, 75985,
-    76032, 76079, 76126, 76173, 76220, 76267, 76314, 76361, 76410, 76459, 76508, 76557,
-    76606, 76655, 76704, 76753, 76802, 76851, 76900, 76949, 76998, 77047, 77096, 77145,
-    77194, 77243, 77292, 77341, 77390, 77439, 77471, 77503, 77535, 77567, 77599, 77631,
-    77663, 77695, 77727, 77759, 77824, 77858, 77874, 77960, 77985, 78014, 78075, 78126,
-    78182, 78231, 78278, 78325, 78372, 78419, 78466, 78513, 78560, 78607, 78654, 78701,
-    78750, 78799, 78887, 78981, 79078, 79148, 79239, 79338, 79437, 79507, 79599, 79618,
-    79669, 79698, 79727, 79776, 79830, 79899, 79929, 80003, 80038, 80055, 80080, 80122,
-    80169, 80225, 80305, 80328, 80385, 80434, 80488, 80557, 80631, 80673, 80720, 80743,
-    80800, 80849, 80903, 80972, 81046, 81088, 81135, 81158, 81215, 81264, 81318, 81387,
-    81461, 81503, 81550, 81573, 81630, 81679, 81733, 81802, 81876, 81920, 81967, 81990,
-    82047, 82096, 82150, 82219, 82293, 82335, 82382, 82405, 82462, 82511, 82565, 82634,
-    82708, 82750, 82797, 82820, 82877, 82926, 82980, 83049, 83123, 83165, 83212, 83235,
-    83292, 83341, 83395, 83464, 83538, 83580, 83627, 83650, 83707, 83756, 83810, 83879,
-    83953, 83995, 84042, 84066, 84124, 84174, 84229, 84299, 84374, 84417, 84465, 84489,
-    84547, 84597, 84652, 84722, 84797, 84840, 84888, 84984, 85027, 85074, 85121, 85168,
-    85215, 85262, 85309, 85356, 85403, 85450, 85499, 85548, 85597, 85646, 85695, 85744,
-    85793, 85842, 85891, 85940, 86016, 86065, 86114, 86163, 86212, 86261, 86310, 86359,
-    86408, 86457, 86506, 86555, 86580, 86590, 86635, 86733, 86823, 86917, 86968, 87055,
-    87150, 87245, 87311, 87356, 87399, 87445, 87488, 87534, 87577, 87623, 87666, 87712,
-    87755, 87801, 87844, 87890, 87933, 87979, 88022, 88068, 88111, 88157, 88200, 88246,
-    88291, 88341, 88386, 88436, 88532, 88569, 88610, 88651, 88692, 88733, 88774, 88815,
-    88856, 88897, 88938, 88981, 89024, 89079, 89175, 89226, 89309, 89410, 89499, 89531,
-    89618, 89657, 89725, 89821, 89873, 89933, 90006, 90112, 90171, 90230, 90289, 90348,
-    90409, 90470, 90568, 90623, 90661, 90699, 90737, 90775, 90814, 90853, 90901, 90949,
-    90997, 91045, 91094, 91143, 91192, 91241, 91290, 91340, 91390, 91449, 91494, 91553,
-    91598, 91657, 91702, 91761, 91806, 91867, 91914, 91975, 92022, 92059, 92103, 92147,
-    92191, 92235, 92280, 92325, 92370, 92415, 92460, 92506, 92552, 92650, 92698, 92746,
-    92794, 92842, 92892, 92942, 93014, 93086, 93158, 93230, 93304, 93378, 93452, 93526,
-    93600, 93676, 93752, 93814, 93876, 93938, 94000, 94066, 94132, 94208, 94276, 94344,
-    94412, 94482, 94552, 94622, 94692, 94762, 94834, 94906, 94973, 95036, 95137, 95210,
-    95259, 95308, 95357, 95407, 95457, 95507, 95557, 95607, 95657, 95708, 95759, 95810,
-    95861, 95912, 95963, 96021, 96122, 96175, 96228, 96281, 96334, 96389, 96444, 96545,
-    96630, 96707, 96802, 96846, 96915, 96987, 97017, 97080, 97132, 97193, 97234, 97313,
-    97409, 97466, 97563, 97649, 97703, 97755, 97816, 97900, 97955, 98006, 98061, 98116,
-    98171, 98226, 98304, 98364, 98424, 98484, 98544, 98604, 98664, 98746, 98800, 98882,
-    98936, 99019, 99074, 99159, 99214, 99299, 99354, 99439, 99494, 99548, 99599, 99687,
-    99738, 99826, 99877, 99965, 100016, 100104, 100155, 100243, 100294, 100382, 100411, 100436,
-    100468, 100550, 100604, 100686, 100740, 100823, 100878, 100963, 101018, 101103, 101158, 101243,
-    101298, 101398, 101461, 101502, 101568, 101654, 101701, 101738, 101797, 101865, 101934, 102000,
-    102086, 102145, 102214, 102280, 102400, 102459, 102528, 102594, 102680, 102739, 102808, 102874,
-    102960, 103019, 103088, 103154, 103240, 103299, 103323, 103418, 103477, 103531, 103585, 103639,
-    103693, 103747, 103801, 103855, 103909, 103963, 104017, 104071, 104125, 104179, 104233, 104287,
-    104341, 104395, 104429, 104463, 104497, 104531, 104565, 104599, 104633, 104667, 104701, 104735,
-    104769, 104803, 104837, 104871, 104905, 104939, 105036, 105097, 105142, 105191, 105240, 105289,
-    105338, 105387, 105417, 105499, 105599, 105631, 105662, 105749, 105786, 105882, 105934, 105994,
-    106048, 106145, 106194, 106243, 106296, 106341, 106386, 106496, 106570, 106644, 106714, 106784,
-    106881, 106939, 106997, 107096, 107195, 107274, 107353, 107448, 107543, 107609, 107709, 107809,
-    107909, 107958, 108014, 108165, 108232, 108299, 108366, 108437, 108488, 108563, 108714, 108770,
-    108830, 108890, 108950, 109010, 109070, 109130, 109190, 109341, 109402, 109467, 109618, 109669,
-    109694, 109723, 109739, 109761, 109827, 109875, 110025, 110116, 110149, 110187, 110235, 110283,
-    110331, 110379, 110427, 110475, 110523, 110592, 110643, 110735, 110814, 110964, 110998, 111042,
-    111086, 111130, 111174, 111218, 111262, 111306, 111350, 111397, 111547, 111591, 111648, 111667,
-    111682, 111776, 111861, 111935, 111988, 112041, 112094, 112147, 112200, 112253, 112306, 112359,
-    112423, 112446, 112479, 112629, 112675, 112773, 112838, 112883, 112931, 112984, 113040, 113062,
-    113157, 113208, 113277, 113337, 113432, 113502, 113575, 113625, 113676, 113727, 113785, 113880,
-    113915, 113976, 114037, 114099, 114131, 114217, 114271, 114323, 114359, 114444, 114528, 114588,
-    114688, 114748, 114808, 114868, 114928, 115007, 115060, 115139, 115192, 115272, 115326, 115408,
-    115462, 115544, 115598, 115680, 115734, 115779, 115832, 115885, 115938, 115991, 116035, 116079,
-    116123, 116167, 116211, 116255, 116287, 116386, 116419, 116518, 116551, 116651, 116685, 116767,
-    116821, 116903, 116957, 117039, 117093, 117157, 117222, 117288, 117354, 117439, 117485, 117571,
-    117657, 117704, 117742, 117795, 117852, 117910, 117968, 118038, 118103, 118169, 118235, 118320,
-    118406, 118492, 118545, 118602, 118660, 118784, 118854, 118919, 118985, 119051, 119136, 119222,
-    119308, 119361, 119418, 119476, 119534, 119604, 119669, 119735, 119801, 119886, 119972, 120058,
-    120111, 120168, 120226, 120284, 120354, 120419, 120485, 120551, 120636, 120722, 120808, 120861,
-    120918, 120976, 121034, 121104, 121169, 121235, 121301, 121386, 121472, 121558, 121611, 121668,
-    121726, 121784, 121879, 121974, 122051, 122107, 122198, 122264, 122330, 122390, 122438, 122487,
-    122529, 122575, 122621, 122667, 122713, 122759, 122801, 122880, 122926, 122972, 123018, 123064,
-    123110, 123156, 123202, 123248, 123296, 123344, 123392, 123440, 123488, 123536, 123584, 123632,
-    123680, 123728, 123776, 123824, 123872, 123920, 123968, 124016, 124064, 124112, 124160, 124208,
-    124256, 124304, 124356, 124408, 124460, 124512, 124564, 124616, 124631, 124668, 124730, 124781,
-    124836, 124892, 124948, 124998, 125046, 125130, 125178, 125262, 125310, 125394, 125442, 125526,
-    125574, 125658, 125706, 125790, 125858, 125914, 126002, 126097, 126186, 126286, 126377, 126477,
-    126568, 126668, 126759, 126811, 126864, 126918, 126976, 127049, 127083, 127157, 127231, 127266,
-    127292, 127333, 127378, 127424, 127470, 127528, 127581, 127635, 127689, 127762, 127836, 127910,
-    127951, 127996, 128042, 128088, 128146, 128199, 128253, 128307, 128380, 128454, 128528, 128569,
-    128614, 128660, 128706, 128764, 128817, 128871, 128925, 128998, 129072, 129146, 129187, 129232,
-    129278, 129324, 129382, 129435, 129489, 129543, 129616, 129690, 129764, 129805, 129850, 129896,
-    129942, 130000, 130053, 130107, 130161, 130234, 130308, 130382, 130423, 130468, 130514, 130560,
-    130651, 130693, 130739, 130785, 130831, 130877, 130923, 130969, 131015, 131072, 131118, 131166,
-    131214, 131262, 131310, 131358, 131406, 131454, 131502, 131550, 131598, 131646, 131694, 131742,
-    131790, 131838, 131886, 131934, 131982, 132030, 132078, 132126, 132174, 132207, 132253, 132351,
-    132428, 132528, 132609, 132696, 132792, 132879, 132975, 133021, 133065, 133145, 133189, 133269,
-    133313, 133393, 133437, 133517, 133561, 133641, 133685, 133765, 133817, 133869, 133960, 133996,
-    134036, 134076, 134116, 134156, 134196, 134252, 134314, 134405, 134457, 134515, 134615, 134636,
-    134704, 134772, 134861, 134893, 134925, 134991, 135082, 135168, 135213, 135277, 135350, 135416,
-    135481, 135558, 135607, 135667, 135705, 135743, 135781, 135819, 135857, 135895, 135933, 135971,
-    136018, 136065, 136112, 136159, 136207, 136255, 136303, 136351, 136412, 136472, 136532, 136592,
-    136652, 136712, 136772, 136832, 136892, 136929, 136972, 137015, 137058, 137101, 137145, 137189,
-    137233, 137277, 137325, 137373, 137421, 137469, 137517, 137565, 137613, 137661, 137731, 137801,
-    137871, 137942, 138014, 138086, 138158, 138230, 138291, 138357, 138423, 138489, 138556, 138624,
-    138692, 138760, 138828, 138886, 138944, 139002, 139060, 139118, 139176, 139264, 139322, 139415,
-    139508, 139601, 139696, 139792, 139888, 139984, 140080, 140141, 140230, 140319, 140408, 140499,
-    140591, 140683, 140775, 140867, 140941, 141005, 141078, 141159, 141260, 141310, 141375, 141475,
-    141528, 141580, 141643, 141710, 141777, 141844, 141911, 141978, 142045, 142112, 142182, 142245,
-    142308, 142371, 142434, 142497, 142560, 142623, 142686, 142760, 142832, 142906, 142978, 143052,
-    143124, 143198, 143270, 143360, 143432, 143506, 143578, 143652, 143724, 143798, 143870, 143944,
-    144016, 144090, 144162, 144236, 144308, 144382, 144454, 144497, 144545, 144593, 144641, 144689,
-    144738, 144787, 144836, 144894, 144994, 145060, 145160, 145260, 145293, 145324, 145401, 145501,
-    145601, 145701, 145801, 145834, 145865, 145931, 145978, 146025, 146073, 146121, 146169, 146212,
-    146255, 146299, 146343, 146387, 146457, 146527, 146599, 146671, 146743, 146809, 146875, 146943,
-    147011, 147079, 147172, 147266, 147456, 147552, 147648, 147737, 147827, 147919, 148011, 148103,
-    148171, 148239, 148307, 148375, 148443, 148511, 148598, 148659, 148746, 148807, 148895, 148957,
-    149047, 149109, 149199, 149261, 149351, 149413, 149474, 149557, 149614, 149697, 149754, 149838,
-    149896, 149982, 150040, 150126, 150184, 150270, 150328, 150392, 150492, 150562, 150610, 150658,
-    150706, 150755, 150804, 150853, 150902, 151002, 151102, 151133, 151150, 151200, 151259, 151411,
-    151479, 151552, 151614, 151671, 151732, 151793, 151854, 151915, 151976, 152037, 152098, 152190,
-    152239, 152288, 152337, 152386, 152435, 152484, 152533, 152582, 152634, 152728, 152777, 152817,
-    152857, 152897, 152937, 152977, 153017, 153057, 153097, 153194, 153346, 153414, 153459, 153504,
-    153549, 153594, 153639, 153684, 153729, 153774, 153822, 153974, 153994, 154046, 154142, 154229,
-    154304, 154358, 154412, 154466, 154520, 154574, 154628, 154682, 154736, 154787, 154811, 154963,
-    155115, 155187, 155207, 155294, 155345, 155378, 155530, 155648, 155696, 155745, 155842, 155994,
-    156060, 156212, 156264, 156358,
+    13061, 13151, 13224, 13246, 13318, 13428, 13477, 13543, 13609, 13677, 13742, 13785,
+    13818, 13837, 13903, 13930, 13978, 14023, 14082, 14102, 14142, 14161, 14180, 14196,
+    14226, 14270, 14320, 14416, 14509, 14593, 14677, 14761, 14847, 14933, 15020, 15068,
+    15101, 15187, 15275, 15363, 15451, 15495, 15569, 15623, 15677, 15731, 15785, 15839,
+    15893, 15947, 16001, 16097, 16137, 16163, 16213, 16245, 16294, 16359, 16384, 16418,
+    16455, 16508, 16577, 16607, 16624, 16647, 16742, 16787, 16855, 16925, 17035, 17103,
+    17164, 17252, 17307, 17366, 17425, 17484, 17543, 17602, 17661, 17720, 17812, 17846,
+    17882, 17927, 17972, 18017, 18062, 18107, 18152, 18197, 18242, 18290, 18388, 18450,
+    18519, 18567, 18606, 18634, 18673, 18701, 18740, 18768, 18807, 18835, 18874, 18902,
+    18941, 18969, 19008, 19036, 19075, 19103, 19140, 19173, 19269, 19326, 19362, 19384,
+    19494, 19554, 19583, 19693, 19751, 19783, 19799, 19839, 19888, 19937, 19986, 20035,
+    20084, 20133, 20182, 20231, 20283, 20374, 20480, 20574, 20652, 20730, 20808, 20886,
+    20966, 21046, 21127, 21177, 21207, 21260, 21287, 21370, 21445, 21538, 21581, 21649,
+    21702, 21795, 21824, 21886, 21932, 21992, 22032, 22124, 22219, 22275, 22367, 22450,
+    22531, 22565, 22621, 22679, 22758, 22837, 22862, 22887, 22912, 22937, 22962, 22987,
+    23012, 23037, 23057, 23090, 23104, 23152, 23191, 23224, 23263, 23296, 23335, 23368,
+    23407, 23440, 23479, 23512, 23551, 23584, 23623, 23656, 23695, 23728, 23752, 23776,
+    23870, 23893, 23947, 23979, 24012, 24065, 24090, 24163, 24197, 24225, 24270, 24329,
+    24413, 24440, 24500, 24576, 24649, 24694, 24721, 24781, 24834, 24907, 24952, 24979,
+    25039, 25092, 25165, 25210, 25237, 25297, 25350, 25423, 25468, 25495, 25555, 25608,
+    25681, 25726, 25753, 25813, 25866, 25939, 25984, 26011, 26071, 26124, 26197, 26242,
+    26335, 26428, 26513, 26590, 26685, 26729, 26798, 26852, 26946, 27005, 27100, 27183,
+    27268, 27325, 27384, 27464, 27544, 27580, 27616, 27652, 27688, 27724, 27760, 27796,
+    27832, 27868, 27904, 27942, 27980, 28030, 28080, 28130, 28180, 28230, 28280, 28330,
+    28380, 28430, 28480, 28519, 28569, 28608, 28672, 28713, 28767, 28808, 28862, 28887,
+    28912, 29008, 29041, 29099, 29177, 29216, 29245, 29291, 29342, 29402, 29460, 29538,
+    29584, 29635, 29693, 29771, 29817, 29868, 29926, 30004, 30050, 30101, 30159, 30237,
+    30283, 30334, 30392, 30470, 30516, 30567, 30625, 30703, 30749, 30800, 30858, 30936,
+    30982, 31033, 31060, 31120, 31173, 31231, 31304, 31382, 31428, 31479, 31506, 31566,
+    31619, 31677, 31750, 31828, 31874, 31925, 31953, 32014, 32068, 32127, 32201, 32280,
+    32327, 32379, 32407, 32468, 32522, 32581, 32655, 32768, 32815, 32867, 32962, 32992,
+    33055, 33090, 33125, 33160, 33195, 33232, 33269, 33330, 33371, 33456, 33533, 33627,
+    33671, 33740, 33770, 33833, 33894, 33935, 34031, 34090, 34185, 34268, 34353, 34410,
+    34490, 34516, 34542, 34568, 34594, 34620, 34646, 34672, 34698, 34724, 34750, 34777,
+    34804, 34837, 34870, 34905, 34940, 34965, 35061, 35094, 35123, 35183, 35277, 35331,
+    35389, 35411, 35433, 35534, 35616, 35716, 35736, 35802, 35868, 35957, 35989, 36020,
+    36107, 36167, 36204, 36272, 36363, 36459, 36511, 36579, 36661, 36709, 36759, 36778,
+    36797, 36864, 36916, 36976, 37059, 37143, 37202, 37294, 37322, 37343, 37356, 37407,
+    37508, 37590, 37653, 37697, 37759, 37832, 37885, 37953, 38020, 38085, 38147, 38201,
+    38277, 38325, 38383, 38438, 38497, 38556, 38615, 38674, 38733, 38767, 38864, 38919,
+    38957, 38995, 39033, 39071, 39109, 39147, 39181, 39229, 39277, 39325, 39374, 39423,
+    39472, 39504, 39549, 39575, 39637, 39696, 39741, 39800, 39845, 39904, 39949, 40008,
+    40053, 40112, 40157, 40216, 40261, 40298, 40331, 40375, 40419, 40463, 40508, 40553,
+    40598, 40632, 40729, 40777, 40825, 40873, 40960, 41008, 41056, 41128, 41200, 41272,
+    41346, 41420, 41494, 41556, 41618, 41680, 41742, 41804, 41866, 41928, 41996, 42064,
+    42132, 42202, 42272, 42342, 42376, 42473, 42531, 42589, 42647, 42705, 42763, 42821,
+    42917, 43013, 43110, 43209, 43308, 43407, 43469, 43548, 43627, 43706, 43785, 43864,
+    43943, 44035, 44127, 44220, 44315, 44410, 44505, 44539, 44636, 44704, 44772, 44840,
+    44908, 44976, 45056, 45146, 45208, 45298, 45360, 45451, 45514, 45607, 45670, 45763,
+    45826, 45919, 45982, 46044, 46140, 46236, 46332, 46428, 46524, 46620, 46706, 46764,
+    46850, 46908, 46995, 47054, 47143, 47202, 47291, 47350, 47439, 47498, 47537, 47637,
+    47679, 47745, 47817, 47880, 47916, 47992, 48035, 48117, 48150, 48246, 48302, 48368,
+    48466, 48512, 48537, 48563, 48585, 48685, 48732, 48785, 48835, 48899, 48967, 49035,
+    49152, 49220, 49288, 49356, 49424, 49492, 49560, 49630, 49700, 49770, 49840, 49910,
+    49980, 50008, 50103, 50159, 50233, 50296, 50359, 50422, 50485, 50548, 50611, 50674,
+    50737, 50800, 50863, 50928, 50993, 51058, 51123, 51188, 51253, 51327, 51399, 51473,
+    51545, 51619, 51692, 51766, 51839, 51913, 51986, 52062, 52137, 52213, 52288, 52364,
+    52439, 52513, 52585, 52659, 52731, 52805, 52878, 52952, 53025, 53099, 53248, 53324,
+    53399, 53475, 53550, 53626, 53701, 53775, 53847, 53921, 53993, 54067, 54140, 54214,
+    54287, 54361, 54434, 54510, 54585, 54661, 54736, 54812, 54887, 54961, 55033, 55107,
+    55179, 55253, 55326, 55400, 55473, 55547, 55620, 55696, 55771, 55847, 55922, 55998,
+    56073, 56117, 56166, 56216, 56266, 56316, 56366, 56416, 56466, 56516, 56566, 56617,
+    56668, 56719, 56770, 56821, 56872, 56930, 56974, 57018, 57062, 57106, 57150, 57194,
+    57238, 57282, 57344, 57388, 57434, 57480, 57526, 57572, 57618, 57664, 57686, 57786,
+    57850, 57899, 57952, 58005, 58058, 58111, 58164, 58202, 58302, 58387, 58464, 58558,
+    58602, 58671, 58701, 58764, 58816, 58877, 58918, 59014, 59072, 59169, 59252, 59282,
+    59343, 59427, 59477, 59527, 59577, 59627, 59677, 59727, 59815, 59903, 59991, 60081,
+    60172, 60263, 60317, 60388, 60459, 60530, 60601, 60672, 60743, 60772, 60860, 60948,
+    61036, 61126, 61217, 61308, 61440, 61481, 61547, 61633, 61680, 61717, 61776, 61844,
+    61910, 61996, 62055, 62121, 62207, 62266, 62332, 62418, 62477, 62543, 62629, 62688,
+    62754, 62840, 62899, 62923, 63017, 63071, 63125, 63179, 63233, 63287, 63341, 63395,
+    63449, 63503, 63557, 63611, 63665, 63719, 63773, 63827, 63881, 63935, 63969, 64003,
+    64037, 64071, 64105, 64139, 64173, 64207, 64241, 64275, 64309, 64343, 64377, 64411,
+    64445, 64479, 64537, 64633, 64716, 64746, 64832, 64886, 64938, 64983, 65015, 65097,
+    65207, 65278, 65388, 65536, 65646, 65718, 65828, 65875, 65945, 65965, 65995, 66079,
+    66165, 66253, 66341, 66429, 66525, 66565, 66615, 66647, 66700, 66734, 66809, 66879,
+    66989, 67081, 67129, 67227, 67289, 67337, 67385, 67433, 67481, 67529, 67577, 67625,
+    67673, 67721, 67758, 67854, 67911, 68021, 68085, 68195, 68247, 68338, 68415, 68509,
+    68587, 68665, 68743, 68821, 68901, 68981, 69062, 69163, 69206, 69221, 69267, 69279,
+    69331, 69357, 69412, 69435, 69535, 69632, 69699, 69760, 69849, 69881, 69912, 69999,
+    70067, 70158, 70221, 70294, 70370, 70429, 70484, 70532, 70580, 70628, 70677, 70726,
+    70763, 70807, 70851, 70895, 70940, 70985, 71057, 71129, 71202, 71276, 71350, 71418,
+    71486, 71555, 71625, 71695, 71791, 71887, 71985, 72084, 72183, 72275, 72367, 72461,
+    72556, 72651, 72724, 72787, 72887, 72938, 73011, 73060, 73109, 73159, 73209, 73259,
+    73309, 73359, 73409, 73459, 73510, 73561, 73612, 73663, 73728, 73779, 73837, 73937,
+    74002, 74102, 74203, 74281, 74377, 74433, 74529, 74580, 74631, 74661, 74677, 74720,
+    74767, 74814, 74861, 74908, 74955, 75002, 75049, 75096, 75143, 75192, 75241, 75284,
+    75331, 75378, 75425, 75472, 75519, 75566, 75613, 75660, 75707, 75756, 75805, 75854,
+    75903, 75952, 76001, 76050, 76099, 76148, 76197, 76246, 76295, 76344, 76393, 76442,
+    76491, 76540, 76589, 76638, 76687, 76736, 76785, 76817, 76849, 76881, 76913, 76945,
+    76977, 77009, 77041, 77073, 77105, 77139, 77173, 77189, 77275, 77300, 77329, 77390,
+    77441, 77497, 77546, 77593, 77640, 77687, 77734, 77824, 77871, 77918, 77965, 78012,
+    78059, 78108, 78157, 78245, 78339, 78436, 78506, 78597, 78696, 78795, 78865, 78957,
+    78976, 79027, 79056, 79085, 79134, 79188, 79257, 79287, 79361, 79396, 79413, 79438,
+    79480, 79527, 79583, 79663, 79686, 79743, 79792, 79846, 79915, 79989, 80031, 80078,
+    80101, 80158, 80207, 80261, 80330, 80404, 80446, 80493, 80516, 80573, 80622, 80676,
+    80745, 80819, 80861, 80908, 80931, 80988, 81037, 81091, 81160, 81234, 81276, 81323,
+    81346, 81403, 81452, 81506, 81575, 81649, 81691, 81738, 81761, 81818, 81920, 81974,
+    82043, 82117, 82159, 82206, 82229, 82286, 82335, 82389, 82458, 82532, 82574, 82621,
+    82644, 82701, 82750, 82804, 82873, 82947, 82989, 83036, 83059, 83116, 83165, 83219,
+    83288, 83362, 83404, 83451, 83475, 83533, 83583, 83638, 83708, 83783, 83826, 83874,
+    83898, 83956, 84006, 84061, 84131, 84206, 84249, 84297, 84393, 84436, 84483, 84530,
+    84577, 84624, 84671, 84718, 84765, 84812, 84859, 84908, 84957, 85006, 85055, 85104,
+    85153, 85202, 85251, 85300, 85349, 85398, 85447, 85496, 85545, 85594, 85643, 85692,
+    85741, 85790, 85839, 85888, 85937, 85962, 86016, 86061, 86159, 86249, 86343, 86394,
+    86481, 86576, 86671, 86737, 86782, 86825, 86871, 86914, 86960, 87003, 87049, 87092,
+    87138, 87181, 87227, 87270, 87316, 87359, 87405, 87448, 87494, 87537, 87583, 87626,
+    87672, 87717, 87767, 87812, 87862, 87958, 87995, 88036, 88077, 88118, 88159, 88200,
+    88241, 88282, 88323, 88364, 88407, 88450, 88505, 88601, 88652, 88735, 88836, 88925,
+    88957, 89044, 89083, 89151, 89247, 89299, 89359, 89432, 89487, 89546, 89605, 89664,
+    89723, 89784, 89845, 89943, 89998, 90036, 90112, 90150, 90188, 90227, 90266, 90314,
+    90362, 90410, 90458, 90507, 90556, 90605, 90654, 90703, 90753, 90803, 90862, 90907,
+    90966, 91011, 91070, 91115, 91174, 91219, 91280, 91327, 91388, 91435, 91472, 91516,
+    91560, 91604, 91648, 91693, 91738, 91783, 91828, 91873, 91919, 91965, 92063, 92111,
+    92159, 92207, 92255, 92305, 92355, 92427, 92499, 92571, 92643, 92717, 92791, 92865,
+    92939, 93013, 93089, 93165, 93227, 93289, 93351, 93413, 93479, 93545, 93613, 93681,
+    93749, 93817, 93887, 93957, 94027, 94097, 94208, 94280, 94352, 94419, 94482, 94583,
+    94656, 94705, 94754, 94803, 94853, 94903, 94953, 95003, 95053, 95103, 95154, 95205,
+    95256, 95307, 95358, 95409, 95467, 95568, 95621, 95674, 95727, 95780, 95835, 95890,
+    95991, 96076, 96153, 96248, 96292, 96361, 96433, 96463, 96526, 96578, 96639, 96680,
+    96759, 96855, 96912, 97009, 97095, 97149, 97201, 97262, 97346, 97401, 97452, 97507,
+    97562, 97617, 97672, 97727, 97787, 97847, 97907, 97967, 98027, 98087, 98169, 98304,
+    98386, 98440, 98523, 98578, 98663, 98718, 98803, 98858, 98943, 98998, 99052, 99103,
+    99191, 99242, 99330, 99381, 99469, 99520, 99608, 99659, 99747, 99798, 99886, 99915,
+    99940, 99972, 100054, 100108, 100190, 100244, 100327, 100382, 100467, 100522, 100607, 100662,
+    100747, 100802, 100902, 100965, 101006, 101072, 101158, 101205, 101242, 101301, 101369, 101438,
+    101504, 101590, 101649, 101718, 101784, 101870, 101929, 101998, 102064, 102150, 102209, 102278,
+    102400, 102486, 102545, 102614, 102680, 102766, 102825, 102849, 102944, 103003, 103057, 103111,
+    103165, 103219, 103273, 103327, 103381, 103435, 103489, 103543, 103597, 103651, 103705, 103759,
+    103813, 103867, 103921, 103955, 103989, 104023, 104057, 104091, 104125, 104159, 104193, 104227,
+    104261, 104295, 104329, 104363, 104397, 104431, 104465, 104562, 104623, 104668, 104717, 104766,
+    104815, 104864, 104913, 104943, 105025, 105125, 105157, 105188, 105275, 105312, 105408, 105460,
+    105520, 105574, 105671, 105720, 105769, 105822, 105867, 105912, 106009, 106083, 106157, 106227,
+    106297, 106394, 106496, 106554, 106653, 106752, 106831, 106910, 107005, 107100, 107166, 107266,
+    107366, 107466, 107515, 107571, 107681, 107748, 107815, 107882, 107953, 108004, 108079, 108189,
+    108245, 108305, 108365, 108425, 108485, 108545, 108605, 108665, 108775, 108836, 108901, 109011,
+    109062, 109087, 109116, 109132, 109154, 109220, 109268, 109377, 109468, 109501, 109539, 109587,
+    109635, 109683, 109731, 109779, 109827, 109875, 109923, 109974, 110066, 110145, 110254, 110288,
+    110332, 110376, 110420, 110464, 110508, 110592, 110636, 110680, 110727, 110836, 110880, 110937,
+    110956, 110971, 111065, 111150, 111224, 111277, 111330, 111383, 111436, 111489, 111542, 111595,
+    111648, 111712, 111735, 111768, 111877, 111923, 112021, 112086, 112131, 112179, 112232, 112288,
+    112310, 112405, 112456, 112525, 112585, 112680, 112750, 112823, 112873, 112924, 112975, 113033,
+    113128, 113163, 113224, 113285, 113347, 113379, 113465, 113519, 113571, 113607, 113692, 113776,
+    113836, 113896, 113956, 114016, 114076, 114136, 114215, 114268, 114347, 114400, 114480, 114534,
+    114616, 114688, 114770, 114824, 114906, 114960, 115005, 115058, 115111, 115164, 115217, 115261,
+    115305, 115349, 115393, 115437, 115481, 115513, 115612, 115645, 115744, 115777, 115877, 115911,
+    115993, 116047, 116129, 116183, 116265, 116319, 116383, 116448, 116514, 116580, 116665, 116711,
+    116797, 116883, 116930, 116968, 117021, 117078, 117136, 117194, 117264, 117329, 117395, 117461,
+    117546, 117632, 117718, 117771, 117828, 117886, 117944, 118014, 118079, 118145, 118211, 118296,
+    118382, 118468, 118521, 118578, 118636, 118694, 118784, 118849, 118915, 118981, 119066, 119152,
+    119238, 119291, 119348, 119406, 119464, 119534, 119599, 119665, 119731, 119816, 119902, 119988,
+    120041, 120098, 120156, 120214, 120284, 120349, 120415, 120481, 120566, 120652, 120738, 120791,
+    120848, 120906, 120964, 121059, 121154, 121231, 121287, 121378, 121444, 121510, 121570, 121618,
+    121667, 121709, 121755, 121801, 121847, 121893, 121939, 121981, 122027, 122073, 122119, 122165,
+    122211, 122257, 122303, 122349, 122395, 122443, 122491, 122539, 122587, 122635, 122683, 122731,
+    122779, 122827, 122880, 122928, 122976, 123024, 123072, 123120, 123168, 123216, 123264, 123312,
+    123360, 123408, 123456, 123508, 123560, 123612, 123664, 123716, 123768, 123783, 123820, 123882,
+    123933, 123988, 124044, 124100, 124150, 124198, 124282, 124330, 124414, 124462, 124546, 124594,
+    124678, 124726, 124810, 124858, 124942, 125010, 125066, 125154, 125249, 125338, 125438, 125529,
+    125629, 125720, 125820, 125911, 125963, 126016, 126070, 126124, 126197, 126231, 126305, 126379,
+    126414, 126440, 126481, 126526, 126572, 126618, 126676, 126729, 126783, 126837, 126976, 127050,
+    127124, 127165, 127210, 127256, 127302, 127360, 127413, 127467, 127521, 127594, 127668, 127742,
+    127783, 127828, 127874, 127920, 127978, 128031, 128085, 128139, 128212, 128286, 128360, 128401,
+    128446, 128492, 128538, 128596, 128649, 128703, 128757, 128830, 128904, 128978, 129019, 129064,
+    129110, 129156, 129214, 129267, 129321, 129375, 129448, 129522, 129596, 129637, 129682, 129728,
+    129774, 129865, 129907, 129953, 129999, 130045, 130091, 130137, 130183, 130229, 130275, 130321,
+    130369, 130417, 130465, 130513, 130561, 130609, 130657, 130705, 130753, 130801, 130849, 130897,
+    130945, 130993, 131072, 131120, 131168, 131216, 131264, 131312, 131360, 131408, 131441, 131487,
+    131585, 131662, 131762, 131843, 131930, 132026, 132113, 132209, 132255, 132299, 132379, 132423,
+    132503, 132547, 132627, 132671, 132751, 132795, 132875, 132919, 132999, 133051, 133103, 133194,
+    133230, 133270, 133310, 133350, 133390, 133430, 133486, 133548, 133639, 133691, 133749, 133849,
+    133870, 133938, 134006, 134095, 134127, 134159, 134225, 134316, 134378, 134423, 134487, 134560,
+    134626, 134691, 134768, 134817, 134877, 134915, 134953, 134991, 135029, 135067, 135105, 135168,
+    135206, 135253, 135300, 135347, 135394, 135442, 135490, 135538, 135586, 135647, 135707, 135767,
+    135827, 135887, 135947, 136007, 136067, 136127, 136164, 136207, 136250, 136293, 136336, 136380,
+    136424, 136468, 136512, 136560, 136608, 136656, 136704, 136752, 136800, 136848, 136896, 136966,
+    137036, 137106, 137177, 137249, 137321, 137393, 137465, 137526, 137592, 137658, 137724, 137791,
+    137859, 137927, 137995, 138063, 138121, 138179, 138237, 138295, 138353, 138411, 138469, 138527,
+    138620, 138713, 138806, 138901, 138997, 139093, 139264, 139360, 139421, 139510, 139599, 139688,
+    139779, 139871, 139963, 140055, 140147, 140221, 140285, 140358, 140439, 140540, 140590, 140655,
+    140755, 140808, 140860, 140923, 140990, 141057, 141124, 141191, 141258, 141325, 141392, 141462,
+    141525, 141588, 141651, 141714, 141777, 141840, 141903, 141966, 142040, 142112, 142186, 142258,
+    142332, 142404, 142478, 142550, 142624, 142696, 142770, 142842, 142916, 142988, 143062, 143134,
+    143208, 143280, 143360, 143432, 143506, 143578, 143652, 143724, 143767, 143815, 143863, 143911,
+    143959, 144008, 144057, 144106, 144164, 144264, 144330, 144430, 144530, 144563, 144594, 144671,
+    144771, 144871, 144971, 145071, 145104, 145135, 145201, 145248, 145295, 145343, 145391, 145439,
+    145482, 145525, 145569, 145613, 145657, 145727, 145797, 145869, 145941, 146013, 146079, 146145,
+    146213, 146281, 146349, 146442, 146536, 146632, 146728, 146824, 146913, 147003, 147095, 147187,
+    147279, 147347, 147456, 147524, 147592, 147660, 147728, 147815, 147876, 147963, 148024, 148112,
+    148174, 148264, 148326, 148416, 148478, 148568, 148630, 148691, 148774, 148831, 148914, 148971,
+    149055, 149113, 149199, 149257, 149343, 149401, 149487, 149545, 149609, 149709, 149779, 149827,
+    149875, 149923, 149972, 150021, 150070, 150119, 150219, 150319, 150350, 150367, 150417, 150476,
+    150585, 150636, 150704, 150772, 150834, 150891, 150952, 151013, 151074, 151135, 151196, 151257,
+    151318, 151410, 151459, 151552, 151601, 151650, 151699, 151748, 151797, 151846, 151898, 151992,
+    152041, 152081, 152121, 152161, 152201, 152241, 152281, 152321, 152361, 152458, 152567, 152635,
+    152680, 152725, 152770, 152815, 152860, 152905, 152950, 152995, 153043, 153152, 153172, 153224,
+    153320, 153407, 153482, 153536, 153590, 153644, 153698, 153752, 153806, 153860, 153914, 153965,
+    153989, 154098, 154207, 154279, 154299, 154386, 154437, 154470, 154579, 154671, 154719, 154768,
+    154865, 154974, 155040, 155149, 155201, 155295,
 };
 
 static const struct kiln_pair pairs[] = {
-    { 5, 6 }, { 38, 5 }, { 91, 50 }, { 141, 111 }, { 134, 135 }, { 744, 745 },
-    { 111, 120 }, { 466, 2634 }, { 134, 141 }, { 140, 2635 }, { 50, 38 }, { 91, 1376 },
-    { 125, 126 }, { 1368, 1369 }, { 1380, 1381 }, { 141, 743 }, { 462, 2638 }, { 139, 2641 },
-    { 2646, 2642 }, { 760, 2640 }, { 2335, 2369 }, { 3, 1195 }, { 69, 6 }, { 111, 91 },
-    { 1197, 2632 }, { 19, 20 }, { 133, 2636 }, { 552, 458 }, { 559, 2639 }, { 746, 781 },
-    { 1375, 2643 }, { 1025, 2640 }, { 3, 2656 }, { 2653, 2632 }, { 2647, 2637 }, { 555, 2638 },
-    { 665, 458 }, { 667, 2639 }, { 2648, 666 }, { 2658, 136 }, { 2662, 1377 }, { 0, 1 },
-    { 50, 51 }, { 109, 110 }, { 134, 745 }, { 693, 694 }, { 2652, 2394 }, { 2657, 3 },
-    { 2667, 556 }, { 4, 2632 }, { 2673, 2 }, { 1839, 745 }, { 2677, 69 }, { 457, 458 },
-    { 465, 2639 }, { 2648, 463 }, { 15, 16 }, { 25, 26 }, { 27, 28 }, { 29, 30 },
-    { 32, 33 }, { 34, 35 }, { 36, 37 }, { 41, 17 }, { 54, 2633 }, { 1, 1194 },
-    { 5, 670 }, { 55, 56 }, { 91, 876 }, { 111, 767 }, { 262, 263 }, { 368, 311 },
-    { 688, 689 }, { 690, 691 }, { 698, 699 }, { 702, 703 }, { 704, 705 }, { 706, 707 },
-    { 748, 2337 }, { 750, 2338 }, { 752, 2339 }, { 754, 2340 }, { 756, 2341 }, { 860, 861 },
-    { 874, 875 }, { 1196, 2664 }, { 1935, 1936 }, { 1937, 1938 }, { 2335, 2336 }, { 2655, 716 },
-    { 2665, 1939 }, { 3, 8 }, { 2681, 7 }, { 10, 2632 }, { 2647, 2683 }, { 15, 2695 },
-    { 2688, 17 }, { 2689, 2690 }, { 2692, 2693 }, { 50, 2633 }, { 56, 673 }, { 111, 2715 },
-    { 692, 2684 }, { 782, 2337 }, { 783, 2338 }, { 784, 2339 }, { 785, 2340 }, { 786, 2341 },
-    { 1193, 2697 }, { 2336, 809 }, { 2635, 2700 }, { 2664, 1940 }, { 2665, 2717 }, { 2704, 2705 },
-    { 2706, 700 }, { 2707, 2708 }, { 2710, 2711 }, { 2712, 2713 }, { 2714, 758 }, { 2718, 2719 },
-    { 61, 62 }, { 63, 64 }, { 94, 95 }, { 746, 747 }, { 748, 749 }, { 750, 751 },
-    { 752, 753 }, { 754, 755 }, { 756, 757 }, { 1071, 126 }, { 1074, 2636 }, { 1077, 2641 },
-    { 2170, 2643 }, { 2344, 2651 }, { 2661, 808 }, { 184, 185 }, { 211, 212 }, { 12, 5 },
-    { 91, 92 }, { 122, 123 }, { 129, 130 }, { 146, 131 }, { 1726, 1990 }, { 1728, 1991 },
-    { 1730, 1992 }, { 1732, 1993 }, { 1734, 1994 }, { 1736, 2675 }, { 1985, 1986 }, { 1987, 1988 },
-    { 2655, 112 }, { 3, 2724 }, { 2723, 2632 }, { 2729, 2691 }, { 2730, 2694 }, { 810, 2338 },
-    { 811, 2339 }, { 812, 2340 }, { 813, 2341 }, { 877, 2633 }, { 2336, 2735 }, { 2678, 2741 },
-    { 2716, 2742 }, { 2720, 2748 }, { 2722, 2743 }, { 2733, 862 }, { 2734, 695 }, { 2736, 2737 },
-    { 2738, 2739 }, { 2740, 2744 }, { 2747, 2709 }, { 2749, 2750 }, { 111, 794 }, { 747, 782 },
-    { 749, 783 }, { 751, 784 }, { 753, 785 }, { 755, 786 }, { 757, 787 }, { 1754, 126 },
-    { 1757, 2636 }, { 1760, 2641 }, { 2344, 2663 }, { 2725, 11 }, { 2752, 2753 }, { 2754, 96 },
-    { 2755, 2756 }, { 2757, 2758 }, { 2759, 2760 }, { 2762, 1075 }, { 2764, 2171 }, { 94, 2780 },
-    { 129, 154 }, { 162, 131 }, { 1989, 2774 }, { 2775, 2776 }, { 2777, 2778 }, { 2682, 2783 },
-    { 9, 3 }, { 1883, 2632 }, { 2337, 2787 }, { 2652, 2792 }, { 2745, 2798 }, { 2751, 2796 },
-    { 2788, 2789 }, { 2790, 814 }, { 2794, 2791 }, { 2795, 2803 }, { 2799, 2800 }, { 24, 2785 },
-    { 2016, 2636 }, { 2661, 2805 }, { 2801, 1198 }, { 2806, 2807 }, { 2808, 2809 }, { 2812, 1758 },
-    { 2818, 2819 }, { 2820, 758 }, { 2786, 2768 }, { 129, 170 }, { 178, 131 }, { 747, 809 },
-    { 749, 810 }, { 751, 811 }, { 753, 812 }, { 755, 813 }, { 2781, 2826 }, { 2827, 2828 },
-    { 2829, 2784 }, { 3, 2831 }, { 249, 2632 }, { 2793, 2832 }, { 2833, 2840 }, { 2836, 2837 },
-    { 2830, 2815 }, { 2842, 2017 }, { 2843, 2845 }, { 2846, 2810 }, { 2848, 2849 }, { 129, 2773 },
-    { 757, 814 }, { 2766, 2853 }, { 2772, 131 }, { 2823, 2858 }, { 2854, 2855 }, { 2856, 2857 },
-    { 2859, 2779 }, { 3, 251 }, { 2835, 2861 }, { 2863, 2865 }, { 2864, 787 }, { 1199, 2632 },
-    { 2860, 2866 }, { 2868, 2869 }, { 129, 2825 }, { 2824, 131 }, { 2873, 2876 }, { 2875, 2878 },
-    { 2877, 2872 }, { 38, 6 }, { 186, 187 }, { 188, 189 }, { 213, 214 }, { 215, 216 },
-    { 760, 2676 }, { 1222, 2651 }, { 2841, 2767 }, { 13, 14 }, { 21, 22 }, { 39, 40 },
-    { 93, 2817 }, { 97, 98 }, { 99, 100 }, { 101, 102 }, { 103, 104 }, { 105, 106 },
+    { 5, 6 }, { 38, 5 }, { 91, 50 }, { 141, 111 }, { 134, 135 }, { 745, 746 },
+    { 111, 120 }, { 467, 2636 }, { 134, 141 }, { 140, 2637 }, { 50, 38 }, { 91, 1377 },
+    { 125, 126 }, { 1369, 1370 }, { 1381, 1382 }, { 141, 744 }, { 463, 2640 }, { 139, 2643 },
+    { 2648, 2644 }, { 761, 2642 }, { 2336, 2370 }, { 3, 1196 }, { 69, 6 }, { 111, 91 },
+    { 1198, 2634 }, { 19, 20 }, { 133, 2638 }, { 553, 459 }, { 560, 2641 }, { 747, 782 },
+    { 1376, 2645 }, { 1026, 2642 }, { 3, 2658 }, { 2655, 2634 }, { 2649, 2639 }, { 556, 2640 },
+    { 666, 459 }, { 668, 2641 }, { 2650, 667 }, { 2660, 136 }, { 2664, 1378 }, { 0, 1 },
+    { 50, 51 }, { 109, 110 }, { 134, 746 }, { 694, 695 }, { 2654, 2395 }, { 2659, 3 },
+    { 2669, 557 }, { 4, 2634 }, { 2675, 2 }, { 1840, 746 }, { 2679, 69 }, { 458, 459 },
+    { 466, 2641 }, { 2650, 464 }, { 15, 16 }, { 25, 26 }, { 27, 28 }, { 29, 30 },
+    { 32, 33 }, { 34, 35 }, { 36, 37 }, { 41, 17 }, { 54, 2635 }, { 1, 1195 },
+    { 5, 671 }, { 55, 56 }, { 91, 877 }, { 111, 768 }, { 263, 264 }, { 369, 312 },
+    { 689, 690 }, { 691, 692 }, { 699, 700 }, { 703, 704 }, { 705, 706 }, { 707, 708 },
+    { 749, 2338 }, { 751, 2339 }, { 753, 2340 }, { 755, 2341 }, { 757, 2342 }, { 861, 862 },
+    { 875, 876 }, { 1197, 2666 }, { 1936, 1937 }, { 1938, 1939 }, { 2336, 2337 }, { 2657, 717 },
+    { 2667, 1940 }, { 3, 8 }, { 2683, 7 }, { 10, 2634 }, { 2649, 2685 }, { 15, 2697 },
+    { 2690, 17 }, { 2691, 2692 }, { 2694, 2695 }, { 50, 2635 }, { 56, 674 }, { 111, 2717 },
+    { 693, 2686 }, { 783, 2338 }, { 784, 2339 }, { 785, 2340 }, { 786, 2341 }, { 787, 2342 },
+    { 1194, 2699 }, { 2337, 810 }, { 2637, 2702 }, { 2666, 1941 }, { 2667, 2719 }, { 2706, 2707 },
+    { 2708, 701 }, { 2709, 2710 }, { 2712, 2713 }, { 2714, 2715 }, { 2716, 759 }, { 2720, 2721 },
+    { 61, 62 }, { 63, 64 }, { 94, 95 }, { 747, 748 }, { 749, 750 }, { 751, 752 },
+    { 753, 754 }, { 755, 756 }, { 757, 758 }, { 1072, 126 }, { 1075, 2638 }, { 1078, 2643 },
+    { 2171, 2645 }, { 2345, 2653 }, { 2663, 809 }, { 184, 185 }, { 211, 212 }, { 12, 5 },
+    { 91, 92 }, { 122, 123 }, { 129, 130 }, { 146, 131 }, { 1727, 1991 }, { 1729, 1992 },
+    { 1731, 1993 }, { 1733, 1994 }, { 1735, 1995 }, { 1737, 2677 }, { 1986, 1987 }, { 1988, 1989 },
+    { 2657, 112 }, { 3, 2726 }, { 2725, 2634 }, { 2731, 2693 }, { 2732, 2696 }, { 811, 2339 },
+    { 812, 2340 }, { 813, 2341 }, { 814, 2342 }, { 878, 2635 }, { 2337, 2737 }, { 2680, 2743 },
+    { 2718, 2744 }, { 2722, 2750 }, { 2724, 2745 }, { 2735, 863 }, { 2736, 696 }, { 2738, 2739 },
+    { 2740, 2741 }, { 2742, 2746 }, { 2749, 2711 }, { 2751, 2752 }, { 111, 795 }, { 748, 783 },
+    { 750, 784 }, { 752, 785 }, { 754, 786 }, { 756, 787 }, { 758, 788 }, { 1755, 126 },
+    { 1758, 2638 }, { 1761, 2643 }, { 2345, 2665 }, { 2727, 11 }, { 2754, 2755 }, { 2756, 96 },
+    { 2757, 2758 }, { 2759, 2760 }, { 2761, 2762 }, { 2764, 1076 }, { 2766, 2172 }, { 94, 2782 },
+    { 129, 154 }, { 162, 131 }, { 1990, 2776 }, { 2777, 2778 }, { 2779, 2780 }, { 2684, 2785 },
+    { 9, 3 }, { 1884, 2634 }, { 2338, 2789 }, { 2654, 2794 }, { 2747, 2800 }, { 2753, 2798 },
+    { 2790, 2791 }, { 2792, 815 }, { 2796, 2793 }, { 2797, 2805 }, { 2801, 2802 }, { 24, 2787 },
+    { 2017, 2638 }, { 2663, 2807 }, { 2803, 1199 }, { 2808, 2809 }, { 2810, 2811 }, { 2814, 1759 },
+    { 2820, 2821 }, { 2822, 759 }, { 2788, 2770 }, { 129, 170 }, { 178, 131 }, { 748, 810 },
+    { 750, 811 }, { 752, 812 }, { 754, 813 }, { 756, 814 }, { 2783, 2828 }, { 2829, 2830 },
+    { 2831, 2786 }, { 3, 2833 }, { 249, 2634 }, { 2795, 2834 }, { 2835, 2842 }, { 2838, 2839 },
+    { 2832, 2817 }, { 2844, 2018 }, { 2845, 2847 }, { 2848, 2812 }, { 2850, 2851 }, { 129, 2775 },
+    { 758, 815 }, { 2768, 2855 }, { 2774, 131 }, { 2825, 2860 }, { 2856, 2857 }, { 2858, 2859 },
+    { 2861, 2781 }, { 3, 251 }, { 2837, 2863 }, { 2865, 2867 }, { 2866, 788 }, { 1200, 2634 },
+    { 2862, 2868 }, { 2870, 2871 }, { 129, 2827 }, { 2826, 131 }, { 2875, 2878 }, { 2877, 2880 },
+    { 2879, 2874 }, { 38, 6 }, { 186, 187 }, { 188, 189 }, { 213, 214 }, { 215, 216 },
+    { 761, 2678 }, { 1223, 2653 }, { 2843, 2769 }, { 13, 14 }, { 21, 22 }, { 39, 40 },
+    { 93, 2819 }, { 97, 98 }, { 99, 100 }, { 101, 102 }, { 103, 104 }, { 105, 106 },
     { 107, 108 }, { 127, 128 }, { 137, 138 }, { 144, 145 }, { 148, 149 }, { 152, 153 },
     { 156, 157 }, { 160, 161 }, { 164, 165 }, { 168, 169 }, { 172, 173 }, { 176, 177 },
-    { 180, 181 }, { 261, 2702 }, { 674, 17 }, { 683, 684 }, { 701, 2802 }, { 727, 728 },
-    { 730, 731 }, { 732, 733 }, { 734, 735 }, { 736, 737 }, { 769, 770 }, { 771, 772 },
-    { 773, 774 }, { 866, 867 }, { 868, 869 }, { 870, 871 }, { 872, 873 }, { 1203, 1204 },
-    { 1592, 1593 }, { 1594, 1595 }, { 2699, 57 }, { 2701, 768 }, { 2721, 717 }, { 2797, 863 },
-    { 2804, 795 }, { 2852, 179 }, { 2871, 147 }, { 2874, 132 }, { 50, 286 }, { 190, 191 },
-    { 192, 193 }, { 217, 218 }, { 219, 220 }, { 259, 260 }, { 265, 2654 }, { 274, 275 },
-    { 278, 279 }, { 288, 289 }, { 301, 302 }, { 321, 322 }, { 346, 303 }, { 364, 365 },
-    { 367, 2703 }, { 387, 388 }, { 672, 2732 }, { 721, 722 }, { 723, 724 }, { 725, 726 },
-    { 899, 900 }, { 1000, 1001 }, { 1002, 1003 }, { 1004, 1005 }, { 1006, 1007 }, { 1019, 1020 },
-    { 1021, 1022 }, { 1023, 1024 }, { 2698, 671 }, { 3, 2862 }, { 2879, 2632 }, { 2851, 131 },
-    { 2880, 1941 }, { 2883, 1200 }, { 2888, 2890 }, { 1025, 2676 }, { 1222, 2663 }, { 2642, 6 },
-    { 2850, 2894 }, { 2892, 2893 }, { 43, 22 }, { 129, 2945 }, { 736, 775 }, { 1592, 1634 },
-    { 1594, 1635 }, { 2746, 2924 }, { 2870, 2938 }, { 2886, 163 }, { 2887, 155 }, { 2903, 2904 },
-    { 2905, 2906 }, { 2907, 2908 }, { 2926, 2927 }, { 2930, 2931 }, { 2933, 2934 }, { 2935, 2936 },
-    { 2937, 1205 }, { 38, 272 }, { 372, 2654 }, { 878, 2732 }, { 2698, 1016 }, { 2891, 2961 },
-    { 2895, 2951 }, { 2949, 2950 }, { 2957, 290 }, { 2965, 2966 }, { 2968, 901 }, { 2969, 2970 },
-    { 2971, 2972 }, { 2973, 2974 }, { 1958, 3 }, { 686, 6 }, { 2885, 2991 }, { 2978, 252 },
-    { 2979, 171 }, { 2994, 2939 }, { 2997, 2998 }, { 2999, 2675 }, { 3000, 2928 }, { 3001, 2932 },
-    { 3002, 3003 }, { 2642, 303 }, { 2898, 2987 }, { 2985, 306 }, { 2986, 3010 }, { 3013, 2967 },
-    { 3015, 3016 }, { 3017, 2975 }, { 67, 1131 }, { 74, 75 }, { 91, 182 }, { 111, 2889 },
+    { 180, 181 }, { 262, 2704 }, { 675, 17 }, { 684, 685 }, { 702, 2804 }, { 728, 729 },
+    { 731, 732 }, { 733, 734 }, { 735, 736 }, { 737, 738 }, { 770, 771 }, { 772, 773 },
+    { 774, 775 }, { 867, 868 }, { 869, 870 }, { 871, 872 }, { 873, 874 }, { 1204, 1205 },
+    { 1593, 1594 }, { 1595, 1596 }, { 2701, 57 }, { 2703, 769 }, { 2723, 718 }, { 2799, 864 },
+    { 2806, 796 }, { 2854, 179 }, { 2873, 147 }, { 2876, 132 }, { 50, 287 }, { 190, 191 },
+    { 192, 193 }, { 217, 218 }, { 219, 220 }, { 260, 261 }, { 266, 2656 }, { 275, 276 },
+    { 279, 280 }, { 289, 290 }, { 302, 303 }, { 322, 323 }, { 347, 304 }, { 365, 366 },
+    { 368, 2705 }, { 388, 389 }, { 673, 2734 }, { 722, 723 }, { 724, 725 }, { 726, 727 },
+    { 900, 901 }, { 1001, 1002 }, { 1003, 1004 }, { 1005, 1006 }, { 1007, 1008 }, { 1020, 1021 },
+    { 1022, 1023 }, { 1024, 1025 }, { 2700, 672 }, { 3, 2864 }, { 2881, 2634 }, { 2853, 131 },
+    { 2882, 1942 }, { 2885, 1201 }, { 2890, 2892 }, { 1026, 2678 }, { 1223, 2665 }, { 2644, 6 },
+    { 2852, 2896 }, { 2894, 2895 }, { 43, 22 }, { 129, 2947 }, { 737, 776 }, { 1593, 1635 },
+    { 1595, 1636 }, { 2748, 2926 }, { 2872, 2940 }, { 2888, 163 }, { 2889, 155 }, { 2905, 2906 },
+    { 2907, 2908 }, { 2909, 2910 }, { 2928, 2929 }, { 2932, 2933 }, { 2935, 2936 }, { 2937, 2938 },
+    { 2939, 1206 }, { 38, 273 }, { 373, 2656 }, { 879, 2734 }, { 2700, 1017 }, { 2893, 2963 },
+    { 2897, 2953 }, { 2951, 2952 }, { 2959, 291 }, { 2967, 2968 }, { 2970, 902 }, { 2971, 2972 },
+    { 2973, 2974 }, { 2975, 2976 }, { 1959, 3 }, { 687, 6 }, { 2887, 2993 }, { 2980, 252 },
+    { 2981, 171 }, { 2996, 2941 }, { 2999, 3000 }, { 3001, 2677 }, { 3002, 2930 }, { 3003, 2934 },
+    { 3004, 3005 }, { 2644, 304 }, { 2900, 2989 }, { 2987, 307 }, { 2988, 3012 }, { 3015, 2969 },
+    { 3017, 3018 }, { 3019, 2977 }, { 67, 1132 }, { 74, 75 }, { 91, 182 }, { 111, 2891 },
     { 120, 121 }, { 142, 143 }, { 150, 151 }, { 158, 159 }, { 166, 167 }, { 174, 175 },
     { 194, 195 }, { 196, 197 }, { 198, 199 }, { 200, 201 }, { 202, 203 }, { 204, 205 },
     { 206, 207 }, { 208, 209 }, { 221, 222 }, { 223, 224 }, { 225, 226 }, { 227, 228 },
     { 229, 230 }, { 231, 232 }, { 233, 234 }, { 235, 236 }, { 240, 241 }, { 242, 243 },
-    { 244, 245 }, { 248, 2977 }, { 257, 258 }, { 291, 292 }, { 307, 308 }, { 310, 311 },
-    { 312, 38 }, { 432, 433 }, { 455, 456 }, { 460, 461 }, { 467, 468 }, { 472, 473 },
-    { 477, 478 }, { 482, 483 }, { 487, 488 }, { 492, 493 }, { 497, 498 }, { 676, 3004 },
-    { 687, 2834 }, { 696, 697 }, { 718, 719 }, { 736, 802 }, { 796, 797 }, { 798, 799 },
-    { 800, 801 }, { 866, 2405 }, { 868, 2406 }, { 870, 2407 }, { 1139, 2633 }, { 1145, 2702 },
-    { 1592, 1852 }, { 1593, 2343 }, { 1594, 1853 }, { 1604, 2651 }, { 1833, 1834 }, { 2139, 2140 },
-    { 2141, 2142 }, { 2143, 2144 }, { 2145, 2146 }, { 2147, 2148 }, { 2149, 2150 }, { 2302, 2303 },
-    { 2309, 2802 }, { 2319, 2320 }, { 2321, 2322 }, { 2323, 2324 }, { 2342, 1634 }, { 2344, 2896 },
-    { 2353, 2354 }, { 2355, 2356 }, { 2357, 2358 }, { 2378, 2379 }, { 2380, 2381 }, { 2382, 2383 },
-    { 2408, 2409 }, { 2654, 419 }, { 2679, 2900 }, { 2765, 2637 }, { 2769, 2899 }, { 2770, 2902 },
-    { 2771, 124 }, { 2830, 2725 }, { 2940, 58 }, { 2988, 44 }, { 2816, 3 }, { 3020, 2992 },
-    { 3024, 3025 }, { 3028, 2838 }, { 3032, 2952 }, { 460, 470 }, { 736, 2327 }, { 1160, 2633 },
-    { 1211, 6 }, { 1604, 2663 }, { 1832, 2834 }, { 1852, 2343 }, { 2304, 3018 }, { 2342, 3095 },
-    { 2344, 2983 }, { 2649, 3038 }, { 2679, 3127 }, { 2746, 3106 }, { 2814, 2637 }, { 2860, 3125 },
-    { 2882, 3110 }, { 2978, 1137 }, { 2982, 3094 }, { 3011, 3046 }, { 3047, 3048 }, { 3049, 3050 },
-    { 3051, 3052 }, { 3054, 3055 }, { 3056, 3057 }, { 3058, 3059 }, { 3060, 3061 }, { 3062, 3063 },
-    { 3065, 250 }, { 3066, 64 }, { 3067, 293 }, { 3071, 434 }, { 3082, 3083 }, { 3086, 3087 },
-    { 3089, 3090 }, { 3091, 3118 }, { 3099, 3100 }, { 3101, 3102 }, { 3103, 3104 }, { 3107, 3108 },
-    { 3112, 3113 }, { 3115, 3116 }, { 3120, 23 }, { 2844, 3 }, { 460, 475 }, { 736, 2361 },
-    { 2342, 3139 }, { 2343, 1635 }, { 2839, 3141 }, { 3019, 3138 }, { 3105, 3140 }, { 3128, 65 },
-    { 3132, 3155 }, { 3143, 2731 }, { 3150, 3096 }, { 3151, 3152 }, { 3153, 3154 }, { 3156, 3157 },
-    { 3159, 3064 }, { 3165, 3088 }, { 3166, 3167 }, { 3168, 3169 }, { 3171, 3109 }, { 3172, 3114 },
-    { 3173, 3117 }, { 2884, 3 }, { 3175, 2981 }, { 460, 480 }, { 736, 2386 }, { 2881, 3178 },
-    { 3148, 3179 }, { 3180, 1595 }, { 3181, 3098 }, { 3184, 3189 }, { 3187, 3188 }, { 3192, 2838 },
-    { 3193, 3170 }, { 3, 1201 }, { 460, 485 }, { 3197, 3122 }, { 3201, 1853 }, { 3205, 3158 },
-    { 3206, 3053 }, { 48, 49 }, { 287, 3012 }, { 366, 2962 }, { 2960, 347 }, { 3029, 304 },
-    { 3, 1942 }, { 3198, 3209 }, { 460, 490 }, { 2948, 3216 }, { 3009, 3217 }, { 2980, 3220 },
-    { 460, 495 }, { 1205, 3 }, { 460, 500 }, { 3081, 3 }, { 5, 1272 }, { 6, 682 },
-    { 19, 1944 }, { 22, 405 }, { 31, 2786 }, { 46, 47 }, { 52, 53 }, { 70, 71 },
-    { 72, 73 }, { 76, 77 }, { 78, 79 }, { 80, 81 }, { 82, 83 }, { 84, 85 },
-    { 86, 87 }, { 88, 89 }, { 111, 821 }, { 114, 115 }, { 116, 117 }, { 118, 119 },
-    { 120, 1372 }, { 133, 1073 }, { 210, 3213 }, { 238, 239 }, { 246, 247 }, { 255, 17 },
-    { 266, 267 }, { 268, 269 }, { 270, 271 }, { 273, 2955 }, { 277, 2956 }, { 280, 281 },
-    { 282, 283 }, { 291, 2603 }, { 294, 295 }, { 296, 297 }, { 298, 299 }, { 300, 2958 },
-    { 305, 3031 }, { 309, 3069 }, { 314, 315 }, { 316, 317 }, { 377, 378 }, { 379, 380 },
-    { 381, 382 }, { 383, 384 }, { 401, 402 }, { 434, 708 }, { 436, 437 }, { 438, 439 },
-    { 440, 441 }, { 442, 443 }, { 444, 445 }, { 446, 447 }, { 448, 449 }, { 450, 451 },
-    { 459, 3073 }, { 469, 3133 }, { 474, 3176 }, { 479, 3199 }, { 484, 3210 }, { 489, 3222 },
-    { 494, 3226 }, { 504, 505 }, { 550, 2634 }, { 588, 589 }, { 596, 597 }, { 604, 605 },
-    { 612, 613 }, { 683, 1831 }, { 712, 713 }, { 714, 715 }, { 727, 1836 }, { 759, 2651 },
-    { 761, 1223 }, { 788, 1233 }, { 815, 1243 }, { 822, 729 }, { 880, 881 }, { 883, 884 },
-    { 885, 886 }, { 887, 888 }, { 889, 890 }, { 891, 892 }, { 893, 894 }, { 895, 896 },
-    { 897, 898 }, { 903, 904 }, { 905, 906 }, { 907, 908 }, { 909, 910 }, { 911, 912 },
-    { 913, 914 }, { 915, 916 }, { 917, 918 }, { 919, 920 }, { 921, 922 }, { 923, 924 },
-    { 925, 926 }, { 927, 928 }, { 929, 930 }, { 931, 932 }, { 933, 934 }, { 935, 936 },
-    { 937, 938 }, { 939, 940 }, { 941, 942 }, { 943, 944 }, { 945, 946 }, { 947, 948 },
-    { 949, 950 }, { 951, 952 }, { 953, 954 }, { 955, 956 }, { 957, 958 }, { 959, 960 },
-    { 961, 962 }, { 963, 964 }, { 965, 966 }, { 967, 968 }, { 969, 970 }, { 971, 972 },
-    { 973, 974 }, { 975, 976 }, { 977, 978 }, { 979, 980 }, { 981, 982 }, { 1008, 1009 },
-    { 1010, 1011 }, { 1012, 1013 }, { 1014, 1015 }, { 1216, 3026 }, { 1217, 1218 }, { 1219, 1220 },
-    { 1224, 1225 }, { 1226, 1227 }, { 1228, 1229 }, { 1230, 1231 }, { 1234, 1235 }, { 1236, 1237 },
-    { 1238, 1239 }, { 1240, 1241 }, { 1244, 1245 }, { 1246, 1247 }, { 1248, 1249 }, { 1279, 1280 },
-    { 1386, 1373 }, { 1575, 1576 }, { 1617, 1618 }, { 1863, 1864 }, { 2316, 2317 }, { 2328, 2329 },
-    { 2330, 2331 }, { 2345, 2346 }, { 2347, 2348 }, { 2349, 2350 }, { 2362, 2363 }, { 2364, 2365 },
-    { 2370, 2371 }, { 2372, 2373 }, { 2374, 2375 }, { 2387, 2388 }, { 2389, 2390 }, { 2395, 2396 },
-    { 2397, 2398 }, { 2399, 2400 }, { 2403, 2404 }, { 2552, 2977 }, { 2555, 2556 }, { 2633, 2901 },
-    { 2644, 2909 }, { 2645, 1370 }, { 2646, 2731 }, { 2649, 3041 }, { 2650, 1382 }, { 2666, 2870 },
-    { 2671, 2910 }, { 2679, 404 }, { 2699, 510 }, { 2701, 1842 }, { 2703, 3135 }, { 2721, 1835 },
-    { 2782, 113 }, { 2797, 1856 }, { 2804, 1847 }, { 2817, 3130 }, { 2911, 1078 }, { 2912, 1080 },
-    { 2913, 1081 }, { 2914, 1083 }, { 2915, 1084 }, { 2916, 1086 }, { 2917, 1087 }, { 2918, 1089 },
-    { 2919, 1090 }, { 2920, 1092 }, { 2953, 2921 }, { 2964, 2922 }, { 3021, 253 }, { 3027, 2990 },
-    { 3030, 3214 }, { 3033, 2925 }, { 3040, 3124 }, { 3123, 1056 }, { 3136, 3164 }, { 3163, 531 },
-    { 3182, 2305 }, { 3190, 2674 }, { 3191, 3085 }, { 3194, 3134 }, { 3195, 3177 }, { 3196, 3200 },
-    { 3197, 2769 }, { 3204, 3145 }, { 318, 254 }, { 344, 345 }, { 374, 375 }, { 390, 391 },
-    { 2954, 323 }, { 2976, 3007 }, { 18, 3174 }, { 42, 3144 }, { 285, 3223 }, { 324, 325 },
-    { 326, 327 }, { 328, 329 }, { 330, 331 }, { 348, 349 }, { 350, 351 }, { 352, 353 },
-    { 354, 355 }, { 356, 357 }, { 358, 359 }, { 360, 361 }, { 362, 363 }, { 709, 1212 },
-    { 1148, 3005 }, { 1151, 1152 }, { 1154, 1155 }, { 1183, 1184 }, { 1222, 2896 }, { 1270, 3035 },
-    { 1567, 1568 }, { 1672, 1673 }, { 1886, 1887 }, { 1916, 1917 }, { 1931, 2613 }, { 2134, 2135 },
-    { 2136, 2137 }, { 2153, 2154 }, { 2155, 2156 }, { 2157, 2158 }, { 2159, 2160 }, { 2266, 2267 },
-    { 2268, 2269 }, { 2270, 2271 }, { 2272, 2273 }, { 2275, 2276 }, { 2277, 2278 }, { 2279, 2280 },
-    { 2281, 2282 }, { 2283, 2284 }, { 2285, 2286 }, { 2310, 2311 }, { 2314, 2315 }, { 2411, 2412 },
-    { 2413, 2414 }, { 2415, 2416 }, { 2417, 2418 }, { 2419, 2420 }, { 2422, 2423 }, { 2424, 2425 },
-    { 2426, 2427 }, { 2428, 2429 }, { 2430, 2431 }, { 2432, 2433 }, { 2434, 2435 }, { 2436, 2437 },
-    { 2438, 2439 }, { 2440, 2441 }, { 2442, 2443 }, { 2444, 2445 }, { 2446, 2447 }, { 2448, 2449 },
-    { 2450, 2451 }, { 2452, 2453 }, { 2632, 3160 }, { 2696, 3126 }, { 2727, 237 }, { 2728, 183 },
-    { 2897, 2637 }, { 2959, 3093 }, { 3070, 1158 }, { 3147, 313 }, { 3221, 3008 }, { 3161, 3 },
-    { 6, 1209 }, { 22, 508 }, { 120, 1394 }, { 133, 1079 }, { 319, 17 }, { 434, 2133 },
-    { 460, 592 }, { 499, 3228 }, { 759, 2663 }, { 1402, 1373 }, { 2644, 2911 }, { 2645, 1384 },
-    { 2649, 3042 }, { 2650, 1390 }, { 2654, 3237 }, { 2666, 2885 }, { 2671, 2912 }, { 2674, 3236 },
-    { 2679, 507 }, { 2696, 2901 }, { 2909, 1072 }, { 2910, 1076 }, { 2913, 2996 }, { 2915, 2995 },
-    { 2917, 3022 }, { 2919, 2989 }, { 2920, 3185 }, { 2929, 3362 }, { 2941, 729 }, { 2944, 1216 },
-    { 2947, 3251 }, { 2959, 2921 }, { 2977, 1861 }, { 2993, 3277 }, { 3027, 3378 }, { 3034, 3357 },
-    { 3037, 3239 }, { 3068, 3269 }, { 3208, 2634 }, { 3229, 1206 }, { 3231, 2923 }, { 3240, 3241 },
-    { 3242, 3243 }, { 3244, 3245 }, { 3246, 3307 }, { 3247, 3248 }, { 3249, 3432 }, { 3252, 2633 },
-    { 3253, 3437 }, { 3256, 3257 }, { 3258, 3005 }, { 3260, 3261 }, { 3262, 284 }, { 3263, 2604 },
-    { 3264, 3265 }, { 3266, 3267 }, { 3270, 3271 }, { 3272, 3273 }, { 3274, 3275 }, { 3278, 3279 },
-    { 3280, 3281 }, { 3282, 3283 }, { 3284, 3285 }, { 3300, 3301 }, { 3304, 3364 }, { 3305, 3368 },
-    { 3306, 3372 }, { 3309, 3310 }, { 3311, 3312 }, { 3313, 3314 }, { 3315, 3316 }, { 3317, 3318 },
-    { 3319, 3320 }, { 3321, 3322 }, { 3323, 3324 }, { 3325, 3326 }, { 3327, 3328 }, { 3329, 3330 },
-    { 3331, 3332 }, { 3333, 3334 }, { 3335, 3336 }, { 3337, 3338 }, { 3339, 3340 }, { 3341, 3342 },
-    { 3343, 3344 }, { 3345, 3346 }, { 3347, 3348 }, { 3349, 3350 }, { 3351, 3352 }, { 3353, 3354 },
-    { 3355, 3356 }, { 3358, 3359 }, { 3363, 1221 }, { 3366, 3367 }, { 3370, 3371 }, { 3374, 3131 },
-    { 3375, 2684 }, { 3379, 3227 }, { 3381, 3382 }, { 3383, 3384 }, { 3386, 3387 }, { 3388, 3389 },
-    { 3391, 3392 }, { 3393, 3394 }, { 3396, 3207 }, { 3397, 2553 }, { 3398, 3018 }, { 3406, 3403 },
-    { 3407, 3233 }, { 3442, 3293 }, { 318, 369 }, { 3006, 323 }, { 3446, 376 }, { 45, 3235 },
-    { 266, 3475 }, { 270, 3466 }, { 305, 1157 }, { 712, 3494 }, { 880, 3495 }, { 1178, 3410 },
-    { 1222, 2983 }, { 1919, 2955 }, { 1933, 2703 }, { 2464, 3035 }, { 2727, 3451 }, { 2728, 3450 },
-    { 2841, 3234 }, { 2953, 3093 }, { 2956, 1921 }, { 2984, 2637 }, { 3033, 3472 }, { 3070, 1176 },
-    { 3144, 3430 }, { 3147, 3160 }, { 3149, 253 }, { 3211, 3518 }, { 3218, 3457 }, { 3225, 3008 },
-    { 3259, 276 }, { 3308, 1251 }, { 3453, 3454 }, { 3455, 3456 }, { 3458, 3459 }, { 3460, 3461 },
-    { 3462, 3463 }, { 3464, 3224 }, { 3467, 1153 }, { 3474, 2632 }, { 3477, 3478 }, { 3479, 3480 },
-    { 3481, 3482 }, { 3483, 3484 }, { 3485, 3486 }, { 3487, 3488 }, { 3489, 3490 }, { 3491, 3492 },
-    { 3493, 2312 }, { 3496, 3497 }, { 3498, 3499 }, { 3500, 3501 }, { 3502, 3503 }, { 3504, 3505 },
-    { 3506, 3507 }, { 3508, 3509 }, { 3510, 3511 }, { 3512, 3513 }, { 3514, 3515 }, { 3, 3582 },
-    { 6, 1830 }, { 120, 1410 }, { 133, 1082 }, { 460, 600 }, { 1418, 1373 }, { 1826, 17 },
-    { 2644, 3548 }, { 2645, 1392 }, { 2649, 3043 }, { 2650, 1398 }, { 2666, 2982 }, { 2671, 2914 },
-    { 2941, 1216 }, { 2944, 729 }, { 2946, 3529 }, { 2947, 3633 }, { 3540, 3238 }, { 3542, 3538 },
-    { 3544, 3527 }, { 3553, 3618 }, { 3561, 3617 }, { 3562, 3567 }, { 3568, 3569 }, { 3571, 3572 },
-    { 3574, 3254 }, { 3577, 3578 }, { 3580, 3581 }, { 3583, 3584 }, { 3585, 3586 }, { 3587, 3588 },
-    { 3590, 3365 }, { 3591, 3369 }, { 3592, 3373 }, { 3593, 3594 }, { 3595, 3596 }, { 3597, 3598 },
+    { 244, 245 }, { 248, 2979 }, { 257, 258 }, { 259, 64 }, { 292, 293 }, { 308, 309 },
+    { 311, 312 }, { 313, 38 }, { 433, 434 }, { 456, 457 }, { 461, 462 }, { 468, 469 },
+    { 473, 474 }, { 478, 479 }, { 483, 484 }, { 488, 489 }, { 493, 494 }, { 498, 499 },
+    { 677, 3006 }, { 688, 2836 }, { 697, 698 }, { 719, 720 }, { 737, 803 }, { 797, 798 },
+    { 799, 800 }, { 801, 802 }, { 867, 2406 }, { 869, 2407 }, { 871, 2408 }, { 1140, 2635 },
+    { 1146, 2704 }, { 1593, 1853 }, { 1594, 2344 }, { 1595, 1854 }, { 1605, 2653 }, { 1834, 1835 },
+    { 2140, 2141 }, { 2142, 2143 }, { 2144, 2145 }, { 2146, 2147 }, { 2148, 2149 }, { 2150, 2151 },
+    { 2303, 2304 }, { 2310, 2804 }, { 2320, 2321 }, { 2322, 2323 }, { 2324, 2325 }, { 2343, 1635 },
+    { 2345, 2898 }, { 2354, 2355 }, { 2356, 2357 }, { 2358, 2359 }, { 2379, 2380 }, { 2381, 2382 },
+    { 2383, 2384 }, { 2409, 2410 }, { 2656, 420 }, { 2681, 2902 }, { 2767, 2639 }, { 2771, 2901 },
+    { 2772, 2904 }, { 2773, 124 }, { 2832, 2727 }, { 2942, 58 }, { 2990, 44 }, { 2818, 3 },
+    { 3022, 2994 }, { 3026, 3027 }, { 3030, 2840 }, { 3034, 2954 }, { 461, 471 }, { 737, 2328 },
+    { 1161, 2635 }, { 1212, 6 }, { 1605, 2665 }, { 1833, 2836 }, { 1853, 2344 }, { 2305, 3020 },
+    { 2343, 3098 }, { 2345, 2985 }, { 2651, 3040 }, { 2681, 3130 }, { 2748, 3109 }, { 2816, 2639 },
+    { 2862, 3128 }, { 2884, 3113 }, { 2980, 1138 }, { 2984, 3097 }, { 3013, 3048 }, { 3049, 3050 },
+    { 3051, 3052 }, { 3053, 3054 }, { 3056, 3057 }, { 3058, 3059 }, { 3060, 3061 }, { 3062, 3063 },
+    { 3064, 3065 }, { 3067, 250 }, { 3068, 3069 }, { 3070, 294 }, { 3074, 435 }, { 3085, 3086 },
+    { 3089, 3090 }, { 3092, 3093 }, { 3094, 3121 }, { 3102, 3103 }, { 3104, 3105 }, { 3106, 3107 },
+    { 3110, 3111 }, { 3115, 3116 }, { 3118, 3119 }, { 3123, 23 }, { 2846, 3 }, { 461, 476 },
+    { 737, 2362 }, { 2343, 3142 }, { 2344, 1636 }, { 2841, 3144 }, { 3021, 3141 }, { 3108, 3143 },
+    { 3131, 65 }, { 3135, 3158 }, { 3146, 2733 }, { 3153, 3099 }, { 3154, 3155 }, { 3156, 3157 },
+    { 3159, 3160 }, { 3162, 3066 }, { 3168, 3091 }, { 3169, 3170 }, { 3171, 3172 }, { 3174, 3112 },
+    { 3175, 3117 }, { 3176, 3120 }, { 2886, 3 }, { 3178, 2983 }, { 461, 481 }, { 737, 2387 },
+    { 2883, 3181 }, { 3151, 3182 }, { 3183, 1596 }, { 3184, 3101 }, { 3187, 3192 }, { 3190, 3191 },
+    { 3195, 2840 }, { 3196, 3173 }, { 3, 1202 }, { 461, 486 }, { 3200, 3125 }, { 3204, 1854 },
+    { 3208, 3161 }, { 3209, 3055 }, { 48, 49 }, { 288, 3014 }, { 367, 2964 }, { 2962, 348 },
+    { 3031, 305 }, { 3, 1943 }, { 3201, 3212 }, { 461, 491 }, { 2950, 3219 }, { 3011, 3220 },
+    { 2982, 3223 }, { 461, 496 }, { 1206, 3 }, { 461, 501 }, { 3084, 3 }, { 5, 1273 },
+    { 6, 683 }, { 19, 1945 }, { 22, 406 }, { 31, 2788 }, { 46, 47 }, { 52, 53 },
+    { 70, 71 }, { 72, 73 }, { 76, 77 }, { 78, 79 }, { 80, 81 }, { 82, 83 },
+    { 84, 85 }, { 86, 87 }, { 88, 89 }, { 111, 822 }, { 114, 115 }, { 116, 117 },
+    { 118, 119 }, { 120, 1373 }, { 133, 1074 }, { 210, 3216 }, { 238, 239 }, { 246, 247 },
+    { 255, 17 }, { 257, 1864 }, { 267, 268 }, { 269, 270 }, { 271, 272 }, { 274, 2957 },
+    { 278, 2958 }, { 281, 282 }, { 283, 284 }, { 292, 2605 }, { 295, 296 }, { 297, 298 },
+    { 299, 300 }, { 301, 2960 }, { 306, 3033 }, { 310, 3072 }, { 315, 316 }, { 317, 318 },
+    { 378, 379 }, { 380, 381 }, { 382, 383 }, { 384, 385 }, { 402, 403 }, { 435, 709 },
+    { 437, 438 }, { 439, 440 }, { 441, 442 }, { 443, 444 }, { 445, 446 }, { 447, 448 },
+    { 449, 450 }, { 451, 452 }, { 460, 3076 }, { 470, 3136 }, { 475, 3179 }, { 480, 3202 },
+    { 485, 3213 }, { 490, 3225 }, { 495, 3229 }, { 505, 506 }, { 551, 2636 }, { 589, 590 },
+    { 597, 598 }, { 605, 606 }, { 613, 614 }, { 684, 1832 }, { 713, 714 }, { 715, 716 },
+    { 728, 1837 }, { 760, 2653 }, { 762, 1224 }, { 789, 1234 }, { 816, 1244 }, { 823, 730 },
+    { 881, 882 }, { 884, 885 }, { 886, 887 }, { 888, 889 }, { 890, 891 }, { 892, 893 },
+    { 894, 895 }, { 896, 897 }, { 898, 899 }, { 904, 905 }, { 906, 907 }, { 908, 909 },
+    { 910, 911 }, { 912, 913 }, { 914, 915 }, { 916, 917 }, { 918, 919 }, { 920, 921 },
+    { 922, 923 }, { 924, 925 }, { 926, 927 }, { 928, 929 }, { 930, 931 }, { 932, 933 },
+    { 934, 935 }, { 936, 937 }, { 938, 939 }, { 940, 941 }, { 942, 943 }, { 944, 945 },
+    { 946, 947 }, { 948, 949 }, { 950, 951 }, { 952, 953 }, { 954, 955 }, { 956, 957 },
+    { 958, 959 }, { 960, 961 }, { 962, 963 }, { 964, 965 }, { 966, 967 }, { 968, 969 },
+    { 970, 971 }, { 972, 973 }, { 974, 975 }, { 976, 977 }, { 978, 979 }, { 980, 981 },
+    { 982, 983 }, { 1009, 1010 }, { 1011, 1012 }, { 1013, 1014 }, { 1015, 1016 }, { 1217, 3028 },
+    { 1218, 1219 }, { 1220, 1221 }, { 1225, 1226 }, { 1227, 1228 }, { 1229, 1230 }, { 1231, 1232 },
+    { 1235, 1236 }, { 1237, 1238 }, { 1239, 1240 }, { 1241, 1242 }, { 1245, 1246 }, { 1247, 1248 },
+    { 1249, 1250 }, { 1280, 1281 }, { 1387, 1374 }, { 1576, 1577 }, { 1618, 1619 }, { 1865, 3230 },
+    { 2317, 2318 }, { 2329, 2330 }, { 2331, 2332 }, { 2346, 2347 }, { 2348, 2349 }, { 2350, 2351 },
+    { 2363, 2364 }, { 2365, 2366 }, { 2371, 2372 }, { 2373, 2374 }, { 2375, 2376 }, { 2388, 2389 },
+    { 2390, 2391 }, { 2396, 2397 }, { 2398, 2399 }, { 2400, 2401 }, { 2404, 2405 }, { 2553, 2979 },
+    { 2556, 2557 }, { 2558, 3020 }, { 2635, 2903 }, { 2646, 2911 }, { 2647, 1371 }, { 2648, 2733 },
+    { 2651, 3043 }, { 2652, 1383 }, { 2668, 2872 }, { 2673, 2912 }, { 2681, 405 }, { 2701, 511 },
+    { 2703, 1843 }, { 2705, 3138 }, { 2723, 1836 }, { 2784, 113 }, { 2799, 1857 }, { 2806, 1848 },
+    { 2819, 3133 }, { 2913, 1079 }, { 2914, 1081 }, { 2915, 1082 }, { 2916, 1084 }, { 2917, 1085 },
+    { 2918, 1087 }, { 2919, 1088 }, { 2920, 1090 }, { 2921, 1091 }, { 2922, 1093 }, { 2955, 2923 },
+    { 2966, 2924 }, { 3023, 253 }, { 3029, 2992 }, { 3032, 3217 }, { 3035, 2927 }, { 3042, 3127 },
+    { 3126, 1057 }, { 3139, 3167 }, { 3166, 532 }, { 3185, 2306 }, { 3193, 2676 }, { 3194, 3088 },
+    { 3197, 3137 }, { 3198, 3180 }, { 3199, 3203 }, { 3200, 2771 }, { 3207, 3148 }, { 319, 254 },
+    { 345, 346 }, { 375, 376 }, { 391, 392 }, { 2956, 324 }, { 2978, 3009 }, { 18, 3177 },
+    { 42, 3147 }, { 286, 3226 }, { 325, 326 }, { 327, 328 }, { 329, 330 }, { 331, 332 },
+    { 349, 350 }, { 351, 352 }, { 353, 354 }, { 355, 356 }, { 357, 358 }, { 359, 360 },
+    { 361, 362 }, { 363, 364 }, { 710, 1213 }, { 1149, 3007 }, { 1152, 1153 }, { 1155, 1156 },
+    { 1184, 1185 }, { 1223, 2898 }, { 1271, 3037 }, { 1568, 1569 }, { 1673, 1674 }, { 1887, 1888 },
+    { 1917, 1918 }, { 1932, 2615 }, { 2135, 2136 }, { 2137, 2138 }, { 2154, 2155 }, { 2156, 2157 },
+    { 2158, 2159 }, { 2160, 2161 }, { 2267, 2268 }, { 2269, 2270 }, { 2271, 2272 }, { 2273, 2274 },
+    { 2276, 2277 }, { 2278, 2279 }, { 2280, 2281 }, { 2282, 2283 }, { 2284, 2285 }, { 2286, 2287 },
+    { 2311, 2312 }, { 2315, 2316 }, { 2412, 2413 }, { 2414, 2415 }, { 2416, 2417 }, { 2418, 2419 },
+    { 2420, 2421 }, { 2423, 2424 }, { 2425, 2426 }, { 2427, 2428 }, { 2429, 2430 }, { 2431, 2432 },
+    { 2433, 2434 }, { 2435, 2436 }, { 2437, 2438 }, { 2439, 2440 }, { 2441, 2442 }, { 2443, 2444 },
+    { 2445, 2446 }, { 2447, 2448 }, { 2449, 2450 }, { 2451, 2452 }, { 2453, 2454 }, { 2634, 3163 },
+    { 2698, 3129 }, { 2729, 237 }, { 2730, 183 }, { 2899, 2639 }, { 2961, 3096 }, { 3073, 1159 },
+    { 3150, 314 }, { 3224, 3010 }, { 3164, 3 }, { 6, 1210 }, { 22, 509 }, { 120, 1395 },
+    { 133, 1080 }, { 320, 17 }, { 435, 2134 }, { 461, 593 }, { 500, 3231 }, { 760, 2665 },
+    { 1403, 1374 }, { 2646, 2913 }, { 2647, 1385 }, { 2651, 3044 }, { 2652, 1391 }, { 2656, 3240 },
+    { 2668, 2887 }, { 2673, 2914 }, { 2676, 3239 }, { 2681, 508 }, { 2698, 2903 }, { 2911, 1073 },
+    { 2912, 1077 }, { 2915, 2998 }, { 2917, 2997 }, { 2919, 3024 }, { 2921, 2991 }, { 2922, 3188 },
+    { 2931, 3366 }, { 2943, 730 }, { 2946, 1217 }, { 2949, 3254 }, { 2961, 2923 }, { 2979, 1862 },
+    { 2995, 3281 }, { 3029, 3382 }, { 3036, 3361 }, { 3039, 3242 }, { 3071, 3273 }, { 3211, 2636 },
+    { 3232, 1207 }, { 3234, 2925 }, { 3243, 3244 }, { 3245, 3246 }, { 3247, 3248 }, { 3249, 3311 },
+    { 3250, 3251 }, { 3252, 3437 }, { 3255, 2635 }, { 3256, 3442 }, { 3259, 3383 }, { 3260, 3261 },
+    { 3262, 3007 }, { 3264, 3265 }, { 3266, 285 }, { 3267, 2606 }, { 3268, 3269 }, { 3270, 3271 },
+    { 3274, 3275 }, { 3276, 3277 }, { 3278, 3279 }, { 3282, 3283 }, { 3284, 3285 }, { 3286, 3287 },
+    { 3288, 3289 }, { 3304, 3305 }, { 3308, 3368 }, { 3309, 3372 }, { 3310, 3376 }, { 3313, 3314 },
+    { 3315, 3316 }, { 3317, 3318 }, { 3319, 3320 }, { 3321, 3322 }, { 3323, 3324 }, { 3325, 3326 },
+    { 3327, 3328 }, { 3329, 3330 }, { 3331, 3332 }, { 3333, 3334 }, { 3335, 3336 }, { 3337, 3338 },
+    { 3339, 3340 }, { 3341, 3342 }, { 3343, 3344 }, { 3345, 3346 }, { 3347, 3348 }, { 3349, 3350 },
+    { 3351, 3352 }, { 3353, 3354 }, { 3355, 3356 }, { 3357, 3358 }, { 3359, 3360 }, { 3362, 3363 },
+    { 3367, 1222 }, { 3370, 3371 }, { 3374, 3375 }, { 3378, 3134 }, { 3379, 2686 }, { 3385, 3386 },
+    { 3387, 3388 }, { 3390, 3391 }, { 3392, 3393 }, { 3395, 3396 }, { 3397, 3398 }, { 3400, 3210 },
+    { 3401, 2554 }, { 3402, 3403 }, { 3411, 3408 }, { 3412, 3236 }, { 3447, 3297 }, { 319, 370 },
+    { 3008, 324 }, { 3451, 377 }, { 45, 3238 }, { 267, 3480 }, { 271, 3471 }, { 306, 1158 },
+    { 713, 3499 }, { 881, 3500 }, { 1179, 3415 }, { 1223, 2985 }, { 1920, 2957 }, { 1934, 2705 },
+    { 2465, 3037 }, { 2729, 3456 }, { 2730, 3455 }, { 2843, 3237 }, { 2955, 3096 }, { 2958, 1922 },
+    { 2986, 2639 }, { 3035, 3477 }, { 3073, 1177 }, { 3147, 3435 }, { 3150, 3163 }, { 3152, 253 },
+    { 3214, 3523 }, { 3221, 3462 }, { 3228, 3010 }, { 3263, 277 }, { 3312, 1252 }, { 3458, 3459 },
+    { 3460, 3461 }, { 3463, 3464 }, { 3465, 3466 }, { 3467, 3468 }, { 3469, 3227 }, { 3472, 1154 },
+    { 3479, 2634 }, { 3482, 3483 }, { 3484, 3485 }, { 3486, 3487 }, { 3488, 3489 }, { 3490, 3491 },
+    { 3492, 3493 }, { 3494, 3495 }, { 3496, 3497 }, { 3498, 2313 }, { 3501, 3502 }, { 3503, 3504 },
+    { 3505, 3506 }, { 3507, 3508 }, { 3509, 3510 }, { 3511, 3512 }, { 3513, 3514 }, { 3515, 3516 },
+    { 3517, 3518 }, { 3519, 3520 }, { 3, 3588 }, { 6, 1831 }, { 120, 1411 }, { 133, 1083 },
+    { 461, 601 }, { 1419, 1374 }, { 1827, 17 }, { 2646, 3553 }, { 2647, 1393 }, { 2651, 3045 },
+    { 2652, 1399 }, { 2668, 2984 }, { 2673, 2916 }, { 2943, 1217 }, { 2946, 730 }, { 2948, 3534 },
+    { 2949, 3638 }, { 3545, 3241 }, { 3547, 3543 }, { 3549, 3532 }, { 3558, 3624 }, { 3566, 3623 },
+    { 3567, 3572 }, { 3573, 3574 }, { 3576, 3577 }, { 3579, 3257 }, { 3583, 3584 }, { 3586, 3587 },
+    { 3589, 3590 }, { 3591, 3592 }, { 3593, 3594 }, { 3596, 3369 }, { 3597, 3373 }, { 3598, 3377 },
     { 3599, 3600 }, { 3601, 3602 }, { 3603, 3604 }, { 3605, 3606 }, { 3607, 3608 }, { 3609, 3610 },
-    { 3611, 3612 }, { 3613, 3614 }, { 3615, 3616 }, { 3619, 1232 }, { 3620, 1242 }, { 3624, 2332 },
-    { 3625, 3385 }, { 3626, 2366 }, { 3627, 3390 }, { 3628, 2391 }, { 3629, 3395 }, { 434, 3682 },
-    { 2993, 3665 }, { 3174, 45 }, { 3211, 3651 }, { 3215, 3543 }, { 3519, 3658 }, { 3559, 3465 },
-    { 3573, 3126 }, { 3642, 3031 }, { 3643, 715 }, { 3644, 3683 }, { 3650, 3639 }, { 3662, 3668 },
-    { 3666, 3667 }, { 3669, 3670 }, { 3675, 3676 }, { 3677, 3678 }, { 3679, 3680 }, { 3684, 3014 },
-    { 3685, 3686 }, { 3687, 3688 }, { 3689, 3690 }, { 3691, 3692 }, { 5, 1679 }, { 22, 635 },
-    { 56, 1691 }, { 58, 511 }, { 60, 3183 }, { 61, 1203 }, { 63, 3227 }, { 65, 644 },
-    { 66, 67 }, { 69, 693 }, { 73, 1697 }, { 75, 1043 }, { 77, 1044 }, { 84, 1050 },
-    { 90, 2770 }, { 91, 1093 }, { 93, 2889 }, { 97, 1057 }, { 99, 1058 }, { 101, 1059 },
-    { 103, 1060 }, { 105, 1061 }, { 107, 1062 }, { 110, 3412 }, { 111, 1268 }, { 127, 2009 },
-    { 129, 2852 }, { 142, 1761 }, { 144, 2023 }, { 150, 1765 }, { 152, 2034 }, { 158, 1769 },
-    { 160, 2045 }, { 166, 1773 }, { 168, 2056 }, { 174, 1777 }, { 176, 2067 }, { 254, 3255 },
-    { 291, 1868 }, { 312, 2633 }, { 332, 333 }, { 334, 335 }, { 336, 337 }, { 338, 339 },
-    { 340, 341 }, { 342, 343 }, { 348, 1168 }, { 350, 1169 }, { 352, 1170 }, { 354, 1171 },
-    { 356, 1172 }, { 358, 1173 }, { 360, 1174 }, { 362, 1175 }, { 385, 386 }, { 389, 3447 },
-    { 392, 393 }, { 394, 395 }, { 396, 2963 }, { 398, 2632 }, { 406, 2850 }, { 408, 409 },
-    { 410, 2674 }, { 411, 412 }, { 413, 414 }, { 416, 3128 }, { 417, 418 }, { 420, 421 },
-    { 422, 423 }, { 424, 425 }, { 426, 427 }, { 428, 429 }, { 430, 431 }, { 436, 533 },
-    { 438, 534 }, { 440, 535 }, { 442, 536 }, { 444, 537 }, { 446, 538 }, { 448, 539 },
-    { 450, 540 }, { 452, 453 }, { 454, 3072 }, { 459, 553 }, { 462, 554 }, { 464, 2686 },
-    { 469, 560 }, { 474, 564 }, { 479, 568 }, { 484, 572 }, { 489, 576 }, { 494, 580 },
-    { 499, 584 }, { 509, 2986 }, { 513, 514 }, { 515, 516 }, { 517, 518 }, { 519, 520 },
-    { 521, 522 }, { 523, 524 }, { 525, 526 }, { 527, 528 }, { 529, 530 }, { 541, 542 },
-    { 543, 544 }, { 545, 546 }, { 547, 548 }, { 549, 3294 }, { 557, 558 }, { 561, 2680 },
-    { 562, 563 }, { 566, 567 }, { 570, 571 }, { 574, 575 }, { 578, 579 }, { 582, 583 },
-    { 586, 587 }, { 590, 591 }, { 594, 595 }, { 598, 599 }, { 602, 603 }, { 606, 607 },
-    { 608, 2670 }, { 610, 611 }, { 614, 615 }, { 618, 619 }, { 621, 622 }, { 623, 624 },
-    { 625, 626 }, { 627, 628 }, { 629, 630 }, { 631, 632 }, { 640, 641 }, { 647, 648 },
-    { 649, 650 }, { 651, 652 }, { 653, 654 }, { 655, 656 }, { 657, 658 }, { 662, 663 },
-    { 676, 677 }, { 678, 64 }, { 679, 680 }, { 681, 3566 }, { 683, 1560 }, { 685, 3019 },
-    { 727, 1573 }, { 736, 829 }, { 738, 739 }, { 740, 741 }, { 742, 3405 }, { 747, 842 },
-    { 749, 843 }, { 751, 844 }, { 753, 845 }, { 755, 846 }, { 757, 847 }, { 761, 762 },
-    { 763, 764 }, { 765, 766 }, { 776, 777 }, { 778, 779 }, { 780, 3541 }, { 788, 789 },
-    { 790, 791 }, { 792, 793 }, { 803, 804 }, { 805, 806 }, { 815, 816 }, { 817, 818 },
-    { 819, 820 }, { 823, 824 }, { 825, 826 }, { 827, 828 }, { 830, 831 }, { 832, 833 },
-    { 834, 835 }, { 836, 837 }, { 838, 839 }, { 848, 849 }, { 850, 851 }, { 852, 853 },
-    { 854, 855 }, { 856, 857 }, { 858, 859 }, { 864, 865 }, { 983, 1253 }, { 1027, 1028 },
-    { 1037, 1038 }, { 1045, 1046 }, { 1047, 1048 }, { 1051, 1052 }, { 1053, 1054 }, { 1055, 3433 },
-    { 1064, 1065 }, { 1066, 1067 }, { 1068, 1069 }, { 1070, 3124 }, { 1074, 1756 }, { 1085, 2821 },
-    { 1095, 1096 }, { 1097, 1098 }, { 1099, 1100 }, { 1101, 1102 }, { 1103, 1104 }, { 1105, 1106 },
-    { 1107, 1108 }, { 1109, 1110 }, { 1112, 1113 }, { 1114, 1115 }, { 1116, 1117 }, { 1118, 1119 },
-    { 1120, 1121 }, { 1122, 1123 }, { 1124, 1125 }, { 1126, 1127 }, { 1130, 3036 }, { 1132, 1133 },
-    { 1135, 3415 }, { 1147, 3641 }, { 1149, 3223 }, { 1150, 3672 }, { 1159, 3069 }, { 1177, 3645 },
-    { 1208, 3526 }, { 1210, 3204 }, { 1213, 3589 }, { 1214, 719 }, { 1215, 3656 }, { 1248, 1652 },
-    { 1254, 1255 }, { 1256, 1257 }, { 1258, 1259 }, { 1260, 1261 }, { 1262, 1263 }, { 1264, 1265 },
-    { 1266, 1267 }, { 1273, 1274 }, { 1277, 1278 }, { 1325, 1326 }, { 1327, 1328 }, { 1329, 1330 },
-    { 1331, 1332 }, { 1333, 1334 }, { 1335, 1336 }, { 1338, 1339 }, { 1340, 3531 }, { 1365, 1366 },
-    { 1367, 3401 }, { 1371, 3250 }, { 1374, 2672 }, { 1375, 2169 }, { 1378, 1379 }, { 1383, 3537 },
-    { 1388, 1389 }, { 1393, 3528 }, { 1396, 1397 }, { 1400, 1401 }, { 1404, 1405 }, { 1406, 1407 },
-    { 1408, 1409 }, { 1412, 1413 }, { 1414, 1415 }, { 1416, 1417 }, { 1420, 1421 }, { 1422, 1423 },
-    { 1424, 1425 }, { 1428, 1429 }, { 1430, 1431 }, { 1432, 1433 }, { 1436, 1437 }, { 1438, 1439 },
-    { 1440, 1441 }, { 1444, 1445 }, { 1446, 1447 }, { 1448, 1449 }, { 1452, 1453 }, { 1454, 1455 },
-    { 1456, 1457 }, { 1460, 1461 }, { 1462, 1463 }, { 1464, 1465 }, { 1468, 1469 }, { 1503, 1504 },
-    { 1557, 1558 }, { 1561, 3136 }, { 1562, 2834 }, { 1563, 1564 }, { 1566, 3084 }, { 1574, 3026 },
-    { 1577, 1578 }, { 1579, 1580 }, { 1581, 1582 }, { 1583, 1584 }, { 1585, 1586 }, { 1587, 1588 },
-    { 1589, 1590 }, { 1596, 1597 }, { 1598, 1599 }, { 1600, 1601 }, { 1602, 1603 }, { 1605, 1606 },
-    { 1607, 1608 }, { 1609, 1610 }, { 1611, 1612 }, { 1613, 1614 }, { 1615, 2701 }, { 1619, 1620 },
-    { 1621, 1622 }, { 1623, 1624 }, { 1625, 1626 }, { 1627, 1628 }, { 1629, 1630 }, { 1631, 1632 },
-    { 1640, 1641 }, { 1642, 1643 }, { 1644, 1645 }, { 1646, 1647 }, { 1648, 1649 }, { 1650, 2797 },
-    { 1694, 1695 }, { 1706, 1707 }, { 1708, 1709 }, { 1710, 1711 }, { 1712, 1713 }, { 1714, 1715 },
-    { 1716, 1717 }, { 1718, 1719 }, { 1720, 1721 }, { 1722, 1723 }, { 1724, 1725 }, { 1726, 1727 },
-    { 1728, 1729 }, { 1730, 1731 }, { 1732, 1733 }, { 1734, 1735 }, { 1736, 1737 }, { 1739, 1740 },
-    { 1741, 1742 }, { 1743, 1744 }, { 1745, 1746 }, { 1747, 1748 }, { 1749, 1750 }, { 1752, 2771 },
-    { 1753, 2811 }, { 1755, 3556 }, { 1759, 2813 }, { 1763, 2847 }, { 1766, 2996 }, { 1770, 2995 },
-    { 1774, 3022 }, { 1778, 2989 }, { 1781, 2731 }, { 1837, 1838 }, { 1840, 1841 }, { 1843, 1844 },
-    { 1845, 1846 }, { 1848, 1849 }, { 1850, 1851 }, { 1854, 1855 }, { 1860, 3558 }, { 1870, 1871 },
-    { 1872, 1873 }, { 1874, 1875 }, { 1876, 1877 }, { 1882, 2861 }, { 1892, 2567 }, { 1922, 1923 },
-    { 1946, 2785 }, { 1954, 1955 }, { 1956, 1957 }, { 1959, 2654 }, { 1960, 1961 }, { 1962, 1963 },
-    { 1964, 1965 }, { 1966, 1967 }, { 1968, 1969 }, { 1970, 1971 }, { 1972, 1973 }, { 1974, 1975 },
-    { 1976, 1977 }, { 1978, 1979 }, { 1980, 1981 }, { 1982, 1983 }, { 1995, 1996 }, { 1997, 1998 },
-    { 1999, 2000 }, { 2001, 2002 }, { 2003, 2004 }, { 2005, 2006 }, { 2007, 3040 }, { 2010, 2011 },
-    { 2012, 2013 }, { 2015, 2867 }, { 2018, 2019 }, { 2020, 2021 }, { 2024, 2025 }, { 2029, 2030 },
-    { 2031, 2032 }, { 2035, 2036 }, { 2040, 2041 }, { 2042, 2043 }, { 2046, 2047 }, { 2051, 2052 },
-    { 2053, 2054 }, { 2057, 2058 }, { 2062, 2063 }, { 2064, 2065 }, { 2068, 2069 }, { 2073, 2074 },
-    { 2075, 2076 }, { 2082, 2083 }, { 2085, 2086 }, { 2125, 2126 }, { 2127, 2128 }, { 2129, 2130 },
-    { 2163, 2164 }, { 2166, 2167 }, { 2172, 2173 }, { 2174, 2175 }, { 2177, 2178 }, { 2182, 2822 },
-    { 2183, 2184 }, { 2185, 2186 }, { 2188, 2189 }, { 2194, 2195 }, { 2196, 2197 }, { 2199, 2200 },
-    { 2205, 2206 }, { 2207, 2208 }, { 2210, 2211 }, { 2216, 2217 }, { 2218, 2219 }, { 2221, 2222 },
-    { 2227, 2228 }, { 2229, 2230 }, { 2308, 3434 }, { 2318, 3431 }, { 2325, 2326 }, { 2333, 2334 },
-    { 2345, 2482 }, { 2351, 2352 }, { 2359, 2360 }, { 2367, 2368 }, { 2370, 2492 }, { 2376, 2377 },
-    { 2384, 2385 }, { 2392, 2393 }, { 2395, 2502 }, { 2401, 2402 }, { 2403, 2538 }, { 2454, 2455 },
-    { 2456, 2457 }, { 2458, 2459 }, { 2460, 2461 }, { 2462, 3034 }, { 2469, 2317 }, { 2476, 3443 },
-    { 2477, 2478 }, { 2479, 2480 }, { 2483, 2484 }, { 2485, 2486 }, { 2487, 2488 }, { 2489, 2490 },
-    { 2493, 2494 }, { 2495, 2496 }, { 2497, 2498 }, { 2499, 2500 }, { 2503, 2504 }, { 2505, 2506 },
-    { 2507, 2508 }, { 2509, 2510 }, { 2511, 2512 }, { 2513, 2514 }, { 2515, 2516 }, { 2517, 2518 },
-    { 2519, 2520 }, { 2521, 2522 }, { 2523, 2524 }, { 2525, 2336 }, { 2526, 2527 }, { 2528, 2529 },
-    { 2530, 2531 }, { 2532, 2533 }, { 2534, 2535 }, { 2536, 2537 }, { 2551, 3673 }, { 2558, 2559 },
-    { 2560, 2561 }, { 2562, 2563 }, { 2564, 2565 }, { 2568, 2569 }, { 2570, 2571 }, { 2572, 2573 },
-    { 2586, 2962 }, { 2600, 2601 }, { 2602, 3012 }, { 2605, 2606 }, { 2607, 2608 }, { 2609, 2610 },
-    { 2611, 2958 }, { 2655, 2902 }, { 2660, 3074 }, { 2668, 3286 }, { 2669, 3075 }, { 2679, 634 },
-    { 2685, 3287 }, { 2687, 471 }, { 2696, 3408 }, { 2726, 2839 }, { 2727, 620 }, { 2728, 506 },
-    { 2761, 3416 }, { 2763, 3041 }, { 2766, 841 }, { 2767, 2987 }, { 2782, 1136 }, { 2860, 397 },
-    { 2871, 2026 }, { 2880, 2550 }, { 2886, 2048 }, { 2887, 2037 }, { 2900, 1945 }, { 2942, 3380 },
-    { 2943, 3621 }, { 2954, 3575 }, { 2960, 2577 }, { 2976, 3427 }, { 2979, 2059 }, { 2988, 1948 },
-    { 3007, 2922 }, { 3021, 3444 }, { 3029, 2612 }, { 3039, 3039 }, { 3076, 2659 }, { 3119, 645 },
-    { 3123, 3130 }, { 3162, 3268 }, { 3163, 435 }, { 3175, 2883 }, { 3197, 12 }, { 3218, 1167 },
-    { 3219, 1156 }, { 3221, 3230 }, { 3224, 3657 }, { 3302, 3361 }, { 3376, 1387 }, { 3404, 2176 },
-    { 3413, 3630 }, { 3417, 1764 }, { 3419, 1768 }, { 3421, 1772 }, { 3423, 1776 }, { 3425, 1780 },
-    { 3428, 369 }, { 3435, 532 }, { 3436, 2306 }, { 3445, 38 }, { 3471, 3473 }, { 3476, 3648 },
-    { 3522, 3068 }, { 3525, 3426 }, { 3535, 1403 }, { 3539, 1391 }, { 3554, 3429 }, { 3555, 3438 },
-    { 3560, 2990 }, { 3565, 1207 }, { 3576, 3647 }, { 3634, 2898 }, { 3636, 3530 }, { 3640, 2599 },
-    { 3649, 2925 }, { 3652, 3399 }, { 3671, 3092 }, { 120, 3698 }, { 133, 1088 }, { 460, 616 },
-    { 2644, 3549 }, { 2649, 3044 }, { 2671, 2916 }, { 2946, 3711 }, { 3232, 3 }, { 3400, 3709 },
-    { 3409, 1216 }, { 3695, 1373 }, { 3700, 3705 }, { 3714, 3360 }, { 3715, 3716 }, { 3722, 3723 },
-    { 3727, 3728 }, { 3729, 3730 }, { 3731, 3732 }, { 3733, 3734 }, { 3735, 3736 }, { 3737, 3738 },
-    { 1143, 17 }, { 3162, 3720 }, { 3523, 3693 }, { 3661, 3749 }, { 3664, 3719 }, { 3718, 3545 },
-    { 3757, 3765 }, { 3758, 3751 }, { 3759, 3761 }, { 3764, 3681 }, { 3766, 3767 }, { 3768, 3769 },
-    { 5, 2899 }, { 6, 1337 }, { 22, 1031 }, { 45, 3831 }, { 61, 3004 }, { 67, 1041 },
-    { 68, 3710 }, { 75, 1698 }, { 84, 4094 }, { 90, 4306 }, { 91, 434 }, { 111, 1670 },
-    { 142, 2022 }, { 150, 2033 }, { 158, 2044 }, { 166, 2055 }, { 174, 2066 }, { 291, 4137 },
-    { 332, 1163 }, { 385, 3825 }, { 462, 565 }, { 476, 2686 }, { 512, 3128 }, { 513, 644 },
-    { 516, 646 }, { 518, 3903 }, { 533, 1346 }, { 534, 1347 }, { 535, 1348 }, { 536, 1349 },
-    { 537, 1350 }, { 538, 1351 }, { 539, 1352 }, { 540, 1353 }, { 541, 659 }, { 542, 1354 },
-    { 543, 660 }, { 544, 1355 }, { 545, 661 }, { 546, 1356 }, { 547, 3909 }, { 548, 2634 },
-    { 551, 3072 }, { 557, 2669 }, { 562, 4274 }, { 569, 2680 }, { 590, 3532 }, { 598, 3697 },
-    { 729, 3026 }, { 736, 4243 }, { 761, 4071 }, { 788, 4084 }, { 807, 3704 }, { 840, 2666 },
-    { 842, 2337 }, { 843, 2338 }, { 844, 2339 }, { 845, 2340 }, { 846, 2341 }, { 1039, 3183 },
-    { 1042, 3781 }, { 1049, 3783 }, { 1063, 3793 }, { 1074, 1767 }, { 1091, 2821 }, { 1134, 73 },
-    { 1210, 3434 }, { 1274, 2080 }, { 1366, 2162 }, { 1375, 2193 }, { 1395, 2672 }, { 1399, 2645 },
-    { 1400, 4197 }, { 1406, 2209 }, { 1408, 4200 }, { 1414, 2220 }, { 1416, 4203 }, { 1557, 2474 },
-    { 1559, 3914 }, { 1574, 3560 }, { 1596, 1636 }, { 1598, 1637 }, { 1600, 1638 }, { 1602, 1639 },
-    { 1651, 3999 }, { 1690, 3772 }, { 1696, 3780 }, { 1762, 3708 }, { 1771, 2847 }, { 1829, 3694 },
-    { 1888, 3558 }, { 1955, 4181 }, { 1984, 2889 }, { 2013, 2027 }, { 2028, 2867 }, { 2132, 3531 },
-    { 2165, 3250 }, { 2167, 2181 }, { 2168, 4021 }, { 2187, 3701 }, { 2190, 3528 }, { 2204, 2822 },
-    { 2265, 3763 }, { 2307, 3526 }, { 2308, 3443 }, { 2313, 3756 }, { 2475, 3566 }, { 2650, 4029 },
-    { 2654, 3987 }, { 2655, 3786 }, { 2659, 3853 }, { 2660, 2633 }, { 2668, 606 }, { 2670, 566 },
-    { 2674, 3721 }, { 2678, 4249 }, { 2679, 1030 }, { 2685, 3286 }, { 2687, 481 }, { 2699, 3834 },
-    { 2721, 4058 }, { 2726, 2881 }, { 2761, 3418 }, { 2763, 3042 }, { 2765, 3742 }, { 2771, 2008 },
-    { 2782, 4107 }, { 2801, 4135 }, { 2811, 3416 }, { 2813, 3799 }, { 2814, 3744 }, { 2874, 4162 },
-    { 2880, 3631 }, { 2897, 3724 }, { 2929, 3918 }, { 2940, 3958 }, { 2942, 3084 }, { 2943, 3630 },
-    { 2948, 4266 }, { 2964, 3699 }, { 2984, 3725 }, { 2990, 4079 }, { 2996, 3696 }, { 3006, 3575 },
-    { 3009, 4264 }, { 3014, 1252 }, { 3018, 3777 }, { 3023, 4067 }, { 3030, 3863 }, { 3036, 3779 },
-    { 3037, 4144 }, { 3073, 3854 }, { 3074, 4276 }, { 3085, 3740 }, { 3119, 3837 }, { 3130, 4286 },
-    { 3134, 3741 }, { 3177, 3743 }, { 3190, 3897 }, { 3191, 4127 }, { 3194, 4208 }, { 3195, 4212 },
-    { 3196, 4216 }, { 3200, 3745 }, { 3213, 3978 }, { 3215, 1034 }, { 3219, 4307 }, { 3221, 3770 },
-    { 3225, 3230 }, { 3229, 4054 }, { 3276, 2727 }, { 3294, 664 }, { 3299, 3995 }, { 3361, 3713 },
-    { 3376, 2180 }, { 3377, 4060 }, { 3401, 4186 }, { 3404, 4023 }, { 3411, 3380 }, { 3412, 3717 },
-    { 3413, 3621 }, { 3415, 4271 }, { 3420, 2995 }, { 3422, 3022 }, { 3424, 2989 }, { 3429, 3739 },
-    { 3433, 4100 }, { 3436, 2467 }, { 3438, 3936 }, { 3439, 4228 }, { 3440, 4232 }, { 3441, 4236 },
-    { 3449, 2922 }, { 3468, 4312 }, { 3525, 3557 }, { 3535, 2202 }, { 3537, 4190 }, { 3546, 3556 },
-    { 3547, 4116 }, { 3563, 4330 }, { 3564, 4016 }, { 3565, 1828 }, { 3570, 3941 }, { 3579, 4267 },
-    { 3635, 4280 }, { 3703, 2198 }, { 3726, 4129 }, { 3746, 4219 }, { 3750, 4343 }, { 3752, 3754 },
-    { 3753, 3996 }, { 3760, 3810 }, { 3774, 3778 }, { 3775, 3776 }, { 3782, 3959 }, { 3784, 3988 },
-    { 3785, 2731 }, { 3787, 3788 }, { 3789, 3790 }, { 3791, 3792 }, { 3795, 4161 }, { 3796, 2070 },
-    { 3798, 4166 }, { 3800, 4169 }, { 3802, 4172 }, { 3804, 4175 }, { 3806, 4178 }, { 3808, 293 },
-    { 3811, 3812 }, { 3813, 3814 }, { 3816, 3817 }, { 3818, 3819 }, { 3820, 3821 }, { 3822, 3823 },
-    { 3824, 2963 }, { 3826, 3827 }, { 3829, 399 }, { 3832, 3833 }, { 3835, 3836 }, { 3838, 3839 },
-    { 3840, 3841 }, { 3842, 4308 }, { 3843, 3844 }, { 3845, 3846 }, { 3847, 3848 }, { 3849, 3850 },
-    { 3856, 3133 }, { 3857, 3176 }, { 3858, 3199 }, { 3859, 3210 }, { 3860, 3222 }, { 3861, 3226 },
-    { 3862, 3228 }, { 3865, 3866 }, { 3867, 3868 }, { 3869, 3870 }, { 3871, 3872 }, { 3873, 3874 },
-    { 3875, 3876 }, { 3878, 4272 }, { 3879, 3880 }, { 3892, 610 }, { 3898, 3899 }, { 3904, 3905 },
-    { 3906, 3907 }, { 3908, 3435 }, { 3910, 3911 }, { 3913, 3915 }, { 3916, 4059 }, { 3917, 3944 },
-    { 3919, 3920 }, { 3921, 3922 }, { 3923, 3924 }, { 3925, 3926 }, { 3927, 3928 }, { 3929, 4334 },
-    { 3930, 3931 }, { 3933, 3934 }, { 3935, 3707 }, { 3938, 3939 }, { 3942, 3943 }, { 3945, 3946 },
-    { 3947, 3948 }, { 3949, 3950 }, { 3951, 3952 }, { 3953, 3954 }, { 3955, 3131 }, { 3956, 4000 },
-    { 3961, 3962 }, { 3964, 3965 }, { 3969, 3421 }, { 3970, 3971 }, { 3972, 3973 }, { 3974, 3975 },
-    { 3976, 3977 }, { 3979, 3980 }, { 3981, 3982 }, { 3983, 3984 }, { 3990, 3991 }, { 3992, 3135 },
-    { 3994, 2923 }, { 4001, 4002 }, { 4003, 4004 }, { 4005, 4006 }, { 4007, 1275 }, { 4008, 3622 },
-    { 4009, 4010 }, { 4011, 4012 }, { 4013, 4014 }, { 4017, 4018 }, { 4020, 4022 }, { 4024, 4333 },
-    { 4052, 3402 }, { 4055, 4056 }, { 4062, 4063 }, { 4064, 4065 }, { 4066, 1591 }, { 4068, 4069 },
-    { 4072, 4073 }, { 4074, 4075 }, { 4076, 1616 }, { 4077, 4078 }, { 4080, 4081 }, { 4082, 4083 },
-    { 4085, 4086 }, { 4087, 4088 }, { 4091, 4092 }, { 4095, 4096 }, { 4097, 4098 }, { 4101, 4102 },
-    { 4103, 4104 }, { 4105, 4106 }, { 4108, 4109 }, { 4110, 4111 }, { 4112, 1751 }, { 4113, 4114 },
-    { 4115, 3968 }, { 4117, 4319 }, { 4126, 3414 }, { 4131, 4132 }, { 4133, 4134 }, { 4136, 4261 },
-    { 4139, 4140 }, { 4141, 4142 }, { 4145, 4146 }, { 4148, 4149 }, { 4150, 4151 }, { 4152, 4153 },
-    { 4154, 4155 }, { 4156, 4157 }, { 4158, 4159 }, { 4163, 4164 }, { 4167, 4168 }, { 4170, 4171 },
-    { 4173, 4174 }, { 4176, 4177 }, { 4179, 4180 }, { 4183, 4184 }, { 4188, 4189 }, { 4191, 4192 },
-    { 4193, 3539 }, { 4195, 4196 }, { 4198, 4199 }, { 4201, 4202 }, { 4204, 4205 }, { 4206, 3145 },
-    { 4210, 4230 }, { 4214, 4234 }, { 4218, 4238 }, { 4220, 3207 }, { 4221, 4222 }, { 4223, 4224 },
-    { 4229, 2481 }, { 4231, 3554 }, { 4233, 2491 }, { 4237, 2501 }, { 4240, 4241 }, { 4244, 4245 },
-    { 4246, 4247 }, { 4250, 4251 }, { 4252, 4253 }, { 4254, 4255 }, { 4257, 4258 }, { 4259, 4260 },
-    { 4262, 4263 }, { 4265, 3654 }, { 4268, 4269 }, { 4275, 3771 }, { 4281, 3712 }, { 4283, 4282 },
-    { 4285, 3214 }, { 4303, 3039 }, { 4314, 3993 }, { 4339, 3830 }, { 2644, 3550 }, { 2649, 3045 },
-    { 2671, 2918 }, { 3536, 4351 }, { 3702, 4348 }, { 4350, 4349 }, { 4361, 4362 }, { 4363, 4364 },
-    { 1161, 17 }, { 3748, 4360 }, { 4368, 3516 }, { 4376, 4377 }, { 3, 400 }, { 6, 2131 },
-    { 22, 1683 }, { 45, 3896 }, { 67, 2468 }, { 84, 4723 }, { 91, 4122 }, { 111, 4225 },
-    { 120, 1426 }, { 133, 1085 }, { 434, 1341 }, { 460, 608 }, { 462, 573 }, { 486, 2686 },
-    { 570, 2669 }, { 577, 2680 }, { 614, 4347 }, { 642, 3128 }, { 643, 644 }, { 729, 4567 },
-    { 1040, 4383 }, { 1074, 1775 }, { 1129, 3183 }, { 1216, 3439 }, { 1345, 4404 }, { 1373, 1427 },
-    { 1375, 2215 }, { 1411, 2672 }, { 1633, 2666 }, { 1779, 2847 }, { 2013, 2038 }, { 2039, 2867 },
-    { 2079, 4445 }, { 2161, 4446 }, { 2167, 2192 }, { 2212, 4355 }, { 2223, 4345 }, { 2226, 2822 },
-    { 2634, 3852 }, { 2645, 4030 }, { 2650, 4032 }, { 2659, 3887 }, { 2660, 3075 }, { 2668, 3287 },
-    { 2670, 574 }, { 2674, 3900 }, { 2679, 1682 }, { 2685, 3288 }, { 2687, 491 }, { 2726, 2882 },
-    { 2761, 4560 }, { 2763, 3043 }, { 2765, 3744 }, { 2770, 4470 }, { 2782, 4726 }, { 2811, 3418 },
-    { 2813, 3801 }, { 2814, 3742 }, { 2821, 3417 }, { 2897, 3725 }, { 2923, 4482 }, { 2929, 4692 },
-    { 2942, 3997 }, { 2943, 4664 }, { 2984, 3724 }, { 3072, 4273 }, { 3119, 4631 }, { 3129, 4458 },
-    { 3182, 4455 }, { 3208, 4388 }, { 3225, 4378 }, { 3276, 2728 }, { 3289, 4496 }, { 3297, 4490 },
-    { 3299, 4743 }, { 3377, 3713 }, { 3411, 3084 }, { 3420, 4119 }, { 3422, 4120 }, { 3424, 4121 },
-    { 3440, 3743 }, { 3441, 3745 }, { 3452, 4367 }, { 3546, 4714 }, { 3547, 4767 }, { 3570, 4754 },
-    { 3576, 4370 }, { 3634, 4381 }, { 3635, 4766 }, { 3638, 3721 }, { 3696, 4441 }, { 3701, 4025 },
-    { 3703, 4449 }, { 3706, 4563 }, { 3707, 4569 }, { 3710, 4438 }, { 3717, 4353 }, { 3726, 4294 },
-    { 3739, 4125 }, { 3740, 3704 }, { 3741, 4279 }, { 3746, 4515 }, { 3747, 4483 }, { 3755, 4577 },
-    { 3794, 4357 }, { 3797, 4506 }, { 3855, 4530 }, { 3877, 4420 }, { 3889, 3697 }, { 3895, 4489 },
-    { 3937, 4430 }, { 3940, 4580 }, { 3960, 4439 }, { 3963, 4595 }, { 3986, 4486 }, { 4028, 4485 },
-    { 4089, 4462 }, { 4090, 4464 }, { 4093, 4386 }, { 4099, 4564 }, { 4124, 4354 }, { 4143, 4528 },
-    { 4160, 4503 }, { 4182, 3622 }, { 4187, 4476 }, { 4194, 4478 }, { 4215, 3414 }, { 4242, 4427 },
-    { 4256, 3631 }, { 4284, 4649 }, { 4288, 4471 }, { 4304, 4626 }, { 4305, 4402 }, { 4311, 4608 },
-    { 4317, 4574 }, { 4325, 4620 }, { 4352, 4292 }, { 4358, 4387 }, { 4359, 3851 }, { 4365, 983 },
-    { 4369, 4371 }, { 4372, 2421 }, { 4373, 3517 }, { 4374, 4344 }, { 4396, 333 }, { 4397, 4613 },
-    { 4399, 3076 }, { 4400, 3864 }, { 4401, 4527 }, { 4403, 4641 }, { 4405, 4406 }, { 4407, 4408 },
-    { 4409, 4410 }, { 4411, 4413 }, { 4412, 4414 }, { 4415, 4417 }, { 4416, 4418 }, { 4421, 3074 },
-    { 4423, 3882 }, { 4426, 4512 }, { 4428, 4696 }, { 4429, 4702 }, { 4432, 4433 }, { 4434, 4435 },
-    { 4436, 847 }, { 4440, 4667 }, { 4442, 3425 }, { 4448, 4026 }, { 4450, 2201 }, { 4456, 4691 },
-    { 4457, 4699 }, { 4459, 4460 }, { 4463, 1692 }, { 4466, 4321 }, { 4467, 4550 }, { 4469, 2084 },
-    { 4472, 4730 }, { 4479, 4740 }, { 4484, 4227 }, { 4488, 4529 }, { 4494, 4380 }, { 4497, 415 },
-    { 4500, 4520 }, { 4504, 4710 }, { 4509, 2014 }, { 4519, 4700 }, { 4525, 4695 }, { 4526, 2895 },
-    { 4531, 4128 }, { 4532, 4617 }, { 4534, 4209 }, { 4535, 4213 }, { 4536, 4640 }, { 4540, 4541 },
-    { 4542, 4673 }, { 4544, 3563 }, { 4545, 1680 }, { 4547, 3036 }, { 4551, 3405 }, { 4552, 4475 },
-    { 4553, 4061 }, { 4554, 4474 }, { 4555, 1385 }, { 4559, 4533 }, { 4561, 4346 }, { 4568, 4752 },
-    { 4581, 4764 }, { 4582, 3712 }, { 4584, 4558 }, { 4585, 4318 }, { 4590, 4384 }, { 4596, 4597 },
-    { 4601, 4291 }, { 4602, 4290 }, { 4603, 4298 }, { 4604, 4599 }, { 4606, 4607 }, { 4609, 4610 },
-    { 4611, 4770 }, { 4615, 2696 }, { 4618, 4619 }, { 4621, 4622 }, { 4623, 4635 }, { 4625, 4398 },
-    { 4632, 4633 }, { 4642, 4643 }, { 4645, 3164 }, { 4647, 4659 }, { 4650, 4651 }, { 4652, 4653 },
-    { 4654, 3932 }, { 4655, 4656 }, { 4660, 4431 }, { 4661, 4662 }, { 4665, 4679 }, { 4669, 4670 },
-    { 4671, 4672 }, { 4674, 4675 }, { 4678, 4444 }, { 4680, 4681 }, { 4684, 4685 }, { 4686, 4379 },
-    { 4687, 4019 }, { 4693, 4694 }, { 4697, 4698 }, { 4705, 4706 }, { 4707, 4708 }, { 4711, 4712 },
-    { 4715, 4507 }, { 4717, 4718 }, { 4719, 4762 }, { 4720, 4524 }, { 4722, 4147 }, { 4724, 4725 },
-    { 4727, 4728 }, { 4729, 4165 }, { 4734, 3185 }, { 4735, 4185 }, { 4737, 4738 }, { 4739, 4583 },
-    { 4742, 3402 }, { 4744, 4751 }, { 4745, 4235 }, { 4746, 4239 }, { 4748, 4749 }, { 4755, 4756 },
-    { 4757, 4758 }, { 4760, 4761 }, { 4769, 4487 }, { 4771, 2633 }, { 2644, 3551 }, { 2671, 3552 },
-    { 4356, 4776 }, { 4772, 4774 }, { 4778, 4779 }, { 3, 3912 }, { 6, 4901 }, { 17, 4437 },
-    { 67, 4481 }, { 111, 4987 }, { 120, 1434 }, { 133, 1091 }, { 460, 4639 }, { 462, 581 },
-    { 496, 2686 }, { 578, 2669 }, { 585, 2680 }, { 1074, 4813 }, { 1216, 4537 }, { 1340, 4794 },
-    { 1373, 1435 }, { 1375, 4821 }, { 1419, 2672 }, { 2013, 2049 }, { 2050, 2867 }, { 2167, 2203 },
-    { 2191, 4818 }, { 2214, 4810 }, { 2645, 4033 }, { 2649, 4390 }, { 2650, 4035 }, { 2659, 3891 },
-    { 2660, 3077 }, { 2666, 2839 }, { 2668, 3288 }, { 2670, 582 }, { 2685, 3290 }, { 2687, 501 },
-    { 2726, 3023 }, { 2761, 4562 }, { 2763, 3044 }, { 2811, 4861 }, { 2813, 3803 }, { 2821, 3419 },
-    { 2822, 4736 }, { 2847, 4320 }, { 2942, 4226 }, { 2943, 4747 }, { 3075, 4831 }, { 3291, 4832 },
-    { 3295, 4825 }, { 3555, 4865 }, { 3694, 4844 }, { 3706, 4864 }, { 3708, 4842 }, { 3894, 4347 },
-    { 4031, 4824 }, { 4036, 4792 }, { 4118, 4874 }, { 4211, 4354 }, { 4315, 4859 }, { 4335, 4883 },
-    { 4336, 4882 }, { 4346, 4805 }, { 4352, 4299 }, { 4353, 4775 }, { 4355, 4811 }, { 4358, 4593 },
-    { 4359, 4938 }, { 4365, 5018 }, { 4452, 4819 }, { 4454, 4820 }, { 4477, 4909 }, { 4492, 4929 },
-    { 4493, 4946 }, { 4501, 4966 }, { 4538, 4974 }, { 4539, 4975 }, { 4549, 4849 }, { 4565, 4788 },
-    { 4566, 4894 }, { 4576, 4889 }, { 4591, 4932 }, { 4592, 4896 }, { 4598, 4968 }, { 4600, 4914 },
-    { 4614, 4784 }, { 4616, 4973 }, { 4627, 4796 }, { 4634, 4919 }, { 4636, 4891 }, { 4638, 4826 },
-    { 4646, 4984 }, { 4657, 4895 }, { 4658, 5011 }, { 4663, 4847 }, { 4666, 4897 }, { 4688, 4986 },
-    { 4689, 4875 }, { 4701, 4812 }, { 4703, 4900 }, { 4704, 4902 }, { 4713, 4867 }, { 4721, 4905 },
-    { 4781, 4523 }, { 4783, 5048 }, { 4787, 4976 }, { 4789, 5037 }, { 4797, 3078 }, { 4799, 3884 },
-    { 4801, 4802 }, { 4803, 4750 }, { 4804, 4879 }, { 4806, 4898 }, { 4807, 4884 }, { 4808, 4934 },
-    { 4815, 4731 }, { 4817, 4985 }, { 4822, 4495 }, { 4830, 4786 }, { 4835, 4834 }, { 4837, 5052 },
-    { 4838, 5038 }, { 4845, 5027 }, { 4850, 5008 }, { 4851, 4955 }, { 4853, 2151 }, { 4866, 4979 },
-    { 4869, 4911 }, { 4871, 5003 }, { 4872, 4971 }, { 4873, 4612 }, { 4876, 4027 }, { 4877, 3541 },
-    { 4878, 4753 }, { 4887, 4677 }, { 4890, 4277 }, { 4899, 4823 }, { 4903, 5030 }, { 4913, 5012 },
-    { 4916, 4933 }, { 4917, 5001 }, { 4918, 2179 }, { 4921, 4557 }, { 4935, 4936 }, { 4937, 4939 },
-    { 4941, 4827 }, { 4943, 4648 }, { 4944, 5028 }, { 4947, 4948 }, { 4949, 3966 }, { 4953, 4057 },
-    { 4954, 4969 }, { 4967, 5031 }, { 4970, 4070 }, { 4977, 4217 }, { 4978, 5021 }, { 4990, 4270 },
-    { 4996, 4814 }, { 5000, 3815 }, { 5004, 4922 }, { 5005, 5006 }, { 5013, 5014 }, { 5019, 5020 },
-    { 5023, 4888 }, { 5024, 5025 }, { 5032, 4839 }, { 5034, 2574 }, { 5041, 4785 }, { 5045, 4989 },
-    { 5049, 4248 }, { 5050, 4759 }, { 5051, 2566 }, { 4773, 5054 }, { 4777, 5057 }, { 3, 4683 },
-    { 6, 5205 }, { 17, 4931 }, { 67, 4958 }, { 120, 1442 }, { 133, 2061 }, { 462, 593 },
-    { 586, 2669 }, { 601, 2680 }, { 1074, 4957 }, { 1216, 5130 }, { 1373, 1443 }, { 1375, 4961 },
-    { 1451, 2672 }, { 2013, 2060 }, { 2072, 2867 }, { 2167, 2225 }, { 2644, 4997 }, { 2645, 4039 },
-    { 2649, 4391 }, { 2650, 4038 }, { 2659, 4624 }, { 2660, 3078 }, { 2666, 2881 }, { 2668, 3289 },
-    { 2670, 594 }, { 2685, 3292 }, { 2686, 2633 }, { 2687, 4930 }, { 2726, 3129 }, { 2761, 4575 },
-    { 2763, 3045 }, { 2811, 4862 }, { 2813, 3805 }, { 2821, 3423 }, { 2822, 4741 }, { 2847, 4322 },
-    { 3077, 5090 }, { 3290, 4828 }, { 3297, 5085 }, { 3533, 5091 }, { 4034, 5084 }, { 4123, 5092 },
-    { 4326, 5062 }, { 4345, 5076 }, { 4422, 5088 }, { 4443, 5121 }, { 4513, 5061 }, { 4573, 5079 },
-    { 4629, 5067 }, { 4644, 5059 }, { 4668, 5094 }, { 4716, 5072 }, { 4775, 5056 }, { 4840, 5095 },
-    { 4857, 5066 }, { 4863, 5065 }, { 4868, 5108 }, { 4870, 5181 }, { 4904, 5116 }, { 4908, 5098 },
-    { 4925, 5159 }, { 4940, 5132 }, { 4942, 5086 }, { 4945, 5154 }, { 4951, 5186 }, { 4991, 5160 },
-    { 4994, 5197 }, { 4995, 5204 }, { 5009, 5122 }, { 5015, 5134 }, { 5016, 5193 }, { 5017, 5149 },
-    { 5029, 5192 }, { 5036, 5161 }, { 5039, 5083 }, { 5042, 5126 }, { 5046, 5188 }, { 5047, 5182 },
-    { 5058, 4923 }, { 5060, 4385 }, { 5063, 4880 }, { 5064, 5074 }, { 5068, 3080 }, { 5069, 3079 },
-    { 5070, 3886 }, { 5071, 4323 }, { 5075, 5044 }, { 5078, 4732 }, { 5080, 4447 }, { 5097, 5174 },
-    { 5104, 3532 }, { 5105, 4499 }, { 5107, 4833 }, { 5110, 5082 }, { 5111, 4809 }, { 5112, 5099 },
-    { 5113, 5131 }, { 5123, 5218 }, { 5124, 2213 }, { 5125, 2224 }, { 5127, 3828 }, { 5128, 5203 },
-    { 5133, 5106 }, { 5135, 4465 }, { 5137, 5150 }, { 5140, 5 }, { 5141, 5214 }, { 5143, 5215 },
-    { 5144, 4963 }, { 5146, 5177 }, { 5147, 5148 }, { 5153, 5179 }, { 5164, 5194 }, { 5165, 5087 },
-    { 5169, 5198 }, { 5175, 5176 }, { 5191, 5120 }, { 5195, 5002 }, { 5199, 4419 }, { 5202, 5206 },
-    { 5210, 3985 }, { 5225, 5101 }, { 5227, 5055 }, { 3, 4907 }, { 17, 5035 }, { 67, 4962 },
-    { 120, 1450 }, { 133, 4950 }, { 462, 609 }, { 602, 2669 }, { 617, 2680 }, { 1074, 5220 },
-    { 1216, 5209 }, { 1373, 1459 }, { 1375, 5305 }, { 1467, 2672 }, { 2013, 2071 }, { 2167, 5081 },
-    { 2644, 4998 }, { 2645, 4042 }, { 2649, 4392 }, { 2650, 4041 }, { 2659, 4628 }, { 2660, 3079 },
-    { 2666, 2882 }, { 2668, 3291 }, { 2670, 618 }, { 2685, 4856 }, { 2686, 5102 }, { 2687, 5162 },
-    { 2726, 3186 }, { 2761, 4988 }, { 2763, 4594 }, { 2811, 5285 }, { 2813, 4790 }, { 2821, 5286 },
-    { 2822, 5043 }, { 2847, 5333 }, { 2867, 4733 }, { 3076, 5253 }, { 3292, 5089 }, { 3302, 5239 },
-    { 3773, 5231 }, { 3883, 5251 }, { 3967, 5259 }, { 4037, 5249 }, { 4382, 5229 }, { 4424, 5254 },
-    { 4579, 5232 }, { 4637, 5250 }, { 4793, 5238 }, { 4798, 3077 }, { 4960, 5248 }, { 4981, 5230 },
-    { 5056, 5228 }, { 5058, 5327 }, { 5096, 5261 }, { 5114, 5271 }, { 5117, 5265 }, { 5129, 5319 },
-    { 5136, 5309 }, { 5155, 5302 }, { 5157, 5303 }, { 5166, 5334 }, { 5167, 5275 }, { 5178, 5337 },
-    { 5233, 5240 }, { 5236, 3295 }, { 5237, 3890 }, { 5242, 4046 }, { 5243, 5234 }, { 5244, 5040 },
-    { 5245, 5316 }, { 5246, 5077 }, { 5247, 5311 }, { 5260, 5093 }, { 5268, 4795 }, { 5269, 5256 },
-    { 5272, 4858 }, { 5273, 5270 }, { 5274, 4491 }, { 5277, 5241 }, { 5281, 4972 }, { 5288, 5258 },
-    { 5289, 5196 }, { 5290, 4791 }, { 5293, 3131 }, { 5295, 4829 }, { 5296, 5119 }, { 5298, 5291 },
-    { 5306, 5252 }, { 5307, 5224 }, { 5310, 5282 }, { 5320, 5235 }, { 5325, 5283 }, { 5336, 5172 },
-    { 5340, 5300 }, { 5341, 4461 }, { 5344, 5348 }, { 5345, 4906 }, { 5346, 5323 }, { 3, 4912 },
-    { 17, 5342 }, { 67, 5010 }, { 120, 1458 }, { 133, 5170 }, { 462, 5145 }, { 1373, 5151 },
-    { 1953, 5354 }, { 2644, 4999 }, { 2645, 4045 }, { 2649, 4393 }, { 2650, 4044 }, { 2659, 4630 },
-    { 2660, 3080 }, { 2666, 5208 }, { 2668, 3533 }, { 2669, 2633 }, { 2670, 5200 }, { 2672, 4040 },
-    { 2680, 3881 }, { 2685, 5103 }, { 2686, 3079 }, { 2687, 5190 }, { 2726, 3202 }, { 3078, 5375 },
-    { 4800, 5376 }, { 4852, 5355 }, { 4910, 5362 }, { 4959, 5353 }, { 4983, 5364 }, { 5156, 5387 },
-    { 5158, 5405 }, { 5163, 5373 }, { 5223, 5374 }, { 5228, 5352 }, { 5257, 5377 }, { 5262, 5383 },
-    { 5263, 5425 }, { 5266, 5379 }, { 5276, 5413 }, { 5280, 5381 }, { 5315, 5384 }, { 5318, 5386 },
-    { 5328, 5367 }, { 5329, 5422 }, { 5349, 5447 }, { 5357, 5382 }, { 5359, 5284 }, { 5360, 4893 },
-    { 5361, 5444 }, { 5365, 4690 }, { 5368, 5420 }, { 5369, 5416 }, { 5370, 5423 }, { 5385, 5409 },
-    { 5392, 5415 }, { 5393, 5372 }, { 5395, 5424 }, { 5400, 5406 }, { 5411, 4709 }, { 5412, 5449 },
-    { 5414, 5442 }, { 5426, 5358 }, { 5432, 5380 }, { 5438, 5404 }, { 5450, 5429 }, { 254, 4366 },
-    { 369, 3255 }, { 1165, 1166 }, { 1186, 1187 }, { 1891, 1905 }, { 1903, 2963 }, { 3021, 3636 },
-    { 3149, 3444 }, { 3469, 2642 }, { 3660, 3807 }, { 4301, 4780 }, { 3, 5335 }, { 17, 5445 },
-    { 67, 5022 }, { 120, 1466 }, { 133, 5304 }, { 462, 5292 }, { 1373, 5294 }, { 2644, 5138 },
-    { 2645, 4048 }, { 2649, 4394 }, { 2650, 4047 }, { 2659, 4892 }, { 2660, 3296 }, { 2666, 5331 },
-    { 2668, 4425 }, { 2669, 3080 }, { 2670, 5313 }, { 2672, 4043 }, { 2680, 3885 }, { 2685, 5427 },
-    { 2686, 5489 }, { 2687, 5312 }, { 2726, 3203 }, { 3902, 5452 }, { 4289, 5451 }, { 5007, 5470 },
-    { 5026, 5457 }, { 5212, 5455 }, { 5279, 5453 }, { 5317, 5461 }, { 5326, 5474 }, { 5339, 5465 },
-    { 5371, 5503 }, { 5378, 5486 }, { 5394, 5505 }, { 5399, 5456 }, { 5408, 5487 }, { 5439, 5468 },
-    { 5454, 5363 }, { 5459, 5366 }, { 5460, 5356 }, { 5464, 5463 }, { 5471, 5472 }, { 5476, 5467 },
-    { 5481, 5500 }, { 5488, 5497 }, { 5490, 5297 }, { 5494, 5264 }, { 5502, 5388 }, { 5506, 5338 },
-    { 5508, 5469 }, { 5512, 5485 }, { 5515, 5352 }, { 1891, 3638 }, { 3149, 4340 }, { 3428, 5517 },
-    { 3447, 5522 }, { 3660, 5518 }, { 4324, 4366 }, { 5519, 38 }, { 5523, 4780 }, { 5524, 3530 },
-    { 17, 5579 }, { 67, 5511 }, { 120, 4316 }, { 133, 5402 }, { 462, 5314 }, { 1373, 5419 },
-    { 2644, 5139 }, { 2645, 4051 }, { 2650, 4050 }, { 2659, 5109 }, { 2660, 3298 }, { 2668, 5267 },
-    { 2669, 3296 }, { 2670, 5401 }, { 2672, 4049 }, { 2680, 3888 }, { 2726, 3212 }, { 4287, 5528 },
-    { 4337, 5530 }, { 4915, 5533 }, { 4965, 5529 }, { 5152, 5534 }, { 5255, 5549 }, { 5278, 5546 },
-    { 5390, 5543 }, { 5391, 5550 }, { 5441, 5541 }, { 5462, 5568 }, { 5473, 5561 }, { 5475, 5544 },
-    { 5491, 5573 }, { 5509, 5564 }, { 5535, 5532 }, { 5536, 5566 }, { 5537, 5567 }, { 5540, 5539 },
-    { 5548, 5570 }, { 5551, 5565 }, { 5555, 5504 }, { 5557, 5576 }, { 5560, 5545 }, { 17, 5580 },
-    { 120, 4332 }, { 133, 5421 }, { 462, 5418 }, { 1128, 5590 }, { 1373, 5434 }, { 2644, 5628 },
-    { 2645, 4952 }, { 2650, 4451 }, { 2659, 5142 }, { 2660, 5443 }, { 2668, 5397 }, { 2669, 3298 },
-    { 2670, 5417 }, { 2672, 5516 }, { 2680, 3893 }, { 5389, 5603 }, { 5458, 5591 }, { 5478, 5606 },
-    { 5538, 5623 }, { 5554, 5592 }, { 5569, 5594 }, { 5572, 5621 }, { 5578, 5630 }, { 5596, 5593 },
-    { 5597, 5531 }, { 5600, 5599 }, { 5602, 5542 }, { 5604, 5598 }, { 5605, 5625 }, { 5610, 5618 },
-    { 5612, 5547 }, { 5614, 5466 }, { 5617, 5595 }, { 5629, 5624 }, { 59, 5631 }, { 120, 5431 },
-    { 133, 5620 }, { 462, 5483 }, { 1373, 5493 }, { 1555, 17 }, { 2645, 5324 }, { 2650, 4453 },
-    { 2659, 5553 }, { 2660, 5513 }, { 2668, 5571 }, { 2669, 5619 }, { 2670, 5430 }, { 2672, 5611 },
-    { 2680, 5507 }, { 5171, 5636 }, { 5498, 5643 }, { 5609, 5640 }, { 5613, 5652 }, { 5622, 5655 },
-    { 5626, 5662 }, { 5632, 5645 }, { 5641, 5660 }, { 5642, 5658 }, { 5646, 5657 }, { 5647, 5601 },
-    { 5650, 5659 }, { 5653, 5492 }, { 5654, 5664 }, { 5663, 5644 }, { 5665, 5633 }, { 120, 5480 },
-    { 133, 5696 }, { 462, 5499 }, { 1373, 5501 }, { 2645, 5495 }, { 2659, 5684 }, { 2660, 5683 },
-    { 2668, 5695 }, { 2669, 5691 }, { 2670, 5682 }, { 2672, 5694 }, { 2680, 5563 }, { 4956, 17 },
-    { 5562, 5668 }, { 5575, 5673 }, { 5627, 5678 }, { 5634, 5675 }, { 5638, 5667 }, { 5648, 5685 },
-    { 5651, 5679 }, { 5661, 5686 }, { 5680, 5669 }, { 5687, 5672 }, { 5692, 5656 }, { 120, 5693 },
-    { 2645, 5711 }, { 5577, 5708 }, { 5637, 5698 }, { 5670, 5714 }, { 5674, 5703 }, { 5677, 5704 },
-    { 5681, 5697 }, { 5688, 5713 }, { 5689, 5706 }, { 5690, 5699 }, { 5707, 5720 }, { 5712, 5705 },
-    { 5716, 5719 }, { 5718, 5702 }, { 120, 5710 }, { 5207, 5721 }, { 5639, 5722 }, { 5715, 5724 },
-    { 5723, 5726 }, { 5727, 5730 }, { 5728, 5725 }, { 5729, 5731 }, { 5732, 5700 }, { 5574, 5736 },
-    { 5733, 5741 }, { 5734, 5744 }, { 5735, 5743 }, { 5738, 5701 }, { 5740, 5748 }, { 5742, 5749 },
-    { 5746, 5676 },
+    { 3611, 3612 }, { 3613, 3614 }, { 3615, 3616 }, { 3617, 3618 }, { 3619, 3620 }, { 3621, 3622 },
+    { 3625, 1233 }, { 3626, 1243 }, { 3629, 2333 }, { 3630, 3389 }, { 3631, 2367 }, { 3632, 3394 },
+    { 3633, 2392 }, { 3634, 3399 }, { 435, 3687 }, { 2995, 3670 }, { 3177, 45 }, { 3214, 3656 },
+    { 3218, 3548 }, { 3524, 3663 }, { 3564, 3470 }, { 3578, 3129 }, { 3647, 3033 }, { 3648, 716 },
+    { 3649, 3688 }, { 3655, 3644 }, { 3667, 3673 }, { 3671, 3672 }, { 3674, 3675 }, { 3680, 3681 },
+    { 3682, 3683 }, { 3684, 3685 }, { 3689, 3016 }, { 3690, 3691 }, { 3692, 3693 }, { 3694, 3695 },
+    { 3696, 3697 }, { 5, 1680 }, { 22, 636 }, { 56, 1692 }, { 58, 512 }, { 60, 3186 },
+    { 61, 1204 }, { 63, 3230 }, { 65, 645 }, { 66, 67 }, { 69, 694 }, { 73, 1698 },
+    { 75, 1044 }, { 77, 1045 }, { 84, 1051 }, { 90, 2772 }, { 91, 1094 }, { 93, 2891 },
+    { 97, 1058 }, { 99, 1059 }, { 101, 1060 }, { 103, 1061 }, { 105, 1062 }, { 107, 1063 },
+    { 110, 3417 }, { 111, 1269 }, { 127, 2010 }, { 129, 2854 }, { 142, 1762 }, { 144, 2024 },
+    { 150, 1766 }, { 152, 2035 }, { 158, 1770 }, { 160, 2046 }, { 166, 1774 }, { 168, 2057 },
+    { 174, 1778 }, { 176, 2068 }, { 254, 3258 }, { 292, 1869 }, { 313, 2635 }, { 333, 334 },
+    { 335, 336 }, { 337, 338 }, { 339, 340 }, { 341, 342 }, { 343, 344 }, { 349, 1169 },
+    { 351, 1170 }, { 353, 1171 }, { 355, 1172 }, { 357, 1173 }, { 359, 1174 }, { 361, 1175 },
+    { 363, 1176 }, { 386, 387 }, { 390, 3452 }, { 393, 394 }, { 395, 396 }, { 397, 2965 },
+    { 399, 2634 }, { 407, 2852 }, { 409, 410 }, { 411, 2676 }, { 412, 413 }, { 414, 415 },
+    { 417, 3131 }, { 418, 419 }, { 421, 422 }, { 423, 424 }, { 425, 426 }, { 427, 428 },
+    { 429, 430 }, { 431, 432 }, { 437, 534 }, { 439, 535 }, { 441, 536 }, { 443, 537 },
+    { 445, 538 }, { 447, 539 }, { 449, 540 }, { 451, 541 }, { 453, 454 }, { 455, 3075 },
+    { 460, 554 }, { 463, 555 }, { 465, 2688 }, { 470, 561 }, { 475, 565 }, { 480, 569 },
+    { 485, 573 }, { 490, 577 }, { 495, 581 }, { 500, 585 }, { 510, 2988 }, { 514, 515 },
+    { 516, 517 }, { 518, 519 }, { 520, 521 }, { 522, 523 }, { 524, 525 }, { 526, 527 },
+    { 528, 529 }, { 530, 531 }, { 542, 543 }, { 544, 545 }, { 546, 547 }, { 548, 549 },
+    { 550, 3298 }, { 558, 559 }, { 562, 2682 }, { 563, 564 }, { 567, 568 }, { 571, 572 },
+    { 575, 576 }, { 579, 580 }, { 583, 584 }, { 587, 588 }, { 591, 592 }, { 595, 596 },
+    { 599, 600 }, { 603, 604 }, { 607, 608 }, { 609, 2672 }, { 611, 612 }, { 615, 616 },
+    { 619, 620 }, { 622, 623 }, { 624, 625 }, { 626, 627 }, { 628, 629 }, { 630, 631 },
+    { 632, 633 }, { 641, 642 }, { 648, 649 }, { 650, 651 }, { 652, 653 }, { 654, 655 },
+    { 656, 657 }, { 658, 659 }, { 663, 664 }, { 677, 678 }, { 679, 64 }, { 680, 681 },
+    { 682, 3571 }, { 684, 1561 }, { 686, 3021 }, { 728, 1574 }, { 737, 830 }, { 739, 740 },
+    { 741, 742 }, { 743, 3410 }, { 748, 843 }, { 750, 844 }, { 752, 845 }, { 754, 846 },
+    { 756, 847 }, { 758, 848 }, { 762, 763 }, { 764, 765 }, { 766, 767 }, { 777, 778 },
+    { 779, 780 }, { 781, 3546 }, { 789, 790 }, { 791, 792 }, { 793, 794 }, { 804, 805 },
+    { 806, 807 }, { 816, 817 }, { 818, 819 }, { 820, 821 }, { 824, 825 }, { 826, 827 },
+    { 828, 829 }, { 831, 832 }, { 833, 834 }, { 835, 836 }, { 837, 838 }, { 839, 840 },
+    { 849, 850 }, { 851, 852 }, { 853, 854 }, { 855, 856 }, { 857, 858 }, { 859, 860 },
+    { 865, 866 }, { 984, 1254 }, { 1028, 1029 }, { 1038, 1039 }, { 1046, 1047 }, { 1048, 1049 },
+    { 1052, 1053 }, { 1054, 1055 }, { 1056, 3438 }, { 1065, 1066 }, { 1067, 1068 }, { 1069, 1070 },
+    { 1071, 3127 }, { 1075, 1757 }, { 1086, 2823 }, { 1096, 1097 }, { 1098, 1099 }, { 1100, 1101 },
+    { 1102, 1103 }, { 1104, 1105 }, { 1106, 1107 }, { 1108, 1109 }, { 1110, 1111 }, { 1113, 1114 },
+    { 1115, 1116 }, { 1117, 1118 }, { 1119, 1120 }, { 1121, 1122 }, { 1123, 1124 }, { 1125, 1126 },
+    { 1127, 1128 }, { 1131, 3038 }, { 1133, 1134 }, { 1136, 3420 }, { 1148, 3646 }, { 1150, 3226 },
+    { 1151, 3677 }, { 1160, 3072 }, { 1178, 3650 }, { 1209, 3531 }, { 1211, 3207 }, { 1214, 3595 },
+    { 1215, 720 }, { 1216, 3661 }, { 1249, 1653 }, { 1255, 1256 }, { 1257, 1258 }, { 1259, 1260 },
+    { 1261, 1262 }, { 1263, 1264 }, { 1265, 1266 }, { 1267, 1268 }, { 1274, 1275 }, { 1278, 1279 },
+    { 1326, 1327 }, { 1328, 1329 }, { 1330, 1331 }, { 1332, 1333 }, { 1334, 1335 }, { 1336, 1337 },
+    { 1339, 1340 }, { 1341, 3536 }, { 1366, 1367 }, { 1368, 3406 }, { 1372, 3253 }, { 1375, 2674 },
+    { 1376, 2170 }, { 1379, 1380 }, { 1384, 3542 }, { 1389, 1390 }, { 1394, 3533 }, { 1397, 1398 },
+    { 1401, 1402 }, { 1405, 1406 }, { 1407, 1408 }, { 1409, 1410 }, { 1413, 1414 }, { 1415, 1416 },
+    { 1417, 1418 }, { 1421, 1422 }, { 1423, 1424 }, { 1425, 1426 }, { 1429, 1430 }, { 1431, 1432 },
+    { 1433, 1434 }, { 1437, 1438 }, { 1439, 1440 }, { 1441, 1442 }, { 1445, 1446 }, { 1447, 1448 },
+    { 1449, 1450 }, { 1453, 1454 }, { 1455, 1456 }, { 1457, 1458 }, { 1461, 1462 }, { 1463, 1464 },
+    { 1465, 1466 }, { 1469, 1470 }, { 1504, 1505 }, { 1558, 1559 }, { 1562, 3139 }, { 1563, 2836 },
+    { 1564, 1565 }, { 1567, 3087 }, { 1575, 3028 }, { 1578, 1579 }, { 1580, 1581 }, { 1582, 1583 },
+    { 1584, 1585 }, { 1586, 1587 }, { 1588, 1589 }, { 1590, 1591 }, { 1597, 1598 }, { 1599, 1600 },
+    { 1601, 1602 }, { 1603, 1604 }, { 1606, 1607 }, { 1608, 1609 }, { 1610, 1611 }, { 1612, 1613 },
+    { 1614, 1615 }, { 1616, 2703 }, { 1620, 1621 }, { 1622, 1623 }, { 1624, 1625 }, { 1626, 1627 },
+    { 1628, 1629 }, { 1630, 1631 }, { 1632, 1633 }, { 1641, 1642 }, { 1643, 1644 }, { 1645, 1646 },
+    { 1647, 1648 }, { 1649, 1650 }, { 1651, 2799 }, { 1695, 1696 }, { 1707, 1708 }, { 1709, 1710 },
+    { 1711, 1712 }, { 1713, 1714 }, { 1715, 1716 }, { 1717, 1718 }, { 1719, 1720 }, { 1721, 1722 },
+    { 1723, 1724 }, { 1725, 1726 }, { 1727, 1728 }, { 1729, 1730 }, { 1731, 1732 }, { 1733, 1734 },
+    { 1735, 1736 }, { 1737, 1738 }, { 1740, 1741 }, { 1742, 1743 }, { 1744, 1745 }, { 1746, 1747 },
+    { 1748, 1749 }, { 1750, 1751 }, { 1753, 2773 }, { 1754, 2813 }, { 1756, 3561 }, { 1760, 2815 },
+    { 1764, 2849 }, { 1767, 2998 }, { 1771, 2997 }, { 1775, 3024 }, { 1779, 2991 }, { 1782, 2733 },
+    { 1838, 1839 }, { 1841, 1842 }, { 1844, 1845 }, { 1846, 1847 }, { 1849, 1850 }, { 1851, 1852 },
+    { 1855, 1856 }, { 1861, 3563 }, { 1871, 1872 }, { 1873, 1874 }, { 1875, 1876 }, { 1877, 1878 },
+    { 1883, 2863 }, { 1893, 2569 }, { 1923, 1924 }, { 1947, 2787 }, { 1955, 1956 }, { 1957, 1958 },
+    { 1960, 2656 }, { 1961, 1962 }, { 1963, 1964 }, { 1965, 1966 }, { 1967, 1968 }, { 1969, 1970 },
+    { 1971, 1972 }, { 1973, 1974 }, { 1975, 1976 }, { 1977, 1978 }, { 1979, 1980 }, { 1981, 1982 },
+    { 1983, 1984 }, { 1996, 1997 }, { 1998, 1999 }, { 2000, 2001 }, { 2002, 2003 }, { 2004, 2005 },
+    { 2006, 2007 }, { 2008, 3042 }, { 2011, 2012 }, { 2013, 2014 }, { 2016, 2869 }, { 2019, 2020 },
+    { 2021, 2022 }, { 2025, 2026 }, { 2030, 2031 }, { 2032, 2033 }, { 2036, 2037 }, { 2041, 2042 },
+    { 2043, 2044 }, { 2047, 2048 }, { 2052, 2053 }, { 2054, 2055 }, { 2058, 2059 }, { 2063, 2064 },
+    { 2065, 2066 }, { 2069, 2070 }, { 2074, 2075 }, { 2076, 2077 }, { 2083, 2084 }, { 2086, 2087 },
+    { 2126, 2127 }, { 2128, 2129 }, { 2130, 2131 }, { 2164, 2165 }, { 2167, 2168 }, { 2173, 2174 },
+    { 2175, 2176 }, { 2178, 2179 }, { 2183, 2824 }, { 2184, 2185 }, { 2186, 2187 }, { 2189, 2190 },
+    { 2195, 2196 }, { 2197, 2198 }, { 2200, 2201 }, { 2206, 2207 }, { 2208, 2209 }, { 2211, 2212 },
+    { 2217, 2218 }, { 2219, 2220 }, { 2222, 2223 }, { 2228, 2229 }, { 2230, 2231 }, { 2309, 3439 },
+    { 2319, 3436 }, { 2326, 2327 }, { 2334, 2335 }, { 2346, 2483 }, { 2352, 2353 }, { 2360, 2361 },
+    { 2368, 2369 }, { 2371, 2493 }, { 2377, 2378 }, { 2385, 2386 }, { 2393, 2394 }, { 2396, 2503 },
+    { 2402, 2403 }, { 2404, 2539 }, { 2455, 2456 }, { 2457, 2458 }, { 2459, 2460 }, { 2461, 2462 },
+    { 2463, 3036 }, { 2470, 2318 }, { 2477, 3448 }, { 2478, 2479 }, { 2480, 2481 }, { 2484, 2485 },
+    { 2486, 2487 }, { 2488, 2489 }, { 2490, 2491 }, { 2494, 2495 }, { 2496, 2497 }, { 2498, 2499 },
+    { 2500, 2501 }, { 2504, 2505 }, { 2506, 2507 }, { 2508, 2509 }, { 2510, 2511 }, { 2512, 2513 },
+    { 2514, 2515 }, { 2516, 2517 }, { 2518, 2519 }, { 2520, 2521 }, { 2522, 2523 }, { 2524, 2525 },
+    { 2526, 2337 }, { 2527, 2528 }, { 2529, 2530 }, { 2531, 2532 }, { 2533, 2534 }, { 2535, 2536 },
+    { 2537, 2538 }, { 2552, 3678 }, { 2560, 2561 }, { 2562, 2563 }, { 2564, 2565 }, { 2566, 2567 },
+    { 2570, 2571 }, { 2572, 2573 }, { 2574, 2575 }, { 2588, 2964 }, { 2602, 2603 }, { 2604, 3014 },
+    { 2607, 2608 }, { 2609, 2610 }, { 2611, 2612 }, { 2613, 2960 }, { 2657, 2904 }, { 2662, 3077 },
+    { 2670, 3290 }, { 2671, 3078 }, { 2681, 635 }, { 2687, 3291 }, { 2689, 472 }, { 2698, 3413 },
+    { 2728, 2841 }, { 2729, 621 }, { 2730, 507 }, { 2763, 3421 }, { 2765, 3043 }, { 2768, 842 },
+    { 2769, 2989 }, { 2784, 1137 }, { 2862, 398 }, { 2873, 2027 }, { 2882, 2551 }, { 2888, 2049 },
+    { 2889, 2038 }, { 2902, 1946 }, { 2944, 3384 }, { 2945, 3627 }, { 2956, 3581 }, { 2962, 2579 },
+    { 2978, 3432 }, { 2981, 2060 }, { 2990, 1949 }, { 3009, 2924 }, { 3023, 3449 }, { 3031, 2614 },
+    { 3041, 3041 }, { 3079, 2661 }, { 3122, 646 }, { 3126, 3133 }, { 3165, 3272 }, { 3166, 436 },
+    { 3178, 2885 }, { 3200, 12 }, { 3221, 1168 }, { 3222, 1157 }, { 3224, 3233 }, { 3227, 3662 },
+    { 3306, 3365 }, { 3380, 1388 }, { 3409, 2177 }, { 3418, 3635 }, { 3422, 1765 }, { 3424, 1769 },
+    { 3426, 1773 }, { 3428, 1777 }, { 3430, 1781 }, { 3433, 370 }, { 3440, 533 }, { 3441, 2307 },
+    { 3450, 38 }, { 3476, 3478 }, { 3481, 3653 }, { 3527, 3071 }, { 3530, 3431 }, { 3540, 1404 },
+    { 3544, 1392 }, { 3559, 3434 }, { 3560, 3443 }, { 3565, 2992 }, { 3570, 1208 }, { 3582, 3652 },
+    { 3639, 2900 }, { 3641, 3535 }, { 3645, 2601 }, { 3654, 2927 }, { 3657, 3404 }, { 3676, 3095 },
+    { 120, 3703 }, { 133, 1089 }, { 461, 617 }, { 2646, 3554 }, { 2651, 3046 }, { 2673, 2918 },
+    { 2948, 3716 }, { 3235, 3 }, { 3405, 3714 }, { 3414, 1217 }, { 3700, 1374 }, { 3705, 3710 },
+    { 3719, 3364 }, { 3720, 3721 }, { 3727, 3728 }, { 3732, 3733 }, { 3734, 3735 }, { 3736, 3737 },
+    { 3738, 3739 }, { 3740, 3741 }, { 3742, 3743 }, { 1144, 17 }, { 3165, 3725 }, { 3528, 3698 },
+    { 3666, 3754 }, { 3669, 3724 }, { 3723, 3550 }, { 3762, 3770 }, { 3763, 3756 }, { 3764, 3766 },
+    { 3769, 3686 }, { 3771, 3772 }, { 3773, 3774 }, { 5, 2901 }, { 6, 1338 }, { 22, 1032 },
+    { 45, 3836 }, { 61, 3006 }, { 67, 1042 }, { 68, 3715 }, { 75, 1699 }, { 84, 4099 },
+    { 90, 4311 }, { 91, 435 }, { 111, 1671 }, { 142, 2023 }, { 150, 2034 }, { 158, 2045 },
+    { 166, 2056 }, { 174, 2067 }, { 292, 4142 }, { 333, 1164 }, { 386, 3830 }, { 463, 566 },
+    { 477, 2688 }, { 513, 3131 }, { 514, 645 }, { 517, 647 }, { 519, 3908 }, { 534, 1347 },
+    { 535, 1348 }, { 536, 1349 }, { 537, 1350 }, { 538, 1351 }, { 539, 1352 }, { 540, 1353 },
+    { 541, 1354 }, { 542, 660 }, { 543, 1355 }, { 544, 661 }, { 545, 1356 }, { 546, 662 },
+    { 547, 1357 }, { 548, 3914 }, { 549, 2636 }, { 552, 3075 }, { 558, 2671 }, { 563, 4279 },
+    { 570, 2682 }, { 591, 3537 }, { 599, 3702 }, { 730, 3028 }, { 737, 4248 }, { 762, 4076 },
+    { 789, 4089 }, { 808, 3709 }, { 841, 2668 }, { 843, 2338 }, { 844, 2339 }, { 845, 2340 },
+    { 846, 2341 }, { 847, 2342 }, { 1040, 3186 }, { 1043, 3786 }, { 1050, 3788 }, { 1064, 3798 },
+    { 1075, 1768 }, { 1092, 2823 }, { 1135, 73 }, { 1211, 3439 }, { 1275, 2081 }, { 1367, 2163 },
+    { 1376, 2194 }, { 1396, 2674 }, { 1400, 2647 }, { 1401, 4202 }, { 1407, 2210 }, { 1409, 4205 },
+    { 1415, 2221 }, { 1417, 4208 }, { 1558, 2475 }, { 1560, 3919 }, { 1575, 3565 }, { 1597, 1637 },
+    { 1599, 1638 }, { 1601, 1639 }, { 1603, 1640 }, { 1652, 4004 }, { 1691, 3777 }, { 1697, 3785 },
+    { 1763, 3713 }, { 1772, 2849 }, { 1830, 3699 }, { 1889, 3563 }, { 1956, 4186 }, { 1985, 2891 },
+    { 2014, 2028 }, { 2029, 2869 }, { 2133, 3536 }, { 2166, 3253 }, { 2168, 2182 }, { 2169, 4026 },
+    { 2188, 3706 }, { 2191, 3533 }, { 2205, 2824 }, { 2266, 3768 }, { 2308, 3531 }, { 2309, 3448 },
+    { 2314, 3761 }, { 2476, 3571 }, { 2652, 4034 }, { 2656, 3992 }, { 2657, 3791 }, { 2661, 3858 },
+    { 2662, 2635 }, { 2670, 607 }, { 2672, 567 }, { 2676, 3726 }, { 2680, 4254 }, { 2681, 1031 },
+    { 2687, 3290 }, { 2689, 482 }, { 2701, 3839 }, { 2723, 4063 }, { 2728, 2883 }, { 2763, 3423 },
+    { 2765, 3044 }, { 2767, 3747 }, { 2773, 2009 }, { 2784, 4112 }, { 2803, 4140 }, { 2813, 3421 },
+    { 2815, 3804 }, { 2816, 3749 }, { 2876, 4167 }, { 2882, 3636 }, { 2899, 3729 }, { 2931, 3923 },
+    { 2942, 3963 }, { 2944, 3087 }, { 2945, 3635 }, { 2950, 4271 }, { 2966, 3704 }, { 2986, 3730 },
+    { 2992, 4084 }, { 2998, 3701 }, { 3008, 3581 }, { 3011, 4269 }, { 3016, 1253 }, { 3020, 3782 },
+    { 3025, 4072 }, { 3032, 3868 }, { 3038, 3784 }, { 3039, 4149 }, { 3076, 3859 }, { 3077, 4281 },
+    { 3088, 3745 }, { 3122, 3842 }, { 3133, 4291 }, { 3137, 3746 }, { 3180, 3748 }, { 3193, 3902 },
+    { 3194, 4132 }, { 3197, 4213 }, { 3198, 4217 }, { 3199, 4221 }, { 3203, 3750 }, { 3216, 3983 },
+    { 3218, 1035 }, { 3222, 4312 }, { 3224, 3775 }, { 3228, 3233 }, { 3232, 4059 }, { 3280, 2729 },
+    { 3298, 665 }, { 3303, 4000 }, { 3365, 3718 }, { 3380, 2181 }, { 3381, 4065 }, { 3406, 4191 },
+    { 3409, 4028 }, { 3416, 3384 }, { 3417, 3722 }, { 3418, 3627 }, { 3420, 4276 }, { 3425, 2997 },
+    { 3427, 3024 }, { 3429, 2991 }, { 3434, 3744 }, { 3438, 4105 }, { 3441, 2468 }, { 3443, 3941 },
+    { 3444, 4233 }, { 3445, 4237 }, { 3446, 4241 }, { 3454, 2924 }, { 3473, 4317 }, { 3530, 3562 },
+    { 3540, 2203 }, { 3542, 4195 }, { 3551, 3561 }, { 3552, 4121 }, { 3568, 4335 }, { 3569, 4021 },
+    { 3570, 1829 }, { 3575, 3946 }, { 3585, 4272 }, { 3640, 4285 }, { 3708, 2199 }, { 3731, 4134 },
+    { 3751, 4224 }, { 3755, 4348 }, { 3757, 3759 }, { 3758, 4001 }, { 3765, 3815 }, { 3779, 3783 },
+    { 3780, 3781 }, { 3787, 3964 }, { 3789, 3993 }, { 3790, 2733 }, { 3792, 3793 }, { 3794, 3795 },
+    { 3796, 3797 }, { 3800, 4166 }, { 3801, 2071 }, { 3803, 4171 }, { 3805, 4174 }, { 3807, 4177 },
+    { 3809, 4180 }, { 3811, 4183 }, { 3813, 294 }, { 3816, 3817 }, { 3818, 3819 }, { 3821, 3822 },
+    { 3823, 3824 }, { 3825, 3826 }, { 3827, 3828 }, { 3829, 2965 }, { 3831, 3832 }, { 3834, 400 },
+    { 3837, 3838 }, { 3840, 3841 }, { 3843, 3844 }, { 3845, 3846 }, { 3847, 4313 }, { 3848, 3849 },
+    { 3850, 3851 }, { 3852, 3853 }, { 3854, 3855 }, { 3861, 3136 }, { 3862, 3179 }, { 3863, 3202 },
+    { 3864, 3213 }, { 3865, 3225 }, { 3866, 3229 }, { 3867, 3231 }, { 3870, 3871 }, { 3872, 3873 },
+    { 3874, 3875 }, { 3876, 3877 }, { 3878, 3879 }, { 3880, 3881 }, { 3883, 4277 }, { 3884, 3885 },
+    { 3897, 611 }, { 3903, 3904 }, { 3909, 3910 }, { 3911, 3912 }, { 3913, 3440 }, { 3915, 3916 },
+    { 3918, 3920 }, { 3921, 4064 }, { 3922, 3949 }, { 3924, 3925 }, { 3926, 3927 }, { 3928, 3929 },
+    { 3930, 3931 }, { 3932, 3933 }, { 3934, 4339 }, { 3935, 3936 }, { 3938, 3939 }, { 3940, 3712 },
+    { 3943, 3944 }, { 3947, 3948 }, { 3950, 3951 }, { 3952, 3953 }, { 3954, 3955 }, { 3956, 3957 },
+    { 3958, 3959 }, { 3960, 3134 }, { 3961, 4005 }, { 3966, 3967 }, { 3969, 3970 }, { 3974, 3426 },
+    { 3975, 3976 }, { 3977, 3978 }, { 3979, 3980 }, { 3981, 3982 }, { 3984, 3985 }, { 3986, 3987 },
+    { 3988, 3989 }, { 3995, 3996 }, { 3997, 3138 }, { 3999, 2925 }, { 4006, 4007 }, { 4008, 4009 },
+    { 4010, 4011 }, { 4012, 1276 }, { 4013, 3628 }, { 4014, 4015 }, { 4016, 4017 }, { 4018, 4019 },
+    { 4022, 4023 }, { 4025, 4027 }, { 4029, 4338 }, { 4057, 3407 }, { 4060, 4061 }, { 4067, 4068 },
+    { 4069, 4070 }, { 4071, 1592 }, { 4073, 4074 }, { 4077, 4078 }, { 4079, 4080 }, { 4081, 1617 },
+    { 4082, 4083 }, { 4085, 4086 }, { 4087, 4088 }, { 4090, 4091 }, { 4092, 4093 }, { 4096, 4097 },
+    { 4100, 4101 }, { 4102, 4103 }, { 4106, 4107 }, { 4108, 4109 }, { 4110, 4111 }, { 4113, 4114 },
+    { 4115, 4116 }, { 4117, 1752 }, { 4118, 4119 }, { 4120, 3973 }, { 4122, 4324 }, { 4131, 3419 },
+    { 4136, 4137 }, { 4138, 4139 }, { 4141, 4266 }, { 4144, 4145 }, { 4146, 4147 }, { 4150, 4151 },
+    { 4153, 4154 }, { 4155, 4156 }, { 4157, 4158 }, { 4159, 4160 }, { 4161, 4162 }, { 4163, 4164 },
+    { 4168, 4169 }, { 4172, 4173 }, { 4175, 4176 }, { 4178, 4179 }, { 4181, 4182 }, { 4184, 4185 },
+    { 4188, 4189 }, { 4193, 4194 }, { 4196, 4197 }, { 4198, 3544 }, { 4200, 4201 }, { 4203, 4204 },
+    { 4206, 4207 }, { 4209, 4210 }, { 4211, 3148 }, { 4215, 4235 }, { 4219, 4239 }, { 4223, 4243 },
+    { 4225, 3210 }, { 4226, 4227 }, { 4228, 4229 }, { 4234, 2482 }, { 4236, 3559 }, { 4238, 2492 },
+    { 4242, 2502 }, { 4245, 4246 }, { 4249, 4250 }, { 4251, 4252 }, { 4255, 4256 }, { 4257, 4258 },
+    { 4259, 4260 }, { 4262, 4263 }, { 4264, 4265 }, { 4267, 4268 }, { 4270, 3659 }, { 4273, 4274 },
+    { 4280, 3776 }, { 4286, 3717 }, { 4288, 4287 }, { 4290, 3217 }, { 4308, 3041 }, { 4319, 3998 },
+    { 4344, 3835 }, { 2646, 3555 }, { 2651, 3047 }, { 2673, 2920 }, { 3541, 4356 }, { 3707, 4353 },
+    { 4355, 4354 }, { 4366, 4367 }, { 4368, 4369 }, { 1162, 17 }, { 3753, 4365 }, { 4373, 3521 },
+    { 4381, 4382 }, { 3, 401 }, { 6, 2132 }, { 22, 1684 }, { 45, 3901 }, { 67, 2469 },
+    { 84, 4728 }, { 91, 4127 }, { 111, 4230 }, { 120, 1427 }, { 133, 1086 }, { 435, 1342 },
+    { 461, 609 }, { 463, 574 }, { 487, 2688 }, { 571, 2671 }, { 578, 2682 }, { 615, 4352 },
+    { 643, 3131 }, { 644, 645 }, { 730, 4572 }, { 1041, 4388 }, { 1075, 1776 }, { 1130, 3186 },
+    { 1217, 3444 }, { 1346, 4409 }, { 1374, 1428 }, { 1376, 2216 }, { 1412, 2674 }, { 1634, 2668 },
+    { 1780, 2849 }, { 2014, 2039 }, { 2040, 2869 }, { 2080, 4450 }, { 2162, 4451 }, { 2168, 2193 },
+    { 2213, 4360 }, { 2224, 4350 }, { 2227, 2824 }, { 2636, 3857 }, { 2647, 4035 }, { 2652, 4037 },
+    { 2661, 3892 }, { 2662, 3078 }, { 2670, 3291 }, { 2672, 575 }, { 2676, 3905 }, { 2681, 1683 },
+    { 2687, 3292 }, { 2689, 492 }, { 2728, 2884 }, { 2763, 4565 }, { 2765, 3045 }, { 2767, 3749 },
+    { 2772, 4475 }, { 2784, 4731 }, { 2813, 3423 }, { 2815, 3806 }, { 2816, 3747 }, { 2823, 3422 },
+    { 2899, 3730 }, { 2925, 4487 }, { 2931, 4697 }, { 2944, 4002 }, { 2945, 4669 }, { 2986, 3729 },
+    { 3075, 4278 }, { 3122, 4636 }, { 3132, 4463 }, { 3185, 4460 }, { 3211, 4393 }, { 3228, 4383 },
+    { 3280, 2730 }, { 3293, 4501 }, { 3301, 4495 }, { 3303, 4748 }, { 3381, 3718 }, { 3416, 3087 },
+    { 3425, 4124 }, { 3427, 4125 }, { 3429, 4126 }, { 3445, 3748 }, { 3446, 3750 }, { 3457, 4372 },
+    { 3551, 4719 }, { 3552, 4772 }, { 3575, 4759 }, { 3582, 4375 }, { 3639, 4386 }, { 3640, 4771 },
+    { 3643, 3726 }, { 3701, 4446 }, { 3706, 4030 }, { 3708, 4454 }, { 3711, 4568 }, { 3712, 4574 },
+    { 3715, 4443 }, { 3722, 4358 }, { 3731, 4299 }, { 3744, 4130 }, { 3745, 3709 }, { 3746, 4284 },
+    { 3751, 4520 }, { 3752, 4488 }, { 3760, 4582 }, { 3799, 4362 }, { 3802, 4511 }, { 3860, 4535 },
+    { 3882, 4425 }, { 3894, 3702 }, { 3900, 4494 }, { 3942, 4435 }, { 3945, 4585 }, { 3965, 4444 },
+    { 3968, 4600 }, { 3991, 4491 }, { 4033, 4490 }, { 4094, 4467 }, { 4095, 4469 }, { 4098, 4391 },
+    { 4104, 4569 }, { 4129, 4359 }, { 4148, 4533 }, { 4165, 4508 }, { 4187, 3628 }, { 4192, 4481 },
+    { 4199, 4483 }, { 4220, 3419 }, { 4247, 4432 }, { 4261, 3636 }, { 4289, 4654 }, { 4293, 4476 },
+    { 4309, 4631 }, { 4310, 4407 }, { 4316, 4613 }, { 4322, 4579 }, { 4330, 4625 }, { 4357, 4297 },
+    { 4363, 4392 }, { 4364, 3856 }, { 4370, 984 }, { 4374, 4376 }, { 4377, 2422 }, { 4378, 3522 },
+    { 4379, 4349 }, { 4401, 334 }, { 4402, 4618 }, { 4404, 3079 }, { 4405, 3869 }, { 4406, 4532 },
+    { 4408, 4646 }, { 4410, 4411 }, { 4412, 4413 }, { 4414, 4415 }, { 4416, 4418 }, { 4417, 4419 },
+    { 4420, 4422 }, { 4421, 4423 }, { 4426, 3077 }, { 4428, 3887 }, { 4431, 4517 }, { 4433, 4701 },
+    { 4434, 4707 }, { 4437, 4438 }, { 4439, 4440 }, { 4441, 848 }, { 4445, 4672 }, { 4447, 3430 },
+    { 4453, 4031 }, { 4455, 2202 }, { 4461, 4696 }, { 4462, 4704 }, { 4464, 4465 }, { 4468, 1693 },
+    { 4471, 4326 }, { 4472, 4555 }, { 4474, 2085 }, { 4477, 4735 }, { 4484, 4745 }, { 4489, 4232 },
+    { 4493, 4534 }, { 4499, 4385 }, { 4502, 416 }, { 4505, 4525 }, { 4509, 4715 }, { 4514, 2015 },
+    { 4524, 4705 }, { 4530, 4700 }, { 4531, 2897 }, { 4536, 4133 }, { 4537, 4622 }, { 4539, 4214 },
+    { 4540, 4218 }, { 4541, 4645 }, { 4545, 4546 }, { 4547, 4678 }, { 4549, 3568 }, { 4550, 1681 },
+    { 4552, 3038 }, { 4556, 3410 }, { 4557, 4480 }, { 4558, 4066 }, { 4559, 4479 }, { 4560, 1386 },
+    { 4564, 4538 }, { 4566, 4351 }, { 4573, 4757 }, { 4586, 4769 }, { 4587, 3717 }, { 4589, 4563 },
+    { 4590, 4323 }, { 4595, 4389 }, { 4601, 4602 }, { 4606, 4296 }, { 4607, 4295 }, { 4608, 4303 },
+    { 4609, 4604 }, { 4611, 4612 }, { 4614, 4615 }, { 4616, 4775 }, { 4620, 2698 }, { 4623, 4624 },
+    { 4626, 4627 }, { 4628, 4640 }, { 4630, 4403 }, { 4637, 4638 }, { 4647, 4648 }, { 4650, 3167 },
+    { 4652, 4664 }, { 4655, 4656 }, { 4657, 4658 }, { 4659, 3937 }, { 4660, 4661 }, { 4665, 4436 },
+    { 4666, 4667 }, { 4670, 4684 }, { 4674, 4675 }, { 4676, 4677 }, { 4679, 4680 }, { 4683, 4449 },
+    { 4685, 4686 }, { 4689, 4690 }, { 4691, 4384 }, { 4692, 4024 }, { 4698, 4699 }, { 4702, 4703 },
+    { 4710, 4711 }, { 4712, 4713 }, { 4716, 4717 }, { 4720, 4512 }, { 4722, 4723 }, { 4724, 4767 },
+    { 4725, 4529 }, { 4727, 4152 }, { 4729, 4730 }, { 4732, 4733 }, { 4734, 4170 }, { 4739, 3188 },
+    { 4740, 4190 }, { 4742, 4743 }, { 4744, 4588 }, { 4747, 3407 }, { 4749, 4756 }, { 4750, 4240 },
+    { 4751, 4244 }, { 4753, 4754 }, { 4760, 4761 }, { 4762, 4763 }, { 4765, 4766 }, { 4774, 4492 },
+    { 4776, 2635 }, { 2646, 3556 }, { 2673, 3557 }, { 4361, 4781 }, { 4777, 4779 }, { 4783, 4784 },
+    { 3, 3917 }, { 6, 4906 }, { 17, 4442 }, { 67, 4486 }, { 111, 4992 }, { 120, 1435 },
+    { 133, 1092 }, { 461, 4644 }, { 463, 582 }, { 497, 2688 }, { 579, 2671 }, { 586, 2682 },
+    { 1075, 4818 }, { 1217, 4542 }, { 1341, 4799 }, { 1374, 1436 }, { 1376, 4826 }, { 1420, 2674 },
+    { 2014, 2050 }, { 2051, 2869 }, { 2168, 2204 }, { 2192, 4823 }, { 2215, 4815 }, { 2647, 4038 },
+    { 2651, 4395 }, { 2652, 4040 }, { 2661, 3896 }, { 2662, 3080 }, { 2668, 2841 }, { 2670, 3292 },
+    { 2672, 583 }, { 2687, 3294 }, { 2689, 502 }, { 2728, 3025 }, { 2763, 4567 }, { 2765, 3046 },
+    { 2813, 4866 }, { 2815, 3808 }, { 2823, 3424 }, { 2824, 4741 }, { 2849, 4325 }, { 2944, 4231 },
+    { 2945, 4752 }, { 3078, 4836 }, { 3295, 4837 }, { 3299, 4830 }, { 3560, 4870 }, { 3699, 4849 },
+    { 3711, 4869 }, { 3713, 4847 }, { 3899, 4352 }, { 4036, 4829 }, { 4041, 4797 }, { 4123, 4879 },
+    { 4216, 4359 }, { 4320, 4864 }, { 4340, 4888 }, { 4341, 4887 }, { 4351, 4810 }, { 4357, 4304 },
+    { 4358, 4780 }, { 4360, 4816 }, { 4363, 4598 }, { 4364, 4943 }, { 4370, 5023 }, { 4457, 4824 },
+    { 4459, 4825 }, { 4482, 4914 }, { 4497, 4934 }, { 4498, 4951 }, { 4506, 4971 }, { 4543, 4979 },
+    { 4544, 4980 }, { 4554, 4854 }, { 4570, 4793 }, { 4571, 4899 }, { 4581, 4894 }, { 4596, 4937 },
+    { 4597, 4901 }, { 4603, 4973 }, { 4605, 4919 }, { 4619, 4789 }, { 4621, 4978 }, { 4632, 4801 },
+    { 4639, 4924 }, { 4641, 4896 }, { 4643, 4831 }, { 4651, 4989 }, { 4662, 4900 }, { 4663, 5016 },
+    { 4668, 4852 }, { 4671, 4902 }, { 4693, 4991 }, { 4694, 4880 }, { 4706, 4817 }, { 4708, 4905 },
+    { 4709, 4907 }, { 4718, 4872 }, { 4726, 4910 }, { 4786, 4528 }, { 4788, 5053 }, { 4792, 4981 },
+    { 4794, 5042 }, { 4802, 3081 }, { 4804, 3889 }, { 4806, 4807 }, { 4808, 4755 }, { 4809, 4884 },
+    { 4811, 4903 }, { 4812, 4889 }, { 4813, 4939 }, { 4820, 4736 }, { 4822, 4990 }, { 4827, 4500 },
+    { 4835, 4791 }, { 4840, 4839 }, { 4842, 5057 }, { 4843, 5043 }, { 4850, 5032 }, { 4855, 5013 },
+    { 4856, 4960 }, { 4858, 2152 }, { 4871, 4984 }, { 4874, 4916 }, { 4876, 5008 }, { 4877, 4976 },
+    { 4878, 4617 }, { 4881, 4032 }, { 4882, 3546 }, { 4883, 4758 }, { 4892, 4682 }, { 4895, 4282 },
+    { 4904, 4828 }, { 4908, 5035 }, { 4918, 5017 }, { 4921, 4938 }, { 4922, 5006 }, { 4923, 2180 },
+    { 4926, 4562 }, { 4940, 4941 }, { 4942, 4944 }, { 4946, 4832 }, { 4948, 4653 }, { 4949, 5033 },
+    { 4952, 4953 }, { 4954, 3971 }, { 4958, 4062 }, { 4959, 4974 }, { 4972, 5036 }, { 4975, 4075 },
+    { 4982, 4222 }, { 4983, 5026 }, { 4995, 4275 }, { 5001, 4819 }, { 5005, 3820 }, { 5009, 4927 },
+    { 5010, 5011 }, { 5018, 5019 }, { 5024, 5025 }, { 5028, 4893 }, { 5029, 5030 }, { 5037, 4844 },
+    { 5039, 2576 }, { 5046, 4790 }, { 5050, 4994 }, { 5054, 4253 }, { 5055, 4764 }, { 5056, 2568 },
+    { 4778, 5059 }, { 4782, 5062 }, { 3, 4688 }, { 6, 5210 }, { 17, 4936 }, { 67, 4963 },
+    { 120, 1443 }, { 133, 2062 }, { 463, 594 }, { 587, 2671 }, { 602, 2682 }, { 1075, 4962 },
+    { 1217, 5135 }, { 1374, 1444 }, { 1376, 4966 }, { 1452, 2674 }, { 2014, 2061 }, { 2073, 2869 },
+    { 2168, 2226 }, { 2646, 5002 }, { 2647, 4044 }, { 2651, 4396 }, { 2652, 4043 }, { 2661, 4629 },
+    { 2662, 3081 }, { 2668, 2883 }, { 2670, 3293 }, { 2672, 595 }, { 2687, 3296 }, { 2688, 2635 },
+    { 2689, 4935 }, { 2728, 3132 }, { 2763, 4580 }, { 2765, 3047 }, { 2813, 4867 }, { 2815, 3810 },
+    { 2823, 3428 }, { 2824, 4746 }, { 2849, 4327 }, { 3080, 5095 }, { 3294, 4833 }, { 3301, 5090 },
+    { 3538, 5096 }, { 4039, 5089 }, { 4128, 5097 }, { 4331, 5067 }, { 4350, 5081 }, { 4427, 5093 },
+    { 4448, 5126 }, { 4518, 5066 }, { 4578, 5084 }, { 4634, 5072 }, { 4649, 5064 }, { 4673, 5099 },
+    { 4721, 5077 }, { 4780, 5061 }, { 4845, 5100 }, { 4862, 5071 }, { 4868, 5070 }, { 4873, 5113 },
+    { 4875, 5186 }, { 4909, 5121 }, { 4913, 5103 }, { 4930, 5164 }, { 4945, 5137 }, { 4947, 5091 },
+    { 4950, 5159 }, { 4956, 5191 }, { 4996, 5165 }, { 4999, 5202 }, { 5000, 5209 }, { 5014, 5127 },
+    { 5020, 5139 }, { 5021, 5198 }, { 5022, 5154 }, { 5034, 5197 }, { 5041, 5166 }, { 5044, 5088 },
+    { 5047, 5131 }, { 5051, 5193 }, { 5052, 5187 }, { 5063, 4928 }, { 5065, 4390 }, { 5068, 4885 },
+    { 5069, 5079 }, { 5073, 3083 }, { 5074, 3082 }, { 5075, 3891 }, { 5076, 4328 }, { 5080, 5049 },
+    { 5083, 4737 }, { 5085, 4452 }, { 5102, 5179 }, { 5109, 3537 }, { 5110, 4504 }, { 5112, 4838 },
+    { 5115, 5087 }, { 5116, 4814 }, { 5117, 5104 }, { 5118, 5136 }, { 5128, 5223 }, { 5129, 2214 },
+    { 5130, 2225 }, { 5132, 3833 }, { 5133, 5208 }, { 5138, 5111 }, { 5140, 4470 }, { 5142, 5155 },
+    { 5145, 5 }, { 5146, 5219 }, { 5148, 5220 }, { 5149, 4968 }, { 5151, 5182 }, { 5152, 5153 },
+    { 5158, 5184 }, { 5169, 5199 }, { 5170, 5092 }, { 5174, 5203 }, { 5180, 5181 }, { 5196, 5125 },
+    { 5200, 5007 }, { 5204, 4424 }, { 5207, 5211 }, { 5215, 3990 }, { 5230, 5106 }, { 5232, 5060 },
+    { 3, 4912 }, { 17, 5040 }, { 67, 4967 }, { 120, 1451 }, { 133, 4955 }, { 463, 610 },
+    { 603, 2671 }, { 618, 2682 }, { 1075, 5225 }, { 1217, 5214 }, { 1374, 1460 }, { 1376, 5310 },
+    { 1468, 2674 }, { 2014, 2072 }, { 2168, 5086 }, { 2646, 5003 }, { 2647, 4047 }, { 2651, 4397 },
+    { 2652, 4046 }, { 2661, 4633 }, { 2662, 3082 }, { 2668, 2884 }, { 2670, 3295 }, { 2672, 619 },
+    { 2687, 4861 }, { 2688, 5107 }, { 2689, 5167 }, { 2728, 3189 }, { 2763, 4993 }, { 2765, 4599 },
+    { 2813, 5290 }, { 2815, 4795 }, { 2823, 5291 }, { 2824, 5048 }, { 2849, 5338 }, { 2869, 4738 },
+    { 3079, 5258 }, { 3296, 5094 }, { 3306, 5244 }, { 3778, 5236 }, { 3888, 5256 }, { 3972, 5264 },
+    { 4042, 5254 }, { 4387, 5234 }, { 4429, 5259 }, { 4584, 5237 }, { 4642, 5255 }, { 4798, 5243 },
+    { 4803, 3080 }, { 4965, 5253 }, { 4986, 5235 }, { 5061, 5233 }, { 5063, 5332 }, { 5101, 5266 },
+    { 5119, 5276 }, { 5122, 5270 }, { 5134, 5324 }, { 5141, 5314 }, { 5160, 5307 }, { 5162, 5308 },
+    { 5171, 5339 }, { 5172, 5280 }, { 5183, 5342 }, { 5238, 5245 }, { 5241, 3299 }, { 5242, 3895 },
+    { 5247, 4051 }, { 5248, 5239 }, { 5249, 5045 }, { 5250, 5321 }, { 5251, 5082 }, { 5252, 5316 },
+    { 5265, 5098 }, { 5273, 4800 }, { 5274, 5261 }, { 5277, 4863 }, { 5278, 5275 }, { 5279, 4496 },
+    { 5282, 5246 }, { 5286, 4977 }, { 5293, 5263 }, { 5294, 5201 }, { 5295, 4796 }, { 5298, 3134 },
+    { 5300, 4834 }, { 5301, 5124 }, { 5303, 5296 }, { 5311, 5257 }, { 5312, 5229 }, { 5315, 5287 },
+    { 5325, 5240 }, { 5330, 5288 }, { 5341, 5177 }, { 5345, 5305 }, { 5346, 4466 }, { 5349, 5353 },
+    { 5350, 4911 }, { 5351, 5328 }, { 3, 4917 }, { 17, 5347 }, { 67, 5015 }, { 120, 1459 },
+    { 133, 5175 }, { 463, 5150 }, { 1374, 5156 }, { 1954, 5359 }, { 2646, 5004 }, { 2647, 4050 },
+    { 2651, 4398 }, { 2652, 4049 }, { 2661, 4635 }, { 2662, 3083 }, { 2668, 5213 }, { 2670, 3538 },
+    { 2671, 2635 }, { 2672, 5205 }, { 2674, 4045 }, { 2682, 3886 }, { 2687, 5108 }, { 2688, 3082 },
+    { 2689, 5195 }, { 2728, 3205 }, { 3081, 5380 }, { 4805, 5381 }, { 4857, 5360 }, { 4915, 5367 },
+    { 4964, 5358 }, { 4988, 5369 }, { 5161, 5392 }, { 5163, 5410 }, { 5168, 5378 }, { 5228, 5379 },
+    { 5233, 5357 }, { 5262, 5382 }, { 5267, 5388 }, { 5268, 5430 }, { 5271, 5384 }, { 5281, 5418 },
+    { 5285, 5386 }, { 5320, 5389 }, { 5323, 5391 }, { 5333, 5372 }, { 5334, 5427 }, { 5354, 5452 },
+    { 5362, 5387 }, { 5364, 5289 }, { 5365, 4898 }, { 5366, 5449 }, { 5370, 4695 }, { 5373, 5425 },
+    { 5374, 5421 }, { 5375, 5428 }, { 5390, 5414 }, { 5397, 5420 }, { 5398, 5377 }, { 5400, 5429 },
+    { 5405, 5411 }, { 5416, 4714 }, { 5417, 5454 }, { 5419, 5447 }, { 5431, 5363 }, { 5437, 5385 },
+    { 5443, 5409 }, { 5455, 5434 }, { 254, 4371 }, { 370, 3258 }, { 1166, 1167 }, { 1187, 1188 },
+    { 1892, 1906 }, { 1904, 2965 }, { 3023, 3641 }, { 3152, 3449 }, { 3474, 2644 }, { 3665, 3812 },
+    { 4306, 4785 }, { 3, 5340 }, { 17, 5450 }, { 67, 5027 }, { 120, 1467 }, { 133, 5309 },
+    { 463, 5297 }, { 1374, 5299 }, { 2646, 5143 }, { 2647, 4053 }, { 2651, 4399 }, { 2652, 4052 },
+    { 2661, 4897 }, { 2662, 3300 }, { 2668, 5336 }, { 2670, 4430 }, { 2671, 3083 }, { 2672, 5318 },
+    { 2674, 4048 }, { 2682, 3890 }, { 2687, 5432 }, { 2688, 5494 }, { 2689, 5317 }, { 2728, 3206 },
+    { 3907, 5457 }, { 4294, 5456 }, { 5012, 5475 }, { 5031, 5462 }, { 5217, 5460 }, { 5284, 5458 },
+    { 5322, 5466 }, { 5331, 5479 }, { 5344, 5470 }, { 5376, 5508 }, { 5383, 5491 }, { 5399, 5510 },
+    { 5404, 5461 }, { 5413, 5492 }, { 5444, 5473 }, { 5459, 5368 }, { 5464, 5371 }, { 5465, 5361 },
+    { 5469, 5468 }, { 5476, 5477 }, { 5481, 5472 }, { 5486, 5505 }, { 5493, 5502 }, { 5495, 5302 },
+    { 5499, 5269 }, { 5507, 5393 }, { 5511, 5343 }, { 5513, 5474 }, { 5517, 5490 }, { 5520, 5357 },
+    { 1892, 3643 }, { 3152, 4345 }, { 3433, 5522 }, { 3452, 5527 }, { 3665, 5523 }, { 4329, 4371 },
+    { 5524, 38 }, { 5528, 4785 }, { 5529, 3535 }, { 17, 5584 }, { 67, 5516 }, { 120, 4321 },
+    { 133, 5407 }, { 463, 5319 }, { 1374, 5424 }, { 2646, 5144 }, { 2647, 4056 }, { 2652, 4055 },
+    { 2661, 5114 }, { 2662, 3302 }, { 2670, 5272 }, { 2671, 3300 }, { 2672, 5406 }, { 2674, 4054 },
+    { 2682, 3893 }, { 2728, 3215 }, { 4292, 5533 }, { 4342, 5535 }, { 4920, 5538 }, { 4970, 5534 },
+    { 5157, 5539 }, { 5260, 5554 }, { 5283, 5551 }, { 5395, 5548 }, { 5396, 5555 }, { 5446, 5546 },
+    { 5467, 5573 }, { 5478, 5566 }, { 5480, 5549 }, { 5496, 5578 }, { 5514, 5569 }, { 5540, 5537 },
+    { 5541, 5571 }, { 5542, 5572 }, { 5545, 5544 }, { 5553, 5575 }, { 5556, 5570 }, { 5560, 5509 },
+    { 5562, 5581 }, { 5565, 5550 }, { 17, 5585 }, { 120, 4337 }, { 133, 5426 }, { 463, 5423 },
+    { 1129, 5595 }, { 1374, 5439 }, { 2646, 5633 }, { 2647, 4957 }, { 2652, 4456 }, { 2661, 5147 },
+    { 2662, 5448 }, { 2670, 5402 }, { 2671, 3302 }, { 2672, 5422 }, { 2674, 5521 }, { 2682, 3898 },
+    { 5394, 5608 }, { 5463, 5596 }, { 5483, 5611 }, { 5543, 5628 }, { 5559, 5597 }, { 5574, 5599 },
+    { 5577, 5626 }, { 5583, 5635 }, { 5601, 5598 }, { 5602, 5536 }, { 5605, 5604 }, { 5607, 5547 },
+    { 5609, 5603 }, { 5610, 5630 }, { 5615, 5623 }, { 5617, 5552 }, { 5619, 5471 }, { 5622, 5600 },
+    { 5634, 5629 }, { 59, 5636 }, { 120, 5436 }, { 133, 5625 }, { 463, 5488 }, { 1374, 5498 },
+    { 1556, 17 }, { 2647, 5329 }, { 2652, 4458 }, { 2661, 5558 }, { 2662, 5518 }, { 2670, 5576 },
+    { 2671, 5624 }, { 2672, 5435 }, { 2674, 5616 }, { 2682, 5512 }, { 5176, 5641 }, { 5503, 5648 },
+    { 5614, 5645 }, { 5618, 5657 }, { 5627, 5660 }, { 5631, 5667 }, { 5637, 5650 }, { 5646, 5665 },
+    { 5647, 5663 }, { 5651, 5662 }, { 5652, 5606 }, { 5655, 5664 }, { 5658, 5497 }, { 5659, 5669 },
+    { 5668, 5649 }, { 5670, 5638 }, { 120, 5485 }, { 133, 5701 }, { 463, 5504 }, { 1374, 5506 },
+    { 2647, 5500 }, { 2661, 5689 }, { 2662, 5688 }, { 2670, 5700 }, { 2671, 5696 }, { 2672, 5687 },
+    { 2674, 5699 }, { 2682, 5568 }, { 4961, 17 }, { 5567, 5673 }, { 5580, 5678 }, { 5632, 5683 },
+    { 5639, 5680 }, { 5643, 5672 }, { 5653, 5690 }, { 5656, 5684 }, { 5666, 5691 }, { 5685, 5674 },
+    { 5692, 5677 }, { 5697, 5661 }, { 120, 5698 }, { 2647, 5716 }, { 5582, 5713 }, { 5642, 5703 },
+    { 5675, 5719 }, { 5679, 5708 }, { 5682, 5709 }, { 5686, 5702 }, { 5693, 5718 }, { 5694, 5711 },
+    { 5695, 5704 }, { 5712, 5725 }, { 5717, 5710 }, { 5721, 5724 }, { 5723, 5707 }, { 120, 5715 },
+    { 5212, 5726 }, { 5644, 5727 }, { 5720, 5729 }, { 5728, 5731 }, { 5732, 5735 }, { 5733, 5730 },
+    { 5734, 5736 }, { 5737, 5705 }, { 5579, 5741 }, { 5738, 5746 }, { 5739, 5749 }, { 5740, 5748 },
+    { 5743, 5706 }, { 5745, 5753 }, { 5747, 5754 }, { 5751, 5681 },
 };
 
 static const uint16_t symbols[] = {
-    4586, 4926, 5666, 4586, 4587, 5666, 4924, 4926, 5666, 4924, 4587, 5666, 3659, 3428,
-    3807, 256, 4331, 264, 4295, 5287, 3809, 4782, 4301, 3530, 320, 4572, 264, 3448,
-    4589, 5213, 4327, 4374, 3671, 3809, 3659, 4324, 3255, 370, 4331, 371, 4521, 5287,
-    3809, 4782, 3021, 4340, 373, 4572, 371, 3637, 4589, 5185, 5330, 2642, 4374, 3671,
-    3809, 5607, 4855, 403, 5053, 4548, 407, 5183, 5717, 5607, 4855, 403, 5053, 4855,
-    502, 5053, 5717, 5607, 4548, 503, 5183, 4548, 407, 5183, 5717, 5607, 4548, 503,
-    5183, 4855, 502, 5053, 5717, 5184, 3399, 4373, 4278, 5750, 5184, 3399, 3752, 3573,
-    3408, 5750, 5437, 3545, 4373, 4278, 5750, 5437, 3545, 3752, 3573, 3408, 5750, 5184,
-    2633, 3901, 2727, 633, 4765, 45, 636, 637, 48, 2674, 638, 639, 4278, 5752,
-    5184, 2633, 3901, 2728, 668, 4765, 3030, 3011, 669, 3132, 2633, 3408, 5752, 5437,
-    2696, 3901, 2727, 633, 4765, 45, 636, 637, 48, 2674, 638, 639, 4278, 5752,
-    5437, 2696, 3901, 2728, 668, 4765, 3030, 3011, 669, 3132, 2633, 3408, 5752, 4310,
-    4297, 675, 5556, 3559, 709, 710, 711, 3589, 4514, 720, 3431, 5201, 3303, 5216,
-    3303, 5299, 3303, 5446, 3303, 5301, 4310, 4570, 879, 5556, 2993, 3308, 882, 4360,
-    3014, 902, 5308, 984, 985, 986, 987, 988, 989, 990, 991, 992, 993, 994,
-    995, 996, 997, 998, 111, 999, 4357, 4514, 720, 3431, 5201, 3303, 5216, 3303,
-    5299, 3303, 5446, 3303, 5301, 4310, 3008, 3427, 1017, 5556, 3559, 709, 710, 711,
-    3589, 4514, 1018, 3035, 2925, 5201, 3534, 5216, 3534, 5299, 3534, 5446, 3534, 5301,
-    4310, 3008, 4300, 1026, 5556, 2993, 3308, 882, 4360, 3014, 902, 5308, 984, 985,
-    986, 987, 988, 989, 990, 991, 992, 993, 994, 995, 996, 997, 998, 111,
-    999, 4357, 4514, 1018, 3035, 2925, 5201, 3534, 5216, 3534, 5299, 3534, 5446, 3534,
-    5301, 3750, 3652, 2633, 3957, 2727, 1029, 4964, 45, 1032, 1033, 4543, 2674, 1035,
-    1036, 2696, 5745, 3750, 3652, 2633, 3957, 2728, 1094, 4964, 3430, 5217, 1111, 5350,
-    2633, 5745, 4369, 3718, 2696, 3957, 2727, 1029, 4964, 45, 1032, 1033, 4543, 2674,
-    1035, 1036, 2696, 5745, 4369, 3718, 2696, 3957, 2728, 1094, 4964, 3430, 5217, 1111,
-    5350, 2633, 5745, 4586, 4926, 5635, 4586, 4587, 5635, 4924, 4926, 5635, 4924, 4587,
-    5635, 4782, 5582, 1138, 4572, 371, 3637, 4589, 5185, 5330, 2642, 4927, 4782, 5589,
-    1140, 4572, 264, 3448, 4589, 5213, 4327, 4927, 3659, 5585, 1141, 4331, 371, 4521,
-    5287, 3092, 3659, 5526, 1142, 4331, 264, 4295, 5287, 3092, 3659, 5583, 1144, 3525,
-    3653, 264, 1146, 4295, 3989, 4370, 4676, 4367, 4571, 3162, 5189, 4782, 5527, 1162,
-    3525, 3521, 264, 1146, 3448, 3760, 4928, 5213, 3445, 1164, 5587, 5347, 3659, 5586,
-    1179, 3525, 3653, 371, 1180, 4521, 3989, 4370, 4676, 4367, 4571, 3162, 5189, 4782,
-    5588, 1181, 3525, 3521, 371, 1180, 3637, 3760, 4928, 5185, 1182, 3469, 5330, 1185,
-    5520, 1188, 1189, 1190, 1191, 1192, 5525, 5347, 3221, 4297, 1202, 5608, 4588, 4846,
-    1215, 3431, 4982, 4511, 5187, 4843, 5115, 2897, 4881, 3221, 4570, 1250, 5608, 5482,
-    4846, 1215, 3431, 4982, 4511, 5187, 4843, 5115, 2897, 4881, 3524, 3427, 1269, 5608,
-    4588, 4846, 3471, 2925, 4982, 4848, 5187, 4518, 5115, 2984, 4881, 3524, 4300, 1271,
-    5608, 5482, 4846, 3471, 2925, 4982, 4848, 5187, 4518, 5115, 2984, 4881, 4313, 671,
-    672, 4682, 1276, 5396, 1281, 1282, 1283, 1284, 1285, 1286, 1287, 1288, 1289, 1290,
-    1291, 1292, 1293, 1294, 1295, 1296, 1297, 1298, 1299, 1300, 1301, 1302, 1303, 1304,
-    1305, 1306, 1307, 1308, 1309, 1310, 1311, 1312, 1313, 1314, 1315, 1316, 1317, 1318,
-    1319, 1320, 1321, 1322, 1323, 1324, 5219, 4015, 5073, 1342, 1343, 1344, 5448, 51,
-    5073, 1357, 1358, 1359, 1360, 1361, 1362, 1363, 1364, 1344, 5448, 2891, 5747, 4313,
-    671, 878, 4682, 1470, 5396, 1281, 1282, 1283, 1284, 1285, 1286, 1287, 1288, 1289,
-    1290, 1291, 1292, 1471, 1472, 1473, 1474, 1475, 1476, 1477, 1478, 1479, 1480, 1481,
-    1482, 1483, 1484, 1485, 1486, 1487, 1488, 1489, 1490, 1491, 1492, 1493, 1494, 1495,
-    1496, 1497, 1498, 1499, 1500, 1501, 1502, 5219, 4053, 1505, 1506, 1507, 1508, 1509,
-    1510, 1511, 1512, 1513, 1514, 1515, 1516, 1517, 1518, 1519, 1520, 1521, 1522, 1523,
-    1524, 1525, 1526, 1527, 1528, 1529, 1530, 1531, 1532, 1533, 1534, 1535, 1536, 1537,
-    1538, 2985, 5747, 4313, 1016, 672, 4682, 1539, 5396, 1540, 1541, 1542, 1543, 1544,
-    1545, 1546, 1547, 1548, 1549, 1550, 1551, 1293, 1294, 1295, 1296, 1297, 1298, 1299,
-    1300, 1301, 1302, 1303, 1304, 1305, 1306, 1307, 1308, 1309, 1310, 1311, 1312, 1313,
-    1314, 1315, 1316, 1317, 1318, 1319, 1320, 1321, 1322, 1323, 1324, 5219, 4015, 5073,
-    1342, 1343, 1552, 5448, 51, 5073, 1357, 1358, 1359, 1360, 1361, 1362, 1363, 1364,
-    1552, 5448, 2891, 5747, 4313, 1016, 878, 4682, 1553, 5396, 1540, 1541, 1542, 1543,
-    1544, 1545, 1546, 1547, 1548, 1549, 1550, 1551, 1471, 1472, 1473, 1474, 1475, 1476,
-    1477, 1478, 1479, 1480, 1481, 1482, 1483, 1484, 1485, 1486, 1487, 1488, 1489, 1490,
-    1491, 1492, 1493, 1494, 1495, 1496, 1497, 1498, 1499, 1500, 1501, 1502, 5219, 4053,
-    1505, 1506, 1507, 1508, 1509, 1510, 1511, 1512, 1513, 1554, 1515, 1516, 1517, 1518,
-    1519, 1520, 1521, 1522, 1523, 1524, 1525, 1526, 1527, 1528, 1529, 1530, 1531, 1532,
-    1533, 1534, 1535, 1536, 1537, 1538, 2985, 5747, 3221, 2976, 2964, 5671, 1556, 5403,
-    3753, 1565, 3589, 4498, 3998, 1569, 1570, 1571, 1572, 5559, 3097, 5496, 3097, 5436,
-    3221, 3449, 5671, 1653, 5403, 4781, 3014, 1654, 5308, 1655, 1656, 1657, 1658, 1659,
-    1660, 1661, 1662, 1663, 1664, 1665, 1666, 1667, 1668, 1669, 4389, 4357, 4498, 3998,
-    1569, 1570, 1571, 1572, 5559, 3097, 5496, 3097, 5436, 3524, 2964, 5671, 1671, 5403,
-    3753, 1565, 3589, 4498, 4328, 1674, 1675, 1676, 1677, 5559, 3137, 5496, 3137, 5436,
-    3524, 3007, 5671, 1678, 5403, 4781, 3014, 1654, 5308, 1655, 1656, 1657, 1658, 1659,
-    1660, 1661, 1662, 1663, 1664, 1665, 1666, 1667, 1668, 1669, 4389, 4357, 4498, 4328,
-    1674, 1675, 1676, 1677, 5559, 3137, 5496, 3137, 5436, 4980, 2727, 1681, 5173, 1684,
-    1685, 1686, 4543, 1687, 2674, 1688, 1689, 2696, 5709, 1693, 5410, 1699, 1700, 1701,
-    1702, 1703, 1704, 1705, 5510, 1738, 5737, 4980, 2728, 1782, 5173, 1783, 2785, 4768,
-    5217, 1784, 1785, 1786, 1787, 1788, 1789, 1790, 1791, 1792, 1793, 1794, 1795, 1796,
-    1797, 1798, 1799, 1800, 5350, 1801, 1802, 1803, 1804, 1805, 1806, 1807, 1808, 1809,
-    1810, 1811, 1812, 1813, 1814, 1815, 1816, 2633, 5709, 1693, 5410, 1699, 1700, 1701,
-    1702, 1703, 1704, 1705, 5510, 1738, 5737, 4980, 2727, 1681, 5173, 1684, 1685, 1686,
-    4543, 1687, 2674, 1688, 1689, 2696, 5709, 1817, 5410, 1818, 1819, 1820, 1821, 1822,
-    1823, 1824, 5510, 1825, 5737, 4980, 2728, 1782, 5173, 1783, 2785, 4768, 5217, 1784,
-    1785, 1786, 1787, 1788, 1789, 1790, 1791, 1792, 1793, 1794, 1795, 1796, 1797, 1798,
-    1799, 1800, 5350, 1801, 1802, 1803, 1804, 1805, 1806, 1807, 1808, 1809, 1810, 1811,
-    1812, 1813, 1814, 1815, 1816, 2633, 5709, 1817, 5410, 1818, 1819, 1820, 1821, 1822,
-    1823, 1824, 5510, 1825, 5737, 3221, 2976, 4517, 1827, 5398, 4588, 4860, 3998, 5407,
-    3470, 3023, 3520, 3023, 4511, 5433, 3470, 3129, 3520, 3129, 4843, 5514, 3470, 3186,
-    3520, 3186, 2897, 4992, 3221, 3449, 3699, 1857, 5398, 5482, 4860, 3998, 5407, 3470,
-    3023, 3520, 3023, 4511, 5433, 3470, 3129, 3520, 3129, 4843, 5514, 3470, 3186, 3520,
-    3186, 2897, 4992, 3524, 4517, 1858, 5398, 4588, 4860, 4328, 5407, 3646, 3023, 3655,
-    3023, 4848, 5433, 3646, 3129, 3655, 3129, 4518, 5514, 3646, 3186, 3655, 3186, 2984,
-    4992, 3524, 3007, 3699, 1859, 5398, 5482, 4860, 4328, 5407, 3646, 3023, 3655, 3023,
-    4848, 5433, 3646, 3129, 3655, 3129, 4518, 5514, 3646, 3186, 3655, 3186, 2984, 4992,
-    4309, 4130, 5583, 1862, 3623, 3653, 1865, 1866, 4295, 3989, 3259, 1867, 3719, 4676,
-    4605, 3720, 4571, 4605, 5189, 4309, 313, 3693, 2632, 4130, 5527, 1869, 3623, 3521,
-    1865, 1866, 3448, 5033, 4928, 5213, 3445, 1164, 5587, 5347, 4309, 4130, 5586, 1878,
-    3623, 3653, 1879, 1880, 4521, 3989, 3259, 1867, 3719, 4676, 4605, 3720, 4571, 4605,
-    5189, 4309, 313, 3693, 2632, 4130, 5588, 1881, 3623, 3521, 1879, 1880, 3637, 5033,
-    4928, 5185, 1182, 3469, 5330, 1185, 5520, 1188, 1189, 1190, 1191, 1192, 5525, 5347,
-    4505, 1884, 3, 1885, 3673, 4468, 5582, 1889, 3623, 3557, 1879, 3637, 5033, 1890,
-    5581, 1892, 1893, 1894, 1895, 1896, 1897, 1898, 1899, 1900, 1901, 2963, 2674, 1892,
-    1893, 1894, 1895, 1896, 1897, 1898, 1899, 1900, 1902, 5584, 2642, 4927, 4505, 1884,
-    3, 1885, 3673, 4468, 5589, 1904, 3623, 3557, 1865, 3448, 5033, 1890, 5521, 1906,
-    1907, 1908, 1909, 1910, 1911, 1912, 1913, 1914, 4327, 4927, 4505, 4468, 5585, 1915,
-    3623, 3426, 1879, 3006, 3640, 1918, 4338, 1867, 1920, 3654, 3452, 4395, 1924, 1925,
-    1926, 1927, 1928, 1929, 1930, 2958, 3219, 4395, 3268, 1931, 1932, 3648, 3092, 4505,
-    4468, 5526, 1934, 3623, 3426, 1865, 2954, 3640, 1918, 4338, 1867, 1920, 3654, 3452,
-    4395, 1924, 1925, 1926, 1927, 1928, 1929, 1930, 2958, 3219, 4395, 3268, 1931, 1932,
-    3648, 3092, 4854, 2728, 1943, 4920, 4138, 3234, 3399, 2727, 1947, 5118, 1949, 3235,
-    410, 1950, 1951, 1952, 3543, 3517, 5739, 4854, 2728, 1943, 4920, 4138, 3234, 3399,
-    2728, 2077, 5118, 4138, 4768, 3754, 5739, 4854, 2727, 2078, 4920, 1949, 4371, 2727,
-    1947, 5118, 1949, 3235, 410, 1950, 1951, 1952, 3543, 3517, 5739, 4854, 2727, 2078,
-    4920, 1949, 4371, 2728, 2077, 5118, 4138, 4768, 3754, 5739, 4546, 671, 672, 4816,
-    2081, 5479, 2087, 2088, 2089, 2090, 2091, 2092, 2093, 2094, 2095, 2096, 2097, 2098,
-    2099, 2100, 2101, 2102, 2103, 2104, 2105, 2106, 2107, 2108, 2109, 2110, 2111, 2112,
-    2113, 2114, 2115, 2116, 2117, 2118, 2119, 2120, 2121, 2122, 2123, 2124, 5222, 4015,
-    4473, 3674, 2138, 5180, 3674, 2152, 4578, 3674, 2138, 3564, 51, 4473, 3762, 2138,
-    5180, 3762, 2152, 4578, 3762, 2138, 3564, 2891, 5751, 4546, 671, 878, 4816, 2231,
-    5479, 2087, 2088, 2089, 2090, 2091, 2092, 2232, 2233, 2234, 2235, 2236, 2237, 2238,
-    2239, 2240, 2241, 2242, 2243, 2244, 2245, 2246, 2247, 2248, 2249, 2250, 2251, 2252,
-    2253, 2254, 2255, 2256, 2257, 2258, 2259, 2260, 2261, 2262, 2263, 5222, 2264, 1504,
-    4480, 2274, 4375, 50, 1504, 2287, 3763, 2288, 4375, 2642, 4053, 4480, 2274, 4375,
-    2985, 5751, 4546, 1016, 672, 4816, 2289, 5479, 2290, 2291, 2292, 2293, 2294, 2295,
-    2093, 2094, 2095, 2096, 2097, 2098, 2099, 2100, 2101, 2102, 2103, 2104, 2105, 2106,
-    2107, 2108, 2109, 2110, 2111, 2112, 2113, 2114, 2115, 2116, 2117, 2118, 2119, 2120,
-    2121, 2122, 2123, 2124, 5222, 4015, 4473, 3674, 2296, 5180, 3674, 2297, 4578, 3674,
-    2296, 3564, 51, 4473, 3762, 2296, 5180, 3762, 2297, 4578, 3762, 2296, 3564, 2891,
-    5751, 4546, 1016, 878, 4816, 2298, 5479, 2290, 2291, 2292, 2293, 2294, 2295, 2232,
-    2233, 2234, 2235, 2236, 2237, 2238, 2239, 2240, 2241, 2242, 2243, 2244, 2245, 2246,
-    2247, 2248, 2249, 2250, 2251, 2252, 2253, 2254, 2255, 2256, 2257, 2258, 2259, 2260,
-    2261, 2262, 2263, 5222, 2264, 1504, 4480, 2299, 4375, 50, 1504, 2287, 3763, 2300,
-    4375, 2642, 4053, 4480, 2299, 4375, 2985, 5751, 3225, 2976, 4517, 2301, 5428, 4886,
-    4556, 2318, 3656, 5615, 3111, 3203, 3121, 3203, 4502, 5558, 3111, 3202, 3121, 3202,
-    4836, 5649, 3111, 3212, 3121, 3212, 2765, 4993, 3225, 3449, 3699, 2410, 5428, 5435,
-    4556, 2318, 3656, 5615, 3111, 3203, 3121, 3203, 4502, 5558, 3111, 3202, 3121, 3202,
-    4836, 5649, 3111, 3212, 3121, 3212, 2765, 4993, 3663, 4517, 2463, 5428, 4886, 4556,
-    3649, 3473, 5615, 3142, 3203, 3146, 3203, 4841, 5558, 3142, 3202, 3146, 3202, 4508,
-    5649, 3142, 3212, 3146, 3212, 2814, 4993, 3663, 3007, 3699, 2465, 5428, 5435, 4556,
-    3649, 3473, 5615, 3142, 3203, 3146, 3203, 4841, 5558, 3142, 3202, 3146, 3202, 4508,
-    5649, 3142, 3212, 3146, 3212, 2814, 4993, 3225, 4297, 2466, 5332, 4886, 5100, 4207,
-    5168, 3111, 2839, 3121, 2839, 4502, 5322, 3111, 2882, 3121, 2882, 4836, 5321, 3111,
-    2881, 3121, 2881, 2765, 4885, 3225, 4570, 2470, 5332, 5435, 5100, 4207, 5168, 3111,
-    2839, 3121, 2839, 4502, 5322, 3111, 2882, 3121, 2882, 4836, 5321, 3111, 2881, 3121,
-    2881, 2765, 4885, 3663, 3427, 2471, 5332, 4886, 5100, 4342, 5168, 3142, 2839, 3146,
-    2839, 4841, 5322, 3142, 2882, 3146, 2882, 4508, 5321, 3142, 2881, 3146, 2881, 2814,
-    4885, 3663, 4300, 2472, 5332, 5435, 5100, 4342, 5168, 3142, 2839, 3146, 2839, 4841,
-    5322, 3142, 2882, 3146, 2882, 4508, 5321, 3142, 2881, 3146, 2881, 2814, 4885, 3225,
-    4297, 2473, 5477, 3747, 1565, 3756, 4293, 4207, 5343, 3097, 5484, 3097, 5440, 3097,
-    5616, 3097, 5351, 3225, 4570, 2539, 5477, 4372, 2540, 4783, 2454, 2541, 2542, 2543,
-    2544, 2545, 2546, 2547, 4389, 3034, 4293, 4207, 5343, 3097, 5484, 3097, 5440, 3097,
-    5616, 3097, 5351, 3663, 3427, 2548, 5477, 3747, 1565, 3756, 4293, 4342, 5343, 3137,
-    5484, 3137, 5440, 3137, 5616, 3137, 5351, 3663, 4300, 2549, 5477, 4372, 2540, 4783,
-    2454, 2541, 2542, 2543, 2544, 2545, 2546, 2547, 4389, 3034, 4293, 4342, 5343, 3137,
-    5484, 3137, 5440, 3137, 5616, 3137, 5351, 5552, 5582, 2554, 3632, 3557, 2557, 3637,
-    5226, 5581, 5221, 2575, 2963, 2674, 5221, 2576, 5584, 2642, 4296, 2578, 349, 2579,
-    351, 2580, 353, 2581, 355, 2582, 357, 2583, 359, 2584, 361, 2585, 363, 4522,
-    3092, 5552, 5589, 2587, 3632, 3557, 2588, 3448, 5226, 5521, 2589, 2590, 2591, 2592,
-    2593, 2594, 2595, 2596, 2597, 4327, 4296, 2578, 349, 2579, 351, 2580, 353, 2581,
-    355, 2582, 357, 2583, 359, 2584, 361, 2585, 363, 4522, 3092, 4510, 5585, 2598,
-    3632, 3426, 2557, 3006, 4341, 4338, 4763, 285, 4516, 5211, 4302, 3579, 3268, 4329,
-    3092, 4510, 5526, 2614, 3632, 3426, 2588, 2954, 4341, 4338, 4763, 285, 4516, 5211,
-    4302, 3579, 3268, 4329, 3092, 4510, 5583, 2615, 3632, 3653, 2588, 2616, 2954, 4341,
-    2617, 3641, 3647, 4763, 1149, 4516, 2618, 3672, 5211, 3468, 4302, 2619, 3579, 3755,
-    4329, 3522, 3476, 2620, 3410, 5552, 5527, 2621, 3632, 3521, 2588, 2616, 3448, 5226,
-    2622, 5521, 2589, 2590, 2591, 2592, 2593, 2594, 2595, 2596, 2597, 3445, 2623, 5587,
-    4296, 2624, 2578, 1168, 2579, 1169, 2580, 1170, 2581, 1171, 2582, 1172, 2583, 1173,
-    2584, 1174, 2585, 1175, 4522, 3657, 2625, 3645, 4510, 5586, 2626, 3632, 3653, 2557,
-    2627, 3006, 4341, 2617, 3641, 3647, 4763, 1149, 4516, 2618, 3672, 5211, 3468, 4302,
-    2619, 3579, 3755, 4329, 3522, 3476, 2620, 3410, 5552, 5588, 2628, 3632, 3521, 2557,
-    2627, 3637, 5226, 2622, 5581, 5221, 2575, 2963, 2629, 3469, 2674, 5221, 2576, 5584,
-    2630, 5520, 2631, 5525, 4296, 2624, 2578, 1168, 2579, 1169, 2580, 1170, 2581, 1171,
-    2582, 1172, 2583, 1173, 2584, 1174, 2585, 1175, 4522, 3657, 2625, 3645,
+    4591, 4931, 5671, 4591, 4592, 5671, 4929, 4931, 5671, 4929, 4592, 5671, 3664, 3433,
+    3812, 256, 4336, 265, 4300, 5292, 3814, 4787, 4306, 3535, 321, 4577, 265, 3453,
+    4594, 5218, 4332, 4379, 3676, 3814, 3664, 4329, 3258, 371, 4336, 372, 4526, 5292,
+    3814, 4787, 3023, 4345, 374, 4577, 372, 3642, 4594, 5190, 5335, 2644, 4379, 3676,
+    3814, 5612, 4860, 404, 5058, 4553, 408, 5188, 5722, 5612, 4860, 404, 5058, 4860,
+    503, 5058, 5722, 5612, 4553, 504, 5188, 4553, 408, 5188, 5722, 5612, 4553, 504,
+    5188, 4860, 503, 5058, 5722, 5189, 3404, 4378, 4283, 5755, 5189, 3404, 3757, 3578,
+    3413, 5755, 5442, 3550, 4378, 4283, 5755, 5442, 3550, 3757, 3578, 3413, 5755, 5189,
+    2635, 3906, 2729, 634, 4770, 45, 637, 638, 48, 2676, 639, 640, 4283, 5757,
+    5189, 2635, 3906, 2730, 669, 4770, 3032, 3013, 670, 3135, 2635, 3413, 5757, 5442,
+    2698, 3906, 2729, 634, 4770, 45, 637, 638, 48, 2676, 639, 640, 4283, 5757,
+    5442, 2698, 3906, 2730, 669, 4770, 3032, 3013, 670, 3135, 2635, 3413, 5757, 4315,
+    4302, 676, 5561, 3564, 710, 711, 712, 3595, 4519, 721, 3436, 5206, 3307, 5221,
+    3307, 5304, 3307, 5451, 3307, 5306, 4315, 4575, 880, 5561, 2995, 3312, 883, 4365,
+    3016, 903, 5313, 985, 986, 987, 988, 989, 990, 991, 992, 993, 994, 995,
+    996, 997, 998, 999, 111, 1000, 4362, 4519, 721, 3436, 5206, 3307, 5221, 3307,
+    5304, 3307, 5451, 3307, 5306, 4315, 3010, 3432, 1018, 5561, 3564, 710, 711, 712,
+    3595, 4519, 1019, 3037, 2927, 5206, 3539, 5221, 3539, 5304, 3539, 5451, 3539, 5306,
+    4315, 3010, 4305, 1027, 5561, 2995, 3312, 883, 4365, 3016, 903, 5313, 985, 986,
+    987, 988, 989, 990, 991, 992, 993, 994, 995, 996, 997, 998, 999, 111,
+    1000, 4362, 4519, 1019, 3037, 2927, 5206, 3539, 5221, 3539, 5304, 3539, 5451, 3539,
+    5306, 3755, 3657, 2635, 3962, 2729, 1030, 4969, 45, 1033, 1034, 4548, 2676, 1036,
+    1037, 2698, 5750, 3755, 3657, 2635, 3962, 2730, 1095, 4969, 3435, 5222, 1112, 5355,
+    2635, 5750, 4374, 3723, 2698, 3962, 2729, 1030, 4969, 45, 1033, 1034, 4548, 2676,
+    1036, 1037, 2698, 5750, 4374, 3723, 2698, 3962, 2730, 1095, 4969, 3435, 5222, 1112,
+    5355, 2635, 5750, 4591, 4931, 5640, 4591, 4592, 5640, 4929, 4931, 5640, 4929, 4592,
+    5640, 4787, 5587, 1139, 4577, 372, 3642, 4594, 5190, 5335, 2644, 4932, 4787, 5594,
+    1141, 4577, 265, 3453, 4594, 5218, 4332, 4932, 3664, 5590, 1142, 4336, 372, 4526,
+    5292, 3095, 3664, 5531, 1143, 4336, 265, 4300, 5292, 3095, 3664, 5588, 1145, 3530,
+    3658, 265, 1147, 4300, 3994, 4375, 4681, 4372, 4576, 3165, 5194, 4787, 5532, 1163,
+    3530, 3526, 265, 1147, 3453, 3765, 4933, 5218, 3450, 1165, 5592, 5352, 3664, 5591,
+    1180, 3530, 3658, 372, 1181, 4526, 3994, 4375, 4681, 4372, 4576, 3165, 5194, 4787,
+    5593, 1182, 3530, 3526, 372, 1181, 3642, 3765, 4933, 5190, 1183, 3474, 5335, 1186,
+    5525, 1189, 1190, 1191, 1192, 1193, 5530, 5352, 3224, 4302, 1203, 5613, 4593, 4851,
+    1216, 3436, 4987, 4516, 5192, 4848, 5120, 2899, 4886, 3224, 4575, 1251, 5613, 5487,
+    4851, 1216, 3436, 4987, 4516, 5192, 4848, 5120, 2899, 4886, 3529, 3432, 1270, 5613,
+    4593, 4851, 3476, 2927, 4987, 4853, 5192, 4523, 5120, 2986, 4886, 3529, 4305, 1272,
+    5613, 5487, 4851, 3476, 2927, 4987, 4853, 5192, 4523, 5120, 2986, 4886, 4318, 672,
+    673, 4687, 1277, 5401, 1282, 1283, 1284, 1285, 1286, 1287, 1288, 1289, 1290, 1291,
+    1292, 1293, 1294, 1295, 1296, 1297, 1298, 1299, 1300, 1301, 1302, 1303, 1304, 1305,
+    1306, 1307, 1308, 1309, 1310, 1311, 1312, 1313, 1314, 1315, 1316, 1317, 1318, 1319,
+    1320, 1321, 1322, 1323, 1324, 1325, 5224, 4020, 5078, 1343, 1344, 1345, 5453, 51,
+    5078, 1358, 1359, 1360, 1361, 1362, 1363, 1364, 1365, 1345, 5453, 2893, 5752, 4318,
+    672, 879, 4687, 1471, 5401, 1282, 1283, 1284, 1285, 1286, 1287, 1288, 1289, 1290,
+    1291, 1292, 1293, 1472, 1473, 1474, 1475, 1476, 1477, 1478, 1479, 1480, 1481, 1482,
+    1483, 1484, 1485, 1486, 1487, 1488, 1489, 1490, 1491, 1492, 1493, 1494, 1495, 1496,
+    1497, 1498, 1499, 1500, 1501, 1502, 1503, 5224, 4058, 1506, 1507, 1508, 1509, 1510,
+    1511, 1512, 1513, 1514, 1515, 1516, 1517, 1518, 1519, 1520, 1521, 1522, 1523, 1524,
+    1525, 1526, 1527, 1528, 1529, 1530, 1531, 1532, 1533, 1534, 1535, 1536, 1537, 1538,
+    1539, 2987, 5752, 4318, 1017, 673, 4687, 1540, 5401, 1541, 1542, 1543, 1544, 1545,
+    1546, 1547, 1548, 1549, 1550, 1551, 1552, 1294, 1295, 1296, 1297, 1298, 1299, 1300,
+    1301, 1302, 1303, 1304, 1305, 1306, 1307, 1308, 1309, 1310, 1311, 1312, 1313, 1314,
+    1315, 1316, 1317, 1318, 1319, 1320, 1321, 1322, 1323, 1324, 1325, 5224, 4020, 5078,
+    1343, 1344, 1553, 5453, 51, 5078, 1358, 1359, 1360, 1361, 1362, 1363, 1364, 1365,
+    1553, 5453, 2893, 5752, 4318, 1017, 879, 4687, 1554, 5401, 1541, 1542, 1543, 1544,
+    1545, 1546, 1547, 1548, 1549, 1550, 1551, 1552, 1472, 1473, 1474, 1475, 1476, 1477,
+    1478, 1479, 1480, 1481, 1482, 1483, 1484, 1485, 1486, 1487, 1488, 1489, 1490, 1491,
+    1492, 1493, 1494, 1495, 1496, 1497, 1498, 1499, 1500, 1501, 1502, 1503, 5224, 4058,
+    1506, 1507, 1508, 1509, 1510, 1511, 1512, 1513, 1514, 1555, 1516, 1517, 1518, 1519,
+    1520, 1521, 1522, 1523, 1524, 1525, 1526, 1527, 1528, 1529, 1530, 1531, 1532, 1533,
+    1534, 1535, 1536, 1537, 1538, 1539, 2987, 5752, 3224, 2978, 2966, 5676, 1557, 5408,
+    3758, 1566, 3595, 4503, 4003, 1570, 1571, 1572, 1573, 5564, 3100, 5501, 3100, 5441,
+    3224, 3454, 5676, 1654, 5408, 4786, 3016, 1655, 5313, 1656, 1657, 1658, 1659, 1660,
+    1661, 1662, 1663, 1664, 1665, 1666, 1667, 1668, 1669, 1670, 4394, 4362, 4503, 4003,
+    1570, 1571, 1572, 1573, 5564, 3100, 5501, 3100, 5441, 3529, 2966, 5676, 1672, 5408,
+    3758, 1566, 3595, 4503, 4333, 1675, 1676, 1677, 1678, 5564, 3140, 5501, 3140, 5441,
+    3529, 3009, 5676, 1679, 5408, 4786, 3016, 1655, 5313, 1656, 1657, 1658, 1659, 1660,
+    1661, 1662, 1663, 1664, 1665, 1666, 1667, 1668, 1669, 1670, 4394, 4362, 4503, 4333,
+    1675, 1676, 1677, 1678, 5564, 3140, 5501, 3140, 5441, 4985, 2729, 1682, 5178, 1685,
+    1686, 1687, 4548, 1688, 2676, 1689, 1690, 2698, 5714, 1694, 5415, 1700, 1701, 1702,
+    1703, 1704, 1705, 1706, 5515, 1739, 5742, 4985, 2730, 1783, 5178, 1784, 2787, 4773,
+    5222, 1785, 1786, 1787, 1788, 1789, 1790, 1791, 1792, 1793, 1794, 1795, 1796, 1797,
+    1798, 1799, 1800, 1801, 5355, 1802, 1803, 1804, 1805, 1806, 1807, 1808, 1809, 1810,
+    1811, 1812, 1813, 1814, 1815, 1816, 1817, 2635, 5714, 1694, 5415, 1700, 1701, 1702,
+    1703, 1704, 1705, 1706, 5515, 1739, 5742, 4985, 2729, 1682, 5178, 1685, 1686, 1687,
+    4548, 1688, 2676, 1689, 1690, 2698, 5714, 1818, 5415, 1819, 1820, 1821, 1822, 1823,
+    1824, 1825, 5515, 1826, 5742, 4985, 2730, 1783, 5178, 1784, 2787, 4773, 5222, 1785,
+    1786, 1787, 1788, 1789, 1790, 1791, 1792, 1793, 1794, 1795, 1796, 1797, 1798, 1799,
+    1800, 1801, 5355, 1802, 1803, 1804, 1805, 1806, 1807, 1808, 1809, 1810, 1811, 1812,
+    1813, 1814, 1815, 1816, 1817, 2635, 5714, 1818, 5415, 1819, 1820, 1821, 1822, 1823,
+    1824, 1825, 5515, 1826, 5742, 3224, 2978, 4522, 1828, 5403, 4593, 4865, 4003, 5412,
+    3475, 3025, 3525, 3025, 4516, 5438, 3475, 3132, 3525, 3132, 4848, 5519, 3475, 3189,
+    3525, 3189, 2899, 4997, 3224, 3454, 3704, 1858, 5403, 5487, 4865, 4003, 5412, 3475,
+    3025, 3525, 3025, 4516, 5438, 3475, 3132, 3525, 3132, 4848, 5519, 3475, 3189, 3525,
+    3189, 2899, 4997, 3529, 4522, 1859, 5403, 4593, 4865, 4333, 5412, 3651, 3025, 3660,
+    3025, 4853, 5438, 3651, 3132, 3660, 3132, 4523, 5519, 3651, 3189, 3660, 3189, 2986,
+    4997, 3529, 3009, 3704, 1860, 5403, 5487, 4865, 4333, 5412, 3651, 3025, 3660, 3025,
+    4853, 5438, 3651, 3132, 3660, 3132, 4523, 5519, 3651, 3189, 3660, 3189, 2986, 4997,
+    4314, 4135, 5588, 1863, 3580, 3658, 1866, 1867, 4300, 3994, 3263, 1868, 3724, 4681,
+    4610, 3725, 4576, 4610, 5194, 4314, 314, 3698, 2634, 4135, 5532, 1870, 3580, 3526,
+    1866, 1867, 3453, 5038, 4933, 5218, 3450, 1165, 5592, 5352, 4314, 4135, 5591, 1879,
+    3580, 3658, 1880, 1881, 4526, 3994, 3263, 1868, 3724, 4681, 4610, 3725, 4576, 4610,
+    5194, 4314, 314, 3698, 2634, 4135, 5593, 1882, 3580, 3526, 1880, 1881, 3642, 5038,
+    4933, 5190, 1183, 3474, 5335, 1186, 5525, 1189, 1190, 1191, 1192, 1193, 5530, 5352,
+    4510, 1885, 3, 1886, 3678, 4473, 5587, 1890, 3580, 3562, 1880, 3642, 5038, 1891,
+    5586, 1893, 1894, 1895, 1896, 1897, 1898, 1899, 1900, 1901, 1902, 2965, 2676, 1893,
+    1894, 1895, 1896, 1897, 1898, 1899, 1900, 1901, 1903, 5589, 2644, 4932, 4510, 1885,
+    3, 1886, 3678, 4473, 5594, 1905, 3580, 3562, 1866, 3453, 5038, 1891, 5526, 1907,
+    1908, 1909, 1910, 1911, 1912, 1913, 1914, 1915, 4332, 4932, 4510, 4473, 5590, 1916,
+    3580, 3431, 1880, 3008, 3645, 1919, 4343, 1868, 1921, 3659, 3457, 4400, 1925, 1926,
+    1927, 1928, 1929, 1930, 1931, 2960, 3222, 4400, 3272, 1932, 1933, 3653, 3095, 4510,
+    4473, 5531, 1935, 3580, 3431, 1866, 2956, 3645, 1919, 4343, 1868, 1921, 3659, 3457,
+    4400, 1925, 1926, 1927, 1928, 1929, 1930, 1931, 2960, 3222, 4400, 3272, 1932, 1933,
+    3653, 3095, 4859, 2730, 1944, 4925, 4143, 3237, 3404, 2729, 1948, 5123, 1950, 3238,
+    411, 1951, 1952, 1953, 3548, 3522, 5744, 4859, 2730, 1944, 4925, 4143, 3237, 3404,
+    2730, 2078, 5123, 4143, 4773, 3759, 5744, 4859, 2729, 2079, 4925, 1950, 4376, 2729,
+    1948, 5123, 1950, 3238, 411, 1951, 1952, 1953, 3548, 3522, 5744, 4859, 2729, 2079,
+    4925, 1950, 4376, 2730, 2078, 5123, 4143, 4773, 3759, 5744, 4551, 672, 673, 4821,
+    2082, 5484, 2088, 2089, 2090, 2091, 2092, 2093, 2094, 2095, 2096, 2097, 2098, 2099,
+    2100, 2101, 2102, 2103, 2104, 2105, 2106, 2107, 2108, 2109, 2110, 2111, 2112, 2113,
+    2114, 2115, 2116, 2117, 2118, 2119, 2120, 2121, 2122, 2123, 2124, 2125, 5227, 4020,
+    4478, 3679, 2139, 5185, 3679, 2153, 4583, 3679, 2139, 3569, 51, 4478, 3767, 2139,
+    5185, 3767, 2153, 4583, 3767, 2139, 3569, 2893, 5756, 4551, 672, 879, 4821, 2232,
+    5484, 2088, 2089, 2090, 2091, 2092, 2093, 2233, 2234, 2235, 2236, 2237, 2238, 2239,
+    2240, 2241, 2242, 2243, 2244, 2245, 2246, 2247, 2248, 2249, 2250, 2251, 2252, 2253,
+    2254, 2255, 2256, 2257, 2258, 2259, 2260, 2261, 2262, 2263, 2264, 5227, 2265, 1505,
+    4485, 2275, 4380, 50, 1505, 2288, 3768, 2289, 4380, 2644, 4058, 4485, 2275, 4380,
+    2987, 5756, 4551, 1017, 673, 4821, 2290, 5484, 2291, 2292, 2293, 2294, 2295, 2296,
+    2094, 2095, 2096, 2097, 2098, 2099, 2100, 2101, 2102, 2103, 2104, 2105, 2106, 2107,
+    2108, 2109, 2110, 2111, 2112, 2113, 2114, 2115, 2116, 2117, 2118, 2119, 2120, 2121,
+    2122, 2123, 2124, 2125, 5227, 4020, 4478, 3679, 2297, 5185, 3679, 2298, 4583, 3679,
+    2297, 3569, 51, 4478, 3767, 2297, 5185, 3767, 2298, 4583, 3767, 2297, 3569, 2893,
+    5756, 4551, 1017, 879, 4821, 2299, 5484, 2291, 2292, 2293, 2294, 2295, 2296, 2233,
+    2234, 2235, 2236, 2237, 2238, 2239, 2240, 2241, 2242, 2243, 2244, 2245, 2246, 2247,
+    2248, 2249, 2250, 2251, 2252, 2253, 2254, 2255, 2256, 2257, 2258, 2259, 2260, 2261,
+    2262, 2263, 2264, 5227, 2265, 1505, 4485, 2300, 4380, 50, 1505, 2288, 3768, 2301,
+    4380, 2644, 4058, 4485, 2300, 4380, 2987, 5756, 3228, 2978, 4522, 2302, 5433, 4891,
+    4561, 2319, 3661, 5620, 3114, 3206, 3124, 3206, 4507, 5563, 3114, 3205, 3124, 3205,
+    4841, 5654, 3114, 3215, 3124, 3215, 2767, 4998, 3228, 3454, 3704, 2411, 5433, 5440,
+    4561, 2319, 3661, 5620, 3114, 3206, 3124, 3206, 4507, 5563, 3114, 3205, 3124, 3205,
+    4841, 5654, 3114, 3215, 3124, 3215, 2767, 4998, 3668, 4522, 2464, 5433, 4891, 4561,
+    3654, 3478, 5620, 3145, 3206, 3149, 3206, 4846, 5563, 3145, 3205, 3149, 3205, 4513,
+    5654, 3145, 3215, 3149, 3215, 2816, 4998, 3668, 3009, 3704, 2466, 5433, 5440, 4561,
+    3654, 3478, 5620, 3145, 3206, 3149, 3206, 4846, 5563, 3145, 3205, 3149, 3205, 4513,
+    5654, 3145, 3215, 3149, 3215, 2816, 4998, 3228, 4302, 2467, 5337, 4891, 5105, 4212,
+    5173, 3114, 2841, 3124, 2841, 4507, 5327, 3114, 2884, 3124, 2884, 4841, 5326, 3114,
+    2883, 3124, 2883, 2767, 4890, 3228, 4575, 2471, 5337, 5440, 5105, 4212, 5173, 3114,
+    2841, 3124, 2841, 4507, 5327, 3114, 2884, 3124, 2884, 4841, 5326, 3114, 2883, 3124,
+    2883, 2767, 4890, 3668, 3432, 2472, 5337, 4891, 5105, 4347, 5173, 3145, 2841, 3149,
+    2841, 4846, 5327, 3145, 2884, 3149, 2884, 4513, 5326, 3145, 2883, 3149, 2883, 2816,
+    4890, 3668, 4305, 2473, 5337, 5440, 5105, 4347, 5173, 3145, 2841, 3149, 2841, 4846,
+    5327, 3145, 2884, 3149, 2884, 4513, 5326, 3145, 2883, 3149, 2883, 2816, 4890, 3228,
+    4302, 2474, 5482, 3752, 1566, 3761, 4298, 4212, 5348, 3100, 5489, 3100, 5445, 3100,
+    5621, 3100, 5356, 3228, 4575, 2540, 5482, 4377, 2541, 4788, 2455, 2542, 2543, 2544,
+    2545, 2546, 2547, 2548, 4394, 3036, 4298, 4212, 5348, 3100, 5489, 3100, 5445, 3100,
+    5621, 3100, 5356, 3668, 3432, 2549, 5482, 3752, 1566, 3761, 4298, 4347, 5348, 3140,
+    5489, 3140, 5445, 3140, 5621, 3140, 5356, 3668, 4305, 2550, 5482, 4377, 2541, 4788,
+    2455, 2542, 2543, 2544, 2545, 2546, 2547, 2548, 4394, 3036, 4298, 4347, 5348, 3140,
+    5489, 3140, 5445, 3140, 5621, 3140, 5356, 5557, 5587, 2555, 3637, 3562, 2559, 3642,
+    5231, 5586, 5226, 2577, 2965, 2676, 5226, 2578, 5589, 2644, 4301, 2580, 350, 2581,
+    352, 2582, 354, 2583, 356, 2584, 358, 2585, 360, 2586, 362, 2587, 364, 4527,
+    3095, 5557, 5594, 2589, 3637, 3562, 2590, 3453, 5231, 5526, 2591, 2592, 2593, 2594,
+    2595, 2596, 2597, 2598, 2599, 4332, 4301, 2580, 350, 2581, 352, 2582, 354, 2583,
+    356, 2584, 358, 2585, 360, 2586, 362, 2587, 364, 4527, 3095, 4515, 5590, 2600,
+    3637, 3431, 2559, 3008, 4346, 4343, 4768, 286, 4521, 5216, 4307, 3585, 3272, 4334,
+    3095, 4515, 5531, 2616, 3637, 3431, 2590, 2956, 4346, 4343, 4768, 286, 4521, 5216,
+    4307, 3585, 3272, 4334, 3095, 4515, 5588, 2617, 3637, 3658, 2590, 2618, 2956, 4346,
+    2619, 3646, 3652, 4768, 1150, 4521, 2620, 3677, 5216, 3473, 4307, 2621, 3585, 3760,
+    4334, 3527, 3481, 2622, 3415, 5557, 5532, 2623, 3637, 3526, 2590, 2618, 3453, 5231,
+    2624, 5526, 2591, 2592, 2593, 2594, 2595, 2596, 2597, 2598, 2599, 3450, 2625, 5592,
+    4301, 2626, 2580, 1169, 2581, 1170, 2582, 1171, 2583, 1172, 2584, 1173, 2585, 1174,
+    2586, 1175, 2587, 1176, 4527, 3662, 2627, 3650, 4515, 5591, 2628, 3637, 3658, 2559,
+    2629, 3008, 4346, 2619, 3646, 3652, 4768, 1150, 4521, 2620, 3677, 5216, 3473, 4307,
+    2621, 3585, 3760, 4334, 3527, 3481, 2622, 3415, 5557, 5593, 2630, 3637, 3526, 2559,
+    2629, 3642, 5231, 2624, 5586, 5226, 2577, 2965, 2631, 3474, 2676, 5226, 2578, 5589,
+    2632, 5525, 2633, 5530, 4301, 2626, 2580, 1169, 2581, 1170, 2582, 1171, 2583, 1172,
+    2584, 1173, 2585, 1174, 2586, 1175, 2587, 1176, 4527, 3662, 2627, 3650,
 };
 
 static const struct kiln_program programs[] = {
@@ -3605,10 +3606,10 @@ static const struct kiln_program programs[] = {
     { UINT64_C(0x878497e2b99d2476), 0, 3, 3, 15154, 0, NULL },
     { UINT64_C(0xf5e5a5f3f84fc823), 0, 6, 3, 12690, 0, NULL },
     { UINT64_C(0xe8b62a558120376b), 0, 9, 3, 15110, 0, NULL },
-    { UINT64_C(0x29440b57ceff3b37), 0, 12, 9, 4463, 0, NULL },
-    { UINT64_C(0x52b66a69860e7d8c), 0, 21, 13, 4159, 0, NULL },
-    { UINT64_C(0x2ad75faad9da242c), 0, 34, 9, 4459, 0, NULL },
-    { UINT64_C(0xaa062fd795782856), 0, 43, 14, 5589, 0, NULL },
+    { UINT64_C(0x87a3ec00f6ac9ca5), 0, 12, 9, 4471, 0, NULL },
+    { UINT64_C(0x4b3fba390236fab2), 0, 21, 13, 4167, 0, NULL },
+    { UINT64_C(0x039283744a8c16ea), 0, 34, 9, 4467, 0, NULL },
+    { UINT64_C(0xb6b6579f58366da4), 0, 43, 14, 5597, 0, NULL },
     { UINT64_C(0x4f689f25f7f1e626), 0, 57, 8, 10268, 0, NULL },
     { UINT64_C(0xb4aae6f77f154699), 0, 65, 8, 10640, 0, NULL },
     { UINT64_C(0xa9f64c293af69ee3), 0, 73, 8, 9896, 0, NULL },
@@ -3633,14 +3634,14 @@ static const struct kiln_program programs[] = {
     { UINT64_C(0xbc4a2db4386e75dc), 0, 356, 3, 16774, 0, NULL },
     { UINT64_C(0x9ff5ade4977258bd), 0, 359, 3, 14310, 0, NULL },
     { UINT64_C(0x2180094554af6ab5), 0, 362, 3, 16730, 0, NULL },
-    { UINT64_C(0xb09d5f70fe8405ca), 0, 365, 11, 5583, 0, NULL },
-    { UINT64_C(0xae6cec29f5bee9b8), 0, 376, 10, 4153, 0, NULL },
-    { UINT64_C(0xf4846546df00a234), 0, 386, 8, 4453, 0, NULL },
-    { UINT64_C(0xeea16e86f4d0626b), 0, 394, 8, 4457, 0, NULL },
-    { UINT64_C(0x7887d829acd2b1e1), 0, 402, 15, 5519, 0, NULL },
-    { UINT64_C(0xc544d8319c052c73), 0, 417, 15, 5101, 0, NULL },
-    { UINT64_C(0xcb532c64013f8447), 0, 432, 15, 5509, 0, NULL },
-    { UINT64_C(0x223083cd4beb4346), 0, 447, 23, 7352, 0, NULL },
+    { UINT64_C(0x96744ea3ceb41408), 0, 365, 11, 5591, 0, NULL },
+    { UINT64_C(0xf01ba191c24339e6), 0, 376, 10, 4161, 0, NULL },
+    { UINT64_C(0xc7fa79e071400062), 0, 386, 8, 4461, 0, NULL },
+    { UINT64_C(0x991d16fe9cc4f021), 0, 394, 8, 4465, 0, NULL },
+    { UINT64_C(0x1e06b821de29aa7f), 0, 402, 15, 5527, 0, NULL },
+    { UINT64_C(0xb410aeb58247cfdd), 0, 417, 15, 5109, 0, NULL },
+    { UINT64_C(0x539b2a872b198041), 0, 432, 15, 5517, 0, NULL },
+    { UINT64_C(0x8758d82ad9b33aac), 0, 447, 23, 7360, 0, NULL },
     { UINT64_C(0x7214a83abd98f6dc), 0, 470, 15, 12603, 0, NULL },
     { UINT64_C(0xc679def3e7b8a9c7), 0, 485, 15, 20946, 0, NULL },
     { UINT64_C(0xac0ad44accf12512), 0, 500, 15, 12588, 0, NULL },
@@ -3661,14 +3662,14 @@ static const struct kiln_program programs[] = {
     { UINT64_C(0x47a9e5d0b46e8c7e), 0, 1152, 27, 30451, 0, NULL },
     { UINT64_C(0xb55104df13ca1583), 0, 1179, 26, 22111, 0, NULL },
     { UINT64_C(0xe04de871a3d1a8ae), 0, 1205, 27, 30454, 0, NULL },
-    { UINT64_C(0x1a25efde979da304), 0, 1232, 19, 5500, 0, NULL },
-    { UINT64_C(0xad0a2d36da56210d), 0, 1251, 19, 5087, 0, NULL },
-    { UINT64_C(0x2f9e030ab6adea9c), 0, 1270, 19, 5490, 0, NULL },
-    { UINT64_C(0x84de6d6b5c381192), 0, 1289, 27, 7338, 0, NULL },
-    { UINT64_C(0xdc927829c3cdb30e), 0, 1316, 40, 5144, 0, NULL },
-    { UINT64_C(0xec2ae3cb65dc1334), 0, 1356, 26, 4044, 0, NULL },
-    { UINT64_C(0x858387357eba4391), 0, 1382, 31, 4065, 0, NULL },
-    { UINT64_C(0x7ea771ccec903034), 0, 1413, 31, 4069, 0, NULL },
+    { UINT64_C(0x3771b004ffe8a202), 0, 1232, 19, 5508, 0, NULL },
+    { UINT64_C(0x677eb67a0099d767), 0, 1251, 19, 5095, 0, NULL },
+    { UINT64_C(0xf61f339ec91a15c6), 0, 1270, 19, 5498, 0, NULL },
+    { UINT64_C(0x4c1a5c2b03efa1a8), 0, 1289, 27, 7346, 0, NULL },
+    { UINT64_C(0x23f3486f84cd4d8c), 0, 1316, 40, 5152, 0, NULL },
+    { UINT64_C(0xd68859c965c77662), 0, 1356, 26, 4052, 0, NULL },
+    { UINT64_C(0xeacd55c35d968d4f), 0, 1382, 31, 4073, 0, NULL },
+    { UINT64_C(0x067cf4bbdf769c72), 0, 1413, 31, 4077, 0, NULL },
     { UINT64_C(0x8a3b2a0486b41a09), 0, 1444, 19, 21656, 0, NULL },
     { UINT64_C(0xf519a563048e0328), 0, 1463, 14, 23977, 0, NULL },
     { UINT64_C(0x3c86ed0b107983a6), 0, 1477, 18, 21612, 0, NULL },
@@ -3689,14 +3690,14 @@ static const struct kiln_program programs[] = {
     { UINT64_C(0x457bc30a141bf234), 0, 2005, 28, 19919, 0, NULL },
     { UINT64_C(0xd878c1ac9e57d632), 0, 2033, 18, 16416, 0, NULL },
     { UINT64_C(0xcac8cfcbe587d59d), 0, 2051, 28, 19909, 0, NULL },
-    { UINT64_C(0x85138b79101c2db5), 0, 2079, 36, 5250, 0, NULL },
-    { UINT64_C(0x0d532c92bcbdc16f), 0, 2115, 38, 4140, 0, NULL },
-    { UINT64_C(0xb2a97b7d7d269a9f), 0, 2153, 18, 4148, 0, NULL },
-    { UINT64_C(0xf8868dfd12dead56), 0, 2171, 18, 4152, 0, NULL },
-    { UINT64_C(0x79adce1130692320), 0, 2189, 28, 5215, 0, NULL },
-    { UINT64_C(0x9d03d626799bd81a), 0, 2217, 45, 5092, 0, NULL },
-    { UINT64_C(0x650c5fcdf4cc78fa), 0, 2262, 28, 5205, 0, NULL },
-    { UINT64_C(0xc6fc56dc53da9c4d), 0, 2290, 46, 6705, 0, NULL },
+    { UINT64_C(0x1e35ce0970814163), 0, 2079, 36, 5258, 0, NULL },
+    { UINT64_C(0x3fe7efae6ec1359d), 0, 2115, 38, 4148, 0, NULL },
+    { UINT64_C(0x376159196e3efaf5), 0, 2153, 18, 4156, 0, NULL },
+    { UINT64_C(0x6f9e0b916e8ab024), 0, 2171, 18, 4160, 0, NULL },
+    { UINT64_C(0x424033516516c8ca), 0, 2189, 28, 5223, 0, NULL },
+    { UINT64_C(0x0e1dd0b95dd704ec), 0, 2217, 45, 5100, 0, NULL },
+    { UINT64_C(0xfc35dbc010851810), 0, 2262, 28, 5213, 0, NULL },
+    { UINT64_C(0x445e86f8bad6d753), 0, 2290, 46, 6713, 0, NULL },
 };
 
 static const struct kiln_stage stages[] = {
@@ -5264,7 +5265,7 @@ const struct kiln_bundle kiln_bundle_pocl_avx512 = {
     .provenance = "tuned on pthread-skylake-avx512-AMD EPYC, Portable Computing Language, driver 3.1+debian",
     .match = { "Portable Computing Language", NULL, "3.1+debian", 16, 0 },
     .traits = { 1, 2, 16, 1048576, 0 },
-    .pool = { sizeof rows, 2632, 3121, 2336,
+    .pool = { sizeof rows, 2634, 3124, 2336,
               rows[0].text, lines, pairs, symbols },
     .num_programs = 96, .num_recipes = 96, .num_pins = 0,
     .programs = programs, .recipes = recipes, .pins = NULL,
