@@ -123,8 +123,8 @@ static void held_times_are_not_fitted(void **state)
     }
 }
 
-/* Of those that were timed again the second times count, whichever row comes first: A was lucky, and
- * B, which was not timed again, too. */
+/* Of those that were timed again the second times count, whichever row comes first: A was lucky,
+ * and B, which was not timed again, too. */
 static void second_times_count(void **state)
 {
     (void) state;
