@@ -57,30 +57,6 @@ static const char style[] =
 
 /* ---- What the journal holds ---- */
 
-static bool is_of(const struct report_search *s, const struct record *row)
-{
-    return s->precision == row->precision && s->pair == row->pair && s->m == row->m &&
-           s->n == row->n && s->k == row->k;
-}
-
-const struct report_search *report_search_of(const struct report *report, const struct record *row)
-{
-    for (size_t i = 0; row->kind == RECORD_SEARCH && i < report->num_searches; i++)
-        if (is_of(&report->searches[i], row))
-            return &report->searches[i];
-    return NULL;
-}
-
-double report_gflops(size_t m, size_t n, size_t k, double seconds)
-{
-    return 2e-9 * (double) m * (double) n * (double) k / seconds;
-}
-
-double report_cost(const struct record *row)
-{
-    return row->cost > 0 ? fmin(row->cost, 1e9) : 0;
-}
-
 /* Lists the searches; at most as many as there are rows. */
 static size_t list_searches(const struct records *records, struct report_search *searches)
 {
@@ -90,7 +66,7 @@ static size_t list_searches(const struct records *records, struct report_search 
         size_t s = 0;
         if (row->kind != RECORD_SEARCH)
             continue;
-        while (s < num && !is_of(&searches[s], row))
+        while (s < num && !report_is_of(&searches[s], row))
             s++;
         if (s == num)
             searches[num++] = (struct report_search) { .precision = row->precision,

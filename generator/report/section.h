@@ -23,6 +23,8 @@ struct report {
     struct text *text;
 };
 
+/* Is the row of this search's precision, transposes and shape? */
+bool report_is_of(const struct report_search *search, const struct record *row);
 /* The search that a row belongs to, or NULL. */
 const struct report_search *report_search_of(const struct report *report, const struct record *row);
 

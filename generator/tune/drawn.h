@@ -3,7 +3,7 @@
 #ifndef KILN_TUNE_DRAWN_H
 #define KILN_TUNE_DRAWN_H
 
-#include "phases.h"
+#include "phase.h"
 #include "../core/draw.h"
 
 /* A stream of shapes. None of them takes the best configuration known so far longer than its share

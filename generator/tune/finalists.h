@@ -2,7 +2,7 @@
 #ifndef KILN_TUNE_FINALISTS_H
 #define KILN_TUNE_FINALISTS_H
 
-#include "phases.h"
+#include "phase.h"
 #include "task_search.h"
 
 /* Whether a configuration differs from each of these in at least so many parameters; one of another

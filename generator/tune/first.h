@@ -4,7 +4,7 @@
 #ifndef KILN_TUNE_FIRST_H
 #define KILN_TUNE_FIRST_H
 
-#include "phases.h"
+#include "phase.h"
 
 enum { FIRST_MOST = 80 };
 

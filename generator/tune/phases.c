@@ -17,7 +17,7 @@
  * search does that alone; a run over the merged journal of all shards does all the rest. Each phase
  * ends at its share of the budget. Nothing here looks at a clock: only at tuner->spent.
  */
-#include "phases.h"
+#include "phase.h"
 #include "baseline.h"
 #include "drawn.h"
 #include "edges_phase.h"
@@ -41,10 +41,6 @@ static const double first_end = 0.12, starters_end = 0.18, search_end = 0.50,
 
 /* From so many configurations of relatives on. */
 enum { MANY_KIN = 6 };
-
-/* How far the last evaluation of one search may go beyond its end. As long as nothing is verified,
- * edges may take all that is left. */
-static const double grace = 0.1;
 
 /* More than any budget, seconds. */
 static const double endless = 1e9;
@@ -91,45 +87,6 @@ static struct phases phases_of(struct tuner *tuner, const struct precision *prec
     }
     return phases;
 }
-
-double phases_used(const struct phases *phases)
-{
-    return (phases->tuner->spent - phases->start) / phases->seconds;
-}
-
-void phases_out_of_memory(struct phases *phases)
-{
-    phases->tuner->failed = true;
-    snprintf(phases->tuner->error, sizeof phases->tuner->error, "out of memory");
-}
-
-bool phases_must_stop(const struct phases *phases)
-{
-    return phases->tuner->failed || *phases->tuner->stop;
-}
-
-void phases_limit(struct phases *phases, double part, bool is_first)
-{
-    phases->tuner->limit = is_first && !phases->tuner->is_strict
-            ? HUGE_VAL : fmin(phases->start + part * phases->seconds, phases->tuner->budget);
-}
-
-void phases_limit_beyond(struct phases *phases, double end, bool is_first)
-{
-    phases_limit(phases, end + grace, is_first);
-}
-
-bool phases_is_part(const struct tuner *tuner)
-{
-    return tuner->records.head.shard.num;
-}
-
-double shape_operations(struct shape s)
-{
-    return 2 * (double) s.m * (double) s.n * (double) s.k;
-}
-
-/* ---- phases ---- */
 
 /* Whether no other run has searched, or will search, for this one. The searches of shards began at
  * what is known. */

@@ -3,7 +3,7 @@
 #ifndef KILN_TUNE_SEARCH_PHASE_H
 #define KILN_TUNE_SEARCH_PHASE_H
 
-#include "phases.h"
+#include "phase.h"
 
 /* Searches until phases->search_end; what is best becomes finalists. It is evaluated again when the
  * strategy asks for that, and when it was searched elsewhere. False when the time is over or the

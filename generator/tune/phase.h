@@ -1,6 +1,6 @@
-/* phases.h: what the phases of one precision have in common: its budget and its finalists. */
-#ifndef KILN_TUNE_PHASES_H
-#define KILN_TUNE_PHASES_H
+/* phase.h: what the phases of one precision have in common: its budget and its finalists. */
+#ifndef KILN_TUNE_PHASE_H
+#define KILN_TUNE_PHASE_H
 
 #include "tuner.h"
 
