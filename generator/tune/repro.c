@@ -307,7 +307,7 @@ static bool print_data(struct text *out, const struct kiln_recipe *recipe,
     text_quote(out, source_file);
     text_add(out, ";\nenum { M = %zu, N = %zu, K = %zu, TRANSA = %u, TRANSB = %u, BITS = %d, "
                "INDEX_BITS = %u };\n",
-            shape->m, shape->n, shape->k, shape->transa, shape->transb, (int) shape->precision,
+            shape->m, shape->n, shape->k, shape->transa, shape->transb, 8 * (int) shape->element_bytes,
             recipe->index_bits);
     text_add(out, "static const size_t workspace_bytes = %zu;\n",
             plan.workspace_bytes ? plan.workspace_bytes : 1);
