@@ -2,7 +2,6 @@
 #include "first.h"
 
 #include <math.h>
-#include <string.h>
 
 enum { MAX_SHAPES = 24 };
 
@@ -54,6 +53,8 @@ void first_list(const struct tuner *tuner, const struct precision *precision, st
     for (size_t i = 0; i < num_known; i++)
         add(tuner, precision, &known[i], first);
     first->num_kin = first->num;
+    for (unsigned i = 0; i < first->num_kin; i++)
+        first->is_kin[i] = true;
     num_known = tuner->of_kind ? tuner->of_kind(&tuner->facts, precision, known, FIRST_MOST) : 0;
     for (size_t i = 0; i < num_known; i++)
         add(tuner, precision, &known[i], first);
@@ -181,33 +182,51 @@ static unsigned next_near(const struct table *table, const bool *taken, unsigned
     return least <= log(near_best) ? next : num;
 }
 
+/* The next of relatives' recipes, nearest relative first; with a table only what takes none of its
+ * shapes. `num` when there are no more. */
+static unsigned next_kin(const struct first *first, const bool *taken, const struct table *table)
+{
+    for (unsigned c = 0; c < first->num_kin; c++)
+        if (!taken[c] && (!table || !(least_lag(table, c, first->num) < HUGE_VAL)))
+            return c;
+    return first->num;
+}
+
+static void copy(const struct first *from, unsigned i, struct first *to)
+{
+    to->is_kin[to->num] = from->is_kin[i];
+    to->configs[to->num++] = from->configs[i];
+}
+
 void first_sort(const struct tuner *tuner, const struct precision *precision, struct first *first)
 {
     static struct table table;         /* too large for a stack by habit; one run at a time */
-    struct config sorted[FIRST_MOST];
+    struct first sorted = { .num = 0 };
     bool taken[FIRST_MOST] = { false };
     double best[MAX_SHAPES], gain;
     table.num = 0;
     fill(tuner, precision, first, &table);
     for (unsigned s = 0; s < table.num; s++)
         best[s] = HUGE_VAL;
-    first->num_good = 0;
     for (unsigned i = 0; i < first->num; i++) {
         unsigned c = next_of(&table, best, taken, first->num, &gain);
         if (c == first->num || gain < least_gain)
+            c = next_kin(first, taken, &table);
+        if (c == first->num)
             c = next_near(&table, taken, first->num);
-        for (unsigned kin = 0; c == first->num && kin < first->num_kin; kin++)
-            c = taken[kin] ? c : kin;
+        if (c == first->num)
+            c = next_kin(first, taken, NULL);
         if (c == first->num)
             break;
         taken[c] = true;
-        sorted[first->num_good++] = first->configs[c];
+        copy(first, c, &sorted);
         for (unsigned s = 0; s < table.num; s++)
             best[s] = fmin(best[s], table.log_seconds[s][c]);
     }
-    unsigned num = first->num_good;
+    sorted.num_good = sorted.num;
     for (unsigned c = 0; c < first->num; c++)
         if (!taken[c])
-            sorted[num++] = first->configs[c];
-    memcpy(first->configs, sorted, num * sizeof sorted[0]);
+            copy(first, c, &sorted);
+    sorted.num_kin = first->num_kin;
+    *first = sorted;
 }

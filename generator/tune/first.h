@@ -10,8 +10,8 @@ enum { FIRST_MOST = 80 };
 
 struct first {
     struct config configs[FIRST_MOST];
-    unsigned num, num_kin;             /* how many; how many of them the device's own bundles and
-                                          its relatives' hold */
+    bool is_kin[FIRST_MOST];           /* the device's own bundles or its relatives' hold it */
+    unsigned num, num_kin;             /* how many; how many of them are kin */
     unsigned num_good;                 /* after sorting: those that are fast somewhere, which come
                                           first, and those of relatives */
 };
@@ -23,7 +23,8 @@ double first_time(struct tuner *tuner, const struct problem *problem, struct sha
         const struct first *first);
 
 /* Brings them into an order in which each is the one that, beside those before it, gains most at
- * the shapes that were timed; then come those that are near the best somewhere. */
+ * the shapes that were timed; then come relatives' recipes that take none of these shapes, then
+ * those that are near the best somewhere, then the rest of relatives'. */
 void first_sort(const struct tuner *tuner, const struct precision *precision, struct first *first);
 
 #endif

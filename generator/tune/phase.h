@@ -16,6 +16,7 @@ struct phases {
     double most_ops;                   /* of a drawn shape; 0: what fits the speed and the budget */
     double search_end;
     struct config known[MAX_FINALISTS];          /* before the search: starters, then others */
+    bool is_kin[MAX_FINALISTS];        /* of these: a relative's recipe */
     unsigned num_known;
     struct config finalists[MAX_FINALISTS];
     unsigned num_finalists;

@@ -147,6 +147,7 @@ static bool time_first(struct phases *phases)
     progress_phase(phases->tuner, "%s edges", phases->precision->name);
     phases_limit(phases, 1, false);
     for (unsigned i = 0; i < first.num_good && phases->num_known < MAX_FINALISTS; i++) {
+        phases->is_kin[phases->num_known] = first.is_kin[i];
         phases->known[phases->num_known++] = first.configs[i];
         finalists_add(phases, &first.configs[i]);
     }

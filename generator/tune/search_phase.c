@@ -139,16 +139,17 @@ static void search_one(struct phases *phases, const struct times *fitted, const 
         baseline_evaluate(phases->tuner, &problem, task->shape, best ? best->seconds : 0);
 }
 
-/* Adds some of what was known before the search. */
-static void add_known(struct phases *phases, unsigned from, unsigned to)
+/* Adds some of what was known before the search: all of it, or relatives' recipes alone. */
+static void add_known(struct phases *phases, unsigned from, unsigned to, bool is_all)
 {
     for (unsigned i = from; i < phases->num_known && i < to; i++)
-        finalists_add(phases, &phases->known[i]);
+        if (is_all || phases->is_kin[i])
+            finalists_add(phases, &phases->known[i]);
 }
 
 /* The search begins where what came before it ends. The most of what was known before it comes
- * first, then the best of each task, then the next best, then the siblings of all these, then the
- * rest. */
+ * first, then the best of each task, then the next best, then what else relatives have, whose shapes
+ * may not have been drawn, then the siblings of all these, then the rest. */
 static bool search_each(struct phases *phases, const struct task *tasks, size_t num, size_t own,
         double end)
 {
@@ -164,12 +165,13 @@ static bool search_each(struct phases *phases, const struct task *tasks, size_t 
         phases_out_of_memory(phases);
     times_free(&fitted);
     phases->num_finalists = 0;
-    add_known(phases, 0, MOST_KNOWN);
+    add_known(phases, 0, MOST_KNOWN, true);
     for (unsigned rank = 0; rank < PER_SEARCH; rank++)
         for (size_t i = 0; i < num; i++)
             finalists_add_best(phases, &tasks[i], rank, rank + 1);
+    add_known(phases, MOST_KNOWN, MAX_FINALISTS, false);
     finalists_add_siblings(phases);
-    add_known(phases, MOST_KNOWN, MAX_FINALISTS);
+    add_known(phases, MOST_KNOWN, MAX_FINALISTS, true);
     return !phases_must_stop(phases);
 }
 
@@ -254,9 +256,10 @@ static bool reevaluate(struct phases *phases, const struct task *tasks, size_t n
             return false;
     phases->num_finalists = 0;
     add_all_round(phases, tasks, num_tasks, configs, num);
-    add_known(phases, 0, STARTERS);
+    add_known(phases, 0, STARTERS, true);
     for (size_t t = 0; t < num_tasks; t++)
         finalists_add_best(phases, &tasks[t], 0, PER_SEARCH);
+    add_known(phases, STARTERS, MAX_FINALISTS, false);
     finalists_add_siblings(phases);
     return true;
 }

@@ -262,6 +262,22 @@ static void relatives_recipes_come_before_any_search(void **state)
     }
 }
 
+/* One that takes a single column of C, which the first shapes do not have, beside presets that are
+ * all as fast. */
+static void relatives_recipes_for_other_shapes_are_verified(void **state)
+{
+    char error[FAMILY_ERROR_BYTES];
+    (void) state;
+    is_flat = true;
+    make_kin(60);
+    assert_true(config_parse("thin SIDE=1 SHORT=1", &kin[num_kin++], error));
+    assert_true(run_made(60));
+    for (size_t i = 0; i < tuner.records.num; i++)
+        assert_false(tuner.records.rows[i].kind == RECORD_FIRST &&
+                     config_equal(&tuner.records.rows[i].config, &kin[num_kin - 1]));
+    assert_true(is_verified(&kin[num_kin - 1], first_row(RECORD_SEARCH)));
+}
+
 /* At every shape that was timed first there is one that was timed there and is verified. */
 static void every_class_is_served_before_the_search(void **state)
 {
@@ -361,6 +377,7 @@ int main(void)
         TEST(the_winner_of_all_shapes_is_a_finalist),
         TEST(others_evaluate_nothing_again),
         TEST(relatives_recipes_come_before_any_search),
+        TEST(relatives_recipes_for_other_shapes_are_verified),
         TEST(every_class_is_served_before_the_search),
         TEST(own_shapes_are_timed_for_all_pairs_and_pinned),
         TEST(held_shapes_are_used_for_nothing_else),
