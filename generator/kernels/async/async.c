@@ -20,10 +20,12 @@ static const struct family_param params[] = {
     { "BYTES", "2 4 8 16", 16, "bytes that are copied at once (turned: 4; 2: 16 from anywhere)",
       NULL, .sibling = 1 },
     { "COPY", "0 1", 0, "whether what is not aligned is copied first", NULL, .sibling = 1 },
+    { "SLICES", "1 2 4", 1, "groups of warps that take a part each of a tile's k",
+      "CUTLASS sliced-K", .late = 1 },
 };
 
 // The parameters that the texts depend on.
-#define KEYS "BM BN TM TN DEPTH ST KU GROUP BYTES COPY"
+#define KEYS "BM BN TM TN DEPTH ST KU GROUP BYTES COPY SLICES"
 
 static const struct family_value values[] = {
     NV_VALUES,
@@ -35,12 +37,12 @@ static const struct family_value values[] = {
     { "EDGES", "0" },
     { "WGMMA", "0" },
     { "PIPED", "0" },
-    { "SLICES", "1" },
     { "PARTS", "STREAM" },
     { "MMA", "!SINGLE" },
     // Whether a tile of C is put into local memory where rows of C begin anywhere.
-    { "THROUGH", "BN % 32 == 0 && BM * BN * REAL_BYTES <= ST * (BM + BN) * DEPTH" },
-    { "WORKERS", "WARPM * WARPN * 32" },
+    { "THROUGH", "SLICES == 1 && BN % 32 == 0 && BM * BN * REAL_BYTES <= ST * (BM + BN) * DEPTH" },
+    { "OWNERS", "WARPM * WARPN * 32" },
+    { "WORKERS", "OWNERS * SLICES" },
     { "PIECEA", "ANYWHERE ? 16 : TURNA ? 4 : BYTES" },
     { "PIECEB", "ANYWHERE ? 16 : TURNB ? 4 : BYTES" },
     { "COPYA", "COPY && !TURNA" },
@@ -59,6 +61,10 @@ static const struct family_rule rules[] = {
     { "WORKERS <= 512", "work-group too large" },
     { "TM * TN * REAL_BYTES / 4 <= 128", "the block of C exceeds the registers" },
     { "REGISTERS <= min(255, 65536 / max(WORKERS, 32))", "a work-group exceeds the registers" },
+    { "SLICES == 1 || (DOUBLE ? SLICES <= 2 : SINGLE || SLICES <= BK / 16)",
+      "slices take whole parts of a tile" },
+    { "(SLICES - 1) * BM * BN * REAL_BYTES <= ST * (BM + BN) * DEPTH",
+      "slices exceed the room to add them up" },
     { "BYTES >= ELEM_BYTES", "elements are copied whole" },
     { "BYTES != 8 || DOUBLE", "pieces of 8 bytes are for double precision" },
     { "!COPY || BYTES == 16", "copied rows are aligned" },
@@ -99,6 +105,12 @@ static const struct family_preset presets[] = {
       FOR_PRECISION('s') },
     { "ampere-single-deep", "async BM=64 BN=64 TM=8 TN=4 ST=2 KU=4 STREAM=2", NULL,
       FOR_PRECISION('s') },
+    { "ampere-single-slices", "async BM=64 BN=64 TM=8 ST=3 BYTES=4 SLICES=4", NULL,
+      FOR_PRECISION('s') },
+    { "ampere-single-slices-deep", "async BM=32 BN=64 ST=3 STREAM=1 BYTES=4 SLICES=4", NULL,
+      FOR_PRECISION('s') },
+    { "ampere-single-slices-middle", "async BM=128 BN=64 TM=8 ST=3 BYTES=4 SLICES=2", NULL,
+      FOR_PRECISION('s') },
     { "ampere-double", "async BM=64 BN=64 TM=4 TN=8 ST=4", NULL, FOR_PRECISION('d') },
     { "ampere-double-large", "async BM=128 BN=128 TM=8 TN=8 ST=4", NULL, FOR_PRECISION('d') },
     { "ampere-double-odd", "async BM=64 BN=64 TM=4 TN=8 ST=4 BYTES=8", NULL,
@@ -106,6 +118,8 @@ static const struct family_preset presets[] = {
     { "ampere-double-small", "async BM=64 BN=32 TM=4 TN=4 ST=4 BYTES=8", NULL,
       FOR_PRECISION('d') },
     { "ampere-double-deep", "async BM=64 BN=32 TM=4 TN=4 ST=4 STREAM=2", NULL,
+      FOR_PRECISION('d') },
+    { "ampere-double-slices", "async BM=64 BN=64 TM=8 ST=4 BYTES=8 SLICES=2", NULL,
       FOR_PRECISION('d') },
     { "ampere-half", "async BM=128 BN=128 TM=8 TN=8 DEPTH=64 ST=4", NULL, FOR_PRECISION('h') },
     { "ampere-half-large", "async BM=128 BN=256 TM=8 TN=16 ST=3", NULL, FOR_PRECISION('h') },
@@ -120,6 +134,7 @@ static const struct family_preset presets[] = {
       FOR_PRECISION('h') },
     { "ampere-half-uneven", "async BM=64 BN=32 TM=4 TN=4 ST=4 BYTES=4", NULL,
       FOR_PRECISION('h') },
+    { "ampere-half-slices", "async BM=64 BN=64 ST=4 BYTES=4 SLICES=2", NULL, FOR_PRECISION('h') },
     { "ampere-half-deep", "async BM=64 BN=64 TM=4 TN=8 ST=4 STREAM=2", NULL, FOR_PRECISION('h') },
 };
 
@@ -141,7 +156,7 @@ const struct family family_async = {
     .most = { "2147483136", "2147483136", "2147483136" },
     .tile = NV_TILE,
     .edges = NV_EDGES("TM * 8", "TN * 4; THROUGH ? 32 : 1",
-        "PIECEA / ELEM_BYTES; PIECEB / ELEM_BYTES"),
+        "PIECEA / ELEM_BYTES; PIECEB / ELEM_BYTES; BK / SLICES"),
     .unit_turns = "STREAM",
     .shares = "STREAM > 0",
     .capability = 80,

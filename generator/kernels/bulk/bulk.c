@@ -20,7 +20,7 @@ static const struct family_param params[] = {
       "Osama et al. 2023", .sibling = 1 },
     { "SHARED", "0 1", 1, "whether they share those of tiles that make no whole turn", NULL,
       .late = 1 },
-    { "SLICES", "1 2 4", 1, "groups of warps that take the steps of a tile in turn (D)",
+    { "SLICES", "1 2 4", 1, "groups of warps that take the steps of a tile in turn (S, D)",
       "CUTLASS sliced-K", .late = 1 },
     { "EDGES", "0 1", 0, "whether less is done for tiles that C does not fill", NULL },
 };
@@ -52,8 +52,10 @@ static const struct family_value values[] = {
         "TM * TN + 60" },
     // Registers are given out by eights, as many as there are for the warps on each of four
     // schedulers. Where that is too few, four warps fetch and leave theirs to those that multiply.
-    { "GIVES", "SINGLE ? CONSUMERS >= 8 : "
+    { "GIVES", "SINGLE ? SLICES == 1 && CONSUMERS >= 8 : "
         "REGISTERS > 512 / ceil_div(WORKERS + (EARLY ? 64 : 32), 128) / 8 * 8" },
+    // Who has a block of C in the end.
+    { "OWNERS", "WORKERS / SLICES" },
     { "FETCHERS", "SINGLE || GIVES ? 128 : EARLY ? 64 : 32" },
     { "ITEMS", "WORKERS + FETCHERS" },
     { "SHARE", "512 / ceil_div(ITEMS, 128) / 8 * 8" },
@@ -73,7 +75,7 @@ static const struct family_rule rules[] = {
     { "HALF || DEPTH == 128", "DEPTH is for half precision" },
     { "SINGLE || KU == 2", "KU is for single precision" },
     { "!SINGLE || TM >= 4", "rows come by four" },
-    { "!SINGLE || ST >= 3", "a tile is read, one turned and one fetched" },
+    { "!SINGLE || ST >= SLICES + 2", "tiles are read, one is turned and one fetched" },
     { "!GIVES || WORKERS % 128 == 0", "registers are given to groups of four warps" },
     { "WGMMA || (BM % (TM * 8) == 0 && BN % (TN * 4) == 0)",
       "warps do not divide the tile" },
@@ -82,9 +84,9 @@ static const struct family_rule rules[] = {
       "the block of C exceeds the registers" },
     { "!WGMMA || !EDGES || !STREAM", "a warp group of H has all columns" },
     { "SHARED || STREAM", "SHARED is for work-groups that take tiles in turn" },
-    { "SLICES == 1 || (DOUBLE && !STREAM && !EDGES)",
-      "slices are for double precision, a work-group a tile" },
-    { "SLICES == 1 || ((SLICES - 1) * BN <= 16 * ST && SLICES < ST)",
+    { "SLICES == 1 || (!HALF && !STREAM && !EDGES)",
+      "slices are for single and double precision, a work-group a tile" },
+    { "SLICES == 1 || ((SLICES - 1) * BN * REAL_BYTES <= ST * DEPTH && SLICES < ST)",
       "slices need tiles of their own, and room to be added up" },
     { "REGISTERS <= KEEPS", "a work-group exceeds the registers" },
     { "(!SINGLE && !WGMMA) || BN >= 32", "columns of a tile come by 32" },
@@ -121,6 +123,12 @@ static const struct family_preset presets[] = {
     { "hopper-single-skinny", "bulk BM=256 BN=32 TN=4 ST=5 STREAM=1 EDGES=1", NULL,
       FOR_PRECISION('s') },
     { "hopper-single-flat", "bulk BM=32 BN=256 TM=4 ST=6 KU=4 STREAM=1", NULL,
+      FOR_PRECISION('s') },
+    { "hopper-single-slices", "bulk BM=64 BN=64 ST=6 EARLY=2 SLICES=4", NULL,
+      FOR_PRECISION('s') },
+    { "hopper-single-slices-small", "bulk BM=64 BN=32 TN=4 ST=6 EARLY=2 SLICES=4", NULL,
+      FOR_PRECISION('s') },
+    { "hopper-single-slices-middle", "bulk BM=128 BN=64 ST=4 EARLY=1 SLICES=2", NULL,
       FOR_PRECISION('s') },
     { "hopper-double", "bulk BM=128 BN=128 ST=5 EARLY=1", "found by a probe on one H200",
       FOR_PRECISION('d') },
