@@ -14,8 +14,7 @@ static void the_least_time_serves(void **state)
         size_t m, n, k;
         const char *recipe;
     } cases[] = {
-        {64, 64, 64, "tuned_small"},
-        {1, 1, 1, "tuned_small"},
+        {64, 64, 64, "tuned_small"}, {1, 1, 1, "tuned_small"},
         {240, 240, 240, "tuned_small"},      /* 9.16 us against 10.06 */
         {272, 272, 272, "tuned_aligned"},    /* 11.12 us against 10.28 */
         {271, 272, 272, "tuned_small"},      /* not for tuned_aligned */
@@ -123,12 +122,12 @@ static void what_has_no_time_serves_at_last(void **state)
 /* It counts for its shape alone, with whatever leading dimensions. */
 static void a_pin_comes_before_every_time(void **state)
 {
+    enum { NONE = KILN_NO_RECIPE };
     static const struct kiln_pin pins[] = {
-        {KILN_SINGLE, 1024, 1024, 1024, {TUNED_SMALL, KILN_NO_RECIPE, KILN_NO_RECIPE,
-            KILN_NO_RECIPE}},
-        {KILN_DOUBLE, 64, 64, 64, {TUNED_DOUBLE, KILN_NO_RECIPE, KILN_NO_RECIPE, KILN_NO_RECIPE}},
-        {KILN_SINGLE, 63, 64, 64, {TUNED_ALIGNED, KILN_NO_RECIPE, TUNED_TN, KILN_NO_RECIPE}},
-        {KILN_SINGLE, 64, 64, 64, {TUNED_PACKED, KILN_NO_RECIPE, KILN_NO_RECIPE, KILN_NO_RECIPE}},
+        {KILN_SINGLE, 1024, 1024, 1024, {TUNED_SMALL, NONE, NONE, NONE}},
+        {KILN_DOUBLE, 64, 64, 64, {TUNED_DOUBLE, NONE, NONE, NONE}},
+        {KILN_SINGLE, 63, 64, 64, {TUNED_ALIGNED, NONE, TUNED_TN, NONE}},
+        {KILN_SINGLE, 64, 64, 64, {TUNED_PACKED, NONE, NONE, NONE}},
     };
     static const struct {
         size_t m, n, k;
