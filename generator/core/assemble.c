@@ -2,6 +2,7 @@
 #include "assemble.h"
 #include "expr.h"
 #include "fnv.h"
+#include "signature.h"
 #include "text.h"
 #include "tidy.h"
 
@@ -9,6 +10,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* By which the template of a stage includes its kernel's head. */
+#define HEAD_FILE "kernel"
 
 /* What one recipe is made from. */
 struct source {
@@ -105,12 +109,6 @@ static int code_of(const char *const *names, unsigned num, const char *at, size_
 
 const char *const assemble_dim_names[KILN_NUM_DIMS] = { "ONE", "M", "N", "K", "UNITS" };
 
-const char *const assemble_arg_names[KILN_NUM_ARG_CODES] = {
-    "M", "N", "K", "ALPHA", "BETA", "A", "A_OFFSET", "LDA", "B", "B_OFFSET", "LDB", "C", "C_OFFSET",
-    "LDC", "WORKSPACE", "WORKSPACE_IMAGE", "REGION_0", "REGION_1", "REGION_2", "REGION_3",
-    "PACKED_A", "PACKED_A_AT", "PACKED_LDA", "PACKED_B", "PACKED_B_AT", "PACKED_LDB",
-};
-
 const char *const assemble_prepared_names[KILN_PREPARED_BOTH + 1] = {
     "NONE", "A", "B", "BOTH"
 };
@@ -118,11 +116,6 @@ const char *const assemble_prepared_names[KILN_PREPARED_BOTH + 1] = {
 static int dim_code(const char *at, size_t len)
 {
     return code_of(assemble_dim_names, KILN_NUM_DIMS, at, len);
-}
-
-static int arg_code(const char *at, size_t len)
-{
-    return code_of(assemble_arg_names, KILN_NUM_ARG_CODES, at, len);
 }
 
 /* NULL is none. */
@@ -155,12 +148,20 @@ void assemble_entry_name(const struct config *config, const struct problem *prob
         *p = (char) tolower((unsigned char) *p);
 }
 
-static char *render(struct source *source, const char *template)
+/* With a head, templates may include it by the name of HEAD_FILE. */
+static char *render(struct source *source, const char *template, const char *head)
 {
     struct tmpl_error e;
-    char *text = tmpl_render(template_files, num_template_files, template, &source->scope, &e);
+    struct tmpl_file *files = malloc((num_template_files + 1) * sizeof *files);
+    if (!files)
+        return NULL;
+    memcpy(files, template_files, num_template_files * sizeof *files);
+    files[num_template_files] = (struct tmpl_file) { HEAD_FILE, head };
+    char *text = tmpl_render(files, num_template_files + (head != NULL), template, &source->scope,
+            &e);
     if (!text)
         snprintf(source->error, FAMILY_ERROR_BYTES, "%s:%d: %s", e.file, e.line, e.what);
+    free(files);
     return text;
 }
 
@@ -184,15 +185,38 @@ static bool bind_all(struct source *source, const char *bind)
     return true;
 }
 
-/* The text of one stage, entry name bound; the scope is left as it was. */
+/* What stands before a stage's body, as a template: its work-group, its name, its arguments. */
+static bool head_text(struct source *source, const struct family_stage *stage, struct text *head)
+{
+    char name[ENTRY_NAME_BYTES];
+    struct signature signature;
+    assemble_entry_name(source->config, source->problem, stage, name);
+    text_add(head, "__kernel __attribute__((reqd_work_group_size(");
+    for (unsigned i = 0; i < 3; i++) {
+        const char *local;
+        size_t len;
+        const bool has = list_part(stage->locals, i, &local, &len);
+        text_add(head, has ? "${%.*s}%s" : "%.*s%s", has ? (int) len : 1, has ? local : "1",
+                i < 2 ? ", " : ")))\n");
+    }
+    text_add(head, "void %s(", name);
+    if (!signature_parse(stage->args, &signature))
+        return false;
+    signature_declare(&signature, head);
+    text_add(head, ")\n");
+    return !head->failed;
+}
+
+/* The text of one stage; the scope is left as it was. */
 static char *stage_text(struct source *source, const struct family_stage *stage)
 {
     const size_t mark = source->scope.num;
-    char name[ENTRY_NAME_BYTES], *text = NULL;
-    assemble_entry_name(source->config, source->problem, stage, name);
-    if (bind_all(source, stage->bind) && scope_set_text(&source->scope, "KERNEL", name))
-        text = render(source, stage->template);
+    struct text head = { 0 };
+    char *text = NULL;
+    if (bind_all(source, stage->bind) && head_text(source, stage, &head))
+        text = render(source, stage->template, head.bytes);
     source->scope.num = mark;
+    text_free(&head);
     return text;
 }
 
@@ -216,7 +240,7 @@ static bool tidy_text(struct text *text)
 static bool render_all(struct source *source, struct text *text)
 {
     const struct family *family = source->config->family;
-    if (!add_rendered(text, render(source, family->prelude)))
+    if (!add_rendered(text, render(source, family->prelude, NULL)))
         return false;
     for (unsigned i = 0; i < family->num_stages; i++) {
         bool yes;
@@ -273,16 +297,12 @@ static bool add_program(struct assembly *assembly, struct source *source, uint32
 
 static bool fill_args(struct kiln_stage *stage, const char *args)
 {
-    const char *at;
-    size_t len;
-    unsigned i = 0;
-    for (; word(args, i, &at, &len); i++) {
-        const int code = arg_code(at, len);
-        if (code < 0 || i == KILN_MAX_ARGS)
-            return false;
-        stage->args[i] = (uint8_t) code;
-    }
-    stage->num_args = (uint8_t) i;
+    struct signature signature;
+    if (!signature_parse(args, &signature))
+        return false;
+    for (unsigned i = 0; i < signature.num; i++)
+        stage->args[i] = signature.args[i].code;
+    stage->num_args = (uint8_t) signature.num;
     return true;
 }
 

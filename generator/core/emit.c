@@ -2,6 +2,7 @@
 #include "emit.h"
 #include "assemble.h"
 #include "share.h"
+#include "signature.h"
 
 #include <ctype.h>
 #include <inttypes.h>
@@ -115,7 +116,7 @@ static void emit_stage(const struct kiln_stage *s, struct text *text)
             s->local[0], s->local[1], s->local[2], s->local_bytes, s->num_args);
     for (unsigned i = 0; i < s->num_args; i++)
         text_add(text, "%sKILN_ARG_%s", i % 4 ? ", " : i ? ",\n        " : "\n        ",
-                assemble_arg_names[s->args[i]]);
+                signature_arg_names[s->args[i]]);
     text_add(text, " },\n      KILN_PREPARED_%s, %u },\n", assemble_prepared_names[s->prepares],
             s->adds);
 }

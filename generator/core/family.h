@@ -54,7 +54,8 @@ struct family_stage {
     const char *dims;                  /* extents along axis 0, 1, 2: "N M" */
     const char *tiles, *locals;        /* expressions, as many as dims: "BLKN; BLKM" */
     const char *local_bytes;           /* expression; NULL: 0 */
-    const char *args;                  /* codes of bundle.h without prefix: "M N K A LDA" */
+    const char *args;                  /* "M N K A LDA; WORKSPACE as __global ${R} *work": codes of
+                                          bundle.h and declarations (signature.h) */
     const char *prepares;              /* "A", "B" or "BOTH": brings them into their
                                           regions, no more; NULL */
     long adds;                         /* 1: adds up what work-groups share of a tile */

@@ -118,16 +118,18 @@ static uint c_place(uint row, uint col)
     return row * 64 + (col / 2 ^ (row + row / 4) % 8) * 2
             + col % 2;
 }
-// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 8.0 and
-// later. A is stored K x M. B is stored K x N. A work-group computes 64 x 64 of C, a warp 32 x 32
-// of it. Tiles of A and B, 16 deep, are copied into local memory asynchronously, 3 ahead of those
-// that are multiplied.
+// C = alpha op(A) op(B) + beta C; C is M x N, row-major.
+// A is stored K x M.
+// B is stored K x N.
+// For NVIDIA's compute capability 8.0 and later.
+// A work-group computes 64 x 64 of C, a warp 32 x 32 of it. Tiles of A and B, 16
+// deep, are copied into local memory asynchronously, 3 ahead of those that are multiplied.
 __kernel __attribute__((reqd_work_group_size(128, 1, 1)))
 void kiln_dgemm_async_multiply_tn_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes16_copy0(long M,
         long N, long K,
         __global const double *restrict A, long a_offset, long lda,
-        __global const double *restrict B, long b_offset, long ldb,
-        double alpha, double beta, __global double *restrict C, long c_offset, long ldc)
+        __global const double *restrict B, long b_offset, long ldb, double alpha, double beta,
+        __global double *restrict C, long c_offset, long ldc)
 {
     __local uchar both_tiles[65536] __attribute__((aligned(1024)));
     __local uchar *a_tiles = both_tiles, *b_tiles = both_tiles + 32768;

@@ -147,19 +147,22 @@ static uint c_place(uint row, uint col)
     return row * 64 + (col / 4 ^ (row + row / 4) % 8) * 4
             + col % 4;
 }
-// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 8.0 and
-// later. A is stored M x K. B is stored K x N. A work-group computes 64 x 64 of C, a warp 32 x 32
-// of it. Tiles of A and B, 64 deep, are copied into local memory asynchronously, 3 ahead of those
-// that are multiplied. As many work-groups as run at once take tiles in turn. Of the tiles that do
-// not make a whole turn, the steps are shared out evenly (stream-K, Osama et al. 2023); what a
-// work-group has of such a tile is kept, to be added up later.
+// C = alpha op(A) op(B) + beta C; C is M x N, row-major.
+// A is stored M x K.
+// B is stored K x N.
+// For NVIDIA's compute capability 8.0 and later.
+// A work-group computes 64 x 64 of C, a warp 32 x 32 of it. Tiles of A and B, 64
+// deep, are copied into local memory asynchronously, 3 ahead of those that are multiplied.
+// As many work-groups as run at once take tiles in turn. Of the tiles that do not make a whole
+// turn, the steps are shared out evenly (stream-K, Osama et al. 2023); what a work-group has of
+// such a tile is kept, to be added up later.
 __kernel __attribute__((reqd_work_group_size(128, 1, 1)))
 void kiln_hgemm_async_stream_nn_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes16_copy0(long M,
         long N, long K,
         __global const half *restrict A, long a_offset, long lda,
         __global const half *restrict B, long b_offset, long ldb,
-        __global float *work, long parts_at,
-        float alpha, float beta, __global half *restrict C, long c_offset, long ldc)
+        __global float *work, long parts_at, float alpha, float beta,
+        __global half *restrict C, long c_offset, long ldc)
 {
     __local uchar both_tiles[65536] __attribute__((aligned(1024)));
     __local uchar *a_tiles = both_tiles, *b_tiles = both_tiles + 32768;
@@ -348,8 +351,9 @@ void kiln_hgemm_async_stream_nn_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes1
 // time each of eight warps adds up every eighth part; what they have is then added in their order.
 __kernel __attribute__((reqd_work_group_size(256, 1, 1)))
 void kiln_hgemm_async_add_nn_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes16_copy0(long M, long N,
-        long K, __global const float *restrict work, long parts_at,
-        float alpha, float beta, __global half *restrict C, long c_offset, long ldc)
+        long K,
+        __global const float *restrict work, long parts_at, float alpha, float beta,
+        __global half *restrict C, long c_offset, long ldc)
 {
     __local float sums[8][128] __attribute__((aligned(16)));
     __local uint told[6];

@@ -121,16 +121,18 @@ static uint c_place(uint row, uint col)
     return row * 64 + (col / 4 ^ (row + row / 4) % 8) * 4
             + col % 4;
 }
-// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 8.0 and
-// later. A is stored M x K. B is stored N x K. A work-group computes 64 x 64 of C, a warp 32 x 32
-// of it. Tiles of A and B, 32 deep, are copied into local memory asynchronously, 2 ahead of those
-// that are multiplied.
+// C = alpha op(A) op(B) + beta C; C is M x N, row-major.
+// A is stored M x K.
+// B is stored N x K.
+// For NVIDIA's compute capability 8.0 and later.
+// A work-group computes 64 x 64 of C, a warp 32 x 32 of it. Tiles of A and B, 32
+// deep, are copied into local memory asynchronously, 2 ahead of those that are multiplied.
 __kernel __attribute__((reqd_work_group_size(128, 1, 1)))
 void kiln_sgemm_async_multiply_nt_bm64_bn64_tm4_tn8_depth128_st3_ku2_group8_bytes16_copy0(long M,
         long N, long K,
         __global const float *restrict A, long a_offset, long lda,
-        __global const float *restrict B, long b_offset, long ldb,
-        float alpha, float beta, __global float *restrict C, long c_offset, long ldc)
+        __global const float *restrict B, long b_offset, long ldb, float alpha, float beta,
+        __global float *restrict C, long c_offset, long ldc)
 {
     __local uchar both_tiles[49152] __attribute__((aligned(1024)));
     __local uchar *a_tiles = both_tiles, *b_tiles = both_tiles + 24576;

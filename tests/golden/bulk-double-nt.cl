@@ -201,32 +201,33 @@ static void put_pair(double x, double y, __global double *out, long col, long N,
     *(__global double2 *) (out + col) = z;
 }
 __kernel __attribute__((reqd_work_group_size(256, 1, 1)))
-void kiln_dgemm_bulk_copy_nt(long a_rows, long a_cols, __global const element_bits *restrict A,
-        long a_offset,
-        long lda, __global uchar *restrict a_work, long a_at,
-        long b_rows, long b_cols, __global const element_bits *restrict B, long b_offset,
-        long ldb, __global uchar *restrict b_work, long b_at)
+void kiln_dgemm_bulk_copy_nt(long a_rows, long a_cols,
+        __global const element_bits *restrict A, long a_offset, long lda,
+        __global uchar *restrict a_work, long a_at, long b_rows, long b_cols,
+        __global const element_bits *restrict B, long b_offset, long ldb,
+        __global uchar *restrict b_work, long b_at)
 {
     copy_matrix(a_rows, a_cols, A + a_offset, lda, (__global element_bits *) a_work + a_at);
     copy_matrix(b_rows, b_cols, B + b_offset, ldb, (__global element_bits *) b_work + b_at);
 }
 __kernel __attribute__((reqd_work_group_size(256, 1, 1)))
-void kiln_dgemm_bulk_copya_n(long rows, long cols, __global const element_bits *restrict X,
-        long x_offset,
-        long ldx, __global uchar *restrict work, long at)
+void kiln_dgemm_bulk_copya_n(long rows, long cols,
+        __global const element_bits *restrict X, long x_offset, long ldx,
+        __global uchar *restrict work, long at)
 {
     copy_matrix(rows, cols, X + x_offset, ldx, (__global element_bits *) work + at);
 }
 __kernel __attribute__((reqd_work_group_size(256, 1, 1)))
-void kiln_dgemm_bulk_copyb_t(long rows, long cols, __global const element_bits *restrict X,
-        long x_offset,
-        long ldx, __global uchar *restrict work, long at)
+void kiln_dgemm_bulk_copyb_t(long rows, long cols,
+        __global const element_bits *restrict X, long x_offset, long ldx,
+        __global uchar *restrict work, long at)
 {
     copy_matrix(rows, cols, X + x_offset, ldx, (__global element_bits *) work + at);
 }
-// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.
+// C = alpha op(A) op(B) + beta C; C is M x N, row-major.
 // A is stored M x K.
 // B is stored N x K.
+// For NVIDIA's compute capability 9.0.
 // A work-group computes 64 x 128 of C. Tiles of A and B, 16 deep, are fetched into local
 // memory by the copy engine, up to 8 at a time; a tile's `full` barrier says that it is there.
 // The first 2 are copied by all who multiply, while the tensor maps are made.
@@ -237,8 +238,8 @@ void kiln_dgemm_bulk_multiply_nt_bm64_bn128_tm4_tn8_depth128_st8_early2_ku2_grou
         long N, long K,
         __global const double *restrict A, long a_offset, long lda,
         __global const double *restrict B, long b_offset, long ldb,
-        __global uchar *work, long maps_at, long parts_at,
-        double alpha, double beta, __global double *restrict C, long c_offset, long ldc)
+        __global uchar *work, long maps_at, long parts_at, double alpha, double beta,
+        __global double *restrict C, long c_offset, long ldc)
 {
     __local uchar a_tiles[65536] __attribute__((aligned(1024)));
     __local uchar b_tiles[131072] __attribute__((aligned(1024)));

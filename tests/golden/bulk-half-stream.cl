@@ -255,32 +255,33 @@ static void put_pair(float x, float y, __global half *out, long col, long N, flo
     *(__global uint *) (out + col) = pack_halves(z.x, z.y);
 }
 __kernel __attribute__((reqd_work_group_size(256, 1, 1)))
-void kiln_hgemm_bulk_copy_tt(long a_rows, long a_cols, __global const element_bits *restrict A,
-        long a_offset,
-        long lda, __global uchar *restrict a_work, long a_at,
-        long b_rows, long b_cols, __global const element_bits *restrict B, long b_offset,
-        long ldb, __global uchar *restrict b_work, long b_at)
+void kiln_hgemm_bulk_copy_tt(long a_rows, long a_cols,
+        __global const element_bits *restrict A, long a_offset, long lda,
+        __global uchar *restrict a_work, long a_at, long b_rows, long b_cols,
+        __global const element_bits *restrict B, long b_offset, long ldb,
+        __global uchar *restrict b_work, long b_at)
 {
     copy_matrix(a_rows, a_cols, A + a_offset, lda, (__global element_bits *) a_work + a_at);
     copy_matrix(b_rows, b_cols, B + b_offset, ldb, (__global element_bits *) b_work + b_at);
 }
 __kernel __attribute__((reqd_work_group_size(256, 1, 1)))
-void kiln_hgemm_bulk_copya_t(long rows, long cols, __global const element_bits *restrict X,
-        long x_offset,
-        long ldx, __global uchar *restrict work, long at)
+void kiln_hgemm_bulk_copya_t(long rows, long cols,
+        __global const element_bits *restrict X, long x_offset, long ldx,
+        __global uchar *restrict work, long at)
 {
     copy_matrix(rows, cols, X + x_offset, ldx, (__global element_bits *) work + at);
 }
 __kernel __attribute__((reqd_work_group_size(256, 1, 1)))
-void kiln_hgemm_bulk_copyb_t(long rows, long cols, __global const element_bits *restrict X,
-        long x_offset,
-        long ldx, __global uchar *restrict work, long at)
+void kiln_hgemm_bulk_copyb_t(long rows, long cols,
+        __global const element_bits *restrict X, long x_offset, long ldx,
+        __global uchar *restrict work, long at)
 {
     copy_matrix(rows, cols, X + x_offset, ldx, (__global element_bits *) work + at);
 }
-// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.
+// C = alpha op(A) op(B) + beta C; C is M x N, row-major.
 // A is stored K x M.
 // B is stored N x K.
+// For NVIDIA's compute capability 9.0.
 // A work-group computes 64 x 64 of C. Tiles of A and B, 64 deep, are fetched into local
 // memory by the copy engine, up to 5 at a time; a tile's `full` barrier says that it is there.
 // The first 2 are copied by all who multiply, while the tensor maps are made.
@@ -294,8 +295,8 @@ void kiln_hgemm_bulk_stream_tt_bm64_bn64_tm8_tn8_depth128_st5_early2_ku2_group8_
         long N, long K,
         __global const half *restrict A, long a_offset, long lda,
         __global const half *restrict B, long b_offset, long ldb,
-        __global uchar *work, long maps_at, long parts_at,
-        float alpha, float beta, __global half *restrict C, long c_offset, long ldc)
+        __global uchar *work, long maps_at, long parts_at, float alpha, float beta,
+        __global half *restrict C, long c_offset, long ldc)
 {
     __local uchar a_tiles[40960] __attribute__((aligned(1024)));
     __local uchar b_tiles[40960] __attribute__((aligned(1024)));
@@ -549,8 +550,9 @@ void kiln_hgemm_bulk_stream_tt_bm64_bn64_tm8_tn8_depth128_st5_early2_ku2_group8_
 // time each of eight warps adds up every eighth part; what they have is then added in their order.
 __kernel __attribute__((reqd_work_group_size(256, 1, 1)))
 void kiln_hgemm_bulk_add_tt_bm64_bn64_tm8_tn8_depth128_st5_early2_ku2_group8_edges0(long M, long N,
-        long K, __global const float *restrict work, long parts_at,
-        float alpha, float beta, __global half *restrict C, long c_offset, long ldc)
+        long K,
+        __global const float *restrict work, long parts_at, float alpha, float beta,
+        __global half *restrict C, long c_offset, long ldc)
 {
     __local float sums[8][128] __attribute__((aligned(16)));
     __local uint told[6];

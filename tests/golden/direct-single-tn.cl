@@ -19,9 +19,10 @@ static void store_vector(float4 x, __global float *p)
 {
     vstore4(x, 0, p);
 }
-// C = alpha op(A) op(B) + beta C straight from global memory, for any shape; C is M x N, row-major.
+// C = alpha op(A) op(B) + beta C; C is M x N, row-major.
 // A is stored K x M.
 // B is stored K x N.
+// Straight from global memory, for any shape.
 // A work-group of 8 x 8 work-items; each computes 2 x 4 of C in registers.
 // Rows and columns past the end repeat the last one; what is computed from them is not stored.
 __kernel __attribute__((reqd_work_group_size(8, 8, 1)))

@@ -25,8 +25,8 @@ static void store_vector(double2 x, __global double *p)
 // computed from them is not stored. One work-item packs 256 values of k of one panel.
 // The source holds the lines of one k side by side: K x lines.
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
-void kiln_dgemm_packed_packa_t_tm2_vec2(long lines, long K, __global const double *restrict X,
-        long x_offset, long ldx,
+void kiln_dgemm_packed_packa_t_tm2_vec2(long lines, long K,
+        __global const double *restrict X, long x_offset, long ldx,
         __global double *restrict packed, long at)
 {
     const long line = get_group_id(0) * 2;
@@ -48,8 +48,8 @@ void kiln_dgemm_packed_packa_t_tm2_vec2(long lines, long K, __global const doubl
 // computed from them is not stored. One work-item packs 256 values of k of one panel.
 // The source holds the lines of one k side by side: K x lines.
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
-void kiln_dgemm_packed_packb_n_nv1_vec2(long lines, long K, __global const double *restrict X,
-        long x_offset, long ldx,
+void kiln_dgemm_packed_packb_n_nv1_vec2(long lines, long K,
+        __global const double *restrict X, long x_offset, long ldx,
         __global double *restrict packed, long at)
 {
     const long line = get_group_id(0) * 2;

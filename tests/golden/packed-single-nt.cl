@@ -24,8 +24,8 @@ static void store_vector(float4 x, __global float *p)
 // computed from them is not stored. One work-item packs 256 values of k of one panel.
 // The source holds one line after the other: lines x K.
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
-void kiln_sgemm_packed_packa_n_tm2_vec4(long lines, long K, __global const float *restrict X,
-        long x_offset, long ldx,
+void kiln_sgemm_packed_packa_n_tm2_vec4(long lines, long K,
+        __global const float *restrict X, long x_offset, long ldx,
         __global float *restrict packed, long at)
 {
     const long line = get_group_id(0) * 2;
@@ -44,8 +44,8 @@ void kiln_sgemm_packed_packa_n_tm2_vec4(long lines, long K, __global const float
 // computed from them is not stored. One work-item packs 256 values of k of one panel.
 // The source holds one line after the other: lines x K.
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
-void kiln_sgemm_packed_packb_t_nv1_vec4(long lines, long K, __global const float *restrict X,
-        long x_offset, long ldx,
+void kiln_sgemm_packed_packb_t_nv1_vec4(long lines, long K,
+        __global const float *restrict X, long x_offset, long ldx,
         __global float *restrict packed, long at)
 {
     const long line = get_group_id(0) * 4;

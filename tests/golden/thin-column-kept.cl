@@ -120,8 +120,8 @@ void kiln_hgemm_thin_multiply_tn_side1_short4_vec2_rows2_nv1_litems2_kitems4_ksp
 // C = alpha sum + beta C: adds up what 2 work-groups have of each element, in their order.
 __kernel __attribute__((reqd_work_group_size(64, 1, 1)))
 void kiln_hgemm_thin_add_side1_ksplit2_index32(int L, int S, float alpha, float beta,
-        __global const float *restrict parts,
-        long parts_at, __global half *restrict C, int c_offset, int ldc)
+        __global const float *restrict parts, long parts_at,
+        __global half *restrict C, int c_offset, int ldc)
 {
     const int l = get_global_id(0), s = get_group_id(1);
     if (l >= L)

@@ -78,8 +78,8 @@ void kiln_dgemm_thin_multiply_tn_side1_short1_vec2_rows2_nv1_litems1_kitems1_ksp
 // C = alpha sum + beta C: adds up what 4 work-groups have of each element, in their order.
 __kernel __attribute__((reqd_work_group_size(64, 1, 1)))
 void kiln_dgemm_thin_add_side1_ksplit4_index64(long L, long S, double alpha, double beta,
-        __global const double *restrict parts,
-        long parts_at, __global double *restrict C, long c_offset, long ldc)
+        __global const double *restrict parts, long parts_at,
+        __global double *restrict C, long c_offset, long ldc)
 {
     const long l = get_global_id(0), s = get_group_id(1);
     if (l >= L)

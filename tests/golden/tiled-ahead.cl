@@ -9,9 +9,10 @@ static void store(float x, __global half *p)
 {
     vstore_half(x, 0, p);
 }
-// C = alpha op(A) op(B) + beta C through local memory; C is M x N, row-major.
+// C = alpha op(A) op(B) + beta C; C is M x N, row-major.
 // A is stored K x M.
 // B is stored N x K.
+// Through local memory.
 // A work-group of 4 x 4 work-items computes 8 x 8 of C, each work-item
 // 2 x 2 of it. K advances by 4.
 // A work-item's rows lie 4 apart.

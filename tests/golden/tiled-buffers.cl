@@ -19,9 +19,10 @@ static void store_vector(float2 x, __global float *p)
 {
     vstore2(x, 0, p);
 }
-// C = alpha op(A) op(B) + beta C through local memory; C is M x N, row-major.
+// C = alpha op(A) op(B) + beta C; C is M x N, row-major.
 // A is stored M x K.
 // B is stored K x N.
+// Through local memory.
 // A work-group of 4 x 4 work-items computes 8 x 16 of C, each work-item
 // 2 x 4 of it. K advances by 4.
 // A work-item's vectors of 2 columns lie 8 apart.

@@ -19,9 +19,10 @@ static void store_vector(float2 x, __global float *p)
 {
     vstore2(x, 0, p);
 }
-// C = alpha op(A) op(B) + beta C through local memory; C is M x N, row-major.
+// C = alpha op(A) op(B) + beta C; C is M x N, row-major.
 // A is stored M x K.
 // B is stored K x N.
+// Through local memory.
 // A work-group of 4 x 4 work-items computes 8 x 8 of C, each work-item
 // 2 x 2 of it. K advances by 4.
 __kernel __attribute__((reqd_work_group_size(4, 4, 1)))

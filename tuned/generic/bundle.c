@@ -23,8 +23,8 @@ static const struct { char text[4096]; } rows[] = { {
     "// computed from them is not stored. One work-item packs 256 values of k of one panel.\0"
     "// The source holds one line after the other: lines x K.\0"
     "__kernel __attribute__((reqd_work_group_size(1, 1, 1)))\0"
-    "void kiln_hgemm_packed_packa_n_tm4_vec16(long lines, long K, __global const half *restrict X,\0"
-    "        long x_offset, long ldx,\0"
+    "void kiln_hgemm_packed_packa_n_tm4_vec16(long lines, long K,\0"
+    "        __global const half *restrict X, long x_offset, long ldx,\0"
     "        __global float *restrict packed, long at)\0"
     "    const long line = get_group_id(0) * 4;\0"
     "    const long k0 = get_group_id(1) * 256, k1 = min(K, k0 + 256);\0"
@@ -43,7 +43,7 @@ static const struct { char text[4096]; } rows[] = { {
     "// Packs a matrix into panels of 16: panel p holds, for every k, the lines p * 16 to\0"
     "// p * 16 + 15 side by side. Lines past the end repeat the last one; what is\0"
     "// The source holds the lines of one k side by side: K x lines.\0"
-    "void kiln_hgemm_packed_packb_n_nv1_vec16(long lines, long K, __global const half *restrict X,\0"
+    "void kiln_hgemm_packed_packb_n_nv1_vec16(long lines, long K,\0"
     "    const long line = get_group_id(0) * 16;\0"
     "    __global float *restrict out = packed + at + line * K + k0 * 16;\0"
     "    __global const half *restrict in = X + x_offset + k0 * ldx + line;\0"
@@ -88,9 +88,9 @@ static const struct { char text[4096]; } rows[] = { {
     "                const float a2 = a[2];\0"
     "                c2_0 += a2 * b0;\0"
     "                const float a3 = a[3];\0"
-}, {
     "                c3_0 += a3 * b0;\0"
     "                b += 16;\0"
+}, {
     "                a += 4;\0"
     "            }\0"
     "        // C = alpha c + beta C for the 4 x 16 block at (row, col); beta == 0 does not read C.\0"
@@ -123,7 +123,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                    store_vector(alpha * c3_0, out);\0"
     "                    store_vector(alpha * c3_0 + beta * load_vector(out),\0"
     "                vstore16(alpha * c3_0, 0, x);\0"
-    "void kiln_hgemm_packed_packb_t_nv1_vec16(long lines, long K, __global const half *restrict X,\0"
+    "void kiln_hgemm_packed_packb_t_nv1_vec16(long lines, long K,\0"
     "    const long l4 = min(line + 4, lines - 1) * ldx;\0"
     "    const long l5 = min(line + 5, lines - 1) * ldx;\0"
     "    const long l6 = min(line + 6, lines - 1) * ldx;\0"
@@ -149,7 +149,7 @@ static const struct { char text[4096]; } rows[] = { {
     "        out[13] = load(in + l13);\0"
     "        out[14] = load(in + l14);\0"
     "        out[15] = load(in + l15);\0"
-    "void kiln_hgemm_packed_packa_t_tm4_vec16(long lines, long K, __global const half *restrict X,\0"
+    "void kiln_hgemm_packed_packa_t_tm4_vec16(long lines, long K,\0"
     "    if (line + 4 <= lines) {\0"
     "        for (long k = k0; k < k1; k++, in += ldx, out += 4) {\0"
     "            out[0] = load(in);\0"
@@ -164,19 +164,19 @@ static const struct { char text[4096]; } rows[] = { {
     "    vstore_half8(x, 0, p);\0"
     "// Packs a matrix into panels of 3: panel p holds, for every k, the lines p * 3 to\0"
     "// p * 3 + 2 side by side. Lines past the end repeat the last one; what is\0"
-    "void kiln_hgemm_packed_packa_n_tm3_vec8(long lines, long K, __global const half *restrict X,\0"
+    "void kiln_hgemm_packed_packa_n_tm3_vec8(long lines, long K,\0"
     "    const long line = get_group_id(0) * 3;\0"
     "    __global float *restrict out = packed + at + line * K + k0 * 3;\0"
     "    for (long k = k0; k < k1; k++, in++, out += 3) {\0"
     "// Packs a matrix into panels of 32: panel p holds, for every k, the lines p * 32 to\0"
     "// p * 32 + 31 side by side. Lines past the end repeat the last one; what is\0"
-    "void kiln_hgemm_packed_packb_n_nv4_vec8(long lines, long K, __global const half *restrict X,\0"
+    "void kiln_hgemm_packed_packb_n_nv4_vec8(long lines, long K,\0"
     "    const long line = get_group_id(0) * 32;\0"
-}, {
     "    __global float *restrict out = packed + at + line * K + k0 * 32;\0"
     "    if (line + 32 <= lines) {\0"
     "        for (long k = k0; k < k1; k++, in += ldx, out += 32) {\0"
     "            vstore8(load_vector(in), 0, out);\0"
+}, {
     "            vstore8(load_vector(in + 8), 1, out);\0"
     "            vstore8(load_vector(in + 16), 2, out);\0"
     "            vstore8(load_vector(in + 24), 3, out);\0"
@@ -243,10 +243,10 @@ static const struct { char text[4096]; } rows[] = { {
     "                            store_vector(alpha * c0_3, out + 24);\0"
     "                        } else {\0"
     "                            store_vector(alpha * c0_0 + beta * load_vector(out),\0"
-}, {
     "                                    out);\0"
     "                            store_vector(alpha * c0_1 + beta * load_vector(out + 8),\0"
     "                                    out + 8);\0"
+}, {
     "                            store_vector(alpha * c0_2 + beta * load_vector(out + 16),\0"
     "                                    out + 16);\0"
     "                            store_vector(alpha * c0_3 + beta * load_vector(out + 24),\0"
@@ -290,7 +290,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                        vstore8(alpha * c2_2, 0, x + 16);\0"
     "                        vstore8(alpha * c2_3, 0, x + 24);\0"
     "            sum += 96;\0"
-    "void kiln_hgemm_packed_packb_t_nv4_vec8(long lines, long K, __global const half *restrict X,\0"
+    "void kiln_hgemm_packed_packb_t_nv4_vec8(long lines, long K,\0"
     "    const long l16 = min(line + 16, lines - 1) * ldx;\0"
     "    const long l17 = min(line + 17, lines - 1) * ldx;\0"
     "    const long l18 = min(line + 18, lines - 1) * ldx;\0"
@@ -316,21 +316,21 @@ static const struct { char text[4096]; } rows[] = { {
     "        out[21] = load(in + l21);\0"
     "        out[22] = load(in + l22);\0"
     "        out[23] = load(in + l23);\0"
-}, {
     "        out[24] = load(in + l24);\0"
     "        out[25] = load(in + l25);\0"
     "        out[26] = load(in + l26);\0"
     "        out[27] = load(in + l27);\0"
     "        out[28] = load(in + l28);\0"
     "        out[29] = load(in + l29);\0"
+}, {
     "        out[30] = load(in + l30);\0"
     "        out[31] = load(in + l31);\0"
-    "void kiln_hgemm_packed_packa_t_tm3_vec8(long lines, long K, __global const half *restrict X,\0"
+    "void kiln_hgemm_packed_packa_t_tm3_vec8(long lines, long K,\0"
     "    if (line + 3 <= lines) {\0"
     "        for (long k = k0; k < k1; k++, in += ldx, out += 3) {\0"
     "        for (long k = k0; k < k1; k++, in += ldx, out += 3)\0"
     "            for (int i = 0; i < 3; i++)\0"
-    "void kiln_hgemm_packed_packb_n_nv2_vec8(long lines, long K, __global const half *restrict X,\0"
+    "void kiln_hgemm_packed_packb_n_nv2_vec8(long lines, long K,\0"
     "// 1 x 16 blocks of 3 x 16, each block held in registers.\0"
     "void kiln_hgemm_packed_multiply_tm3_nv2_vec8_mp1_np16_kc0_ku1_packa1(long M, long N, long K,\0"
     "    const long first_row = get_group_id(1) * 3, end_row = min(first_row + 3, M);\0"
@@ -360,7 +360,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                    store_vector(alpha * c2_1 + beta * load_vector(out + 8),\0"
     "                vstore8(alpha * c2_0, 0, x);\0"
     "                vstore8(alpha * c2_1, 0, x + 8);\0"
-    "void kiln_hgemm_packed_packb_t_nv2_vec8(long lines, long K, __global const half *restrict X,\0"
+    "void kiln_hgemm_packed_packb_t_nv2_vec8(long lines, long K,\0"
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major.\0"
     "// A is stored M x K.\0"
     "// B is stored K x N.\0"
@@ -390,13 +390,13 @@ static const struct { char text[4096]; } rows[] = { {
     "        const long chunk = at / (8 * panels) * 8;\0"
     "        const long height = min(blocks - chunk, (long) 8);\0"
     "        const long in_chunk = at - chunk * panels, this_panel = in_chunk / height;\0"
-}, {
     "        const long first = in_chunk % height, last = min(height, first + end - at);\0"
     "        const long vector = vectors * this_panel / panels;\0"
     "        const long width = vectors * (this_panel + 1) / panels - vector, col = vector * 8;\0"
     "        at += last - first;\0"
     "        long k0 = 0;\0"
     "        do {\0"
+}, {
     "            const long depth = min(slice, K - k0);\0"
     "            // Packs B from (k0, col) on: `depth` of K, `width` vectors of columns. Columns past the\0"
     "            // end repeat the last one; what is computed from them is not stored.\0"
@@ -465,12 +465,12 @@ static const struct { char text[4096]; } rows[] = { {
     "                    vstore8(c0_0, 0, sum); vstore8(c0_1, 1, sum);\0"
     "                    vstore8(c1_0, 3, sum); vstore8(c1_1, 4, sum);\0"
     "                    vstore8(c2_0, 6, sum); vstore8(c2_1, 7, sum);\0"
-}, {
     "                    vstore8(c3_0, 9, sum); vstore8(c3_1, 10, sum);\0"
     "                if (width == 3) {\0"
     "                    // Adds the slice's share of a block of 4 rows and 3 vectors to `sum`, where\0"
     "                    float8 c0_0 = 0, c0_1 = 0, c0_2 = 0;\0"
     "                    float8 c1_0 = 0, c1_1 = 0, c1_2 = 0;\0"
+}, {
     "                    float8 c2_0 = 0, c2_1 = 0, c2_2 = 0;\0"
     "                    float8 c3_0 = 0, c3_1 = 0, c3_2 = 0;\0"
     "                        c0_0 = vload8(0, sum); c0_1 = vload8(1, sum); c0_2 = vload8(2, sum);\0"
@@ -528,11 +528,11 @@ static const struct { char text[4096]; } rows[] = { {
     "                    const float8 x0_4 = load_vector(in + l4);\0"
     "                    const float8 x0_5 = load_vector(in + l5);\0"
     "                    const float8 x0_6 = load_vector(in + l6);\0"
-}, {
     "                    const float8 x0_7 = load_vector(in + l7);\0"
     "                    const float8 x1_0 = (float8)(x0_0.even, x0_1.even);\0"
     "                    const float8 x1_4 = (float8)(x0_0.odd, x0_1.odd);\0"
     "                    const float8 x1_1 = (float8)(x0_2.even, x0_3.even);\0"
+}, {
     "                    const float8 x1_5 = (float8)(x0_2.odd, x0_3.odd);\0"
     "                    const float8 x1_2 = (float8)(x0_4.even, x0_5.even);\0"
     "                    const float8 x1_6 = (float8)(x0_4.odd, x0_5.odd);\0"
@@ -584,7 +584,7 @@ static const struct { char text[4096]; } rows[] = { {
     "    return vload_half2(0, p);\0"
     "static void store_vector(float2 x, __global half *p)\0"
     "    vstore_half2(x, 0, p);\0"
-    "// C = alpha op(A) op(B) + beta C through local memory; C is M x N, row-major.\0"
+    "// Through local memory.\0"
     "// A work-group of 8 x 16 work-items computes 32 x 64 of C, each work-item\0"
     "// 4 x 4 of it. K advances by 16.\0"
     "// K is cut into 32 parts, each for work-groups of its own; another kernel adds them up.\0"
@@ -597,12 +597,12 @@ static const struct { char text[4096]; } rows[] = { {
     "    __local float a_tiles[2][16][32];\0"
     "    __local float b_tiles[2][16][64];\0"
     "    const int local_m = get_local_id(1), local_n = get_local_id(0);\0"
-}, {
     "    const int item = local_m * 16 + local_n;\0"
     "    const int first_m = (int) get_group_id(1) * 32;\0"
     "    const int first_n = (int) get_group_id(0) * 64;\0"
     "    const int row = first_m + local_m * 4, col = first_n + local_n * 4;\0"
     "    // This part's share of K, in whole tiles; the last parts may have none.\0"
+}, {
     "    const int share = (K / 512 + (K % 512 != 0)) * 16;\0"
     "    const int begin = (int) get_group_id(2) * share, from = begin < K ? begin : 0;\0"
     "    K = clamp(K - begin, (int) 0, share);\0"
@@ -681,12 +681,12 @@ static const struct { char text[4096]; } rows[] = { {
     "                a_next3 = first_m + m < M && k1 + k < K\0"
     "            // Fetch B: 16 x 64.\0"
     "                const int e = item, n = e % 64, k = e / 64;\0"
-}, {
     "                b_next0 = first_n + n < N && k1 + k < K\0"
     "                        ? load(B + (k1 + k) * ldb + first_n + n) : 0;\0"
     "                const int e = item + 128, n = e % 64, k = e / 64;\0"
     "                b_next1 = first_n + n < N && k1 + k < K\0"
     "                const int e = item + 256, n = e % 64, k = e / 64;\0"
+}, {
     "                b_next2 = first_n + n < N && k1 + k < K\0"
     "                const int e = item + 384, n = e % 64, k = e / 64;\0"
     "                b_next3 = first_n + n < N && k1 + k < K\0"
@@ -752,13 +752,13 @@ static const struct { char text[4096]; } rows[] = { {
     "    const int row = get_global_id(1), col = (int) get_global_id(0) * 2;\0"
     "    const int ld = (N + 63) / 64 * 64;\0"
     "    const long size = (long) ((M + 31) / 32 * 32) * ld;\0"
-}, {
     "    __global const float *part = work + parts_at * 32 + row * ld + col;\0"
     "    float2 c0_0 = 0;\0"
     "    for (int p = 0; p < 32; p += 8, part += 8 * size) {\0"
     "        const float2 x0 = vload2(0, part + 0 * size);\0"
     "        const float2 x1 = vload2(0, part + 1 * size);\0"
     "        const float2 x2 = vload2(0, part + 2 * size);\0"
+}, {
     "        const float2 x3 = vload2(0, part + 3 * size);\0"
     "        const float2 x4 = vload2(0, part + 4 * size);\0"
     "        const float2 x5 = vload2(0, part + 5 * size);\0"
@@ -820,13 +820,13 @@ static const struct { char text[4096]; } rows[] = { {
     "    __local float b_tile[16][65];\0"
     "    const int first_m = (int) get_group_id(1) * 64;\0"
     "    float c0_0 = 0, c0_1 = 0, c0_2 = 0, c0_3 = 0;\0"
-}, {
     "    float c1_0 = 0, c1_1 = 0, c1_2 = 0, c1_3 = 0;\0"
     "    float c2_0 = 0, c2_1 = 0, c2_2 = 0, c2_3 = 0;\0"
     "    float c3_0 = 0, c3_1 = 0, c3_2 = 0, c3_3 = 0;\0"
     "    for (int k0 = 0; k0 < K; k0 += 16) {\0"
     "        // Stage A: 16 x 64, transposed if need be.\0"
     "            a_tile[k][m] = first_m + m < M && k0 + k < K\0"
+}, {
     "                    ? load(A + (first_m + m) * lda + k0 + k) : 0;\0"
     "            const int e = item + 512, k = e % 16, m = e / 16;\0"
     "            const int e = item + 768, k = e % 16, m = e / 16;\0"
@@ -892,12 +892,12 @@ static const struct { char text[4096]; } rows[] = { {
     "            const int e = item + 256, m = e % 64, k = e / 64;\0"
     "            const int e = item + 512, m = e % 64, k = e / 64;\0"
     "            const int e = item + 768, m = e % 64, k = e / 64;\0"
-}, {
     "void kiln_hgemm_tiled_multiply_tt_wgm16_wgn16_tm4_nv4_vec1_kt16_ku4_locala1_localb1_pad1_bufs1_ahead0_mapm0_mapn0_order0_group8_split1_guard1_index32(int M,\0"
     "static float4 load_vector(__global const half *p)\0"
     "    return vload_half4(0, p);\0"
     "static float4 load_row(__global const half *p)\0"
     "    return load_vector(p);\0"
+}, {
     "// In one load what begins at a multiple of its size, 8 bytes.\0"
     "static float4 load_aligned(__global const half *p)\0"
     "    const uint2 bits = *(__global const uint2 *) p;\0"
@@ -968,7 +968,6 @@ static const struct { char text[4096]; } rows[] = { {
     "    part[item] = c1;\0"
     "    if (along_k == 0 && s + 1 < S) {\0"
     "                put(alpha * sums[i], beta, C + (s + 1) * ldc + first + i);\0"
-}, {
     "    part[item] = c2;\0"
     "    if (along_k == 0 && s + 2 < S) {\0"
     "                put(alpha * sums[i], beta, C + (s + 2) * ldc + first + i);\0"
@@ -977,6 +976,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                put(alpha * sums[i], beta, C + (s + 3) * ldc + first + i);\0"
     "static float total(float4 x)\0"
     "    float e[4];\0"
+}, {
     "    vstore4(x, 0, e);\0"
     "    return e[0] + e[1] + e[2] + e[3];\0"
     "// X is stored L x K: each of its rows is multiplied by Y to a sum.\0"
@@ -1049,11 +1049,11 @@ static const struct { char text[4096]; } rows[] = { {
     "                    load(y0 + (k + 2) * y_step), load(y0 + (k + 3) * y_step));\0"
     "            const float4 b1 = (float4) (load(y1 + k * y_step), load(y1 + (k + 1) * y_step),\0"
     "                    load(y1 + (k + 2) * y_step), load(y1 + (k + 3) * y_step));\0"
-}, {
     "            const float4 b2 = (float4) (load(y2 + k * y_step), load(y2 + (k + 1) * y_step),\0"
     "                    load(y2 + (k + 2) * y_step), load(y2 + (k + 3) * y_step));\0"
     "            const float4 b3 = (float4) (load(y3 + k * y_step), load(y3 + (k + 1) * y_step),\0"
     "                    load(y3 + (k + 2) * y_step), load(y3 + (k + 3) * y_step));\0"
+}, {
     "static void store_vector(float4 x, __global half *p)\0"
     "    vstore_half4(x, 0, p);\0"
     "// A work-group of 16 x 16 work-items computes 128 x 128 of C, each work-item\0"
@@ -1125,13 +1125,13 @@ static const struct { char text[4096]; } rows[] = { {
     "                const float4 b0 = vload4(0, &b_tile[k][local_n * 4]);\0"
     "                const float4 b1 = vload4(16, &b_tile[k][local_n * 4]);\0"
     "                const float a0 = a_tile[k][local_m * 8];\0"
-}, {
     "                const float a1 = a_tile[k][local_m * 8 + 1];\0"
     "                const float a2 = a_tile[k][local_m * 8 + 2];\0"
     "                const float a3 = a_tile[k][local_m * 8 + 3];\0"
     "                const float a4 = a_tile[k][local_m * 8 + 4];\0"
     "                c4_0 += a4 * b0; c4_1 += a4 * b1;\0"
     "                const float a5 = a_tile[k][local_m * 8 + 5];\0"
+}, {
     "                c5_0 += a5 * b0; c5_1 += a5 * b1;\0"
     "                const float a6 = a_tile[k][local_m * 8 + 6];\0"
     "                c6_0 += a6 * b0; c6_1 += a6 * b1;\0"
@@ -1188,13 +1188,13 @@ static const struct { char text[4096]; } rows[] = { {
     "                const float a6 = a_tile[k + 5][local_m * 8 + 6];\0"
     "                const float a7 = a_tile[k + 5][local_m * 8 + 7];\0"
     "                const float4 b0 = vload4(0, &b_tile[k + 6][local_n * 4]);\0"
-}, {
     "                const float4 b1 = vload4(16, &b_tile[k + 6][local_n * 4]);\0"
     "                const float a0 = a_tile[k + 6][local_m * 8];\0"
     "                const float a1 = a_tile[k + 6][local_m * 8 + 1];\0"
     "                const float a2 = a_tile[k + 6][local_m * 8 + 2];\0"
     "                const float a3 = a_tile[k + 6][local_m * 8 + 3];\0"
     "                const float a4 = a_tile[k + 6][local_m * 8 + 4];\0"
+}, {
     "                const float a5 = a_tile[k + 6][local_m * 8 + 5];\0"
     "                const float a6 = a_tile[k + 6][local_m * 8 + 6];\0"
     "                const float a7 = a_tile[k + 6][local_m * 8 + 7];\0"
@@ -1262,7 +1262,6 @@ static const struct { char text[4096]; } rows[] = { {
     "                store_vector(alpha * c6_1 + beta * load_vector(out + 64),\0"
     "            vstore4(alpha * c6_0, 0, x);\0"
     "            vstore4(alpha * c6_1, 0, x + 4);\0"
-}, {
     "    if (row + 7 < M) {\0"
     "        __global half *out = C + (row + 7) * ldc + col;\0"
     "                store_vector(alpha * c7_0, out);\0"
@@ -1270,6 +1269,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                store_vector(alpha * c7_0 + beta * load_vector(out),\0"
     "                store_vector(alpha * c7_1 + beta * load_vector(out + 64),\0"
     "            vstore4(alpha * c7_0, 0, x);\0"
+}, {
     "            vstore4(alpha * c7_1, 0, x + 4);\0"
     "void kiln_hgemm_tiled_multiply_nt_wgm16_wgn16_tm8_nv2_vec4_kt8_ku8_locala1_localb1_pad0_bufs2_ahead1_mapm0_mapn1_order3_group8_split1_guard1_index32(int M,\0"
     "            const int e = item, k = e % 8, n = e / 8;\0"
@@ -1329,7 +1329,6 @@ static const struct { char text[4096]; } rows[] = { {
     "                const float a1 = a_tile[k + 2][local_m * 2 + 1];\0"
     "                const float b0 = b_tile[k + 3][local_n * 2];\0"
     "                const float b1 = b_tile[k + 3][local_n * 2 + 1];\0"
-}, {
     "                const float a0 = a_tile[k + 3][local_m * 2];\0"
     "                const float a1 = a_tile[k + 3][local_m * 2 + 1];\0"
     "    const int ld = (int) get_num_groups(0) * 32;\0"
@@ -1338,6 +1337,7 @@ static const struct { char text[4096]; } rows[] = { {
     "        out[1] = c0_1;\0"
     "        out[0] = c1_0;\0"
     "        out[1] = c1_1;\0"
+}, {
     "// result is always bitwise the same. A part has room for whole tiles of 16 x 32.\0"
     "void kiln_hgemm_tiled_add_wgm8_wgn16_tm2_nv2_vec1_split32_index32(int M, int N,\0"
     "    const int row = get_global_id(1), col = (int) get_global_id(0);\0"
@@ -1364,7 +1364,6 @@ static const struct { char text[4096]; } rows[] = { {
     "__kernel __attribute__((reqd_work_group_size(4, 16, 1)))\0"
     "void kiln_hgemm_thin_multiply_nn_side0_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L,\0"
     "        long S, long K, float alpha, float beta,\0"
-    "        __global const half *restrict X, long x_offset, long ldx,\0"
     "        __global const half *restrict Y, long y_offset, long ldy,\0"
     "    __local float4 part[64];\0"
     "    const long l = (long) get_group_id(0) * 16 + along_l * 4;\0"
@@ -1401,7 +1400,6 @@ static const struct { char text[4096]; } rows[] = { {
     "        for (; k + 4 <= to; k += 64) {\0"
     "            const float4 a2 = load_aligned(x2 + k);\0"
     "            const float4 a3 = load_aligned(x3 + k);\0"
-}, {
     "            c0_0 += a0 * b0; c0_1 += a1 * b0; c0_2 += a2 * b0; c0_3 += a3 * b0;\0"
     "            const float4 a2 = load_row(x2 + k);\0"
     "            const float4 a3 = load_row(x3 + k);\0"
@@ -1412,6 +1410,7 @@ static const struct { char text[4096]; } rows[] = { {
     "        const float a3 = load(x3 + k);\0"
     "        c0_3.s0 += a3 * b0;\0"
     "    const long begin = l, first = l;\0"
+}, {
     "    const int item = along_l * 16 + along_k;\0"
     "    part[2][item] = total(c0_2);\0"
     "    part[3][item] = total(c0_3);\0"
@@ -1427,7 +1426,7 @@ static const struct { char text[4096]; } rows[] = { {
     "void kiln_hgemm_thin_multiply_nt_side1_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L,\0"
     "void kiln_hgemm_thin_multiply_tn_side1_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L,\0"
     "void kiln_hgemm_thin_multiply_tt_side1_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L,\0"
-    "// C = alpha op(A) op(B) + beta C straight from global memory, for any shape; C is M x N, row-major.\0"
+    "// Straight from global memory, for any shape.\0"
     "// A work-group of 8 x 8 work-items; each computes 4 x 4 of C in registers.\0"
     "// Rows and columns past the end repeat the last one; what is computed from them is not stored.\0"
     "__kernel __attribute__((reqd_work_group_size(8, 8, 1)))\0"
@@ -1480,7 +1479,6 @@ static const struct { char text[4096]; } rows[] = { {
     "            c2_0 += a2 * b0;\0"
     "            const float a3 = load(a + r3);\0"
     "            c3_0 += a3 * b0;\0"
-}, {
     "void kiln_hgemm_direct_multiply_tn_wgm8_wgn8_tm4_nv1_vec4_ku1_index32(int M, int N, int K,\0"
     "    const int r0 = min(row, M - 1);\0"
     "    const int r1 = min(row + 1, M - 1);\0"
@@ -1489,6 +1487,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                __global const half *a = A + k * lda;\0"
     "void kiln_hgemm_direct_multiply_tt_wgm8_wgn8_tm4_nv1_vec4_ku1_index32(int M, int N, int K,\0"
     "            __global const half *a = A + k * lda;\0"
+}, {
     "// A work-group of 8 x 8 work-items; each computes 1 x 1 of C in registers.\0"
     "void kiln_hgemm_direct_multiply_nn_wgm8_wgn8_tm1_nv1_vec1_ku1_index64(long M, long N, long K,\0"
     "    const long row = (long) get_global_id(1);\0"
@@ -1551,7 +1550,6 @@ static const struct { char text[4096]; } rows[] = { {
     "                __local float *sum = sums + (slices > 1 ? block * 256 : 0);\0"
     "                __global const float *restrict a = A + k0;\0"
     "                    // vectors lie as in a block of 4.\0"
-}, {
     "                    float16 c0_0 = 0;\0"
     "                    float16 c1_0 = 0;\0"
     "                    float16 c2_0 = 0;\0"
@@ -1562,6 +1560,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                        c3_0 = vload16(12, sum);\0"
     "                            const float16 b0 = vload16(0, b);\0"
     "                            b += 64;\0"
+}, {
     "                    vstore16(c0_0, 0, sum);\0"
     "                    vstore16(c1_0, 4, sum);\0"
     "                    vstore16(c2_0, 8, sum);\0"
@@ -1612,7 +1611,6 @@ static const struct { char text[4096]; } rows[] = { {
     "                            c2_0 += a2 * b0; c2_1 += a2 * b1; c2_2 += a2 * b2; c2_3 += a2 * b3;\0"
     "                            c3_0 += a3 * b0; c3_1 += a3 * b1; c3_2 += a3 * b2; c3_3 += a3 * b3;\0"
     "                    vstore16(c0_0, 0, sum); vstore16(c0_1, 1, sum); vstore16(c0_2, 2,\0"
-}, {
     "                            sum); vstore16(c0_3, 3, sum);\0"
     "                    vstore16(c1_0, 4, sum); vstore16(c1_1, 5, sum); vstore16(c1_2, 6,\0"
     "                            sum); vstore16(c1_3, 7, sum);\0"
@@ -1620,6 +1618,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                            sum); vstore16(c2_3, 11, sum);\0"
     "                    vstore16(c3_0, 12, sum); vstore16(c3_1, 13, sum); vstore16(c3_2, 14,\0"
     "                            sum); vstore16(c3_3, 15, sum);\0"
+}, {
     "                        __global float *out = C + (row + m) * ldc + col;\0"
     "                        __local const float *x = sum + m * 64;\0"
     "                        for (; n + 16 <= min(width * 16, N - col); n += 16)\0"
@@ -1672,7 +1671,6 @@ static const struct { char text[4096]; } rows[] = { {
     "                    const float16 x1_3 = (float16)(x0_6.even, x0_7.even);\0"
     "                    const float16 x1_11 = (float16)(x0_6.odd, x0_7.odd);\0"
     "                    const float16 x1_4 = (float16)(x0_8.even, x0_9.even);\0"
-}, {
     "                    const float16 x1_12 = (float16)(x0_8.odd, x0_9.odd);\0"
     "                    const float16 x1_5 = (float16)(x0_10.even, x0_11.even);\0"
     "                    const float16 x1_13 = (float16)(x0_10.odd, x0_11.odd);\0"
@@ -1680,6 +1678,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                    const float16 x1_14 = (float16)(x0_12.odd, x0_13.odd);\0"
     "                    const float16 x1_7 = (float16)(x0_14.even, x0_15.even);\0"
     "                    const float16 x1_15 = (float16)(x0_14.odd, x0_15.odd);\0"
+}, {
     "                    const float16 x2_0 = (float16)(x1_0.even, x1_1.even);\0"
     "                    const float16 x2_8 = (float16)(x1_0.odd, x1_1.odd);\0"
     "                    const float16 x2_1 = (float16)(x1_2.even, x1_3.even);\0"
@@ -1728,7 +1727,6 @@ static const struct { char text[4096]; } rows[] = { {
     "                    const float16 x4_14 = (float16)(x3_12.odd, x3_13.odd);\0"
     "                    const float16 x4_7 = (float16)(x3_14.even, x3_15.even);\0"
     "                    const float16 x4_15 = (float16)(x3_14.odd, x3_15.odd);\0"
-}, {
     "                    vstore16(x4_0, 0, out);\0"
     "                    vstore16(x4_1, 0, out + 64);\0"
     "                    vstore16(x4_2, 0, out + 128);\0"
@@ -1739,6 +1737,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                    vstore16(x4_7, 0, out + 448);\0"
     "                    vstore16(x4_8, 0, out + 512);\0"
     "                    vstore16(x4_9, 0, out + 576);\0"
+}, {
     "                    vstore16(x4_10, 0, out + 640);\0"
     "                    vstore16(x4_11, 0, out + 704);\0"
     "                    vstore16(x4_12, 0, out + 768);\0"
@@ -1759,7 +1758,8 @@ static const struct { char text[4096]; } rows[] = { {
     "void kiln_sgemm_fused_multiply_tt_tm4_nv4_vec16_mb8_kc64_ku1(long M, long N, long K, float alpha,\0"
     "// Packs a matrix into panels of 48: panel p holds, for every k, the lines p * 48 to\0"
     "// p * 48 + 47 side by side. Lines past the end repeat the last one; what is\0"
-    "void kiln_sgemm_packed_packb_n_nv3_vec16(long lines, long K, __global const float *restrict X,\0"
+    "void kiln_sgemm_packed_packb_n_nv3_vec16(long lines, long K,\0"
+    "        __global const float *restrict X, long x_offset, long ldx,\0"
     "    const long line = get_group_id(0) * 48;\0"
     "    __global float *restrict out = packed + at + line * K + k0 * 48;\0"
     "    __global const float *restrict in = X + x_offset + k0 * ldx + line;\0"
@@ -1799,12 +1799,12 @@ static const struct { char text[4096]; } rows[] = { {
     "            float16 c5_0 = 0, c5_1 = 0, c5_2 = 0;\0"
     "            float16 c6_0 = 0, c6_1 = 0, c6_2 = 0;\0"
     "            float16 c7_0 = 0, c7_1 = 0, c7_2 = 0;\0"
-}, {
     "                c0_0 = vload16(0, sum); c0_1 = vload16(1, sum); c0_2 = vload16(2, sum);\0"
     "                c1_0 = vload16(3, sum); c1_1 = vload16(4, sum); c1_2 = vload16(5, sum);\0"
     "                c2_0 = vload16(6, sum); c2_1 = vload16(7, sum); c2_2 = vload16(8, sum);\0"
     "                c3_0 = vload16(9, sum); c3_1 = vload16(10, sum); c3_2 = vload16(11, sum);\0"
     "                c4_0 = vload16(12, sum); c4_1 = vload16(13, sum); c4_2 = vload16(14, sum);\0"
+}, {
     "                c5_0 = vload16(15, sum); c5_1 = vload16(16, sum); c5_2 = vload16(17, sum);\0"
     "                c6_0 = vload16(18, sum); c6_1 = vload16(19, sum); c6_2 = vload16(20, sum);\0"
     "                c7_0 = vload16(21, sum); c7_1 = vload16(22, sum); c7_2 = vload16(23, sum);\0"
@@ -1859,7 +1859,6 @@ static const struct { char text[4096]; } rows[] = { {
     "                        vstore16(alpha * c1_0, 0, x);\0"
     "                        vstore16(alpha * c1_1, 0, x + 16);\0"
     "                        vstore16(alpha * c1_2, 0, x + 32);\0"
-}, {
     "                    __global float *out = C + (row + 2) * ldc + col;\0"
     "                            store_vector(alpha * c2_1, out + 16);\0"
     "                            store_vector(alpha * c2_2, out + 32);\0"
@@ -1867,6 +1866,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                            store_vector(alpha * c2_2 + beta * load_vector(out + 32),\0"
     "                        vstore16(alpha * c2_0, 0, x);\0"
     "                        vstore16(alpha * c2_1, 0, x + 16);\0"
+}, {
     "                        vstore16(alpha * c2_2, 0, x + 32);\0"
     "                if (row + 3 < M) {\0"
     "                    __global float *out = C + (row + 3) * ldc + col;\0"
@@ -1921,17 +1921,17 @@ static const struct { char text[4096]; } rows[] = { {
     "                            store_vector(alpha * c7_1 + beta * load_vector(out + 16),\0"
     "                            store_vector(alpha * c7_2 + beta * load_vector(out + 32),\0"
     "                        vstore16(alpha * c7_0, 0, x);\0"
-}, {
     "                        vstore16(alpha * c7_1, 0, x + 16);\0"
     "                        vstore16(alpha * c7_2, 0, x + 32);\0"
     "            sum += 384;\0"
-    "void kiln_sgemm_packed_packb_t_nv3_vec16(long lines, long K, __global const float *restrict X,\0"
+    "void kiln_sgemm_packed_packb_t_nv3_vec16(long lines, long K,\0"
     "    __global const float *restrict in = X + x_offset + k0;\0"
     "    const long l32 = min(line + 32, lines - 1) * ldx;\0"
     "    const long l33 = min(line + 33, lines - 1) * ldx;\0"
     "    const long l34 = min(line + 34, lines - 1) * ldx;\0"
     "    const long l35 = min(line + 35, lines - 1) * ldx;\0"
     "    const long l36 = min(line + 36, lines - 1) * ldx;\0"
+}, {
     "    const long l37 = min(line + 37, lines - 1) * ldx;\0"
     "    const long l38 = min(line + 38, lines - 1) * ldx;\0"
     "    const long l39 = min(line + 39, lines - 1) * ldx;\0"
@@ -1975,8 +1975,8 @@ static const struct { char text[4096]; } rows[] = { {
     "    return vload8(0, p);\0"
     "static void store_vector(float8 x, __global float *p)\0"
     "    vstore8(x, 0, p);\0"
-    "void kiln_sgemm_packed_packa_n_tm3_vec8(long lines, long K, __global const float *restrict X,\0"
-    "void kiln_sgemm_packed_packb_n_nv4_vec8(long lines, long K, __global const float *restrict X,\0"
+    "void kiln_sgemm_packed_packa_n_tm3_vec8(long lines, long K,\0"
+    "void kiln_sgemm_packed_packb_n_nv4_vec8(long lines, long K,\0"
     "// 2 x 1 blocks of 3 x 32, each block held in registers.\0"
     "void kiln_sgemm_packed_multiply_tm3_nv4_vec8_mp2_np1_kc384_ku1_packa1(long M, long N, long K,\0"
     "    const long first_row = get_group_id(1) * 6, end_row = min(first_row + 6, M);\0"
@@ -1986,8 +1986,8 @@ static const struct { char text[4096]; } rows[] = { {
     "    for (long k0 = 0; k0 == 0 || k0 < K; k0 += 384) {\0"
     "        const long depth = min(K - k0, (long) 384);\0"
     "            if (k0 + 384 < K) {\0"
-    "void kiln_sgemm_packed_packb_t_nv4_vec8(long lines, long K, __global const float *restrict X,\0"
-    "void kiln_sgemm_packed_packa_t_tm3_vec8(long lines, long K, __global const float *restrict X,\0"
+    "void kiln_sgemm_packed_packb_t_nv4_vec8(long lines, long K,\0"
+    "void kiln_sgemm_packed_packa_t_tm3_vec8(long lines, long K,\0"
     "// it with blocks of 6 rows of A, as they lie; a block of C is held in registers.\0"
     "void kiln_sgemm_fused_multiply_nn_tm6_nv2_vec8_mb16_kc256_ku4(long M, long N, long K, float alpha,\0"
     "    // A slice of a panel: for every k, the panel's columns of B side by side, 16 apart.\0"
@@ -1996,7 +1996,6 @@ static const struct { char text[4096]; } rows[] = { {
     "    const long vectors = (N + 7) / 8, panels = (vectors + 1) / 2;\0"
     "    // Chunks of up to 16 blocks of rows; panels in a chunk; blocks in a panel. Each work-group\0"
     "        const long chunk = at / (16 * panels) * 16;\0"
-}, {
     "        const long height = min(blocks - chunk, (long) 16);\0"
     "                for (long k = 0; k < depth; k++, in += ldb, out += 16) {\0"
     "                const long row = (chunk + block) * 6;\0"
@@ -2010,6 +2009,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                        c2_0 = vload8(4, sum);\0"
     "                        c3_0 = vload8(6, sum);\0"
     "                        c4_0 = vload8(8, sum);\0"
+}, {
     "                        c5_0 = vload8(10, sum);\0"
     "                    for (; k + 4 <= depth; k += 4) {\0"
     "                            const float a4 = load(a + r4);\0"
@@ -2063,7 +2063,6 @@ static const struct { char text[4096]; } rows[] = { {
     "void kiln_sgemm_fused_multiply_nt_tm6_nv2_vec8_mb64_kc128_ku4(long M, long N, long K, float alpha,\0"
     "void kiln_sgemm_fused_multiply_tn_tm6_nv2_vec8_mb64_kc128_ku4(long M, long N, long K, float alpha,\0"
     "void kiln_sgemm_fused_multiply_tt_tm6_nv2_vec8_mb64_kc128_ku4(long M, long N, long K, float alpha,\0"
-}, {
     "static float2 load_vector(__global const float *p)\0"
     "    return vload2(0, p);\0"
     "static void store_vector(float2 x, __global float *p)\0"
@@ -2074,6 +2073,7 @@ static const struct { char text[4096]; } rows[] = { {
     "void kiln_sgemm_tiled_add_wgm8_wgn16_tm4_nv2_vec2_split32_index32(int M, int N,\0"
     "        __global float *restrict C, int c_offset, int ldc)\0"
     "        __global float *out = C + row * ldc + col;\0"
+}, {
     "void kiln_sgemm_tiled_multiply_nt_wgm8_wgn16_tm4_nv2_vec2_kt16_ku4_locala1_localb1_pad0_bufs2_ahead1_mapm0_mapn0_order0_group8_split32_guard1_index32(int M,\0"
     "void kiln_sgemm_tiled_multiply_tn_wgm8_wgn16_tm4_nv2_vec2_kt16_ku4_locala1_localb1_pad0_bufs2_ahead1_mapm0_mapn0_order0_group8_split32_guard1_index32(int M,\0"
     "void kiln_sgemm_tiled_multiply_tt_wgm8_wgn16_tm4_nv2_vec2_kt16_ku4_locala1_localb1_pad0_bufs2_ahead1_mapm0_mapn0_order0_group8_split32_guard1_index32(int M,\0"
@@ -2127,7 +2127,6 @@ static const struct { char text[4096]; } rows[] = { {
     "                const float a3 = a_tile[k][local_m + 48];\0"
     "                const float a4 = a_tile[k][local_m + 64];\0"
     "                const float a5 = a_tile[k][local_m + 80];\0"
-}, {
     "                const float a6 = a_tile[k][local_m + 96];\0"
     "                const float a7 = a_tile[k][local_m + 112];\0"
     "                const float a0 = a_tile[k + 1][local_m];\0"
@@ -2139,6 +2138,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                const float a6 = a_tile[k + 1][local_m + 96];\0"
     "                const float a7 = a_tile[k + 1][local_m + 112];\0"
     "                const float a0 = a_tile[k + 2][local_m];\0"
+}, {
     "                const float a1 = a_tile[k + 2][local_m + 16];\0"
     "                const float a2 = a_tile[k + 2][local_m + 32];\0"
     "                const float a3 = a_tile[k + 2][local_m + 48];\0"
@@ -2199,13 +2199,13 @@ static const struct { char text[4096]; } rows[] = { {
     "    if (row + 96 < M) {\0"
     "        __global float *out = C + (row + 96) * ldc + col;\0"
     "    if (row + 112 < M) {\0"
-}, {
     "        __global float *out = C + (row + 112) * ldc + col;\0"
     "void kiln_sgemm_tiled_multiply_nt_wgm16_wgn16_tm8_nv2_vec4_kt8_ku8_locala1_localb1_pad0_bufs1_ahead1_mapm1_mapn1_order0_group8_split1_guard1_index32(int M,\0"
     "void kiln_sgemm_tiled_multiply_tn_wgm16_wgn16_tm8_nv2_vec4_kt8_ku8_locala1_localb1_pad0_bufs1_ahead1_mapm1_mapn1_order0_group8_split1_guard1_index32(int M,\0"
     "void kiln_sgemm_tiled_multiply_tt_wgm16_wgn16_tm8_nv2_vec4_kt8_ku8_locala1_localb1_pad0_bufs1_ahead1_mapm1_mapn1_order0_group8_split1_guard1_index32(int M,\0"
     "void kiln_sgemm_direct_multiply_nn_wgm8_wgn8_tm4_nv1_vec4_ku1_index32(int M, int N, int K,\0"
     "                __global const float *b = B + k * ldb + col;\0"
+}, {
     "                __global const float *a = A + k;\0"
     "        __global float *out = C + (row + 1) * ldc + col;\0"
     "        __global float *out = C + (row + 2) * ldc + col;\0"
@@ -2266,7 +2266,6 @@ static const struct { char text[4096]; } rows[] = { {
     "                const int e = item + 96, k = e % 16, m = e / 16;\0"
     "                const int e = item + 32, n = e % 32, k = e / 32;\0"
     "                const int e = item + 64, n = e % 32, k = e / 32;\0"
-}, {
     "                const int e = item + 96, n = e % 32, k = e / 32;\0"
     "                const int e = item + 160, n = e % 32, k = e / 32;\0"
     "                const int e = item + 192, n = e % 32, k = e / 32;\0"
@@ -2278,6 +2277,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                b_next10 = first_n + n < N && k1 + k < K\0"
     "                const int e = item + 352, n = e % 32, k = e / 32;\0"
     "                b_next11 = first_n + n < N && k1 + k < K\0"
+}, {
     "                b_next12 = first_n + n < N && k1 + k < K\0"
     "                const int e = item + 416, n = e % 32, k = e / 32;\0"
     "                b_next13 = first_n + n < N && k1 + k < K\0"
@@ -2329,7 +2329,6 @@ static const struct { char text[4096]; } rows[] = { {
     "                const int e = item + 96, m = e % 8, k = e / 8;\0"
     "void kiln_sgemm_tiled_multiply_tt_wgm2_wgn16_tm4_nv2_vec1_kt16_ku4_locala1_localb1_pad0_bufs2_ahead1_mapm0_mapn0_order0_group8_split32_guard1_index32(int M,\0"
     "// A work-group of 16 x 4 work-items computes 64 x 16 of C, each work-item\0"
-}, {
     "void kiln_sgemm_tiled_multiply_nn_wgm16_wgn4_tm4_nv4_vec1_kt16_ku4_locala1_localb1_pad1_bufs1_ahead1_mapm0_mapn0_order0_group8_split1_guard1_index32(int M,\0"
     "    __local float b_tile[16][17];\0"
     "    const int item = local_m * 4 + local_n;\0"
@@ -2341,6 +2340,7 @@ static const struct { char text[4096]; } rows[] = { {
     "            a_next4 = first_m + m < M && k1 + k < K\0"
     "            const int e = item + 320, k = e % 16, m = e / 16;\0"
     "            a_next5 = first_m + m < M && k1 + k < K\0"
+}, {
     "            a_next6 = first_m + m < M && k1 + k < K\0"
     "            const int e = item + 448, k = e % 16, m = e / 16;\0"
     "            a_next7 = first_m + m < M && k1 + k < K\0"
@@ -2403,7 +2403,6 @@ static const struct { char text[4096]; } rows[] = { {
     "                const int e = item, n = e % 16, k = e / 16;\0"
     "                const int e = item + 64, n = e % 16, k = e / 16;\0"
     "                const int e = item + 128, n = e % 16, k = e / 16;\0"
-}, {
     "                const int e = item + 192, n = e % 16, k = e / 16;\0"
     "void kiln_sgemm_tiled_multiply_nt_wgm16_wgn4_tm4_nv4_vec1_kt16_ku4_locala1_localb1_pad1_bufs1_ahead1_mapm0_mapn0_order0_group8_split1_guard1_index32(int M,\0"
     "void kiln_sgemm_tiled_multiply_tn_wgm16_wgn4_tm4_nv4_vec1_kt16_ku4_locala1_localb1_pad1_bufs1_ahead1_mapm0_mapn0_order0_group8_split1_guard1_index32(int M,\0"
@@ -2413,6 +2412,7 @@ static const struct { char text[4096]; } rows[] = { {
     "            const int e = item + 320, m = e % 64, k = e / 64;\0"
     "            const int e = item + 384, m = e % 64, k = e / 64;\0"
     "            const int e = item + 448, m = e % 64, k = e / 64;\0"
+}, {
     "            const int e = item + 576, m = e % 64, k = e / 64;\0"
     "            const int e = item + 640, m = e % 64, k = e / 64;\0"
     "            const int e = item + 704, m = e % 64, k = e / 64;\0"
@@ -2437,7 +2437,6 @@ static const struct { char text[4096]; } rows[] = { {
     "                const int e = item + 960, m = e % 64, k = e / 64;\0"
     "void kiln_sgemm_tiled_multiply_tt_wgm16_wgn4_tm4_nv4_vec1_kt16_ku4_locala1_localb1_pad1_bufs1_ahead1_mapm0_mapn0_order0_group8_split1_guard1_index32(int M,\0"
     "void kiln_sgemm_thin_multiply_nn_side0_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L,\0"
-    "        __global const float *restrict X, long x_offset, long ldx,\0"
     "        __global const float *restrict Y, long y_offset, long ldy,\0"
     "void kiln_sgemm_thin_multiply_nt_side0_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L,\0"
     "void kiln_sgemm_thin_multiply_tn_side0_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L,\0"
@@ -2454,7 +2453,6 @@ static const struct { char text[4096]; } rows[] = { {
     "void kiln_sgemm_direct_multiply_nn_wgm1_wgn1_tm4_nv1_vec4_ku1_index64(long M, long N, long K,\0"
     "void kiln_sgemm_direct_multiply_nt_wgm1_wgn1_tm4_nv1_vec4_ku1_index64(long M, long N, long K,\0"
     "void kiln_sgemm_direct_multiply_tn_wgm1_wgn1_tm4_nv1_vec4_ku1_index64(long M, long N, long K,\0"
-}, {
     "void kiln_sgemm_direct_multiply_tt_wgm1_wgn1_tm4_nv1_vec4_ku1_index64(long M, long N, long K,\0"
     "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\0"
     "// Elements of double are computed with as double. A product and a sum are fused where the device\0"
@@ -2468,6 +2466,7 @@ static const struct { char text[4096]; } rows[] = { {
     "        double beta,\0"
     "        __global const double *restrict A, long a_offset, long lda,\0"
     "        __global const double *restrict B, long b_offset, long ldb,\0"
+}, {
     "        __global double *restrict C, long c_offset, long ldc)\0"
     "    __local double panel[3072];\0"
     "    __local double sums[768];\0"
@@ -2527,7 +2526,6 @@ static const struct { char text[4096]; } rows[] = { {
     "                        c7_0 = vload8(21, sum); c7_1 = vload8(22, sum);\0"
     "                            const double8 b1 = vload8(1, b);\0"
     "                            c6_0 += a6 * b0; c6_1 += a6 * b1;\0"
-}, {
     "                            c7_0 += a7 * b0; c7_1 += a7 * b1;\0"
     "                    vstore8(c4_0, 12, sum); vstore8(c4_1, 13, sum);\0"
     "                    vstore8(c5_0, 15, sum); vstore8(c5_1, 16, sum);\0"
@@ -2541,6 +2539,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                    double8 c4_0 = 0, c4_1 = 0, c4_2 = 0;\0"
     "                    double8 c5_0 = 0, c5_1 = 0, c5_2 = 0;\0"
     "                    double8 c6_0 = 0, c6_1 = 0, c6_2 = 0;\0"
+}, {
     "                    double8 c7_0 = 0, c7_1 = 0, c7_2 = 0;\0"
     "                        c4_0 = vload8(12, sum); c4_1 = vload8(13, sum); c4_2 = vload8(14, sum);\0"
     "                        c5_0 = vload8(15, sum); c5_1 = vload8(16, sum); c5_2 = vload8(17, sum);\0"
@@ -2584,7 +2583,6 @@ static const struct { char text[4096]; } rows[] = { {
     "                    const double8 x2_2 = (double8)(x1_4.even, x1_5.even);\0"
     "                    const double8 x2_6 = (double8)(x1_4.odd, x1_5.odd);\0"
     "                    const double8 x2_3 = (double8)(x1_6.even, x1_7.even);\0"
-}, {
     "                    const double8 x2_7 = (double8)(x1_6.odd, x1_7.odd);\0"
     "                    const double8 x3_0 = (double8)(x2_0.even, x2_1.even);\0"
     "                    const double8 x3_4 = (double8)(x2_0.odd, x2_1.odd);\0"
@@ -2597,6 +2595,7 @@ static const struct { char text[4096]; } rows[] = { {
     "void kiln_dgemm_fused_multiply_tn_tm8_nv3_vec8_mb4_kc128_ku1(long M, long N, long K, double alpha,\0"
     "                __global const double *restrict a = A + k0 * lda;\0"
     "                const long r6 = min(row + 6, M - 1);\0"
+}, {
     "                const long r7 = min(row + 7, M - 1);\0"
     "void kiln_dgemm_fused_multiply_tt_tm8_nv3_vec8_mb4_kc128_ku1(long M, long N, long K, double alpha,\0"
     "static double4 load_vector(__global const double *p)\0"
@@ -2650,7 +2649,6 @@ static const struct { char text[4096]; } rows[] = { {
     "                    double4 c3_0 = 0, c3_1 = 0, c3_2 = 0;\0"
     "                        c0_0 = vload4(0, sum); c0_1 = vload4(1, sum); c0_2 = vload4(2, sum);\0"
     "                        c1_0 = vload4(3, sum); c1_1 = vload4(4, sum); c1_2 = vload4(5, sum);\0"
-}, {
     "                        c2_0 = vload4(6, sum); c2_1 = vload4(7, sum); c2_2 = vload4(8, sum);\0"
     "                        c3_0 = vload4(9, sum); c3_1 = vload4(10, sum); c3_2 = vload4(11, sum);\0"
     "                            const double4 b2 = vload4(2, b);\0"
@@ -2661,6 +2659,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                        __local const double *x = sum + m * 12;\0"
     "                        for (; n + 4 <= min(width * 4, N - col); n += 4)\0"
     "                                store_vector(alpha * vload4(0, x + n), out + n);\0"
+}, {
     "                                store_vector(alpha * vload4(0, x + n) + beta * load_vector(out + n),\0"
     "                        for (; n < min(width * 4, N - col); n++)\0"
     "void kiln_dgemm_fused_multiply_nt_tm4_nv3_vec4_mb32_kc64_ku2(long M, long N, long K, double alpha,\0"
@@ -2689,7 +2688,8 @@ static const struct { char text[4096]; } rows[] = { {
     "                for (; k < depth; k++, in++, out += 12) {\0"
     "void kiln_dgemm_fused_multiply_tn_tm4_nv3_vec4_mb32_kc64_ku2(long M, long N, long K, double alpha,\0"
     "void kiln_dgemm_fused_multiply_tt_tm4_nv3_vec4_mb32_kc64_ku2(long M, long N, long K, double alpha,\0"
-    "void kiln_dgemm_packed_packb_n_nv4_vec4(long lines, long K, __global const double *restrict X,\0"
+    "void kiln_dgemm_packed_packb_n_nv4_vec4(long lines, long K,\0"
+    "        __global const double *restrict X, long x_offset, long ldx,\0"
     "        __global double *restrict packed, long at)\0"
     "    __global double *restrict out = packed + at + line * K + k0 * 16;\0"
     "    __global const double *restrict in = X + x_offset + k0 * ldx + line;\0"
@@ -2710,7 +2710,6 @@ static const struct { char text[4096]; } rows[] = { {
     "            double4 c2_0 = 0, c2_1 = 0, c2_2 = 0, c2_3 = 0;\0"
     "                c0_0 = vload4(0, sum); c0_1 = vload4(1, sum); c0_2 = vload4(2,\0"
     "                        sum); c0_3 = vload4(3, sum);\0"
-}, {
     "                c1_0 = vload4(4, sum); c1_1 = vload4(5, sum); c1_2 = vload4(6,\0"
     "                        sum); c1_3 = vload4(7, sum);\0"
     "                c2_0 = vload4(8, sum); c2_1 = vload4(9, sum); c2_2 = vload4(10,\0"
@@ -2724,6 +2723,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                    const double a2 = load(a + r2);\0"
     "                    b += 16;\0"
     "                vstore4(c0_0, 0, sum); vstore4(c0_1, 1, sum); vstore4(c0_2, 2, sum); vstore4(c0_3,\0"
+}, {
     "                vstore4(c1_0, 4, sum); vstore4(c1_1, 5, sum); vstore4(c1_2, 6, sum); vstore4(c1_3,\0"
     "                vstore4(c2_0, 8, sum); vstore4(c2_1, 9, sum); vstore4(c2_2, 10, sum); vstore4(c2_3,\0"
     "                // C = alpha c + beta C for the 3 x 16 block at (row, col); beta == 0 does not read\0"
@@ -2766,14 +2766,13 @@ static const struct { char text[4096]; } rows[] = { {
     "                        vstore4(alpha * c2_2, 0, x + 8);\0"
     "                        vstore4(alpha * c2_3, 0, x + 12);\0"
     "            sum += 48;\0"
-    "void kiln_dgemm_packed_packb_t_nv4_vec4(long lines, long K, __global const double *restrict X,\0"
+    "void kiln_dgemm_packed_packb_t_nv4_vec4(long lines, long K,\0"
     "    __global const double *restrict in = X + x_offset + k0;\0"
     "void kiln_dgemm_packed_multiply_t_tm3_nv4_vec4_mp2_np16_kc1024_ku1_packa0(long M, long N, long K,\0"
     "            __global const double *restrict a = A + k0 * lda;\0"
     "static double2 load_vector(__global const double *p)\0"
     "static void store_vector(double2 x, __global double *p)\0"
     "void kiln_dgemm_direct_multiply_nn_wgm8_wgn8_tm4_nv2_vec2_ku1_index32(int M, int N, int K,\0"
-}, {
     "        __global const double *restrict A, int a_offset, int lda,\0"
     "        __global const double *restrict B, int b_offset, int ldb,\0"
     "        __global double *restrict C, int c_offset, int ldc)\0"
@@ -2790,6 +2789,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                const double a2 = load(a + r2);\0"
     "                const double a3 = load(a + r3);\0"
     "                const double2 b0 = (double2) (load(b + s0), load(b + s1));\0"
+}, {
     "                const double2 b1 = (double2) (load(b + s2), load(b + s3));\0"
     "        __global double *out = C + row * ldc + col;\0"
     "                store_vector(alpha * c0_1, out + 2);\0"
@@ -2845,7 +2845,6 @@ static const struct { char text[4096]; } rows[] = { {
     "    __local double b_tile[16][16];\0"
     "    double a_next0, a_next1, a_next2, a_next3, a_next4, a_next5, a_next6, a_next7;\0"
     "    double a_next8, a_next9, a_next10, a_next11, a_next12, a_next13, a_next14, a_next15;\0"
-}, {
     "    double b_next0, b_next1, b_next2, b_next3, b_next4, b_next5, b_next6, b_next7;\0"
     "            const int e = item + 160, k = e % 16, m = e / 16;\0"
     "            const int e = item + 224, k = e % 16, m = e / 16;\0"
@@ -2859,6 +2858,7 @@ static const struct { char text[4096]; } rows[] = { {
     "            const int e = item + 224, n = e % 16, k = e / 16;\0"
     "                const int e = item + 160, k = e % 16, m = e / 16;\0"
     "                const int e = item + 224, k = e % 16, m = e / 16;\0"
+}, {
     "                const int e = item + 288, k = e % 16, m = e / 16;\0"
     "                const int e = item + 352, k = e % 16, m = e / 16;\0"
     "                const int e = item + 416, k = e % 16, m = e / 16;\0"
@@ -2910,7 +2910,6 @@ static const struct { char text[4096]; } rows[] = { {
     "        const double2 x4 = vload2(0, part + 4 * size);\0"
     "        const double2 x5 = vload2(0, part + 5 * size);\0"
     "        const double2 x6 = vload2(0, part + 6 * size);\0"
-}, {
     "        const double2 x7 = vload2(0, part + 7 * size);\0"
     "            double x[2];\0"
     "void kiln_dgemm_tiled_multiply_nt_wgm8_wgn4_tm4_nv2_vec2_kt16_ku4_locala1_localb1_pad0_bufs1_ahead1_mapm0_mapn0_order0_group8_split32_guard1_index32(int M,\0"
@@ -2922,6 +2921,7 @@ static const struct { char text[4096]; } rows[] = { {
     "            const int e = item + 192, m = e % 32, k = e / 32;\0"
     "            const int e = item + 224, m = e % 32, k = e / 32;\0"
     "            const int e = item + 288, m = e % 32, k = e / 32;\0"
+}, {
     "            const int e = item + 320, m = e % 32, k = e / 32;\0"
     "            const int e = item + 352, m = e % 32, k = e / 32;\0"
     "            const int e = item + 416, m = e % 32, k = e / 32;\0"
@@ -2975,7 +2975,6 @@ static const struct { char text[4096]; } rows[] = { {
     "                const int e = item + 896, k = e % 8, m = e / 8;\0"
     "            // Fetch B: 8 x 32.\0"
     "        for (; k + 2 <= depth; k += 2) {\0"
-}, {
     "                const double2 b0 = vload2(0, &b_tile[k][local_n * 2]);\0"
     "                const double2 b1 = vload2(8, &b_tile[k][local_n * 2]);\0"
     "                const double a0 = a_tile[k][local_m];\0"
@@ -2989,6 +2988,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                const double2 b0 = vload2(0, &b_tile[k + 1][local_n * 2]);\0"
     "                const double2 b1 = vload2(8, &b_tile[k + 1][local_n * 2]);\0"
     "                const double a0 = a_tile[k + 1][local_m];\0"
+}, {
     "                const double a1 = a_tile[k + 1][local_m + 16];\0"
     "                const double a2 = a_tile[k + 1][local_m + 32];\0"
     "                const double a3 = a_tile[k + 1][local_m + 48];\0"
@@ -3041,7 +3041,6 @@ static const struct { char text[4096]; } rows[] = { {
     "void kiln_dgemm_tiled_multiply_nn_wgm8_wgn4_tm4_nv1_vec2_kt16_ku4_locala1_localb1_pad0_bufs1_ahead1_mapm1_mapn0_order0_group8_split32_guard1_index32(int M,\0"
     "    __local double b_tile[16][8];\0"
     "    const int first_n = (int) get_group_id(0) * 8;\0"
-}, {
     "    double2 c1_0 = 0;\0"
     "    double2 c2_0 = 0;\0"
     "    double2 c3_0 = 0;\0"
@@ -3058,6 +3057,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                const int e = item + 96, n = e % 8, k = e / 8;\0"
     "                const double a1 = a_tile[k][local_m + 8];\0"
     "                const double a2 = a_tile[k][local_m + 16];\0"
+}, {
     "                const double a3 = a_tile[k][local_m + 24];\0"
     "                const double a1 = a_tile[k + 1][local_m + 8];\0"
     "                const double a2 = a_tile[k + 1][local_m + 16];\0"
@@ -3088,7 +3088,6 @@ static const struct { char text[4096]; } rows[] = { {
     "// A work-group of 4 work-items along L and 16 along K has 8 x 1 of C.\0"
     "void kiln_dgemm_thin_multiply_nn_side0_short1_vec2_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L,\0"
     "        long S, long K, double alpha, double beta,\0"
-    "        __global const double *restrict X, long x_offset, long ldx,\0"
     "        __global const double *restrict Y, long y_offset, long ldy,\0"
     "    __local double2 part[64];\0"
     "    const long l = (long) get_group_id(0) * 8 + along_l * 2;\0"
@@ -3109,7 +3108,6 @@ static const struct { char text[4096]; } rows[] = { {
     "            const double2 a0 = load_row(x + 0 * ldx);\0"
     "            const double2 a1 = load_row(x + 16 * ldx);\0"
     "            const double2 a2 = load_row(x + 32 * ldx);\0"
-}, {
     "            const double2 a3 = load_row(x + 48 * ldx);\0"
     "            const double2 a = load_row(X + k * ldx + first);\0"
     "        double sums[2];\0"
@@ -3128,6 +3126,7 @@ static const struct { char text[4096]; } rows[] = { {
     "    long k = from + along_k * 2;\0"
     "    const bool is_aligned = ldx % 2 == 0 && (size_t) X % 16 == 0;\0"
     "        for (; k + 2 <= to; k += 32) {\0"
+}, {
     "            const double2 a0 = load_aligned(x0 + k);\0"
     "            const double2 a1 = load_aligned(x1 + k);\0"
     "            const double2 a2 = load_aligned(x2 + k);\0"
@@ -3159,1289 +3158,1288 @@ static const struct { char text[4096]; } rows[] = { {
 
 static const uint32_t lines[] = {
     0, 100, 160, 202, 204, 233, 235, 236, 281, 307, 358, 389,
-    443, 471, 554, 629, 716, 773, 829, 923, 956, 1006, 1049, 1115,
+    443, 471, 554, 629, 716, 773, 829, 890, 956, 1006, 1049, 1115,
     1183, 1241, 1289, 1341, 1393, 1445, 1498, 1530, 1562, 1594, 1626, 1632,
-    1717, 1794, 1858, 1952, 1996, 2065, 2136, 2166, 2229, 2276, 2286, 2299,
-    2360, 2401, 2470, 2547, 2550, 2642, 2738, 2795, 2888, 2921, 2981, 3041,
-    3101, 3182, 3265, 3284, 3318, 3375, 3433, 3513, 3592, 3618, 3644, 3670,
-    3696, 3716, 3749, 3763, 3813, 3852, 3885, 3924, 3957, 3996, 4029, 4096,
-    4129, 4154, 4178, 4192, 4287, 4310, 4364, 4397, 4430, 4483, 4508, 4581,
-    4615, 4633, 4654, 4683, 4729, 4789, 4873, 4900, 4960, 5013, 5086, 5132,
-    5159, 5219, 5272, 5345, 5391, 5418, 5478, 5531, 5604, 5650, 5744, 5796,
-    5848, 5900, 5952, 6004, 6056, 6110, 6164, 6218, 6272, 6326, 6380, 6434,
-    6466, 6498, 6530, 6562, 6594, 6626, 6660, 6694, 6728, 6762, 6796, 6830,
-    6924, 6953, 7015, 7046, 7081, 7116, 7151, 7211, 7251, 7301, 7331, 7384,
-    7411, 7494, 7569, 7662, 7705, 7773, 7826, 7911, 7988, 8081, 8192, 8261,
-    8291, 8354, 8400, 8450, 8501, 8552, 8613, 8654, 8746, 8842, 8900, 8996,
-    9079, 9164, 9229, 9259, 9346, 9401, 9454, 9489, 9550, 9612, 9696, 9779,
-    9838, 9897, 9956, 9982, 10061, 10114, 10193, 10246, 10326, 10380, 10404, 10441,
-    10459, 10511, 10563, 10615, 10667, 10710, 10798, 10841, 10929, 10972, 11060, 11089,
-    11117, 11178, 11211, 11310, 11343, 11442, 11475, 11575, 11609, 11709, 11731, 11762,
-    11824, 11865, 11906, 11967, 12032, 12098, 12164, 12197, 12288, 12330, 12415, 12461,
-    12547, 12594, 12680, 12727, 12753, 12782, 12819, 12872, 12929, 12987, 13045, 13113,
-    13205, 13227, 13262, 13330, 13391, 13456, 13522, 13588, 13669, 13754, 13840, 13926,
-    13979, 14036, 14094, 14152, 14187, 14255, 14316, 14381, 14447, 14513, 14594, 14679,
-    14765, 14851, 14904, 14961, 15019, 15077, 15100, 15193, 15247, 15301, 15355, 15409,
-    15463, 15517, 15571, 15625, 15679, 15733, 15787, 15841, 15895, 15949, 16003, 16057,
-    16111, 16145, 16179, 16213, 16247, 16281, 16315, 16349, 16384, 16418, 16452, 16486,
-    16520, 16554, 16588, 16622, 16656, 16749, 16778, 16840, 16900, 16940, 17033, 17091,
-    17184, 17265, 17350, 17408, 17487, 17522, 17557, 17592, 17640, 17688, 17738, 17788,
-    17838, 17862, 17957, 18014, 18091, 18129, 18174, 18223, 18280, 18357, 18402, 18451,
-    18508, 18585, 18630, 18679, 18772, 18830, 18852, 18874, 18975, 19057, 19155, 19175,
-    19241, 19307, 19396, 19427, 19456, 19543, 19603, 19640, 19706, 19797, 19892, 19944,
-    20012, 20094, 20142, 20192, 20211, 20230, 20253, 20303, 20362, 20480, 20564, 20623,
-    20714, 20742, 20763, 20776, 20827, 20928, 21010, 21072, 21116, 21178, 21251, 21304,
-    21370, 21435, 21500, 21562, 21616, 21691, 21739, 21797, 21852, 21911, 21970, 22029,
-    22063, 22160, 22215, 22252, 22289, 22326, 22363, 22397, 22444, 22491, 22538, 22585,
-    22617, 22662, 22688, 22748, 22807, 22852, 22911, 22956, 23015, 23060, 23119, 23164,
-    23201, 23234, 23277, 23320, 23363, 23406, 23440, 23537, 23584, 23631, 23678, 23725,
-    23795, 23865, 23935, 24006, 24066, 24128, 24190, 24252, 24314, 24380, 24446, 24576,
-    24643, 24677, 24774, 24831, 24888, 24945, 25002, 25095, 25188, 25281, 25376, 25436,
-    25515, 25594, 25673, 25752, 25841, 25930, 26019, 26110, 26149, 26249, 26291, 26357,
-    26429, 26492, 26528, 26601, 26644, 26725, 26758, 26859, 26909, 26974, 27072, 27118,
-    27143, 27169, 27191, 27289, 27336, 27388, 27438, 27501, 27568, 27635, 27702, 27769,
-    27836, 27903, 27970, 27998, 28093, 28149, 28219, 28281, 28343, 28405, 28467, 28529,
-    28591, 28672, 28734, 28806, 28876, 28948, 29018, 29090, 29160, 29232, 29302, 29374,
-    29444, 29516, 29586, 29658, 29728, 29800, 29870, 29942, 30012, 30084, 30154, 30226,
-    30296, 30368, 30438, 30481, 30529, 30577, 30625, 30673, 30722, 30771, 30820, 30878,
-    30922, 30966, 31010, 31054, 31098, 31142, 31186, 31230, 31252, 31350, 31414, 31463,
-    31516, 31569, 31622, 31660, 31758, 31808, 31838, 31891, 31918, 31997, 32072, 32106,
-    32195, 32252, 32409, 32431, 32495, 32559, 32613, 32651, 32689, 32768, 32813, 32865,
-    32917, 32989, 33066, 33121, 33204, 33246, 33261, 33282, 33381, 33412, 33443, 33474,
-    33505, 33596, 33642, 33724, 33740, 33757, 33786, 33796, 33852, 33904, 33970, 34032,
-    34084, 34146, 34198, 34260, 34312, 34341, 34397, 34449, 34515, 34577, 34629, 34691,
-    34743, 34805, 34857, 34919, 34971, 35033, 35085, 35147, 35199, 35261, 35313, 35330,
-    35386, 35418, 35473, 35528, 35577, 35613, 35649, 35685, 35721, 35770, 35806, 35842,
-    35878, 35914, 35950, 35986, 36022, 36058, 36096, 36114, 36136, 36169, 36229, 36285,
-    36355, 36421, 36477, 36543, 36599, 36665, 36721, 36754, 36864, 36920, 36990, 37056,
-    37112, 37178, 37234, 37300, 37356, 37422, 37478, 37544, 37600, 37666, 37722, 37788,
-    37844, 37893, 37912, 37953, 38023, 38093, 38150, 38211, 38272, 38333, 38383, 38457,
-    38531, 38592, 38657, 38722, 38787, 38861, 38935, 38996, 39061, 39126, 39191, 39265,
-    39339, 39400, 39465, 39530, 39595, 39666, 39715, 39763, 39831, 39837, 39890, 39921,
-    39952, 40011, 40042, 40073, 40132, 40163, 40194, 40253, 40284, 40315, 40410, 40492,
-    40538, 40618, 40703, 40761, 40833, 40872, 40960, 41032, 41053, 41109, 41163, 41217,
-    41271, 41325, 41379, 41433, 41487, 41541, 41638, 41661, 41751, 41770, 41820, 41848,
-    41877, 41926, 41995, 42025, 42042, 42066, 42107, 42162, 42242, 42399, 42414, 42470,
-    42536, 42598, 42660, 42722, 42784, 42846, 42908, 42970, 43030, 43100, 43166, 43232,
-    43298, 43364, 43430, 43496, 43562, 43719, 43740, 43796, 43862, 43924, 43986, 44048,
-    44108, 44178, 44244, 44310, 44376, 44533, 44609, 44667, 44824, 44871, 44905, 44939,
-    44991, 45056, 45106, 45156, 45206, 45247, 45299, 45356, 45422, 45484, 45546, 45598,
-    45655, 45721, 45778, 45839, 45900, 45961, 46045, 46129, 46213, 46297, 46358, 46423,
-    46488, 46553, 46614, 46679, 46744, 46809, 46870, 46935, 47000, 47065, 47155, 47178,
-    47220, 47282, 47309, 47351, 47421, 47448, 47490, 47560, 47587, 47629, 47699, 47722,
-    47778, 47820, 47862, 47904, 47946, 47969, 48025, 48067, 48109, 48151, 48193, 48216,
-    48272, 48314, 48356, 48398, 48440, 48597, 48663, 48820, 48876, 48942, 49004, 49066,
-    49152, 49309, 49359, 49389, 49436, 49463, 49526, 49577, 49629, 49678, 49733, 49783,
-    49873, 49946, 49968, 50040, 50097, 50205, 50252, 50316, 50380, 50410, 50478, 50538,
-    50583, 50615, 50634, 50700, 50770, 50840, 50910, 50936, 51016, 51078, 51097, 51116,
-    51135, 51154, 51182, 51197, 51231, 51275, 51325, 51426, 51509, 51609, 51673, 51745,
-    51802, 51841, 51899, 51956, 52014, 52113, 52182, 52279, 52378, 52442, 52495, 52549,
-    52609, 52653, 52674, 52733, 52765, 52818, 52851, 52874, 52912, 52948, 53001, 53070,
-    53104, 53125, 53162, 53248, 53269, 53306, 53381, 53402, 53439, 53514, 53543, 53559,
-    53581, 53619, 53687, 53759, 53816, 53924, 53956, 54024, 54084, 54172, 54227, 54286,
-    54317, 54348, 54379, 54410, 54442, 54507, 54541, 54557, 54597, 54649, 54701, 54752,
-    54798, 54849, 54895, 54946, 54992, 55043, 55089, 55137, 55185, 55254, 55280, 55328,
-    55376, 55424, 55472, 55511, 55599, 55638, 55726, 55762, 55807, 55840, 55873, 55907,
-    55962, 56017, 56080, 56116, 56149, 56182, 56215, 56248, 56281, 56314, 56336, 56444,
-    56504, 56568, 56632, 56696, 56724, 56832, 56890, 56936, 57028, 57107, 57199, 57344,
-    57436, 57515, 57607, 57686, 57739, 57766, 57844, 57877, 57929, 58085, 58123, 58161,
-    58233, 58305, 58402, 58500, 58599, 58667, 58722, 58763, 58782, 58818, 58841, 58860,
-    58885, 58914, 58987, 59071, 59155, 59223, 59283, 59316, 59344, 59372, 59395, 59423,
-    59463, 59495, 59533, 59571, 59643, 59674, 59705, 59736, 59767, 59813, 59842, 59896,
-    59956, 60016, 60076, 60105, 60163, 60227, 60291, 60355, 60410, 60466, 60522, 60539,
-    60572, 60630, 60694, 60758, 60822, 60855, 60917, 60985, 61053, 61121, 61169, 61210,
-    61280, 61351, 61440, 61501, 61562, 61623, 61684, 61734, 61795, 61845, 61906, 61956,
-    62017, 62067, 62141, 62216, 62277, 62342, 62407, 62472, 62537, 62602, 62667, 62732,
-    62806, 62881, 62942, 63007, 63072, 63137, 63202, 63267, 63332, 63397, 63471, 63546,
-    63607, 63672, 63737, 63802, 63867, 63932, 63997, 64062, 64136, 64211, 64272, 64337,
-    64402, 64467, 64532, 64597, 64662, 64727, 64801, 64876, 64937, 65002, 65067, 65132,
-    65197, 65262, 65327, 65392, 65536, 65611, 65672, 65737, 65802, 65867, 65932, 65997,
-    66062, 66127, 66201, 66276, 66337, 66402, 66467, 66532, 66597, 66662, 66727, 66792,
-    66882, 66911, 66965, 67039, 67074, 67098, 67139, 67184, 67226, 67276, 67309, 67393,
-    67442, 67496, 67565, 67639, 67680, 67725, 67774, 67828, 67897, 67971, 68012, 68057,
-    68106, 68160, 68229, 68303, 68344, 68389, 68412, 68468, 68517, 68571, 68640, 68714,
-    68755, 68800, 68823, 68879, 68928, 68982, 69051, 69125, 69166, 69211, 69234, 69290,
-    69339, 69393, 69462, 69536, 69577, 69632, 69655, 69711, 69760, 69814, 69883, 69957,
-    69998, 70043, 70199, 70253, 70313, 70373, 70433, 70491, 70555, 70619, 70683, 70839,
-    70897, 70961, 71025, 71089, 71151, 71219, 71287, 71355, 71511, 71586, 71620, 71777,
-    71815, 71853, 71905, 71957, 72029, 72059, 72089, 72117, 72146, 72175, 72231, 72293,
-    72355, 72417, 72472, 72527, 72560, 72593, 72653, 72719, 72785, 72851, 72908, 72969,
-    73026, 73087, 73148, 73213, 73274, 73339, 73400, 73465, 73526, 73591, 73652, 73728,
-    73789, 73854, 73903, 73971, 73994, 74017, 74040, 74063, 74145, 74225, 74293, 74332,
-    74388, 74408, 74449, 74490, 74531, 74572, 74613, 74654, 74695, 74736, 74826, 74983,
-    75140, 75196, 75258, 75318, 75384, 75541, 75613, 75670, 75779, 75828, 75894, 75960,
-    75989, 76051, 76094, 76127, 76154, 76218, 76247, 76281, 76375, 76469, 76514, 76553,
-    76611, 76669, 76727, 76773, 76826, 76879, 76932, 76986, 77040, 77094, 77138, 77196,
-    77249, 77306, 77415, 77446, 77505, 77564, 77615, 77648, 77687, 77739, 77824, 77904,
-    77952, 78000, 78028, 78056, 78095, 78123, 78162, 78190, 78227, 78272, 78305, 78338,
-    78393, 78448, 78541, 78650, 78679, 78788, 78870, 78979, 79050, 79159, 79268, 79377,
-    79478, 79554, 79650, 79706, 79797, 79845, 79893, 79923, 79939, 79981, 80027, 80073,
-    80119, 80161, 80207, 80253, 80299, 80320, 80341, 80362, 80383, 80398, 80484, 80508,
-    80537, 80597, 80647, 80695, 80742, 80789, 80836, 80883, 80984, 81012, 81036, 81091,
-    81182, 81224, 81270, 81316, 81362, 81387, 81431, 81528, 81572, 81615, 81644, 81687,
-    81716, 81759, 81788, 81831, 81920, 82011, 82047, 82087, 82127, 82167, 82221, 82312,
-    82362, 82438, 82532, 82578, 82624, 82667, 82704, 82720, 82770, 82813, 82907, 82950,
-    83044, 83081, 83175, 83251, 83345, 83395, 83445, 83492, 83539, 83586, 83629, 83676,
-    83723, 83770, 83864, 83911, 83958, 84005, 84099, 84140, 84181, 84222, 84316, 84417,
-    84460, 84475, 84521, 84533, 84585, 84611, 84666, 84689, 84787, 84854, 84921, 84982,
-    85071, 85102, 85132, 85218, 85286, 85375, 85467, 85530, 85593, 85666, 85734, 85801,
-    85877, 85936, 86016, 86054, 86092, 86130, 86168, 86216, 86264, 86312, 86361, 86423,
-    86460, 86504, 86548, 86592, 86637, 86685, 86733, 86781, 86829, 86901, 86973, 87045,
-    87119, 87181, 87249, 87317, 87385, 87455, 87513, 87571, 87629, 87687, 87783, 87879,
-    87976, 88075, 88137, 88229, 88321, 88414, 88509, 88543, 88640, 88708, 88776, 88844,
-    88912, 89002, 89064, 89154, 89216, 89307, 89370, 89463, 89526, 89588, 89684, 89780,
-    89876, 89972, 90112, 90170, 90256, 90314, 90401, 90460, 90549, 90608, 90681, 90744,
-    90820, 90902, 90998, 91054, 91120, 91218, 91271, 91322, 91386, 91454, 91522, 91590,
-    91658, 91726, 91794, 91862, 91930, 91998, 92068, 92138, 92208, 92278, 92348, 92418,
-    92492, 92555, 92618, 92681, 92744, 92807, 92870, 92933, 92996, 93059, 93122, 93187,
-    93252, 93317, 93382, 93447, 93512, 93586, 93658, 93732, 93804, 93878, 93951, 94025,
-    94098, 94208, 94281, 94357, 94432, 94508, 94583, 94659, 94734, 94808, 94880, 94954,
-    95026, 95100, 95173, 95247, 95320, 95394, 95467, 95543, 95618, 95694, 95769, 95845,
-    95920, 95994, 96066, 96140, 96212, 96286, 96359, 96433, 96506, 96580, 96653, 96729,
-    96804, 96880, 96955, 97031, 97106, 97180, 97252, 97326, 97398, 97472, 97545, 97619,
-    97692, 97766, 97839, 97915, 97990, 98066, 98141, 98217, 98304, 98348, 98397, 98447,
-    98497, 98547, 98597, 98647, 98697, 98747, 98797, 98848, 98899, 98950, 99001, 99052,
-    99103, 99161, 99205, 99249, 99295, 99341, 99387, 99433, 99479, 99525, 99623, 99688,
-    99786, 99871, 99948, 100043, 100087, 100156, 100228, 100258, 100321, 100373, 100425, 100486,
-    100527, 100606, 100702, 100759, 100856, 100939, 101022, 101052, 101138, 101192, 101244, 101305,
-    101367, 101451, 101506, 101557, 101612, 101667, 101722, 101777, 101832, 101887, 101942, 101992,
-    102042, 102092, 102142, 102192, 102242, 102292, 102400, 102488, 102576, 102664, 102754, 102845,
-    102936, 103027, 103118, 103172, 103226, 103280, 103331, 103402, 103453, 103524, 103575, 103646,
-    103697, 103768, 103819, 103890, 103941, 104012, 104063, 104134, 104185, 104256, 104285, 104310,
-    104342, 104430, 104518, 104606, 104696, 104787, 104878, 104969, 105060, 105160, 105223, 105264,
-    105330, 105396, 105482, 105568, 105615, 105652, 105706, 105765, 105824, 105892, 105961, 106027,
-    106093, 106179, 106265, 106319, 106378, 106496, 106565, 106631, 106697, 106783, 106869, 106923,
-    106982, 107041, 107076, 107145, 107206, 107272, 107338, 107419, 107505, 107591, 107645, 107704,
-    107763, 107798, 107867, 107928, 107994, 108060, 108141, 108227, 108313, 108367, 108426, 108485,
-    108520, 108589, 108650, 108716, 108782, 108863, 108949, 109035, 109089, 109148, 109207, 109242,
-    109311, 109372, 109438, 109504, 109585, 109671, 109757, 109811, 109870, 109929, 109964, 110033,
-    110094, 110160, 110226, 110307, 110393, 110479, 110592, 110651, 110710, 110734, 110829, 110888,
-    110942, 110996, 111050, 111104, 111158, 111212, 111266, 111320, 111374, 111428, 111482, 111536,
-    111590, 111644, 111698, 111752, 111806, 111840, 111874, 111908, 111942, 111976, 112010, 112044,
-    112078, 112112, 112146, 112180, 112214, 112248, 112282, 112316, 112350, 112447, 112508, 112553,
-    112602, 112651, 112700, 112749, 112798, 112847, 112896, 112926, 112977, 113002, 113056, 113078,
-    113172, 113266, 113323, 113417, 113498, 113581, 113610, 113696, 113750, 113802, 113834, 113928,
-    114022, 114104, 114203, 114292, 114379, 114416, 114482, 114578, 114688, 114748, 114821, 114875,
-    114934, 114993, 115090, 115145, 115182, 115219, 115266, 115313, 115360, 115407, 115455, 115508,
-    115567, 115612, 115671, 115716, 115753, 115796, 115839, 115882, 115925, 115969, 116066, 116113,
-    116160, 116230, 116300, 116370, 116440, 116512, 116574, 116636, 116702, 116768, 116834, 116900,
-    116968, 117034, 117097, 117196, 117266, 117314, 117362, 117410, 117458, 117506, 117554, 117603,
-    117661, 117760, 117813, 117866, 117965, 118064, 118095, 118182, 118273, 118369, 118421, 118481,
-    118580, 118679, 118784, 118835, 118860, 118914, 118936, 119093, 119158, 119223, 119303, 119362,
-    119413, 119570, 119727, 119884, 119935, 119960, 120008, 120072, 120124, 120165, 120221, 120293,
-    120401, 120466, 120531, 120572, 120639, 120690, 120748, 120788, 120847, 120905, 120963, 121016,
-    121069, 121122, 121176, 121230, 121338, 121370, 121426, 121486, 121546, 121606, 121672, 121780,
-    121841, 121949, 122003, 122025, 122061, 122217, 122251, 122285, 122338, 122391, 122459, 122499,
-    122552, 122610, 122668, 122726, 122784, 122880, 122938, 122997, 123054, 123116, 123178, 123240,
-    123302, 123364, 123426, 123489, 123546, 123608, 123670, 123732, 123794, 123856, 123918, 123981,
-    124038, 124100, 124162, 124224, 124286, 124348, 124410, 124473, 124530, 124592, 124654, 124716,
-    124778, 124840, 124902, 124965, 125022, 125084, 125146, 125208, 125270, 125332, 125394, 125457,
-    125514, 125576, 125638, 125700, 125762, 125824, 125886, 125949, 126006, 126068, 126130, 126192,
-    126254, 126316, 126378, 126441, 126465, 126523, 126547, 126605, 126629, 126687, 126711, 126769,
-    126793, 126851, 126875, 126933, 126976, 127035, 127191, 127347, 127503, 127594, 127655, 127704,
-    127761, 127818, 127875, 127966, 128011, 128056, 128147, 128202, 128293, 128344, 128418, 128452,
-    128509, 128666, 128703, 128754, 128826, 128856, 128886, 128974, 129002, 129063, 129124, 129185,
-    129246, 129307, 129368, 129430, 129492, 129554, 129606, 129668, 129720, 129782, 129835, 129897,
-    129950, 130003, 130065, 130118, 130180, 130233, 130295, 130348, 130402, 130438, 130474, 130511,
-    130548, 130585, 130622, 130659, 130696, 130728, 130793, 130858, 130923, 130988, 131072, 131137,
-    131203, 131269, 131335, 131391, 131457, 131513, 131579, 131636, 131702, 131759, 131816, 131882,
-    131939, 132005, 132062, 132128, 132185, 132252, 132275, 132298, 132321, 132344, 132425, 132505,
-    132558, 132715, 132776, 132837, 132898, 132960, 133022, 133084, 133146, 133208, 133270, 133332,
-    133394, 133456, 133521, 133586, 133651, 133717, 133783, 133849, 133915, 133981, 134047, 134113,
-    134179, 134245, 134402, 134456, 134515, 134574, 134633, 134691, 134754, 134817, 134880, 135037,
-    135168, 135324, 135358, 135402, 135454, 135536, 135624, 135653, 135715, 135767, 135829, 135881,
-    135933, 135995, 136047, 136099, 136161, 136213, 136275, 136328, 136390, 136443, 136496, 136558,
-    136611, 136673, 136726, 136788, 136841, 136870, 136926, 136987, 137049, 137111, 137147, 137183,
-    137219, 137255, 137291, 137327, 137364, 137401, 137438, 137475, 137512, 137549, 137582, 137648,
-    137704, 137770, 137826, 137882, 137948, 138004, 138070, 138126, 138192, 138248, 138314, 138371,
-    138437, 138494, 138560, 138617, 138683, 138740, 138806, 138863, 138929, 138986, 139019, 139079,
-    139144, 139264, 139330, 139486, 139642, 139703, 139765, 139827, 139889, 139951, 140013, 140075,
-    140137, 140199, 140261, 140323, 140385, 140445, 140510, 140576, 140642, 140708, 140774, 140840,
-    140906, 140972, 141038, 141104, 141170, 141236, 141302, 141368, 141434, 141590, 141699, 141766,
-    141833, 141942, 142051, 142160, 142269, 142378, 142487, 142596, 142690, 142741, 142835, 142929,
-    143023, 143117, 143211, 143360, 143454, 143500, 143598, 143663, 143708, 143756, 143809, 143865,
-    143947, 144046, 144067, 144135, 144203, 144265, 144297, 144327, 144414, 144451, 144546, 144596,
-    144655, 144700, 144764, 144818, 144895, 144944, 145004, 145063, 145122, 145219, 145257, 145295,
-    145333, 145371, 145409, 145447, 145485, 145523, 145571, 145619, 145667, 145715, 145776, 145836,
-    145896, 145956, 146016, 146076, 146136, 146196, 146241, 146301, 146346, 146390, 146434, 146478,
-    146522, 146619, 146667, 146715, 146763, 146811, 146859, 146907, 146955, 147003, 147075, 147147,
-    147219, 147291, 147352, 147456, 147518, 147586, 147654, 147722, 147790, 147887, 147945, 148003,
-    148061, 148119, 148177, 148235, 148293, 148351, 148447, 148543, 148639, 148735, 148796, 148875,
-    148954, 149033, 149112, 149204, 149296, 149388, 149480, 149546, 149620, 149684, 149783, 149836,
-    149888, 149951, 150014, 150077, 150140, 150203, 150266, 150329, 150392, 150466, 150538, 150612,
-    150684, 150758, 150830, 150904, 150976, 151050, 151122, 151196, 151268, 151342, 151414, 151552,
-    151624, 151698, 151770, 151844, 151916, 151990, 152062, 152136, 152208, 152307, 152373, 152426,
-    152479, 152578, 152631, 152687, 152786, 152875, 152906, 152937, 153023, 153089, 153185, 153237,
-    153297, 153388, 153450, 153523, 153589, 153654, 153730, 153768, 153806, 153844, 153882, 153929,
-    153976, 154023, 154070, 154123, 154184, 154221, 154264, 154307, 154350, 154393, 154441, 154489,
-    154537, 154585, 154655, 154725, 154795, 154866, 154927, 154993, 155059, 155125, 155192, 155250,
-    155308, 155366, 155424, 155517, 155648, 155741, 155836, 155897, 155986, 156075, 156164, 156255,
-    156319, 156392, 156473, 156574, 156639, 156738, 156791, 156854, 156921, 156988, 157055, 157124,
-    157187, 157250, 157313, 157376, 157450, 157522, 157596, 157668, 157742, 157814, 157888, 157960,
-    158003, 158051, 158099, 158147, 158205, 158304, 158403, 158498, 158549, 158619, 158692, 158738,
-    158788, 158838, 158889, 158947, 159045, 159080, 159141, 159177, 159238, 159323, 159379, 159439,
-    159499, 159559, 159638, 159744, 159823, 159876, 159956, 160010, 160063, 160116, 160169, 160222,
-    160274, 160326, 160378, 160407, 160506, 160605, 160705, 160805, 160869, 160910, 160975, 161040,
-    161106, 161191, 161237, 161322, 161408, 161455, 161493, 161546, 161603, 161660, 161718, 161786,
-    161856, 161921, 161986, 162052, 162137, 162222, 162308, 162361, 162418, 162475, 162533, 162603,
-    162668, 162733, 162799, 162884, 162969, 163055, 163108, 163165, 163222, 163280, 163303, 163398,
-    163458, 163556, 163618, 163671, 163727, 163840, 163906, 163972, 164032, 164064, 164096, 164128,
-    164160, 164222, 164273, 164328, 164378, 164426, 164474, 164522, 164570, 164645, 164720, 164772,
-    164825, 164898, 164932, 164957, 165002, 165060, 165113, 165186, 165227, 165272, 165330, 165383,
-    165456, 165497, 165542, 165600, 165653, 165726, 165767, 165812, 165903, 165949, 166020, 166091,
-    166137, 166181, 166227, 166271, 166317, 166361, 166407, 166451, 166497, 166588, 166644, 166735,
-    166787, 166881, 166902, 166954, 166998, 167041, 167135, 167229, 167323, 167397, 167453, 167609,
-    167664, 167699, 167734, 167817, 167936, 168019, 168081, 168143, 168205, 168267, 168329, 168391,
-    168452, 168513, 168575, 168637, 168703, 168769, 168835, 168901, 168967, 169033, 169098, 169163,
-    169229, 169295, 169366, 169437, 169495, 169557, 169619, 169681, 169756, 169831, 169893, 169959,
-    170025, 170091, 170166, 170241, 170303, 170369, 170435, 170501, 170576, 170651, 170713, 170779,
-    170845, 170911, 170960, 171009, 171063, 171123, 171183, 171243, 171325, 171404, 171492, 171531,
-    171604, 171626, 171681, 171736, 171791, 171846, 171901, 171956, 172032, 172087, 172112, 172268,
-    172424, 172485, 172546, 172607, 172669, 172731, 172793, 172855, 172917, 172979, 173041, 173103,
-    173165, 173230, 173295, 173360, 173426, 173492, 173558, 173624, 173690, 173756, 173822, 173888,
-    173954, 174110, 174186, 174219, 174271, 174360, 174417, 174573, 174612, 174650, 174694, 174792,
-    174871, 174951, 175007, 175088, 175125, 175193, 175247, 175279, 175311, 175343, 175375, 175404,
-    175464, 175524, 175584, 175644, 175672, 175729, 175785, 175849, 175913, 175977, 176041, 176073,
-    176128, 176199, 176270, 176324, 176383, 176442, 176501, 176560, 176619, 176678, 176738, 176813,
-    176888, 176946, 177009, 177072, 177135, 177198, 177261, 177324, 177388, 177437, 177506, 177537,
-    177598, 177629, 177690, 177721, 177782, 177813, 177874, 177905, 177936, 177997, 178028, 178059,
-    178120, 178151, 178182, 178244, 178275, 178306, 178401, 178484, 178564, 178623, 178696, 178752,
-    178908, 178968, 179032, 179188, 179252, 179316, 179380, 179444, 179512, 179580, 179648, 179716,
-    179872, 179945, 179980, 180136, 180170, 180224, 180246, 180268, 180290, 180337, 180365, 180419,
-    180478, 180537, 180596, 180628, 180686, 180749, 180812, 180875, 180933, 180992, 181051, 181113,
-    181176, 181239, 181314, 181372, 181434, 181497, 181560, 181635, 181693, 181755, 181818, 181881,
-    181929, 181989, 182050, 182131, 182210, 182246, 182402, 182558, 182714, 182764, 182818, 182860,
-    182919, 182990, 183099, 183150, 183218, 183286, 183316, 183377, 183445, 183509, 183529, 183544,
-    183596, 183692, 183722, 183780, 183840, 183898, 183957, 184016, 184075, 184140, 184194, 184249,
-    184320, 184375, 184436, 184460, 184498, 184529, 184546, 184568, 184592, 184701, 184733, 184790,
-    184851, 184912, 184973, 185025, 185058, 185124, 185163, 185216, 185269, 185322, 185375, 185427,
-    185476, 185525, 185574, 185623, 185672, 185712, 185752, 185792, 185832, 185926, 186035, 186097,
-    186206, 186301, 186410, 186519, 186628, 186737, 186831, 186925, 187019,
+    1717, 1794, 1858, 1919, 1963, 2032, 2103, 2133, 2196, 2243, 2253, 2266,
+    2327, 2368, 2437, 2514, 2517, 2609, 2705, 2762, 2855, 2888, 2948, 3008,
+    3068, 3149, 3232, 3251, 3285, 3342, 3400, 3480, 3559, 3585, 3611, 3637,
+    3663, 3683, 3716, 3730, 3780, 3819, 3852, 3891, 3924, 3963, 3996, 4035,
+    4068, 4096, 4120, 4134, 4229, 4252, 4306, 4339, 4372, 4425, 4450, 4523,
+    4557, 4575, 4596, 4625, 4671, 4731, 4815, 4842, 4902, 4955, 5028, 5074,
+    5101, 5161, 5214, 5287, 5333, 5360, 5420, 5473, 5546, 5592, 5653, 5705,
+    5757, 5809, 5861, 5913, 5965, 6019, 6073, 6127, 6181, 6235, 6289, 6343,
+    6375, 6407, 6439, 6471, 6503, 6535, 6569, 6603, 6637, 6671, 6705, 6739,
+    6800, 6829, 6891, 6922, 6957, 6992, 7027, 7087, 7127, 7177, 7207, 7260,
+    7287, 7370, 7445, 7505, 7548, 7616, 7669, 7754, 7831, 7891, 7935, 8004,
+    8034, 8097, 8192, 8242, 8293, 8344, 8405, 8446, 8538, 8634, 8692, 8788,
+    8871, 8956, 9021, 9051, 9138, 9193, 9246, 9281, 9342, 9404, 9488, 9571,
+    9630, 9689, 9748, 9774, 9853, 9906, 9985, 10038, 10118, 10172, 10196, 10233,
+    10251, 10303, 10355, 10407, 10459, 10502, 10590, 10633, 10721, 10764, 10852, 10881,
+    10909, 10970, 11003, 11102, 11135, 11234, 11267, 11367, 11401, 11501, 11523, 11554,
+    11616, 11657, 11698, 11759, 11824, 11890, 11956, 11989, 12070, 12112, 12197, 12288,
+    12374, 12421, 12507, 12554, 12580, 12609, 12646, 12699, 12756, 12814, 12872, 12940,
+    13032, 13054, 13089, 13157, 13218, 13283, 13349, 13415, 13496, 13581, 13667, 13753,
+    13806, 13863, 13921, 13979, 14014, 14082, 14143, 14208, 14274, 14340, 14421, 14506,
+    14592, 14678, 14731, 14788, 14846, 14904, 14927, 14987, 15041, 15095, 15149, 15203,
+    15257, 15311, 15365, 15419, 15473, 15527, 15581, 15635, 15689, 15743, 15797, 15851,
+    15905, 15939, 15973, 16007, 16041, 16075, 16109, 16143, 16177, 16211, 16245, 16279,
+    16313, 16347, 16384, 16418, 16452, 16512, 16541, 16603, 16663, 16703, 16763, 16821,
+    16914, 16995, 17080, 17138, 17217, 17252, 17287, 17322, 17370, 17418, 17468, 17518,
+    17568, 17592, 17687, 17744, 17821, 17859, 17904, 17953, 18010, 18087, 18132, 18181,
+    18238, 18315, 18360, 18409, 18469, 18527, 18549, 18571, 18672, 18754, 18852, 18872,
+    18938, 19004, 19093, 19124, 19153, 19240, 19300, 19337, 19403, 19494, 19589, 19641,
+    19709, 19791, 19839, 19889, 19908, 19927, 19950, 20000, 20059, 20142, 20226, 20285,
+    20376, 20404, 20425, 20480, 20531, 20632, 20714, 20776, 20820, 20882, 20955, 21008,
+    21074, 21139, 21204, 21266, 21320, 21395, 21443, 21501, 21556, 21615, 21674, 21733,
+    21767, 21864, 21919, 21956, 21993, 22030, 22067, 22101, 22148, 22195, 22242, 22289,
+    22321, 22366, 22392, 22452, 22511, 22556, 22615, 22660, 22719, 22764, 22823, 22868,
+    22905, 22938, 22981, 23024, 23067, 23110, 23144, 23241, 23288, 23335, 23382, 23429,
+    23499, 23569, 23639, 23710, 23770, 23832, 23894, 23956, 24018, 24084, 24150, 24216,
+    24283, 24317, 24414, 24471, 24576, 24633, 24690, 24783, 24876, 24969, 25064, 25124,
+    25203, 25282, 25361, 25440, 25529, 25618, 25707, 25798, 25837, 25937, 25979, 26045,
+    26117, 26180, 26216, 26289, 26332, 26413, 26446, 26547, 26597, 26662, 26760, 26806,
+    26831, 26857, 26879, 26977, 27024, 27076, 27126, 27189, 27256, 27323, 27390, 27457,
+    27524, 27591, 27658, 27686, 27781, 27837, 27907, 27969, 28031, 28093, 28155, 28217,
+    28279, 28341, 28403, 28475, 28545, 28672, 28742, 28814, 28884, 28956, 29026, 29098,
+    29168, 29240, 29310, 29382, 29452, 29524, 29594, 29666, 29736, 29808, 29878, 29950,
+    30020, 30092, 30162, 30205, 30253, 30301, 30349, 30397, 30446, 30495, 30544, 30602,
+    30646, 30690, 30734, 30778, 30822, 30866, 30910, 30954, 30976, 31074, 31138, 31187,
+    31240, 31293, 31346, 31384, 31482, 31532, 31562, 31615, 31642, 31667, 31742, 31776,
+    31865, 31922, 32079, 32101, 32165, 32229, 32283, 32321, 32359, 32427, 32472, 32524,
+    32576, 32648, 32768, 32823, 32906, 32948, 32963, 32984, 33083, 33114, 33145, 33176,
+    33207, 33298, 33344, 33426, 33442, 33459, 33488, 33498, 33554, 33606, 33672, 33734,
+    33786, 33848, 33900, 33962, 34014, 34043, 34099, 34151, 34217, 34279, 34331, 34393,
+    34445, 34507, 34559, 34621, 34673, 34735, 34787, 34849, 34901, 34963, 35015, 35032,
+    35088, 35120, 35175, 35230, 35279, 35315, 35351, 35387, 35423, 35472, 35508, 35544,
+    35580, 35616, 35652, 35688, 35724, 35760, 35798, 35816, 35838, 35871, 35931, 35987,
+    36057, 36123, 36179, 36245, 36301, 36367, 36423, 36456, 36516, 36572, 36642, 36708,
+    36764, 36864, 36920, 36986, 37042, 37108, 37164, 37230, 37286, 37352, 37408, 37474,
+    37530, 37579, 37598, 37639, 37709, 37779, 37836, 37897, 37958, 38019, 38069, 38143,
+    38217, 38278, 38343, 38408, 38473, 38547, 38621, 38682, 38747, 38812, 38877, 38951,
+    39025, 39086, 39151, 39216, 39281, 39352, 39401, 39449, 39517, 39523, 39576, 39607,
+    39638, 39697, 39728, 39759, 39818, 39849, 39880, 39939, 39970, 40001, 40096, 40178,
+    40224, 40304, 40389, 40447, 40519, 40558, 40614, 40686, 40707, 40763, 40817, 40871,
+    40960, 41014, 41068, 41122, 41176, 41230, 41327, 41350, 41440, 41459, 41509, 41537,
+    41566, 41615, 41684, 41714, 41731, 41755, 41796, 41851, 41931, 42088, 42103, 42159,
+    42225, 42287, 42349, 42411, 42473, 42535, 42597, 42659, 42719, 42789, 42855, 42921,
+    42987, 43053, 43119, 43185, 43251, 43408, 43429, 43485, 43551, 43613, 43675, 43737,
+    43797, 43867, 43933, 43999, 44065, 44222, 44298, 44356, 44513, 44560, 44594, 44628,
+    44680, 44730, 44780, 44830, 44880, 44921, 44973, 45056, 45122, 45184, 45246, 45298,
+    45355, 45421, 45478, 45539, 45600, 45661, 45745, 45829, 45913, 45997, 46058, 46123,
+    46188, 46253, 46314, 46379, 46444, 46509, 46570, 46635, 46700, 46765, 46855, 46878,
+    46920, 46982, 47009, 47051, 47121, 47148, 47190, 47260, 47287, 47329, 47399, 47422,
+    47478, 47520, 47562, 47604, 47646, 47669, 47725, 47767, 47809, 47851, 47893, 47916,
+    47972, 48014, 48056, 48098, 48140, 48297, 48363, 48520, 48576, 48642, 48704, 48766,
+    48828, 48985, 49035, 49065, 49112, 49152, 49215, 49266, 49318, 49367, 49422, 49472,
+    49562, 49635, 49657, 49729, 49786, 49894, 49941, 50005, 50069, 50099, 50167, 50227,
+    50272, 50304, 50323, 50389, 50459, 50529, 50599, 50625, 50705, 50767, 50786, 50805,
+    50824, 50843, 50871, 50886, 50920, 50964, 51014, 51115, 51198, 51298, 51362, 51434,
+    51491, 51530, 51588, 51645, 51703, 51802, 51871, 51968, 52067, 52131, 52184, 52238,
+    52298, 52342, 52363, 52422, 52454, 52507, 52540, 52563, 52601, 52637, 52690, 52759,
+    52793, 52814, 52851, 52926, 52947, 52984, 53059, 53080, 53117, 53192, 53221, 53248,
+    53270, 53308, 53376, 53448, 53505, 53613, 53645, 53713, 53773, 53861, 53916, 53975,
+    54006, 54037, 54068, 54099, 54131, 54196, 54230, 54246, 54286, 54338, 54390, 54441,
+    54487, 54538, 54584, 54635, 54681, 54732, 54778, 54826, 54874, 54943, 54969, 55017,
+    55065, 55113, 55161, 55200, 55288, 55327, 55415, 55451, 55496, 55529, 55562, 55596,
+    55651, 55706, 55769, 55805, 55838, 55871, 55904, 55937, 55970, 56003, 56025, 56133,
+    56193, 56257, 56321, 56385, 56413, 56521, 56579, 56625, 56717, 56796, 56888, 56967,
+    57059, 57138, 57230, 57344, 57397, 57424, 57502, 57535, 57587, 57743, 57781, 57819,
+    57891, 57963, 58060, 58158, 58257, 58325, 58380, 58421, 58440, 58476, 58499, 58518,
+    58543, 58572, 58645, 58729, 58813, 58881, 58941, 58974, 59002, 59030, 59053, 59081,
+    59121, 59153, 59191, 59229, 59301, 59332, 59363, 59394, 59425, 59471, 59500, 59554,
+    59614, 59674, 59734, 59763, 59821, 59885, 59949, 60013, 60068, 60124, 60180, 60197,
+    60230, 60288, 60352, 60416, 60480, 60513, 60575, 60643, 60711, 60779, 60827, 60868,
+    60938, 61009, 61066, 61127, 61188, 61249, 61310, 61360, 61440, 61490, 61551, 61601,
+    61662, 61712, 61786, 61861, 61922, 61987, 62052, 62117, 62182, 62247, 62312, 62377,
+    62451, 62526, 62587, 62652, 62717, 62782, 62847, 62912, 62977, 63042, 63116, 63191,
+    63252, 63317, 63382, 63447, 63512, 63577, 63642, 63707, 63781, 63856, 63917, 63982,
+    64047, 64112, 64177, 64242, 64307, 64372, 64446, 64521, 64582, 64647, 64712, 64777,
+    64842, 64907, 64972, 65037, 65111, 65186, 65247, 65312, 65377, 65442, 65536, 65601,
+    65666, 65731, 65805, 65880, 65941, 66006, 66071, 66136, 66201, 66266, 66331, 66396,
+    66486, 66515, 66569, 66643, 66678, 66702, 66743, 66788, 66830, 66880, 66913, 66997,
+    67046, 67100, 67169, 67243, 67284, 67329, 67378, 67432, 67501, 67575, 67616, 67661,
+    67710, 67764, 67833, 67907, 67948, 67993, 68016, 68072, 68121, 68175, 68244, 68318,
+    68359, 68404, 68427, 68483, 68532, 68586, 68655, 68729, 68770, 68815, 68838, 68894,
+    68943, 68997, 69066, 69140, 69181, 69226, 69249, 69305, 69354, 69408, 69477, 69551,
+    69632, 69677, 69833, 69887, 69947, 70007, 70067, 70125, 70189, 70253, 70317, 70473,
+    70531, 70595, 70659, 70723, 70785, 70853, 70921, 70989, 71145, 71220, 71254, 71411,
+    71449, 71487, 71539, 71591, 71663, 71693, 71723, 71751, 71780, 71809, 71865, 71927,
+    71989, 72051, 72106, 72161, 72194, 72227, 72287, 72353, 72419, 72485, 72542, 72603,
+    72660, 72721, 72782, 72847, 72908, 72973, 73034, 73099, 73160, 73225, 73286, 73351,
+    73412, 73477, 73526, 73594, 73617, 73640, 73663, 73728, 73810, 73890, 73958, 73997,
+    74053, 74073, 74114, 74155, 74196, 74237, 74278, 74319, 74360, 74401, 74491, 74648,
+    74805, 74861, 74923, 74983, 75049, 75206, 75278, 75335, 75444, 75493, 75559, 75588,
+    75650, 75693, 75726, 75753, 75817, 75846, 75880, 75974, 76068, 76113, 76152, 76210,
+    76268, 76326, 76372, 76425, 76478, 76531, 76585, 76639, 76693, 76737, 76795, 76848,
+    76905, 77014, 77045, 77104, 77163, 77214, 77247, 77286, 77338, 77390, 77470, 77518,
+    77566, 77594, 77622, 77661, 77689, 77728, 77756, 77824, 77869, 77902, 77935, 77990,
+    78045, 78138, 78247, 78276, 78385, 78467, 78576, 78647, 78756, 78865, 78974, 79021,
+    79097, 79193, 79249, 79340, 79388, 79436, 79466, 79482, 79524, 79570, 79616, 79662,
+    79704, 79750, 79796, 79842, 79863, 79884, 79905, 79926, 79941, 80027, 80051, 80080,
+    80140, 80190, 80238, 80285, 80332, 80379, 80426, 80527, 80555, 80579, 80634, 80725,
+    80767, 80813, 80859, 80905, 80930, 80974, 81071, 81115, 81158, 81187, 81230, 81259,
+    81302, 81331, 81374, 81403, 81494, 81530, 81570, 81610, 81650, 81704, 81795, 81920,
+    81996, 82090, 82136, 82182, 82225, 82262, 82278, 82328, 82371, 82465, 82508, 82602,
+    82639, 82733, 82809, 82903, 82953, 83003, 83050, 83097, 83144, 83187, 83234, 83281,
+    83328, 83422, 83469, 83516, 83563, 83657, 83698, 83739, 83780, 83874, 83975, 84018,
+    84033, 84079, 84091, 84143, 84169, 84224, 84247, 84345, 84412, 84479, 84540, 84629,
+    84660, 84690, 84776, 84844, 84933, 85025, 85088, 85151, 85224, 85292, 85359, 85435,
+    85494, 85549, 85587, 85625, 85663, 85701, 85749, 85797, 85845, 85894, 85956, 86016,
+    86060, 86104, 86148, 86193, 86241, 86289, 86337, 86385, 86457, 86529, 86601, 86675,
+    86737, 86805, 86873, 86941, 87011, 87069, 87127, 87185, 87243, 87339, 87435, 87532,
+    87631, 87693, 87785, 87877, 87970, 88065, 88099, 88196, 88264, 88332, 88400, 88468,
+    88558, 88620, 88710, 88772, 88863, 88926, 89019, 89082, 89144, 89240, 89336, 89432,
+    89528, 89614, 89672, 89758, 89816, 89903, 89962, 90051, 90112, 90185, 90248, 90324,
+    90406, 90502, 90558, 90624, 90722, 90775, 90826, 90890, 90958, 91026, 91094, 91162,
+    91230, 91298, 91366, 91434, 91502, 91572, 91642, 91712, 91782, 91852, 91922, 91996,
+    92059, 92122, 92185, 92248, 92311, 92374, 92437, 92500, 92563, 92626, 92691, 92756,
+    92821, 92886, 92951, 93016, 93090, 93162, 93236, 93308, 93382, 93455, 93529, 93602,
+    93676, 93749, 93825, 93900, 93976, 94051, 94127, 94208, 94282, 94354, 94428, 94500,
+    94574, 94647, 94721, 94794, 94868, 94941, 95017, 95092, 95168, 95243, 95319, 95394,
+    95468, 95540, 95614, 95686, 95760, 95833, 95907, 95980, 96054, 96127, 96203, 96278,
+    96354, 96429, 96505, 96580, 96654, 96726, 96800, 96872, 96946, 97019, 97093, 97166,
+    97240, 97313, 97389, 97464, 97540, 97615, 97691, 97766, 97810, 97859, 97909, 97959,
+    98009, 98059, 98109, 98159, 98209, 98304, 98355, 98406, 98457, 98508, 98559, 98610,
+    98668, 98712, 98756, 98802, 98848, 98894, 98940, 98986, 99032, 99130, 99195, 99293,
+    99378, 99455, 99516, 99583, 99627, 99696, 99768, 99798, 99861, 99913, 99965, 100026,
+    100067, 100146, 100242, 100299, 100396, 100479, 100562, 100592, 100678, 100732, 100784, 100845,
+    100907, 100991, 101046, 101097, 101152, 101207, 101262, 101317, 101372, 101427, 101482, 101532,
+    101582, 101632, 101682, 101732, 101782, 101832, 101882, 101970, 102058, 102146, 102236, 102400,
+    102491, 102582, 102673, 102727, 102781, 102835, 102886, 102957, 103008, 103079, 103130, 103201,
+    103252, 103323, 103374, 103445, 103496, 103567, 103618, 103689, 103740, 103811, 103840, 103865,
+    103897, 103985, 104073, 104161, 104251, 104342, 104433, 104524, 104615, 104715, 104778, 104819,
+    104885, 104951, 105037, 105123, 105170, 105207, 105261, 105320, 105379, 105447, 105516, 105582,
+    105648, 105734, 105820, 105874, 105933, 105992, 106061, 106127, 106193, 106279, 106365, 106419,
+    106496, 106555, 106590, 106659, 106720, 106786, 106852, 106933, 107019, 107105, 107159, 107218,
+    107277, 107312, 107381, 107442, 107508, 107574, 107655, 107741, 107827, 107881, 107940, 107999,
+    108034, 108103, 108164, 108230, 108296, 108377, 108463, 108549, 108603, 108662, 108721, 108756,
+    108825, 108886, 108952, 109018, 109099, 109185, 109271, 109325, 109384, 109443, 109478, 109547,
+    109608, 109674, 109740, 109821, 109907, 109993, 110047, 110106, 110165, 110189, 110250, 110309,
+    110363, 110417, 110471, 110525, 110592, 110646, 110700, 110754, 110808, 110862, 110916, 110970,
+    111024, 111078, 111132, 111186, 111240, 111274, 111308, 111342, 111376, 111410, 111444, 111478,
+    111512, 111546, 111580, 111614, 111648, 111682, 111716, 111750, 111784, 111881, 111942, 111987,
+    112036, 112085, 112134, 112183, 112232, 112281, 112330, 112360, 112411, 112436, 112490, 112512,
+    112572, 112632, 112689, 112783, 112864, 112947, 112976, 113062, 113116, 113168, 113200, 113260,
+    113320, 113402, 113501, 113590, 113677, 113714, 113780, 113876, 113928, 113988, 114061, 114115,
+    114174, 114233, 114330, 114385, 114422, 114459, 114506, 114553, 114600, 114688, 114736, 114789,
+    114848, 114893, 114952, 114997, 115034, 115077, 115120, 115163, 115206, 115250, 115347, 115394,
+    115441, 115511, 115581, 115651, 115721, 115793, 115855, 115917, 115983, 116049, 116115, 116181,
+    116249, 116315, 116378, 116477, 116547, 116595, 116643, 116691, 116739, 116787, 116835, 116884,
+    116942, 117041, 117094, 117147, 117246, 117345, 117376, 117463, 117554, 117650, 117702, 117762,
+    117861, 117960, 118059, 118110, 118135, 118189, 118211, 118368, 118433, 118498, 118578, 118637,
+    118784, 118941, 119098, 119255, 119306, 119331, 119379, 119443, 119495, 119536, 119592, 119664,
+    119772, 119837, 119902, 119943, 120010, 120061, 120119, 120159, 120218, 120276, 120334, 120387,
+    120440, 120493, 120547, 120601, 120709, 120741, 120797, 120857, 120917, 120977, 121043, 121151,
+    121212, 121320, 121374, 121396, 121432, 121588, 121622, 121656, 121709, 121762, 121830, 121870,
+    121923, 121981, 122039, 122097, 122155, 122213, 122271, 122330, 122387, 122449, 122511, 122573,
+    122635, 122697, 122759, 122822, 122880, 122942, 123004, 123066, 123128, 123190, 123252, 123315,
+    123372, 123434, 123496, 123558, 123620, 123682, 123744, 123807, 123864, 123926, 123988, 124050,
+    124112, 124174, 124236, 124299, 124356, 124418, 124480, 124542, 124604, 124666, 124728, 124791,
+    124848, 124910, 124972, 125034, 125096, 125158, 125220, 125283, 125340, 125402, 125464, 125526,
+    125588, 125650, 125712, 125775, 125799, 125857, 125881, 125939, 125963, 126021, 126045, 126103,
+    126127, 126185, 126209, 126267, 126292, 126351, 126507, 126663, 126819, 126910, 126976, 127025,
+    127082, 127139, 127196, 127287, 127332, 127377, 127468, 127523, 127614, 127665, 127739, 127773,
+    127830, 127987, 128024, 128075, 128147, 128177, 128207, 128295, 128323, 128384, 128445, 128506,
+    128567, 128628, 128689, 128751, 128813, 128875, 128927, 128989, 129041, 129103, 129156, 129218,
+    129271, 129324, 129386, 129439, 129501, 129554, 129616, 129669, 129723, 129759, 129795, 129832,
+    129869, 129906, 129943, 129980, 130017, 130049, 130114, 130179, 130244, 130309, 130374, 130439,
+    130505, 130571, 130637, 130693, 130759, 130815, 130881, 130938, 131004, 131072, 131129, 131195,
+    131252, 131318, 131375, 131441, 131498, 131565, 131588, 131611, 131634, 131657, 131738, 131818,
+    131871, 132028, 132089, 132150, 132211, 132273, 132335, 132397, 132459, 132521, 132583, 132645,
+    132707, 132769, 132834, 132899, 132964, 133030, 133096, 133162, 133228, 133294, 133360, 133426,
+    133492, 133558, 133715, 133769, 133828, 133887, 133946, 134004, 134067, 134130, 134193, 134350,
+    134425, 134581, 134615, 134659, 134711, 134793, 134881, 134910, 134972, 135024, 135086, 135168,
+    135220, 135282, 135334, 135386, 135448, 135500, 135562, 135615, 135677, 135730, 135783, 135845,
+    135898, 135960, 136013, 136075, 136128, 136157, 136213, 136274, 136336, 136398, 136434, 136470,
+    136506, 136542, 136578, 136614, 136651, 136688, 136725, 136762, 136799, 136836, 136869, 136935,
+    136991, 137057, 137113, 137169, 137235, 137291, 137357, 137413, 137479, 137535, 137601, 137658,
+    137724, 137781, 137847, 137904, 137970, 138027, 138093, 138150, 138216, 138273, 138306, 138366,
+    138431, 138497, 138563, 138719, 138875, 138936, 138998, 139060, 139122, 139184, 139264, 139326,
+    139388, 139450, 139512, 139574, 139636, 139696, 139761, 139827, 139893, 139959, 140025, 140091,
+    140157, 140223, 140289, 140355, 140421, 140487, 140553, 140619, 140685, 140841, 140950, 141017,
+    141126, 141235, 141344, 141453, 141562, 141671, 141780, 141874, 141925, 142019, 142113, 142207,
+    142301, 142395, 142489, 142583, 142629, 142727, 142792, 142837, 142885, 142938, 142994, 143076,
+    143175, 143196, 143264, 143360, 143422, 143454, 143484, 143571, 143608, 143703, 143753, 143812,
+    143857, 143921, 143975, 144052, 144101, 144161, 144220, 144279, 144376, 144414, 144452, 144490,
+    144528, 144566, 144604, 144642, 144680, 144728, 144776, 144824, 144872, 144933, 144993, 145053,
+    145113, 145173, 145233, 145293, 145353, 145398, 145458, 145503, 145547, 145591, 145635, 145679,
+    145776, 145824, 145872, 145920, 145968, 146016, 146064, 146112, 146160, 146232, 146304, 146376,
+    146448, 146509, 146571, 146633, 146701, 146769, 146837, 146905, 147002, 147060, 147118, 147176,
+    147234, 147292, 147350, 147456, 147514, 147610, 147706, 147802, 147898, 147959, 148038, 148117,
+    148196, 148275, 148367, 148459, 148551, 148643, 148709, 148783, 148847, 148946, 148999, 149051,
+    149114, 149177, 149240, 149303, 149366, 149429, 149492, 149555, 149629, 149701, 149775, 149847,
+    149921, 149993, 150067, 150139, 150213, 150285, 150359, 150431, 150505, 150577, 150651, 150723,
+    150797, 150869, 150943, 151015, 151089, 151161, 151235, 151307, 151406, 151472, 151552, 151605,
+    151704, 151757, 151813, 151912, 152001, 152032, 152063, 152149, 152215, 152311, 152363, 152423,
+    152514, 152576, 152649, 152715, 152780, 152856, 152894, 152932, 152970, 153008, 153055, 153102,
+    153149, 153196, 153249, 153310, 153347, 153390, 153433, 153476, 153519, 153567, 153615, 153663,
+    153711, 153781, 153851, 153921, 153992, 154053, 154119, 154185, 154251, 154318, 154376, 154434,
+    154492, 154550, 154643, 154736, 154829, 154924, 154985, 155074, 155163, 155252, 155343, 155407,
+    155480, 155648, 155749, 155814, 155913, 155966, 156029, 156096, 156163, 156230, 156299, 156362,
+    156425, 156488, 156551, 156625, 156697, 156771, 156843, 156917, 156989, 157063, 157135, 157178,
+    157226, 157274, 157322, 157380, 157479, 157578, 157638, 157706, 157757, 157827, 157900, 157946,
+    157996, 158046, 158097, 158155, 158253, 158288, 158349, 158385, 158446, 158531, 158587, 158647,
+    158707, 158767, 158846, 158899, 158978, 159031, 159111, 159165, 159218, 159271, 159324, 159377,
+    159429, 159481, 159533, 159562, 159744, 159843, 159943, 160043, 160107, 160148, 160213, 160278,
+    160344, 160429, 160475, 160560, 160646, 160693, 160731, 160784, 160841, 160898, 160956, 161024,
+    161094, 161159, 161224, 161290, 161375, 161460, 161546, 161599, 161656, 161713, 161771, 161841,
+    161906, 161971, 162037, 162122, 162207, 162293, 162346, 162403, 162460, 162518, 162541, 162601,
+    162661, 162759, 162821, 162874, 162930, 163021, 163087, 163153, 163213, 163245, 163277, 163309,
+    163341, 163403, 163454, 163509, 163559, 163607, 163655, 163703, 163751, 163840, 163915, 163967,
+    164020, 164093, 164127, 164152, 164197, 164255, 164308, 164381, 164422, 164467, 164525, 164578,
+    164651, 164692, 164737, 164795, 164848, 164921, 164962, 165007, 165098, 165144, 165215, 165286,
+    165332, 165376, 165422, 165466, 165512, 165556, 165602, 165646, 165692, 165783, 165839, 165930,
+    165982, 166076, 166097, 166149, 166193, 166236, 166330, 166424, 166518, 166592, 166648, 166804,
+    166859, 166894, 166929, 167012, 167101, 167184, 167246, 167308, 167370, 167432, 167494, 167556,
+    167617, 167678, 167740, 167802, 167868, 167936, 168002, 168068, 168134, 168200, 168265, 168330,
+    168396, 168462, 168533, 168604, 168662, 168724, 168786, 168848, 168923, 168998, 169060, 169126,
+    169192, 169258, 169333, 169408, 169470, 169536, 169602, 169668, 169743, 169818, 169880, 169946,
+    170012, 170078, 170127, 170176, 170230, 170290, 170350, 170410, 170492, 170571, 170659, 170698,
+    170771, 170793, 170848, 170903, 170958, 171013, 171068, 171123, 171178, 171233, 171258, 171414,
+    171570, 171631, 171692, 171753, 171815, 171877, 171939, 172032, 172094, 172156, 172218, 172280,
+    172342, 172407, 172472, 172537, 172603, 172669, 172735, 172801, 172867, 172933, 172999, 173065,
+    173131, 173287, 173363, 173396, 173448, 173537, 173594, 173750, 173789, 173827, 173871, 173969,
+    174048, 174128, 174184, 174265, 174302, 174370, 174424, 174456, 174488, 174520, 174552, 174581,
+    174641, 174701, 174761, 174821, 174849, 174906, 174962, 175026, 175090, 175154, 175218, 175250,
+    175291, 175362, 175433, 175487, 175546, 175605, 175664, 175723, 175782, 175841, 175901, 175976,
+    176051, 176128, 176191, 176254, 176317, 176380, 176443, 176506, 176570, 176619, 176688, 176719,
+    176780, 176811, 176872, 176903, 176964, 176995, 177056, 177087, 177118, 177179, 177210, 177241,
+    177302, 177333, 177364, 177426, 177457, 177488, 177583, 177666, 177746, 177805, 177878, 177934,
+    178090, 178150, 178214, 178370, 178434, 178498, 178562, 178626, 178694, 178762, 178830, 178898,
+    179054, 179127, 179162, 179318, 179352, 179403, 179425, 179447, 179469, 179516, 179544, 179598,
+    179657, 179716, 179775, 179807, 179865, 179928, 179991, 180054, 180112, 180224, 180283, 180345,
+    180408, 180471, 180546, 180604, 180666, 180729, 180792, 180867, 180925, 180987, 181050, 181113,
+    181161, 181221, 181282, 181363, 181442, 181478, 181634, 181790, 181946, 181996, 182050, 182092,
+    182151, 182222, 182331, 182382, 182450, 182480, 182541, 182609, 182673, 182693, 182708, 182760,
+    182856, 182886, 182944, 183004, 183062, 183121, 183180, 183239, 183304, 183358, 183413, 183468,
+    183523, 183584, 183608, 183646, 183677, 183694, 183716, 183740, 183849, 183881, 183938, 183999,
+    184060, 184121, 184173, 184206, 184272, 184320, 184373, 184426, 184479, 184532, 184584, 184633,
+    184682, 184731, 184780, 184829, 184869, 184909, 184949, 184989, 185083, 185192, 185254, 185363,
+    185458, 185567, 185676, 185785, 185894, 185988, 186082, 186176,
 };
 
 static const struct kiln_pair pairs[] = {
-    { 45, 606 }, { 86, 74 }, { 5, 6 }, { 45, 34 }, { 86, 759 }, { 609, 3105 },
-    { 659, 3106 }, { 34, 5 }, { 763, 3108 }, { 3, 1500 }, { 375, 376 }, { 243, 252 },
-    { 1436, 755 }, { 421, 422 }, { 86, 45 }, { 787, 3105 }, { 792, 3106 }, { 3, 1502 },
-    { 3114, 3107 }, { 1438, 3113 }, { 34, 716 }, { 252, 96 }, { 758, 3109 }, { 3108, 6 },
-    { 3115, 62 }, { 619, 3105 }, { 669, 3106 }, { 3122, 3107 }, { 86, 3108 }, { 243, 244 },
-    { 251, 3126 }, { 252, 419 }, { 34, 6 }, { 1188, 755 }, { 1191, 3109 }, { 1195, 1196 },
-    { 1197, 1198 }, { 3127, 1437 }, { 1, 1499 }, { 3123, 1501 }, { 2, 3 }, { 45, 46 },
-    { 73, 74 }, { 97, 757 }, { 767, 3105 }, { 776, 3106 }, { 3139, 1192 }, { 3140, 3141 },
-    { 1498, 3143 }, { 0, 1 }, { 3, 8 }, { 4, 3107 }, { 3152, 3133 }, { 1116, 3106 },
-    { 3153, 3144 }, { 7, 3155 }, { 3145, 3156 }, { 62, 6 }, { 243, 3118 }, { 423, 424 },
-    { 425, 426 }, { 427, 428 }, { 429, 430 }, { 432, 3116 }, { 5, 572 }, { 45, 653 },
-    { 2416, 2417 }, { 2418, 2419 }, { 3119, 3147 }, { 3123, 2420 }, { 96, 86 }, { 420, 421 },
-    { 451, 1979 }, { 603, 604 }, { 639, 606 }, { 640, 3105 }, { 1980, 1981 }, { 1982, 1983 },
-    { 19, 20 }, { 756, 3148 }, { 1410, 1411 }, { 1510, 3 }, { 97, 1201 }, { 684, 685 },
-    { 686, 74 }, { 837, 752 }, { 849, 3108 }, { 880, 3107 }, { 944, 945 }, { 1810, 229 },
-    { 1815, 3134 }, { 1820, 3135 }, { 2749, 3109 }, { 3154, 3161 }, { 423, 448 }, { 425, 449 },
-    { 427, 450 }, { 566, 3116 }, { 693, 3106 }, { 3159, 3132 }, { 3164, 3165 }, { 3166, 3167 },
-    { 6, 595 }, { 3160, 3107 }, { 3171, 3172 }, { 45, 644 }, { 429, 3177 }, { 645, 3105 },
-    { 1979, 3181 }, { 1981, 1998 }, { 5, 1403 }, { 86, 3128 }, { 3183, 3 }, { 3185, 3129 },
-    { 97, 1207 }, { 3188, 3189 }, { 3195, 1816 }, { 3197, 2750 }, { 606, 766 }, { 90, 91 },
-    { 100, 101 }, { 420, 3118 }, { 584, 585 }, { 591, 592 }, { 654, 655 }, { 749, 750 },
-    { 3115, 589 }, { 3136, 3176 }, { 3199, 3200 }, { 3205, 3206 }, { 3170, 6 }, { 3198, 3208 },
-    { 3209, 3174 }, { 1997, 3214 }, { 3201, 3211 }, { 3213, 3182 }, { 641, 3105 }, { 3108, 5 },
-    { 3, 886 }, { 45, 841 }, { 97, 1213 }, { 2031, 3107 }, { 3132, 2726 }, { 3230, 3137 },
-    { 353, 354 }, { 559, 493 }, { 3210, 606 }, { 51, 355 }, { 86, 491 }, { 96, 437 },
+    { 45, 606 }, { 86, 74 }, { 5, 6 }, { 45, 34 }, { 86, 759 }, { 609, 3104 },
+    { 659, 3105 }, { 34, 5 }, { 763, 3107 }, { 3, 1499 }, { 375, 376 }, { 243, 252 },
+    { 1435, 755 }, { 421, 422 }, { 86, 45 }, { 787, 3104 }, { 792, 3105 }, { 3, 1501 },
+    { 5, 352 }, { 3113, 3106 }, { 1437, 3112 }, { 34, 716 }, { 252, 96 }, { 758, 3108 },
+    { 3107, 6 }, { 3114, 62 }, { 619, 3104 }, { 669, 3105 }, { 3121, 3106 }, { 86, 3107 },
+    { 243, 244 }, { 251, 3126 }, { 252, 419 }, { 34, 6 }, { 1188, 755 }, { 1191, 3108 },
+    { 1195, 1196 }, { 1197, 1198 }, { 3127, 1436 }, { 1, 1498 }, { 3123, 1500 }, { 2, 3 },
+    { 45, 46 }, { 73, 74 }, { 97, 757 }, { 3122, 353 }, { 767, 3104 }, { 776, 3105 },
+    { 3139, 1192 }, { 3140, 3141 }, { 1497, 3143 }, { 0, 1 }, { 3, 8 }, { 4, 3106 },
+    { 3122, 559 }, { 3153, 3133 }, { 1116, 3105 }, { 3154, 3144 }, { 7, 3156 }, { 3145, 3157 },
+    { 62, 6 }, { 243, 3117 }, { 423, 424 }, { 425, 426 }, { 427, 428 }, { 429, 430 },
+    { 432, 3115 }, { 45, 653 }, { 2415, 2416 }, { 2417, 2418 }, { 3107, 5 }, { 3118, 3147 },
+    { 3123, 2419 }, { 96, 86 }, { 420, 421 }, { 451, 1979 }, { 603, 604 }, { 639, 606 },
+    { 640, 3104 }, { 1980, 1981 }, { 1982, 1983 }, { 20, 3 }, { 756, 3148 }, { 1409, 1410 },
+    { 97, 1201 }, { 684, 685 }, { 686, 74 }, { 837, 752 }, { 880, 3106 }, { 944, 945 },
+    { 1810, 229 }, { 1815, 3134 }, { 1820, 3135 }, { 2749, 3108 }, { 3155, 3163 }, { 423, 448 },
+    { 425, 449 }, { 427, 450 }, { 566, 3115 }, { 693, 3105 }, { 3161, 3132 }, { 3166, 3167 },
+    { 3168, 3169 }, { 6, 595 }, { 3162, 3106 }, { 3172, 3173 }, { 45, 644 }, { 429, 3179 },
+    { 645, 3104 }, { 1979, 3183 }, { 1981, 1998 }, { 86, 3128 }, { 1509, 3 }, { 3187, 3129 },
+    { 97, 1207 }, { 3189, 3190 }, { 3195, 1816 }, { 3197, 2750 }, { 606, 766 }, { 90, 91 },
+    { 100, 101 }, { 420, 3117 }, { 584, 585 }, { 591, 592 }, { 654, 655 }, { 749, 750 },
+    { 3114, 589 }, { 3136, 3178 }, { 3199, 3200 }, { 3205, 3206 }, { 3171, 6 }, { 3198, 3208 },
+    { 3209, 3176 }, { 1997, 3214 }, { 3201, 3211 }, { 3213, 3184 }, { 641, 3104 }, { 3, 886 },
+    { 45, 841 }, { 97, 1213 }, { 2031, 3106 }, { 3132, 2726 }, { 3229, 3137 }, { 3149, 354 },
+    { 3158, 493 }, { 3210, 606 }, { 19, 3185 }, { 51, 355 }, { 86, 491 }, { 96, 437 },
     { 228, 229 }, { 242, 3134 }, { 250, 3135 }, { 333, 690 }, { 334, 691 }, { 335, 692 },
     { 370, 371 }, { 372, 373 }, { 374, 3129 }, { 380, 381 }, { 384, 385 }, { 386, 387 },
-    { 388, 389 }, { 421, 2583 }, { 432, 3163 }, { 475, 476 }, { 489, 490 }, { 492, 3112 },
-    { 590, 3228 }, { 824, 3106 }, { 838, 839 }, { 1345, 1346 }, { 1358, 1359 }, { 1360, 1361 },
-    { 1366, 653 }, { 1405, 1406 }, { 1427, 74 }, { 3117, 1199 }, { 3124, 850 }, { 3175, 398 },
-    { 3204, 2043 }, { 447, 3233 }, { 6, 600 }, { 3234, 3240 }, { 3238, 1983 }, { 642, 3105 },
-    { 3, 2044 }, { 45, 844 }, { 840, 3244 }, { 3243, 3107 }, { 96, 97 }, { 3235, 3229 },
-    { 3237, 3247 }, { 353, 493 }, { 559, 354 }, { 5, 352 }, { 566, 3163 }, { 689, 3258 },
-    { 1444, 606 }, { 3108, 634 }, { 3112, 729 }, { 3117, 1205 }, { 3124, 856 }, { 3126, 3253 },
-    { 3231, 3273 }, { 3236, 877 }, { 3256, 245 }, { 3259, 3260 }, { 3261, 3262 }, { 3263, 377 },
-    { 3264, 382 }, { 3265, 3266 }, { 3270, 477 }, { 3276, 901 }, { 3277, 3278 }, { 1006, 1007 },
-    { 3119, 6 }, { 3239, 3289 }, { 646, 3105 }, { 3, 3192 }, { 45, 847 }, { 843, 3292 },
-    { 3291, 3107 }, { 3295, 98 }, { 96, 3317 }, { 3117, 1211 }, { 3124, 5 }, { 3271, 3308 },
-    { 3302, 3312 }, { 3313, 3314 }, { 3316, 3267 }, { 3320, 1008 }, { 15, 16 }, { 25, 26 },
-    { 30, 31 }, { 37, 17 }, { 49, 3112 }, { 579, 580 }, { 608, 3110 }, { 618, 3130 },
-    { 653, 3137 }, { 658, 3111 }, { 659, 86 }, { 668, 3131 }, { 751, 752 }, { 754, 755 },
-    { 761, 762 }, { 840, 3242 }, { 1344, 3318 }, { 1508, 1509 }, { 2035, 2036 }, { 3184, 3127 },
-    { 3216, 712 }, { 3246, 2727 }, { 3287, 601 }, { 3294, 887 }, { 3286, 3322 }, { 647, 3105 },
-    { 59, 3 }, { 846, 3325 }, { 3321, 3220 }, { 6, 1470 }, { 45, 1350 }, { 878, 3107 },
-    { 3124, 862 }, { 3285, 3327 }, { 3332, 3272 }, { 15, 3340 }, { 608, 3120 }, { 618, 3149 },
-    { 658, 3121 }, { 668, 3150 }, { 792, 86 }, { 938, 653 }, { 1329, 752 }, { 3113, 5 },
-    { 3119, 3345 }, { 3248, 3349 }, { 3324, 2046 }, { 3337, 17 }, { 3338, 27 }, { 3339, 32 },
-    { 3350, 3356 }, { 3354, 3186 }, { 2428, 3 }, { 3319, 3367 }, { 609, 45 }, { 3225, 3119 },
-    { 3351, 3380 }, { 611, 3110 }, { 613, 3120 }, { 621, 3130 }, { 623, 3149 }, { 661, 3111 },
-    { 663, 3121 }, { 671, 3131 }, { 673, 3150 }, { 942, 943 }, { 3366, 3303 }, { 34, 941 },
-    { 50, 51 }, { 56, 57 }, { 77, 1432 }, { 79, 1433 }, { 81, 1434 }, { 86, 201 },
-    { 95, 3328 }, { 96, 456 }, { 202, 203 }, { 225, 226 }, { 234, 235 }, { 259, 236 },
-    { 383, 3335 }, { 414, 415 }, { 424, 2459 }, { 426, 2460 }, { 428, 2461 }, { 481, 482 },
-    { 483, 484 }, { 485, 486 }, { 487, 488 }, { 605, 606 }, { 635, 636 }, { 643, 3105 },
-    { 656, 74 }, { 687, 688 }, { 689, 821 }, { 690, 822 }, { 691, 823 }, { 693, 3173 },
-    { 715, 716 }, { 738, 62 }, { 817, 818 }, { 819, 820 }, { 946, 3112 }, { 992, 993 },
-    { 1004, 1005 }, { 1076, 3178 }, { 1103, 1104 }, { 1193, 3283 }, { 1203, 3307 }, { 1209, 3369 },
-    { 1215, 3331 }, { 1293, 1294 }, { 1420, 1421 }, { 1422, 1423 }, { 1448, 1449 }, { 1940, 3107 },
-    { 1978, 3118 }, { 2033, 3169 }, { 2426, 2427 }, { 2458, 448 }, { 2729, 2730 }, { 2732, 2733 },
-    { 2734, 2735 }, { 3117, 3184 }, { 3125, 720 }, { 3129, 3207 }, { 3148, 758 }, { 3162, 907 },
-    { 3175, 216 }, { 3187, 3142 }, { 3232, 1534 }, { 3268, 2597 }, { 3275, 3352 }, { 3306, 3219 },
-    { 3330, 3245 }, { 982, 1378 }, { 607, 3180 }, { 657, 3346 }, { 669, 3365 }, { 775, 3376 },
-    { 1353, 3128 }, { 1386, 3137 }, { 1389, 1390 }, { 1391, 1392 }, { 3210, 3223 }, { 3385, 28 },
-    { 3386, 33 }, { 3297, 3 }, { 787, 45 }, { 611, 3120 }, { 613, 3110 }, { 621, 3149 },
-    { 623, 3130 }, { 661, 3121 }, { 663, 3111 }, { 671, 3150 }, { 673, 3131 }, { 3402, 3193 },
-    { 234, 273 }, { 414, 443 }, { 449, 2460 }, { 450, 2461 }, { 467, 2459 }, { 648, 3105 },
-    { 1431, 3407 }, { 2458, 3419 }, { 3108, 941 }, { 3136, 3453 }, { 3142, 3444 }, { 3162, 968 },
-    { 3178, 3426 }, { 3187, 758 }, { 3282, 3466 }, { 3296, 3429 }, { 3304, 3427 }, { 3315, 3417 },
-    { 3406, 58 }, { 3408, 3409 }, { 3410, 3413 }, { 3415, 236 }, { 3420, 3421 }, { 3422, 3423 },
-    { 3424, 3425 }, { 3430, 3333 }, { 3431, 3432 }, { 3433, 692 }, { 3437, 3438 }, { 3449, 3450 },
-    { 3455, 3389 }, { 3458, 3459 }, { 74, 3476 }, { 594, 3207 }, { 607, 3343 }, { 643, 3251 },
-    { 776, 3365 }, { 1353, 3146 }, { 3179, 3473 }, { 3223, 3374 }, { 3336, 3480 }, { 3441, 3479 },
-    { 3481, 3212 }, { 3, 3368 }, { 3484, 3358 }, { 45, 922 }, { 234, 3416 }, { 468, 2460 },
-    { 469, 2461 }, { 649, 3105 }, { 2458, 3499 }, { 2459, 3497 }, { 3108, 3440 }, { 3142, 3446 },
-    { 3219, 758 }, { 3460, 3505 }, { 3495, 236 }, { 3498, 451 }, { 3501, 3514 }, { 3502, 3517 },
-    { 3509, 3445 }, { 3518, 3519 }, { 3521, 3522 }, { 765, 3207 }, { 3535, 3503 }, { 5, 156 },
-    { 6, 1424 }, { 22, 160 }, { 34, 947 }, { 35, 36 }, { 46, 3281 }, { 62, 2856 },
-    { 83, 3106 }, { 118, 119 }, { 120, 121 }, { 122, 123 }, { 124, 125 }, { 126, 127 },
-    { 128, 129 }, { 131, 132 }, { 133, 134 }, { 135, 136 }, { 137, 138 }, { 139, 140 },
-    { 141, 142 }, { 153, 3107 }, { 223, 97 }, { 333, 697 }, { 334, 698 }, { 335, 699 },
-    { 340, 3328 }, { 356, 17 }, { 358, 3388 }, { 359, 360 }, { 365, 366 }, { 397, 3284 },
-    { 400, 401 }, { 403, 404 }, { 405, 406 }, { 407, 408 }, { 410, 411 }, { 412, 413 },
-    { 430, 2584 }, { 431, 3168 }, { 439, 440 }, { 441, 442 }, { 506, 507 }, { 551, 552 },
-    { 553, 554 }, { 562, 563 }, { 564, 565 }, { 574, 575 }, { 578, 3457 }, { 584, 2294 },
-    { 587, 588 }, { 652, 3510 }, { 655, 1091 }, { 693, 3357 }, { 705, 3203 }, { 711, 3434 },
-    { 718, 719 }, { 721, 722 }, { 724, 725 }, { 727, 728 }, { 879, 3324 }, { 881, 882 },
-    { 883, 884 }, { 937, 3279 }, { 939, 1367 }, { 958, 959 }, { 966, 3353 }, { 980, 981 },
-    { 990, 991 }, { 1010, 945 }, { 1077, 606 }, { 1101, 685 }, { 1116, 3173 }, { 1337, 1368 },
-    { 1350, 916 }, { 1387, 1388 }, { 1399, 3112 }, { 1404, 3280 }, { 1408, 1409 }, { 1425, 1426 },
-    { 1466, 1467 }, { 1478, 1405 }, { 1480, 1481 }, { 1942, 3300 }, { 2045, 3383 }, { 2684, 229 },
-    { 2692, 3134 }, { 2698, 3135 }, { 2746, 3387 }, { 2853, 2731 }, { 2857, 2858 }, { 2859, 2860 },
-    { 2861, 2862 }, { 2863, 2864 }, { 2865, 3393 }, { 3125, 723 }, { 3128, 3190 }, { 3136, 2582 },
-    { 3159, 3122 }, { 3176, 2583 }, { 3198, 3160 }, { 3204, 1939 }, { 3217, 159 }, { 3218, 1468 },
-    { 3232, 2457 }, { 3235, 1090 }, { 3236, 152 }, { 3237, 3132 }, { 3254, 438 }, { 3269, 3288 },
-    { 3287, 2798 }, { 3294, 1397 }, { 3301, 3361 }, { 3309, 593 }, { 3329, 478 }, { 3342, 734 },
-    { 3355, 2038 }, { 3359, 602 }, { 3370, 2077 }, { 3404, 3494 }, { 3405, 175 }, { 3412, 457 },
-    { 3452, 1941 }, { 3467, 1548 }, { 3477, 1365 }, { 3513, 3363 }, { 3532, 1354 }, { 3310, 3538 },
-    { 3, 735 }, { 650, 3105 }, { 3142, 3447 }, { 3245, 758 }, { 3456, 3546 }, { 3470, 3548 },
-    { 3523, 3557 }, { 3542, 3543 }, { 3553, 83 }, { 3556, 3371 }, { 1353, 3540 }, { 39, 22 },
-    { 333, 703 }, { 334, 704 }, { 335, 3613 }, { 431, 3202 }, { 470, 2584 }, { 696, 3582 },
-    { 960, 3107 }, { 1464, 3280 }, { 2610, 3545 }, { 3108, 808 }, { 3119, 3565 }, { 3125, 726 },
-    { 3128, 3379 }, { 3136, 3226 }, { 3216, 3190 }, { 3218, 1476 }, { 3252, 3586 }, { 3269, 3361 },
-    { 3279, 3559 }, { 3288, 3301 }, { 3309, 785 }, { 3321, 3630 }, { 3382, 3647 }, { 3478, 3634 },
-    { 3482, 3568 }, { 3483, 3574 }, { 3547, 994 }, { 3554, 3597 }, { 3560, 157 }, { 3569, 3570 },
-    { 3571, 3572 }, { 3575, 3576 }, { 3577, 3578 }, { 3580, 154 }, { 3583, 3584 }, { 3588, 3363 },
-    { 3592, 3593 }, { 3595, 3596 }, { 3599, 3600 }, { 3601, 508 }, { 3602, 3603 }, { 3604, 3605 },
-    { 3607, 2795 }, { 3611, 74 }, { 3618, 3305 }, { 3619, 3620 }, { 3622, 3623 }, { 3638, 3281 },
-    { 3640, 17 }, { 3643, 2047 }, { 3645, 2693 }, { 3649, 3650 }, { 3651, 3652 }, { 3661, 3562 },
-    { 3, 2078 }, { 651, 3105 }, { 3471, 3689 }, { 3691, 3552 }, { 333, 709 }, { 334, 710 },
-    { 335, 3614 }, { 702, 3699 }, { 2048, 3107 }, { 3536, 3717 }, { 3624, 3705 }, { 3637, 3218 },
-    { 3648, 3687 }, { 3664, 3742 }, { 3683, 3745 }, { 3686, 1035 }, { 3694, 3703 }, { 3700, 3701 },
-    { 3704, 3733 }, { 3721, 3653 }, { 3723, 3728 }, { 3724, 3730 }, { 3729, 3573 }, { 3731, 3579 },
-    { 3750, 3751 }, { 555, 556 }, { 557, 558 }, { 615, 3391 }, { 625, 619 }, { 665, 3347 },
-    { 939, 940 }, { 971, 972 }, { 973, 974 }, { 998, 1381 }, { 1000, 1382 }, { 1376, 1377 },
-    { 1379, 1380 }, { 1383, 1384 }, { 1393, 3193 }, { 3360, 888 }, { 3472, 3146 }, { 3539, 3 },
-    { 2325, 3105 }, { 334, 3106 }, { 708, 3757 }, { 3107, 885 }, { 3677, 3753 }, { 3707, 3769 },
-    { 3722, 3762 }, { 3756, 2584 }, { 3758, 3759 }, { 3760, 3770 }, { 3761, 2049 }, { 3771, 3203 },
-    { 3773, 3775 }, { 3774, 3776 }, { 3777, 3772 }, { 615, 3485 }, { 625, 767 }, { 665, 3377 },
-    { 3360, 961 }, { 3378, 3783 }, { 3626, 3788 }, { 3627, 3789 }, { 3725, 3786 }, { 3739, 3778 },
-    { 3784, 3785 }, { 3787, 3790 }, { 581, 3 }, { 2326, 3105 }, { 3621, 3798 }, { 3794, 3454 },
-    { 3797, 3803 }, { 3815, 3793 }, { 3817, 3820 }, { 3818, 3779 }, { 3215, 3249 }, { 6, 369 },
-    { 22, 166 }, { 45, 915 }, { 56, 3388 }, { 62, 375 }, { 63, 64 }, { 72, 3147 },
-    { 74, 390 }, { 77, 3007 }, { 79, 3008 }, { 81, 3009 }, { 86, 281 }, { 88, 89 },
-    { 93, 94 }, { 97, 1221 }, { 102, 103 }, { 107, 108 }, { 146, 147 }, { 155, 3727 },
-    { 162, 163 }, { 181, 182 }, { 183, 184 }, { 186, 187 }, { 188, 189 }, { 190, 191 },
-    { 192, 193 }, { 194, 195 }, { 196, 197 }, { 198, 199 }, { 200, 3515 }, { 204, 205 },
-    { 206, 207 }, { 208, 209 }, { 210, 211 }, { 212, 213 }, { 214, 215 }, { 218, 219 },
-    { 220, 221 }, { 222, 3581 }, { 224, 3414 }, { 230, 231 }, { 232, 233 }, { 237, 238 },
-    { 239, 240 }, { 241, 3311 }, { 243, 3468 }, { 246, 247 }, { 248, 249 }, { 253, 1821 },
-    { 255, 256 }, { 257, 258 }, { 263, 264 }, { 265, 266 }, { 267, 1829 }, { 269, 270 },
-    { 271, 272 }, { 277, 278 }, { 279, 280 }, { 333, 1106 }, { 334, 1107 }, { 335, 1108 },
-    { 365, 1960 }, { 378, 379 }, { 394, 395 }, { 396, 3590 }, { 407, 1969 }, { 414, 462 },
-    { 416, 417 }, { 423, 467 }, { 425, 468 }, { 427, 469 }, { 429, 451 }, { 433, 434 },
-    { 435, 436 }, { 444, 445 }, { 452, 453 }, { 454, 455 }, { 463, 464 }, { 471, 472 },
-    { 473, 474 }, { 498, 499 }, { 500, 501 }, { 502, 503 }, { 504, 505 }, { 573, 3606 },
-    { 578, 3342 }, { 582, 583 }, { 586, 3609 }, { 596, 597 }, { 598, 599 }, { 615, 3110 },
-    { 625, 3130 }, { 627, 3149 }, { 637, 638 }, { 648, 3296 }, { 665, 3111 }, { 675, 3131 },
-    { 677, 3150 }, { 693, 1109 }, { 694, 695 }, { 696, 821 }, { 697, 822 }, { 698, 823 },
-    { 699, 3274 }, { 700, 701 }, { 706, 707 }, { 711, 824 }, { 713, 714 }, { 716, 717 },
-    { 730, 731 }, { 733, 734 }, { 736, 737 }, { 739, 740 }, { 741, 742 }, { 743, 744 },
-    { 745, 746 }, { 747, 748 }, { 753, 3469 }, { 756, 1189 }, { 758, 1222 }, { 760, 3393 },
-    { 761, 2751 }, { 786, 3180 }, { 791, 3375 }, { 800, 3674 }, { 804, 805 }, { 806, 807 },
-    { 810, 811 }, { 815, 816 }, { 825, 826 }, { 827, 828 }, { 829, 830 }, { 831, 832 },
-    { 833, 834 }, { 835, 836 }, { 838, 852 }, { 842, 3326 }, { 845, 3364 }, { 848, 3191 },
-    { 850, 851 }, { 856, 857 }, { 858, 3293 }, { 862, 863 }, { 897, 3353 }, { 900, 901 },
-    { 909, 1349 }, { 914, 3633 }, { 926, 1355 }, { 932, 3685 }, { 933, 1362 }, { 935, 3767 },
-    { 977, 978 }, { 1009, 3628 }, { 1025, 1026 }, { 1037, 1038 }, { 1039, 798 }, { 1043, 1044 },
+    { 388, 389 }, { 421, 2582 }, { 432, 3165 }, { 475, 476 }, { 489, 490 }, { 492, 3111 },
+    { 590, 3227 }, { 824, 3105 }, { 838, 839 }, { 849, 3107 }, { 1344, 1345 }, { 1357, 1358 },
+    { 1359, 1360 }, { 1365, 653 }, { 1404, 1405 }, { 1426, 74 }, { 3116, 1199 }, { 3124, 5 },
+    { 3177, 398 }, { 3204, 2043 }, { 447, 3232 }, { 6, 600 }, { 3233, 3239 }, { 3237, 1983 },
+    { 642, 3104 }, { 3, 2044 }, { 45, 844 }, { 840, 3242 }, { 3241, 3106 }, { 96, 97 },
+    { 3234, 3228 }, { 3236, 3245 }, { 3149, 493 }, { 3158, 354 }, { 566, 3165 }, { 689, 3257 },
+    { 1443, 606 }, { 3107, 634 }, { 3111, 729 }, { 3116, 1205 }, { 3124, 850 }, { 3126, 3252 },
+    { 3230, 3272 }, { 3235, 877 }, { 3255, 245 }, { 3258, 3259 }, { 3260, 3261 }, { 3262, 377 },
+    { 3263, 382 }, { 3264, 3265 }, { 3269, 477 }, { 3276, 901 }, { 3277, 3278 }, { 1006, 1007 },
+    { 3118, 6 }, { 3238, 3289 }, { 646, 3104 }, { 3, 3192 }, { 45, 847 }, { 843, 3292 },
+    { 3291, 3106 }, { 3295, 98 }, { 96, 3316 }, { 3116, 1211 }, { 3124, 856 }, { 3270, 3307 },
+    { 3301, 3311 }, { 3312, 3313 }, { 3315, 3266 }, { 3319, 1008 }, { 15, 16 }, { 25, 26 },
+    { 30, 31 }, { 37, 17 }, { 49, 3111 }, { 579, 580 }, { 608, 3109 }, { 618, 3130 },
+    { 653, 3137 }, { 658, 3110 }, { 659, 86 }, { 668, 3131 }, { 751, 752 }, { 754, 755 },
+    { 761, 762 }, { 840, 3174 }, { 1343, 3317 }, { 1507, 1508 }, { 2035, 2036 }, { 3112, 5 },
+    { 3186, 3127 }, { 3215, 712 }, { 3244, 2727 }, { 3287, 601 }, { 3294, 887 }, { 3286, 3321 },
+    { 647, 3104 }, { 59, 3 }, { 846, 3324 }, { 3320, 3219 }, { 6, 1469 }, { 45, 1349 },
+    { 878, 3106 }, { 3124, 862 }, { 3285, 3326 }, { 3331, 3271 }, { 15, 3339 }, { 608, 3119 },
+    { 618, 3150 }, { 658, 3120 }, { 668, 3151 }, { 792, 86 }, { 938, 653 }, { 1329, 752 },
+    { 3118, 3344 }, { 3246, 3348 }, { 3323, 2046 }, { 3336, 17 }, { 3337, 27 }, { 3338, 32 },
+    { 3349, 3356 }, { 3350, 3355 }, { 3353, 3216 }, { 2427, 3 }, { 3318, 3367 }, { 609, 45 },
+    { 3224, 3118 }, { 611, 3109 }, { 613, 3119 }, { 621, 3130 }, { 623, 3150 }, { 661, 3110 },
+    { 663, 3120 }, { 671, 3131 }, { 673, 3151 }, { 942, 943 }, { 3366, 3302 }, { 34, 941 },
+    { 50, 51 }, { 56, 57 }, { 77, 1431 }, { 79, 1432 }, { 81, 1433 }, { 86, 201 },
+    { 95, 3327 }, { 96, 456 }, { 202, 203 }, { 225, 226 }, { 234, 235 }, { 259, 236 },
+    { 383, 3334 }, { 414, 415 }, { 424, 2458 }, { 426, 2459 }, { 428, 2460 }, { 481, 482 },
+    { 483, 484 }, { 485, 486 }, { 487, 488 }, { 605, 606 }, { 635, 636 }, { 643, 3104 },
+    { 656, 74 }, { 687, 688 }, { 689, 821 }, { 690, 822 }, { 691, 823 }, { 693, 3175 },
+    { 715, 716 }, { 738, 62 }, { 817, 818 }, { 819, 820 }, { 946, 3111 }, { 992, 993 },
+    { 1004, 1005 }, { 1076, 3180 }, { 1103, 1104 }, { 1193, 3306 }, { 1203, 3330 }, { 1209, 3369 },
+    { 1215, 3283 }, { 1293, 1294 }, { 1419, 1420 }, { 1421, 1422 }, { 1447, 1448 }, { 1940, 3106 },
+    { 1978, 3117 }, { 2425, 2426 }, { 2457, 448 }, { 2729, 2730 }, { 2732, 2733 }, { 2734, 2735 },
+    { 3116, 3186 }, { 3125, 720 }, { 3129, 3207 }, { 3148, 758 }, { 3164, 907 }, { 3177, 216 },
+    { 3188, 3142 }, { 3231, 1533 }, { 3267, 2596 }, { 3274, 3351 }, { 3305, 3218 }, { 3329, 3243 },
+    { 982, 1377 }, { 607, 3182 }, { 657, 3345 }, { 669, 3365 }, { 775, 3376 }, { 1352, 3128 },
+    { 1385, 3137 }, { 1388, 1389 }, { 1390, 1391 }, { 3210, 3222 }, { 3384, 28 }, { 3385, 33 },
+    { 3297, 3 }, { 787, 45 }, { 611, 3119 }, { 613, 3109 }, { 621, 3150 }, { 623, 3130 },
+    { 661, 3120 }, { 663, 3110 }, { 671, 3151 }, { 673, 3131 }, { 3401, 3193 }, { 234, 273 },
+    { 414, 443 }, { 449, 2459 }, { 450, 2460 }, { 467, 2458 }, { 648, 3104 }, { 1430, 3406 },
+    { 2457, 3418 }, { 3107, 941 }, { 3136, 3452 }, { 3142, 3443 }, { 3164, 968 }, { 3180, 3425 },
+    { 3188, 758 }, { 3282, 3464 }, { 3296, 3428 }, { 3303, 3426 }, { 3314, 3416 }, { 3405, 58 },
+    { 3407, 3408 }, { 3409, 3412 }, { 3414, 236 }, { 3419, 3420 }, { 3421, 3422 }, { 3423, 3424 },
+    { 3429, 3332 }, { 3430, 3431 }, { 3432, 692 }, { 3436, 3437 }, { 3448, 3449 }, { 3453, 3389 },
+    { 3456, 3457 }, { 74, 3474 }, { 594, 3207 }, { 607, 3342 }, { 643, 3249 }, { 776, 3365 },
+    { 1352, 3146 }, { 3181, 3471 }, { 3222, 3374 }, { 3335, 3478 }, { 3440, 3477 }, { 3479, 3212 },
+    { 3, 2033 }, { 3482, 3358 }, { 45, 922 }, { 234, 3415 }, { 468, 2459 }, { 469, 2460 },
+    { 649, 3104 }, { 2457, 3497 }, { 2458, 3495 }, { 3107, 3439 }, { 3142, 3445 }, { 3218, 758 },
+    { 3458, 3503 }, { 3493, 236 }, { 3496, 451 }, { 3499, 3512 }, { 3500, 3515 }, { 3507, 3444 },
+    { 3516, 3517 }, { 3519, 3520 }, { 765, 3207 }, { 3533, 3501 }, { 5, 156 }, { 6, 1423 },
+    { 22, 160 }, { 34, 947 }, { 35, 36 }, { 46, 3281 }, { 62, 2856 }, { 83, 3105 },
+    { 118, 119 }, { 120, 121 }, { 122, 123 }, { 124, 125 }, { 126, 127 }, { 128, 129 },
+    { 131, 132 }, { 133, 134 }, { 135, 136 }, { 137, 138 }, { 139, 140 }, { 141, 142 },
+    { 153, 3106 }, { 223, 97 }, { 333, 697 }, { 334, 698 }, { 335, 699 }, { 340, 3327 },
+    { 356, 17 }, { 358, 3388 }, { 359, 360 }, { 365, 366 }, { 397, 3284 }, { 400, 401 },
+    { 403, 404 }, { 405, 406 }, { 407, 408 }, { 410, 411 }, { 412, 413 }, { 430, 2583 },
+    { 431, 3170 }, { 439, 440 }, { 441, 442 }, { 506, 507 }, { 551, 552 }, { 553, 554 },
+    { 562, 563 }, { 564, 565 }, { 574, 575 }, { 578, 3455 }, { 584, 2294 }, { 587, 588 },
+    { 652, 3508 }, { 655, 1091 }, { 693, 3357 }, { 705, 3203 }, { 711, 3433 }, { 718, 719 },
+    { 721, 722 }, { 724, 725 }, { 727, 728 }, { 879, 3323 }, { 881, 882 }, { 883, 884 },
+    { 937, 3279 }, { 939, 1366 }, { 958, 959 }, { 966, 3352 }, { 980, 981 }, { 990, 991 },
+    { 1010, 945 }, { 1077, 606 }, { 1101, 685 }, { 1116, 3175 }, { 1337, 1367 }, { 1349, 916 },
+    { 1386, 1387 }, { 1398, 3111 }, { 1402, 1403 }, { 1407, 1408 }, { 1424, 1425 }, { 1463, 3280 },
+    { 1465, 1466 }, { 1477, 1404 }, { 1479, 1480 }, { 1730, 3185 }, { 2045, 3382 }, { 2684, 229 },
+    { 2692, 3134 }, { 2698, 3135 }, { 2746, 3386 }, { 2853, 2731 }, { 2857, 2858 }, { 2859, 2860 },
+    { 2861, 2862 }, { 2863, 2864 }, { 2865, 3387 }, { 3125, 723 }, { 3128, 3191 }, { 3136, 2581 },
+    { 3161, 3121 }, { 3178, 2582 }, { 3198, 3162 }, { 3204, 1939 }, { 3217, 1467 }, { 3231, 2456 },
+    { 3234, 1090 }, { 3235, 152 }, { 3236, 3132 }, { 3253, 438 }, { 3268, 3288 }, { 3287, 2798 },
+    { 3294, 1396 }, { 3300, 3361 }, { 3308, 593 }, { 3328, 478 }, { 3341, 734 }, { 3354, 2038 },
+    { 3359, 602 }, { 3368, 1035 }, { 3370, 2077 }, { 3403, 3492 }, { 3404, 175 }, { 3411, 457 },
+    { 3451, 1941 }, { 3465, 1547 }, { 3475, 1364 }, { 3511, 3363 }, { 3530, 1353 }, { 3309, 3 },
+    { 3537, 3536 }, { 650, 3104 }, { 3142, 3446 }, { 3243, 758 }, { 3454, 3544 }, { 3468, 3546 },
+    { 3521, 3555 }, { 3540, 3541 }, { 3551, 83 }, { 3554, 3371 }, { 1352, 3538 }, { 39, 22 },
+    { 159, 3560 }, { 333, 703 }, { 334, 704 }, { 335, 3611 }, { 431, 3202 }, { 470, 2583 },
+    { 696, 3580 }, { 960, 3106 }, { 1402, 3637 }, { 2609, 3543 }, { 3107, 808 }, { 3118, 3563 },
+    { 3125, 726 }, { 3128, 3379 }, { 3136, 3225 }, { 3215, 3191 }, { 3217, 1475 }, { 3251, 3584 },
+    { 3268, 3361 }, { 3279, 3557 }, { 3288, 3300 }, { 3308, 785 }, { 3320, 3628 }, { 3381, 3646 },
+    { 3476, 3632 }, { 3480, 3566 }, { 3481, 3572 }, { 3545, 994 }, { 3552, 3595 }, { 3558, 157 },
+    { 3567, 3568 }, { 3569, 3570 }, { 3573, 3574 }, { 3575, 3576 }, { 3578, 154 }, { 3581, 3582 },
+    { 3586, 3363 }, { 3590, 3591 }, { 3593, 3594 }, { 3597, 3598 }, { 3599, 508 }, { 3600, 3601 },
+    { 3602, 3603 }, { 3605, 2795 }, { 3609, 74 }, { 3616, 3304 }, { 3617, 3618 }, { 3620, 3621 },
+    { 3634, 3280 }, { 3636, 3281 }, { 3639, 17 }, { 3642, 2047 }, { 3644, 2693 }, { 3648, 3649 },
+    { 3650, 3651 }, { 3, 735 }, { 651, 3104 }, { 3469, 3688 }, { 3690, 3550 }, { 333, 709 },
+    { 334, 710 }, { 335, 3612 }, { 702, 3699 }, { 1402, 3748 }, { 2048, 3106 }, { 3534, 3717 },
+    { 3622, 3705 }, { 3635, 3217 }, { 3662, 3742 }, { 3682, 3745 }, { 3685, 3368 }, { 3693, 3703 },
+    { 3700, 3701 }, { 3704, 3733 }, { 3721, 3652 }, { 3723, 3728 }, { 3724, 3730 }, { 3729, 3571 },
+    { 3731, 3577 }, { 3751, 3752 }, { 3247, 572 }, { 555, 556 }, { 557, 558 }, { 615, 3391 },
+    { 625, 619 }, { 665, 3346 }, { 939, 940 }, { 971, 972 }, { 973, 974 }, { 998, 1380 },
+    { 1000, 1381 }, { 1375, 1376 }, { 1378, 1379 }, { 1382, 1383 }, { 1392, 3193 }, { 3360, 888 },
+    { 3470, 3146 }, { 3, 2078 }, { 2325, 3104 }, { 334, 3105 }, { 708, 3757 }, { 3106, 885 },
+    { 3647, 3753 }, { 3685, 3675 }, { 3707, 3769 }, { 3722, 3763 }, { 3756, 2583 }, { 3758, 3759 },
+    { 3760, 3770 }, { 3762, 2049 }, { 3771, 3203 }, { 3773, 3775 }, { 3774, 3776 }, { 3777, 3772 },
+    { 3248, 572 }, { 615, 3483 }, { 625, 767 }, { 665, 3377 }, { 3360, 961 }, { 3378, 3784 },
+    { 3624, 3789 }, { 3625, 3790 }, { 3725, 3787 }, { 3739, 3779 }, { 3785, 3786 }, { 3788, 3791 },
+    { 3, 1942 }, { 2326, 3104 }, { 3619, 3799 }, { 3676, 3795 }, { 3798, 3805 }, { 3298, 572 },
+    { 3818, 3794 }, { 3820, 3823 }, { 3821, 3780 }, { 6, 369 }, { 19, 1341 }, { 22, 166 },
+    { 45, 915 }, { 56, 3388 }, { 62, 375 }, { 63, 64 }, { 72, 3147 }, { 74, 390 },
+    { 77, 3007 }, { 79, 3008 }, { 81, 3009 }, { 86, 281 }, { 88, 89 }, { 93, 94 },
+    { 97, 1221 }, { 102, 103 }, { 107, 108 }, { 146, 147 }, { 155, 3727 }, { 162, 163 },
+    { 181, 182 }, { 183, 184 }, { 186, 187 }, { 188, 189 }, { 190, 191 }, { 192, 193 },
+    { 194, 195 }, { 196, 197 }, { 198, 199 }, { 200, 3513 }, { 204, 205 }, { 206, 207 },
+    { 208, 209 }, { 210, 211 }, { 212, 213 }, { 214, 215 }, { 218, 219 }, { 220, 221 },
+    { 222, 3579 }, { 224, 3413 }, { 230, 231 }, { 232, 233 }, { 237, 238 }, { 239, 240 },
+    { 241, 3310 }, { 243, 3466 }, { 246, 247 }, { 248, 249 }, { 253, 1821 }, { 255, 256 },
+    { 257, 258 }, { 263, 264 }, { 265, 266 }, { 267, 1829 }, { 269, 270 }, { 271, 272 },
+    { 277, 278 }, { 279, 280 }, { 333, 1106 }, { 334, 1107 }, { 335, 1108 }, { 365, 1960 },
+    { 378, 379 }, { 394, 395 }, { 396, 3588 }, { 407, 1969 }, { 414, 462 }, { 416, 417 },
+    { 423, 467 }, { 425, 468 }, { 427, 469 }, { 429, 451 }, { 433, 434 }, { 435, 436 },
+    { 444, 445 }, { 452, 453 }, { 454, 455 }, { 463, 464 }, { 471, 472 }, { 473, 474 },
+    { 498, 499 }, { 500, 501 }, { 502, 503 }, { 504, 505 }, { 573, 3604 }, { 578, 3341 },
+    { 582, 583 }, { 586, 3607 }, { 596, 597 }, { 598, 599 }, { 615, 3109 }, { 625, 3130 },
+    { 627, 3150 }, { 637, 638 }, { 648, 3296 }, { 665, 3110 }, { 675, 3131 }, { 677, 3151 },
+    { 693, 1109 }, { 694, 695 }, { 696, 821 }, { 697, 822 }, { 698, 823 }, { 699, 3273 },
+    { 700, 701 }, { 706, 707 }, { 711, 824 }, { 713, 714 }, { 716, 717 }, { 730, 731 },
+    { 733, 734 }, { 736, 737 }, { 739, 740 }, { 741, 742 }, { 743, 744 }, { 745, 746 },
+    { 747, 748 }, { 753, 3467 }, { 756, 1189 }, { 758, 1222 }, { 760, 3387 }, { 761, 2751 },
+    { 786, 3182 }, { 791, 3375 }, { 800, 3672 }, { 804, 805 }, { 806, 807 }, { 810, 811 },
+    { 815, 816 }, { 825, 826 }, { 827, 828 }, { 829, 830 }, { 831, 832 }, { 833, 834 },
+    { 835, 836 }, { 838, 852 }, { 842, 3325 }, { 845, 3364 }, { 848, 3275 }, { 849, 3174 },
+    { 850, 851 }, { 856, 857 }, { 858, 3293 }, { 862, 863 }, { 897, 3352 }, { 900, 901 },
+    { 909, 1348 }, { 914, 3631 }, { 926, 1354 }, { 932, 3684 }, { 933, 1361 }, { 935, 3767 },
+    { 977, 978 }, { 1009, 3626 }, { 1025, 1026 }, { 1037, 1038 }, { 1039, 798 }, { 1043, 1044 },
     { 1072, 1073 }, { 1074, 1075 }, { 1082, 606 }, { 1087, 636 }, { 1110, 1111 }, { 1112, 1113 },
     { 1114, 1115 }, { 1117, 1118 }, { 1127, 1128 }, { 1137, 1138 }, { 1147, 1148 }, { 1157, 1158 },
-    { 1167, 1168 }, { 1177, 1178 }, { 1187, 752 }, { 1190, 3151 }, { 1193, 1194 }, { 1199, 1200 },
+    { 1167, 1168 }, { 1177, 1178 }, { 1187, 752 }, { 1190, 3152 }, { 1193, 1194 }, { 1199, 1200 },
     { 1203, 1204 }, { 1205, 1206 }, { 1209, 1210 }, { 1211, 1212 }, { 1215, 1216 }, { 1219, 1220 },
     { 1223, 1224 }, { 1227, 1228 }, { 1231, 1232 }, { 1235, 1236 }, { 1239, 1240 }, { 1243, 1244 },
-    { 1247, 1248 }, { 1272, 3227 }, { 1276, 1277 }, { 1297, 1298 }, { 1301, 1302 }, { 1305, 1306 },
-    { 1311, 1312 }, { 1313, 1314 }, { 1317, 1318 }, { 1320, 3403 }, { 1321, 1322 }, { 1323, 1324 },
-    { 1325, 1326 }, { 1327, 1328 }, { 1337, 1338 }, { 1340, 1341 }, { 1342, 3363 }, { 1351, 1352 },
-    { 1356, 1357 }, { 1363, 1364 }, { 1370, 3625 }, { 1373, 1374 }, { 1375, 3816 }, { 1385, 3801 },
-    { 1450, 1451 }, { 1452, 1453 }, { 1454, 1455 }, { 1504, 3107 }, { 1535, 3168 }, { 1593, 2005 },
-    { 1740, 51 }, { 1956, 17 }, { 1966, 3591 }, { 1970, 3736 }, { 1971, 1972 }, { 1973, 1974 },
-    { 1975, 1976 }, { 1977, 3504 }, { 1984, 1985 }, { 1986, 1987 }, { 1988, 3254 }, { 1990, 1991 },
-    { 1992, 1993 }, { 1994, 1995 }, { 1999, 2000 }, { 2001, 2002 }, { 2003, 3329 }, { 2039, 3550 },
-    { 2171, 3555 }, { 2172, 3692 }, { 2173, 3755 }, { 2295, 588 }, { 2300, 3120 }, { 2339, 3121 },
-    { 2398, 2399 }, { 2425, 3525 }, { 2557, 3327 }, { 2558, 3753 }, { 2746, 3117 }, { 2747, 3463 },
-    { 2748, 3222 }, { 2752, 3282 }, { 2753, 3508 }, { 2755, 2756 }, { 2757, 3306 }, { 2758, 3549 },
-    { 2760, 2761 }, { 2762, 3330 }, { 2763, 3690 }, { 2765, 2766 }, { 2821, 2822 }, { 2846, 3435 },
-    { 2847, 718 }, { 2855, 3566 }, { 2928, 2929 }, { 3032, 3383 }, { 3038, 3039 }, { 3040, 3389 },
-    { 3125, 2951 }, { 3133, 5 }, { 3173, 3693 }, { 3202, 3226 }, { 3204, 1503 }, { 3217, 165 },
-    { 3224, 92 }, { 3248, 3379 }, { 3268, 3726 }, { 3357, 1309 }, { 3359, 3442 }, { 3378, 3336 },
-    { 3381, 712 }, { 3443, 1105 }, { 3448, 1295 }, { 3451, 3711 }, { 3461, 3616 }, { 3462, 3819 },
-    { 3464, 1348 }, { 3465, 217 }, { 3484, 3246 }, { 3507, 3529 }, { 3512, 495 }, { 3520, 3203 },
-    { 3524, 3561 }, { 3541, 260 }, { 3551, 274 }, { 3587, 1958 }, { 3594, 409 }, { 3617, 3710 },
-    { 3657, 3169 }, { 3658, 2597 }, { 3663, 2485 }, { 3669, 2799 }, { 3679, 176 }, { 3682, 1561 },
-    { 3695, 3709 }, { 3698, 40 }, { 3720, 1102 }, { 2327, 3105 }, { 3, 1036 }, { 3215, 3250 },
-    { 56, 3734 }, { 93, 105 }, { 97, 1229 }, { 181, 1746 }, { 238, 261 }, { 240, 262 },
-    { 276, 3311 }, { 333, 1296 }, { 334, 2089 }, { 335, 2090 }, { 429, 470 }, { 433, 4055 },
-    { 452, 4061 }, { 578, 3355 }, { 615, 3120 }, { 625, 3149 }, { 627, 3130 }, { 648, 3766 },
-    { 665, 3121 }, { 675, 3150 }, { 677, 3131 }, { 693, 2091 }, { 702, 821 }, { 703, 822 },
-    { 704, 823 }, { 705, 3274 }, { 717, 3615 }, { 731, 2793 }, { 733, 2038 }, { 737, 4090 },
-    { 740, 3809 }, { 753, 3550 }, { 756, 4076 }, { 758, 1230 }, { 786, 3373 }, { 800, 3675 },
-    { 810, 872 }, { 815, 869 }, { 824, 3381 }, { 838, 864 }, { 851, 3555 }, { 853, 3326 },
-    { 854, 3364 }, { 855, 3191 }, { 857, 3692 }, { 863, 3755 }, { 1096, 74 }, { 1110, 2092 },
-    { 1112, 2093 }, { 1114, 2094 }, { 1202, 3151 }, { 1340, 4071 }, { 1343, 3973 }, { 1375, 3826 },
-    { 1535, 3202 }, { 1970, 3737 }, { 1996, 3504 }, { 2004, 4046 }, { 2023, 6 }, { 2039, 3469 },
-    { 2300, 3110 }, { 2339, 3111 }, { 2656, 3525 }, { 2754, 3222 }, { 2928, 2930 }, { 3034, 3107 },
-    { 3138, 3948 }, { 3157, 5 }, { 3158, 3994 }, { 3162, 3835 }, { 3168, 3226 }, { 3179, 3952 },
-    { 3201, 3901 }, { 3217, 4132 }, { 3224, 104 }, { 3225, 4096 }, { 3227, 3917 }, { 3252, 4048 },
-    { 3255, 3870 }, { 3257, 3841 }, { 3275, 3293 }, { 3283, 4078 }, { 3304, 3990 }, { 3307, 4081 },
-    { 3334, 3892 }, { 3369, 4084 }, { 3387, 3950 }, { 3390, 3978 }, { 3392, 3845 }, { 3418, 3897 },
-    { 3436, 1320 }, { 3443, 2087 }, { 3448, 3333 }, { 3451, 4041 }, { 3461, 4024 }, { 3462, 3955 },
-    { 3463, 4002 }, { 3496, 3904 }, { 3511, 3923 }, { 3512, 3837 }, { 3516, 3872 }, { 3520, 3612 },
-    { 3549, 1208 }, { 3608, 586 }, { 3654, 4124 }, { 3656, 3468 }, { 3659, 3169 }, { 3666, 4073 },
-    { 3667, 409 }, { 3687, 3941 }, { 3690, 1214 }, { 3695, 3713 }, { 3743, 3939 }, { 3794, 2033 },
-    { 3804, 3935 }, { 3806, 3934 }, { 3821, 3916 }, { 3827, 4040 }, { 3828, 3284 }, { 3838, 3839 },
-    { 3842, 4101 }, { 3844, 3949 }, { 3847, 148 }, { 3851, 185 }, { 3852, 3853 }, { 3854, 3855 },
-    { 3856, 3857 }, { 3858, 3859 }, { 3860, 3861 }, { 3862, 3863 }, { 3864, 3865 }, { 3866, 3867 },
-    { 3868, 3869 }, { 3873, 3874 }, { 3876, 3877 }, { 3879, 3880 }, { 3881, 3882 }, { 3884, 3885 },
-    { 3886, 3887 }, { 3888, 3889 }, { 3890, 3928 }, { 3891, 1961 }, { 3893, 3894 }, { 3895, 4050 },
-    { 3896, 3907 }, { 3898, 3899 }, { 3902, 3903 }, { 3905, 3906 }, { 3908, 3909 }, { 3910, 3911 },
-    { 3912, 3913 }, { 3914, 576 }, { 3918, 3919 }, { 3930, 3931 }, { 3932, 3933 }, { 3936, 4097 },
-    { 3937, 3435 }, { 3938, 4023 }, { 3942, 3943 }, { 3944, 3945 }, { 3946, 3382 }, { 3959, 3960 },
-    { 3961, 3962 }, { 3963, 3964 }, { 3966, 3967 }, { 3971, 859 }, { 3975, 3976 }, { 3977, 4035 },
-    { 3979, 4036 }, { 3980, 3678 }, { 3983, 978 }, { 3987, 3988 }, { 3991, 3992 }, { 4004, 3508 },
-    { 4027, 4028 }, { 4029, 4030 }, { 4032, 4033 }, { 4034, 3697 }, { 4038, 922 }, { 4042, 4043 },
-    { 4044, 1505 }, { 4052, 4053 }, { 4056, 4057 }, { 4059, 4060 }, { 4062, 4063 }, { 4064, 4065 },
-    { 4066, 4067 }, { 4077, 3951 }, { 4082, 2759 }, { 4085, 2764 }, { 4086, 3331 }, { 4087, 2823 },
-    { 4092, 3033 }, { 4093, 4094 }, { 4100, 3831 }, { 4105, 3629 }, { 4118, 3929 }, { 3, 3642 },
-    { 2328, 3105 }, { 3768, 4135 }, { 3215, 3298 }, { 93, 110 }, { 97, 1237 }, { 181, 2562 },
-    { 238, 275 }, { 240, 4143 }, { 333, 2088 }, { 334, 2742 }, { 335, 2743 }, { 629, 3130 },
-    { 631, 3149 }, { 679, 3131 }, { 681, 3150 }, { 693, 2934 }, { 708, 821 }, { 709, 822 },
-    { 710, 823 }, { 740, 4311 }, { 758, 1238 }, { 838, 4302 }, { 860, 3364 }, { 861, 3191 },
-    { 865, 3326 }, { 1110, 2935 }, { 1112, 2936 }, { 1114, 2937 }, { 1246, 3151 }, { 1989, 4192 },
-    { 2302, 3110 }, { 2303, 3120 }, { 2341, 3111 }, { 2342, 3121 }, { 3138, 4006 }, { 3158, 3995 },
-    { 3222, 4083 }, { 3224, 109 }, { 3255, 4272 }, { 3274, 4298 }, { 3293, 4178 }, { 3311, 4273 },
-    { 3390, 4306 }, { 3392, 3846 }, { 3418, 4318 }, { 3436, 4295 }, { 3496, 4320 }, { 3507, 4171 },
-    { 3680, 409 }, { 3825, 4238 }, { 3830, 4221 }, { 3834, 6 }, { 3871, 4237 }, { 3900, 4147 },
-    { 4003, 3157 }, { 4008, 4247 }, { 4010, 4258 }, { 4012, 4139 }, { 4017, 4204 }, { 4075, 4169 },
-    { 4079, 4200 }, { 4080, 4220 }, { 4091, 2930 }, { 4108, 4276 }, { 4109, 4144 }, { 4111, 4241 },
-    { 4112, 4308 }, { 4113, 4303 }, { 4120, 4141 }, { 4133, 74 }, { 4145, 4146 }, { 4148, 4319 },
-    { 4149, 4321 }, { 4158, 4184 }, { 4159, 4160 }, { 4161, 4162 }, { 4166, 4167 }, { 4168, 4177 },
-    { 4175, 3190 }, { 4179, 4180 }, { 4181, 4182 }, { 4185, 4186 }, { 4187, 4005 }, { 4188, 3186 },
-    { 4190, 4039 }, { 4193, 3361 }, { 4194, 3696 }, { 4201, 4256 }, { 4202, 3035 }, { 4203, 4233 },
-    { 4216, 3242 }, { 4217, 4301 }, { 4222, 4326 }, { 4225, 4211 }, { 4226, 418 }, { 4230, 4316 },
-    { 4232, 3956 }, { 4234, 446 }, { 4244, 4074 }, { 4249, 576 }, { 4252, 4251 }, { 4253, 4213 },
-    { 4254, 3791 }, { 4261, 4262 }, { 4263, 4264 }, { 4265, 4266 }, { 4268, 4269 }, { 4270, 4271 },
-    { 4274, 4121 }, { 4277, 4309 }, { 4280, 4051 }, { 4281, 465 }, { 4286, 4287 }, { 4289, 3676 },
-    { 4290, 4291 }, { 4293, 4163 }, { 4294, 4231 }, { 4296, 4297 }, { 4304, 4224 }, { 4312, 4102 },
-    { 4322, 4323 }, { 4324, 4218 }, { 24, 3807 }, { 42, 43 }, { 47, 48 }, { 130, 3808 },
-    { 161, 3386 }, { 169, 170 }, { 283, 284 }, { 285, 286 }, { 287, 288 }, { 289, 290 },
-    { 291, 292 }, { 293, 294 }, { 295, 296 }, { 297, 298 }, { 300, 301 }, { 302, 303 },
-    { 304, 305 }, { 306, 307 }, { 308, 309 }, { 310, 311 }, { 312, 313 }, { 314, 315 },
-    { 317, 318 }, { 319, 320 }, { 391, 1519 }, { 510, 511 }, { 512, 513 }, { 514, 515 },
-    { 516, 517 }, { 518, 519 }, { 520, 521 }, { 522, 523 }, { 524, 525 }, { 526, 527 },
-    { 528, 529 }, { 530, 531 }, { 532, 533 }, { 534, 535 }, { 536, 537 }, { 538, 539 },
-    { 540, 541 }, { 606, 617 }, { 633, 619 }, { 643, 3537 }, { 675, 3475 }, { 683, 3531 },
-    { 768, 3323 }, { 769, 3362 }, { 777, 3492 }, { 778, 3401 }, { 889, 3632 }, { 920, 921 },
-    { 969, 970 }, { 1027, 1028 }, { 1078, 3180 }, { 1092, 3346 }, { 1250, 3212 }, { 1254, 3376 },
-    { 1259, 3373 }, { 1263, 3375 }, { 1281, 3344 }, { 1289, 3348 }, { 1347, 3506 }, { 1412, 1413 },
-    { 1414, 1415 }, { 1416, 1417 }, { 1418, 1419 }, { 1440, 1441 }, { 1442, 1443 }, { 1457, 1458 },
-    { 1459, 1460 }, { 1474, 1490 }, { 1482, 1483 }, { 1485, 1486 }, { 1487, 1488 }, { 1491, 1492 },
-    { 1494, 1495 }, { 1524, 3735 }, { 1726, 3740 }, { 1967, 1968 }, { 2017, 2018 }, { 2069, 2070 },
-    { 2071, 2072 }, { 2192, 3241 }, { 2193, 3290 }, { 2225, 3398 }, { 2226, 3491 }, { 2257, 3488 },
-    { 2258, 3397 }, { 2319, 3391 }, { 2336, 3251 }, { 2360, 3347 }, { 3082, 1378 }, { 3366, 3746 },
-    { 3370, 957 }, { 3474, 660 }, { 3487, 2194 }, { 3527, 2269 }, { 3533, 610 }, { 3564, 3372 },
-    { 3610, 3953 }, { 3639, 3662 }, { 3641, 3714 }, { 3670, 888 }, { 3672, 3528 }, { 3686, 3744 },
-    { 3719, 3558 }, { 3763, 3748 }, { 3814, 34 }, { 4106, 3108 }, { 4117, 496 }, { 4259, 3146 },
-    { 3, 3681 }, { 2329, 3105 }, { 3215, 3299 }, { 97, 1245 }, { 333, 2741 }, { 334, 2825 },
-    { 335, 2826 }, { 629, 3149 }, { 631, 3130 }, { 679, 3150 }, { 681, 3131 }, { 758, 4363 },
-    { 866, 3364 }, { 867, 3191 }, { 2302, 3120 }, { 2303, 3110 }, { 2341, 3121 }, { 2342, 3111 },
-    { 2933, 4350 }, { 3138, 4014 }, { 3151, 4007 }, { 3158, 3996 }, { 3222, 4327 }, { 3255, 4443 },
-    { 3293, 4359 }, { 3326, 4357 }, { 3693, 4374 }, { 3965, 4375 }, { 4009, 3157 }, { 4058, 4381 },
-    { 4142, 4376 }, { 4215, 4387 }, { 4227, 4354 }, { 4228, 4343 }, { 4246, 4380 }, { 4275, 4425 },
-    { 4282, 4388 }, { 4292, 4413 }, { 4299, 4409 }, { 4300, 4351 }, { 4305, 4377 }, { 4310, 4417 },
-    { 4325, 4371 }, { 4333, 4435 }, { 4339, 4355 }, { 4341, 4342 }, { 4344, 4345 }, { 4352, 4353 },
-    { 4360, 4361 }, { 4369, 4239 }, { 4373, 4403 }, { 4378, 4372 }, { 4379, 4054 }, { 4384, 4450 },
-    { 4392, 4170 }, { 4394, 4456 }, { 4395, 4396 }, { 4398, 4444 }, { 4400, 4434 }, { 4401, 4332 },
-    { 4405, 4408 }, { 4406, 4364 }, { 4407, 4421 }, { 4412, 4415 }, { 4422, 3840 }, { 4424, 4389 },
-    { 4426, 3968 }, { 4430, 3655 }, { 4438, 4439 }, { 4440, 4267 }, { 4442, 3257 }, { 4447, 3738 },
-    { 74, 4518 }, { 606, 3529 }, { 633, 767 }, { 675, 3531 }, { 683, 3475 }, { 768, 3488 },
-    { 769, 3397 }, { 1017, 3632 }, { 1078, 3343 }, { 1250, 3374 }, { 1259, 3180 }, { 1281, 3212 },
-    { 1395, 3506 }, { 2192, 3394 }, { 2193, 4553 }, { 2257, 3323 }, { 2258, 3362 }, { 2270, 3401 },
-    { 2319, 3485 }, { 2336, 3537 }, { 2360, 3377 }, { 3146, 4459 }, { 3179, 4511 }, { 3370, 3748 },
-    { 3385, 4461 }, { 3474, 4542 }, { 3527, 4505 }, { 3533, 4540 }, { 3534, 4544 }, { 3564, 3384 },
-    { 3639, 3714 }, { 3641, 3662 }, { 3670, 961 }, { 3672, 3558 }, { 3686, 957 }, { 3719, 3528 },
-    { 3763, 3744 }, { 3764, 4520 }, { 3808, 4471 }, { 4460, 3112 }, { 4463, 4464 }, { 4465, 4466 },
-    { 4467, 4468 }, { 4469, 4470 }, { 4472, 4473 }, { 4474, 4475 }, { 4476, 4477 }, { 4479, 4568 },
-    { 4480, 3341 }, { 4482, 4483 }, { 4484, 4485 }, { 4486, 4487 }, { 4488, 4489 }, { 4490, 4491 },
-    { 4492, 4493 }, { 4494, 4495 }, { 4496, 4497 }, { 4503, 4504 }, { 4506, 779 }, { 4522, 4523 },
-    { 4524, 4525 }, { 4526, 4527 }, { 4528, 4532 }, { 4529, 1484 }, { 4530, 4531 }, { 4533, 1496 },
-    { 4538, 4539 }, { 4541, 2194 }, { 4543, 2227 }, { 4545, 2259 }, { 4554, 3492 }, { 3, 3732 },
-    { 2330, 3105 }, { 3660, 4569 }, { 333, 2824 }, { 334, 2932 }, { 335, 4587 }, { 2740, 4573 },
-    { 3138, 4016 }, { 3151, 4011 }, { 3158, 3997 }, { 4013, 3157 }, { 4176, 4593 }, { 4356, 4594 },
-    { 4410, 4608 }, { 4427, 4591 }, { 4445, 4621 }, { 4449, 4607 }, { 4572, 4580 }, { 4574, 4575 },
-    { 4581, 4582 }, { 4588, 4613 }, { 4592, 4614 }, { 4596, 4414 }, { 4598, 4420 }, { 4599, 3257 },
-    { 4600, 4639 }, { 4601, 4454 }, { 4602, 4629 }, { 4603, 4452 }, { 4612, 4622 }, { 4615, 693 },
-    { 4616, 4606 }, { 4617, 4362 }, { 4618, 4589 }, { 4624, 4625 }, { 4626, 3993 }, { 4637, 4638 },
-    { 606, 4517 }, { 2305, 3110 }, { 2306, 3120 }, { 2344, 3111 }, { 2346, 3121 }, { 3179, 4651 },
-    { 3534, 4646 }, { 3764, 4702 }, { 4559, 4706 }, { 4647, 770 }, { 4654, 4655 }, { 4656, 4657 },
-    { 4658, 2271 }, { 4662, 3341 }, { 4665, 3112 }, { 4666, 4709 }, { 4667, 4699 }, { 4668, 4708 },
-    { 4669, 4710 }, { 4672, 4704 }, { 4678, 4521 }, { 4679, 4685 }, { 4681, 4682 }, { 4683, 4684 },
-    { 4686, 4687 }, { 4688, 4689 }, { 4690, 4691 }, { 4692, 4693 }, { 4694, 4695 }, { 4696, 4697 },
-    { 3, 3805 }, { 2331, 3105 }, { 3665, 4712 }, { 333, 2931 }, { 3138, 4390 }, { 3151, 4015 },
-    { 3158, 3998 }, { 4328, 4715 }, { 4391, 4720 }, { 4595, 4728 }, { 4610, 3157 }, { 4611, 4726 },
-    { 4619, 4736 }, { 4630, 4735 }, { 4714, 4334 }, { 4716, 4717 }, { 4718, 4742 }, { 4719, 4729 },
-    { 4723, 4731 }, { 4724, 4358 }, { 4725, 4743 }, { 4733, 4604 }, { 4739, 4416 }, { 4741, 4627 },
-    { 2305, 3120 }, { 2306, 3110 }, { 2344, 3121 }, { 2346, 3111 }, { 4698, 770 }, { 4711, 4761 },
-    { 4755, 4758 }, { 4760, 2259 }, { 4770, 4773 }, { 4771, 4772 }, { 4775, 4776 }, { 4777, 4778 },
-    { 3, 3823 }, { 2332, 3105 }, { 3138, 4623 }, { 3151, 4597 }, { 3158, 3999 }, { 4397, 4782 },
-    { 4732, 4784 }, { 4745, 3157 }, { 4746, 4790 }, { 4786, 4730 }, { 4788, 4799 }, { 4794, 4744 },
-    { 4796, 4393 }, { 4797, 5 }, { 2308, 3110 }, { 2310, 3120 }, { 2348, 3111 }, { 2350, 3121 },
-    { 4564, 4779 }, { 4811, 4478 }, { 4813, 4814 }, { 2333, 3105 }, { 3741, 3 }, { 3138, 4787 },
-    { 3151, 4722 }, { 3158, 4000 }, { 4783, 4818 }, { 4820, 4826 }, { 4821, 3157 }, { 2308, 3120 },
-    { 2310, 3110 }, { 2348, 3121 }, { 2350, 3111 }, { 4562, 4815 }, { 4664, 4779 }, { 4835, 542 },
-    { 2334, 3105 }, { 4781, 3 }, { 3138, 4789 }, { 4817, 4839 }, { 4837, 2796 }, { 4838, 3157 },
-    { 2312, 3110 }, { 2313, 3120 }, { 2352, 3111 }, { 2354, 3121 }, { 4677, 4815 }, { 2335, 3105 },
-    { 3, 801 }, { 4852, 3848 }, { 2312, 3120 }, { 2313, 3110 }, { 2352, 3121 }, { 2354, 3111 },
-    { 3, 1506 }, { 2315, 3110 }, { 2317, 3120 }, { 2356, 3111 }, { 2358, 3121 }, { 3957, 3105 },
-    { 3792, 889 }, { 4510, 1378 }, { 5, 13 }, { 6, 364 }, { 10, 3107 }, { 17, 55 },
-    { 19, 2647 }, { 21, 22 }, { 24, 4763 }, { 34, 1069 }, { 41, 4458 }, { 45, 814 },
-    { 52, 53 }, { 56, 1508 }, { 58, 3186 }, { 60, 61 }, { 65, 66 }, { 67, 68 },
-    { 69, 70 }, { 71, 3836 }, { 74, 667 }, { 75, 76 }, { 77, 78 }, { 79, 80 },
-    { 81, 82 }, { 83, 84 }, { 85, 3119 }, { 86, 1066 }, { 87, 4257 }, { 93, 115 },
-    { 95, 339 }, { 96, 550 }, { 97, 1808 }, { 99, 4428 }, { 106, 4620 }, { 111, 3392 },
-    { 112, 113 }, { 116, 4212 }, { 155, 3300 }, { 158, 3752 }, { 167, 168 }, { 171, 172 },
-    { 173, 174 }, { 178, 3684 }, { 179, 180 }, { 181, 363 }, { 186, 1750 }, { 188, 2660 },
-    { 194, 1770 }, { 209, 2676 }, { 211, 2677 }, { 213, 2678 }, { 219, 2680 }, { 221, 2681 },
-    { 227, 4737 }, { 230, 1811 }, { 234, 1842 }, { 236, 1843 }, { 238, 2691 }, { 240, 1814 },
-    { 243, 4103 }, { 253, 254 }, { 255, 1822 }, { 267, 268 }, { 269, 1830 }, { 299, 4834 },
-    { 324, 325 }, { 327, 328 }, { 329, 330 }, { 331, 332 }, { 333, 1120 }, { 334, 1121 },
-    { 335, 1122 }, { 338, 3843 }, { 341, 342 }, { 343, 4138 }, { 344, 3585 }, { 345, 346 },
-    { 347, 4338 }, { 349, 350 }, { 358, 3734 }, { 361, 362 }, { 365, 2432 }, { 367, 368 },
-    { 393, 4279 }, { 399, 1523 }, { 407, 2444 }, { 409, 2445 }, { 414, 1530 }, { 423, 1581 },
-    { 425, 1582 }, { 427, 1583 }, { 429, 1584 }, { 430, 2462 }, { 432, 3875 }, { 447, 466 },
-    { 458, 459 }, { 460, 461 }, { 479, 480 }, { 481, 1595 }, { 483, 1596 }, { 485, 1597 },
-    { 487, 2619 }, { 543, 544 }, { 545, 546 }, { 547, 548 }, { 571, 3169 }, { 574, 798 },
-    { 575, 576 }, { 584, 2901 }, { 606, 871 }, { 610, 3394 }, { 612, 3290 }, { 614, 3780 },
-    { 616, 4498 }, { 617, 3212 }, { 620, 3323 }, { 622, 3362 }, { 624, 3500 }, { 626, 3544 },
-    { 628, 3688 }, { 630, 3754 }, { 632, 4499 }, { 646, 3766 }, { 648, 3510 }, { 660, 4198 },
-    { 662, 3491 }, { 664, 3782 }, { 666, 4765 }, { 669, 4404 }, { 670, 3400 }, { 672, 3493 },
-    { 674, 3926 }, { 675, 776 }, { 676, 4157 }, { 678, 4348 }, { 680, 4579 }, { 682, 4645 },
-    { 693, 1123 }, { 714, 1310 }, { 716, 4089 }, { 721, 2952 }, { 724, 2954 }, { 727, 2956 },
-    { 731, 2897 }, { 732, 3940 }, { 753, 4223 }, { 768, 3922 }, { 772, 4576 }, { 773, 4347 },
-    { 774, 4643 }, { 777, 3927 }, { 781, 4578 }, { 782, 4349 }, { 783, 4502 }, { 788, 3241 },
-    { 789, 3395 }, { 790, 3810 }, { 793, 3490 }, { 794, 3399 }, { 795, 3812 }, { 802, 3227 },
-    { 803, 3609 }, { 808, 809 }, { 838, 2788 }, { 850, 2171 }, { 856, 2172 }, { 862, 2173 },
-    { 893, 894 }, { 895, 734 }, { 896, 897 }, { 898, 2054 }, { 899, 3974 }, { 908, 909 },
-    { 913, 914 }, { 915, 916 }, { 917, 4314 }, { 918, 919 }, { 922, 3076 }, { 923, 1354 },
-    { 924, 925 }, { 926, 927 }, { 928, 929 }, { 930, 931 }, { 933, 934 }, { 936, 937 },
-    { 946, 3563 }, { 956, 3112 }, { 1002, 1003 }, { 1017, 4031 }, { 1041, 1042 }, { 1045, 1046 },
-    { 1047, 1048 }, { 1049, 1050 }, { 1051, 1052 }, { 1053, 1054 }, { 1055, 1056 }, { 1057, 1058 },
-    { 1059, 1060 }, { 1061, 1062 }, { 1063, 1064 }, { 1067, 1068 }, { 1070, 1071 }, { 1080, 3487 },
-    { 1081, 3530 }, { 1083, 3344 }, { 1084, 3396 }, { 1085, 3489 }, { 1086, 3781 }, { 1088, 1089 },
-    { 1093, 3398 }, { 1097, 3348 }, { 1110, 1124 }, { 1112, 1125 }, { 1114, 1126 }, { 1116, 3216 },
-    { 1136, 4590 }, { 1146, 4721 }, { 1156, 4785 }, { 1166, 4819 }, { 1176, 4840 }, { 1186, 3631 },
-    { 1217, 1218 }, { 1225, 1226 }, { 1233, 1234 }, { 1241, 1242 }, { 1251, 3488 }, { 1252, 3397 },
-    { 1253, 3811 }, { 1255, 3492 }, { 1256, 3401 }, { 1260, 3486 }, { 1268, 1269 }, { 1271, 4018 },
-    { 1273, 1274 }, { 1278, 3442 }, { 1280, 4749 }, { 1285, 1286 }, { 1288, 4641 }, { 1300, 3796 },
-    { 1318, 2972 }, { 1319, 4738 }, { 1347, 4402 }, { 1349, 3046 }, { 1358, 2062 }, { 1371, 1372 },
-    { 1381, 3089 }, { 1382, 3090 }, { 1384, 3091 }, { 1428, 1429 }, { 1445, 1446 }, { 1449, 3711 },
-    { 1469, 4026 }, { 1511, 1512 }, { 1514, 3589 }, { 1515, 1516 }, { 1517, 3335 }, { 1525, 1526 },
-    { 1527, 1528 }, { 1531, 1532 }, { 1533, 3467 }, { 1536, 1537 }, { 1538, 1539 }, { 1540, 1541 },
-    { 1542, 1543 }, { 1544, 1545 }, { 1546, 1547 }, { 1549, 1550 }, { 1551, 1552 }, { 1553, 1554 },
-    { 1555, 1556 }, { 1557, 1558 }, { 1559, 1560 }, { 1562, 1563 }, { 1564, 1565 }, { 1566, 1567 },
-    { 1568, 1569 }, { 1570, 1571 }, { 1572, 1573 }, { 1574, 1575 }, { 1576, 1577 }, { 1578, 1579 },
-    { 1585, 1586 }, { 1587, 1588 }, { 1589, 1590 }, { 1591, 1592 }, { 1593, 1594 }, { 1598, 1599 },
-    { 1602, 4640 }, { 1728, 1729 }, { 1741, 1742 }, { 1744, 1745 }, { 1747, 1748 }, { 1751, 1752 },
-    { 1754, 1755 }, { 1762, 1763 }, { 1764, 1765 }, { 1766, 1767 }, { 1768, 1769 }, { 1771, 1772 },
-    { 1773, 1774 }, { 1775, 1776 }, { 1777, 3515 }, { 1778, 1779 }, { 1780, 1781 }, { 1782, 1783 },
-    { 1784, 1785 }, { 1786, 1787 }, { 1788, 1789 }, { 1790, 1791 }, { 1792, 1793 }, { 1794, 1795 },
-    { 1796, 1797 }, { 1799, 1800 }, { 1801, 1802 }, { 1803, 1804 }, { 1805, 1806 }, { 1809, 3194 },
-    { 1812, 3516 }, { 1817, 1818 }, { 1819, 3196 }, { 1823, 3541 }, { 1825, 3221 }, { 1826, 1827 },
-    { 1831, 3551 }, { 1834, 1835 }, { 1837, 1838 }, { 1839, 1840 }, { 1845, 1846 }, { 1848, 1849 },
-    { 1850, 1851 }, { 1856, 1857 }, { 1859, 1860 }, { 1861, 1862 }, { 1867, 1868 }, { 1870, 1871 },
-    { 1872, 1873 }, { 1878, 1879 }, { 1881, 1882 }, { 1883, 1884 }, { 1889, 1890 }, { 1892, 3242 },
-    { 1894, 3807 }, { 1930, 1931 }, { 1942, 3727 }, { 1946, 3513 }, { 1947, 1948 }, { 1949, 3162 },
-    { 1950, 1951 }, { 1952, 4748 }, { 1953, 4441 }, { 1959, 4278 }, { 1962, 3334 }, { 1963, 1964 },
-    { 1980, 2463 }, { 1982, 2464 }, { 2007, 4850 }, { 2008, 2009 }, { 2010, 2011 }, { 2012, 2013 },
-    { 2015, 4255 }, { 2021, 3850 }, { 2025, 2026 }, { 2037, 4165 }, { 2039, 4634 }, { 2052, 2053 },
-    { 2058, 2059 }, { 2063, 2064 }, { 2079, 2895 }, { 2081, 2082 }, { 2083, 2084 }, { 2085, 4628 },
-    { 2102, 4370 }, { 2151, 2152 }, { 2153, 2154 }, { 2155, 2156 }, { 2157, 2158 }, { 2159, 2160 },
-    { 2161, 2162 }, { 2163, 2164 }, { 2169, 1435 }, { 2181, 2182 }, { 2183, 2254 }, { 2188, 2189 },
-    { 2190, 3178 }, { 2223, 3296 }, { 2248, 4451 }, { 2249, 2250 }, { 2251, 2252 }, { 2293, 3608 },
-    { 2296, 2297 }, { 2299, 4134 }, { 2301, 4780 }, { 2304, 4862 }, { 2328, 3251 }, { 2338, 4586 },
-    { 2340, 4847 }, { 2422, 4334 }, { 2426, 2657 }, { 2434, 2435 }, { 2436, 2437 }, { 2438, 2439 },
-    { 2440, 2441 }, { 2446, 2447 }, { 2448, 2449 }, { 2450, 2451 }, { 2452, 4429 }, { 2453, 2454 },
-    { 2455, 2456 }, { 2465, 2466 }, { 2468, 2469 }, { 2470, 2471 }, { 2473, 2474 }, { 2475, 2476 },
-    { 2477, 2478 }, { 2479, 2480 }, { 2481, 2482 }, { 2483, 2484 }, { 2488, 2489 }, { 2490, 2491 },
-    { 2493, 2494 }, { 2495, 2496 }, { 2497, 2498 }, { 2499, 2500 }, { 2501, 2502 }, { 2503, 2504 },
-    { 2505, 3545 }, { 2510, 2511 }, { 2512, 2513 }, { 2514, 2515 }, { 2516, 3696 }, { 2553, 3740 },
-    { 2560, 2561 }, { 2566, 2567 }, { 2574, 2575 }, { 2576, 2577 }, { 2578, 2579 }, { 2580, 2581 },
-    { 2585, 2586 }, { 2587, 2588 }, { 2589, 2590 }, { 2591, 2592 }, { 2593, 2594 }, { 2595, 2596 },
-    { 2598, 2599 }, { 2600, 2601 }, { 2602, 2603 }, { 2604, 2605 }, { 2606, 2607 }, { 2608, 2609 },
-    { 2611, 2612 }, { 2613, 2614 }, { 2656, 3457 }, { 2658, 2659 }, { 2662, 2663 }, { 2665, 2666 },
-    { 2667, 2668 }, { 2669, 2670 }, { 2671, 2672 }, { 2673, 2674 }, { 2682, 3414 }, { 2683, 3644 },
-    { 2685, 2686 }, { 2688, 2689 }, { 2694, 2695 }, { 2696, 2697 }, { 2700, 2701 }, { 2705, 3749 },
-    { 2706, 2707 }, { 2708, 2709 }, { 2711, 2712 }, { 2717, 2718 }, { 2719, 2720 }, { 2736, 2737 },
-    { 2739, 4795 }, { 2744, 2745 }, { 2768, 2769 }, { 2771, 2772 }, { 2773, 2774 }, { 2775, 2776 },
-    { 2777, 2778 }, { 2779, 3655 }, { 2785, 3403 }, { 2792, 3606 }, { 2797, 4240 }, { 2801, 3822 },
-    { 2802, 4335 }, { 2803, 4713 }, { 2804, 4816 }, { 2805, 4851 }, { 2806, 4546 }, { 2811, 4367 },
-    { 2812, 4752 }, { 2813, 4831 }, { 2814, 4859 }, { 2816, 4548 }, { 2827, 2828 }, { 2832, 3203 },
-    { 2833, 2834 }, { 2839, 2840 }, { 2844, 3434 }, { 2845, 4088 }, { 2847, 3615 }, { 2848, 3616 },
-    { 2849, 3617 }, { 2850, 3743 }, { 2851, 4164 }, { 2852, 3765 }, { 2854, 4411 }, { 2856, 2993 },
-    { 2870, 3428 }, { 2871, 4583 }, { 2872, 4366 }, { 2873, 4803 }, { 2874, 4844 }, { 2875, 4830 },
-    { 2876, 4865 }, { 2879, 4659 }, { 2882, 4155 }, { 2883, 4585 }, { 2884, 4368 }, { 2885, 4805 },
-    { 2886, 4846 }, { 2887, 4832 }, { 2888, 4867 }, { 2891, 4661 }, { 2893, 2894 }, { 2899, 2900 },
-    { 2902, 2903 }, { 2904, 2905 }, { 2907, 2908 }, { 2909, 3228 }, { 2910, 2911 }, { 2912, 2913 },
-    { 2920, 2921 }, { 2938, 2939 }, { 2948, 2949 }, { 2950, 4095 }, { 2957, 2958 }, { 2959, 3125 },
-    { 2960, 2961 }, { 2963, 2964 }, { 2966, 2967 }, { 2969, 2970 }, { 2973, 3566 }, { 2974, 3809 },
-    { 2994, 2995 }, { 3012, 3567 }, { 3013, 3014 }, { 3018, 3019 }, { 3036, 1338 }, { 3042, 3318 },
-    { 3044, 3045 }, { 3047, 3048 }, { 3049, 3697 }, { 3051, 3052 }, { 3053, 3054 }, { 3055, 3390 },
-    { 3056, 3685 }, { 3057, 3058 }, { 3059, 3060 }, { 3061, 3767 }, { 3062, 3063 }, { 3065, 3066 },
-    { 3069, 3625 }, { 3070, 3071 }, { 3072, 3073 }, { 3074, 3075 }, { 3077, 3078 }, { 3079, 3080 },
-    { 3081, 4549 }, { 3083, 3084 }, { 3085, 3086 }, { 3087, 3088 }, { 3092, 3193 }, { 3108, 2086 },
-    { 3168, 4126 }, { 3173, 4399 }, { 3202, 4631 }, { 3204, 2030 }, { 3217, 1731 }, { 3220, 4825 },
-    { 3224, 114 }, { 3233, 4209 }, { 3236, 9 }, { 3237, 3122 }, { 3246, 2032 }, { 3252, 2423 },
-    { 3254, 2472 }, { 3288, 3668 }, { 3305, 1315 }, { 3315, 2568 }, { 3341, 4129 }, { 3372, 316 },
-    { 3381, 4001 }, { 3412, 2492 }, { 3472, 4437 }, { 3511, 2215 }, { 3524, 4550 }, { 3526, 3561 },
-    { 3598, 4283 }, { 3610, 4552 }, { 3612, 1309 }, { 3658, 3726 }, { 3663, 3554 }, { 3666, 2421 },
-    { 3669, 2914 }, { 3671, 3671 }, { 3694, 470 }, { 3698, 2648 }, { 3702, 4284 }, { 3708, 4208 },
-    { 3712, 3234 }, { 3713, 4823 }, { 3716, 3716 }, { 3718, 3718 }, { 3720, 2927 }, { 3735, 4123 },
-    { 3737, 4432 }, { 3804, 4022 }, { 3806, 4021 }, { 3814, 3678 }, { 3821, 2185 }, { 3825, 4229 },
-    { 3832, 932 }, { 3849, 3384 }, { 3878, 4791 }, { 3883, 4800 }, { 3915, 4436 }, { 3924, 1287 },
-    { 3954, 4863 }, { 3969, 4734 }, { 3970, 4798 }, { 3972, 4828 }, { 3981, 4419 }, { 3984, 3985 },
-    { 3989, 4650 }, { 4019, 3287 }, { 4020, 1299 }, { 4025, 2255 }, { 4049, 4534 }, { 4068, 4431 },
-    { 4098, 3361 }, { 4107, 3023 }, { 4110, 3947 }, { 4114, 2679 }, { 4115, 3064 }, { 4116, 4759 },
-    { 4119, 3303 }, { 4127, 3756 }, { 4128, 2800 }, { 4130, 1580 }, { 4140, 4386 }, { 4152, 771 },
-    { 4154, 4512 }, { 4156, 780 }, { 4183, 4514 }, { 4195, 2024 }, { 4205, 1119 }, { 4206, 326 },
-    { 4210, 4457 }, { 4235, 4555 }, { 4236, 4481 }, { 4242, 3800 }, { 4248, 4455 }, { 4285, 3673 },
-    { 4313, 4037 }, { 4315, 976 }, { 4330, 3041 }, { 4382, 2868 }, { 4418, 4189 }, { 4500, 4807 },
-    { 4516, 1264 }, { 4535, 4537 }, { 4536, 4727 }, { 4547, 2321 }, { 4609, 3439 }, { 4636, 4632 },
-    { 4649, 1079 }, { 4652, 1282 }, { 4660, 4810 }, { 4764, 3925 }, { 4833, 3813 }, { 4836, 2877 },
-    { 4842, 3158 }, { 4855, 2991 }, { 4860, 2889 }, { 4868, 2815 }, { 3, 4317 }, { 2315, 3120 },
-    { 2317, 3110 }, { 2356, 3121 }, { 2358, 3111 }, { 3958, 3105 }, { 5, 5164 }, { 6, 2022 },
-    { 12, 4877 }, { 17, 323 }, { 22, 1732 }, { 41, 4774 }, { 45, 5076 }, { 53, 322 },
-    { 54, 4880 }, { 56, 3674 }, { 66, 4942 }, { 74, 2362 }, { 76, 333 }, { 77, 3010 },
-    { 78, 334 }, { 79, 3011 }, { 80, 335 }, { 81, 3017 }, { 83, 3173 }, { 84, 336 },
-    { 86, 2721 }, { 95, 348 }, { 96, 5150 }, { 181, 1513 }, { 194, 5330 }, { 230, 5337 },
-    { 234, 1853 }, { 236, 1854 }, { 238, 2716 }, { 240, 1833 }, { 253, 2699 }, { 255, 5341 },
-    { 267, 2710 }, { 269, 5345 }, { 325, 4340 }, { 337, 4257 }, { 361, 2429 }, { 367, 4195 },
-    { 399, 2573 }, { 409, 5287 }, { 414, 5140 }, { 481, 2616 }, { 483, 2617 }, { 485, 2618 },
-    { 549, 4906 }, { 566, 3875 }, { 569, 3107 }, { 574, 1338 }, { 575, 2183 }, { 576, 1316 },
-    { 606, 2321 }, { 610, 3795 }, { 612, 3487 }, { 614, 4836 }, { 616, 4809 }, { 620, 3396 },
-    { 622, 3489 }, { 624, 3921 }, { 626, 4153 }, { 628, 4346 }, { 630, 4577 }, { 662, 4806 },
-    { 664, 5562 }, { 666, 4895 }, { 675, 5004 }, { 693, 1133 }, { 714, 5261 }, { 721, 4095 },
-    { 724, 3125 }, { 727, 3305 }, { 753, 4634 }, { 768, 3544 }, { 772, 3688 }, { 773, 3754 },
-    { 788, 3486 }, { 789, 3290 }, { 790, 4858 }, { 793, 4070 }, { 794, 4753 }, { 795, 5561 },
-    { 797, 4982 }, { 803, 5516 }, { 893, 5240 }, { 897, 5426 }, { 925, 4453 }, { 950, 3563 },
-    { 975, 922 }, { 1065, 4902 }, { 1069, 5405 }, { 1079, 3241 }, { 1081, 3780 }, { 1083, 3212 },
-    { 1084, 3323 }, { 1085, 3362 }, { 1094, 3491 }, { 1095, 3782 }, { 1098, 3400 }, { 1099, 3493 },
-    { 1110, 1134 }, { 1112, 1135 }, { 1114, 2110 }, { 1116, 4104 }, { 1257, 5008 }, { 1261, 3395 },
-    { 1262, 3530 }, { 1265, 3399 }, { 1266, 3812 }, { 1274, 2187 }, { 1304, 3796 }, { 1354, 2059 },
-    { 1395, 4402 }, { 1428, 1435 }, { 1474, 4026 }, { 1512, 4140 }, { 1525, 5138 }, { 1529, 4963 },
-    { 1749, 4921 }, { 1807, 4907 }, { 1809, 4737 }, { 1813, 4934 }, { 1828, 3196 }, { 1841, 4931 },
-    { 1844, 3221 }, { 1965, 4279 }, { 1997, 2463 }, { 1998, 2464 }, { 2039, 4223 }, { 2056, 4314 },
-    { 2079, 3985 }, { 2118, 4721 }, { 2126, 4785 }, { 2134, 4819 }, { 2142, 4840 }, { 2150, 3631 },
-    { 2169, 1429 }, { 2175, 1446 }, { 2182, 2989 }, { 2253, 5257 }, { 2260, 4576 }, { 2261, 4347 },
-    { 2272, 4578 }, { 2273, 4349 }, { 2299, 4584 }, { 2301, 4845 }, { 2431, 4957 }, { 2433, 3334 },
-    { 2440, 5306 }, { 2462, 2506 }, { 2466, 2487 }, { 2515, 2615 }, { 2563, 3589 }, { 2564, 1516 },
-    { 2656, 5273 }, { 2675, 4924 }, { 2687, 3516 }, { 2689, 2704 }, { 2690, 4933 }, { 2702, 3541 },
-    { 2713, 3551 }, { 2736, 5350 }, { 2746, 5039 }, { 2781, 4795 }, { 2783, 2772 }, { 2801, 4365 },
-    { 2802, 4750 }, { 2803, 4829 }, { 2804, 4857 }, { 2805, 4870 }, { 2838, 3203 }, { 2870, 4151 },
-    { 2871, 3822 }, { 2872, 4134 }, { 2873, 4335 }, { 2874, 4713 }, { 2875, 4780 }, { 2876, 4816 },
-    { 2878, 4862 }, { 2880, 3490 }, { 2890, 4873 }, { 2896, 2897 }, { 2938, 2940 }, { 2953, 5017 },
-    { 2955, 5018 }, { 2968, 3112 }, { 2971, 3765 }, { 2992, 2908 }, { 3026, 4164 }, { 3028, 4411 },
-    { 3051, 5434 }, { 3077, 5446 }, { 3146, 4917 }, { 3162, 4260 }, { 3168, 4631 }, { 3178, 3629 },
-    { 3186, 5221 }, { 3194, 4937 }, { 3202, 4126 }, { 3217, 4882 }, { 3227, 3986 }, { 3231, 5406 },
-    { 3235, 5456 }, { 3236, 568 }, { 3286, 4209 }, { 3287, 5265 }, { 3288, 4098 }, { 3315, 5131 },
-    { 3329, 5304 }, { 3348, 5005 }, { 3384, 4914 }, { 3389, 1947 }, { 3390, 5436 }, { 3394, 5078 },
-    { 3398, 5001 }, { 3404, 5437 }, { 3405, 4887 }, { 3411, 4908 }, { 3414, 5192 }, { 3442, 2298 },
-    { 3452, 5272 }, { 3464, 5048 }, { 3465, 5188 }, { 3500, 771 }, { 3511, 5112 }, { 3515, 5333 },
-    { 3524, 3403 }, { 3526, 5407 }, { 3547, 5448 }, { 3567, 5424 }, { 3581, 5335 }, { 3585, 4949 },
-    { 3587, 5128 }, { 3594, 5132 }, { 3598, 4284 }, { 3633, 5428 }, { 3654, 5262 }, { 3656, 4103 },
-    { 3668, 3668 }, { 3671, 5517 }, { 3673, 5161 }, { 3676, 5259 }, { 3682, 5458 }, { 3684, 4890 },
-    { 3702, 4283 }, { 3708, 4766 }, { 3710, 5263 }, { 3712, 4970 }, { 3716, 4207 }, { 3736, 4429 },
-    { 3749, 5339 }, { 3799, 3169 }, { 3801, 5449 }, { 3821, 5108 }, { 3832, 935 }, { 3836, 4944 },
-    { 3849, 3372 }, { 3922, 5023 }, { 3924, 2337 }, { 3927, 5027 }, { 3969, 4853 }, { 3970, 4822 },
-    { 3972, 4841 }, { 3989, 5080 }, { 4018, 2186 }, { 4019, 5258 }, { 4020, 5495 }, { 4021, 1303 },
-    { 4022, 1307 }, { 4025, 5116 }, { 4047, 5165 }, { 4049, 5548 }, { 4069, 5386 }, { 4072, 5307 },
-    { 4088, 4089 }, { 4107, 5376 }, { 4110, 4196 }, { 4114, 4441 }, { 4115, 4329 }, { 4116, 4986 },
-    { 4119, 3746 }, { 4122, 5236 }, { 4127, 5301 }, { 4128, 2996 }, { 4130, 4605 }, { 4131, 5255 },
-    { 4150, 4436 }, { 4152, 5022 }, { 4154, 5547 }, { 4156, 5026 }, { 4172, 4863 }, { 4183, 5086 },
-    { 4205, 2095 }, { 4206, 4891 }, { 4208, 5030 }, { 4210, 4885 }, { 4219, 5084 }, { 4242, 3802 },
-    { 4245, 5315 }, { 4248, 4632 }, { 4278, 5532 }, { 4285, 5302 }, { 4307, 4419 }, { 4313, 4189 },
-    { 4315, 2073 }, { 4330, 5439 }, { 4370, 1129 }, { 4383, 4971 }, { 4418, 4037 }, { 4428, 4950 },
-    { 4432, 5291 }, { 4433, 3300 }, { 4446, 5299 }, { 4448, 4382 }, { 4451, 5465 }, { 4462, 4916 },
-    { 4509, 5120 }, { 4513, 1251 }, { 4515, 5106 }, { 4557, 5033 }, { 4567, 5163 }, { 4570, 5362 },
-    { 4590, 2111 }, { 4609, 3635 }, { 4620, 4953 }, { 4635, 5040 }, { 4636, 4455 }, { 4640, 509 },
-    { 4701, 5523 }, { 4705, 5473 }, { 4727, 5490 }, { 4734, 5041 }, { 4740, 5021 }, { 4747, 5090 },
-    { 4751, 5389 }, { 4754, 1260 }, { 4791, 4938 }, { 4792, 5482 }, { 4798, 5042 }, { 4802, 5020 },
-    { 4812, 4940 }, { 4837, 5402 }, { 4843, 5100 }, { 4852, 4913 }, { 4854, 5099 }, { 4855, 5359 },
-    { 4856, 5098 }, { 4861, 3813 }, { 4864, 5468 }, { 4871, 5392 }, { 4872, 2343 }, { 4876, 4437 },
-    { 4879, 11 }, { 4884, 5077 }, { 4888, 4889 }, { 4892, 4893 }, { 4894, 4896 }, { 4897, 4898 },
-    { 4899, 4900 }, { 4901, 4903 }, { 4909, 4338 }, { 4910, 4911 }, { 4918, 4919 }, { 4920, 4878 },
-    { 4923, 5174 }, { 4925, 4926 }, { 4927, 4928 }, { 4929, 4936 }, { 4930, 5193 }, { 4939, 5199 },
-    { 4941, 5534 }, { 4945, 4946 }, { 4947, 5013 }, { 4948, 4905 }, { 4951, 4952 }, { 4954, 4212 },
-    { 4955, 4956 }, { 4958, 4385 }, { 4960, 401 }, { 4961, 4962 }, { 4964, 4965 }, { 4966, 4967 },
-    { 4968, 5229 }, { 4973, 3696 }, { 4974, 4975 }, { 4976, 5162 }, { 4977, 3371 }, { 4978, 4979 },
-    { 4989, 3344 }, { 4990, 4991 }, { 4992, 4993 }, { 4994, 4995 }, { 4996, 632 }, { 5000, 5366 },
-    { 5003, 5530 }, { 5006, 5007 }, { 5009, 5010 }, { 5011, 5012 }, { 5015, 5412 }, { 5024, 5025 },
-    { 5028, 5029 }, { 5031, 5032 }, { 5034, 5035 }, { 5036, 5037 }, { 5043, 5044 }, { 5046, 3974 },
-    { 5049, 5050 }, { 5051, 5054 }, { 5057, 5058 }, { 5060, 5496 }, { 5066, 5067 }, { 5068, 5069 },
-    { 5070, 5071 }, { 5072, 5073 }, { 5074, 5075 }, { 5081, 5082 }, { 5087, 5088 }, { 5091, 1139 },
-    { 5092, 1149 }, { 5093, 1159 }, { 5094, 1169 }, { 5095, 1179 }, { 5101, 5102 }, { 5104, 5105 },
-    { 5107, 4983 }, { 5109, 1275 }, { 5110, 1279 }, { 5115, 5419 }, { 5119, 5242 }, { 5121, 5122 },
-    { 5129, 5130 }, { 5134, 5135 }, { 5136, 5137 }, { 5142, 5143 }, { 5144, 5145 }, { 5146, 5147 },
-    { 5148, 5149 }, { 5151, 5152 }, { 5153, 5154 }, { 5155, 5156 }, { 5157, 5158 }, { 5159, 5160 },
-    { 5166, 5527 }, { 5169, 1756 }, { 5170, 5171 }, { 5172, 5173 }, { 5175, 5176 }, { 5177, 5178 },
-    { 5179, 5180 }, { 5181, 5182 }, { 5183, 5184 }, { 5185, 5186 }, { 5189, 5190 }, { 5194, 5195 },
-    { 5196, 1824 }, { 5197, 5198 }, { 5200, 1836 }, { 5203, 1847 }, { 5205, 1852 }, { 5206, 1858 },
-    { 5208, 1863 }, { 5209, 1869 }, { 5211, 1874 }, { 5212, 1880 }, { 5214, 1885 }, { 5215, 1891 },
-    { 5218, 1932 }, { 5222, 5223 }, { 5226, 368 }, { 5227, 5228 }, { 5230, 5284 }, { 5231, 5232 },
-    { 5233, 5234 }, { 5239, 5248 }, { 5245, 5246 }, { 5247, 2103 }, { 5254, 4827 }, { 5260, 2224 },
-    { 5266, 5361 }, { 5267, 5363 }, { 5268, 2806 }, { 5270, 5367 }, { 5271, 5369 }, { 5278, 5279 },
-    { 5280, 5281 }, { 5282, 5283 }, { 5285, 5286 }, { 5288, 5289 }, { 5292, 5524 }, { 5293, 5294 },
-    { 5295, 5296 }, { 5297, 5298 }, { 5308, 5466 }, { 5309, 5310 }, { 5311, 5312 }, { 5313, 5314 },
-    { 5317, 5318 }, { 5319, 5320 }, { 5321, 5322 }, { 5323, 5324 }, { 5325, 5326 }, { 5327, 2731 },
-    { 5328, 4922 }, { 5329, 2664 }, { 5331, 5332 }, { 5340, 3646 }, { 5342, 5343 }, { 5346, 5347 },
-    { 5348, 2738 }, { 5351, 2770 }, { 5353, 5354 }, { 5355, 5356 }, { 5358, 2793 }, { 5371, 2829 },
-    { 5372, 5373 }, { 5374, 2841 }, { 5375, 4824 }, { 5380, 5381 }, { 5382, 5383 }, { 5384, 5421 },
-    { 5387, 5388 }, { 5390, 5391 }, { 5394, 5395 }, { 5397, 5398 }, { 5401, 5243 }, { 5403, 5404 },
-    { 5408, 5481 }, { 5413, 5414 }, { 5415, 2962 }, { 5416, 2965 }, { 5418, 5019 }, { 5422, 5423 },
-    { 5427, 5118 }, { 5429, 3050 }, { 5430, 5431 }, { 5432, 5433 }, { 5438, 3067 }, { 5440, 5441 },
-    { 5442, 5053 }, { 5443, 5444 }, { 5457, 4904 }, { 5472, 1286 }, { 5486, 2868 }, { 5494, 5498 },
-    { 5501, 5502 }, { 5506, 5507 }, { 5509, 5471 }, { 5514, 4738 }, { 5515, 5549 }, { 5522, 3920 },
-    { 5529, 5085 }, { 5535, 4680 }, { 5558, 4851 }, { 5559, 5410 }, { 5560, 4240 }, { 3, 4423 },
-    { 4099, 5563 }, { 4173, 3105 }, { 6, 2565 }, { 17, 5220 }, { 53, 2654 }, { 56, 3675 },
-    { 74, 6120 }, { 77, 3015 }, { 79, 3016 }, { 81, 3022 }, { 83, 5518 }, { 86, 5216 },
-    { 95, 5941 }, { 96, 5235 }, { 181, 2430 }, { 234, 1864 }, { 236, 1865 }, { 238, 6073 },
-    { 240, 1855 }, { 333, 1130 }, { 334, 1131 }, { 335, 1132 }, { 399, 3591 }, { 409, 6057 },
-    { 414, 6002 }, { 575, 2793 }, { 610, 4197 }, { 612, 4804 }, { 614, 4866 }, { 693, 1143 },
-    { 753, 4635 }, { 788, 3795 }, { 789, 4570 }, { 790, 6119 }, { 953, 3563 }, { 1080, 3290 },
-    { 1100, 5633 }, { 1110, 1144 }, { 1112, 1145 }, { 1114, 2947 }, { 1116, 5469 }, { 1252, 3362 },
-    { 1262, 3810 }, { 1354, 6101 }, { 1525, 6001 }, { 1832, 5598 }, { 1866, 3221 }, { 2039, 5892 },
-    { 2057, 5678 }, { 2109, 5669 }, { 2260, 3688 }, { 2261, 3754 }, { 2291, 5616 }, { 2304, 5565 },
-    { 2320, 5619 }, { 2361, 5580 }, { 2462, 5693 }, { 2463, 2507 }, { 2464, 2508 }, { 2466, 2509 },
-    { 2486, 5717 }, { 2689, 2715 }, { 2703, 5724 }, { 2869, 3395 }, { 2877, 5564 }, { 2878, 5916 },
-    { 2881, 3399 }, { 2906, 5657 }, { 2988, 5705 }, { 3024, 5636 }, { 3025, 5638 }, { 3027, 3765 },
-    { 3107, 4329 }, { 3112, 4129 }, { 3119, 5604 }, { 3125, 5378 }, { 3146, 5758 }, { 3168, 4792 },
-    { 3194, 5202 }, { 3196, 5201 }, { 3202, 5904 }, { 3203, 5833 }, { 3227, 6041 }, { 3241, 1261 },
-    { 3305, 5706 }, { 3334, 5237 }, { 3361, 5761 }, { 3411, 4912 }, { 3428, 5620 }, { 3464, 6099 },
-    { 3465, 5225 }, { 3490, 5674 }, { 3500, 5640 }, { 3526, 5525 }, { 3530, 5956 }, { 3544, 5641 },
-    { 3567, 5749 }, { 3585, 5942 }, { 3589, 5944 }, { 3631, 4842 }, { 3644, 5600 }, { 3646, 5589 },
-    { 3667, 5683 }, { 3673, 5718 }, { 3679, 5576 }, { 3684, 5937 }, { 3709, 5728 }, { 3712, 5771 },
-    { 3718, 5773 }, { 3749, 6074 }, { 3752, 5574 }, { 3796, 5513 }, { 3843, 5784 }, { 3850, 5760 },
-    { 3878, 5764 }, { 3915, 5820 }, { 3984, 5697 }, { 3986, 6092 }, { 4001, 5639 }, { 4072, 5605 },
-    { 4104, 5014 }, { 4122, 5682 }, { 4131, 5680 }, { 4150, 5497 }, { 4207, 3288 }, { 4219, 5409 },
-    { 4235, 5861 }, { 4245, 5493 }, { 4260, 6069 }, { 4336, 3169 }, { 4383, 6065 }, { 4385, 5774 },
-    { 4433, 5 }, { 4446, 5814 }, { 4448, 5846 }, { 4453, 2059 }, { 4663, 5658 }, { 4700, 5847 },
-    { 4703, 5793 }, { 4707, 5871 }, { 4740, 5695 }, { 4747, 5533 }, { 4748, 5844 }, { 4767, 5854 },
-    { 4801, 5859 }, { 4802, 5238 }, { 4808, 5856 }, { 4822, 5250 }, { 4841, 5251 }, { 4843, 6043 },
-    { 4853, 5249 }, { 4854, 5253 }, { 4856, 5252 }, { 4864, 5777 }, { 4869, 3300 }, { 4915, 5882 },
-    { 4943, 5822 }, { 4980, 5613 }, { 5065, 5767 }, { 5089, 5873 }, { 5096, 5900 }, { 5097, 5913 },
-    { 5114, 5834 }, { 5123, 5819 }, { 5126, 5729 }, { 5133, 5684 }, { 5139, 5609 }, { 5141, 5809 },
-    { 5167, 5685 }, { 5191, 5686 }, { 5256, 5617 }, { 5264, 5650 }, { 5290, 5877 }, { 5300, 5849 },
-    { 5303, 5775 }, { 5334, 5722 }, { 5336, 5594 }, { 5338, 5725 }, { 5360, 6045 }, { 5364, 6047 },
-    { 5368, 6049 }, { 5393, 5646 }, { 5396, 5647 }, { 5399, 5648 }, { 5411, 5965 }, { 5417, 5752 },
-    { 5435, 5779 }, { 5455, 5573 }, { 5463, 5608 }, { 5464, 5805 }, { 5476, 5781 }, { 5477, 5635 },
-    { 5479, 5949 }, { 5483, 5716 }, { 5489, 5815 }, { 5505, 5970 }, { 5511, 5989 }, { 5512, 5993 },
-    { 5520, 5933 }, { 5526, 5947 }, { 5528, 5824 }, { 5531, 5990 }, { 5537, 5692 }, { 5540, 5950 },
-    { 5543, 5652 }, { 5544, 3486 }, { 5546, 5790 }, { 5550, 3212 }, { 5553, 5780 }, { 5556, 5960 },
-    { 5566, 5747 }, { 5567, 5370 }, { 5570, 5867 }, { 5571, 14 }, { 5575, 5920 }, { 5577, 5810 },
-    { 5581, 5583 }, { 5582, 5584 }, { 5585, 5588 }, { 5586, 5796 }, { 5587, 4633 }, { 5593, 6071 },
-    { 5595, 5596 }, { 5602, 5727 }, { 5603, 4386 }, { 5606, 5714 }, { 5610, 5611 }, { 5612, 5953 },
-    { 5615, 570 }, { 5618, 3940 }, { 5621, 4988 }, { 5624, 5625 }, { 5626, 5627 }, { 5628, 5629 },
-    { 5631, 5917 }, { 5632, 5776 }, { 5634, 5667 }, { 5642, 774 }, { 5643, 5968 }, { 5651, 2038 },
-    { 5653, 925 }, { 5660, 5661 }, { 5662, 1086 }, { 5663, 5664 }, { 5665, 5666 }, { 5671, 4404 },
-    { 5677, 5835 }, { 5687, 6111 }, { 5689, 3883 }, { 5690, 4932 }, { 5691, 6024 }, { 5698, 2119 },
-    { 5699, 2127 }, { 5700, 2135 }, { 5701, 2143 }, { 5707, 5708 }, { 5709, 5710 }, { 5711, 5733 },
-    { 5712, 5735 }, { 5719, 5720 }, { 5721, 5778 }, { 5737, 6082 }, { 5739, 5740 }, { 5742, 5743 },
-    { 5745, 2879 }, { 5753, 5994 }, { 5759, 5467 }, { 5766, 23 }, { 5772, 5786 }, { 5782, 3628 },
-    { 5785, 5935 }, { 5789, 6019 }, { 5794, 6093 }, { 5795, 5996 }, { 5798, 5876 }, { 5799, 5592 },
-    { 5802, 6100 }, { 5803, 5813 }, { 5806, 5453 }, { 5807, 5951 }, { 5808, 2191 }, { 5816, 5487 },
-    { 5817, 6072 }, { 5826, 5967 }, { 5827, 5828 }, { 5830, 5982 }, { 5831, 5676 }, { 5836, 3947 },
-    { 5838, 5897 }, { 5839, 6087 }, { 5840, 4340 }, { 5842, 5377 }, { 5860, 5922 }, { 5865, 5316 },
-    { 5869, 5918 }, { 5874, 4972 }, { 5883, 5542 }, { 5884, 3323 }, { 5885, 5672 }, { 5886, 5969 },
-    { 5887, 6038 }, { 5888, 6046 }, { 5891, 5590 }, { 5898, 5905 }, { 5901, 6088 }, { 5903, 4800 },
-    { 5906, 5899 }, { 5908, 4984 }, { 5909, 4827 }, { 5912, 4068 }, { 5921, 6009 }, { 5923, 5924 },
-    { 5925, 5926 }, { 5928, 6107 }, { 5931, 6013 }, { 5938, 5939 }, { 5943, 5930 }, { 5946, 6050 },
-    { 5952, 3371 }, { 5957, 5958 }, { 5962, 5963 }, { 5977, 5978 }, { 5979, 5980 }, { 5981, 5656 },
-    { 5998, 3234 }, { 6000, 3680 }, { 6003, 5591 }, { 6005, 6006 }, { 6007, 6008 }, { 6011, 6012 },
-    { 6014, 6015 }, { 6016, 6017 }, { 6018, 5187 }, { 6034, 5224 }, { 6037, 2467 }, { 6039, 2014 },
-    { 6048, 5630 }, { 6051, 6052 }, { 6056, 5470 }, { 6058, 5879 }, { 6059, 3335 }, { 6061, 5804 },
-    { 6063, 5864 }, { 6066, 5538 }, { 6077, 6078 }, { 6081, 2835 }, { 6084, 6085 }, { 6086, 5850 },
-    { 6091, 5748 }, { 6094, 6095 }, { 6102, 5757 }, { 6104, 6105 }, { 6106, 5445 }, { 6112, 5508 },
-    { 6114, 4196 }, { 6121, 5754 }, { 3, 4756 }, { 4174, 3105 }, { 6, 5038 }, { 17, 5929 },
-    { 77, 3020 }, { 79, 3021 }, { 81, 6098 }, { 181, 6456 }, { 234, 1875 }, { 236, 1876 },
-    { 240, 1877 }, { 333, 1140 }, { 334, 1141 }, { 335, 1142 }, { 414, 6450 }, { 612, 6424 },
-    { 693, 1153 }, { 788, 6412 }, { 789, 6427 }, { 1110, 1154 }, { 1112, 1155 }, { 1114, 5702 },
-    { 1525, 6004 }, { 1888, 3221 }, { 1945, 6126 }, { 2714, 6184 }, { 2869, 3290 }, { 2946, 6162 },
-    { 3125, 5379 }, { 3194, 5936 }, { 3196, 5204 }, { 3203, 6080 }, { 3241, 4987 }, { 3288, 6203 },
-    { 3334, 6463 }, { 3411, 5927 }, { 3644, 6346 }, { 3646, 5601 }, { 4047, 6127 }, { 4229, 6204 },
-    { 4399, 6234 }, { 4633, 6219 }, { 4801, 6163 }, { 4825, 6170 }, { 4869, 5569 }, { 5244, 6205 },
-    { 5385, 6154 }, { 5491, 6129 }, { 5504, 74 }, { 5572, 6228 }, { 5579, 6279 }, { 5597, 6232 },
-    { 5599, 6223 }, { 5622, 6302 }, { 5623, 6323 }, { 5637, 6193 }, { 5644, 790 }, { 5645, 6187 },
-    { 5670, 6307 }, { 5694, 6183 }, { 5696, 6171 }, { 5713, 6348 }, { 5723, 6300 }, { 5726, 6185 },
-    { 5732, 6380 }, { 5734, 6381 }, { 5736, 6176 }, { 5741, 6155 }, { 5744, 6156 }, { 5746, 6189 },
-    { 5755, 6194 }, { 5769, 6153 }, { 5783, 6338 }, { 5792, 6298 }, { 5797, 6299 }, { 5800, 6288 },
-    { 5812, 6211 }, { 5829, 6284 }, { 5832, 6403 }, { 5845, 6122 }, { 5848, 6335 }, { 5855, 6214 },
-    { 5857, 6294 }, { 5858, 6367 }, { 5868, 6297 }, { 5880, 6361 }, { 5881, 6352 }, { 5902, 6206 },
-    { 5907, 6196 }, { 5911, 6431 }, { 5915, 6233 }, { 5934, 6428 }, { 5940, 6397 }, { 5954, 6280 },
-    { 5955, 6354 }, { 5961, 6406 }, { 5974, 6363 }, { 5983, 6282 }, { 5997, 6254 }, { 5999, 6225 },
-    { 6020, 6237 }, { 6022, 6371 }, { 6023, 6202 }, { 6025, 6345 }, { 6027, 6138 }, { 6040, 6273 },
-    { 6053, 6311 }, { 6054, 6295 }, { 6055, 6179 }, { 6062, 6416 }, { 6064, 6253 }, { 6067, 6226 },
-    { 6070, 6344 }, { 6089, 6305 }, { 6090, 6306 }, { 6097, 6388 }, { 6103, 6195 }, { 6110, 6314 },
-    { 6115, 6312 }, { 6116, 6149 }, { 6117, 6366 }, { 6123, 6277 }, { 6130, 6131 }, { 6132, 6343 },
-    { 6133, 5841 }, { 6135, 6425 }, { 6140, 5344 }, { 6142, 6143 }, { 6144, 6359 }, { 6146, 6462 },
-    { 6147, 5851 }, { 6152, 6160 }, { 6158, 5079 }, { 6164, 1253 }, { 6166, 6473 }, { 6169, 6028 },
-    { 6172, 5889 }, { 6173, 6174 }, { 6177, 3344 }, { 6178, 3348 }, { 6180, 6181 }, { 6186, 5738 },
-    { 6190, 5768 }, { 6191, 6148 }, { 6199, 5447 }, { 6200, 6317 }, { 6201, 6372 }, { 6207, 4165 },
-    { 6212, 6399 }, { 6213, 6370 }, { 6217, 6442 }, { 6218, 6360 }, { 6224, 3242 }, { 6235, 4138 },
-    { 6236, 6265 }, { 6238, 5992 }, { 6241, 6407 }, { 6242, 6137 }, { 6246, 6409 }, { 6250, 6230 },
-    { 6256, 4605 }, { 6257, 6353 }, { 6264, 6438 }, { 6266, 6378 }, { 6268, 6263 }, { 6269, 6379 },
-    { 6270, 6271 }, { 6274, 6272 }, { 6276, 4883 }, { 6278, 6389 }, { 6281, 6444 }, { 6287, 3352 },
-    { 6289, 6290 }, { 6291, 5168 }, { 6292, 6393 }, { 6296, 6316 }, { 6303, 6357 }, { 6309, 6392 },
-    { 6313, 5002 }, { 6315, 6457 }, { 6318, 4431 }, { 6319, 5103 }, { 6322, 5948 }, { 6324, 6368 },
-    { 6331, 5659 }, { 6332, 6459 }, { 6333, 5400 }, { 6337, 4628 }, { 6339, 6341 }, { 6347, 6251 },
-    { 6349, 6350 }, { 6355, 6356 }, { 6358, 6443 }, { 6364, 6365 }, { 6382, 6125 }, { 6395, 5762 },
-    { 6396, 6286 }, { 6402, 6441 }, { 6408, 5083 }, { 6411, 6231 }, { 6414, 6198 }, { 6415, 6434 },
-    { 6421, 6165 }, { 6423, 6458 }, { 6426, 4828 }, { 6430, 6240 }, { 6436, 6210 }, { 6437, 6453 },
-    { 6439, 6221 }, { 6440, 6460 }, { 6445, 6446 }, { 6448, 6167 }, { 6454, 6455 }, { 6467, 4823 },
-    { 982, 983 }, { 984, 985 }, { 986, 987 }, { 988, 989 }, { 3249, 3715 }, { 3792, 1017 },
-    { 3824, 3250 }, { 3829, 3636 }, { 4136, 3706 }, { 4337, 3747 }, { 4560, 889 }, { 4673, 4507 },
-    { 3, 4769 }, { 6, 6035 }, { 177, 6482 }, { 234, 1886 }, { 236, 1887 }, { 240, 6373 },
-    { 333, 1150 }, { 334, 1151 }, { 335, 1152 }, { 414, 6464 }, { 652, 3105 }, { 693, 1163 },
-    { 1110, 1164 }, { 1112, 1165 }, { 1114, 5984 }, { 2149, 6500 }, { 3125, 5750 }, { 3194, 6029 },
-    { 3196, 5207 }, { 3221, 6026 }, { 3241, 6505 }, { 3290, 5673 }, { 3411, 6685 }, { 4824, 6510 },
-    { 5462, 17 }, { 5536, 6511 }, { 5763, 6486 }, { 5825, 74 }, { 6123, 6523 }, { 6150, 6544 },
-    { 6151, 6545 }, { 6192, 6534 }, { 6197, 6571 }, { 6215, 6616 }, { 6222, 6537 }, { 6227, 6528 },
-    { 6243, 6565 }, { 6247, 6624 }, { 6249, 6535 }, { 6259, 6611 }, { 6275, 6646 }, { 6283, 6635 },
-    { 6301, 6494 }, { 6304, 6592 }, { 6308, 6594 }, { 6321, 6553 }, { 6328, 6620 }, { 6329, 6630 },
-    { 6340, 6485 }, { 6342, 6483 }, { 6383, 6668 }, { 6385, 6546 }, { 6386, 6547 }, { 6394, 6653 },
-    { 6400, 6626 }, { 6405, 6531 }, { 6418, 6639 }, { 6420, 6612 }, { 6433, 6652 }, { 6435, 6632 },
-    { 6449, 6501 }, { 6451, 6676 }, { 6452, 6686 }, { 6461, 6608 }, { 6475, 6623 }, { 6484, 6602 },
-    { 6487, 6488 }, { 6490, 6491 }, { 6492, 6610 }, { 6493, 6661 }, { 6495, 6498 }, { 6496, 6497 },
-    { 6502, 6032 }, { 6504, 6530 }, { 6508, 6168 }, { 6512, 6401 }, { 6516, 6515 }, { 6518, 6596 },
-    { 6521, 6584 }, { 6522, 6683 }, { 6526, 2940 }, { 6529, 6667 }, { 6533, 5966 }, { 6536, 6188 },
-    { 6539, 6258 }, { 6540, 5274 }, { 6542, 6605 }, { 6549, 5756 }, { 6550, 6476 }, { 6551, 6680 },
-    { 6552, 5932 }, { 6554, 6447 }, { 6556, 6568 }, { 6559, 6208 }, { 6560, 5675 }, { 6561, 6391 },
-    { 6562, 6159 }, { 6563, 5305 }, { 6572, 4255 }, { 6573, 6670 }, { 6576, 6606 }, { 6578, 6651 },
-    { 6579, 6021 }, { 6581, 6625 }, { 6582, 6141 }, { 6583, 6139 }, { 6585, 6586 }, { 6587, 6538 },
-    { 6590, 6669 }, { 6593, 6665 }, { 6595, 6122 }, { 6598, 6543 }, { 6604, 6220 }, { 6607, 5668 },
-    { 6613, 6656 }, { 6619, 6182 }, { 6629, 5959 }, { 6633, 6570 }, { 6642, 2262 }, { 6644, 2274 },
-    { 6649, 6689 }, { 6655, 6334 }, { 6659, 6481 }, { 6671, 5964 }, { 6673, 6513 }, { 6679, 6507 },
-    { 6682, 6136 }, { 6684, 6621 }, { 6688, 6658 }, { 6690, 6609 }, { 3250, 3715 }, { 3824, 3249 },
-    { 3829, 3706 }, { 4136, 3636 }, { 4571, 3747 }, { 4673, 4648 }, { 6693, 6694 }, { 6695, 6696 },
-    { 4551, 3 }, { 6, 6036 }, { 240, 6580 }, { 333, 1160 }, { 334, 1161 }, { 335, 1162 },
-    { 414, 6465 }, { 693, 1173 }, { 1110, 1174 }, { 1112, 1175 }, { 1114, 5985 }, { 2216, 3105 },
-    { 3125, 5751 }, { 3194, 6031 }, { 3196, 5210 }, { 3221, 6030 }, { 5016, 6721 }, { 5837, 17 },
-    { 6044, 74 }, { 6060, 6714 }, { 6109, 6725 }, { 6244, 6706 }, { 6503, 6731 }, { 6506, 6739 },
-    { 6514, 6727 }, { 6520, 6753 }, { 6525, 6756 }, { 6541, 6760 }, { 6548, 6748 }, { 6555, 6747 },
-    { 6566, 6726 }, { 6591, 6795 }, { 6597, 6742 }, { 6601, 6754 }, { 6627, 6819 }, { 6641, 6805 },
-    { 6645, 6745 }, { 6654, 6820 }, { 6664, 6826 }, { 6678, 6780 }, { 6707, 6822 }, { 6708, 6709 },
-    { 6710, 6509 }, { 6711, 6712 }, { 6713, 6775 }, { 6716, 6717 }, { 6719, 6772 }, { 6720, 6783 },
-    { 6722, 6771 }, { 6724, 6723 }, { 6730, 614 }, { 6734, 6735 }, { 6736, 6792 }, { 6737, 6817 },
-    { 6738, 2262 }, { 6740, 6786 }, { 6746, 6797 }, { 6749, 5420 }, { 6751, 6776 }, { 6757, 6387 },
-    { 6758, 5688 }, { 6765, 6774 }, { 6767, 6691 }, { 6770, 6603 }, { 6773, 6161 }, { 6778, 6631 },
-    { 6782, 6759 }, { 6791, 6781 }, { 6794, 6764 }, { 6804, 4997 }, { 6811, 6812 }, { 6825, 6666 },
-    { 3298, 3715 }, { 3824, 3299 }, { 3829, 3747 }, { 4337, 3636 }, { 4571, 3706 }, { 6841, 6842 },
-    { 4675, 3 }, { 6, 6577 }, { 240, 6614 }, { 333, 1170 }, { 334, 1171 }, { 335, 1172 },
-    { 414, 6466 }, { 693, 1183 }, { 1110, 1184 }, { 1112, 1185 }, { 1114, 5986 }, { 2217, 3105 },
-    { 3125, 6096 }, { 3194, 6809 }, { 3196, 5213 }, { 3221, 6807 }, { 6489, 6858 }, { 6517, 17 },
-    { 6588, 6849 }, { 6750, 6870 }, { 6768, 6880 }, { 6808, 6885 }, { 6816, 6894 }, { 6818, 6889 },
-    { 6843, 5557 }, { 6845, 6779 }, { 6846, 6847 }, { 6848, 6888 }, { 6850, 6851 }, { 6853, 6886 },
-    { 6856, 6884 }, { 6857, 6891 }, { 6859, 6855 }, { 6863, 6869 }, { 6864, 6844 }, { 6865, 6628 },
-    { 6868, 6876 }, { 6871, 6814 }, { 6872, 6532 }, { 6875, 6209 }, { 6887, 6499 }, { 6890, 6879 },
-    { 6898, 6896 }, { 6901, 6788 }, { 6910, 6908 }, { 6911, 6867 }, { 3299, 3715 }, { 3824, 3298 },
-    { 4136, 3747 }, { 4337, 3706 }, { 4571, 3636 }, { 3, 3454 }, { 6, 6790 }, { 240, 6777 },
-    { 333, 1180 }, { 334, 1181 }, { 335, 1182 }, { 693, 2099 }, { 1110, 2100 }, { 1112, 2101 },
-    { 1114, 5987 }, { 2218, 3105 }, { 3125, 6469 }, { 3194, 6810 }, { 3196, 6134 }, { 3221, 6942 },
-    { 6398, 6922 }, { 6472, 6933 }, { 6589, 6927 }, { 6866, 6953 }, { 6878, 6944 }, { 6903, 6936 },
-    { 6907, 6950 }, { 6921, 5914 }, { 6923, 6952 }, { 6924, 6925 }, { 6926, 6949 }, { 6928, 6929 },
-    { 6931, 6947 }, { 6934, 6892 }, { 6935, 6951 }, { 6940, 6965 }, { 6943, 5365 }, { 6948, 6718 },
-    { 6954, 6902 }, { 6957, 6906 }, { 3, 4981 }, { 6, 6829 }, { 333, 1308 }, { 334, 2097 },
-    { 335, 2098 }, { 693, 2107 }, { 1110, 2108 }, { 1112, 2117 }, { 1114, 5988 }, { 2219, 3105 },
-    { 3125, 6895 }, { 5461, 6972 }, { 6636, 6973 }, { 6830, 6983 }, { 6937, 7001 }, { 6946, 6986 },
-    { 6961, 6999 }, { 6974, 6985 }, { 6975, 6976 }, { 6977, 6998 }, { 6978, 6979 }, { 6981, 6996 },
-    { 6984, 6995 }, { 6991, 6993 }, { 6997, 6852 }, { 3, 5045 }, { 333, 2096 }, { 334, 2105 },
-    { 335, 2106 }, { 693, 2115 }, { 1110, 2116 }, { 1112, 2125 }, { 1114, 6042 }, { 2220, 3105 },
-    { 3125, 6900 }, { 6351, 7007 }, { 6369, 7009 }, { 6413, 7008 }, { 6992, 7022 }, { 7000, 7029 },
-    { 7004, 7028 }, { 7006, 7017 }, { 7010, 7011 }, { 7012, 7013 }, { 7015, 7025 }, { 7021, 7024 },
-    { 7026, 6930 }, { 7027, 6980 }, { 7030, 7023 }, { 3, 5219 }, { 333, 2104 }, { 334, 2113 },
-    { 335, 2114 }, { 693, 2123 }, { 1110, 2124 }, { 1112, 2133 }, { 1114, 6374 }, { 2221, 3105 },
-    { 3125, 6988 }, { 6267, 7033 }, { 7031, 7051 }, { 7034, 7035 }, { 7036, 7037 }, { 7045, 7046 },
-    { 7049, 7054 }, { 7055, 7047 }, { 3, 5484 }, { 333, 2112 }, { 334, 2121 }, { 335, 2122 },
-    { 693, 2131 }, { 1110, 2132 }, { 1112, 2141 }, { 1114, 6375 }, { 2222, 3105 }, { 4714, 7056 },
-    { 6990, 7065 }, { 7014, 7063 }, { 7039, 7057 }, { 7058, 7059 }, { 7060, 7061 }, { 7066, 7071 },
-    { 7067, 7053 }, { 7068, 7050 }, { 7070, 7052 }, { 3, 5787 }, { 333, 2120 }, { 334, 2129 },
-    { 335, 2130 }, { 693, 2139 }, { 1110, 2140 }, { 1112, 6615 }, { 1114, 6376 }, { 4881, 7073 },
-    { 7038, 7080 }, { 7069, 7084 }, { 7072, 7089 }, { 7074, 7086 }, { 7075, 7076 }, { 7077, 7078 },
-    { 7083, 7041 }, { 7085, 7090 }, { 3, 5919 }, { 333, 2128 }, { 334, 2137 }, { 335, 2138 },
-    { 693, 2147 }, { 1110, 2148 }, { 1112, 6962 }, { 1114, 6377 }, { 5480, 7092 }, { 7062, 7099 },
-    { 7087, 7101 }, { 7088, 7108 }, { 7093, 7105 }, { 7094, 7095 }, { 7096, 7097 }, { 7098, 7104 },
-    { 3, 6336 }, { 333, 2136 }, { 334, 2145 }, { 335, 2146 }, { 693, 2944 }, { 1110, 2945 },
-    { 1112, 7107 }, { 1114, 6899 }, { 5459, 7109 }, { 7079, 7116 }, { 7102, 7121 }, { 7106, 7118 },
-    { 7110, 7122 }, { 7111, 7112 }, { 7113, 7114 }, { 7120, 7124 }, { 3, 6410 }, { 333, 2144 },
-    { 334, 2831 }, { 335, 2943 }, { 693, 7020 }, { 7103, 7132 }, { 7119, 7137 }, { 7123, 7134 },
-    { 7126, 7138 }, { 7127, 7128 }, { 7129, 7130 }, { 7133, 7125 }, { 7139, 7115 }, { 7140, 7135 },
-    { 3, 6477 }, { 333, 2830 }, { 334, 2837 }, { 335, 6083 }, { 2942, 7144 }, { 6741, 7141 },
-    { 7136, 7149 }, { 7142, 7150 }, { 7151, 7131 }, { 7154, 7147 }, { 3, 6524 }, { 333, 2836 },
-    { 334, 2843 }, { 335, 6384 }, { 6728, 7156 }, { 6909, 7155 }, { 7148, 7162 }, { 7158, 7145 },
-    { 7159, 7163 }, { 7164, 7161 }, { 3, 6815 }, { 333, 2842 }, { 334, 5452 }, { 335, 6468 },
-    { 4172, 7165 }, { 7157, 7168 }, { 7167, 7172 }, { 7169, 7143 }, { 7171, 7153 }, { 3, 6914 },
-    { 333, 2941 }, { 334, 7160 }, { 5521, 7175 }, { 7043, 7177 }, { 7166, 7180 }, { 7174, 7183 },
-    { 7176, 7181 }, { 7182, 7178 }, { 3, 7018 }, { 333, 6285 }, { 334, 7173 }, { 3954, 7184 },
-    { 6785, 7185 }, { 7188, 7186 }, { 7189, 7191 }, { 3, 7042 }, { 333, 7198 }, { 5454, 7193 },
-    { 6519, 7194 }, { 7192, 7199 }, { 7197, 7195 }, { 5770, 7200 }, { 7203, 7201 },
+    { 1247, 1248 }, { 1272, 3226 }, { 1276, 1277 }, { 1297, 1298 }, { 1301, 1302 }, { 1305, 1306 },
+    { 1311, 1312 }, { 1313, 1314 }, { 1317, 1318 }, { 1320, 3402 }, { 1321, 1322 }, { 1323, 1324 },
+    { 1325, 1326 }, { 1327, 1328 }, { 1337, 1338 }, { 1340, 1730 }, { 1350, 1351 }, { 1355, 1356 },
+    { 1362, 1363 }, { 1369, 3623 }, { 1372, 1373 }, { 1374, 3819 }, { 1384, 3803 }, { 1449, 1450 },
+    { 1451, 1452 }, { 1453, 1454 }, { 1503, 3106 }, { 1534, 3170 }, { 1592, 2005 }, { 1740, 51 },
+    { 1956, 17 }, { 1966, 3589 }, { 1970, 3736 }, { 1971, 1972 }, { 1973, 1974 }, { 1975, 1976 },
+    { 1977, 3502 }, { 1984, 1985 }, { 1986, 1987 }, { 1988, 3253 }, { 1990, 1991 }, { 1992, 1993 },
+    { 1994, 1995 }, { 1999, 2000 }, { 2001, 2002 }, { 2003, 3328 }, { 2039, 3548 }, { 2171, 3553 },
+    { 2172, 3691 }, { 2173, 3755 }, { 2295, 588 }, { 2300, 3119 }, { 2339, 3120 }, { 2398, 3216 },
+    { 2424, 3523 }, { 2556, 3326 }, { 2646, 3039 }, { 2746, 3116 }, { 2747, 3461 }, { 2748, 3221 },
+    { 2752, 3282 }, { 2753, 3506 }, { 2755, 2756 }, { 2757, 3305 }, { 2758, 3547 }, { 2760, 2761 },
+    { 2762, 3329 }, { 2763, 3689 }, { 2765, 2766 }, { 2821, 2822 }, { 2846, 3434 }, { 2847, 718 },
+    { 2855, 3564 }, { 2928, 2929 }, { 3032, 3382 }, { 3125, 2951 }, { 3133, 5 }, { 3175, 3692 },
+    { 3202, 3225 }, { 3204, 1502 }, { 3223, 92 }, { 3246, 3379 }, { 3250, 3697 }, { 3267, 3726 },
+    { 3354, 581 }, { 3357, 1309 }, { 3359, 3441 }, { 3378, 3335 }, { 3380, 712 }, { 3442, 1105 },
+    { 3447, 1295 }, { 3450, 3711 }, { 3459, 3614 }, { 3460, 3822 }, { 3462, 1347 }, { 3463, 217 },
+    { 3482, 3244 }, { 3505, 3527 }, { 3510, 495 }, { 3518, 3203 }, { 3522, 3559 }, { 3539, 260 },
+    { 3549, 274 }, { 3585, 1958 }, { 3592, 409 }, { 3615, 3710 }, { 3657, 2596 }, { 3661, 2484 },
+    { 3667, 2799 }, { 3678, 176 }, { 3681, 1560 }, { 3694, 3709 }, { 3720, 1102 }, { 2327, 3104 },
+    { 3, 1036 }, { 3680, 3824 }, { 3299, 572 }, { 56, 3734 }, { 93, 105 }, { 97, 1229 },
+    { 165, 3835 }, { 181, 1746 }, { 238, 261 }, { 240, 262 }, { 276, 3310 }, { 333, 1296 },
+    { 334, 2089 }, { 335, 2090 }, { 429, 470 }, { 433, 4059 }, { 452, 4065 }, { 578, 4106 },
+    { 615, 3119 }, { 625, 3150 }, { 627, 3130 }, { 648, 3766 }, { 665, 3120 }, { 675, 3151 },
+    { 677, 3131 }, { 693, 2091 }, { 702, 821 }, { 703, 822 }, { 704, 823 }, { 705, 3273 },
+    { 717, 3613 }, { 731, 2793 }, { 733, 2038 }, { 737, 4094 }, { 740, 3811 }, { 753, 3548 },
+    { 756, 4080 }, { 758, 1230 }, { 786, 3373 }, { 800, 3673 }, { 810, 872 }, { 815, 869 },
+    { 824, 3380 }, { 838, 864 }, { 851, 3553 }, { 853, 3325 }, { 854, 3364 }, { 855, 3275 },
+    { 857, 3691 }, { 863, 3755 }, { 867, 3973 }, { 1096, 74 }, { 1110, 2092 }, { 1112, 2093 },
+    { 1114, 2094 }, { 1202, 3152 }, { 1340, 3834 }, { 1342, 3978 }, { 1374, 3830 }, { 1534, 3202 },
+    { 1970, 3737 }, { 1996, 3502 }, { 2004, 4050 }, { 2023, 6 }, { 2039, 3467 }, { 2300, 3109 },
+    { 2339, 3110 }, { 2557, 3795 }, { 2656, 3523 }, { 2754, 3221 }, { 2928, 2930 }, { 3034, 3106 },
+    { 3038, 4078 }, { 3138, 3952 }, { 3159, 5 }, { 3160, 3999 }, { 3164, 3839 }, { 3170, 3225 },
+    { 3181, 3956 }, { 3201, 3905 }, { 3223, 104 }, { 3224, 4098 }, { 3226, 3921 }, { 3250, 3698 },
+    { 3251, 4052 }, { 3254, 3874 }, { 3256, 3845 }, { 3274, 3293 }, { 3303, 3995 }, { 3306, 4082 },
+    { 3330, 4085 }, { 3333, 3896 }, { 3369, 4088 }, { 3386, 3954 }, { 3390, 3983 }, { 3392, 3849 },
+    { 3417, 3901 }, { 3435, 1320 }, { 3442, 2087 }, { 3447, 3332 }, { 3450, 4045 }, { 3459, 4029 },
+    { 3460, 3959 }, { 3461, 4007 }, { 3494, 3908 }, { 3509, 3927 }, { 3510, 3841 }, { 3514, 3876 },
+    { 3518, 3610 }, { 3547, 1208 }, { 3606, 586 }, { 3653, 4127 }, { 3655, 3466 }, { 3664, 4077 },
+    { 3665, 409 }, { 3689, 1214 }, { 3694, 3713 }, { 3743, 3943 }, { 3753, 3945 }, { 3806, 3939 },
+    { 3808, 3938 }, { 3831, 4044 }, { 3832, 3284 }, { 3842, 3843 }, { 3846, 4102 }, { 3848, 3953 },
+    { 3851, 148 }, { 3855, 185 }, { 3856, 3857 }, { 3858, 3859 }, { 3860, 3861 }, { 3862, 3863 },
+    { 3864, 3865 }, { 3866, 3867 }, { 3868, 3869 }, { 3870, 3871 }, { 3872, 3873 }, { 3877, 3878 },
+    { 3880, 3881 }, { 3883, 3884 }, { 3885, 3886 }, { 3888, 3889 }, { 3890, 3891 }, { 3892, 3893 },
+    { 3894, 3932 }, { 3895, 1961 }, { 3897, 3898 }, { 3899, 4054 }, { 3900, 3911 }, { 3902, 3903 },
+    { 3906, 3907 }, { 3909, 3910 }, { 3912, 3913 }, { 3914, 3915 }, { 3916, 3917 }, { 3918, 576 },
+    { 3919, 581 }, { 3922, 3923 }, { 3934, 3935 }, { 3936, 3937 }, { 3940, 4099 }, { 3941, 3434 },
+    { 3942, 4028 }, { 3946, 3947 }, { 3948, 3949 }, { 3950, 3381 }, { 3963, 3964 }, { 3965, 3966 },
+    { 3967, 3968 }, { 3970, 3971 }, { 3976, 859 }, { 3980, 3981 }, { 3982, 4039 }, { 3984, 4040 },
+    { 3985, 3677 }, { 3988, 978 }, { 3992, 3993 }, { 3996, 3997 }, { 4009, 3506 }, { 4032, 4033 },
+    { 4034, 4035 }, { 4037, 4075 }, { 4038, 3696 }, { 4042, 922 }, { 4046, 4047 }, { 4048, 1504 },
+    { 4056, 4057 }, { 4060, 4061 }, { 4063, 4064 }, { 4066, 4067 }, { 4068, 4069 }, { 4070, 4071 },
+    { 4081, 3955 }, { 4086, 2759 }, { 4089, 2764 }, { 4090, 3283 }, { 4091, 2823 }, { 4096, 3033 },
+    { 4104, 40 }, { 4108, 3627 }, { 4121, 3933 }, { 3, 3732 }, { 2328, 3104 }, { 3801, 4136 },
+    { 93, 110 }, { 97, 1237 }, { 181, 2561 }, { 238, 275 }, { 240, 4146 }, { 333, 2088 },
+    { 334, 2742 }, { 335, 2743 }, { 629, 3130 }, { 631, 3150 }, { 679, 3131 }, { 681, 3151 },
+    { 693, 2934 }, { 708, 821 }, { 709, 822 }, { 710, 823 }, { 740, 4315 }, { 758, 1238 },
+    { 838, 4306 }, { 860, 3364 }, { 861, 3275 }, { 865, 3325 }, { 1110, 2935 }, { 1112, 2936 },
+    { 1114, 2937 }, { 1246, 3152 }, { 1989, 4196 }, { 2302, 3109 }, { 2303, 3119 }, { 2341, 3110 },
+    { 2342, 3120 }, { 3138, 4011 }, { 3160, 4000 }, { 3221, 4087 }, { 3223, 109 }, { 3254, 4275 },
+    { 3273, 4302 }, { 3293, 4181 }, { 3310, 4276 }, { 3390, 4310 }, { 3392, 3850 }, { 3417, 4322 },
+    { 3435, 4299 }, { 3494, 4324 }, { 3505, 4174 }, { 3679, 409 }, { 3828, 4244 }, { 3833, 4227 },
+    { 3838, 6 }, { 3875, 4243 }, { 3904, 4150 }, { 3920, 4218 }, { 4008, 3159 }, { 4013, 4251 },
+    { 4015, 4261 }, { 4017, 4141 }, { 4022, 4210 }, { 4079, 4172 }, { 4083, 4205 }, { 4084, 4226 },
+    { 4095, 2930 }, { 4111, 4279 }, { 4112, 4147 }, { 4114, 4247 }, { 4115, 4312 }, { 4116, 4307 },
+    { 4123, 4144 }, { 4134, 74 }, { 4148, 4149 }, { 4151, 4323 }, { 4152, 4325 }, { 4161, 4188 },
+    { 4162, 4163 }, { 4164, 4165 }, { 4169, 4170 }, { 4171, 4180 }, { 4178, 3191 }, { 4182, 4183 },
+    { 4184, 4185 }, { 4189, 4190 }, { 4191, 4010 }, { 4192, 3363 }, { 4194, 4043 }, { 4197, 3361 },
+    { 4198, 3695 }, { 4206, 4259 }, { 4207, 3035 }, { 4208, 3389 }, { 4209, 4239 }, { 4222, 3174 },
+    { 4223, 4305 }, { 4228, 4330 }, { 4231, 4216 }, { 4232, 418 }, { 4236, 4320 }, { 4238, 3960 },
+    { 4240, 446 }, { 4249, 4203 }, { 4253, 576 }, { 4256, 4255 }, { 4257, 3792 }, { 4264, 4265 },
+    { 4266, 4267 }, { 4268, 4269 }, { 4271, 4272 }, { 4273, 4274 }, { 4277, 4124 }, { 4280, 4313 },
+    { 4283, 4055 }, { 4284, 465 }, { 4289, 4290 }, { 4293, 3674 }, { 4294, 4295 }, { 4297, 4166 },
+    { 4298, 4237 }, { 4300, 4301 }, { 4308, 4230 }, { 4316, 4103 }, { 4326, 4327 }, { 4328, 4225 },
+    { 24, 3809 }, { 42, 43 }, { 47, 48 }, { 130, 3810 }, { 161, 3385 }, { 169, 170 },
+    { 283, 284 }, { 285, 286 }, { 287, 288 }, { 289, 290 }, { 291, 292 }, { 293, 294 },
+    { 295, 296 }, { 297, 298 }, { 300, 301 }, { 302, 303 }, { 304, 305 }, { 306, 307 },
+    { 308, 309 }, { 310, 311 }, { 312, 313 }, { 314, 315 }, { 317, 318 }, { 319, 320 },
+    { 391, 1518 }, { 510, 511 }, { 512, 513 }, { 514, 515 }, { 516, 517 }, { 518, 519 },
+    { 520, 521 }, { 522, 523 }, { 524, 525 }, { 526, 527 }, { 528, 529 }, { 530, 531 },
+    { 532, 533 }, { 534, 535 }, { 536, 537 }, { 538, 539 }, { 540, 541 }, { 606, 617 },
+    { 633, 619 }, { 643, 3535 }, { 675, 3473 }, { 683, 3529 }, { 768, 3322 }, { 769, 3362 },
+    { 777, 3490 }, { 778, 3400 }, { 889, 3630 }, { 920, 921 }, { 969, 970 }, { 1027, 1028 },
+    { 1078, 3182 }, { 1092, 3345 }, { 1250, 3212 }, { 1254, 3376 }, { 1259, 3373 }, { 1263, 3375 },
+    { 1281, 3343 }, { 1289, 3347 }, { 1346, 3504 }, { 1411, 1412 }, { 1413, 1414 }, { 1415, 1416 },
+    { 1417, 1418 }, { 1439, 1440 }, { 1441, 1442 }, { 1456, 1457 }, { 1458, 1459 }, { 1473, 1489 },
+    { 1481, 1482 }, { 1484, 1485 }, { 1486, 1487 }, { 1490, 1491 }, { 1493, 1494 }, { 1523, 3735 },
+    { 1725, 3740 }, { 1967, 1968 }, { 2017, 2018 }, { 2069, 2070 }, { 2071, 2072 }, { 2192, 3240 },
+    { 2193, 3290 }, { 2225, 3397 }, { 2226, 3489 }, { 2257, 3486 }, { 2258, 3396 }, { 2319, 3391 },
+    { 2336, 3249 }, { 2360, 3346 }, { 3081, 1377 }, { 3366, 3747 }, { 3370, 957 }, { 3472, 660 },
+    { 3485, 2194 }, { 3525, 2269 }, { 3531, 610 }, { 3562, 3372 }, { 3608, 3957 }, { 3638, 3660 },
+    { 3640, 3714 }, { 3668, 888 }, { 3670, 3526 }, { 3719, 3556 }, { 3764, 3744 }, { 3817, 34 },
+    { 4109, 3107 }, { 4120, 496 }, { 4262, 3146 }, { 3, 3765 }, { 2329, 3104 }, { 3663, 4337 },
+    { 97, 1245 }, { 333, 2741 }, { 334, 2825 }, { 335, 2826 }, { 629, 3150 }, { 631, 3130 },
+    { 679, 3151 }, { 681, 3131 }, { 758, 4365 }, { 866, 3364 }, { 2302, 3119 }, { 2303, 3109 },
+    { 2341, 3120 }, { 2342, 3110 }, { 2933, 4352 }, { 3138, 4019 }, { 3152, 4012 }, { 3160, 4001 },
+    { 3221, 4331 }, { 3254, 4446 }, { 3293, 4361 }, { 3325, 4359 }, { 3692, 4376 }, { 3969, 4377 },
+    { 4014, 3159 }, { 4062, 4383 }, { 4145, 4378 }, { 4221, 4389 }, { 4233, 4356 }, { 4234, 4345 },
+    { 4254, 4382 }, { 4278, 4429 }, { 4285, 4390 }, { 4296, 4416 }, { 4303, 4412 }, { 4304, 4353 },
+    { 4309, 4379 }, { 4314, 4420 }, { 4329, 4373 }, { 4336, 4439 }, { 4341, 4357 }, { 4343, 4344 },
+    { 4346, 4347 }, { 4354, 4355 }, { 4362, 4363 }, { 4371, 4245 }, { 4375, 4406 }, { 4380, 4374 },
+    { 4381, 4058 }, { 4386, 4453 }, { 4395, 4173 }, { 4397, 4459 }, { 4398, 4399 }, { 4401, 4447 },
+    { 4403, 4438 }, { 4404, 4335 }, { 4408, 4411 }, { 4409, 4366 }, { 4410, 4424 }, { 4415, 4418 },
+    { 4425, 3844 }, { 4428, 4392 }, { 4430, 3972 }, { 4434, 3654 }, { 4441, 4442 }, { 4443, 4270 },
+    { 4445, 3256 }, { 4450, 3738 }, { 74, 4521 }, { 606, 3527 }, { 633, 767 }, { 675, 3529 },
+    { 683, 3473 }, { 768, 3486 }, { 769, 3396 }, { 1017, 3630 }, { 1078, 3342 }, { 1250, 3374 },
+    { 1259, 3182 }, { 1281, 3212 }, { 1394, 3504 }, { 2192, 3393 }, { 2193, 4556 }, { 2257, 3322 },
+    { 2258, 3362 }, { 2270, 3400 }, { 2319, 3483 }, { 2336, 3535 }, { 2360, 3377 }, { 3146, 4462 },
+    { 3181, 4514 }, { 3370, 3749 }, { 3384, 4464 }, { 3472, 4545 }, { 3525, 4508 }, { 3531, 4543 },
+    { 3532, 4547 }, { 3562, 3383 }, { 3638, 3714 }, { 3640, 3660 }, { 3668, 961 }, { 3670, 3556 },
+    { 3719, 3526 }, { 3768, 957 }, { 3810, 4474 }, { 4463, 3111 }, { 4466, 4467 }, { 4468, 4469 },
+    { 4470, 4471 }, { 4472, 4473 }, { 4475, 4476 }, { 4477, 4478 }, { 4479, 4480 }, { 4482, 4570 },
+    { 4483, 3340 }, { 4485, 4486 }, { 4487, 4488 }, { 4489, 4490 }, { 4491, 4492 }, { 4493, 4494 },
+    { 4495, 4496 }, { 4497, 4498 }, { 4499, 4500 }, { 4506, 4507 }, { 4509, 779 }, { 4523, 4524 },
+    { 4525, 4526 }, { 4527, 4528 }, { 4529, 4530 }, { 4531, 4535 }, { 4532, 1483 }, { 4533, 4534 },
+    { 4536, 1495 }, { 4541, 4542 }, { 4544, 2194 }, { 4546, 2227 }, { 4548, 2259 }, { 4557, 3490 },
+    { 3, 3807 }, { 2330, 3104 }, { 333, 2824 }, { 334, 2932 }, { 335, 4588 }, { 2740, 4575 },
+    { 3138, 4021 }, { 3152, 4016 }, { 3160, 4002 }, { 4018, 3159 }, { 4179, 4594 }, { 4358, 4595 },
+    { 4413, 4609 }, { 4431, 4592 }, { 4448, 4622 }, { 4452, 4608 }, { 4574, 4582 }, { 4576, 4577 },
+    { 4583, 4186 }, { 4589, 4614 }, { 4593, 4615 }, { 4597, 4417 }, { 4599, 4423 }, { 4600, 3256 },
+    { 4601, 4640 }, { 4602, 4457 }, { 4603, 4630 }, { 4604, 4455 }, { 4613, 4623 }, { 4616, 693 },
+    { 4617, 4607 }, { 4618, 4364 }, { 4619, 4590 }, { 4625, 4626 }, { 4627, 3998 }, { 4638, 4639 },
+    { 606, 4520 }, { 2305, 3109 }, { 2306, 3119 }, { 2344, 3110 }, { 2346, 3120 }, { 3181, 4652 },
+    { 3532, 4647 }, { 3764, 3749 }, { 3768, 3744 }, { 4562, 4706 }, { 4571, 4699 }, { 4648, 770 },
+    { 4655, 4656 }, { 4657, 4658 }, { 4659, 2271 }, { 4663, 3340 }, { 4666, 3111 }, { 4667, 4709 },
+    { 4668, 4698 }, { 4669, 4708 }, { 4670, 4710 }, { 4673, 4704 }, { 4678, 4684 }, { 4680, 4681 },
+    { 4682, 4683 }, { 4685, 4686 }, { 4687, 4688 }, { 4689, 4690 }, { 4691, 4692 }, { 4693, 4694 },
+    { 4695, 4696 }, { 3, 3826 }, { 2331, 3104 }, { 333, 2931 }, { 3138, 4393 }, { 3152, 4020 },
+    { 3160, 4003 }, { 4332, 4714 }, { 4394, 4719 }, { 4596, 4727 }, { 4611, 3159 }, { 4612, 4725 },
+    { 4620, 4735 }, { 4631, 4734 }, { 4715, 4716 }, { 4717, 4741 }, { 4718, 4728 }, { 4722, 4730 },
+    { 4723, 4360 }, { 4724, 4742 }, { 4732, 4605 }, { 4738, 4419 }, { 4740, 4628 }, { 2305, 3119 },
+    { 2306, 3109 }, { 2344, 3120 }, { 2346, 3110 }, { 4571, 4702 }, { 4665, 4712 }, { 4697, 770 },
+    { 4711, 4762 }, { 4754, 4759 }, { 4761, 2259 }, { 4770, 4773 }, { 4771, 4772 }, { 4775, 4776 },
+    { 4777, 4778 }, { 3, 4137 }, { 2332, 3104 }, { 3138, 4624 }, { 3152, 4598 }, { 3160, 4004 },
+    { 4400, 4781 }, { 4731, 4783 }, { 4744, 3159 }, { 4745, 4789 }, { 4785, 4729 }, { 4787, 4797 },
+    { 4792, 4743 }, { 4794, 4396 }, { 2308, 3109 }, { 2310, 3119 }, { 2348, 3110 }, { 2350, 3120 },
+    { 4566, 4779 }, { 4755, 4712 }, { 4811, 4481 }, { 4813, 4814 }, { 2333, 3104 }, { 3659, 4815 },
+    { 3741, 3 }, { 3138, 4786 }, { 3152, 4721 }, { 3160, 4005 }, { 4782, 4818 }, { 4820, 4826 },
+    { 4821, 3159 }, { 2308, 3119 }, { 2310, 3109 }, { 2348, 3120 }, { 2350, 3110 }, { 4756, 4779 },
+    { 4835, 542 }, { 2334, 3104 }, { 4573, 3 }, { 3138, 4788 }, { 4817, 4840 }, { 4838, 2796 },
+    { 4839, 3159 }, { 2312, 3109 }, { 2313, 3119 }, { 2352, 3110 }, { 2354, 3120 }, { 2335, 3104 },
+    { 3, 801 }, { 4852, 3852 }, { 2312, 3119 }, { 2313, 3109 }, { 2352, 3120 }, { 2354, 3110 },
+    { 3, 1505 }, { 2315, 3109 }, { 2317, 3119 }, { 2356, 3110 }, { 2358, 3120 }, { 3961, 3104 },
+    { 3793, 889 }, { 4513, 1377 }, { 5, 13 }, { 6, 364 }, { 10, 3106 }, { 17, 55 },
+    { 21, 22 }, { 24, 4764 }, { 34, 1069 }, { 41, 4461 }, { 45, 814 }, { 52, 53 },
+    { 56, 1507 }, { 58, 3216 }, { 60, 61 }, { 65, 66 }, { 67, 68 }, { 69, 70 },
+    { 71, 3840 }, { 74, 667 }, { 75, 76 }, { 77, 78 }, { 79, 80 }, { 81, 82 },
+    { 83, 84 }, { 85, 3118 }, { 86, 1066 }, { 87, 4260 }, { 93, 115 }, { 95, 339 },
+    { 96, 550 }, { 97, 1808 }, { 99, 4432 }, { 106, 4621 }, { 111, 3392 }, { 112, 113 },
+    { 116, 4217 }, { 158, 4219 }, { 167, 168 }, { 171, 172 }, { 173, 174 }, { 178, 3683 },
+    { 179, 180 }, { 181, 363 }, { 186, 1750 }, { 188, 2660 }, { 194, 1770 }, { 209, 2676 },
+    { 211, 2677 }, { 213, 2678 }, { 219, 2680 }, { 221, 2681 }, { 227, 4736 }, { 230, 1811 },
+    { 234, 1842 }, { 236, 1843 }, { 238, 2691 }, { 240, 1814 }, { 243, 4105 }, { 253, 254 },
+    { 255, 1822 }, { 267, 268 }, { 269, 1830 }, { 299, 4834 }, { 324, 325 }, { 327, 328 },
+    { 329, 330 }, { 331, 332 }, { 333, 1120 }, { 334, 1121 }, { 335, 1122 }, { 338, 3847 },
+    { 341, 342 }, { 343, 4140 }, { 344, 3583 }, { 345, 346 }, { 347, 4340 }, { 349, 350 },
+    { 358, 3734 }, { 361, 362 }, { 365, 2431 }, { 367, 368 }, { 393, 4282 }, { 399, 1522 },
+    { 407, 2443 }, { 409, 2444 }, { 414, 1529 }, { 423, 1580 }, { 425, 1581 }, { 427, 1582 },
+    { 429, 1583 }, { 430, 2461 }, { 432, 3879 }, { 447, 466 }, { 458, 459 }, { 460, 461 },
+    { 479, 480 }, { 481, 1594 }, { 483, 1595 }, { 485, 1596 }, { 487, 2618 }, { 543, 544 },
+    { 545, 546 }, { 547, 548 }, { 574, 798 }, { 575, 576 }, { 584, 2901 }, { 606, 871 },
+    { 610, 3393 }, { 612, 3290 }, { 614, 3781 }, { 616, 4501 }, { 617, 3212 }, { 620, 3322 },
+    { 622, 3362 }, { 624, 3498 }, { 626, 3542 }, { 628, 3687 }, { 630, 3754 }, { 632, 4502 },
+    { 646, 3766 }, { 648, 3508 }, { 660, 4202 }, { 662, 3489 }, { 664, 3783 }, { 666, 4766 },
+    { 669, 4407 }, { 670, 3399 }, { 672, 3491 }, { 674, 3930 }, { 675, 776 }, { 676, 4160 },
+    { 678, 4350 }, { 680, 4581 }, { 682, 4646 }, { 693, 1123 }, { 714, 1310 }, { 716, 4093 },
+    { 721, 2952 }, { 724, 2954 }, { 727, 2956 }, { 731, 2897 }, { 732, 3944 }, { 753, 4229 },
+    { 768, 3926 }, { 772, 4578 }, { 773, 4349 }, { 774, 4644 }, { 777, 3931 }, { 781, 4580 },
+    { 782, 4351 }, { 783, 4505 }, { 788, 3240 }, { 789, 3394 }, { 790, 3813 }, { 793, 3488 },
+    { 794, 3398 }, { 795, 3815 }, { 802, 3226 }, { 803, 3607 }, { 808, 809 }, { 838, 2788 },
+    { 850, 2171 }, { 856, 2172 }, { 862, 2173 }, { 893, 894 }, { 895, 734 }, { 896, 897 },
+    { 898, 2054 }, { 899, 3979 }, { 908, 909 }, { 913, 914 }, { 915, 916 }, { 917, 4318 },
+    { 918, 919 }, { 922, 3075 }, { 923, 1353 }, { 924, 925 }, { 926, 927 }, { 928, 929 },
+    { 930, 931 }, { 933, 934 }, { 936, 937 }, { 946, 3561 }, { 956, 3111 }, { 1002, 1003 },
+    { 1017, 4036 }, { 1041, 1042 }, { 1045, 1046 }, { 1047, 1048 }, { 1049, 1050 }, { 1051, 1052 },
+    { 1053, 1054 }, { 1055, 1056 }, { 1057, 1058 }, { 1059, 1060 }, { 1061, 1062 }, { 1063, 1064 },
+    { 1067, 1068 }, { 1070, 1071 }, { 1080, 3485 }, { 1081, 3528 }, { 1083, 3343 }, { 1084, 3395 },
+    { 1085, 3487 }, { 1086, 3782 }, { 1088, 1089 }, { 1093, 3397 }, { 1097, 3347 }, { 1110, 1124 },
+    { 1112, 1125 }, { 1114, 1126 }, { 1116, 3215 }, { 1136, 4591 }, { 1146, 4720 }, { 1156, 4784 },
+    { 1166, 4819 }, { 1176, 4841 }, { 1186, 3629 }, { 1217, 1218 }, { 1225, 1226 }, { 1233, 1234 },
+    { 1241, 1242 }, { 1251, 3486 }, { 1252, 3396 }, { 1253, 3814 }, { 1255, 3490 }, { 1256, 3400 },
+    { 1260, 3484 }, { 1268, 1269 }, { 1271, 4023 }, { 1273, 1274 }, { 1278, 3441 }, { 1280, 4748 },
+    { 1285, 1286 }, { 1288, 4642 }, { 1300, 3797 }, { 1318, 2972 }, { 1319, 4737 }, { 1346, 4405 },
+    { 1348, 3045 }, { 1357, 2062 }, { 1370, 1371 }, { 1380, 3088 }, { 1381, 3089 }, { 1383, 3090 },
+    { 1427, 1428 }, { 1444, 1445 }, { 1448, 3711 }, { 1468, 4031 }, { 1510, 1511 }, { 1513, 3587 },
+    { 1514, 1515 }, { 1516, 3334 }, { 1524, 1525 }, { 1526, 1527 }, { 1530, 1531 }, { 1532, 3465 },
+    { 1535, 1536 }, { 1537, 1538 }, { 1539, 1540 }, { 1541, 1542 }, { 1543, 1544 }, { 1545, 1546 },
+    { 1548, 1549 }, { 1550, 1551 }, { 1552, 1553 }, { 1554, 1555 }, { 1556, 1557 }, { 1558, 1559 },
+    { 1561, 1562 }, { 1563, 1564 }, { 1565, 1566 }, { 1567, 1568 }, { 1569, 1570 }, { 1571, 1572 },
+    { 1573, 1574 }, { 1575, 1576 }, { 1577, 1578 }, { 1584, 1585 }, { 1586, 1587 }, { 1588, 1589 },
+    { 1590, 1591 }, { 1592, 1593 }, { 1597, 1598 }, { 1601, 4641 }, { 1727, 1728 }, { 1741, 1742 },
+    { 1744, 1745 }, { 1747, 1748 }, { 1751, 1752 }, { 1754, 1755 }, { 1762, 1763 }, { 1764, 1765 },
+    { 1766, 1767 }, { 1768, 1769 }, { 1771, 1772 }, { 1773, 1774 }, { 1775, 1776 }, { 1777, 3513 },
+    { 1778, 1779 }, { 1780, 1781 }, { 1782, 1783 }, { 1784, 1785 }, { 1786, 1787 }, { 1788, 1789 },
+    { 1790, 1791 }, { 1792, 1793 }, { 1794, 1795 }, { 1796, 1797 }, { 1799, 1800 }, { 1801, 1802 },
+    { 1803, 1804 }, { 1805, 1806 }, { 1809, 3194 }, { 1812, 3514 }, { 1817, 1818 }, { 1819, 3196 },
+    { 1823, 3539 }, { 1825, 3220 }, { 1826, 1827 }, { 1831, 3549 }, { 1834, 1835 }, { 1837, 1838 },
+    { 1839, 1840 }, { 1845, 1846 }, { 1848, 1849 }, { 1850, 1851 }, { 1856, 1857 }, { 1859, 1860 },
+    { 1861, 1862 }, { 1867, 1868 }, { 1870, 1871 }, { 1872, 1873 }, { 1878, 1879 }, { 1881, 1882 },
+    { 1883, 1884 }, { 1889, 1890 }, { 1892, 3174 }, { 1894, 3809 }, { 1930, 1931 }, { 1946, 3511 },
+    { 1947, 1948 }, { 1949, 3164 }, { 1950, 1951 }, { 1952, 4747 }, { 1953, 4444 }, { 1959, 4281 },
+    { 1962, 3333 }, { 1963, 1964 }, { 1980, 2462 }, { 1982, 2463 }, { 2007, 4850 }, { 2008, 2009 },
+    { 2010, 2011 }, { 2012, 2013 }, { 2015, 4258 }, { 2021, 3854 }, { 2025, 2026 }, { 2032, 3536 },
+    { 2037, 4168 }, { 2039, 4635 }, { 2052, 2053 }, { 2058, 2059 }, { 2063, 2064 }, { 2079, 2895 },
+    { 2081, 2082 }, { 2083, 2084 }, { 2085, 4629 }, { 2102, 4372 }, { 2151, 2152 }, { 2153, 2154 },
+    { 2155, 2156 }, { 2157, 2158 }, { 2159, 2160 }, { 2161, 2162 }, { 2163, 2164 }, { 2169, 1434 },
+    { 2181, 2182 }, { 2183, 2254 }, { 2188, 2189 }, { 2190, 3180 }, { 2223, 3296 }, { 2248, 4454 },
+    { 2249, 2250 }, { 2251, 2252 }, { 2293, 3606 }, { 2296, 2297 }, { 2299, 4135 }, { 2301, 4780 },
+    { 2304, 4861 }, { 2328, 3249 }, { 2338, 4587 }, { 2340, 4848 }, { 2421, 3824 }, { 2425, 2657 },
+    { 2433, 2434 }, { 2435, 2436 }, { 2437, 2438 }, { 2439, 2440 }, { 2445, 2446 }, { 2447, 2448 },
+    { 2449, 2450 }, { 2451, 4433 }, { 2452, 2453 }, { 2454, 2455 }, { 2464, 2465 }, { 2467, 2468 },
+    { 2469, 2470 }, { 2472, 2473 }, { 2474, 2475 }, { 2476, 2477 }, { 2478, 2479 }, { 2480, 2481 },
+    { 2482, 2483 }, { 2487, 2488 }, { 2489, 2490 }, { 2492, 2493 }, { 2494, 2495 }, { 2496, 2497 },
+    { 2498, 2499 }, { 2500, 2501 }, { 2502, 2503 }, { 2504, 3543 }, { 2509, 2510 }, { 2511, 2512 },
+    { 2513, 2514 }, { 2515, 3695 }, { 2552, 3740 }, { 2559, 2560 }, { 2565, 2566 }, { 2573, 2574 },
+    { 2575, 2576 }, { 2577, 2578 }, { 2579, 2580 }, { 2584, 2585 }, { 2586, 2587 }, { 2588, 2589 },
+    { 2590, 2591 }, { 2592, 2593 }, { 2594, 2595 }, { 2597, 2598 }, { 2599, 2600 }, { 2601, 2602 },
+    { 2603, 2604 }, { 2605, 2606 }, { 2607, 2608 }, { 2610, 2611 }, { 2612, 2613 }, { 2646, 2647 },
+    { 2656, 3455 }, { 2658, 2659 }, { 2662, 2663 }, { 2665, 2666 }, { 2667, 2668 }, { 2669, 2670 },
+    { 2671, 2672 }, { 2673, 2674 }, { 2682, 3413 }, { 2683, 3643 }, { 2685, 2686 }, { 2688, 2689 },
+    { 2694, 2695 }, { 2696, 2697 }, { 2700, 2701 }, { 2705, 3750 }, { 2706, 2707 }, { 2708, 2709 },
+    { 2711, 2712 }, { 2717, 2718 }, { 2719, 2720 }, { 2736, 2737 }, { 2739, 4793 }, { 2744, 2745 },
+    { 2768, 2769 }, { 2771, 2772 }, { 2773, 2774 }, { 2775, 2776 }, { 2777, 2778 }, { 2779, 3654 },
+    { 2785, 3402 }, { 2792, 3604 }, { 2797, 4246 }, { 2801, 3825 }, { 2802, 4338 }, { 2803, 4713 },
+    { 2804, 4816 }, { 2805, 4851 }, { 2806, 4549 }, { 2811, 4369 }, { 2812, 4751 }, { 2813, 4830 },
+    { 2814, 4859 }, { 2816, 4551 }, { 2827, 2828 }, { 2832, 3203 }, { 2833, 2834 }, { 2839, 2840 },
+    { 2844, 3433 }, { 2845, 4092 }, { 2847, 3613 }, { 2848, 3614 }, { 2849, 3615 }, { 2850, 3743 },
+    { 2851, 4167 }, { 2852, 3800 }, { 2854, 4414 }, { 2856, 2993 }, { 2870, 3427 }, { 2871, 4584 },
+    { 2872, 4368 }, { 2873, 4801 }, { 2874, 4845 }, { 2875, 4829 }, { 2876, 4864 }, { 2879, 4660 },
+    { 2882, 4158 }, { 2883, 4586 }, { 2884, 4370 }, { 2885, 4803 }, { 2886, 4847 }, { 2887, 4831 },
+    { 2888, 4866 }, { 2891, 4662 }, { 2893, 2894 }, { 2899, 2900 }, { 2902, 2903 }, { 2904, 2905 },
+    { 2907, 2908 }, { 2909, 3227 }, { 2910, 2911 }, { 2912, 2913 }, { 2920, 2921 }, { 2938, 2939 },
+    { 2948, 2949 }, { 2950, 4097 }, { 2957, 2958 }, { 2959, 3125 }, { 2960, 2961 }, { 2963, 2964 },
+    { 2966, 2967 }, { 2969, 2970 }, { 2973, 3564 }, { 2974, 3811 }, { 2994, 2995 }, { 3012, 3565 },
+    { 3013, 3014 }, { 3018, 3019 }, { 3036, 1338 }, { 3041, 3317 }, { 3043, 3044 }, { 3046, 3047 },
+    { 3048, 3696 }, { 3050, 3051 }, { 3052, 3053 }, { 3054, 3390 }, { 3055, 3684 }, { 3056, 3057 },
+    { 3058, 3059 }, { 3060, 3767 }, { 3061, 3062 }, { 3064, 3065 }, { 3068, 3623 }, { 3069, 3070 },
+    { 3071, 3072 }, { 3073, 3074 }, { 3076, 3077 }, { 3078, 3079 }, { 3080, 4552 }, { 3082, 3083 },
+    { 3084, 3085 }, { 3086, 3087 }, { 3091, 3193 }, { 3107, 2086 }, { 3170, 4128 }, { 3175, 4402 },
+    { 3202, 4632 }, { 3204, 2030 }, { 3219, 4825 }, { 3223, 114 }, { 3232, 4215 }, { 3235, 9 },
+    { 3236, 3121 }, { 3250, 4142 }, { 3251, 2422 }, { 3253, 2471 }, { 3288, 3666 }, { 3304, 1315 },
+    { 3314, 2567 }, { 3340, 4131 }, { 3372, 316 }, { 3380, 4006 }, { 3411, 2491 }, { 3470, 4440 },
+    { 3509, 2215 }, { 3522, 4553 }, { 3524, 3559 }, { 3596, 4286 }, { 3608, 4555 }, { 3610, 1309 },
+    { 3641, 1731 }, { 3657, 3726 }, { 3661, 3552 }, { 3664, 2420 }, { 3667, 2914 }, { 3669, 3669 },
+    { 3693, 470 }, { 3697, 2648 }, { 3702, 4287 }, { 3708, 4214 }, { 3712, 3233 }, { 3713, 4823 },
+    { 3716, 3716 }, { 3718, 3718 }, { 3720, 2927 }, { 3735, 4126 }, { 3737, 4436 }, { 3806, 4027 },
+    { 3808, 4026 }, { 3817, 3677 }, { 3828, 4235 }, { 3836, 932 }, { 3853, 3383 }, { 3882, 4790 },
+    { 3887, 4798 }, { 3928, 1287 }, { 3958, 4862 }, { 3974, 4733 }, { 3975, 4796 }, { 3977, 4795 },
+    { 3986, 4422 }, { 3989, 3990 }, { 3994, 4651 }, { 4024, 3287 }, { 4025, 1299 }, { 4030, 2255 },
+    { 4053, 4537 }, { 4072, 4435 }, { 4100, 3361 }, { 4110, 3023 }, { 4113, 3951 }, { 4117, 2679 },
+    { 4118, 3063 }, { 4119, 4760 }, { 4122, 3302 }, { 4129, 3756 }, { 4130, 2800 }, { 4132, 1579 },
+    { 4143, 4388 }, { 4155, 771 }, { 4157, 4515 }, { 4159, 780 }, { 4187, 4517 }, { 4199, 2024 },
+    { 4211, 1119 }, { 4212, 326 }, { 4241, 4558 }, { 4242, 4484 }, { 4248, 3802 }, { 4252, 4458 },
+    { 4288, 3671 }, { 4317, 4041 }, { 4319, 976 }, { 4334, 4460 }, { 4384, 2868 }, { 4421, 4193 },
+    { 4427, 3040 }, { 4503, 4807 }, { 4519, 1264 }, { 4538, 4540 }, { 4539, 4726 }, { 4550, 2321 },
+    { 4610, 3438 }, { 4637, 4633 }, { 4650, 1079 }, { 4653, 1282 }, { 4661, 4810 }, { 4765, 3929 },
+    { 4832, 3816 }, { 4836, 2877 }, { 4837, 3727 }, { 4843, 3160 }, { 4852, 155 }, { 4855, 2991 },
+    { 4860, 2889 }, { 4867, 2815 }, { 3, 4321 }, { 2315, 3119 }, { 2317, 3109 }, { 2356, 3120 },
+    { 2358, 3110 }, { 3962, 3104 }, { 5, 5160 }, { 6, 2022 }, { 12, 4876 }, { 17, 323 },
+    { 22, 1732 }, { 41, 4774 }, { 45, 5072 }, { 53, 322 }, { 54, 4879 }, { 56, 3672 },
+    { 66, 4939 }, { 74, 2362 }, { 76, 333 }, { 77, 3010 }, { 78, 334 }, { 79, 3011 },
+    { 80, 335 }, { 81, 3017 }, { 83, 3175 }, { 84, 336 }, { 86, 2721 }, { 95, 348 },
+    { 96, 5146 }, { 181, 1512 }, { 194, 5327 }, { 230, 5334 }, { 234, 1853 }, { 236, 1854 },
+    { 238, 2716 }, { 240, 1833 }, { 253, 2699 }, { 255, 5338 }, { 267, 2710 }, { 269, 5342 },
+    { 325, 4342 }, { 337, 4260 }, { 361, 2428 }, { 367, 4199 }, { 399, 2572 }, { 409, 5283 },
+    { 414, 5136 }, { 481, 2615 }, { 483, 2616 }, { 485, 2617 }, { 549, 4904 }, { 566, 3879 },
+    { 569, 3106 }, { 574, 1338 }, { 575, 2183 }, { 576, 1316 }, { 606, 2321 }, { 610, 3796 },
+    { 612, 3485 }, { 614, 4836 }, { 616, 4809 }, { 620, 3395 }, { 622, 3487 }, { 624, 3925 },
+    { 626, 4156 }, { 628, 4348 }, { 630, 4579 }, { 662, 4804 }, { 664, 5559 }, { 666, 4893 },
+    { 675, 5000 }, { 693, 1133 }, { 714, 5257 }, { 721, 4097 }, { 724, 3125 }, { 727, 3304 },
+    { 753, 4635 }, { 768, 3542 }, { 772, 3687 }, { 773, 3754 }, { 788, 3484 }, { 789, 3290 },
+    { 790, 4858 }, { 793, 4074 }, { 794, 4752 }, { 795, 5558 }, { 797, 4978 }, { 803, 5511 },
+    { 893, 5236 }, { 897, 5423 }, { 925, 4456 }, { 950, 3561 }, { 975, 922 }, { 1065, 4900 },
+    { 1069, 5402 }, { 1079, 3240 }, { 1081, 3781 }, { 1083, 3212 }, { 1084, 3322 }, { 1085, 3362 },
+    { 1094, 3489 }, { 1095, 3783 }, { 1098, 3399 }, { 1099, 3491 }, { 1110, 1134 }, { 1112, 1135 },
+    { 1114, 2110 }, { 1116, 4107 }, { 1257, 5004 }, { 1261, 3394 }, { 1262, 3528 }, { 1265, 3398 },
+    { 1266, 3815 }, { 1274, 2187 }, { 1304, 3797 }, { 1353, 2059 }, { 1394, 4405 }, { 1427, 1434 },
+    { 1473, 4031 }, { 1511, 4143 }, { 1524, 5134 }, { 1528, 4960 }, { 1749, 4918 }, { 1807, 4905 },
+    { 1809, 4736 }, { 1813, 4931 }, { 1828, 3196 }, { 1841, 4928 }, { 1844, 3220 }, { 1965, 4282 },
+    { 1997, 2462 }, { 1998, 2463 }, { 2039, 4229 }, { 2056, 4318 }, { 2079, 3990 }, { 2118, 4720 },
+    { 2126, 4784 }, { 2134, 4819 }, { 2142, 4841 }, { 2150, 3629 }, { 2169, 1428 }, { 2175, 1445 },
+    { 2182, 2989 }, { 2185, 4023 }, { 2253, 5253 }, { 2260, 4578 }, { 2261, 4349 }, { 2272, 4580 },
+    { 2273, 4351 }, { 2299, 4585 }, { 2301, 4846 }, { 2430, 4954 }, { 2432, 3333 }, { 2439, 5302 },
+    { 2461, 2505 }, { 2465, 2486 }, { 2514, 2614 }, { 2562, 3587 }, { 2563, 1515 }, { 2656, 5269 },
+    { 2675, 4921 }, { 2687, 3514 }, { 2689, 2704 }, { 2690, 4930 }, { 2702, 3539 }, { 2713, 3549 },
+    { 2736, 5347 }, { 2746, 5035 }, { 2781, 4793 }, { 2783, 2772 }, { 2801, 4367 }, { 2802, 4749 },
+    { 2803, 4828 }, { 2804, 4857 }, { 2805, 4869 }, { 2838, 3203 }, { 2870, 4154 }, { 2871, 3825 },
+    { 2872, 4135 }, { 2873, 4338 }, { 2874, 4713 }, { 2875, 4780 }, { 2876, 4816 }, { 2878, 4861 },
+    { 2880, 3488 }, { 2890, 4872 }, { 2896, 2897 }, { 2938, 2940 }, { 2953, 5013 }, { 2955, 5014 },
+    { 2968, 3111 }, { 2971, 3800 }, { 2992, 2908 }, { 3026, 4167 }, { 3028, 4414 }, { 3050, 5431 },
+    { 3076, 5443 }, { 3146, 4914 }, { 3164, 4263 }, { 3170, 4632 }, { 3180, 3627 }, { 3194, 4934 },
+    { 3202, 4128 }, { 3216, 5216 }, { 3226, 3991 }, { 3230, 5403 }, { 3234, 5452 }, { 3235, 568 },
+    { 3244, 5233 }, { 3250, 4880 }, { 3286, 4215 }, { 3287, 5261 }, { 3288, 4100 }, { 3314, 5127 },
+    { 3328, 5300 }, { 3347, 5001 }, { 3383, 4911 }, { 3389, 1947 }, { 3390, 5433 }, { 3393, 5074 },
+    { 3397, 4997 }, { 3403, 5434 }, { 3404, 4885 }, { 3410, 4906 }, { 3413, 5188 }, { 3441, 2298 },
+    { 3451, 5268 }, { 3462, 5044 }, { 3463, 5184 }, { 3498, 771 }, { 3509, 5108 }, { 3513, 5330 },
+    { 3522, 3402 }, { 3524, 5404 }, { 3545, 5445 }, { 3565, 5421 }, { 3579, 5332 }, { 3583, 4946 },
+    { 3585, 5124 }, { 3592, 5128 }, { 3596, 4287 }, { 3631, 5425 }, { 3641, 3698 }, { 3653, 5258 },
+    { 3655, 4105 }, { 3666, 3666 }, { 3669, 5512 }, { 3671, 5157 }, { 3674, 5255 }, { 3681, 5454 },
+    { 3683, 4888 }, { 3702, 4286 }, { 3708, 4767 }, { 3710, 5259 }, { 3712, 4967 }, { 3716, 4213 },
+    { 3736, 4433 }, { 3750, 5336 }, { 3803, 5446 }, { 3836, 935 }, { 3840, 4941 }, { 3853, 3372 },
+    { 3926, 5019 }, { 3928, 2337 }, { 3931, 5023 }, { 3974, 4853 }, { 3975, 4822 }, { 3977, 4842 },
+    { 3994, 5076 }, { 4024, 5254 }, { 4025, 5492 }, { 4026, 1303 }, { 4027, 1307 }, { 4030, 5112 },
+    { 4051, 5161 }, { 4053, 5543 }, { 4073, 5383 }, { 4076, 5303 }, { 4092, 4093 }, { 4110, 5373 },
+    { 4113, 4200 }, { 4117, 4444 }, { 4118, 4333 }, { 4119, 4982 }, { 4122, 3747 }, { 4125, 5231 },
+    { 4129, 5297 }, { 4130, 2996 }, { 4132, 4606 }, { 4133, 5251 }, { 4155, 5018 }, { 4157, 5542 },
+    { 4159, 5022 }, { 4175, 4862 }, { 4187, 5082 }, { 4211, 2095 }, { 4212, 4889 }, { 4214, 5026 },
+    { 4224, 5080 }, { 4248, 3804 }, { 4250, 5311 }, { 4252, 4633 }, { 4281, 5527 }, { 4288, 5298 },
+    { 4311, 4422 }, { 4317, 4193 }, { 4319, 2073 }, { 4334, 4883 }, { 4372, 1129 }, { 4385, 4968 },
+    { 4421, 4041 }, { 4427, 5436 }, { 4432, 4947 }, { 4436, 5287 }, { 4449, 5295 }, { 4451, 4384 },
+    { 4454, 5461 }, { 4465, 4913 }, { 4512, 5116 }, { 4516, 1251 }, { 4518, 5102 }, { 4560, 5029 },
+    { 4569, 5159 }, { 4572, 5359 }, { 4591, 2111 }, { 4610, 3633 }, { 4621, 4950 }, { 4636, 5036 },
+    { 4637, 4458 }, { 4641, 509 }, { 4701, 5518 }, { 4705, 5469 }, { 4726, 5487 }, { 4733, 5037 },
+    { 4739, 5017 }, { 4746, 5086 }, { 4750, 5386 }, { 4753, 1260 }, { 4790, 4935 }, { 4791, 5479 },
+    { 4796, 5038 }, { 4800, 5016 }, { 4812, 4937 }, { 4833, 3816 }, { 4838, 5399 }, { 4844, 5096 },
+    { 4854, 5095 }, { 4855, 5356 }, { 4856, 5094 }, { 4863, 5464 }, { 4870, 5389 }, { 4871, 2343 },
+    { 4875, 4440 }, { 4878, 11 }, { 4882, 5073 }, { 4886, 4887 }, { 4890, 4891 }, { 4892, 4894 },
+    { 4895, 4896 }, { 4897, 4898 }, { 4899, 4901 }, { 4907, 4340 }, { 4908, 4909 }, { 4915, 4916 },
+    { 4917, 4877 }, { 4920, 5170 }, { 4922, 4923 }, { 4924, 4925 }, { 4926, 4933 }, { 4927, 5189 },
+    { 4936, 5195 }, { 4938, 5529 }, { 4942, 4943 }, { 4944, 5009 }, { 4945, 4903 }, { 4948, 4949 },
+    { 4951, 4217 }, { 4952, 4953 }, { 4955, 4387 }, { 4957, 401 }, { 4958, 4959 }, { 4961, 4962 },
+    { 4963, 4964 }, { 4965, 5224 }, { 4970, 3695 }, { 4971, 4972 }, { 4973, 5158 }, { 4974, 3371 },
+    { 4975, 4976 }, { 4985, 3343 }, { 4986, 4987 }, { 4988, 4989 }, { 4990, 4991 }, { 4992, 632 },
+    { 4996, 5363 }, { 4999, 5525 }, { 5002, 5003 }, { 5005, 5006 }, { 5007, 5008 }, { 5011, 5409 },
+    { 5020, 5021 }, { 5024, 5025 }, { 5027, 5028 }, { 5030, 5031 }, { 5032, 5033 }, { 5039, 5040 },
+    { 5042, 3979 }, { 5045, 5046 }, { 5047, 5050 }, { 5053, 5054 }, { 5056, 5493 }, { 5062, 5063 },
+    { 5064, 5065 }, { 5066, 5067 }, { 5068, 5069 }, { 5070, 5071 }, { 5077, 5078 }, { 5083, 5084 },
+    { 5087, 1139 }, { 5088, 1149 }, { 5089, 1159 }, { 5090, 1169 }, { 5091, 1179 }, { 5097, 5098 },
+    { 5100, 5101 }, { 5103, 4979 }, { 5104, 5105 }, { 5106, 1279 }, { 5111, 5416 }, { 5115, 5238 },
+    { 5117, 5118 }, { 5125, 5126 }, { 5130, 5131 }, { 5132, 5133 }, { 5138, 5139 }, { 5140, 5141 },
+    { 5142, 5143 }, { 5144, 5145 }, { 5147, 5148 }, { 5149, 5150 }, { 5151, 5152 }, { 5153, 5154 },
+    { 5155, 5156 }, { 5162, 5522 }, { 5165, 1756 }, { 5166, 5167 }, { 5168, 5169 }, { 5171, 5172 },
+    { 5173, 5174 }, { 5175, 5176 }, { 5177, 5178 }, { 5179, 5180 }, { 5181, 5182 }, { 5185, 5186 },
+    { 5190, 5191 }, { 5192, 1824 }, { 5193, 5194 }, { 5196, 1836 }, { 5199, 1847 }, { 5201, 1852 },
+    { 5202, 1858 }, { 5204, 1863 }, { 5205, 1869 }, { 5207, 1874 }, { 5208, 1880 }, { 5210, 1885 },
+    { 5211, 1891 }, { 5214, 1932 }, { 5217, 5218 }, { 5221, 368 }, { 5222, 5223 }, { 5225, 5280 },
+    { 5226, 5227 }, { 5228, 5229 }, { 5235, 5244 }, { 5241, 5242 }, { 5243, 2103 }, { 5250, 4827 },
+    { 5256, 2224 }, { 5262, 5358 }, { 5263, 5360 }, { 5264, 2806 }, { 5266, 5364 }, { 5267, 5366 },
+    { 5274, 5275 }, { 5276, 5277 }, { 5278, 5279 }, { 5281, 5282 }, { 5284, 5285 }, { 5288, 5519 },
+    { 5289, 5290 }, { 5291, 5292 }, { 5293, 5294 }, { 5304, 5462 }, { 5305, 5306 }, { 5307, 5308 },
+    { 5309, 5310 }, { 5313, 5314 }, { 5315, 5316 }, { 5317, 5318 }, { 5319, 5320 }, { 5321, 5322 },
+    { 5324, 2731 }, { 5325, 4919 }, { 5326, 2664 }, { 5328, 5329 }, { 5337, 3645 }, { 5339, 5340 },
+    { 5343, 5344 }, { 5345, 2738 }, { 5348, 2770 }, { 5350, 5351 }, { 5352, 5353 }, { 5355, 2793 },
+    { 5368, 2829 }, { 5369, 5370 }, { 5371, 2841 }, { 5372, 4824 }, { 5377, 5378 }, { 5379, 5380 },
+    { 5381, 5418 }, { 5384, 5385 }, { 5387, 5388 }, { 5391, 5392 }, { 5394, 5395 }, { 5398, 5239 },
+    { 5400, 5401 }, { 5405, 5478 }, { 5410, 5411 }, { 5412, 2962 }, { 5413, 2965 }, { 5415, 5015 },
+    { 5419, 5420 }, { 5424, 5114 }, { 5426, 3049 }, { 5427, 5428 }, { 5429, 5430 }, { 5435, 3066 },
+    { 5437, 5438 }, { 5439, 5049 }, { 5440, 5441 }, { 5453, 4902 }, { 5468, 1286 }, { 5483, 2868 },
+    { 5491, 5494 }, { 5497, 5498 }, { 5501, 5502 }, { 5504, 5467 }, { 5509, 4737 }, { 5510, 5544 },
+    { 5517, 3924 }, { 5524, 5081 }, { 5537, 4679 }, { 5553, 4851 }, { 5555, 5407 }, { 5557, 4246 },
+    { 3, 4391 }, { 4101, 5560 }, { 4176, 3104 }, { 6, 2564 }, { 17, 5215 }, { 53, 2654 },
+    { 56, 3673 }, { 74, 6114 }, { 77, 3015 }, { 79, 3016 }, { 81, 3022 }, { 83, 5513 },
+    { 86, 5212 }, { 95, 5935 }, { 96, 5230 }, { 181, 2429 }, { 234, 1864 }, { 236, 1865 },
+    { 238, 6067 }, { 240, 1855 }, { 333, 1130 }, { 334, 1131 }, { 335, 1132 }, { 399, 3589 },
+    { 409, 6051 }, { 414, 5996 }, { 575, 2793 }, { 610, 4201 }, { 612, 4802 }, { 614, 4865 },
+    { 693, 1143 }, { 753, 4636 }, { 788, 3796 }, { 789, 4572 }, { 790, 6113 }, { 953, 3561 },
+    { 1080, 3290 }, { 1100, 5630 }, { 1110, 1144 }, { 1112, 1145 }, { 1114, 2947 }, { 1116, 5465 },
+    { 1252, 3362 }, { 1262, 3813 }, { 1353, 6095 }, { 1524, 5995 }, { 1832, 5595 }, { 1866, 3220 },
+    { 2039, 5887 }, { 2057, 5675 }, { 2109, 5666 }, { 2186, 5673 }, { 2260, 3687 }, { 2261, 3754 },
+    { 2291, 5613 }, { 2304, 5562 }, { 2320, 5616 }, { 2361, 5577 }, { 2461, 5690 }, { 2462, 2506 },
+    { 2463, 2507 }, { 2465, 2508 }, { 2485, 5715 }, { 2689, 2715 }, { 2703, 5722 }, { 2869, 3394 },
+    { 2877, 5561 }, { 2878, 5910 }, { 2881, 3398 }, { 2906, 5654 }, { 2988, 5702 }, { 3024, 5633 },
+    { 3025, 5635 }, { 3027, 3800 }, { 3106, 4333 }, { 3111, 4131 }, { 3118, 5601 }, { 3125, 5375 },
+    { 3146, 5756 }, { 3170, 4791 }, { 3194, 5198 }, { 3196, 5197 }, { 3202, 5899 }, { 3203, 5830 },
+    { 3226, 6035 }, { 3240, 1261 }, { 3304, 5704 }, { 3333, 5232 }, { 3361, 5759 }, { 3410, 4910 },
+    { 3427, 5617 }, { 3462, 6093 }, { 3463, 5220 }, { 3488, 5671 }, { 3498, 5637 }, { 3524, 5520 },
+    { 3528, 5950 }, { 3542, 5638 }, { 3565, 5747 }, { 3583, 5936 }, { 3587, 5938 }, { 3629, 4843 },
+    { 3641, 4142 }, { 3643, 5597 }, { 3645, 5586 }, { 3665, 5680 }, { 3671, 5716 }, { 3678, 5573 },
+    { 3683, 5931 }, { 3709, 5726 }, { 3712, 5770 }, { 3718, 5772 }, { 3750, 6068 }, { 3797, 5508 },
+    { 3847, 5783 }, { 3854, 5758 }, { 3882, 5761 }, { 3989, 5694 }, { 3991, 6086 }, { 4006, 5636 },
+    { 4076, 5602 }, { 4107, 5010 }, { 4125, 5679 }, { 4133, 5677 }, { 4213, 3288 }, { 4219, 5571 },
+    { 4224, 5406 }, { 4241, 5857 }, { 4250, 5490 }, { 4263, 6063 }, { 4385, 6059 }, { 4387, 5773 },
+    { 4437, 5 }, { 4449, 5814 }, { 4451, 5843 }, { 4456, 2059 }, { 4664, 5655 }, { 4700, 5844 },
+    { 4703, 5792 }, { 4707, 5866 }, { 4739, 5692 }, { 4746, 5528 }, { 4747, 5841 }, { 4768, 5850 },
+    { 4799, 5855 }, { 4800, 5234 }, { 4808, 5852 }, { 4822, 5246 }, { 4842, 5247 }, { 4844, 6037 },
+    { 4853, 5245 }, { 4854, 5249 }, { 4856, 5248 }, { 4863, 5776 }, { 4868, 5566 }, { 4912, 5877 },
+    { 4940, 5820 }, { 4977, 5610 }, { 5061, 5764 }, { 5085, 5868 }, { 5092, 5895 }, { 5093, 5908 },
+    { 5110, 5831 }, { 5119, 5818 }, { 5122, 5727 }, { 5129, 5681 }, { 5135, 5606 }, { 5137, 5809 },
+    { 5163, 5682 }, { 5187, 5683 }, { 5252, 5614 }, { 5260, 5647 }, { 5286, 5873 }, { 5296, 5846 },
+    { 5299, 5774 }, { 5331, 5720 }, { 5333, 5591 }, { 5335, 5723 }, { 5357, 6039 }, { 5361, 6041 },
+    { 5365, 6043 }, { 5390, 5643 }, { 5393, 5644 }, { 5396, 5645 }, { 5408, 5959 }, { 5414, 5750 },
+    { 5432, 5778 }, { 5459, 5605 }, { 5460, 5805 }, { 5472, 5780 }, { 5473, 5632 }, { 5474, 5570 },
+    { 5476, 5943 }, { 5480, 5714 }, { 5486, 5815 }, { 5500, 5964 }, { 5506, 5983 }, { 5507, 5987 },
+    { 5515, 5927 }, { 5521, 5941 }, { 5523, 5822 }, { 5526, 5984 }, { 5531, 5689 }, { 5534, 5944 },
+    { 5538, 3484 }, { 5540, 5649 }, { 5541, 5789 }, { 5545, 3212 }, { 5548, 5779 }, { 5551, 5954 },
+    { 5563, 5745 }, { 5564, 5367 }, { 5567, 5862 }, { 5568, 14 }, { 5572, 5914 }, { 5574, 5810 },
+    { 5578, 5580 }, { 5579, 5581 }, { 5582, 5585 }, { 5583, 5795 }, { 5584, 4634 }, { 5590, 6065 },
+    { 5592, 5593 }, { 5599, 5725 }, { 5600, 4388 }, { 5603, 5712 }, { 5607, 5608 }, { 5609, 5947 },
+    { 5612, 570 }, { 5615, 3944 }, { 5618, 4984 }, { 5621, 5622 }, { 5623, 5624 }, { 5625, 5626 },
+    { 5628, 5911 }, { 5629, 5775 }, { 5631, 5664 }, { 5639, 774 }, { 5640, 5962 }, { 5648, 2038 },
+    { 5650, 925 }, { 5657, 5658 }, { 5659, 1086 }, { 5660, 5661 }, { 5662, 5663 }, { 5668, 4407 },
+    { 5674, 5832 }, { 5684, 6105 }, { 5686, 3887 }, { 5687, 4929 }, { 5688, 6018 }, { 5695, 2119 },
+    { 5696, 2127 }, { 5697, 2135 }, { 5698, 2143 }, { 5705, 5706 }, { 5707, 5708 }, { 5709, 5731 },
+    { 5710, 5733 }, { 5717, 5718 }, { 5719, 5777 }, { 5735, 6076 }, { 5737, 5738 }, { 5740, 5741 },
+    { 5743, 2879 }, { 5751, 5988 }, { 5757, 5463 }, { 5769, 23 }, { 5771, 5785 }, { 5781, 3626 },
+    { 5784, 5929 }, { 5788, 6013 }, { 5793, 6087 }, { 5794, 5990 }, { 5797, 5872 }, { 5798, 5589 },
+    { 5801, 6094 }, { 5803, 5813 }, { 5806, 5450 }, { 5807, 5945 }, { 5808, 2191 }, { 5816, 5484 },
+    { 5817, 6066 }, { 5824, 5961 }, { 5825, 5826 }, { 5828, 5976 }, { 5833, 3951 }, { 5835, 5892 },
+    { 5836, 6081 }, { 5837, 4342 }, { 5839, 5374 }, { 5856, 5916 }, { 5860, 5312 }, { 5864, 5912 },
+    { 5869, 4969 }, { 5878, 5536 }, { 5879, 3322 }, { 5880, 5669 }, { 5881, 5963 }, { 5882, 6032 },
+    { 5883, 6040 }, { 5886, 5587 }, { 5893, 5900 }, { 5896, 6082 }, { 5898, 4798 }, { 5901, 5894 },
+    { 5904, 4980 }, { 5905, 4827 }, { 5907, 4072 }, { 5915, 6003 }, { 5917, 5918 }, { 5919, 5920 },
+    { 5922, 6101 }, { 5925, 6007 }, { 5932, 5933 }, { 5937, 5924 }, { 5940, 6044 }, { 5946, 3371 },
+    { 5951, 5952 }, { 5956, 5957 }, { 5971, 5972 }, { 5973, 5974 }, { 5975, 5653 }, { 5986, 1275 },
+    { 5992, 3233 }, { 5994, 3679 }, { 5997, 5588 }, { 5999, 6000 }, { 6001, 6002 }, { 6005, 6006 },
+    { 6008, 6009 }, { 6010, 6011 }, { 6012, 5183 }, { 6028, 5219 }, { 6031, 2466 }, { 6033, 2014 },
+    { 6042, 5627 }, { 6045, 6046 }, { 6050, 5466 }, { 6052, 5874 }, { 6053, 3334 }, { 6055, 5804 },
+    { 6057, 5859 }, { 6060, 5532 }, { 6071, 6072 }, { 6075, 2835 }, { 6078, 6079 }, { 6080, 5847 },
+    { 6085, 5746 }, { 6088, 6089 }, { 6096, 5755 }, { 6098, 6099 }, { 6100, 5442 }, { 6106, 5503 },
+    { 6108, 4200 }, { 6115, 5752 }, { 3, 4426 }, { 4177, 3104 }, { 6, 5034 }, { 17, 5923 },
+    { 77, 3020 }, { 79, 3021 }, { 81, 6092 }, { 181, 6449 }, { 234, 1875 }, { 236, 1876 },
+    { 240, 1877 }, { 333, 1140 }, { 334, 1141 }, { 335, 1142 }, { 414, 6443 }, { 612, 6416 },
+    { 693, 1153 }, { 788, 6404 }, { 789, 6419 }, { 1110, 1154 }, { 1112, 1155 }, { 1114, 5699 },
+    { 1524, 5998 }, { 1888, 3220 }, { 1945, 6120 }, { 2714, 6179 }, { 2869, 3290 }, { 2946, 6156 },
+    { 3125, 5376 }, { 3194, 5930 }, { 3196, 5200 }, { 3203, 6074 }, { 3240, 4983 }, { 3288, 6198 },
+    { 3333, 6456 }, { 3410, 5921 }, { 3643, 6339 }, { 3645, 5598 }, { 4051, 6121 }, { 4153, 6116 },
+    { 4235, 6199 }, { 4402, 6229 }, { 4634, 6214 }, { 4799, 6157 }, { 4825, 6164 }, { 5240, 6200 },
+    { 5382, 6148 }, { 5488, 6123 }, { 5499, 74 }, { 5569, 6224 }, { 5576, 6272 }, { 5594, 6228 },
+    { 5596, 6219 }, { 5619, 6295 }, { 5620, 6316 }, { 5634, 6188 }, { 5641, 790 }, { 5642, 6182 },
+    { 5667, 6300 }, { 5691, 6178 }, { 5693, 6165 }, { 5703, 6167 }, { 5711, 6341 }, { 5721, 6293 },
+    { 5724, 6180 }, { 5730, 6373 }, { 5732, 6374 }, { 5734, 6171 }, { 5739, 6149 }, { 5742, 6150 },
+    { 5744, 6184 }, { 5753, 6189 }, { 5766, 6147 }, { 5782, 6331 }, { 5791, 6291 }, { 5796, 6292 },
+    { 5799, 6281 }, { 5812, 6206 }, { 5827, 6277 }, { 5829, 6396 }, { 5845, 6328 }, { 5851, 6209 },
+    { 5853, 6287 }, { 5854, 6360 }, { 5863, 6290 }, { 5875, 6354 }, { 5876, 6345 }, { 5897, 6201 },
+    { 5902, 6191 }, { 5906, 6423 }, { 5909, 6241 }, { 5928, 6420 }, { 5934, 6390 }, { 5948, 6273 },
+    { 5949, 6347 }, { 5955, 6399 }, { 5968, 6356 }, { 5977, 6275 }, { 5991, 6247 }, { 5993, 6221 },
+    { 6014, 6232 }, { 6016, 6364 }, { 6017, 6197 }, { 6019, 6338 }, { 6021, 6132 }, { 6034, 6266 },
+    { 6047, 6303 }, { 6048, 6288 }, { 6049, 6174 }, { 6056, 6408 }, { 6058, 6246 }, { 6061, 6222 },
+    { 6064, 6337 }, { 6083, 6298 }, { 6084, 6299 }, { 6091, 6381 }, { 6097, 6190 }, { 6104, 6306 },
+    { 6109, 6304 }, { 6110, 6143 }, { 6111, 6359 }, { 6117, 4868 }, { 6124, 6125 }, { 6126, 6336 },
+    { 6127, 5838 }, { 6129, 6417 }, { 6134, 5341 }, { 6136, 6137 }, { 6138, 6352 }, { 6140, 6455 },
+    { 6141, 5848 }, { 6146, 6154 }, { 6152, 5075 }, { 6158, 1253 }, { 6160, 6466 }, { 6163, 6022 },
+    { 6166, 5884 }, { 6168, 6169 }, { 6172, 3343 }, { 6173, 3347 }, { 6175, 6176 }, { 6181, 5736 },
+    { 6185, 5765 }, { 6186, 6142 }, { 6194, 5444 }, { 6195, 6310 }, { 6196, 6365 }, { 6202, 4168 },
+    { 6207, 6392 }, { 6208, 6363 }, { 6212, 6434 }, { 6213, 6353 }, { 6220, 3174 }, { 6230, 4140 },
+    { 6231, 6258 }, { 6235, 6400 }, { 6236, 6131 }, { 6244, 6226 }, { 6249, 4606 }, { 6250, 6346 },
+    { 6257, 6430 }, { 6259, 6371 }, { 6261, 6256 }, { 6262, 6372 }, { 6263, 6264 }, { 6267, 6265 },
+    { 6269, 4881 }, { 6271, 6382 }, { 6274, 6436 }, { 6280, 3351 }, { 6282, 6283 }, { 6284, 5164 },
+    { 6285, 6386 }, { 6289, 6309 }, { 6296, 6350 }, { 6302, 6385 }, { 6305, 4998 }, { 6308, 6450 },
+    { 6311, 4435 }, { 6312, 5099 }, { 6315, 5942 }, { 6317, 6361 }, { 6324, 5656 }, { 6325, 6452 },
+    { 6326, 5397 }, { 6330, 4629 }, { 6332, 6334 }, { 6340, 6245 }, { 6342, 6343 }, { 6348, 6349 },
+    { 6351, 6435 }, { 6357, 6358 }, { 6375, 6119 }, { 6388, 5760 }, { 6389, 6279 }, { 6395, 6433 },
+    { 6401, 5079 }, { 6403, 6227 }, { 6406, 6193 }, { 6407, 6426 }, { 6413, 6159 }, { 6415, 6451 },
+    { 6418, 4795 }, { 6422, 6234 }, { 6428, 6205 }, { 6429, 6446 }, { 6431, 6216 }, { 6432, 6453 },
+    { 6437, 6438 }, { 6441, 6161 }, { 6447, 6448 }, { 6460, 4823 }, { 4554, 3 }, { 6, 6029 },
+    { 177, 6475 }, { 234, 1886 }, { 236, 1887 }, { 240, 6366 }, { 333, 1150 }, { 334, 1151 },
+    { 335, 1152 }, { 414, 6457 }, { 652, 3104 }, { 693, 1163 }, { 1110, 1164 }, { 1112, 1165 },
+    { 1114, 5978 }, { 2149, 6493 }, { 3125, 5748 }, { 3194, 6023 }, { 3196, 5203 }, { 3220, 6020 },
+    { 3240, 6498 }, { 3290, 5670 }, { 3410, 6676 }, { 4292, 6116 }, { 4824, 6503 }, { 5458, 17 },
+    { 5530, 6504 }, { 5763, 6479 }, { 5823, 74 }, { 5842, 6472 }, { 6117, 6270 }, { 6144, 6538 },
+    { 6145, 6539 }, { 6187, 6527 }, { 6192, 6564 }, { 6210, 6609 }, { 6217, 6530 }, { 6223, 6521 },
+    { 6237, 6558 }, { 6240, 6617 }, { 6243, 6528 }, { 6252, 6604 }, { 6268, 6637 }, { 6276, 6627 },
+    { 6294, 6487 }, { 6297, 6585 }, { 6301, 6587 }, { 6314, 6547 }, { 6320, 6613 }, { 6322, 6623 },
+    { 6333, 6478 }, { 6335, 6476 }, { 6376, 6659 }, { 6378, 6540 }, { 6379, 6541 }, { 6387, 6644 },
+    { 6393, 6619 }, { 6398, 6524 }, { 6410, 6630 }, { 6412, 6605 }, { 6425, 6643 }, { 6427, 6625 },
+    { 6442, 6494 }, { 6444, 6667 }, { 6445, 6677 }, { 6454, 6601 }, { 6468, 6616 }, { 6477, 6595 },
+    { 6480, 6481 }, { 6483, 6484 }, { 6485, 6603 }, { 6486, 6652 }, { 6488, 6491 }, { 6489, 6490 },
+    { 6495, 6026 }, { 6497, 6523 }, { 6501, 6162 }, { 6505, 6394 }, { 6509, 6508 }, { 6512, 6589 },
+    { 6515, 6577 }, { 6516, 6674 }, { 6519, 2940 }, { 6522, 6658 }, { 6526, 5960 }, { 6529, 6183 },
+    { 6532, 6251 }, { 6534, 5270 }, { 6536, 6598 }, { 6543, 5754 }, { 6544, 6469 }, { 6545, 6671 },
+    { 6546, 5926 }, { 6548, 6440 }, { 6550, 6561 }, { 6552, 6203 }, { 6553, 5672 }, { 6554, 6384 },
+    { 6555, 6153 }, { 6556, 5301 }, { 6565, 4258 }, { 6566, 6661 }, { 6569, 6599 }, { 6571, 6642 },
+    { 6572, 6015 }, { 6574, 6618 }, { 6575, 6135 }, { 6576, 6133 }, { 6578, 6579 }, { 6580, 6531 },
+    { 6583, 6660 }, { 6586, 6656 }, { 6591, 6537 }, { 6597, 6215 }, { 6600, 5665 }, { 6606, 6647 },
+    { 6612, 6177 }, { 6622, 5953 }, { 6626, 6563 }, { 6633, 2262 }, { 6635, 2274 }, { 6640, 6680 },
+    { 6646, 6327 }, { 6650, 6474 }, { 6662, 5958 }, { 6664, 6506 }, { 6670, 6500 }, { 6673, 6130 },
+    { 6675, 6614 }, { 6679, 6649 }, { 6681, 6602 }, { 982, 983 }, { 984, 985 }, { 986, 987 },
+    { 988, 989 }, { 3247, 3706 }, { 3248, 3715 }, { 3298, 3746 }, { 3299, 3761 }, { 3686, 3778 },
+    { 3793, 1017 }, { 4563, 889 }, { 4674, 4510 }, { 4677, 3 }, { 6, 6030 }, { 240, 6573 },
+    { 333, 1160 }, { 334, 1161 }, { 335, 1162 }, { 414, 6458 }, { 693, 1173 }, { 1110, 1174 },
+    { 1112, 1175 }, { 1114, 5979 }, { 2216, 3104 }, { 3125, 5749 }, { 3194, 6025 }, { 3196, 5206 },
+    { 3220, 6024 }, { 5012, 6700 }, { 5834, 17 }, { 6038, 74 }, { 6054, 6693 }, { 6103, 6704 },
+    { 6238, 6685 }, { 6496, 6711 }, { 6499, 6720 }, { 6507, 6706 }, { 6514, 6734 }, { 6518, 6737 },
+    { 6535, 6741 }, { 6542, 6729 }, { 6549, 6728 }, { 6559, 6705 }, { 6584, 6776 }, { 6588, 6472 },
+    { 6590, 6723 }, { 6594, 6735 }, { 6620, 6799 }, { 6632, 6786 }, { 6636, 6726 }, { 6645, 6800 },
+    { 6655, 6806 }, { 6669, 6761 }, { 6684, 5903 }, { 6686, 6802 }, { 6687, 6688 }, { 6689, 6502 },
+    { 6690, 6691 }, { 6692, 6756 }, { 6695, 6696 }, { 6698, 6753 }, { 6699, 6764 }, { 6701, 6752 },
+    { 6703, 6702 }, { 6710, 614 }, { 6715, 6716 }, { 6717, 6773 }, { 6718, 6797 }, { 6719, 2262 },
+    { 6721, 6767 }, { 6727, 6778 }, { 6730, 5417 }, { 6732, 6757 }, { 6738, 6380 }, { 6739, 5685 },
+    { 6746, 6755 }, { 6748, 6682 }, { 6751, 6596 }, { 6754, 6155 }, { 6759, 6624 }, { 6763, 6740 },
+    { 6772, 6762 }, { 6775, 6745 }, { 6785, 4993 }, { 6792, 6793 }, { 6805, 6657 }, { 3247, 3715 },
+    { 3248, 3706 }, { 3298, 3761 }, { 3299, 3746 }, { 3686, 3812 }, { 4674, 4649 }, { 6815, 6816 },
+    { 6817, 6818 }, { 3, 571 }, { 6, 6570 }, { 240, 6607 }, { 333, 1170 }, { 334, 1171 },
+    { 335, 1172 }, { 414, 6459 }, { 693, 1183 }, { 1110, 1184 }, { 1112, 1185 }, { 1114, 5980 },
+    { 2217, 3104 }, { 3125, 6090 }, { 3194, 6790 }, { 3196, 5209 }, { 3220, 6788 }, { 6482, 6842 },
+    { 6510, 17 }, { 6581, 6833 }, { 6731, 6854 }, { 6749, 6865 }, { 6789, 6871 }, { 6796, 6880 },
+    { 6798, 6875 }, { 6827, 5552 }, { 6829, 6760 }, { 6830, 6831 }, { 6832, 6874 }, { 6834, 6835 },
+    { 6837, 6872 }, { 6840, 6870 }, { 6841, 6877 }, { 6843, 6839 }, { 6847, 6853 }, { 6848, 6828 },
+    { 6849, 6621 }, { 6852, 6861 }, { 6855, 6795 }, { 6856, 6525 }, { 6860, 6204 }, { 6873, 6492 },
+    { 6876, 6864 }, { 6884, 6882 }, { 6887, 6769 }, { 6896, 6894 }, { 6897, 6851 }, { 3247, 3746 },
+    { 3248, 3761 }, { 3298, 3706 }, { 3299, 3715 }, { 3686, 3829 }, { 6907, 6908 }, { 3, 5041 },
+    { 6, 6771 }, { 240, 6758 }, { 333, 1180 }, { 334, 1181 }, { 335, 1182 }, { 693, 2099 },
+    { 1110, 2100 }, { 1112, 2101 }, { 1114, 5981 }, { 2218, 3104 }, { 3125, 6462 }, { 3194, 6791 },
+    { 3196, 6128 }, { 3220, 6930 }, { 6344, 6909 }, { 6391, 6910 }, { 6465, 6921 }, { 6582, 6915 },
+    { 6850, 6941 }, { 6863, 6932 }, { 6889, 6924 }, { 6893, 6938 }, { 6911, 6940 }, { 6912, 6913 },
+    { 6914, 6937 }, { 6916, 6917 }, { 6919, 6935 }, { 6922, 6878 }, { 6923, 6939 }, { 6928, 6953 },
+    { 6931, 5362 }, { 6936, 6697 }, { 6942, 6888 }, { 6945, 6892 }, { 3247, 3761 }, { 3248, 3746 },
+    { 3298, 3715 }, { 3299, 3706 }, { 3686, 4138 }, { 3, 5481 }, { 6, 6809 }, { 333, 1308 },
+    { 334, 2097 }, { 335, 2098 }, { 693, 2107 }, { 1110, 2108 }, { 1112, 2117 }, { 1114, 5982 },
+    { 2219, 3104 }, { 3125, 6881 }, { 6628, 6962 }, { 6810, 6972 }, { 6925, 6990 }, { 6934, 6975 },
+    { 6949, 6988 }, { 6963, 6974 }, { 6964, 6965 }, { 6966, 6987 }, { 6967, 6968 }, { 6970, 6985 },
+    { 6973, 6984 }, { 6981, 6983 }, { 6986, 6836 }, { 3, 5768 }, { 333, 2096 }, { 334, 2105 },
+    { 335, 2106 }, { 693, 2115 }, { 1110, 2116 }, { 1112, 2125 }, { 1114, 6036 }, { 2220, 3104 },
+    { 3125, 6886 }, { 5323, 7001 }, { 6362, 7003 }, { 6405, 7002 }, { 6982, 7015 }, { 6989, 7022 },
+    { 6993, 7021 }, { 6995, 7011 }, { 7004, 7005 }, { 7006, 7007 }, { 7009, 7018 }, { 7014, 7017 },
+    { 7019, 6918 }, { 7020, 6969 }, { 7023, 7016 }, { 3, 5786 }, { 333, 2104 }, { 334, 2113 },
+    { 335, 2114 }, { 693, 2123 }, { 1110, 2124 }, { 1112, 2133 }, { 1114, 6367 }, { 2221, 3104 },
+    { 3125, 6978 }, { 5451, 7025 }, { 6260, 7026 }, { 7024, 7044 }, { 7027, 7028 }, { 7029, 7030 },
+    { 7038, 7039 }, { 7042, 7047 }, { 7048, 7040 }, { 3, 5913 }, { 333, 2112 }, { 334, 2121 },
+    { 335, 2122 }, { 693, 2131 }, { 1110, 2132 }, { 1112, 2141 }, { 1114, 6368 }, { 2222, 3104 },
+    { 5477, 7049 }, { 6980, 7058 }, { 7008, 7056 }, { 7032, 7050 }, { 7051, 7052 }, { 7053, 7054 },
+    { 7060, 7065 }, { 7061, 7046 }, { 7062, 7043 }, { 7064, 7045 }, { 3, 6329 }, { 333, 2120 },
+    { 334, 2129 }, { 335, 2130 }, { 693, 2139 }, { 1110, 2140 }, { 1112, 6608 }, { 1114, 6369 },
+    { 5455, 7067 }, { 7031, 7074 }, { 7063, 7078 }, { 7066, 7083 }, { 7068, 7080 }, { 7069, 7070 },
+    { 7071, 7072 }, { 7077, 7034 }, { 7079, 7084 }, { 3, 6402 }, { 333, 2128 }, { 334, 2137 },
+    { 335, 2138 }, { 693, 2147 }, { 1110, 2148 }, { 1112, 6950 }, { 1114, 6370 }, { 7055, 7093 },
+    { 7081, 7095 }, { 7082, 7102 }, { 7087, 7099 }, { 7088, 7089 }, { 7090, 7091 }, { 7092, 7098 },
+    { 7094, 7086 }, { 3, 6439 }, { 333, 2136 }, { 334, 2145 }, { 335, 2146 }, { 693, 2944 },
+    { 1110, 2945 }, { 1112, 7101 }, { 1114, 6885 }, { 6722, 7103 }, { 7073, 7110 }, { 7096, 7114 },
+    { 7100, 7111 }, { 7104, 7115 }, { 7105, 7106 }, { 7107, 7108 }, { 7113, 7117 }, { 3, 6470 },
+    { 333, 2144 }, { 334, 2831 }, { 335, 2943 }, { 693, 7013 }, { 4292, 7119 }, { 7097, 7126 },
+    { 7112, 7131 }, { 7116, 7128 }, { 7120, 7132 }, { 7121, 7122 }, { 7123, 7124 }, { 7133, 7109 },
+    { 7134, 7129 }, { 3, 6517 }, { 333, 2830 }, { 334, 2837 }, { 335, 6077 }, { 2942, 7138 },
+    { 6895, 7135 }, { 7130, 7144 }, { 7136, 7145 }, { 7146, 7125 }, { 7148, 7142 }, { 3, 6533 },
+    { 333, 2836 }, { 334, 2843 }, { 335, 6377 }, { 4175, 7149 }, { 6708, 7150 }, { 7143, 7156 },
+    { 7152, 7139 }, { 7153, 7157 }, { 7158, 7155 }, { 3, 6859 }, { 333, 2842 }, { 334, 5449 },
+    { 335, 6461 }, { 4153, 7159 }, { 7151, 7162 }, { 7161, 7166 }, { 7164, 7137 }, { 7165, 7147 },
+    { 3, 6900 }, { 333, 2941 }, { 334, 7127 }, { 5516, 7169 }, { 7036, 7171 }, { 7160, 7174 },
+    { 7168, 7177 }, { 7170, 7175 }, { 7176, 7172 }, { 3, 6976 }, { 333, 6278 }, { 334, 7167 },
+    { 3958, 7178 }, { 6766, 7179 }, { 7182, 7180 }, { 7183, 7185 }, { 333, 7192 }, { 5767, 7187 },
+    { 6513, 7188 }, { 7186, 7193 }, { 7191, 7189 }, { 7196, 7194 },
 };
 
 static const uint16_t symbols[] = {
-    7152, 3384, 18, 6390, 24, 3482, 29, 3483, 3112, 4556, 38, 5862, 44, 4762,
-    6966, 7152, 3384, 18, 6390, 24, 3482, 29, 3483, 3112, 4670, 117, 6118, 6966,
-    7152, 3372, 143, 6390, 41, 144, 145, 4259, 149, 3146, 150, 151, 3341, 4556,
-    38, 5862, 44, 4762, 6966, 7152, 3372, 143, 6390, 41, 144, 145, 4259, 149,
-    3146, 150, 151, 3341, 4670, 117, 6118, 6966, 6647, 5823, 164, 4331, 41, 6648,
-    6883, 6647, 5500, 282, 4331, 4457, 6567, 6883, 6569, 5823, 164, 4331, 41, 6648,
-    6883, 6569, 5500, 282, 4331, 4457, 6567, 6883, 6647, 4556, 321, 5862, 4462, 4762,
-    6963, 6647, 4670, 351, 6118, 6963, 6569, 4556, 321, 5862, 4462, 4762, 6963, 6569,
-    4670, 351, 6118, 6963, 5910, 6697, 357, 6687, 4236, 391, 392, 4959, 6145, 402,
-    5492, 6404, 5475, 6638, 5801, 6761, 3598, 6326, 5910, 6915, 494, 6687, 4567, 497,
-    5894, 4850, 6803, 6145, 402, 5492, 6404, 5475, 6638, 5801, 6761, 3598, 6326, 5910,
-    6967, 560, 6687, 4236, 391, 392, 4959, 6145, 561, 3740, 4123, 6404, 5811, 6638,
-    5485, 6761, 3702, 6326, 5910, 6835, 567, 6687, 4567, 497, 5894, 4850, 6803, 6145,
-    561, 3740, 4123, 6404, 5811, 6638, 5485, 6761, 3702, 6326, 7206, 3249, 4288, 577,
-    5503, 4561, 6640, 6912, 6893, 6821, 6657, 6828, 6429, 7206, 3298, 4288, 764, 5503,
-    4674, 6640, 6787, 6893, 6752, 6657, 6574, 6429, 7206, 3299, 4288, 784, 5503, 4676,
-    6564, 6912, 6743, 6821, 6422, 6828, 6429, 7206, 3250, 4288, 796, 5503, 4563, 6564,
-    6787, 6743, 6752, 6422, 6574, 6429, 4243, 3249, 5649, 799, 6827, 606, 607, 4874,
-    612, 4874, 812, 4874, 813, 3957, 4886, 4498, 5568, 622, 5568, 626, 5568, 630,
-    3958, 6793, 4243, 3298, 5649, 868, 6827, 606, 607, 4874, 612, 4874, 812, 4874,
-    813, 3957, 4886, 3223, 6480, 769, 6480, 771, 6480, 773, 4174, 6793, 4243, 3299,
-    5649, 870, 6827, 4985, 6124, 873, 6124, 874, 6124, 875, 4173, 4886, 4498, 5568,
-    622, 5568, 626, 5568, 630, 3958, 6793, 4243, 3250, 5649, 876, 6827, 4985, 6124,
-    873, 6124, 874, 6124, 875, 4173, 4886, 3223, 6480, 769, 6480, 771, 6480, 773,
-    4174, 6793, 4848, 4875, 890, 891, 892, 5971, 7032, 898, 5047, 902, 903, 904,
-    905, 906, 5788, 910, 911, 912, 5973, 917, 5052, 4508, 3540, 923, 5055, 5056,
-    5975, 5499, 4508, 3146, 5055, 5059, 5975, 5821, 4508, 3128, 5976, 5061, 948, 4565,
-    949, 3494, 5654, 951, 4565, 952, 3494, 6157, 954, 4565, 955, 3494, 5062, 6994,
-    889, 962, 963, 964, 5971, 3, 965, 966, 967, 5047, 902, 903, 904, 905,
-    906, 3506, 4509, 3819, 5655, 976, 3981, 979, 3626, 6920, 3146, 979, 3627, 6920,
-    3725, 995, 996, 997, 998, 999, 1000, 1001, 3137, 5063, 3441, 4106, 3503, 3982,
-    5061, 1011, 1012, 4566, 949, 3982, 5654, 1013, 1014, 4566, 952, 3982, 6157, 1015,
-    1016, 4566, 955, 3982, 5062, 4848, 6698, 890, 891, 1018, 5971, 7032, 898, 5047,
-    1019, 1020, 1021, 1022, 1023, 5788, 910, 911, 912, 5973, 917, 5052, 4508, 3540,
-    923, 5055, 5056, 5975, 5499, 4508, 3146, 5055, 5059, 5975, 5821, 4508, 3128, 5976,
-    5061, 948, 4565, 949, 3494, 5654, 951, 4565, 952, 3494, 6157, 954, 4565, 955,
-    3494, 5062, 6994, 1017, 962, 963, 1024, 5971, 3, 965, 966, 967, 5047, 1019,
-    1020, 1021, 1022, 1023, 3506, 4509, 3819, 5655, 976, 4307, 979, 3626, 6920, 3146,
-    979, 3627, 4510, 983, 1029, 1030, 985, 1031, 1032, 987, 1033, 1034, 989, 3725,
-    995, 996, 997, 998, 999, 1000, 1001, 3137, 5063, 3441, 4106, 3503, 3982, 5061,
-    1011, 1012, 4566, 949, 3982, 5654, 1013, 1014, 4566, 952, 3982, 6157, 1015, 1016,
-    4566, 955, 3982, 5062, 6252, 3249, 5510, 1040, 7196, 6663, 6677, 5863, 6744, 6672,
-    6599, 6801, 7146, 6252, 3298, 5510, 1249, 7196, 6663, 6660, 5863, 6744, 6762, 6599,
-    6662, 7146, 6252, 3299, 5510, 1258, 7196, 6681, 6677, 5863, 6873, 6672, 6799, 6801,
-    7146, 6252, 3250, 5510, 1267, 7196, 6681, 6660, 5863, 6873, 6762, 6799, 6662, 7146,
-    4243, 3249, 5991, 1270, 6634, 4561, 6320, 4642, 610, 611, 3391, 5111, 1282, 3396,
-    1283, 3489, 1284, 3781, 5791, 4555, 641, 3251, 5554, 3323, 1283, 3362, 1284, 6527,
-    4552, 661, 3347, 5113, 1290, 3400, 1291, 3493, 1292, 4501, 7207, 4243, 3298, 5991,
-    1330, 6634, 4674, 6320, 4642, 610, 611, 3391, 1280, 4809, 3811, 5791, 4555, 641,
-    3537, 4807, 6527, 4552, 661, 3347, 1288, 4765, 4644, 7207, 4243, 3299, 5991, 1331,
-    6634, 4676, 6320, 606, 1332, 3373, 1333, 611, 3485, 5111, 1282, 3396, 1283, 3489,
-    1284, 3781, 5791, 3179, 1332, 3180, 1333, 641, 3251, 5554, 3323, 1283, 3362, 1284,
-    6527, 1334, 3375, 1335, 661, 3377, 5113, 1290, 3400, 1291, 3493, 1292, 4501, 7207,
-    4243, 3250, 5991, 1336, 6634, 4563, 6320, 606, 1332, 3373, 1333, 611, 3485, 1280,
-    4809, 3811, 5791, 3179, 1332, 3180, 1333, 641, 3537, 4807, 6527, 1334, 3375, 1335,
-    661, 3377, 1288, 4765, 4644, 7207, 4848, 4875, 4031, 1339, 5870, 902, 5117, 6575,
-    5551, 6994, 4507, 1369, 5541, 902, 4519, 6419, 6113, 3439, 4848, 3792, 5064, 1394,
-    5870, 1019, 5679, 6575, 5551, 6994, 4648, 1396, 5541, 1019, 4653, 6419, 6417, 3439,
-    6921, 4861, 6840, 1398, 5541, 1019, 4653, 6419, 6417, 3635, 6921, 4861, 6704, 1400,
-    5541, 902, 4519, 6419, 6113, 3635, 4848, 4560, 5064, 1401, 5870, 1019, 5679, 6575,
-    5890, 4848, 6703, 4031, 1402, 5870, 902, 5117, 6575, 5890, 4336, 6700, 1407, 5578,
-    6705, 6260, 5124, 1430, 6245, 1430, 5866, 4336, 6918, 1439, 5578, 6705, 5895, 5125,
-    1447, 5552, 4336, 6971, 1456, 5578, 6479, 6260, 5124, 1461, 6245, 1461, 5866, 4336,
-    6838, 1462, 5578, 6479, 5895, 5125, 1463, 5552, 3659, 6837, 1465, 4137, 4558, 5127,
-    1471, 1472, 1447, 5519, 3659, 6970, 1473, 4137, 4558, 5681, 1445, 1472, 1447, 5519,
-    3659, 6919, 1475, 4137, 4671, 5127, 1471, 1472, 1463, 5519, 3659, 6701, 1477, 4137,
-    4671, 5681, 1445, 1472, 1463, 5519, 4336, 6917, 1479, 4137, 4768, 5896, 5124, 1430,
-    6245, 1430, 5866, 4336, 6702, 1489, 4137, 4768, 6261, 5125, 1447, 5552, 4336, 6839,
-    1493, 4137, 4757, 5896, 5124, 1461, 6245, 1461, 5866, 4336, 6969, 1497, 4137, 4757,
-    6261, 5125, 1463, 5552, 6600, 6697, 1507, 6987, 74, 1518, 4481, 1520, 394, 1521,
-    1522, 3590, 5945, 4534, 6796, 4045, 6806, 4045, 6834, 4045, 6904, 4045, 6766, 6600,
-    6915, 1600, 6987, 495, 1601, 1602, 1603, 1604, 1605, 1606, 1607, 1608, 1609, 1610,
-    1611, 1612, 1613, 1614, 1615, 1616, 1617, 1618, 3738, 1619, 1620, 1621, 1622, 1623,
+    7118, 3383, 18, 6383, 24, 3480, 29, 3481, 3111, 4559, 38, 5867, 44, 4763,
+    6954, 7118, 3383, 18, 6383, 24, 3480, 29, 3481, 3111, 4671, 117, 6112, 6954,
+    7118, 3372, 143, 6383, 41, 144, 145, 4262, 149, 3146, 150, 151, 3340, 4559,
+    38, 5867, 44, 4763, 6954, 7118, 3372, 143, 6383, 41, 144, 145, 4262, 149,
+    3146, 150, 151, 3340, 4671, 117, 6112, 6954, 6638, 5821, 164, 5457, 41, 6639,
+    6869, 6638, 5496, 282, 5457, 4460, 6560, 6869, 6562, 5821, 164, 5457, 41, 6639,
+    6869, 6562, 5496, 282, 5457, 4460, 6560, 6869, 6638, 4559, 321, 5867, 4465, 4763,
+    6951, 6638, 4671, 351, 6112, 6951, 6562, 4559, 321, 5867, 4465, 4763, 6951, 6562,
+    4671, 351, 6112, 6951, 5556, 6901, 357, 6678, 4242, 391, 392, 4956, 6139, 402,
+    5489, 6397, 5471, 6629, 5800, 6742, 3596, 6319, 5556, 6998, 494, 6678, 4569, 497,
+    5889, 4850, 6784, 6139, 402, 5489, 6397, 5471, 6629, 5800, 6742, 3596, 6319, 5556,
+    6958, 560, 6678, 4242, 391, 392, 4956, 6139, 561, 3740, 4126, 6397, 5811, 6629,
+    5482, 6742, 3702, 6319, 5556, 6820, 567, 6678, 4569, 497, 5889, 4850, 6784, 6139,
+    561, 3740, 4126, 6397, 5811, 6629, 5482, 6742, 3702, 6319, 7195, 3778, 4291, 577,
+    6707, 4564, 6631, 6898, 6879, 6801, 6648, 6808, 6421, 7195, 3829, 4291, 764, 6707,
+    4675, 6631, 6768, 6879, 6733, 6648, 6567, 6421, 7195, 4138, 4291, 784, 6707, 4676,
+    6557, 6898, 6724, 6801, 6414, 6808, 6421, 7195, 3812, 4291, 796, 6707, 4565, 6557,
+    6768, 6724, 6733, 6414, 6567, 6421, 3658, 3778, 5646, 799, 6807, 606, 607, 4873,
+    612, 4873, 812, 4873, 813, 3961, 4884, 4501, 5565, 622, 5565, 626, 5565, 630,
+    3962, 6774, 3658, 3829, 5646, 868, 6807, 606, 607, 4873, 612, 4873, 812, 4873,
+    813, 3961, 4884, 3222, 6473, 769, 6473, 771, 6473, 773, 4177, 6774, 3658, 4138,
+    5646, 870, 6807, 4981, 6118, 873, 6118, 874, 6118, 875, 4176, 4884, 4501, 5565,
+    622, 5565, 626, 5565, 630, 3962, 6774, 3658, 3812, 5646, 876, 6807, 4981, 6118,
+    873, 6118, 874, 6118, 875, 4176, 4884, 3222, 6473, 769, 6473, 771, 6473, 773,
+    4177, 6774, 4849, 4874, 890, 891, 892, 5965, 6961, 898, 5043, 902, 903, 904,
+    905, 906, 5787, 910, 911, 912, 5967, 917, 5048, 4511, 3538, 923, 5051, 5052,
+    5969, 5495, 4511, 3146, 5051, 5055, 5969, 5819, 4511, 3128, 5970, 5057, 948, 4567,
+    949, 3492, 5651, 951, 4567, 952, 3492, 6151, 954, 4567, 955, 3492, 5058, 6933,
+    889, 962, 963, 964, 5965, 3, 965, 966, 967, 5043, 902, 903, 904, 905,
+    906, 3504, 4512, 3822, 5652, 976, 3986, 979, 3624, 6960, 3146, 979, 3625, 6960,
+    3725, 995, 996, 997, 998, 999, 1000, 1001, 3137, 5059, 3440, 4109, 3501, 3987,
+    5057, 1011, 1012, 4568, 949, 3987, 5651, 1013, 1014, 4568, 952, 3987, 6151, 1015,
+    1016, 4568, 955, 3987, 5058, 4849, 6824, 890, 891, 1018, 5965, 6961, 898, 5043,
+    1019, 1020, 1021, 1022, 1023, 5787, 910, 911, 912, 5967, 917, 5048, 4511, 3538,
+    923, 5051, 5052, 5969, 5495, 4511, 3146, 5051, 5055, 5969, 5819, 4511, 3128, 5970,
+    5057, 948, 4567, 949, 3492, 5651, 951, 4567, 952, 3492, 6151, 954, 4567, 955,
+    3492, 5058, 6933, 1017, 962, 963, 1024, 5965, 3, 965, 966, 967, 5043, 1019,
+    1020, 1021, 1022, 1023, 3504, 4512, 3822, 5652, 976, 4311, 979, 3624, 6960, 3146,
+    979, 3625, 4513, 983, 1029, 1030, 985, 1031, 1032, 987, 1033, 1034, 989, 3725,
+    995, 996, 997, 998, 999, 1000, 1001, 3137, 5059, 3440, 4109, 3501, 3987, 5057,
+    1011, 1012, 4568, 949, 3987, 5651, 1013, 1014, 4568, 952, 3987, 6151, 1015, 1016,
+    4568, 955, 3987, 5058, 4339, 3778, 5505, 1040, 7190, 6654, 6668, 5858, 6725, 6663,
+    6592, 6782, 7141, 4339, 3829, 5505, 1249, 7190, 6654, 6651, 5858, 6725, 6743, 6592,
+    6653, 7141, 4339, 4138, 5505, 1258, 7190, 6672, 6668, 5858, 6857, 6663, 6780, 6782,
+    7141, 4339, 3812, 5505, 1267, 7190, 6672, 6651, 5858, 6857, 6743, 6780, 6653, 7141,
+    3658, 3778, 5985, 1270, 7140, 4564, 6313, 4643, 610, 611, 3391, 5107, 1282, 3395,
+    1283, 3487, 1284, 3782, 5790, 4558, 641, 3249, 5549, 3322, 1283, 3362, 1284, 6520,
+    4555, 661, 3346, 5109, 1290, 3399, 1291, 3491, 1292, 4504, 7199, 3658, 3829, 5985,
+    1330, 7140, 4675, 6313, 4643, 610, 611, 3391, 1280, 4809, 3814, 5790, 4558, 641,
+    3535, 4807, 6520, 4555, 661, 3346, 1288, 4766, 4645, 7199, 3658, 4138, 5985, 1331,
+    7140, 4676, 6313, 606, 1332, 3373, 1333, 611, 3483, 5107, 1282, 3395, 1283, 3487,
+    1284, 3782, 5790, 3181, 1332, 3182, 1333, 641, 3249, 5549, 3322, 1283, 3362, 1284,
+    6520, 1334, 3375, 1335, 661, 3377, 5109, 1290, 3399, 1291, 3491, 1292, 4504, 7199,
+    3658, 3812, 5985, 1336, 7140, 4565, 6313, 606, 1332, 3373, 1333, 611, 3483, 1280,
+    4809, 3814, 5790, 3181, 1332, 3182, 1333, 641, 3535, 4807, 6520, 1334, 3375, 1335,
+    661, 3377, 1288, 4766, 4645, 7199, 4849, 4874, 4036, 1339, 5539, 902, 5113, 6568,
+    5546, 6933, 4510, 1368, 5870, 902, 4522, 6411, 6107, 3438, 4849, 3793, 5060, 1393,
+    5539, 1019, 5676, 6568, 5546, 6933, 4649, 1395, 5870, 1019, 4654, 6411, 6409, 3438,
+    6827, 4832, 6906, 1397, 5870, 1019, 4654, 6411, 6409, 3633, 6827, 4832, 6826, 1399,
+    5870, 902, 4522, 6411, 6107, 3633, 4849, 4563, 5060, 1400, 5539, 1019, 5676, 6568,
+    5885, 4849, 6825, 4036, 1401, 5539, 902, 5113, 6568, 5885, 4339, 6955, 1406, 5575,
+    4758, 6253, 5120, 1429, 6239, 1429, 5861, 4339, 6821, 1438, 5575, 4758, 5890, 5121,
+    1446, 5547, 4339, 6904, 1455, 5575, 4805, 6253, 5120, 1460, 6239, 1460, 5861, 4339,
+    6997, 1461, 5575, 4805, 5890, 5121, 1462, 5547, 3658, 6819, 1464, 4139, 4561, 5123,
+    1470, 1471, 1446, 5514, 3658, 6957, 1472, 4139, 4561, 5678, 1444, 1471, 1446, 5514,
+    3658, 6999, 1474, 4139, 4672, 5123, 1470, 1471, 1462, 5514, 3658, 6902, 1476, 4139,
+    4672, 5678, 1444, 1471, 1462, 5514, 4339, 6996, 1478, 4139, 4769, 5891, 5120, 1429,
+    6239, 1429, 5861, 4339, 6903, 1488, 4139, 4769, 6254, 5121, 1446, 5547, 4339, 6822,
+    1492, 4139, 4757, 5891, 5120, 1460, 6239, 1460, 5861, 4339, 6956, 1496, 4139, 4757,
+    6254, 5121, 1462, 5547, 6593, 6901, 1506, 6977, 74, 1517, 4484, 1519, 394, 1520,
+    1521, 3588, 5939, 4537, 6777, 4049, 6787, 4049, 6814, 4049, 6890, 4049, 6747, 6593,
+    6998, 1599, 6977, 495, 1600, 1601, 1602, 1603, 1604, 1605, 1606, 1607, 1608, 1609,
+    1610, 1611, 1612, 1613, 1614, 1615, 1616, 1617, 3738, 1618, 1619, 1620, 1621, 1622,
+    1623, 1624, 1625, 1626, 1627, 1628, 1629, 1630, 1631, 1632, 1633, 1634, 1635, 1636,
+    1637, 1638, 1639, 1640, 1641, 1642, 1643, 1644, 1645, 1646, 1647, 1648, 1649, 1650,
+    1651, 1652, 1653, 1654, 1655, 1656, 1657, 1658, 1659, 1660, 1661, 1662, 1663, 1664,
+    1665, 1666, 1667, 1668, 1669, 1670, 1671, 1672, 1673, 1674, 1675, 1676, 1677, 1678,
+    1679, 1680, 1681, 1682, 1683, 1684, 1685, 1686, 1687, 1688, 1689, 1690, 1691, 1692,
+    1693, 1694, 1695, 1696, 1697, 1698, 1699, 1700, 1701, 1702, 1703, 1704, 1705, 1706,
+    1707, 1708, 1709, 1710, 1711, 1712, 1713, 1714, 96, 1715, 3832, 1716, 1717, 1718,
+    1719, 1720, 1721, 1722, 1723, 3284, 5939, 4537, 6777, 4049, 6787, 4049, 6814, 4049,
+    6890, 4049, 6747, 6593, 6958, 1724, 6977, 74, 1517, 4484, 1519, 394, 1520, 1521,
+    3588, 5939, 4538, 6777, 4195, 6787, 4195, 6814, 4195, 6890, 4195, 6747, 6593, 6820,
+    1726, 6977, 495, 1600, 1601, 1602, 1603, 1604, 1605, 1606, 1607, 1608, 1609, 1610,
+    1611, 1612, 1613, 1614, 1615, 1616, 1617, 3738, 1618, 1619, 1620, 1621, 1622, 1623,
     1624, 1625, 1626, 1627, 1628, 1629, 1630, 1631, 1632, 1633, 1634, 1635, 1636, 1637,
     1638, 1639, 1640, 1641, 1642, 1643, 1644, 1645, 1646, 1647, 1648, 1649, 1650, 1651,
     1652, 1653, 1654, 1655, 1656, 1657, 1658, 1659, 1660, 1661, 1662, 1663, 1664, 1665,
     1666, 1667, 1668, 1669, 1670, 1671, 1672, 1673, 1674, 1675, 1676, 1677, 1678, 1679,
     1680, 1681, 1682, 1683, 1684, 1685, 1686, 1687, 1688, 1689, 1690, 1691, 1692, 1693,
     1694, 1695, 1696, 1697, 1698, 1699, 1700, 1701, 1702, 1703, 1704, 1705, 1706, 1707,
-    1708, 1709, 1710, 1711, 1712, 1713, 1714, 1715, 96, 1716, 3828, 1717, 1718, 1719,
-    1720, 1721, 1722, 1723, 1724, 3284, 5945, 4534, 6796, 4045, 6806, 4045, 6834, 4045,
-    6904, 4045, 6766, 6600, 6967, 1725, 6987, 74, 1518, 4481, 1520, 394, 1521, 1522,
-    3590, 5945, 4535, 6796, 4191, 6806, 4191, 6834, 4191, 6904, 4191, 6766, 6600, 6835,
-    1727, 6987, 495, 1601, 1602, 1603, 1604, 1605, 1606, 1607, 1608, 1609, 1610, 1611,
-    1612, 1613, 1614, 1615, 1616, 1617, 1618, 3738, 1619, 1620, 1621, 1622, 1623, 1624,
-    1625, 1626, 1627, 1628, 1629, 1630, 1631, 1632, 1633, 1634, 1635, 1636, 1637, 1638,
-    1639, 1640, 1641, 1642, 1643, 1644, 1645, 1646, 1647, 1648, 1649, 1650, 1651, 1652,
-    1653, 1654, 1655, 1656, 1657, 1658, 1659, 1660, 1661, 1662, 1663, 1664, 1665, 1666,
-    1667, 1668, 1669, 1670, 1671, 1672, 1673, 1674, 1675, 1676, 1677, 1678, 1679, 1680,
-    1681, 1682, 1683, 1684, 1685, 1686, 1687, 1688, 1689, 1690, 1691, 1692, 1693, 1694,
-    1695, 1696, 1697, 1698, 1699, 1700, 1701, 1702, 1703, 1704, 1705, 1706, 1707, 1708,
-    1709, 1710, 1711, 1712, 1713, 1714, 1715, 96, 1716, 3828, 1717, 1718, 1719, 1720,
-    1721, 1722, 1723, 1724, 3284, 5945, 4535, 6796, 4191, 6806, 4191, 6834, 4191, 6904,
-    4191, 6766, 6733, 3372, 1730, 6310, 1733, 1734, 1735, 44, 1736, 1737, 3146, 1738,
-    1739, 3341, 6860, 1743, 6763, 1753, 6010, 1757, 1758, 1759, 1760, 1761, 6905, 1798,
-    7091, 6733, 3384, 1893, 6310, 5217, 4812, 1895, 1896, 1897, 1898, 1899, 1900, 1901,
+    1708, 1709, 1710, 1711, 1712, 1713, 1714, 96, 1715, 3832, 1716, 1717, 1718, 1719,
+    1720, 1721, 1722, 1723, 3284, 5939, 4538, 6777, 4195, 6787, 4195, 6814, 4195, 6890,
+    4195, 6747, 6714, 3372, 1729, 6307, 1733, 1734, 1735, 44, 1736, 1737, 3146, 1738,
+    1739, 3340, 6844, 1743, 6744, 1753, 6004, 1757, 1758, 1759, 1760, 1761, 6891, 1798,
+    7085, 6714, 3383, 1893, 6307, 5213, 4812, 1895, 1896, 1897, 1898, 1899, 1900, 1901,
     1902, 1903, 1904, 1905, 1906, 1907, 1908, 1909, 1910, 1911, 4834, 1912, 1913, 1914,
-    1915, 1916, 1917, 1918, 1919, 1920, 1921, 1922, 1923, 1924, 1925, 1926, 1927, 3112,
-    6860, 1743, 6763, 1753, 6010, 1757, 1758, 1759, 1760, 1761, 6905, 1798, 7091, 6733,
-    3372, 1730, 6310, 1733, 1734, 1735, 44, 1736, 1737, 3146, 1738, 1739, 3341, 6860,
-    1928, 6763, 1929, 6033, 1933, 1934, 1935, 1936, 1937, 6905, 1938, 7091, 6733, 3384,
-    1893, 6310, 5217, 4812, 1895, 1896, 1897, 1898, 1899, 1900, 1901, 1902, 1903, 1904,
+    1915, 1916, 1917, 1918, 1919, 1920, 1921, 1922, 1923, 1924, 1925, 1926, 1927, 3111,
+    6844, 1743, 6744, 1753, 6004, 1757, 1758, 1759, 1760, 1761, 6891, 1798, 7085, 6714,
+    3372, 1729, 6307, 1733, 1734, 1735, 44, 1736, 1737, 3146, 1738, 1739, 3340, 6844,
+    1928, 6744, 1929, 6027, 1933, 1934, 1935, 1936, 1937, 6891, 1938, 7085, 6714, 3383,
+    1893, 6307, 5213, 4812, 1895, 1896, 1897, 1898, 1899, 1900, 1901, 1902, 1903, 1904,
     1905, 1906, 1907, 1908, 1909, 1910, 1911, 4834, 1912, 1913, 1914, 1915, 1916, 1917,
-    1918, 1919, 1920, 1921, 1922, 1923, 1924, 1925, 1926, 1927, 3112, 6860, 1928, 6763,
-    1929, 6033, 1933, 1934, 1935, 1936, 1937, 6905, 1938, 7091, 7082, 3384, 1943, 3752,
-    1894, 4763, 5823, 1944, 4331, 1733, 6648, 6956, 7082, 3384, 1943, 3752, 1894, 4763,
-    5500, 1954, 4331, 5217, 6567, 6956, 7082, 3372, 1955, 3752, 1733, 4774, 5823, 1944,
-    4331, 1733, 6648, 6956, 7082, 3372, 1955, 3752, 1733, 4774, 5500, 1954, 4331, 5217,
-    6567, 6956, 4793, 3249, 4214, 1957, 6955, 6325, 6960, 4793, 3298, 4214, 2006, 6955,
-    6831, 6960, 4793, 3299, 4214, 2016, 6955, 6325, 6882, 4793, 3250, 4214, 2019, 6955,
-    6831, 6882, 4793, 3249, 4214, 2020, 6798, 6325, 6960, 4793, 3298, 4214, 2027, 6798,
-    6831, 6960, 4793, 3299, 4214, 2028, 6798, 6325, 6882, 4793, 3250, 4214, 2029, 6798,
-    6831, 6882, 7202, 3249, 4288, 2034, 5853, 4561, 6640, 6912, 6893, 6821, 6657, 6828,
-    6643, 7202, 3298, 4288, 2040, 5853, 4674, 6640, 6787, 6893, 6752, 6657, 6574, 6643,
-    7202, 3299, 4288, 2041, 5853, 4676, 6564, 6912, 6743, 6821, 6422, 6828, 6643, 7202,
-    3250, 4288, 2042, 5853, 4563, 6564, 6787, 6743, 6752, 6422, 6574, 6643, 4849, 4875,
-    2050, 891, 2051, 6362, 7032, 5972, 2055, 906, 5788, 5973, 2056, 5052, 3697, 2057,
-    5241, 5056, 2060, 2061, 5995, 5499, 3532, 5241, 5059, 2065, 2066, 5995, 5821, 3477,
-    5976, 3439, 6945, 889, 2050, 963, 2067, 6362, 3, 2068, 966, 5972, 2055, 906,
-    3506, 4707, 1373, 5655, 2073, 3981, 979, 3826, 979, 3816, 3472, 3827, 1385, 3478,
-    5063, 3536, 3378, 3559, 3791, 3439, 4849, 6698, 2050, 891, 2074, 6362, 7032, 5972,
-    2075, 1023, 5788, 5973, 2056, 5052, 3697, 2057, 5241, 5056, 2060, 2061, 5995, 5499,
-    3532, 5241, 5059, 2065, 2066, 5995, 5821, 3477, 5976, 3439, 6945, 1017, 2050, 963,
-    2076, 6362, 3, 2068, 966, 5972, 2075, 1023, 3506, 4707, 1373, 5655, 2073, 4307,
-    979, 3826, 979, 3816, 4876, 3827, 1385, 3478, 5063, 3536, 3378, 3559, 3791, 3439,
-    5818, 3249, 6239, 2080, 7179, 6663, 6677, 5450, 6744, 6672, 6599, 6801, 7190, 5818,
-    3298, 6239, 2165, 7179, 6663, 6660, 5450, 6744, 6762, 6599, 6662, 7190, 5818, 3299,
-    6239, 2166, 7179, 6681, 6677, 5450, 6873, 6672, 6799, 6801, 7190, 5818, 3250, 6239,
-    2167, 7179, 6681, 6660, 5450, 6873, 6762, 6799, 6662, 7190, 3799, 6700, 2168, 6128,
-    6705, 6260, 5703, 2170, 5852, 2170, 5539, 3799, 6918, 2174, 6128, 6705, 5895, 5704,
-    2176, 5893, 3799, 6971, 2177, 6128, 6479, 6260, 5703, 2178, 5852, 2178, 5539, 3799,
-    6838, 2179, 6128, 6479, 5895, 5704, 2180, 5893, 4125, 3249, 6293, 2184, 6637, 4561,
-    6557, 4642, 4759, 3780, 5111, 2195, 3396, 2196, 3489, 2197, 3921, 1282, 4153, 2198,
-    4346, 2199, 4577, 2200, 633, 3130, 1283, 2201, 3130, 2202, 2203, 3130, 2204, 2205,
+    1918, 1919, 1920, 1921, 1922, 1923, 1924, 1925, 1926, 1927, 3111, 6844, 1928, 6744,
+    1929, 6027, 1933, 1934, 1935, 1936, 1937, 6891, 1938, 7085, 5554, 3383, 1943, 5802,
+    1894, 4764, 5821, 1944, 6218, 1733, 6639, 6944, 5554, 3383, 1943, 5802, 1894, 4764,
+    5496, 1954, 6218, 5213, 6560, 6944, 5554, 3372, 1955, 5802, 1733, 4774, 5821, 1944,
+    6218, 1733, 6639, 6944, 5554, 3372, 1955, 5802, 1733, 4774, 5496, 1954, 6218, 5213,
+    6560, 6944, 4837, 3247, 4220, 1957, 6943, 6318, 6948, 4837, 3298, 4220, 2006, 6943,
+    6811, 6948, 4837, 3299, 4220, 2016, 6943, 6318, 6867, 4837, 3248, 4220, 2019, 6943,
+    6811, 6867, 4837, 3247, 4220, 2020, 6779, 6318, 6948, 4837, 3298, 4220, 2027, 6779,
+    6811, 6948, 4837, 3299, 4220, 2028, 6779, 6318, 6867, 4837, 3248, 4220, 2029, 6779,
+    6811, 6867, 7059, 3778, 4291, 2034, 6511, 4564, 6631, 6898, 6879, 6801, 6648, 6808,
+    6634, 7059, 3829, 4291, 2040, 6511, 4675, 6631, 6768, 6879, 6733, 6648, 6567, 6634,
+    7059, 4138, 4291, 2041, 6511, 4676, 6557, 6898, 6724, 6801, 6414, 6808, 6634, 7059,
+    3812, 4291, 2042, 6511, 4565, 6557, 6768, 6724, 6733, 6414, 6567, 6634, 4806, 4874,
+    2050, 891, 2051, 6355, 6961, 5966, 2055, 906, 5787, 5967, 2056, 5048, 3696, 2057,
+    5237, 5052, 2060, 2061, 5989, 5495, 3530, 5237, 5055, 2065, 2066, 5989, 5819, 3475,
+    5970, 3438, 6868, 889, 2050, 963, 2067, 6355, 3, 2068, 966, 5966, 2055, 906,
+    3504, 4707, 1372, 5652, 2073, 3986, 979, 3830, 979, 3819, 3470, 3831, 1384, 3476,
+    5059, 3534, 3378, 3557, 3792, 3438, 4806, 6824, 2050, 891, 2074, 6355, 6961, 5966,
+    2075, 1023, 5787, 5967, 2056, 5048, 3696, 2057, 5237, 5052, 2060, 2061, 5989, 5495,
+    3530, 5237, 5055, 2065, 2066, 5989, 5819, 3475, 5970, 3438, 6868, 1017, 2050, 963,
+    2076, 6355, 3, 2068, 966, 5966, 2075, 1023, 3504, 4707, 1372, 5652, 2073, 4311,
+    979, 3830, 979, 3819, 4875, 3831, 1384, 3476, 5059, 3534, 3378, 3557, 3792, 3438,
+    3827, 3778, 6233, 2080, 7163, 6654, 6668, 5447, 6725, 6663, 6592, 6782, 7184, 3827,
+    3829, 6233, 2165, 7163, 6654, 6651, 5447, 6725, 6743, 6592, 6653, 7184, 3827, 4138,
+    6233, 2166, 7163, 6672, 6668, 5447, 6857, 6663, 6780, 6782, 7184, 3827, 3812, 6233,
+    2167, 7163, 6672, 6651, 5447, 6857, 6743, 6780, 6653, 7184, 3827, 6955, 2168, 6122,
+    4758, 6253, 5700, 2170, 5849, 2170, 5533, 3827, 6821, 2174, 6122, 4758, 5890, 5701,
+    2176, 5888, 3827, 6904, 2177, 6122, 4805, 6253, 5700, 2178, 5849, 2178, 5533, 3827,
+    6997, 2179, 6122, 4805, 5890, 5701, 2180, 5888, 3656, 3778, 6286, 2184, 7173, 4564,
+    6551, 4643, 4760, 3781, 5107, 2195, 3395, 2196, 3487, 2197, 3925, 1282, 4156, 2198,
+    4348, 2199, 4579, 2200, 633, 3130, 1283, 2201, 3130, 2202, 2203, 3130, 2204, 2205,
     3130, 2206, 2207, 3130, 1284, 2208, 3130, 2209, 2210, 3130, 2211, 2212, 3130, 2213,
-    2214, 619, 6108, 4766, 3530, 4652, 2195, 3323, 2196, 3362, 2197, 3500, 1282, 3544,
-    2198, 3688, 2199, 3754, 2200, 6715, 1283, 6854, 2202, 6932, 2204, 6982, 2206, 7016,
-    1284, 7040, 2209, 7064, 2211, 7081, 2213, 6861, 4764, 3782, 5113, 2228, 3400, 2229,
-    3493, 2230, 3926, 1290, 4157, 2231, 4348, 2232, 4579, 2233, 683, 3131, 1291, 2234,
+    2214, 619, 6102, 4767, 3528, 4653, 2195, 3322, 2196, 3362, 2197, 3498, 1282, 3542,
+    2198, 3687, 2199, 3754, 2200, 6694, 1283, 6838, 2202, 6920, 2204, 6971, 2206, 7010,
+    1284, 7033, 2209, 7057, 2211, 7075, 2213, 6845, 4765, 3783, 5109, 2228, 3399, 2229,
+    3491, 2230, 3930, 1290, 4160, 2231, 4350, 2232, 4581, 2233, 683, 3131, 1291, 2234,
     3131, 2235, 2236, 3131, 2237, 2238, 3131, 2239, 2240, 3131, 1292, 2241, 3131, 2242,
-    2243, 3131, 2244, 2245, 3131, 2246, 2247, 3475, 7170, 4125, 3298, 6293, 2256, 6637,
-    4674, 6557, 4642, 4759, 3780, 1280, 6823, 633, 3149, 769, 2201, 3149, 2263, 2203,
-    3149, 2264, 2205, 3149, 2265, 2207, 3149, 770, 2208, 3149, 2266, 2210, 3149, 2267,
-    2212, 3149, 2268, 2214, 767, 6108, 4766, 4500, 4810, 6897, 6715, 769, 6854, 2263,
-    6932, 2264, 6982, 2265, 7016, 770, 7040, 2266, 7064, 2267, 7081, 2268, 6861, 4764,
-    3782, 1288, 6824, 683, 3150, 778, 2234, 3150, 2275, 2236, 3150, 2276, 2238, 3150,
-    2277, 2240, 3150, 779, 2241, 3150, 2278, 2243, 3150, 2279, 2245, 3150, 2280, 2247,
-    3531, 7170, 4125, 3299, 6293, 2281, 6637, 4676, 6557, 606, 2282, 3373, 2283, 3486,
-    2284, 3395, 2285, 3810, 5111, 2195, 3396, 2196, 3489, 2197, 3921, 1282, 4153, 2198,
-    4346, 2199, 4577, 2200, 633, 3130, 1283, 2201, 3130, 2202, 2203, 3130, 2204, 2205,
+    2243, 3131, 2244, 2245, 3131, 2246, 2247, 3473, 7154, 3656, 3829, 6286, 2256, 7173,
+    4675, 6551, 4643, 4760, 3781, 1280, 6803, 633, 3150, 769, 2201, 3150, 2263, 2203,
+    3150, 2264, 2205, 3150, 2265, 2207, 3150, 770, 2208, 3150, 2266, 2210, 3150, 2267,
+    2212, 3150, 2268, 2214, 767, 6102, 4767, 4503, 4810, 6883, 6694, 769, 6838, 2263,
+    6920, 2264, 6971, 2265, 7010, 770, 7033, 2266, 7057, 2267, 7075, 2268, 6845, 4765,
+    3783, 1288, 6804, 683, 3151, 778, 2234, 3151, 2275, 2236, 3151, 2276, 2238, 3151,
+    2277, 2240, 3151, 779, 2241, 3151, 2278, 2243, 3151, 2279, 2245, 3151, 2280, 2247,
+    3529, 7154, 3656, 4138, 6286, 2281, 7173, 4676, 6551, 606, 2282, 3373, 2283, 3484,
+    2284, 3394, 2285, 3813, 5107, 2195, 3395, 2196, 3487, 2197, 3925, 1282, 4156, 2198,
+    4348, 2199, 4579, 2200, 633, 3130, 1283, 2201, 3130, 2202, 2203, 3130, 2204, 2205,
     3130, 2206, 2207, 3130, 1284, 2208, 3130, 2209, 2210, 3130, 2211, 2212, 3130, 2213,
-    2214, 619, 6108, 3179, 2282, 3180, 2283, 3241, 2284, 3290, 2285, 3530, 4652, 2195,
-    3323, 2196, 3362, 2197, 3500, 1282, 3544, 2198, 3688, 2199, 3754, 2200, 6715, 1283,
-    6854, 2202, 6932, 2204, 6982, 2206, 7016, 1284, 7040, 2209, 7064, 2211, 7081, 2213,
-    6861, 2286, 3375, 2287, 3490, 2288, 3399, 2289, 3812, 5113, 2228, 3400, 2229, 3493,
-    2230, 3926, 1290, 4157, 2231, 4348, 2232, 4579, 2233, 683, 3131, 1291, 2234, 3131,
+    2214, 619, 6102, 3181, 2282, 3182, 2283, 3240, 2284, 3290, 2285, 3528, 4653, 2195,
+    3322, 2196, 3362, 2197, 3498, 1282, 3542, 2198, 3687, 2199, 3754, 2200, 6694, 1283,
+    6838, 2202, 6920, 2204, 6971, 2206, 7010, 1284, 7033, 2209, 7057, 2211, 7075, 2213,
+    6845, 2286, 3375, 2287, 3488, 2288, 3398, 2289, 3815, 5109, 2228, 3399, 2229, 3491,
+    2230, 3930, 1290, 4160, 2231, 4350, 2232, 4581, 2233, 683, 3131, 1291, 2234, 3131,
     2235, 2236, 3131, 2237, 2238, 3131, 2239, 2240, 3131, 1292, 2241, 3131, 2242, 2243,
-    3131, 2244, 2245, 3131, 2246, 2247, 3475, 7170, 4125, 3250, 6293, 2290, 6637, 4563,
-    6557, 606, 2282, 3373, 2283, 3486, 2284, 3395, 2285, 3810, 1280, 6823, 633, 3149,
-    769, 2201, 3149, 2263, 2203, 3149, 2264, 2205, 3149, 2265, 2207, 3149, 770, 2208,
-    3149, 2266, 2210, 3149, 2267, 2212, 3149, 2268, 2214, 767, 6108, 3179, 2282, 3180,
-    2283, 3241, 2284, 3290, 2285, 4500, 4810, 6897, 6715, 769, 6854, 2263, 6932, 2264,
-    6982, 2265, 7016, 770, 7040, 2266, 7064, 2267, 7081, 2268, 6861, 2286, 3375, 2287,
-    3490, 2288, 3399, 2289, 3812, 1288, 6824, 683, 3150, 778, 2234, 3150, 2275, 2236,
-    3150, 2276, 2238, 3150, 2277, 2240, 3150, 779, 2241, 3150, 2278, 2243, 3150, 2279,
-    2245, 3150, 2280, 2247, 3531, 7170, 4125, 3249, 6175, 2292, 6800, 4642, 2193, 3394,
-    610, 3487, 2299, 3920, 612, 4197, 2301, 4365, 614, 4584, 2304, 4750, 812, 4804,
-    2307, 4829, 2309, 4845, 2311, 4857, 813, 4866, 2314, 4870, 2316, 5565, 2318, 4546,
-    6617, 2322, 3396, 2323, 3489, 2324, 3781, 3708, 3533, 2193, 3241, 610, 3290, 2299,
-    3428, 612, 3795, 2301, 3822, 614, 4134, 2304, 4335, 812, 4570, 2307, 4713, 2309,
-    4780, 2311, 4816, 813, 4836, 2314, 4851, 2316, 4862, 2318, 6330, 2322, 3323, 2323,
-    3362, 2324, 6732, 3474, 2226, 3398, 660, 3491, 2338, 3925, 662, 4198, 2340, 4367,
-    664, 4586, 2343, 4752, 2345, 4806, 2347, 4831, 2349, 4847, 2351, 4859, 2353, 4868,
-    2355, 4872, 2357, 5567, 2359, 4548, 6618, 2363, 3400, 2364, 3493, 2365, 4501, 6784,
-    4125, 3298, 6175, 2366, 6800, 4642, 2193, 3394, 610, 3487, 2299, 3920, 612, 4197,
-    2301, 4365, 614, 4584, 2304, 4750, 812, 4804, 2307, 4829, 2309, 4845, 2311, 4857,
-    813, 4866, 2314, 4870, 2316, 5565, 2318, 4546, 2320, 3534, 2258, 3488, 768, 3397,
-    2261, 3811, 3708, 3533, 2193, 3241, 610, 3290, 2299, 3428, 612, 3795, 2301, 3822,
-    614, 4134, 2304, 4335, 812, 4570, 2307, 4713, 2309, 4780, 2311, 4816, 813, 4836,
-    2314, 4851, 2316, 4862, 2318, 4660, 2258, 3323, 768, 3362, 2261, 6732, 3474, 2226,
-    3398, 660, 3491, 2338, 3925, 662, 4198, 2340, 4367, 664, 4586, 2343, 4752, 2345,
-    4806, 2347, 4831, 2349, 4847, 2351, 4859, 2353, 4868, 2355, 4872, 2357, 5567, 2359,
-    4548, 2361, 3527, 2270, 3492, 777, 3401, 2273, 4644, 6784, 4125, 3299, 6175, 2367,
-    6800, 4985, 3373, 2368, 3486, 2369, 3395, 2370, 4151, 873, 4069, 2371, 4583, 2372,
-    4366, 2373, 4803, 874, 4751, 2374, 4844, 2375, 4830, 2376, 4865, 875, 4858, 2377,
-    5564, 2378, 4871, 2379, 4659, 6617, 2322, 3396, 2323, 3489, 2324, 3781, 3708, 3179,
-    871, 3180, 2368, 3241, 2369, 3290, 2370, 3428, 873, 3795, 2371, 3822, 2372, 4134,
-    2373, 4335, 874, 4570, 2374, 4713, 2375, 4780, 2376, 4816, 875, 4836, 2377, 4851,
-    2378, 4862, 2379, 6330, 2322, 3323, 2323, 3362, 2324, 6732, 2380, 3375, 2381, 3490,
-    2382, 3399, 2383, 4155, 2384, 4070, 2385, 4585, 2386, 4368, 2387, 4805, 2388, 4753,
-    2389, 4846, 2390, 4832, 2391, 4867, 2392, 4860, 2393, 5566, 2394, 4873, 2395, 4661,
-    6618, 2363, 3400, 2364, 3493, 2365, 4501, 6784, 4125, 3250, 6175, 2396, 6800, 4985,
-    3373, 2368, 3486, 2369, 3395, 2370, 4151, 873, 4069, 2371, 4583, 2372, 4366, 2373,
-    4803, 874, 4751, 2374, 4844, 2375, 4830, 2376, 4865, 875, 4858, 2377, 5564, 2378,
-    4871, 2379, 4659, 2320, 3534, 2258, 3488, 768, 3397, 2261, 3811, 3708, 3179, 871,
-    3180, 2368, 3241, 2369, 3290, 2370, 3428, 873, 3795, 2371, 3822, 2372, 4134, 2373,
-    4335, 874, 4570, 2374, 4713, 2375, 4780, 2376, 4816, 875, 4836, 2377, 4851, 2378,
-    4862, 2379, 4660, 2258, 3323, 768, 3362, 2261, 6732, 2380, 3375, 2381, 3490, 2382,
-    3399, 2383, 4155, 2384, 4070, 2385, 4585, 2386, 4368, 2387, 4805, 2388, 4753, 2389,
-    4846, 2390, 4832, 2391, 4867, 2392, 4860, 2393, 5566, 2394, 4873, 2395, 4661, 2361,
-    3527, 2270, 3492, 777, 3401, 2273, 4644, 6784, 4849, 4875, 4031, 2397, 5545, 2055,
-    5117, 6789, 5551, 6945, 4507, 2400, 5875, 2055, 4519, 6262, 6113, 3439, 4849, 3792,
-    5064, 2401, 5545, 2075, 5679, 6789, 5551, 6945, 4648, 2402, 5875, 2075, 4653, 6262,
-    6417, 3439, 6843, 4833, 6840, 2403, 5875, 2075, 4653, 6262, 6417, 3635, 6843, 4833,
-    6704, 2404, 5875, 2055, 4519, 6262, 6113, 3635, 4849, 4560, 5064, 2405, 5545, 2075,
-    5679, 6789, 5890, 4849, 6703, 4031, 2406, 5545, 2055, 5117, 6789, 5890, 3657, 6837,
-    2407, 3833, 4558, 5127, 2408, 1472, 2176, 5843, 3657, 6970, 2409, 3833, 4558, 5681,
-    2175, 1472, 2176, 5843, 3657, 6919, 2410, 3833, 4671, 5127, 2408, 1472, 2180, 5843,
-    3657, 6701, 2411, 3833, 4671, 5681, 2175, 1472, 2180, 5843, 3799, 6917, 2412, 3833,
-    4768, 5896, 5703, 2170, 5852, 2170, 5539, 3799, 6702, 2413, 3833, 4768, 6261, 5704,
-    2176, 5893, 3799, 6839, 2414, 3833, 4757, 5896, 5703, 2178, 5852, 2178, 5539, 3799,
-    6969, 2415, 3833, 4757, 6261, 5704, 2180, 5893, 7117, 3249, 6729, 2424, 7019, 4236,
-    5275, 4959, 5276, 5277, 3735, 4536, 2442, 2443, 6833, 5475, 6913, 5801, 6941, 3598,
-    6802, 7117, 3298, 6729, 2517, 7019, 4117, 2518, 2519, 5894, 2520, 2521, 2522, 2523,
-    2524, 2525, 2526, 2527, 2528, 2529, 2530, 2531, 2532, 2533, 2534, 2535, 2536, 2537,
-    2538, 2539, 2540, 2541, 2542, 2543, 2544, 2545, 2546, 2547, 2548, 2549, 2550, 2551,
-    542, 6803, 5276, 5277, 3735, 4536, 2442, 2443, 6833, 5475, 6913, 5801, 6941, 3598,
-    6802, 7117, 3299, 6729, 2552, 7019, 4236, 5275, 4959, 5276, 5715, 4537, 2554, 2555,
-    6833, 5811, 6913, 5485, 6941, 3702, 6802, 7117, 3250, 6729, 2556, 7019, 4117, 2518,
-    2519, 5894, 2520, 2521, 2522, 2523, 2524, 2525, 2526, 2527, 2528, 2529, 2530, 2531,
-    2532, 2533, 2534, 2535, 2536, 2537, 2538, 2539, 2540, 2541, 2542, 2543, 2544, 2545,
-    2546, 2547, 2548, 2549, 2550, 2551, 542, 6803, 5276, 5715, 4537, 2554, 2555, 6833,
-    5811, 6913, 5485, 6941, 3702, 6802, 5878, 6697, 2559, 7044, 74, 2569, 5275, 2570,
-    394, 2571, 2572, 3590, 5607, 5277, 5492, 6862, 432, 4935, 3168, 5478, 3168, 6939,
-    4969, 3802, 5451, 3802, 3168, 6989, 4969, 3800, 5451, 3800, 3168, 6813, 5878, 6915,
-    2620, 7044, 495, 2621, 2519, 2622, 2623, 2624, 2625, 3738, 2626, 2627, 2628, 2629,
-    2630, 2631, 2632, 2633, 2634, 2635, 2636, 2637, 2638, 2639, 2640, 2641, 2642, 96,
-    2643, 3739, 3284, 5607, 5277, 5492, 6862, 432, 4935, 3168, 5478, 3168, 6939, 4969,
-    3802, 5451, 3802, 3168, 6989, 4969, 3800, 5451, 3800, 3168, 6813, 5878, 6967, 2644,
-    7044, 74, 2569, 5275, 2570, 394, 2571, 2572, 3590, 5607, 5715, 4123, 6862, 566,
-    4935, 3202, 5478, 3202, 6939, 5614, 3802, 5765, 3802, 3202, 6989, 5614, 3800, 5765,
-    3800, 3202, 6813, 5878, 6835, 2645, 7044, 495, 2621, 2519, 2622, 2623, 2624, 2625,
-    3738, 2626, 2627, 2628, 2629, 2630, 2631, 2632, 2633, 2634, 2635, 2636, 2637, 2638,
-    2639, 2640, 2641, 2642, 96, 2643, 3739, 3284, 5607, 5715, 4123, 6862, 566, 4935,
-    3202, 5478, 3202, 6939, 5614, 3802, 5765, 3802, 3202, 6989, 5614, 3800, 5765, 3800,
-    3202, 6813, 6255, 4556, 2646, 7100, 2649, 4458, 2650, 2651, 2652, 2653, 4762, 6938,
-    2655, 6755, 2661, 6010, 6874, 1798, 7002, 6255, 4670, 2722, 7100, 2723, 3807, 4680,
-    6938, 2655, 6755, 2661, 6010, 6874, 1798, 7002, 6255, 4556, 2646, 7100, 2649, 4458,
-    2650, 2651, 2652, 2653, 4762, 6938, 2724, 6755, 2725, 6033, 6874, 1938, 7002, 6255,
-    4670, 2722, 7100, 2723, 3807, 4680, 6938, 2724, 6755, 2725, 6033, 6874, 1938, 7002,
-    4250, 6700, 2728, 6068, 6705, 4700, 5474, 3746, 6075, 5349, 6229, 5349, 5488, 4250,
-    6918, 2767, 6068, 6705, 4701, 5474, 3303, 6076, 5352, 6692, 4250, 6971, 2780, 6068,
-    6479, 4700, 5474, 3746, 6075, 5730, 6229, 5730, 5488, 4250, 6838, 2782, 6068, 6479,
-    4701, 5474, 3303, 6076, 5731, 6692, 5460, 6837, 2784, 4199, 4558, 1469, 5357, 2786,
-    2787, 5352, 6650, 5460, 6970, 2789, 4199, 4558, 1474, 5357, 2768, 2787, 5352, 6650,
-    5460, 6919, 2790, 4199, 4671, 1469, 5357, 2786, 2787, 5731, 6650, 5460, 6701, 2791,
-    4199, 4671, 1474, 5357, 2768, 2787, 5731, 6650, 6836, 6079, 2794, 6432, 4561, 6216,
-    7003, 6617, 2807, 3396, 2322, 3489, 2808, 3921, 2323, 4153, 2809, 4346, 2324, 4577,
-    2810, 4499, 6959, 6330, 2807, 3323, 2322, 3362, 2808, 3500, 2323, 3544, 2809, 3688,
-    2324, 3754, 2810, 3610, 6881, 6618, 2817, 3400, 2363, 3493, 2818, 3926, 2364, 4157,
-    2819, 4348, 2365, 4579, 2820, 4645, 7204, 6968, 6079, 2866, 6432, 4674, 6216, 7003,
-    2320, 6823, 4643, 6959, 5555, 6897, 3610, 6881, 2361, 6824, 4502, 7204, 6916, 6079,
-    2867, 6432, 4676, 6216, 6964, 6617, 2807, 3396, 2322, 3489, 2808, 3921, 2323, 4153,
-    2809, 4346, 2324, 4577, 2810, 4499, 7005, 6330, 2807, 3323, 2322, 3362, 2808, 3500,
-    2323, 3544, 2809, 3688, 2324, 3754, 2810, 4557, 6958, 6618, 2817, 3400, 2363, 3493,
-    2818, 3926, 2364, 4157, 2819, 4348, 2365, 4579, 2820, 4645, 7204, 6699, 6079, 2892,
-    6432, 4563, 6216, 6964, 2320, 6823, 4643, 7005, 5555, 6897, 4557, 6958, 2361, 6824,
-    4502, 7204, 6836, 6471, 2898, 6832, 593, 3528, 6674, 4649, 2915, 3394, 1079, 3487,
-    2916, 3920, 1080, 4197, 2917, 4365, 1081, 4584, 2918, 2305, 3391, 2919, 4749, 1282,
-    621, 619, 6248, 4663, 2915, 3241, 1079, 3290, 2916, 3428, 1080, 3795, 2917, 3822,
-    1081, 4134, 2918, 5269, 5554, 4998, 4512, 2922, 3398, 1093, 3491, 2923, 3925, 1094,
-    4198, 2924, 4367, 1095, 4586, 2925, 2344, 3347, 2926, 4641, 1290, 671, 669, 7205,
-    6968, 6471, 2975, 6832, 593, 3558, 6674, 4649, 2915, 3394, 1079, 3487, 2916, 3920,
-    1080, 4197, 2917, 4365, 1081, 4584, 2918, 2305, 3391, 2919, 606, 4650, 2976, 621,
-    767, 6248, 4663, 2915, 3241, 1079, 3290, 2916, 3428, 1080, 3795, 2917, 3822, 1081,
-    4134, 2918, 5269, 4513, 2976, 4998, 4512, 2922, 3398, 1093, 3491, 2923, 3925, 1094,
-    4198, 2924, 4367, 1095, 4586, 2925, 2344, 3347, 2926, 74, 4514, 2977, 671, 776,
-    7205, 6916, 6471, 2978, 6832, 785, 3528, 6674, 4515, 2979, 3486, 1260, 3395, 2980,
-    4151, 1261, 4069, 2981, 4583, 1262, 4366, 2982, 2305, 3485, 2919, 4749, 1282, 621,
-    619, 6248, 4754, 2979, 3241, 1260, 3290, 2980, 3428, 1261, 3795, 2981, 3822, 1262,
-    4134, 2982, 5269, 5554, 4998, 4516, 2983, 3490, 1264, 3399, 2984, 4155, 1265, 4070,
-    2985, 4585, 1266, 4368, 2986, 2344, 3377, 2926, 4641, 1290, 671, 669, 7205, 6699,
-    6471, 2987, 6832, 785, 3558, 6674, 4515, 2979, 3486, 1260, 3395, 2980, 4151, 1261,
-    4069, 2981, 4583, 1262, 4366, 2982, 2305, 3485, 2919, 606, 4650, 2976, 621, 767,
-    6248, 4754, 2979, 3241, 1260, 3290, 2980, 3428, 1261, 3795, 2981, 3822, 1262, 4134,
-    2982, 5269, 4513, 2976, 4998, 4516, 2983, 3490, 1264, 3399, 2984, 4155, 1265, 4070,
-    2985, 4585, 1266, 4368, 2986, 2344, 3377, 2926, 74, 4514, 2977, 671, 776, 7205,
-    6836, 6622, 2990, 6478, 4561, 6470, 7003, 2997, 606, 2998, 3344, 2999, 3396, 3000,
-    3489, 3001, 3781, 6959, 4547, 2998, 3212, 2999, 3323, 3000, 3362, 3001, 4999, 6881,
-    3002, 74, 3003, 3348, 3004, 3400, 3005, 3493, 3006, 4501, 7048, 6968, 6622, 3029,
-    6478, 4674, 6470, 7003, 2997, 4767, 3811, 6959, 5555, 4999, 6881, 3002, 4808, 4644,
-    7048, 6916, 6622, 3030, 6478, 4676, 6470, 6964, 2997, 606, 2998, 3344, 2999, 3396,
-    3000, 3489, 3001, 3781, 7005, 4547, 2998, 3212, 2999, 3323, 3000, 3362, 3001, 4999,
-    3953, 6958, 3002, 74, 3003, 3348, 3004, 3400, 3005, 3493, 3006, 4501, 7048, 6699,
-    6622, 3031, 6478, 4563, 6470, 6964, 2997, 4767, 3811, 7005, 5555, 4999, 3953, 6958,
-    3002, 4808, 4644, 7048, 6558, 4875, 5425, 3037, 6327, 3043, 1347, 6877, 3439, 7187,
-    3813, 4507, 3068, 5872, 3043, 4519, 6474, 3981, 6769, 4549, 6675, 3439, 6558, 6698,
-    5425, 3093, 6327, 3094, 1395, 6877, 3439, 7187, 3813, 4648, 3095, 5872, 3094, 4653,
-    6474, 4307, 6769, 3096, 1378, 6675, 3439, 7187, 6840, 3097, 5872, 3094, 4653, 6474,
-    4307, 6769, 3096, 1378, 6675, 3635, 7187, 6704, 3098, 5872, 3043, 4519, 6474, 3981,
-    6769, 4549, 6675, 3635, 6558, 4560, 1017, 5425, 3099, 6327, 3094, 1395, 6877, 3635,
-    6558, 6703, 5425, 3100, 6327, 3043, 1347, 6877, 3635, 4250, 6917, 3101, 4199, 4768,
-    4705, 3526, 4550, 6075, 5349, 6229, 5349, 5488, 4250, 6702, 3102, 4199, 4768, 4703,
-    3526, 3403, 6076, 5352, 6692, 4250, 6839, 3103, 4199, 4757, 4705, 3526, 4550, 6075,
-    5730, 6229, 5730, 5488, 4250, 6969, 3104, 4199, 4757, 4703, 3526, 3403, 6076, 5731,
-    6692,
+    3131, 2244, 2245, 3131, 2246, 2247, 3473, 7154, 3656, 3812, 6286, 2290, 7173, 4565,
+    6551, 606, 2282, 3373, 2283, 3484, 2284, 3394, 2285, 3813, 1280, 6803, 633, 3150,
+    769, 2201, 3150, 2263, 2203, 3150, 2264, 2205, 3150, 2265, 2207, 3150, 770, 2208,
+    3150, 2266, 2210, 3150, 2267, 2212, 3150, 2268, 2214, 767, 6102, 3181, 2282, 3182,
+    2283, 3240, 2284, 3290, 2285, 4503, 4810, 6883, 6694, 769, 6838, 2263, 6920, 2264,
+    6971, 2265, 7010, 770, 7033, 2266, 7057, 2267, 7075, 2268, 6845, 2286, 3375, 2287,
+    3488, 2288, 3398, 2289, 3815, 1288, 6804, 683, 3151, 778, 2234, 3151, 2275, 2236,
+    3151, 2276, 2238, 3151, 2277, 2240, 3151, 779, 2241, 3151, 2278, 2243, 3151, 2279,
+    2245, 3151, 2280, 2247, 3529, 7154, 3656, 3778, 6170, 2292, 6781, 4643, 2193, 3393,
+    610, 3485, 2299, 3924, 612, 4201, 2301, 4367, 614, 4585, 2304, 4749, 812, 4802,
+    2307, 4828, 2309, 4846, 2311, 4857, 813, 4865, 2314, 4869, 2316, 5562, 2318, 4549,
+    6610, 2322, 3395, 2323, 3487, 2324, 3782, 3708, 3531, 2193, 3240, 610, 3290, 2299,
+    3427, 612, 3796, 2301, 3825, 614, 4135, 2304, 4338, 812, 4572, 2307, 4713, 2309,
+    4780, 2311, 4816, 813, 4836, 2314, 4851, 2316, 4861, 2318, 6323, 2322, 3322, 2323,
+    3362, 2324, 6712, 3472, 2226, 3397, 660, 3489, 2338, 3929, 662, 4202, 2340, 4369,
+    664, 4587, 2343, 4751, 2345, 4804, 2347, 4830, 2349, 4848, 2351, 4859, 2353, 4867,
+    2355, 4871, 2357, 5564, 2359, 4551, 6611, 2363, 3399, 2364, 3491, 2365, 4504, 6765,
+    3656, 3829, 6170, 2366, 6781, 4643, 2193, 3393, 610, 3485, 2299, 3924, 612, 4201,
+    2301, 4367, 614, 4585, 2304, 4749, 812, 4802, 2307, 4828, 2309, 4846, 2311, 4857,
+    813, 4865, 2314, 4869, 2316, 5562, 2318, 4549, 2320, 3532, 2258, 3486, 768, 3396,
+    2261, 3814, 3708, 3531, 2193, 3240, 610, 3290, 2299, 3427, 612, 3796, 2301, 3825,
+    614, 4135, 2304, 4338, 812, 4572, 2307, 4713, 2309, 4780, 2311, 4816, 813, 4836,
+    2314, 4851, 2316, 4861, 2318, 4661, 2258, 3322, 768, 3362, 2261, 6712, 3472, 2226,
+    3397, 660, 3489, 2338, 3929, 662, 4202, 2340, 4369, 664, 4587, 2343, 4751, 2345,
+    4804, 2347, 4830, 2349, 4848, 2351, 4859, 2353, 4867, 2355, 4871, 2357, 5564, 2359,
+    4551, 2361, 3525, 2270, 3490, 777, 3400, 2273, 4645, 6765, 3656, 4138, 6170, 2367,
+    6781, 4981, 3373, 2368, 3484, 2369, 3394, 2370, 4154, 873, 4073, 2371, 4584, 2372,
+    4368, 2373, 4801, 874, 4750, 2374, 4845, 2375, 4829, 2376, 4864, 875, 4858, 2377,
+    5561, 2378, 4870, 2379, 4660, 6610, 2322, 3395, 2323, 3487, 2324, 3782, 3708, 3181,
+    871, 3182, 2368, 3240, 2369, 3290, 2370, 3427, 873, 3796, 2371, 3825, 2372, 4135,
+    2373, 4338, 874, 4572, 2374, 4713, 2375, 4780, 2376, 4816, 875, 4836, 2377, 4851,
+    2378, 4861, 2379, 6323, 2322, 3322, 2323, 3362, 2324, 6712, 2380, 3375, 2381, 3488,
+    2382, 3398, 2383, 4158, 2384, 4074, 2385, 4586, 2386, 4370, 2387, 4803, 2388, 4752,
+    2389, 4847, 2390, 4831, 2391, 4866, 2392, 4860, 2393, 5563, 2394, 4872, 2395, 4662,
+    6611, 2363, 3399, 2364, 3491, 2365, 4504, 6765, 3656, 3812, 6170, 2396, 6781, 4981,
+    3373, 2368, 3484, 2369, 3394, 2370, 4154, 873, 4073, 2371, 4584, 2372, 4368, 2373,
+    4801, 874, 4750, 2374, 4845, 2375, 4829, 2376, 4864, 875, 4858, 2377, 5561, 2378,
+    4870, 2379, 4660, 2320, 3532, 2258, 3486, 768, 3396, 2261, 3814, 3708, 3181, 871,
+    3182, 2368, 3240, 2369, 3290, 2370, 3427, 873, 3796, 2371, 3825, 2372, 4135, 2373,
+    4338, 874, 4572, 2374, 4713, 2375, 4780, 2376, 4816, 875, 4836, 2377, 4851, 2378,
+    4861, 2379, 4661, 2258, 3322, 768, 3362, 2261, 6712, 2380, 3375, 2381, 3488, 2382,
+    3398, 2383, 4158, 2384, 4074, 2385, 4586, 2386, 4370, 2387, 4803, 2388, 4752, 2389,
+    4847, 2390, 4831, 2391, 4866, 2392, 4860, 2393, 5563, 2394, 4872, 2395, 4662, 2361,
+    3525, 2270, 3490, 777, 3400, 2273, 4645, 6765, 4806, 4874, 4036, 2397, 5865, 2055,
+    5113, 6770, 5546, 6868, 4510, 2399, 5535, 2055, 4522, 6255, 6107, 3438, 4806, 3793,
+    5060, 2400, 5865, 2075, 5676, 6770, 5546, 6868, 4649, 2401, 5535, 2075, 4654, 6255,
+    6409, 3438, 6684, 4833, 6906, 2402, 5535, 2075, 4654, 6255, 6409, 3633, 6684, 4833,
+    6826, 2403, 5535, 2055, 4522, 6255, 6107, 3633, 4806, 4563, 5060, 2404, 5865, 2075,
+    5676, 6770, 5885, 4806, 6825, 4036, 2405, 5865, 2055, 5113, 6770, 5885, 3656, 6819,
+    2406, 3837, 4561, 5123, 2407, 1471, 2176, 5840, 3656, 6957, 2408, 3837, 4561, 5678,
+    2175, 1471, 2176, 5840, 3656, 6999, 2409, 3837, 4672, 5123, 2407, 1471, 2180, 5840,
+    3656, 6902, 2410, 3837, 4672, 5678, 2175, 1471, 2180, 5840, 3827, 6996, 2411, 3837,
+    4769, 5891, 5700, 2170, 5849, 2170, 5533, 3827, 6903, 2412, 3837, 4769, 6254, 5701,
+    2176, 5888, 3827, 6822, 2413, 3837, 4757, 5891, 5700, 2178, 5849, 2178, 5533, 3827,
+    6956, 2414, 3837, 4757, 6254, 5701, 2180, 5888, 7076, 3247, 6709, 2423, 7012, 4242,
+    5271, 4956, 5272, 5273, 3735, 4539, 2441, 2442, 6813, 5471, 6899, 5800, 6929, 3596,
+    6783, 7076, 3298, 6709, 2516, 7012, 4120, 2517, 2518, 5889, 2519, 2520, 2521, 2522,
+    2523, 2524, 2525, 2526, 2527, 2528, 2529, 2530, 2531, 2532, 2533, 2534, 2535, 2536,
+    2537, 2538, 2539, 2540, 2541, 2542, 2543, 2544, 2545, 2546, 2547, 2548, 2549, 2550,
+    542, 6784, 5272, 5273, 3735, 4539, 2441, 2442, 6813, 5471, 6899, 5800, 6929, 3596,
+    6783, 7076, 3299, 6709, 2551, 7012, 4242, 5271, 4956, 5272, 5713, 4540, 2553, 2554,
+    6813, 5811, 6899, 5482, 6929, 3702, 6783, 7076, 3248, 6709, 2555, 7012, 4120, 2517,
+    2518, 5889, 2519, 2520, 2521, 2522, 2523, 2524, 2525, 2526, 2527, 2528, 2529, 2530,
+    2531, 2532, 2533, 2534, 2535, 2536, 2537, 2538, 2539, 2540, 2541, 2542, 2543, 2544,
+    2545, 2546, 2547, 2548, 2549, 2550, 542, 6784, 5272, 5713, 4540, 2553, 2554, 6813,
+    5811, 6899, 5482, 6929, 3702, 6783, 4437, 6901, 2558, 7037, 74, 2568, 5271, 2569,
+    394, 2570, 2571, 3588, 5604, 5273, 5489, 6846, 432, 4932, 3170, 5475, 3170, 6927,
+    4966, 3804, 5448, 3804, 3170, 6979, 4966, 3802, 5448, 3802, 3170, 6794, 4437, 6998,
+    2619, 7037, 495, 2620, 2518, 2621, 2622, 2623, 2624, 3738, 2625, 2626, 2627, 2628,
+    2629, 2630, 2631, 2632, 2633, 2634, 2635, 2636, 2637, 2638, 2639, 2640, 2641, 96,
+    2642, 3739, 3284, 5604, 5273, 5489, 6846, 432, 4932, 3170, 5475, 3170, 6927, 4966,
+    3804, 5448, 3804, 3170, 6979, 4966, 3802, 5448, 3802, 3170, 6794, 4437, 6958, 2643,
+    7037, 74, 2568, 5271, 2569, 394, 2570, 2571, 3588, 5604, 5713, 4126, 6846, 566,
+    4932, 3202, 5475, 3202, 6927, 5611, 3804, 5762, 3804, 3202, 6979, 5611, 3802, 5762,
+    3802, 3202, 6794, 4437, 6820, 2644, 7037, 495, 2620, 2518, 2621, 2622, 2623, 2624,
+    3738, 2625, 2626, 2627, 2628, 2629, 2630, 2631, 2632, 2633, 2634, 2635, 2636, 2637,
+    2638, 2639, 2640, 2641, 96, 2642, 3739, 3284, 5604, 5713, 4126, 6846, 566, 4932,
+    3202, 5475, 3202, 6927, 5611, 3804, 5762, 3804, 3202, 6979, 5611, 3802, 5762, 3802,
+    3202, 6794, 6248, 4559, 2645, 7035, 2649, 4461, 2650, 2651, 2652, 2653, 4763, 6926,
+    2655, 6736, 2661, 6004, 6858, 1798, 6991, 6248, 4671, 2722, 7035, 2723, 3809, 4679,
+    6926, 2655, 6736, 2661, 6004, 6858, 1798, 6991, 6248, 4559, 2645, 7035, 2649, 4461,
+    2650, 2651, 2652, 2653, 4763, 6926, 2724, 6736, 2725, 6027, 6858, 1938, 6991, 6248,
+    4671, 2722, 7035, 2723, 3809, 4679, 6926, 2724, 6736, 2725, 6027, 6858, 1938, 6991,
+    3686, 6955, 2728, 6062, 4758, 4700, 5470, 3747, 6069, 5346, 6225, 5346, 5485, 3686,
+    6821, 2767, 6062, 4758, 4701, 5470, 3302, 6070, 5349, 6683, 3686, 6904, 2780, 6062,
+    4805, 4700, 5470, 3747, 6069, 5728, 6225, 5728, 5485, 3686, 6997, 2782, 6062, 4805,
+    4701, 5470, 3302, 6070, 5729, 6683, 5456, 6819, 2784, 4204, 4561, 1468, 5354, 2786,
+    2787, 5349, 6641, 5456, 6957, 2789, 4204, 4561, 1473, 5354, 2768, 2787, 5349, 6641,
+    5456, 6999, 2790, 4204, 4672, 1468, 5354, 2786, 2787, 5729, 6641, 5456, 6902, 2791,
+    4204, 4672, 1473, 5354, 2768, 2787, 5729, 6641, 6823, 6073, 2794, 6424, 4564, 6211,
+    6992, 6610, 2807, 3395, 2322, 3487, 2808, 3925, 2323, 4156, 2809, 4348, 2324, 4579,
+    2810, 4502, 6947, 6323, 2807, 3322, 2322, 3362, 2808, 3498, 2323, 3542, 2809, 3687,
+    2324, 3754, 2810, 3608, 6866, 6611, 2817, 3399, 2363, 3491, 2818, 3930, 2364, 4160,
+    2819, 4350, 2365, 4581, 2820, 4646, 7197, 6959, 6073, 2866, 6424, 4675, 6211, 6992,
+    2320, 6803, 4644, 6947, 5550, 6883, 3608, 6866, 2361, 6804, 4505, 7197, 7000, 6073,
+    2867, 6424, 4676, 6211, 6952, 6610, 2807, 3395, 2322, 3487, 2808, 3925, 2323, 4156,
+    2809, 4348, 2324, 4579, 2810, 4502, 6994, 6323, 2807, 3322, 2322, 3362, 2808, 3498,
+    2323, 3542, 2809, 3687, 2324, 3754, 2810, 4560, 6946, 6611, 2817, 3399, 2363, 3491,
+    2818, 3930, 2364, 4160, 2819, 4350, 2365, 4581, 2820, 4646, 7197, 6905, 6073, 2892,
+    6424, 4565, 6211, 6952, 2320, 6803, 4644, 6994, 5550, 6883, 4560, 6946, 2361, 6804,
+    4505, 7197, 6823, 6464, 2898, 6812, 593, 3526, 6665, 4650, 2915, 3393, 1079, 3485,
+    2916, 3924, 1080, 4201, 2917, 4367, 1081, 4585, 2918, 2305, 3391, 2919, 4748, 1282,
+    621, 619, 6242, 4664, 2915, 3240, 1079, 3290, 2916, 3427, 1080, 3796, 2917, 3825,
+    1081, 4135, 2918, 5265, 5549, 4994, 4515, 2922, 3397, 1093, 3489, 2923, 3929, 1094,
+    4202, 2924, 4369, 1095, 4587, 2925, 2344, 3346, 2926, 4642, 1290, 671, 669, 7198,
+    6959, 6464, 2975, 6812, 593, 3556, 6665, 4650, 2915, 3393, 1079, 3485, 2916, 3924,
+    1080, 4201, 2917, 4367, 1081, 4585, 2918, 2305, 3391, 2919, 606, 4651, 2976, 621,
+    767, 6242, 4664, 2915, 3240, 1079, 3290, 2916, 3427, 1080, 3796, 2917, 3825, 1081,
+    4135, 2918, 5265, 4516, 2976, 4994, 4515, 2922, 3397, 1093, 3489, 2923, 3929, 1094,
+    4202, 2924, 4369, 1095, 4587, 2925, 2344, 3346, 2926, 74, 4517, 2977, 671, 776,
+    7198, 7000, 6464, 2978, 6812, 785, 3526, 6665, 4518, 2979, 3484, 1260, 3394, 2980,
+    4154, 1261, 4073, 2981, 4584, 1262, 4368, 2982, 2305, 3483, 2919, 4748, 1282, 621,
+    619, 6242, 4753, 2979, 3240, 1260, 3290, 2980, 3427, 1261, 3796, 2981, 3825, 1262,
+    4135, 2982, 5265, 5549, 4994, 4519, 2983, 3488, 1264, 3398, 2984, 4158, 1265, 4074,
+    2985, 4586, 1266, 4370, 2986, 2344, 3377, 2926, 4642, 1290, 671, 669, 7198, 6905,
+    6464, 2987, 6812, 785, 3556, 6665, 4518, 2979, 3484, 1260, 3394, 2980, 4154, 1261,
+    4073, 2981, 4584, 1262, 4368, 2982, 2305, 3483, 2919, 606, 4651, 2976, 621, 767,
+    6242, 4753, 2979, 3240, 1260, 3290, 2980, 3427, 1261, 3796, 2981, 3825, 1262, 4135,
+    2982, 5265, 4516, 2976, 4994, 4519, 2983, 3488, 1264, 3398, 2984, 4158, 1265, 4074,
+    2985, 4586, 1266, 4370, 2986, 2344, 3377, 2926, 74, 4517, 2977, 671, 776, 7198,
+    6823, 6615, 2990, 6471, 4564, 6463, 6992, 2997, 606, 2998, 3343, 2999, 3395, 3000,
+    3487, 3001, 3782, 6947, 4550, 2998, 3212, 2999, 3322, 3000, 3362, 3001, 4995, 6866,
+    3002, 74, 3003, 3347, 3004, 3399, 3005, 3491, 3006, 4504, 7041, 6959, 6615, 3029,
+    6471, 4675, 6463, 6992, 2997, 4768, 3814, 6947, 5550, 4995, 6866, 3002, 4808, 4645,
+    7041, 7000, 6615, 3030, 6471, 4676, 6463, 6952, 2997, 606, 2998, 3343, 2999, 3395,
+    3000, 3487, 3001, 3782, 6994, 4550, 2998, 3212, 2999, 3322, 3000, 3362, 3001, 4995,
+    3957, 6946, 3002, 74, 3003, 3347, 3004, 3399, 3005, 3491, 3006, 4504, 7041, 6905,
+    6615, 3031, 6471, 4565, 6463, 6952, 2997, 4768, 3814, 6994, 5550, 4995, 3957, 6946,
+    3002, 4808, 4645, 7041, 6713, 4874, 5422, 3037, 6321, 3042, 1346, 6862, 3438, 7181,
+    3816, 4510, 3067, 5871, 3042, 4522, 6467, 3986, 6750, 4552, 6666, 3438, 6713, 6824,
+    5422, 3092, 6321, 3093, 1394, 6862, 3438, 7181, 3816, 4649, 3094, 5871, 3093, 4654,
+    6467, 4311, 6750, 3095, 1377, 6666, 3438, 7181, 6906, 3096, 5871, 3093, 4654, 6467,
+    4311, 6750, 3095, 1377, 6666, 3633, 7181, 6826, 3097, 5871, 3042, 4522, 6467, 3986,
+    6750, 4552, 6666, 3633, 6713, 4563, 1017, 5422, 3098, 6321, 3093, 1394, 6862, 3633,
+    6713, 6825, 5422, 3099, 6321, 3042, 1346, 6862, 3633, 3686, 6996, 3100, 4204, 4769,
+    4705, 3524, 4553, 6069, 5346, 6225, 5346, 5485, 3686, 6903, 3101, 4204, 4769, 4703,
+    3524, 3402, 6070, 5349, 6683, 3686, 6822, 3102, 4204, 4757, 4705, 3524, 4553, 6069,
+    5728, 6225, 5728, 5485, 3686, 6956, 3103, 4204, 4757, 4703, 3524, 3402, 6070, 5729,
+    6683,
 };
 
 static const struct kiln_program programs[] = {
-    { UINT64_C(0xe84cb560f1477e1e), 0, 0, 15, 7126, 0, NULL },
-    { UINT64_C(0xf9f696922a325d91), 0, 15, 13, 8190, 0, NULL },
-    { UINT64_C(0xd7481932d576ec2b), 0, 28, 19, 7180, 0, NULL },
-    { UINT64_C(0x7678b0941726c77c), 0, 47, 17, 8244, 0, NULL },
-    { UINT64_C(0x94b4cb69339f2846), 0, 64, 7, 10953, 0, NULL },
-    { UINT64_C(0x16e4b9e61e68a8c3), 0, 71, 7, 13274, 0, NULL },
-    { UINT64_C(0xe077e45ea1c861f4), 0, 78, 7, 11056, 0, NULL },
-    { UINT64_C(0xcfcabf58cededf6d), 0, 85, 7, 13377, 0, NULL },
-    { UINT64_C(0x2ba442224c405ec3), 0, 92, 7, 7154, 0, NULL },
-    { UINT64_C(0x79a250a30db3a632), 0, 99, 5, 8169, 0, NULL },
-    { UINT64_C(0x0609bdeb095222c9), 0, 104, 7, 7257, 0, NULL },
-    { UINT64_C(0xd1f1216a33dbe3a8), 0, 111, 5, 8272, 0, NULL },
+    { UINT64_C(0x2f0a9f4736dc2b86), 0, 0, 15, 7126, 0, NULL },
+    { UINT64_C(0x9bcc948a417848c9), 0, 15, 13, 8190, 0, NULL },
+    { UINT64_C(0x7868360f18218737), 0, 28, 19, 7180, 0, NULL },
+    { UINT64_C(0x649d4e605c323968), 0, 47, 17, 8244, 0, NULL },
+    { UINT64_C(0xc48360370a49dc8e), 0, 64, 7, 10953, 0, NULL },
+    { UINT64_C(0x34b07fdf97642cbb), 0, 71, 7, 13274, 0, NULL },
+    { UINT64_C(0xb2e5e13eea9b87d4), 0, 78, 7, 11056, 0, NULL },
+    { UINT64_C(0x43233b337971e8ed), 0, 85, 7, 13377, 0, NULL },
+    { UINT64_C(0x623e1a5e391aebab), 0, 92, 7, 7154, 0, NULL },
+    { UINT64_C(0x134fb1ad801cad9a), 0, 99, 5, 8169, 0, NULL },
+    { UINT64_C(0xccb0e3ec8291eca9), 0, 104, 7, 7257, 0, NULL },
+    { UINT64_C(0xdc9848d61077cd38), 0, 111, 5, 8272, 0, NULL },
     { UINT64_C(0x431504111c50d9ca), 0, 116, 18, 10534, 0, NULL },
     { UINT64_C(0x97e32d1ec41e81b7), 0, 134, 19, 13970, 0, NULL },
     { UINT64_C(0x679efd296bba25b8), 0, 153, 19, 10531, 0, NULL },
     { UINT64_C(0x04a2ae70b76349f3), 0, 172, 20, 13967, 0, NULL },
-    { UINT64_C(0x816433c2382f8bbf), 0, 192, 13, 15426, 0, NULL },
-    { UINT64_C(0x294082740ed15505), 0, 205, 13, 15420, 0, NULL },
-    { UINT64_C(0x1ba475e02cab87e6), 0, 218, 13, 15432, 0, NULL },
-    { UINT64_C(0xcaeaf2a08b5f8b04), 0, 231, 13, 15426, 0, NULL },
-    { UINT64_C(0x3c156d3086396a18), 0, 244, 24, 10802, 0, NULL },
-    { UINT64_C(0x9ea50a2564e5f4a6), 0, 268, 24, 10802, 0, NULL },
-    { UINT64_C(0xc75e7d096271da9e), 0, 292, 23, 10802, 0, NULL },
-    { UINT64_C(0x4301c647f65dced0), 0, 315, 23, 10802, 0, NULL },
+    { UINT64_C(0x146fe224296d62c1), 0, 192, 13, 15430, 0, NULL },
+    { UINT64_C(0x1cd3d452d106cf7b), 0, 205, 13, 15424, 0, NULL },
+    { UINT64_C(0xa0e506359eec75f8), 0, 218, 13, 15436, 0, NULL },
+    { UINT64_C(0x7e3af4424ec04112), 0, 231, 13, 15430, 0, NULL },
+    { UINT64_C(0xecae688da6d0fe66), 0, 244, 24, 10806, 0, NULL },
+    { UINT64_C(0x9005007560e58198), 0, 268, 24, 10806, 0, NULL },
+    { UINT64_C(0xf47585e649903470), 0, 292, 23, 10806, 0, NULL },
+    { UINT64_C(0xa1d3e448204ffb3e), 0, 315, 23, 10806, 0, NULL },
     { UINT64_C(0x5ff0ceeb149b8bac), 0, 338, 53, 6685, 0, NULL },
     { UINT64_C(0x6c3d40a3e3124ba4), 0, 391, 62, 6881, 0, NULL },
     { UINT64_C(0x830d380f9a39f7f2), 0, 453, 53, 6663, 0, NULL },
     { UINT64_C(0x23ee69ce6f8785d5), 0, 506, 72, 7409, 0, NULL },
-    { UINT64_C(0x301f9428b7e3f436), 0, 578, 13, 25139, 0, NULL },
-    { UINT64_C(0xd8e6788e1c23e6c4), 0, 591, 13, 25091, 0, NULL },
-    { UINT64_C(0xd05cfcf6c2ff9558), 0, 604, 13, 25187, 0, NULL },
-    { UINT64_C(0xe98f6ac8c4318102), 0, 617, 13, 25139, 0, NULL },
-    { UINT64_C(0x64125a7235f007f6), 0, 630, 39, 9883, 0, NULL },
-    { UINT64_C(0xaa0f447418c4ff4c), 0, 669, 27, 9877, 0, NULL },
-    { UINT64_C(0x17839e7abe9af919), 0, 696, 46, 9889, 0, NULL },
-    { UINT64_C(0xa1db2d1b82a137e7), 0, 742, 34, 9883, 0, NULL },
+    { UINT64_C(0xaf19f2f18a5e1254), 0, 578, 13, 25143, 0, NULL },
+    { UINT64_C(0x0c873cfc671decc6), 0, 591, 13, 25095, 0, NULL },
+    { UINT64_C(0xe894f3617a3dafd2), 0, 604, 13, 25191, 0, NULL },
+    { UINT64_C(0x0d8b667df5c06fc8), 0, 617, 13, 25143, 0, NULL },
+    { UINT64_C(0x5d3702e2626556f4), 0, 630, 39, 9887, 0, NULL },
+    { UINT64_C(0xbc4c23a164247ca6), 0, 669, 27, 9881, 0, NULL },
+    { UINT64_C(0x1be71f8309e712e7), 0, 696, 46, 9893, 0, NULL },
+    { UINT64_C(0x0b0b2f3b99bbc7f9), 0, 742, 34, 9887, 0, NULL },
     { UINT64_C(0xe638bfe28db62850), 0, 776, 9, 4450, 0, NULL },
     { UINT64_C(0x298eea7514dc4b1a), 0, 785, 9, 4606, 0, NULL },
     { UINT64_C(0x3bf7ba1d434970e7), 0, 794, 9, 4446, 0, NULL },
@@ -4450,30 +4448,30 @@ static const struct kiln_program programs[] = {
     { UINT64_C(0xca4457f328623ae6), 0, 822, 10, 4600, 0, NULL },
     { UINT64_C(0xf35d6861fef042bd), 0, 832, 9, 4440, 0, NULL },
     { UINT64_C(0xb2dad68ee5f89c8e), 0, 841, 9, 4444, 0, NULL },
-    { UINT64_C(0xb51f8c375b47a2a5), 0, 850, 11, 5386, 0, NULL },
-    { UINT64_C(0x6c7cd7afe8819f4d), 0, 861, 9, 4640, 0, NULL },
-    { UINT64_C(0x9eff90231c99c371), 0, 870, 11, 5374, 0, NULL },
-    { UINT64_C(0xb77b408775641248), 0, 881, 9, 4622, 0, NULL },
-    { UINT64_C(0x4f54e9daa50fb443), 0, 890, 10, 1882, 0, NULL },
-    { UINT64_C(0xc91865053906d855), 0, 900, 10, 1882, 0, NULL },
-    { UINT64_C(0x7acf4c5c1a2590dd), 0, 910, 10, 1882, 0, NULL },
-    { UINT64_C(0x1f08346f1b7ce67b), 0, 920, 10, 1882, 0, NULL },
-    { UINT64_C(0x765e3e9e11afe18a), 0, 930, 11, 5408, 0, NULL },
-    { UINT64_C(0x2951335e251eb366), 0, 941, 9, 4662, 0, NULL },
-    { UINT64_C(0x36f908c6d0563682), 0, 950, 11, 5396, 0, NULL },
-    { UINT64_C(0xdb49a2f53e04076b), 0, 961, 9, 4644, 0, NULL },
+    { UINT64_C(0x66ca917b1fec56b1), 0, 850, 11, 5390, 0, NULL },
+    { UINT64_C(0x134cb2381deba791), 0, 861, 9, 4644, 0, NULL },
+    { UINT64_C(0xe296a8be97012fdd), 0, 870, 11, 5378, 0, NULL },
+    { UINT64_C(0x3cbbd8399794668c), 0, 881, 9, 4626, 0, NULL },
+    { UINT64_C(0xdd3383a620d6b88f), 0, 890, 10, 1886, 0, NULL },
+    { UINT64_C(0xe7902924c40be261), 0, 900, 10, 1886, 0, NULL },
+    { UINT64_C(0x35ca55ecec35d5f9), 0, 910, 10, 1886, 0, NULL },
+    { UINT64_C(0x20f2fa39b9c00f77), 0, 920, 10, 1886, 0, NULL },
+    { UINT64_C(0x62809758be877706), 0, 930, 11, 5412, 0, NULL },
+    { UINT64_C(0x769ff90b435611ea), 0, 941, 9, 4666, 0, NULL },
+    { UINT64_C(0x4fb33c899255b65e), 0, 950, 11, 5400, 0, NULL },
+    { UINT64_C(0x2791c4be18a867cf), 0, 961, 9, 4648, 0, NULL },
     { UINT64_C(0xf81e902e654dd234), 0, 970, 23, 13421, 0, NULL },
     { UINT64_C(0xdeff491bb2822e89), 0, 993, 144, 21766, 0, NULL },
     { UINT64_C(0x6d8add995188d7d7), 0, 1137, 23, 13423, 0, NULL },
     { UINT64_C(0xce6b2089fc6abe16), 0, 1160, 144, 21768, 0, NULL },
-    { UINT64_C(0xe5879c6067398970), 0, 1304, 27, 17115, 0, NULL },
-    { UINT64_C(0xb1e9e0d5b3e99637), 0, 1331, 54, 20891, 0, NULL },
-    { UINT64_C(0x869f1b4d07c09892), 0, 1385, 27, 17078, 0, NULL },
-    { UINT64_C(0xc0b7e90670285ea3), 0, 1412, 54, 20854, 0, NULL },
-    { UINT64_C(0xceeeba648ed06ba7), 0, 1466, 12, 10916, 0, NULL },
-    { UINT64_C(0x0e416ec64528d03a), 0, 1478, 12, 13237, 0, NULL },
-    { UINT64_C(0x39f75748f7606a93), 0, 1490, 12, 11019, 0, NULL },
-    { UINT64_C(0x1ba571aa533fde4e), 0, 1502, 12, 13340, 0, NULL },
+    { UINT64_C(0x933ef0c6a00886e4), 0, 1304, 27, 17115, 0, NULL },
+    { UINT64_C(0xeb9d96c61acd42b3), 0, 1331, 54, 20891, 0, NULL },
+    { UINT64_C(0x6161c53e54f3b796), 0, 1385, 27, 17078, 0, NULL },
+    { UINT64_C(0xf4781ea72d7da22f), 0, 1412, 54, 20854, 0, NULL },
+    { UINT64_C(0x823fe5a0cbe4729f), 0, 1466, 12, 10916, 0, NULL },
+    { UINT64_C(0x85bc2d0e3d1c67c2), 0, 1478, 12, 13237, 0, NULL },
+    { UINT64_C(0x8dec0acbdc3752b3), 0, 1490, 12, 11019, 0, NULL },
+    { UINT64_C(0x78571eadb5a926fe), 0, 1502, 12, 13340, 0, NULL },
     { UINT64_C(0xf44ef767622a706a), 0, 1514, 7, 16778, 0, NULL },
     { UINT64_C(0x5b93be4e30bc2c90), 0, 1521, 7, 20212, 0, NULL },
     { UINT64_C(0xab4db0d3088f48d9), 0, 1528, 7, 16798, 0, NULL },
@@ -4482,30 +4480,30 @@ static const struct kiln_program programs[] = {
     { UINT64_C(0xc8ec7906d36ba230), 0, 1549, 7, 20212, 0, NULL },
     { UINT64_C(0x69f79f4cf93703d9), 0, 1556, 7, 16798, 0, NULL },
     { UINT64_C(0x2237d8f05b148367), 0, 1563, 7, 20232, 0, NULL },
-    { UINT64_C(0x3b8964ccaf732788), 0, 1570, 13, 15397, 0, NULL },
-    { UINT64_C(0x2957bcca881e0592), 0, 1583, 13, 15391, 0, NULL },
-    { UINT64_C(0x3ae553c5dae6d8e5), 0, 1596, 13, 15403, 0, NULL },
-    { UINT64_C(0xd7bb94127a0fd72f), 0, 1609, 13, 15397, 0, NULL },
+    { UINT64_C(0x370507a07214ffba), 0, 1570, 13, 15401, 0, NULL },
+    { UINT64_C(0x1741f477039981c0), 0, 1583, 13, 15395, 0, NULL },
+    { UINT64_C(0x87f03aa9ef30ada7), 0, 1596, 13, 15407, 0, NULL },
+    { UINT64_C(0xa0758486737ecd65), 0, 1609, 13, 15401, 0, NULL },
     { UINT64_C(0xc70cc55f9dcdb0d1), 0, 1622, 32, 4355, 0, NULL },
     { UINT64_C(0x1ab5035e2e109ab3), 0, 1654, 32, 4517, 0, NULL },
     { UINT64_C(0xa5070ab0c7a1bea8), 0, 1686, 32, 4351, 0, NULL },
     { UINT64_C(0x660bebbca94e4bdb), 0, 1718, 32, 4703, 0, NULL },
-    { UINT64_C(0x860727f39f8104e8), 0, 1750, 13, 23469, 0, NULL },
-    { UINT64_C(0x7919315a7dfe8e56), 0, 1763, 13, 23421, 0, NULL },
-    { UINT64_C(0x7e576cc55473ac2a), 0, 1776, 13, 23517, 0, NULL },
-    { UINT64_C(0x8113bc3685587fa4), 0, 1789, 13, 23469, 0, NULL },
-    { UINT64_C(0xbc5ff53df78f837e), 0, 1802, 11, 5364, 0, NULL },
-    { UINT64_C(0x2bb966e670640cda), 0, 1813, 9, 4616, 0, NULL },
-    { UINT64_C(0x8aa30eadc35ec072), 0, 1822, 11, 5352, 0, NULL },
-    { UINT64_C(0x27d7eb7fea6530cf), 0, 1833, 9, 4598, 0, NULL },
-    { UINT64_C(0x16d9cf58fb99ceba), 0, 1842, 127, 18953, 0, NULL },
-    { UINT64_C(0x352a04cf0a5dc180), 0, 1969, 91, 18947, 0, NULL },
-    { UINT64_C(0x14221c8e47c1fa81), 0, 2060, 146, 18935, 0, NULL },
-    { UINT64_C(0xfcf6b3de5dbed00f), 0, 2206, 110, 18929, 0, NULL },
-    { UINT64_C(0x65be597dccce726a), 0, 2316, 120, 20403, 0, NULL },
-    { UINT64_C(0x464e91e59d40d48c), 0, 2436, 122, 20403, 0, NULL },
-    { UINT64_C(0x1f285f3fca776e18), 0, 2558, 124, 20403, 0, NULL },
-    { UINT64_C(0x855dc36b5a2f5626), 0, 2682, 126, 20403, 0, NULL },
+    { UINT64_C(0x3c95d379c701763a), 0, 1750, 13, 23473, 0, NULL },
+    { UINT64_C(0x500124a591f159bc), 0, 1763, 13, 23425, 0, NULL },
+    { UINT64_C(0x04179245ee44d018), 0, 1776, 13, 23521, 0, NULL },
+    { UINT64_C(0xdb7ab47db5f3ff3e), 0, 1789, 13, 23473, 0, NULL },
+    { UINT64_C(0xe4adc6b619798f32), 0, 1802, 11, 5368, 0, NULL },
+    { UINT64_C(0xbd9b9915a4245716), 0, 1813, 9, 4620, 0, NULL },
+    { UINT64_C(0x6e96374ca50459e6), 0, 1822, 11, 5356, 0, NULL },
+    { UINT64_C(0x086b572ff0bbd41b), 0, 1833, 9, 4602, 0, NULL },
+    { UINT64_C(0x3f0d2c75efe93b30), 0, 1842, 127, 18957, 0, NULL },
+    { UINT64_C(0x14b3394038f8121a), 0, 1969, 91, 18951, 0, NULL },
+    { UINT64_C(0x4b50544db14adb8f), 0, 2060, 146, 18939, 0, NULL },
+    { UINT64_C(0xe29bbea216d98319), 0, 2206, 110, 18933, 0, NULL },
+    { UINT64_C(0xb2323d2cf1b54a9c), 0, 2316, 120, 20407, 0, NULL },
+    { UINT64_C(0x2f471b7fb923634a), 0, 2436, 122, 20407, 0, NULL },
+    { UINT64_C(0x2767f1f34452c83e), 0, 2558, 124, 20407, 0, NULL },
+    { UINT64_C(0x564cb573f014c670), 0, 2682, 126, 20407, 0, NULL },
     { UINT64_C(0xfb280700b6ea1e3a), 0, 2808, 9, 4373, 0, NULL },
     { UINT64_C(0xf543cec078fcd109), 0, 2817, 9, 4530, 0, NULL },
     { UINT64_C(0x4c9268056d8132bd), 0, 2826, 9, 4369, 0, NULL },
@@ -4514,14 +4512,14 @@ static const struct kiln_program programs[] = {
     { UINT64_C(0xeb09901cf611b6c7), 0, 2854, 10, 4524, 0, NULL },
     { UINT64_C(0xb954a0d6eb4173eb), 0, 2864, 9, 4363, 0, NULL },
     { UINT64_C(0x51f8cab04a2a83f8), 0, 2873, 9, 4367, 0, NULL },
-    { UINT64_C(0x687ed1ab4ebd3423), 0, 2882, 10, 1863, 0, NULL },
-    { UINT64_C(0x978ab4c7e6ae413d), 0, 2892, 10, 1863, 0, NULL },
-    { UINT64_C(0x547e1122618fcd0d), 0, 2902, 10, 1863, 0, NULL },
-    { UINT64_C(0x3e90235ea894bb1b), 0, 2912, 10, 1863, 0, NULL },
-    { UINT64_C(0x4ade680b5186f19b), 0, 2922, 11, 5386, 0, NULL },
-    { UINT64_C(0x7372f72e6aa010c7), 0, 2933, 9, 4638, 0, NULL },
-    { UINT64_C(0xdbfa5276bec3c373), 0, 2942, 11, 5374, 0, NULL },
-    { UINT64_C(0x51a6bffc59204ede), 0, 2953, 9, 4620, 0, NULL },
+    { UINT64_C(0x0e7f789f745f043f), 0, 2882, 10, 1867, 0, NULL },
+    { UINT64_C(0x66e6c50f5efea5f9), 0, 2892, 10, 1867, 0, NULL },
+    { UINT64_C(0x1b30015f71256019), 0, 2902, 10, 1867, 0, NULL },
+    { UINT64_C(0x0da3f8546bce9157), 0, 2912, 10, 1867, 0, NULL },
+    { UINT64_C(0xaaf4261fc5f1d02f), 0, 2922, 11, 5390, 0, NULL },
+    { UINT64_C(0x7cbdf9f93a3118f3), 0, 2933, 9, 4642, 0, NULL },
+    { UINT64_C(0x65450021c8f967e7), 0, 2942, 11, 5378, 0, NULL },
+    { UINT64_C(0x017f9b33040e2eaa), 0, 2953, 9, 4624, 0, NULL },
     { UINT64_C(0x788ebc703e68aca1), 0, 2962, 21, 14564, 0, NULL },
     { UINT64_C(0x75525dad8d994200), 0, 2983, 56, 18056, 0, NULL },
     { UINT64_C(0x8b44db25cc6e3cfd), 0, 3039, 20, 14537, 0, NULL },
@@ -4530,30 +4528,30 @@ static const struct kiln_program programs[] = {
     { UINT64_C(0xc8b4af4fcdf57c05), 0, 3148, 55, 16657, 0, NULL },
     { UINT64_C(0xc1709d3fab59fe01), 0, 3203, 34, 15252, 0, NULL },
     { UINT64_C(0x426650257636e32b), 0, 3237, 55, 16684, 0, NULL },
-    { UINT64_C(0x04e5b9bd3a152d04), 0, 3292, 19, 10008, 0, NULL },
-    { UINT64_C(0x16698299ecb88083), 0, 3311, 15, 10922, 0, NULL },
-    { UINT64_C(0xea56dd62b032ecab), 0, 3326, 19, 10001, 0, NULL },
-    { UINT64_C(0x5ab3405f96bee02a), 0, 3345, 15, 10915, 0, NULL },
-    { UINT64_C(0x89d16b0174e937c1), 0, 3360, 13, 6550, 0, NULL },
-    { UINT64_C(0x0363fa074f06ee07), 0, 3373, 11, 5668, 0, NULL },
-    { UINT64_C(0x49573f9758a4e53f), 0, 3384, 13, 6538, 0, NULL },
-    { UINT64_C(0x433080bdb8cfecce), 0, 3397, 11, 5650, 0, NULL },
-    { UINT64_C(0x5a43dff49eb2ab24), 0, 3408, 11, 1927, 0, NULL },
-    { UINT64_C(0xf30d61378f70ef5a), 0, 3419, 11, 1927, 0, NULL },
-    { UINT64_C(0xa42413cf8401f17e), 0, 3430, 11, 1927, 0, NULL },
-    { UINT64_C(0x4556749713625768), 0, 3441, 11, 1927, 0, NULL },
-    { UINT64_C(0xb9e3b88c77cb8eb5), 0, 3452, 55, 21946, 0, NULL },
-    { UINT64_C(0xe0e91ca9f0153637), 0, 3507, 19, 21940, 0, NULL },
-    { UINT64_C(0x029f9a03dcbd7ed4), 0, 3526, 55, 21952, 0, NULL },
-    { UINT64_C(0xaa0f8d0333b2b926), 0, 3581, 19, 21946, 0, NULL },
-    { UINT64_C(0x03f662c68d4cf31d), 0, 3600, 68, 15649, 0, NULL },
-    { UINT64_C(0x020633db5417ff0b), 0, 3668, 71, 15631, 0, NULL },
-    { UINT64_C(0x090c5fbf054dc098), 0, 3739, 68, 15751, 0, NULL },
-    { UINT64_C(0xdf3030d81d8083ae), 0, 3807, 71, 15733, 0, NULL },
-    { UINT64_C(0xa9e4eb74c71a9b43), 0, 3878, 39, 18816, 0, NULL },
-    { UINT64_C(0xec95d9affe502a85), 0, 3917, 18, 18834, 0, NULL },
-    { UINT64_C(0x67f164f5325907a6), 0, 3935, 40, 18822, 0, NULL },
-    { UINT64_C(0x0a5714da192f8288), 0, 3975, 19, 18840, 0, NULL },
+    { UINT64_C(0x0af711b2e762dbe4), 0, 3292, 19, 10008, 0, NULL },
+    { UINT64_C(0x1f15e2fc60243f63), 0, 3311, 15, 10922, 0, NULL },
+    { UINT64_C(0x2c97bab57dcb808b), 0, 3326, 19, 10001, 0, NULL },
+    { UINT64_C(0xc21db247b4050f0a), 0, 3345, 15, 10915, 0, NULL },
+    { UINT64_C(0x109ce50cbd9fa21d), 0, 3360, 13, 6554, 0, NULL },
+    { UINT64_C(0x8c6370c32396b993), 0, 3373, 11, 5672, 0, NULL },
+    { UINT64_C(0x253be9194dbb547b), 0, 3384, 13, 6542, 0, NULL },
+    { UINT64_C(0xf26a4b5341a1627a), 0, 3397, 11, 5654, 0, NULL },
+    { UINT64_C(0x32842ebc02a060b0), 0, 3408, 11, 1931, 0, NULL },
+    { UINT64_C(0x2d6165b0ff5ddd26), 0, 3419, 11, 1931, 0, NULL },
+    { UINT64_C(0x4024670801b1104a), 0, 3430, 11, 1931, 0, NULL },
+    { UINT64_C(0x0b3e789e594c75d4), 0, 3441, 11, 1931, 0, NULL },
+    { UINT64_C(0x69848ed568991feb), 0, 3452, 55, 21950, 0, NULL },
+    { UINT64_C(0x30ee866bd5f87389), 0, 3507, 19, 21944, 0, NULL },
+    { UINT64_C(0xd5f92a18c1056092), 0, 3526, 55, 21956, 0, NULL },
+    { UINT64_C(0xb08c7ea8551179f8), 0, 3581, 19, 21950, 0, NULL },
+    { UINT64_C(0xd608353f6ce7c82f), 0, 3600, 68, 15653, 0, NULL },
+    { UINT64_C(0x173bd93334198069), 0, 3668, 71, 15635, 0, NULL },
+    { UINT64_C(0x4e881abb72fb825a), 0, 3739, 68, 15755, 0, NULL },
+    { UINT64_C(0x6983c6b01c6a9ae4), 0, 3807, 71, 15737, 0, NULL },
+    { UINT64_C(0x241e18ae42958ebd), 0, 3878, 39, 18820, 0, NULL },
+    { UINT64_C(0xada8aa36d5e570fb), 0, 3917, 18, 18838, 0, NULL },
+    { UINT64_C(0xcf32b50eaba9f8b8), 0, 3935, 40, 18826, 0, NULL },
+    { UINT64_C(0x48b2399b54148b0e), 0, 3975, 19, 18844, 0, NULL },
     { UINT64_C(0x28bf19a4c532df20), 0, 3994, 9, 4393, 0, NULL },
     { UINT64_C(0x48a16a41b9c9799e), 0, 4003, 13, 4609, 0, NULL },
     { UINT64_C(0xe167bdb68c4955e1), 0, 4016, 9, 4389, 0, NULL },
@@ -4562,10 +4560,10 @@ static const struct kiln_program programs[] = {
     { UINT64_C(0x5be67c02a364e104), 0, 4052, 12, 4603, 0, NULL },
     { UINT64_C(0x19b9dc0c53b2382d), 0, 4064, 10, 4383, 0, NULL },
     { UINT64_C(0x7ca3a45ed3238a18), 0, 4074, 9, 4387, 0, NULL },
-    { UINT64_C(0x6c1d78eb9f6c0610), 0, 4083, 13, 6572, 0, NULL },
-    { UINT64_C(0x9aa108b1b44070ee), 0, 4096, 11, 5690, 0, NULL },
-    { UINT64_C(0x04c667309827b70a), 0, 4107, 13, 6560, 0, NULL },
-    { UINT64_C(0x8ed0254812a18283), 0, 4120, 11, 5672, 0, NULL },
+    { UINT64_C(0x5e39e587d4dbd9cc), 0, 4083, 13, 6576, 0, NULL },
+    { UINT64_C(0x42eb30fa61267a2a), 0, 4096, 11, 5694, 0, NULL },
+    { UINT64_C(0x390e3b89f89d2016), 0, 4107, 13, 6564, 0, NULL },
+    { UINT64_C(0xdf8f40053afce22f), 0, 4120, 11, 5676, 0, NULL },
 };
 
 static const struct kiln_stage stages[] = {
@@ -7104,7 +7102,7 @@ const struct kiln_bundle kiln_bundle_generic = {
     .name = "generic",
     .provenance = "for every device of OpenCL 1.2; tuned on pthread-skylake-avx512-AMD EPYC; NVIDIA H200",
     .match = { NULL, NULL, NULL, 0, 0 },
-    .pool = { sizeof rows, 3105, 4103, 4131,
+    .pool = { sizeof rows, 3104, 4096, 4131,
               rows[0].text, lines, pairs, symbols },
     .num_programs = 160, .num_recipes = 176, .num_pins = 0,
     .programs = programs, .recipes = recipes, .pins = NULL,

@@ -188,28 +188,29 @@ static const struct { char text[4096]; } rows[] = { {
     "        z += beta * vload_half2(0, (const half *) &both);\0"
     "    *(__global uint *) (out + col) = pack_halves(z.x, z.y);\0"
     "__kernel __attribute__((reqd_work_group_size(256, 1, 1)))\0"
-    "void kiln_hgemm_bulk_copy_nn(long a_rows, long a_cols, __global const element_bits *restrict A,\0"
-    "        long a_offset,\0"
-    "        long lda, __global uchar *restrict a_work, long a_at,\0"
-    "        long b_rows, long b_cols, __global const element_bits *restrict B, long b_offset,\0"
-    "        long ldb, __global uchar *restrict b_work, long b_at)\0"
+    "void kiln_hgemm_bulk_copy_nn(long a_rows, long a_cols,\0"
+    "        __global const element_bits *restrict A, long a_offset, long lda,\0"
+    "        __global uchar *restrict a_work, long a_at, long b_rows, long b_cols,\0"
+    "        __global const element_bits *restrict B, long b_offset, long ldb,\0"
+    "        __global uchar *restrict b_work, long b_at)\0"
     "    copy_matrix(a_rows, a_cols, A + a_offset, lda, (__global element_bits *) a_work + a_at);\0"
     "    copy_matrix(b_rows, b_cols, B + b_offset, ldb, (__global element_bits *) b_work + b_at);\0"
-    "void kiln_hgemm_bulk_copya_n(long rows, long cols, __global const element_bits *restrict X,\0"
-    "        long x_offset,\0"
-    "        long ldx, __global uchar *restrict work, long at)\0"
+    "void kiln_hgemm_bulk_copya_n(long rows, long cols,\0"
+    "        __global const element_bits *restrict X, long x_offset, long ldx,\0"
+    "        __global uchar *restrict work, long at)\0"
     "    copy_matrix(rows, cols, X + x_offset, ldx, (__global element_bits *) work + at);\0"
-    "void kiln_hgemm_bulk_copyb_n(long rows, long cols, __global const element_bits *restrict X,\0"
-    "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\0"
+    "void kiln_hgemm_bulk_copyb_n(long rows, long cols,\0"
+    "// C = alpha op(A) op(B) + beta C; C is M x N, row-major.\0"
     "// A is stored M x K.\0"
     "// B is stored K x N.\0"
+    "// For NVIDIA's compute capability 9.0.\0"
     "// A work-group computes 64 x 64 of C. Tiles of A and B, 64 deep, are fetched into local\0"
     "// memory by the copy engine, up to 5 at a time; a tile's `full` barrier says that it is there.\0"
     "// The first 2 are copied by all who multiply, while the tensor maps are made.\0"
     "// One work-item fetches; 1 warp groups multiply, 64 rows of C each, and say by the `empty`\0"
     "// barrier when they have read a tile.\0"
-}, {
     "// As many work-groups as run at once take tiles in turn. Of the tiles that do not make a whole\0"
+}, {
     "// turn, the steps are shared out evenly (stream-K, Osama et al. 2023); what a work-group has of\0"
     "// such a tile is kept, to be added up later.\0"
     "__kernel __attribute__((reqd_work_group_size(192, 1, 1)))\0"
@@ -217,8 +218,8 @@ static const struct { char text[4096]; } rows[] = { {
     "        long N, long K,\0"
     "        __global const half *restrict A, long a_offset, long lda,\0"
     "        __global const half *restrict B, long b_offset, long ldb,\0"
-    "        __global uchar *work, long maps_at, long parts_at,\0"
-    "        float alpha, float beta, __global half *restrict C, long c_offset, long ldc)\0"
+    "        __global uchar *work, long maps_at, long parts_at, float alpha, float beta,\0"
+    "        __global half *restrict C, long c_offset, long ldc)\0"
     "    __local uchar a_tiles[40960] __attribute__((aligned(1024)));\0"
     "    __local uchar b_tiles[40960] __attribute__((aligned(1024)));\0"
     "    __local ulong full[5];\0"
@@ -282,9 +283,9 @@ static const struct { char text[4096]; } rows[] = { {
     "                const uint done = is_whole ? 0 : divide(at, steps);\0"
     "                const uint tile = is_whole ? turn : whole + done;\0"
     "                const int first = is_whole ? 0 : at - (ulong) done * steps;\0"
-}, {
     "                const int num = is_whole ? steps : min((ulong) (steps - first), end - at);\0"
     "                turn += groups;\0"
+}, {
     "                at += is_whole ? 0 : num;\0"
     "            // Work-groups that run together share rows and columns: 8 rows of tiles at a time.\0"
     "            const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 63) / 64;\0"
@@ -354,9 +355,9 @@ static const struct { char text[4096]; } rows[] = { {
     "        at += is_whole ? 0 : num;\0"
     "    // Work-groups that run together share rows and columns: 8 rows of tiles at a time.\0"
     "    const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 63) / 64;\0"
-}, {
     "    const uint band = tile / (8 * tiles_n) * 8, in_band = tile - band * tiles_n;\0"
     "    const uint band_rows = min(tiles_m - band, (uint) 8);\0"
+}, {
     "    const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\0"
     "    const int first_m = tile_m * 64, first_n = tile_n * 64;\0"
     "        float c[32];\0"
@@ -426,11 +427,12 @@ static const struct { char text[4096]; } rows[] = { {
     "                        if (row_0 + r < M)\0"
     "                            *((__global ushort *) C + (row_0 + r) * ldc + block + item % 32)\0"
     "                                    = from[r * 32];\0"
-}, {
     "// Adds up what work-groups have of a tile that none did alone, and stores it. Of 128 elements at a\0"
     "// time each of eight warps adds up every eighth part; what they have is then added in their order.\0"
+}, {
     "void kiln_hgemm_bulk_add_nn_bm64_bn64_tm8_tn8_depth128_st5_early2_ku2_group8_edges0(long M, long N,\0"
-    "        long K, __global const float *restrict work, long parts_at,\0"
+    "        long K,\0"
+    "        __global const float *restrict work, long parts_at, float alpha, float beta,\0"
     "    __local float sums[8][128] __attribute__((aligned(16)));\0"
     "    __local uint told[6];\0"
     "    const uint adder = get_local_id(0);\0"
@@ -492,21 +494,21 @@ static const struct { char text[4096]; } rows[] = { {
     "            if (row < M)\0"
     "                put(all, C + row * ldc, col, N, alpha, beta);\0"
     "            \"%32, %33, 1, 1, 1, 0, 0;\" :\0"
-    "void kiln_hgemm_bulk_copy_nt(long a_rows, long a_cols, __global const element_bits *restrict A,\0"
-    "void kiln_hgemm_bulk_copyb_t(long rows, long cols, __global const element_bits *restrict X,\0"
+    "void kiln_hgemm_bulk_copy_nt(long a_rows, long a_cols,\0"
+    "void kiln_hgemm_bulk_copyb_t(long rows, long cols,\0"
     "// B is stored N x K.\0"
     "void kiln_hgemm_bulk_stream_nt_bm64_bn64_tm8_tn8_depth128_st5_early2_ku2_group8_edges0(long M,\0"
     "    const int box_n = min(((int) N + 7) & -8, 64);\0"
     "                write_map(local_address(map), (ulong) (B + b_offset), N, K, ldb, box_n, 64,\0"
     "                        fetch_box(b_at + s * 8192, b_map, k, first_n, mbarrier);\0"
-}, {
     "                    fetch_chunk(b_at + s * 8192 + to, B + b_offset, N, K, ldb, first_n + line,\0"
     "            const uint b = (b_at + stage * 8192) >> 4 | 1 << 16;\0"
     "                multiply_64(c, a + s * 2, b + s * 2);\0"
+}, {
     "void kiln_hgemm_bulk_add_nt_bm64_bn64_tm8_tn8_depth128_st5_early2_ku2_group8_edges0(long M, long N,\0"
     "            \"%32, %33, 1, 1, 1, 1, 1;\" :\0"
-    "void kiln_hgemm_bulk_copy_tn(long a_rows, long a_cols, __global const element_bits *restrict A,\0"
-    "void kiln_hgemm_bulk_copya_t(long rows, long cols, __global const element_bits *restrict X,\0"
+    "void kiln_hgemm_bulk_copy_tn(long a_rows, long a_cols,\0"
+    "void kiln_hgemm_bulk_copya_t(long rows, long cols,\0"
     "// A is stored K x M.\0"
     "void kiln_hgemm_bulk_stream_tn_bm64_bn64_tm8_tn8_depth128_st5_early2_ku2_group8_edges0(long M,\0"
     "    const int box_m = 64;\0"
@@ -518,7 +520,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                multiply_64(c, a + s * 128, b + s * 128);\0"
     "void kiln_hgemm_bulk_add_tn_bm64_bn64_tm8_tn8_depth128_st5_early2_ku2_group8_edges0(long M, long N,\0"
     "            \"%32, %33, 1, 1, 1, 1, 0;\" :\0"
-    "void kiln_hgemm_bulk_copy_tt(long a_rows, long a_cols, __global const element_bits *restrict A,\0"
+    "void kiln_hgemm_bulk_copy_tt(long a_rows, long a_cols,\0"
     "void kiln_hgemm_bulk_stream_tt_bm64_bn64_tm8_tn8_depth128_st5_early2_ku2_group8_edges0(long M,\0"
     "                multiply_64(c, a + s * 128, b + s * 2);\0"
     "void kiln_hgemm_bulk_add_tt_bm64_bn64_tm8_tn8_depth128_st5_early2_ku2_group8_edges0(long M, long N,\0"
@@ -556,11 +558,11 @@ static const struct { char text[4096]; } rows[] = { {
     "                        for (int x = 0; x < 128; x += 64)\0"
     "                            fetch_box(b_at + s * 16384 + x * 128, b_map, first_n + x, k, mbarrier);\0"
     "        const uint tile = get_group_id(1) * get_num_groups(0) + get_group_id(0);\0"
-}, {
     "        const int first = 0, num = (K + 63) / 64;\0"
     "        const uint tiles_m = ((uint) M + 191) / 192, tiles_n = ((uint) N + 127) / 128;\0"
     "        const int first_m = tile_m * 192, first_n = tile_n * 128;\0"
     "                for (uint i = item; i < 1536; i += 384) {\0"
+}, {
     "                    fetch_chunk(a_at + s * 24576 + to, A + a_offset, M, K, lda, first_m + line,\0"
     "                for (uint i = item; i < 1024; i += 384) {\0"
     "                    const uint line = i / 16, x = i % 16;\0"
@@ -627,13 +629,13 @@ static const struct { char text[4096]; } rows[] = { {
     "        const float a2 = load_row(x + 64 * ldx);\0"
     "        const float a3 = load_row(x + 96 * ldx);\0"
     "        const float a4 = load_row(x + 128 * ldx);\0"
-}, {
     "        const float a5 = load_row(x + 160 * ldx);\0"
     "        const float a6 = load_row(x + 192 * ldx);\0"
     "        const float a7 = load_row(x + 224 * ldx);\0"
     "        const float a8 = load_row(x + 256 * ldx);\0"
     "        const float a9 = load_row(x + 288 * ldx);\0"
     "        const float a10 = load_row(x + 320 * ldx);\0"
+}, {
     "        const float a11 = load_row(x + 352 * ldx);\0"
     "        const float a12 = load_row(x + 384 * ldx);\0"
     "        const float a13 = load_row(x + 416 * ldx);\0"
@@ -705,13 +707,13 @@ static const struct { char text[4096]; } rows[] = { {
     "        const float a8 = load_row(x8 + k);\0"
     "        const float a9 = load_row(x9 + k);\0"
     "        const float a10 = load_row(x10 + k);\0"
-}, {
     "        const float a11 = load_row(x11 + k);\0"
     "        const float a12 = load_row(x12 + k);\0"
     "        const float a13 = load_row(x13 + k);\0"
     "        const float a14 = load_row(x14 + k);\0"
     "        const float a15 = load_row(x15 + k);\0"
     "        const float b0 = load(y0 + k * y_step);\0"
+}, {
     "        c0_0 += a0 * b0; c0_1 += a1 * b0; c0_2 += a2 * b0; c0_3 += a3 * b0; c0_4 += a4 * b0; c0_5\0"
     "                += a5 * b0; c0_6 += a6 * b0; c0_7 += a7 * b0; c0_8 += a8 * b0; c0_9 += a9\0"
     "                * b0; c0_10 += a10 * b0; c0_11 += a11 * b0; c0_12 += a12 * b0; c0_13 += a13\0"
@@ -761,7 +763,7 @@ static const struct { char text[4096]; } rows[] = { {
     "    __global const half *y0 = Y + y_offset + min(s, S - 1);\0"
     "    const int y_step = ldy;\0"
     "void kiln_hgemm_thin_multiply_tt_side0_short1_vec1_rows16_nv1_litems32_kitems32_ksplit1_align0_index32(int L,\0"
-    "// C = alpha op(A) op(B) + beta C through local memory; C is M x N, row-major.\0"
+    "// Through local memory.\0"
     "// A work-group of 16 x 16 work-items computes 64 x 64 of C, each work-item\0"
     "// 4 x 4 of it. K advances by 16.\0"
     "__kernel __attribute__((reqd_work_group_size(16, 16, 1)))\0"
@@ -784,7 +786,6 @@ static const struct { char text[4096]; } rows[] = { {
     "    float c2_0 = 0, c2_1 = 0, c2_2 = 0, c2_3 = 0;\0"
     "    float c3_0 = 0, c3_1 = 0, c3_2 = 0, c3_3 = 0;\0"
     "    for (int k0 = 0; k0 < K; k0 += 16) {\0"
-}, {
     "        // Stage A: 16 x 64, transposed if need be.\0"
     "        {\0"
     "            const int e = item, k = e % 16, m = e / 16;\0"
@@ -792,6 +793,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                    ? load(A + (first_m + m) * lda + k0 + k) : 0;\0"
     "            const int e = item + 256, k = e % 16, m = e / 16;\0"
     "            const int e = item + 512, k = e % 16, m = e / 16;\0"
+}, {
     "            const int e = item + 768, k = e % 16, m = e / 16;\0"
     "        // Stage B: 16 x 64, transposed if need be.\0"
     "            const int e = item, n = e % 64, k = e / 64;\0"
@@ -857,7 +859,6 @@ static const struct { char text[4096]; } rows[] = { {
     "            const float x = alpha * c0_3;\0"
     "            store(beta == 0 ? x : x + beta * load(out + 3), out + 3);\0"
     "    if (row + 1 < M) {\0"
-}, {
     "        __global half *out = C + (row + 1) * ldc + col;\0"
     "            const float x = alpha * c1_0;\0"
     "            const float x = alpha * c1_1;\0"
@@ -866,6 +867,7 @@ static const struct { char text[4096]; } rows[] = { {
     "    if (row + 2 < M) {\0"
     "        __global half *out = C + (row + 2) * ldc + col;\0"
     "            const float x = alpha * c2_0;\0"
+}, {
     "            const float x = alpha * c2_1;\0"
     "            const float x = alpha * c2_2;\0"
     "            const float x = alpha * c2_3;\0"
@@ -926,13 +928,13 @@ static const struct { char text[4096]; } rows[] = { {
     "                        fetch_box(a_at + s * 32768, a_map, k, first_m, mbarrier);\0"
     "                if (++s == 4) {\0"
     "    for (uint tile = get_group_id(0); tile < tiles; tile += get_num_groups(0)) {\0"
-}, {
     "    const uint tiles_m = ((uint) M + 255) / 256, tiles_n = ((uint) N + 127) / 128;\0"
     "    const int first_m = tile_m * 256, first_n = tile_n * 128;\0"
     "            const uint a = (a_at + stage * 32768 + group * 8192) >> 4\0"
     "                mbarrier_arrive(empties + 8 * (stage == 0 ? 3 : stage - 1));\0"
     "            if (++stage == 4) {\0"
     "            mbarrier_arrive(empties + 8 * (stage == 0 ? 3 : stage - 1));\0"
+}, {
     "void kiln_hgemm_bulk_stream_nt_bm256_bn128_tm8_tn8_depth128_st4_early0_ku2_group8_shared0_edges0(long M,\0"
     "            write_map(local_address(map), (ulong) (B + b_offset), N, K, ldb, box_n, 64,\0"
     "void kiln_hgemm_bulk_stream_tn_bm256_bn128_tm8_tn8_depth128_st4_early0_ku2_group8_shared0_edges0(long M,\0"
@@ -985,17 +987,17 @@ static const struct { char text[4096]; } rows[] = { {
     "            \"+f\"(c[0]), \"+f\"(c[1]), \"+f\"(c[2]), \"+f\"(c[3]) :\0"
     "            \"r\"(a[0]), \"r\"(a[1]), \"r\"(a[2]), \"r\"(a[3]), \"r\"(b[0]), \"r\"(b[1]));\0"
     "// Where an element of a tile of C is in local memory: the pieces of 16 bytes of a row are in an\0"
-}, {
     "// order of its own, so that work-items side by side meet different banks.\0"
     "static uint c_place(uint row, uint col)\0"
     "    return row * 32 + (col / 4 ^ (row + row / 4) % 8) * 4\0"
     "            + col % 4;\0"
-    "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 8.0 and\0"
-    "// later. A is stored M x K. B is stored K x N. A work-group computes 64 x 32 of C, a warp 32 x 16\0"
-    "// of it. Tiles of A and B, 64 deep, are copied into local memory asynchronously, 3 ahead of those\0"
-    "// that are multiplied.\0"
+    "// For NVIDIA's compute capability 8.0 and later.\0"
+    "// A work-group computes 64 x 32 of C, a warp 32 x 16 of it. Tiles of A and B, 64\0"
+    "// deep, are copied into local memory asynchronously, 3 ahead of those that are multiplied.\0"
+}, {
     "__kernel __attribute__((reqd_work_group_size(128, 1, 1)))\0"
     "void kiln_hgemm_async_multiply_nn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
+    "        __global const half *restrict B, long b_offset, long ldb, float alpha, float beta,\0"
     "    __local uchar both_tiles[49152] __attribute__((aligned(1024)));\0"
     "    __local uchar *a_tiles = both_tiles, *b_tiles = both_tiles + 32768;\0"
     "    const uint item = get_local_id(0), warp = item / 32, lane = item % 32;\0"
@@ -1057,7 +1059,6 @@ static const struct { char text[4096]; } rows[] = { {
     "                    const uint row = warp_m + i * 16 + h * 8 + lane_r;\0"
     "                    for (int j = 0; j < 2; j++) {\0"
     "                        const uint col = warp_n + j * 8 + lane_k * 2;\0"
-}, {
     "                        *(__local float2 *) (c_tile + c_place(row, col)) =\0"
     "                                (float2) (c[i][j][2 * h], c[i][j][2 * h + 1]);\0"
     "            for (uint m = warp; m < 64 && first_m + m < M; m += 4) {\0"
@@ -1065,6 +1066,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                // Two columns that share a word are stored at once.\0"
     "                const int odd = (ulong) (out + first_n) / 2 % 2;\0"
     "                for (int n = 2 * (int) lane - odd; n < 32; n += 64) {\0"
+}, {
     "                    if (n < 0)\0"
     "                        put(c_tile[c_place(m, 0)], out, first_n, N, alpha, beta);\0"
     "                    else if (n == 31)\0"
@@ -1086,19 +1088,16 @@ static const struct { char text[4096]; } rows[] = { {
     "                            is_aligned);\0"
     "// Begins to copy 32 lines of 64 elements, of which this work-item copies 8\0"
     "    for (uint line = first; line < first + 32; line += 16, from += 16 * ld) {\0"
-    "// later. A is stored M x K. B is stored N x K. A work-group computes 64 x 32 of C, a warp 32 x 16\0"
     "void kiln_hgemm_async_multiply_nt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
     "                copy_b(b_at + stage * 4096, B + first_n * ldb + k, ldb, N - first_n, K - k, item);\0"
     "                        const uint line = warp_n + j * 8 + lane / 16 * 8 + lane % 8,\0"
     "                                x = s * 2 + lane / 8 % 2;\0"
     "                        load_blocks(bs0[j / 2], b_tile + swizzled(line, x, 8));\0"
-    "// later. A is stored K x M. B is stored K x N. A work-group computes 64 x 32 of C, a warp 32 x 16\0"
     "void kiln_hgemm_async_multiply_tn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
     "                copy_a(a_at + stage * 8192, A + k * lda + first_m, lda, K - k, M - first_m, item);\0"
     "                        const uint line = s * 16 + lane / 16 * 8 + lane % 8,\0"
     "                                x = warp_m / 8 + i * 2 + lane / 8 % 2;\0"
     "                        load_turned_blocks(as0[i], a_tile + swizzled(line, x, 8));\0"
-    "// later. A is stored K x M. B is stored N x K. A work-group computes 64 x 32 of C, a warp 32 x 16\0"
     "void kiln_hgemm_async_multiply_tt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
     "static void multiply_192(float c[96], uint a, uint b)\0"
     "    asm volatile(\"//@wgmma.mma_async.sync.aligned.m64n192k16.f32.f16.f16 \"\0"
@@ -1109,7 +1108,6 @@ static const struct { char text[4096]; } rows[] = { {
     "                    \"+f\"(c[73]), \"+f\"(c[74]), \"+f\"(c[75]), \"+f\"(c[76]), \"+f\"(c[77]), \"+f\"(c[78]),\0"
     "                    \"+f\"(c[79]), \"+f\"(c[80]), \"+f\"(c[81]), \"+f\"(c[82]), \"+f\"(c[83]), \"+f\"(c[84]),\0"
     "                    \"+f\"(c[85]), \"+f\"(c[86]), \"+f\"(c[87]), \"+f\"(c[88]), \"+f\"(c[89]), \"+f\"(c[90]),\0"
-}, {
     "                    \"+f\"(c[91]), \"+f\"(c[92]), \"+f\"(c[93]), \"+f\"(c[94]), \"+f\"(c[95]) :\0"
     "// A work-group computes 192 x 192 of C. Tiles of A and B, 64 deep, are fetched into local\0"
     "__kernel __attribute__((reqd_work_group_size(416, 1, 1)))\0"
@@ -1123,6 +1121,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                    whole = tiles_m * tiles_n;\0"
     "            uint tile_m, tile_n;\0"
     "            if (tile >= whole) {\0"
+}, {
     "                const uint last = tiles_m * 192 < M ? (N + 191) / 192 : 0;\0"
     "                tile_m = tile - whole < last ? tiles_m : tile - whole - last;\0"
     "                tile_n = tile - whole < last ? tile - whole : tiles_n;\0"
@@ -1179,7 +1178,6 @@ static const struct { char text[4096]; } rows[] = { {
     "    const int box_n = min(((int) N + 7) & -8, 192);\0"
     "                        fetch_box(b_at + s * 24576, b_map, k, first_n, mbarrier);\0"
     "                const uint b = (b_at + stage * 24576) >> 4 | 1 << 16;\0"
-}, {
     "                    multiply_64(c, a + s * 2, b + s * 2);\0"
     "                    multiply_192(c, a + s * 2, b + s * 2);\0"
     "            \"%96, %97, 1, 1, 1, 1, 1;\" :\0"
@@ -1192,6 +1190,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                    multiply_64(c, a + s * 128, b + s * 2);\0"
     "                    multiply_192(c, a + s * 128, b + s * 2);\0"
     "// A work-group computes 64 x 128 of C. Tiles of A and B, 64 deep, are fetched into local\0"
+}, {
     "// memory by the copy engine, up to 3 at a time; a tile's `full` barrier says that it is there.\0"
     "void kiln_hgemm_bulk_multiply_nn_bm64_bn128_tm8_tn8_depth128_st3_early2_ku2_group4_edges1(long M,\0"
     "    __local uchar a_tiles[24576] __attribute__((aligned(1024)));\0"
@@ -1240,7 +1239,6 @@ static const struct { char text[4096]; } rows[] = { {
     "                    multiply_128(c, a + s * 2, b + s * 2);\0"
     "void kiln_hgemm_bulk_multiply_tn_bm64_bn128_tm8_tn8_depth128_st3_early2_ku2_group4_edges1(long M,\0"
     "                    multiply_128(c, a + s * 128, b + s * 128);\0"
-}, {
     "void kiln_hgemm_bulk_multiply_tt_bm64_bn128_tm8_tn8_depth128_st3_early2_ku2_group4_edges1(long M,\0"
     "                    multiply_128(c, a + s * 128, b + s * 2);\0"
     "void kiln_hgemm_bulk_multiply_nn_bm192_bn128_tm8_tn8_depth128_st3_early2_ku2_group2_edges1(long M,\0"
@@ -1251,6 +1249,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                const uint band = tile / (2 * tiles_n) * 2, in_band = tile - band * tiles_n;\0"
     "                const uint band_rows = min(tiles_m - band, (uint) 2);\0"
     "        // Work-groups that run together share rows and columns: 2 rows of tiles at a time.\0"
+}, {
     "        const uint tiles_m = (uint) M / 192, tiles_n = (uint) N / 128, whole = tiles_m * tiles_n;\0"
     "            const uint last = tiles_m * 192 < M ? (N + 127) / 128 : 0;\0"
     "            const uint band = tile / (2 * tiles_n) * 2, in_band = tile - band * tiles_n;\0"
@@ -1282,7 +1281,7 @@ static const struct { char text[4096]; } rows[] = { {
     "// at a time in every 8th line. There are `lines` and `cols` of the matrix left; what lies\0"
     "    const uint first = item / 16, col = item % 16 * 2;\0"
     "    for (uint line = first; line < first + 64; line += 8, from += 8 * ld) {\0"
-    "// of it. Tiles of A and B, 64 deep, are copied into local memory asynchronously, 1 ahead of those\0"
+    "// deep, are copied into local memory asynchronously, 1 ahead of those that are multiplied.\0"
     "void kiln_hgemm_async_multiply_nn_bm64_bn32_tm4_tn4_depth128_st2_ku2_group8_bytes4_copy0(long M,\0"
     "    __local uchar both_tiles[24576] __attribute__((aligned(1024)));\0"
     "    __local uchar *a_tiles = both_tiles, *b_tiles = both_tiles + 16384;\0"
@@ -1294,7 +1293,6 @@ static const struct { char text[4096]; } rows[] = { {
     "            const long left = K - (long) (first + t - 1) * 64;\0"
     "// Begins to copy 32 lines of 64 elements, of which this work-item copies 2\0"
     "    for (uint line = first; line < first + 32; line += 4, from += 4 * ld) {\0"
-}, {
     "void kiln_hgemm_async_multiply_nt_bm64_bn32_tm4_tn4_depth128_st2_ku2_group8_bytes4_copy0(long M,\0"
     "void kiln_hgemm_async_multiply_tn_bm64_bn32_tm4_tn4_depth128_st2_ku2_group8_bytes4_copy0(long M,\0"
     "void kiln_hgemm_async_multiply_tt_bm64_bn32_tm4_tn4_depth128_st2_ku2_group8_bytes4_copy0(long M,\0"
@@ -1309,6 +1307,7 @@ static const struct { char text[4096]; } rows[] = { {
     "        if (i < num)\0"
     "            x[i / 2] |= (uint) from[i] << i % 2 * 16;\0"
     "    return (uint4) (x[0], x[1], x[2], x[3]);\0"
+}, {
     "// Of 64 lines of 64 elements that begin anywhere, this work-item's pieces of\0"
     "// 8: from the matrix, of which `lines` and `cols` are left, into registers, and from there into\0"
     "// local memory. What lies beyond the matrix is 0.\0"
@@ -1358,7 +1357,6 @@ static const struct { char text[4096]; } rows[] = { {
     "                            for (int j = 0; j < 2; j++)\0"
     "                                multiply_blocks(c[i][j], as0[i], bs0[j / 2] + j % 2 * 2);\0"
     "                else\0"
-}, {
     "                    for (int s = 0; s * 16 < left; s++) {\0"
     "                put_a(a_tiles + place * 8192, a_pieces, item);\0"
     "                put_b(b_tiles + place * 4096, b_pieces, item);\0"
@@ -1369,6 +1367,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                                    x = s * 2 + lane / 8 % 2;\0"
     "                            load_blocks(bs0[j / 2], b_tile + swizzled(line, x, 8));\0"
     "void kiln_hgemm_async_multiply_tn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes2_copy0(long M,\0"
+}, {
     "                fetch_a(a_pieces, A + k * lda + first_m, lda, K - k, M - first_m, item);\0"
     "                            const uint line = s * 16 + lane / 16 * 8 + lane % 8,\0"
     "                                    x = warp_m / 8 + i * 2 + lane / 8 % 2;\0"
@@ -1377,12 +1376,9 @@ static const struct { char text[4096]; } rows[] = { {
     "static void fetch_b(uint4 pieces[4], __global const half *from, long ld, int lines, int cols,\0"
     "static void put_b(__local uchar *tile, const uint4 pieces[4], uint item)\0"
     "    return row * 64 + (col / 4 ^ (row + row / 4) % 8) * 4\0"
-    "// later. A is stored M x K. B is stored K x N. A work-group computes 64 x 64 of C, a warp 32 x 32\0"
-    "// that are multiplied. As many work-groups as run at once take tiles in turn. Of the tiles that do\0"
-    "// not make a whole turn, the steps are shared out evenly (stream-K, Osama et al. 2023); what a\0"
-    "// work-group has of such a tile is kept, to be added up later.\0"
+    "// A work-group computes 64 x 64 of C, a warp 32 x 32 of it. Tiles of A and B, 64\0"
     "void kiln_hgemm_async_stream_nn_bm64_bn64_tm4_tn8_depth128_st2_ku2_group8_bytes2_copy0(long M,\0"
-    "        __global float *work, long parts_at,\0"
+    "        __global float *work, long parts_at, float alpha, float beta,\0"
     "    __local uchar both_tiles[32768] __attribute__((aligned(1024)));\0"
     "    __global float *parts = work + parts_at + item;\0"
     "        const uint warp_m = warp % 2 * 32, warp_n = warp / 2 * 32;\0"
@@ -1414,14 +1410,10 @@ static const struct { char text[4096]; } rows[] = { {
     "            const uint in_m = e / 4 / 4 * 16, in_n = e / 4 % 4 * 8;\0"
     "            const long row = first_m + warp_m + in_m + e / 2 % 2 * 8 + lane_r;\0"
     "            const long col = first_n + warp_n + in_n + lane_k * 2 + e % 2;\0"
-    "// later. A is stored M x K. B is stored N x K. A work-group computes 64 x 64 of C, a warp 32 x 32\0"
     "void kiln_hgemm_async_stream_nt_bm64_bn64_tm4_tn8_depth128_st2_ku2_group8_bytes2_copy0(long M,\0"
     "void kiln_hgemm_async_add_nt_bm64_bn64_tm4_tn8_depth128_st2_ku2_group8_bytes2_copy0(long M, long N,\0"
-}, {
-    "// later. A is stored K x M. B is stored K x N. A work-group computes 64 x 64 of C, a warp 32 x 32\0"
     "void kiln_hgemm_async_stream_tn_bm64_bn64_tm4_tn8_depth128_st2_ku2_group8_bytes2_copy0(long M,\0"
     "void kiln_hgemm_async_add_tn_bm64_bn64_tm4_tn8_depth128_st2_ku2_group8_bytes2_copy0(long M, long N,\0"
-    "// later. A is stored K x M. B is stored N x K. A work-group computes 64 x 64 of C, a warp 32 x 32\0"
     "void kiln_hgemm_async_stream_tt_bm64_bn64_tm4_tn8_depth128_st2_ku2_group8_bytes2_copy0(long M,\0"
     "void kiln_hgemm_async_add_tt_bm64_bn64_tm4_tn8_depth128_st2_ku2_group8_bytes2_copy0(long M, long N,\0"
     "void kiln_hgemm_async_stream_nn_bm64_bn64_tm4_tn8_depth128_st2_ku2_group8_bytes4_copy0(long M,\0"
@@ -1432,6 +1424,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                        for (int j = 0; j < 4; j++)\0"
     "void kiln_hgemm_async_add_nn_bm64_bn64_tm4_tn8_depth128_st2_ku2_group8_bytes4_copy0(long M, long N,\0"
     "void kiln_hgemm_async_stream_nt_bm64_bn64_tm4_tn8_depth128_st2_ku2_group8_bytes4_copy0(long M,\0"
+}, {
     "                copy_b(b_at + stage * 8192, B + first_n * ldb + k, ldb, N - first_n, K - k, item);\0"
     "void kiln_hgemm_async_add_nt_bm64_bn64_tm4_tn8_depth128_st2_ku2_group8_bytes4_copy0(long M, long N,\0"
     "void kiln_hgemm_async_stream_tn_bm64_bn64_tm4_tn8_depth128_st2_ku2_group8_bytes4_copy0(long M,\0"
@@ -1445,8 +1438,7 @@ static const struct { char text[4096]; } rows[] = { {
     "// Begins to copy 32 lines of 128 elements, of which this work-item copies 2\0"
     "    const uint first = item / 64, col = item % 64 * 2;\0"
     "    return row * 128 + (col / 4 ^ (row + row / 4) % 8) * 4\0"
-    "// later. A is stored M x K. B is stored K x N. A work-group computes 128 x 128 of C, a warp 64 x 32\0"
-    "// of it. Tiles of A and B, 32 deep, are copied into local memory asynchronously, 3 ahead of those\0"
+    "// A work-group computes 128 x 128 of C, a warp 64 x 32 of it. Tiles of A and B, 32\0"
     "void kiln_hgemm_async_multiply_nn_bm128_bn128_tm8_tn8_depth64_st4_ku2_group8_bytes4_copy0(long M,\0"
     "    __local uchar both_tiles[65536] __attribute__((aligned(1024)));\0"
     "    const int first = 0, num = (K + 31) / 32;\0"
@@ -1467,13 +1459,9 @@ static const struct { char text[4096]; } rows[] = { {
     "            for (uint m = warp; m < 128 && first_m + m < M; m += 8) {\0"
     "                for (int n = 2 * (int) lane - odd; n < 128; n += 64) {\0"
     "                    else if (n == 127)\0"
-    "// later. A is stored M x K. B is stored N x K. A work-group computes 128 x 128 of C, a warp 64 x 32\0"
     "void kiln_hgemm_async_multiply_nt_bm128_bn128_tm8_tn8_depth64_st4_ku2_group8_bytes4_copy0(long M,\0"
     "                        load_blocks(bs0[j / 2], b_tile + swizzled(line, x, 4));\0"
-    "// later. A is stored K x M. B is stored K x N. A work-group computes 128 x 128 of C, a warp 64 x 32\0"
-}, {
     "void kiln_hgemm_async_multiply_tn_bm128_bn128_tm8_tn8_depth64_st4_ku2_group8_bytes4_copy0(long M,\0"
-    "// later. A is stored K x M. B is stored N x K. A work-group computes 128 x 128 of C, a warp 64 x 32\0"
     "void kiln_hgemm_async_multiply_tt_bm128_bn128_tm8_tn8_depth64_st4_ku2_group8_bytes4_copy0(long M,\0"
     "// A work-group computes 128 x 128 of C. Tiles of A and B, 64 deep, are fetched into local\0"
     "// memory by the copy engine, up to 6 at a time; a tile's `full` barrier says that it is there.\0"
@@ -1500,6 +1488,7 @@ static const struct { char text[4096]; } rows[] = { {
     "        const uint tiles_m = ((uint) M + 127) / 128, tiles_n = ((uint) N + 127) / 128;\0"
     "        const int first_m = tile_m * 128, first_n = tile_n * 128;\0"
     "                for (uint i = item; i < 1024; i += 256) {\0"
+}, {
     "                    fetch_chunk(a_at + s * 16384 + to, A + a_offset, M, K, lda, first_m + line,\0"
     "            asm volatile(\"bar.sync 2, 256;\" ::: \"memory\");\0"
     "            const uint a = (a_at + stage * 16384 + group * 8192) >> 4\0"
@@ -1510,7 +1499,6 @@ static const struct { char text[4096]; } rows[] = { {
     "            for (int i = 0; i < 64; i++)\0"
     "                part[i * 256] = c[i];\0"
     "void kiln_hgemm_bulk_add_nn_bm128_bn128_tm8_tn8_depth128_st6_early2_ku2_group8_edges0(long M,\0"
-    "        long N, long K, __global const float *restrict work, long parts_at,\0"
     "        const uint tiles = ((uint) M + 127) / 128 * (((uint) N + 127) / 128);\0"
     "        const uint each = min(adders / max(tiles - whole, 1U), 128U);\0"
     "    __global const float *parts = work + parts_at + 2 * (ulong) told[1] * 16384;\0"
@@ -1532,7 +1520,6 @@ static const struct { char text[4096]; } rows[] = { {
     "            \"{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15}, \"\0"
     "            \"%16, %17, 1, 1, 1, 0, 1;\" :\0"
     "                    \"+f\"(c[13]), \"+f\"(c[14]), \"+f\"(c[15]) :\0"
-}, {
     "            \"l\"((ulong) 1073741888 << 32 | a), \"l\"((ulong) 2147483680 << 32 | b));\0"
     "// A work-group computes 256 x 32 of C. Tiles of A and B, 64 deep, are fetched into local\0"
     "__kernel __attribute__((reqd_work_group_size(576, 1, 1)))\0"
@@ -1561,6 +1548,7 @@ static const struct { char text[4096]; } rows[] = { {
     "    const uint tiles_m = ((uint) M + 255) / 256, tiles_n = ((uint) N + 31) / 32;\0"
     "    const int first_m = tile_m * 256, first_n = tile_n * 32;\0"
     "        float c[16];\0"
+}, {
     "            // 2^32 the address and, where k lies across, the stride from 64 (32) rows (columns) to\0"
     "            const uint b = (b_at + stage * 4096) >> 4 | 256 << 16;\0"
     "                multiply_32(c, a + s * 2, b + s * 64);\0"
@@ -1595,7 +1583,6 @@ static const struct { char text[4096]; } rows[] = { {
     "                if (++s == 12) {\0"
     "        const uint tiles_m = ((uint) M + 15) / 16, tiles_n = ((uint) N + 63) / 64;\0"
     "        const int first_m = tile_m * 16, first_n = tile_n * 64;\0"
-}, {
     "                for (uint i = item; i < 128; i += 128) {\0"
     "                    fetch_chunk(a_at + s * 2048 + to, A + a_offset, M, K, lda, first_m + line,\0"
     "    const uint warp = item / 32, lane = item % 32;\0"
@@ -1623,6 +1610,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                    for (int j = 0; j < 2; j++)\0"
     "                        multiply_blocks(c[i][j], as0[i], bs0[j / 2] + j % 2 * 2);\0"
     "            if (++stage == 12) {\0"
+}, {
     "void kiln_hgemm_bulk_multiply_nt_bm16_bn64_tm2_tn4_depth128_st12_early2_ku2_group8_edges0(long M,\0"
     "                    const uint line = warp_n + j * 8 + lane / 16 * 8 + lane % 8,\0"
     "                            x = s * 2 + lane / 8 % 2;\0"
@@ -1654,13 +1642,11 @@ static const struct { char text[4096]; } rows[] = { {
     "        long S, long K, float alpha, float beta,\0"
     "        __global const half *restrict X, long x_offset, long ldx,\0"
     "        __global const half *restrict Y, long y_offset, long ldy,\0"
-    "        __global half *restrict C, long c_offset, long ldc)\0"
     "    __local float4 part[64];\0"
     "    const long l = (long) get_group_id(0) * 16 + along_l * 4;\0"
     "    const long s = (long) get_group_id(1);\0"
     "    const long from = 0, to = K;\0"
     "    const long y_step = 1;\0"
-}, {
     "    // Vectors past the end repeat the last one, which ends where the row does.\0"
     "    const long begin = l, first = max(min(l, L - 4), (long) 0);\0"
     "    float4 c0 = 0;\0"
@@ -1698,6 +1684,7 @@ static const struct { char text[4096]; } rows[] = { {
     "static float total(float4 x)\0"
     "    float e[4];\0"
     "    vstore4(x, 0, e);\0"
+}, {
     "    return e[0] + e[1] + e[2] + e[3];\0"
     "__kernel __attribute__((reqd_work_group_size(16, 4, 1)))\0"
     "void kiln_hgemm_thin_multiply_nt_side0_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L,\0"
@@ -1742,7 +1729,6 @@ static const struct { char text[4096]; } rows[] = { {
     "    const bool fast = is_aligned && ldy == 1;\0"
     "            const float4 b0 = (float4) (load(y0 + k * y_step), load(y0 + (k + 1) * y_step),\0"
     "                    load(y0 + (k + 2) * y_step), load(y0 + (k + 3) * y_step));\0"
-}, {
     "// Elements of float are computed with as float. A product and a sum are fused where the device does\0"
     "static float load(__global const float *p)\0"
     "    return *p;\0"
@@ -1777,6 +1763,7 @@ static const struct { char text[4096]; } rows[] = { {
     "        *(__local float4 *) to = (float4) (x[0].s0, x[1].s0, x[2].s0, x[3].s0);\0"
     "        *(__local float4 *) (to + 4 * rows) = (float4) (x[0].s1, x[1].s1, x[2].s1, x[3].s1);\0"
     "        *(__local float4 *) (to + 8 * rows) = (float4) (x[0].s2, x[1].s2, x[2].s2, x[3].s2);\0"
+}, {
     "        *(__local float4 *) (to + 12 * rows) = (float4) (x[0].s3, x[1].s3, x[2].s3, x[3].s3);\0"
     "static void put(float x, __global float *out, long col, long N, float alpha, float beta)\0"
     "// put for four columns side by side, at an address that is a multiple of their size.\0"
@@ -1785,9 +1772,9 @@ static const struct { char text[4096]; } rows[] = { {
     "    if (beta != 0)\0"
     "        x += beta * *(__global float4 *) out;\0"
     "    *(__global float4 *) out = x;\0"
-    "void kiln_sgemm_bulk_copy_nn(long a_rows, long a_cols, __global const element_bits *restrict A,\0"
-    "void kiln_sgemm_bulk_copya_n(long rows, long cols, __global const element_bits *restrict X,\0"
-    "void kiln_sgemm_bulk_copyb_n(long rows, long cols, __global const element_bits *restrict X,\0"
+    "void kiln_sgemm_bulk_copy_nn(long a_rows, long a_cols,\0"
+    "void kiln_sgemm_bulk_copya_n(long rows, long cols,\0"
+    "void kiln_sgemm_bulk_copyb_n(long rows, long cols,\0"
     "// A work-group computes 64 x 32 of C. Tiles of A and B, 32 deep, are fetched into local\0"
     "// The first 1 are copied by all who multiply, while the tensor maps are made.\0"
     "// One work-item fetches; a warp computes 32 x 16 of C, and says by the `empty` barrier\0"
@@ -1796,7 +1783,7 @@ static const struct { char text[4096]; } rows[] = { {
     "void kiln_sgemm_bulk_multiply_nn_bm64_bn32_tm4_tn4_depth128_st4_early1_ku8_group8_edges0(long M,\0"
     "        __global const float *restrict A, long a_offset, long lda,\0"
     "        __global const float *restrict B, long b_offset, long ldb,\0"
-    "        float alpha, float beta, __global float *restrict C, long c_offset, long ldc)\0"
+    "        __global float *restrict C, long c_offset, long ldc)\0"
     "    __local uchar a_tiles[32768] __attribute__((aligned(1024)));\0"
     "    __local ulong turned[4];\0"
     "    const uint turneds = local_address(turned);\0"
@@ -1810,7 +1797,6 @@ static const struct { char text[4096]; } rows[] = { {
     "        uint s = 0, phase = 1, turn_phase = 0;\0"
     "        const int first = 0, num = (K + 31) / 32;\0"
     "        const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 31) / 32;\0"
-}, {
     "        const int first_m = tile_m * 64, first_n = tile_n * 32;\0"
     "        // A tile is turned when the next one has been asked for.\0"
     "        for (int t = 0; t <= num; t++) {\0"
@@ -1847,6 +1833,7 @@ static const struct { char text[4096]; } rows[] = { {
     "        // values of k.\0"
     "        const uint a_chunk = warp_m / 64 * 8192 + (warp_m % 64 / 4 + lane_m) * 16;\0"
     "        const uint b_chunk = warp_n / 32 * 4096 + (warp_n % 32 / 4 + lane_n) * 16;\0"
+}, {
     "        float c[4][4];\0"
     "        for (int m = 0; m < 4; m++)\0"
     "            for (int n = 0; n < 4; n++)\0"
@@ -1881,22 +1868,21 @@ static const struct { char text[4096]; } rows[] = { {
     "                        put_vector((float4) (c[m][n], c[m][n + 1], c[m][n + 2], c[m][n + 3]),\0"
     "                                out + block + lane_n * 4, alpha, beta);\0"
     "                // Where rows of C begin anywhere: four work-items side by side store four columns\0"
-}, {
     "                // at once.\0"
     "                uint x[4] = { as_uint(c[m][n]), as_uint(c[m][n + 1]), as_uint(c[m][n + 2]),\0"
     "                        as_uint(c[m][n + 3]) };\0"
     "                transpose_quad(x, lane);\0"
     "                if (row < M)\0"
     "                        put(as_float(x[i]), out, block + i * 4 + lane_n, N, alpha, beta);\0"
-    "void kiln_sgemm_bulk_copy_nt(long a_rows, long a_cols, __global const element_bits *restrict A,\0"
-    "void kiln_sgemm_bulk_copyb_t(long rows, long cols, __global const element_bits *restrict X,\0"
+    "void kiln_sgemm_bulk_copy_nt(long a_rows, long a_cols,\0"
+    "void kiln_sgemm_bulk_copyb_t(long rows, long cols,\0"
     "void kiln_sgemm_bulk_multiply_nt_bm64_bn32_tm4_tn4_depth128_st4_early1_ku8_group8_edges0(long M,\0"
     "                write_map(local_address(map), (ulong) (B + b_offset), N, K, ldb, box_n, 32,\0"
     "                    fetch_box(b_at + s * 4096, b_map, k, first_n, mbarrier);\0"
     "                    turn_block(b_tiles + p * 4096 + x * 4096, 32, item - 128);\0"
     "                const uint b_from = b_chunk ^ q * 16;\0"
-    "void kiln_sgemm_bulk_copy_tn(long a_rows, long a_cols, __global const element_bits *restrict A,\0"
-    "void kiln_sgemm_bulk_copya_t(long rows, long cols, __global const element_bits *restrict X,\0"
+    "void kiln_sgemm_bulk_copy_tn(long a_rows, long a_cols,\0"
+    "void kiln_sgemm_bulk_copya_t(long rows, long cols,\0"
     "void kiln_sgemm_bulk_multiply_tn_bm64_bn32_tm4_tn4_depth128_st4_early1_ku8_group8_edges0(long M,\0"
     "                write_map(local_address(map), (ulong) (A + a_offset), K, M, lda, 32, 64,\0"
     "            const int first = 0, num = (K + 31) / 32;\0"
@@ -1906,7 +1892,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                    const uint to = (x / 16 * 512 + line * 16 + x % 16) * 16;\0"
     "                            first_m + x * 4);\0"
     "                const uint a_from = a_chunk;\0"
-    "void kiln_sgemm_bulk_copy_tt(long a_rows, long a_cols, __global const element_bits *restrict A,\0"
+    "void kiln_sgemm_bulk_copy_tt(long a_rows, long a_cols,\0"
     "void kiln_sgemm_bulk_multiply_tt_bm64_bn32_tm4_tn4_depth128_st4_early1_ku8_group8_edges0(long M,\0"
     "                    for (int x = 0; x < 64; x += 64)\0"
     "                        fetch_box(a_at + s * 8192 + x * 128, a_map, first_m + x, k, mbarrier);\0"
@@ -1914,6 +1900,7 @@ static const struct { char text[4096]; } rows[] = { {
     "    return vload4(0, p);\0"
     "static float4 load_row(__global const float *p)\0"
     "// In one load what begins at a multiple of its size, 16 bytes.\0"
+}, {
     "static float4 load_aligned(__global const float *p)\0"
     "    return *(__global const float4 *) p;\0"
     "static void put(float x, float beta, __global float *p)\0"
@@ -1945,7 +1932,6 @@ static const struct { char text[4096]; } rows[] = { {
     "            const float4 a3 = load_row(x + 384 * ldx);\0"
     "    const int item = along_k * 8 + along_l;\0"
     "    for (int half_way = 64; half_way > 0; half_way /= 2) {\0"
-}, {
     "            part[item] += part[item + half_way * 8];\0"
     "__kernel __attribute__((reqd_work_group_size(128, 8, 1)))\0"
     "void kiln_sgemm_thin_multiply_nt_side0_short1_vec4_rows4_nv1_litems8_kitems128_ksplit1_align1_index32(int L,\0"
@@ -1978,10 +1964,12 @@ static const struct { char text[4096]; } rows[] = { {
     "static void copy_b(uint to, __global const float *from, long ld, uint lines, int cols, uint item)\0"
     "    const uint first = item / 64, col = item % 64;\0"
     "    for (uint line = first; line < first + 32; line += 2, from += 2 * ld) {\0"
+}, {
     "            const uint where = x / 64 * 8192 + line * 256 + x % 64 * 4;\0"
-    "// later. A is stored M x K. B is stored K x N. A work-group computes 32 x 64 of C, a warp 32 x 16\0"
-    "// of it. Tiles of A and B, 32 deep, are copied into local memory asynchronously, 2 ahead of those\0"
+    "// A work-group computes 32 x 64 of C, a warp 32 x 16 of it. Tiles of A and B, 32\0"
+    "// deep, are copied into local memory asynchronously, 2 ahead of those that are multiplied.\0"
     "void kiln_sgemm_async_multiply_nn_bm32_bn64_tm4_tn4_depth128_st3_ku8_group8_bytes4_copy0(long M,\0"
+    "        __global const float *restrict B, long b_offset, long ldb, float alpha, float beta,\0"
     "    __local uchar both_tiles[36864] __attribute__((aligned(1024)));\0"
     "    __local uchar *a_tiles = both_tiles, *b_tiles = both_tiles + 12288;\0"
     "    const uint tiles_m = ((uint) M + 31) / 32, tiles_n = ((uint) N + 63) / 64;\0"
@@ -2006,7 +1994,6 @@ static const struct { char text[4096]; } rows[] = { {
     "                for (int q = 0; q < 8; q++) {\0"
     "                    const uint a_from = a_chunk ^ q * 16;\0"
     "                    const uint b_from = b_chunk;\0"
-}, {
     "                    for (int k = 4 * q; k < 4 * q + 4; k++) {\0"
     "                        float as[4], bs[4];\0"
     "                        for (int m = 0; m < 4; m += 4) {\0"
@@ -2033,17 +2020,15 @@ static const struct { char text[4096]; } rows[] = { {
     "// Begins to copy 64 lines of 32 values of k, of which this work-item copies four side by side in\0"
     "            const uint where = line / 64 * 8192 + x * 256\0"
     "                    + (line % 64 / 4 ^ x / 4) * 16 + line % 4 * 4;\0"
-    "// later. A is stored M x K. B is stored N x K. A work-group computes 32 x 64 of C, a warp 32 x 16\0"
     "void kiln_sgemm_async_multiply_nt_bm32_bn64_tm4_tn4_depth128_st3_ku8_group8_bytes4_copy0(long M,\0"
     "                    const uint b_from = b_chunk ^ q * 16;\0"
     "// Begins to copy 32 lines of 32 elements, of which this work-item copies 1\0"
     "    const uint first = item / 32, col = item % 32;\0"
     "            const uint where = x / 32 * 4096 + line * 128 + x % 32 * 4;\0"
-    "// later. A is stored K x M. B is stored K x N. A work-group computes 32 x 64 of C, a warp 32 x 16\0"
+}, {
     "void kiln_sgemm_async_multiply_tn_bm32_bn64_tm4_tn4_depth128_st3_ku8_group8_bytes4_copy0(long M,\0"
     "                copy_a(a_at + stage * 4096, A + k * lda + first_m, lda, K - k, M - first_m, item);\0"
     "                    const uint a_from = a_chunk;\0"
-    "// later. A is stored K x M. B is stored N x K. A work-group computes 32 x 64 of C, a warp 32 x 16\0"
     "void kiln_sgemm_async_multiply_tt_bm32_bn64_tm4_tn4_depth128_st3_ku8_group8_bytes4_copy0(long M,\0"
     "// C = alpha op(A) op(B) + beta C for few columns: X is A, C is L x S, row-major.\0"
     "// A work-group of 8 work-items along L and 32 along K has 32 x 16 of C.\0"
@@ -2070,7 +2055,6 @@ static const struct { char text[4096]; } rows[] = { {
     "            kept[j * 260 + at] = load(Y + (chunk + at) * ldy + min(s + j, S - 1));\0"
     "        int k = chunk + (is_aligned ? along_k * 4 : along_k);\0"
     "        if (is_aligned) {\0"
-}, {
     "            for (; k + 4 <= end; k += 128) {\0"
     "                float4 a[4];\0"
     "                for (int r = 0; r < 4; r++)\0"
@@ -2120,6 +2104,7 @@ static const struct { char text[4096]; } rows[] = { {
     "void kiln_sgemm_thin_multiply_nt_side1_short16_vec4_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L,\0"
     "        for (int j = get_local_id(1); j < 16; j += 8) {\0"
     "            __global const float *y = Y + min(s + j, S - 1) * ldy + chunk;\0"
+}, {
     "            for (int at = get_local_id(0); at < end - chunk; at += 32)\0"
     "                kept[j * 260 + at] = load(y + at);\0"
     "// A work-group of 32 work-items along L and 8 along K has 128 x 16 of C.\0"
@@ -2150,7 +2135,6 @@ static const struct { char text[4096]; } rows[] = { {
     "                        a[r][v] = load(x + r * 8 * ldx + column[v]);\0"
     "            for (int r = 0; r < 4; r++)\0"
     "                    const float b = kept[(k - chunk + r * 8) * 16 + j];\0"
-}, {
     "                        c[j][v] += a[r][v] * b;\0"
     "        for (; k < end; k += 8) {\0"
     "            float a[1][4];\0"
@@ -2192,6 +2176,7 @@ static const struct { char text[4096]; } rows[] = { {
     "        // A warp whose rows or columns are all outside C has but to say that it has read.\0"
     "        if (first_m + (int) warp_m >= M || first_n + (int) warp_n >= N) {\0"
     "                mbarrier_wait(turneds + 8 * stage, phase);\0"
+}, {
     "                // Hands back the place of the step before, which is not done sooner: what is read\0"
     "                // from local memory has surely arrived only when it has been multiplied.\0"
     "                if (now > 0 && lane == 0)\0"
@@ -2220,7 +2205,6 @@ static const struct { char text[4096]; } rows[] = { {
     "                    part[u] = *(__global const float4 *) (parts + piece * 8192\0"
     "            const uint lane_m = lane / 4, lane_n = lane % 4;\0"
     "            const uint warp_m = warp % 4 * 64, warp_n = warp / 4 * 16;\0"
-}, {
     "            const uint m = e / 4, n = e % 4;\0"
     "            const long col = first_n + warp_n + n / 4 * 16 + lane_n * 4 + n % 4;\0"
     "void kiln_sgemm_bulk_stream_nt_bm256_bn32_tm8_tn4_depth128_st5_early0_ku2_group8_edges1(long M,\0"
@@ -2254,6 +2238,7 @@ static const struct { char text[4096]; } rows[] = { {
     "            __local const uchar *b_tile = b_tiles + stage * 16384;\0"
     "            #pragma unroll 4\0"
     "                        const float4 x = *(__local const float4 *) (b_tile + k * 256\0"
+}, {
     "void kiln_sgemm_bulk_multiply_nt_bm64_bn128_tm8_tn4_depth128_st6_early2_ku4_group8_edges0(long M,\0"
     "                    fetch_box(b_at + s * 16384, b_map, k, first_n, mbarrier);\0"
     "                for (int x = 0; x < 2; x++)\0"
@@ -2276,7 +2261,6 @@ static const struct { char text[4096]; } rows[] = { {
     "    __global const float *x12 = X + min(l + 12, L - 1) * ldx;\0"
     "    __global const float *x13 = X + min(l + 13, L - 1) * ldx;\0"
     "    __global const float *x14 = X + min(l + 14, L - 1) * ldx;\0"
-}, {
     "    __global const float *x15 = X + min(l + 15, L - 1) * ldx;\0"
     "void kiln_sgemm_thin_multiply_tn_side0_short1_vec1_rows16_nv1_litems32_kitems32_ksplit1_align0_index32(int L,\0"
     "void kiln_sgemm_thin_multiply_tt_side0_short1_vec1_rows16_nv1_litems32_kitems32_ksplit1_align0_index32(int L,\0"
@@ -2311,6 +2295,7 @@ static const struct { char text[4096]; } rows[] = { {
     "            const uint tiles_m = ((uint) M + 127) / 128, tiles_n = ((uint) N + 255) / 256;\0"
     "            const int first_m = tile_m * 128, first_n = tile_n * 256;\0"
     "                            fetch_box(b_at + s * 32768 + x * 128, b_map, first_n + x, k, mbarrier);\0"
+}, {
     "void kiln_sgemm_bulk_multiply_tt_bm128_bn256_tm8_tn16_depth128_st4_early0_ku4_group8_edges0(long M,\0"
     "                        fetch_box(a_at + s * 16384 + x * 128, a_map, first_m + x, k, mbarrier);\0"
     "void kiln_sgemm_bulk_multiply_nn_bm256_bn32_tm8_tn4_depth128_st5_early2_ku2_group8_edges0(long M,\0"
@@ -2329,7 +2314,6 @@ static const struct { char text[4096]; } rows[] = { {
     "    const uint tiles = ((uint) M + 31) / 32 * (((uint) N + 63) / 64);\0"
     "            __global float *part = parts + (2 * get_group_id(0) + (first == 0)) * 2048;\0"
     "                    part[(m * 4 + n) * 128] = c[m][n];\0"
-}, {
     "void kiln_sgemm_async_add_nn_bm32_bn64_tm4_tn4_depth128_st3_ku8_group8_bytes4_copy0(long M, long N,\0"
     "        const uint tiles = ((uint) M + 31) / 32 * (((uint) N + 63) / 64);\0"
     "        const uint each = min(adders / max(tiles - whole, 1U), 16U);\0"
@@ -2363,6 +2347,7 @@ static const struct { char text[4096]; } rows[] = { {
     "            const int at = i / 8, j = i % 8;\0"
     "            kept[at * 8 + j] = load(Y + (chunk + at) * ldy + min(s + j, S - 1));\0"
     "void kiln_sgemm_thin_multiply_tt_side0_short8_vec4_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L,\0"
+}, {
     "void kiln_sgemm_thin_multiply_nn_side1_short8_vec4_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L,\0"
     "void kiln_sgemm_thin_multiply_nt_side1_short8_vec4_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L,\0"
     "void kiln_sgemm_thin_multiply_tn_side1_short8_vec4_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L,\0"
@@ -2380,7 +2365,6 @@ static const struct { char text[4096]; } rows[] = { {
     "void kiln_sgemm_bulk_stream_tt_bm64_bn128_tm8_tn4_depth128_st6_early2_ku4_group8_edges0(long M,\0"
     "void kiln_sgemm_bulk_add_tt_bm64_bn128_tm8_tn4_depth128_st6_early2_ku4_group8_edges0(long M, long N,\0"
     "void kiln_sgemm_bulk_stream_nn_bm128_bn256_tm8_tn16_depth128_st4_early0_ku4_group8_edges0(long M,\0"
-}, {
     "    const uint tiles = ((uint) M + 127) / 128 * (((uint) N + 255) / 256);\0"
     "            __global float *part = parts + (2 * get_group_id(0) + (first == 0)) * 32768;\0"
     "                for (int n = 0; n < 16; n++)\0"
@@ -2404,8 +2388,7 @@ static const struct { char text[4096]; } rows[] = { {
     "    const uint first = item / 16, col = item % 16 * 4;\0"
     "    for (uint line = first; line < first + 32; line += 8, from += 8 * ld) {\0"
     "            const uint bytes = line < lines ? clamp(cols - (int) x, 0, 4) * 4 : 0;\0"
-    "// later. A is stored M x K. B is stored K x N. A work-group computes 64 x 64 of C, a warp 64 x 16\0"
-    "// of it. Tiles of A and B, 32 deep, are copied into local memory asynchronously, 1 ahead of those\0"
+    "// A work-group computes 64 x 64 of C, a warp 64 x 16 of it. Tiles of A and B, 32\0"
     "void kiln_sgemm_async_stream_nn_bm64_bn64_tm8_tn4_depth128_st2_ku4_group8_bytes16_copy0(long M,\0"
     "            const long left = K - (long) (first + t - 1) * 32;\0"
     "                #pragma unroll 4\0"
@@ -2414,13 +2397,11 @@ static const struct { char text[4096]; } rows[] = { {
     "                            const float4 x = *(__local const float4 *) (a_tile + k * 256 + a_from\0"
     "                            for (int m = 0; m < 8; m++)\0"
     "void kiln_sgemm_async_add_nn_bm64_bn64_tm8_tn4_depth128_st2_ku4_group8_bytes16_copy0(long M, long N,\0"
-    "// later. A is stored M x K. B is stored N x K. A work-group computes 64 x 64 of C, a warp 64 x 16\0"
+}, {
     "void kiln_sgemm_async_stream_nt_bm64_bn64_tm8_tn4_depth128_st2_ku4_group8_bytes16_copy0(long M,\0"
     "void kiln_sgemm_async_add_nt_bm64_bn64_tm8_tn4_depth128_st2_ku4_group8_bytes16_copy0(long M, long N,\0"
-    "// later. A is stored K x M. B is stored K x N. A work-group computes 64 x 64 of C, a warp 64 x 16\0"
     "void kiln_sgemm_async_stream_tn_bm64_bn64_tm8_tn4_depth128_st2_ku4_group8_bytes16_copy0(long M,\0"
     "void kiln_sgemm_async_add_tn_bm64_bn64_tm8_tn4_depth128_st2_ku4_group8_bytes16_copy0(long M, long N,\0"
-    "// later. A is stored K x M. B is stored N x K. A work-group computes 64 x 64 of C, a warp 64 x 16\0"
     "void kiln_sgemm_async_stream_tt_bm64_bn64_tm8_tn4_depth128_st2_ku4_group8_bytes16_copy0(long M,\0"
     "void kiln_sgemm_async_add_tt_bm64_bn64_tm8_tn4_depth128_st2_ku4_group8_bytes16_copy0(long M, long N,\0"
     "void kiln_sgemm_async_stream_nn_bm64_bn64_tm8_tn4_depth128_st2_ku4_group8_bytes4_copy0(long M,\0"
@@ -2430,7 +2411,6 @@ static const struct { char text[4096]; } rows[] = { {
     "void kiln_sgemm_async_stream_tn_bm64_bn64_tm8_tn4_depth128_st2_ku4_group8_bytes4_copy0(long M,\0"
     "void kiln_sgemm_async_add_tn_bm64_bn64_tm8_tn4_depth128_st2_ku4_group8_bytes4_copy0(long M, long N,\0"
     "void kiln_sgemm_async_stream_tt_bm64_bn64_tm8_tn4_depth128_st2_ku4_group8_bytes4_copy0(long M,\0"
-}, {
     "void kiln_sgemm_async_add_tt_bm64_bn64_tm8_tn4_depth128_st2_ku4_group8_bytes4_copy0(long M, long N,\0"
     "// A work-group computes 256 x 64 of C. Tiles of A and B, 32 deep, are fetched into local\0"
     "void kiln_sgemm_bulk_multiply_nn_bm256_bn64_tm8_tn16_depth128_st5_early0_ku1_group2_edges0(long M,\0"
@@ -2456,7 +2436,7 @@ static const struct { char text[4096]; } rows[] = { {
     "// at a time in every 1th line. There are `lines` and `cols` of the matrix left; what lies\0"
     "    const uint first = item / 128, col = item % 128;\0"
     "    for (uint line = first; line < first + 32; line += 1, from += 1 * ld) {\0"
-    "// later. A is stored M x K. B is stored K x N. A work-group computes 64 x 128 of C, a warp 64 x 32\0"
+    "// A work-group computes 64 x 128 of C, a warp 64 x 32 of it. Tiles of A and B, 32\0"
     "void kiln_sgemm_async_multiply_nn_bm64_bn128_tm8_tn8_depth128_st2_ku4_group8_bytes4_copy0(long M,\0"
     "        const uint warp_m = warp % 1 * 64, warp_n = warp * 32;\0"
     "        float c[8][8];\0"
@@ -2469,21 +2449,17 @@ static const struct { char text[4096]; } rows[] = { {
     "                for (uint n = lane; n < 128; n += 32)\0"
     "            for (int n = 0; n < 8; n += 4) {\0"
     "// Begins to copy 128 lines of 32 values of k, of which this work-item copies four side by side in\0"
-    "// later. A is stored M x K. B is stored N x K. A work-group computes 64 x 128 of C, a warp 64 x 32\0"
+}, {
     "void kiln_sgemm_async_multiply_nt_bm64_bn128_tm8_tn8_depth128_st2_ku4_group8_bytes4_copy0(long M,\0"
     "                copy_b(b_at + stage * 16384, B + first_n * ldb + k, ldb, N - first_n, K - k, item);\0"
-    "// later. A is stored K x M. B is stored K x N. A work-group computes 64 x 128 of C, a warp 64 x 32\0"
     "void kiln_sgemm_async_multiply_tn_bm64_bn128_tm8_tn8_depth128_st2_ku4_group8_bytes4_copy0(long M,\0"
-    "// later. A is stored K x M. B is stored N x K. A work-group computes 64 x 128 of C, a warp 64 x 32\0"
     "void kiln_sgemm_async_multiply_tt_bm64_bn128_tm8_tn8_depth128_st2_ku4_group8_bytes4_copy0(long M,\0"
     "void kiln_sgemm_thin_multiply_nn_side0_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L,\0"
     "        __global const float *restrict X, long x_offset, long ldx,\0"
     "        __global const float *restrict Y, long y_offset, long ldy,\0"
-    "        __global float *restrict C, long c_offset, long ldc)\0"
     "void kiln_sgemm_thin_multiply_nt_side0_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L,\0"
     "void kiln_sgemm_thin_multiply_tn_side0_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L,\0"
     "void kiln_sgemm_thin_multiply_tt_side0_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L,\0"
-}, {
     "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\0"
     "// Elements of double are computed with as double. A product and a sum are fused where the device\0"
     "// does that in one step: FP_CONTRACT, on by default, allows it.\0"
@@ -2512,16 +2488,17 @@ static const struct { char text[4096]; } rows[] = { {
     "    double2 z = alpha * (double2) (x, y);\0"
     "        z += beta * *(__global double2 *) (out + col);\0"
     "    *(__global double2 *) (out + col) = z;\0"
-    "void kiln_dgemm_bulk_copy_nn(long a_rows, long a_cols, __global const element_bits *restrict A,\0"
-    "void kiln_dgemm_bulk_copya_n(long rows, long cols, __global const element_bits *restrict X,\0"
-    "void kiln_dgemm_bulk_copyb_n(long rows, long cols, __global const element_bits *restrict X,\0"
+    "void kiln_dgemm_bulk_copy_nn(long a_rows, long a_cols,\0"
+    "void kiln_dgemm_bulk_copya_n(long rows, long cols,\0"
+    "void kiln_dgemm_bulk_copyb_n(long rows, long cols,\0"
     "// A work-group computes 32 x 32 of C. Tiles of A and B, 16 deep, are fetched into local\0"
     "// memory by the copy engine, up to 16 at a time; a tile's `full` barrier says that it is there.\0"
     "// One work-item fetches; a warp computes 32 x 32 of C, and says by the `empty` barrier\0"
     "void kiln_dgemm_bulk_multiply_nn_bm32_bn32_tm4_tn8_depth128_st16_early2_ku2_group8_slices4_edges0(long M,\0"
     "        __global const double *restrict A, long a_offset, long lda,\0"
     "        __global const double *restrict B, long b_offset, long ldb,\0"
-    "        double alpha, double beta, __global double *restrict C, long c_offset, long ldc)\0"
+    "        __global uchar *work, long maps_at, long parts_at, double alpha, double beta,\0"
+    "        __global double *restrict C, long c_offset, long ldc)\0"
     "    __local ulong full[16];\0"
     "    __local ulong empty[16];\0"
     "    // Whether every row of C starts where 2 columns may be stored at once.\0"
@@ -2530,6 +2507,7 @@ static const struct { char text[4096]; } rows[] = { {
     "        for (int s = 0; s < 16; s++) {\0"
     "                write_map(local_address(map), (ulong) (A + a_offset), M, K, lda, box_m, 16,\0"
     "                write_map(local_address(map), (ulong) (B + b_offset), K, N, ldb, 16, 16,\0"
+}, {
     "            const int first = 0, num = (K + 15) / 16;\0"
     "            const uint tiles_m = ((uint) M + 31) / 32, tiles_n = ((uint) N + 31) / 32;\0"
     "            const int first_m = tile_m * 32, first_n = tile_n * 32;\0"
@@ -2545,7 +2523,6 @@ static const struct { char text[4096]; } rows[] = { {
     "                            k + x * 2);\0"
     "                            first_n + x * 2);\0"
     "    const int first = 0, num = (K + 15) / 16;\0"
-}, {
     "    const uint tiles_m = ((uint) M + 31) / 32, tiles_n = ((uint) N + 31) / 32;\0"
     "    const int first_m = tile_m * 32, first_n = tile_n * 32;\0"
     "        // Rows 0, 1, 4, 5, 2, 3, 6, 7 of A (columns of B).\0"
@@ -2596,18 +2573,18 @@ static const struct { char text[4096]; } rows[] = { {
     "                                c[i][j][e];\0"
     "        for (int x = 0; x < 3; x++)\0"
     "                        c[i][j][e] += sums[(x * 32 + (i * 4 + j) * 4 + e) * 32];\0"
+}, {
     "                __global double *out = C + row * ldc;\0"
-    "void kiln_dgemm_bulk_copy_nt(long a_rows, long a_cols, __global const element_bits *restrict A,\0"
-    "void kiln_dgemm_bulk_copyb_t(long rows, long cols, __global const element_bits *restrict X,\0"
+    "void kiln_dgemm_bulk_copy_nt(long a_rows, long a_cols,\0"
+    "void kiln_dgemm_bulk_copyb_t(long rows, long cols,\0"
     "void kiln_dgemm_bulk_multiply_nt_bm32_bn32_tm4_tn8_depth128_st16_early2_ku2_group8_slices4_edges0(long M,\0"
     "                write_map(local_address(map), (ulong) (B + b_offset), N, K, ldb, box_n, 16,\0"
     "        const uint b_first = (warp_n + lane_r) * 128;\0"
     "                    bs0[j][0] = *(__local const double *) (b_tile + b_first + j * 1024 + at);\0"
     "                    bs0[j][1] = *(__local const double *) (b_tile + b_first + j * 1024 + (at ^ 8));\0"
     "                    const long col = first_n + warp_n + j * 8 + lane_k % 2 * 4 + lane_k / 2 * 2;\0"
-    "void kiln_dgemm_bulk_copy_tn(long a_rows, long a_cols, __global const element_bits *restrict A,\0"
-}, {
-    "void kiln_dgemm_bulk_copya_t(long rows, long cols, __global const element_bits *restrict X,\0"
+    "void kiln_dgemm_bulk_copy_tn(long a_rows, long a_cols,\0"
+    "void kiln_dgemm_bulk_copya_t(long rows, long cols,\0"
     "void kiln_dgemm_bulk_multiply_tn_bm32_bn32_tm4_tn8_depth128_st16_early2_ku2_group8_slices4_edges0(long M,\0"
     "    const int box_m = 32;\0"
     "                write_map(local_address(map), (ulong) (A + a_offset), K, M, lda, 16, 16,\0"
@@ -2620,7 +2597,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                    const double2 q = *(__local const double2 *) (a_tile + a_first + i * 2048 + s\0"
     "                    as0[i][0] = p.x, as0[i][1] = p.y, as0[i][2] = q.x, as0[i][3] = q.y;\0"
     "                const long row = first_m + warp_m + i * 16 + h + lane_m * 2;\0"
-    "void kiln_dgemm_bulk_copy_tt(long a_rows, long a_cols, __global const element_bits *restrict A,\0"
+    "void kiln_dgemm_bulk_copy_tt(long a_rows, long a_cols,\0"
     "void kiln_dgemm_bulk_multiply_tt_bm32_bn32_tm4_tn8_depth128_st16_early2_ku2_group8_slices4_edges0(long M,\0"
     "        // Columns 0, 4, 1, 5, 2, 6, 3, 7 of B.\0"
     "        const uint lane_r = lane_m / 2 + lane_m % 2 * 4;\0"
@@ -2657,6 +2634,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                as0[i][0] = *(__local const double *) (a_tile + a_first + i * 2048 + at);\0"
     "                as0[i][1] = *(__local const double *) (a_tile + a_first + i * 2048 + 1024 + at);\0"
     "                as0[i][2] = *(__local const double *) (a_tile + a_first + i * 2048 + (at ^ 8));\0"
+}, {
     "                as0[i][3] = *(__local const double *) (a_tile + a_first + i * 2048 + 1024 + (at\0"
     "                        ^ 8));\0"
     "                const uint at = (k_0 * 128 + ((lane_m / 2) ^ k_0) * 16) ^ j % 2 * 64;\0"
@@ -2666,7 +2644,6 @@ static const struct { char text[4096]; } rows[] = { {
     "                        + (at ^ 144));\0"
     "                mbarrier_arrive(empties + 8 * (stage == 0 ? 7 : stage - 1));\0"
     "                __local const uchar *a_tile = a_tiles + stage * 8192;\0"
-}, {
     "                __local const uchar *b_tile = b_tiles + stage * 4096;\0"
     "                const int s = 1;\0"
     "                // Reads what is multiplied at once, the s-th of a tile, into fragments 1.\0"
@@ -2688,7 +2665,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                        part[((i * 2 + j) * 4 + e) * 256] = c[i][j][e];\0"
     "// Adds up what work-groups have of a tile that none did alone, and stores it. Of 64 elements at a\0"
     "void kiln_dgemm_bulk_add_nn_bm64_bn32_tm2_tn4_depth128_st8_early2_ku2_group8_edges0(long M, long N,\0"
-    "        long K, __global const double *restrict work, long parts_at,\0"
+    "        __global const double *restrict work, long parts_at, double alpha, double beta,\0"
     "    __local double sums[8][64] __attribute__((aligned(16)));\0"
     "        const uint tiles = ((uint) M + 63) / 64 * (((uint) N + 31) / 32);\0"
     "        const uint steps = ((uint) K + 15) / 16;\0"
@@ -2715,6 +2692,7 @@ static const struct { char text[4096]; } rows[] = { {
     "void kiln_dgemm_bulk_stream_tn_bm64_bn32_tm2_tn4_depth128_st8_early2_ku2_group8_edges0(long M,\0"
     "                        for (int x = 0; x < 64; x += 16)\0"
     "                const uint at = k_0 * 128 + (lane_m ^ k_0) * 16;\0"
+}, {
     "                const double2 p = *(__local const double2 *) (a_tile + a_first + i * 2048 + s * 1024\0"
     "                const double2 q = *(__local const double2 *) (a_tile + a_first + i * 2048 + s * 1024\0"
     "                as0[i][0] = p.x, as0[i][1] = p.y, as0[i][2] = q.x, as0[i][3] = q.y;\0"
@@ -2722,7 +2700,6 @@ static const struct { char text[4096]; } rows[] = { {
     "void kiln_dgemm_bulk_add_tn_bm64_bn32_tm2_tn4_depth128_st8_early2_ku2_group8_edges0(long M, long N,\0"
     "            const long row = first_m + warp_m + in_m + e / 2 % 2 + lane_m * 2;\0"
     "void kiln_dgemm_bulk_stream_tt_bm64_bn32_tm2_tn4_depth128_st8_early2_ku2_group8_edges0(long M,\0"
-}, {
     "                const uint at = ((4 * s + lane_k) ^ lane_r) * 16;\0"
     "                const double2 p = *(__local const double2 *) (b_tile + b_first + j * 1024 + at);\0"
     "                bs0[j][0] = p.x, bs0[j][1] = p.y;\0"
@@ -2746,8 +2723,9 @@ static const struct { char text[4096]; } rows[] = { {
     "    for (uint line = first; line < first + 16; line += 4, from += 4 * ld) {\0"
     "    return row * 32 + (col / 2 ^ (row + row / 4) % 8) * 2\0"
     "            + col % 2;\0"
-    "// of it. Tiles of A and B, 16 deep, are copied into local memory asynchronously, 3 ahead of those\0"
+    "// A work-group computes 64 x 32 of C, a warp 32 x 16 of it. Tiles of A and B, 16\0"
     "void kiln_dgemm_async_multiply_nn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes8_copy0(long M,\0"
+    "        __global const double *restrict B, long b_offset, long ldb, double alpha, double beta,\0"
     "        double c[2][2][4];\0"
     "        // and so is the order of rows and columns within a block. Column x, in 16 bytes, of row r\0"
     "        // of a tile is at x ^ r % 8. The orders here let no two work-items that read together meet\0"
@@ -2769,6 +2747,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                    const uint row = warp_m + i * 16 + h + lane_m * 2;\0"
     "void kiln_dgemm_async_multiply_tt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes8_copy0(long M,\0"
     "        // where it is used. The tensor core's k and k + 4 are 2 k and 2 k + 1.\0"
+}, {
     "                        const uint col = warp_n + j * 8 + lane_k;\0"
     "                        c_tile[c_place(row, col)] = c[i][j][2 * h];\0"
     "                        c_tile[c_place(row, col + 4)] = c[i][j][2 * h + 1];\0"
@@ -2781,7 +2760,6 @@ static const struct { char text[4096]; } rows[] = { {
     "// A work-group of 8 work-items along L and 128 along K has 16 x 1 of C.\0"
     "void kiln_dgemm_thin_multiply_nn_side0_short1_vec2_rows4_nv1_litems8_kitems128_ksplit1_align1_index32(int L,\0"
     "        int S, int K, double alpha, double beta,\0"
-}, {
     "        __global const double *restrict X, int x_offset, int ldx,\0"
     "        __global const double *restrict Y, int y_offset, int ldy,\0"
     "        __global double *restrict C, int c_offset, int ldc)\0"
@@ -2842,6 +2820,7 @@ static const struct { char text[4096]; } rows[] = { {
     "void kiln_dgemm_thin_multiply_tt_side0_short1_vec2_rows4_nv1_litems8_kitems128_ksplit1_align1_index32(int L,\0"
     "            const double2 b0 = (double2) (load(y0 + k * y_step), load(y0 + (k + 1) * y_step));\0"
     "// A work-group computes 64 x 128 of C. Tiles of A and B, 16 deep, are fetched into local\0"
+}, {
     "void kiln_dgemm_bulk_multiply_nn_bm64_bn128_tm4_tn8_depth128_st8_early2_ku2_group8_edges0(long M,\0"
     "                        for (int x = 0; x < 128; x += 16)\0"
     "void kiln_dgemm_bulk_multiply_nt_bm64_bn128_tm4_tn8_depth128_st8_early2_ku2_group8_edges0(long M,\0"
@@ -2852,7 +2831,6 @@ static const struct { char text[4096]; } rows[] = { {
     "    __local double kept[2112] __attribute__((aligned(16)));\0"
     "    const int l = (int) get_group_id(0) * 64 + along_l * 2;\0"
     "    const int s = (int) get_group_id(1) * 4;\0"
-}, {
     "    const int base = (int) get_group_id(0) * 64;\0"
     "    const bool whole = base + 64 <= L && ldx % 2 == 0\0"
     "    double c[4][2];\0"
@@ -2900,12 +2878,14 @@ static const struct { char text[4096]; } rows[] = { {
     "void kiln_dgemm_thin_multiply_tt_side0_short4_vec2_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L,\0"
     "            kept[j * 258 + at] = load(Y + (chunk + at) * ldy + min(s + j, S - 1));\0"
     "    return row * 64 + (col / 2 ^ (row + row / 4) % 8) * 2\0"
+    "// A work-group computes 64 x 64 of C, a warp 32 x 32 of it. Tiles of A and B, 16\0"
     "void kiln_dgemm_async_multiply_nn_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes8_copy0(long M,\0"
     "void kiln_dgemm_async_multiply_nt_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes8_copy0(long M,\0"
     "void kiln_dgemm_async_multiply_tn_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes8_copy0(long M,\0"
     "void kiln_dgemm_async_multiply_tt_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes8_copy0(long M,\0"
     "// A work-group computes 128 x 128 of C. Tiles of A and B, 16 deep, are fetched into local\0"
     "// One work-item fetches; a warp computes 64 x 32 of C, and says by the `empty` barrier\0"
+}, {
     "void kiln_dgemm_bulk_multiply_nn_bm128_bn128_tm8_tn8_depth128_st5_early1_ku2_group8_edges0(long M,\0"
     "    __local uchar a_tiles[81920] __attribute__((aligned(1024)));\0"
     "        asm volatile(\"//@setmaxnreg.dec.sync.aligned.u32 24;\" ::: \"memory\");\0"
@@ -2918,7 +2898,6 @@ static const struct { char text[4096]; } rows[] = { {
     "void kiln_dgemm_bulk_multiply_tn_bm128_bn128_tm8_tn8_depth128_st5_early1_ku2_group8_edges0(long M,\0"
     "void kiln_dgemm_bulk_multiply_tt_bm128_bn128_tm8_tn8_depth128_st5_early1_ku2_group8_edges0(long M,\0"
     "void kiln_dgemm_bulk_multiply_nn_bm64_bn32_tm4_tn8_depth128_st8_early1_ku2_group1_slices4_edges0(long M,\0"
-}, {
     "            // Work-groups that run together share rows and columns: 1 rows of tiles at a time.\0"
     "            const uint band = tile / (1 * tiles_n), in_band = tile - band * tiles_n;\0"
     "            const uint band_rows = min(tiles_m - band, (uint) 1);\0"
@@ -2963,17 +2942,17 @@ static const struct { char text[4096]; } rows[] = { {
     "void kiln_dgemm_bulk_multiply_nt_bm32_bn16_tm2_tn4_depth128_st16_early2_ku2_group8_slices4_edges0(long M,\0"
     "    const int box_n = min(((int) N + 7) & -8, 16);\0"
     "                        fetch_box(b_at + s * 2048, b_map, k, first_n, mbarrier);\0"
+}, {
     "                    fetch_chunk(b_at + s * 2048 + to, B + b_offset, N, K, ldb, first_n + line,\0"
     "void kiln_dgemm_bulk_multiply_tn_bm32_bn16_tm2_tn4_depth128_st16_early2_ku2_group8_slices4_edges0(long M,\0"
     "void kiln_dgemm_bulk_multiply_tt_bm32_bn16_tm2_tn4_depth128_st16_early2_ku2_group8_slices4_edges0(long M,\0"
     "// Waits for what this work-item has copied, but for the last 3 steps.\0"
     "    asm volatile(\"cp.async.wait_group 3;\" ::: \"memory\");\0"
-    "// later. A is stored M x K. B is stored K x N. A work-group computes 32 x 32 of C, a warp 32 x 16\0"
-    "// of it. Tiles of A and B, 16 deep, are copied into local memory asynchronously, 4 ahead of those\0"
+    "// A work-group computes 32 x 32 of C, a warp 32 x 16 of it. Tiles of A and B, 16\0"
+    "// deep, are copied into local memory asynchronously, 4 ahead of those that are multiplied.\0"
     "__kernel __attribute__((reqd_work_group_size(64, 1, 1)))\0"
     "void kiln_dgemm_async_multiply_nn_bm32_bn32_tm4_tn4_depth128_st5_ku2_group8_bytes8_copy0(long M,\0"
     "    __local uchar both_tiles[40960] __attribute__((aligned(1024)));\0"
-}, {
     "    __local uchar *a_tiles = both_tiles, *b_tiles = both_tiles + 20480;\0"
     "        for (int t = 0; t < num + 4; t++) {\0"
     "            // The tiles of step t - 4 are there for all, and all have multiplied those of the step\0"
@@ -2981,14 +2960,11 @@ static const struct { char text[4096]; } rows[] = { {
     "            if (++stage == 5)\0"
     "            if (t < 4)\0"
     "            for (uint m = warp; m < 32 && first_m + m < M; m += 2) {\0"
-    "// later. A is stored M x K. B is stored N x K. A work-group computes 32 x 32 of C, a warp 32 x 16\0"
     "void kiln_dgemm_async_multiply_nt_bm32_bn32_tm4_tn4_depth128_st5_ku2_group8_bytes8_copy0(long M,\0"
-    "// later. A is stored K x M. B is stored K x N. A work-group computes 32 x 32 of C, a warp 32 x 16\0"
     "void kiln_dgemm_async_multiply_tn_bm32_bn32_tm4_tn4_depth128_st5_ku2_group8_bytes8_copy0(long M,\0"
-    "// later. A is stored K x M. B is stored N x K. A work-group computes 32 x 32 of C, a warp 32 x 16\0"
     "void kiln_dgemm_async_multiply_tt_bm32_bn32_tm4_tn4_depth128_st5_ku2_group8_bytes8_copy0(long M,\0"
     "void kiln_dgemm_async_stream_nn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes8_copy0(long M,\0"
-    "        __global double *work, long parts_at,\0"
+    "        __global double *work, long parts_at, double alpha, double beta,\0"
     "    __global double *parts = work + parts_at + item;\0"
     "                        part[((i * 2 + j) * 4 + e) * 128] = c[i][j][e];\0"
     "void kiln_dgemm_async_add_nn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes8_copy0(long M, long N,\0"
@@ -3016,13 +2992,13 @@ static const struct { char text[4096]; } rows[] = { {
     "void kiln_dgemm_thin_multiply_tn_side1_short4_vec2_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L,\0"
     "void kiln_dgemm_thin_multiply_tt_side1_short4_vec2_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L,\0"
     "void kiln_dgemm_async_stream_nn_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes8_copy0(long M,\0"
+}, {
     "            __global double *part = parts + (2 * get_group_id(0) + (first == 0)) * 4096;\0"
     "void kiln_dgemm_async_add_nn_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes8_copy0(long M, long N,\0"
     "    __global const double *parts = work + parts_at + 2 * (ulong) told[1] * 4096;\0"
     "                    part[u] = *(__global const double2 *) (parts + piece * 4096\0"
     "void kiln_dgemm_async_stream_nt_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes8_copy0(long M,\0"
     "void kiln_dgemm_async_add_nt_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes8_copy0(long M, long N,\0"
-}, {
     "void kiln_dgemm_async_stream_tn_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes8_copy0(long M,\0"
     "void kiln_dgemm_async_add_tn_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes8_copy0(long M, long N,\0"
     "void kiln_dgemm_async_stream_tt_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes8_copy0(long M,\0"
@@ -3031,7 +3007,6 @@ static const struct { char text[4096]; } rows[] = { {
     "            __global double *part = parts + (2 * get_group_id(0) + (first == 0)) * 16384;\0"
     "                        part[((i * 4 + j) * 4 + e) * 256] = c[i][j][e];\0"
     "void kiln_dgemm_bulk_add_nn_bm128_bn128_tm8_tn8_depth128_st5_early1_ku2_group8_edges0(long M,\0"
-    "        long N, long K, __global const double *restrict work, long parts_at,\0"
     "    __global const double *parts = work + parts_at + 2 * (ulong) told[1] * 16384;\0"
     "                    part[u] = *(__global const double2 *) (parts + piece * 16384\0"
     "            const uint warp_m = warp % 2 * 64, warp_n = warp / 2 * 32;\0"
@@ -3041,17 +3016,17 @@ static const struct { char text[4096]; } rows[] = { {
     "void kiln_dgemm_bulk_add_tn_bm128_bn128_tm8_tn8_depth128_st5_early1_ku2_group8_edges0(long M,\0"
     "void kiln_dgemm_bulk_stream_tt_bm128_bn128_tm8_tn8_depth128_st5_early1_ku2_group8_edges0(long M,\0"
     "void kiln_dgemm_bulk_add_tt_bm128_bn128_tm8_tn8_depth128_st5_early1_ku2_group8_edges0(long M,\0"
-    "void kiln_dgemm_async_copy_nn(long a_rows, long a_cols, __global const element_bits *restrict A,\0"
-    "void kiln_dgemm_async_copya_n(long rows, long cols, __global const element_bits *restrict X,\0"
-    "void kiln_dgemm_async_copyb_n(long rows, long cols, __global const element_bits *restrict X,\0"
+    "void kiln_dgemm_async_copy_nn(long a_rows, long a_cols,\0"
+    "void kiln_dgemm_async_copya_n(long rows, long cols,\0"
+    "void kiln_dgemm_async_copyb_n(long rows, long cols,\0"
     "void kiln_dgemm_async_multiply_nn_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes16_copy1(long M,\0"
-    "void kiln_dgemm_async_copy_nt(long a_rows, long a_cols, __global const element_bits *restrict A,\0"
-    "void kiln_dgemm_async_copyb_t(long rows, long cols, __global const element_bits *restrict X,\0"
+    "void kiln_dgemm_async_copy_nt(long a_rows, long a_cols,\0"
+    "void kiln_dgemm_async_copyb_t(long rows, long cols,\0"
     "void kiln_dgemm_async_multiply_nt_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes16_copy1(long M,\0"
-    "void kiln_dgemm_async_copy_tn(long a_rows, long a_cols, __global const element_bits *restrict A,\0"
-    "void kiln_dgemm_async_copya_t(long rows, long cols, __global const element_bits *restrict X,\0"
+    "void kiln_dgemm_async_copy_tn(long a_rows, long a_cols,\0"
+    "void kiln_dgemm_async_copya_t(long rows, long cols,\0"
     "void kiln_dgemm_async_multiply_tn_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes16_copy1(long M,\0"
-    "void kiln_dgemm_async_copy_tt(long a_rows, long a_cols, __global const element_bits *restrict A,\0"
+    "void kiln_dgemm_async_copy_tt(long a_rows, long a_cols,\0"
     "void kiln_dgemm_async_multiply_tt_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes16_copy1(long M,\0"
     "void kiln_dgemm_bulk_stream_nn_bm64_bn32_tm2_tn4_depth128_st6_early1_ku2_group8_edges0(long M,\0"
     "    __local uchar b_tiles[24576] __attribute__((aligned(1024)));\0"
@@ -3065,9 +3040,9 @@ static const struct { char text[4096]; } rows[] = { {
     "// A work-group computes 128 x 64 of C. Tiles of A and B, 16 deep, are fetched into local\0"
     "// One work-item fetches; a warp computes 16 x 64 of C, and says by the `empty` barrier\0"
     "void kiln_dgemm_bulk_stream_nn_bm128_bn64_tm2_tn16_depth128_st3_early2_ku2_group1_edges1(long M,\0"
+}, {
     "    const uint tiles = ((uint) M + 127) / 128 * (((uint) N + 63) / 64);\0"
     "            const uint tiles_m = ((uint) M + 127) / 128, tiles_n = ((uint) N + 63) / 64;\0"
-}, {
     "            const int first_m = tile_m * 128, first_n = tile_n * 64;\0"
     "        const uint tiles_m = ((uint) M + 127) / 128, tiles_n = ((uint) N + 63) / 64;\0"
     "        const int first_m = tile_m * 128, first_n = tile_n * 64;\0"
@@ -3124,9 +3099,9 @@ static const struct { char text[4096]; } rows[] = { {
     "            const uint in_m = e / 4 / 8 * 16, in_n = e / 4 % 8 * 8;\0"
     "void kiln_dgemm_bulk_stream_nt_bm128_bn64_tm2_tn16_depth128_st3_early2_ku2_group1_edges1(long M,\0"
     "            const uint b_first = (warp_n + lane_r) * 128;\0"
+}, {
     "                        bs0[j][0] = *(__local const double *) (b_tile + b_first + j * 1024 + at);\0"
     "                        bs0[j][1] = *(__local const double *) (b_tile + b_first + j * 1024 + (at\0"
-}, {
     "void kiln_dgemm_bulk_add_nt_bm128_bn64_tm2_tn16_depth128_st3_early2_ku2_group1_edges1(long M,\0"
     "void kiln_dgemm_bulk_stream_tn_bm128_bn64_tm2_tn16_depth128_st3_early2_ku2_group1_edges1(long M,\0"
     "            const uint a_first = warp_m * 128;\0"
@@ -3198,1640 +3173,1641 @@ static const uint32_t lines[] = {
     8591, 8689, 8787, 8885, 8919, 9002, 9101, 9189, 9206, 9292, 9336, 9352,
     9420, 9470, 9488, 9548, 9597, 9612, 9649, 9717, 9757, 9805, 9839, 9907,
     9947, 9995, 10042, 10057, 10133, 10150, 10243, 10333, 10353, 10373, 10407, 10449,
-    10495, 10511, 10551, 10572, 10630, 10688, 10748, 10806, 10902, 10925, 10987, 11077,
-    11139, 11232, 11325, 11417, 11440, 11498, 11583, 11675, 11770, 11792, 11814, 11903,
-    11999, 12078, 12170, 12288, 12384, 12481, 12527, 12585, 12680, 12704, 12770, 12836,
-    12895, 12980, 13045, 13110, 13137, 13165, 13194, 13233, 13277, 13354, 13401, 13420,
-    13496, 13563, 13608, 13685, 13780, 13870, 13913, 13983, 14034, 14111, 14156, 14211,
-    14264, 14354, 14444, 14495, 14521, 14598, 14655, 14676, 14714, 14759, 14806, 14816,
-    14885, 14919, 14942, 15038, 15055, 15081, 15149, 15200, 15227, 15252, 15281, 15373,
-    15401, 15430, 15519, 15620, 15676, 15759, 15817, 15840, 15867, 15899, 15931, 15966,
-    16055, 16107, 16175, 16241, 16384, 16475, 16507, 16549, 16645, 16732, 16821, 16887,
-    16977, 17045, 17089, 17121, 17139, 17198, 17250, 17272, 17333, 17389, 17463, 17544,
-    17601, 17700, 17722, 17740, 17772, 17799, 17831, 17845, 17868, 17874, 17957, 18042,
-    18090, 18154, 18216, 18288, 18375, 18403, 18441, 18533, 18616, 18701, 18763, 18849,
-    18913, 18956, 19002, 19050, 19107, 19163, 19221, 19316, 19356, 19445, 19491, 19545,
-    19604, 19661, 19709, 19728, 19759, 19803, 19884, 19928, 19988, 20046, 20114, 20197,
-    20221, 20255, 20343, 20480, 20561, 20619, 20701, 20761, 20782, 20805, 20842, 20864,
-    20910, 21007, 21107, 21132, 21201, 21232, 21299, 21352, 21425, 21450, 21527, 21598,
-    21638, 21694, 21772, 21827, 21905, 21949, 22026, 22058, 22085, 22113, 22187, 22227,
-    22300, 22327, 22396, 22484, 22525, 22563, 22585, 22623, 22717, 22759, 22842, 22895,
-    22928, 22961, 23013, 23110, 23207, 23264, 23294, 23394, 23421, 23465, 23540, 23609,
-    23650, 23702, 23787, 23853, 23952, 23977, 24006, 24069, 24170, 24200, 24243, 24291,
-    24334, 24427, 24576, 24676, 24776, 24876, 24944, 25005, 25031, 25071, 25166, 25188,
-    25287, 25381, 25428, 25502, 25557, 25638, 25687, 25746, 25803, 25859, 25931, 26000,
-    26049, 26070, 26098, 26195, 26270, 26334, 26402, 26485, 26513, 26550, 26578, 26609,
-    26640, 26670, 26688, 26740, 26820, 26874, 26898, 26953, 26982, 27025, 27095, 27124,
-    27153, 27232, 27290, 27331, 27363, 27432, 27470, 27497, 27524, 27564, 27603, 27699,
-    27721, 27772, 27836, 27923, 27996, 28021, 28083, 28124, 28220, 28312, 28334, 28429,
-    28480, 28572, 28672, 28767, 28832, 28886, 28986, 29027, 29123, 29215, 29237, 29332,
-    29358, 29447, 29546, 29635, 29681, 29714, 29772, 29872, 29913, 30009, 30104, 30160,
-    30260, 30314, 30389, 30716, 30757, 30855, 30953, 31051, 31149, 31247, 31307, 31398,
-    31490, 31548, 31647, 31713, 31778, 31807, 31859, 31886, 31933, 31956, 31982, 32050,
-    32079, 32108, 32135, 32220, 32274, 32365, 32435, 32517, 32575, 32675, 32768, 32818,
-    32905, 32971, 33029, 33125, 33183, 33241, 33331, 33390, 33467, 33513, 33596, 33658,
-    33679, 33716, 33786, 33854, 33911, 33953, 33994, 34093, 34145, 34227, 34323, 34389,
-    34444, 34485, 34584, 34611, 34669, 34769, 34827, 34917, 34976, 35017, 35116, 35173,
-    35219, 35239, 35294, 35344, 35434, 35507, 35529, 35602, 35660, 35770, 35817, 35881,
-    35945, 36003, 36033, 36101, 36157, 36198, 36230, 36249, 36315, 36341, 36390, 36438,
-    36456, 36484, 36521, 36575, 36623, 36672, 36721, 36770, 36864, 36914, 36964, 37014,
-    37064, 37114, 37165, 37216, 37267, 37318, 37369, 37420, 37462, 37511, 37560, 37609,
-    37659, 37709, 37759, 37809, 37859, 37909, 37960, 38011, 38062, 38113, 38164, 38215,
-    38245, 38300, 38341, 38386, 38407, 38466, 38498, 38552, 38585, 38630, 38666, 38719,
-    38788, 38856, 38930, 39040, 39074, 39142, 39204, 39292, 39347, 39406, 39465, 39524,
-    39583, 39642, 39701, 39760, 39819, 39878, 39939, 40000, 40061, 40122, 40183, 40244,
-    40344, 40432, 40467, 40510, 40553, 40596, 40639, 40682, 40725, 40768, 40811, 40854,
-    40897, 40960, 41005, 41050, 41095, 41140, 41185, 41233, 41331, 41421, 41513, 41573,
-    41609, 41654, 41680, 41706, 41732, 41758, 41784, 41810, 41836, 41862, 41888, 41914,
-    41942, 41970, 41998, 42026, 42054, 42082, 42116, 42171, 42226, 42281, 42336, 42391,
-    42446, 42501, 42556, 42611, 42666, 42723, 42780, 42837, 42894, 42951, 43008, 43099,
-    43190, 43285, 43335, 43372, 43394, 43504, 43564, 43592, 43702, 43781, 43857, 43891,
-    43949, 44106, 44153, 44217, 44281, 44315, 44349, 44417, 44462, 44514, 44566, 44638,
-    44657, 44676, 44775, 44825, 44875, 44925, 44975, 45056, 45108, 45118, 45174, 45231,
-    45297, 45359, 45421, 45483, 45535, 45591, 45648, 45714, 45776, 45838, 45900, 45949,
-    45968, 46009, 46023, 46080, 46141, 46202, 46263, 46320, 46404, 46465, 46549, 46610,
-    46694, 46755, 46839, 46900, 46965, 47030, 47095, 47156, 47221, 47286, 47351, 47412,
-    47477, 47542, 47607, 47668, 47733, 47798, 47863, 47924, 47989, 48054, 48119, 48180,
-    48245, 48310, 48375, 48408, 48498, 48517, 48567, 48590, 48632, 48694, 48721, 48763,
-    48833, 48860, 48902, 48972, 48999, 49041, 49111, 49152, 49208, 49250, 49292, 49334,
-    49376, 49399, 49455, 49497, 49539, 49581, 49623, 49646, 49702, 49744, 49786, 49828,
-    49870, 50027, 50083, 50149, 50211, 50273, 50335, 50492, 50548, 50614, 50676, 50738,
-    50800, 50957, 51048, 51144, 51236, 51294, 51352, 51457, 51523, 51588, 51615, 51643,
-    51672, 51746, 51798, 51896, 51917, 51973, 52020, 52043, 52064, 52087, 52175, 52199,
-    52223, 52308, 52405, 52457, 52536, 52574, 52621, 52644, 52671, 52760, 52818, 52909,
-    52979, 53061, 53093, 53248, 53331, 53393, 53463, 53540, 53572, 53645, 53750, 53838,
-    53943, 53970, 54055, 54113, 54213, 54318, 54414, 54498, 54566, 54630, 54710, 54742,
-    54799, 54870, 54904, 54961, 55048, 55092, 55168, 55260, 55276, 55373, 55426, 55450,
-    55528, 55560, 55643, 55712, 55762, 55838, 55930, 56027, 56080, 56158, 56227, 56323,
-    56340, 56387, 56473, 56561, 56614, 56668, 56760, 56854, 56928, 56998, 57078, 57139,
-    57218, 57344, 57419, 57459, 57517, 57540, 57638, 57737, 57836, 57860, 57918, 58016,
-    58084, 58156, 58231, 58310, 58370, 58427, 58463, 58530, 58556, 58592, 58632, 58676,
-    58712, 58747, 58770, 58814, 58914, 58977, 59003, 59038, 59084, 59111, 59159, 59258,
-    59357, 59386, 59416, 59439, 59465, 59518, 59581, 59664, 59692, 59719, 59765, 59860,
-    59955, 60031, 60066, 60116, 60210, 60286, 60339, 60433, 60520, 60568, 60620, 60706,
-    60723, 60777, 60870, 60910, 60937, 61003, 61053, 61095, 61135, 61181, 61252, 61302,
-    61440, 61515, 61594, 61663, 61725, 61794, 61859, 61929, 61960, 62042, 62080, 62166,
-    62191, 62292, 62327, 62379, 62399, 62480, 62522, 62599, 62629, 62656, 62708, 62754,
-    62830, 62921, 62962, 63038, 63116, 63215, 63313, 63412, 63497, 63555, 63635, 63734,
-    63832, 63931, 64008, 64079, 64162, 64261, 64359, 64413, 64488, 64975, 65016, 65114,
-    65212, 65310, 65408, 65536, 65622, 65713, 65771, 65870, 65935, 66000, 66027, 66125,
-    66148, 66223, 66270, 66303, 66336, 66411, 66489, 66560, 66581, 66674, 66744, 66797,
-    66843, 66913, 67013, 67111, 67205, 67230, 67255, 67322, 67392, 67455, 67468, 67513,
-    67551, 67613, 67634, 67671, 67771, 67823, 67870, 67903, 67927, 67977, 68034, 68082,
-    68163, 68199, 68230, 68270, 68371, 68472, 68504, 68578, 68613, 68685, 68760, 68804,
-    68864, 68946, 69005, 69087, 69165, 69182, 69243, 69285, 69326, 69425, 69477, 69559,
-    69632, 69690, 69749, 69790, 69889, 69926, 69988, 70051, 70092, 70191, 70251, 70312,
-    70402, 70498, 70596, 70661, 70726, 70753, 70781, 70819, 70915, 71016, 71090, 71183,
-    71253, 71322, 71354, 71446, 71540, 71559, 71656, 71685, 71714, 71784, 71858, 71925,
-    72014, 72080, 72129, 72171, 72236, 72294, 72382, 72475, 72541, 72626, 72688, 72749,
-    72830, 72866, 72939, 73011, 73088, 73117, 73198, 73259, 73357, 73427, 73486, 73584,
-    73728, 73826, 73887, 73986, 74051, 74147, 74222, 74297, 74390, 74460, 74552, 74650,
-    74721, 74810, 74876, 74964, 75058, 75125, 75210, 75272, 75371, 75470, 75569, 75666,
-    75763, 75860, 75957, 76040, 76107, 76174, 76245, 76302, 76378, 76469, 76524, 76600,
-    76683, 76732, 76808, 76899, 76954, 77030, 77129, 77226, 77294, 77366, 77410, 77510,
-    77536, 77566, 77589, 77652, 77728, 77824, 77921, 78018, 78115, 78215, 78316, 78326,
-    78409, 78454, 78490, 78522, 78554, 78575, 78629, 78674, 78752, 78849, 78900, 78994,
-    79013, 79047, 79112, 79197, 79261, 79334, 79396, 79466, 79544, 79638, 79672, 79737,
-    79810, 79872, 79942, 80039, 80138, 80182, 80206, 80250, 80309, 80398, 80487, 80543,
-    80600, 80667, 80754, 80786, 80817, 80867, 80966, 81065, 81145, 81184, 81238, 81336,
-    81416, 81442, 81499, 81597, 81688, 81740, 81796, 81886, 81920, 81978, 82041, 82104,
-    82182, 82279, 82368, 82457, 82519, 82603, 82700, 82789, 82870, 82945, 83032, 83129,
-    83223, 83296, 83354, 83453, 83553, 83649, 83713, 83808, 83853, 83921, 83973, 84040,
-    84066, 84106, 84141, 84200, 84299, 84323, 84367, 84434, 84521, 84578, 84669, 84725,
-    84788, 84832, 84880, 84952, 85002, 85072, 85110, 85156, 85256, 85315, 85376, 85416,
-    85487, 85555, 85634, 85709, 85808, 85903, 86016, 86115, 86210, 86310, 86409, 86504,
-    86604, 86699, 86798, 86881, 86934, 87021, 87073, 87173, 87268, 87367, 87467, 87562,
-    87662, 87757, 87857, 87901, 87992, 88069, 88148, 88225, 88280, 88339, 88440, 88539,
-    88637, 88705, 88751, 88834, 88896, 88963, 88989, 89025, 89060, 89108, 89171, 89199,
-    89245, 89295, 89371, 89419, 89459, 89529, 89600, 89639, 89740, 89838, 89918, 90112,
-    90210, 90311, 90409, 90500, 90596, 90688, 90746, 90843, 90870, 90898, 90927, 91001,
-    91053, 91091, 91138, 91161, 91187, 91255, 91284, 91313, 91340, 91431, 91501, 91583,
-    91615, 91702, 91768, 91826, 91922, 91981, 92051, 92128, 92160, 92233, 92322, 92363,
-    92401, 92495, 92571, 92649, 92719, 92800, 92855, 92935, 92957, 93021, 93118, 93212,
-    93309, 93336, 93436, 93526, 93620, 93717, 93811, 93864, 93938, 94025, 94066, 94208,
-    94291, 94381, 94439, 94537, 94602, 94628, 94654, 94722, 94751, 94780, 94869, 94897,
-    94986, 95055, 95112, 95211, 95296, 95361, 95419, 95515, 95572, 95628, 95686, 95775,
-    95834, 95915, 95976, 95997, 96097, 96164, 96219, 96261, 96302, 96400, 96451, 96532,
-    96627, 96692, 96746, 96787, 96885, 96943, 97033, 97090, 97131, 97229, 97285, 97374,
-    97471, 97559, 97587, 97685, 97713, 97742, 97793, 97832, 97919, 97987, 98068, 98101,
-    98184, 98304, 98361, 98456, 98507, 98586, 98646, 98709, 98735, 98770, 98870, 98951,
-    98989, 99067, 99150, 99192, 99283, 99384, 99446, 99492, 99582, 99654, 99703, 99793,
-    99876, 99920, 99968, 100050, 100083, 100181, 100262, 100316, 100392, 100490, 100516, 100605,
-    100633, 100690, 100789, 100845, 100903, 100992, 101065, 101132, 101211, 101309, 101359, 101389,
-    101436, 101463, 101526, 101577, 101629, 101678, 101750, 101807, 101916, 101965, 102031, 102097,
-    102157, 102186, 102248, 102291, 102324, 102400, 102480, 102544, 102563, 102592, 102607, 102641,
-    102685, 102735, 102829, 102923, 102968, 103040, 103097, 103136, 103194, 103251, 103309, 103367,
-    103425, 103471, 103524, 103577, 103630, 103694, 103747, 103801, 103855, 103909, 103969, 104013,
-    104071, 104124, 104147, 104185, 104214, 104230, 104252, 104290, 104347, 104456, 104487, 104538,
-    104571, 104636, 104670, 104686, 104725, 104777, 104829, 104881, 104933, 104984, 105064, 105112,
-    105160, 105208, 105256, 105325, 105351, 105390, 105418, 105457, 105485, 105524, 105552, 105591,
-    105619, 105656, 105701, 105734, 105767, 105800, 105833, 105926, 106035, 106064, 106173, 106231,
-    106277, 106369, 106496, 106597, 106640, 106655, 106701, 106713, 106740, 106761, 106800, 106893,
-    106949, 106992, 107039, 107127, 107226, 107300, 107347, 107447, 107545, 107607, 107670, 107707,
-    107755, 107816, 107857, 107874, 107893, 107929, 108021, 108038, 108089, 108110, 108190, 108283,
-    108376, 108470, 108559, 108645, 108724, 108740, 108759, 108805, 108839, 108935, 109027, 109119,
-    109208, 109287, 109375, 109474, 109493, 109590, 109657, 109724, 109810, 109875, 109904, 109952,
-    110028, 110095, 110142, 110234, 110323, 110351, 110374, 110421, 110471, 110592, 110656, 110722,
-    110763, 110810, 110866, 110921, 110969, 111026, 111078, 111148, 111225, 111278, 111373, 111398,
-    111497, 111583, 111641, 111674, 111718, 111797, 111833, 111887, 111925, 111964, 111987, 112030,
-    112078, 112118, 112175, 112250, 112296, 112353, 112450, 112474, 112557, 112640, 112663, 112699,
-    112739, 112768, 112823, 112889, 112955, 113055, 113084, 113126, 113180, 113225, 113283, 113323,
-    113376, 113470, 113532, 113624, 113677, 113762, 113834, 113926, 113974, 114026, 114080, 114118,
-    114199, 114248, 114293, 114354, 114406, 114500, 114572, 114688, 114716, 114808, 114856, 114897,
-    114926, 115016, 115112, 115204, 115301, 115393, 115470, 115549, 115603, 115699, 115791, 115888,
-    115977, 116031, 116118, 116186, 116242, 116320, 116366, 116411, 116507, 116604, 116657, 116752,
-    116803, 116828, 116876, 116940, 116992, 117033, 117089, 117162, 117220, 117329, 117394, 117459,
-    117518, 117549, 117609, 117676, 117738, 117773, 117824, 117925, 118008, 118066, 118107, 118166,
-    118225, 118284, 118343, 118397, 118451, 118505, 118560, 118615, 118670, 118714, 118784, 118837,
-    118895, 119004, 119037, 119093, 119153, 119213, 119273, 119305, 119371, 119411, 119457, 119566,
-    119627, 119736, 119804, 119875, 119932, 120030, 120127, 120216, 120314, 120367, 120417, 120500,
-    120558, 120625, 120701, 120792, 120890, 120941, 121017, 121089, 121188, 121287, 121384, 121452,
-    121524, 121603, 121663, 121726, 121823, 121906, 121989, 122033, 122133, 122159, 122258, 122288,
-    122311, 122374, 122440, 122506, 122536, 122634, 122659, 122692, 122738, 122796, 122880, 122942,
-    122986, 123043, 123141, 123207, 123303, 123360, 123449, 123525, 123621, 123673, 123729, 123787,
-    123840, 123880, 123927, 124027, 124087, 124174, 124243, 124306, 124359, 124441, 124539, 124597,
-    124664, 124763, 124860, 124918, 124994, 125045, 125117, 125216, 125313, 125412, 125461, 125560,
-    125657, 125739, 125812, 125901, 125958, 126077, 126118, 126177, 126223, 126242, 126303, 126335,
-    126354, 126386, 126430, 126450, 126483, 126508, 126563, 126631, 126677, 126740, 126787, 126870,
-    126932, 126976, 127021, 127050, 127094, 127145, 127192, 127287, 127337, 127388, 127439, 127490,
-    127541, 127618, 127653, 127684, 127728, 127776, 127835, 127886, 127964, 128016, 128068, 128113,
-    128144, 128188, 128227, 128308, 128340, 128376, 128438, 128467, 128511, 128568, 128632, 128699,
-    128728, 128765, 128797, 128833, 128869, 128930, 128963, 129003, 129036, 129076, 129110, 129151,
-    129270, 129326, 129401, 129472, 129523, 129597, 129716, 129775, 129836, 129935, 130033, 130083,
-    130138, 130184, 130209, 130228, 130260, 130333, 130415, 130448, 130488, 130515, 130538, 130584,
-    130658, 130696, 130734, 130772, 130810, 130858, 130927, 130967, 131072, 131120, 131154, 131181,
-    131227, 131271, 131311, 131374, 131418, 131478, 131544, 131611, 131647, 131680, 131799, 131849,
-    131939, 132027, 132085, 132181, 132247, 132312, 132341, 132413, 132458, 132546, 132631, 132655,
-    132702, 132779, 132826, 132868, 132946, 132990, 133070, 133108, 133147, 133221, 133288, 133379,
-    133453, 133512, 133611, 133701, 133743, 133824, 133860, 133898, 133921, 133957, 134024, 134053,
-    134093, 134146, 134198, 134232, 134320, 134360, 134404, 134459, 134497, 134598, 134674, 134723,
-    134792, 134872, 134926, 135005, 135066, 135168, 135213, 135294, 135390, 135478, 135557, 135658,
-    135754, 135839, 135940, 136036, 136090, 136186, 136287, 136377, 136475, 136540, 136569, 136658,
-    136743, 136790, 136846, 136900, 136996, 137075, 137113, 137152, 137209, 137290, 137353, 137450,
-    137517, 137546, 137631, 137729, 137807, 137851, 137931, 138029, 138118, 138216, 138263, 138373,
-    138428, 138538, 138598, 138658, 138718, 138778, 138838, 138898, 138960, 139022, 139084, 139146,
-    139264, 139326, 139436, 139546, 139637, 139725, 139825, 139890, 139956, 139983, 140068, 140155,
-    140221, 140299, 140395, 140475, 140558, 140620, 140687, 140711, 140752, 140819, 140886, 140927,
-    140981, 141030, 141076, 141176, 141228, 141306, 141386, 141486, 141577, 141647, 141747, 141847,
-    141943, 142041, 142099, 142156, 142254, 142352, 142410, 142508, 142617, 142688, 142797, 142906,
-    143015, 143110, 143180, 143268, 143360, 143460, 143534, 143603, 143690, 143758, 143838, 143892,
-    143971, 144038, 144133, 144233, 144328, 144428, 144523, 144623, 144696, 144814, 144859, 144878,
-    144910, 144965, 145014, 145060, 145131, 145192, 145264, 145382, 145432, 145550, 145612, 145657,
-    145738, 145856, 145974, 146092, 146210, 146328, 146424, 146496, 146515, 146616, 146692, 146759,
-    146855, 146956, 147052, 147153, 147249, 147350, 147456, 147530, 147619, 147664, 147720, 147815,
-    147893, 147963, 148044, 148099, 148179, 148250, 148297, 148395, 148490, 148588, 148683, 148781,
-    148876, 148945, 149021, 149076, 149152, 149235, 149334, 149433, 149529, 149592, 149625, 149669,
-    149726, 149824, 149880, 149981, 150080, 150176, 150277, 150376, 150472, 150573, 150672, 150768,
-    150869, 150964, 151064, 151159, 151259, 151354, 151454, 151552, 151652, 151742, 151841, 151926,
-    151991, 152033, 152128, 152208, 152289, 152370, 152428, 152489, 152556, 152585, 152684, 152761,
-    152840, 152939, 153028, 153097, 153196, 153273, 153364, 153417, 153493, 153593, 153691, 153754,
-    153777, 153817, 153917, 153961, 154018, 154070, 154117, 154171, 154216, 154315, 154415, 154513,
-    154613, 154713, 154811, 154911, 155009, 155118, 155185, 155252, 155313, 155422, 155531, 155648,
-    155694, 155792, 155857, 155902, 155950, 155978, 156000, 156039, 156132, 156188, 156266, 156313,
-    156401, 156501, 156575, 156622, 156713, 156805, 156884, 156953, 157014, 157093, 157186, 157281,
-    157302, 157344, 157399, 157442, 157538, 157630, 157722, 157811, 157908, 157996, 158102, 158170,
-    158238, 158327, 158355, 158384, 158460, 158527, 158578, 158617, 158709, 158798, 158852, 158939,
-    159007, 159063, 159144, 159201, 159234, 159284, 159367, 159431, 159479, 159574, 159614, 159660,
-    159744, 159823, 159883, 159943, 160025, 160092, 160119, 160161, 160193, 160216, 160316, 160417,
-    160514, 160613, 160713, 160763, 160817, 160877, 160914, 160967, 161006, 161091, 161133, 161183,
-    161229, 161316, 161410, 161511, 161611, 161711, 161746, 161836, 161931, 161973, 162068, 162118,
-    162162, 162210, 162276, 162300, 162331, 162360, 162459, 162492, 162563, 162618, 162641, 162719,
-    162763, 162799, 162880, 162934, 163030, 163122, 163228, 163320, 163374, 163468, 163568, 163665,
-    163840, 163932, 164038, 164064, 164153, 164252, 164341, 164387, 164430, 164499, 164597, 164695,
-    164783, 164860, 164956, 165062, 165110, 165167, 165263, 165300, 165370, 165471, 165525, 165597,
-    165664, 165739, 165828, 165924, 166019, 166084, 166111, 166139, 166218, 166288, 166333, 166371,
-    166403, 166470, 166497, 166534, 166571, 166650, 166673, 166702, 166789, 166835, 166877, 166960,
-    167050, 167147, 167243, 167339, 167370, 167456, 167554, 167585, 167683, 167722, 167799, 167936,
-    168006, 168039, 168130, 168224, 168325, 168425, 168525, 168620, 168715, 168755, 168799, 168861,
-    168893, 168926, 168959, 169021, 169094, 169183, 169255, 169354, 169454, 169523, 169584, 169658,
-    169707, 169788, 169813, 169843, 169923, 169980, 170050, 170076, 170104, 170154, 170218, 170304,
-    170375, 170443, 170538, 170628, 170724, 170818, 170918, 171018, 171114, 171209, 171266, 171331,
-    171432, 171533, 171617, 171705, 171805, 171884, 172032, 172098, 172195, 172245, 172299, 172399,
-    172451, 172512, 172587, 172670, 172739, 172806, 172850, 172926, 173025, 173076, 173159, 173228,
-    173277, 173353, 173452, 173528, 173586, 173609, 173708, 173805, 173832, 173931, 174031, 174127,
-    174211, 174248, 174296, 174364, 174440, 174520, 174584, 174637, 174713, 174810, 174901, 174977,
-    175053, 175150, 175221, 175318, 175398, 175464, 175532, 175608, 175661, 175686, 175736, 175790,
-    175832, 175891, 175964, 176073, 176128, 176194, 176260, 176320, 176352, 176412, 176480, 176542,
-    176562, 176577, 176629, 176723, 176753, 176811, 176871, 176929, 176989, 177049, 177109, 177174,
-    177228, 177284, 177340, 177396, 177457, 177481, 177519, 177550, 177567, 177589, 177613, 177722,
-    177756, 177813, 177874, 177935, 177996, 178048, 178080, 178146, 178186, 178239, 178292, 178345,
-    178398, 178450, 178499, 178548, 178597, 178646, 178695, 178735, 178775, 178815, 178855, 178949,
-    179058, 179120, 179229, 179324, 179414, 179512, 179570, 179668, 179766, 179864, 179936, 180054,
-    180114, 180174, 180224, 180273, 180327, 180347, 180383, 180402, 180434, 180489, 180565, 180614,
-    180642, 180717, 180765, 180837, 180865, 180928, 180972, 181031, 181097, 181165, 181195, 181267,
-    181385, 181445, 181478, 181498, 181549, 181611, 181655, 181685, 181782, 181814, 181893, 181937,
-    181969, 182013, 182045, 182088, 182156, 182189, 182229, 182347, 182409, 182454, 182535, 182653,
-    182736, 182794, 182891, 182988, 183085, 183182, 183273, 183361, 183460, 183525, 183602, 183676,
-    183703, 183740, 183786, 183830, 183929, 184028, 184127, 184320, 184416, 184501, 184567, 184659,
-    184740, 184802, 184890, 184967, 185025, 185096, 185132, 185216, 185246, 185274, 185345, 185400,
-    185478, 185559, 185664, 185769, 185874, 185963, 186069, 186095, 186182, 186250, 186349, 186432,
-    186496, 186553, 186642, 186721, 186781, 186852, 186879, 186945, 187015, 187085, 187118, 187195,
-    187275, 187381, 187432, 187513, 187608, 187714, 187820, 187891, 187948, 188047, 188146, 188203,
-    188300, 188416, 188488, 188532, 188632, 188658, 188688, 188711, 188780, 188879, 188976, 189075,
-    189172, 189271, 189368, 189463, 189509, 189562, 189634, 189734, 189805, 189900, 190000, 190095,
-    190195, 190290, 190390, 190460, 190536, 190589, 190672, 190748, 190824, 190922, 190998, 191096,
-    191172, 191270, 191368, 191486, 191604, 191722, 191840, 191935, 192024, 192124, 192205, 192285,
-    192380, 192512, 192607, 192707, 192802, 192902, 192999, 193089, 193161, 193255, 193332, 193414,
-    193495, 193566, 193663, 193757, 193854, 193948, 194045, 194139, 194236, 194329, 194422, 194520,
-    194617, 194710, 194808, 194905, 194998, 195096, 195193, 195291, 195386, 195451, 195551, 195646,
-    195746, 195841, 195941, 196036, 196136, 196226, 196314, 196411, 196483, 196608, 196677, 196762,
-    196827, 196908, 196969, 197036, 197113, 197140, 197180, 197273, 197315, 197412, 197511, 197609,
-    197709, 197807, 197847, 197901, 197959, 198023, 198064, 198135, 198205, 198259, 198309, 198400,
-    198498, 198596, 198635, 198732, 198771, 198869, 198914, 199008, 199107, 199153, 199252, 199306,
-    199354, 199406, 199476, 199524, 199565, 199615, 199667, 199756, 199800, 199872, 199966, 200042,
-    200123, 200203, 200274, 200342, 200439, 200497, 200595, 200704, 200798, 200895, 200942, 201015,
-    201113, 201163, 201261, 201319, 201411, 201505, 201602, 201638, 201679, 201753, 201851, 201909,
-    202003, 202092, 202188, 202253, 202275, 202301, 202368, 202396, 202424, 202450, 202547, 202638,
-    202705, 202798, 202881, 202968, 203031, 203095, 203151, 203207, 203265, 203354, 203437, 203496,
-    203559, 203591, 203664, 203735, 203836, 203857, 203919, 203986, 204082, 204183, 204279, 204380,
-    204476,
+    10495, 10511, 10551, 10572, 10630, 10688, 10748, 10806, 10861, 10935, 11013, 11087,
+    11139, 11232, 11325, 11376, 11450, 11498, 11583, 11634, 11692, 11714, 11736, 11776,
+    11865, 11961, 12040, 12132, 12171, 12288, 12385, 12431, 12489, 12584, 12608, 12674,
+    12740, 12824, 12884, 12949, 13014, 13041, 13069, 13098, 13137, 13181, 13258, 13305,
+    13324, 13400, 13467, 13512, 13589, 13684, 13774, 13817, 13887, 13938, 14015, 14060,
+    14115, 14168, 14258, 14348, 14399, 14425, 14502, 14559, 14580, 14618, 14663, 14710,
+    14720, 14789, 14823, 14846, 14942, 14959, 14985, 15053, 15104, 15131, 15156, 15185,
+    15277, 15305, 15334, 15423, 15524, 15580, 15663, 15721, 15744, 15771, 15803, 15835,
+    15870, 15959, 16011, 16079, 16145, 16221, 16312, 16384, 16426, 16522, 16609, 16698,
+    16764, 16854, 16922, 16966, 16998, 17016, 17075, 17127, 17149, 17210, 17266, 17340,
+    17421, 17478, 17577, 17599, 17617, 17649, 17676, 17708, 17722, 17745, 17751, 17834,
+    17919, 17967, 18031, 18093, 18165, 18252, 18280, 18318, 18410, 18493, 18578, 18640,
+    18726, 18790, 18833, 18879, 18927, 18984, 19040, 19098, 19193, 19233, 19322, 19368,
+    19422, 19481, 19538, 19586, 19605, 19636, 19680, 19761, 19805, 19865, 19923, 19991,
+    20074, 20098, 20132, 20220, 20299, 20380, 20480, 20562, 20622, 20643, 20666, 20703,
+    20725, 20771, 20868, 20968, 20993, 21062, 21093, 21160, 21213, 21286, 21311, 21388,
+    21459, 21499, 21555, 21633, 21688, 21766, 21810, 21887, 21919, 21946, 21974, 22048,
+    22088, 22161, 22188, 22257, 22345, 22386, 22424, 22446, 22484, 22578, 22620, 22703,
+    22756, 22789, 22822, 22874, 22971, 23068, 23125, 23155, 23255, 23282, 23326, 23401,
+    23470, 23511, 23563, 23648, 23714, 23813, 23838, 23867, 23930, 24031, 24061, 24104,
+    24152, 24195, 24288, 24340, 24440, 24576, 24676, 24692, 24777, 24838, 24864, 24904,
+    24999, 25021, 25120, 25214, 25261, 25335, 25390, 25471, 25520, 25579, 25636, 25692,
+    25764, 25833, 25882, 25903, 25931, 26028, 26103, 26167, 26235, 26318, 26346, 26383,
+    26411, 26442, 26473, 26503, 26521, 26573, 26653, 26707, 26731, 26786, 26815, 26858,
+    26928, 26957, 26986, 27065, 27123, 27164, 27196, 27265, 27303, 27330, 27357, 27397,
+    27436, 27532, 27554, 27605, 27669, 27756, 27829, 27854, 27916, 27957, 28012, 28063,
+    28085, 28180, 28231, 28323, 28404, 28499, 28564, 28672, 28772, 28813, 28868, 28919,
+    28941, 29036, 29062, 29151, 29250, 29339, 29385, 29418, 29476, 29576, 29617, 29672,
+    29767, 29823, 29923, 29977, 30052, 30379, 30420, 30518, 30616, 30714, 30812, 30910,
+    30970, 31061, 31153, 31211, 31310, 31376, 31441, 31470, 31522, 31549, 31596, 31619,
+    31645, 31713, 31742, 31771, 31798, 31883, 31937, 32028, 32098, 32180, 32238, 32338,
+    32419, 32469, 32556, 32622, 32768, 32864, 32922, 32980, 33070, 33129, 33206, 33252,
+    33335, 33397, 33418, 33455, 33525, 33593, 33650, 33692, 33733, 33832, 33884, 33966,
+    34062, 34128, 34183, 34224, 34323, 34350, 34408, 34508, 34566, 34656, 34715, 34756,
+    34855, 34912, 34958, 34978, 35033, 35083, 35173, 35246, 35268, 35341, 35399, 35509,
+    35556, 35620, 35684, 35742, 35772, 35840, 35896, 35937, 35969, 35988, 36054, 36080,
+    36129, 36177, 36195, 36223, 36260, 36314, 36362, 36411, 36460, 36509, 36559, 36609,
+    36659, 36709, 36759, 36809, 36864, 36915, 36966, 37017, 37068, 37119, 37161, 37210,
+    37259, 37308, 37358, 37408, 37458, 37508, 37558, 37608, 37659, 37710, 37761, 37812,
+    37863, 37914, 37944, 37999, 38040, 38085, 38106, 38165, 38197, 38251, 38284, 38329,
+    38365, 38418, 38487, 38555, 38629, 38739, 38773, 38841, 38903, 38991, 39046, 39105,
+    39164, 39223, 39282, 39341, 39400, 39459, 39518, 39577, 39638, 39699, 39760, 39821,
+    39882, 39943, 40043, 40131, 40166, 40209, 40252, 40295, 40338, 40381, 40424, 40467,
+    40510, 40553, 40596, 40641, 40686, 40731, 40776, 40821, 40866, 40960, 41058, 41148,
+    41240, 41300, 41336, 41381, 41407, 41433, 41459, 41485, 41511, 41537, 41563, 41589,
+    41615, 41641, 41669, 41697, 41725, 41753, 41781, 41809, 41843, 41898, 41953, 42008,
+    42063, 42118, 42173, 42228, 42283, 42338, 42393, 42450, 42507, 42564, 42621, 42678,
+    42735, 42826, 42917, 43012, 43062, 43099, 43121, 43231, 43291, 43319, 43429, 43454,
+    43530, 43564, 43622, 43779, 43826, 43890, 43954, 43988, 44022, 44090, 44135, 44187,
+    44239, 44311, 44330, 44349, 44448, 44498, 44548, 44598, 44648, 44689, 44741, 44751,
+    44807, 44864, 44930, 44992, 45056, 45118, 45170, 45226, 45283, 45349, 45411, 45473,
+    45535, 45584, 45603, 45644, 45658, 45715, 45776, 45837, 45898, 45955, 46039, 46100,
+    46184, 46245, 46329, 46390, 46474, 46535, 46600, 46665, 46730, 46791, 46856, 46921,
+    46986, 47047, 47112, 47177, 47242, 47303, 47368, 47433, 47498, 47559, 47624, 47689,
+    47754, 47815, 47880, 47945, 48010, 48043, 48133, 48152, 48202, 48225, 48267, 48329,
+    48356, 48398, 48468, 48495, 48537, 48607, 48634, 48676, 48746, 48769, 48825, 48867,
+    48909, 48951, 48993, 49016, 49072, 49152, 49194, 49236, 49278, 49301, 49357, 49399,
+    49441, 49483, 49525, 49682, 49738, 49804, 49866, 49928, 49990, 50147, 50203, 50269,
+    50331, 50393, 50455, 50612, 50703, 50799, 50891, 50949, 51007, 51112, 51178, 51243,
+    51270, 51298, 51327, 51401, 51453, 51551, 51572, 51628, 51675, 51698, 51719, 51742,
+    51830, 51854, 51878, 51963, 52060, 52112, 52191, 52229, 52276, 52299, 52326, 52415,
+    52473, 52564, 52634, 52716, 52748, 52829, 52912, 52974, 53044, 53121, 53153, 53248,
+    53353, 53441, 53546, 53573, 53658, 53716, 53816, 53921, 54017, 54101, 54169, 54233,
+    54313, 54345, 54402, 54473, 54507, 54564, 54651, 54695, 54771, 54863, 54879, 54976,
+    55029, 55053, 55131, 55163, 55246, 55315, 55365, 55441, 55533, 55630, 55683, 55761,
+    55830, 55926, 55943, 55990, 56076, 56164, 56217, 56271, 56363, 56457, 56531, 56601,
+    56681, 56742, 56821, 56918, 56993, 57033, 57091, 57114, 57164, 57246, 57344, 57402,
+    57500, 57591, 57659, 57731, 57806, 57885, 57945, 58002, 58038, 58105, 58131, 58167,
+    58207, 58251, 58287, 58322, 58345, 58389, 58489, 58552, 58578, 58613, 58659, 58686,
+    58734, 58833, 58932, 58961, 58991, 59014, 59040, 59093, 59156, 59239, 59267, 59294,
+    59340, 59435, 59530, 59606, 59641, 59691, 59785, 59861, 59914, 60008, 60095, 60143,
+    60195, 60281, 60298, 60352, 60445, 60485, 60512, 60578, 60628, 60670, 60710, 60756,
+    60827, 60877, 60947, 61022, 61101, 61170, 61232, 61301, 61366, 61440, 61471, 61553,
+    61591, 61677, 61702, 61803, 61838, 61890, 61910, 61991, 62033, 62110, 62140, 62167,
+    62219, 62265, 62341, 62432, 62473, 62549, 62627, 62725, 62824, 62909, 62967, 63047,
+    63145, 63244, 63321, 63392, 63475, 63573, 63627, 63702, 64189, 64230, 64328, 64426,
+    64524, 64622, 64720, 64806, 64897, 64955, 65054, 65119, 65184, 65211, 65309, 65332,
+    65407, 65454, 65487, 65536, 65611, 65689, 65760, 65781, 65874, 65944, 65997, 66043,
+    66113, 66213, 66311, 66405, 66430, 66455, 66522, 66592, 66655, 66668, 66713, 66751,
+    66813, 66834, 66871, 66971, 67023, 67070, 67103, 67127, 67177, 67234, 67282, 67363,
+    67399, 67430, 67470, 67571, 67672, 67704, 67778, 67813, 67885, 67960, 68004, 68064,
+    68146, 68205, 68287, 68365, 68382, 68443, 68485, 68526, 68625, 68677, 68759, 68829,
+    68887, 68946, 68987, 69086, 69123, 69185, 69248, 69289, 69388, 69448, 69509, 69632,
+    69728, 69826, 69891, 69956, 69983, 70011, 70049, 70145, 70246, 70320, 70413, 70483,
+    70552, 70584, 70676, 70770, 70789, 70886, 70915, 70944, 71014, 71088, 71155, 71244,
+    71310, 71359, 71401, 71466, 71524, 71612, 71705, 71771, 71856, 71918, 71979, 72060,
+    72096, 72169, 72241, 72318, 72347, 72428, 72489, 72587, 72657, 72716, 72814, 72877,
+    72975, 73036, 73135, 73200, 73296, 73371, 73446, 73539, 73609, 73728, 73826, 73897,
+    73986, 74052, 74140, 74234, 74301, 74386, 74448, 74547, 74646, 74745, 74842, 74939,
+    75036, 75133, 75216, 75283, 75350, 75421, 75478, 75554, 75645, 75700, 75776, 75859,
+    75908, 75984, 76075, 76130, 76206, 76298, 76395, 76463, 76535, 76579, 76679, 76705,
+    76735, 76758, 76821, 76897, 76973, 77070, 77167, 77264, 77364, 77465, 77475, 77558,
+    77603, 77639, 77671, 77703, 77724, 77778, 77824, 77902, 77999, 78050, 78144, 78163,
+    78197, 78262, 78347, 78411, 78484, 78546, 78616, 78694, 78788, 78822, 78887, 78960,
+    79022, 79092, 79189, 79288, 79332, 79356, 79400, 79459, 79548, 79637, 79693, 79750,
+    79817, 79904, 79936, 79967, 80017, 80116, 80215, 80295, 80334, 80388, 80486, 80566,
+    80592, 80649, 80747, 80838, 80890, 80946, 81036, 81057, 81115, 81178, 81241, 81319,
+    81416, 81505, 81594, 81656, 81740, 81920, 82009, 82090, 82165, 82252, 82349, 82443,
+    82516, 82574, 82656, 82751, 82821, 82889, 82941, 83008, 83034, 83074, 83109, 83168,
+    83267, 83291, 83335, 83402, 83489, 83546, 83637, 83693, 83756, 83800, 83848, 83920,
+    83970, 84040, 84078, 84124, 84224, 84283, 84344, 84384, 84455, 84523, 84602, 84677,
+    84772, 84872, 84967, 85067, 85162, 85262, 85357, 85456, 85539, 85592, 85679, 85731,
+    85831, 86016, 86115, 86215, 86310, 86410, 86505, 86605, 86649, 86740, 86817, 86896,
+    86973, 87028, 87087, 87171, 87269, 87337, 87383, 87466, 87528, 87595, 87621, 87657,
+    87692, 87740, 87803, 87831, 87877, 87927, 88003, 88051, 88091, 88161, 88232, 88271,
+    88369, 88449, 88547, 88645, 88736, 88832, 88924, 88982, 89079, 89106, 89134, 89163,
+    89237, 89289, 89327, 89374, 89397, 89423, 89491, 89520, 89549, 89576, 89667, 89737,
+    89819, 89851, 89938, 90004, 90112, 90208, 90267, 90337, 90414, 90446, 90519, 90608,
+    90649, 90687, 90781, 90859, 90929, 91010, 91065, 91145, 91167, 91231, 91328, 91422,
+    91519, 91546, 91646, 91736, 91830, 91927, 92021, 92074, 92148, 92235, 92276, 92336,
+    92419, 92509, 92567, 92665, 92730, 92756, 92782, 92850, 92879, 92908, 92997, 93025,
+    93114, 93183, 93240, 93339, 93424, 93489, 93547, 93643, 93700, 93756, 93814, 93903,
+    93962, 94043, 94104, 94208, 94308, 94375, 94430, 94472, 94513, 94611, 94662, 94743,
+    94838, 94903, 94957, 94998, 95096, 95154, 95244, 95301, 95342, 95440, 95496, 95585,
+    95682, 95770, 95798, 95896, 95924, 95953, 96004, 96043, 96130, 96198, 96279, 96312,
+    96395, 96459, 96516, 96611, 96662, 96741, 96801, 96864, 96890, 96925, 97025, 97106,
+    97144, 97222, 97305, 97347, 97438, 97539, 97601, 97647, 97737, 97809, 97858, 97948,
+    98031, 98075, 98123, 98205, 98304, 98402, 98483, 98537, 98613, 98711, 98737, 98826,
+    98854, 98911, 99010, 99066, 99124, 99213, 99286, 99353, 99432, 99530, 99580, 99610,
+    99657, 99684, 99747, 99798, 99850, 99899, 99971, 100028, 100137, 100186, 100252, 100318,
+    100347, 100409, 100452, 100485, 100512, 100592, 100656, 100675, 100704, 100719, 100753, 100797,
+    100847, 100941, 101035, 101080, 101152, 101209, 101248, 101306, 101363, 101421, 101479, 101537,
+    101583, 101636, 101689, 101742, 101806, 101859, 101913, 101967, 102021, 102081, 102125, 102183,
+    102236, 102259, 102297, 102326, 102342, 102400, 102438, 102495, 102604, 102635, 102686, 102719,
+    102784, 102818, 102834, 102873, 102925, 102977, 103029, 103081, 103132, 103212, 103260, 103308,
+    103356, 103404, 103473, 103499, 103538, 103566, 103605, 103633, 103672, 103700, 103739, 103767,
+    103804, 103849, 103882, 103915, 103948, 103981, 104074, 104183, 104212, 104321, 104379, 104425,
+    104517, 104596, 104697, 104740, 104755, 104801, 104813, 104840, 104861, 104900, 104993, 105049,
+    105092, 105139, 105227, 105326, 105400, 105447, 105547, 105645, 105707, 105770, 105807, 105855,
+    105916, 105957, 105974, 105993, 106029, 106121, 106138, 106189, 106210, 106290, 106383, 106496,
+    106590, 106679, 106765, 106844, 106860, 106879, 106925, 106959, 107014, 107065, 107116, 107205,
+    107284, 107372, 107471, 107490, 107587, 107654, 107721, 107782, 107847, 107876, 107924, 108000,
+    108067, 108114, 108206, 108295, 108323, 108346, 108393, 108443, 108526, 108590, 108656, 108697,
+    108744, 108800, 108855, 108903, 108960, 109012, 109082, 109159, 109212, 109307, 109332, 109431,
+    109517, 109575, 109608, 109652, 109731, 109767, 109821, 109859, 109898, 109921, 109964, 110012,
+    110052, 110109, 110184, 110230, 110287, 110384, 110408, 110491, 110592, 110615, 110651, 110691,
+    110720, 110775, 110841, 110907, 111007, 111036, 111078, 111132, 111177, 111235, 111275, 111328,
+    111422, 111484, 111576, 111629, 111714, 111786, 111878, 111926, 111978, 112032, 112070, 112151,
+    112200, 112245, 112306, 112358, 112452, 112524, 112623, 112651, 112743, 112791, 112832, 112861,
+    112951, 113006, 113057, 113154, 113246, 113323, 113402, 113456, 113511, 113562, 113659, 113748,
+    113802, 113889, 113957, 114013, 114091, 114137, 114182, 114237, 114334, 114387, 114482, 114533,
+    114558, 114606, 114688, 114740, 114781, 114837, 114910, 114968, 115077, 115142, 115207, 115266,
+    115297, 115357, 115424, 115486, 115521, 115572, 115673, 115756, 115814, 115855, 115914, 115973,
+    116032, 116091, 116145, 116199, 116253, 116308, 116363, 116418, 116462, 116521, 116574, 116632,
+    116741, 116774, 116830, 116890, 116950, 117010, 117042, 117108, 117148, 117194, 117303, 117364,
+    117473, 117541, 117612, 117669, 117767, 117864, 117953, 118051, 118104, 118154, 118237, 118295,
+    118362, 118438, 118529, 118627, 118678, 118784, 118856, 118938, 119030, 119127, 119219, 119287,
+    119359, 119438, 119498, 119561, 119658, 119741, 119824, 119868, 119968, 119994, 120093, 120123,
+    120146, 120209, 120275, 120341, 120371, 120469, 120494, 120527, 120573, 120631, 120680, 120742,
+    120786, 120843, 120941, 121007, 121103, 121160, 121249, 121325, 121421, 121473, 121529, 121587,
+    121640, 121680, 121727, 121827, 121887, 121974, 122043, 122106, 122159, 122241, 122339, 122397,
+    122464, 122561, 122619, 122695, 122746, 122880, 122977, 123076, 123125, 123222, 123304, 123377,
+    123466, 123523, 123642, 123683, 123742, 123788, 123807, 123868, 123900, 123919, 123951, 123995,
+    124015, 124048, 124073, 124128, 124196, 124242, 124305, 124352, 124435, 124497, 124523, 124568,
+    124597, 124641, 124692, 124739, 124834, 124884, 124935, 124986, 125037, 125088, 125165, 125200,
+    125231, 125275, 125323, 125382, 125433, 125511, 125563, 125615, 125660, 125691, 125735, 125774,
+    125855, 125887, 125923, 125985, 126014, 126058, 126115, 126179, 126246, 126275, 126312, 126344,
+    126380, 126416, 126477, 126510, 126550, 126583, 126623, 126657, 126698, 126817, 126873, 126976,
+    127047, 127098, 127172, 127291, 127350, 127411, 127510, 127608, 127658, 127713, 127759, 127784,
+    127803, 127835, 127908, 127990, 128023, 128063, 128090, 128113, 128159, 128233, 128271, 128309,
+    128347, 128385, 128433, 128502, 128542, 128614, 128662, 128696, 128723, 128769, 128813, 128853,
+    128916, 128960, 129020, 129086, 129153, 129189, 129222, 129341, 129391, 129481, 129569, 129627,
+    129723, 129789, 129854, 129883, 129955, 130000, 130088, 130173, 130197, 130244, 130321, 130368,
+    130410, 130488, 130532, 130612, 130650, 130689, 130763, 130830, 130921, 130995, 131072, 131171,
+    131261, 131303, 131384, 131420, 131458, 131481, 131517, 131584, 131613, 131653, 131706, 131758,
+    131792, 131880, 131920, 131964, 132019, 132057, 132158, 132234, 132283, 132352, 132432, 132486,
+    132565, 132626, 132697, 132742, 132823, 132919, 133007, 133086, 133187, 133283, 133368, 133469,
+    133565, 133619, 133715, 133816, 133906, 134004, 134069, 134098, 134187, 134272, 134319, 134375,
+    134429, 134525, 134604, 134642, 134681, 134738, 134819, 134882, 134979, 135046, 135075, 135168,
+    135266, 135344, 135388, 135468, 135566, 135655, 135753, 135800, 135910, 135965, 136075, 136135,
+    136195, 136255, 136315, 136375, 136435, 136497, 136559, 136621, 136683, 136745, 136807, 136917,
+    137027, 137118, 137206, 137306, 137371, 137437, 137464, 137549, 137636, 137702, 137780, 137876,
+    137956, 138039, 138101, 138168, 138192, 138233, 138300, 138367, 138408, 138462, 138511, 138557,
+    138657, 138709, 138787, 138867, 138967, 139058, 139128, 139264, 139364, 139460, 139558, 139616,
+    139673, 139771, 139869, 139927, 140025, 140134, 140205, 140314, 140423, 140532, 140627, 140697,
+    140785, 140840, 140940, 141014, 141083, 141170, 141238, 141318, 141372, 141451, 141518, 141613,
+    141713, 141808, 141908, 142003, 142103, 142176, 142294, 142339, 142358, 142390, 142445, 142494,
+    142540, 142611, 142672, 142744, 142862, 142912, 143030, 143092, 143137, 143218, 143360, 143478,
+    143596, 143714, 143832, 143928, 144000, 144019, 144120, 144196, 144263, 144359, 144460, 144556,
+    144657, 144753, 144854, 144952, 145026, 145115, 145160, 145216, 145311, 145389, 145459, 145540,
+    145595, 145675, 145746, 145793, 145891, 145986, 146084, 146179, 146277, 146372, 146441, 146517,
+    146572, 146648, 146731, 146813, 146909, 146972, 147005, 147049, 147106, 147204, 147260, 147456,
+    147552, 147653, 147749, 147850, 147946, 148047, 148142, 148242, 148337, 148437, 148532, 148632,
+    148727, 148827, 148917, 149016, 149101, 149166, 149208, 149303, 149383, 149464, 149545, 149603,
+    149664, 149731, 149760, 149859, 149936, 150015, 150114, 150203, 150272, 150371, 150448, 150539,
+    150592, 150668, 150751, 150849, 150912, 150935, 150975, 151075, 151119, 151176, 151228, 151275,
+    151329, 151374, 151552, 151650, 151750, 151848, 151946, 152055, 152122, 152189, 152298, 152407,
+    152516, 152562, 152660, 152725, 152770, 152818, 152846, 152868, 152907, 153000, 153056, 153134,
+    153181, 153269, 153369, 153443, 153490, 153581, 153673, 153752, 153821, 153882, 153961, 154054,
+    154149, 154170, 154212, 154267, 154310, 154365, 154416, 154467, 154556, 154653, 154741, 154847,
+    154915, 154983, 155069, 155131, 155159, 155188, 155264, 155331, 155382, 155421, 155513, 155648,
+    155702, 155789, 155857, 155913, 155994, 156051, 156084, 156134, 156217, 156281, 156329, 156424,
+    156464, 156510, 156556, 156635, 156695, 156755, 156837, 156904, 156931, 156973, 157005, 157028,
+    157128, 157229, 157326, 157425, 157525, 157575, 157629, 157689, 157726, 157779, 157818, 157903,
+    157945, 157995, 158041, 158128, 158222, 158323, 158423, 158523, 158558, 158648, 158743, 158785,
+    158880, 158930, 158974, 159022, 159088, 159112, 159143, 159172, 159271, 159304, 159375, 159430,
+    159453, 159531, 159575, 159611, 159744, 159798, 159853, 159904, 160010, 160102, 160156, 160250,
+    160350, 160447, 160502, 160553, 160659, 160685, 160774, 160873, 160962, 161008, 161051, 161120,
+    161218, 161316, 161404, 161481, 161536, 161642, 161690, 161747, 161843, 161880, 161950, 162051,
+    162105, 162177, 162244, 162319, 162408, 162504, 162599, 162664, 162691, 162719, 162798, 162868,
+    162913, 162951, 162983, 163050, 163077, 163114, 163151, 163230, 163253, 163282, 163369, 163415,
+    163457, 163540, 163630, 163727, 163840, 163936, 163967, 164053, 164151, 164182, 164280, 164319,
+    164396, 164466, 164536, 164569, 164660, 164754, 164855, 164955, 165055, 165150, 165245, 165285,
+    165329, 165391, 165423, 165456, 165489, 165551, 165624, 165713, 165785, 165884, 165984, 166072,
+    166133, 166207, 166256, 166337, 166362, 166392, 166472, 166529, 166599, 166625, 166653, 166703,
+    166767, 166853, 166924, 166992, 167087, 167177, 167273, 167367, 167467, 167567, 167663, 167758,
+    167815, 167936, 168037, 168138, 168222, 168310, 168410, 168489, 168584, 168650, 168747, 168797,
+    168851, 168951, 169003, 169064, 169139, 169222, 169291, 169358, 169402, 169478, 169577, 169628,
+    169711, 169780, 169829, 169905, 170004, 170080, 170138, 170161, 170243, 170340, 170435, 170462,
+    170561, 170661, 170757, 170841, 170878, 170926, 170994, 171070, 171150, 171214, 171267, 171343,
+    171440, 171531, 171607, 171683, 171780, 171851, 171948, 172032, 172098, 172166, 172242, 172295,
+    172320, 172370, 172424, 172466, 172525, 172598, 172707, 172756, 172822, 172888, 172948, 172980,
+    173040, 173108, 173170, 173190, 173205, 173257, 173351, 173381, 173439, 173499, 173557, 173617,
+    173677, 173737, 173802, 173856, 173912, 173968, 174024, 174085, 174109, 174147, 174178, 174195,
+    174217, 174241, 174350, 174384, 174441, 174502, 174563, 174624, 174676, 174708, 174774, 174814,
+    174867, 174920, 174973, 175026, 175078, 175127, 175176, 175225, 175274, 175323, 175363, 175403,
+    175443, 175483, 175577, 175686, 175748, 175857, 175952, 176128, 176226, 176284, 176382, 176480,
+    176578, 176650, 176768, 176828, 176888, 176933, 176982, 177036, 177056, 177092, 177111, 177143,
+    177198, 177274, 177323, 177351, 177426, 177474, 177546, 177574, 177637, 177681, 177740, 177806,
+    177874, 177904, 177976, 178094, 178154, 178187, 178207, 178258, 178320, 178364, 178394, 178491,
+    178523, 178602, 178646, 178678, 178722, 178754, 178797, 178865, 178898, 178938, 179056, 179118,
+    179163, 179244, 179362, 179445, 179503, 179585, 179682, 179779, 179876, 179973, 180064, 180224,
+    180323, 180388, 180465, 180539, 180566, 180603, 180649, 180693, 180792, 180891, 180990, 181095,
+    181191, 181276, 181342, 181434, 181515, 181577, 181665, 181742, 181800, 181871, 181907, 181991,
+    182021, 182049, 182120, 182175, 182253, 182334, 182439, 182544, 182649, 182738, 182844, 182870,
+    182957, 183025, 183124, 183207, 183271, 183328, 183417, 183496, 183556, 183627, 183654, 183720,
+    183790, 183860, 183893, 183970, 184050, 184156, 184207, 184320, 184415, 184521, 184627, 184698,
+    184755, 184837, 184929, 184986, 185083, 185151, 185223, 185267, 185367, 185393, 185423, 185446,
+    185515, 185612, 185709, 185806, 185901, 185974, 186027, 186099, 186199, 186270, 186365, 186465,
+    186560, 186660, 186755, 186855, 186925, 187001, 187054, 187137, 187213, 187289, 187387, 187463,
+    187561, 187637, 187735, 187833, 187951, 188069, 188187, 188305, 188416, 188505, 188605, 188686,
+    188766, 188861, 188961, 189056, 189156, 189251, 189351, 189448, 189538, 189610, 189704, 189786,
+    189867, 189938, 190035, 190129, 190226, 190320, 190417, 190511, 190567, 190619, 190671, 190769,
+    190825, 190877, 190975, 191031, 191083, 191181, 191237, 191335, 191430, 191495, 191595, 191690,
+    191790, 191885, 191985, 192080, 192180, 192270, 192358, 192512, 192584, 192673, 192742, 192827,
+    192892, 192973, 193034, 193101, 193178, 193205, 193245, 193338, 193380, 193477, 193576, 193674,
+    193774, 193872, 193912, 193966, 194024, 194088, 194129, 194200, 194270, 194324, 194374, 194465,
+    194563, 194661, 194700, 194797, 194836, 194934, 194979, 195073, 195172, 195218, 195317, 195371,
+    195419, 195471, 195541, 195589, 195630, 195680, 195732, 195821, 195865, 195937, 196031, 196107,
+    196188, 196268, 196339, 196407, 196504, 196608, 196706, 196803, 196897, 196994, 197041, 197114,
+    197212, 197262, 197360, 197418, 197510, 197604, 197701, 197737, 197778, 197852, 197950, 198008,
+    198102, 198191, 198287, 198352, 198374, 198400, 198467, 198495, 198523, 198549, 198646, 198737,
+    198804, 198897, 198980, 199067, 199130, 199194, 199250, 199306, 199364, 199453, 199536, 199595,
+    199658, 199690, 199763, 199834, 199935, 199956, 200018, 200085, 200181, 200282, 200378, 200479,
+    200575,
 };
 
 static const struct kiln_pair pairs[] = {
-    { 5, 6 }, { 47, 3121 }, { 290, 294 }, { 5, 174 }, { 3, 185 }, { 183, 184 },
-    { 47, 5 }, { 294, 238 }, { 3126, 3125 }, { 3, 12 }, { 139, 140 }, { 289, 290 },
-    { 1708, 3121 }, { 339, 340 }, { 168, 47 }, { 3, 3131 }, { 11, 3130 }, { 1710, 3121 },
-    { 3134, 341 }, { 13, 14 }, { 293, 3123 }, { 290, 1311 }, { 238, 3122 }, { 344, 980 },
-    { 934, 148 }, { 6, 19 }, { 21, 22 }, { 23, 24 }, { 273, 274 }, { 30, 31 },
-    { 32, 33 }, { 37, 38 }, { 41, 42 }, { 176, 177 }, { 178, 179 }, { 180, 181 },
-    { 3129, 5 }, { 165, 166 }, { 47, 240 }, { 3136, 3121 }, { 3, 3133 }, { 3144, 344 },
-    { 389, 290 }, { 3146, 20 }, { 3147, 3148 }, { 3149, 275 }, { 46, 3122 }, { 3129, 3124 },
-    { 3150, 3151 }, { 3152, 39 }, { 3154, 3155 }, { 167, 3135 }, { 6, 229 }, { 9, 10 },
-    { 48, 49 }, { 51, 52 }, { 55, 56 }, { 58, 59 }, { 67, 68 }, { 69, 70 },
-    { 71, 72 }, { 73, 74 }, { 75, 76 }, { 77, 78 }, { 79, 80 }, { 81, 82 },
-    { 83, 84 }, { 91, 92 }, { 93, 94 }, { 96, 97 }, { 98, 99 }, { 101, 102 },
-    { 110, 111 }, { 112, 113 }, { 210, 211 }, { 212, 213 }, { 232, 233 }, { 238, 239 },
-    { 260, 261 }, { 3157, 187 }, { 368, 3128 }, { 764, 936 }, { 316, 317 }, { 3137, 3121 },
-    { 3, 3138 }, { 3156, 3124 }, { 3158, 3172 }, { 76, 88 }, { 93, 100 }, { 3159, 6 },
-    { 3167, 3175 }, { 3178, 60 }, { 3179, 3180 }, { 3182, 3183 }, { 3184, 3185 }, { 3186, 3187 },
-    { 3188, 3189 }, { 3194, 114 }, { 3195, 3196 }, { 3199, 238 }, { 296, 976 }, { 344, 982 },
-    { 1051, 1052 }, { 308, 309 }, { 3, 15 }, { 3204, 3140 }, { 3121, 137 }, { 76, 90 },
-    { 87, 3208 }, { 93, 3190 }, { 3191, 3209 }, { 3198, 3210 }, { 3213, 3181 }, { 3214, 3215 },
-    { 3216, 85 }, { 3217, 95 }, { 377, 238 }, { 3222, 983 }, { 3224, 310 }, { 47, 148 },
+    { 5, 6 }, { 47, 3097 }, { 291, 295 }, { 5, 174 }, { 3, 185 }, { 183, 184 },
+    { 47, 5 }, { 295, 239 }, { 3102, 3101 }, { 3, 12 }, { 139, 140 }, { 290, 291 },
+    { 1695, 3097 }, { 340, 341 }, { 168, 47 }, { 5, 187 }, { 3, 3107 }, { 11, 3106 },
+    { 1697, 3097 }, { 3110, 342 }, { 13, 14 }, { 294, 3099 }, { 291, 1310 }, { 239, 3098 },
+    { 345, 982 }, { 936, 148 }, { 6, 19 }, { 21, 22 }, { 23, 24 }, { 274, 275 },
+    { 30, 31 }, { 32, 33 }, { 37, 38 }, { 41, 42 }, { 176, 177 }, { 178, 179 },
+    { 180, 181 }, { 3105, 3100 }, { 165, 166 }, { 47, 241 }, { 3113, 3097 }, { 3, 3109 },
+    { 3121, 345 }, { 390, 291 }, { 3123, 20 }, { 3124, 3125 }, { 3126, 276 }, { 46, 3098 },
+    { 3105, 3112 }, { 3127, 3128 }, { 3129, 39 }, { 3131, 3132 }, { 3133, 3100 }, { 167, 3111 },
+    { 6, 230 }, { 9, 10 }, { 48, 49 }, { 51, 52 }, { 55, 56 }, { 58, 59 },
+    { 67, 68 }, { 69, 70 }, { 71, 72 }, { 73, 74 }, { 75, 76 }, { 77, 78 },
+    { 79, 80 }, { 81, 82 }, { 83, 84 }, { 91, 92 }, { 93, 94 }, { 96, 97 },
+    { 98, 99 }, { 101, 102 }, { 110, 111 }, { 112, 113 }, { 211, 212 }, { 213, 214 },
+    { 233, 234 }, { 239, 240 }, { 261, 262 }, { 369, 3104 }, { 766, 938 }, { 317, 318 },
+    { 3114, 3097 }, { 3, 3115 }, { 3135, 3150 }, { 76, 88 }, { 93, 100 }, { 3136, 6 },
+    { 3144, 3153 }, { 3156, 60 }, { 3157, 3158 }, { 3160, 3161 }, { 3162, 3163 }, { 3164, 3165 },
+    { 3166, 3167 }, { 3172, 114 }, { 3173, 3174 }, { 3177, 239 }, { 297, 978 }, { 345, 984 },
+    { 1053, 1054 }, { 309, 310 }, { 3, 15 }, { 3181, 3117 }, { 3097, 137 }, { 76, 90 },
+    { 87, 3184 }, { 93, 3168 }, { 3169, 3185 }, { 3176, 3186 }, { 3189, 3159 }, { 3190, 3191 },
+    { 3192, 85 }, { 3193, 95 }, { 378, 239 }, { 3198, 985 }, { 3200, 311 }, { 47, 148 },
     { 63, 64 }, { 108, 109 }, { 142, 143 }, { 144, 145 }, { 146, 147 }, { 149, 150 },
-    { 151, 152 }, { 153, 154 }, { 155, 156 }, { 242, 243 }, { 246, 247 }, { 248, 254 },
-    { 255, 256 }, { 279, 280 }, { 281, 282 }, { 289, 1009 }, { 290, 322 }, { 292, 3141 },
-    { 296, 297 }, { 324, 325 }, { 3160, 141 }, { 3197, 234 }, { 3219, 214 }, { 344, 1027 },
-    { 1, 1707 }, { 25, 26 }, { 1320, 1311 }, { 2435, 2436 }, { 2437, 2438 }, { 2439, 3205 },
-    { 3161, 1709 }, { 1056, 1057 }, { 277, 278 }, { 327, 1563 }, { 367, 3201 }, { 755, 756 },
-    { 212, 973 }, { 294, 992 }, { 960, 961 }, { 1021, 1022 }, { 1025, 1026 }, { 1569, 1570 },
-    { 3153, 43 }, { 3225, 3121 }, { 117, 3 }, { 76, 3236 }, { 93, 3231 }, { 3174, 3226 },
-    { 3234, 3235 }, { 238, 461 }, { 148, 3246 }, { 3135, 3259 }, { 3240, 3248 }, { 3241, 65 },
-    { 3243, 3244 }, { 3249, 3122 }, { 3251, 248 }, { 3252, 3253 }, { 3254, 3255 }, { 3257, 294 },
-    { 3264, 344 }, { 1706, 3265 }, { 3161, 3270 }, { 3165, 3266 }, { 3268, 3269 }, { 3272, 3123 },
-    { 0, 1 }, { 2518, 1311 }, { 3271, 3205 }, { 47, 3127 }, { 217, 3276 }, { 3277, 214 },
-    { 3279, 962 }, { 3280, 1023 }, { 29, 3121 }, { 3164, 3 }, { 3284, 16 }, { 3228, 3286 },
-    { 3229, 76 }, { 3230, 3287 }, { 238, 47 }, { 3247, 3293 }, { 3298, 257 }, { 3299, 283 },
-    { 3305, 3303 }, { 3302, 3309 }, { 3307, 2 }, { 3282, 248 }, { 5, 965 }, { 148, 452 },
-    { 168, 446 }, { 200, 2470 }, { 217, 3173 }, { 219, 220 }, { 223, 224 }, { 226, 227 },
-    { 312, 313 }, { 329, 330 }, { 331, 332 }, { 333, 334 }, { 335, 336 }, { 372, 373 },
-    { 411, 174 }, { 415, 416 }, { 417, 418 }, { 419, 420 }, { 423, 424 }, { 426, 427 },
-    { 428, 429 }, { 431, 432 }, { 434, 435 }, { 436, 437 }, { 438, 439 }, { 440, 441 },
-    { 442, 443 }, { 444, 445 }, { 453, 454 }, { 458, 459 }, { 464, 465 }, { 472, 473 },
-    { 957, 2455 }, { 2452, 2453 }, { 2456, 3227 }, { 2457, 3160 }, { 2475, 2476 }, { 2546, 344 },
-    { 3285, 2451 }, { 3290, 3127 }, { 158, 159 }, { 161, 162 }, { 163, 164 }, { 169, 170 },
-    { 171, 172 }, { 201, 202 }, { 215, 216 }, { 289, 1004 }, { 294, 996 }, { 921, 922 },
-    { 990, 991 }, { 1048, 3162 }, { 1575, 3308 }, { 1049, 1050 }, { 1055, 3306 }, { 3, 3206 },
-    { 3315, 3169 }, { 50, 3121 }, { 3288, 3317 }, { 3318, 3320 }, { 3291, 3322 }, { 3323, 238 },
-    { 3316, 3304 }, { 3273, 3324 }, { 148, 3358 }, { 2454, 3361 }, { 3159, 3356 }, { 3223, 3366 },
-    { 3330, 3357 }, { 3332, 2471 }, { 3334, 221 }, { 3336, 228 }, { 3338, 3339 }, { 3340, 3341 },
-    { 3344, 3345 }, { 3346, 421 }, { 3348, 3349 }, { 3350, 433 }, { 3351, 3352 }, { 3353, 3354 },
-    { 3359, 466 }, { 3360, 3368 }, { 3363, 3364 }, { 47, 173 }, { 200, 3374 }, { 3207, 3372 },
-    { 3227, 138 }, { 3369, 160 }, { 3370, 3371 }, { 3379, 3278 }, { 344, 1369 }, { 1248, 3143 },
-    { 1459, 3220 }, { 3232, 1454 }, { 3328, 1571 }, { 3171, 3384 }, { 3385, 3 }, { 53, 3121 },
-    { 3386, 3176 }, { 3388, 76 }, { 3389, 3296 }, { 251, 3390 }, { 148, 3409 }, { 238, 3395 },
-    { 294, 3393 }, { 3394, 3411 }, { 3397, 455 }, { 3401, 3402 }, { 3403, 3404 }, { 3407, 3408 },
-    { 3373, 3412 }, { 3406, 271 }, { 3, 62 }, { 103, 3121 }, { 3426, 54 }, { 3355, 3432 },
-    { 3433, 238 }, { 3414, 3439 }, { 3430, 258 }, { 3436, 337 }, { 1026, 1034 }, { 1129, 3141 },
-    { 3200, 188 }, { 3260, 47 }, { 3292, 537 }, { 3, 3177 }, { 61, 3441 }, { 3121, 57 },
-    { 3442, 104 }, { 3438, 3444 }, { 3200, 489 }, { 3, 3212 }, { 3121, 3192 }, { 3443, 3454 },
-    { 3458, 3331 }, { 3, 3218 }, { 3121, 3233 }, { 3428, 3461 }, { 3456, 3460 }, { 3, 3289 },
-    { 3121, 3455 }, { 3193, 3464 }, { 3462, 3467 }, { 66, 3465 }, { 3, 3427 }, { 3471, 3469 },
-    { 3470, 3121 }, { 3472, 3468 }, { 3, 3474 }, { 3211, 3473 }, { 3121, 3245 }, { 3475, 115 },
-    { 3466, 3 }, { 3478, 3477 }, { 3121, 3294 }, { 3295, 3479 }, { 2472, 3 }, { 3242, 3121 },
-    { 3481, 3457 }, { 3482, 3483 }, { 262, 530 }, { 3258, 238 }, { 200, 1757 }, { 214, 6 },
-    { 296, 1804 }, { 344, 1430 }, { 384, 1840 }, { 1741, 3261 }, { 1742, 1743 }, { 1744, 1745 },
-    { 1746, 1747 }, { 1763, 1764 }, { 1835, 1836 }, { 1838, 1839 }, { 1841, 3163 }, { 1842, 1843 },
-    { 1844, 1845 }, { 1846, 1847 }, { 1848, 3128 }, { 2517, 3381 }, { 3238, 2505 }, { 3285, 118 },
-    { 161, 2458 }, { 2459, 164 }, { 2461, 2462 }, { 3207, 2460 }, { 17, 18 }, { 27, 28 },
-    { 130, 131 }, { 236, 2135 }, { 1455, 1456 }, { 1988, 294 }, { 3281, 3301 }, { 3297, 1457 },
-    { 3300, 1468 }, { 3, 3429 }, { 3486, 3480 }, { 4, 3121 }, { 3491, 1758 }, { 3494, 3507 },
-    { 3495, 3503 }, { 3498, 3499 }, { 3501, 344 }, { 3504, 3505 }, { 1745, 3513 }, { 3434, 3511 },
-    { 3250, 3519 }, { 3391, 3516 }, { 3521, 1028 }, { 3490, 3453 }, { 2015, 2056 }, { 6, 547 },
-    { 35, 2443 }, { 132, 133 }, { 137, 3496 }, { 964, 3329 }, { 1047, 238 }, { 1806, 1807 },
-    { 2440, 2441 }, { 2444, 3153 }, { 2531, 1311 }, { 3132, 3449 }, { 3165, 3425 }, { 3314, 1024 },
-    { 3508, 2519 }, { 3, 3476 }, { 3484, 3524 }, { 3526, 7 }, { 8, 3121 }, { 3502, 3529 },
-    { 3506, 3528 }, { 3514, 3533 }, { 3534, 3512 }, { 3515, 3536 }, { 3535, 3522 }, { 2015, 2055 },
-    { 2442, 3541 }, { 3142, 3549 }, { 3170, 3548 }, { 3274, 547 }, { 3311, 3540 }, { 3316, 3551 },
-    { 3517, 3542 }, { 3, 3555 }, { 3488, 3554 }, { 3367, 3121 }, { 3532, 3559 }, { 3547, 3570 },
-    { 3565, 3567 }, { 3571, 134 }, { 106, 3 }, { 920, 3121 }, { 3558, 3575 }, { 3572, 3497 },
-    { 3576, 3577 }, { 204, 3 }, { 3121, 3313 }, { 3580, 3378 }, { 3543, 3582 }, { 3583, 2445 },
-    { 251, 1458 }, { 3380, 3382 }, { 3421, 1459 }, { 298, 299 }, { 300, 301 }, { 302, 303 },
-    { 304, 305 }, { 34, 35 }, { 36, 3170 }, { 40, 3283 }, { 44, 45 }, { 86, 3319 },
-    { 195, 196 }, { 203, 3485 }, { 284, 285 }, { 344, 645 }, { 410, 3343 }, { 414, 3437 },
-    { 449, 450 }, { 451, 3435 }, { 457, 3445 }, { 460, 461 }, { 462, 463 }, { 593, 594 },
-    { 917, 3204 }, { 1200, 3450 }, { 1311, 1966 }, { 1960, 1961 }, { 1970, 1971 }, { 1973, 1974 },
-    { 1975, 3267 }, { 2167, 3531 }, { 2447, 3487 }, { 2448, 3579 }, { 2449, 3525 }, { 2450, 3574 },
-    { 2685, 2686 }, { 2687, 3143 }, { 3142, 1054 }, { 3263, 3365 }, { 3325, 3387 }, { 3383, 3127 },
-    { 3392, 2484 }, { 3400, 3173 }, { 3446, 3124 }, { 3562, 3425 }, { 3573, 2446 }, { 3, 3556 },
-    { 923, 3121 }, { 3592, 3593 }, { 3594, 3595 }, { 203, 3584 }, { 344, 2156 }, { 1311, 2043 },
-    { 3202, 3625 }, { 3263, 3375 }, { 3310, 3605 }, { 3319, 3621 }, { 3387, 3634 }, { 3398, 3602 },
-    { 3588, 3635 }, { 3596, 3597 }, { 3598, 3599 }, { 3600, 89 }, { 3601, 197 }, { 3607, 3608 },
-    { 3609, 3610 }, { 3611, 3431 }, { 3617, 3267 }, { 3618, 3619 }, { 3622, 3623 }, { 3624, 3362 },
-    { 3631, 285 }, { 2528, 2566 }, { 2564, 2565 }, { 1759, 3 }, { 3327, 3636 }, { 3121, 3417 },
-    { 3638, 3639 }, { 344, 3620 }, { 3413, 3640 }, { 3557, 3647 }, { 3629, 3649 }, { 3642, 1311 },
-    { 3643, 3626 }, { 3646, 3659 }, { 3650, 3651 }, { 3655, 3656 }, { 3662, 2530 }, { 3665, 3 },
-    { 3416, 3666 }, { 3121, 927 }, { 3604, 344 }, { 3670, 3675 }, { 3671, 3674 }, { 3663, 3677 },
-    { 3585, 3 }, { 3510, 3121 }, { 3641, 344 }, { 3678, 3682 }, { 3683, 3660 }, { 119, 120 },
-    { 121, 122 }, { 124, 125 }, { 214, 448 }, { 290, 1019 }, { 327, 328 }, { 338, 3139 },
-    { 378, 379 }, { 381, 382 }, { 383, 384 }, { 385, 386 }, { 387, 388 }, { 390, 391 },
-    { 392, 393 }, { 394, 395 }, { 397, 398 }, { 399, 400 }, { 401, 402 }, { 403, 404 },
-    { 406, 407 }, { 408, 409 }, { 968, 969 }, { 972, 3312 }, { 975, 3221 }, { 985, 986 },
-    { 997, 367 }, { 999, 1000 }, { 1244, 931 }, { 1368, 3419 }, { 1376, 1377 }, { 1811, 1812 },
-    { 1837, 3581 }, { 2495, 337 }, { 2506, 2507 }, { 2532, 2533 }, { 3142, 1374 }, { 3162, 1356 },
-    { 3261, 3572 }, { 3405, 430 }, { 136, 3415 }, { 1049, 2568 }, { 2498, 2499 }, { 3537, 1029 },
-    { 3667, 306 }, { 3, 3637 }, { 578, 3121 }, { 344, 3697 }, { 384, 3705 }, { 401, 3708 },
-    { 974, 3139 }, { 3163, 3702 }, { 3396, 1374 }, { 3691, 123 }, { 3696, 342 }, { 3698, 3699 },
-    { 3700, 3701 }, { 3703, 3704 }, { 3706, 3707 }, { 3709, 3710 }, { 3723, 2508 }, { 3727, 157 },
-    { 35, 1714 }, { 105, 3579 }, { 107, 3525 }, { 116, 3686 }, { 203, 3664 }, { 207, 208 },
-    { 272, 3166 }, { 326, 3321 }, { 366, 3275 }, { 548, 337 }, { 917, 3226 }, { 924, 925 },
-    { 926, 3680 }, { 987, 988 }, { 989, 3418 }, { 1004, 1821 }, { 1006, 1007 }, { 1008, 1009 },
-    { 1320, 1316 }, { 1711, 1712 }, { 1715, 3283 }, { 1717, 3319 }, { 1824, 1825 }, { 1826, 3376 },
-    { 1829, 1830 }, { 1833, 3123 }, { 1972, 3658 }, { 1976, 1311 }, { 2206, 3546 }, { 2510, 2511 },
-    { 2520, 2521 }, { 2522, 2523 }, { 2524, 2525 }, { 2526, 2527 }, { 2528, 2529 }, { 3301, 3718 },
-    { 3326, 3387 }, { 3337, 314 }, { 3377, 3715 }, { 3391, 3425 }, { 3392, 3603 }, { 3530, 3124 },
-    { 3564, 3539 }, { 3573, 3652 }, { 3684, 2567 }, { 3728, 3440 }, { 3, 3679 }, { 3586, 3734 },
-    { 950, 3121 }, { 344, 3745 }, { 396, 3737 }, { 3163, 3747 }, { 3738, 405 }, { 3748, 3128 },
-    { 3729, 3750 }, { 1713, 3751 }, { 3170, 3771 }, { 3260, 3758 }, { 3487, 3752 }, { 3527, 3755 },
-    { 3657, 3777 }, { 3688, 3794 }, { 3714, 3764 }, { 3735, 579 }, { 3739, 3713 }, { 3753, 3754 },
-    { 3757, 276 }, { 3767, 3768 }, { 3770, 3790 }, { 3772, 1718 }, { 3773, 3774 }, { 3775, 3376 },
-    { 3779, 1949 }, { 3781, 3782 }, { 3784, 3785 }, { 3789, 998 }, { 3797, 3 }, { 344, 3746 },
-    { 3121, 3692 }, { 3744, 3800 }, { 3801, 3802 }, { 3787, 3819 }, { 3798, 3762 }, { 3806, 3807 },
-    { 3809, 3816 }, { 3811, 3778 }, { 3813, 3765 }, { 3824, 3783 }, { 3825, 2530 }, { 3, 3560 },
-    { 3827, 3633 }, { 344, 3804 }, { 3740, 3828 }, { 3742, 3829 }, { 3831, 3803 }, { 3812, 3835 },
-    { 3832, 3834 }, { 262, 263 }, { 264, 265 }, { 266, 267 }, { 268, 269 }, { 289, 3123 },
-    { 1311, 2048 }, { 2044, 2045 }, { 2067, 2068 }, { 3518, 3422 }, { 295, 3128 }, { 1124, 1125 },
-    { 6, 3448 }, { 259, 3220 }, { 347, 354 }, { 450, 2642 }, { 461, 2646 }, { 883, 2162 },
-    { 939, 3143 }, { 954, 955 }, { 956, 957 }, { 958, 959 }, { 1004, 2160 }, { 1199, 3614 },
-    { 1347, 1348 }, { 1349, 969 }, { 1417, 337 }, { 1814, 1815 }, { 1987, 3520 }, { 2161, 3776 },
-    { 2501, 3726 }, { 2634, 3343 }, { 2637, 3437 }, { 2644, 3445 }, { 2647, 3431 }, { 2681, 3574 },
-    { 2696, 2697 }, { 3121, 1877 }, { 3160, 157 }, { 3162, 981 }, { 3223, 1053 }, { 3232, 241 },
-    { 3314, 2702 }, { 3335, 2589 }, { 3347, 2639 }, { 3396, 1054 }, { 3451, 189 }, { 3459, 477 },
-    { 3489, 531 }, { 3566, 3724 }, { 3644, 3333 }, { 3678, 3557 }, { 3749, 2509 }, { 290, 238 },
-    { 315, 3203 }, { 1240, 3798 }, { 1934, 931 }, { 3, 3561 }, { 3736, 344 }, { 3830, 3843 },
-    { 3845, 3842 }, { 3805, 3841 }, { 3847, 1716 }, { 3848, 3849 }, { 3850, 3851 }, { 2049, 289 },
-    { 3840, 3124 }, { 3258, 3857 }, { 1004, 3553 }, { 1358, 461 }, { 2641, 3862 }, { 2645, 3863 },
-    { 3310, 3878 }, { 3400, 3859 }, { 3415, 3885 }, { 3451, 477 }, { 3459, 189 }, { 3485, 3879 },
-    { 3509, 3883 }, { 3799, 3866 }, { 3846, 3690 }, { 3861, 3423 }, { 3867, 3868 }, { 3869, 3821 },
-    { 3871, 3872 }, { 3587, 3 }, { 3906, 3907 }, { 3732, 344 }, { 3910, 3911 }, { 3689, 3904 },
-    { 3853, 3912 }, { 3914, 3292 }, { 1004, 3876 }, { 3880, 3918 }, { 3917, 3435 }, { 3925, 2698 },
-    { 3929, 3921 }, { 47, 234 }, { 148, 1284 }, { 214, 3500 }, { 238, 764 }, { 244, 245 },
-    { 248, 358 }, { 279, 1780 }, { 290, 1466 }, { 346, 347 }, { 361, 362 }, { 363, 364 },
-    { 401, 1137 }, { 467, 468 }, { 508, 509 }, { 510, 511 }, { 544, 317 }, { 585, 1881 },
-    { 646, 647 }, { 873, 874 }, { 878, 879 }, { 880, 881 }, { 882, 883 }, { 889, 890 },
-    { 985, 1257 }, { 1016, 1009 }, { 1031, 1032 }, { 1035, 1036 }, { 1039, 1040 }, { 1042, 1043 },
-    { 1044, 1045 }, { 1046, 3123 }, { 1124, 1131 }, { 1126, 3870 }, { 1132, 1133 }, { 1140, 1141 },
-    { 1250, 931 }, { 1256, 3312 }, { 1260, 367 }, { 1311, 2363 }, { 1345, 3544 }, { 1376, 2175 },
-    { 1549, 1754 }, { 1722, 1723 }, { 1724, 1725 }, { 1726, 1727 }, { 1728, 1729 }, { 1730, 1731 },
-    { 1732, 1733 }, { 1734, 1735 }, { 1736, 1737 }, { 1738, 1739 }, { 1740, 3122 }, { 1771, 306 },
-    { 1774, 1775 }, { 1778, 1779 }, { 1781, 1782 }, { 1786, 1787 }, { 1788, 1789 }, { 1793, 1794 },
-    { 1797, 3201 }, { 1813, 3423 }, { 1835, 2178 }, { 1874, 1875 }, { 1876, 3884 }, { 1882, 1883 },
-    { 2060, 2061 }, { 2064, 2065 }, { 2155, 3687 }, { 2365, 1978 }, { 2692, 3329 }, { 3145, 935 },
-    { 3202, 1247 }, { 3219, 1762 }, { 3262, 235 }, { 3274, 3448 }, { 3297, 249 }, { 3300, 323 },
-    { 3335, 2131 }, { 3337, 2491 }, { 3347, 2170 }, { 3399, 222 }, { 3446, 3685 }, { 3452, 3568 },
-    { 3465, 3468 }, { 3481, 3442 }, { 3492, 654 }, { 3523, 3808 }, { 3538, 538 }, { 3550, 2705 },
-    { 3552, 3281 }, { 3664, 3606 }, { 3668, 3721 }, { 3695, 547 }, { 3712, 3365 }, { 3761, 3284 },
-    { 3763, 3882 }, { 3817, 3463 }, { 3818, 1010 }, { 3826, 999 }, { 3837, 2701 }, { 3888, 3250 },
-    { 270, 271 }, { 3132, 291 }, { 1382, 3410 }, { 3221, 3731 }, { 3380, 3730 }, { 3545, 3590 },
-    { 3860, 259 }, { 3, 3844 }, { 344, 2164 }, { 3936, 3913 }, { 3940, 3881 }, { 148, 3991 },
-    { 347, 4004 }, { 401, 4002 }, { 883, 1770 }, { 891, 3944 }, { 1004, 1138 }, { 3123, 4000 },
-    { 3197, 3963 }, { 3256, 3968 }, { 3482, 4027 }, { 3578, 3957 }, { 3676, 3956 }, { 3827, 4025 },
-    { 3932, 3792 }, { 3933, 3127 }, { 3948, 4019 }, { 3950, 3999 }, { 3952, 348 }, { 3953, 3954 },
-    { 3958, 512 }, { 3960, 4008 }, { 3964, 3965 }, { 3969, 1033 }, { 3970, 1037 }, { 3972, 3973 },
-    { 3975, 3977 }, { 3978, 1142 }, { 3982, 2364 }, { 3985, 1755 }, { 3986, 3987 }, { 3988, 3989 },
-    { 3992, 3993 }, { 3994, 3995 }, { 4001, 1790 }, { 4005, 3410 }, { 4011, 3720 }, { 4016, 3946 },
-    { 1549, 3653 }, { 3591, 3935 }, { 47, 6 }, { 1936, 3145 }, { 946, 947 }, { 951, 952 },
-    { 953, 3926 }, { 1861, 3166 }, { 2703, 2704 }, { 3362, 3904 }, { 3840, 3685 }, { 3938, 3733 },
-    { 3942, 2699 }, { 127, 128 }, { 135, 3908 }, { 182, 3168 }, { 217, 218 }, { 236, 893 },
-    { 238, 1113 }, { 248, 2154 }, { 251, 252 }, { 296, 551 }, { 349, 350 }, { 354, 355 },
-    { 356, 357 }, { 413, 4034 }, { 447, 3693 }, { 505, 506 }, { 592, 3612 }, { 907, 3275 },
-    { 928, 3686 }, { 988, 1259 }, { 1048, 3681 }, { 1099, 3616 }, { 1241, 925 }, { 1261, 3716 },
-    { 1608, 3121 }, { 1798, 313 }, { 1814, 1958 }, { 1925, 1926 }, { 1929, 1930 }, { 1965, 3615 },
-    { 1982, 1983 }, { 2006, 2007 }, { 2012, 2013 }, { 2021, 2022 }, { 2023, 461 }, { 2054, 240 },
-    { 2100, 2101 }, { 2119, 2120 }, { 2149, 2150 }, { 2209, 3822 }, { 2587, 3399 }, { 2625, 3419 },
-    { 2636, 3924 }, { 2678, 2679 }, { 3128, 3889 }, { 3159, 3793 }, { 3311, 1353 }, { 3342, 374 },
-    { 3377, 3981 }, { 3398, 3485 }, { 3418, 1424 }, { 3424, 488 }, { 3447, 4051 }, { 3452, 4036 },
-    { 3489, 2481 }, { 3538, 2488 }, { 3552, 3934 }, { 3569, 3722 }, { 3628, 3333 }, { 3648, 2238 },
-    { 3654, 456 }, { 3672, 3854 }, { 3796, 4040 }, { 3890, 3632 }, { 3895, 271 }, { 3905, 556 },
-    { 3920, 3743 }, { 3937, 294 }, { 3967, 1258 }, { 4028, 3475 }, { 1238, 1921 }, { 2575, 2576 },
-    { 930, 931 }, { 938, 3420 }, { 1765, 3422 }, { 2195, 3239 }, { 3203, 561 }, { 3430, 1769 },
-    { 3509, 3899 }, { 3725, 3839 }, { 3, 3814 }, { 4053, 344 }, { 3927, 4052 }, { 883, 3966 },
-    { 1004, 2104 }, { 3943, 4068 }, { 3955, 4061 }, { 3961, 3127 }, { 3990, 4056 }, { 3998, 4072 },
-    { 4044, 4071 }, { 4062, 4089 }, { 4063, 4077 }, { 4066, 4075 }, { 4067, 469 }, { 4080, 3974 },
-    { 4087, 4088 }, { 4097, 948 }, { 4100, 1862 }, { 4102, 4103 }, { 148, 4133 }, { 217, 4145 },
-    { 401, 2151 }, { 1245, 3145 }, { 1460, 3166 }, { 1959, 3616 }, { 1994, 3615 }, { 2058, 240 },
-    { 2177, 4090 }, { 2464, 3168 }, { 3132, 4126 }, { 3424, 2556 }, { 3530, 3685 }, { 3550, 4079 },
-    { 3578, 4107 }, { 3612, 4137 }, { 3852, 238 }, { 4073, 4115 }, { 4116, 4117 }, { 4119, 4165 },
-    { 4135, 1984 }, { 4138, 4139 }, { 4153, 4128 }, { 4166, 3672 }, { 4173, 4124 }, { 4094, 4045 },
-    { 3420, 3932 }, { 3421, 4059 }, { 3518, 4179 }, { 3902, 4127 }, { 4015, 4178 }, { 4101, 4032 },
-    { 4180, 1191 }, { 2554, 3306 }, { 2571, 2572 }, { 2578, 2579 }, { 2580, 3123 }, { 3858, 4143 },
-    { 191, 192 }, { 236, 237 }, { 290, 2270 }, { 468, 1484 }, { 652, 1885 }, { 886, 887 },
-    { 1017, 1018 }, { 1054, 3630 }, { 1063, 1064 }, { 1069, 1070 }, { 1071, 3256 }, { 1125, 1203 },
-    { 1168, 1169 }, { 1204, 1205 }, { 1280, 1281 }, { 1286, 1287 }, { 1311, 1968 }, { 1313, 1314 },
-    { 1315, 1316 }, { 1326, 289 }, { 1352, 3980 }, { 1354, 3877 }, { 1407, 3121 }, { 1418, 3139 },
-    { 1447, 1448 }, { 1483, 2648 }, { 1585, 2533 }, { 1719, 3579 }, { 1814, 2207 }, { 1816, 2208 },
-    { 1818, 1819 }, { 1820, 3766 }, { 1831, 3939 }, { 1969, 3836 }, { 1977, 1978 }, { 1990, 1991 },
-    { 2059, 4009 }, { 2062, 2063 }, { 2115, 2116 }, { 2117, 2118 }, { 2159, 3930 }, { 2205, 3823 },
-    { 2362, 4083 }, { 2479, 3589 }, { 2510, 2563 }, { 2520, 2552 }, { 2614, 2615 }, { 2640, 3693 },
-    { 2643, 4055 }, { 2680, 3833 }, { 2686, 3865 }, { 2691, 4013 }, { 2693, 3711 }, { 2695, 3886 },
-    { 2706, 3520 }, { 2711, 3673 }, { 2878, 2541 }, { 3202, 1930 }, { 3221, 977 }, { 3237, 4035 },
-    { 3262, 1170 }, { 3325, 3613 }, { 3335, 225 }, { 3342, 2632 }, { 3347, 425 }, { 3375, 3569 },
-    { 3413, 3584 }, { 3563, 2559 }, { 3573, 3820 }, { 3591, 4159 }, { 3680, 4123 }, { 3681, 981 },
-    { 3694, 1020 }, { 3735, 2004 }, { 3769, 1324 }, { 3780, 2512 }, { 3855, 4150 }, { 3896, 294 },
-    { 3909, 4065 }, { 3976, 1143 }, { 4023, 3405 }, { 4031, 306 }, { 4037, 4162 }, { 4060, 892 },
-    { 4081, 1134 }, { 4109, 3399 }, { 4112, 3015 }, { 4130, 2491 }, { 4151, 4024 }, { 4176, 2577 },
-    { 344, 3875 }, { 2683, 3 }, { 1004, 2624 }, { 4086, 4193 }, { 4197, 884 }, { 4201, 4069 },
-    { 2684, 3145 }, { 3424, 4108 }, { 3628, 4206 }, { 4078, 4218 }, { 4156, 3168 }, { 4167, 4224 },
-    { 4198, 513 }, { 4209, 1461 }, { 4215, 1979 }, { 4223, 3949 }, { 4231, 4217 }, { 4233, 2136 },
-    { 4240, 4241 }, { 4242, 4207 }, { 236, 1453 }, { 238, 825 }, { 886, 4188 }, { 1164, 192 },
-    { 1397, 1018 }, { 1483, 4246 }, { 1484, 3719 }, { 1818, 1866 }, { 1855, 3766 }, { 1967, 4259 },
-    { 1981, 4225 }, { 2063, 4142 }, { 2204, 3139 }, { 2563, 2551 }, { 2945, 4293 }, { 3132, 1177 },
-    { 3262, 1452 }, { 3285, 4265 }, { 3463, 4290 }, { 3487, 4270 }, { 3493, 4284 }, { 3563, 4286 },
-    { 3566, 4269 }, { 3584, 3606 }, { 3836, 4012 }, { 3898, 3613 }, { 3909, 4311 }, { 3941, 4291 },
-    { 4064, 4249 }, { 4082, 4322 }, { 4160, 306 }, { 4185, 580 }, { 4186, 2165 }, { 4187, 504 },
-    { 4205, 4278 }, { 4244, 4195 }, { 4252, 4253 }, { 4254, 4256 }, { 4258, 3122 }, { 4260, 4261 },
-    { 4266, 1419 }, { 4276, 4277 }, { 4279, 4280 }, { 4281, 4282 }, { 4283, 1827 }, { 4287, 2512 },
-    { 4288, 2553 }, { 4302, 3645 }, { 4310, 3589 }, { 4317, 1316 }, { 4321, 3820 }, { 1381, 4047 },
-    { 1772, 3239 }, { 4092, 3333 }, { 47, 643 }, { 319, 290 }, { 461, 641 }, { 713, 714 },
-    { 715, 716 }, { 949, 3799 }, { 1289, 1290 }, { 1422, 4192 }, { 1540, 317 }, { 1928, 4014 },
-    { 1989, 4132 }, { 2067, 2308 }, { 2203, 3203 }, { 2649, 2650 }, { 3237, 3590 }, { 3383, 3919 },
-    { 3537, 2713 }, { 3627, 3839 }, { 3915, 3795 }, { 4049, 3741 }, { 2689, 3 }, { 3887, 344 },
-    { 1004, 2625 }, { 3123, 4335 }, { 4336, 4338 }, { 3424, 4214 }, { 4216, 3168 }, { 4344, 4199 },
-    { 238, 828 }, { 824, 4354 }, { 1986, 4333 }, { 2574, 4366 }, { 3202, 4367 }, { 3676, 4358 },
-    { 3780, 2551 }, { 4185, 648 }, { 4268, 4359 }, { 4285, 4377 }, { 4362, 4394 }, { 4365, 1198 },
-    { 4371, 4380 }, { 4372, 1720 }, { 4373, 4091 }, { 4390, 4191 }, { 4392, 1317 }, { 4395, 4010 },
-    { 4396, 4364 }, { 3132, 901 }, { 4405, 1773 }, { 461, 4410 }, { 495, 290 }, { 1285, 4391 },
-    { 1515, 3239 }, { 3203, 1535 }, { 3321, 643 }, { 3915, 3838 }, { 4349, 3983 }, { 4411, 717 },
-    { 4412, 4098 }, { 4413, 3122 }, { 4416, 4387 }, { 3, 3945 }, { 344, 359 }, { 4430, 4429 },
-    { 2097, 1004 }, { 238, 831 }, { 827, 4435 }, { 1749, 3168 }, { 3424, 1857 }, { 4379, 4448 },
-    { 4428, 4250 }, { 4456, 4464 }, { 4459, 1516 }, { 108, 3833 }, { 136, 3121 }, { 192, 1548 },
-    { 193, 194 }, { 206, 3756 }, { 214, 2173 }, { 236, 523 }, { 277, 3324 }, { 290, 3614 },
-    { 294, 781 }, { 346, 1119 }, { 365, 2157 }, { 369, 370 }, { 413, 4376 }, { 422, 4307 },
-    { 520, 3897 }, { 529, 3220 }, { 535, 536 }, { 537, 3996 }, { 552, 4222 }, { 833, 3321 },
-    { 963, 3544 }, { 977, 978 }, { 979, 3886 }, { 1005, 4041 }, { 1006, 3032 }, { 1009, 3033 },
-    { 1011, 1012 }, { 1030, 4342 }, { 1031, 4236 }, { 1038, 3971 }, { 1041, 4200 }, { 1047, 1130 },
-    { 1088, 4267 }, { 1090, 1091 }, { 1094, 1095 }, { 1097, 1098 }, { 1102, 1103 }, { 1108, 1109 },
-    { 1111, 1112 }, { 1114, 1115 }, { 1120, 1121 }, { 1122, 1123 }, { 1126, 1127 }, { 1128, 3450 },
-    { 1199, 3030 }, { 1238, 1239 }, { 1243, 3717 }, { 1246, 4235 }, { 1252, 3673 }, { 1279, 4257 },
-    { 1311, 2052 }, { 1351, 3664 }, { 1370, 3237 }, { 1371, 2829 }, { 1379, 1380 }, { 1464, 3239 },
-    { 1471, 3275 }, { 1524, 3139 }, { 1549, 1445 }, { 1636, 1915 }, { 1644, 1898 }, { 1676, 1677 },
-    { 1721, 4370 }, { 1805, 3546 }, { 1828, 3822 }, { 1834, 3531 }, { 1874, 2722 }, { 1899, 1900 },
-    { 1957, 1958 }, { 1996, 3145 }, { 2042, 4228 }, { 2047, 4172 }, { 2069, 240 }, { 2099, 4141 },
-    { 2102, 2103 }, { 2124, 4084 }, { 2144, 3568 }, { 2171, 3440 }, { 2250, 3687 }, { 2251, 1812 },
-    { 2254, 3930 }, { 2255, 4144 }, { 2256, 3939 }, { 2257, 3581 }, { 2273, 317 }, { 2326, 4213 },
-    { 2361, 1963 }, { 2504, 2505 }, { 2537, 2538 }, { 2585, 2586 }, { 2593, 4314 }, { 2594, 2595 },
-    { 2598, 2599 }, { 2616, 2617 }, { 2629, 3381 }, { 2638, 3891 }, { 2682, 3979 }, { 2710, 3903 },
-    { 2727, 2728 }, { 2729, 2730 }, { 2864, 2865 }, { 3020, 3021 }, { 3022, 3023 }, { 3132, 2591 },
-    { 3232, 524 }, { 3238, 984 }, { 3256, 3047 }, { 3262, 2590 }, { 3308, 1578 }, { 3326, 1871 },
-    { 3328, 2515 }, { 3337, 1799 }, { 3523, 3452 }, { 3564, 2015 }, { 3712, 4308 }, { 3760, 3815 },
-    { 3788, 3901 }, { 3796, 4203 }, { 3810, 2127 }, { 3855, 3127 }, { 3916, 4229 }, { 3951, 4181 },
-    { 4020, 4026 }, { 4021, 3632 }, { 4033, 4186 }, { 4042, 3874 }, { 4043, 994 }, { 4096, 4298 },
-    { 4125, 3382 }, { 4129, 4006 }, { 4140, 3793 }, { 4164, 2584 }, { 4170, 4070 }, { 4174, 4085 },
-    { 4189, 2105 }, { 4204, 4294 }, { 4227, 2360 }, { 4251, 1065 }, { 4296, 4105 }, { 4300, 1938 },
-    { 4304, 4148 }, { 4312, 271 }, { 4345, 3908 }, { 4353, 3422 }, { 4355, 4326 }, { 4375, 4149 },
-    { 4419, 318 }, { 4440, 3984 }, { 3, 4007 }, { 344, 1422 }, { 3694, 1004 }, { 4348, 4469 },
-    { 830, 4472 }, { 3424, 4474 }, { 4475, 3168 }, { 238, 1888 }, { 365, 3759 }, { 368, 294 },
-    { 515, 194 }, { 519, 3756 }, { 793, 4489 }, { 1242, 3121 }, { 1283, 4468 }, { 1427, 4505 },
-    { 1443, 192 }, { 2144, 4018 }, { 2283, 3237 }, { 3049, 4488 }, { 3238, 2502 }, { 3326, 4006 },
-    { 3523, 4026 }, { 3525, 4543 }, { 3527, 4532 }, { 3668, 4564 }, { 3786, 4533 }, { 3823, 4559 },
-    { 3891, 3405 }, { 4042, 4131 }, { 4043, 1068 }, { 4050, 4477 }, { 4093, 1445 }, { 4147, 4576 },
-    { 4158, 3760 }, { 4161, 4508 }, { 4189, 2108 }, { 4190, 4501 }, { 4208, 4528 }, { 4210, 4567 },
-    { 4315, 4041 }, { 4339, 4529 }, { 4352, 4525 }, { 4403, 4614 }, { 4428, 1374 }, { 4470, 2626 },
-    { 4481, 126 }, { 4486, 4585 }, { 4490, 4521 }, { 4493, 4494 }, { 4496, 529 }, { 4502, 4503 },
-    { 4507, 3256 }, { 4510, 4511 }, { 4516, 1099 }, { 4519, 1113 }, { 4520, 47 }, { 4522, 3858 },
-    { 4523, 4524 }, { 4531, 1311 }, { 4536, 1465 }, { 4538, 1525 }, { 4541, 4548 }, { 4544, 1808 },
-    { 4546, 3721 }, { 4554, 4555 }, { 4557, 3873 }, { 4561, 4562 }, { 4572, 2596 }, { 4573, 2600 },
-    { 4574, 4589 }, { 4575, 1578 }, { 4579, 4580 }, { 4581, 275 }, { 4582, 4583 }, { 4587, 1009 },
-    { 4598, 4447 }, { 3, 4039 }, { 4630, 344 }, { 1004, 2809 }, { 1872, 3121 }, { 2630, 238 },
-    { 3326, 4038 }, { 4074, 4637 }, { 4468, 4466 }, { 4476, 4652 }, { 4517, 294 }, { 4596, 4680 },
-    { 4610, 4629 }, { 4643, 4458 }, { 4644, 4506 }, { 4648, 4329 }, { 4656, 4560 }, { 4662, 4705 },
-    { 4664, 4682 }, { 4671, 3031 }, { 4677, 4686 }, { 4678, 4434 }, { 4691, 4636 }, { 4694, 4631 },
-    { 4696, 4563 }, { 4703, 3024 }, { 3, 4431 }, { 344, 2624 }, { 4292, 4706 }, { 294, 1004 },
-    { 1048, 4707 }, { 2723, 3121 }, { 4470, 4710 }, { 4650, 4629 }, { 4714, 4085 }, { 4716, 4586 },
-    { 4723, 4660 }, { 4076, 3 }, { 4114, 344 }, { 1003, 1004 }, { 4672, 4731 }, { 4707, 1356 },
-    { 4734, 380 }, { 4736, 2724 }, { 3, 4099 }, { 4732, 344 }, { 1004, 2601 }, { 4739, 4731 },
-    { 4742, 2009 }, { 4743, 4499 }, { 4744, 4504 }, { 3221, 4239 }, { 4202, 3 }, { 344, 3553 },
-    { 4750, 4146 }, { 4465, 4749 }, { 1004, 4719 }, { 4698, 4751 }, { 3, 4106 }, { 344, 4297 },
-    { 4757, 4760 }, { 4615, 1004 }, { 4724, 4761 }, { 174, 2569 }, { 175, 4340 }, { 186, 3893 },
-    { 238, 1636 }, { 290, 3321 }, { 476, 3894 }, { 487, 4343 }, { 1511, 3166 }, { 1635, 4111 },
-    { 1682, 1683 }, { 1691, 4095 }, { 1694, 1695 }, { 1696, 1697 }, { 1732, 2020 }, { 1933, 3903 },
-    { 1937, 4620 }, { 1964, 4134 }, { 2001, 4211 }, { 2015, 2016 }, { 2031, 2032 }, { 2035, 2036 },
-    { 2040, 2041 }, { 2057, 4212 }, { 2084, 2085 }, { 2092, 4226 }, { 2094, 2095 }, { 2203, 4415 },
-    { 2463, 4432 }, { 2465, 3923 }, { 2480, 3447 }, { 2548, 3922 }, { 2555, 4433 }, { 3128, 47 },
-    { 3132, 1463 }, { 3492, 1625 }, { 3815, 3731 }, { 3900, 2109 }, { 4054, 2547 }, { 4196, 1791 },
-    { 4220, 4029 }, { 4238, 3127 }, { 4471, 2098 }, { 4478, 4461 }, { 4711, 4175 }, { 3, 4120 },
-    { 4423, 344 }, { 4675, 4763 }, { 186, 3923 }, { 475, 4340 }, { 476, 3922 }, { 500, 4343 },
-    { 1635, 3321 }, { 1964, 4211 }, { 2001, 4134 }, { 2015, 4787 }, { 2106, 1004 }, { 2215, 3166 },
-    { 2465, 3893 }, { 2548, 3894 }, { 2550, 3447 }, { 3290, 4793 }, { 3434, 4768 }, { 3492, 4791 },
-    { 3852, 4789 }, { 3937, 4800 }, { 4054, 4795 }, { 4096, 4783 }, { 4351, 3127 }, { 4432, 4798 },
-    { 4471, 2111 }, { 4769, 4770 }, { 4775, 1512 }, { 4779, 4780 }, { 4786, 2017 }, { 4788, 2037 },
-    { 4799, 4796 }, { 1927, 3 }, { 4386, 4812 }, { 344, 1810 }, { 1635, 4771 }, { 2015, 4842 },
-    { 2113, 1004 }, { 3321, 4777 }, { 4054, 4843 }, { 4220, 4830 }, { 4433, 4826 }, { 4774, 4815 },
-    { 4805, 4836 }, { 4816, 4817 }, { 4818, 4773 }, { 4819, 6 }, { 4824, 1176 }, { 4833, 4825 },
-    { 1935, 3 }, { 344, 1980 }, { 1809, 4846 }, { 4822, 2015 }, { 4829, 4853 }, { 3, 4234 },
-    { 344, 2544 }, { 287, 493 }, { 294, 1796 }, { 978, 4619 }, { 2138, 4194 }, { 2143, 4003 },
-    { 2236, 4084 }, { 2573, 4438 }, { 3025, 3026 }, { 3453, 3996 }, { 3653, 2125 }, { 3725, 4332 },
-    { 3962, 1761 }, { 3997, 1776 }, { 4017, 3856 }, { 4057, 906 }, { 4058, 1795 }, { 4092, 4328 },
-    { 4204, 2844 }, { 4232, 3733 }, { 4264, 4105 }, { 4350, 3563 }, { 4535, 4404 }, { 4568, 3899 },
-    { 4801, 4104 }, { 4866, 3 }, { 344, 3720 }, { 1047, 4867 }, { 294, 4872 }, { 2197, 4194 },
-    { 3725, 4399 }, { 3749, 4874 }, { 3997, 2137 }, { 4057, 4491 }, { 4058, 2142 }, { 4232, 4498 },
-    { 4730, 4875 }, { 4869, 4003 }, { 3, 4316 }, { 344, 4693 }, { 4863, 4893 }, { 4892, 4642 },
-    { 4883, 4904 }, { 4901, 4895 }, { 8, 5 }, { 126, 4763 }, { 148, 1275 }, { 190, 4243 },
-    { 191, 1752 }, { 192, 2468 }, { 205, 4484 }, { 209, 3897 }, { 214, 1481 }, { 238, 1630 },
-    { 250, 4113 }, { 251, 528 }, { 253, 4157 }, { 275, 2288 }, { 290, 1801 }, { 294, 3759 },
-    { 296, 343 }, { 307, 3239 }, { 311, 4597 }, { 345, 4222 }, { 347, 3423 }, { 354, 3874 },
-    { 365, 2252 }, { 367, 1955 }, { 369, 3905 }, { 371, 3342 }, { 422, 4023 }, { 467, 2648 },
-    { 469, 3719 }, { 470, 471 }, { 480, 3447 }, { 494, 2562 }, { 525, 526 }, { 533, 3791 },
-    { 540, 3788 }, { 545, 321 }, { 552, 4725 }, { 690, 1684 }, { 766, 767 }, { 773, 774 },
-    { 781, 782 }, { 783, 784 }, { 785, 786 }, { 787, 788 }, { 789, 790 }, { 791, 792 },
-    { 793, 3128 }, { 867, 194 }, { 892, 4110 }, { 895, 3220 }, { 906, 4122 }, { 918, 2942 },
-    { 967, 3711 }, { 971, 4325 }, { 985, 1950 }, { 988, 1952 }, { 1002, 4755 }, { 1009, 4357 },
-    { 1013, 1014 }, { 1015, 4381 }, { 1026, 1985 }, { 1093, 4515 }, { 1125, 4191 }, { 1144, 4327 },
-    { 1167, 4255 }, { 1179, 1180 }, { 1182, 1183 }, { 1185, 1186 }, { 1189, 1190 }, { 1202, 4450 },
-    { 1242, 4313 }, { 1251, 3145 }, { 1253, 3931 }, { 1268, 1269 }, { 1270, 1271 }, { 1272, 1273 },
-    { 1276, 1277 }, { 1282, 4718 }, { 1288, 4713 }, { 1303, 992 }, { 1310, 1311 }, { 1312, 4451 },
-    { 1318, 1319 }, { 1325, 4262 }, { 1327, 1328 }, { 1334, 1335 }, { 1336, 4402 }, { 1339, 1340 },
-    { 1341, 3769 }, { 1351, 3584 }, { 1354, 1355 }, { 1371, 4342 }, { 1372, 3971 }, { 1373, 4200 },
-    { 1374, 2810 }, { 1378, 4889 }, { 1412, 3544 }, { 1420, 2855 }, { 1466, 3203 }, { 1470, 4271 },
-    { 1522, 2494 }, { 1549, 198 }, { 1621, 1622 }, { 1623, 594 }, { 1644, 1645 }, { 1646, 1647 },
-    { 1648, 4776 }, { 1653, 4858 }, { 1657, 1658 }, { 1660, 1661 }, { 1662, 3121 }, { 1672, 1673 },
-    { 1674, 1675 }, { 1678, 1679 }, { 1680, 1681 }, { 1685, 1686 }, { 1687, 1688 }, { 1689, 1690 },
-    { 1748, 4634 }, { 1750, 3893 }, { 1768, 3390 }, { 1806, 1948 }, { 1815, 1816 }, { 1850, 3894 },
-    { 1856, 4635 }, { 1863, 285 }, { 1893, 1894 }, { 1910, 1911 }, { 1912, 1913 }, { 1922, 925 },
-    { 1942, 1943 }, { 1944, 3139 }, { 1945, 3493 }, { 1946, 1947 }, { 1956, 4549 }, { 1962, 1963 },
-    { 2015, 2303 }, { 2066, 4319 }, { 2105, 1004 }, { 2128, 3756 }, { 2132, 4248 }, { 2134, 887 },
-    { 2145, 4692 }, { 2146, 2147 }, { 2163, 4385 }, { 2166, 4400 }, { 2172, 4485 }, { 2174, 4628 },
-    { 2190, 4645 }, { 2192, 2996 }, { 2235, 866 }, { 2238, 2239 }, { 2249, 4721 }, { 2253, 4272 },
-    { 2287, 3094 }, { 2306, 2307 }, { 2311, 4552 }, { 2340, 3440 }, { 2414, 4083 }, { 2415, 3658 },
-    { 2473, 2474 }, { 2480, 4182 }, { 2486, 1514 }, { 2487, 4383 }, { 2493, 4030 }, { 2513, 2514 },
-    { 2534, 2535 }, { 2540, 2541 }, { 2543, 4299 }, { 2581, 2582 }, { 2588, 4168 }, { 2592, 4571 },
-    { 2633, 3237 }, { 2651, 2652 }, { 2661, 493 }, { 2808, 4141 }, { 2817, 4010 }, { 2828, 4228 },
-    { 2833, 3539 }, { 2834, 4009 }, { 2852, 4640 }, { 2856, 3928 }, { 2863, 3008 }, { 2867, 2868 },
-    { 2870, 2871 }, { 2899, 2900 }, { 2931, 3485 }, { 2973, 3924 }, { 3029, 4767 }, { 3048, 4720 },
-    { 3135, 4646 }, { 3142, 2858 }, { 3201, 4569 }, { 3202, 937 }, { 3227, 3496 }, { 3232, 894 },
-    { 3238, 1357 }, { 3256, 1430 }, { 3262, 2478 }, { 3263, 3500 }, { 3274, 3436 }, { 3278, 1329 },
-    { 3297, 527 }, { 3300, 546 }, { 3311, 2932 }, { 3325, 4038 }, { 3326, 3613 }, { 3375, 4331 },
-    { 3377, 1954 }, { 3383, 3645 }, { 3418, 993 }, { 3449, 4437 }, { 3508, 2857 }, { 3527, 3664 },
-    { 3562, 3315 }, { 3569, 3873 }, { 3652, 4174 }, { 3661, 286 }, { 3669, 871 }, { 3688, 4065 },
-    { 3690, 4052 }, { 3695, 3448 }, { 3717, 4427 }, { 3761, 3317 }, { 3818, 1428 }, { 3826, 3716 },
-    { 3856, 4374 }, { 3864, 1472 }, { 3877, 4649 }, { 3892, 3630 }, { 3896, 4149 }, { 3900, 4741 },
-    { 3934, 1030 }, { 3938, 3667 }, { 3962, 875 }, { 3976, 4512 }, { 3984, 4566 }, { 4017, 4388 },
-    { 4021, 4171 }, { 4033, 4862 }, { 4035, 3127 }, { 4046, 4104 }, { 4055, 4443 }, { 4060, 235 },
-    { 4081, 1201 }, { 4082, 4687 }, { 4125, 3730 }, { 4131, 4668 }, { 4144, 4275 }, { 4152, 4655 },
-    { 4154, 1416 }, { 4158, 548 }, { 4170, 3933 }, { 4184, 4320 }, { 4190, 3983 }, { 4196, 2140 },
-    { 4227, 1262 }, { 4230, 4203 }, { 4237, 4592 }, { 4245, 4460 }, { 4273, 4274 }, { 4289, 4699 },
-    { 4305, 3632 }, { 4306, 4759 }, { 4323, 4558 }, { 4334, 4608 }, { 4337, 2184 }, { 4345, 4814 },
-    { 4346, 3463 }, { 4360, 4361 }, { 4368, 4031 }, { 4378, 4526 }, { 4384, 581 }, { 4389, 1395 },
-    { 4397, 4545 }, { 4417, 4861 }, { 4421, 4673 }, { 4442, 735 }, { 4444, 4221 }, { 4445, 4347 },
-    { 4446, 4449 }, { 4467, 4463 }, { 4480, 4706 }, { 4487, 3603 }, { 4527, 932 }, { 4534, 4172 },
-    { 4542, 4111 }, { 4570, 4163 }, { 4591, 2516 }, { 4593, 4695 }, { 4594, 2801 }, { 4595, 4740 },
-    { 4601, 4155 }, { 4605, 4363 }, { 4638, 2628 }, { 4639, 516 }, { 4651, 3722 }, { 4653, 4263 },
-    { 4676, 3250 }, { 4679, 4169 }, { 4689, 4330 }, { 4697, 2597 }, { 4702, 3009 }, { 4708, 2108 },
-    { 4733, 4577 }, { 4735, 3382 }, { 4758, 3795 }, { 4810, 1698 }, { 4881, 2853 }, { 4894, 3786 },
-    { 942, 3 }, { 148, 1293 }, { 214, 2342 }, { 238, 4613 }, { 344, 1431 }, { 367, 5205 },
-    { 480, 4157 }, { 766, 860 }, { 773, 854 }, { 781, 5172 }, { 971, 5202 }, { 1013, 4618 },
-    { 1014, 1396 }, { 1125, 4289 }, { 1208, 4450 }, { 1274, 4913 }, { 1278, 4313 }, { 1311, 2832 },
-    { 1366, 4262 }, { 1750, 3923 }, { 1849, 4634 }, { 1850, 3922 }, { 1859, 1768 }, { 1867, 4635 },
-    { 1923, 3121 }, { 1949, 4907 }, { 1951, 4966 }, { 1957, 1815 }, { 2015, 5089 }, { 2066, 4418 },
-    { 2134, 4188 }, { 2192, 4513 }, { 2247, 3139 }, { 2248, 3493 }, { 2252, 5064 }, { 2302, 5047 },
-    { 2358, 3931 }, { 2513, 3928 }, { 2550, 4182 }, { 2835, 5087 }, { 2849, 4915 }, { 2877, 4299 },
-    { 3093, 5065 }, { 3095, 4924 }, { 3128, 4931 }, { 3132, 1026 }, { 3145, 1059 }, { 3256, 2311 },
-    { 3262, 4959 }, { 3312, 3500 }, { 3325, 4547 }, { 3398, 5097 }, { 3413, 5000 }, { 3463, 5057 },
-    { 3470, 5105 }, { 3648, 5060 }, { 3654, 5058 }, { 3657, 5070 }, { 3661, 5085 }, { 3669, 1087 },
-    { 3678, 4911 }, { 3716, 5045 }, { 3719, 5006 }, { 3724, 4926 }, { 3726, 5107 }, { 3743, 4927 },
-    { 3792, 5035 }, { 3810, 5062 }, { 3817, 3791 }, { 3856, 4401 }, { 3864, 4936 }, { 3902, 5040 },
-    { 3959, 4946 }, { 4029, 5038 }, { 4037, 5115 }, { 4046, 4324 }, { 4064, 4357 }, { 4074, 4961 },
-    { 4118, 4937 }, { 4152, 4385 }, { 4154, 4964 }, { 4161, 5002 }, { 4171, 4301 }, { 4187, 4912 },
-    { 4210, 5046 }, { 4230, 4346 }, { 4255, 4341 }, { 4263, 5118 }, { 4273, 4361 }, { 4275, 3759 },
-    { 4331, 5149 }, { 4334, 4670 }, { 4337, 5051 }, { 4360, 4274 }, { 4363, 4971 }, { 4368, 5144 },
-    { 4384, 735 }, { 4397, 5159 }, { 4407, 5019 }, { 4434, 5147 }, { 4442, 581 }, { 4444, 4347 },
-    { 4445, 4221 }, { 4449, 5203 }, { 4483, 198 }, { 4530, 4988 }, { 4578, 5176 }, { 4599, 5050 },
-    { 4617, 5158 }, { 4627, 2493 }, { 4647, 5204 }, { 4654, 3127 }, { 4704, 5100 }, { 4708, 5049 },
-    { 4722, 4443 }, { 4729, 4122 }, { 4738, 4905 }, { 4743, 4947 }, { 4758, 3838 }, { 4794, 4942 },
-    { 4813, 1030 }, { 4850, 4948 }, { 4892, 4981 }, { 4928, 4929 }, { 4930, 351 }, { 4932, 4762 },
-    { 4933, 2207 }, { 4938, 4939 }, { 4940, 3410 }, { 4943, 5113 }, { 4945, 541 }, { 4951, 4952 },
-    { 4953, 4954 }, { 4955, 4956 }, { 4960, 895 }, { 4969, 4970 }, { 4978, 1144 }, { 4984, 4985 },
-    { 4991, 4992 }, { 4993, 3769 }, { 4995, 4451 }, { 4996, 4997 }, { 4998, 4999 }, { 5003, 5004 },
-    { 5005, 5214 }, { 5008, 4746 }, { 5009, 1467 }, { 5010, 4272 }, { 5013, 5014 }, { 5015, 5016 },
-    { 5020, 5021 }, { 5022, 5023 }, { 5024, 5025 }, { 5026, 5027 }, { 5028, 4778 }, { 5029, 5030 },
-    { 5033, 2158 }, { 5042, 5043 }, { 5044, 5032 }, { 5055, 5056 }, { 5066, 4665 }, { 5071, 4163 },
-    { 5076, 354 }, { 5077, 2536 }, { 5086, 4631 }, { 5093, 5213 }, { 5094, 310 }, { 5095, 341 },
-    { 5108, 4968 }, { 5116, 4148 }, { 5117, 4175 }, { 5119, 4934 }, { 5122, 4400 }, { 5127, 5131 },
-    { 5156, 1143 }, { 5161, 4325 }, { 5174, 5083 }, { 5177, 5052 }, { 5186, 5192 }, { 5187, 5120 },
-    { 4765, 3 }, { 344, 5123 }, { 1311, 4012 }, { 2496, 3139 }, { 2693, 3931 }, { 3121, 577 },
-    { 3132, 5074 }, { 3493, 5053 }, { 3500, 5311 }, { 3648, 5091 }, { 3669, 1166 }, { 3810, 5252 },
-    { 3959, 5011 }, { 4305, 5303 }, { 4309, 5231 }, { 4341, 5081 }, { 4382, 5224 }, { 4726, 5283 },
-    { 4733, 5327 }, { 4906, 3127 }, { 4965, 5247 }, { 4979, 238 }, { 4986, 5236 }, { 4987, 5237 },
-    { 5001, 5285 }, { 5041, 5270 }, { 5069, 5278 }, { 5090, 5260 }, { 5092, 5347 }, { 5125, 5358 },
-    { 5130, 5394 }, { 5160, 5302 }, { 5185, 5310 }, { 5189, 5300 }, { 5209, 5350 }, { 5212, 5346 },
-    { 5215, 5312 }, { 5226, 5234 }, { 5232, 4381 }, { 5241, 5242 }, { 5244, 5034 }, { 5253, 5254 },
-    { 5261, 2850 }, { 5263, 5264 }, { 5273, 5308 }, { 5274, 5277 }, { 5275, 3582 }, { 5282, 5305 },
-    { 5287, 5240 }, { 5294, 5039 }, { 5299, 5320 }, { 5315, 4437 }, { 5318, 4537 }, { 5326, 4989 },
-    { 5331, 5393 }, { 5338, 5146 }, { 5342, 5374 }, { 5343, 5195 }, { 5352, 5353 }, { 5364, 5400 },
-    { 5370, 4920 }, { 5372, 5197 }, { 5378, 5379 }, { 5396, 3743 }, { 287, 288 }, { 914, 915 },
-    { 949, 3926 }, { 1229, 1230 }, { 1381, 2659 }, { 1549, 2125 }, { 2668, 2677 }, { 2675, 2676 },
-    { 2715, 4438 }, { 2716, 2717 }, { 3420, 5399 }, { 3434, 3313 }, { 3627, 4332 }, { 3673, 4616 },
-    { 3741, 3630 }, { 4098, 4749 }, { 4238, 3919 }, { 3, 4709 }, { 344, 5345 }, { 1311, 5284 },
-    { 2416, 5403 }, { 3669, 4917 }, { 4690, 5408 }, { 5208, 5409 }, { 5392, 5448 }, { 5404, 2497 },
-    { 5414, 5425 }, { 5421, 4155 }, { 5423, 5424 }, { 5429, 5402 }, { 5432, 5460 }, { 5434, 5455 },
-    { 5438, 4700 }, { 5442, 5063 }, { 5457, 5375 }, { 5459, 5354 }, { 5463, 5246 }, { 2668, 4047 },
-    { 3627, 4399 }, { 3942, 5473 }, { 4093, 2125 }, { 4351, 3919 }, { 4757, 5467 }, { 5469, 3410 },
-    { 5474, 2718 }, { 238, 5101 }, { 253, 3447 }, { 294, 2202 }, { 318, 4408 }, { 319, 4020 },
-    { 320, 321 }, { 492, 4113 }, { 494, 1865 }, { 522, 4369 }, { 544, 1864 }, { 545, 2494 },
-    { 567, 568 }, { 590, 2083 }, { 639, 1905 }, { 695, 1917 }, { 938, 3865 }, { 945, 3420 },
-    { 995, 4606 }, { 1144, 2050 }, { 1264, 4235 }, { 1371, 4509 }, { 1393, 4658 }, { 1466, 4565 },
-    { 1490, 2562 }, { 1631, 1889 }, { 1636, 2766 }, { 1766, 3589 }, { 1878, 1907 }, { 1886, 596 },
-    { 1919, 738 }, { 2010, 4247 }, { 2014, 4841 }, { 2015, 2091 }, { 2027, 2028 }, { 2029, 2030 },
-    { 2031, 4766 }, { 2034, 4848 }, { 2038, 2039 }, { 2047, 4832 }, { 2051, 4688 }, { 2053, 4551 },
-    { 2057, 4553 }, { 2077, 2078 }, { 2086, 2087 }, { 2089, 2090 }, { 2096, 4809 }, { 2110, 4837 },
-    { 2114, 4212 }, { 2129, 4406 }, { 2196, 4896 }, { 2241, 5251 }, { 2242, 3239 }, { 2243, 4880 },
-    { 2263, 3166 }, { 2486, 2560 }, { 2492, 2493 }, { 2520, 2618 }, { 2526, 2622 }, { 2528, 2623 },
-    { 2530, 4674 }, { 2602, 2603 }, { 2604, 2605 }, { 2606, 2607 }, { 2608, 2609 }, { 2610, 2611 },
-    { 2612, 2665 }, { 2619, 2620 }, { 2621, 2525 }, { 2662, 2663 }, { 2690, 4439 }, { 2709, 4236 },
-    { 2789, 536 }, { 2873, 4890 }, { 2943, 4177 }, { 2944, 4014 }, { 3034, 3035 }, { 3036, 3037 },
-    { 3038, 3039 }, { 3040, 3041 }, { 3042, 3043 }, { 3044, 3045 }, { 3070, 3071 }, { 3072, 3073 },
-    { 3074, 3075 }, { 3258, 3128 }, { 3490, 3135 }, { 3509, 4898 }, { 3545, 4049 }, { 3661, 1462 },
-    { 3684, 2666 }, { 3717, 4334 }, { 3741, 4808 }, { 3860, 4059 }, { 3892, 4422 }, { 3901, 482 },
-    { 3959, 2561 }, { 3979, 4427 }, { 4048, 4887 }, { 4057, 5368 }, { 4058, 2201 }, { 4091, 4900 },
-    { 4183, 4318 }, { 4196, 2212 }, { 4237, 3997 }, { 4245, 5413 }, { 4350, 4886 }, { 4409, 1906 },
-    { 4417, 4844 }, { 4418, 3127 }, { 4424, 4626 }, { 4452, 2070 }, { 4479, 4899 }, { 4495, 521 },
-    { 4540, 4226 }, { 4556, 4877 }, { 4611, 4790 }, { 4669, 4681 }, { 4728, 2112 }, { 4753, 2082 },
-    { 4764, 4050 }, { 4782, 4861 }, { 4803, 4870 }, { 4834, 4463 }, { 4847, 1892 }, { 4882, 5255 },
-    { 4885, 4013 }, { 4903, 3027 }, { 4949, 3947 }, { 5031, 258 }, { 5061, 4873 }, { 5218, 4414 },
-    { 5243, 1458 }, { 5288, 4879 }, { 5371, 1873 }, { 5401, 4666 }, { 5412, 2193 }, { 5450, 1666 },
-    { 3, 4717 }, { 4590, 5482 }, { 344, 5452 }, { 5102, 5484 }, { 5238, 1311 }, { 5286, 5483 },
-    { 5427, 5485 }, { 5445, 5491 }, { 5488, 5324 }, { 5493, 5454 }, { 5471, 3410 }, { 494, 4457 },
-    { 559, 4369 }, { 1062, 4606 }, { 1400, 4658 }, { 1852, 3447 }, { 1889, 5555 }, { 1904, 5523 },
-    { 2015, 4781 }, { 2114, 4553 }, { 2610, 2664 }, { 2789, 1489 }, { 3203, 5565 }, { 3290, 5543 },
-    { 3420, 5630 }, { 3539, 5554 }, { 3627, 5567 }, { 3661, 2485 }, { 3854, 4688 }, { 3901, 5515 },
-    { 3951, 4565 }, { 4015, 5526 }, { 4121, 5538 }, { 4177, 932 }, { 4183, 4398 }, { 4208, 5579 },
-    { 4424, 4737 }, { 4453, 2070 }, { 4495, 566 }, { 4556, 2125 }, { 4611, 5557 }, { 4728, 5545 },
-    { 4747, 5573 }, { 4753, 5540 }, { 4764, 5597 }, { 4766, 4849 }, { 4807, 5541 }, { 4831, 4551 },
-    { 4840, 1905 }, { 4852, 5553 }, { 4888, 5536 }, { 4950, 3947 }, { 5104, 5525 }, { 5191, 5608 },
-    { 5319, 4414 }, { 5367, 2493 }, { 5498, 5634 }, { 5509, 4032 }, { 5512, 4003 }, { 5519, 5517 },
-    { 5528, 5549 }, { 5530, 4333 }, { 5532, 5533 }, { 5542, 4792 }, { 5544, 4864 }, { 5546, 5547 },
-    { 5548, 5625 }, { 5551, 5620 }, { 5556, 5627 }, { 5561, 5562 }, { 5563, 2264 }, { 5566, 5576 },
-    { 5568, 5569 }, { 5570, 5571 }, { 5574, 2612 }, { 5584, 4439 }, { 5585, 5586 }, { 5587, 5588 },
-    { 5589, 5590 }, { 5591, 5592 }, { 5605, 2562 }, { 5610, 5377 }, { 5613, 5559 }, { 5617, 4467 },
-    { 5628, 5522 }, { 3, 4748 }, { 5150, 5649 }, { 5225, 344 }, { 1873, 5647 }, { 1889, 5715 },
-    { 3661, 5564 }, { 4121, 5539 }, { 4183, 4441 }, { 4772, 5687 }, { 4828, 5663 }, { 5228, 3947 },
-    { 5524, 5695 }, { 5578, 5667 }, { 5609, 5705 }, { 5648, 1659 }, { 5664, 5616 }, { 5665, 5623 },
-    { 5666, 5684 }, { 5670, 5711 }, { 5671, 5632 }, { 5672, 5710 }, { 5673, 5719 }, { 5677, 5520 },
-    { 5688, 4823 }, { 5689, 5721 }, { 5696, 2088 }, { 5707, 5675 }, { 5712, 5694 }, { 5713, 4452 },
-    { 5716, 4871 }, { 5718, 5577 }, { 5720, 5572 }, { 5723, 5724 }, { 5725, 3046 }, { 5726, 5593 },
-    { 4621, 3 }, { 5271, 5732 }, { 3661, 5668 }, { 4804, 5736 }, { 5229, 3947 }, { 5643, 5647 },
-    { 5648, 5735 }, { 5740, 4453 }, { 5741, 5755 }, { 5744, 5575 }, { 4701, 3 }, { 5770, 5692 },
-    { 3, 4865 }, { 5777, 2009 }, { 129, 4219 }, { 1224, 1225 }, { 1513, 1514 }, { 1669, 1670 },
-    { 1702, 1703 }, { 3489, 1860 }, { 3815, 4239 }, { 3856, 2136 }, { 4426, 3630 }, { 4454, 5594 },
-    { 4811, 4908 }, { 5054, 4352 }, { 5110, 3333 }, { 3689, 5779 }, { 3, 576 }, { 474, 4219 },
-    { 4426, 4835 }, { 4454, 5595 }, { 5781, 4838 }, { 5785, 1670 }, { 3, 3763 }, { 486, 4219 },
-    { 5796, 4856 }, { 5, 2217 }, { 6, 762 }, { 16, 5430 }, { 47, 635 }, { 192, 4958 },
-    { 194, 3653 }, { 209, 3644 }, { 214, 2290 }, { 217, 876 }, { 230, 1504 }, { 231, 4303 },
-    { 238, 771 }, { 240, 4452 }, { 250, 4922 }, { 251, 1508 }, { 262, 896 }, { 270, 5386 },
-    { 271, 898 }, { 288, 5316 }, { 290, 2892 }, { 294, 1587 }, { 296, 1117 }, { 310, 3100 },
-    { 316, 1802 }, { 317, 570 }, { 319, 5114 }, { 320, 2494 }, { 337, 903 }, { 341, 1945 },
-    { 344, 375 }, { 350, 905 }, { 353, 4632 }, { 354, 1957 }, { 365, 3237 }, { 367, 2922 },
-    { 369, 4613 }, { 371, 4152 }, { 380, 3933 }, { 422, 4657 }, { 461, 4095 }, { 479, 5148 },
-    { 491, 1533 }, { 504, 4812 }, { 514, 4243 }, { 518, 4640 }, { 522, 5219 }, { 532, 3166 },
-    { 535, 1489 }, { 539, 3239 }, { 542, 4408 }, { 543, 4181 }, { 545, 1803 }, { 549, 3139 },
-    { 550, 4754 }, { 560, 5181 }, { 575, 5795 }, { 580, 581 }, { 582, 583 }, { 585, 586 },
-    { 587, 588 }, { 589, 590 }, { 597, 598 }, { 599, 600 }, { 603, 604 }, { 605, 606 },
+    { 151, 152 }, { 153, 154 }, { 155, 156 }, { 243, 244 }, { 247, 248 }, { 249, 255 },
+    { 256, 257 }, { 280, 281 }, { 282, 283 }, { 290, 1011 }, { 291, 323 }, { 293, 3118 },
+    { 297, 298 }, { 325, 326 }, { 3137, 141 }, { 3175, 235 }, { 3195, 215 }, { 345, 1029 },
+    { 1, 1694 }, { 25, 26 }, { 1319, 1310 }, { 2412, 2413 }, { 2414, 2415 }, { 2416, 3182 },
+    { 3138, 1696 }, { 1058, 1059 }, { 278, 279 }, { 328, 1551 }, { 368, 3178 }, { 757, 758 },
+    { 213, 975 }, { 295, 994 }, { 962, 963 }, { 1023, 1024 }, { 1027, 1028 }, { 1557, 1558 },
+    { 3130, 43 }, { 3201, 3097 }, { 117, 3 }, { 76, 3212 }, { 93, 3207 }, { 3152, 3202 },
+    { 3210, 3211 }, { 239, 463 }, { 148, 3222 }, { 3111, 3235 }, { 3216, 3224 }, { 3217, 65 },
+    { 3219, 3220 }, { 3225, 3098 }, { 3227, 249 }, { 3228, 3229 }, { 3230, 3231 }, { 3233, 295 },
+    { 3240, 345 }, { 1693, 3241 }, { 3138, 3246 }, { 3142, 3242 }, { 3244, 3245 }, { 3248, 3099 },
+    { 0, 1 }, { 2496, 1310 }, { 3247, 3182 }, { 47, 3103 }, { 218, 3252 }, { 3253, 215 },
+    { 3255, 964 }, { 3256, 1025 }, { 29, 3097 }, { 3141, 3 }, { 3260, 16 }, { 3204, 3262 },
+    { 3205, 76 }, { 3206, 3263 }, { 239, 47 }, { 3223, 3269 }, { 3274, 258 }, { 3275, 284 },
+    { 3281, 3279 }, { 3278, 3285 }, { 3283, 2 }, { 3258, 249 }, { 148, 454 }, { 168, 448 },
+    { 196, 197 }, { 201, 2447 }, { 218, 3151 }, { 220, 221 }, { 224, 225 }, { 227, 228 },
+    { 313, 314 }, { 330, 331 }, { 332, 333 }, { 334, 335 }, { 336, 337 }, { 373, 374 },
+    { 412, 174 }, { 417, 418 }, { 419, 420 }, { 421, 422 }, { 425, 426 }, { 428, 429 },
+    { 430, 431 }, { 433, 434 }, { 436, 437 }, { 438, 439 }, { 440, 441 }, { 442, 443 },
+    { 444, 445 }, { 446, 447 }, { 455, 456 }, { 460, 461 }, { 466, 467 }, { 474, 475 },
+    { 959, 2432 }, { 2429, 2430 }, { 2433, 3203 }, { 2434, 3137 }, { 2453, 2454 }, { 2524, 345 },
+    { 3261, 2428 }, { 3266, 3103 }, { 158, 159 }, { 161, 162 }, { 163, 164 }, { 169, 170 },
+    { 171, 172 }, { 216, 217 }, { 290, 1006 }, { 295, 998 }, { 923, 924 }, { 992, 993 },
+    { 1050, 3139 }, { 1563, 3284 }, { 1051, 1052 }, { 1057, 3282 }, { 3, 3149 }, { 3291, 3146 },
+    { 50, 3097 }, { 3264, 3293 }, { 3294, 3296 }, { 3267, 3298 }, { 3299, 239 }, { 3292, 3280 },
+    { 3249, 3300 }, { 148, 3334 }, { 2431, 3337 }, { 3136, 3332 }, { 3199, 3342 }, { 3305, 3333 },
+    { 3307, 198 }, { 3310, 222 }, { 3312, 229 }, { 3314, 3315 }, { 3316, 3317 }, { 3320, 3321 },
+    { 3322, 423 }, { 3324, 3325 }, { 3326, 435 }, { 3327, 3328 }, { 3329, 3330 }, { 3335, 468 },
+    { 3336, 3344 }, { 3339, 3340 }, { 47, 173 }, { 201, 202 }, { 3183, 3348 }, { 3203, 138 },
+    { 3345, 160 }, { 3346, 3347 }, { 3354, 3254 }, { 345, 1365 }, { 1247, 3120 }, { 1448, 3196 },
+    { 3208, 1443 }, { 3304, 1559 }, { 3145, 188 }, { 3148, 3359 }, { 3360, 3 }, { 53, 3097 },
+    { 3361, 3154 }, { 3363, 76 }, { 3364, 3272 }, { 252, 3365 }, { 148, 3384 }, { 239, 3370 },
+    { 295, 3368 }, { 3369, 3386 }, { 3372, 457 }, { 3376, 3377 }, { 3378, 3379 }, { 3382, 3383 },
+    { 3349, 3387 }, { 3381, 272 }, { 3145, 491 }, { 3, 62 }, { 103, 3097 }, { 3402, 54 },
+    { 3331, 3408 }, { 3409, 239 }, { 3389, 3415 }, { 3406, 259 }, { 3412, 338 }, { 189, 190 },
+    { 1028, 1036 }, { 1128, 3118 }, { 3236, 47 }, { 3268, 539 }, { 3, 3155 }, { 61, 3418 },
+    { 3097, 57 }, { 3419, 104 }, { 3414, 3421 }, { 479, 190 }, { 3, 3188 }, { 3097, 3170 },
+    { 3420, 3431 }, { 3435, 3306 }, { 3, 3194 }, { 3097, 3209 }, { 3404, 3438 }, { 3433, 3437 },
+    { 3, 3265 }, { 3097, 3432 }, { 3171, 3441 }, { 3439, 3444 }, { 66, 3442 }, { 3, 3403 },
+    { 3448, 3446 }, { 3447, 3097 }, { 3449, 3445 }, { 3, 3451 }, { 3187, 3450 }, { 3097, 3221 },
+    { 3452, 115 }, { 3443, 3 }, { 3455, 3454 }, { 3097, 3270 }, { 3271, 3456 }, { 2450, 3 },
+    { 3218, 3097 }, { 3458, 3434 }, { 3459, 3460 }, { 263, 532 }, { 3234, 239 }, { 201, 1744 },
+    { 215, 6 }, { 297, 1791 }, { 345, 1422 }, { 385, 1827 }, { 1728, 3237 }, { 1729, 1730 },
+    { 1731, 1732 }, { 1733, 1734 }, { 1750, 1751 }, { 1822, 1823 }, { 1825, 1826 }, { 1828, 3140 },
+    { 1829, 1830 }, { 1831, 1832 }, { 1833, 1834 }, { 1835, 3104 }, { 2495, 3356 }, { 3214, 2483 },
+    { 3261, 118 }, { 161, 2435 }, { 2436, 164 }, { 2438, 2439 }, { 3183, 2437 }, { 17, 18 },
+    { 27, 28 }, { 130, 131 }, { 237, 2120 }, { 1444, 1445 }, { 1976, 295 }, { 3257, 3277 },
+    { 3273, 1446 }, { 3276, 1457 }, { 3308, 2448 }, { 3388, 203 }, { 3, 3405 }, { 3463, 3457 },
+    { 4, 3097 }, { 3471, 3484 }, { 3472, 3480 }, { 3475, 3476 }, { 3478, 345 }, { 3481, 3482 },
+    { 1732, 3490 }, { 3410, 3488 }, { 3226, 3496 }, { 3366, 3493 }, { 3498, 1030 }, { 3467, 3430 },
+    { 2000, 2041 }, { 6, 549 }, { 35, 2420 }, { 132, 133 }, { 137, 3473 }, { 966, 3112 },
+    { 1049, 239 }, { 1793, 1794 }, { 2417, 2418 }, { 2421, 3130 }, { 2509, 1310 }, { 3108, 3427 },
+    { 3142, 3401 }, { 3290, 1026 }, { 3468, 1745 }, { 3485, 2497 }, { 3, 3453 }, { 3461, 3503 },
+    { 3505, 7 }, { 8, 3097 }, { 3479, 3507 }, { 3483, 3506 }, { 3491, 3511 }, { 3512, 3489 },
+    { 3492, 3514 }, { 3513, 3499 }, { 2000, 2040 }, { 2419, 3519 }, { 3119, 3527 }, { 3147, 3526 },
+    { 3250, 549 }, { 3287, 3518 }, { 3292, 3529 }, { 3494, 3520 }, { 3, 3534 }, { 3465, 3533 },
+    { 3343, 3097 }, { 3510, 3538 }, { 3525, 3549 }, { 3544, 3546 }, { 3550, 134 }, { 106, 3 },
+    { 922, 3097 }, { 3537, 3554 }, { 3551, 3474 }, { 3555, 3556 }, { 205, 3 }, { 3097, 3289 },
+    { 3559, 3353 }, { 3521, 3561 }, { 3562, 2422 }, { 252, 1447 }, { 3355, 3357 }, { 3396, 1448 },
+    { 1746, 3 }, { 925, 3097 }, { 299, 300 }, { 301, 302 }, { 303, 304 }, { 305, 306 },
+    { 34, 35 }, { 36, 3147 }, { 40, 3259 }, { 44, 45 }, { 86, 3295 }, { 204, 3563 },
+    { 285, 286 }, { 345, 647 }, { 411, 3319 }, { 416, 3413 }, { 451, 452 }, { 453, 3411 },
+    { 459, 3422 }, { 462, 463 }, { 464, 465 }, { 595, 596 }, { 919, 3181 }, { 1199, 3428 },
+    { 1310, 1954 }, { 1948, 1949 }, { 1958, 1959 }, { 1961, 1962 }, { 1963, 3243 }, { 2152, 3509 },
+    { 2424, 3464 }, { 2425, 3558 }, { 2426, 3504 }, { 2427, 3553 }, { 2449, 3462 }, { 2663, 2664 },
+    { 2665, 3120 }, { 3119, 1056 }, { 3239, 3341 }, { 3301, 3362 }, { 3358, 3103 }, { 3367, 2462 },
+    { 3375, 3151 }, { 3423, 3100 }, { 3541, 3401 }, { 3552, 2423 }, { 3, 3535 }, { 3097, 3392 },
+    { 3573, 3574 }, { 3575, 3576 }, { 345, 2141 }, { 1310, 2028 }, { 3179, 3606 }, { 3239, 3350 },
+    { 3286, 3585 }, { 3295, 3601 }, { 3362, 3615 }, { 3501, 3605 }, { 3502, 3582 }, { 3567, 3616 },
+    { 3577, 3578 }, { 3579, 3580 }, { 3581, 89 }, { 3587, 3588 }, { 3589, 3590 }, { 3591, 3407 },
+    { 3597, 3243 }, { 3598, 3599 }, { 3602, 3603 }, { 3604, 3338 }, { 3612, 286 }, { 2506, 2544 },
+    { 2542, 2543 }, { 3303, 3617 }, { 3, 3536 }, { 3391, 3618 }, { 3097, 929 }, { 3619, 3620 },
+    { 345, 3600 }, { 3610, 3630 }, { 3622, 1310 }, { 3623, 3607 }, { 3626, 3639 }, { 3627, 3631 },
+    { 3635, 3636 }, { 3642, 2508 }, { 3644, 3645 }, { 3564, 3 }, { 3487, 3097 }, { 3584, 345 },
+    { 3650, 3653 }, { 3654, 3632 }, { 3643, 3656 }, { 119, 120 }, { 121, 122 }, { 124, 125 },
+    { 189, 967 }, { 215, 450 }, { 291, 1021 }, { 328, 329 }, { 339, 3116 }, { 379, 380 },
+    { 382, 383 }, { 384, 385 }, { 386, 387 }, { 388, 389 }, { 391, 392 }, { 393, 394 },
+    { 395, 396 }, { 398, 399 }, { 400, 401 }, { 402, 403 }, { 404, 405 }, { 407, 408 },
+    { 409, 410 }, { 974, 3288 }, { 977, 3197 }, { 987, 988 }, { 999, 368 }, { 1001, 1002 },
+    { 1243, 933 }, { 1364, 3394 }, { 1372, 1373 }, { 1798, 1799 }, { 1824, 3560 }, { 2473, 338 },
+    { 2484, 2485 }, { 2510, 2511 }, { 3119, 1370 }, { 3139, 1352 }, { 3237, 3551 }, { 3380, 432 },
+    { 136, 3390 }, { 1051, 2546 }, { 2476, 2477 }, { 3515, 1031 }, { 3, 3572 }, { 580, 3097 },
+    { 3621, 345 }, { 3657, 3662 }, { 3661, 3640 }, { 385, 3680 }, { 402, 3683 }, { 479, 967 },
+    { 976, 3116 }, { 3140, 3677 }, { 3371, 1370 }, { 3665, 123 }, { 3671, 343 }, { 3673, 3674 },
+    { 3675, 3676 }, { 3678, 3679 }, { 3681, 3682 }, { 3684, 3685 }, { 3697, 2486 }, { 3701, 157 },
+    { 3648, 307 }, { 35, 1701 }, { 105, 3558 }, { 107, 3504 }, { 116, 3659 }, { 204, 3571 },
+    { 208, 209 }, { 273, 3143 }, { 327, 3297 }, { 367, 3251 }, { 414, 415 }, { 550, 338 },
+    { 919, 3202 }, { 926, 927 }, { 928, 3647 }, { 989, 990 }, { 991, 3393 }, { 1006, 1808 },
+    { 1008, 1009 }, { 1010, 1011 }, { 1319, 1315 }, { 1698, 1699 }, { 1702, 3259 }, { 1704, 3295 },
+    { 1811, 1812 }, { 1813, 3351 }, { 1816, 1817 }, { 1820, 3099 }, { 1960, 3638 }, { 1964, 1310 },
+    { 2191, 3524 }, { 2488, 2489 }, { 2498, 2499 }, { 2500, 2501 }, { 2502, 2503 }, { 2504, 2505 },
+    { 2506, 2507 }, { 3277, 3692 }, { 3302, 3362 }, { 3313, 315 }, { 3352, 3689 }, { 3366, 3401 },
+    { 3367, 3583 }, { 3373, 970 }, { 3508, 3100 }, { 3543, 3517 }, { 3552, 3633 }, { 3663, 2545 },
+    { 3702, 3416 }, { 3, 3646 }, { 3565, 3707 }, { 952, 3097 }, { 345, 3672 }, { 397, 3712 },
+    { 3140, 3723 }, { 3713, 406 }, { 3721, 3716 }, { 3724, 3104 }, { 3703, 3726 }, { 1700, 3728 },
+    { 3147, 3749 }, { 3236, 3735 }, { 3464, 3729 }, { 3531, 3732 }, { 3637, 3755 }, { 3688, 3742 },
+    { 3708, 581 }, { 3710, 3773 }, { 3715, 3687 }, { 3730, 3731 }, { 3734, 277 }, { 3745, 3746 },
+    { 3748, 3768 }, { 3750, 1705 }, { 3751, 3752 }, { 3753, 3351 }, { 3757, 1937 }, { 3759, 3760 },
+    { 3762, 3763 }, { 3767, 1000 }, { 3776, 3 }, { 345, 3722 }, { 3097, 3666 }, { 3780, 3781 },
+    { 3765, 3799 }, { 3777, 3740 }, { 3786, 3787 }, { 3789, 3796 }, { 3791, 3756 }, { 3792, 3743 },
+    { 3804, 3761 }, { 3805, 2508 }, { 3, 3539 }, { 3807, 3614 }, { 345, 3783 }, { 3718, 3809 },
+    { 3808, 3810 }, { 3794, 3814 }, { 3811, 3813 }, { 263, 264 }, { 265, 266 }, { 267, 268 },
+    { 269, 270 }, { 290, 3099 }, { 1310, 2033 }, { 2029, 2030 }, { 2052, 2053 }, { 3495, 3397 },
+    { 296, 3104 }, { 1123, 1124 }, { 6, 3425 }, { 260, 3196 }, { 348, 355 }, { 452, 2620 },
+    { 463, 2624 }, { 885, 2147 }, { 941, 3120 }, { 956, 957 }, { 958, 959 }, { 960, 961 },
+    { 1006, 2145 }, { 1198, 3594 }, { 1409, 338 }, { 1801, 1802 }, { 1975, 3497 }, { 2146, 3754 },
+    { 2479, 3700 }, { 2612, 3319 }, { 2614, 3462 }, { 2615, 3413 }, { 2622, 3422 }, { 2625, 3407 },
+    { 2659, 3553 }, { 2675, 2676 }, { 3097, 1864 }, { 3137, 157 }, { 3139, 983 }, { 3199, 1055 },
+    { 3208, 242 }, { 3290, 2681 }, { 3311, 2567 }, { 3323, 2617 }, { 3371, 1056 }, { 3399, 3426 },
+    { 3417, 3436 }, { 3466, 533 }, { 3545, 3698 }, { 3624, 3309 }, { 3725, 2487 }, { 291, 239 },
+    { 316, 3180 }, { 1239, 3777 }, { 1921, 933 }, { 3, 3540 }, { 345, 3784 }, { 3720, 3821 },
+    { 3823, 3782 }, { 3785, 3820 }, { 3825, 1703 }, { 3826, 3827 }, { 3828, 3829 }, { 2034, 290 },
+    { 3819, 3100 }, { 3234, 3835 }, { 1006, 3532 }, { 1354, 463 }, { 2619, 3840 }, { 2623, 3841 },
+    { 3286, 3854 }, { 3375, 3837 }, { 3390, 3862 }, { 3399, 3436 }, { 3417, 3426 }, { 3486, 3860 },
+    { 3778, 3844 }, { 3824, 3664 }, { 3839, 3398 }, { 3845, 3846 }, { 3847, 3801 }, { 3855, 3856 },
+    { 3566, 3 }, { 3779, 345 }, { 3882, 3883 }, { 3886, 3887 }, { 3711, 3880 }, { 3831, 3888 },
+    { 3890, 3268 }, { 1006, 3852 }, { 3857, 3894 }, { 3893, 3411 }, { 3900, 2677 }, { 3904, 3897 },
+    { 47, 235 }, { 148, 1283 }, { 215, 3477 }, { 239, 766 }, { 245, 246 }, { 249, 359 },
+    { 280, 1767 }, { 291, 1455 }, { 347, 348 }, { 362, 363 }, { 364, 365 }, { 402, 1136 },
+    { 469, 470 }, { 510, 511 }, { 512, 513 }, { 546, 318 }, { 587, 1868 }, { 648, 649 },
+    { 875, 876 }, { 880, 881 }, { 882, 883 }, { 884, 885 }, { 891, 892 }, { 969, 970 },
+    { 987, 1256 }, { 1018, 1011 }, { 1033, 1034 }, { 1037, 1038 }, { 1041, 1042 }, { 1044, 1045 },
+    { 1046, 1047 }, { 1048, 3099 }, { 1123, 1130 }, { 1125, 3848 }, { 1131, 1132 }, { 1139, 1140 },
+    { 1249, 933 }, { 1255, 3288 }, { 1259, 368 }, { 1310, 2347 }, { 1344, 3522 }, { 1372, 2160 },
+    { 1537, 1741 }, { 1709, 1710 }, { 1711, 1712 }, { 1713, 1714 }, { 1715, 1716 }, { 1717, 1718 },
+    { 1719, 1720 }, { 1721, 1722 }, { 1723, 1724 }, { 1725, 1726 }, { 1727, 3098 }, { 1758, 307 },
+    { 1761, 1762 }, { 1765, 1766 }, { 1768, 1769 }, { 1773, 1774 }, { 1775, 1776 }, { 1780, 1781 },
+    { 1784, 3178 }, { 1800, 3398 }, { 1822, 2163 }, { 1861, 1862 }, { 1863, 3861 }, { 1869, 1870 },
+    { 2045, 2046 }, { 2049, 2050 }, { 2140, 3709 }, { 2349, 1966 }, { 2670, 3112 }, { 3122, 937 },
+    { 3179, 1246 }, { 3195, 1749 }, { 3238, 236 }, { 3250, 3425 }, { 3273, 250 }, { 3276, 324 },
+    { 3311, 2116 }, { 3313, 2469 }, { 3323, 2155 }, { 3374, 223 }, { 3423, 3658 }, { 3429, 3547 },
+    { 3442, 3445 }, { 3458, 3419 }, { 3469, 656 }, { 3500, 3788 }, { 3516, 540 }, { 3528, 2684 },
+    { 3530, 3257 }, { 3571, 3586 }, { 3649, 3695 }, { 3670, 549 }, { 3686, 3341 }, { 3739, 3260 },
+    { 3741, 3859 }, { 3797, 3440 }, { 3798, 1012 }, { 3806, 1001 }, { 3816, 2680 }, { 3865, 3226 },
+    { 3881, 3103 }, { 271, 272 }, { 3108, 292 }, { 1378, 3385 }, { 3197, 3705 }, { 3355, 3704 },
+    { 3523, 3569 }, { 3838, 260 }, { 3, 3822 }, { 3706, 345 }, { 3911, 3889 }, { 3915, 3858 },
+    { 148, 3967 }, { 348, 3980 }, { 402, 3978 }, { 885, 1757 }, { 893, 3919 }, { 1006, 1137 },
+    { 3099, 3976 }, { 3175, 3938 }, { 3232, 3944 }, { 3459, 4003 }, { 3557, 3932 }, { 3655, 3931 },
+    { 3807, 4001 }, { 3907, 3771 }, { 3909, 4021 }, { 3923, 3995 }, { 3925, 3975 }, { 3927, 349 },
+    { 3928, 3929 }, { 3933, 514 }, { 3935, 3984 }, { 3936, 3103 }, { 3939, 3940 }, { 3945, 1035 },
+    { 3946, 1039 }, { 3948, 3949 }, { 3951, 3953 }, { 3954, 1141 }, { 3958, 2348 }, { 3961, 1742 },
+    { 3962, 3963 }, { 3964, 3965 }, { 3968, 3969 }, { 3970, 3971 }, { 3977, 1777 }, { 3981, 3385 },
+    { 3987, 3694 }, { 3992, 3921 }, { 3570, 3910 }, { 47, 6 }, { 1923, 3122 }, { 948, 949 },
+    { 953, 954 }, { 955, 3901 }, { 1848, 3143 }, { 2682, 2683 }, { 3338, 3880 }, { 3819, 3658 },
+    { 3913, 3727 }, { 3917, 2678 }, { 127, 128 }, { 135, 3884 }, { 182, 3134 }, { 218, 219 },
+    { 237, 895 }, { 239, 1112 }, { 249, 2139 }, { 252, 253 }, { 297, 553 }, { 350, 351 },
+    { 355, 356 }, { 357, 358 }, { 414, 3906 }, { 449, 3668 }, { 507, 508 }, { 594, 3592 },
+    { 909, 3251 }, { 930, 3659 }, { 990, 1258 }, { 1050, 3660 }, { 1098, 3596 }, { 1240, 927 },
+    { 1260, 3690 }, { 1596, 3097 }, { 1785, 314 }, { 1801, 1946 }, { 1912, 1913 }, { 1916, 1917 },
+    { 1953, 3595 }, { 1970, 1971 }, { 1991, 1992 }, { 1997, 1998 }, { 2006, 2007 }, { 2008, 463 },
+    { 2039, 241 }, { 2085, 2086 }, { 2104, 2105 }, { 2134, 2135 }, { 2194, 3802 }, { 2565, 3374 },
+    { 2603, 3394 }, { 2656, 2657 }, { 2673, 3462 }, { 3104, 3866 }, { 3136, 3772 }, { 3287, 1349 },
+    { 3318, 375 }, { 3352, 3957 }, { 3393, 1416 }, { 3400, 490 }, { 3424, 4028 }, { 3429, 4012 },
+    { 3466, 2459 }, { 3516, 2466 }, { 3548, 3696 }, { 3609, 3309 }, { 3628, 2223 }, { 3634, 458 },
+    { 3651, 3832 }, { 3737, 4010 }, { 3775, 4016 }, { 3867, 3613 }, { 3872, 272 }, { 3896, 3719 },
+    { 3908, 558 }, { 3912, 295 }, { 3943, 1257 }, { 4004, 3452 }, { 1237, 1908 }, { 1537, 3373 },
+    { 2553, 2554 }, { 932, 933 }, { 940, 3395 }, { 1752, 3397 }, { 2180, 3215 }, { 3180, 563 },
+    { 3406, 1756 }, { 3486, 3875 }, { 3699, 3818 }, { 3, 3793 }, { 345, 2149 }, { 3902, 4029 },
+    { 885, 3941 }, { 1006, 2089 }, { 3918, 4045 }, { 3930, 4038 }, { 3966, 4033 }, { 3974, 4049 },
+    { 4020, 4048 }, { 4039, 4067 }, { 4040, 4055 }, { 4043, 4052 }, { 4044, 471 }, { 4058, 3950 },
+    { 4065, 4066 }, { 4074, 950 }, { 4077, 1849 }, { 4079, 4080 }, { 148, 4110 }, { 218, 4122 },
+    { 402, 2136 }, { 1244, 3122 }, { 1449, 3143 }, { 1947, 3596 }, { 1981, 3595 }, { 2043, 241 },
+    { 2162, 4068 }, { 2441, 3134 }, { 3108, 4103 }, { 3308, 4125 }, { 3400, 2534 }, { 3508, 3658 },
+    { 3528, 4057 }, { 3530, 4030 }, { 3557, 4084 }, { 3592, 4114 }, { 3830, 239 }, { 4050, 4092 },
+    { 4093, 4094 }, { 4096, 4140 }, { 4112, 1972 }, { 4115, 4116 }, { 4130, 4105 }, { 4141, 3651 },
+    { 4149, 4101 }, { 4071, 4022 }, { 3395, 3907 }, { 3396, 4036 }, { 3495, 4156 }, { 3878, 4104 },
+    { 3991, 4155 }, { 4078, 4008 }, { 4157, 1190 }, { 188, 3667 }, { 491, 3714 }, { 2532, 3282 },
+    { 2549, 2550 }, { 2556, 2557 }, { 2558, 3099 }, { 3836, 4120 }, { 192, 193 }, { 237, 238 },
+    { 291, 2255 }, { 470, 1472 }, { 654, 1872 }, { 888, 889 }, { 972, 3563 }, { 1019, 1020 },
+    { 1056, 3611 }, { 1064, 1065 }, { 1069, 1070 }, { 1071, 3232 }, { 1124, 1202 }, { 1167, 1168 },
+    { 1203, 1204 }, { 1252, 3770 }, { 1279, 1280 }, { 1285, 1286 }, { 1310, 1956 }, { 1312, 1313 },
+    { 1314, 1315 }, { 1325, 290 }, { 1348, 3956 }, { 1350, 3853 }, { 1400, 3097 }, { 1410, 3116 },
+    { 1436, 1437 }, { 1471, 2626 }, { 1573, 2511 }, { 1706, 3558 }, { 1801, 2192 }, { 1803, 2193 },
+    { 1805, 1806 }, { 1807, 3744 }, { 1818, 3914 }, { 1957, 3815 }, { 1965, 1966 }, { 1978, 1979 },
+    { 2044, 3985 }, { 2047, 2048 }, { 2100, 2101 }, { 2102, 2103 }, { 2144, 3905 }, { 2190, 3803 },
+    { 2346, 4061 }, { 2445, 1537 }, { 2457, 3568 }, { 2488, 2541 }, { 2498, 2530 }, { 2592, 2593 },
+    { 2618, 3668 }, { 2621, 4032 }, { 2658, 3812 }, { 2664, 3843 }, { 2669, 3989 }, { 2674, 3863 },
+    { 2685, 3497 }, { 2690, 3652 }, { 2858, 2519 }, { 3179, 1917 }, { 3197, 979 }, { 3213, 4011 },
+    { 3238, 1169 }, { 3301, 3593 }, { 3311, 226 }, { 3318, 2610 }, { 3323, 427 }, { 3350, 3548 },
+    { 3542, 2537 }, { 3552, 3800 }, { 3570, 4135 }, { 3647, 4100 }, { 3660, 983 }, { 3669, 1022 },
+    { 3708, 1989 }, { 3747, 1323 }, { 3758, 2490 }, { 3833, 4127 }, { 3873, 295 }, { 3885, 4042 },
+    { 3952, 1142 }, { 3999, 3380 }, { 4007, 307 }, { 4013, 4137 }, { 4037, 894 }, { 4059, 1133 },
+    { 4086, 3374 }, { 4089, 2991 }, { 4107, 2469 }, { 4128, 4000 }, { 4153, 2555 }, { 4163, 345 },
+    { 2661, 3 }, { 1006, 2602 }, { 4064, 4169 }, { 4173, 886 }, { 4177, 4046 }, { 2662, 3122 },
+    { 3400, 4085 }, { 3609, 4182 }, { 4056, 4195 }, { 4132, 3134 }, { 4143, 4202 }, { 4174, 515 },
+    { 4185, 1450 }, { 4191, 1967 }, { 4201, 3924 }, { 4209, 4194 }, { 4211, 2121 }, { 188, 3714 },
+    { 491, 3667 }, { 4220, 4221 }, { 4222, 4183 }, { 237, 1442 }, { 239, 827 }, { 888, 4165 },
+    { 1163, 193 }, { 1390, 1020 }, { 1471, 4226 }, { 1472, 3693 }, { 1805, 1853 }, { 1842, 3744 },
+    { 1955, 4241 }, { 1969, 4203 }, { 2048, 4119 }, { 2189, 3116 }, { 2541, 2529 }, { 2922, 4276 },
+    { 3108, 1176 }, { 3238, 1441 }, { 3261, 4247 }, { 3388, 4229 }, { 3440, 4273 }, { 3464, 4252 },
+    { 3470, 4266 }, { 3542, 4269 }, { 3545, 4251 }, { 3563, 3586 }, { 3657, 3593 }, { 3815, 3988 },
+    { 3885, 4292 }, { 3916, 4274 }, { 4041, 4230 }, { 4060, 4303 }, { 4136, 307 }, { 4162, 582 },
+    { 4164, 506 }, { 4181, 4260 }, { 4224, 4171 }, { 4233, 4234 }, { 4235, 4237 }, { 4240, 3098 },
+    { 4242, 4243 }, { 4248, 1411 }, { 4258, 4259 }, { 4261, 4262 }, { 4263, 4264 }, { 4265, 1814 },
+    { 4270, 2490 }, { 4271, 2531 }, { 4284, 3625 }, { 4291, 3568 }, { 4298, 1315 }, { 4302, 3800 },
+    { 345, 3851 }, { 2667, 3 }, { 1006, 2603 }, { 3099, 4316 }, { 4317, 4319 }, { 3400, 4190 },
+    { 4193, 3134 }, { 4325, 4175 }, { 239, 830 }, { 826, 4337 }, { 2552, 4349 }, { 3179, 4350 },
+    { 3655, 4341 }, { 3758, 2529 }, { 4162, 650 }, { 4250, 4342 }, { 4267, 4362 }, { 4314, 2150 },
+    { 4345, 4377 }, { 4348, 1197 }, { 4355, 4364 }, { 4356, 1707 }, { 4357, 4069 }, { 4373, 4168 },
+    { 4375, 1316 }, { 4378, 3986 }, { 4379, 4347 }, { 1377, 4024 }, { 1759, 3215 }, { 3108, 903 },
+    { 4070, 3309 }, { 47, 645 }, { 320, 291 }, { 463, 643 }, { 715, 716 }, { 717, 718 },
+    { 951, 3778 }, { 1284, 4374 }, { 1288, 1289 }, { 1414, 4054 }, { 1528, 318 }, { 1915, 3990 },
+    { 1977, 4109 }, { 2052, 2293 }, { 2188, 3180 }, { 2627, 2628 }, { 3213, 3569 }, { 3358, 3895 },
+    { 3515, 2692 }, { 3608, 3818 }, { 3891, 3774 }, { 4026, 3717 }, { 4330, 3959 }, { 3864, 345 },
+    { 3, 3920 }, { 4390, 4389 }, { 2082, 1006 }, { 239, 833 }, { 829, 4395 }, { 1736, 3134 },
+    { 1974, 4387 }, { 3400, 1844 }, { 4363, 4408 }, { 4415, 1760 }, { 463, 4421 }, { 497, 291 },
+    { 1503, 3215 }, { 3180, 1523 }, { 3297, 645 }, { 3891, 3817 }, { 4422, 719 }, { 4423, 4075 },
+    { 4425, 3098 }, { 4428, 4370 }, { 3, 3983 }, { 345, 360 }, { 2090, 1006 }, { 832, 4444 },
+    { 3400, 4446 }, { 4440, 4231 }, { 4448, 3134 }, { 4451, 4457 }, { 4453, 1504 }, { 108, 3812 },
+    { 136, 3097 }, { 193, 1536 }, { 194, 195 }, { 207, 3733 }, { 215, 2158 }, { 237, 525 },
+    { 239, 1875 }, { 278, 3300 }, { 291, 3594 }, { 295, 783 }, { 347, 1118 }, { 366, 2142 },
+    { 370, 371 }, { 424, 4289 }, { 522, 3874 }, { 531, 3196 }, { 537, 538 }, { 539, 3972 },
+    { 554, 4200 }, { 835, 3297 }, { 965, 3522 }, { 979, 980 }, { 981, 3863 }, { 1007, 4017 },
+    { 1008, 3008 }, { 1011, 3009 }, { 1013, 1014 }, { 1032, 4323 }, { 1033, 4214 }, { 1040, 3947 },
+    { 1043, 4176 }, { 1049, 1129 }, { 1087, 4249 }, { 1089, 1090 }, { 1093, 1094 }, { 1096, 1097 },
+    { 1101, 1102 }, { 1107, 1108 }, { 1110, 1111 }, { 1113, 1114 }, { 1119, 1120 }, { 1121, 1122 },
+    { 1125, 1126 }, { 1127, 3428 }, { 1198, 3006 }, { 1237, 1238 }, { 1242, 3691 }, { 1245, 4213 },
+    { 1251, 3652 }, { 1278, 4239 }, { 1282, 4441 }, { 1310, 2037 }, { 1347, 3571 }, { 1366, 3213 },
+    { 1367, 2808 }, { 1375, 1376 }, { 1453, 3215 }, { 1460, 3251 }, { 1512, 3116 }, { 1623, 1902 },
+    { 1631, 1885 }, { 1663, 1664 }, { 1708, 4353 }, { 1792, 3524 }, { 1815, 3802 }, { 1821, 3509 },
+    { 1861, 2701 }, { 1886, 1887 }, { 1945, 1946 }, { 1983, 3122 }, { 2027, 4206 }, { 2032, 4148 },
+    { 2054, 241 }, { 2084, 4118 }, { 2087, 2088 }, { 2109, 4062 }, { 2129, 3547 }, { 2156, 3416 },
+    { 2235, 3709 }, { 2236, 1799 }, { 2239, 3905 }, { 2240, 4121 }, { 2241, 3914 }, { 2242, 3560 },
+    { 2258, 318 }, { 2311, 4189 }, { 2345, 1951 }, { 2482, 2483 }, { 2515, 2516 }, { 2563, 2564 },
+    { 2571, 4295 }, { 2572, 2573 }, { 2576, 2577 }, { 2594, 2595 }, { 2607, 3356 }, { 2616, 3868 },
+    { 2660, 3955 }, { 2689, 3879 }, { 2706, 2707 }, { 2708, 2709 }, { 2844, 2845 }, { 2996, 2997 },
+    { 2998, 2999 }, { 3108, 2569 }, { 3208, 526 }, { 3214, 986 }, { 3232, 3023 }, { 3238, 2568 },
+    { 3284, 1566 }, { 3302, 1858 }, { 3304, 2493 }, { 3313, 1786 }, { 3500, 3429 }, { 3543, 2000 },
+    { 3686, 4290 }, { 3737, 4360 }, { 3738, 3795 }, { 3766, 3877 }, { 3775, 4179 }, { 3790, 2112 },
+    { 3833, 3103 }, { 3892, 4207 }, { 3909, 3881 }, { 3926, 4158 }, { 3996, 4002 }, { 3997, 3613 },
+    { 4009, 4314 }, { 4018, 3850 }, { 4019, 996 }, { 4073, 4280 }, { 4102, 3357 }, { 4106, 3982 },
+    { 4117, 3772 }, { 4139, 2562 }, { 4147, 4047 }, { 4150, 4063 }, { 4152, 1434 }, { 4166, 2093 },
+    { 4180, 4277 }, { 4205, 2344 }, { 4232, 1066 }, { 4278, 4082 }, { 4282, 1925 }, { 4286, 4124 },
+    { 4293, 272 }, { 4326, 3884 }, { 4336, 3397 }, { 4338, 4307 }, { 4359, 4126 }, { 4399, 3960 },
+    { 4431, 319 }, { 4442, 2604 }, { 4449, 3504 }, { 3, 4015 }, { 345, 1414 }, { 3669, 1006 },
+    { 4329, 4462 }, { 366, 3736 }, { 369, 295 }, { 517, 195 }, { 521, 3733 }, { 795, 4480 },
+    { 1241, 3097 }, { 1419, 4495 }, { 1432, 193 }, { 2129, 3994 }, { 2268, 3213 }, { 2608, 239 },
+    { 3025, 4479 }, { 3214, 2480 }, { 3302, 3982 }, { 3500, 4002 }, { 3531, 4523 }, { 3649, 4554 },
+    { 3764, 4524 }, { 3803, 4549 }, { 3868, 3380 }, { 4018, 4108 }, { 4019, 1068 }, { 4027, 4466 },
+    { 4095, 4566 }, { 4134, 3738 }, { 4166, 4463 }, { 4167, 4491 }, { 4184, 4518 }, { 4186, 4557 },
+    { 4196, 4498 }, { 4296, 4017 }, { 4320, 4519 }, { 4335, 4515 }, { 4386, 4606 }, { 4440, 1370 },
+    { 4441, 4459 }, { 4471, 126 }, { 4476, 4575 }, { 4481, 4511 }, { 4484, 4394 }, { 4486, 531 },
+    { 4492, 4493 }, { 4497, 3232 }, { 4500, 4501 }, { 4506, 1098 }, { 4509, 1112 }, { 4510, 47 },
+    { 4512, 3836 }, { 4513, 4514 }, { 4521, 4424 }, { 4522, 1310 }, { 4527, 1454 }, { 4529, 1513 },
+    { 4531, 4538 }, { 4533, 4063 }, { 4534, 1795 }, { 4536, 3695 }, { 4544, 4545 }, { 4547, 3849 },
+    { 4551, 4552 }, { 4562, 2574 }, { 4563, 2578 }, { 4564, 4579 }, { 4565, 1566 }, { 4569, 4570 },
+    { 4571, 276 }, { 4572, 4573 }, { 4577, 1011 }, { 4589, 4407 }, { 4602, 4461 }, { 3, 4391 },
+    { 4625, 345 }, { 1006, 2788 }, { 4275, 4624 }, { 1859, 3097 }, { 3302, 4014 }, { 4051, 4628 },
+    { 4442, 4638 }, { 4507, 295 }, { 4586, 4667 }, { 4587, 4669 }, { 4623, 4682 }, { 4634, 4496 },
+    { 4639, 4310 }, { 4641, 4461 }, { 4646, 4550 }, { 4651, 4696 }, { 4657, 4671 }, { 4660, 3007 },
+    { 4666, 4675 }, { 4681, 4477 }, { 4685, 4626 }, { 4687, 4553 }, { 4694, 3000 }, { 4053, 3 },
+    { 345, 2602 }, { 295, 1006 }, { 1050, 4699 }, { 2702, 3097 }, { 4661, 4698 }, { 4708, 4576 },
+    { 4715, 4650 }, { 3, 4076 }, { 4091, 345 }, { 1005, 1006 }, { 4699, 1352 }, { 4709, 4698 },
+    { 4722, 1994 }, { 4724, 381 }, { 4726, 2703 }, { 3197, 4219 }, { 4178, 3 }, { 4723, 345 },
+    { 4458, 4730 }, { 1006, 2579 }, { 4731, 4489 }, { 4732, 4494 }, { 3, 4083 }, { 345, 3532 },
+    { 4740, 4123 }, { 4739, 4741 }, { 1006, 4710 }, { 4689, 4742 }, { 174, 2547 }, { 175, 4321 },
+    { 186, 3870 }, { 239, 1623 }, { 291, 3297 }, { 478, 3871 }, { 489, 4324 }, { 1499, 3143 },
+    { 1622, 4088 }, { 1669, 1670 }, { 1678, 4072 }, { 1681, 1682 }, { 1683, 1684 }, { 1719, 2005 },
+    { 1920, 3879 }, { 1924, 4613 }, { 1952, 4111 }, { 1987, 4187 }, { 2000, 2001 }, { 2016, 2017 },
+    { 2020, 2021 }, { 2025, 2026 }, { 2042, 4188 }, { 2069, 2070 }, { 2077, 4204 }, { 2079, 2080 },
+    { 2188, 4427 }, { 2440, 4392 }, { 2442, 3899 }, { 2458, 3424 }, { 2526, 3898 }, { 2533, 4393 },
+    { 3104, 47 }, { 3108, 1452 }, { 3469, 1612 }, { 3795, 3705 }, { 3876, 2094 }, { 4031, 2525 },
+    { 4172, 1778 }, { 4198, 4005 }, { 4218, 3103 }, { 4443, 2083 }, { 4468, 4455 }, { 4703, 4151 },
+    { 3, 4097 }, { 345, 4279 }, { 4664, 4745 }, { 4716, 4749 }, { 186, 3899 }, { 477, 4321 },
+    { 478, 3898 }, { 502, 4324 }, { 1622, 3297 }, { 1952, 4187 }, { 1987, 4111 }, { 2000, 4770 },
+    { 2091, 1006 }, { 2200, 3143 }, { 2442, 3870 }, { 2526, 3871 }, { 2528, 3424 }, { 3266, 4776 },
+    { 3410, 4751 }, { 3469, 4774 }, { 3830, 4772 }, { 3912, 4783 }, { 4031, 4778 }, { 4073, 4766 },
+    { 4334, 3103 }, { 4392, 4781 }, { 4443, 2096 }, { 4752, 4753 }, { 4758, 1500 }, { 4762, 4763 },
+    { 4769, 2002 }, { 4771, 2022 }, { 4782, 4779 }, { 1914, 3 }, { 4369, 4795 }, { 4435, 345 },
+    { 1622, 4754 }, { 2000, 4826 }, { 2098, 1006 }, { 3297, 4760 }, { 4031, 4827 }, { 4198, 4814 },
+    { 4393, 4810 }, { 4757, 4799 }, { 4788, 4820 }, { 4800, 4801 }, { 4802, 4756 }, { 4803, 6 },
+    { 4808, 1175 }, { 4817, 4809 }, { 1922, 3 }, { 345, 1797 }, { 4806, 2000 }, { 4813, 4837 },
+    { 3, 4212 }, { 345, 1968 }, { 1796, 4846 }, { 288, 495 }, { 295, 1783 }, { 980, 4612 },
+    { 2123, 4170 }, { 2128, 3979 }, { 2221, 4062 }, { 2551, 4397 }, { 3001, 3002 }, { 3373, 2110 },
+    { 3430, 3972 }, { 3699, 4313 }, { 3937, 1748 }, { 3973, 1763 }, { 3993, 3834 }, { 4034, 908 },
+    { 4035, 1782 }, { 4070, 4309 }, { 4180, 2823 }, { 4210, 3727 }, { 4246, 4082 }, { 4331, 3542 },
+    { 4526, 4414 }, { 4558, 3875 }, { 4784, 4081 }, { 4849, 3 }, { 345, 2522 }, { 295, 4856 },
+    { 2182, 4170 }, { 3699, 4382 }, { 3725, 4858 }, { 3973, 2122 }, { 4034, 4482 }, { 4035, 2127 },
+    { 4210, 4488 }, { 4721, 4859 }, { 4853, 3979 }, { 3, 4297 }, { 345, 3694 }, { 1049, 4877 },
+    { 4876, 4633 }, { 4867, 4887 }, { 4884, 4878 }, { 126, 4745 }, { 148, 1274 }, { 191, 4223 },
+    { 192, 1739 }, { 193, 4268 }, { 201, 415 }, { 206, 4474 }, { 210, 3874 }, { 215, 1469 },
+    { 239, 1617 }, { 251, 4090 }, { 252, 530 }, { 254, 4133 }, { 276, 2273 }, { 291, 1788 },
+    { 295, 3736 }, { 297, 344 }, { 308, 3215 }, { 312, 4588 }, { 346, 4200 }, { 348, 3398 },
+    { 355, 3850 }, { 366, 2237 }, { 368, 1943 }, { 370, 3908 }, { 372, 3318 }, { 424, 3999 },
+    { 469, 2626 }, { 471, 3693 }, { 472, 473 }, { 482, 3424 }, { 496, 2540 }, { 527, 528 },
+    { 535, 3769 }, { 542, 3766 }, { 547, 322 }, { 554, 4717 }, { 692, 1671 }, { 768, 769 },
+    { 775, 776 }, { 783, 784 }, { 785, 786 }, { 787, 788 }, { 789, 790 }, { 791, 792 },
+    { 793, 794 }, { 795, 3104 }, { 869, 195 }, { 894, 4087 }, { 897, 3196 }, { 908, 4099 },
+    { 920, 2919 }, { 968, 3942 }, { 969, 3770 }, { 973, 4306 }, { 987, 1938 }, { 990, 1940 },
+    { 1004, 4744 }, { 1011, 4340 }, { 1015, 1016 }, { 1017, 4365 }, { 1028, 1973 }, { 1092, 4505 },
+    { 1124, 4168 }, { 1143, 4308 }, { 1166, 4236 }, { 1178, 1179 }, { 1181, 1182 }, { 1184, 1185 },
+    { 1188, 1189 }, { 1201, 4410 }, { 1241, 4294 }, { 1250, 3122 }, { 1252, 970 }, { 1267, 1268 },
+    { 1269, 1270 }, { 1271, 1272 }, { 1275, 1276 }, { 1281, 4677 }, { 1287, 4663 }, { 1302, 994 },
+    { 1309, 1310 }, { 1311, 4411 }, { 1317, 1318 }, { 1324, 4244 }, { 1326, 1327 }, { 1333, 1334 },
+    { 1335, 4385 }, { 1338, 1339 }, { 1340, 3747 }, { 1345, 4238 }, { 1347, 3563 }, { 1350, 1351 },
+    { 1367, 4323 }, { 1368, 3947 }, { 1369, 4176 }, { 1370, 2789 }, { 1374, 4873 }, { 1405, 3522 },
+    { 1412, 2835 }, { 1455, 3180 }, { 1459, 4253 }, { 1510, 2472 }, { 1608, 1609 }, { 1610, 596 },
+    { 1631, 1632 }, { 1633, 1634 }, { 1635, 4759 }, { 1640, 4842 }, { 1644, 1645 }, { 1647, 1648 },
+    { 1649, 3097 }, { 1659, 1660 }, { 1661, 1662 }, { 1665, 1666 }, { 1667, 1668 }, { 1672, 1673 },
+    { 1674, 1675 }, { 1676, 1677 }, { 1735, 4465 }, { 1737, 3870 }, { 1755, 3365 }, { 1793, 1936 },
+    { 1802, 1803 }, { 1837, 3871 }, { 1843, 4467 }, { 1850, 286 }, { 1880, 1881 }, { 1897, 1898 },
+    { 1899, 1900 }, { 1909, 927 }, { 1926, 1927 }, { 1929, 3571 }, { 1930, 1931 }, { 1932, 3116 },
+    { 1933, 3470 }, { 1934, 1935 }, { 1937, 4851 }, { 1944, 4539 }, { 1950, 1951 }, { 2000, 2288 },
+    { 2051, 4300 }, { 2113, 3733 }, { 2117, 4228 }, { 2119, 889 }, { 2130, 4683 }, { 2131, 2132 },
+    { 2148, 4404 }, { 2151, 4383 }, { 2157, 4475 }, { 2159, 4620 }, { 2175, 4635 }, { 2177, 2972 },
+    { 2220, 868 }, { 2223, 2224 }, { 2234, 4713 }, { 2238, 4254 }, { 2272, 3070 }, { 2291, 2292 },
+    { 2296, 4542 }, { 2325, 3416 }, { 2395, 4061 }, { 2396, 3638 }, { 2451, 2452 }, { 2458, 4159 },
+    { 2464, 1502 }, { 2465, 4367 }, { 2471, 4006 }, { 2491, 2492 }, { 2512, 2513 }, { 2518, 2519 },
+    { 2521, 4281 }, { 2559, 2560 }, { 2566, 4144 }, { 2570, 4561 }, { 2611, 3213 }, { 2629, 2630 },
+    { 2639, 495 }, { 2787, 4118 }, { 2796, 3986 }, { 2807, 4206 }, { 2812, 3517 }, { 2813, 3985 },
+    { 2832, 4631 }, { 2836, 3903 }, { 2843, 2984 }, { 2847, 2848 }, { 2850, 2851 }, { 2879, 2880 },
+    { 2908, 3462 }, { 3005, 4798 }, { 3024, 4711 }, { 3111, 4636 }, { 3119, 2838 }, { 3178, 4559 },
+    { 3179, 939 }, { 3203, 3473 }, { 3208, 896 }, { 3214, 1353 }, { 3232, 1422 }, { 3238, 2456 },
+    { 3239, 3477 }, { 3250, 3412 }, { 3254, 1328 }, { 3273, 529 }, { 3276, 548 }, { 3287, 2909 },
+    { 3301, 4014 }, { 3302, 3593 }, { 3350, 4312 }, { 3352, 1942 }, { 3358, 3625 }, { 3393, 995 },
+    { 3427, 4447 }, { 3485, 2837 }, { 3541, 3291 }, { 3548, 3849 }, { 3629, 873 }, { 3633, 4150 },
+    { 3641, 287 }, { 3664, 4029 }, { 3670, 3425 }, { 3691, 4388 }, { 3710, 4042 }, { 3739, 3293 },
+    { 3798, 1420 }, { 3806, 3690 }, { 3834, 4358 }, { 3842, 1461 }, { 3853, 4640 }, { 3869, 3611 },
+    { 3873, 4126 }, { 3876, 4729 }, { 3913, 3648 }, { 3937, 877 }, { 3952, 4502 }, { 3960, 4556 },
+    { 3993, 4371 }, { 3997, 4146 }, { 4009, 4850 }, { 4011, 3103 }, { 4023, 4081 }, { 4030, 1032 },
+    { 4032, 4402 }, { 4037, 236 }, { 4059, 1200 }, { 4060, 4676 }, { 4102, 3704 }, { 4108, 4656 },
+    { 4121, 4257 }, { 4129, 4645 }, { 4134, 550 }, { 4147, 4593 }, { 4161, 4301 }, { 4167, 3959 },
+    { 4172, 2125 }, { 4192, 1408 }, { 4205, 1261 }, { 4208, 4179 }, { 4215, 4582 }, { 4225, 4454 },
+    { 4255, 4256 }, { 4272, 4690 }, { 4287, 3613 }, { 4288, 4747 }, { 4304, 4548 }, { 4315, 4600 },
+    { 4318, 2169 }, { 4326, 4797 }, { 4327, 3440 }, { 4343, 4344 }, { 4351, 4007 }, { 4361, 4516 },
+    { 4368, 583 }, { 4372, 1388 }, { 4380, 4535 }, { 4401, 737 }, { 4403, 4199 }, { 4405, 4328 },
+    { 4406, 4409 }, { 4429, 4845 }, { 4433, 4662 }, { 4460, 4439 }, { 4470, 4624 }, { 4472, 1537 },
+    { 4473, 199 }, { 4478, 3583 }, { 4517, 934 }, { 4525, 4148 }, { 4532, 4088 }, { 4560, 4138 },
+    { 4581, 2494 }, { 4583, 4686 }, { 4584, 2780 }, { 4585, 4728 }, { 4592, 4131 }, { 4597, 4346 },
+    { 4629, 2606 }, { 4630, 518 }, { 4642, 3696 }, { 4643, 4245 }, { 4665, 3226 }, { 4668, 4145 },
+    { 4679, 4311 }, { 4688, 2575 }, { 4693, 2985 }, { 4700, 2093 }, { 4701, 4567 }, { 4725, 3357 },
+    { 4746, 3774 }, { 4793, 1685 }, { 4865, 2833 }, { 944, 3 }, { 345, 4684 }, { 148, 1292 },
+    { 201, 3906 }, { 215, 2327 }, { 239, 4605 }, { 368, 5191 }, { 482, 4133 }, { 768, 862 },
+    { 775, 856 }, { 783, 5156 }, { 973, 5188 }, { 1015, 4611 }, { 1016, 1389 }, { 1124, 4272 },
+    { 1207, 4410 }, { 1273, 4895 }, { 1277, 4294 }, { 1310, 2811 }, { 1362, 4244 }, { 1737, 3899 },
+    { 1836, 4465 }, { 1837, 3898 }, { 1846, 1755 }, { 1854, 4467 }, { 1910, 3097 }, { 1939, 4950 },
+    { 1945, 1802 }, { 2000, 5075 }, { 2051, 4430 }, { 2119, 4165 }, { 2177, 4503 }, { 2232, 3116 },
+    { 2233, 3470 }, { 2237, 5050 }, { 2287, 5034 }, { 2342, 4238 }, { 2491, 3903 }, { 2528, 4159 },
+    { 2671, 3942 }, { 2814, 5073 }, { 2829, 4897 }, { 2857, 4281 }, { 3069, 5051 }, { 3071, 4907 },
+    { 3104, 4914 }, { 3108, 1028 }, { 3122, 1061 }, { 3232, 2296 }, { 3238, 4942 }, { 3288, 3477 },
+    { 3301, 4537 }, { 3440, 5043 }, { 3447, 5090 }, { 3468, 5026 }, { 3501, 5083 }, { 3502, 4985 },
+    { 3628, 5046 }, { 3629, 1086 }, { 3634, 5044 }, { 3637, 5056 }, { 3641, 5071 }, { 3690, 5032 },
+    { 3693, 4991 }, { 3698, 4909 }, { 3700, 5092 }, { 3719, 4910 }, { 3771, 5019 }, { 3790, 5048 },
+    { 3797, 3769 }, { 3834, 4384 }, { 3842, 4919 }, { 3878, 5024 }, { 3934, 4929 }, { 4005, 5022 },
+    { 4013, 5100 }, { 4023, 4305 }, { 4041, 4340 }, { 4051, 4944 }, { 4129, 4404 }, { 4142, 4920 },
+    { 4146, 4283 }, { 4164, 4894 }, { 4186, 5033 }, { 4192, 4948 }, { 4196, 4987 }, { 4208, 4327 },
+    { 4236, 4322 }, { 4245, 5103 }, { 4255, 4344 }, { 4257, 3736 }, { 4312, 5132 }, { 4315, 4659 },
+    { 4318, 5037 }, { 4343, 4256 }, { 4346, 4955 }, { 4351, 5127 }, { 4368, 737 }, { 4380, 5143 },
+    { 4394, 5130 }, { 4401, 583 }, { 4403, 4328 }, { 4405, 4199 }, { 4409, 5189 }, { 4418, 5003 },
+    { 4520, 4972 }, { 4568, 5160 }, { 4590, 5036 }, { 4610, 5142 }, { 4621, 2471 }, { 4637, 5190 },
+    { 4644, 3103 }, { 4695, 5085 }, { 4700, 4463 }, { 4712, 4888 }, { 4714, 4402 }, { 4720, 4099 },
+    { 4731, 4930 }, { 4746, 3817 }, { 4777, 4925 }, { 4830, 1032 }, { 4834, 4931 }, { 4876, 4965 },
+    { 4890, 3764 }, { 4911, 4912 }, { 4913, 352 }, { 4915, 4750 }, { 4916, 2192 }, { 4921, 4922 },
+    { 4923, 3385 }, { 4926, 5098 }, { 4928, 543 }, { 4934, 4935 }, { 4936, 4937 }, { 4938, 4939 },
+    { 4943, 897 }, { 4953, 4954 }, { 4962, 1143 }, { 4968, 4969 }, { 4975, 4976 }, { 4977, 3747 },
+    { 4979, 4411 }, { 4980, 4981 }, { 4982, 4983 }, { 4988, 4989 }, { 4990, 5200 }, { 4993, 4733 },
+    { 4994, 1456 }, { 4995, 4254 }, { 4997, 4998 }, { 4999, 5000 }, { 5004, 5005 }, { 5006, 5007 },
+    { 5008, 5009 }, { 5010, 5011 }, { 5012, 4761 }, { 5013, 5014 }, { 5016, 5031 }, { 5017, 2143 },
+    { 5028, 5029 }, { 5041, 5042 }, { 5052, 4608 }, { 5057, 4138 }, { 5062, 355 }, { 5063, 2514 },
+    { 5072, 4626 }, { 5079, 5199 }, { 5080, 311 }, { 5081, 342 }, { 5093, 4952 }, { 5101, 4124 },
+    { 5102, 4151 }, { 5104, 4917 }, { 5107, 4383 }, { 5112, 5114 }, { 5140, 1142 }, { 5150, 4306 },
+    { 5158, 5069 }, { 5161, 5038 }, { 5174, 5176 }, { 5175, 5105 }, { 4748, 3 }, { 345, 1423 },
+    { 1310, 3988 }, { 2474, 3116 }, { 2824, 3942 }, { 3097, 579 }, { 3108, 5060 }, { 3470, 5039 },
+    { 3477, 5297 }, { 3628, 5077 }, { 3629, 1165 }, { 3790, 5237 }, { 3934, 4996 }, { 4287, 5287 },
+    { 4322, 5067 }, { 4354, 5217 }, { 4366, 5211 }, { 4701, 5312 }, { 4707, 5269 }, { 4949, 5232 },
+    { 4963, 239 }, { 4970, 5222 }, { 4971, 5223 }, { 4986, 5271 }, { 5027, 5256 }, { 5030, 5363 },
+    { 5055, 5266 }, { 5076, 5246 }, { 5078, 5333 }, { 5109, 5344 }, { 5117, 5380 }, { 5144, 5291 },
+    { 5169, 5296 }, { 5171, 5285 }, { 5195, 5336 }, { 5198, 5332 }, { 5201, 5298 }, { 5207, 3103 },
+    { 5212, 5220 }, { 5218, 4365 }, { 5227, 5228 }, { 5230, 5018 }, { 5238, 5239 }, { 5247, 2830 },
+    { 5249, 5250 }, { 5258, 5265 }, { 5259, 3561 }, { 5262, 5294 }, { 5268, 5289 }, { 5273, 5226 },
+    { 5280, 5023 }, { 5286, 5305 }, { 5301, 4447 }, { 5304, 4528 }, { 5311, 4973 }, { 5316, 5379 },
+    { 5323, 5129 }, { 5327, 5360 }, { 5328, 5181 }, { 5338, 5339 }, { 5350, 5386 }, { 5356, 4903 },
+    { 5358, 5183 }, { 5382, 3719 }, { 288, 289 }, { 916, 917 }, { 951, 3901 }, { 1228, 1229 },
+    { 1377, 2637 }, { 1537, 2110 }, { 2646, 2655 }, { 2653, 2654 }, { 2694, 4397 }, { 2695, 2696 },
+    { 3395, 5385 }, { 3410, 3289 }, { 3608, 4313 }, { 3652, 4609 }, { 3717, 3611 }, { 4075, 4730 },
+    { 4218, 3895 }, { 3, 4697 }, { 345, 5108 }, { 1310, 5270 }, { 2397, 5389 }, { 3629, 4900 },
+    { 4680, 5394 }, { 5194, 5395 }, { 5365, 5412 }, { 5378, 5435 }, { 5390, 2475 }, { 5400, 5410 },
+    { 5406, 4131 }, { 5408, 5409 }, { 5418, 5447 }, { 5420, 5442 }, { 5425, 4691 }, { 5429, 5049 },
+    { 5444, 5361 }, { 5446, 5340 }, { 2646, 4024 }, { 3608, 4382 }, { 3917, 5459 }, { 4152, 2110 },
+    { 4334, 3895 }, { 4739, 5453 }, { 5455, 3385 }, { 5460, 2697 }, { 239, 5086 }, { 254, 3424 },
+    { 295, 2187 }, { 319, 4419 }, { 320, 3996 }, { 321, 322 }, { 494, 4090 }, { 496, 1852 },
+    { 524, 4352 }, { 546, 1851 }, { 547, 2472 }, { 569, 570 }, { 592, 2068 }, { 641, 1892 },
+    { 697, 1904 }, { 940, 3843 }, { 947, 3395 }, { 997, 4598 }, { 1143, 2035 }, { 1263, 4213 },
+    { 1367, 4499 }, { 1386, 4648 }, { 1455, 4555 }, { 1478, 2540 }, { 1618, 1876 }, { 1623, 2745 },
+    { 1753, 3568 }, { 1865, 1894 }, { 1873, 598 }, { 1906, 740 }, { 1995, 4227 }, { 1999, 4825 },
+    { 2000, 2076 }, { 2012, 2013 }, { 2014, 2015 }, { 2016, 4653 }, { 2019, 4832 }, { 2023, 2024 },
+    { 2032, 4816 }, { 2036, 4678 }, { 2038, 4541 }, { 2042, 4543 }, { 2062, 2063 }, { 2071, 2072 },
+    { 2074, 2075 }, { 2081, 4792 }, { 2095, 4821 }, { 2099, 4188 }, { 2114, 4417 }, { 2181, 4879 },
+    { 2226, 5236 }, { 2227, 3215 }, { 2228, 4864 }, { 2248, 3143 }, { 2464, 2538 }, { 2470, 2471 },
+    { 2498, 2596 }, { 2504, 2600 }, { 2506, 2601 }, { 2508, 4622 }, { 2580, 2581 }, { 2582, 2583 },
+    { 2584, 2585 }, { 2586, 2587 }, { 2588, 2589 }, { 2590, 2643 }, { 2597, 2598 }, { 2599, 2503 },
+    { 2640, 2641 }, { 2668, 4398 }, { 2688, 4214 }, { 2768, 538 }, { 2853, 4874 }, { 2920, 4154 },
+    { 2921, 3990 }, { 3010, 3011 }, { 3012, 3013 }, { 3014, 3015 }, { 3016, 3017 }, { 3018, 3019 },
+    { 3020, 3021 }, { 3046, 3047 }, { 3048, 3049 }, { 3050, 3051 }, { 3234, 3104 }, { 3467, 3111 },
+    { 3486, 4881 }, { 3523, 4026 }, { 3641, 1451 }, { 3663, 2644 }, { 3691, 4315 }, { 3717, 4791 },
+    { 3838, 4036 }, { 3869, 4434 }, { 3877, 484 }, { 3934, 2539 }, { 3955, 4388 }, { 4025, 4871 },
+    { 4034, 5354 }, { 4035, 2186 }, { 4069, 4883 }, { 4160, 4299 }, { 4172, 2197 }, { 4215, 3973 },
+    { 4225, 5399 }, { 4331, 4870 }, { 4412, 2055 }, { 4420, 1893 }, { 4429, 4828 }, { 4430, 3103 },
+    { 4436, 4619 }, { 4469, 4882 }, { 4485, 523 }, { 4530, 4204 }, { 4546, 4860 }, { 4603, 4773 },
+    { 4658, 4670 }, { 4702, 1646 }, { 4719, 2097 }, { 4735, 2067 }, { 4765, 4845 }, { 4786, 4854 },
+    { 4796, 4027 }, { 4818, 4439 }, { 4831, 1879 }, { 4866, 5240 }, { 4869, 3989 }, { 4886, 3003 },
+    { 4932, 3922 }, { 5015, 259 }, { 5047, 4857 }, { 5204, 4426 }, { 5229, 1447 }, { 5274, 4863 },
+    { 5357, 1860 }, { 5387, 4654 }, { 5398, 2178 }, { 5437, 1653 }, { 3, 4737 }, { 345, 5331 },
+    { 5087, 5470 }, { 5224, 1310 }, { 5413, 5471 }, { 5415, 5469 }, { 5434, 5478 }, { 5474, 5309 },
+    { 5475, 4889 }, { 5480, 5441 }, { 5457, 3385 }, { 496, 4452 }, { 561, 4352 }, { 1063, 4598 },
+    { 1393, 4648 }, { 1839, 3424 }, { 1860, 5468 }, { 1876, 5540 }, { 1891, 5508 }, { 2000, 4764 },
+    { 2099, 4543 }, { 2588, 2642 }, { 2768, 1477 }, { 3180, 5550 }, { 3266, 5528 }, { 3395, 5615 },
+    { 3517, 5539 }, { 3608, 5552 }, { 3641, 2463 }, { 3832, 4678 }, { 3877, 5500 }, { 3926, 4555 },
+    { 3991, 5511 }, { 4098, 5523 }, { 4154, 934 }, { 4160, 4381 }, { 4184, 5564 }, { 4413, 2055 },
+    { 4436, 4705 }, { 4485, 568 }, { 4546, 2110 }, { 4603, 5542 }, { 4653, 4833 }, { 4719, 5530 },
+    { 4735, 5525 }, { 4736, 5558 }, { 4790, 5526 }, { 4796, 5582 }, { 4815, 4541 }, { 4824, 1892 },
+    { 4836, 5538 }, { 4872, 5521 }, { 4933, 3922 }, { 5089, 5510 }, { 5173, 5593 }, { 5310, 4426 },
+    { 5353, 2471 }, { 5484, 5620 }, { 5494, 4008 }, { 5497, 3979 }, { 5504, 5502 }, { 5513, 5534 },
+    { 5515, 4387 }, { 5517, 5518 }, { 5527, 4775 }, { 5529, 4847 }, { 5531, 5532 }, { 5533, 5610 },
+    { 5536, 5601 }, { 5541, 5613 }, { 5546, 5547 }, { 5548, 2249 }, { 5551, 5561 }, { 5553, 5554 },
+    { 5555, 5556 }, { 5559, 2590 }, { 5569, 4398 }, { 5570, 5571 }, { 5572, 5573 }, { 5574, 5575 },
+    { 5576, 5577 }, { 5590, 2540 }, { 5595, 5364 }, { 5598, 5544 }, { 5603, 4460 }, { 5614, 5507 },
+    { 4580, 3 }, { 345, 5439 }, { 5257, 5633 }, { 5272, 5634 }, { 1876, 5702 }, { 3641, 5549 },
+    { 4098, 5524 }, { 4160, 4400 }, { 4702, 5649 }, { 4755, 5674 }, { 4812, 5650 }, { 5214, 3922 },
+    { 5509, 5682 }, { 5563, 5654 }, { 5594, 5692 }, { 5629, 5468 }, { 5651, 5602 }, { 5652, 5608 },
+    { 5653, 5670 }, { 5657, 5698 }, { 5658, 5618 }, { 5659, 5697 }, { 5660, 5706 }, { 5664, 5505 },
+    { 5676, 4807 }, { 5678, 5708 }, { 5683, 2073 }, { 5694, 5662 }, { 5699, 5681 }, { 5700, 4412 },
+    { 5703, 4855 }, { 5705, 5562 }, { 5707, 5557 }, { 5710, 5711 }, { 5712, 3022 }, { 5713, 5578 },
+    { 4614, 3 }, { 5133, 5720 }, { 5388, 345 }, { 3641, 5655 }, { 4787, 5723 }, { 5215, 3922 },
+    { 5719, 5612 }, { 5728, 4413 }, { 5729, 5743 }, { 5732, 5560 }, { 4692, 3 }, { 5719, 5727 },
+    { 5759, 5675 }, { 3, 4848 }, { 5765, 1994 }, { 129, 4197 }, { 1223, 1224 }, { 1501, 1502 },
+    { 1656, 1657 }, { 1689, 1690 }, { 3466, 1847 }, { 3795, 4219 }, { 3834, 2121 }, { 4416, 5579 },
+    { 4438, 3611 }, { 4794, 4891 }, { 5040, 4335 }, { 5095, 3309 }, { 3711, 5768 }, { 3, 8 },
+    { 476, 4197 }, { 4416, 5580 }, { 4438, 4819 }, { 5770, 4822 }, { 5774, 1657 }, { 3, 578 },
+    { 3644, 5784 }, { 488, 4197 }, { 5785, 4840 }, { 5, 577 }, { 6, 764 }, { 16, 5416 },
+    { 47, 637 }, { 193, 4941 }, { 195, 3373 }, { 210, 3624 }, { 215, 2275 }, { 218, 878 },
+    { 231, 1492 }, { 232, 4285 }, { 239, 773 }, { 241, 4412 }, { 251, 4905 }, { 252, 1496 },
+    { 263, 898 }, { 271, 5372 }, { 272, 900 }, { 289, 5302 }, { 291, 2872 }, { 295, 1575 },
+    { 297, 1116 }, { 311, 3076 }, { 317, 1789 }, { 318, 572 }, { 320, 5099 }, { 321, 2472 },
+    { 338, 905 }, { 342, 1933 }, { 345, 376 }, { 351, 907 }, { 354, 4627 }, { 355, 1945 },
+    { 366, 3213 }, { 368, 2902 }, { 370, 4605 }, { 372, 4129 }, { 381, 4047 }, { 424, 4647 },
+    { 463, 4072 }, { 481, 5131 }, { 493, 1521 }, { 506, 4795 }, { 516, 4223 }, { 520, 4631 },
+    { 524, 5205 }, { 534, 3143 }, { 537, 1477 }, { 541, 3215 }, { 544, 4419 }, { 545, 4158 },
+    { 547, 1790 }, { 551, 3116 }, { 552, 4743 }, { 562, 5165 }, { 582, 583 }, { 584, 585 },
+    { 587, 588 }, { 589, 590 }, { 591, 592 }, { 599, 600 }, { 601, 602 }, { 605, 606 },
     { 607, 608 }, { 609, 610 }, { 611, 612 }, { 613, 614 }, { 615, 616 }, { 617, 618 },
     { 619, 620 }, { 621, 622 }, { 623, 624 }, { 625, 626 }, { 627, 628 }, { 629, 630 },
-    { 631, 632 }, { 633, 634 }, { 636, 637 }, { 638, 639 }, { 640, 4409 }, { 642, 4407 },
-    { 644, 645 }, { 646, 2276 }, { 648, 735 }, { 651, 652 }, { 655, 656 }, { 657, 658 },
-    { 671, 672 }, { 673, 674 }, { 675, 676 }, { 677, 678 }, { 679, 680 }, { 681, 682 },
+    { 631, 632 }, { 633, 634 }, { 635, 636 }, { 638, 639 }, { 640, 641 }, { 642, 4420 },
+    { 644, 4418 }, { 646, 647 }, { 648, 2261 }, { 650, 737 }, { 653, 654 }, { 657, 658 },
+    { 659, 660 }, { 673, 674 }, { 675, 676 }, { 677, 678 }, { 679, 680 }, { 681, 682 },
     { 683, 684 }, { 685, 686 }, { 687, 688 }, { 689, 690 }, { 691, 692 }, { 693, 694 },
     { 695, 696 }, { 697, 698 }, { 699, 700 }, { 701, 702 }, { 703, 704 }, { 705, 706 },
-    { 707, 708 }, { 709, 710 }, { 711, 712 }, { 718, 719 }, { 720, 721 }, { 722, 723 },
-    { 724, 725 }, { 726, 727 }, { 728, 729 }, { 730, 731 }, { 732, 733 }, { 734, 4073 },
-    { 741, 742 }, { 745, 746 }, { 748, 749 }, { 750, 751 }, { 752, 753 }, { 754, 3276 },
-    { 757, 758 }, { 759, 760 }, { 763, 764 }, { 778, 779 }, { 780, 5500 }, { 781, 5096 },
-    { 787, 799 }, { 789, 800 }, { 791, 801 }, { 794, 795 }, { 796, 797 }, { 802, 803 },
-    { 804, 805 }, { 809, 4641 }, { 810, 811 }, { 812, 813 }, { 817, 4957 }, { 819, 820 },
-    { 821, 822 }, { 823, 4436 }, { 826, 4473 }, { 829, 4633 }, { 832, 4500 }, { 834, 835 },
-    { 840, 841 }, { 846, 847 }, { 851, 833 }, { 865, 866 }, { 868, 869 }, { 872, 5145 },
-    { 885, 4248 }, { 888, 4625 }, { 899, 5194 }, { 902, 538 }, { 908, 3342 }, { 918, 919 },
-    { 929, 5680 }, { 933, 4014 }, { 968, 174 }, { 971, 3980 }, { 974, 5388 }, { 975, 3493 },
-    { 978, 4692 }, { 985, 2918 }, { 988, 2920 }, { 989, 1307 }, { 991, 1302 }, { 994, 1393 },
-    { 999, 5248 }, { 1001, 4967 }, { 1004, 1427 }, { 1011, 1429 }, { 1028, 1029 }, { 1068, 1400 },
-    { 1075, 1076 }, { 1078, 1079 }, { 1080, 1081 }, { 1082, 1083 }, { 1088, 1551 }, { 1092, 4972 },
-    { 1096, 4683 }, { 1100, 1101 }, { 1106, 1107 }, { 1110, 4684 }, { 1118, 4725 }, { 1135, 4980 },
-    { 1136, 4973 }, { 1144, 2830 }, { 1146, 4070 }, { 1156, 5235 }, { 1163, 4356 }, { 1171, 4514 },
-    { 1172, 4515 }, { 1174, 1175 }, { 1176, 3791 }, { 1178, 4976 }, { 1181, 4977 }, { 1184, 5357 },
-    { 1187, 1188 }, { 1191, 4597 }, { 1194, 4518 }, { 1196, 1197 }, { 1198, 5456 }, { 1215, 4975 },
-    { 1219, 1220 }, { 1226, 2391 }, { 1240, 3833 }, { 1253, 3711 }, { 1264, 4300 }, { 1292, 1283 },
-    { 1299, 1300 }, { 1306, 1259 }, { 1308, 1309 }, { 1311, 1578 }, { 1321, 1322 }, { 1323, 4402 },
-    { 1330, 3128 }, { 1343, 4718 }, { 1344, 4713 }, { 1361, 4990 }, { 1362, 1363 }, { 1364, 5362 },
-    { 1371, 4078 }, { 1374, 2827 }, { 1394, 1426 }, { 1395, 5233 }, { 1406, 4370 }, { 1409, 5678 },
-    { 1410, 3717 }, { 1411, 3145 }, { 1416, 4595 }, { 1420, 1421 }, { 1423, 3837 }, { 1432, 4079 },
-    { 1433, 3971 }, { 1434, 4200 }, { 1437, 5389 }, { 1442, 4645 }, { 1443, 1752 }, { 1450, 4168 },
-    { 1470, 4537 }, { 1471, 5497 }, { 1474, 1475 }, { 1477, 4034 }, { 1478, 4307 }, { 1479, 3406 },
-    { 1480, 4919 }, { 1482, 4440 }, { 1495, 1496 }, { 1505, 1506 }, { 1523, 4663 }, { 1534, 4584 },
-    { 1540, 1864 }, { 1546, 1547 }, { 1548, 4661 }, { 1552, 3897 }, { 1554, 4110 }, { 1558, 4324 },
-    { 1560, 3788 }, { 1565, 4301 }, { 1566, 1567 }, { 1568, 3928 }, { 1572, 1573 }, { 1574, 1575 },
-    { 1576, 1577 }, { 1585, 1586 }, { 1606, 3121 }, { 1609, 1610 }, { 1611, 1612 }, { 1613, 1614 },
-    { 1616, 1617 }, { 1618, 1619 }, { 1626, 1627 }, { 1628, 1629 }, { 1633, 1634 }, { 1638, 1639 },
-    { 1640, 1641 }, { 1642, 1643 }, { 1649, 1650 }, { 1651, 1652 }, { 1655, 5640 }, { 1656, 5701 },
-    { 1671, 5373 }, { 1677, 5499 }, { 1692, 1693 }, { 1704, 1705 }, { 1760, 1503 }, { 1772, 5387 },
-    { 1773, 4330 }, { 1790, 1791 }, { 1800, 5200 }, { 1812, 4229 }, { 1816, 1817 }, { 1823, 3821 },
-    { 1827, 4545 }, { 1832, 3776 }, { 1853, 4806 }, { 1861, 4702 }, { 1878, 1879 }, { 1888, 5534 },
-    { 1890, 1891 }, { 1893, 2741 }, { 1895, 1896 }, { 1897, 4727 }, { 1901, 1902 }, { 1909, 4247 },
-    { 1914, 4540 }, { 1916, 5462 }, { 1924, 4132 }, { 1928, 5267 }, { 1931, 1932 }, { 1938, 3865 },
-    { 1940, 3931 }, { 1944, 3105 }, { 2015, 2019 }, { 2028, 2825 }, { 2031, 5334 }, { 2033, 2107 },
-    { 2046, 4552 }, { 2053, 5088 }, { 2057, 2836 }, { 2072, 4319 }, { 2074, 4600 }, { 2088, 2800 },
-    { 2089, 2802 }, { 2123, 191 }, { 2130, 4604 }, { 2152, 2153 }, { 2165, 4647 }, { 2169, 5175 },
-    { 2176, 4213 }, { 2180, 4355 }, { 2181, 4910 }, { 2194, 5638 }, { 2203, 5706 }, { 2213, 5745 },
-    { 2239, 5198 }, { 2261, 4909 }, { 2281, 4021 }, { 2282, 4862 }, { 2285, 3891 }, { 2286, 3440 },
-    { 2288, 3463 }, { 2291, 4199 }, { 2299, 4136 }, { 2301, 5693 }, { 2304, 5552 }, { 2306, 5759 },
-    { 2311, 5760 }, { 2313, 2314 }, { 2335, 4186 }, { 2336, 2337 }, { 2339, 4323 }, { 2341, 5223 },
-    { 2343, 4628 }, { 2344, 2345 }, { 2353, 3979 }, { 2355, 3202 }, { 2392, 2393 }, { 2395, 4721 },
-    { 2410, 3823 }, { 2411, 3687 }, { 2417, 4225 }, { 2418, 3520 }, { 2419, 3581 }, { 2429, 2430 },
-    { 2466, 2467 }, { 2468, 4093 }, { 2490, 4022 }, { 2493, 5207 }, { 2495, 2869 }, { 2500, 5139 },
-    { 2513, 3916 }, { 2514, 5199 }, { 2534, 2875 }, { 2539, 5078 }, { 2542, 2543 }, { 2582, 4916 },
-    { 2588, 3890 }, { 2613, 4271 }, { 2627, 3275 }, { 2631, 5397 }, { 2648, 3113 }, { 2680, 3798 },
-    { 2688, 3903 }, { 2690, 5478 }, { 2692, 3124 }, { 2700, 4607 }, { 2707, 5606 }, { 2737, 2807 },
-    { 2796, 2797 }, { 2798, 2799 }, { 2803, 4792 }, { 2804, 2805 }, { 2811, 4837 }, { 2812, 4212 },
-    { 2813, 2814 }, { 2815, 2816 }, { 2817, 4142 }, { 2821, 4841 }, { 2822, 4594 }, { 2826, 4864 },
-    { 2831, 5651 }, { 2839, 2840 }, { 2854, 3568 }, { 2866, 3010 }, { 2874, 3874 }, { 2876, 5103 },
-    { 2879, 5079 }, { 2896, 4571 }, { 2898, 4762 }, { 2901, 1125 }, { 2910, 925 }, { 2911, 3680 },
-    { 2916, 2917 }, { 2923, 2705 }, { 2935, 2652 }, { 2951, 5600 }, { 2959, 4655 }, { 2961, 4485 },
-    { 2962, 4055 }, { 2970, 5734 }, { 2975, 5153 }, { 2976, 1380 }, { 2996, 5307 }, { 3014, 5792 },
-    { 3015, 4549 }, { 3016, 3681 }, { 3017, 3238 }, { 3018, 3019 }, { 3028, 5099 }, { 3051, 4767 },
-    { 3053, 4720 }, { 3054, 4750 }, { 3055, 3419 }, { 3061, 3062 }, { 3087, 3250 }, { 3088, 3089 },
-    { 3092, 3220 }, { 3096, 3097 }, { 3098, 3099 }, { 3103, 3808 }, { 3107, 3877 }, { 3109, 4306 },
-    { 3135, 3695 }, { 3142, 1581 }, { 3157, 965 }, { 3159, 5249 }, { 3167, 4962 }, { 3203, 1518 },
-    { 3224, 4685 }, { 3256, 3052 }, { 3290, 2824 }, { 3297, 1507 }, { 3301, 4146 }, { 3302, 3271 },
-    { 3312, 3365 }, { 3325, 2719 }, { 3377, 2921 }, { 3392, 5036 }, { 3418, 2701 }, { 3449, 1986 },
-    { 3450, 4112 }, { 3486, 5447 }, { 3500, 5126 }, { 3517, 1498 }, { 3545, 3668 }, { 3648, 3086 },
-    { 3718, 2971 }, { 3722, 4393 }, { 3741, 4422 }, { 3759, 5332 }, { 3760, 1564 }, { 3786, 3110 },
-    { 3870, 4329 }, { 3873, 3739 }, { 3892, 4808 }, { 3895, 1216 }, { 3898, 1605 }, { 3900, 4033 },
-    { 3920, 5501 }, { 3935, 4045 }, { 3941, 3060 }, { 3943, 3841 }, { 3949, 4469 }, { 3967, 1359 },
-    { 3984, 2292 }, { 4017, 5435 }, { 4018, 4803 }, { 4024, 5173 }, { 4030, 4646 }, { 4038, 4526 },
-    { 4046, 4383 }, { 4048, 5366 }, { 4104, 4455 }, { 4118, 2325 }, { 4122, 5420 }, { 4129, 4547 },
-    { 4130, 1799 }, { 4140, 5201 }, { 4151, 3399 }, { 4157, 4159 }, { 4162, 5490 }, { 4169, 1555 },
-    { 4177, 5221 }, { 4184, 5141 }, { 4187, 1494 }, { 4190, 5007 }, { 4221, 4605 }, { 4267, 5416 },
-    { 4296, 5504 }, { 4308, 4740 }, { 4309, 1255 }, { 4312, 2863 }, { 4315, 5135 }, { 4334, 5722 },
-    { 4337, 913 }, { 4353, 3232 }, { 4382, 4974 }, { 4389, 5356 }, { 4403, 4028 }, { 4420, 5084 },
-    { 4425, 5477 }, { 4427, 4608 }, { 4447, 3112 }, { 4462, 5503 }, { 4479, 4592 }, { 4482, 4539 },
-    { 4492, 1472 }, { 4512, 4327 }, { 4513, 1449 }, { 4534, 4832 }, { 4550, 4298 }, { 4558, 4040 },
-    { 4569, 5262 }, { 4588, 4624 }, { 4599, 4484 }, { 4601, 5121 }, { 4609, 4477 }, { 4612, 4570 },
-    { 4618, 5297 }, { 4622, 2887 }, { 4639, 1085 }, { 4653, 5426 }, { 4654, 3645 }, { 4667, 4527 },
-    { 4673, 3630 }, { 4676, 5210 }, { 4697, 2897 }, { 4712, 4935 }, { 4715, 1104 }, { 4722, 5348 },
-    { 4726, 5349 }, { 4735, 3730 }, { 4742, 1884 }, { 4745, 5376 }, { 4752, 5440 }, { 4756, 4264 },
-    { 4759, 2902 }, { 4781, 5535 }, { 4782, 4844 }, { 4790, 5428 }, { 4802, 1887 }, { 4809, 5385 },
-    { 4823, 5365 }, { 4839, 5446 }, { 4845, 507 }, { 4848, 4831 }, { 4878, 4320 }, { 4891, 4689 },
-    { 4914, 4483 }, { 4921, 4923 }, { 4925, 4460 }, { 4944, 534 }, { 4994, 5112 }, { 5017, 5037 },
-    { 5018, 1654 }, { 5048, 5714 }, { 5067, 5550 }, { 5068, 5179 }, { 5098, 3058 }, { 5106, 5355 },
-    { 5109, 4388 }, { 5111, 3104 }, { 5132, 5652 }, { 5134, 3588 }, { 5136, 1425 }, { 5152, 5211 },
-    { 5162, 1193 }, { 5163, 3310 }, { 5166, 2141 }, { 5168, 5128 }, { 5169, 4627 }, { 5170, 5075 },
-    { 5182, 5458 }, { 5193, 5583 }, { 5217, 5164 }, { 5220, 2545 }, { 5230, 5599 }, { 5239, 5361 },
-    { 5245, 1995 }, { 5250, 4150 }, { 5256, 5748 }, { 5268, 5765 }, { 5281, 740 }, { 5289, 286 },
-    { 5291, 5380 }, { 5296, 5344 }, { 5301, 5631 }, { 5323, 5733 }, { 5333, 3050 }, { 5336, 3864 },
-    { 5339, 4897 }, { 5351, 569 }, { 5359, 5360 }, { 5381, 5774 }, { 5382, 2477 }, { 5383, 4591 },
-    { 5384, 4638 }, { 5391, 4908 }, { 5401, 5165 }, { 5407, 2489 }, { 5410, 4163 }, { 5415, 3714 },
-    { 5431, 1074 }, { 5433, 5151 }, { 5436, 5763 }, { 5439, 5142 }, { 5443, 5470 }, { 5453, 5138 },
-    { 5464, 5607 }, { 5486, 4918 }, { 5492, 1953 }, { 5494, 3795 }, { 5558, 877 }, { 5560, 4326 },
-    { 5604, 5514 }, { 5612, 2246 }, { 5653, 4347 }, { 5656, 4530 }, { 5662, 4902 }, { 5676, 4020 },
-    { 5729, 1783 }, { 5756, 5265 }, { 5761, 2244 }, { 5767, 5419 }, { 5768, 4905 }, { 5780, 2795 },
-    { 5782, 5422 }, { 5798, 4036 }, { 3, 5222 }, { 499, 4219 }, { 5802, 4854 }, { 6, 5932 },
-    { 230, 1533 }, { 231, 5148 }, { 238, 3127 }, { 240, 4453 }, { 251, 3091 }, { 270, 5444 },
-    { 271, 2482 }, { 290, 3102 }, { 294, 3715 }, { 296, 1526 }, { 341, 2394 }, { 344, 5922 },
-    { 354, 6293 }, { 376, 3237 }, { 380, 4070 }, { 479, 4303 }, { 481, 5316 }, { 483, 4632 },
-    { 491, 1504 }, { 492, 4922 }, { 514, 4356 }, { 543, 5293 }, { 550, 5456 }, { 559, 5219 },
-    { 580, 735 }, { 590, 1885 }, { 600, 1629 }, { 639, 1655 }, { 640, 4478 }, { 648, 581 },
-    { 649, 583 }, { 652, 5369 }, { 734, 4192 }, { 747, 588 }, { 761, 5805 }, { 787, 807 },
-    { 789, 808 }, { 791, 5942 }, { 798, 5935 }, { 818, 5500 }, { 822, 836 }, { 837, 4473 },
-    { 838, 4633 }, { 839, 4500 }, { 842, 4436 }, { 866, 1752 }, { 897, 5821 }, { 904, 4754 },
-    { 908, 6398 }, { 910, 4625 }, { 968, 2914 }, { 971, 5295 }, { 991, 6028 }, { 994, 1400 },
-    { 1004, 6102 }, { 1068, 1393 }, { 1088, 3962 }, { 1106, 1227 }, { 1116, 5825 }, { 1135, 5235 },
-    { 1144, 5155 }, { 1151, 4973 }, { 1156, 4980 }, { 1173, 4683 }, { 1195, 4684 }, { 1217, 4972 },
-    { 1221, 4976 }, { 1222, 4977 }, { 1223, 5357 }, { 1300, 1360 }, { 1301, 5975 }, { 1306, 5974 },
-    { 1307, 6029 }, { 1311, 6074 }, { 1321, 5362 }, { 1322, 1365 }, { 1367, 3128 }, { 1394, 4755 },
-    { 1414, 5967 }, { 1417, 6014 }, { 1422, 5888 }, { 1444, 5809 }, { 1450, 5173 }, { 1477, 4376 },
-    { 1478, 4657 }, { 1479, 3440 }, { 1503, 5145 }, { 1522, 1803 }, { 1527, 5834 }, { 1556, 3791 },
-    { 1559, 3239 }, { 1613, 1663 }, { 1616, 6174 }, { 1638, 1894 }, { 1640, 6111 }, { 1649, 6113 },
-    { 1671, 5462 }, { 1710, 5804 }, { 1816, 2396 }, { 1903, 4727 }, { 1916, 5373 }, { 1940, 3711 },
-    { 2015, 6201 }, { 2018, 6123 }, { 2112, 5334 }, { 2123, 4243 }, { 2281, 4168 }, { 2285, 4323 },
-    { 2287, 3166 }, { 2289, 5811 }, { 2301, 5757 }, { 2309, 4136 }, { 2322, 4604 }, { 2354, 3145 },
-    { 2356, 6120 }, { 2384, 191 }, { 2412, 6100 }, { 2467, 6336 }, { 2468, 4539 }, { 2513, 4607 },
-    { 2581, 6047 }, { 2627, 5497 }, { 2661, 5822 }, { 2688, 5133 }, { 2700, 3916 }, { 2720, 3121 },
-    { 2737, 6203 }, { 2787, 6186 }, { 2797, 4807 }, { 2820, 4247 }, { 2854, 4018 }, { 2866, 6096 },
-    { 2869, 3012 }, { 2872, 5139 }, { 2891, 4022 }, { 2894, 3139 }, { 2919, 5973 }, { 2974, 5223 },
-    { 3005, 4661 }, { 3059, 4919 }, { 3064, 5099 }, { 3092, 3935 }, { 3106, 5832 }, { 3108, 3275 },
-    { 3114, 1380 }, { 3132, 6066 }, { 3142, 1584 }, { 3203, 5853 }, { 3238, 6041 }, { 3250, 6058 },
-    { 3262, 6065 }, { 3297, 3090 }, { 3300, 6059 }, { 3325, 6394 }, { 3342, 1473 }, { 3396, 2306 },
-    { 3399, 6187 }, { 3463, 6162 }, { 3492, 5865 }, { 3493, 6168 }, { 3545, 5216 }, { 3644, 4328 },
-    { 3653, 198 }, { 3654, 6056 }, { 3669, 5848 }, { 3717, 4844 }, { 3722, 5490 }, { 3728, 3406 },
-    { 3760, 5991 }, { 3786, 6185 }, { 3788, 1517 }, { 3808, 6393 }, { 3810, 6095 }, { 3837, 993 },
-    { 3854, 5651 }, { 3864, 6190 }, { 3873, 4393 }, { 3874, 6101 }, { 3890, 4171 }, { 3892, 4835 },
-    { 3895, 6000 }, { 3898, 5134 }, { 3900, 5495 }, { 3905, 5841 }, { 3941, 6229 }, { 3951, 6061 },
-    { 3980, 6320 }, { 3981, 6020 }, { 4029, 5891 }, { 4030, 5132 }, { 4074, 6049 }, { 4094, 5820 },
-    { 4095, 5884 }, { 4109, 6298 }, { 4110, 6390 }, { 4118, 6138 }, { 4123, 5965 }, { 4129, 6076 },
-    { 4140, 5249 }, { 4147, 5842 }, { 4154, 6223 }, { 4164, 872 }, { 4169, 4839 }, { 4184, 5650 },
-    { 4198, 5984 }, { 4205, 6119 }, { 4229, 5121 }, { 4251, 6045 }, { 4257, 6018 }, { 4271, 4668 },
-    { 4301, 6040 }, { 4304, 4962 }, { 4306, 6263 }, { 4309, 6039 }, { 4324, 4479 }, { 4337, 5959 },
-    { 4339, 1264 }, { 4341, 6048 }, { 4349, 5007 }, { 4378, 5806 }, { 4383, 4237 }, { 4409, 6090 },
-    { 4427, 4670 }, { 4455, 4330 }, { 4461, 5920 }, { 4476, 6272 }, { 4480, 5801 }, { 4482, 5012 },
-    { 4487, 5036 }, { 4492, 5840 }, { 4497, 5181 }, { 4514, 5988 }, { 4518, 1228 }, { 4542, 5499 },
-    { 4550, 6017 }, { 4578, 6332 }, { 4588, 5137 }, { 4593, 6213 }, { 4603, 6281 }, { 4612, 5198 },
-    { 4622, 4346 }, { 4624, 3563 }, { 4641, 5938 }, { 4651, 6179 }, { 4663, 5652 }, { 4679, 6286 },
-    { 4685, 6011 }, { 4687, 6338 }, { 4704, 6241 }, { 4712, 5839 }, { 4715, 6003 }, { 4729, 6280 },
-    { 4742, 6114 }, { 4745, 5440 }, { 4752, 5376 }, { 4759, 2903 }, { 4772, 6308 }, { 4802, 6081 },
-    { 4806, 2200 }, { 4828, 6198 }, { 4840, 6089 }, { 4845, 557 }, { 4849, 5365 }, { 4852, 6200 },
-    { 4859, 5446 }, { 4906, 3645 }, { 4914, 5325 }, { 4921, 5227 }, { 4935, 1530 }, { 4944, 5521 },
-    { 4957, 5843 }, { 4958, 5957 }, { 4975, 4918 }, { 4982, 6036 }, { 4994, 5361 }, { 5018, 5747 },
-    { 5048, 5749 }, { 5067, 5758 }, { 5068, 5717 }, { 5073, 4584 }, { 5078, 6406 }, { 5079, 4894 },
-    { 5088, 5196 }, { 5096, 4700 }, { 5103, 6184 }, { 5124, 5426 }, { 5126, 5501 }, { 5129, 5958 },
-    { 5136, 5978 }, { 5138, 5397 }, { 5152, 5344 }, { 5162, 1226 }, { 5167, 4967 }, { 5168, 5279 },
-    { 5169, 6143 }, { 5179, 6055 }, { 5184, 5233 }, { 5193, 6226 }, { 5199, 5248 }, { 5201, 6133 },
-    { 5210, 5850 }, { 5217, 6377 }, { 5220, 2880 }, { 5221, 4667 }, { 5230, 5762 }, { 5239, 5112 },
-    { 5245, 6117 }, { 5256, 5752 }, { 5258, 6188 }, { 5266, 6042 }, { 5269, 5106 }, { 5272, 1416 },
-    { 5276, 5307 }, { 5280, 6339 }, { 5281, 5859 }, { 5289, 4868 }, { 5291, 6230 }, { 5296, 5852 },
-    { 5335, 6330 }, { 5336, 5332 }, { 5339, 5164 }, { 5359, 5363 }, { 5381, 5778 }, { 5382, 2558 },
-    { 5387, 3011 }, { 5388, 3013 }, { 5395, 4974 }, { 5407, 2890 }, { 5411, 5987 }, { 5422, 6008 },
-    { 5428, 2837 }, { 5431, 5846 }, { 5433, 6415 }, { 5436, 5776 }, { 5443, 5505 }, { 5453, 5151 },
-    { 5461, 5017 }, { 5486, 5810 }, { 5492, 2000 }, { 5494, 3838 }, { 5633, 5037 }, { 5646, 6115 },
-    { 5653, 6317 }, { 5654, 6346 }, { 5690, 6154 }, { 5734, 5981 }, { 5750, 6156 }, { 5767, 5437 },
-    { 5790, 6253 }, { 5795, 3884 }, { 5807, 5883 }, { 5808, 1501 }, { 5812, 3173 }, { 5815, 764 },
-    { 5828, 4457 }, { 5836, 6219 }, { 5838, 5977 }, { 5847, 5206 }, { 5854, 5829 }, { 5856, 5857 },
-    { 5862, 5863 }, { 5864, 591 }, { 5866, 601 }, { 5867, 5868 }, { 5869, 5870 }, { 5871, 5872 },
-    { 5873, 5874 }, { 5875, 5876 }, { 5877, 5878 }, { 5879, 5880 }, { 5881, 5882 }, { 5885, 5886 },
-    { 5890, 653 }, { 5894, 5895 }, { 5896, 5897 }, { 5898, 5899 }, { 5900, 5901 }, { 5902, 5903 },
-    { 5905, 5906 }, { 5907, 5908 }, { 5909, 5910 }, { 5911, 5912 }, { 5914, 5915 }, { 5916, 5917 },
-    { 5918, 5919 }, { 5923, 743 }, { 5925, 5926 }, { 5927, 5928 }, { 5929, 5930 }, { 5934, 4699 },
-    { 5936, 5937 }, { 5940, 5941 }, { 5943, 5944 }, { 5946, 5947 }, { 5948, 5949 }, { 5950, 5951 },
-    { 5962, 5831 }, { 5963, 6159 }, { 5966, 5699 }, { 5968, 6273 }, { 5969, 3713 }, { 5970, 5971 },
-    { 5979, 5135 }, { 5980, 3256 }, { 5985, 5986 }, { 5989, 5990 }, { 5992, 6259 }, { 5996, 6211 },
-    { 6004, 6005 }, { 6006, 6007 }, { 6023, 6024 }, { 6025, 4741 }, { 6026, 6027 }, { 6032, 6376 },
-    { 6038, 5529 }, { 6043, 6044 }, { 6052, 6161 }, { 6053, 3405 }, { 6054, 5386 }, { 6067, 1561 },
-    { 6068, 6069 }, { 6070, 6071 }, { 6072, 6073 }, { 6077, 5406 }, { 6079, 6080 }, { 6082, 1630 },
-    { 6085, 6086 }, { 6087, 6088 }, { 6094, 6092 }, { 6103, 1831 }, { 6104, 6305 }, { 6106, 1862 },
-    { 6108, 6109 }, { 6112, 6384 }, { 6124, 6210 }, { 6125, 6373 }, { 6126, 4665 }, { 6128, 6340 },
-    { 6136, 6271 }, { 6137, 5733 }, { 6140, 5154 }, { 6147, 6289 }, { 6152, 6295 }, { 6163, 6164 },
-    { 6169, 6170 }, { 6171, 6270 }, { 6172, 6275 }, { 6175, 4916 }, { 6176, 969 }, { 6177, 1801 },
-    { 6180, 2503 }, { 6183, 6216 }, { 6191, 3719 }, { 6192, 6221 }, { 6202, 2078 }, { 6204, 6205 },
-    { 6206, 6207 }, { 6208, 6209 }, { 6218, 4649 }, { 6222, 3882 }, { 6227, 3889 }, { 6234, 6283 },
-    { 6236, 6237 }, { 6242, 6243 }, { 6245, 6246 }, { 6248, 6249 }, { 6250, 6392 }, { 6252, 6282 },
-    { 6256, 6129 }, { 6265, 6311 }, { 6276, 6233 }, { 6291, 5153 }, { 6297, 5082 }, { 6300, 5458 },
-    { 6301, 5211 }, { 6304, 5175 }, { 6306, 5732 }, { 6325, 4248 }, { 6329, 5447 }, { 6335, 2269 },
-    { 6342, 6228 }, { 6343, 6367 }, { 6348, 5416 }, { 6352, 6309 }, { 6359, 5194 }, { 6368, 4226 },
-    { 6369, 4834 }, { 6371, 1627 }, { 6374, 6139 }, { 6387, 6157 }, { 6395, 6033 }, { 6401, 1800 },
-    { 6404, 6324 }, { 6421, 4320 }, { 6426, 6215 }, { 6427, 6220 }, { 6432, 6019 }, { 3, 5292 },
-    { 6460, 4857 }, { 238, 3342 }, { 240, 6793 }, { 294, 6650 }, { 344, 5993 }, { 522, 4303 },
-    { 554, 4632 }, { 590, 5369 }, { 600, 6836 }, { 787, 815 }, { 789, 816 }, { 791, 5945 },
-    { 806, 6498 }, { 822, 848 }, { 843, 4473 }, { 844, 4633 }, { 845, 4500 }, { 866, 6351 },
-    { 1004, 6893 }, { 1106, 6009 }, { 1218, 4683 }, { 1295, 6459 }, { 1364, 6538 }, { 1393, 5489 },
-    { 1665, 6494 }, { 1751, 6508 }, { 1752, 6581 }, { 1822, 6517 }, { 1958, 6561 }, { 2180, 4625 },
-    { 2334, 4604 }, { 2358, 3711 }, { 2513, 4659 }, { 2700, 5972 }, { 2793, 4136 }, { 2884, 6580 },
-    { 2913, 6513 }, { 2933, 3237 }, { 3004, 4356 }, { 3007, 4168 }, { 3128, 6182 }, { 3139, 6510 },
-    { 3166, 2483 }, { 3238, 6884 }, { 3239, 6597 }, { 3275, 6347 }, { 3290, 6462 }, { 3300, 6929 },
-    { 3463, 6602 }, { 3492, 6851 }, { 3493, 6907 }, { 3545, 5420 }, { 3568, 6542 }, { 3644, 6815 },
-    { 3654, 6905 }, { 3669, 6012 }, { 3786, 6217 }, { 3864, 6930 }, { 3898, 6936 }, { 3905, 5997 },
-    { 3916, 6294 }, { 3941, 6231 }, { 4022, 3101 }, { 4024, 6641 }, { 4095, 6841 }, { 4118, 6570 },
-    { 4147, 6149 }, { 4160, 6594 }, { 4164, 6145 }, { 4339, 2355 }, { 4378, 5964 }, { 4382, 6523 },
-    { 4393, 4754 }, { 4436, 849 }, { 4454, 6677 }, { 4455, 6307 }, { 4482, 4661 }, { 4492, 6511 },
-    { 4514, 6528 }, { 4518, 6869 }, { 4550, 6194 }, { 4577, 6685 }, { 4584, 6683 }, { 4588, 5290 },
-    { 4603, 6284 }, { 4617, 6672 }, { 4622, 4859 }, { 4641, 6854 }, { 4657, 6881 }, { 4663, 6822 },
-    { 4684, 5468 }, { 4685, 6485 }, { 4690, 6472 }, { 4712, 6692 }, { 4745, 5441 }, { 4746, 6611 },
-    { 4804, 6589 }, { 4844, 6118 }, { 4845, 564 }, { 4891, 6686 }, { 5098, 6547 }, { 5109, 4624 },
-    { 5111, 6595 }, { 5124, 6862 }, { 5129, 6549 }, { 5163, 3645 }, { 5167, 6540 }, { 5196, 6900 },
-    { 5258, 6235 }, { 5266, 6224 }, { 5272, 6514 }, { 5276, 6318 }, { 5280, 6519 }, { 5298, 6731 },
-    { 5306, 3791 }, { 5351, 6610 }, { 5355, 6665 }, { 5383, 6761 }, { 5384, 6747 }, { 5385, 6567 },
-    { 5410, 6680 }, { 5411, 6735 }, { 5415, 6636 }, { 5444, 6333 }, { 5461, 6385 }, { 5614, 4030 },
-    { 5731, 6573 }, { 5767, 6916 }, { 5775, 6785 }, { 5780, 6592 }, { 5786, 271 }, { 5801, 6035 },
-    { 5819, 6509 }, { 5823, 3203 }, { 5827, 6550 }, { 5833, 6476 }, { 5887, 4192 }, { 5913, 6491 },
-    { 5921, 6495 }, { 5924, 6496 }, { 5933, 6705 }, { 5939, 6501 }, { 5952, 6503 }, { 5955, 6465 },
-    { 5956, 6734 }, { 5999, 5325 }, { 6001, 6526 }, { 6002, 6713 }, { 6010, 6709 }, { 6013, 4715 },
-    { 6031, 6772 }, { 6046, 6544 }, { 6062, 6690 }, { 6093, 6723 }, { 6116, 6563 }, { 6122, 6605 },
-    { 6132, 6762 }, { 6150, 6571 }, { 6151, 6572 }, { 6166, 6577 }, { 6167, 6473 }, { 6173, 3127 },
-    { 6199, 6726 }, { 6214, 6787 }, { 6247, 6604 }, { 6261, 6897 }, { 6267, 6819 }, { 6288, 6808 },
-    { 6310, 6469 }, { 6321, 6649 }, { 6322, 6894 }, { 6326, 6927 }, { 6337, 6617 }, { 6354, 6766 },
-    { 6356, 6694 }, { 6357, 6818 }, { 6358, 6477 }, { 6363, 6488 }, { 6372, 6898 }, { 6378, 3788 },
-    { 6379, 6625 }, { 6383, 6874 }, { 6388, 6600 }, { 6409, 6628 }, { 6420, 6860 }, { 6422, 6817 },
-    { 6448, 6875 }, { 6458, 6631 }, { 6471, 6534 }, { 6474, 6551 }, { 6483, 5206 }, { 6484, 5114 },
-    { 6489, 6895 }, { 6490, 6684 }, { 6497, 5931 }, { 6499, 6500 }, { 6502, 6733 }, { 6504, 6505 },
-    { 6506, 5953 }, { 6520, 6695 }, { 6529, 6530 }, { 6531, 6457 }, { 6532, 6515 }, { 6533, 4990 },
-    { 6536, 5824 }, { 6539, 5495 }, { 6546, 6880 }, { 6548, 6758 }, { 6553, 6882 }, { 6555, 2431 },
-    { 6557, 6896 }, { 6558, 6562 }, { 6559, 6091 }, { 6560, 6812 }, { 6579, 4155 }, { 6583, 6063 },
-    { 6590, 4539 }, { 6591, 6920 }, { 6598, 2895 }, { 6599, 6269 }, { 6612, 6262 }, { 6613, 4195 },
-    { 6616, 6257 }, { 6619, 3920 }, { 6621, 6825 }, { 6623, 6355 }, { 6624, 6545 }, { 6626, 5349 },
-    { 6632, 6743 }, { 6639, 6673 }, { 6644, 5430 }, { 6647, 5348 }, { 6648, 5855 }, { 6651, 5892 },
-    { 6655, 6834 }, { 6658, 6951 }, { 6661, 6370 }, { 6662, 6943 }, { 6663, 6932 }, { 6667, 6867 },
-    { 6689, 6659 }, { 6697, 1997 }, { 6698, 5635 }, { 6700, 6278 }, { 6706, 6863 }, { 6711, 1144 },
-    { 6719, 6918 }, { 6720, 6888 }, { 6727, 4566 }, { 6740, 6952 }, { 6741, 6620 }, { 6744, 6718 },
-    { 6745, 6870 }, { 6748, 6749 }, { 6760, 5682 }, { 6774, 5295 }, { 6777, 5406 }, { 6779, 6277 },
-    { 6791, 6064 }, { 6800, 6656 }, { 6805, 6908 }, { 6807, 6411 }, { 6811, 6859 }, { 6826, 6827 },
-    { 6828, 6829 }, { 6830, 6831 }, { 6832, 6833 }, { 6837, 6838 }, { 6839, 6840 }, { 6842, 6843 },
-    { 6845, 6846 }, { 6847, 6687 }, { 6849, 6850 }, { 6855, 814 }, { 6856, 6857 }, { 6864, 4907 },
-    { 6868, 6947 }, { 6871, 6872 }, { 6883, 4314 }, { 6885, 6022 }, { 6889, 6799 }, { 6901, 5837 },
-    { 6906, 4090 }, { 6910, 5012 }, { 6914, 5262 }, { 6925, 6238 }, { 6926, 3056 }, { 6928, 5826 },
-    { 6933, 6569 }, { 6946, 6904 }, { 6953, 6865 }, { 6958, 6746 }, { 3, 5449 }, { 238, 7020 },
-    { 344, 6051 }, { 559, 4303 }, { 562, 4632 }, { 590, 7123 }, { 822, 6507 }, { 850, 4633 },
-    { 866, 6814 }, { 1084, 6978 }, { 1400, 5489 }, { 1620, 6968 }, { 2700, 4659 }, { 2818, 4136 },
-    { 3084, 4356 }, { 3128, 3342 }, { 3139, 7239 }, { 3166, 2888 }, { 3237, 4426 }, { 3239, 6912 },
-    { 3654, 7243 }, { 4022, 5330 }, { 4436, 7158 }, { 4446, 7011 }, { 4603, 6629 }, { 4752, 5441 },
-    { 4811, 6960 }, { 4845, 572 }, { 5080, 6987 }, { 5298, 7038 }, { 5333, 6962 }, { 5654, 7021 },
-    { 5893, 6969 }, { 5904, 7025 }, { 5954, 6974 }, { 6015, 7092 }, { 6197, 7030 }, { 6389, 7049 },
-    { 6397, 6980 }, { 6418, 7012 }, { 6521, 6965 }, { 6527, 7109 }, { 6543, 3127 }, { 6576, 7120 },
-    { 6586, 7041 }, { 6593, 4393 }, { 6606, 7018 }, { 6608, 7169 }, { 6609, 7165 }, { 6615, 7053 },
-    { 6630, 7084 }, { 6637, 7068 }, { 6643, 7107 }, { 6646, 3645 }, { 6652, 7033 }, { 6653, 7133 },
-    { 6657, 7093 }, { 6671, 6459 }, { 6675, 6998 }, { 6676, 7190 }, { 6708, 7039 }, { 6722, 7139 },
-    { 6725, 7207 }, { 6750, 7014 }, { 6754, 7160 }, { 6768, 7166 }, { 6769, 7058 }, { 6773, 7181 },
-    { 6775, 7000 }, { 6776, 7187 }, { 6790, 7005 }, { 6803, 7171 }, { 6809, 7210 }, { 6813, 7195 },
-    { 6844, 7098 }, { 6853, 7048 }, { 6858, 7103 }, { 6876, 7213 }, { 6878, 7186 }, { 6879, 7211 },
-    { 6890, 7085 }, { 6892, 6979 }, { 6909, 7122 }, { 6931, 6963 }, { 6938, 7209 }, { 6944, 7212 },
-    { 6950, 7153 }, { 6959, 7164 }, { 6964, 6535 }, { 6970, 6971 }, { 6972, 7157 }, { 6973, 7156 },
-    { 6975, 6976 }, { 6981, 7110 }, { 6983, 4402 }, { 6986, 1753 }, { 6994, 7180 }, { 6999, 6601 },
-    { 7001, 6852 }, { 7002, 905 }, { 7007, 7101 }, { 7008, 7116 }, { 7009, 6934 }, { 7010, 7155 },
-    { 7013, 7121 }, { 7015, 4213 }, { 7017, 6765 }, { 7026, 7118 }, { 7028, 6097 }, { 7034, 4473 },
-    { 7035, 6633 }, { 7045, 7236 }, { 7050, 553 }, { 7051, 7052 }, { 7054, 7096 }, { 7056, 1424 },
-    { 7057, 7080 }, { 7061, 7143 }, { 7063, 6788 }, { 7065, 3897 }, { 7071, 7184 }, { 7074, 4070 },
-    { 7077, 3791 }, { 7079, 7189 }, { 7087, 6770 }, { 7089, 6424 }, { 7090, 7178 }, { 7112, 1445 },
-    { 7117, 6565 }, { 7125, 6468 }, { 7129, 7003 }, { 7130, 6669 }, { 7132, 6614 }, { 7135, 7237 },
-    { 7144, 7202 }, { 7145, 6160 }, { 7148, 7040 }, { 7149, 6021 }, { 7161, 7162 }, { 7167, 7168 },
-    { 7172, 6738 }, { 7198, 7192 }, { 7200, 4814 }, { 7216, 7024 }, { 7224, 7225 }, { 7226, 7227 },
-    { 7228, 7229 }, { 7231, 7232 }, { 7238, 6792 }, { 7248, 7023 }, { 7250, 3916 }, { 5390, 3 },
-    { 344, 6902 }, { 1500, 7261 }, { 3128, 7311 }, { 3166, 5961 }, { 3237, 6353 }, { 3342, 5380 },
-    { 3896, 7268 }, { 4022, 5340 }, { 5080, 7037 }, { 5391, 6960 }, { 5395, 7254 }, { 6350, 7270 },
-    { 6430, 7272 }, { 6456, 7258 }, { 6688, 7253 }, { 6701, 7269 }, { 6977, 7287 }, { 6988, 7334 },
-    { 7027, 7303 }, { 7064, 7276 }, { 7102, 7328 }, { 7111, 7331 }, { 7119, 7358 }, { 7126, 7330 },
-    { 7159, 7259 }, { 7223, 7352 }, { 7230, 7327 }, { 7233, 7356 }, { 7234, 7342 }, { 7235, 7329 },
-    { 7245, 7359 }, { 7260, 7104 }, { 7267, 6911 }, { 7283, 7247 }, { 7284, 7163 }, { 7285, 7399 },
-    { 7290, 7355 }, { 7291, 7294 }, { 7293, 6710 }, { 7301, 7006 }, { 7302, 7150 }, { 7304, 7197 },
-    { 7305, 7108 }, { 7307, 1469 }, { 7308, 7255 }, { 7312, 7368 }, { 7313, 7346 }, { 7314, 7369 },
-    { 7315, 6919 }, { 7317, 7366 }, { 7319, 6668 }, { 7323, 2270 }, { 7324, 7393 }, { 7326, 7097 },
-    { 7332, 7273 }, { 7333, 7154 }, { 7357, 6622 }, { 7367, 7306 }, { 7370, 7022 }, { 7379, 6948 },
-    { 7392, 7188 }, { 7397, 7398 }, { 7400, 7099 }, { 3, 5476 }, { 344, 7240 }, { 3166, 6552 },
-    { 3237, 6728 }, { 3342, 6148 }, { 4375, 7407 }, { 6438, 7410 }, { 6941, 7253 }, { 7124, 4022 },
-    { 7275, 7429 }, { 7286, 7431 }, { 7309, 7408 }, { 7339, 7457 }, { 7343, 7434 }, { 7344, 7433 },
-    { 7345, 7421 }, { 7353, 7425 }, { 7360, 7427 }, { 7362, 7436 }, { 7388, 7409 }, { 7389, 7443 },
-    { 7404, 5419 }, { 7411, 6923 }, { 7418, 7381 }, { 7420, 7004 }, { 7423, 6915 }, { 7424, 7175 },
-    { 7428, 7446 }, { 7442, 5155 }, { 7452, 7453 }, { 7454, 4327 }, { 7466, 7458 }, { 3362, 7468 },
-    { 5480, 3 }, { 344, 7335 }, { 3237, 7066 }, { 5323, 7472 }, { 6312, 7470 }, { 7404, 5437 },
-    { 7405, 7471 }, { 7440, 7478 }, { 7473, 3889 }, { 7477, 7483 }, { 7482, 7481 }, { 7492, 7469 },
-    { 5507, 3 }, { 344, 7426 }, { 3237, 7246 }, { 7221, 7502 }, { 7449, 7503 }, { 7484, 7511 },
-    { 7504, 7507 }, { 7508, 7467 }, { 7510, 7486 }, { 7500, 3 }, { 6924, 7515 }, { 7128, 7514 },
-    { 7218, 3237 }, { 7518, 7521 }, { 3, 5772 }, { 7438, 3237 }, { 7522, 4294 }, { 238, 3292 },
-    { 310, 2387 }, { 537, 1771 }, { 912, 1504 }, { 918, 2352 }, { 978, 6319 }, { 1124, 2148 },
-    { 1221, 2386 }, { 1371, 5580 }, { 1765, 3888 }, { 1777, 4194 }, { 1784, 1785 }, { 1869, 1870 },
-    { 1946, 4619 }, { 2129, 4884 }, { 2187, 2188 }, { 2520, 2656 }, { 2602, 2654 }, { 2657, 4674 },
-    { 2670, 2671 }, { 2772, 1677 }, { 3034, 3065 }, { 3037, 3082 }, { 3066, 3039 }, { 3078, 3079 },
-    { 3080, 3081 }, { 3135, 4695 }, { 3221, 4887 }, { 3538, 3996 }, { 3563, 5641 }, { 3590, 5479 },
-    { 3591, 7091 }, { 3627, 4176 }, { 3741, 5481 }, { 3795, 5477 }, { 3815, 4870 }, { 3838, 5503 },
-    { 3892, 5506 }, { 3928, 906 }, { 3934, 5708 }, { 4084, 174 }, { 4101, 7070 }, { 4143, 4207 },
-    { 4350, 4902 }, { 4374, 5072 }, { 4401, 5259 }, { 4425, 4878 }, { 4439, 4616 }, { 4455, 4880 },
-    { 4462, 4897 }, { 4568, 4898 }, { 4623, 4838 }, { 4626, 5143 }, { 4666, 1060 }, { 4876, 6942 },
-    { 4879, 4406 }, { 4882, 6640 }, { 4885, 6195 }, { 4899, 2388 }, { 4900, 6989 }, { 4903, 3069 },
-    { 5059, 5624 }, { 5110, 4328 }, { 5341, 4509 }, { 5466, 5783 }, { 5487, 5054 }, { 5510, 5703 },
-    { 5516, 4923 }, { 5602, 4498 }, { 5615, 5621 }, { 5629, 5140 }, { 5639, 2125 }, { 5644, 966 },
-    { 5660, 6331 }, { 5691, 6642 }, { 5704, 4333 }, { 5730, 3420 }, { 6268, 4868 }, { 6299, 5700 },
-    { 6366, 5504 }, { 6568, 5686 }, { 6578, 4873 }, { 6596, 5582 }, { 6679, 3673 }, { 6913, 4890 },
-    { 7242, 5728 }, { 5746, 7527 }, { 3, 4667 }, { 912, 1533 }, { 1371, 7605 }, { 1765, 4195 },
-    { 2323, 7530 }, { 2673, 4674 }, { 3135, 7461 }, { 3590, 5601 }, { 3627, 7546 }, { 3795, 5683 },
-    { 3892, 5481 }, { 3928, 4491 }, { 3934, 7538 }, { 4110, 7539 }, { 4374, 5259 }, { 4401, 5072 },
-    { 4425, 5619 }, { 4623, 4854 }, { 4626, 5341 }, { 4666, 1066 }, { 4730, 7554 }, { 4747, 7547 },
-    { 4813, 5708 }, { 4876, 7036 }, { 4884, 6575 }, { 4888, 5641 }, { 5059, 5686 }, { 5143, 4509 },
-    { 5328, 7544 }, { 5468, 7531 }, { 5487, 5728 }, { 5510, 7595 }, { 5516, 5227 }, { 5527, 4462 },
-    { 5602, 7532 }, { 5621, 4896 }, { 5629, 6285 }, { 5639, 4877 }, { 5642, 4406 }, { 5644, 1072 },
-    { 5660, 6334 }, { 5661, 7576 }, { 5691, 5140 }, { 5787, 7535 }, { 5791, 5730 }, { 6134, 5624 },
-    { 6635, 7585 }, { 6921, 5582 }, { 7348, 7570 }, { 7364, 7586 }, { 7513, 7583 }, { 7522, 2844 },
-    { 7536, 7572 }, { 7549, 2672 }, { 7551, 7553 }, { 7555, 7552 }, { 7556, 5703 }, { 7557, 4398 },
-    { 7564, 4737 }, { 7578, 7540 }, { 7588, 4194 }, { 7599, 4871 }, { 7611, 174 }, { 3, 5656 },
-    { 6403, 7617 }, { 3838, 5683 }, { 4623, 4856 }, { 4747, 7670 }, { 4813, 7619 }, { 4884, 6991 },
-    { 4909, 7640 }, { 4910, 7623 }, { 5269, 7620 }, { 5531, 4425 }, { 5645, 4406 }, { 5661, 7579 },
-    { 7501, 7636 }, { 7529, 1072 }, { 7537, 7646 }, { 7562, 7622 }, { 7565, 4398 }, { 7566, 4737 },
-    { 7598, 7676 }, { 7621, 3733 }, { 7625, 7548 }, { 7629, 4333 }, { 7630, 7651 }, { 7637, 3069 },
-    { 7638, 2655 }, { 7645, 6135 }, { 7648, 7669 }, { 3, 5983 }, { 6682, 7680 }, { 4623, 4857 },
-    { 5531, 4462 }, { 5642, 7686 }, { 5645, 7641 }, { 7688, 7589 }, { 7695, 7677 }, { 7707, 7615 },
-    { 3, 6057 }, { 6433, 7708 }, { 7703, 7715 }, { 3, 6075 }, { 6315, 7717 }, { 3, 6588 },
-    { 6287, 7720 }, { 3, 6660 }, { 6266, 7722 }, { 3, 6861 }, { 1607, 7724 }, { 3, 6886 },
-    { 7201, 7726 }, { 3, 6922 }, { 7727, 7728 }, { 3, 6939 }, { 7088, 7730 }, { 3, 6955 },
-    { 2721, 7732 }, { 3, 6985 }, { 3, 7134 }, { 3, 7147 }, { 7019, 7737 }, { 3, 7174 },
-    { 7191, 7738 }, { 3, 7215 }, { 6264, 7740 }, { 3, 7264 }, { 3, 7288 }, { 3, 7387 },
-    { 5182, 7745 }, { 3, 7432 }, { 3, 7455 }, { 7100, 7748 }, { 3, 7729 }, { 6823, 3 },
-    { 7031, 7751 }, { 3, 108 }, { 7534, 7754 },
+    { 707, 708 }, { 709, 710 }, { 711, 712 }, { 713, 714 }, { 720, 721 }, { 722, 723 },
+    { 724, 725 }, { 726, 727 }, { 728, 729 }, { 730, 731 }, { 732, 733 }, { 734, 735 },
+    { 736, 4050 }, { 742, 743 }, { 744, 745 }, { 747, 748 }, { 750, 751 }, { 752, 753 },
+    { 754, 755 }, { 756, 3252 }, { 759, 760 }, { 761, 762 }, { 765, 766 }, { 780, 781 },
+    { 782, 5486 }, { 783, 5082 }, { 789, 801 }, { 791, 802 }, { 793, 803 }, { 796, 797 },
+    { 798, 799 }, { 804, 805 }, { 806, 807 }, { 811, 4632 }, { 812, 813 }, { 814, 815 },
+    { 819, 4940 }, { 821, 822 }, { 823, 824 }, { 825, 4396 }, { 828, 4445 }, { 831, 4464 },
+    { 834, 4490 }, { 836, 837 }, { 842, 843 }, { 848, 849 }, { 853, 835 }, { 867, 868 },
+    { 870, 871 }, { 874, 5128 }, { 887, 4228 }, { 890, 4618 }, { 901, 5180 }, { 904, 540 },
+    { 910, 3318 }, { 920, 921 }, { 931, 5667 }, { 935, 3990 }, { 968, 4967 }, { 969, 174 },
+    { 973, 3956 }, { 976, 5374 }, { 977, 3470 }, { 980, 4683 }, { 987, 2898 }, { 990, 2900 },
+    { 991, 1306 }, { 993, 1301 }, { 996, 1386 }, { 1001, 5233 }, { 1003, 4951 }, { 1006, 1419 },
+    { 1013, 1421 }, { 1030, 1031 }, { 1068, 1393 }, { 1074, 1075 }, { 1077, 1078 }, { 1079, 1080 },
+    { 1081, 1082 }, { 1087, 1539 }, { 1091, 4956 }, { 1095, 4672 }, { 1099, 1100 }, { 1105, 1106 },
+    { 1109, 4673 }, { 1117, 4717 }, { 1134, 4964 }, { 1135, 4957 }, { 1143, 2809 }, { 1155, 5221 },
+    { 1162, 4339 }, { 1170, 4504 }, { 1171, 4505 }, { 1173, 1174 }, { 1175, 3769 }, { 1177, 4960 },
+    { 1180, 4961 }, { 1183, 5343 }, { 1186, 1187 }, { 1190, 4588 }, { 1193, 4508 }, { 1195, 1196 },
+    { 1197, 5443 }, { 1214, 4959 }, { 1218, 1219 }, { 1225, 2372 }, { 1239, 3812 }, { 1263, 4282 },
+    { 1291, 1282 }, { 1298, 1299 }, { 1305, 1258 }, { 1307, 1308 }, { 1310, 1566 }, { 1320, 1321 },
+    { 1322, 4385 }, { 1329, 3104 }, { 1342, 4677 }, { 1343, 4663 }, { 1357, 4974 }, { 1358, 1359 },
+    { 1360, 5348 }, { 1367, 4056 }, { 1370, 2806 }, { 1387, 1418 }, { 1388, 5219 }, { 1399, 4353 },
+    { 1402, 5665 }, { 1403, 3691 }, { 1404, 3122 }, { 1408, 4585 }, { 1412, 1413 }, { 1415, 3816 },
+    { 1424, 4057 }, { 1425, 3947 }, { 1426, 4176 }, { 1428, 5375 }, { 1431, 4635 }, { 1432, 1739 },
+    { 1439, 4144 }, { 1459, 4528 }, { 1460, 5483 }, { 1463, 1464 }, { 1466, 4289 }, { 1467, 3381 },
+    { 1468, 4902 }, { 1470, 4399 }, { 1483, 1484 }, { 1493, 1494 }, { 1511, 4652 }, { 1522, 4574 },
+    { 1528, 1851 }, { 1534, 1535 }, { 1536, 4607 }, { 1540, 3874 }, { 1542, 4087 }, { 1546, 4305 },
+    { 1548, 3766 }, { 1553, 4283 }, { 1554, 1555 }, { 1556, 3903 }, { 1560, 1561 }, { 1562, 1563 },
+    { 1564, 1565 }, { 1573, 1574 }, { 1594, 3097 }, { 1597, 1598 }, { 1599, 1600 }, { 1601, 1602 },
+    { 1604, 1605 }, { 1606, 3563 }, { 1613, 1614 }, { 1615, 1616 }, { 1620, 1621 }, { 1625, 1626 },
+    { 1627, 1628 }, { 1629, 1630 }, { 1636, 1637 }, { 1638, 1639 }, { 1642, 5626 }, { 1643, 5688 },
+    { 1658, 5359 }, { 1664, 5485 }, { 1679, 1680 }, { 1691, 1692 }, { 1747, 1491 }, { 1759, 5373 },
+    { 1760, 4311 }, { 1777, 1778 }, { 1787, 5186 }, { 1799, 4207 }, { 1803, 1804 }, { 1810, 3801 },
+    { 1814, 4535 }, { 1819, 3754 }, { 1840, 4789 }, { 1848, 4693 }, { 1865, 1866 }, { 1875, 5519 },
+    { 1877, 1878 }, { 1880, 2720 }, { 1882, 1883 }, { 1884, 4718 }, { 1888, 1889 }, { 1896, 4227 },
+    { 1901, 4530 }, { 1903, 5449 }, { 1911, 4109 }, { 1915, 5253 }, { 1918, 1919 }, { 1925, 3843 },
+    { 1932, 3081 }, { 2000, 2004 }, { 2013, 2804 }, { 2016, 5319 }, { 2018, 2092 }, { 2031, 4542 },
+    { 2038, 5074 }, { 2042, 2815 }, { 2057, 4300 }, { 2059, 4591 }, { 2073, 2779 }, { 2074, 2781 },
+    { 2108, 192 }, { 2115, 4596 }, { 2137, 2138 }, { 2150, 4637 }, { 2154, 5159 }, { 2161, 4189 },
+    { 2165, 4338 }, { 2166, 4893 }, { 2179, 5624 }, { 2188, 5693 }, { 2198, 5733 }, { 2224, 5184 },
+    { 2246, 4892 }, { 2266, 3997 }, { 2267, 4850 }, { 2270, 3868 }, { 2271, 3416 }, { 2273, 3440 },
+    { 2276, 4175 }, { 2284, 4113 }, { 2286, 5679 }, { 2289, 5537 }, { 2291, 5747 }, { 2296, 5748 },
+    { 2298, 2299 }, { 2320, 4314 }, { 2321, 2322 }, { 2324, 4304 }, { 2326, 5210 }, { 2328, 4620 },
+    { 2329, 2330 }, { 2338, 3955 }, { 2340, 3179 }, { 2373, 2374 }, { 2376, 4713 }, { 2391, 3803 },
+    { 2392, 3709 }, { 2398, 4203 }, { 2399, 3497 }, { 2400, 3560 }, { 2407, 2408 }, { 2443, 2444 },
+    { 2468, 3998 }, { 2471, 5193 }, { 2473, 2849 }, { 2478, 5123 }, { 2491, 3892 }, { 2492, 5185 },
+    { 2512, 2855 }, { 2517, 5064 }, { 2520, 2521 }, { 2560, 4898 }, { 2566, 3867 }, { 2591, 4253 },
+    { 2605, 3251 }, { 2609, 5383 }, { 2626, 3089 }, { 2658, 3777 }, { 2666, 3879 }, { 2668, 5464 },
+    { 2670, 3100 }, { 2671, 4947 }, { 2679, 4599 }, { 2686, 5591 }, { 2716, 2786 }, { 2775, 2776 },
+    { 2777, 2778 }, { 2782, 4775 }, { 2783, 2784 }, { 2790, 4821 }, { 2791, 4188 }, { 2792, 2793 },
+    { 2794, 2795 }, { 2796, 4119 }, { 2800, 4825 }, { 2801, 4584 }, { 2805, 4847 }, { 2810, 5636 },
+    { 2818, 2819 }, { 2834, 3547 }, { 2846, 2986 }, { 2854, 3850 }, { 2856, 5088 }, { 2859, 5065 },
+    { 2876, 4561 }, { 2878, 4750 }, { 2881, 1124 }, { 2890, 927 }, { 2891, 3647 }, { 2892, 2893 },
+    { 2896, 2897 }, { 2903, 2684 }, { 2912, 2630 }, { 2928, 5585 }, { 2936, 4645 }, { 2938, 4475 },
+    { 2939, 4032 }, { 2947, 5757 }, { 2951, 5137 }, { 2952, 1376 }, { 2972, 5293 }, { 2990, 5781 },
+    { 2991, 4539 }, { 2992, 3660 }, { 2993, 3214 }, { 2994, 2995 }, { 3004, 5084 }, { 3027, 4798 },
+    { 3029, 4711 }, { 3030, 4740 }, { 3031, 3394 }, { 3037, 3038 }, { 3063, 3226 }, { 3064, 3065 },
+    { 3068, 3196 }, { 3072, 3073 }, { 3074, 3075 }, { 3079, 3788 }, { 3083, 3853 }, { 3085, 4288 },
+    { 3111, 3670 }, { 3119, 1569 }, { 3136, 5234 }, { 3144, 4945 }, { 3180, 1506 }, { 3200, 4674 },
+    { 3232, 3028 }, { 3266, 2803 }, { 3273, 1495 }, { 3277, 4123 }, { 3278, 3247 }, { 3288, 3341 },
+    { 3301, 2698 }, { 3352, 2901 }, { 3367, 5020 }, { 3393, 2680 }, { 3427, 1974 }, { 3428, 4089 },
+    { 3463, 5433 }, { 3477, 5110 }, { 3494, 1486 }, { 3523, 3649 }, { 3628, 3062 }, { 3657, 1593 },
+    { 3692, 2948 }, { 3696, 4376 }, { 3717, 4434 }, { 3736, 5317 }, { 3738, 1552 }, { 3741, 4100 },
+    { 3764, 3086 }, { 3848, 4310 }, { 3849, 3715 }, { 3869, 4791 }, { 3872, 1215 }, { 3876, 4009 },
+    { 3896, 5641 }, { 3908, 1145 }, { 3910, 4022 }, { 3916, 3036 }, { 3918, 3820 }, { 3924, 4462 },
+    { 3943, 1355 }, { 3960, 2277 }, { 3993, 5421 }, { 3994, 4786 }, { 4000, 5157 }, { 4006, 4636 },
+    { 4014, 4516 }, { 4023, 4367 }, { 4025, 5352 }, { 4081, 4450 }, { 4099, 5424 }, { 4106, 4537 },
+    { 4107, 1786 }, { 4117, 5187 }, { 4128, 3374 }, { 4133, 4135 }, { 4137, 5477 }, { 4142, 2310 },
+    { 4145, 1543 }, { 4154, 5206 }, { 4161, 5125 }, { 4164, 1482 }, { 4167, 4992 }, { 4199, 4597 },
+    { 4249, 5401 }, { 4268, 1434 }, { 4277, 4217 }, { 4278, 5489 }, { 4290, 4728 }, { 4293, 2843 },
+    { 4296, 5119 }, { 4315, 5709 }, { 4318, 915 }, { 4336, 3208 }, { 4354, 1254 }, { 4366, 4958 },
+    { 4372, 5342 }, { 4386, 4004 }, { 4388, 4600 }, { 4407, 3088 }, { 4432, 5070 }, { 4437, 5463 },
+    { 4456, 5488 }, { 4469, 4582 }, { 4483, 1461 }, { 4502, 4308 }, { 4503, 1438 }, { 4525, 4816 },
+    { 4540, 4280 }, { 4548, 4016 }, { 4559, 5248 }, { 4578, 4617 }, { 4590, 4474 }, { 4592, 5106 },
+    { 4593, 3625 }, { 4601, 4466 }, { 4604, 4560 }, { 4611, 5283 }, { 4615, 2867 }, { 4630, 1084 },
+    { 4643, 5411 }, { 4655, 4517 }, { 4662, 3611 }, { 4665, 5196 }, { 4688, 2877 }, { 4704, 4918 },
+    { 4706, 1103 }, { 4707, 5335 }, { 4714, 5334 }, { 4722, 1871 }, { 4725, 3704 }, { 4727, 5362 },
+    { 4734, 5427 }, { 4738, 4246 }, { 4747, 2882 }, { 4764, 5520 }, { 4765, 4828 }, { 4773, 5414 },
+    { 4785, 1874 }, { 4792, 5371 }, { 4807, 5351 }, { 4823, 5432 }, { 4829, 509 }, { 4832, 4815 },
+    { 4851, 4889 }, { 4862, 4301 }, { 4875, 4679 }, { 4896, 4473 }, { 4899, 4010 }, { 4904, 4906 },
+    { 4908, 4454 }, { 4927, 536 }, { 4978, 5097 }, { 5001, 5021 }, { 5002, 1641 }, { 5025, 970 },
+    { 5035, 5701 }, { 5053, 5535 }, { 5054, 5163 }, { 5066, 4472 }, { 5091, 5341 }, { 5094, 4371 },
+    { 5096, 3080 }, { 5115, 5722 }, { 5118, 3567 }, { 5120, 1417 }, { 5135, 5197 }, { 5145, 1192 },
+    { 5146, 3286 }, { 5149, 2126 }, { 5152, 5113 }, { 5153, 4621 }, { 5154, 5061 }, { 5166, 5445 },
+    { 5177, 5568 }, { 5178, 199 }, { 5203, 5147 }, { 5209, 3034 }, { 5216, 5584 }, { 5225, 5347 },
+    { 5231, 1982 }, { 5235, 4127 }, { 5241, 5736 }, { 5254, 5753 }, { 5275, 287 }, { 5277, 5366 },
+    { 5282, 5330 }, { 5290, 5616 }, { 5308, 5756 }, { 5318, 3026 }, { 5322, 3842 }, { 5324, 4880 },
+    { 5329, 2523 }, { 5337, 571 }, { 5345, 5346 }, { 5367, 5762 }, { 5368, 2455 }, { 5369, 4581 },
+    { 5370, 4629 }, { 5377, 4891 }, { 5387, 5148 }, { 5393, 2467 }, { 5396, 4138 }, { 5402, 3688 },
+    { 5417, 1073 }, { 5419, 5134 }, { 5422, 5751 }, { 5426, 5126 }, { 5430, 5456 }, { 5440, 5122 },
+    { 5450, 5592 }, { 5461, 4332 }, { 5472, 4901 }, { 5479, 1941 }, { 5543, 879 }, { 5545, 4307 },
+    { 5589, 5499 }, { 5597, 2231 }, { 5637, 4328 }, { 5638, 3774 }, { 5642, 4520 }, { 5648, 4885 },
+    { 5663, 3996 }, { 5716, 1770 }, { 5721, 4888 }, { 5744, 5251 }, { 5749, 2229 }, { 5755, 5404 },
+    { 5769, 2774 }, { 5771, 5407 }, { 5786, 4012 }, { 3, 5208 }, { 501, 4197 }, { 5792, 4838 },
+    { 5, 2202 }, { 6, 5922 }, { 231, 1521 }, { 232, 5131 }, { 239, 3103 }, { 241, 4413 },
+    { 252, 3067 }, { 271, 5431 }, { 272, 2460 }, { 291, 3078 }, { 295, 3689 }, { 297, 1514 },
+    { 342, 2375 }, { 345, 5911 }, { 355, 6282 }, { 377, 3213 }, { 381, 6337 }, { 481, 4285 },
+    { 483, 5302 }, { 485, 4627 }, { 493, 1492 }, { 494, 4905 }, { 516, 4339 }, { 545, 5279 },
+    { 552, 5443 }, { 561, 5205 }, { 582, 737 }, { 592, 1872 }, { 602, 1616 }, { 641, 1642 },
+    { 642, 4468 }, { 650, 583 }, { 651, 585 }, { 654, 5355 }, { 736, 4054 }, { 749, 590 },
+    { 763, 5795 }, { 789, 809 }, { 791, 810 }, { 793, 5932 }, { 800, 5925 }, { 820, 5486 },
+    { 824, 838 }, { 839, 4445 }, { 840, 4464 }, { 841, 4490 }, { 844, 4396 }, { 868, 1739 },
+    { 899, 5811 }, { 906, 4743 }, { 910, 6391 }, { 912, 4618 }, { 973, 5281 }, { 993, 6017 },
+    { 996, 1393 }, { 1006, 6090 }, { 1068, 1386 }, { 1087, 3937 }, { 1105, 1226 }, { 1115, 5815 },
+    { 1134, 5221 }, { 1143, 5139 }, { 1150, 4957 }, { 1155, 4964 }, { 1172, 4672 }, { 1194, 4673 },
+    { 1216, 4956 }, { 1220, 4960 }, { 1221, 4961 }, { 1222, 5343 }, { 1299, 1356 }, { 1300, 5966 },
+    { 1305, 5965 }, { 1306, 6018 }, { 1310, 6062 }, { 1320, 5348 }, { 1321, 1361 }, { 1363, 3104 },
+    { 1387, 4744 }, { 1406, 5958 }, { 1409, 6004 }, { 1414, 5877 }, { 1433, 5799 }, { 1439, 5157 },
+    { 1466, 4647 }, { 1467, 3416 }, { 1491, 5128 }, { 1510, 1790 }, { 1515, 5824 }, { 1518, 4047 },
+    { 1544, 3769 }, { 1547, 3215 }, { 1601, 1650 }, { 1604, 6161 }, { 1625, 1881 }, { 1627, 6099 },
+    { 1636, 6101 }, { 1658, 5449 }, { 1803, 2377 }, { 1890, 4718 }, { 1903, 5359 }, { 2000, 6188 },
+    { 2003, 6110 }, { 2097, 5319 }, { 2108, 4223 }, { 2266, 4144 }, { 2270, 4304 }, { 2272, 3143 },
+    { 2274, 5801 }, { 2286, 5745 }, { 2294, 4113 }, { 2307, 4596 }, { 2339, 3122 }, { 2341, 6108 },
+    { 2365, 192 }, { 2389, 4967 }, { 2393, 6088 }, { 2444, 5178 }, { 2491, 4599 }, { 2559, 6036 },
+    { 2605, 5483 }, { 2639, 5812 }, { 2666, 5116 }, { 2679, 3892 }, { 2699, 3097 }, { 2716, 6190 },
+    { 2766, 6172 }, { 2776, 4790 }, { 2799, 4227 }, { 2824, 4947 }, { 2834, 3994 }, { 2846, 6084 },
+    { 2849, 2988 }, { 2852, 5123 }, { 2871, 3998 }, { 2874, 3116 }, { 2899, 5964 }, { 2950, 5210 },
+    { 2981, 4607 }, { 3035, 4902 }, { 3040, 5084 }, { 3068, 3910 }, { 3082, 5822 }, { 3084, 3251 },
+    { 3090, 1376 }, { 3108, 6054 }, { 3119, 1572 }, { 3180, 5843 }, { 3214, 6030 }, { 3226, 6046 },
+    { 3238, 6053 }, { 3273, 3066 }, { 3276, 6047 }, { 3301, 6387 }, { 3318, 1462 }, { 3371, 2291 },
+    { 3373, 199 }, { 3374, 6173 }, { 3440, 6149 }, { 3469, 5854 }, { 3470, 6155 }, { 3523, 5202 },
+    { 3624, 4309 }, { 3629, 5838 }, { 3634, 6044 }, { 3657, 5118 }, { 3691, 4828 }, { 3696, 5477 },
+    { 3702, 3381 }, { 3738, 5982 }, { 3741, 6024 }, { 3764, 6171 }, { 3766, 1505 }, { 3788, 6386 },
+    { 3790, 6083 }, { 3816, 995 }, { 3832, 5636 }, { 3842, 6176 }, { 3849, 4376 }, { 3850, 6089 },
+    { 3867, 4146 }, { 3869, 4819 }, { 3872, 5990 }, { 3876, 5481 }, { 3916, 6217 }, { 3926, 6049 },
+    { 3956, 6311 }, { 3957, 6009 }, { 4005, 5880 }, { 4006, 5115 }, { 4051, 6038 }, { 4071, 5810 },
+    { 4072, 5873 }, { 4086, 6287 }, { 4087, 6383 }, { 4095, 5832 }, { 4106, 6064 }, { 4117, 5234 },
+    { 4139, 874 }, { 4142, 6125 }, { 4145, 4823 }, { 4161, 5635 }, { 4174, 5975 }, { 4181, 6107 },
+    { 4192, 6211 }, { 4207, 5106 }, { 4232, 6034 }, { 4239, 6007 }, { 4253, 4656 }, { 4268, 3770 },
+    { 4283, 6029 }, { 4286, 4945 }, { 4288, 6250 }, { 4305, 4469 }, { 4318, 5949 }, { 4320, 1263 },
+    { 4322, 6037 }, { 4330, 4992 }, { 4354, 6028 }, { 4360, 6041 }, { 4361, 5796 }, { 4367, 4215 },
+    { 4388, 4659 }, { 4420, 6078 }, { 4449, 6259 }, { 4450, 4311 }, { 4455, 5909 }, { 4478, 5020 },
+    { 4483, 5830 }, { 4487, 5165 }, { 4504, 5979 }, { 4508, 1227 }, { 4532, 5485 }, { 4540, 6006 },
+    { 4568, 6321 }, { 4578, 5121 }, { 4583, 6200 }, { 4595, 6269 }, { 4604, 5184 }, { 4615, 4327 },
+    { 4617, 3542 }, { 4632, 5928 }, { 4642, 6165 }, { 4644, 3625 }, { 4652, 5722 }, { 4668, 6275 },
+    { 4674, 6001 }, { 4676, 6328 }, { 4695, 6229 }, { 4704, 5829 }, { 4706, 5993 }, { 4720, 6268 },
+    { 4722, 6102 }, { 4727, 5427 }, { 4734, 5362 }, { 4747, 2883 }, { 4755, 6296 }, { 4785, 6069 },
+    { 4789, 2185 }, { 4812, 6185 }, { 4824, 6077 }, { 4829, 559 }, { 4833, 5351 }, { 4836, 6187 },
+    { 4843, 5432 }, { 4896, 5179 }, { 4904, 5213 }, { 4927, 5506 }, { 4940, 5833 }, { 4941, 5947 },
+    { 4959, 4901 }, { 4966, 6025 }, { 4978, 5347 }, { 5002, 5735 }, { 5035, 5737 }, { 5053, 5746 },
+    { 5054, 5704 }, { 5059, 4574 }, { 5064, 6415 }, { 5065, 4890 }, { 5074, 5182 }, { 5082, 4691 },
+    { 5088, 6170 }, { 5110, 5641 }, { 5111, 5948 }, { 5120, 5969 }, { 5122, 5383 }, { 5135, 5330 },
+    { 5145, 1225 }, { 5151, 4951 }, { 5152, 5267 }, { 5153, 6130 }, { 5163, 6043 }, { 5168, 5219 },
+    { 5177, 6214 }, { 5185, 5233 }, { 5187, 6120 }, { 5196, 5840 }, { 5203, 6368 }, { 5206, 4655 },
+    { 5216, 5750 }, { 5225, 5097 }, { 5231, 6105 }, { 5241, 5740 }, { 5243, 6174 }, { 5252, 6031 },
+    { 5255, 5091 }, { 5260, 5411 }, { 5261, 1408 }, { 5263, 5293 }, { 5264, 6329 }, { 5275, 4852 },
+    { 5277, 6218 }, { 5282, 5842 }, { 5284, 4918 }, { 5321, 6323 }, { 5322, 5317 }, { 5324, 5147 },
+    { 5329, 2860 }, { 5345, 5349 }, { 5367, 5767 }, { 5368, 2536 }, { 5373, 2987 }, { 5374, 2989 },
+    { 5381, 4958 }, { 5393, 2870 }, { 5397, 5978 }, { 5407, 5998 }, { 5414, 2816 }, { 5417, 5836 },
+    { 5419, 6408 }, { 5422, 5764 }, { 5430, 5490 }, { 5440, 5134 }, { 5448, 5001 }, { 5472, 5800 },
+    { 5479, 1986 }, { 5619, 5021 }, { 5632, 6103 }, { 5637, 6306 }, { 5638, 3817 }, { 5639, 6336 },
+    { 5677, 6141 }, { 5738, 6143 }, { 5755, 5423 }, { 5757, 5972 }, { 5778, 6241 }, { 5790, 3861 },
+    { 5791, 3112 }, { 5797, 5872 }, { 5798, 1489 }, { 5802, 3151 }, { 5805, 766 }, { 5818, 4452 },
+    { 5826, 6206 }, { 5828, 5968 }, { 5837, 5192 }, { 5844, 5819 }, { 5846, 5847 }, { 5851, 5852 },
+    { 5853, 593 }, { 5855, 603 }, { 5856, 5857 }, { 5858, 5859 }, { 5860, 5861 }, { 5862, 5863 },
+    { 5864, 5865 }, { 5866, 5867 }, { 5868, 5869 }, { 5870, 5871 }, { 5874, 5875 }, { 5879, 655 },
+    { 5883, 5884 }, { 5885, 5886 }, { 5887, 5888 }, { 5889, 5890 }, { 5891, 5892 }, { 5894, 5895 },
+    { 5896, 5897 }, { 5898, 5899 }, { 5900, 5901 }, { 5903, 5904 }, { 5905, 5906 }, { 5907, 5908 },
+    { 5912, 5913 }, { 5915, 5916 }, { 5917, 5918 }, { 5919, 5920 }, { 5924, 4690 }, { 5926, 5927 },
+    { 5930, 5931 }, { 5933, 5934 }, { 5936, 5937 }, { 5938, 5939 }, { 5940, 5941 }, { 5952, 5821 },
+    { 5953, 6146 }, { 5956, 5686 }, { 5959, 6260 }, { 5960, 3687 }, { 5961, 5962 }, { 5970, 5119 },
+    { 5971, 3232 }, { 5976, 5977 }, { 5980, 5981 }, { 5983, 6246 }, { 5987, 6198 }, { 5994, 5995 },
+    { 5996, 5997 }, { 6012, 6013 }, { 6014, 4729 }, { 6015, 6016 }, { 6021, 6366 }, { 6027, 5514 },
+    { 6032, 6033 }, { 6042, 5372 }, { 6050, 6398 }, { 6055, 1549 }, { 6056, 6057 }, { 6058, 6059 },
+    { 6060, 6061 }, { 6065, 5392 }, { 6067, 6068 }, { 6070, 1617 }, { 6073, 6074 }, { 6075, 6076 },
+    { 6082, 6080 }, { 6091, 1818 }, { 6092, 6293 }, { 6094, 1849 }, { 6096, 6097 }, { 6100, 6376 },
+    { 6111, 6197 }, { 6112, 6363 }, { 6113, 4608 }, { 6115, 6330 }, { 6123, 6258 }, { 6124, 5756 },
+    { 6127, 5138 }, { 6134, 6277 }, { 6139, 6284 }, { 6150, 6151 }, { 6156, 6157 }, { 6158, 6257 },
+    { 6159, 6262 }, { 6162, 4898 }, { 6163, 1788 }, { 6166, 2481 }, { 6169, 6203 }, { 6177, 3693 },
+    { 6178, 6208 }, { 6189, 2063 }, { 6191, 6192 }, { 6193, 6194 }, { 6195, 6196 }, { 6205, 4640 },
+    { 6209, 3859 }, { 6210, 2894 }, { 6215, 3866 }, { 6222, 6272 }, { 6224, 6225 }, { 6230, 6231 },
+    { 6233, 6234 }, { 6236, 6237 }, { 6238, 6385 }, { 6240, 6271 }, { 6243, 6116 }, { 6252, 6299 },
+    { 6263, 6221 }, { 6270, 5955 }, { 6280, 5137 }, { 6286, 5068 }, { 6289, 5445 }, { 6290, 5197 },
+    { 6294, 5633 }, { 6300, 5159 }, { 6315, 4228 }, { 6320, 5433 }, { 6326, 2254 }, { 6332, 6216 },
+    { 6333, 6357 }, { 6339, 5401 }, { 6343, 6297 }, { 6348, 5831 }, { 6349, 5180 }, { 6358, 4204 },
+    { 6359, 4818 }, { 6361, 1614 }, { 6364, 6126 }, { 6371, 6148 }, { 6380, 6144 }, { 6388, 6022 },
+    { 6394, 1787 }, { 6397, 6314 }, { 6414, 4301 }, { 6420, 6202 }, { 6421, 6207 }, { 6426, 6008 },
+    { 3, 5278 }, { 6455, 4841 }, { 239, 3318 }, { 241, 6785 }, { 295, 6644 }, { 345, 5984 },
+    { 524, 4285 }, { 556, 4627 }, { 592, 5355 }, { 602, 6829 }, { 789, 817 }, { 791, 818 },
+    { 793, 5935 }, { 808, 6494 }, { 824, 850 }, { 845, 4445 }, { 846, 4464 }, { 847, 4490 },
+    { 868, 6342 }, { 1006, 6885 }, { 1105, 5999 }, { 1217, 4672 }, { 1294, 6454 }, { 1360, 6533 },
+    { 1386, 5476 }, { 1652, 6490 }, { 1697, 6457 }, { 1738, 6504 }, { 1739, 6308 }, { 1809, 6512 },
+    { 1946, 6555 }, { 2165, 4618 }, { 2319, 4596 }, { 2491, 4649 }, { 2679, 5963 }, { 2772, 4113 },
+    { 2864, 6574 }, { 2910, 3213 }, { 2980, 4339 }, { 2983, 4144 }, { 3104, 6168 }, { 3116, 6506 },
+    { 3143, 2461 }, { 3214, 6876 }, { 3215, 6591 }, { 3251, 6338 }, { 3266, 6458 }, { 3276, 6921 },
+    { 3380, 6542 }, { 3440, 6596 }, { 3469, 6844 }, { 3470, 6899 }, { 3523, 5424 }, { 3547, 6537 },
+    { 3624, 6808 }, { 3629, 6002 }, { 3634, 6897 }, { 3657, 6929 }, { 3764, 6204 }, { 3842, 6922 },
+    { 3892, 6283 }, { 3908, 6473 }, { 3916, 6219 }, { 3998, 3077 }, { 4000, 6637 }, { 4072, 6834 },
+    { 4095, 6136 }, { 4136, 6588 }, { 4139, 6132 }, { 4142, 6563 }, { 4320, 2340 }, { 4361, 5954 },
+    { 4366, 6518 }, { 4376, 4743 }, { 4396, 851 }, { 4416, 6670 }, { 4450, 6295 }, { 4483, 6507 },
+    { 4504, 6523 }, { 4508, 6862 }, { 4540, 6180 }, { 4567, 6679 }, { 4574, 6678 }, { 4578, 5276 },
+    { 4595, 6273 }, { 4610, 6665 }, { 4615, 4843 }, { 4632, 6847 }, { 4647, 6872 }, { 4652, 6815 },
+    { 4673, 5454 }, { 4674, 6481 }, { 4680, 6468 }, { 4704, 6685 }, { 4727, 5428 }, { 4733, 6605 },
+    { 4787, 6582 }, { 4828, 6106 }, { 4829, 566 }, { 4875, 6682 }, { 4899, 6676 }, { 5025, 3770 },
+    { 5094, 4617 }, { 5096, 6589 }, { 5111, 6543 }, { 5146, 3625 }, { 5151, 6535 }, { 5182, 6892 },
+    { 5209, 6541 }, { 5243, 6223 }, { 5252, 6212 }, { 5260, 6855 }, { 5261, 6509 }, { 5263, 6307 },
+    { 5264, 6514 }, { 5292, 3769 }, { 5337, 6604 }, { 5341, 6657 }, { 5369, 6752 }, { 5370, 6739 },
+    { 5371, 6560 }, { 5396, 6673 }, { 5397, 6727 }, { 5402, 6632 }, { 5431, 6322 }, { 5448, 6377 },
+    { 5599, 4006 }, { 5718, 6566 }, { 5755, 6907 }, { 5763, 6777 }, { 5769, 6585 }, { 5775, 272 },
+    { 5790, 5392 }, { 5791, 5794 }, { 5809, 6505 }, { 5813, 3180 }, { 5817, 6544 }, { 5823, 6472 },
+    { 5876, 4054 }, { 5902, 6487 }, { 5910, 6491 }, { 5914, 6492 }, { 5923, 6698 }, { 5929, 6497 },
+    { 5942, 6499 }, { 5945, 6461 }, { 5946, 6726 }, { 5989, 5179 }, { 5991, 6521 }, { 5992, 6707 },
+    { 6000, 6703 }, { 6003, 4706 }, { 6020, 6762 }, { 6035, 6539 }, { 6081, 6717 }, { 6104, 6557 },
+    { 6109, 6599 }, { 6119, 6753 }, { 6137, 6564 }, { 6138, 6565 }, { 6153, 6570 }, { 6154, 6469 },
+    { 6160, 3103 }, { 6186, 6720 }, { 6201, 6779 }, { 6235, 6598 }, { 6248, 6889 }, { 6254, 6812 },
+    { 6276, 6802 }, { 6278, 4047 }, { 6298, 6465 }, { 6312, 6886 }, { 6316, 6919 }, { 6317, 6643 },
+    { 6327, 6611 }, { 6344, 6756 }, { 6346, 6687 }, { 6347, 6811 }, { 6352, 6484 }, { 6362, 6890 },
+    { 6369, 3766 }, { 6370, 6613 }, { 6375, 6867 }, { 6381, 6594 }, { 6382, 4607 }, { 6403, 6623 },
+    { 6413, 6853 }, { 6416, 6810 }, { 6443, 6868 }, { 6453, 6626 }, { 6467, 6529 }, { 6470, 6545 },
+    { 6479, 5192 }, { 6480, 5099 }, { 6485, 6887 }, { 6486, 6680 }, { 6493, 5921 }, { 6495, 6496 },
+    { 6498, 6725 }, { 6500, 6501 }, { 6502, 5943 }, { 6515, 6688 }, { 6524, 6525 }, { 6526, 6452 },
+    { 6527, 6510 }, { 6528, 4974 }, { 6531, 5814 }, { 6534, 5481 }, { 6548, 6874 }, { 6550, 3571 },
+    { 6552, 6888 }, { 6553, 6556 }, { 6554, 6079 }, { 6573, 4131 }, { 6576, 6051 }, { 6583, 1434 },
+    { 6584, 6911 }, { 6592, 2875 }, { 6593, 6256 }, { 6606, 6249 }, { 6607, 4171 }, { 6610, 6244 },
+    { 6614, 3896 }, { 6616, 6818 }, { 6618, 6345 }, { 6619, 6540 }, { 6621, 5335 }, { 6622, 5416 },
+    { 6628, 6735 }, { 6635, 6667 }, { 6641, 5334 }, { 6642, 5845 }, { 6645, 5881 }, { 6649, 6827 },
+    { 6652, 6936 }, { 6654, 6360 }, { 6656, 6945 }, { 6659, 6860 }, { 6661, 6924 }, { 6690, 1984 },
+    { 6691, 5621 }, { 6693, 6266 }, { 6699, 6856 }, { 6705, 1143 }, { 6713, 6909 }, { 6714, 6880 },
+    { 6721, 4556 }, { 6732, 6947 }, { 6733, 6615 }, { 6736, 6712 }, { 6737, 6863 }, { 6751, 5669 },
+    { 6764, 6740 }, { 6765, 5281 }, { 6769, 6265 }, { 6771, 6546 }, { 6783, 6052 }, { 6792, 6650 },
+    { 6796, 6900 }, { 6799, 6405 }, { 6803, 6852 }, { 6819, 6820 }, { 6821, 6822 }, { 6823, 6824 },
+    { 6825, 6826 }, { 6830, 6831 }, { 6832, 6833 }, { 6835, 6836 }, { 6838, 6839 }, { 6840, 6683 },
+    { 6842, 6843 }, { 6848, 816 }, { 6849, 6850 }, { 6857, 6367 }, { 6861, 6941 }, { 6864, 6865 },
+    { 6875, 4295 }, { 6877, 6011 }, { 6881, 6791 }, { 6893, 5827 }, { 6898, 4068 }, { 6902, 199 },
+    { 6905, 5248 }, { 6917, 6226 }, { 6918, 3032 }, { 6920, 5816 }, { 6925, 6562 }, { 6939, 6896 },
+    { 6948, 6858 }, { 6953, 6738 }, { 3, 5436 }, { 239, 7124 }, { 345, 6040 }, { 561, 4285 },
+    { 564, 4627 }, { 592, 7118 }, { 824, 6503 }, { 852, 4464 }, { 868, 6807 }, { 1083, 6973 },
+    { 1393, 5476 }, { 1607, 6963 }, { 2679, 4649 }, { 2797, 4113 }, { 3060, 4339 }, { 3104, 3318 },
+    { 3116, 7231 }, { 3143, 2868 }, { 3213, 4438 }, { 3215, 6903 }, { 3634, 7235 }, { 3998, 5315 },
+    { 4396, 7154 }, { 4406, 7006 }, { 4595, 6624 }, { 4734, 5428 }, { 4794, 6955 }, { 4829, 574 },
+    { 5066, 6983 }, { 5207, 3625 }, { 5284, 7032 }, { 5318, 6957 }, { 5639, 7015 }, { 5882, 6964 },
+    { 5893, 7020 }, { 5944, 6969 }, { 6184, 7025 }, { 6390, 6975 }, { 6400, 7043 }, { 6411, 7007 },
+    { 6516, 6960 }, { 6522, 7105 }, { 6538, 3103 }, { 6569, 7115 }, { 6579, 7035 }, { 6587, 4376 },
+    { 6600, 7014 }, { 6602, 7163 }, { 6603, 7161 }, { 6609, 7047 }, { 6625, 7079 }, { 6633, 7062 },
+    { 6639, 7103 }, { 6646, 7028 }, { 6647, 7129 }, { 6651, 7089 }, { 6664, 6454 }, { 6669, 6992 },
+    { 6675, 7184 }, { 6702, 7033 }, { 6716, 7134 }, { 6719, 7199 }, { 6741, 7009 }, { 6745, 7156 },
+    { 6749, 7181 }, { 6758, 7162 }, { 6759, 7052 }, { 6763, 7174 }, { 6766, 6994 }, { 6767, 7180 },
+    { 6782, 6999 }, { 6794, 7165 }, { 6800, 7202 }, { 6806, 7188 }, { 6837, 7094 }, { 6846, 7042 },
+    { 6851, 7099 }, { 6869, 7205 }, { 6871, 7179 }, { 6882, 7080 }, { 6884, 6974 }, { 6901, 7117 },
+    { 6923, 6958 }, { 6932, 7201 }, { 6937, 7204 }, { 6944, 7149 }, { 6946, 7203 }, { 6954, 7160 },
+    { 6959, 6530 }, { 6965, 6966 }, { 6967, 7153 }, { 6968, 7152 }, { 6970, 6971 }, { 6976, 7106 },
+    { 6978, 4385 }, { 6981, 6804 }, { 6982, 1740 }, { 6989, 7173 }, { 6991, 1434 }, { 6993, 6595 },
+    { 6995, 6845 }, { 6996, 907 }, { 7001, 7097 }, { 7002, 7111 }, { 7004, 6927 }, { 7005, 7151 },
+    { 7008, 7116 }, { 7011, 4189 }, { 7013, 6775 }, { 7022, 6085 }, { 7024, 7113 }, { 7029, 4445 },
+    { 7030, 6629 }, { 7039, 7228 }, { 7044, 555 }, { 7045, 7046 }, { 7048, 7092 }, { 7050, 1416 },
+    { 7051, 7075 }, { 7055, 7003 }, { 7058, 6780 }, { 7059, 3874 }, { 7063, 7138 }, { 7067, 7177 },
+    { 7072, 3769 }, { 7074, 7183 }, { 7082, 6760 }, { 7084, 6418 }, { 7085, 7171 }, { 7088, 7087 },
+    { 7112, 6558 }, { 7120, 6464 }, { 7125, 6997 }, { 7127, 6608 }, { 7128, 6662 }, { 7131, 7229 },
+    { 7140, 7194 }, { 7141, 6147 }, { 7144, 7034 }, { 7145, 6010 }, { 7157, 7158 }, { 7166, 6730 },
+    { 7189, 7185 }, { 7192, 4797 }, { 7208, 7019 }, { 7216, 7217 }, { 7218, 7219 }, { 7220, 7221 },
+    { 7223, 7224 }, { 7230, 6784 }, { 7240, 7018 }, { 7242, 3892 }, { 5376, 3 }, { 345, 6894 },
+    { 1488, 7253 }, { 3104, 7302 }, { 3143, 5951 }, { 3213, 6700 }, { 3318, 5366 }, { 3873, 7260 },
+    { 3998, 5325 }, { 5377, 6955 }, { 5381, 7246 }, { 6341, 7262 }, { 6424, 7264 }, { 6451, 7250 },
+    { 6681, 7245 }, { 6694, 7261 }, { 6972, 7280 }, { 6984, 7325 }, { 7021, 7295 }, { 7066, 7268 },
+    { 7098, 7320 }, { 7107, 7323 }, { 7108, 1434 }, { 7114, 7352 }, { 7121, 7322 }, { 7155, 7251 },
+    { 7215, 7346 }, { 7222, 7319 }, { 7225, 7350 }, { 7226, 7334 }, { 7227, 7321 }, { 7237, 7353 },
+    { 7252, 7100 }, { 7259, 6666 }, { 7276, 7239 }, { 7277, 7159 }, { 7278, 7392 }, { 7282, 7286 },
+    { 7283, 7349 }, { 7285, 6704 }, { 7293, 7000 }, { 7294, 7146 }, { 7296, 7190 }, { 7297, 7104 },
+    { 7298, 1458 }, { 7299, 7247 }, { 7303, 7362 }, { 7304, 7338 }, { 7305, 7363 }, { 7306, 6910 },
+    { 7308, 7360 }, { 7311, 6660 }, { 7315, 2255 }, { 7316, 7386 }, { 7318, 7093 }, { 7324, 7150 },
+    { 7331, 7265 }, { 7351, 6617 }, { 7361, 7016 }, { 7364, 7309 }, { 7367, 7017 }, { 7373, 6942 },
+    { 7390, 7391 }, { 7393, 7095 }, { 3, 5462 }, { 345, 7232 }, { 3143, 6547 }, { 3213, 7060 },
+    { 3318, 6135 }, { 4359, 7400 }, { 6432, 7403 }, { 6934, 7245 }, { 7119, 3998 }, { 7267, 7422 },
+    { 7279, 7424 }, { 7300, 7401 }, { 7330, 7450 }, { 7335, 7427 }, { 7336, 7426 }, { 7337, 7413 },
+    { 7347, 7417 }, { 7355, 7420 }, { 7356, 7429 }, { 7382, 7402 }, { 7383, 7436 }, { 7397, 5404 },
+    { 7404, 6915 }, { 7410, 7375 }, { 7412, 6998 }, { 7415, 6906 }, { 7416, 7168 }, { 7421, 7439 },
+    { 7434, 5139 }, { 7445, 7446 }, { 7447, 4308 }, { 7459, 7451 }, { 3338, 7461 }, { 5466, 3 },
+    { 345, 7326 }, { 3213, 7238 }, { 5308, 7465 }, { 6301, 7463 }, { 7397, 5423 }, { 7433, 7471 },
+    { 7442, 7464 }, { 7466, 3866 }, { 7470, 7476 }, { 7475, 7474 }, { 7485, 7462 }, { 5492, 3 },
+    { 345, 7418 }, { 3213, 7274 }, { 6916, 7496 }, { 7213, 7495 }, { 7477, 7504 }, { 7497, 7398 },
+    { 7500, 7460 }, { 7503, 7479 }, { 7493, 3 }, { 7123, 7507 }, { 7209, 3213 }, { 7511, 7514 },
+    { 7512, 7508 }, { 3, 5734 }, { 7431, 3213 }, { 7515, 6309 }, { 239, 3268 }, { 311, 2368 },
+    { 539, 1758 }, { 914, 1492 }, { 920, 2337 }, { 980, 6310 }, { 1123, 2133 }, { 1220, 2367 },
+    { 1367, 5565 }, { 1752, 3865 }, { 1764, 4170 }, { 1771, 1772 }, { 1856, 1857 }, { 1934, 4612 },
+    { 2114, 4868 }, { 2172, 2173 }, { 2498, 2634 }, { 2580, 2632 }, { 2635, 4622 }, { 2648, 2649 },
+    { 2751, 1664 }, { 3010, 3041 }, { 3013, 3058 }, { 3042, 3015 }, { 3054, 3055 }, { 3056, 3057 },
+    { 3111, 4686 }, { 3197, 4871 }, { 3516, 3972 }, { 3542, 5627 }, { 3569, 5465 }, { 3570, 7086 },
+    { 3608, 4153 }, { 3717, 5467 }, { 3774, 5463 }, { 3795, 4854 }, { 3817, 5488 }, { 3869, 5491 },
+    { 3903, 908 }, { 4030, 5695 }, { 4062, 174 }, { 4078, 7065 }, { 4120, 4183 }, { 4331, 4885 },
+    { 4358, 5058 }, { 4384, 5244 }, { 4398, 4609 }, { 4437, 4862 }, { 4450, 4864 }, { 4456, 4880 },
+    { 4558, 4881 }, { 4616, 4822 }, { 4619, 5136 }, { 4654, 4332 }, { 4861, 6935 }, { 4863, 4417 },
+    { 4866, 6636 }, { 4869, 6181 }, { 4882, 2369 }, { 4883, 6985 }, { 4886, 3045 }, { 5045, 5609 },
+    { 5095, 4309 }, { 5326, 4499 }, { 5452, 5772 }, { 5461, 4217 }, { 5473, 5040 }, { 5495, 5690 },
+    { 5501, 4906 }, { 5587, 4488 }, { 5600, 5606 }, { 5617, 5124 }, { 5625, 2110 }, { 5630, 4216 },
+    { 5646, 6324 }, { 5680, 6638 }, { 5691, 4387 }, { 5717, 3395 }, { 5739, 4333 }, { 6255, 4852 },
+    { 6288, 5687 }, { 6356, 5489 }, { 6561, 5673 }, { 6571, 4857 }, { 6590, 5567 }, { 6672, 3652 },
+    { 6904, 4874 }, { 7234, 5715 }, { 5761, 7520 }, { 3, 4470 }, { 914, 1521 }, { 1367, 7599 },
+    { 1752, 4171 }, { 2308, 7523 }, { 2651, 4622 }, { 3111, 7454 }, { 3569, 5586 }, { 3608, 7539 },
+    { 3774, 5671 }, { 3869, 5467 }, { 3903, 4482 }, { 4030, 7531 }, { 4087, 7532 }, { 4358, 5244 },
+    { 4384, 5058 }, { 4437, 5605 }, { 4616, 4838 }, { 4619, 5326 }, { 4654, 4333 }, { 4721, 7547 },
+    { 4736, 7540 }, { 4830, 5695 }, { 4861, 7031 }, { 4868, 6568 }, { 4872, 5627 }, { 5045, 5673 },
+    { 5136, 4499 }, { 5313, 7537 }, { 5454, 7524 }, { 5464, 4332 }, { 5473, 5715 }, { 5495, 7589 },
+    { 5501, 5213 }, { 5512, 4456 }, { 5587, 7525 }, { 5606, 4879 }, { 5617, 6274 }, { 5625, 4860 },
+    { 5628, 4417 }, { 5630, 4217 }, { 5646, 6325 }, { 5647, 7570 }, { 5680, 5124 }, { 5739, 4216 },
+    { 5776, 7528 }, { 5780, 5717 }, { 6121, 5609 }, { 6631, 7578 }, { 6912, 5567 }, { 7341, 7563 },
+    { 7358, 7579 }, { 7506, 7576 }, { 7515, 2823 }, { 7529, 7565 }, { 7542, 2650 }, { 7544, 7546 },
+    { 7548, 7545 }, { 7549, 5690 }, { 7550, 4381 }, { 7557, 4705 }, { 7571, 7533 }, { 7581, 4170 },
+    { 7593, 4855 }, { 7606, 174 }, { 3, 4655 }, { 7026, 7612 }, { 3817, 5671 }, { 4616, 4840 },
+    { 4736, 7667 }, { 4830, 7614 }, { 4868, 6987 }, { 4892, 7635 }, { 4893, 7618 }, { 5255, 7615 },
+    { 5516, 4437 }, { 5631, 4417 }, { 5647, 7572 }, { 7494, 7631 }, { 7530, 7641 }, { 7555, 7617 },
+    { 7558, 4381 }, { 7559, 4705 }, { 7592, 7673 }, { 7616, 3727 }, { 7620, 7541 }, { 7624, 4387 },
+    { 7625, 7647 }, { 7632, 3045 }, { 7633, 2633 }, { 7640, 6122 }, { 7644, 7666 }, { 3, 5642 },
+    { 6396, 7677 }, { 4616, 4841 }, { 5516, 4456 }, { 5628, 7683 }, { 5631, 7636 }, { 7685, 7582 },
+    { 7691, 7674 }, { 7703, 7610 }, { 3, 5974 }, { 6677, 7704 }, { 7699, 7711 }, { 3, 6005 },
+    { 6427, 7713 }, { 3, 6045 }, { 5166, 7716 }, { 3, 6063 }, { 6304, 7718 }, { 3, 6581 },
+    { 6264, 7720 }, { 3, 6627 }, { 6253, 7722 }, { 3, 6653 }, { 7719, 7724 }, { 3, 6854 },
+    { 1595, 7726 }, { 3, 6878 }, { 6926, 7728 }, { 3, 6913 }, { 7729, 7730 }, { 3, 6931 },
+    { 7083, 7732 }, { 3, 6950 }, { 2700, 7734 }, { 3, 7130 }, { 3, 7143 }, { 7012, 7738 },
+    { 3, 7206 }, { 7182, 7739 }, { 3, 7340 }, { 3, 7381 }, { 6251, 7743 }, { 3, 7425 },
+    { 3, 7448 }, { 7096, 7746 }, { 3, 7731 }, { 6816, 3 }, { 7678, 7749 }, { 3, 108 },
+    { 7527, 7752 },
 };
 
 static const uint16_t symbols[] = {
-    5304, 5799, 7141, 199, 7220, 230, 6464, 6380, 6290, 6414, 5465, 6753, 5513, 6450,
-    6634, 352, 5835, 360, 7462, 412, 6361, 5304, 5803, 7141, 478, 7220, 230, 5844,
-    6730, 6290, 6414, 481, 6753, 5513, 6445, 6634, 352, 6480, 484, 7462, 485, 6361,
-    5304, 6461, 7141, 490, 7220, 491, 6464, 7597, 6290, 6778, 5465, 6753, 5658, 6450,
-    6634, 496, 5835, 497, 7462, 498, 6361, 5304, 6961, 7141, 501, 7220, 491, 5844,
-    7649, 6290, 6778, 481, 6753, 5658, 6445, 6634, 496, 6480, 502, 7462, 503, 6361,
-    6375, 7581, 6820, 517, 6627, 5622, 522, 6296, 5817, 5511, 6763, 6382, 4497, 6780,
-    7076, 7152, 7365, 352, 6967, 555, 6712, 6724, 7683, 6820, 558, 6627, 5622, 559,
-    6296, 5817, 4941, 6763, 6382, 560, 6780, 7076, 6821, 7365, 352, 7257, 563, 6712,
-    7059, 7634, 6820, 565, 6627, 5685, 522, 6296, 6482, 5511, 6763, 6732, 4497, 6780,
-    7146, 7152, 7365, 496, 6967, 571, 6712, 7280, 7710, 6820, 573, 6627, 5685, 559,
-    6296, 6482, 4941, 6763, 6732, 560, 6780, 7146, 6821, 7365, 496, 7257, 574, 6712,
-    7217, 5183, 5861, 584, 7752, 6824, 4121, 595, 596, 7185, 602, 7499, 7217, 5321,
-    6493, 650, 7752, 6835, 4121, 595, 596, 7194, 659, 660, 661, 662, 663, 664,
-    665, 666, 667, 668, 669, 670, 7520, 7217, 5317, 5861, 736, 7752, 6824, 4121,
-    737, 738, 7185, 602, 7499, 7217, 5188, 6493, 739, 7752, 6835, 4121, 737, 738,
-    7194, 659, 660, 661, 662, 663, 664, 665, 666, 667, 668, 669, 670, 7520,
-    6413, 188, 189, 6848, 744, 7750, 765, 5637, 768, 5637, 769, 5637, 770, 4949,
-    6816, 772, 5698, 775, 5698, 776, 5698, 777, 4950, 7526, 6413, 188, 477, 6848,
-    852, 7750, 765, 5637, 768, 5637, 769, 5637, 770, 4949, 6816, 853, 5771, 855,
-    5771, 856, 5771, 857, 5229, 7526, 6413, 489, 189, 6848, 858, 7750, 859, 5742,
-    861, 5742, 862, 5742, 863, 5228, 6816, 772, 5698, 775, 5698, 776, 5698, 777,
-    4950, 7526, 6413, 489, 477, 6848, 864, 7750, 859, 5742, 861, 5742, 862, 5742,
-    863, 5228, 6816, 853, 5771, 855, 5771, 856, 5771, 857, 5229, 7526, 6794, 507,
-    7581, 7105, 870, 7316, 877, 522, 6678, 5960, 7479, 900, 4497, 7430, 352, 554,
-    6475, 555, 7282, 6794, 557, 7683, 7105, 909, 7316, 877, 559, 6678, 6512, 7479,
-    900, 560, 7430, 352, 562, 6475, 563, 7282, 6794, 564, 7634, 7105, 911, 7316,
-    912, 522, 6940, 5960, 7479, 5466, 4497, 7430, 496, 554, 6475, 571, 7282, 6794,
-    572, 7710, 7105, 916, 7316, 912, 559, 6940, 6512, 7479, 5466, 560, 7430, 496,
-    562, 6475, 574, 7282, 7753, 940, 941, 931, 5221, 943, 3145, 944, 5104, 945,
-    3865, 7602, 4963, 970, 7083, 994, 995, 6751, 4681, 5356, 5626, 5356, 5142, 7753,
-    1058, 6313, 933, 5267, 5699, 7667, 4963, 1061, 7083, 994, 1062, 6751, 4681, 5439,
-    5626, 6436, 7753, 940, 941, 931, 5221, 943, 3145, 944, 5104, 945, 3865, 7693,
-    4963, 1067, 7083, 1068, 995, 6751, 6328, 4669, 6328, 5142, 7753, 1058, 6313, 933,
-    5267, 5699, 7656, 4963, 1073, 7083, 1068, 1062, 6751, 4389, 5439, 4669, 4389, 6436,
-    7718, 1077, 7395, 5799, 7262, 1086, 7073, 5622, 1089, 6678, 5960, 7386, 534, 567,
-    1105, 7488, 1135, 5995, 1139, 6789, 1135, 5995, 1145, 7415, 7718, 1147, 7395, 5803,
-    7262, 1148, 7073, 5622, 1149, 6678, 6512, 7386, 534, 1150, 7488, 1135, 6524, 1152,
-    6789, 1135, 6524, 1153, 7415, 7718, 1154, 7395, 6461, 7262, 1155, 7073, 5685, 1089,
-    6940, 5960, 7386, 5521, 567, 1105, 7488, 1156, 5995, 1157, 6789, 1156, 5995, 1158,
-    7415, 7718, 1159, 7395, 6961, 7262, 1160, 7073, 5685, 1149, 6940, 6512, 7386, 5521,
-    1150, 7488, 1156, 6524, 1161, 6789, 1156, 6524, 1162, 7415, 6375, 5178, 5799, 7106,
-    1165, 7082, 230, 6966, 4388, 6380, 7447, 286, 6693, 7401, 5513, 1192, 5293, 4020,
-    7496, 5994, 1139, 7032, 5994, 1206, 5417, 6724, 5178, 5803, 7106, 1207, 7082, 230,
-    7256, 4388, 6730, 7447, 286, 5858, 7401, 5513, 1192, 4181, 5514, 7496, 6522, 1152,
-    7032, 6522, 1209, 5417, 7059, 5178, 6461, 7106, 1210, 7082, 491, 6966, 4388, 7597,
-    7447, 4868, 6693, 7401, 5658, 1192, 5293, 4020, 7496, 6525, 1157, 7032, 6525, 1211,
-    5417, 7280, 5178, 6961, 7106, 1212, 7082, 491, 7256, 4388, 7649, 7447, 4868, 5858,
-    7401, 5658, 1192, 4181, 5514, 7496, 5998, 1161, 7032, 5998, 1213, 5417, 6375, 5178,
-    5799, 7151, 1214, 7016, 5622, 6966, 5435, 5817, 5511, 7451, 6382, 6693, 7391, 7076,
-    7152, 7498, 5994, 1139, 6327, 5994, 1206, 5417, 6724, 5178, 5803, 7151, 1231, 7016,
-    5622, 7256, 5435, 5817, 4941, 7451, 6382, 5858, 7391, 7076, 6821, 7498, 6522, 1152,
-    6327, 6522, 1209, 5417, 7059, 5178, 6461, 7151, 1232, 7016, 5685, 6966, 5435, 6482,
-    5511, 7451, 6732, 6693, 7391, 7146, 7152, 7498, 6525, 1157, 6327, 6525, 1211, 5417,
-    7280, 5178, 6961, 7151, 1233, 7016, 5685, 7256, 5435, 6482, 4941, 7451, 6732, 5858,
-    7391, 7146, 6821, 7498, 5998, 1161, 6327, 5998, 1213, 5417, 5304, 5799, 6729, 1234,
-    6440, 230, 6464, 6380, 4169, 6414, 5465, 6416, 5513, 6450, 6707, 352, 5835, 360,
-    7137, 5304, 5803, 6729, 1235, 6440, 230, 5844, 6730, 4169, 6414, 481, 6416, 5513,
-    6445, 6707, 352, 6480, 484, 7137, 5304, 6461, 6729, 1236, 6440, 491, 6464, 7597,
-    4169, 6778, 5465, 6416, 5658, 6450, 6707, 496, 5835, 497, 7137, 5304, 6961, 6729,
-    1237, 6440, 491, 5844, 7649, 4169, 6778, 481, 6416, 5658, 6445, 6707, 496, 6480,
-    502, 7137, 7681, 1249, 3979, 5221, 4982, 1252, 5678, 7602, 6016, 1254, 7384, 994,
-    995, 6755, 4681, 5356, 5626, 5356, 5142, 7681, 1263, 3717, 5221, 4208, 5529, 7667,
-    6016, 1265, 7384, 994, 1062, 6755, 4681, 5439, 5626, 6436, 7681, 1249, 3979, 5221,
-    4982, 1252, 5678, 7693, 6016, 1266, 7384, 1068, 995, 6755, 6328, 4669, 6328, 5142,
-    7681, 1263, 3717, 5221, 4208, 5529, 7656, 6016, 1267, 7384, 1068, 1062, 6755, 4389,
-    5439, 4669, 4389, 6436, 7709, 1291, 7310, 1294, 4391, 6982, 1296, 1297, 3122, 7602,
-    4963, 1298, 7340, 1304, 1305, 7390, 6423, 6873, 6737, 5360, 6873, 7142, 7709, 1331,
-    7310, 4458, 6982, 4466, 7667, 4963, 1332, 7340, 1304, 1333, 7390, 6423, 6537, 6737,
-    5360, 6537, 7142, 7709, 1291, 7310, 1294, 4391, 6982, 1296, 1297, 3122, 7693, 4963,
-    1337, 7340, 1338, 1305, 7390, 6784, 6873, 6737, 5363, 6873, 7142, 7709, 1331, 7310,
-    4458, 6982, 4466, 7656, 4963, 1342, 7340, 1338, 1333, 7390, 6784, 6537, 6737, 5363,
-    6537, 7142, 7741, 6429, 1346, 4983, 1350, 7439, 1304, 1305, 7341, 6423, 7347, 6408,
-    5360, 7347, 7318, 1375, 5418, 7741, 7513, 5165, 1383, 4983, 1384, 7439, 1304, 1333,
-    7341, 6423, 6030, 6408, 5360, 6030, 7318, 1385, 5418, 7741, 7501, 5165, 1386, 4983,
-    1387, 7439, 1338, 1305, 7341, 6784, 7347, 6408, 5363, 7347, 7318, 1388, 5418, 7741,
-    6429, 1389, 4983, 1390, 7439, 1338, 1333, 7341, 6784, 6030, 6408, 5363, 6030, 7318,
-    1391, 5418, 7739, 6429, 1346, 4983, 1392, 6806, 5976, 7067, 4681, 6034, 5297, 5626,
-    6034, 5297, 6645, 1398, 5418, 7739, 7513, 5165, 1383, 4983, 1399, 6806, 6516, 7067,
-    4681, 1395, 6349, 5626, 1395, 6349, 6645, 1401, 5418, 7739, 7501, 5165, 1386, 4983,
-    1402, 6806, 6518, 7067, 6759, 5297, 4669, 6759, 5297, 6645, 1403, 5418, 7739, 6429,
-    1389, 4983, 1404, 6806, 5982, 7067, 5184, 6349, 4669, 5184, 6349, 6645, 1405, 5418,
-    7747, 1408, 5680, 3, 6736, 6037, 5221, 6877, 5401, 6316, 1413, 6541, 1415, 7450,
-    5976, 7251, 6866, 6034, 5389, 6323, 6866, 6034, 5389, 7524, 7747, 1408, 5680, 3,
-    6736, 1408, 6313, 6736, 7513, 6316, 1435, 6541, 1436, 7450, 6516, 7251, 6866, 1395,
-    6670, 6323, 6866, 1395, 6670, 7524, 7747, 6037, 932, 3, 6877, 6037, 5221, 6877,
-    7501, 6316, 1438, 6541, 1439, 7450, 6518, 7251, 6759, 5389, 6323, 6759, 5389, 7524,
-    7747, 6037, 932, 3, 6877, 1408, 6313, 6736, 5401, 6316, 1440, 6541, 1441, 7450,
-    5982, 7251, 5184, 6670, 6323, 5184, 6670, 7524, 6375, 7581, 7380, 1446, 7322, 1451,
-    5518, 6704, 250, 3589, 5511, 7075, 1462, 4497, 7140, 5367, 319, 3951, 5293, 7448,
-    352, 6967, 555, 7517, 1476, 7465, 6724, 7683, 7380, 1485, 7322, 1451, 5659, 6704,
-    250, 3589, 4941, 7075, 1462, 560, 7140, 5367, 319, 4602, 319, 7448, 352, 7257,
-    563, 7517, 1486, 7465, 7059, 7634, 7380, 1487, 7322, 1488, 5518, 6704, 492, 3589,
-    5511, 7075, 5851, 4497, 7140, 1466, 3959, 1490, 495, 3951, 5293, 7448, 496, 6967,
-    571, 7517, 1491, 7465, 7280, 7710, 7380, 1492, 7322, 1488, 5659, 6704, 492, 3589,
-    4941, 7075, 5851, 560, 7140, 1466, 3959, 1490, 495, 4602, 319, 7448, 496, 7257,
-    574, 7517, 1493, 7465, 7721, 1497, 6274, 1499, 3415, 3750, 3841, 4838, 7406, 1502,
-    7372, 877, 1504, 7320, 250, 5818, 1509, 1510, 3390, 258, 7375, 900, 5783, 7363,
-    6258, 4408, 1519, 1520, 1521, 1522, 321, 7445, 352, 1528, 4632, 1529, 7374, 7721,
-    1531, 6274, 3908, 4856, 7406, 1532, 7372, 877, 1533, 7320, 250, 5818, 4941, 7375,
-    900, 1534, 7363, 6258, 4408, 1519, 4460, 319, 7445, 352, 1536, 4632, 1537, 7374,
-    7721, 1538, 6274, 1499, 3415, 3750, 3841, 4854, 7406, 1539, 7372, 7533, 7320, 492,
-    5818, 1509, 1510, 3390, 258, 7375, 7594, 7363, 4415, 1541, 4457, 1519, 1520, 1521,
-    1522, 321, 7445, 496, 1528, 4632, 1542, 7374, 7721, 1543, 6274, 3908, 4857, 7406,
-    1544, 7372, 7618, 7320, 492, 5818, 4941, 7375, 5466, 1534, 7363, 4415, 1541, 4457,
-    1519, 4460, 319, 7445, 496, 1536, 4632, 1545, 7374, 3846, 5401, 6292, 4838, 7113,
-    1550, 7219, 1553, 231, 7182, 6380, 7505, 1557, 5465, 7300, 3203, 1562, 4408, 5676,
-    7512, 1579, 1580, 6254, 1582, 1583, 7444, 3846, 7513, 6292, 4856, 7113, 1588, 7219,
-    1553, 479, 7182, 6730, 7505, 1557, 481, 7300, 3203, 1562, 4408, 5604, 319, 7512,
-    1579, 1580, 6254, 1589, 1590, 1591, 7444, 3846, 7501, 6292, 4854, 7113, 1592, 7219,
-    1593, 231, 7182, 1594, 1595, 252, 4923, 7505, 1596, 1597, 5465, 7300, 1598, 1599,
-    1600, 4457, 5676, 7512, 1601, 1602, 1603, 6254, 1582, 1583, 7444, 3846, 5401, 6292,
-    4857, 7113, 1604, 7219, 1593, 479, 7182, 1594, 1595, 252, 5227, 7505, 1596, 1597,
-    481, 7300, 1598, 1599, 1600, 4457, 5604, 319, 7512, 1601, 1602, 1603, 6254, 1589,
-    1590, 1591, 7444, 7723, 7731, 5183, 6078, 1615, 6887, 7744, 595, 1624, 7208, 1631,
-    1632, 6083, 4847, 1637, 6084, 7241, 6084, 7460, 7723, 1659, 3, 5371, 7731, 5321,
-    6554, 1664, 6887, 7736, 595, 1624, 7194, 1666, 1667, 1636, 1668, 5784, 7173, 6696,
-    7114, 7723, 7731, 5317, 6078, 1699, 6887, 7744, 737, 1700, 7208, 1631, 1632, 6083,
-    4847, 1637, 6084, 7241, 6084, 7460, 7723, 1659, 3, 5371, 7731, 5188, 6554, 1701,
-    6887, 7736, 737, 1700, 7194, 1666, 1667, 1636, 1668, 5800, 7173, 6891, 7114, 6717,
-    7665, 1756, 7663, 5813, 7689, 1766, 4113, 1767, 5031, 1769, 7699, 1783, 7541, 4806,
-    1792, 7687, 3901, 318, 1800, 4925, 7095, 7666, 5171, 7422, 6365, 7665, 1851, 7663,
-    6463, 7689, 1766, 4113, 1852, 4182, 7699, 1783, 6105, 1792, 6098, 1854, 7687, 3901,
-    318, 1800, 6381, 1800, 7666, 5309, 7422, 7419, 7348, 1549, 174, 1858, 6635, 3962,
-    5793, 6481, 5269, 4195, 5243, 252, 1767, 5031, 1769, 4051, 7091, 4203, 7607, 5783,
-    4454, 7558, 7036, 315, 5706, 4925, 7095, 7364, 7568, 6640, 5314, 7422, 7278, 7665,
-    1868, 7663, 5845, 7689, 5243, 252, 1852, 4182, 7699, 7542, 6105, 1854, 7687, 315,
-    5706, 6381, 1800, 7666, 5180, 7422, 5773, 5183, 6107, 1880, 7138, 5679, 7480, 5701,
-    7616, 5321, 5537, 1908, 6715, 5679, 6804, 5784, 7115, 6696, 5743, 5640, 5773, 5317,
-    6107, 1918, 7138, 5738, 7480, 5701, 7616, 5188, 5537, 1920, 6715, 5738, 6804, 5800,
-    7115, 6891, 5743, 5640, 7414, 7749, 5751, 1939, 6564, 1941, 7214, 6441, 6984, 4784,
-    5190, 4784, 7292, 7414, 7749, 5475, 1992, 6564, 1993, 7214, 6441, 7263, 4820, 5190,
-    4820, 7292, 7414, 7746, 5751, 1998, 6564, 1999, 7214, 6801, 6984, 4821, 5190, 4821,
-    7292, 7414, 7746, 5475, 2002, 6564, 2003, 7214, 6801, 7263, 4785, 5190, 4785, 7292,
-    5337, 5889, 2005, 4136, 2008, 5690, 2011, 5693, 6566, 5748, 2024, 2025, 2026, 5750,
-    2033, 5759, 6127, 5758, 6127, 5550, 2046, 5760, 6386, 4319, 2057, 2071, 5816, 6130,
-    2057, 2073, 5816, 6131, 5337, 6492, 2005, 4136, 2075, 5690, 2011, 5693, 6566, 5748,
-    2076, 5552, 2079, 5750, 2033, 5759, 6127, 5758, 6127, 5550, 2046, 5760, 6386, 4319,
-    2057, 2071, 5816, 6130, 2057, 2073, 5816, 6131, 5337, 6487, 2080, 4136, 2081, 5731,
-    2011, 5757, 6566, 5752, 2024, 2025, 2093, 5775, 6899, 5778, 6899, 5774, 6739, 4319,
-    2114, 2071, 6466, 6130, 2114, 2073, 6466, 6131, 5337, 5860, 2080, 4136, 2121, 5731,
-    2011, 5757, 6566, 5752, 2076, 5552, 2122, 5775, 6899, 5778, 6899, 5774, 6739, 4319,
-    2114, 2071, 6466, 6130, 2114, 2073, 6466, 6131, 6364, 7662, 2126, 7706, 877, 1504,
-    5313, 2133, 5251, 5154, 7678, 2139, 7541, 6399, 4910, 7716, 5171, 6795, 2168, 7196,
-    6716, 7662, 2179, 7706, 877, 1533, 5313, 6903, 7678, 2139, 1853, 6399, 6098, 6141,
-    7716, 5309, 6795, 2182, 7196, 7475, 6134, 2124, 5505, 2183, 5328, 7592, 6135, 7533,
-    5398, 2133, 5251, 5154, 5788, 4230, 4839, 6691, 7594, 4046, 5594, 5101, 5487, 5792,
-    7242, 4091, 7628, 5377, 5314, 6795, 2185, 7196, 7055, 7662, 2186, 7706, 7618, 5398,
-    6903, 7678, 7545, 6105, 6141, 7716, 5180, 6795, 2189, 7196, 6717, 7643, 2191, 7691,
-    230, 5518, 5697, 6142, 4902, 6451, 2198, 2199, 6721, 5745, 4876, 6954, 7193, 5200,
-    5700, 5171, 6798, 6365, 7643, 2210, 7691, 230, 5659, 5697, 6449, 6451, 2211, 6721,
-    1790, 2212, 6144, 4876, 6954, 4602, 6099, 5700, 5309, 6798, 7419, 5059, 2124, 5470,
-    2214, 5412, 5793, 491, 5518, 5788, 7559, 6142, 7561, 4859, 7607, 4497, 4801, 7558,
-    6757, 7193, 5200, 5191, 3928, 5368, 5314, 6798, 7278, 7643, 2216, 7691, 491, 5659,
-    7642, 6449, 5729, 7542, 2211, 5612, 6144, 4876, 6757, 4602, 6099, 5700, 5180, 6798,
-    7743, 5183, 5861, 2218, 4742, 6824, 5679, 7185, 2219, 7499, 7743, 5321, 6493, 2220,
-    4742, 6835, 5679, 5450, 2221, 2222, 2223, 2224, 2225, 2226, 2227, 2228, 2229, 2230,
-    2231, 2232, 7520, 7743, 5317, 5861, 2233, 4742, 6824, 5738, 7185, 2219, 7499, 7743,
-    5188, 6493, 2234, 4742, 6835, 5738, 5450, 2221, 2222, 2223, 2224, 2225, 2226, 2227,
-    2228, 2229, 2230, 2231, 2232, 7520, 6364, 7601, 2237, 7655, 1451, 2240, 5313, 6444,
-    7573, 6453, 2187, 2245, 6446, 4909, 7673, 5171, 6782, 6716, 7601, 2258, 7655, 1451,
-    2259, 5313, 6990, 7573, 6453, 2260, 6446, 1790, 2140, 6146, 7673, 5309, 6782, 7475,
-    5061, 2236, 5470, 2262, 5288, 3962, 5793, 1488, 2240, 5398, 6444, 5788, 7561, 5717,
-    6691, 5851, 914, 2265, 5798, 4695, 5498, 7568, 5255, 5314, 6782, 7055, 7601, 2266,
-    7655, 1488, 2259, 5398, 6990, 7573, 5761, 2198, 2267, 2260, 5166, 6146, 7673, 5180,
-    6782, 6717, 7610, 2268, 5328, 6443, 1504, 4017, 5697, 1767, 5638, 4902, 7652, 2139,
-    7541, 6399, 4910, 7584, 6258, 1800, 4245, 7095, 5200, 7647, 5171, 6434, 6365, 7610,
-    2271, 5328, 6443, 1533, 4017, 5697, 6449, 7652, 2139, 1853, 6399, 6098, 6141, 7584,
-    6258, 1800, 5170, 6099, 7647, 5309, 6434, 7419, 6568, 2124, 5470, 2272, 5328, 5793,
-    7533, 4881, 2136, 7559, 1767, 5638, 7561, 4839, 6268, 7594, 4046, 7558, 6942, 2273,
-    1864, 1541, 1865, 4245, 7095, 5200, 5487, 4091, 7628, 5377, 5314, 6434, 7278, 7610,
-    2274, 5328, 5558, 7618, 4017, 7642, 6449, 7652, 7545, 6105, 6141, 7584, 2273, 1864,
-    1541, 1865, 5170, 6099, 7647, 5180, 6434, 7616, 4905, 5889, 5537, 2275, 6715, 5738,
-    6804, 5800, 7115, 6891, 5743, 5218, 7295, 7616, 4905, 6492, 5537, 2277, 6715, 5679,
-    6804, 5784, 7115, 6696, 5743, 5218, 7295, 5773, 4905, 6487, 6107, 2278, 7138, 5738,
-    7480, 5319, 7295, 5773, 4905, 5860, 6107, 2279, 7138, 5679, 7480, 5319, 7295, 7279,
-    7749, 5751, 1939, 6121, 2280, 7403, 6441, 6984, 4784, 5190, 4784, 7519, 2284, 7485,
-    7279, 7749, 5475, 1992, 6121, 2293, 7403, 6441, 7263, 4820, 5190, 4820, 7519, 2294,
-    7485, 7279, 7746, 5751, 1998, 6121, 2295, 7403, 6801, 6984, 4821, 5190, 4821, 7519,
-    2296, 7485, 7279, 7746, 5475, 2002, 6121, 2297, 7403, 6801, 7263, 4785, 5190, 4785,
-    7519, 2298, 7485, 4738, 5183, 6153, 2300, 7377, 6155, 2305, 7378, 6410, 5749, 5618,
-    4738, 5321, 6574, 2310, 7222, 6155, 2079, 7325, 6410, 5714, 5618, 4738, 5317, 6153,
-    2312, 7377, 6158, 2315, 7378, 6410, 5749, 5618, 4738, 5188, 6574, 2316, 7222, 6158,
-    2026, 7325, 6410, 5714, 5618, 5337, 5889, 6574, 2317, 7222, 6158, 2026, 7325, 6386,
-    4600, 5337, 6492, 6574, 2318, 7222, 6155, 2079, 7325, 6386, 4600, 5337, 6487, 6153,
-    2319, 7377, 6158, 2315, 7378, 6739, 4600, 5337, 5860, 6153, 2320, 7377, 6155, 2305,
-    7378, 6739, 4600, 6717, 7591, 2321, 7713, 230, 5518, 5697, 6142, 4886, 6451, 2198,
-    2199, 6721, 5745, 7700, 6954, 7193, 7608, 5171, 7474, 2324, 7337, 6365, 7591, 2327,
-    7713, 230, 5659, 5697, 5662, 4886, 6451, 2211, 6721, 1790, 2212, 6144, 7700, 6954,
-    4602, 1800, 7608, 5309, 7474, 2328, 7337, 7419, 5059, 2124, 5505, 2329, 5412, 7592,
-    6575, 491, 5518, 5788, 7559, 6142, 4230, 4859, 7607, 4497, 4891, 6757, 7193, 6299,
-    5191, 3928, 5368, 5314, 7474, 2330, 7337, 7278, 7591, 2331, 7713, 491, 5659, 7642,
-    5662, 4886, 5729, 7542, 2211, 5612, 6144, 7700, 6757, 4602, 1800, 7608, 5180, 7474,
-    2332, 7337, 6364, 7654, 2333, 7712, 1451, 2240, 5313, 6444, 5615, 6453, 2187, 2245,
-    6446, 4909, 7596, 5171, 7487, 2338, 7459, 6716, 7654, 2346, 7712, 1451, 2259, 5313,
-    6990, 5615, 6453, 2260, 6446, 1790, 2140, 6146, 7596, 5309, 7487, 2347, 7459, 7475,
-    5061, 2236, 5505, 2348, 5288, 3962, 7592, 6991, 1488, 2240, 5398, 6444, 5788, 4230,
-    5717, 6691, 5851, 914, 2265, 5790, 5101, 5498, 7568, 5255, 5314, 7487, 2349, 7459,
-    7055, 7654, 2350, 7712, 1488, 2259, 5398, 6990, 5615, 5761, 2198, 2267, 2260, 5166,
-    6146, 7596, 5180, 7487, 2351, 7459, 4811, 3, 1240, 3580, 7755, 3798, 4127, 3,
-    4642, 7606, 6165, 4861, 7296, 3932, 4217, 3983, 2357, 5257, 2359, 5655, 5976, 5329,
-    4784, 5322, 4784, 5496, 2366, 5451, 7661, 5475, 2367, 5257, 2368, 5655, 6516, 5329,
-    4820, 5322, 4820, 5496, 2369, 5451, 4711, 7755, 3798, 4127, 3, 4642, 6165, 4844,
-    7296, 6165, 4861, 7296, 3932, 4217, 3983, 2370, 5257, 2371, 5655, 6518, 5329, 4821,
-    5322, 4821, 5496, 2372, 5451, 4711, 7755, 3580, 4175, 4908, 6165, 4844, 7296, 5399,
-    2373, 5257, 2374, 5655, 5982, 5329, 4785, 5322, 4785, 5496, 2375, 5451, 7661, 5751,
-    2357, 5257, 2376, 5655, 5976, 5329, 4784, 5322, 4784, 5496, 2377, 5451, 7661, 5475,
-    2367, 5257, 2378, 5655, 6516, 5329, 4820, 5322, 4820, 5496, 2379, 5451, 5791, 6949,
-    5751, 2370, 5257, 2380, 5655, 6518, 5329, 4821, 5322, 4821, 5496, 2381, 5451, 5791,
-    6949, 5475, 2373, 5257, 2382, 5655, 5982, 5329, 4785, 5322, 4785, 5496, 2383, 5451,
-    6364, 7679, 2385, 6345, 6443, 231, 5313, 5560, 5154, 7719, 2139, 1869, 2389, 5166,
-    2390, 7714, 5171, 6714, 6716, 7679, 2397, 6345, 6443, 479, 5313, 6903, 7719, 2139,
-    2398, 5166, 2390, 6098, 2399, 7714, 5309, 6714, 7475, 6578, 2236, 1549, 174, 2400,
-    6345, 5793, 912, 231, 5398, 5560, 5154, 4110, 3888, 4051, 5786, 1216, 2401, 5782,
-    275, 2402, 6691, 5466, 5465, 4046, 5595, 7461, 7628, 6989, 5314, 6714, 7055, 7679,
-    2403, 6345, 5558, 912, 479, 5398, 6903, 7719, 7545, 2398, 4806, 2399, 7714, 5180,
-    6714, 6428, 7606, 2404, 2405, 931, 4861, 2406, 3145, 2407, 4620, 6681, 2408, 6992,
-    2409, 7494, 994, 2413, 7046, 4784, 6447, 4784, 7516, 6428, 7606, 2420, 4132, 4861,
-    1928, 3145, 1409, 4387, 6681, 2421, 6992, 2422, 7494, 994, 2423, 7046, 4820, 6447,
-    4820, 7516, 6428, 6949, 3420, 2404, 2405, 931, 4861, 2406, 3145, 2407, 4620, 6681,
-    2424, 6992, 2425, 7494, 1068, 2413, 7046, 4821, 6447, 4821, 7516, 6428, 6949, 3420,
-    2420, 4132, 4861, 1928, 3145, 1409, 4387, 6681, 2426, 6992, 2427, 7494, 1068, 2423,
-    7046, 4785, 6447, 4785, 7516, 5773, 5183, 6078, 2428, 7170, 7744, 1886, 1624, 7208,
-    5534, 6083, 5633, 6556, 7241, 6556, 7460, 7616, 5321, 6554, 2432, 7170, 7736, 1886,
-    1624, 5646, 1667, 4540, 5784, 7173, 6696, 7114, 5773, 5317, 6078, 2433, 7170, 7744,
-    1919, 1700, 7208, 5534, 6083, 5633, 6556, 7241, 6556, 7460, 7616, 5188, 6554, 2434,
-    7170, 7736, 1919, 1700, 5646, 1667, 4540, 5800, 7173, 6891, 7114, 4860, 7244, 2469,
-    6664, 6425, 1504, 6391, 2479, 4113, 2480, 7383, 5674, 5073, 7417, 5669, 4925, 5413,
-    7277, 4048, 7614, 4318, 7078, 6783, 7376, 7560, 4855, 7244, 2549, 6664, 6425, 1533,
-    6391, 2479, 4113, 2550, 7383, 5674, 1534, 7417, 5669, 6381, 2493, 7277, 4048, 7614,
-    4441, 7078, 6956, 7376, 7624, 4851, 7244, 2557, 6664, 6786, 1504, 6391, 2559, 4113,
-    2480, 7383, 5737, 5073, 7417, 5727, 4925, 5413, 7277, 3221, 7614, 4398, 7078, 6405,
-    7376, 5789, 5794, 7244, 2570, 6664, 6786, 1533, 6391, 2559, 4113, 2550, 7383, 5737,
-    1534, 7417, 5727, 6381, 2493, 7277, 4756, 6913, 7580, 7078, 6764, 7376, 5797, 4860,
-    7413, 2583, 6945, 5813, 6699, 4797, 6400, 6742, 6303, 7274, 7086, 6935, 5611, 6435,
-    6452, 2613, 6767, 5753, 6584, 7682, 6638, 4609, 5603, 2635, 6781, 4404, 4855, 7413,
-    2653, 6945, 6463, 6699, 4827, 6400, 6060, 6303, 7274, 6402, 6935, 5739, 6435, 7705,
-    5265, 2613, 6767, 7701, 6584, 7698, 6638, 4609, 7627, 2658, 6781, 5508, 4851, 7413,
-    2660, 6945, 6481, 7044, 4797, 6756, 6742, 6303, 7412, 7086, 4018, 3815, 5082, 5681,
-    6796, 6452, 2613, 6407, 5753, 6584, 7626, 6638, 5157, 5603, 2667, 5335, 5084, 5502,
-    5794, 7413, 2669, 6945, 5845, 7044, 4827, 6756, 6060, 6303, 7412, 6402, 4018, 5787,
-    5082, 5596, 6796, 7684, 5265, 2613, 6407, 7696, 6584, 7675, 6638, 5157, 7567, 2674,
-    5335, 5472, 5084, 5657, 6810, 7297, 966, 4295, 2694, 6417, 4318, 6196, 7650, 5619,
-    7644, 7600, 6810, 7289, 5478, 1060, 4295, 2708, 6417, 4441, 6196, 7657, 7582, 5580,
-    7653, 6454, 7297, 1066, 4295, 2712, 5301, 7697, 7265, 5527, 7633, 7593, 7659, 6454,
-    7289, 3673, 7694, 4295, 2714, 5301, 7660, 7265, 7603, 7635, 5704, 7604, 7725, 7735,
-    5183, 2725, 1879, 2726, 5777, 2731, 590, 2732, 4121, 2733, 596, 4802, 2734, 2735,
-    600, 2736, 1888, 1631, 2737, 2738, 2739, 4847, 2740, 6110, 2742, 2743, 2744, 2745,
-    4727, 2746, 4776, 6110, 2747, 2748, 2749, 2750, 4727, 2751, 4858, 5747, 4407, 2752,
-    2753, 980, 4192, 7725, 2754, 3, 2755, 2756, 2757, 3121, 7735, 5321, 5537, 2758,
-    5777, 2759, 4247, 4121, 2733, 596, 4029, 2760, 2761, 2762, 2763, 2764, 2765, 5535,
-    5784, 2767, 2768, 2769, 2770, 2771, 7550, 4111, 2767, 2773, 2774, 2775, 2776, 7550,
-    4850, 2777, 2778, 1685, 2779, 1687, 2780, 1689, 2781, 4778, 5743, 4810, 2782, 4414,
-    7725, 7735, 5317, 2725, 1879, 2783, 5777, 2731, 590, 2732, 4121, 2784, 738, 4802,
-    2734, 2735, 600, 2736, 1888, 1631, 2737, 2738, 2739, 4847, 2740, 6110, 2742, 2743,
-    2744, 2745, 4727, 2746, 4776, 6110, 2747, 2748, 2749, 2750, 4727, 2751, 4858, 5747,
-    4407, 2752, 2753, 980, 4192, 7725, 2754, 3, 2755, 2756, 2757, 3121, 7735, 5188,
-    5537, 2785, 5777, 2759, 4247, 4121, 2784, 738, 4029, 2760, 2761, 2762, 2763, 2764,
-    2765, 5535, 5800, 2767, 2768, 2769, 2770, 2771, 7550, 4111, 2767, 2773, 2774, 2775,
-    2776, 2786, 1677, 4850, 2777, 2778, 1685, 2779, 1687, 2780, 1689, 2781, 4778, 5743,
-    4810, 2782, 4414, 4860, 7177, 2788, 7029, 230, 522, 6699, 4797, 7047, 5128, 5581,
-    7043, 7274, 5754, 5207, 4446, 4048, 4264, 5611, 6771, 6783, 6189, 7560, 4855, 7177,
-    2790, 7029, 230, 559, 6699, 4827, 7047, 5128, 560, 7043, 7274, 4602, 6178, 4446,
-    4048, 4264, 5739, 6771, 6956, 6189, 7624, 4851, 7177, 2791, 7029, 491, 522, 7044,
-    4797, 7047, 5279, 5581, 7043, 7412, 5754, 5207, 4446, 3221, 4264, 5681, 6771, 6405,
-    6189, 5789, 5794, 7177, 2792, 7029, 491, 559, 7044, 4827, 7047, 5279, 560, 7043,
-    7412, 4602, 6178, 4446, 6366, 5596, 6771, 6764, 6189, 5797, 5768, 5183, 6995, 2794,
-    7491, 6917, 2806, 7497, 5250, 3127, 5768, 5321, 7266, 2819, 7464, 6917, 2823, 7495,
-    5250, 7336, 5618, 5768, 5317, 6995, 2838, 7491, 6212, 2841, 7497, 5250, 3127, 5768,
-    5188, 7266, 2842, 7464, 6212, 2843, 7495, 5250, 7336, 5618, 6810, 7203, 1346, 4295,
-    2845, 6439, 4318, 6582, 7711, 6314, 7569, 4050, 5479, 6810, 7042, 5635, 1383, 4295,
-    2846, 6439, 4441, 6582, 7692, 5141, 7702, 4050, 5601, 6454, 7203, 1386, 4295, 2847,
-    5464, 7674, 6993, 7690, 6314, 7639, 3545, 5789, 6454, 7042, 7668, 4013, 1389, 4295,
-    2848, 5464, 7609, 6993, 7658, 5141, 7685, 3545, 5797, 4860, 6437, 2851, 6431, 1451,
-    5849, 7574, 6703, 5598, 5581, 6937, 5702, 5754, 7204, 6302, 5611, 6802, 6666, 5216,
-    5479, 4855, 6437, 2859, 6431, 1451, 6486, 7631, 6703, 5598, 560, 6937, 5702, 4602,
-    2493, 7204, 6302, 5739, 6802, 4897, 5650, 5216, 5601, 4851, 6437, 2860, 6431, 1488,
-    5849, 7632, 6703, 5769, 5581, 6937, 5709, 5754, 7204, 3221, 5366, 5681, 6442, 6666,
-    6362, 5479, 5794, 6437, 2861, 6431, 1488, 6486, 7575, 6703, 5769, 560, 6937, 5709,
-    4602, 2493, 7204, 4756, 5366, 5596, 6442, 4878, 5650, 6362, 3741, 4835, 4860, 7281,
-    2862, 6702, 5813, 6344, 7574, 7131, 5128, 6742, 7361, 5330, 5614, 7205, 3731, 7612,
-    4318, 6957, 6783, 7435, 7560, 4855, 7281, 2881, 6702, 6463, 6344, 7631, 7131, 5128,
-    6060, 7361, 5330, 5170, 2493, 7205, 3731, 7612, 4441, 6957, 6956, 7435, 7624, 4851,
-    7281, 2882, 6702, 6481, 6344, 7632, 7131, 5279, 6742, 7361, 5340, 5614, 7205, 7612,
-    4398, 6957, 6405, 7435, 5789, 5794, 7281, 2883, 6702, 5845, 6344, 7575, 7131, 5279,
-    6060, 7361, 5340, 5170, 2493, 7205, 4239, 6596, 2873, 7580, 6957, 6764, 7435, 5797,
-    4860, 6996, 2885, 4612, 6425, 2886, 7062, 4374, 4797, 7416, 5674, 1596, 2889, 7456,
-    5669, 7094, 2893, 2494, 5207, 7179, 4048, 7664, 4318, 7136, 5763, 5756, 7351, 5762,
-    5753, 7252, 7682, 7338, 4609, 5140, 4855, 6996, 2904, 4612, 6425, 2905, 7062, 4374,
-    4827, 7416, 5674, 2906, 7456, 5669, 7094, 2907, 6178, 7179, 4048, 7664, 4441, 7136,
-    5763, 7705, 7351, 5762, 7701, 7252, 7698, 7338, 4609, 6285, 4851, 6996, 2908, 4612,
-    6786, 2886, 7062, 4401, 4797, 7416, 5737, 1596, 2889, 7456, 5727, 7094, 2893, 2494,
-    5207, 7179, 3221, 7664, 4398, 7136, 5776, 5756, 7351, 5599, 5753, 7252, 7626, 7338,
-    5157, 5140, 5794, 6996, 2909, 4612, 6786, 2905, 7062, 4401, 4827, 7416, 5737, 2906,
-    7456, 5727, 7094, 2907, 6178, 7179, 4756, 6921, 2873, 7580, 7136, 5776, 7684, 7351,
-    5599, 7696, 7252, 7675, 7338, 5157, 6642, 7733, 2707, 5600, 7613, 6193, 4427, 6341,
-    4616, 2912, 6997, 2915, 7199, 4048, 7543, 4318, 7349, 1953, 995, 7127, 4462, 5619,
-    5143, 1031, 7571, 7600, 7733, 2707, 5600, 7613, 2707, 5133, 6679, 5478, 2924, 6997,
-    2925, 7199, 4048, 7543, 4441, 7349, 1953, 1062, 7127, 6334, 7582, 2709, 7571, 7653,
-    7733, 6193, 4334, 6341, 6193, 4427, 6341, 4616, 2926, 6997, 2927, 7199, 3221, 7543,
-    4398, 7349, 2000, 995, 7127, 7633, 5341, 1031, 7571, 7659, 7733, 6193, 4334, 6341,
-    2707, 5133, 7613, 7529, 2928, 6997, 2929, 7199, 4756, 1946, 6319, 7349, 2000, 1062,
-    7127, 6331, 7635, 5509, 7070, 7604, 7506, 7297, 966, 5405, 2930, 7373, 5631, 4318,
-    6587, 4607, 7650, 4424, 7509, 7644, 4764, 4421, 5603, 2934, 6360, 4420, 6225, 4404,
-    7506, 7289, 5478, 1060, 5405, 2936, 7373, 5631, 4441, 6587, 4607, 7657, 7509, 5143,
-    5580, 4764, 4421, 7627, 2937, 6360, 4420, 6225, 5508, 7489, 7297, 1066, 5405, 2938,
-    7373, 7697, 6587, 4659, 5527, 4425, 4424, 7509, 7593, 4764, 3237, 4049, 5603, 2939,
-    6360, 6225, 5502, 7489, 7289, 3673, 7694, 5405, 2940, 7373, 7660, 6587, 4659, 7603,
-    7509, 5341, 5704, 4764, 3237, 4049, 7567, 2941, 6360, 5472, 6225, 5657, 6674, 7734,
-    2946, 5606, 4982, 2947, 7577, 966, 4295, 2948, 6417, 4318, 6196, 7650, 5619, 7644,
-    7600, 6674, 7734, 2949, 4177, 4427, 2944, 5267, 7577, 1060, 4295, 2950, 6417, 4441,
-    6196, 7657, 7582, 5580, 7653, 6674, 7742, 2946, 5606, 4982, 2947, 7577, 1066, 4295,
-    2952, 5301, 7697, 7265, 5527, 7633, 7593, 7659, 6674, 7742, 2949, 4177, 4427, 2944,
-    5267, 4439, 7694, 4295, 2953, 5301, 7660, 7265, 7603, 7635, 5704, 7604, 6455, 5889,
-    7266, 2954, 7464, 6212, 2843, 7495, 2066, 3855, 7336, 4600, 6455, 6492, 7266, 2955,
-    7464, 6917, 2823, 7495, 2066, 3855, 7336, 4600, 6455, 6487, 6995, 2956, 7491, 6212,
-    2841, 7497, 2066, 4600, 6455, 5860, 6995, 2957, 7491, 6917, 2806, 7497, 2066, 4600,
-    7506, 7203, 1346, 5405, 2958, 7396, 5607, 4318, 6181, 4607, 7711, 4184, 7490, 7569,
-    4421, 6279, 2960, 7394, 4420, 4889, 7506, 7042, 5635, 1383, 5405, 2963, 7396, 5607,
-    4441, 6181, 4607, 7692, 7490, 7702, 4421, 7563, 2964, 7394, 4420, 4535, 5508, 7489,
-    7203, 1386, 5405, 2965, 7396, 7674, 6181, 4659, 7690, 4184, 7490, 7639, 7271, 4422,
-    2966, 7394, 4535, 5502, 7489, 7042, 7668, 4013, 1389, 5405, 2967, 7396, 7609, 6181,
-    4659, 7658, 7490, 7685, 7271, 5506, 2968, 7394, 5472, 4535, 5657, 4860, 6797, 2969,
-    7081, 1451, 5849, 7574, 5306, 5598, 5581, 6396, 5702, 5754, 4030, 7298, 6302, 5611,
-    6802, 6666, 7525, 5216, 6279, 2972, 7463, 4420, 6232, 4404, 4855, 6797, 2977, 7081,
-    1451, 6486, 7631, 5306, 5598, 560, 6396, 5702, 4602, 5075, 7298, 6302, 5739, 6802,
-    4897, 5650, 7525, 5216, 7563, 2978, 7463, 4420, 6232, 5508, 4851, 6797, 2979, 7081,
-    1488, 5849, 7632, 5306, 5769, 5581, 6396, 5709, 5754, 4030, 7298, 3221, 5366, 5681,
-    6442, 6666, 7525, 6362, 6279, 2980, 7463, 6232, 5502, 5794, 6797, 2981, 7081, 1488,
-    6486, 7575, 5306, 5769, 560, 6396, 5709, 4602, 5075, 7298, 4756, 5366, 5596, 6442,
-    4878, 5650, 7525, 6362, 3741, 5506, 2982, 7463, 5472, 6232, 5657, 7183, 7734, 2951,
-    5133, 5682, 7587, 2983, 3424, 2984, 3168, 2985, 6255, 1346, 4295, 2986, 6439, 4318,
-    6582, 7711, 6314, 7569, 4050, 5479, 7183, 7734, 5583, 4427, 5722, 7587, 2987, 3424,
-    2984, 3168, 2988, 6255, 1383, 4295, 2989, 6439, 4441, 6582, 7692, 5141, 7702, 4050,
-    5601, 7183, 7742, 2951, 5133, 5682, 7587, 2990, 3424, 2991, 3168, 2985, 6255, 1386,
-    4295, 2992, 5464, 7674, 6993, 7690, 6314, 7639, 3545, 5789, 7183, 7742, 5583, 4427,
-    5722, 7668, 6195, 2993, 3424, 2991, 3168, 2988, 6255, 1389, 4295, 2994, 5464, 7609,
-    6993, 7658, 5141, 7685, 3545, 5797, 4860, 7176, 2995, 7072, 5813, 4369, 5137, 5072,
-    6400, 5073, 7060, 5330, 7086, 6935, 5611, 6435, 6452, 1470, 6767, 5753, 6050, 7682,
-    6752, 4609, 5603, 2997, 6781, 4404, 4855, 7176, 2998, 7072, 6463, 4369, 5137, 5259,
-    6400, 1534, 7060, 5330, 6402, 6935, 5739, 6435, 7705, 5265, 1470, 6767, 7701, 6050,
-    7698, 6752, 4609, 7627, 2999, 6781, 5508, 4851, 7176, 3000, 7072, 6481, 4369, 5290,
-    5072, 6756, 5073, 7060, 5340, 7086, 4018, 3815, 5082, 5681, 6796, 6452, 1470, 6407,
-    5753, 6050, 7626, 6752, 5157, 5603, 3001, 5335, 5084, 5502, 5794, 7176, 3002, 7072,
-    5845, 4369, 5290, 5259, 6756, 1534, 7060, 5340, 6402, 4018, 5787, 5082, 5596, 6796,
-    7684, 5265, 1470, 6407, 7696, 6050, 7675, 6752, 5157, 7567, 3003, 5335, 5472, 5084,
-    5657, 4860, 7350, 3006, 7321, 1451, 5814, 5137, 4797, 6654, 5598, 6585, 7476, 5702,
-    290, 4794, 5830, 4030, 7371, 4048, 7523, 5636, 6239, 5764, 6412, 6419, 5636, 3028,
-    6240, 5764, 6260, 5765, 7206, 5636, 6239, 5764, 6412, 7528, 4609, 6618, 4422, 3057,
-    7441, 4420, 6244, 4404, 4855, 7350, 3063, 7321, 1451, 6478, 5137, 4827, 6654, 5598,
-    6479, 7476, 5702, 290, 4419, 482, 5075, 7371, 4048, 7523, 5636, 6603, 5764, 5268,
-    7671, 6419, 5636, 3064, 6240, 5764, 6260, 7671, 7206, 5636, 6603, 5764, 5268, 7671,
-    7528, 4609, 6618, 5481, 3067, 7441, 4420, 6244, 5508, 4851, 7350, 3068, 7321, 1488,
-    5814, 5290, 4797, 6654, 5769, 6585, 7476, 5709, 290, 4794, 5830, 4030, 7371, 3221,
-    7523, 7590, 6239, 5766, 6412, 6419, 7590, 3028, 6240, 5766, 6260, 5765, 7206, 7590,
-    6239, 5766, 6412, 7528, 5157, 6618, 4422, 3076, 7441, 6244, 5502, 5794, 7350, 3077,
-    7321, 1488, 6478, 5290, 4827, 6654, 5769, 6479, 7476, 5709, 290, 4419, 482, 5075,
-    7371, 4756, 7523, 7704, 6603, 5766, 5268, 7672, 6419, 7704, 3064, 6240, 5766, 6260,
-    7672, 7206, 7704, 6603, 5766, 5268, 7672, 7528, 5157, 6618, 5506, 3083, 7441, 5472,
-    6244, 5657, 4860, 7437, 3085, 7249, 2477, 5814, 7385, 2479, 6467, 4797, 7382, 5674,
-    6585, 7402, 5669, 6470, 4415, 5830, 7354, 4048, 6251, 5611, 7069, 6783, 7299, 4421,
-    6279, 3111, 7493, 4420, 6607, 4404, 4855, 7437, 3115, 7249, 2477, 6478, 7385, 2479,
-    6467, 4827, 7382, 5674, 6479, 7402, 5669, 6470, 3203, 482, 2493, 7354, 4048, 6251,
-    5739, 7069, 6956, 7299, 4421, 7563, 3116, 7493, 4420, 6607, 5508, 4851, 7437, 3117,
-    7249, 2558, 5814, 7385, 2559, 6467, 4797, 7382, 5737, 6585, 7402, 5727, 6470, 4415,
-    5830, 7354, 3221, 6251, 5681, 7069, 6405, 7299, 7271, 4422, 3118, 7493, 6607, 5502,
-    5794, 7437, 3119, 7249, 2558, 6478, 7385, 2559, 6467, 4827, 7382, 5737, 6479, 7402,
-    5727, 6470, 3203, 482, 2493, 7354, 4756, 6251, 5596, 7069, 6764, 7299, 7271, 5506,
-    3120, 7493, 5472, 6607, 5657,
+    5288, 5788, 7136, 200, 7212, 231, 6460, 6372, 6279, 6407, 5451, 6744, 5498, 6445,
+    6630, 353, 5825, 361, 7455, 413, 6350, 5288, 5793, 7136, 480, 7212, 231, 5834,
+    6723, 6279, 6407, 483, 6744, 5498, 6439, 6630, 353, 6476, 486, 7455, 487, 6350,
+    5288, 6456, 7136, 492, 7212, 493, 6460, 7591, 6279, 6768, 5451, 6744, 5644, 6445,
+    6630, 498, 5825, 499, 7455, 500, 6350, 5288, 6956, 7136, 503, 7212, 493, 5834,
+    7645, 6279, 6768, 483, 6744, 5644, 6439, 6630, 498, 6476, 504, 7455, 505, 6350,
+    6365, 7574, 6813, 519, 6620, 5607, 524, 6285, 5807, 5496, 6754, 6374, 4487, 6770,
+    7071, 7148, 7359, 353, 6962, 557, 6706, 6718, 7680, 6813, 560, 6620, 5607, 561,
+    6285, 5807, 4924, 6754, 6374, 562, 6770, 7071, 6814, 7359, 353, 7249, 565, 6706,
+    7053, 7629, 6813, 567, 6620, 5672, 524, 6285, 6478, 5496, 6754, 6724, 4487, 6770,
+    7142, 7148, 7359, 498, 6962, 573, 6706, 7272, 7706, 6813, 575, 6620, 5672, 561,
+    6285, 6478, 4924, 6754, 6724, 562, 6770, 7142, 6814, 7359, 498, 7249, 576, 6706,
+    7374, 5167, 5850, 586, 7750, 6817, 4098, 597, 598, 7178, 604, 7492, 7374, 5306,
+    6489, 652, 7750, 6828, 4098, 597, 598, 7187, 661, 662, 663, 664, 665, 666,
+    667, 668, 669, 670, 671, 672, 7513, 7374, 5303, 5850, 738, 7750, 6817, 4098,
+    739, 740, 7178, 604, 7492, 7374, 5170, 6489, 741, 7750, 6828, 4098, 739, 740,
+    7187, 661, 662, 663, 664, 665, 666, 667, 668, 669, 670, 671, 672, 7513,
+    6805, 188, 189, 6841, 746, 7748, 767, 5623, 770, 5623, 771, 5623, 772, 4932,
+    6809, 774, 5685, 777, 5685, 778, 5685, 779, 4933, 7518, 6805, 188, 479, 6841,
+    854, 7748, 767, 5623, 770, 5623, 771, 5623, 772, 4932, 6809, 855, 5760, 857,
+    5760, 858, 5760, 859, 5215, 7518, 6805, 491, 189, 6841, 860, 7748, 861, 5730,
+    863, 5730, 864, 5730, 865, 5214, 6809, 774, 5685, 777, 5685, 778, 5685, 779,
+    4933, 7518, 6805, 491, 479, 6841, 866, 7748, 861, 5730, 863, 5730, 864, 5730,
+    865, 5214, 6809, 855, 5760, 857, 5760, 858, 5760, 859, 5215, 7518, 6786, 509,
+    7574, 7101, 872, 7307, 879, 524, 6671, 5950, 7472, 902, 4487, 7423, 353, 556,
+    6471, 557, 7275, 6786, 559, 7680, 7101, 911, 7307, 879, 561, 6671, 6508, 7472,
+    902, 562, 7423, 353, 564, 6471, 565, 7275, 6786, 566, 7629, 7101, 913, 7307,
+    914, 524, 6933, 5950, 7472, 5452, 4487, 7423, 498, 556, 6471, 573, 7275, 6786,
+    574, 7706, 7101, 918, 7307, 914, 561, 6933, 6508, 7472, 5452, 562, 7423, 498,
+    564, 6471, 576, 7275, 7751, 942, 943, 933, 5206, 945, 3122, 946, 5089, 947,
+    3843, 7596, 4946, 971, 7078, 996, 997, 6742, 4670, 5342, 5611, 5342, 5126, 7751,
+    1060, 6302, 935, 5253, 5686, 7664, 4946, 1062, 7078, 996, 1063, 6742, 4670, 5426,
+    5611, 6430, 7751, 942, 943, 933, 5206, 945, 3122, 946, 5089, 947, 3843, 7690,
+    4946, 1067, 7078, 1068, 997, 6742, 6319, 4658, 6319, 5126, 7751, 1060, 6302, 935,
+    5253, 5686, 7652, 4946, 1072, 7078, 1068, 1063, 6742, 4372, 5426, 4658, 4372, 6430,
+    7717, 1076, 7388, 5788, 7254, 1085, 7069, 5607, 1088, 6671, 5950, 7380, 536, 569,
+    1104, 7481, 1134, 5986, 1138, 6781, 1134, 5986, 1144, 7407, 7717, 1146, 7388, 5793,
+    7254, 1147, 7069, 5607, 1148, 6671, 6508, 7380, 536, 1149, 7481, 1134, 6519, 1151,
+    6781, 1134, 6519, 1152, 7407, 7717, 1153, 7388, 6456, 7254, 1154, 7069, 5672, 1088,
+    6933, 5950, 7380, 5506, 569, 1104, 7481, 1155, 5986, 1156, 6781, 1155, 5986, 1157,
+    7407, 7717, 1158, 7388, 6956, 7254, 1159, 7069, 5672, 1148, 6933, 6508, 7380, 5506,
+    1149, 7481, 1155, 6519, 1160, 6781, 1155, 6519, 1161, 7407, 6365, 5162, 5788, 7102,
+    1164, 7077, 231, 6961, 4371, 6372, 7440, 287, 6686, 7394, 5498, 1191, 5279, 3996,
+    7489, 5985, 1138, 7027, 5985, 1205, 5403, 6718, 5162, 5793, 7102, 1206, 7077, 231,
+    7248, 4371, 6723, 7440, 287, 5848, 7394, 5498, 1191, 4158, 5499, 7489, 6517, 1151,
+    7027, 6517, 1208, 5403, 7053, 5162, 6456, 7102, 1209, 7077, 493, 6961, 4371, 7591,
+    7440, 4852, 6686, 7394, 5644, 1191, 5279, 3996, 7489, 6520, 1156, 7027, 6520, 1210,
+    5403, 7272, 5162, 6956, 7102, 1211, 7077, 493, 7248, 4371, 7645, 7440, 4852, 5848,
+    7394, 5644, 1191, 4158, 5499, 7489, 5988, 1160, 7027, 5988, 1212, 5403, 6365, 5162,
+    5788, 7147, 1213, 7010, 5607, 6961, 5421, 5807, 5496, 7444, 6374, 6686, 7385, 7071,
+    7148, 7491, 5985, 1138, 6318, 5985, 1205, 5403, 6718, 5162, 5793, 7147, 1230, 7010,
+    5607, 7248, 5421, 5807, 4924, 7444, 6374, 5848, 7385, 7071, 6814, 7491, 6517, 1151,
+    6318, 6517, 1208, 5403, 7053, 5162, 6456, 7147, 1231, 7010, 5672, 6961, 5421, 6478,
+    5496, 7444, 6724, 6686, 7385, 7142, 7148, 7491, 6520, 1156, 6318, 6520, 1210, 5403,
+    7272, 5162, 6956, 7147, 1232, 7010, 5672, 7248, 5421, 6478, 4924, 7444, 6724, 5848,
+    7385, 7142, 6814, 7491, 5988, 1160, 6318, 5988, 1212, 5403, 5288, 5788, 6722, 1233,
+    6435, 231, 6460, 6372, 4145, 6407, 5451, 6409, 5498, 6445, 6701, 353, 5825, 361,
+    6940, 5288, 5793, 6722, 1234, 6435, 231, 5834, 6723, 4145, 6407, 483, 6409, 5498,
+    6439, 6701, 353, 6476, 486, 6940, 5288, 6456, 6722, 1235, 6435, 493, 6460, 7591,
+    4145, 6768, 5451, 6409, 5644, 6445, 6701, 498, 5825, 499, 6940, 5288, 6956, 6722,
+    1236, 6435, 493, 5834, 7645, 4145, 6768, 483, 6409, 5644, 6439, 6701, 498, 6476,
+    504, 6940, 7705, 1248, 3955, 5206, 4966, 1251, 5665, 7596, 5957, 1253, 7379, 996,
+    997, 6746, 4670, 5342, 5611, 5342, 5126, 7705, 1262, 3691, 5206, 4184, 5514, 7664,
+    5957, 1264, 7379, 996, 1063, 6746, 4670, 5426, 5611, 6430, 7705, 1248, 3955, 5206,
+    4966, 1251, 5665, 7690, 5957, 1265, 7379, 1068, 997, 6746, 6319, 4658, 6319, 5126,
+    7705, 1262, 3691, 5206, 4184, 5514, 7652, 5957, 1266, 7379, 1068, 1063, 6746, 4372,
+    5426, 4658, 4372, 6430, 7714, 1290, 7301, 1293, 4374, 6977, 1295, 1296, 3098, 7596,
+    4946, 1297, 7332, 1303, 1304, 7384, 6417, 6866, 6729, 5346, 6866, 7137, 7714, 1330,
+    7301, 4424, 6977, 4459, 7664, 4946, 1331, 7332, 1303, 1332, 7384, 6417, 6532, 6729,
+    5346, 6532, 7137, 7714, 1290, 7301, 1293, 4374, 6977, 1295, 1296, 3098, 7690, 4946,
+    1336, 7332, 1337, 1304, 7384, 6776, 6866, 6729, 5349, 6866, 7137, 7714, 1330, 7301,
+    4424, 6977, 4459, 7652, 4946, 1341, 7332, 1337, 1332, 7384, 6776, 6532, 6729, 5349,
+    6532, 7137, 7742, 6423, 4216, 4984, 1346, 7432, 1303, 1304, 7333, 6417, 7339, 6402,
+    5346, 7339, 7310, 1371, 5405, 7742, 7506, 5148, 4332, 4984, 1379, 7432, 1303, 1332,
+    7333, 6417, 6019, 6402, 5346, 6019, 7310, 1380, 5405, 7742, 7494, 5148, 4333, 4984,
+    1381, 7432, 1337, 1304, 7333, 6776, 7339, 6402, 5349, 7339, 7310, 1382, 5405, 7742,
+    6423, 4217, 4984, 1383, 7432, 1337, 1332, 7333, 6776, 6019, 6402, 5349, 6019, 7310,
+    1384, 5405, 7740, 6423, 4216, 4984, 1385, 6798, 5967, 7061, 4670, 6023, 5283, 5611,
+    6023, 5283, 6640, 1391, 5405, 7740, 7506, 5148, 4332, 4984, 1392, 6798, 6511, 7061,
+    4670, 1388, 6340, 5611, 1388, 6340, 6640, 1394, 5405, 7740, 7494, 5148, 4333, 4984,
+    1395, 6798, 6513, 7061, 6750, 5283, 4658, 6750, 5283, 6640, 1396, 5405, 7740, 6423,
+    4217, 4984, 1397, 6798, 5973, 7061, 5168, 6340, 4658, 5168, 6340, 6640, 1398, 5405,
+    7727, 1401, 5667, 3, 6728, 6026, 5206, 6870, 5387, 6305, 4216, 6536, 1407, 7443,
+    5967, 7243, 6859, 6023, 5375, 6313, 6859, 6023, 5375, 7516, 7727, 1401, 5667, 3,
+    6728, 1401, 6302, 6728, 7506, 6305, 4332, 6536, 1427, 7443, 6511, 7243, 6859, 1388,
+    6663, 6313, 6859, 1388, 6663, 7516, 7727, 6026, 934, 3, 6870, 6026, 5206, 6870,
+    7494, 6305, 4333, 6536, 1429, 7443, 6513, 7243, 6750, 5375, 6313, 6750, 5375, 7516,
+    7727, 6026, 934, 3, 6870, 1401, 6302, 6728, 5387, 6305, 4217, 6536, 1430, 7443,
+    5973, 7243, 5168, 6663, 6313, 5168, 6663, 7516, 6365, 7574, 7419, 1435, 7314, 1440,
+    5503, 6697, 251, 3568, 5496, 7070, 1451, 4487, 7135, 5353, 320, 3926, 5279, 7441,
+    353, 6962, 557, 7501, 1465, 7456, 6718, 7680, 7419, 1473, 7314, 1440, 5645, 6697,
+    251, 3568, 4924, 7070, 1451, 562, 7135, 5353, 320, 4594, 320, 7441, 353, 7249,
+    565, 7501, 1474, 7456, 7053, 7629, 7419, 1475, 7314, 1476, 5503, 6697, 494, 3568,
+    5496, 7070, 5841, 4487, 7135, 1455, 3934, 1478, 497, 3926, 5279, 7441, 498, 6962,
+    573, 7501, 1479, 7456, 7272, 7706, 7419, 1480, 7314, 1476, 5645, 6697, 494, 3568,
+    4924, 7070, 5841, 562, 7135, 1455, 3934, 1478, 497, 4594, 320, 7441, 498, 7249,
+    576, 7501, 1481, 7456, 7721, 1485, 6261, 1487, 3390, 3726, 3820, 4822, 7399, 1490,
+    7366, 879, 1492, 7312, 251, 5808, 1497, 1498, 3365, 259, 7369, 902, 5772, 7357,
+    6245, 4419, 1507, 1508, 1509, 1510, 322, 7438, 353, 1516, 4627, 1517, 7210, 7721,
+    1519, 6261, 3884, 4840, 7399, 1520, 7366, 879, 1521, 7312, 251, 5808, 4924, 7369,
+    902, 1522, 7357, 6245, 4419, 1507, 4454, 320, 7438, 353, 1524, 4627, 1525, 7210,
+    7721, 1526, 6261, 1487, 3390, 3726, 3820, 4838, 7399, 1527, 7366, 7526, 7312, 494,
+    5808, 1497, 1498, 3365, 259, 7369, 7587, 7357, 4427, 1529, 4452, 1507, 1508, 1509,
+    1510, 322, 7438, 498, 1516, 4627, 1530, 7210, 7721, 1531, 6261, 3884, 4841, 7399,
+    1532, 7366, 7613, 7312, 494, 5808, 4924, 7369, 5452, 1522, 7357, 4427, 1529, 4452,
+    1507, 4454, 320, 7438, 498, 1524, 4627, 1533, 7210, 3824, 5387, 6281, 4822, 6873,
+    1538, 7211, 1541, 232, 7175, 6372, 7498, 1545, 5451, 7292, 3180, 1550, 4419, 5663,
+    7505, 1567, 1568, 6242, 1570, 1571, 7437, 3824, 7506, 6281, 4840, 6873, 1576, 7211,
+    1541, 481, 7175, 6723, 7498, 1545, 483, 7292, 3180, 1550, 4419, 5589, 320, 7505,
+    1567, 1568, 6242, 1577, 1578, 1579, 7437, 3824, 7494, 6281, 4838, 6873, 1580, 7211,
+    1581, 232, 7175, 1582, 1583, 253, 4906, 7498, 1584, 1585, 5451, 7292, 1586, 1587,
+    1588, 4452, 5663, 7505, 1589, 1590, 1591, 6242, 1570, 1571, 7437, 3824, 5387, 6281,
+    4841, 6873, 1592, 7211, 1581, 481, 7175, 1582, 1583, 253, 5213, 7498, 1584, 1585,
+    483, 7292, 1586, 1587, 1588, 4452, 5589, 320, 7505, 1589, 1590, 1591, 6242, 1577,
+    1578, 1579, 7437, 7723, 7733, 5167, 6066, 1603, 6879, 7256, 597, 1611, 7200, 1618,
+    1619, 6071, 4831, 1624, 6072, 7233, 6072, 7452, 7723, 1646, 3, 5357, 7733, 5306,
+    6549, 1651, 6879, 6980, 597, 1611, 7187, 1653, 1654, 1623, 1655, 5773, 7167, 6689,
+    7109, 7723, 7733, 5303, 6066, 1686, 6879, 7256, 739, 1687, 7200, 1618, 1619, 6071,
+    4831, 1624, 6072, 7233, 6072, 7452, 7723, 1646, 3, 5357, 7733, 5170, 6549, 1688,
+    6879, 6980, 739, 1687, 7187, 1653, 1654, 1623, 1655, 5789, 7167, 6883, 7109, 6711,
+    7662, 1743, 7660, 5803, 7686, 1753, 4090, 1754, 5015, 1756, 7695, 1770, 7534, 4789,
+    1779, 7684, 3877, 319, 1787, 4908, 7091, 7663, 5155, 7414, 6355, 7662, 1838, 7660,
+    6459, 7686, 1753, 4090, 1839, 4159, 7695, 1770, 6093, 1779, 6086, 1841, 7684, 3877,
+    319, 1787, 6373, 1787, 7663, 5295, 7414, 7411, 7341, 1537, 174, 1845, 6631, 3937,
+    5782, 6477, 5255, 4171, 5229, 253, 1754, 5015, 1756, 4028, 7086, 4179, 7602, 5772,
+    4416, 7551, 7031, 316, 5693, 4908, 7091, 7358, 7561, 6636, 5300, 7414, 7270, 7662,
+    1855, 7660, 5835, 7686, 5229, 253, 1839, 4159, 7695, 7535, 6093, 1841, 7684, 316,
+    5693, 6373, 1787, 7663, 5164, 7414, 5766, 5167, 6095, 1867, 7133, 5666, 7473, 5688,
+    7611, 5306, 5522, 1895, 6709, 5666, 6795, 5773, 7110, 6689, 5731, 5626, 5766, 5303,
+    6095, 1905, 7133, 5725, 7473, 5688, 7611, 5170, 5522, 1907, 6709, 5725, 6795, 5789,
+    7110, 6883, 5731, 5626, 7406, 7747, 7656, 6378, 1928, 7207, 6436, 6979, 4767, 5172,
+    4767, 7284, 7406, 7747, 6434, 6378, 1980, 7207, 6436, 7255, 4804, 5172, 4804, 7284,
+    7406, 7744, 7601, 6378, 1985, 7207, 6793, 6979, 4805, 5172, 4805, 7284, 7406, 7744,
+    7588, 6378, 1988, 7207, 6793, 7255, 4768, 5172, 4768, 7284, 5320, 5878, 1990, 4113,
+    1993, 5677, 1996, 5679, 6559, 5736, 2009, 2010, 2011, 5738, 2018, 5747, 6114, 5746,
+    6114, 5535, 2031, 5748, 6379, 4300, 2042, 2056, 5806, 6117, 2042, 2058, 5806, 6118,
+    5320, 6488, 1990, 4113, 2060, 5677, 1996, 5679, 6559, 5736, 2061, 5537, 2064, 5738,
+    2018, 5747, 6114, 5746, 6114, 5535, 2031, 5748, 6379, 4300, 2042, 2056, 5806, 6117,
+    2042, 2058, 5806, 6118, 5320, 6483, 2065, 4113, 2066, 5718, 1996, 5745, 6559, 5740,
+    2009, 2010, 2078, 5763, 6891, 5767, 6891, 5762, 6731, 4300, 2099, 2056, 6462, 6117,
+    2099, 2058, 6462, 6118, 5320, 5849, 2065, 4113, 2106, 5718, 1996, 5745, 6559, 5740,
+    2061, 5537, 2107, 5763, 6891, 5767, 6891, 5762, 6731, 4300, 2099, 2056, 6462, 6117,
+    2099, 2058, 6462, 6118, 6354, 7659, 2111, 7702, 879, 1492, 5299, 2118, 5236, 5138,
+    7675, 2124, 7534, 6392, 4893, 7712, 5155, 6787, 2153, 7191, 6710, 7659, 2164, 7702,
+    879, 1521, 5299, 6895, 7675, 2124, 1840, 6392, 6086, 6128, 7712, 5295, 6787, 2167,
+    7191, 7468, 6121, 2109, 5490, 2168, 5313, 7585, 6122, 7526, 5384, 2118, 5236, 5138,
+    5777, 4208, 4823, 6684, 7587, 4023, 5579, 5086, 5473, 5781, 7234, 4069, 7623, 5364,
+    5300, 6787, 2170, 7191, 7049, 7659, 2171, 7702, 7613, 5384, 6895, 7675, 7538, 6093,
+    6128, 7712, 5164, 6787, 2174, 7191, 6711, 7638, 2176, 7688, 231, 5503, 5684, 6129,
+    4885, 6446, 2183, 2184, 6715, 5733, 4861, 6949, 7186, 5186, 5687, 5155, 6790, 6355,
+    7638, 2195, 7688, 231, 5645, 5684, 6444, 6446, 2196, 6715, 1777, 2197, 6131, 4861,
+    6949, 4594, 6087, 5687, 5295, 6790, 7411, 5045, 2109, 5456, 2199, 5398, 5782, 493,
+    5503, 5777, 7552, 6129, 7554, 4843, 7602, 4487, 4784, 7551, 6748, 7186, 5186, 5173,
+    3903, 5354, 5300, 6790, 7270, 7638, 2201, 7688, 493, 5645, 7637, 6444, 5716, 7535,
+    2196, 5597, 6131, 4861, 6748, 4594, 6087, 5687, 5164, 6790, 7745, 5167, 5850, 2203,
+    4722, 6817, 5666, 7178, 2204, 7492, 7745, 5306, 6489, 2205, 4722, 6828, 5666, 5437,
+    2206, 2207, 2208, 2209, 2210, 2211, 2212, 2213, 2214, 2215, 2216, 2217, 7513, 7745,
+    5303, 5850, 2218, 4722, 6817, 5725, 7178, 2204, 7492, 7745, 5170, 6489, 2219, 4722,
+    6828, 5725, 5437, 2206, 2207, 2208, 2209, 2210, 2211, 2212, 2213, 2214, 2215, 2216,
+    2217, 7513, 6354, 7595, 2222, 7651, 1440, 2225, 5299, 6438, 7566, 6449, 2172, 2230,
+    6440, 4892, 7670, 5155, 6773, 6710, 7595, 2243, 7651, 1440, 2244, 5299, 6986, 7566,
+    6449, 2245, 6440, 1777, 2125, 6133, 7670, 5295, 6773, 7468, 5047, 2221, 5456, 2247,
+    5274, 3937, 5782, 1476, 2225, 5384, 6438, 5777, 7554, 5704, 6684, 5841, 916, 2250,
+    5786, 4686, 5484, 7561, 5240, 5300, 6773, 7049, 7595, 2251, 7651, 1476, 2244, 5384,
+    6986, 7566, 5749, 2183, 2252, 2245, 5149, 6133, 7670, 5164, 6773, 6711, 7605, 2253,
+    5313, 6437, 1492, 3993, 5684, 1754, 5624, 4885, 7648, 2124, 7534, 6392, 4893, 7577,
+    6245, 1787, 4225, 7091, 5186, 7643, 5155, 6428, 6355, 7605, 2256, 5313, 6437, 1521,
+    3993, 5684, 6444, 7648, 2124, 1840, 6392, 6086, 6128, 7577, 6245, 1787, 5154, 6087,
+    7643, 5295, 6428, 7411, 6561, 2109, 5456, 2257, 5313, 5782, 7526, 4865, 2121, 7552,
+    1754, 5624, 7554, 4823, 6255, 7587, 4023, 7551, 6935, 2258, 1851, 1529, 1852, 4225,
+    7091, 5186, 5473, 4069, 7623, 5364, 5300, 6428, 7270, 7605, 2259, 5313, 5543, 7613,
+    3993, 7637, 6444, 7648, 7538, 6093, 6128, 7577, 2258, 1851, 1529, 1852, 5154, 6087,
+    7643, 5164, 6428, 7611, 4888, 5878, 5522, 2260, 6709, 5725, 6795, 5789, 7110, 6883,
+    5731, 5204, 7287, 7611, 4888, 6488, 5522, 2262, 6709, 5666, 6795, 5773, 7110, 6689,
+    5731, 5204, 7287, 5766, 4888, 6483, 6095, 2263, 7133, 5725, 7473, 5310, 7287, 5766,
+    4888, 5849, 6095, 2264, 7133, 5666, 7473, 5310, 7287, 7271, 7747, 7656, 7056, 2265,
+    7396, 6436, 6979, 4767, 5172, 4767, 7519, 2269, 7478, 7271, 7747, 6434, 7056, 2278,
+    7396, 6436, 7255, 4804, 5172, 4804, 7519, 2279, 7478, 7271, 7744, 7601, 7056, 2280,
+    7396, 6793, 6979, 4805, 5172, 4805, 7519, 2281, 7478, 7271, 7744, 7588, 7056, 2282,
+    7396, 6793, 7255, 4768, 5172, 4768, 7519, 2283, 7478, 4712, 5167, 6140, 2285, 7371,
+    6142, 2290, 7372, 6404, 5737, 5604, 4712, 5306, 6567, 2295, 7214, 6142, 2064, 7317,
+    6404, 5701, 5604, 4712, 5303, 6140, 2297, 7371, 6145, 2300, 7372, 6404, 5737, 5604,
+    4712, 5170, 6567, 2301, 7214, 6145, 2011, 7317, 6404, 5701, 5604, 5320, 5878, 6567,
+    2302, 7214, 6145, 2011, 7317, 6379, 4591, 5320, 6488, 6567, 2303, 7214, 6142, 2064,
+    7317, 6379, 4591, 5320, 6483, 6140, 2304, 7371, 6145, 2300, 7372, 6731, 4591, 5320,
+    5849, 6140, 2305, 7371, 6142, 2290, 7372, 6731, 4591, 6711, 7584, 2306, 7709, 231,
+    5503, 5684, 6129, 4870, 6446, 2183, 2184, 6715, 5733, 7696, 6949, 7186, 7603, 5155,
+    7467, 2309, 7328, 6355, 7584, 2312, 7709, 231, 5645, 5684, 5648, 4870, 6446, 2196,
+    6715, 1777, 2197, 6131, 7696, 6949, 4594, 1787, 7603, 5295, 7467, 2313, 7328, 7411,
+    5045, 2109, 5490, 2314, 5398, 7585, 6568, 493, 5503, 5777, 7552, 6129, 4208, 4843,
+    7602, 4487, 4875, 6748, 7186, 6288, 5173, 3903, 5354, 5300, 7467, 2315, 7328, 7270,
+    7584, 2316, 7709, 493, 5645, 7637, 5648, 4870, 5716, 7535, 2196, 5597, 6131, 7696,
+    6748, 4594, 1787, 7603, 5164, 7467, 2317, 7328, 6354, 7650, 2318, 7708, 1440, 2225,
+    5299, 6438, 5600, 6449, 2172, 2230, 6440, 4892, 7590, 5155, 7480, 2323, 7453, 6710,
+    7650, 2331, 7708, 1440, 2244, 5299, 6986, 5600, 6449, 2245, 6440, 1777, 2125, 6133,
+    7590, 5295, 7480, 2332, 7453, 7468, 5047, 2221, 5490, 2333, 5274, 3937, 7585, 6987,
+    1476, 2225, 5384, 6438, 5777, 4208, 5704, 6684, 5841, 916, 2250, 5778, 5086, 5484,
+    7561, 5240, 5300, 7480, 2334, 7453, 7049, 7650, 2335, 7708, 1476, 2244, 5384, 6986,
+    5600, 5749, 2183, 2252, 2245, 5149, 6133, 7590, 5164, 7480, 2336, 7453, 4794, 3,
+    1239, 3559, 7753, 3777, 4104, 3, 4633, 7600, 6152, 4845, 7288, 3907, 4194, 3959,
+    4216, 5242, 2343, 5640, 5967, 5314, 4767, 5307, 4767, 5482, 2350, 5438, 7658, 6434,
+    5242, 2351, 5640, 6511, 5314, 4804, 5307, 4804, 5482, 2352, 5438, 4703, 7753, 3777,
+    4104, 3, 4633, 6152, 4828, 7288, 6152, 4845, 7288, 3907, 4194, 3959, 4333, 5242,
+    2353, 5640, 6513, 5314, 4805, 5307, 4805, 5482, 2354, 5438, 4703, 7753, 3559, 4151,
+    4891, 6152, 4828, 7288, 5385, 4217, 5242, 2355, 5640, 5973, 5314, 4768, 5307, 4768,
+    5482, 2356, 5438, 7658, 7656, 5242, 2357, 5640, 5967, 5314, 4767, 5307, 4767, 5482,
+    2358, 5438, 7658, 6434, 5242, 2359, 5640, 6511, 5314, 4804, 5307, 4804, 5482, 2360,
+    5438, 5780, 6943, 7601, 5242, 2361, 5640, 6513, 5314, 4805, 5307, 4805, 5482, 2362,
+    5438, 5780, 6943, 7588, 5242, 2363, 5640, 5973, 5314, 4768, 5307, 4768, 5482, 2364,
+    5438, 6354, 7676, 2366, 6335, 6437, 232, 5299, 5545, 5138, 7715, 2124, 1856, 2370,
+    5149, 2371, 7710, 5155, 6708, 6710, 7676, 2378, 6335, 6437, 481, 5299, 6895, 7715,
+    2124, 2379, 5149, 2371, 6086, 2380, 7710, 5295, 6708, 7468, 6571, 2221, 1537, 174,
+    2381, 6335, 5782, 914, 232, 5384, 5545, 5138, 4087, 3865, 4028, 5775, 1215, 2382,
+    5771, 276, 2383, 6684, 5452, 5451, 4023, 5580, 7454, 7623, 6985, 5300, 6708, 7049,
+    7676, 2384, 6335, 5543, 914, 481, 5384, 6895, 7715, 7538, 2379, 4789, 2380, 7710,
+    5164, 6708, 6422, 7600, 2385, 2386, 933, 4845, 2387, 3122, 2388, 4613, 6674, 4216,
+    6572, 2390, 7487, 996, 2394, 7040, 4767, 6441, 4767, 7510, 6422, 7600, 2401, 4109,
+    4845, 1915, 3122, 1402, 4370, 6674, 4332, 6572, 2402, 7487, 996, 2403, 7040, 4804,
+    6441, 4804, 7510, 6422, 6943, 3395, 2385, 2386, 933, 4845, 2387, 3122, 2388, 4613,
+    6674, 4333, 6572, 2404, 7487, 1068, 2394, 7040, 4805, 6441, 4805, 7510, 6422, 6943,
+    3395, 2401, 4109, 4845, 1915, 3122, 1402, 4370, 6674, 4217, 6572, 2405, 7487, 1068,
+    2403, 7040, 4768, 6441, 4768, 7510, 5766, 5167, 6066, 2406, 7164, 7256, 1873, 1611,
+    7200, 5519, 6071, 5619, 6551, 7233, 6551, 7452, 7611, 5306, 6549, 2409, 7164, 6980,
+    1873, 1611, 5632, 1654, 4530, 5773, 7167, 6689, 7109, 5766, 5303, 6066, 2410, 7164,
+    7256, 1906, 1687, 7200, 5519, 6071, 5619, 6551, 7233, 6551, 7452, 7611, 5170, 6549,
+    2411, 7164, 6980, 1906, 1687, 5632, 1654, 4530, 5789, 7167, 6883, 7109, 4844, 7236,
+    2446, 6655, 6419, 1492, 6384, 2457, 4090, 2458, 7377, 5661, 5059, 7409, 5656, 4908,
+    5399, 7269, 4025, 7609, 4299, 7073, 6774, 7370, 7553, 4839, 7236, 2527, 6655, 6419,
+    1521, 6384, 2457, 4090, 2528, 7377, 5661, 1522, 7409, 5656, 6373, 2471, 7269, 4025,
+    7609, 4400, 7073, 6951, 7370, 7619, 4835, 7236, 2535, 6655, 6778, 1492, 6384, 2537,
+    4090, 2458, 7377, 5724, 5059, 7409, 5714, 4908, 5399, 7269, 3197, 7609, 4381, 7073,
+    6399, 7370, 5779, 5783, 7236, 2548, 6655, 6778, 1521, 6384, 2537, 4090, 2528, 7377,
+    5724, 1522, 7409, 5714, 6373, 2471, 7269, 4738, 6904, 7573, 7073, 6755, 7370, 5787,
+    4844, 7139, 2561, 6938, 5803, 6692, 4780, 6393, 6734, 6292, 7266, 7081, 6928, 5596,
+    6429, 6448, 2591, 6757, 5741, 6577, 7679, 6634, 4601, 5588, 2613, 6772, 4414, 4839,
+    7139, 2631, 6938, 6459, 6692, 4811, 6393, 6048, 6292, 7266, 6395, 6928, 5726, 6429,
+    7701, 5251, 2591, 6757, 7697, 6577, 7694, 6634, 4601, 7622, 2636, 6772, 5493, 4835,
+    7139, 2638, 6938, 6477, 7038, 4780, 6747, 6734, 6292, 7405, 7081, 3994, 3795, 5068,
+    5668, 6788, 6448, 2591, 6401, 5741, 6577, 7621, 6634, 5141, 5588, 2645, 5321, 5070,
+    5487, 5783, 7139, 2647, 6938, 5835, 7038, 4811, 6747, 6048, 6292, 7405, 6395, 3994,
+    5776, 5068, 5581, 6788, 7681, 5251, 2591, 6401, 7692, 6577, 7672, 6634, 5141, 7560,
+    2652, 5321, 5458, 5070, 5643, 6801, 7289, 4216, 5245, 2672, 6410, 4299, 6183, 7646,
+    5605, 7639, 7594, 6801, 7281, 7642, 5245, 2687, 6410, 4400, 6183, 7653, 7575, 5565,
+    7649, 6450, 7289, 4333, 5245, 2691, 5290, 7693, 7257, 5512, 7628, 7586, 7655, 6450,
+    7281, 3652, 7522, 5245, 2693, 5290, 7657, 7257, 7597, 7630, 5691, 7598, 7725, 7737,
+    5167, 2704, 1866, 2705, 5765, 2710, 592, 2711, 4098, 2712, 598, 4785, 2713, 2714,
+    602, 2715, 1875, 1618, 2716, 2717, 2718, 4831, 2719, 6098, 2721, 2722, 2723, 2724,
+    4718, 2725, 4759, 6098, 2726, 2727, 2728, 2729, 4718, 2730, 4842, 5735, 4418, 2731,
+    2732, 982, 4054, 7725, 2733, 3, 2734, 2735, 2736, 3097, 7737, 5306, 5522, 2737,
+    5765, 2738, 4227, 4098, 2712, 598, 4005, 2739, 2740, 2741, 2742, 2743, 2744, 5520,
+    5773, 2746, 2747, 2748, 2749, 2750, 7543, 4088, 2746, 2752, 2753, 2754, 2755, 7543,
+    4834, 2756, 2757, 1672, 2758, 1674, 2759, 1676, 2760, 4761, 5731, 4793, 2761, 4426,
+    7725, 7737, 5303, 2704, 1866, 2762, 5765, 2710, 592, 2711, 4098, 2763, 740, 4785,
+    2713, 2714, 602, 2715, 1875, 1618, 2716, 2717, 2718, 4831, 2719, 6098, 2721, 2722,
+    2723, 2724, 4718, 2725, 4759, 6098, 2726, 2727, 2728, 2729, 4718, 2730, 4842, 5735,
+    4418, 2731, 2732, 982, 4054, 7725, 2733, 3, 2734, 2735, 2736, 3097, 7737, 5170,
+    5522, 2764, 5765, 2738, 4227, 4098, 2763, 740, 4005, 2739, 2740, 2741, 2742, 2743,
+    2744, 5520, 5789, 2746, 2747, 2748, 2749, 2750, 7543, 4088, 2746, 2752, 2753, 2754,
+    2755, 2765, 1664, 4834, 2756, 2757, 1672, 2758, 1674, 2759, 1676, 2760, 4761, 5731,
+    4793, 2761, 4426, 4844, 7170, 2767, 7023, 231, 524, 6692, 4780, 7041, 5113, 5566,
+    7037, 7266, 5742, 5193, 4406, 4025, 4246, 5596, 6761, 6774, 6175, 7553, 4839, 7170,
+    2769, 7023, 231, 561, 6692, 4811, 7041, 5113, 562, 7037, 7266, 4594, 6164, 4406,
+    4025, 4246, 5726, 6761, 6951, 6175, 7619, 4835, 7170, 2770, 7023, 493, 524, 7038,
+    4780, 7041, 5267, 5566, 7037, 7405, 5742, 5193, 4406, 3197, 4246, 5668, 6761, 6399,
+    6175, 5779, 5783, 7170, 2771, 7023, 493, 561, 7038, 4811, 7041, 5267, 562, 7037,
+    7405, 4594, 6164, 4406, 6356, 5581, 6761, 6755, 6175, 5787, 5721, 5167, 6990, 2773,
+    7484, 6908, 2785, 7490, 5235, 3103, 5721, 5306, 7258, 2798, 7458, 6908, 2802, 7488,
+    5235, 7327, 5604, 5721, 5303, 6990, 2817, 7484, 6199, 2820, 7490, 5235, 3103, 5721,
+    5170, 7258, 2821, 7458, 6199, 2822, 7488, 5235, 7327, 5604, 6801, 7195, 4216, 5391,
+    2825, 6433, 4299, 6575, 7707, 6303, 7562, 4027, 5465, 6801, 7036, 5621, 4332, 5391,
+    2826, 6433, 4400, 6575, 7689, 5125, 7698, 4027, 5586, 6450, 7195, 4333, 5391, 2827,
+    5450, 7671, 6988, 7687, 6303, 7634, 3523, 5779, 6450, 7036, 7665, 3989, 4217, 5391,
+    2828, 5450, 7604, 6988, 7654, 5125, 7682, 3523, 5787, 4844, 6431, 2831, 6425, 1440,
+    5839, 7567, 6696, 5583, 5566, 6930, 5689, 5742, 7196, 6291, 5596, 6797, 6658, 5202,
+    5465, 4839, 6431, 2839, 6425, 1440, 6482, 7626, 6696, 5583, 562, 6930, 5689, 4594,
+    2471, 7196, 6291, 5726, 6797, 4880, 5635, 5202, 5586, 4835, 6431, 2840, 6425, 1476,
+    5839, 7627, 6696, 5758, 5566, 6930, 5696, 5742, 7196, 3197, 5352, 5668, 6442, 6658,
+    6353, 5465, 5783, 6431, 2841, 6425, 1476, 6482, 7568, 6696, 5758, 562, 6930, 5696,
+    4594, 2471, 7196, 4738, 5352, 5581, 6442, 4862, 5635, 6353, 3717, 4819, 4844, 7273,
+    2842, 6695, 5803, 6334, 7567, 7126, 5113, 6734, 7354, 5315, 5599, 7197, 3705, 7607,
+    4299, 6952, 6774, 7428, 7553, 4839, 7273, 2861, 6695, 6459, 6334, 7626, 7126, 5113,
+    6048, 7354, 5315, 5154, 2471, 7197, 3705, 7607, 4400, 6952, 6951, 7428, 7619, 4835,
+    7273, 2862, 6695, 6477, 6334, 7627, 7126, 5267, 6734, 7354, 5325, 5599, 7197, 7607,
+    4381, 6952, 6399, 7428, 5779, 5783, 7273, 2863, 6695, 5835, 6334, 7568, 7126, 5267,
+    6048, 7354, 5325, 5154, 2471, 7197, 4219, 6590, 2853, 7573, 6952, 6755, 7428, 5787,
+    4844, 7343, 2865, 4604, 6419, 2866, 7057, 4358, 4780, 7408, 5661, 1584, 2869, 7449,
+    5656, 7090, 2873, 2472, 5193, 7172, 4025, 7661, 4299, 7132, 5751, 5744, 7345, 5750,
+    5741, 7244, 7679, 7329, 4601, 5124, 4839, 7343, 2884, 4604, 6419, 2885, 7057, 4358,
+    4811, 7408, 5661, 2886, 7449, 5656, 7090, 2887, 6164, 7172, 4025, 7661, 4400, 7132,
+    5751, 7701, 7345, 5750, 7697, 7244, 7694, 7329, 4601, 6274, 4835, 7343, 2888, 4604,
+    6778, 2866, 7057, 4384, 4780, 7408, 5724, 1584, 2869, 7449, 5714, 7090, 2873, 2472,
+    5193, 7172, 3197, 7661, 4381, 7132, 5764, 5744, 7345, 5584, 5741, 7244, 7621, 7329,
+    5141, 5124, 5783, 7343, 2889, 4604, 6778, 2885, 7057, 4384, 4811, 7408, 5724, 2886,
+    7449, 5714, 7090, 2887, 6164, 7172, 4738, 6912, 2853, 7573, 7132, 5764, 7681, 7345,
+    5584, 7692, 7244, 7672, 7329, 5141, 6638, 7735, 2686, 5585, 7608, 6179, 4388, 6331,
+    4609, 4216, 6914, 2895, 7193, 4025, 7536, 4299, 7342, 1941, 997, 7122, 4456, 5605,
+    5136, 1033, 7564, 7594, 7735, 2686, 5585, 7608, 2686, 5116, 6672, 7642, 6914, 2904,
+    7193, 4025, 7536, 4400, 7342, 1941, 1063, 7122, 6325, 7575, 2688, 7564, 7649, 7735,
+    6179, 4315, 6331, 6179, 4388, 6331, 4609, 4333, 6914, 2905, 7193, 3197, 7536, 4381,
+    7342, 1986, 997, 7122, 7628, 5326, 1033, 7564, 7655, 7735, 6179, 4315, 6331, 2686,
+    5116, 7608, 7522, 6914, 2906, 7193, 4738, 1934, 6310, 7342, 1986, 1063, 7122, 6324,
+    7630, 5494, 7065, 7598, 7499, 7289, 4216, 6182, 2907, 7368, 5616, 4299, 6580, 4599,
+    7646, 4436, 7502, 7639, 4796, 4433, 5588, 2911, 6351, 4432, 6213, 4414, 7499, 7281,
+    7642, 6182, 2913, 7368, 5616, 4400, 6580, 4599, 7653, 7502, 5136, 5565, 4796, 4433,
+    7622, 2914, 6351, 4432, 6213, 5493, 7482, 7289, 4333, 6182, 2915, 7368, 7693, 6580,
+    4649, 5512, 4437, 4436, 7502, 7586, 4796, 3213, 4026, 5588, 2916, 6351, 6213, 5487,
+    7482, 7281, 3652, 7522, 6182, 2917, 7368, 7657, 6580, 4649, 7597, 7502, 5326, 5691,
+    4796, 3213, 4026, 7560, 2918, 6351, 5458, 6213, 5643, 6668, 7736, 2923, 5591, 4966,
+    2924, 7569, 4216, 5245, 2925, 6410, 4299, 6183, 7646, 5605, 7639, 7594, 6668, 7736,
+    2926, 4154, 4388, 2921, 5253, 7569, 4332, 5245, 2927, 6410, 4400, 6183, 7653, 7575,
+    5565, 7649, 6668, 7741, 2923, 5591, 4966, 2924, 7569, 4333, 5245, 2929, 5290, 7693,
+    7257, 5512, 7628, 7586, 7655, 6668, 7741, 2926, 4154, 4388, 2921, 5253, 4398, 7522,
+    5245, 2930, 5290, 7657, 7257, 7597, 7630, 5691, 7598, 6447, 5878, 7258, 2931, 7458,
+    6199, 2822, 7488, 2051, 3833, 7327, 4591, 6447, 6488, 7258, 2932, 7458, 6908, 2802,
+    7488, 2051, 3833, 7327, 4591, 6447, 6483, 6990, 2933, 7484, 6199, 2820, 7490, 2051,
+    4591, 6447, 5849, 6990, 2934, 7484, 6908, 2785, 7490, 2051, 4591, 7499, 7195, 4216,
+    6586, 2935, 7389, 5592, 4299, 6167, 4599, 7707, 4161, 7483, 7562, 4433, 6267, 2937,
+    7387, 4432, 4873, 7499, 7036, 5621, 4332, 6586, 2940, 7389, 5592, 4400, 6167, 4599,
+    7689, 7483, 7698, 4433, 7556, 2941, 7387, 4432, 4526, 5493, 7482, 7195, 4333, 6586,
+    2942, 7389, 7671, 6167, 4649, 7687, 4161, 7483, 7634, 7263, 4434, 2943, 7387, 4526,
+    5487, 7482, 7036, 7665, 3989, 4217, 6586, 2944, 7389, 7604, 6167, 4649, 7654, 7483,
+    7682, 7263, 5491, 2945, 7387, 5458, 4526, 5643, 4844, 6789, 2946, 7076, 1440, 5839,
+    7567, 5292, 5583, 5566, 6389, 5689, 5742, 4006, 7290, 6291, 5596, 6797, 6658, 7517,
+    5202, 6267, 2949, 7457, 4432, 6220, 4414, 4839, 6789, 2953, 7076, 1440, 6482, 7626,
+    5292, 5583, 562, 6389, 5689, 4594, 5061, 7290, 6291, 5726, 6797, 4880, 5635, 7517,
+    5202, 7556, 2954, 7457, 4432, 6220, 5493, 4835, 6789, 2955, 7076, 1476, 5839, 7627,
+    5292, 5758, 5566, 6389, 5696, 5742, 4006, 7290, 3197, 5352, 5668, 6442, 6658, 7517,
+    6353, 6267, 2956, 7457, 6220, 5487, 5783, 6789, 2957, 7076, 1476, 6482, 7568, 5292,
+    5758, 562, 6389, 5696, 4594, 5061, 7290, 4738, 5352, 5581, 6442, 4862, 5635, 7517,
+    6353, 3717, 5491, 2958, 7457, 5458, 6220, 5643, 7176, 7736, 2928, 5116, 5669, 7580,
+    2959, 3400, 2960, 3134, 2961, 3399, 3667, 5391, 2962, 6433, 4299, 6575, 7707, 6303,
+    7562, 4027, 5465, 7176, 7736, 5568, 4388, 5709, 7580, 2963, 3400, 2960, 3134, 2964,
+    3399, 3714, 5391, 2965, 6433, 4400, 6575, 7689, 5125, 7698, 4027, 5586, 7176, 7741,
+    2928, 5116, 5669, 7580, 2966, 3400, 2967, 3134, 2961, 3417, 3667, 5391, 2968, 5450,
+    7671, 6988, 7687, 6303, 7634, 3523, 5779, 7176, 7741, 5568, 4388, 5709, 7665, 6181,
+    2969, 3400, 2967, 3134, 2964, 3417, 3714, 5391, 2970, 5450, 7604, 6988, 7654, 5125,
+    7682, 3523, 5787, 4844, 7169, 2971, 7068, 5803, 4352, 5121, 5058, 6393, 5059, 7054,
+    5315, 7081, 6928, 5596, 6429, 6448, 1459, 6757, 5741, 6039, 7679, 6743, 4601, 5588,
+    2973, 6772, 4414, 4839, 7169, 2974, 7068, 6459, 4352, 5121, 5244, 6393, 1522, 7054,
+    5315, 6395, 6928, 5726, 6429, 7701, 5251, 1459, 6757, 7697, 6039, 7694, 6743, 4601,
+    7622, 2975, 6772, 5493, 4835, 7169, 2976, 7068, 6477, 4352, 5276, 5058, 6747, 5059,
+    7054, 5325, 7081, 3994, 3795, 5068, 5668, 6788, 6448, 1459, 6401, 5741, 6039, 7621,
+    6743, 5141, 5588, 2977, 5321, 5070, 5487, 5783, 7169, 2978, 7068, 5835, 4352, 5276,
+    5244, 6747, 1522, 7054, 5325, 6395, 3994, 5776, 5068, 5581, 6788, 7681, 5251, 1459,
+    6401, 7692, 6039, 7672, 6743, 5141, 7560, 2979, 5321, 5458, 5070, 5643, 4844, 7344,
+    2982, 7313, 1440, 5804, 5121, 4780, 6648, 5583, 6578, 7469, 5689, 291, 4777, 5820,
+    4006, 7365, 4025, 7509, 5622, 6227, 5752, 6406, 6412, 5622, 3004, 6228, 5752, 6247,
+    5753, 7198, 5622, 6227, 5752, 6406, 7521, 4601, 6612, 4434, 3033, 7435, 4432, 6232,
+    4414, 4839, 7344, 3039, 7313, 1440, 6474, 5121, 4811, 6648, 5583, 6475, 7469, 5689,
+    291, 4431, 484, 5061, 7365, 4025, 7509, 5622, 6597, 5752, 5254, 7668, 6412, 5622,
+    3040, 6228, 5752, 6247, 7668, 7198, 5622, 6597, 5752, 5254, 7668, 7521, 4601, 6612,
+    5467, 3043, 7435, 4432, 6232, 5493, 4835, 7344, 3044, 7313, 1476, 5804, 5276, 4780,
+    6648, 5758, 6578, 7469, 5696, 291, 4777, 5820, 4006, 7365, 3197, 7509, 7583, 6227,
+    5754, 6406, 6412, 7583, 3004, 6228, 5754, 6247, 5753, 7198, 7583, 6227, 5754, 6406,
+    7521, 5141, 6612, 4434, 3052, 7435, 6232, 5487, 5783, 7344, 3053, 7313, 1476, 6474,
+    5276, 4811, 6648, 5758, 6475, 7469, 5696, 291, 4431, 484, 5061, 7365, 4738, 7509,
+    7700, 6597, 5754, 5254, 7669, 6412, 7700, 3040, 6228, 5754, 6247, 7669, 7198, 7700,
+    6597, 5754, 5254, 7669, 7521, 5141, 6612, 5491, 3059, 7435, 5458, 6232, 5643, 4844,
+    7430, 3061, 7241, 2455, 5804, 7378, 2457, 6463, 4780, 7376, 5661, 6578, 7395, 5656,
+    6466, 4427, 5820, 7348, 4025, 6239, 5596, 7064, 6774, 7291, 4433, 6267, 3087, 7486,
+    4432, 6601, 4414, 4839, 7430, 3091, 7241, 2455, 6474, 7378, 2457, 6463, 4811, 7376,
+    5661, 6475, 7395, 5656, 6466, 3180, 484, 2471, 7348, 4025, 6239, 5726, 7064, 6951,
+    7291, 4433, 7556, 3092, 7486, 4432, 6601, 5493, 4835, 7430, 3093, 7241, 2536, 5804,
+    7378, 2537, 6463, 4780, 7376, 5724, 6578, 7395, 5714, 6466, 4427, 5820, 7348, 3197,
+    6239, 5668, 7064, 6399, 7291, 7263, 4434, 3094, 7486, 6601, 5487, 5783, 7430, 3095,
+    7241, 2536, 6474, 7378, 2537, 6463, 4811, 7376, 5724, 6475, 7395, 5714, 6466, 3180,
+    484, 2471, 7348, 4738, 6239, 5581, 7064, 6755, 7291, 7263, 5491, 3096, 7486, 5458,
+    6601, 5643,
 };
 
 static const struct kiln_program programs[] = {
-    { UINT64_C(0xd766c0a168a0e00c), 90, 0, 21, 29968, 0, NULL },
-    { UINT64_C(0x1c61c75d8c013a71), 90, 21, 21, 29917, 0, NULL },
-    { UINT64_C(0x24401a8f3910ac27), 90, 42, 21, 30019, 0, NULL },
-    { UINT64_C(0x042dd31d7696cb00), 90, 63, 21, 29968, 0, NULL },
-    { UINT64_C(0x43dceb115873439f), 90, 84, 21, 23780, 0, NULL },
-    { UINT64_C(0xde45de52bf51bbf9), 90, 105, 21, 23726, 0, NULL },
-    { UINT64_C(0xc0530991e8609b5a), 90, 126, 21, 23834, 0, NULL },
-    { UINT64_C(0x8d9fad9d80ae5d08), 90, 147, 21, 23780, 0, NULL },
+    { UINT64_C(0x52094bae821d6766), 90, 0, 21, 29979, 0, NULL },
+    { UINT64_C(0x1f301ca597603d49), 90, 21, 21, 29928, 0, NULL },
+    { UINT64_C(0x50b8db13bb8e49eb), 90, 42, 21, 30030, 0, NULL },
+    { UINT64_C(0xf8d2f7af897b480a), 90, 63, 21, 29979, 0, NULL },
+    { UINT64_C(0x8050448bbbae0599), 90, 84, 21, 23783, 0, NULL },
+    { UINT64_C(0x1d335a9f9c71405d), 90, 105, 21, 23729, 0, NULL },
+    { UINT64_C(0xa083e8b2383e4f5e), 90, 126, 21, 23837, 0, NULL },
+    { UINT64_C(0x0b301b5e2b67c2a2), 90, 147, 21, 23783, 0, NULL },
     { UINT64_C(0x33365671939c3e01), 0, 168, 12, 3979, 0, NULL },
     { UINT64_C(0x63bfdd5a2a53338a), 0, 180, 23, 5978, 0, NULL },
     { UINT64_C(0xb85bedc3533ebbaa), 0, 203, 12, 3975, 0, NULL },
     { UINT64_C(0x75419d5f0ee4700b), 0, 215, 23, 5974, 0, NULL },
-    { UINT64_C(0x3c156d3086396a18), 0, 238, 24, 10802, 0, NULL },
-    { UINT64_C(0x9ea50a2564e5f4a6), 0, 262, 24, 10802, 0, NULL },
-    { UINT64_C(0xc75e7d096271da9e), 0, 286, 24, 10802, 0, NULL },
-    { UINT64_C(0x4301c647f65dced0), 0, 310, 24, 10802, 0, NULL },
-    { UINT64_C(0xcd7fcae7a5df4c4d), 90, 334, 19, 20843, 0, NULL },
-    { UINT64_C(0x6df5dbee4783a28f), 90, 353, 19, 20791, 0, NULL },
-    { UINT64_C(0x8806d6e35475313d), 90, 372, 19, 20895, 0, NULL },
-    { UINT64_C(0xb622abca8cf0a4cf), 90, 391, 19, 20843, 0, NULL },
-    { UINT64_C(0xce6f15e6a1ec68f8), 0, 410, 23, 13397, 0, NULL },
-    { UINT64_C(0x4dba18e2c3a05dfd), 0, 433, 17, 13189, 0, NULL },
-    { UINT64_C(0x44f8c90398697a73), 0, 450, 22, 13180, 0, NULL },
-    { UINT64_C(0xa8a98c855ba01353), 0, 472, 18, 13603, 0, NULL },
-    { UINT64_C(0x801d701400b62622), 90, 490, 24, 25178, 0, NULL },
-    { UINT64_C(0x74898c54d2a97d6e), 90, 514, 23, 25122, 0, NULL },
-    { UINT64_C(0x75e794814e86ba8a), 90, 537, 24, 25234, 0, NULL },
-    { UINT64_C(0x0d844775878f4c26), 90, 561, 23, 25178, 0, NULL },
-    { UINT64_C(0x8109164a44148528), 90, 584, 25, 28322, 0, NULL },
-    { UINT64_C(0x4e9d9d080f17931b), 90, 609, 25, 28264, 0, NULL },
-    { UINT64_C(0x7fb0a47bc60c4976), 90, 634, 25, 28377, 0, NULL },
-    { UINT64_C(0x3b4f715a99703b83), 90, 659, 25, 28319, 0, NULL },
-    { UINT64_C(0x2d979b628851892e), 90, 684, 24, 28359, 0, NULL },
-    { UINT64_C(0xccdcb3e2cf53c151), 90, 708, 24, 28301, 0, NULL },
-    { UINT64_C(0xc6ab539dc38fb30a), 90, 732, 24, 28417, 0, NULL },
-    { UINT64_C(0x75d408094605b5f5), 90, 756, 24, 28359, 0, NULL },
-    { UINT64_C(0x6ce59b4a1b08f3b5), 90, 780, 19, 23065, 0, NULL },
-    { UINT64_C(0x29d9430df3827318), 90, 799, 19, 23014, 0, NULL },
-    { UINT64_C(0x0f384d9661a38772), 90, 818, 19, 23116, 0, NULL },
-    { UINT64_C(0x228e2c8aa1b77099), 90, 837, 19, 23065, 0, NULL },
-    { UINT64_C(0xa0a4ddb0f0a57071), 0, 856, 19, 13389, 0, NULL },
-    { UINT64_C(0xa916b555028b6d3a), 0, 875, 17, 13181, 0, NULL },
-    { UINT64_C(0x39617fedf21e06b2), 0, 892, 18, 13172, 0, NULL },
-    { UINT64_C(0xccc0792ca0fbe810), 0, 910, 18, 13595, 0, NULL },
-    { UINT64_C(0xdbc0e2f162ec1bbc), 0, 928, 22, 14726, 0, NULL },
-    { UINT64_C(0x05c0dd593aa01b5c), 0, 950, 19, 14526, 0, NULL },
-    { UINT64_C(0xc0e6bba6f283d2bb), 0, 969, 22, 14517, 0, NULL },
-    { UINT64_C(0xe279d71f5006ddce), 0, 991, 19, 14948, 0, NULL },
-    { UINT64_C(0xdb4cc3fca7c07b38), 0, 1010, 17, 21434, 0, NULL },
-    { UINT64_C(0x829004afaa7be14e), 0, 1027, 18, 21234, 0, NULL },
-    { UINT64_C(0x4467fb3d965397c1), 0, 1045, 18, 21225, 0, NULL },
-    { UINT64_C(0x8b4db0c58dfa7c2e), 0, 1063, 17, 21656, 0, NULL },
-    { UINT64_C(0x2d0aeca0c904e840), 0, 1080, 17, 20097, 0, NULL },
-    { UINT64_C(0x383586873f42a532), 0, 1097, 18, 19889, 0, NULL },
-    { UINT64_C(0x02a28ce3071b8b11), 0, 1115, 17, 19880, 0, NULL },
-    { UINT64_C(0xd4dd3f497a34a24a), 0, 1132, 16, 20303, 0, NULL },
-    { UINT64_C(0xa52a0e323c2ae8be), 0, 1148, 24, 13408, 0, NULL },
-    { UINT64_C(0x28e65bde133ca6fd), 0, 1172, 24, 13204, 0, NULL },
-    { UINT64_C(0x442135e8adb4889e), 0, 1196, 22, 13187, 0, NULL },
-    { UINT64_C(0x465338fc61288cbc), 0, 1218, 22, 13614, 0, NULL },
-    { UINT64_C(0x07c01c8411599390), 90, 1240, 26, 30703, 0, NULL },
-    { UINT64_C(0x68a908826a5953e0), 90, 1266, 26, 30649, 0, NULL },
-    { UINT64_C(0x326181c4a65d7326), 90, 1292, 28, 30757, 0, NULL },
-    { UINT64_C(0x0eac45e0dab5158a), 90, 1320, 28, 30703, 0, NULL },
-    { UINT64_C(0x35159d27e6c13201), 90, 1348, 37, 22733, 0, NULL },
-    { UINT64_C(0x4f3ada8e3bbc7972), 90, 1385, 29, 22683, 0, NULL },
-    { UINT64_C(0x7257e5fc3f596e1f), 90, 1414, 36, 22787, 0, NULL },
-    { UINT64_C(0x0f09e0ce5215528c), 90, 1450, 29, 22737, 0, NULL },
-    { UINT64_C(0x57d4fcb702d1919a), 90, 1479, 26, 21227, 0, NULL },
-    { UINT64_C(0x5a5b3b6f1d295ea5), 90, 1505, 28, 20926, 0, NULL },
-    { UINT64_C(0xee4d9528fdf65efe), 90, 1533, 32, 20992, 0, NULL },
-    { UINT64_C(0x9850adbd61eeb9d8), 90, 1565, 34, 21322, 0, NULL },
+    { UINT64_C(0xecae688da6d0fe66), 0, 238, 24, 10806, 0, NULL },
+    { UINT64_C(0x9005007560e58198), 0, 262, 24, 10806, 0, NULL },
+    { UINT64_C(0xf47585e649903470), 0, 286, 24, 10806, 0, NULL },
+    { UINT64_C(0xa1d3e448204ffb3e), 0, 310, 24, 10806, 0, NULL },
+    { UINT64_C(0x92f6575dba59ffbf), 90, 334, 19, 20846, 0, NULL },
+    { UINT64_C(0x62d163e994fc544b), 90, 353, 19, 20794, 0, NULL },
+    { UINT64_C(0x67a3948934391171), 90, 372, 19, 20898, 0, NULL },
+    { UINT64_C(0x0300bd099332be75), 90, 391, 19, 20846, 0, NULL },
+    { UINT64_C(0xe255ca03976f3ace), 0, 410, 23, 13403, 0, NULL },
+    { UINT64_C(0x4535f2f374ddee2b), 0, 433, 17, 13195, 0, NULL },
+    { UINT64_C(0x15a8a0799c606919), 0, 450, 22, 13186, 0, NULL },
+    { UINT64_C(0xc2306c6faa440ffd), 0, 472, 18, 13609, 0, NULL },
+    { UINT64_C(0x69da3d0fa4723e04), 90, 490, 24, 25181, 0, NULL },
+    { UINT64_C(0x72b4e3e6ac654450), 90, 514, 23, 25125, 0, NULL },
+    { UINT64_C(0x18255e6af59a214c), 90, 537, 24, 25237, 0, NULL },
+    { UINT64_C(0x03eb910b9d073450), 90, 561, 23, 25181, 0, NULL },
+    { UINT64_C(0xf1dd603802ac2d50), 90, 584, 25, 28325, 0, NULL },
+    { UINT64_C(0xd101f1558e748b6b), 90, 609, 25, 28267, 0, NULL },
+    { UINT64_C(0x5548b4f9619cd40e), 90, 634, 25, 28380, 0, NULL },
+    { UINT64_C(0x8a478dc23d38f4cb), 90, 659, 25, 28322, 0, NULL },
+    { UINT64_C(0x0b807970585abc76), 90, 684, 24, 28362, 0, NULL },
+    { UINT64_C(0x5425999b3719a6b1), 90, 708, 24, 28304, 0, NULL },
+    { UINT64_C(0x27f471f6333f42a2), 90, 732, 24, 28420, 0, NULL },
+    { UINT64_C(0x999758838552b75d), 90, 756, 24, 28362, 0, NULL },
+    { UINT64_C(0x089ad3e368630bf9), 90, 780, 19, 23068, 0, NULL },
+    { UINT64_C(0x2a1a316904f2cd1e), 90, 799, 19, 23017, 0, NULL },
+    { UINT64_C(0x7ce3471c99fb0ab0), 90, 818, 19, 23119, 0, NULL },
+    { UINT64_C(0x784464f1ba8f5605), 90, 837, 19, 23068, 0, NULL },
+    { UINT64_C(0x05aa5c7a10c1d53f), 0, 856, 19, 13395, 0, NULL },
+    { UINT64_C(0x669a884b9aa39e4c), 0, 875, 17, 13187, 0, NULL },
+    { UINT64_C(0x8a43053fe5cf75bc), 0, 892, 18, 13178, 0, NULL },
+    { UINT64_C(0x48c838ab67a29476), 0, 910, 18, 13601, 0, NULL },
+    { UINT64_C(0xdcdebe2f4d2ebd02), 0, 928, 22, 14732, 0, NULL },
+    { UINT64_C(0x746ed43f1f65541e), 0, 950, 19, 14532, 0, NULL },
+    { UINT64_C(0x8b591c7db6c53469), 0, 969, 22, 14523, 0, NULL },
+    { UINT64_C(0xf625b0c0db62917c), 0, 991, 19, 14954, 0, NULL },
+    { UINT64_C(0x808780db3dbaeb7e), 0, 1010, 17, 21451, 0, NULL },
+    { UINT64_C(0xef654b32457e6fa8), 0, 1027, 18, 21251, 0, NULL },
+    { UINT64_C(0xe2bc97fc63a64541), 0, 1045, 18, 21242, 0, NULL },
+    { UINT64_C(0xa29ee1986e11b8f8), 0, 1063, 17, 21673, 0, NULL },
+    { UINT64_C(0xf304fb5a7f38a9d8), 0, 1080, 17, 20114, 0, NULL },
+    { UINT64_C(0xe01125bba67b6e66), 0, 1097, 18, 19906, 0, NULL },
+    { UINT64_C(0x92cf4a239d6dd61b), 0, 1115, 17, 19897, 0, NULL },
+    { UINT64_C(0x28f6ea03bf14ec96), 0, 1132, 16, 20320, 0, NULL },
+    { UINT64_C(0x08e3b41691a5834c), 0, 1148, 24, 13414, 0, NULL },
+    { UINT64_C(0x8754c68fcc4b001f), 0, 1172, 24, 13210, 0, NULL },
+    { UINT64_C(0xc524d476aa470888), 0, 1196, 22, 13193, 0, NULL },
+    { UINT64_C(0x79d658d009b7295a), 0, 1218, 22, 13620, 0, NULL },
+    { UINT64_C(0xf9c8a508456de530), 90, 1240, 26, 30714, 0, NULL },
+    { UINT64_C(0x29fb62d919ea26b2), 90, 1266, 26, 30660, 0, NULL },
+    { UINT64_C(0x6950c81b6cc92a7c), 90, 1292, 28, 30768, 0, NULL },
+    { UINT64_C(0x51ff136ce8e134e6), 90, 1320, 28, 30714, 0, NULL },
+    { UINT64_C(0x579c3a0e35de7fe9), 90, 1348, 37, 22736, 0, NULL },
+    { UINT64_C(0xb368a412036da458), 90, 1385, 29, 22686, 0, NULL },
+    { UINT64_C(0x0ab3106e76c95ad1), 90, 1414, 36, 22790, 0, NULL },
+    { UINT64_C(0x703d9450650aecd4), 90, 1450, 29, 22740, 0, NULL },
+    { UINT64_C(0x58819660a278ee2e), 90, 1479, 26, 21230, 0, NULL },
+    { UINT64_C(0xf097db48d212a011), 90, 1505, 28, 20929, 0, NULL },
+    { UINT64_C(0x16690a49dccc7c58), 90, 1533, 32, 20995, 0, NULL },
+    { UINT64_C(0x69283b4cc0b45a94), 90, 1565, 34, 21325, 0, NULL },
     { UINT64_C(0xe638bfe28db62850), 0, 1599, 19, 4450, 0, NULL },
     { UINT64_C(0x298eea7514dc4b1a), 0, 1618, 21, 4606, 0, NULL },
     { UINT64_C(0x3bf7ba1d434970e7), 0, 1639, 19, 4446, 0, NULL },
     { UINT64_C(0xf81066f0ad3f1e50), 0, 1658, 21, 4792, 0, NULL },
-    { UINT64_C(0xda3d7788aab99f8a), 90, 1679, 25, 23048, 0, NULL },
-    { UINT64_C(0xba380d5ce776a03e), 90, 1704, 25, 23153, 0, NULL },
-    { UINT64_C(0xcc538dac4a04a893), 90, 1729, 33, 20798, 0, NULL },
-    { UINT64_C(0x7c2a1459aa48d6eb), 90, 1762, 22, 23053, 0, NULL },
+    { UINT64_C(0x5e62968c603f613a), 90, 1679, 25, 23051, 0, NULL },
+    { UINT64_C(0x3bd22e43c301832e), 90, 1704, 25, 23156, 0, NULL },
+    { UINT64_C(0xdf2fb0c9ad1885bf), 90, 1729, 33, 20801, 0, NULL },
+    { UINT64_C(0x4d5a3e17872a89eb), 90, 1762, 22, 23056, 0, NULL },
     { UINT64_C(0x68bea85e8a3b228a), 0, 1784, 8, 4376, 0, NULL },
     { UINT64_C(0x2da4522a587b8594), 0, 1792, 12, 4522, 0, NULL },
     { UINT64_C(0xeb8f060c185227a1), 0, 1804, 8, 4372, 0, NULL },
     { UINT64_C(0x4249dd0a8476ab50), 0, 1812, 12, 4708, 0, NULL },
-    { UINT64_C(0x4569d47b9f155997), 0, 1824, 13, 12957, 0, NULL },
-    { UINT64_C(0xa73d8ad876e19ecd), 0, 1837, 13, 13156, 0, NULL },
-    { UINT64_C(0x7a59b663093429e0), 0, 1850, 13, 12758, 0, NULL },
-    { UINT64_C(0x9e197236cf596c3c), 0, 1863, 13, 12957, 0, NULL },
-    { UINT64_C(0x69d54f389db43a51), 0, 1876, 32, 8674, 0, NULL },
-    { UINT64_C(0x4e8f4fdf2c5070ed), 0, 1908, 32, 8734, 0, NULL },
-    { UINT64_C(0x34c3c3691c87eacd), 0, 1940, 28, 8040, 0, NULL },
-    { UINT64_C(0xee0e2908f1ace067), 0, 1968, 28, 8100, 0, NULL },
-    { UINT64_C(0xfe7d83c257e7b5ad), 90, 1996, 20, 27908, 0, NULL },
-    { UINT64_C(0x02136f43d08c09f9), 90, 2016, 19, 28030, 0, NULL },
-    { UINT64_C(0xe9a1c2c2092a3e48), 90, 2035, 31, 25939, 0, NULL },
-    { UINT64_C(0x4213345890b74ffa), 90, 2066, 16, 27908, 0, NULL },
-    { UINT64_C(0xd2fdfc608ea07a87), 90, 2082, 21, 23217, 0, NULL },
-    { UINT64_C(0x35982dd7a59e8cbf), 90, 2103, 21, 23317, 0, NULL },
-    { UINT64_C(0xa764d6aba1facc5c), 90, 2124, 26, 20967, 0, NULL },
-    { UINT64_C(0x0d108f7186cfdb46), 90, 2150, 20, 23217, 0, NULL },
-    { UINT64_C(0x87b558c506324bb2), 0, 2170, 10, 3961, 0, NULL },
-    { UINT64_C(0xe190abc41b9c1c34), 0, 2180, 21, 5975, 0, NULL },
-    { UINT64_C(0x880894e030d65a67), 0, 2201, 10, 3957, 0, NULL },
-    { UINT64_C(0x667b030930c77069), 0, 2211, 21, 5971, 0, NULL },
-    { UINT64_C(0x37224eccaab8cfa2), 90, 2232, 17, 20194, 0, NULL },
-    { UINT64_C(0x95b48d428a196f5c), 90, 2249, 18, 20316, 0, NULL },
-    { UINT64_C(0xafeea097940d8a31), 90, 2267, 26, 18199, 0, NULL },
-    { UINT64_C(0xacbd0c08bc54486f), 90, 2293, 18, 20194, 0, NULL },
-    { UINT64_C(0xc0e7247caf8e5913), 90, 2311, 25, 23217, 0, NULL },
-    { UINT64_C(0x6858754a94fd05ef), 90, 2336, 23, 23322, 0, NULL },
-    { UINT64_C(0xe0ae849a81ed97e9), 90, 2359, 33, 20967, 0, NULL },
-    { UINT64_C(0x546eab84a9b8b61a), 90, 2392, 23, 23222, 0, NULL },
-    { UINT64_C(0xbb4bee0bf6ffae9a), 0, 2415, 14, 4702, 0, NULL },
-    { UINT64_C(0x49263fa67d05bfea), 0, 2429, 14, 4516, 0, NULL },
-    { UINT64_C(0x9f56a0f5adaca6e9), 0, 2443, 10, 4366, 0, NULL },
-    { UINT64_C(0x68e2c600a9cf4fc6), 0, 2453, 10, 4370, 0, NULL },
-    { UINT64_C(0x3dd73c65201578a0), 0, 2463, 15, 19519, 0, NULL },
-    { UINT64_C(0x3f98d654c1feb8b2), 0, 2478, 15, 19718, 0, NULL },
-    { UINT64_C(0xd83c96a2f34529bb), 0, 2493, 15, 19320, 0, NULL },
-    { UINT64_C(0xa8faad17606ff187), 0, 2508, 15, 19519, 0, NULL },
-    { UINT64_C(0xd9799d79984a8555), 0, 2523, 11, 6599, 0, NULL },
-    { UINT64_C(0x2d5a38ca9d26bea4), 0, 2534, 11, 7246, 0, NULL },
-    { UINT64_C(0x11047a7b3fb7e9c3), 0, 2545, 11, 6537, 0, NULL },
-    { UINT64_C(0x49113af878d80e92), 0, 2556, 11, 7184, 0, NULL },
-    { UINT64_C(0x3a30a07fd33e2cd9), 0, 2567, 10, 7176, 0, NULL },
-    { UINT64_C(0x53fa33c208d1ee8f), 0, 2577, 10, 7238, 0, NULL },
-    { UINT64_C(0x089a5ebb21dcc16a), 0, 2587, 10, 6529, 0, NULL },
-    { UINT64_C(0xd517fd1fe4239460), 0, 2597, 10, 6591, 0, NULL },
-    { UINT64_C(0xf1bb07019aac048b), 90, 2607, 22, 30429, 0, NULL },
-    { UINT64_C(0x48cfa95ee16f509f), 90, 2629, 24, 30529, 0, NULL },
-    { UINT64_C(0xbfb60cd19367a088), 90, 2653, 28, 28211, 0, NULL },
-    { UINT64_C(0x7f4c71213f380cfe), 90, 2681, 23, 30429, 0, NULL },
-    { UINT64_C(0x24147f2da7a0d94e), 90, 2704, 19, 27027, 0, NULL },
-    { UINT64_C(0xa35581ce7eb79a5c), 90, 2723, 20, 27149, 0, NULL },
-    { UINT64_C(0xa5e3ceeeb0cf7c8b), 90, 2743, 29, 25060, 0, NULL },
-    { UINT64_C(0x10c7ba3c752f2729), 90, 2772, 20, 27027, 0, NULL },
-    { UINT64_C(0xdec75acbe8ccb2ca), 0, 2792, 28, 19816, 0, NULL },
-    { UINT64_C(0xc6734bb07a88cc5c), 0, 2820, 14, 19720, 0, NULL },
-    { UINT64_C(0x78527ee1299f9be1), 0, 2834, 27, 19335, 0, NULL },
-    { UINT64_C(0x1818a5aec535304c), 0, 2861, 21, 19816, 0, NULL },
-    { UINT64_C(0x18f3d97494e2e030), 0, 2882, 14, 19519, 0, NULL },
-    { UINT64_C(0x2287820b1df8e708), 0, 2896, 14, 19718, 0, NULL },
-    { UINT64_C(0xc822f5b859b66820), 0, 2910, 15, 19320, 0, NULL },
-    { UINT64_C(0xb91b347acc211810), 0, 2925, 15, 19519, 0, NULL },
-    { UINT64_C(0xa14bbe953e9591e8), 90, 2940, 18, 20031, 0, NULL },
-    { UINT64_C(0x83c035c4acf2ccda), 90, 2958, 18, 20153, 0, NULL },
-    { UINT64_C(0x182ad2c849cf89b6), 90, 2976, 32, 18036, 0, NULL },
-    { UINT64_C(0x6fe882ae1d5231e3), 90, 3008, 17, 20031, 0, NULL },
-    { UINT64_C(0x1cf774115d934652), 0, 3025, 22, 12969, 0, NULL },
-    { UINT64_C(0xc4356528940842c2), 0, 3047, 21, 13167, 0, NULL },
-    { UINT64_C(0x8c9738a7a7fad3e6), 0, 3068, 23, 12770, 0, NULL },
-    { UINT64_C(0x09da49a83dae631a), 0, 3091, 22, 12968, 0, NULL },
-    { UINT64_C(0xfb280700b6ea1e3a), 0, 3113, 16, 4373, 0, NULL },
-    { UINT64_C(0xf543cec078fcd109), 0, 3129, 15, 4530, 0, NULL },
-    { UINT64_C(0x4c9268056d8132bd), 0, 3144, 16, 4369, 0, NULL },
-    { UINT64_C(0xc7b76e54262cb261), 0, 3160, 15, 4716, 0, NULL },
-    { UINT64_C(0x0d977a63f60fdaa9), 90, 3175, 25, 22476, 0, NULL },
-    { UINT64_C(0xd97c280eedf14051), 90, 3200, 25, 22351, 0, NULL },
-    { UINT64_C(0xaefb219c202cd30a), 90, 3225, 25, 22300, 0, NULL },
-    { UINT64_C(0xcc796125056d4ef4), 90, 3250, 25, 21656, 0, NULL },
-    { UINT64_C(0xf509a83b674dcce4), 90, 3275, 27, 31904, 0, NULL },
-    { UINT64_C(0xdf1d6cc103de596b), 90, 3302, 28, 31626, 0, NULL },
-    { UINT64_C(0xa10ec553908bd0ef), 90, 3330, 30, 31434, 0, NULL },
-    { UINT64_C(0x0b73b71694f937ce), 90, 3360, 32, 30617, 0, NULL },
-    { UINT64_C(0x6a61e5e9842f9feb), 0, 3392, 12, 11874, 0, NULL },
-    { UINT64_C(0x724f730053c23673), 0, 3404, 13, 11819, 0, NULL },
-    { UINT64_C(0xe66da09ad526491b), 0, 3417, 12, 11649, 0, NULL },
-    { UINT64_C(0x04617e1b99e596d7), 0, 3429, 13, 11037, 0, NULL },
-    { UINT64_C(0xebf4994eb76866d6), 0, 3442, 47, 4400, 0, NULL },
-    { UINT64_C(0xeec3d0b938598b87), 0, 3489, 53, 4601, 0, NULL },
-    { UINT64_C(0x0274d096eed83877), 0, 3542, 47, 4396, 0, NULL },
-    { UINT64_C(0x33e695014400ef0f), 0, 3589, 54, 4710, 0, NULL },
-    { UINT64_C(0x8605d053ec4434f8), 90, 3643, 23, 21299, 0, NULL },
-    { UINT64_C(0x6b03f4a50cc4d322), 90, 3666, 23, 21173, 0, NULL },
-    { UINT64_C(0xebe539f6a16abede), 90, 3689, 23, 21123, 0, NULL },
-    { UINT64_C(0xb0413c1ba5b175e2), 90, 3712, 22, 20478, 0, NULL },
-    { UINT64_C(0xb48196390c191481), 0, 3734, 10, 5770, 0, NULL },
-    { UINT64_C(0xe68952af6c4b0bd7), 0, 3744, 11, 7220, 0, NULL },
-    { UINT64_C(0x04393965b2048db8), 0, 3755, 10, 5707, 0, NULL },
-    { UINT64_C(0x07010f1266c00eda), 0, 3765, 11, 7157, 0, NULL },
-    { UINT64_C(0xad9ad31fd0bd3a93), 0, 3776, 13, 11874, 0, NULL },
-    { UINT64_C(0xde30ba11ee6e615e), 0, 3789, 14, 11819, 0, NULL },
-    { UINT64_C(0x505a7009f47cbe45), 0, 3803, 13, 11649, 0, NULL },
-    { UINT64_C(0x619412c50e72fa98), 0, 3816, 15, 11037, 0, NULL },
-    { UINT64_C(0xc034b3324cbac684), 90, 3831, 20, 21465, 0, NULL },
-    { UINT64_C(0x72a966f58fe47760), 90, 3851, 22, 21339, 0, NULL },
-    { UINT64_C(0x38624a2252ba2ac3), 90, 3873, 21, 21290, 0, NULL },
-    { UINT64_C(0xc8ef0e91f8ac6131), 90, 3894, 24, 20645, 0, NULL },
-    { UINT64_C(0x2ddf5143c22af2af), 90, 3918, 21, 22463, 0, NULL },
-    { UINT64_C(0xfbfa6f96d2072d61), 90, 3939, 22, 22338, 0, NULL },
-    { UINT64_C(0x196fec3a7c0ac6ff), 90, 3961, 20, 22287, 0, NULL },
-    { UINT64_C(0xee5f3988f652161d), 90, 3981, 23, 21643, 0, NULL },
-    { UINT64_C(0x449ff0f37ed7e4d9), 90, 4004, 34, 25605, 0, NULL },
-    { UINT64_C(0x784d54983b285049), 90, 4038, 32, 25308, 0, NULL },
-    { UINT64_C(0x6c3cc2841b516728), 90, 4070, 34, 25285, 0, NULL },
-    { UINT64_C(0x88728f5b24232ee4), 90, 4104, 33, 24357, 0, NULL },
-    { UINT64_C(0x199928c7e8dda109), 0, 4137, 25, 11869, 0, NULL },
-    { UINT64_C(0x2ac2518fb182a907), 0, 4162, 24, 11814, 0, NULL },
-    { UINT64_C(0x5094a63f23f9a44e), 0, 4186, 24, 11644, 0, NULL },
-    { UINT64_C(0xa9cd81310f3da754), 0, 4210, 24, 11032, 0, NULL },
-    { UINT64_C(0x26511b8c99fc5af1), 0, 4234, 22, 18702, 0, NULL },
-    { UINT64_C(0x2d62ad463d9cee92), 0, 4256, 23, 18668, 0, NULL },
-    { UINT64_C(0x5a967f45c22891c2), 0, 4279, 22, 18327, 0, NULL },
-    { UINT64_C(0x45b9182bf22881d7), 0, 4301, 23, 17828, 0, NULL },
-    { UINT64_C(0x2f88fb32dd901dde), 0, 4324, 17, 11889, 0, NULL },
-    { UINT64_C(0xe9be02a02b75bf47), 0, 4341, 18, 11835, 0, NULL },
-    { UINT64_C(0xeca7c64ce428ee1b), 0, 4359, 17, 11663, 0, NULL },
-    { UINT64_C(0x77cb07dd01e7d364), 0, 4376, 18, 11052, 0, NULL },
-    { UINT64_C(0xecbb5596d829b42f), 0, 4394, 12, 7149, 0, NULL },
-    { UINT64_C(0xd730fa7b0ffdd1b4), 0, 4406, 12, 7212, 0, NULL },
-    { UINT64_C(0x0e225d1cb40eb635), 0, 4418, 10, 5699, 0, NULL },
-    { UINT64_C(0xae11eac75d7ea70e), 0, 4428, 10, 5762, 0, NULL },
-    { UINT64_C(0xd39631ae9a6ee96a), 0, 4438, 20, 18702, 0, NULL },
-    { UINT64_C(0xb26d5dd61d1d1140), 0, 4458, 21, 18668, 0, NULL },
-    { UINT64_C(0xc6ddd61f10a590a3), 0, 4479, 19, 18327, 0, NULL },
-    { UINT64_C(0x89f588e7bc3f1f9b), 0, 4498, 21, 17828, 0, NULL },
-    { UINT64_C(0xa6779289930e3ca1), 90, 4519, 27, 28988, 0, NULL },
-    { UINT64_C(0x2a9624017b21439e), 90, 4546, 28, 28883, 0, NULL },
-    { UINT64_C(0xf3485095f8b7d365), 90, 4574, 27, 28663, 0, NULL },
-    { UINT64_C(0xc903c118d86f21a0), 90, 4601, 30, 28131, 0, NULL },
-    { UINT64_C(0x90ce53f054a0de08), 0, 4631, 23, 14656, 0, NULL },
-    { UINT64_C(0xc988b844386e9ec4), 0, 4654, 23, 14602, 0, NULL },
-    { UINT64_C(0xa4ac5906f479bc31), 0, 4677, 23, 14430, 0, NULL },
-    { UINT64_C(0x0cd502ec686e2211), 0, 4700, 24, 13819, 0, NULL },
-    { UINT64_C(0x89e0975ec3677d9f), 90, 4724, 28, 31904, 0, NULL },
-    { UINT64_C(0x601df8ecbe5170a8), 90, 4752, 29, 31626, 0, NULL },
-    { UINT64_C(0x6e40911548dc7d5a), 90, 4781, 31, 31434, 0, NULL },
-    { UINT64_C(0x49c76ddee4894e4b), 90, 4812, 33, 30617, 0, NULL },
-    { UINT64_C(0xad117c8ab463f11e), 90, 4845, 45, 36812, 0, NULL },
-    { UINT64_C(0x6149427e04ab3a0c), 90, 4890, 47, 36586, 0, NULL },
-    { UINT64_C(0x9a4e6edde21c4452), 90, 4937, 44, 36129, 0, NULL },
-    { UINT64_C(0x4d56df2966d15278), 90, 4981, 47, 35330, 0, NULL },
-    { UINT64_C(0xbde509b8dc32b31a), 90, 5028, 32, 28780, 0, NULL },
-    { UINT64_C(0xc977244805fbab3a), 90, 5060, 33, 28676, 0, NULL },
-    { UINT64_C(0x0f520831dcc15352), 90, 5093, 31, 28454, 0, NULL },
-    { UINT64_C(0xb51eb42ef8cabf74), 90, 5124, 33, 27923, 0, NULL },
+    { UINT64_C(0x105973f5cd0f82ab), 0, 1824, 12, 12963, 0, NULL },
+    { UINT64_C(0x85237f7585efdbb1), 0, 1836, 12, 13162, 0, NULL },
+    { UINT64_C(0x2ac4eabe5d9fff44), 0, 1848, 12, 12764, 0, NULL },
+    { UINT64_C(0xe009d310c7c59020), 0, 1860, 12, 12963, 0, NULL },
+    { UINT64_C(0x69d54f389db43a51), 0, 1872, 32, 8674, 0, NULL },
+    { UINT64_C(0x4e8f4fdf2c5070ed), 0, 1904, 32, 8734, 0, NULL },
+    { UINT64_C(0x34c3c3691c87eacd), 0, 1936, 28, 8040, 0, NULL },
+    { UINT64_C(0xee0e2908f1ace067), 0, 1964, 28, 8100, 0, NULL },
+    { UINT64_C(0xeed31f677d63fad1), 90, 1992, 20, 27919, 0, NULL },
+    { UINT64_C(0x5cda441c97008b25), 90, 2012, 19, 28041, 0, NULL },
+    { UINT64_C(0xa318beab48c04520), 90, 2031, 31, 25950, 0, NULL },
+    { UINT64_C(0x899e5c6b3e2514c6), 90, 2062, 16, 27919, 0, NULL },
+    { UINT64_C(0xceebffbb43c3c9db), 90, 2078, 21, 23220, 0, NULL },
+    { UINT64_C(0x9baa9da8a06c6b33), 90, 2099, 21, 23320, 0, NULL },
+    { UINT64_C(0xaaffd00dfd607f3c), 90, 2120, 26, 20970, 0, NULL },
+    { UINT64_C(0x81b46bd0194eefca), 90, 2146, 20, 23220, 0, NULL },
+    { UINT64_C(0x87b558c506324bb2), 0, 2166, 10, 3961, 0, NULL },
+    { UINT64_C(0xe190abc41b9c1c34), 0, 2176, 21, 5975, 0, NULL },
+    { UINT64_C(0x880894e030d65a67), 0, 2197, 10, 3957, 0, NULL },
+    { UINT64_C(0x667b030930c77069), 0, 2207, 21, 5971, 0, NULL },
+    { UINT64_C(0xe2d3644e710036ac), 90, 2228, 17, 20197, 0, NULL },
+    { UINT64_C(0xa9ae097a44d5d392), 90, 2245, 18, 20319, 0, NULL },
+    { UINT64_C(0xdd6934d29366207f), 90, 2263, 26, 18202, 0, NULL },
+    { UINT64_C(0x1a12492fadc0aaa5), 90, 2289, 18, 20197, 0, NULL },
+    { UINT64_C(0xdfa6c9de3fc7516f), 90, 2307, 25, 23220, 0, NULL },
+    { UINT64_C(0xeea2d109e031ebd3), 90, 2332, 23, 23325, 0, NULL },
+    { UINT64_C(0xd7f581106aaf33a9), 90, 2355, 33, 20970, 0, NULL },
+    { UINT64_C(0x46644bd2706b3ed6), 90, 2388, 23, 23225, 0, NULL },
+    { UINT64_C(0xbb4bee0bf6ffae9a), 0, 2411, 14, 4702, 0, NULL },
+    { UINT64_C(0x49263fa67d05bfea), 0, 2425, 14, 4516, 0, NULL },
+    { UINT64_C(0x9f56a0f5adaca6e9), 0, 2439, 10, 4366, 0, NULL },
+    { UINT64_C(0x68e2c600a9cf4fc6), 0, 2449, 10, 4370, 0, NULL },
+    { UINT64_C(0x9f6e4a94072a860a), 0, 2459, 14, 19536, 0, NULL },
+    { UINT64_C(0x9f4a514af6c600f0), 0, 2473, 14, 19735, 0, NULL },
+    { UINT64_C(0x66430dca1f5927b3), 0, 2487, 14, 19337, 0, NULL },
+    { UINT64_C(0xd26ee2ffb202dfb7), 0, 2501, 14, 19536, 0, NULL },
+    { UINT64_C(0xd9799d79984a8555), 0, 2515, 11, 6599, 0, NULL },
+    { UINT64_C(0x2d5a38ca9d26bea4), 0, 2526, 11, 7246, 0, NULL },
+    { UINT64_C(0x11047a7b3fb7e9c3), 0, 2537, 11, 6537, 0, NULL },
+    { UINT64_C(0x49113af878d80e92), 0, 2548, 11, 7184, 0, NULL },
+    { UINT64_C(0x3a30a07fd33e2cd9), 0, 2559, 10, 7176, 0, NULL },
+    { UINT64_C(0x53fa33c208d1ee8f), 0, 2569, 10, 7238, 0, NULL },
+    { UINT64_C(0x089a5ebb21dcc16a), 0, 2579, 10, 6529, 0, NULL },
+    { UINT64_C(0xd517fd1fe4239460), 0, 2589, 10, 6591, 0, NULL },
+    { UINT64_C(0xa498056c6df62a95), 90, 2599, 22, 30440, 0, NULL },
+    { UINT64_C(0xb1e2cdb5c353b4f9), 90, 2621, 24, 30540, 0, NULL },
+    { UINT64_C(0x101ad1e9698c162a), 90, 2645, 28, 28222, 0, NULL },
+    { UINT64_C(0x358738d589ac3ed0), 90, 2673, 23, 30440, 0, NULL },
+    { UINT64_C(0x92c34a4497676442), 90, 2696, 19, 27038, 0, NULL },
+    { UINT64_C(0xbbeab917b6be52fc), 90, 2715, 20, 27160, 0, NULL },
+    { UINT64_C(0x8e1616b4a503a653), 90, 2735, 29, 25071, 0, NULL },
+    { UINT64_C(0x9af577368b72e101), 90, 2764, 20, 27038, 0, NULL },
+    { UINT64_C(0xb24796df7006ab7a), 0, 2784, 28, 19833, 0, NULL },
+    { UINT64_C(0x61e27917b38c7128), 0, 2812, 13, 19737, 0, NULL },
+    { UINT64_C(0xdf91fe9b57416f4f), 0, 2825, 27, 19352, 0, NULL },
+    { UINT64_C(0x4ecda31b164d1730), 0, 2852, 21, 19833, 0, NULL },
+    { UINT64_C(0x56df1c0f60466b88), 0, 2873, 13, 19536, 0, NULL },
+    { UINT64_C(0xccae22a219ebc230), 0, 2886, 13, 19735, 0, NULL },
+    { UINT64_C(0xe887228f6a759030), 0, 2899, 14, 19337, 0, NULL },
+    { UINT64_C(0xaee83b0173a5d398), 0, 2913, 14, 19536, 0, NULL },
+    { UINT64_C(0xbff03ec3376ee30a), 90, 2927, 18, 20034, 0, NULL },
+    { UINT64_C(0xf80001a30c01e53c), 90, 2945, 18, 20156, 0, NULL },
+    { UINT64_C(0x2f61d94eeb868268), 90, 2963, 32, 18039, 0, NULL },
+    { UINT64_C(0xb817c2067ae5a0b9), 90, 2995, 17, 20034, 0, NULL },
+    { UINT64_C(0x6306cd748a6fc4c6), 0, 3012, 22, 12975, 0, NULL },
+    { UINT64_C(0x80086b59ae7789ae), 0, 3034, 21, 13173, 0, NULL },
+    { UINT64_C(0x058b9796af8d9ca2), 0, 3055, 23, 12776, 0, NULL },
+    { UINT64_C(0xa261777ba090244e), 0, 3078, 22, 12974, 0, NULL },
+    { UINT64_C(0xfb280700b6ea1e3a), 0, 3100, 16, 4373, 0, NULL },
+    { UINT64_C(0xf543cec078fcd109), 0, 3116, 15, 4530, 0, NULL },
+    { UINT64_C(0x4c9268056d8132bd), 0, 3131, 16, 4369, 0, NULL },
+    { UINT64_C(0xc7b76e54262cb261), 0, 3147, 15, 4716, 0, NULL },
+    { UINT64_C(0x117608860619b5e1), 90, 3162, 25, 22479, 0, NULL },
+    { UINT64_C(0xa46f9ad5ddaf8fd9), 90, 3187, 25, 22354, 0, NULL },
+    { UINT64_C(0xe2e4c919e44f3202), 90, 3212, 25, 22303, 0, NULL },
+    { UINT64_C(0xf97a9386f231d362), 90, 3237, 25, 21659, 0, NULL },
+    { UINT64_C(0x1288baee8a1c3b4e), 90, 3262, 27, 31915, 0, NULL },
+    { UINT64_C(0x0b282bf372958ab1), 90, 3289, 28, 31637, 0, NULL },
+    { UINT64_C(0xfb3cb2e6a49fc9d9), 90, 3317, 30, 31445, 0, NULL },
+    { UINT64_C(0xc9e9b04151a2248a), 90, 3347, 32, 30628, 0, NULL },
+    { UINT64_C(0xa1ae41f0441be1d1), 0, 3379, 12, 11880, 0, NULL },
+    { UINT64_C(0xca076d3a95039321), 0, 3391, 12, 11825, 0, NULL },
+    { UINT64_C(0xf4e655a1ce322219), 0, 3403, 12, 11655, 0, NULL },
+    { UINT64_C(0xae64d8a3d64e68a1), 0, 3415, 13, 11043, 0, NULL },
+    { UINT64_C(0xebf4994eb76866d6), 0, 3428, 47, 4400, 0, NULL },
+    { UINT64_C(0xeec3d0b938598b87), 0, 3475, 53, 4601, 0, NULL },
+    { UINT64_C(0x0274d096eed83877), 0, 3528, 47, 4396, 0, NULL },
+    { UINT64_C(0x33e695014400ef0f), 0, 3575, 54, 4710, 0, NULL },
+    { UINT64_C(0x1ed6ea3d871a8ed4), 90, 3629, 23, 21302, 0, NULL },
+    { UINT64_C(0xee0091f26ad8bc66), 90, 3652, 23, 21176, 0, NULL },
+    { UINT64_C(0x6929722566db0a42), 90, 3675, 23, 21126, 0, NULL },
+    { UINT64_C(0x2e53d8ab37cd2694), 90, 3698, 22, 20481, 0, NULL },
+    { UINT64_C(0xb48196390c191481), 0, 3720, 10, 5770, 0, NULL },
+    { UINT64_C(0xe68952af6c4b0bd7), 0, 3730, 11, 7220, 0, NULL },
+    { UINT64_C(0x04393965b2048db8), 0, 3741, 10, 5707, 0, NULL },
+    { UINT64_C(0x07010f1266c00eda), 0, 3751, 11, 7157, 0, NULL },
+    { UINT64_C(0x6d5922f61b2a5303), 0, 3762, 13, 11880, 0, NULL },
+    { UINT64_C(0xf2940f37371f3aa6), 0, 3775, 14, 11825, 0, NULL },
+    { UINT64_C(0xdfc1124935eb2d8d), 0, 3789, 13, 11655, 0, NULL },
+    { UINT64_C(0x884133a9209ae460), 0, 3802, 15, 11043, 0, NULL },
+    { UINT64_C(0xb77b0dea3d15b494), 90, 3817, 20, 21468, 0, NULL },
+    { UINT64_C(0xb57270e2dea90d70), 90, 3837, 22, 21342, 0, NULL },
+    { UINT64_C(0x61bf24c259d6ef63), 90, 3859, 21, 21293, 0, NULL },
+    { UINT64_C(0x24169f63f3cfd3ab), 90, 3880, 24, 20648, 0, NULL },
+    { UINT64_C(0x85f25bdccc29f8f7), 90, 3904, 21, 22466, 0, NULL },
+    { UINT64_C(0xa9ce075b9faf6b69), 90, 3925, 22, 22341, 0, NULL },
+    { UINT64_C(0x1cd9b209fad7cfd7), 90, 3947, 20, 22290, 0, NULL },
+    { UINT64_C(0x523b48501d685997), 90, 3967, 23, 21646, 0, NULL },
+    { UINT64_C(0x2b88cbc5b3c61d35), 90, 3990, 34, 25608, 0, NULL },
+    { UINT64_C(0x194ef75a149489ed), 90, 4024, 32, 25311, 0, NULL },
+    { UINT64_C(0x0eab3e5edd7d31ec), 90, 4056, 34, 25288, 0, NULL },
+    { UINT64_C(0x6e0fffc509a4db3a), 90, 4090, 33, 24360, 0, NULL },
+    { UINT64_C(0x50e8fb6be6329a53), 0, 4123, 25, 11875, 0, NULL },
+    { UINT64_C(0xb2bba869aab8bcf1), 0, 4148, 23, 11820, 0, NULL },
+    { UINT64_C(0x3cb7baac3fb9834c), 0, 4171, 24, 11650, 0, NULL },
+    { UINT64_C(0xbba4815646e5c16e), 0, 4195, 23, 11038, 0, NULL },
+    { UINT64_C(0xab58260d042279ab), 0, 4218, 22, 18719, 0, NULL },
+    { UINT64_C(0xc51778aed9f07e9c), 0, 4240, 22, 18685, 0, NULL },
+    { UINT64_C(0xa8fc7f06838b298e), 0, 4262, 22, 18344, 0, NULL },
+    { UINT64_C(0xefc945637a8418e1), 0, 4284, 23, 17845, 0, NULL },
+    { UINT64_C(0x0f9376cbf73ae788), 0, 4307, 17, 11895, 0, NULL },
+    { UINT64_C(0x0692a8977741e985), 0, 4324, 18, 11841, 0, NULL },
+    { UINT64_C(0x5b8cf3c41f46b361), 0, 4342, 17, 11669, 0, NULL },
+    { UINT64_C(0xdf0c9fd3f3325b02), 0, 4359, 18, 11058, 0, NULL },
+    { UINT64_C(0xecbb5596d829b42f), 0, 4377, 12, 7149, 0, NULL },
+    { UINT64_C(0xd730fa7b0ffdd1b4), 0, 4389, 12, 7212, 0, NULL },
+    { UINT64_C(0x0e225d1cb40eb635), 0, 4401, 10, 5699, 0, NULL },
+    { UINT64_C(0xae11eac75d7ea70e), 0, 4411, 10, 5762, 0, NULL },
+    { UINT64_C(0x7c42c8eaaccf5600), 0, 4421, 20, 18719, 0, NULL },
+    { UINT64_C(0xeea70fdebea2e450), 0, 4441, 21, 18685, 0, NULL },
+    { UINT64_C(0x866f4ffcc916e6f7), 0, 4462, 19, 18344, 0, NULL },
+    { UINT64_C(0x9327a9925dd92fb7), 0, 4481, 21, 17845, 0, NULL },
+    { UINT64_C(0x95f23bea11ca1a63), 90, 4502, 27, 28999, 0, NULL },
+    { UINT64_C(0x697763d0899216f0), 90, 4529, 28, 28894, 0, NULL },
+    { UINT64_C(0x40b5e090b735ee2f), 90, 4557, 27, 28674, 0, NULL },
+    { UINT64_C(0x779a292de19f0804), 90, 4584, 30, 28142, 0, NULL },
+    { UINT64_C(0x2be6a3daa57ef008), 0, 4614, 23, 14662, 0, NULL },
+    { UINT64_C(0x626c55008fe3b9e4), 0, 4637, 23, 14608, 0, NULL },
+    { UINT64_C(0xbc41d188230562f9), 0, 4660, 23, 14436, 0, NULL },
+    { UINT64_C(0x89630435124d5545), 0, 4683, 24, 13825, 0, NULL },
+    { UINT64_C(0x2cfc1ac562a587b1), 90, 4707, 28, 31915, 0, NULL },
+    { UINT64_C(0x9a0a2e50c21c9092), 90, 4735, 29, 31637, 0, NULL },
+    { UINT64_C(0xb1b41ddcbfc28640), 90, 4764, 31, 31445, 0, NULL },
+    { UINT64_C(0x8b17458d7edead67), 90, 4795, 33, 30628, 0, NULL },
+    { UINT64_C(0x8d3531b6b0a96580), 90, 4828, 45, 36823, 0, NULL },
+    { UINT64_C(0xbec701d5e8c53956), 90, 4873, 47, 36597, 0, NULL },
+    { UINT64_C(0x7d0f7d5085990468), 90, 4920, 44, 36140, 0, NULL },
+    { UINT64_C(0xd9438c6d9ecb4818), 90, 4964, 47, 35341, 0, NULL },
+    { UINT64_C(0x4dc7314d1998b024), 90, 5011, 32, 28791, 0, NULL },
+    { UINT64_C(0x486e7b0fbc650f28), 90, 5043, 33, 28687, 0, NULL },
+    { UINT64_C(0x681e49dbc4113328), 90, 5076, 31, 28465, 0, NULL },
+    { UINT64_C(0xb3872dcc494fad4c), 90, 5107, 33, 27934, 0, NULL },
 };
 
 static const struct kiln_stage stages[] = {
@@ -11051,7 +11027,7 @@ const struct kiln_bundle kiln_bundle_nvidia_h100 = {
     .provenance = "tuned on NVIDIA H100 80GB HBM3, NVIDIA CUDA, driver 580.159.04",
     .match = { "NVIDIA CUDA", "NVIDIA H100 80GB HBM3", NULL, 0, 0 },
     .traits = { 0, 132, 1, 232448, 90 },
-    .pool = { sizeof rows, 3121, 4635, 5157,
+    .pool = { sizeof rows, 3097, 4657, 5140,
               rows[0].text, lines, pairs, symbols },
     .num_programs = 236, .num_recipes = 240, .num_pins = 0,
     .programs = programs, .recipes = recipes, .pins = NULL,

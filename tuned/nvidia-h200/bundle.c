@@ -179,21 +179,22 @@ static const struct { char text[4096]; } rows[] = { {
     "        z += beta * vload_half2(0, (const half *) &both);\0"
     "    *(__global uint *) (out + col) = pack_halves(z.x, z.y);\0"
     "__kernel __attribute__((reqd_work_group_size(256, 1, 1)))\0"
-    "void kiln_hgemm_bulk_copy_nn(long a_rows, long a_cols, __global const element_bits *restrict A,\0"
-    "        long a_offset,\0"
-    "        long lda, __global uchar *restrict a_work, long a_at,\0"
-    "        long b_rows, long b_cols, __global const element_bits *restrict B, long b_offset,\0"
-    "        long ldb, __global uchar *restrict b_work, long b_at)\0"
+    "void kiln_hgemm_bulk_copy_nn(long a_rows, long a_cols,\0"
+    "        __global const element_bits *restrict A, long a_offset, long lda,\0"
+    "        __global uchar *restrict a_work, long a_at, long b_rows, long b_cols,\0"
+    "        __global const element_bits *restrict B, long b_offset, long ldb,\0"
+    "        __global uchar *restrict b_work, long b_at)\0"
     "    copy_matrix(a_rows, a_cols, A + a_offset, lda, (__global element_bits *) a_work + a_at);\0"
     "    copy_matrix(b_rows, b_cols, B + b_offset, ldb, (__global element_bits *) b_work + b_at);\0"
-    "void kiln_hgemm_bulk_copya_n(long rows, long cols, __global const element_bits *restrict X,\0"
-    "        long x_offset,\0"
-    "        long ldx, __global uchar *restrict work, long at)\0"
+    "void kiln_hgemm_bulk_copya_n(long rows, long cols,\0"
+    "        __global const element_bits *restrict X, long x_offset, long ldx,\0"
+    "        __global uchar *restrict work, long at)\0"
     "    copy_matrix(rows, cols, X + x_offset, ldx, (__global element_bits *) work + at);\0"
-    "void kiln_hgemm_bulk_copyb_n(long rows, long cols, __global const element_bits *restrict X,\0"
-    "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 9.0.\0"
+    "void kiln_hgemm_bulk_copyb_n(long rows, long cols,\0"
+    "// C = alpha op(A) op(B) + beta C; C is M x N, row-major.\0"
     "// A is stored M x K.\0"
     "// B is stored K x N.\0"
+    "// For NVIDIA's compute capability 9.0.\0"
     "// A work-group computes 256 x 128 of C. Tiles of A and B, 64 deep, are fetched into local\0"
     "// memory by the copy engine, up to 4 at a time; a tile's `full` barrier says that it is there.\0"
     "// One work-item fetches; 4 warp groups multiply, 64 rows of C each, and say by the `empty`\0"
@@ -204,8 +205,8 @@ static const struct { char text[4096]; } rows[] = { {
     "        long N, long K,\0"
     "        __global const half *restrict A, long a_offset, long lda,\0"
     "        __global const half *restrict B, long b_offset, long ldb,\0"
-    "        __global uchar *work, long maps_at, long parts_at,\0"
-    "        float alpha, float beta, __global half *restrict C, long c_offset, long ldc)\0"
+    "        __global uchar *work, long maps_at, long parts_at, float alpha, float beta,\0"
+    "        __global half *restrict C, long c_offset, long ldc)\0"
 }, {
     "    __local uchar a_tiles[131072] __attribute__((aligned(1024)));\0"
     "    __local uchar b_tiles[65536] __attribute__((aligned(1024)));\0"
@@ -349,19 +350,19 @@ static const struct { char text[4096]; } rows[] = { {
     "                            *((__global ushort *) C + (row_0 + r) * ldc + block + item % 32)\0"
     "                                    = from[r * 32];\0"
     "            \"%64, %65, 1, 1, 1, 0, 0;\" :\0"
-    "void kiln_hgemm_bulk_copy_nt(long a_rows, long a_cols, __global const element_bits *restrict A,\0"
-    "void kiln_hgemm_bulk_copyb_t(long rows, long cols, __global const element_bits *restrict X,\0"
+    "void kiln_hgemm_bulk_copy_nt(long a_rows, long a_cols,\0"
+    "void kiln_hgemm_bulk_copyb_t(long rows, long cols,\0"
     "// B is stored N x K.\0"
     "void kiln_hgemm_bulk_stream_nt_bm256_bn128_tm8_tn8_depth128_st4_early0_ku2_group8_shared0_edges0(long M,\0"
     "    const int box_n = min(((int) N + 7) & -8, 128);\0"
     "            write_map(local_address(map), (ulong) (B + b_offset), N, K, ldb, box_n, 64,\0"
     "                        fetch_box(b_at + s * 16384, b_map, k, first_n, mbarrier);\0"
     "            const uint b = (b_at + stage * 16384) >> 4 | 1 << 16;\0"
-}, {
     "                multiply_128(c, a + s * 2, b + s * 2);\0"
     "            \"%64, %65, 1, 1, 1, 1, 1;\" :\0"
-    "void kiln_hgemm_bulk_copy_tn(long a_rows, long a_cols, __global const element_bits *restrict A,\0"
-    "void kiln_hgemm_bulk_copya_t(long rows, long cols, __global const element_bits *restrict X,\0"
+}, {
+    "void kiln_hgemm_bulk_copy_tn(long a_rows, long a_cols,\0"
+    "void kiln_hgemm_bulk_copya_t(long rows, long cols,\0"
     "// A is stored K x M.\0"
     "void kiln_hgemm_bulk_stream_tn_bm256_bn128_tm8_tn8_depth128_st4_early0_ku2_group8_shared0_edges0(long M,\0"
     "    const int box_m = 256;\0"
@@ -371,7 +372,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                    | 512 << 16;\0"
     "                multiply_128(c, a + s * 128, b + s * 128);\0"
     "            \"%64, %65, 1, 1, 1, 1, 0;\" :\0"
-    "void kiln_hgemm_bulk_copy_tt(long a_rows, long a_cols, __global const element_bits *restrict A,\0"
+    "void kiln_hgemm_bulk_copy_tt(long a_rows, long a_cols,\0"
     "void kiln_hgemm_bulk_stream_tt_bm256_bn128_tm8_tn8_depth128_st4_early0_ku2_group8_shared0_edges0(long M,\0"
     "                multiply_128(c, a + s * 128, b + s * 2);\0"
     "// Arrives when what this work-item has begun to copy by fetch_chunk is there; it is waited for\0"
@@ -420,11 +421,11 @@ static const struct { char text[4096]; } rows[] = { {
     "        // One warp writes the map of A, the next that of B, to where all work-groups write the\0"
     "        // same.\0"
     "        if (item < 192) {\0"
-}, {
     "            const uint which = (item - 128) / 32, lane = item % 32;\0"
     "            __local uint *map = maps + which * 32;\0"
     "            map[lane] = 0;\0"
     "            if (item == 128)\0"
+}, {
     "                write_map(local_address(map), (ulong) (A + a_offset), M, K, lda, box_m, 64,\0"
     "                        3);\0"
     "            if (item == 160)\0"
@@ -488,10 +489,10 @@ static const struct { char text[4096]; } rows[] = { {
     "            const uint a_tile = a_at + stage * 2048, b_tile = b_at + stage * 8192;\0"
     "            for (int s = 0; s < 4; s++) {\0"
     "                // Reads what is multiplied at once, the s-th of a tile, into fragments 0.\0"
-}, {
     "                // Sixteen values of k of the tile. Blocks of 8 x 8 are read four at once: work-item\0"
     "                // l says where line l % 8 of block l / 8 is.\0"
     "                #pragma unroll\0"
+}, {
     "                for (int i = 0; i < 1; i++) {\0"
     "                    const uint line = warp_m + i * 16 + lane % 16, x = s * 2 + lane / 16;\0"
     "                    load_blocks(as0[i], a_tile + swizzled(line, x, 8));\0"
@@ -551,11 +552,11 @@ static const struct { char text[4096]; } rows[] = { {
     "// beyond is 0.\0"
     "static void copy_a(uint to, __global const half *from, long ld, uint lines, int cols, uint item)\0"
     "    const uint first = item / 8, col = item % 8 * 8;\0"
-}, {
     "    from += first * ld;\0"
     "    for (uint line = first; line < first + 64; line += 16, from += 16 * ld) {\0"
     "        {\0"
     "            const uint x = col;\0"
+}, {
     "            const uint bytes = line < lines ? clamp(cols - (int) x, 0, 8) * 2 : 0;\0"
     "            const uint where = swizzled(line, x / 8, 8) + x % 8 * 2;\0"
     "            copy_16(to + where, from + x, bytes);\0"
@@ -570,12 +571,12 @@ static const struct { char text[4096]; } rows[] = { {
     "static uint c_place(uint row, uint col)\0"
     "    return row * 32 + (col / 4 ^ (row + row / 4) % 8) * 4\0"
     "            + col % 4;\0"
-    "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 8.0 and\0"
-    "// later. A is stored M x K. B is stored K x N. A work-group computes 64 x 32 of C, a warp 32 x 16\0"
-    "// of it. Tiles of A and B, 64 deep, are copied into local memory asynchronously, 3 ahead of those\0"
-    "// that are multiplied.\0"
+    "// For NVIDIA's compute capability 8.0 and later.\0"
+    "// A work-group computes 64 x 32 of C, a warp 32 x 16 of it. Tiles of A and B, 64\0"
+    "// deep, are copied into local memory asynchronously, 3 ahead of those that are multiplied.\0"
     "__kernel __attribute__((reqd_work_group_size(128, 1, 1)))\0"
     "void kiln_hgemm_async_multiply_nn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
+    "        __global const half *restrict B, long b_offset, long ldb, float alpha, float beta,\0"
     "    __local uchar both_tiles[49152] __attribute__((aligned(1024)));\0"
     "    __local uchar *a_tiles = both_tiles, *b_tiles = both_tiles + 32768;\0"
     "    const uint item = get_local_id(0), warp = item / 32, lane = item % 32;\0"
@@ -621,9 +622,9 @@ static const struct { char text[4096]; } rows[] = { {
     "                    for (int i = 0; i < 2; i++)\0"
     "                        for (int j = 0; j < 2; j++)\0"
     "                            multiply_blocks(c[i][j], as0[i], bs0[j / 2] + j % 2 * 2);\0"
-}, {
     "            else\0"
     "                for (int s = 0; s * 16 < left; s++) {\0"
+}, {
     "        // Where rows of C begin anywhere, the tile is put into local memory, so that a warp\0"
     "        // stores columns side by side.\0"
     "        if (!is_aligned) {\0"
@@ -653,19 +654,16 @@ static const struct { char text[4096]; } rows[] = { {
     "            return;\0"
     "// Begins to copy 32 lines of 64 elements, of which this work-item copies 8\0"
     "    for (uint line = first; line < first + 32; line += 16, from += 16 * ld) {\0"
-    "// later. A is stored M x K. B is stored N x K. A work-group computes 64 x 32 of C, a warp 32 x 16\0"
     "void kiln_hgemm_async_multiply_nt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
     "                copy_b(b_at + stage * 4096, B + first_n * ldb + k, ldb, N - first_n, K - k, item);\0"
     "                        const uint line = warp_n + j * 8 + lane / 16 * 8 + lane % 8,\0"
     "                                x = s * 2 + lane / 8 % 2;\0"
     "                        load_blocks(bs0[j / 2], b_tile + swizzled(line, x, 8));\0"
-    "// later. A is stored K x M. B is stored K x N. A work-group computes 64 x 32 of C, a warp 32 x 16\0"
     "void kiln_hgemm_async_multiply_tn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
     "                copy_a(a_at + stage * 8192, A + k * lda + first_m, lda, K - k, M - first_m, item);\0"
     "                        const uint line = s * 16 + lane / 16 * 8 + lane % 8,\0"
     "                                x = warp_m / 8 + i * 2 + lane / 8 % 2;\0"
     "                        load_turned_blocks(as0[i], a_tile + swizzled(line, x, 8));\0"
-    "// later. A is stored K x M. B is stored N x K. A work-group computes 64 x 32 of C, a warp 32 x 16\0"
     "void kiln_hgemm_async_multiply_tt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
     "static float4 load_vector(__global const half *p)\0"
     "    return vload_half4(0, p);\0"
@@ -686,7 +684,6 @@ static const struct { char text[4096]; } rows[] = { {
     "        int S, int K, float alpha, float beta,\0"
     "        __global const half *restrict X, int x_offset, int ldx,\0"
     "        __global const half *restrict Y, int y_offset, int ldy,\0"
-}, {
     "        __global half *restrict C, int c_offset, int ldc)\0"
     "    __local float4 part[256];\0"
     "    const int along_k = get_local_id(1), along_l = get_local_id(0);\0"
@@ -694,6 +691,7 @@ static const struct { char text[4096]; } rows[] = { {
     "    const int s = (int) get_group_id(1) * 4;\0"
     "    const int from = 0, to = K;\0"
     "    X += x_offset;\0"
+}, {
     "    __global const half *y0 = Y + y_offset + min(s, S - 1) * ldy;\0"
     "    __global const half *y1 = Y + y_offset + min(s + 1, S - 1) * ldy;\0"
     "    __global const half *y2 = Y + y_offset + min(s + 2, S - 1) * ldy;\0"
@@ -768,7 +766,6 @@ static const struct { char text[4096]; } rows[] = { {
     "    float4 c1_0 = 0, c1_1 = 0;\0"
     "    float4 c2_0 = 0, c2_1 = 0;\0"
     "    float4 c3_0 = 0, c3_1 = 0;\0"
-}, {
     "    int k = from + along_k * 4;\0"
     "    const bool is_aligned = ldx % 4 == 0 && (size_t) X % 8 == 0;\0"
     "    const bool fast = is_aligned;\0"
@@ -776,6 +773,7 @@ static const struct { char text[4096]; } rows[] = { {
     "        for (; k + 4 <= to; k += 128) {\0"
     "            const float4 a0 = load_aligned(x0 + k);\0"
     "            const float4 a1 = load_aligned(x1 + k);\0"
+}, {
     "            const float4 b0 = load_vector(y0 + k);\0"
     "            c0_0 += a0 * b0; c0_1 += a1 * b0;\0"
     "            const float4 b1 = load_vector(y1 + k);\0"
@@ -844,12 +842,12 @@ static const struct { char text[4096]; } rows[] = { {
     "    if (item >= 384) {\0"
     "        if (item < 448) {\0"
     "            const uint which = (item - 384) / 32, lane = item % 32;\0"
-}, {
     "            if (item == 384)\0"
     "            if (item == 416)\0"
     "        if (item == 384) {\0"
     "            const uint tiles_m = ((uint) M + 191) / 192, tiles_n = ((uint) N + 127) / 128;\0"
     "            const int first_m = tile_m * 192, first_n = tile_n * 128;\0"
+}, {
     "                        fetch_box(a_at + s * 24576, a_map, k, first_m, mbarrier);\0"
     "                if (++s == 5) {\0"
     "        const uint tiles_m = ((uint) M + 191) / 192, tiles_n = ((uint) N + 127) / 128;\0"
@@ -908,11 +906,11 @@ static const struct { char text[4096]; } rows[] = { {
     "    const uint tiles_m = ((uint) M + 127) / 128, tiles_n = ((uint) N + 127) / 128;\0"
     "    const int first_m = tile_m * 128, first_n = tile_n * 128;\0"
     "            const uint a = (a_at + stage * 16384 + group * 8192) >> 4\0"
-}, {
     "                mbarrier_arrive(empties + 8 * (stage == 0 ? 5 : stage - 1));\0"
     "            if (++stage == 6) {\0"
     "void kiln_hgemm_bulk_multiply_nt_bm128_bn128_tm8_tn8_depth128_st6_early2_ku2_group8_edges0(long M,\0"
     "void kiln_hgemm_bulk_multiply_tn_bm128_bn128_tm8_tn8_depth128_st6_early2_ku2_group8_edges0(long M,\0"
+}, {
     "    const int box_m = 128;\0"
     "                            fetch_box(a_at + s * 16384 + x * 128, a_map, first_m + x, k, mbarrier);\0"
     "                    fetch_chunk(a_at + s * 16384 + to, A + a_offset, K, M, lda, k + line,\0"
@@ -926,7 +924,7 @@ static const struct { char text[4096]; } rows[] = { {
     "    for (uint line = first; line < first + 64; line += 8, from += 8 * ld) {\0"
     "            const uint bytes = line < lines ? clamp(cols - (int) x, 0, 2) * 2 : 0;\0"
     "            copy_4(to + where, from + x, bytes);\0"
-    "// later. A is stored M x K. B is stored K x N. A work-group computes 64 x 64 of C, a warp 32 x 32\0"
+    "// A work-group computes 64 x 64 of C, a warp 32 x 32 of it. Tiles of A and B, 64\0"
     "void kiln_hgemm_async_multiply_nn_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes4_copy0_slices2(long M,\0"
     "    __local uchar both_tiles[65536] __attribute__((aligned(1024)));\0"
     "    const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 63) / 64;\0"
@@ -956,18 +954,14 @@ static const struct { char text[4096]; } rows[] = { {
     "        for (int x = 0; x < 1; x++)\0"
     "                        c[i][j][e] += sums[(x * 32 + (i * 4 + j) * 4 + e) * 128];\0"
     "                for (int j = 0; j < 4; j++) {\0"
-    "// later. A is stored M x K. B is stored N x K. A work-group computes 64 x 64 of C, a warp 32 x 32\0"
     "void kiln_hgemm_async_multiply_nt_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes4_copy0_slices2(long M,\0"
     "                copy_b(b_at + stage * 8192, B + first_n * ldb + k, ldb, N - first_n, K - k, item);\0"
-    "// later. A is stored K x M. B is stored K x N. A work-group computes 64 x 64 of C, a warp 32 x 32\0"
     "void kiln_hgemm_async_multiply_tn_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes4_copy0_slices2(long M,\0"
-    "// later. A is stored K x M. B is stored N x K. A work-group computes 64 x 64 of C, a warp 32 x 32\0"
     "void kiln_hgemm_async_multiply_tt_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes4_copy0_slices2(long M,\0"
     "// The first `num` of eight elements that lie anywhere, and zeros. The aligned chunks that they lie\0"
     "// in may be read where what is behind them is in the matrix too: in their row, or as there is a row\0"
     "// below.\0"
     "static uint4 load_piece(__global const element_bits *from, int num, bool is_above)\0"
-}, {
     "    if (num >= 16 || (num >= 8 && is_above))\0"
     "        return load_anywhere(from);\0"
     "    uint x[4] = { 0, 0, 0, 0 };\0"
@@ -980,6 +974,7 @@ static const struct { char text[4096]; } rows[] = { {
     "// local memory. What lies beyond the matrix is 0.\0"
     "static void fetch_a(uint4 pieces[4], __global const half *from, long ld, int lines, int cols,\0"
     "        uint item)\0"
+}, {
     "    for (int p = 0; p < 4; p++) {\0"
     "        const int line = (item + p * 128) / 8, x = item % 8 * 8;\0"
     "        pieces[p] = load_piece((__global const element_bits *) from + line * ld + x,\0"
@@ -994,7 +989,7 @@ static const struct { char text[4096]; } rows[] = { {
     "static void put_b(__local uchar *tile, const uint4 pieces[2], uint item)\0"
     "        const uint line = (item + p * 128) / 4, x = item % 4;\0"
     "        *(__local uint4 *) (tile + swizzled(line, x, 4)) = pieces[p];\0"
-    "// of it. Tiles of A and B, 64 deep, are copied into local memory asynchronously, 1 ahead of those\0"
+    "// deep, are copied into local memory asynchronously, 1 ahead of those that are multiplied.\0"
     "void kiln_hgemm_async_multiply_nn_bm64_bn32_tm4_tn4_depth128_st2_ku2_group8_bytes2_copy0(long M,\0"
     "    __local uchar both_tiles[24576] __attribute__((aligned(1024)));\0"
     "    __local uchar *a_tiles = both_tiles, *b_tiles = both_tiles + 16384;\0"
@@ -1033,7 +1028,6 @@ static const struct { char text[4096]; } rows[] = { {
     "                put_a(a_tiles + place * 8192, a_pieces, item);\0"
     "                put_b(b_tiles + place * 4096, b_pieces, item);\0"
     "// Of 32 lines of 64 elements that begin anywhere, this work-item's pieces of\0"
-}, {
     "void kiln_hgemm_async_multiply_nt_bm64_bn32_tm4_tn4_depth128_st2_ku2_group8_bytes2_copy0(long M,\0"
     "                fetch_b(b_pieces, B + first_n * ldb + k, ldb, N - first_n, K - k, item);\0"
     "                            const uint line = warp_n + j * 8 + lane / 16 * 8 + lane % 8,\0"
@@ -1041,6 +1035,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                            load_blocks(bs0[j / 2], b_tile + swizzled(line, x, 8));\0"
     "void kiln_hgemm_async_multiply_tn_bm64_bn32_tm4_tn4_depth128_st2_ku2_group8_bytes2_copy0(long M,\0"
     "                fetch_a(a_pieces, A + k * lda + first_m, lda, K - k, M - first_m, item);\0"
+}, {
     "                            const uint line = s * 16 + lane / 16 * 8 + lane % 8,\0"
     "                                    x = warp_m / 8 + i * 2 + lane / 8 % 2;\0"
     "                            load_turned_blocks(as0[i], a_tile + swizzled(line, x, 8));\0"
@@ -1093,7 +1088,6 @@ static const struct { char text[4096]; } rows[] = { {
     "void kiln_hgemm_bulk_multiply_nn_bm32_bn16_tm2_tn4_depth128_st12_early2_ku2_group8_edges0(long M,\0"
     "    __local uchar a_tiles[49152] __attribute__((aligned(1024)));\0"
     "    __local uchar b_tiles[24576] __attribute__((aligned(1024)));\0"
-}, {
     "    const int box_m = min(((int) M + 7) & -8, 32);\0"
     "    const int box_n = 16;\0"
     "    if (item >= 64) {\0"
@@ -1106,6 +1100,7 @@ static const struct { char text[4096]; } rows[] = { {
     "            const uint tiles_m = ((uint) M + 31) / 32, tiles_n = ((uint) N + 15) / 16;\0"
     "            const int first_m = tile_m * 32, first_n = tile_n * 16;\0"
     "                        fetch_box(a_at + s * 4096, a_map, k, first_m, mbarrier);\0"
+}, {
     "                            fetch_box(b_at + s * 2048 + x * 128, b_map, first_n + x, k, mbarrier);\0"
     "        const uint tiles_m = ((uint) M + 31) / 32, tiles_n = ((uint) N + 15) / 16;\0"
     "        const int first_m = tile_m * 32, first_n = tile_n * 16;\0"
@@ -1136,7 +1131,7 @@ static const struct { char text[4096]; } rows[] = { {
     "void kiln_hgemm_bulk_multiply_tt_bm32_bn16_tm2_tn4_depth128_st12_early2_ku2_group8_edges0(long M,\0"
     "static void store_vector(float4 x, __global half *p)\0"
     "    vstore_half4(x, 0, p);\0"
-    "// C = alpha op(A) op(B) + beta C straight from global memory, for any shape; C is M x N, row-major.\0"
+    "// Straight from global memory, for any shape.\0"
     "// A work-group of 8 x 8 work-items; each computes 4 x 4 of C in registers.\0"
     "// Rows and columns past the end repeat the last one; what is computed from them is not stored.\0"
     "__kernel __attribute__((reqd_work_group_size(8, 8, 1)))\0"
@@ -1164,7 +1159,6 @@ static const struct { char text[4096]; } rows[] = { {
     "    if (col + 4 <= N) {\0"
     "        for (; k < K; k++) {\0"
     "            {\0"
-}, {
     "                __global const half *b = B + k * ldb + col;\0"
     "                const float4 b0 = load_vector(b);\0"
     "                __global const half *a = A + k;\0"
@@ -1178,6 +1172,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                c3_0 += a3 * b0;\0"
     "                const float4 b0 = (float4) (load(b + s0), load(b + s1), load(b + s2), load(b + s3));\0"
     "    // C = alpha c + beta C for the 4 x 4 block at (row, col); beta == 0 does not read C.\0"
+}, {
     "    if (row < M) {\0"
     "        __global half *out = C + row * ldc + col;\0"
     "        if (col + 4 <= N) {\0"
@@ -1249,7 +1244,6 @@ static const struct { char text[4096]; } rows[] = { {
     "        for (uint tile = get_group_id(0); tile < tiles; tile += get_num_groups(0)) {\0"
     "        const uint tiles_m = ((uint) M + 255) / 256, tiles_n = ((uint) N + 127) / 128;\0"
     "        const int first_m = tile_m * 256, first_n = tile_n * 128;\0"
-}, {
     "            const int early = min(num, 1);\0"
     "                for (uint i = item; i < 2048; i += 512) {\0"
     "                    fetch_chunk(a_at + s * 32768 + to, A + a_offset, M, K, lda, first_m + line,\0"
@@ -1261,6 +1255,7 @@ static const struct { char text[4096]; } rows[] = { {
     "            if (++stage == 3) {\0"
     "            mbarrier_arrive(empties + 8 * (stage == 0 ? 2 : stage - 1));\0"
     "void kiln_hgemm_bulk_stream_nt_bm256_bn128_tm8_tn8_depth128_st3_early1_ku2_group8_shared0_edges0(long M,\0"
+}, {
     "void kiln_hgemm_bulk_stream_tn_bm256_bn128_tm8_tn8_depth128_st3_early1_ku2_group8_shared0_edges0(long M,\0"
     "                    const uint line = i / 32, x = i % 32;\0"
     "                    fetch_chunk(a_at + s * 32768 + to, A + a_offset, K, M, lda, k + line,\0"
@@ -1270,12 +1265,12 @@ static const struct { char text[4096]; } rows[] = { {
     "// at a time in every 4th line. There are `lines` and `cols` of the matrix left; what lies\0"
     "    for (uint line = first; line < first + 64; line += 4, from += 4 * ld) {\0"
     "    return row * 64 + (col / 4 ^ (row + row / 4) % 8) * 4\0"
-    "// of it. Tiles of A and B, 64 deep, are copied into local memory asynchronously, 2 ahead of those\0"
-    "// that are multiplied. As many work-groups as run at once take tiles in turn. Of the tiles that do\0"
-    "// not make a whole turn, the steps are shared out evenly (stream-K, Osama et al. 2023); what a\0"
-    "// work-group has of such a tile is kept, to be added up later.\0"
+    "// deep, are copied into local memory asynchronously, 2 ahead of those that are multiplied.\0"
+    "// As many work-groups as run at once take tiles in turn. Of the tiles that do not make a whole\0"
+    "// turn, the steps are shared out evenly (stream-K, Osama et al. 2023); what a work-group has of\0"
+    "// such a tile is kept, to be added up later.\0"
     "void kiln_hgemm_async_stream_nn_bm64_bn64_tm4_tn8_depth128_st3_ku2_group8_bytes4_copy0(long M,\0"
-    "        __global float *work, long parts_at,\0"
+    "        __global float *work, long parts_at, float alpha, float beta,\0"
     "    __local uchar *a_tiles = both_tiles, *b_tiles = both_tiles + 24576;\0"
     "    __global float *parts = work + parts_at + item;\0"
     "    // The first `whole` tiles are done in turns; of the rest, which are `steps` steps each, a\0"
@@ -1313,16 +1308,17 @@ static const struct { char text[4096]; } rows[] = { {
     "                for (int n = 2 * (int) lane - odd; n < 64; n += 64) {\0"
     "                    else if (n == 63)\0"
     "// Adds up what work-groups have of a tile that none did alone, and stores it. Of 128 elements at a\0"
-}, {
     "// time each of eight warps adds up every eighth part; what they have is then added in their order.\0"
     "void kiln_hgemm_async_add_nn_bm64_bn64_tm4_tn8_depth128_st3_ku2_group8_bytes4_copy0(long M, long N,\0"
-    "        long K, __global const float *restrict work, long parts_at,\0"
+    "        long K,\0"
+    "        __global const float *restrict work, long parts_at, float alpha, float beta,\0"
     "    __local float sums[8][128] __attribute__((aligned(16)));\0"
     "    __local uint told[6];\0"
     "    const uint adder = get_local_id(0);\0"
     "    // Work-groups share a tile. One work-item finds out which it is, and what there is of it.\0"
     "    if (adder == 0) {\0"
     "        // The first `whole` tiles are done in turns; of the rest, which are `steps` steps each, a\0"
+}, {
     "        // work-group takes `share` steps. A last turn that is three quarters full is a turn.\0"
     "        const uint groups = get_num_groups(0);\0"
     "        const uint tiles = ((uint) M + 63) / 64 * (((uint) N + 63) / 64);\0"
@@ -1385,7 +1381,6 @@ static const struct { char text[4096]; } rows[] = { {
     "void kiln_hgemm_async_add_nt_bm64_bn64_tm4_tn8_depth128_st3_ku2_group8_bytes4_copy0(long M, long N,\0"
     "void kiln_hgemm_async_stream_tn_bm64_bn64_tm4_tn8_depth128_st3_ku2_group8_bytes4_copy0(long M,\0"
     "void kiln_hgemm_async_add_tn_bm64_bn64_tm4_tn8_depth128_st3_ku2_group8_bytes4_copy0(long M, long N,\0"
-}, {
     "void kiln_hgemm_async_stream_tt_bm64_bn64_tm4_tn8_depth128_st3_ku2_group8_bytes4_copy0(long M,\0"
     "void kiln_hgemm_async_add_tt_bm64_bn64_tm4_tn8_depth128_st3_ku2_group8_bytes4_copy0(long M, long N,\0"
     "// A work-group of 8 x 4 work-items; each computes 1 x 1 of C in registers.\0"
@@ -1396,6 +1391,7 @@ static const struct { char text[4096]; } rows[] = { {
     "    const int s0 = min(col, N - 1);\0"
     "    float c0_0 = 0;\0"
     "            __global const half *b = B + k * ldb;\0"
+}, {
     "            const float b0 = load(b + s0);\0"
     "    // C = alpha c + beta C for the 1 x 1 block at (row, col); beta == 0 does not read C.\0"
     "        if (col < N) {\0"
@@ -1421,9 +1417,6 @@ static const struct { char text[4096]; } rows[] = { {
     "void kiln_hgemm_async_add_tn_bm64_bn64_tm4_tn8_depth128_st2_ku2_group8_bytes2_copy0(long M, long N,\0"
     "void kiln_hgemm_async_stream_tt_bm64_bn64_tm4_tn8_depth128_st2_ku2_group8_bytes2_copy0(long M,\0"
     "void kiln_hgemm_async_add_tt_bm64_bn64_tm4_tn8_depth128_st2_ku2_group8_bytes2_copy0(long M, long N,\0"
-    "// As many work-groups as run at once take tiles in turn. Of the tiles that do not make a whole\0"
-    "// turn, the steps are shared out evenly (stream-K, Osama et al. 2023); what a work-group has of\0"
-    "// such a tile is kept, to be added up later.\0"
     "void kiln_hgemm_bulk_stream_nn_bm16_bn64_tm2_tn4_depth128_st12_early2_ku2_group8_edges0(long M,\0"
     "    __global float *parts = (__global float *) (work + parts_at * 4) + item;\0"
     "    const uint tiles = ((uint) M + 15) / 16 * (((uint) N + 63) / 64);\0"
@@ -1444,7 +1437,6 @@ static const struct { char text[4096]; } rows[] = { {
     "            turn += groups;\0"
     "            at += is_whole ? 0 : num;\0"
     "        if (num > 0 && lane == 0)\0"
-}, {
     "            mbarrier_arrive(empties + 8 * (stage == 0 ? 11 : stage - 1));\0"
     "            __global float *part = parts + (2 * get_group_id(0) + (first == 0)) * 1024;\0"
     "            for (int i = 0; i < 1; i++)\0"
@@ -1457,6 +1449,7 @@ static const struct { char text[4096]; } rows[] = { {
     "    for (uint at = told[2]; at < 8; at += told[3]) {\0"
     "                    part[u] = *(__global const float4 *) (parts + piece * 1024\0"
     "            const uint warp_m = warp % 1 * 16, warp_n = warp * 16;\0"
+}, {
     "            const uint in_m = e / 4 / 2 * 16, in_n = e / 4 % 2 * 8;\0"
     "void kiln_hgemm_bulk_stream_nt_bm16_bn64_tm2_tn4_depth128_st12_early2_ku2_group8_edges0(long M,\0"
     "void kiln_hgemm_bulk_add_nt_bm16_bn64_tm2_tn4_depth128_st12_early2_ku2_group8_edges0(long M, long N,\0"
@@ -1500,7 +1493,6 @@ static const struct { char text[4096]; } rows[] = { {
     "    __global const half *x8 = X + min(l + 8, L - 1) * ldx;\0"
     "    __global const half *x9 = X + min(l + 9, L - 1) * ldx;\0"
     "    __global const half *x10 = X + min(l + 10, L - 1) * ldx;\0"
-}, {
     "    __global const half *x11 = X + min(l + 11, L - 1) * ldx;\0"
     "    __global const half *x12 = X + min(l + 12, L - 1) * ldx;\0"
     "    __global const half *x13 = X + min(l + 13, L - 1) * ldx;\0"
@@ -1516,6 +1508,7 @@ static const struct { char text[4096]; } rows[] = { {
     "        const float a4 = load_row(x4 + k);\0"
     "        const float a5 = load_row(x5 + k);\0"
     "        const float a6 = load_row(x6 + k);\0"
+}, {
     "        const float a7 = load_row(x7 + k);\0"
     "        const float a8 = load_row(x8 + k);\0"
     "        const float a9 = load_row(x9 + k);\0"
@@ -1581,7 +1574,6 @@ static const struct { char text[4096]; } rows[] = { {
     "        const float a3 = load_row(x + 96 * ldx);\0"
     "        const float a4 = load_row(x + 128 * ldx);\0"
     "        const float a5 = load_row(x + 160 * ldx);\0"
-}, {
     "        const float a6 = load_row(x + 192 * ldx);\0"
     "        const float a7 = load_row(x + 224 * ldx);\0"
     "        const float a8 = load_row(x + 256 * ldx);\0"
@@ -1598,6 +1590,7 @@ static const struct { char text[4096]; } rows[] = { {
     "        c0 += a3 * load(y0 + (k + 96) * y_step);\0"
     "        c0 += a4 * load(y0 + (k + 128) * y_step);\0"
     "        c0 += a5 * load(y0 + (k + 160) * y_step);\0"
+}, {
     "        c0 += a6 * load(y0 + (k + 192) * y_step);\0"
     "        c0 += a7 * load(y0 + (k + 224) * y_step);\0"
     "        c0 += a8 * load(y0 + (k + 256) * y_step);\0"
@@ -1646,7 +1639,6 @@ static const struct { char text[4096]; } rows[] = { {
     "static void copy_a(uint to, __global const float *from, long ld, uint lines, int cols, uint item)\0"
     "    const uint first = item / 8, col = item % 8 * 4;\0"
     "        for (uint x = col; x < col + 4; x += 1) {\0"
-}, {
     "            const uint bytes = line < lines ? clamp(cols - (int) x, 0, 1) * 4 : 0;\0"
     "            const uint where = line / 32 * 4096 + x * 128\0"
     "                    + (line % 32 / 4 ^ x / 4) * 16 + line % 4 * 4;\0"
@@ -1657,17 +1649,17 @@ static const struct { char text[4096]; } rows[] = { {
     "            const uint where = x / 32 * 4096 + line * 128 + x % 32 * 4;\0"
     "static void put(float x, __global float *out, long col, long N, float alpha, float beta)\0"
     "// put for four columns side by side, at an address that is a multiple of their size.\0"
+}, {
     "static void put_vector(float4 x, __global float *out, float alpha, float beta)\0"
     "    x *= alpha;\0"
     "    if (beta != 0)\0"
     "        x += beta * *(__global float4 *) out;\0"
     "    *(__global float4 *) out = x;\0"
-    "// later. A is stored M x K. B is stored K x N. A work-group computes 32 x 32 of C, a warp 32 x 16\0"
-    "// of it. Tiles of A and B, 32 deep, are copied into local memory asynchronously, 2 ahead of those\0"
+    "// A work-group computes 32 x 32 of C, a warp 32 x 16 of it. Tiles of A and B, 32\0"
     "void kiln_sgemm_async_multiply_nn_bm32_bn32_tm4_tn4_depth128_st3_ku8_group1_bytes4_copy0_slices2(long M,\0"
     "        __global const float *restrict A, long a_offset, long lda,\0"
-    "        __global const float *restrict B, long b_offset, long ldb,\0"
-    "        float alpha, float beta, __global float *restrict C, long c_offset, long ldc)\0"
+    "        __global const float *restrict B, long b_offset, long ldb, float alpha, float beta,\0"
+    "        __global float *restrict C, long c_offset, long ldc)\0"
     "    __local uchar *a_tiles = both_tiles, *b_tiles = both_tiles + 12288;\0"
     "    // Whether every row of C starts where 4 columns may be stored at once.\0"
     "    const ulong misaligned = ((ulong) C | (ulong) (ldc * 4)) & 15;\0"
@@ -1709,7 +1701,6 @@ static const struct { char text[4096]; } rows[] = { {
     "                        for (int n = 0; n < 4; n += 4) {\0"
     "                            const float4 x = *(__local const float4 *) (b_tile + k * 128\0"
     "                                    + (b_from ^ n % 8 * 16) + n / 8 * 128);\0"
-}, {
     "                            bs[n] = x.s0, bs[n + 1] = x.s1, bs[n + 2] = x.s2, bs[n + 3] = x.s3;\0"
     "                        for (int n = 0; n < 4; n++)\0"
     "                            for (int m = 0; m < 4; m++)\0"
@@ -1725,6 +1716,7 @@ static const struct { char text[4096]; } rows[] = { {
     "            __global float *out = C + row * ldc;\0"
     "            for (int n = 0; n < 4; n += 4) {\0"
     "                const long block = first_n + warp_n + n * 4;\0"
+}, {
     "                if (is_aligned && block + 15 < N) {\0"
     "                        put_vector((float4) (c[m][n], c[m][n + 1], c[m][n + 2], c[m][n + 3]),\0"
     "                                out + block + lane_n * 4, alpha, beta);\0"
@@ -1736,14 +1728,11 @@ static const struct { char text[4096]; } rows[] = { {
     "                if (row < M)\0"
     "                    for (int i = 0; i < 4; i++)\0"
     "                        put(as_float(x[i]), out, block + i * 4 + lane_n, N, alpha, beta);\0"
-    "// later. A is stored M x K. B is stored N x K. A work-group computes 32 x 32 of C, a warp 32 x 16\0"
     "void kiln_sgemm_async_multiply_nt_bm32_bn32_tm4_tn4_depth128_st3_ku8_group1_bytes4_copy0_slices2(long M,\0"
     "                    const uint b_from = b_chunk ^ q * 16;\0"
-    "// later. A is stored K x M. B is stored K x N. A work-group computes 32 x 32 of C, a warp 32 x 16\0"
     "void kiln_sgemm_async_multiply_tn_bm32_bn32_tm4_tn4_depth128_st3_ku8_group1_bytes4_copy0_slices2(long M,\0"
     "                copy_a(a_at + stage * 4096, A + k * lda + first_m, lda, K - k, M - first_m, item);\0"
     "                    const uint a_from = a_chunk;\0"
-    "// later. A is stored K x M. B is stored N x K. A work-group computes 32 x 32 of C, a warp 32 x 16\0"
     "void kiln_sgemm_async_multiply_tt_bm32_bn32_tm4_tn4_depth128_st3_ku8_group1_bytes4_copy0_slices2(long M,\0"
     "// In one load what begins at a multiple of its size, 16 bytes.\0"
     "static float4 load_aligned(__global const float *p)\0"
@@ -1775,7 +1764,6 @@ static const struct { char text[4096]; } rows[] = { {
     "        column[v] = whole ? l + v : min(base + v * 32 + along_l, L - 1);\0"
     "    for (int chunk = from; chunk < to; chunk += 256) {\0"
     "        // The part of Y for the values of k from `chunk` to `end`.\0"
-}, {
     "        const int end = min(chunk + 256, to);\0"
     "        for (int j = get_local_id(1); j < 4; j += 8) {\0"
     "            __global const float *y = Y + min(s + j, S - 1) * ldy + chunk;\0"
@@ -1802,6 +1790,7 @@ static const struct { char text[4096]; } rows[] = { {
     "            float a[1][4];\0"
     "                for (int r = 0; r < 1; r++) {\0"
     "                for (int r = 0; r < 1; r++)\0"
+}, {
     "            for (int r = 0; r < 1; r++)\0"
     "    // What the work-items along K have of each sum is added up, in their order.\0"
     "            kept[(j * 4 + v) * 264 + along_k * 33 + along_l] =\0"
@@ -1857,7 +1846,6 @@ static const struct { char text[4096]; } rows[] = { {
     "        for (int k = 1; k < 32; k++)\0"
     "            sum += sums[k * 9];\0"
     "void kiln_sgemm_thin_multiply_tn_side0_short4_vec4_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L,\0"
-}, {
     "        for (int i = item; i < (end - chunk) * 4; i += 256) {\0"
     "            const int at = i / 4, j = i % 4;\0"
     "            kept[at * 4 + j] = load(Y + (chunk + at) * ldy + min(s + j, S - 1));\0"
@@ -1879,6 +1867,7 @@ static const struct { char text[4096]; } rows[] = { {
     "            const float4 a1 = load_aligned(x + 128 * ldx);\0"
     "            const float4 a2 = load_aligned(x + 256 * ldx);\0"
     "            const float4 a3 = load_aligned(x + 384 * ldx);\0"
+}, {
     "            c0 += a0 * load(y0 + k * y_step);\0"
     "            c0 += a1 * load(y0 + (k + 128) * y_step);\0"
     "            c0 += a2 * load(y0 + (k + 256) * y_step);\0"
@@ -1925,10 +1914,9 @@ static const struct { char text[4096]; } rows[] = { {
     "    for (uint line = first; line < first + 32; line += 8, from += 8 * ld) {\0"
     "            const uint bytes = line < lines ? clamp(cols - (int) x, 0, 4) * 4 : 0;\0"
     "            const uint where = x / 64 * 8192 + line * 256 + x % 64 * 4;\0"
-    "// later. A is stored M x K. B is stored K x N. A work-group computes 64 x 64 of C, a warp 64 x 16\0"
-}, {
-    "// of it. Tiles of A and B, 32 deep, are copied into local memory asynchronously, 1 ahead of those\0"
+    "// A work-group computes 64 x 64 of C, a warp 64 x 16 of it. Tiles of A and B, 32\0"
     "void kiln_sgemm_async_stream_nn_bm64_bn64_tm8_tn4_depth128_st2_ku4_group8_bytes16_copy0(long M,\0"
+    "        __global const float *restrict B, long b_offset, long ldb,\0"
     "    const uint steps = ((uint) K + 31) / 32;\0"
     "        const uint warp_m = warp % 1 * 64, warp_n = warp * 16;\0"
     "        // Where a work-item's first rows (columns) are in the parts of a tile, of 64 (64) by 32\0"
@@ -1947,6 +1935,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                            const float4 x = *(__local const float4 *) (a_tile + k * 256 + a_from\0"
     "                            const float4 x = *(__local const float4 *) (b_tile + k * 256\0"
     "                            for (int m = 0; m < 8; m++)\0"
+}, {
     "                for (int q = 0; 4 * q < left; q++) {\0"
     "            for (int m = 0; m < 8; m++)\0"
     "                    part[(m * 4 + n) * 128] = c[m][n];\0"
@@ -1964,13 +1953,10 @@ static const struct { char text[4096]; } rows[] = { {
     "            const uint warp_m = warp % 1 * 64, warp_n = warp * 16;\0"
     "            const uint m = e / 4, n = e % 4;\0"
     "            const long col = first_n + warp_n + n / 4 * 16 + lane_n * 4 + n % 4;\0"
-    "// later. A is stored M x K. B is stored N x K. A work-group computes 64 x 64 of C, a warp 64 x 16\0"
     "void kiln_sgemm_async_stream_nt_bm64_bn64_tm8_tn4_depth128_st2_ku4_group8_bytes16_copy0(long M,\0"
     "void kiln_sgemm_async_add_nt_bm64_bn64_tm8_tn4_depth128_st2_ku4_group8_bytes16_copy0(long M, long N,\0"
-    "// later. A is stored K x M. B is stored K x N. A work-group computes 64 x 64 of C, a warp 64 x 16\0"
     "void kiln_sgemm_async_stream_tn_bm64_bn64_tm8_tn4_depth128_st2_ku4_group8_bytes16_copy0(long M,\0"
     "void kiln_sgemm_async_add_tn_bm64_bn64_tm8_tn4_depth128_st2_ku4_group8_bytes16_copy0(long M, long N,\0"
-    "// later. A is stored K x M. B is stored N x K. A work-group computes 64 x 64 of C, a warp 64 x 16\0"
     "void kiln_sgemm_async_stream_tt_bm64_bn64_tm8_tn4_depth128_st2_ku4_group8_bytes16_copy0(long M,\0"
     "void kiln_sgemm_async_add_tt_bm64_bn64_tm8_tn4_depth128_st2_ku4_group8_bytes16_copy0(long M, long N,\0"
     "typedef uint element_bits;\0"
@@ -1985,7 +1971,6 @@ static const struct { char text[4096]; } rows[] = { {
     "    const uint bytes = row < rows ? clamp((cols - col) * 4, 0L, 16L) : 0;\0"
     "// 16 bytes; boxes side by side have 32 lines.\0"
     "    return (x / part * part * 32 + line * part + (x % part ^ line % 8 / (8 / part))) * 16;\0"
-}, {
     "// Turns 32 or 64 rows of 32 values of k, of which the copy engine puts four at q ^ r % 8 of row r,\0"
     "// into 32 lines of a value of k each, in which four rows are at r / 4 ^ k / 4 % 8: either way no\0"
     "// two work-items that read or write together meet in a bank.\0"
@@ -2004,14 +1989,15 @@ static const struct { char text[4096]; } rows[] = { {
     "        *(__local float4 *) (to + 4 * rows) = (float4) (x[0].s1, x[1].s1, x[2].s1, x[3].s1);\0"
     "        *(__local float4 *) (to + 8 * rows) = (float4) (x[0].s2, x[1].s2, x[2].s2, x[3].s2);\0"
     "        *(__local float4 *) (to + 12 * rows) = (float4) (x[0].s3, x[1].s3, x[2].s3, x[3].s3);\0"
-    "void kiln_sgemm_bulk_copy_nn(long a_rows, long a_cols, __global const element_bits *restrict A,\0"
-    "void kiln_sgemm_bulk_copya_n(long rows, long cols, __global const element_bits *restrict X,\0"
-    "void kiln_sgemm_bulk_copyb_n(long rows, long cols, __global const element_bits *restrict X,\0"
+    "void kiln_sgemm_bulk_copy_nn(long a_rows, long a_cols,\0"
+    "void kiln_sgemm_bulk_copya_n(long rows, long cols,\0"
+    "void kiln_sgemm_bulk_copyb_n(long rows, long cols,\0"
     "// A work-group computes 32 x 32 of C. Tiles of A and B, 32 deep, are fetched into local\0"
     "// One work-item fetches; a warp computes 32 x 16 of C, and says by the `empty` barrier\0"
     "// Tiles whose k lie side by side are turned by four warps of their own; the `turned` barrier says\0"
     "// that they were.\0"
     "__kernel __attribute__((reqd_work_group_size(384, 1, 1)))\0"
+}, {
     "void kiln_sgemm_bulk_multiply_nn_bm32_bn32_tm4_tn4_depth128_st8_early1_ku8_group8_slices4_edges0(long M,\0"
     "    __local uchar a_tiles[32768] __attribute__((aligned(1024)));\0"
     "    __local uchar b_tiles[32768] __attribute__((aligned(1024)));\0"
@@ -2053,7 +2039,6 @@ static const struct { char text[4096]; } rows[] = { {
     "                const int k = (first + s) * 32;\0"
     "                for (uint i = item; i < 256; i += 256) {\0"
     "                            k + x * 4);\0"
-}, {
     "                    const uint to = (x / 8 * 256 + line * 8 + x % 8) * 16;\0"
     "                    fetch_chunk(b_at + s * 4096 + to, B + b_offset, K, N, ldb, k + line,\0"
     "                            first_n + x * 4);\0"
@@ -2085,9 +2070,10 @@ static const struct { char text[4096]; } rows[] = { {
     "            if (stage >= 8) {\0"
     "                stage -= 8;\0"
     "        asm volatile(\"bar.sync 2, 256;\" ::: \"memory\");\0"
+}, {
     "        for (int x = 0; x < 3; x++)\0"
-    "void kiln_sgemm_bulk_copy_nt(long a_rows, long a_cols, __global const element_bits *restrict A,\0"
-    "void kiln_sgemm_bulk_copyb_t(long rows, long cols, __global const element_bits *restrict X,\0"
+    "void kiln_sgemm_bulk_copy_nt(long a_rows, long a_cols,\0"
+    "void kiln_sgemm_bulk_copyb_t(long rows, long cols,\0"
     "void kiln_sgemm_bulk_multiply_nt_bm32_bn32_tm4_tn4_depth128_st8_early1_ku8_group8_slices4_edges0(long M,\0"
     "    const int box_n = min(((int) N + 7) & -8, 32);\0"
     "                write_map(local_address(map), (ulong) (B + b_offset), N, K, ldb, box_n, 32,\0"
@@ -2095,8 +2081,8 @@ static const struct { char text[4096]; } rows[] = { {
     "                    turn_block(b_tiles + p * 4096 + x * 4096, 32, item - 256);\0"
     "                    fetch_chunk(b_at + s * 4096 + to, B + b_offset, N, K, ldb, first_n + line,\0"
     "                const uint b_from = b_chunk ^ q * 16;\0"
-    "void kiln_sgemm_bulk_copy_tn(long a_rows, long a_cols, __global const element_bits *restrict A,\0"
-    "void kiln_sgemm_bulk_copya_t(long rows, long cols, __global const element_bits *restrict X,\0"
+    "void kiln_sgemm_bulk_copy_tn(long a_rows, long a_cols,\0"
+    "void kiln_sgemm_bulk_copya_t(long rows, long cols,\0"
     "void kiln_sgemm_bulk_multiply_tn_bm32_bn32_tm4_tn4_depth128_st8_early1_ku8_group8_slices4_edges0(long M,\0"
     "                write_map(local_address(map), (ulong) (A + a_offset), K, M, lda, 32, 32,\0"
     "            const int first = 0, num = (K + 31) / 32;\0"
@@ -2106,7 +2092,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                            fetch_box(b_at + s * 4096 + x * 128, b_map, first_n + x, k, mbarrier);\0"
     "                            first_m + x * 4);\0"
     "                const uint a_from = a_chunk;\0"
-    "void kiln_sgemm_bulk_copy_tt(long a_rows, long a_cols, __global const element_bits *restrict A,\0"
+    "void kiln_sgemm_bulk_copy_tt(long a_rows, long a_cols,\0"
     "void kiln_sgemm_bulk_multiply_tt_bm32_bn32_tm4_tn4_depth128_st8_early1_ku8_group8_slices4_edges0(long M,\0"
     "                        fetch_box(a_at + s * 4096 + x * 128, a_map, first_m + x, k, mbarrier);\0"
     "// A work-group of 32 work-items along L and 8 along K has 128 x 8 of C.\0"
@@ -2116,7 +2102,6 @@ static const struct { char text[4096]; } rows[] = { {
     "    for (int j = 0; j < 8; j++)\0"
     "        for (int j = get_local_id(1); j < 8; j += 8) {\0"
     "                kept[at * 8 + j] = load(y + at);\0"
-}, {
     "                for (int j = 0; j < 8; j++) {\0"
     "                    const float b = kept[(k - chunk + r * 8) * 8 + j];\0"
     "                    c[j + 4][v];\0"
@@ -2136,14 +2121,15 @@ static const struct { char text[4096]; } rows[] = { {
     "// Begins to copy 32 lines of 128 elements, of which this work-item copies 1\0"
     "    const uint first = item / 128, col = item % 128;\0"
     "    return row * 128 + (col / 4 ^ (row + row / 4) % 8) * 4\0"
-    "// later. A is stored M x K. B is stored K x N. A work-group computes 64 x 128 of C, a warp 32 x 16\0"
-    "// of it. Tiles of A and B, 32 deep, are copied into local memory asynchronously, 4 ahead of those\0"
+    "// A work-group computes 64 x 128 of C, a warp 32 x 16 of it. Tiles of A and B, 32\0"
+    "// deep, are copied into local memory asynchronously, 4 ahead of those that are multiplied.\0"
     "__kernel __attribute__((reqd_work_group_size(512, 1, 1)))\0"
     "void kiln_sgemm_async_multiply_nn_bm64_bn128_tm4_tn4_depth128_st5_ku1_group1_bytes4_copy0(long M,\0"
     "    __local uchar both_tiles[122880] __attribute__((aligned(1024)));\0"
     "    __local uchar *a_tiles = both_tiles, *b_tiles = both_tiles + 40960;\0"
     "    const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 127) / 128;\0"
     "    const int first_m = tile_m * 64, first_n = tile_n * 128;\0"
+}, {
     "        for (int t = 0; t < num + 4; t++) {\0"
     "            // The tiles of step t - 4 are there for all, and all have multiplied those of the step\0"
     "            if (t >= 4) {\0"
@@ -2156,14 +2142,11 @@ static const struct { char text[4096]; } rows[] = { {
     "                for (uint n = lane; n < 128; n += 32)\0"
     "// Begins to copy 128 lines of 32 values of k, of which this work-item copies four side by side in\0"
     "    for (uint line = first; line < first + 128; line += 64, from += 64 * ld) {\0"
-    "// later. A is stored M x K. B is stored N x K. A work-group computes 64 x 128 of C, a warp 32 x 16\0"
     "void kiln_sgemm_async_multiply_nt_bm64_bn128_tm4_tn4_depth128_st5_ku1_group1_bytes4_copy0(long M,\0"
     "                copy_b(b_at + stage * 16384, B + first_n * ldb + k, ldb, N - first_n, K - k, item);\0"
     "// Begins to copy 32 lines of 64 elements, of which this work-item copies 1\0"
     "    const uint first = item / 64, col = item % 64;\0"
-    "// later. A is stored K x M. B is stored K x N. A work-group computes 64 x 128 of C, a warp 32 x 16\0"
     "void kiln_sgemm_async_multiply_tn_bm64_bn128_tm4_tn4_depth128_st5_ku1_group1_bytes4_copy0(long M,\0"
-    "// later. A is stored K x M. B is stored N x K. A work-group computes 64 x 128 of C, a warp 32 x 16\0"
     "void kiln_sgemm_async_multiply_tt_bm64_bn128_tm4_tn4_depth128_st5_ku1_group1_bytes4_copy0(long M,\0"
     "// A work-group computes 128 x 256 of C. Tiles of A and B, 32 deep, are fetched into local\0"
     "// One work-item fetches; a warp computes 64 x 64 of C, and says by the `empty` barrier\0"
@@ -2172,7 +2155,6 @@ static const struct { char text[4096]; } rows[] = { {
     "    __local ulong turned[4];\0"
     "    const int box_n = 256;\0"
     "            write_map(local_address(map), (ulong) (A + a_offset), M, K, lda, box_m, 32,\0"
-}, {
     "            write_map(local_address(map), (ulong) (B + b_offset), K, N, ldb, 32, 64,\0"
     "                    0);\0"
     "            mbarrier_init(empties + 8 * s, 8);\0"
@@ -2210,6 +2192,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                        const float4 x = *(__local const float4 *) (b_tile + k * 256\0"
     "                    for (int n = 0; n < 16; n++)\0"
     "                        for (int m = 0; m < 8; m++)\0"
+}, {
     "            for (int n = 0; n < 16; n += 4) {\0"
     "void kiln_sgemm_bulk_multiply_nt_bm128_bn256_tm8_tn16_depth128_st4_early0_ku4_group2_edges0(long M,\0"
     "    const int box_n = min(((int) N + 7) & -8, 256);\0"
@@ -2233,7 +2216,6 @@ static const struct { char text[4096]; } rows[] = { {
     "    const int s = (int) get_group_id(1) * 16;\0"
     "    float c[16][4];\0"
     "    for (int j = 0; j < 16; j++)\0"
-}, {
     "        for (int i = item; i < (end - chunk) * 16; i += 256) {\0"
     "            const int at = i / 16, j = i % 16;\0"
     "                for (int j = 0; j < 16; j++) {\0"
@@ -2270,11 +2252,11 @@ static const struct { char text[4096]; } rows[] = { {
     "        const uint warp_m = warp % 1 * 64, warp_n = warp * 64;\0"
     "            #pragma unroll 1\0"
     "            mbarrier_arrive(empties + 8 * (stage == 0 ? 4 : stage - 1));\0"
+}, {
     "            __global float *part = parts + (2 * get_group_id(0) + (first == 0)) * 16384;\0"
     "                for (int n = 0; n < 16; n++)\0"
     "                    part[(m * 16 + n) * 128] = c[m][n];\0"
     "void kiln_sgemm_bulk_add_nn_bm64_bn256_tm8_tn16_depth128_st5_early0_ku1_group2_edges0(long M,\0"
-    "        long N, long K, __global const float *restrict work, long parts_at,\0"
     "        const uint tiles = ((uint) M + 63) / 64 * (((uint) N + 255) / 256);\0"
     "        const uint each = min(adders / max(tiles - whole, 1U), 128U);\0"
     "            const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 255) / 256;\0"
@@ -2292,9 +2274,8 @@ static const struct { char text[4096]; } rows[] = { {
     "void kiln_sgemm_bulk_stream_tt_bm64_bn256_tm8_tn16_depth128_st5_early0_ku1_group2_edges0(long M,\0"
     "                    for (int x = 0; x < 64; x += 64)\0"
     "                        fetch_box(a_at + s * 8192 + x * 128, a_map, first_m + x, k, mbarrier);\0"
-}, {
     "void kiln_sgemm_bulk_add_tt_bm64_bn256_tm8_tn16_depth128_st5_early0_ku1_group2_edges0(long M,\0"
-    "// later. A is stored M x K. B is stored K x N. A work-group computes 32 x 32 of C, a warp 32 x 32\0"
+    "// A work-group computes 32 x 32 of C, a warp 32 x 32 of it. Tiles of A and B, 32\0"
     "void kiln_sgemm_async_stream_nn_bm32_bn32_tm4_tn8_depth128_st2_ku8_group1_bytes4_copy0_slices4(long M,\0"
     "    __local uchar both_tiles[16384] __attribute__((aligned(1024)));\0"
     "    __local uchar *a_tiles = both_tiles, *b_tiles = both_tiles + 8192;\0"
@@ -2325,16 +2306,14 @@ static const struct { char text[4096]; } rows[] = { {
     "            const uint item = element % 32, e = element / 32;\0"
     "            const uint warp_m = warp % 1 * 32, warp_n = warp % 1 * 32;\0"
     "            const uint m = e / 8, n = e % 8;\0"
-    "// later. A is stored M x K. B is stored N x K. A work-group computes 32 x 32 of C, a warp 32 x 32\0"
     "void kiln_sgemm_async_stream_nt_bm32_bn32_tm4_tn8_depth128_st2_ku8_group1_bytes4_copy0_slices4(long M,\0"
     "void kiln_sgemm_async_add_nt_bm32_bn32_tm4_tn8_depth128_st2_ku8_group1_bytes4_copy0_slices4(long M,\0"
-    "// later. A is stored K x M. B is stored K x N. A work-group computes 32 x 32 of C, a warp 32 x 32\0"
     "void kiln_sgemm_async_stream_tn_bm32_bn32_tm4_tn8_depth128_st2_ku8_group1_bytes4_copy0_slices4(long M,\0"
     "void kiln_sgemm_async_add_tn_bm32_bn32_tm4_tn8_depth128_st2_ku8_group1_bytes4_copy0_slices4(long M,\0"
-    "// later. A is stored K x M. B is stored N x K. A work-group computes 32 x 32 of C, a warp 32 x 32\0"
+}, {
     "void kiln_sgemm_async_stream_tt_bm32_bn32_tm4_tn8_depth128_st2_ku8_group1_bytes4_copy0_slices4(long M,\0"
     "void kiln_sgemm_async_add_tt_bm32_bn32_tm4_tn8_depth128_st2_ku8_group1_bytes4_copy0_slices4(long M,\0"
-    "// later. A is stored M x K. B is stored K x N. A work-group computes 32 x 64 of C, a warp 32 x 16\0"
+    "// A work-group computes 32 x 64 of C, a warp 32 x 16 of it. Tiles of A and B, 32\0"
     "void kiln_sgemm_async_multiply_nn_bm32_bn64_tm4_tn4_depth128_st3_ku8_group1_bytes16_copy0(long M,\0"
     "    __local uchar both_tiles[36864] __attribute__((aligned(1024)));\0"
     "    const uint tiles_m = ((uint) M + 31) / 32, tiles_n = ((uint) N + 63) / 64;\0"
@@ -2343,13 +2322,9 @@ static const struct { char text[4096]; } rows[] = { {
     "        // Where a work-item's first rows (columns) are in the parts of a tile, of 32 (64) by 32\0"
     "                #pragma unroll 8\0"
     "            for (uint m = warp; m < 32 && first_m + m < M; m += 4) {\0"
-    "// later. A is stored M x K. B is stored N x K. A work-group computes 32 x 64 of C, a warp 32 x 16\0"
     "void kiln_sgemm_async_multiply_nt_bm32_bn64_tm4_tn4_depth128_st3_ku8_group1_bytes16_copy0(long M,\0"
     "// Begins to copy 32 lines of 32 elements, of which this work-item copies 4\0"
-    "// later. A is stored K x M. B is stored K x N. A work-group computes 32 x 64 of C, a warp 32 x 16\0"
     "void kiln_sgemm_async_multiply_tn_bm32_bn64_tm4_tn4_depth128_st3_ku8_group1_bytes16_copy0(long M,\0"
-}, {
-    "// later. A is stored K x M. B is stored N x K. A work-group computes 32 x 64 of C, a warp 32 x 16\0"
     "void kiln_sgemm_async_multiply_tt_bm32_bn64_tm4_tn4_depth128_st3_ku8_group1_bytes16_copy0(long M,\0"
     "void kiln_sgemm_bulk_stream_nn_bm128_bn256_tm8_tn16_depth128_st4_early2_ku2_group2_edges0(long M,\0"
     "    const uint tiles = ((uint) M + 127) / 128 * (((uint) N + 255) / 256);\0"
@@ -2381,7 +2356,7 @@ static const struct { char text[4096]; } rows[] = { {
     "void kiln_sgemm_bulk_add_tt_bm128_bn256_tm8_tn16_depth128_st4_early2_ku2_group2_edges0(long M,\0"
     "// Waits for what this work-item has copied, but for the last 6 steps.\0"
     "    asm volatile(\"cp.async.wait_group 6;\" ::: \"memory\");\0"
-    "// of it. Tiles of A and B, 32 deep, are copied into local memory asynchronously, 7 ahead of those\0"
+    "// deep, are copied into local memory asynchronously, 7 ahead of those that are multiplied.\0"
     "void kiln_sgemm_async_multiply_nn_bm32_bn32_tm4_tn4_depth128_st8_ku8_group1_bytes4_copy0_slices2(long M,\0"
     "        for (int t = 0; t < num + 7; t++) {\0"
     "            // The tiles of step t - 7 are there for all, and all have multiplied those of the step\0"
@@ -2390,11 +2365,12 @@ static const struct { char text[4096]; } rows[] = { {
     "            if (t < 7)\0"
     "            const long left = K - (long) (first + t - 7) * 32;\0"
     "void kiln_sgemm_async_multiply_nt_bm32_bn32_tm4_tn4_depth128_st8_ku8_group1_bytes4_copy0_slices2(long M,\0"
+}, {
     "void kiln_sgemm_async_multiply_tn_bm32_bn32_tm4_tn4_depth128_st8_ku8_group1_bytes4_copy0_slices2(long M,\0"
     "void kiln_sgemm_async_multiply_tt_bm32_bn32_tm4_tn4_depth128_st8_ku8_group1_bytes4_copy0_slices2(long M,\0"
     "// every 32th line. There are `lines` and `cols` of the matrix left; what lies beyond is 0. Four\0"
     "    for (uint line = first; line < first + 32; line += 32, from += 32 * ld) {\0"
-    "// later. A is stored M x K. B is stored K x N. A work-group computes 32 x 64 of C, a warp 32 x 32\0"
+    "// A work-group computes 32 x 64 of C, a warp 32 x 32 of it. Tiles of A and B, 32\0"
     "void kiln_sgemm_async_stream_nn_bm32_bn64_tm4_tn8_depth128_st3_ku8_group1_bytes4_copy0_slices4(long M,\0"
     "    const uint tiles = ((uint) M + 31) / 32 * (((uint) N + 63) / 64);\0"
     "        const uint warp_m = warp % 1 * 32, warp_n = warp % 2 * 32;\0"
@@ -2402,20 +2378,16 @@ static const struct { char text[4096]; } rows[] = { {
     "                    c[m][n] += sums[(x * 32 + m * 8 + n) * 64];\0"
     "                    part[(m * 8 + n) * 64] = c[m][n];\0"
     "void kiln_sgemm_async_add_nn_bm32_bn64_tm4_tn8_depth128_st3_ku8_group1_bytes4_copy0_slices4(long M,\0"
-}, {
     "        const uint tiles = ((uint) M + 31) / 32 * (((uint) N + 63) / 64);\0"
     "            const uint tiles_m = ((uint) M + 31) / 32, tiles_n = ((uint) N + 63) / 64;\0"
     "            const int first_m = tile_m * 32, first_n = tile_n * 64;\0"
     "            // 64th.\0"
     "            const uint item = element % 64, e = element / 64;\0"
     "            const uint warp_m = warp % 1 * 32, warp_n = warp % 2 * 32;\0"
-    "// later. A is stored M x K. B is stored N x K. A work-group computes 32 x 64 of C, a warp 32 x 32\0"
     "void kiln_sgemm_async_stream_nt_bm32_bn64_tm4_tn8_depth128_st3_ku8_group1_bytes4_copy0_slices4(long M,\0"
     "void kiln_sgemm_async_add_nt_bm32_bn64_tm4_tn8_depth128_st3_ku8_group1_bytes4_copy0_slices4(long M,\0"
-    "// later. A is stored K x M. B is stored K x N. A work-group computes 32 x 64 of C, a warp 32 x 32\0"
     "void kiln_sgemm_async_stream_tn_bm32_bn64_tm4_tn8_depth128_st3_ku8_group1_bytes4_copy0_slices4(long M,\0"
     "void kiln_sgemm_async_add_tn_bm32_bn64_tm4_tn8_depth128_st3_ku8_group1_bytes4_copy0_slices4(long M,\0"
-    "// later. A is stored K x M. B is stored N x K. A work-group computes 32 x 64 of C, a warp 32 x 32\0"
     "void kiln_sgemm_async_stream_tt_bm32_bn64_tm4_tn8_depth128_st3_ku8_group1_bytes4_copy0_slices4(long M,\0"
     "void kiln_sgemm_async_add_tt_bm32_bn64_tm4_tn8_depth128_st3_ku8_group1_bytes4_copy0_slices4(long M,\0"
     "// A work-group computes 256 x 64 of C. Tiles of A and B, 32 deep, are fetched into local\0"
@@ -2443,6 +2415,7 @@ static const struct { char text[4096]; } rows[] = { {
     "void kiln_sgemm_bulk_add_tn_bm256_bn64_tm8_tn16_depth128_st4_early0_ku1_group8_edges0(long M,\0"
     "void kiln_sgemm_bulk_stream_tt_bm256_bn64_tm8_tn16_depth128_st4_early0_ku1_group8_edges0(long M,\0"
     "                        fetch_box(a_at + s * 32768 + x * 128, a_map, first_m + x, k, mbarrier);\0"
+}, {
     "void kiln_sgemm_bulk_add_tt_bm256_bn64_tm8_tn16_depth128_st4_early0_ku1_group8_edges0(long M,\0"
     "// A work-group computes 256 x 32 of C. Tiles of A and B, 32 deep, are fetched into local\0"
     "// One work-item fetches; a warp computes 64 x 16 of C, and says by the `empty` barrier\0"
@@ -2451,7 +2424,6 @@ static const struct { char text[4096]; } rows[] = { {
     "    __local uchar b_tiles[20480] __attribute__((aligned(1024)));\0"
     "    const uint tiles = ((uint) M + 255) / 256 * (((uint) N + 31) / 32);\0"
     "            write_map(local_address(map), (ulong) (B + b_offset), K, N, ldb, 32, 32,\0"
-}, {
     "        const uint tiles_m = ((uint) M + 255) / 256, tiles_n = ((uint) N + 31) / 32;\0"
     "        const int first_m = tile_m * 256, first_n = tile_n * 32;\0"
     "                    turn_block(a_tiles + p * 32768 + x * 8192, 64, item - 256);\0"
@@ -2499,9 +2471,9 @@ static const struct { char text[4096]; } rows[] = { {
     "            parts[short_at * L + at] = sum;\0"
     "// C = alpha sum + beta C: adds up what 8 work-groups have of each element, in their order.\0"
     "__kernel __attribute__((reqd_work_group_size(64, 1, 1)))\0"
+}, {
     "void kiln_sgemm_thin_add_side0_ksplit8_index32(int L, int S, float alpha, float beta,\0"
-    "        __global const float *restrict parts,\0"
-    "        long parts_at, __global float *restrict C, int c_offset, int ldc)\0"
+    "        __global const float *restrict parts, long parts_at,\0"
     "    const int l = get_global_id(0), s = get_group_id(1);\0"
     "    if (l >= L)\0"
     "    parts += parts_at * 8 + (long) s * L + l;\0"
@@ -2513,7 +2485,6 @@ static const struct { char text[4096]; } rows[] = { {
     "    const float p5 = parts[5 * (long) S * L];\0"
     "    const float p6 = parts[6 * (long) S * L];\0"
     "    const float p7 = parts[7 * (long) S * L];\0"
-}, {
     "    const float sum = alpha * (p0 + p1 + p2 + p3 + p4 + p5 + p6 + p7);\0"
     "    __global float *c = C + s * ldc + l;\0"
     "    store(beta == 0 ? sum : sum + beta * load(c), c);\0"
@@ -2523,35 +2494,29 @@ static const struct { char text[4096]; } rows[] = { {
     "void kiln_sgemm_thin_multiply_tt_side0_short16_vec4_rows4_nv1_litems8_kitems32_ksplit8_align1_index32_ydepth256(int L,\0"
     "// at a time in every 1th line. There are `lines` and `cols` of the matrix left; what lies\0"
     "    for (uint line = first; line < first + 32; line += 1, from += 1 * ld) {\0"
-    "// later. A is stored M x K. B is stored K x N. A work-group computes 64 x 128 of C, a warp 64 x 32\0"
+    "// A work-group computes 64 x 128 of C, a warp 64 x 32 of it. Tiles of A and B, 32\0"
     "void kiln_sgemm_async_multiply_nn_bm64_bn128_tm8_tn8_depth128_st2_ku4_group8_bytes4_copy0(long M,\0"
     "        const uint warp_m = warp % 1 * 64, warp_n = warp * 32;\0"
     "        float c[8][8];\0"
     "                        float as[8], bs[8];\0"
     "                for (int n = 0; n < 8; n += 4)\0"
     "    for (uint line = first; line < first + 128; line += 16, from += 16 * ld) {\0"
-    "// later. A is stored M x K. B is stored N x K. A work-group computes 64 x 128 of C, a warp 64 x 32\0"
     "void kiln_sgemm_async_multiply_nt_bm64_bn128_tm8_tn8_depth128_st2_ku4_group8_bytes4_copy0(long M,\0"
     "// at a time in every 2th line. There are `lines` and `cols` of the matrix left; what lies\0"
     "    for (uint line = first; line < first + 32; line += 2, from += 2 * ld) {\0"
-    "// later. A is stored K x M. B is stored K x N. A work-group computes 64 x 128 of C, a warp 64 x 32\0"
     "void kiln_sgemm_async_multiply_tn_bm64_bn128_tm8_tn8_depth128_st2_ku4_group8_bytes4_copy0(long M,\0"
-    "// later. A is stored K x M. B is stored N x K. A work-group computes 64 x 128 of C, a warp 64 x 32\0"
     "void kiln_sgemm_async_multiply_tt_bm64_bn128_tm8_tn8_depth128_st2_ku4_group8_bytes4_copy0(long M,\0"
     "    for (uint line = first; line < first + 128; line += 32, from += 32 * ld) {\0"
-    "// later. A is stored M x K. B is stored K x N. A work-group computes 128 x 128 of C, a warp 64 x 32\0"
+    "// A work-group computes 128 x 128 of C, a warp 64 x 32 of it. Tiles of A and B, 32\0"
     "void kiln_sgemm_async_multiply_nn_bm128_bn128_tm8_tn8_depth128_st3_ku4_group8_bytes4_copy0(long M,\0"
     "    __local uchar both_tiles[98304] __attribute__((aligned(1024)));\0"
     "    __local uchar *a_tiles = both_tiles, *b_tiles = both_tiles + 49152;\0"
     "        const uint warp_m = warp % 2 * 64, warp_n = warp / 2 * 32;\0"
     "                copy_a(a_at + stage * 16384, A + first_m * lda + k, lda, M - first_m, K - k, item);\0"
     "            for (uint m = warp; m < 128 && first_m + m < M; m += 8) {\0"
-    "// later. A is stored M x K. B is stored N x K. A work-group computes 128 x 128 of C, a warp 64 x 32\0"
     "void kiln_sgemm_async_multiply_nt_bm128_bn128_tm8_tn8_depth128_st3_ku4_group8_bytes4_copy0(long M,\0"
-    "// later. A is stored K x M. B is stored K x N. A work-group computes 128 x 128 of C, a warp 64 x 32\0"
     "void kiln_sgemm_async_multiply_tn_bm128_bn128_tm8_tn8_depth128_st3_ku4_group8_bytes4_copy0(long M,\0"
     "                copy_a(a_at + stage * 16384, A + k * lda + first_m, lda, K - k, M - first_m, item);\0"
-    "// later. A is stored K x M. B is stored N x K. A work-group computes 128 x 128 of C, a warp 64 x 32\0"
     "void kiln_sgemm_async_multiply_tt_bm128_bn128_tm8_tn8_depth128_st3_ku4_group8_bytes4_copy0(long M,\0"
     "void kiln_sgemm_async_stream_nn_bm64_bn64_tm8_tn4_depth128_st2_ku4_group2_bytes4_copy0(long M,\0"
     "void kiln_sgemm_async_add_nn_bm64_bn64_tm8_tn4_depth128_st2_ku4_group2_bytes4_copy0(long M, long N,\0"
@@ -2611,7 +2576,6 @@ static const struct { char text[4096]; } rows[] = { {
     "        long S, long K, float alpha, float beta,\0"
     "        __global const float *restrict X, long x_offset, long ldx,\0"
     "        __global const float *restrict Y, long y_offset, long ldy,\0"
-    "        __global float *restrict C, long c_offset, long ldc)\0"
     "    __local float4 part[64];\0"
     "    const long l = (long) get_group_id(0) * 16 + along_l * 4;\0"
     "    const long s = (long) get_group_id(1);\0"
@@ -2623,8 +2587,8 @@ static const struct { char text[4096]; } rows[] = { {
     "            const float4 a = (float4) (load(x + min((long) 0, L - 1)), load(x + min((long) 1,\0"
     "                    L - 1)), load(x + min((long) 2, L - 1)), load(x + min((long) 3, L - 1)));\0"
     "        for (; k + 48 < to; k += 64) {\0"
-}, {
     "            const float4 a1 = load_aligned(x + 16 * ldx);\0"
+}, {
     "            const float4 a2 = load_aligned(x + 32 * ldx);\0"
     "            const float4 a3 = load_aligned(x + 48 * ldx);\0"
     "            c0 += a1 * load(y0 + (k + 16) * y_step);\0"
@@ -2682,14 +2646,13 @@ static const struct { char text[4096]; } rows[] = { {
     "    *(__global double2 *) (out + col) = z;\0"
     "    return row * 32 + (col / 2 ^ (row + row / 4) % 8) * 2\0"
     "            + col % 2;\0"
-    "// later. A is stored M x K. B is stored K x N. A work-group computes 64 x 32 of C, a warp 16 x 32\0"
-    "// of it. Tiles of A and B, 16 deep, are copied into local memory asynchronously, 4 ahead of those\0"
-}, {
+    "// A work-group computes 64 x 32 of C, a warp 16 x 32 of it. Tiles of A and B, 16\0"
     "void kiln_dgemm_async_stream_nn_bm64_bn32_tm2_tn8_depth128_st5_ku2_group8_bytes8_copy0(long M,\0"
     "        __global const double *restrict A, long a_offset, long lda,\0"
     "        __global const double *restrict B, long b_offset, long ldb,\0"
-    "        __global double *work, long parts_at,\0"
-    "        double alpha, double beta, __global double *restrict C, long c_offset, long ldc)\0"
+}, {
+    "        __global double *work, long parts_at, double alpha, double beta,\0"
+    "        __global double *restrict C, long c_offset, long ldc)\0"
     "    __local uchar both_tiles[61440] __attribute__((aligned(1024)));\0"
     "    // Whether every row of C starts where 2 columns may be stored at once.\0"
     "    const ulong misaligned = ((ulong) C | (ulong) (ldc * 8)) & 15;\0"
@@ -2733,7 +2696,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                __global double *out = C + row * ldc;\0"
     "// Adds up what work-groups have of a tile that none did alone, and stores it. Of 64 elements at a\0"
     "void kiln_dgemm_async_add_nn_bm64_bn32_tm2_tn8_depth128_st5_ku2_group8_bytes8_copy0(long M, long N,\0"
-    "        long K, __global const double *restrict work, long parts_at,\0"
+    "        __global const double *restrict work, long parts_at, double alpha, double beta,\0"
     "    __local double sums[8][64] __attribute__((aligned(16)));\0"
     "        const uint steps = ((uint) K + 15) / 16;\0"
     "    __global const double *parts = work + parts_at + 2 * (ulong) told[1] * 2048;\0"
@@ -2745,12 +2708,11 @@ static const struct { char text[4096]; } rows[] = { {
     "        if (adder < 64) {\0"
     "            double all = 0;\0"
     "            const uint element = at * 64 + adder;\0"
-}, {
     "            // Rows 0, 1, 4, 5, 2, 3, 6, 7 of A (columns of B).\0"
     "            const uint lane_r = (lane_m & 1) | (lane_m & 2) << 1 | (lane_m & 4) >> 1;\0"
     "            const uint warp_m = warp % 4 * 16, warp_n = warp / 4 * 32;\0"
+}, {
     "// Begins to copy 32 lines of 16 elements, of which this work-item copies 1\0"
-    "// later. A is stored M x K. B is stored N x K. A work-group computes 64 x 32 of C, a warp 16 x 32\0"
     "void kiln_dgemm_async_stream_nt_bm64_bn32_tm2_tn8_depth128_st5_ku2_group8_bytes8_copy0(long M,\0"
     "        const uint b_first = (warp_n + lane_r) * 128;\0"
     "                    bs0[j][0] = *(__local const double *) (b_tile + b_first + j * 1024 + at);\0"
@@ -2761,7 +2723,6 @@ static const struct { char text[4096]; } rows[] = { {
     "            const long col = first_n + warp_n + in_n + lane_k % 2 * 4 + lane_k / 2 * 2 + e % 2;\0"
     "// Begins to copy 16 lines of 64 elements, of which this work-item copies 1\0"
     "    for (uint line = first; line < first + 16; line += 2, from += 2 * ld) {\0"
-    "// later. A is stored K x M. B is stored K x N. A work-group computes 64 x 32 of C, a warp 16 x 32\0"
     "void kiln_dgemm_async_stream_tn_bm64_bn32_tm2_tn8_depth128_st5_ku2_group8_bytes8_copy0(long M,\0"
     "        const uint a_first = warp_m * 128;\0"
     "                    const uint at = k_0 * 128 + (lane_m ^ k_0) * 16;\0"
@@ -2772,7 +2733,6 @@ static const struct { char text[4096]; } rows[] = { {
     "                const long row = first_m + warp_m + i * 16 + h + lane_m * 2;\0"
     "void kiln_dgemm_async_add_tn_bm64_bn32_tm2_tn8_depth128_st5_ku2_group8_bytes8_copy0(long M, long N,\0"
     "            const long row = first_m + warp_m + in_m + e / 2 % 2 + lane_m * 2;\0"
-    "// later. A is stored K x M. B is stored N x K. A work-group computes 64 x 32 of C, a warp 16 x 32\0"
     "void kiln_dgemm_async_stream_tt_bm64_bn32_tm2_tn8_depth128_st5_ku2_group8_bytes8_copy0(long M,\0"
     "        // Columns 0, 4, 1, 5, 2, 6, 3, 7 of B.\0"
     "        const uint lane_r = lane_m / 2 + lane_m % 2 * 4;\0"
@@ -2799,16 +2759,17 @@ static const struct { char text[4096]; } rows[] = { {
     "            x = as_uint4((chunk) (from[min(0L, last)], from[min(1L, last)]));\0"
     "            \"r\"(map), \"l\"(ld * 8) : \"memory\");\0"
     "    asm volatile(\"//@tensormap.replace.tile.elemtype.shared::cta.b1024.b32 [%0], 9;\" ::\0"
-}, {
     "static void fetch_chunk(uint to, __global const double *X, long rows, long cols, long ld, long row,\0"
     "    const uint bytes = row < rows ? clamp((cols - col) * 8, 0L, 16L) : 0;\0"
     "// 16 bytes; boxes side by side have 16 lines.\0"
-    "void kiln_dgemm_bulk_copy_nn(long a_rows, long a_cols, __global const element_bits *restrict A,\0"
-    "void kiln_dgemm_bulk_copya_n(long rows, long cols, __global const element_bits *restrict X,\0"
-    "void kiln_dgemm_bulk_copyb_n(long rows, long cols, __global const element_bits *restrict X,\0"
+    "void kiln_dgemm_bulk_copy_nn(long a_rows, long a_cols,\0"
+    "void kiln_dgemm_bulk_copya_n(long rows, long cols,\0"
+    "void kiln_dgemm_bulk_copyb_n(long rows, long cols,\0"
     "// A work-group computes 128 x 128 of C. Tiles of A and B, 16 deep, are fetched into local\0"
     "// One work-item fetches; a warp computes 64 x 32 of C, and says by the `empty` barrier\0"
+}, {
     "void kiln_dgemm_bulk_stream_nn_bm128_bn128_tm8_tn8_depth128_st5_early1_ku2_group8_edges0(long M,\0"
+    "        __global uchar *work, long maps_at, long parts_at, double alpha, double beta,\0"
     "    __local uchar a_tiles[81920] __attribute__((aligned(1024)));\0"
     "    __global double *parts = (__global double *) (work + parts_at * 8) + item;\0"
     "    const uint tiles = ((uint) M + 127) / 128 * (((uint) N + 127) / 128);\0"
@@ -2833,26 +2794,24 @@ static const struct { char text[4096]; } rows[] = { {
     "            for (int i = 0; i < 4; i++)\0"
     "                        part[((i * 4 + j) * 4 + e) * 256] = c[i][j][e];\0"
     "void kiln_dgemm_bulk_add_nn_bm128_bn128_tm8_tn8_depth128_st5_early1_ku2_group8_edges0(long M,\0"
-    "        long N, long K, __global const double *restrict work, long parts_at,\0"
     "        const uint tiles = ((uint) M + 127) / 128 * (((uint) N + 127) / 128);\0"
     "    __global const double *parts = work + parts_at + 2 * (ulong) told[1] * 16384;\0"
     "                    part[u] = *(__global const double2 *) (parts + piece * 16384\0"
     "            const uint warp_m = warp % 2 * 64, warp_n = warp / 2 * 32;\0"
-    "void kiln_dgemm_bulk_copy_nt(long a_rows, long a_cols, __global const element_bits *restrict A,\0"
-    "void kiln_dgemm_bulk_copyb_t(long rows, long cols, __global const element_bits *restrict X,\0"
+    "void kiln_dgemm_bulk_copy_nt(long a_rows, long a_cols,\0"
+    "void kiln_dgemm_bulk_copyb_t(long rows, long cols,\0"
     "void kiln_dgemm_bulk_stream_nt_bm128_bn128_tm8_tn8_depth128_st5_early1_ku2_group8_edges0(long M,\0"
     "                write_map(local_address(map), (ulong) (B + b_offset), N, K, ldb, box_n, 16,\0"
     "void kiln_dgemm_bulk_add_nt_bm128_bn128_tm8_tn8_depth128_st5_early1_ku2_group8_edges0(long M,\0"
-    "void kiln_dgemm_bulk_copy_tn(long a_rows, long a_cols, __global const element_bits *restrict A,\0"
-    "void kiln_dgemm_bulk_copya_t(long rows, long cols, __global const element_bits *restrict X,\0"
+    "void kiln_dgemm_bulk_copy_tn(long a_rows, long a_cols,\0"
+    "void kiln_dgemm_bulk_copya_t(long rows, long cols,\0"
     "void kiln_dgemm_bulk_stream_tn_bm128_bn128_tm8_tn8_depth128_st5_early1_ku2_group8_edges0(long M,\0"
     "                write_map(local_address(map), (ulong) (A + a_offset), K, M, lda, 16, 16,\0"
     "                            first_m + x * 2);\0"
     "void kiln_dgemm_bulk_add_tn_bm128_bn128_tm8_tn8_depth128_st5_early1_ku2_group8_edges0(long M,\0"
-    "void kiln_dgemm_bulk_copy_tt(long a_rows, long a_cols, __global const element_bits *restrict A,\0"
+    "void kiln_dgemm_bulk_copy_tt(long a_rows, long a_cols,\0"
     "void kiln_dgemm_bulk_stream_tt_bm128_bn128_tm8_tn8_depth128_st5_early1_ku2_group8_edges0(long M,\0"
     "        // what is read is where it is used. The tensor core's k and k + 4 are 2 k and 2 k + 1.\0"
-}, {
     "void kiln_dgemm_bulk_add_tt_bm128_bn128_tm8_tn8_depth128_st5_early1_ku2_group8_edges0(long M,\0"
     "// A work-group computes 16 x 16 of C. Tiles of A and B, 16 deep, are fetched into local\0"
     "// memory by the copy engine, up to 16 at a time; a tile's `full` barrier says that it is there.\0"
@@ -2866,6 +2825,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                if (++s == 16) {\0"
     "        const int first = 0, num = (K + 15) / 16;\0"
     "        // Work-groups that run together share rows and columns: 1 rows of tiles at a time.\0"
+}, {
     "        const uint tiles_m = ((uint) M + 15) / 16, tiles_n = ((uint) N + 15) / 16;\0"
     "        const uint band = tile / (1 * tiles_n), in_band = tile - band * tiles_n;\0"
     "        const uint band_rows = min(tiles_m - band, (uint) 1);\0"
@@ -2914,7 +2874,6 @@ static const struct { char text[4096]; } rows[] = { {
     "                const int s = 0;\0"
     "                    multiply_blocks(c[i][j], as1[i], bs1[j]);\0"
     "        __local double *sums = (__local double *) a_tiles + item % 32;\0"
-}, {
     "        asm volatile(\"bar.sync 2, 128;\" ::: \"memory\");\0"
     "                        sums[((slice - 1) * 8 + (i * 2 + j) * 4 + e) * 32] =\0"
     "                        c[i][j][e] += sums[(x * 8 + (i * 2 + j) * 4 + e) * 32];\0"
@@ -2925,6 +2884,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                    bs1[j][1] = *(__local const double *) (b_tile + b_first + j * 1024 + (at ^ 8));\0"
     "void kiln_dgemm_bulk_multiply_tn_bm16_bn16_tm2_tn4_depth128_st16_early2_ku2_group1_slices4_edges0(long M,\0"
     "                const uint at = k_0 * 128 + (lane_m ^ k_0) * 16;\0"
+}, {
     "                const double2 p = *(__local const double2 *) (a_tile + a_first + i * 2048 + s * 1024\0"
     "                const double2 q = *(__local const double2 *) (a_tile + a_first + i * 2048 + s * 1024\0"
     "                as0[i][0] = p.x, as0[i][1] = p.y, as0[i][2] = q.x, as0[i][3] = q.y;\0"
@@ -2960,14 +2920,14 @@ static const struct { char text[4096]; } rows[] = { {
     "// Begins to copy 16 lines of 32 elements, of which this work-item copies 2\0"
     "    const uint first = item / 16, col = item % 16 * 2;\0"
     "    for (uint line = first; line < first + 16; line += 8, from += 8 * ld) {\0"
-    "// of it. Tiles of A and B, 16 deep, are copied into local memory asynchronously, 3 ahead of those\0"
+    "// A work-group computes 64 x 32 of C, a warp 32 x 16 of it. Tiles of A and B, 16\0"
     "void kiln_dgemm_async_multiply_nn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
+    "        __global const double *restrict B, long b_offset, long ldb, double alpha, double beta,\0"
     "        double c[2][2][4];\0"
     "        double as0[2][4], bs0[2][2];\0"
     "                for (int i = 0; i < 2; i++) {\0"
     "                for (int i = 0; i < 2; i++)\0"
     "// Begins to copy 32 lines of 16 elements, of which this work-item copies 2\0"
-}, {
     "void kiln_dgemm_async_multiply_nt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
     "// Begins to copy 16 lines of 64 elements, of which this work-item copies 2\0"
     "void kiln_dgemm_async_multiply_tn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
@@ -2978,6 +2938,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                for (uint i = item; i < 256; i += 128) {\0"
     "        double c[2][4][4];\0"
     "        double as0[2][4], bs0[4][2];\0"
+}, {
     "                        sums[((slice - 1) * 32 + (i * 4 + j) * 4 + e) * 32] =\0"
     "                        c[i][j][e] += sums[(x * 32 + (i * 4 + j) * 4 + e) * 32];\0"
     "void kiln_dgemm_bulk_multiply_nt_bm32_bn32_tm4_tn8_depth128_st16_early2_ku2_group8_slices4_edges0(long M,\0"
@@ -3034,7 +2995,6 @@ static const struct { char text[4096]; } rows[] = { {
     "                    c[j + 2][v];\0"
     "        const int short_at = s + 2 + j;\0"
     "void kiln_dgemm_thin_multiply_tn_side0_short4_vec2_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L,\0"
-}, {
     "void kiln_dgemm_thin_multiply_tt_side0_short4_vec2_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L,\0"
     "            kept[j * 258 + at] = load(Y + (chunk + at) * ldy + min(s + j, S - 1));\0"
     "void kiln_dgemm_bulk_multiply_nn_bm128_bn128_tm8_tn8_depth128_st5_early1_ku2_group8_edges0(long M,\0"
@@ -3043,6 +3003,7 @@ static const struct { char text[4096]; } rows[] = { {
     "void kiln_dgemm_bulk_multiply_tt_bm128_bn128_tm8_tn8_depth128_st5_early1_ku2_group8_edges0(long M,\0"
     "// A work-group computes 128 x 64 of C. Tiles of A and B, 16 deep, are fetched into local\0"
     "// One work-item fetches; a warp computes 16 x 64 of C, and says by the `empty` barrier\0"
+}, {
     "void kiln_dgemm_bulk_stream_nn_bm128_bn64_tm2_tn16_depth128_st5_early1_ku2_group2_shared0_edges0(long M,\0"
     "    __local uchar b_tiles[40960] __attribute__((aligned(1024)));\0"
     "    const uint tiles = ((uint) M + 127) / 128 * (((uint) N + 63) / 64);\0"
@@ -3062,17 +3023,13 @@ static const struct { char text[4096]; } rows[] = { {
     "void kiln_dgemm_bulk_stream_nt_bm128_bn64_tm2_tn16_depth128_st5_early1_ku2_group2_shared0_edges0(long M,\0"
     "void kiln_dgemm_bulk_stream_tn_bm128_bn64_tm2_tn16_depth128_st5_early1_ku2_group2_shared0_edges0(long M,\0"
     "void kiln_dgemm_bulk_stream_tt_bm128_bn64_tm2_tn16_depth128_st5_early1_ku2_group2_shared0_edges0(long M,\0"
-    "// later. A is stored M x K. B is stored K x N. A work-group computes 32 x 32 of C, a warp 16 x 16\0"
-    "// of it. Tiles of A and B, 16 deep, are copied into local memory asynchronously, 2 ahead of those\0"
+    "// A work-group computes 32 x 32 of C, a warp 16 x 16 of it. Tiles of A and B, 16\0"
     "void kiln_dgemm_async_multiply_nn_bm32_bn32_tm2_tn4_depth128_st3_ku2_group16_bytes16_copy0(long M,\0"
     "    // Work-groups that run together share rows and columns: 16 rows of tiles at a time.\0"
     "    const uint band = tile / (16 * tiles_n) * 16, in_band = tile - band * tiles_n;\0"
     "    const uint band_rows = min(tiles_m - band, (uint) 16);\0"
-    "// later. A is stored M x K. B is stored N x K. A work-group computes 32 x 32 of C, a warp 16 x 16\0"
     "void kiln_dgemm_async_multiply_nt_bm32_bn32_tm2_tn4_depth128_st3_ku2_group16_bytes16_copy0(long M,\0"
-    "// later. A is stored K x M. B is stored K x N. A work-group computes 32 x 32 of C, a warp 16 x 16\0"
     "void kiln_dgemm_async_multiply_tn_bm32_bn32_tm2_tn4_depth128_st3_ku2_group16_bytes16_copy0(long M,\0"
-    "// later. A is stored K x M. B is stored N x K. A work-group computes 32 x 32 of C, a warp 16 x 16\0"
     "void kiln_dgemm_async_multiply_tt_bm32_bn32_tm2_tn4_depth128_st3_ku2_group16_bytes16_copy0(long M,\0"
     "// A work-group of 32 work-items along L and 8 along K has 64 x 8 of C.\0"
     "// It brings the part of Y for 64 values of k into local memory, and goes through them.\0"
@@ -3087,10 +3044,8 @@ static const struct { char text[4096]; } rows[] = { {
     "        const int end = min(chunk + 64, to);\0"
     "                    const double b = kept[(k - chunk + r * 8) * 8 + j];\0"
     "// C = alpha sum + beta C: adds up what 16 work-groups have of each element, in their order.\0"
-}, {
     "void kiln_dgemm_thin_add_side0_ksplit16_index32(int L, int S, double alpha, double beta,\0"
-    "        __global const double *restrict parts,\0"
-    "        long parts_at, __global double *restrict C, int c_offset, int ldc)\0"
+    "        __global const double *restrict parts, long parts_at,\0"
     "    parts += parts_at * 16 + (long) s * L + l;\0"
     "    const double p0 = parts[0 * (long) S * L];\0"
     "    const double p1 = parts[1 * (long) S * L];\0"
@@ -3111,6 +3066,7 @@ static const struct { char text[4096]; } rows[] = { {
     "    const double sum = alpha * (p0 + p1 + p2 + p3 + p4 + p5 + p6 + p7 + p8 + p9 + p10 + p11 + p12\0"
     "            + p13 + p14 + p15);\0"
     "    __global double *c = C + s * ldc + l;\0"
+}, {
     "void kiln_dgemm_thin_multiply_nt_side0_short8_vec2_rows4_nv1_litems8_kitems32_ksplit16_align0_index32_ydepth64(int L,\0"
     "    const int share = (K / 1024 + 1) * 64;\0"
     "    double c[8][4];\0"
@@ -3130,14 +3086,11 @@ static const struct { char text[4096]; } rows[] = { {
     "void kiln_dgemm_thin_multiply_tt_side0_short8_vec2_rows4_nv1_litems8_kitems32_ksplit16_align0_index32_ydepth64(int L,\0"
     "            kept[j * 66 + at] = load(Y + (chunk + at) * ldy + min(s + j, S - 1));\0"
     "    return row * 64 + (col / 2 ^ (row + row / 4) % 8) * 2\0"
-    "// later. A is stored M x K. B is stored K x N. A work-group computes 32 x 64 of C, a warp 16 x 32\0"
+    "// A work-group computes 32 x 64 of C, a warp 16 x 32 of it. Tiles of A and B, 16\0"
     "void kiln_dgemm_async_multiply_nn_bm32_bn64_tm2_tn8_depth128_st3_ku2_group1_bytes8_copy0(long M,\0"
     "        const uint warp_m = warp % 2 * 16, warp_n = warp / 2 * 32;\0"
-    "// later. A is stored M x K. B is stored N x K. A work-group computes 32 x 64 of C, a warp 16 x 32\0"
     "void kiln_dgemm_async_multiply_nt_bm32_bn64_tm2_tn8_depth128_st3_ku2_group1_bytes8_copy0(long M,\0"
-    "// later. A is stored K x M. B is stored K x N. A work-group computes 32 x 64 of C, a warp 16 x 32\0"
     "void kiln_dgemm_async_multiply_tn_bm32_bn64_tm2_tn8_depth128_st3_ku2_group1_bytes8_copy0(long M,\0"
-    "// later. A is stored K x M. B is stored N x K. A work-group computes 32 x 64 of C, a warp 16 x 32\0"
     "void kiln_dgemm_async_multiply_tt_bm32_bn64_tm2_tn8_depth128_st3_ku2_group1_bytes8_copy0(long M,\0"
     "// A work-group computes 64 x 32 of C. Tiles of A and B, 16 deep, are fetched into local\0"
     "void kiln_dgemm_bulk_stream_nn_bm64_bn32_tm2_tn4_depth128_st4_early2_ku2_group2_shared0_edges0(long M,\0"
@@ -3151,7 +3104,6 @@ static const struct { char text[4096]; } rows[] = { {
     "void kiln_dgemm_bulk_stream_nt_bm64_bn32_tm2_tn4_depth128_st4_early2_ku2_group2_shared0_edges0(long M,\0"
     "void kiln_dgemm_bulk_stream_tn_bm64_bn32_tm2_tn4_depth128_st4_early2_ku2_group2_shared0_edges0(long M,\0"
     "void kiln_dgemm_bulk_stream_tt_bm64_bn32_tm2_tn4_depth128_st4_early2_ku2_group2_shared0_edges0(long M,\0"
-}, {
     "void kiln_dgemm_async_multiply_nn_bm32_bn32_tm2_tn4_depth128_st5_ku2_group1_bytes8_copy0(long M,\0"
     "    __local uchar both_tiles[40960] __attribute__((aligned(1024)));\0"
     "    __local uchar *a_tiles = both_tiles, *b_tiles = both_tiles + 20480;\0"
@@ -3170,6 +3122,7 @@ static const struct { char text[4096]; } rows[] = { {
     "            const uint in_m = e / 4 / 8 * 16, in_n = e / 4 % 8 * 8;\0"
     "void kiln_dgemm_bulk_stream_nt_bm128_bn64_tm2_tn16_depth128_st5_early2_ku2_group2_edges0(long M,\0"
     "void kiln_dgemm_bulk_add_nt_bm128_bn64_tm2_tn16_depth128_st5_early2_ku2_group2_edges0(long M,\0"
+}, {
     "void kiln_dgemm_bulk_stream_tn_bm128_bn64_tm2_tn16_depth128_st5_early2_ku2_group2_edges0(long M,\0"
     "void kiln_dgemm_bulk_add_tn_bm128_bn64_tm2_tn16_depth128_st5_early2_ku2_group2_edges0(long M,\0"
     "void kiln_dgemm_bulk_stream_tt_bm128_bn64_tm2_tn16_depth128_st5_early2_ku2_group2_edges0(long M,\0"
@@ -3208,7 +3161,6 @@ static const struct { char text[4096]; } rows[] = { {
     "            __global const double *x = X + k * ldx + first;\0"
     "            const double2 a0 = load_aligned(x + 0 * ldx);\0"
     "            const double2 a1 = load_aligned(x + 128 * ldx);\0"
-}, {
     "            const double2 a2 = load_aligned(x + 256 * ldx);\0"
     "            const double2 a3 = load_aligned(x + 384 * ldx);\0"
     "            c0 += a1 * load(y0 + (k + 128) * y_step); c1 += a1 * load(y1 + (k + 128) * y_step);\0"
@@ -3235,6 +3187,7 @@ static const struct { char text[4096]; } rows[] = { {
     "    __global const double *x3 = X + min(l + 3, L - 1) * ldx;\0"
     "    double2 c0_0 = 0, c0_1 = 0, c0_2 = 0, c0_3 = 0;\0"
     "    double2 c1_0 = 0, c1_1 = 0, c1_2 = 0, c1_3 = 0;\0"
+}, {
     "    int k = from + along_k * 2;\0"
     "        for (; k + 2 <= to; k += 256) {\0"
     "            const double2 a0 = load_aligned(x0 + k);\0"
@@ -3274,7 +3227,6 @@ static const struct { char text[4096]; } rows[] = { {
     "// A work-group computes 32 x 16 of C. Tiles of A and B, 16 deep, are fetched into local\0"
     "void kiln_dgemm_bulk_multiply_nn_bm32_bn16_tm2_tn4_depth128_st16_early2_ku2_group8_slices4_edges0(long M,\0"
     "        const uint warp_m = warp % 2 * 16, warp_n = warp / 2 % 1 * 16;\0"
-}, {
     "                __local const uchar *a_tile = a_tiles + stage * 4096;\0"
     "void kiln_dgemm_bulk_multiply_nt_bm32_bn16_tm2_tn4_depth128_st16_early2_ku2_group8_slices4_edges0(long M,\0"
     "void kiln_dgemm_bulk_multiply_tn_bm32_bn16_tm2_tn4_depth128_st16_early2_ku2_group8_slices4_edges0(long M,\0"
@@ -3291,6 +3243,7 @@ static const struct { char text[4096]; } rows[] = { {
     "void kiln_dgemm_async_stream_nt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
     "void kiln_dgemm_async_add_nt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0(long M, long N,\0"
     "void kiln_dgemm_async_stream_tn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
+}, {
     "void kiln_dgemm_async_add_tn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0(long M, long N,\0"
     "void kiln_dgemm_async_stream_tt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
     "void kiln_dgemm_async_add_tt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0(long M, long N,\0"
@@ -3315,1774 +3268,1772 @@ static const uint32_t lines[] = {
     7809, 7907, 8005, 8192, 8290, 8388, 8486, 8546, 8629, 8728, 8816, 8833,
     8919, 8963, 8979, 9047, 9097, 9115, 9175, 9224, 9239, 9276, 9344, 9384,
     9432, 9466, 9534, 9574, 9622, 9669, 9684, 9760, 9777, 9870, 9960, 9980,
-    10000, 10034, 10076, 10122, 10138, 10178, 10199, 10257, 10315, 10375, 10433, 10529,
-    10552, 10614, 10704, 10766, 10859, 10952, 11044, 11067, 11125, 11210, 11302, 11397,
-    11419, 11441, 11532, 11628, 11720, 11759, 11817, 11875, 11980, 12004, 12070, 12136,
-    12195, 12288, 12354, 12419, 12446, 12474, 12503, 12542, 12586, 12663, 12710, 12729,
-    12805, 12872, 12917, 12991, 13081, 13133, 13160, 13237, 13294, 13392, 13413, 13469,
-    13516, 13539, 13560, 13583, 13671, 13695, 13719, 13804, 13901, 13953, 14032, 14053,
-    14091, 14136, 14183, 14193, 14262, 14296, 14319, 14346, 14378, 14410, 14445, 14534,
-    14592, 14688, 14779, 14868, 14934, 15024, 15094, 15138, 15156, 15215, 15267, 15289,
-    15350, 15406, 15480, 15562, 15620, 15720, 15742, 15760, 15792, 15819, 15851, 15865,
-    15896, 15940, 16021, 16071, 16159, 16242, 16323, 16384, 16466, 16528, 16534, 16555,
-    16578, 16615, 16637, 16683, 16780, 16880, 16905, 16975, 17006, 17074, 17127, 17152,
-    17223, 17263, 17320, 17398, 17453, 17531, 17575, 17652, 17684, 17711, 17739, 17813,
-    17853, 17926, 17964, 18058, 18100, 18183, 18236, 18269, 18302, 18354, 18451, 18548,
-    18605, 18635, 18735, 18762, 18806, 18881, 18950, 18991, 19043, 19128, 19194, 19293,
-    19318, 19347, 19410, 19511, 19541, 19584, 19632, 19675, 19768, 19820, 19861, 19957,
-    20049, 20071, 20176, 20228, 20316, 20398, 20480, 20535, 20576, 20672, 20764, 20786,
-    20891, 20918, 21003, 21061, 21161, 21194, 21253, 21294, 21390, 21495, 21552, 21648,
-    21709, 21758, 21849, 21948, 22046, 22064, 22138, 22206, 22286, 22387, 22434, 22485,
-    22576, 22672, 22689, 22736, 22822, 22910, 22963, 23017, 23109, 23203, 23277, 23347,
-    23427, 23488, 23567, 23656, 23753, 23832, 23920, 23948, 24006, 24104, 24169, 24234,
-    24262, 24291, 24342, 24368, 24407, 24430, 24526, 24543, 24576, 24644, 24695, 24722,
-    24751, 24843, 24871, 24900, 24989, 25090, 25146, 25229, 25287, 25310, 25337, 25422,
-    25476, 25563, 25631, 25663, 25744, 25801, 25900, 25933, 26016, 26097, 26189, 26272,
-    26357, 26419, 26505, 26569, 26612, 26658, 26706, 26763, 26819, 26877, 26972, 27012,
-    27069, 27158, 27204, 27258, 27317, 27374, 27422, 27473, 27550, 27596, 27675, 27735,
-    27792, 27828, 27891, 27917, 27953, 27993, 28037, 28073, 28108, 28208, 28289, 28327,
-    28405, 28488, 28530, 28672, 28773, 28835, 28866, 28912, 29002, 29074, 29123, 29213,
-    29296, 29340, 29388, 29470, 29503, 29584, 29626, 29703, 29733, 29760, 29812, 29858,
-    29934, 30025, 30066, 30164, 30215, 30307, 30388, 30483, 30564, 30618, 30694, 30792,
-    30818, 30907, 30935, 30992, 31091, 31147, 31205, 31294, 31340, 31413, 31480, 31559,
-    31657, 31753, 31837, 31905, 31969, 32049, 32081, 32138, 32209, 32243, 32300, 32387,
-    32431, 32507, 32599, 32615, 32712, 32768, 32792, 32870, 32880, 32912, 32995, 33064,
-    33114, 33190, 33282, 33379, 33432, 33510, 33579, 33676, 33751, 33791, 33849, 33872,
-    33970, 34069, 34168, 34192, 34250, 34348, 34416, 34488, 34563, 34582, 34601, 34680,
-    34740, 34807, 34833, 34869, 34904, 34927, 34971, 35071, 35134, 35160, 35195, 35241,
-    35268, 35316, 35415, 35514, 35543, 35573, 35596, 35622, 35675, 35738, 35821, 35849,
-    35876, 35922, 36017, 36112, 36188, 36223, 36273, 36367, 36443, 36496, 36590, 36677,
-    36725, 36777, 36864, 36881, 36935, 37028, 37068, 37095, 37161, 37211, 37253, 37293,
-    37339, 37410, 37460, 37530, 37605, 37684, 37753, 37815, 37884, 37949, 38019, 38050,
-    38132, 38170, 38256, 38281, 38382, 38417, 38469, 38489, 38565, 38643, 38742, 38840,
-    38939, 39024, 39082, 39162, 39261, 39359, 39458, 39535, 39606, 39689, 39788, 39886,
-    39936, 39966, 40013, 40040, 40103, 40154, 40206, 40255, 40310, 40360, 40450, 40523,
-    40545, 40617, 40674, 40782, 40829, 40893, 40960, 41018, 41048, 41116, 41176, 41221,
-    41253, 41272, 41338, 41408, 41478, 41548, 41574, 41654, 41716, 41735, 41754, 41773,
-    41792, 41820, 41835, 41869, 41913, 41963, 42064, 42147, 42247, 42311, 42383, 42440,
-    42479, 42537, 42594, 42652, 42751, 42820, 42917, 43016, 43080, 43093, 43146, 43200,
-    43260, 43304, 43325, 43384, 43422, 43454, 43507, 43540, 43563, 43601, 43637, 43690,
-    43759, 43780, 43817, 43892, 43913, 43950, 44025, 44046, 44083, 44158, 44187, 44203,
-    44225, 44263, 44331, 44403, 44460, 44568, 44600, 44668, 44728, 44816, 44871, 44930,
-    44961, 44992, 45023, 45056, 45088, 45153, 45187, 45203, 45243, 45295, 45347, 45398,
-    45444, 45495, 45541, 45592, 45638, 45689, 45735, 45783, 45831, 45900, 45926, 45974,
-    46022, 46070, 46118, 46157, 46245, 46284, 46372, 46408, 46453, 46486, 46519, 46553,
-    46608, 46663, 46726, 46759, 46792, 46825, 46858, 46891, 46924, 46946, 47054, 47114,
-    47178, 47242, 47306, 47334, 47442, 47500, 47546, 47638, 47717, 47809, 47888, 47980,
-    48059, 48151, 48230, 48321, 48417, 48509, 48567, 48666, 48732, 48797, 48824, 48852,
-    48881, 48933, 48971, 49018, 49041, 49067, 49152, 49181, 49210, 49237, 49328, 49398,
-    49480, 49512, 49599, 49665, 49723, 49819, 49877, 49935, 50025, 50084, 50167, 50229,
-    50299, 50372, 50397, 50474, 50551, 50583, 50682, 50778, 50877, 50904, 50993, 51051,
-    51151, 51209, 51299, 51398, 51489, 51585, 51677, 51735, 51834, 51899, 51926, 51954,
-    51983, 52035, 52073, 52120, 52143, 52169, 52237, 52266, 52295, 52322, 52413, 52483,
-    52565, 52597, 52684, 52750, 52808, 52904, 52963, 53046, 53108, 53248, 53325, 53357,
-    53456, 53555, 53582, 53682, 53772, 53871, 53954, 54021, 54088, 54164, 54255, 54310,
-    54386, 54469, 54518, 54617, 54722, 54790, 54869, 54929, 55000, 55026, 55066, 55119,
-    55155, 55190, 55289, 55372, 55412, 55468, 55521, 55608, 55660, 55733, 55832, 55865,
-    55935, 55958, 56002, 56050, 56129, 56173, 56209, 56291, 56337, 56436, 56541, 56640,
-    56739, 56844, 56943, 57048, 57148, 57249, 57259, 57344, 57389, 57425, 57457, 57489,
-    57510, 57564, 57609, 57687, 57784, 57835, 57929, 57948, 57982, 58047, 58132, 58196,
-    58269, 58331, 58401, 58479, 58573, 58607, 58672, 58745, 58807, 58877, 58976, 59073,
-    59141, 59213, 59257, 59356, 59400, 59424, 59468, 59527, 59616, 59705, 59735, 59791,
-    59817, 59874, 59941, 60028, 60060, 60110, 60209, 60308, 60388, 60427, 60481, 60579,
-    60659, 60685, 60742, 60840, 60931, 60983, 61039, 61129, 61150, 61208, 61271, 61334,
-    61440, 61537, 61626, 61715, 61777, 61861, 61958, 62047, 62128, 62203, 62290, 62387,
-    62440, 62514, 62681, 62722, 62756, 62845, 62941, 63033, 63130, 63195, 63222, 63250,
-    63279, 63330, 63368, 63415, 63502, 63570, 63651, 63683, 63766, 63830, 63925, 63946,
-    63983, 64052, 64119, 64175, 64252, 64284, 64326, 64367, 64464, 64529, 64583, 64624,
-    64721, 64747, 64846, 64935, 64993, 65034, 65131, 65187, 65276, 65374, 65439, 65536,
-    65587, 65613, 65635, 65661, 65728, 65756, 65784, 65873, 65899, 65986, 66054, 66135,
-    66234, 66317, 66381, 66437, 66532, 66588, 66677, 66735, 66814, 66874, 66941, 67024,
-    67107, 67205, 67256, 67337, 67432, 67530, 67556, 67645, 67673, 67730, 67829, 67885,
-    67943, 68032, 68111, 68209, 68262, 68289, 68390, 68466, 68562, 68618, 68709, 68742,
-    68806, 68870, 68918, 68966, 68996, 69038, 69084, 69130, 69176, 69218, 69264, 69310,
-    69356, 69377, 69398, 69419, 69440, 69455, 69541, 69565, 69594, 69632, 69692, 69742,
-    69790, 69837, 69870, 69917, 69950, 69997, 70030, 70077, 70110, 70211, 70301, 70320,
-    70370, 70398, 70427, 70476, 70497, 70566, 70596, 70613, 70637, 70678, 70733, 70813,
-    70836, 70892, 70941, 71010, 71051, 71074, 71130, 71179, 71248, 71289, 71312, 71368,
-    71417, 71486, 71527, 71618, 71660, 71706, 71752, 71798, 71823, 71867, 71964, 72008,
-    72051, 72080, 72123, 72152, 72195, 72224, 72267, 72296, 72387, 72423, 72463, 72503,
-    72543, 72597, 72688, 72738, 72834, 72913, 72971, 73076, 73141, 73168, 73196, 73234,
-    73260, 73328, 73357, 73386, 73409, 73441, 73464, 73549, 73636, 73728, 73771, 73829,
-    73925, 73983, 74042, 74061, 74086, 74163, 74195, 74268, 74373, 74478, 74536, 74626,
-    74731, 74802, 74859, 74950, 75026, 75084, 75183, 75283, 75379, 75443, 75538, 75583,
-    75655, 75707, 75802, 75892, 75935, 76005, 76056, 76133, 76178, 76233, 76286, 76376,
-    76457, 76501, 76561, 76619, 76687, 76770, 76794, 76828, 76895, 76954, 76998, 77098,
-    77124, 77154, 77177, 77240, 77267, 77336, 77424, 77496, 77518, 77568, 77638, 77676,
-    77824, 77924, 78024, 78092, 78153, 78179, 78219, 78314, 78336, 78435, 78529, 78576,
-    78650, 78705, 78786, 78835, 78894, 78951, 79007, 79079, 79148, 79197, 79218, 79246,
-    79343, 79418, 79482, 79550, 79633, 79661, 79698, 79726, 79757, 79788, 79818, 79836,
-    79888, 79968, 80022, 80046, 80101, 80130, 80173, 80243, 80272, 80301, 80380, 80438,
-    80479, 80511, 80580, 80607, 80634, 80674, 80713, 80809, 80831, 80882, 80946, 81005,
-    81066, 81106, 81177, 81245, 81324, 81399, 81424, 81486, 81581, 81681, 81776, 81920,
-    82015, 82115, 82191, 82247, 82338, 82382, 82426, 82462, 82482, 82532, 82575, 82665,
-    82688, 82730, 82792, 82883, 82974, 83065, 83159, 83232, 83327, 83395, 83439, 83526,
-    83583, 83674, 83730, 83793, 83893, 83988, 84088, 84183, 84283, 84378, 84478, 84574,
-    84671, 84717, 84813, 84890, 84960, 85049, 85101, 85169, 85235, 85311, 85402, 85434,
-    85476, 85561, 85609, 85673, 85735, 85807, 85894, 85922, 85960, 86016, 86090, 86178,
-    86218, 86262, 86334, 86435, 86509, 86577, 86657, 86710, 86789, 86856, 86924, 87020,
-    87121, 87217, 87318, 87414, 87515, 87611, 87681, 87769, 87870, 87944, 88013, 88100,
-    88168, 88248, 88302, 88381, 88452, 88548, 88649, 88745, 88846, 88942, 89043, 89089,
-    89109, 89191, 89265, 89323, 89433, 89467, 89529, 89570, 89629, 89688, 89747, 89806,
-    89865, 89924, 89983, 90042, 90112, 90173, 90234, 90295, 90356, 90417, 90517, 90605,
-    90640, 90683, 90726, 90769, 90812, 90855, 90898, 90941, 90984, 91027, 91070, 91115,
-    91160, 91205, 91250, 91295, 91340, 91438, 91528, 91620, 91680, 91706, 91732, 91758,
-    91784, 91810, 91836, 91862, 91888, 91914, 91940, 91968, 91996, 92024, 92052, 92080,
-    92108, 92163, 92218, 92273, 92328, 92383, 92438, 92493, 92548, 92605, 92662, 92719,
-    92776, 92833, 92890, 92981, 93072, 93167, 93217, 93254, 93325, 93435, 93508, 93618,
-    93648, 93704, 93753, 93801, 93819, 93856, 93910, 93958, 94007, 94056, 94105, 94155,
-    94208, 94258, 94308, 94358, 94408, 94459, 94510, 94561, 94612, 94663, 94714, 94756,
-    94805, 94854, 94903, 94953, 95003, 95053, 95103, 95153, 95203, 95254, 95305, 95356,
-    95407, 95458, 95509, 95539, 95594, 95635, 95680, 95734, 95779, 95889, 95997, 96072,
-    96147, 96222, 96330, 96438, 96546, 96618, 96726, 96771, 96849, 96929, 97023, 97095,
-    97203, 97251, 97299, 97407, 97515, 97616, 97659, 97674, 97720, 97732, 97800, 97898,
-    97995, 98084, 98182, 98235, 98304, 98387, 98445, 98512, 98588, 98686, 98737, 98813,
-    98885, 98974, 99060, 99139, 99155, 99174, 99220, 99254, 99353, 99452, 99557, 99624,
-    99691, 99777, 99849, 99925, 99992, 100038, 100126, 100205, 100282, 100340, 100400, 100457,
-    100524, 100621, 100645, 100728, 100811, 100834, 100870, 100910, 100939, 100975, 101023, 101122,
-    101185, 101251, 101317, 101347, 101445, 101470, 101503, 101571, 101629, 101678, 101740, 101784,
-    101841, 101939, 102005, 102101, 102158, 102247, 102400, 102496, 102548, 102604, 102662, 102746,
-    102815, 102855, 102899, 102972, 103036, 103074, 103155, 103204, 103249, 103310, 103362, 103456,
-    103528, 103627, 103655, 103747, 103795, 103836, 103865, 103913, 104003, 104102, 104207, 104265,
-    104364, 104469, 104568, 104617, 104716, 104821, 104885, 104937, 104978, 105034, 105107, 105196,
-    105314, 105379, 105444, 105503, 105544, 105603, 105664, 105683, 105744, 105843, 105941, 105991,
-    106046, 106092, 106111, 106130, 106162, 106198, 106223, 106242, 106274, 106347, 106402, 106496,
-    106542, 106597, 106672, 106743, 106792, 106825, 106865, 106916, 106943, 106966, 107012, 107086,
-    107124, 107162, 107200, 107238, 107282, 107330, 107399, 107439, 107510, 107558, 107592, 107619,
-    107665, 107709, 107749, 107830, 107893, 107922, 107966, 108026, 108092, 108159, 108188, 108224,
-    108257, 108293, 108329, 108390, 108508, 108567, 108599, 108631, 108675, 108711, 108736, 108802,
-    108853, 108915, 108941, 108986, 109015, 109066, 109161, 109211, 109262, 109313, 109364, 109415,
-    109492, 109527, 109558, 109602, 109650, 109709, 109787, 109839, 109891, 109936, 109967, 110011,
-    110050, 110112, 110156, 110213, 110277, 110344, 110381, 110413, 110592, 110654, 110699, 110780,
-    110898, 110981, 111032, 111057, 111105, 111178, 111236, 111345, 111376, 111443, 111478, 111523,
-    111581, 111622, 111681, 111740, 111799, 111858, 111904, 111958, 112012, 112066, 112121, 112176,
-    112231, 112290, 112348, 112457, 112490, 112546, 112606, 112666, 112726, 112777, 112817, 112869,
-    112921, 113001, 113049, 113097, 113125, 113153, 113192, 113220, 113259, 113287, 113333, 113366,
-    113399, 113492, 113601, 113662, 113771, 113840, 113911, 113968, 114066, 114124, 114191, 114267,
-    114322, 114398, 114481, 114553, 114688, 114787, 114883, 114928, 114991, 115088, 115171, 115254,
-    115277, 115313, 115413, 115436, 115499, 115565, 115631, 115677, 115721, 115778, 115876, 115965,
-    116021, 116074, 116114, 116169, 116216, 116316, 116376, 116463, 116526, 116579, 116661, 116699,
-    116800, 116849, 116910, 116977, 117022, 117103, 117202, 117298, 117399, 117498, 117594, 117695,
-    117794, 117890, 117991, 118018, 118039, 118078, 118171, 118227, 118270, 118317, 118405, 118504,
-    118578, 118625, 118784, 118884, 118982, 119044, 119107, 119144, 119192, 119253, 119294, 119311,
-    119330, 119422, 119439, 119490, 119511, 119591, 119684, 119777, 119871, 119967, 120059, 120151,
-    120240, 120328, 120427, 120446, 120504, 120609, 120674, 120739, 120768, 120816, 120842, 120889,
-    120981, 121070, 121098, 121145, 121195, 121278, 121342, 121408, 121449, 121496, 121552, 121607,
-    121655, 121712, 121764, 121834, 121911, 121964, 122059, 122084, 122183, 122269, 122327, 122360,
-    122404, 122483, 122519, 122573, 122611, 122650, 122673, 122721, 122778, 122880, 122955, 123044,
-    123090, 123132, 123155, 123208, 123263, 123302, 123386, 123486, 123515, 123557, 123611, 123656,
-    123714, 123754, 123807, 123901, 123963, 124055, 124108, 124193, 124265, 124357, 124405, 124457,
-    124511, 124535, 124565, 124593, 124648, 124684, 124780, 124872, 124977, 125028, 125120, 125197,
-    125276, 125371, 125425, 125521, 125613, 125718, 125807, 125861, 125948, 126016, 126072, 126171,
-    126217, 126262, 126358, 126463, 126558, 126631, 126749, 126794, 126813, 126845, 126900, 126976,
-    127022, 127093, 127126, 127166, 127238, 127356, 127406, 127524, 127586, 127631, 127712, 127830,
-    127901, 127958, 128055, 128133, 128210, 128263, 128322, 128422, 128521, 128579, 128677, 128746,
-    128818, 128899, 128960, 129004, 129104, 129130, 129230, 129260, 129283, 129346, 129413, 129483,
-    129537, 129636, 129715, 129815, 129913, 130013, 130089, 130140, 130240, 130338, 130438, 130536,
-    130627, 130715, 130815, 130881, 130910, 130937, 131072, 131157, 131181, 131228, 131305, 131397,
-    131484, 131569, 131631, 131697, 131744, 131786, 131864, 131918, 132014, 132058, 132138, 132176,
-    132215, 132289, 132377, 132460, 132541, 132599, 132661, 132728, 132752, 132793, 132860, 132927,
-    132956, 132997, 133050, 133144, 133198, 133283, 133332, 133384, 133430, 133530, 133582, 133670,
-    133748, 133792, 133872, 133972, 134057, 134153, 134244, 134333, 134399, 134469, 134569, 134669,
-    134723, 134819, 134892, 135011, 135057, 135077, 135168, 135231, 135278, 135325, 135376, 135437,
-    135470, 135510, 135544, 135585, 135704, 135760, 135834, 135953, 136035, 136107, 136226, 136276,
-    136366, 136463, 136528, 136594, 136623, 136695, 136780, 136845, 136892, 136934, 137011, 137090,
-    137128, 137167, 137248, 137309, 137372, 137401, 137474, 137563, 137608, 137664, 137758, 137834,
-    137910, 137980, 138069, 138138, 138219, 138274, 138354, 138421, 138468, 138565, 138645, 138739,
-    138836, 138930, 139027, 139080, 139264, 139358, 139457, 139560, 139628, 139699, 139769, 139836,
-    139859, 139899, 139952, 139984, 140017, 140085, 140129, 140186, 140238, 140322, 140391, 140435,
-    140508, 140572, 140626, 140671, 140771, 140845, 140941, 141026, 141092, 141113, 141175, 141246,
-    141291, 141390, 141493, 141593, 141692, 141795, 141895, 141994, 142097, 142197, 142296, 142394,
-    142462, 142541, 142601, 142664, 142761, 142794, 142863, 142962, 143060, 143136, 143235, 143360,
-    143459, 143557, 143655, 143729, 143818, 143837, 143895, 143953, 144031, 144121, 144150, 144239,
-    144295, 144390, 144468, 144538, 144619, 144674, 144754, 144776, 144840, 144911, 145009, 145105,
-    145200, 145298, 145387, 145482, 145580, 145675, 145746, 145803, 145902, 146007, 146051, 146151,
-    146177, 146207, 146230, 146293, 146398, 146503, 146608, 146705, 146783, 146882, 146985, 147055,
-    147122, 147195, 147259, 147313, 147456, 147530, 147617, 147685, 147706, 147768, 147839, 147938,
-    148041, 148141, 148240, 148343, 148443, 148542, 148645, 148745, 148835, 148932, 149004, 149089,
-    149154, 149232, 149327, 149407, 149488, 149549, 149616, 149683, 149777, 149853, 149942, 150011,
-    150082, 150179, 150256, 150335, 150429, 150526, 150620, 150717, 150813, 150907, 150997, 151085,
-    151181, 151247, 151312, 151384, 151552, 151637, 151702, 151782, 151863, 151924, 151991, 152088,
-    152179, 152253, 152303, 152362, 152461, 152551, 152593, 152674, 152710, 152741, 152779, 152819,
-    152907, 152962, 153063, 153139, 153208, 153297, 153366, 153446, 153500, 153579, 153650, 153746,
-    153847, 153943, 154000, 154101, 154197, 154298, 154361, 154480, 154502, 154557, 154599, 154686,
-    154746, 154790, 154882, 154939, 155025, 155071, 155145, 155202, 155218, 155264, 155310, 155356,
-    155402, 155448, 155494, 155540, 155586, 155648, 155719, 155760, 155814, 155933, 155977, 156096,
-    156215, 156306, 156382, 156482, 156580, 156643, 156666, 156710, 156757, 156836, 156936, 157034,
-    157125, 157201, 157301, 157399, 157499, 157597, 157676, 157777, 157876, 157944, 158016, 158083,
-    158183, 158253, 158354, 158453, 158554, 158653, 158753, 158854, 158953, 159048, 159148, 159243,
-    159343, 159438, 159538, 159633, 159744, 159798, 159820, 159911, 159976, 160041, 160102, 160151,
-    160202, 160259, 160316, 160373, 160464, 160509, 160554, 160645, 160700, 160791, 160842, 160932,
-    161028, 161057, 161129, 161214, 161279, 161326, 161422, 161501, 161539, 161578, 161635, 161708,
-    161809, 161885, 161974, 162043, 162139, 162217, 162297, 162398, 162494, 162595, 162691, 162792,
-    162864, 162921, 163030, 163079, 163146, 163213, 163274, 163303, 163365, 163408, 163441, 163468,
-    163532, 163561, 163595, 163689, 163783, 163840, 163898, 163956, 164014, 164067, 164120, 164173,
-    164227, 164281, 164335, 164379, 164437, 164490, 164547, 164656, 164687, 164720, 164759, 164796,
-    164841, 164950, 164979, 165088, 165197, 165306, 165415, 165524, 165570, 165668, 165733, 165778,
-    165826, 165909, 165978, 166045, 166089, 166180, 166256, 166355, 166406, 166489, 166558, 166607,
-    166683, 166782, 166858, 166950, 167029, 167098, 167159, 167238, 167331, 167426, 167447, 167489,
-    167544, 167587, 167645, 167668, 167767, 167936, 168031, 168099, 168167, 168213, 168302, 168370,
-    168446, 168513, 168566, 168611, 168671, 168753, 168820, 168847, 168947, 169046, 169146, 169242,
-    169326, 169376, 169430, 169490, 169527, 169575, 169617, 169667, 169754, 169848, 169949, 170049,
-    170149, 170184, 170274, 170369, 170411, 170506, 170556, 170604, 170670, 170759, 170827, 170903,
-    170983, 171047, 171100, 171154, 171253, 171353, 171422, 171483, 171532, 171613, 171638, 171668,
-    171748, 171805, 171875, 171901, 171929, 172032, 172096, 172182, 172253, 172329, 172428, 172523,
-    172577, 172671, 172771, 172862, 172959, 173059, 173155, 173231, 173307, 173406, 173501, 173544,
-    173613, 173711, 173809, 173897, 173968, 174045, 174145, 174224, 174323, 174418, 174466, 174523,
-    174603, 174640, 174710, 174811, 174865, 174931, 174999, 175075, 175147, 175214, 175289, 175389,
-    175441, 175502, 175577, 175605, 175627, 175666, 175759, 175815, 175893, 175940, 176128, 176228,
-    176302, 176349, 176445, 176537, 176629, 176720, 176808, 176905, 176970, 177049, 177123, 177200,
-    177292, 177381, 177437, 177495, 177543, 177583, 177629, 177703, 177730, 177831, 177928, 178027,
-    178127, 178164, 178210, 178254, 178344, 178384, 178456, 178550, 178627, 178705, 178787, 178868,
-    178939, 179035, 179127, 179224, 179316, 179410, 179506, 179598, 179695, 179784, 179830, 179924,
-    180020, 180117, 180224, 180318, 180407, 180504, 180610, 180638, 180667, 180706, 180760, 180847,
-    180915, 180948, 180998, 181090, 181173, 181254, 181316, 181380, 181426, 181505, 181565, 181632,
-    181659, 181696, 181733, 181812, 181839, 181905, 181971, 182000, 182087, 182133, 182175, 182258,
-    182348, 182445, 182541, 182637, 182668, 182754, 182852, 182883, 182981, 183020, 183105, 183175,
-    183245, 183278, 183369, 183463, 183564, 183664, 183764, 183859, 183954, 184016, 184047, 184076,
-    184109, 184142, 184204, 184320, 184375, 184452, 184532, 184638, 184728, 184824, 184918, 185018,
-    185124, 185189, 185290, 185391, 185475, 185563, 185669, 185735, 185832, 185882, 185936, 186025,
-    186131, 186218, 186286, 186343, 186426, 186490, 186547, 186626, 186686, 186753, 186823, 186894,
-    186971, 187051, 187157, 187238, 187344, 187450, 187520, 187596, 187649, 187732, 187808, 187863,
-    187939, 188038, 188136, 188163, 188200, 188246, 188290, 188416, 188514, 188590, 188688, 188786,
-    188875, 188963, 189069, 189126, 189153, 189190, 189268, 189349, 189455, 189561, 189667, 189721,
-    189763, 189822, 189894, 190012, 190061, 190127, 190193, 190253, 190313, 190373, 190422, 190476,
-    190496, 190532, 190551, 190583, 190659, 190711, 190739, 190814, 190862, 190934, 190962, 191025,
-    191069, 191128, 191194, 191262, 191292, 191410, 191470, 191503, 191523, 191589, 191640, 191702,
-    191746, 191776, 191873, 191905, 191984, 192028, 192060, 192104, 192136, 192179, 192247, 192280,
-    192320, 192512, 192630, 192713, 192812, 192911, 193010, 193109, 193199, 193287, 193392, 193457,
-    193529, 193587, 193676, 193745, 193802, 193887, 193952, 194033, 194094, 194161, 194188, 194228,
-    194265, 194313, 194418, 194523, 194628, 194727, 194826, 194925, 195014, 195097, 195156, 195255,
-    195354, 195453, 195552, 195651, 195750, 195822, 195910, 195974, 196092, 196148, 196190, 196251,
-    196281, 196301, 196355, 196400, 196472, 196608, 196697, 196744, 196819, 196866, 196913, 196960,
-    197007, 197054, 197101, 197148, 197195, 197242, 197289, 197336, 197385, 197434, 197483, 197532,
-    197581, 197630, 197728, 197760, 197802, 197920, 197963, 197983, 198033, 198073, 198101, 198141,
-    198196, 198270, 198318, 198353, 198381, 198421, 198454, 198494, 198612, 198730, 198812, 198870,
-    198969, 199066, 199133, 199232, 199329, 199428, 199525, 199624, 199721, 199810, 199913, 199978,
-    200061, 200125, 200192, 200215, 200285, 200318, 200421, 200524, 200704, 200801, 200869, 200941,
-    201038, 201135, 201232, 201329, 201418, 201462, 201534, 201628, 201704, 201785, 201865, 201936,
-    202004, 202101, 202195, 202292, 202386, 202483, 202577, 202666, 202772, 202859, 202927, 203010,
-    203074, 203153, 203213, 203284, 203321, 203363, 203441, 203522, 203628, 203734, 203840, 203893,
-    203918, 203968, 204041, 204150, 204182, 204250, 204322, 204384, 204404, 204424, 204439, 204533,
-    204563, 204621, 204681, 204739, 204800, 204860, 204920, 205016, 205112, 205208, 205273, 205327,
-    205383, 205439, 205495, 205556, 205580, 205618, 205649, 205666, 205688, 205712, 205785, 205894,
-    205928, 205985, 206046, 206107, 206168, 206220, 206272, 206304, 206344, 206397, 206450, 206503,
-    206556, 206608, 206660, 206740, 206789, 206838, 206887, 206936, 206985, 207034, 207074, 207114,
-    207154, 207202, 207242, 207290, 207384, 207417, 207450, 207559, 207621, 207687, 207796, 207891,
-    207986, 208076, 208180, 208253, 208357, 208461, 208565, 208654, 208760, 208896, 208966, 209072,
-    209178, 209284, 209389, 209460, 209538, 209619, 209724, 209829, 209934, 210030, 210131, 210227,
-    210328, 210424, 210525, 210621, 210722, 210831, 210940, 211013, 211122,
+    10000, 10034, 10076, 10122, 10138, 10178, 10199, 10257, 10315, 10375, 10433, 10488,
+    10562, 10640, 10714, 10766, 10859, 10952, 11003, 11077, 11125, 11210, 11261, 11319,
+    11341, 11363, 11403, 11494, 11590, 11682, 11721, 11779, 11837, 11942, 11966, 12032,
+    12098, 12182, 12288, 12354, 12419, 12446, 12474, 12503, 12542, 12586, 12663, 12710,
+    12729, 12805, 12872, 12917, 12991, 13081, 13133, 13160, 13237, 13294, 13392, 13413,
+    13469, 13516, 13539, 13560, 13583, 13671, 13695, 13719, 13804, 13901, 13953, 14032,
+    14053, 14091, 14136, 14183, 14193, 14262, 14296, 14319, 14346, 14378, 14410, 14445,
+    14534, 14592, 14688, 14779, 14868, 14934, 15024, 15094, 15138, 15156, 15215, 15267,
+    15289, 15350, 15406, 15480, 15562, 15620, 15720, 15742, 15760, 15792, 15819, 15851,
+    15865, 15896, 15940, 16021, 16071, 16159, 16242, 16323, 16384, 16466, 16528, 16534,
+    16555, 16578, 16615, 16637, 16683, 16780, 16880, 16905, 16975, 17006, 17074, 17127,
+    17152, 17223, 17263, 17320, 17398, 17453, 17531, 17575, 17652, 17684, 17711, 17739,
+    17813, 17853, 17926, 17964, 18058, 18100, 18183, 18236, 18269, 18302, 18354, 18451,
+    18548, 18605, 18635, 18735, 18762, 18806, 18881, 18950, 18991, 19043, 19128, 19194,
+    19293, 19318, 19347, 19410, 19511, 19541, 19584, 19632, 19675, 19768, 19820, 19861,
+    19916, 19967, 19989, 20094, 20146, 20234, 20316, 20382, 20437, 20480, 20535, 20586,
+    20608, 20713, 20740, 20825, 20883, 20983, 21016, 21075, 21116, 21171, 21276, 21333,
+    21429, 21490, 21539, 21630, 21729, 21827, 21845, 21919, 21987, 22067, 22168, 22215,
+    22266, 22357, 22453, 22470, 22517, 22603, 22691, 22744, 22798, 22890, 22984, 23058,
+    23128, 23208, 23269, 23348, 23437, 23534, 23613, 23701, 23729, 23787, 23885, 23950,
+    24015, 24043, 24072, 24123, 24149, 24188, 24211, 24307, 24324, 24350, 24418, 24469,
+    24496, 24576, 24668, 24696, 24725, 24814, 24915, 24971, 25054, 25112, 25135, 25162,
+    25247, 25301, 25388, 25456, 25488, 25569, 25626, 25725, 25758, 25841, 25922, 26014,
+    26097, 26182, 26244, 26330, 26394, 26437, 26483, 26531, 26588, 26644, 26702, 26797,
+    26837, 26894, 26983, 27029, 27083, 27142, 27199, 27247, 27298, 27375, 27421, 27500,
+    27560, 27617, 27653, 27716, 27742, 27778, 27818, 27862, 27898, 27933, 28033, 28114,
+    28152, 28230, 28313, 28355, 28446, 28547, 28609, 28672, 28718, 28808, 28880, 28929,
+    29019, 29102, 29146, 29194, 29276, 29309, 29390, 29432, 29509, 29539, 29566, 29618,
+    29664, 29740, 29831, 29872, 29970, 30021, 30113, 30194, 30289, 30370, 30424, 30500,
+    30598, 30624, 30713, 30741, 30798, 30897, 30953, 31011, 31100, 31146, 31219, 31286,
+    31365, 31463, 31559, 31643, 31711, 31775, 31855, 31887, 31944, 32015, 32049, 32106,
+    32193, 32237, 32313, 32405, 32421, 32518, 32571, 32595, 32673, 32683, 32768, 32851,
+    32920, 32970, 33046, 33138, 33235, 33288, 33366, 33435, 33532, 33607, 33647, 33705,
+    33728, 33778, 33860, 33952, 34010, 34108, 34199, 34267, 34339, 34414, 34433, 34452,
+    34531, 34591, 34658, 34684, 34720, 34755, 34778, 34822, 34922, 34985, 35011, 35046,
+    35092, 35119, 35167, 35266, 35365, 35394, 35424, 35447, 35473, 35526, 35589, 35672,
+    35700, 35727, 35773, 35868, 35963, 36039, 36074, 36124, 36218, 36294, 36347, 36441,
+    36528, 36576, 36628, 36714, 36731, 36864, 36957, 36997, 37024, 37090, 37140, 37182,
+    37222, 37268, 37339, 37389, 37459, 37534, 37613, 37682, 37744, 37813, 37878, 37948,
+    37979, 38061, 38099, 38185, 38210, 38311, 38346, 38398, 38418, 38494, 38572, 38670,
+    38769, 38854, 38912, 38992, 39090, 39189, 39266, 39337, 39420, 39518, 39568, 39598,
+    39645, 39672, 39735, 39786, 39838, 39887, 39942, 39992, 40082, 40155, 40177, 40249,
+    40306, 40414, 40461, 40525, 40589, 40647, 40677, 40745, 40805, 40850, 40882, 40960,
+    41026, 41096, 41166, 41236, 41262, 41342, 41404, 41423, 41442, 41461, 41480, 41508,
+    41523, 41557, 41601, 41651, 41752, 41835, 41935, 41999, 42071, 42128, 42167, 42225,
+    42282, 42340, 42439, 42508, 42605, 42704, 42768, 42781, 42834, 42888, 42948, 42992,
+    43013, 43072, 43110, 43142, 43195, 43228, 43251, 43289, 43325, 43378, 43447, 43468,
+    43505, 43580, 43601, 43638, 43713, 43734, 43771, 43846, 43875, 43891, 43913, 43951,
+    44019, 44091, 44148, 44256, 44288, 44356, 44416, 44504, 44559, 44618, 44649, 44680,
+    44711, 44742, 44774, 44839, 44873, 44889, 44929, 44981, 45056, 45107, 45153, 45204,
+    45250, 45301, 45347, 45398, 45444, 45492, 45540, 45609, 45635, 45683, 45731, 45779,
+    45827, 45866, 45954, 45993, 46081, 46117, 46162, 46195, 46228, 46262, 46317, 46372,
+    46435, 46468, 46501, 46534, 46567, 46600, 46633, 46655, 46763, 46823, 46887, 46951,
+    47015, 47043, 47151, 47209, 47255, 47347, 47426, 47518, 47597, 47689, 47768, 47860,
+    47939, 48030, 48126, 48218, 48276, 48375, 48441, 48506, 48533, 48561, 48590, 48642,
+    48680, 48727, 48750, 48776, 48844, 48873, 48902, 48929, 49020, 49152, 49234, 49266,
+    49353, 49419, 49477, 49573, 49631, 49689, 49779, 49838, 49921, 49983, 50053, 50126,
+    50151, 50228, 50305, 50337, 50436, 50532, 50631, 50658, 50747, 50805, 50905, 50963,
+    51053, 51152, 51243, 51339, 51431, 51489, 51588, 51653, 51680, 51708, 51737, 51789,
+    51827, 51874, 51897, 51923, 51991, 52020, 52049, 52076, 52167, 52237, 52319, 52351,
+    52438, 52504, 52562, 52658, 52717, 52800, 52862, 52932, 53009, 53041, 53140, 53248,
+    53275, 53375, 53465, 53564, 53647, 53714, 53781, 53857, 53948, 54003, 54079, 54162,
+    54211, 54293, 54398, 54466, 54545, 54605, 54676, 54702, 54742, 54795, 54831, 54866,
+    54965, 55048, 55088, 55144, 55197, 55284, 55336, 55409, 55508, 55541, 55611, 55634,
+    55678, 55726, 55805, 55849, 55885, 55967, 56013, 56118, 56217, 56322, 56427, 56527,
+    56628, 56638, 56721, 56766, 56802, 56834, 56866, 56887, 56941, 56986, 57064, 57161,
+    57212, 57306, 57344, 57378, 57443, 57528, 57592, 57665, 57727, 57797, 57875, 57969,
+    58003, 58068, 58141, 58203, 58273, 58365, 58462, 58530, 58602, 58646, 58745, 58789,
+    58813, 58857, 58916, 59005, 59094, 59124, 59180, 59206, 59263, 59330, 59417, 59449,
+    59499, 59598, 59697, 59777, 59816, 59870, 59968, 60048, 60074, 60131, 60229, 60320,
+    60372, 60428, 60518, 60539, 60597, 60660, 60723, 60801, 60898, 60987, 61076, 61138,
+    61222, 61319, 61440, 61521, 61596, 61683, 61780, 61833, 61907, 62074, 62115, 62149,
+    62238, 62334, 62426, 62523, 62588, 62615, 62643, 62672, 62723, 62761, 62808, 62895,
+    62963, 63044, 63076, 63159, 63223, 63318, 63339, 63376, 63445, 63512, 63568, 63645,
+    63677, 63719, 63760, 63857, 63922, 63976, 64017, 64114, 64140, 64239, 64328, 64386,
+    64427, 64524, 64580, 64669, 64767, 64832, 64897, 64948, 64974, 64996, 65022, 65089,
+    65117, 65145, 65234, 65260, 65347, 65415, 65536, 65635, 65718, 65782, 65838, 65933,
+    65989, 66078, 66136, 66215, 66275, 66342, 66425, 66508, 66606, 66657, 66738, 66833,
+    66931, 66957, 67046, 67074, 67131, 67230, 67286, 67344, 67433, 67512, 67610, 67663,
+    67690, 67737, 67813, 67909, 67965, 68056, 68089, 68153, 68217, 68265, 68313, 68343,
+    68385, 68431, 68477, 68523, 68565, 68611, 68657, 68703, 68724, 68745, 68766, 68787,
+    68802, 68888, 68912, 68941, 68955, 69015, 69065, 69113, 69160, 69193, 69240, 69273,
+    69320, 69353, 69400, 69433, 69534, 69632, 69651, 69701, 69729, 69758, 69807, 69828,
+    69897, 69927, 69944, 69968, 70009, 70064, 70144, 70167, 70223, 70272, 70341, 70382,
+    70405, 70461, 70510, 70579, 70620, 70643, 70699, 70748, 70817, 70858, 70949, 70991,
+    71037, 71083, 71129, 71154, 71198, 71295, 71339, 71382, 71411, 71454, 71483, 71526,
+    71555, 71598, 71627, 71718, 71754, 71794, 71834, 71874, 71928, 72019, 72069, 72165,
+    72244, 72302, 72407, 72472, 72499, 72527, 72565, 72591, 72659, 72688, 72717, 72740,
+    72772, 72795, 72880, 72967, 73033, 73076, 73134, 73230, 73288, 73347, 73366, 73391,
+    73468, 73500, 73573, 73728, 73833, 73891, 73981, 74086, 74157, 74214, 74305, 74381,
+    74439, 74531, 74627, 74724, 74770, 74865, 74935, 75007, 75059, 75154, 75244, 75287,
+    75357, 75408, 75485, 75530, 75585, 75638, 75728, 75809, 75853, 75913, 75971, 76039,
+    76122, 76146, 76180, 76247, 76306, 76350, 76450, 76476, 76506, 76529, 76592, 76619,
+    76688, 76776, 76848, 76870, 76920, 76990, 77028, 77128, 77228, 77328, 77344, 77429,
+    77490, 77516, 77556, 77651, 77673, 77824, 77918, 77965, 78039, 78094, 78175, 78224,
+    78283, 78340, 78396, 78468, 78537, 78586, 78607, 78635, 78732, 78807, 78871, 78939,
+    79022, 79050, 79087, 79115, 79146, 79177, 79207, 79225, 79277, 79357, 79411, 79435,
+    79490, 79519, 79562, 79632, 79661, 79690, 79769, 79827, 79868, 79900, 79969, 79996,
+    80023, 80063, 80102, 80198, 80220, 80271, 80335, 80394, 80455, 80495, 80566, 80634,
+    80713, 80788, 80813, 80875, 80970, 81070, 81165, 81265, 81360, 81460, 81536, 81592,
+    81683, 81727, 81771, 81807, 81827, 81920, 81963, 82053, 82076, 82118, 82180, 82271,
+    82362, 82453, 82547, 82620, 82715, 82783, 82827, 82914, 82971, 83062, 83118, 83181,
+    83281, 83376, 83476, 83571, 83671, 83766, 83866, 83962, 84039, 84109, 84198, 84250,
+    84318, 84384, 84460, 84551, 84583, 84625, 84710, 84758, 84822, 84884, 84956, 85043,
+    85071, 85109, 85143, 85217, 85305, 85345, 85389, 85461, 85562, 85636, 85704, 85784,
+    85837, 85916, 86016, 86084, 86180, 86281, 86377, 86478, 86574, 86675, 86771, 86841,
+    86929, 87030, 87104, 87173, 87260, 87328, 87408, 87462, 87541, 87612, 87708, 87809,
+    87905, 88006, 88102, 88203, 88249, 88269, 88351, 88425, 88483, 88593, 88627, 88689,
+    88730, 88789, 88848, 88907, 88966, 89025, 89084, 89143, 89202, 89263, 89324, 89385,
+    89446, 89507, 89568, 89668, 89756, 89791, 89834, 89877, 89920, 89963, 90006, 90049,
+    90112, 90155, 90198, 90241, 90286, 90331, 90376, 90421, 90466, 90511, 90609, 90699,
+    90791, 90851, 90877, 90903, 90929, 90955, 90981, 91007, 91033, 91059, 91085, 91111,
+    91139, 91167, 91195, 91223, 91251, 91279, 91334, 91389, 91444, 91499, 91554, 91609,
+    91664, 91719, 91776, 91833, 91890, 91947, 92004, 92061, 92152, 92243, 92338, 92388,
+    92425, 92496, 92606, 92679, 92789, 92819, 92875, 92924, 92972, 92990, 93027, 93081,
+    93129, 93178, 93227, 93276, 93326, 93376, 93426, 93476, 93526, 93576, 93627, 93678,
+    93729, 93780, 93831, 93882, 93924, 93973, 94022, 94071, 94121, 94208, 94258, 94308,
+    94358, 94408, 94459, 94510, 94561, 94612, 94663, 94714, 94744, 94799, 94840, 94885,
+    94939, 94984, 95094, 95202, 95277, 95352, 95427, 95535, 95643, 95751, 95823, 95931,
+    95976, 96054, 96134, 96228, 96300, 96408, 96456, 96504, 96612, 96720, 96821, 96864,
+    96879, 96925, 96937, 97005, 97103, 97200, 97289, 97387, 97440, 97490, 97573, 97631,
+    97698, 97774, 97872, 97923, 97999, 98071, 98160, 98304, 98383, 98399, 98418, 98464,
+    98498, 98580, 98685, 98752, 98844, 98905, 98977, 99053, 99120, 99166, 99254, 99333,
+    99410, 99468, 99528, 99585, 99652, 99749, 99773, 99856, 99939, 99962, 99998, 100038,
+    100067, 100103, 100151, 100250, 100313, 100379, 100445, 100475, 100573, 100598, 100631, 100699,
+    100757, 100806, 100868, 100912, 100969, 101067, 101133, 101229, 101286, 101375, 101451, 101547,
+    101599, 101655, 101713, 101797, 101866, 101906, 101950, 102023, 102087, 102125, 102206, 102255,
+    102300, 102400, 102452, 102546, 102618, 102717, 102745, 102837, 102885, 102926, 102955, 103003,
+    103093, 103198, 103256, 103361, 103460, 103509, 103614, 103678, 103730, 103771, 103827, 103900,
+    103989, 104107, 104172, 104237, 104296, 104337, 104396, 104457, 104476, 104537, 104636, 104734,
+    104784, 104839, 104885, 104904, 104923, 104955, 104991, 105016, 105035, 105067, 105140, 105195,
+    105263, 105309, 105364, 105439, 105510, 105559, 105592, 105632, 105683, 105710, 105733, 105779,
+    105853, 105891, 105929, 105967, 106005, 106049, 106097, 106166, 106206, 106277, 106325, 106359,
+    106386, 106432, 106496, 106536, 106617, 106680, 106709, 106753, 106813, 106879, 106946, 106975,
+    107011, 107044, 107080, 107116, 107177, 107295, 107354, 107386, 107418, 107462, 107498, 107523,
+    107589, 107640, 107702, 107728, 107773, 107802, 107853, 107948, 107998, 108049, 108100, 108151,
+    108202, 108279, 108314, 108345, 108389, 108437, 108496, 108574, 108626, 108678, 108723, 108754,
+    108798, 108837, 108899, 108943, 109000, 109064, 109131, 109168, 109200, 109318, 109380, 109425,
+    109506, 109624, 109707, 109758, 109783, 109831, 109904, 109962, 110071, 110102, 110169, 110204,
+    110249, 110307, 110348, 110407, 110466, 110525, 110592, 110638, 110692, 110746, 110800, 110855,
+    110910, 110965, 111024, 111082, 111191, 111224, 111280, 111340, 111400, 111460, 111511, 111551,
+    111603, 111655, 111735, 111783, 111831, 111859, 111887, 111926, 111954, 111993, 112021, 112067,
+    112100, 112133, 112226, 112335, 112396, 112505, 112574, 112645, 112702, 112800, 112858, 112925,
+    113001, 113056, 113132, 113215, 113287, 113369, 113465, 113532, 113577, 113640, 113737, 113820,
+    113903, 113926, 113962, 114062, 114085, 114148, 114214, 114280, 114326, 114370, 114427, 114525,
+    114614, 114688, 114741, 114781, 114836, 114883, 114983, 115043, 115130, 115193, 115246, 115328,
+    115366, 115467, 115516, 115577, 115644, 115689, 115770, 115866, 115967, 116063, 116164, 116260,
+    116361, 116388, 116409, 116448, 116541, 116597, 116640, 116687, 116775, 116874, 116948, 116995,
+    117086, 117186, 117284, 117346, 117409, 117446, 117494, 117555, 117596, 117613, 117632, 117724,
+    117741, 117792, 117813, 117893, 117986, 118079, 118173, 118228, 118279, 118330, 118419, 118507,
+    118606, 118625, 118784, 118889, 118954, 119019, 119048, 119096, 119122, 119169, 119261, 119350,
+    119378, 119425, 119475, 119558, 119622, 119688, 119729, 119776, 119832, 119887, 119935, 119992,
+    120044, 120114, 120191, 120244, 120339, 120364, 120463, 120549, 120607, 120640, 120684, 120763,
+    120799, 120853, 120891, 120930, 120953, 121001, 121058, 121098, 121173, 121262, 121308, 121350,
+    121373, 121426, 121481, 121520, 121604, 121704, 121733, 121775, 121829, 121874, 121932, 121972,
+    122025, 122119, 122181, 122273, 122326, 122411, 122483, 122575, 122623, 122675, 122729, 122753,
+    122783, 122811, 122880, 122916, 122971, 123022, 123127, 123178, 123270, 123347, 123426, 123521,
+    123575, 123630, 123681, 123786, 123875, 123929, 124016, 124084, 124140, 124239, 124285, 124330,
+    124385, 124490, 124585, 124658, 124776, 124821, 124840, 124872, 124927, 124976, 125022, 125093,
+    125126, 125166, 125238, 125356, 125406, 125524, 125586, 125631, 125712, 125830, 125901, 125958,
+    126055, 126133, 126210, 126263, 126322, 126405, 126497, 126555, 126653, 126722, 126794, 126875,
+    126976, 127020, 127120, 127146, 127246, 127276, 127299, 127362, 127429, 127499, 127553, 127652,
+    127731, 127829, 127929, 128005, 128056, 128154, 128252, 128343, 128431, 128531, 128597, 128626,
+    128653, 128741, 128826, 128850, 128897, 128974, 129066, 129153, 129238, 129300, 129366, 129413,
+    129455, 129533, 129587, 129683, 129727, 129807, 129845, 129884, 129958, 130046, 130129, 130210,
+    130268, 130330, 130397, 130421, 130462, 130529, 130596, 130625, 130666, 130719, 130813, 130867,
+    130952, 131001, 131072, 131118, 131218, 131270, 131358, 131436, 131480, 131560, 131660, 131745,
+    131841, 131932, 132021, 132087, 132157, 132257, 132357, 132411, 132507, 132580, 132699, 132745,
+    132765, 132798, 132861, 132908, 132955, 133006, 133067, 133100, 133140, 133174, 133215, 133334,
+    133390, 133464, 133583, 133665, 133737, 133856, 133906, 133996, 134093, 134158, 134224, 134253,
+    134325, 134410, 134475, 134522, 134564, 134641, 134720, 134758, 134797, 134878, 134939, 135002,
+    135031, 135168, 135257, 135302, 135358, 135452, 135528, 135598, 135687, 135756, 135837, 135892,
+    135972, 136039, 136086, 136183, 136263, 136357, 136454, 136548, 136645, 136698, 136793, 136887,
+    136969, 137072, 137140, 137211, 137281, 137348, 137371, 137411, 137464, 137496, 137529, 137597,
+    137641, 137698, 137750, 137834, 137903, 137947, 138020, 138084, 138138, 138183, 138283, 138357,
+    138453, 138538, 138604, 138625, 138687, 138758, 138803, 138906, 139006, 139109, 139264, 139367,
+    139467, 139549, 139647, 139715, 139794, 139854, 139917, 140014, 140047, 140116, 140214, 140290,
+    140388, 140486, 140584, 140658, 140747, 140766, 140824, 140882, 140960, 141050, 141079, 141168,
+    141224, 141319, 141397, 141467, 141548, 141603, 141683, 141705, 141769, 141840, 141938, 142034,
+    142129, 142227, 142316, 142411, 142509, 142604, 142675, 142732, 142824, 142929, 142973, 143073,
+    143099, 143129, 143152, 143215, 143360, 143465, 143570, 143667, 143745, 143827, 143930, 144000,
+    144067, 144140, 144204, 144258, 144358, 144432, 144519, 144587, 144608, 144670, 144741, 144844,
+    144944, 145047, 145147, 145250, 145350, 145440, 145537, 145609, 145694, 145759, 145837, 145932,
+    146012, 146093, 146154, 146221, 146288, 146382, 146458, 146547, 146616, 146687, 146784, 146861,
+    146940, 147034, 147131, 147225, 147322, 147456, 147550, 147640, 147728, 147824, 147890, 147955,
+    148027, 148112, 148197, 148262, 148342, 148423, 148484, 148551, 148648, 148739, 148813, 148863,
+    148922, 149021, 149111, 149153, 149234, 149270, 149301, 149339, 149379, 149467, 149522, 149623,
+    149699, 149768, 149857, 149926, 150006, 150060, 150139, 150210, 150306, 150407, 150503, 150560,
+    150661, 150757, 150858, 150921, 151040, 151062, 151117, 151159, 151246, 151306, 151350, 151442,
+    151552, 151638, 151699, 151756, 151772, 151818, 151864, 151910, 151956, 152002, 152048, 152094,
+    152140, 152186, 152257, 152298, 152352, 152471, 152515, 152634, 152753, 152844, 152920, 153003,
+    153101, 153164, 153187, 153231, 153278, 153357, 153455, 153546, 153622, 153720, 153818, 153897,
+    153981, 154080, 154148, 154220, 154287, 154387, 154457, 154556, 154655, 154755, 154854, 154949,
+    155049, 155144, 155244, 155339, 155439, 155534, 155648, 155702, 155724, 155815, 155880, 155945,
+    156006, 156055, 156106, 156163, 156220, 156277, 156368, 156413, 156458, 156549, 156604, 156695,
+    156746, 156836, 156932, 156961, 157033, 157118, 157183, 157230, 157326, 157405, 157443, 157482,
+    157539, 157612, 157713, 157789, 157878, 157947, 158043, 158121, 158201, 158302, 158398, 158499,
+    158595, 158696, 158768, 158825, 158934, 158983, 159050, 159117, 159146, 159208, 159251, 159284,
+    159311, 159375, 159404, 159438, 159532, 159626, 159665, 159744, 159802, 159860, 159913, 159966,
+    160019, 160073, 160127, 160181, 160225, 160283, 160336, 160393, 160502, 160533, 160566, 160605,
+    160642, 160687, 160796, 160825, 160934, 161043, 161152, 161261, 161370, 161416, 161514, 161579,
+    161624, 161672, 161755, 161824, 161891, 161935, 162026, 162102, 162201, 162252, 162335, 162404,
+    162453, 162529, 162628, 162704, 162796, 162875, 162944, 163005, 163084, 163177, 163272, 163293,
+    163335, 163390, 163433, 163491, 163514, 163596, 163691, 163759, 163840, 163913, 163975, 164043,
+    164119, 164186, 164239, 164284, 164344, 164426, 164493, 164520, 164620, 164719, 164819, 164915,
+    164999, 165049, 165103, 165163, 165200, 165248, 165290, 165340, 165427, 165521, 165622, 165722,
+    165822, 165857, 165947, 166042, 166084, 166179, 166229, 166277, 166343, 166432, 166500, 166576,
+    166656, 166720, 166773, 166827, 166926, 167026, 167114, 167175, 167224, 167305, 167330, 167360,
+    167440, 167497, 167567, 167593, 167621, 167671, 167735, 167821, 167936, 168012, 168107, 168161,
+    168255, 168355, 168446, 168543, 168643, 168739, 168815, 168891, 168986, 169029, 169098, 169196,
+    169294, 169382, 169453, 169530, 169630, 169709, 169804, 169852, 169909, 169989, 170026, 170096,
+    170197, 170251, 170317, 170385, 170461, 170533, 170600, 170675, 170775, 170827, 170888, 170963,
+    170991, 171013, 171052, 171145, 171201, 171279, 171326, 171414, 171514, 171588, 171635, 171690,
+    171741, 171792, 171883, 172032, 172129, 172215, 172280, 172359, 172433, 172510, 172602, 172691,
+    172747, 172805, 172853, 172893, 172939, 173013, 173040, 173141, 173238, 173337, 173437, 173474,
+    173520, 173564, 173654, 173694, 173766, 173860, 173938, 174020, 174101, 174172, 174227, 174278,
+    174375, 174467, 174561, 174616, 174667, 174764, 174853, 174899, 174993, 175048, 175145, 175241,
+    175335, 175424, 175521, 175627, 175655, 175684, 175723, 175777, 175864, 175932, 175965, 176015,
+    176128, 176211, 176292, 176354, 176418, 176464, 176543, 176603, 176670, 176697, 176734, 176771,
+    176850, 176877, 176943, 177009, 177038, 177125, 177171, 177213, 177296, 177386, 177483, 177579,
+    177675, 177706, 177792, 177890, 177921, 178019, 178058, 178143, 178213, 178283, 178316, 178407,
+    178501, 178602, 178702, 178802, 178897, 178992, 179054, 179085, 179114, 179147, 179180, 179242,
+    179313, 179368, 179445, 179525, 179631, 179721, 179817, 179911, 180011, 180117, 180224, 180325,
+    180426, 180510, 180598, 180704, 180770, 180867, 180917, 180971, 181060, 181166, 181253, 181321,
+    181378, 181461, 181525, 181582, 181661, 181721, 181788, 181858, 181929, 182006, 182086, 182192,
+    182273, 182379, 182485, 182555, 182631, 182684, 182767, 182843, 182898, 182974, 183056, 183154,
+    183249, 183276, 183313, 183359, 183403, 183479, 183577, 183653, 183751, 183849, 183938, 184026,
+    184132, 184189, 184216, 184320, 184398, 184479, 184585, 184691, 184797, 184851, 184893, 184952,
+    185024, 185142, 185191, 185257, 185323, 185383, 185443, 185503, 185552, 185606, 185626, 185662,
+    185681, 185713, 185789, 185841, 185869, 185944, 185992, 186064, 186092, 186155, 186199, 186258,
+    186324, 186392, 186422, 186540, 186600, 186633, 186653, 186719, 186770, 186832, 186876, 186906,
+    187003, 187035, 187114, 187158, 187190, 187234, 187266, 187309, 187377, 187410, 187450, 187568,
+    187686, 187769, 187868, 187967, 188066, 188165, 188255, 188416, 188521, 188586, 188658, 188716,
+    188805, 188874, 188931, 189016, 189081, 189162, 189223, 189290, 189317, 189357, 189394, 189442,
+    189547, 189652, 189757, 189839, 189938, 190027, 190110, 190169, 190268, 190367, 190466, 190538,
+    190626, 190690, 190808, 190864, 190906, 190967, 190997, 191017, 191071, 191116, 191188, 191281,
+    191370, 191432, 191479, 191526, 191573, 191620, 191667, 191714, 191761, 191808, 191855, 191902,
+    191949, 191998, 192047, 192096, 192145, 192194, 192243, 192341, 192373, 192512, 192630, 192673,
+    192693, 192743, 192783, 192811, 192851, 192906, 192980, 193028, 193063, 193091, 193131, 193164,
+    193204, 193322, 193440, 193522, 193580, 193662, 193759, 193826, 193923, 194020, 194117, 194206,
+    194309, 194374, 194457, 194521, 194588, 194611, 194681, 194714, 194817, 194920, 195023, 195120,
+    195188, 195260, 195357, 195454, 195551, 195648, 195737, 195781, 195853, 195947, 196023, 196104,
+    196184, 196255, 196323, 196420, 196608, 196705, 196799, 196896, 196990, 197079, 197185, 197272,
+    197340, 197423, 197487, 197566, 197626, 197697, 197734, 197776, 197854, 197935, 198041, 198147,
+    198253, 198306, 198331, 198381, 198454, 198563, 198595, 198663, 198735, 198797, 198817, 198837,
+    198852, 198946, 198976, 199034, 199094, 199152, 199212, 199272, 199332, 199428, 199524, 199620,
+    199685, 199739, 199795, 199851, 199907, 199968, 199992, 200030, 200061, 200078, 200100, 200124,
+    200197, 200306, 200340, 200397, 200458, 200519, 200580, 200632, 200704, 200736, 200776, 200829,
+    200882, 200935, 200988, 201040, 201092, 201172, 201221, 201270, 201319, 201368, 201417, 201466,
+    201506, 201546, 201586, 201634, 201674, 201722, 201816, 201849, 201882, 201991, 202053, 202119,
+    202228, 202323, 202418, 202508, 202612, 202685, 202789, 202893, 202997, 203086, 203192, 203263,
+    203333, 203439, 203545, 203651, 203756, 203827, 203905, 203986, 204091, 204196, 204301, 204397,
+    204498, 204594, 204695, 204800, 204901, 204997, 205098, 205207, 205316, 205389, 205498,
 };
 
 static const struct kiln_pair pairs[] = {
-    { 5, 6 }, { 230, 47 }, { 258, 262 }, { 5, 165 }, { 47, 5 }, { 3, 176 },
-    { 174, 175 }, { 262, 230 }, { 12, 3237 }, { 130, 131 }, { 257, 258 }, { 533, 139 },
-    { 996, 473 }, { 13, 14 }, { 47, 3237 }, { 3243, 3242 }, { 3, 3245 }, { 258, 473 },
-    { 159, 47 }, { 3, 3246 }, { 11, 3253 }, { 1602, 3237 }, { 269, 270 }, { 535, 536 },
-    { 6, 19 }, { 21, 22 }, { 23, 24 }, { 156, 157 }, { 297, 3244 }, { 3256, 3237 },
-    { 3, 1604 }, { 47, 232 }, { 3257, 3250 }, { 3259, 271 }, { 3261, 20 }, { 3262, 3263 },
-    { 158, 3255 }, { 5, 178 }, { 6, 207 }, { 9, 10 }, { 30, 31 }, { 32, 33 },
-    { 37, 38 }, { 41, 42 }, { 46, 3251 }, { 48, 49 }, { 51, 52 }, { 55, 56 },
+    { 5, 6 }, { 231, 47 }, { 259, 263 }, { 5, 165 }, { 47, 5 }, { 3, 176 },
+    { 174, 175 }, { 263, 231 }, { 12, 3191 }, { 130, 131 }, { 258, 259 }, { 534, 139 },
+    { 991, 474 }, { 13, 14 }, { 47, 3191 }, { 3197, 3196 }, { 5, 178 }, { 3, 3199 },
+    { 259, 474 }, { 159, 47 }, { 3, 3200 }, { 11, 3208 }, { 1595, 3191 }, { 270, 271 },
+    { 536, 537 }, { 6, 19 }, { 21, 22 }, { 23, 24 }, { 156, 157 }, { 298, 3198 },
+    { 3211, 3191 }, { 3, 1597 }, { 47, 233 }, { 3212, 3204 }, { 3214, 272 }, { 3216, 20 },
+    { 3217, 3218 }, { 158, 3210 }, { 6, 208 }, { 9, 10 }, { 30, 31 }, { 32, 33 },
+    { 37, 38 }, { 41, 42 }, { 46, 3205 }, { 48, 49 }, { 51, 52 }, { 55, 56 },
     { 58, 59 }, { 63, 64 }, { 65, 66 }, { 67, 68 }, { 69, 70 }, { 71, 72 },
     { 73, 74 }, { 75, 76 }, { 77, 78 }, { 79, 80 }, { 87, 88 }, { 89, 90 },
     { 92, 93 }, { 94, 95 }, { 97, 98 }, { 100, 101 }, { 102, 103 }, { 167, 168 },
-    { 169, 170 }, { 171, 172 }, { 198, 199 }, { 200, 201 }, { 210, 211 }, { 230, 231 },
-    { 235, 236 }, { 273, 455 }, { 275, 461 }, { 312, 258 }, { 487, 488 }, { 3252, 3240 },
-    { 439, 440 }, { 242, 243 }, { 262, 3238 }, { 1, 1601 }, { 560, 561 }, { 3258, 1603 },
-    { 3267, 3237 }, { 3, 15 }, { 3264, 3273 }, { 72, 84 }, { 89, 96 }, { 275, 485 },
-    { 3252, 3274 }, { 3268, 6 }, { 3276, 3269 }, { 3277, 3278 }, { 3279, 39 }, { 3281, 3282 },
-    { 3285, 60 }, { 3286, 3287 }, { 3289, 3290 }, { 3291, 3292 }, { 3293, 3294 }, { 3295, 3296 },
-    { 3301, 104 }, { 3302, 3303 }, { 3304, 3240 }, { 3305, 3306 }, { 3309, 230 }, { 3311, 462 },
-    { 3316, 244 }, { 1600, 3318 }, { 3237, 128 }, { 370, 3 }, { 72, 86 }, { 83, 3324 },
-    { 89, 3297 }, { 484, 275 }, { 3298, 3325 }, { 3308, 3328 }, { 3329, 3322 }, { 3334, 3288 },
-    { 3335, 3336 }, { 3337, 81 }, { 3338, 91 }, { 1279, 230 }, { 3320, 3321 }, { 2658, 473 },
-    { 261, 3239 }, { 492, 493 }, { 5, 551 }, { 47, 139 }, { 133, 134 }, { 135, 136 },
-    { 137, 138 }, { 140, 141 }, { 142, 143 }, { 144, 145 }, { 146, 147 }, { 200, 559 },
-    { 205, 3319 }, { 258, 446 }, { 262, 575 }, { 263, 450 }, { 273, 427 }, { 286, 412 },
-    { 358, 359 }, { 366, 367 }, { 401, 402 }, { 405, 406 }, { 413, 414 }, { 448, 449 },
-    { 464, 465 }, { 901, 3238 }, { 2599, 2600 }, { 2601, 2602 }, { 3258, 2603 }, { 3266, 132 },
-    { 3307, 226 }, { 3, 139 }, { 29, 3237 }, { 72, 3359 }, { 89, 3353 }, { 3357, 3358 },
-    { 230, 711 }, { 3364, 3239 }, { 275, 926 }, { 3255, 3379 }, { 3366, 3372 }, { 3367, 3368 },
-    { 3370, 3371 }, { 3373, 3251 }, { 3374, 202 }, { 3376, 262 }, { 3380, 3385 }, { 3381, 360 },
-    { 3384, 286 }, { 3389, 3390 }, { 3391, 3321 }, { 247, 248 }, { 249, 250 }, { 260, 3363 },
-    { 0, 1 }, { 473, 1665 }, { 520, 521 }, { 573, 574 }, { 1659, 1660 }, { 1669, 1670 },
-    { 1673, 1674 }, { 246, 422 }, { 296, 3265 }, { 188, 2634 }, { 383, 2621 }, { 431, 432 },
-    { 470, 3362 }, { 486, 3313 }, { 2618, 2619 }, { 2622, 3347 }, { 2623, 3266 }, { 2639, 2640 },
-    { 3348, 2608 }, { 25, 26 }, { 159, 1319 }, { 232, 1317 }, { 273, 1642 }, { 307, 1690 },
-    { 546, 547 }, { 604, 605 }, { 608, 609 }, { 1249, 1250 }, { 1253, 1254 }, { 1256, 1257 },
-    { 1259, 1260 }, { 1261, 1262 }, { 1263, 1264 }, { 1265, 1266 }, { 1275, 1276 }, { 1284, 165 },
-    { 1288, 1289 }, { 1290, 1291 }, { 1292, 1293 }, { 1296, 1297 }, { 1299, 1300 }, { 1301, 1302 },
-    { 1304, 1305 }, { 1307, 1308 }, { 1309, 1310 }, { 1311, 1312 }, { 1313, 1314 }, { 1315, 1316 },
-    { 1325, 1326 }, { 1327, 1328 }, { 1331, 1332 }, { 1336, 1337 }, { 1349, 1350 }, { 1620, 3392 },
-    { 1621, 1622 }, { 1623, 1624 }, { 1625, 1626 }, { 1630, 1631 }, { 1634, 1635 }, { 1685, 1686 },
-    { 1688, 1689 }, { 1691, 3312 }, { 1692, 1693 }, { 1694, 1695 }, { 1696, 1697 }, { 1698, 1699 },
-    { 257, 592 }, { 872, 3343 }, { 1730, 1732 }, { 3354, 867 }, { 435, 436 }, { 460, 3344 },
-    { 3280, 43 }, { 3, 3272 }, { 3237, 16 }, { 3349, 3396 }, { 3350, 72 }, { 3351, 3397 },
-    { 3395, 3330 }, { 415, 230 }, { 3369, 3394 }, { 3387, 286 }, { 3403, 3406 }, { 3342, 202 },
-    { 3414, 3415 }, { 262, 579 }, { 409, 3409 }, { 3417, 2 }, { 3420, 3377 }, { 3422, 3249 },
-    { 275, 610 }, { 491, 3400 }, { 2620, 3427 }, { 3326, 3430 }, { 3426, 2635 }, { 3428, 433 },
-    { 3432, 3433 }, { 139, 3465 }, { 188, 3474 }, { 1318, 3437 }, { 3238, 3438 }, { 3399, 3241 },
-    { 3440, 3478 }, { 3441, 548 }, { 3442, 606 }, { 3444, 1251 }, { 3446, 1258 }, { 3447, 3448 },
-    { 3449, 3450 }, { 3453, 3454 }, { 3455, 1294 }, { 3457, 3458 }, { 3459, 1306 }, { 3460, 3461 },
-    { 3462, 3463 }, { 3468, 1338 }, { 3472, 3473 }, { 3479, 3480 }, { 3482, 3317 }, { 1730, 1731 },
-    { 3271, 3490 }, { 3, 3323 }, { 50, 3237 }, { 3355, 3491 }, { 3492, 3494 }, { 3405, 3499 },
-    { 3501, 251 }, { 3423, 3249 }, { 3503, 3496 }, { 3507, 275 }, { 3509, 3513 }, { 139, 3467 },
-    { 3464, 3517 }, { 3469, 3518 }, { 3477, 3519 }, { 3514, 3466 }, { 3524, 3525 }, { 3526, 3527 },
-    { 3530, 3531 }, { 3534, 3481 }, { 3498, 466 }, { 155, 3538 }, { 3, 53 }, { 62, 3237 },
-    { 3539, 3283 }, { 3541, 72 }, { 3497, 3542 }, { 3424, 3543 }, { 2678, 275 }, { 139, 3532 },
-    { 262, 3548 }, { 3537, 3436 }, { 3549, 3516 }, { 3551, 3556 }, { 47, 164 }, { 149, 150 },
-    { 152, 153 }, { 160, 161 }, { 162, 163 }, { 188, 189 }, { 203, 204 }, { 205, 3275 },
-    { 257, 587 }, { 582, 583 }, { 868, 869 }, { 881, 3386 }, { 1906, 3544 }, { 3254, 490 },
-    { 3347, 129 }, { 3411, 870 }, { 230, 3402 }, { 3, 99 }, { 3237, 54 }, { 3561, 3559 },
-    { 3560, 3410 }, { 275, 3535 }, { 3555, 3569 }, { 3563, 3471 }, { 3567, 230 }, { 154, 3558 },
-    { 3383, 3581 }, { 3408, 3582 }, { 3572, 151 }, { 3574, 3575 }, { 3576, 190 }, { 152, 2624 },
-    { 1624, 2627 }, { 3327, 179 }, { 3545, 416 }, { 3, 3284 }, { 3237, 57 }, { 3299, 3588 },
-    { 3590, 3589 }, { 3476, 275 }, { 3570, 3592 }, { 3573, 3596 }, { 3597, 3586 }, { 3600, 3571 },
-    { 2625, 3558 }, { 2626, 3603 }, { 3327, 346 }, { 3547, 3602 }, { 3, 3333 }, { 3237, 61 },
-    { 3606, 3607 }, { 275, 3488 }, { 3612, 3614 }, { 3615, 3616 }, { 3, 3339 }, { 3237, 3300 },
-    { 3609, 3621 }, { 3619, 3620 }, { 275, 1680 }, { 3618, 3624 }, { 3, 3341 }, { 3237, 3608 },
-    { 3626, 3625 }, { 3627, 3628 }, { 3629, 275 }, { 3630, 2628 }, { 3, 3398 }, { 3340, 3631 },
-    { 3562, 3632 }, { 3633, 3237 }, { 3, 3634 }, { 3356, 3637 }, { 361, 3237 }, { 3382, 3640 },
-    { 3332, 3641 }, { 3495, 3 }, { 3237, 362 }, { 3643, 3642 }, { 3644, 368 }, { 3645, 3 },
-    { 3404, 3237 }, { 3639, 3647 }, { 1632, 3 }, { 3650, 3591 }, { 519, 3237 }, { 3651, 3594 },
-    { 6, 451 }, { 275, 459 }, { 516, 3257 }, { 711, 1334 }, { 1283, 3452 }, { 1287, 3554 },
-    { 1322, 1323 }, { 1324, 3552 }, { 1330, 3595 }, { 1335, 3566 }, { 2657, 3429 }, { 3348, 371 },
-    { 3, 3361 }, { 4, 3237 }, { 3655, 3419 }, { 202, 6 }, { 275, 1415 }, { 1333, 3660 },
-    { 3241, 3661 }, { 3352, 459 }, { 3375, 3657 }, { 3663, 3664 }, { 237, 418 }, { 257, 3239 },
-    { 409, 871 }, { 3346, 3669 }, { 3, 3413 }, { 522, 3237 }, { 3670, 7 }, { 3665, 3674 },
-    { 3673, 275 }, { 3, 3648 }, { 3412, 3683 }, { 8, 3237 }, { 3686, 3666 }, { 3416, 3587 },
-    { 3484, 872 }, { 35, 2741 }, { 191, 2637 }, { 275, 566 }, { 473, 1667 }, { 539, 3238 },
-    { 671, 672 }, { 921, 922 }, { 1676, 1677 }, { 1917, 262 }, { 2647, 2768 }, { 2738, 2739 },
-    { 2742, 3280 }, { 2743, 3654 }, { 2744, 3493 }, { 2745, 3652 }, { 2746, 364 }, { 2747, 3649 },
-    { 2748, 3435 }, { 2761, 253 }, { 2769, 2770 }, { 3500, 3434 }, { 3506, 1671 }, { 3537, 3646 },
-    { 3347, 3470 }, { 2667, 2713 }, { 2711, 2712 }, { 3536, 3485 }, { 217, 1412 }, { 550, 3365 },
-    { 607, 3443 }, { 609, 617 }, { 710, 711 }, { 895, 3671 }, { 1416, 3401 }, { 1639, 1640 },
-    { 1645, 1893 }, { 3378, 451 }, { 3529, 240 }, { 3553, 267 }, { 3, 3684 }, { 3237, 3431 },
-    { 3692, 428 }, { 473, 3701 }, { 2740, 3694 }, { 3331, 3705 }, { 3352, 566 }, { 3511, 3695 },
-    { 3540, 3704 }, { 3564, 3712 }, { 3688, 3707 }, { 3703, 3713 }, { 3708, 3709 }, { 3710, 3711 },
-    { 3718, 2669 }, { 275, 1909 }, { 3521, 3723 }, { 3728, 271 }, { 262, 1158 }, { 490, 3508 },
-    { 1610, 3248 }, { 17, 18 }, { 27, 28 }, { 139, 1611 }, { 228, 2132 }, { 554, 555 },
-    { 587, 1416 }, { 630, 230 }, { 711, 924 }, { 909, 3344 }, { 925, 3401 }, { 1155, 3421 },
-    { 1341, 1342 }, { 1664, 3418 }, { 1892, 3729 }, { 1918, 3610 }, { 3407, 3475 }, { 3425, 3721 },
-    { 3486, 3613 }, { 3505, 1653 }, { 3697, 1668 }, { 3, 3685 }, { 3237, 3520 }, { 3689, 3741 },
-    { 3706, 3743 }, { 3716, 3737 }, { 3746, 3734 }, { 3719, 3747 }, { 3726, 3733 }, { 3748, 275 },
-    { 473, 1802 }, { 1658, 3421 }, { 1702, 3418 }, { 2043, 924 }, { 3239, 587 }, { 3247, 3764 },
-    { 3568, 3755 }, { 3654, 3688 }, { 3680, 230 }, { 3756, 1612 }, { 3767, 1894 }, { 524, 3 },
-    { 3504, 3774 }, { 3237, 3623 }, { 3738, 3777 }, { 3776, 3778 }, { 275, 1896 }, { 3754, 3789 },
-    { 3783, 473 }, { 3795, 3 }, { 3599, 3796 }, { 376, 3237 }, { 3797, 3745 }, { 275, 3762 },
-    { 192, 3 }, { 3802, 3690 }, { 656, 3237 }, { 3798, 3805 }, { 275, 3768 }, { 278, 285 },
-    { 717, 718 }, { 893, 1605 }, { 897, 530 }, { 47, 3730 }, { 258, 602 }, { 380, 381 },
-    { 382, 383 }, { 384, 385 }, { 480, 473 }, { 516, 3269 }, { 711, 568 }, { 1226, 3238 },
-    { 1242, 1243 }, { 1650, 1651 }, { 1685, 1924 }, { 1687, 3611 }, { 1890, 3523 }, { 1920, 3528 },
-    { 2643, 2644 }, { 2652, 2653 }, { 2659, 2660 }, { 2661, 2662 }, { 2663, 2664 }, { 2665, 2666 },
-    { 2667, 2668 }, { 2716, 3313 }, { 3266, 148 }, { 3310, 456 }, { 3388, 3717 }, { 3510, 489 },
-    { 3636, 3240 }, { 3653, 3662 }, { 3658, 3622 }, { 3671, 3733 }, { 3744, 2771 }, { 3780, 2714 },
-    { 3, 3533 }, { 3388, 3237 }, { 630, 275 }, { 3812, 3557 }, { 1238, 530 }, { 1268, 3823 },
-    { 3254, 3821 }, { 3310, 3831 }, { 3326, 3838 }, { 3445, 3829 }, { 3456, 3830 }, { 3510, 3565 },
-    { 3585, 3839 }, { 3804, 3818 }, { 3819, 3820 }, { 3822, 3322 }, { 3825, 1244 }, { 3827, 3550 },
-    { 3833, 3834 }, { 3836, 3837 }, { 1404, 1405 }, { 1406, 1407 }, { 1408, 1409 }, { 1410, 1411 },
-    { 778, 779 }, { 1814, 1815 }, { 1817, 1818 }, { 3, 3656 }, { 3668, 3237 }, { 3799, 275 },
-    { 3857, 3565 }, { 3863, 3861 }, { 3867, 3835 }, { 3868, 2669 }, { 3869, 3870 }, { 3871, 3872 },
-    { 3873, 780 }, { 3876, 3849 }, { 3775, 3 }, { 3237, 526 }, { 3842, 275 }, { 3883, 3884 },
-    { 3, 3803 }, { 3841, 3886 }, { 34, 35 }, { 36, 3331 }, { 40, 3489 }, { 44, 45 },
-    { 82, 3493 }, { 191, 3807 }, { 230, 704 }, { 252, 253 }, { 452, 267 }, { 473, 1904 },
-    { 587, 1756 }, { 589, 590 }, { 591, 592 }, { 611, 612 }, { 650, 3237 }, { 996, 992 },
-    { 1152, 1153 }, { 1157, 3751 }, { 1161, 1162 }, { 1339, 1340 }, { 1390, 1391 }, { 1415, 3759 },
-    { 1675, 3736 }, { 1907, 1677 }, { 3247, 3724 }, { 3260, 1612 }, { 3483, 599 }, { 3500, 3577 },
-    { 3506, 2262 }, { 3540, 3800 }, { 3546, 3763 }, { 3702, 3760 }, { 3715, 3583 }, { 3809, 657 },
-    { 3865, 555 }, { 2178, 2179 }, { 712, 713 }, { 1217, 3244 }, { 1803, 1804 }, { 1806, 1807 },
-    { 3752, 3241 }, { 85, 3652 }, { 228, 866 }, { 275, 613 }, { 296, 1273 }, { 363, 364 },
-    { 365, 3649 }, { 369, 3877 }, { 388, 389 }, { 417, 3343 }, { 571, 1271 }, { 813, 814 },
-    { 1221, 436 }, { 1236, 3794 }, { 1248, 3522 }, { 1269, 1270 }, { 1607, 1608 }, { 1656, 1657 },
-    { 1684, 3610 }, { 1709, 1710 }, { 1774, 1775 }, { 1777, 2448 }, { 1934, 1935 }, { 2031, 2032 },
-    { 2035, 2036 }, { 2039, 3239 }, { 2151, 2152 }, { 2670, 2671 }, { 3254, 931 }, { 3268, 3720 },
-    { 3354, 400 }, { 3360, 3811 }, { 3487, 2763 }, { 3498, 2020 }, { 3502, 1272 }, { 3568, 3646 },
-    { 3598, 3824 }, { 3679, 2805 }, { 3687, 3727 }, { 3714, 3578 }, { 3735, 2809 }, { 3851, 2044 },
-    { 3, 3779 }, { 3880, 3891 }, { 473, 3916 }, { 3601, 3898 }, { 3646, 3893 }, { 3691, 3912 },
-    { 3698, 3237 }, { 3787, 3914 }, { 3808, 3922 }, { 3894, 3895 }, { 3902, 1905 }, { 3904, 3905 },
-    { 3910, 1159 }, { 3911, 3238 }, { 3913, 1392 }, { 3919, 592 }, { 3928, 244 }, { 258, 230 },
-    { 3416, 3930 }, { 3929, 47 }, { 3932, 257 }, { 35, 1937 }, { 191, 3653 }, { 275, 1649 },
-    { 587, 2027 }, { 1938, 3489 }, { 1940, 3493 }, { 3375, 3947 }, { 3540, 3955 }, { 3564, 3900 },
-    { 3790, 3897 }, { 3886, 3240 }, { 3934, 3938 }, { 3939, 3940 }, { 3941, 390 }, { 3946, 1237 },
-    { 3948, 3943 }, { 3956, 3579 }, { 3959, 271 }, { 3967, 3937 }, { 3968, 1936 }, { 372, 373 },
-    { 377, 378 }, { 379, 3862 }, { 3604, 180 }, { 3617, 336 }, { 529, 530 }, { 566, 718 },
-    { 715, 716 }, { 931, 3508 }, { 3545, 1215 }, { 3672, 740 }, { 2136, 2137 }, { 6, 3732 },
-    { 202, 1321 }, { 205, 1394 }, { 228, 229 }, { 366, 3846 }, { 527, 3877 }, { 562, 3270 },
-    { 981, 296 }, { 1348, 3550 }, { 1645, 1646 }, { 1666, 3773 }, { 1672, 3544 }, { 1716, 1717 },
-    { 1722, 1723 }, { 1766, 232 }, { 1880, 1881 }, { 1912, 1913 }, { 2161, 2162 }, { 2166, 3958 },
-    { 2607, 3435 }, { 2612, 2613 }, { 2630, 3365 }, { 2647, 2648 }, { 2649, 2650 }, { 2673, 3443 },
-    { 2750, 3314 }, { 2819, 3845 }, { 3260, 2900 }, { 3394, 955 }, { 3407, 3434 }, { 3487, 437 },
-    { 3505, 2656 }, { 3546, 3906 }, { 3583, 2263 }, { 3605, 3693 }, { 3635, 1681 }, { 3638, 2790 },
-    { 3667, 474 }, { 3677, 1636 }, { 3682, 3659 }, { 3696, 3622 }, { 3739, 3889 }, { 3765, 1343 },
-    { 3784, 1661 }, { 3788, 1908 }, { 3816, 2815 }, { 3847, 3832 }, { 3740, 3 }, { 3810, 3975 },
-    { 3864, 3237 }, { 3979, 3984 }, { 3986, 593 }, { 473, 3995 }, { 3993, 3402 }, { 47, 3241 },
-    { 275, 3951 }, { 3331, 4000 }, { 3515, 3997 }, { 3682, 4003 }, { 3896, 4005 }, { 3957, 3579 },
-    { 4001, 1941 }, { 4015, 3996 }, { 3604, 336 }, { 3617, 180 }, { 4016, 374 }, { 4023, 3813 },
-    { 4027, 433 }, { 587, 4045 }, { 1768, 232 }, { 2614, 3238 }, { 2764, 258 }, { 3260, 4048 },
-    { 3407, 3577 }, { 3521, 4052 }, { 3635, 2266 }, { 3638, 4053 }, { 3696, 3806 }, { 3769, 4066 },
-    { 3792, 4043 }, { 3888, 4033 }, { 3921, 4061 }, { 4030, 3522 }, { 4034, 563 }, { 4044, 1914 },
-    { 4050, 4051 }, { 4055, 2613 }, { 4064, 3314 }, { 4076, 3 }, { 3983, 4078 }, { 1711, 3237 },
-    { 3998, 275 }, { 4084, 1939 }, { 4086, 4090 }, { 4087, 4007 }, { 587, 4046 }, { 1805, 4080 },
-    { 2793, 258 }, { 3238, 6 }, { 3515, 3653 }, { 3888, 4047 }, { 4096, 4012 }, { 4100, 4098 },
-    { 3, 3781 }, { 4116, 3843 }, { 4117, 4122 }, { 4121, 4120 }, { 1757, 587 }, { 1915, 275 },
-    { 4118, 1712 }, { 4128, 3237 }, { 2725, 2726 }, { 879, 3315 }, { 1617, 3248 }, { 1769, 1770 },
-    { 1771, 1772 }, { 1773, 3875 }, { 1813, 3874 }, { 3247, 828 }, { 3725, 3885 }, { 3942, 417 },
-    { 4067, 3814 }, { 3, 3753 }, { 2676, 275 }, { 1773, 3953 }, { 1816, 4144 }, { 4142, 4143 },
-    { 128, 3470 }, { 139, 1784 }, { 202, 3475 }, { 217, 1982 }, { 247, 1992 }, { 324, 2005 },
-    { 390, 1969 }, { 1946, 1947 }, { 1948, 1949 }, { 1950, 1951 }, { 1952, 1953 }, { 1954, 1955 },
-    { 1956, 1957 }, { 1958, 1959 }, { 1960, 1961 }, { 1962, 1963 }, { 1986, 1987 }, { 1990, 1991 },
-    { 1993, 1994 }, { 1998, 1999 }, { 2000, 2001 }, { 2009, 3265 }, { 3342, 1976 }, { 3890, 429 },
-    { 3935, 3771 }, { 4149, 4131 }, { 2637, 3 }, { 1609, 4150 }, { 4145, 4153 }, { 4154, 4152 },
-    { 3239, 4174 }, { 3251, 4155 }, { 4156, 4167 }, { 4159, 4173 }, { 4160, 2006 }, { 4161, 1970 },
-    { 4162, 4163 }, { 4164, 4165 }, { 4168, 4169 }, { 4175, 2002 }, { 4177, 4157 }, { 47, 6 },
-    { 105, 106 }, { 107, 108 }, { 109, 3237 }, { 110, 111 }, { 116, 117 }, { 118, 119 },
-    { 127, 3585 }, { 148, 3891 }, { 195, 196 }, { 212, 213 }, { 214, 215 }, { 216, 217 },
-    { 223, 224 }, { 237, 238 }, { 262, 587 }, { 263, 264 }, { 266, 429 }, { 275, 288 },
-    { 277, 278 }, { 279, 280 }, { 286, 287 }, { 290, 291 }, { 292, 293 }, { 296, 581 },
-    { 301, 302 }, { 304, 305 }, { 306, 307 }, { 308, 309 }, { 310, 311 }, { 313, 314 },
-    { 315, 316 }, { 317, 318 }, { 320, 321 }, { 322, 323 }, { 324, 325 }, { 326, 327 },
-    { 329, 330 }, { 331, 332 }, { 403, 404 }, { 419, 240 }, { 447, 3386 }, { 473, 3960 },
-    { 523, 3794 }, { 568, 4011 }, { 569, 570 }, { 571, 572 }, { 614, 615 }, { 616, 3917 },
-    { 618, 619 }, { 622, 623 }, { 625, 626 }, { 627, 628 }, { 663, 4040 }, { 738, 669 },
-    { 781, 4022 }, { 817, 3757 }, { 834, 440 }, { 844, 3770 }, { 898, 3248 }, { 905, 3270 },
-    { 1240, 3722 }, { 1303, 3731 }, { 1342, 1921 }, { 1347, 4036 }, { 1648, 4119 }, { 1652, 2017 },
-    { 1663, 3766 }, { 1706, 3785 }, { 1737, 1738 }, { 1739, 711 }, { 1751, 1752 }, { 1900, 1657 },
-    { 2040, 2853 }, { 2164, 4088 }, { 2230, 3844 }, { 2274, 2275 }, { 2629, 4049 }, { 2759, 3681 },
-    { 2802, 2803 }, { 2808, 3973 }, { 2826, 2827 }, { 2844, 2845 }, { 2856, 3429 }, { 2857, 230 },
-    { 3254, 2909 }, { 3360, 3749 }, { 3378, 3732 }, { 3393, 2804 }, { 3411, 407 }, { 3425, 298 },
-    { 3502, 580 }, { 3523, 4028 }, { 3560, 3642 }, { 3605, 4148 }, { 3611, 3675 }, { 3651, 3563 },
-    { 3667, 2908 }, { 3676, 3860 }, { 3714, 205 }, { 3725, 3994 }, { 3786, 3974 }, { 3801, 3931 },
-    { 3809, 1452 }, { 3828, 5 }, { 3855, 481 }, { 3858, 3275 }, { 3892, 3887 }, { 3920, 3578 },
-    { 3945, 2763 }, { 3963, 3383 }, { 3966, 2841 }, { 4014, 3580 }, { 4025, 3693 }, { 4147, 3238 },
-    { 4151, 2677 }, { 3, 3976 }, { 4166, 4187 }, { 4170, 4186 }, { 4172, 4188 }, { 4185, 4194 },
-    { 47, 226 }, { 217, 4209 }, { 275, 4221 }, { 297, 262 }, { 307, 4229 }, { 324, 4232 },
-    { 629, 3239 }, { 1616, 4150 }, { 1663, 3785 }, { 1706, 3766 }, { 1748, 587 }, { 1848, 711 },
-    { 2016, 4262 }, { 2792, 3681 }, { 3247, 4276 }, { 3307, 4206 }, { 3312, 4226 }, { 3408, 4237 },
-    { 3650, 4289 }, { 3676, 3879 }, { 3679, 4236 }, { 3735, 4213 }, { 4083, 4300 }, { 4198, 4199 },
-    { 4201, 4202 }, { 4203, 3392 }, { 4204, 3240 }, { 4207, 4208 }, { 4211, 1049 }, { 4215, 4216 },
-    { 4217, 4214 }, { 4218, 4219 }, { 4222, 4223 }, { 4224, 4225 }, { 4227, 4228 }, { 4230, 4231 },
-    { 4233, 4234 }, { 4235, 4285 }, { 4239, 525 }, { 4241, 4242 }, { 4243, 4244 }, { 4245, 620 },
-    { 4247, 4248 }, { 4249, 1718 }, { 4254, 2225 }, { 4256, 906 }, { 4261, 3826 }, { 4265, 4266 },
-    { 4269, 2854 }, { 4272, 244 }, { 4275, 3972 }, { 4277, 2828 }, { 4278, 3362 }, { 4287, 4220 },
-    { 4298, 3801 }, { 278, 2019 }, { 375, 3804 }, { 1777, 1778 }, { 2652, 2710 }, { 2659, 2700 },
-    { 2674, 2675 }, { 2703, 3400 }, { 2721, 2722 }, { 2731, 2732 }, { 3584, 3882 }, { 3636, 3887 },
-    { 3852, 843 }, { 3918, 1886 }, { 4113, 2651 }, { 4139, 2727 }, { 3, 3907 }, { 4018, 4312 },
-    { 4192, 4313 }, { 4193, 4314 }, { 225, 4317 }, { 275, 4350 }, { 319, 4321 }, { 3312, 4352 },
-    { 3817, 587 }, { 4238, 262 }, { 4292, 4343 }, { 4306, 4354 }, { 4322, 328 }, { 4332, 4344 },
-    { 4340, 4200 }, { 4341, 120 }, { 4346, 281 }, { 4353, 3317 }, { 4357, 4358 }, { 4359, 4323 },
-    { 2710, 2699 }, { 2733, 3239 }, { 3310, 4379 }, { 4372, 3557 }, { 4373, 4017 }, { 4375, 2654 },
-    { 4376, 2701 }, { 237, 1396 }, { 1397, 1398 }, { 1399, 1400 }, { 1401, 1402 }, { 47, 3675 },
-    { 113, 114 }, { 121, 122 }, { 123, 124 }, { 125, 126 }, { 173, 3314 }, { 230, 693 },
-    { 273, 274 }, { 285, 840 }, { 303, 4349 }, { 409, 410 }, { 443, 3315 }, { 473, 1810 },
-    { 538, 3850 }, { 557, 558 }, { 571, 983 }, { 594, 595 }, { 600, 601 }, { 609, 2297 },
-    { 636, 637 }, { 638, 3990 }, { 642, 643 }, { 644, 3483 }, { 648, 3237 }, { 663, 664 },
-    { 665, 666 }, { 670, 3699 }, { 711, 2690 }, { 764, 765 }, { 776, 777 }, { 842, 4347 },
-    { 873, 3345 }, { 882, 3270 }, { 928, 4297 }, { 951, 952 }, { 957, 958 }, { 973, 1897 },
-    { 989, 990 }, { 991, 992 }, { 1002, 257 }, { 1029, 1030 }, { 1036, 3593 }, { 1246, 3653 },
-    { 1286, 3807 }, { 1298, 3528 }, { 1320, 4029 }, { 1323, 2686 }, { 1329, 3980 }, { 1613, 1614 },
-    { 1637, 1638 }, { 1641, 3439 }, { 1644, 4037 }, { 1675, 3977 }, { 1714, 735 }, { 1750, 4267 },
-    { 1753, 1754 }, { 1777, 2194 }, { 1801, 4371 }, { 1877, 3794 }, { 1895, 3878 }, { 1898, 3580 },
-    { 1900, 2109 }, { 1903, 3985 }, { 1911, 4112 }, { 1923, 3866 }, { 2018, 4307 }, { 2077, 232 },
-    { 2156, 1651 }, { 2160, 4129 }, { 2163, 4270 }, { 2165, 4123 }, { 2261, 3773 }, { 2671, 3244 },
-    { 2679, 3452 }, { 2682, 3554 }, { 2688, 3595 }, { 2691, 3566 }, { 2820, 2821 }, { 2822, 2823 },
-    { 2852, 4365 }, { 2855, 2437 }, { 2859, 924 }, { 2890, 3786 }, { 2932, 2933 }, { 3248, 1884 },
-    { 3260, 537 }, { 3393, 1033 }, { 3445, 1255 }, { 3451, 1277 }, { 3456, 2683 }, { 3486, 2133 },
-    { 3502, 4035 }, { 3505, 576 }, { 3511, 4181 }, { 3529, 2176 }, { 3546, 3727 }, { 3553, 2149 },
-    { 3598, 4073 }, { 3638, 345 }, { 3639, 3640 }, { 3672, 678 }, { 3677, 2815 }, { 3682, 1825 },
-    { 3689, 3659 }, { 3700, 1679 }, { 3715, 4039 }, { 3765, 1921 }, { 3769, 4002 }, { 3782, 1681 },
-    { 3791, 3749 }, { 3793, 2155 }, { 3808, 647 }, { 3892, 3365 }, { 3903, 1760 }, { 3908, 1000 },
-    { 3925, 3915 }, { 3926, 658 }, { 3964, 3828 }, { 3969, 3378 }, { 3970, 240 }, { 3982, 4280 },
-    { 3989, 1971 }, { 4008, 4197 }, { 4032, 4355 }, { 4042, 3720 }, { 4060, 3936 }, { 4070, 1344 },
-    { 4071, 1902 }, { 4075, 1028 }, { 4081, 1218 }, { 4102, 3687 }, { 4134, 4335 }, { 4196, 774 },
-    { 4279, 474 }, { 4308, 1655 }, { 4383, 2157 }, { 3952, 3 }, { 4389, 4390 }, { 275, 4351 },
-    { 4318, 4391 }, { 4368, 587 }, { 4392, 4333 }, { 4393, 4394 }, { 4400, 218 }, { 2724, 4407 },
-    { 4380, 4408 }, { 4414, 4415 }, { 4416, 4417 }, { 230, 1833 }, { 276, 4403 }, { 900, 4431 },
-    { 919, 601 }, { 1035, 3345 }, { 1286, 3844 }, { 1458, 3699 }, { 1826, 3237 }, { 2256, 1651 },
-    { 2478, 3985 }, { 2685, 4464 }, { 2689, 4445 }, { 3238, 4446 }, { 3244, 4483 }, { 3393, 4252 },
-    { 3445, 2642 }, { 3456, 4462 }, { 3515, 4460 }, { 3638, 4423 }, { 3678, 4465 }, { 3682, 4077 },
-    { 3700, 4500 }, { 3792, 4466 }, { 3878, 4485 }, { 3903, 4135 }, { 3925, 4470 }, { 3926, 733 },
-    { 3999, 4486 }, { 4038, 4523 }, { 4057, 4519 }, { 4075, 2755 }, { 4079, 4434 }, { 4082, 4491 },
-    { 4109, 3977 }, { 4181, 4492 }, { 4320, 4498 }, { 4361, 3451 }, { 4369, 474 }, { 4401, 112 },
-    { 4402, 4420 }, { 4421, 4422 }, { 4430, 473 }, { 4433, 3772 }, { 4437, 4438 }, { 4439, 4440 },
-    { 4442, 4443 }, { 4449, 874 }, { 4450, 883 }, { 4453, 3251 }, { 4455, 4456 }, { 4459, 4463 },
-    { 4461, 3662 }, { 4467, 3750 }, { 4469, 1647 }, { 4472, 4473 }, { 4476, 1878 }, { 4477, 3826 },
-    { 4478, 1899 }, { 4487, 4488 }, { 4496, 285 }, { 4507, 3528 }, { 4516, 3314 }, { 4532, 992 },
-    { 4535, 3675 }, { 4549, 4089 }, { 3484, 4158 }, { 3814, 4131 }, { 4195, 4110 }, { 4382, 4273 },
-    { 4388, 3887 }, { 442, 258 }, { 693, 1786 }, { 708, 709 }, { 879, 2310 }, { 960, 961 },
-    { 1233, 440 }, { 1512, 1513 }, { 1606, 3949 }, { 2024, 2025 }, { 2483, 530 }, { 2541, 3315 },
-    { 3399, 1744 }, { 3848, 3961 }, { 3890, 2134 }, { 3918, 1619 }, { 3962, 1767 }, { 4133, 3 },
-    { 4554, 4137 }, { 4555, 4006 }, { 275, 4404 }, { 4556, 4560 }, { 4564, 4565 }, { 586, 587 },
-    { 3237, 655 }, { 3260, 4568 }, { 4079, 4610 }, { 4427, 4559 }, { 4454, 4608 }, { 4480, 4591 },
-    { 4493, 4577 }, { 4497, 4601 }, { 4509, 4623 }, { 4528, 4589 }, { 4558, 2829 }, { 4575, 4599 },
-    { 4576, 3552 }, { 4579, 1136 }, { 4593, 4624 }, { 4594, 3915 }, { 4597, 3483 }, { 4605, 4606 },
-    { 4615, 993 }, { 4616, 4585 }, { 4620, 4395 }, { 258, 3238 }, { 632, 4588 }, { 956, 4614 },
-    { 1965, 3314 }, { 2024, 2064 }, { 3638, 2055 }, { 3881, 3961 }, { 3962, 1812 }, { 4126, 4638 },
-    { 4639, 440 }, { 4640, 3251 }, { 4093, 3 }, { 4319, 275 }, { 4399, 4655 }, { 4657, 1403 },
-    { 587, 2947 }, { 4010, 3237 }, { 4652, 4540 }, { 4662, 4656 }, { 4665, 4494 }, { 4676, 4342 },
-    { 511, 258 }, { 3638, 4683 }, { 4685, 3314 }, { 3, 1719 }, { 4691, 4411 }, { 275, 1280 },
-    { 587, 4065 }, { 4621, 3237 }, { 4692, 4698 }, { 3247, 1038 }, { 4586, 4632 }, { 5, 1109 },
-    { 6, 1132 }, { 47, 4212 }, { 159, 3319 }, { 165, 2795 }, { 185, 858 }, { 202, 2236 },
-    { 220, 221 }, { 227, 3757 }, { 228, 1034 }, { 230, 686 }, { 262, 483 }, { 265, 2809 },
-    { 296, 2107 }, { 387, 4009 }, { 395, 396 }, { 420, 3345 }, { 438, 3315 }, { 451, 3901 },
-    { 458, 3845 }, { 463, 3852 }, { 469, 470 }, { 471, 472 }, { 473, 474 }, { 517, 2897 },
-    { 532, 3248 }, { 534, 4107 }, { 538, 3981 }, { 549, 3722 }, { 564, 565 }, { 568, 4356 },
-    { 571, 2104 }, { 582, 4268 }, { 611, 2715 }, { 614, 4377 }, { 621, 4246 }, { 624, 4406 },
-    { 649, 4387 }, { 651, 652 }, { 653, 654 }, { 691, 692 }, { 695, 696 }, { 714, 4094 },
-    { 719, 3268 }, { 730, 731 }, { 752, 753 }, { 762, 763 }, { 807, 1204 }, { 812, 3944 },
-    { 841, 4448 }, { 877, 3512 }, { 908, 4105 }, { 950, 4452 }, { 954, 4056 }, { 1246, 3807 },
-    { 1340, 2323 }, { 1376, 972 }, { 1439, 3593 }, { 1531, 3241 }, { 1615, 3853 }, { 1618, 4650 },
-    { 1637, 2292 }, { 1643, 4619 }, { 1656, 1901 }, { 1683, 4339 }, { 1709, 2926 }, { 1724, 1725 },
-    { 1730, 1782 }, { 1776, 4374 }, { 1784, 1785 }, { 1812, 4097 }, { 1841, 1842 }, { 1843, 1844 },
-    { 1879, 3949 }, { 1888, 3927 }, { 1891, 3793 }, { 1922, 4482 }, { 1942, 364 }, { 1974, 4367 },
-    { 1978, 4508 }, { 2087, 3794 }, { 2100, 3270 }, { 2101, 3439 }, { 2102, 2103 }, { 2111, 3924 },
-    { 2124, 4190 }, { 2158, 2022 }, { 2167, 4291 }, { 2193, 4124 }, { 2239, 3866 }, { 2291, 1633 },
-    { 2541, 4641 }, { 2604, 2605 }, { 2606, 3846 }, { 2749, 4104 }, { 2751, 4019 }, { 2785, 4020 },
-    { 2789, 4115 }, { 2797, 4562 }, { 2812, 2813 }, { 2906, 4068 }, { 2916, 390 }, { 2931, 4501 },
-    { 2955, 3875 }, { 2971, 3485 }, { 2972, 3874 }, { 2989, 3991 }, { 3254, 477 }, { 3360, 4069 },
-    { 3393, 399 }, { 3502, 2106 }, { 3523, 3275 }, { 3580, 584 }, { 3676, 3889 }, { 3682, 4653 },
-    { 3691, 2322 }, { 3698, 3734 }, { 3724, 4136 }, { 3739, 3860 }, { 3750, 2293 }, { 3761, 3851 },
-    { 3782, 2227 }, { 3790, 4089 }, { 3791, 4522 }, { 3808, 3659 }, { 3815, 2616 }, { 3817, 603 },
-    { 3847, 4412 }, { 3854, 4663 }, { 3885, 4642 }, { 3917, 4311 }, { 3970, 2273 }, { 3982, 4666 },
-    { 3992, 1761 }, { 4063, 1682 }, { 4074, 2654 }, { 4075, 1973 }, { 4101, 3677 }, { 4111, 3840 },
-    { 4116, 3547 }, { 4132, 2784 }, { 4140, 880 }, { 4210, 2988 }, { 4240, 3772 }, { 4258, 4570 },
-    { 4281, 4396 }, { 4284, 4179 }, { 4301, 482 }, { 4303, 2093 }, { 4331, 429 }, { 4385, 3832 },
-    { 4495, 4625 }, { 4505, 4288 }, { 4517, 4191 }, { 4543, 4405 }, { 4547, 2805 }, { 4578, 766 },
-    { 4618, 4468 }, { 4647, 1745 }, { 4652, 4008 }, { 4658, 588 }, { 4668, 4410 }, { 4673, 295 },
-    { 2610, 3 }, { 275, 4567 }, { 4709, 4693 }, { 220, 4557 }, { 587, 2075 }, { 732, 3237 },
-    { 1119, 4715 }, { 1438, 3345 }, { 1730, 4781 }, { 1827, 4387 }, { 2011, 3315 }, { 2118, 3248 },
-    { 2751, 4092 }, { 2785, 4091 }, { 2800, 4009 }, { 2919, 4105 }, { 2973, 4815 }, { 3238, 714 },
-    { 3247, 426 }, { 3601, 3807 }, { 3611, 5 }, { 3652, 4789 }, { 3739, 3879 }, { 3744, 4810 },
-    { 3858, 6 }, { 3964, 4799 }, { 4024, 3241 }, { 4056, 4690 }, { 4063, 4776 }, { 4068, 567 },
-    { 4074, 2699 }, { 4101, 4002 }, { 4114, 3981 }, { 4115, 4808 }, { 4130, 3734 }, { 4132, 4806 },
-    { 4134, 4834 }, { 4141, 4772 }, { 4360, 4704 }, { 4362, 3840 }, { 4370, 4824 }, { 4426, 4761 },
-    { 4503, 4739 }, { 4536, 4724 }, { 4630, 4865 }, { 4714, 4730 }, { 4721, 4398 }, { 4728, 421 },
-    { 4731, 4732 }, { 4733, 4734 }, { 4747, 4748 }, { 4749, 4750 }, { 4751, 4659 }, { 4762, 878 },
-    { 4765, 4682 }, { 4767, 4259 }, { 4773, 4831 }, { 4774, 4363 }, { 4779, 1783 }, { 4783, 4784 },
-    { 4787, 4622 }, { 4792, 2088 }, { 4795, 4743 }, { 4811, 433 }, { 4814, 2934 }, { 4818, 2990 },
-    { 4822, 4725 }, { 4832, 929 }, { 4835, 3761 }, { 4849, 3901 }, { 4850, 4741 }, { 4851, 4716 },
-    { 4852, 4104 }, { 4856, 4678 }, { 4859, 4723 }, { 4860, 3722 }, { 3, 4654 }, { 4425, 4876 },
-    { 275, 4293 }, { 1730, 4816 }, { 2885, 3315 }, { 2899, 3248 }, { 2927, 3237 }, { 3247, 4436 },
-    { 3601, 4766 }, { 4114, 4828 }, { 4132, 4809 }, { 4756, 4880 }, { 4817, 4891 }, { 4827, 4930 },
-    { 4866, 4925 }, { 4881, 202 }, { 4882, 4769 }, { 4884, 4653 }, { 4910, 4807 }, { 4911, 4896 },
-    { 4923, 467 }, { 4924, 4735 }, { 4934, 4566 }, { 4945, 4904 }, { 4946, 4908 }, { 4947, 4888 },
-    { 1984, 3512 }, { 4378, 3241 }, { 4694, 240 }, { 3, 4299 }, { 275, 4972 }, { 4130, 3237 },
-    { 4919, 4951 }, { 4957, 2928 }, { 4961, 4887 }, { 2534, 3512 }, { 3247, 259 }, { 4563, 3241 },
-    { 4977, 1985 }, { 230, 3255 }, { 262, 1811 }, { 668, 669 }, { 679, 680 }, { 684, 685 },
-    { 689, 690 }, { 1346, 4260 }, { 1730, 1755 }, { 1736, 4364 }, { 1794, 1795 }, { 1799, 1800 },
-    { 1870, 1871 }, { 2135, 4095 }, { 2484, 4384 }, { 2659, 2846 }, { 2664, 3584 }, { 2665, 2850 },
-    { 2667, 2851 }, { 2760, 4062 }, { 2787, 4309 }, { 2830, 2831 }, { 2832, 2833 }, { 2834, 2835 },
-    { 2836, 2837 }, { 2838, 2839 }, { 2840, 2871 }, { 2847, 2848 }, { 2868, 2869 }, { 3780, 2872 },
-    { 4140, 846 }, { 4327, 1749 }, { 4328, 3994 }, { 4646, 1041 }, { 4841, 4892 }, { 3, 4397 },
-    { 4986, 2535 }, { 1730, 2940 }, { 2760, 4309 }, { 2787, 4062 }, { 2838, 2870 }, { 2849, 5005 },
-    { 3680, 5000 }, { 4327, 1763 }, { 4345, 5013 }, { 4447, 5001 }, { 4518, 4993 }, { 4980, 658 },
-    { 4997, 1792 }, { 4999, 1796 }, { 5002, 2138 }, { 5004, 5016 }, { 5006, 5007 }, { 5010, 5011 },
-    { 5014, 2840 }, { 5018, 3584 }, { 1616, 3 }, { 4700, 5024 }, { 1730, 5038 }, { 4980, 733 },
-    { 5017, 5029 }, { 5033, 5043 }, { 5040, 5030 }, { 5041, 2669 }, { 5042, 5012 }, { 1609, 3 },
-    { 5037, 1730 }, { 5049, 5015 }, { 255, 256 }, { 262, 2147 }, { 375, 3862 }, { 428, 1983 },
-    { 754, 755 }, { 756, 757 }, { 1425, 4260 }, { 1943, 3649 }, { 1944, 3348 }, { 1945, 3237 },
-    { 1989, 4315 }, { 2018, 285 }, { 2545, 3345 }, { 3584, 4386 }, { 3848, 4381 }, { 4081, 4178 },
-    { 4171, 2139 }, { 4176, 4990 }, { 4180, 4696 }, { 4189, 2146 }, { 4191, 4951 }, { 4205, 2127 },
-    { 4316, 2003 }, { 4388, 3240 }, { 4635, 4740 }, { 4711, 4708 }, { 4873, 294 }, { 4705, 3 },
-    { 754, 1860 }, { 3584, 4413 }, { 3848, 5070 }, { 3881, 4381 }, { 4691, 5059 }, { 5061, 5062 },
-    { 5064, 5065 }, { 5066, 5077 }, { 5069, 2546 }, { 5076, 5058 }, { 3, 4255 }, { 3881, 5086 },
-    { 5089, 4312 }, { 5091, 5092 }, { 139, 946 }, { 166, 4584 }, { 177, 4019 }, { 183, 184 },
-    { 194, 4367 }, { 197, 3920 }, { 202, 1422 }, { 205, 206 }, { 209, 3393 }, { 227, 4031 },
-    { 232, 4183 }, { 234, 3343 }, { 239, 240 }, { 241, 3345 }, { 246, 3543 }, { 262, 4035 },
-    { 265, 266 }, { 267, 268 }, { 272, 4952 }, { 275, 717 }, { 300, 3451 }, { 335, 4020 },
-    { 344, 4627 }, { 386, 4726 }, { 388, 4813 }, { 393, 394 }, { 430, 3512 }, { 434, 4058 },
-    { 453, 3270 }, { 454, 3840 }, { 457, 4971 }, { 468, 4981 }, { 473, 481 }, { 506, 507 },
-    { 517, 518 }, { 528, 4021 }, { 534, 4917 }, { 554, 165 }, { 564, 4812 }, { 568, 4937 },
-    { 582, 3950 }, { 585, 4872 }, { 587, 931 }, { 596, 597 }, { 598, 3990 }, { 610, 3759 },
-    { 668, 1721 }, { 672, 4041 }, { 677, 4026 }, { 699, 700 }, { 701, 702 }, { 719, 3241 },
-    { 741, 742 }, { 749, 750 }, { 782, 783 }, { 796, 797 }, { 861, 862 }, { 891, 4125 },
-    { 893, 894 }, { 896, 3815 }, { 899, 4660 }, { 904, 558 }, { 910, 1652 }, { 912, 3854 },
-    { 917, 4609 }, { 928, 4499 }, { 939, 940 }, { 941, 942 }, { 943, 944 }, { 947, 948 },
-    { 949, 4108 }, { 953, 4929 }, { 959, 4902 }, { 971, 1633 }, { 973, 974 }, { 975, 976 },
-    { 978, 575 }, { 982, 983 }, { 984, 985 }, { 988, 4677 }, { 994, 995 }, { 1001, 4457 },
-    { 1003, 1004 }, { 1010, 1011 }, { 1012, 4628 }, { 1015, 1016 }, { 1017, 3908 }, { 1025, 1204 },
-    { 1028, 2126 }, { 1089, 4054 }, { 1110, 1111 }, { 1114, 1115 }, { 1116, 666 }, { 1117, 1118 },
-    { 1128, 1129 }, { 1130, 1131 }, { 1135, 1136 }, { 1140, 1141 }, { 1142, 1143 }, { 1144, 1145 },
-    { 1146, 1147 }, { 1149, 1150 }, { 1154, 1155 }, { 1156, 3987 }, { 1160, 3988 }, { 1183, 535 },
-    { 1187, 1188 }, { 1252, 4864 }, { 1267, 4763 }, { 1278, 4282 }, { 1281, 4246 }, { 1282, 4406 },
-    { 1295, 3859 }, { 1339, 2692 }, { 1342, 1343 }, { 1345, 4996 }, { 1417, 3360 }, { 1433, 4581 },
-    { 1436, 4626 }, { 1439, 3742 }, { 1441, 3678 }, { 1590, 3699 }, { 1628, 3758 }, { 1666, 3697 },
-    { 1726, 1727 }, { 1730, 1735 }, { 1733, 1734 }, { 1741, 1742 }, { 1746, 1747 }, { 1755, 4590 },
-    { 1762, 5032 }, { 1767, 4097 }, { 1776, 3954 }, { 1780, 4250 }, { 1781, 4933 }, { 1788, 1789 },
-    { 1790, 1791 }, { 1793, 5047 }, { 1797, 1798 }, { 1808, 1809 }, { 1833, 687 }, { 1834, 3899 },
-    { 1836, 1837 }, { 1869, 5034 }, { 1900, 1901 }, { 1905, 4533 }, { 1916, 3702 }, { 1974, 4458 },
-    { 2011, 4253 }, { 2014, 2765 }, { 2016, 2258 }, { 2033, 2034 }, { 2037, 4123 }, { 2040, 2041 },
-    { 2042, 3265 }, { 2044, 4103 }, { 2052, 2764 }, { 2092, 3248 }, { 2123, 182 }, { 2129, 4719 },
-    { 2131, 221 }, { 2148, 4283 }, { 2150, 4013 }, { 2153, 3439 }, { 2157, 4798 }, { 2170, 4878 },
-    { 2176, 4940 }, { 2192, 2204 }, { 2226, 4833 }, { 2228, 4900 }, { 2232, 4512 }, { 2235, 4718 },
-    { 2237, 3980 }, { 2255, 4119 }, { 2259, 2260 }, { 2263, 3736 }, { 2270, 4291 }, { 2279, 3866 },
-    { 2295, 4037 }, { 2346, 1608 }, { 2422, 4129 }, { 2423, 4526 }, { 2424, 4629 }, { 2427, 3731 },
-    { 2432, 4964 }, { 2454, 2455 }, { 2467, 5 }, { 2477, 3878 }, { 2479, 4112 }, { 2494, 2767 },
-    { 2611, 4502 }, { 2615, 3853 }, { 2636, 4181 }, { 2641, 3522 }, { 2646, 3658 }, { 2681, 4600 },
-    { 2684, 4029 }, { 2687, 4699 }, { 2693, 2694 }, { 2752, 4759 }, { 2753, 390 }, { 2758, 3613 },
-    { 2762, 890 }, { 2772, 4553 }, { 2774, 4396 }, { 2825, 4669 }, { 2842, 2843 }, { 2882, 2062 },
-    { 2889, 4551 }, { 2891, 4451 }, { 2920, 5068 }, { 2986, 3944 }, { 2991, 1057 }, { 2992, 4095 },
-    { 2996, 2997 }, { 2998, 3344 }, { 3000, 2671 }, { 3131, 3237 }, { 3132, 4387 }, { 3254, 2075 },
-    { 3260, 1885 }, { 3268, 4954 }, { 3317, 4542 }, { 3354, 233 }, { 3377, 1005 }, { 3378, 4514 },
-    { 3394, 964 }, { 3409, 3496 }, { 3425, 4825 }, { 3487, 2010 }, { 3529, 2273 }, { 3536, 5026 },
-    { 3593, 1421 }, { 3635, 4481 }, { 3667, 2773 }, { 3672, 4778 }, { 3689, 3130 }, { 3700, 2858 },
-    { 3749, 4965 }, { 3752, 4418 }, { 3760, 4069 }, { 3761, 1279 }, { 3771, 4274 }, { 3788, 1678 },
-    { 3791, 4506 }, { 3800, 3395 }, { 3802, 8 }, { 3808, 4077 }, { 3816, 3901 }, { 3855, 3960 },
-    { 3909, 1165 }, { 3921, 4039 }, { 3931, 4607 }, { 3966, 2021 }, { 3971, 2892 }, { 3978, 860 },
-    { 4010, 4138 }, { 4057, 3375 }, { 4060, 4706 }, { 4071, 1662 }, { 4106, 4869 }, { 4136, 4796 },
-    { 4141, 2617 }, { 4182, 4681 }, { 4240, 4059 }, { 4258, 4967 }, { 4284, 4921 }, { 4286, 299 },
-    { 4288, 4111 }, { 4290, 4337 }, { 4295, 2756 }, { 4301, 4490 }, { 4303, 4257 }, { 4311, 3924 },
-    { 4328, 5023 }, { 4331, 2810 }, { 4334, 4073 }, { 4370, 4744 }, { 4435, 3992 }, { 4475, 4800 },
-    { 4489, 4109 }, { 4510, 577 }, { 4515, 1637 }, { 4521, 4736 }, { 4524, 4788 }, { 4527, 3782 },
-    { 4531, 4680 }, { 4534, 659 }, { 4538, 4587 }, { 4548, 3906 }, { 4550, 775 }, { 4552, 4775 },
-    { 4561, 2175 }, { 4574, 2257 }, { 4580, 3486 }, { 4582, 4948 }, { 4583, 4768 }, { 4592, 788 },
-    { 4596, 4760 }, { 4603, 5044 }, { 4637, 4364 }, { 4664, 4072 }, { 4674, 4943 }, { 4679, 1764 },
-    { 4688, 5021 }, { 4695, 1760 }, { 4727, 4304 }, { 4745, 3936 }, { 4793, 4794 }, { 4803, 1058 },
-    { 4805, 4936 }, { 4820, 4024 }, { 4846, 4942 }, { 4853, 4099 }, { 4863, 2824 }, { 4867, 2134 },
-    { 4874, 3770 }, { 4889, 858 }, { 4893, 4338 }, { 4899, 3553 }, { 4918, 2149 }, { 4922, 4004 },
-    { 4928, 4305 }, { 4935, 4840 }, { 4944, 4974 }, { 4956, 632 }, { 5050, 4672 }, { 3, 4419 },
-    { 177, 4092 }, { 202, 2320 }, { 232, 4184 }, { 234, 4210 }, { 267, 1638 }, { 275, 4065 },
-    { 334, 4584 }, { 335, 4091 }, { 338, 3393 }, { 355, 4627 }, { 394, 5155 }, { 473, 5178 },
-    { 506, 1079 }, { 531, 5095 }, { 587, 4293 }, { 596, 4609 }, { 597, 918 }, { 722, 3241 },
-    { 794, 4026 }, { 807, 388 }, { 896, 3853 }, { 945, 5099 }, { 1076, 3345 }, { 1080, 3512 },
-    { 1087, 3270 }, { 1155, 1166 }, { 1167, 3988 }, { 1171, 3987 }, { 1239, 4660 }, { 1295, 5394 },
-    { 1381, 4457 }, { 1720, 5145 }, { 1730, 2072 }, { 1746, 5229 }, { 1834, 4424 }, { 1836, 3145 },
-    { 1910, 4282 }, { 1916, 3924 }, { 2078, 3954 }, { 2131, 4557 }, { 2270, 4895 }, { 2322, 2692 },
-    { 2323, 5213 }, { 2431, 3678 }, { 2446, 5146 }, { 2779, 4600 }, { 2902, 3248 }, { 2910, 4021 },
-    { 2984, 390 }, { 2994, 4013 }, { 2999, 4553 }, { 3005, 3758 }, { 3087, 2843 }, { 3254, 5303 },
-    { 3352, 717 }, { 3360, 4083 }, { 3399, 5234 }, { 3439, 5422 }, { 3451, 1414 }, { 3511, 5291 },
-    { 3593, 2430 }, { 3689, 4077 }, { 3699, 4041 }, { 3742, 875 }, { 3751, 5238 }, { 3771, 4330 },
-    { 3782, 4481 }, { 3784, 5273 }, { 3787, 5144 }, { 3788, 2264 }, { 3793, 5286 }, { 3815, 4875 },
-    { 3854, 4356 }, { 3855, 5315 }, { 3859, 5282 }, { 3909, 1170 }, { 3923, 5208 }, { 3950, 5358 },
-    { 3971, 5308 }, { 3978, 5124 }, { 3980, 4544 }, { 3989, 165 }, { 3990, 4569 }, { 3999, 5279 },
-    { 4031, 4398 }, { 4038, 4533 }, { 4054, 4329 }, { 4085, 5187 }, { 4108, 5134 }, { 4212, 5115 },
-    { 4281, 5131 }, { 4286, 4877 }, { 4405, 5209 }, { 4435, 4838 }, { 4489, 5350 }, { 4510, 641 },
-    { 4521, 4804 }, { 4525, 1252 }, { 4527, 5332 }, { 4531, 4845 }, { 4534, 788 }, { 4541, 4138 },
-    { 4542, 5230 }, { 4550, 5242 }, { 4561, 5258 }, { 4571, 5211 }, { 4581, 4823 }, { 4590, 1765 },
-    { 4592, 659 }, { 4596, 5310 }, { 4603, 5051 }, { 4607, 5351 }, { 4643, 5362 }, { 4664, 5343 },
-    { 4667, 5243 }, { 4670, 4072 }, { 4671, 5296 }, { 4674, 5342 }, { 4679, 5228 }, { 4689, 5156 },
-    { 4695, 4135 }, { 4713, 5204 }, { 4737, 5135 }, { 4764, 5170 }, { 4782, 4183 }, { 4829, 5245 },
-    { 4842, 3702 }, { 4870, 5227 }, { 4883, 5399 }, { 4906, 5206 }, { 4914, 5207 }, { 4915, 5140 },
-    { 4932, 5161 }, { 4949, 5327 }, { 4958, 5372 }, { 5022, 4099 }, { 5100, 5101 }, { 5102, 185 },
-    { 5104, 5106 }, { 5111, 5112 }, { 5114, 5176 }, { 5117, 282 }, { 5118, 3806 }, { 5125, 5126 },
-    { 5127, 5128 }, { 5129, 5130 }, { 5139, 4707 }, { 5142, 5143 }, { 5148, 5149 }, { 5154, 750 },
-    { 5157, 4131 }, { 5164, 3974 }, { 5165, 5166 }, { 5168, 5169 }, { 5173, 5174 }, { 5179, 3908 },
-    { 5181, 4677 }, { 5182, 5183 }, { 5184, 5185 }, { 5189, 1112 }, { 5190, 5191 }, { 5192, 4966 },
-    { 5193, 5194 }, { 5196, 5197 }, { 5198, 5199 }, { 5201, 5202 }, { 5203, 1163 }, { 5210, 5410 },
-    { 5212, 4070 }, { 5216, 5367 }, { 5217, 5364 }, { 5219, 1442 }, { 5222, 5244 }, { 5223, 1728 },
-    { 5224, 4998 }, { 5235, 5055 }, { 5236, 5237 }, { 5249, 2017 }, { 5250, 4088 }, { 5252, 5253 },
-    { 5261, 5262 }, { 5267, 5268 }, { 5271, 4524 }, { 5272, 5392 }, { 5277, 1894 }, { 5280, 5281 },
-    { 5284, 159 }, { 5298, 5299 }, { 5302, 2109 }, { 5312, 2993 }, { 5313, 3658 }, { 5317, 4777 },
-    { 5320, 1812 }, { 5331, 5105 }, { 5336, 4499 }, { 5337, 5339 }, { 5348, 3244 }, { 5356, 5292 },
-    { 5369, 3522 }, { 5379, 3736 }, { 5384, 5287 }, { 5391, 5259 }, { 5393, 5300 }, { 5401, 5411 },
-    { 5408, 4125 }, { 5415, 5119 }, { 3, 4441 }, { 4604, 5426 }, { 202, 5470 }, { 267, 4613 },
-    { 275, 5254 }, { 542, 5095 }, { 587, 5266 }, { 856, 388 }, { 917, 5443 }, { 987, 5438 },
-    { 1155, 1176 }, { 1172, 3988 }, { 1730, 2189 }, { 1901, 5432 }, { 3213, 2843 }, { 3270, 5568 },
-    { 3393, 4720 }, { 3451, 1434 }, { 3593, 5270 }, { 3678, 1423 }, { 3742, 5301 }, { 3811, 5467 },
-    { 3909, 1175 }, { 3987, 1177 }, { 4444, 4041 }, { 4506, 5503 }, { 4526, 5463 }, { 4541, 5515 },
-    { 4544, 5214 }, { 4617, 5456 }, { 4670, 5627 }, { 4699, 5468 }, { 4821, 5511 }, { 4877, 3241 },
-    { 4931, 3439 }, { 5020, 5545 }, { 5110, 5430 }, { 5121, 5427 }, { 5163, 4569 }, { 5167, 5448 },
-    { 5225, 5601 }, { 5288, 5569 }, { 5293, 3806 }, { 5294, 5597 }, { 5295, 5543 }, { 5321, 5551 },
-    { 5344, 5579 }, { 5349, 5452 }, { 5357, 5519 }, { 5359, 5559 }, { 5376, 5441 }, { 5385, 5529 },
-    { 5387, 5505 }, { 5395, 5524 }, { 5402, 5534 }, { 5409, 4138 }, { 5433, 5434 }, { 5436, 5120 },
-    { 5449, 1077 }, { 5450, 1081 }, { 5451, 1088 }, { 5453, 1168 }, { 5473, 2903 }, { 5476, 2995 },
-    { 5482, 5275 }, { 5483, 5602 }, { 5491, 5538 }, { 5493, 5552 }, { 5497, 4574 }, { 5500, 262 },
-    { 5516, 5116 }, { 5517, 4490 }, { 5518, 5 }, { 5521, 5274 }, { 5526, 5460 }, { 5530, 5373 },
-    { 5539, 3850 }, { 5541, 4545 }, { 5550, 5171 }, { 5553, 3360 }, { 5556, 5557 }, { 5560, 3933 },
-    { 5565, 3275 }, { 5566, 245 }, { 5567, 5177 }, { 5571, 5572 }, { 5575, 4722 }, { 5581, 574 },
-    { 5590, 5591 }, { 5592, 5593 }, { 5594, 4418 }, { 5603, 5031 }, { 5607, 2154 }, { 5624, 5596 },
-    { 5630, 4903 }, { 3, 4573 }, { 4529, 5633 }, { 202, 5598 }, { 275, 5314 }, { 1155, 5454 },
-    { 2188, 5645 }, { 3451, 2672 }, { 3678, 5609 }, { 3909, 5722 }, { 3987, 5694 }, { 3988, 5 },
-    { 4515, 267 }, { 5340, 5637 }, { 5431, 3270 }, { 5477, 5646 }, { 5487, 5635 }, { 5540, 5659 },
-    { 5554, 5668 }, { 5580, 5711 }, { 5620, 5652 }, { 5622, 3933 }, { 5641, 5509 }, { 5643, 5656 },
-    { 5644, 1173 }, { 5658, 5681 }, { 5660, 531 }, { 5662, 5661 }, { 5664, 5469 }, { 5669, 5716 },
-    { 5676, 5677 }, { 5684, 4184 }, { 5685, 5353 }, { 5700, 4629 }, { 5703, 5648 }, { 5707, 5687 },
-    { 5713, 5162 }, { 3, 5634 }, { 4520, 5728 }, { 275, 5333 }, { 1440, 5730 }, { 5502, 5732 },
-    { 5617, 5731 }, { 5651, 5735 }, { 5655, 5750 }, { 5672, 5746 }, { 5680, 5737 }, { 5743, 5283 },
-    { 5744, 5760 }, { 5745, 1758 }, { 5752, 5723 }, { 5757, 5595 }, { 4611, 3 }, { 4697, 5764 },
-    { 5615, 5766 }, { 5768, 5751 }, { 5771, 5738 }, { 3, 4634 }, { 3, 4927 }, { 4960, 5784 },
-    { 424, 425 }, { 429, 4989 }, { 490, 4978 }, { 1964, 4702 }, { 1966, 4019 }, { 2046, 4020 },
-    { 2054, 4703 }, { 2061, 253 }, { 3244, 3255 }, { 3500, 3475 }, { 3633, 3717 }, { 4316, 2172 },
-    { 4644, 2026 }, { 4648, 3882 }, { 4649, 5039 }, { 4684, 2053 }, { 4686, 4413 }, { 232, 4963 },
-    { 262, 2220 }, { 340, 4146 }, { 350, 351 }, { 408, 409 }, { 442, 3408 }, { 444, 445 },
-    { 475, 476 }, { 499, 500 }, { 508, 509 }, { 512, 513 }, { 517, 1876 }, { 587, 1755 },
-    { 667, 4992 }, { 673, 674 }, { 686, 687 }, { 688, 4995 }, { 693, 748 }, { 694, 4753 },
-    { 697, 698 }, { 703, 5240 }, { 705, 706 }, { 707, 1834 }, { 714, 4251 }, { 720, 4296 },
-    { 721, 4094 }, { 737, 738 }, { 743, 744 }, { 751, 4757 }, { 758, 759 }, { 760, 761 },
-    { 770, 1863 }, { 772, 1864 }, { 790, 791 }, { 798, 799 }, { 835, 2765 }, { 1095, 2764 },
-    { 1280, 2967 }, { 1641, 3856 }, { 1828, 1849 }, { 1852, 1853 }, { 1854, 1855 }, { 1858, 1859 },
-    { 1861, 1862 }, { 1865, 1866 }, { 1867, 1868 }, { 1872, 3813 }, { 1882, 3815 }, { 1883, 4502 },
-    { 1978, 3963 }, { 1979, 3681 }, { 1981, 871 }, { 2012, 258 }, { 2081, 4124 }, { 2117, 4645 },
-    { 2130, 5466 }, { 2140, 4315 }, { 2177, 3991 }, { 2211, 4633 }, { 2308, 3587 }, { 2398, 4190 },
-    { 2702, 4377 }, { 2723, 4562 }, { 2728, 2729 }, { 2762, 256 }, { 2901, 4837 }, { 2951, 2952 },
-    { 2953, 2954 }, { 2955, 3953 }, { 3159, 3160 }, { 3180, 1860 }, { 3485, 5673 }, { 3547, 3520 },
-    { 3850, 2091 }, { 3887, 4257 }, { 3942, 4158 }, { 3954, 3241 }, { 4026, 5233 }, { 4059, 577 },
-    { 4107, 4950 }, { 4171, 2215 }, { 4178, 5025 }, { 4182, 4738 }, { 4189, 2219 }, { 4195, 3578 },
-    { 4250, 4572 }, { 4324, 4681 }, { 4385, 4412 }, { 4429, 498 }, { 4447, 4310 }, { 4474, 4651 },
-    { 4484, 4183 }, { 4631, 5060 }, { 4680, 4042 }, { 4712, 179 }, { 4729, 441 }, { 4755, 5153 },
-    { 4771, 5045 }, { 4791, 3613 }, { 4797, 5508 }, { 4819, 478 }, { 4858, 4274 }, { 4862, 2654 },
-    { 4868, 767 }, { 4871, 5084 }, { 4885, 5255 }, { 4886, 5003 }, { 4907, 5474 }, { 4912, 4530 },
-    { 4913, 5232 }, { 4962, 4926 }, { 4987, 3416 }, { 5035, 681 }, { 5052, 4844 }, { 5083, 5263 },
-    { 5085, 3899 }, { 5094, 4176 }, { 5247, 5248 }, { 5319, 1886 }, { 5326, 416 }, { 5330, 2950 },
-    { 5334, 5600 }, { 5461, 1835 }, { 5514, 5078 }, { 5729, 729 }, { 5765, 4968 }, { 3, 4984 },
-    { 490, 4988 }, { 1966, 4092 }, { 2045, 4702 }, { 2046, 4091 }, { 2065, 4703 }, { 4006, 5793 },
-    { 4644, 2053 }, { 4648, 4386 }, { 4684, 2026 }, { 4686, 3882 }, { 5790, 5791 }, { 408, 4428 },
-    { 442, 4334 }, { 445, 3408 }, { 693, 2960 }, { 721, 4251 }, { 747, 5821 }, { 751, 4758 },
-    { 1085, 2765 }, { 1280, 4124 }, { 2063, 258 }, { 2216, 4315 }, { 3195, 3813 }, { 3850, 2112 },
-    { 3899, 4753 }, { 3944, 5862 }, { 4059, 641 }, { 4113, 5866 }, { 4253, 835 }, { 4296, 4754 },
-    { 4324, 4738 }, { 4374, 3241 }, { 4424, 5822 }, { 4429, 5810 }, { 4474, 4687 }, { 4484, 4184 },
-    { 4635, 4257 }, { 4643, 5890 }, { 4689, 5839 }, { 4712, 346 }, { 4757, 5846 }, { 4771, 5054 },
-    { 4785, 5886 }, { 4819, 5812 }, { 4858, 4330 }, { 4862, 2699 }, { 4868, 5835 }, { 4907, 5869 },
-    { 4909, 5784 }, { 4913, 5458 }, { 4926, 5785 }, { 4962, 4968 }, { 4994, 5819 }, { 5019, 2764 },
-    { 5045, 5256 }, { 5084, 5081 }, { 5090, 5833 }, { 5151, 5831 }, { 5389, 5893 }, { 5695, 5786 },
-    { 5725, 5918 }, { 5765, 729 }, { 5779, 5817 }, { 5805, 5074 }, { 5828, 5829 }, { 5830, 739 },
-    { 5836, 5848 }, { 5841, 4080 }, { 5844, 5845 }, { 5852, 5922 }, { 5853, 5879 }, { 5861, 2180 },
-    { 5864, 4539 }, { 5867, 2730 }, { 5870, 5871 }, { 5873, 4022 }, { 5901, 5912 }, { 5908, 5080 },
-    { 5911, 2616 }, { 4970, 3 }, { 5618, 5930 }, { 5797, 5936 }, { 5933, 5934 }, { 5935, 5792 },
-    { 3899, 5948 }, { 4310, 5946 }, { 4688, 5960 }, { 4758, 5847 }, { 4780, 3241 }, { 4785, 5961 },
-    { 4912, 3850 }, { 5729, 5981 }, { 5779, 5996 }, { 5887, 5994 }, { 5892, 5943 }, { 5914, 5785 },
-    { 5955, 5825 }, { 5963, 5823 }, { 5964, 4334 }, { 5968, 4530 }, { 5971, 5919 }, { 5974, 501 },
-    { 5977, 5997 }, { 5983, 5820 }, { 5987, 5834 }, { 5989, 5827 }, { 5999, 1856 }, { 6005, 5872 },
-    { 4017, 3 }, { 6010, 5098 }, { 6012, 5932 }, { 5972, 6021 }, { 6020, 5371 }, { 6033, 5849 },
-    { 1443, 5063 }, { 1654, 578 }, { 1705, 635 }, { 1968, 390 }, { 2059, 3345 }, { 2233, 3991 },
-    { 2659, 2865 }, { 2830, 2863 }, { 2874, 2875 }, { 3247, 876 }, { 4139, 2877 }, { 4294, 3933 },
-    { 4316, 2144 }, { 4336, 5931 }, { 4504, 4179 }, { 5036, 659 }, { 5048, 788 }, { 5053, 4345 },
-    { 5796, 4110 }, { 5915, 5795 }, { 3, 4032 }, { 1654, 635 }, { 1705, 578 }, { 2385, 3345 },
-    { 4294, 5789 }, { 4336, 3933 }, { 4345, 6053 }, { 5036, 788 }, { 5048, 659 }, { 6049, 2060 },
-    { 6050, 2234 }, { 6051, 2866 }, { 6052, 2864 }, { 5, 1450 }, { 6, 740 }, { 16, 5679 },
-    { 47, 2766 }, { 85, 4517 }, { 115, 5046 }, { 180, 5586 }, { 181, 182 }, { 184, 391 },
-    { 193, 194 }, { 202, 2457 }, { 209, 5629 }, { 228, 818 }, { 230, 2569 }, { 240, 5093 },
-    { 255, 890 }, { 267, 4111 }, { 273, 1042 }, { 275, 1043 }, { 278, 3557 }, { 283, 284 },
-    { 285, 4268 }, { 286, 2421 }, { 289, 4348 }, { 294, 295 }, { 296, 2341 }, { 300, 5666 },
-    { 324, 2417 }, { 341, 4916 }, { 388, 1026 }, { 398, 4580 }, { 411, 5368 }, { 419, 429 },
-    { 424, 1057 }, { 425, 4146 }, { 437, 1222 }, { 438, 5813 }, { 439, 2013 }, { 444, 2765 },
-    { 473, 2970 }, { 495, 5665 }, { 496, 3605 }, { 498, 2764 }, { 504, 505 }, { 510, 4125 },
-    { 530, 542 }, { 540, 541 }, { 543, 3248 }, { 544, 4503 }, { 545, 3981 }, { 553, 3758 },
-    { 554, 2096 }, { 557, 972 }, { 562, 3750 }, { 563, 3856 }, { 564, 3793 }, { 568, 2337 },
-    { 571, 2339 }, { 582, 4775 }, { 587, 1803 }, { 609, 2110 }, { 631, 4021 }, { 632, 4917 },
-    { 657, 658 }, { 660, 661 }, { 668, 739 }, { 675, 676 }, { 682, 683 }, { 684, 3141 },
-    { 697, 1838 }, { 703, 4752 }, { 704, 5195 }, { 705, 1845 }, { 714, 6006 }, { 718, 4770 },
-    { 722, 3268 }, { 723, 4296 }, { 724, 4094 }, { 727, 4251 }, { 728, 3241 }, { 734, 735 },
-    { 745, 746 }, { 747, 4637 }, { 768, 769 }, { 770, 771 }, { 772, 773 }, { 784, 785 },
-    { 786, 787 }, { 792, 793 }, { 806, 5446 }, { 811, 4760 }, { 815, 4304 }, { 817, 4031 },
-    { 819, 3383 }, { 820, 821 }, { 824, 3343 }, { 826, 4004 }, { 829, 3512 }, { 830, 4058 },
-    { 836, 3386 }, { 837, 3270 }, { 838, 4952 }, { 843, 844 }, { 846, 5809 }, { 849, 409 },
-    { 855, 5640 }, { 865, 3757 }, { 879, 1233 }, { 885, 886 }, { 905, 4013 }, { 906, 5484 },
-    { 907, 4763 }, { 910, 911 }, { 912, 4742 }, { 913, 5390 }, { 914, 915 }, { 923, 3761 },
-    { 927, 928 }, { 930, 4069 }, { 931, 4978 }, { 934, 5710 }, { 954, 5325 }, { 969, 3927 },
-    { 977, 5175 }, { 980, 5717 }, { 986, 5642 }, { 997, 998 }, { 999, 4628 }, { 1006, 3244 },
-    { 1020, 1021 }, { 1023, 4342 }, { 1024, 1025 }, { 1035, 3991 }, { 1047, 1048 }, { 1049, 4349 },
-    { 1063, 4726 }, { 1065, 1066 }, { 1070, 1071 }, { 1075, 4337 }, { 1083, 4099 }, { 1089, 4971 },
-    { 1090, 4981 }, { 1094, 5374 }, { 1111, 1358 }, { 1114, 2515 }, { 1120, 1121 }, { 1122, 1123 },
-    { 1124, 1125 }, { 1126, 1127 }, { 1133, 1134 }, { 1136, 3087 }, { 1150, 1151 }, { 1164, 5773 },
-    { 1169, 5782 }, { 1174, 5783 }, { 1179, 1180 }, { 1181, 1182 }, { 1189, 1190 }, { 1191, 1192 },
-    { 1193, 1194 }, { 1196, 1197 }, { 1198, 1199 }, { 1203, 1204 }, { 1207, 1208 }, { 1209, 5715 },
-    { 1211, 1212 }, { 1216, 4547 }, { 1220, 3945 }, { 1227, 4448 }, { 1228, 1229 }, { 1247, 5763 },
-    { 1267, 4890 }, { 1278, 3360 }, { 1303, 4512 }, { 1340, 2277 }, { 1346, 2718 }, { 1347, 2705 },
-    { 1360, 1361 }, { 1363, 5548 }, { 1367, 1368 }, { 1369, 3238 }, { 1373, 4929 }, { 1374, 4902 },
-    { 1379, 5584 }, { 1395, 4505 }, { 1413, 5485 }, { 1417, 4282 }, { 1419, 4582 }, { 1420, 3731 },
-    { 1424, 5063 }, { 1433, 3275 }, { 1437, 5329 }, { 1438, 4366 }, { 1451, 4659 }, { 1592, 1593 },
-    { 1618, 4384 }, { 1628, 3865 }, { 1636, 2149 }, { 1637, 2100 }, { 1638, 3008 }, { 1647, 2411 },
-    { 1652, 3854 }, { 1656, 5304 }, { 1657, 2022 }, { 1714, 2441 }, { 1730, 2942 }, { 1733, 2941 },
-    { 1738, 3026 }, { 1746, 4995 }, { 1764, 5547 }, { 1787, 5698 }, { 1820, 1821 }, { 1828, 1829 },
-    { 1831, 4992 }, { 1839, 1840 }, { 1841, 2576 }, { 1846, 1847 }, { 1851, 5889 }, { 1857, 6018 },
-    { 1900, 2825 }, { 1967, 5186 }, { 1973, 5246 }, { 1981, 5923 }, { 2002, 1902 }, { 2012, 3969 },
-    { 2029, 2030 }, { 2033, 4270 }, { 2038, 3958 }, { 2070, 5489 }, { 2071, 5459 }, { 2075, 3508 },
-    { 2078, 5962 }, { 2083, 2084 }, { 2089, 1608 }, { 2098, 2099 }, { 2108, 4479 }, { 2109, 4545 },
-    { 2124, 390 }, { 2126, 4458 }, { 2148, 3730 }, { 2167, 4895 }, { 2173, 5920 }, { 2190, 2191 },
-    { 2192, 5724 }, { 2195, 5109 }, { 2196, 3954 }, { 2197, 5429 }, { 2198, 4474 }, { 2200, 5226 },
-    { 2207, 807 }, { 2209, 2210 }, { 2212, 4302 }, { 2222, 3439 }, { 2231, 3859 }, { 2238, 4801 },
-    { 2251, 2252 }, { 2253, 5418 }, { 2254, 4619 }, { 2258, 4840 }, { 2267, 5740 }, { 2269, 5697 },
-    { 2278, 5276 }, { 2294, 5611 }, { 2314, 4833 }, { 2315, 4900 }, { 2319, 5428 }, { 2321, 4964 },
-    { 2329, 5855 }, { 2333, 3794 }, { 2334, 3237 }, { 2342, 5504 }, { 2353, 5650 }, { 2358, 3593 },
-    { 2360, 4259 }, { 2382, 1901 }, { 2386, 5770 }, { 2400, 2401 }, { 2409, 2410 }, { 2412, 2413 },
-    { 2415, 2416 }, { 2418, 2419 }, { 2420, 3363 }, { 2426, 5501 }, { 2429, 5774 }, { 2433, 4482 },
-    { 2443, 4040 }, { 2444, 4704 }, { 2449, 2450 }, { 2451, 2452 }, { 2458, 2459 }, { 2460, 2461 },
-    { 2462, 2463 }, { 2464, 2465 }, { 2466, 5285 }, { 2476, 5701 }, { 2492, 2493 }, { 2496, 5360 },
-    { 2516, 1718 }, { 2519, 5736 }, { 2542, 3451 }, { 2558, 2559 }, { 2560, 2561 }, { 2563, 2564 },
-    { 2565, 672 }, { 2572, 1837 }, { 2577, 2578 }, { 2583, 711 }, { 2645, 5675 }, { 2655, 5363 },
-    { 2696, 4837 }, { 2706, 4645 }, { 2735, 2736 }, { 2737, 3550 }, { 2757, 5533 }, { 2759, 4428 },
-    { 2760, 4290 }, { 2780, 4626 }, { 2782, 5755 }, { 2799, 4889 }, { 2800, 5123 }, { 2807, 3742 },
-    { 2810, 3083 }, { 2811, 4938 }, { 2814, 3965 }, { 2815, 5636 }, { 2818, 4054 }, { 2820, 5138 },
-    { 2822, 3086 }, { 2842, 2889 }, { 2860, 5578 }, { 2876, 4672 }, { 2878, 5416 }, { 2882, 1101 },
-    { 2888, 5513 }, { 2894, 4861 }, { 2907, 3123 }, { 2912, 3853 }, { 2918, 3315 }, { 2920, 3852 },
-    { 2943, 1742 }, { 2944, 2945 }, { 2946, 4267 }, { 2948, 5404 }, { 2957, 4250 }, { 2958, 4933 },
-    { 2966, 4371 }, { 2974, 5804 }, { 2983, 4759 }, { 3009, 271 }, { 3017, 3018 }, { 3029, 3030 },
-    { 3033, 3034 }, { 3035, 3036 }, { 3037, 3038 }, { 3039, 3040 }, { 3041, 3042 }, { 3043, 3044 },
-    { 3045, 3046 }, { 3047, 3048 }, { 3049, 3050 }, { 3070, 4049 }, { 3082, 4205 }, { 3084, 4305 },
-    { 3088, 2437 }, { 3093, 3094 }, { 3099, 3687 }, { 3100, 3401 }, { 3104, 4718 }, { 3106, 3107 },
-    { 3122, 4812 }, { 3125, 4451 }, { 3138, 3139 }, { 3142, 3143 }, { 3144, 5462 }, { 3146, 3147 },
-    { 3148, 3149 }, { 3150, 3151 }, { 3152, 4566 }, { 3154, 3155 }, { 3156, 3157 }, { 3162, 3163 },
-    { 3168, 3169 }, { 3170, 3171 }, { 3174, 5945 }, { 3175, 3176 }, { 3177, 3178 }, { 3179, 5874 },
-    { 3183, 3184 }, { 3185, 3186 }, { 3265, 5621 }, { 3354, 1069 }, { 3411, 822 }, { 3425, 3811 },
-    { 3502, 2340 }, { 3546, 5406 }, { 3598, 3816 }, { 3639, 6041 }, { 3682, 4554 }, { 3689, 4777 },
-    { 3691, 2276 }, { 3698, 3717 }, { 3700, 2265 }, { 3763, 2777 }, { 3770, 3206 }, { 3784, 2296 },
-    { 3786, 4846 }, { 3808, 3864 }, { 3815, 5054 }, { 3817, 920 }, { 3824, 4283 }, { 3848, 5318 },
-    { 3858, 4028 }, { 3882, 5702 }, { 3886, 5878 }, { 3896, 4335 }, { 3920, 4110 }, { 3923, 2921 },
-    { 3950, 4953 }, { 3971, 2861 }, { 3978, 1028 }, { 3982, 2852 }, { 3989, 858 }, { 3992, 5777 },
-    { 3999, 2028 }, { 4009, 4717 }, { 4010, 4108 }, { 4011, 3772 }, { 4012, 5605 }, { 4014, 5573 },
-    { 4024, 4598 }, { 4025, 5756 }, { 4081, 4649 }, { 4097, 6038 }, { 4102, 4543 }, { 4103, 2352 },
-    { 4106, 5667 }, { 4126, 1366 }, { 4127, 4802 }, { 4136, 5464 }, { 4180, 4708 }, { 4197, 5764 },
-    { 4255, 2617 }, { 4271, 2272 }, { 4279, 2908 }, { 4280, 4587 }, { 4286, 4692 }, { 4295, 2533 },
-    { 4297, 4903 }, { 4308, 1274 }, { 4338, 1039 }, { 4363, 4855 }, { 4401, 1019 }, { 4403, 1044 },
-    { 4432, 4595 }, { 4444, 5818 }, { 4452, 963 }, { 4468, 4932 }, { 4475, 5857 }, { 4501, 3020 },
-    { 4504, 4921 }, { 4511, 5172 }, { 4513, 3126 }, { 4514, 5696 }, { 4525, 2350 }, { 4537, 2880 },
-    { 4538, 3721 }, { 4546, 4790 }, { 4548, 4745 }, { 4552, 2157 }, { 4558, 3124 }, { 4559, 4656 },
-    { 4570, 1036 }, { 4571, 2544 }, { 4578, 3187 }, { 4602, 2775 }, { 4612, 5490 }, { 4617, 1436 },
-    { 4651, 5966 }, { 4658, 916 }, { 4661, 5442 }, { 4666, 5479 }, { 4669, 5056 }, { 4671, 3105 },
-    { 4675, 5574 }, { 4678, 5383 }, { 4687, 5895 }, { 4694, 5265 }, { 4706, 4746 }, { 4710, 3973 },
-    { 4711, 4696 }, { 4744, 4707 }, { 4754, 5150 }, { 4755, 5995 }, { 4782, 4963 }, { 4793, 2101 },
-    { 4796, 5654 }, { 4798, 2224 }, { 4800, 4991 }, { 4805, 5355 }, { 4820, 5338 }, { 4821, 3935 },
-    { 4836, 5133 }, { 4842, 3924 }, { 4843, 2806 }, { 4848, 5103 }, { 4854, 2176 }, { 4857, 4365 },
-    { 4864, 4974 }, { 4875, 4956 }, { 4878, 5108 }, { 4879, 2076 }, { 4886, 2707 }, { 4893, 5072 },
-    { 4894, 971 }, { 4920, 4362 }, { 4922, 5747 }, { 4941, 3580 }, { 4944, 4914 }, { 4955, 5840 },
-    { 4958, 4151 }, { 4959, 4768 }, { 4967, 5767 }, { 4973, 5824 }, { 4979, 5420 }, { 4982, 5290 },
-    { 4983, 5941 }, { 4987, 5414 }, { 4994, 5239 }, { 5045, 6000 }, { 5053, 5425 }, { 5084, 5967 },
-    { 5113, 3900 }, { 5141, 1759 }, { 5158, 5440 }, { 5160, 5682 }, { 5180, 5323 }, { 5215, 4825 },
-    { 5218, 1037 }, { 5260, 2407 }, { 5269, 4940 }, { 5278, 4182 }, { 5305, 4551 }, { 5309, 4307 },
-    { 5316, 3161 }, { 5324, 2221 }, { 5346, 5577 }, { 5347, 5693 }, { 5354, 5437 }, { 5361, 5979 },
-    { 5365, 2792 }, { 5366, 1230 }, { 5370, 5388 }, { 5375, 5741 }, { 5377, 5748 }, { 5378, 5678 },
-    { 5381, 3120 }, { 5397, 3972 }, { 5398, 6055 }, { 5407, 4935 }, { 5417, 5570 }, { 5421, 5412 },
-    { 5447, 5638 }, { 5457, 5583 }, { 5471, 2447 }, { 5472, 3103 }, { 5481, 3860 }, { 5486, 2638 },
-    { 5488, 4736 }, { 5498, 5289 }, { 5506, 4727 }, { 5507, 6045 }, { 5512, 4072 }, { 5525, 4436 },
-    { 5528, 2898 }, { 5531, 5264 }, { 5532, 4948 }, { 5536, 5625 }, { 5564, 186 }, { 5589, 4713 },
-    { 5606, 4522 }, { 5613, 2456 }, { 5614, 1971 }, { 5623, 5734 }, { 5626, 4943 }, { 5632, 5608 },
-    { 5639, 5758 }, { 5663, 4829 }, { 5686, 4899 }, { 5706, 3791 }, { 5708, 5850 }, { 5718, 5811 },
-    { 5719, 707 }, { 5720, 1377 }, { 5721, 3317 }, { 5729, 1107 }, { 5733, 5555 }, { 5739, 2886 },
-    { 5742, 3881 }, { 5761, 352 }, { 5765, 2512 }, { 5772, 4764 }, { 5778, 5297 }, { 5801, 5328 },
-    { 5814, 514 }, { 5816, 3059 }, { 5826, 5403 }, { 5832, 6035 }, { 5842, 5188 }, { 5897, 5924 },
-    { 5899, 4636 }, { 5900, 6016 }, { 5902, 5854 }, { 5904, 479 }, { 5926, 5241 }, { 5959, 5944 },
-    { 5973, 3850 }, { 6032, 5714 }, { 6057, 2145 }, { 3, 5386 }, { 2428, 3345 }, { 6062, 6077 },
-    { 6, 4778 }, { 181, 6240 }, { 182, 6502 }, { 184, 809 }, { 193, 1974 }, { 194, 4458 },
-    { 202, 6429 }, { 267, 5407 }, { 275, 2776 }, { 285, 4347 }, { 294, 6228 }, { 295, 296 },
-    { 333, 5046 }, { 336, 5586 }, { 338, 5629 }, { 342, 4348 }, { 398, 5665 }, { 429, 5025 },
-    { 495, 4580 }, { 496, 5368 }, { 497, 4146 }, { 510, 4701 }, { 553, 3927 }, { 557, 6248 },
-    { 562, 4013 }, { 568, 4663 }, { 578, 5558 }, { 587, 3058 }, { 609, 6374 }, { 635, 5683 },
-    { 657, 733 }, { 660, 4471 }, { 668, 2936 }, { 724, 4251 }, { 725, 3268 }, { 726, 4296 },
-    { 727, 4094 }, { 817, 6090 }, { 824, 4337 }, { 843, 3360 }, { 844, 3425 }, { 863, 4304 },
-    { 865, 4179 }, { 885, 4479 }, { 886, 3770 }, { 913, 5710 }, { 914, 4872 }, { 931, 4988 },
-    { 934, 5390 }, { 966, 5325 }, { 969, 3758 }, { 972, 5423 }, { 997, 5584 }, { 998, 1380 },
-    { 1009, 5717 }, { 1025, 5123 }, { 1040, 4058 }, { 1048, 6481 }, { 1065, 5437 }, { 1075, 3343 },
-    { 1086, 3386 }, { 1104, 4125 }, { 1151, 5736 }, { 1204, 6048 }, { 1210, 4031 }, { 1219, 3512 },
-    { 1340, 6351 }, { 1357, 6221 }, { 1378, 5642 }, { 1382, 3244 }, { 1420, 5329 }, { 1433, 6585 },
-    { 1437, 3731 }, { 1438, 3991 }, { 1584, 3241 }, { 1592, 6454 }, { 1628, 5136 }, { 1636, 5741 },
-    { 1637, 2816 }, { 1824, 5698 }, { 1857, 6031 }, { 1900, 6574 }, { 2011, 6115 }, { 2015, 3969 },
-    { 2022, 2023 }, { 2049, 3605 }, { 2059, 4366 }, { 2060, 5747 }, { 2095, 6129 }, { 2099, 5726 },
-    { 2148, 5324 }, { 2187, 5489 }, { 2195, 5429 }, { 2197, 5109 }, { 2198, 5880 }, { 2254, 4890 },
-    { 2268, 5485 }, { 2306, 4302 }, { 2307, 6300 }, { 2317, 3859 }, { 2318, 4512 }, { 2324, 4801 },
-    { 2338, 6135 }, { 2351, 5611 }, { 2354, 5697 }, { 2361, 5276 }, { 2379, 3270 }, { 2380, 3439 },
-    { 2382, 6281 }, { 2397, 807 }, { 2443, 6536 }, { 2450, 6428 }, { 2494, 5701 }, { 2520, 5773 },
-    { 2521, 5782 }, { 2522, 5783 }, { 2530, 5640 }, { 2611, 3248 }, { 2655, 3854 }, { 2696, 6646 },
-    { 2766, 4283 }, { 2781, 5428 }, { 2787, 4290 }, { 2820, 5363 }, { 2842, 5307 }, { 2881, 3742 },
-    { 2884, 3965 }, { 2907, 4742 }, { 2915, 6397 }, { 2918, 4253 }, { 2944, 2949 }, { 2983, 5446 },
-    { 2987, 3275 }, { 2991, 6112 }, { 3007, 6277 }, { 3025, 6285 }, { 3027, 5404 }, { 3051, 5285 },
-    { 3060, 6137 }, { 3073, 5675 }, { 3080, 5186 }, { 3083, 4095 }, { 3085, 4054 }, { 3114, 2800 },
-    { 3118, 4938 }, { 3119, 4305 }, { 3135, 6143 }, { 3164, 3237 }, { 3175, 6465 }, { 3210, 5416 },
-    { 3212, 5513 }, { 3219, 4451 }, { 3247, 6244 }, { 3315, 6181 }, { 3354, 6171 }, { 3383, 6215 },
-    { 3411, 1072 }, { 3491, 5679 }, { 3580, 6348 }, { 3593, 6343 }, { 3598, 4920 }, { 3678, 6344 },
-    { 3687, 3763 }, { 3691, 2359 }, { 3700, 6194 }, { 3729, 6278 }, { 3730, 6402 }, { 3750, 2817 },
-    { 3761, 4103 }, { 3784, 6301 }, { 3840, 6218 }, { 3856, 5137 }, { 3897, 6082 }, { 3923, 2922 },
-    { 3945, 2010 }, { 3950, 5494 }, { 3971, 6407 }, { 3978, 6087 }, { 3989, 391 }, { 4014, 6136 },
-    { 4021, 6586 }, { 4085, 6299 }, { 4102, 6472 }, { 4106, 5636 }, { 4108, 6611 }, { 4117, 6492 },
-    { 4126, 5200 }, { 4127, 5172 }, { 4180, 4936 }, { 4205, 5715 }, { 4259, 6339 }, { 4268, 4953 },
-    { 4271, 2356 }, { 4295, 6268 }, { 4310, 6156 }, { 4320, 6441 }, { 4338, 4928 }, { 4362, 5484 },
-    { 4363, 5138 }, { 4369, 2908 }, { 4378, 4598 }, { 4402, 6208 }, { 4426, 6246 }, { 4432, 4906 },
-    { 4444, 5837 }, { 4475, 5950 }, { 4495, 6405 }, { 4504, 3757 }, { 4511, 4802 }, { 4513, 5215 },
-    { 4514, 6187 }, { 4518, 6449 }, { 4525, 6334 }, { 4536, 6540 }, { 4537, 5691 }, { 4538, 5621 },
-    { 4546, 5103 }, { 4548, 5406 }, { 4552, 5504 }, { 4571, 6360 }, { 4583, 6333 }, { 4595, 4618 },
-    { 4602, 5608 }, { 4612, 4004 }, { 4613, 4952 }, { 4617, 6265 }, { 4625, 6297 }, { 4626, 6617 },
-    { 4630, 6474 }, { 4646, 6120 }, { 4661, 5574 }, { 4671, 6395 }, { 4675, 5442 }, { 4693, 5 },
-    { 4704, 2935 }, { 4710, 4867 }, { 4737, 6140 }, { 4746, 5561 }, { 4752, 6017 }, { 4794, 6133 },
-    { 4803, 6116 }, { 4813, 858 }, { 4836, 5577 }, { 4843, 3116 }, { 4848, 4790 }, { 4854, 5265 },
-    { 4857, 5606 }, { 4861, 5692 }, { 4863, 6280 }, { 4869, 6335 }, { 4870, 6418 }, { 4874, 6470 },
-    { 4875, 5361 }, { 4894, 5160 }, { 4915, 6193 }, { 4941, 5573 }, { 4954, 6571 }, { 4955, 5949 },
-    { 4965, 6577 }, { 4973, 6683 }, { 4982, 6387 }, { 4983, 6013 }, { 5035, 6605 }, { 5054, 5910 },
-    { 5093, 5774 }, { 5113, 5794 }, { 5141, 6420 }, { 5158, 5638 }, { 5180, 5583 }, { 5205, 6235 },
-    { 5218, 5311 }, { 5241, 6150 }, { 5246, 3972 }, { 5257, 388 }, { 5260, 6636 }, { 5269, 6075 },
-    { 5278, 4324 }, { 5309, 5352 }, { 5316, 6011 }, { 5322, 5756 }, { 5345, 6078 }, { 5346, 5133 },
-    { 5354, 6241 }, { 5360, 4339 }, { 5365, 6392 }, { 5366, 6104 }, { 5377, 5650 }, { 5378, 5699 },
-    { 5381, 6131 }, { 5382, 6065 }, { 5397, 5625 }, { 5403, 6151 }, { 5413, 1657 }, { 5414, 5616 },
-    { 5418, 5667 }, { 5419, 5696 }, { 5421, 5546 }, { 5439, 5374 }, { 5440, 5455 }, { 5457, 5323 },
-    { 5462, 6456 }, { 5471, 3022 }, { 5472, 6394 }, { 5475, 4717 }, { 5480, 6552 }, { 5481, 3879 },
-    { 5488, 4804 }, { 5495, 6522 }, { 5506, 5405 }, { 5507, 6267 }, { 5510, 5605 }, { 5512, 6650 },
-    { 5525, 6138 }, { 5528, 6414 }, { 5532, 6251 }, { 5537, 6076 }, { 5547, 1758 }, { 5549, 6124 },
-    { 5564, 1205 }, { 5588, 6223 }, { 5589, 5548 }, { 5599, 4072 }, { 5610, 6279 }, { 5613, 3032 },
-    { 5614, 4539 }, { 5619, 6424 }, { 5626, 5496 }, { 5628, 5264 }, { 5632, 6341 }, { 5639, 5762 },
-    { 5647, 4551 }, { 5682, 4855 }, { 5686, 6489 }, { 5704, 5734 }, { 5708, 5953 }, { 5718, 6681 },
-    { 5719, 6148 }, { 5720, 6201 }, { 5733, 5875 }, { 5739, 5693 }, { 5740, 6349 }, { 5742, 6488 },
-    { 5763, 6670 }, { 5770, 6332 }, { 5851, 6606 }, { 5907, 6161 }, { 5916, 6145 }, { 5988, 6159 },
-    { 6027, 6669 }, { 6036, 6688 }, { 6037, 6160 }, { 6044, 6667 }, { 6068, 6353 }, { 6071, 6408 },
-    { 6083, 5563 }, { 6085, 6655 }, { 6088, 6367 }, { 6095, 6096 }, { 6105, 6358 }, { 6107, 6086 },
-    { 6117, 473 }, { 6121, 410 }, { 6125, 6126 }, { 6139, 542 }, { 6146, 5239 }, { 6147, 6292 },
-    { 6154, 6155 }, { 6162, 6163 }, { 6167, 808 }, { 6168, 6169 }, { 6172, 6469 }, { 6175, 6176 },
-    { 6178, 6179 }, { 6180, 5705 }, { 6183, 857 }, { 6185, 2311 }, { 6189, 6190 }, { 6195, 4942 },
-    { 6196, 4901 }, { 6204, 6205 }, { 6206, 5748 }, { 6210, 6562 }, { 6211, 6523 }, { 6212, 6548 },
-    { 6213, 555 }, { 6222, 6375 }, { 6225, 6226 }, { 6227, 5195 }, { 6229, 6257 }, { 6230, 6231 },
-    { 6233, 6234 }, { 6236, 6237 }, { 6238, 6239 }, { 6245, 6113 }, { 6247, 6628 }, { 6254, 3550 },
-    { 6255, 4966 }, { 6259, 6260 }, { 6262, 4823 }, { 6266, 6593 }, { 6269, 2357 }, { 6272, 4722 },
-    { 6274, 165 }, { 6282, 735 }, { 6284, 6283 }, { 6286, 6691 }, { 6287, 1765 }, { 6291, 4572 },
-    { 6293, 6383 }, { 6303, 6505 }, { 6304, 5251 }, { 6305, 6657 }, { 6316, 6524 }, { 6317, 6275 },
-    { 6330, 2223 }, { 6340, 6528 }, { 6346, 6347 }, { 6350, 5767 }, { 6359, 6100 }, { 6361, 6362 },
-    { 6363, 6364 }, { 6365, 6366 }, { 6368, 6369 }, { 6370, 6371 }, { 6377, 5612 }, { 6378, 6379 },
-    { 6380, 6381 }, { 6400, 6401 }, { 6403, 5604 }, { 6404, 4059 }, { 6416, 1047 }, { 6419, 4395 },
-    { 6423, 5998 }, { 6430, 6431 }, { 6432, 6433 }, { 6434, 6435 }, { 6436, 6437 }, { 6443, 6444 },
-    { 6445, 6560 }, { 6447, 4329 }, { 6448, 6539 }, { 6451, 6452 }, { 6459, 6460 }, { 6462, 6463 },
-    { 6467, 6494 }, { 6471, 6103 }, { 6475, 4118 }, { 6476, 5930 }, { 6477, 6252 }, { 6478, 6491 },
-    { 6482, 1902 }, { 6483, 6525 }, { 6503, 5447 }, { 6515, 6513 }, { 6531, 6094 }, { 6532, 6144 },
-    { 6533, 6199 }, { 6543, 300 }, { 6546, 6314 }, { 6550, 5501 }, { 6554, 4582 }, { 6558, 6521 },
-    { 6566, 6399 }, { 6575, 6632 }, { 6578, 6468 }, { 6590, 5570 }, { 6594, 6313 }, { 6597, 5464 },
-    { 6599, 6648 }, { 6602, 2616 }, { 6612, 6134 }, { 6614, 5338 }, { 6620, 6495 }, { 6627, 4428 },
-    { 6629, 3936 }, { 6647, 6493 }, { 6653, 5383 }, { 6661, 6512 }, { 6664, 6573 }, { 6666, 6479 },
-    { 6675, 5318 }, { 6684, 6015 }, { 6686, 6510 }, { 3, 5396 }, { 6, 5200 }, { 184, 858 },
-    { 193, 4790 }, { 267, 6572 }, { 275, 6480 }, { 343, 5046 }, { 353, 4348 }, { 553, 5136 },
-    { 568, 7036 }, { 578, 5683 }, { 587, 3064 }, { 635, 5558 }, { 825, 3345 }, { 1031, 4304 },
-    { 1225, 3386 }, { 1241, 3927 }, { 1379, 6752 }, { 1531, 3268 }, { 1888, 3758 }, { 2022, 2159 },
-    { 2232, 3731 }, { 2371, 182 }, { 2373, 4302 }, { 2384, 3859 }, { 2387, 4801 }, { 2408, 3439 },
-    { 2883, 3512 }, { 2907, 5499 }, { 2944, 6450 }, { 2987, 5533 }, { 3028, 6810 }, { 3080, 6701 },
-    { 3084, 3965 }, { 3087, 5307 }, { 3101, 3360 }, { 3117, 3742 }, { 3204, 6754 }, { 3218, 4890 },
-    { 3244, 6097 }, { 3270, 2887 }, { 3383, 6243 }, { 3411, 1213 }, { 3593, 6820 }, { 3598, 6081 },
-    { 3750, 3121 }, { 3770, 6263 }, { 3856, 5674 }, { 3899, 6847 }, { 3923, 3220 }, { 3950, 6783 },
-    { 3969, 6819 }, { 3971, 7170 }, { 3973, 429 }, { 3978, 6214 }, { 3992, 6863 }, { 4013, 7113 },
-    { 4058, 1082 }, { 4062, 4337 }, { 4085, 6328 }, { 4103, 6338 }, { 4106, 6276 }, { 4127, 6130 },
-    { 4180, 7115 }, { 4271, 6331 }, { 4283, 6805 }, { 4290, 6601 }, { 4295, 6831 }, { 4310, 6732 },
-    { 4338, 7070 }, { 4355, 6883 }, { 4366, 6398 }, { 4432, 5423 }, { 4479, 4545 }, { 4511, 6442 },
-    { 4513, 6264 }, { 4537, 6074 }, { 4546, 6971 }, { 4563, 4598 }, { 4583, 4802 }, { 4595, 4931 },
-    { 4602, 5612 }, { 4612, 5653 }, { 4661, 5671 }, { 4667, 6874 }, { 4673, 6921 }, { 4675, 5749 },
-    { 4704, 6421 }, { 4710, 6527 }, { 4752, 6028 }, { 4836, 6080 }, { 4843, 6270 }, { 4845, 6829 },
-    { 4848, 6439 }, { 4854, 6092 }, { 4857, 6756 }, { 4875, 6519 }, { 4879, 6835 }, { 4920, 7071 },
-    { 4938, 6440 }, { 4941, 6568 }, { 4959, 6722 }, { 4983, 6014 }, { 5122, 391 }, { 5159, 6966 },
-    { 5205, 6514 }, { 5290, 6951 }, { 5306, 4861 }, { 5370, 6916 }, { 5375, 6777 }, { 5413, 5304 },
-    { 5417, 5692 }, { 5419, 6723 }, { 5475, 6499 }, { 5479, 6898 }, { 5480, 6739 }, { 5495, 7160 },
-    { 5510, 7109 }, { 5549, 7062 }, { 5578, 6872 }, { 5588, 7091 }, { 5599, 7011 }, { 5610, 6336 },
-    { 5663, 6727 }, { 5691, 4004 }, { 5706, 5496 }, { 5776, 7028 }, { 5788, 6873 }, { 5815, 6065 },
-    { 5858, 6962 }, { 5868, 4146 }, { 6002, 6858 }, { 6054, 6895 }, { 6102, 6984 }, { 6110, 6764 },
-    { 6114, 6720 }, { 6165, 6893 }, { 6173, 6737 }, { 6186, 5705 }, { 6209, 7058 }, { 6258, 5 },
-    { 6294, 6958 }, { 6321, 6986 }, { 6325, 3241 }, { 6337, 6795 }, { 6355, 6864 }, { 6357, 7057 },
-    { 6372, 6724 }, { 6373, 6882 }, { 6376, 6812 }, { 6413, 6925 }, { 6425, 7002 }, { 6427, 735 },
-    { 6458, 6846 }, { 6473, 6776 }, { 6484, 6856 }, { 6497, 6704 }, { 6498, 6710 }, { 6509, 5616 },
-    { 6516, 4339 }, { 6526, 6745 }, { 6534, 4329 }, { 6541, 6993 }, { 6583, 6772 }, { 6584, 7143 },
-    { 6587, 6978 }, { 6591, 6750 }, { 6592, 7056 }, { 6595, 7075 }, { 6598, 7041 }, { 6600, 6970 },
-    { 6604, 6840 }, { 6613, 7079 }, { 6623, 7151 }, { 6624, 6869 }, { 6625, 6740 }, { 6639, 5455 },
-    { 6642, 6926 }, { 6644, 6788 }, { 6651, 6879 }, { 6656, 7086 }, { 6658, 7055 }, { 6660, 6861 },
-    { 6665, 6909 }, { 6678, 7096 }, { 6697, 7118 }, { 6698, 4672 }, { 6700, 7017 }, { 6705, 7132 },
-    { 6709, 2889 }, { 6711, 5689 }, { 6734, 6735 }, { 6736, 6853 }, { 6738, 4622 }, { 6743, 7123 },
-    { 6755, 4429 }, { 6758, 6216 }, { 6761, 7088 }, { 6763, 5322 }, { 6765, 6804 }, { 6768, 5777 },
-    { 6769, 6785 }, { 6771, 7167 }, { 6774, 6455 }, { 6779, 6296 }, { 6784, 4631 }, { 6786, 7147 },
-    { 6793, 7120 }, { 6794, 5604 }, { 6798, 6799 }, { 6801, 3772 }, { 6802, 7021 }, { 6806, 2381 },
-    { 6807, 2313 }, { 6811, 4855 }, { 6813, 6814 }, { 6816, 899 }, { 6817, 4937 }, { 6825, 4955 },
-    { 6833, 6426 }, { 6834, 711 }, { 6837, 3061 }, { 6839, 6940 }, { 6842, 6762 }, { 6843, 6844 },
-    { 6854, 6855 }, { 6859, 6923 }, { 6860, 6800 }, { 6871, 6518 }, { 6875, 6496 }, { 6876, 6888 },
-    { 6878, 4707 }, { 6886, 7030 }, { 6887, 3237 }, { 6900, 5024 }, { 6902, 6770 }, { 6903, 6166 },
-    { 6905, 6099 }, { 6911, 6948 }, { 6924, 7098 }, { 6933, 6731 }, { 6934, 6716 }, { 6938, 6897 },
-    { 6945, 4587 }, { 6950, 6318 }, { 6953, 6556 }, { 6961, 7104 }, { 6963, 4788 }, { 6968, 7090 },
-    { 6974, 7042 }, { 6976, 6890 }, { 6981, 6242 }, { 6988, 5355 }, { 6989, 6391 }, { 6992, 4305 },
-    { 6999, 6457 }, { 7001, 2318 }, { 7003, 6707 }, { 7009, 5251 }, { 7013, 7080 }, { 7016, 6123 },
-    { 7018, 6224 }, { 7024, 2975 }, { 7027, 6342 }, { 7031, 6896 }, { 7032, 6908 }, { 7035, 7047 },
-    { 7043, 7148 }, { 7044, 7066 }, { 7045, 6034 }, { 7046, 5947 }, { 7061, 6127 }, { 7067, 6702 },
-    { 7081, 7082 }, { 7089, 7019 }, { 7093, 5666 }, { 7107, 6091 }, { 7108, 2037 }, { 7110, 7150 },
-    { 7111, 3275 }, { 7116, 6862 }, { 7121, 7122 }, { 7133, 7134 }, { 7135, 6836 }, { 7137, 5755 },
-    { 7140, 6453 }, { 7141, 3172 }, { 7142, 6464 }, { 7144, 6857 }, { 7152, 7114 }, { 7165, 6868 },
-    { 7174, 7097 }, { 7176, 7039 }, { 7178, 6867 }, { 3, 5527 }, { 354, 5046 }, { 357, 4348 },
-    { 587, 7459 }, { 1582, 3268 }, { 2022, 2224 }, { 2335, 3758 }, { 2402, 4302 }, { 2632, 3927 },
-    { 3244, 6149 }, { 3270, 7208 }, { 3345, 6824 }, { 3439, 7396 }, { 3512, 7377 }, { 3593, 7466 },
-    { 3731, 4612 }, { 3742, 1078 }, { 3750, 7424 }, { 3856, 5769 }, { 3859, 7099 }, { 3923, 6850 },
-    { 3978, 7068 }, { 4075, 7185 }, { 4085, 6354 }, { 4103, 6803 }, { 4106, 6706 }, { 4127, 6312 },
-    { 4271, 7206 }, { 4366, 7218 }, { 4432, 5726 }, { 4479, 4953 }, { 4511, 7153 }, { 4513, 7139 },
-    { 4546, 7461 }, { 4595, 7401 }, { 4602, 7136 }, { 4661, 5749 }, { 4667, 7255 }, { 4675, 5671 },
-    { 4879, 7403 }, { 4894, 7254 }, { 4918, 7186 }, { 4949, 7228 }, { 4959, 7417 }, { 4989, 3965 },
-    { 5122, 6877 }, { 5352, 7232 }, { 5536, 7249 }, { 6164, 7250 }, { 6177, 7280 }, { 6396, 391 },
-    { 6508, 4004 }, { 6581, 7253 }, { 6622, 7238 }, { 6633, 7227 }, { 6654, 7212 }, { 6671, 7183 },
-    { 6674, 7222 }, { 6742, 7202 }, { 6759, 7356 }, { 6830, 7295 }, { 6851, 7316 }, { 6884, 7410 },
-    { 6894, 7216 }, { 6907, 7262 }, { 6914, 7411 }, { 6918, 7367 }, { 6919, 7420 }, { 6941, 7252 },
-    { 6952, 7350 }, { 6985, 7257 }, { 6997, 7358 }, { 6998, 7382 }, { 7010, 7341 }, { 7012, 7278 },
-    { 7022, 7370 }, { 7051, 7207 }, { 7063, 7211 }, { 7064, 7352 }, { 7073, 7184 }, { 7085, 7362 },
-    { 7087, 7322 }, { 7117, 7375 }, { 7158, 7429 }, { 7159, 7384 }, { 7161, 7281 }, { 7163, 7407 },
-    { 7169, 7392 }, { 7187, 3360 }, { 7188, 5670 }, { 7195, 6174 }, { 7197, 3824 }, { 7199, 4628 },
-    { 7209, 7400 }, { 7213, 3031 }, { 7219, 4717 }, { 7220, 4329 }, { 7221, 7371 }, { 7223, 7224 },
-    { 7225, 6930 }, { 7226, 6865 }, { 7230, 6466 }, { 7233, 4613 }, { 7236, 5405 }, { 7240, 6922 },
-    { 7246, 7431 }, { 7247, 7394 }, { 7251, 831 }, { 7256, 6920 }, { 7261, 7344 }, { 7271, 7448 },
-    { 7275, 6892 }, { 7283, 4011 }, { 7286, 5159 }, { 7291, 6866 }, { 7293, 7239 }, { 7299, 7376 },
-    { 7303, 6982 }, { 7305, 5654 }, { 7308, 6663 }, { 7313, 7409 }, { 7314, 4058 }, { 7324, 7162 },
-    { 7326, 7242 }, { 7327, 6356 }, { 7331, 7397 }, { 7332, 6547 }, { 7335, 6011 }, { 7336, 7343 },
-    { 7338, 7196 }, { 7346, 7301 }, { 7347, 6609 }, { 7348, 7191 }, { 7349, 6530 }, { 7351, 5175 },
-    { 7353, 7215 }, { 7361, 534 }, { 7363, 7463 }, { 7364, 6250 }, { 7365, 6188 }, { 7374, 7069 },
-    { 7378, 7306 }, { 7379, 6232 }, { 7383, 7388 }, { 7389, 2453 }, { 7393, 6504 }, { 7405, 858 },
-    { 7408, 884 }, { 7421, 7008 }, { 7430, 6885 }, { 7440, 7263 }, { 7455, 6932 }, { 7462, 7381 },
-    { 7464, 7465 }, { 3, 5535 }, { 587, 7460 }, { 1583, 3268 }, { 2533, 4302 }, { 2632, 3758 },
-    { 2904, 3927 }, { 3742, 6410 }, { 3859, 7619 }, { 3923, 7076 }, { 4085, 6703 }, { 4127, 7330 },
-    { 4271, 7391 }, { 4348, 7627 }, { 4366, 7628 }, { 5486, 7505 }, { 5721, 7485 }, { 6352, 7481 },
-    { 6501, 7479 }, { 6538, 7510 }, { 6542, 7487 }, { 6549, 4004 }, { 6616, 7486 }, { 6827, 391 },
-    { 6891, 7495 }, { 6942, 7504 }, { 6946, 3965 }, { 7006, 7508 }, { 7129, 7506 }, { 7203, 7552 },
-    { 7243, 7493 }, { 7244, 7501 }, { 7270, 7489 }, { 7287, 7557 }, { 7319, 7566 }, { 7328, 7558 },
-    { 7339, 7539 }, { 7355, 7547 }, { 7359, 7490 }, { 7380, 7574 }, { 7425, 7496 }, { 7428, 7554 },
-    { 7438, 7491 }, { 7439, 7564 }, { 7451, 7586 }, { 7474, 7500 }, { 7475, 7599 }, { 7477, 5690 },
-    { 7511, 7217 }, { 7516, 4742 }, { 7518, 7234 }, { 7519, 5499 }, { 7525, 839 }, { 7535, 6219 },
-    { 7537, 7092 }, { 7543, 7304 }, { 7544, 7589 }, { 7545, 6191 }, { 7546, 6957 }, { 7551, 7629 },
-    { 7585, 7621 }, { 3, 5688 }, { 2904, 3758 }, { 3923, 7077 }, { 4085, 6757 }, { 4127, 7563 },
-    { 6520, 7637 }, { 7237, 7638 }, { 7276, 3742 }, { 7340, 3965 }, { 7502, 7659 }, { 7503, 7658 },
-    { 7640, 7488 }, { 7641, 7596 }, { 7647, 7631 }, { 7651, 7600 }, { 7653, 7643 }, { 7660, 7329 },
-    { 7669, 7231 }, { 7670, 7323 }, { 7671, 7575 }, { 7673, 6937 }, { 3, 5753 }, { 5523, 7690 },
-    { 7423, 3965 }, { 7695, 6889 }, { 7696, 7692 }, { 7699, 3772 }, { 4360, 3 }, { 6579, 7711 },
-    { 7005, 7690 }, { 4939, 3 }, { 6980, 7711 }, { 7717, 6295 }, { 5335, 3 }, { 7717, 7106 },
-    { 7720, 3167 }, { 5587, 3 }, { 7720, 6845 }, { 7723, 6621 }, { 3, 5424 }, { 7723, 6977 },
-    { 7726, 7095 }, { 262, 2008 }, { 350, 2181 }, { 755, 800 }, { 801, 757 }, { 843, 6780 },
-    { 1100, 1101 }, { 1443, 1425 }, { 1641, 3310 }, { 1943, 3382 }, { 1968, 4190 }, { 1975, 5888 },
-    { 1977, 6059 }, { 1978, 3771 }, { 1988, 5067 }, { 2002, 2003 }, { 2018, 2019 }, { 2050, 5079 },
-    { 2134, 5039 }, { 2142, 2143 }, { 2171, 5798 }, { 2213, 4095 }, { 2214, 5884 }, { 2374, 3512 },
-    { 2375, 5073 }, { 2414, 7664 }, { 2532, 4633 }, { 2540, 4176 }, { 3181, 3182 }, { 3240, 5689 },
-    { 3255, 7112 }, { 3402, 5060 }, { 3564, 5794 }, { 3852, 294 }, { 3887, 4740 }, { 4171, 2536 },
-    { 4178, 2404 }, { 4189, 2007 }, { 4252, 4791 }, { 4274, 5009 }, { 4330, 5027 }, { 4378, 4082 },
-    { 4382, 6438 }, { 4388, 3365 }, { 4410, 7534 }, { 4504, 3935 }, { 4797, 1971 }, { 4871, 5097 },
-    { 5056, 5425 }, { 5074, 7582 }, { 5075, 5709 }, { 5080, 5670 }, { 5081, 639 }, { 5082, 6693 },
-    { 5083, 7646 }, { 5108, 6001 }, { 5341, 5008 }, { 5398, 5917 }, { 5492, 5028 }, { 5531, 5859 },
-    { 5780, 7053 }, { 5838, 1860 }, { 5863, 5885 }, { 5896, 5788 }, { 5956, 6329 }, { 5986, 552 },
-    { 5991, 2159 }, { 6008, 5563 }, { 6024, 7529 }, { 6040, 5941 }, { 6042, 6007 }, { 6327, 5903 },
-    { 6635, 4844 }, { 6808, 6003 }, { 7639, 5078 }, { 3, 5876 }, { 6009, 7729 }, { 262, 7758 },
-    { 843, 7395 }, { 1641, 4409 }, { 2002, 2172 }, { 2405, 5884 }, { 4171, 7745 }, { 4176, 7762 },
-    { 4178, 7754 }, { 4189, 2539 }, { 4274, 5027 }, { 4330, 5009 }, { 4563, 4082 }, { 4631, 7767 },
-    { 4633, 6796 }, { 4649, 7752 }, { 4668, 7764 }, { 4720, 4791 }, { 4797, 4539 }, { 4871, 6039 },
-    { 4873, 7736 }, { 5056, 7052 }, { 5073, 5067 }, { 5094, 7780 }, { 5097, 7765 }, { 5257, 7777 },
-    { 5341, 5028 }, { 5492, 5008 }, { 5537, 5917 }, { 5628, 5859 }, { 5780, 7372 }, { 5838, 7734 },
-    { 5863, 6680 }, { 5885, 7766 }, { 5896, 7749 }, { 5927, 5888 }, { 5956, 7483 }, { 5986, 645 },
-    { 5991, 2313 }, { 6008, 5690 }, { 6010, 7740 }, { 6024, 7704 }, { 6040, 6013 }, { 6042, 6030 },
-    { 6170, 6001 }, { 6298, 7741 }, { 6815, 6003 }, { 6880, 7742 }, { 6973, 7775 }, { 7014, 4844 },
-    { 7204, 5903 }, { 7241, 7795 }, { 7604, 7747 }, { 7693, 7757 }, { 7753, 5952 }, { 7756, 4410 },
-    { 7761, 7797 }, { 7768, 7732 }, { 7776, 7744 }, { 7778, 7760 }, { 7793, 5328 }, { 3, 5982 },
-    { 3512, 7812 }, { 4633, 7205 }, { 4909, 7806 }, { 5073, 5860 }, { 5780, 7565 }, { 5801, 7829 },
-    { 5927, 7821 }, { 6039, 7783 }, { 6040, 6014 }, { 6789, 7845 }, { 6972, 7825 }, { 7499, 7843 },
-    { 7755, 5952 }, { 7769, 7820 }, { 7786, 7815 }, { 7794, 7813 }, { 7799, 7827 }, { 7807, 4960 },
-    { 7808, 7867 }, { 7814, 7309 }, { 7822, 7861 }, { 7824, 7841 }, { 7826, 7782 }, { 7830, 7785 },
-    { 7831, 633 }, { 7838, 7735 }, { 7840, 5067 }, { 7847, 6041 }, { 7848, 7862 }, { 7852, 1971 },
-    { 7859, 7522 }, { 7860, 7633 }, { 3, 5990 }, { 5992, 7868 }, { 5780, 7676 }, { 7805, 7870 },
-    { 7807, 5786 }, { 7816, 7887 }, { 7851, 7889 }, { 7864, 7888 }, { 7869, 5860 }, { 7883, 7881 },
-    { 7886, 7806 }, { 7890, 7872 }, { 7897, 7809 }, { 3, 6026 }, { 5978, 7901 }, { 7882, 7909 },
-    { 5928, 7914 }, { 3, 4273 }, { 3, 1108 }, { 7911, 7918 }, { 3, 2513 }, { 6672, 7919 },
-    { 3, 5289 }, { 6677, 7921 }, { 3, 5772 }, { 6959, 7923 }, { 3, 6207 }, { 7272, 7925 },
-    { 3, 6271 }, { 6529, 7927 }, { 3, 6576 }, { 6979, 7929 }, { 3, 6626 }, { 5523, 7931 },
-    { 3, 6935 }, { 7168, 7933 }, { 3, 7300 }, { 3, 7366 }, { 7937, 7935 }, { 3, 7442 },
-    { 7337, 7938 }, { 3, 7453 }, { 3, 7550 }, { 7940, 7942 }, { 3, 7603 }, { 3, 7612 },
-    { 7728, 7945 }, { 3, 7613 }, { 3, 7688 }, { 7620, 7948 }, { 3, 7930 }, { 7570, 7949 },
-    { 4697, 7951 }, { 7084, 3 }, { 7124, 3 }, { 3, 7773 }, { 4909, 7956 },
+    { 169, 170 }, { 171, 172 }, { 199, 200 }, { 201, 202 }, { 211, 212 }, { 231, 232 },
+    { 236, 237 }, { 274, 456 }, { 276, 462 }, { 313, 259 }, { 488, 489 }, { 3206, 3194 },
+    { 440, 441 }, { 243, 244 }, { 3207, 179 }, { 263, 3192 }, { 1, 1594 }, { 561, 562 },
+    { 3213, 1596 }, { 3222, 3191 }, { 3, 15 }, { 3219, 3228 }, { 72, 84 }, { 89, 96 },
+    { 276, 486 }, { 3223, 6 }, { 3230, 3224 }, { 3231, 3232 }, { 3233, 39 }, { 3235, 3236 },
+    { 3239, 60 }, { 3240, 3241 }, { 3243, 3244 }, { 3245, 3246 }, { 3247, 3248 }, { 3249, 3250 },
+    { 3255, 104 }, { 3256, 3257 }, { 3258, 3194 }, { 3259, 3260 }, { 3263, 231 }, { 3265, 463 },
+    { 3207, 347 }, { 3270, 245 }, { 1593, 3273 }, { 3191, 128 }, { 371, 3 }, { 72, 86 },
+    { 83, 3279 }, { 89, 3251 }, { 485, 276 }, { 3252, 3280 }, { 3262, 3282 }, { 3283, 3277 },
+    { 3288, 3242 }, { 3289, 3290 }, { 3291, 81 }, { 3292, 91 }, { 1274, 231 }, { 3275, 3276 },
+    { 2622, 474 }, { 262, 3193 }, { 493, 494 }, { 47, 139 }, { 133, 134 }, { 135, 136 },
+    { 137, 138 }, { 140, 141 }, { 142, 143 }, { 144, 145 }, { 146, 147 }, { 201, 560 },
+    { 206, 3274 }, { 259, 447 }, { 263, 576 }, { 264, 451 }, { 274, 428 }, { 287, 413 },
+    { 359, 360 }, { 367, 368 }, { 402, 403 }, { 406, 407 }, { 414, 415 }, { 449, 450 },
+    { 465, 466 }, { 899, 3192 }, { 2564, 2565 }, { 2566, 2567 }, { 3213, 2568 }, { 3221, 132 },
+    { 3261, 227 }, { 3, 139 }, { 29, 3191 }, { 72, 3314 }, { 89, 3308 }, { 3312, 3313 },
+    { 231, 709 }, { 3319, 3193 }, { 276, 924 }, { 3210, 3333 }, { 3320, 3326 }, { 3321, 3322 },
+    { 3324, 3325 }, { 3327, 3205 }, { 3328, 203 }, { 3330, 263 }, { 3334, 3339 }, { 3335, 361 },
+    { 3338, 287 }, { 3343, 3344 }, { 3345, 3276 }, { 248, 249 }, { 250, 251 }, { 261, 3318 },
+    { 0, 1 }, { 474, 1657 }, { 521, 522 }, { 574, 575 }, { 1651, 1652 }, { 1661, 1662 },
+    { 1665, 1666 }, { 247, 423 }, { 297, 3220 }, { 189, 2598 }, { 384, 2586 }, { 432, 433 },
+    { 471, 3317 }, { 487, 3267 }, { 2583, 2584 }, { 2587, 3302 }, { 2588, 3221 }, { 2603, 2604 },
+    { 3303, 2573 }, { 25, 26 }, { 159, 1315 }, { 233, 1313 }, { 274, 1634 }, { 308, 1682 },
+    { 547, 548 }, { 605, 606 }, { 609, 610 }, { 1237, 1238 }, { 1244, 1245 }, { 1248, 1249 },
+    { 1251, 1252 }, { 1254, 1255 }, { 1256, 1257 }, { 1258, 1259 }, { 1260, 1261 }, { 1270, 1271 },
+    { 1279, 165 }, { 1284, 1285 }, { 1286, 1287 }, { 1288, 1289 }, { 1292, 1293 }, { 1295, 1296 },
+    { 1297, 1298 }, { 1300, 1301 }, { 1303, 1304 }, { 1305, 1306 }, { 1307, 1308 }, { 1309, 1310 },
+    { 1311, 1312 }, { 1321, 1322 }, { 1323, 1324 }, { 1327, 1328 }, { 1332, 1333 }, { 1345, 1346 },
+    { 1613, 3346 }, { 1614, 1615 }, { 1616, 1617 }, { 1618, 1619 }, { 1626, 1627 }, { 1677, 1678 },
+    { 1680, 1681 }, { 1683, 3266 }, { 1684, 1685 }, { 1686, 1687 }, { 1688, 1689 }, { 1690, 1691 },
+    { 258, 593 }, { 870, 3297 }, { 1719, 1721 }, { 3309, 865 }, { 436, 437 }, { 461, 3298 },
+    { 3234, 43 }, { 3, 3227 }, { 3191, 16 }, { 3304, 3350 }, { 3305, 72 }, { 3306, 3351 },
+    { 3349, 3284 }, { 416, 231 }, { 3323, 3348 }, { 3341, 287 }, { 3357, 3360 }, { 3296, 203 },
+    { 3368, 3369 }, { 263, 580 }, { 410, 3363 }, { 3371, 2 }, { 3374, 3331 }, { 3376, 3203 },
+    { 276, 611 }, { 492, 3354 }, { 2585, 3381 }, { 3281, 3384 }, { 3382, 434 }, { 3386, 3387 },
+    { 139, 3420 }, { 189, 1622 }, { 1314, 3391 }, { 3192, 3392 }, { 3353, 3195 }, { 3394, 3432 },
+    { 3395, 549 }, { 3396, 607 }, { 3398, 1239 }, { 3399, 1246 }, { 3401, 1253 }, { 3402, 3403 },
+    { 3404, 3405 }, { 3408, 3409 }, { 3410, 1290 }, { 3412, 3413 }, { 3414, 1302 }, { 3415, 3416 },
+    { 3417, 3418 }, { 3423, 1334 }, { 3427, 3428 }, { 3433, 3434 }, { 3436, 3272 }, { 1719, 1720 },
+    { 3226, 3444 }, { 3, 3278 }, { 50, 3191 }, { 3310, 3445 }, { 3446, 3448 }, { 3359, 3453 },
+    { 3455, 252 }, { 3377, 3203 }, { 3457, 3450 }, { 3461, 276 }, { 3463, 3466 }, { 139, 3422 },
+    { 3419, 3470 }, { 3424, 3471 }, { 3431, 3472 }, { 3467, 3421 }, { 3478, 3479 }, { 3480, 3481 },
+    { 3484, 3485 }, { 3488, 3435 }, { 3452, 467 }, { 155, 3492 }, { 3, 53 }, { 62, 3191 },
+    { 3493, 3237 }, { 3495, 72 }, { 3451, 3496 }, { 3378, 3497 }, { 2642, 276 }, { 139, 3486 },
+    { 263, 3502 }, { 3491, 3390 }, { 3503, 3469 }, { 3505, 3510 }, { 47, 164 }, { 149, 150 },
+    { 152, 153 }, { 160, 161 }, { 162, 163 }, { 189, 190 }, { 204, 205 }, { 206, 3229 },
+    { 258, 588 }, { 583, 584 }, { 866, 867 }, { 879, 3340 }, { 1895, 3498 }, { 3209, 491 },
+    { 3302, 129 }, { 3365, 868 }, { 3380, 2599 }, { 231, 3356 }, { 3, 99 }, { 3191, 54 },
+    { 3515, 3513 }, { 3514, 3364 }, { 276, 3489 }, { 3509, 3523 }, { 3517, 3426 }, { 3521, 231 },
+    { 154, 3512 }, { 3337, 3535 }, { 3362, 3536 }, { 3526, 151 }, { 3528, 3529 }, { 152, 2589 },
+    { 180, 181 }, { 1617, 2592 }, { 3206, 3271 }, { 3499, 417 }, { 3, 3238 }, { 3191, 57 },
+    { 3253, 3543 }, { 3545, 3544 }, { 3430, 276 }, { 3524, 3547 }, { 3527, 3551 }, { 3552, 3540 },
+    { 3555, 3525 }, { 337, 181 }, { 2590, 3512 }, { 2591, 3558 }, { 3206, 3299 }, { 3501, 3556 },
+    { 3, 3287 }, { 3191, 61 }, { 3561, 3562 }, { 276, 3442 }, { 3567, 3569 }, { 3571, 3572 },
+    { 3, 3293 }, { 3191, 3254 }, { 3564, 3577 }, { 3575, 3576 }, { 276, 1672 }, { 3574, 3580 },
+    { 3, 3295 }, { 3191, 3563 }, { 3582, 3581 }, { 3583, 3584 }, { 3585, 276 }, { 3586, 2593 },
+    { 3, 3352 }, { 3294, 3587 }, { 3516, 3588 }, { 3589, 3191 }, { 3, 3590 }, { 3311, 3593 },
+    { 362, 3191 }, { 3336, 3596 }, { 1624, 3 }, { 3286, 3597 }, { 3191, 363 }, { 3599, 3598 },
+    { 3600, 369 }, { 3449, 3 }, { 3358, 3191 }, { 3595, 3603 }, { 3602, 3 }, { 520, 3191 },
+    { 3607, 3549 }, { 3, 3316 }, { 3609, 3546 }, { 4, 3191 }, { 3610, 3373 }, { 6, 452 },
+    { 276, 460 }, { 517, 3212 }, { 709, 1330 }, { 1278, 3407 }, { 1283, 3508 }, { 1318, 1319 },
+    { 1320, 3506 }, { 1326, 3550 }, { 1331, 3520 }, { 2621, 3383 }, { 3303, 372 }, { 238, 419 },
+    { 258, 3193 }, { 410, 869 }, { 3301, 3612 }, { 3, 3367 }, { 523, 3191 }, { 3614, 7 },
+    { 203, 6 }, { 276, 1408 }, { 1329, 3619 }, { 3195, 3620 }, { 3307, 460 }, { 3329, 3616 },
+    { 3622, 3623 }, { 3, 3604 }, { 3366, 3632 }, { 8, 3191 }, { 3624, 3637 }, { 3636, 276 },
+    { 3370, 3542 }, { 3438, 870 }, { 35, 2702 }, { 474, 1659 }, { 540, 3192 }, { 669, 670 },
+    { 919, 920 }, { 1668, 1669 }, { 1906, 263 }, { 2611, 2730 }, { 2699, 2700 }, { 2703, 3234 },
+    { 2704, 3613 }, { 2705, 3447 }, { 2706, 3608 }, { 2707, 365 }, { 2708, 3605 }, { 2709, 3389 },
+    { 2716, 2601 }, { 2723, 254 }, { 2731, 2732 }, { 3307, 567 }, { 3454, 3388 }, { 3460, 1663 },
+    { 3491, 3606 }, { 3302, 3425 }, { 2631, 2675 }, { 2673, 2674 }, { 3490, 3439 }, { 180, 552 },
+    { 218, 1405 }, { 608, 3397 }, { 610, 618 }, { 708, 709 }, { 893, 3615 }, { 1409, 3355 },
+    { 1631, 1632 }, { 1637, 1882 }, { 3332, 452 }, { 3468, 1878 }, { 3483, 241 }, { 3507, 268 },
+    { 3530, 191 }, { 3, 3633 }, { 3191, 3385 }, { 3645, 3625 }, { 3647, 429 }, { 276, 567 },
+    { 474, 3654 }, { 2701, 3649 }, { 3285, 3658 }, { 3494, 3657 }, { 3518, 3666 }, { 3541, 3665 },
+    { 3642, 3660 }, { 3656, 3667 }, { 3661, 3662 }, { 3663, 3664 }, { 3673, 2633 }, { 337, 552 },
+    { 3474, 3678 }, { 3683, 272 }, { 263, 1153 }, { 491, 3462 }, { 1603, 3202 }, { 17, 18 },
+    { 27, 28 }, { 139, 1604 }, { 229, 2115 }, { 588, 1409 }, { 631, 231 }, { 709, 922 },
+    { 907, 3298 }, { 923, 3355 }, { 1150, 3375 }, { 1337, 1338 }, { 1656, 3372 }, { 1881, 3684 },
+    { 1907, 3565 }, { 3361, 3429 }, { 3379, 3677 }, { 3440, 3568 }, { 3459, 1645 }, { 3650, 1660 },
+    { 3, 3634 }, { 3191, 3473 }, { 3643, 3698 }, { 3659, 3701 }, { 3671, 3696 }, { 3704, 3691 },
+    { 3674, 3705 }, { 276, 1898 }, { 3681, 3690 }, { 474, 1791 }, { 1650, 3375 }, { 1693, 3372 },
+    { 2029, 922 }, { 3193, 588 }, { 3201, 3721 }, { 3522, 3713 }, { 3613, 3642 }, { 3629, 231 },
+    { 3714, 1605 }, { 3724, 1883 }, { 525, 3 }, { 3458, 3731 }, { 3191, 3579 }, { 3697, 3734 },
+    { 3733, 3735 }, { 3738, 276 }, { 3712, 3746 }, { 3740, 474 }, { 3752, 3 }, { 3554, 3753 },
+    { 377, 3191 }, { 3754, 3703 }, { 276, 1885 }, { 193, 3 }, { 3759, 3644 }, { 654, 3191 },
+    { 3755, 3762 }, { 276, 3719 }, { 279, 286 }, { 715, 716 }, { 891, 1598 }, { 895, 531 },
+    { 47, 3685 }, { 259, 603 }, { 381, 382 }, { 383, 384 }, { 385, 386 }, { 481, 474 },
+    { 517, 3224 }, { 709, 569 }, { 1221, 3192 }, { 1282, 3601 }, { 1642, 1643 }, { 1677, 1913 },
+    { 1679, 3566 }, { 1879, 3477 }, { 1909, 3482 }, { 2607, 2608 }, { 2616, 2617 }, { 2623, 2624 },
+    { 2625, 2626 }, { 2627, 2628 }, { 2629, 2630 }, { 2631, 2632 }, { 2678, 3267 }, { 3221, 148 },
+    { 3264, 457 }, { 3342, 3672 }, { 3464, 490 }, { 3592, 3194 }, { 3615, 3690 }, { 3617, 3578 },
+    { 3702, 2733 }, { 3737, 2676 }, { 3, 3487 }, { 3342, 3191 }, { 276, 3725 }, { 3769, 3511 },
+    { 1233, 531 }, { 1263, 3780 }, { 3209, 3778 }, { 3264, 3788 }, { 3281, 3795 }, { 3400, 3786 },
+    { 3411, 3787 }, { 3464, 3519 }, { 3539, 3796 }, { 3761, 3775 }, { 3776, 3777 }, { 3779, 3277 },
+    { 3782, 3621 }, { 3784, 3504 }, { 3790, 3791 }, { 3793, 3794 }, { 1397, 1398 }, { 1399, 1400 },
+    { 1401, 1402 }, { 1403, 1404 }, { 776, 777 }, { 1803, 1804 }, { 1806, 1807 }, { 3, 3611 },
+    { 3627, 3191 }, { 631, 276 }, { 3813, 3519 }, { 3819, 3817 }, { 3823, 3792 }, { 3824, 2633 },
+    { 3825, 3826 }, { 3827, 3828 }, { 3829, 778 }, { 3832, 3805 }, { 3732, 3 }, { 3191, 527 },
+    { 3763, 276 }, { 3839, 3840 }, { 3, 3760 }, { 3798, 3842 }, { 3799, 276 }, { 34, 35 },
+    { 36, 3285 }, { 40, 3443 }, { 44, 45 }, { 82, 3447 }, { 192, 3764 }, { 231, 702 },
+    { 253, 254 }, { 453, 268 }, { 474, 1893 }, { 588, 1745 }, { 590, 591 }, { 592, 593 },
+    { 612, 613 }, { 648, 3191 }, { 991, 987 }, { 1147, 1148 }, { 1152, 3709 }, { 1156, 1157 },
+    { 1335, 1336 }, { 1408, 3716 }, { 1667, 3695 }, { 1896, 1669 }, { 3201, 3679 }, { 3215, 1605 },
+    { 3437, 600 }, { 3454, 3531 }, { 3460, 2244 }, { 3475, 555 }, { 3494, 3757 }, { 3500, 3720 },
+    { 3655, 3717 }, { 3670, 3537 }, { 3766, 655 }, { 2161, 2162 }, { 710, 711 }, { 1212, 3198 },
+    { 1792, 1793 }, { 1795, 1796 }, { 3710, 3195 }, { 85, 3608 }, { 229, 864 }, { 297, 1268 },
+    { 364, 365 }, { 366, 3605 }, { 370, 3833 }, { 389, 390 }, { 418, 3297 }, { 572, 1266 },
+    { 811, 812 }, { 1216, 437 }, { 1231, 3751 }, { 1243, 3476 }, { 1264, 1265 }, { 1600, 1601 },
+    { 1648, 1649 }, { 1676, 3565 }, { 1698, 1699 }, { 1763, 1764 }, { 1766, 2421 }, { 1920, 1921 },
+    { 2017, 2018 }, { 2021, 2022 }, { 2025, 3193 }, { 2134, 2135 }, { 2634, 2635 }, { 3209, 929 },
+    { 3223, 3675 }, { 3309, 401 }, { 3315, 3807 }, { 3441, 2725 }, { 3452, 2006 }, { 3456, 1267 },
+    { 3522, 3606 }, { 3553, 3781 }, { 3628, 2766 }, { 3646, 3682 }, { 3669, 3532 }, { 3693, 2770 },
+    { 3834, 2030 }, { 3, 3736 }, { 3836, 3847 }, { 474, 3872 }, { 3606, 3850 }, { 3651, 3191 },
+    { 3689, 3855 }, { 3692, 3869 }, { 3744, 3870 }, { 3765, 3879 }, { 3851, 3852 }, { 3859, 1894 },
+    { 3861, 3862 }, { 3863, 276 }, { 3867, 1154 }, { 3868, 3192 }, { 3875, 593 }, { 3884, 245 },
+    { 259, 231 }, { 3370, 3886 }, { 3885, 47 }, { 3888, 258 }, { 35, 1923 }, { 192, 3601 },
+    { 588, 2013 }, { 1924, 3443 }, { 1926, 3447 }, { 3329, 3902 }, { 3494, 3910 }, { 3518, 3857 },
+    { 3747, 3854 }, { 3842, 3194 }, { 3890, 3893 }, { 3894, 3895 }, { 3896, 391 }, { 3901, 1232 },
+    { 3903, 3898 }, { 3911, 3533 }, { 3914, 272 }, { 3922, 3892 }, { 3923, 1922 }, { 373, 374 },
+    { 378, 379 }, { 380, 3818 }, { 3559, 3557 }, { 3573, 3570 }, { 530, 531 }, { 567, 716 },
+    { 713, 714 }, { 929, 3462 }, { 3499, 1210 }, { 3635, 738 }, { 2119, 2120 }, { 6, 3688 },
+    { 203, 1317 }, { 206, 1387 }, { 229, 230 }, { 367, 3801 }, { 528, 3833 }, { 563, 3225 },
+    { 976, 297 }, { 1344, 3504 }, { 1637, 1638 }, { 1658, 3730 }, { 1664, 3498 }, { 1705, 1706 },
+    { 1711, 1712 }, { 1755, 233 }, { 1869, 1870 }, { 1901, 1902 }, { 2144, 2145 }, { 2149, 3913 },
+    { 2572, 3389 }, { 2577, 2578 }, { 2611, 2612 }, { 2613, 2614 }, { 2637, 3397 }, { 2711, 3268 },
+    { 2780, 3802 }, { 3215, 2861 }, { 3348, 950 }, { 3361, 3388 }, { 3441, 438 }, { 3459, 2620 },
+    { 3468, 1623 }, { 3537, 2245 }, { 3560, 3648 }, { 3591, 1673 }, { 3594, 2751 }, { 3626, 475 },
+    { 3631, 3618 }, { 3640, 1628 }, { 3668, 3849 }, { 3694, 3578 }, { 3722, 1339 }, { 3741, 1653 },
+    { 3745, 1897 }, { 3773, 2776 }, { 3803, 3789 }, { 3700, 3 }, { 3767, 3930 }, { 3820, 3191 },
+    { 3933, 3939 }, { 3941, 594 }, { 474, 3950 }, { 3948, 3356 }, { 47, 3195 }, { 276, 1641 },
+    { 3285, 3954 }, { 3631, 3957 }, { 3686, 3952 }, { 3853, 3959 }, { 3912, 3533 }, { 3955, 1927 },
+    { 3969, 3951 }, { 3559, 3570 }, { 3573, 3557 }, { 3970, 375 }, { 3977, 3770 }, { 3981, 434 },
+    { 588, 3999 }, { 1757, 233 }, { 2579, 3192 }, { 2726, 259 }, { 3215, 4002 }, { 3361, 3531 },
+    { 3474, 4005 }, { 3500, 3942 }, { 3591, 2248 }, { 3594, 4006 }, { 3694, 3768 }, { 3726, 4020 },
+    { 3749, 3997 }, { 3844, 3987 }, { 3877, 4014 }, { 3984, 3476 }, { 3988, 564 }, { 3998, 1903 },
+    { 4003, 4004 }, { 4008, 2578 }, { 4013, 3601 }, { 4017, 3268 }, { 4029, 3 }, { 3938, 4031 },
+    { 276, 3906 }, { 1700, 3191 }, { 4037, 1925 }, { 4038, 4043 }, { 4040, 3961 }, { 588, 4000 },
+    { 1794, 4033 }, { 2754, 259 }, { 3192, 6 }, { 3844, 4001 }, { 4049, 3966 }, { 4053, 4051 },
+    { 3, 3739 }, { 4071, 3800 }, { 4036, 276 }, { 4072, 4077 }, { 4076, 4075 }, { 1746, 588 },
+    { 4074, 1701 }, { 4082, 3191 }, { 2686, 2687 }, { 551, 3271 }, { 877, 3269 }, { 1610, 3202 },
+    { 1758, 1759 }, { 1760, 1761 }, { 1762, 3831 }, { 1802, 3830 }, { 3201, 826 }, { 3299, 3676 },
+    { 3680, 3841 }, { 3897, 418 }, { 4019, 3771 }, { 3, 3711 }, { 1904, 276 }, { 1762, 3908 },
+    { 1805, 4099 }, { 3299, 3706 }, { 4097, 4098 }, { 128, 3425 }, { 139, 1773 }, { 203, 3429 },
+    { 218, 1968 }, { 248, 1978 }, { 325, 1991 }, { 391, 1955 }, { 1932, 1933 }, { 1934, 1935 },
+    { 1936, 1937 }, { 1938, 1939 }, { 1940, 1941 }, { 1942, 1943 }, { 1944, 1945 }, { 1946, 1947 },
+    { 1948, 1949 }, { 1972, 1973 }, { 1976, 1977 }, { 1979, 1980 }, { 1984, 1985 }, { 1986, 1987 },
+    { 1995, 3220 }, { 3296, 1962 }, { 3846, 430 }, { 3891, 3728 }, { 4105, 4085 }, { 2601, 3 },
+    { 2640, 276 }, { 1602, 4106 }, { 4100, 4109 }, { 4111, 4108 }, { 3193, 4131 }, { 3205, 4112 },
+    { 4113, 4124 }, { 4116, 4130 }, { 4117, 1992 }, { 4118, 1956 }, { 4119, 4120 }, { 4121, 4122 },
+    { 4125, 4126 }, { 4132, 1988 }, { 4134, 4114 }, { 47, 6 }, { 105, 106 }, { 107, 108 },
+    { 109, 3191 }, { 110, 111 }, { 116, 117 }, { 118, 119 }, { 127, 3539 }, { 148, 3847 },
+    { 189, 3821 }, { 196, 197 }, { 213, 214 }, { 215, 216 }, { 217, 218 }, { 224, 225 },
+    { 238, 239 }, { 263, 588 }, { 264, 265 }, { 267, 430 }, { 278, 279 }, { 280, 281 },
+    { 287, 288 }, { 291, 292 }, { 293, 294 }, { 297, 582 }, { 302, 303 }, { 305, 306 },
+    { 307, 308 }, { 309, 310 }, { 311, 312 }, { 314, 315 }, { 316, 317 }, { 318, 319 },
+    { 321, 322 }, { 323, 324 }, { 325, 326 }, { 327, 328 }, { 330, 331 }, { 332, 333 },
+    { 404, 405 }, { 420, 241 }, { 448, 3340 }, { 474, 3915 }, { 524, 3751 }, { 569, 3965 },
+    { 570, 571 }, { 572, 573 }, { 614, 615 }, { 616, 617 }, { 619, 620 }, { 623, 624 },
+    { 626, 627 }, { 628, 629 }, { 661, 3994 }, { 736, 667 }, { 779, 3976 }, { 815, 3715 },
+    { 832, 441 }, { 842, 3727 }, { 896, 3202 }, { 903, 3225 }, { 1299, 3687 }, { 1338, 1910 },
+    { 1343, 3990 }, { 1640, 4087 }, { 1644, 2003 }, { 1655, 3723 }, { 1696, 3742 }, { 1726, 1727 },
+    { 1728, 709 }, { 1740, 1741 }, { 1889, 1649 }, { 2026, 2814 }, { 2147, 4041 }, { 2256, 2257 },
+    { 2594, 2595 }, { 2721, 3630 }, { 2763, 2764 }, { 2769, 3928 }, { 2787, 2788 }, { 2805, 2806 },
+    { 2817, 3383 }, { 2818, 231 }, { 3209, 2871 }, { 3315, 3707 }, { 3332, 3688 }, { 3347, 2765 },
+    { 3365, 408 }, { 3379, 299 }, { 3456, 581 }, { 3477, 3982 }, { 3514, 3598 }, { 3560, 4104 },
+    { 3566, 3638 }, { 3607, 3517 }, { 3626, 2870 }, { 3639, 3816 }, { 3669, 206 }, { 3680, 3949 },
+    { 3743, 3929 }, { 3758, 3887 }, { 3766, 1445 }, { 3785, 5 }, { 3811, 482 }, { 3814, 3229 },
+    { 3843, 1235 }, { 3876, 3532 }, { 3900, 2725 }, { 3918, 3337 }, { 3921, 2802 }, { 3968, 3534 },
+    { 3979, 3648 }, { 4103, 3192 }, { 3, 3931 }, { 4123, 4145 }, { 4127, 4144 }, { 4129, 4146 },
+    { 4143, 4152 }, { 47, 227 }, { 218, 4168 }, { 276, 289 }, { 298, 263 }, { 308, 4187 },
+    { 325, 4190 }, { 630, 3193 }, { 1609, 4106 }, { 1655, 3742 }, { 1696, 3723 }, { 1737, 588 },
+    { 1837, 709 }, { 2002, 4219 }, { 2753, 3630 }, { 3201, 4232 }, { 3261, 4165 }, { 3266, 4184 },
+    { 3362, 4195 }, { 3609, 4245 }, { 3628, 4194 }, { 3639, 3835 }, { 3693, 4172 }, { 3873, 4203 },
+    { 4073, 4256 }, { 4139, 2641 }, { 4156, 4157 }, { 4159, 4160 }, { 4161, 3346 }, { 4162, 3194 },
+    { 4166, 4167 }, { 4170, 1044 }, { 4173, 4174 }, { 4176, 4177 }, { 4180, 4181 }, { 4182, 4183 },
+    { 4185, 4186 }, { 4188, 4189 }, { 4191, 4192 }, { 4193, 4241 }, { 4197, 526 }, { 4199, 4200 },
+    { 4205, 4206 }, { 4207, 1707 }, { 4212, 2208 }, { 4214, 904 }, { 4218, 3783 }, { 4222, 4223 },
+    { 4226, 2815 }, { 4228, 245 }, { 4231, 3927 }, { 4233, 2789 }, { 4234, 3317 }, { 4243, 4178 },
+    { 4254, 3758 }, { 279, 2005 }, { 376, 3761 }, { 1766, 1767 }, { 2616, 2672 }, { 2623, 2663 },
+    { 2638, 2639 }, { 2666, 3354 }, { 2682, 2683 }, { 2692, 2693 }, { 3538, 3838 }, { 3592, 3843 },
+    { 3808, 841 }, { 3874, 1875 }, { 4067, 2615 }, { 4093, 2688 }, { 3, 3864 }, { 3972, 4267 },
+    { 4150, 4268 }, { 4151, 4269 }, { 226, 4272 }, { 276, 4179 }, { 320, 4276 }, { 3266, 4308 },
+    { 3774, 588 }, { 4175, 4274 }, { 4196, 263 }, { 4202, 4294 }, { 4248, 4300 }, { 4262, 4310 },
+    { 4277, 329 }, { 4287, 4301 }, { 4297, 4158 }, { 4298, 120 }, { 4303, 282 }, { 4306, 4288 },
+    { 4309, 3272 }, { 4313, 4278 }, { 2672, 2662 }, { 2694, 3193 }, { 3264, 4333 }, { 4326, 3511 },
+    { 4327, 3971 }, { 4329, 2618 }, { 4330, 2664 }, { 238, 1389 }, { 1390, 1391 }, { 1392, 1393 },
+    { 1394, 1395 }, { 47, 3638 }, { 113, 114 }, { 121, 122 }, { 123, 124 }, { 125, 126 },
+    { 173, 3268 }, { 231, 691 }, { 274, 275 }, { 286, 838 }, { 304, 4305 }, { 410, 411 },
+    { 444, 3269 }, { 474, 1799 }, { 539, 3806 }, { 558, 559 }, { 572, 978 }, { 595, 596 },
+    { 601, 602 }, { 610, 2276 }, { 636, 637 }, { 638, 3945 }, { 641, 642 }, { 643, 3437 },
+    { 646, 3191 }, { 661, 662 }, { 663, 664 }, { 668, 3652 }, { 709, 2654 }, { 762, 763 },
+    { 774, 775 }, { 871, 3300 }, { 880, 3225 }, { 926, 4253 }, { 946, 947 }, { 952, 953 },
+    { 964, 3878 }, { 968, 1886 }, { 984, 985 }, { 986, 987 }, { 997, 258 }, { 1024, 1025 },
+    { 1031, 3548 }, { 1236, 555 }, { 1241, 3601 }, { 1281, 1282 }, { 1294, 3482 }, { 1316, 3983 },
+    { 1319, 2650 }, { 1325, 3936 }, { 1606, 1607 }, { 1629, 1630 }, { 1633, 3393 }, { 1636, 3991 },
+    { 1667, 3932 }, { 1703, 733 }, { 1739, 4224 }, { 1742, 1743 }, { 1766, 2177 }, { 1790, 4325 },
+    { 1866, 3751 }, { 1884, 3845 }, { 1887, 3534 }, { 1889, 2095 }, { 1892, 3940 }, { 1900, 4066 },
+    { 1912, 3822 }, { 2004, 4263 }, { 2063, 233 }, { 2139, 1643 }, { 2143, 4083 }, { 2146, 4227 },
+    { 2148, 4078 }, { 2243, 3730 }, { 2635, 3198 }, { 2643, 3407 }, { 2645, 4138 }, { 2646, 3508 },
+    { 2652, 3550 }, { 2655, 3520 }, { 2781, 2782 }, { 2783, 2784 }, { 2813, 4319 }, { 2816, 2410 },
+    { 2820, 922 }, { 2851, 3743 }, { 2894, 2895 }, { 3202, 1873 }, { 3215, 538 }, { 3347, 1028 },
+    { 3380, 2867 }, { 3400, 1250 }, { 3406, 1272 }, { 3411, 2647 }, { 3440, 2116 }, { 3456, 3989 },
+    { 3459, 577 }, { 3475, 1957 }, { 3483, 2159 }, { 3500, 3682 }, { 3507, 2132 }, { 3553, 4026 },
+    { 3594, 346 }, { 3595, 3596 }, { 3631, 1814 }, { 3635, 676 }, { 3640, 2776 }, { 3643, 3618 },
+    { 3653, 1671 }, { 3670, 3993 }, { 3722, 1910 }, { 3726, 3956 }, { 3748, 3707 }, { 3750, 2138 },
+    { 3756, 1673 }, { 3764, 3621 }, { 3765, 645 }, { 3860, 1749 }, { 3865, 995 }, { 3882, 3871 },
+    { 3883, 656 }, { 3919, 3785 }, { 3924, 3332 }, { 3925, 241 }, { 3937, 4236 }, { 3962, 4155 },
+    { 3986, 4311 }, { 3996, 3675 }, { 4023, 1340 }, { 4024, 1891 }, { 4028, 1023 }, { 4034, 1213 },
+    { 4055, 3646 }, { 4089, 4290 }, { 4154, 772 }, { 4235, 475 }, { 4264, 1647 }, { 4337, 2140 },
+    { 3907, 3 }, { 4343, 4344 }, { 276, 4307 }, { 4273, 4345 }, { 4322, 588 }, { 4347, 4348 },
+    { 4352, 621 }, { 4356, 219 }, { 2685, 4363 }, { 4334, 4364 }, { 4370, 4371 }, { 4372, 4373 },
+    { 231, 1822 }, { 277, 4359 }, { 840, 4350 }, { 898, 4387 }, { 917, 602 }, { 1030, 3300 },
+    { 1281, 3821 }, { 1451, 3652 }, { 1815, 3191 }, { 2238, 1643 }, { 2450, 3940 }, { 2649, 4421 },
+    { 2653, 4401 }, { 3192, 4402 }, { 3198, 4440 }, { 3347, 4210 }, { 3400, 2606 }, { 3411, 4419 },
+    { 3594, 4379 }, { 3631, 4030 }, { 3641, 4422 }, { 3653, 4458 }, { 3686, 4417 }, { 3749, 4423 },
+    { 3845, 4442 }, { 3860, 4090 }, { 3882, 4427 }, { 3883, 731 }, { 3953, 4443 }, { 3992, 4482 },
+    { 4010, 4479 }, { 4028, 2717 }, { 4032, 4390 }, { 4035, 4448 }, { 4063, 3932 }, { 4275, 4456 },
+    { 4315, 3406 }, { 4323, 475 }, { 4357, 112 }, { 4358, 4376 }, { 4377, 4378 }, { 4386, 474 },
+    { 4389, 3729 }, { 4393, 4394 }, { 4395, 4396 }, { 4398, 4399 }, { 4404, 872 }, { 4405, 881 },
+    { 4408, 3205 }, { 4411, 4412 }, { 4415, 4420 }, { 4418, 4488 }, { 4424, 3708 }, { 4426, 1639 },
+    { 4429, 4430 }, { 4433, 1867 }, { 4434, 3783 }, { 4435, 1888 }, { 4444, 4445 }, { 4449, 4450 },
+    { 4454, 286 }, { 4463, 4138 }, { 4466, 3482 }, { 4475, 3268 }, { 4491, 987 }, { 4494, 3638 },
+    { 4506, 4042 }, { 3438, 4115 }, { 3771, 4085 }, { 4153, 4064 }, { 4336, 4229 }, { 443, 259 },
+    { 691, 1775 }, { 706, 707 }, { 877, 2286 }, { 955, 956 }, { 1228, 441 }, { 1505, 1506 },
+    { 1599, 3904 }, { 2010, 2011 }, { 2454, 531 }, { 2507, 3269 }, { 3353, 1733 }, { 3804, 3916 },
+    { 3846, 2117 }, { 3874, 1612 }, { 3917, 1756 }, { 4056, 4201 }, { 4061, 3848 }, { 4088, 3 },
+    { 4511, 4091 }, { 4512, 3960 }, { 276, 4360 }, { 4513, 4516 }, { 4521, 4522 }, { 587, 588 },
+    { 3191, 653 }, { 3215, 4526 }, { 4032, 4567 }, { 4410, 4565 }, { 4437, 4549 }, { 4451, 4535 },
+    { 4455, 4558 }, { 4468, 4580 }, { 4486, 4547 }, { 4515, 2790 }, { 4533, 4557 }, { 4534, 3506 },
+    { 4537, 1131 }, { 4551, 4581 }, { 4552, 3871 }, { 4555, 3437 }, { 4562, 4563 }, { 4572, 988 },
+    { 4573, 4543 }, { 4577, 4349 }, { 259, 3192 }, { 633, 4546 }, { 951, 4571 }, { 1951, 3268 },
+    { 2010, 2050 }, { 3594, 2041 }, { 3837, 3916 }, { 3917, 1801 }, { 4081, 4596 }, { 4597, 441 },
+    { 4598, 3205 }, { 3, 4342 }, { 276, 4361 }, { 4615, 4616 }, { 4617, 1396 }, { 588, 2909 },
+    { 3964, 3191 }, { 4612, 4498 }, { 4624, 4452 }, { 4635, 4299 }, { 512, 259 }, { 3594, 4642 },
+    { 4644, 3268 }, { 4046, 3 }, { 4346, 276 }, { 4355, 4651 }, { 4367, 4650 }, { 588, 4018 },
+    { 4383, 4652 }, { 4578, 3191 }, { 3, 1708 }, { 4662, 4665 }, { 276, 4524 }, { 4663, 4667 },
+    { 3201, 1033 }, { 4542, 4591 }, { 6, 1127 }, { 47, 4171 }, { 159, 3274 }, { 165, 2756 },
+    { 186, 856 }, { 203, 2218 }, { 221, 222 }, { 228, 3715 }, { 229, 1029 }, { 231, 684 },
+    { 263, 484 }, { 266, 2770 }, { 297, 2093 }, { 388, 3963 }, { 396, 397 }, { 421, 3300 },
+    { 439, 3269 }, { 452, 3858 }, { 459, 3802 }, { 464, 3808 }, { 470, 471 }, { 472, 473 },
+    { 474, 475 }, { 518, 2858 }, { 533, 3202 }, { 539, 3934 }, { 557, 3764 }, { 565, 566 },
+    { 569, 4312 }, { 572, 2090 }, { 583, 4225 }, { 588, 2061 }, { 612, 2677 }, { 622, 4204 },
+    { 625, 4362 }, { 647, 4341 }, { 649, 650 }, { 651, 652 }, { 689, 690 }, { 693, 694 },
+    { 712, 4047 }, { 717, 3223 }, { 728, 729 }, { 730, 3191 }, { 750, 751 }, { 760, 761 },
+    { 805, 1199 }, { 810, 3899 }, { 839, 4525 }, { 875, 3465 }, { 906, 4059 }, { 945, 4407 },
+    { 949, 4009 }, { 1275, 615 }, { 1336, 2299 }, { 1372, 967 }, { 1432, 3548 }, { 1524, 3195 },
+    { 1608, 3809 }, { 1611, 4608 }, { 1629, 2271 }, { 1635, 4576 }, { 1648, 1890 }, { 1675, 4295 },
+    { 1698, 2888 }, { 1713, 1714 }, { 1719, 1771 }, { 1765, 4328 }, { 1773, 1774 }, { 1801, 4050 },
+    { 1830, 1831 }, { 1832, 1833 }, { 1868, 3904 }, { 1880, 3750 }, { 1911, 4439 }, { 1928, 365 },
+    { 1960, 4321 }, { 1964, 4467 }, { 2073, 3751 }, { 2086, 3225 }, { 2087, 3393 }, { 2088, 2089 },
+    { 2097, 3881 }, { 2107, 4148 }, { 2141, 2008 }, { 2150, 4247 }, { 2176, 4079 }, { 2221, 3822 },
+    { 2270, 1625 }, { 2507, 4599 }, { 2569, 2570 }, { 2571, 3801 }, { 2710, 4058 }, { 2712, 3973 },
+    { 2746, 3974 }, { 2750, 4070 }, { 2758, 4519 }, { 2773, 2774 }, { 2868, 4022 }, { 2878, 391 },
+    { 2893, 4459 }, { 2917, 3831 }, { 2933, 3439 }, { 2934, 3830 }, { 2951, 3946 }, { 3209, 478 },
+    { 3315, 4021 }, { 3347, 400 }, { 3456, 2092 }, { 3477, 3229 }, { 3534, 585 }, { 3566, 5 },
+    { 3631, 4613 }, { 3639, 3849 }, { 3651, 3691 }, { 3668, 3816 }, { 3679, 4107 }, { 3689, 1241 },
+    { 3692, 2298 }, { 3708, 2272 }, { 3718, 3834 }, { 3747, 4042 }, { 3748, 4481 }, { 3756, 2210 },
+    { 3765, 3618 }, { 3772, 2581 }, { 3774, 604 }, { 3803, 4368 }, { 3810, 4622 }, { 3841, 4600 },
+    { 3843, 550 }, { 3873, 4296 }, { 3925, 2255 }, { 3937, 4625 }, { 3947, 1750 }, { 4016, 1674 },
+    { 4027, 2618 }, { 4028, 1959 }, { 4054, 3640 }, { 4065, 3797 }, { 4071, 3501 }, { 4086, 2745 },
+    { 4095, 878 }, { 4169, 2950 }, { 4198, 3729 }, { 4215, 4528 }, { 4237, 4351 }, { 4240, 4136 },
+    { 4257, 483 }, { 4286, 430 }, { 4339, 3789 }, { 4453, 4583 }, { 4464, 4244 }, { 4476, 4149 },
+    { 4504, 2766 }, { 4536, 764 }, { 4575, 4425 }, { 4605, 1734 }, { 4610, 4517 }, { 4612, 3962 },
+    { 4618, 589 }, { 4627, 4366 }, { 4632, 296 }, { 2575, 3 }, { 4381, 4671 }, { 4672, 4664 },
+    { 221, 4514 }, { 276, 4249 }, { 1114, 4677 }, { 1431, 3300 }, { 1719, 4743 }, { 1816, 4341 },
+    { 1997, 3269 }, { 2103, 3202 }, { 2712, 4045 }, { 2746, 4044 }, { 2761, 3963 }, { 2881, 4059 },
+    { 2889, 3191 }, { 2935, 4776 }, { 3192, 712 }, { 3201, 427 }, { 3475, 165 }, { 3530, 4701 },
+    { 3608, 4750 }, { 3668, 3835 }, { 3702, 4771 }, { 3814, 6 }, { 3843, 2079 }, { 3919, 4760 },
+    { 3978, 3195 }, { 4009, 4649 }, { 4016, 4738 }, { 4022, 568 }, { 4027, 2662 }, { 4054, 3956 },
+    { 4068, 3934 }, { 4070, 4769 }, { 4084, 3691 }, { 4086, 4767 }, { 4089, 4796 }, { 4096, 4734 },
+    { 4314, 4669 }, { 4316, 3797 }, { 4324, 4785 }, { 4382, 4723 }, { 4461, 4700 }, { 4495, 4686 },
+    { 4589, 4828 }, { 4676, 4692 }, { 4683, 4354 }, { 4690, 422 }, { 4693, 4694 }, { 4695, 4696 },
+    { 4708, 4709 }, { 4710, 4711 }, { 4712, 4619 }, { 4717, 4718 }, { 4724, 876 }, { 4727, 4641 },
+    { 4729, 4216 }, { 4735, 4794 }, { 4736, 4317 }, { 4741, 1772 }, { 4745, 4746 }, { 4748, 4579 },
+    { 4753, 2074 }, { 4756, 4704 }, { 4772, 434 }, { 4775, 2896 }, { 4779, 2952 }, { 4783, 4687 },
+    { 4792, 3764 }, { 4795, 927 }, { 4797, 3718 }, { 4813, 3858 }, { 4814, 4702 }, { 4815, 4678 },
+    { 4816, 4058 }, { 4820, 4637 }, { 4823, 4685 }, { 3, 4614 }, { 276, 4888 }, { 1719, 4777 },
+    { 2846, 3269 }, { 2860, 3202 }, { 3201, 4392 }, { 4068, 4789 }, { 4084, 3191 }, { 4086, 4770 },
+    { 4778, 4854 }, { 4793, 4895 }, { 4833, 4889 }, { 4843, 203 }, { 4844, 4731 }, { 4846, 4613 },
+    { 4853, 2890 }, { 4874, 4768 }, { 4875, 4859 }, { 4887, 468 }, { 4899, 4523 }, { 4911, 4868 },
+    { 4912, 4872 }, { 4913, 4850 }, { 551, 4102 }, { 1970, 3465 }, { 3271, 3676 }, { 4094, 3706 },
+    { 4332, 3195 }, { 4653, 241 }, { 3, 4255 }, { 4707, 276 }, { 4883, 4916 }, { 4917, 4697 },
+    { 4924, 4849 }, { 551, 4110 }, { 2500, 3465 }, { 3201, 260 }, { 3271, 3706 }, { 4094, 3676 },
+    { 4520, 3195 }, { 4940, 1971 }, { 231, 3210 }, { 263, 1800 }, { 666, 667 }, { 677, 678 },
+    { 682, 683 }, { 687, 688 }, { 1342, 4217 }, { 1719, 1744 }, { 1725, 4318 }, { 1783, 1784 },
+    { 1788, 1789 }, { 1859, 1860 }, { 2118, 4048 }, { 2455, 4338 }, { 2623, 2807 }, { 2628, 3538 },
+    { 2629, 2811 }, { 2631, 2812 }, { 2722, 4015 }, { 2748, 4265 }, { 2791, 2792 }, { 2793, 2794 },
+    { 2795, 2796 }, { 2797, 2798 }, { 2799, 2800 }, { 2801, 2832 }, { 2808, 2809 }, { 2829, 2830 },
+    { 3737, 2833 }, { 4061, 3806 }, { 4095, 844 }, { 4282, 1738 }, { 4283, 3949 }, { 4604, 1036 },
+    { 4804, 4855 }, { 3, 4353 }, { 4951, 2501 }, { 1719, 2902 }, { 2722, 4265 }, { 2748, 4015 },
+    { 2799, 2831 }, { 2810, 4972 }, { 3629, 4967 }, { 4282, 1752 }, { 4302, 4980 }, { 4403, 4968 },
+    { 4478, 4960 }, { 4945, 656 }, { 4964, 1781 }, { 4966, 1785 }, { 4969, 2121 }, { 4971, 4983 },
+    { 4973, 4974 }, { 4977, 4978 }, { 4981, 2801 }, { 4985, 3538 }, { 1609, 3 }, { 4658, 4992 },
+    { 1719, 5006 }, { 4945, 731 }, { 4984, 4997 }, { 5001, 5011 }, { 5008, 4998 }, { 5009, 2633 },
+    { 5010, 4979 }, { 1602, 3 }, { 5005, 1719 }, { 5017, 4982 }, { 256, 257 }, { 263, 2130 },
+    { 376, 3818 }, { 429, 1969 }, { 752, 753 }, { 754, 755 }, { 1418, 4217 }, { 1929, 3605 },
+    { 1930, 3303 }, { 1931, 3191 }, { 1975, 4270 }, { 2004, 286 }, { 2511, 3300 }, { 3538, 4340 },
+    { 3804, 4335 }, { 3971, 4650 }, { 4034, 4135 }, { 4128, 2122 }, { 4133, 4957 }, { 4137, 4655 },
+    { 4147, 2129 }, { 4149, 4916 }, { 4164, 2110 }, { 4271, 1989 }, { 4331, 4806 }, { 4674, 4668 },
+    { 4836, 295 }, { 3, 4213 }, { 752, 1849 }, { 3538, 4369 }, { 3804, 5038 }, { 3837, 4335 },
+    { 4331, 4921 }, { 4662, 5027 }, { 5029, 5030 }, { 5032, 5033 }, { 5034, 5046 }, { 5037, 2512 },
+    { 5045, 5026 }, { 139, 941 }, { 166, 4541 }, { 177, 3973 }, { 184, 185 }, { 189, 4582 },
+    { 195, 4321 }, { 198, 3876 }, { 203, 1415 }, { 206, 207 }, { 210, 3347 }, { 228, 3985 },
+    { 233, 4141 }, { 235, 3297 }, { 240, 241 }, { 242, 3300 }, { 247, 3497 }, { 263, 3989 },
+    { 266, 267 }, { 268, 269 }, { 273, 4839 }, { 276, 715 }, { 301, 3406 }, { 336, 3974 },
+    { 345, 4586 }, { 387, 4688 }, { 389, 4774 }, { 394, 395 }, { 431, 3465 }, { 435, 4011 },
+    { 454, 3225 }, { 455, 3797 }, { 458, 4934 }, { 469, 4948 }, { 474, 482 }, { 507, 508 },
+    { 518, 519 }, { 529, 3975 }, { 535, 4881 }, { 553, 554 }, { 565, 4773 }, { 569, 4902 },
+    { 583, 3905 }, { 586, 4835 }, { 588, 929 }, { 597, 598 }, { 599, 3945 }, { 611, 3716 },
+    { 666, 1710 }, { 670, 3995 }, { 675, 3980 }, { 697, 698 }, { 699, 700 }, { 717, 3195 },
+    { 739, 740 }, { 747, 748 }, { 780, 781 }, { 794, 795 }, { 859, 860 }, { 889, 4080 },
+    { 891, 892 }, { 894, 3772 }, { 897, 4620 }, { 902, 559 }, { 908, 1644 }, { 910, 3810 },
+    { 915, 4566 }, { 926, 4457 }, { 934, 935 }, { 936, 937 }, { 938, 939 }, { 942, 943 },
+    { 944, 4062 }, { 948, 4894 }, { 954, 4866 }, { 964, 555 }, { 966, 1625 }, { 968, 969 },
+    { 970, 971 }, { 973, 576 }, { 977, 978 }, { 979, 980 }, { 983, 4636 }, { 989, 990 },
+    { 996, 4413 }, { 998, 999 }, { 1005, 1006 }, { 1007, 4587 }, { 1010, 1011 }, { 1012, 3865 },
+    { 1020, 1199 }, { 1023, 2109 }, { 1084, 4007 }, { 1104, 1105 }, { 1106, 1107 }, { 1109, 1110 },
+    { 1111, 664 }, { 1112, 1113 }, { 1123, 1124 }, { 1125, 1126 }, { 1130, 1131 }, { 1135, 1136 },
+    { 1137, 1138 }, { 1139, 1140 }, { 1141, 1142 }, { 1144, 1145 }, { 1149, 1150 }, { 1151, 3943 },
+    { 1155, 3944 }, { 1178, 536 }, { 1182, 1183 }, { 1247, 4827 }, { 1262, 4725 }, { 1273, 4238 },
+    { 1276, 4204 }, { 1277, 4362 }, { 1291, 3815 }, { 1335, 2656 }, { 1338, 1339 }, { 1341, 4963 },
+    { 1410, 3315 }, { 1426, 4539 }, { 1429, 4585 }, { 1432, 3699 }, { 1434, 3641 }, { 1583, 3652 },
+    { 1658, 3650 }, { 1715, 1716 }, { 1719, 1724 }, { 1722, 1723 }, { 1730, 1731 }, { 1735, 1736 },
+    { 1744, 4548 }, { 1751, 5000 }, { 1756, 4050 }, { 1765, 3909 }, { 1769, 4208 }, { 1770, 4898 },
+    { 1777, 1778 }, { 1779, 1780 }, { 1782, 5015 }, { 1786, 1787 }, { 1797, 1798 }, { 1822, 685 },
+    { 1823, 3856 }, { 1825, 1826 }, { 1858, 5002 }, { 1876, 4409 }, { 1889, 1890 }, { 1894, 4492 },
+    { 1905, 3655 }, { 1960, 4414 }, { 1997, 4211 }, { 2000, 2727 }, { 2002, 2240 }, { 2019, 2020 },
+    { 2023, 4078 }, { 2026, 2027 }, { 2028, 3220 }, { 2030, 4057 }, { 2038, 2726 }, { 2078, 3202 },
+    { 2106, 183 }, { 2112, 4681 }, { 2114, 222 }, { 2131, 4239 }, { 2133, 3967 }, { 2136, 3393 },
+    { 2140, 4759 }, { 2153, 4841 }, { 2159, 4905 }, { 2175, 2187 }, { 2209, 4798 }, { 2211, 4864 },
+    { 2214, 4471 }, { 2217, 4680 }, { 2219, 3936 }, { 2237, 4087 }, { 2241, 2242 }, { 2245, 3695 },
+    { 2252, 4247 }, { 2261, 3822 }, { 2274, 3991 }, { 2322, 1601 }, { 2395, 4083 }, { 2396, 4487 },
+    { 2397, 4588 }, { 2400, 3687 }, { 2405, 4926 }, { 2426, 2427 }, { 2439, 5 }, { 2449, 3845 },
+    { 2451, 4066 }, { 2463, 2729 }, { 2576, 4460 }, { 2580, 3809 }, { 2600, 4138 }, { 2605, 3476 },
+    { 2610, 3617 }, { 2648, 3983 }, { 2651, 4657 }, { 2657, 2658 }, { 2713, 4721 }, { 2714, 391 },
+    { 2720, 3568 }, { 2724, 888 }, { 2734, 4510 }, { 2736, 4351 }, { 2786, 4628 }, { 2803, 2804 },
+    { 2843, 2048 }, { 2850, 4508 }, { 2852, 4406 }, { 2882, 5036 }, { 2948, 3899 }, { 2953, 1052 },
+    { 2954, 4048 }, { 2958, 2959 }, { 2960, 3298 }, { 2962, 2635 }, { 3085, 3191 }, { 3086, 4341 },
+    { 3209, 2061 }, { 3215, 1874 }, { 3223, 4918 }, { 3272, 4500 }, { 3309, 234 }, { 3331, 1000 },
+    { 3332, 4473 }, { 3348, 959 }, { 3363, 3450 }, { 3379, 4788 }, { 3441, 1996 }, { 3483, 2255 },
+    { 3490, 4994 }, { 3548, 1414 }, { 3591, 4438 }, { 3626, 2735 }, { 3635, 4740 }, { 3643, 3084 },
+    { 3653, 2819 }, { 3707, 4927 }, { 3710, 4374 }, { 3717, 4021 }, { 3718, 1274 }, { 3728, 4230 },
+    { 3745, 1670 }, { 3748, 4465 }, { 3757, 3349 }, { 3759, 8 }, { 3765, 4030 }, { 3773, 3858 },
+    { 3811, 3915 }, { 3866, 1160 }, { 3877, 3993 }, { 3887, 4564 }, { 3921, 2007 }, { 3926, 2853 },
+    { 3935, 858 }, { 3964, 4092 }, { 4010, 3329 }, { 4024, 1654 }, { 4056, 4728 }, { 4060, 4831 },
+    { 4096, 2582 }, { 4107, 4757 }, { 4140, 4640 }, { 4198, 4012 }, { 4215, 4929 }, { 4240, 4885 },
+    { 4242, 300 }, { 4244, 4065 }, { 4246, 4291 }, { 4251, 2718 }, { 4257, 4447 }, { 4283, 4991 },
+    { 4286, 2771 }, { 4289, 4026 }, { 4296, 3881 }, { 4324, 4705 }, { 4391, 3947 }, { 4432, 4761 },
+    { 4446, 4063 }, { 4469, 578 }, { 4474, 1629 }, { 4480, 4698 }, { 4483, 4749 }, { 4485, 3756 },
+    { 4490, 4639 }, { 4493, 657 }, { 4497, 4544 }, { 4505, 3942 }, { 4507, 773 }, { 4509, 4737 },
+    { 4518, 2158 }, { 4532, 2239 }, { 4538, 3440 }, { 4540, 4914 }, { 4545, 4730 }, { 4550, 786 },
+    { 4554, 4722 }, { 4560, 5012 }, { 4595, 4318 }, { 4623, 4025 }, { 4633, 4909 }, { 4638, 1753 },
+    { 4647, 4989 }, { 4654, 1749 }, { 4689, 4260 }, { 4754, 4755 }, { 4764, 1053 }, { 4766, 4901 },
+    { 4781, 3978 }, { 4810, 4908 }, { 4817, 4052 }, { 4826, 2785 }, { 4829, 2117 }, { 4837, 3727 },
+    { 4851, 856 }, { 4856, 4293 }, { 4862, 3507 }, { 4882, 2132 }, { 4886, 3958 }, { 4893, 4261 },
+    { 4900, 4803 }, { 4910, 4936 }, { 4920, 633 }, { 5018, 4631 }, { 3, 4375 }, { 3837, 5054 },
+    { 5058, 4267 }, { 5060, 5061 }, { 177, 4045 }, { 203, 2296 }, { 233, 4142 }, { 235, 4169 },
+    { 268, 1630 }, { 276, 4018 }, { 335, 4541 }, { 336, 4044 }, { 339, 3347 }, { 356, 4586 },
+    { 395, 5121 }, { 474, 5145 }, { 507, 1074 }, { 532, 5052 }, { 588, 4249 }, { 597, 4566 },
+    { 598, 916 }, { 720, 3195 }, { 792, 3980 }, { 805, 389 }, { 894, 3809 }, { 940, 5064 },
+    { 1071, 3300 }, { 1075, 3465 }, { 1082, 3225 }, { 1150, 1161 }, { 1162, 3944 }, { 1166, 3943 },
+    { 1234, 4620 }, { 1281, 4582 }, { 1291, 5360 }, { 1377, 4413 }, { 1709, 5111 }, { 1719, 2058 },
+    { 1735, 5196 }, { 1823, 4380 }, { 1825, 3099 }, { 1899, 4238 }, { 1905, 3881 }, { 2064, 3909 },
+    { 2114, 4514 }, { 2252, 4786 }, { 2298, 2656 }, { 2299, 5181 }, { 2404, 3641 }, { 2419, 5112 },
+    { 2863, 3202 }, { 2865, 554 }, { 2872, 3975 }, { 2946, 391 }, { 2956, 3967 }, { 2961, 4510 },
+    { 3041, 2804 }, { 3209, 5270 }, { 3307, 715 }, { 3315, 4073 }, { 3353, 5201 }, { 3393, 5387 },
+    { 3406, 1407 }, { 3541, 5259 }, { 3548, 2403 }, { 3643, 4030 }, { 3652, 3995 }, { 3699, 873 },
+    { 3709, 5205 }, { 3728, 4285 }, { 3741, 5241 }, { 3744, 5110 }, { 3745, 2246 }, { 3750, 5254 },
+    { 3756, 4438 }, { 3772, 4838 }, { 3810, 4312 }, { 3811, 5282 }, { 3815, 5250 }, { 3866, 1165 },
+    { 3880, 5176 }, { 3905, 5324 }, { 3926, 5275 }, { 3935, 5090 }, { 3936, 4501 }, { 3945, 4527 },
+    { 3953, 5247 }, { 3985, 4354 }, { 3992, 4492 }, { 4007, 4284 }, { 4039, 5154 }, { 4062, 5100 },
+    { 4171, 5081 }, { 4237, 5097 }, { 4242, 4840 }, { 4391, 4801 }, { 4446, 5317 }, { 4469, 640 },
+    { 4480, 4765 }, { 4484, 1247 }, { 4485, 5299 }, { 4490, 4809 }, { 4493, 786 }, { 4499, 4092 },
+    { 4500, 5197 }, { 4505, 4946 }, { 4507, 5209 }, { 4517, 5177 }, { 4518, 5226 }, { 4529, 5179 },
+    { 4539, 4784 }, { 4548, 1754 }, { 4550, 657 }, { 4554, 5277 }, { 4560, 5019 }, { 4564, 5318 },
+    { 4601, 5329 }, { 4623, 5310 }, { 4626, 5211 }, { 4629, 4025 }, { 4630, 5263 }, { 4633, 5309 },
+    { 4638, 5195 }, { 4648, 5122 }, { 4654, 4090 }, { 4675, 5172 }, { 4699, 5101 }, { 4726, 5136 },
+    { 4744, 4141 }, { 4791, 5213 }, { 4832, 5194 }, { 4845, 5365 }, { 4870, 5174 }, { 4878, 5175 },
+    { 4879, 5106 }, { 4897, 5127 }, { 4915, 5294 }, { 4990, 4052 }, { 5065, 5066 }, { 5067, 186 },
+    { 5070, 5072 }, { 5077, 5078 }, { 5080, 5143 }, { 5083, 283 }, { 5084, 3768 }, { 5091, 5092 },
+    { 5093, 5094 }, { 5095, 5096 }, { 5105, 4666 }, { 5108, 5109 }, { 5114, 5115 }, { 5120, 748 },
+    { 5123, 4085 }, { 5130, 3929 }, { 5131, 5132 }, { 5134, 5135 }, { 5140, 5141 }, { 5146, 3865 },
+    { 5148, 4636 }, { 5149, 5150 }, { 5151, 5152 }, { 5156, 5157 }, { 5158, 5159 }, { 5160, 4928 },
+    { 5161, 5162 }, { 5164, 5165 }, { 5166, 5167 }, { 5169, 5170 }, { 5171, 1158 }, { 5178, 5375 },
+    { 5180, 4023 }, { 5184, 5334 }, { 5185, 5331 }, { 5187, 1435 }, { 5189, 5212 }, { 5190, 1717 },
+    { 5191, 4965 }, { 5202, 5023 }, { 5203, 5204 }, { 5217, 2003 }, { 5218, 4041 }, { 5220, 5221 },
+    { 5229, 5230 }, { 5235, 5236 }, { 5239, 4483 }, { 5240, 5358 }, { 5245, 1883 }, { 5248, 5249 },
+    { 5252, 159 }, { 5265, 5266 }, { 5269, 2095 }, { 5279, 2955 }, { 5280, 3617 }, { 5284, 4739 },
+    { 5287, 1801 }, { 5298, 5071 }, { 5303, 4457 }, { 5304, 5306 }, { 5315, 3198 }, { 5323, 5260 },
+    { 5336, 3476 }, { 5345, 3695 }, { 5350, 5255 }, { 5357, 5227 }, { 5359, 5267 }, { 5367, 5376 },
+    { 5373, 4080 }, { 5380, 5085 }, { 3, 4397 }, { 4561, 5391 }, { 203, 5439 }, { 268, 4570 },
+    { 276, 5222 }, { 543, 5052 }, { 588, 5234 }, { 854, 389 }, { 915, 5411 }, { 982, 5406 },
+    { 1150, 1171 }, { 1167, 3944 }, { 1719, 2172 }, { 1890, 5400 }, { 3167, 2804 }, { 3225, 5534 },
+    { 3347, 4682 }, { 3406, 1427 }, { 3548, 5238 }, { 3641, 1416 }, { 3655, 3315 }, { 3699, 5268 },
+    { 3807, 5436 }, { 3866, 1170 }, { 3943, 1172 }, { 4400, 3995 }, { 4465, 5471 }, { 4487, 5432 },
+    { 4499, 5482 }, { 4501, 5182 }, { 4574, 5425 }, { 4629, 5593 }, { 4657, 5437 }, { 4782, 5478 },
+    { 4840, 3195 }, { 4896, 3393 }, { 4988, 5513 }, { 5076, 5398 }, { 5087, 5395 }, { 5129, 4527 },
+    { 5133, 5416 }, { 5192, 5567 }, { 5256, 5535 }, { 5261, 3768 }, { 5262, 5511 }, { 5288, 5519 },
+    { 5311, 5545 }, { 5316, 5420 }, { 5325, 5498 }, { 5326, 5526 }, { 5342, 5409 }, { 5351, 5495 },
+    { 5353, 5473 }, { 5361, 5490 }, { 5368, 5502 }, { 5374, 4092 }, { 5401, 5402 }, { 5404, 5086 },
+    { 5417, 1072 }, { 5418, 1076 }, { 5419, 1083 }, { 5421, 1163 }, { 5424, 5563 }, { 5441, 2864 },
+    { 5445, 2957 }, { 5450, 5243 }, { 5451, 5568 }, { 5459, 5506 }, { 5464, 4532 }, { 5465, 5520 },
+    { 5468, 263 }, { 5483, 5082 }, { 5484, 4447 }, { 5485, 5 }, { 5487, 5242 }, { 5492, 5429 },
+    { 5497, 5338 }, { 5507, 3806 }, { 5509, 4502 }, { 5518, 5137 }, { 5523, 5524 }, { 5527, 3889 },
+    { 5531, 3229 }, { 5532, 246 }, { 5533, 5144 }, { 5537, 5538 }, { 5541, 4684 }, { 5547, 575 },
+    { 5556, 5557 }, { 5558, 5559 }, { 5560, 4374 }, { 5569, 4999 }, { 5573, 2137 }, { 5590, 5562 },
+    { 5596, 4867 }, { 3, 4531 }, { 4489, 5599 }, { 203, 5564 }, { 276, 5281 }, { 1150, 5422 },
+    { 2171, 5611 }, { 3406, 2636 }, { 3641, 5575 }, { 3866, 5688 }, { 3943, 5660 }, { 3944, 5 },
+    { 4474, 268 }, { 5307, 5603 }, { 5399, 3225 }, { 5446, 5612 }, { 5455, 5601 }, { 5508, 5626 },
+    { 5521, 5635 }, { 5546, 5678 }, { 5586, 5618 }, { 5588, 3889 }, { 5607, 5476 }, { 5609, 5623 },
+    { 5610, 1168 }, { 5625, 5647 }, { 5627, 532 }, { 5629, 5628 }, { 5631, 5438 }, { 5636, 5682 },
+    { 5643, 5561 }, { 5650, 4142 }, { 5651, 5320 }, { 5668, 4588 }, { 5670, 5614 }, { 5674, 5653 },
+    { 5679, 5128 }, { 3, 5600 }, { 4477, 5694 }, { 276, 5300 }, { 1433, 5696 }, { 5470, 5698 },
+    { 5583, 5697 }, { 5617, 5701 }, { 5622, 5716 }, { 5639, 5712 }, { 5646, 5703 }, { 5661, 5723 },
+    { 5709, 5251 }, { 5710, 5726 }, { 5711, 1747 }, { 5718, 5689 }, { 4568, 3 }, { 4656, 5730 },
+    { 5581, 5732 }, { 5734, 5717 }, { 5737, 5704 }, { 3, 4593 }, { 3, 4891 }, { 4922, 5750 },
+    { 425, 426 }, { 430, 4956 }, { 491, 4943 }, { 1950, 4660 }, { 1952, 3973 }, { 2032, 3974 },
+    { 2040, 4661 }, { 2047, 254 }, { 3198, 3210 }, { 3454, 3429 }, { 3589, 3672 }, { 4271, 2155 },
+    { 4602, 2012 }, { 4606, 3838 }, { 4607, 5007 }, { 4643, 2039 }, { 4645, 4369 }, { 233, 4925 },
+    { 263, 2203 }, { 341, 4101 }, { 351, 352 }, { 409, 410 }, { 443, 3362 }, { 445, 446 },
+    { 476, 477 }, { 500, 501 }, { 509, 510 }, { 513, 514 }, { 518, 1865 }, { 535, 4611 },
+    { 588, 1744 }, { 665, 4959 }, { 671, 672 }, { 684, 685 }, { 686, 4962 }, { 691, 746 },
+    { 692, 4714 }, { 695, 696 }, { 701, 5207 }, { 703, 704 }, { 705, 1823 }, { 712, 4209 },
+    { 718, 4252 }, { 719, 4047 }, { 735, 736 }, { 741, 742 }, { 749, 4719 }, { 756, 757 },
+    { 758, 759 }, { 768, 1852 }, { 770, 1853 }, { 788, 789 }, { 796, 797 }, { 833, 2727 },
+    { 1090, 2726 }, { 1275, 2929 }, { 1633, 3812 }, { 1817, 1838 }, { 1841, 1842 }, { 1843, 1844 },
+    { 1847, 1848 }, { 1850, 1851 }, { 1854, 1855 }, { 1856, 1857 }, { 1861, 3770 }, { 1871, 3772 },
+    { 1872, 4460 }, { 1964, 3918 }, { 1965, 3630 }, { 1967, 869 }, { 1998, 259 }, { 2067, 4079 },
+    { 2102, 4603 }, { 2113, 5435 }, { 2123, 4270 }, { 2160, 3946 }, { 2194, 4592 }, { 2284, 3542 },
+    { 2371, 4148 }, { 2684, 4519 }, { 2689, 2690 }, { 2724, 257 }, { 2862, 4800 }, { 2913, 2914 },
+    { 2915, 2916 }, { 2917, 3908 }, { 3113, 3114 }, { 3134, 1849 }, { 3439, 5640 }, { 3501, 3473 },
+    { 3848, 4863 }, { 3897, 4115 }, { 3909, 3195 }, { 3980, 5200 }, { 4012, 578 }, { 4128, 2198 },
+    { 4135, 4993 }, { 4147, 2202 }, { 4153, 3532 }, { 4208, 4530 }, { 4279, 4640 }, { 4339, 4368 },
+    { 4385, 499 }, { 4403, 4266 }, { 4431, 4609 }, { 4441, 4141 }, { 4590, 5028 }, { 4639, 3996 },
+    { 4670, 3194 }, { 4691, 442 }, { 4716, 5119 }, { 4733, 5013 }, { 4747, 4140 }, { 4752, 3568 },
+    { 4758, 4857 }, { 4780, 479 }, { 4822, 4230 }, { 4825, 2618 }, { 4830, 765 }, { 4847, 5223 },
+    { 4848, 4970 }, { 4871, 5443 }, { 4876, 3806 }, { 4877, 5199 }, { 4892, 4890 }, { 4952, 3370 },
+    { 5003, 679 }, { 5020, 4808 }, { 5049, 5619 }, { 5051, 5231 }, { 5053, 3856 }, { 5057, 5341 },
+    { 5063, 4133 }, { 5215, 5216 }, { 5286, 1875 }, { 5293, 417 }, { 5297, 2912 }, { 5301, 5566 },
+    { 5430, 1824 }, { 5481, 5047 }, { 5695, 727 }, { 5731, 4930 }, { 3, 4931 }, { 491, 4955 },
+    { 1952, 4045 }, { 2031, 4660 }, { 2032, 4044 }, { 2051, 4661 }, { 3960, 5759 }, { 4602, 2039 },
+    { 4606, 4340 }, { 4643, 2012 }, { 4645, 3838 }, { 5756, 5757 }, { 409, 4384 }, { 443, 4289 },
+    { 446, 3362 }, { 535, 4986 }, { 691, 2922 }, { 719, 4209 }, { 745, 5788 }, { 749, 4720 },
+    { 1080, 2727 }, { 1275, 4079 }, { 2049, 259 }, { 2199, 4270 }, { 3149, 3770 }, { 3856, 4714 },
+    { 3899, 5829 }, { 4012, 640 }, { 4067, 5832 }, { 4211, 833 }, { 4252, 4715 }, { 4279, 5782 },
+    { 4328, 3195 }, { 4380, 5789 }, { 4385, 5776 }, { 4431, 4646 }, { 4441, 4142 }, { 4601, 5853 },
+    { 4611, 4863 }, { 4648, 5806 }, { 4670, 4805 }, { 4719, 5813 }, { 4733, 5022 }, { 4780, 5778 },
+    { 4822, 4285 }, { 4825, 2662 }, { 4830, 5802 }, { 4834, 5861 }, { 4871, 5835 }, { 4873, 5750 },
+    { 4876, 3848 }, { 4877, 5427 }, { 4890, 5751 }, { 4892, 4930 }, { 4961, 5786 }, { 4987, 2726 },
+    { 5013, 5224 }, { 5059, 5800 }, { 5117, 5798 }, { 5355, 5856 }, { 5662, 5752 }, { 5691, 5882 },
+    { 5731, 727 }, { 5745, 5784 }, { 5771, 5043 }, { 5795, 5796 }, { 5797, 737 }, { 5803, 5815 },
+    { 5808, 4033 }, { 5811, 5812 }, { 5819, 5887 }, { 5820, 5844 }, { 5828, 2163 }, { 5831, 4470 },
+    { 5833, 2691 }, { 5836, 5837 }, { 5839, 3976 }, { 5874, 2581 }, { 4933, 3 }, { 5584, 5895 },
+    { 5763, 5901 }, { 5898, 5899 }, { 5900, 5758 }, { 3856, 5914 }, { 4266, 5912 }, { 4647, 5925 },
+    { 4720, 5814 }, { 4742, 3195 }, { 4747, 5926 }, { 5695, 5947 }, { 5745, 5961 }, { 5850, 5959 },
+    { 5855, 5908 }, { 5864, 5945 }, { 5865, 5910 }, { 5877, 5751 }, { 5920, 5792 }, { 5928, 5790 },
+    { 5929, 4289 }, { 5932, 3848 }, { 5936, 5883 }, { 5937, 5875 }, { 5938, 502 }, { 5941, 5962 },
+    { 5949, 5787 }, { 5952, 5801 }, { 5954, 5794 }, { 5964, 1845 }, { 5970, 5838 }, { 5973, 5394 },
+    { 3, 3986 }, { 5975, 5897 }, { 5983, 4259 }, { 5998, 5816 }, { 1436, 5031 }, { 1646, 579 },
+    { 1695, 635 }, { 1954, 391 }, { 2045, 3300 }, { 2215, 3946 }, { 2623, 2826 }, { 2791, 2824 },
+    { 2835, 2836 }, { 3201, 874 }, { 4093, 2838 }, { 4229, 4110 }, { 4250, 3889 }, { 4271, 2127 },
+    { 4292, 5896 }, { 4462, 4136 }, { 5004, 657 }, { 5016, 786 }, { 5021, 4302 }, { 5762, 4064 },
+    { 5878, 5761 }, { 3, 5283 }, { 1646, 635 }, { 1695, 579 }, { 2358, 3300 }, { 4250, 5755 },
+    { 4259, 4939 }, { 4292, 3889 }, { 4302, 6017 }, { 5004, 786 }, { 5016, 657 }, { 6013, 2046 },
+    { 6014, 2216 }, { 6015, 2827 }, { 6016, 2825 }, { 5, 1443 }, { 6, 738 }, { 16, 5645 },
+    { 47, 2728 }, { 85, 4476 }, { 115, 5014 }, { 180, 5552 }, { 182, 183 }, { 185, 392 },
+    { 194, 195 }, { 203, 2429 }, { 210, 5595 }, { 229, 816 }, { 231, 2534 }, { 241, 5062 },
+    { 256, 888 }, { 268, 4065 }, { 274, 1037 }, { 276, 1038 }, { 279, 3511 }, { 284, 285 },
+    { 286, 4225 }, { 287, 2394 }, { 290, 4304 }, { 295, 296 }, { 297, 2317 }, { 301, 5633 },
+    { 325, 2390 }, { 342, 4880 }, { 389, 1021 }, { 399, 4538 }, { 412, 5335 }, { 420, 430 },
+    { 425, 1052 }, { 426, 4101 }, { 438, 1217 }, { 439, 5779 }, { 440, 1999 }, { 445, 2727 },
+    { 474, 2932 }, { 496, 5632 }, { 497, 3560 }, { 499, 2726 }, { 505, 506 }, { 511, 4080 },
+    { 531, 543 }, { 541, 542 }, { 544, 3202 }, { 545, 4461 }, { 546, 3934 }, { 553, 5138 },
+    { 554, 165 }, { 558, 967 }, { 563, 3708 }, { 564, 3812 }, { 565, 3750 }, { 569, 2313 },
+    { 572, 2315 }, { 583, 4737 }, { 588, 1792 }, { 610, 2096 }, { 614, 2665 }, { 632, 3975 },
+    { 633, 4881 }, { 655, 656 }, { 658, 659 }, { 666, 737 }, { 673, 674 }, { 680, 681 },
+    { 682, 3095 }, { 695, 1827 }, { 701, 4713 }, { 702, 5163 }, { 703, 1834 }, { 712, 5971 },
+    { 716, 4732 }, { 720, 3223 }, { 721, 4252 }, { 722, 4047 }, { 725, 4209 }, { 726, 3195 },
+    { 732, 733 }, { 743, 744 }, { 745, 4595 }, { 766, 767 }, { 768, 769 }, { 770, 771 },
+    { 782, 783 }, { 784, 785 }, { 790, 791 }, { 804, 5414 }, { 809, 4722 }, { 813, 4260 },
+    { 815, 3985 }, { 817, 3337 }, { 818, 819 }, { 822, 3297 }, { 824, 3958 }, { 827, 3465 },
+    { 828, 4011 }, { 834, 3340 }, { 835, 3225 }, { 836, 4839 }, { 841, 842 }, { 844, 5775 },
+    { 847, 410 }, { 853, 5606 }, { 863, 3715 }, { 877, 1228 }, { 883, 884 }, { 900, 1236 },
+    { 903, 3967 }, { 904, 5452 }, { 905, 4725 }, { 908, 909 }, { 910, 4703 }, { 911, 5356 },
+    { 912, 913 }, { 921, 3718 }, { 925, 926 }, { 928, 4021 }, { 929, 4943 }, { 931, 5677 },
+    { 949, 5292 }, { 972, 5142 }, { 975, 5683 }, { 981, 5608 }, { 992, 993 }, { 994, 4587 },
+    { 1001, 3198 }, { 1015, 1016 }, { 1018, 4299 }, { 1019, 1020 }, { 1030, 3946 }, { 1042, 1043 },
+    { 1044, 4305 }, { 1058, 4688 }, { 1060, 1061 }, { 1065, 1066 }, { 1070, 4291 }, { 1078, 4052 },
+    { 1084, 4934 }, { 1085, 4948 }, { 1089, 5339 }, { 1104, 1353 }, { 1106, 1354 }, { 1109, 2481 },
+    { 1115, 1116 }, { 1117, 1118 }, { 1119, 1120 }, { 1121, 1122 }, { 1128, 1129 }, { 1131, 3041 },
+    { 1145, 1146 }, { 1159, 5739 }, { 1164, 5748 }, { 1169, 5749 }, { 1174, 1175 }, { 1176, 1177 },
+    { 1184, 1185 }, { 1186, 1187 }, { 1188, 1189 }, { 1191, 1192 }, { 1193, 1194 }, { 1198, 1199 },
+    { 1202, 1203 }, { 1204, 5681 }, { 1206, 1207 }, { 1211, 4504 }, { 1215, 3900 }, { 1222, 4525 },
+    { 1223, 1224 }, { 1242, 5729 }, { 1262, 4852 }, { 1273, 3315 }, { 1299, 4471 }, { 1336, 2259 },
+    { 1342, 2680 }, { 1343, 2668 }, { 1356, 1357 }, { 1359, 5516 }, { 1363, 1364 }, { 1365, 3192 },
+    { 1369, 4894 }, { 1370, 4866 }, { 1375, 5550 }, { 1388, 4464 }, { 1406, 5453 }, { 1410, 4238 },
+    { 1412, 4540 }, { 1413, 3687 }, { 1417, 5031 }, { 1426, 3229 }, { 1430, 5296 }, { 1431, 4320 },
+    { 1444, 4619 }, { 1585, 1586 }, { 1611, 4338 }, { 1620, 2311 }, { 1628, 2132 }, { 1629, 2086 },
+    { 1630, 2969 }, { 1639, 2384 }, { 1644, 3810 }, { 1648, 5271 }, { 1649, 2008 }, { 1703, 2414 },
+    { 1719, 2904 }, { 1722, 2903 }, { 1727, 2984 }, { 1735, 4962 }, { 1753, 5515 }, { 1776, 5665 },
+    { 1809, 1810 }, { 1817, 1818 }, { 1820, 4959 }, { 1828, 1829 }, { 1830, 2541 }, { 1835, 1836 },
+    { 1840, 5852 }, { 1846, 5981 }, { 1889, 2786 }, { 1953, 5153 }, { 1959, 5214 }, { 1967, 5888 },
+    { 1988, 1891 }, { 1998, 3924 }, { 2015, 2016 }, { 2019, 4227 }, { 2024, 3913 }, { 2056, 5457 },
+    { 2057, 5428 }, { 2061, 3462 }, { 2064, 5927 }, { 2069, 2070 }, { 2075, 1601 }, { 2077, 4603 },
+    { 2080, 2081 }, { 2084, 2085 }, { 2094, 4436 }, { 2095, 4502 }, { 2098, 5246 }, { 2107, 391 },
+    { 2109, 4414 }, { 2131, 3685 }, { 2150, 4786 }, { 2156, 5885 }, { 2173, 2174 }, { 2175, 5690 },
+    { 2178, 5075 }, { 2179, 3909 }, { 2180, 5397 }, { 2181, 4431 }, { 2183, 5193 }, { 2190, 805 },
+    { 2192, 2193 }, { 2195, 4258 }, { 2205, 3393 }, { 2213, 3815 }, { 2220, 4762 }, { 2231, 4409 },
+    { 2233, 2234 }, { 2235, 5383 }, { 2236, 4576 }, { 2240, 4803 }, { 2249, 5706 }, { 2251, 5664 },
+    { 2260, 5244 }, { 2268, 4416 }, { 2273, 5577 }, { 2290, 4798 }, { 2291, 4864 }, { 2295, 5396 },
+    { 2297, 4926 }, { 2305, 5822 }, { 2309, 3751 }, { 2310, 3191 }, { 2318, 5472 }, { 2329, 5616 },
+    { 2334, 3548 }, { 2336, 4216 }, { 2355, 1890 }, { 2359, 5736 }, { 2373, 2374 }, { 2382, 2383 },
+    { 2385, 2386 }, { 2388, 2389 }, { 2391, 2392 }, { 2393, 3318 }, { 2399, 5469 }, { 2402, 5741 },
+    { 2406, 4439 }, { 2416, 3994 }, { 2417, 4669 }, { 2422, 2423 }, { 2424, 2425 }, { 2430, 2431 },
+    { 2432, 2433 }, { 2434, 2435 }, { 2436, 2437 }, { 2438, 5253 }, { 2448, 5667 }, { 2461, 2462 },
+    { 2465, 5328 }, { 2482, 1707 }, { 2485, 5702 }, { 2508, 3406 }, { 2524, 2525 }, { 2526, 3601 },
+    { 2528, 2529 }, { 2530, 670 }, { 2537, 1826 }, { 2542, 2543 }, { 2548, 709 }, { 2609, 5642 },
+    { 2619, 5330 }, { 2660, 4800 }, { 2696, 2697 }, { 2698, 3504 }, { 2719, 5501 }, { 2721, 4384 },
+    { 2722, 4246 }, { 2741, 4585 }, { 2743, 5721 }, { 2760, 4851 }, { 2761, 5089 }, { 2768, 3699 },
+    { 2771, 3037 }, { 2772, 4903 }, { 2775, 3920 }, { 2776, 5602 }, { 2779, 4007 }, { 2781, 5104 },
+    { 2783, 3040 }, { 2803, 2850 }, { 2821, 5544 }, { 2837, 4631 }, { 2839, 5381 }, { 2843, 1096 },
+    { 2849, 5480 }, { 2855, 4824 }, { 2869, 3077 }, { 2874, 3809 }, { 2880, 3269 }, { 2882, 3808 },
+    { 2905, 1731 }, { 2906, 2907 }, { 2908, 4224 }, { 2910, 5370 }, { 2919, 4208 }, { 2920, 4898 },
+    { 2928, 4325 }, { 2936, 5770 }, { 2945, 4721 }, { 2970, 272 }, { 2975, 2976 }, { 2987, 2988 },
+    { 2990, 2991 }, { 2992, 2993 }, { 2994, 2995 }, { 2996, 2997 }, { 2998, 2999 }, { 3000, 3001 },
+    { 3002, 3003 }, { 3004, 3005 }, { 3006, 3007 }, { 3027, 2595 }, { 3036, 4164 }, { 3038, 4261 },
+    { 3042, 2410 }, { 3047, 3048 }, { 3053, 3646 }, { 3054, 3355 }, { 3058, 4680 }, { 3060, 3061 },
+    { 3076, 4773 }, { 3079, 4406 }, { 3092, 3093 }, { 3096, 3097 }, { 3098, 5431 }, { 3100, 3101 },
+    { 3102, 3103 }, { 3104, 3105 }, { 3106, 4523 }, { 3108, 3109 }, { 3110, 3111 }, { 3116, 3117 },
+    { 3122, 3123 }, { 3124, 3125 }, { 3128, 5911 }, { 3129, 3130 }, { 3131, 3132 }, { 3133, 5840 },
+    { 3137, 3138 }, { 3139, 3140 }, { 3220, 5587 }, { 3309, 1064 }, { 3365, 820 }, { 3379, 3807 },
+    { 3456, 2316 }, { 3475, 856 }, { 3500, 4946 }, { 3553, 3773 }, { 3595, 6006 }, { 3631, 4511 },
+    { 3643, 4739 }, { 3651, 3672 }, { 3653, 2247 }, { 3692, 2258 }, { 3720, 2739 }, { 3727, 3160 },
+    { 3741, 2275 }, { 3743, 4810 }, { 3765, 3820 }, { 3772, 5022 }, { 3774, 918 }, { 3781, 4239 },
+    { 3804, 5285 }, { 3814, 3982 }, { 3838, 5669 }, { 3853, 4290 }, { 3876, 4064 }, { 3880, 2883 },
+    { 3905, 4842 }, { 3926, 2822 }, { 3935, 1023 }, { 3937, 2813 }, { 3947, 5744 }, { 3953, 2014 },
+    { 3963, 4679 }, { 3964, 4062 }, { 3965, 3729 }, { 3966, 5571 }, { 3968, 5539 }, { 3978, 4556 },
+    { 3979, 5722 }, { 4034, 4607 }, { 4050, 6003 }, { 4057, 2328 }, { 4060, 5634 }, { 4069, 4763 },
+    { 4081, 1362 }, { 4107, 5433 }, { 4137, 4668 }, { 4155, 5730 }, { 4163, 2254 }, { 4201, 5884 },
+    { 4213, 2582 }, { 4235, 2870 }, { 4236, 4544 }, { 4242, 4663 }, { 4251, 2499 }, { 4253, 4867 },
+    { 4264, 1269 }, { 4293, 1034 }, { 4317, 4819 }, { 4357, 1014 }, { 4359, 1039 }, { 4388, 4553 },
+    { 4400, 5785 }, { 4407, 958 }, { 4425, 4897 }, { 4432, 5824 }, { 4459, 2978 }, { 4462, 4885 },
+    { 4472, 3080 }, { 4473, 5663 }, { 4484, 2326 }, { 4496, 2841 }, { 4497, 3677 }, { 4503, 4751 },
+    { 4509, 2140 }, { 4515, 3078 }, { 4528, 1031 }, { 4529, 2510 }, { 4536, 3141 }, { 4559, 2737 },
+    { 4569, 5458 }, { 4574, 1429 }, { 4584, 5139 }, { 4609, 5931 }, { 4618, 914 }, { 4621, 5410 },
+    { 4625, 5447 }, { 4628, 5024 }, { 4630, 3059 }, { 4634, 5540 }, { 4637, 5349 }, { 4646, 5858 },
+    { 4652, 4664 }, { 4653, 5233 }, { 4673, 3928 }, { 4674, 4655 }, { 4705, 4666 }, { 4706, 2062 },
+    { 4715, 5116 }, { 4716, 5960 }, { 4744, 4925 }, { 4754, 2087 }, { 4757, 5621 }, { 4759, 2207 },
+    { 4761, 4958 }, { 4766, 5322 }, { 4781, 5305 }, { 4782, 3891 }, { 4799, 5099 }, { 4807, 2767 },
+    { 4812, 5069 }, { 4818, 2159 }, { 4821, 4319 }, { 4827, 4936 }, { 4838, 4920 }, { 4841, 5074 },
+    { 4848, 2670 }, { 4856, 5041 }, { 4858, 966 }, { 4884, 4316 }, { 4886, 5713 }, { 4906, 3534 },
+    { 4907, 4730 }, { 4910, 4878 }, { 4919, 5807 }, { 4923, 5258 }, { 4929, 5733 }, { 4935, 5791 },
+    { 4944, 5385 }, { 4947, 5906 }, { 4952, 5379 }, { 4961, 5206 }, { 5013, 5965 }, { 5021, 5390 },
+    { 5068, 3057 }, { 5079, 3857 }, { 5102, 555 }, { 5107, 1748 }, { 5124, 5408 }, { 5126, 5648 },
+    { 5147, 5290 }, { 5183, 4055 }, { 5186, 1032 }, { 5228, 2380 }, { 5237, 4905 }, { 5272, 4508 },
+    { 5276, 4263 }, { 5291, 2204 }, { 5313, 5543 }, { 5314, 5659 }, { 5321, 5405 }, { 5327, 5944 },
+    { 5332, 2753 }, { 5333, 1225 }, { 5337, 5354 }, { 5340, 5707 }, { 5343, 5714 }, { 5344, 5644 },
+    { 5347, 3074 }, { 5348, 6005 }, { 5363, 3927 }, { 5364, 6019 }, { 5372, 4900 }, { 5382, 5536 },
+    { 5386, 5377 }, { 5415, 5604 }, { 5426, 5549 }, { 5440, 2420 }, { 5442, 3878 }, { 5449, 3816 },
+    { 5454, 2602 }, { 5456, 4698 }, { 5466, 5257 }, { 5474, 4689 }, { 5475, 6009 }, { 5479, 4025 },
+    { 5491, 4392 }, { 5494, 2859 }, { 5499, 5232 }, { 5500, 4914 }, { 5504, 5591 }, { 5530, 187 },
+    { 5555, 4675 }, { 5572, 4481 }, { 5579, 2428 }, { 5580, 1957 }, { 5589, 5700 }, { 5592, 4909 },
+    { 5598, 5574 }, { 5605, 5724 }, { 5630, 4791 }, { 5652, 4862 }, { 5673, 3748 }, { 5675, 5817 },
+    { 5684, 5777 }, { 5685, 705 }, { 5686, 1373 }, { 5687, 3272 }, { 5695, 1102 }, { 5699, 5522 },
+    { 5705, 2847 }, { 5708, 3837 }, { 5727, 353 }, { 5731, 2478 }, { 5738, 4726 }, { 5740, 5264 },
+    { 5767, 5295 }, { 5780, 515 }, { 5783, 3016 }, { 5793, 5369 }, { 5799, 6000 }, { 5809, 5155 },
+    { 5860, 5889 }, { 5862, 4594 }, { 5863, 5979 }, { 5866, 5821 }, { 5868, 480 }, { 5873, 3806 },
+    { 5891, 5208 }, { 5924, 5909 }, { 5997, 5680 }, { 6022, 2128 }, { 3, 5352 }, { 5302, 6030 },
+    { 2401, 3300 }, { 4259, 4954 }, { 6027, 6043 }, { 6, 4740 }, { 182, 6208 }, { 183, 6473 },
+    { 185, 807 }, { 194, 1960 }, { 195, 4414 }, { 203, 6401 }, { 268, 5372 }, { 276, 2738 },
+    { 286, 4350 }, { 295, 6196 }, { 296, 297 }, { 334, 5014 }, { 337, 5552 }, { 339, 5595 },
+    { 343, 4304 }, { 399, 5632 }, { 430, 4993 }, { 496, 4538 }, { 497, 5335 }, { 498, 4101 },
+    { 511, 4659 }, { 558, 6216 }, { 563, 3967 }, { 569, 4622 }, { 579, 5525 }, { 588, 3015 },
+    { 610, 6347 }, { 614, 5969 }, { 635, 5649 }, { 655, 731 }, { 658, 4428 }, { 666, 2898 },
+    { 722, 4209 }, { 723, 3223 }, { 724, 4252 }, { 725, 4047 }, { 815, 6056 }, { 822, 4291 },
+    { 841, 3315 }, { 842, 3379 }, { 861, 4260 }, { 863, 4136 }, { 883, 4436 }, { 884, 3727 },
+    { 900, 4409 }, { 911, 5677 }, { 912, 4835 }, { 929, 4955 }, { 931, 5356 }, { 961, 5292 },
+    { 967, 5388 }, { 992, 5550 }, { 993, 1376 }, { 1004, 5683 }, { 1020, 5089 }, { 1035, 4011 },
+    { 1043, 6454 }, { 1060, 5405 }, { 1070, 3297 }, { 1081, 3340 }, { 1099, 4080 }, { 1146, 5702 },
+    { 1199, 6012 }, { 1205, 3985 }, { 1214, 3465 }, { 1236, 165 }, { 1336, 6324 }, { 1374, 5608 },
+    { 1378, 3198 }, { 1413, 5296 }, { 1426, 6554 }, { 1430, 3687 }, { 1431, 3946 }, { 1577, 3195 },
+    { 1585, 6426 }, { 1620, 4416 }, { 1628, 5707 }, { 1629, 2777 }, { 1813, 5665 }, { 1846, 5995 },
+    { 1889, 6544 }, { 1997, 6081 }, { 2001, 3924 }, { 2008, 2009 }, { 2035, 3560 }, { 2045, 4320 },
+    { 2046, 5713 }, { 2081, 555 }, { 2085, 5692 }, { 2131, 5291 }, { 2170, 5457 }, { 2178, 5397 },
+    { 2180, 5075 }, { 2181, 5845 }, { 2236, 4852 }, { 2250, 5453 }, { 2282, 4258 }, { 2283, 6268 },
+    { 2293, 3815 }, { 2294, 4471 }, { 2300, 4762 }, { 2314, 6101 }, { 2327, 5577 }, { 2330, 5664 },
+    { 2337, 5244 }, { 2352, 3225 }, { 2353, 3393 }, { 2355, 6249 }, { 2370, 805 }, { 2416, 6507 },
+    { 2423, 6400 }, { 2446, 5138 }, { 2463, 5667 }, { 2486, 5739 }, { 2487, 5748 }, { 2488, 5749 },
+    { 2496, 5606 }, { 2576, 3202 }, { 2619, 3810 }, { 2660, 6613 }, { 2669, 4603 }, { 2728, 4239 },
+    { 2742, 5396 }, { 2748, 4246 }, { 2781, 5330 }, { 2803, 5274 }, { 2842, 3699 }, { 2845, 3920 },
+    { 2869, 4703 }, { 2877, 6369 }, { 2880, 4211 }, { 2906, 2911 }, { 2945, 5414 }, { 2949, 3229 },
+    { 2953, 6078 }, { 2968, 6245 }, { 2983, 6253 }, { 2985, 5370 }, { 3008, 5253 }, { 3017, 6103 },
+    { 3030, 5642 }, { 3034, 5153 }, { 3037, 4048 }, { 3039, 4007 }, { 3068, 2761 }, { 3072, 4903 },
+    { 3073, 4261 }, { 3089, 6110 }, { 3118, 3191 }, { 3129, 6437 }, { 3164, 5381 }, { 3166, 5480 },
+    { 3173, 4406 }, { 3201, 6212 }, { 3269, 6148 }, { 3309, 6138 }, { 3337, 6182 }, { 3365, 1067 },
+    { 3445, 5645 }, { 3475, 392 }, { 3534, 6321 }, { 3548, 6316 }, { 3553, 4884 }, { 3641, 6317 },
+    { 3646, 3720 }, { 3653, 6162 }, { 3684, 6246 }, { 3685, 6374 }, { 3692, 2335 }, { 3708, 2778 },
+    { 3718, 4057 }, { 3741, 6269 }, { 3797, 6185 }, { 3812, 5103 }, { 3854, 6048 }, { 3880, 2884 },
+    { 3900, 1996 }, { 3905, 5461 }, { 3926, 5183 }, { 3935, 6053 }, { 3968, 6102 }, { 3975, 6555 },
+    { 4039, 6267 }, { 4060, 5602 }, { 4062, 6579 }, { 4069, 5139 }, { 4072, 6464 }, { 4081, 5168 },
+    { 4137, 4901 }, { 4139, 5433 }, { 4163, 2332 }, { 4164, 5681 }, { 4216, 6311 }, { 4225, 4842 },
+    { 4251, 6236 }, { 4266, 6123 }, { 4275, 6413 }, { 4293, 4893 }, { 4316, 5452 }, { 4317, 5104 },
+    { 4323, 2870 }, { 4332, 4556 }, { 4358, 6175 }, { 4382, 6214 }, { 4388, 4870 }, { 4400, 5804 },
+    { 4432, 5916 }, { 4453, 6377 }, { 4462, 3715 }, { 4472, 6232 }, { 4473, 6155 }, { 4478, 6421 },
+    { 4484, 6306 }, { 4495, 6510 }, { 4496, 5657 }, { 4497, 5587 }, { 4503, 5069 }, { 4509, 5472 },
+    { 4529, 6333 }, { 4545, 4763 }, { 4553, 4575 }, { 4559, 5574 }, { 4569, 3958 }, { 4570, 4839 },
+    { 4574, 6233 }, { 4583, 6265 }, { 4584, 6414 }, { 4585, 6585 }, { 4589, 6447 }, { 4604, 6086 },
+    { 4621, 5540 }, { 4630, 6367 }, { 4634, 5410 }, { 4669, 2897 }, { 4673, 4829 }, { 4699, 6107 },
+    { 4713, 5980 }, { 4755, 6099 }, { 4764, 6082 }, { 4774, 856 }, { 4788, 5305 }, { 4799, 5543 },
+    { 4807, 3070 }, { 4812, 4751 }, { 4818, 5233 }, { 4821, 5572 }, { 4824, 5658 }, { 4826, 6248 },
+    { 4831, 6307 }, { 4832, 6390 }, { 4837, 6442 }, { 4838, 5327 }, { 4858, 5126 }, { 4879, 6161 },
+    { 4906, 5539 }, { 4918, 6541 }, { 4919, 5915 }, { 4923, 6360 }, { 4927, 6547 }, { 4935, 6650 },
+    { 4947, 5976 }, { 5003, 6572 }, { 5022, 6658 }, { 5062, 5741 }, { 5068, 6366 }, { 5079, 5760 },
+    { 5102, 3878 }, { 5107, 6392 }, { 5124, 5604 }, { 5147, 5549 }, { 5173, 6203 }, { 5186, 5278 },
+    { 5208, 6117 }, { 5214, 3927 }, { 5225, 389 }, { 5228, 6603 }, { 5237, 6041 }, { 5276, 5319 },
+    { 5289, 5722 }, { 5312, 6044 }, { 5313, 5099 }, { 5321, 6209 }, { 5328, 4295 }, { 5332, 6364 },
+    { 5333, 6070 }, { 5337, 5496 }, { 5343, 5616 }, { 5344, 5666 }, { 5347, 6097 }, { 5363, 5591 },
+    { 5369, 6118 }, { 5378, 1649 }, { 5379, 5582 }, { 5383, 5634 }, { 5384, 5663 }, { 5386, 5514 },
+    { 5407, 5339 }, { 5408, 5423 }, { 5426, 5290 }, { 5431, 6428 }, { 5440, 2980 }, { 5444, 4679 },
+    { 5448, 6520 }, { 5449, 3835 }, { 5456, 4765 }, { 5462, 6493 }, { 5474, 5371 }, { 5475, 6235 },
+    { 5477, 5571 }, { 5479, 6617 }, { 5491, 6104 }, { 5494, 6386 }, { 5500, 6219 }, { 5505, 6042 },
+    { 5515, 1747 }, { 5517, 6090 }, { 5530, 1200 }, { 5554, 6191 }, { 5555, 5516 }, { 5565, 4025 },
+    { 5576, 6247 }, { 5579, 2989 }, { 5580, 4470 }, { 5585, 6396 }, { 5592, 5463 }, { 5594, 5232 },
+    { 5598, 6314 }, { 5605, 5728 }, { 5613, 4508 }, { 5648, 4819 }, { 5652, 6462 }, { 5671, 4055 },
+    { 5675, 5919 }, { 5684, 6648 }, { 5685, 6115 }, { 5686, 6168 }, { 5699, 5841 }, { 5705, 5659 },
+    { 5706, 6322 }, { 5708, 6461 }, { 5729, 6637 }, { 5736, 6303 }, { 5781, 6005 }, { 5818, 6573 },
+    { 5871, 6128 }, { 5879, 6112 }, { 5953, 6126 }, { 5991, 6636 }, { 6001, 6655 }, { 6002, 6127 },
+    { 6008, 6634 }, { 6033, 6326 }, { 6037, 6380 }, { 6049, 5529 }, { 6051, 6622 }, { 6054, 6340 },
+    { 6061, 6062 }, { 6071, 6331 }, { 6073, 6052 }, { 6083, 474 }, { 6087, 411 }, { 6091, 6092 },
+    { 6106, 543 }, { 6113, 5206 }, { 6114, 6260 }, { 6121, 6122 }, { 6129, 6130 }, { 6134, 806 },
+    { 6135, 6136 }, { 6139, 6441 }, { 6142, 6143 }, { 6145, 6146 }, { 6147, 5672 }, { 6150, 855 },
+    { 6152, 2287 }, { 6157, 6158 }, { 6163, 4908 }, { 6164, 4865 }, { 6171, 6172 }, { 6173, 5714 },
+    { 6177, 6531 }, { 6178, 6494 }, { 6179, 6533 }, { 6188, 6189 }, { 6190, 6348 }, { 6193, 6194 },
+    { 6195, 5163 }, { 6197, 6225 }, { 6198, 6199 }, { 6201, 6202 }, { 6204, 6205 }, { 6206, 6207 },
+    { 6213, 6079 }, { 6215, 6594 }, { 6222, 3504 }, { 6223, 4928 }, { 6226, 5 }, { 6227, 6228 },
+    { 6230, 4784 }, { 6234, 6561 }, { 6237, 2333 }, { 6240, 4684 }, { 6250, 733 }, { 6252, 6251 },
+    { 6254, 6659 }, { 6255, 1754 }, { 6259, 4530 }, { 6261, 6356 }, { 6271, 6476 }, { 6272, 5219 },
+    { 6273, 6624 }, { 6281, 2082 }, { 6287, 6495 }, { 6288, 6243 }, { 6301, 2206 }, { 6313, 6499 },
+    { 6319, 6320 }, { 6323, 5733 }, { 6332, 6066 }, { 6334, 6335 }, { 6336, 6337 }, { 6338, 6339 },
+    { 6341, 6342 }, { 6343, 6344 }, { 6350, 5578 }, { 6351, 6352 }, { 6353, 6354 }, { 6372, 6373 },
+    { 6375, 5570 }, { 6376, 4012 }, { 6379, 6468 }, { 6388, 1042 }, { 6391, 4349 }, { 6395, 5963 },
+    { 6402, 6403 }, { 6404, 6405 }, { 6406, 6407 }, { 6408, 6409 }, { 6415, 6416 }, { 6417, 6529 },
+    { 6419, 4284 }, { 6420, 6509 }, { 6423, 6424 }, { 6431, 6432 }, { 6434, 6435 }, { 6439, 6466 },
+    { 6443, 6069 }, { 6448, 4074 }, { 6449, 5895 }, { 6450, 3842 }, { 6452, 6220 }, { 6455, 1891 },
+    { 6456, 6496 }, { 6474, 5415 }, { 6484, 6483 }, { 6502, 6060 }, { 6503, 6111 }, { 6504, 6167 },
+    { 6513, 301 }, { 6515, 6284 }, { 6518, 5469 }, { 6522, 4540 }, { 6527, 6492 }, { 6535, 6371 },
+    { 6545, 6598 }, { 6548, 6440 }, { 6558, 5536 }, { 6562, 6283 }, { 6566, 2581 }, { 6567, 6615 },
+    { 6580, 6100 }, { 6587, 6467 }, { 6593, 4384 }, { 6600, 5322 }, { 6614, 6465 }, { 6620, 5349 },
+    { 6628, 6482 }, { 6631, 6543 }, { 6633, 6451 }, { 6642, 5285 }, { 6651, 5978 }, { 6653, 6481 },
+    { 3, 5362 }, { 6, 5168 }, { 185, 856 }, { 194, 4751 }, { 268, 6542 }, { 276, 6453 },
+    { 344, 5014 }, { 354, 4304 }, { 569, 7004 }, { 579, 5649 }, { 588, 3021 }, { 635, 5525 },
+    { 823, 3300 }, { 900, 6095 }, { 1026, 4260 }, { 1220, 3340 }, { 1236, 4857 }, { 1375, 6721 },
+    { 1524, 3223 }, { 2008, 2142 }, { 2081, 3878 }, { 2214, 3687 }, { 2344, 183 }, { 2346, 4258 },
+    { 2357, 3815 }, { 2360, 4762 }, { 2381, 3393 }, { 2459, 6734 }, { 2844, 3465 }, { 2869, 5467 },
+    { 2906, 6422 }, { 2949, 5501 }, { 2966, 4416 }, { 2986, 6779 }, { 3034, 6670 }, { 3038, 3920 },
+    { 3041, 5274 }, { 3055, 3315 }, { 3071, 3699 }, { 3158, 6723 }, { 3172, 4852 }, { 3198, 6063 },
+    { 3225, 2848 }, { 3337, 6211 }, { 3365, 1208 }, { 3548, 6791 }, { 3553, 6047 }, { 3708, 3075 },
+    { 3727, 6231 }, { 3812, 5641 }, { 3856, 6818 }, { 3880, 3174 }, { 3905, 6752 }, { 3924, 6790 },
+    { 3926, 7099 }, { 3928, 430 }, { 3935, 6181 }, { 3947, 6834 }, { 3967, 7083 }, { 4011, 1077 },
+    { 4015, 4291 }, { 4039, 6299 }, { 4057, 6310 }, { 4060, 6244 }, { 4069, 6096 }, { 4137, 7085 },
+    { 4163, 6302 }, { 4239, 6774 }, { 4246, 6569 }, { 4251, 6802 }, { 4266, 6701 }, { 4293, 7039 },
+    { 4311, 6853 }, { 4320, 6370 }, { 4388, 5388 }, { 4436, 4502 }, { 4472, 6582 }, { 4496, 6040 },
+    { 4503, 6942 }, { 4520, 4556 }, { 4545, 6305 }, { 4553, 4896 }, { 4559, 5578 }, { 4569, 5620 },
+    { 4584, 4763 }, { 4621, 5638 }, { 4626, 6846 }, { 4632, 6890 }, { 4634, 5715 }, { 4669, 6393 },
+    { 4673, 6498 }, { 4706, 6806 }, { 4713, 5992 }, { 4799, 6046 }, { 4807, 6238 }, { 4809, 6800 },
+    { 4812, 6411 }, { 4818, 6058 }, { 4821, 6725 }, { 4838, 6491 }, { 4884, 7040 }, { 4903, 6412 },
+    { 4906, 6537 }, { 4907, 6690 }, { 4947, 5977 }, { 5088, 392 }, { 5125, 6937 }, { 5173, 6485 },
+    { 5258, 6920 }, { 5273, 4824 }, { 5340, 6746 }, { 5378, 5271 }, { 5382, 5658 }, { 5384, 6691 },
+    { 5442, 555 }, { 5444, 6444 }, { 5447, 6869 }, { 5448, 6708 }, { 5462, 7131 }, { 5477, 7078 },
+    { 5517, 7031 }, { 5544, 6844 }, { 5554, 7060 }, { 5565, 6979 }, { 5576, 6308 }, { 5630, 6695 },
+    { 5657, 3958 }, { 5671, 5700 }, { 5673, 5463 }, { 5743, 6996 }, { 5754, 6845 }, { 5825, 6931 },
+    { 5834, 4101 }, { 5967, 6830 }, { 6018, 6866 }, { 6068, 6953 }, { 6076, 6733 }, { 6080, 6689 },
+    { 6132, 6864 }, { 6140, 6706 }, { 6153, 5672 }, { 6176, 7027 }, { 6262, 6928 }, { 6292, 6956 },
+    { 6296, 3195 }, { 6309, 6764 }, { 6328, 6835 }, { 6330, 7026 }, { 6345, 6692 }, { 6346, 6852 },
+    { 6349, 6782 }, { 6385, 6894 }, { 6397, 6970 }, { 6399, 733 }, { 6430, 6817 }, { 6446, 6745 },
+    { 6457, 6827 }, { 6469, 6673 }, { 6470, 6679 }, { 6480, 5582 }, { 6486, 4295 }, { 6497, 6715 },
+    { 6505, 4284 }, { 6511, 6962 }, { 6552, 6741 }, { 6553, 7114 }, { 6556, 6947 }, { 6559, 6719 },
+    { 6560, 7025 }, { 6563, 7009 }, { 6564, 7044 }, { 6568, 6941 }, { 6571, 6811 }, { 6575, 6896 },
+    { 6581, 7048 }, { 6589, 7122 }, { 6590, 6841 }, { 6591, 6709 }, { 6606, 5423 }, { 6611, 6757 },
+    { 6618, 6850 }, { 6623, 7055 }, { 6625, 7024 }, { 6627, 6833 }, { 6632, 6879 }, { 6645, 7066 },
+    { 6664, 3115 }, { 6665, 7088 }, { 6667, 4631 }, { 6669, 6985 }, { 6674, 7103 }, { 6678, 2850 },
+    { 6680, 5655 }, { 6703, 6704 }, { 6705, 6824 }, { 6707, 4579 }, { 6712, 7093 }, { 6724, 4385 },
+    { 6727, 6183 }, { 6730, 7057 }, { 6732, 5289 }, { 6735, 6773 }, { 6737, 5744 }, { 6738, 6754 },
+    { 6740, 7138 }, { 6743, 6427 }, { 6748, 6264 }, { 6753, 4590 }, { 6755, 7119 }, { 6762, 7090 },
+    { 6763, 5570 }, { 6767, 6768 }, { 6770, 3729 }, { 6771, 6989 }, { 6775, 2354 }, { 6776, 2289 },
+    { 6781, 4819 }, { 6783, 6784 }, { 6786, 897 }, { 6787, 4902 }, { 6796, 4919 }, { 6804, 6398 },
+    { 6805, 709 }, { 6808, 3018 }, { 6810, 6908 }, { 6813, 6731 }, { 6814, 6815 }, { 6825, 6826 },
+    { 6831, 6892 }, { 6832, 6769 }, { 6843, 6488 }, { 6847, 6909 }, { 6848, 6860 }, { 6849, 4666 },
+    { 6854, 6998 }, { 6857, 3191 }, { 6871, 4992 }, { 6873, 6739 }, { 6874, 6133 }, { 6876, 6065 },
+    { 6878, 6927 }, { 6881, 6917 }, { 6893, 7068 }, { 6895, 6889 }, { 6902, 6700 }, { 6903, 6685 },
+    { 6906, 6868 }, { 6914, 4544 }, { 6919, 6289 }, { 6922, 6525 }, { 6930, 7073 }, { 6932, 4749 },
+    { 6933, 2294 }, { 6939, 7059 }, { 6945, 7010 }, { 6946, 6862 }, { 6950, 6210 }, { 6958, 6363 },
+    { 6961, 4261 }, { 6968, 6429 }, { 6971, 6676 }, { 6977, 5219 }, { 6981, 7049 }, { 6984, 6089 },
+    { 6986, 6192 }, { 6992, 2937 }, { 6995, 6315 }, { 6999, 6867 }, { 7003, 7016 }, { 7012, 7118 },
+    { 7013, 7035 }, { 7014, 5999 }, { 7015, 5913 }, { 7030, 6093 }, { 7036, 6671 }, { 7050, 7051 },
+    { 7056, 7065 }, { 7058, 6987 }, { 7062, 5633 }, { 7076, 6057 }, { 7077, 2023 }, { 7079, 7121 },
+    { 7081, 3229 }, { 7086, 6837 }, { 7091, 7092 }, { 7104, 7105 }, { 7106, 6807 }, { 7108, 5721 },
+    { 7111, 6425 }, { 7112, 3126 }, { 7113, 6436 }, { 7115, 6829 }, { 7123, 7084 }, { 7136, 6840 },
+    { 7143, 7067 }, { 7145, 7007 }, { 7147, 6839 }, { 3, 5493 }, { 355, 5014 }, { 358, 4304 },
+    { 588, 7431 }, { 1575, 3223 }, { 2008, 2207 }, { 2324, 7167 }, { 2375, 4258 }, { 2596, 7171 },
+    { 2966, 6756 }, { 3028, 4416 }, { 3198, 6116 }, { 3225, 7177 }, { 3300, 6795 }, { 3393, 7367 },
+    { 3465, 7348 }, { 3548, 7438 }, { 3687, 4569 }, { 3699, 1073 }, { 3708, 7397 }, { 3812, 5735 },
+    { 3815, 7069 }, { 3880, 6821 }, { 3935, 7037 }, { 4028, 7154 }, { 4039, 6327 }, { 4057, 6772 },
+    { 4060, 6675 }, { 4069, 6282 }, { 4163, 7175 }, { 4320, 7189 }, { 4388, 5692 }, { 4436, 4842 },
+    { 4472, 7110 }, { 4503, 7433 }, { 4553, 7372 }, { 4559, 7107 }, { 4584, 7124 }, { 4621, 5715 },
+    { 4626, 7226 }, { 4634, 5638 }, { 4706, 7374 }, { 4858, 7225 }, { 4882, 7155 }, { 4907, 7388 },
+    { 4915, 7199 }, { 4956, 3920 }, { 5088, 6828 }, { 5319, 7203 }, { 5504, 7220 }, { 6131, 7221 },
+    { 6144, 7251 }, { 6154, 3878 }, { 6180, 555 }, { 6368, 392 }, { 6479, 3958 }, { 6550, 7224 },
+    { 6588, 7209 }, { 6599, 7198 }, { 6621, 7182 }, { 6638, 7152 }, { 6641, 7193 }, { 6664, 5974 },
+    { 6711, 7170 }, { 6728, 7327 }, { 6801, 7266 }, { 6822, 7287 }, { 6855, 7381 }, { 6865, 7187 },
+    { 6884, 7205 }, { 6887, 7338 }, { 6888, 7314 }, { 6910, 7223 }, { 6921, 7321 }, { 6955, 7391 },
+    { 6966, 7329 }, { 6967, 7353 }, { 6978, 7311 }, { 6980, 7250 }, { 6990, 7341 }, { 7020, 7176 },
+    { 7032, 7181 }, { 7033, 7322 }, { 7042, 7153 }, { 7054, 7332 }, { 7087, 7346 }, { 7129, 7402 },
+    { 7130, 7355 }, { 7132, 7252 }, { 7134, 7378 }, { 7139, 7363 }, { 7156, 3315 }, { 7157, 5637 },
+    { 7163, 6141 }, { 7166, 3781 }, { 7168, 4587 }, { 7179, 7371 }, { 7184, 2896 }, { 7190, 4679 },
+    { 7191, 4284 }, { 7192, 7342 }, { 7194, 7195 }, { 7196, 6900 }, { 7197, 6836 }, { 7201, 6438 },
+    { 7204, 4570 }, { 7207, 5371 }, { 7211, 6891 }, { 7217, 7405 }, { 7218, 7365 }, { 7222, 829 },
+    { 7231, 7392 }, { 7235, 7232 }, { 7243, 7419 }, { 7247, 6863 }, { 7254, 3965 }, { 7257, 5125 },
+    { 7258, 7427 }, { 7261, 6838 }, { 7263, 7210 }, { 7270, 7347 }, { 7274, 6951 }, { 7276, 5621 },
+    { 7278, 7227 }, { 7280, 6630 }, { 7284, 7380 }, { 7285, 4011 }, { 7294, 7133 }, { 7296, 7213 },
+    { 7297, 6329 }, { 7301, 7368 }, { 7302, 6516 }, { 7306, 7313 }, { 7308, 7165 }, { 7316, 7272 },
+    { 7317, 6576 }, { 7318, 7159 }, { 7319, 6501 }, { 7320, 5142 }, { 7323, 7186 }, { 7331, 535 },
+    { 7333, 7435 }, { 7334, 6218 }, { 7335, 6156 }, { 7345, 7038 }, { 7349, 7277 }, { 7350, 6200 },
+    { 7354, 7359 }, { 7360, 1707 }, { 7364, 6475 }, { 7376, 856 }, { 7379, 882 }, { 7393, 6976 },
+    { 7404, 6856 }, { 7412, 7233 }, { 7426, 5 }, { 7434, 7352 }, { 7436, 7437 }, { 3, 5503 },
+    { 588, 7432 }, { 1576, 3223 }, { 2499, 4258 }, { 3699, 6382 }, { 3815, 7595 }, { 3880, 7045 },
+    { 4039, 6672 }, { 4069, 7300 }, { 4163, 7362 }, { 4304, 7603 }, { 4320, 7604 }, { 5454, 7479 },
+    { 5687, 7459 }, { 6242, 555 }, { 6325, 7453 }, { 6472, 7451 }, { 6512, 7461 }, { 6517, 3958 },
+    { 6523, 7483 }, { 6584, 7460 }, { 6798, 392 }, { 6859, 7469 }, { 6911, 7478 }, { 6915, 3920 },
+    { 6974, 7481 }, { 7100, 7480 }, { 7172, 7528 }, { 7214, 7467 }, { 7215, 7475 }, { 7241, 7463 },
+    { 7290, 7541 }, { 7298, 7533 }, { 7305, 5974 }, { 7309, 7516 }, { 7324, 7464 }, { 7326, 7523 },
+    { 7351, 7549 }, { 7398, 7470 }, { 7401, 7530 }, { 7403, 7465 }, { 7411, 7539 }, { 7422, 7561 },
+    { 7446, 7474 }, { 7447, 7576 }, { 7449, 5656 }, { 7484, 7188 }, { 7490, 4703 }, { 7492, 5467 },
+    { 7493, 7382 }, { 7499, 837 }, { 7512, 6186 }, { 7514, 7061 }, { 7519, 7597 }, { 7520, 7564 },
+    { 7521, 6159 }, { 7527, 7605 }, { 7559, 7275 }, { 3, 5654 }, { 3880, 7046 }, { 4039, 6726 },
+    { 4069, 7538 }, { 6489, 7611 }, { 7208, 7612 }, { 7248, 3699 }, { 7310, 3920 }, { 7476, 7634 },
+    { 7477, 7633 }, { 7614, 7462 }, { 7615, 7573 }, { 7622, 7607 }, { 7626, 7577 }, { 7628, 7617 },
+    { 7635, 7299 }, { 7644, 7202 }, { 7645, 7293 }, { 7646, 7550 }, { 7648, 6905 }, { 3, 5719 },
+    { 5489, 7664 }, { 7396, 3920 }, { 7668, 6861 }, { 7669, 7665 }, { 7672, 3729 }, { 4314, 3 },
+    { 6549, 7684 }, { 6973, 7664 }, { 4904, 3 }, { 6949, 7684 }, { 7690, 6263 }, { 5553, 3 },
+    { 7690, 7075 }, { 7693, 3121 }, { 3, 5389 }, { 7693, 6816 }, { 7696, 7064 }, { 263, 1994 },
+    { 351, 2164 }, { 753, 798 }, { 799, 755 }, { 841, 6749 }, { 1095, 1096 }, { 1436, 1418 },
+    { 1633, 3264 }, { 1929, 3336 }, { 1954, 4148 }, { 1961, 5851 }, { 1963, 6024 }, { 1964, 3728 },
+    { 1974, 5035 }, { 1988, 1989 }, { 2004, 2005 }, { 2036, 5048 }, { 2117, 5007 }, { 2125, 2126 },
+    { 2154, 5764 }, { 2196, 4048 }, { 2197, 5848 }, { 2347, 3465 }, { 2348, 5042 }, { 2387, 7638 },
+    { 2498, 4592 }, { 2506, 4133 }, { 3135, 3136 }, { 3194, 5637 }, { 3210, 7082 }, { 3356, 5028 },
+    { 3518, 5760 }, { 3808, 295 }, { 4128, 2502 }, { 4135, 2377 }, { 4147, 1993 }, { 4210, 4752 },
+    { 4230, 4976 }, { 4285, 4995 }, { 4332, 4035 }, { 4336, 6410 }, { 4366, 7511 }, { 4462, 3891 },
+    { 4758, 1957 }, { 4805, 4939 }, { 4834, 5040 }, { 5024, 5390 }, { 5043, 7557 }, { 5044, 5676 },
+    { 5049, 3881 }, { 5050, 5989 }, { 5051, 7621 }, { 5057, 6858 }, { 5074, 5966 }, { 5308, 4975 },
+    { 5364, 5880 }, { 5460, 4996 }, { 5499, 5826 }, { 5746, 7022 }, { 5752, 4953 }, { 5805, 1849 },
+    { 5830, 5849 }, { 5843, 4954 }, { 5859, 5754 }, { 5921, 6300 }, { 5933, 4942 }, { 5935, 4950 },
+    { 5942, 5529 }, { 5955, 4102 }, { 5956, 2142 }, { 5986, 7505 }, { 5988, 4941 }, { 5994, 4110 },
+    { 6004, 5906 }, { 6298, 5867 }, { 6602, 4808 }, { 6777, 5968 }, { 7613, 5047 }, { 3, 5842 },
+    { 5972, 7699 }, { 263, 7728 }, { 841, 7366 }, { 1633, 4365 }, { 1988, 2155 }, { 2378, 5848 },
+    { 3194, 5655 }, { 4128, 7715 }, { 4133, 7732 }, { 4135, 7724 }, { 4147, 2505 }, { 4230, 4995 },
+    { 4285, 4976 }, { 4520, 4035 }, { 4590, 7736 }, { 4592, 6765 }, { 4607, 7722 }, { 4627, 7734 },
+    { 4682, 4752 }, { 4758, 4470 }, { 4805, 4942 }, { 4834, 5393 }, { 4836, 7706 }, { 5024, 7021 },
+    { 5040, 7746 }, { 5042, 5035 }, { 5063, 7749 }, { 5225, 7745 }, { 5308, 4996 }, { 5460, 4975 },
+    { 5505, 5880 }, { 5594, 5826 }, { 5746, 7343 }, { 5805, 7704 }, { 5830, 6647 }, { 5843, 4939 },
+    { 5849, 7735 }, { 5859, 7719 }, { 5892, 5851 }, { 5921, 7455 }, { 5933, 4950 }, { 5935, 4954 },
+    { 5942, 5656 }, { 5955, 4941 }, { 5956, 2289 }, { 5973, 7710 }, { 5986, 7677 }, { 5988, 4102 },
+    { 5994, 4953 }, { 5996, 7774 }, { 6004, 5976 }, { 6137, 5966 }, { 6266, 7711 }, { 6785, 5968 },
+    { 6851, 7712 }, { 6944, 7743 }, { 6982, 4808 }, { 7173, 5867 }, { 7212, 7766 }, { 7580, 7717 },
+    { 7666, 7727 }, { 7723, 5918 }, { 7726, 4366 }, { 7731, 7771 }, { 7737, 7702 }, { 7744, 7714 },
+    { 7747, 7730 }, { 7763, 5295 }, { 3, 5948 }, { 3465, 7786 }, { 4592, 7174 }, { 4873, 7780 },
+    { 5042, 5827 }, { 5393, 7801 }, { 5746, 7540 }, { 5767, 7806 }, { 5892, 7796 }, { 5996, 7828 },
+    { 6004, 5977 }, { 6007, 4942 }, { 6758, 7825 }, { 6943, 7800 }, { 7473, 7820 }, { 7725, 5918 },
+    { 7738, 7795 }, { 7755, 7790 }, { 7765, 7788 }, { 7772, 7803 }, { 7781, 4922 }, { 7782, 7848 },
+    { 7789, 7281 }, { 7797, 7842 }, { 7799, 7818 }, { 7802, 7787 }, { 7807, 7753 }, { 7814, 7705 },
+    { 7817, 5035 }, { 7826, 6006 }, { 7827, 7843 }, { 7833, 1957 }, { 7840, 7496 }, { 7841, 7609 },
+    { 3, 5990 }, { 5957, 7849 }, { 5746, 7651 }, { 6007, 4950 }, { 7779, 7851 }, { 7781, 7761 },
+    { 7791, 7870 }, { 7832, 7872 }, { 7845, 7871 }, { 7850, 5827 }, { 7866, 7864 }, { 7869, 7780 },
+    { 7873, 7853 }, { 7879, 7783 }, { 5893, 7883 }, { 5943, 3 }, { 7865, 7892 }, { 3, 6020 },
+    { 7898, 7770 }, { 3, 1103 }, { 7894, 7900 }, { 7898, 7824 }, { 3, 2479 }, { 6639, 7902 },
+    { 3, 5257 }, { 6644, 7905 }, { 3, 5738 }, { 6926, 7907 }, { 3, 6174 }, { 7244, 7909 },
+    { 3, 6239 }, { 6500, 7911 }, { 3, 6546 }, { 6948, 7913 }, { 3, 6592 }, { 5489, 7915 },
+    { 3, 6904 }, { 7137, 7917 }, { 3, 7271 }, { 3, 7336 }, { 7921, 7919 }, { 3, 7414 },
+    { 7307, 7922 }, { 3, 7424 }, { 3, 7526 }, { 7924, 7926 }, { 3, 7588 }, { 3, 7589 },
+    { 3, 7639 }, { 7596, 7930 }, { 3, 7662 }, { 7337, 7931 }, { 3, 7914 }, { 7545, 7933 },
+    { 4656, 7935 }, { 7053, 3 }, { 3, 7742 }, { 4873, 7939 },
 };
 
 static const uint16_t symbols[] = {
-    7538, 7053, 7054, 187, 7412, 208, 209, 4561, 219, 4719, 222, 7607, 254, 5057,
-    6064, 5761, 6098, 6708, 6101, 7315, 7538, 7372, 7054, 337, 7412, 208, 338, 4561,
-    219, 4719, 339, 7607, 254, 340, 6064, 5761, 283, 341, 6708, 6714, 7315, 7538,
-    7565, 7054, 347, 7412, 348, 209, 4561, 349, 4719, 222, 7607, 5807, 5057, 6064,
-    6676, 284, 6708, 7189, 7315, 7538, 7676, 7054, 356, 7412, 348, 338, 4561, 349,
-    4719, 339, 7607, 5807, 340, 6064, 6676, 341, 6708, 7478, 7315, 7798, 7285, 392,
-    7007, 397, 6715, 5942, 6109, 5420, 423, 5787, 6637, 6687, 6029, 5347, 6668, 6690,
-    5714, 7866, 7285, 494, 7007, 397, 6118, 5942, 6718, 5420, 423, 497, 6637, 6687,
-    6025, 5347, 6668, 6694, 7891, 7285, 502, 7007, 503, 6715, 7060, 6109, 5420, 5132,
-    5787, 6637, 7317, 6029, 5347, 7034, 6690, 5714, 7846, 7285, 515, 7007, 503, 6118,
-    7060, 6718, 5420, 5132, 497, 6637, 7317, 6025, 5347, 7034, 6694, 7718, 7944, 7796,
-    6128, 556, 7678, 5380, 6725, 6561, 5520, 6561, 6631, 7718, 7939, 7893, 6128, 634,
-    7678, 5380, 7194, 6931, 5520, 6931, 6631, 7718, 7944, 7876, 6128, 640, 7678, 5522,
-    6725, 6929, 5520, 6929, 6631, 7718, 7939, 7844, 6128, 646, 7678, 5522, 7194, 6557,
-    5520, 6557, 6631, 6022, 6696, 6142, 662, 5993, 7154, 677, 7710, 6570, 6153, 7065,
-    6733, 7373, 6157, 7917, 7630, 6158, 736, 6023, 7154, 5147, 7452, 5152, 7180, 6035,
-    7450, 7048, 6153, 7524, 6733, 7318, 6157, 6022, 7476, 6142, 789, 5993, 7418, 794,
-    7710, 6570, 6153, 7065, 6733, 7373, 6157, 7917, 7182, 6158, 795, 6023, 7418, 5445,
-    7452, 5576, 7180, 7894, 802, 803, 759, 804, 805, 761, 7450, 7048, 6153, 7524,
-    6733, 7318, 6157, 7791, 7454, 810, 7497, 816, 5107, 7616, 5808, 823, 411, 3605,
-    7663, 827, 5057, 4146, 7583, 3315, 832, 4636, 833, 6692, 7681, 6098, 4916, 6101,
-    7072, 7837, 7454, 845, 7497, 816, 5435, 7616, 5808, 823, 6119, 7663, 827, 5806,
-    7583, 3315, 832, 4636, 833, 6852, 7681, 283, 6106, 6714, 7072, 7873, 7454, 847,
-    7497, 848, 5107, 7616, 6182, 823, 411, 3605, 7663, 850, 851, 5057, 4146, 7583,
-    852, 440, 853, 4701, 833, 6692, 7681, 352, 284, 4916, 7189, 7072, 7903, 7454,
-    854, 7497, 848, 5435, 7616, 6182, 823, 6119, 7663, 850, 851, 5806, 7583, 852,
-    440, 853, 4701, 833, 6852, 7681, 352, 6106, 7478, 7072, 7791, 7555, 859, 7357,
-    864, 5107, 6741, 408, 3681, 411, 7580, 875, 5057, 7597, 4853, 4636, 879, 5959,
-    445, 7623, 6098, 4916, 6101, 7320, 7837, 7555, 887, 7357, 864, 5435, 6741, 408,
-    3681, 496, 7580, 875, 340, 7597, 4853, 4636, 5019, 442, 7623, 283, 6106, 6714,
-    7320, 7873, 7555, 888, 7357, 889, 5107, 6741, 849, 3681, 411, 7580, 6093, 5057,
-    7597, 879, 4253, 891, 4701, 879, 5959, 445, 7623, 352, 284, 4916, 7189, 7320,
-    7903, 7555, 892, 7357, 889, 5435, 6741, 849, 3681, 496, 7580, 6093, 340, 7597,
-    879, 4253, 891, 4701, 5019, 442, 7623, 352, 6106, 7478, 7320, 7685, 5084, 7774,
-    902, 7190, 903, 7686, 5380, 913, 7427, 7268, 6486, 7268, 7715, 7685, 5097, 3365,
-    932, 7190, 933, 7686, 5380, 934, 7427, 7514, 6486, 7514, 7715, 7685, 6039, 7774,
-    935, 7190, 936, 7686, 5522, 913, 7427, 7512, 6486, 7512, 7715, 7685, 5084, 7774,
-    937, 7190, 938, 7686, 5522, 934, 7427, 7265, 6486, 7265, 7715, 7928, 962, 7155,
-    965, 4614, 6748, 967, 968, 3251, 7796, 6749, 970, 7608, 979, 6202, 6203, 5582,
-    7078, 6967, 5582, 7078, 7354, 7928, 1007, 7155, 4682, 6748, 4690, 7893, 6749, 1008,
-    7608, 979, 6753, 6203, 5582, 6751, 6967, 5582, 6751, 7354, 7928, 962, 7155, 965,
-    4614, 6748, 967, 968, 3251, 7876, 6749, 1013, 7608, 1014, 6202, 6203, 5585, 7078,
-    6967, 5585, 7078, 7354, 7928, 1007, 7155, 4682, 6748, 4690, 7844, 6749, 1018, 7608,
-    1014, 6753, 6203, 5585, 6751, 6967, 5585, 6751, 7354, 7953, 1022, 7416, 5563, 7321,
-    1027, 7605, 1032, 398, 6537, 5942, 6109, 7650, 1037, 5787, 7661, 1041, 4636, 6029,
-    7609, 283, 1045, 4916, 1046, 7642, 7953, 1050, 7416, 5689, 7321, 1051, 7605, 1032,
-    495, 6537, 5942, 6718, 7650, 1037, 497, 7661, 1041, 4636, 6025, 7609, 283, 1052,
-    4916, 1053, 7642, 7953, 1054, 7416, 5670, 7321, 1055, 7605, 1056, 398, 6537, 849,
-    4428, 6109, 7650, 6111, 5787, 7661, 1058, 4701, 6029, 7609, 352, 1045, 4916, 1059,
-    7642, 7953, 1060, 7416, 5690, 7321, 1061, 7605, 1056, 495, 6537, 849, 4428, 6718,
-    7650, 6111, 497, 7661, 1058, 4701, 6025, 7609, 352, 1052, 4916, 1062, 7642, 7798,
-    7083, 1064, 7579, 1067, 1068, 7562, 5808, 1073, 1074, 505, 5923, 7617, 1078, 5439,
-    7591, 3315, 1083, 4636, 1084, 5813, 1085, 5944, 7682, 5811, 5904, 1091, 5714, 7866,
-    7083, 1092, 7579, 1067, 1093, 7562, 5808, 1073, 6119, 7617, 1078, 1094, 7591, 3315,
-    1083, 4636, 1084, 3315, 1095, 5809, 7682, 5811, 6694, 7891, 7083, 1096, 7579, 1097,
-    1068, 7562, 1098, 1099, 1073, 1074, 505, 5923, 7617, 7737, 5439, 7591, 1102, 1103,
-    1104, 4701, 1084, 5813, 1085, 5944, 7682, 5814, 1105, 5904, 1091, 5714, 7846, 7083,
-    1106, 7579, 1097, 1093, 7562, 1098, 1099, 1073, 6119, 7617, 7737, 1094, 7591, 1102,
-    1103, 1104, 4701, 1084, 3315, 1095, 5809, 7682, 5814, 1105, 6694, 7922, 5898, 6084,
-    1113, 7726, 7443, 7556, 1137, 1138, 1139, 7645, 1137, 1148, 1139, 7532, 7618, 7922,
-    5898, 6712, 1178, 7726, 7443, 7456, 1184, 1185, 1186, 7625, 7618, 7922, 5970, 6084,
-    1195, 7726, 7302, 7556, 1137, 1138, 1200, 7645, 1137, 1148, 1200, 7532, 7618, 7922,
-    5970, 6712, 1201, 7726, 7302, 7456, 1184, 1185, 1202, 7625, 7618, 7791, 7369, 1206,
-    7433, 208, 5107, 7668, 5808, 1214, 411, 7527, 254, 5057, 7683, 3315, 1223, 4636,
-    1224, 6692, 7567, 5761, 6098, 6901, 6101, 7457, 7837, 7369, 1231, 7433, 208, 5435,
-    7668, 5808, 1214, 496, 7527, 254, 340, 7683, 3315, 1223, 4636, 1224, 6852, 7567,
-    5761, 283, 341, 6901, 6714, 7457, 7873, 7369, 1232, 7433, 348, 5107, 7668, 6182,
-    1214, 411, 7527, 5807, 5057, 7683, 4641, 1234, 4701, 1224, 6692, 7567, 6676, 284,
-    6901, 7189, 7457, 7903, 7369, 1235, 7433, 348, 5435, 7668, 6182, 1214, 496, 7527,
-    5807, 340, 7683, 4641, 1234, 4701, 1224, 6852, 7567, 6676, 341, 6901, 7478, 7457,
-    7666, 6608, 902, 7198, 1245, 7588, 5380, 913, 7342, 7268, 4838, 7268, 6500, 1285,
-    5754, 7666, 5097, 5878, 932, 7198, 1351, 7588, 5380, 934, 7342, 7514, 4838, 7514,
-    6500, 1352, 5754, 7666, 6039, 5967, 935, 7198, 1353, 7588, 5522, 913, 7342, 7512,
-    4838, 7512, 6500, 1354, 5754, 7666, 6608, 937, 7198, 1355, 7588, 5522, 934, 7342,
-    7265, 4838, 7265, 6500, 1356, 5754, 5345, 5898, 180, 6766, 1359, 7731, 1120, 1362,
-    6256, 1364, 1365, 1186, 7662, 5345, 5898, 336, 6766, 1370, 7731, 1120, 1179, 6256,
-    1184, 1365, 1186, 7662, 5345, 5970, 180, 6766, 1371, 7731, 1196, 1362, 6256, 1364,
-    1365, 1202, 7662, 5345, 5970, 336, 6766, 1372, 7731, 1196, 1179, 6256, 1184, 1365,
-    1202, 7662, 7941, 6608, 902, 6200, 1375, 7610, 979, 6202, 6767, 5582, 7568, 6640,
-    5582, 7568, 7548, 1383, 5754, 7941, 5097, 5878, 932, 6200, 1384, 7610, 979, 6753,
-    6767, 5582, 6261, 6640, 5582, 6261, 7548, 1385, 5754, 7941, 6039, 5967, 935, 6200,
-    1386, 7610, 1014, 6202, 6767, 5585, 7568, 6640, 5585, 7568, 7548, 1387, 5754, 7941,
-    6608, 937, 6200, 1388, 7610, 1014, 6753, 6767, 5585, 6261, 6640, 5585, 6261, 7548,
-    1389, 5754, 7798, 7521, 1393, 7473, 397, 6715, 5942, 411, 7248, 423, 5787, 7164,
-    6687, 6029, 6487, 6668, 6690, 7679, 1418, 7624, 7866, 7521, 1426, 7473, 397, 6118,
-    5942, 496, 7248, 423, 497, 7164, 6687, 6025, 6487, 6668, 6032, 7679, 1427, 7624,
-    7891, 7521, 1428, 7473, 503, 6715, 7060, 411, 7248, 5132, 5787, 7164, 7317, 6029,
-    6487, 7034, 6690, 7679, 1429, 7624, 7846, 7521, 1430, 7473, 503, 6118, 7060, 496,
-    7248, 5132, 497, 7164, 7317, 6025, 6487, 7034, 6032, 7679, 1431, 7624, 7721, 7944,
-    7796, 6721, 1432, 7680, 5380, 6725, 6561, 5520, 6561, 7687, 1435, 7560, 7721, 7939,
-    7893, 6721, 1444, 7680, 5380, 7194, 6931, 5520, 6931, 7687, 1445, 7560, 7721, 7944,
-    7876, 6721, 1446, 7680, 5522, 6725, 6929, 5520, 6929, 7687, 1447, 7560, 7721, 7939,
-    7844, 6721, 1448, 7680, 5522, 7194, 6557, 5520, 6557, 7687, 1449, 7560, 7932, 6061,
-    1453, 1454, 1455, 5779, 1456, 738, 1457, 4572, 790, 5445, 5151, 1459, 1460, 1461,
-    1462, 1463, 1464, 1465, 1466, 1467, 1468, 1469, 1470, 1471, 1472, 1473, 1474, 684,
-    1475, 1476, 1477, 1478, 1479, 1480, 1481, 1482, 1483, 1484, 1485, 1486, 1487, 1488,
-    1489, 1490, 1491, 766, 1492, 1493, 1494, 1495, 5389, 1496, 1497, 1498, 1499, 1500,
-    1501, 1502, 1503, 1504, 1505, 1506, 1507, 1508, 1509, 1510, 1511, 4147, 4642, 1514,
-    1515, 1516, 1517, 1518, 1519, 1520, 1521, 1522, 1523, 1524, 1525, 4892, 1526, 1527,
-    1528, 1529, 1530, 6152, 7932, 6073, 1453, 1454, 1532, 5779, 1456, 738, 1457, 4572,
-    673, 5147, 5151, 1459, 1460, 1461, 1462, 1463, 1464, 1465, 1466, 1467, 1468, 1469,
-    1470, 1471, 1472, 1473, 1474, 684, 1475, 1476, 1477, 1478, 1479, 1480, 1481, 1482,
-    1483, 1484, 1485, 1486, 1487, 1488, 1489, 1490, 1491, 766, 1492, 1493, 1494, 1495,
-    5389, 1496, 1497, 1498, 1499, 1500, 1501, 1502, 1503, 1504, 1505, 1506, 1507, 1508,
-    1509, 1510, 1511, 4147, 4642, 1514, 1515, 1516, 1517, 1518, 1519, 1520, 1521, 1522,
-    1523, 1524, 1525, 4892, 1526, 1527, 1528, 1529, 1530, 6152, 7932, 6072, 1533, 1454,
-    1534, 5779, 1535, 668, 1536, 4572, 790, 794, 3672, 1537, 1538, 1539, 684, 1540,
-    1541, 1542, 1543, 1544, 1545, 1546, 1547, 1548, 1549, 1550, 1551, 1552, 1553, 1554,
-    1555, 1556, 1557, 1558, 1559, 1560, 1561, 1562, 1563, 1564, 1565, 1566, 1567, 1568,
-    1569, 1570, 1571, 1572, 1573, 47, 1574, 1575, 1576, 4196, 1577, 709, 3725, 712,
-    1578, 47, 714, 1579, 459, 6152, 7932, 6060, 1533, 1454, 1580, 5779, 1535, 668,
-    1536, 4572, 673, 677, 3672, 1537, 1538, 1539, 684, 1540, 1541, 1542, 1543, 1544,
-    1545, 1546, 1547, 1548, 1549, 1550, 1551, 1552, 1553, 1554, 1555, 1556, 1557, 1558,
-    1559, 1560, 1561, 1562, 1563, 1564, 1565, 1566, 1567, 1568, 1569, 1570, 1571, 1572,
-    1573, 47, 1574, 1575, 1576, 4196, 1577, 709, 3725, 712, 1578, 47, 714, 1579,
-    459, 6152, 7917, 6061, 6158, 1581, 6023, 7418, 5445, 7452, 5576, 7180, 7894, 802,
-    803, 759, 804, 805, 761, 7450, 6036, 7200, 5153, 6016, 7480, 7524, 7632, 7318,
-    6773, 7917, 6073, 6158, 1585, 6023, 7154, 5147, 7452, 5152, 7180, 6035, 7450, 6036,
-    7200, 5153, 6016, 7480, 7524, 7632, 7318, 6773, 6022, 6072, 6142, 1586, 5993, 7418,
-    794, 7710, 7200, 5995, 7480, 7065, 7632, 7373, 6773, 6022, 6060, 6142, 1587, 5993,
-    7154, 677, 7710, 7200, 5995, 7480, 7065, 7632, 7373, 6773, 6022, 6696, 1588, 661,
-    1589, 5993, 5220, 5818, 677, 5916, 6034, 1591, 6028, 7100, 703, 1591, 6027, 7100,
-    707, 1591, 6017, 6570, 5444, 7917, 7630, 1594, 735, 1595, 6023, 5220, 5818, 5147,
-    5988, 5947, 5152, 5832, 5090, 6015, 5090, 5907, 770, 1596, 772, 1597, 7048, 5444,
-    6022, 7476, 1588, 661, 1598, 5993, 5220, 5837, 794, 5916, 6034, 1591, 6028, 7100,
-    703, 1591, 6027, 7100, 707, 1591, 6017, 6570, 5444, 7917, 7182, 1594, 735, 1599,
-    6023, 5220, 5837, 5445, 5988, 5947, 5576, 5832, 5090, 6015, 7894, 5907, 770, 1596,
-    772, 1597, 7048, 5444, 7781, 6007, 1627, 5221, 1629, 7414, 6046, 6917, 4263, 5544,
-    4263, 5727, 7781, 6030, 1700, 5221, 1701, 7414, 6066, 6917, 4325, 5544, 4325, 5727,
-    5075, 7801, 1703, 5221, 1704, 7414, 6067, 6917, 4326, 5544, 4326, 5727, 5075, 7850,
-    1707, 5221, 1708, 7414, 6047, 6917, 4264, 5544, 4264, 5727, 4826, 6696, 1713, 4471,
-    1715, 5980, 5657, 5925, 1729, 3720, 5673, 1740, 5226, 1743, 5776, 6610, 5762, 6610,
-    5758, 6019, 4826, 7630, 6730, 1779, 5913, 5657, 5881, 1729, 3536, 5555, 1740, 5226,
-    6288, 931, 5724, 6904, 5699, 5950, 4991, 6904, 5678, 6019, 4826, 7476, 1713, 4471,
-    1819, 5980, 5657, 5925, 1729, 3720, 5673, 6289, 1822, 5776, 6610, 5762, 6610, 5758,
-    6019, 4826, 7182, 6730, 1823, 5913, 5657, 5881, 1729, 3536, 5555, 6289, 6778, 931,
-    5724, 6904, 5699, 5950, 4991, 6904, 5678, 6019, 5929, 6696, 6290, 1830, 7724, 1832,
-    677, 7708, 6569, 7902, 7630, 5843, 1850, 7722, 1832, 5147, 7049, 5152, 7386, 5085,
-    7050, 5150, 5929, 7476, 6290, 1873, 7724, 1874, 794, 7708, 6569, 7902, 7182, 5843,
-    1875, 7722, 1874, 5445, 7049, 5576, 7386, 7792, 7050, 5150, 4586, 3814, 3, 895,
-    3655, 7310, 4708, 6693, 7449, 1887, 4786, 1889, 7446, 577, 6744, 4263, 5400, 4263,
-    5775, 1919, 7175, 7784, 6043, 1925, 4786, 1926, 7446, 577, 6198, 4325, 5400, 4325,
-    5775, 1927, 7175, 4586, 7310, 4708, 5851, 5054, 6000, 3981, 7449, 1928, 4786, 1929,
-    7446, 641, 6744, 4326, 5400, 4326, 5775, 1930, 7175, 4586, 5815, 3, 366, 3655,
-    4632, 4708, 5851, 5054, 6000, 3981, 6043, 1931, 4786, 1932, 7446, 641, 6198, 4264,
-    5400, 4264, 5775, 1933, 7175, 7800, 7898, 1972, 7854, 1067, 1977, 7865, 5854, 1980,
-    1981, 5326, 1215, 7884, 1995, 1996, 1997, 5079, 2004, 7908, 4885, 1083, 5856, 6781,
-    2014, 2015, 7899, 5799, 7703, 7849, 7898, 2047, 7854, 1067, 2048, 7865, 5854, 2049,
-    4025, 7884, 1995, 7748, 2004, 7746, 2051, 7908, 4885, 1083, 5856, 4885, 2052, 2012,
-    7899, 5937, 7703, 7896, 6298, 6048, 1971, 2056, 6880, 5796, 3578, 1097, 7743, 2057,
-    5855, 1980, 1981, 5326, 1215, 3693, 3679, 2058, 240, 6074, 7763, 7737, 1100, 2062,
-    4710, 3735, 1983, 7309, 6781, 1104, 5951, 6781, 2014, 2015, 7604, 5068, 7522, 5939,
-    7703, 7877, 7898, 2066, 7854, 1097, 2048, 7865, 2057, 5855, 2049, 4025, 7884, 1996,
-    2067, 7748, 2051, 7908, 6781, 1104, 5951, 4885, 2052, 2012, 7899, 5802, 7703, 4826,
-    6696, 2068, 4471, 2069, 5980, 6306, 5925, 6307, 5875, 2073, 5226, 2074, 5776, 6588,
-    5762, 6588, 5758, 4780, 6555, 6309, 4826, 7630, 2079, 4471, 2080, 5913, 6306, 5881,
-    6307, 5555, 2073, 5226, 6288, 2075, 5724, 6535, 5699, 5857, 4991, 6535, 5678, 4780,
-    6563, 6309, 4826, 7476, 2068, 4471, 2082, 5980, 6306, 5925, 6307, 5875, 6310, 2085,
-    5776, 6588, 5762, 6588, 5758, 4780, 6555, 6309, 4826, 7182, 2079, 4471, 2086, 5913,
-    6306, 5881, 6307, 5555, 6310, 6778, 2075, 5724, 6535, 5699, 5857, 4991, 6535, 5678,
-    4780, 6563, 6309, 7415, 1879, 6311, 4182, 2090, 4107, 5877, 3853, 5985, 6273, 4950,
-    2094, 6787, 2097, 7716, 577, 2105, 7472, 4263, 7020, 4263, 7593, 7415, 1879, 6311,
-    4182, 2090, 4107, 5954, 6311, 4324, 2113, 5883, 2114, 6787, 2115, 7716, 577, 2116,
-    7472, 4325, 7020, 4325, 7593, 7415, 2117, 6485, 2118, 4502, 4384, 5877, 3853, 5985,
-    6273, 4950, 2119, 6787, 2120, 7716, 641, 2105, 7472, 4326, 7020, 4326, 7593, 7415,
-    2117, 6485, 2118, 4502, 4384, 5954, 6311, 4324, 2113, 5883, 2121, 6787, 2122, 7716,
-    641, 2116, 7472, 4264, 7020, 4264, 7593, 6603, 7832, 2125, 7842, 864, 2128, 7790,
-    7912, 2141, 7750, 6695, 5920, 7863, 5799, 7426, 6960, 7832, 2168, 7842, 864, 2169,
-    6652, 7912, 2141, 2171, 6695, 7811, 6319, 7863, 5937, 7426, 6927, 5257, 6315, 1971,
-    2174, 5514, 4205, 5796, 3578, 889, 2128, 7836, 4720, 4508, 3693, 3679, 2058, 2176,
-    6002, 6964, 6093, 7733, 5915, 4990, 7112, 5725, 7823, 5263, 2159, 5939, 7426, 7284,
-    7832, 2182, 7842, 889, 2169, 7026, 7912, 2183, 2184, 7751, 6319, 7863, 5802, 7426,
-    4826, 6061, 2185, 4471, 2186, 5913, 6790, 5881, 6673, 6320, 6778, 7598, 1776, 5965,
-    5895, 2078, 5965, 6322, 2196, 5965, 6792, 7325, 4826, 6073, 2185, 4471, 2199, 5913,
-    6790, 5881, 6673, 6326, 6288, 7598, 1776, 5965, 5895, 2078, 5965, 6322, 2196, 5965,
-    6792, 7325, 4826, 6072, 2201, 4471, 2202, 5980, 6790, 5925, 7037, 6320, 2203, 7595,
-    1776, 5894, 5966, 2078, 5894, 6791, 2196, 5894, 6324, 7325, 4826, 6060, 2201, 4471,
-    2205, 5980, 6790, 5925, 7037, 6326, 2206, 7595, 1776, 5894, 5966, 2078, 5894, 6791,
-    2196, 5894, 6324, 7325, 6603, 7802, 2208, 7858, 1032, 2128, 7790, 7907, 2217, 7750,
-    5079, 2218, 7885, 5799, 7267, 2229, 7581, 6960, 7802, 2240, 7858, 1032, 2169, 6652,
-    7907, 2217, 2171, 5079, 2218, 7811, 2241, 7885, 5937, 7267, 2242, 7581, 6927, 6327,
-    6315, 5508, 2243, 7241, 3944, 6063, 6329, 1056, 2128, 7836, 6170, 3963, 4148, 4694,
-    2176, 6075, 6964, 6111, 7733, 4146, 3416, 5795, 7529, 4668, 4383, 6780, 5939, 7267,
-    2244, 7581, 7284, 7802, 2245, 7858, 1056, 2169, 7026, 7907, 2246, 2247, 7751, 2241,
-    7885, 5802, 7267, 2248, 7581, 5082, 5709, 6007, 2249, 4786, 2250, 7684, 6046, 7266,
-    4263, 7307, 4263, 7675, 2271, 7714, 5082, 5709, 6030, 2280, 4786, 2281, 7684, 6066,
-    7266, 4325, 7307, 4325, 7675, 2282, 7714, 5082, 7801, 2283, 4786, 2284, 7684, 6067,
-    7266, 4326, 7307, 4326, 7675, 2285, 7714, 5082, 7850, 2286, 4786, 2287, 7684, 6047,
-    7266, 4264, 7307, 4264, 7675, 2288, 7714, 4149, 3, 895, 3655, 7310, 4696, 5709,
-    7449, 2289, 5221, 2290, 7471, 1654, 6192, 7149, 4263, 6649, 4263, 7549, 7781, 6043,
-    2298, 5221, 2299, 7471, 1654, 6747, 7149, 4325, 6649, 4325, 7549, 4067, 7310, 4696,
-    2300, 4021, 4182, 632, 5319, 1619, 3981, 7449, 2301, 5221, 2302, 7471, 1705, 6192,
-    7149, 4326, 6649, 4326, 7549, 4067, 5815, 3, 366, 3655, 4632, 4696, 2300, 4021,
-    4182, 632, 5319, 1619, 3981, 6043, 2303, 5221, 2304, 7471, 1705, 6747, 7149, 4264,
-    6649, 4264, 7549, 7800, 7879, 2305, 7875, 864, 2128, 5649, 6689, 6797, 4631, 7874,
-    2141, 7750, 6695, 5920, 7839, 4853, 5856, 2309, 2310, 2311, 2312, 6782, 7878, 5799,
-    7445, 2316, 7702, 7849, 7879, 2325, 7875, 864, 2169, 5649, 6689, 7387, 7874, 2141,
-    2171, 6695, 7811, 6319, 7839, 4853, 5856, 2309, 3315, 2326, 6302, 7878, 5937, 7445,
-    2327, 7702, 7896, 6972, 6315, 4539, 2328, 5514, 4205, 6063, 6796, 889, 2128, 5649,
-    4508, 3613, 6345, 6797, 3693, 4694, 2176, 6002, 7763, 6093, 7733, 4987, 4081, 6680,
-    7074, 891, 5951, 2309, 2310, 2311, 2312, 6782, 6789, 5725, 7823, 5263, 2313, 5939,
-    7445, 2330, 7702, 7877, 7879, 2331, 7875, 889, 2169, 5649, 5902, 6345, 7387, 7874,
-    2183, 2184, 7751, 6319, 7839, 7074, 891, 5951, 2309, 3315, 2326, 6302, 7878, 5802,
-    7445, 2332, 7702, 7245, 5709, 6007, 1627, 7482, 2336, 7694, 6046, 7470, 4263, 5544,
-    4263, 5727, 7245, 5709, 6030, 1700, 7482, 2343, 7694, 6066, 7470, 4325, 5544, 4325,
-    5727, 7245, 7801, 1703, 7482, 2344, 7694, 6067, 7470, 4326, 5544, 4326, 5727, 7245,
-    7850, 1707, 7482, 2345, 7694, 6047, 7470, 4264, 5544, 4264, 5727, 6567, 1606, 6618,
-    2347, 4588, 3850, 2117, 3853, 5045, 4886, 6273, 4530, 2348, 7101, 2349, 7689, 1654,
-    6192, 5494, 4263, 7025, 4263, 7674, 2355, 7705, 6567, 1606, 6618, 2347, 4588, 3850,
-    1879, 6975, 544, 4107, 4530, 2362, 7101, 2363, 7689, 1654, 6747, 5494, 4325, 7025,
-    4325, 7674, 2364, 7705, 6567, 1615, 6485, 4141, 1884, 4650, 3850, 2117, 3853, 5045,
-    4886, 6273, 4530, 2365, 7101, 2366, 7689, 1705, 6192, 5494, 4326, 7025, 4326, 7674,
-    2367, 7705, 6567, 1615, 6485, 4141, 1884, 4650, 3850, 1879, 6975, 544, 4107, 4530,
-    2368, 7101, 2369, 7689, 1705, 6747, 5494, 4264, 7025, 4264, 7674, 2370, 7705, 6603,
-    7857, 2372, 7904, 208, 398, 7790, 7910, 2376, 2246, 2377, 5798, 2378, 7892, 5799,
-    6662, 2383, 7700, 6960, 7857, 2388, 7904, 208, 495, 6652, 7910, 2376, 2389, 5798,
-    2378, 7746, 2390, 7892, 5937, 6662, 2391, 7700, 6927, 7204, 6315, 5508, 2392, 7639,
-    4205, 6063, 7205, 348, 398, 7836, 5108, 3963, 4148, 4979, 6068, 2386, 6964, 5807,
-    5787, 6064, 7582, 7823, 7646, 5939, 6662, 2393, 7700, 7284, 7857, 2394, 7904, 348,
-    495, 7026, 7910, 2142, 2395, 2389, 5079, 2390, 7892, 5802, 6662, 2396, 7700, 6603,
-    7804, 2399, 7880, 208, 1977, 5531, 2403, 5466, 7916, 2376, 1996, 1997, 5798, 2406,
-    7913, 5799, 7626, 2425, 7542, 6960, 7804, 2434, 7880, 208, 2048, 6652, 7916, 2376,
-    2050, 5798, 2406, 7746, 2051, 7913, 5937, 7626, 2435, 7542, 6927, 6808, 2398, 390,
-    4539, 2436, 7499, 3944, 6063, 7483, 348, 1977, 5628, 2403, 5466, 4252, 4508, 3693,
-    4979, 6697, 2429, 6964, 5807, 1100, 2062, 4146, 3416, 5795, 7704, 2437, 7664, 4383,
-    7395, 5939, 7626, 2438, 7542, 7284, 7804, 2439, 7880, 348, 2048, 7026, 7916, 2142,
-    2395, 7748, 2051, 7913, 5802, 7626, 2440, 7542, 7145, 6141, 659, 2201, 7102, 2442,
-    7119, 5458, 2187, 2445, 6641, 6699, 5600, 7037, 6326, 2206, 7595, 5231, 6555, 5465,
-    4651, 6791, 6323, 4651, 6324, 7950, 7145, 6729, 659, 2185, 7102, 2468, 7119, 5232,
-    2187, 2469, 6641, 6079, 5233, 6673, 6326, 6288, 7598, 5231, 6563, 5465, 4687, 6322,
-    6323, 4687, 6792, 7950, 7145, 6141, 788, 2201, 7102, 2470, 7119, 5458, 2187, 2445,
-    6641, 6699, 5600, 7037, 6320, 2203, 7595, 5231, 6555, 5465, 4651, 6791, 6323, 4651,
-    6324, 7950, 7145, 6729, 788, 2185, 7102, 2471, 7119, 5232, 2187, 2469, 6641, 6079,
-    5233, 6673, 6320, 6778, 7598, 5231, 6563, 5465, 4687, 6322, 6323, 4687, 6792, 7950,
-    6517, 5973, 5877, 2472, 530, 5985, 2473, 4384, 4950, 2474, 7201, 2475, 7706, 577,
-    2105, 7513, 4263, 5542, 4263, 7177, 6517, 5973, 5954, 3949, 4324, 2480, 5883, 2481,
-    7201, 2482, 7706, 577, 2116, 7513, 4325, 5542, 4325, 7177, 6517, 7311, 5877, 2472,
-    530, 5985, 2473, 4384, 4950, 2485, 7201, 2486, 7706, 641, 2105, 7513, 4326, 5542,
-    4326, 7177, 6517, 7311, 5954, 3949, 4324, 2480, 5883, 2487, 7201, 2488, 7706, 641,
-    2116, 7513, 4264, 5542, 4264, 7177, 5075, 2112, 6618, 2489, 4107, 5877, 4645, 5985,
-    5003, 4950, 2490, 6775, 2491, 7701, 2495, 2105, 7157, 4263, 5542, 4263, 7594, 5075,
-    2112, 6618, 2489, 4107, 5954, 6975, 2489, 5883, 2497, 6775, 2498, 7701, 2495, 2116,
-    7157, 4325, 5542, 4325, 7594, 5075, 2091, 4645, 5054, 5256, 5003, 5877, 4645, 5985,
-    5003, 4950, 2499, 6775, 2500, 7701, 2501, 2105, 7157, 4326, 5542, 4326, 7594, 5075,
-    2091, 4645, 5054, 5256, 5003, 5954, 6975, 2489, 5883, 2502, 6775, 2503, 7701, 2501,
-    2116, 7157, 4264, 5542, 4264, 7594, 7784, 5858, 5045, 5910, 5371, 1887, 4786, 2504,
-    7615, 577, 6744, 4263, 5400, 4263, 5775, 2505, 7441, 7784, 6043, 1925, 4786, 2506,
-    7615, 577, 6198, 4325, 5400, 4325, 5775, 2507, 7441, 5082, 7311, 3850, 5858, 5045,
-    5910, 5371, 1928, 4786, 2508, 7615, 641, 6744, 4326, 5400, 4326, 5775, 2509, 7441,
-    5082, 7311, 3850, 6043, 1931, 4786, 2510, 7615, 641, 6198, 4264, 5400, 4264, 5775,
-    2511, 7441, 7924, 5898, 6084, 2514, 7954, 7443, 7556, 2517, 1138, 2518, 7645, 2517,
-    1148, 2518, 7532, 7601, 7924, 5898, 6712, 2523, 7954, 7443, 7456, 2524, 1185, 2525,
-    7625, 7601, 7924, 5970, 6084, 2526, 7954, 7302, 7556, 2517, 1138, 2527, 7645, 2517,
-    1148, 2527, 7532, 7601, 7924, 5970, 6712, 2528, 7954, 7302, 7456, 2524, 1185, 2529,
-    7625, 7601, 7800, 7853, 2531, 7900, 1032, 5107, 6184, 6689, 6797, 4631, 7895, 2217,
-    2183, 2537, 5079, 2538, 7906, 5022, 5856, 7074, 835, 6782, 7855, 5799, 7592, 2543,
-    7559, 7849, 7853, 2547, 7900, 1032, 5435, 6184, 6689, 7387, 7895, 2217, 2548, 5079,
-    2538, 2002, 2144, 2549, 7906, 5022, 5856, 5019, 6302, 7855, 5937, 7592, 2550, 7559,
-    7896, 6815, 2398, 390, 4539, 2551, 7693, 6063, 7633, 1056, 5107, 6184, 4508, 3613,
-    6345, 6797, 3693, 4979, 5093, 7763, 6111, 5057, 6054, 5072, 5025, 5328, 2541, 834,
-    2311, 1058, 5951, 7074, 835, 6782, 6973, 3852, 7534, 5939, 7592, 2552, 7559, 7877,
-    7853, 2553, 7900, 1056, 5435, 6184, 5902, 6345, 7387, 7895, 2246, 2247, 2548, 6057,
-    2549, 7906, 2541, 834, 2311, 1058, 5951, 5019, 6302, 7855, 5802, 7592, 2554, 7559,
-    5929, 6696, 2555, 2556, 2557, 7955, 2562, 668, 7125, 1832, 2566, 4518, 2567, 680,
-    2568, 685, 2569, 687, 1746, 2570, 2571, 5926, 6382, 697, 2573, 2574, 2575, 7458,
-    5824, 6382, 705, 2579, 2580, 2581, 7458, 5826, 4126, 2582, 709, 6384, 712, 2584,
-    47, 6569, 7902, 7630, 2555, 2585, 2586, 7955, 2587, 738, 7125, 1832, 2566, 4026,
-    6037, 2588, 4637, 5152, 2589, 6031, 2589, 6018, 5085, 6044, 4196, 2590, 2591, 5034,
-    6384, 5023, 5850, 5150, 5929, 7476, 2555, 2556, 2592, 7955, 2562, 668, 7125, 1874,
-    2593, 4518, 2567, 680, 2568, 685, 2569, 687, 1746, 2570, 2571, 5926, 6382, 697,
-    2573, 2574, 2575, 7458, 5824, 6382, 705, 2579, 2580, 2581, 7458, 5826, 4126, 2582,
-    709, 6384, 712, 2584, 47, 6569, 7902, 7182, 2555, 2585, 2594, 7955, 2587, 738,
-    7125, 1874, 2593, 4026, 6037, 2588, 4637, 5576, 2589, 6031, 2589, 6018, 7792, 6044,
-    4196, 2590, 2591, 5034, 6384, 5023, 5850, 5150, 7902, 6061, 5843, 2595, 7722, 1874,
-    5445, 7049, 5576, 7386, 7792, 7050, 4770, 7902, 6073, 5843, 2596, 7722, 1832, 5147,
-    7049, 5152, 7386, 5085, 7050, 4770, 5929, 6072, 6290, 2597, 7724, 1874, 794, 7708,
-    4754, 4770, 5929, 6060, 6290, 2598, 7724, 1832, 677, 7708, 4754, 4770, 7719, 2609,
-    5498, 7398, 7936, 2631, 7484, 2633, 7360, 3856, 6385, 5906, 7399, 5882, 578, 7282,
-    5940, 7614, 5388, 6565, 5712, 4294, 6507, 2680, 6679, 2695, 4996, 7719, 2609, 5498,
-    7398, 7926, 5979, 2697, 7484, 2698, 7360, 3856, 6385, 5976, 7399, 5882, 635, 7282,
-    5803, 7614, 5388, 4706, 5865, 5712, 4294, 931, 6899, 2704, 6679, 2695, 1346, 7094,
-    7719, 6388, 4875, 6589, 7936, 2708, 7484, 2709, 7360, 3310, 6385, 5891, 7399, 5957,
-    578, 7282, 5800, 7614, 6545, 6565, 5712, 4336, 6507, 2717, 5778, 2695, 6253, 4036,
-    7719, 6388, 4875, 6589, 7926, 7871, 7918, 2719, 7484, 2720, 7360, 4409, 6385, 5958,
-    7399, 5957, 635, 7282, 5938, 7614, 6545, 4706, 6004, 5712, 4336, 931, 7260, 2734,
-    5778, 6389, 2695, 6253, 6390, 4969, 7023, 2754, 7435, 864, 6089, 7817, 4979, 6553,
-    7312, 5072, 6638, 5969, 7578, 7229, 4847, 5781, 5940, 7672, 6643, 6507, 2778, 7709,
-    5297, 2783, 4996, 4976, 7023, 2786, 7435, 864, 6713, 7770, 4979, 6553, 5806, 5072,
-    6638, 5984, 7578, 7229, 4905, 5781, 5803, 7672, 6643, 931, 6899, 2788, 7709, 5297,
-    2783, 1346, 7094, 4985, 7023, 2791, 7435, 889, 6089, 7771, 4979, 7264, 7312, 5072,
-    6995, 5969, 7578, 3310, 5674, 4839, 5781, 5800, 7672, 7004, 6507, 2794, 7709, 2783,
-    6253, 4036, 4975, 7023, 2796, 7435, 889, 6713, 7818, 4979, 7264, 5806, 5072, 6995,
-    5984, 7578, 4409, 5674, 4898, 5781, 5938, 7672, 7004, 931, 7260, 2798, 7709, 6389,
-    2783, 6253, 6390, 4969, 7526, 2801, 6943, 397, 1068, 6983, 6393, 7528, 423, 6996,
-    7126, 5899, 4099, 4729, 5949, 7590, 3856, 7127, 4847, 7292, 6607, 5305, 7835, 6619,
-    5088, 7541, 6056, 4976, 7526, 2862, 6943, 397, 1093, 6983, 6821, 7528, 423, 6220,
-    7126, 5899, 4099, 4729, 5840, 7590, 3856, 7127, 4905, 7292, 7368, 5305, 7856, 6619,
-    5096, 7541, 6069, 4985, 7526, 2867, 6943, 503, 1068, 7172, 6393, 7528, 5132, 6996,
-    7126, 4729, 6122, 4729, 5949, 7590, 3310, 7127, 4839, 7292, 7779, 5305, 7788, 6619,
-    5071, 7541, 6070, 4975, 7526, 2873, 6943, 503, 1093, 7172, 6821, 7528, 5132, 6220,
-    7126, 4729, 6122, 4729, 5840, 7590, 4409, 7127, 4898, 7292, 7828, 5305, 7803, 6619,
-    5087, 7541, 6058, 4969, 6409, 2879, 6582, 397, 1977, 5905, 5008, 7649, 423, 7289,
-    7569, 441, 4099, 5921, 7533, 3856, 6411, 4847, 6991, 4669, 6607, 6406, 7835, 6823,
-    5088, 5759, 6056, 4976, 6409, 2893, 6582, 397, 2048, 5905, 5028, 7649, 423, 6412,
-    7569, 441, 4099, 5909, 7533, 3856, 6411, 4905, 6991, 4669, 7368, 6406, 7856, 6823,
-    5096, 5759, 6069, 4985, 6409, 2895, 6582, 503, 1977, 5975, 5008, 7649, 5132, 7289,
-    7569, 6122, 5921, 7533, 3310, 6411, 4839, 6991, 6559, 5425, 6406, 7788, 6823, 5071,
-    5759, 6070, 4975, 6409, 2896, 6582, 503, 2048, 5975, 5028, 7649, 5132, 6412, 7569,
-    6122, 5909, 7533, 4409, 6411, 4898, 6991, 6559, 7052, 6406, 7803, 6823, 5087, 5759,
-    6058, 5382, 7946, 7915, 552, 7691, 2905, 7507, 6870, 5906, 6826, 5882, 7192, 5088,
-    5704, 6511, 4746, 6580, 4830, 3933, 5382, 7946, 7905, 633, 7691, 2911, 7507, 6870,
-    5976, 6826, 5882, 6728, 5096, 5704, 6511, 5865, 6580, 4830, 5789, 5382, 7943, 7915,
-    639, 7691, 2913, 7507, 3310, 5137, 5891, 6826, 5957, 7192, 5071, 5704, 6881, 4746,
-    6580, 4897, 3933, 5382, 7943, 7920, 645, 7691, 2914, 7507, 4409, 5137, 5958, 6826,
-    5957, 6728, 5087, 5704, 6881, 6004, 6580, 4897, 5931, 4969, 7652, 2917, 6915, 1067,
-    1977, 6983, 6393, 7258, 7492, 7289, 7520, 6415, 6217, 6828, 5248, 6630, 5842, 7390,
-    4847, 7171, 5940, 7606, 4830, 4901, 4976, 7652, 2923, 6915, 1067, 2048, 6983, 6821,
-    7258, 7492, 6412, 7520, 6415, 6217, 6415, 5255, 6630, 5842, 7390, 4905, 7171, 5803,
-    7606, 4830, 6197, 4985, 7652, 2924, 6915, 1097, 1977, 7172, 6393, 7258, 7636, 7289,
-    7520, 6828, 6760, 6828, 5248, 6630, 7739, 7390, 4839, 7171, 5800, 7606, 4897, 4901,
-    4975, 7652, 2925, 6915, 1097, 2048, 7172, 6821, 7258, 7636, 6412, 7520, 6828, 6760,
-    6415, 5255, 6630, 7810, 7390, 4898, 7171, 5938, 7606, 4897, 6746, 7146, 6696, 2929,
-    4471, 2930, 4939, 7422, 5657, 5334, 2937, 2938, 1728, 2939, 5330, 7103, 4998, 1740,
-    6417, 1743, 6949, 5020, 7130, 1755, 7015, 6965, 7274, 5032, 7130, 7105, 6965, 7181,
-    6019, 7146, 7630, 6730, 2956, 4939, 7269, 5657, 4026, 6422, 2959, 3536, 4883, 5945,
-    4364, 1740, 6417, 2961, 3399, 2962, 1789, 2963, 2964, 5055, 931, 2965, 5047, 5031,
-    7131, 3751, 2968, 2969, 7059, 3931, 7059, 5998, 4991, 7131, 3317, 4042, 6955, 4780,
-    7444, 5962, 7146, 7476, 2929, 4471, 2976, 4939, 7422, 5657, 5334, 2937, 2938, 1728,
-    2939, 5330, 7103, 4998, 6289, 1822, 6949, 5020, 7130, 1755, 7015, 6965, 7274, 5032,
-    7130, 7105, 6965, 7181, 6019, 7146, 7182, 6730, 2977, 4939, 7269, 5657, 4026, 6422,
-    2959, 3536, 4883, 5945, 4364, 6289, 2978, 3399, 2962, 1789, 2963, 2964, 5055, 931,
-    2965, 5047, 5031, 7131, 3751, 2968, 2969, 7059, 3931, 7059, 5998, 4991, 7131, 3317,
-    4042, 6955, 4780, 7444, 5962, 4969, 6659, 2979, 6634, 864, 6089, 7817, 4537, 6553,
-    7312, 7235, 6638, 5969, 7576, 7229, 4847, 5781, 5940, 7297, 6643, 4901, 4976, 6659,
-    2980, 6634, 864, 6713, 7770, 4537, 6553, 5806, 7235, 6638, 5984, 7576, 7229, 4905,
-    5781, 5803, 7297, 6643, 6197, 4985, 6659, 2981, 6634, 889, 6089, 7771, 4537, 7264,
-    7312, 7235, 6995, 5969, 7576, 3310, 5674, 4839, 5781, 5800, 7297, 7004, 4901, 4975,
-    6659, 2982, 6634, 889, 6713, 7818, 4537, 7264, 5806, 7235, 6995, 5984, 7576, 4409,
-    5674, 4898, 5781, 5938, 7297, 7004, 6746, 4969, 7333, 2985, 7523, 864, 6108, 5341,
-    5027, 6944, 5490, 6832, 7436, 5412, 6939, 6994, 7494, 4847, 7179, 6490, 4361, 4294,
-    6308, 4082, 4976, 7333, 3001, 7523, 864, 6717, 5341, 5009, 6944, 5490, 6719, 7436,
-    5412, 6928, 6994, 7494, 4905, 7179, 4413, 5702, 4361, 4294, 2075, 7772, 4985, 7333,
-    3002, 7523, 889, 6108, 5492, 5027, 6944, 5653, 6832, 7436, 5546, 6939, 6994, 3310,
-    5769, 4839, 7040, 6490, 4361, 4336, 6308, 4082, 4975, 7333, 3003, 7523, 889, 6717,
-    5492, 5009, 6944, 5653, 6719, 7436, 5546, 6928, 6994, 4409, 5769, 4898, 7040, 4386,
-    5702, 4361, 4336, 2075, 7819, 7434, 5474, 4875, 5424, 7915, 3004, 5478, 3006, 7648,
-    6685, 5906, 6822, 6046, 6506, 5088, 7173, 6936, 6056, 7434, 5474, 4875, 5424, 7905,
-    3010, 5478, 3011, 7648, 6685, 5976, 6822, 6066, 6506, 5096, 7173, 5865, 5561, 6069,
-    7434, 2901, 5498, 5695, 7915, 3012, 5478, 3013, 7648, 7739, 5188, 5891, 6822, 6067,
-    6506, 5071, 7290, 6936, 6070, 7434, 2901, 5498, 5695, 7920, 3014, 5478, 3015, 7648,
-    7810, 5188, 5958, 6822, 6047, 6506, 5087, 7290, 6004, 5561, 6058, 3689, 6141, 659,
-    3016, 7334, 3019, 6809, 7422, 2070, 3021, 7000, 6699, 2937, 3023, 3024, 5459, 5026,
-    7103, 1736, 7402, 2073, 6417, 2074, 6949, 5816, 7015, 7279, 7274, 587, 7105, 7279,
-    7181, 5231, 3268, 5924, 4484, 6038, 5465, 3241, 7952, 3689, 6729, 659, 2079, 7334,
-    3052, 6809, 7269, 2070, 3053, 7000, 6079, 6422, 3054, 5459, 4883, 7402, 2073, 6417,
-    3055, 4647, 3056, 3057, 6726, 6682, 6726, 7515, 3992, 3062, 3063, 7193, 6682, 7193,
-    7515, 5897, 6955, 5231, 7444, 3954, 5619, 4484, 4963, 5465, 5619, 3065, 5804, 3066,
-    5880, 7952, 3689, 6141, 788, 3016, 7334, 3067, 6809, 7422, 2070, 3021, 7000, 6699,
-    2937, 3023, 3024, 5459, 5026, 7103, 1736, 7402, 6310, 2085, 6949, 5816, 7015, 7279,
-    7274, 587, 7105, 7279, 7181, 5231, 3268, 5924, 4484, 6038, 5465, 3241, 7952, 3689,
-    6729, 788, 2079, 7334, 3068, 6809, 7269, 2070, 3053, 7000, 6079, 6422, 3054, 5459,
-    4883, 7402, 6310, 3069, 4647, 3056, 3057, 6726, 6682, 6726, 7515, 3992, 3062, 3063,
-    7193, 6682, 7193, 7515, 5897, 6955, 5231, 7444, 3954, 5619, 4484, 4963, 5465, 5619,
-    3065, 5804, 3066, 5880, 7952, 7934, 6818, 4982, 6388, 2616, 3, 6589, 7957, 3071,
-    5478, 3072, 7540, 3856, 6838, 5906, 6386, 1654, 913, 7413, 5940, 5623, 5388, 6565,
-    7166, 4294, 4901, 7934, 6818, 4982, 2609, 4837, 3, 7398, 7957, 3074, 5478, 3075,
-    7540, 3856, 6838, 5976, 6386, 1654, 934, 7413, 5803, 5623, 5388, 4706, 5865, 7166,
-    4294, 6197, 7934, 7288, 4982, 6388, 2616, 3, 6589, 7957, 3076, 5478, 3077, 7540,
-    3310, 6838, 5891, 6386, 1705, 913, 7413, 5800, 5623, 6545, 6565, 7166, 4336, 4901,
-    7934, 7288, 4982, 2609, 4837, 3, 7398, 7871, 3, 6438, 3078, 5478, 3079, 7540,
-    4409, 6838, 5958, 6386, 1705, 934, 7413, 5938, 5623, 6545, 4706, 6004, 7166, 4336,
-    6746, 4969, 7214, 3081, 7587, 1032, 1977, 5649, 7787, 7345, 6615, 5306, 7611, 5562,
-    5921, 7294, 6132, 6841, 4847, 7419, 4669, 5053, 5050, 7573, 5537, 5052, 7665, 5088,
-    7156, 4294, 3752, 4082, 4976, 7214, 3089, 7587, 1032, 2048, 5649, 7833, 7345, 6615,
-    2894, 7611, 5562, 5909, 7294, 6132, 6841, 4905, 7419, 4669, 6698, 7573, 7014, 7665,
-    5096, 7156, 4294, 490, 7772, 4985, 7214, 3090, 7587, 1056, 1977, 5649, 7834, 7345,
-    6969, 5306, 7611, 5631, 5921, 7294, 563, 3310, 6841, 4839, 7419, 6559, 5050, 7573,
-    5398, 5052, 7665, 5071, 7156, 4336, 3752, 4082, 4975, 7214, 3091, 7587, 1056, 2048,
-    5649, 7789, 7345, 6969, 2894, 7611, 5631, 5909, 7294, 563, 4409, 6841, 4898, 7419,
-    6559, 6071, 2876, 7573, 6635, 7665, 5087, 7156, 4336, 490, 7819, 7712, 6818, 7936,
-    3004, 7634, 3092, 7584, 6685, 5906, 7128, 6046, 6954, 5088, 7173, 6936, 6056, 7712,
-    6818, 7926, 5979, 3010, 7634, 3095, 7584, 6685, 5976, 7128, 6066, 6954, 5096, 7173,
-    5865, 5561, 6069, 7712, 7288, 7936, 3012, 7634, 3096, 7584, 7739, 5188, 5891, 7128,
-    6067, 6954, 5071, 7290, 6936, 6070, 7712, 7288, 7926, 7871, 7918, 3014, 7634, 3097,
-    7584, 7810, 5188, 5958, 7128, 6047, 6954, 5087, 7290, 6004, 5561, 6058, 4969, 7536,
-    3098, 7531, 864, 6108, 7787, 6564, 5490, 6832, 7698, 5412, 6939, 6912, 7494, 4847,
-    7179, 6490, 7677, 4294, 6308, 4598, 3102, 7667, 5297, 6446, 4260, 4976, 7536, 3108,
-    7531, 864, 6717, 7833, 6564, 5490, 6719, 7698, 5412, 6928, 6912, 7494, 4905, 7179,
-    4413, 5702, 7677, 4294, 2075, 6899, 3109, 7667, 5297, 6446, 7094, 4985, 7536, 3110,
-    7531, 889, 6108, 7834, 6564, 5653, 6832, 7698, 5546, 6939, 6912, 3310, 5769, 4839,
-    7040, 6490, 7677, 4336, 6308, 4598, 3111, 7667, 6446, 2718, 4036, 4975, 7536, 3112,
-    7531, 889, 6717, 7789, 6564, 5653, 6719, 7698, 5546, 6928, 6912, 4409, 5769, 4898,
-    7040, 4386, 5702, 7677, 4336, 2075, 7260, 3113, 7667, 6389, 6446, 2718, 6390, 4969,
-    7622, 3115, 7498, 1032, 1068, 5905, 5027, 7654, 1037, 6996, 7406, 5562, 6956, 7530,
-    3856, 7138, 4847, 7602, 6607, 7296, 5051, 5052, 7298, 5088, 7656, 4830, 3933, 4976,
-    7622, 3127, 7498, 1032, 1093, 5905, 5009, 7654, 1037, 6220, 7406, 5562, 6596, 7530,
-    3856, 7138, 4905, 7602, 7368, 7296, 5051, 6076, 7298, 5096, 7656, 4830, 5789, 4985,
-    7622, 3128, 7498, 1056, 1068, 5975, 5027, 7654, 5311, 6996, 7406, 5631, 6956, 7530,
-    3310, 7138, 4839, 7602, 7779, 7296, 5044, 5052, 7298, 5071, 7656, 4897, 3933, 4975,
-    7622, 3129, 7498, 1056, 1093, 5975, 5009, 7654, 5311, 6220, 7406, 5631, 6596, 7530,
-    4409, 7138, 4898, 7602, 7828, 7296, 5044, 6055, 7298, 5087, 7656, 4897, 5931, 7730,
-    6696, 3133, 1829, 3134, 7727, 5220, 3136, 3137, 677, 6910, 3140, 7553, 1591, 4424,
-    7467, 7385, 3153, 1591, 3899, 7437, 7385, 3158, 1591, 6990, 4755, 720, 5021, 721,
-    6006, 5444, 7947, 7630, 3165, 1849, 3166, 7725, 4250, 5220, 3136, 3137, 5147, 7468,
-    3173, 6461, 5152, 7469, 7759, 7577, 5874, 7759, 6551, 3188, 3189, 1596, 3190, 1597,
-    3191, 3192, 3193, 3194, 7033, 5900, 3196, 3197, 4328, 4841, 3238, 721, 5953, 5444,
-    7730, 7476, 3133, 1829, 3198, 7727, 5220, 3199, 3200, 794, 6910, 3140, 7553, 1591,
-    4424, 7467, 7385, 3153, 1591, 3899, 7437, 7385, 3158, 1591, 6990, 4755, 720, 5021,
-    721, 6006, 5444, 7947, 7182, 3165, 1849, 3201, 7725, 4250, 5220, 3199, 3200, 5445,
-    7468, 3173, 6461, 5576, 7469, 7759, 7577, 3202, 1860, 3203, 3182, 6551, 3188, 3189,
-    1596, 3190, 1597, 3191, 3192, 3193, 3194, 7033, 5900, 3196, 3197, 4328, 4841, 3238,
-    721, 5953, 5444, 4969, 7571, 3205, 7509, 1032, 209, 6906, 7787, 7697, 1037, 5868,
-    7713, 5562, 5969, 7517, 3856, 6249, 4847, 7657, 5940, 7277, 4830, 4024, 4082, 4976,
-    7571, 3207, 7509, 1032, 338, 6906, 7833, 7697, 1037, 340, 7713, 5562, 5984, 7517,
-    3856, 6249, 4905, 7657, 5803, 7277, 4830, 931, 7772, 4985, 7571, 3208, 7509, 1056,
-    209, 6906, 7834, 7697, 5311, 5868, 7713, 5631, 5969, 7517, 3310, 6249, 4839, 7657,
-    5800, 7277, 4897, 4024, 4082, 4975, 7571, 3209, 7509, 1056, 338, 6906, 7789, 7697,
-    5311, 340, 7713, 5631, 5984, 7517, 4409, 6249, 4898, 7657, 5938, 7277, 4897, 931,
-    7819, 4969, 6848, 3211, 6544, 1067, 1068, 5905, 5008, 6913, 7492, 5439, 7655, 4885,
-    6217, 6956, 7038, 3856, 6849, 4847, 6947, 6607, 5647, 7835, 7029, 5088, 5759, 6056,
-    4976, 6848, 3214, 6544, 1067, 1093, 5905, 5028, 6913, 7492, 1094, 7655, 4885, 6217,
-    6596, 7038, 3856, 6849, 4905, 6947, 7368, 5647, 7856, 7029, 5096, 5759, 6069, 4985,
-    6848, 3215, 6544, 1097, 1068, 5975, 5008, 6913, 7636, 5439, 7655, 5247, 6760, 6956,
-    7038, 3310, 6849, 4839, 6947, 7779, 5647, 7788, 7029, 5071, 5759, 6070, 4975, 6848,
-    3216, 6544, 1097, 1093, 5975, 5028, 6913, 7636, 1094, 7655, 5247, 6760, 6596, 7038,
-    4409, 6849, 4898, 6947, 7828, 5647, 7803, 7029, 5087, 5759, 6058, 4969, 7404, 3217,
-    7259, 1032, 7743, 7817, 7273, 6615, 5306, 7561, 5562, 5921, 6987, 6132, 7572, 4847,
-    7432, 5940, 7707, 4830, 4901, 4976, 7404, 3221, 7259, 1032, 2048, 6059, 7770, 7273,
-    6615, 2894, 7561, 5562, 5909, 6987, 6132, 7572, 4905, 7432, 5803, 7707, 4830, 6197,
-    4985, 7404, 3222, 7259, 1056, 7743, 7771, 7273, 6969, 5306, 7561, 5631, 5921, 6987,
-    563, 3310, 7572, 4839, 7432, 5800, 7707, 4897, 4901, 4975, 7404, 3223, 7259, 1056,
-    2048, 6059, 7818, 7273, 6969, 2894, 7561, 5631, 5909, 6987, 563, 4409, 7572, 4898,
-    7432, 5938, 7707, 4897, 6746, 6645, 7946, 7915, 552, 7635, 3224, 7644, 6870, 5906,
-    7210, 5882, 7192, 5088, 7447, 6511, 4746, 5712, 4830, 3752, 4598, 3225, 6679, 6045,
-    6645, 7946, 7905, 633, 7635, 3226, 7644, 6870, 5976, 7210, 5882, 6728, 5096, 7447,
-    6511, 5865, 5712, 4830, 490, 6899, 3227, 6679, 7738, 7094, 6645, 7943, 7915, 639,
-    7635, 3228, 7644, 3310, 5137, 5891, 7210, 5957, 7192, 5071, 7447, 6881, 4746, 5712,
-    4897, 3752, 4598, 3229, 5778, 7738, 2718, 4036, 6645, 7943, 7920, 645, 7635, 3230,
-    7644, 4409, 5137, 5958, 7210, 5957, 6728, 5087, 7447, 6881, 6004, 5712, 4897, 490,
-    7260, 3231, 5778, 6389, 7738, 2718, 6390, 7947, 6061, 5843, 3232, 7725, 5889, 3199,
-    5445, 7468, 6461, 5576, 7469, 7577, 3202, 1860, 6551, 3189, 1863, 3190, 1864, 3191,
-    1866, 3193, 1868, 7033, 4770, 7947, 6073, 5843, 3233, 7725, 5889, 3136, 5147, 7468,
-    6461, 5152, 7469, 7577, 5874, 6551, 3189, 1863, 3190, 1864, 3191, 1866, 3193, 1868,
-    7033, 4770, 7730, 6072, 3234, 1829, 3235, 7727, 4572, 3199, 794, 6910, 7553, 5461,
-    7467, 4973, 3153, 5240, 7437, 4973, 3158, 1834, 6990, 4770, 7730, 6060, 3234, 1829,
-    3236, 7727, 4572, 3136, 677, 6910, 7553, 5461, 7467, 4973, 3153, 5240, 7437, 4973,
-    3158, 1834, 6990, 4770,
+    7515, 7022, 7023, 188, 7383, 209, 210, 4518, 220, 4681, 223, 7583, 255, 5025,
+    6029, 5727, 6064, 6677, 6067, 7286, 7515, 7343, 7023, 338, 7383, 209, 339, 4518,
+    220, 4681, 340, 7583, 255, 341, 6029, 5727, 284, 342, 6677, 6683, 7286, 7515,
+    7540, 7023, 348, 7383, 349, 210, 4518, 350, 4681, 223, 7583, 5773, 5025, 6029,
+    6643, 285, 6677, 7158, 7286, 7515, 7651, 7023, 357, 7383, 349, 339, 4518, 350,
+    4681, 340, 7583, 5773, 341, 6029, 6643, 342, 6677, 7450, 7286, 7769, 7256, 393,
+    6975, 398, 6684, 5907, 6075, 5385, 424, 5753, 6604, 6654, 5993, 5314, 6635, 6657,
+    5680, 7874, 7256, 495, 6975, 398, 6084, 5907, 6687, 5385, 424, 498, 6604, 6654,
+    5987, 5314, 6635, 6661, 7847, 7256, 503, 6975, 504, 6684, 7029, 6075, 5385, 5098,
+    5753, 6604, 7288, 5993, 5314, 7002, 6657, 5680, 7823, 7256, 516, 6975, 504, 6084,
+    7029, 6687, 5385, 5098, 498, 6604, 7288, 5987, 5314, 7002, 6661, 7691, 7928, 7822,
+    6577, 556, 7653, 5346, 6693, 6530, 5486, 6530, 6597, 7691, 7923, 7854, 6577, 634,
+    7653, 5346, 7162, 6901, 5486, 6901, 6597, 7691, 7928, 7805, 6577, 639, 7653, 5488,
+    6693, 6899, 5486, 6899, 6597, 7691, 7923, 7768, 6577, 644, 7653, 5488, 7162, 6526,
+    5486, 6526, 6597, 5984, 6663, 6109, 660, 5958, 7125, 675, 7683, 6540, 6120, 7034,
+    6702, 7344, 6124, 7897, 7606, 6125, 734, 5985, 7125, 5113, 7423, 5118, 7149, 6000,
+    7421, 7017, 6120, 7498, 6702, 7289, 6124, 5984, 7448, 6109, 787, 5958, 7389, 792,
+    7683, 6540, 6120, 7034, 6702, 7344, 6124, 7897, 7151, 6125, 793, 5985, 7389, 5413,
+    7423, 5542, 7149, 7876, 800, 801, 757, 802, 803, 759, 7421, 7017, 6120, 7498,
+    6702, 7289, 6124, 7760, 7425, 808, 7471, 814, 5073, 7592, 5774, 821, 412, 3560,
+    7637, 825, 5025, 4101, 7558, 3269, 830, 4594, 831, 6660, 7656, 6064, 4880, 6067,
+    7041, 7813, 7425, 843, 7471, 814, 5403, 7592, 5774, 821, 6085, 7637, 825, 5772,
+    7558, 3269, 830, 4594, 831, 6823, 7656, 284, 6072, 6683, 7041, 7855, 7425, 845,
+    7471, 846, 5073, 7592, 6149, 821, 412, 3560, 7637, 848, 849, 5025, 4101, 7558,
+    850, 441, 851, 4659, 831, 6660, 7656, 353, 285, 4880, 7158, 7041, 7885, 7425,
+    852, 7471, 846, 5403, 7592, 6149, 821, 6085, 7637, 848, 849, 5772, 7558, 850,
+    441, 851, 4659, 831, 6823, 7656, 353, 6072, 7450, 7041, 7760, 7531, 857, 7328,
+    862, 5073, 6710, 409, 3630, 412, 7555, 873, 5025, 7574, 4817, 4594, 877, 5924,
+    446, 7599, 6064, 4880, 6067, 7291, 7813, 7531, 885, 7328, 862, 5403, 6710, 409,
+    3630, 497, 7555, 873, 341, 7574, 4817, 4594, 4987, 443, 7599, 284, 6072, 6683,
+    7291, 7855, 7531, 886, 7328, 887, 5073, 6710, 847, 3630, 412, 7555, 6059, 5025,
+    7574, 877, 4211, 889, 4659, 877, 5924, 446, 7599, 353, 285, 4880, 7158, 7291,
+    7885, 7531, 890, 7328, 887, 5403, 6710, 847, 3630, 497, 7555, 6059, 341, 7574,
+    877, 4211, 889, 4659, 4987, 443, 7599, 353, 6072, 7450, 7291, 7660, 4670, 4941,
+    7164, 901, 7661, 5346, 911, 7400, 7239, 6459, 7239, 7688, 7660, 5393, 4953, 7164,
+    930, 7661, 5346, 931, 7400, 7488, 6459, 7488, 7688, 7660, 5040, 4102, 7164, 932,
+    7661, 5488, 911, 7400, 7486, 6459, 7486, 7688, 7660, 4670, 4110, 7164, 933, 7661,
+    5488, 931, 7400, 7236, 6459, 7236, 7688, 7912, 957, 7126, 960, 4571, 6718, 962,
+    963, 3205, 7822, 6094, 965, 7584, 974, 6169, 6170, 5548, 7047, 6938, 5548, 7047,
+    7325, 7912, 1002, 7126, 4641, 6718, 4649, 7854, 6094, 1003, 7584, 974, 6722, 6170,
+    5548, 6720, 6938, 5548, 6720, 7325, 7912, 957, 7126, 960, 4571, 6718, 962, 963,
+    3205, 7805, 6094, 1008, 7584, 1009, 6169, 6170, 5551, 7047, 6938, 5551, 7047, 7325,
+    7912, 1002, 7126, 4641, 6718, 4649, 7768, 6094, 1013, 7584, 1009, 6722, 6170, 5551,
+    6720, 6938, 5551, 6720, 7325, 7937, 1017, 7387, 5529, 7292, 1022, 7581, 1027, 399,
+    6508, 5907, 6075, 7624, 1032, 5753, 7636, 1036, 4594, 5993, 7585, 284, 1040, 4880,
+    1041, 7616, 7937, 1045, 7387, 5655, 7292, 1046, 7581, 1027, 496, 6508, 5907, 6687,
+    7624, 1032, 498, 7636, 1036, 4594, 5987, 7585, 284, 1047, 4880, 1048, 7616, 7937,
+    1049, 7387, 5637, 7292, 1050, 7581, 1051, 399, 6508, 847, 4384, 6075, 7624, 6077,
+    5753, 7636, 1053, 4659, 5993, 7585, 353, 1040, 4880, 1054, 7616, 7937, 1055, 7387,
+    5656, 7292, 1056, 7581, 1051, 496, 6508, 847, 4384, 6687, 7624, 6077, 498, 7636,
+    1053, 4659, 5987, 7585, 353, 1047, 4880, 1057, 7616, 7769, 7501, 1059, 7554, 1062,
+    1063, 7537, 5774, 1068, 1069, 506, 5888, 7593, 1073, 5407, 7567, 3269, 1078, 4594,
+    1079, 5779, 1080, 5909, 7657, 5777, 5868, 1086, 5680, 7874, 7501, 1087, 7554, 1062,
+    1088, 7537, 5774, 1068, 6085, 7593, 1073, 1089, 7567, 3269, 1078, 4594, 1079, 3269,
+    1090, 5775, 7657, 5777, 6661, 7847, 7501, 1091, 7554, 1092, 1063, 7537, 1093, 1094,
+    1068, 1069, 506, 5888, 7593, 7707, 5407, 7567, 1097, 1098, 1099, 4659, 1079, 5779,
+    1080, 5909, 7657, 5780, 1100, 5868, 1086, 5680, 7823, 7501, 1101, 7554, 1092, 1088,
+    7537, 1093, 1094, 1068, 6085, 7593, 7707, 1089, 7567, 1097, 1098, 1099, 4659, 1079,
+    3269, 1090, 5775, 7657, 5780, 1100, 6661, 7906, 3271, 6050, 1108, 7696, 7415, 7532,
+    1132, 1133, 1134, 7619, 1132, 1143, 1134, 7508, 7594, 7906, 3271, 6681, 1173, 7696,
+    7415, 7428, 1179, 1180, 1181, 7601, 7594, 7906, 3299, 6050, 1190, 7696, 7273, 7532,
+    1132, 1133, 1195, 7619, 1132, 1143, 1195, 7508, 7594, 7906, 3299, 6681, 1196, 7696,
+    7273, 7428, 1179, 1180, 1197, 7601, 7594, 7760, 7340, 1201, 7407, 209, 5073, 7643,
+    5774, 1209, 412, 7503, 255, 5025, 7658, 3269, 1218, 4594, 1219, 6660, 7542, 5727,
+    6064, 6872, 6067, 7429, 7813, 7340, 1226, 7407, 209, 5403, 7643, 5774, 1209, 497,
+    7503, 255, 341, 7658, 3269, 1218, 4594, 1219, 6823, 7542, 5727, 284, 342, 6872,
+    6683, 7429, 7855, 7340, 1227, 7407, 349, 5073, 7643, 6149, 1209, 412, 7503, 5773,
+    5025, 7658, 4599, 1229, 4659, 1219, 6660, 7542, 6643, 285, 6872, 7158, 7429, 7885,
+    7340, 1230, 7407, 349, 5403, 7643, 6149, 1209, 497, 7503, 5773, 341, 7658, 4599,
+    1229, 4659, 1219, 6823, 7542, 6643, 342, 6872, 7450, 7429, 7642, 4670, 6666, 7500,
+    1240, 7563, 5346, 911, 7312, 7239, 4801, 7239, 6471, 1280, 5720, 7642, 5393, 4259,
+    4942, 7500, 1347, 7563, 5346, 931, 7312, 7488, 4801, 7488, 6471, 1348, 5720, 7642,
+    5040, 6035, 7500, 1349, 7563, 5488, 911, 7312, 7486, 4801, 7486, 6471, 1350, 5720,
+    7642, 4670, 4259, 4950, 7500, 1351, 7563, 5488, 931, 7312, 7236, 4801, 7236, 6471,
+    1352, 5720, 5312, 3271, 180, 7052, 1355, 7701, 1115, 1358, 6224, 1360, 1361, 1181,
+    7565, 5312, 3271, 337, 7052, 1366, 7701, 1115, 1174, 6224, 1179, 1361, 1181, 7565,
+    5312, 3299, 180, 7052, 1367, 7701, 1191, 1358, 6224, 1360, 1361, 1197, 7565, 5312,
+    3299, 337, 7052, 1368, 7701, 1191, 1174, 6224, 1179, 1361, 1197, 7565, 7925, 4670,
+    6666, 6713, 1371, 7586, 974, 6169, 6736, 5548, 7543, 6607, 5548, 7543, 7524, 1379,
+    5720, 7925, 5393, 4259, 4942, 6713, 1380, 7586, 974, 6722, 6736, 5548, 6229, 6607,
+    5548, 6229, 7524, 1381, 5720, 7925, 5040, 6035, 6713, 1382, 7586, 1009, 6169, 6736,
+    5551, 7543, 6607, 5551, 7543, 7524, 1383, 5720, 7925, 4670, 4259, 4950, 6713, 1384,
+    7586, 1009, 6722, 6736, 5551, 6229, 6607, 5551, 6229, 7524, 1385, 5720, 7769, 7495,
+    1386, 7445, 398, 6684, 5907, 412, 7219, 424, 5753, 7135, 6654, 5993, 6460, 6635,
+    6657, 7655, 1411, 7600, 7874, 7495, 1419, 7445, 398, 6084, 5907, 497, 7219, 424,
+    498, 7135, 6654, 5987, 6460, 6635, 5997, 7655, 1420, 7600, 7847, 7495, 1421, 7445,
+    504, 6684, 7029, 412, 7219, 5098, 5753, 7135, 7288, 5993, 6460, 7002, 6657, 7655,
+    1422, 7600, 7823, 7495, 1423, 7445, 504, 6084, 7029, 497, 7219, 5098, 498, 7135,
+    7288, 5987, 6460, 7002, 5997, 7655, 1424, 7600, 7694, 7928, 7822, 6935, 1425, 7654,
+    5346, 6693, 6530, 5486, 6530, 7522, 1428, 7535, 7694, 7923, 7854, 6935, 1437, 7654,
+    5346, 7162, 6901, 5486, 6901, 7522, 1438, 7535, 7694, 7928, 7805, 6935, 1439, 7654,
+    5488, 6693, 6899, 5486, 6899, 7522, 1440, 7535, 7694, 7923, 7768, 6935, 1441, 7654,
+    5488, 7162, 6526, 5486, 6526, 7522, 1442, 7535, 7916, 6026, 1446, 1447, 1448, 5745,
+    1449, 736, 1450, 4530, 788, 5413, 5117, 1452, 1453, 1454, 1455, 1456, 1457, 1458,
+    1459, 1460, 1461, 1462, 1463, 1464, 1465, 1466, 1467, 682, 1468, 1469, 1470, 1471,
+    1472, 1473, 1474, 1475, 1476, 1477, 1478, 1479, 1480, 1481, 1482, 1483, 1484, 764,
+    1485, 1486, 1487, 1488, 5355, 1489, 1490, 1491, 1492, 1493, 1494, 1495, 1496, 1497,
+    1498, 1499, 1500, 1501, 1502, 1503, 1504, 4103, 4600, 1507, 1508, 1509, 1510, 1511,
+    1512, 1513, 1514, 1515, 1516, 1517, 1518, 4855, 1519, 1520, 1521, 1522, 1523, 6119,
+    7916, 6039, 1446, 1447, 1525, 5745, 1449, 736, 1450, 4530, 671, 5113, 5117, 1452,
+    1453, 1454, 1455, 1456, 1457, 1458, 1459, 1460, 1461, 1462, 1463, 1464, 1465, 1466,
+    1467, 682, 1468, 1469, 1470, 1471, 1472, 1473, 1474, 1475, 1476, 1477, 1478, 1479,
+    1480, 1481, 1482, 1483, 1484, 764, 1485, 1486, 1487, 1488, 5355, 1489, 1490, 1491,
+    1492, 1493, 1494, 1495, 1496, 1497, 1498, 1499, 1500, 1501, 1502, 1503, 1504, 4103,
+    4600, 1507, 1508, 1509, 1510, 1511, 1512, 1513, 1514, 1515, 1516, 1517, 1518, 4855,
+    1519, 1520, 1521, 1522, 1523, 6119, 7916, 6038, 1526, 1447, 1527, 5745, 1528, 666,
+    1529, 4530, 788, 792, 3635, 1530, 1531, 1532, 682, 1533, 1534, 1535, 1536, 1537,
+    1538, 1539, 1540, 1541, 1542, 1543, 1544, 1545, 1546, 1547, 1548, 1549, 1550, 1551,
+    1552, 1553, 1554, 1555, 1556, 1557, 1558, 1559, 1560, 1561, 1562, 1563, 1564, 1565,
+    1566, 47, 1567, 1568, 1569, 4154, 1570, 707, 3680, 710, 1571, 47, 712, 1572,
+    460, 6119, 7916, 6025, 1526, 1447, 1573, 5745, 1528, 666, 1529, 4530, 671, 675,
+    3635, 1530, 1531, 1532, 682, 1533, 1534, 1535, 1536, 1537, 1538, 1539, 1540, 1541,
+    1542, 1543, 1544, 1545, 1546, 1547, 1548, 1549, 1550, 1551, 1552, 1553, 1554, 1555,
+    1556, 1557, 1558, 1559, 1560, 1561, 1562, 1563, 1564, 1565, 1566, 47, 1567, 1568,
+    1569, 4154, 1570, 707, 3680, 710, 1571, 47, 712, 1572, 460, 6119, 7897, 6026,
+    6125, 1574, 5985, 7389, 5413, 7423, 5542, 7149, 7876, 800, 801, 757, 802, 803,
+    759, 7421, 6001, 7169, 5119, 5979, 7452, 7498, 7608, 7289, 6742, 7897, 6039, 6125,
+    1578, 5985, 7125, 5113, 7423, 5118, 7149, 6000, 7421, 6001, 7169, 5119, 5979, 7452,
+    7498, 7608, 7289, 6742, 5984, 6038, 6109, 1579, 5958, 7389, 792, 7683, 7169, 5960,
+    7452, 7034, 7608, 7344, 6742, 5984, 6025, 6109, 1580, 5958, 7125, 675, 7683, 7169,
+    5960, 7452, 7034, 7608, 7344, 6742, 5984, 6663, 1581, 659, 1582, 5958, 5188, 5785,
+    675, 5879, 5999, 1584, 5992, 7070, 701, 1584, 5991, 7070, 705, 1584, 5980, 6540,
+    5412, 7897, 7606, 1587, 733, 1588, 5985, 5188, 5785, 5113, 5953, 5913, 5118, 5799,
+    5059, 5978, 5059, 5871, 768, 1589, 770, 1590, 7017, 5412, 5984, 7448, 1581, 659,
+    1591, 5958, 5188, 5804, 792, 5879, 5999, 1584, 5992, 7070, 701, 1584, 5991, 7070,
+    705, 1584, 5980, 6540, 5412, 7897, 7151, 1587, 733, 1592, 5985, 5188, 5804, 5413,
+    5953, 5913, 5542, 5799, 5059, 5978, 7876, 5871, 768, 1589, 770, 1590, 7017, 5412,
+    7750, 7773, 6744, 1621, 7385, 6010, 6886, 4220, 5512, 4220, 5693, 7750, 7829, 6744,
+    1692, 7385, 6031, 6886, 4280, 5512, 4280, 5693, 5044, 7858, 6744, 1694, 7385, 6032,
+    6886, 4281, 5512, 4281, 5693, 5044, 7830, 6744, 1697, 7385, 6011, 6886, 4221, 5512,
+    4221, 5693, 4787, 6663, 1702, 4428, 1704, 5946, 5624, 5890, 1718, 3675, 5640, 1729,
+    5193, 1732, 5743, 6578, 5728, 6578, 5724, 5982, 4787, 7606, 6699, 1768, 5876, 5624,
+    5846, 1718, 3490, 5522, 1729, 5193, 6256, 929, 5690, 6875, 5666, 5916, 4958, 6875,
+    5644, 5982, 4787, 7448, 1702, 4428, 1808, 5946, 5624, 5890, 1718, 3675, 5640, 6257,
+    1811, 5743, 6578, 5728, 6578, 5724, 5982, 4787, 7151, 6699, 1812, 5876, 5624, 5846,
+    1718, 3490, 5522, 6257, 6747, 929, 5690, 6875, 5666, 5916, 4958, 6875, 5644, 5982,
+    5894, 6663, 6258, 1819, 7697, 1821, 675, 7681, 6539, 7884, 7606, 5810, 1839, 7695,
+    1821, 5113, 7018, 5118, 7357, 5053, 7019, 5116, 5894, 7448, 6258, 1862, 7697, 1863,
+    792, 7681, 6539, 7884, 7151, 5810, 1864, 7695, 1863, 5413, 7018, 5542, 7357, 7762,
+    7019, 5116, 4542, 3771, 3, 893, 3610, 7011, 4668, 5989, 7420, 6666, 5210, 1877,
+    7418, 578, 6714, 4220, 5366, 4220, 5742, 1908, 7144, 7752, 7860, 5210, 1914, 7418,
+    578, 6166, 4280, 5366, 4280, 5742, 1915, 7144, 4542, 7011, 4668, 5818, 5022, 5965,
+    3934, 7420, 6035, 5210, 1916, 7418, 640, 6714, 4281, 5366, 4281, 5742, 1917, 7144,
+    4542, 5781, 3, 367, 3610, 4591, 4668, 5818, 5022, 5965, 3934, 7886, 5210, 1918,
+    7418, 640, 6166, 4221, 5366, 4221, 5742, 1919, 7144, 7775, 7880, 1958, 7835, 1062,
+    1963, 7846, 5821, 1966, 1967, 5293, 1210, 7867, 1981, 1982, 1983, 5048, 1990, 7891,
+    4847, 1078, 5823, 6750, 2000, 2001, 7881, 5765, 7676, 7831, 7880, 2033, 7835, 1062,
+    2034, 7846, 5821, 2035, 3979, 7867, 1981, 7718, 1990, 7716, 2037, 7891, 4847, 1078,
+    5823, 4847, 2038, 1998, 7881, 5902, 7676, 7878, 6266, 6012, 1957, 2042, 6851, 5762,
+    3532, 1092, 7713, 2043, 5822, 1966, 1967, 5293, 1210, 3648, 3628, 2044, 241, 6040,
+    7733, 7707, 1095, 2048, 4673, 3693, 1969, 7281, 6750, 1099, 5917, 6750, 2000, 2001,
+    7580, 5036, 7496, 5904, 7676, 7859, 7880, 2052, 7835, 1092, 2034, 7846, 2043, 5822,
+    2035, 3979, 7867, 1982, 2053, 7718, 2037, 7891, 6750, 1099, 5917, 4847, 2038, 1998,
+    7881, 5768, 7676, 4787, 6663, 2054, 4428, 2055, 5946, 6274, 5890, 6275, 5841, 2059,
+    5193, 2060, 5743, 6538, 5728, 6538, 5724, 4742, 6524, 6277, 4787, 7606, 2065, 4428,
+    2066, 5876, 6274, 5846, 6275, 5522, 2059, 5193, 6256, 2061, 5690, 6506, 5666, 5824,
+    4958, 6506, 5644, 4742, 6532, 6277, 4787, 7448, 2054, 4428, 2068, 5946, 6274, 5890,
+    6275, 5841, 6278, 2071, 5743, 6538, 5728, 6538, 5724, 4742, 6524, 6277, 4787, 7151,
+    2065, 4428, 2072, 5876, 6274, 5846, 6275, 5522, 6278, 6747, 2061, 5690, 6506, 5666,
+    5824, 4958, 6506, 5644, 4742, 6532, 6277, 7386, 1868, 6279, 4140, 2076, 4986, 2077,
+    3809, 5951, 6241, 7764, 7080, 2083, 7689, 578, 2091, 7444, 4220, 6988, 4220, 7569,
+    7386, 1868, 6279, 4140, 2076, 4986, 2098, 6279, 4279, 2099, 7767, 7080, 2100, 7689,
+    578, 2101, 7444, 4280, 6988, 4280, 7569, 7386, 2102, 6458, 2103, 4460, 4338, 3806,
+    2077, 3809, 5951, 6241, 7816, 7080, 2104, 7689, 640, 2091, 7444, 4281, 6988, 4281,
+    7569, 7386, 2102, 6458, 2103, 4460, 4338, 3806, 2098, 6279, 4279, 2099, 7821, 7080,
+    2105, 7689, 640, 2101, 7444, 4221, 6988, 4221, 7569, 6570, 7808, 2108, 7819, 862,
+    2111, 7759, 7895, 2124, 7720, 6662, 5885, 7844, 5765, 7399, 6929, 7808, 2151, 7819,
+    862, 2152, 6619, 7895, 2124, 2154, 6662, 7785, 6290, 7844, 5902, 7399, 6897, 5225,
+    6286, 1957, 2157, 5481, 4164, 5762, 3532, 887, 2111, 7812, 4682, 4467, 3648, 3628,
+    2044, 2159, 5967, 6934, 6059, 7703, 5878, 4957, 7082, 5691, 7798, 5231, 2142, 5904,
+    7399, 7255, 7808, 2165, 7819, 887, 2152, 6994, 7895, 2166, 2167, 7721, 6290, 7844,
+    5768, 7399, 4787, 6026, 2168, 4428, 2169, 5876, 6759, 5846, 6640, 6291, 6747, 7575,
+    1765, 5930, 5858, 2064, 5930, 6293, 2179, 5930, 6761, 7295, 4787, 6039, 2168, 4428,
+    2182, 5876, 6759, 5846, 6640, 6297, 6256, 7575, 1765, 5930, 5858, 2064, 5930, 6293,
+    2179, 5930, 6761, 7295, 4787, 6038, 2184, 4428, 2185, 5946, 6759, 5890, 7005, 6291,
+    2186, 7572, 1765, 5857, 5931, 2064, 5857, 6760, 2179, 5857, 6295, 7295, 4787, 6025,
+    2184, 4428, 2188, 5946, 6759, 5890, 7005, 6297, 2189, 7572, 1765, 5857, 5931, 2064,
+    5857, 6760, 2179, 5857, 6295, 7295, 6570, 7776, 2191, 7839, 1027, 2111, 7759, 7890,
+    2200, 7720, 5048, 2201, 7868, 5765, 7238, 2212, 7556, 6929, 7776, 2222, 7839, 1027,
+    2152, 6619, 7890, 2200, 2154, 5048, 2201, 7785, 2223, 7868, 5902, 7238, 2224, 7556,
+    6897, 6298, 6286, 4857, 2225, 7212, 3899, 6028, 6300, 1051, 2111, 7812, 6137, 3918,
+    4104, 4653, 2159, 6041, 6934, 6077, 7703, 4101, 3370, 5761, 7505, 4627, 4337, 6749,
+    5904, 7238, 2226, 7556, 7255, 7776, 2227, 7839, 1051, 2152, 6994, 7890, 2228, 2229,
+    7721, 2223, 7868, 5768, 7238, 2230, 7556, 5050, 5676, 7773, 6304, 2232, 7663, 6010,
+    7237, 4220, 7279, 4220, 7650, 2253, 7687, 5050, 5676, 7829, 6304, 2262, 7663, 6031,
+    7237, 4280, 7279, 4280, 7650, 2263, 7687, 5050, 7858, 6304, 2264, 7663, 6032, 7237,
+    4281, 7279, 4281, 7650, 2265, 7687, 5050, 7830, 6304, 2266, 7663, 6011, 7237, 4221,
+    7279, 4221, 7650, 2267, 7687, 4105, 3, 893, 3610, 7011, 4655, 5676, 7420, 6666,
+    6312, 2269, 7443, 1646, 6160, 7120, 4220, 6616, 4220, 7525, 7750, 7860, 6312, 2277,
+    7443, 1646, 6717, 7120, 4280, 6616, 4280, 7525, 4019, 7011, 4655, 2278, 3975, 4140,
+    633, 5286, 1612, 3934, 7420, 6035, 6312, 2279, 7443, 1695, 6160, 7120, 4281, 6616,
+    4281, 7525, 4019, 5781, 3, 367, 3610, 4591, 4655, 2278, 3975, 4140, 633, 5286,
+    1612, 3934, 7886, 6312, 2280, 7443, 1695, 6717, 7120, 4221, 6616, 4221, 7525, 7775,
+    7862, 2281, 7857, 862, 2111, 5615, 6656, 6766, 4590, 7856, 2124, 7720, 6662, 5885,
+    7815, 4817, 5823, 2285, 2286, 2287, 2288, 6751, 7861, 5765, 7417, 2292, 7675, 7831,
+    7862, 2301, 7857, 862, 2152, 5615, 6656, 7358, 7856, 2124, 2154, 6662, 7785, 6290,
+    7815, 4817, 5823, 2285, 3269, 2302, 6270, 7861, 5902, 7417, 2303, 7675, 7878, 6943,
+    6286, 4470, 2304, 5481, 4164, 6028, 6765, 887, 2111, 5615, 4467, 3568, 6318, 6766,
+    3648, 4653, 2159, 5967, 7733, 6059, 7703, 4952, 4034, 6647, 7043, 889, 5917, 2285,
+    2286, 2287, 2288, 6751, 6758, 5691, 7798, 5231, 2289, 5904, 7417, 2306, 7675, 7859,
+    7862, 2307, 7857, 887, 2152, 5615, 5866, 6318, 7358, 7856, 2166, 2167, 7721, 6290,
+    7815, 7043, 889, 5917, 2285, 3269, 2302, 6270, 7861, 5768, 7417, 2308, 7675, 7216,
+    5676, 7773, 7620, 2312, 7667, 6010, 7442, 4220, 5512, 4220, 5693, 7216, 5676, 7829,
+    7620, 2319, 7667, 6031, 7442, 4280, 5512, 4280, 5693, 7216, 7858, 7620, 2320, 7667,
+    6032, 7442, 4281, 5512, 4281, 5693, 7216, 7830, 7620, 2321, 7667, 6011, 7442, 4221,
+    5512, 4221, 5693, 6536, 1599, 5246, 4140, 2323, 4546, 3806, 2102, 3809, 5013, 4848,
+    6241, 3848, 4941, 7454, 2325, 7659, 1646, 6160, 5461, 4220, 6993, 4220, 7649, 2331,
+    7678, 6536, 1599, 5246, 4140, 2323, 4546, 3806, 1868, 5246, 4279, 545, 4611, 4953,
+    7454, 2338, 7659, 1646, 6717, 5461, 4280, 6993, 4280, 7649, 2339, 7678, 6536, 1608,
+    6458, 4096, 1873, 4608, 3806, 2102, 3809, 5013, 4848, 6241, 3848, 4102, 7454, 2340,
+    7659, 1695, 6160, 5461, 4281, 6993, 4281, 7649, 2341, 7678, 6536, 1608, 6458, 4096,
+    1873, 4608, 3806, 1868, 5246, 4279, 545, 4611, 4110, 7454, 2342, 7659, 1695, 6717,
+    5461, 4221, 6993, 4221, 7649, 2343, 7678, 6570, 7838, 2345, 7887, 209, 399, 7759,
+    7893, 2349, 2228, 2350, 5764, 2351, 7875, 5765, 6629, 2356, 7673, 6929, 7838, 2361,
+    7887, 209, 496, 6619, 7893, 2349, 2362, 5764, 2351, 7716, 2363, 7875, 5902, 6629,
+    2364, 7673, 6897, 7173, 6286, 4857, 2365, 7613, 4164, 6028, 7174, 349, 399, 7812,
+    5074, 3918, 4104, 4944, 6033, 2359, 6934, 5773, 5753, 6029, 7557, 7798, 7621, 5904,
+    6629, 2366, 7673, 7255, 7838, 2367, 7887, 349, 496, 6994, 7893, 2125, 2368, 2362,
+    5048, 2363, 7875, 5768, 6629, 2369, 7673, 6570, 7778, 2372, 7863, 209, 1963, 5499,
+    2376, 5435, 7899, 2349, 1982, 1983, 5764, 2379, 7896, 5765, 7602, 2398, 7518, 6929,
+    7778, 2407, 7863, 209, 2034, 6619, 7899, 2349, 2036, 5764, 2379, 7716, 2037, 7896,
+    5902, 7602, 2408, 7518, 6897, 6777, 2371, 391, 4470, 2409, 7473, 3899, 6028, 7455,
+    349, 1963, 5594, 2376, 5435, 4210, 4467, 3648, 4944, 6665, 2402, 6934, 5773, 1095,
+    2048, 4101, 3370, 5761, 7677, 2410, 7638, 4337, 7366, 5904, 7602, 2411, 7518, 7255,
+    7778, 2412, 7863, 349, 2034, 6994, 7899, 2125, 2368, 7718, 2037, 7896, 5768, 7602,
+    2413, 7518, 7116, 6108, 657, 2184, 7071, 2415, 7089, 5427, 2170, 2418, 6608, 6668,
+    5566, 7005, 6297, 2189, 7572, 5198, 6524, 5434, 4609, 6760, 6294, 4609, 6295, 7932,
+    7116, 6698, 657, 2168, 7071, 2440, 7089, 5199, 2170, 2441, 6608, 6045, 5200, 6640,
+    6297, 6256, 7575, 5198, 6532, 5434, 4646, 6293, 6294, 4646, 6761, 7932, 7116, 6108,
+    786, 2184, 7071, 2442, 7089, 5427, 2170, 2418, 6608, 6668, 5566, 7005, 6291, 2186,
+    7572, 5198, 6524, 5434, 4609, 6760, 6294, 4609, 6295, 7932, 7116, 6698, 786, 2168,
+    7071, 2443, 7089, 5199, 2170, 2441, 6608, 6045, 5200, 6640, 6291, 6747, 7575, 5198,
+    6532, 5434, 4646, 6293, 6294, 4646, 6761, 7932, 6487, 5989, 2077, 2444, 531, 5951,
+    2445, 4338, 7764, 6780, 2447, 7679, 578, 2091, 7487, 4220, 5510, 4220, 7146, 6487,
+    5989, 2098, 3904, 4279, 2452, 7767, 6780, 2453, 7679, 578, 2101, 7487, 4280, 5510,
+    4280, 7146, 6487, 7282, 2077, 2444, 531, 5951, 2445, 4338, 7816, 6780, 2456, 7679,
+    640, 2091, 7487, 4281, 5510, 4281, 7146, 6487, 7282, 2098, 3904, 4279, 2452, 7821,
+    6780, 2457, 7679, 640, 2101, 7487, 4221, 5510, 4221, 7146, 5044, 6285, 4140, 2458,
+    4986, 6280, 5951, 4970, 7764, 7178, 2460, 7674, 2464, 2091, 7128, 4220, 5510, 4220,
+    7570, 5044, 6285, 4140, 2458, 4986, 6285, 4279, 2458, 7767, 7178, 2466, 7674, 2464,
+    2101, 7128, 4280, 5510, 4280, 7570, 5044, 6280, 5022, 5224, 4970, 3806, 6280, 5951,
+    4970, 7816, 7178, 2467, 7674, 2468, 2091, 7128, 4281, 5510, 4281, 7570, 5044, 6280,
+    5022, 5224, 4970, 3806, 6285, 4279, 2458, 7821, 7178, 2469, 7674, 2468, 2101, 7128,
+    4221, 5510, 4221, 7570, 7752, 5825, 5013, 5873, 3848, 6666, 5210, 2470, 7591, 578,
+    6714, 4220, 5366, 4220, 5742, 2471, 7413, 7752, 7860, 5210, 2472, 7591, 578, 6166,
+    4280, 5366, 4280, 5742, 2473, 7413, 5050, 7282, 5825, 5013, 5873, 3848, 6035, 5210,
+    2474, 7591, 640, 6714, 4281, 5366, 4281, 5742, 2475, 7413, 5050, 7282, 7886, 5210,
+    2476, 7591, 640, 6166, 4221, 5366, 4221, 5742, 2477, 7413, 7908, 3271, 6050, 2480,
+    7938, 7415, 7532, 2483, 1133, 2484, 7619, 2483, 1143, 2484, 7508, 7578, 7908, 3271,
+    6681, 2489, 7938, 7415, 7428, 2490, 1180, 2491, 7601, 7578, 7908, 3299, 6050, 2492,
+    7938, 7273, 7532, 2483, 1133, 2493, 7619, 2483, 1143, 2493, 7508, 7578, 7908, 3299,
+    6681, 2494, 7938, 7273, 7428, 2490, 1180, 2495, 7601, 7578, 7775, 7834, 2497, 7882,
+    1027, 5073, 6151, 6656, 6766, 4590, 7877, 2200, 2166, 2503, 5048, 2504, 7889, 4990,
+    5823, 7043, 833, 6751, 7836, 5765, 7568, 2509, 7534, 7831, 7834, 2513, 7882, 1027,
+    5403, 6151, 6656, 7358, 7877, 2200, 2514, 5048, 2504, 1988, 2127, 2515, 7889, 4990,
+    5823, 4987, 6270, 7836, 5902, 7568, 2516, 7534, 7878, 6785, 2371, 391, 4470, 2517,
+    7666, 6028, 7609, 1051, 5073, 6151, 4467, 3568, 6318, 6766, 3648, 4944, 5062, 7733,
+    6077, 5025, 6018, 5041, 4993, 5295, 2507, 832, 2287, 1053, 5917, 7043, 833, 6751,
+    6944, 3808, 7511, 5904, 7568, 2518, 7534, 7859, 7834, 2519, 7882, 1051, 5403, 6151,
+    5866, 6318, 7358, 7877, 2228, 2229, 2514, 6022, 2515, 7889, 2507, 832, 2287, 1053,
+    5917, 4987, 6270, 7836, 5768, 7568, 2520, 7534, 5894, 6663, 2521, 2522, 2523, 7094,
+    2527, 666, 7095, 1821, 2531, 4478, 2532, 678, 2533, 683, 2534, 685, 1735, 2535,
+    2536, 5891, 6355, 695, 2538, 2539, 2540, 7430, 5791, 6355, 703, 2544, 2545, 2546,
+    7430, 5793, 4081, 2547, 707, 6357, 710, 2549, 47, 6539, 7884, 7606, 2521, 2550,
+    2551, 7094, 2552, 736, 7095, 1821, 2531, 3980, 6002, 2553, 4595, 5118, 2554, 5995,
+    2554, 5981, 5053, 6008, 4154, 2555, 2556, 5002, 6357, 4991, 5817, 5116, 5894, 7448,
+    2521, 2522, 2557, 7094, 2527, 666, 7095, 1863, 2558, 4478, 2532, 678, 2533, 683,
+    2534, 685, 1735, 2535, 2536, 5891, 6355, 695, 2538, 2539, 2540, 7430, 5791, 6355,
+    703, 2544, 2545, 2546, 7430, 5793, 4081, 2547, 707, 6357, 710, 2549, 47, 6539,
+    7884, 7151, 2521, 2550, 2559, 7094, 2552, 736, 7095, 1863, 2558, 3980, 6002, 2553,
+    4595, 5542, 2554, 5995, 2554, 5981, 7762, 6008, 4154, 2555, 2556, 5002, 6357, 4991,
+    5817, 5116, 7884, 6026, 5810, 2560, 7695, 1863, 5413, 7018, 5542, 7357, 7762, 7019,
+    4732, 7884, 6039, 5810, 2561, 7695, 1821, 5113, 7018, 5118, 7357, 5053, 7019, 4732,
+    5894, 6038, 6258, 2562, 7697, 1863, 792, 7681, 4715, 4732, 5894, 6025, 6258, 2563,
+    7697, 1821, 675, 7681, 4715, 4732, 7692, 2574, 5466, 7369, 7920, 4941, 7456, 2597,
+    7330, 3812, 6358, 5870, 7370, 5847, 579, 7253, 5905, 7590, 5354, 4728, 5881, 4250,
+    6478, 2644, 6646, 2659, 4963, 7692, 2574, 5466, 7369, 7910, 5944, 4953, 7456, 2661,
+    7330, 3812, 6358, 5940, 7370, 5847, 635, 7253, 5769, 7590, 5354, 1275, 2665, 5881,
+    4250, 929, 6870, 2667, 6646, 2659, 1342, 7063, 7692, 6789, 4838, 6557, 7920, 4102,
+    7456, 2671, 7330, 3264, 6358, 5854, 7370, 5922, 579, 7253, 5766, 7590, 5496, 4728,
+    5881, 4292, 6478, 2679, 5740, 2659, 6221, 3990, 7692, 6789, 4838, 6557, 7910, 7852,
+    7900, 7456, 2681, 7330, 4365, 6358, 5923, 7370, 5922, 635, 7253, 5903, 7590, 5496,
+    1275, 5969, 4806, 5619, 4292, 929, 7230, 2695, 5740, 6361, 2659, 6221, 6362, 4932,
+    6991, 2715, 7408, 862, 6055, 7792, 4944, 6521, 7283, 5041, 6605, 5934, 7553, 7200,
+    4811, 5747, 5905, 7647, 6610, 6478, 2740, 7682, 5264, 2744, 4963, 4938, 6991, 2747,
+    7408, 862, 6682, 7739, 4944, 6521, 5772, 5041, 6605, 5950, 7553, 7200, 4869, 5747,
+    5769, 7647, 6610, 929, 6870, 2749, 7682, 5264, 2744, 1342, 7063, 4949, 6991, 2752,
+    7408, 887, 6055, 7740, 4944, 7234, 7283, 5041, 6964, 5934, 7553, 3264, 5641, 4802,
+    5747, 5766, 7647, 6972, 6478, 2755, 7682, 2744, 6221, 3990, 4937, 6991, 2757, 7408,
+    887, 6682, 7793, 4944, 7234, 5772, 5041, 6964, 5950, 7553, 4365, 5641, 4861, 5747,
+    5903, 7647, 6972, 929, 7230, 2759, 7682, 6361, 2744, 6221, 6362, 4932, 7502, 2762,
+    6912, 398, 1063, 6952, 6365, 7504, 424, 6965, 7096, 5862, 4052, 4691, 5915, 7566,
+    3812, 7097, 4811, 7262, 6574, 5272, 7811, 6586, 5056, 7517, 6021, 4938, 7502, 2823,
+    6912, 398, 1088, 6952, 6792, 7504, 424, 6187, 7096, 5862, 4052, 4691, 5807, 7566,
+    3812, 7097, 4869, 7262, 7339, 5272, 7837, 6586, 5392, 7517, 6034, 4949, 7502, 2828,
+    6912, 504, 1063, 7141, 6365, 7504, 5098, 6965, 7096, 4691, 6088, 4691, 5915, 7566,
+    3264, 7097, 4802, 7262, 7748, 5272, 7757, 6586, 5039, 7517, 6036, 4937, 7502, 2834,
+    6912, 504, 1088, 7141, 6792, 7504, 5098, 6187, 7096, 4691, 6088, 4691, 5807, 7566,
+    4365, 7097, 4861, 7262, 7804, 5272, 7777, 6586, 5055, 7517, 6023, 4932, 6381, 2840,
+    6551, 398, 1963, 5869, 4975, 7623, 424, 7260, 7544, 442, 4052, 5886, 7509, 3812,
+    6383, 4811, 6960, 4628, 6574, 6378, 7811, 6794, 5056, 5725, 6021, 4938, 6381, 2854,
+    6551, 398, 2034, 5869, 4996, 7623, 424, 6384, 7544, 442, 4052, 5872, 7509, 3812,
+    6383, 4869, 6960, 4628, 7339, 6378, 7837, 6794, 5392, 5725, 6034, 4949, 6381, 2856,
+    6551, 504, 1963, 5939, 4975, 7623, 5098, 7260, 7544, 6088, 5886, 7509, 3264, 6383,
+    4802, 6960, 6528, 5390, 6378, 7757, 6794, 5039, 5725, 6036, 4937, 6381, 2857, 6551,
+    504, 2034, 5939, 4996, 7623, 5098, 6384, 7544, 6088, 5872, 7509, 4365, 6383, 4861,
+    6960, 6528, 7021, 6378, 7777, 6794, 5055, 5725, 6023, 5348, 7929, 7904, 7265, 2866,
+    7485, 6842, 5870, 6797, 5847, 7160, 5056, 7000, 4610, 7751, 4790, 3889, 5348, 7929,
+    7888, 7265, 2873, 7485, 6842, 5940, 6797, 5847, 6697, 5392, 7000, 4056, 6105, 7751,
+    4790, 5755, 5348, 7927, 7901, 7265, 2875, 7485, 3264, 5103, 5854, 6797, 5922, 7160,
+    5039, 7000, 6445, 4201, 7751, 4860, 3889, 5348, 7927, 7903, 7265, 2876, 7485, 4365,
+    5103, 5923, 6797, 5922, 6697, 5055, 7000, 6445, 6696, 4806, 3881, 4860, 5896, 4932,
+    7627, 2879, 6885, 1062, 1963, 6952, 6365, 7228, 7466, 7260, 7494, 6387, 6184, 6799,
+    5216, 6596, 5809, 7361, 4811, 7140, 5905, 7582, 4790, 4865, 4938, 7627, 2885, 6885,
+    1062, 2034, 6952, 6792, 7228, 7466, 6384, 7494, 6387, 6184, 6387, 5223, 6596, 5809,
+    7361, 4869, 7140, 5769, 7582, 4790, 6165, 4949, 7627, 2886, 6885, 1092, 1963, 7141,
+    6365, 7228, 7610, 7260, 7494, 6799, 6729, 6799, 5216, 6596, 7709, 7361, 4802, 7140,
+    5766, 7582, 4860, 4865, 4937, 7627, 2887, 6885, 1092, 2034, 7141, 6792, 7228, 7610,
+    6384, 7494, 6799, 6729, 6387, 5223, 6596, 7784, 7361, 4861, 7140, 5903, 7582, 4860,
+    6716, 7117, 6663, 2891, 4428, 2892, 4904, 7395, 5624, 5301, 2899, 2900, 1717, 2901,
+    5297, 7072, 4965, 1729, 6389, 1732, 6918, 4988, 7101, 1744, 6983, 6936, 7246, 5000,
+    7101, 7074, 6936, 7150, 5982, 7117, 7606, 6699, 2918, 4904, 7240, 5624, 3980, 6394,
+    2921, 3490, 4845, 5911, 4318, 1729, 6389, 2923, 3353, 2924, 1778, 2925, 2926, 5023,
+    929, 2927, 5015, 4999, 7102, 3709, 2930, 2931, 7028, 3887, 7028, 5963, 4958, 7102,
+    3272, 3996, 6924, 4742, 7416, 5927, 7117, 7448, 2891, 4428, 2938, 4904, 7395, 5624,
+    5301, 2899, 2900, 1717, 2901, 5297, 7072, 4965, 6257, 1811, 6918, 4988, 7101, 1744,
+    6983, 6936, 7246, 5000, 7101, 7074, 6936, 7150, 5982, 7117, 7151, 6699, 2939, 4904,
+    7240, 5624, 3980, 6394, 2921, 3490, 4845, 5911, 4318, 6257, 2940, 3353, 2924, 1778,
+    2925, 2926, 5023, 929, 2927, 5015, 4999, 7102, 3709, 2930, 2931, 7028, 3887, 7028,
+    5963, 4958, 7102, 3272, 3996, 6924, 4742, 7416, 5927, 4932, 6626, 2941, 6601, 862,
+    6055, 7792, 4496, 6521, 7283, 7206, 6605, 5934, 7551, 7200, 4811, 5747, 5905, 7268,
+    6610, 4865, 4938, 6626, 2942, 6601, 862, 6682, 7739, 4496, 6521, 5772, 7206, 6605,
+    5950, 7551, 7200, 4869, 5747, 5769, 7268, 6610, 6165, 4949, 6626, 2943, 6601, 887,
+    6055, 7740, 4496, 7234, 7283, 7206, 6964, 5934, 7551, 3264, 5641, 4802, 5747, 5766,
+    7268, 6972, 4865, 4937, 6626, 2944, 6601, 887, 6682, 7793, 4496, 7234, 5772, 7206,
+    6964, 5950, 7551, 4365, 5641, 4861, 5747, 5903, 7268, 6972, 6716, 4932, 7303, 2947,
+    7497, 862, 6074, 5308, 4995, 6913, 5458, 6803, 7409, 5377, 6907, 6963, 7468, 4811,
+    7148, 6463, 4315, 4250, 6276, 4035, 4938, 7303, 2963, 7497, 862, 6686, 5308, 4976,
+    6913, 5458, 6688, 7409, 5377, 6898, 6963, 7468, 4869, 7148, 4369, 5669, 4315, 4250,
+    2061, 7741, 4949, 7303, 2964, 7497, 887, 6074, 5460, 4995, 6913, 5620, 6803, 7409,
+    5514, 6907, 6963, 3264, 5735, 4802, 7008, 6463, 4315, 4292, 6276, 4035, 4937, 7303,
+    2965, 7497, 887, 6686, 5460, 4976, 6913, 5620, 6688, 7409, 5514, 6898, 6963, 4365,
+    5735, 4861, 7008, 4340, 5669, 4315, 4292, 2061, 7794, 7142, 5443, 4838, 5389, 7904,
+    7183, 2967, 7625, 6652, 5870, 6793, 6010, 6477, 5056, 6595, 6490, 6021, 7142, 5443,
+    4838, 5389, 7888, 7183, 2971, 7625, 6652, 5940, 6793, 6031, 6477, 5392, 6595, 6105,
+    5884, 6034, 7142, 2862, 5466, 5662, 7901, 7183, 2972, 7625, 7709, 5155, 5854, 6793,
+    6032, 6477, 5039, 6954, 6490, 6036, 7142, 2862, 5466, 5662, 7903, 7183, 2973, 7625,
+    7784, 5155, 5923, 6793, 6011, 6477, 5055, 6954, 6696, 4921, 5341, 6023, 3643, 6108,
+    657, 2974, 7304, 2977, 6778, 7395, 2056, 2979, 6969, 6668, 2899, 2981, 2982, 5428,
+    4994, 7072, 1725, 7373, 2059, 6389, 2060, 6918, 5783, 6983, 7242, 7246, 588, 7074,
+    7242, 7150, 5198, 3223, 5889, 4441, 6003, 5434, 3195, 7936, 3643, 6698, 657, 2065,
+    7304, 3009, 6778, 7240, 2056, 3010, 6969, 6045, 6394, 3011, 5428, 4845, 7373, 2059,
+    6389, 3012, 4605, 3013, 3014, 6694, 6649, 6694, 7489, 3947, 3019, 3020, 7161, 6649,
+    7161, 7489, 5860, 6924, 5198, 7416, 3909, 5585, 4441, 4925, 5434, 5585, 3022, 5770,
+    3023, 5845, 7936, 3643, 6108, 786, 2974, 7304, 3024, 6778, 7395, 2056, 2979, 6969,
+    6668, 2899, 2981, 2982, 5428, 4994, 7072, 1725, 7373, 6278, 2071, 6918, 5783, 6983,
+    7242, 7246, 588, 7074, 7242, 7150, 5198, 3223, 5889, 4441, 6003, 5434, 3195, 7936,
+    3643, 6698, 786, 2065, 7304, 3025, 6778, 7240, 2056, 3010, 6969, 6045, 6394, 3011,
+    5428, 4845, 7373, 6278, 3026, 4605, 3013, 3014, 6694, 6649, 6694, 7489, 3947, 3019,
+    3020, 7161, 6649, 7161, 7489, 5860, 6924, 5198, 7416, 3909, 5585, 4441, 4925, 5434,
+    5585, 3022, 5770, 3023, 5845, 7936, 7918, 6788, 4923, 6789, 2581, 3, 6557, 7940,
+    4941, 7458, 3029, 7560, 3812, 6809, 5870, 6359, 1646, 911, 7384, 5905, 5589, 5354,
+    4728, 7754, 4250, 4865, 7918, 6788, 4923, 2574, 4800, 3, 7369, 7940, 4953, 7458,
+    3031, 7560, 3812, 6809, 5940, 6359, 1646, 931, 7384, 5769, 5589, 5354, 1275, 2665,
+    7754, 4250, 6165, 7918, 7259, 4923, 6789, 2581, 3, 6557, 7940, 4102, 7458, 3032,
+    7560, 3264, 6809, 5854, 6359, 1695, 911, 7384, 5766, 5589, 5496, 4728, 7754, 4292,
+    4865, 7918, 7259, 4923, 2574, 4800, 3, 7369, 7852, 3, 6410, 4110, 7458, 3033,
+    7560, 4365, 6809, 5923, 6359, 1695, 931, 7384, 5903, 5589, 5496, 1275, 5969, 4921,
+    6858, 4292, 6716, 4932, 7185, 3035, 7562, 1027, 1963, 5615, 7756, 7315, 6583, 5273,
+    7587, 5528, 5886, 7264, 6098, 6812, 4811, 7390, 4628, 5021, 5018, 7548, 5505, 5020,
+    7640, 5056, 7127, 4250, 3710, 4035, 4938, 7185, 3043, 7562, 1027, 2034, 5615, 7809,
+    7315, 6583, 2855, 7587, 5528, 5872, 7264, 6098, 6812, 4869, 7390, 4628, 6667, 7548,
+    6982, 7640, 5392, 7127, 4250, 491, 7741, 4949, 7185, 3044, 7562, 1051, 1963, 5615,
+    7810, 7315, 6940, 5273, 7587, 5597, 5886, 7264, 564, 3264, 6812, 4802, 7390, 6528,
+    5018, 7548, 5364, 5020, 7640, 5039, 7127, 4292, 3710, 4035, 4937, 7185, 3045, 7562,
+    1051, 2034, 5615, 7758, 7315, 6940, 2855, 7587, 5597, 5872, 7264, 564, 4365, 6812,
+    4861, 7390, 6528, 6037, 2837, 7548, 6602, 7640, 5055, 7127, 4292, 491, 7794, 7685,
+    6788, 7920, 4941, 7457, 3046, 7394, 6652, 5870, 7098, 6010, 6923, 5056, 6595, 6490,
+    6021, 7685, 6788, 7910, 5944, 4953, 7457, 3049, 7394, 6652, 5940, 7098, 6031, 6923,
+    5392, 6595, 6105, 5884, 6034, 7685, 7259, 7920, 4102, 7457, 3050, 7394, 7709, 5155,
+    5854, 7098, 6032, 6923, 5039, 6954, 6490, 6036, 7685, 7259, 7910, 7852, 7900, 7457,
+    3051, 7394, 7784, 5155, 5923, 7098, 6011, 6923, 5055, 6954, 6696, 4921, 5341, 6023,
+    4932, 7513, 3052, 7507, 862, 6074, 7756, 6534, 5458, 6803, 7671, 5377, 6907, 6882,
+    7468, 4811, 7148, 6463, 7652, 4250, 6276, 4556, 3056, 7641, 5264, 6418, 4217, 4938,
+    7513, 3062, 7507, 862, 6686, 7809, 6534, 5458, 6688, 7671, 5377, 6898, 6882, 7468,
+    4869, 7148, 4369, 5669, 7652, 4250, 2061, 6870, 3063, 7641, 5264, 6418, 7063, 4949,
+    7513, 3064, 7507, 887, 6074, 7810, 6534, 5620, 6803, 7671, 5514, 6907, 6882, 3264,
+    5735, 4802, 7008, 6463, 7652, 4292, 6276, 4556, 3065, 7641, 6418, 2680, 3990, 4937,
+    7513, 3066, 7507, 887, 6686, 7758, 6534, 5620, 6688, 7671, 5514, 6898, 6882, 4365,
+    5735, 4861, 7008, 4340, 5669, 7652, 4292, 2061, 7230, 3067, 7641, 6361, 6418, 2680,
+    6362, 4932, 7598, 3069, 7472, 1027, 1063, 5869, 4995, 7629, 1032, 6965, 7377, 5528,
+    6925, 7506, 3812, 7109, 4811, 7579, 6574, 7267, 5019, 5020, 7269, 5056, 7631, 4790,
+    3889, 4938, 7598, 3081, 7472, 1027, 1088, 5869, 4976, 7629, 1032, 6187, 7377, 5528,
+    6565, 7506, 3812, 7109, 4869, 7579, 7339, 7267, 5019, 6042, 7269, 5392, 7631, 4790,
+    5755, 4949, 7598, 3082, 7472, 1051, 1063, 5939, 4995, 7629, 5278, 6965, 7377, 5597,
+    6925, 7506, 3264, 7109, 4802, 7579, 7748, 7267, 5012, 5020, 7269, 5039, 7631, 4860,
+    3889, 4937, 7598, 3083, 7472, 1051, 1088, 5939, 4976, 7629, 5278, 6187, 7377, 5597,
+    6565, 7506, 4365, 7109, 4861, 7579, 7804, 7267, 5012, 6019, 7269, 5055, 7631, 4860,
+    5896, 7510, 6663, 3087, 1818, 3088, 7700, 5188, 3090, 3091, 675, 6880, 3094, 7529,
+    1584, 4380, 7439, 7356, 3107, 1584, 3856, 7410, 7356, 3112, 1584, 6959, 4716, 718,
+    4989, 719, 5971, 5412, 7934, 7606, 3119, 1838, 3120, 7698, 4208, 5188, 3090, 3091,
+    5113, 7440, 3127, 6433, 5118, 7441, 7729, 7552, 5840, 7729, 6519, 3142, 3143, 1589,
+    3144, 1590, 3145, 3146, 3147, 3148, 7001, 5863, 3150, 3151, 4283, 4804, 3192, 719,
+    5919, 5412, 7510, 7448, 3087, 1818, 3152, 7700, 5188, 3153, 3154, 792, 6880, 3094,
+    7529, 1584, 4380, 7439, 7356, 3107, 1584, 3856, 7410, 7356, 3112, 1584, 6959, 4716,
+    718, 4989, 719, 5971, 5412, 7934, 7151, 3119, 1838, 3155, 7698, 4208, 5188, 3153,
+    3154, 5413, 7440, 3127, 6433, 5542, 7441, 7729, 7552, 3156, 1849, 3157, 3136, 6519,
+    3142, 3143, 1589, 3144, 1590, 3145, 3146, 3147, 3148, 7001, 5863, 3150, 3151, 4283,
+    4804, 3192, 719, 5919, 5412, 4932, 7546, 3159, 7482, 1027, 210, 6877, 7756, 7670,
+    1032, 5834, 7686, 5528, 5934, 7491, 3812, 6217, 4811, 7632, 5905, 7249, 4790, 3978,
+    4035, 4938, 7546, 3161, 7482, 1027, 339, 6877, 7809, 7670, 1032, 341, 7686, 5528,
+    5950, 7491, 3812, 6217, 4869, 7632, 5769, 7249, 4790, 929, 7741, 4949, 7546, 3162,
+    7482, 1051, 210, 6877, 7810, 7670, 5278, 5834, 7686, 5597, 5934, 7491, 3264, 6217,
+    4802, 7632, 5766, 7249, 4860, 3978, 4035, 4937, 7546, 3163, 7482, 1051, 339, 6877,
+    7758, 7670, 5278, 341, 7686, 5597, 5950, 7491, 4365, 6217, 4861, 7632, 5903, 7249,
+    4860, 929, 7794, 4932, 6819, 3165, 6514, 1062, 1063, 5869, 4975, 6883, 7466, 5407,
+    7630, 4847, 6184, 6925, 7006, 3812, 6820, 4811, 6916, 6574, 5613, 7811, 6997, 5056,
+    5725, 6021, 4938, 6819, 3168, 6514, 1062, 1088, 5869, 4996, 6883, 7466, 1089, 7630,
+    4847, 6184, 6565, 7006, 3812, 6820, 4869, 6916, 7339, 5613, 7837, 6997, 5392, 5725,
+    6034, 4949, 6819, 3169, 6514, 1092, 1063, 5939, 4975, 6883, 7610, 5407, 7630, 5215,
+    6729, 6925, 7006, 3264, 6820, 4802, 6916, 7748, 5613, 7757, 6997, 5039, 5725, 6036,
+    4937, 6819, 3170, 6514, 1092, 1088, 5939, 4996, 6883, 7610, 1089, 7630, 5215, 6729,
+    6565, 7006, 4365, 6820, 4861, 6916, 7804, 5613, 7777, 6997, 5055, 5725, 6023, 4932,
+    7375, 3171, 7229, 1027, 7713, 7792, 7245, 6583, 5273, 7536, 5528, 5886, 6957, 6098,
+    7547, 4811, 7406, 5905, 7680, 4790, 4865, 4938, 7375, 3175, 7229, 1027, 2034, 6024,
+    7739, 7245, 6583, 2855, 7536, 5528, 5872, 6957, 6098, 7547, 4869, 7406, 5769, 7680,
+    4790, 6165, 4949, 7375, 3176, 7229, 1051, 7713, 7740, 7245, 6940, 5273, 7536, 5597,
+    5886, 6957, 564, 3264, 7547, 4802, 7406, 5766, 7680, 4860, 4865, 4937, 7375, 3177,
+    7229, 1051, 2034, 6024, 7793, 7245, 6940, 2855, 7536, 5597, 5872, 6957, 564, 4365,
+    7547, 4861, 7406, 5903, 7680, 4860, 6716, 6612, 7929, 7904, 6609, 3178, 7618, 6842,
+    5870, 7180, 5847, 7160, 5056, 7571, 4610, 5881, 4790, 3710, 4556, 3179, 6646, 6009,
+    6612, 7929, 7888, 6609, 3180, 7618, 6842, 5940, 7180, 5847, 6697, 5392, 7571, 4056,
+    6105, 5881, 4790, 491, 6870, 3181, 6646, 7708, 7063, 6612, 7927, 7901, 6609, 3182,
+    7618, 3264, 5103, 5854, 7180, 5922, 7160, 5039, 7571, 6445, 4201, 5881, 4860, 3710,
+    4556, 3183, 5740, 7708, 2680, 3990, 6612, 7927, 7903, 6609, 3184, 7618, 4365, 5103,
+    5923, 7180, 5922, 6697, 5055, 7571, 6445, 6696, 4806, 5619, 4860, 491, 7230, 3185,
+    5740, 6361, 7708, 2680, 6362, 7934, 6026, 5810, 3186, 7698, 5852, 3153, 5413, 7440,
+    6433, 5542, 7441, 7552, 3156, 1849, 6519, 3143, 1852, 3144, 1853, 3145, 1855, 3147,
+    1857, 7001, 4732, 7934, 6039, 5810, 3187, 7698, 5852, 3090, 5113, 7440, 6433, 5118,
+    7441, 7552, 5840, 6519, 3143, 1852, 3144, 1853, 3145, 1855, 3147, 1857, 7001, 4732,
+    7510, 6038, 3188, 1818, 3189, 7700, 4530, 3153, 792, 6880, 7529, 5430, 7439, 4935,
+    3107, 5207, 7410, 4935, 3112, 1823, 6959, 4732, 7510, 6025, 3188, 1818, 3190, 7700,
+    4530, 3090, 675, 6880, 7529, 5430, 7439, 4935, 3107, 5207, 7410, 4935, 3112, 1823,
+    6959, 4732,
 };
 
 static const struct kiln_program programs[] = {
-    { UINT64_C(0xcd7fcae7a5df4c4d), 90, 0, 20, 20843, 0, NULL },
-    { UINT64_C(0x6df5dbee4783a28f), 90, 20, 21, 20791, 0, NULL },
-    { UINT64_C(0x8806d6e35475313d), 90, 41, 20, 20895, 0, NULL },
-    { UINT64_C(0xb622abca8cf0a4cf), 90, 61, 20, 20843, 0, NULL },
-    { UINT64_C(0x57d4fcb702d1919a), 90, 81, 18, 21227, 0, NULL },
-    { UINT64_C(0x5a5b3b6f1d295ea5), 90, 99, 17, 20926, 0, NULL },
-    { UINT64_C(0xee4d9528fdf65efe), 90, 116, 18, 20992, 0, NULL },
-    { UINT64_C(0x9850adbd61eeb9d8), 90, 134, 17, 21322, 0, NULL },
-    { UINT64_C(0xce6f15e6a1ec68f8), 0, 151, 12, 13397, 0, NULL },
-    { UINT64_C(0x4dba18e2c3a05dfd), 0, 163, 12, 13189, 0, NULL },
-    { UINT64_C(0x44f8c90398697a73), 0, 175, 12, 13180, 0, NULL },
-    { UINT64_C(0xa8a98c855ba01353), 0, 187, 12, 13603, 0, NULL },
+    { UINT64_C(0x92f6575dba59ffbf), 90, 0, 20, 20846, 0, NULL },
+    { UINT64_C(0x62d163e994fc544b), 90, 20, 21, 20794, 0, NULL },
+    { UINT64_C(0x67a3948934391171), 90, 41, 20, 20898, 0, NULL },
+    { UINT64_C(0x0300bd099332be75), 90, 61, 20, 20846, 0, NULL },
+    { UINT64_C(0x58819660a278ee2e), 90, 81, 18, 21230, 0, NULL },
+    { UINT64_C(0xf097db48d212a011), 90, 99, 17, 20929, 0, NULL },
+    { UINT64_C(0x16690a49dccc7c58), 90, 116, 18, 20995, 0, NULL },
+    { UINT64_C(0x69283b4cc0b45a94), 90, 134, 17, 21325, 0, NULL },
+    { UINT64_C(0xe255ca03976f3ace), 0, 151, 12, 13403, 0, NULL },
+    { UINT64_C(0x4535f2f374ddee2b), 0, 163, 12, 13195, 0, NULL },
+    { UINT64_C(0x15a8a0799c606919), 0, 175, 12, 13186, 0, NULL },
+    { UINT64_C(0xc2306c6faa440ffd), 0, 187, 12, 13609, 0, NULL },
     { UINT64_C(0x5ff0ceeb149b8bac), 0, 199, 14, 6685, 0, NULL },
     { UINT64_C(0x6c3d40a3e3124ba4), 0, 213, 18, 6881, 0, NULL },
     { UINT64_C(0x830d380f9a39f7f2), 0, 231, 14, 6663, 0, NULL },
     { UINT64_C(0x23ee69ce6f8785d5), 0, 245, 24, 7409, 0, NULL },
-    { UINT64_C(0x43dceb115873439f), 90, 269, 26, 23780, 0, NULL },
-    { UINT64_C(0xde45de52bf51bbf9), 90, 295, 24, 23726, 0, NULL },
-    { UINT64_C(0xc0530991e8609b5a), 90, 319, 29, 23834, 0, NULL },
-    { UINT64_C(0x8d9fad9d80ae5d08), 90, 348, 26, 23780, 0, NULL },
-    { UINT64_C(0x08dd06aee8571119), 90, 374, 24, 23779, 0, NULL },
-    { UINT64_C(0x8911e7adde4484ed), 90, 398, 23, 23725, 0, NULL },
-    { UINT64_C(0x04ed41e1b5d32fc7), 90, 421, 27, 23833, 0, NULL },
-    { UINT64_C(0x47c58bcf16bf8fdb), 90, 448, 25, 23779, 0, NULL },
-    { UINT64_C(0xda3f26b21e805978), 0, 473, 14, 12524, 0, NULL },
-    { UINT64_C(0x2f560c6c21e2f276), 0, 487, 14, 12316, 0, NULL },
-    { UINT64_C(0x23c80efd8af7c997), 0, 501, 14, 12307, 0, NULL },
-    { UINT64_C(0x3caa2f103ed59314), 0, 515, 14, 12730, 0, NULL },
-    { UINT64_C(0x976efa3447db1573), 0, 529, 22, 14726, 0, NULL },
-    { UINT64_C(0x652c038a02898aaf), 0, 551, 19, 14526, 0, NULL },
-    { UINT64_C(0x6cf5c249c5794520), 0, 570, 22, 14517, 0, NULL },
-    { UINT64_C(0xfff3a8ca89e727e1), 0, 592, 19, 14948, 0, NULL },
-    { UINT64_C(0x34b595c062f36603), 90, 611, 25, 23065, 0, NULL },
-    { UINT64_C(0x115e0a37f4ac5f46), 90, 636, 25, 23014, 0, NULL },
-    { UINT64_C(0xcecca257833487b8), 90, 661, 26, 23116, 0, NULL },
-    { UINT64_C(0x407ba29e79d3f343), 90, 687, 26, 23065, 0, NULL },
-    { UINT64_C(0x411c059899948d88), 90, 713, 28, 21222, 0, NULL },
-    { UINT64_C(0x2f022120a7ca4206), 90, 741, 24, 20921, 0, NULL },
-    { UINT64_C(0x29096bb4470356f5), 90, 765, 31, 20987, 0, NULL },
-    { UINT64_C(0x4ad7170bf2dc3a0c), 90, 796, 27, 21317, 0, NULL },
-    { UINT64_C(0xb51f8c375b47a2a5), 0, 823, 16, 5386, 0, NULL },
-    { UINT64_C(0x6c7cd7afe8819f4d), 0, 839, 12, 4640, 0, NULL },
-    { UINT64_C(0x9eff90231c99c371), 0, 851, 16, 5374, 0, NULL },
-    { UINT64_C(0xb77b408775641248), 0, 867, 12, 4622, 0, NULL },
-    { UINT64_C(0x223e423e6b382bf8), 90, 879, 25, 24126, 0, NULL },
-    { UINT64_C(0x10c1028200f75e74), 90, 904, 26, 24072, 0, NULL },
-    { UINT64_C(0x7ae26a50ee9489d4), 90, 930, 25, 24180, 0, NULL },
-    { UINT64_C(0x70e3cce6bd747300), 90, 955, 25, 24126, 0, NULL },
-    { UINT64_C(0x7f7a765025ce630a), 0, 980, 15, 20097, 0, NULL },
-    { UINT64_C(0x4b93a8e651374a30), 0, 995, 16, 19889, 0, NULL },
-    { UINT64_C(0x03f76ae9ee444c6f), 0, 1011, 16, 19880, 0, NULL },
-    { UINT64_C(0x88c350cb1eab04f8), 0, 1027, 15, 20303, 0, NULL },
-    { UINT64_C(0xa9cd6fba2e6d9d7a), 0, 1042, 13, 1866, 0, NULL },
-    { UINT64_C(0x668e8b88adc9c328), 0, 1055, 13, 1866, 0, NULL },
-    { UINT64_C(0xbf0e302ed1f12a74), 0, 1068, 13, 1866, 0, NULL },
-    { UINT64_C(0xc0761461de26e2be), 0, 1081, 13, 1866, 0, NULL },
-    { UINT64_C(0xdb4cc3fca7c07b38), 0, 1094, 17, 21434, 0, NULL },
-    { UINT64_C(0x829004afaa7be14e), 0, 1111, 18, 21234, 0, NULL },
-    { UINT64_C(0x4467fb3d965397c1), 0, 1129, 18, 21225, 0, NULL },
-    { UINT64_C(0x8b4db0c58dfa7c2e), 0, 1147, 17, 21656, 0, NULL },
-    { UINT64_C(0xc58c9cb09581119f), 90, 1164, 20, 28605, 0, NULL },
-    { UINT64_C(0xb24529759bfa0392), 90, 1184, 20, 28304, 0, NULL },
-    { UINT64_C(0xb388bda414df15fb), 90, 1204, 20, 28370, 0, NULL },
-    { UINT64_C(0x049f95b02be171af), 90, 1224, 20, 28700, 0, NULL },
-    { UINT64_C(0xc8aa11894209897f), 0, 1244, 14, 20106, 0, NULL },
-    { UINT64_C(0xfd6c8bc05a718496), 0, 1258, 14, 19898, 0, NULL },
-    { UINT64_C(0xa17590063525caaa), 0, 1272, 14, 19889, 0, NULL },
-    { UINT64_C(0x7d3ce4d7efc947fa), 0, 1286, 14, 20312, 0, NULL },
-    { UINT64_C(0xf6b168918beb2a7d), 0, 1300, 90, 5968, 0, NULL },
-    { UINT64_C(0xa886e92a3ba20c2c), 0, 1390, 90, 5972, 0, NULL },
-    { UINT64_C(0x61002c409de37836), 0, 1480, 66, 3969, 0, NULL },
-    { UINT64_C(0x8d20bf31597c6459), 0, 1546, 66, 3973, 0, NULL },
-    { UINT64_C(0x7c3cedb9b103de81), 0, 1612, 27, 7403, 0, NULL },
-    { UINT64_C(0x91be684b4252d700), 0, 1639, 21, 6875, 0, NULL },
-    { UINT64_C(0xa094345561ca105c), 0, 1660, 15, 6657, 0, NULL },
-    { UINT64_C(0xefc00c26b384f926), 0, 1675, 15, 6679, 0, NULL },
-    { UINT64_C(0x73fd4742bffc7af2), 0, 1690, 23, 4847, 0, NULL },
-    { UINT64_C(0x1d254674ee39eb90), 0, 1713, 23, 4861, 0, NULL },
-    { UINT64_C(0x32149e955412c054), 0, 1736, 23, 4837, 0, NULL },
-    { UINT64_C(0x80ff68ddfa1e0482), 0, 1759, 23, 5161, 0, NULL },
-    { UINT64_C(0x0847776602531597), 0, 1782, 12, 12534, 0, NULL },
-    { UINT64_C(0xd28d5b0601e35980), 0, 1794, 12, 12733, 0, NULL },
-    { UINT64_C(0x8b749486773973ba), 0, 1806, 12, 12335, 0, NULL },
-    { UINT64_C(0xe729d97b43ecefff), 0, 1818, 12, 12534, 0, NULL },
-    { UINT64_C(0x7d19f851cc6bc552), 0, 1830, 20, 5851, 0, NULL },
-    { UINT64_C(0x53b507066e11a21a), 0, 1850, 22, 6504, 0, NULL },
-    { UINT64_C(0x90986979bca8a47c), 0, 1872, 19, 5789, 0, NULL },
-    { UINT64_C(0x3db447c87e3a4864), 0, 1891, 21, 6442, 0, NULL },
-    { UINT64_C(0x68bea85e8a3b228a), 0, 1912, 9, 4376, 0, NULL },
-    { UINT64_C(0x2da4522a587b8594), 0, 1921, 13, 4522, 0, NULL },
-    { UINT64_C(0xeb8f060c185227a1), 0, 1934, 9, 4372, 0, NULL },
-    { UINT64_C(0x4249dd0a8476ab50), 0, 1943, 13, 4708, 0, NULL },
-    { UINT64_C(0xdec75acbe8ccb2ca), 0, 1956, 21, 19816, 0, NULL },
-    { UINT64_C(0xc6734bb07a88cc5c), 0, 1977, 14, 19720, 0, NULL },
-    { UINT64_C(0x78527ee1299f9be1), 0, 1991, 20, 19335, 0, NULL },
-    { UINT64_C(0x1818a5aec535304c), 0, 2011, 24, 19816, 0, NULL },
-    { UINT64_C(0x4e7ef4b30ef31bf0), 90, 2035, 28, 24028, 0, NULL },
-    { UINT64_C(0xc112098906df7008), 90, 2063, 26, 24133, 0, NULL },
-    { UINT64_C(0x01b8113c3cd75737), 90, 2089, 40, 21773, 0, NULL },
-    { UINT64_C(0x27fa7ef02e92e52f), 90, 2129, 26, 24028, 0, NULL },
-    { UINT64_C(0xd9799d79984a8555), 0, 2155, 21, 6599, 0, NULL },
-    { UINT64_C(0x2d5a38ca9d26bea4), 0, 2176, 24, 7246, 0, NULL },
-    { UINT64_C(0x11047a7b3fb7e9c3), 0, 2200, 20, 6537, 0, NULL },
-    { UINT64_C(0x49113af878d80e92), 0, 2220, 23, 7184, 0, NULL },
-    { UINT64_C(0xea686627401f9cd7), 0, 2243, 22, 12971, 0, NULL },
-    { UINT64_C(0x98efe7bb2905cb97), 0, 2265, 22, 13169, 0, NULL },
-    { UINT64_C(0xa506bd22a8671478), 0, 2287, 22, 12772, 0, NULL },
-    { UINT64_C(0x7a2b0784869669f0), 0, 2309, 22, 12970, 0, NULL },
-    { UINT64_C(0xd45b024feb83ac38), 90, 2331, 15, 20194, 0, NULL },
-    { UINT64_C(0x65f43a048b4a57ce), 90, 2346, 16, 20316, 0, NULL },
-    { UINT64_C(0x5df3c01a24e72dd3), 90, 2362, 31, 18199, 0, NULL },
-    { UINT64_C(0xe3ae7321ffb5d319), 90, 2393, 15, 20194, 0, NULL },
-    { UINT64_C(0x69d54f389db43a51), 0, 2408, 22, 8674, 0, NULL },
-    { UINT64_C(0x4e8f4fdf2c5070ed), 0, 2430, 22, 8734, 0, NULL },
-    { UINT64_C(0x34c3c3691c87eacd), 0, 2452, 22, 8040, 0, NULL },
-    { UINT64_C(0xee0e2908f1ace067), 0, 2474, 22, 8100, 0, NULL },
-    { UINT64_C(0x1fca67d50f83cf97), 90, 2496, 17, 26848, 0, NULL },
-    { UINT64_C(0xa74c55de3c527103), 90, 2513, 19, 26970, 0, NULL },
-    { UINT64_C(0x831beaaec3ed425f), 90, 2532, 32, 24881, 0, NULL },
-    { UINT64_C(0x8a3771902e2b7a54), 90, 2564, 17, 26848, 0, NULL },
-    { UINT64_C(0x8b56c6acdf7cfbcc), 0, 2581, 15, 19093, 0, NULL },
-    { UINT64_C(0x164f2de71717e5a5), 0, 2596, 15, 19292, 0, NULL },
-    { UINT64_C(0x58dc2cc96a7212ab), 0, 2611, 14, 18894, 0, NULL },
-    { UINT64_C(0x6dace08167488658), 0, 2625, 14, 19093, 0, NULL },
-    { UINT64_C(0x10caaa0290efad12), 0, 2639, 19, 13249, 0, NULL },
-    { UINT64_C(0x4bce8cc076da9eee), 0, 2658, 13, 13153, 0, NULL },
-    { UINT64_C(0x47115a5ed338732d), 0, 2671, 22, 12769, 0, NULL },
-    { UINT64_C(0xe2faaef17a794de6), 0, 2693, 26, 13250, 0, NULL },
-    { UINT64_C(0x21897fd6d6852d3f), 90, 2719, 28, 30480, 0, NULL },
-    { UINT64_C(0xd22712a08b638833), 90, 2747, 27, 30580, 0, NULL },
-    { UINT64_C(0xb4136a2ce013a5f0), 90, 2774, 43, 28262, 0, NULL },
-    { UINT64_C(0xdabea6cc1a0af776), 90, 2817, 28, 30480, 0, NULL },
-    { UINT64_C(0x67419da8994141bf), 0, 2845, 13, 12534, 0, NULL },
-    { UINT64_C(0x478390dcb0abe114), 0, 2858, 13, 12733, 0, NULL },
-    { UINT64_C(0xfd2b8c37169650d2), 0, 2871, 12, 12335, 0, NULL },
-    { UINT64_C(0x53cd493fe3f828fb), 0, 2883, 12, 12534, 0, NULL },
-    { UINT64_C(0xba36ec623bf7153d), 0, 2895, 25, 19100, 0, NULL },
-    { UINT64_C(0xc83a19f72eec8e2b), 0, 2920, 24, 19299, 0, NULL },
-    { UINT64_C(0x7b3c2d3032b02cbe), 0, 2944, 26, 18901, 0, NULL },
-    { UINT64_C(0xa725592e02a7d496), 0, 2970, 25, 19100, 0, NULL },
-    { UINT64_C(0x58a999192b075691), 90, 2995, 18, 26856, 0, NULL },
-    { UINT64_C(0x3f3e0efbdcb15bc1), 90, 3013, 19, 26978, 0, NULL },
-    { UINT64_C(0x76e4094ea07a936e), 90, 3032, 29, 24889, 0, NULL },
-    { UINT64_C(0xaf7c49bacde9c520), 90, 3061, 18, 26856, 0, NULL },
-    { UINT64_C(0xfe7d83c257e7b5ad), 90, 3079, 20, 27908, 0, NULL },
-    { UINT64_C(0x02136f43d08c09f9), 90, 3099, 19, 28030, 0, NULL },
-    { UINT64_C(0xe9a1c2c2092a3e48), 90, 3118, 37, 25939, 0, NULL },
-    { UINT64_C(0x4213345890b74ffa), 90, 3155, 17, 27908, 0, NULL },
-    { UINT64_C(0xdf56850e01bc41bc), 0, 3172, 26, 9148, 0, NULL },
-    { UINT64_C(0x30556d42e533d5b6), 0, 3198, 26, 9784, 0, NULL },
-    { UINT64_C(0xb4fd17e48166e912), 0, 3224, 26, 9088, 0, NULL },
-    { UINT64_C(0x5fe6089ad1811772), 0, 3250, 26, 9724, 0, NULL },
-    { UINT64_C(0x1cf774115d934652), 0, 3276, 20, 12969, 0, NULL },
-    { UINT64_C(0xc4356528940842c2), 0, 3296, 18, 13167, 0, NULL },
-    { UINT64_C(0x8c9738a7a7fad3e6), 0, 3314, 20, 12770, 0, NULL },
-    { UINT64_C(0x09da49a83dae631a), 0, 3334, 18, 12968, 0, NULL },
-    { UINT64_C(0xdb44ef0202ff9667), 0, 3352, 21, 12983, 0, NULL },
-    { UINT64_C(0xf6f24ede53f0dd1a), 0, 3373, 20, 13181, 0, NULL },
-    { UINT64_C(0x20164533223a164e), 0, 3393, 22, 12785, 0, NULL },
-    { UINT64_C(0x5552e13fb39d8dbf), 0, 3415, 21, 12983, 0, NULL },
-    { UINT64_C(0x0a5d2417e6e6bd80), 0, 3436, 17, 19519, 0, NULL },
-    { UINT64_C(0xf0881cd8bc02d178), 0, 3453, 14, 19718, 0, NULL },
-    { UINT64_C(0x6a45d45b42f53ba0), 0, 3467, 19, 19320, 0, NULL },
-    { UINT64_C(0xac1128fa0b7ae358), 0, 3486, 16, 19519, 0, NULL },
-    { UINT64_C(0xbc5ff53df78f837e), 0, 3502, 16, 5364, 0, NULL },
-    { UINT64_C(0x2bb966e670640cda), 0, 3518, 12, 4616, 0, NULL },
-    { UINT64_C(0x8aa30eadc35ec072), 0, 3530, 16, 5352, 0, NULL },
-    { UINT64_C(0x27d7eb7fea6530cf), 0, 3546, 12, 4598, 0, NULL },
-    { UINT64_C(0xf1bb07019aac048b), 90, 3558, 27, 30429, 0, NULL },
-    { UINT64_C(0x48cfa95ee16f509f), 90, 3585, 27, 30529, 0, NULL },
-    { UINT64_C(0xbfb60cd19367a088), 90, 3612, 41, 28211, 0, NULL },
-    { UINT64_C(0x7f4c71213f380cfe), 90, 3653, 29, 30429, 0, NULL },
-    { UINT64_C(0xfb280700b6ea1e3a), 0, 3682, 44, 4373, 0, NULL },
-    { UINT64_C(0xf543cec078fcd109), 0, 3726, 30, 4530, 0, NULL },
-    { UINT64_C(0x4c9268056d8132bd), 0, 3756, 44, 4369, 0, NULL },
-    { UINT64_C(0xc7b76e54262cb261), 0, 3800, 30, 4716, 0, NULL },
-    { UINT64_C(0xbb4bee0bf6ffae9a), 0, 3830, 13, 4702, 0, NULL },
-    { UINT64_C(0x49263fa67d05bfea), 0, 3843, 13, 4516, 0, NULL },
-    { UINT64_C(0x9f56a0f5adaca6e9), 0, 3856, 10, 4366, 0, NULL },
-    { UINT64_C(0x68e2c600a9cf4fc6), 0, 3866, 10, 4370, 0, NULL },
-    { UINT64_C(0x33ce662d940b4bd6), 0, 3876, 27, 18702, 0, NULL },
-    { UINT64_C(0x7d77d39c11046c81), 0, 3903, 31, 18668, 0, NULL },
-    { UINT64_C(0xc369c1c24daa7d57), 0, 3934, 28, 18327, 0, NULL },
-    { UINT64_C(0xbdf6969b4945afec), 0, 3962, 33, 17828, 0, NULL },
-    { UINT64_C(0xa6779289930e3ca1), 90, 3995, 26, 28988, 0, NULL },
-    { UINT64_C(0x2a9624017b21439e), 90, 4021, 28, 28883, 0, NULL },
-    { UINT64_C(0xf3485095f8b7d365), 90, 4049, 27, 28663, 0, NULL },
-    { UINT64_C(0xc903c118d86f21a0), 90, 4076, 29, 28131, 0, NULL },
-    { UINT64_C(0x977c2c2babd3abff), 90, 4105, 28, 25585, 0, NULL },
-    { UINT64_C(0x2d66e4ce0930058d), 90, 4133, 28, 25288, 0, NULL },
-    { UINT64_C(0xabc7c6bf38bfa808), 90, 4161, 28, 25263, 0, NULL },
-    { UINT64_C(0x93da075b9aebe42c), 90, 4189, 28, 24335, 0, NULL },
-    { UINT64_C(0x5a2524494d754066), 90, 4217, 28, 25603, 0, NULL },
-    { UINT64_C(0x8fa073edfe0e9a40), 90, 4245, 28, 25304, 0, NULL },
-    { UINT64_C(0x14c94ccdcb24406d), 90, 4273, 27, 25281, 0, NULL },
-    { UINT64_C(0x3aced0c6b5812dc3), 90, 4300, 27, 24351, 0, NULL },
-    { UINT64_C(0x2f88fb32dd901dde), 0, 4327, 19, 11889, 0, NULL },
-    { UINT64_C(0xe9be02a02b75bf47), 0, 4346, 19, 11835, 0, NULL },
-    { UINT64_C(0xeca7c64ce428ee1b), 0, 4365, 20, 11663, 0, NULL },
-    { UINT64_C(0x77cb07dd01e7d364), 0, 4385, 20, 11052, 0, NULL },
-    { UINT64_C(0x0d977a63f60fdaa9), 90, 4405, 25, 22476, 0, NULL },
-    { UINT64_C(0xd97c280eedf14051), 90, 4430, 25, 22351, 0, NULL },
-    { UINT64_C(0xaefb219c202cd30a), 90, 4455, 25, 22300, 0, NULL },
-    { UINT64_C(0xcc796125056d4ef4), 90, 4480, 25, 21656, 0, NULL },
-    { UINT64_C(0xb48196390c191481), 0, 4505, 32, 5770, 0, NULL },
-    { UINT64_C(0xe68952af6c4b0bd7), 0, 4537, 43, 7220, 0, NULL },
-    { UINT64_C(0x04393965b2048db8), 0, 4580, 31, 5707, 0, NULL },
-    { UINT64_C(0x07010f1266c00eda), 0, 4611, 42, 7157, 0, NULL },
-    { UINT64_C(0xc034b3324cbac684), 90, 4653, 21, 21465, 0, NULL },
-    { UINT64_C(0x72a966f58fe47760), 90, 4674, 21, 21339, 0, NULL },
-    { UINT64_C(0x38624a2252ba2ac3), 90, 4695, 22, 21290, 0, NULL },
-    { UINT64_C(0xc8ef0e91f8ac6131), 90, 4717, 22, 20645, 0, NULL },
-    { UINT64_C(0x4e52353b257ec3db), 90, 4739, 23, 21658, 0, NULL },
-    { UINT64_C(0x7b1ab0eebe2cfff4), 90, 4762, 24, 21533, 0, NULL },
-    { UINT64_C(0x094a59d34819a66e), 90, 4786, 24, 21483, 0, NULL },
-    { UINT64_C(0x05f6eb44a5e1f967), 90, 4810, 25, 20839, 0, NULL },
-    { UINT64_C(0xfa09fc582f90c813), 0, 4835, 18, 11894, 0, NULL },
-    { UINT64_C(0xc53785eeec4f9416), 0, 4853, 19, 11840, 0, NULL },
-    { UINT64_C(0x4b0565573e3bc1c9), 0, 4872, 19, 11668, 0, NULL },
-    { UINT64_C(0x088091f59df5abda), 0, 4891, 20, 11057, 0, NULL },
-    { UINT64_C(0x5ae26ce582aea35a), 0, 4911, 40, 7251, 0, NULL },
-    { UINT64_C(0x5497cea393512cd7), 0, 4951, 49, 8342, 0, NULL },
-    { UINT64_C(0x8cb2bdae631fabfd), 0, 5000, 39, 7188, 0, NULL },
-    { UINT64_C(0xc7d285da6f8efc72), 0, 5039, 48, 8279, 0, NULL },
-    { UINT64_C(0x3b25a2fcebeb1ae8), 0, 5087, 26, 11870, 0, NULL },
-    { UINT64_C(0x8d867cbe7f9048db), 0, 5113, 27, 11815, 0, NULL },
-    { UINT64_C(0x3855dd2ea3ecc72b), 0, 5140, 26, 11645, 0, NULL },
-    { UINT64_C(0xa6cb7523956cb984), 0, 5166, 29, 11033, 0, NULL },
-    { UINT64_C(0x3c2098ab2080985d), 90, 5195, 31, 24760, 0, NULL },
-    { UINT64_C(0x2e26027075a898f9), 90, 5226, 29, 24461, 0, NULL },
-    { UINT64_C(0x3621425804e37305), 90, 5255, 31, 24440, 0, NULL },
-    { UINT64_C(0xb751fe3b6c7220cd), 90, 5286, 31, 23510, 0, NULL },
-    { UINT64_C(0xf53f300df66aa4d3), 0, 5317, 16, 11870, 0, NULL },
-    { UINT64_C(0x6118a52c59fed8a3), 0, 5333, 18, 11815, 0, NULL },
-    { UINT64_C(0x6714273d56e032ac), 0, 5351, 17, 11645, 0, NULL },
-    { UINT64_C(0x5353b153c2f13a8c), 0, 5368, 20, 11033, 0, NULL },
-    { UINT64_C(0xc9d440f57c3de096), 90, 5388, 27, 28811, 0, NULL },
-    { UINT64_C(0x4f2e88aad8d9950e), 90, 5415, 28, 28707, 0, NULL },
-    { UINT64_C(0xc16a2d1396c6b36a), 90, 5443, 28, 28486, 0, NULL },
-    { UINT64_C(0xd45d41fa53d0dbc8), 90, 5471, 30, 27955, 0, NULL },
-    { UINT64_C(0x2f54cef7dc3f6fa0), 90, 5501, 28, 25596, 0, NULL },
-    { UINT64_C(0xa4e353a77a06b856), 90, 5529, 28, 25299, 0, NULL },
-    { UINT64_C(0x84e88327889b4e7c), 90, 5557, 28, 25276, 0, NULL },
-    { UINT64_C(0x3303dc6eeafcaf0e), 90, 5585, 28, 24348, 0, NULL },
-    { UINT64_C(0x4332ec22a98d5ddc), 0, 5613, 31, 5427, 0, NULL },
-    { UINT64_C(0xd87b84af1059651b), 0, 5644, 40, 5956, 0, NULL },
-    { UINT64_C(0xef71c212066d27ca), 0, 5684, 31, 5417, 0, NULL },
-    { UINT64_C(0x74f4240384529fb1), 0, 5715, 42, 6102, 0, NULL },
-    { UINT64_C(0xda859b9d50386420), 90, 5757, 24, 21659, 0, NULL },
-    { UINT64_C(0x4300773943c1da1c), 90, 5781, 24, 21533, 0, NULL },
-    { UINT64_C(0xb828c1922efc881c), 90, 5805, 24, 21483, 0, NULL },
-    { UINT64_C(0xeb85b9643e34e608), 90, 5829, 24, 20838, 0, NULL },
-    { UINT64_C(0x449ff0f37ed7e4d9), 90, 5853, 27, 25605, 0, NULL },
-    { UINT64_C(0x784d54983b285049), 90, 5880, 27, 25308, 0, NULL },
-    { UINT64_C(0x6c3cc2841b516728), 90, 5907, 27, 25285, 0, NULL },
-    { UINT64_C(0x88728f5b24232ee4), 90, 5934, 27, 24357, 0, NULL },
-    { UINT64_C(0x2ddf5143c22af2af), 90, 5961, 22, 22463, 0, NULL },
-    { UINT64_C(0xfbfa6f96d2072d61), 90, 5983, 23, 22338, 0, NULL },
-    { UINT64_C(0x196fec3a7c0ac6ff), 90, 6006, 23, 22287, 0, NULL },
-    { UINT64_C(0xee5f3988f652161d), 90, 6029, 24, 21643, 0, NULL },
-    { UINT64_C(0xcf28b49c48b3175f), 0, 6053, 23, 18718, 0, NULL },
-    { UINT64_C(0x8552956b530e4daf), 0, 6076, 24, 18685, 0, NULL },
-    { UINT64_C(0xc7c5a7ad1f2d06e5), 0, 6100, 26, 18342, 0, NULL },
-    { UINT64_C(0x3035c3d20ba806ab), 0, 6126, 27, 17844, 0, NULL },
-    { UINT64_C(0x3ad2ad3223f79e0f), 0, 6153, 26, 4704, 0, NULL },
-    { UINT64_C(0xf5fc9c21b882f0a5), 0, 6179, 25, 4595, 0, NULL },
-    { UINT64_C(0x2621a3492daa384f), 0, 6204, 22, 4390, 0, NULL },
-    { UINT64_C(0xf11561f3f18c9ffe), 0, 6226, 22, 4394, 0, NULL },
+    { UINT64_C(0x8050448bbbae0599), 90, 269, 26, 23783, 0, NULL },
+    { UINT64_C(0x1d335a9f9c71405d), 90, 295, 24, 23729, 0, NULL },
+    { UINT64_C(0xa083e8b2383e4f5e), 90, 319, 29, 23837, 0, NULL },
+    { UINT64_C(0x0b301b5e2b67c2a2), 90, 348, 26, 23783, 0, NULL },
+    { UINT64_C(0x12e6980e67aeb48b), 90, 374, 24, 23782, 0, NULL },
+    { UINT64_C(0xdadfa0572b9a7ec1), 90, 398, 23, 23728, 0, NULL },
+    { UINT64_C(0x016ad30fe518c62b), 90, 421, 27, 23836, 0, NULL },
+    { UINT64_C(0x6b4e6dba37033a95), 90, 448, 25, 23782, 0, NULL },
+    { UINT64_C(0x36599c4948a70ad8), 0, 473, 13, 12530, 0, NULL },
+    { UINT64_C(0x41b6853da0f3cd86), 0, 486, 13, 12322, 0, NULL },
+    { UINT64_C(0x3af83749b2fe0acf), 0, 499, 13, 12313, 0, NULL },
+    { UINT64_C(0x8d5d03a3e711d174), 0, 512, 13, 12736, 0, NULL },
+    { UINT64_C(0x943e6f51f6bca09d), 0, 525, 22, 14732, 0, NULL },
+    { UINT64_C(0xc61afe002e262ebd), 0, 547, 19, 14532, 0, NULL },
+    { UINT64_C(0x66c5fe9b21268d06), 0, 566, 22, 14523, 0, NULL },
+    { UINT64_C(0x514be164f5012abb), 0, 588, 19, 14954, 0, NULL },
+    { UINT64_C(0x49c00e2af7e0e4ff), 90, 607, 25, 23068, 0, NULL },
+    { UINT64_C(0x97a0b3de01c9c288), 90, 632, 25, 23017, 0, NULL },
+    { UINT64_C(0x584e0c9096e0c582), 90, 657, 26, 23119, 0, NULL },
+    { UINT64_C(0xeff407c603ec70b7), 90, 683, 26, 23068, 0, NULL },
+    { UINT64_C(0x5c74882e74ffc3d0), 90, 709, 28, 21225, 0, NULL },
+    { UINT64_C(0x0f5082d45b12de86), 90, 737, 24, 20924, 0, NULL },
+    { UINT64_C(0xb10a0bfff08e80af), 90, 761, 31, 20990, 0, NULL },
+    { UINT64_C(0x913878edcfcd9d64), 90, 792, 27, 21320, 0, NULL },
+    { UINT64_C(0x66ca917b1fec56b1), 0, 819, 16, 5390, 0, NULL },
+    { UINT64_C(0x134cb2381deba791), 0, 835, 12, 4644, 0, NULL },
+    { UINT64_C(0xe296a8be97012fdd), 0, 847, 16, 5378, 0, NULL },
+    { UINT64_C(0x3cbbd8399794668c), 0, 863, 12, 4626, 0, NULL },
+    { UINT64_C(0x6886f06700806e36), 90, 875, 25, 24129, 0, NULL },
+    { UINT64_C(0x9c42217b264f8a7c), 90, 900, 26, 24075, 0, NULL },
+    { UINT64_C(0xf11a309c4f88bf14), 90, 926, 25, 24183, 0, NULL },
+    { UINT64_C(0xa7ea7ec644110bc2), 90, 951, 25, 24129, 0, NULL },
+    { UINT64_C(0xfe91dd4e047c80f2), 0, 976, 15, 20114, 0, NULL },
+    { UINT64_C(0x92b0c10db1490644), 0, 991, 16, 19906, 0, NULL },
+    { UINT64_C(0x9782e2e3053e6a19), 0, 1007, 15, 19897, 0, NULL },
+    { UINT64_C(0xb104ecc808d06afc), 0, 1022, 16, 20320, 0, NULL },
+    { UINT64_C(0x0eb2420396177e9e), 0, 1038, 13, 1870, 0, NULL },
+    { UINT64_C(0xc855ee8f423afa0c), 0, 1051, 13, 1870, 0, NULL },
+    { UINT64_C(0xd29e1c5d7c4faeb8), 0, 1064, 13, 1870, 0, NULL },
+    { UINT64_C(0x55b0397996534b12), 0, 1077, 13, 1870, 0, NULL },
+    { UINT64_C(0x808780db3dbaeb7e), 0, 1090, 17, 21451, 0, NULL },
+    { UINT64_C(0xef654b32457e6fa8), 0, 1107, 18, 21251, 0, NULL },
+    { UINT64_C(0xe2bc97fc63a64541), 0, 1125, 17, 21242, 0, NULL },
+    { UINT64_C(0xa29ee1986e11b8f8), 0, 1142, 18, 21673, 0, NULL },
+    { UINT64_C(0xa55d031dff799f19), 90, 1160, 20, 28616, 0, NULL },
+    { UINT64_C(0x9eea7de8608371a8), 90, 1180, 20, 28315, 0, NULL },
+    { UINT64_C(0x6076515212736527), 90, 1200, 20, 28381, 0, NULL },
+    { UINT64_C(0x0f499188df7b7229), 90, 1220, 20, 28711, 0, NULL },
+    { UINT64_C(0xaeb99679dc5b8cd1), 0, 1240, 14, 20123, 0, NULL },
+    { UINT64_C(0x44c23e34937f3762), 0, 1254, 14, 19915, 0, NULL },
+    { UINT64_C(0x598e6f216dc2eb1e), 0, 1268, 14, 19906, 0, NULL },
+    { UINT64_C(0x78a7ddb5c96eba96), 0, 1282, 14, 20329, 0, NULL },
+    { UINT64_C(0xf6b168918beb2a7d), 0, 1296, 90, 5968, 0, NULL },
+    { UINT64_C(0xa886e92a3ba20c2c), 0, 1386, 90, 5972, 0, NULL },
+    { UINT64_C(0x61002c409de37836), 0, 1476, 66, 3969, 0, NULL },
+    { UINT64_C(0x8d20bf31597c6459), 0, 1542, 66, 3973, 0, NULL },
+    { UINT64_C(0x7c3cedb9b103de81), 0, 1608, 27, 7403, 0, NULL },
+    { UINT64_C(0x91be684b4252d700), 0, 1635, 21, 6875, 0, NULL },
+    { UINT64_C(0xa094345561ca105c), 0, 1656, 15, 6657, 0, NULL },
+    { UINT64_C(0xefc00c26b384f926), 0, 1671, 15, 6679, 0, NULL },
+    { UINT64_C(0x73fd4742bffc7af2), 0, 1686, 23, 4847, 0, NULL },
+    { UINT64_C(0x1d254674ee39eb90), 0, 1709, 23, 4861, 0, NULL },
+    { UINT64_C(0x32149e955412c054), 0, 1732, 23, 4837, 0, NULL },
+    { UINT64_C(0x80ff68ddfa1e0482), 0, 1755, 23, 5161, 0, NULL },
+    { UINT64_C(0x0409cd53279d8585), 0, 1778, 11, 12540, 0, NULL },
+    { UINT64_C(0x28ad84d5efc9937a), 0, 1789, 11, 12739, 0, NULL },
+    { UINT64_C(0x1adde6e7020fdcbc), 0, 1800, 11, 12341, 0, NULL },
+    { UINT64_C(0xabeda5ce146de9ad), 0, 1811, 11, 12540, 0, NULL },
+    { UINT64_C(0x7d19f851cc6bc552), 0, 1822, 20, 5851, 0, NULL },
+    { UINT64_C(0x53b507066e11a21a), 0, 1842, 22, 6504, 0, NULL },
+    { UINT64_C(0x90986979bca8a47c), 0, 1864, 19, 5789, 0, NULL },
+    { UINT64_C(0x3db447c87e3a4864), 0, 1883, 21, 6442, 0, NULL },
+    { UINT64_C(0x68bea85e8a3b228a), 0, 1904, 9, 4376, 0, NULL },
+    { UINT64_C(0x2da4522a587b8594), 0, 1913, 13, 4522, 0, NULL },
+    { UINT64_C(0xeb8f060c185227a1), 0, 1926, 9, 4372, 0, NULL },
+    { UINT64_C(0x4249dd0a8476ab50), 0, 1935, 13, 4708, 0, NULL },
+    { UINT64_C(0xb24796df7006ab7a), 0, 1948, 21, 19833, 0, NULL },
+    { UINT64_C(0x61e27917b38c7128), 0, 1969, 13, 19737, 0, NULL },
+    { UINT64_C(0xdf91fe9b57416f4f), 0, 1982, 20, 19352, 0, NULL },
+    { UINT64_C(0x4ecda31b164d1730), 0, 2002, 23, 19833, 0, NULL },
+    { UINT64_C(0x29843088aaff9be0), 90, 2025, 28, 24031, 0, NULL },
+    { UINT64_C(0x2290dcddc67269f8), 90, 2053, 26, 24136, 0, NULL },
+    { UINT64_C(0x4972ceb953260673), 90, 2079, 40, 21776, 0, NULL },
+    { UINT64_C(0xe9c817c2904d7a2f), 90, 2119, 26, 24031, 0, NULL },
+    { UINT64_C(0xd9799d79984a8555), 0, 2145, 21, 6599, 0, NULL },
+    { UINT64_C(0x2d5a38ca9d26bea4), 0, 2166, 24, 7246, 0, NULL },
+    { UINT64_C(0x11047a7b3fb7e9c3), 0, 2190, 20, 6537, 0, NULL },
+    { UINT64_C(0x49113af878d80e92), 0, 2210, 23, 7184, 0, NULL },
+    { UINT64_C(0x9316e288fa7175f7), 0, 2233, 21, 12977, 0, NULL },
+    { UINT64_C(0x674f70c7f367d3a7), 0, 2254, 21, 13175, 0, NULL },
+    { UINT64_C(0x36ece85d040e9e7c), 0, 2275, 22, 12778, 0, NULL },
+    { UINT64_C(0xb25b66e25b5fb5cc), 0, 2297, 22, 12976, 0, NULL },
+    { UINT64_C(0xd00547dd19b7af96), 90, 2319, 15, 20197, 0, NULL },
+    { UINT64_C(0x1960221ed15ee910), 90, 2334, 16, 20319, 0, NULL },
+    { UINT64_C(0x98d093863b9a9bd5), 90, 2350, 31, 18202, 0, NULL },
+    { UINT64_C(0xe6521af72c4f511b), 90, 2381, 15, 20197, 0, NULL },
+    { UINT64_C(0x69d54f389db43a51), 0, 2396, 22, 8674, 0, NULL },
+    { UINT64_C(0x4e8f4fdf2c5070ed), 0, 2418, 22, 8734, 0, NULL },
+    { UINT64_C(0x34c3c3691c87eacd), 0, 2440, 22, 8040, 0, NULL },
+    { UINT64_C(0xee0e2908f1ace067), 0, 2462, 22, 8100, 0, NULL },
+    { UINT64_C(0x81c28175fb37a8ff), 90, 2484, 17, 26859, 0, NULL },
+    { UINT64_C(0xf74013f9f7f49417), 90, 2501, 19, 26981, 0, NULL },
+    { UINT64_C(0x9a9350257bb045e3), 90, 2520, 32, 24892, 0, NULL },
+    { UINT64_C(0xb0308b7c4663df9c), 90, 2552, 17, 26859, 0, NULL },
+    { UINT64_C(0x15a4209438f8577e), 0, 2569, 14, 19110, 0, NULL },
+    { UINT64_C(0x91014fe6dd6a071d), 0, 2583, 14, 19309, 0, NULL },
+    { UINT64_C(0x44aba08b62e9b8c7), 0, 2597, 13, 18911, 0, NULL },
+    { UINT64_C(0x5143e28cc1e8bda2), 0, 2610, 13, 19110, 0, NULL },
+    { UINT64_C(0xe551359ef2cac4f6), 0, 2623, 19, 13255, 0, NULL },
+    { UINT64_C(0xe9c0e2948e7805ba), 0, 2642, 12, 13159, 0, NULL },
+    { UINT64_C(0x4c880d2ef9ce5679), 0, 2654, 22, 12775, 0, NULL },
+    { UINT64_C(0x530425bb3f22971a), 0, 2676, 25, 13256, 0, NULL },
+    { UINT64_C(0x210133cfab66fe49), 90, 2701, 28, 30491, 0, NULL },
+    { UINT64_C(0x44ea038bcebaed5d), 90, 2729, 27, 30591, 0, NULL },
+    { UINT64_C(0x63dee3dbe275602e), 90, 2756, 43, 28273, 0, NULL },
+    { UINT64_C(0x5aa7eb740f88e42c), 90, 2799, 28, 30491, 0, NULL },
+    { UINT64_C(0xc48003e5995d4447), 0, 2827, 12, 12540, 0, NULL },
+    { UINT64_C(0x55c6f6d7e4deb670), 0, 2839, 12, 12739, 0, NULL },
+    { UINT64_C(0xd0d8fdde3f091826), 0, 2851, 11, 12341, 0, NULL },
+    { UINT64_C(0xe8790a7ee383a053), 0, 2862, 11, 12540, 0, NULL },
+    { UINT64_C(0x4951d1e298ec6a87), 0, 2873, 26, 19117, 0, NULL },
+    { UINT64_C(0x38a3e97cb6c21989), 0, 2899, 25, 19316, 0, NULL },
+    { UINT64_C(0x24c9a8c05be203f6), 0, 2924, 26, 18918, 0, NULL },
+    { UINT64_C(0x3f9b5fe0a293c366), 0, 2950, 25, 19117, 0, NULL },
+    { UINT64_C(0x8fd017361852adad), 90, 2975, 18, 26867, 0, NULL },
+    { UINT64_C(0xbae2fc30ea6e9fe9), 90, 2993, 19, 26989, 0, NULL },
+    { UINT64_C(0xf76c317094881fba), 90, 3012, 29, 24900, 0, NULL },
+    { UINT64_C(0x76a9b90a8ef8c1b8), 90, 3041, 18, 26867, 0, NULL },
+    { UINT64_C(0xeed31f677d63fad1), 90, 3059, 20, 27919, 0, NULL },
+    { UINT64_C(0x5cda441c97008b25), 90, 3079, 19, 28041, 0, NULL },
+    { UINT64_C(0xa318beab48c04520), 90, 3098, 37, 25950, 0, NULL },
+    { UINT64_C(0x899e5c6b3e2514c6), 90, 3135, 17, 27919, 0, NULL },
+    { UINT64_C(0xd15a348b0fff7004), 0, 3152, 26, 9148, 0, NULL },
+    { UINT64_C(0xc4d9cdba9674b39e), 0, 3178, 26, 9784, 0, NULL },
+    { UINT64_C(0xf4c777047084f87a), 0, 3204, 26, 9088, 0, NULL },
+    { UINT64_C(0xbb070ad7937099da), 0, 3230, 26, 9724, 0, NULL },
+    { UINT64_C(0x6306cd748a6fc4c6), 0, 3256, 19, 12975, 0, NULL },
+    { UINT64_C(0x80086b59ae7789ae), 0, 3275, 17, 13173, 0, NULL },
+    { UINT64_C(0x058b9796af8d9ca2), 0, 3292, 19, 12776, 0, NULL },
+    { UINT64_C(0xa261777ba090244e), 0, 3311, 17, 12974, 0, NULL },
+    { UINT64_C(0xa0a183696822ece7), 0, 3328, 19, 12989, 0, NULL },
+    { UINT64_C(0x9b89f189cbab850e), 0, 3347, 19, 13187, 0, NULL },
+    { UINT64_C(0xe02162ae553c7312), 0, 3366, 20, 12791, 0, NULL },
+    { UINT64_C(0xa21b4211484e9d6f), 0, 3386, 20, 12989, 0, NULL },
+    { UINT64_C(0xc3e78c0398df4f00), 0, 3406, 17, 19536, 0, NULL },
+    { UINT64_C(0x32e3234822b91e08), 0, 3423, 13, 19735, 0, NULL },
+    { UINT64_C(0x00e3703a485b6a18), 0, 3436, 18, 19337, 0, NULL },
+    { UINT64_C(0xd96fad88795ad2b8), 0, 3454, 14, 19536, 0, NULL },
+    { UINT64_C(0xe4adc6b619798f32), 0, 3468, 16, 5368, 0, NULL },
+    { UINT64_C(0xbd9b9915a4245716), 0, 3484, 12, 4620, 0, NULL },
+    { UINT64_C(0x6e96374ca50459e6), 0, 3496, 16, 5356, 0, NULL },
+    { UINT64_C(0x086b572ff0bbd41b), 0, 3512, 12, 4602, 0, NULL },
+    { UINT64_C(0xa498056c6df62a95), 90, 3524, 27, 30440, 0, NULL },
+    { UINT64_C(0xb1e2cdb5c353b4f9), 90, 3551, 27, 30540, 0, NULL },
+    { UINT64_C(0x101ad1e9698c162a), 90, 3578, 41, 28222, 0, NULL },
+    { UINT64_C(0x358738d589ac3ed0), 90, 3619, 29, 30440, 0, NULL },
+    { UINT64_C(0xfb280700b6ea1e3a), 0, 3648, 44, 4373, 0, NULL },
+    { UINT64_C(0xf543cec078fcd109), 0, 3692, 30, 4530, 0, NULL },
+    { UINT64_C(0x4c9268056d8132bd), 0, 3722, 44, 4369, 0, NULL },
+    { UINT64_C(0xc7b76e54262cb261), 0, 3766, 30, 4716, 0, NULL },
+    { UINT64_C(0xbb4bee0bf6ffae9a), 0, 3796, 13, 4702, 0, NULL },
+    { UINT64_C(0x49263fa67d05bfea), 0, 3809, 13, 4516, 0, NULL },
+    { UINT64_C(0x9f56a0f5adaca6e9), 0, 3822, 10, 4366, 0, NULL },
+    { UINT64_C(0x68e2c600a9cf4fc6), 0, 3832, 10, 4370, 0, NULL },
+    { UINT64_C(0x4ff1f88b453089a4), 0, 3842, 27, 18719, 0, NULL },
+    { UINT64_C(0x7bd8f59fc6588483), 0, 3869, 31, 18685, 0, NULL },
+    { UINT64_C(0xc34b2fb1eb433cef), 0, 3900, 28, 18344, 0, NULL },
+    { UINT64_C(0x7201f337aba32fbe), 0, 3928, 33, 17845, 0, NULL },
+    { UINT64_C(0x95f23bea11ca1a63), 90, 3961, 26, 28999, 0, NULL },
+    { UINT64_C(0x697763d0899216f0), 90, 3987, 28, 28894, 0, NULL },
+    { UINT64_C(0x40b5e090b735ee2f), 90, 4015, 27, 28674, 0, NULL },
+    { UINT64_C(0x779a292de19f0804), 90, 4042, 29, 28142, 0, NULL },
+    { UINT64_C(0xa7ddc841b7b568cb), 90, 4071, 28, 25588, 0, NULL },
+    { UINT64_C(0x7ec281254f43fa91), 90, 4099, 28, 25291, 0, NULL },
+    { UINT64_C(0xeb0de0f35de09c04), 90, 4127, 28, 25266, 0, NULL },
+    { UINT64_C(0x0ed176f91b7204f6), 90, 4155, 28, 24338, 0, NULL },
+    { UINT64_C(0x5f89bd72cbd8c022), 90, 4183, 28, 25606, 0, NULL },
+    { UINT64_C(0xd9e87856534a603c), 90, 4211, 28, 25307, 0, NULL },
+    { UINT64_C(0xdf48d828ac399ff9), 90, 4239, 27, 25284, 0, NULL },
+    { UINT64_C(0x8e65df61e7433e65), 90, 4266, 27, 24354, 0, NULL },
+    { UINT64_C(0x0f9376cbf73ae788), 0, 4293, 17, 11895, 0, NULL },
+    { UINT64_C(0x0692a8977741e985), 0, 4310, 18, 11841, 0, NULL },
+    { UINT64_C(0x5b8cf3c41f46b361), 0, 4328, 19, 11669, 0, NULL },
+    { UINT64_C(0xdf0c9fd3f3325b02), 0, 4347, 20, 11058, 0, NULL },
+    { UINT64_C(0x117608860619b5e1), 90, 4367, 25, 22479, 0, NULL },
+    { UINT64_C(0xa46f9ad5ddaf8fd9), 90, 4392, 25, 22354, 0, NULL },
+    { UINT64_C(0xe2e4c919e44f3202), 90, 4417, 25, 22303, 0, NULL },
+    { UINT64_C(0xf97a9386f231d362), 90, 4442, 25, 21659, 0, NULL },
+    { UINT64_C(0xb48196390c191481), 0, 4467, 32, 5770, 0, NULL },
+    { UINT64_C(0xe68952af6c4b0bd7), 0, 4499, 43, 7220, 0, NULL },
+    { UINT64_C(0x04393965b2048db8), 0, 4542, 31, 5707, 0, NULL },
+    { UINT64_C(0x07010f1266c00eda), 0, 4573, 42, 7157, 0, NULL },
+    { UINT64_C(0xb77b0dea3d15b494), 90, 4615, 21, 21468, 0, NULL },
+    { UINT64_C(0xb57270e2dea90d70), 90, 4636, 21, 21342, 0, NULL },
+    { UINT64_C(0x61bf24c259d6ef63), 90, 4657, 22, 21293, 0, NULL },
+    { UINT64_C(0x24169f63f3cfd3ab), 90, 4679, 22, 20648, 0, NULL },
+    { UINT64_C(0x2718c69e34b1931f), 90, 4701, 23, 21661, 0, NULL },
+    { UINT64_C(0xb77a2e23703b1ec8), 90, 4724, 24, 21536, 0, NULL },
+    { UINT64_C(0xe0b956c0bc130352), 90, 4748, 24, 21486, 0, NULL },
+    { UINT64_C(0x687cc8d0fdd558d5), 90, 4772, 25, 20842, 0, NULL },
+    { UINT64_C(0xd388865d1cc9ee99), 0, 4797, 17, 11900, 0, NULL },
+    { UINT64_C(0x77d04a472649cfc8), 0, 4814, 18, 11846, 0, NULL },
+    { UINT64_C(0x71af494c5f5dd3cf), 0, 4832, 18, 11674, 0, NULL },
+    { UINT64_C(0xc8d3b9df02ce6900), 0, 4850, 20, 11063, 0, NULL },
+    { UINT64_C(0xdf118edc3390a6a2), 0, 4870, 40, 7251, 0, NULL },
+    { UINT64_C(0x071dff90618ae90b), 0, 4910, 49, 8342, 0, NULL },
+    { UINT64_C(0x7e3a8dc8e2ab5169), 0, 4959, 39, 7188, 0, NULL },
+    { UINT64_C(0x4574baa44f2a1bda), 0, 4998, 48, 8279, 0, NULL },
+    { UINT64_C(0x70e8872b558310ac), 0, 5046, 26, 11876, 0, NULL },
+    { UINT64_C(0xb573410b45239f07), 0, 5072, 27, 11821, 0, NULL },
+    { UINT64_C(0xae6f299d9681599f), 0, 5099, 26, 11651, 0, NULL },
+    { UINT64_C(0xe4ca1a4135b2ba68), 0, 5125, 30, 11039, 0, NULL },
+    { UINT64_C(0x6051e6685d3888c9), 90, 5155, 31, 24763, 0, NULL },
+    { UINT64_C(0xbc643002817331c5), 90, 5186, 29, 24464, 0, NULL },
+    { UINT64_C(0xabf8dc9801e8e179), 90, 5215, 31, 24443, 0, NULL },
+    { UINT64_C(0x5b69134e532da05b), 90, 5246, 31, 23513, 0, NULL },
+    { UINT64_C(0xd7372e7b3cbb393d), 0, 5277, 16, 11876, 0, NULL },
+    { UINT64_C(0x12f675f961362525), 0, 5293, 18, 11821, 0, NULL },
+    { UINT64_C(0xb3fb8144b68da50a), 0, 5311, 17, 11651, 0, NULL },
+    { UINT64_C(0x4d9e1893e7be82fa), 0, 5328, 20, 11039, 0, NULL },
+    { UINT64_C(0x1c0d889e74636914), 90, 5348, 27, 28822, 0, NULL },
+    { UINT64_C(0x29f1bb39682719a8), 90, 5375, 28, 28718, 0, NULL },
+    { UINT64_C(0x3408e16f08e7cba4), 90, 5403, 28, 28497, 0, NULL },
+    { UINT64_C(0x0a99aea3e8ce3618), 90, 5431, 30, 27966, 0, NULL },
+    { UINT64_C(0x8dd784a36fa8ccf8), 90, 5461, 28, 25599, 0, NULL },
+    { UINT64_C(0xe24ed5d4271d656e), 90, 5489, 28, 25302, 0, NULL },
+    { UINT64_C(0x55e6d5f047d23344), 90, 5517, 28, 25279, 0, NULL },
+    { UINT64_C(0xdf07e7a82277f354), 90, 5545, 28, 24351, 0, NULL },
+    { UINT64_C(0x4332ec22a98d5ddc), 0, 5573, 31, 5427, 0, NULL },
+    { UINT64_C(0xd87b84af1059651b), 0, 5604, 40, 5956, 0, NULL },
+    { UINT64_C(0xef71c212066d27ca), 0, 5644, 31, 5417, 0, NULL },
+    { UINT64_C(0x74f4240384529fb1), 0, 5675, 42, 6102, 0, NULL },
+    { UINT64_C(0x17889bc39d98f24c), 90, 5717, 24, 21662, 0, NULL },
+    { UINT64_C(0xd4c35f1214ad0340), 90, 5741, 24, 21536, 0, NULL },
+    { UINT64_C(0x911c2fec34a05740), 90, 5765, 24, 21486, 0, NULL },
+    { UINT64_C(0xfa34459dab134a26), 90, 5789, 24, 20841, 0, NULL },
+    { UINT64_C(0x2b88cbc5b3c61d35), 90, 5813, 27, 25608, 0, NULL },
+    { UINT64_C(0x194ef75a149489ed), 90, 5840, 27, 25311, 0, NULL },
+    { UINT64_C(0x0eab3e5edd7d31ec), 90, 5867, 27, 25288, 0, NULL },
+    { UINT64_C(0x6e0fffc509a4db3a), 90, 5894, 27, 24360, 0, NULL },
+    { UINT64_C(0x85f25bdccc29f8f7), 90, 5921, 22, 22466, 0, NULL },
+    { UINT64_C(0xa9ce075b9faf6b69), 90, 5943, 23, 22341, 0, NULL },
+    { UINT64_C(0x1cd9b209fad7cfd7), 90, 5966, 23, 22290, 0, NULL },
+    { UINT64_C(0x523b48501d685997), 90, 5989, 24, 21646, 0, NULL },
+    { UINT64_C(0x66a4566a2542bc61), 0, 6013, 21, 18735, 0, NULL },
+    { UINT64_C(0xb38e3197270934bb), 0, 6034, 23, 18702, 0, NULL },
+    { UINT64_C(0xa828e4e3ffe09f6b), 0, 6057, 25, 18359, 0, NULL },
+    { UINT64_C(0x0d34c3ecc70781f1), 0, 6082, 27, 17861, 0, NULL },
+    { UINT64_C(0x3ad2ad3223f79e0f), 0, 6109, 26, 4704, 0, NULL },
+    { UINT64_C(0xf5fc9c21b882f0a5), 0, 6135, 25, 4595, 0, NULL },
+    { UINT64_C(0x2621a3492daa384f), 0, 6160, 22, 4390, 0, NULL },
+    { UINT64_C(0xf11561f3f18c9ffe), 0, 6182, 22, 4394, 0, NULL },
 };
 
 static const struct kiln_stage stages[] = {
@@ -11407,7 +11358,7 @@ const struct kiln_bundle kiln_bundle_nvidia_h200 = {
     .provenance = "tuned on NVIDIA H200, NVIDIA CUDA, driver 580.159.04",
     .match = { "NVIDIA CUDA", "NVIDIA H200", NULL, 0, 0 },
     .traits = { 0, 132, 1, 232448, 90 },
-    .pool = { sizeof rows, 3237, 4721, 6248,
+    .pool = { sizeof rows, 3191, 4750, 6204,
               rows[0].text, lines, pairs, symbols },
     .num_programs = 268, .num_recipes = 268, .num_pins = 0,
     .programs = programs, .recipes = recipes, .pins = NULL,

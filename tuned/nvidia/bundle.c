@@ -99,16 +99,18 @@ static const struct { char text[4096]; } rows[] = { {
     "static uint c_place(uint row, uint col)\0"
     "    return row * 32 + (col / 4 ^ (row + row / 4) % 8) * 4\0"
     "            + col % 4;\0"
-    "// C = alpha op(A) op(B) + beta C; C is M x N, row-major. For NVIDIA's compute capability 8.0 and\0"
-    "// later. A is stored M x K. B is stored K x N. A work-group computes 64 x 32 of C, a warp 32 x 16\0"
-    "// of it. Tiles of A and B, 64 deep, are copied into local memory asynchronously, 3 ahead of those\0"
-    "// that are multiplied.\0"
+    "// C = alpha op(A) op(B) + beta C; C is M x N, row-major.\0"
+    "// A is stored M x K.\0"
+    "// B is stored K x N.\0"
+    "// For NVIDIA's compute capability 8.0 and later.\0"
+    "// A work-group computes 64 x 32 of C, a warp 32 x 16 of it. Tiles of A and B, 64\0"
+    "// deep, are copied into local memory asynchronously, 3 ahead of those that are multiplied.\0"
     "__kernel __attribute__((reqd_work_group_size(128, 1, 1)))\0"
     "void kiln_hgemm_async_multiply_nn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
     "        long N, long K,\0"
     "        __global const half *restrict A, long a_offset, long lda,\0"
-    "        __global const half *restrict B, long b_offset, long ldb,\0"
-    "        float alpha, float beta, __global half *restrict C, long c_offset, long ldc)\0"
+    "        __global const half *restrict B, long b_offset, long ldb, float alpha, float beta,\0"
+    "        __global half *restrict C, long c_offset, long ldc)\0"
     "    __local uchar both_tiles[49152] __attribute__((aligned(1024)));\0"
     "    __local uchar *a_tiles = both_tiles, *b_tiles = both_tiles + 32768;\0"
     "    const uint a_at = local_address(a_tiles), b_at = local_address(b_tiles);\0"
@@ -218,31 +220,31 @@ static const struct { char text[4096]; } rows[] = { {
     "                            is_aligned);\0"
     "// Begins to copy 32 lines of 64 elements, of which this work-item copies 8\0"
     "    for (uint line = first; line < first + 32; line += 16, from += 16 * ld) {\0"
-    "// later. A is stored M x K. B is stored N x K. A work-group computes 64 x 32 of C, a warp 32 x 16\0"
+    "// B is stored N x K.\0"
     "void kiln_hgemm_async_multiply_nt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
     "                copy_b(b_at + stage * 4096, B + first_n * ldb + k, ldb, N - first_n, K - k, item);\0"
     "                        const uint line = warp_n + j * 8 + lane / 16 * 8 + lane % 8,\0"
     "                                x = s * 2 + lane / 8 % 2;\0"
     "                        load_blocks(bs0[j / 2], b_tile + swizzled(line, x, 8));\0"
-    "// later. A is stored K x M. B is stored K x N. A work-group computes 64 x 32 of C, a warp 32 x 16\0"
+    "// A is stored K x M.\0"
     "void kiln_hgemm_async_multiply_tn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
-}, {
     "                copy_a(a_at + stage * 8192, A + k * lda + first_m, lda, K - k, M - first_m, item);\0"
     "                        const uint line = s * 16 + lane / 16 * 8 + lane % 8,\0"
+}, {
     "                                x = warp_m / 8 + i * 2 + lane / 8 % 2;\0"
     "                        load_turned_blocks(as0[i], a_tile + swizzled(line, x, 8));\0"
-    "// later. A is stored K x M. B is stored N x K. A work-group computes 64 x 32 of C, a warp 32 x 16\0"
     "void kiln_hgemm_async_multiply_tt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
     "// Divisions of 64 bits take long.\0"
     "static ulong divide(ulong x, ulong y)\0"
     "    return (x | y) >> 32 ? x / y : (uint) x / (uint) y;\0"
     "    return row * 64 + (col / 4 ^ (row + row / 4) % 8) * 4\0"
-    "// later. A is stored M x K. B is stored K x N. A work-group computes 64 x 64 of C, a warp 32 x 32\0"
-    "// that are multiplied. As many work-groups as run at once take tiles in turn. Of the tiles that do\0"
-    "// not make a whole turn, the steps are shared out evenly (stream-K, Osama et al. 2023); what a\0"
-    "// work-group has of such a tile is kept, to be added up later.\0"
+    "// A work-group computes 64 x 64 of C, a warp 32 x 32 of it. Tiles of A and B, 64\0"
+    "// As many work-groups as run at once take tiles in turn. Of the tiles that do not make a whole\0"
+    "// turn, the steps are shared out evenly (stream-K, Osama et al. 2023); what a work-group has of\0"
+    "// such a tile is kept, to be added up later.\0"
     "void kiln_hgemm_async_stream_nn_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
-    "        __global float *work, long parts_at,\0"
+    "        __global const half *restrict B, long b_offset, long ldb,\0"
+    "        __global float *work, long parts_at, float alpha, float beta,\0"
     "    __local uchar both_tiles[65536] __attribute__((aligned(1024)));\0"
     "    __global float *parts = work + parts_at + item;\0"
     "    // The first `whole` tiles are done in turns; of the rest, which are `steps` steps each, a\0"
@@ -290,9 +292,10 @@ static const struct { char text[4096]; } rows[] = { {
     "// Adds up what work-groups have of a tile that none did alone, and stores it. Of 128 elements at a\0"
     "// time each of eight warps adds up every eighth part; what they have is then added in their order.\0"
     "__kernel __attribute__((reqd_work_group_size(256, 1, 1)))\0"
-}, {
     "void kiln_hgemm_async_add_nn_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes16_copy0(long M, long N,\0"
-    "        long K, __global const float *restrict work, long parts_at,\0"
+    "        long K,\0"
+    "        __global const float *restrict work, long parts_at, float alpha, float beta,\0"
+}, {
     "    __local float sums[8][128] __attribute__((aligned(16)));\0"
     "    __local uint told[6];\0"
     "    const uint adder = get_local_id(0);\0"
@@ -364,20 +367,15 @@ static const struct { char text[4096]; } rows[] = { {
     "            const long col = first_n + warp_n + in_n + lane_k * 2 + e % 2;\0"
     "            if (row < M)\0"
     "                put(all, C + row * ldc, col, N, alpha, beta);\0"
-}, {
-    "// later. A is stored M x K. B is stored N x K. A work-group computes 64 x 64 of C, a warp 32 x 32\0"
     "void kiln_hgemm_async_stream_nt_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
+}, {
     "                copy_b(b_at + stage * 8192, B + first_n * ldb + k, ldb, N - first_n, K - k, item);\0"
     "void kiln_hgemm_async_add_nt_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes16_copy0(long M, long N,\0"
-    "// later. A is stored K x M. B is stored K x N. A work-group computes 64 x 64 of C, a warp 32 x 32\0"
     "void kiln_hgemm_async_stream_tn_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
     "void kiln_hgemm_async_add_tn_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes16_copy0(long M, long N,\0"
-    "// later. A is stored K x M. B is stored N x K. A work-group computes 64 x 64 of C, a warp 32 x 32\0"
     "void kiln_hgemm_async_stream_tt_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
     "void kiln_hgemm_async_add_tt_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes16_copy0(long M, long N,\0"
-    "// C = alpha op(A) op(B) + beta C through local memory; C is M x N, row-major.\0"
-    "// A is stored M x K.\0"
-    "// B is stored K x N.\0"
+    "// Through local memory.\0"
     "// A work-group of 16 x 16 work-items computes 64 x 64 of C, each work-item\0"
     "// 4 x 4 of it. K advances by 16.\0"
     "__kernel __attribute__((reqd_work_group_size(16, 16, 1)))\0"
@@ -428,7 +426,6 @@ static const struct { char text[4096]; } rows[] = { {
     "                const float a2 = a_tile[k][local_m * 4 + 2];\0"
     "                c2_0 += a2 * b0; c2_1 += a2 * b1; c2_2 += a2 * b2; c2_3 += a2 * b3;\0"
     "                const float a3 = a_tile[k][local_m * 4 + 3];\0"
-}, {
     "                c3_0 += a3 * b0; c3_1 += a3 * b1; c3_2 += a3 * b2; c3_3 += a3 * b3;\0"
     "                const float b0 = b_tile[k + 1][local_n * 4];\0"
     "                const float b1 = b_tile[k + 1][local_n * 4 + 1];\0"
@@ -437,6 +434,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                const float a0 = a_tile[k + 1][local_m * 4];\0"
     "                const float a1 = a_tile[k + 1][local_m * 4 + 1];\0"
     "                const float a2 = a_tile[k + 1][local_m * 4 + 2];\0"
+}, {
     "                const float a3 = a_tile[k + 1][local_m * 4 + 3];\0"
     "                const float b0 = b_tile[k + 2][local_n * 4];\0"
     "                const float b1 = b_tile[k + 2][local_n * 4 + 1];\0"
@@ -488,21 +486,18 @@ static const struct { char text[4096]; } rows[] = { {
     "            const float x = alpha * c3_1;\0"
     "            const float x = alpha * c3_2;\0"
     "            const float x = alpha * c3_3;\0"
-    "// B is stored N x K.\0"
     "void kiln_hgemm_tiled_multiply_nt_wgm16_wgn16_tm4_nv4_vec1_kt16_ku4_locala1_localb1_pad1_bufs1_ahead0_mapm0_mapn0_order0_group8_split1_guard1_index32(int M,\0"
     "            const int e = item, k = e % 16, n = e / 16;\0"
     "                    ? load(B + (first_n + n) * ldb + k0 + k) : 0;\0"
     "            const int e = item + 256, k = e % 16, n = e / 16;\0"
     "            const int e = item + 512, k = e % 16, n = e / 16;\0"
     "            const int e = item + 768, k = e % 16, n = e / 16;\0"
-    "// A is stored K x M.\0"
     "void kiln_hgemm_tiled_multiply_tn_wgm16_wgn16_tm4_nv4_vec1_kt16_ku4_locala1_localb1_pad1_bufs1_ahead0_mapm0_mapn0_order0_group8_split1_guard1_index32(int M,\0"
     "            const int e = item, m = e % 64, k = e / 64;\0"
     "                    ? load(A + (k0 + k) * lda + first_m + m) : 0;\0"
     "            const int e = item + 256, m = e % 64, k = e / 64;\0"
     "            const int e = item + 512, m = e % 64, k = e / 64;\0"
     "            const int e = item + 768, m = e % 64, k = e / 64;\0"
-}, {
     "void kiln_hgemm_tiled_multiply_tt_wgm16_wgn16_tm4_nv4_vec1_kt16_ku4_locala1_localb1_pad1_bufs1_ahead0_mapm0_mapn0_order0_group8_split1_guard1_index32(int M,\0"
     "// An element, and 16 bytes of them, as they are copied.\0"
     "typedef ushort element_bits;\0"
@@ -511,6 +506,7 @@ static const struct { char text[4096]; } rows[] = { {
     "static uint4 load_anywhere(__global const element_bits *from)\0"
     "    const uint at = (ulong) from % 16;\0"
     "    __global const uint4 *chunks = (__global const uint4 *) ((ulong) from - at);\0"
+}, {
     "    const uint4 low = chunks[0], high = at > 0 ? chunks[1] : (uint4) 0;\0"
     "    uint4 x = at & 8 ? (uint4) (low.zw, high.xy) : low;\0"
     "    uint2 next = at & 8 ? high.zw : high.xy;\0"
@@ -548,7 +544,7 @@ static const struct { char text[4096]; } rows[] = { {
     "static void put_b(__local uchar *tile, const uint4 pieces[2], uint item)\0"
     "        const uint line = (item + p * 128) / 4, x = item % 4;\0"
     "        *(__local uint4 *) (tile + swizzled(line, x, 4)) = pieces[p];\0"
-    "// of it. Tiles of A and B, 64 deep, are copied into local memory asynchronously, 1 ahead of those\0"
+    "// deep, are copied into local memory asynchronously, 1 ahead of those that are multiplied.\0"
     "void kiln_hgemm_async_multiply_nn_bm64_bn32_tm4_tn4_depth128_st2_ku2_group8_bytes2_copy0(long M,\0"
     "    __local uchar both_tiles[24576] __attribute__((aligned(1024)));\0"
     "    __local uchar *a_tiles = both_tiles, *b_tiles = both_tiles + 16384;\0"
@@ -570,7 +566,6 @@ static const struct { char text[4096]; } rows[] = { {
     "                #pragma unroll\0"
     "                    for (int s = 0; s < 4; s++) {\0"
     "                        // Reads what is multiplied at once, the s-th of a tile, into fragments 0.\0"
-}, {
     "                        // Sixteen values of k of the tile. Blocks of 8 x 8 are read four at once:\0"
     "                        // work-item l says where line l % 8 of block l / 8 is.\0"
     "                        #pragma unroll\0"
@@ -579,6 +574,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                            load_blocks(as0[i], a_tile + swizzled(line, x, 8));\0"
     "                        }\0"
     "                        for (int j = 0; j < 2; j += 2) {\0"
+}, {
     "                            const uint line = s * 16 + lane % 16, x = warp_n / 8 + j + lane / 16;\0"
     "                            load_turned_blocks(bs0[j / 2], b_tile + swizzled(line, x, 4));\0"
     "                        for (int i = 0; i < 2; i++)\0"
@@ -625,21 +621,20 @@ static const struct { char text[4096]; } rows[] = { {
     "// Begins to copy 32 lines of 128 elements, of which this work-item copies 8\0"
     "    const uint first = item / 16, col = item % 16 * 8;\0"
     "    return row * 128 + (col / 4 ^ (row + row / 4) % 8) * 4\0"
-    "void kiln_hgemm_async_copy_nn(long a_rows, long a_cols, __global const element_bits *restrict A,\0"
-    "        long a_offset,\0"
-    "        long lda, __global uchar *restrict a_work, long a_at,\0"
-    "        long b_rows, long b_cols, __global const element_bits *restrict B, long b_offset,\0"
-    "        long ldb, __global uchar *restrict b_work, long b_at)\0"
-}, {
+    "void kiln_hgemm_async_copy_nn(long a_rows, long a_cols,\0"
+    "        __global const element_bits *restrict A, long a_offset, long lda,\0"
+    "        __global uchar *restrict a_work, long a_at, long b_rows, long b_cols,\0"
+    "        __global const element_bits *restrict B, long b_offset, long ldb,\0"
+    "        __global uchar *restrict b_work, long b_at)\0"
     "    copy_matrix(a_rows, a_cols, A + a_offset, lda, (__global element_bits *) a_work + a_at);\0"
     "    copy_matrix(b_rows, b_cols, B + b_offset, ldb, (__global element_bits *) b_work + b_at);\0"
-    "void kiln_hgemm_async_copya_n(long rows, long cols, __global const element_bits *restrict X,\0"
-    "        long x_offset,\0"
-    "        long ldx, __global uchar *restrict work, long at)\0"
+    "void kiln_hgemm_async_copya_n(long rows, long cols,\0"
+    "        __global const element_bits *restrict X, long x_offset, long ldx,\0"
+    "        __global uchar *restrict work, long at)\0"
     "    copy_matrix(rows, cols, X + x_offset, ldx, (__global element_bits *) work + at);\0"
-    "void kiln_hgemm_async_copyb_n(long rows, long cols, __global const element_bits *restrict X,\0"
-    "// later. A is stored M x K. B is stored K x N. A work-group computes 128 x 128 of C, a warp 64 x 32\0"
-    "// of it. Tiles of A and B, 32 deep, are copied into local memory asynchronously, 3 ahead of those\0"
+    "void kiln_hgemm_async_copyb_n(long rows, long cols,\0"
+}, {
+    "// A work-group computes 128 x 128 of C, a warp 64 x 32 of it. Tiles of A and B, 32\0"
     "void kiln_hgemm_async_multiply_nn_bm128_bn128_tm8_tn8_depth64_st4_ku2_group8_bytes16_copy1(long M,\0"
     "    const int first = 0, num = (K + 31) / 32;\0"
     "    const uint tiles_m = ((uint) M + 127) / 128, tiles_n = ((uint) N + 127) / 128;\0"
@@ -659,17 +654,14 @@ static const struct { char text[4096]; } rows[] = { {
     "            for (uint m = warp; m < 128 && first_m + m < M; m += 8) {\0"
     "                for (int n = 2 * (int) lane - odd; n < 128; n += 64) {\0"
     "                    else if (n == 127)\0"
-    "void kiln_hgemm_async_copy_nt(long a_rows, long a_cols, __global const element_bits *restrict A,\0"
-    "void kiln_hgemm_async_copyb_t(long rows, long cols, __global const element_bits *restrict X,\0"
-    "// later. A is stored M x K. B is stored N x K. A work-group computes 128 x 128 of C, a warp 64 x 32\0"
+    "void kiln_hgemm_async_copy_nt(long a_rows, long a_cols,\0"
+    "void kiln_hgemm_async_copyb_t(long rows, long cols,\0"
     "void kiln_hgemm_async_multiply_nt_bm128_bn128_tm8_tn8_depth64_st4_ku2_group8_bytes16_copy1(long M,\0"
     "                        load_blocks(bs0[j / 2], b_tile + swizzled(line, x, 4));\0"
-    "void kiln_hgemm_async_copy_tn(long a_rows, long a_cols, __global const element_bits *restrict A,\0"
-    "void kiln_hgemm_async_copya_t(long rows, long cols, __global const element_bits *restrict X,\0"
-    "// later. A is stored K x M. B is stored K x N. A work-group computes 128 x 128 of C, a warp 64 x 32\0"
+    "void kiln_hgemm_async_copy_tn(long a_rows, long a_cols,\0"
+    "void kiln_hgemm_async_copya_t(long rows, long cols,\0"
     "void kiln_hgemm_async_multiply_tn_bm128_bn128_tm8_tn8_depth64_st4_ku2_group8_bytes16_copy1(long M,\0"
-    "void kiln_hgemm_async_copy_tt(long a_rows, long a_cols, __global const element_bits *restrict A,\0"
-    "// later. A is stored K x M. B is stored N x K. A work-group computes 128 x 128 of C, a warp 64 x 32\0"
+    "void kiln_hgemm_async_copy_tt(long a_rows, long a_cols,\0"
     "void kiln_hgemm_async_multiply_tt_bm128_bn128_tm8_tn8_depth64_st4_ku2_group8_bytes16_copy1(long M,\0"
     "static float4 load_vector(__global const half *p)\0"
     "    return vload_half4(0, p);\0"
@@ -691,7 +683,6 @@ static const struct { char text[4096]; } rows[] = { {
     "        __global const half *restrict X, int x_offset, int ldx,\0"
     "        __global const half *restrict Y, int y_offset, int ldy,\0"
     "    __local float4 part[1024];\0"
-}, {
     "    const int along_k = get_local_id(1), along_l = get_local_id(0);\0"
     "    const int l = (int) get_group_id(0) * 32 + along_l * 4;\0"
     "    const int s = (int) get_group_id(1);\0"
@@ -716,6 +707,7 @@ static const struct { char text[4096]; } rows[] = { {
     "            __global const half *x = X + k * ldx + first;\0"
     "            const float4 a0 = load_aligned(x + 0 * ldx);\0"
     "            const float4 a1 = load_aligned(x + 128 * ldx);\0"
+}, {
     "            const float4 a2 = load_aligned(x + 256 * ldx);\0"
     "            const float4 a3 = load_aligned(x + 384 * ldx);\0"
     "            c0 += a0 * load(y0 + k * y_step);\0"
@@ -774,7 +766,6 @@ static const struct { char text[4096]; } rows[] = { {
     "        const float b0 = load(y0 + k * y_step);\0"
     "        const float a0 = load(x0 + k);\0"
     "        c0_0.s0 += a0 * b0;\0"
-}, {
     "        const float a1 = load(x1 + k);\0"
     "        c0_1.s0 += a1 * b0;\0"
     "        const float a2 = load(x2 + k);\0"
@@ -800,6 +791,7 @@ static const struct { char text[4096]; } rows[] = { {
     "void kiln_hgemm_thin_multiply_tt_side0_short1_vec4_rows4_nv1_litems8_kitems128_ksplit1_align1_index32(int L,\0"
     "    // A single column of Y lies side by side like a row.\0"
     "    const bool fast = is_aligned && ldy == 1;\0"
+}, {
     "            const float4 b0 = (float4) (load(y0 + k * y_step), load(y0 + (k + 1) * y_step),\0"
     "                    load(y0 + (k + 2) * y_step), load(y0 + (k + 3) * y_step));\0"
     "static void fetch_b(uint4 pieces[4], __global const half *from, long ld, int lines, int cols,\0"
@@ -832,7 +824,6 @@ static const struct { char text[4096]; } rows[] = { {
     "void kiln_hgemm_async_stream_tt_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes16_copy1(long M,\0"
     "void kiln_hgemm_async_add_tt_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes16_copy1(long M, long N,\0"
     "// A work-group of 32 work-items along L and 8 along K has 128 x 8 of C.\0"
-}, {
     "// It brings the part of Y for 256 values of k into local memory, and goes through them.\0"
     "__kernel __attribute__((reqd_work_group_size(32, 8, 1)))\0"
     "void kiln_hgemm_thin_multiply_nn_side0_short8_vec4_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L,\0"
@@ -856,6 +847,7 @@ static const struct { char text[4096]; } rows[] = { {
     "    for (int v = 0; v < 4; v++)\0"
     "        column[v] = whole ? l + v : min(base + v * 32 + along_l, L - 1);\0"
     "    for (int chunk = from; chunk < to; chunk += 256) {\0"
+}, {
     "        // The part of Y for the values of k from `chunk` to `end`.\0"
     "        const int end = min(chunk + 256, to);\0"
     "        for (int j = get_local_id(1); j < 8; j += 8) {\0"
@@ -916,7 +908,6 @@ static const struct { char text[4096]; } rows[] = { {
     "                    a[r] = load_aligned(x[r] + k);\0"
     "                    const float4 b = *(__local const float4 *) (kept + j * 260 + (k - chunk));\0"
     "                    for (int r = 0; r < 4; r++) {\0"
-}, {
     "                        c[j][r] += a[r].s0 * b.s0;\0"
     "                        c[j][r] += a[r].s1 * b.s1;\0"
     "                        c[j][r] += a[r].s2 * b.s2;\0"
@@ -941,6 +932,7 @@ static const struct { char text[4096]; } rows[] = { {
     "        const int of = i % 8, v = i / 8 % 4, j = i / 32;\0"
     "        const int at = (int) get_group_id(0) * 32 + of * 4 + v;\0"
     "        __local const float *sums = kept + (j * 4 + v) * 288 + of;\0"
+}, {
     "        for (int k = 1; k < 32; k++)\0"
     "            sum += sums[k * 9];\0"
     "void kiln_hgemm_thin_multiply_tn_side0_short8_vec4_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L,\0"
@@ -953,8 +945,8 @@ static const struct { char text[4096]; } rows[] = { {
     "    asm volatile(\"cp.async.wait_group 1;\" ::: \"memory\");\0"
     "// Begins to copy 256 lines of 32 elements, of which this work-item copies 8\0"
     "    for (uint line = first; line < first + 256; line += 32, from += 32 * ld) {\0"
-    "// later. A is stored M x K. B is stored K x N. A work-group computes 256 x 64 of C, a warp 64 x 64\0"
-    "// of it. Tiles of A and B, 32 deep, are copied into local memory asynchronously, 2 ahead of those\0"
+    "// A work-group computes 256 x 64 of C, a warp 64 x 64 of it. Tiles of A and B, 32\0"
+    "// deep, are copied into local memory asynchronously, 2 ahead of those that are multiplied.\0"
     "void kiln_hgemm_async_multiply_nn_bm256_bn64_tm8_tn16_depth64_st3_ku2_group16_bytes16_copy0(long M,\0"
     "    __local uchar both_tiles[61440] __attribute__((aligned(1024)));\0"
     "    __local uchar *a_tiles = both_tiles, *b_tiles = both_tiles + 49152;\0"
@@ -977,17 +969,13 @@ static const struct { char text[4096]; } rows[] = { {
     "            const uint a_tile = a_at + stage * 16384, b_tile = b_at + stage * 4096;\0"
     "                    for (int j = 0; j < 8; j += 2) {\0"
     "                        for (int j = 0; j < 8; j++)\0"
-    "// later. A is stored M x K. B is stored N x K. A work-group computes 256 x 64 of C, a warp 64 x 64\0"
     "void kiln_hgemm_async_multiply_nt_bm256_bn64_tm8_tn16_depth64_st3_ku2_group16_bytes16_copy0(long M,\0"
     "// Begins to copy 32 lines of 256 elements, of which this work-item copies 8\0"
     "// at a time in every 4th line. There are `lines` and `cols` of the matrix left; what lies\0"
     "    const uint first = item / 32, col = item % 32 * 8;\0"
-}, {
     "    for (uint line = first; line < first + 32; line += 4, from += 4 * ld) {\0"
-    "// later. A is stored K x M. B is stored K x N. A work-group computes 256 x 64 of C, a warp 64 x 64\0"
     "void kiln_hgemm_async_multiply_tn_bm256_bn64_tm8_tn16_depth64_st3_ku2_group16_bytes16_copy0(long M,\0"
     "                copy_a(a_at + stage * 16384, A + k * lda + first_m, lda, K - k, M - first_m, item);\0"
-    "// later. A is stored K x M. B is stored N x K. A work-group computes 256 x 64 of C, a warp 64 x 64\0"
     "void kiln_hgemm_async_multiply_tt_bm256_bn64_tm8_tn16_depth64_st3_ku2_group16_bytes16_copy0(long M,\0"
     "// Of 128 lines of 32 elements that begin anywhere, this work-item's pieces of\0"
     "static void fetch_a(uint4 pieces[1], __global const half *from, long ld, int lines, int cols,\0"
@@ -1000,8 +988,9 @@ static const struct { char text[4096]; } rows[] = { {
     "        const int line = (item + p * 512) / 16, x = item % 16 * 8;\0"
     "static void put_b(__local uchar *tile, const uint4 pieces[1], uint item)\0"
     "        const uint line = (item + p * 512) / 16, x = item % 16;\0"
-    "// later. A is stored M x K. B is stored K x N. A work-group computes 128 x 128 of C, a warp 64 x 16\0"
-    "// of it. Tiles of A and B, 32 deep, are copied into local memory asynchronously, 5 ahead of those\0"
+    "// A work-group computes 128 x 128 of C, a warp 64 x 16 of it. Tiles of A and B, 32\0"
+    "// deep, are copied into local memory asynchronously, 5 ahead of those that are multiplied.\0"
+}, {
     "__kernel __attribute__((reqd_work_group_size(512, 1, 1)))\0"
     "void kiln_hgemm_async_multiply_nn_bm128_bn128_tm8_tn4_depth64_st6_ku2_group4_bytes2_copy0(long M,\0"
     "    __local uchar both_tiles[98304] __attribute__((aligned(1024)));\0"
@@ -1025,12 +1014,9 @@ static const struct { char text[4096]; } rows[] = { {
     "                            load_blocks(as0[i], a_tile + swizzled(line, x, 4));\0"
     "                        for (int i = 0; i < 4; i++)\0"
     "            for (uint m = warp; m < 128 && first_m + m < M; m += 16) {\0"
-    "// later. A is stored M x K. B is stored N x K. A work-group computes 128 x 128 of C, a warp 64 x 16\0"
     "void kiln_hgemm_async_multiply_nt_bm128_bn128_tm8_tn4_depth64_st6_ku2_group4_bytes2_copy0(long M,\0"
     "                            load_blocks(bs0[j / 2], b_tile + swizzled(line, x, 4));\0"
-    "// later. A is stored K x M. B is stored K x N. A work-group computes 128 x 128 of C, a warp 64 x 16\0"
     "void kiln_hgemm_async_multiply_tn_bm128_bn128_tm8_tn4_depth64_st6_ku2_group4_bytes2_copy0(long M,\0"
-    "// later. A is stored K x M. B is stored N x K. A work-group computes 128 x 128 of C, a warp 64 x 16\0"
     "void kiln_hgemm_async_multiply_tt_bm128_bn128_tm8_tn4_depth64_st6_ku2_group4_bytes2_copy0(long M,\0"
     "// Elements of float are computed with as float. A product and a sum are fused where the device does\0"
     "static float load(__global const float *p)\0"
@@ -1041,7 +1027,6 @@ static const struct { char text[4096]; } rows[] = { {
     "static void copy_4(uint to, __global const float *from, uint bytes)\0"
     "    asm volatile(\"cp.async.ca.shared.global [%0], [%1], 4, %2;\" ::\0"
     "// Waits for what this work-item has copied, but for the last 0 steps.\0"
-}, {
     "    asm volatile(\"cp.async.wait_group 0;\" ::: \"memory\");\0"
     "// Begins to copy 64 lines of 32 values of k, of which this work-item copies four side by side in\0"
     "// every 16th line. There are `lines` and `cols` of the matrix left; what lies beyond is 0. Four\0"
@@ -1072,6 +1057,7 @@ static const struct { char text[4096]; } rows[] = { {
     "        x[i] = item & 1 ? other : x[i];\0"
     "        x[i + 1] = item & 1 ? x[i + 1] : other;\0"
     "    for (int i = 0; i < 2; i++) {\0"
+}, {
     "        const uint other = exchange(item & 2 ? x[i] : x[i + 2], 2);\0"
     "        x[i] = item & 2 ? other : x[i];\0"
     "        x[i + 2] = item & 2 ? x[i + 2] : other;\0"
@@ -1081,12 +1067,11 @@ static const struct { char text[4096]; } rows[] = { {
     "    if (beta != 0)\0"
     "        x += beta * *(__global float4 *) out;\0"
     "    *(__global float4 *) out = x;\0"
-    "// later. A is stored M x K. B is stored K x N. A work-group computes 64 x 128 of C, a warp 64 x 32\0"
-    "// of it. Tiles of A and B, 32 deep, are copied into local memory asynchronously, 1 ahead of those\0"
+    "// A work-group computes 64 x 128 of C, a warp 64 x 32 of it. Tiles of A and B, 32\0"
     "void kiln_sgemm_async_multiply_nn_bm64_bn128_tm8_tn8_depth128_st2_ku4_group8_bytes4_copy0(long M,\0"
     "        __global const float *restrict A, long a_offset, long lda,\0"
-    "        __global const float *restrict B, long b_offset, long ldb,\0"
-    "        float alpha, float beta, __global float *restrict C, long c_offset, long ldc)\0"
+    "        __global const float *restrict B, long b_offset, long ldb, float alpha, float beta,\0"
+    "        __global float *restrict C, long c_offset, long ldc)\0"
     "    // Whether every row of C starts where 4 columns may be stored at once.\0"
     "    const ulong misaligned = ((ulong) C | (ulong) (ldc * 4)) & 15;\0"
     "    const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 127) / 128;\0"
@@ -1107,7 +1092,6 @@ static const struct { char text[4096]; } rows[] = { {
     "            const long left = K - (long) (first + t - 1) * 32;\0"
     "            __local const uchar *a_tile = a_tiles + stage * 8192;\0"
     "            __local const uchar *b_tile = b_tiles + stage * 16384;\0"
-}, {
     "            if (left >= 32) {\0"
     "                // For one value of k after the other, of rows and columns four side by side at a\0"
     "                // time.\0"
@@ -1140,6 +1124,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                    put(c_tile[c_place(m, n)], out, first_n + n, N, alpha, beta);\0"
     "        for (int m = 0; m < 8; m++) {\0"
     "            const long row = first_m + warp_m + m / 4 * 32 + lane_m * 4 + m % 4;\0"
+}, {
     "            __global float *out = C + row * ldc;\0"
     "            for (int n = 0; n < 8; n += 4) {\0"
     "                const long block = first_n + warp_n + n * 4;\0"
@@ -1157,7 +1142,6 @@ static const struct { char text[4096]; } rows[] = { {
     "                        put(as_float(x[i]), out, block + i * 4 + lane_n, N, alpha, beta);\0"
     "// Begins to copy 128 lines of 32 values of k, of which this work-item copies four side by side in\0"
     "    for (uint line = first; line < first + 128; line += 16, from += 16 * ld) {\0"
-    "// later. A is stored M x K. B is stored N x K. A work-group computes 64 x 128 of C, a warp 64 x 32\0"
     "void kiln_sgemm_async_multiply_nt_bm64_bn128_tm8_tn8_depth128_st2_ku4_group8_bytes4_copy0(long M,\0"
     "                copy_b(b_at + stage * 16384, B + first_n * ldb + k, ldb, N - first_n, K - k, item);\0"
     "                    const uint b_from = b_chunk ^ q * 16;\0"
@@ -1165,16 +1149,13 @@ static const struct { char text[4096]; } rows[] = { {
     "// at a time in every 2th line. There are `lines` and `cols` of the matrix left; what lies\0"
     "    const uint first = item / 64, col = item % 64;\0"
     "    for (uint line = first; line < first + 32; line += 2, from += 2 * ld) {\0"
-    "// later. A is stored K x M. B is stored K x N. A work-group computes 64 x 128 of C, a warp 64 x 32\0"
     "void kiln_sgemm_async_multiply_tn_bm64_bn128_tm8_tn8_depth128_st2_ku4_group8_bytes4_copy0(long M,\0"
     "                    const uint a_from = a_chunk;\0"
-    "// later. A is stored K x M. B is stored N x K. A work-group computes 64 x 128 of C, a warp 64 x 32\0"
-}, {
     "void kiln_sgemm_async_multiply_tt_bm64_bn128_tm8_tn8_depth128_st2_ku4_group8_bytes4_copy0(long M,\0"
     "// Begins to copy 32 lines of 32 values of k, of which this work-item copies four side by side in\0"
     "            const uint where = line / 32 * 4096 + x * 128\0"
     "                    + (line % 32 / 4 ^ x / 4) * 16 + line % 4 * 4;\0"
-    "// later. A is stored M x K. B is stored K x N. A work-group computes 32 x 64 of C, a warp 32 x 16\0"
+    "// A work-group computes 32 x 64 of C, a warp 32 x 16 of it. Tiles of A and B, 32\0"
     "void kiln_sgemm_async_multiply_nn_bm32_bn64_tm4_tn4_depth128_st3_ku8_group8_bytes4_copy0(long M,\0"
     "    __local uchar both_tiles[36864] __attribute__((aligned(1024)));\0"
     "    __local uchar *a_tiles = both_tiles, *b_tiles = both_tiles + 12288;\0"
@@ -1202,18 +1183,17 @@ static const struct { char text[4096]; } rows[] = { {
     "                for (uint n = lane; n < 64; n += 32)\0"
     "        for (int m = 0; m < 4; m++) {\0"
     "            for (int n = 0; n < 4; n += 4) {\0"
-    "// later. A is stored M x K. B is stored N x K. A work-group computes 32 x 64 of C, a warp 32 x 16\0"
     "void kiln_sgemm_async_multiply_nt_bm32_bn64_tm4_tn4_depth128_st3_ku8_group8_bytes4_copy0(long M,\0"
     "// Begins to copy 32 lines of 32 elements, of which this work-item copies 1\0"
     "    const uint first = item / 32, col = item % 32;\0"
     "            const uint where = x / 32 * 4096 + line * 128 + x % 32 * 4;\0"
-    "// later. A is stored K x M. B is stored K x N. A work-group computes 32 x 64 of C, a warp 32 x 16\0"
+}, {
     "void kiln_sgemm_async_multiply_tn_bm32_bn64_tm4_tn4_depth128_st3_ku8_group8_bytes4_copy0(long M,\0"
     "                copy_a(a_at + stage * 4096, A + k * lda + first_m, lda, K - k, M - first_m, item);\0"
-    "// later. A is stored K x M. B is stored N x K. A work-group computes 32 x 64 of C, a warp 32 x 16\0"
     "void kiln_sgemm_async_multiply_tt_bm32_bn64_tm4_tn4_depth128_st3_ku8_group8_bytes4_copy0(long M,\0"
-    "// later. A is stored M x K. B is stored K x N. A work-group computes 64 x 64 of C, a warp 64 x 16\0"
+    "// A work-group computes 64 x 64 of C, a warp 64 x 16 of it. Tiles of A and B, 32\0"
     "void kiln_sgemm_async_stream_nn_bm64_bn64_tm8_tn4_depth128_st2_ku4_group8_bytes4_copy0(long M,\0"
+    "        __global const float *restrict B, long b_offset, long ldb,\0"
     "    const uint steps = ((uint) K + 31) / 32;\0"
     "        const uint warp_m = warp % 1 * 64, warp_n = warp * 16;\0"
     "        float c[8][4];\0"
@@ -1226,14 +1206,10 @@ static const struct { char text[4096]; } rows[] = { {
     "            const uint warp_m = warp % 1 * 64, warp_n = warp * 16;\0"
     "            const uint m = e / 4, n = e % 4;\0"
     "            const long col = first_n + warp_n + n / 4 * 16 + lane_n * 4 + n % 4;\0"
-    "// later. A is stored M x K. B is stored N x K. A work-group computes 64 x 64 of C, a warp 64 x 16\0"
     "void kiln_sgemm_async_stream_nt_bm64_bn64_tm8_tn4_depth128_st2_ku4_group8_bytes4_copy0(long M,\0"
-}, {
     "void kiln_sgemm_async_add_nt_bm64_bn64_tm8_tn4_depth128_st2_ku4_group8_bytes4_copy0(long M, long N,\0"
-    "// later. A is stored K x M. B is stored K x N. A work-group computes 64 x 64 of C, a warp 64 x 16\0"
     "void kiln_sgemm_async_stream_tn_bm64_bn64_tm8_tn4_depth128_st2_ku4_group8_bytes4_copy0(long M,\0"
     "void kiln_sgemm_async_add_tn_bm64_bn64_tm8_tn4_depth128_st2_ku4_group8_bytes4_copy0(long M, long N,\0"
-    "// later. A is stored K x M. B is stored N x K. A work-group computes 64 x 64 of C, a warp 64 x 16\0"
     "void kiln_sgemm_async_stream_tt_bm64_bn64_tm8_tn4_depth128_st2_ku4_group8_bytes4_copy0(long M,\0"
     "void kiln_sgemm_async_add_tt_bm64_bn64_tm8_tn4_depth128_st2_ku4_group8_bytes4_copy0(long M, long N,\0"
     "typedef uint element_bits;\0"
@@ -1248,13 +1224,13 @@ static const struct { char text[4096]; } rows[] = { {
     "    const uint first = item / 16, col = item % 16 * 4;\0"
     "    for (uint line = first; line < first + 32; line += 8, from += 8 * ld) {\0"
     "            const uint bytes = line < lines ? clamp(cols - (int) x, 0, 4) * 4 : 0;\0"
-    "void kiln_sgemm_async_copyb_n(long rows, long cols, __global const element_bits *restrict X,\0"
+    "void kiln_sgemm_async_copyb_n(long rows, long cols,\0"
     "void kiln_sgemm_async_stream_nn_bm64_bn64_tm8_tn4_depth128_st2_ku4_group8_bytes16_copy1(long M,\0"
     "void kiln_sgemm_async_add_nn_bm64_bn64_tm8_tn4_depth128_st2_ku4_group8_bytes16_copy1(long M, long N,\0"
     "void kiln_sgemm_async_stream_nt_bm64_bn64_tm8_tn4_depth128_st2_ku4_group8_bytes16_copy1(long M,\0"
     "void kiln_sgemm_async_add_nt_bm64_bn64_tm8_tn4_depth128_st2_ku4_group8_bytes16_copy1(long M, long N,\0"
-    "void kiln_sgemm_async_copy_tn(long a_rows, long a_cols, __global const element_bits *restrict A,\0"
-    "void kiln_sgemm_async_copya_t(long rows, long cols, __global const element_bits *restrict X,\0"
+    "void kiln_sgemm_async_copy_tn(long a_rows, long a_cols,\0"
+    "void kiln_sgemm_async_copya_t(long rows, long cols,\0"
     "void kiln_sgemm_async_stream_tn_bm64_bn64_tm8_tn4_depth128_st2_ku4_group8_bytes16_copy1(long M,\0"
     "void kiln_sgemm_async_add_tn_bm64_bn64_tm8_tn4_depth128_st2_ku4_group8_bytes16_copy1(long M, long N,\0"
     "void kiln_sgemm_async_stream_tt_bm64_bn64_tm8_tn4_depth128_st2_ku4_group8_bytes16_copy1(long M,\0"
@@ -1265,6 +1241,7 @@ static const struct { char text[4096]; } rows[] = { {
     "void kiln_sgemm_async_multiply_nt_bm64_bn128_tm8_tn8_depth128_st2_ku4_group8_bytes16_copy0(long M,\0"
     "void kiln_sgemm_async_multiply_tn_bm64_bn128_tm8_tn8_depth128_st2_ku4_group8_bytes16_copy0(long M,\0"
     "void kiln_sgemm_async_multiply_tt_bm64_bn128_tm8_tn8_depth128_st2_ku4_group8_bytes16_copy0(long M,\0"
+}, {
     "// every 32th line. There are `lines` and `cols` of the matrix left; what lies beyond is 0. Four\0"
     "    for (uint line = first; line < first + 128; line += 32, from += 32 * ld) {\0"
     "void kiln_sgemm_async_stream_nn_bm128_bn128_tm8_tn8_depth128_st3_ku4_group8_bytes16_copy0(long M,\0"
@@ -1274,11 +1251,9 @@ static const struct { char text[4096]; } rows[] = { {
     "                for (int n = 0; n < 8; n++)\0"
     "                    part[(m * 8 + n) * 256] = c[m][n];\0"
     "void kiln_sgemm_async_add_nn_bm128_bn128_tm8_tn8_depth128_st3_ku4_group8_bytes16_copy0(long M,\0"
-    "        long N, long K, __global const float *restrict work, long parts_at,\0"
     "        const uint tiles = ((uint) M + 127) / 128 * (((uint) N + 127) / 128);\0"
     "        const uint each = min(adders / max(tiles - whole, 1U), 128U);\0"
     "            const uint tiles_m = ((uint) M + 127) / 128, tiles_n = ((uint) N + 127) / 128;\0"
-}, {
     "            const int first_m = tile_m * 128, first_n = tile_n * 128;\0"
     "    __global const float *parts = work + parts_at + 2 * (ulong) told[1] * 16384;\0"
     "    for (uint at = told[2]; at < 128; at += told[3]) {\0"
@@ -1316,6 +1291,7 @@ static const struct { char text[4096]; } rows[] = { {
     "void kiln_sgemm_async_stream_tt_bm32_bn64_tm4_tn4_depth128_st3_ku8_group8_bytes4_copy0(long M,\0"
     "void kiln_sgemm_async_add_tt_bm32_bn64_tm4_tn4_depth128_st3_ku8_group8_bytes4_copy0(long M, long N,\0"
     "void kiln_sgemm_async_multiply_nn_bm32_bn64_tm4_tn4_depth128_st3_ku8_group8_bytes16_copy0(long M,\0"
+}, {
     "void kiln_sgemm_async_multiply_nt_bm32_bn64_tm4_tn4_depth128_st3_ku8_group8_bytes16_copy0(long M,\0"
     "// Begins to copy 32 lines of 32 elements, of which this work-item copies 4\0"
     "void kiln_sgemm_async_multiply_tn_bm32_bn64_tm4_tn4_depth128_st3_ku8_group8_bytes16_copy0(long M,\0"
@@ -1331,10 +1307,8 @@ static const struct { char text[4096]; } rows[] = { {
     "__kernel __attribute__((reqd_work_group_size(4, 16, 1)))\0"
     "void kiln_sgemm_thin_multiply_nn_side0_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L,\0"
     "        long S, long K, float alpha, float beta,\0"
-}, {
     "        __global const float *restrict X, long x_offset, long ldx,\0"
     "        __global const float *restrict Y, long y_offset, long ldy,\0"
-    "        __global float *restrict C, long c_offset, long ldc)\0"
     "    __local float4 part[64];\0"
     "    const long l = (long) get_group_id(0) * 16 + along_l * 4;\0"
     "    const long s = (long) get_group_id(1);\0"
@@ -1387,6 +1361,7 @@ static const struct { char text[4096]; } rows[] = { {
     "static void copy_8(uint to, __global const double *from, uint bytes)\0"
     "    asm volatile(\"cp.async.ca.shared.global [%0], [%1], 8, %2;\" ::\0"
     "// bytes; boxes side by side have 16 lines.\0"
+}, {
     "    return (x / part * part * 16 + line * part + (x % part ^ line % 8 / (8 / part))) * 16;\0"
     "// Begins to copy 64 lines of 16 elements, of which this work-item copies 1\0"
     "static void copy_a(uint to, __global const double *from, long ld, uint lines, int cols, uint item)\0"
@@ -1399,7 +1374,6 @@ static const struct { char text[4096]; } rows[] = { {
     "static void copy_b(uint to, __global const double *from, long ld, uint lines, int cols, uint item)\0"
     "    for (uint line = first; line < first + 16; line += 4, from += 4 * ld) {\0"
     "// c += a b for blocks of 16 x 8, 16 x 8 and 8 x 8, spread over a warp as the PTX ISA says.\0"
-}, {
     "static void multiply_blocks(double c[4], const double a[4], const double b[2])\0"
     "    for (int i = 0; i < 4; i++)\0"
     "        asm volatile(\"mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 \"\0"
@@ -1413,11 +1387,11 @@ static const struct { char text[4096]; } rows[] = { {
     "    *(__global double2 *) (out + col) = z;\0"
     "    return row * 32 + (col / 2 ^ (row + row / 4) % 8) * 2\0"
     "            + col % 2;\0"
-    "// of it. Tiles of A and B, 16 deep, are copied into local memory asynchronously, 3 ahead of those\0"
+    "// A work-group computes 64 x 32 of C, a warp 32 x 16 of it. Tiles of A and B, 16\0"
     "void kiln_dgemm_async_multiply_nn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes8_copy0(long M,\0"
     "        __global const double *restrict A, long a_offset, long lda,\0"
-    "        __global const double *restrict B, long b_offset, long ldb,\0"
-    "        double alpha, double beta, __global double *restrict C, long c_offset, long ldc)\0"
+    "        __global const double *restrict B, long b_offset, long ldb, double alpha, double beta,\0"
+    "        __global double *restrict C, long c_offset, long ldc)\0"
     "    // Whether every row of C starts where 2 columns may be stored at once.\0"
     "    const ulong misaligned = ((ulong) C | (ulong) (ldc * 8)) & 15;\0"
     "    const int first = 0, num = (K + 15) / 16;\0"
@@ -1446,6 +1420,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                    as0[i][3] = *(__local const double *) (a_tile + a_first + i * 2048 + 1024 + (at\0"
     "                            ^ 8));\0"
     "                    const uint at = (k_0 * 128 + ((lane_m / 2) ^ k_0) * 16) ^ j % 2 * 64;\0"
+}, {
     "                    bs0[j][0] = *(__local const double *) (b_tile + b_first + j / 2 * 2048 + s\0"
     "                            * 1024 + at);\0"
     "                    bs0[j][1] = *(__local const double *) (b_tile + b_first + j / 2 * 2048 + s\0"
@@ -1460,7 +1435,6 @@ static const struct { char text[4096]; } rows[] = { {
     "                for (uint n = lane; n < 32; n += 32)\0"
     "                __global double *out = C + row * ldc;\0"
     "// Begins to copy 32 lines of 16 elements, of which this work-item copies 1\0"
-}, {
     "void kiln_dgemm_async_multiply_nt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes8_copy0(long M,\0"
     "        const uint b_first = (warp_n + lane_r) * 128;\0"
     "                    bs0[j][0] = *(__local const double *) (b_tile + b_first + j * 1024 + at);\0"
@@ -1506,6 +1480,7 @@ static const struct { char text[4096]; } rows[] = { {
     "    __local double a_tile[16][32];\0"
     "    __local double b_tile[16][16];\0"
     "    const int item = local_m * 4 + local_n;\0"
+}, {
     "    const int first_m = (int) get_group_id(1) * 32;\0"
     "    const int first_n = (int) get_group_id(0) * 16;\0"
     "    // This part's share of K, in whole tiles; the last parts may have none.\0"
@@ -1525,7 +1500,6 @@ static const struct { char text[4096]; } rows[] = { {
     "    int k1 = 0;\0"
     "    if (K > 0) {\0"
     "        // Fetch A: 16 x 32.\0"
-}, {
     "            a_next0 = first_m + m < M && k1 + k < K\0"
     "                    ? load(A + (first_m + m) * lda + k1 + k) : 0;\0"
     "            const int e = item + 32, k = e % 16, m = e / 16;\0"
@@ -1585,6 +1559,7 @@ static const struct { char text[4096]; } rows[] = { {
     "            a_tile[k][m] = a_next6;\0"
     "            a_tile[k][m] = a_next7;\0"
     "            a_tile[k][m] = a_next8;\0"
+}, {
     "            a_tile[k][m] = a_next9;\0"
     "            a_tile[k][m] = a_next10;\0"
     "            a_tile[k][m] = a_next11;\0"
@@ -1608,7 +1583,6 @@ static const struct { char text[4096]; } rows[] = { {
     "                a_next0 = first_m + m < M && k1 + k < K\0"
     "                        ? load(A + (first_m + m) * lda + k1 + k) : 0;\0"
     "                const int e = item + 32, k = e % 16, m = e / 16;\0"
-}, {
     "                a_next1 = first_m + m < M && k1 + k < K\0"
     "                const int e = item + 64, k = e % 16, m = e / 16;\0"
     "                a_next2 = first_m + m < M && k1 + k < K\0"
@@ -1661,6 +1635,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                const double a0 = a_tile[k][local_m * 4];\0"
     "                c0_0 += a0 * b0; c0_1 += a0 * b1;\0"
     "                const double a1 = a_tile[k][local_m * 4 + 1];\0"
+}, {
     "                c1_0 += a1 * b0; c1_1 += a1 * b1;\0"
     "                const double a2 = a_tile[k][local_m * 4 + 2];\0"
     "                c2_0 += a2 * b0; c2_1 += a2 * b1;\0"
@@ -1675,7 +1650,6 @@ static const struct { char text[4096]; } rows[] = { {
     "                const double2 b0 = vload2(0, &b_tile[k + 2][local_n * 4]);\0"
     "                const double2 b1 = vload2(1, &b_tile[k + 2][local_n * 4]);\0"
     "                const double a0 = a_tile[k + 2][local_m * 4];\0"
-}, {
     "                const double a1 = a_tile[k + 2][local_m * 4 + 1];\0"
     "                const double a2 = a_tile[k + 2][local_m * 4 + 2];\0"
     "                const double a3 = a_tile[k + 2][local_m * 4 + 3];\0"
@@ -1733,6 +1707,7 @@ static const struct { char text[4096]; } rows[] = { {
     "            double x[2];\0"
     "            vstore2(alpha * c0_0, 0, x);\0"
     "            for (int n = 0; n < 2 && col + n < N; n++)\0"
+}, {
     "                store(beta == 0 ? x[n] : x[n] + beta * load(out + n), out + n);\0"
     "void kiln_dgemm_tiled_multiply_nt_wgm8_wgn4_tm4_nv2_vec2_kt16_ku4_locala1_localb1_pad0_bufs1_ahead1_mapm0_mapn0_order0_group8_split32_guard1_index32(int M,\0"
     "    B += from;\0"
@@ -1747,7 +1722,6 @@ static const struct { char text[4096]; } rows[] = { {
     "                const int e = item, k = e % 16, n = e / 16;\0"
     "                        ? load(B + (first_n + n) * ldb + k1 + k) : 0;\0"
     "                const int e = item + 32, k = e % 16, n = e / 16;\0"
-}, {
     "                const int e = item + 64, k = e % 16, n = e / 16;\0"
     "                const int e = item + 96, k = e % 16, n = e / 16;\0"
     "                const int e = item + 128, k = e % 16, n = e / 16;\0"
@@ -1795,6 +1769,7 @@ static const struct { char text[4096]; } rows[] = { {
     "    return *(__global const double2 *) p;\0"
     "static void put(double x, double beta, __global double *p)\0"
     "// A work-group of 32 work-items along L and 8 along K has 64 x 4 of C.\0"
+}, {
     "void kiln_dgemm_thin_multiply_nn_side0_short4_vec2_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L,\0"
     "        int S, int K, double alpha, double beta,\0"
     "        __global const double *restrict X, int x_offset, int ldx,\0"
@@ -1813,7 +1788,6 @@ static const struct { char text[4096]; } rows[] = { {
     "            __global const double *y = Y + min(s + j, S - 1) * ldy + chunk;\0"
     "                kept[at * 4 + j] = load(y + at);\0"
     "            __global const double *x = X + k * ldx;\0"
-}, {
     "            double a[4][2];\0"
     "                    const double2 row = load_aligned(x + r * 8 * ldx + l);\0"
     "                    for (int v = 0; v < 2; v++)\0"
@@ -1853,6 +1827,7 @@ static const struct { char text[4096]; } rows[] = { {
     "void kiln_dgemm_thin_multiply_tt_side0_short4_vec2_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L,\0"
     "            kept[j * 258 + at] = load(Y + (chunk + at) * ldy + min(s + j, S - 1));\0"
     "    return row * 64 + (col / 2 ^ (row + row / 4) % 8) * 2\0"
+    "// A work-group computes 64 x 64 of C, a warp 32 x 32 of it. Tiles of A and B, 16\0"
     "void kiln_dgemm_async_multiply_nn_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes8_copy0(long M,\0"
     "        double c[2][4][4];\0"
     "        double as0[2][4], bs0[4][2];\0"
@@ -1864,11 +1839,13 @@ static const struct { char text[4096]; } rows[] = { {
     "// Begins to copy 64 lines of 16 elements, of which this work-item copies 2\0"
     "    const uint first = item / 8, col = item % 8 * 2;\0"
     "            const uint bytes = line < lines ? clamp(cols - (int) x, 0, 2) * 8 : 0;\0"
+}, {
     "// Begins to copy 16 lines of 32 elements, of which this work-item copies 2\0"
     "    const uint first = item / 16, col = item % 16 * 2;\0"
     "    for (uint line = first; line < first + 16; line += 8, from += 8 * ld) {\0"
     "void kiln_dgemm_async_stream_nn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
-    "        __global double *work, long parts_at,\0"
+    "        __global const double *restrict B, long b_offset, long ldb,\0"
+    "        __global double *work, long parts_at, double alpha, double beta,\0"
     "    __global double *parts = work + parts_at + item;\0"
     "    const uint tiles = ((uint) M + 63) / 64 * (((uint) N + 31) / 32);\0"
     "    const uint steps = ((uint) K + 15) / 16;\0"
@@ -1877,9 +1854,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                        part[((i * 2 + j) * 4 + e) * 128] = c[i][j][e];\0"
     "// Adds up what work-groups have of a tile that none did alone, and stores it. Of 64 elements at a\0"
     "void kiln_dgemm_async_add_nn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0(long M, long N,\0"
-    "        long K, __global const double *restrict work, long parts_at,\0"
     "    __local double sums[8][64] __attribute__((aligned(16)));\0"
-}, {
     "        const uint tiles = ((uint) M + 63) / 64 * (((uint) N + 31) / 32);\0"
     "        const uint steps = ((uint) K + 15) / 16;\0"
     "            const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 31) / 32;\0"
@@ -1917,27 +1892,27 @@ static const struct { char text[4096]; } rows[] = { {
     "        const long row = divide(i, each), col = (i - row * each) * 2, last = cols - 1 - col;\0"
     "        if (last >= 3 || (row + 1 < rows && cols >= 4))\0"
     "            x = as_uint4((chunk) (from[min(0L, last)], from[min(1L, last)]));\0"
-    "void kiln_dgemm_async_copy_nn(long a_rows, long a_cols, __global const element_bits *restrict A,\0"
-    "void kiln_dgemm_async_copya_n(long rows, long cols, __global const element_bits *restrict X,\0"
-    "void kiln_dgemm_async_copyb_n(long rows, long cols, __global const element_bits *restrict X,\0"
-    "// of it. Tiles of A and B, 16 deep, are copied into local memory asynchronously, 2 ahead of those\0"
+    "void kiln_dgemm_async_copy_nn(long a_rows, long a_cols,\0"
+    "void kiln_dgemm_async_copya_n(long rows, long cols,\0"
+    "void kiln_dgemm_async_copyb_n(long rows, long cols,\0"
+    "// A work-group computes 64 x 64 of C, a warp 64 x 16 of it. Tiles of A and B, 16\0"
     "void kiln_dgemm_async_multiply_nn_bm64_bn64_tm8_tn4_depth128_st3_ku2_group1_bytes16_copy1(long M,\0"
     "    __local uchar *a_tiles = both_tiles, *b_tiles = both_tiles + 24576;\0"
     "    // Work-groups that run together share rows and columns: 1 rows of tiles at a time.\0"
+}, {
     "    const uint band = tile / (1 * tiles_n), in_band = tile - band * tiles_n;\0"
     "    const uint band_rows = min(tiles_m - band, (uint) 1);\0"
     "        double c[4][2][4];\0"
     "        double as0[4][4], bs0[2][2];\0"
     "                for (int i = 0; i < 4; i++) {\0"
     "                for (int i = 0; i < 4; i++)\0"
-    "void kiln_dgemm_async_copy_nt(long a_rows, long a_cols, __global const element_bits *restrict A,\0"
-    "void kiln_dgemm_async_copyb_t(long rows, long cols, __global const element_bits *restrict X,\0"
+    "void kiln_dgemm_async_copy_nt(long a_rows, long a_cols,\0"
+    "void kiln_dgemm_async_copyb_t(long rows, long cols,\0"
     "void kiln_dgemm_async_multiply_nt_bm64_bn64_tm8_tn4_depth128_st3_ku2_group1_bytes16_copy1(long M,\0"
-    "void kiln_dgemm_async_copy_tn(long a_rows, long a_cols, __global const element_bits *restrict A,\0"
-    "void kiln_dgemm_async_copya_t(long rows, long cols, __global const element_bits *restrict X,\0"
+    "void kiln_dgemm_async_copy_tn(long a_rows, long a_cols,\0"
+    "void kiln_dgemm_async_copya_t(long rows, long cols,\0"
     "void kiln_dgemm_async_multiply_tn_bm64_bn64_tm8_tn4_depth128_st3_ku2_group1_bytes16_copy1(long M,\0"
-    "void kiln_dgemm_async_copy_tt(long a_rows, long a_cols, __global const element_bits *restrict A,\0"
-}, {
+    "void kiln_dgemm_async_copy_tt(long a_rows, long a_cols,\0"
     "void kiln_dgemm_async_multiply_tt_bm64_bn64_tm8_tn4_depth128_st3_ku2_group1_bytes16_copy1(long M,\0"
     "void kiln_dgemm_async_multiply_nn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
     "void kiln_dgemm_async_multiply_nt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
@@ -1994,6 +1969,7 @@ static const struct { char text[4096]; } rows[] = { {
     "            const double2 a2 = load_aligned(x + 256 * ldx);\0"
     "            const double2 a3 = load_aligned(x + 384 * ldx);\0"
     "            const double2 a = load_aligned(X + k * ldx + first);\0"
+}, {
     "            const double2 a0 = load_row(x + 0 * ldx);\0"
     "            const double2 a1 = load_row(x + 128 * ldx);\0"
     "            const double2 a2 = load_row(x + 256 * ldx);\0"
@@ -2006,7 +1982,6 @@ static const struct { char text[4096]; } rows[] = { {
     "void kiln_dgemm_thin_multiply_nn_side0_short8_vec2_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L,\0"
     "    double c[8][2];\0"
     "                    const double b = kept[(k - chunk + r * 8) * 8 + j];\0"
-}, {
     "void kiln_dgemm_thin_multiply_nt_side0_short8_vec2_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L,\0"
     "    double c[8][4];\0"
     "                    c[j + 6][v];\0"
@@ -2037,8 +2012,7 @@ static const struct { char text[4096]; } rows[] = { {
     "// C = alpha sum + beta C: adds up what 8 work-groups have of each element, in their order.\0"
     "__kernel __attribute__((reqd_work_group_size(64, 1, 1)))\0"
     "void kiln_dgemm_thin_add_side1_ksplit8_index32(int L, int S, double alpha, double beta,\0"
-    "        __global const double *restrict parts,\0"
-    "        long parts_at, __global double *restrict C, int c_offset, int ldc)\0"
+    "        __global const double *restrict parts, long parts_at,\0"
     "    const int l = get_global_id(0), s = get_group_id(1);\0"
     "    if (l >= L)\0"
     "    parts += parts_at * 8 + (long) s * L + l;\0"
@@ -2054,6 +2028,7 @@ static const struct { char text[4096]; } rows[] = { {
     "    __global double *c = C + l * ldc + s;\0"
     "    store(beta == 0 ? sum : sum + beta * load(c), c);\0"
     "void kiln_dgemm_thin_multiply_nt_side1_short8_vec2_rows4_nv1_litems8_kitems32_ksplit8_align1_index32_ydepth256(int L,\0"
+}, {
     "void kiln_dgemm_thin_multiply_tn_side1_short8_vec2_rows4_nv1_litems8_kitems32_ksplit8_align1_index32_ydepth256(int L,\0"
     "    const int share = (K / 256 + 1) * 32;\0"
     "void kiln_dgemm_thin_multiply_tt_side1_short8_vec2_rows4_nv1_litems8_kitems32_ksplit8_align1_index32_ydepth256(int L,\0"
@@ -2061,7 +2036,6 @@ static const struct { char text[4096]; } rows[] = { {
     "void kiln_dgemm_thin_add_side0_ksplit8_index32(int L, int S, double alpha, double beta,\0"
     "    __global double *c = C + s * ldc + l;\0"
     "void kiln_dgemm_thin_multiply_nt_side0_short8_vec2_rows4_nv1_litems8_kitems32_ksplit8_align1_index32_ydepth256(int L,\0"
-}, {
     "void kiln_dgemm_thin_multiply_tn_side0_short8_vec2_rows4_nv1_litems8_kitems32_ksplit8_align1_index32_ydepth256(int L,\0"
     "void kiln_dgemm_thin_multiply_tt_side0_short8_vec2_rows4_nv1_litems8_kitems32_ksplit8_align1_index32_ydepth256(int L,\0"
     "void kiln_dgemm_async_multiply_nn_bm64_bn64_tm8_tn4_depth128_st3_ku2_group1_bytes16_copy0(long M,\0"
@@ -2078,1006 +2052,1006 @@ static const uint32_t lines[] = {
     2641, 2658, 2705, 2791, 2879, 2932, 2986, 3078, 3172, 3246, 3316, 3396,
     3457, 3536, 3635, 3723, 3740, 3826, 3873, 3888, 3964, 3981, 4096, 4186,
     4206, 4226, 4260, 4302, 4348, 4364, 4404, 4425, 4483, 4541, 4601, 4698,
-    4773, 4813, 4871, 4894, 4992, 5091, 5190, 5214, 5272, 5370, 5394, 5460,
-    5526, 5611, 5679, 5751, 5828, 5903, 5922, 5998, 6065, 6110, 6129, 6148,
-    6225, 6271, 6359, 6438, 6519, 6577, 6659, 6719, 6725, 6782, 6818, 6885,
-    6911, 6934, 6970, 7010, 7054, 7090, 7125, 7148, 7192, 7292, 7355, 7381,
-    7416, 7462, 7476, 7503, 7551, 7650, 7749, 7778, 7808, 7835, 7858, 7884,
-    7937, 8000, 8083, 8111, 8138, 8192, 8287, 8382, 8458, 8493, 8543, 8637,
-    8713, 8735, 8788, 8882, 8969, 9017, 9069, 9155, 9173, 9190, 9244, 9337,
-    9377, 9404, 9470, 9520, 9562, 9602, 9648, 9719, 9769, 9839, 9914, 9993,
-    10062, 10124, 10193, 10258, 10328, 10359, 10441, 10479, 10565, 10590, 10691, 10726,
-    10778, 10798, 10879, 10921, 10998, 11028, 11055, 11107, 11153, 11229, 11320, 11361,
-    11437, 11515, 11614, 11712, 11811, 11896, 11954, 12034, 12133, 12288, 12387, 12464,
-    12535, 12618, 12717, 12815, 12850, 12888, 12944, 13002, 13101, 13201, 13297, 13361,
-    13457, 13502, 13570, 13622, 13717, 13807, 13850, 13920, 13971, 14048, 14093, 14148,
-    14201, 14291, 14372, 14416, 14476, 14534, 14602, 14685, 14709, 14743, 14822, 14882,
-    14949, 14975, 15015, 15050, 15109, 15147, 15246, 15329, 15382, 15469, 15521, 15548,
-    15617, 15705, 15749, 15797, 15869, 15891, 15941, 16011, 16049, 16095, 16195, 16295,
-    16384, 16485, 16553, 16614, 16640, 16680, 16775, 16797, 16896, 16990, 17037, 17111,
-    17166, 17247, 17296, 17355, 17412, 17468, 17540, 17609, 17658, 17679, 17707, 17803,
-    17890, 17979, 18045, 18135, 18203, 18300, 18375, 18439, 18507, 18590, 18618, 18655,
-    18683, 18714, 18745, 18779, 18809, 18827, 18879, 18959, 19013, 19037, 19092, 19121,
-    19164, 19234, 19263, 19292, 19371, 19429, 19470, 19502, 19571, 19598, 19625, 19665,
-    19704, 19800, 19822, 19873, 19937, 19996, 20057, 20097, 20168, 20236, 20315, 20390,
-    20415, 20480, 20579, 20675, 20774, 20875, 20974, 21070, 21171, 21270, 21366, 21467,
-    21546, 21568, 21590, 21666, 21700, 21758, 21915, 21962, 22026, 22090, 22148, 22182,
-    22216, 22284, 22329, 22381, 22433, 22505, 22604, 22654, 22704, 22754, 22804, 22845,
-    22897, 22953, 23010, 23076, 23138, 23200, 23262, 23314, 23370, 23427, 23493, 23555,
-    23617, 23679, 23728, 23747, 23788, 23802, 23859, 23920, 23981, 24042, 24099, 24183,
-    24244, 24328, 24389, 24473, 24576, 24660, 24721, 24786, 24851, 24916, 24977, 25042,
-    25107, 25172, 25233, 25298, 25363, 25428, 25489, 25554, 25619, 25684, 25745, 25810,
-    25875, 25940, 26001, 26066, 26131, 26196, 26229, 26319, 26338, 26388, 26411, 26453,
-    26515, 26542, 26584, 26654, 26681, 26723, 26793, 26820, 26862, 26932, 26955, 27011,
-    27053, 27095, 27137, 27179, 27202, 27258, 27300, 27342, 27384, 27426, 27449, 27505,
-    27547, 27589, 27631, 27673, 27695, 27852, 27908, 27974, 28036, 28098, 28160, 28182,
-    28339, 28395, 28461, 28523, 28585, 28672, 28829, 28886, 28915, 28938, 29031, 29093,
-    29132, 29213, 29285, 29341, 29386, 29432, 29471, 29533, 29547, 29647, 29748, 29758,
-    29841, 29886, 29922, 29954, 29986, 30007, 30061, 30106, 30184, 30281, 30332, 30426,
-    30445, 30479, 30544, 30629, 30693, 30766, 30828, 30898, 30976, 31070, 31104, 31169,
-    31242, 31304, 31374, 31473, 31570, 31638, 31710, 31754, 31853, 31897, 31921, 31965,
-    32024, 32113, 32202, 32232, 32288, 32314, 32371, 32438, 32525, 32557, 32588, 32638,
-    32768, 32867, 32947, 32986, 33040, 33138, 33218, 33244, 33301, 33399, 33490, 33542,
-    33598, 33688, 33709, 33767, 33830, 33893, 33971, 34068, 34157, 34246, 34308, 34392,
-    34489, 34578, 34659, 34734, 34821, 34918, 35018, 35054, 35142, 35178, 35217, 35298,
-    35391, 35456, 35473, 35561, 35619, 35656, 35669, 35766, 35862, 35913, 35954, 35998,
-    36089, 36166, 36258, 36337, 36414, 36469, 36528, 36625, 36648, 36710, 36800, 36864,
-    36957, 37050, 37143, 37166, 37224, 37309, 37402, 37503, 37602, 37701, 37747, 37830,
-    37892, 37959, 37985, 38021, 38056, 38104, 38167, 38195, 38241, 38291, 38367, 38415,
-    38455, 38525, 38596, 38635, 38732, 38825, 38926, 39025, 39105, 39202, 39295, 39396,
-    39495, 39592, 39693, 39792, 39842, 39872, 39919, 39946, 40009, 40060, 40112, 40161,
-    40216, 40266, 40356, 40429, 40451, 40524, 40582, 40691, 40738, 40802, 40866, 40960,
-    41028, 41088, 41129, 41161, 41180, 41246, 41272, 41352, 41414, 41433, 41461, 41476,
-    41511, 41555, 41605, 41706, 41789, 41834, 41906, 41963, 42004, 42062, 42119, 42178,
-    42237, 42296, 42342, 42396, 42450, 42504, 42568, 42581, 42634, 42689, 42744, 42799,
-    42859, 42903, 42924, 42983, 43015, 43068, 43101, 43124, 43162, 43215, 43284, 43313,
-    43329, 43351, 43389, 43457, 43515, 43624, 43657, 43725, 43813, 43868, 43927, 43986,
-    44045, 44096, 44128, 44193, 44227, 44243, 44283, 44335, 44387, 44439, 44491, 44542,
-    44622, 44670, 44718, 44766, 44814, 44883, 44909, 44957, 44996, 45056, 45095, 45123,
-    45162, 45190, 45229, 45257, 45293, 45339, 45372, 45405, 45438, 45471, 45505, 45560,
-    45615, 45670, 45725, 45818, 45840, 45949, 46009, 46037, 46146, 46204, 46250, 46342,
-    46421, 46515, 46588, 46683, 46751, 46795, 46882, 46939, 47030, 47086, 47149, 47249,
-    47344, 47444, 47539, 47639, 47734, 47834, 47932, 48030, 48128, 48226, 48322, 48423,
-    48519, 48620, 48716, 48817, 48913, 49014, 49152, 49241, 49298, 49416, 49457, 49516,
-    49577, 49622, 49641, 49702, 49801, 49899, 49949, 50004, 50049, 50068, 50087, 50119,
-    50155, 50180, 50199, 50231, 50304, 50359, 50427, 50473, 50528, 50602, 50673, 50722,
-    50755, 50795, 50822, 50845, 50891, 50965, 51003, 51041, 51079, 51117, 51161, 51209,
-    51278, 51318, 51364, 51435, 51483, 51517, 51544, 51590, 51634, 51674, 51755, 51787,
-    51850, 51879, 51923, 51983, 52049, 52116, 52145, 52181, 52214, 52250, 52286, 52347,
-    52380, 52420, 52492, 52610, 52669, 52700, 52732, 52776, 52812, 52837, 52888, 52950,
-    52976, 53021, 53050, 53101, 53196, 53248, 53299, 53350, 53401, 53452, 53529, 53564,
-    53595, 53639, 53687, 53746, 53796, 53874, 53926, 53978, 53995, 54040, 54071, 54115,
-    54154, 54216, 54260, 54317, 54381, 54448, 54485, 54517, 54635, 54697, 54742, 54823,
-    54941, 55024, 55095, 55152, 55229, 55308, 55408, 55507, 55607, 55675, 55747, 55836,
-    55917, 56000, 56059, 56120, 56187, 56213, 56253, 56288, 56332, 56432, 56458, 56558,
-    56588, 56611, 56674, 56758, 56811, 56863, 56963, 57063, 57140, 57231, 57344, 57420,
-    57520, 57620, 57720, 57820, 57920, 57999, 58093, 58127, 58192, 58265, 58327, 58406,
-    58500, 58567, 58640, 58704, 58805, 58904, 58962, 59060, 59128, 59216, 59297, 59355,
-    59422, 59448, 59483, 59527, 59626, 59650, 59694, 59753, 59783, 59809, 59876, 59908,
-    59958, 60012, 60092, 60144, 60215, 60316, 60414, 60498, 60599, 60697, 60798, 60896,
-    60997, 61040, 61055, 61101, 61113, 61196, 61264, 61331, 61440, 61497, 61595, 61692,
-    61781, 61879, 61932, 61982, 62065, 62123, 62190, 62239, 62316, 62407, 62505, 62558,
-    62634, 62706, 62795, 62839, 62855, 62923, 62973, 62991, 63051, 63100, 63137, 63205,
-    63245, 63293, 63327, 63395, 63435, 63483, 63569, 63648, 63664, 63683, 63729, 63763,
-    63863, 63962, 64060, 64127, 64194, 64280, 64356, 64423, 64504, 64565, 64622, 64685,
-    64782, 64806, 64889, 64972, 64995, 65031, 65071, 65100, 65200, 65300, 65323, 65386,
-    65452, 65536, 65566, 65664, 65689, 65722, 65768, 65826, 65875, 65937, 65981, 66038,
-    66136, 66202, 66298, 66355, 66444, 66520, 66616, 66668, 66724, 66782, 66803, 66856,
-    66896, 66943, 67043, 67103, 67190, 67253, 67307, 67389, 67427, 67508, 67557, 67602,
-    67663, 67715, 67748, 67842, 67914, 67944, 68043, 68071, 68163, 68211, 68252, 68281,
-    68371, 68470, 68549, 68649, 68747, 68847, 68905, 68981, 69072, 69123, 69199, 69299,
-    69397, 69446, 69632, 69730, 69828, 69886, 69953, 70052, 70149, 70217, 70289, 70368,
-    70428, 70491, 70588, 70671, 70694, 70730, 70770, 70869, 70935, 71001, 71034, 71078,
-    71135, 71233, 71290, 71342, 71398, 71438, 71485, 71554, 71607, 71645, 71690, 71789,
-    71886, 71962, 72013, 72085, 72184, 72281, 72380, 72479, 72576, 72675, 72770, 72815,
-    72878, 72901, 72945, 72989, 73044, 73144, 73193, 73254, 73321, 73366, 73447, 73546,
-    73728, 73828, 73927, 74022, 74122, 74221, 74316, 74416, 74443, 74464, 74503, 74596,
-    74652, 74695, 74764, 74840, 74931, 74986, 75062, 75145, 75238, 75334, 75435, 75531,
-    75632, 75729, 75822, 75918, 76019, 76115, 76216, 76293, 76348, 76447, 76546, 76645,
-    76744, 76841, 76920, 77018, 77092, 77159, 77248, 77292, 77347, 77442, 77518, 77596,
-    77666, 77824, 77894, 77975, 78030, 78110, 78132, 78196, 78267, 78312, 78410, 78505,
-    78603, 78698, 78796, 78891, 78991, 79091, 79191, 79291, 79386, 79456, 79544, 79644,
-    79718, 79787, 79874, 79942, 80022, 80076, 80155, 80222, 80317, 80417, 80512, 80612,
-    80707, 80807, 80905, 81003, 81079, 81177, 81275, 81326, 81351, 81399, 81463, 81515,
-    81556, 81612, 81684, 81741, 81850, 81920, 81987, 82054, 82115, 82144, 82206, 82249,
-    82282, 82349, 82376, 82440, 82469, 82503, 82554, 82648, 82742, 82800, 82839, 82898,
-    82956, 83014, 83072, 83125, 83178, 83231, 83285, 83339, 83393, 83437, 83495, 83548,
-    83605, 83714, 83745, 83801, 83861, 83921, 83981, 84014, 84080, 84119, 84156, 84201,
-    84310, 84371, 84400, 84509, 84555, 84653, 84718, 84763, 84811, 84894, 84963, 85030,
-    85074, 85165, 85241, 85340, 85391, 85467, 85550, 85619, 85668, 85744, 85843, 85919,
-    86016, 86095, 86127, 86199, 86251, 86339, 86432, 86527, 86548, 86590, 86645, 86688,
-    86746, 86769, 86868, 86965, 87033, 87101, 87190, 87266, 87333, 87379, 87439, 87521,
-    87548, 87648, 87747, 87847, 87943, 88027, 88077, 88131, 88191, 88228, 88276, 88342,
-    88384, 88475, 88525, 88571, 88658, 88752, 88853, 88953, 89053, 89088, 89178, 89273,
-    89315, 89410, 89460, 89504, 89552, 89618, 89686, 89762, 89842, 89906, 89959, 90013,
-    90112, 90209, 90263, 90357, 90457, 90548, 90645, 90721, 90797, 90894, 90937, 91006,
-    91104, 91202, 91290, 91361, 91438, 91535, 91583, 91640, 91720, 91757, 91827, 91928,
-    91982, 92048, 92116, 92192, 92264, 92331, 92406, 92459, 92484, 92540, 92562, 92636,
-    92725, 92781, 92937, 92959, 93025, 93091, 93146, 93181, 93216, 93260, 93312, 93364,
-    93441, 93496, 93579, 93621, 93636, 93657, 93689, 93721, 93753, 93785, 93876, 93959,
-    94048, 94131, 94147, 94164, 94208, 94260, 94326, 94387, 94439, 94500, 94552, 94613,
-    94665, 94727, 94779, 94841, 94893, 94955, 95007, 95069, 95121, 95173, 95235, 95287,
-    95349, 95402, 95464, 95517, 95579, 95632, 95694, 95747, 95809, 95862, 95924, 95977,
-    96006, 96062, 96114, 96180, 96241, 96293, 96354, 96406, 96467, 96519, 96581, 96633,
-    96695, 96747, 96809, 96861, 96923, 96975, 97024, 97060, 97096, 97132, 97168, 97204,
-    97240, 97276, 97312, 97348, 97384, 97421, 97458, 97495, 97532, 97569, 97606, 97655,
-    97691, 97727, 97763, 97799, 97835, 97871, 97907, 97943, 97961, 97983, 98016, 98076,
-    98132, 98202, 98304, 98360, 98425, 98481, 98546, 98602, 98668, 98724, 98790, 98846,
-    98912, 98968, 99034, 99090, 99156, 99212, 99278, 99334, 99400, 99457, 99523, 99580,
-    99646, 99703, 99769, 99826, 99892, 99949, 100015, 100072, 100105, 100165, 100221, 100291,
-    100356, 100412, 100477, 100533, 100598, 100654, 100720, 100776, 100842, 100898, 100964, 101020,
-    101086, 101142, 101213, 101284, 101342, 101392, 101454, 101504, 101566, 101616, 101678, 101728,
-    101803, 101878, 101940, 102006, 102072, 102138, 102213, 102288, 102400, 102466, 102532, 102598,
-    102673, 102748, 102810, 102876, 102942, 103008, 103079, 103128, 103177, 103245, 103299, 103330,
-    103361, 103421, 103452, 103483, 103543, 103574, 103605, 103665, 103696, 103727, 103822, 103904,
-    103950, 104029, 104117, 104177, 104249, 104288, 104344, 104417, 104439, 104495, 104550, 104605,
-    104660, 104715, 104770, 104825, 104880, 104935, 105032, 105055, 105145, 105197, 105225, 105254,
-    105303, 105372, 105402, 105427, 105468, 105523, 105603, 105759, 105774, 105840, 105901, 105962,
-    106023, 106085, 106147, 106209, 106271, 106331, 106401, 106496, 106561, 106626, 106692, 106758,
-    106824, 106890, 107046, 107067, 107123, 107189, 107250, 107311, 107372, 107434, 107496, 107558,
-    107620, 107682, 107744, 107806, 107868, 107930, 107992, 108054, 108116, 108176, 108246, 108311,
-    108376, 108441, 108507, 108573, 108639, 108705, 108771, 108837, 108903, 108969, 109035, 109101,
-    109167, 109233, 109389, 109443, 109485, 109544, 109616, 109734, 109783, 109849, 109915, 109975,
-    110035, 110080, 110129, 110183, 110229, 110249, 110285, 110304, 110336, 110391, 110467, 110516,
-    110592, 110620, 110695, 110743, 110815, 110843, 110906, 110950, 111009, 111075, 111143, 111173,
-    111245, 111363, 111423, 111456, 111476, 111542, 111593, 111655, 111699, 111729, 111826, 111858,
-    111937, 111981, 112013, 112057, 112089, 112132, 112200, 112233, 112273, 112391, 112453, 112498,
-    112579, 112697, 112780, 112838, 112935, 112962, 112999, 113047, 113144, 113241, 113338, 113408,
-    113484, 113537, 113620, 113696, 113751, 113827, 113923, 113969, 114022, 114092, 114137, 114226,
-    114270, 114342, 114441, 114542, 114611, 114688, 114762, 114811, 114898, 114966, 115047, 115072,
-    115102, 115182, 115239, 115309, 115335, 115363, 115413, 115477, 115563, 115634, 115702, 115778,
-    115874, 115975, 116071, 116147, 116202, 116298, 116399, 116478, 116574, 116675, 116727, 116788,
-    116863, 116891, 116913, 116952, 117045, 117101, 117179, 117276, 117369, 117462, 117561, 117659,
-    117731, 117819, 117896, 117954, 117981, 118018, 118064, 118108, 118205, 118298, 118396, 118493,
-    118586, 118684, 118784, 118882, 118980, 119078, 119176, 119274, 119305, 119322, 119344, 119368,
-    119418, 119500, 119609, 119643, 119705, 119762, 119823, 119884, 119945, 119997, 120029, 120069,
-    120122, 120175, 120228, 120281, 120333, 120382, 120431, 120480, 120529, 120624, 120673, 120713,
-    120753, 120793, 120833, 120927, 120998, 121107, 121175, 121248, 121357, 121389, 121449, 121511,
-    121531, 121546, 121640, 121670, 121728, 121788, 121846, 121906, 121966, 122026, 122091, 122145,
-    122201, 122257, 122313, 122374, 122398, 122436, 122545, 122617, 122735, 122755, 122880, 122998,
-    123018, 123051, 123091, 123209, 123327, 123445, 123506, 123624, 123742, 123860, 123955, 124055,
-    124150, 124250, 124345, 124445, 124540, 124640, 124703, 124821, 124843, 124899, 124941, 125028,
-    125088, 125132, 125224, 125281, 125369, 125416, 125491, 125548, 125564, 125610, 125657, 125704,
-    125751, 125798, 125845, 125892, 125939, 125986, 126058, 126100, 126154, 126272, 126390, 126432,
-    126550, 126668, 126756, 126798, 126976, 127094, 127212, 127310, 127408, 127506,
+    4773, 4813, 4871, 4894, 4952, 4974, 4996, 5046, 5128, 5220, 5278, 5376,
+    5400, 5466, 5557, 5617, 5685, 5757, 5834, 5909, 5928, 6004, 6071, 6116,
+    6135, 6154, 6231, 6277, 6365, 6444, 6525, 6583, 6665, 6725, 6731, 6788,
+    6824, 6891, 6917, 6940, 6976, 7016, 7060, 7096, 7131, 7154, 7198, 7298,
+    7361, 7387, 7422, 7468, 7482, 7509, 7557, 7656, 7755, 7784, 7814, 7841,
+    7864, 7890, 7943, 8006, 8089, 8117, 8144, 8192, 8287, 8382, 8458, 8493,
+    8543, 8637, 8713, 8735, 8788, 8882, 8969, 9017, 9069, 9155, 9173, 9190,
+    9244, 9337, 9377, 9404, 9470, 9520, 9562, 9602, 9648, 9719, 9769, 9839,
+    9914, 9993, 10062, 10124, 10193, 10258, 10328, 10359, 10441, 10479, 10565, 10590,
+    10691, 10726, 10778, 10798, 10879, 10921, 10998, 11028, 11055, 11107, 11153, 11229,
+    11320, 11361, 11437, 11515, 11537, 11635, 11734, 11819, 11877, 11957, 11979, 12077,
+    12176, 12288, 12359, 12442, 12540, 12575, 12613, 12669, 12727, 12809, 12905, 13002,
+    13048, 13144, 13210, 13280, 13348, 13400, 13495, 13585, 13628, 13698, 13749, 13826,
+    13871, 13926, 13979, 14069, 14150, 14194, 14254, 14312, 14380, 14463, 14487, 14521,
+    14600, 14660, 14727, 14753, 14793, 14828, 14887, 14925, 15024, 15107, 15160, 15247,
+    15299, 15326, 15395, 15483, 15527, 15575, 15647, 15669, 15719, 15789, 15827, 15873,
+    15973, 16073, 16131, 16232, 16248, 16384, 16445, 16471, 16511, 16606, 16628, 16727,
+    16821, 16868, 16942, 16997, 17078, 17127, 17186, 17243, 17299, 17371, 17440, 17489,
+    17510, 17538, 17634, 17721, 17810, 17876, 17966, 18034, 18131, 18206, 18270, 18338,
+    18421, 18449, 18486, 18514, 18545, 18576, 18610, 18640, 18658, 18710, 18790, 18844,
+    18868, 18923, 18952, 18995, 19065, 19094, 19123, 19202, 19260, 19301, 19333, 19402,
+    19429, 19456, 19496, 19535, 19631, 19653, 19704, 19768, 19827, 19888, 19928, 19999,
+    20067, 20146, 20221, 20246, 20308, 20480, 20579, 20680, 20776, 20877, 20973, 21074,
+    21099, 21175, 21209, 21267, 21424, 21471, 21535, 21599, 21657, 21691, 21725, 21793,
+    21838, 21890, 21942, 22014, 22113, 22163, 22213, 22263, 22313, 22354, 22406, 22462,
+    22519, 22585, 22647, 22709, 22771, 22823, 22879, 22936, 23002, 23064, 23126, 23188,
+    23237, 23256, 23297, 23311, 23368, 23429, 23490, 23551, 23608, 23692, 23753, 23837,
+    23898, 23982, 24043, 24127, 24188, 24253, 24318, 24383, 24444, 24509, 24576, 24641,
+    24702, 24767, 24832, 24897, 24958, 25023, 25088, 25153, 25214, 25279, 25344, 25409,
+    25470, 25535, 25600, 25665, 25698, 25788, 25807, 25857, 25880, 25922, 25984, 26011,
+    26053, 26123, 26150, 26192, 26262, 26289, 26331, 26401, 26424, 26480, 26522, 26564,
+    26606, 26648, 26671, 26727, 26769, 26811, 26853, 26895, 26918, 26974, 27016, 27058,
+    27100, 27142, 27299, 27355, 27421, 27483, 27545, 27607, 27764, 27820, 27886, 27948,
+    28010, 28072, 28229, 28286, 28315, 28338, 28431, 28493, 28532, 28672, 28744, 28800,
+    28845, 28891, 28930, 28992, 29006, 29106, 29207, 29217, 29300, 29345, 29381, 29413,
+    29445, 29466, 29520, 29565, 29643, 29740, 29791, 29885, 29904, 29938, 30003, 30088,
+    30152, 30225, 30287, 30357, 30435, 30529, 30563, 30628, 30701, 30763, 30833, 30925,
+    31022, 31090, 31162, 31206, 31305, 31349, 31373, 31417, 31476, 31565, 31654, 31684,
+    31740, 31766, 31823, 31890, 31977, 32009, 32040, 32090, 32189, 32288, 32368, 32407,
+    32461, 32559, 32639, 32665, 32768, 32866, 32957, 33009, 33065, 33155, 33176, 33234,
+    33297, 33360, 33438, 33535, 33624, 33713, 33775, 33859, 33956, 34045, 34126, 34201,
+    34288, 34385, 34485, 34521, 34609, 34645, 34684, 34765, 34858, 34923, 34940, 35028,
+    35086, 35123, 35136, 35233, 35329, 35380, 35421, 35465, 35556, 35633, 35725, 35804,
+    35881, 35936, 35995, 36051, 36125, 36203, 36277, 36329, 36422, 36515, 36567, 36641,
+    36689, 36774, 36864, 36948, 37047, 37093, 37176, 37238, 37305, 37331, 37367, 37402,
+    37450, 37513, 37541, 37587, 37637, 37713, 37761, 37801, 37871, 37942, 37981, 38037,
+    38089, 38188, 38268, 38324, 38376, 38475, 38531, 38630, 38680, 38710, 38757, 38784,
+    38847, 38898, 38950, 38999, 39054, 39104, 39194, 39267, 39289, 39362, 39420, 39529,
+    39576, 39640, 39704, 39735, 39803, 39863, 39904, 39936, 39955, 40021, 40047, 40127,
+    40189, 40208, 40236, 40251, 40286, 40330, 40380, 40481, 40564, 40609, 40681, 40738,
+    40779, 40837, 40894, 40960, 41019, 41078, 41124, 41178, 41232, 41286, 41350, 41363,
+    41416, 41471, 41526, 41581, 41641, 41685, 41706, 41765, 41797, 41850, 41883, 41906,
+    41944, 41997, 42066, 42095, 42111, 42133, 42171, 42239, 42297, 42406, 42439, 42507,
+    42595, 42650, 42709, 42768, 42827, 42878, 42910, 42975, 43009, 43025, 43065, 43117,
+    43169, 43221, 43273, 43324, 43404, 43452, 43500, 43548, 43596, 43665, 43691, 43739,
+    43778, 43806, 43845, 43873, 43912, 43940, 43979, 44007, 44043, 44089, 44122, 44155,
+    44188, 44221, 44255, 44310, 44365, 44420, 44475, 44568, 44590, 44699, 44759, 44787,
+    44896, 44954, 45056, 45148, 45227, 45321, 45394, 45489, 45557, 45601, 45688, 45745,
+    45836, 45892, 45955, 46055, 46150, 46250, 46345, 46445, 46540, 46640, 46738, 46836,
+    46934, 47032, 47128, 47229, 47325, 47426, 47522, 47623, 47719, 47820, 47893, 47982,
+    48039, 48157, 48198, 48257, 48318, 48363, 48382, 48443, 48542, 48640, 48690, 48745,
+    48790, 48809, 48828, 48860, 48896, 48921, 48940, 48972, 49045, 49152, 49220, 49266,
+    49321, 49395, 49466, 49515, 49548, 49588, 49615, 49638, 49684, 49758, 49796, 49834,
+    49872, 49910, 49954, 50002, 50071, 50111, 50157, 50228, 50276, 50310, 50337, 50383,
+    50427, 50467, 50548, 50580, 50643, 50672, 50716, 50776, 50842, 50909, 50938, 50974,
+    51007, 51043, 51079, 51140, 51173, 51213, 51285, 51403, 51462, 51493, 51525, 51569,
+    51605, 51630, 51681, 51743, 51769, 51814, 51843, 51894, 51989, 52039, 52090, 52141,
+    52192, 52243, 52320, 52355, 52386, 52430, 52478, 52537, 52587, 52665, 52717, 52769,
+    52786, 52831, 52862, 52906, 52945, 53007, 53051, 53108, 53172, 53248, 53285, 53317,
+    53435, 53497, 53542, 53623, 53741, 53824, 53895, 53952, 54029, 54108, 54191, 54283,
+    54383, 54451, 54523, 54612, 54693, 54776, 54835, 54896, 54963, 54989, 55029, 55064,
+    55108, 55208, 55234, 55334, 55364, 55387, 55450, 55534, 55587, 55639, 55739, 55816,
+    55907, 55962, 56038, 56138, 56238, 56338, 56417, 56511, 56545, 56610, 56683, 56745,
+    56824, 56918, 56985, 57058, 57122, 57206, 57344, 57402, 57500, 57568, 57656, 57737,
+    57795, 57862, 57888, 57923, 57967, 58066, 58090, 58134, 58193, 58223, 58249, 58316,
+    58348, 58398, 58452, 58532, 58584, 58655, 58753, 58837, 58935, 59033, 59134, 59177,
+    59192, 59238, 59250, 59333, 59401, 59468, 59539, 59596, 59694, 59791, 59880, 59978,
+    60031, 60081, 60164, 60222, 60289, 60338, 60415, 60506, 60604, 60657, 60733, 60805,
+    60894, 60938, 60954, 61022, 61072, 61090, 61150, 61199, 61236, 61304, 61344, 61392,
+    61440, 61508, 61548, 61596, 61682, 61761, 61777, 61796, 61842, 61876, 61959, 62057,
+    62124, 62216, 62277, 62353, 62420, 62501, 62562, 62619, 62682, 62779, 62803, 62886,
+    62969, 62992, 63028, 63068, 63097, 63197, 63297, 63320, 63383, 63449, 63516, 63546,
+    63644, 63669, 63702, 63748, 63806, 63855, 63917, 63961, 64018, 64116, 64182, 64278,
+    64335, 64424, 64500, 64596, 64648, 64704, 64762, 64783, 64836, 64876, 64923, 65023,
+    65083, 65170, 65233, 65287, 65369, 65407, 65536, 65585, 65630, 65691, 65743, 65776,
+    65870, 65942, 65972, 66071, 66099, 66191, 66239, 66280, 66309, 66399, 66498, 66577,
+    66675, 66775, 66833, 66909, 67000, 67051, 67127, 67225, 67274, 67372, 67470, 67528,
+    67595, 67677, 67774, 67842, 67914, 67993, 68053, 68116, 68213, 68296, 68319, 68355,
+    68395, 68494, 68560, 68626, 68659, 68703, 68760, 68858, 68915, 68967, 69023, 69063,
+    69110, 69179, 69232, 69270, 69315, 69412, 69488, 69539, 69632, 69729, 69828, 69925,
+    70007, 70102, 70169, 70214, 70277, 70300, 70344, 70388, 70443, 70543, 70592, 70653,
+    70720, 70765, 70846, 70941, 71041, 71136, 71236, 71331, 71431, 71458, 71479, 71518,
+    71611, 71667, 71710, 71779, 71855, 71946, 72001, 72077, 72160, 72212, 72308, 72409,
+    72505, 72606, 72662, 72714, 72810, 72911, 73007, 73108, 73185, 73240, 73339, 73438,
+    73537, 73728, 73825, 73904, 74002, 74076, 74143, 74232, 74276, 74331, 74426, 74504,
+    74574, 74665, 74735, 74816, 74871, 74951, 74973, 75037, 75108, 75153, 75251, 75346,
+    75444, 75539, 75637, 75732, 75832, 75932, 76032, 76132, 76227, 76297, 76385, 76485,
+    76559, 76628, 76715, 76783, 76863, 76917, 76996, 77063, 77158, 77258, 77353, 77453,
+    77548, 77648, 77824, 77922, 77998, 78096, 78194, 78245, 78270, 78318, 78382, 78434,
+    78475, 78531, 78603, 78660, 78769, 78818, 78885, 78952, 78981, 79043, 79086, 79119,
+    79186, 79213, 79277, 79306, 79340, 79391, 79485, 79579, 79637, 79676, 79735, 79793,
+    79851, 79909, 79962, 80015, 80068, 80122, 80176, 80230, 80274, 80332, 80385, 80442,
+    80551, 80582, 80638, 80698, 80758, 80818, 80851, 80917, 80956, 80993, 81038, 81147,
+    81208, 81237, 81346, 81392, 81490, 81555, 81600, 81648, 81731, 81800, 81867, 81920,
+    82011, 82087, 82186, 82237, 82313, 82396, 82465, 82514, 82590, 82689, 82765, 82857,
+    82936, 82968, 83040, 83092, 83180, 83273, 83368, 83389, 83431, 83486, 83529, 83587,
+    83610, 83692, 83789, 83857, 83952, 84014, 84090, 84157, 84203, 84263, 84345, 84372,
+    84472, 84571, 84671, 84767, 84851, 84901, 84955, 85015, 85052, 85100, 85166, 85208,
+    85299, 85349, 85395, 85482, 85576, 85677, 85777, 85877, 85912, 86016, 86111, 86153,
+    86248, 86298, 86342, 86390, 86456, 86524, 86600, 86680, 86744, 86797, 86851, 86927,
+    87024, 87078, 87172, 87272, 87363, 87460, 87536, 87612, 87709, 87752, 87821, 87919,
+    88017, 88105, 88176, 88253, 88350, 88398, 88455, 88535, 88572, 88642, 88743, 88797,
+    88863, 88931, 89007, 89079, 89146, 89221, 89274, 89299, 89355, 89377, 89451, 89540,
+    89596, 89752, 89774, 89840, 89906, 89961, 89996, 90031, 90112, 90164, 90216, 90293,
+    90348, 90431, 90473, 90488, 90509, 90541, 90573, 90605, 90637, 90728, 90811, 90900,
+    90983, 90999, 91016, 91045, 91097, 91163, 91224, 91276, 91337, 91389, 91450, 91502,
+    91564, 91616, 91678, 91730, 91792, 91844, 91906, 91958, 92010, 92072, 92124, 92186,
+    92239, 92301, 92354, 92416, 92469, 92531, 92584, 92646, 92699, 92761, 92814, 92843,
+    92899, 92951, 93017, 93078, 93130, 93191, 93243, 93304, 93356, 93418, 93470, 93532,
+    93584, 93646, 93698, 93760, 93812, 93861, 93897, 93933, 93969, 94005, 94041, 94077,
+    94113, 94149, 94208, 94244, 94281, 94318, 94355, 94392, 94429, 94466, 94515, 94551,
+    94587, 94623, 94659, 94695, 94731, 94767, 94803, 94821, 94843, 94876, 94936, 94992,
+    95062, 95127, 95183, 95248, 95304, 95369, 95425, 95491, 95547, 95613, 95669, 95735,
+    95791, 95857, 95913, 95979, 96035, 96101, 96157, 96223, 96280, 96346, 96403, 96469,
+    96526, 96592, 96649, 96715, 96772, 96838, 96895, 96928, 96988, 97044, 97114, 97179,
+    97235, 97300, 97356, 97421, 97477, 97543, 97599, 97665, 97721, 97787, 97843, 97909,
+    97965, 98036, 98107, 98165, 98215, 98304, 98354, 98416, 98466, 98528, 98578, 98653,
+    98728, 98790, 98856, 98922, 98988, 99063, 99138, 99200, 99266, 99332, 99398, 99473,
+    99548, 99610, 99676, 99742, 99808, 99879, 99928, 99977, 100045, 100099, 100130, 100161,
+    100221, 100252, 100283, 100343, 100374, 100405, 100465, 100496, 100527, 100622, 100704, 100750,
+    100829, 100917, 100977, 101049, 101088, 101144, 101217, 101239, 101295, 101350, 101405, 101460,
+    101515, 101570, 101625, 101680, 101735, 101832, 101855, 101945, 101997, 102025, 102054, 102103,
+    102172, 102202, 102227, 102268, 102400, 102480, 102636, 102651, 102717, 102778, 102839, 102900,
+    102962, 103024, 103086, 103148, 103208, 103278, 103343, 103408, 103473, 103539, 103605, 103671,
+    103737, 103893, 103914, 103970, 104036, 104097, 104158, 104219, 104281, 104343, 104405, 104467,
+    104529, 104591, 104653, 104715, 104777, 104839, 104901, 104963, 105023, 105093, 105158, 105223,
+    105288, 105354, 105420, 105486, 105552, 105618, 105684, 105750, 105816, 105882, 105948, 106014,
+    106080, 106236, 106290, 106332, 106391, 106496, 106614, 106663, 106729, 106795, 106855, 106915,
+    106960, 107009, 107063, 107109, 107129, 107165, 107184, 107216, 107271, 107347, 107396, 107448,
+    107476, 107551, 107599, 107671, 107699, 107762, 107806, 107865, 107931, 107999, 108029, 108101,
+    108219, 108279, 108312, 108332, 108398, 108449, 108511, 108555, 108585, 108682, 108714, 108793,
+    108837, 108869, 108913, 108945, 108988, 109056, 109089, 109129, 109247, 109309, 109354, 109435,
+    109553, 109636, 109694, 109776, 109873, 109900, 109937, 109985, 110082, 110179, 110276, 110346,
+    110422, 110475, 110592, 110668, 110723, 110799, 110895, 110963, 111036, 111089, 111159, 111204,
+    111293, 111337, 111409, 111508, 111609, 111670, 111744, 111793, 111880, 111948, 112029, 112054,
+    112084, 112164, 112221, 112291, 112317, 112345, 112395, 112459, 112545, 112616, 112684, 112760,
+    112856, 112957, 113053, 113129, 113184, 113280, 113381, 113460, 113556, 113657, 113709, 113770,
+    113845, 113873, 113895, 113934, 114027, 114083, 114161, 114217, 114269, 114321, 114403, 114501,
+    114573, 114688, 114765, 114823, 114850, 114887, 114933, 114977, 115033, 115085, 115183, 115239,
+    115291, 115389, 115445, 115543, 115641, 115739, 115837, 115935, 115966, 115983, 116005, 116029,
+    116079, 116161, 116270, 116304, 116366, 116423, 116484, 116545, 116606, 116658, 116690, 116730,
+    116783, 116836, 116889, 116942, 116994, 117043, 117092, 117141, 117190, 117285, 117334, 117374,
+    117414, 117454, 117494, 117588, 117659, 117768, 117836, 117909, 118018, 118050, 118110, 118172,
+    118192, 118207, 118301, 118331, 118389, 118449, 118507, 118567, 118627, 118687, 118784, 118838,
+    118894, 118950, 119006, 119067, 119091, 119129, 119238, 119310, 119428, 119448, 119520, 119638,
+    119658, 119691, 119731, 119849, 119967, 120085, 120146, 120264, 120382, 120500, 120595, 120695,
+    120790, 120890, 120985, 121085, 121180, 121280, 121343, 121461, 121483, 121539, 121581, 121668,
+    121728, 121772, 121864, 121921, 122009, 122071, 122128, 122144, 122190, 122237, 122284, 122331,
+    122378, 122425, 122472, 122519, 122566, 122638, 122680, 122734, 122880, 122998, 123040, 123158,
+    123276, 123364, 123406, 123524, 123642, 123760, 123858, 123956, 124054,
 };
 
 static const struct kiln_pair pairs[] = {
-    { 5, 6 }, { 39, 40 }, { 31, 32 }, { 39, 34 }, { 2027, 2026 }, { 40, 5 },
-    { 156, 163 }, { 558, 549 }, { 3, 32 }, { 133, 400 }, { 105, 106 }, { 9, 10 },
-    { 63, 64 }, { 99, 100 }, { 34, 35 }, { 40, 2026 }, { 3, 11 }, { 5, 87 },
-    { 38, 2030 }, { 104, 2036 }, { 133, 134 }, { 2039, 101 }, { 39, 166 }, { 82, 83 },
-    { 156, 152 }, { 167, 168 }, { 170, 171 }, { 16, 17 }, { 120, 121 }, { 131, 132 },
-    { 111, 112 }, { 549, 1088 }, { 1082, 1083 }, { 1092, 1093 }, { 1095, 1096 }, { 1097, 2033 },
-    { 1100, 2032 }, { 3, 2038 }, { 2026, 2037 }, { 163, 133 }, { 2048, 2051 }, { 2049, 84 },
-    { 2052, 120 }, { 2055, 2046 }, { 2056, 113 }, { 39, 256 }, { 2059, 2033 }, { 2060, 2061 },
-    { 171, 179 }, { 6, 107 }, { 115, 116 }, { 123, 124 }, { 196, 197 }, { 314, 825 },
-    { 142, 143 }, { 5, 275 }, { 73, 74 }, { 75, 76 }, { 201, 202 }, { 1347, 1348 },
-    { 1349, 1350 }, { 14, 15 }, { 2028, 33 }, { 27, 28 }, { 90, 91 }, { 1026, 2030 },
-    { 219, 220 }, { 86, 2043 }, { 194, 195 }, { 2042, 2026 }, { 3, 1009 }, { 133, 138 },
-    { 2054, 120 }, { 169, 2068 }, { 39, 193 }, { 1011, 2064 }, { 2045, 2075 }, { 2082, 2083 },
-    { 2084, 2065 }, { 163, 549 }, { 2085, 2086 }, { 2032, 2074 }, { 2094, 2078 }, { 2063, 2026 },
-    { 2067, 3 }, { 2066, 2099 }, { 120, 2077 }, { 1110, 133 }, { 2101, 2095 }, { 2103, 40 },
-    { 2106, 2096 }, { 200, 2104 }, { 2026, 2110 }, { 3, 18 }, { 172, 120 }, { 0, 1 },
-    { 133, 2027 }, { 149, 150 }, { 151, 152 }, { 162, 163 }, { 549, 900 }, { 558, 554 },
-    { 1090, 1091 }, { 1099, 2062 }, { 2040, 36 }, { 173, 174 }, { 825, 827 }, { 20, 3 },
-    { 2026, 2053 }, { 549, 2128 }, { 2121, 2 }, { 2123, 2124 }, { 2131, 120 }, { 2069, 628 },
-    { 2100, 2098 }, { 2119, 2026 }, { 3, 2114 }, { 2087, 2134 }, { 549, 2129 }, { 2135, 2072 },
-    { 24, 3 }, { 2026, 22 }, { 2143, 2141 }, { 2126, 549 }, { 1, 1008 }, { 19, 2133 },
-    { 98, 2047 }, { 120, 199 }, { 122, 2112 }, { 126, 127 }, { 128, 129 }, { 133, 39 },
-    { 139, 140 }, { 147, 1778 }, { 614, 615 }, { 914, 915 }, { 917, 918 }, { 1165, 2073 },
-    { 2113, 192 }, { 2132, 912 }, { 15, 2134 }, { 40, 2079 }, { 6, 241 }, { 8, 2064 },
-    { 32, 323 }, { 37, 2044 }, { 55, 56 }, { 57, 58 }, { 59, 60 }, { 61, 62 },
-    { 66, 67 }, { 69, 70 }, { 71, 72 }, { 76, 317 }, { 77, 78 }, { 79, 80 },
-    { 93, 94 }, { 102, 103 }, { 115, 1065 }, { 130, 2069 }, { 163, 1121 }, { 224, 225 },
-    { 231, 232 }, { 235, 236 }, { 238, 239 }, { 242, 243 }, { 244, 245 }, { 246, 247 },
-    { 248, 109 }, { 255, 256 }, { 262, 263 }, { 274, 275 }, { 279, 280 }, { 281, 282 },
-    { 283, 284 }, { 287, 288 }, { 290, 291 }, { 292, 293 }, { 295, 296 }, { 297, 298 },
-    { 300, 301 }, { 304, 305 }, { 306, 307 }, { 308, 309 }, { 310, 311 }, { 312, 313 },
-    { 314, 315 }, { 324, 325 }, { 329, 330 }, { 334, 335 }, { 347, 348 }, { 634, 1127 },
-    { 901, 902 }, { 905, 906 }, { 1010, 2142 }, { 1022, 1023 }, { 1033, 2109 }, { 1035, 1036 },
-    { 1037, 1038 }, { 1039, 1040 }, { 1041, 1042 }, { 1043, 1044 }, { 1045, 1046 }, { 1047, 1048 },
-    { 1049, 1050 }, { 1051, 1052 }, { 1053, 1054 }, { 1058, 1059 }, { 1061, 1062 }, { 1081, 2058 },
-    { 1087, 2057 }, { 1105, 1106 }, { 1112, 1113 }, { 1115, 1116 }, { 1117, 1118 }, { 1119, 1120 },
-    { 1122, 1123 }, { 1124, 1125 }, { 1805, 1786 }, { 2071, 2031 }, { 2076, 117 }, { 2108, 198 },
-    { 489, 490 }, { 491, 492 }, { 493, 494 }, { 2120, 2138 }, { 81, 2118 }, { 160, 152 },
-    { 176, 177 }, { 180, 181 }, { 184, 185 }, { 187, 188 }, { 189, 190 }, { 191, 2065 },
-    { 226, 91 }, { 336, 337 }, { 339, 340 }, { 943, 944 }, { 1089, 2145 }, { 1098, 2144 },
-    { 1215, 28 }, { 1825, 1362 }, { 2097, 947 }, { 2102, 621 }, { 2137, 153 }, { 3, 2115 },
-    { 2026, 1351 }, { 21, 2147 }, { 120, 626 }, { 1007, 2150 }, { 2097, 2158 }, { 2155, 2156 },
-    { 2163, 1166 }, { 2166, 2141 }, { 32, 2214 }, { 61, 2222 }, { 93, 2233 }, { 240, 2168 },
-    { 314, 1804 }, { 316, 2179 }, { 549, 2219 }, { 1101, 2058 }, { 1133, 2057 }, { 1803, 2165 },
-    { 2027, 2212 }, { 2034, 2226 }, { 2041, 2230 }, { 2047, 2234 }, { 2109, 65 }, { 2130, 2171 },
-    { 2161, 2244 }, { 2169, 2095 }, { 2170, 2213 }, { 2173, 2174 }, { 2176, 68 }, { 2177, 2178 },
-    { 2180, 2181 }, { 2182, 95 }, { 2186, 2242 }, { 2188, 233 }, { 2191, 2192 }, { 2193, 2194 },
-    { 2198, 2199 }, { 2200, 285 }, { 2202, 2203 }, { 2204, 2205 }, { 2206, 302 }, { 2207, 2208 },
-    { 2209, 2210 }, { 2216, 2245 }, { 2217, 2122 }, { 2223, 2224 }, { 2227, 40 }, { 2228, 2229 },
-    { 2231, 2232 }, { 2237, 1107 }, { 2239, 2240 }, { 2243, 1126 }, { 6, 2248 }, { 2117, 2031 },
-    { 2249, 2250 }, { 126, 2263 }, { 129, 945 }, { 140, 948 }, { 925, 2133 }, { 1094, 2073 },
-    { 2040, 2267 }, { 2050, 2253 }, { 2187, 2260 }, { 2215, 2261 }, { 2254, 178 }, { 2255, 182 },
-    { 2257, 2258 }, { 1012, 1013 }, { 495, 496 }, { 1024, 1025 }, { 1493, 2029 }, { 1572, 2035 },
-    { 2116, 2272 }, { 51, 2026 }, { 1060, 3 }, { 2151, 2273 }, { 2274, 120 }, { 2275, 2096 },
-    { 2276, 141 }, { 32, 2221 }, { 133, 2280 }, { 2175, 2294 }, { 2190, 2283 }, { 2211, 2290 },
-    { 2225, 2291 }, { 2241, 2304 }, { 2271, 2302 }, { 2277, 2185 }, { 2281, 1034 }, { 2284, 2296 },
-    { 2286, 156 }, { 2287, 1102 }, { 2298, 326 }, { 2306, 2307 }, { 2308, 2309 }, { 2313, 2314 },
-    { 2319, 2292 }, { 2320, 2118 }, { 40, 2252 }, { 101, 6 }, { 2264, 2331 }, { 2268, 2329 },
-    { 2327, 2328 }, { 2330, 926 }, { 2332, 2044 }, { 2338, 2259 }, { 1720, 2029 }, { 1737, 2035 },
-    { 2326, 2340 }, { 2341, 2091 }, { 39, 331 }, { 61, 1373 }, { 93, 1383 }, { 110, 2070 },
-    { 142, 1079 }, { 147, 1403 }, { 230, 2305 }, { 256, 332 }, { 268, 2111 }, { 273, 2197 },
-    { 294, 2311 }, { 320, 321 }, { 825, 1769 }, { 1018, 1019 }, { 1355, 2146 }, { 1367, 1368 },
-    { 1369, 1370 }, { 1371, 1372 }, { 1386, 1387 }, { 1392, 1393 }, { 1394, 1395 }, { 1404, 1405 },
-    { 1421, 2068 }, { 2098, 2154 }, { 2107, 1424 }, { 2157, 2196 }, { 3, 221 }, { 4, 2026 },
-    { 32, 2368 }, { 39, 120 }, { 2301, 2358 }, { 2322, 2357 }, { 2345, 2172 }, { 2354, 2365 },
-    { 2355, 2285 }, { 2356, 2318 }, { 2361, 2162 }, { 2372, 2265 }, { 1799, 2362 }, { 2351, 2381 },
-    { 101, 319 }, { 133, 2111 }, { 278, 2366 }, { 322, 2364 }, { 328, 2352 }, { 2031, 2391 },
-    { 2034, 2398 }, { 2045, 2388 }, { 2066, 2404 }, { 2148, 2347 }, { 2310, 2392 }, { 2344, 2142 },
-    { 2382, 2389 }, { 2383, 2109 }, { 2384, 1384 }, { 2385, 114 }, { 2387, 2403 }, { 2396, 1356 },
-    { 2401, 2402 }, { 47, 48 }, { 52, 53 }, { 873, 874 }, { 1014, 2279 }, { 2167, 2289 },
-    { 2092, 2408 }, { 3, 2409 }, { 2349, 2026 }, { 120, 2316 }, { 2367, 2416 }, { 2413, 2323 },
-    { 2417, 2410 }, { 32, 2335 }, { 2412, 2370 }, { 2393, 2425 }, { 2397, 2428 }, { 2426, 2434 },
-    { 2438, 549 }, { 54, 2414 }, { 2441, 49 }, { 2446, 2026 }, { 7, 3 }, { 2136, 2447 },
-    { 1103, 120 }, { 2448, 2220 }, { 2451, 2449 }, { 2456, 2399 }, { 2457, 333 }, { 96, 3 },
-    { 2463, 2462 }, { 1108, 120 }, { 2026, 2353 }, { 2461, 486 }, { 222, 2093 }, { 12, 13 },
-    { 23, 2146 }, { 26, 2089 }, { 30, 2088 }, { 97, 2152 }, { 126, 534 }, { 163, 164 },
-    { 208, 209 }, { 214, 215 }, { 216, 2050 }, { 249, 2070 }, { 261, 2125 }, { 338, 2262 },
-    { 487, 488 }, { 497, 498 }, { 512, 513 }, { 515, 2034 }, { 518, 519 }, { 542, 140 },
-    { 549, 1163 }, { 551, 552 }, { 553, 554 }, { 564, 156 }, { 674, 675 }, { 817, 818 },
-    { 832, 833 }, { 834, 256 }, { 842, 147 }, { 845, 846 }, { 861, 2079 }, { 873, 1992 },
-    { 903, 2420 }, { 956, 28 }, { 1067, 1068 }, { 1069, 1070 }, { 1084, 1085 }, { 1111, 2238 },
-    { 1164, 2072 }, { 1167, 2062 }, { 1293, 1754 }, { 1361, 1362 }, { 1363, 2030 }, { 1380, 2043 },
-    { 1419, 1420 }, { 1426, 2153 }, { 1760, 1761 }, { 2080, 949 }, { 2105, 199 }, { 2107, 2337 },
-    { 2113, 268 }, { 2140, 2247 }, { 2149, 2218 }, { 2269, 109 }, { 2374, 2139 }, { 2468, 2453 },
-    { 3, 616 }, { 2026, 2452 }, { 2299, 2472 }, { 2470, 2297 }, { 2406, 120 }, { 164, 165 },
-    { 549, 2513 }, { 851, 147 }, { 855, 163 }, { 1162, 2494 }, { 2040, 2515 }, { 2235, 2510 },
-    { 2303, 2469 }, { 2336, 2523 }, { 2373, 2521 }, { 2380, 2489 }, { 2411, 2511 }, { 2476, 25 },
-    { 2478, 2295 }, { 2483, 2484 }, { 2485, 250 }, { 2488, 2324 }, { 2492, 2041 }, { 2495, 2496 },
-    { 2500, 2501 }, { 2508, 2509 }, { 2512, 2278 }, { 2526, 2149 }, { 2529, 2487 }, { 581, 582 },
-    { 583, 584 }, { 588, 589 }, { 592, 593 }, { 870, 871 }, { 2028, 204 }, { 69, 1374 },
-    { 72, 2271 }, { 1052, 1377 }, { 1378, 2118 }, { 1396, 1397 }, { 1422, 1423 }, { 109, 2437 },
-    { 133, 2430 }, { 234, 2189 }, { 253, 2112 }, { 286, 2201 }, { 299, 2312 }, { 303, 2450 },
-    { 318, 2422 }, { 825, 826 }, { 862, 2394 }, { 1157, 1074 }, { 1169, 2321 }, { 1171, 2164 },
-    { 1173, 2466 }, { 1777, 2503 }, { 2100, 2348 }, { 2102, 1388 }, { 2105, 1418 }, { 2251, 175 },
-    { 2282, 2346 }, { 2293, 2527 }, { 2350, 2080 }, { 2359, 1401 }, { 2377, 192 }, { 2436, 1385 },
-    { 2455, 327 }, { 2458, 1406 }, { 2160, 2530 }, { 3, 1021 }, { 2300, 2026 }, { 2317, 2531 },
-    { 120, 1072 }, { 549, 2518 }, { 2481, 147 }, { 2539, 2556 }, { 2540, 2516 }, { 2545, 499 },
-    { 597, 2041 }, { 2559, 2560 }, { 2561, 590 }, { 1375, 2566 }, { 1376, 2567 }, { 2435, 2565 },
-    { 2440, 2569 }, { 2570, 2534 }, { 1798, 2557 }, { 2028, 1217 }, { 2040, 1218 }, { 2159, 2537 },
-    { 2350, 2386 }, { 2400, 2587 }, { 2415, 2550 }, { 2424, 2575 }, { 2429, 2573 }, { 2432, 2576 },
-    { 2577, 2578 }, { 2596, 2558 }, { 3, 2369 }, { 1011, 2026 }, { 2600, 2454 }, { 2546, 120 },
-    { 2605, 2536 }, { 2598, 2043 }, { 2611, 2612 }, { 147, 853 }, { 549, 1802 }, { 1020, 2599 },
-    { 2159, 2538 }, { 2585, 2604 }, { 2625, 2626 }, { 40, 6 }, { 50, 2345 }, { 86, 2081 },
-    { 314, 1782 }, { 522, 2041 }, { 607, 608 }, { 609, 610 }, { 611, 612 }, { 1017, 2395 },
-    { 1032, 2044 }, { 1086, 2236 }, { 1135, 28 }, { 1136, 2028 }, { 1140, 2288 }, { 1783, 1784 },
-    { 1785, 1786 }, { 2088, 2421 }, { 2148, 2375 }, { 2562, 594 }, { 2580, 1781 }, { 3, 2532 },
-    { 2601, 2628 }, { 660, 2026 }, { 2602, 120 }, { 2613, 2634 }, { 2629, 2514 }, { 2636, 549 },
-    { 2640, 2627 }, { 1029, 2599 }, { 1086, 2288 }, { 1140, 2236 }, { 2598, 2081 }, { 2618, 2650 },
-    { 2642, 2442 }, { 2644, 2655 }, { 2646, 2647 }, { 2656, 2563 }, { 3, 2662 }, { 2439, 2026 },
-    { 2459, 2661 }, { 2665, 2568 }, { 120, 266 }, { 2663, 661 }, { 2648, 2081 }, { 2675, 2677 },
-    { 2360, 2678 }, { 3, 2630 }, { 2467, 2026 }, { 120, 272 }, { 2339, 3 }, { 1755, 2026 },
-    { 2680, 2687 }, { 2688, 2681 }, { 120, 2120 }, { 605, 2093 }, { 2686, 2474 }, { 12, 1822 },
-    { 39, 444 }, { 118, 1391 }, { 129, 544 }, { 133, 907 }, { 146, 147 }, { 148, 2270 },
-    { 154, 155 }, { 158, 260 }, { 161, 2125 }, { 210, 2333 }, { 228, 2346 }, { 229, 2152 },
-    { 346, 2315 }, { 452, 2027 }, { 554, 563 }, { 634, 152 }, { 726, 672 }, { 810, 811 },
-    { 1015, 2133 }, { 1071, 2664 }, { 1073, 1074 }, { 1077, 2080 }, { 1078, 1079 }, { 1080, 2541 },
-    { 1104, 2321 }, { 1112, 1197 }, { 1114, 2466 }, { 1189, 2145 }, { 1379, 2517 }, { 1402, 2597 },
-    { 1759, 2520 }, { 1965, 2638 }, { 2028, 1366 }, { 2040, 1023 }, { 2047, 2183 }, { 2074, 2471 },
-    { 2097, 2493 }, { 2098, 2574 }, { 2117, 40 }, { 2127, 559 }, { 2137, 632 }, { 2153, 2325 },
-    { 2278, 2144 }, { 2359, 135 }, { 2419, 2363 }, { 2431, 2547 }, { 2473, 2551 }, { 2477, 29 },
-    { 2480, 1075 }, { 2498, 2499 }, { 2553, 555 }, { 2588, 2603 }, { 2592, 144 }, { 2616, 2506 },
-    { 2617, 2673 }, { 1358, 3 }, { 2690, 2444 }, { 2607, 2026 }, { 39, 447 }, { 443, 2698 },
-    { 635, 120 }, { 2050, 2713 }, { 2127, 562 }, { 2282, 2708 }, { 2464, 2722 }, { 2482, 2707 },
-    { 2533, 2744 }, { 2535, 2270 }, { 2555, 2717 }, { 2620, 2727 }, { 2631, 2724 }, { 2635, 2729 },
-    { 2691, 1756 }, { 2699, 2405 }, { 2700, 2139 }, { 2702, 2703 }, { 2712, 2497 }, { 2716, 1016 },
-    { 2719, 2720 }, { 2723, 2315 }, { 2725, 2740 }, { 2728, 1670 }, { 2747, 2371 }, { 12, 1213 },
-    { 173, 1442 }, { 176, 2615 }, { 194, 1443 }, { 345, 2710 }, { 517, 2552 }, { 521, 2645 },
-    { 1389, 1390 }, { 1407, 1408 }, { 1409, 1410 }, { 1411, 1412 }, { 1413, 1414 }, { 1415, 1416 },
-    { 1417, 1441 }, { 1438, 1439 }, { 1526, 2029 }, { 1606, 2035 }, { 2251, 269 }, { 2614, 1398 },
-    { 1365, 3 }, { 39, 450 }, { 446, 2756 }, { 1168, 120 }, { 2026, 2745 }, { 2704, 2050 },
-    { 2734, 2776 }, { 2746, 2772 }, { 2766, 2718 }, { 1415, 1440 }, { 1700, 2029 }, { 1709, 2035 },
-    { 2076, 2788 }, { 2754, 2375 }, { 2784, 2078 }, { 2789, 2790 }, { 2792, 2793 }, { 2344, 3 },
-    { 449, 2801 }, { 2743, 2804 }, { 2775, 2026 }, { 2782, 120 }, { 2795, 2809 }, { 2815, 2791 },
-    { 2816, 1417 }, { 2460, 3 }, { 2817, 2666 }, { 2813, 2026 }, { 2822, 2794 }, { 3, 813 },
-    { 2825, 2674 }, { 2465, 2461 }, { 2686, 2695 }, { 32, 507 }, { 39, 702 }, { 40, 115 },
-    { 44, 2028 }, { 46, 2044 }, { 108, 2571 }, { 118, 119 }, { 120, 1156 }, { 133, 897 },
-    { 171, 636 }, { 183, 2256 }, { 186, 2594 }, { 228, 2469 }, { 237, 2622 }, { 251, 252 },
-    { 254, 2195 }, { 259, 2705 }, { 264, 2694 }, { 265, 2682 }, { 267, 2390 }, { 268, 2525 },
-    { 271, 2377 }, { 277, 2346 }, { 289, 2668 }, { 341, 342 }, { 343, 344 }, { 412, 2035 },
-    { 500, 501 }, { 502, 503 }, { 504, 505 }, { 508, 509 }, { 510, 2147 }, { 511, 2490 },
-    { 516, 2786 }, { 565, 566 }, { 572, 573 }, { 577, 578 }, { 585, 586 }, { 587, 2610 },
-    { 591, 2659 }, { 595, 596 }, { 598, 2146 }, { 599, 2026 }, { 622, 2070 }, { 689, 1792 },
-    { 783, 533 }, { 816, 2780 }, { 819, 820 }, { 825, 849 }, { 831, 2554 }, { 839, 840 },
-    { 872, 2443 }, { 873, 1973 }, { 881, 882 }, { 883, 884 }, { 892, 893 }, { 930, 2090 },
-    { 979, 933 }, { 1032, 2091 }, { 1068, 1154 }, { 1070, 1155 }, { 1109, 2164 }, { 1148, 1149 },
-    { 1151, 2184 }, { 1152, 1153 }, { 1159, 1160 }, { 1161, 1085 }, { 1170, 2471 }, { 1171, 2524 },
-    { 1172, 2238 }, { 1190, 1191 }, { 1196, 2777 }, { 1352, 1353 }, { 1354, 2279 }, { 1823, 2089 },
-    { 1824, 2088 }, { 1862, 2507 }, { 1863, 2730 }, { 2027, 2504 }, { 2046, 567 }, { 2108, 2519 },
-    { 2347, 2679 }, { 2348, 2154 }, { 2376, 2693 }, { 2405, 125 }, { 2419, 2423 }, { 2470, 8 },
-    { 2502, 843 }, { 2505, 2445 }, { 2522, 2824 }, { 2543, 270 }, { 2584, 2427 }, { 2586, 2247 },
-    { 2608, 2475 }, { 2632, 2363 }, { 2689, 2736 }, { 2709, 2183 }, { 2754, 2820 }, { 2755, 2609 },
-    { 2758, 2138 }, { 2768, 5 }, { 2803, 2582 }, { 2821, 175 }, { 3, 2548 }, { 39, 856 },
-    { 120, 2464 }, { 133, 911 }, { 171, 2900 }, { 277, 2469 }, { 506, 2833 }, { 516, 2787 },
-    { 654, 2026 }, { 825, 2886 }, { 1150, 2070 }, { 1381, 2090 }, { 1630, 2035 }, { 2032, 2841 },
-    { 2071, 2883 }, { 2102, 2838 }, { 2122, 2504 }, { 2130, 2837 }, { 2235, 2899 }, { 2246, 2839 },
-    { 2256, 2854 }, { 2303, 2845 }, { 2411, 2902 }, { 2491, 2866 }, { 2502, 858 }, { 2525, 2739 },
-    { 2543, 2843 }, { 2544, 2898 }, { 2581, 2195 }, { 2623, 2856 }, { 2624, 2846 }, { 2658, 2147 },
-    { 2731, 2891 }, { 2735, 2848 }, { 2755, 2860 }, { 2779, 2829 }, { 2798, 2923 }, { 2814, 2519 },
-    { 2850, 2851 }, { 2853, 2928 }, { 2857, 2858 }, { 2863, 2864 }, { 2869, 579 }, { 2870, 2871 },
-    { 2872, 2873 }, { 2874, 2875 }, { 2876, 623 }, { 2881, 890 }, { 2888, 894 }, { 2892, 2893 },
-    { 2894, 2933 }, { 2896, 2897 }, { 2903, 2390 }, { 2906, 2914 }, { 2918, 2762 }, { 3, 2692 },
-    { 2819, 2936 }, { 825, 2887 }, { 2034, 2943 }, { 2246, 2847 }, { 2589, 2962 }, { 2840, 120 },
-    { 2844, 2961 }, { 2852, 2972 }, { 2862, 2942 }, { 2934, 2940 }, { 2941, 2965 }, { 2946, 2987 },
-    { 2949, 898 }, { 2951, 2955 }, { 2956, 2975 }, { 2963, 2954 }, { 2970, 2861 }, { 2976, 2785 },
-    { 2979, 2980 }, { 3, 2683 }, { 2830, 2991 }, { 825, 2984 }, { 2958, 120 }, { 2966, 2995 },
-    { 2974, 2999 }, { 2985, 2997 }, { 2996, 2998 }, { 3000, 2977 }, { 3002, 3009 }, { 3005, 2917 },
-    { 3006, 2427 }, { 3010, 2926 }, { 499, 2026 }, { 626, 716 }, { 671, 1763 }, { 727, 1790 },
-    { 828, 1770 }, { 849, 2619 }, { 864, 2418 }, { 887, 1795 }, { 920, 921 }, { 1134, 2652 },
-    { 1137, 2968 }, { 1765, 1766 }, { 1771, 2882 }, { 1773, 837 }, { 1775, 1776 }, { 1780, 2960 },
-    { 1789, 2714 }, { 1796, 2983 }, { 1800, 1801 }, { 2071, 1794 }, { 2218, 2667 }, { 2266, 2800 },
-    { 2443, 2031 }, { 2564, 2295 }, { 2579, 2993 }, { 2593, 136 }, { 2639, 859 }, { 2649, 2669 },
-    { 2877, 2554 }, { 2908, 2376 }, { 2911, 2660 }, { 2952, 2289 }, { 2595, 3 }, { 3003, 3017 },
-    { 3015, 2969 }, { 3016, 3022 }, { 825, 853 }, { 864, 2685 }, { 1762, 3026 }, { 1775, 3039 },
-    { 1797, 3013 }, { 1806, 2418 }, { 2593, 213 }, { 2619, 860 }, { 2639, 3029 }, { 2653, 3034 },
-    { 2667, 3044 }, { 2701, 3042 }, { 2880, 3035 }, { 2950, 3038 }, { 3011, 662 }, { 3024, 2609 },
-    { 3027, 2945 }, { 3031, 3041 }, { 3051, 2657 }, { 3055, 3030 }, { 2826, 3 }, { 825, 3036 },
-    { 2920, 3068 }, { 2937, 3063 }, { 3011, 722 }, { 3043, 3077 }, { 3050, 3067 }, { 3054, 3061 },
-    { 3064, 3004 }, { 3065, 1807 }, { 3071, 3070 }, { 3072, 1767 }, { 3, 2684 }, { 3080, 2770 },
-    { 3028, 3081 }, { 3073, 3082 }, { 3083, 3086 }, { 50, 2414 }, { 2606, 2693 }, { 3078, 2696 },
-    { 1029, 3 }, { 2676, 3092 }, { 3095, 852 }, { 2825, 3097 }, { 3, 2992 }, { 3103, 2661 },
-    { 5, 359 }, { 6, 397 }, { 28, 43 }, { 39, 683 }, { 76, 2000 }, { 85, 2093 },
-    { 89, 2090 }, { 90, 275 }, { 97, 533 }, { 101, 2001 }, { 113, 250 }, { 133, 2071 },
-    { 137, 2767 }, { 145, 2773 }, { 147, 631 }, { 154, 633 }, { 157, 158 }, { 159, 2333 },
-    { 249, 1885 }, { 256, 1851 }, { 259, 2763 }, { 264, 2938 }, { 268, 2430 }, { 321, 1847 },
-    { 376, 2036 }, { 385, 386 }, { 392, 393 }, { 398, 399 }, { 400, 401 }, { 402, 403 },
-    { 404, 405 }, { 406, 407 }, { 408, 409 }, { 410, 411 }, { 486, 2551 }, { 514, 2959 },
-    { 520, 2994 }, { 535, 536 }, { 537, 132 }, { 539, 134 }, { 543, 544 }, { 545, 546 },
-    { 548, 549 }, { 550, 2748 }, { 554, 788 }, { 556, 557 }, { 560, 787 }, { 574, 2760 },
-    { 624, 2808 }, { 637, 2256 }, { 638, 2594 }, { 643, 2759 }, { 655, 656 }, { 657, 658 },
-    { 667, 668 }, { 669, 369 }, { 673, 2498 }, { 675, 2499 }, { 697, 698 }, { 699, 700 },
-    { 717, 2031 }, { 810, 1985 }, { 835, 3037 }, { 875, 2418 }, { 952, 2125 }, { 998, 2774 },
-    { 1056, 2334 }, { 1063, 2070 }, { 1064, 2184 }, { 1128, 1236 }, { 1160, 2458 }, { 1186, 2415 },
-    { 1187, 1887 }, { 1188, 2664 }, { 1193, 2310 }, { 1194, 1195 }, { 1214, 2266 }, { 1216, 2752 },
-    { 1237, 2421 }, { 1240, 2721 }, { 1359, 2028 }, { 1399, 1400 }, { 1425, 2164 }, { 1434, 2652 },
-    { 1459, 2026 }, { 1621, 1622 }, { 1623, 1624 }, { 1625, 1626 }, { 1627, 1628 }, { 1814, 2517 },
-    { 1830, 1385 }, { 1831, 2305 }, { 1832, 2189 }, { 1834, 2694 }, { 1835, 2682 }, { 1837, 2197 },
-    { 1840, 2366 }, { 1841, 2201 }, { 1842, 2432 }, { 1843, 2312 }, { 1844, 2450 }, { 1845, 2422 },
-    { 1848, 1849 }, { 1852, 2453 }, { 1853, 2262 }, { 1856, 1857 }, { 1883, 2047 }, { 1888, 2374 },
-    { 1890, 2603 }, { 1964, 2579 }, { 1967, 3048 }, { 1987, 2520 }, { 1988, 2829 }, { 1993, 1994 },
-    { 1996, 1997 }, { 1998, 1999 }, { 2002, 2003 }, { 2004, 2005 }, { 2006, 2007 }, { 2008, 2009 },
-    { 2034, 966 }, { 2069, 1401 }, { 2111, 3018 }, { 2120, 2935 }, { 2127, 786 }, { 2140, 2913 },
-    { 2157, 437 }, { 2167, 2660 }, { 2183, 3021 }, { 2196, 3059 }, { 2293, 2429 }, { 2336, 2032 },
-    { 2373, 2386 }, { 2394, 3094 }, { 2400, 2045 }, { 2423, 3001 }, { 2431, 2679 }, { 2433, 2461 },
-    { 2442, 2991 }, { 2464, 2582 }, { 2479, 2621 }, { 2486, 2765 }, { 2506, 2939 }, { 2533, 2475 },
-    { 2535, 2738 }, { 2553, 996 }, { 2581, 2528 }, { 2583, 2586 }, { 2590, 2895 }, { 2591, 3057 },
-    { 2629, 1458 }, { 2631, 2924 }, { 2637, 2564 }, { 2653, 1435 }, { 2663, 1908 }, { 2685, 876 },
-    { 2732, 2269 }, { 2733, 2901 }, { 2737, 2868 }, { 2741, 136 }, { 2749, 2407 }, { 2750, 258 },
-    { 2751, 3079 }, { 2753, 2910 }, { 2761, 2878 }, { 2769, 3087 }, { 2771, 2799 }, { 2778, 2363 },
-    { 2807, 213 }, { 2842, 2471 }, { 2855, 2623 }, { 2912, 789 }, { 2929, 3058 }, { 2932, 175 },
-    { 3014, 2584 }, { 3019, 2547 }, { 3060, 3088 }, { 3080, 2691 }, { 1020, 3 }, { 39, 1850 },
-    { 43, 2936 }, { 89, 2334 }, { 97, 3212 }, { 133, 2493 }, { 147, 850 }, { 157, 2763 },
-    { 207, 2767 }, { 385, 481 }, { 392, 474 }, { 400, 3191 }, { 630, 3120 }, { 710, 256 },
-    { 875, 3261 }, { 1056, 2090 }, { 1066, 2808 }, { 1160, 2541 }, { 1186, 2622 }, { 1187, 2555 },
-    { 1193, 2668 }, { 1230, 2266 }, { 1231, 2752 }, { 1425, 2524 }, { 1429, 1400 }, { 1833, 2415 },
-    { 1836, 3128 }, { 1839, 1385 }, { 1846, 3129 }, { 1884, 3124 }, { 1886, 3116 }, { 1968, 2418 },
-    { 1990, 3163 }, { 1991, 6 }, { 2011, 5 }, { 2026, 659 }, { 2028, 958 }, { 2031, 3201 },
-    { 2105, 3214 }, { 2127, 3171 }, { 2140, 2973 }, { 2184, 3154 }, { 2189, 3177 }, { 2201, 3180 },
-    { 2293, 2624 }, { 2337, 3155 }, { 2364, 3208 }, { 2407, 3127 }, { 2433, 2697 }, { 2436, 3196 },
-    { 2479, 3234 }, { 2480, 3143 }, { 2482, 3157 }, { 2491, 966 }, { 2533, 3140 }, { 2544, 3185 },
-    { 2583, 3280 }, { 2590, 3114 }, { 2591, 3173 }, { 2632, 3241 }, { 2637, 2657 }, { 2706, 2765 },
-    { 2733, 2986 }, { 2741, 213 }, { 2749, 2572 }, { 2750, 3119 }, { 2751, 3090 }, { 2753, 3053 },
-    { 2769, 3096 }, { 2806, 2721 }, { 2807, 136 }, { 2812, 3272 }, { 2817, 3256 }, { 2849, 2333 },
-    { 2865, 3141 }, { 2867, 2748 }, { 2909, 3269 }, { 2957, 3278 }, { 2967, 2679 }, { 2988, 3245 },
-    { 3023, 3104 }, { 3025, 3166 }, { 3056, 3246 }, { 3076, 3216 }, { 3085, 3282 }, { 3091, 3215 },
-    { 3105, 2687 }, { 3107, 3133 }, { 3110, 3115 }, { 3117, 2641 }, { 3121, 2050 }, { 3122, 3123 },
-    { 3125, 3209 }, { 3134, 3135 }, { 3136, 3137 }, { 3138, 3139 }, { 3146, 3147 }, { 3148, 3149 },
-    { 3150, 2497 }, { 3156, 2925 }, { 3160, 3161 }, { 3164, 3165 }, { 3167, 811 }, { 3169, 876 },
-    { 3175, 1019 }, { 3176, 1889 }, { 3178, 2915 }, { 3179, 2964 }, { 3181, 2904 }, { 3186, 1360 },
-    { 3192, 3193 }, { 3194, 1629 }, { 3197, 3198 }, { 3199, 3200 }, { 3202, 3203 }, { 3204, 3205 },
-    { 3206, 3207 }, { 3210, 341 }, { 3213, 3227 }, { 3217, 3218 }, { 3222, 3223 }, { 3224, 3225 },
-    { 3248, 3268 }, { 3254, 3255 }, { 3263, 3257 }, { 3267, 2773 }, { 2764, 3 }, { 39, 3235 },
-    { 1381, 2334 }, { 1881, 2090 }, { 2026, 3358 }, { 2028, 3184 }, { 2031, 3219 }, { 2089, 43 },
-    { 2184, 3303 }, { 2352, 3285 }, { 2433, 2905 }, { 2477, 3286 }, { 2479, 3240 }, { 2542, 3334 },
-    { 2621, 3313 }, { 2649, 3344 }, { 2706, 3228 }, { 2778, 3331 }, { 2806, 3301 }, { 2907, 3351 },
-    { 2982, 3325 }, { 2990, 3346 }, { 3056, 3288 }, { 3102, 3352 }, { 3159, 3319 }, { 3174, 3300 },
-    { 3221, 3372 }, { 3233, 3298 }, { 3238, 3389 }, { 3266, 3397 }, { 3270, 3328 }, { 3276, 3304 },
-    { 3289, 3380 }, { 3295, 3394 }, { 3296, 2738 }, { 3309, 2437 }, { 3312, 3330 }, { 3315, 1969 },
-    { 3316, 3317 }, { 3322, 2572 }, { 3329, 3383 }, { 3335, 3144 }, { 3340, 5 }, { 3341, 3342 },
-    { 3350, 3406 }, { 3360, 2376 }, { 3363, 3408 }, { 3366, 2571 }, { 3367, 3052 }, { 3369, 3239 },
-    { 3376, 3401 }, { 3377, 3378 }, { 3385, 3109 }, { 3398, 3399 }, { 3404, 3405 }, { 3407, 3252 },
-    { 2781, 3 }, { 3410, 2931 }, { 2486, 3411 }, { 2505, 3416 }, { 2919, 2026 }, { 3281, 3414 },
-    { 3302, 3418 }, { 3343, 3452 }, { 3368, 3454 }, { 3396, 3445 }, { 3400, 3446 }, { 3419, 3460 },
-    { 3424, 3314 }, { 3427, 3456 }, { 3433, 3271 }, { 3436, 3464 }, { 3439, 3310 }, { 3441, 3392 },
-    { 3443, 3395 }, { 3453, 3435 }, { 3461, 3379 }, { 3, 2836 }, { 3422, 3475 }, { 3432, 3478 },
-    { 3440, 3472 }, { 3463, 3476 }, { 3471, 3142 }, { 222, 2643 }, { 1407, 1430 }, { 1432, 2615 },
-    { 1433, 2104 }, { 1445, 1446 }, { 1447, 1448 }, { 1449, 1450 }, { 1452, 1453 }, { 1454, 2534 },
-    { 1455, 1456 }, { 1457, 2065 }, { 2435, 2110 }, { 2614, 1437 }, { 3393, 2606 }, { 30, 3047 },
-    { 34, 384 }, { 39, 689 }, { 40, 713 }, { 41, 42 }, { 45, 2953 }, { 203, 3417 },
-    { 257, 3007 }, { 269, 2420 }, { 529, 2041 }, { 586, 1210 }, { 613, 2672 }, { 617, 2633 },
-    { 688, 2027 }, { 742, 743 }, { 748, 749 }, { 758, 2641 }, { 761, 762 }, { 763, 764 },
-    { 765, 766 }, { 767, 768 }, { 877, 2715 }, { 903, 904 }, { 1143, 2395 }, { 1144, 1145 },
-    { 1207, 1208 }, { 1211, 2659 }, { 1212, 2608 }, { 1357, 2266 }, { 2371, 678 }, { 2380, 3075 },
-    { 2445, 3089 }, { 2465, 2473 }, { 2528, 946 }, { 2658, 2026 }, { 2689, 2325 }, { 2753, 3259 },
-    { 2823, 2522 }, { 2828, 2922 }, { 2916, 2726 }, { 2930, 3425 }, { 2971, 3040 }, { 2989, 3189 },
-    { 3033, 3100 }, { 3069, 2696 }, { 3101, 645 }, { 3131, 2029 }, { 3258, 2351 }, { 3474, 872 },
-    { 3, 2944 }, { 3108, 3487 }, { 3490, 3391 }, { 3491, 3477 }, { 605, 2643 }, { 2076, 3497 },
-    { 2440, 3498 }, { 2688, 3504 }, { 3494, 1431 }, { 3499, 1451 }, { 3500, 3501 }, { 3502, 3503 },
-    { 34, 473 }, { 351, 3007 }, { 640, 2633 }, { 688, 2834 }, { 769, 2027 }, { 1209, 3517 },
-    { 2371, 727 }, { 2465, 2827 }, { 2528, 961 }, { 2610, 3533 }, { 2753, 3506 }, { 2823, 2922 },
-    { 2828, 2522 }, { 2971, 3062 }, { 2989, 3535 }, { 3098, 2726 }, { 3101, 3518 }, { 3132, 2029 },
-    { 3466, 3541 }, { 3480, 872 }, { 3520, 6 }, { 3524, 3525 }, { 3526, 3527 }, { 3529, 2362 },
-    { 3530, 3554 }, { 3531, 2091 }, { 3532, 2324 }, { 3543, 2606 }, { 3550, 3551 }, { 3552, 2672 },
-    { 3008, 3 }, { 3562, 1437 }, { 688, 3509 }, { 2027, 3522 }, { 3293, 2029 }, { 3511, 3557 },
-    { 3539, 3594 }, { 3544, 3564 }, { 3549, 3595 }, { 3572, 713 }, { 3573, 3577 }, { 3580, 3565 },
-    { 3582, 3578 }, { 3592, 3593 }, { 3467, 3 }, { 3598, 3492 }, { 3294, 2029 }, { 3590, 3607 },
-    { 3603, 3512 }, { 3608, 3534 }, { 3, 3190 }, { 3612, 3364 }, { 15, 2026 }, { 2690, 1014 },
-    { 2831, 2827 }, { 3032, 922 }, { 3074, 663 }, { 3084, 771 }, { 3466, 2087 }, { 3496, 2031 },
-    { 6, 377 }, { 28, 29 }, { 32, 2215 }, { 34, 1524 }, { 39, 390 }, { 40, 81 },
-    { 85, 2643 }, { 90, 977 }, { 101, 1251 }, { 109, 2550 }, { 113, 623 }, { 115, 1653 },
-    { 120, 853 }, { 126, 986 }, { 130, 2139 }, { 132, 989 }, { 133, 991 }, { 137, 3349 },
-    { 140, 543 }, { 147, 272 }, { 171, 999 }, { 226, 275 }, { 251, 1816 }, { 257, 3409 },
-    { 258, 3444 }, { 259, 3336 }, { 269, 3237 }, { 314, 865 }, { 336, 1253 }, { 338, 1254 },
-    { 340, 1194 }, { 351, 3428 }, { 362, 363 }, { 366, 367 }, { 368, 369 }, { 370, 371 },
-    { 372, 373 }, { 374, 375 }, { 378, 379 }, { 380, 381 }, { 382, 383 }, { 406, 418 },
-    { 408, 419 }, { 410, 420 }, { 412, 3232 }, { 413, 414 }, { 415, 416 }, { 421, 422 },
-    { 423, 424 }, { 428, 2859 }, { 429, 430 }, { 431, 432 }, { 438, 439 }, { 440, 441 },
-    { 442, 2757 }, { 445, 2802 }, { 448, 2818 }, { 451, 2711 }, { 453, 454 }, { 459, 460 },
-    { 465, 466 }, { 524, 2491 }, { 527, 2034 }, { 530, 2090 }, { 532, 533 }, { 536, 988 },
-    { 538, 3145 }, { 541, 3442 }, { 545, 993 }, { 547, 3381 }, { 549, 910 }, { 556, 997 },
-    { 560, 561 }, { 568, 2423 }, { 586, 1875 }, { 600, 601 }, { 602, 2953 }, { 604, 3047 },
-    { 619, 3113 }, { 622, 981 }, { 624, 625 }, { 627, 2277 }, { 653, 3556 }, { 664, 723 },
-    { 683, 684 }, { 689, 734 }, { 691, 692 }, { 697, 1322 }, { 701, 3571 }, { 707, 3588 },
-    { 708, 709 }, { 711, 712 }, { 714, 715 }, { 719, 720 }, { 738, 739 }, { 740, 741 },
-    { 743, 3601 }, { 744, 745 }, { 746, 747 }, { 750, 751 }, { 752, 753 }, { 754, 755 },
-    { 756, 757 }, { 759, 760 }, { 770, 3365 }, { 780, 2959 }, { 781, 2994 }, { 785, 994 },
-    { 816, 1989 }, { 844, 2503 }, { 847, 848 }, { 854, 3290 }, { 862, 2132 }, { 866, 867 },
-    { 868, 869 }, { 876, 3046 }, { 877, 3386 }, { 899, 2557 }, { 913, 2161 }, { 930, 2187 },
-    { 932, 933 }, { 934, 935 }, { 936, 937 }, { 938, 2246 }, { 939, 940 }, { 941, 2112 },
-    { 951, 2705 }, { 964, 2490 }, { 965, 3337 }, { 967, 2552 }, { 968, 3226 }, { 969, 3516 },
-    { 974, 2645 }, { 983, 984 }, { 990, 134 }, { 995, 3251 }, { 1002, 3323 }, { 1076, 3339 },
-    { 1101, 1692 }, { 1109, 2524 }, { 1128, 2395 }, { 1129, 2421 }, { 1132, 3353 }, { 1160, 2597 },
-    { 1176, 2507 }, { 1177, 2730 }, { 1178, 2091 }, { 1219, 2633 }, { 1239, 3326 }, { 1241, 2938 },
-    { 1242, 1243 }, { 1245, 2346 }, { 1246, 3327 }, { 1247, 2311 }, { 1248, 2312 }, { 1249, 2450 },
-    { 1252, 2468 }, { 1255, 1256 }, { 1276, 2455 }, { 1277, 2558 }, { 1278, 2904 }, { 1293, 1294 },
-    { 1300, 1301 }, { 1302, 1303 }, { 1305, 1306 }, { 1307, 675 }, { 1317, 1318 }, { 1323, 1324 },
-    { 1329, 256 }, { 1359, 2617 }, { 1380, 2081 }, { 1399, 3402 }, { 1420, 2572 }, { 1427, 3045 },
-    { 1461, 3106 }, { 1463, 1464 }, { 1466, 1467 }, { 1468, 1469 }, { 1470, 1471 }, { 1472, 1473 },
-    { 1474, 3130 }, { 1475, 1476 }, { 1477, 1478 }, { 1481, 1482 }, { 1483, 1484 }, { 1485, 1486 },
-    { 1487, 1488 }, { 1489, 1490 }, { 1542, 2029 }, { 1566, 2071 }, { 1567, 1568 }, { 1569, 400 },
-    { 1624, 1634 }, { 1626, 1635 }, { 1628, 1636 }, { 1630, 3373 }, { 1631, 1632 }, { 1637, 1638 },
-    { 1642, 2948 }, { 1643, 1644 }, { 1649, 1650 }, { 1651, 1652 }, { 1654, 1655 }, { 1656, 1657 },
-    { 1658, 2835 }, { 1659, 1660 }, { 1662, 1663 }, { 1665, 1666 }, { 1668, 1669 }, { 1671, 1672 },
-    { 1673, 1674 }, { 1675, 1676 }, { 1677, 1678 }, { 1679, 1680 }, { 1681, 1682 }, { 1683, 1684 },
-    { 1685, 1686 }, { 1688, 1689 }, { 1690, 1691 }, { 1693, 2701 }, { 1694, 1695 }, { 1696, 1697 },
-    { 1764, 2780 }, { 1779, 2638 }, { 1824, 2564 }, { 1827, 2028 }, { 1828, 3546 }, { 1854, 1855 },
-    { 1858, 2089 }, { 1872, 1873 }, { 1876, 2562 }, { 1877, 2608 }, { 1962, 2715 }, { 1995, 3220 },
-    { 2010, 3318 }, { 2014, 3448 }, { 2027, 5 }, { 2076, 2771 }, { 2111, 2932 }, { 2148, 2820 },
-    { 2157, 3371 }, { 2195, 3049 }, { 2326, 3075 }, { 2348, 2574 }, { 2390, 2762 }, { 2407, 1269 },
-    { 2424, 1271 }, { 2431, 2981 }, { 2433, 2473 }, { 2443, 2445 }, { 2448, 1010 }, { 2461, 2475 },
-    { 2486, 3250 }, { 2505, 3437 }, { 2527, 2982 }, { 2542, 2890 }, { 2544, 950 }, { 2549, 3126 },
-    { 2583, 2140 }, { 2589, 2783 }, { 2591, 3430 }, { 2592, 629 }, { 2600, 2412 }, { 2616, 3515 },
-    { 2629, 1290 }, { 2637, 3415 }, { 2641, 1687 }, { 2651, 2742 }, { 2709, 2621 }, { 2714, 3162 },
-    { 2726, 217 }, { 2732, 3021 }, { 2736, 3321 }, { 2737, 3152 }, { 2758, 2935 }, { 2759, 3170 },
-    { 2760, 2774 }, { 2761, 2895 }, { 2768, 2427 }, { 2800, 2910 }, { 2803, 2988 }, { 2805, 3291 },
-    { 2812, 3390 }, { 2842, 3450 }, { 2868, 3153 }, { 2879, 3458 }, { 2884, 2167 }, { 2901, 3014 },
-    { 2915, 985 }, { 2921, 3089 }, { 2930, 3033 }, { 2957, 2878 }, { 2964, 2528 }, { 2978, 3230 },
-    { 2990, 3275 }, { 3012, 2474 }, { 3058, 3451 }, { 3066, 3118 }, { 3100, 3183 }, { 3104, 3421 },
-    { 3168, 838 }, { 3182, 3284 }, { 3188, 3231 }, { 3211, 1866 }, { 3229, 3566 }, { 3236, 1268 },
-    { 3242, 3429 }, { 3243, 2697 }, { 3253, 2913 }, { 3260, 662 }, { 3262, 980 }, { 3283, 661 },
-    { 3292, 3605 }, { 3297, 3615 }, { 3307, 3324 }, { 3320, 2731 }, { 3355, 3187 }, { 3357, 3247 },
-    { 3359, 3151 }, { 3361, 3265 }, { 3362, 3455 }, { 3375, 3345 }, { 3382, 3277 }, { 3384, 2829 },
-    { 3388, 2669 }, { 3403, 3040 }, { 3410, 3613 }, { 3423, 3347 }, { 3447, 3469 }, { 3449, 3279 },
-    { 3465, 1158 }, { 3470, 651 }, { 3481, 2018 }, { 3485, 3274 }, { 3521, 2834 }, { 3558, 3354 },
-    { 3598, 3019 }, { 3599, 3308 }, { 3, 3434 }, { 3356, 3618 }, { 3074, 771 }, { 3084, 663 },
-    { 3567, 2031 }, { 3621, 3620 }, { 3626, 2026 }, { 6, 3668 }, { 34, 1719 }, { 39, 1312 },
-    { 40, 3321 }, { 101, 3786 }, { 113, 3751 }, { 120, 3908 }, { 133, 1603 }, { 207, 3349 },
-    { 257, 3428 }, { 314, 3746 }, { 351, 3409 }, { 363, 3803 }, { 372, 3807 }, { 377, 3666 },
-    { 382, 1541 }, { 406, 426 }, { 408, 427 }, { 410, 436 }, { 412, 3373 }, { 417, 3669 },
-    { 439, 3845 }, { 441, 455 }, { 456, 2802 }, { 457, 2818 }, { 458, 2711 }, { 461, 2757 },
-    { 530, 2334 }, { 549, 1818 }, { 571, 3442 }, { 691, 1948 }, { 784, 3145 }, { 785, 3381 },
-    { 816, 3863 }, { 862, 2165 }, { 869, 2162 }, { 930, 3113 }, { 951, 3336 }, { 970, 2490 },
-    { 971, 3337 }, { 972, 2552 }, { 973, 3226 }, { 976, 3635 }, { 982, 3638 }, { 987, 3693 },
-    { 992, 3696 }, { 1076, 3353 }, { 1132, 3339 }, { 1177, 3943 }, { 1194, 3788 }, { 1250, 3636 },
-    { 1272, 2311 }, { 1273, 2312 }, { 1274, 2450 }, { 1292, 3556 }, { 1364, 2507 }, { 1429, 3402 },
-    { 1464, 3836 }, { 1543, 2029 }, { 1624, 1640 }, { 1626, 1641 }, { 1628, 1648 }, { 1630, 3232 },
-    { 1633, 3820 }, { 1661, 2835 }, { 1814, 3798 }, { 1826, 3045 }, { 1874, 3702 }, { 1962, 3386 },
-    { 2017, 3220 }, { 2028, 3769 }, { 2071, 3371 }, { 2105, 272 }, { 2246, 3708 }, { 2348, 3753 },
-    { 2407, 3059 }, { 2423, 3279 }, { 2424, 3780 }, { 2455, 3784 }, { 2486, 3866 }, { 2533, 3879 },
-    { 2542, 2929 }, { 2549, 3291 }, { 2589, 3495 }, { 2590, 2890 }, { 2610, 3858 }, { 2620, 3771 },
-    { 2632, 3873 }, { 2635, 3739 }, { 2654, 2742 }, { 2732, 3924 }, { 2737, 3700 }, { 2771, 3965 },
-    { 2800, 3773 }, { 2805, 3126 }, { 2849, 2759 }, { 2855, 3874 }, { 2859, 3673 }, { 2865, 3733 },
-    { 2867, 3251 }, { 2879, 3459 }, { 2884, 3538 }, { 2885, 2445 }, { 2909, 3907 }, { 2912, 3701 },
-    { 2919, 3106 }, { 2921, 3387 }, { 2925, 3640 }, { 2948, 3824 }, { 2967, 2981 }, { 2978, 3264 },
-    { 3001, 3915 }, { 3012, 3111 }, { 3032, 1813 }, { 3056, 3896 }, { 3057, 3920 }, { 3066, 3292 },
-    { 3100, 3306 }, { 3118, 3579 }, { 3130, 2371 }, { 3152, 2760 }, { 3153, 2774 }, { 3168, 1793 },
-    { 3182, 3926 }, { 3188, 3324 }, { 3229, 2783 }, { 3236, 3776 }, { 3237, 3648 }, { 3242, 3455 },
-    { 3243, 2905 }, { 3249, 3104 }, { 3253, 2973 }, { 3260, 722 }, { 3262, 3749 }, { 3275, 3767 },
-    { 3283, 1908 }, { 3284, 3069 }, { 3290, 2537 }, { 3297, 3719 }, { 3307, 3231 }, { 3355, 3308 },
-    { 3357, 3468 }, { 3361, 3347 }, { 3362, 3429 }, { 3375, 3426 }, { 3388, 3893 }, { 3403, 3062 },
-    { 3423, 3265 }, { 3430, 2195 }, { 3448, 3458 }, { 3449, 3902 }, { 3450, 2739 }, { 3451, 3694 },
-    { 3465, 1181 }, { 3466, 3867 }, { 3470, 3158 }, { 3481, 3862 }, { 3484, 3823 }, { 3485, 3354 },
-    { 3489, 3910 }, { 3505, 3187 }, { 3510, 3720 }, { 3523, 3731 }, { 3548, 3913 }, { 3555, 3917 },
-    { 3558, 3274 }, { 3559, 3855 }, { 3563, 3898 }, { 3587, 3881 }, { 3589, 3941 }, { 3612, 3023 },
-    { 3619, 3421 }, { 3628, 3811 }, { 3629, 3487 }, { 3630, 3656 }, { 3633, 2043 }, { 3639, 3830 },
-    { 3643, 3762 }, { 3644, 3646 }, { 3647, 3851 }, { 3650, 2735 }, { 3654, 3911 }, { 3655, 3741 },
-    { 3657, 3658 }, { 3660, 364 }, { 3661, 3662 }, { 3663, 3664 }, { 3670, 3671 }, { 3672, 3486 },
-    { 3675, 3676 }, { 3677, 3678 }, { 3679, 433 }, { 3680, 3681 }, { 3682, 3683 }, { 3684, 3685 },
-    { 3689, 525 }, { 3692, 3899 }, { 3709, 3642 }, { 3715, 3795 }, { 3721, 721 }, { 3722, 3723 },
-    { 3725, 3726 }, { 3727, 3728 }, { 3729, 3730 }, { 3737, 3738 }, { 3740, 863 }, { 3742, 2563 },
-    { 3745, 3591 }, { 3747, 3649 }, { 3754, 3903 }, { 3761, 3916 }, { 3766, 3847 }, { 3768, 2669 },
-    { 3777, 3778 }, { 3781, 3782 }, { 3785, 2777 }, { 3790, 3791 }, { 3792, 3793 }, { 3801, 3797 },
-    { 3804, 3805 }, { 3808, 3809 }, { 3813, 3814 }, { 3815, 1491 }, { 3818, 3819 }, { 3821, 3822 },
-    { 3825, 1639 }, { 3826, 3827 }, { 3828, 3829 }, { 3831, 3832 }, { 3834, 1664 }, { 3835, 1667 },
-    { 3837, 3838 }, { 3839, 3840 }, { 3841, 3842 }, { 3843, 3844 }, { 3848, 3849 }, { 3853, 3854 },
-    { 3857, 2324 }, { 3859, 2697 }, { 3883, 3938 }, { 3884, 3444 }, { 3889, 3652 }, { 3895, 2651 },
-    { 3901, 3323 }, { 3905, 3933 }, { 3922, 2986 }, { 3925, 3545 }, { 3929, 3183 }, { 3952, 3415 },
-    { 3953, 3736 }, { 3960, 3318 }, { 3, 3488 }, { 6, 4194 }, { 39, 1523 }, { 101, 4205 },
-    { 257, 3438 }, { 406, 434 }, { 408, 435 }, { 410, 4163 }, { 425, 3989 }, { 441, 467 },
-    { 462, 2802 }, { 463, 2818 }, { 464, 2711 }, { 549, 3763 }, { 652, 2026 }, { 916, 4008 },
-    { 930, 2334 }, { 1275, 3977 }, { 1462, 3985 }, { 1544, 2029 }, { 1624, 1646 }, { 1626, 1647 },
-    { 1628, 4199 }, { 1907, 3556 }, { 1935, 2031 }, { 2027, 3988 }, { 2246, 4183 }, { 2407, 4186 },
-    { 2490, 4168 }, { 2542, 3748 }, { 2588, 4001 }, { 2670, 2742 }, { 2757, 468 }, { 2761, 2890 },
-    { 2800, 3852 }, { 2835, 4201 }, { 2859, 4162 }, { 2921, 3956 }, { 2948, 4198 }, { 3158, 3966 },
-    { 3277, 4049 }, { 3284, 3306 }, { 3305, 4090 }, { 3326, 4088 }, { 3327, 4024 }, { 3484, 4081 },
-    { 3486, 4070 }, { 3561, 4065 }, { 3581, 4073 }, { 3641, 4017 }, { 3665, 4092 }, { 3667, 3973 },
-    { 3674, 3993 }, { 3686, 3995 }, { 3690, 525 }, { 3707, 4016 }, { 3718, 4111 }, { 3750, 3978 },
-    { 3752, 4047 }, { 3779, 4050 }, { 3783, 4023 }, { 3787, 4022 }, { 3806, 3986 }, { 3833, 4037 },
-    { 3846, 4184 }, { 3865, 4133 }, { 3871, 4170 }, { 3872, 4107 }, { 3876, 4210 }, { 3882, 4046 },
-    { 3890, 4148 }, { 3894, 3994 }, { 3918, 4109 }, { 3919, 4063 }, { 3950, 4048 }, { 3954, 4071 },
-    { 3964, 2981 }, { 3967, 1460 }, { 3979, 4084 }, { 3980, 400 }, { 3991, 4161 }, { 3992, 4165 },
-    { 3996, 3997 }, { 3998, 3687 }, { 4006, 3459 }, { 4010, 3170 }, { 4018, 3735 }, { 4021, 3774 },
-    { 4025, 4026 }, { 4027, 3789 }, { 4028, 4066 }, { 4030, 1670 }, { 4032, 4033 }, { 4034, 4035 },
-    { 4036, 4197 }, { 4039, 4209 }, { 4040, 4058 }, { 4043, 2832 }, { 4051, 4147 }, { 4052, 4154 },
-    { 4053, 3927 }, { 4057, 3888 }, { 4061, 2538 }, { 4062, 2654 }, { 4064, 3904 }, { 4076, 2916 },
-    { 4077, 3018 }, { 4080, 2325 }, { 4087, 3637 }, { 4089, 3609 }, { 4099, 4121 }, { 4100, 4124 },
-    { 4130, 4200 }, { 4132, 2799 }, { 4134, 3365 }, { 4135, 4142 }, { 4137, 4079 }, { 4139, 3211 },
-    { 4141, 3469 }, { 4145, 3812 }, { 4155, 4179 }, { 4156, 4188 }, { 4166, 4167 }, { 4169, 4125 },
-    { 4171, 3975 }, { 4173, 3962 }, { 4175, 4176 }, { 4177, 2604 }, { 4193, 3810 }, { 4206, 4207 },
-    { 4208, 3864 }, { 4222, 4122 }, { 3311, 3 }, { 3333, 4224 }, { 6, 4196 }, { 39, 1558 },
-    { 351, 3438 }, { 441, 3999 }, { 469, 2818 }, { 470, 2711 }, { 1291, 2026 }, { 1545, 2029 },
-    { 1645, 4244 }, { 2031, 4203 }, { 2419, 4251 }, { 2542, 4347 }, { 2671, 2742 }, { 2757, 4306 },
-    { 2907, 2800 }, { 3284, 4311 }, { 3305, 4265 }, { 3688, 4233 }, { 3698, 549 }, { 3710, 4263 },
-    { 3856, 4258 }, { 3868, 4269 }, { 3983, 4239 }, { 3987, 4275 }, { 3990, 4231 }, { 4044, 4270 },
-    { 4054, 4293 }, { 4060, 4302 }, { 4069, 4268 }, { 4106, 4281 }, { 4119, 4308 }, { 4128, 3966 },
-    { 4149, 4259 }, { 4151, 4310 }, { 4159, 4274 }, { 4160, 4260 }, { 4164, 4229 }, { 4185, 4321 },
-    { 4187, 4284 }, { 4204, 4227 }, { 4212, 4279 }, { 4217, 4267 }, { 4225, 4195 }, { 4230, 4304 },
-    { 4234, 4235 }, { 4241, 4285 }, { 4245, 4317 }, { 4247, 2514 }, { 4250, 4273 }, { 4254, 3800 },
-    { 4255, 2670 }, { 4256, 2802 }, { 4257, 4334 }, { 4262, 4316 }, { 4264, 4335 }, { 4282, 942 },
-    { 4286, 4352 }, { 4287, 4202 }, { 4288, 4354 }, { 4291, 3906 }, { 4297, 4004 }, { 4299, 3734 },
-    { 4305, 4346 }, { 4314, 3583 }, { 4320, 4211 }, { 4322, 4345 }, { 4323, 3542 }, { 4340, 4261 },
-    { 4353, 4295 }, { 3332, 3 }, { 1295, 2026 }, { 1546, 2029 }, { 1557, 4359 }, { 2885, 2031 },
-    { 3772, 4373 }, { 3817, 4358 }, { 4232, 4382 }, { 4236, 4375 }, { 4246, 4366 }, { 4253, 4387 },
-    { 4276, 4393 }, { 4277, 4371 }, { 4283, 4396 }, { 4307, 4361 }, { 4312, 4403 }, { 4318, 4411 },
-    { 4336, 4390 }, { 4343, 4400 }, { 4356, 3559 }, { 4362, 4363 }, { 4367, 4315 }, { 4368, 4417 },
-    { 4370, 2671 }, { 4384, 4290 }, { 4385, 2924 }, { 4391, 4237 }, { 4392, 4381 }, { 4394, 4401 },
-    { 4397, 4426 }, { 4398, 4406 }, { 3338, 3 }, { 1547, 2029 }, { 4172, 2026 }, { 4356, 4341 },
-    { 4379, 4443 }, { 4383, 4438 }, { 4386, 4442 }, { 4402, 4435 }, { 4404, 4444 }, { 4409, 4447 },
-    { 4415, 4448 }, { 4420, 4439 }, { 4428, 1296 }, { 4434, 4455 }, { 4437, 4413 }, { 4440, 4423 },
-    { 4456, 4416 }, { 4457, 4150 }, { 3420, 3 }, { 1548, 2029 }, { 4436, 4466 }, { 4441, 4465 },
-    { 4458, 3613 }, { 4463, 4471 }, { 4467, 5 }, { 3, 3507 }, { 1549, 2029 }, { 4458, 4300 },
-    { 4462, 4478 }, { 4469, 4479 }, { 4476, 3606 }, { 606, 3584 }, { 644, 3597 }, { 735, 736 },
-    { 776, 777 }, { 2465, 3547 }, { 2651, 2927 }, { 2686, 3493 }, { 3098, 3195 }, { 3099, 1174 },
-    { 3514, 2671 }, { 3569, 2654 }, { 3575, 3611 }, { 3971, 3586 }, { 3972, 2827 }, { 4221, 2832 },
-    { 3, 3537 }, { 3513, 4483 }, { 1550, 2029 }, { 4476, 3610 }, { 4481, 4487 }, { 4486, 4468 },
-    { 639, 3584 }, { 648, 3597 }, { 2670, 2927 }, { 2686, 3560 }, { 2831, 3547 }, { 3099, 1182 },
-    { 3514, 4494 }, { 4489, 3519 }, { 4492, 736 }, { 3, 3617 }, { 3604, 4504 }, { 1551, 2029 },
-    { 4508, 4482 }, { 2927, 2654 }, { 3569, 4512 }, { 4490, 3519 }, { 4510, 3570 }, { 4516, 2651 },
-    { 4520, 4519 }, { 3, 2770 }, { 1552, 2029 }, { 2927, 2671 }, { 4499, 4523 }, { 4511, 3570 },
-    { 4524, 2670 }, { 3, 3705 }, { 1553, 2029 }, { 4405, 4529 }, { 4498, 4531 }, { 3, 3802 },
-    { 1554, 2029 }, { 3, 3870 }, { 1555, 2029 }, { 4301, 4539 }, { 3, 3875 }, { 1556, 2029 },
-    { 4292, 4541 }, { 3, 3892 }, { 1559, 2029 }, { 4143, 4544 }, { 3, 3937 }, { 1560, 2029 },
-    { 3878, 4547 }, { 3, 4082 }, { 1561, 2029 }, { 3, 4105 }, { 1562, 2029 }, { 3249, 4553 },
-    { 3, 4129 }, { 1563, 2029 }, { 3, 4223 }, { 1564, 2029 }, { 3861, 4558 }, { 3, 4238 },
-    { 1565, 2029 }, { 4042, 4560 }, { 3, 4294 }, { 3959, 4563 }, { 3, 4364 }, { 2680, 4566 },
-    { 3, 4414 }, { 4552, 4568 }, { 3, 4422 }, { 4192, 4570 }, { 3, 4454 }, { 4546, 4572 },
-    { 3, 4460 }, { 4158, 4574 }, { 3, 4470 }, { 718, 4576 }, { 3, 4474 }, { 4313, 4578 },
-    { 2779, 3 }, { 4509, 4580 }, { 3384, 3 }, { 3935, 3 }, { 4102, 3 }, { 4189, 3 },
-    { 4575, 3 }, { 3, 4569 },
+    { 5, 6 }, { 39, 40 }, { 31, 32 }, { 39, 34 }, { 2002, 2001 }, { 40, 5 },
+    { 158, 165 }, { 554, 545 }, { 3, 32 }, { 135, 398 }, { 107, 108 }, { 9, 10 },
+    { 63, 64 }, { 101, 102 }, { 34, 35 }, { 5, 87 }, { 40, 2001 }, { 3, 11 },
+    { 38, 2005 }, { 106, 2011 }, { 135, 136 }, { 2014, 103 }, { 39, 168 }, { 82, 83 },
+    { 158, 154 }, { 169, 170 }, { 172, 173 }, { 16, 17 }, { 122, 123 }, { 133, 134 },
+    { 113, 114 }, { 545, 1073 }, { 1067, 1068 }, { 1077, 1078 }, { 1080, 1081 }, { 1082, 2008 },
+    { 1085, 2007 }, { 3, 2013 }, { 2001, 2012 }, { 165, 135 }, { 2023, 2026 }, { 2024, 84 },
+    { 2027, 122 }, { 2030, 2021 }, { 2031, 115 }, { 39, 258 }, { 2034, 2008 }, { 2035, 2036 },
+    { 173, 181 }, { 6, 109 }, { 117, 118 }, { 125, 126 }, { 198, 199 }, { 317, 817 },
+    { 144, 145 }, { 5, 277 }, { 73, 74 }, { 75, 76 }, { 203, 204 }, { 1322, 1323 },
+    { 1324, 1325 }, { 14, 15 }, { 2003, 33 }, { 2016, 88 }, { 27, 28 }, { 1012, 2005 },
+    { 220, 221 }, { 89, 90 }, { 196, 197 }, { 2018, 2001 }, { 3, 995 }, { 135, 140 },
+    { 2029, 122 }, { 171, 2043 }, { 39, 195 }, { 997, 2039 }, { 2020, 2050 }, { 2057, 2058 },
+    { 2059, 2040 }, { 165, 545 }, { 2060, 2061 }, { 2016, 213 }, { 2007, 2049 }, { 207, 90 },
+    { 2069, 2053 }, { 2038, 2001 }, { 2042, 3 }, { 2041, 2074 }, { 122, 2052 }, { 1095, 135 },
+    { 2076, 2070 }, { 2078, 40 }, { 2081, 2071 }, { 202, 2079 }, { 2001, 2087 }, { 3, 18 },
+    { 174, 122 }, { 0, 1 }, { 135, 2002 }, { 151, 152 }, { 153, 154 }, { 164, 165 },
+    { 545, 892 }, { 554, 550 }, { 1075, 1076 }, { 1084, 2037 }, { 2015, 36 }, { 175, 176 },
+    { 817, 819 }, { 20, 3 }, { 2001, 2028 }, { 545, 2105 }, { 2098, 2 }, { 2100, 2101 },
+    { 2108, 122 }, { 2044, 623 }, { 2075, 2073 }, { 2096, 2001 }, { 3, 2091 }, { 2062, 2111 },
+    { 545, 2106 }, { 2112, 2047 }, { 24, 3 }, { 2001, 22 }, { 2120, 2118 }, { 2103, 545 },
+    { 1, 994 }, { 19, 2110 }, { 100, 2022 }, { 122, 201 }, { 124, 2089 }, { 128, 129 },
+    { 130, 131 }, { 135, 39 }, { 141, 142 }, { 149, 1753 }, { 610, 611 }, { 906, 907 },
+    { 909, 910 }, { 1147, 2048 }, { 2090, 194 }, { 2109, 904 }, { 15, 2111 }, { 40, 2054 },
+    { 6, 243 }, { 8, 2039 }, { 32, 326 }, { 37, 2019 }, { 55, 56 }, { 57, 58 },
+    { 59, 60 }, { 61, 62 }, { 66, 67 }, { 69, 70 }, { 71, 72 }, { 76, 320 },
+    { 77, 78 }, { 79, 80 }, { 95, 96 }, { 104, 105 }, { 117, 1050 }, { 132, 2044 },
+    { 165, 1106 }, { 225, 226 }, { 233, 234 }, { 237, 238 }, { 240, 241 }, { 244, 245 },
+    { 246, 247 }, { 248, 249 }, { 250, 111 }, { 257, 258 }, { 264, 265 }, { 276, 277 },
+    { 282, 283 }, { 284, 285 }, { 286, 287 }, { 290, 291 }, { 293, 294 }, { 295, 296 },
+    { 298, 299 }, { 300, 301 }, { 303, 304 }, { 307, 308 }, { 309, 310 }, { 311, 312 },
+    { 313, 314 }, { 315, 316 }, { 317, 318 }, { 327, 328 }, { 332, 333 }, { 337, 338 },
+    { 350, 351 }, { 629, 1112 }, { 893, 894 }, { 897, 898 }, { 996, 2119 }, { 1008, 1009 },
+    { 1019, 2086 }, { 1021, 1022 }, { 1023, 1024 }, { 1025, 1026 }, { 1027, 1028 }, { 1029, 1030 },
+    { 1031, 1032 }, { 1033, 1034 }, { 1035, 1036 }, { 1037, 1038 }, { 1039, 1040 }, { 1046, 1047 },
+    { 1066, 2033 }, { 1072, 2032 }, { 1090, 1091 }, { 1097, 1098 }, { 1100, 1101 }, { 1102, 1103 },
+    { 1104, 1105 }, { 1107, 1108 }, { 1109, 1110 }, { 1780, 1761 }, { 2046, 2006 }, { 2051, 119 },
+    { 2085, 200 }, { 485, 486 }, { 487, 488 }, { 489, 490 }, { 2097, 2115 }, { 81, 2095 },
+    { 162, 154 }, { 178, 179 }, { 182, 183 }, { 186, 187 }, { 189, 190 }, { 191, 192 },
+    { 193, 2040 }, { 223, 86 }, { 227, 93 }, { 339, 340 }, { 342, 343 }, { 935, 936 },
+    { 1074, 2122 }, { 1083, 2121 }, { 1192, 28 }, { 1801, 1337 }, { 2072, 939 }, { 2077, 616 },
+    { 2114, 155 }, { 3, 2092 }, { 2001, 1326 }, { 21, 2124 }, { 122, 621 }, { 993, 2127 },
+    { 2072, 2135 }, { 2132, 2133 }, { 2140, 1148 }, { 2143, 2118 }, { 32, 2191 }, { 61, 2199 },
+    { 95, 1043 }, { 242, 2145 }, { 317, 1779 }, { 319, 2156 }, { 545, 2196 }, { 1086, 2033 },
+    { 1117, 2032 }, { 1778, 2142 }, { 2002, 2189 }, { 2009, 2203 }, { 2017, 2207 }, { 2022, 2210 },
+    { 2086, 65 }, { 2107, 2148 }, { 2138, 2220 }, { 2146, 2070 }, { 2147, 2190 }, { 2150, 2151 },
+    { 2153, 68 }, { 2154, 2155 }, { 2157, 2158 }, { 2163, 2218 }, { 2165, 235 }, { 2168, 2169 },
+    { 2170, 2171 }, { 2175, 2176 }, { 2177, 288 }, { 2179, 2180 }, { 2181, 2182 }, { 2183, 305 },
+    { 2184, 2185 }, { 2186, 2187 }, { 2193, 2221 }, { 2194, 2099 }, { 2200, 2201 }, { 2204, 40 },
+    { 2205, 2206 }, { 2208, 2209 }, { 2213, 1092 }, { 2215, 2216 }, { 2219, 1111 }, { 6, 2224 },
+    { 2094, 2006 }, { 2225, 2226 }, { 128, 2240 }, { 131, 937 }, { 142, 940 }, { 917, 2110 },
+    { 1079, 2048 }, { 2015, 2244 }, { 2025, 2229 }, { 2164, 2237 }, { 2192, 2238 }, { 2230, 180 },
+    { 2231, 184 }, { 2233, 2234 }, { 998, 999 }, { 491, 492 }, { 1010, 1011 }, { 1468, 2004 },
+    { 1547, 2010 }, { 1045, 3 }, { 2093, 2249 }, { 51, 2001 }, { 2128, 2250 }, { 2251, 122 },
+    { 2252, 2071 }, { 2253, 143 }, { 32, 2198 }, { 135, 2257 }, { 2152, 2271 }, { 2167, 2260 },
+    { 2188, 2267 }, { 2202, 2268 }, { 2217, 2280 }, { 2248, 2279 }, { 2254, 2162 }, { 2258, 1020 },
+    { 2261, 2273 }, { 2263, 158 }, { 2264, 1087 }, { 2275, 329 }, { 2282, 2283 }, { 2284, 2285 },
+    { 2289, 2290 }, { 2295, 2269 }, { 2296, 2095 }, { 40, 2228 }, { 103, 6 }, { 2241, 2307 },
+    { 2245, 2305 }, { 2303, 2304 }, { 2306, 918 }, { 2308, 2019 }, { 2314, 2235 }, { 1695, 2004 },
+    { 1712, 2010 }, { 2302, 2316 }, { 2317, 2066 }, { 39, 334 }, { 61, 1348 }, { 95, 1358 },
+    { 112, 2045 }, { 144, 1064 }, { 149, 1378 }, { 232, 2281 }, { 258, 335 }, { 270, 2088 },
+    { 275, 2174 }, { 297, 2287 }, { 323, 324 }, { 817, 1744 }, { 1004, 1005 }, { 1330, 2123 },
+    { 1342, 1343 }, { 1344, 1345 }, { 1346, 1347 }, { 1361, 1362 }, { 1367, 1368 }, { 1369, 1370 },
+    { 1379, 1380 }, { 1396, 2043 }, { 2073, 2131 }, { 2083, 1399 }, { 2134, 2173 }, { 3, 222 },
+    { 4, 2001 }, { 32, 2344 }, { 39, 122 }, { 2278, 2334 }, { 2298, 2333 }, { 2322, 2149 },
+    { 2330, 2341 }, { 2331, 2262 }, { 2332, 2294 }, { 2337, 2139 }, { 2348, 2242 }, { 1774, 2338 },
+    { 2327, 2357 }, { 103, 322 }, { 135, 2088 }, { 281, 2342 }, { 325, 2340 }, { 331, 2328 },
+    { 2006, 2367 }, { 2009, 2374 }, { 2020, 2364 }, { 2041, 2380 }, { 2125, 2323 }, { 2286, 2368 },
+    { 2321, 2119 }, { 2358, 2365 }, { 2359, 2086 }, { 2361, 116 }, { 2363, 2379 }, { 2372, 1331 },
+    { 2377, 2378 }, { 47, 48 }, { 52, 53 }, { 865, 866 }, { 1000, 2256 }, { 2144, 2266 },
+    { 2067, 2384 }, { 3, 2385 }, { 2325, 2001 }, { 122, 2292 }, { 2343, 2392 }, { 2389, 2299 },
+    { 2393, 2386 }, { 32, 2311 }, { 2388, 2346 }, { 2369, 2401 }, { 2373, 2404 }, { 2402, 2410 },
+    { 2413, 545 }, { 54, 2390 }, { 2416, 49 }, { 2421, 2001 }, { 7, 3 }, { 2113, 2422 },
+    { 1088, 122 }, { 2423, 2197 }, { 2426, 2424 }, { 2431, 2375 }, { 2432, 336 }, { 98, 3 },
+    { 2438, 2437 }, { 1093, 122 }, { 2001, 2329 }, { 2436, 482 }, { 2064, 2068 }, { 2082, 2084 },
+    { 12, 13 }, { 23, 2123 }, { 26, 2065 }, { 30, 2063 }, { 99, 2129 }, { 128, 530 },
+    { 165, 166 }, { 210, 211 }, { 216, 217 }, { 218, 2025 }, { 251, 2045 }, { 263, 2102 },
+    { 279, 280 }, { 341, 2239 }, { 483, 484 }, { 493, 494 }, { 508, 509 }, { 511, 2009 },
+    { 514, 515 }, { 538, 142 }, { 545, 1145 }, { 547, 548 }, { 549, 550 }, { 560, 158 },
+    { 601, 86 }, { 666, 667 }, { 809, 810 }, { 824, 825 }, { 826, 258 }, { 834, 149 },
+    { 837, 838 }, { 853, 2054 }, { 865, 1968 }, { 895, 2396 }, { 947, 28 }, { 1052, 1053 },
+    { 1054, 1055 }, { 1069, 1070 }, { 1096, 2214 }, { 1146, 2047 }, { 1149, 2037 }, { 1269, 1729 },
+    { 1336, 1337 }, { 1338, 2005 }, { 1394, 1395 }, { 1401, 2130 }, { 1735, 1736 }, { 2055, 941 },
+    { 2080, 201 }, { 2083, 2313 }, { 2090, 270 }, { 2117, 2223 }, { 2126, 2195 }, { 2159, 97 },
+    { 2246, 111 }, { 2350, 2116 }, { 2443, 2428 }, { 3, 612 }, { 2001, 2427 }, { 2276, 2447 },
+    { 2445, 2274 }, { 2382, 122 }, { 2064, 2084 }, { 2082, 2068 }, { 166, 167 }, { 545, 2491 },
+    { 843, 149 }, { 847, 165 }, { 1144, 2471 }, { 2015, 2493 }, { 2211, 2488 }, { 2312, 2500 },
+    { 2349, 2498 }, { 2356, 2466 }, { 2387, 2489 }, { 2452, 25 }, { 2454, 2272 }, { 2459, 2460 },
+    { 2461, 252 }, { 2465, 2300 }, { 2469, 2017 }, { 2472, 2473 }, { 2478, 2479 }, { 2486, 2487 },
+    { 2490, 2255 }, { 2503, 2126 }, { 2504, 2444 }, { 2507, 2464 }, { 577, 578 }, { 579, 580 },
+    { 584, 585 }, { 588, 589 }, { 862, 863 }, { 2003, 206 }, { 69, 1349 }, { 72, 2248 },
+    { 1038, 1352 }, { 1353, 2095 }, { 1371, 1372 }, { 1397, 1398 }, { 92, 93 }, { 111, 2412 },
+    { 135, 2406 }, { 236, 2166 }, { 255, 2089 }, { 289, 2178 }, { 302, 2288 }, { 306, 2425 },
+    { 321, 2398 }, { 817, 818 }, { 854, 2370 }, { 1044, 2320 }, { 1139, 1059 }, { 1151, 2297 },
+    { 1153, 2141 }, { 1155, 2441 }, { 1359, 1360 }, { 1752, 2481 }, { 2075, 2324 }, { 2077, 1363 },
+    { 2080, 1393 }, { 2227, 177 }, { 2270, 2505 }, { 2326, 2055 }, { 2335, 1376 }, { 2345, 2236 },
+    { 2353, 194 }, { 2430, 330 }, { 2433, 1381 }, { 2137, 2508 }, { 3, 1007 }, { 2277, 2001 },
+    { 2293, 2509 }, { 122, 1057 }, { 545, 2495 }, { 2457, 149 }, { 2519, 2535 }, { 2520, 2494 },
+    { 2524, 495 }, { 593, 2017 }, { 2539, 2540 }, { 2541, 586 }, { 1350, 2546 }, { 1351, 2547 },
+    { 2411, 2545 }, { 2415, 2549 }, { 2550, 2512 }, { 922, 93 }, { 1773, 2536 }, { 2003, 1194 },
+    { 2015, 1195 }, { 2136, 2517 }, { 2259, 2562 }, { 2326, 2362 }, { 2360, 2567 }, { 2376, 2570 },
+    { 2391, 2529 }, { 2400, 2556 }, { 2405, 2554 }, { 2408, 2557 }, { 2558, 2559 }, { 2578, 2538 },
+    { 3, 2510 }, { 997, 2001 }, { 2582, 2429 }, { 2525, 122 }, { 2587, 2516 }, { 2593, 2594 },
+    { 149, 845 }, { 545, 1777 }, { 1006, 2581 }, { 2136, 2518 }, { 2568, 2586 }, { 2610, 2611 },
+    { 40, 6 }, { 50, 2322 }, { 317, 1757 }, { 518, 2017 }, { 603, 604 }, { 605, 606 },
+    { 607, 608 }, { 1003, 2371 }, { 1018, 2019 }, { 1071, 2212 }, { 1119, 28 }, { 1120, 2003 },
+    { 1123, 2265 }, { 1758, 1759 }, { 1760, 1761 }, { 2063, 2397 }, { 2125, 2351 }, { 2542, 590 },
+    { 2561, 1756 }, { 2580, 2056 }, { 3, 2583 }, { 652, 2001 }, { 2434, 2613 }, { 2584, 122 },
+    { 2595, 2618 }, { 2614, 2492 }, { 2620, 545 }, { 2624, 2612 }, { 1015, 2581 }, { 1071, 2265 },
+    { 1123, 2212 }, { 2601, 2633 }, { 2626, 2417 }, { 2627, 2638 }, { 2629, 2630 }, { 2631, 2056 },
+    { 2639, 2543 }, { 2336, 2645 }, { 3, 2615 }, { 2414, 2001 }, { 2649, 2548 }, { 122, 268 },
+    { 2646, 653 }, { 2658, 2661 }, { 2662, 3 }, { 2442, 2001 }, { 2647, 2663 }, { 122, 274 },
+    { 2315, 3 }, { 1730, 2001 }, { 2670, 2665 }, { 122, 2097 }, { 2669, 2576 }, { 12, 1798 },
+    { 39, 442 }, { 92, 2310 }, { 120, 1366 }, { 131, 540 }, { 135, 899 }, { 148, 149 },
+    { 150, 2247 }, { 156, 157 }, { 160, 262 }, { 163, 2102 }, { 212, 2309 }, { 230, 2320 },
+    { 231, 2129 }, { 349, 2291 }, { 450, 2002 }, { 550, 559 }, { 629, 154 }, { 718, 664 },
+    { 802, 803 }, { 1001, 2110 }, { 1056, 2648 }, { 1058, 1059 }, { 1062, 2055 }, { 1063, 1064 },
+    { 1065, 2521 }, { 1089, 2297 }, { 1097, 1177 }, { 1099, 2441 }, { 1169, 2122 }, { 1354, 1355 },
+    { 1377, 2579 }, { 1734, 2497 }, { 1941, 2622 }, { 2003, 1341 }, { 2015, 1009 }, { 2022, 2160 },
+    { 2049, 2446 }, { 2072, 2470 }, { 2073, 2555 }, { 2094, 40 }, { 2104, 555 }, { 2114, 627 },
+    { 2130, 2301 }, { 2255, 2121 }, { 2259, 1165 }, { 2335, 137 }, { 2345, 2475 }, { 2395, 2339 },
+    { 2407, 2526 }, { 2448, 2530 }, { 2453, 29 }, { 2456, 1060 }, { 2476, 2477 }, { 2532, 551 },
+    { 2571, 2585 }, { 2574, 146 }, { 2599, 2484 }, { 2600, 2656 }, { 1333, 3 }, { 2673, 2419 },
+    { 2589, 2001 }, { 39, 445 }, { 441, 2679 }, { 630, 122 }, { 2025, 2695 }, { 2104, 558 },
+    { 2439, 2704 }, { 2458, 2689 }, { 2511, 2728 }, { 2515, 2247 }, { 2534, 2699 }, { 2604, 2709 },
+    { 2616, 2706 }, { 2619, 2711 }, { 2669, 2725 }, { 2674, 1731 }, { 2681, 2381 }, { 2682, 2116 },
+    { 2684, 2685 }, { 2694, 2474 }, { 2698, 1002 }, { 2701, 2702 }, { 2705, 2291 }, { 2707, 2722 },
+    { 2710, 1645 }, { 2723, 2690 }, { 2731, 2347 }, { 12, 1190 }, { 175, 1417 }, { 178, 2597 },
+    { 196, 1418 }, { 348, 2692 }, { 513, 2531 }, { 517, 2628 }, { 1364, 1365 }, { 1382, 1383 },
+    { 1384, 1385 }, { 1386, 1387 }, { 1388, 1389 }, { 1390, 1391 }, { 1392, 1416 }, { 1413, 1414 },
+    { 1501, 2004 }, { 1581, 2010 }, { 2227, 271 }, { 2596, 1373 }, { 1340, 3 }, { 39, 448 },
+    { 444, 2740 }, { 1150, 122 }, { 2001, 2729 }, { 2686, 2025 }, { 2716, 2760 }, { 2730, 2756 },
+    { 2749, 2700 }, { 1390, 1415 }, { 1675, 2004 }, { 1684, 2010 }, { 2051, 2773 }, { 2738, 2351 },
+    { 2769, 2053 }, { 2774, 2775 }, { 2777, 2778 }, { 2321, 3 }, { 447, 2786 }, { 2727, 2789 },
+    { 2759, 2001 }, { 2767, 122 }, { 2780, 2794 }, { 2800, 2776 }, { 2801, 1392 }, { 2435, 3 },
+    { 2802, 2650 }, { 2798, 2001 }, { 2807, 2779 }, { 3, 805 }, { 2810, 2657 }, { 2440, 2436 },
+    { 32, 503 }, { 39, 694 }, { 40, 117 }, { 44, 2003 }, { 46, 2019 }, { 85, 86 },
+    { 110, 2552 }, { 120, 121 }, { 122, 1138 }, { 135, 889 }, { 173, 631 }, { 185, 2232 },
+    { 188, 2577 }, { 229, 230 }, { 239, 2607 }, { 253, 254 }, { 256, 2172 }, { 261, 2687 },
+    { 266, 2676 }, { 267, 2666 }, { 269, 2366 }, { 270, 2502 }, { 273, 2353 }, { 292, 2652 },
+    { 344, 345 }, { 346, 347 }, { 410, 2010 }, { 496, 497 }, { 498, 499 }, { 500, 501 },
+    { 504, 505 }, { 506, 2124 }, { 507, 2467 }, { 512, 2771 }, { 526, 93 }, { 561, 562 },
+    { 568, 569 }, { 573, 574 }, { 581, 582 }, { 583, 2592 }, { 587, 2642 }, { 591, 592 },
+    { 594, 2123 }, { 595, 2001 }, { 617, 2045 }, { 681, 1767 }, { 775, 529 }, { 808, 2765 },
+    { 811, 812 }, { 817, 841 }, { 823, 2533 }, { 831, 832 }, { 864, 2418 }, { 865, 1949 },
+    { 873, 874 }, { 875, 876 }, { 884, 885 }, { 968, 925 }, { 1018, 2066 }, { 1053, 1136 },
+    { 1055, 1137 }, { 1094, 2141 }, { 1130, 1131 }, { 1133, 2161 }, { 1134, 1135 }, { 1141, 1142 },
+    { 1143, 1070 }, { 1152, 2446 }, { 1153, 2501 }, { 1154, 2214 }, { 1170, 1171 }, { 1176, 2761 },
+    { 1327, 1328 }, { 1329, 2256 }, { 1789, 1355 }, { 1799, 2065 }, { 1800, 2063 }, { 1838, 2485 },
+    { 1839, 2712 }, { 2002, 2482 }, { 2021, 563 }, { 2085, 2496 }, { 2323, 2664 }, { 2324, 2131 },
+    { 2352, 2675 }, { 2381, 127 }, { 2395, 2399 }, { 2444, 2608 }, { 2445, 8 }, { 2463, 2320 },
+    { 2480, 835 }, { 2483, 2420 }, { 2499, 2809 }, { 2522, 272 }, { 2566, 2403 }, { 2569, 2223 },
+    { 2590, 2451 }, { 2617, 2339 }, { 2672, 2718 }, { 2691, 2160 }, { 2738, 2805 }, { 2739, 2591 },
+    { 2742, 2115 }, { 2751, 5 }, { 2788, 2564 }, { 2806, 177 }, { 3, 2527 }, { 39, 848 },
+    { 122, 2439 }, { 135, 903 }, { 173, 2884 }, { 502, 2817 }, { 512, 2772 }, { 526, 2310 },
+    { 646, 2001 }, { 817, 2871 }, { 1132, 2045 }, { 1605, 2010 }, { 2007, 2826 }, { 2046, 2868 },
+    { 2077, 2823 }, { 2099, 2482 }, { 2107, 2821 }, { 2159, 2830 }, { 2211, 2883 }, { 2222, 2824 },
+    { 2232, 2839 }, { 2387, 2886 }, { 2463, 2904 }, { 2468, 2850 }, { 2480, 850 }, { 2502, 2721 },
+    { 2522, 2828 }, { 2523, 2882 }, { 2563, 2172 }, { 2609, 2831 }, { 2641, 2124 }, { 2713, 2875 },
+    { 2717, 2833 }, { 2739, 2844 }, { 2763, 2814 }, { 2783, 2910 }, { 2799, 2496 }, { 2835, 2836 },
+    { 2838, 2915 }, { 2840, 2841 }, { 2842, 2770 }, { 2847, 2848 }, { 2854, 575 }, { 2855, 2856 },
+    { 2857, 2858 }, { 2859, 2860 }, { 2861, 618 }, { 2866, 882 }, { 2873, 886 }, { 2876, 2877 },
+    { 2878, 2920 }, { 2880, 2881 }, { 2887, 2366 }, { 2890, 2899 }, { 2903, 2745 }, { 3, 2671 },
+    { 2804, 2923 }, { 817, 2872 }, { 2009, 2929 }, { 2222, 2832 }, { 2572, 2949 }, { 2825, 122 },
+    { 2829, 2948 }, { 2837, 2958 }, { 2846, 2928 }, { 2921, 2927 }, { 2933, 2974 }, { 2935, 890 },
+    { 2937, 2942 }, { 2940, 2444 }, { 2943, 2961 }, { 2945, 2962 }, { 2950, 2941 }, { 2956, 2845 },
+    { 2966, 2967 }, { 3, 2667 }, { 2815, 2978 }, { 817, 2971 }, { 2944, 122 }, { 2952, 2982 },
+    { 2960, 2986 }, { 2972, 2984 }, { 2983, 2985 }, { 2987, 2964 }, { 2991, 2902 }, { 2993, 2403 },
+    { 2994, 2963 }, { 2997, 2913 }, { 495, 2001 }, { 621, 708 }, { 663, 1738 }, { 719, 1765 },
+    { 820, 1745 }, { 841, 2602 }, { 856, 2394 }, { 879, 1770 }, { 912, 913 }, { 1118, 2635 },
+    { 1121, 2954 }, { 1740, 1741 }, { 1746, 2867 }, { 1748, 829 }, { 1750, 1751 }, { 1755, 2947 },
+    { 1764, 2696 }, { 1771, 2970 }, { 1775, 1776 }, { 2046, 1769 }, { 2195, 2651 }, { 2243, 2785 },
+    { 2418, 2006 }, { 2544, 2272 }, { 2560, 2980 }, { 2575, 138 }, { 2623, 851 }, { 2632, 2653 },
+    { 2640, 2677 }, { 2862, 2533 }, { 2893, 2352 }, { 2896, 2643 }, { 2938, 2266 }, { 2605, 3 },
+    { 2989, 3004 }, { 3002, 2955 }, { 3003, 3008 }, { 817, 845 }, { 856, 2668 }, { 1737, 3013 },
+    { 1750, 3026 }, { 1772, 3000 }, { 1781, 2394 }, { 2575, 215 }, { 2602, 852 }, { 2623, 3016 },
+    { 2636, 3021 }, { 2651, 3031 }, { 2683, 3029 }, { 2865, 3022 }, { 2936, 3025 }, { 2998, 654 },
+    { 3011, 2591 }, { 3014, 2932 }, { 3018, 3028 }, { 3038, 3039 }, { 3043, 3017 }, { 2811, 3 },
+    { 817, 3023 }, { 2907, 3056 }, { 2924, 3051 }, { 2998, 714 }, { 3030, 3065 }, { 3037, 3055 },
+    { 3042, 3049 }, { 3052, 2990 }, { 3053, 1782 }, { 3059, 3058 }, { 3060, 1742 }, { 3, 2660 },
+    { 3068, 2754 }, { 3015, 3069 }, { 3061, 3070 }, { 3071, 3074 }, { 50, 2390 }, { 2588, 2675 },
+    { 1015, 3 }, { 2659, 3080 }, { 3083, 844 }, { 2810, 3085 }, { 3, 2979 }, { 3090, 2613 },
+    { 6, 395 }, { 28, 43 }, { 39, 675 }, { 76, 1975 }, { 91, 2551 }, { 99, 529 },
+    { 103, 1976 }, { 115, 252 }, { 135, 2046 }, { 139, 2750 }, { 147, 2757 }, { 149, 626 },
+    { 156, 628 }, { 159, 160 }, { 161, 2309 }, { 224, 2680 }, { 251, 1861 }, { 258, 1827 },
+    { 261, 2746 }, { 266, 2925 }, { 270, 2406 }, { 279, 1644 }, { 324, 1823 }, { 374, 2011 },
+    { 383, 384 }, { 390, 391 }, { 396, 397 }, { 398, 399 }, { 400, 401 }, { 402, 403 },
+    { 404, 405 }, { 406, 407 }, { 408, 409 }, { 482, 2530 }, { 510, 2946 }, { 516, 2981 },
+    { 531, 532 }, { 533, 134 }, { 535, 136 }, { 539, 540 }, { 541, 542 }, { 544, 545 },
+    { 546, 2732 }, { 550, 780 }, { 552, 553 }, { 556, 779 }, { 570, 2744 }, { 614, 922 },
+    { 619, 2793 }, { 632, 2232 }, { 633, 2577 }, { 637, 2743 }, { 647, 648 }, { 649, 650 },
+    { 659, 660 }, { 661, 367 }, { 665, 2476 }, { 667, 2477 }, { 689, 690 }, { 691, 692 },
+    { 709, 2006 }, { 802, 1961 }, { 827, 3024 }, { 867, 2394 }, { 944, 2102 }, { 987, 2758 },
+    { 1041, 2851 }, { 1048, 2045 }, { 1049, 2161 }, { 1113, 1213 }, { 1128, 2598 }, { 1142, 2433 },
+    { 1163, 2930 }, { 1166, 2391 }, { 1167, 1863 }, { 1168, 2648 }, { 1173, 2286 }, { 1174, 1175 },
+    { 1191, 2243 }, { 1193, 2736 }, { 1214, 2397 }, { 1217, 2703 }, { 1334, 2003 }, { 1374, 1375 },
+    { 1400, 2141 }, { 1409, 2635 }, { 1434, 2001 }, { 1596, 1597 }, { 1598, 1599 }, { 1600, 1601 },
+    { 1602, 1603 }, { 1806, 1807 }, { 1808, 2281 }, { 1809, 2166 }, { 1811, 2676 }, { 1812, 2666 },
+    { 1814, 2174 }, { 1816, 2342 }, { 1817, 2178 }, { 1818, 2408 }, { 1819, 2288 }, { 1820, 2425 },
+    { 1821, 2398 }, { 1824, 1825 }, { 1828, 2428 }, { 1829, 2239 }, { 1832, 1833 }, { 1859, 2022 },
+    { 1864, 2350 }, { 1866, 2585 }, { 1940, 2560 }, { 1943, 3035 }, { 1963, 2497 }, { 1964, 2814 },
+    { 1969, 1970 }, { 1972, 1645 }, { 1973, 1974 }, { 1977, 1978 }, { 1979, 1980 }, { 1981, 1982 },
+    { 1983, 1984 }, { 1986, 5 }, { 2009, 955 }, { 2044, 1376 }, { 2088, 3005 }, { 2097, 2922 },
+    { 2104, 778 }, { 2117, 2898 }, { 2134, 435 }, { 2144, 2643 }, { 2160, 3007 }, { 2173, 3047 },
+    { 2270, 2405 }, { 2312, 2007 }, { 2349, 2362 }, { 2370, 3082 }, { 2376, 2020 }, { 2399, 2988 },
+    { 2407, 2664 }, { 2409, 2436 }, { 2417, 2978 }, { 2439, 2564 }, { 2455, 2606 }, { 2462, 2748 },
+    { 2484, 2926 }, { 2511, 2451 }, { 2515, 2720 }, { 2532, 985 }, { 2563, 2506 }, { 2565, 2569 },
+    { 2573, 3045 }, { 2603, 2879 }, { 2614, 1433 }, { 2616, 2911 }, { 2621, 2544 }, { 2636, 1410 },
+    { 2646, 1884 }, { 2668, 868 }, { 2714, 2246 }, { 2715, 2885 }, { 2719, 2853 }, { 2724, 138 },
+    { 2733, 2383 }, { 2734, 260 }, { 2735, 3067 }, { 2737, 2895 }, { 2752, 3075 }, { 2755, 2784 },
+    { 2762, 2339 }, { 2764, 2863 }, { 2792, 215 }, { 2827, 2446 }, { 2897, 781 }, { 2906, 2608 },
+    { 2916, 3046 }, { 2919, 177 }, { 3001, 2566 }, { 3006, 2526 }, { 3048, 3076 }, { 3068, 2674 },
+    { 1006, 3 }, { 39, 1826 }, { 43, 2923 }, { 99, 3200 }, { 135, 2470 }, { 149, 842 },
+    { 159, 2746 }, { 209, 2750 }, { 383, 477 }, { 390, 471 }, { 398, 3180 }, { 625, 3104 },
+    { 702, 258 }, { 867, 3250 }, { 1051, 2793 }, { 1142, 2521 }, { 1166, 2607 }, { 1167, 2534 },
+    { 1173, 2652 }, { 1207, 2243 }, { 1208, 2736 }, { 1356, 2551 }, { 1400, 2501 }, { 1404, 1375 },
+    { 1810, 2391 }, { 1813, 3113 }, { 1822, 3115 }, { 1857, 2598 }, { 1860, 3109 }, { 1862, 3100 },
+    { 1944, 2394 }, { 1966, 3150 }, { 1967, 6 }, { 2001, 651 }, { 2003, 949 }, { 2006, 3189 },
+    { 2080, 3202 }, { 2104, 3158 }, { 2117, 2959 }, { 2161, 3141 }, { 2166, 3166 }, { 2178, 3169 },
+    { 2270, 2609 }, { 2313, 3142 }, { 2340, 3196 }, { 2360, 3184 }, { 2383, 3112 }, { 2409, 2678 },
+    { 2455, 3223 }, { 2456, 3129 }, { 2458, 3144 }, { 2468, 955 }, { 2511, 3126 }, { 2523, 3174 },
+    { 2565, 3269 }, { 2573, 3160 }, { 2603, 3098 }, { 2617, 3230 }, { 2621, 2640 }, { 2688, 2748 },
+    { 2715, 2973 }, { 2724, 215 }, { 2733, 2553 }, { 2734, 3103 }, { 2735, 3078 }, { 2737, 3041 },
+    { 2752, 3084 }, { 2791, 2703 }, { 2792, 138 }, { 2797, 3260 }, { 2802, 3245 }, { 2834, 2309 },
+    { 2849, 3127 }, { 2852, 2732 }, { 2894, 3258 }, { 2953, 2664 }, { 2975, 3234 }, { 2992, 3267 },
+    { 3010, 3091 }, { 3012, 3153 }, { 3044, 3235 }, { 3064, 3204 }, { 3073, 3271 }, { 3079, 3203 },
+    { 3092, 2663 }, { 3093, 3119 }, { 3096, 3099 }, { 3101, 2625 }, { 3105, 2025 }, { 3106, 3107 },
+    { 3110, 3197 }, { 3114, 1360 }, { 3120, 3121 }, { 3122, 3123 }, { 3124, 3125 }, { 3132, 3133 },
+    { 3134, 3135 }, { 3136, 2474 }, { 3143, 2912 }, { 3147, 3148 }, { 3151, 3152 }, { 3154, 803 },
+    { 3156, 868 }, { 3162, 1005 }, { 3164, 1865 }, { 3167, 2900 }, { 3168, 2951 }, { 3170, 2888 },
+    { 3175, 1335 }, { 3181, 3182 }, { 3183, 1604 }, { 3185, 3186 }, { 3187, 3188 }, { 3190, 3191 },
+    { 3192, 3193 }, { 3194, 3195 }, { 3198, 344 }, { 3201, 3216 }, { 3205, 3206 }, { 3210, 3211 },
+    { 3212, 3213 }, { 3237, 3257 }, { 3243, 3241 }, { 3252, 3246 }, { 3256, 2757 }, { 2747, 3 },
+    { 39, 3224 }, { 1356, 2680 }, { 2001, 3345 }, { 2003, 3173 }, { 2006, 3207 }, { 2065, 43 },
+    { 2161, 3290 }, { 2328, 3274 }, { 2409, 2889 }, { 2453, 3275 }, { 2455, 3229 }, { 2537, 3321 },
+    { 2606, 3301 }, { 2632, 3331 }, { 2688, 3217 }, { 2762, 3319 }, { 2791, 3288 }, { 2892, 3338 },
+    { 2969, 3312 }, { 2977, 3333 }, { 3044, 3276 }, { 3089, 3339 }, { 3146, 3306 }, { 3161, 3287 },
+    { 3209, 3359 }, { 3222, 3286 }, { 3227, 3377 }, { 3244, 3395 }, { 3255, 3385 }, { 3262, 3315 },
+    { 3266, 3291 }, { 3277, 3368 }, { 3283, 3382 }, { 3284, 2720 }, { 3297, 2412 }, { 3299, 3317 },
+    { 3303, 1945 }, { 3304, 3305 }, { 3309, 2553 }, { 3316, 3371 }, { 3318, 1360 }, { 3322, 3130 },
+    { 3327, 5 }, { 3329, 3328 }, { 3337, 3394 }, { 3347, 2352 }, { 3349, 3396 }, { 3353, 2552 },
+    { 3354, 3040 }, { 3356, 3228 }, { 3363, 3389 }, { 3365, 3366 }, { 3373, 3095 }, { 3386, 3387 },
+    { 3392, 3393 }, { 2766, 3 }, { 3398, 2918 }, { 2462, 3399 }, { 2483, 3403 }, { 2905, 2001 },
+    { 3270, 3401 }, { 3289, 3405 }, { 3330, 3441 }, { 3355, 3443 }, { 3384, 3433 }, { 3388, 3434 },
+    { 3406, 3449 }, { 3411, 3302 }, { 3414, 3445 }, { 3420, 3259 }, { 3423, 3453 }, { 3427, 3298 },
+    { 3429, 3380 }, { 3431, 3383 }, { 3442, 3422 }, { 3450, 3367 }, { 3, 2820 }, { 3409, 3463 },
+    { 3419, 3466 }, { 3428, 3460 }, { 3452, 3464 }, { 3459, 3128 }, { 1382, 1405 }, { 1407, 2597 },
+    { 1408, 2079 }, { 1420, 1421 }, { 1422, 1423 }, { 1424, 1425 }, { 1427, 1428 }, { 1429, 2512 },
+    { 1430, 1431 }, { 1432, 2040 }, { 2411, 2087 }, { 2596, 1412 }, { 3381, 2588 }, { 30, 3034 },
+    { 34, 382 }, { 39, 681 }, { 40, 705 }, { 41, 42 }, { 45, 2939 }, { 205, 3404 },
+    { 259, 2995 }, { 271, 2396 }, { 525, 2017 }, { 582, 1187 }, { 609, 2644 }, { 613, 2580 },
+    { 680, 2002 }, { 734, 735 }, { 740, 741 }, { 750, 2625 }, { 753, 754 }, { 755, 756 },
+    { 757, 758 }, { 759, 760 }, { 869, 2697 }, { 895, 896 }, { 1125, 2371 }, { 1126, 1127 },
+    { 1184, 1185 }, { 1188, 2642 }, { 1189, 2590 }, { 1332, 2243 }, { 2347, 670 }, { 2356, 3063 },
+    { 2420, 3077 }, { 2440, 2448 }, { 2506, 938 }, { 2641, 2001 }, { 2672, 2301 }, { 2737, 3248 },
+    { 2808, 2499 }, { 2813, 2909 }, { 2901, 2708 }, { 2917, 3412 }, { 2957, 3027 }, { 2976, 3178 },
+    { 2999, 2236 }, { 3020, 3087 }, { 3057, 2677 }, { 3088, 639 }, { 3117, 2004 }, { 3247, 2327 },
+    { 3462, 864 }, { 3, 2931 }, { 3094, 3475 }, { 3478, 3379 }, { 3479, 3465 }, { 2051, 3484 },
+    { 2415, 3485 }, { 2670, 3491 }, { 3481, 1406 }, { 3486, 1426 }, { 3487, 3488 }, { 3489, 3490 },
+    { 34, 470 }, { 353, 2995 }, { 635, 2580 }, { 680, 2818 }, { 761, 2002 }, { 1186, 3504 },
+    { 2347, 719 }, { 2440, 2812 }, { 2506, 951 }, { 2592, 3520 }, { 2737, 3493 }, { 2808, 2909 },
+    { 2813, 2499 }, { 2901, 2891 }, { 2957, 3050 }, { 2976, 3522 }, { 2999, 2822 }, { 3086, 2708 },
+    { 3088, 3505 }, { 3118, 2004 }, { 3454, 3528 }, { 3468, 864 }, { 3507, 6 }, { 3511, 3512 },
+    { 3513, 3514 }, { 3516, 2338 }, { 3517, 3542 }, { 3518, 2066 }, { 3519, 2300 }, { 3530, 2588 },
+    { 3538, 3539 }, { 3540, 2644 }, { 2996, 3 }, { 3549, 1412 }, { 680, 3496 }, { 2002, 3509 },
+    { 3281, 2004 }, { 3498, 3545 }, { 3526, 3583 }, { 3531, 3551 }, { 3536, 3584 }, { 3559, 705 },
+    { 3560, 3564 }, { 3567, 3552 }, { 3570, 3565 }, { 3581, 3582 }, { 3455, 3 }, { 3587, 3480 },
+    { 3282, 2004 }, { 3579, 3596 }, { 3592, 3499 }, { 3597, 3521 }, { 3, 3179 }, { 3601, 3351 },
+    { 15, 2001 }, { 2673, 1000 }, { 2816, 2812 }, { 3019, 914 }, { 3062, 655 }, { 3066, 2513 },
+    { 3072, 763 }, { 3454, 2062 }, { 3483, 2006 }, { 6, 375 }, { 28, 29 }, { 32, 2192 },
+    { 34, 1499 }, { 39, 388 }, { 40, 81 }, { 89, 359 }, { 91, 2851 }, { 92, 277 },
+    { 95, 280 }, { 103, 1227 }, { 111, 2529 }, { 115, 618 }, { 117, 1628 }, { 122, 845 },
+    { 128, 975 }, { 132, 2116 }, { 134, 978 }, { 135, 980 }, { 139, 3336 }, { 142, 539 },
+    { 149, 274 }, { 173, 988 }, { 224, 2930 }, { 253, 1792 }, { 259, 3397 }, { 260, 3432 },
+    { 261, 3323 }, { 271, 3226 }, { 317, 857 }, { 339, 1229 }, { 341, 1230 }, { 343, 1174 },
+    { 353, 3415 }, { 360, 361 }, { 364, 365 }, { 366, 367 }, { 368, 369 }, { 370, 371 },
+    { 372, 373 }, { 376, 377 }, { 378, 379 }, { 380, 381 }, { 404, 416 }, { 406, 417 },
+    { 408, 418 }, { 410, 3221 }, { 411, 412 }, { 413, 414 }, { 419, 420 }, { 421, 422 },
+    { 426, 2843 }, { 427, 428 }, { 429, 430 }, { 436, 437 }, { 438, 439 }, { 440, 2741 },
+    { 443, 2787 }, { 446, 2803 }, { 449, 2693 }, { 451, 452 }, { 457, 458 }, { 463, 464 },
+    { 520, 2468 }, { 523, 2009 }, { 528, 529 }, { 532, 977 }, { 534, 3131 }, { 537, 3430 },
+    { 541, 982 }, { 543, 3369 }, { 545, 902 }, { 552, 986 }, { 556, 557 }, { 564, 2399 },
+    { 582, 1851 }, { 596, 597 }, { 598, 2939 }, { 600, 3034 }, { 617, 970 }, { 619, 620 },
+    { 622, 2254 }, { 645, 3544 }, { 656, 715 }, { 675, 676 }, { 681, 726 }, { 683, 684 },
+    { 689, 1297 }, { 693, 3558 }, { 699, 3577 }, { 700, 701 }, { 703, 704 }, { 706, 707 },
+    { 711, 712 }, { 730, 731 }, { 732, 733 }, { 735, 3590 }, { 736, 737 }, { 738, 739 },
+    { 742, 743 }, { 744, 745 }, { 746, 747 }, { 748, 749 }, { 751, 752 }, { 762, 3352 },
+    { 772, 2946 }, { 773, 2981 }, { 777, 983 }, { 808, 1965 }, { 836, 2481 }, { 839, 840 },
+    { 846, 3278 }, { 854, 2109 }, { 858, 859 }, { 860, 861 }, { 868, 3033 }, { 869, 3374 },
+    { 891, 2536 }, { 905, 2138 }, { 921, 2598 }, { 922, 2310 }, { 924, 925 }, { 926, 927 },
+    { 928, 929 }, { 930, 2222 }, { 931, 932 }, { 933, 2089 }, { 943, 2687 }, { 953, 2467 },
+    { 954, 3324 }, { 956, 2531 }, { 957, 3215 }, { 958, 3503 }, { 963, 2628 }, { 964, 965 },
+    { 972, 973 }, { 979, 136 }, { 984, 3240 }, { 990, 3310 }, { 1061, 3326 }, { 1086, 1667 },
+    { 1094, 2501 }, { 1113, 2371 }, { 1114, 2397 }, { 1116, 3340 }, { 1142, 2579 }, { 1157, 2485 },
+    { 1158, 2712 }, { 1159, 2066 }, { 1196, 2580 }, { 1216, 3313 }, { 1218, 2925 }, { 1219, 1220 },
+    { 1222, 3314 }, { 1223, 2287 }, { 1224, 2288 }, { 1225, 2425 }, { 1228, 2443 }, { 1231, 1232 },
+    { 1252, 2430 }, { 1253, 2538 }, { 1254, 2888 }, { 1269, 1270 }, { 1276, 1277 }, { 1278, 2320 },
+    { 1280, 1281 }, { 1282, 667 }, { 1292, 1293 }, { 1298, 1299 }, { 1304, 258 }, { 1334, 2600 },
+    { 1374, 3390 }, { 1395, 2553 }, { 1402, 3032 }, { 1438, 1439 }, { 1441, 1442 }, { 1443, 1444 },
+    { 1445, 1446 }, { 1447, 1448 }, { 1449, 3116 }, { 1450, 1451 }, { 1452, 1453 }, { 1456, 1457 },
+    { 1458, 1459 }, { 1460, 1461 }, { 1462, 1463 }, { 1464, 1465 }, { 1517, 2004 }, { 1541, 2046 },
+    { 1542, 1543 }, { 1544, 398 }, { 1599, 1609 }, { 1601, 1610 }, { 1603, 1611 }, { 1605, 3360 },
+    { 1606, 1607 }, { 1612, 1613 }, { 1617, 2934 }, { 1618, 1619 }, { 1624, 1625 }, { 1626, 1627 },
+    { 1629, 1630 }, { 1631, 1632 }, { 1633, 2819 }, { 1634, 1635 }, { 1637, 1638 }, { 1640, 1641 },
+    { 1643, 1644 }, { 1646, 1647 }, { 1648, 1649 }, { 1650, 1651 }, { 1652, 1653 }, { 1654, 1655 },
+    { 1656, 1657 }, { 1658, 1659 }, { 1660, 1661 }, { 1663, 1664 }, { 1665, 1666 }, { 1668, 2683 },
+    { 1669, 1670 }, { 1671, 1672 }, { 1739, 2765 }, { 1754, 2622 }, { 1790, 2551 }, { 1800, 2544 },
+    { 1803, 2003 }, { 1804, 3533 }, { 1830, 1831 }, { 1834, 2065 }, { 1848, 1849 }, { 1852, 2542 },
+    { 1853, 2590 }, { 1938, 2697 }, { 1971, 3208 }, { 1985, 3214 }, { 1989, 3436 }, { 2002, 5 },
+    { 2051, 2755 }, { 2088, 2919 }, { 2125, 2805 }, { 2134, 3358 }, { 2164, 227 }, { 2172, 3036 },
+    { 2302, 3063 }, { 2324, 2555 }, { 2366, 2745 }, { 2383, 1245 }, { 2400, 1247 }, { 2407, 2968 },
+    { 2409, 2448 }, { 2418, 2420 }, { 2423, 996 }, { 2436, 2451 }, { 2462, 3239 }, { 2475, 2056 },
+    { 2483, 3424 }, { 2505, 2969 }, { 2523, 942 }, { 2528, 3111 }, { 2537, 2874 }, { 2565, 2117 },
+    { 2572, 2768 }, { 2573, 3417 }, { 2574, 624 }, { 2582, 2388 }, { 2599, 3502 }, { 2614, 1266 },
+    { 2621, 3402 }, { 2625, 1662 }, { 2634, 2726 }, { 2691, 2606 }, { 2696, 3149 }, { 2708, 2450 },
+    { 2714, 3007 }, { 2718, 3308 }, { 2719, 3138 }, { 2742, 2922 }, { 2743, 3157 }, { 2744, 2758 },
+    { 2751, 2403 }, { 2764, 2879 }, { 2785, 2895 }, { 2788, 2975 }, { 2790, 3279 }, { 2797, 3378 },
+    { 2827, 3438 }, { 2853, 3139 }, { 2864, 3447 }, { 2869, 2144 }, { 2885, 3001 }, { 2900, 974 },
+    { 2908, 3077 }, { 2917, 3020 }, { 2951, 2506 }, { 2965, 3219 }, { 2977, 3264 }, { 2992, 2863 },
+    { 3046, 3440 }, { 3054, 3102 }, { 3087, 3172 }, { 3091, 3408 }, { 3155, 830 }, { 3171, 3273 },
+    { 3177, 3220 }, { 3199, 1842 }, { 3218, 3553 }, { 3225, 1244 }, { 3231, 3416 }, { 3232, 2678 },
+    { 3242, 2898 }, { 3249, 654 }, { 3251, 969 }, { 3272, 653 }, { 3280, 3594 }, { 3285, 3604 },
+    { 3293, 2753 }, { 3295, 3311 }, { 3307, 2713 }, { 3342, 3176 }, { 3344, 3236 }, { 3346, 3137 },
+    { 3348, 3444 }, { 3350, 3254 }, { 3362, 3332 }, { 3370, 3265 }, { 3372, 2814 }, { 3376, 2653 },
+    { 3391, 3027 }, { 3398, 3602 }, { 3410, 3334 }, { 3426, 1140 }, { 3435, 3457 }, { 3437, 3268 },
+    { 3458, 643 }, { 3469, 1993 }, { 3473, 3263 }, { 3508, 2818 }, { 3546, 3341 }, { 3587, 3006 },
+    { 3588, 3296 }, { 3, 3421 }, { 3343, 3607 }, { 3062, 763 }, { 3072, 655 }, { 3554, 2006 },
+    { 3610, 3609 }, { 3616, 2001 }, { 6, 3660 }, { 34, 1694 }, { 39, 1287 }, { 40, 3308 },
+    { 103, 3777 }, { 115, 3742 }, { 122, 3900 }, { 135, 1578 }, { 207, 359 }, { 209, 3336 },
+    { 259, 3415 }, { 317, 3736 }, { 353, 3397 }, { 361, 3792 }, { 370, 3796 }, { 375, 3658 },
+    { 380, 1516 }, { 404, 424 }, { 406, 425 }, { 408, 434 }, { 410, 3360 }, { 415, 3661 },
+    { 437, 3834 }, { 439, 453 }, { 454, 2787 }, { 455, 2803 }, { 456, 2693 }, { 459, 2741 },
+    { 545, 1794 }, { 567, 3430 }, { 614, 3626 }, { 683, 1924 }, { 776, 3131 }, { 777, 3369 },
+    { 808, 3853 }, { 854, 2142 }, { 861, 2139 }, { 943, 3323 }, { 959, 2467 }, { 960, 3324 },
+    { 961, 2531 }, { 962, 3215 }, { 971, 3630 }, { 976, 3684 }, { 981, 3687 }, { 1061, 3340 },
+    { 1116, 3326 }, { 1128, 3738 }, { 1158, 3935 }, { 1174, 3779 }, { 1226, 3628 }, { 1248, 2287 },
+    { 1249, 2288 }, { 1250, 2425 }, { 1268, 3544 }, { 1339, 2485 }, { 1404, 3390 }, { 1439, 3825 },
+    { 1518, 2004 }, { 1599, 1615 }, { 1601, 1616 }, { 1603, 1623 }, { 1605, 3221 }, { 1608, 3809 },
+    { 1636, 2819 }, { 1802, 3032 }, { 1850, 3693 }, { 1938, 3374 }, { 1992, 3208 }, { 2003, 3761 },
+    { 2046, 3358 }, { 2080, 274 }, { 2222, 3698 }, { 2320, 2400 }, { 2324, 3744 }, { 2383, 3047 },
+    { 2399, 3268 }, { 2430, 3775 }, { 2462, 3856 }, { 2511, 3870 }, { 2528, 3279 }, { 2537, 2916 },
+    { 2572, 3482 }, { 2592, 3848 }, { 2603, 2874 }, { 2604, 3763 }, { 2617, 3864 }, { 2619, 3729 },
+    { 2637, 2726 }, { 2714, 3915 }, { 2719, 3691 }, { 2753, 2513 }, { 2755, 3957 }, { 2785, 3765 },
+    { 2790, 3111 }, { 2834, 2743 }, { 2843, 3665 }, { 2849, 3723 }, { 2852, 3240 }, { 2864, 3448 },
+    { 2869, 3525 }, { 2870, 2420 }, { 2894, 3899 }, { 2897, 3692 }, { 2906, 3865 }, { 2908, 3375 },
+    { 2912, 3632 }, { 2934, 3813 }, { 2953, 2968 }, { 2965, 3253 }, { 2988, 3907 }, { 3019, 1788 },
+    { 3044, 3888 }, { 3045, 3911 }, { 3054, 3280 }, { 3066, 2450 }, { 3087, 3933 }, { 3102, 3566 },
+    { 3116, 2347 }, { 3138, 2744 }, { 3139, 2758 }, { 3140, 277 }, { 3155, 1768 }, { 3171, 3917 },
+    { 3177, 3311 }, { 3218, 2768 }, { 3225, 3768 }, { 3226, 3640 }, { 3231, 3444 }, { 3232, 2889 },
+    { 3238, 3091 }, { 3242, 2959 }, { 3249, 714 }, { 3251, 3740 }, { 3264, 3759 }, { 3272, 1884 },
+    { 3273, 3057 }, { 3278, 2517 }, { 3285, 3709 }, { 3295, 3220 }, { 3342, 3296 }, { 3344, 3456 },
+    { 3348, 3416 }, { 3350, 3334 }, { 3362, 3413 }, { 3376, 3885 }, { 3391, 3050 }, { 3410, 3254 },
+    { 3417, 2172 }, { 3426, 1161 }, { 3436, 3447 }, { 3437, 3894 }, { 3438, 2721 }, { 3440, 3685 },
+    { 3454, 3857 }, { 3458, 3145 }, { 3469, 3852 }, { 3472, 3812 }, { 3473, 3341 }, { 3477, 3902 },
+    { 3492, 3176 }, { 3497, 3710 }, { 3510, 3721 }, { 3535, 3905 }, { 3543, 3909 }, { 3546, 3263 },
+    { 3547, 3845 }, { 3550, 3890 }, { 3576, 3873 }, { 3578, 3932 }, { 3601, 3010 }, { 3608, 3408 },
+    { 3618, 3800 }, { 3619, 3475 }, { 3620, 3648 }, { 3631, 3819 }, { 3635, 3754 }, { 3636, 3638 },
+    { 3639, 3840 }, { 3642, 2717 }, { 3646, 3903 }, { 3647, 3731 }, { 3649, 3650 }, { 3652, 362 },
+    { 3653, 3654 }, { 3655, 3656 }, { 3662, 3663 }, { 3664, 3474 }, { 3667, 3668 }, { 3669, 3670 },
+    { 3671, 431 }, { 3672, 3673 }, { 3674, 3675 }, { 3676, 3677 }, { 3681, 521 }, { 3683, 3891 },
+    { 3699, 3634 }, { 3705, 3786 }, { 3711, 713 }, { 3712, 3713 }, { 3715, 3716 }, { 3717, 3718 },
+    { 3719, 3720 }, { 3727, 3728 }, { 3730, 855 }, { 3732, 2543 }, { 3735, 3580 }, { 3745, 3895 },
+    { 3752, 966 }, { 3753, 3908 }, { 3758, 3836 }, { 3760, 2653 }, { 3769, 3770 }, { 3771, 3772 },
+    { 3773, 3774 }, { 3776, 2761 }, { 3781, 3782 }, { 3783, 3784 }, { 3791, 3788 }, { 3793, 3794 },
+    { 3797, 3798 }, { 3802, 3803 }, { 3804, 1466 }, { 3807, 3808 }, { 3810, 3811 }, { 3814, 1614 },
+    { 3815, 3816 }, { 3817, 3818 }, { 3820, 3821 }, { 3823, 1639 }, { 3824, 1642 }, { 3826, 3827 },
+    { 3828, 3829 }, { 3830, 3831 }, { 3832, 3833 }, { 3837, 3838 }, { 3843, 3844 }, { 3847, 2300 },
+    { 3849, 2678 }, { 3875, 3432 }, { 3877, 3929 }, { 3881, 3644 }, { 3882, 3623 }, { 3887, 2634 },
+    { 3893, 3310 }, { 3898, 3924 }, { 3913, 2973 }, { 3916, 3532 }, { 3920, 3172 }, { 3944, 3402 },
+    { 3945, 3726 }, { 3952, 3214 }, { 3, 3476 }, { 6, 4186 }, { 39, 1498 }, { 103, 4197 },
+    { 259, 3425 }, { 404, 432 }, { 406, 433 }, { 408, 4154 }, { 423, 3982 }, { 439, 465 },
+    { 460, 2787 }, { 461, 2803 }, { 462, 2693 }, { 545, 3755 }, { 644, 2001 }, { 908, 4001 },
+    { 1251, 3969 }, { 1437, 3978 }, { 1519, 2004 }, { 1599, 1621 }, { 1601, 1622 }, { 1603, 4191 },
+    { 1883, 3544 }, { 1911, 2006 }, { 2002, 3981 }, { 2222, 4174 }, { 2383, 4177 }, { 2467, 4159 },
+    { 2537, 3739 }, { 2571, 3993 }, { 2654, 2726 }, { 2741, 466 }, { 2764, 2874 }, { 2785, 3842 },
+    { 2819, 4193 }, { 2843, 4153 }, { 2908, 3949 }, { 2934, 4190 }, { 3140, 3859 }, { 3145, 3958 },
+    { 3265, 4041 }, { 3273, 3293 }, { 3292, 4081 }, { 3313, 4078 }, { 3314, 4016 }, { 3472, 4072 },
+    { 3474, 4061 }, { 3548, 4057 }, { 3569, 4064 }, { 3627, 4038 }, { 3633, 4008 }, { 3657, 4083 },
+    { 3659, 3965 }, { 3666, 3986 }, { 3678, 3988 }, { 3682, 521 }, { 3697, 4007 }, { 3708, 4103 },
+    { 3741, 3970 }, { 3743, 4039 }, { 3778, 4014 }, { 3795, 3979 }, { 3822, 4029 }, { 3835, 4175 },
+    { 3855, 4125 }, { 3862, 4161 }, { 3863, 4099 }, { 3867, 4202 }, { 3874, 4037 }, { 3886, 3987 },
+    { 3910, 4101 }, { 3914, 4054 }, { 3942, 4040 }, { 3946, 4062 }, { 3956, 2968 }, { 3959, 1435 },
+    { 3971, 4075 }, { 3972, 398 }, { 3984, 4152 }, { 3985, 4156 }, { 3989, 3990 }, { 3991, 3679 },
+    { 3999, 3448 }, { 4002, 3157 }, { 4009, 3725 }, { 4013, 3766 }, { 4015, 4042 }, { 4017, 4018 },
+    { 4019, 3780 }, { 4020, 4058 }, { 4022, 1645 }, { 4024, 4025 }, { 4026, 4027 }, { 4028, 4189 },
+    { 4030, 4201 }, { 4031, 4048 }, { 4043, 4145 }, { 4044, 3918 }, { 4049, 3880 }, { 4052, 2518 },
+    { 4053, 2637 }, { 4055, 3896 }, { 4067, 3568 }, { 4068, 3005 }, { 4071, 2301 }, { 4077, 3629 },
+    { 4079, 3598 }, { 4088, 2677 }, { 4091, 4113 }, { 4092, 4117 }, { 4122, 4192 }, { 4124, 2784 },
+    { 4126, 3352 }, { 4127, 4134 }, { 4129, 4070 }, { 4131, 3199 }, { 4133, 3457 }, { 4137, 3801 },
+    { 4139, 4147 }, { 4146, 4170 }, { 4157, 4158 }, { 4160, 4118 }, { 4162, 3967 }, { 4164, 3954 },
+    { 4166, 4167 }, { 4168, 2586 }, { 4176, 4034 }, { 4178, 4179 }, { 4185, 3799 }, { 4198, 4199 },
+    { 4200, 3854 }, { 4215, 4115 }, { 3320, 3 }, { 3439, 4217 }, { 6, 4188 }, { 39, 1533 },
+    { 353, 3425 }, { 439, 3992 }, { 467, 2803 }, { 468, 2693 }, { 1267, 2001 }, { 1520, 2004 },
+    { 1620, 4236 }, { 2006, 4195 }, { 2395, 4243 }, { 2537, 4338 }, { 2655, 2726 }, { 2741, 4297 },
+    { 2892, 2785 }, { 3273, 4302 }, { 3292, 4258 }, { 3680, 4226 }, { 3689, 545 }, { 3700, 4256 },
+    { 3846, 4250 }, { 3858, 4262 }, { 3976, 4232 }, { 3980, 4269 }, { 3983, 4224 }, { 4035, 4263 },
+    { 4046, 4285 }, { 4051, 4293 }, { 4069, 4261 }, { 4098, 4275 }, { 4111, 4299 }, { 4120, 3958 },
+    { 4140, 4251 }, { 4142, 4301 }, { 4150, 4268 }, { 4151, 4252 }, { 4155, 4222 }, { 4196, 4220 },
+    { 4205, 4273 }, { 4210, 4260 }, { 4218, 4187 }, { 4223, 4295 }, { 4227, 4228 }, { 4233, 4277 },
+    { 4237, 4309 }, { 4239, 2492 }, { 4242, 4267 }, { 4246, 3790 }, { 4247, 2654 }, { 4248, 2787 },
+    { 4249, 4325 }, { 4254, 4308 }, { 4255, 277 }, { 4257, 4326 }, { 4266, 4344 }, { 4276, 934 },
+    { 4278, 4345 }, { 4279, 4194 }, { 4280, 4347 }, { 4283, 3897 }, { 4288, 3997 }, { 4290, 3724 },
+    { 4296, 4337 }, { 4303, 4335 }, { 4306, 3572 }, { 4312, 4203 }, { 4313, 3529 }, { 4331, 4253 },
+    { 4346, 4286 }, { 3325, 3 }, { 1271, 2001 }, { 1521, 2004 }, { 1532, 4352 }, { 2870, 2006 },
+    { 3764, 4366 }, { 3806, 4351 }, { 4225, 4375 }, { 4229, 4368 }, { 4238, 4359 }, { 4245, 4380 },
+    { 4270, 4386 }, { 4271, 4364 }, { 4298, 4354 }, { 4304, 4394 }, { 4310, 4402 }, { 4327, 4383 },
+    { 4334, 4391 }, { 4355, 4356 }, { 4360, 4307 }, { 4361, 4410 }, { 4363, 2655 }, { 4377, 4282 },
+    { 4378, 2911 }, { 4384, 4230 }, { 4385, 4374 }, { 4387, 4392 }, { 4388, 4419 }, { 4389, 4397 },
+    { 4405, 4414 }, { 3364, 3 }, { 1522, 2004 }, { 4163, 2001 }, { 4372, 4435 }, { 4376, 4431 },
+    { 4379, 4434 }, { 4393, 4428 }, { 4395, 4436 }, { 4400, 4438 }, { 4408, 4439 }, { 4413, 4432 },
+    { 4420, 3602 }, { 4421, 1272 }, { 4427, 4446 }, { 4430, 4406 }, { 4447, 4409 }, { 4448, 4141 },
+    { 4449, 4180 }, { 3407, 3 }, { 1523, 2004 }, { 4420, 4291 }, { 4429, 4457 }, { 4433, 4456 },
+    { 4450, 3547 }, { 4454, 4463 }, { 4458, 5 }, { 3, 3494 }, { 1524, 2004 }, { 4450, 4332 },
+    { 4453, 4471 }, { 4460, 4472 }, { 4468, 3595 }, { 602, 3573 }, { 638, 3586 }, { 727, 728 },
+    { 768, 769 }, { 2440, 3534 }, { 2580, 2450 }, { 2634, 2914 }, { 3086, 2891 }, { 3233, 2236 },
+    { 3357, 2822 }, { 3501, 2655 }, { 3506, 2449 }, { 3556, 2637 }, { 3557, 2513 }, { 3562, 3600 },
+    { 3585, 2514 }, { 3963, 3575 }, { 3964, 2812 }, { 3, 3524 }, { 3500, 4476 }, { 1525, 2004 },
+    { 4468, 3599 }, { 4474, 4480 }, { 4479, 4459 }, { 634, 3573 }, { 641, 3586 }, { 2654, 2914 },
+    { 2753, 2450 }, { 2816, 3534 }, { 3233, 2822 }, { 3357, 2236 }, { 3501, 4488 }, { 3506, 2514 },
+    { 3550, 2891 }, { 3585, 2449 }, { 4482, 4493 }, { 4485, 728 }, { 3, 3606 }, { 3593, 4500 },
+    { 1526, 2004 }, { 4504, 4475 }, { 2914, 2637 }, { 3556, 4508 }, { 3557, 2450 }, { 4483, 4514 },
+    { 4506, 4495 }, { 4513, 2634 }, { 4520, 4519 }, { 3, 1436 }, { 1527, 2004 }, { 2914, 2655 },
+    { 4494, 4523 }, { 4507, 4525 }, { 4524, 2654 }, { 3, 2754 }, { 1528, 2004 }, { 4292, 4530 },
+    { 4492, 4532 }, { 3, 3696 }, { 1529, 2004 }, { 4396, 4536 }, { 3, 3861 }, { 1530, 2004 },
+    { 3, 3866 }, { 1531, 2004 }, { 4284, 4543 }, { 3, 3884 }, { 1534, 2004 }, { 4135, 4545 },
+    { 3, 3928 }, { 1535, 2004 }, { 3869, 4548 }, { 3, 4073 }, { 1536, 2004 }, { 3, 4097 },
+    { 1537, 2004 }, { 3238, 4554 }, { 3, 4121 }, { 1538, 2004 }, { 3, 4207 }, { 1539, 2004 },
+    { 3851, 4559 }, { 3, 4216 }, { 1540, 2004 }, { 2647, 4561 }, { 3, 4231 }, { 4033, 4564 },
+    { 3, 4357 }, { 3951, 4567 }, { 3, 4407 }, { 4553, 4569 }, { 3, 4416 }, { 4184, 4571 },
+    { 3, 4445 }, { 4547, 4573 }, { 3, 4452 }, { 4149, 4575 }, { 3, 4462 }, { 710, 4577 },
+    { 3, 4465 }, { 4305, 4579 }, { 2763, 3 }, { 4505, 4581 }, { 3372, 3 }, { 3926, 3 },
+    { 4094, 3 }, { 4576, 3 }, { 3, 4566 },
 };
 
 static const uint16_t symbols[] = {
-    4103, 3616, 4085, 88, 3112, 92, 4120, 3645, 2805, 3949, 2805, 4117, 4103, 4505,
-    3370, 3111, 205, 3112, 206, 4120, 3981, 3909, 3345, 3909, 3426, 4103, 3616, 3244,
-    3111, 211, 3112, 212, 3955, 3645, 2549, 3949, 2549, 4117, 4103, 4505, 4085, 217,
-    3112, 218, 3955, 3981, 4055, 3345, 4055, 3426, 4324, 3923, 223, 3287, 227, 3947,
-    3651, 2805, 3945, 2805, 4114, 276, 3020, 4324, 3370, 2474, 349, 3287, 350, 3947,
-    3984, 4067, 3247, 4067, 3468, 352, 3020, 4324, 3244, 2474, 353, 3287, 354, 4115,
-    3651, 2549, 3945, 2549, 4114, 355, 3020, 4324, 3923, 356, 3287, 357, 4115, 3984,
-    3885, 3247, 3885, 3468, 358, 3020, 4078, 360, 361, 4157, 365, 4577, 3508, 3553,
-    387, 3553, 388, 3553, 389, 3131, 3632, 34, 391, 3585, 394, 3585, 395, 3585,
-    396, 3132, 4522, 4078, 360, 471, 4157, 472, 4577, 3508, 3553, 387, 3553, 388,
-    3553, 389, 3131, 3632, 3568, 3614, 475, 3614, 476, 3614, 477, 3294, 4522, 4078,
-    478, 361, 4157, 479, 4577, 34, 480, 3602, 482, 3602, 483, 3602, 484, 3293,
-    3632, 34, 391, 3585, 394, 3585, 395, 3585, 396, 3132, 4522, 4078, 478, 471,
-    4157, 485, 4577, 34, 480, 3602, 482, 3602, 483, 3602, 484, 3293, 3632, 3568,
-    3614, 475, 3614, 476, 3614, 477, 3294, 4522, 4480, 523, 4252, 526, 2552, 4278,
-    528, 3516, 4085, 88, 3691, 531, 4369, 540, 3695, 3697, 3151, 4328, 3946, 4328,
-    4330, 4480, 569, 4252, 2786, 4278, 2787, 3370, 3111, 205, 3691, 570, 4369, 540,
-    4002, 3697, 3151, 3264, 4094, 3946, 3264, 4094, 4330, 4480, 523, 4252, 526, 2552,
-    4278, 528, 3516, 3244, 3111, 211, 3691, 575, 4369, 576, 3695, 3697, 2978, 4328,
-    3359, 2978, 4328, 4330, 4480, 569, 4252, 2786, 4278, 2787, 4085, 217, 3691, 580,
-    4369, 576, 4002, 3697, 4083, 4094, 3359, 4083, 4094, 4330, 4549, 3703, 4146, 3704,
-    603, 3417, 4535, 3012, 3560, 4517, 618, 3706, 620, 4451, 136, 257, 4214, 3374,
-    4068, 3880, 3374, 4068, 4424, 4549, 3703, 4146, 3704, 3703, 3557, 3704, 3370, 3560,
-    4526, 641, 3706, 642, 4451, 136, 351, 4214, 3374, 3653, 3880, 3374, 3653, 4424,
-    4549, 603, 2089, 29, 4535, 603, 3417, 4535, 3244, 3560, 4525, 646, 3706, 647,
-    4451, 213, 257, 4214, 2549, 4068, 3880, 2549, 4068, 4424, 4549, 603, 2089, 29,
-    4535, 3703, 3557, 3704, 3012, 3560, 4533, 649, 3706, 650, 4451, 213, 351, 4214,
-    2549, 3653, 3880, 2549, 3653, 4424, 4567, 4377, 3624, 664, 665, 666, 4584, 670,
-    671, 672, 3162, 676, 677, 3536, 679, 680, 681, 682, 3712, 685, 686, 687,
-    3600, 690, 3714, 693, 694, 695, 696, 3462, 3716, 3714, 703, 704, 705, 706,
-    3462, 3717, 4280, 4338, 4567, 4579, 4377, 3969, 3711, 724, 4584, 725, 3897, 676,
-    677, 3574, 728, 729, 730, 731, 732, 733, 3713, 4491, 737, 4349, 737, 4174,
-    3521, 3601, 4350, 4339, 3732, 4567, 4377, 3968, 664, 665, 772, 4584, 670, 671,
-    672, 3162, 773, 774, 3536, 679, 680, 681, 682, 3712, 685, 686, 687, 3600,
-    690, 3714, 693, 694, 695, 696, 3462, 3716, 3714, 703, 704, 705, 706, 3462,
-    3717, 4280, 4338, 4567, 4579, 4377, 3625, 3711, 775, 4584, 725, 3897, 773, 774,
-    3574, 728, 729, 730, 731, 732, 733, 3713, 4518, 737, 4349, 737, 4174, 778,
-    779, 3724, 4350, 4339, 3732, 4419, 3923, 223, 4000, 782, 4418, 540, 3695, 4005,
-    3151, 3230, 4093, 3382, 3946, 3230, 4093, 4298, 790, 3020, 4419, 3370, 2474, 349,
-    4000, 791, 4418, 540, 4002, 4005, 3151, 3230, 3912, 3382, 3946, 3230, 3912, 4298,
-    792, 3020, 4419, 3244, 2474, 353, 4000, 793, 4418, 576, 3695, 4005, 3921, 4093,
-    3382, 3359, 3921, 4093, 4298, 794, 3020, 4419, 3923, 356, 4000, 795, 4418, 576,
-    4002, 4005, 3921, 3912, 3382, 3359, 3921, 3912, 4298, 796, 3020, 3619, 3616, 3012,
-    3634, 4517, 88, 3112, 797, 4120, 3645, 2805, 3949, 2805, 4117, 3619, 4505, 3370,
-    3634, 4526, 205, 3112, 798, 4120, 3981, 3909, 3345, 3909, 3426, 3619, 3616, 3244,
-    3634, 4525, 211, 3112, 799, 3955, 3645, 2549, 3949, 2549, 4117, 3619, 4505, 3012,
-    3634, 4533, 217, 3112, 800, 3955, 3981, 4055, 3345, 4055, 3426, 4144, 3012, 3493,
-    4517, 223, 3287, 801, 3947, 3651, 2805, 3945, 2805, 4114, 802, 3020, 4144, 3370,
-    3493, 4526, 349, 3287, 803, 3947, 3984, 4067, 3247, 4067, 3468, 804, 3020, 4144,
-    3244, 3493, 4525, 353, 3287, 805, 4115, 3651, 2549, 3945, 2549, 4114, 806, 3020,
-    4144, 3012, 3493, 4533, 356, 3287, 807, 4115, 3984, 3885, 3247, 3885, 3468, 808,
-    3020, 4389, 3624, 809, 2715, 812, 3951, 814, 671, 815, 2879, 2880, 821, 822,
-    823, 824, 2579, 2132, 828, 829, 825, 830, 2882, 835, 836, 837, 838, 2950,
-    685, 841, 2920, 4351, 849, 4110, 852, 4326, 2937, 685, 857, 2960, 4351, 859,
-    4110, 860, 4326, 2911, 4178, 864, 4344, 3914, 4178, 875, 4344, 3743, 4389, 3969,
-    3528, 878, 3951, 879, 2714, 2879, 727, 880, 2945, 824, 3048, 3713, 2554, 835,
-    836, 837, 885, 2071, 886, 887, 888, 889, 2983, 3060, 891, 3013, 895, 896,
-    3004, 4180, 2701, 908, 909, 4376, 2218, 4376, 3591, 2939, 4180, 2952, 4007, 864,
-    4380, 3914, 4007, 875, 4380, 3743, 4389, 3968, 809, 2715, 919, 3951, 814, 671,
-    815, 2879, 2880, 821, 822, 823, 824, 2579, 2132, 828, 829, 825, 830, 2882,
-    3623, 2950, 685, 841, 2920, 4351, 849, 4110, 852, 4326, 2937, 685, 857, 2960,
-    4351, 859, 4110, 860, 4326, 2911, 4178, 864, 4344, 3914, 4178, 875, 4344, 3743,
-    4389, 3625, 3528, 923, 3951, 879, 2714, 2879, 727, 880, 2945, 824, 3048, 3713,
-    2554, 3032, 924, 2071, 886, 887, 888, 889, 2983, 3060, 891, 3013, 895, 896,
-    3004, 4180, 2701, 908, 909, 4376, 2218, 4376, 3591, 2939, 4180, 2952, 4007, 864,
-    4380, 3914, 4007, 875, 4380, 3743, 4557, 927, 42, 4146, 928, 2953, 4505, 2830,
-    4589, 929, 2889, 931, 4472, 3540, 137, 4213, 3374, 4182, 3250, 3374, 4182, 4331,
-    4557, 927, 42, 4146, 928, 2953, 3616, 3105, 4566, 953, 2889, 954, 4472, 3540,
-    207, 4213, 3374, 4309, 3250, 3374, 4309, 4331, 4557, 955, 2507, 29, 3, 957,
-    3320, 2295, 4505, 2442, 4589, 959, 2889, 960, 4472, 3576, 137, 4213, 2549, 4182,
-    3250, 2549, 4182, 4331, 4557, 955, 2507, 29, 3, 957, 3320, 2295, 3616, 2830,
-    4589, 962, 2889, 963, 4472, 3576, 207, 4213, 2549, 4309, 3250, 2549, 4309, 4331,
-    4485, 3755, 3756, 3757, 3758, 3759, 4011, 4012, 4013, 4014, 3760, 3012, 2695, 975,
-    4015, 978, 4475, 540, 541, 4453, 3699, 4216, 4072, 3699, 4216, 4412, 4485, 3755,
-    3756, 3757, 3758, 3759, 3755, 4012, 3757, 4014, 3759, 3370, 2695, 1000, 4015, 1001,
-    4475, 540, 571, 4453, 3699, 3264, 3764, 4072, 3699, 3264, 3764, 4412, 4485, 4011,
-    3756, 4013, 3758, 3760, 4011, 4012, 4013, 4014, 3760, 3244, 2695, 1003, 4015, 1004,
-    4475, 576, 541, 4453, 2978, 4216, 4072, 2978, 4216, 4412, 4485, 4011, 3756, 4013,
-    3758, 3760, 3755, 4012, 3757, 4014, 3759, 3012, 2695, 1005, 4015, 1006, 4475, 576,
-    571, 4453, 4083, 3764, 4072, 4083, 3764, 4412, 4493, 1027, 1028, 28, 3100, 1030,
-    2028, 1031, 2968, 2832, 1055, 3299, 1057, 4131, 4019, 4215, 3431, 4493, 4395, 1130,
-    3299, 1131, 4131, 3770, 4408, 3431, 2465, 4296, 1027, 1028, 28, 3100, 1030, 2028,
-    1031, 2968, 2832, 1138, 3299, 1139, 3961, 4019, 4450, 3431, 2465, 4296, 4395, 1141,
-    3299, 1142, 3961, 3770, 4327, 3431, 4500, 3596, 1146, 2889, 1147, 3958, 4527, 3473,
-    4500, 4497, 2889, 1175, 3958, 4534, 3473, 3575, 4432, 3596, 1179, 2889, 1180, 4126,
-    4538, 3473, 3575, 4432, 4515, 2889, 1183, 4126, 4532, 3473, 4514, 3596, 1184, 3172,
-    1185, 3963, 3982, 2651, 3273, 2651, 3479, 1192, 3483, 4514, 3099, 1198, 3172, 1199,
-    3963, 3659, 2670, 3273, 2670, 3479, 1200, 3483, 2831, 4296, 3596, 1201, 3172, 1202,
-    4138, 3982, 2671, 3273, 2671, 3479, 1203, 3483, 2831, 4296, 3099, 1204, 3172, 1205,
-    4138, 3659, 2654, 3273, 2654, 3479, 1206, 3483, 4528, 3971, 4127, 3425, 4096, 4495,
-    3775, 1184, 3172, 1220, 3963, 3982, 2651, 3273, 2651, 3479, 1221, 3483, 4514, 3099,
-    1198, 3172, 1222, 3963, 3659, 2670, 3273, 2670, 3479, 1223, 3483, 4528, 4127, 4220,
-    4096, 4495, 1224, 3101, 1225, 2672, 3775, 1201, 3172, 1226, 4138, 3982, 2671, 3273,
-    2671, 3479, 1227, 3483, 4528, 3972, 2930, 4220, 3078, 4495, 1225, 2633, 1204, 3172,
-    1228, 4138, 3659, 2654, 3273, 2654, 3479, 1229, 3483, 2465, 3971, 4127, 3425, 1230,
-    2507, 3100, 1231, 3320, 2673, 2832, 1055, 3299, 1232, 4131, 4019, 4215, 3431, 4493,
-    4395, 1130, 3299, 1233, 4131, 3770, 4408, 3431, 2465, 4127, 4220, 1230, 2507, 3100,
-    1231, 3320, 2673, 2832, 1138, 3299, 1234, 3961, 4019, 4450, 3431, 2465, 3972, 2930,
-    4220, 4395, 1141, 3299, 1235, 3961, 3770, 4327, 3431, 2831, 4501, 4118, 4266, 2832,
-    618, 4181, 1238, 4410, 3540, 3765, 4215, 4449, 1244, 4473, 3622, 4118, 4503, 641,
-    4181, 1257, 4410, 3540, 4020, 4408, 4449, 1258, 4473, 2831, 3586, 4374, 4266, 2832,
-    646, 4181, 1259, 4410, 3576, 3765, 4450, 4449, 1260, 4473, 2831, 4502, 4374, 4503,
-    649, 4181, 1261, 4410, 3576, 4020, 4327, 4449, 1262, 4473, 4528, 4501, 4118, 4266,
-    4513, 3775, 618, 4009, 1263, 4325, 3540, 3765, 4215, 4218, 3575, 4118, 4503, 641,
-    4009, 1264, 4325, 3540, 4020, 4408, 4218, 4528, 3586, 4374, 4266, 4513, 1224, 3101,
-    1225, 2672, 3775, 646, 4009, 1265, 4325, 3576, 3765, 4450, 4218, 4528, 4502, 4374,
-    4221, 4513, 1225, 2633, 649, 4009, 1266, 4325, 3576, 4020, 4327, 4218, 3622, 3611,
-    3596, 1146, 4240, 1267, 4399, 1158, 4527, 4452, 1270, 4464, 3622, 3611, 4497, 4240,
-    1279, 4399, 1158, 4534, 4452, 1280, 4464, 3622, 4432, 3596, 1179, 4240, 1281, 4399,
-    1181, 4538, 4452, 1282, 4464, 3622, 4432, 4515, 4240, 1283, 4399, 1181, 4532, 4452,
-    1284, 4464, 2465, 4501, 3611, 4096, 2696, 1146, 2889, 1285, 3958, 4527, 3473, 4500,
-    4497, 2889, 1286, 3958, 4534, 3473, 2465, 3586, 1287, 2089, 3258, 2618, 1178, 2044,
-    4096, 2696, 1179, 2889, 1288, 4126, 4538, 3473, 2465, 4502, 1287, 2089, 3258, 2618,
-    1178, 2044, 4515, 2889, 1289, 4126, 4532, 3473, 4571, 4581, 3624, 1297, 1298, 1299,
-    4587, 1304, 671, 4190, 1308, 1309, 3536, 1310, 680, 1311, 682, 1312, 684, 1313,
-    1314, 1315, 3600, 1316, 3794, 693, 1319, 1320, 1321, 4348, 3716, 3794, 703, 1325,
-    1326, 1327, 4348, 3717, 1328, 709, 3796, 711, 1330, 4338, 4571, 4579, 4581, 3969,
-    1297, 1331, 1332, 4587, 1333, 726, 4190, 1308, 1309, 3574, 1334, 1335, 1336, 1337,
-    732, 1338, 689, 1339, 4491, 1340, 4349, 1340, 4174, 3521, 3601, 4350, 3523, 1341,
-    1342, 3589, 3796, 3615, 3732, 4571, 4581, 3968, 1297, 1298, 1343, 4587, 1304, 671,
-    4190, 1344, 1345, 3536, 1310, 680, 1311, 682, 1312, 684, 1313, 1314, 1315, 3600,
-    1316, 3794, 693, 1319, 1320, 1321, 4348, 3716, 3794, 703, 1325, 1326, 1327, 4348,
-    3717, 1328, 709, 3796, 711, 1330, 4338, 4571, 4579, 4581, 3625, 1297, 1331, 1346,
-    4587, 1333, 726, 4190, 1344, 1345, 3574, 1334, 1335, 1336, 1337, 732, 1338, 689,
-    1339, 4518, 1340, 4349, 1340, 4174, 778, 779, 3724, 4350, 3523, 1341, 1342, 3589,
-    3796, 3615, 3732, 4507, 4421, 88, 2947, 1382, 3457, 3944, 3049, 4091, 3348, 3887,
-    3930, 2325, 4507, 4191, 3583, 205, 2947, 1428, 3457, 4113, 3049, 3940, 3348, 4056,
-    3930, 3627, 4488, 4421, 211, 2947, 1436, 3457, 4289, 4219, 3348, 4098, 4097, 2325,
-    4488, 4191, 2606, 4140, 2947, 1444, 3457, 4271, 4333, 3348, 3932, 4097, 3970, 4543,
-    360, 361, 4242, 1465, 4573, 1479, 1480, 4445, 3508, 1492, 2342, 1494, 1495, 2342,
-    1496, 1497, 2342, 1498, 1499, 2342, 1500, 1501, 2342, 1502, 1503, 2342, 1504, 1505,
-    2342, 1506, 1507, 2342, 387, 1508, 2342, 1509, 1510, 2342, 1511, 1512, 2342, 1513,
-    1514, 2342, 1515, 1516, 2342, 1517, 1518, 2342, 1519, 1520, 2342, 1521, 1522, 1493,
-    4226, 3631, 1525, 2796, 1527, 1528, 2796, 1529, 1530, 2796, 1531, 1532, 2796, 1533,
-    1534, 2796, 1535, 1536, 2796, 1537, 1538, 2796, 1539, 1540, 1526, 4249, 3508, 3816,
-    1494, 4031, 1496, 4243, 1498, 4365, 1500, 4429, 1502, 4459, 1504, 4477, 1506, 4484,
-    387, 4506, 1509, 4521, 1511, 4530, 1513, 4536, 1515, 4540, 1517, 4542, 1519, 4545,
-    1521, 4430, 3631, 4548, 1527, 4551, 1529, 4554, 1531, 4556, 1533, 4559, 1535, 4561,
-    1537, 4564, 1539, 4433, 1570, 1571, 2343, 1573, 1574, 2343, 1575, 1576, 2343, 1577,
-    1578, 2343, 1579, 1580, 2343, 1581, 1582, 2343, 1583, 1584, 2343, 1585, 1586, 2343,
-    1587, 1588, 2343, 1589, 1590, 2343, 1591, 1592, 2343, 1593, 1594, 2343, 1595, 1596,
-    2343, 1597, 1598, 2343, 1599, 1600, 2343, 1601, 1602, 1572, 4303, 1604, 1605, 2797,
-    1607, 1608, 2797, 1609, 1610, 2797, 1611, 1612, 2797, 1613, 1614, 2797, 1615, 1616,
-    2797, 1617, 1618, 2797, 1619, 1620, 1606, 4583, 4543, 360, 471, 4242, 1698, 4573,
-    1479, 1699, 4445, 3508, 1492, 2342, 1494, 1495, 2342, 1496, 1497, 2342, 1498, 1499,
-    2342, 1500, 1501, 2342, 1502, 1503, 2342, 1504, 1505, 2342, 1506, 1507, 2342, 387,
-    1508, 2342, 1509, 1510, 2342, 1511, 1512, 2342, 1513, 1514, 2342, 1515, 1516, 2342,
-    1517, 1518, 2342, 1519, 1520, 2342, 1521, 1522, 1493, 4226, 3568, 1525, 2810, 1701,
-    1528, 2810, 1702, 1530, 2810, 1703, 1532, 2810, 1704, 1534, 2810, 1705, 1536, 2810,
-    1706, 1538, 2810, 1707, 1540, 1700, 4249, 3508, 3816, 1494, 4031, 1496, 4243, 1498,
-    4365, 1500, 4429, 1502, 4459, 1504, 4477, 1506, 4484, 387, 4506, 1509, 4521, 1511,
-    4530, 1513, 4536, 1515, 4540, 1517, 4542, 1519, 4545, 1521, 4430, 3568, 4548, 1701,
-    4551, 1702, 4554, 1703, 4556, 1704, 4559, 1705, 4561, 1706, 4564, 1707, 4433, 1570,
-    1571, 2343, 1573, 1574, 2343, 1575, 1576, 2343, 1577, 1578, 2343, 1579, 1580, 2343,
-    1581, 1582, 2343, 1583, 1584, 2343, 1585, 1586, 2343, 1587, 1588, 2343, 1589, 1590,
-    2343, 1591, 1592, 2343, 1593, 1594, 2343, 1595, 1596, 2343, 1597, 1598, 2343, 1599,
-    1600, 2343, 1601, 1602, 1572, 4303, 1708, 1605, 2811, 1710, 1608, 2811, 1711, 1610,
-    2811, 1712, 1612, 2811, 1713, 1614, 2811, 1714, 1616, 2811, 1715, 1618, 2811, 1716,
-    1620, 1709, 4583, 4543, 478, 361, 4242, 1717, 4573, 1718, 1480, 4445, 3974, 1492,
-    2378, 1721, 1495, 2378, 1722, 1497, 2378, 1723, 1499, 2378, 1724, 1501, 2378, 1725,
-    1503, 2378, 1726, 1505, 2378, 1727, 1507, 2378, 1728, 1508, 2378, 1729, 1510, 2378,
-    1730, 1512, 2378, 1731, 1514, 2378, 1732, 1516, 2378, 1733, 1518, 2378, 1734, 1520,
-    2378, 1735, 1522, 1720, 4226, 3631, 1525, 2796, 1527, 1528, 2796, 1529, 1530, 2796,
-    1531, 1532, 2796, 1533, 1534, 2796, 1535, 1536, 2796, 1537, 1538, 2796, 1539, 1540,
-    1526, 4249, 3974, 3816, 1721, 4031, 1722, 4243, 1723, 4365, 1724, 4429, 1725, 4459,
-    1726, 4477, 1727, 4484, 1728, 4506, 1729, 4521, 1730, 4530, 1731, 4536, 1732, 4540,
-    1733, 4542, 1734, 4545, 1735, 4430, 3631, 4548, 1527, 4551, 1529, 4554, 1531, 4556,
-    1533, 4559, 1535, 4561, 1537, 4564, 1539, 4433, 1736, 1571, 2379, 1738, 1574, 2379,
-    1739, 1576, 2379, 1740, 1578, 2379, 1741, 1580, 2379, 1742, 1582, 2379, 1743, 1584,
-    2379, 1744, 1586, 2379, 1745, 1588, 2379, 1746, 1590, 2379, 1747, 1592, 2379, 1748,
-    1594, 2379, 1749, 1596, 2379, 1750, 1598, 2379, 1751, 1600, 2379, 1752, 1602, 1737,
-    4303, 1604, 1605, 2797, 1607, 1608, 2797, 1609, 1610, 2797, 1611, 1612, 2797, 1613,
-    1614, 2797, 1615, 1616, 2797, 1617, 1618, 2797, 1619, 1620, 1606, 4583, 4543, 478,
-    471, 4242, 1753, 4573, 1718, 1699, 4445, 3974, 1492, 2378, 1721, 1495, 2378, 1722,
-    1497, 2378, 1723, 1499, 2378, 1724, 1501, 2378, 1725, 1503, 2378, 1726, 1505, 2378,
-    1727, 1507, 2378, 1728, 1508, 2378, 1729, 1510, 2378, 1730, 1512, 2378, 1731, 1514,
-    2378, 1732, 1516, 2378, 1733, 1518, 2378, 1734, 1520, 2378, 1735, 1522, 1720, 4226,
-    3568, 1525, 2810, 1701, 1528, 2810, 1702, 1530, 2810, 1703, 1532, 2810, 1704, 1534,
-    2810, 1705, 1536, 2810, 1706, 1538, 2810, 1707, 1540, 1700, 4249, 3974, 3816, 1721,
-    4031, 1722, 4243, 1723, 4365, 1724, 4429, 1725, 4459, 1726, 4477, 1727, 4484, 1728,
-    4506, 1729, 4521, 1730, 4530, 1731, 4536, 1732, 4540, 1733, 4542, 1734, 4545, 1735,
-    4430, 3568, 4548, 1701, 4551, 1702, 4554, 1703, 4556, 1704, 4559, 1705, 4561, 1706,
-    4564, 1707, 4433, 1736, 1571, 2379, 1738, 1574, 2379, 1739, 1576, 2379, 1740, 1578,
-    2379, 1741, 1580, 2379, 1742, 1582, 2379, 1743, 1584, 2379, 1744, 1586, 2379, 1745,
-    1588, 2379, 1746, 1590, 2379, 1747, 1592, 2379, 1748, 1594, 2379, 1749, 1596, 2379,
-    1750, 1598, 2379, 1751, 1600, 2379, 1752, 1602, 1737, 4303, 1708, 1605, 2811, 1710,
-    1608, 2811, 1711, 1610, 2811, 1712, 1612, 2811, 1713, 1614, 2811, 1714, 1616, 2811,
-    1715, 1618, 2811, 1716, 1620, 1709, 4583, 3093, 3624, 1757, 2715, 1758, 3581, 3850,
-    3091, 1768, 825, 2580, 3094, 1772, 3037, 1774, 3102, 4152, 3096, 4152, 3087, 2884,
-    2031, 3093, 3969, 1787, 2715, 1788, 3548, 3850, 3076, 1791, 825, 862, 2993, 3052,
-    1772, 3037, 1793, 3085, 825, 272, 3088, 3891, 3090, 3515, 2939, 3891, 3079, 4074,
-    3046, 3093, 3968, 1757, 2715, 1808, 3581, 3850, 3091, 1768, 825, 2580, 3094, 1809,
-    1810, 1811, 3102, 4152, 3096, 4152, 3087, 2884, 2031, 3093, 3625, 1787, 2715, 1812,
-    3548, 3850, 3076, 1791, 825, 862, 2993, 3052, 1809, 1810, 1813, 3085, 825, 272,
-    3088, 3891, 3090, 3515, 2939, 3891, 3079, 4074, 3046, 4507, 3189, 2800, 3259, 4496,
-    223, 2947, 1815, 4332, 2812, 4153, 2799, 1399, 1817, 3049, 257, 4059, 2823, 4045,
-    2824, 4407, 2798, 2783, 3886, 2108, 1426, 3542, 4507, 1357, 3045, 3393, 4496, 349,
-    2947, 1819, 4332, 2812, 4153, 2799, 1429, 1817, 3049, 351, 4059, 2823, 4045, 3564,
-    4407, 2798, 3495, 3886, 2108, 1426, 2689, 3627, 4488, 3189, 2800, 3259, 4496, 353,
-    2947, 1820, 4332, 2076, 4153, 3505, 1399, 1817, 3066, 257, 4059, 2828, 4045, 2824,
-    4407, 2120, 2821, 269, 2783, 3886, 2814, 1426, 3542, 4488, 1357, 3045, 3506, 3563,
-    3195, 356, 2947, 1821, 4332, 3561, 4153, 3599, 1429, 1817, 3066, 351, 4059, 2828,
-    4045, 3565, 4407, 2120, 2821, 269, 3566, 3886, 2814, 1426, 2689, 3970, 4585, 3934,
-    4319, 88, 3412, 1829, 4357, 3944, 3869, 4091, 3482, 3887, 4112, 3900, 1838, 4461,
-    2785, 4585, 3934, 4378, 3546, 205, 3412, 1859, 4357, 4113, 3869, 3940, 3482, 4056,
-    4112, 3496, 3976, 1860, 4461, 345, 1861, 2315, 4585, 4101, 4319, 211, 3412, 1864,
-    4357, 4289, 2195, 4219, 3482, 4098, 3942, 3900, 1865, 4446, 3931, 2710, 4585, 4101,
-    4378, 2376, 4140, 3412, 1867, 4357, 4271, 2195, 4333, 3482, 3932, 3942, 3567, 3976,
-    1868, 4446, 1869, 1870, 3931, 1871, 2315, 4588, 4116, 4329, 4038, 1878, 3101, 1879,
-    2672, 1880, 2633, 1184, 3413, 1882, 4337, 3799, 136, 4228, 3579, 3957, 2783, 3936,
-    2325, 4588, 4116, 4372, 2908, 2916, 4038, 1891, 3101, 1879, 2672, 1892, 2633, 1198,
-    3413, 1893, 4337, 4029, 136, 4360, 3605, 3957, 3495, 3936, 3627, 4588, 3948, 4329,
-    4038, 1894, 3101, 1895, 2672, 1880, 2633, 1201, 3413, 1896, 3489, 2076, 3390, 3505,
-    3799, 213, 4228, 3545, 4123, 2783, 4104, 2325, 4588, 3948, 4372, 3053, 3563, 4038,
-    1897, 3101, 1895, 2672, 1892, 2633, 1204, 3413, 1898, 3489, 3561, 3390, 3599, 4029,
-    213, 4360, 3609, 4123, 3566, 4104, 3970, 4427, 3934, 4319, 88, 2947, 1899, 3457,
-    3944, 3049, 4091, 3348, 3887, 3930, 2325, 4427, 3934, 4378, 3546, 205, 2947, 1900,
-    3457, 4113, 3049, 3940, 3348, 4056, 3930, 3627, 4427, 4101, 4319, 211, 2947, 1901,
-    3457, 4289, 4219, 3348, 4098, 4097, 2325, 4427, 4101, 4378, 2376, 4140, 2947, 1902,
-    3457, 4271, 4333, 3348, 3932, 4097, 3970, 3967, 1903, 3, 1904, 1905, 1906, 2026,
-    4537, 4555, 771, 3711, 1909, 4582, 1910, 3897, 1911, 774, 3574, 1912, 1913, 1914,
-    1915, 1916, 1917, 2877, 4518, 1918, 1919, 1920, 1921, 1922, 1923, 743, 2834, 1918,
-    1924, 1925, 1926, 1927, 1928, 3724, 1929, 1930, 752, 1931, 754, 1932, 756, 1933,
-    4339, 1934, 3025, 4248, 3967, 1903, 3, 1904, 1905, 1906, 2026, 4537, 4555, 663,
-    3711, 1936, 4582, 1910, 3897, 1937, 677, 3574, 1912, 1913, 1914, 1915, 1916, 1917,
-    2877, 4491, 1918, 1919, 1920, 1921, 1922, 1923, 743, 2834, 1918, 1924, 1925, 1926,
-    1927, 1923, 3724, 1929, 1930, 752, 1931, 754, 1932, 756, 1933, 4339, 1934, 3025,
-    4248, 3967, 4537, 4550, 771, 1938, 665, 1939, 4582, 1940, 671, 1941, 3162, 1911,
-    774, 3536, 1942, 1943, 681, 1944, 3712, 1775, 1945, 1946, 3600, 1947, 4003, 1949,
-    1950, 1951, 1952, 3462, 1953, 3571, 4003, 1954, 1955, 1956, 1957, 3462, 1958, 3588,
-    4280, 3510, 1959, 1960, 121, 716, 4248, 3967, 4537, 4550, 663, 1938, 665, 1961,
-    4582, 1940, 671, 1941, 3162, 1937, 677, 3536, 1942, 1943, 681, 1944, 3712, 1775,
-    1945, 1946, 3600, 1947, 4003, 1949, 1950, 1951, 1952, 3462, 1953, 3571, 4003, 1954,
-    1955, 1956, 1957, 3462, 1958, 3588, 4280, 3510, 1959, 1960, 121, 716, 4248, 3093,
-    3624, 3860, 1963, 4272, 3928, 3480, 2884, 3437, 3046, 3093, 3969, 3528, 1966, 4136,
-    4095, 3474, 4074, 3877, 3387, 3877, 3447, 3046, 3093, 3968, 3860, 1970, 4272, 3623,
-    3480, 2884, 3437, 3046, 3093, 3625, 3528, 1971, 4136, 4086, 3474, 4074, 3877, 3387,
-    3877, 3447, 3046, 3093, 4555, 771, 3528, 1972, 4136, 4086, 3555, 2885, 3538, 4075,
-    3387, 4075, 3447, 4431, 3093, 4555, 663, 3528, 1974, 4136, 4095, 3555, 2885, 3538,
-    4075, 3387, 4075, 3447, 4431, 3093, 4550, 771, 3860, 1975, 4272, 3623, 3587, 2885,
-    3437, 4431, 3093, 4550, 663, 3860, 1976, 4272, 3928, 3587, 2885, 3437, 4431, 4586,
-    3610, 4421, 88, 3412, 1977, 4357, 3944, 3869, 4091, 3482, 3887, 4112, 3900, 1978,
-    4461, 2785, 4586, 3610, 4191, 3583, 205, 3412, 1979, 4357, 4113, 3869, 3940, 3482,
-    4056, 4112, 3496, 3976, 1980, 4461, 345, 1861, 2315, 4586, 3606, 4421, 211, 3412,
-    1981, 4357, 4289, 2195, 4219, 3482, 4098, 3942, 3900, 1982, 4446, 3931, 2710, 4586,
-    3606, 4191, 2606, 4140, 3412, 1983, 4357, 4271, 2195, 4333, 3482, 3932, 3942, 3567,
-    3976, 1984, 4446, 1869, 1870, 3931, 1871, 2315, 4108, 722, 771, 3744, 1986, 4355,
-    4086, 4425, 4562, 4108, 722, 663, 3744, 2012, 4355, 4095, 4425, 4562, 4108, 662,
-    771, 4041, 2013, 4388, 3623, 4342, 4562, 4108, 662, 663, 4041, 2015, 4388, 3928,
-    4342, 4562, 3939, 662, 663, 4041, 2016, 4388, 3928, 4342, 4565, 3939, 722, 663,
-    3744, 2019, 4355, 4095, 4425, 4565, 3939, 662, 771, 4041, 2020, 4388, 3623, 4342,
-    4565, 3939, 722, 771, 3744, 2021, 4355, 4086, 4425, 4565, 4427, 4116, 4329, 3195,
-    1184, 3413, 2022, 4337, 3799, 136, 4228, 3579, 3957, 2783, 3936, 2325, 4427, 4116,
-    4372, 2908, 2916, 3195, 1198, 3413, 2023, 4337, 4029, 136, 4360, 3605, 3957, 3495,
-    3936, 3627, 4427, 3948, 4329, 3195, 1201, 3413, 2024, 3489, 2076, 3390, 3505, 3799,
-    213, 4228, 3545, 4123, 2783, 4104, 2325, 4427, 3948, 4372, 3053, 3563, 3195, 1204,
-    3413, 2025, 3489, 3561, 3390, 3599, 4029, 213, 4360, 3609, 4123, 3566, 4104, 3970,
+    4095, 3605, 3571, 2449, 3097, 94, 4112, 3637, 2790, 3941, 2790, 4109, 4095, 4501,
+    4491, 2513, 3097, 208, 4112, 3974, 3901, 3332, 3901, 3413, 4095, 3605, 4511, 2514,
+    3097, 214, 3947, 3637, 2528, 3941, 2528, 4109, 4095, 4501, 3571, 2450, 3097, 219,
+    3947, 3974, 4045, 3332, 4045, 3413, 4314, 3537, 2449, 3108, 228, 3940, 3643, 2790,
+    3937, 2790, 4106, 278, 3009, 4314, 4512, 2513, 3108, 352, 3940, 3977, 4059, 3236,
+    4059, 3456, 354, 3009, 4314, 4490, 2514, 3108, 355, 4108, 3643, 2528, 3937, 2528,
+    4106, 356, 3009, 4314, 3537, 2450, 3108, 357, 4108, 3977, 3876, 3236, 3876, 3456,
+    358, 3009, 2905, 2064, 3624, 4148, 363, 4578, 3495, 3541, 385, 3541, 386, 3541,
+    387, 3117, 3622, 34, 389, 3574, 392, 3574, 393, 3574, 394, 3118, 4522, 2905,
+    2064, 3973, 4148, 469, 4578, 3495, 3541, 385, 3541, 386, 3541, 387, 3117, 3622,
+    3555, 3603, 472, 3603, 473, 3603, 474, 3282, 4522, 2905, 2082, 3624, 4148, 475,
+    4578, 34, 476, 3591, 478, 3591, 479, 3591, 480, 3281, 3622, 34, 389, 3574,
+    392, 3574, 393, 3574, 394, 3118, 4522, 2905, 2082, 3973, 4148, 481, 4578, 34,
+    476, 3591, 478, 3591, 479, 3591, 480, 3281, 3622, 3555, 3603, 472, 3603, 473,
+    3603, 474, 3282, 4522, 4461, 519, 4244, 522, 2531, 4272, 524, 3503, 3571, 2449,
+    3625, 527, 4362, 536, 3686, 3688, 3137, 4318, 3938, 4318, 4320, 4461, 565, 4244,
+    2771, 4272, 2772, 4491, 2513, 3625, 566, 4362, 536, 3994, 3688, 3137, 3253, 4085,
+    3938, 3253, 4085, 4320, 4461, 519, 4244, 522, 2531, 4272, 524, 3503, 4511, 2514,
+    3625, 571, 4362, 572, 3686, 3688, 2965, 4318, 3346, 2965, 4318, 4320, 4461, 565,
+    4244, 2771, 4272, 2772, 3571, 2450, 3625, 576, 4362, 572, 3994, 3688, 4074, 4085,
+    3346, 4074, 4085, 4320, 4550, 3694, 4138, 3695, 599, 3404, 4540, 2999, 3872, 4517,
+    3995, 615, 4442, 138, 259, 4206, 3361, 4060, 3871, 3361, 4060, 4417, 4550, 3694,
+    4138, 3695, 3694, 3545, 3695, 3357, 3872, 4527, 3995, 636, 4442, 138, 353, 4206,
+    3361, 3645, 3871, 3361, 3645, 4417, 4550, 599, 2065, 29, 4540, 599, 3404, 4540,
+    3233, 3872, 4526, 3995, 640, 4442, 215, 259, 4206, 2528, 4060, 3871, 2528, 4060,
+    4417, 4550, 599, 2065, 29, 4540, 3694, 3545, 3695, 2999, 3872, 4534, 3995, 642,
+    4442, 215, 353, 4206, 2528, 3645, 3871, 2528, 3645, 4417, 4570, 4370, 3613, 656,
+    657, 658, 4585, 662, 663, 664, 3149, 668, 669, 3523, 671, 672, 673, 674,
+    3702, 677, 678, 679, 3589, 682, 3704, 685, 686, 687, 688, 3451, 3706, 3704,
+    695, 696, 697, 698, 3451, 3707, 4274, 4329, 4570, 4580, 4370, 3961, 3701, 716,
+    4585, 717, 3889, 668, 669, 3561, 720, 721, 722, 723, 724, 725, 3703, 4484,
+    729, 4340, 729, 4165, 3508, 3590, 4341, 4330, 3722, 4570, 4370, 3960, 656, 657,
+    764, 4585, 662, 663, 664, 3149, 765, 766, 3523, 671, 672, 673, 674, 3702,
+    677, 678, 679, 3589, 682, 3704, 685, 686, 687, 688, 3451, 3706, 3704, 695,
+    696, 697, 698, 3451, 3707, 4274, 4329, 4570, 4580, 4370, 3615, 3701, 767, 4585,
+    717, 3889, 765, 766, 3561, 720, 721, 722, 723, 724, 725, 3703, 4518, 729,
+    4340, 729, 4165, 770, 771, 3714, 4341, 4330, 3722, 4412, 3537, 2449, 3641, 774,
+    4411, 536, 3686, 3998, 3137, 3219, 4084, 3370, 3938, 3219, 4084, 4289, 782, 3009,
+    4412, 4512, 2513, 3641, 783, 4411, 536, 3994, 3998, 3137, 3219, 3904, 3370, 3938,
+    3219, 3904, 4289, 784, 3009, 4412, 4490, 2514, 3641, 785, 4411, 572, 3686, 3998,
+    3912, 4084, 3370, 3346, 3912, 4084, 4289, 786, 3009, 4412, 3537, 2450, 3641, 787,
+    4411, 572, 3994, 3998, 3912, 3904, 3370, 3346, 3912, 3904, 4289, 788, 3009, 3608,
+    3605, 3571, 2056, 4517, 3097, 789, 4112, 3637, 2790, 3941, 2790, 4109, 3608, 4501,
+    4491, 2056, 4527, 3097, 790, 4112, 3974, 3901, 3332, 3901, 3413, 3608, 3605, 4511,
+    2056, 4526, 3097, 791, 3947, 3637, 2528, 3941, 2528, 4109, 3608, 4501, 3571, 2056,
+    4534, 3097, 792, 3947, 3974, 4045, 3332, 4045, 3413, 4136, 3537, 2056, 4517, 3108,
+    793, 3940, 3643, 2790, 3937, 2790, 4106, 794, 3009, 4136, 4512, 2056, 4527, 3108,
+    795, 3940, 3977, 4059, 3236, 4059, 3456, 796, 3009, 4136, 4490, 2056, 4526, 3108,
+    797, 4108, 3643, 2528, 3937, 2528, 4106, 798, 3009, 4136, 3537, 2056, 4534, 3108,
+    799, 4108, 3977, 3876, 3236, 3876, 3456, 800, 3009, 4382, 3613, 801, 2697, 804,
+    3943, 806, 663, 807, 2864, 2865, 813, 814, 815, 816, 2560, 2109, 820, 821,
+    817, 822, 2867, 827, 828, 829, 830, 2936, 677, 833, 2907, 4342, 841, 4102,
+    844, 4316, 2924, 677, 849, 2947, 4342, 851, 4102, 852, 4316, 2896, 4169, 856,
+    4336, 3906, 4169, 867, 4336, 3733, 4382, 3961, 3515, 870, 3943, 871, 2696, 2864,
+    719, 872, 2932, 816, 3035, 3703, 2533, 827, 828, 829, 877, 2046, 878, 879,
+    880, 881, 2970, 3048, 883, 3000, 887, 888, 2990, 4171, 2683, 900, 901, 4369,
+    2195, 4369, 3580, 2926, 4171, 2938, 4000, 856, 4373, 3906, 4000, 867, 4373, 3733,
+    4382, 3960, 801, 2697, 911, 3943, 806, 663, 807, 2864, 2865, 813, 814, 815,
+    816, 2560, 2109, 820, 821, 817, 822, 2867, 3612, 2936, 677, 833, 2907, 4342,
+    841, 4102, 844, 4316, 2924, 677, 849, 2947, 4342, 851, 4102, 852, 4316, 2896,
+    4169, 856, 4336, 3906, 4169, 867, 4336, 3733, 4382, 3615, 3515, 915, 3943, 871,
+    2696, 2864, 719, 872, 2932, 816, 3035, 3703, 2533, 3019, 916, 2046, 878, 879,
+    880, 881, 2970, 3048, 883, 3000, 887, 888, 2990, 4171, 2683, 900, 901, 4369,
+    2195, 4369, 3580, 2926, 4171, 2938, 4000, 856, 4373, 3906, 4000, 867, 4373, 3733,
+    4558, 919, 42, 4138, 920, 2939, 4501, 2815, 4589, 2449, 3737, 923, 4464, 3527,
+    139, 4204, 3361, 4172, 3239, 3361, 4172, 4321, 4558, 919, 42, 4138, 920, 2939,
+    3605, 3092, 4561, 2513, 3737, 945, 4464, 3527, 209, 4204, 3361, 4300, 3239, 3361,
+    4300, 4321, 4558, 946, 2485, 29, 3, 948, 3307, 2272, 4501, 2417, 4589, 2514,
+    3737, 950, 4464, 3563, 139, 4204, 2528, 4172, 3239, 2528, 4172, 4321, 4558, 946,
+    2485, 29, 3, 948, 3307, 2272, 3605, 2815, 4589, 2450, 3737, 952, 4464, 3563,
+    209, 4204, 2528, 4300, 3239, 2528, 4300, 4321, 4470, 3746, 3747, 3748, 3749, 3750,
+    4003, 4004, 4005, 4006, 3751, 2999, 2475, 2449, 4173, 967, 4466, 536, 537, 4444,
+    3690, 4209, 4063, 3690, 4209, 4404, 4470, 3746, 3747, 3748, 3749, 3750, 3746, 4004,
+    3748, 4006, 3750, 3357, 2475, 2513, 4173, 989, 4466, 536, 567, 4444, 3690, 3253,
+    3756, 4063, 3690, 3253, 3756, 4404, 4470, 4003, 3747, 4005, 3749, 3751, 4003, 4004,
+    4005, 4006, 3751, 3233, 2475, 2514, 4173, 991, 4466, 572, 537, 4444, 2965, 4209,
+    4063, 2965, 4209, 4404, 4470, 4003, 3747, 4005, 3749, 3751, 3746, 4004, 3748, 4006,
+    3750, 2999, 2475, 2450, 4173, 992, 4466, 572, 567, 4444, 4074, 3756, 4063, 4074,
+    3756, 4404, 4486, 1013, 1014, 28, 3087, 1016, 2003, 1017, 2954, 2753, 2449, 3159,
+    1042, 4123, 4010, 4208, 3418, 4486, 4343, 4056, 3159, 1115, 4123, 3762, 4399, 3418,
+    2440, 4287, 1013, 1014, 28, 3087, 1016, 2003, 1017, 2954, 2753, 2514, 3159, 1122,
+    3953, 4010, 4441, 3418, 2440, 4287, 4343, 4509, 3159, 1124, 3953, 3762, 4317, 3418,
+    4496, 4516, 3163, 1129, 3948, 4528, 3461, 4496, 3614, 3163, 1156, 3948, 4535, 3461,
+    3562, 4425, 4497, 3163, 1160, 4114, 4539, 3461, 3562, 4425, 4080, 3163, 1162, 4114,
+    4533, 3461, 4510, 4516, 3165, 1164, 3955, 3975, 2634, 3261, 2634, 3467, 1172, 3471,
+    4510, 3614, 3165, 1178, 3955, 3651, 2654, 3261, 2654, 3467, 1179, 3471, 2816, 4287,
+    4497, 3165, 1180, 4130, 3975, 2655, 3261, 2655, 3467, 1181, 3471, 2816, 4287, 4080,
+    3165, 1182, 4130, 3651, 2637, 3261, 2637, 3467, 1183, 3471, 4529, 3963, 4119, 3412,
+    4324, 2056, 3767, 2449, 3165, 1197, 3955, 3975, 2634, 3261, 2634, 3467, 1198, 3471,
+    4510, 3614, 3165, 1199, 3955, 3651, 2654, 3261, 2654, 3467, 1200, 3471, 4529, 4119,
+    4213, 4324, 2056, 1201, 3088, 1202, 2644, 3767, 2514, 3165, 1203, 4130, 3975, 2655,
+    3261, 2655, 3467, 1204, 3471, 4529, 3964, 2917, 4213, 3066, 2056, 1202, 4487, 3165,
+    1205, 4130, 3651, 2637, 3261, 2637, 3467, 1206, 3471, 2440, 3963, 4119, 3412, 1207,
+    2485, 3087, 1208, 3307, 2656, 2753, 2449, 3159, 1209, 4123, 4010, 4208, 3418, 4486,
+    4343, 4056, 3159, 1210, 4123, 3762, 4399, 3418, 2440, 4119, 4213, 1207, 2485, 3087,
+    1208, 3307, 2656, 2753, 2514, 3159, 1211, 3953, 4010, 4441, 3418, 2440, 3964, 2917,
+    4213, 4343, 4509, 3159, 1212, 3953, 3762, 4317, 3418, 2816, 4498, 4110, 4259, 2449,
+    4403, 1215, 4401, 3527, 3757, 4208, 4440, 1221, 4467, 3611, 4110, 4214, 4056, 4403,
+    1233, 4401, 3527, 4011, 4399, 4440, 1234, 4467, 2816, 3575, 4367, 4259, 2514, 4403,
+    1235, 4401, 3563, 3757, 4441, 4440, 1236, 4467, 2816, 4499, 4367, 4214, 4509, 4403,
+    1237, 4401, 3563, 4011, 4317, 4440, 1238, 4467, 4529, 4498, 4110, 4259, 2056, 3767,
+    2449, 4086, 1239, 4315, 3527, 3757, 4208, 4211, 3562, 4110, 4214, 4056, 4086, 1240,
+    4315, 3527, 4011, 4399, 4211, 4529, 3575, 4367, 4259, 2056, 1201, 3088, 1202, 2644,
+    3767, 2514, 4086, 1241, 4315, 3563, 3757, 4441, 4211, 4529, 4499, 4367, 4214, 2753,
+    2056, 1202, 4487, 4086, 1242, 4315, 3563, 4011, 4317, 4211, 3611, 3600, 4516, 4012,
+    1243, 4390, 1140, 4528, 4443, 1246, 4455, 3611, 3600, 3614, 4012, 1255, 4390, 1140,
+    4535, 4443, 1256, 4455, 3611, 4425, 4497, 4012, 1257, 4390, 1161, 4539, 4443, 1258,
+    4455, 3611, 4425, 4080, 4012, 1259, 4390, 1161, 4533, 4443, 1260, 4455, 2440, 4498,
+    3600, 4324, 2449, 3163, 1261, 3948, 4528, 3461, 4496, 3614, 3163, 1262, 3948, 4535,
+    3461, 2440, 3575, 1263, 2065, 3247, 2601, 1159, 2019, 4324, 2514, 3163, 1264, 4114,
+    4539, 3461, 2440, 4499, 1263, 2065, 3247, 2601, 1159, 2019, 4080, 3163, 1265, 4114,
+    4533, 3461, 4572, 4582, 3613, 1273, 1274, 1275, 4181, 1279, 663, 4182, 1283, 1284,
+    3523, 1285, 672, 1286, 674, 1287, 676, 1288, 1289, 1290, 3589, 1291, 3785, 685,
+    1294, 1295, 1296, 4339, 3706, 3785, 695, 1300, 1301, 1302, 4339, 3707, 1303, 701,
+    3787, 703, 1305, 4329, 4572, 4580, 4582, 3961, 1273, 1306, 1307, 4181, 1308, 718,
+    4182, 1283, 1284, 3561, 1309, 1310, 1311, 1312, 724, 1313, 681, 1314, 4484, 1315,
+    4340, 1315, 4165, 3508, 3590, 4341, 3510, 1316, 1317, 3578, 3787, 3604, 3722, 4572,
+    4582, 3960, 1273, 1274, 1318, 4181, 1279, 663, 4182, 1319, 1320, 3523, 1285, 672,
+    1286, 674, 1287, 676, 1288, 1289, 1290, 3589, 1291, 3785, 685, 1294, 1295, 1296,
+    4339, 3706, 3785, 695, 1300, 1301, 1302, 4339, 3707, 1303, 701, 3787, 703, 1305,
+    4329, 4572, 4580, 4582, 3615, 1273, 1306, 1321, 4181, 1308, 718, 4182, 1319, 1320,
+    3561, 1309, 1310, 1311, 1312, 724, 1313, 681, 1314, 4518, 1315, 4340, 1315, 4165,
+    770, 771, 3714, 4341, 3510, 1316, 1317, 3578, 3787, 3604, 3722, 4503, 4415, 2449,
+    3294, 1357, 3446, 3936, 3036, 4082, 3335, 3879, 3921, 2301, 4503, 4183, 3572, 2513,
+    3294, 1403, 3446, 4105, 3036, 3931, 3335, 4047, 3921, 3617, 4481, 4415, 2514, 3294,
+    1411, 3446, 4281, 4212, 3335, 4090, 4089, 2301, 4481, 4183, 2588, 4132, 3294, 1419,
+    3446, 4264, 4323, 3335, 3923, 4089, 3962, 4538, 2064, 3624, 4234, 1440, 4574, 1454,
+    1455, 4437, 3495, 1467, 2318, 1469, 1470, 2318, 1471, 1472, 2318, 1473, 1474, 2318,
+    1475, 1476, 2318, 1477, 1478, 2318, 1479, 1480, 2318, 1481, 1482, 2318, 385, 1483,
+    2318, 1484, 1485, 2318, 1486, 1487, 2318, 1488, 1489, 2318, 1490, 1491, 2318, 1492,
+    1493, 2318, 1494, 1495, 2318, 1496, 1497, 1468, 4219, 3621, 1500, 2781, 1502, 1503,
+    2781, 1504, 1505, 2781, 1506, 1507, 2781, 1508, 1509, 2781, 1510, 1511, 2781, 1512,
+    1513, 2781, 1514, 1515, 1501, 4241, 3495, 3805, 1469, 4023, 1471, 4235, 1473, 4358,
+    1475, 4422, 1477, 4451, 1479, 4469, 1481, 4477, 385, 4502, 1484, 4521, 1486, 4531,
+    1488, 4537, 1490, 4541, 1492, 4544, 1494, 4546, 1496, 4423, 3621, 4549, 1502, 4552,
+    1504, 4555, 1506, 4557, 1508, 4560, 1510, 4562, 1512, 4565, 1514, 4426, 1545, 1546,
+    2319, 1548, 1549, 2319, 1550, 1551, 2319, 1552, 1553, 2319, 1554, 1555, 2319, 1556,
+    1557, 2319, 1558, 1559, 2319, 1560, 1561, 2319, 1562, 1563, 2319, 1564, 1565, 2319,
+    1566, 1567, 2319, 1568, 1569, 2319, 1570, 1571, 2319, 1572, 1573, 2319, 1574, 1575,
+    2319, 1576, 1577, 1547, 4294, 1579, 1580, 2782, 1582, 1583, 2782, 1584, 1585, 2782,
+    1586, 1587, 2782, 1588, 1589, 2782, 1590, 1591, 2782, 1592, 1593, 2782, 1594, 1595,
+    1581, 4584, 4538, 2064, 3973, 4234, 1673, 4574, 1454, 1674, 4437, 3495, 1467, 2318,
+    1469, 1470, 2318, 1471, 1472, 2318, 1473, 1474, 2318, 1475, 1476, 2318, 1477, 1478,
+    2318, 1479, 1480, 2318, 1481, 1482, 2318, 385, 1483, 2318, 1484, 1485, 2318, 1486,
+    1487, 2318, 1488, 1489, 2318, 1490, 1491, 2318, 1492, 1493, 2318, 1494, 1495, 2318,
+    1496, 1497, 1468, 4219, 3555, 1500, 2795, 1676, 1503, 2795, 1677, 1505, 2795, 1678,
+    1507, 2795, 1679, 1509, 2795, 1680, 1511, 2795, 1681, 1513, 2795, 1682, 1515, 1675,
+    4241, 3495, 3805, 1469, 4023, 1471, 4235, 1473, 4358, 1475, 4422, 1477, 4451, 1479,
+    4469, 1481, 4477, 385, 4502, 1484, 4521, 1486, 4531, 1488, 4537, 1490, 4541, 1492,
+    4544, 1494, 4546, 1496, 4423, 3555, 4549, 1676, 4552, 1677, 4555, 1678, 4557, 1679,
+    4560, 1680, 4562, 1681, 4565, 1682, 4426, 1545, 1546, 2319, 1548, 1549, 2319, 1550,
+    1551, 2319, 1552, 1553, 2319, 1554, 1555, 2319, 1556, 1557, 2319, 1558, 1559, 2319,
+    1560, 1561, 2319, 1562, 1563, 2319, 1564, 1565, 2319, 1566, 1567, 2319, 1568, 1569,
+    2319, 1570, 1571, 2319, 1572, 1573, 2319, 1574, 1575, 2319, 1576, 1577, 1547, 4294,
+    1683, 1580, 2796, 1685, 1583, 2796, 1686, 1585, 2796, 1687, 1587, 2796, 1688, 1589,
+    2796, 1689, 1591, 2796, 1690, 1593, 2796, 1691, 1595, 1684, 4584, 4538, 2082, 3624,
+    4234, 1692, 4574, 1693, 1455, 4437, 3966, 1467, 2354, 1696, 1470, 2354, 1697, 1472,
+    2354, 1698, 1474, 2354, 1699, 1476, 2354, 1700, 1478, 2354, 1701, 1480, 2354, 1702,
+    1482, 2354, 1703, 1483, 2354, 1704, 1485, 2354, 1705, 1487, 2354, 1706, 1489, 2354,
+    1707, 1491, 2354, 1708, 1493, 2354, 1709, 1495, 2354, 1710, 1497, 1695, 4219, 3621,
+    1500, 2781, 1502, 1503, 2781, 1504, 1505, 2781, 1506, 1507, 2781, 1508, 1509, 2781,
+    1510, 1511, 2781, 1512, 1513, 2781, 1514, 1515, 1501, 4241, 3966, 3805, 1696, 4023,
+    1697, 4235, 1698, 4358, 1699, 4422, 1700, 4451, 1701, 4469, 1702, 4477, 1703, 4502,
+    1704, 4521, 1705, 4531, 1706, 4537, 1707, 4541, 1708, 4544, 1709, 4546, 1710, 4423,
+    3621, 4549, 1502, 4552, 1504, 4555, 1506, 4557, 1508, 4560, 1510, 4562, 1512, 4565,
+    1514, 4426, 1711, 1546, 2355, 1713, 1549, 2355, 1714, 1551, 2355, 1715, 1553, 2355,
+    1716, 1555, 2355, 1717, 1557, 2355, 1718, 1559, 2355, 1719, 1561, 2355, 1720, 1563,
+    2355, 1721, 1565, 2355, 1722, 1567, 2355, 1723, 1569, 2355, 1724, 1571, 2355, 1725,
+    1573, 2355, 1726, 1575, 2355, 1727, 1577, 1712, 4294, 1579, 1580, 2782, 1582, 1583,
+    2782, 1584, 1585, 2782, 1586, 1587, 2782, 1588, 1589, 2782, 1590, 1591, 2782, 1592,
+    1593, 2782, 1594, 1595, 1581, 4584, 4538, 2082, 3973, 4234, 1728, 4574, 1693, 1674,
+    4437, 3966, 1467, 2354, 1696, 1470, 2354, 1697, 1472, 2354, 1698, 1474, 2354, 1699,
+    1476, 2354, 1700, 1478, 2354, 1701, 1480, 2354, 1702, 1482, 2354, 1703, 1483, 2354,
+    1704, 1485, 2354, 1705, 1487, 2354, 1706, 1489, 2354, 1707, 1491, 2354, 1708, 1493,
+    2354, 1709, 1495, 2354, 1710, 1497, 1695, 4219, 3555, 1500, 2795, 1676, 1503, 2795,
+    1677, 1505, 2795, 1678, 1507, 2795, 1679, 1509, 2795, 1680, 1511, 2795, 1681, 1513,
+    2795, 1682, 1515, 1675, 4241, 3966, 3805, 1696, 4023, 1697, 4235, 1698, 4358, 1699,
+    4422, 1700, 4451, 1701, 4469, 1702, 4477, 1703, 4502, 1704, 4521, 1705, 4531, 1706,
+    4537, 1707, 4541, 1708, 4544, 1709, 4546, 1710, 4423, 3555, 4549, 1676, 4552, 1677,
+    4555, 1678, 4557, 1679, 4560, 1680, 4562, 1681, 4565, 1682, 4426, 1711, 1546, 2355,
+    1713, 1549, 2355, 1714, 1551, 2355, 1715, 1553, 2355, 1716, 1555, 2355, 1717, 1557,
+    2355, 1718, 1559, 2355, 1719, 1561, 2355, 1720, 1563, 2355, 1721, 1565, 2355, 1722,
+    1567, 2355, 1723, 1569, 2355, 1724, 1571, 2355, 1725, 1573, 2355, 1726, 1575, 2355,
+    1727, 1577, 1712, 4294, 1683, 1580, 2796, 1685, 1583, 2796, 1686, 1585, 2796, 1687,
+    1587, 2796, 1688, 1589, 2796, 1689, 1591, 2796, 1690, 1593, 2796, 1691, 1595, 1684,
+    4584, 3081, 3613, 1732, 2697, 1733, 3569, 3839, 3079, 1743, 817, 2561, 3082, 1747,
+    3024, 1749, 3089, 4143, 3084, 4143, 3075, 2869, 2006, 3081, 3961, 1762, 2697, 1763,
+    3535, 3839, 3064, 1766, 817, 854, 2980, 3040, 1747, 3024, 1768, 3073, 817, 274,
+    3076, 3883, 3078, 3502, 2926, 3883, 3067, 4065, 3033, 3081, 3960, 1732, 2697, 1783,
+    3569, 3839, 3079, 1743, 817, 2561, 3082, 1784, 1785, 1786, 3089, 4143, 3084, 4143,
+    3075, 2869, 2006, 3081, 3615, 1762, 2697, 1787, 3535, 3839, 3064, 1766, 817, 854,
+    2980, 3040, 1784, 1785, 1788, 3073, 817, 274, 3076, 3883, 3078, 3502, 2926, 3883,
+    3067, 4065, 3033, 4503, 3178, 2785, 3248, 4489, 2449, 3841, 1791, 4322, 2797, 4144,
+    2784, 1374, 1793, 3036, 259, 4050, 2808, 4036, 2809, 4398, 2783, 2768, 3878, 2085,
+    1401, 3529, 4503, 1332, 3032, 3381, 4489, 2513, 3841, 1795, 4322, 2797, 4144, 2784,
+    1404, 1793, 3036, 353, 4050, 2808, 4036, 3551, 4398, 2783, 3482, 3878, 2085, 1401,
+    2672, 3617, 4481, 3178, 2785, 3248, 4489, 2514, 3841, 1796, 4322, 2051, 4144, 3492,
+    1374, 1793, 3054, 259, 4050, 2813, 4036, 2809, 4398, 2097, 2806, 271, 2768, 3878,
+    2799, 1401, 3529, 4481, 1332, 3032, 3493, 4515, 2450, 3841, 1797, 4322, 3548, 4144,
+    3588, 1404, 1793, 3054, 353, 4050, 2813, 4036, 3552, 4398, 2097, 2806, 271, 3553,
+    3878, 2799, 1401, 2672, 3962, 4586, 3925, 4311, 2449, 3400, 1805, 4350, 3936, 3860,
+    4082, 3470, 3879, 4104, 3892, 1815, 4478, 2770, 4586, 3925, 4371, 3533, 2513, 3400,
+    1835, 4350, 4105, 3860, 3931, 3470, 4047, 4104, 3483, 3968, 1836, 4478, 348, 1837,
+    2291, 4586, 4093, 4311, 2514, 3400, 1840, 4350, 4281, 2172, 4212, 3470, 4090, 3934,
+    3892, 1841, 4473, 3922, 2692, 4586, 4093, 4371, 2352, 4132, 3400, 1843, 4350, 4264,
+    2172, 4323, 3470, 3923, 3934, 3554, 3968, 1844, 4473, 1845, 1846, 3922, 1847, 2291,
+    4588, 4107, 4319, 2056, 1854, 3088, 1855, 2644, 1856, 2580, 2449, 3300, 1858, 4328,
+    3789, 138, 4221, 3566, 3950, 2768, 3927, 2301, 4588, 4107, 4365, 2893, 3568, 2056,
+    1867, 3088, 1855, 2644, 1868, 2580, 2513, 3300, 1869, 4328, 4021, 138, 4353, 3594,
+    3950, 3482, 3927, 3617, 4588, 3939, 4319, 2056, 1870, 3088, 1871, 2644, 1856, 2580,
+    2514, 3300, 1872, 3477, 2051, 3378, 3492, 3789, 215, 4221, 3532, 4116, 2768, 4096,
+    2301, 4588, 3939, 4365, 3041, 4515, 2056, 1873, 3088, 1871, 2644, 1868, 4487, 3300,
+    1874, 3477, 3548, 3378, 3588, 4021, 215, 4353, 3598, 4116, 3553, 4096, 3962, 4349,
+    3925, 4311, 2449, 3294, 1875, 3446, 3936, 3036, 4082, 3335, 3879, 3921, 2301, 4349,
+    3925, 4371, 3533, 2513, 3294, 1876, 3446, 4105, 3036, 3931, 3335, 4047, 3921, 3617,
+    4349, 4093, 4311, 2514, 3294, 1877, 3446, 4281, 4212, 3335, 4090, 4089, 2301, 4349,
+    4093, 4371, 2352, 4132, 3294, 1878, 3446, 4264, 4323, 3335, 3923, 4089, 3962, 3959,
+    1879, 3, 1880, 1881, 1882, 2001, 4542, 4556, 763, 3701, 1885, 4583, 1886, 3889,
+    1887, 766, 3561, 1888, 1889, 1890, 1891, 1892, 1893, 2862, 4518, 1894, 1895, 1896,
+    1897, 1898, 1899, 735, 2818, 1894, 1900, 1901, 1902, 1903, 1904, 3714, 1905, 1906,
+    744, 1907, 746, 1908, 748, 1909, 4330, 1910, 3012, 4240, 3959, 1879, 3, 1880,
+    1881, 1882, 2001, 4542, 4556, 655, 3701, 1912, 4583, 1886, 3889, 1913, 669, 3561,
+    1888, 1889, 1890, 1891, 1892, 1893, 2862, 4484, 1894, 1895, 1896, 1897, 1898, 1899,
+    735, 2818, 1894, 1900, 1901, 1902, 1903, 1899, 3714, 1905, 1906, 744, 1907, 746,
+    1908, 748, 1909, 4330, 1910, 3012, 4240, 3959, 4542, 4551, 763, 1914, 657, 1915,
+    4583, 1916, 663, 1917, 3149, 1887, 766, 3523, 1918, 1919, 673, 1920, 3702, 1750,
+    1921, 1922, 3589, 1923, 3996, 1925, 1926, 1927, 1928, 3451, 1929, 3558, 3996, 1930,
+    1931, 1932, 1933, 3451, 1934, 3577, 4274, 3497, 1935, 1936, 123, 708, 4240, 3959,
+    4542, 4551, 655, 1914, 657, 1937, 4583, 1916, 663, 1917, 3149, 1913, 669, 3523,
+    1918, 1919, 673, 1920, 3702, 1750, 1921, 1922, 3589, 1923, 3996, 1925, 1926, 1927,
+    1928, 3451, 1929, 3558, 3996, 1930, 1931, 1932, 1933, 3451, 1934, 3577, 4274, 3497,
+    1935, 1936, 123, 708, 4240, 3081, 3613, 3850, 1939, 4265, 3919, 3468, 2869, 3424,
+    3033, 3081, 3961, 3515, 1942, 4128, 4087, 3462, 4065, 3868, 3375, 3868, 3435, 3033,
+    3081, 3960, 3850, 1946, 4265, 3612, 3468, 2869, 3424, 3033, 3081, 3615, 3515, 1947,
+    4128, 4076, 3462, 4065, 3868, 3375, 3868, 3435, 3033, 3081, 4556, 763, 3515, 1948,
+    4128, 4076, 3543, 2870, 3525, 4066, 3375, 4066, 3435, 4424, 3081, 4556, 655, 3515,
+    1950, 4128, 4087, 3543, 2870, 3525, 4066, 3375, 4066, 3435, 4424, 3081, 4551, 763,
+    3850, 1951, 4265, 3612, 3576, 2870, 3424, 4424, 3081, 4551, 655, 3850, 1952, 4265,
+    3919, 3576, 2870, 3424, 4424, 4587, 3599, 4415, 2449, 3400, 1953, 4350, 3936, 3860,
+    4082, 3470, 3879, 4104, 3892, 1954, 4478, 2770, 4587, 3599, 4183, 3572, 2513, 3400,
+    1955, 4350, 4105, 3860, 3931, 3470, 4047, 4104, 3483, 3968, 1956, 4478, 348, 1837,
+    2291, 4587, 3595, 4415, 2514, 3400, 1957, 4350, 4281, 2172, 4212, 3470, 4090, 3934,
+    3892, 1958, 4473, 3922, 2692, 4587, 3595, 4183, 2588, 4132, 3400, 1959, 4350, 4264,
+    2172, 4323, 3470, 3923, 3934, 3554, 3968, 1960, 4473, 1845, 1846, 3922, 1847, 2291,
+    4100, 714, 763, 3734, 1962, 4348, 4076, 4418, 4563, 4100, 714, 655, 3734, 1987,
+    4348, 4087, 4418, 4563, 4100, 654, 763, 4032, 1988, 4381, 3612, 4333, 4563, 4100,
+    654, 655, 4032, 1990, 4381, 3919, 4333, 4563, 3930, 654, 655, 4032, 1991, 4381,
+    3919, 4333, 4568, 3930, 714, 655, 3734, 1994, 4348, 4087, 4418, 4568, 3930, 654,
+    763, 4032, 1995, 4381, 3612, 4333, 4568, 3930, 714, 763, 3734, 1996, 4348, 4076,
+    4418, 4568, 4349, 4107, 4319, 2449, 3300, 1997, 4328, 3789, 138, 4221, 3566, 3950,
+    2768, 3927, 2301, 4349, 4107, 4365, 2893, 3568, 2513, 3300, 1998, 4328, 4021, 138,
+    4353, 3594, 3950, 3482, 3927, 3617, 4349, 3939, 4319, 2514, 3300, 1999, 3477, 2051,
+    3378, 3492, 3789, 215, 4221, 3532, 4116, 2768, 4096, 2301, 4349, 3939, 4365, 3041,
+    4515, 2450, 3300, 2000, 3477, 3548, 3378, 3588, 4021, 215, 4353, 3598, 4116, 3553,
+    4096, 3962,
 };
 
 static const struct kiln_program programs[] = {
-    { UINT64_C(0xce6f15e6a1ec68f8), 0, 0, 12, 13397, 0, NULL },
-    { UINT64_C(0x4dba18e2c3a05dfd), 0, 12, 13, 13189, 0, NULL },
-    { UINT64_C(0x44f8c90398697a73), 0, 25, 13, 13180, 0, NULL },
-    { UINT64_C(0xa8a98c855ba01353), 0, 38, 12, 13603, 0, NULL },
-    { UINT64_C(0xd150bc29a0bab30e), 0, 50, 13, 20106, 0, NULL },
-    { UINT64_C(0x6c29b337594d3628), 0, 63, 14, 19898, 0, NULL },
-    { UINT64_C(0xc29191b1ff44d069), 0, 77, 14, 19889, 0, NULL },
-    { UINT64_C(0x40ce6f380cda43b8), 0, 91, 13, 20312, 0, NULL },
-    { UINT64_C(0x3c156d3086396a18), 0, 104, 25, 10802, 0, NULL },
-    { UINT64_C(0x9ea50a2564e5f4a6), 0, 129, 24, 10802, 0, NULL },
-    { UINT64_C(0xc75e7d096271da9e), 0, 153, 26, 10802, 0, NULL },
-    { UINT64_C(0x4301c647f65dced0), 0, 179, 25, 10802, 0, NULL },
-    { UINT64_C(0x976efa3447db1573), 0, 204, 21, 14726, 0, NULL },
-    { UINT64_C(0x652c038a02898aaf), 0, 225, 22, 14526, 0, NULL },
-    { UINT64_C(0x6cf5c249c5794520), 0, 247, 23, 14517, 0, NULL },
-    { UINT64_C(0xfff3a8ca89e727e1), 0, 270, 20, 14948, 0, NULL },
-    { UINT64_C(0x05c469160a7954ce), 0, 290, 23, 16544, 0, NULL },
-    { UINT64_C(0x96c9f2df4592e6bb), 0, 313, 23, 16335, 0, NULL },
-    { UINT64_C(0xc221cdee6a94cd66), 0, 336, 24, 16328, 0, NULL },
-    { UINT64_C(0x5512e53e9b5aba16), 0, 360, 24, 16750, 0, NULL },
-    { UINT64_C(0xd30deef5480bfea2), 0, 384, 40, 4453, 0, NULL },
-    { UINT64_C(0x2e7b5e56c86172a7), 0, 424, 29, 4598, 0, NULL },
-    { UINT64_C(0x713ebfb9fd5cb489), 0, 453, 40, 4449, 0, NULL },
-    { UINT64_C(0x479653bf3dc74aed), 0, 493, 30, 4784, 0, NULL },
-    { UINT64_C(0xdb4cc3fca7c07b38), 0, 523, 19, 21434, 0, NULL },
-    { UINT64_C(0x829004afaa7be14e), 0, 542, 20, 21234, 0, NULL },
-    { UINT64_C(0x4467fb3d965397c1), 0, 562, 19, 21225, 0, NULL },
-    { UINT64_C(0x8b4db0c58dfa7c2e), 0, 581, 18, 21656, 0, NULL },
-    { UINT64_C(0x2f5f385e1717d874), 0, 599, 14, 16526, 0, NULL },
-    { UINT64_C(0x6e7df2756ed784a5), 0, 613, 14, 16318, 0, NULL },
-    { UINT64_C(0xe831e5abcd4a622d), 0, 627, 14, 16309, 0, NULL },
-    { UINT64_C(0xe6ae0942210d9d97), 0, 641, 14, 16732, 0, NULL },
-    { UINT64_C(0xe2273b6645a8e436), 0, 655, 15, 23101, 0, NULL },
-    { UINT64_C(0xe23eed63fc6edc68), 0, 670, 15, 22893, 0, NULL },
-    { UINT64_C(0xc767949084fbae59), 0, 685, 15, 22884, 0, NULL },
-    { UINT64_C(0x86545abd224eb4dc), 0, 700, 15, 23307, 0, NULL },
-    { UINT64_C(0xa0a35c3e68bd02d8), 0, 715, 53, 6674, 0, NULL },
-    { UINT64_C(0xda3b41f54c27ef0c), 0, 768, 50, 7322, 0, NULL },
-    { UINT64_C(0xda9f3ee0cb08ca27), 0, 818, 50, 6613, 0, NULL },
-    { UINT64_C(0x033dd1ad33eb29d9), 0, 868, 48, 7261, 0, NULL },
-    { UINT64_C(0x527bd62fb29e4537), 0, 916, 22, 11366, 0, NULL },
-    { UINT64_C(0x27c4140d64a4efb4), 0, 938, 22, 11158, 0, NULL },
-    { UINT64_C(0xd7277d90a203f34d), 0, 960, 24, 11147, 0, NULL },
-    { UINT64_C(0x78622f77c2017797), 0, 984, 24, 11570, 0, NULL },
-    { UINT64_C(0x13c2d58ac2916692), 0, 1008, 26, 14746, 0, NULL },
-    { UINT64_C(0xa75e490f79a8cbdc), 0, 1034, 28, 14542, 0, NULL },
-    { UINT64_C(0x4a78a75f6f140919), 0, 1062, 26, 14541, 0, NULL },
-    { UINT64_C(0x750df560d904025c), 0, 1088, 26, 14968, 0, NULL },
-    { UINT64_C(0x1cf774115d934652), 0, 1114, 17, 12969, 0, NULL },
-    { UINT64_C(0xc4356528940842c2), 0, 1131, 9, 13167, 0, NULL },
-    { UINT64_C(0x8c9738a7a7fad3e6), 0, 1140, 18, 12770, 0, NULL },
-    { UINT64_C(0x09da49a83dae631a), 0, 1158, 10, 12968, 0, NULL },
-    { UINT64_C(0x4569d47b9f155997), 0, 1168, 8, 12957, 0, NULL },
-    { UINT64_C(0xa73d8ad876e19ecd), 0, 1176, 7, 13156, 0, NULL },
-    { UINT64_C(0x7a59b663093429e0), 0, 1183, 9, 12758, 0, NULL },
-    { UINT64_C(0x9e197236cf596c3c), 0, 1192, 8, 12957, 0, NULL },
-    { UINT64_C(0x18f3d97494e2e030), 0, 1200, 13, 19519, 0, NULL },
-    { UINT64_C(0x2287820b1df8e708), 0, 1213, 13, 19718, 0, NULL },
-    { UINT64_C(0xc822f5b859b66820), 0, 1226, 14, 19320, 0, NULL },
-    { UINT64_C(0xb91b347acc211810), 0, 1240, 14, 19519, 0, NULL },
-    { UINT64_C(0x3c51ced08493a98e), 0, 1254, 18, 21697, 0, NULL },
-    { UINT64_C(0xdeb8c5c43d26381a), 0, 1272, 13, 19720, 0, NULL },
-    { UINT64_C(0x03d534691999dd33), 0, 1285, 21, 22119, 0, NULL },
-    { UINT64_C(0x1e9981c9632453a3), 0, 1306, 19, 21697, 0, NULL },
-    { UINT64_C(0x536e683a33528a34), 0, 1325, 18, 13263, 0, NULL },
-    { UINT64_C(0x1c81b25b61f5cac7), 0, 1343, 9, 13168, 0, NULL },
-    { UINT64_C(0x9922c8a1aad3f625), 0, 1352, 17, 12782, 0, NULL },
-    { UINT64_C(0x823ed04a9d12a8a1), 0, 1369, 12, 13264, 0, NULL },
-    { UINT64_C(0x8e2389e8feab8817), 0, 1381, 15, 19865, 0, NULL },
-    { UINT64_C(0xea3b3df6437ef12e), 0, 1396, 13, 19770, 0, NULL },
-    { UINT64_C(0xc9d776da73453aab), 0, 1409, 15, 19383, 0, NULL },
-    { UINT64_C(0x05a0b7638bd340a5), 0, 1424, 14, 19865, 0, NULL },
-    { UINT64_C(0x2ec4633812a64464), 0, 1438, 14, 15292, 0, NULL },
-    { UINT64_C(0x17f2637f17f1b95c), 0, 1452, 11, 13182, 0, NULL },
-    { UINT64_C(0x44d7f6e396206e26), 0, 1463, 18, 15713, 0, NULL },
-    { UINT64_C(0xf2bb6a49c56ad7a3), 0, 1481, 15, 15292, 0, NULL },
-    { UINT64_C(0x3dd73c65201578a0), 0, 1496, 12, 19519, 0, NULL },
-    { UINT64_C(0x3f98d654c1feb8b2), 0, 1508, 11, 19718, 0, NULL },
-    { UINT64_C(0xd83c96a2f34529bb), 0, 1519, 12, 19320, 0, NULL },
-    { UINT64_C(0xa8faad17606ff187), 0, 1531, 11, 19519, 0, NULL },
-    { UINT64_C(0xdea9fe2facd90a9e), 0, 1542, 11, 13253, 0, NULL },
-    { UINT64_C(0x107e25cc19e4cb9a), 0, 1553, 7, 13157, 0, NULL },
-    { UINT64_C(0x607809873e590b59), 0, 1560, 16, 12773, 0, NULL },
-    { UINT64_C(0x5258ef1446c55b72), 0, 1576, 14, 13254, 0, NULL },
-    { UINT64_C(0xfb280700b6ea1e3a), 0, 1590, 44, 4373, 0, NULL },
-    { UINT64_C(0xf543cec078fcd109), 0, 1634, 37, 4530, 0, NULL },
-    { UINT64_C(0x4c9268056d8132bd), 0, 1671, 44, 4369, 0, NULL },
-    { UINT64_C(0xc7b76e54262cb261), 0, 1715, 38, 4716, 0, NULL },
-    { UINT64_C(0x0ab729bddda24f03), 0, 1753, 13, 11844, 0, NULL },
-    { UINT64_C(0x2ec37ca952ef95cb), 0, 1766, 14, 11789, 0, NULL },
-    { UINT64_C(0xb4b4b8bb7d20588b), 0, 1780, 12, 11619, 0, NULL },
-    { UINT64_C(0x37e4b7d4326e9d7f), 0, 1792, 13, 11007, 0, NULL },
-    { UINT64_C(0xb9e3b88c77cb8eb5), 0, 1805, 205, 21946, 0, NULL },
-    { UINT64_C(0xe0e91ca9f0153637), 0, 2010, 205, 21940, 0, NULL },
-    { UINT64_C(0x029f9a03dcbd7ed4), 0, 2215, 205, 21952, 0, NULL },
-    { UINT64_C(0xaa0f8d0333b2b926), 0, 2420, 205, 21946, 0, NULL },
-    { UINT64_C(0xb48196390c191481), 0, 2625, 22, 5770, 0, NULL },
-    { UINT64_C(0xe68952af6c4b0bd7), 0, 2647, 28, 7220, 0, NULL },
-    { UINT64_C(0x04393965b2048db8), 0, 2675, 22, 5707, 0, NULL },
-    { UINT64_C(0x07010f1266c00eda), 0, 2697, 28, 7157, 0, NULL },
-    { UINT64_C(0x55156383e5f4c0bb), 0, 2725, 27, 11844, 0, NULL },
-    { UINT64_C(0xf86adf48fc9c6dbe), 0, 2752, 28, 11789, 0, NULL },
-    { UINT64_C(0xd4fce98ea9b856fd), 0, 2780, 29, 11619, 0, NULL },
-    { UINT64_C(0xdd6733a5acbc7a08), 0, 2809, 31, 11007, 0, NULL },
-    { UINT64_C(0x3144f7f76f659b87), 0, 2840, 17, 18688, 0, NULL },
-    { UINT64_C(0x604717f2956c61af), 0, 2857, 21, 18655, 0, NULL },
-    { UINT64_C(0xee1f5f0cbb6a7dad), 0, 2878, 18, 18312, 0, NULL },
-    { UINT64_C(0x933652d332352aeb), 0, 2896, 23, 17814, 0, NULL },
-    { UINT64_C(0x6b3eb3e0e06d5af3), 0, 2919, 22, 14618, 0, NULL },
-    { UINT64_C(0xffa6cdfa2815c875), 0, 2941, 24, 14564, 0, NULL },
-    { UINT64_C(0x1457ed11150b3bee), 0, 2965, 25, 14392, 0, NULL },
-    { UINT64_C(0x399ecee7e5d01cfa), 0, 2990, 27, 13781, 0, NULL },
-    { UINT64_C(0x2f6d8a2d674aaf7e), 0, 3017, 14, 11859, 0, NULL },
-    { UINT64_C(0x5a666f60645c1537), 0, 3031, 15, 11805, 0, NULL },
-    { UINT64_C(0xcc08a2df001e1573), 0, 3046, 13, 11633, 0, NULL },
-    { UINT64_C(0x3551ebf97cc0fc1c), 0, 3059, 14, 11022, 0, NULL },
-    { UINT64_C(0x3ad2ad3223f79e0f), 0, 3073, 53, 4704, 0, NULL },
-    { UINT64_C(0xf5fc9c21b882f0a5), 0, 3126, 53, 4595, 0, NULL },
-    { UINT64_C(0x2621a3492daa384f), 0, 3179, 48, 4390, 0, NULL },
-    { UINT64_C(0xf11561f3f18c9ffe), 0, 3227, 48, 4394, 0, NULL },
-    { UINT64_C(0x7f777e1cb9694cbe), 0, 3275, 10, 6519, 0, NULL },
-    { UINT64_C(0x74298e0132b5baf5), 0, 3285, 13, 8706, 0, NULL },
-    { UINT64_C(0xa643a1aec61b97a1), 0, 3298, 10, 6456, 0, NULL },
-    { UINT64_C(0x6b94ca682b9a5338), 0, 3308, 13, 8643, 0, NULL },
-    { UINT64_C(0xda6653183a959bd9), 0, 3321, 15, 8635, 0, NULL },
-    { UINT64_C(0xb402929e042fad0e), 0, 3336, 15, 8698, 0, NULL },
-    { UINT64_C(0x89521d9ecc0790f4), 0, 3351, 11, 6448, 0, NULL },
-    { UINT64_C(0x2a343e8f152c19c5), 0, 3362, 11, 6511, 0, NULL },
-    { UINT64_C(0xcd5630961d2eeb19), 0, 3373, 17, 18672, 0, NULL },
-    { UINT64_C(0x34226bdd012c4ab2), 0, 3390, 21, 18638, 0, NULL },
-    { UINT64_C(0xed4f5dae29a8f922), 0, 3411, 18, 18297, 0, NULL },
-    { UINT64_C(0xea8e3331a6ae5297), 0, 3429, 23, 17798, 0, NULL },
-    { UINT64_C(0xa6492d825aeb1254), 0, 3452, 9, 9684, 0, NULL },
-    { UINT64_C(0xb3a0c534b92aeee1), 0, 3461, 9, 9747, 0, NULL },
-    { UINT64_C(0x86c51481505171f3), 0, 3470, 9, 7531, 0, NULL },
-    { UINT64_C(0x9b37a01148d6ecf8), 0, 3479, 9, 7594, 0, NULL },
-    { UINT64_C(0x0add0afd6923ca14), 0, 3488, 9, 7602, 0, NULL },
-    { UINT64_C(0xd93734e8799fa18d), 0, 3497, 9, 9755, 0, NULL },
-    { UINT64_C(0x218a2b2ae98302e9), 0, 3506, 9, 7539, 0, NULL },
-    { UINT64_C(0x1ad02980383b071a), 0, 3515, 9, 9692, 0, NULL },
-    { UINT64_C(0xeda1f455a70b095f), 0, 3524, 16, 11851, 0, NULL },
-    { UINT64_C(0x046856764ee8449f), 0, 3540, 18, 11797, 0, NULL },
-    { UINT64_C(0x3450e4475b759c40), 0, 3558, 19, 11625, 0, NULL },
-    { UINT64_C(0x4099cdffb6569834), 0, 3577, 21, 11014, 0, NULL },
+    { UINT64_C(0xe255ca03976f3ace), 0, 0, 12, 13403, 0, NULL },
+    { UINT64_C(0x4535f2f374ddee2b), 0, 12, 12, 13195, 0, NULL },
+    { UINT64_C(0x15a8a0799c606919), 0, 24, 12, 13186, 0, NULL },
+    { UINT64_C(0xc2306c6faa440ffd), 0, 36, 12, 13609, 0, NULL },
+    { UINT64_C(0x4ec3a22e228d3f00), 0, 48, 13, 20123, 0, NULL },
+    { UINT64_C(0x47b237f28188b3e6), 0, 61, 13, 19915, 0, NULL },
+    { UINT64_C(0x4d5f987c3ed7babd), 0, 74, 13, 19906, 0, NULL },
+    { UINT64_C(0x626ebbccec864e96), 0, 87, 13, 20329, 0, NULL },
+    { UINT64_C(0xecae688da6d0fe66), 0, 100, 25, 10806, 0, NULL },
+    { UINT64_C(0x9005007560e58198), 0, 125, 24, 10806, 0, NULL },
+    { UINT64_C(0xf47585e649903470), 0, 149, 26, 10806, 0, NULL },
+    { UINT64_C(0xa1d3e448204ffb3e), 0, 175, 25, 10806, 0, NULL },
+    { UINT64_C(0x943e6f51f6bca09d), 0, 200, 21, 14732, 0, NULL },
+    { UINT64_C(0xc61afe002e262ebd), 0, 221, 21, 14532, 0, NULL },
+    { UINT64_C(0x66c5fe9b21268d06), 0, 242, 22, 14523, 0, NULL },
+    { UINT64_C(0x514be164f5012abb), 0, 264, 20, 14954, 0, NULL },
+    { UINT64_C(0x0383e4bce6ffb608), 0, 284, 22, 16550, 0, NULL },
+    { UINT64_C(0xa5a52422ffa1a41d), 0, 306, 22, 16341, 0, NULL },
+    { UINT64_C(0x8f080c120f552a2c), 0, 328, 23, 16334, 0, NULL },
+    { UINT64_C(0xfc0d2f1409436d60), 0, 351, 23, 16756, 0, NULL },
+    { UINT64_C(0xd30deef5480bfea2), 0, 374, 40, 4453, 0, NULL },
+    { UINT64_C(0x2e7b5e56c86172a7), 0, 414, 29, 4598, 0, NULL },
+    { UINT64_C(0x713ebfb9fd5cb489), 0, 443, 40, 4449, 0, NULL },
+    { UINT64_C(0x479653bf3dc74aed), 0, 483, 30, 4784, 0, NULL },
+    { UINT64_C(0x808780db3dbaeb7e), 0, 513, 19, 21451, 0, NULL },
+    { UINT64_C(0xef654b32457e6fa8), 0, 532, 19, 21251, 0, NULL },
+    { UINT64_C(0xe2bc97fc63a64541), 0, 551, 18, 21242, 0, NULL },
+    { UINT64_C(0xa29ee1986e11b8f8), 0, 569, 18, 21673, 0, NULL },
+    { UINT64_C(0xd8a9c58ff6af8aa6), 0, 587, 13, 16532, 0, NULL },
+    { UINT64_C(0x0db65aaa5995bc53), 0, 600, 13, 16324, 0, NULL },
+    { UINT64_C(0x91d2986297befde3), 0, 613, 13, 16315, 0, NULL },
+    { UINT64_C(0x254d22440f1d6821), 0, 626, 13, 16738, 0, NULL },
+    { UINT64_C(0x0b06c66c282cb8b8), 0, 639, 14, 23118, 0, NULL },
+    { UINT64_C(0x5983fc4924d4718e), 0, 653, 14, 22910, 0, NULL },
+    { UINT64_C(0xf0e472bfbb5cbbf9), 0, 667, 14, 22901, 0, NULL },
+    { UINT64_C(0x67851e22d53eed5a), 0, 681, 14, 23324, 0, NULL },
+    { UINT64_C(0xa0a35c3e68bd02d8), 0, 695, 53, 6674, 0, NULL },
+    { UINT64_C(0xda3b41f54c27ef0c), 0, 748, 50, 7322, 0, NULL },
+    { UINT64_C(0xda9f3ee0cb08ca27), 0, 798, 50, 6613, 0, NULL },
+    { UINT64_C(0x033dd1ad33eb29d9), 0, 848, 48, 7261, 0, NULL },
+    { UINT64_C(0x48f1711d3a79ec1f), 0, 896, 22, 11372, 0, NULL },
+    { UINT64_C(0x9cc2dcdeb2276cf4), 0, 918, 22, 11164, 0, NULL },
+    { UINT64_C(0xa5caef406bcd9e8d), 0, 940, 24, 11153, 0, NULL },
+    { UINT64_C(0xa17bf67675495d77), 0, 964, 24, 11576, 0, NULL },
+    { UINT64_C(0x926f770cb8d18b1c), 0, 988, 26, 14752, 0, NULL },
+    { UINT64_C(0x01b479aac5c8c8da), 0, 1014, 28, 14548, 0, NULL },
+    { UINT64_C(0x6bd01547da04a877), 0, 1042, 26, 14547, 0, NULL },
+    { UINT64_C(0x7ab251d07d264ea6), 0, 1068, 26, 14974, 0, NULL },
+    { UINT64_C(0x6306cd748a6fc4c6), 0, 1094, 17, 12975, 0, NULL },
+    { UINT64_C(0x80086b59ae7789ae), 0, 1111, 9, 13173, 0, NULL },
+    { UINT64_C(0x058b9796af8d9ca2), 0, 1120, 18, 12776, 0, NULL },
+    { UINT64_C(0xa261777ba090244e), 0, 1138, 10, 12974, 0, NULL },
+    { UINT64_C(0x105973f5cd0f82ab), 0, 1148, 7, 12963, 0, NULL },
+    { UINT64_C(0x85237f7585efdbb1), 0, 1155, 7, 13162, 0, NULL },
+    { UINT64_C(0x2ac4eabe5d9fff44), 0, 1162, 8, 12764, 0, NULL },
+    { UINT64_C(0xe009d310c7c59020), 0, 1170, 8, 12963, 0, NULL },
+    { UINT64_C(0x56df1c0f60466b88), 0, 1178, 12, 19536, 0, NULL },
+    { UINT64_C(0xccae22a219ebc230), 0, 1190, 12, 19735, 0, NULL },
+    { UINT64_C(0xe887228f6a759030), 0, 1202, 13, 19337, 0, NULL },
+    { UINT64_C(0xaee83b0173a5d398), 0, 1215, 13, 19536, 0, NULL },
+    { UINT64_C(0x7b16cace0845977e), 0, 1228, 18, 21714, 0, NULL },
+    { UINT64_C(0xf29b704bae765396), 0, 1246, 12, 19737, 0, NULL },
+    { UINT64_C(0x049e3732927a455d), 0, 1258, 21, 22136, 0, NULL },
+    { UINT64_C(0x1c4a8c4d98d5a711), 0, 1279, 18, 21714, 0, NULL },
+    { UINT64_C(0x3511d5629794b088), 0, 1297, 18, 13269, 0, NULL },
+    { UINT64_C(0x781f735a2c3e3887), 0, 1315, 9, 13174, 0, NULL },
+    { UINT64_C(0x76ed2a01340a11ad), 0, 1324, 17, 12788, 0, NULL },
+    { UINT64_C(0x0f868fa72a016951), 0, 1341, 12, 13270, 0, NULL },
+    { UINT64_C(0xc1033a15823d0b3f), 0, 1353, 14, 19882, 0, NULL },
+    { UINT64_C(0xee937008f15da9e0), 0, 1367, 13, 19787, 0, NULL },
+    { UINT64_C(0x1fa151d14e98e60b), 0, 1380, 14, 19400, 0, NULL },
+    { UINT64_C(0xa42f5cdb4bfe3041), 0, 1394, 14, 19882, 0, NULL },
+    { UINT64_C(0x598212f95d3ca90c), 0, 1408, 14, 15298, 0, NULL },
+    { UINT64_C(0xc28d27dd5e1c0838), 0, 1422, 11, 13188, 0, NULL },
+    { UINT64_C(0xdf52cc76d8ffd68a), 0, 1433, 18, 15719, 0, NULL },
+    { UINT64_C(0xf44188d169f5a113), 0, 1451, 15, 15298, 0, NULL },
+    { UINT64_C(0x9f6e4a94072a860a), 0, 1466, 11, 19536, 0, NULL },
+    { UINT64_C(0x9f4a514af6c600f0), 0, 1477, 11, 19735, 0, NULL },
+    { UINT64_C(0x66430dca1f5927b3), 0, 1488, 11, 19337, 0, NULL },
+    { UINT64_C(0xd26ee2ffb202dfb7), 0, 1499, 11, 19536, 0, NULL },
+    { UINT64_C(0x63b31b2cfd81413e), 0, 1510, 10, 13259, 0, NULL },
+    { UINT64_C(0x0ec8ff4d06f43782), 0, 1520, 7, 13163, 0, NULL },
+    { UINT64_C(0x83b02636e7284929), 0, 1527, 15, 12779, 0, NULL },
+    { UINT64_C(0x626cc3b3f45b5a02), 0, 1542, 14, 13260, 0, NULL },
+    { UINT64_C(0xfb280700b6ea1e3a), 0, 1556, 44, 4373, 0, NULL },
+    { UINT64_C(0xf543cec078fcd109), 0, 1600, 37, 4530, 0, NULL },
+    { UINT64_C(0x4c9268056d8132bd), 0, 1637, 44, 4369, 0, NULL },
+    { UINT64_C(0xc7b76e54262cb261), 0, 1681, 38, 4716, 0, NULL },
+    { UINT64_C(0x312143a9f2f80ca9), 0, 1719, 13, 11850, 0, NULL },
+    { UINT64_C(0x7badb470cbd7e2b9), 0, 1732, 14, 11795, 0, NULL },
+    { UINT64_C(0xfd562d5eec941089), 0, 1746, 12, 11625, 0, NULL },
+    { UINT64_C(0xd8acec163652f729), 0, 1758, 13, 11013, 0, NULL },
+    { UINT64_C(0x69848ed568991feb), 0, 1771, 205, 21950, 0, NULL },
+    { UINT64_C(0x30ee866bd5f87389), 0, 1976, 205, 21944, 0, NULL },
+    { UINT64_C(0xd5f92a18c1056092), 0, 2181, 205, 21956, 0, NULL },
+    { UINT64_C(0xb08c7ea8551179f8), 0, 2386, 205, 21950, 0, NULL },
+    { UINT64_C(0xb48196390c191481), 0, 2591, 22, 5770, 0, NULL },
+    { UINT64_C(0xe68952af6c4b0bd7), 0, 2613, 28, 7220, 0, NULL },
+    { UINT64_C(0x04393965b2048db8), 0, 2641, 22, 5707, 0, NULL },
+    { UINT64_C(0x07010f1266c00eda), 0, 2663, 28, 7157, 0, NULL },
+    { UINT64_C(0x3128a7239358d18b), 0, 2691, 27, 11850, 0, NULL },
+    { UINT64_C(0xd7d381304a4dfc06), 0, 2718, 28, 11795, 0, NULL },
+    { UINT64_C(0x1b1f71b0085bb8c5), 0, 2746, 29, 11625, 0, NULL },
+    { UINT64_C(0x1a12201f95345fd0), 0, 2775, 30, 11013, 0, NULL },
+    { UINT64_C(0x62add10652f93a79), 0, 2805, 17, 18705, 0, NULL },
+    { UINT64_C(0x8b6c6c2aaf8430bb), 0, 2822, 21, 18672, 0, NULL },
+    { UINT64_C(0x6091b77fd10cf983), 0, 2843, 18, 18329, 0, NULL },
+    { UINT64_C(0x943d95ca05c8a3b1), 0, 2861, 23, 17831, 0, NULL },
+    { UINT64_C(0xcb8fd1bc282fbfcb), 0, 2884, 22, 14624, 0, NULL },
+    { UINT64_C(0x55cf0ee4bbeb4add), 0, 2906, 24, 14570, 0, NULL },
+    { UINT64_C(0x5bdea0dcb94ffd0e), 0, 2930, 25, 14398, 0, NULL },
+    { UINT64_C(0xd669143ec53b6e7e), 0, 2955, 26, 13787, 0, NULL },
+    { UINT64_C(0xc606706aeb17e828), 0, 2981, 14, 11865, 0, NULL },
+    { UINT64_C(0x0f2aae60e2366035), 0, 2995, 15, 11811, 0, NULL },
+    { UINT64_C(0x47fda6426cffd899), 0, 3010, 13, 11639, 0, NULL },
+    { UINT64_C(0xa2c969c4a09648da), 0, 3023, 14, 11028, 0, NULL },
+    { UINT64_C(0x3ad2ad3223f79e0f), 0, 3037, 53, 4704, 0, NULL },
+    { UINT64_C(0xf5fc9c21b882f0a5), 0, 3090, 53, 4595, 0, NULL },
+    { UINT64_C(0x2621a3492daa384f), 0, 3143, 48, 4390, 0, NULL },
+    { UINT64_C(0xf11561f3f18c9ffe), 0, 3191, 48, 4394, 0, NULL },
+    { UINT64_C(0x7f777e1cb9694cbe), 0, 3239, 10, 6519, 0, NULL },
+    { UINT64_C(0x74298e0132b5baf5), 0, 3249, 13, 8706, 0, NULL },
+    { UINT64_C(0xa643a1aec61b97a1), 0, 3262, 10, 6456, 0, NULL },
+    { UINT64_C(0x6b94ca682b9a5338), 0, 3272, 13, 8643, 0, NULL },
+    { UINT64_C(0xda6653183a959bd9), 0, 3285, 15, 8635, 0, NULL },
+    { UINT64_C(0xb402929e042fad0e), 0, 3300, 15, 8698, 0, NULL },
+    { UINT64_C(0x89521d9ecc0790f4), 0, 3315, 11, 6448, 0, NULL },
+    { UINT64_C(0x2a343e8f152c19c5), 0, 3326, 11, 6511, 0, NULL },
+    { UINT64_C(0x5f03bc9e5bcaa583), 0, 3337, 17, 18689, 0, NULL },
+    { UINT64_C(0xe41e0f0fa2f9673c), 0, 3354, 21, 18655, 0, NULL },
+    { UINT64_C(0x9ceefa03774501ee), 0, 3375, 18, 18314, 0, NULL },
+    { UINT64_C(0x7820ba7b90885a21), 0, 3393, 23, 17815, 0, NULL },
+    { UINT64_C(0x4b7a0764ca4b3700), 0, 3416, 9, 9684, 0, NULL },
+    { UINT64_C(0x16c88134cc66c3d9), 0, 3425, 9, 9747, 0, NULL },
+    { UINT64_C(0x154ec47440b1bd6b), 0, 3434, 9, 7531, 0, NULL },
+    { UINT64_C(0x56a37220d44bb444), 0, 3443, 9, 7594, 0, NULL },
+    { UINT64_C(0xce1776009e08d510), 0, 3452, 9, 7602, 0, NULL },
+    { UINT64_C(0x3747cd93301affc5), 0, 3461, 9, 9755, 0, NULL },
+    { UINT64_C(0x36a6753a4b2fa781), 0, 3470, 9, 7539, 0, NULL },
+    { UINT64_C(0x5a8ccfeb1961681e), 0, 3479, 9, 9692, 0, NULL },
+    { UINT64_C(0x4ce231f15f58812b), 0, 3488, 15, 11857, 0, NULL },
+    { UINT64_C(0x521297c48d0b29c3), 0, 3503, 17, 11803, 0, NULL },
+    { UINT64_C(0xb808b3623c449184), 0, 3520, 18, 11631, 0, NULL },
+    { UINT64_C(0x1e6c843127cf41d8), 0, 3538, 20, 11020, 0, NULL },
 };
 
 static const struct kiln_stage stages[] = {
@@ -5675,7 +5649,7 @@ const struct kiln_bundle kiln_bundle_nvidia = {
     .provenance = "tuned on NVIDIA H200, NVIDIA CUDA, driver 580.159.04",
     .match = { "NVIDIA CUDA", "NVIDIA of compute capability 8.0", NULL, 0, 0 },
     .traits = { 0, 132, 1, 101376, 80 },
-    .pool = { sizeof rows, 2026, 2564, 3598,
+    .pool = { sizeof rows, 2001, 2589, 3558,
               rows[0].text, lines, pairs, symbols },
     .num_programs = 144, .num_recipes = 144, .num_pins = 0,
     .programs = programs, .recipes = recipes, .pins = NULL,

@@ -29,8 +29,8 @@ static const struct { char text[4096]; } rows[] = { {
     "// computed from them is not stored. One work-item packs 256 values of k of one panel.\0"
     "// The source holds one line after the other: lines x K.\0"
     "__kernel __attribute__((reqd_work_group_size(1, 1, 1)))\0"
-    "void kiln_hgemm_packed_packa_n_tm6_vec16(long lines, long K, __global const half *restrict X,\0"
-    "        long x_offset, long ldx,\0"
+    "void kiln_hgemm_packed_packa_n_tm6_vec16(long lines, long K,\0"
+    "        __global const half *restrict X, long x_offset, long ldx,\0"
     "        __global float *restrict packed, long at)\0"
     "    const long line = get_group_id(0) * 6;\0"
     "    const long k0 = get_group_id(1) * 256, k1 = min(K, k0 + 256);\0"
@@ -53,7 +53,7 @@ static const struct { char text[4096]; } rows[] = { {
     "// Packs a matrix into panels of 32: panel p holds, for every k, the lines p * 32 to\0"
     "// p * 32 + 31 side by side. Lines past the end repeat the last one; what is\0"
     "// The source holds the lines of one k side by side: K x lines.\0"
-    "void kiln_hgemm_packed_packb_n_nv2_vec16(long lines, long K, __global const half *restrict X,\0"
+    "void kiln_hgemm_packed_packb_n_nv2_vec16(long lines, long K,\0"
     "    const long line = get_group_id(0) * 32;\0"
     "    __global float *restrict out = packed + at + line * K + k0 * 32;\0"
     "    __global const half *restrict in = X + x_offset + k0 * ldx + line;\0"
@@ -88,8 +88,8 @@ static const struct { char text[4096]; } rows[] = { {
     "        for (long col = first_col; col < end_col; col += 32)\0"
     "        for (long row = first_row; row < end_row; row += 6) {\0"
     "            __global const float *restrict b = packed_b + b_at + col * K + k0 * 32;\0"
-}, {
     "            __global const float *restrict a = packed_a + a_at + row * K + k0 * 6;\0"
+}, {
     "            float16 c0_0 = 0, c0_1 = 0;\0"
     "            float16 c1_0 = 0, c1_1 = 0;\0"
     "            float16 c2_0 = 0, c2_1 = 0;\0"
@@ -167,9 +167,9 @@ static const struct { char text[4096]; } rows[] = { {
     "                            store_vector(alpha * c2_0, out);\0"
     "                            store_vector(alpha * c2_1, out + 16);\0"
     "                            store_vector(alpha * c2_0 + beta * load_vector(out),\0"
-}, {
     "                            store_vector(alpha * c2_1 + beta * load_vector(out + 16),\0"
     "                        vstore16(alpha * c2_0, 0, x);\0"
+}, {
     "                        vstore16(alpha * c2_1, 0, x + 16);\0"
     "                if (row + 3 < M) {\0"
     "                    __global half *out = C + (row + 3) * ldc + col;\0"
@@ -196,7 +196,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                        vstore16(alpha * c5_0, 0, x);\0"
     "                        vstore16(alpha * c5_1, 0, x + 16);\0"
     "            sum += 192;\0"
-    "void kiln_hgemm_packed_packb_t_nv2_vec16(long lines, long K, __global const half *restrict X,\0"
+    "void kiln_hgemm_packed_packb_t_nv2_vec16(long lines, long K,\0"
     "    const long l6 = min(line + 6, lines - 1) * ldx;\0"
     "    const long l7 = min(line + 7, lines - 1) * ldx;\0"
     "    const long l8 = min(line + 8, lines - 1) * ldx;\0"
@@ -247,12 +247,12 @@ static const struct { char text[4096]; } rows[] = { {
     "        out[26] = load(in + l26);\0"
     "        out[27] = load(in + l27);\0"
     "        out[28] = load(in + l28);\0"
-}, {
     "        out[29] = load(in + l29);\0"
     "        out[30] = load(in + l30);\0"
     "        out[31] = load(in + l31);\0"
-    "void kiln_hgemm_packed_packa_t_tm6_vec16(long lines, long K, __global const half *restrict X,\0"
+    "void kiln_hgemm_packed_packa_t_tm6_vec16(long lines, long K,\0"
     "    if (line + 6 <= lines) {\0"
+}, {
     "        for (long k = k0; k < k1; k++, in += ldx, out += 6) {\0"
     "            out[0] = load(in);\0"
     "            out[1] = load(in + 1);\0"
@@ -272,7 +272,6 @@ static const struct { char text[4096]; } rows[] = { {
     "// A work-group of 1 work-items along L and 1 along K has 512 x 1 of C.\0"
     "void kiln_hgemm_thin_multiply_nn_side0_short1_vec16_rows8_nv32_litems1_kitems1_ksplit1_align0_index64(long L,\0"
     "        long S, long K, float alpha, float beta,\0"
-    "        __global const half *restrict X, long x_offset, long ldx,\0"
     "        __global const half *restrict Y, long y_offset, long ldy,\0"
     "    const int along_k = get_local_id(1), along_l = get_local_id(0);\0"
     "    const long l = (long) get_group_id(0) * 512 + along_l * 512;\0"
@@ -324,7 +323,6 @@ static const struct { char text[4096]; } rows[] = { {
     "    for (int v = 0; v < vectors && s < S; v++) {\0"
     "        const long begin = l + v * 16, first = min(begin, last);\0"
     "        float sums[16];\0"
-}, {
     "        vstore16(c0[v], 0, sums);\0"
     "        for (int i = 0; i < 16; i++)\0"
     "            if (first + i >= begin && first + i < L)\0"
@@ -332,6 +330,7 @@ static const struct { char text[4096]; } rows[] = { {
     "static float total(float16 x)\0"
     "    float e[16];\0"
     "    vstore16(x, 0, e);\0"
+}, {
     "    return e[0] + e[1] + e[2] + e[3] + e[4] + e[5] + e[6] + e[7] + e[8] + e[9] + e[10] + e[11]\0"
     "            + e[12] + e[13] + e[14] + e[15];\0"
     "// X is stored L x K: each of its rows is multiplied by Y to a sum.\0"
@@ -405,10 +404,10 @@ static const struct { char text[4096]; } rows[] = { {
     "            const float16 b0 = load_vector(y0 + k);\0"
     "            c0_0 += a0 * b0; c0_1 += a1 * b0; c0_2 += a2 * b0; c0_3 += a3 * b0; c0_4 += a4\0"
     "                    * b0; c0_5 += a5 * b0; c0_6 += a6 * b0; c0_7 += a7 * b0;\0"
-}, {
     "            const float16 b0 = (float16) (load(y0 + k * y_step), load(y0 + (k + 1) * y_step),\0"
     "                    load(y0 + (k + 2) * y_step), load(y0 + (k + 3) * y_step),\0"
     "                    load(y0 + (k + 4) * y_step), load(y0 + (k + 5) * y_step),\0"
+}, {
     "                    load(y0 + (k + 6) * y_step), load(y0 + (k + 7) * y_step),\0"
     "                    load(y0 + (k + 8) * y_step), load(y0 + (k + 9) * y_step),\0"
     "                    load(y0 + (k + 10) * y_step), load(y0 + (k + 11) * y_step),\0"
@@ -420,11 +419,11 @@ static const struct { char text[4096]; } rows[] = { {
     "    vstore_half8(x, 0, p);\0"
     "// Packs a matrix into panels of 8: panel p holds, for every k, the lines p * 8 to\0"
     "// p * 8 + 7 side by side. Lines past the end repeat the last one; what is\0"
-    "void kiln_hgemm_packed_packa_n_tm8_vec8(long lines, long K, __global const half *restrict X,\0"
+    "void kiln_hgemm_packed_packa_n_tm8_vec8(long lines, long K,\0"
     "    const long line = get_group_id(0) * 8;\0"
     "    __global float *restrict out = packed + at + line * K + k0 * 8;\0"
     "    for (long k = k0; k < k1; k++, in++, out += 8) {\0"
-    "void kiln_hgemm_packed_packb_n_nv1_vec8(long lines, long K, __global const half *restrict X,\0"
+    "void kiln_hgemm_packed_packb_n_nv1_vec8(long lines, long K,\0"
     "    if (line + 8 <= lines) {\0"
     "        for (long k = k0; k < k1; k++, in += ldx, out += 8) {\0"
     "            vstore8(load_vector(in), 0, out);\0"
@@ -487,13 +486,13 @@ static const struct { char text[4096]; } rows[] = { {
     "        if (row + 1 < M) {\0"
     "            __global half *out = C + (row + 1) * ldc + col;\0"
     "                    store_vector(alpha * c1_0, out);\0"
-}, {
     "                    store_vector(alpha * c1_0 + beta * load_vector(out),\0"
     "                vstore8(alpha * c1_0, 0, x);\0"
     "        if (row + 2 < M) {\0"
     "            __global half *out = C + (row + 2) * ldc + col;\0"
     "                    store_vector(alpha * c2_0, out);\0"
     "                    store_vector(alpha * c2_0 + beta * load_vector(out),\0"
+}, {
     "                vstore8(alpha * c2_0, 0, x);\0"
     "        if (row + 3 < M) {\0"
     "            __global half *out = C + (row + 3) * ldc + col;\0"
@@ -520,11 +519,11 @@ static const struct { char text[4096]; } rows[] = { {
     "                    store_vector(alpha * c7_0, out);\0"
     "                    store_vector(alpha * c7_0 + beta * load_vector(out),\0"
     "                vstore8(alpha * c7_0, 0, x);\0"
-    "void kiln_hgemm_packed_packb_t_nv1_vec8(long lines, long K, __global const half *restrict X,\0"
-    "void kiln_hgemm_packed_packa_t_tm8_vec8(long lines, long K, __global const half *restrict X,\0"
+    "void kiln_hgemm_packed_packb_t_nv1_vec8(long lines, long K,\0"
+    "void kiln_hgemm_packed_packa_t_tm8_vec8(long lines, long K,\0"
     "// Packs a matrix into panels of 12: panel p holds, for every k, the lines p * 12 to\0"
     "// p * 12 + 11 side by side. Lines past the end repeat the last one; what is\0"
-    "void kiln_hgemm_packed_packa_n_tm12_vec16(long lines, long K, __global const half *restrict X,\0"
+    "void kiln_hgemm_packed_packa_n_tm12_vec16(long lines, long K,\0"
     "    const long line = get_group_id(0) * 12;\0"
     "    __global float *restrict out = packed + at + line * K + k0 * 12;\0"
     "    for (long k = k0; k < k1; k++, in++, out += 12) {\0"
@@ -563,7 +562,6 @@ static const struct { char text[4096]; } rows[] = { {
     "                c8_0 += a8 * b0; c8_1 += a8 * b1;\0"
     "                const float a9 = a[9];\0"
     "                c9_0 += a9 * b0; c9_1 += a9 * b1;\0"
-}, {
     "                const float a10 = a[10];\0"
     "                c10_0 += a10 * b0; c10_1 += a10 * b1;\0"
     "                const float a11 = a[11];\0"
@@ -573,6 +571,7 @@ static const struct { char text[4096]; } rows[] = { {
     "        // C = alpha c + beta C for the 12 x 32 block at (row, col); beta == 0 does not read C.\0"
     "            if (col + 32 <= N) {\0"
     "                    store_vector(alpha * c0_1, out + 16);\0"
+}, {
     "                    store_vector(alpha * c0_1 + beta * load_vector(out + 16),\0"
     "                            out + 16);\0"
     "                float x[32];\0"
@@ -637,10 +636,9 @@ static const struct { char text[4096]; } rows[] = { {
     "                    store_vector(alpha * c11_1, out + 16);\0"
     "                    store_vector(alpha * c11_0 + beta * load_vector(out),\0"
     "                    store_vector(alpha * c11_1 + beta * load_vector(out + 16),\0"
-}, {
     "                vstore16(alpha * c11_0, 0, x);\0"
     "                vstore16(alpha * c11_1, 0, x + 16);\0"
-    "void kiln_hgemm_packed_packa_t_tm12_vec16(long lines, long K, __global const half *restrict X,\0"
+    "void kiln_hgemm_packed_packa_t_tm12_vec16(long lines, long K,\0"
     "    if (line + 12 <= lines) {\0"
     "        for (long k = k0; k < k1; k++, in += ldx, out += 12) {\0"
     "            out[6] = load(in + 6);\0"
@@ -648,12 +646,13 @@ static const struct { char text[4096]; } rows[] = { {
     "            out[8] = load(in + 8);\0"
     "            out[9] = load(in + 9);\0"
     "            out[10] = load(in + 10);\0"
+}, {
     "            out[11] = load(in + 11);\0"
     "        for (long k = k0; k < k1; k++, in += ldx, out += 12)\0"
     "            for (int i = 0; i < 12; i++)\0"
     "// Packs a matrix into panels of 16: panel p holds, for every k, the lines p * 16 to\0"
     "// p * 16 + 15 side by side. Lines past the end repeat the last one; what is\0"
-    "void kiln_hgemm_packed_packb_n_nv1_vec16(long lines, long K, __global const half *restrict X,\0"
+    "void kiln_hgemm_packed_packb_n_nv1_vec16(long lines, long K,\0"
     "    const long line = get_group_id(0) * 16;\0"
     "    __global float *restrict out = packed + at + line * K + k0 * 16;\0"
     "    if (line + 16 <= lines) {\0"
@@ -688,7 +687,7 @@ static const struct { char text[4096]; } rows[] = { {
     "            if (col + 16 <= N) {\0"
     "                float x[16];\0"
     "                for (int n = 0; n < 16 && col + n < N; n++)\0"
-    "void kiln_hgemm_packed_packb_t_nv1_vec16(long lines, long K, __global const half *restrict X,\0"
+    "void kiln_hgemm_packed_packb_t_nv1_vec16(long lines, long K,\0"
     "    for (long k = k0; k < k1; k++, in++, out += 16) {\0"
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major.\0"
     "// A is stored M x K.\0"
@@ -716,7 +715,6 @@ static const struct { char text[4096]; } rows[] = { {
     "    A += a_offset;\0"
     "    B += b_offset;\0"
     "    while (at < end) {\0"
-}, {
     "        const long chunk = at / (64 * panels) * 64;\0"
     "        const long height = min(blocks - chunk, (long) 64);\0"
     "        const long in_chunk = at - chunk * panels, this_panel = in_chunk / height;\0"
@@ -727,6 +725,7 @@ static const struct { char text[4096]; } rows[] = { {
     "        long k0 = 0;\0"
     "        do {\0"
     "            const long depth = min(slice, K - k0);\0"
+}, {
     "            // Packs B from (k0, col) on: `depth` of K, `width` vectors of columns. Columns past the\0"
     "            // end repeat the last one; what is computed from them is not stored.\0"
     "                const long whole = min(width, (N - col) / 16);\0"
@@ -794,7 +793,6 @@ static const struct { char text[4096]; } rows[] = { {
     "                    float16 c1_0 = 0, c1_1 = 0;\0"
     "                    float16 c2_0 = 0, c2_1 = 0;\0"
     "                    float16 c3_0 = 0, c3_1 = 0;\0"
-}, {
     "                    float16 c4_0 = 0, c4_1 = 0;\0"
     "                    float16 c5_0 = 0, c5_1 = 0;\0"
     "                        c0_0 = vload16(0, sum); c0_1 = vload16(1, sum);\0"
@@ -803,6 +801,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                        c3_0 = vload16(12, sum); c3_1 = vload16(13, sum);\0"
     "                        c4_0 = vload16(16, sum); c4_1 = vload16(17, sum);\0"
     "                        c5_0 = vload16(20, sum); c5_1 = vload16(21, sum);\0"
+}, {
     "                            const float16 b1 = vload16(1, b);\0"
     "                            c0_0 += a0 * b0; c0_1 += a0 * b1;\0"
     "                            c1_0 += a1 * b0; c1_1 += a1 * b1;\0"
@@ -851,13 +850,13 @@ static const struct { char text[4096]; } rows[] = { {
     "                    float16 c3_0 = 0, c3_1 = 0, c3_2 = 0, c3_3 = 0;\0"
     "                    float16 c4_0 = 0, c4_1 = 0, c4_2 = 0, c4_3 = 0;\0"
     "                    float16 c5_0 = 0, c5_1 = 0, c5_2 = 0, c5_3 = 0;\0"
-}, {
     "                        c0_0 = vload16(0, sum); c0_1 = vload16(1, sum); c0_2 = vload16(2,\0"
     "                                sum); c0_3 = vload16(3, sum);\0"
     "                        c1_0 = vload16(4, sum); c1_1 = vload16(5, sum); c1_2 = vload16(6,\0"
     "                                sum); c1_3 = vload16(7, sum);\0"
     "                        c2_0 = vload16(8, sum); c2_1 = vload16(9, sum); c2_2 = vload16(10,\0"
     "                                sum); c2_3 = vload16(11, sum);\0"
+}, {
     "                        c3_0 = vload16(12, sum); c3_1 = vload16(13, sum); c3_2 = vload16(14,\0"
     "                                sum); c3_3 = vload16(15, sum);\0"
     "                        c4_0 = vload16(16, sum); c4_1 = vload16(17, sum); c4_2 = vload16(18,\0"
@@ -910,7 +909,6 @@ static const struct { char text[4096]; } rows[] = { {
     "                const long l1 = min(col + v * 16 + 1, N - 1) * ldb;\0"
     "                const long l2 = min(col + v * 16 + 2, N - 1) * ldb;\0"
     "                const long l3 = min(col + v * 16 + 3, N - 1) * ldb;\0"
-}, {
     "                const long l4 = min(col + v * 16 + 4, N - 1) * ldb;\0"
     "                const long l5 = min(col + v * 16 + 5, N - 1) * ldb;\0"
     "                const long l6 = min(col + v * 16 + 6, N - 1) * ldb;\0"
@@ -918,6 +916,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                const long l8 = min(col + v * 16 + 8, N - 1) * ldb;\0"
     "                const long l9 = min(col + v * 16 + 9, N - 1) * ldb;\0"
     "                const long l10 = min(col + v * 16 + 10, N - 1) * ldb;\0"
+}, {
     "                const long l11 = min(col + v * 16 + 11, N - 1) * ldb;\0"
     "                const long l12 = min(col + v * 16 + 12, N - 1) * ldb;\0"
     "                const long l13 = min(col + v * 16 + 13, N - 1) * ldb;\0"
@@ -969,7 +968,6 @@ static const struct { char text[4096]; } rows[] = { {
     "                    const float16 x2_11 = (float16)(x1_6.odd, x1_7.odd);\0"
     "                    const float16 x2_4 = (float16)(x1_8.even, x1_9.even);\0"
     "                    const float16 x2_12 = (float16)(x1_8.odd, x1_9.odd);\0"
-}, {
     "                    const float16 x2_5 = (float16)(x1_10.even, x1_11.even);\0"
     "                    const float16 x2_13 = (float16)(x1_10.odd, x1_11.odd);\0"
     "                    const float16 x2_6 = (float16)(x1_12.even, x1_13.even);\0"
@@ -977,6 +975,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                    const float16 x2_7 = (float16)(x1_14.even, x1_15.even);\0"
     "                    const float16 x2_15 = (float16)(x1_14.odd, x1_15.odd);\0"
     "                    const float16 x3_0 = (float16)(x2_0.even, x2_1.even);\0"
+}, {
     "                    const float16 x3_8 = (float16)(x2_0.odd, x2_1.odd);\0"
     "                    const float16 x3_1 = (float16)(x2_2.even, x2_3.even);\0"
     "                    const float16 x3_9 = (float16)(x2_2.odd, x2_3.odd);\0"
@@ -1034,7 +1033,6 @@ static const struct { char text[4096]; } rows[] = { {
     "                    out[6] = load(in + l6);\0"
     "                    out[7] = load(in + l7);\0"
     "                    out[8] = load(in + l8);\0"
-}, {
     "                    out[9] = load(in + l9);\0"
     "                    out[10] = load(in + l10);\0"
     "                    out[11] = load(in + l11);\0"
@@ -1045,6 +1043,7 @@ static const struct { char text[4096]; } rows[] = { {
     "// A is stored K x M.\0"
     "void kiln_hgemm_fused_multiply_tn_tm6_nv4_vec16_mb64_kc512_ku1(long M, long N, long K, float alpha,\0"
     "                __global const half *restrict a = A + k0 * lda;\0"
+}, {
     "                const long r0 = min(row, M - 1);\0"
     "                const long r1 = min(row + 1, M - 1);\0"
     "                const long r2 = min(row + 2, M - 1);\0"
@@ -1055,7 +1054,7 @@ static const struct { char text[4096]; } rows[] = { {
     "void kiln_hgemm_fused_multiply_tt_tm6_nv4_vec16_mb64_kc512_ku1(long M, long N, long K, float alpha,\0"
     "// Packs a matrix into panels of 48: panel p holds, for every k, the lines p * 48 to\0"
     "// p * 48 + 47 side by side. Lines past the end repeat the last one; what is\0"
-    "void kiln_hgemm_packed_packb_n_nv3_vec16(long lines, long K, __global const half *restrict X,\0"
+    "void kiln_hgemm_packed_packb_n_nv3_vec16(long lines, long K,\0"
     "    const long line = get_group_id(0) * 48;\0"
     "    __global float *restrict out = packed + at + line * K + k0 * 48;\0"
     "    if (line + 48 <= lines) {\0"
@@ -1097,7 +1096,6 @@ static const struct { char text[4096]; } rows[] = { {
     "                vstore16(c4_0, 12, sum); vstore16(c4_1, 13, sum); vstore16(c4_2, 14, sum);\0"
     "                vstore16(c5_0, 15, sum); vstore16(c5_1, 16, sum); vstore16(c5_2, 17, sum);\0"
     "                // C = alpha c + beta C for the 6 x 48 block at (row, col); beta == 0 does not read\0"
-}, {
     "                    if (col + 48 <= N) {\0"
     "                            store_vector(alpha * c0_2, out + 32);\0"
     "                            store_vector(alpha * c0_2 + beta * load_vector(out + 32),\0"
@@ -1107,6 +1105,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                        for (int n = 0; n < 48 && col + n < N; n++)\0"
     "                            store_vector(alpha * c1_2, out + 32);\0"
     "                            store_vector(alpha * c1_2 + beta * load_vector(out + 32),\0"
+}, {
     "                        vstore16(alpha * c1_2, 0, x + 32);\0"
     "                            store_vector(alpha * c2_2, out + 32);\0"
     "                            store_vector(alpha * c2_2 + beta * load_vector(out + 32),\0"
@@ -1121,7 +1120,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                            store_vector(alpha * c5_2 + beta * load_vector(out + 32),\0"
     "                        vstore16(alpha * c5_2, 0, x + 32);\0"
     "            sum += 288;\0"
-    "void kiln_hgemm_packed_packb_t_nv3_vec16(long lines, long K, __global const half *restrict X,\0"
+    "void kiln_hgemm_packed_packb_t_nv3_vec16(long lines, long K,\0"
     "    const long l32 = min(line + 32, lines - 1) * ldx;\0"
     "    const long l33 = min(line + 33, lines - 1) * ldx;\0"
     "    const long l34 = min(line + 34, lines - 1) * ldx;\0"
@@ -1169,7 +1168,6 @@ static const struct { char text[4096]; } rows[] = { {
     "                put(alpha * sums[i], beta, C + (first + i) * ldc + s);\0"
     "void kiln_hgemm_thin_multiply_nt_side1_short1_vec16_rows8_nv32_litems1_kitems1_ksplit1_align0_index64(long L,\0"
     "void kiln_hgemm_thin_multiply_tn_side1_short1_vec16_rows8_nv32_litems1_kitems1_ksplit1_align0_index64(long L,\0"
-}, {
     "void kiln_hgemm_thin_multiply_tt_side1_short1_vec16_rows8_nv32_litems1_kitems1_ksplit1_align0_index64(long L,\0"
     "// A work-group of 1 work-items along L and 1 along K has 512 x 2 of C.\0"
     "void kiln_hgemm_thin_multiply_nn_side0_short2_vec16_rows8_nv32_litems1_kitems1_ksplit1_align0_index64(long L,\0"
@@ -1178,6 +1176,7 @@ static const struct { char text[4096]; } rows[] = { {
     "    float16 c1[32];\0"
     "        c0[v] = 0; c1[v] = 0;\0"
     "            c0[0] += a * load(y0 + k * y_step); c1[0] += a * load(y1 + k * y_step);\0"
+}, {
     "        const float b1_0 = load(y1 + k * y_step), b1_1 = load(y1 + (k + 1) * y_step),\0"
     "                b1_2 = load(y1 + (k + 2) * y_step), b1_3 = load(y1 + (k + 3) * y_step),\0"
     "                b1_4 = load(y1 + (k + 4) * y_step), b1_5 = load(y1 + (k + 5) * y_step),\0"
@@ -1232,7 +1231,6 @@ static const struct { char text[4096]; } rows[] = { {
     "    vstore16(x, 0, p);\0"
     "void kiln_sgemm_fused_multiply_nn_tm6_nv3_vec16_mb64_kc384_ku1(long M, long N, long K, float alpha,\0"
     "        __global const float *restrict A, long a_offset, long lda,\0"
-}, {
     "        __global const float *restrict B, long b_offset, long ldb,\0"
     "        __global float *restrict C, long c_offset, long ldc)\0"
     "    // A slice of a panel: for every k, the panel's columns of B side by side, 48 apart.\0"
@@ -1241,6 +1239,7 @@ static const struct { char text[4096]; } rows[] = { {
     "    // Panels are up to 3 vectors of columns wide, slices up to 384 of K deep. All are\0"
     "    const long vectors = (N + 15) / 16, panels = (vectors + 2) / 3;\0"
     "    const long slices = max((K + 383) / 384, (long) 1), slice = (K + slices - 1) / slices;\0"
+}, {
     "                __global const float *in = B + k0 * ldb + col;\0"
     "                for (long k = 0; k < depth; k++, in += ldb, out += 48) {\0"
     "                __local float *sum = sums + (slices > 1 ? block * 288 : 0);\0"
@@ -1296,14 +1295,14 @@ static const struct { char text[4096]; } rows[] = { {
     "                    vstore16(x4_12, 0, out + 576);\0"
     "                    vstore16(x4_13, 0, out + 624);\0"
     "                    vstore16(x4_14, 0, out + 672);\0"
-}, {
     "                    vstore16(x4_15, 0, out + 720);\0"
     "                for (; k < depth; k++, in++, out += 48) {\0"
     "void kiln_sgemm_fused_multiply_tn_tm6_nv3_vec16_mb64_kc384_ku1(long M, long N, long K, float alpha,\0"
     "                __global const float *restrict a = A + k0 * lda;\0"
     "void kiln_sgemm_fused_multiply_tt_tm6_nv3_vec16_mb64_kc384_ku1(long M, long N, long K, float alpha,\0"
-    "// C = alpha op(A) op(B) + beta C straight from global memory, for any shape; C is M x N, row-major.\0"
+    "// Straight from global memory, for any shape.\0"
     "// A work-group of 8 x 1 work-items; each computes 12 x 32 of C in registers.\0"
+}, {
     "// Rows and columns past the end repeat the last one; what is computed from them is not stored.\0"
     "__kernel __attribute__((reqd_work_group_size(1, 8, 1)))\0"
     "void kiln_sgemm_direct_multiply_nn_wgm8_wgn1_tm12_nv2_vec16_ku1_index64(long M, long N, long K,\0"
@@ -1380,7 +1379,6 @@ static const struct { char text[4096]; } rows[] = { {
     "                const float a2 = load(a + r2);\0"
     "                const float a3 = load(a + r3);\0"
     "                const float a4 = load(a + r4);\0"
-}, {
     "                const float a5 = load(a + r5);\0"
     "                const float a6 = load(a + r6);\0"
     "                const float a7 = load(a + r7);\0"
@@ -1390,6 +1388,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                const float a11 = load(a + r11);\0"
     "                const float16 b0 = (float16) (load(b + s0), load(b + s1), load(b + s2),\0"
     "                        load(b + s3), load(b + s4), load(b + s5), load(b + s6), load(b + s7),\0"
+}, {
     "                        load(b + s8), load(b + s9), load(b + s10), load(b + s11), load(b + s12),\0"
     "                        load(b + s13), load(b + s14), load(b + s15));\0"
     "                const float16 b1 = (float16) (load(b + s16), load(b + s17), load(b + s18),\0"
@@ -1456,7 +1455,6 @@ static const struct { char text[4096]; } rows[] = { {
     "    if (row + 6 < M) {\0"
     "        __global float *out = C + (row + 6) * ldc + col;\0"
     "                store_vector(alpha * c6_0, out);\0"
-}, {
     "                store_vector(alpha * c6_1, out + 16);\0"
     "                store_vector(alpha * c6_0 + beta * load_vector(out),\0"
     "                store_vector(alpha * c6_1 + beta * load_vector(out + 16),\0"
@@ -1467,6 +1465,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                store_vector(alpha * c7_0, out);\0"
     "                store_vector(alpha * c7_1, out + 16);\0"
     "                store_vector(alpha * c7_0 + beta * load_vector(out),\0"
+}, {
     "                store_vector(alpha * c7_1 + beta * load_vector(out + 16),\0"
     "            vstore16(alpha * c7_0, 0, x);\0"
     "            vstore16(alpha * c7_1, 0, x + 16);\0"
@@ -1537,7 +1536,6 @@ static const struct { char text[4096]; } rows[] = { {
     "    const long s31 = min(col + 31, N - 1) * ldb;\0"
     "    for (; k < K; k++) {\0"
     "        {\0"
-}, {
     "            __global const float *b = B + k;\0"
     "            const float16 b0 = (float16) (load(b + s0), load(b + s1), load(b + s2), load(b + s3),\0"
     "                    load(b + s4), load(b + s5), load(b + s6), load(b + s7), load(b + s8),\0"
@@ -1545,6 +1543,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                    load(b + s14), load(b + s15));\0"
     "            const float16 b1 = (float16) (load(b + s16), load(b + s17), load(b + s18),\0"
     "                    load(b + s19), load(b + s20), load(b + s21), load(b + s22), load(b + s23),\0"
+}, {
     "                    load(b + s24), load(b + s25), load(b + s26), load(b + s27), load(b + s28),\0"
     "                    load(b + s29), load(b + s30), load(b + s31));\0"
     "            __global const float *a = A + k;\0"
@@ -1610,7 +1609,6 @@ static const struct { char text[4096]; } rows[] = { {
     "                    // vectors lie as in a block of 2.\0"
     "                    float16 c6_0 = 0;\0"
     "                    float16 c7_0 = 0;\0"
-}, {
     "                    float16 c8_0 = 0;\0"
     "                    float16 c9_0 = 0;\0"
     "                    float16 c10_0 = 0;\0"
@@ -1624,6 +1622,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                        c7_0 = vload16(14, sum);\0"
     "                        c8_0 = vload16(16, sum);\0"
     "                        c9_0 = vload16(18, sum);\0"
+}, {
     "                        c10_0 = vload16(20, sum);\0"
     "                        c11_0 = vload16(22, sum);\0"
     "                            const float a6 = load(a + r6);\0"
@@ -1683,7 +1682,6 @@ static const struct { char text[4096]; } rows[] = { {
     "                    vstore16(c7_0, 14, sum); vstore16(c7_1, 15, sum);\0"
     "                    vstore16(c8_0, 16, sum); vstore16(c8_1, 17, sum);\0"
     "                    vstore16(c9_0, 18, sum); vstore16(c9_1, 19, sum);\0"
-}, {
     "                    vstore16(c10_0, 20, sum); vstore16(c10_1, 21, sum);\0"
     "                    vstore16(c11_0, 22, sum); vstore16(c11_1, 23, sum);\0"
     "                    for (long m = 0; m < 12 && row + m < M; m++) {\0"
@@ -1693,6 +1691,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                    vstore16(x4_1, 0, out + 32);\0"
     "                    vstore16(x4_2, 0, out + 64);\0"
     "                    vstore16(x4_3, 0, out + 96);\0"
+}, {
     "                    vstore16(x4_4, 0, out + 128);\0"
     "                    vstore16(x4_5, 0, out + 160);\0"
     "                    vstore16(x4_6, 0, out + 192);\0"
@@ -1716,7 +1715,8 @@ static const struct { char text[4096]; } rows[] = { {
     "void kiln_sgemm_fused_multiply_tt_tm12_nv2_vec16_mb16_kc384_ku1(long M, long N, long K, float alpha,\0"
     "// Packs a matrix into panels of 64: panel p holds, for every k, the lines p * 64 to\0"
     "// p * 64 + 63 side by side. Lines past the end repeat the last one; what is\0"
-    "void kiln_sgemm_packed_packb_n_nv4_vec16(long lines, long K, __global const float *restrict X,\0"
+    "void kiln_sgemm_packed_packb_n_nv4_vec16(long lines, long K,\0"
+    "        __global const float *restrict X, long x_offset, long ldx,\0"
     "    const long line = get_group_id(0) * 64;\0"
     "    __global float *restrict out = packed + at + line * K + k0 * 64;\0"
     "    __global const float *restrict in = X + x_offset + k0 * ldx + line;\0"
@@ -1749,7 +1749,6 @@ static const struct { char text[4096]; } rows[] = { {
     "            float16 c5_0 = 0, c5_1 = 0, c5_2 = 0, c5_3 = 0;\0"
     "                c0_0 = vload16(0, sum); c0_1 = vload16(1, sum); c0_2 = vload16(2,\0"
     "                        sum); c0_3 = vload16(3, sum);\0"
-}, {
     "                c1_0 = vload16(4, sum); c1_1 = vload16(5, sum); c1_2 = vload16(6,\0"
     "                        sum); c1_3 = vload16(7, sum);\0"
     "                c2_0 = vload16(8, sum); c2_1 = vload16(9, sum); c2_2 = vload16(10,\0"
@@ -1759,6 +1758,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                c4_0 = vload16(16, sum); c4_1 = vload16(17, sum); c4_2 = vload16(18,\0"
     "                        sum); c4_3 = vload16(19, sum);\0"
     "                c5_0 = vload16(20, sum); c5_1 = vload16(21, sum); c5_2 = vload16(22,\0"
+}, {
     "                        sum); c5_3 = vload16(23, sum);\0"
     "                    const float16 b3 = vload16(3, b);\0"
     "                    const float a0 = load(a + r0);\0"
@@ -1811,7 +1811,6 @@ static const struct { char text[4096]; } rows[] = { {
     "                        vstore16(alpha * c3_3, 0, x + 48);\0"
     "                    __global float *out = C + (row + 4) * ldc + col;\0"
     "                            store_vector(alpha * c4_3, out + 48);\0"
-}, {
     "                            store_vector(alpha * c4_3 + beta * load_vector(out + 48),\0"
     "                        vstore16(alpha * c4_3, 0, x + 48);\0"
     "                    __global float *out = C + (row + 5) * ldc + col;\0"
@@ -1819,10 +1818,11 @@ static const struct { char text[4096]; } rows[] = { {
     "                            store_vector(alpha * c5_3 + beta * load_vector(out + 48),\0"
     "                        vstore16(alpha * c5_3, 0, x + 48);\0"
     "            sum += 384;\0"
-    "void kiln_sgemm_packed_packb_t_nv4_vec16(long lines, long K, __global const float *restrict X,\0"
+    "void kiln_sgemm_packed_packb_t_nv4_vec16(long lines, long K,\0"
     "    __global const float *restrict in = X + x_offset + k0;\0"
     "    const long l48 = min(line + 48, lines - 1) * ldx;\0"
     "    const long l49 = min(line + 49, lines - 1) * ldx;\0"
+}, {
     "    const long l50 = min(line + 50, lines - 1) * ldx;\0"
     "    const long l51 = min(line + 51, lines - 1) * ldx;\0"
     "    const long l52 = min(line + 52, lines - 1) * ldx;\0"
@@ -1886,7 +1886,6 @@ static const struct { char text[4096]; } rows[] = { {
     "                    vstore16(c7_0, 21, sum); vstore16(c7_1, 22, sum);\0"
     "                    // Adds the slice's share of a block of 8 rows and 3 vectors to `sum`, where\0"
     "                    float16 c6_0 = 0, c6_1 = 0, c6_2 = 0;\0"
-}, {
     "                    float16 c7_0 = 0, c7_1 = 0, c7_2 = 0;\0"
     "                        c6_0 = vload16(18, sum); c6_1 = vload16(19, sum); c6_2 = vload16(20, sum);\0"
     "                        c7_0 = vload16(21, sum); c7_1 = vload16(22, sum); c7_2 = vload16(23, sum);\0"
@@ -1895,13 +1894,13 @@ static const struct { char text[4096]; } rows[] = { {
     "                    vstore16(c6_0, 18, sum); vstore16(c6_1, 19, sum); vstore16(c6_2, 20, sum);\0"
     "                    vstore16(c7_0, 21, sum); vstore16(c7_1, 22, sum); vstore16(c7_2, 23, sum);\0"
     "                    for (long m = 0; m < 8 && row + m < M; m++) {\0"
+}, {
     "void kiln_sgemm_fused_multiply_nt_tm8_nv3_vec16_mb32_kc512_ku2(long M, long N, long K, float alpha,\0"
     "void kiln_sgemm_fused_multiply_tn_tm8_nv3_vec16_mb32_kc512_ku2(long M, long N, long K, float alpha,\0"
     "void kiln_sgemm_fused_multiply_tt_tm8_nv3_vec16_mb32_kc512_ku2(long M, long N, long K, float alpha,\0"
     "static float16 load_row(__global const float *p)\0"
     "static void put(float x, float beta, __global float *p)\0"
     "void kiln_sgemm_thin_multiply_nn_side0_short2_vec16_rows8_nv32_litems1_kitems1_ksplit1_align0_index64(long L,\0"
-    "        __global const float *restrict X, long x_offset, long ldx,\0"
     "        __global const float *restrict Y, long y_offset, long ldy,\0"
     "    __global const float *y0 = Y + y_offset + min(s, S - 1) * ldy;\0"
     "    __global const float *y1 = Y + y_offset + min(s + 1, S - 1) * ldy;\0"
@@ -1950,7 +1949,6 @@ static const struct { char text[4096]; } rows[] = { {
     "        const float8 a3 = load_row(x3 + k);\0"
     "        const float8 a4 = load_row(x4 + k);\0"
     "        const float8 a5 = load_row(x5 + k);\0"
-}, {
     "        const float8 a6 = load_row(x6 + k);\0"
     "        const float8 a7 = load_row(x7 + k);\0"
     "        const float8 b0 = load_vector(y0 + k);\0"
@@ -1964,6 +1962,7 @@ static const struct { char text[4096]; } rows[] = { {
     "            __global const float *x = X + k * ldx + min(l + v * 8, last);\0"
     "            const float8 a0 = load_row(x + 0 * ldx);\0"
     "            const float8 a1 = load_row(x + 1 * ldx);\0"
+}, {
     "            const float8 a2 = load_row(x + 2 * ldx);\0"
     "            const float8 a3 = load_row(x + 3 * ldx);\0"
     "            const float8 a4 = load_row(x + 4 * ldx);\0"
@@ -1982,11 +1981,12 @@ static const struct { char text[4096]; } rows[] = { {
     "static double8 load_vector(__global const double *p)\0"
     "static void store_vector(double8 x, __global double *p)\0"
     "    vstore8(x, 0, p);\0"
-    "void kiln_dgemm_packed_packa_n_tm6_vec8(long lines, long K, __global const double *restrict X,\0"
+    "void kiln_dgemm_packed_packa_n_tm6_vec8(long lines, long K,\0"
+    "        __global const double *restrict X, long x_offset, long ldx,\0"
     "        __global double *restrict packed, long at)\0"
     "    __global double *restrict out = packed + at + line * K + k0 * 6;\0"
     "    __global const double *restrict in = X + x_offset + k0;\0"
-    "void kiln_dgemm_packed_packb_n_nv4_vec8(long lines, long K, __global const double *restrict X,\0"
+    "void kiln_dgemm_packed_packb_n_nv4_vec8(long lines, long K,\0"
     "    __global double *restrict out = packed + at + line * K + k0 * 32;\0"
     "    __global const double *restrict in = X + x_offset + k0 * ldx + line;\0"
     "            vstore8(load_vector(in + 8), 1, out);\0"
@@ -2019,7 +2019,6 @@ static const struct { char text[4096]; } rows[] = { {
     "                        sum); c2_3 = vload8(11, sum);\0"
     "                c3_0 = vload8(12, sum); c3_1 = vload8(13, sum); c3_2 = vload8(14,\0"
     "                        sum); c3_3 = vload8(15, sum);\0"
-}, {
     "                c4_0 = vload8(16, sum); c4_1 = vload8(17, sum); c4_2 = vload8(18,\0"
     "                        sum); c4_3 = vload8(19, sum);\0"
     "                c5_0 = vload8(20, sum); c5_1 = vload8(21, sum); c5_2 = vload8(22,\0"
@@ -2034,6 +2033,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                    const double a2 = a[2];\0"
     "                    const double a3 = a[3];\0"
     "                    const double a4 = a[4];\0"
+}, {
     "                    const double a5 = a[5];\0"
     "            if (k0 + 384 < K) {\0"
     "                vstore8(c0_0, 0, sum); vstore8(c0_1, 1, sum); vstore8(c0_2, 2, sum); vstore8(c0_3,\0"
@@ -2085,7 +2085,6 @@ static const struct { char text[4096]; } rows[] = { {
     "                        vstore8(alpha * c2_2, 0, x + 16);\0"
     "                        vstore8(alpha * c2_3, 0, x + 24);\0"
     "                    __global double *out = C + (row + 3) * ldc + col;\0"
-}, {
     "                            store_vector(alpha * c3_1, out + 8);\0"
     "                            store_vector(alpha * c3_2, out + 16);\0"
     "                            store_vector(alpha * c3_3, out + 24);\0"
@@ -2097,6 +2096,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                        vstore8(alpha * c3_2, 0, x + 16);\0"
     "                        vstore8(alpha * c3_3, 0, x + 24);\0"
     "                    __global double *out = C + (row + 4) * ldc + col;\0"
+}, {
     "                            store_vector(alpha * c4_1, out + 8);\0"
     "                            store_vector(alpha * c4_2, out + 16);\0"
     "                            store_vector(alpha * c4_3, out + 24);\0"
@@ -2118,8 +2118,8 @@ static const struct { char text[4096]; } rows[] = { {
     "                        vstore8(alpha * c5_1, 0, x + 8);\0"
     "                        vstore8(alpha * c5_2, 0, x + 16);\0"
     "                        vstore8(alpha * c5_3, 0, x + 24);\0"
-    "void kiln_dgemm_packed_packb_t_nv4_vec8(long lines, long K, __global const double *restrict X,\0"
-    "void kiln_dgemm_packed_packa_t_tm6_vec8(long lines, long K, __global const double *restrict X,\0"
+    "void kiln_dgemm_packed_packb_t_nv4_vec8(long lines, long K,\0"
+    "void kiln_dgemm_packed_packa_t_tm6_vec8(long lines, long K,\0"
     "// A work-group of 8 x 2 work-items; each computes 6 x 32 of C in registers.\0"
     "__kernel __attribute__((reqd_work_group_size(2, 8, 1)))\0"
     "void kiln_dgemm_direct_multiply_nn_wgm8_wgn2_tm6_nv4_vec8_ku2_index32(int M, int N, int K,\0"
@@ -2154,7 +2154,6 @@ static const struct { char text[4096]; } rows[] = { {
     "    const int s17 = min(col + 17, N - 1) - col;\0"
     "    const int s18 = min(col + 18, N - 1) - col;\0"
     "    const int s19 = min(col + 19, N - 1) - col;\0"
-}, {
     "    const int s20 = min(col + 20, N - 1) - col;\0"
     "    const int s21 = min(col + 21, N - 1) - col;\0"
     "    const int s22 = min(col + 22, N - 1) - col;\0"
@@ -2171,6 +2170,7 @@ static const struct { char text[4096]; } rows[] = { {
     "    double8 c1_0 = 0, c1_1 = 0, c1_2 = 0, c1_3 = 0;\0"
     "    double8 c2_0 = 0, c2_1 = 0, c2_2 = 0, c2_3 = 0;\0"
     "    double8 c3_0 = 0, c3_1 = 0, c3_2 = 0, c3_3 = 0;\0"
+}, {
     "    double8 c4_0 = 0, c4_1 = 0, c4_2 = 0, c4_3 = 0;\0"
     "    double8 c5_0 = 0, c5_1 = 0, c5_2 = 0, c5_3 = 0;\0"
     "    int k = 0;\0"
@@ -2223,7 +2223,6 @@ static const struct { char text[4096]; } rows[] = { {
     "                store_vector(alpha * c1_2, out + 16);\0"
     "                store_vector(alpha * c1_3, out + 24);\0"
     "                store_vector(alpha * c1_1 + beta * load_vector(out + 8),\0"
-}, {
     "                store_vector(alpha * c1_2 + beta * load_vector(out + 16),\0"
     "                store_vector(alpha * c1_3 + beta * load_vector(out + 24),\0"
     "            vstore8(alpha * c1_0, 0, x);\0"
@@ -2238,6 +2237,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                store_vector(alpha * c2_2 + beta * load_vector(out + 16),\0"
     "                store_vector(alpha * c2_3 + beta * load_vector(out + 24),\0"
     "            vstore8(alpha * c2_0, 0, x);\0"
+}, {
     "            vstore8(alpha * c2_1, 0, x + 8);\0"
     "            vstore8(alpha * c2_2, 0, x + 16);\0"
     "            vstore8(alpha * c2_3, 0, x + 24);\0"
@@ -2300,7 +2300,6 @@ static const struct { char text[4096]; } rows[] = { {
     "    const int s22 = min(col + 22, N - 1) * ldb;\0"
     "    const int s23 = min(col + 23, N - 1) * ldb;\0"
     "    const int s24 = min(col + 24, N - 1) * ldb;\0"
-}, {
     "    const int s25 = min(col + 25, N - 1) * ldb;\0"
     "    const int s26 = min(col + 26, N - 1) * ldb;\0"
     "    const int s27 = min(col + 27, N - 1) * ldb;\0"
@@ -2314,6 +2313,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                    load(b + s4), load(b + s5), load(b + s6), load(b + s7));\0"
     "            const double8 b1 = (double8) (load(b + s8), load(b + s9), load(b + s10), load(b + s11),\0"
     "                    load(b + s12), load(b + s13), load(b + s14), load(b + s15));\0"
+}, {
     "            const double8 b2 = (double8) (load(b + s16), load(b + s17), load(b + s18),\0"
     "                    load(b + s19), load(b + s20), load(b + s21), load(b + s22), load(b + s23));\0"
     "            const double8 b3 = (double8) (load(b + s24), load(b + s25), load(b + s26),\0"
@@ -2370,7 +2370,6 @@ static const struct { char text[4096]; } rows[] = { {
     "                    double8 c4_0 = 0;\0"
     "                    double8 c5_0 = 0;\0"
     "                    double8 c6_0 = 0;\0"
-}, {
     "                    double8 c7_0 = 0;\0"
     "                        c0_0 = vload8(0, sum);\0"
     "                        c1_0 = vload8(3, sum);\0"
@@ -2386,6 +2385,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                            const double a2 = load(a + r2);\0"
     "                            const double a3 = load(a + r3);\0"
     "                            const double a4 = load(a + r4);\0"
+}, {
     "                            const double a5 = load(a + r5);\0"
     "                            const double a6 = load(a + r6);\0"
     "                            const double a7 = load(a + r7);\0"
@@ -2438,7 +2438,6 @@ static const struct { char text[4096]; } rows[] = { {
     "                        c4_0 = vload8(12, sum); c4_1 = vload8(13, sum); c4_2 = vload8(14, sum);\0"
     "                        c5_0 = vload8(15, sum); c5_1 = vload8(16, sum); c5_2 = vload8(17, sum);\0"
     "                        c6_0 = vload8(18, sum); c6_1 = vload8(19, sum); c6_2 = vload8(20, sum);\0"
-}, {
     "                        c7_0 = vload8(21, sum); c7_1 = vload8(22, sum); c7_2 = vload8(23, sum);\0"
     "                            const double8 b2 = vload8(2, b);\0"
     "                    vstore8(c0_0, 0, sum); vstore8(c0_1, 1, sum); vstore8(c0_2, 2, sum);\0"
@@ -2448,6 +2447,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                    vstore8(c4_0, 12, sum); vstore8(c4_1, 13, sum); vstore8(c4_2, 14, sum);\0"
     "                    vstore8(c5_0, 15, sum); vstore8(c5_1, 16, sum); vstore8(c5_2, 17, sum);\0"
     "                    vstore8(c6_0, 18, sum); vstore8(c6_1, 19, sum); vstore8(c6_2, 20, sum);\0"
+}, {
     "                    vstore8(c7_0, 21, sum); vstore8(c7_1, 22, sum); vstore8(c7_2, 23, sum);\0"
     "                        __global double *out = C + (row + m) * ldc + col;\0"
     "                        __local const double *x = sum + m * 24;\0"
@@ -2495,7 +2495,6 @@ static const struct { char text[4096]; } rows[] = { {
     "                    const double8 x3_0 = (double8)(x2_0.even, x2_1.even);\0"
     "                    const double8 x3_4 = (double8)(x2_0.odd, x2_1.odd);\0"
     "                    const double8 x3_1 = (double8)(x2_2.even, x2_3.even);\0"
-}, {
     "                    const double8 x3_5 = (double8)(x2_2.odd, x2_3.odd);\0"
     "                    const double8 x3_2 = (double8)(x2_4.even, x2_5.even);\0"
     "                    const double8 x3_6 = (double8)(x2_4.odd, x2_5.odd);\0"
@@ -2509,6 +2508,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                    vstore8(x3_5, 0, out + 120);\0"
     "                    vstore8(x3_6, 0, out + 144);\0"
     "                    vstore8(x3_7, 0, out + 168);\0"
+}, {
     "                for (; k < depth; k++, in++, out += 24) {\0"
     "void kiln_dgemm_fused_multiply_tn_tm8_nv3_vec8_mb64_kc384_ku2(long M, long N, long K, double alpha,\0"
     "                __global const double *restrict a = A + k0 * lda;\0"
@@ -2556,7 +2556,6 @@ static const struct { char text[4096]; } rows[] = { {
     "                    vstore8(c5_0, 20, sum); vstore8(c5_1, 21, sum); vstore8(c5_2, 22, sum);\0"
     "                    double8 c0_0 = 0, c0_1 = 0, c0_2 = 0, c0_3 = 0;\0"
     "                    double8 c1_0 = 0, c1_1 = 0, c1_2 = 0, c1_3 = 0;\0"
-}, {
     "                    double8 c2_0 = 0, c2_1 = 0, c2_2 = 0, c2_3 = 0;\0"
     "                    double8 c3_0 = 0, c3_1 = 0, c3_2 = 0, c3_3 = 0;\0"
     "                    double8 c4_0 = 0, c4_1 = 0, c4_2 = 0, c4_3 = 0;\0"
@@ -2567,6 +2566,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                                sum); c1_3 = vload8(7, sum);\0"
     "                        c2_0 = vload8(8, sum); c2_1 = vload8(9, sum); c2_2 = vload8(10,\0"
     "                                sum); c2_3 = vload8(11, sum);\0"
+}, {
     "                        c3_0 = vload8(12, sum); c3_1 = vload8(13, sum); c3_2 = vload8(14,\0"
     "                                sum); c3_3 = vload8(15, sum);\0"
     "                        c4_0 = vload8(16, sum); c4_1 = vload8(17, sum); c4_2 = vload8(18,\0"
@@ -2604,7 +2604,6 @@ static const struct { char text[4096]; } rows[] = { {
     "static void put(double x, double beta, __global double *p)\0"
     "void kiln_dgemm_thin_multiply_nn_side1_short1_vec8_rows8_nv64_litems1_kitems1_ksplit1_align0_index64(long L,\0"
     "        long S, long K, double alpha, double beta,\0"
-    "        __global const double *restrict X, long x_offset, long ldx,\0"
     "        __global const double *restrict Y, long y_offset, long ldy,\0"
     "    __global const double *y0 = Y + y_offset + min(s, S - 1);\0"
     "    __global const double *x0 = X + min(l, L - 1) * ldx;\0"
@@ -2618,7 +2617,6 @@ static const struct { char text[4096]; } rows[] = { {
     "    double8 c0_0 = 0, c0_1 = 0, c0_2 = 0, c0_3 = 0, c0_4 = 0, c0_5 = 0, c0_6 = 0, c0_7 = 0;\0"
     "            const double8 a0 = load_row(x0 + k);\0"
     "            const double8 a1 = load_row(x1 + k);\0"
-}, {
     "            const double8 a2 = load_row(x2 + k);\0"
     "            const double8 a3 = load_row(x3 + k);\0"
     "            const double8 a4 = load_row(x4 + k);\0"
@@ -2636,6 +2634,7 @@ static const struct { char text[4096]; } rows[] = { {
     "        const double a5 = load(x5 + k);\0"
     "        const double a6 = load(x6 + k);\0"
     "        const double a7 = load(x7 + k);\0"
+}, {
     "        const double sums[] = { total(c0_0), total(c0_1), total(c0_2), total(c0_3), total(c0_4),\0"
     "void kiln_dgemm_thin_multiply_nt_side1_short1_vec8_rows8_nv64_litems1_kitems1_ksplit1_align0_index64(long L,\0"
     "    __global const double *y0 = Y + y_offset + min(s, S - 1) * ldy;\0"
@@ -2686,1018 +2685,1017 @@ static const struct { char text[4096]; } rows[] = { {
 
 static const uint32_t lines[] = {
     0, 100, 160, 202, 204, 233, 235, 236, 281, 307, 358, 389,
-    443, 471, 554, 629, 716, 773, 829, 923, 956, 1006, 1049, 1115,
+    443, 471, 554, 629, 716, 773, 829, 890, 956, 1006, 1049, 1115,
     1183, 1241, 1289, 1341, 1393, 1445, 1497, 1549, 1602, 1634, 1666, 1698,
-    1730, 1762, 1794, 1800, 1885, 1962, 2026, 2120, 2164, 2233, 2304, 2334,
-    2397, 2444, 2496, 2506, 2519, 2580, 2621, 2690, 2767, 2770, 2862, 2958,
-    3016, 3113, 3146, 3206, 3266, 3326, 3409, 3492, 3557, 3587, 3606, 3693,
-    3748, 3801, 3836, 3897, 3959, 4096, 4179, 4219, 4259, 4299, 4339, 4379,
-    4419, 4445, 4509, 4573, 4637, 4701, 4765, 4831, 4845, 4869, 4906, 4924,
-    4978, 5032, 5075, 5129, 5172, 5226, 5269, 5323, 5366, 5420, 5463, 5517,
-    5560, 5614, 5643, 5671, 5689, 5750, 5783, 5847, 5911, 5975, 6039, 6103,
-    6169, 6190, 6290, 6312, 6343, 6405, 6446, 6487, 6548, 6614, 6647, 6728,
-    6770, 6856, 6903, 6929, 6958, 6995, 7049, 7108, 7176, 7268, 7290, 7325,
-    7393, 7454, 7520, 7601, 7687, 7741, 7800, 7835, 7903, 7964, 8030, 8192,
-    8278, 8332, 8391, 8426, 8494, 8555, 8621, 8702, 8788, 8842, 8901, 8936,
-    9004, 9065, 9131, 9212, 9298, 9352, 9411, 9446, 9514, 9575, 9641, 9722,
-    9808, 9862, 9921, 9945, 10039, 10091, 10143, 10195, 10247, 10301, 10355, 10409,
-    10463, 10517, 10571, 10625, 10679, 10733, 10787, 10841, 10895, 10949, 11003, 11057,
-    11111, 11165, 11219, 11273, 11327, 11381, 11435, 11489, 11521, 11553, 11585, 11617,
-    11651, 11685, 11719, 11753, 11787, 11821, 11855, 11889, 11923, 11957, 11991, 12025,
-    12059, 12093, 12127, 12161, 12195, 12229, 12288, 12322, 12356, 12390, 12484, 12513,
-    12575, 12606, 12641, 12676, 12711, 12746, 12781, 12841, 12881, 12929, 12956, 13011,
-    13061, 13151, 13224, 13246, 13318, 13428, 13477, 13543, 13609, 13677, 13742, 13785,
-    13818, 13837, 13903, 13930, 13978, 14023, 14082, 14102, 14142, 14161, 14180, 14196,
-    14226, 14270, 14320, 14416, 14509, 14593, 14677, 14761, 14847, 14933, 15020, 15068,
-    15101, 15187, 15275, 15363, 15451, 15495, 15569, 15623, 15677, 15731, 15785, 15839,
-    15893, 15947, 16001, 16097, 16137, 16163, 16213, 16245, 16294, 16359, 16384, 16418,
-    16455, 16508, 16577, 16607, 16624, 16647, 16742, 16787, 16855, 16925, 17035, 17103,
-    17164, 17252, 17307, 17366, 17425, 17484, 17543, 17602, 17661, 17720, 17812, 17846,
-    17882, 17927, 17972, 18017, 18062, 18107, 18152, 18197, 18242, 18290, 18388, 18450,
-    18519, 18567, 18606, 18634, 18673, 18701, 18740, 18768, 18807, 18835, 18874, 18902,
-    18941, 18969, 19008, 19036, 19075, 19103, 19140, 19173, 19269, 19326, 19362, 19384,
-    19494, 19554, 19583, 19693, 19751, 19783, 19799, 19839, 19888, 19937, 19986, 20035,
-    20084, 20133, 20182, 20231, 20283, 20374, 20480, 20574, 20652, 20730, 20808, 20886,
-    20966, 21046, 21127, 21177, 21207, 21260, 21287, 21370, 21445, 21538, 21581, 21649,
-    21702, 21795, 21824, 21886, 21932, 21992, 22032, 22124, 22219, 22275, 22367, 22450,
-    22531, 22565, 22621, 22679, 22758, 22837, 22862, 22887, 22912, 22937, 22962, 22987,
-    23012, 23037, 23057, 23090, 23104, 23152, 23191, 23224, 23263, 23296, 23335, 23368,
-    23407, 23440, 23479, 23512, 23551, 23584, 23623, 23656, 23695, 23728, 23752, 23776,
-    23870, 23893, 23947, 23979, 24012, 24065, 24090, 24163, 24197, 24225, 24270, 24329,
-    24413, 24440, 24500, 24576, 24649, 24694, 24721, 24781, 24834, 24907, 24952, 24979,
-    25039, 25092, 25165, 25210, 25237, 25297, 25350, 25423, 25468, 25495, 25555, 25608,
-    25681, 25726, 25753, 25813, 25866, 25939, 25984, 26011, 26071, 26124, 26197, 26242,
-    26335, 26428, 26513, 26590, 26685, 26729, 26798, 26852, 26946, 27005, 27100, 27183,
-    27268, 27325, 27384, 27464, 27544, 27580, 27616, 27652, 27688, 27724, 27760, 27796,
-    27832, 27868, 27904, 27942, 27980, 28030, 28080, 28130, 28180, 28230, 28280, 28330,
-    28380, 28430, 28480, 28519, 28569, 28608, 28672, 28713, 28767, 28808, 28862, 28887,
-    28912, 29008, 29041, 29099, 29177, 29216, 29245, 29291, 29342, 29402, 29460, 29538,
-    29584, 29635, 29693, 29771, 29817, 29868, 29926, 30004, 30050, 30101, 30159, 30237,
-    30283, 30334, 30392, 30470, 30516, 30567, 30625, 30703, 30749, 30800, 30858, 30936,
-    30982, 31033, 31060, 31120, 31173, 31231, 31304, 31382, 31428, 31479, 31506, 31566,
-    31619, 31677, 31750, 31828, 31874, 31925, 31953, 32014, 32068, 32127, 32201, 32280,
-    32327, 32379, 32407, 32468, 32522, 32581, 32655, 32768, 32815, 32867, 32962, 32992,
-    33055, 33090, 33125, 33160, 33195, 33232, 33269, 33330, 33371, 33456, 33533, 33627,
-    33671, 33740, 33770, 33833, 33894, 33935, 34031, 34090, 34185, 34268, 34353, 34410,
-    34490, 34516, 34542, 34568, 34594, 34620, 34646, 34672, 34698, 34724, 34750, 34777,
-    34804, 34837, 34870, 34905, 34940, 34965, 35061, 35094, 35123, 35183, 35277, 35331,
-    35389, 35411, 35433, 35534, 35616, 35716, 35736, 35802, 35868, 35957, 35989, 36020,
-    36107, 36167, 36204, 36272, 36363, 36459, 36511, 36579, 36661, 36709, 36759, 36778,
-    36797, 36864, 36916, 36976, 37059, 37143, 37202, 37294, 37322, 37343, 37356, 37407,
-    37508, 37590, 37653, 37697, 37759, 37832, 37885, 37953, 38020, 38085, 38147, 38201,
-    38277, 38325, 38383, 38438, 38497, 38556, 38615, 38674, 38733, 38767, 38864, 38919,
-    38957, 38995, 39033, 39071, 39109, 39147, 39181, 39229, 39277, 39325, 39374, 39423,
-    39472, 39504, 39549, 39575, 39637, 39696, 39741, 39800, 39845, 39904, 39949, 40008,
-    40053, 40112, 40157, 40216, 40261, 40298, 40331, 40375, 40419, 40463, 40508, 40553,
-    40598, 40632, 40729, 40777, 40825, 40873, 40960, 41008, 41056, 41128, 41200, 41272,
-    41346, 41420, 41494, 41556, 41618, 41680, 41742, 41804, 41866, 41928, 41996, 42064,
-    42132, 42202, 42272, 42342, 42376, 42473, 42531, 42589, 42647, 42705, 42763, 42821,
-    42917, 43013, 43110, 43209, 43308, 43407, 43469, 43548, 43627, 43706, 43785, 43864,
-    43943, 44035, 44127, 44220, 44315, 44410, 44505, 44539, 44636, 44704, 44772, 44840,
-    44908, 44976, 45056, 45146, 45208, 45298, 45360, 45451, 45514, 45607, 45670, 45763,
-    45826, 45919, 45982, 46044, 46140, 46236, 46332, 46428, 46524, 46620, 46706, 46764,
-    46850, 46908, 46995, 47054, 47143, 47202, 47291, 47350, 47439, 47498, 47537, 47637,
-    47679, 47745, 47817, 47880, 47916, 47992, 48035, 48117, 48150, 48246, 48302, 48368,
-    48466, 48512, 48537, 48563, 48585, 48685, 48732, 48785, 48835, 48899, 48967, 49035,
-    49152, 49220, 49288, 49356, 49424, 49492, 49560, 49630, 49700, 49770, 49840, 49910,
-    49980, 50008, 50103, 50159, 50233, 50296, 50359, 50422, 50485, 50548, 50611, 50674,
-    50737, 50800, 50863, 50928, 50993, 51058, 51123, 51188, 51253, 51327, 51399, 51473,
-    51545, 51619, 51692, 51766, 51839, 51913, 51986, 52062, 52137, 52213, 52288, 52364,
-    52439, 52513, 52585, 52659, 52731, 52805, 52878, 52952, 53025, 53099, 53248, 53324,
-    53399, 53475, 53550, 53626, 53701, 53775, 53847, 53921, 53993, 54067, 54140, 54214,
-    54287, 54361, 54434, 54510, 54585, 54661, 54736, 54812, 54887, 54961, 55033, 55107,
-    55179, 55253, 55326, 55400, 55473, 55547, 55620, 55696, 55771, 55847, 55922, 55998,
-    56073, 56117, 56166, 56216, 56266, 56316, 56366, 56416, 56466, 56516, 56566, 56617,
-    56668, 56719, 56770, 56821, 56872, 56930, 56974, 57018, 57062, 57106, 57150, 57194,
-    57238, 57282, 57344, 57388, 57434, 57480, 57526, 57572, 57618, 57664, 57686, 57786,
-    57850, 57899, 57952, 58005, 58058, 58111, 58164, 58202, 58302, 58387, 58464, 58558,
-    58602, 58671, 58701, 58764, 58816, 58877, 58918, 59014, 59072, 59169, 59252, 59282,
-    59343, 59427, 59477, 59527, 59577, 59627, 59677, 59727, 59815, 59903, 59991, 60081,
-    60172, 60263, 60317, 60388, 60459, 60530, 60601, 60672, 60743, 60772, 60860, 60948,
-    61036, 61126, 61217, 61308, 61440, 61481, 61547, 61633, 61680, 61717, 61776, 61844,
-    61910, 61996, 62055, 62121, 62207, 62266, 62332, 62418, 62477, 62543, 62629, 62688,
-    62754, 62840, 62899, 62923, 63017, 63071, 63125, 63179, 63233, 63287, 63341, 63395,
-    63449, 63503, 63557, 63611, 63665, 63719, 63773, 63827, 63881, 63935, 63969, 64003,
-    64037, 64071, 64105, 64139, 64173, 64207, 64241, 64275, 64309, 64343, 64377, 64411,
-    64445, 64479, 64537, 64633, 64716, 64746, 64832, 64886, 64938, 64983, 65015, 65097,
-    65207, 65278, 65388, 65536, 65646, 65718, 65828, 65875, 65945, 65965, 65995, 66079,
-    66165, 66253, 66341, 66429, 66525, 66565, 66615, 66647, 66700, 66734, 66809, 66879,
-    66989, 67081, 67129, 67227, 67289, 67337, 67385, 67433, 67481, 67529, 67577, 67625,
-    67673, 67721, 67758, 67854, 67911, 68021, 68085, 68195, 68247, 68338, 68415, 68509,
-    68587, 68665, 68743, 68821, 68901, 68981, 69062, 69163, 69206, 69221, 69267, 69279,
-    69331, 69357, 69412, 69435, 69535, 69632, 69699, 69760, 69849, 69881, 69912, 69999,
-    70067, 70158, 70221, 70294, 70370, 70429, 70484, 70532, 70580, 70628, 70677, 70726,
-    70763, 70807, 70851, 70895, 70940, 70985, 71057, 71129, 71202, 71276, 71350, 71418,
-    71486, 71555, 71625, 71695, 71791, 71887, 71985, 72084, 72183, 72275, 72367, 72461,
-    72556, 72651, 72724, 72787, 72887, 72938, 73011, 73060, 73109, 73159, 73209, 73259,
-    73309, 73359, 73409, 73459, 73510, 73561, 73612, 73663, 73728, 73779, 73837, 73937,
-    74002, 74102, 74203, 74281, 74377, 74433, 74529, 74580, 74631, 74661, 74677, 74720,
-    74767, 74814, 74861, 74908, 74955, 75002, 75049, 75096, 75143, 75192, 75241, 75284,
-    75331, 75378, 75425, 75472, 75519, 75566, 75613, 75660, 75707, 75756, 75805, 75854,
-    75903, 75952, 76001, 76050, 76099, 76148, 76197, 76246, 76295, 76344, 76393, 76442,
-    76491, 76540, 76589, 76638, 76687, 76736, 76785, 76817, 76849, 76881, 76913, 76945,
-    76977, 77009, 77041, 77073, 77105, 77139, 77173, 77189, 77275, 77300, 77329, 77390,
-    77441, 77497, 77546, 77593, 77640, 77687, 77734, 77824, 77871, 77918, 77965, 78012,
-    78059, 78108, 78157, 78245, 78339, 78436, 78506, 78597, 78696, 78795, 78865, 78957,
-    78976, 79027, 79056, 79085, 79134, 79188, 79257, 79287, 79361, 79396, 79413, 79438,
-    79480, 79527, 79583, 79663, 79686, 79743, 79792, 79846, 79915, 79989, 80031, 80078,
-    80101, 80158, 80207, 80261, 80330, 80404, 80446, 80493, 80516, 80573, 80622, 80676,
-    80745, 80819, 80861, 80908, 80931, 80988, 81037, 81091, 81160, 81234, 81276, 81323,
-    81346, 81403, 81452, 81506, 81575, 81649, 81691, 81738, 81761, 81818, 81920, 81974,
-    82043, 82117, 82159, 82206, 82229, 82286, 82335, 82389, 82458, 82532, 82574, 82621,
-    82644, 82701, 82750, 82804, 82873, 82947, 82989, 83036, 83059, 83116, 83165, 83219,
-    83288, 83362, 83404, 83451, 83475, 83533, 83583, 83638, 83708, 83783, 83826, 83874,
-    83898, 83956, 84006, 84061, 84131, 84206, 84249, 84297, 84393, 84436, 84483, 84530,
-    84577, 84624, 84671, 84718, 84765, 84812, 84859, 84908, 84957, 85006, 85055, 85104,
-    85153, 85202, 85251, 85300, 85349, 85398, 85447, 85496, 85545, 85594, 85643, 85692,
-    85741, 85790, 85839, 85888, 85937, 85962, 86016, 86061, 86159, 86249, 86343, 86394,
-    86481, 86576, 86671, 86737, 86782, 86825, 86871, 86914, 86960, 87003, 87049, 87092,
-    87138, 87181, 87227, 87270, 87316, 87359, 87405, 87448, 87494, 87537, 87583, 87626,
-    87672, 87717, 87767, 87812, 87862, 87958, 87995, 88036, 88077, 88118, 88159, 88200,
-    88241, 88282, 88323, 88364, 88407, 88450, 88505, 88601, 88652, 88735, 88836, 88925,
-    88957, 89044, 89083, 89151, 89247, 89299, 89359, 89432, 89487, 89546, 89605, 89664,
-    89723, 89784, 89845, 89943, 89998, 90036, 90112, 90150, 90188, 90227, 90266, 90314,
-    90362, 90410, 90458, 90507, 90556, 90605, 90654, 90703, 90753, 90803, 90862, 90907,
-    90966, 91011, 91070, 91115, 91174, 91219, 91280, 91327, 91388, 91435, 91472, 91516,
-    91560, 91604, 91648, 91693, 91738, 91783, 91828, 91873, 91919, 91965, 92063, 92111,
-    92159, 92207, 92255, 92305, 92355, 92427, 92499, 92571, 92643, 92717, 92791, 92865,
-    92939, 93013, 93089, 93165, 93227, 93289, 93351, 93413, 93479, 93545, 93613, 93681,
-    93749, 93817, 93887, 93957, 94027, 94097, 94208, 94280, 94352, 94419, 94482, 94583,
-    94656, 94705, 94754, 94803, 94853, 94903, 94953, 95003, 95053, 95103, 95154, 95205,
-    95256, 95307, 95358, 95409, 95467, 95568, 95621, 95674, 95727, 95780, 95835, 95890,
-    95991, 96076, 96153, 96248, 96292, 96361, 96433, 96463, 96526, 96578, 96639, 96680,
-    96759, 96855, 96912, 97009, 97095, 97149, 97201, 97262, 97346, 97401, 97452, 97507,
-    97562, 97617, 97672, 97727, 97787, 97847, 97907, 97967, 98027, 98087, 98169, 98304,
-    98386, 98440, 98523, 98578, 98663, 98718, 98803, 98858, 98943, 98998, 99052, 99103,
-    99191, 99242, 99330, 99381, 99469, 99520, 99608, 99659, 99747, 99798, 99886, 99915,
-    99940, 99972, 100054, 100108, 100190, 100244, 100327, 100382, 100467, 100522, 100607, 100662,
-    100747, 100802, 100902, 100965, 101006, 101072, 101158, 101205, 101242, 101301, 101369, 101438,
-    101504, 101590, 101649, 101718, 101784, 101870, 101929, 101998, 102064, 102150, 102209, 102278,
-    102400, 102486, 102545, 102614, 102680, 102766, 102825, 102849, 102944, 103003, 103057, 103111,
-    103165, 103219, 103273, 103327, 103381, 103435, 103489, 103543, 103597, 103651, 103705, 103759,
-    103813, 103867, 103921, 103955, 103989, 104023, 104057, 104091, 104125, 104159, 104193, 104227,
-    104261, 104295, 104329, 104363, 104397, 104431, 104465, 104562, 104623, 104668, 104717, 104766,
-    104815, 104864, 104913, 104943, 105025, 105125, 105157, 105188, 105275, 105312, 105408, 105460,
-    105520, 105574, 105671, 105720, 105769, 105822, 105867, 105912, 106009, 106083, 106157, 106227,
-    106297, 106394, 106496, 106554, 106653, 106752, 106831, 106910, 107005, 107100, 107166, 107266,
-    107366, 107466, 107515, 107571, 107681, 107748, 107815, 107882, 107953, 108004, 108079, 108189,
-    108245, 108305, 108365, 108425, 108485, 108545, 108605, 108665, 108775, 108836, 108901, 109011,
-    109062, 109087, 109116, 109132, 109154, 109220, 109268, 109377, 109468, 109501, 109539, 109587,
-    109635, 109683, 109731, 109779, 109827, 109875, 109923, 109974, 110066, 110145, 110254, 110288,
-    110332, 110376, 110420, 110464, 110508, 110592, 110636, 110680, 110727, 110836, 110880, 110937,
-    110956, 110971, 111065, 111150, 111224, 111277, 111330, 111383, 111436, 111489, 111542, 111595,
-    111648, 111712, 111735, 111768, 111877, 111923, 112021, 112086, 112131, 112179, 112232, 112288,
-    112310, 112405, 112456, 112525, 112585, 112680, 112750, 112823, 112873, 112924, 112975, 113033,
-    113128, 113163, 113224, 113285, 113347, 113379, 113465, 113519, 113571, 113607, 113692, 113776,
-    113836, 113896, 113956, 114016, 114076, 114136, 114215, 114268, 114347, 114400, 114480, 114534,
-    114616, 114688, 114770, 114824, 114906, 114960, 115005, 115058, 115111, 115164, 115217, 115261,
-    115305, 115349, 115393, 115437, 115481, 115513, 115612, 115645, 115744, 115777, 115877, 115911,
-    115993, 116047, 116129, 116183, 116265, 116319, 116383, 116448, 116514, 116580, 116665, 116711,
-    116797, 116883, 116930, 116968, 117021, 117078, 117136, 117194, 117264, 117329, 117395, 117461,
-    117546, 117632, 117718, 117771, 117828, 117886, 117944, 118014, 118079, 118145, 118211, 118296,
-    118382, 118468, 118521, 118578, 118636, 118694, 118784, 118849, 118915, 118981, 119066, 119152,
-    119238, 119291, 119348, 119406, 119464, 119534, 119599, 119665, 119731, 119816, 119902, 119988,
-    120041, 120098, 120156, 120214, 120284, 120349, 120415, 120481, 120566, 120652, 120738, 120791,
-    120848, 120906, 120964, 121059, 121154, 121231, 121287, 121378, 121444, 121510, 121570, 121618,
-    121667, 121709, 121755, 121801, 121847, 121893, 121939, 121981, 122027, 122073, 122119, 122165,
-    122211, 122257, 122303, 122349, 122395, 122443, 122491, 122539, 122587, 122635, 122683, 122731,
-    122779, 122827, 122880, 122928, 122976, 123024, 123072, 123120, 123168, 123216, 123264, 123312,
-    123360, 123408, 123456, 123508, 123560, 123612, 123664, 123716, 123768, 123783, 123820, 123882,
-    123933, 123988, 124044, 124100, 124150, 124198, 124282, 124330, 124414, 124462, 124546, 124594,
-    124678, 124726, 124810, 124858, 124942, 125010, 125066, 125154, 125249, 125338, 125438, 125529,
-    125629, 125720, 125820, 125911, 125963, 126016, 126070, 126124, 126197, 126231, 126305, 126379,
-    126414, 126440, 126481, 126526, 126572, 126618, 126676, 126729, 126783, 126837, 126976, 127050,
-    127124, 127165, 127210, 127256, 127302, 127360, 127413, 127467, 127521, 127594, 127668, 127742,
-    127783, 127828, 127874, 127920, 127978, 128031, 128085, 128139, 128212, 128286, 128360, 128401,
-    128446, 128492, 128538, 128596, 128649, 128703, 128757, 128830, 128904, 128978, 129019, 129064,
-    129110, 129156, 129214, 129267, 129321, 129375, 129448, 129522, 129596, 129637, 129682, 129728,
-    129774, 129865, 129907, 129953, 129999, 130045, 130091, 130137, 130183, 130229, 130275, 130321,
-    130369, 130417, 130465, 130513, 130561, 130609, 130657, 130705, 130753, 130801, 130849, 130897,
-    130945, 130993, 131072, 131120, 131168, 131216, 131264, 131312, 131360, 131408, 131441, 131487,
-    131585, 131662, 131762, 131843, 131930, 132026, 132113, 132209, 132255, 132299, 132379, 132423,
-    132503, 132547, 132627, 132671, 132751, 132795, 132875, 132919, 132999, 133051, 133103, 133194,
-    133230, 133270, 133310, 133350, 133390, 133430, 133486, 133548, 133639, 133691, 133749, 133849,
-    133870, 133938, 134006, 134095, 134127, 134159, 134225, 134316, 134378, 134423, 134487, 134560,
-    134626, 134691, 134768, 134817, 134877, 134915, 134953, 134991, 135029, 135067, 135105, 135168,
-    135206, 135253, 135300, 135347, 135394, 135442, 135490, 135538, 135586, 135647, 135707, 135767,
-    135827, 135887, 135947, 136007, 136067, 136127, 136164, 136207, 136250, 136293, 136336, 136380,
-    136424, 136468, 136512, 136560, 136608, 136656, 136704, 136752, 136800, 136848, 136896, 136966,
-    137036, 137106, 137177, 137249, 137321, 137393, 137465, 137526, 137592, 137658, 137724, 137791,
-    137859, 137927, 137995, 138063, 138121, 138179, 138237, 138295, 138353, 138411, 138469, 138527,
-    138620, 138713, 138806, 138901, 138997, 139093, 139264, 139360, 139421, 139510, 139599, 139688,
-    139779, 139871, 139963, 140055, 140147, 140221, 140285, 140358, 140439, 140540, 140590, 140655,
-    140755, 140808, 140860, 140923, 140990, 141057, 141124, 141191, 141258, 141325, 141392, 141462,
-    141525, 141588, 141651, 141714, 141777, 141840, 141903, 141966, 142040, 142112, 142186, 142258,
-    142332, 142404, 142478, 142550, 142624, 142696, 142770, 142842, 142916, 142988, 143062, 143134,
-    143208, 143280, 143360, 143432, 143506, 143578, 143652, 143724, 143767, 143815, 143863, 143911,
-    143959, 144008, 144057, 144106, 144164, 144264, 144330, 144430, 144530, 144563, 144594, 144671,
-    144771, 144871, 144971, 145071, 145104, 145135, 145201, 145248, 145295, 145343, 145391, 145439,
-    145482, 145525, 145569, 145613, 145657, 145727, 145797, 145869, 145941, 146013, 146079, 146145,
-    146213, 146281, 146349, 146442, 146536, 146632, 146728, 146824, 146913, 147003, 147095, 147187,
-    147279, 147347, 147456, 147524, 147592, 147660, 147728, 147815, 147876, 147963, 148024, 148112,
-    148174, 148264, 148326, 148416, 148478, 148568, 148630, 148691, 148774, 148831, 148914, 148971,
-    149055, 149113, 149199, 149257, 149343, 149401, 149487, 149545, 149609, 149709, 149779, 149827,
-    149875, 149923, 149972, 150021, 150070, 150119, 150219, 150319, 150350, 150367, 150417, 150476,
-    150585, 150636, 150704, 150772, 150834, 150891, 150952, 151013, 151074, 151135, 151196, 151257,
-    151318, 151410, 151459, 151552, 151601, 151650, 151699, 151748, 151797, 151846, 151898, 151992,
-    152041, 152081, 152121, 152161, 152201, 152241, 152281, 152321, 152361, 152458, 152567, 152635,
-    152680, 152725, 152770, 152815, 152860, 152905, 152950, 152995, 153043, 153152, 153172, 153224,
-    153320, 153407, 153482, 153536, 153590, 153644, 153698, 153752, 153806, 153860, 153914, 153965,
-    153989, 154098, 154207, 154279, 154299, 154386, 154437, 154470, 154579, 154671, 154719, 154768,
-    154865, 154974, 155040, 155149, 155201, 155295,
+    1730, 1762, 1794, 1800, 1885, 1962, 2026, 2087, 2131, 2200, 2271, 2301,
+    2364, 2411, 2463, 2473, 2486, 2547, 2588, 2657, 2734, 2737, 2829, 2925,
+    2983, 3080, 3113, 3173, 3233, 3293, 3376, 3459, 3524, 3554, 3573, 3660,
+    3715, 3768, 3803, 3864, 3926, 4010, 4096, 4136, 4176, 4216, 4256, 4296,
+    4336, 4362, 4426, 4490, 4554, 4618, 4682, 4748, 4762, 4786, 4823, 4841,
+    4895, 4949, 4992, 5046, 5089, 5143, 5186, 5240, 5283, 5337, 5380, 5434,
+    5477, 5531, 5560, 5588, 5606, 5667, 5700, 5764, 5828, 5892, 5956, 6020,
+    6086, 6107, 6207, 6229, 6260, 6322, 6363, 6404, 6465, 6531, 6564, 6645,
+    6687, 6773, 6820, 6846, 6875, 6912, 6966, 7025, 7093, 7185, 7207, 7242,
+    7310, 7371, 7437, 7518, 7604, 7658, 7717, 7752, 7820, 7881, 7947, 8028,
+    8114, 8192, 8251, 8286, 8354, 8415, 8481, 8562, 8648, 8702, 8761, 8796,
+    8864, 8925, 8991, 9072, 9158, 9212, 9271, 9306, 9374, 9435, 9501, 9582,
+    9668, 9722, 9781, 9805, 9866, 9918, 9970, 10022, 10074, 10128, 10182, 10236,
+    10290, 10344, 10398, 10452, 10506, 10560, 10614, 10668, 10722, 10776, 10830, 10884,
+    10938, 10992, 11046, 11100, 11154, 11208, 11262, 11316, 11348, 11380, 11412, 11444,
+    11478, 11512, 11546, 11580, 11614, 11648, 11682, 11716, 11750, 11784, 11818, 11852,
+    11886, 11920, 11954, 11988, 12022, 12056, 12090, 12124, 12158, 12192, 12253, 12288,
+    12350, 12381, 12416, 12451, 12486, 12521, 12556, 12616, 12656, 12704, 12731, 12786,
+    12836, 12926, 12999, 13021, 13093, 13203, 13252, 13318, 13386, 13451, 13494, 13527,
+    13546, 13612, 13639, 13687, 13732, 13791, 13811, 13851, 13870, 13889, 13905, 13935,
+    13979, 14029, 14125, 14218, 14302, 14386, 14470, 14556, 14642, 14729, 14777, 14810,
+    14896, 14984, 15072, 15160, 15204, 15278, 15332, 15386, 15440, 15494, 15548, 15602,
+    15656, 15710, 15806, 15846, 15872, 15922, 15954, 16003, 16068, 16092, 16126, 16163,
+    16216, 16285, 16315, 16332, 16384, 16479, 16524, 16592, 16662, 16772, 16840, 16901,
+    16989, 17044, 17103, 17162, 17221, 17280, 17339, 17398, 17457, 17549, 17583, 17619,
+    17664, 17709, 17754, 17799, 17844, 17889, 17934, 17979, 18027, 18125, 18187, 18256,
+    18304, 18343, 18371, 18410, 18438, 18477, 18505, 18544, 18572, 18611, 18639, 18678,
+    18706, 18745, 18773, 18812, 18840, 18877, 18910, 19006, 19063, 19099, 19121, 19231,
+    19291, 19320, 19430, 19488, 19520, 19536, 19576, 19625, 19674, 19723, 19772, 19821,
+    19870, 19919, 19968, 20020, 20111, 20188, 20282, 20360, 20480, 20558, 20636, 20716,
+    20796, 20877, 20927, 20957, 21010, 21037, 21120, 21195, 21255, 21298, 21366, 21419,
+    21479, 21508, 21570, 21616, 21676, 21716, 21808, 21903, 21959, 22051, 22134, 22215,
+    22249, 22305, 22363, 22442, 22521, 22546, 22571, 22596, 22621, 22646, 22671, 22696,
+    22721, 22741, 22774, 22788, 22836, 22875, 22908, 22947, 22980, 23019, 23052, 23091,
+    23124, 23163, 23196, 23235, 23268, 23307, 23340, 23379, 23412, 23436, 23460, 23554,
+    23577, 23631, 23663, 23696, 23749, 23774, 23847, 23881, 23909, 23954, 24013, 24097,
+    24124, 24184, 24237, 24310, 24355, 24382, 24442, 24495, 24576, 24621, 24648, 24708,
+    24761, 24834, 24879, 24906, 24966, 25019, 25092, 25137, 25164, 25224, 25277, 25350,
+    25395, 25422, 25482, 25535, 25608, 25653, 25680, 25740, 25793, 25866, 25911, 25971,
+    26031, 26116, 26193, 26255, 26299, 26368, 26422, 26516, 26575, 26670, 26753, 26838,
+    26895, 26954, 27034, 27114, 27150, 27186, 27222, 27258, 27294, 27330, 27366, 27402,
+    27438, 27474, 27512, 27550, 27600, 27650, 27700, 27750, 27800, 27850, 27900, 27950,
+    28000, 28050, 28089, 28139, 28178, 28228, 28269, 28323, 28364, 28418, 28443, 28468,
+    28564, 28597, 28672, 28750, 28789, 28818, 28864, 28915, 28975, 29033, 29111, 29157,
+    29208, 29266, 29344, 29390, 29441, 29499, 29577, 29623, 29674, 29732, 29810, 29856,
+    29907, 29965, 30043, 30089, 30140, 30198, 30276, 30322, 30373, 30431, 30509, 30555,
+    30606, 30633, 30693, 30746, 30804, 30877, 30955, 31001, 31052, 31079, 31139, 31192,
+    31250, 31323, 31401, 31447, 31498, 31526, 31587, 31641, 31700, 31774, 31853, 31900,
+    31952, 31980, 32041, 32095, 32154, 32228, 32307, 32354, 32406, 32468, 32498, 32561,
+    32596, 32631, 32666, 32701, 32768, 32805, 32866, 32907, 32992, 33069, 33130, 33174,
+    33243, 33273, 33336, 33397, 33438, 33534, 33593, 33688, 33771, 33856, 33913, 33993,
+    34019, 34045, 34071, 34097, 34123, 34149, 34175, 34201, 34227, 34253, 34280, 34307,
+    34340, 34373, 34408, 34443, 34468, 34564, 34597, 34626, 34686, 34747, 34801, 34859,
+    34881, 34903, 35004, 35086, 35186, 35206, 35272, 35338, 35427, 35459, 35490, 35577,
+    35637, 35674, 35742, 35833, 35929, 35981, 36049, 36131, 36179, 36229, 36248, 36267,
+    36290, 36342, 36402, 36485, 36569, 36628, 36720, 36748, 36769, 36782, 36864, 36965,
+    37047, 37110, 37154, 37216, 37289, 37342, 37410, 37477, 37542, 37604, 37658, 37734,
+    37782, 37840, 37895, 37954, 38013, 38072, 38131, 38190, 38224, 38321, 38376, 38414,
+    38452, 38490, 38528, 38566, 38604, 38638, 38686, 38734, 38782, 38831, 38880, 38929,
+    38961, 39006, 39032, 39094, 39153, 39198, 39257, 39302, 39361, 39406, 39465, 39510,
+    39569, 39614, 39673, 39718, 39755, 39788, 39832, 39876, 39920, 39965, 40010, 40055,
+    40089, 40186, 40234, 40282, 40330, 40378, 40426, 40474, 40546, 40618, 40690, 40764,
+    40838, 40960, 41022, 41084, 41146, 41208, 41270, 41332, 41394, 41462, 41530, 41598,
+    41668, 41738, 41808, 41842, 41939, 41997, 42055, 42113, 42171, 42229, 42287, 42383,
+    42479, 42576, 42675, 42774, 42873, 42935, 43014, 43093, 43172, 43251, 43330, 43409,
+    43501, 43593, 43686, 43781, 43876, 43971, 44005, 44102, 44170, 44238, 44306, 44374,
+    44442, 44510, 44600, 44662, 44752, 44814, 44905, 45056, 45149, 45212, 45305, 45368,
+    45461, 45524, 45586, 45682, 45778, 45874, 45970, 46066, 46162, 46248, 46306, 46392,
+    46450, 46537, 46596, 46685, 46744, 46833, 46892, 46981, 47040, 47079, 47179, 47221,
+    47287, 47359, 47422, 47458, 47534, 47577, 47659, 47692, 47788, 47844, 47910, 48008,
+    48054, 48079, 48105, 48127, 48227, 48274, 48327, 48377, 48441, 48509, 48577, 48645,
+    48713, 48781, 48849, 48917, 48985, 49053, 49152, 49222, 49292, 49362, 49432, 49502,
+    49530, 49625, 49681, 49755, 49818, 49881, 49944, 50007, 50070, 50133, 50196, 50259,
+    50322, 50385, 50450, 50515, 50580, 50645, 50710, 50775, 50849, 50921, 50995, 51067,
+    51141, 51214, 51288, 51361, 51435, 51508, 51584, 51659, 51735, 51810, 51886, 51961,
+    52035, 52107, 52181, 52253, 52327, 52400, 52474, 52547, 52621, 52694, 52770, 52845,
+    52921, 52996, 53072, 53147, 53248, 53320, 53394, 53466, 53540, 53613, 53687, 53760,
+    53834, 53907, 53983, 54058, 54134, 54209, 54285, 54360, 54434, 54506, 54580, 54652,
+    54726, 54799, 54873, 54946, 55020, 55093, 55169, 55244, 55320, 55395, 55471, 55546,
+    55590, 55639, 55689, 55739, 55789, 55839, 55889, 55939, 55989, 56039, 56090, 56141,
+    56192, 56243, 56294, 56345, 56403, 56447, 56491, 56535, 56579, 56623, 56667, 56711,
+    56755, 56799, 56843, 56889, 56935, 56981, 57027, 57073, 57119, 57141, 57241, 57344,
+    57393, 57446, 57499, 57552, 57605, 57658, 57696, 57796, 57881, 57958, 58019, 58063,
+    58132, 58162, 58225, 58277, 58338, 58379, 58475, 58533, 58630, 58713, 58743, 58804,
+    58888, 58938, 58988, 59038, 59088, 59138, 59188, 59276, 59364, 59452, 59542, 59633,
+    59724, 59778, 59849, 59920, 59991, 60062, 60133, 60204, 60233, 60321, 60409, 60497,
+    60587, 60678, 60769, 60869, 60910, 60976, 61062, 61109, 61146, 61205, 61273, 61339,
+    61440, 61499, 61565, 61651, 61710, 61776, 61862, 61921, 61987, 62073, 62132, 62198,
+    62284, 62343, 62367, 62428, 62482, 62536, 62590, 62644, 62698, 62752, 62806, 62860,
+    62914, 62968, 63022, 63076, 63130, 63184, 63238, 63292, 63346, 63380, 63414, 63448,
+    63482, 63516, 63550, 63584, 63618, 63652, 63686, 63720, 63754, 63788, 63822, 63856,
+    63890, 63948, 64044, 64127, 64157, 64243, 64297, 64349, 64394, 64426, 64508, 64618,
+    64689, 64799, 64909, 65019, 65091, 65201, 65248, 65318, 65338, 65368, 65536, 65622,
+    65710, 65798, 65886, 65982, 66022, 66072, 66104, 66157, 66191, 66266, 66336, 66446,
+    66538, 66586, 66684, 66746, 66794, 66842, 66890, 66938, 66986, 67034, 67082, 67130,
+    67178, 67215, 67311, 67368, 67478, 67542, 67652, 67704, 67795, 67872, 67966, 68044,
+    68122, 68200, 68278, 68358, 68438, 68519, 68620, 68663, 68678, 68724, 68736, 68788,
+    68814, 68869, 68892, 68992, 69059, 69126, 69187, 69276, 69308, 69339, 69426, 69494,
+    69632, 69695, 69768, 69844, 69903, 69958, 70006, 70054, 70102, 70151, 70200, 70237,
+    70281, 70325, 70369, 70414, 70459, 70531, 70603, 70676, 70750, 70824, 70892, 70960,
+    71029, 71099, 71169, 71265, 71361, 71459, 71558, 71657, 71749, 71841, 71935, 72030,
+    72125, 72198, 72261, 72361, 72412, 72485, 72534, 72583, 72633, 72683, 72733, 72783,
+    72833, 72883, 72933, 72984, 73035, 73086, 73137, 73188, 73239, 73297, 73397, 73462,
+    73562, 73609, 73728, 73824, 73880, 73976, 74027, 74078, 74108, 74124, 74167, 74214,
+    74261, 74308, 74355, 74402, 74449, 74496, 74543, 74590, 74639, 74688, 74731, 74778,
+    74825, 74872, 74919, 74966, 75013, 75060, 75107, 75154, 75203, 75252, 75301, 75350,
+    75399, 75448, 75497, 75546, 75595, 75644, 75693, 75742, 75791, 75840, 75889, 75938,
+    75987, 76036, 76085, 76134, 76183, 76232, 76264, 76296, 76328, 76360, 76392, 76424,
+    76456, 76488, 76520, 76552, 76586, 76620, 76636, 76722, 76747, 76776, 76837, 76888,
+    76944, 76993, 77040, 77087, 77134, 77181, 77228, 77275, 77322, 77369, 77416, 77463,
+    77512, 77561, 77649, 77824, 77921, 77991, 78082, 78181, 78280, 78350, 78442, 78461,
+    78512, 78541, 78570, 78619, 78673, 78742, 78772, 78846, 78881, 78898, 78923, 78965,
+    79012, 79068, 79148, 79171, 79228, 79277, 79331, 79400, 79474, 79516, 79563, 79586,
+    79643, 79692, 79746, 79815, 79889, 79931, 79978, 80001, 80058, 80107, 80161, 80230,
+    80304, 80346, 80393, 80416, 80473, 80522, 80576, 80645, 80719, 80761, 80808, 80831,
+    80888, 80937, 80991, 81060, 81134, 81176, 81223, 81246, 81303, 81352, 81406, 81475,
+    81549, 81591, 81638, 81661, 81718, 81767, 81821, 81920, 81994, 82036, 82083, 82106,
+    82163, 82212, 82266, 82335, 82409, 82451, 82498, 82521, 82578, 82627, 82681, 82750,
+    82824, 82866, 82913, 82937, 82995, 83045, 83100, 83170, 83245, 83288, 83336, 83360,
+    83418, 83468, 83523, 83593, 83668, 83711, 83759, 83855, 83898, 83945, 83992, 84039,
+    84086, 84133, 84180, 84227, 84274, 84321, 84370, 84419, 84468, 84517, 84566, 84615,
+    84664, 84713, 84762, 84811, 84860, 84909, 84958, 85007, 85056, 85105, 85154, 85203,
+    85252, 85301, 85350, 85399, 85424, 85434, 85479, 85577, 85667, 85761, 85812, 85899,
+    86016, 86111, 86177, 86222, 86265, 86311, 86354, 86400, 86443, 86489, 86532, 86578,
+    86621, 86667, 86710, 86756, 86799, 86845, 86888, 86934, 86977, 87023, 87066, 87112,
+    87157, 87207, 87252, 87302, 87398, 87435, 87476, 87517, 87558, 87599, 87640, 87681,
+    87722, 87763, 87804, 87847, 87890, 87945, 88041, 88092, 88175, 88276, 88365, 88397,
+    88484, 88523, 88591, 88687, 88739, 88799, 88872, 88927, 88986, 89045, 89104, 89163,
+    89224, 89285, 89383, 89438, 89476, 89514, 89552, 89590, 89629, 89668, 89716, 89764,
+    89812, 89860, 89909, 89958, 90007, 90056, 90112, 90162, 90212, 90271, 90316, 90375,
+    90420, 90479, 90524, 90583, 90628, 90689, 90736, 90797, 90844, 90881, 90925, 90969,
+    91013, 91057, 91102, 91147, 91192, 91237, 91282, 91328, 91374, 91472, 91520, 91568,
+    91616, 91664, 91714, 91764, 91836, 91908, 91980, 92052, 92126, 92200, 92274, 92348,
+    92422, 92498, 92574, 92636, 92698, 92760, 92822, 92888, 92954, 93022, 93090, 93158,
+    93226, 93296, 93366, 93436, 93506, 93576, 93648, 93720, 93787, 93850, 93951, 94024,
+    94073, 94122, 94208, 94258, 94308, 94358, 94408, 94458, 94508, 94559, 94610, 94661,
+    94712, 94763, 94814, 94872, 94973, 95026, 95079, 95132, 95185, 95240, 95295, 95396,
+    95481, 95558, 95619, 95686, 95730, 95799, 95871, 95901, 95964, 96016, 96077, 96118,
+    96197, 96293, 96350, 96447, 96533, 96587, 96639, 96700, 96784, 96839, 96890, 96945,
+    97000, 97055, 97110, 97165, 97225, 97285, 97345, 97405, 97465, 97525, 97607, 97661,
+    97743, 97797, 97880, 97935, 98020, 98075, 98160, 98215, 98304, 98359, 98413, 98464,
+    98552, 98603, 98691, 98742, 98830, 98881, 98969, 99020, 99108, 99159, 99247, 99276,
+    99301, 99333, 99415, 99469, 99551, 99605, 99688, 99743, 99828, 99883, 99968, 100023,
+    100108, 100163, 100263, 100326, 100367, 100433, 100519, 100566, 100603, 100662, 100730, 100799,
+    100865, 100951, 101010, 101079, 101145, 101231, 101290, 101359, 101425, 101511, 101570, 101639,
+    101705, 101791, 101850, 101919, 101985, 102071, 102130, 102154, 102215, 102274, 102328, 102400,
+    102454, 102508, 102562, 102616, 102670, 102724, 102778, 102832, 102886, 102940, 102994, 103048,
+    103102, 103156, 103210, 103244, 103278, 103312, 103346, 103380, 103414, 103448, 103482, 103516,
+    103550, 103584, 103618, 103652, 103686, 103720, 103754, 103851, 103912, 103957, 104006, 104055,
+    104104, 104153, 104202, 104232, 104314, 104414, 104446, 104477, 104564, 104601, 104697, 104749,
+    104809, 104863, 104960, 105009, 105058, 105111, 105156, 105201, 105298, 105372, 105446, 105516,
+    105586, 105683, 105741, 105799, 105898, 105997, 106076, 106155, 106250, 106345, 106496, 106596,
+    106696, 106796, 106845, 106901, 107011, 107078, 107145, 107216, 107267, 107342, 107452, 107508,
+    107568, 107628, 107688, 107748, 107808, 107868, 107928, 108038, 108099, 108164, 108274, 108325,
+    108350, 108379, 108395, 108417, 108483, 108531, 108640, 108731, 108764, 108802, 108850, 108898,
+    108946, 108994, 109042, 109090, 109138, 109186, 109237, 109329, 109408, 109517, 109551, 109595,
+    109639, 109683, 109727, 109771, 109815, 109859, 109903, 109950, 110059, 110103, 110160, 110179,
+    110194, 110288, 110373, 110447, 110500, 110592, 110645, 110698, 110751, 110804, 110857, 110910,
+    110974, 110997, 111030, 111139, 111185, 111283, 111348, 111393, 111441, 111494, 111550, 111572,
+    111632, 111700, 111751, 111820, 111880, 111940, 112010, 112083, 112133, 112184, 112235, 112293,
+    112388, 112423, 112484, 112545, 112607, 112639, 112725, 112779, 112831, 112867, 112952, 113036,
+    113096, 113156, 113216, 113276, 113336, 113396, 113475, 113528, 113607, 113660, 113740, 113794,
+    113876, 113930, 114012, 114066, 114148, 114202, 114247, 114300, 114353, 114406, 114459, 114503,
+    114547, 114591, 114635, 114688, 114732, 114764, 114863, 114896, 114995, 115028, 115128, 115162,
+    115244, 115298, 115380, 115434, 115516, 115570, 115634, 115699, 115765, 115831, 115916, 115962,
+    116048, 116134, 116181, 116219, 116272, 116329, 116387, 116445, 116515, 116580, 116646, 116712,
+    116797, 116883, 116969, 117022, 117079, 117137, 117195, 117265, 117330, 117396, 117462, 117547,
+    117633, 117719, 117772, 117829, 117887, 117945, 118015, 118080, 118146, 118212, 118297, 118383,
+    118469, 118522, 118579, 118637, 118695, 118784, 118849, 118915, 118981, 119066, 119152, 119238,
+    119291, 119348, 119406, 119464, 119534, 119599, 119665, 119731, 119816, 119902, 119988, 120041,
+    120098, 120156, 120214, 120274, 120334, 120411, 120467, 120558, 120624, 120690, 120750, 120798,
+    120847, 120889, 120935, 120981, 121027, 121073, 121119, 121161, 121207, 121253, 121299, 121345,
+    121391, 121437, 121483, 121529, 121575, 121623, 121671, 121719, 121767, 121815, 121863, 121911,
+    121959, 122007, 122055, 122103, 122151, 122199, 122247, 122295, 122343, 122391, 122439, 122487,
+    122535, 122583, 122631, 122683, 122735, 122787, 122880, 122932, 122984, 122999, 123036, 123098,
+    123149, 123204, 123260, 123316, 123366, 123414, 123498, 123546, 123630, 123678, 123762, 123810,
+    123894, 123942, 124026, 124074, 124158, 124226, 124282, 124370, 124465, 124554, 124654, 124745,
+    124845, 124936, 125036, 125127, 125179, 125232, 125286, 125340, 125413, 125447, 125521, 125595,
+    125630, 125656, 125697, 125742, 125788, 125834, 125892, 125945, 125999, 126053, 126126, 126200,
+    126274, 126315, 126360, 126406, 126452, 126510, 126563, 126617, 126671, 126744, 126818, 126892,
+    126976, 127021, 127067, 127113, 127171, 127224, 127278, 127332, 127405, 127479, 127553, 127594,
+    127639, 127685, 127731, 127789, 127842, 127896, 127950, 128023, 128097, 128171, 128212, 128257,
+    128303, 128349, 128407, 128460, 128514, 128568, 128641, 128715, 128789, 128830, 128875, 128921,
+    128967, 129058, 129100, 129146, 129192, 129238, 129284, 129330, 129376, 129422, 129468, 129514,
+    129562, 129610, 129658, 129706, 129754, 129802, 129850, 129898, 129946, 129994, 130042, 130090,
+    130138, 130186, 130234, 130282, 130330, 130378, 130426, 130474, 130522, 130570, 130603, 130649,
+    130747, 130824, 130924, 131072, 131159, 131255, 131342, 131438, 131484, 131528, 131608, 131652,
+    131732, 131776, 131856, 131900, 131980, 132024, 132104, 132148, 132228, 132280, 132332, 132423,
+    132459, 132499, 132539, 132579, 132619, 132659, 132715, 132777, 132868, 132920, 132978, 133078,
+    133099, 133167, 133235, 133324, 133356, 133388, 133454, 133545, 133607, 133652, 133716, 133789,
+    133855, 133920, 133997, 134046, 134106, 134144, 134182, 134220, 134258, 134296, 134334, 134372,
+    134410, 134457, 134504, 134551, 134598, 134646, 134694, 134742, 134790, 134851, 134911, 134971,
+    135031, 135091, 135168, 135228, 135288, 135348, 135385, 135428, 135471, 135514, 135557, 135601,
+    135645, 135689, 135733, 135781, 135829, 135877, 135925, 135973, 136021, 136069, 136117, 136187,
+    136257, 136327, 136398, 136470, 136542, 136614, 136686, 136747, 136813, 136879, 136945, 137012,
+    137080, 137148, 137216, 137284, 137342, 137400, 137458, 137516, 137574, 137632, 137690, 137748,
+    137841, 137934, 138027, 138122, 138218, 138314, 138410, 138506, 138567, 138656, 138745, 138834,
+    138925, 139017, 139109, 139264, 139356, 139430, 139494, 139567, 139648, 139749, 139799, 139864,
+    139964, 140017, 140069, 140132, 140199, 140266, 140333, 140400, 140467, 140534, 140601, 140671,
+    140734, 140797, 140860, 140923, 140986, 141049, 141112, 141175, 141249, 141321, 141395, 141467,
+    141541, 141613, 141687, 141759, 141833, 141905, 141979, 142051, 142125, 142197, 142271, 142343,
+    142417, 142489, 142563, 142635, 142709, 142781, 142855, 142927, 142970, 143018, 143066, 143114,
+    143162, 143211, 143260, 143360, 143418, 143518, 143584, 143684, 143784, 143817, 143848, 143925,
+    144025, 144125, 144225, 144325, 144358, 144389, 144455, 144502, 144549, 144597, 144645, 144693,
+    144736, 144779, 144823, 144867, 144911, 144981, 145051, 145123, 145195, 145267, 145333, 145399,
+    145467, 145535, 145603, 145696, 145790, 145886, 145982, 146078, 146167, 146257, 146349, 146441,
+    146533, 146601, 146669, 146737, 146805, 146873, 146941, 147028, 147089, 147176, 147237, 147325,
+    147456, 147546, 147608, 147698, 147760, 147850, 147912, 147973, 148056, 148113, 148196, 148253,
+    148337, 148395, 148481, 148539, 148625, 148683, 148769, 148827, 148891, 148991, 149061, 149109,
+    149157, 149205, 149254, 149303, 149352, 149401, 149501, 149601, 149632, 149649, 149699, 149758,
+    149867, 149918, 149986, 150048, 150105, 150166, 150227, 150288, 150349, 150410, 150471, 150532,
+    150624, 150673, 150722, 150771, 150820, 150869, 150918, 150967, 151016, 151068, 151162, 151211,
+    151251, 151291, 151331, 151371, 151411, 151451, 151491, 151552, 151649, 151758, 151826, 151871,
+    151916, 151961, 152006, 152051, 152096, 152141, 152186, 152234, 152343, 152363, 152415, 152511,
+    152598, 152673, 152727, 152781, 152835, 152889, 152943, 152997, 153051, 153105, 153156, 153180,
+    153289, 153398, 153470, 153490, 153577, 153628, 153661, 153770, 153862, 153910, 153959, 154056,
+    154165, 154231, 154340, 154392, 154486,
 };
 
 static const struct kiln_pair pairs[] = {
-    { 5, 6 }, { 38, 5 }, { 91, 50 }, { 141, 111 }, { 134, 135 }, { 745, 746 },
-    { 111, 120 }, { 467, 2636 }, { 134, 141 }, { 140, 2637 }, { 50, 38 }, { 91, 1377 },
-    { 125, 126 }, { 1369, 1370 }, { 1381, 1382 }, { 141, 744 }, { 463, 2640 }, { 139, 2643 },
-    { 2648, 2644 }, { 761, 2642 }, { 2336, 2370 }, { 3, 1196 }, { 69, 6 }, { 111, 91 },
-    { 1198, 2634 }, { 19, 20 }, { 133, 2638 }, { 553, 459 }, { 560, 2641 }, { 747, 782 },
-    { 1376, 2645 }, { 1026, 2642 }, { 3, 2658 }, { 2655, 2634 }, { 2649, 2639 }, { 556, 2640 },
-    { 666, 459 }, { 668, 2641 }, { 2650, 667 }, { 2660, 136 }, { 2664, 1378 }, { 0, 1 },
-    { 50, 51 }, { 109, 110 }, { 134, 746 }, { 694, 695 }, { 2654, 2395 }, { 2659, 3 },
-    { 2669, 557 }, { 4, 2634 }, { 2675, 2 }, { 1840, 746 }, { 2679, 69 }, { 458, 459 },
-    { 466, 2641 }, { 2650, 464 }, { 15, 16 }, { 25, 26 }, { 27, 28 }, { 29, 30 },
-    { 32, 33 }, { 34, 35 }, { 36, 37 }, { 41, 17 }, { 54, 2635 }, { 1, 1195 },
-    { 5, 671 }, { 55, 56 }, { 91, 877 }, { 111, 768 }, { 263, 264 }, { 369, 312 },
-    { 689, 690 }, { 691, 692 }, { 699, 700 }, { 703, 704 }, { 705, 706 }, { 707, 708 },
-    { 749, 2338 }, { 751, 2339 }, { 753, 2340 }, { 755, 2341 }, { 757, 2342 }, { 861, 862 },
-    { 875, 876 }, { 1197, 2666 }, { 1936, 1937 }, { 1938, 1939 }, { 2336, 2337 }, { 2657, 717 },
-    { 2667, 1940 }, { 3, 8 }, { 2683, 7 }, { 10, 2634 }, { 2649, 2685 }, { 15, 2697 },
-    { 2690, 17 }, { 2691, 2692 }, { 2694, 2695 }, { 50, 2635 }, { 56, 674 }, { 111, 2717 },
-    { 693, 2686 }, { 783, 2338 }, { 784, 2339 }, { 785, 2340 }, { 786, 2341 }, { 787, 2342 },
-    { 1194, 2699 }, { 2337, 810 }, { 2637, 2702 }, { 2666, 1941 }, { 2667, 2719 }, { 2706, 2707 },
-    { 2708, 701 }, { 2709, 2710 }, { 2712, 2713 }, { 2714, 2715 }, { 2716, 759 }, { 2720, 2721 },
-    { 61, 62 }, { 63, 64 }, { 94, 95 }, { 747, 748 }, { 749, 750 }, { 751, 752 },
-    { 753, 754 }, { 755, 756 }, { 757, 758 }, { 1072, 126 }, { 1075, 2638 }, { 1078, 2643 },
-    { 2171, 2645 }, { 2345, 2653 }, { 2663, 809 }, { 184, 185 }, { 211, 212 }, { 12, 5 },
-    { 91, 92 }, { 122, 123 }, { 129, 130 }, { 146, 131 }, { 1727, 1991 }, { 1729, 1992 },
-    { 1731, 1993 }, { 1733, 1994 }, { 1735, 1995 }, { 1737, 2677 }, { 1986, 1987 }, { 1988, 1989 },
-    { 2657, 112 }, { 3, 2726 }, { 2725, 2634 }, { 2731, 2693 }, { 2732, 2696 }, { 811, 2339 },
-    { 812, 2340 }, { 813, 2341 }, { 814, 2342 }, { 878, 2635 }, { 2337, 2737 }, { 2680, 2743 },
-    { 2718, 2744 }, { 2722, 2750 }, { 2724, 2745 }, { 2735, 863 }, { 2736, 696 }, { 2738, 2739 },
-    { 2740, 2741 }, { 2742, 2746 }, { 2749, 2711 }, { 2751, 2752 }, { 111, 795 }, { 748, 783 },
-    { 750, 784 }, { 752, 785 }, { 754, 786 }, { 756, 787 }, { 758, 788 }, { 1755, 126 },
-    { 1758, 2638 }, { 1761, 2643 }, { 2345, 2665 }, { 2727, 11 }, { 2754, 2755 }, { 2756, 96 },
-    { 2757, 2758 }, { 2759, 2760 }, { 2761, 2762 }, { 2764, 1076 }, { 2766, 2172 }, { 94, 2782 },
-    { 129, 154 }, { 162, 131 }, { 1990, 2776 }, { 2777, 2778 }, { 2779, 2780 }, { 2684, 2785 },
-    { 9, 3 }, { 1884, 2634 }, { 2338, 2789 }, { 2654, 2794 }, { 2747, 2800 }, { 2753, 2798 },
-    { 2790, 2791 }, { 2792, 815 }, { 2796, 2793 }, { 2797, 2805 }, { 2801, 2802 }, { 24, 2787 },
-    { 2017, 2638 }, { 2663, 2807 }, { 2803, 1199 }, { 2808, 2809 }, { 2810, 2811 }, { 2814, 1759 },
-    { 2820, 2821 }, { 2822, 759 }, { 2788, 2770 }, { 129, 170 }, { 178, 131 }, { 748, 810 },
-    { 750, 811 }, { 752, 812 }, { 754, 813 }, { 756, 814 }, { 2783, 2828 }, { 2829, 2830 },
-    { 2831, 2786 }, { 3, 2833 }, { 249, 2634 }, { 2795, 2834 }, { 2835, 2842 }, { 2838, 2839 },
-    { 2832, 2817 }, { 2844, 2018 }, { 2845, 2847 }, { 2848, 2812 }, { 2850, 2851 }, { 129, 2775 },
-    { 758, 815 }, { 2768, 2855 }, { 2774, 131 }, { 2825, 2860 }, { 2856, 2857 }, { 2858, 2859 },
-    { 2861, 2781 }, { 3, 251 }, { 2837, 2863 }, { 2865, 2867 }, { 2866, 788 }, { 1200, 2634 },
-    { 2862, 2868 }, { 2870, 2871 }, { 129, 2827 }, { 2826, 131 }, { 2875, 2878 }, { 2877, 2880 },
-    { 2879, 2874 }, { 38, 6 }, { 186, 187 }, { 188, 189 }, { 213, 214 }, { 215, 216 },
-    { 761, 2678 }, { 1223, 2653 }, { 2843, 2769 }, { 13, 14 }, { 21, 22 }, { 39, 40 },
-    { 93, 2819 }, { 97, 98 }, { 99, 100 }, { 101, 102 }, { 103, 104 }, { 105, 106 },
-    { 107, 108 }, { 127, 128 }, { 137, 138 }, { 144, 145 }, { 148, 149 }, { 152, 153 },
-    { 156, 157 }, { 160, 161 }, { 164, 165 }, { 168, 169 }, { 172, 173 }, { 176, 177 },
-    { 180, 181 }, { 262, 2704 }, { 675, 17 }, { 684, 685 }, { 702, 2804 }, { 728, 729 },
-    { 731, 732 }, { 733, 734 }, { 735, 736 }, { 737, 738 }, { 770, 771 }, { 772, 773 },
-    { 774, 775 }, { 867, 868 }, { 869, 870 }, { 871, 872 }, { 873, 874 }, { 1204, 1205 },
-    { 1593, 1594 }, { 1595, 1596 }, { 2701, 57 }, { 2703, 769 }, { 2723, 718 }, { 2799, 864 },
-    { 2806, 796 }, { 2854, 179 }, { 2873, 147 }, { 2876, 132 }, { 50, 287 }, { 190, 191 },
-    { 192, 193 }, { 217, 218 }, { 219, 220 }, { 260, 261 }, { 266, 2656 }, { 275, 276 },
-    { 279, 280 }, { 289, 290 }, { 302, 303 }, { 322, 323 }, { 347, 304 }, { 365, 366 },
-    { 368, 2705 }, { 388, 389 }, { 673, 2734 }, { 722, 723 }, { 724, 725 }, { 726, 727 },
-    { 900, 901 }, { 1001, 1002 }, { 1003, 1004 }, { 1005, 1006 }, { 1007, 1008 }, { 1020, 1021 },
-    { 1022, 1023 }, { 1024, 1025 }, { 2700, 672 }, { 3, 2864 }, { 2881, 2634 }, { 2853, 131 },
-    { 2882, 1942 }, { 2885, 1201 }, { 2890, 2892 }, { 1026, 2678 }, { 1223, 2665 }, { 2644, 6 },
-    { 2852, 2896 }, { 2894, 2895 }, { 43, 22 }, { 129, 2947 }, { 737, 776 }, { 1593, 1635 },
-    { 1595, 1636 }, { 2748, 2926 }, { 2872, 2940 }, { 2888, 163 }, { 2889, 155 }, { 2905, 2906 },
-    { 2907, 2908 }, { 2909, 2910 }, { 2928, 2929 }, { 2932, 2933 }, { 2935, 2936 }, { 2937, 2938 },
-    { 2939, 1206 }, { 38, 273 }, { 373, 2656 }, { 879, 2734 }, { 2700, 1017 }, { 2893, 2963 },
-    { 2897, 2953 }, { 2951, 2952 }, { 2959, 291 }, { 2967, 2968 }, { 2970, 902 }, { 2971, 2972 },
-    { 2973, 2974 }, { 2975, 2976 }, { 1959, 3 }, { 687, 6 }, { 2887, 2993 }, { 2980, 252 },
-    { 2981, 171 }, { 2996, 2941 }, { 2999, 3000 }, { 3001, 2677 }, { 3002, 2930 }, { 3003, 2934 },
-    { 3004, 3005 }, { 2644, 304 }, { 2900, 2989 }, { 2987, 307 }, { 2988, 3012 }, { 3015, 2969 },
-    { 3017, 3018 }, { 3019, 2977 }, { 67, 1132 }, { 74, 75 }, { 91, 182 }, { 111, 2891 },
-    { 120, 121 }, { 142, 143 }, { 150, 151 }, { 158, 159 }, { 166, 167 }, { 174, 175 },
-    { 194, 195 }, { 196, 197 }, { 198, 199 }, { 200, 201 }, { 202, 203 }, { 204, 205 },
-    { 206, 207 }, { 208, 209 }, { 221, 222 }, { 223, 224 }, { 225, 226 }, { 227, 228 },
-    { 229, 230 }, { 231, 232 }, { 233, 234 }, { 235, 236 }, { 240, 241 }, { 242, 243 },
-    { 244, 245 }, { 248, 2979 }, { 257, 258 }, { 259, 64 }, { 292, 293 }, { 308, 309 },
-    { 311, 312 }, { 313, 38 }, { 433, 434 }, { 456, 457 }, { 461, 462 }, { 468, 469 },
-    { 473, 474 }, { 478, 479 }, { 483, 484 }, { 488, 489 }, { 493, 494 }, { 498, 499 },
-    { 677, 3006 }, { 688, 2836 }, { 697, 698 }, { 719, 720 }, { 737, 803 }, { 797, 798 },
-    { 799, 800 }, { 801, 802 }, { 867, 2406 }, { 869, 2407 }, { 871, 2408 }, { 1140, 2635 },
-    { 1146, 2704 }, { 1593, 1853 }, { 1594, 2344 }, { 1595, 1854 }, { 1605, 2653 }, { 1834, 1835 },
-    { 2140, 2141 }, { 2142, 2143 }, { 2144, 2145 }, { 2146, 2147 }, { 2148, 2149 }, { 2150, 2151 },
-    { 2303, 2304 }, { 2310, 2804 }, { 2320, 2321 }, { 2322, 2323 }, { 2324, 2325 }, { 2343, 1635 },
-    { 2345, 2898 }, { 2354, 2355 }, { 2356, 2357 }, { 2358, 2359 }, { 2379, 2380 }, { 2381, 2382 },
-    { 2383, 2384 }, { 2409, 2410 }, { 2656, 420 }, { 2681, 2902 }, { 2767, 2639 }, { 2771, 2901 },
-    { 2772, 2904 }, { 2773, 124 }, { 2832, 2727 }, { 2942, 58 }, { 2990, 44 }, { 2818, 3 },
-    { 3022, 2994 }, { 3026, 3027 }, { 3030, 2840 }, { 3034, 2954 }, { 461, 471 }, { 737, 2328 },
-    { 1161, 2635 }, { 1212, 6 }, { 1605, 2665 }, { 1833, 2836 }, { 1853, 2344 }, { 2305, 3020 },
-    { 2343, 3098 }, { 2345, 2985 }, { 2651, 3040 }, { 2681, 3130 }, { 2748, 3109 }, { 2816, 2639 },
-    { 2862, 3128 }, { 2884, 3113 }, { 2980, 1138 }, { 2984, 3097 }, { 3013, 3048 }, { 3049, 3050 },
+    { 5, 6 }, { 38, 5 }, { 91, 50 }, { 141, 111 }, { 134, 135 }, { 744, 745 },
+    { 111, 120 }, { 466, 2635 }, { 134, 141 }, { 140, 2636 }, { 50, 38 }, { 91, 1376 },
+    { 125, 126 }, { 1368, 1369 }, { 1380, 1381 }, { 141, 743 }, { 462, 2639 }, { 139, 2642 },
+    { 2647, 2643 }, { 760, 2641 }, { 2336, 2370 }, { 3, 1195 }, { 69, 6 }, { 111, 91 },
+    { 1197, 2633 }, { 19, 20 }, { 133, 2637 }, { 552, 458 }, { 559, 2640 }, { 746, 781 },
+    { 1375, 2644 }, { 1025, 2641 }, { 3, 2657 }, { 2654, 2633 }, { 2648, 2638 }, { 555, 2639 },
+    { 665, 458 }, { 667, 2640 }, { 2649, 666 }, { 2659, 136 }, { 2663, 1377 }, { 0, 1 },
+    { 50, 51 }, { 5, 670 }, { 109, 110 }, { 134, 745 }, { 693, 694 }, { 2653, 2395 },
+    { 2658, 3 }, { 2668, 556 }, { 4, 2633 }, { 2674, 2 }, { 1840, 745 }, { 2679, 69 },
+    { 457, 458 }, { 465, 2640 }, { 2649, 463 }, { 15, 16 }, { 25, 26 }, { 27, 28 },
+    { 29, 30 }, { 32, 33 }, { 34, 35 }, { 36, 37 }, { 41, 17 }, { 54, 2634 },
+    { 1, 1194 }, { 55, 56 }, { 91, 876 }, { 111, 767 }, { 262, 263 }, { 368, 311 },
+    { 688, 689 }, { 690, 691 }, { 698, 699 }, { 702, 703 }, { 704, 705 }, { 706, 707 },
+    { 748, 2338 }, { 750, 2339 }, { 752, 2340 }, { 754, 2341 }, { 756, 2342 }, { 860, 861 },
+    { 874, 875 }, { 1196, 2665 }, { 1935, 1936 }, { 1937, 1938 }, { 2336, 2337 }, { 2656, 716 },
+    { 2666, 1939 }, { 61, 62 }, { 63, 64 }, { 94, 95 }, { 746, 747 }, { 749, 783 },
+    { 751, 784 }, { 753, 785 }, { 755, 786 }, { 757, 758 }, { 1071, 126 }, { 1074, 2637 },
+    { 1077, 2642 }, { 2171, 2644 }, { 2345, 2652 }, { 2662, 808 }, { 3, 8 }, { 2683, 7 },
+    { 10, 2633 }, { 2648, 2685 }, { 15, 2697 }, { 2690, 17 }, { 2691, 2692 }, { 2694, 2695 },
+    { 50, 2634 }, { 56, 673 }, { 111, 2716 }, { 692, 2686 }, { 782, 2338 }, { 783, 2339 },
+    { 784, 2340 }, { 785, 2341 }, { 786, 2342 }, { 1193, 2699 }, { 2337, 809 }, { 2636, 2701 },
+    { 2665, 1940 }, { 2666, 2718 }, { 2705, 2706 }, { 2707, 700 }, { 2708, 2709 }, { 2711, 2712 },
+    { 2713, 2714 }, { 2715, 758 }, { 2719, 2720 }, { 748, 749 }, { 750, 751 }, { 752, 753 },
+    { 754, 755 }, { 756, 2732 }, { 757, 787 }, { 1755, 126 }, { 1758, 2637 }, { 1761, 2642 },
+    { 2345, 2664 }, { 2662, 747 }, { 2724, 2725 }, { 2726, 96 }, { 2728, 2729 }, { 2730, 2731 },
+    { 2734, 1075 }, { 2736, 2172 }, { 184, 185 }, { 211, 212 }, { 12, 5 }, { 91, 92 },
+    { 94, 1986 }, { 122, 123 }, { 129, 130 }, { 146, 131 }, { 1727, 1991 }, { 1729, 1992 },
+    { 1731, 1993 }, { 1733, 1994 }, { 1735, 1995 }, { 1737, 2677 }, { 1987, 1988 }, { 1989, 1990 },
+    { 2656, 112 }, { 3, 2740 }, { 2739, 2633 }, { 2745, 2693 }, { 2746, 2696 }, { 810, 2339 },
+    { 811, 2340 }, { 812, 2341 }, { 813, 2342 }, { 877, 2634 }, { 2337, 2751 }, { 2680, 2757 },
+    { 2717, 2758 }, { 2721, 2764 }, { 2723, 2759 }, { 2749, 862 }, { 2750, 695 }, { 2752, 2753 },
+    { 2754, 2755 }, { 2756, 2760 }, { 2763, 2710 }, { 2765, 2766 }, { 111, 794 }, { 782, 2781 },
+    { 2017, 2637 }, { 2727, 2768 }, { 2741, 11 }, { 2769, 2770 }, { 2771, 2772 }, { 2775, 1759 },
+    { 2782, 2773 }, { 129, 154 }, { 162, 131 }, { 747, 809 }, { 757, 814 }, { 2789, 2799 },
+    { 2793, 2794 }, { 2795, 2796 }, { 2797, 2798 }, { 2684, 2802 }, { 9, 3 }, { 1883, 2633 },
+    { 2338, 2806 }, { 2653, 2811 }, { 2761, 2817 }, { 2767, 2815 }, { 2807, 2808 }, { 2809, 814 },
+    { 2813, 2810 }, { 2814, 2822 }, { 2818, 2819 }, { 24, 2804 }, { 2778, 2824 }, { 2820, 1198 },
+    { 2825, 2018 }, { 2826, 2828 }, { 2805, 2786 }, { 129, 170 }, { 178, 131 }, { 749, 810 },
+    { 751, 811 }, { 753, 812 }, { 755, 813 }, { 2738, 2834 }, { 2800, 2837 }, { 2838, 2839 },
+    { 2840, 2803 }, { 3, 2842 }, { 249, 2633 }, { 2812, 2843 }, { 2844, 2851 }, { 2847, 2848 },
+    { 2841, 2827 }, { 2853, 2831 }, { 2856, 2829 }, { 129, 2792 }, { 2791, 131 }, { 2836, 2865 },
+    { 2860, 2861 }, { 2862, 2863 }, { 3, 251 }, { 2846, 2868 }, { 2870, 2872 }, { 2871, 787 },
+    { 1199, 2633 }, { 2867, 2873 }, { 129, 2833 }, { 2832, 131 }, { 2864, 2879 }, { 2878, 2866 },
+    { 2880, 2835 }, { 38, 6 }, { 186, 187 }, { 188, 189 }, { 213, 214 }, { 215, 216 },
+    { 760, 2678 }, { 1222, 2652 }, { 2676, 671 }, { 2852, 2785 }, { 13, 14 }, { 21, 22 },
+    { 39, 40 }, { 93, 2780 }, { 97, 98 }, { 99, 100 }, { 101, 102 }, { 103, 104 },
+    { 105, 106 }, { 107, 108 }, { 127, 128 }, { 137, 138 }, { 144, 145 }, { 148, 149 },
+    { 152, 153 }, { 156, 157 }, { 160, 161 }, { 164, 165 }, { 168, 169 }, { 172, 173 },
+    { 176, 177 }, { 180, 181 }, { 261, 2703 }, { 674, 17 }, { 683, 684 }, { 701, 2821 },
+    { 727, 728 }, { 730, 731 }, { 732, 733 }, { 734, 735 }, { 736, 737 }, { 769, 770 },
+    { 771, 772 }, { 773, 774 }, { 866, 867 }, { 868, 869 }, { 870, 871 }, { 872, 873 },
+    { 1203, 1204 }, { 1592, 1593 }, { 1594, 1595 }, { 2700, 57 }, { 2702, 768 }, { 2722, 717 },
+    { 2816, 863 }, { 2823, 795 }, { 2859, 179 }, { 2876, 147 }, { 2877, 132 }, { 50, 286 },
+    { 190, 191 }, { 192, 193 }, { 217, 218 }, { 219, 220 }, { 259, 260 }, { 265, 2655 },
+    { 274, 275 }, { 278, 279 }, { 288, 289 }, { 301, 302 }, { 321, 322 }, { 346, 303 },
+    { 364, 365 }, { 367, 2704 }, { 387, 388 }, { 672, 2748 }, { 721, 722 }, { 723, 724 },
+    { 725, 726 }, { 899, 900 }, { 1000, 1001 }, { 1002, 1003 }, { 1004, 1005 }, { 1006, 1007 },
+    { 1019, 1020 }, { 1021, 1022 }, { 1023, 1024 }, { 3, 2869 }, { 2881, 2633 }, { 2858, 131 },
+    { 2882, 1941 }, { 2885, 1200 }, { 2889, 2891 }, { 1025, 2678 }, { 1222, 2664 }, { 2643, 6 },
+    { 2676, 1016 }, { 2857, 2895 }, { 2893, 2894 }, { 43, 22 }, { 129, 2947 }, { 736, 775 },
+    { 1592, 1634 }, { 1594, 1635 }, { 2762, 2926 }, { 2875, 2940 }, { 2887, 163 }, { 2888, 155 },
+    { 2905, 2906 }, { 2907, 2908 }, { 2909, 2910 }, { 2928, 2929 }, { 2932, 2933 }, { 2935, 2936 },
+    { 2937, 2938 }, { 2939, 1205 }, { 38, 272 }, { 372, 2655 }, { 878, 2748 }, { 2892, 2963 },
+    { 2896, 2953 }, { 2951, 2952 }, { 2959, 290 }, { 2967, 2968 }, { 2970, 901 }, { 2971, 2972 },
+    { 2973, 2974 }, { 2975, 2976 }, { 1959, 3 }, { 686, 6 }, { 2874, 2993 }, { 2979, 252 },
+    { 2980, 171 }, { 2996, 2941 }, { 2999, 3000 }, { 3001, 2677 }, { 3002, 2930 }, { 3003, 2934 },
+    { 3004, 3005 }, { 2643, 303 }, { 2900, 2989 }, { 2986, 306 }, { 2988, 3011 }, { 3014, 2969 },
+    { 3016, 3017 }, { 3018, 2977 }, { 19, 258 }, { 67, 1131 }, { 74, 75 }, { 91, 182 },
+    { 111, 2890 }, { 120, 121 }, { 142, 143 }, { 150, 151 }, { 158, 159 }, { 166, 167 },
+    { 174, 175 }, { 194, 195 }, { 196, 197 }, { 198, 199 }, { 200, 201 }, { 202, 203 },
+    { 204, 205 }, { 206, 207 }, { 208, 209 }, { 221, 222 }, { 223, 224 }, { 225, 226 },
+    { 227, 228 }, { 229, 230 }, { 231, 232 }, { 233, 234 }, { 235, 236 }, { 240, 241 },
+    { 242, 243 }, { 244, 245 }, { 248, 2978 }, { 291, 292 }, { 307, 308 }, { 310, 311 },
+    { 312, 38 }, { 432, 433 }, { 455, 456 }, { 460, 461 }, { 467, 468 }, { 472, 473 },
+    { 477, 478 }, { 482, 483 }, { 487, 488 }, { 492, 493 }, { 497, 498 }, { 676, 3006 },
+    { 687, 2845 }, { 696, 697 }, { 718, 719 }, { 736, 802 }, { 796, 797 }, { 798, 799 },
+    { 800, 801 }, { 866, 2406 }, { 868, 2407 }, { 870, 2408 }, { 1139, 2634 }, { 1145, 2703 },
+    { 1592, 1853 }, { 1593, 2344 }, { 1594, 1854 }, { 1604, 2652 }, { 1834, 1835 }, { 2140, 2141 },
+    { 2142, 2143 }, { 2144, 2145 }, { 2146, 2147 }, { 2148, 2149 }, { 2150, 2151 }, { 2303, 2304 },
+    { 2310, 2821 }, { 2320, 2321 }, { 2322, 2323 }, { 2324, 2325 }, { 2343, 1634 }, { 2345, 2897 },
+    { 2354, 2355 }, { 2356, 2357 }, { 2358, 2359 }, { 2379, 2380 }, { 2381, 2382 }, { 2383, 2384 },
+    { 2409, 2410 }, { 2655, 419 }, { 2681, 2902 }, { 2737, 2638 }, { 2787, 2901 }, { 2788, 2904 },
+    { 2790, 124 }, { 2841, 2741 }, { 2942, 58 }, { 2990, 44 }, { 2779, 3 }, { 3021, 2994 },
+    { 3025, 3026 }, { 3029, 2849 }, { 3033, 2954 }, { 257, 3037 }, { 460, 470 }, { 736, 2328 },
+    { 1160, 2634 }, { 1211, 6 }, { 1604, 2664 }, { 1833, 2845 }, { 1853, 2344 }, { 2305, 3019 },
+    { 2343, 3096 }, { 2345, 2984 }, { 2650, 3040 }, { 2681, 3128 }, { 2762, 3107 }, { 2777, 2638 },
+    { 2867, 3126 }, { 2884, 3111 }, { 2979, 1137 }, { 2983, 3095 }, { 3012, 3048 }, { 3049, 3050 },
     { 3051, 3052 }, { 3053, 3054 }, { 3056, 3057 }, { 3058, 3059 }, { 3060, 3061 }, { 3062, 3063 },
-    { 3064, 3065 }, { 3067, 250 }, { 3068, 3069 }, { 3070, 294 }, { 3074, 435 }, { 3085, 3086 },
-    { 3089, 3090 }, { 3092, 3093 }, { 3094, 3121 }, { 3102, 3103 }, { 3104, 3105 }, { 3106, 3107 },
-    { 3110, 3111 }, { 3115, 3116 }, { 3118, 3119 }, { 3123, 23 }, { 2846, 3 }, { 461, 476 },
-    { 737, 2362 }, { 2343, 3142 }, { 2344, 1636 }, { 2841, 3144 }, { 3021, 3141 }, { 3108, 3143 },
-    { 3131, 65 }, { 3135, 3158 }, { 3146, 2733 }, { 3153, 3099 }, { 3154, 3155 }, { 3156, 3157 },
-    { 3159, 3160 }, { 3162, 3066 }, { 3168, 3091 }, { 3169, 3170 }, { 3171, 3172 }, { 3174, 3112 },
-    { 3175, 3117 }, { 3176, 3120 }, { 2886, 3 }, { 3178, 2983 }, { 461, 481 }, { 737, 2387 },
-    { 2883, 3181 }, { 3151, 3182 }, { 3183, 1596 }, { 3184, 3101 }, { 3187, 3192 }, { 3190, 3191 },
-    { 3195, 2840 }, { 3196, 3173 }, { 3, 1202 }, { 461, 486 }, { 3200, 3125 }, { 3204, 1854 },
-    { 3208, 3161 }, { 3209, 3055 }, { 48, 49 }, { 288, 3014 }, { 367, 2964 }, { 2962, 348 },
-    { 3031, 305 }, { 3, 1943 }, { 3201, 3212 }, { 461, 491 }, { 2950, 3219 }, { 3011, 3220 },
-    { 2982, 3223 }, { 461, 496 }, { 1206, 3 }, { 461, 501 }, { 3084, 3 }, { 5, 1273 },
-    { 6, 683 }, { 19, 1945 }, { 22, 406 }, { 31, 2788 }, { 46, 47 }, { 52, 53 },
-    { 70, 71 }, { 72, 73 }, { 76, 77 }, { 78, 79 }, { 80, 81 }, { 82, 83 },
-    { 84, 85 }, { 86, 87 }, { 88, 89 }, { 111, 822 }, { 114, 115 }, { 116, 117 },
-    { 118, 119 }, { 120, 1373 }, { 133, 1074 }, { 210, 3216 }, { 238, 239 }, { 246, 247 },
-    { 255, 17 }, { 257, 1864 }, { 267, 268 }, { 269, 270 }, { 271, 272 }, { 274, 2957 },
-    { 278, 2958 }, { 281, 282 }, { 283, 284 }, { 292, 2605 }, { 295, 296 }, { 297, 298 },
-    { 299, 300 }, { 301, 2960 }, { 306, 3033 }, { 310, 3072 }, { 315, 316 }, { 317, 318 },
-    { 378, 379 }, { 380, 381 }, { 382, 383 }, { 384, 385 }, { 402, 403 }, { 435, 709 },
-    { 437, 438 }, { 439, 440 }, { 441, 442 }, { 443, 444 }, { 445, 446 }, { 447, 448 },
-    { 449, 450 }, { 451, 452 }, { 460, 3076 }, { 470, 3136 }, { 475, 3179 }, { 480, 3202 },
-    { 485, 3213 }, { 490, 3225 }, { 495, 3229 }, { 505, 506 }, { 551, 2636 }, { 589, 590 },
-    { 597, 598 }, { 605, 606 }, { 613, 614 }, { 684, 1832 }, { 713, 714 }, { 715, 716 },
-    { 728, 1837 }, { 760, 2653 }, { 762, 1224 }, { 789, 1234 }, { 816, 1244 }, { 823, 730 },
-    { 881, 882 }, { 884, 885 }, { 886, 887 }, { 888, 889 }, { 890, 891 }, { 892, 893 },
-    { 894, 895 }, { 896, 897 }, { 898, 899 }, { 904, 905 }, { 906, 907 }, { 908, 909 },
-    { 910, 911 }, { 912, 913 }, { 914, 915 }, { 916, 917 }, { 918, 919 }, { 920, 921 },
-    { 922, 923 }, { 924, 925 }, { 926, 927 }, { 928, 929 }, { 930, 931 }, { 932, 933 },
-    { 934, 935 }, { 936, 937 }, { 938, 939 }, { 940, 941 }, { 942, 943 }, { 944, 945 },
-    { 946, 947 }, { 948, 949 }, { 950, 951 }, { 952, 953 }, { 954, 955 }, { 956, 957 },
-    { 958, 959 }, { 960, 961 }, { 962, 963 }, { 964, 965 }, { 966, 967 }, { 968, 969 },
-    { 970, 971 }, { 972, 973 }, { 974, 975 }, { 976, 977 }, { 978, 979 }, { 980, 981 },
-    { 982, 983 }, { 1009, 1010 }, { 1011, 1012 }, { 1013, 1014 }, { 1015, 1016 }, { 1217, 3028 },
-    { 1218, 1219 }, { 1220, 1221 }, { 1225, 1226 }, { 1227, 1228 }, { 1229, 1230 }, { 1231, 1232 },
-    { 1235, 1236 }, { 1237, 1238 }, { 1239, 1240 }, { 1241, 1242 }, { 1245, 1246 }, { 1247, 1248 },
-    { 1249, 1250 }, { 1280, 1281 }, { 1387, 1374 }, { 1576, 1577 }, { 1618, 1619 }, { 1865, 3230 },
-    { 2317, 2318 }, { 2329, 2330 }, { 2331, 2332 }, { 2346, 2347 }, { 2348, 2349 }, { 2350, 2351 },
-    { 2363, 2364 }, { 2365, 2366 }, { 2371, 2372 }, { 2373, 2374 }, { 2375, 2376 }, { 2388, 2389 },
-    { 2390, 2391 }, { 2396, 2397 }, { 2398, 2399 }, { 2400, 2401 }, { 2404, 2405 }, { 2553, 2979 },
-    { 2556, 2557 }, { 2558, 3020 }, { 2635, 2903 }, { 2646, 2911 }, { 2647, 1371 }, { 2648, 2733 },
-    { 2651, 3043 }, { 2652, 1383 }, { 2668, 2872 }, { 2673, 2912 }, { 2681, 405 }, { 2701, 511 },
-    { 2703, 1843 }, { 2705, 3138 }, { 2723, 1836 }, { 2784, 113 }, { 2799, 1857 }, { 2806, 1848 },
-    { 2819, 3133 }, { 2913, 1079 }, { 2914, 1081 }, { 2915, 1082 }, { 2916, 1084 }, { 2917, 1085 },
-    { 2918, 1087 }, { 2919, 1088 }, { 2920, 1090 }, { 2921, 1091 }, { 2922, 1093 }, { 2955, 2923 },
-    { 2966, 2924 }, { 3023, 253 }, { 3029, 2992 }, { 3032, 3217 }, { 3035, 2927 }, { 3042, 3127 },
-    { 3126, 1057 }, { 3139, 3167 }, { 3166, 532 }, { 3185, 2306 }, { 3193, 2676 }, { 3194, 3088 },
-    { 3197, 3137 }, { 3198, 3180 }, { 3199, 3203 }, { 3200, 2771 }, { 3207, 3148 }, { 319, 254 },
-    { 345, 346 }, { 375, 376 }, { 391, 392 }, { 2956, 324 }, { 2978, 3009 }, { 18, 3177 },
-    { 42, 3147 }, { 286, 3226 }, { 325, 326 }, { 327, 328 }, { 329, 330 }, { 331, 332 },
-    { 349, 350 }, { 351, 352 }, { 353, 354 }, { 355, 356 }, { 357, 358 }, { 359, 360 },
-    { 361, 362 }, { 363, 364 }, { 710, 1213 }, { 1149, 3007 }, { 1152, 1153 }, { 1155, 1156 },
-    { 1184, 1185 }, { 1223, 2898 }, { 1271, 3037 }, { 1568, 1569 }, { 1673, 1674 }, { 1887, 1888 },
-    { 1917, 1918 }, { 1932, 2615 }, { 2135, 2136 }, { 2137, 2138 }, { 2154, 2155 }, { 2156, 2157 },
-    { 2158, 2159 }, { 2160, 2161 }, { 2267, 2268 }, { 2269, 2270 }, { 2271, 2272 }, { 2273, 2274 },
-    { 2276, 2277 }, { 2278, 2279 }, { 2280, 2281 }, { 2282, 2283 }, { 2284, 2285 }, { 2286, 2287 },
-    { 2311, 2312 }, { 2315, 2316 }, { 2412, 2413 }, { 2414, 2415 }, { 2416, 2417 }, { 2418, 2419 },
-    { 2420, 2421 }, { 2423, 2424 }, { 2425, 2426 }, { 2427, 2428 }, { 2429, 2430 }, { 2431, 2432 },
-    { 2433, 2434 }, { 2435, 2436 }, { 2437, 2438 }, { 2439, 2440 }, { 2441, 2442 }, { 2443, 2444 },
-    { 2445, 2446 }, { 2447, 2448 }, { 2449, 2450 }, { 2451, 2452 }, { 2453, 2454 }, { 2634, 3163 },
-    { 2698, 3129 }, { 2729, 237 }, { 2730, 183 }, { 2899, 2639 }, { 2961, 3096 }, { 3073, 1159 },
-    { 3150, 314 }, { 3224, 3010 }, { 3164, 3 }, { 6, 1210 }, { 22, 509 }, { 120, 1395 },
-    { 133, 1080 }, { 320, 17 }, { 435, 2134 }, { 461, 593 }, { 500, 3231 }, { 760, 2665 },
-    { 1403, 1374 }, { 2646, 2913 }, { 2647, 1385 }, { 2651, 3044 }, { 2652, 1391 }, { 2656, 3240 },
-    { 2668, 2887 }, { 2673, 2914 }, { 2676, 3239 }, { 2681, 508 }, { 2698, 2903 }, { 2911, 1073 },
-    { 2912, 1077 }, { 2915, 2998 }, { 2917, 2997 }, { 2919, 3024 }, { 2921, 2991 }, { 2922, 3188 },
-    { 2931, 3366 }, { 2943, 730 }, { 2946, 1217 }, { 2949, 3254 }, { 2961, 2923 }, { 2979, 1862 },
-    { 2995, 3281 }, { 3029, 3382 }, { 3036, 3361 }, { 3039, 3242 }, { 3071, 3273 }, { 3211, 2636 },
-    { 3232, 1207 }, { 3234, 2925 }, { 3243, 3244 }, { 3245, 3246 }, { 3247, 3248 }, { 3249, 3311 },
-    { 3250, 3251 }, { 3252, 3437 }, { 3255, 2635 }, { 3256, 3442 }, { 3259, 3383 }, { 3260, 3261 },
-    { 3262, 3007 }, { 3264, 3265 }, { 3266, 285 }, { 3267, 2606 }, { 3268, 3269 }, { 3270, 3271 },
-    { 3274, 3275 }, { 3276, 3277 }, { 3278, 3279 }, { 3282, 3283 }, { 3284, 3285 }, { 3286, 3287 },
-    { 3288, 3289 }, { 3304, 3305 }, { 3308, 3368 }, { 3309, 3372 }, { 3310, 3376 }, { 3313, 3314 },
-    { 3315, 3316 }, { 3317, 3318 }, { 3319, 3320 }, { 3321, 3322 }, { 3323, 3324 }, { 3325, 3326 },
-    { 3327, 3328 }, { 3329, 3330 }, { 3331, 3332 }, { 3333, 3334 }, { 3335, 3336 }, { 3337, 3338 },
-    { 3339, 3340 }, { 3341, 3342 }, { 3343, 3344 }, { 3345, 3346 }, { 3347, 3348 }, { 3349, 3350 },
-    { 3351, 3352 }, { 3353, 3354 }, { 3355, 3356 }, { 3357, 3358 }, { 3359, 3360 }, { 3362, 3363 },
-    { 3367, 1222 }, { 3370, 3371 }, { 3374, 3375 }, { 3378, 3134 }, { 3379, 2686 }, { 3385, 3386 },
-    { 3387, 3388 }, { 3390, 3391 }, { 3392, 3393 }, { 3395, 3396 }, { 3397, 3398 }, { 3400, 3210 },
-    { 3401, 2554 }, { 3402, 3403 }, { 3411, 3408 }, { 3412, 3236 }, { 3447, 3297 }, { 319, 370 },
-    { 3008, 324 }, { 3451, 377 }, { 45, 3238 }, { 267, 3480 }, { 271, 3471 }, { 306, 1158 },
-    { 713, 3499 }, { 881, 3500 }, { 1179, 3415 }, { 1223, 2985 }, { 1920, 2957 }, { 1934, 2705 },
-    { 2465, 3037 }, { 2729, 3456 }, { 2730, 3455 }, { 2843, 3237 }, { 2955, 3096 }, { 2958, 1922 },
-    { 2986, 2639 }, { 3035, 3477 }, { 3073, 1177 }, { 3147, 3435 }, { 3150, 3163 }, { 3152, 253 },
-    { 3214, 3523 }, { 3221, 3462 }, { 3228, 3010 }, { 3263, 277 }, { 3312, 1252 }, { 3458, 3459 },
-    { 3460, 3461 }, { 3463, 3464 }, { 3465, 3466 }, { 3467, 3468 }, { 3469, 3227 }, { 3472, 1154 },
-    { 3479, 2634 }, { 3482, 3483 }, { 3484, 3485 }, { 3486, 3487 }, { 3488, 3489 }, { 3490, 3491 },
-    { 3492, 3493 }, { 3494, 3495 }, { 3496, 3497 }, { 3498, 2313 }, { 3501, 3502 }, { 3503, 3504 },
-    { 3505, 3506 }, { 3507, 3508 }, { 3509, 3510 }, { 3511, 3512 }, { 3513, 3514 }, { 3515, 3516 },
-    { 3517, 3518 }, { 3519, 3520 }, { 3, 3588 }, { 6, 1831 }, { 120, 1411 }, { 133, 1083 },
-    { 461, 601 }, { 1419, 1374 }, { 1827, 17 }, { 2646, 3553 }, { 2647, 1393 }, { 2651, 3045 },
-    { 2652, 1399 }, { 2668, 2984 }, { 2673, 2916 }, { 2943, 1217 }, { 2946, 730 }, { 2948, 3534 },
-    { 2949, 3638 }, { 3545, 3241 }, { 3547, 3543 }, { 3549, 3532 }, { 3558, 3624 }, { 3566, 3623 },
-    { 3567, 3572 }, { 3573, 3574 }, { 3576, 3577 }, { 3579, 3257 }, { 3583, 3584 }, { 3586, 3587 },
-    { 3589, 3590 }, { 3591, 3592 }, { 3593, 3594 }, { 3596, 3369 }, { 3597, 3373 }, { 3598, 3377 },
-    { 3599, 3600 }, { 3601, 3602 }, { 3603, 3604 }, { 3605, 3606 }, { 3607, 3608 }, { 3609, 3610 },
-    { 3611, 3612 }, { 3613, 3614 }, { 3615, 3616 }, { 3617, 3618 }, { 3619, 3620 }, { 3621, 3622 },
-    { 3625, 1233 }, { 3626, 1243 }, { 3629, 2333 }, { 3630, 3389 }, { 3631, 2367 }, { 3632, 3394 },
-    { 3633, 2392 }, { 3634, 3399 }, { 435, 3687 }, { 2995, 3670 }, { 3177, 45 }, { 3214, 3656 },
-    { 3218, 3548 }, { 3524, 3663 }, { 3564, 3470 }, { 3578, 3129 }, { 3647, 3033 }, { 3648, 716 },
-    { 3649, 3688 }, { 3655, 3644 }, { 3667, 3673 }, { 3671, 3672 }, { 3674, 3675 }, { 3680, 3681 },
-    { 3682, 3683 }, { 3684, 3685 }, { 3689, 3016 }, { 3690, 3691 }, { 3692, 3693 }, { 3694, 3695 },
-    { 3696, 3697 }, { 5, 1680 }, { 22, 636 }, { 56, 1692 }, { 58, 512 }, { 60, 3186 },
-    { 61, 1204 }, { 63, 3230 }, { 65, 645 }, { 66, 67 }, { 69, 694 }, { 73, 1698 },
-    { 75, 1044 }, { 77, 1045 }, { 84, 1051 }, { 90, 2772 }, { 91, 1094 }, { 93, 2891 },
-    { 97, 1058 }, { 99, 1059 }, { 101, 1060 }, { 103, 1061 }, { 105, 1062 }, { 107, 1063 },
-    { 110, 3417 }, { 111, 1269 }, { 127, 2010 }, { 129, 2854 }, { 142, 1762 }, { 144, 2024 },
-    { 150, 1766 }, { 152, 2035 }, { 158, 1770 }, { 160, 2046 }, { 166, 1774 }, { 168, 2057 },
-    { 174, 1778 }, { 176, 2068 }, { 254, 3258 }, { 292, 1869 }, { 313, 2635 }, { 333, 334 },
-    { 335, 336 }, { 337, 338 }, { 339, 340 }, { 341, 342 }, { 343, 344 }, { 349, 1169 },
-    { 351, 1170 }, { 353, 1171 }, { 355, 1172 }, { 357, 1173 }, { 359, 1174 }, { 361, 1175 },
-    { 363, 1176 }, { 386, 387 }, { 390, 3452 }, { 393, 394 }, { 395, 396 }, { 397, 2965 },
-    { 399, 2634 }, { 407, 2852 }, { 409, 410 }, { 411, 2676 }, { 412, 413 }, { 414, 415 },
-    { 417, 3131 }, { 418, 419 }, { 421, 422 }, { 423, 424 }, { 425, 426 }, { 427, 428 },
-    { 429, 430 }, { 431, 432 }, { 437, 534 }, { 439, 535 }, { 441, 536 }, { 443, 537 },
-    { 445, 538 }, { 447, 539 }, { 449, 540 }, { 451, 541 }, { 453, 454 }, { 455, 3075 },
-    { 460, 554 }, { 463, 555 }, { 465, 2688 }, { 470, 561 }, { 475, 565 }, { 480, 569 },
-    { 485, 573 }, { 490, 577 }, { 495, 581 }, { 500, 585 }, { 510, 2988 }, { 514, 515 },
-    { 516, 517 }, { 518, 519 }, { 520, 521 }, { 522, 523 }, { 524, 525 }, { 526, 527 },
-    { 528, 529 }, { 530, 531 }, { 542, 543 }, { 544, 545 }, { 546, 547 }, { 548, 549 },
-    { 550, 3298 }, { 558, 559 }, { 562, 2682 }, { 563, 564 }, { 567, 568 }, { 571, 572 },
-    { 575, 576 }, { 579, 580 }, { 583, 584 }, { 587, 588 }, { 591, 592 }, { 595, 596 },
-    { 599, 600 }, { 603, 604 }, { 607, 608 }, { 609, 2672 }, { 611, 612 }, { 615, 616 },
-    { 619, 620 }, { 622, 623 }, { 624, 625 }, { 626, 627 }, { 628, 629 }, { 630, 631 },
-    { 632, 633 }, { 641, 642 }, { 648, 649 }, { 650, 651 }, { 652, 653 }, { 654, 655 },
-    { 656, 657 }, { 658, 659 }, { 663, 664 }, { 677, 678 }, { 679, 64 }, { 680, 681 },
-    { 682, 3571 }, { 684, 1561 }, { 686, 3021 }, { 728, 1574 }, { 737, 830 }, { 739, 740 },
-    { 741, 742 }, { 743, 3410 }, { 748, 843 }, { 750, 844 }, { 752, 845 }, { 754, 846 },
-    { 756, 847 }, { 758, 848 }, { 762, 763 }, { 764, 765 }, { 766, 767 }, { 777, 778 },
-    { 779, 780 }, { 781, 3546 }, { 789, 790 }, { 791, 792 }, { 793, 794 }, { 804, 805 },
-    { 806, 807 }, { 816, 817 }, { 818, 819 }, { 820, 821 }, { 824, 825 }, { 826, 827 },
-    { 828, 829 }, { 831, 832 }, { 833, 834 }, { 835, 836 }, { 837, 838 }, { 839, 840 },
-    { 849, 850 }, { 851, 852 }, { 853, 854 }, { 855, 856 }, { 857, 858 }, { 859, 860 },
-    { 865, 866 }, { 984, 1254 }, { 1028, 1029 }, { 1038, 1039 }, { 1046, 1047 }, { 1048, 1049 },
-    { 1052, 1053 }, { 1054, 1055 }, { 1056, 3438 }, { 1065, 1066 }, { 1067, 1068 }, { 1069, 1070 },
-    { 1071, 3127 }, { 1075, 1757 }, { 1086, 2823 }, { 1096, 1097 }, { 1098, 1099 }, { 1100, 1101 },
-    { 1102, 1103 }, { 1104, 1105 }, { 1106, 1107 }, { 1108, 1109 }, { 1110, 1111 }, { 1113, 1114 },
-    { 1115, 1116 }, { 1117, 1118 }, { 1119, 1120 }, { 1121, 1122 }, { 1123, 1124 }, { 1125, 1126 },
-    { 1127, 1128 }, { 1131, 3038 }, { 1133, 1134 }, { 1136, 3420 }, { 1148, 3646 }, { 1150, 3226 },
-    { 1151, 3677 }, { 1160, 3072 }, { 1178, 3650 }, { 1209, 3531 }, { 1211, 3207 }, { 1214, 3595 },
-    { 1215, 720 }, { 1216, 3661 }, { 1249, 1653 }, { 1255, 1256 }, { 1257, 1258 }, { 1259, 1260 },
-    { 1261, 1262 }, { 1263, 1264 }, { 1265, 1266 }, { 1267, 1268 }, { 1274, 1275 }, { 1278, 1279 },
-    { 1326, 1327 }, { 1328, 1329 }, { 1330, 1331 }, { 1332, 1333 }, { 1334, 1335 }, { 1336, 1337 },
-    { 1339, 1340 }, { 1341, 3536 }, { 1366, 1367 }, { 1368, 3406 }, { 1372, 3253 }, { 1375, 2674 },
-    { 1376, 2170 }, { 1379, 1380 }, { 1384, 3542 }, { 1389, 1390 }, { 1394, 3533 }, { 1397, 1398 },
-    { 1401, 1402 }, { 1405, 1406 }, { 1407, 1408 }, { 1409, 1410 }, { 1413, 1414 }, { 1415, 1416 },
-    { 1417, 1418 }, { 1421, 1422 }, { 1423, 1424 }, { 1425, 1426 }, { 1429, 1430 }, { 1431, 1432 },
-    { 1433, 1434 }, { 1437, 1438 }, { 1439, 1440 }, { 1441, 1442 }, { 1445, 1446 }, { 1447, 1448 },
-    { 1449, 1450 }, { 1453, 1454 }, { 1455, 1456 }, { 1457, 1458 }, { 1461, 1462 }, { 1463, 1464 },
-    { 1465, 1466 }, { 1469, 1470 }, { 1504, 1505 }, { 1558, 1559 }, { 1562, 3139 }, { 1563, 2836 },
-    { 1564, 1565 }, { 1567, 3087 }, { 1575, 3028 }, { 1578, 1579 }, { 1580, 1581 }, { 1582, 1583 },
-    { 1584, 1585 }, { 1586, 1587 }, { 1588, 1589 }, { 1590, 1591 }, { 1597, 1598 }, { 1599, 1600 },
-    { 1601, 1602 }, { 1603, 1604 }, { 1606, 1607 }, { 1608, 1609 }, { 1610, 1611 }, { 1612, 1613 },
-    { 1614, 1615 }, { 1616, 2703 }, { 1620, 1621 }, { 1622, 1623 }, { 1624, 1625 }, { 1626, 1627 },
-    { 1628, 1629 }, { 1630, 1631 }, { 1632, 1633 }, { 1641, 1642 }, { 1643, 1644 }, { 1645, 1646 },
-    { 1647, 1648 }, { 1649, 1650 }, { 1651, 2799 }, { 1695, 1696 }, { 1707, 1708 }, { 1709, 1710 },
-    { 1711, 1712 }, { 1713, 1714 }, { 1715, 1716 }, { 1717, 1718 }, { 1719, 1720 }, { 1721, 1722 },
-    { 1723, 1724 }, { 1725, 1726 }, { 1727, 1728 }, { 1729, 1730 }, { 1731, 1732 }, { 1733, 1734 },
-    { 1735, 1736 }, { 1737, 1738 }, { 1740, 1741 }, { 1742, 1743 }, { 1744, 1745 }, { 1746, 1747 },
-    { 1748, 1749 }, { 1750, 1751 }, { 1753, 2773 }, { 1754, 2813 }, { 1756, 3561 }, { 1760, 2815 },
-    { 1764, 2849 }, { 1767, 2998 }, { 1771, 2997 }, { 1775, 3024 }, { 1779, 2991 }, { 1782, 2733 },
-    { 1838, 1839 }, { 1841, 1842 }, { 1844, 1845 }, { 1846, 1847 }, { 1849, 1850 }, { 1851, 1852 },
-    { 1855, 1856 }, { 1861, 3563 }, { 1871, 1872 }, { 1873, 1874 }, { 1875, 1876 }, { 1877, 1878 },
-    { 1883, 2863 }, { 1893, 2569 }, { 1923, 1924 }, { 1947, 2787 }, { 1955, 1956 }, { 1957, 1958 },
-    { 1960, 2656 }, { 1961, 1962 }, { 1963, 1964 }, { 1965, 1966 }, { 1967, 1968 }, { 1969, 1970 },
-    { 1971, 1972 }, { 1973, 1974 }, { 1975, 1976 }, { 1977, 1978 }, { 1979, 1980 }, { 1981, 1982 },
-    { 1983, 1984 }, { 1996, 1997 }, { 1998, 1999 }, { 2000, 2001 }, { 2002, 2003 }, { 2004, 2005 },
-    { 2006, 2007 }, { 2008, 3042 }, { 2011, 2012 }, { 2013, 2014 }, { 2016, 2869 }, { 2019, 2020 },
-    { 2021, 2022 }, { 2025, 2026 }, { 2030, 2031 }, { 2032, 2033 }, { 2036, 2037 }, { 2041, 2042 },
-    { 2043, 2044 }, { 2047, 2048 }, { 2052, 2053 }, { 2054, 2055 }, { 2058, 2059 }, { 2063, 2064 },
-    { 2065, 2066 }, { 2069, 2070 }, { 2074, 2075 }, { 2076, 2077 }, { 2083, 2084 }, { 2086, 2087 },
-    { 2126, 2127 }, { 2128, 2129 }, { 2130, 2131 }, { 2164, 2165 }, { 2167, 2168 }, { 2173, 2174 },
-    { 2175, 2176 }, { 2178, 2179 }, { 2183, 2824 }, { 2184, 2185 }, { 2186, 2187 }, { 2189, 2190 },
-    { 2195, 2196 }, { 2197, 2198 }, { 2200, 2201 }, { 2206, 2207 }, { 2208, 2209 }, { 2211, 2212 },
-    { 2217, 2218 }, { 2219, 2220 }, { 2222, 2223 }, { 2228, 2229 }, { 2230, 2231 }, { 2309, 3439 },
-    { 2319, 3436 }, { 2326, 2327 }, { 2334, 2335 }, { 2346, 2483 }, { 2352, 2353 }, { 2360, 2361 },
-    { 2368, 2369 }, { 2371, 2493 }, { 2377, 2378 }, { 2385, 2386 }, { 2393, 2394 }, { 2396, 2503 },
-    { 2402, 2403 }, { 2404, 2539 }, { 2455, 2456 }, { 2457, 2458 }, { 2459, 2460 }, { 2461, 2462 },
-    { 2463, 3036 }, { 2470, 2318 }, { 2477, 3448 }, { 2478, 2479 }, { 2480, 2481 }, { 2484, 2485 },
-    { 2486, 2487 }, { 2488, 2489 }, { 2490, 2491 }, { 2494, 2495 }, { 2496, 2497 }, { 2498, 2499 },
-    { 2500, 2501 }, { 2504, 2505 }, { 2506, 2507 }, { 2508, 2509 }, { 2510, 2511 }, { 2512, 2513 },
-    { 2514, 2515 }, { 2516, 2517 }, { 2518, 2519 }, { 2520, 2521 }, { 2522, 2523 }, { 2524, 2525 },
-    { 2526, 2337 }, { 2527, 2528 }, { 2529, 2530 }, { 2531, 2532 }, { 2533, 2534 }, { 2535, 2536 },
-    { 2537, 2538 }, { 2552, 3678 }, { 2560, 2561 }, { 2562, 2563 }, { 2564, 2565 }, { 2566, 2567 },
-    { 2570, 2571 }, { 2572, 2573 }, { 2574, 2575 }, { 2588, 2964 }, { 2602, 2603 }, { 2604, 3014 },
-    { 2607, 2608 }, { 2609, 2610 }, { 2611, 2612 }, { 2613, 2960 }, { 2657, 2904 }, { 2662, 3077 },
-    { 2670, 3290 }, { 2671, 3078 }, { 2681, 635 }, { 2687, 3291 }, { 2689, 472 }, { 2698, 3413 },
-    { 2728, 2841 }, { 2729, 621 }, { 2730, 507 }, { 2763, 3421 }, { 2765, 3043 }, { 2768, 842 },
-    { 2769, 2989 }, { 2784, 1137 }, { 2862, 398 }, { 2873, 2027 }, { 2882, 2551 }, { 2888, 2049 },
-    { 2889, 2038 }, { 2902, 1946 }, { 2944, 3384 }, { 2945, 3627 }, { 2956, 3581 }, { 2962, 2579 },
-    { 2978, 3432 }, { 2981, 2060 }, { 2990, 1949 }, { 3009, 2924 }, { 3023, 3449 }, { 3031, 2614 },
-    { 3041, 3041 }, { 3079, 2661 }, { 3122, 646 }, { 3126, 3133 }, { 3165, 3272 }, { 3166, 436 },
-    { 3178, 2885 }, { 3200, 12 }, { 3221, 1168 }, { 3222, 1157 }, { 3224, 3233 }, { 3227, 3662 },
-    { 3306, 3365 }, { 3380, 1388 }, { 3409, 2177 }, { 3418, 3635 }, { 3422, 1765 }, { 3424, 1769 },
-    { 3426, 1773 }, { 3428, 1777 }, { 3430, 1781 }, { 3433, 370 }, { 3440, 533 }, { 3441, 2307 },
-    { 3450, 38 }, { 3476, 3478 }, { 3481, 3653 }, { 3527, 3071 }, { 3530, 3431 }, { 3540, 1404 },
-    { 3544, 1392 }, { 3559, 3434 }, { 3560, 3443 }, { 3565, 2992 }, { 3570, 1208 }, { 3582, 3652 },
-    { 3639, 2900 }, { 3641, 3535 }, { 3645, 2601 }, { 3654, 2927 }, { 3657, 3404 }, { 3676, 3095 },
-    { 120, 3703 }, { 133, 1089 }, { 461, 617 }, { 2646, 3554 }, { 2651, 3046 }, { 2673, 2918 },
-    { 2948, 3716 }, { 3235, 3 }, { 3405, 3714 }, { 3414, 1217 }, { 3700, 1374 }, { 3705, 3710 },
-    { 3719, 3364 }, { 3720, 3721 }, { 3727, 3728 }, { 3732, 3733 }, { 3734, 3735 }, { 3736, 3737 },
-    { 3738, 3739 }, { 3740, 3741 }, { 3742, 3743 }, { 1144, 17 }, { 3165, 3725 }, { 3528, 3698 },
-    { 3666, 3754 }, { 3669, 3724 }, { 3723, 3550 }, { 3762, 3770 }, { 3763, 3756 }, { 3764, 3766 },
-    { 3769, 3686 }, { 3771, 3772 }, { 3773, 3774 }, { 5, 2901 }, { 6, 1338 }, { 22, 1032 },
-    { 45, 3836 }, { 61, 3006 }, { 67, 1042 }, { 68, 3715 }, { 75, 1699 }, { 84, 4099 },
-    { 90, 4311 }, { 91, 435 }, { 111, 1671 }, { 142, 2023 }, { 150, 2034 }, { 158, 2045 },
-    { 166, 2056 }, { 174, 2067 }, { 292, 4142 }, { 333, 1164 }, { 386, 3830 }, { 463, 566 },
-    { 477, 2688 }, { 513, 3131 }, { 514, 645 }, { 517, 647 }, { 519, 3908 }, { 534, 1347 },
-    { 535, 1348 }, { 536, 1349 }, { 537, 1350 }, { 538, 1351 }, { 539, 1352 }, { 540, 1353 },
-    { 541, 1354 }, { 542, 660 }, { 543, 1355 }, { 544, 661 }, { 545, 1356 }, { 546, 662 },
-    { 547, 1357 }, { 548, 3914 }, { 549, 2636 }, { 552, 3075 }, { 558, 2671 }, { 563, 4279 },
-    { 570, 2682 }, { 591, 3537 }, { 599, 3702 }, { 730, 3028 }, { 737, 4248 }, { 762, 4076 },
-    { 789, 4089 }, { 808, 3709 }, { 841, 2668 }, { 843, 2338 }, { 844, 2339 }, { 845, 2340 },
-    { 846, 2341 }, { 847, 2342 }, { 1040, 3186 }, { 1043, 3786 }, { 1050, 3788 }, { 1064, 3798 },
-    { 1075, 1768 }, { 1092, 2823 }, { 1135, 73 }, { 1211, 3439 }, { 1275, 2081 }, { 1367, 2163 },
-    { 1376, 2194 }, { 1396, 2674 }, { 1400, 2647 }, { 1401, 4202 }, { 1407, 2210 }, { 1409, 4205 },
-    { 1415, 2221 }, { 1417, 4208 }, { 1558, 2475 }, { 1560, 3919 }, { 1575, 3565 }, { 1597, 1637 },
-    { 1599, 1638 }, { 1601, 1639 }, { 1603, 1640 }, { 1652, 4004 }, { 1691, 3777 }, { 1697, 3785 },
-    { 1763, 3713 }, { 1772, 2849 }, { 1830, 3699 }, { 1889, 3563 }, { 1956, 4186 }, { 1985, 2891 },
-    { 2014, 2028 }, { 2029, 2869 }, { 2133, 3536 }, { 2166, 3253 }, { 2168, 2182 }, { 2169, 4026 },
-    { 2188, 3706 }, { 2191, 3533 }, { 2205, 2824 }, { 2266, 3768 }, { 2308, 3531 }, { 2309, 3448 },
-    { 2314, 3761 }, { 2476, 3571 }, { 2652, 4034 }, { 2656, 3992 }, { 2657, 3791 }, { 2661, 3858 },
-    { 2662, 2635 }, { 2670, 607 }, { 2672, 567 }, { 2676, 3726 }, { 2680, 4254 }, { 2681, 1031 },
-    { 2687, 3290 }, { 2689, 482 }, { 2701, 3839 }, { 2723, 4063 }, { 2728, 2883 }, { 2763, 3423 },
-    { 2765, 3044 }, { 2767, 3747 }, { 2773, 2009 }, { 2784, 4112 }, { 2803, 4140 }, { 2813, 3421 },
-    { 2815, 3804 }, { 2816, 3749 }, { 2876, 4167 }, { 2882, 3636 }, { 2899, 3729 }, { 2931, 3923 },
-    { 2942, 3963 }, { 2944, 3087 }, { 2945, 3635 }, { 2950, 4271 }, { 2966, 3704 }, { 2986, 3730 },
-    { 2992, 4084 }, { 2998, 3701 }, { 3008, 3581 }, { 3011, 4269 }, { 3016, 1253 }, { 3020, 3782 },
-    { 3025, 4072 }, { 3032, 3868 }, { 3038, 3784 }, { 3039, 4149 }, { 3076, 3859 }, { 3077, 4281 },
-    { 3088, 3745 }, { 3122, 3842 }, { 3133, 4291 }, { 3137, 3746 }, { 3180, 3748 }, { 3193, 3902 },
-    { 3194, 4132 }, { 3197, 4213 }, { 3198, 4217 }, { 3199, 4221 }, { 3203, 3750 }, { 3216, 3983 },
-    { 3218, 1035 }, { 3222, 4312 }, { 3224, 3775 }, { 3228, 3233 }, { 3232, 4059 }, { 3280, 2729 },
-    { 3298, 665 }, { 3303, 4000 }, { 3365, 3718 }, { 3380, 2181 }, { 3381, 4065 }, { 3406, 4191 },
-    { 3409, 4028 }, { 3416, 3384 }, { 3417, 3722 }, { 3418, 3627 }, { 3420, 4276 }, { 3425, 2997 },
-    { 3427, 3024 }, { 3429, 2991 }, { 3434, 3744 }, { 3438, 4105 }, { 3441, 2468 }, { 3443, 3941 },
-    { 3444, 4233 }, { 3445, 4237 }, { 3446, 4241 }, { 3454, 2924 }, { 3473, 4317 }, { 3530, 3562 },
-    { 3540, 2203 }, { 3542, 4195 }, { 3551, 3561 }, { 3552, 4121 }, { 3568, 4335 }, { 3569, 4021 },
-    { 3570, 1829 }, { 3575, 3946 }, { 3585, 4272 }, { 3640, 4285 }, { 3708, 2199 }, { 3731, 4134 },
-    { 3751, 4224 }, { 3755, 4348 }, { 3757, 3759 }, { 3758, 4001 }, { 3765, 3815 }, { 3779, 3783 },
-    { 3780, 3781 }, { 3787, 3964 }, { 3789, 3993 }, { 3790, 2733 }, { 3792, 3793 }, { 3794, 3795 },
-    { 3796, 3797 }, { 3800, 4166 }, { 3801, 2071 }, { 3803, 4171 }, { 3805, 4174 }, { 3807, 4177 },
-    { 3809, 4180 }, { 3811, 4183 }, { 3813, 294 }, { 3816, 3817 }, { 3818, 3819 }, { 3821, 3822 },
-    { 3823, 3824 }, { 3825, 3826 }, { 3827, 3828 }, { 3829, 2965 }, { 3831, 3832 }, { 3834, 400 },
-    { 3837, 3838 }, { 3840, 3841 }, { 3843, 3844 }, { 3845, 3846 }, { 3847, 4313 }, { 3848, 3849 },
-    { 3850, 3851 }, { 3852, 3853 }, { 3854, 3855 }, { 3861, 3136 }, { 3862, 3179 }, { 3863, 3202 },
-    { 3864, 3213 }, { 3865, 3225 }, { 3866, 3229 }, { 3867, 3231 }, { 3870, 3871 }, { 3872, 3873 },
-    { 3874, 3875 }, { 3876, 3877 }, { 3878, 3879 }, { 3880, 3881 }, { 3883, 4277 }, { 3884, 3885 },
-    { 3897, 611 }, { 3903, 3904 }, { 3909, 3910 }, { 3911, 3912 }, { 3913, 3440 }, { 3915, 3916 },
-    { 3918, 3920 }, { 3921, 4064 }, { 3922, 3949 }, { 3924, 3925 }, { 3926, 3927 }, { 3928, 3929 },
-    { 3930, 3931 }, { 3932, 3933 }, { 3934, 4339 }, { 3935, 3936 }, { 3938, 3939 }, { 3940, 3712 },
-    { 3943, 3944 }, { 3947, 3948 }, { 3950, 3951 }, { 3952, 3953 }, { 3954, 3955 }, { 3956, 3957 },
-    { 3958, 3959 }, { 3960, 3134 }, { 3961, 4005 }, { 3966, 3967 }, { 3969, 3970 }, { 3974, 3426 },
-    { 3975, 3976 }, { 3977, 3978 }, { 3979, 3980 }, { 3981, 3982 }, { 3984, 3985 }, { 3986, 3987 },
-    { 3988, 3989 }, { 3995, 3996 }, { 3997, 3138 }, { 3999, 2925 }, { 4006, 4007 }, { 4008, 4009 },
-    { 4010, 4011 }, { 4012, 1276 }, { 4013, 3628 }, { 4014, 4015 }, { 4016, 4017 }, { 4018, 4019 },
-    { 4022, 4023 }, { 4025, 4027 }, { 4029, 4338 }, { 4057, 3407 }, { 4060, 4061 }, { 4067, 4068 },
-    { 4069, 4070 }, { 4071, 1592 }, { 4073, 4074 }, { 4077, 4078 }, { 4079, 4080 }, { 4081, 1617 },
-    { 4082, 4083 }, { 4085, 4086 }, { 4087, 4088 }, { 4090, 4091 }, { 4092, 4093 }, { 4096, 4097 },
-    { 4100, 4101 }, { 4102, 4103 }, { 4106, 4107 }, { 4108, 4109 }, { 4110, 4111 }, { 4113, 4114 },
-    { 4115, 4116 }, { 4117, 1752 }, { 4118, 4119 }, { 4120, 3973 }, { 4122, 4324 }, { 4131, 3419 },
-    { 4136, 4137 }, { 4138, 4139 }, { 4141, 4266 }, { 4144, 4145 }, { 4146, 4147 }, { 4150, 4151 },
-    { 4153, 4154 }, { 4155, 4156 }, { 4157, 4158 }, { 4159, 4160 }, { 4161, 4162 }, { 4163, 4164 },
-    { 4168, 4169 }, { 4172, 4173 }, { 4175, 4176 }, { 4178, 4179 }, { 4181, 4182 }, { 4184, 4185 },
-    { 4188, 4189 }, { 4193, 4194 }, { 4196, 4197 }, { 4198, 3544 }, { 4200, 4201 }, { 4203, 4204 },
-    { 4206, 4207 }, { 4209, 4210 }, { 4211, 3148 }, { 4215, 4235 }, { 4219, 4239 }, { 4223, 4243 },
-    { 4225, 3210 }, { 4226, 4227 }, { 4228, 4229 }, { 4234, 2482 }, { 4236, 3559 }, { 4238, 2492 },
-    { 4242, 2502 }, { 4245, 4246 }, { 4249, 4250 }, { 4251, 4252 }, { 4255, 4256 }, { 4257, 4258 },
-    { 4259, 4260 }, { 4262, 4263 }, { 4264, 4265 }, { 4267, 4268 }, { 4270, 3659 }, { 4273, 4274 },
-    { 4280, 3776 }, { 4286, 3717 }, { 4288, 4287 }, { 4290, 3217 }, { 4308, 3041 }, { 4319, 3998 },
-    { 4344, 3835 }, { 2646, 3555 }, { 2651, 3047 }, { 2673, 2920 }, { 3541, 4356 }, { 3707, 4353 },
-    { 4355, 4354 }, { 4366, 4367 }, { 4368, 4369 }, { 1162, 17 }, { 3753, 4365 }, { 4373, 3521 },
-    { 4381, 4382 }, { 3, 401 }, { 6, 2132 }, { 22, 1684 }, { 45, 3901 }, { 67, 2469 },
-    { 84, 4728 }, { 91, 4127 }, { 111, 4230 }, { 120, 1427 }, { 133, 1086 }, { 435, 1342 },
-    { 461, 609 }, { 463, 574 }, { 487, 2688 }, { 571, 2671 }, { 578, 2682 }, { 615, 4352 },
-    { 643, 3131 }, { 644, 645 }, { 730, 4572 }, { 1041, 4388 }, { 1075, 1776 }, { 1130, 3186 },
-    { 1217, 3444 }, { 1346, 4409 }, { 1374, 1428 }, { 1376, 2216 }, { 1412, 2674 }, { 1634, 2668 },
-    { 1780, 2849 }, { 2014, 2039 }, { 2040, 2869 }, { 2080, 4450 }, { 2162, 4451 }, { 2168, 2193 },
-    { 2213, 4360 }, { 2224, 4350 }, { 2227, 2824 }, { 2636, 3857 }, { 2647, 4035 }, { 2652, 4037 },
-    { 2661, 3892 }, { 2662, 3078 }, { 2670, 3291 }, { 2672, 575 }, { 2676, 3905 }, { 2681, 1683 },
-    { 2687, 3292 }, { 2689, 492 }, { 2728, 2884 }, { 2763, 4565 }, { 2765, 3045 }, { 2767, 3749 },
-    { 2772, 4475 }, { 2784, 4731 }, { 2813, 3423 }, { 2815, 3806 }, { 2816, 3747 }, { 2823, 3422 },
-    { 2899, 3730 }, { 2925, 4487 }, { 2931, 4697 }, { 2944, 4002 }, { 2945, 4669 }, { 2986, 3729 },
-    { 3075, 4278 }, { 3122, 4636 }, { 3132, 4463 }, { 3185, 4460 }, { 3211, 4393 }, { 3228, 4383 },
-    { 3280, 2730 }, { 3293, 4501 }, { 3301, 4495 }, { 3303, 4748 }, { 3381, 3718 }, { 3416, 3087 },
-    { 3425, 4124 }, { 3427, 4125 }, { 3429, 4126 }, { 3445, 3748 }, { 3446, 3750 }, { 3457, 4372 },
-    { 3551, 4719 }, { 3552, 4772 }, { 3575, 4759 }, { 3582, 4375 }, { 3639, 4386 }, { 3640, 4771 },
-    { 3643, 3726 }, { 3701, 4446 }, { 3706, 4030 }, { 3708, 4454 }, { 3711, 4568 }, { 3712, 4574 },
-    { 3715, 4443 }, { 3722, 4358 }, { 3731, 4299 }, { 3744, 4130 }, { 3745, 3709 }, { 3746, 4284 },
-    { 3751, 4520 }, { 3752, 4488 }, { 3760, 4582 }, { 3799, 4362 }, { 3802, 4511 }, { 3860, 4535 },
-    { 3882, 4425 }, { 3894, 3702 }, { 3900, 4494 }, { 3942, 4435 }, { 3945, 4585 }, { 3965, 4444 },
-    { 3968, 4600 }, { 3991, 4491 }, { 4033, 4490 }, { 4094, 4467 }, { 4095, 4469 }, { 4098, 4391 },
-    { 4104, 4569 }, { 4129, 4359 }, { 4148, 4533 }, { 4165, 4508 }, { 4187, 3628 }, { 4192, 4481 },
-    { 4199, 4483 }, { 4220, 3419 }, { 4247, 4432 }, { 4261, 3636 }, { 4289, 4654 }, { 4293, 4476 },
-    { 4309, 4631 }, { 4310, 4407 }, { 4316, 4613 }, { 4322, 4579 }, { 4330, 4625 }, { 4357, 4297 },
-    { 4363, 4392 }, { 4364, 3856 }, { 4370, 984 }, { 4374, 4376 }, { 4377, 2422 }, { 4378, 3522 },
-    { 4379, 4349 }, { 4401, 334 }, { 4402, 4618 }, { 4404, 3079 }, { 4405, 3869 }, { 4406, 4532 },
-    { 4408, 4646 }, { 4410, 4411 }, { 4412, 4413 }, { 4414, 4415 }, { 4416, 4418 }, { 4417, 4419 },
-    { 4420, 4422 }, { 4421, 4423 }, { 4426, 3077 }, { 4428, 3887 }, { 4431, 4517 }, { 4433, 4701 },
-    { 4434, 4707 }, { 4437, 4438 }, { 4439, 4440 }, { 4441, 848 }, { 4445, 4672 }, { 4447, 3430 },
-    { 4453, 4031 }, { 4455, 2202 }, { 4461, 4696 }, { 4462, 4704 }, { 4464, 4465 }, { 4468, 1693 },
-    { 4471, 4326 }, { 4472, 4555 }, { 4474, 2085 }, { 4477, 4735 }, { 4484, 4745 }, { 4489, 4232 },
-    { 4493, 4534 }, { 4499, 4385 }, { 4502, 416 }, { 4505, 4525 }, { 4509, 4715 }, { 4514, 2015 },
-    { 4524, 4705 }, { 4530, 4700 }, { 4531, 2897 }, { 4536, 4133 }, { 4537, 4622 }, { 4539, 4214 },
-    { 4540, 4218 }, { 4541, 4645 }, { 4545, 4546 }, { 4547, 4678 }, { 4549, 3568 }, { 4550, 1681 },
-    { 4552, 3038 }, { 4556, 3410 }, { 4557, 4480 }, { 4558, 4066 }, { 4559, 4479 }, { 4560, 1386 },
-    { 4564, 4538 }, { 4566, 4351 }, { 4573, 4757 }, { 4586, 4769 }, { 4587, 3717 }, { 4589, 4563 },
-    { 4590, 4323 }, { 4595, 4389 }, { 4601, 4602 }, { 4606, 4296 }, { 4607, 4295 }, { 4608, 4303 },
-    { 4609, 4604 }, { 4611, 4612 }, { 4614, 4615 }, { 4616, 4775 }, { 4620, 2698 }, { 4623, 4624 },
-    { 4626, 4627 }, { 4628, 4640 }, { 4630, 4403 }, { 4637, 4638 }, { 4647, 4648 }, { 4650, 3167 },
-    { 4652, 4664 }, { 4655, 4656 }, { 4657, 4658 }, { 4659, 3937 }, { 4660, 4661 }, { 4665, 4436 },
-    { 4666, 4667 }, { 4670, 4684 }, { 4674, 4675 }, { 4676, 4677 }, { 4679, 4680 }, { 4683, 4449 },
-    { 4685, 4686 }, { 4689, 4690 }, { 4691, 4384 }, { 4692, 4024 }, { 4698, 4699 }, { 4702, 4703 },
-    { 4710, 4711 }, { 4712, 4713 }, { 4716, 4717 }, { 4720, 4512 }, { 4722, 4723 }, { 4724, 4767 },
-    { 4725, 4529 }, { 4727, 4152 }, { 4729, 4730 }, { 4732, 4733 }, { 4734, 4170 }, { 4739, 3188 },
-    { 4740, 4190 }, { 4742, 4743 }, { 4744, 4588 }, { 4747, 3407 }, { 4749, 4756 }, { 4750, 4240 },
-    { 4751, 4244 }, { 4753, 4754 }, { 4760, 4761 }, { 4762, 4763 }, { 4765, 4766 }, { 4774, 4492 },
-    { 4776, 2635 }, { 2646, 3556 }, { 2673, 3557 }, { 4361, 4781 }, { 4777, 4779 }, { 4783, 4784 },
-    { 3, 3917 }, { 6, 4906 }, { 17, 4442 }, { 67, 4486 }, { 111, 4992 }, { 120, 1435 },
-    { 133, 1092 }, { 461, 4644 }, { 463, 582 }, { 497, 2688 }, { 579, 2671 }, { 586, 2682 },
-    { 1075, 4818 }, { 1217, 4542 }, { 1341, 4799 }, { 1374, 1436 }, { 1376, 4826 }, { 1420, 2674 },
-    { 2014, 2050 }, { 2051, 2869 }, { 2168, 2204 }, { 2192, 4823 }, { 2215, 4815 }, { 2647, 4038 },
-    { 2651, 4395 }, { 2652, 4040 }, { 2661, 3896 }, { 2662, 3080 }, { 2668, 2841 }, { 2670, 3292 },
-    { 2672, 583 }, { 2687, 3294 }, { 2689, 502 }, { 2728, 3025 }, { 2763, 4567 }, { 2765, 3046 },
-    { 2813, 4866 }, { 2815, 3808 }, { 2823, 3424 }, { 2824, 4741 }, { 2849, 4325 }, { 2944, 4231 },
-    { 2945, 4752 }, { 3078, 4836 }, { 3295, 4837 }, { 3299, 4830 }, { 3560, 4870 }, { 3699, 4849 },
-    { 3711, 4869 }, { 3713, 4847 }, { 3899, 4352 }, { 4036, 4829 }, { 4041, 4797 }, { 4123, 4879 },
-    { 4216, 4359 }, { 4320, 4864 }, { 4340, 4888 }, { 4341, 4887 }, { 4351, 4810 }, { 4357, 4304 },
-    { 4358, 4780 }, { 4360, 4816 }, { 4363, 4598 }, { 4364, 4943 }, { 4370, 5023 }, { 4457, 4824 },
-    { 4459, 4825 }, { 4482, 4914 }, { 4497, 4934 }, { 4498, 4951 }, { 4506, 4971 }, { 4543, 4979 },
-    { 4544, 4980 }, { 4554, 4854 }, { 4570, 4793 }, { 4571, 4899 }, { 4581, 4894 }, { 4596, 4937 },
-    { 4597, 4901 }, { 4603, 4973 }, { 4605, 4919 }, { 4619, 4789 }, { 4621, 4978 }, { 4632, 4801 },
-    { 4639, 4924 }, { 4641, 4896 }, { 4643, 4831 }, { 4651, 4989 }, { 4662, 4900 }, { 4663, 5016 },
-    { 4668, 4852 }, { 4671, 4902 }, { 4693, 4991 }, { 4694, 4880 }, { 4706, 4817 }, { 4708, 4905 },
-    { 4709, 4907 }, { 4718, 4872 }, { 4726, 4910 }, { 4786, 4528 }, { 4788, 5053 }, { 4792, 4981 },
-    { 4794, 5042 }, { 4802, 3081 }, { 4804, 3889 }, { 4806, 4807 }, { 4808, 4755 }, { 4809, 4884 },
-    { 4811, 4903 }, { 4812, 4889 }, { 4813, 4939 }, { 4820, 4736 }, { 4822, 4990 }, { 4827, 4500 },
-    { 4835, 4791 }, { 4840, 4839 }, { 4842, 5057 }, { 4843, 5043 }, { 4850, 5032 }, { 4855, 5013 },
-    { 4856, 4960 }, { 4858, 2152 }, { 4871, 4984 }, { 4874, 4916 }, { 4876, 5008 }, { 4877, 4976 },
-    { 4878, 4617 }, { 4881, 4032 }, { 4882, 3546 }, { 4883, 4758 }, { 4892, 4682 }, { 4895, 4282 },
-    { 4904, 4828 }, { 4908, 5035 }, { 4918, 5017 }, { 4921, 4938 }, { 4922, 5006 }, { 4923, 2180 },
-    { 4926, 4562 }, { 4940, 4941 }, { 4942, 4944 }, { 4946, 4832 }, { 4948, 4653 }, { 4949, 5033 },
-    { 4952, 4953 }, { 4954, 3971 }, { 4958, 4062 }, { 4959, 4974 }, { 4972, 5036 }, { 4975, 4075 },
-    { 4982, 4222 }, { 4983, 5026 }, { 4995, 4275 }, { 5001, 4819 }, { 5005, 3820 }, { 5009, 4927 },
-    { 5010, 5011 }, { 5018, 5019 }, { 5024, 5025 }, { 5028, 4893 }, { 5029, 5030 }, { 5037, 4844 },
-    { 5039, 2576 }, { 5046, 4790 }, { 5050, 4994 }, { 5054, 4253 }, { 5055, 4764 }, { 5056, 2568 },
-    { 4778, 5059 }, { 4782, 5062 }, { 3, 4688 }, { 6, 5210 }, { 17, 4936 }, { 67, 4963 },
-    { 120, 1443 }, { 133, 2062 }, { 463, 594 }, { 587, 2671 }, { 602, 2682 }, { 1075, 4962 },
-    { 1217, 5135 }, { 1374, 1444 }, { 1376, 4966 }, { 1452, 2674 }, { 2014, 2061 }, { 2073, 2869 },
-    { 2168, 2226 }, { 2646, 5002 }, { 2647, 4044 }, { 2651, 4396 }, { 2652, 4043 }, { 2661, 4629 },
-    { 2662, 3081 }, { 2668, 2883 }, { 2670, 3293 }, { 2672, 595 }, { 2687, 3296 }, { 2688, 2635 },
-    { 2689, 4935 }, { 2728, 3132 }, { 2763, 4580 }, { 2765, 3047 }, { 2813, 4867 }, { 2815, 3810 },
-    { 2823, 3428 }, { 2824, 4746 }, { 2849, 4327 }, { 3080, 5095 }, { 3294, 4833 }, { 3301, 5090 },
-    { 3538, 5096 }, { 4039, 5089 }, { 4128, 5097 }, { 4331, 5067 }, { 4350, 5081 }, { 4427, 5093 },
-    { 4448, 5126 }, { 4518, 5066 }, { 4578, 5084 }, { 4634, 5072 }, { 4649, 5064 }, { 4673, 5099 },
-    { 4721, 5077 }, { 4780, 5061 }, { 4845, 5100 }, { 4862, 5071 }, { 4868, 5070 }, { 4873, 5113 },
-    { 4875, 5186 }, { 4909, 5121 }, { 4913, 5103 }, { 4930, 5164 }, { 4945, 5137 }, { 4947, 5091 },
-    { 4950, 5159 }, { 4956, 5191 }, { 4996, 5165 }, { 4999, 5202 }, { 5000, 5209 }, { 5014, 5127 },
-    { 5020, 5139 }, { 5021, 5198 }, { 5022, 5154 }, { 5034, 5197 }, { 5041, 5166 }, { 5044, 5088 },
-    { 5047, 5131 }, { 5051, 5193 }, { 5052, 5187 }, { 5063, 4928 }, { 5065, 4390 }, { 5068, 4885 },
-    { 5069, 5079 }, { 5073, 3083 }, { 5074, 3082 }, { 5075, 3891 }, { 5076, 4328 }, { 5080, 5049 },
-    { 5083, 4737 }, { 5085, 4452 }, { 5102, 5179 }, { 5109, 3537 }, { 5110, 4504 }, { 5112, 4838 },
-    { 5115, 5087 }, { 5116, 4814 }, { 5117, 5104 }, { 5118, 5136 }, { 5128, 5223 }, { 5129, 2214 },
-    { 5130, 2225 }, { 5132, 3833 }, { 5133, 5208 }, { 5138, 5111 }, { 5140, 4470 }, { 5142, 5155 },
-    { 5145, 5 }, { 5146, 5219 }, { 5148, 5220 }, { 5149, 4968 }, { 5151, 5182 }, { 5152, 5153 },
-    { 5158, 5184 }, { 5169, 5199 }, { 5170, 5092 }, { 5174, 5203 }, { 5180, 5181 }, { 5196, 5125 },
-    { 5200, 5007 }, { 5204, 4424 }, { 5207, 5211 }, { 5215, 3990 }, { 5230, 5106 }, { 5232, 5060 },
-    { 3, 4912 }, { 17, 5040 }, { 67, 4967 }, { 120, 1451 }, { 133, 4955 }, { 463, 610 },
-    { 603, 2671 }, { 618, 2682 }, { 1075, 5225 }, { 1217, 5214 }, { 1374, 1460 }, { 1376, 5310 },
-    { 1468, 2674 }, { 2014, 2072 }, { 2168, 5086 }, { 2646, 5003 }, { 2647, 4047 }, { 2651, 4397 },
-    { 2652, 4046 }, { 2661, 4633 }, { 2662, 3082 }, { 2668, 2884 }, { 2670, 3295 }, { 2672, 619 },
-    { 2687, 4861 }, { 2688, 5107 }, { 2689, 5167 }, { 2728, 3189 }, { 2763, 4993 }, { 2765, 4599 },
-    { 2813, 5290 }, { 2815, 4795 }, { 2823, 5291 }, { 2824, 5048 }, { 2849, 5338 }, { 2869, 4738 },
-    { 3079, 5258 }, { 3296, 5094 }, { 3306, 5244 }, { 3778, 5236 }, { 3888, 5256 }, { 3972, 5264 },
-    { 4042, 5254 }, { 4387, 5234 }, { 4429, 5259 }, { 4584, 5237 }, { 4642, 5255 }, { 4798, 5243 },
-    { 4803, 3080 }, { 4965, 5253 }, { 4986, 5235 }, { 5061, 5233 }, { 5063, 5332 }, { 5101, 5266 },
-    { 5119, 5276 }, { 5122, 5270 }, { 5134, 5324 }, { 5141, 5314 }, { 5160, 5307 }, { 5162, 5308 },
-    { 5171, 5339 }, { 5172, 5280 }, { 5183, 5342 }, { 5238, 5245 }, { 5241, 3299 }, { 5242, 3895 },
-    { 5247, 4051 }, { 5248, 5239 }, { 5249, 5045 }, { 5250, 5321 }, { 5251, 5082 }, { 5252, 5316 },
-    { 5265, 5098 }, { 5273, 4800 }, { 5274, 5261 }, { 5277, 4863 }, { 5278, 5275 }, { 5279, 4496 },
-    { 5282, 5246 }, { 5286, 4977 }, { 5293, 5263 }, { 5294, 5201 }, { 5295, 4796 }, { 5298, 3134 },
-    { 5300, 4834 }, { 5301, 5124 }, { 5303, 5296 }, { 5311, 5257 }, { 5312, 5229 }, { 5315, 5287 },
-    { 5325, 5240 }, { 5330, 5288 }, { 5341, 5177 }, { 5345, 5305 }, { 5346, 4466 }, { 5349, 5353 },
-    { 5350, 4911 }, { 5351, 5328 }, { 3, 4917 }, { 17, 5347 }, { 67, 5015 }, { 120, 1459 },
-    { 133, 5175 }, { 463, 5150 }, { 1374, 5156 }, { 1954, 5359 }, { 2646, 5004 }, { 2647, 4050 },
-    { 2651, 4398 }, { 2652, 4049 }, { 2661, 4635 }, { 2662, 3083 }, { 2668, 5213 }, { 2670, 3538 },
-    { 2671, 2635 }, { 2672, 5205 }, { 2674, 4045 }, { 2682, 3886 }, { 2687, 5108 }, { 2688, 3082 },
-    { 2689, 5195 }, { 2728, 3205 }, { 3081, 5380 }, { 4805, 5381 }, { 4857, 5360 }, { 4915, 5367 },
-    { 4964, 5358 }, { 4988, 5369 }, { 5161, 5392 }, { 5163, 5410 }, { 5168, 5378 }, { 5228, 5379 },
-    { 5233, 5357 }, { 5262, 5382 }, { 5267, 5388 }, { 5268, 5430 }, { 5271, 5384 }, { 5281, 5418 },
-    { 5285, 5386 }, { 5320, 5389 }, { 5323, 5391 }, { 5333, 5372 }, { 5334, 5427 }, { 5354, 5452 },
-    { 5362, 5387 }, { 5364, 5289 }, { 5365, 4898 }, { 5366, 5449 }, { 5370, 4695 }, { 5373, 5425 },
-    { 5374, 5421 }, { 5375, 5428 }, { 5390, 5414 }, { 5397, 5420 }, { 5398, 5377 }, { 5400, 5429 },
-    { 5405, 5411 }, { 5416, 4714 }, { 5417, 5454 }, { 5419, 5447 }, { 5431, 5363 }, { 5437, 5385 },
-    { 5443, 5409 }, { 5455, 5434 }, { 254, 4371 }, { 370, 3258 }, { 1166, 1167 }, { 1187, 1188 },
-    { 1892, 1906 }, { 1904, 2965 }, { 3023, 3641 }, { 3152, 3449 }, { 3474, 2644 }, { 3665, 3812 },
-    { 4306, 4785 }, { 3, 5340 }, { 17, 5450 }, { 67, 5027 }, { 120, 1467 }, { 133, 5309 },
-    { 463, 5297 }, { 1374, 5299 }, { 2646, 5143 }, { 2647, 4053 }, { 2651, 4399 }, { 2652, 4052 },
-    { 2661, 4897 }, { 2662, 3300 }, { 2668, 5336 }, { 2670, 4430 }, { 2671, 3083 }, { 2672, 5318 },
-    { 2674, 4048 }, { 2682, 3890 }, { 2687, 5432 }, { 2688, 5494 }, { 2689, 5317 }, { 2728, 3206 },
-    { 3907, 5457 }, { 4294, 5456 }, { 5012, 5475 }, { 5031, 5462 }, { 5217, 5460 }, { 5284, 5458 },
-    { 5322, 5466 }, { 5331, 5479 }, { 5344, 5470 }, { 5376, 5508 }, { 5383, 5491 }, { 5399, 5510 },
-    { 5404, 5461 }, { 5413, 5492 }, { 5444, 5473 }, { 5459, 5368 }, { 5464, 5371 }, { 5465, 5361 },
-    { 5469, 5468 }, { 5476, 5477 }, { 5481, 5472 }, { 5486, 5505 }, { 5493, 5502 }, { 5495, 5302 },
-    { 5499, 5269 }, { 5507, 5393 }, { 5511, 5343 }, { 5513, 5474 }, { 5517, 5490 }, { 5520, 5357 },
-    { 1892, 3643 }, { 3152, 4345 }, { 3433, 5522 }, { 3452, 5527 }, { 3665, 5523 }, { 4329, 4371 },
-    { 5524, 38 }, { 5528, 4785 }, { 5529, 3535 }, { 17, 5584 }, { 67, 5516 }, { 120, 4321 },
-    { 133, 5407 }, { 463, 5319 }, { 1374, 5424 }, { 2646, 5144 }, { 2647, 4056 }, { 2652, 4055 },
-    { 2661, 5114 }, { 2662, 3302 }, { 2670, 5272 }, { 2671, 3300 }, { 2672, 5406 }, { 2674, 4054 },
-    { 2682, 3893 }, { 2728, 3215 }, { 4292, 5533 }, { 4342, 5535 }, { 4920, 5538 }, { 4970, 5534 },
-    { 5157, 5539 }, { 5260, 5554 }, { 5283, 5551 }, { 5395, 5548 }, { 5396, 5555 }, { 5446, 5546 },
-    { 5467, 5573 }, { 5478, 5566 }, { 5480, 5549 }, { 5496, 5578 }, { 5514, 5569 }, { 5540, 5537 },
-    { 5541, 5571 }, { 5542, 5572 }, { 5545, 5544 }, { 5553, 5575 }, { 5556, 5570 }, { 5560, 5509 },
-    { 5562, 5581 }, { 5565, 5550 }, { 17, 5585 }, { 120, 4337 }, { 133, 5426 }, { 463, 5423 },
-    { 1129, 5595 }, { 1374, 5439 }, { 2646, 5633 }, { 2647, 4957 }, { 2652, 4456 }, { 2661, 5147 },
-    { 2662, 5448 }, { 2670, 5402 }, { 2671, 3302 }, { 2672, 5422 }, { 2674, 5521 }, { 2682, 3898 },
-    { 5394, 5608 }, { 5463, 5596 }, { 5483, 5611 }, { 5543, 5628 }, { 5559, 5597 }, { 5574, 5599 },
-    { 5577, 5626 }, { 5583, 5635 }, { 5601, 5598 }, { 5602, 5536 }, { 5605, 5604 }, { 5607, 5547 },
-    { 5609, 5603 }, { 5610, 5630 }, { 5615, 5623 }, { 5617, 5552 }, { 5619, 5471 }, { 5622, 5600 },
-    { 5634, 5629 }, { 59, 5636 }, { 120, 5436 }, { 133, 5625 }, { 463, 5488 }, { 1374, 5498 },
-    { 1556, 17 }, { 2647, 5329 }, { 2652, 4458 }, { 2661, 5558 }, { 2662, 5518 }, { 2670, 5576 },
-    { 2671, 5624 }, { 2672, 5435 }, { 2674, 5616 }, { 2682, 5512 }, { 5176, 5641 }, { 5503, 5648 },
-    { 5614, 5645 }, { 5618, 5657 }, { 5627, 5660 }, { 5631, 5667 }, { 5637, 5650 }, { 5646, 5665 },
-    { 5647, 5663 }, { 5651, 5662 }, { 5652, 5606 }, { 5655, 5664 }, { 5658, 5497 }, { 5659, 5669 },
-    { 5668, 5649 }, { 5670, 5638 }, { 120, 5485 }, { 133, 5701 }, { 463, 5504 }, { 1374, 5506 },
-    { 2647, 5500 }, { 2661, 5689 }, { 2662, 5688 }, { 2670, 5700 }, { 2671, 5696 }, { 2672, 5687 },
-    { 2674, 5699 }, { 2682, 5568 }, { 4961, 17 }, { 5567, 5673 }, { 5580, 5678 }, { 5632, 5683 },
-    { 5639, 5680 }, { 5643, 5672 }, { 5653, 5690 }, { 5656, 5684 }, { 5666, 5691 }, { 5685, 5674 },
-    { 5692, 5677 }, { 5697, 5661 }, { 120, 5698 }, { 2647, 5716 }, { 5582, 5713 }, { 5642, 5703 },
-    { 5675, 5719 }, { 5679, 5708 }, { 5682, 5709 }, { 5686, 5702 }, { 5693, 5718 }, { 5694, 5711 },
-    { 5695, 5704 }, { 5712, 5725 }, { 5717, 5710 }, { 5721, 5724 }, { 5723, 5707 }, { 120, 5715 },
-    { 5212, 5726 }, { 5644, 5727 }, { 5720, 5729 }, { 5728, 5731 }, { 5732, 5735 }, { 5733, 5730 },
-    { 5734, 5736 }, { 5737, 5705 }, { 5579, 5741 }, { 5738, 5746 }, { 5739, 5749 }, { 5740, 5748 },
-    { 5743, 5706 }, { 5745, 5753 }, { 5747, 5754 }, { 5751, 5681 },
+    { 3064, 3065 }, { 3067, 250 }, { 3068, 293 }, { 3072, 434 }, { 3083, 3084 }, { 3087, 3088 },
+    { 3090, 3091 }, { 3092, 3119 }, { 3100, 3101 }, { 3102, 3103 }, { 3104, 3105 }, { 3108, 3109 },
+    { 3113, 3114 }, { 3116, 3117 }, { 3121, 23 }, { 2854, 3 }, { 460, 475 }, { 736, 2362 },
+    { 2343, 3141 }, { 2344, 1635 }, { 2850, 3143 }, { 3020, 3140 }, { 3106, 3142 }, { 3129, 65 },
+    { 3133, 3157 }, { 3134, 64 }, { 3145, 2747 }, { 3152, 3097 }, { 3153, 3154 }, { 3155, 3156 },
+    { 3158, 3159 }, { 3161, 3066 }, { 3166, 3089 }, { 3167, 3168 }, { 3169, 3170 }, { 3172, 3110 },
+    { 3173, 3115 }, { 3174, 3118 }, { 2886, 3 }, { 3176, 2982 }, { 460, 480 }, { 736, 2387 },
+    { 2883, 3179 }, { 3150, 3180 }, { 3181, 1595 }, { 3182, 3099 }, { 3185, 3191 }, { 3189, 3190 },
+    { 3194, 2849 }, { 3195, 3171 }, { 3, 1201 }, { 460, 485 }, { 3199, 3123 }, { 3203, 1854 },
+    { 3207, 3160 }, { 3208, 3055 }, { 48, 49 }, { 287, 3013 }, { 366, 2964 }, { 2962, 347 },
+    { 3030, 304 }, { 3, 1942 }, { 3200, 3211 }, { 460, 490 }, { 2950, 3218 }, { 3010, 3219 },
+    { 2981, 3222 }, { 460, 495 }, { 1205, 3 }, { 460, 500 }, { 3082, 3 }, { 6, 682 },
+    { 22, 405 }, { 31, 2805 }, { 46, 47 }, { 52, 53 }, { 70, 71 }, { 72, 73 },
+    { 76, 77 }, { 78, 79 }, { 80, 81 }, { 82, 83 }, { 84, 85 }, { 86, 87 },
+    { 88, 89 }, { 111, 821 }, { 114, 115 }, { 116, 117 }, { 118, 119 }, { 120, 1372 },
+    { 133, 1073 }, { 210, 3215 }, { 238, 239 }, { 246, 247 }, { 255, 17 }, { 257, 1682 },
+    { 266, 267 }, { 268, 269 }, { 270, 271 }, { 273, 2957 }, { 277, 2958 }, { 280, 281 },
+    { 282, 283 }, { 291, 2604 }, { 294, 295 }, { 296, 297 }, { 298, 299 }, { 300, 2960 },
+    { 305, 3032 }, { 309, 3070 }, { 314, 315 }, { 316, 317 }, { 377, 378 }, { 379, 380 },
+    { 381, 382 }, { 383, 384 }, { 401, 402 }, { 434, 708 }, { 436, 437 }, { 438, 439 },
+    { 440, 441 }, { 442, 443 }, { 444, 445 }, { 446, 447 }, { 448, 449 }, { 450, 451 },
+    { 459, 3074 }, { 469, 3135 }, { 474, 3177 }, { 479, 3201 }, { 484, 3212 }, { 489, 3224 },
+    { 494, 3228 }, { 504, 505 }, { 550, 2635 }, { 588, 589 }, { 596, 597 }, { 604, 605 },
+    { 612, 613 }, { 683, 1832 }, { 712, 713 }, { 714, 715 }, { 727, 1837 }, { 759, 2652 },
+    { 761, 1223 }, { 788, 1233 }, { 815, 1243 }, { 822, 729 }, { 880, 881 }, { 883, 884 },
+    { 885, 886 }, { 887, 888 }, { 889, 890 }, { 891, 892 }, { 893, 894 }, { 895, 896 },
+    { 897, 898 }, { 903, 904 }, { 905, 906 }, { 907, 908 }, { 909, 910 }, { 911, 912 },
+    { 913, 914 }, { 915, 916 }, { 917, 918 }, { 919, 920 }, { 921, 922 }, { 923, 924 },
+    { 925, 926 }, { 927, 928 }, { 929, 930 }, { 931, 932 }, { 933, 934 }, { 935, 936 },
+    { 937, 938 }, { 939, 940 }, { 941, 942 }, { 943, 944 }, { 945, 946 }, { 947, 948 },
+    { 949, 950 }, { 951, 952 }, { 953, 954 }, { 955, 956 }, { 957, 958 }, { 959, 960 },
+    { 961, 962 }, { 963, 964 }, { 965, 966 }, { 967, 968 }, { 969, 970 }, { 971, 972 },
+    { 973, 974 }, { 975, 976 }, { 977, 978 }, { 979, 980 }, { 981, 982 }, { 1008, 1009 },
+    { 1010, 1011 }, { 1012, 1013 }, { 1014, 1015 }, { 1216, 3027 }, { 1217, 1218 }, { 1219, 1220 },
+    { 1224, 1225 }, { 1226, 1227 }, { 1228, 1229 }, { 1230, 1231 }, { 1234, 1235 }, { 1236, 1237 },
+    { 1238, 1239 }, { 1240, 1241 }, { 1244, 1245 }, { 1246, 1247 }, { 1248, 1249 }, { 1279, 1280 },
+    { 1386, 1373 }, { 1575, 1576 }, { 1617, 1618 }, { 1864, 3229 }, { 1944, 1945 }, { 2317, 2318 },
+    { 2329, 2330 }, { 2331, 2332 }, { 2346, 2347 }, { 2348, 2349 }, { 2350, 2351 }, { 2363, 2364 },
+    { 2365, 2366 }, { 2371, 2372 }, { 2373, 2374 }, { 2375, 2376 }, { 2388, 2389 }, { 2390, 2391 },
+    { 2396, 2397 }, { 2398, 2399 }, { 2400, 2401 }, { 2404, 2405 }, { 2553, 2978 }, { 2557, 3019 },
+    { 2634, 2903 }, { 2645, 2911 }, { 2646, 1370 }, { 2647, 2747 }, { 2650, 3043 }, { 2651, 1382 },
+    { 2667, 2874 }, { 2672, 2912 }, { 2681, 404 }, { 2700, 510 }, { 2702, 1843 }, { 2704, 3137 },
+    { 2722, 1836 }, { 2780, 3131 }, { 2801, 113 }, { 2816, 1857 }, { 2823, 1848 }, { 2913, 1078 },
+    { 2914, 1080 }, { 2915, 1081 }, { 2916, 1083 }, { 2917, 1084 }, { 2918, 1086 }, { 2919, 1087 },
+    { 2920, 1089 }, { 2921, 1090 }, { 2922, 1092 }, { 2955, 2923 }, { 2966, 2924 }, { 3022, 253 },
+    { 3028, 2992 }, { 3031, 3216 }, { 3034, 2927 }, { 3042, 3125 }, { 3124, 1056 }, { 3138, 3165 },
+    { 3164, 531 }, { 3183, 2306 }, { 3192, 2675 }, { 3193, 3086 }, { 3196, 3136 }, { 3197, 3178 },
+    { 3198, 3202 }, { 3199, 2787 }, { 3206, 3147 }, { 3223, 2899 }, { 3227, 2987 }, { 318, 254 },
+    { 344, 345 }, { 374, 375 }, { 390, 391 }, { 2956, 323 }, { 18, 3175 }, { 42, 3146 },
+    { 285, 3225 }, { 324, 325 }, { 326, 327 }, { 328, 329 }, { 330, 331 }, { 348, 349 },
+    { 350, 351 }, { 352, 353 }, { 354, 355 }, { 356, 357 }, { 358, 359 }, { 360, 361 },
+    { 362, 363 }, { 709, 1212 }, { 1148, 3007 }, { 1151, 1152 }, { 1154, 1155 }, { 1183, 1184 },
+    { 1222, 2897 }, { 1270, 3036 }, { 1567, 1568 }, { 1672, 1673 }, { 1886, 1887 }, { 1916, 1917 },
+    { 1931, 2614 }, { 2135, 2136 }, { 2137, 2138 }, { 2154, 2155 }, { 2156, 2157 }, { 2158, 2159 },
+    { 2160, 2161 }, { 2267, 2268 }, { 2269, 2270 }, { 2271, 2272 }, { 2273, 2274 }, { 2276, 2277 },
+    { 2278, 2279 }, { 2280, 2281 }, { 2282, 2283 }, { 2284, 2285 }, { 2286, 2287 }, { 2311, 2312 },
+    { 2315, 2316 }, { 2412, 2413 }, { 2414, 2415 }, { 2416, 2417 }, { 2418, 2419 }, { 2420, 2421 },
+    { 2423, 2424 }, { 2425, 2426 }, { 2427, 2428 }, { 2429, 2430 }, { 2431, 2432 }, { 2433, 2434 },
+    { 2435, 2436 }, { 2437, 2438 }, { 2439, 2440 }, { 2441, 2442 }, { 2443, 2444 }, { 2445, 2446 },
+    { 2447, 2448 }, { 2449, 2450 }, { 2451, 2452 }, { 2453, 2454 }, { 2633, 3162 }, { 2698, 3127 },
+    { 2743, 237 }, { 2744, 183 }, { 2898, 2638 }, { 2961, 3094 }, { 3071, 1158 }, { 3149, 313 },
+    { 3186, 3 }, { 6, 1209 }, { 22, 508 }, { 120, 1394 }, { 133, 1079 }, { 319, 17 },
+    { 434, 2134 }, { 460, 592 }, { 499, 3230 }, { 759, 2664 }, { 1402, 1373 }, { 1944, 3400 },
+    { 2645, 2913 }, { 2646, 1384 }, { 2650, 3044 }, { 2651, 1390 }, { 2655, 3237 }, { 2667, 2875 },
+    { 2672, 2914 }, { 2675, 3236 }, { 2681, 507 }, { 2698, 2903 }, { 2911, 1072 }, { 2912, 1076 },
+    { 2915, 2998 }, { 2917, 2997 }, { 2919, 3023 }, { 2921, 2991 }, { 2922, 3187 }, { 2931, 3363 },
+    { 2943, 729 }, { 2946, 1216 }, { 2949, 3251 }, { 2961, 2923 }, { 2978, 1862 }, { 2995, 3278 },
+    { 3009, 2924 }, { 3028, 3379 }, { 3035, 3358 }, { 3039, 3239 }, { 3069, 3270 }, { 3210, 2635 },
+    { 3223, 2987 }, { 3227, 2899 }, { 3231, 1206 }, { 3232, 2925 }, { 3240, 3241 }, { 3242, 3243 },
+    { 3244, 3245 }, { 3246, 3308 }, { 3247, 3248 }, { 3249, 3434 }, { 3252, 2634 }, { 3253, 3439 },
+    { 3256, 3380 }, { 3257, 3258 }, { 3259, 3007 }, { 3261, 3262 }, { 3263, 284 }, { 3264, 2605 },
+    { 3265, 3266 }, { 3267, 3268 }, { 3271, 3272 }, { 3273, 3274 }, { 3275, 3276 }, { 3279, 3280 },
+    { 3281, 3282 }, { 3283, 3284 }, { 3285, 3286 }, { 3301, 3302 }, { 3305, 3365 }, { 3306, 3369 },
+    { 3307, 3373 }, { 3310, 3311 }, { 3312, 3313 }, { 3314, 3315 }, { 3316, 3317 }, { 3318, 3319 },
+    { 3320, 3321 }, { 3322, 3323 }, { 3324, 3325 }, { 3326, 3327 }, { 3328, 3329 }, { 3330, 3331 },
+    { 3332, 3333 }, { 3334, 3335 }, { 3336, 3337 }, { 3338, 3339 }, { 3340, 3341 }, { 3342, 3343 },
+    { 3344, 3345 }, { 3346, 3347 }, { 3348, 3349 }, { 3350, 3351 }, { 3352, 3353 }, { 3354, 3355 },
+    { 3356, 3357 }, { 3359, 3360 }, { 3364, 1221 }, { 3367, 3368 }, { 3371, 3372 }, { 3375, 3132 },
+    { 3376, 2686 }, { 3383, 3384 }, { 3385, 3386 }, { 3388, 3389 }, { 3390, 3391 }, { 3393, 3394 },
+    { 3395, 3396 }, { 3398, 3209 }, { 3399, 2554 }, { 3408, 3405 }, { 3409, 3233 }, { 3444, 3294 },
+    { 318, 369 }, { 3008, 323 }, { 3450, 376 }, { 45, 3235 }, { 266, 3478 }, { 270, 3469 },
+    { 305, 1157 }, { 712, 3497 }, { 880, 3498 }, { 1178, 3412 }, { 1222, 2984 }, { 1919, 2957 },
+    { 1933, 2704 }, { 2465, 3036 }, { 2743, 3454 }, { 2744, 3453 }, { 2852, 3234 }, { 2955, 3094 },
+    { 2958, 1921 }, { 2985, 2638 }, { 3034, 3475 }, { 3071, 1176 }, { 3146, 3432 }, { 3149, 3162 },
+    { 3151, 253 }, { 3213, 3521 }, { 3220, 3460 }, { 3260, 276 }, { 3309, 1251 }, { 3456, 3457 },
+    { 3458, 3459 }, { 3461, 3462 }, { 3463, 3464 }, { 3465, 3466 }, { 3467, 3226 }, { 3470, 1153 },
+    { 3477, 2633 }, { 3480, 3481 }, { 3482, 3483 }, { 3484, 3485 }, { 3486, 3487 }, { 3488, 3489 },
+    { 3490, 3491 }, { 3492, 3493 }, { 3494, 3495 }, { 3496, 2313 }, { 3499, 3500 }, { 3501, 3502 },
+    { 3503, 3504 }, { 3505, 3506 }, { 3507, 3508 }, { 3509, 3510 }, { 3511, 3512 }, { 3513, 3514 },
+    { 3515, 3516 }, { 3517, 3518 }, { 3, 3589 }, { 6, 1831 }, { 120, 1410 }, { 133, 1082 },
+    { 460, 600 }, { 1418, 1373 }, { 1827, 17 }, { 2556, 3538 }, { 2645, 3551 }, { 2646, 1392 },
+    { 2650, 3045 }, { 2651, 1398 }, { 2667, 2983 }, { 2672, 2916 }, { 2943, 1216 }, { 2946, 729 },
+    { 2948, 3531 }, { 2949, 3638 }, { 3543, 3238 }, { 3545, 3541 }, { 3547, 3529 }, { 3556, 3625 },
+    { 3565, 3624 }, { 3566, 3573 }, { 3574, 3575 }, { 3577, 3578 }, { 3580, 3254 }, { 3584, 3585 },
+    { 3587, 3588 }, { 3590, 3591 }, { 3592, 3593 }, { 3594, 3595 }, { 3597, 3366 }, { 3598, 3370 },
+    { 3599, 3374 }, { 3600, 3601 }, { 3602, 3603 }, { 3604, 3605 }, { 3606, 3607 }, { 3608, 3609 },
+    { 3610, 3611 }, { 3612, 3613 }, { 3614, 3615 }, { 3616, 3617 }, { 3618, 3619 }, { 3620, 3621 },
+    { 3622, 3623 }, { 3626, 1232 }, { 3627, 1242 }, { 3630, 2333 }, { 3631, 3387 }, { 3632, 2367 },
+    { 3633, 3392 }, { 3634, 2392 }, { 3635, 3397 }, { 434, 3686 }, { 2995, 3669 }, { 3175, 45 },
+    { 3213, 3656 }, { 3217, 3546 }, { 3522, 3663 }, { 3562, 3468 }, { 3579, 3127 }, { 3647, 3032 },
+    { 3648, 715 }, { 3649, 3687 }, { 3655, 3644 }, { 3667, 3672 }, { 3670, 3671 }, { 3673, 3674 },
+    { 3679, 3680 }, { 3681, 3682 }, { 3683, 3684 }, { 3688, 3015 }, { 3689, 3690 }, { 3691, 3692 },
+    { 3693, 3694 }, { 3695, 3696 }, { 5, 1679 }, { 22, 635 }, { 56, 1692 }, { 58, 511 },
+    { 60, 3184 }, { 61, 1203 }, { 63, 3229 }, { 65, 644 }, { 66, 67 }, { 69, 693 },
+    { 73, 1698 }, { 75, 1043 }, { 77, 1044 }, { 84, 1050 }, { 90, 2788 }, { 91, 1093 },
+    { 93, 2890 }, { 97, 1057 }, { 99, 1058 }, { 101, 1059 }, { 103, 1060 }, { 105, 1061 },
+    { 107, 1062 }, { 110, 3415 }, { 111, 1268 }, { 127, 2010 }, { 129, 2859 }, { 142, 1762 },
+    { 144, 2024 }, { 150, 1766 }, { 152, 2035 }, { 158, 1770 }, { 160, 2046 }, { 166, 1774 },
+    { 168, 2057 }, { 174, 1778 }, { 176, 2068 }, { 254, 3255 }, { 291, 1868 }, { 312, 2634 },
+    { 332, 333 }, { 334, 335 }, { 336, 337 }, { 338, 339 }, { 340, 341 }, { 342, 343 },
+    { 348, 1168 }, { 350, 1169 }, { 352, 1170 }, { 354, 1171 }, { 356, 1172 }, { 358, 1173 },
+    { 360, 1174 }, { 362, 1175 }, { 385, 386 }, { 389, 3451 }, { 392, 393 }, { 394, 395 },
+    { 396, 2965 }, { 398, 2633 }, { 406, 2857 }, { 408, 409 }, { 410, 2675 }, { 411, 412 },
+    { 413, 414 }, { 416, 3129 }, { 417, 418 }, { 420, 421 }, { 422, 423 }, { 424, 425 },
+    { 426, 427 }, { 428, 429 }, { 430, 431 }, { 436, 533 }, { 438, 534 }, { 440, 535 },
+    { 442, 536 }, { 444, 537 }, { 446, 538 }, { 448, 539 }, { 450, 540 }, { 452, 453 },
+    { 454, 3073 }, { 459, 553 }, { 462, 554 }, { 464, 2688 }, { 469, 560 }, { 474, 564 },
+    { 479, 568 }, { 484, 572 }, { 489, 576 }, { 494, 580 }, { 499, 584 }, { 509, 2988 },
+    { 513, 514 }, { 515, 516 }, { 517, 518 }, { 519, 520 }, { 521, 522 }, { 523, 524 },
+    { 525, 526 }, { 527, 528 }, { 529, 530 }, { 541, 542 }, { 543, 544 }, { 545, 546 },
+    { 547, 548 }, { 549, 3295 }, { 557, 558 }, { 561, 2682 }, { 562, 563 }, { 566, 567 },
+    { 570, 571 }, { 574, 575 }, { 578, 579 }, { 582, 583 }, { 586, 587 }, { 590, 591 },
+    { 594, 595 }, { 598, 599 }, { 602, 603 }, { 606, 607 }, { 608, 2671 }, { 610, 611 },
+    { 614, 615 }, { 618, 619 }, { 621, 622 }, { 623, 624 }, { 625, 626 }, { 627, 628 },
+    { 629, 630 }, { 631, 632 }, { 640, 641 }, { 647, 648 }, { 649, 650 }, { 651, 652 },
+    { 653, 654 }, { 655, 656 }, { 657, 658 }, { 662, 663 }, { 672, 1272 }, { 676, 677 },
+    { 678, 64 }, { 679, 680 }, { 681, 3572 }, { 683, 1560 }, { 685, 3020 }, { 727, 1573 },
+    { 736, 829 }, { 738, 739 }, { 740, 741 }, { 742, 3544 }, { 747, 842 }, { 749, 843 },
+    { 751, 844 }, { 753, 845 }, { 755, 846 }, { 757, 847 }, { 761, 762 }, { 763, 764 },
+    { 765, 766 }, { 776, 777 }, { 778, 779 }, { 780, 3407 }, { 788, 789 }, { 790, 791 },
+    { 792, 793 }, { 803, 804 }, { 805, 806 }, { 815, 816 }, { 817, 818 }, { 819, 820 },
+    { 823, 824 }, { 825, 826 }, { 827, 828 }, { 830, 831 }, { 832, 833 }, { 834, 835 },
+    { 836, 837 }, { 838, 839 }, { 848, 849 }, { 850, 851 }, { 852, 853 }, { 854, 855 },
+    { 856, 857 }, { 858, 859 }, { 864, 865 }, { 983, 1253 }, { 1027, 1028 }, { 1037, 1038 },
+    { 1045, 1046 }, { 1047, 1048 }, { 1051, 1052 }, { 1053, 1054 }, { 1055, 3435 }, { 1064, 1065 },
+    { 1066, 1067 }, { 1068, 1069 }, { 1070, 3125 }, { 1074, 1757 }, { 1085, 2783 }, { 1095, 1096 },
+    { 1097, 1098 }, { 1099, 1100 }, { 1101, 1102 }, { 1103, 1104 }, { 1105, 1106 }, { 1107, 1108 },
+    { 1109, 1110 }, { 1112, 1113 }, { 1114, 1115 }, { 1116, 1117 }, { 1118, 1119 }, { 1120, 1121 },
+    { 1122, 1123 }, { 1124, 1125 }, { 1126, 1127 }, { 1130, 3038 }, { 1132, 1133 }, { 1135, 3414 },
+    { 1147, 3646 }, { 1149, 3225 }, { 1150, 3676 }, { 1159, 3070 }, { 1177, 3650 }, { 1208, 3528 },
+    { 1210, 3206 }, { 1213, 3596 }, { 1214, 719 }, { 1215, 3661 }, { 1248, 1652 }, { 1254, 1255 },
+    { 1256, 1257 }, { 1258, 1259 }, { 1260, 1261 }, { 1262, 1263 }, { 1264, 1265 }, { 1266, 1267 },
+    { 1273, 1274 }, { 1277, 1278 }, { 1325, 1326 }, { 1327, 1328 }, { 1329, 1330 }, { 1331, 1332 },
+    { 1333, 1334 }, { 1335, 1336 }, { 1338, 1339 }, { 1340, 3533 }, { 1365, 1366 }, { 1367, 3403 },
+    { 1371, 3250 }, { 1374, 2673 }, { 1375, 2170 }, { 1378, 1379 }, { 1383, 3540 }, { 1388, 1389 },
+    { 1393, 3530 }, { 1396, 1397 }, { 1400, 1401 }, { 1404, 1405 }, { 1406, 1407 }, { 1408, 1409 },
+    { 1412, 1413 }, { 1414, 1415 }, { 1416, 1417 }, { 1420, 1421 }, { 1422, 1423 }, { 1424, 1425 },
+    { 1428, 1429 }, { 1430, 1431 }, { 1432, 1433 }, { 1436, 1437 }, { 1438, 1439 }, { 1440, 1441 },
+    { 1444, 1445 }, { 1446, 1447 }, { 1448, 1449 }, { 1452, 1453 }, { 1454, 1455 }, { 1456, 1457 },
+    { 1460, 1461 }, { 1462, 1463 }, { 1464, 1465 }, { 1468, 1469 }, { 1503, 1504 }, { 1557, 1558 },
+    { 1561, 3138 }, { 1562, 2845 }, { 1563, 1564 }, { 1566, 3085 }, { 1574, 3027 }, { 1577, 1578 },
+    { 1579, 1580 }, { 1581, 1582 }, { 1583, 1584 }, { 1585, 1586 }, { 1587, 1588 }, { 1589, 1590 },
+    { 1596, 1597 }, { 1598, 1599 }, { 1600, 1601 }, { 1602, 1603 }, { 1605, 1606 }, { 1607, 1608 },
+    { 1609, 1610 }, { 1611, 1612 }, { 1613, 1614 }, { 1615, 2702 }, { 1619, 1620 }, { 1621, 1622 },
+    { 1623, 1624 }, { 1625, 1626 }, { 1627, 1628 }, { 1629, 1630 }, { 1631, 1632 }, { 1640, 1641 },
+    { 1642, 1643 }, { 1644, 1645 }, { 1646, 1647 }, { 1648, 1649 }, { 1650, 2816 }, { 1682, 20 },
+    { 1695, 1696 }, { 1707, 1708 }, { 1709, 1710 }, { 1711, 1712 }, { 1713, 1714 }, { 1715, 1716 },
+    { 1717, 1718 }, { 1719, 1720 }, { 1721, 1722 }, { 1723, 1724 }, { 1725, 1726 }, { 1727, 1728 },
+    { 1729, 1730 }, { 1731, 1732 }, { 1733, 1734 }, { 1735, 1736 }, { 1737, 1738 }, { 1740, 1741 },
+    { 1742, 1743 }, { 1744, 1745 }, { 1746, 1747 }, { 1748, 1749 }, { 1750, 1751 }, { 1753, 2790 },
+    { 1754, 2774 }, { 1756, 3559 }, { 1760, 2776 }, { 1764, 2830 }, { 1767, 2998 }, { 1771, 2997 },
+    { 1775, 3023 }, { 1779, 2991 }, { 1782, 2747 }, { 1838, 1839 }, { 1841, 1842 }, { 1844, 1845 },
+    { 1846, 1847 }, { 1849, 1850 }, { 1851, 1852 }, { 1855, 1856 }, { 1861, 3561 }, { 1870, 1871 },
+    { 1872, 1873 }, { 1874, 1875 }, { 1876, 1877 }, { 1882, 2868 }, { 1892, 2568 }, { 1922, 1923 },
+    { 1947, 2804 }, { 1955, 1956 }, { 1957, 1958 }, { 1960, 2655 }, { 1961, 1962 }, { 1963, 1964 },
+    { 1965, 1966 }, { 1967, 1968 }, { 1969, 1970 }, { 1971, 1972 }, { 1973, 1974 }, { 1975, 1976 },
+    { 1977, 1978 }, { 1979, 1980 }, { 1981, 1982 }, { 1983, 1984 }, { 1996, 1997 }, { 1998, 1999 },
+    { 2000, 2001 }, { 2002, 2003 }, { 2004, 2005 }, { 2006, 2007 }, { 2008, 3042 }, { 2011, 2012 },
+    { 2013, 2014 }, { 2016, 2855 }, { 2019, 2020 }, { 2021, 2022 }, { 2025, 2026 }, { 2030, 2031 },
+    { 2032, 2033 }, { 2036, 2037 }, { 2041, 2042 }, { 2043, 2044 }, { 2047, 2048 }, { 2052, 2053 },
+    { 2054, 2055 }, { 2058, 2059 }, { 2063, 2064 }, { 2065, 2066 }, { 2069, 2070 }, { 2074, 2075 },
+    { 2076, 2077 }, { 2083, 2084 }, { 2086, 2087 }, { 2126, 2127 }, { 2128, 2129 }, { 2130, 2131 },
+    { 2164, 2165 }, { 2167, 2168 }, { 2173, 2174 }, { 2175, 2176 }, { 2178, 2179 }, { 2183, 2784 },
+    { 2184, 2185 }, { 2186, 2187 }, { 2189, 2190 }, { 2195, 2196 }, { 2197, 2198 }, { 2200, 2201 },
+    { 2206, 2207 }, { 2208, 2209 }, { 2211, 2212 }, { 2217, 2218 }, { 2219, 2220 }, { 2222, 2223 },
+    { 2228, 2229 }, { 2230, 2231 }, { 2309, 3436 }, { 2319, 3433 }, { 2326, 2327 }, { 2334, 2335 },
+    { 2346, 2483 }, { 2352, 2353 }, { 2360, 2361 }, { 2368, 2369 }, { 2371, 2493 }, { 2377, 2378 },
+    { 2385, 2386 }, { 2393, 2394 }, { 2396, 2503 }, { 2402, 2403 }, { 2404, 2539 }, { 2455, 2456 },
+    { 2457, 2458 }, { 2459, 2460 }, { 2461, 2462 }, { 2463, 3035 }, { 2470, 2318 }, { 2477, 3445 },
+    { 2478, 2479 }, { 2480, 2481 }, { 2484, 2485 }, { 2486, 2487 }, { 2488, 2489 }, { 2490, 2491 },
+    { 2494, 2495 }, { 2496, 2497 }, { 2498, 2499 }, { 2500, 2501 }, { 2504, 2505 }, { 2506, 2507 },
+    { 2508, 2509 }, { 2510, 2511 }, { 2512, 2513 }, { 2514, 2515 }, { 2516, 2517 }, { 2518, 2519 },
+    { 2520, 2521 }, { 2522, 2523 }, { 2524, 2525 }, { 2526, 2337 }, { 2527, 2528 }, { 2529, 2530 },
+    { 2531, 2532 }, { 2533, 2534 }, { 2535, 2536 }, { 2537, 2538 }, { 2552, 3677 }, { 2559, 2560 },
+    { 2561, 2562 }, { 2563, 2564 }, { 2565, 2566 }, { 2569, 2570 }, { 2571, 2572 }, { 2573, 2574 },
+    { 2587, 2964 }, { 2601, 2602 }, { 2603, 3013 }, { 2606, 2607 }, { 2608, 2609 }, { 2610, 2611 },
+    { 2612, 2960 }, { 2656, 2904 }, { 2661, 3075 }, { 2669, 3287 }, { 2670, 3076 }, { 2681, 634 },
+    { 2687, 3288 }, { 2689, 471 }, { 2698, 3410 }, { 2733, 3418 }, { 2735, 3043 }, { 2738, 841 },
+    { 2742, 2850 }, { 2743, 620 }, { 2744, 506 }, { 2785, 2989 }, { 2801, 1136 }, { 2867, 397 },
+    { 2876, 2027 }, { 2882, 2551 }, { 2887, 2049 }, { 2888, 2038 }, { 2902, 1946 }, { 2944, 3382 },
+    { 2945, 3628 }, { 2956, 3582 }, { 2962, 2578 }, { 2980, 2060 }, { 2990, 1949 }, { 3022, 3448 },
+    { 3030, 2613 }, { 3041, 3041 }, { 3077, 2660 }, { 3120, 645 }, { 3124, 3131 }, { 3163, 3269 },
+    { 3164, 435 }, { 3176, 2885 }, { 3199, 12 }, { 3220, 1167 }, { 3221, 1156 }, { 3226, 3662 },
+    { 3303, 3362 }, { 3377, 1387 }, { 3406, 2177 }, { 3416, 3636 }, { 3419, 1765 }, { 3421, 1769 },
+    { 3423, 1773 }, { 3425, 1777 }, { 3427, 1781 }, { 3430, 369 }, { 3437, 532 }, { 3438, 2307 },
+    { 3449, 38 }, { 3474, 3476 }, { 3479, 3653 }, { 3525, 3069 }, { 3527, 3428 }, { 3537, 1403 },
+    { 3542, 1391 }, { 3557, 3431 }, { 3558, 3440 }, { 3564, 2992 }, { 3571, 1207 }, { 3583, 3652 },
+    { 3639, 2900 }, { 3641, 3532 }, { 3645, 2600 }, { 3654, 2927 }, { 3657, 3401 }, { 3675, 3093 },
+    { 120, 3702 }, { 133, 1088 }, { 460, 616 }, { 2645, 3552 }, { 2650, 3046 }, { 2672, 2918 },
+    { 2948, 3716 }, { 3381, 3 }, { 3402, 3714 }, { 3411, 1216 }, { 3699, 1373 }, { 3705, 3710 },
+    { 3719, 3361 }, { 3720, 3721 }, { 3727, 3728 }, { 3732, 3733 }, { 3734, 3735 }, { 3736, 3737 },
+    { 3738, 3739 }, { 3740, 3741 }, { 3742, 3743 }, { 1143, 17 }, { 3163, 3725 }, { 3526, 3697 },
+    { 3666, 3754 }, { 3668, 3724 }, { 3723, 3548 }, { 3762, 3770 }, { 3763, 3756 }, { 3764, 3766 },
+    { 3769, 3685 }, { 3771, 3772 }, { 3773, 3774 }, { 5, 2901 }, { 6, 1337 }, { 22, 1031 },
+    { 45, 3836 }, { 61, 3006 }, { 67, 1041 }, { 68, 3715 }, { 75, 1699 }, { 84, 4101 },
+    { 90, 4311 }, { 91, 434 }, { 111, 1670 }, { 142, 2023 }, { 150, 2034 }, { 158, 2045 },
+    { 166, 2056 }, { 174, 2067 }, { 291, 4144 }, { 332, 1163 }, { 385, 3830 }, { 462, 565 },
+    { 476, 2688 }, { 512, 3129 }, { 513, 644 }, { 516, 646 }, { 518, 3908 }, { 533, 1346 },
+    { 534, 1347 }, { 535, 1348 }, { 536, 1349 }, { 537, 1350 }, { 538, 1351 }, { 539, 1352 },
+    { 540, 1353 }, { 541, 659 }, { 542, 1354 }, { 543, 660 }, { 544, 1355 }, { 545, 661 },
+    { 546, 1356 }, { 547, 3914 }, { 548, 2635 }, { 551, 3073 }, { 557, 2670 }, { 562, 4281 },
+    { 569, 2682 }, { 590, 3534 }, { 598, 3701 }, { 729, 3027 }, { 736, 4250 }, { 761, 4077 },
+    { 788, 4090 }, { 807, 3709 }, { 840, 2667 }, { 842, 2338 }, { 843, 2339 }, { 844, 2340 },
+    { 845, 2341 }, { 846, 2342 }, { 878, 1272 }, { 1039, 3184 }, { 1042, 3786 }, { 1049, 3788 },
+    { 1063, 3798 }, { 1074, 1768 }, { 1091, 2783 }, { 1134, 73 }, { 1210, 3436 }, { 1274, 2081 },
+    { 1366, 2163 }, { 1375, 2194 }, { 1395, 2673 }, { 1399, 2646 }, { 1400, 4204 }, { 1406, 2210 },
+    { 1408, 4207 }, { 1414, 2221 }, { 1416, 4210 }, { 1557, 2475 }, { 1559, 3920 }, { 1574, 3564 },
+    { 1596, 1636 }, { 1598, 1637 }, { 1600, 1638 }, { 1602, 1639 }, { 1651, 4005 }, { 1691, 3777 },
+    { 1697, 3785 }, { 1763, 3713 }, { 1772, 2830 }, { 1830, 3698 }, { 1888, 3561 }, { 1956, 4188 },
+    { 1985, 2890 }, { 2014, 2028 }, { 2029, 2855 }, { 2133, 3533 }, { 2166, 3250 }, { 2168, 2182 },
+    { 2169, 4027 }, { 2188, 3706 }, { 2191, 3530 }, { 2205, 2784 }, { 2266, 3768 }, { 2308, 3528 },
+    { 2309, 3445 }, { 2314, 3761 }, { 2476, 3572 }, { 2651, 4035 }, { 2655, 3993 }, { 2656, 3791 },
+    { 2660, 3858 }, { 2661, 2634 }, { 2669, 606 }, { 2671, 566 }, { 2675, 3726 }, { 2680, 4256 },
+    { 2681, 1030 }, { 2687, 3287 }, { 2689, 481 }, { 2700, 3839 }, { 2722, 4064 }, { 2733, 3420 },
+    { 2735, 3044 }, { 2737, 3747 }, { 2742, 2883 }, { 2774, 3418 }, { 2776, 3804 }, { 2777, 3749 },
+    { 2790, 2009 }, { 2801, 4114 }, { 2820, 4142 }, { 2877, 4169 }, { 2882, 3637 }, { 2898, 3729 },
+    { 2931, 3924 }, { 2942, 3964 }, { 2944, 3085 }, { 2945, 3636 }, { 2950, 4273 }, { 2966, 3703 },
+    { 2985, 3730 }, { 2992, 4085 }, { 2998, 3700 }, { 3008, 3582 }, { 3010, 4271 }, { 3015, 1252 },
+    { 3019, 3782 }, { 3024, 4073 }, { 3031, 3868 }, { 3038, 3784 }, { 3039, 4151 }, { 3074, 3859 },
+    { 3075, 4283 }, { 3086, 3745 }, { 3120, 3842 }, { 3131, 4293 }, { 3136, 3746 }, { 3178, 3748 },
+    { 3192, 3902 }, { 3193, 4134 }, { 3196, 4215 }, { 3197, 4219 }, { 3198, 4223 }, { 3202, 3750 },
+    { 3215, 3984 }, { 3217, 1034 }, { 3221, 4312 }, { 3223, 3775 }, { 3231, 4060 }, { 3277, 2743 },
+    { 3295, 664 }, { 3300, 4001 }, { 3362, 3718 }, { 3377, 2181 }, { 3378, 4066 }, { 3403, 4193 },
+    { 3406, 4029 }, { 3413, 3382 }, { 3414, 4278 }, { 3415, 3722 }, { 3416, 3628 }, { 3422, 2997 },
+    { 3424, 3023 }, { 3426, 2991 }, { 3431, 3744 }, { 3435, 4107 }, { 3438, 2468 }, { 3440, 3942 },
+    { 3441, 4235 }, { 3442, 4239 }, { 3443, 4243 }, { 3471, 4317 }, { 3527, 3560 }, { 3537, 2203 },
+    { 3540, 4197 }, { 3549, 3559 }, { 3550, 4123 }, { 3567, 4334 }, { 3568, 4022 }, { 3571, 1829 },
+    { 3576, 3947 }, { 3586, 4274 }, { 3640, 4290 }, { 3708, 2199 }, { 3731, 4136 }, { 3751, 4226 },
+    { 3755, 4347 }, { 3757, 3759 }, { 3758, 4002 }, { 3765, 3815 }, { 3779, 3783 }, { 3780, 3781 },
+    { 3787, 3965 }, { 3789, 3994 }, { 3790, 2747 }, { 3792, 3793 }, { 3794, 3795 }, { 3796, 3797 },
+    { 3800, 4168 }, { 3801, 2071 }, { 3803, 4173 }, { 3805, 4176 }, { 3807, 4179 }, { 3809, 4182 },
+    { 3811, 4185 }, { 3813, 293 }, { 3816, 3817 }, { 3818, 3819 }, { 3821, 3822 }, { 3823, 3824 },
+    { 3825, 3826 }, { 3827, 3828 }, { 3829, 2965 }, { 3831, 3832 }, { 3834, 399 }, { 3837, 3838 },
+    { 3840, 3841 }, { 3843, 3844 }, { 3845, 3846 }, { 3847, 4313 }, { 3848, 3849 }, { 3850, 3851 },
+    { 3852, 3853 }, { 3854, 3855 }, { 3861, 3135 }, { 3862, 3177 }, { 3863, 3201 }, { 3864, 3212 },
+    { 3865, 3224 }, { 3866, 3228 }, { 3867, 3230 }, { 3870, 3871 }, { 3872, 3873 }, { 3874, 3875 },
+    { 3876, 3877 }, { 3878, 3879 }, { 3880, 3881 }, { 3883, 4279 }, { 3884, 3885 }, { 3897, 610 },
+    { 3903, 3904 }, { 3909, 3910 }, { 3911, 3912 }, { 3913, 3437 }, { 3916, 3917 }, { 3919, 3921 },
+    { 3922, 4065 }, { 3923, 3950 }, { 3925, 3926 }, { 3927, 3928 }, { 3929, 3930 }, { 3931, 3932 },
+    { 3933, 3934 }, { 3935, 4338 }, { 3936, 3937 }, { 3939, 3940 }, { 3941, 3712 }, { 3944, 3945 },
+    { 3948, 3949 }, { 3951, 3952 }, { 3953, 3954 }, { 3955, 3956 }, { 3957, 3958 }, { 3959, 3960 },
+    { 3961, 3132 }, { 3962, 4006 }, { 3967, 3968 }, { 3970, 3971 }, { 3975, 3423 }, { 3976, 3977 },
+    { 3978, 3979 }, { 3980, 3981 }, { 3982, 3983 }, { 3985, 3986 }, { 3987, 3988 }, { 3989, 3990 },
+    { 3996, 3997 }, { 3998, 3137 }, { 4000, 2925 }, { 4007, 4008 }, { 4009, 4010 }, { 4011, 4012 },
+    { 4013, 1275 }, { 4014, 3629 }, { 4015, 4016 }, { 4017, 4018 }, { 4019, 4020 }, { 4023, 4024 },
+    { 4026, 4028 }, { 4030, 4337 }, { 4058, 3404 }, { 4061, 4062 }, { 4068, 4069 }, { 4070, 4071 },
+    { 4072, 1591 }, { 4074, 4075 }, { 4078, 4079 }, { 4080, 4081 }, { 4082, 1616 }, { 4083, 4084 },
+    { 4086, 4087 }, { 4088, 4089 }, { 4091, 4092 }, { 4093, 4094 }, { 4098, 4099 }, { 4102, 4103 },
+    { 4104, 4105 }, { 4108, 4109 }, { 4110, 4111 }, { 4112, 4113 }, { 4115, 4116 }, { 4117, 4118 },
+    { 4119, 1752 }, { 4120, 4121 }, { 4122, 3974 }, { 4124, 4323 }, { 4133, 3417 }, { 4138, 4139 },
+    { 4140, 4141 }, { 4143, 4268 }, { 4146, 4147 }, { 4148, 4149 }, { 4152, 4153 }, { 4155, 4156 },
+    { 4157, 4158 }, { 4159, 4160 }, { 4161, 4162 }, { 4163, 4164 }, { 4165, 4166 }, { 4170, 4171 },
+    { 4174, 4175 }, { 4177, 4178 }, { 4180, 4181 }, { 4183, 4184 }, { 4186, 4187 }, { 4190, 4191 },
+    { 4195, 4196 }, { 4198, 4199 }, { 4200, 3542 }, { 4202, 4203 }, { 4205, 4206 }, { 4208, 4209 },
+    { 4211, 4212 }, { 4213, 3147 }, { 4217, 4237 }, { 4221, 4241 }, { 4225, 4245 }, { 4227, 3209 },
+    { 4228, 4229 }, { 4230, 4231 }, { 4236, 2482 }, { 4238, 3557 }, { 4240, 2492 }, { 4244, 2502 },
+    { 4247, 4248 }, { 4251, 4252 }, { 4253, 4254 }, { 4257, 4258 }, { 4259, 4260 }, { 4261, 4262 },
+    { 4264, 4265 }, { 4266, 4267 }, { 4269, 4270 }, { 4272, 3659 }, { 4275, 4276 }, { 4282, 3776 },
+    { 4287, 4286 }, { 4291, 3717 }, { 4292, 3216 }, { 4308, 3041 }, { 4318, 3999 }, { 4343, 3835 },
+    { 2645, 3553 }, { 2650, 3047 }, { 2672, 2920 }, { 3539, 4355 }, { 3707, 4352 }, { 4354, 4353 },
+    { 4365, 4366 }, { 4367, 4368 }, { 1161, 17 }, { 3753, 4364 }, { 4372, 3519 }, { 4380, 4381 },
+    { 3, 400 }, { 6, 2132 }, { 22, 1684 }, { 45, 3901 }, { 67, 2469 }, { 84, 4726 },
+    { 91, 4129 }, { 111, 4232 }, { 120, 1426 }, { 133, 1085 }, { 434, 1341 }, { 460, 608 },
+    { 462, 573 }, { 486, 2688 }, { 570, 2670 }, { 577, 2682 }, { 614, 4351 }, { 642, 3129 },
+    { 643, 644 }, { 729, 4571 }, { 1040, 4387 }, { 1074, 1776 }, { 1129, 3184 }, { 1216, 3441 },
+    { 1345, 4408 }, { 1373, 1427 }, { 1375, 2216 }, { 1411, 2673 }, { 1633, 2667 }, { 1780, 2830 },
+    { 2014, 2039 }, { 2040, 2855 }, { 2080, 4450 }, { 2162, 4451 }, { 2168, 2193 }, { 2213, 4359 },
+    { 2224, 4349 }, { 2227, 2784 }, { 2635, 3857 }, { 2646, 4036 }, { 2651, 4038 }, { 2660, 3892 },
+    { 2661, 3076 }, { 2669, 3288 }, { 2671, 574 }, { 2675, 3905 }, { 2687, 3289 }, { 2689, 491 },
+    { 2733, 4564 }, { 2735, 3045 }, { 2737, 3749 }, { 2742, 2884 }, { 2774, 3420 }, { 2776, 3806 },
+    { 2777, 3747 }, { 2783, 3419 }, { 2788, 4475 }, { 2801, 4729 }, { 2898, 3730 }, { 2925, 4487 },
+    { 2931, 4695 }, { 2944, 4003 }, { 2945, 4667 }, { 2985, 3729 }, { 3009, 3703 }, { 3073, 4280 },
+    { 3120, 4634 }, { 3130, 4463 }, { 3183, 4460 }, { 3210, 4392 }, { 3227, 4382 }, { 3277, 2744 },
+    { 3290, 4501 }, { 3298, 4495 }, { 3300, 4746 }, { 3378, 3718 }, { 3413, 3085 }, { 3422, 4126 },
+    { 3424, 4127 }, { 3426, 4128 }, { 3442, 3748 }, { 3443, 3750 }, { 3455, 4371 }, { 3549, 4717 },
+    { 3550, 4769 }, { 3576, 4757 }, { 3583, 4374 }, { 3639, 4385 }, { 3640, 4770 }, { 3643, 3726 },
+    { 3700, 4446 }, { 3706, 4031 }, { 3708, 4454 }, { 3711, 4567 }, { 3712, 4573 }, { 3715, 4443 },
+    { 3722, 4357 }, { 3731, 4301 }, { 3744, 4132 }, { 3745, 3709 }, { 3746, 4289 }, { 3751, 4520 },
+    { 3752, 4488 }, { 3760, 4580 }, { 3799, 4361 }, { 3802, 4508 }, { 3860, 4535 }, { 3882, 4424 },
+    { 3894, 3701 }, { 3900, 4494 }, { 3943, 4434 }, { 3946, 4583 }, { 3966, 4444 }, { 3969, 4598 },
+    { 3992, 4491 }, { 4034, 4490 }, { 4095, 4467 }, { 4097, 4469 }, { 4100, 4390 }, { 4106, 4568 },
+    { 4131, 4358 }, { 4150, 4533 }, { 4167, 4511 }, { 4189, 3629 }, { 4194, 4481 }, { 4201, 4483 },
+    { 4222, 3417 }, { 4249, 4431 }, { 4263, 3637 }, { 4288, 4652 }, { 4295, 4476 }, { 4309, 4629 },
+    { 4310, 4406 }, { 4316, 4611 }, { 4321, 4577 }, { 4329, 4623 }, { 4356, 4299 }, { 4362, 4391 },
+    { 4363, 3856 }, { 4369, 983 }, { 4373, 4375 }, { 4376, 2422 }, { 4377, 3520 }, { 4378, 4348 },
+    { 4400, 333 }, { 4401, 4616 }, { 4403, 3077 }, { 4404, 3869 }, { 4405, 4532 }, { 4407, 4644 },
+    { 4409, 4410 }, { 4411, 4412 }, { 4413, 4414 }, { 4415, 4417 }, { 4416, 4418 }, { 4419, 4421 },
+    { 4420, 4422 }, { 4425, 3075 }, { 4427, 3887 }, { 4430, 4517 }, { 4432, 4699 }, { 4433, 4705 },
+    { 4436, 4437 }, { 4438, 4439 }, { 4440, 847 }, { 4445, 4670 }, { 4447, 3427 }, { 4453, 4032 },
+    { 4455, 2202 }, { 4461, 4694 }, { 4462, 4702 }, { 4464, 4465 }, { 4468, 1693 }, { 4471, 4325 },
+    { 4472, 4554 }, { 4474, 2085 }, { 4477, 4733 }, { 4484, 4743 }, { 4489, 4234 }, { 4493, 4534 },
+    { 4499, 4384 }, { 4502, 415 }, { 4504, 4525 }, { 4512, 4713 }, { 4514, 2015 }, { 4524, 4703 },
+    { 4530, 4698 }, { 4531, 2896 }, { 4536, 4135 }, { 4537, 4620 }, { 4539, 4216 }, { 4540, 4220 },
+    { 4541, 4643 }, { 4545, 4546 }, { 4547, 4676 }, { 4549, 3567 }, { 4550, 1680 }, { 4551, 3038 },
+    { 4555, 3544 }, { 4556, 4480 }, { 4557, 4067 }, { 4558, 4479 }, { 4559, 1385 }, { 4561, 4538 },
+    { 4565, 4350 }, { 4572, 4755 }, { 4584, 4767 }, { 4585, 3717 }, { 4587, 4563 }, { 4588, 4322 },
+    { 4593, 4388 }, { 4599, 4600 }, { 4604, 4298 }, { 4605, 4297 }, { 4606, 4304 }, { 4607, 4602 },
+    { 4609, 4610 }, { 4612, 4613 }, { 4614, 4773 }, { 4618, 2698 }, { 4621, 4622 }, { 4624, 4625 },
+    { 4626, 4638 }, { 4628, 4402 }, { 4635, 4636 }, { 4645, 4646 }, { 4648, 3165 }, { 4650, 4662 },
+    { 4653, 4654 }, { 4655, 4656 }, { 4657, 3938 }, { 4658, 4659 }, { 4663, 4435 }, { 4664, 4665 },
+    { 4668, 4682 }, { 4672, 4673 }, { 4674, 4675 }, { 4677, 4678 }, { 4681, 4449 }, { 4683, 4684 },
+    { 4687, 4688 }, { 4689, 4383 }, { 4690, 4025 }, { 4696, 4697 }, { 4700, 4701 }, { 4708, 4709 },
+    { 4710, 4711 }, { 4714, 4715 }, { 4718, 4509 }, { 4720, 4721 }, { 4722, 4765 }, { 4723, 4529 },
+    { 4725, 4154 }, { 4727, 4728 }, { 4730, 4731 }, { 4732, 4172 }, { 4737, 3187 }, { 4738, 4192 },
+    { 4740, 4741 }, { 4742, 4586 }, { 4745, 3404 }, { 4747, 4754 }, { 4748, 4242 }, { 4749, 4246 },
+    { 4751, 4752 }, { 4758, 4759 }, { 4760, 4761 }, { 4763, 4764 }, { 4772, 4492 }, { 4774, 2634 },
+    { 2645, 3554 }, { 2672, 3555 }, { 4360, 4779 }, { 4775, 4777 }, { 4781, 4782 }, { 3, 1683 },
+    { 6, 4904 }, { 17, 4442 }, { 67, 4486 }, { 111, 4990 }, { 120, 1434 }, { 133, 1091 },
+    { 460, 4642 }, { 462, 581 }, { 496, 2688 }, { 578, 2670 }, { 585, 2682 }, { 1074, 4816 },
+    { 1216, 4542 }, { 1340, 4797 }, { 1373, 1435 }, { 1375, 4824 }, { 1419, 2673 }, { 2014, 2050 },
+    { 2051, 2855 }, { 2168, 2204 }, { 2192, 4821 }, { 2215, 4813 }, { 2646, 4039 }, { 2650, 4394 },
+    { 2651, 4041 }, { 2660, 3896 }, { 2661, 3078 }, { 2667, 2850 }, { 2669, 3289 }, { 2671, 582 },
+    { 2687, 3291 }, { 2689, 501 }, { 2733, 4566 }, { 2735, 3046 }, { 2742, 3024 }, { 2774, 4864 },
+    { 2776, 3808 }, { 2783, 3421 }, { 2784, 4739 }, { 2830, 4324 }, { 2944, 4233 }, { 2945, 4750 },
+    { 3076, 4833 }, { 3292, 4834 }, { 3296, 4828 }, { 3558, 4868 }, { 3698, 4846 }, { 3711, 4867 },
+    { 3713, 4842 }, { 3899, 4351 }, { 4037, 4827 }, { 4042, 4795 }, { 4125, 4877 }, { 4218, 4358 },
+    { 4319, 4862 }, { 4339, 4886 }, { 4340, 4885 }, { 4350, 4808 }, { 4356, 4305 }, { 4357, 4778 },
+    { 4359, 4814 }, { 4362, 4596 }, { 4363, 4941 }, { 4369, 5021 }, { 4457, 4822 }, { 4459, 4823 },
+    { 4482, 4912 }, { 4497, 4932 }, { 4498, 4949 }, { 4505, 4969 }, { 4543, 4977 }, { 4544, 4978 },
+    { 4553, 4852 }, { 4569, 4791 }, { 4570, 4897 }, { 4579, 4892 }, { 4594, 4935 }, { 4595, 4899 },
+    { 4601, 4971 }, { 4603, 4917 }, { 4617, 4787 }, { 4619, 4976 }, { 4630, 4799 }, { 4637, 4922 },
+    { 4639, 4894 }, { 4641, 4829 }, { 4649, 4987 }, { 4660, 4898 }, { 4661, 5014 }, { 4666, 4849 },
+    { 4669, 4900 }, { 4691, 4989 }, { 4692, 4878 }, { 4704, 4815 }, { 4706, 4903 }, { 4707, 4905 },
+    { 4716, 4870 }, { 4724, 4908 }, { 4784, 4528 }, { 4786, 5051 }, { 4790, 4979 }, { 4792, 5040 },
+    { 4800, 3079 }, { 4802, 3889 }, { 4804, 4805 }, { 4806, 4753 }, { 4807, 4882 }, { 4809, 4901 },
+    { 4810, 4887 }, { 4811, 4937 }, { 4818, 4734 }, { 4820, 4988 }, { 4825, 4500 }, { 4836, 4835 },
+    { 4843, 5055 }, { 4844, 5041 }, { 4847, 5030 }, { 4853, 5011 }, { 4854, 4958 }, { 4856, 2152 },
+    { 4869, 4982 }, { 4872, 4914 }, { 4874, 5006 }, { 4875, 4974 }, { 4876, 4615 }, { 4879, 4033 },
+    { 4880, 3407 }, { 4881, 4756 }, { 4890, 4680 }, { 4893, 4284 }, { 4902, 4826 }, { 4906, 5033 },
+    { 4916, 5015 }, { 4919, 4936 }, { 4920, 5004 }, { 4921, 2180 }, { 4924, 4562 }, { 4938, 4939 },
+    { 4940, 4942 }, { 4944, 4830 }, { 4946, 4651 }, { 4947, 5031 }, { 4950, 4951 }, { 4952, 3972 },
+    { 4956, 4063 }, { 4957, 4972 }, { 4970, 5034 }, { 4973, 4076 }, { 4980, 4224 }, { 4981, 5024 },
+    { 4993, 4277 }, { 4999, 4817 }, { 5003, 3820 }, { 5007, 4925 }, { 5008, 5009 }, { 5016, 5017 },
+    { 5022, 5023 }, { 5026, 4891 }, { 5027, 5028 }, { 5035, 4839 }, { 5037, 2575 }, { 5044, 4788 },
+    { 5048, 4992 }, { 5052, 4255 }, { 5053, 4762 }, { 5054, 2567 }, { 4776, 5057 }, { 4780, 5060 },
+    { 3, 3918 }, { 6, 5207 }, { 17, 4934 }, { 67, 4961 }, { 120, 1442 }, { 133, 2062 },
+    { 462, 593 }, { 586, 2670 }, { 601, 2682 }, { 1074, 4960 }, { 1216, 5133 }, { 1373, 1443 },
+    { 1375, 4964 }, { 1451, 2673 }, { 2014, 2061 }, { 2073, 2855 }, { 2168, 2226 }, { 2645, 5000 },
+    { 2646, 4045 }, { 2650, 4395 }, { 2651, 4044 }, { 2660, 4627 }, { 2661, 3079 }, { 2667, 2883 },
+    { 2669, 3290 }, { 2671, 594 }, { 2687, 3293 }, { 2688, 2634 }, { 2689, 4933 }, { 2733, 4578 },
+    { 2735, 3047 }, { 2742, 3130 }, { 2774, 4865 }, { 2776, 3810 }, { 2783, 3425 }, { 2784, 4744 },
+    { 2830, 4326 }, { 3078, 5093 }, { 3291, 4831 }, { 3298, 5088 }, { 3535, 5094 }, { 4040, 5087 },
+    { 4096, 5062 }, { 4130, 5097 }, { 4330, 5065 }, { 4349, 5079 }, { 4426, 5091 }, { 4448, 5124 },
+    { 4518, 5064 }, { 4576, 5082 }, { 4632, 5070 }, { 4671, 5096 }, { 4719, 5075 }, { 4778, 5059 },
+    { 4840, 5098 }, { 4860, 5069 }, { 4866, 5068 }, { 4871, 5111 }, { 4873, 5183 }, { 4907, 5119 },
+    { 4911, 5101 }, { 4928, 5162 }, { 4943, 5135 }, { 4945, 5089 }, { 4948, 5157 }, { 4954, 5188 },
+    { 4994, 5163 }, { 4997, 5199 }, { 4998, 5206 }, { 5012, 5125 }, { 5018, 5137 }, { 5019, 5195 },
+    { 5020, 5152 }, { 5032, 5194 }, { 5039, 5164 }, { 5042, 5086 }, { 5045, 5129 }, { 5049, 5190 },
+    { 5050, 5184 }, { 5061, 4926 }, { 5063, 4389 }, { 5066, 4883 }, { 5067, 5077 }, { 5071, 3081 },
+    { 5072, 3080 }, { 5073, 3891 }, { 5074, 4327 }, { 5078, 5047 }, { 5081, 4735 }, { 5083, 4452 },
+    { 5100, 5176 }, { 5107, 3534 }, { 5108, 4507 }, { 5110, 4838 }, { 5113, 5085 }, { 5114, 4812 },
+    { 5115, 5102 }, { 5116, 5134 }, { 5126, 5220 }, { 5127, 2214 }, { 5128, 2225 }, { 5130, 3833 },
+    { 5131, 5205 }, { 5136, 5109 }, { 5138, 4470 }, { 5140, 5153 }, { 5143, 5 }, { 5144, 5216 },
+    { 5146, 5217 }, { 5147, 4966 }, { 5149, 5179 }, { 5150, 5151 }, { 5156, 5181 }, { 5167, 5196 },
+    { 5168, 5090 }, { 5172, 5200 }, { 5177, 5178 }, { 5193, 5123 }, { 5197, 5005 }, { 5201, 4423 },
+    { 5204, 5208 }, { 5212, 3991 }, { 5227, 5104 }, { 5229, 5058 }, { 3, 4686 }, { 17, 5038 },
+    { 67, 4965 }, { 120, 1450 }, { 133, 4953 }, { 462, 609 }, { 602, 2670 }, { 617, 2682 },
+    { 1074, 5222 }, { 1216, 5211 }, { 1373, 1459 }, { 1375, 5307 }, { 1467, 2673 }, { 2014, 2072 },
+    { 2168, 5084 }, { 2645, 5001 }, { 2646, 4048 }, { 2650, 4396 }, { 2651, 4047 }, { 2660, 4631 },
+    { 2661, 3080 }, { 2667, 2884 }, { 2669, 3292 }, { 2671, 618 }, { 2687, 4859 }, { 2688, 5105 },
+    { 2689, 5165 }, { 2733, 4991 }, { 2735, 4597 }, { 2742, 3188 }, { 2774, 5287 }, { 2776, 4793 },
+    { 2783, 5288 }, { 2784, 5046 }, { 2830, 5335 }, { 2855, 4736 }, { 3077, 5255 }, { 3293, 5092 },
+    { 3303, 5241 }, { 3778, 5233 }, { 3888, 5253 }, { 3973, 5260 }, { 4043, 5251 }, { 4428, 5256 },
+    { 4582, 5234 }, { 4640, 5252 }, { 4647, 5231 }, { 4796, 5240 }, { 4801, 3078 }, { 4963, 5250 },
+    { 4984, 5232 }, { 5059, 5230 }, { 5061, 5329 }, { 5099, 5263 }, { 5117, 5274 }, { 5120, 5267 },
+    { 5132, 5321 }, { 5139, 5311 }, { 5158, 5304 }, { 5160, 5305 }, { 5169, 5336 }, { 5170, 5278 },
+    { 5180, 5339 }, { 5235, 5242 }, { 5238, 3296 }, { 5239, 3895 }, { 5244, 4052 }, { 5245, 5236 },
+    { 5246, 5043 }, { 5247, 5318 }, { 5248, 5080 }, { 5249, 5313 }, { 5261, 5095 }, { 5270, 4798 },
+    { 5271, 5258 }, { 5273, 4789 }, { 5275, 4861 }, { 5276, 5272 }, { 5277, 4496 }, { 5280, 5243 },
+    { 5283, 4975 }, { 5290, 5262 }, { 5291, 5198 }, { 5292, 4794 }, { 5295, 3132 }, { 5297, 4832 },
+    { 5298, 5122 }, { 5300, 5293 }, { 5308, 5254 }, { 5309, 5226 }, { 5312, 5284 }, { 5322, 5237 },
+    { 5327, 5285 }, { 5338, 5175 }, { 5342, 5302 }, { 5343, 4466 }, { 5346, 5350 }, { 5347, 4909 },
+    { 5348, 5325 }, { 3, 4910 }, { 17, 5344 }, { 67, 5013 }, { 120, 1458 }, { 133, 5173 },
+    { 462, 5148 }, { 1373, 5154 }, { 1954, 5356 }, { 2645, 5002 }, { 2646, 4051 }, { 2650, 4397 },
+    { 2651, 4050 }, { 2660, 4633 }, { 2661, 3081 }, { 2667, 5210 }, { 2669, 3535 }, { 2670, 2634 },
+    { 2671, 5202 }, { 2673, 4046 }, { 2682, 3886 }, { 2687, 5106 }, { 2688, 3080 }, { 2689, 5192 },
+    { 2742, 3204 }, { 3079, 5377 }, { 4386, 5355 }, { 4803, 5378 }, { 4855, 5357 }, { 4913, 5364 },
+    { 4986, 5366 }, { 5159, 5389 }, { 5161, 5407 }, { 5166, 5375 }, { 5225, 5376 }, { 5230, 5354 },
+    { 5259, 5379 }, { 5264, 5385 }, { 5265, 5427 }, { 5268, 5381 }, { 5279, 5415 }, { 5282, 5382 },
+    { 5317, 5386 }, { 5320, 5388 }, { 5330, 5369 }, { 5331, 5424 }, { 5351, 5450 }, { 5359, 5383 },
+    { 5361, 5286 }, { 5362, 4896 }, { 5363, 5447 }, { 5367, 4693 }, { 5370, 5422 }, { 5371, 5418 },
+    { 5372, 5425 }, { 5387, 5411 }, { 5394, 5417 }, { 5395, 5374 }, { 5397, 5426 }, { 5402, 5408 },
+    { 5413, 4712 }, { 5414, 5452 }, { 5416, 5445 }, { 5428, 5360 }, { 5435, 5384 }, { 5441, 5406 },
+    { 5453, 5432 }, { 254, 4370 }, { 369, 3255 }, { 1165, 1166 }, { 1186, 1187 }, { 1891, 1905 },
+    { 1903, 2965 }, { 3022, 3641 }, { 3151, 3448 }, { 3472, 2643 }, { 3665, 3812 }, { 4306, 4783 },
+    { 3, 4915 }, { 17, 5448 }, { 67, 5025 }, { 120, 1466 }, { 133, 5306 }, { 462, 5294 },
+    { 1373, 5296 }, { 2645, 5141 }, { 2646, 4054 }, { 2650, 4398 }, { 2651, 4053 }, { 2660, 4895 },
+    { 2661, 3297 }, { 2667, 5333 }, { 2669, 4429 }, { 2670, 3081 }, { 2671, 5315 }, { 2673, 4049 },
+    { 2682, 3890 }, { 2687, 5429 }, { 2688, 5492 }, { 2689, 5314 }, { 2742, 3205 }, { 3907, 5455 },
+    { 4962, 5454 }, { 5010, 5473 }, { 5029, 5460 }, { 5214, 5458 }, { 5319, 5464 }, { 5328, 5477 },
+    { 5341, 5468 }, { 5373, 5506 }, { 5380, 5489 }, { 5396, 5508 }, { 5400, 5459 }, { 5401, 5456 },
+    { 5410, 5490 }, { 5442, 5471 }, { 5457, 5365 }, { 5462, 5368 }, { 5463, 5358 }, { 5467, 5466 },
+    { 5474, 5475 }, { 5480, 5470 }, { 5484, 5503 }, { 5491, 5500 }, { 5493, 5299 }, { 5497, 5266 },
+    { 5505, 5390 }, { 5509, 5340 }, { 5511, 5472 }, { 5515, 5488 }, { 5518, 5354 }, { 1891, 3643 },
+    { 3151, 4344 }, { 3430, 5520 }, { 3451, 5525 }, { 3665, 5521 }, { 4328, 4370 }, { 5522, 38 },
+    { 5526, 4783 }, { 5527, 3532 }, { 3, 5337 }, { 17, 5582 }, { 67, 5514 }, { 120, 4320 },
+    { 133, 5404 }, { 462, 5316 }, { 1373, 5421 }, { 2645, 5142 }, { 2646, 4057 }, { 2651, 4056 },
+    { 2660, 5112 }, { 2661, 3299 }, { 2669, 5269 }, { 2670, 3297 }, { 2671, 5403 }, { 2673, 4055 },
+    { 2682, 3893 }, { 2742, 3214 }, { 4296, 5531 }, { 4341, 5533 }, { 4918, 5536 }, { 4968, 5532 },
+    { 5155, 5537 }, { 5257, 5552 }, { 5281, 5549 }, { 5392, 5546 }, { 5393, 5553 }, { 5444, 5544 },
+    { 5465, 5571 }, { 5476, 5563 }, { 5478, 5547 }, { 5494, 5576 }, { 5512, 5567 }, { 5538, 5535 },
+    { 5539, 5569 }, { 5540, 5570 }, { 5543, 5542 }, { 5551, 5573 }, { 5554, 5568 }, { 5558, 5507 },
+    { 5559, 5579 }, { 5562, 5548 }, { 17, 5583 }, { 120, 4336 }, { 133, 5423 }, { 462, 5420 },
+    { 1128, 5594 }, { 1373, 5437 }, { 2645, 5632 }, { 2646, 4955 }, { 2651, 4456 }, { 2660, 5145 },
+    { 2661, 5446 }, { 2669, 5398 }, { 2670, 3299 }, { 2671, 5419 }, { 2673, 5519 }, { 2682, 3898 },
+    { 4294, 5593 }, { 5391, 5607 }, { 5461, 5595 }, { 5482, 5610 }, { 5541, 5627 }, { 5557, 5596 },
+    { 5572, 5598 }, { 5575, 5625 }, { 5581, 5634 }, { 5600, 5597 }, { 5601, 5534 }, { 5604, 5603 },
+    { 5606, 5545 }, { 5608, 5602 }, { 5609, 5629 }, { 5614, 5622 }, { 5616, 5550 }, { 5618, 5469 },
+    { 5621, 5599 }, { 5633, 5628 }, { 59, 5635 }, { 120, 5434 }, { 133, 5624 }, { 462, 5486 },
+    { 1373, 5496 }, { 1555, 17 }, { 2646, 5326 }, { 2651, 4458 }, { 2660, 5556 }, { 2661, 5516 },
+    { 2669, 5574 }, { 2670, 5623 }, { 2671, 5433 }, { 2673, 5615 }, { 2682, 5510 }, { 5174, 5640 },
+    { 5501, 5647 }, { 5613, 5644 }, { 5617, 5657 }, { 5626, 5660 }, { 5630, 5667 }, { 5636, 5649 },
+    { 5645, 5665 }, { 5646, 5663 }, { 5650, 5662 }, { 5652, 5605 }, { 5655, 5664 }, { 5658, 5495 },
+    { 5659, 5669 }, { 5668, 5648 }, { 5670, 5637 }, { 120, 5483 }, { 133, 5701 }, { 462, 5502 },
+    { 1373, 5504 }, { 2646, 5498 }, { 2660, 5689 }, { 2661, 5688 }, { 2669, 5700 }, { 2670, 5696 },
+    { 2671, 5687 }, { 2673, 5699 }, { 2682, 5565 }, { 4959, 17 }, { 5564, 5673 }, { 5578, 5678 },
+    { 5631, 5683 }, { 5638, 5680 }, { 5642, 5672 }, { 5653, 5690 }, { 5656, 5684 }, { 5666, 5691 },
+    { 5685, 5674 }, { 5692, 5677 }, { 5697, 5661 }, { 120, 5698 }, { 2646, 5716 }, { 5580, 5713 },
+    { 5641, 5703 }, { 5675, 5719 }, { 5679, 5708 }, { 5682, 5709 }, { 5686, 5702 }, { 5693, 5718 },
+    { 5694, 5711 }, { 5695, 5704 }, { 5712, 5725 }, { 5717, 5710 }, { 5721, 5724 }, { 5723, 5707 },
+    { 120, 5715 }, { 5209, 5726 }, { 5643, 5727 }, { 5720, 5729 }, { 5728, 5731 }, { 5732, 5735 },
+    { 5733, 5730 }, { 5734, 5736 }, { 5737, 5705 }, { 5577, 5741 }, { 5738, 5746 }, { 5739, 5749 },
+    { 5740, 5748 }, { 5743, 5706 }, { 5745, 5753 }, { 5747, 5754 }, { 5751, 5681 },
 };
 
 static const uint16_t symbols[] = {
-    4591, 4931, 5671, 4591, 4592, 5671, 4929, 4931, 5671, 4929, 4592, 5671, 3664, 3433,
-    3812, 256, 4336, 265, 4300, 5292, 3814, 4787, 4306, 3535, 321, 4577, 265, 3453,
-    4594, 5218, 4332, 4379, 3676, 3814, 3664, 4329, 3258, 371, 4336, 372, 4526, 5292,
-    3814, 4787, 3023, 4345, 374, 4577, 372, 3642, 4594, 5190, 5335, 2644, 4379, 3676,
-    3814, 5612, 4860, 404, 5058, 4553, 408, 5188, 5722, 5612, 4860, 404, 5058, 4860,
-    503, 5058, 5722, 5612, 4553, 504, 5188, 4553, 408, 5188, 5722, 5612, 4553, 504,
-    5188, 4860, 503, 5058, 5722, 5189, 3404, 4378, 4283, 5755, 5189, 3404, 3757, 3578,
-    3413, 5755, 5442, 3550, 4378, 4283, 5755, 5442, 3550, 3757, 3578, 3413, 5755, 5189,
-    2635, 3906, 2729, 634, 4770, 45, 637, 638, 48, 2676, 639, 640, 4283, 5757,
-    5189, 2635, 3906, 2730, 669, 4770, 3032, 3013, 670, 3135, 2635, 3413, 5757, 5442,
-    2698, 3906, 2729, 634, 4770, 45, 637, 638, 48, 2676, 639, 640, 4283, 5757,
-    5442, 2698, 3906, 2730, 669, 4770, 3032, 3013, 670, 3135, 2635, 3413, 5757, 4315,
-    4302, 676, 5561, 3564, 710, 711, 712, 3595, 4519, 721, 3436, 5206, 3307, 5221,
-    3307, 5304, 3307, 5451, 3307, 5306, 4315, 4575, 880, 5561, 2995, 3312, 883, 4365,
-    3016, 903, 5313, 985, 986, 987, 988, 989, 990, 991, 992, 993, 994, 995,
-    996, 997, 998, 999, 111, 1000, 4362, 4519, 721, 3436, 5206, 3307, 5221, 3307,
-    5304, 3307, 5451, 3307, 5306, 4315, 3010, 3432, 1018, 5561, 3564, 710, 711, 712,
-    3595, 4519, 1019, 3037, 2927, 5206, 3539, 5221, 3539, 5304, 3539, 5451, 3539, 5306,
-    4315, 3010, 4305, 1027, 5561, 2995, 3312, 883, 4365, 3016, 903, 5313, 985, 986,
-    987, 988, 989, 990, 991, 992, 993, 994, 995, 996, 997, 998, 999, 111,
-    1000, 4362, 4519, 1019, 3037, 2927, 5206, 3539, 5221, 3539, 5304, 3539, 5451, 3539,
-    5306, 3755, 3657, 2635, 3962, 2729, 1030, 4969, 45, 1033, 1034, 4548, 2676, 1036,
-    1037, 2698, 5750, 3755, 3657, 2635, 3962, 2730, 1095, 4969, 3435, 5222, 1112, 5355,
-    2635, 5750, 4374, 3723, 2698, 3962, 2729, 1030, 4969, 45, 1033, 1034, 4548, 2676,
-    1036, 1037, 2698, 5750, 4374, 3723, 2698, 3962, 2730, 1095, 4969, 3435, 5222, 1112,
-    5355, 2635, 5750, 4591, 4931, 5640, 4591, 4592, 5640, 4929, 4931, 5640, 4929, 4592,
-    5640, 4787, 5587, 1139, 4577, 372, 3642, 4594, 5190, 5335, 2644, 4932, 4787, 5594,
-    1141, 4577, 265, 3453, 4594, 5218, 4332, 4932, 3664, 5590, 1142, 4336, 372, 4526,
-    5292, 3095, 3664, 5531, 1143, 4336, 265, 4300, 5292, 3095, 3664, 5588, 1145, 3530,
-    3658, 265, 1147, 4300, 3994, 4375, 4681, 4372, 4576, 3165, 5194, 4787, 5532, 1163,
-    3530, 3526, 265, 1147, 3453, 3765, 4933, 5218, 3450, 1165, 5592, 5352, 3664, 5591,
-    1180, 3530, 3658, 372, 1181, 4526, 3994, 4375, 4681, 4372, 4576, 3165, 5194, 4787,
-    5593, 1182, 3530, 3526, 372, 1181, 3642, 3765, 4933, 5190, 1183, 3474, 5335, 1186,
-    5525, 1189, 1190, 1191, 1192, 1193, 5530, 5352, 3224, 4302, 1203, 5613, 4593, 4851,
-    1216, 3436, 4987, 4516, 5192, 4848, 5120, 2899, 4886, 3224, 4575, 1251, 5613, 5487,
-    4851, 1216, 3436, 4987, 4516, 5192, 4848, 5120, 2899, 4886, 3529, 3432, 1270, 5613,
-    4593, 4851, 3476, 2927, 4987, 4853, 5192, 4523, 5120, 2986, 4886, 3529, 4305, 1272,
-    5613, 5487, 4851, 3476, 2927, 4987, 4853, 5192, 4523, 5120, 2986, 4886, 4318, 672,
-    673, 4687, 1277, 5401, 1282, 1283, 1284, 1285, 1286, 1287, 1288, 1289, 1290, 1291,
-    1292, 1293, 1294, 1295, 1296, 1297, 1298, 1299, 1300, 1301, 1302, 1303, 1304, 1305,
-    1306, 1307, 1308, 1309, 1310, 1311, 1312, 1313, 1314, 1315, 1316, 1317, 1318, 1319,
-    1320, 1321, 1322, 1323, 1324, 1325, 5224, 4020, 5078, 1343, 1344, 1345, 5453, 51,
-    5078, 1358, 1359, 1360, 1361, 1362, 1363, 1364, 1365, 1345, 5453, 2893, 5752, 4318,
-    672, 879, 4687, 1471, 5401, 1282, 1283, 1284, 1285, 1286, 1287, 1288, 1289, 1290,
-    1291, 1292, 1293, 1472, 1473, 1474, 1475, 1476, 1477, 1478, 1479, 1480, 1481, 1482,
-    1483, 1484, 1485, 1486, 1487, 1488, 1489, 1490, 1491, 1492, 1493, 1494, 1495, 1496,
-    1497, 1498, 1499, 1500, 1501, 1502, 1503, 5224, 4058, 1506, 1507, 1508, 1509, 1510,
-    1511, 1512, 1513, 1514, 1515, 1516, 1517, 1518, 1519, 1520, 1521, 1522, 1523, 1524,
-    1525, 1526, 1527, 1528, 1529, 1530, 1531, 1532, 1533, 1534, 1535, 1536, 1537, 1538,
-    1539, 2987, 5752, 4318, 1017, 673, 4687, 1540, 5401, 1541, 1542, 1543, 1544, 1545,
-    1546, 1547, 1548, 1549, 1550, 1551, 1552, 1294, 1295, 1296, 1297, 1298, 1299, 1300,
+    4589, 4929, 5671, 4589, 4590, 5671, 4927, 4929, 5671, 4927, 4590, 5671, 3664, 3430,
+    3812, 256, 4335, 264, 4302, 5289, 3814, 4785, 4306, 3532, 320, 4575, 264, 3452,
+    4592, 5215, 4331, 4378, 3675, 3814, 3664, 4328, 3255, 370, 4335, 371, 4526, 5289,
+    3814, 4785, 3022, 4344, 373, 4575, 371, 3642, 4592, 5187, 5332, 2643, 4378, 3675,
+    3814, 5651, 4858, 403, 5056, 4552, 407, 5185, 5722, 5651, 4858, 403, 5056, 4858,
+    502, 5056, 5722, 5651, 4552, 503, 5185, 4552, 407, 5185, 5722, 5651, 4552, 503,
+    5185, 4858, 502, 5056, 5722, 5186, 3401, 4377, 4285, 5755, 5186, 3401, 3757, 3579,
+    3410, 5755, 5440, 3548, 4377, 4285, 5755, 5440, 3548, 3757, 3579, 3410, 5755, 5186,
+    2634, 3906, 2743, 633, 4768, 45, 636, 637, 48, 2675, 638, 639, 4285, 5757,
+    5186, 2634, 3906, 2744, 668, 4768, 3031, 3012, 669, 3133, 2634, 3410, 5757, 5440,
+    2698, 3906, 2743, 633, 4768, 45, 636, 637, 48, 2675, 638, 639, 4285, 5757,
+    5440, 2698, 3906, 2744, 668, 4768, 3031, 3012, 669, 3133, 2634, 3410, 5757, 4315,
+    2899, 3429, 675, 5566, 3562, 709, 710, 711, 3596, 4519, 720, 3433, 5203, 3304,
+    5218, 3304, 5301, 3304, 5449, 3304, 5303, 4315, 2899, 3563, 879, 5566, 2995, 3309,
+    882, 4364, 3015, 902, 5310, 984, 985, 986, 987, 988, 989, 990, 991, 992,
+    993, 994, 995, 996, 997, 998, 111, 999, 4361, 4519, 720, 3433, 5203, 3304,
+    5218, 3304, 5301, 3304, 5449, 3304, 5303, 4315, 2987, 3429, 1017, 5566, 3562, 709,
+    710, 711, 3596, 4519, 1018, 3036, 2927, 5203, 3536, 5218, 3536, 5301, 3536, 5449,
+    3536, 5303, 4315, 2987, 3563, 1026, 5566, 2995, 3309, 882, 4364, 3015, 902, 5310,
+    984, 985, 986, 987, 988, 989, 990, 991, 992, 993, 994, 995, 996, 997,
+    998, 111, 999, 4361, 4519, 1018, 3036, 2927, 5203, 3536, 5218, 3536, 5301, 3536,
+    5449, 3536, 5303, 3755, 3657, 2634, 3963, 2743, 1029, 4967, 45, 1032, 1033, 4548,
+    2675, 1035, 1036, 2698, 5750, 3755, 3657, 2634, 3963, 2744, 1094, 4967, 3432, 5219,
+    1111, 5352, 2634, 5750, 4373, 3723, 2698, 3963, 2743, 1029, 4967, 45, 1032, 1033,
+    4548, 2675, 1035, 1036, 2698, 5750, 4373, 3723, 2698, 3963, 2744, 1094, 4967, 3432,
+    5219, 1111, 5352, 2634, 5750, 4589, 4929, 5639, 4589, 4590, 5639, 4927, 4929, 5639,
+    4927, 4590, 5639, 4785, 5585, 1138, 4575, 371, 3642, 4592, 5187, 5332, 2643, 4930,
+    4785, 5592, 1140, 4575, 264, 3452, 4592, 5215, 4331, 4930, 3664, 5588, 1141, 4335,
+    371, 4526, 5289, 3093, 3664, 5529, 1142, 4335, 264, 4302, 5289, 3093, 3664, 5586,
+    1144, 3527, 3658, 264, 1146, 4302, 3995, 4374, 4679, 4371, 4574, 3163, 5191, 4785,
+    5530, 1162, 3527, 3524, 264, 1146, 3452, 3765, 4931, 5215, 3449, 1164, 5590, 5349,
+    3664, 5589, 1179, 3527, 3658, 371, 1180, 4526, 3995, 4374, 4679, 4371, 4574, 3163,
+    5191, 4785, 5591, 1181, 3527, 3524, 371, 1180, 3642, 3765, 4931, 5187, 1182, 3472,
+    5332, 1185, 5523, 1188, 1189, 1190, 1191, 1192, 5528, 5349, 3446, 3429, 1202, 5612,
+    4591, 4848, 1215, 3433, 4985, 4516, 5189, 4845, 5118, 2898, 4884, 3446, 3563, 1250,
+    5612, 5485, 4848, 1215, 3433, 4985, 4516, 5189, 4845, 5118, 2898, 4884, 3569, 3429,
+    1269, 5612, 4591, 4848, 3474, 2927, 4985, 4850, 5189, 4523, 5118, 2985, 4884, 3569,
+    3563, 1271, 5612, 5485, 4848, 3474, 2927, 4985, 4850, 5189, 4523, 5118, 2985, 4884,
+    3446, 3915, 4685, 1276, 5479, 1281, 1282, 1283, 1284, 1285, 1286, 1287, 1288, 1289,
+    1290, 1291, 1292, 1293, 1294, 1295, 1296, 1297, 1298, 1299, 1300, 1301, 1302, 1303,
+    1304, 1305, 1306, 1307, 1308, 1309, 1310, 1311, 1312, 1313, 1314, 1315, 1316, 1317,
+    1318, 1319, 1320, 1321, 1322, 1323, 1324, 5221, 4021, 5076, 1342, 1343, 1344, 5451,
+    51, 5076, 1357, 1358, 1359, 1360, 1361, 1362, 1363, 1364, 1344, 5451, 2892, 5752,
+    3446, 4441, 4685, 1470, 5479, 1281, 1282, 1283, 1284, 1285, 1286, 1287, 1288, 1289,
+    1290, 1291, 1292, 1471, 1472, 1473, 1474, 1475, 1476, 1477, 1478, 1479, 1480, 1481,
+    1482, 1483, 1484, 1485, 1486, 1487, 1488, 1489, 1490, 1491, 1492, 1493, 1494, 1495,
+    1496, 1497, 1498, 1499, 1500, 1501, 1502, 5221, 4059, 1505, 1506, 1507, 1508, 1509,
+    1510, 1511, 1512, 1513, 1514, 1515, 1516, 1517, 1518, 1519, 1520, 1521, 1522, 1523,
+    1524, 1525, 1526, 1527, 1528, 1529, 1530, 1531, 1532, 1533, 1534, 1535, 1536, 1537,
+    1538, 2986, 5752, 3569, 3915, 4685, 1539, 5479, 1540, 1541, 1542, 1543, 1544, 1545,
+    1546, 1547, 1548, 1549, 1550, 1551, 1293, 1294, 1295, 1296, 1297, 1298, 1299, 1300,
     1301, 1302, 1303, 1304, 1305, 1306, 1307, 1308, 1309, 1310, 1311, 1312, 1313, 1314,
-    1315, 1316, 1317, 1318, 1319, 1320, 1321, 1322, 1323, 1324, 1325, 5224, 4020, 5078,
-    1343, 1344, 1553, 5453, 51, 5078, 1358, 1359, 1360, 1361, 1362, 1363, 1364, 1365,
-    1553, 5453, 2893, 5752, 4318, 1017, 879, 4687, 1554, 5401, 1541, 1542, 1543, 1544,
-    1545, 1546, 1547, 1548, 1549, 1550, 1551, 1552, 1472, 1473, 1474, 1475, 1476, 1477,
-    1478, 1479, 1480, 1481, 1482, 1483, 1484, 1485, 1486, 1487, 1488, 1489, 1490, 1491,
-    1492, 1493, 1494, 1495, 1496, 1497, 1498, 1499, 1500, 1501, 1502, 1503, 5224, 4058,
-    1506, 1507, 1508, 1509, 1510, 1511, 1512, 1513, 1514, 1555, 1516, 1517, 1518, 1519,
-    1520, 1521, 1522, 1523, 1524, 1525, 1526, 1527, 1528, 1529, 1530, 1531, 1532, 1533,
-    1534, 1535, 1536, 1537, 1538, 1539, 2987, 5752, 3224, 2978, 2966, 5676, 1557, 5408,
-    3758, 1566, 3595, 4503, 4003, 1570, 1571, 1572, 1573, 5564, 3100, 5501, 3100, 5441,
-    3224, 3454, 5676, 1654, 5408, 4786, 3016, 1655, 5313, 1656, 1657, 1658, 1659, 1660,
-    1661, 1662, 1663, 1664, 1665, 1666, 1667, 1668, 1669, 1670, 4394, 4362, 4503, 4003,
-    1570, 1571, 1572, 1573, 5564, 3100, 5501, 3100, 5441, 3529, 2966, 5676, 1672, 5408,
-    3758, 1566, 3595, 4503, 4333, 1675, 1676, 1677, 1678, 5564, 3140, 5501, 3140, 5441,
-    3529, 3009, 5676, 1679, 5408, 4786, 3016, 1655, 5313, 1656, 1657, 1658, 1659, 1660,
-    1661, 1662, 1663, 1664, 1665, 1666, 1667, 1668, 1669, 1670, 4394, 4362, 4503, 4333,
-    1675, 1676, 1677, 1678, 5564, 3140, 5501, 3140, 5441, 4985, 2729, 1682, 5178, 1685,
-    1686, 1687, 4548, 1688, 2676, 1689, 1690, 2698, 5714, 1694, 5415, 1700, 1701, 1702,
-    1703, 1704, 1705, 1706, 5515, 1739, 5742, 4985, 2730, 1783, 5178, 1784, 2787, 4773,
-    5222, 1785, 1786, 1787, 1788, 1789, 1790, 1791, 1792, 1793, 1794, 1795, 1796, 1797,
-    1798, 1799, 1800, 1801, 5355, 1802, 1803, 1804, 1805, 1806, 1807, 1808, 1809, 1810,
-    1811, 1812, 1813, 1814, 1815, 1816, 1817, 2635, 5714, 1694, 5415, 1700, 1701, 1702,
-    1703, 1704, 1705, 1706, 5515, 1739, 5742, 4985, 2729, 1682, 5178, 1685, 1686, 1687,
-    4548, 1688, 2676, 1689, 1690, 2698, 5714, 1818, 5415, 1819, 1820, 1821, 1822, 1823,
-    1824, 1825, 5515, 1826, 5742, 4985, 2730, 1783, 5178, 1784, 2787, 4773, 5222, 1785,
-    1786, 1787, 1788, 1789, 1790, 1791, 1792, 1793, 1794, 1795, 1796, 1797, 1798, 1799,
-    1800, 1801, 5355, 1802, 1803, 1804, 1805, 1806, 1807, 1808, 1809, 1810, 1811, 1812,
-    1813, 1814, 1815, 1816, 1817, 2635, 5714, 1818, 5415, 1819, 1820, 1821, 1822, 1823,
-    1824, 1825, 5515, 1826, 5742, 3224, 2978, 4522, 1828, 5403, 4593, 4865, 4003, 5412,
-    3475, 3025, 3525, 3025, 4516, 5438, 3475, 3132, 3525, 3132, 4848, 5519, 3475, 3189,
-    3525, 3189, 2899, 4997, 3224, 3454, 3704, 1858, 5403, 5487, 4865, 4003, 5412, 3475,
-    3025, 3525, 3025, 4516, 5438, 3475, 3132, 3525, 3132, 4848, 5519, 3475, 3189, 3525,
-    3189, 2899, 4997, 3529, 4522, 1859, 5403, 4593, 4865, 4333, 5412, 3651, 3025, 3660,
-    3025, 4853, 5438, 3651, 3132, 3660, 3132, 4523, 5519, 3651, 3189, 3660, 3189, 2986,
-    4997, 3529, 3009, 3704, 1860, 5403, 5487, 4865, 4333, 5412, 3651, 3025, 3660, 3025,
-    4853, 5438, 3651, 3132, 3660, 3132, 4523, 5519, 3651, 3189, 3660, 3189, 2986, 4997,
-    4314, 4135, 5588, 1863, 3580, 3658, 1866, 1867, 4300, 3994, 3263, 1868, 3724, 4681,
-    4610, 3725, 4576, 4610, 5194, 4314, 314, 3698, 2634, 4135, 5532, 1870, 3580, 3526,
-    1866, 1867, 3453, 5038, 4933, 5218, 3450, 1165, 5592, 5352, 4314, 4135, 5591, 1879,
-    3580, 3658, 1880, 1881, 4526, 3994, 3263, 1868, 3724, 4681, 4610, 3725, 4576, 4610,
-    5194, 4314, 314, 3698, 2634, 4135, 5593, 1882, 3580, 3526, 1880, 1881, 3642, 5038,
-    4933, 5190, 1183, 3474, 5335, 1186, 5525, 1189, 1190, 1191, 1192, 1193, 5530, 5352,
-    4510, 1885, 3, 1886, 3678, 4473, 5587, 1890, 3580, 3562, 1880, 3642, 5038, 1891,
-    5586, 1893, 1894, 1895, 1896, 1897, 1898, 1899, 1900, 1901, 1902, 2965, 2676, 1893,
-    1894, 1895, 1896, 1897, 1898, 1899, 1900, 1901, 1903, 5589, 2644, 4932, 4510, 1885,
-    3, 1886, 3678, 4473, 5594, 1905, 3580, 3562, 1866, 3453, 5038, 1891, 5526, 1907,
-    1908, 1909, 1910, 1911, 1912, 1913, 1914, 1915, 4332, 4932, 4510, 4473, 5590, 1916,
-    3580, 3431, 1880, 3008, 3645, 1919, 4343, 1868, 1921, 3659, 3457, 4400, 1925, 1926,
-    1927, 1928, 1929, 1930, 1931, 2960, 3222, 4400, 3272, 1932, 1933, 3653, 3095, 4510,
-    4473, 5531, 1935, 3580, 3431, 1866, 2956, 3645, 1919, 4343, 1868, 1921, 3659, 3457,
-    4400, 1925, 1926, 1927, 1928, 1929, 1930, 1931, 2960, 3222, 4400, 3272, 1932, 1933,
-    3653, 3095, 4859, 2730, 1944, 4925, 4143, 3237, 3404, 2729, 1948, 5123, 1950, 3238,
-    411, 1951, 1952, 1953, 3548, 3522, 5744, 4859, 2730, 1944, 4925, 4143, 3237, 3404,
-    2730, 2078, 5123, 4143, 4773, 3759, 5744, 4859, 2729, 2079, 4925, 1950, 4376, 2729,
-    1948, 5123, 1950, 3238, 411, 1951, 1952, 1953, 3548, 3522, 5744, 4859, 2729, 2079,
-    4925, 1950, 4376, 2730, 2078, 5123, 4143, 4773, 3759, 5744, 4551, 672, 673, 4821,
-    2082, 5484, 2088, 2089, 2090, 2091, 2092, 2093, 2094, 2095, 2096, 2097, 2098, 2099,
-    2100, 2101, 2102, 2103, 2104, 2105, 2106, 2107, 2108, 2109, 2110, 2111, 2112, 2113,
-    2114, 2115, 2116, 2117, 2118, 2119, 2120, 2121, 2122, 2123, 2124, 2125, 5227, 4020,
-    4478, 3679, 2139, 5185, 3679, 2153, 4583, 3679, 2139, 3569, 51, 4478, 3767, 2139,
-    5185, 3767, 2153, 4583, 3767, 2139, 3569, 2893, 5756, 4551, 672, 879, 4821, 2232,
-    5484, 2088, 2089, 2090, 2091, 2092, 2093, 2233, 2234, 2235, 2236, 2237, 2238, 2239,
-    2240, 2241, 2242, 2243, 2244, 2245, 2246, 2247, 2248, 2249, 2250, 2251, 2252, 2253,
-    2254, 2255, 2256, 2257, 2258, 2259, 2260, 2261, 2262, 2263, 2264, 5227, 2265, 1505,
-    4485, 2275, 4380, 50, 1505, 2288, 3768, 2289, 4380, 2644, 4058, 4485, 2275, 4380,
-    2987, 5756, 4551, 1017, 673, 4821, 2290, 5484, 2291, 2292, 2293, 2294, 2295, 2296,
-    2094, 2095, 2096, 2097, 2098, 2099, 2100, 2101, 2102, 2103, 2104, 2105, 2106, 2107,
-    2108, 2109, 2110, 2111, 2112, 2113, 2114, 2115, 2116, 2117, 2118, 2119, 2120, 2121,
-    2122, 2123, 2124, 2125, 5227, 4020, 4478, 3679, 2297, 5185, 3679, 2298, 4583, 3679,
-    2297, 3569, 51, 4478, 3767, 2297, 5185, 3767, 2298, 4583, 3767, 2297, 3569, 2893,
-    5756, 4551, 1017, 879, 4821, 2299, 5484, 2291, 2292, 2293, 2294, 2295, 2296, 2233,
+    1315, 1316, 1317, 1318, 1319, 1320, 1321, 1322, 1323, 1324, 5221, 4021, 5076, 1342,
+    1343, 1552, 5451, 51, 5076, 1357, 1358, 1359, 1360, 1361, 1362, 1363, 1364, 1552,
+    5451, 2892, 5752, 3569, 4441, 4685, 1553, 5479, 1540, 1541, 1542, 1543, 1544, 1545,
+    1546, 1547, 1548, 1549, 1550, 1551, 1471, 1472, 1473, 1474, 1475, 1476, 1477, 1478,
+    1479, 1480, 1481, 1482, 1483, 1484, 1485, 1486, 1487, 1488, 1489, 1490, 1491, 1492,
+    1493, 1494, 1495, 1496, 1497, 1498, 1499, 1500, 1501, 1502, 5221, 4059, 1505, 1506,
+    1507, 1508, 1509, 1510, 1511, 1512, 1513, 1554, 1515, 1516, 1517, 1518, 1519, 1520,
+    1521, 1522, 1523, 1524, 1525, 1526, 1527, 1528, 1529, 1530, 1531, 1532, 1533, 1534,
+    1535, 1536, 1537, 1538, 2986, 5752, 3446, 2966, 5676, 1556, 5405, 3758, 1565, 3596,
+    4503, 4004, 1569, 1570, 1571, 1572, 5561, 3098, 5499, 3098, 5439, 3446, 3009, 5676,
+    1653, 5405, 4784, 3015, 1654, 5310, 1655, 1656, 1657, 1658, 1659, 1660, 1661, 1662,
+    1663, 1664, 1665, 1666, 1667, 1668, 1669, 4393, 4361, 4503, 4004, 1569, 1570, 1571,
+    1572, 5561, 3098, 5499, 3098, 5439, 3569, 2966, 5676, 1671, 5405, 3758, 1565, 3596,
+    4503, 4332, 1674, 1675, 1676, 1677, 5561, 3139, 5499, 3139, 5439, 3569, 3009, 5676,
+    1678, 5405, 4784, 3015, 1654, 5310, 1655, 1656, 1657, 1658, 1659, 1660, 1661, 1662,
+    1663, 1664, 1665, 1666, 1667, 1668, 1669, 4393, 4361, 4503, 4332, 1674, 1675, 1676,
+    1677, 5561, 3139, 5499, 3139, 5439, 4983, 2743, 1681, 5430, 1685, 1686, 1687, 4548,
+    1688, 2675, 1689, 1690, 2698, 5714, 1694, 5412, 1700, 1701, 1702, 1703, 1704, 1705,
+    1706, 5513, 1739, 5742, 4983, 2744, 1783, 5430, 1784, 2804, 4771, 5219, 1785, 1786,
+    1787, 1788, 1789, 1790, 1791, 1792, 1793, 1794, 1795, 1796, 1797, 1798, 1799, 1800,
+    1801, 5352, 1802, 1803, 1804, 1805, 1806, 1807, 1808, 1809, 1810, 1811, 1812, 1813,
+    1814, 1815, 1816, 1817, 2634, 5714, 1694, 5412, 1700, 1701, 1702, 1703, 1704, 1705,
+    1706, 5513, 1739, 5742, 4983, 2743, 1681, 5430, 1685, 1686, 1687, 4548, 1688, 2675,
+    1689, 1690, 2698, 5714, 1818, 5412, 1819, 1820, 1821, 1822, 1823, 1824, 1825, 5513,
+    1826, 5742, 4983, 2744, 1783, 5430, 1784, 2804, 4771, 5219, 1785, 1786, 1787, 1788,
+    1789, 1790, 1791, 1792, 1793, 1794, 1795, 1796, 1797, 1798, 1799, 1800, 1801, 5352,
+    1802, 1803, 1804, 1805, 1806, 1807, 1808, 1809, 1810, 1811, 1812, 1813, 1814, 1815,
+    1816, 1817, 2634, 5714, 1818, 5412, 1819, 1820, 1821, 1822, 1823, 1824, 1825, 5513,
+    1826, 5742, 3446, 4522, 1828, 5399, 4591, 4863, 4004, 5409, 3473, 3024, 3523, 3024,
+    4516, 5436, 3473, 3130, 3523, 3130, 4845, 5517, 3473, 3188, 3523, 3188, 2898, 4995,
+    3446, 4851, 1858, 5399, 5485, 4863, 4004, 5409, 3473, 3024, 3523, 3024, 4516, 5436,
+    3473, 3130, 3523, 3130, 4845, 5517, 3473, 3188, 3523, 3188, 2898, 4995, 3569, 4522,
+    1859, 5399, 4591, 4863, 4332, 5409, 3651, 3024, 3660, 3024, 4850, 5436, 3651, 3130,
+    3660, 3130, 4523, 5517, 3651, 3188, 3660, 3188, 2985, 4995, 3569, 4851, 1860, 5399,
+    5485, 4863, 4332, 5409, 3651, 3024, 3660, 3024, 4850, 5436, 3651, 3130, 3660, 3130,
+    4523, 5517, 3651, 3188, 3660, 3188, 2985, 4995, 4314, 4137, 5586, 1863, 3581, 3658,
+    1865, 1866, 4302, 3995, 3260, 1867, 3724, 4679, 4608, 3725, 4574, 4608, 5191, 4314,
+    313, 3697, 2633, 4137, 5530, 1869, 3581, 3524, 1865, 1866, 3452, 5036, 4931, 5215,
+    3449, 1164, 5590, 5349, 4314, 4137, 5589, 1878, 3581, 3658, 1879, 1880, 4526, 3995,
+    3260, 1867, 3724, 4679, 4608, 3725, 4574, 4608, 5191, 4314, 313, 3697, 2633, 4137,
+    5591, 1881, 3581, 3524, 1879, 1880, 3642, 5036, 4931, 5187, 1182, 3472, 5332, 1185,
+    5523, 1188, 1189, 1190, 1191, 1192, 5528, 5349, 4513, 1884, 3, 1885, 3677, 4473,
+    5585, 1889, 3581, 3560, 1879, 3642, 5036, 1890, 5584, 1892, 1893, 1894, 1895, 1896,
+    1897, 1898, 1899, 1900, 1901, 2965, 2675, 1892, 1893, 1894, 1895, 1896, 1897, 1898,
+    1899, 1900, 1902, 5587, 2643, 4930, 4513, 1884, 3, 1885, 3677, 4473, 5592, 1904,
+    3581, 3560, 1865, 3452, 5036, 1890, 5524, 1906, 1907, 1908, 1909, 1910, 1911, 1912,
+    1913, 1914, 4331, 4930, 4513, 4473, 5588, 1915, 3581, 3428, 1879, 3008, 3645, 1918,
+    4342, 1867, 1920, 3659, 3455, 4399, 1924, 1925, 1926, 1927, 1928, 1929, 1930, 2960,
+    3221, 4399, 3269, 1931, 1932, 3653, 3093, 4513, 4473, 5529, 1934, 3581, 3428, 1865,
+    2956, 3645, 1918, 4342, 1867, 1920, 3659, 3455, 4399, 1924, 1925, 1926, 1927, 1928,
+    1929, 1930, 2960, 3221, 4399, 3269, 1931, 1932, 3653, 3093, 4857, 2744, 1943, 4923,
+    4145, 3234, 3401, 2743, 1948, 5121, 1950, 3235, 410, 1951, 1952, 1953, 3546, 3520,
+    5744, 4857, 2744, 1943, 4923, 4145, 3234, 3401, 2744, 2078, 5121, 4145, 4771, 3759,
+    5744, 4857, 2743, 2079, 4923, 1950, 4375, 2743, 1948, 5121, 1950, 3235, 410, 1951,
+    1952, 1953, 3546, 3520, 5744, 4857, 2743, 2079, 4923, 1950, 4375, 2744, 2078, 5121,
+    4145, 4771, 3759, 5744, 3570, 3915, 4819, 2082, 5555, 2088, 2089, 2090, 2091, 2092,
+    2093, 2094, 2095, 2096, 2097, 2098, 2099, 2100, 2101, 2102, 2103, 2104, 2105, 2106,
+    2107, 2108, 2109, 2110, 2111, 2112, 2113, 2114, 2115, 2116, 2117, 2118, 2119, 2120,
+    2121, 2122, 2123, 2124, 2125, 5224, 4021, 4478, 3678, 2139, 5182, 3678, 2153, 4581,
+    3678, 2139, 3568, 51, 4478, 3767, 2139, 5182, 3767, 2153, 4581, 3767, 2139, 3568,
+    2892, 5756, 3570, 4441, 4819, 2232, 5555, 2088, 2089, 2090, 2091, 2092, 2093, 2233,
     2234, 2235, 2236, 2237, 2238, 2239, 2240, 2241, 2242, 2243, 2244, 2245, 2246, 2247,
     2248, 2249, 2250, 2251, 2252, 2253, 2254, 2255, 2256, 2257, 2258, 2259, 2260, 2261,
-    2262, 2263, 2264, 5227, 2265, 1505, 4485, 2300, 4380, 50, 1505, 2288, 3768, 2301,
-    4380, 2644, 4058, 4485, 2300, 4380, 2987, 5756, 3228, 2978, 4522, 2302, 5433, 4891,
-    4561, 2319, 3661, 5620, 3114, 3206, 3124, 3206, 4507, 5563, 3114, 3205, 3124, 3205,
-    4841, 5654, 3114, 3215, 3124, 3215, 2767, 4998, 3228, 3454, 3704, 2411, 5433, 5440,
-    4561, 2319, 3661, 5620, 3114, 3206, 3124, 3206, 4507, 5563, 3114, 3205, 3124, 3205,
-    4841, 5654, 3114, 3215, 3124, 3215, 2767, 4998, 3668, 4522, 2464, 5433, 4891, 4561,
-    3654, 3478, 5620, 3145, 3206, 3149, 3206, 4846, 5563, 3145, 3205, 3149, 3205, 4513,
-    5654, 3145, 3215, 3149, 3215, 2816, 4998, 3668, 3009, 3704, 2466, 5433, 5440, 4561,
-    3654, 3478, 5620, 3145, 3206, 3149, 3206, 4846, 5563, 3145, 3205, 3149, 3205, 4513,
-    5654, 3145, 3215, 3149, 3215, 2816, 4998, 3228, 4302, 2467, 5337, 4891, 5105, 4212,
-    5173, 3114, 2841, 3124, 2841, 4507, 5327, 3114, 2884, 3124, 2884, 4841, 5326, 3114,
-    2883, 3124, 2883, 2767, 4890, 3228, 4575, 2471, 5337, 5440, 5105, 4212, 5173, 3114,
-    2841, 3124, 2841, 4507, 5327, 3114, 2884, 3124, 2884, 4841, 5326, 3114, 2883, 3124,
-    2883, 2767, 4890, 3668, 3432, 2472, 5337, 4891, 5105, 4347, 5173, 3145, 2841, 3149,
-    2841, 4846, 5327, 3145, 2884, 3149, 2884, 4513, 5326, 3145, 2883, 3149, 2883, 2816,
-    4890, 3668, 4305, 2473, 5337, 5440, 5105, 4347, 5173, 3145, 2841, 3149, 2841, 4846,
-    5327, 3145, 2884, 3149, 2884, 4513, 5326, 3145, 2883, 3149, 2883, 2816, 4890, 3228,
-    4302, 2474, 5482, 3752, 1566, 3761, 4298, 4212, 5348, 3100, 5489, 3100, 5445, 3100,
-    5621, 3100, 5356, 3228, 4575, 2540, 5482, 4377, 2541, 4788, 2455, 2542, 2543, 2544,
-    2545, 2546, 2547, 2548, 4394, 3036, 4298, 4212, 5348, 3100, 5489, 3100, 5445, 3100,
-    5621, 3100, 5356, 3668, 3432, 2549, 5482, 3752, 1566, 3761, 4298, 4347, 5348, 3140,
-    5489, 3140, 5445, 3140, 5621, 3140, 5356, 3668, 4305, 2550, 5482, 4377, 2541, 4788,
-    2455, 2542, 2543, 2544, 2545, 2546, 2547, 2548, 4394, 3036, 4298, 4347, 5348, 3140,
-    5489, 3140, 5445, 3140, 5621, 3140, 5356, 5557, 5587, 2555, 3637, 3562, 2559, 3642,
-    5231, 5586, 5226, 2577, 2965, 2676, 5226, 2578, 5589, 2644, 4301, 2580, 350, 2581,
-    352, 2582, 354, 2583, 356, 2584, 358, 2585, 360, 2586, 362, 2587, 364, 4527,
-    3095, 5557, 5594, 2589, 3637, 3562, 2590, 3453, 5231, 5526, 2591, 2592, 2593, 2594,
-    2595, 2596, 2597, 2598, 2599, 4332, 4301, 2580, 350, 2581, 352, 2582, 354, 2583,
-    356, 2584, 358, 2585, 360, 2586, 362, 2587, 364, 4527, 3095, 4515, 5590, 2600,
-    3637, 3431, 2559, 3008, 4346, 4343, 4768, 286, 4521, 5216, 4307, 3585, 3272, 4334,
-    3095, 4515, 5531, 2616, 3637, 3431, 2590, 2956, 4346, 4343, 4768, 286, 4521, 5216,
-    4307, 3585, 3272, 4334, 3095, 4515, 5588, 2617, 3637, 3658, 2590, 2618, 2956, 4346,
-    2619, 3646, 3652, 4768, 1150, 4521, 2620, 3677, 5216, 3473, 4307, 2621, 3585, 3760,
-    4334, 3527, 3481, 2622, 3415, 5557, 5532, 2623, 3637, 3526, 2590, 2618, 3453, 5231,
-    2624, 5526, 2591, 2592, 2593, 2594, 2595, 2596, 2597, 2598, 2599, 3450, 2625, 5592,
-    4301, 2626, 2580, 1169, 2581, 1170, 2582, 1171, 2583, 1172, 2584, 1173, 2585, 1174,
-    2586, 1175, 2587, 1176, 4527, 3662, 2627, 3650, 4515, 5591, 2628, 3637, 3658, 2559,
-    2629, 3008, 4346, 2619, 3646, 3652, 4768, 1150, 4521, 2620, 3677, 5216, 3473, 4307,
-    2621, 3585, 3760, 4334, 3527, 3481, 2622, 3415, 5557, 5593, 2630, 3637, 3526, 2559,
-    2629, 3642, 5231, 2624, 5586, 5226, 2577, 2965, 2631, 3474, 2676, 5226, 2578, 5589,
-    2632, 5525, 2633, 5530, 4301, 2626, 2580, 1169, 2581, 1170, 2582, 1171, 2583, 1172,
-    2584, 1173, 2585, 1174, 2586, 1175, 2587, 1176, 4527, 3662, 2627, 3650,
+    2262, 2263, 2264, 5224, 2265, 1504, 4485, 2275, 4379, 50, 1504, 2288, 3768, 2289,
+    4379, 2643, 4059, 4485, 2275, 4379, 2986, 5756, 3447, 3915, 4819, 2290, 5555, 2291,
+    2292, 2293, 2294, 2295, 2296, 2094, 2095, 2096, 2097, 2098, 2099, 2100, 2101, 2102,
+    2103, 2104, 2105, 2106, 2107, 2108, 2109, 2110, 2111, 2112, 2113, 2114, 2115, 2116,
+    2117, 2118, 2119, 2120, 2121, 2122, 2123, 2124, 2125, 5224, 4021, 4478, 3678, 2297,
+    5182, 3678, 2298, 4581, 3678, 2297, 3568, 51, 4478, 3767, 2297, 5182, 3767, 2298,
+    4581, 3767, 2297, 3568, 2892, 5756, 3447, 4441, 4819, 2299, 5555, 2291, 2292, 2293,
+    2294, 2295, 2296, 2233, 2234, 2235, 2236, 2237, 2238, 2239, 2240, 2241, 2242, 2243,
+    2244, 2245, 2246, 2247, 2248, 2249, 2250, 2251, 2252, 2253, 2254, 2255, 2256, 2257,
+    2258, 2259, 2260, 2261, 2262, 2263, 2264, 5224, 2265, 1504, 4485, 2300, 4379, 50,
+    1504, 2288, 3768, 2301, 4379, 2643, 4059, 4485, 2300, 4379, 2986, 5756, 3570, 4522,
+    2302, 5431, 4889, 4560, 2319, 3661, 5619, 3112, 3205, 3122, 3205, 4506, 5560, 3112,
+    3204, 3122, 3204, 4837, 5654, 3112, 3214, 3122, 3214, 2737, 4996, 3570, 4851, 2411,
+    5431, 5438, 4560, 2319, 3661, 5619, 3112, 3205, 3122, 3205, 4506, 5560, 3112, 3204,
+    3122, 3204, 4837, 5654, 3112, 3214, 3122, 3214, 2737, 4996, 3447, 4522, 2464, 5431,
+    4889, 4560, 3654, 3476, 5619, 3144, 3205, 3148, 3205, 4841, 5560, 3144, 3204, 3148,
+    3204, 4510, 5654, 3144, 3214, 3148, 3214, 2777, 4996, 3447, 4851, 2466, 5431, 5438,
+    4560, 3654, 3476, 5619, 3144, 3205, 3148, 3205, 4841, 5560, 3144, 3204, 3148, 3204,
+    4510, 5654, 3144, 3214, 3148, 3214, 2777, 4996, 3570, 3429, 2467, 5334, 4889, 5103,
+    4214, 5171, 3112, 2850, 3122, 2850, 4506, 5324, 3112, 2884, 3122, 2884, 4837, 5323,
+    3112, 2883, 3122, 2883, 2737, 4888, 3570, 3563, 2471, 5334, 5438, 5103, 4214, 5171,
+    3112, 2850, 3122, 2850, 4506, 5324, 3112, 2884, 3122, 2884, 4837, 5323, 3112, 2883,
+    3122, 2883, 2737, 4888, 3447, 3429, 2472, 5334, 4889, 5103, 4346, 5171, 3144, 2850,
+    3148, 2850, 4841, 5324, 3144, 2884, 3148, 2884, 4510, 5323, 3144, 2883, 3148, 2883,
+    2777, 4888, 3447, 3563, 2473, 5334, 5438, 5103, 4346, 5171, 3144, 2850, 3148, 2850,
+    4841, 5324, 3144, 2884, 3148, 2884, 4510, 5323, 3144, 2883, 3148, 2883, 2777, 4888,
+    3570, 3429, 2474, 5481, 3752, 1565, 3761, 4300, 4214, 5345, 3098, 5487, 3098, 5443,
+    3098, 5620, 3098, 5353, 3570, 3563, 2540, 5481, 4376, 2541, 4786, 2455, 2542, 2543,
+    2544, 2545, 2546, 2547, 2548, 4393, 3035, 4300, 4214, 5345, 3098, 5487, 3098, 5443,
+    3098, 5620, 3098, 5353, 3447, 3429, 2549, 5481, 3752, 1565, 3761, 4300, 4346, 5345,
+    3139, 5487, 3139, 5443, 3139, 5620, 3139, 5353, 3447, 3563, 2550, 5481, 4376, 2541,
+    4786, 2455, 2542, 2543, 2544, 2545, 2546, 2547, 2548, 4393, 3035, 4300, 4346, 5345,
+    3139, 5487, 3139, 5443, 3139, 5620, 3139, 5353, 5611, 5585, 2555, 3704, 3560, 2558,
+    3642, 5228, 5584, 5223, 2576, 2965, 2675, 5223, 2577, 5587, 2643, 4303, 2579, 349,
+    2580, 351, 2581, 353, 2582, 355, 2583, 357, 2584, 359, 2585, 361, 2586, 363,
+    4527, 3093, 5611, 5592, 2588, 3704, 3560, 2589, 3452, 5228, 5524, 2590, 2591, 2592,
+    2593, 2594, 2595, 2596, 2597, 2598, 4331, 4303, 2579, 349, 2580, 351, 2581, 353,
+    2582, 355, 2583, 357, 2584, 359, 2585, 361, 2586, 363, 4527, 3093, 4515, 5588,
+    2599, 3704, 3428, 2558, 3008, 4345, 4342, 4766, 285, 4521, 5213, 4307, 3586, 3269,
+    4333, 3093, 4515, 5529, 2615, 3704, 3428, 2589, 2956, 4345, 4342, 4766, 285, 4521,
+    5213, 4307, 3586, 3269, 4333, 3093, 4515, 5586, 2616, 3704, 3658, 2589, 2617, 2956,
+    4345, 2618, 3646, 3652, 4766, 1149, 4521, 2619, 3676, 5213, 3471, 4307, 2620, 3586,
+    3760, 4333, 3525, 3479, 2621, 3412, 5611, 5530, 2622, 3704, 3524, 2589, 2617, 3452,
+    5228, 2623, 5524, 2590, 2591, 2592, 2593, 2594, 2595, 2596, 2597, 2598, 3449, 2624,
+    5590, 4303, 2625, 2579, 1168, 2580, 1169, 2581, 1170, 2582, 1171, 2583, 1172, 2584,
+    1173, 2585, 1174, 2586, 1175, 4527, 3662, 2626, 3650, 4515, 5589, 2627, 3704, 3658,
+    2558, 2628, 3008, 4345, 2618, 3646, 3652, 4766, 1149, 4521, 2619, 3676, 5213, 3471,
+    4307, 2620, 3586, 3760, 4333, 3525, 3479, 2621, 3412, 5611, 5591, 2629, 3704, 3524,
+    2558, 2628, 3642, 5228, 2623, 5584, 5223, 2576, 2965, 2630, 3472, 2675, 5223, 2577,
+    5587, 2631, 5523, 2632, 5528, 4303, 2625, 2579, 1168, 2580, 1169, 2581, 1170, 2582,
+    1171, 2583, 1172, 2584, 1173, 2585, 1174, 2586, 1175, 4527, 3662, 2626, 3650,
 };
 
 static const struct kiln_program programs[] = {
-    { UINT64_C(0x0cc4a85225f77fa2), 0, 0, 3, 12734, 0, NULL },
-    { UINT64_C(0x878497e2b99d2476), 0, 3, 3, 15154, 0, NULL },
-    { UINT64_C(0xf5e5a5f3f84fc823), 0, 6, 3, 12690, 0, NULL },
-    { UINT64_C(0xe8b62a558120376b), 0, 9, 3, 15110, 0, NULL },
+    { UINT64_C(0x20fa79a61ecf8f86), 0, 0, 3, 12734, 0, NULL },
+    { UINT64_C(0x24051cd1a13d5462), 0, 3, 3, 15154, 0, NULL },
+    { UINT64_C(0x4f740a66dd88c1b3), 0, 6, 3, 12690, 0, NULL },
+    { UINT64_C(0x54bb667edb26b293), 0, 9, 3, 15110, 0, NULL },
     { UINT64_C(0x87a3ec00f6ac9ca5), 0, 12, 9, 4471, 0, NULL },
     { UINT64_C(0x4b3fba390236fab2), 0, 21, 13, 4167, 0, NULL },
     { UINT64_C(0x039283744a8c16ea), 0, 34, 9, 4467, 0, NULL },
     { UINT64_C(0xb6b6579f58366da4), 0, 43, 14, 5597, 0, NULL },
-    { UINT64_C(0x4f689f25f7f1e626), 0, 57, 8, 10268, 0, NULL },
-    { UINT64_C(0xb4aae6f77f154699), 0, 65, 8, 10640, 0, NULL },
-    { UINT64_C(0xa9f64c293af69ee3), 0, 73, 8, 9896, 0, NULL },
-    { UINT64_C(0x9d9f00c37953e5bc), 0, 81, 8, 10268, 0, NULL },
-    { UINT64_C(0x46d545e03fd3b537), 0, 89, 5, 16742, 0, NULL },
-    { UINT64_C(0x7d498e5d581091b7), 0, 94, 6, 19162, 0, NULL },
-    { UINT64_C(0x723e9434e6221e3f), 0, 100, 5, 16403, 0, NULL },
-    { UINT64_C(0x2f7492a29401486f), 0, 105, 6, 18823, 0, NULL },
-    { UINT64_C(0x7ae2d8d4c5c66466), 0, 111, 15, 13592, 0, NULL },
-    { UINT64_C(0x970f4b153cd6f1b1), 0, 126, 13, 14656, 0, NULL },
-    { UINT64_C(0x43b26cb64ce1a13e), 0, 139, 15, 13253, 0, NULL },
-    { UINT64_C(0xd5a4aceccda57e69), 0, 154, 13, 14317, 0, NULL },
-    { UINT64_C(0xa7e2e17f4f1fd315), 0, 167, 21, 16509, 0, NULL },
-    { UINT64_C(0xa2e6c772f831b2ec), 0, 188, 41, 24854, 0, NULL },
-    { UINT64_C(0xe11dd45fccb74c86), 0, 229, 23, 16499, 0, NULL },
-    { UINT64_C(0xe79800ce1bd79a8b), 0, 252, 43, 24844, 0, NULL },
-    { UINT64_C(0xc11da31e5af116be), 0, 295, 16, 14850, 0, NULL },
-    { UINT64_C(0x926a049e4bff2d39), 0, 311, 13, 18626, 0, NULL },
-    { UINT64_C(0x4cddacf65bb34ecf), 0, 324, 16, 14806, 0, NULL },
-    { UINT64_C(0x0162816737c69328), 0, 340, 13, 18582, 0, NULL },
-    { UINT64_C(0x106e5e2e240aecf0), 0, 353, 3, 14354, 0, NULL },
-    { UINT64_C(0xbc4a2db4386e75dc), 0, 356, 3, 16774, 0, NULL },
-    { UINT64_C(0x9ff5ade4977258bd), 0, 359, 3, 14310, 0, NULL },
-    { UINT64_C(0x2180094554af6ab5), 0, 362, 3, 16730, 0, NULL },
-    { UINT64_C(0x96744ea3ceb41408), 0, 365, 11, 5591, 0, NULL },
-    { UINT64_C(0xf01ba191c24339e6), 0, 376, 10, 4161, 0, NULL },
-    { UINT64_C(0xc7fa79e071400062), 0, 386, 8, 4461, 0, NULL },
-    { UINT64_C(0x991d16fe9cc4f021), 0, 394, 8, 4465, 0, NULL },
-    { UINT64_C(0x1e06b821de29aa7f), 0, 402, 15, 5527, 0, NULL },
-    { UINT64_C(0xb410aeb58247cfdd), 0, 417, 15, 5109, 0, NULL },
-    { UINT64_C(0x539b2a872b198041), 0, 432, 15, 5517, 0, NULL },
-    { UINT64_C(0x8758d82ad9b33aac), 0, 447, 23, 7360, 0, NULL },
-    { UINT64_C(0x7214a83abd98f6dc), 0, 470, 15, 12603, 0, NULL },
-    { UINT64_C(0xc679def3e7b8a9c7), 0, 485, 15, 20946, 0, NULL },
-    { UINT64_C(0xac0ad44accf12512), 0, 500, 15, 12588, 0, NULL },
-    { UINT64_C(0x936f71d776cca893), 0, 515, 15, 20931, 0, NULL },
-    { UINT64_C(0x8651448e8163f9e5), 0, 530, 71, 16827, 0, NULL },
-    { UINT64_C(0x62b57ec1f786fb65), 0, 601, 88, 15073, 0, NULL },
-    { UINT64_C(0x41587cedb5a3298f), 0, 689, 71, 16767, 0, NULL },
-    { UINT64_C(0x42e57437c5f053ec), 0, 760, 88, 15007, 0, NULL },
-    { UINT64_C(0x9a3408c7aa0b2a3d), 0, 848, 20, 13305, 0, NULL },
-    { UINT64_C(0x57fa7967aa593718), 0, 868, 37, 21647, 0, NULL },
-    { UINT64_C(0xacd2cb3a44e16858), 0, 905, 19, 13249, 0, NULL },
-    { UINT64_C(0xc955f0ae7df3e2c1), 0, 924, 37, 21591, 0, NULL },
-    { UINT64_C(0x5b62d46d8511690e), 0, 961, 26, 16173, 0, NULL },
-    { UINT64_C(0xdea5c1e9a5bdbc7f), 0, 987, 56, 21305, 0, NULL },
-    { UINT64_C(0x4c654208fa8a53b2), 0, 1043, 26, 16148, 0, NULL },
-    { UINT64_C(0x4de8b23bd20d3959), 0, 1069, 56, 21280, 0, NULL },
-    { UINT64_C(0x7b01bd52632be18d), 0, 1125, 27, 22108, 0, NULL },
-    { UINT64_C(0x47a9e5d0b46e8c7e), 0, 1152, 27, 30451, 0, NULL },
-    { UINT64_C(0xb55104df13ca1583), 0, 1179, 26, 22111, 0, NULL },
-    { UINT64_C(0xe04de871a3d1a8ae), 0, 1205, 27, 30454, 0, NULL },
-    { UINT64_C(0x3771b004ffe8a202), 0, 1232, 19, 5508, 0, NULL },
-    { UINT64_C(0x677eb67a0099d767), 0, 1251, 19, 5095, 0, NULL },
-    { UINT64_C(0xf61f339ec91a15c6), 0, 1270, 19, 5498, 0, NULL },
-    { UINT64_C(0x4c1a5c2b03efa1a8), 0, 1289, 27, 7346, 0, NULL },
-    { UINT64_C(0x23f3486f84cd4d8c), 0, 1316, 40, 5152, 0, NULL },
-    { UINT64_C(0xd68859c965c77662), 0, 1356, 26, 4052, 0, NULL },
-    { UINT64_C(0xeacd55c35d968d4f), 0, 1382, 31, 4073, 0, NULL },
-    { UINT64_C(0x067cf4bbdf769c72), 0, 1413, 31, 4077, 0, NULL },
-    { UINT64_C(0x8a3b2a0486b41a09), 0, 1444, 19, 21656, 0, NULL },
-    { UINT64_C(0xf519a563048e0328), 0, 1463, 14, 23977, 0, NULL },
-    { UINT64_C(0x3c86ed0b107983a6), 0, 1477, 18, 21612, 0, NULL },
-    { UINT64_C(0xd454d1e024565391), 0, 1495, 13, 23933, 0, NULL },
-    { UINT64_C(0xfca0cdb8f61c6c87), 0, 1508, 69, 19514, 0, NULL },
-    { UINT64_C(0xb662acb1063abadd), 0, 1577, 63, 15496, 0, NULL },
-    { UINT64_C(0x6fd1e136aba978a3), 0, 1640, 69, 19514, 0, NULL },
-    { UINT64_C(0xad17a3201eaf80b6), 0, 1709, 63, 15478, 0, NULL },
-    { UINT64_C(0x12ae29ba24a30657), 0, 1772, 28, 22116, 0, NULL },
-    { UINT64_C(0x754aed6742d3b774), 0, 1800, 28, 25608, 0, NULL },
-    { UINT64_C(0x8f4749b7392b2605), 0, 1828, 27, 22119, 0, NULL },
-    { UINT64_C(0xf6bdb771f769d9bc), 0, 1855, 28, 25611, 0, NULL },
-    { UINT64_C(0xc4809ab8cf0764a9), 0, 1883, 26, 18674, 0, NULL },
-    { UINT64_C(0x2eefdc8c70416202), 0, 1909, 26, 22166, 0, NULL },
-    { UINT64_C(0x40904c9185d5fb0b), 0, 1935, 26, 18689, 0, NULL },
-    { UINT64_C(0x4349dbb3612b6da2), 0, 1961, 26, 22181, 0, NULL },
-    { UINT64_C(0x5c842bdffd20fc83), 0, 1987, 18, 16426, 0, NULL },
-    { UINT64_C(0x457bc30a141bf234), 0, 2005, 28, 19919, 0, NULL },
-    { UINT64_C(0xd878c1ac9e57d632), 0, 2033, 18, 16416, 0, NULL },
-    { UINT64_C(0xcac8cfcbe587d59d), 0, 2051, 28, 19909, 0, NULL },
-    { UINT64_C(0x1e35ce0970814163), 0, 2079, 36, 5258, 0, NULL },
-    { UINT64_C(0x3fe7efae6ec1359d), 0, 2115, 38, 4148, 0, NULL },
-    { UINT64_C(0x376159196e3efaf5), 0, 2153, 18, 4156, 0, NULL },
-    { UINT64_C(0x6f9e0b916e8ab024), 0, 2171, 18, 4160, 0, NULL },
-    { UINT64_C(0x424033516516c8ca), 0, 2189, 28, 5223, 0, NULL },
-    { UINT64_C(0x0e1dd0b95dd704ec), 0, 2217, 45, 5100, 0, NULL },
-    { UINT64_C(0xfc35dbc010851810), 0, 2262, 28, 5213, 0, NULL },
-    { UINT64_C(0x445e86f8bad6d753), 0, 2290, 46, 6713, 0, NULL },
+    { UINT64_C(0xc34b66e77ded2fda), 0, 57, 8, 10268, 0, NULL },
+    { UINT64_C(0xcc8463ef6cbd3c15), 0, 65, 8, 10640, 0, NULL },
+    { UINT64_C(0x6ccaa76f5d39ae13), 0, 73, 8, 9896, 0, NULL },
+    { UINT64_C(0x003149c6ade2510c), 0, 81, 8, 10268, 0, NULL },
+    { UINT64_C(0xca0606db539058e7), 0, 89, 5, 16742, 0, NULL },
+    { UINT64_C(0xcfb945e149bde157), 0, 94, 6, 19162, 0, NULL },
+    { UINT64_C(0x47c125d2f487403f), 0, 100, 5, 16403, 0, NULL },
+    { UINT64_C(0x89b048fa0b003b9f), 0, 105, 6, 18823, 0, NULL },
+    { UINT64_C(0x3cb7de9c6840b392), 0, 111, 15, 13592, 0, NULL },
+    { UINT64_C(0x0d5aa262273b244d), 0, 126, 13, 14656, 0, NULL },
+    { UINT64_C(0xc7ff3bcf9e603eba), 0, 139, 15, 13253, 0, NULL },
+    { UINT64_C(0xb22a4b2edb5c8175), 0, 154, 13, 14317, 0, NULL },
+    { UINT64_C(0xa7e2e17f4f1fd315), 0, 167, 22, 16509, 0, NULL },
+    { UINT64_C(0xa2e6c772f831b2ec), 0, 189, 42, 24854, 0, NULL },
+    { UINT64_C(0xe11dd45fccb74c86), 0, 231, 23, 16499, 0, NULL },
+    { UINT64_C(0xe79800ce1bd79a8b), 0, 254, 43, 24844, 0, NULL },
+    { UINT64_C(0x0b26a590853d5d8e), 0, 297, 16, 14850, 0, NULL },
+    { UINT64_C(0x55d488a79a5e00a9), 0, 313, 13, 18626, 0, NULL },
+    { UINT64_C(0xb3af899c2613dbfb), 0, 326, 16, 14806, 0, NULL },
+    { UINT64_C(0x2fd71a79482633bc), 0, 342, 13, 18582, 0, NULL },
+    { UINT64_C(0x9befd3039bf7838c), 0, 355, 3, 14354, 0, NULL },
+    { UINT64_C(0x072a85d28b4174b0), 0, 358, 3, 16774, 0, NULL },
+    { UINT64_C(0x47595115fcf11e2d), 0, 361, 3, 14310, 0, NULL },
+    { UINT64_C(0x92178b5a6b3a028d), 0, 364, 3, 16730, 0, NULL },
+    { UINT64_C(0x96744ea3ceb41408), 0, 367, 11, 5591, 0, NULL },
+    { UINT64_C(0xf01ba191c24339e6), 0, 378, 10, 4161, 0, NULL },
+    { UINT64_C(0xc7fa79e071400062), 0, 388, 8, 4461, 0, NULL },
+    { UINT64_C(0x991d16fe9cc4f021), 0, 396, 8, 4465, 0, NULL },
+    { UINT64_C(0x1e06b821de29aa7f), 0, 404, 15, 5527, 0, NULL },
+    { UINT64_C(0xb410aeb58247cfdd), 0, 419, 15, 5109, 0, NULL },
+    { UINT64_C(0x539b2a872b198041), 0, 434, 15, 5517, 0, NULL },
+    { UINT64_C(0x8758d82ad9b33aac), 0, 449, 23, 7360, 0, NULL },
+    { UINT64_C(0x7214a83abd98f6dc), 0, 472, 15, 12603, 0, NULL },
+    { UINT64_C(0xc679def3e7b8a9c7), 0, 487, 15, 20946, 0, NULL },
+    { UINT64_C(0xac0ad44accf12512), 0, 502, 15, 12588, 0, NULL },
+    { UINT64_C(0x936f71d776cca893), 0, 517, 15, 20931, 0, NULL },
+    { UINT64_C(0xf8e37bdc7e455e89), 0, 532, 70, 16831, 0, NULL },
+    { UINT64_C(0xfc6e447c6a2a0ff9), 0, 602, 87, 15077, 0, NULL },
+    { UINT64_C(0xdea784e8e7f0aa23), 0, 689, 70, 16771, 0, NULL },
+    { UINT64_C(0x26164ba16a3ed750), 0, 759, 87, 15011, 0, NULL },
+    { UINT64_C(0x9a3408c7aa0b2a3d), 0, 846, 19, 13305, 0, NULL },
+    { UINT64_C(0x57fa7967aa593718), 0, 865, 37, 21647, 0, NULL },
+    { UINT64_C(0xacd2cb3a44e16858), 0, 902, 19, 13249, 0, NULL },
+    { UINT64_C(0xc955f0ae7df3e2c1), 0, 921, 37, 21591, 0, NULL },
+    { UINT64_C(0xef5e1626e25d0ca2), 0, 958, 26, 16173, 0, NULL },
+    { UINT64_C(0x0f754655bd857673), 0, 984, 56, 21305, 0, NULL },
+    { UINT64_C(0x28486993612ebc16), 0, 1040, 26, 16148, 0, NULL },
+    { UINT64_C(0xcc8654b51575f61d), 0, 1066, 56, 21280, 0, NULL },
+    { UINT64_C(0x7b01bd52632be18d), 0, 1122, 26, 22108, 0, NULL },
+    { UINT64_C(0x47a9e5d0b46e8c7e), 0, 1148, 26, 30451, 0, NULL },
+    { UINT64_C(0xb55104df13ca1583), 0, 1174, 26, 22111, 0, NULL },
+    { UINT64_C(0xe04de871a3d1a8ae), 0, 1200, 26, 30454, 0, NULL },
+    { UINT64_C(0x3771b004ffe8a202), 0, 1226, 19, 5508, 0, NULL },
+    { UINT64_C(0x677eb67a0099d767), 0, 1245, 19, 5095, 0, NULL },
+    { UINT64_C(0xf61f339ec91a15c6), 0, 1264, 19, 5498, 0, NULL },
+    { UINT64_C(0x4c1a5c2b03efa1a8), 0, 1283, 27, 7346, 0, NULL },
+    { UINT64_C(0x23f3486f84cd4d8c), 0, 1310, 40, 5152, 0, NULL },
+    { UINT64_C(0xd68859c965c77662), 0, 1350, 26, 4052, 0, NULL },
+    { UINT64_C(0xeacd55c35d968d4f), 0, 1376, 31, 4073, 0, NULL },
+    { UINT64_C(0x067cf4bbdf769c72), 0, 1407, 31, 4077, 0, NULL },
+    { UINT64_C(0x499cded75dc6b2e9), 0, 1438, 19, 21656, 0, NULL },
+    { UINT64_C(0x6e1da22f6c4377a8), 0, 1457, 14, 23977, 0, NULL },
+    { UINT64_C(0x469d8f85c7ec21a2), 0, 1471, 18, 21612, 0, NULL },
+    { UINT64_C(0xc4e41cad92f6bcad), 0, 1489, 13, 23933, 0, NULL },
+    { UINT64_C(0xe84300358cf2d4e3), 0, 1502, 68, 19518, 0, NULL },
+    { UINT64_C(0x63db40cf5bdfa461), 0, 1570, 62, 15500, 0, NULL },
+    { UINT64_C(0x250221eff698b00f), 0, 1632, 68, 19518, 0, NULL },
+    { UINT64_C(0x2711972bcc006eca), 0, 1700, 62, 15482, 0, NULL },
+    { UINT64_C(0x12ae29ba24a30657), 0, 1762, 27, 22116, 0, NULL },
+    { UINT64_C(0x754aed6742d3b774), 0, 1789, 27, 25608, 0, NULL },
+    { UINT64_C(0x8f4749b7392b2605), 0, 1816, 27, 22119, 0, NULL },
+    { UINT64_C(0xf6bdb771f769d9bc), 0, 1843, 27, 25611, 0, NULL },
+    { UINT64_C(0xc4809ab8cf0764a9), 0, 1870, 26, 18674, 0, NULL },
+    { UINT64_C(0x2eefdc8c70416202), 0, 1896, 26, 22166, 0, NULL },
+    { UINT64_C(0x40904c9185d5fb0b), 0, 1922, 26, 18689, 0, NULL },
+    { UINT64_C(0x4349dbb3612b6da2), 0, 1948, 26, 22181, 0, NULL },
+    { UINT64_C(0x5c842bdffd20fc83), 0, 1974, 18, 16426, 0, NULL },
+    { UINT64_C(0x457bc30a141bf234), 0, 1992, 28, 19919, 0, NULL },
+    { UINT64_C(0xd878c1ac9e57d632), 0, 2020, 18, 16416, 0, NULL },
+    { UINT64_C(0xcac8cfcbe587d59d), 0, 2038, 28, 19909, 0, NULL },
+    { UINT64_C(0x1e35ce0970814163), 0, 2066, 36, 5258, 0, NULL },
+    { UINT64_C(0x3fe7efae6ec1359d), 0, 2102, 38, 4148, 0, NULL },
+    { UINT64_C(0x376159196e3efaf5), 0, 2140, 18, 4156, 0, NULL },
+    { UINT64_C(0x6f9e0b916e8ab024), 0, 2158, 18, 4160, 0, NULL },
+    { UINT64_C(0x424033516516c8ca), 0, 2176, 28, 5223, 0, NULL },
+    { UINT64_C(0x0e1dd0b95dd704ec), 0, 2204, 45, 5100, 0, NULL },
+    { UINT64_C(0xfc35dbc010851810), 0, 2249, 28, 5213, 0, NULL },
+    { UINT64_C(0x445e86f8bad6d753), 0, 2277, 46, 6713, 0, NULL },
 };
 
 static const struct kiln_stage stages[] = {
@@ -5265,7 +5263,7 @@ const struct kiln_bundle kiln_bundle_pocl_avx512 = {
     .provenance = "tuned on pthread-skylake-avx512-AMD EPYC, Portable Computing Language, driver 3.1+debian",
     .match = { "Portable Computing Language", NULL, "3.1+debian", 16, 0 },
     .traits = { 1, 2, 16, 1048576, 0 },
-    .pool = { sizeof rows, 2634, 3124, 2336,
+    .pool = { sizeof rows, 2633, 3125, 2323,
               rows[0].text, lines, pairs, symbols },
     .num_programs = 96, .num_recipes = 96, .num_pins = 0,
     .programs = programs, .recipes = recipes, .pins = NULL,

@@ -78,14 +78,15 @@ static const struct family_rule rules[] = {
 };
 
 #define MULTIPLY(copies, operands) \
-    NV_MULTIPLY("async/async.cl.in", KEYS, "WORKERS", "", "WORKSPACE REGION_2 ", copies, operands)
+    NV_MULTIPLY("async/async.cl.in", KEYS, "WORKERS", "", \
+            "WORKSPACE as __global ${R} *work; REGION_2 as long parts_at; ", copies, operands)
 
 static const struct family_stage stages[] = {
     COPY_STAGES,
     MULTIPLY("!COPYA && !COPYB", AS_IT_IS(A) AS_IT_IS(B)),
-    MULTIPLY("!COPYA && COPYB", AS_IT_IS(A) COPIED(B)),
-    MULTIPLY("COPYA && !COPYB", COPIED(A) AS_IT_IS(B)),
-    MULTIPLY("COPYA && COPYB", COPIED(A) COPIED(B)),
+    MULTIPLY("!COPYA && COPYB", AS_IT_IS(A) COPIED(B, b)),
+    MULTIPLY("COPYA && !COPYB", COPIED(A, a) AS_IT_IS(B)),
+    MULTIPLY("COPYA && COPYB", COPIED(A, a) COPIED(B, b)),
     NV_ADD("STREAM", KEYS, "REGION_2"),
 };
 

@@ -93,10 +93,13 @@ static const struct family_rule rules[] = {
     { "!SINGLE || BM >= 32", "rows of a tile come by 32" },
 };
 
+/* What work-groups share beside the operands: tensor maps, and parts of tiles. */
+#define WORK "WORKSPACE as __global uchar *work; REGION_2 as long maps_at; " \
+    "REGION_3 as long parts_at; "
+
 static const struct family_stage stages[] = {
     COPY_STAGES,
-    NV_MULTIPLY("bulk/bulk.cl.in", KEYS, "ITEMS", "WORKSPACE REGION_2 REGION_3 ",
-            "WORKSPACE REGION_2 REGION_3 ", "1", COPIED(A) COPIED(B)),
+    NV_MULTIPLY("bulk/bulk.cl.in", KEYS, "ITEMS", WORK, WORK, "1", COPIED(A, a) COPIED(B, b)),
     NV_ADD("PARTS", KEYS, "REGION_3"),
 };
 

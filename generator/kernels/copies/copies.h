@@ -5,14 +5,21 @@
 #ifndef KILN_KERNELS_COPIES_H
 #define KILN_KERNELS_COPIES_H
 
-#define COPY_ARGS(X, rows, cols) \
-    rows " " cols " " #X " " #X "_OFFSET LD" #X " PACKED_" #X " PACKED_" #X "_AT "
+/* The arguments that concern X, which is called x, or whose parts are, as `a_rows`. */
+#define COPY_ARGS(X, rows, cols, name, offset, ld, prefix) \
+    rows " as long " prefix "rows; " cols " as long " prefix "cols; " \
+    #X " as __global const element_bits *restrict " name "; " \
+    #X "_OFFSET as long " offset "; LD" #X " as long " ld "; " \
+    "PACKED_" #X " as __global uchar *restrict " prefix "work; " \
+    "PACKED_" #X "_AT as long " prefix "at; "
+#define COPY_ONE(X, rows, cols) COPY_ARGS(X, rows, cols, "X", "x_offset", "ldx", "")
 /* Eight work-groups for each compute unit; the text depends on no parameter. */
 #define COPY_STAGE(name, when, template, transposes, args, prepares) \
     { name, when, template, NULL, "", transposes, "UNITS", "8", "256", NULL, args, prepares, 0 }
 #define COPY_BOTH(when, a_rows, a_cols, b_rows, b_cols) \
     COPY_STAGE("copy", "COPYA && COPYB && " when, "copies/both.cl.in", "A B", \
-            COPY_ARGS(A, a_rows, a_cols) COPY_ARGS(B, b_rows, b_cols), "BOTH")
+            COPY_ARGS(A, a_rows, a_cols, "A", "a_offset", "lda", "a_") \
+            COPY_ARGS(B, b_rows, b_cols, "B", "b_offset", "ldb", "b_"), "BOTH")
 
 /* Both at once, in one launch, and each alone where the other one is packed or taken as it is. */
 #define COPY_STAGES \
@@ -20,10 +27,10 @@
     COPY_BOTH("!TA && TB", "M", "K", "N", "K"), \
     COPY_BOTH("TA && !TB", "K", "M", "K", "N"), \
     COPY_BOTH("TA && TB", "K", "M", "N", "K"), \
-    COPY_STAGE("copya", "COPYA && !TA", "copies/copy.cl.in", "A", COPY_ARGS(A, "M", "K"), "A"), \
-    COPY_STAGE("copya", "COPYA && TA", "copies/copy.cl.in", "A", COPY_ARGS(A, "K", "M"), "A"), \
-    COPY_STAGE("copyb", "COPYB && !TB", "copies/copy.cl.in", "B", COPY_ARGS(B, "K", "N"), "B"), \
-    COPY_STAGE("copyb", "COPYB && TB", "copies/copy.cl.in", "B", COPY_ARGS(B, "N", "K"), "B")
+    COPY_STAGE("copya", "COPYA && !TA", "copies/copy.cl.in", "A", COPY_ONE(A, "M", "K"), "A"), \
+    COPY_STAGE("copya", "COPYA && TA", "copies/copy.cl.in", "A", COPY_ONE(A, "K", "M"), "A"), \
+    COPY_STAGE("copyb", "COPYB && !TB", "copies/copy.cl.in", "B", COPY_ONE(B, "K", "N"), "B"), \
+    COPY_STAGE("copyb", "COPYB && TB", "copies/copy.cl.in", "B", COPY_ONE(B, "N", "K"), "B")
 
 #define COPY_REGIONS \
     { "COPYA", "M K", "TA ? WHOLE : 1; TA ? 1 : WHOLE", "ELEM_BYTES", "A" }, \
@@ -31,6 +38,8 @@
 
 /* The arguments by which a stage finds an operand that is never copied, and one that may be. */
 #define AS_IT_IS(X) #X " " #X "_OFFSET LD" #X " "
-#define COPIED(X) "PACKED_" #X " PACKED_" #X "_AT PACKED_LD" #X " "
+#define COPIED(X, x) \
+    "PACKED_" #X " as __global const ${T} *restrict " #X "; " \
+    "PACKED_" #X "_AT as long " #x "_offset; PACKED_LD" #X " as long ld" #x "; "
 
 #endif

@@ -42,7 +42,8 @@
  * each work-group. Along axis 0 there are as many work-groups as multiply. */
 #define NV_ADD(when, keys, region) \
     { "add", when, "nv/add.cl.in", NULL, keys, "A B", "UNITS ONE", "STREAM; 8 / STREAM", "256; 1", \
-      NULL, "M N K WORKSPACE " region " ALPHA BETA C C_OFFSET LDC", NULL, 1 }
+      NULL, "M N K WORKSPACE as __global const ${R} *restrict work; " region " as long parts_at; " \
+      "ALPHA BETA C C_OFFSET LDC", NULL, 1 }
 #define NV_PARTS(when) \
     { when, "UNITS ONE", "1; 2 * BM * BN * STREAM", "REAL_BYTES", NULL }
 

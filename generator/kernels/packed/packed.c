@@ -28,11 +28,16 @@ static const struct family_rule rules[] = {
     { "SUMBYTES <= LOCAL_BYTES", "the sums of slices of K exceed local memory" },
 };
 
+#define PACK_ARGS(lines, X) \
+    lines " as long lines; K " #X " as __global const ${T} *restrict X; " \
+    #X "_OFFSET as long x_offset; LD" #X " as long ldx; " \
+    "PACKED_" #X " as __global ${R} *restrict packed; PACKED_" #X "_AT as long at"
+
 static const struct family_stage stages[] = {
     { "packa", "PACKA", "packed/pack.cl.in", "WIDTH = TM; CONTIGUOUS = TA", "TM VEC", "A",
-      "M K", "TM; DEPTH", "1; 1", NULL, "M K A A_OFFSET LDA PACKED_A PACKED_A_AT", "A" },
+      "M K", "TM; DEPTH", "1; 1", NULL, PACK_ARGS("M", A), "A" },
     { "packb", NULL, "packed/pack.cl.in", "WIDTH = TN; CONTIGUOUS = !TB", "NV VEC", "B",
-      "N K", "TN; DEPTH", "1; 1", NULL, "N K B B_OFFSET LDB PACKED_B PACKED_B_AT", "B" },
+      "N K", "TN; DEPTH", "1; 1", NULL, PACK_ARGS("N", B), "B" },
     { "multiply", "PACKA", "packed/packed.cl.in", NULL, NULL, "",
       "N M", "NP * TN; MP * TM", "1; 1", "SUMBYTES",
       "M N K ALPHA BETA PACKED_A PACKED_A_AT PACKED_B PACKED_B_AT C C_OFFSET LDC" },

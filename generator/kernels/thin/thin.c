@@ -69,20 +69,26 @@ static const struct family_rule rules[] = {
 };
 
 /* What stages see is X, L x K, and Y: the long side of C is L, the short one S. */
-#define STAGES(side, extents, matrices) \
+#define LONG_AND_SHORT(l, s) l " as ${I} L; " s " as ${I} S; "
+#define OPERAND(X, name, lower) \
+    #X " as __global const ${T} *restrict " name "; " #X "_OFFSET as ${I} " lower "_offset; " \
+    "LD" #X " as ${I} ld" lower "; "
+#define PARTS(qualifier) \
+    "WORKSPACE as __global " qualifier "${R} *restrict parts; REGION_0 as long parts_at; "
+#define STAGES(side, extents, names, matrices) \
     { "multiply", "KSPLIT == 1 && " side, "thin/thin.cl.in", NULL, NULL, "A B", \
       extents " ONE", "BLKL; SHORT; 1", "LANES; LINES; 1", "LOCAL", \
-      extents " K ALPHA BETA " matrices " C C_OFFSET LDC" }, \
+      names "K ALPHA BETA " matrices "C C_OFFSET LDC" }, \
     { "multiply", "KSPLIT > 1 && " side, "thin/thin.cl.in", NULL, NULL, "A B", \
       extents " ONE", "BLKL; SHORT; KSPLIT", "LANES; LINES; 1", "LOCAL", \
-      extents " K " matrices " WORKSPACE REGION_0" }, \
+      names "K " matrices PARTS("") }, \
     { "add", "KSPLIT > 1 && " side, "thin/add.cl.in", NULL, "SIDE KSPLIT INDEX", "", \
       extents, "ADDERS; 1", "ADDERS; 1", NULL, \
-      extents " ALPHA BETA WORKSPACE REGION_0 C C_OFFSET LDC" }
+      names "ALPHA BETA " PARTS("const ") "C C_OFFSET LDC" }
 
 static const struct family_stage stages[] = {
-    STAGES("!SIDE", "N M", "B B_OFFSET LDB A A_OFFSET LDA"),
-    STAGES("SIDE", "M N", "A A_OFFSET LDA B B_OFFSET LDB"),
+    STAGES("!SIDE", "N M", LONG_AND_SHORT("N", "M"), OPERAND(B, "X", "x") OPERAND(A, "Y", "y")),
+    STAGES("SIDE", "M N", LONG_AND_SHORT("M", "N"), OPERAND(A, "X", "x") OPERAND(B, "Y", "y")),
 };
 
 /* Of each element of C, what the work-groups that share K have of it. */

@@ -70,11 +70,13 @@ static const struct family_stage stages[] = {
       "M N K ALPHA BETA A A_OFFSET LDA B B_OFFSET LDB C C_OFFSET LDC" },
     { "multiply", "SPLIT > 1", "tiled/tiled.cl.in", NULL, NULL, "A B",
       "N M ONE", "BLKN; BLKM; SPLIT", "WGN; WGM; 1", "TILEBYTES",
-      "M N K A A_OFFSET LDA B B_OFFSET LDB WORKSPACE REGION_0" },
+      "M N K A A_OFFSET LDA B B_OFFSET LDB WORKSPACE as __global ${R} *restrict work; "
+      "REGION_0 as long parts_at" },
     { "add", "SPLIT > 1", "tiled/add.cl.in", "TM = 1; NV = 1; TN = VEC; MSTEP = 1; NSTEP = VEC",
       "WGM WGN TM NV VEC SPLIT INDEX", "",
       "N M", "WGN * VEC; WGM", "WGN; WGM", NULL,
-      "M N WORKSPACE REGION_0 ALPHA BETA C C_OFFSET LDC" },
+      "M N WORKSPACE as __global const ${R} *restrict work; REGION_0 as long parts_at; "
+      "ALPHA BETA C C_OFFSET LDC" },
 };
 
 /* The parts, each of whole tiles. */

@@ -76,13 +76,18 @@ static const struct family_rule rules[] = {
       "shuffles need A in local memory and a row of work-items in a sub-group" },
 };
 
+#define TRANSPOSE_ARGS(rows, cols) \
+    rows " as ${I} rows; " cols " as ${I} cols; A as __global const ${T} *restrict X; " \
+    "A_OFFSET as ${I} x_offset; LDA as ${I} ldx; WORKSPACE as __global ${T} *restrict work; " \
+    "REGION_0 as long at"
+
 static const struct family_stage stages[] = {
     { "transpose", "PREA && !TA", "blocked/transpose.cl.in", NULL, "INDEX", "A",
       "K M", "16; 16", "16; 16", "16 * 17 * REAL_BYTES",
-      "M K A A_OFFSET LDA WORKSPACE REGION_0" },
+      TRANSPOSE_ARGS("M", "K") },
     { "transpose", "PREA && TA", "blocked/transpose.cl.in", NULL, "INDEX", "A",
       "M K", "16; 16", "16; 16", "16 * 17 * REAL_BYTES",
-      "K M A A_OFFSET LDA WORKSPACE REGION_0" },
+      TRANSPOSE_ARGS("K", "M") },
     { "multiply", "!PREA && !X", "blocked/blocked.cl.in", NULL, NULL, "A B",
       "N M", "BLKN; BLKM", "LN; LM", "TILEBYTES",
       "M N K ALPHA BETA A A_OFFSET LDA B B_OFFSET LDB C C_OFFSET LDC" },
@@ -91,10 +96,12 @@ static const struct family_stage stages[] = {
       "M N K ALPHA BETA A A_OFFSET LDA B B_OFFSET LDB C C_OFFSET LDC" },
     { "multiply", "PREA && !X", "blocked/blocked.cl.in", NULL, NULL, "A B",
       "N M", "BLKN; BLKM", "LN; LM", "TILEBYTES",
-      "M N K ALPHA BETA WORKSPACE REGION_0 B B_OFFSET LDB C C_OFFSET LDC" },
+      "M N K ALPHA BETA WORKSPACE as __global const ${T} *restrict work; REGION_0 as long a_at; "
+      "B B_OFFSET LDB C C_OFFSET LDC" },
     { "multiply", "PREA && X", "blocked/blocked.cl.in", NULL, NULL, "A B",
       "M N", "BLKM; BLKN", "LM; LN", "TILEBYTES",
-      "M N K ALPHA BETA WORKSPACE REGION_0 B B_OFFSET LDB C C_OFFSET LDC" },
+      "M N K ALPHA BETA WORKSPACE as __global const ${T} *restrict work; REGION_0 as long a_at; "
+      "B B_OFFSET LDB C C_OFFSET LDC" },
 };
 
 static const struct family_region regions[] = {

@@ -59,8 +59,15 @@ static const struct family_rule rules[] = {
 
 /* How the multiplication takes an operand: when, and by which arguments. */
 #define STORED(X) "!COPY" #X, #X " " #X "_OFFSET LD" #X " "
-#define COPIED(X, region) "COPY" #X " && !IMAGE" #X, "WORKSPACE REGION_" #region " "
-#define IMAGE(X, region) "IMAGE" #X, "WORKSPACE_IMAGE REGION_" #region " "
+#define COPIED(X, x, region) "COPY" #X " && !IMAGE" #X, \
+    "WORKSPACE as __global const ${R} *restrict " #X "; REGION_" #region " as long " #x "_at; "
+#define IMAGE(X, x, region) "IMAGE" #X, \
+    "WORKSPACE_IMAGE as __read_only image1d_buffer_t " #X "; " \
+    "REGION_" #region " as long " #x "_at; "
+#define COPY_ARGS(lines, X, region) \
+    lines " as ${I} lines; K " #X " as __global const ${T} *restrict X; " \
+    #X "_OFFSET as ${I} x_offset; LD" #X " as ${I} ldx; " \
+    "WORKSPACE as __global ${R} *restrict work; REGION_" #region " as long at"
 #define MULTIPLY(operand_a, operand_b) MULTIPLY_OF(operand_a, operand_b)
 #define MULTIPLY_OF(when_a, a, when_b, b) \
     { "multiply", when_a " && " when_b, "blockmajor/blockmajor.cl.in", NULL, NULL, "A B", "N M", \
@@ -69,15 +76,15 @@ static const struct family_rule rules[] = {
 static const struct family_stage stages[] = {
     { "copya", "COPYA", "blockmajor/copy.cl.in", "LINES = BLKM; KM = AKM; STOREDKM = TA",
       "BLKM KT LAYOUT FLIP INDEX", "A", "M K", "BLKM; KT", "16; 4",
-      "AKM == TA ? 0 : 16 * 17 * REAL_BYTES", "M K A A_OFFSET LDA WORKSPACE REGION_0" },
+      "AKM == TA ? 0 : 16 * 17 * REAL_BYTES", COPY_ARGS("M", A, 0) },
     { "copyb", "COPYB", "blockmajor/copy.cl.in", "LINES = BLKN; KM = BKM; STOREDKM = !TB",
       "BLKN KT LAYOUT FLIP INDEX", "B", "N K", "BLKN; KT", "16; 4",
-      "BKM != TB ? 0 : 16 * 17 * REAL_BYTES", "N K B B_OFFSET LDB WORKSPACE REGION_1" },
-    MULTIPLY(STORED(A), STORED(B)), MULTIPLY(STORED(A), COPIED(B, 1)),
-    MULTIPLY(STORED(A), IMAGE(B, 1)), MULTIPLY(COPIED(A, 0), STORED(B)),
-    MULTIPLY(COPIED(A, 0), COPIED(B, 1)), MULTIPLY(COPIED(A, 0), IMAGE(B, 1)),
-    MULTIPLY(IMAGE(A, 0), STORED(B)), MULTIPLY(IMAGE(A, 0), COPIED(B, 1)),
-    MULTIPLY(IMAGE(A, 0), IMAGE(B, 1)),
+      "BKM != TB ? 0 : 16 * 17 * REAL_BYTES", COPY_ARGS("N", B, 1) },
+    MULTIPLY(STORED(A), STORED(B)), MULTIPLY(STORED(A), COPIED(B, b, 1)),
+    MULTIPLY(STORED(A), IMAGE(B, b, 1)), MULTIPLY(COPIED(A, a, 0), STORED(B)),
+    MULTIPLY(COPIED(A, a, 0), COPIED(B, b, 1)), MULTIPLY(COPIED(A, a, 0), IMAGE(B, b, 1)),
+    MULTIPLY(IMAGE(A, a, 0), STORED(B)), MULTIPLY(IMAGE(A, a, 0), COPIED(B, b, 1)),
+    MULTIPLY(IMAGE(A, a, 0), IMAGE(B, b, 1)),
 };
 
 static const struct family_region regions[] = {

@@ -1,0 +1,71 @@
+/* signature.c: see signature.h. */
+#include "signature.h"
+
+#include <string.h>
+
+const char *const signature_arg_names[KILN_NUM_ARG_CODES] = {
+    "M", "N", "K", "ALPHA", "BETA", "A", "A_OFFSET", "LDA", "B", "B_OFFSET", "LDB", "C", "C_OFFSET",
+    "LDC", "WORKSPACE", "WORKSPACE_IMAGE", "REGION_0", "REGION_1", "REGION_2", "REGION_3",
+    "PACKED_A", "PACKED_A_AT", "PACKED_LDA", "PACKED_B", "PACKED_B_AT", "PACKED_LDB",
+};
+
+/* How a kernel's text sees them, unless a list says otherwise. What a stage writes it declares
+ * itself, and what lies in the workspace has a name for what it is. */
+static const char *const declarations[KILN_NUM_ARG_CODES] = {
+    [KILN_ARG_M] = "${I} M", [KILN_ARG_N] = "${I} N", [KILN_ARG_K] = "${I} K",
+    [KILN_ARG_ALPHA] = "${R} alpha", [KILN_ARG_BETA] = "${R} beta",
+    [KILN_ARG_A] = "__global const ${T} *restrict A",
+    [KILN_ARG_A_OFFSET] = "${I} a_offset", [KILN_ARG_LDA] = "${I} lda",
+    [KILN_ARG_B] = "__global const ${T} *restrict B",
+    [KILN_ARG_B_OFFSET] = "${I} b_offset", [KILN_ARG_LDB] = "${I} ldb",
+    [KILN_ARG_C] = "__global ${T} *restrict C",
+    [KILN_ARG_C_OFFSET] = "${I} c_offset", [KILN_ARG_LDC] = "${I} ldc",
+    [KILN_ARG_PACKED_A] = "__global const ${R} *restrict packed_a",
+    [KILN_ARG_PACKED_A_AT] = "long a_at",
+    [KILN_ARG_PACKED_B] = "__global const ${R} *restrict packed_b",
+    [KILN_ARG_PACKED_B_AT] = "long b_at",
+};
+
+static int code_of(const char *name, size_t len)
+{
+    for (int i = 0; i < KILN_NUM_ARG_CODES; i++)
+        if (strlen(signature_arg_names[i]) == len && !memcmp(signature_arg_names[i], name, len))
+            return i;
+    return -1;
+}
+
+bool signature_parse(const char *args, struct signature *signature)
+{
+    static const char as[] = "as ";
+    *signature = (struct signature) { .num = 0 };
+    for (const char *at = args + strspn(args, " ;"); *at; at += strspn(at, " ;")) {
+        const size_t len = strcspn(at, " ;");
+        const int code = code_of(at, len);
+        if (code < 0 || signature->num == KILN_MAX_ARGS)
+            return false;
+        at += len + strspn(at + len, " ");
+        const char *declaration = declarations[code];
+        size_t size = declaration ? strlen(declaration) : 0;
+        if (!strncmp(at, as, strlen(as))) {
+            declaration = at + strlen(as);
+            size = strcspn(declaration, ";");
+            at = declaration + size;
+        }
+        if (!size)
+            return false;
+        signature->args[signature->num].code = (uint8_t) code;
+        signature->args[signature->num].declaration = declaration;
+        signature->args[signature->num++].len = size;
+    }
+    return true;
+}
+
+void signature_declare(const struct signature *signature, struct text *text)
+{
+    for (unsigned i = 0; i < signature->num; i++) {
+        const char *declaration = signature->args[i].declaration;
+        const bool is_memory = !strncmp(declaration, "__", 2);
+        text_add(text, "%s%.*s", i == 0 ? "" : is_memory ? ",\n        " : ", ",
+                (int) signature->args[i].len, declaration);
+    }
+}

@@ -1,0 +1,32 @@
+/* signature.h: what a kernel's arguments are, from the list in a family's table (family.h, `args`).
+ *
+ * A list is codes of runtime/bundle.h without prefix, in the order of the arguments. Each has a
+ * declaration by which the kernel's text sees it: `A` is "__global const ${T} *restrict A". Where
+ * the text is to see another one it stands behind the code, up to a semicolon:
+ * "M N K WORKSPACE as __global uchar *work; REGION_0 as long maps_at; ALPHA BETA".
+ */
+#ifndef KILN_CORE_SIGNATURE_H
+#define KILN_CORE_SIGNATURE_H
+
+#include "bundle.h"
+#include "text.h"
+
+struct signature {
+    unsigned num;
+    struct {
+        uint8_t code;                  /* enum kiln_arg */
+        const char *declaration;       /* a template's text; not terminated where it is the list's */
+        size_t len;
+    } args[KILN_MAX_ARGS];
+};
+
+/* False when a code is unknown, a declaration is empty, or there are too many. */
+bool signature_parse(const char *args, struct signature *signature);
+
+/* Adds the declarations, with commas between; what lies in memory begins a line. */
+void signature_declare(const struct signature *signature, struct text *text);
+
+/* The codes by their names in bundle.h, without prefix. */
+extern const char *const signature_arg_names[KILN_NUM_ARG_CODES];
+
+#endif
