@@ -218,7 +218,7 @@ step_test()
     done
     # On few compute units the edge classes have more tiles than work-groups that take them in turn.
     for units in 1 4; do
-        for family in bulk async; do
+        for family in tma async; do
             part "$family-$units" "$build/tests/kernels/kernel_test" --device "$device" \
                 --family "$family" --fact UNITS=$units
         done

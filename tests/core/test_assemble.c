@@ -374,9 +374,9 @@ static void turns_do_not_change_the_tile(void **state)
 {
     (void) state;
     const struct { const char *in_turn, *each; uint32_t turns; } rows[] = {
-        { "bulk BM=64 BN=32 TM=4 TN=4 STREAM=1", "bulk BM=64 BN=32 TM=4 TN=4", 132 },
-        { "bulk BM=64 BN=32 TM=4 TN=4 STREAM=2 SHARED=0", "bulk BM=64 BN=32 TM=4 TN=4", 264 },
-        { "async BM=64 BN=32 TN=4 STREAM=4", "async BM=64 BN=32 TN=4", 528 },
+        { "tma BM=64 BN=32 WM=32 WN=16 STREAM=1", "tma BM=64 BN=32 WM=32 WN=16", 132 },
+        { "tma BM=64 BN=32 WM=32 WN=16 STREAM=2 SHARED=0", "tma BM=64 BN=32 WM=32 WN=16", 264 },
+        { "async BM=64 BN=32 WN=16 STREAM=4", "async BM=64 BN=32 WN=16", 528 },
     };
     const struct problem problem = problem_of_pair(precision_find("single"), 1);
     struct device_facts facts;
@@ -597,11 +597,11 @@ static void parts_and_turns_are_told(void **state)
 {
     const struct { const char *config; uint32_t split, unit_turns, shares, as_is; } rows[] = {
         { "direct", 1, 0, 0, 0 }, { "tiled", 1, 0, 0, 0 }, { "tiled SPLIT=4", 4, 0, 0, 0 },
-        { "bulk BM=64 BN=32 TM=4 TN=4", 1, 0, 0, KILN_PREPARED_BOTH },
-        { "bulk BM=64 BN=32 TM=4 TN=4 STREAM=1", 1, 1, 1, KILN_PREPARED_BOTH },
-        { "bulk BM=64 BN=32 TM=4 TN=4 STREAM=2 SHARED=0", 1, 2, 0, KILN_PREPARED_BOTH },
-        { "async BM=64 BN=32 TN=4", 1, 0, 0, 0 },
-        { "async BM=64 BN=32 TN=4 STREAM=4 COPY=1", 1, 4, 1, KILN_PREPARED_NONE },
+        { "tma BM=64 BN=32 WM=32 WN=16", 1, 0, 0, KILN_PREPARED_BOTH },
+        { "tma BM=64 BN=32 WM=32 WN=16 STREAM=1", 1, 1, 1, KILN_PREPARED_BOTH },
+        { "tma BM=64 BN=32 WM=32 WN=16 STREAM=2 SHARED=0", 1, 2, 0, KILN_PREPARED_BOTH },
+        { "async BM=64 BN=32 WN=16", 1, 0, 0, 0 },
+        { "async BM=64 BN=32 WN=16 STREAM=4 COPY=1", 1, 4, 1, KILN_PREPARED_NONE },
         { "fused TM=4 NV=1 TURNS=4", 1, 4, 0, 0 },
     };
     const struct problem problem = problem_of_pair(precision_find("single"), 1);

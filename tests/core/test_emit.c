@@ -219,7 +219,7 @@ static void every_family(void **state)
     add_all_pairs(&assembly, "tiled TM=8 NV=2 VEC=4 PAD=1", "half");
     add_all_pairs(&assembly, "direct INDEX=32", "single");
     assembly.facts.value[FACT_COMPUTE_CAPABILITY] = 90;
-    add_all_pairs(&assembly, "bulk STREAM=1", "half");
+    add_all_pairs(&assembly, "tma STREAM=1", "half");
     assert_true(assembly_pins(&assembly, pins, 2));
     assembly.recipes[0].kinds = KILN_KIND_CPU;
     assembly.recipes[0].vector_floats = 16;

@@ -363,11 +363,11 @@ static void each_extent_has_its_most_and_its_rest(void **state)
     const struct { const char *text; size_t m, n; bool takes; } rows[] = {
         { "thin SIDE=0 SHORT=2", 4, 1000, true }, { "thin SIDE=0 SHORT=2", 5, 1000, false },
         { "thin SIDE=1 SHORT=2", 1000, 4, true }, { "thin SIDE=1 SHORT=2", 1000, 5, false },
-        { "bulk BM=128 BN=64 EDGES=1", 1025, 1028, true },
-        { "bulk BM=128 BN=64 EDGES=1", 1029, 1028, false },
-        { "bulk BM=128 BN=64 EDGES=1", 1025, 1029, false },
-        { "bulk BM=128 BN=64 EDGES=1 STREAM=1", 1029, 1029, true },
-        { "bulk BM=128 BN=64 EDGES=1 STREAM=1", 1029, 1032, true },
+        { "tma BM=128 BN=64 EDGES=1", 1025, 1028, true },
+        { "tma BM=128 BN=64 EDGES=1", 1029, 1028, false },
+        { "tma BM=128 BN=64 EDGES=1", 1025, 1029, false },
+        { "tma BM=128 BN=64 EDGES=1 STREAM=1", 1029, 1029, true },
+        { "tma BM=128 BN=64 EDGES=1 STREAM=1", 1029, 1032, true },
         { "direct", 1000, 1000, true },
     };
     const struct problem problem = problem_of_pair(precision_find("single"), 0);

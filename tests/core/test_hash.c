@@ -111,7 +111,7 @@ static void clay_make(struct clay *clay)
     const struct problem problem = problem_of_pair(precision_find("single"), 0);
     facts_ample(&facts);
     assert_true(assembly_init(&clay->assembly, "clay", &facts));
-    assert_true(config_parse("bulk BM=64 BN=64 TM=4 STREAM=1", &config, error));
+    assert_true(config_parse("tma BM=64 BN=64 WM=32 STREAM=1", &config, error));
     if (!assembly_add(&clay->assembly, &config, &problem, &index, error))
         fail_msg("%s", error);
     clay->recipe = clay->assembly.recipes[0];

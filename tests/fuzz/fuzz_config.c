@@ -12,7 +12,7 @@ const char *const fuzz_seeds[] = {
     "packed TM=08 TM=12", "tiled PAD=-1", "nothing", "", NULL,
 };
 const char *const fuzz_words[] = {
-    "packed ", "tiled ", "direct ", "thin ", "async ", "blocked ", "blockmajor ", "bulk ", " TM=",
+    "packed ", "tiled ", "direct ", "thin ", "async ", "blocked ", "blockmajor ", "tma ", " TM=",
     " NV=", " VEC=", " KU=", " INDEX=64", "=", " ", "\t", NULL,
 };
 

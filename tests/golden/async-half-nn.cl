@@ -93,7 +93,7 @@ static void load_blocks(uint to[4], uint from)
 }
 
 // The same where lines are columns of A, rows of B.
-static void load_turned_blocks(uint to[4], uint from)
+static void load_transposed_blocks(uint to[4], uint from)
 {
     asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];" :
             "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3]) : "r"(from) : "memory");
@@ -157,7 +157,7 @@ static uint c_place(uint row, uint col)
 // turn, the steps are shared out evenly (stream-K, Osama et al. 2023); what a work-group has of
 // such a tile is kept, to be added up later.
 __kernel __attribute__((reqd_work_group_size(128, 1, 1)))
-void kiln_hgemm_async_stream_nn_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes16_copy0(long M,
+void kiln_hgemm_async_stream_nn_bm64_bn64_wm32_wn32_depth128_st4_ku2_group8_bytes16_copy0(long M,
         long N, long K,
         __global const half *restrict A, long a_offset, long lda,
         __global const half *restrict B, long b_offset, long ldb,
@@ -250,7 +250,7 @@ void kiln_hgemm_async_stream_nn_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes1
                     #pragma unroll
                     for (int j = 0; j < 4; j += 2) {
                         const uint line = s * 16 + lane % 16, x = warp_n / 8 + j + lane / 16;
-                        load_turned_blocks(bs0[j / 2], b_tile + swizzled(line, x, 8));
+                        load_transposed_blocks(bs0[j / 2], b_tile + swizzled(line, x, 8));
                     }
                     #pragma unroll
                     for (int i = 0; i < 2; i++)
@@ -271,7 +271,7 @@ void kiln_hgemm_async_stream_nn_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes1
                     #pragma unroll
                     for (int j = 0; j < 4; j += 2) {
                         const uint line = s * 16 + lane % 16, x = warp_n / 8 + j + lane / 16;
-                        load_turned_blocks(bs0[j / 2], b_tile + swizzled(line, x, 8));
+                        load_transposed_blocks(bs0[j / 2], b_tile + swizzled(line, x, 8));
                     }
                     #pragma unroll
                     for (int i = 0; i < 2; i++)
@@ -350,8 +350,8 @@ void kiln_hgemm_async_stream_nn_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes1
 // Adds up what work-groups have of a tile that none did alone, and stores it. Of 128 elements at a
 // time each of eight warps adds up every eighth part; what they have is then added in their order.
 __kernel __attribute__((reqd_work_group_size(256, 1, 1)))
-void kiln_hgemm_async_add_nn_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes16_copy0(long M, long N,
-        long K,
+void kiln_hgemm_async_add_nn_bm64_bn64_wm32_wn32_depth128_st4_ku2_group8_bytes16_copy0(long M,
+        long N, long K,
         __global const float *restrict work, long parts_at, float alpha, float beta,
         __global half *restrict C, long c_offset, long ldc)
 {

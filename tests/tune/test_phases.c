@@ -102,10 +102,10 @@ static void a_gpu_tries_its_presets(void **state)
     (void) state;
     is_cpu = false;
     compute_capability = 90;
-    slow_family = "bulk";
-    add_known("bulk BM=64 BN=64 ST=3");
+    slow_family = "tma";
+    add_known("tma BM=64 BN=64 ST=3");
     run_search(search_find("guided"), 4096, 9);
-    const size_t num = list_evaluated("bulk", 4096, evaluated, 64);
+    const size_t num = list_evaluated("tma", 4096, evaluated, 64);
     assert_in_range(num, 1, 63);
     assert_int_equal(assert_presets_first(evaluated, num), num);
 }
@@ -121,7 +121,7 @@ static void a_gpu_is_given_what_it_can_run(void **state)
     const size_t num = list_evaluated("async", 4096, evaluated, 64);
     assert_in_range(num, 3, 64);
     assert_in_range(assert_presets_first(evaluated, num), 3, num);
-    assert_int_equal(list_evaluated("bulk", 4096, evaluated, 64), 0);
+    assert_int_equal(list_evaluated("tma", 4096, evaluated, 64), 0);
 }
 
 /* ---- Costs ---- */

@@ -188,18 +188,18 @@ static const struct { char text[4096]; } rows[] = { {
     "        z += beta * vload_half2(0, (const half *) &both);\0"
     "    *(__global uint *) (out + col) = pack_halves(z.x, z.y);\0"
     "__kernel __attribute__((reqd_work_group_size(256, 1, 1)))\0"
-    "void kiln_hgemm_bulk_copy_nn(long a_rows, long a_cols,\0"
+    "void kiln_hgemm_tma_copy_nn(long a_rows, long a_cols,\0"
     "        __global const element_bits *restrict A, long a_offset, long lda,\0"
     "        __global uchar *restrict a_work, long a_at, long b_rows, long b_cols,\0"
     "        __global const element_bits *restrict B, long b_offset, long ldb,\0"
     "        __global uchar *restrict b_work, long b_at)\0"
     "    copy_matrix(a_rows, a_cols, A + a_offset, lda, (__global element_bits *) a_work + a_at);\0"
     "    copy_matrix(b_rows, b_cols, B + b_offset, ldb, (__global element_bits *) b_work + b_at);\0"
-    "void kiln_hgemm_bulk_copya_n(long rows, long cols,\0"
+    "void kiln_hgemm_tma_copya_n(long rows, long cols,\0"
     "        __global const element_bits *restrict X, long x_offset, long ldx,\0"
     "        __global uchar *restrict work, long at)\0"
     "    copy_matrix(rows, cols, X + x_offset, ldx, (__global element_bits *) work + at);\0"
-    "void kiln_hgemm_bulk_copyb_n(long rows, long cols,\0"
+    "void kiln_hgemm_tma_copyb_n(long rows, long cols,\0"
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major.\0"
     "// A is stored M x K.\0"
     "// B is stored K x N.\0"
@@ -214,7 +214,7 @@ static const struct { char text[4096]; } rows[] = { {
     "// turn, the steps are shared out evenly (stream-K, Osama et al. 2023); what a work-group has of\0"
     "// such a tile is kept, to be added up later.\0"
     "__kernel __attribute__((reqd_work_group_size(192, 1, 1)))\0"
-    "void kiln_hgemm_bulk_stream_nn_bm64_bn64_tm8_tn8_depth128_st5_early2_ku2_group8_edges0(long M,\0"
+    "void kiln_hgemm_tma_stream_nn_bm64_bn64_wm64_wn32_depth128_st5_early2_ku2_group8_edges0(long M,\0"
     "        long N, long K,\0"
     "        __global const half *restrict A, long a_offset, long lda,\0"
     "        __global const half *restrict B, long b_offset, long ldb,\0"
@@ -430,7 +430,7 @@ static const struct { char text[4096]; } rows[] = { {
     "// Adds up what work-groups have of a tile that none did alone, and stores it. Of 128 elements at a\0"
     "// time each of eight warps adds up every eighth part; what they have is then added in their order.\0"
 }, {
-    "void kiln_hgemm_bulk_add_nn_bm64_bn64_tm8_tn8_depth128_st5_early2_ku2_group8_edges0(long M, long N,\0"
+    "void kiln_hgemm_tma_add_nn_bm64_bn64_wm64_wn32_depth128_st5_early2_ku2_group8_edges0(long M, long N,\0"
     "        long K,\0"
     "        __global const float *restrict work, long parts_at, float alpha, float beta,\0"
     "    __local float sums[8][128] __attribute__((aligned(16)));\0"
@@ -494,10 +494,10 @@ static const struct { char text[4096]; } rows[] = { {
     "            if (row < M)\0"
     "                put(all, C + row * ldc, col, N, alpha, beta);\0"
     "            \"%32, %33, 1, 1, 1, 0, 0;\" :\0"
-    "void kiln_hgemm_bulk_copy_nt(long a_rows, long a_cols,\0"
-    "void kiln_hgemm_bulk_copyb_t(long rows, long cols,\0"
+    "void kiln_hgemm_tma_copy_nt(long a_rows, long a_cols,\0"
+    "void kiln_hgemm_tma_copyb_t(long rows, long cols,\0"
     "// B is stored N x K.\0"
-    "void kiln_hgemm_bulk_stream_nt_bm64_bn64_tm8_tn8_depth128_st5_early2_ku2_group8_edges0(long M,\0"
+    "void kiln_hgemm_tma_stream_nt_bm64_bn64_wm64_wn32_depth128_st5_early2_ku2_group8_edges0(long M,\0"
     "    const int box_n = min(((int) N + 7) & -8, 64);\0"
     "                write_map(local_address(map), (ulong) (B + b_offset), N, K, ldb, box_n, 64,\0"
     "                        fetch_box(b_at + s * 8192, b_map, k, first_n, mbarrier);\0"
@@ -505,12 +505,12 @@ static const struct { char text[4096]; } rows[] = { {
     "            const uint b = (b_at + stage * 8192) >> 4 | 1 << 16;\0"
     "                multiply_64(c, a + s * 2, b + s * 2);\0"
 }, {
-    "void kiln_hgemm_bulk_add_nt_bm64_bn64_tm8_tn8_depth128_st5_early2_ku2_group8_edges0(long M, long N,\0"
+    "void kiln_hgemm_tma_add_nt_bm64_bn64_wm64_wn32_depth128_st5_early2_ku2_group8_edges0(long M, long N,\0"
     "            \"%32, %33, 1, 1, 1, 1, 1;\" :\0"
-    "void kiln_hgemm_bulk_copy_tn(long a_rows, long a_cols,\0"
-    "void kiln_hgemm_bulk_copya_t(long rows, long cols,\0"
+    "void kiln_hgemm_tma_copy_tn(long a_rows, long a_cols,\0"
+    "void kiln_hgemm_tma_copya_t(long rows, long cols,\0"
     "// A is stored K x M.\0"
-    "void kiln_hgemm_bulk_stream_tn_bm64_bn64_tm8_tn8_depth128_st5_early2_ku2_group8_edges0(long M,\0"
+    "void kiln_hgemm_tma_stream_tn_bm64_bn64_wm64_wn32_depth128_st5_early2_ku2_group8_edges0(long M,\0"
     "    const int box_m = 64;\0"
     "                write_map(local_address(map), (ulong) (A + a_offset), K, M, lda, 64, 64,\0"
     "                            fetch_box(a_at + s * 8192 + x * 128, a_map, first_m + x, k, mbarrier);\0"
@@ -518,12 +518,12 @@ static const struct { char text[4096]; } rows[] = { {
     "                            first_m + x * 8);\0"
     "                    | 512 << 16;\0"
     "                multiply_64(c, a + s * 128, b + s * 128);\0"
-    "void kiln_hgemm_bulk_add_tn_bm64_bn64_tm8_tn8_depth128_st5_early2_ku2_group8_edges0(long M, long N,\0"
+    "void kiln_hgemm_tma_add_tn_bm64_bn64_wm64_wn32_depth128_st5_early2_ku2_group8_edges0(long M, long N,\0"
     "            \"%32, %33, 1, 1, 1, 1, 0;\" :\0"
-    "void kiln_hgemm_bulk_copy_tt(long a_rows, long a_cols,\0"
-    "void kiln_hgemm_bulk_stream_tt_bm64_bn64_tm8_tn8_depth128_st5_early2_ku2_group8_edges0(long M,\0"
+    "void kiln_hgemm_tma_copy_tt(long a_rows, long a_cols,\0"
+    "void kiln_hgemm_tma_stream_tt_bm64_bn64_wm64_wn32_depth128_st5_early2_ku2_group8_edges0(long M,\0"
     "                multiply_64(c, a + s * 128, b + s * 2);\0"
-    "void kiln_hgemm_bulk_add_tt_bm64_bn64_tm8_tn8_depth128_st5_early2_ku2_group8_edges0(long M, long N,\0"
+    "void kiln_hgemm_tma_add_tt_bm64_bn64_wm64_wn32_depth128_st5_early2_ku2_group8_edges0(long M, long N,\0"
     "static void multiply_128(float c[64], uint a, uint b)\0"
     "    asm volatile(\"//@wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16 \"\0"
     "            \"{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, %48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63}, \"\0"
@@ -537,7 +537,7 @@ static const struct { char text[4096]; } rows[] = { {
     "// A work-group computes 192 x 128 of C. Tiles of A and B, 64 deep, are fetched into local\0"
     "// One work-item fetches; 3 warp groups multiply, 64 rows of C each, and say by the `empty`\0"
     "__kernel __attribute__((reqd_work_group_size(448, 1, 1)))\0"
-    "void kiln_hgemm_bulk_multiply_nn_bm192_bn128_tm8_tn8_depth128_st5_early2_ku2_group8_edges0(long M,\0"
+    "void kiln_hgemm_tma_multiply_nn_bm192_bn128_wm64_wn32_depth128_st5_early2_ku2_group8_edges0(long M,\0"
     "    __local uchar a_tiles[122880] __attribute__((aligned(1024)));\0"
     "    __local uchar b_tiles[81920] __attribute__((aligned(1024)));\0"
     "    __local uint4 rows[384];\0"
@@ -579,14 +579,14 @@ static const struct { char text[4096]; } rows[] = { {
     "                multiply_128(c, a + s * 2, b + s * 128);\0"
     "            for (int j = 0; j < 4; j++) {\0"
     "            \"%64, %65, 1, 1, 1, 0, 0;\" :\0"
-    "void kiln_hgemm_bulk_multiply_nt_bm192_bn128_tm8_tn8_depth128_st5_early2_ku2_group8_edges0(long M,\0"
+    "void kiln_hgemm_tma_multiply_nt_bm192_bn128_wm64_wn32_depth128_st5_early2_ku2_group8_edges0(long M,\0"
     "    const int box_n = min(((int) N + 7) & -8, 128);\0"
     "                        fetch_box(b_at + s * 16384, b_map, k, first_n, mbarrier);\0"
     "                    fetch_chunk(b_at + s * 16384 + to, B + b_offset, N, K, ldb, first_n + line,\0"
     "            const uint b = (b_at + stage * 16384) >> 4 | 1 << 16;\0"
     "                multiply_128(c, a + s * 2, b + s * 2);\0"
     "            \"%64, %65, 1, 1, 1, 1, 1;\" :\0"
-    "void kiln_hgemm_bulk_multiply_tn_bm192_bn128_tm8_tn8_depth128_st5_early2_ku2_group8_edges0(long M,\0"
+    "void kiln_hgemm_tma_multiply_tn_bm192_bn128_wm64_wn32_depth128_st5_early2_ku2_group8_edges0(long M,\0"
     "    const int box_m = 192;\0"
     "                        for (int x = 0; x < 192; x += 64)\0"
     "                            fetch_box(a_at + s * 24576 + x * 128, a_map, first_m + x, k, mbarrier);\0"
@@ -594,7 +594,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                    fetch_chunk(a_at + s * 24576 + to, A + a_offset, K, M, lda, k + line,\0"
     "                multiply_128(c, a + s * 128, b + s * 128);\0"
     "            \"%64, %65, 1, 1, 1, 1, 0;\" :\0"
-    "void kiln_hgemm_bulk_multiply_tt_bm192_bn128_tm8_tn8_depth128_st5_early2_ku2_group8_edges0(long M,\0"
+    "void kiln_hgemm_tma_multiply_tt_bm192_bn128_wm64_wn32_depth128_st5_early2_ku2_group8_edges0(long M,\0"
     "                multiply_128(c, a + s * 128, b + s * 2);\0"
     "static float load_row(__global const half *p)\0"
     "    return load(p);\0"
@@ -895,7 +895,7 @@ static const struct { char text[4096]; } rows[] = { {
     "// One work-item fetches; 4 warp groups multiply, 64 rows of C each, and say by the `empty`\0"
     "// As many work-groups as run at once take tiles in turn.\0"
     "__kernel __attribute__((reqd_work_group_size(544, 1, 1)))\0"
-    "void kiln_hgemm_bulk_stream_nn_bm256_bn128_tm8_tn8_depth128_st4_early0_ku2_group8_shared0_edges0(long M,\0"
+    "void kiln_hgemm_tma_stream_nn_bm256_bn128_wm64_wn32_depth128_st4_early0_ku2_group8_shared0_edges0(long M,\0"
     "    __local uchar a_tiles[131072] __attribute__((aligned(1024)));\0"
     "    __local uchar b_tiles[65536] __attribute__((aligned(1024)));\0"
     "    __local ulong full[4];\0"
@@ -935,14 +935,14 @@ static const struct { char text[4096]; } rows[] = { {
     "            if (++stage == 4) {\0"
     "            mbarrier_arrive(empties + 8 * (stage == 0 ? 3 : stage - 1));\0"
 }, {
-    "void kiln_hgemm_bulk_stream_nt_bm256_bn128_tm8_tn8_depth128_st4_early0_ku2_group8_shared0_edges0(long M,\0"
+    "void kiln_hgemm_tma_stream_nt_bm256_bn128_wm64_wn32_depth128_st4_early0_ku2_group8_shared0_edges0(long M,\0"
     "            write_map(local_address(map), (ulong) (B + b_offset), N, K, ldb, box_n, 64,\0"
-    "void kiln_hgemm_bulk_stream_tn_bm256_bn128_tm8_tn8_depth128_st4_early0_ku2_group8_shared0_edges0(long M,\0"
+    "void kiln_hgemm_tma_stream_tn_bm256_bn128_wm64_wn32_depth128_st4_early0_ku2_group8_shared0_edges0(long M,\0"
     "    const int box_m = 256;\0"
     "            write_map(local_address(map), (ulong) (A + a_offset), K, M, lda, 64, 64,\0"
     "                        for (int x = 0; x < 256; x += 64)\0"
     "                            fetch_box(a_at + s * 32768 + x * 128, a_map, first_m + x, k, mbarrier);\0"
-    "void kiln_hgemm_bulk_stream_tt_bm256_bn128_tm8_tn8_depth128_st4_early0_ku2_group8_shared0_edges0(long M,\0"
+    "void kiln_hgemm_tma_stream_tt_bm256_bn128_wm64_wn32_depth128_st4_early0_ku2_group8_shared0_edges0(long M,\0"
     "// NVIDIA's instructions, as the PTX ISA names them. An address in local memory is its 32 bits.\0"
     "// Begins to copy 16 bytes into local memory: the first `bytes` of them, and zeros.\0"
     "static void copy_16(uint to, __global const half *from, uint bytes)\0"
@@ -978,7 +978,7 @@ static const struct { char text[4096]; } rows[] = { {
     "    asm volatile(\"ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];\" :\0"
     "            \"=r\"(to[0]), \"=r\"(to[1]), \"=r\"(to[2]), \"=r\"(to[3]) : \"r\"(from) : \"memory\");\0"
     "// The same where lines are columns of A, rows of B.\0"
-    "static void load_turned_blocks(uint to[4], uint from)\0"
+    "static void load_transposed_blocks(uint to[4], uint from)\0"
     "    asm volatile(\"ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];\" :\0"
     "// c += a b for blocks of 16 x 8, 16 x 16 and 16 x 8, spread over a warp as the PTX ISA says.\0"
     "static void multiply_blocks(float c[4], const uint a[4], const uint b[2])\0"
@@ -993,10 +993,10 @@ static const struct { char text[4096]; } rows[] = { {
     "            + col % 4;\0"
     "// For NVIDIA's compute capability 8.0 and later.\0"
     "// A work-group computes 64 x 32 of C, a warp 32 x 16 of it. Tiles of A and B, 64\0"
-    "// deep, are copied into local memory asynchronously, 3 ahead of those that are multiplied.\0"
 }, {
+    "// deep, are copied into local memory asynchronously, 3 ahead of those that are multiplied.\0"
     "__kernel __attribute__((reqd_work_group_size(128, 1, 1)))\0"
-    "void kiln_hgemm_async_multiply_nn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
+    "void kiln_hgemm_async_multiply_nn_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
     "        __global const half *restrict B, long b_offset, long ldb, float alpha, float beta,\0"
     "    __local uchar both_tiles[49152] __attribute__((aligned(1024)));\0"
     "    __local uchar *a_tiles = both_tiles, *b_tiles = both_tiles + 32768;\0"
@@ -1042,7 +1042,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                        load_blocks(as0[i], a_tile + swizzled(line, x, 8));\0"
     "                    for (int j = 0; j < 2; j += 2) {\0"
     "                        const uint line = s * 16 + lane % 16, x = warp_n / 8 + j + lane / 16;\0"
-    "                        load_turned_blocks(bs0[j / 2], b_tile + swizzled(line, x, 4));\0"
+    "                        load_transposed_blocks(bs0[j / 2], b_tile + swizzled(line, x, 4));\0"
     "                    for (int i = 0; i < 2; i++)\0"
     "                        for (int j = 0; j < 2; j++)\0"
     "                            multiply_blocks(c[i][j], as0[i], bs0[j / 2] + j % 2 * 2);\0"
@@ -1064,9 +1064,9 @@ static const struct { char text[4096]; } rows[] = { {
     "            for (uint m = warp; m < 64 && first_m + m < M; m += 4) {\0"
     "                __global half *out = C + (first_m + m) * ldc;\0"
     "                // Two columns that share a word are stored at once.\0"
+}, {
     "                const int odd = (ulong) (out + first_n) / 2 % 2;\0"
     "                for (int n = 2 * (int) lane - odd; n < 32; n += 64) {\0"
-}, {
     "                    if (n < 0)\0"
     "                        put(c_tile[c_place(m, 0)], out, first_n, N, alpha, beta);\0"
     "                    else if (n == 31)\0"
@@ -1088,17 +1088,17 @@ static const struct { char text[4096]; } rows[] = { {
     "                            is_aligned);\0"
     "// Begins to copy 32 lines of 64 elements, of which this work-item copies 8\0"
     "    for (uint line = first; line < first + 32; line += 16, from += 16 * ld) {\0"
-    "void kiln_hgemm_async_multiply_nt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
+    "void kiln_hgemm_async_multiply_nt_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
     "                copy_b(b_at + stage * 4096, B + first_n * ldb + k, ldb, N - first_n, K - k, item);\0"
     "                        const uint line = warp_n + j * 8 + lane / 16 * 8 + lane % 8,\0"
     "                                x = s * 2 + lane / 8 % 2;\0"
     "                        load_blocks(bs0[j / 2], b_tile + swizzled(line, x, 8));\0"
-    "void kiln_hgemm_async_multiply_tn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
+    "void kiln_hgemm_async_multiply_tn_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
     "                copy_a(a_at + stage * 8192, A + k * lda + first_m, lda, K - k, M - first_m, item);\0"
     "                        const uint line = s * 16 + lane / 16 * 8 + lane % 8,\0"
     "                                x = warp_m / 8 + i * 2 + lane / 8 % 2;\0"
-    "                        load_turned_blocks(as0[i], a_tile + swizzled(line, x, 8));\0"
-    "void kiln_hgemm_async_multiply_tt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
+    "                        load_transposed_blocks(as0[i], a_tile + swizzled(line, x, 8));\0"
+    "void kiln_hgemm_async_multiply_tt_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
     "static void multiply_192(float c[96], uint a, uint b)\0"
     "    asm volatile(\"//@wgmma.mma_async.sync.aligned.m64n192k16.f32.f16.f16 \"\0"
     "            \"{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, %48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63, %64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79, %80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95}, \"\0"
@@ -1111,17 +1111,17 @@ static const struct { char text[4096]; } rows[] = { {
     "                    \"+f\"(c[91]), \"+f\"(c[92]), \"+f\"(c[93]), \"+f\"(c[94]), \"+f\"(c[95]) :\0"
     "// A work-group computes 192 x 192 of C. Tiles of A and B, 64 deep, are fetched into local\0"
     "__kernel __attribute__((reqd_work_group_size(416, 1, 1)))\0"
-    "void kiln_hgemm_bulk_multiply_nn_bm192_bn192_tm8_tn8_depth128_st4_early0_ku2_group8_edges1(long M,\0"
+    "void kiln_hgemm_tma_multiply_nn_bm192_bn192_wm64_wn32_depth128_st4_early0_ku2_group8_edges1(long M,\0"
     "    __local uchar a_tiles[98304] __attribute__((aligned(1024)));\0"
     "    __local uchar b_tiles[98304] __attribute__((aligned(1024)));\0"
     "    const int box_n = 192;\0"
     "            // Tiles that C does not fill, which take less time, come last: a row of them, then a\0"
     "            // column.\0"
+}, {
     "            const uint tiles_m = (uint) M / 192, tiles_n = (uint) N / 192,\0"
     "                    whole = tiles_m * tiles_n;\0"
     "            uint tile_m, tile_n;\0"
     "            if (tile >= whole) {\0"
-}, {
     "                const uint last = tiles_m * 192 < M ? (N + 191) / 192 : 0;\0"
     "                tile_m = tile - whole < last ? tiles_m : tile - whole - last;\0"
     "                tile_n = tile - whole < last ? tile - whole : tiles_n;\0"
@@ -1174,25 +1174,25 @@ static const struct { char text[4096]; } rows[] = { {
     "                    multiply_192(c, a + s * 2, b + s * 128);\0"
     "            for (int j = 0; j < 6; j++) {\0"
     "            \"%96, %97, 1, 1, 1, 0, 0;\" :\0"
-    "void kiln_hgemm_bulk_multiply_nt_bm192_bn192_tm8_tn8_depth128_st4_early0_ku2_group8_edges1(long M,\0"
+    "void kiln_hgemm_tma_multiply_nt_bm192_bn192_wm64_wn32_depth128_st4_early0_ku2_group8_edges1(long M,\0"
     "    const int box_n = min(((int) N + 7) & -8, 192);\0"
     "                        fetch_box(b_at + s * 24576, b_map, k, first_n, mbarrier);\0"
     "                const uint b = (b_at + stage * 24576) >> 4 | 1 << 16;\0"
     "                    multiply_64(c, a + s * 2, b + s * 2);\0"
     "                    multiply_192(c, a + s * 2, b + s * 2);\0"
     "            \"%96, %97, 1, 1, 1, 1, 1;\" :\0"
-    "void kiln_hgemm_bulk_multiply_tn_bm192_bn192_tm8_tn8_depth128_st4_early0_ku2_group8_edges1(long M,\0"
+    "void kiln_hgemm_tma_multiply_tn_bm192_bn192_wm64_wn32_depth128_st4_early0_ku2_group8_edges1(long M,\0"
     "                        | 512 << 16;\0"
     "                    multiply_64(c, a + s * 128, b + s * 128);\0"
     "                    multiply_192(c, a + s * 128, b + s * 128);\0"
     "            \"%96, %97, 1, 1, 1, 1, 0;\" :\0"
-    "void kiln_hgemm_bulk_multiply_tt_bm192_bn192_tm8_tn8_depth128_st4_early0_ku2_group8_edges1(long M,\0"
+    "void kiln_hgemm_tma_multiply_tt_bm192_bn192_wm64_wn32_depth128_st4_early0_ku2_group8_edges1(long M,\0"
+}, {
     "                    multiply_64(c, a + s * 128, b + s * 2);\0"
     "                    multiply_192(c, a + s * 128, b + s * 2);\0"
     "// A work-group computes 64 x 128 of C. Tiles of A and B, 64 deep, are fetched into local\0"
-}, {
     "// memory by the copy engine, up to 3 at a time; a tile's `full` barrier says that it is there.\0"
-    "void kiln_hgemm_bulk_multiply_nn_bm64_bn128_tm8_tn8_depth128_st3_early2_ku2_group4_edges1(long M,\0"
+    "void kiln_hgemm_tma_multiply_nn_bm64_bn128_wm64_wn32_depth128_st3_early2_ku2_group4_edges1(long M,\0"
     "    __local uchar a_tiles[24576] __attribute__((aligned(1024)));\0"
     "    __local uchar b_tiles[49152] __attribute__((aligned(1024)));\0"
     "    __local ulong full[3];\0"
@@ -1234,22 +1234,22 @@ static const struct { char text[4096]; } rows[] = { {
     "                if (now < 2)\0"
     "                    asm volatile(\"fence.proxy.async.shared::cta;\" ::: \"memory\");\0"
     "                    multiply_128(c, a + s * 2, b + s * 128);\0"
-    "void kiln_hgemm_bulk_multiply_nt_bm64_bn128_tm8_tn8_depth128_st3_early2_ku2_group4_edges1(long M,\0"
+    "void kiln_hgemm_tma_multiply_nt_bm64_bn128_wm64_wn32_depth128_st3_early2_ku2_group4_edges1(long M,\0"
     "                const uint b = (b_at + stage * 16384) >> 4 | 1 << 16;\0"
     "                    multiply_128(c, a + s * 2, b + s * 2);\0"
-    "void kiln_hgemm_bulk_multiply_tn_bm64_bn128_tm8_tn8_depth128_st3_early2_ku2_group4_edges1(long M,\0"
+    "void kiln_hgemm_tma_multiply_tn_bm64_bn128_wm64_wn32_depth128_st3_early2_ku2_group4_edges1(long M,\0"
     "                    multiply_128(c, a + s * 128, b + s * 128);\0"
-    "void kiln_hgemm_bulk_multiply_tt_bm64_bn128_tm8_tn8_depth128_st3_early2_ku2_group4_edges1(long M,\0"
+    "void kiln_hgemm_tma_multiply_tt_bm64_bn128_wm64_wn32_depth128_st3_early2_ku2_group4_edges1(long M,\0"
     "                    multiply_128(c, a + s * 128, b + s * 2);\0"
-    "void kiln_hgemm_bulk_multiply_nn_bm192_bn128_tm8_tn8_depth128_st3_early2_ku2_group2_edges1(long M,\0"
+    "void kiln_hgemm_tma_multiply_nn_bm192_bn128_wm64_wn32_depth128_st3_early2_ku2_group2_edges1(long M,\0"
     "    __local uchar a_tiles[73728] __attribute__((aligned(1024)));\0"
     "            // Work-groups that run together share rows and columns: 2 rows of tiles at a time.\0"
     "            const uint tiles_m = (uint) M / 192, tiles_n = (uint) N / 128,\0"
     "                const uint last = tiles_m * 192 < M ? (N + 127) / 128 : 0;\0"
+}, {
     "                const uint band = tile / (2 * tiles_n) * 2, in_band = tile - band * tiles_n;\0"
     "                const uint band_rows = min(tiles_m - band, (uint) 2);\0"
     "        // Work-groups that run together share rows and columns: 2 rows of tiles at a time.\0"
-}, {
     "        const uint tiles_m = (uint) M / 192, tiles_n = (uint) N / 128, whole = tiles_m * tiles_n;\0"
     "            const uint last = tiles_m * 192 < M ? (N + 127) / 128 : 0;\0"
     "            const uint band = tile / (2 * tiles_n) * 2, in_band = tile - band * tiles_n;\0"
@@ -1259,13 +1259,13 @@ static const struct { char text[4096]; } rows[] = { {
     "        const uint last = tiles_m * 192 < M ? (N + 127) / 128 : 0;\0"
     "        const uint band = tile / (2 * tiles_n) * 2, in_band = tile - band * tiles_n;\0"
     "        const uint band_rows = min(tiles_m - band, (uint) 2);\0"
-    "void kiln_hgemm_bulk_multiply_nt_bm192_bn128_tm8_tn8_depth128_st3_early2_ku2_group2_edges1(long M,\0"
-    "void kiln_hgemm_bulk_multiply_tn_bm192_bn128_tm8_tn8_depth128_st3_early2_ku2_group2_edges1(long M,\0"
-    "void kiln_hgemm_bulk_multiply_tt_bm192_bn128_tm8_tn8_depth128_st3_early2_ku2_group2_edges1(long M,\0"
-    "void kiln_hgemm_bulk_multiply_nn_bm64_bn64_tm8_tn8_depth128_st5_early2_ku2_group8_edges0(long M,\0"
-    "void kiln_hgemm_bulk_multiply_nt_bm64_bn64_tm8_tn8_depth128_st5_early2_ku2_group8_edges0(long M,\0"
-    "void kiln_hgemm_bulk_multiply_tn_bm64_bn64_tm8_tn8_depth128_st5_early2_ku2_group8_edges0(long M,\0"
-    "void kiln_hgemm_bulk_multiply_tt_bm64_bn64_tm8_tn8_depth128_st5_early2_ku2_group8_edges0(long M,\0"
+    "void kiln_hgemm_tma_multiply_nt_bm192_bn128_wm64_wn32_depth128_st3_early2_ku2_group2_edges1(long M,\0"
+    "void kiln_hgemm_tma_multiply_tn_bm192_bn128_wm64_wn32_depth128_st3_early2_ku2_group2_edges1(long M,\0"
+    "void kiln_hgemm_tma_multiply_tt_bm192_bn128_wm64_wn32_depth128_st3_early2_ku2_group2_edges1(long M,\0"
+    "void kiln_hgemm_tma_multiply_nn_bm64_bn64_wm64_wn32_depth128_st5_early2_ku2_group8_edges0(long M,\0"
+    "void kiln_hgemm_tma_multiply_nt_bm64_bn64_wm64_wn32_depth128_st5_early2_ku2_group8_edges0(long M,\0"
+    "void kiln_hgemm_tma_multiply_tn_bm64_bn64_wm64_wn32_depth128_st5_early2_ku2_group8_edges0(long M,\0"
+    "void kiln_hgemm_tma_multiply_tt_bm64_bn64_wm64_wn32_depth128_st5_early2_ku2_group8_edges0(long M,\0"
     "// Begins to copy 4 bytes into local memory: the first `bytes` of them, and zeros.\0"
     "static void copy_4(uint to, __global const half *from, uint bytes)\0"
     "    asm volatile(\"cp.async.ca.shared.global [%0], [%1], 4, %2;\" ::\0"
@@ -1282,7 +1282,7 @@ static const struct { char text[4096]; } rows[] = { {
     "    const uint first = item / 16, col = item % 16 * 2;\0"
     "    for (uint line = first; line < first + 64; line += 8, from += 8 * ld) {\0"
     "// deep, are copied into local memory asynchronously, 1 ahead of those that are multiplied.\0"
-    "void kiln_hgemm_async_multiply_nn_bm64_bn32_tm4_tn4_depth128_st2_ku2_group8_bytes4_copy0(long M,\0"
+    "void kiln_hgemm_async_multiply_nn_bm64_bn32_wm32_wn16_depth128_st2_ku2_group8_bytes4_copy0(long M,\0"
     "    __local uchar both_tiles[24576] __attribute__((aligned(1024)));\0"
     "    __local uchar *a_tiles = both_tiles, *b_tiles = both_tiles + 16384;\0"
     "        for (int t = 0; t < num + 1; t++) {\0"
@@ -1293,12 +1293,13 @@ static const struct { char text[4096]; } rows[] = { {
     "            const long left = K - (long) (first + t - 1) * 64;\0"
     "// Begins to copy 32 lines of 64 elements, of which this work-item copies 2\0"
     "    for (uint line = first; line < first + 32; line += 4, from += 4 * ld) {\0"
-    "void kiln_hgemm_async_multiply_nt_bm64_bn32_tm4_tn4_depth128_st2_ku2_group8_bytes4_copy0(long M,\0"
-    "void kiln_hgemm_async_multiply_tn_bm64_bn32_tm4_tn4_depth128_st2_ku2_group8_bytes4_copy0(long M,\0"
-    "void kiln_hgemm_async_multiply_tt_bm64_bn32_tm4_tn4_depth128_st2_ku2_group8_bytes4_copy0(long M,\0"
+    "void kiln_hgemm_async_multiply_nt_bm64_bn32_wm32_wn16_depth128_st2_ku2_group8_bytes4_copy0(long M,\0"
+    "void kiln_hgemm_async_multiply_tn_bm64_bn32_wm32_wn16_depth128_st2_ku2_group8_bytes4_copy0(long M,\0"
+    "void kiln_hgemm_async_multiply_tt_bm64_bn32_wm32_wn16_depth128_st2_ku2_group8_bytes4_copy0(long M,\0"
     "// The first `num` of eight elements that lie anywhere, and zeros. The aligned chunks that they lie\0"
     "// in may be read where what is behind them is in the matrix too: in their row, or as there is a row\0"
     "// below.\0"
+}, {
     "static uint4 load_piece(__global const element_bits *from, int num, bool is_above)\0"
     "    if (num >= 16 || (num >= 8 && is_above))\0"
     "        return load_anywhere(from);\0"
@@ -1307,7 +1308,6 @@ static const struct { char text[4096]; } rows[] = { {
     "        if (i < num)\0"
     "            x[i / 2] |= (uint) from[i] << i % 2 * 16;\0"
     "    return (uint4) (x[0], x[1], x[2], x[3]);\0"
-}, {
     "// Of 64 lines of 64 elements that begin anywhere, this work-item's pieces of\0"
     "// 8: from the matrix, of which `lines` and `cols` are left, into registers, and from there into\0"
     "// local memory. What lies beyond the matrix is 0.\0"
@@ -1327,7 +1327,7 @@ static const struct { char text[4096]; } rows[] = { {
     "static void put_b(__local uchar *tile, const uint4 pieces[2], uint item)\0"
     "        const uint line = (item + p * 128) / 4, x = item % 4;\0"
     "        *(__local uint4 *) (tile + swizzled(line, x, 4)) = pieces[p];\0"
-    "void kiln_hgemm_async_multiply_nn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes2_copy0(long M,\0"
+    "void kiln_hgemm_async_multiply_nn_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes2_copy0(long M,\0"
     "            // All have put the tiles of step t - 3, and have multiplied those of the step before,\0"
     "            // whose place is the next one.\0"
     "            if (t >= 3)\0"
@@ -1352,7 +1352,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                        }\0"
     "                        for (int j = 0; j < 2; j += 2) {\0"
     "                            const uint line = s * 16 + lane % 16, x = warp_n / 8 + j + lane / 16;\0"
-    "                            load_turned_blocks(bs0[j / 2], b_tile + swizzled(line, x, 4));\0"
+    "                            load_transposed_blocks(bs0[j / 2], b_tile + swizzled(line, x, 4));\0"
     "                        for (int i = 0; i < 2; i++)\0"
     "                            for (int j = 0; j < 2; j++)\0"
     "                                multiply_blocks(c[i][j], as0[i], bs0[j / 2] + j % 2 * 2);\0"
@@ -1361,23 +1361,23 @@ static const struct { char text[4096]; } rows[] = { {
     "                put_a(a_tiles + place * 8192, a_pieces, item);\0"
     "                put_b(b_tiles + place * 4096, b_pieces, item);\0"
     "// Of 32 lines of 64 elements that begin anywhere, this work-item's pieces of\0"
-    "void kiln_hgemm_async_multiply_nt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes2_copy0(long M,\0"
+    "void kiln_hgemm_async_multiply_nt_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes2_copy0(long M,\0"
     "                fetch_b(b_pieces, B + first_n * ldb + k, ldb, N - first_n, K - k, item);\0"
+}, {
     "                            const uint line = warp_n + j * 8 + lane / 16 * 8 + lane % 8,\0"
     "                                    x = s * 2 + lane / 8 % 2;\0"
     "                            load_blocks(bs0[j / 2], b_tile + swizzled(line, x, 8));\0"
-    "void kiln_hgemm_async_multiply_tn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes2_copy0(long M,\0"
-}, {
+    "void kiln_hgemm_async_multiply_tn_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes2_copy0(long M,\0"
     "                fetch_a(a_pieces, A + k * lda + first_m, lda, K - k, M - first_m, item);\0"
     "                            const uint line = s * 16 + lane / 16 * 8 + lane % 8,\0"
     "                                    x = warp_m / 8 + i * 2 + lane / 8 % 2;\0"
-    "                            load_turned_blocks(as0[i], a_tile + swizzled(line, x, 8));\0"
-    "void kiln_hgemm_async_multiply_tt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes2_copy0(long M,\0"
+    "                            load_transposed_blocks(as0[i], a_tile + swizzled(line, x, 8));\0"
+    "void kiln_hgemm_async_multiply_tt_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes2_copy0(long M,\0"
     "static void fetch_b(uint4 pieces[4], __global const half *from, long ld, int lines, int cols,\0"
     "static void put_b(__local uchar *tile, const uint4 pieces[4], uint item)\0"
     "    return row * 64 + (col / 4 ^ (row + row / 4) % 8) * 4\0"
     "// A work-group computes 64 x 64 of C, a warp 32 x 32 of it. Tiles of A and B, 64\0"
-    "void kiln_hgemm_async_stream_nn_bm64_bn64_tm4_tn8_depth128_st2_ku2_group8_bytes2_copy0(long M,\0"
+    "void kiln_hgemm_async_stream_nn_bm64_bn64_wm32_wn32_depth128_st2_ku2_group8_bytes2_copy0(long M,\0"
     "        __global float *work, long parts_at, float alpha, float beta,\0"
     "    __local uchar both_tiles[32768] __attribute__((aligned(1024)));\0"
     "    __global float *parts = work + parts_at + item;\0"
@@ -1392,7 +1392,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                const long left = K - (long) (first + t - 1) * 64;\0"
     "                const uint a_tile = a_at + stage * 8192, b_tile = b_at + stage * 8192;\0"
     "                        for (int j = 0; j < 4; j += 2) {\0"
-    "                            load_turned_blocks(bs0[j / 2], b_tile + swizzled(line, x, 8));\0"
+    "                            load_transposed_blocks(bs0[j / 2], b_tile + swizzled(line, x, 8));\0"
     "                            for (int j = 0; j < 4; j++)\0"
     "                put_b(b_tiles + place * 8192, b_pieces, item);\0"
     "                for (int j = 0; j < 4; j++)\0"
@@ -1402,7 +1402,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                for (int n = 2 * (int) lane - odd; n < 64; n += 64) {\0"
     "                    else if (n == 63)\0"
     "                for (int j = 0; j < 4; j++) {\0"
-    "void kiln_hgemm_async_add_nn_bm64_bn64_tm4_tn8_depth128_st2_ku2_group8_bytes2_copy0(long M, long N,\0"
+    "void kiln_hgemm_async_add_nn_bm64_bn64_wm32_wn32_depth128_st2_ku2_group8_bytes2_copy0(long M,\0"
     "            const uint warp = item / 32, lane = item % 32;\0"
     "            const uint lane_m = lane / 4, lane_k = lane % 4;\0"
     "            const uint lane_r = lane_m;\0"
@@ -1410,27 +1410,27 @@ static const struct { char text[4096]; } rows[] = { {
     "            const uint in_m = e / 4 / 4 * 16, in_n = e / 4 % 4 * 8;\0"
     "            const long row = first_m + warp_m + in_m + e / 2 % 2 * 8 + lane_r;\0"
     "            const long col = first_n + warp_n + in_n + lane_k * 2 + e % 2;\0"
-    "void kiln_hgemm_async_stream_nt_bm64_bn64_tm4_tn8_depth128_st2_ku2_group8_bytes2_copy0(long M,\0"
-    "void kiln_hgemm_async_add_nt_bm64_bn64_tm4_tn8_depth128_st2_ku2_group8_bytes2_copy0(long M, long N,\0"
-    "void kiln_hgemm_async_stream_tn_bm64_bn64_tm4_tn8_depth128_st2_ku2_group8_bytes2_copy0(long M,\0"
-    "void kiln_hgemm_async_add_tn_bm64_bn64_tm4_tn8_depth128_st2_ku2_group8_bytes2_copy0(long M, long N,\0"
-    "void kiln_hgemm_async_stream_tt_bm64_bn64_tm4_tn8_depth128_st2_ku2_group8_bytes2_copy0(long M,\0"
-    "void kiln_hgemm_async_add_tt_bm64_bn64_tm4_tn8_depth128_st2_ku2_group8_bytes2_copy0(long M, long N,\0"
-    "void kiln_hgemm_async_stream_nn_bm64_bn64_tm4_tn8_depth128_st2_ku2_group8_bytes4_copy0(long M,\0"
+    "void kiln_hgemm_async_stream_nt_bm64_bn64_wm32_wn32_depth128_st2_ku2_group8_bytes2_copy0(long M,\0"
+    "void kiln_hgemm_async_add_nt_bm64_bn64_wm32_wn32_depth128_st2_ku2_group8_bytes2_copy0(long M,\0"
+    "void kiln_hgemm_async_stream_tn_bm64_bn64_wm32_wn32_depth128_st2_ku2_group8_bytes2_copy0(long M,\0"
+    "void kiln_hgemm_async_add_tn_bm64_bn64_wm32_wn32_depth128_st2_ku2_group8_bytes2_copy0(long M,\0"
+    "void kiln_hgemm_async_stream_tt_bm64_bn64_wm32_wn32_depth128_st2_ku2_group8_bytes2_copy0(long M,\0"
+    "void kiln_hgemm_async_add_tt_bm64_bn64_wm32_wn32_depth128_st2_ku2_group8_bytes2_copy0(long M,\0"
+    "void kiln_hgemm_async_stream_nn_bm64_bn64_wm32_wn32_depth128_st2_ku2_group8_bytes4_copy0(long M,\0"
     "                copy_b(b_at + stage * 8192, B + k * ldb + first_n, ldb, K - k, N - first_n, item);\0"
     "            const uint a_tile = a_at + stage * 8192, b_tile = b_at + stage * 8192;\0"
     "                    for (int j = 0; j < 4; j += 2) {\0"
-    "                        load_turned_blocks(bs0[j / 2], b_tile + swizzled(line, x, 8));\0"
-    "                        for (int j = 0; j < 4; j++)\0"
-    "void kiln_hgemm_async_add_nn_bm64_bn64_tm4_tn8_depth128_st2_ku2_group8_bytes4_copy0(long M, long N,\0"
-    "void kiln_hgemm_async_stream_nt_bm64_bn64_tm4_tn8_depth128_st2_ku2_group8_bytes4_copy0(long M,\0"
+    "                        load_transposed_blocks(bs0[j / 2], b_tile + swizzled(line, x, 8));\0"
 }, {
+    "                        for (int j = 0; j < 4; j++)\0"
+    "void kiln_hgemm_async_add_nn_bm64_bn64_wm32_wn32_depth128_st2_ku2_group8_bytes4_copy0(long M,\0"
+    "void kiln_hgemm_async_stream_nt_bm64_bn64_wm32_wn32_depth128_st2_ku2_group8_bytes4_copy0(long M,\0"
     "                copy_b(b_at + stage * 8192, B + first_n * ldb + k, ldb, N - first_n, K - k, item);\0"
-    "void kiln_hgemm_async_add_nt_bm64_bn64_tm4_tn8_depth128_st2_ku2_group8_bytes4_copy0(long M, long N,\0"
-    "void kiln_hgemm_async_stream_tn_bm64_bn64_tm4_tn8_depth128_st2_ku2_group8_bytes4_copy0(long M,\0"
-    "void kiln_hgemm_async_add_tn_bm64_bn64_tm4_tn8_depth128_st2_ku2_group8_bytes4_copy0(long M, long N,\0"
-    "void kiln_hgemm_async_stream_tt_bm64_bn64_tm4_tn8_depth128_st2_ku2_group8_bytes4_copy0(long M,\0"
-    "void kiln_hgemm_async_add_tt_bm64_bn64_tm4_tn8_depth128_st2_ku2_group8_bytes4_copy0(long M, long N,\0"
+    "void kiln_hgemm_async_add_nt_bm64_bn64_wm32_wn32_depth128_st2_ku2_group8_bytes4_copy0(long M,\0"
+    "void kiln_hgemm_async_stream_tn_bm64_bn64_wm32_wn32_depth128_st2_ku2_group8_bytes4_copy0(long M,\0"
+    "void kiln_hgemm_async_add_tn_bm64_bn64_wm32_wn32_depth128_st2_ku2_group8_bytes4_copy0(long M,\0"
+    "void kiln_hgemm_async_stream_tt_bm64_bn64_wm32_wn32_depth128_st2_ku2_group8_bytes4_copy0(long M,\0"
+    "void kiln_hgemm_async_add_tt_bm64_bn64_wm32_wn32_depth128_st2_ku2_group8_bytes4_copy0(long M,\0"
     "// bytes; boxes side by side have 32 lines.\0"
     "    return (x / part * part * 32 + line * part + (x % part ^ line % 8 / (8 / part))) * 16;\0"
     "// Begins to copy 128 lines of 32 elements, of which this work-item copies 2\0"
@@ -1439,7 +1439,7 @@ static const struct { char text[4096]; } rows[] = { {
     "    const uint first = item / 64, col = item % 64 * 2;\0"
     "    return row * 128 + (col / 4 ^ (row + row / 4) % 8) * 4\0"
     "// A work-group computes 128 x 128 of C, a warp 64 x 32 of it. Tiles of A and B, 32\0"
-    "void kiln_hgemm_async_multiply_nn_bm128_bn128_tm8_tn8_depth64_st4_ku2_group8_bytes4_copy0(long M,\0"
+    "void kiln_hgemm_async_multiply_nn_bm128_bn128_wm64_wn32_depth64_st4_ku2_group8_bytes4_copy0(long M,\0"
     "    __local uchar both_tiles[65536] __attribute__((aligned(1024)));\0"
     "    const int first = 0, num = (K + 31) / 32;\0"
     "    const uint tiles_m = ((uint) M + 127) / 128, tiles_n = ((uint) N + 127) / 128;\0"
@@ -1459,15 +1459,15 @@ static const struct { char text[4096]; } rows[] = { {
     "            for (uint m = warp; m < 128 && first_m + m < M; m += 8) {\0"
     "                for (int n = 2 * (int) lane - odd; n < 128; n += 64) {\0"
     "                    else if (n == 127)\0"
-    "void kiln_hgemm_async_multiply_nt_bm128_bn128_tm8_tn8_depth64_st4_ku2_group8_bytes4_copy0(long M,\0"
+    "void kiln_hgemm_async_multiply_nt_bm128_bn128_wm64_wn32_depth64_st4_ku2_group8_bytes4_copy0(long M,\0"
     "                        load_blocks(bs0[j / 2], b_tile + swizzled(line, x, 4));\0"
-    "void kiln_hgemm_async_multiply_tn_bm128_bn128_tm8_tn8_depth64_st4_ku2_group8_bytes4_copy0(long M,\0"
-    "void kiln_hgemm_async_multiply_tt_bm128_bn128_tm8_tn8_depth64_st4_ku2_group8_bytes4_copy0(long M,\0"
+    "void kiln_hgemm_async_multiply_tn_bm128_bn128_wm64_wn32_depth64_st4_ku2_group8_bytes4_copy0(long M,\0"
+    "void kiln_hgemm_async_multiply_tt_bm128_bn128_wm64_wn32_depth64_st4_ku2_group8_bytes4_copy0(long M,\0"
     "// A work-group computes 128 x 128 of C. Tiles of A and B, 64 deep, are fetched into local\0"
     "// memory by the copy engine, up to 6 at a time; a tile's `full` barrier says that it is there.\0"
     "// One work-item fetches; 2 warp groups multiply, 64 rows of C each, and say by the `empty`\0"
     "__kernel __attribute__((reqd_work_group_size(320, 1, 1)))\0"
-    "void kiln_hgemm_bulk_stream_nn_bm128_bn128_tm8_tn8_depth128_st6_early2_ku2_group8_edges0(long M,\0"
+    "void kiln_hgemm_tma_stream_nn_bm128_bn128_wm64_wn32_depth128_st6_early2_ku2_group8_edges0(long M,\0"
     "    __local ulong full[6];\0"
     "    __local ulong empty[6];\0"
     "    __local uint4 rows[256];\0"
@@ -1485,10 +1485,10 @@ static const struct { char text[4096]; } rows[] = { {
     "            const int first_m = tile_m * 128, first_n = tile_n * 128;\0"
     "                        fetch_box(a_at + s * 16384, a_map, k, first_m, mbarrier);\0"
     "                if (++s == 6) {\0"
+}, {
     "        const uint tiles_m = ((uint) M + 127) / 128, tiles_n = ((uint) N + 127) / 128;\0"
     "        const int first_m = tile_m * 128, first_n = tile_n * 128;\0"
     "                for (uint i = item; i < 1024; i += 256) {\0"
-}, {
     "                    fetch_chunk(a_at + s * 16384 + to, A + a_offset, M, K, lda, first_m + line,\0"
     "            asm volatile(\"bar.sync 2, 256;\" ::: \"memory\");\0"
     "            const uint a = (a_at + stage * 16384 + group * 8192) >> 4\0"
@@ -1498,7 +1498,7 @@ static const struct { char text[4096]; } rows[] = { {
     "            __global float *part = parts + (2 * get_group_id(0) + (first == 0)) * 16384;\0"
     "            for (int i = 0; i < 64; i++)\0"
     "                part[i * 256] = c[i];\0"
-    "void kiln_hgemm_bulk_add_nn_bm128_bn128_tm8_tn8_depth128_st6_early2_ku2_group8_edges0(long M,\0"
+    "void kiln_hgemm_tma_add_nn_bm128_bn128_wm64_wn32_depth128_st6_early2_ku2_group8_edges0(long M,\0"
     "        const uint tiles = ((uint) M + 127) / 128 * (((uint) N + 127) / 128);\0"
     "        const uint each = min(adders / max(tiles - whole, 1U), 128U);\0"
     "    __global const float *parts = work + parts_at + 2 * (ulong) told[1] * 16384;\0"
@@ -1506,15 +1506,15 @@ static const struct { char text[4096]; } rows[] = { {
     "                    part[u] = *(__global const float4 *) (parts + piece * 16384\0"
     "            // 256th.\0"
     "            const uint item = element % 256, e = element / 256;\0"
-    "void kiln_hgemm_bulk_stream_nt_bm128_bn128_tm8_tn8_depth128_st6_early2_ku2_group8_edges0(long M,\0"
-    "void kiln_hgemm_bulk_add_nt_bm128_bn128_tm8_tn8_depth128_st6_early2_ku2_group8_edges0(long M,\0"
-    "void kiln_hgemm_bulk_stream_tn_bm128_bn128_tm8_tn8_depth128_st6_early2_ku2_group8_edges0(long M,\0"
+    "void kiln_hgemm_tma_stream_nt_bm128_bn128_wm64_wn32_depth128_st6_early2_ku2_group8_edges0(long M,\0"
+    "void kiln_hgemm_tma_add_nt_bm128_bn128_wm64_wn32_depth128_st6_early2_ku2_group8_edges0(long M,\0"
+    "void kiln_hgemm_tma_stream_tn_bm128_bn128_wm64_wn32_depth128_st6_early2_ku2_group8_edges0(long M,\0"
     "    const int box_m = 128;\0"
     "                            fetch_box(a_at + s * 16384 + x * 128, a_map, first_m + x, k, mbarrier);\0"
     "                    fetch_chunk(a_at + s * 16384 + to, A + a_offset, K, M, lda, k + line,\0"
-    "void kiln_hgemm_bulk_add_tn_bm128_bn128_tm8_tn8_depth128_st6_early2_ku2_group8_edges0(long M,\0"
-    "void kiln_hgemm_bulk_stream_tt_bm128_bn128_tm8_tn8_depth128_st6_early2_ku2_group8_edges0(long M,\0"
-    "void kiln_hgemm_bulk_add_tt_bm128_bn128_tm8_tn8_depth128_st6_early2_ku2_group8_edges0(long M,\0"
+    "void kiln_hgemm_tma_add_tn_bm128_bn128_wm64_wn32_depth128_st6_early2_ku2_group8_edges0(long M,\0"
+    "void kiln_hgemm_tma_stream_tt_bm128_bn128_wm64_wn32_depth128_st6_early2_ku2_group8_edges0(long M,\0"
+    "void kiln_hgemm_tma_add_tt_bm128_bn128_wm64_wn32_depth128_st6_early2_ku2_group8_edges0(long M,\0"
     "static void multiply_32(float c[16], uint a, uint b)\0"
     "    asm volatile(\"//@wgmma.mma_async.sync.aligned.m64n32k16.f32.f16.f16 \"\0"
     "            \"{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15}, \"\0"
@@ -1523,7 +1523,7 @@ static const struct { char text[4096]; } rows[] = { {
     "            \"l\"((ulong) 1073741888 << 32 | a), \"l\"((ulong) 2147483680 << 32 | b));\0"
     "// A work-group computes 256 x 32 of C. Tiles of A and B, 64 deep, are fetched into local\0"
     "__kernel __attribute__((reqd_work_group_size(576, 1, 1)))\0"
-    "void kiln_hgemm_bulk_multiply_nn_bm256_bn32_tm8_tn8_depth128_st4_early2_ku2_group8_edges0(long M,\0"
+    "void kiln_hgemm_tma_multiply_nn_bm256_bn32_wm64_wn32_depth128_st4_early2_ku2_group8_edges0(long M,\0"
     "    __local uchar b_tiles[16384] __attribute__((aligned(1024)));\0"
     "    const int box_n = 32;\0"
     "        if (item < 576) {\0"
@@ -1545,34 +1545,34 @@ static const struct { char text[4096]; } rows[] = { {
     "                    const uint to = swizzled(line, x, 4);\0"
     "                    fetch_chunk(b_at + s * 4096 + to, B + b_offset, K, N, ldb, k + line,\0"
     "            asm volatile(\"bar.sync 2, 512;\" ::: \"memory\");\0"
+}, {
     "    const uint tiles_m = ((uint) M + 255) / 256, tiles_n = ((uint) N + 31) / 32;\0"
     "    const int first_m = tile_m * 256, first_n = tile_n * 32;\0"
     "        float c[16];\0"
-}, {
     "            // 2^32 the address and, where k lies across, the stride from 64 (32) rows (columns) to\0"
     "            const uint b = (b_at + stage * 4096) >> 4 | 256 << 16;\0"
     "                multiply_32(c, a + s * 2, b + s * 64);\0"
     "            for (int j = 0; j < 1; j++) {\0"
     "            \"%16, %17, 1, 1, 1, 0, 0;\" :\0"
-    "void kiln_hgemm_bulk_multiply_nt_bm256_bn32_tm8_tn8_depth128_st4_early2_ku2_group8_edges0(long M,\0"
+    "void kiln_hgemm_tma_multiply_nt_bm256_bn32_wm64_wn32_depth128_st4_early2_ku2_group8_edges0(long M,\0"
     "    const int box_n = min(((int) N + 7) & -8, 32);\0"
     "                        fetch_box(b_at + s * 4096, b_map, k, first_n, mbarrier);\0"
     "                    fetch_chunk(b_at + s * 4096 + to, B + b_offset, N, K, ldb, first_n + line,\0"
     "            const uint b = (b_at + stage * 4096) >> 4 | 1 << 16;\0"
     "                multiply_32(c, a + s * 2, b + s * 2);\0"
     "            \"%16, %17, 1, 1, 1, 1, 1;\" :\0"
-    "void kiln_hgemm_bulk_multiply_tn_bm256_bn32_tm8_tn8_depth128_st4_early2_ku2_group8_edges0(long M,\0"
+    "void kiln_hgemm_tma_multiply_tn_bm256_bn32_wm64_wn32_depth128_st4_early2_ku2_group8_edges0(long M,\0"
     "                    const uint line = i / 32, x = i % 32;\0"
     "                    fetch_chunk(a_at + s * 32768 + to, A + a_offset, K, M, lda, k + line,\0"
     "                multiply_32(c, a + s * 128, b + s * 64);\0"
     "            \"%16, %17, 1, 1, 1, 1, 0;\" :\0"
-    "void kiln_hgemm_bulk_multiply_tt_bm256_bn32_tm8_tn8_depth128_st4_early2_ku2_group8_edges0(long M,\0"
+    "void kiln_hgemm_tma_multiply_tt_bm256_bn32_wm64_wn32_depth128_st4_early2_ku2_group8_edges0(long M,\0"
     "                multiply_32(c, a + s * 128, b + s * 2);\0"
     "// A work-group computes 16 x 64 of C. Tiles of A and B, 64 deep, are fetched into local\0"
     "// memory by the copy engine, up to 12 at a time; a tile's `full` barrier says that it is there.\0"
     "// One work-item fetches; a warp computes 16 x 16 of C, and says by the `empty` barrier\0"
     "// when it has read a tile.\0"
-    "void kiln_hgemm_bulk_multiply_nn_bm16_bn64_tm2_tn4_depth128_st12_early2_ku2_group8_edges0(long M,\0"
+    "void kiln_hgemm_tma_multiply_nn_bm16_bn64_wm16_wn16_depth128_st12_early2_ku2_group8_edges0(long M,\0"
     "    __local ulong full[12];\0"
     "    __local ulong empty[12];\0"
     "    const int box_m = min(((int) M + 7) & -8, 16);\0"
@@ -1605,17 +1605,17 @@ static const struct { char text[4096]; } rows[] = { {
     "                    load_blocks(as0[i], a_tile + swizzled(line, x, 8));\0"
     "                for (int j = 0; j < 2; j += 2) {\0"
     "                    const uint line = s * 16 + lane % 16, x = warp_n / 8 + j + lane / 16;\0"
-    "                    load_turned_blocks(bs0[j / 2], b_tile + swizzled(line, x, 8));\0"
+    "                    load_transposed_blocks(bs0[j / 2], b_tile + swizzled(line, x, 8));\0"
     "                for (int i = 0; i < 1; i++)\0"
     "                    for (int j = 0; j < 2; j++)\0"
+}, {
     "                        multiply_blocks(c[i][j], as0[i], bs0[j / 2] + j % 2 * 2);\0"
     "            if (++stage == 12) {\0"
-}, {
-    "void kiln_hgemm_bulk_multiply_nt_bm16_bn64_tm2_tn4_depth128_st12_early2_ku2_group8_edges0(long M,\0"
+    "void kiln_hgemm_tma_multiply_nt_bm16_bn64_wm16_wn16_depth128_st12_early2_ku2_group8_edges0(long M,\0"
     "                    const uint line = warp_n + j * 8 + lane / 16 * 8 + lane % 8,\0"
     "                            x = s * 2 + lane / 8 % 2;\0"
     "                    load_blocks(bs0[j / 2], b_tile + swizzled(line, x, 8));\0"
-    "void kiln_hgemm_bulk_multiply_tn_bm16_bn64_tm2_tn4_depth128_st12_early2_ku2_group8_edges0(long M,\0"
+    "void kiln_hgemm_tma_multiply_tn_bm16_bn64_wm16_wn16_depth128_st12_early2_ku2_group8_edges0(long M,\0"
     "    const int box_m = 16;\0"
     "                write_map(local_address(map), (ulong) (A + a_offset), K, M, lda, 64, 16,\0"
     "                        1);\0"
@@ -1626,8 +1626,8 @@ static const struct { char text[4096]; } rows[] = { {
     "                    fetch_chunk(a_at + s * 2048 + to, A + a_offset, K, M, lda, k + line,\0"
     "                    const uint line = s * 16 + lane / 16 * 8 + lane % 8,\0"
     "                            x = warp_m / 8 + i * 2 + lane / 8 % 2;\0"
-    "                    load_turned_blocks(as0[i], a_tile + swizzled(line, x, 2));\0"
-    "void kiln_hgemm_bulk_multiply_tt_bm16_bn64_tm2_tn4_depth128_st12_early2_ku2_group8_edges0(long M,\0"
+    "                    load_transposed_blocks(as0[i], a_tile + swizzled(line, x, 2));\0"
+    "void kiln_hgemm_tma_multiply_tt_bm16_bn64_wm16_wn16_depth128_st12_early2_ku2_group8_edges0(long M,\0"
     "static float4 load_vector(__global const half *p)\0"
     "    return vload_half4(0, p);\0"
     "static float4 load_row(__global const half *p)\0"
@@ -1680,11 +1680,11 @@ static const struct { char text[4096]; } rows[] = { {
     "    for (int half_way = 8; half_way > 0; half_way /= 2) {\0"
     "            part[item] += part[item + half_way * 4];\0"
     "        float sums[4];\0"
+}, {
     "        vstore4(part[item], 0, sums);\0"
     "static float total(float4 x)\0"
     "    float e[4];\0"
     "    vstore4(x, 0, e);\0"
-}, {
     "    return e[0] + e[1] + e[2] + e[3];\0"
     "__kernel __attribute__((reqd_work_group_size(16, 4, 1)))\0"
     "void kiln_hgemm_thin_multiply_nt_side0_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L,\0"
@@ -1745,10 +1745,10 @@ static const struct { char text[4096]; } rows[] = { {
     "static void fetch_chunk(uint to, __global const float *X, long rows, long cols, long ld, long row,\0"
     "    const uint bytes = row < rows ? clamp((cols - col) * 4, 0L, 16L) : 0;\0"
     "// 16 bytes; boxes side by side have 32 lines.\0"
-    "// Turns 32 or 64 rows of 32 values of k, of which the copy engine puts four at q ^ r % 8 of row r,\0"
-    "// into 32 lines of a value of k each, in which four rows are at r / 4 ^ k / 4 % 8: either way no\0"
-    "// two work-items that read or write together meet in a bank.\0"
-    "static void turn_block(__local uchar *tile, uint rows, uint i)\0"
+    "// Transposes 32 or 64 rows of 32 values of k, of which the copy engine puts four at q ^ r % 8 of\0"
+    "// row r, into 32 lines of a value of k each, in which four rows are at r / 4 ^ k / 4 % 8: either\0"
+    "// way no two work-items that read or write together meet in a bank.\0"
+    "static void transpose_block(__local uchar *tile, uint rows, uint i)\0"
     "    const uint q = i % 8, g = i / 8;\0"
     "    __local const uchar *from = tile + g * 512;\0"
     "    __local uchar *to = tile + q * 16 * rows + (g ^ q) * 16;\0"
@@ -1761,9 +1761,9 @@ static const struct { char text[4096]; } rows[] = { {
     "    asm volatile(\"bar.sync 1, 128;\" ::: \"memory\");\0"
     "    if (has_block) {\0"
     "        *(__local float4 *) to = (float4) (x[0].s0, x[1].s0, x[2].s0, x[3].s0);\0"
+}, {
     "        *(__local float4 *) (to + 4 * rows) = (float4) (x[0].s1, x[1].s1, x[2].s1, x[3].s1);\0"
     "        *(__local float4 *) (to + 8 * rows) = (float4) (x[0].s2, x[1].s2, x[2].s2, x[3].s2);\0"
-}, {
     "        *(__local float4 *) (to + 12 * rows) = (float4) (x[0].s3, x[1].s3, x[2].s3, x[3].s3);\0"
     "static void put(float x, __global float *out, long col, long N, float alpha, float beta)\0"
     "// put for four columns side by side, at an address that is a multiple of their size.\0"
@@ -1772,33 +1772,33 @@ static const struct { char text[4096]; } rows[] = { {
     "    if (beta != 0)\0"
     "        x += beta * *(__global float4 *) out;\0"
     "    *(__global float4 *) out = x;\0"
-    "void kiln_sgemm_bulk_copy_nn(long a_rows, long a_cols,\0"
-    "void kiln_sgemm_bulk_copya_n(long rows, long cols,\0"
-    "void kiln_sgemm_bulk_copyb_n(long rows, long cols,\0"
+    "void kiln_sgemm_tma_copy_nn(long a_rows, long a_cols,\0"
+    "void kiln_sgemm_tma_copya_n(long rows, long cols,\0"
+    "void kiln_sgemm_tma_copyb_n(long rows, long cols,\0"
     "// A work-group computes 64 x 32 of C. Tiles of A and B, 32 deep, are fetched into local\0"
     "// The first 1 are copied by all who multiply, while the tensor maps are made.\0"
     "// One work-item fetches; a warp computes 32 x 16 of C, and says by the `empty` barrier\0"
-    "// Tiles whose k lie side by side are turned by four warps of their own; the `turned` barrier says\0"
-    "// that they were.\0"
-    "void kiln_sgemm_bulk_multiply_nn_bm64_bn32_tm4_tn4_depth128_st4_early1_ku8_group8_edges0(long M,\0"
+    "// Tiles whose k lie side by side are transposed by four warps of their own; the `transposed`\0"
+    "// barrier says that they were.\0"
+    "void kiln_sgemm_tma_multiply_nn_bm64_bn32_wm32_wn16_depth128_st4_early1_ku8_group8_edges0(long M,\0"
     "        __global const float *restrict A, long a_offset, long lda,\0"
     "        __global const float *restrict B, long b_offset, long ldb,\0"
     "        __global float *restrict C, long c_offset, long ldc)\0"
     "    __local uchar a_tiles[32768] __attribute__((aligned(1024)));\0"
-    "    __local ulong turned[4];\0"
-    "    const uint turneds = local_address(turned);\0"
+    "    __local ulong transposed[4];\0"
+    "    const uint transposeds = local_address(transposed);\0"
     "    // Whether every row of C starts where 4 columns may be stored at once.\0"
     "    const ulong misaligned = ((ulong) C | (ulong) (ldc * 4)) & 15;\0"
-    "            mbarrier_init(turneds + 8 * s, 4);\0"
+    "            mbarrier_init(transposeds + 8 * s, 4);\0"
     "                write_map(local_address(map), (ulong) (A + a_offset), M, K, lda, box_m, 32,\0"
     "                write_map(local_address(map), (ulong) (B + b_offset), K, N, ldb, 32, 32,\0"
     "                        0);\0"
     "        int early = 1;\0"
-    "        uint s = 0, phase = 1, turn_phase = 0;\0"
+    "        uint s = 0, phase = 1, transpose_phase = 0;\0"
     "        const int first = 0, num = (K + 31) / 32;\0"
     "        const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 31) / 32;\0"
     "        const int first_m = tile_m * 64, first_n = tile_n * 32;\0"
-    "        // A tile is turned when the next one has been asked for.\0"
+    "        // A tile is transposed when the next one has been asked for.\0"
     "        for (int t = 0; t <= num; t++) {\0"
     "            const uint p = s == 0 ? 3 : s - 1;\0"
     "            if (item == 128 && t >= early && t < num) {\0"
@@ -1811,15 +1811,15 @@ static const struct { char text[4096]; } rows[] = { {
     "                    for (int x = 0; x < 32; x += 32)\0"
     "                        fetch_box(b_at + s * 4096 + x * 128, b_map, first_n + x, k, mbarrier);\0"
     "            if (t > 0) {\0"
-    "                // Turns the tiles of place p, as soon as they are there, and says so. Of up to 64\0"
-    "                // rows (columns) at a time each work-item has 4, with 4 values of k.\0"
-    "                mbarrier_wait(fulls + 8 * p, turn_phase);\0"
+    "                // Transposes the tiles of place p, as soon as they are there, and says so. Of up to\0"
+    "                // 64 rows (columns) at a time each work-item has 4, with 4 values of k.\0"
+    "                mbarrier_wait(fulls + 8 * p, transpose_phase);\0"
     "                #pragma unroll 1\0"
     "                for (int x = 0; x < 1; x++)\0"
-    "                    turn_block(a_tiles + p * 8192 + x * 8192, 64, item - 128);\0"
+    "                    transpose_block(a_tiles + p * 8192 + x * 8192, 64, item - 128);\0"
     "                if (item % 32 == 0)\0"
-    "                    mbarrier_arrive(turneds + 8 * p);\0"
-    "                turn_phase ^= p == 3;\0"
+    "                    mbarrier_arrive(transposeds + 8 * p);\0"
+    "                transpose_phase ^= p == 3;\0"
     "            if (t < num && ++s == 4) {\0"
     "                s = 0;\0"
     "            const int early = min(num, 1);\0"
@@ -1829,16 +1829,16 @@ static const struct { char text[4096]; } rows[] = { {
     "                    const uint to = (x / 8 * 256 + line * 8 + x % 8) * 16;\0"
     "                            first_n + x * 4);\0"
     "        const uint lane_m = lane / 4, lane_n = lane % 4;\0"
+}, {
     "        // Where a work-item's first rows (columns) are in the parts of a tile, of 64 (32) by 32\0"
     "        // values of k.\0"
     "        const uint a_chunk = warp_m / 64 * 8192 + (warp_m % 64 / 4 + lane_m) * 16;\0"
     "        const uint b_chunk = warp_n / 32 * 4096 + (warp_n % 32 / 4 + lane_n) * 16;\0"
-}, {
     "        float c[4][4];\0"
     "        for (int m = 0; m < 4; m++)\0"
     "            for (int n = 0; n < 4; n++)\0"
     "                c[m][n] = 0;\0"
-    "            mbarrier_wait(turneds + 8 * stage, phase);\0"
+    "            mbarrier_wait(transposeds + 8 * stage, phase);\0"
     "            __local const uchar *a_tile = a_tiles + stage * 8192;\0"
     "            __local const uchar *b_tile = b_tiles + stage * 4096;\0"
     "            // For one value of k after the other, of rows and columns four side by side at a time.\0"
@@ -1874,16 +1874,16 @@ static const struct { char text[4096]; } rows[] = { {
     "                transpose_quad(x, lane);\0"
     "                if (row < M)\0"
     "                        put(as_float(x[i]), out, block + i * 4 + lane_n, N, alpha, beta);\0"
-    "void kiln_sgemm_bulk_copy_nt(long a_rows, long a_cols,\0"
-    "void kiln_sgemm_bulk_copyb_t(long rows, long cols,\0"
-    "void kiln_sgemm_bulk_multiply_nt_bm64_bn32_tm4_tn4_depth128_st4_early1_ku8_group8_edges0(long M,\0"
+    "void kiln_sgemm_tma_copy_nt(long a_rows, long a_cols,\0"
+    "void kiln_sgemm_tma_copyb_t(long rows, long cols,\0"
+    "void kiln_sgemm_tma_multiply_nt_bm64_bn32_wm32_wn16_depth128_st4_early1_ku8_group8_edges0(long M,\0"
     "                write_map(local_address(map), (ulong) (B + b_offset), N, K, ldb, box_n, 32,\0"
     "                    fetch_box(b_at + s * 4096, b_map, k, first_n, mbarrier);\0"
-    "                    turn_block(b_tiles + p * 4096 + x * 4096, 32, item - 128);\0"
+    "                    transpose_block(b_tiles + p * 4096 + x * 4096, 32, item - 128);\0"
     "                const uint b_from = b_chunk ^ q * 16;\0"
-    "void kiln_sgemm_bulk_copy_tn(long a_rows, long a_cols,\0"
-    "void kiln_sgemm_bulk_copya_t(long rows, long cols,\0"
-    "void kiln_sgemm_bulk_multiply_tn_bm64_bn32_tm4_tn4_depth128_st4_early1_ku8_group8_edges0(long M,\0"
+    "void kiln_sgemm_tma_copy_tn(long a_rows, long a_cols,\0"
+    "void kiln_sgemm_tma_copya_t(long rows, long cols,\0"
+    "void kiln_sgemm_tma_multiply_tn_bm64_bn32_wm32_wn16_depth128_st4_early1_ku8_group8_edges0(long M,\0"
     "                write_map(local_address(map), (ulong) (A + a_offset), K, M, lda, 32, 64,\0"
     "            const int first = 0, num = (K + 31) / 32;\0"
     "            const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 31) / 32;\0"
@@ -1892,15 +1892,15 @@ static const struct { char text[4096]; } rows[] = { {
     "                    const uint to = (x / 16 * 512 + line * 16 + x % 16) * 16;\0"
     "                            first_m + x * 4);\0"
     "                const uint a_from = a_chunk;\0"
-    "void kiln_sgemm_bulk_copy_tt(long a_rows, long a_cols,\0"
-    "void kiln_sgemm_bulk_multiply_tt_bm64_bn32_tm4_tn4_depth128_st4_early1_ku8_group8_edges0(long M,\0"
+    "void kiln_sgemm_tma_copy_tt(long a_rows, long a_cols,\0"
+    "void kiln_sgemm_tma_multiply_tt_bm64_bn32_wm32_wn16_depth128_st4_early1_ku8_group8_edges0(long M,\0"
     "                    for (int x = 0; x < 64; x += 64)\0"
+}, {
     "                        fetch_box(a_at + s * 8192 + x * 128, a_map, first_m + x, k, mbarrier);\0"
     "static float4 load_vector(__global const float *p)\0"
     "    return vload4(0, p);\0"
     "static float4 load_row(__global const float *p)\0"
     "// In one load what begins at a multiple of its size, 16 bytes.\0"
-}, {
     "static float4 load_aligned(__global const float *p)\0"
     "    return *(__global const float4 *) p;\0"
     "static void put(float x, float beta, __global float *p)\0"
@@ -1960,15 +1960,15 @@ static const struct { char text[4096]; } rows[] = { {
     "            const uint where = line / 32 * 4096 + x * 128\0"
     "                    + (line % 32 / 4 ^ x / 4) * 16 + line % 4 * 4;\0"
     "// Begins to copy 32 lines of 64 elements, of which this work-item copies 1\0"
+}, {
     "// at a time in every 2th line. There are `lines` and `cols` of the matrix left; what lies\0"
     "static void copy_b(uint to, __global const float *from, long ld, uint lines, int cols, uint item)\0"
     "    const uint first = item / 64, col = item % 64;\0"
     "    for (uint line = first; line < first + 32; line += 2, from += 2 * ld) {\0"
-}, {
     "            const uint where = x / 64 * 8192 + line * 256 + x % 64 * 4;\0"
     "// A work-group computes 32 x 64 of C, a warp 32 x 16 of it. Tiles of A and B, 32\0"
     "// deep, are copied into local memory asynchronously, 2 ahead of those that are multiplied.\0"
-    "void kiln_sgemm_async_multiply_nn_bm32_bn64_tm4_tn4_depth128_st3_ku8_group8_bytes4_copy0(long M,\0"
+    "void kiln_sgemm_async_multiply_nn_bm32_bn64_wm32_wn16_depth128_st3_ku8_group8_bytes4_copy0(long M,\0"
     "        __global const float *restrict B, long b_offset, long ldb, float alpha, float beta,\0"
     "    __local uchar both_tiles[36864] __attribute__((aligned(1024)));\0"
     "    __local uchar *a_tiles = both_tiles, *b_tiles = both_tiles + 12288;\0"
@@ -2020,16 +2020,16 @@ static const struct { char text[4096]; } rows[] = { {
     "// Begins to copy 64 lines of 32 values of k, of which this work-item copies four side by side in\0"
     "            const uint where = line / 64 * 8192 + x * 256\0"
     "                    + (line % 64 / 4 ^ x / 4) * 16 + line % 4 * 4;\0"
-    "void kiln_sgemm_async_multiply_nt_bm32_bn64_tm4_tn4_depth128_st3_ku8_group8_bytes4_copy0(long M,\0"
+}, {
+    "void kiln_sgemm_async_multiply_nt_bm32_bn64_wm32_wn16_depth128_st3_ku8_group8_bytes4_copy0(long M,\0"
     "                    const uint b_from = b_chunk ^ q * 16;\0"
     "// Begins to copy 32 lines of 32 elements, of which this work-item copies 1\0"
     "    const uint first = item / 32, col = item % 32;\0"
     "            const uint where = x / 32 * 4096 + line * 128 + x % 32 * 4;\0"
-}, {
-    "void kiln_sgemm_async_multiply_tn_bm32_bn64_tm4_tn4_depth128_st3_ku8_group8_bytes4_copy0(long M,\0"
+    "void kiln_sgemm_async_multiply_tn_bm32_bn64_wm32_wn16_depth128_st3_ku8_group8_bytes4_copy0(long M,\0"
     "                copy_a(a_at + stage * 4096, A + k * lda + first_m, lda, K - k, M - first_m, item);\0"
     "                    const uint a_from = a_chunk;\0"
-    "void kiln_sgemm_async_multiply_tt_bm32_bn64_tm4_tn4_depth128_st3_ku8_group8_bytes4_copy0(long M,\0"
+    "void kiln_sgemm_async_multiply_tt_bm32_bn64_wm32_wn16_depth128_st3_ku8_group8_bytes4_copy0(long M,\0"
     "// C = alpha op(A) op(B) + beta C for few columns: X is A, C is L x S, row-major.\0"
     "// A work-group of 8 work-items along L and 32 along K has 32 x 16 of C.\0"
     "// It brings the part of Y for 256 values of k into local memory, and goes through them.\0"
@@ -2098,13 +2098,13 @@ static const struct { char text[4096]; } rows[] = { {
     "                    c[j + 4][v];\0"
     "        const int short_at = s + 4 + j;\0"
     "                    c[j + 8][v];\0"
+}, {
     "        const int short_at = s + 8 + j;\0"
     "                    c[j + 12][v];\0"
     "        const int short_at = s + 12 + j;\0"
     "void kiln_sgemm_thin_multiply_nt_side1_short16_vec4_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L,\0"
     "        for (int j = get_local_id(1); j < 16; j += 8) {\0"
     "            __global const float *y = Y + min(s + j, S - 1) * ldy + chunk;\0"
-}, {
     "            for (int at = get_local_id(0); at < end - chunk; at += 32)\0"
     "                kept[j * 260 + at] = load(y + at);\0"
     "// A work-group of 32 work-items along L and 8 along K has 128 x 16 of C.\0"
@@ -2152,11 +2152,14 @@ static const struct { char text[4096]; } rows[] = { {
     "                kept[at * 16 + j] = load(y + at);\0"
     "// A work-group computes 256 x 32 of C. Tiles of A and B, 32 deep, are fetched into local\0"
     "// One work-item fetches; a warp computes 64 x 16 of C, and says by the `empty` barrier\0"
+    "// barrier says that they were. As many work-groups as run at once take tiles in turn. Of the tiles\0"
+    "// that do not make a whole turn, the steps are shared out evenly (stream-K, Osama et al. 2023);\0"
+    "// what a work-group has of such a tile is kept, to be added up later.\0"
     "__kernel __attribute__((reqd_work_group_size(384, 1, 1)))\0"
-    "void kiln_sgemm_bulk_stream_nn_bm256_bn32_tm8_tn4_depth128_st5_early0_ku2_group8_edges1(long M,\0"
+    "void kiln_sgemm_tma_stream_nn_bm256_bn32_wm64_wn16_depth128_st5_early0_ku2_group8_edges1(long M,\0"
     "    __local uchar a_tiles[163840] __attribute__((aligned(1024)));\0"
     "    __local uchar b_tiles[20480] __attribute__((aligned(1024)));\0"
-    "    __local ulong turned[5];\0"
+    "    __local ulong transposed[5];\0"
     "    const uint tiles = ((uint) M + 255) / 256 * (((uint) N + 31) / 32);\0"
     "    const uint steps = ((uint) K + 31) / 32;\0"
     "            write_map(local_address(map), (ulong) (A + a_offset), M, K, lda, box_m, 32,\0"
@@ -2166,17 +2169,17 @@ static const struct { char text[4096]; } rows[] = { {
     "        asm volatile(\"//@setmaxnreg.dec.sync.aligned.u32 56;\" ::: \"memory\");\0"
     "            const uint p = s == 0 ? 4 : s - 1;\0"
     "            if (item == 256 && t < num) {\0"
+}, {
     "                    fetch_box(a_at + s * 32768, a_map, k, first_m, mbarrier);\0"
     "                for (int x = 0; x < 4; x++)\0"
-    "                    turn_block(a_tiles + p * 32768 + x * 8192, 64, item - 256);\0"
-    "                turn_phase ^= p == 4;\0"
+    "                    transpose_block(a_tiles + p * 32768 + x * 8192, 64, item - 256);\0"
+    "                transpose_phase ^= p == 4;\0"
     "            if (t < num && ++s == 5) {\0"
     "    asm volatile(\"//@setmaxnreg.inc.sync.aligned.u32 224;\" ::: \"memory\");\0"
     "        const uint warp_m = warp % 4 * 64, warp_n = warp / 4 * 16;\0"
     "        // A warp whose rows or columns are all outside C has but to say that it has read.\0"
     "        if (first_m + (int) warp_m >= M || first_n + (int) warp_n >= N) {\0"
-    "                mbarrier_wait(turneds + 8 * stage, phase);\0"
-}, {
+    "                mbarrier_wait(transposeds + 8 * stage, phase);\0"
     "                // Hands back the place of the step before, which is not done sooner: what is read\0"
     "                // from local memory has surely arrived only when it has been multiplied.\0"
     "                if (now > 0 && lane == 0)\0"
@@ -2196,7 +2199,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                for (int n = 0; n < 4; n++)\0"
     "                    part[(m * 4 + n) * 256] = c[m][n];\0"
     "        for (int m = 0; m < 8; m++) {\0"
-    "void kiln_sgemm_bulk_add_nn_bm256_bn32_tm8_tn4_depth128_st5_early0_ku2_group8_edges1(long M, long N,\0"
+    "void kiln_sgemm_tma_add_nn_bm256_bn32_wm64_wn16_depth128_st5_early0_ku2_group8_edges1(long M,\0"
     "        const uint tiles = ((uint) M + 255) / 256 * (((uint) N + 31) / 32);\0"
     "        const uint steps = ((uint) K + 31) / 32;\0"
     "        const uint each = min(adders / max(tiles - whole, 1U), 64U);\0"
@@ -2207,29 +2210,30 @@ static const struct { char text[4096]; } rows[] = { {
     "            const uint warp_m = warp % 4 * 64, warp_n = warp / 4 * 16;\0"
     "            const uint m = e / 4, n = e % 4;\0"
     "            const long col = first_n + warp_n + n / 4 * 16 + lane_n * 4 + n % 4;\0"
-    "void kiln_sgemm_bulk_stream_nt_bm256_bn32_tm8_tn4_depth128_st5_early0_ku2_group8_edges1(long M,\0"
+    "void kiln_sgemm_tma_stream_nt_bm256_bn32_wm64_wn16_depth128_st5_early0_ku2_group8_edges1(long M,\0"
     "            write_map(local_address(map), (ulong) (B + b_offset), N, K, ldb, box_n, 32,\0"
-    "                    turn_block(b_tiles + p * 4096 + x * 4096, 32, item - 256);\0"
-    "void kiln_sgemm_bulk_add_nt_bm256_bn32_tm8_tn4_depth128_st5_early0_ku2_group8_edges1(long M, long N,\0"
-    "void kiln_sgemm_bulk_stream_tn_bm256_bn32_tm8_tn4_depth128_st5_early0_ku2_group8_edges1(long M,\0"
+    "                    transpose_block(b_tiles + p * 4096 + x * 4096, 32, item - 256);\0"
+    "void kiln_sgemm_tma_add_nt_bm256_bn32_wm64_wn16_depth128_st5_early0_ku2_group8_edges1(long M,\0"
+    "void kiln_sgemm_tma_stream_tn_bm256_bn32_wm64_wn16_depth128_st5_early0_ku2_group8_edges1(long M,\0"
     "            write_map(local_address(map), (ulong) (A + a_offset), K, M, lda, 32, 64,\0"
-    "void kiln_sgemm_bulk_add_tn_bm256_bn32_tm8_tn4_depth128_st5_early0_ku2_group8_edges1(long M, long N,\0"
-    "void kiln_sgemm_bulk_stream_tt_bm256_bn32_tm8_tn4_depth128_st5_early0_ku2_group8_edges1(long M,\0"
+    "void kiln_sgemm_tma_add_tn_bm256_bn32_wm64_wn16_depth128_st5_early0_ku2_group8_edges1(long M,\0"
+    "void kiln_sgemm_tma_stream_tt_bm256_bn32_wm64_wn16_depth128_st5_early0_ku2_group8_edges1(long M,\0"
     "                    for (int x = 0; x < 256; x += 64)\0"
     "                        fetch_box(a_at + s * 32768 + x * 128, a_map, first_m + x, k, mbarrier);\0"
-    "void kiln_sgemm_bulk_add_tt_bm256_bn32_tm8_tn4_depth128_st5_early0_ku2_group8_edges1(long M, long N,\0"
+    "void kiln_sgemm_tma_add_tt_bm256_bn32_wm64_wn16_depth128_st5_early0_ku2_group8_edges1(long M,\0"
     "// A work-group computes 64 x 128 of C. Tiles of A and B, 32 deep, are fetched into local\0"
-    "void kiln_sgemm_bulk_multiply_nn_bm64_bn128_tm8_tn4_depth128_st6_early2_ku4_group8_edges0(long M,\0"
+    "void kiln_sgemm_tma_multiply_nn_bm64_bn128_wm64_wn16_depth128_st6_early2_ku4_group8_edges0(long M,\0"
     "    __local uchar a_tiles[49152] __attribute__((aligned(1024)));\0"
-    "    __local ulong turned[6];\0"
+    "    __local ulong transposed[6];\0"
     "                write_map(local_address(map), (ulong) (B + b_offset), K, N, ldb, 32, 64,\0"
     "        const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 127) / 128;\0"
     "            const uint p = s == 0 ? 5 : s - 1;\0"
     "            if (item == 256 && t >= early && t < num) {\0"
     "                    for (int x = 0; x < 128; x += 64)\0"
+}, {
     "                        fetch_box(b_at + s * 16384 + x * 128, b_map, first_n + x, k, mbarrier);\0"
-    "                    turn_block(a_tiles + p * 8192 + x * 8192, 64, item - 256);\0"
-    "                turn_phase ^= p == 5;\0"
+    "                    transpose_block(a_tiles + p * 8192 + x * 8192, 64, item - 256);\0"
+    "                transpose_phase ^= p == 5;\0"
     "            if (t < num && ++s == 6) {\0"
     "                for (uint i = item; i < 512; i += 256) {\0"
     "    const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 127) / 128;\0"
@@ -2238,14 +2242,13 @@ static const struct { char text[4096]; } rows[] = { {
     "            __local const uchar *b_tile = b_tiles + stage * 16384;\0"
     "            #pragma unroll 4\0"
     "                        const float4 x = *(__local const float4 *) (b_tile + k * 256\0"
-}, {
-    "void kiln_sgemm_bulk_multiply_nt_bm64_bn128_tm8_tn4_depth128_st6_early2_ku4_group8_edges0(long M,\0"
+    "void kiln_sgemm_tma_multiply_nt_bm64_bn128_wm64_wn16_depth128_st6_early2_ku4_group8_edges0(long M,\0"
     "                    fetch_box(b_at + s * 16384, b_map, k, first_n, mbarrier);\0"
     "                for (int x = 0; x < 2; x++)\0"
-    "                    turn_block(b_tiles + p * 16384 + x * 8192, 64, item - 256);\0"
-    "void kiln_sgemm_bulk_multiply_tn_bm64_bn128_tm8_tn4_depth128_st6_early2_ku4_group8_edges0(long M,\0"
+    "                    transpose_block(b_tiles + p * 16384 + x * 8192, 64, item - 256);\0"
+    "void kiln_sgemm_tma_multiply_tn_bm64_bn128_wm64_wn16_depth128_st6_early2_ku4_group8_edges0(long M,\0"
     "            const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 127) / 128;\0"
-    "void kiln_sgemm_bulk_multiply_tt_bm64_bn128_tm8_tn4_depth128_st6_early2_ku4_group8_edges0(long M,\0"
+    "void kiln_sgemm_tma_multiply_tt_bm64_bn128_wm64_wn16_depth128_st6_early2_ku4_group8_edges0(long M,\0"
     "static float load_row(__global const float *p)\0"
     "void kiln_sgemm_thin_multiply_nn_side0_short1_vec1_rows16_nv1_litems32_kitems32_ksplit1_align0_index32(int L,\0"
     "        __global const float *x = X + k * ldx + first;\0"
@@ -2266,7 +2269,7 @@ static const struct { char text[4096]; } rows[] = { {
     "void kiln_sgemm_thin_multiply_tt_side0_short1_vec1_rows16_nv1_litems32_kitems32_ksplit1_align0_index32(int L,\0"
     "// A work-group computes 128 x 256 of C. Tiles of A and B, 32 deep, are fetched into local\0"
     "// One work-item fetches; a warp computes 64 x 64 of C, and says by the `empty` barrier\0"
-    "void kiln_sgemm_bulk_multiply_nn_bm128_bn256_tm8_tn16_depth128_st4_early0_ku4_group8_edges0(long M,\0"
+    "void kiln_sgemm_tma_multiply_nn_bm128_bn256_wm64_wn64_depth128_st4_early0_ku4_group8_edges0(long M,\0"
     "    __local uchar a_tiles[65536] __attribute__((aligned(1024)));\0"
     "    __local uchar b_tiles[131072] __attribute__((aligned(1024)));\0"
     "    const int box_n = 256;\0"
@@ -2275,7 +2278,7 @@ static const struct { char text[4096]; } rows[] = { {
     "        const int first_m = tile_m * 128, first_n = tile_n * 256;\0"
     "                    fetch_box(a_at + s * 16384, a_map, k, first_m, mbarrier);\0"
     "                        fetch_box(b_at + s * 32768 + x * 128, b_map, first_n + x, k, mbarrier);\0"
-    "                    turn_block(a_tiles + p * 16384 + x * 8192, 64, item - 256);\0"
+    "                    transpose_block(a_tiles + p * 16384 + x * 8192, 64, item - 256);\0"
     "    const uint tiles_m = ((uint) M + 127) / 128, tiles_n = ((uint) N + 255) / 256;\0"
     "    const int first_m = tile_m * 128, first_n = tile_n * 256;\0"
     "        const uint warp_m = warp % 2 * 64, warp_n = warp / 2 * 64;\0"
@@ -2285,36 +2288,36 @@ static const struct { char text[4096]; } rows[] = { {
     "            __local const uchar *b_tile = b_tiles + stage * 32768;\0"
     "                    float as[8], bs[16];\0"
     "                    for (int n = 0; n < 16; n += 4) {\0"
+}, {
     "                    for (int n = 0; n < 16; n++)\0"
     "            for (int n = 0; n < 16; n += 4) {\0"
-    "void kiln_sgemm_bulk_multiply_nt_bm128_bn256_tm8_tn16_depth128_st4_early0_ku4_group8_edges0(long M,\0"
+    "void kiln_sgemm_tma_multiply_nt_bm128_bn256_wm64_wn64_depth128_st4_early0_ku4_group8_edges0(long M,\0"
     "    const int box_n = min(((int) N + 7) & -8, 256);\0"
     "                    fetch_box(b_at + s * 32768, b_map, k, first_n, mbarrier);\0"
-    "                    turn_block(b_tiles + p * 32768 + x * 8192, 64, item - 256);\0"
-    "void kiln_sgemm_bulk_multiply_tn_bm128_bn256_tm8_tn16_depth128_st4_early0_ku4_group8_edges0(long M,\0"
+    "                    transpose_block(b_tiles + p * 32768 + x * 8192, 64, item - 256);\0"
+    "void kiln_sgemm_tma_multiply_tn_bm128_bn256_wm64_wn64_depth128_st4_early0_ku4_group8_edges0(long M,\0"
     "            const uint tiles_m = ((uint) M + 127) / 128, tiles_n = ((uint) N + 255) / 256;\0"
     "            const int first_m = tile_m * 128, first_n = tile_n * 256;\0"
     "                            fetch_box(b_at + s * 32768 + x * 128, b_map, first_n + x, k, mbarrier);\0"
-}, {
-    "void kiln_sgemm_bulk_multiply_tt_bm128_bn256_tm8_tn16_depth128_st4_early0_ku4_group8_edges0(long M,\0"
+    "void kiln_sgemm_tma_multiply_tt_bm128_bn256_wm64_wn64_depth128_st4_early0_ku4_group8_edges0(long M,\0"
     "                        fetch_box(a_at + s * 16384 + x * 128, a_map, first_m + x, k, mbarrier);\0"
-    "void kiln_sgemm_bulk_multiply_nn_bm256_bn32_tm8_tn4_depth128_st5_early2_ku2_group8_edges0(long M,\0"
+    "void kiln_sgemm_tma_multiply_nn_bm256_bn32_wm64_wn16_depth128_st5_early2_ku2_group8_edges0(long M,\0"
     "                for (uint i = item; i < 2048; i += 256) {\0"
     "                for (uint i = item; i < 256; i += 256) {\0"
-    "void kiln_sgemm_bulk_multiply_nt_bm256_bn32_tm8_tn4_depth128_st5_early2_ku2_group8_edges0(long M,\0"
-    "void kiln_sgemm_bulk_multiply_tn_bm256_bn32_tm8_tn4_depth128_st5_early2_ku2_group8_edges0(long M,\0"
+    "void kiln_sgemm_tma_multiply_nt_bm256_bn32_wm64_wn16_depth128_st5_early2_ku2_group8_edges0(long M,\0"
+    "void kiln_sgemm_tma_multiply_tn_bm256_bn32_wm64_wn16_depth128_st5_early2_ku2_group8_edges0(long M,\0"
     "                    const uint line = i / 64, x = i % 64;\0"
-    "void kiln_sgemm_bulk_multiply_tt_bm256_bn32_tm8_tn4_depth128_st5_early2_ku2_group8_edges0(long M,\0"
+    "void kiln_sgemm_tma_multiply_tt_bm256_bn32_wm64_wn16_depth128_st5_early2_ku2_group8_edges0(long M,\0"
     "void kiln_sgemm_thin_multiply_nn_side1_short1_vec4_rows4_nv1_litems8_kitems128_ksplit1_align1_index32(int L,\0"
     "                put(alpha * sums[i], beta, C + (first + i) * ldc + s);\0"
     "void kiln_sgemm_thin_multiply_nt_side1_short1_vec4_rows4_nv1_litems8_kitems128_ksplit1_align1_index32(int L,\0"
     "void kiln_sgemm_thin_multiply_tn_side1_short1_vec4_rows4_nv1_litems8_kitems128_ksplit1_align1_index32(int L,\0"
     "void kiln_sgemm_thin_multiply_tt_side1_short1_vec4_rows4_nv1_litems8_kitems128_ksplit1_align1_index32(int L,\0"
-    "void kiln_sgemm_async_stream_nn_bm32_bn64_tm4_tn4_depth128_st3_ku8_group8_bytes4_copy0(long M,\0"
+    "void kiln_sgemm_async_stream_nn_bm32_bn64_wm32_wn16_depth128_st3_ku8_group8_bytes4_copy0(long M,\0"
     "    const uint tiles = ((uint) M + 31) / 32 * (((uint) N + 63) / 64);\0"
     "            __global float *part = parts + (2 * get_group_id(0) + (first == 0)) * 2048;\0"
     "                    part[(m * 4 + n) * 128] = c[m][n];\0"
-    "void kiln_sgemm_async_add_nn_bm32_bn64_tm4_tn4_depth128_st3_ku8_group8_bytes4_copy0(long M, long N,\0"
+    "void kiln_sgemm_async_add_nn_bm32_bn64_wm32_wn16_depth128_st3_ku8_group8_bytes4_copy0(long M,\0"
     "        const uint tiles = ((uint) M + 31) / 32 * (((uint) N + 63) / 64);\0"
     "        const uint each = min(adders / max(tiles - whole, 1U), 16U);\0"
     "            const uint tiles_m = ((uint) M + 31) / 32, tiles_n = ((uint) N + 63) / 64;\0"
@@ -2323,12 +2326,12 @@ static const struct { char text[4096]; } rows[] = { {
     "    for (uint at = told[2]; at < 16; at += told[3]) {\0"
     "                    part[u] = *(__global const float4 *) (parts + piece * 2048\0"
     "            const uint warp_m = warp % 1 * 32, warp_n = warp * 16;\0"
-    "void kiln_sgemm_async_stream_nt_bm32_bn64_tm4_tn4_depth128_st3_ku8_group8_bytes4_copy0(long M,\0"
-    "void kiln_sgemm_async_add_nt_bm32_bn64_tm4_tn4_depth128_st3_ku8_group8_bytes4_copy0(long M, long N,\0"
-    "void kiln_sgemm_async_stream_tn_bm32_bn64_tm4_tn4_depth128_st3_ku8_group8_bytes4_copy0(long M,\0"
-    "void kiln_sgemm_async_add_tn_bm32_bn64_tm4_tn4_depth128_st3_ku8_group8_bytes4_copy0(long M, long N,\0"
-    "void kiln_sgemm_async_stream_tt_bm32_bn64_tm4_tn4_depth128_st3_ku8_group8_bytes4_copy0(long M,\0"
-    "void kiln_sgemm_async_add_tt_bm32_bn64_tm4_tn4_depth128_st3_ku8_group8_bytes4_copy0(long M, long N,\0"
+    "void kiln_sgemm_async_stream_nt_bm32_bn64_wm32_wn16_depth128_st3_ku8_group8_bytes4_copy0(long M,\0"
+    "void kiln_sgemm_async_add_nt_bm32_bn64_wm32_wn16_depth128_st3_ku8_group8_bytes4_copy0(long M,\0"
+    "void kiln_sgemm_async_stream_tn_bm32_bn64_wm32_wn16_depth128_st3_ku8_group8_bytes4_copy0(long M,\0"
+    "void kiln_sgemm_async_add_tn_bm32_bn64_wm32_wn16_depth128_st3_ku8_group8_bytes4_copy0(long M,\0"
+    "void kiln_sgemm_async_stream_tt_bm32_bn64_wm32_wn16_depth128_st3_ku8_group8_bytes4_copy0(long M,\0"
+    "void kiln_sgemm_async_add_tt_bm32_bn64_wm32_wn16_depth128_st3_ku8_group8_bytes4_copy0(long M,\0"
     "// A work-group of 32 work-items along L and 8 along K has 128 x 8 of C.\0"
     "void kiln_sgemm_thin_multiply_nn_side0_short8_vec4_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L,\0"
     "    const int s = (int) get_group_id(1) * 8;\0"
@@ -2337,6 +2340,7 @@ static const struct { char text[4096]; } rows[] = { {
     "        for (int j = get_local_id(1); j < 8; j += 8) {\0"
     "                kept[at * 8 + j] = load(y + at);\0"
     "                for (int j = 0; j < 8; j++) {\0"
+}, {
     "                    const float b = kept[(k - chunk + r * 8) * 8 + j];\0"
     "            put(alpha * sum, beta, C + short_at * ldc + at);\0"
     "// A work-group of 8 work-items along L and 32 along K has 32 x 8 of C.\0"
@@ -2347,29 +2351,28 @@ static const struct { char text[4096]; } rows[] = { {
     "            const int at = i / 8, j = i % 8;\0"
     "            kept[at * 8 + j] = load(Y + (chunk + at) * ldy + min(s + j, S - 1));\0"
     "void kiln_sgemm_thin_multiply_tt_side0_short8_vec4_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L,\0"
-}, {
     "void kiln_sgemm_thin_multiply_nn_side1_short8_vec4_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L,\0"
     "void kiln_sgemm_thin_multiply_nt_side1_short8_vec4_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L,\0"
     "void kiln_sgemm_thin_multiply_tn_side1_short8_vec4_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L,\0"
     "void kiln_sgemm_thin_multiply_tt_side1_short8_vec4_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L,\0"
-    "void kiln_sgemm_bulk_stream_nn_bm64_bn128_tm8_tn4_depth128_st6_early2_ku4_group8_edges0(long M,\0"
+    "void kiln_sgemm_tma_stream_nn_bm64_bn128_wm64_wn16_depth128_st6_early2_ku4_group8_edges0(long M,\0"
     "    const uint tiles = ((uint) M + 63) / 64 * (((uint) N + 127) / 128);\0"
     "        early = 0;\0"
-    "void kiln_sgemm_bulk_add_nn_bm64_bn128_tm8_tn4_depth128_st6_early2_ku4_group8_edges0(long M, long N,\0"
+    "void kiln_sgemm_tma_add_nn_bm64_bn128_wm64_wn16_depth128_st6_early2_ku4_group8_edges0(long M,\0"
     "        const uint tiles = ((uint) M + 63) / 64 * (((uint) N + 127) / 128);\0"
     "            const uint warp_m = warp % 1 * 64, warp_n = warp * 16;\0"
-    "void kiln_sgemm_bulk_stream_nt_bm64_bn128_tm8_tn4_depth128_st6_early2_ku4_group8_edges0(long M,\0"
-    "void kiln_sgemm_bulk_add_nt_bm64_bn128_tm8_tn4_depth128_st6_early2_ku4_group8_edges0(long M, long N,\0"
-    "void kiln_sgemm_bulk_stream_tn_bm64_bn128_tm8_tn4_depth128_st6_early2_ku4_group8_edges0(long M,\0"
-    "void kiln_sgemm_bulk_add_tn_bm64_bn128_tm8_tn4_depth128_st6_early2_ku4_group8_edges0(long M, long N,\0"
-    "void kiln_sgemm_bulk_stream_tt_bm64_bn128_tm8_tn4_depth128_st6_early2_ku4_group8_edges0(long M,\0"
-    "void kiln_sgemm_bulk_add_tt_bm64_bn128_tm8_tn4_depth128_st6_early2_ku4_group8_edges0(long M, long N,\0"
-    "void kiln_sgemm_bulk_stream_nn_bm128_bn256_tm8_tn16_depth128_st4_early0_ku4_group8_edges0(long M,\0"
+    "void kiln_sgemm_tma_stream_nt_bm64_bn128_wm64_wn16_depth128_st6_early2_ku4_group8_edges0(long M,\0"
+    "void kiln_sgemm_tma_add_nt_bm64_bn128_wm64_wn16_depth128_st6_early2_ku4_group8_edges0(long M,\0"
+    "void kiln_sgemm_tma_stream_tn_bm64_bn128_wm64_wn16_depth128_st6_early2_ku4_group8_edges0(long M,\0"
+    "void kiln_sgemm_tma_add_tn_bm64_bn128_wm64_wn16_depth128_st6_early2_ku4_group8_edges0(long M,\0"
+    "void kiln_sgemm_tma_stream_tt_bm64_bn128_wm64_wn16_depth128_st6_early2_ku4_group8_edges0(long M,\0"
+    "void kiln_sgemm_tma_add_tt_bm64_bn128_wm64_wn16_depth128_st6_early2_ku4_group8_edges0(long M,\0"
+    "void kiln_sgemm_tma_stream_nn_bm128_bn256_wm64_wn64_depth128_st4_early0_ku4_group8_edges0(long M,\0"
     "    const uint tiles = ((uint) M + 127) / 128 * (((uint) N + 255) / 256);\0"
     "            __global float *part = parts + (2 * get_group_id(0) + (first == 0)) * 32768;\0"
     "                for (int n = 0; n < 16; n++)\0"
     "                    part[(m * 16 + n) * 256] = c[m][n];\0"
-    "void kiln_sgemm_bulk_add_nn_bm128_bn256_tm8_tn16_depth128_st4_early0_ku4_group8_edges0(long M,\0"
+    "void kiln_sgemm_tma_add_nn_bm128_bn256_wm64_wn64_depth128_st4_early0_ku4_group8_edges0(long M,\0"
     "        const uint tiles = ((uint) M + 127) / 128 * (((uint) N + 255) / 256);\0"
     "        const uint each = min(adders / max(tiles - whole, 1U), 256U);\0"
     "    __global const float *parts = work + parts_at + 2 * (ulong) told[1] * 32768;\0"
@@ -2377,67 +2380,68 @@ static const struct { char text[4096]; } rows[] = { {
     "                    part[u] = *(__global const float4 *) (parts + piece * 32768\0"
     "            const uint warp_m = warp % 2 * 64, warp_n = warp / 2 * 64;\0"
     "            const uint m = e / 16, n = e % 16;\0"
-    "void kiln_sgemm_bulk_stream_nt_bm128_bn256_tm8_tn16_depth128_st4_early0_ku4_group8_edges0(long M,\0"
-    "void kiln_sgemm_bulk_add_nt_bm128_bn256_tm8_tn16_depth128_st4_early0_ku4_group8_edges0(long M,\0"
-    "void kiln_sgemm_bulk_stream_tn_bm128_bn256_tm8_tn16_depth128_st4_early0_ku4_group8_edges0(long M,\0"
-    "void kiln_sgemm_bulk_add_tn_bm128_bn256_tm8_tn16_depth128_st4_early0_ku4_group8_edges0(long M,\0"
-    "void kiln_sgemm_bulk_stream_tt_bm128_bn256_tm8_tn16_depth128_st4_early0_ku4_group8_edges0(long M,\0"
-    "void kiln_sgemm_bulk_add_tt_bm128_bn256_tm8_tn16_depth128_st4_early0_ku4_group8_edges0(long M,\0"
+    "void kiln_sgemm_tma_stream_nt_bm128_bn256_wm64_wn64_depth128_st4_early0_ku4_group8_edges0(long M,\0"
+    "void kiln_sgemm_tma_add_nt_bm128_bn256_wm64_wn64_depth128_st4_early0_ku4_group8_edges0(long M,\0"
+    "void kiln_sgemm_tma_stream_tn_bm128_bn256_wm64_wn64_depth128_st4_early0_ku4_group8_edges0(long M,\0"
+    "void kiln_sgemm_tma_add_tn_bm128_bn256_wm64_wn64_depth128_st4_early0_ku4_group8_edges0(long M,\0"
+    "void kiln_sgemm_tma_stream_tt_bm128_bn256_wm64_wn64_depth128_st4_early0_ku4_group8_edges0(long M,\0"
+    "void kiln_sgemm_tma_add_tt_bm128_bn256_wm64_wn64_depth128_st4_early0_ku4_group8_edges0(long M,\0"
     "static void copy_16(uint to, __global const float *from, uint bytes)\0"
     "// Begins to copy 32 lines of 64 elements, of which this work-item copies 4\0"
     "    const uint first = item / 16, col = item % 16 * 4;\0"
     "    for (uint line = first; line < first + 32; line += 8, from += 8 * ld) {\0"
+}, {
     "            const uint bytes = line < lines ? clamp(cols - (int) x, 0, 4) * 4 : 0;\0"
     "// A work-group computes 64 x 64 of C, a warp 64 x 16 of it. Tiles of A and B, 32\0"
-    "void kiln_sgemm_async_stream_nn_bm64_bn64_tm8_tn4_depth128_st2_ku4_group8_bytes16_copy0(long M,\0"
+    "void kiln_sgemm_async_stream_nn_bm64_bn64_wm64_wn16_depth128_st2_ku4_group8_bytes16_copy0(long M,\0"
     "            const long left = K - (long) (first + t - 1) * 32;\0"
     "                #pragma unroll 4\0"
     "                        float as[8], bs[4];\0"
     "                        for (int m = 0; m < 8; m += 4) {\0"
     "                            const float4 x = *(__local const float4 *) (a_tile + k * 256 + a_from\0"
     "                            for (int m = 0; m < 8; m++)\0"
-    "void kiln_sgemm_async_add_nn_bm64_bn64_tm8_tn4_depth128_st2_ku4_group8_bytes16_copy0(long M, long N,\0"
-}, {
-    "void kiln_sgemm_async_stream_nt_bm64_bn64_tm8_tn4_depth128_st2_ku4_group8_bytes16_copy0(long M,\0"
-    "void kiln_sgemm_async_add_nt_bm64_bn64_tm8_tn4_depth128_st2_ku4_group8_bytes16_copy0(long M, long N,\0"
-    "void kiln_sgemm_async_stream_tn_bm64_bn64_tm8_tn4_depth128_st2_ku4_group8_bytes16_copy0(long M,\0"
-    "void kiln_sgemm_async_add_tn_bm64_bn64_tm8_tn4_depth128_st2_ku4_group8_bytes16_copy0(long M, long N,\0"
-    "void kiln_sgemm_async_stream_tt_bm64_bn64_tm8_tn4_depth128_st2_ku4_group8_bytes16_copy0(long M,\0"
-    "void kiln_sgemm_async_add_tt_bm64_bn64_tm8_tn4_depth128_st2_ku4_group8_bytes16_copy0(long M, long N,\0"
-    "void kiln_sgemm_async_stream_nn_bm64_bn64_tm8_tn4_depth128_st2_ku4_group8_bytes4_copy0(long M,\0"
-    "void kiln_sgemm_async_add_nn_bm64_bn64_tm8_tn4_depth128_st2_ku4_group8_bytes4_copy0(long M, long N,\0"
-    "void kiln_sgemm_async_stream_nt_bm64_bn64_tm8_tn4_depth128_st2_ku4_group8_bytes4_copy0(long M,\0"
-    "void kiln_sgemm_async_add_nt_bm64_bn64_tm8_tn4_depth128_st2_ku4_group8_bytes4_copy0(long M, long N,\0"
-    "void kiln_sgemm_async_stream_tn_bm64_bn64_tm8_tn4_depth128_st2_ku4_group8_bytes4_copy0(long M,\0"
-    "void kiln_sgemm_async_add_tn_bm64_bn64_tm8_tn4_depth128_st2_ku4_group8_bytes4_copy0(long M, long N,\0"
-    "void kiln_sgemm_async_stream_tt_bm64_bn64_tm8_tn4_depth128_st2_ku4_group8_bytes4_copy0(long M,\0"
-    "void kiln_sgemm_async_add_tt_bm64_bn64_tm8_tn4_depth128_st2_ku4_group8_bytes4_copy0(long M, long N,\0"
+    "void kiln_sgemm_async_add_nn_bm64_bn64_wm64_wn16_depth128_st2_ku4_group8_bytes16_copy0(long M,\0"
+    "void kiln_sgemm_async_stream_nt_bm64_bn64_wm64_wn16_depth128_st2_ku4_group8_bytes16_copy0(long M,\0"
+    "void kiln_sgemm_async_add_nt_bm64_bn64_wm64_wn16_depth128_st2_ku4_group8_bytes16_copy0(long M,\0"
+    "void kiln_sgemm_async_stream_tn_bm64_bn64_wm64_wn16_depth128_st2_ku4_group8_bytes16_copy0(long M,\0"
+    "void kiln_sgemm_async_add_tn_bm64_bn64_wm64_wn16_depth128_st2_ku4_group8_bytes16_copy0(long M,\0"
+    "void kiln_sgemm_async_stream_tt_bm64_bn64_wm64_wn16_depth128_st2_ku4_group8_bytes16_copy0(long M,\0"
+    "void kiln_sgemm_async_add_tt_bm64_bn64_wm64_wn16_depth128_st2_ku4_group8_bytes16_copy0(long M,\0"
+    "void kiln_sgemm_async_stream_nn_bm64_bn64_wm64_wn16_depth128_st2_ku4_group8_bytes4_copy0(long M,\0"
+    "void kiln_sgemm_async_add_nn_bm64_bn64_wm64_wn16_depth128_st2_ku4_group8_bytes4_copy0(long M,\0"
+    "void kiln_sgemm_async_stream_nt_bm64_bn64_wm64_wn16_depth128_st2_ku4_group8_bytes4_copy0(long M,\0"
+    "void kiln_sgemm_async_add_nt_bm64_bn64_wm64_wn16_depth128_st2_ku4_group8_bytes4_copy0(long M,\0"
+    "void kiln_sgemm_async_stream_tn_bm64_bn64_wm64_wn16_depth128_st2_ku4_group8_bytes4_copy0(long M,\0"
+    "void kiln_sgemm_async_add_tn_bm64_bn64_wm64_wn16_depth128_st2_ku4_group8_bytes4_copy0(long M,\0"
+    "void kiln_sgemm_async_stream_tt_bm64_bn64_wm64_wn16_depth128_st2_ku4_group8_bytes4_copy0(long M,\0"
+    "void kiln_sgemm_async_add_tt_bm64_bn64_wm64_wn16_depth128_st2_ku4_group8_bytes4_copy0(long M,\0"
     "// A work-group computes 256 x 64 of C. Tiles of A and B, 32 deep, are fetched into local\0"
-    "void kiln_sgemm_bulk_multiply_nn_bm256_bn64_tm8_tn16_depth128_st5_early0_ku1_group2_edges0(long M,\0"
+    "void kiln_sgemm_tma_multiply_nn_bm256_bn64_wm64_wn64_depth128_st5_early0_ku1_group2_edges0(long M,\0"
     "        const uint tiles_m = ((uint) M + 255) / 256, tiles_n = ((uint) N + 63) / 64;\0"
     "        const int first_m = tile_m * 256, first_n = tile_n * 64;\0"
     "            if (item == 128 && t < num) {\0"
     "                        fetch_box(b_at + s * 8192 + x * 128, b_map, first_n + x, k, mbarrier);\0"
-    "                    turn_block(a_tiles + p * 32768 + x * 8192, 64, item - 128);\0"
+    "                    transpose_block(a_tiles + p * 32768 + x * 8192, 64, item - 128);\0"
     "    const uint tiles_m = ((uint) M + 255) / 256, tiles_n = ((uint) N + 63) / 64;\0"
     "    const uint band = tile / (2 * tiles_n) * 2, in_band = tile - band * tiles_n;\0"
     "    const uint band_rows = min(tiles_m - band, (uint) 2);\0"
     "    const int first_m = tile_m * 256, first_n = tile_n * 64;\0"
     "        const uint warp_m = warp % 4 * 64, warp_n = warp / 4 * 64;\0"
     "            #pragma unroll 1\0"
-    "void kiln_sgemm_bulk_multiply_nt_bm256_bn64_tm8_tn16_depth128_st5_early0_ku1_group2_edges0(long M,\0"
+    "void kiln_sgemm_tma_multiply_nt_bm256_bn64_wm64_wn64_depth128_st5_early0_ku1_group2_edges0(long M,\0"
     "                    fetch_box(b_at + s * 8192, b_map, k, first_n, mbarrier);\0"
-    "                    turn_block(b_tiles + p * 8192 + x * 8192, 64, item - 128);\0"
-    "void kiln_sgemm_bulk_multiply_tn_bm256_bn64_tm8_tn16_depth128_st5_early0_ku1_group2_edges0(long M,\0"
+    "                    transpose_block(b_tiles + p * 8192 + x * 8192, 64, item - 128);\0"
+    "void kiln_sgemm_tma_multiply_tn_bm256_bn64_wm64_wn64_depth128_st5_early0_ku1_group2_edges0(long M,\0"
     "            const uint tiles_m = ((uint) M + 255) / 256, tiles_n = ((uint) N + 63) / 64;\0"
     "            const int first_m = tile_m * 256, first_n = tile_n * 64;\0"
-    "void kiln_sgemm_bulk_multiply_tt_bm256_bn64_tm8_tn16_depth128_st5_early0_ku1_group2_edges0(long M,\0"
+    "void kiln_sgemm_tma_multiply_tt_bm256_bn64_wm64_wn64_depth128_st5_early0_ku1_group2_edges0(long M,\0"
     "// Begins to copy 32 lines of 128 elements, of which this work-item copies 1\0"
     "// at a time in every 1th line. There are `lines` and `cols` of the matrix left; what lies\0"
     "    const uint first = item / 128, col = item % 128;\0"
     "    for (uint line = first; line < first + 32; line += 1, from += 1 * ld) {\0"
     "// A work-group computes 64 x 128 of C, a warp 64 x 32 of it. Tiles of A and B, 32\0"
-    "void kiln_sgemm_async_multiply_nn_bm64_bn128_tm8_tn8_depth128_st2_ku4_group8_bytes4_copy0(long M,\0"
+    "void kiln_sgemm_async_multiply_nn_bm64_bn128_wm64_wn32_depth128_st2_ku4_group8_bytes4_copy0(long M,\0"
+}, {
     "        const uint warp_m = warp % 1 * 64, warp_n = warp * 32;\0"
     "        float c[8][8];\0"
     "            for (int n = 0; n < 8; n++)\0"
@@ -2449,11 +2453,10 @@ static const struct { char text[4096]; } rows[] = { {
     "                for (uint n = lane; n < 128; n += 32)\0"
     "            for (int n = 0; n < 8; n += 4) {\0"
     "// Begins to copy 128 lines of 32 values of k, of which this work-item copies four side by side in\0"
-}, {
-    "void kiln_sgemm_async_multiply_nt_bm64_bn128_tm8_tn8_depth128_st2_ku4_group8_bytes4_copy0(long M,\0"
+    "void kiln_sgemm_async_multiply_nt_bm64_bn128_wm64_wn32_depth128_st2_ku4_group8_bytes4_copy0(long M,\0"
     "                copy_b(b_at + stage * 16384, B + first_n * ldb + k, ldb, N - first_n, K - k, item);\0"
-    "void kiln_sgemm_async_multiply_tn_bm64_bn128_tm8_tn8_depth128_st2_ku4_group8_bytes4_copy0(long M,\0"
-    "void kiln_sgemm_async_multiply_tt_bm64_bn128_tm8_tn8_depth128_st2_ku4_group8_bytes4_copy0(long M,\0"
+    "void kiln_sgemm_async_multiply_tn_bm64_bn128_wm64_wn32_depth128_st2_ku4_group8_bytes4_copy0(long M,\0"
+    "void kiln_sgemm_async_multiply_tt_bm64_bn128_wm64_wn32_depth128_st2_ku4_group8_bytes4_copy0(long M,\0"
     "void kiln_sgemm_thin_multiply_nn_side0_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L,\0"
     "        __global const float *restrict X, long x_offset, long ldx,\0"
     "        __global const float *restrict Y, long y_offset, long ldy,\0"
@@ -2488,15 +2491,16 @@ static const struct { char text[4096]; } rows[] = { {
     "    double2 z = alpha * (double2) (x, y);\0"
     "        z += beta * *(__global double2 *) (out + col);\0"
     "    *(__global double2 *) (out + col) = z;\0"
-    "void kiln_dgemm_bulk_copy_nn(long a_rows, long a_cols,\0"
-    "void kiln_dgemm_bulk_copya_n(long rows, long cols,\0"
-    "void kiln_dgemm_bulk_copyb_n(long rows, long cols,\0"
+    "void kiln_dgemm_tma_copy_nn(long a_rows, long a_cols,\0"
+    "void kiln_dgemm_tma_copya_n(long rows, long cols,\0"
+    "void kiln_dgemm_tma_copyb_n(long rows, long cols,\0"
     "// A work-group computes 32 x 32 of C. Tiles of A and B, 16 deep, are fetched into local\0"
     "// memory by the copy engine, up to 16 at a time; a tile's `full` barrier says that it is there.\0"
     "// One work-item fetches; a warp computes 32 x 32 of C, and says by the `empty` barrier\0"
-    "void kiln_dgemm_bulk_multiply_nn_bm32_bn32_tm4_tn8_depth128_st16_early2_ku2_group8_slices4_edges0(long M,\0"
+    "void kiln_dgemm_tma_multiply_nn_bm32_bn32_wm32_wn32_depth128_st16_early2_ku2_group8_slices4_edges0(long M,\0"
     "        __global const double *restrict A, long a_offset, long lda,\0"
     "        __global const double *restrict B, long b_offset, long ldb,\0"
+}, {
     "        __global uchar *work, long maps_at, long parts_at, double alpha, double beta,\0"
     "        __global double *restrict C, long c_offset, long ldc)\0"
     "    __local ulong full[16];\0"
@@ -2507,7 +2511,6 @@ static const struct { char text[4096]; } rows[] = { {
     "        for (int s = 0; s < 16; s++) {\0"
     "                write_map(local_address(map), (ulong) (A + a_offset), M, K, lda, box_m, 16,\0"
     "                write_map(local_address(map), (ulong) (B + b_offset), K, N, ldb, 16, 16,\0"
-}, {
     "            const int first = 0, num = (K + 15) / 16;\0"
     "            const uint tiles_m = ((uint) M + 31) / 32, tiles_n = ((uint) N + 31) / 32;\0"
     "            const int first_m = tile_m * 32, first_n = tile_n * 32;\0"
@@ -2562,6 +2565,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                    for (int j = 0; j < 4; j++)\0"
     "                        multiply_blocks(c[i][j], as0[i], bs0[j]);\0"
     "            stage += 4;\0"
+}, {
     "            if (stage >= 16) {\0"
     "                stage -= 16;\0"
     "        // What slices have is added up, always in the same order, through local memory: all tiles\0"
@@ -2573,19 +2577,18 @@ static const struct { char text[4096]; } rows[] = { {
     "                                c[i][j][e];\0"
     "        for (int x = 0; x < 3; x++)\0"
     "                        c[i][j][e] += sums[(x * 32 + (i * 4 + j) * 4 + e) * 32];\0"
-}, {
     "                __global double *out = C + row * ldc;\0"
-    "void kiln_dgemm_bulk_copy_nt(long a_rows, long a_cols,\0"
-    "void kiln_dgemm_bulk_copyb_t(long rows, long cols,\0"
-    "void kiln_dgemm_bulk_multiply_nt_bm32_bn32_tm4_tn8_depth128_st16_early2_ku2_group8_slices4_edges0(long M,\0"
+    "void kiln_dgemm_tma_copy_nt(long a_rows, long a_cols,\0"
+    "void kiln_dgemm_tma_copyb_t(long rows, long cols,\0"
+    "void kiln_dgemm_tma_multiply_nt_bm32_bn32_wm32_wn32_depth128_st16_early2_ku2_group8_slices4_edges0(long M,\0"
     "                write_map(local_address(map), (ulong) (B + b_offset), N, K, ldb, box_n, 16,\0"
     "        const uint b_first = (warp_n + lane_r) * 128;\0"
     "                    bs0[j][0] = *(__local const double *) (b_tile + b_first + j * 1024 + at);\0"
     "                    bs0[j][1] = *(__local const double *) (b_tile + b_first + j * 1024 + (at ^ 8));\0"
     "                    const long col = first_n + warp_n + j * 8 + lane_k % 2 * 4 + lane_k / 2 * 2;\0"
-    "void kiln_dgemm_bulk_copy_tn(long a_rows, long a_cols,\0"
-    "void kiln_dgemm_bulk_copya_t(long rows, long cols,\0"
-    "void kiln_dgemm_bulk_multiply_tn_bm32_bn32_tm4_tn8_depth128_st16_early2_ku2_group8_slices4_edges0(long M,\0"
+    "void kiln_dgemm_tma_copy_tn(long a_rows, long a_cols,\0"
+    "void kiln_dgemm_tma_copya_t(long rows, long cols,\0"
+    "void kiln_dgemm_tma_multiply_tn_bm32_bn32_wm32_wn32_depth128_st16_early2_ku2_group8_slices4_edges0(long M,\0"
     "    const int box_m = 32;\0"
     "                write_map(local_address(map), (ulong) (A + a_offset), K, M, lda, 16, 16,\0"
     "                            fetch_box(a_at + s * 4096 + x * 128, a_map, first_m + x, k, mbarrier);\0"
@@ -2597,8 +2600,8 @@ static const struct { char text[4096]; } rows[] = { {
     "                    const double2 q = *(__local const double2 *) (a_tile + a_first + i * 2048 + s\0"
     "                    as0[i][0] = p.x, as0[i][1] = p.y, as0[i][2] = q.x, as0[i][3] = q.y;\0"
     "                const long row = first_m + warp_m + i * 16 + h + lane_m * 2;\0"
-    "void kiln_dgemm_bulk_copy_tt(long a_rows, long a_cols,\0"
-    "void kiln_dgemm_bulk_multiply_tt_bm32_bn32_tm4_tn8_depth128_st16_early2_ku2_group8_slices4_edges0(long M,\0"
+    "void kiln_dgemm_tma_copy_tt(long a_rows, long a_cols,\0"
+    "void kiln_dgemm_tma_multiply_tt_bm32_bn32_wm32_wn32_depth128_st16_early2_ku2_group8_slices4_edges0(long M,\0"
     "        // Columns 0, 4, 1, 5, 2, 6, 3, 7 of B.\0"
     "        const uint lane_r = lane_m / 2 + lane_m % 2 * 4;\0"
     "        // what is read is where it is used. The tensor core's k and k + 4 are 2 k and 2 k + 1.\0"
@@ -2611,7 +2614,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                    put(c[i][j][2 * h + 1], out, col + 4, N, alpha, beta);\0"
     "// A work-group computes 64 x 32 of C. Tiles of A and B, 16 deep, are fetched into local\0"
     "// memory by the copy engine, up to 8 at a time; a tile's `full` barrier says that it is there.\0"
-    "void kiln_dgemm_bulk_stream_nn_bm64_bn32_tm2_tn4_depth128_st8_early2_ku2_group8_edges0(long M,\0"
+    "void kiln_dgemm_tma_stream_nn_bm64_bn32_wm16_wn16_depth128_st8_early2_ku2_group8_edges0(long M,\0"
     "    __local uchar b_tiles[32768] __attribute__((aligned(1024)));\0"
     "    __local ulong full[8];\0"
     "    __local ulong empty[8];\0"
@@ -2626,6 +2629,7 @@ static const struct { char text[4096]; } rows[] = { {
     "        double as1[1][4], bs1[2][2];\0"
     "        // What is multiplied next is read before what was read is multiplied.\0"
     "        if (num > 0) {\0"
+}, {
     "            const int s = 0;\0"
     "            // Reads what is multiplied at once, the s-th of a tile, into fragments 0.\0"
     "            // Eight values of k of the tile.\0"
@@ -2634,7 +2638,6 @@ static const struct { char text[4096]; } rows[] = { {
     "                as0[i][0] = *(__local const double *) (a_tile + a_first + i * 2048 + at);\0"
     "                as0[i][1] = *(__local const double *) (a_tile + a_first + i * 2048 + 1024 + at);\0"
     "                as0[i][2] = *(__local const double *) (a_tile + a_first + i * 2048 + (at ^ 8));\0"
-}, {
     "                as0[i][3] = *(__local const double *) (a_tile + a_first + i * 2048 + 1024 + (at\0"
     "                        ^ 8));\0"
     "                const uint at = (k_0 * 128 + ((lane_m / 2) ^ k_0) * 16) ^ j % 2 * 64;\0"
@@ -2664,7 +2667,7 @@ static const struct { char text[4096]; } rows[] = { {
     "            __global double *part = parts + (2 * get_group_id(0) + (first == 0)) * 2048;\0"
     "                        part[((i * 2 + j) * 4 + e) * 256] = c[i][j][e];\0"
     "// Adds up what work-groups have of a tile that none did alone, and stores it. Of 64 elements at a\0"
-    "void kiln_dgemm_bulk_add_nn_bm64_bn32_tm2_tn4_depth128_st8_early2_ku2_group8_edges0(long M, long N,\0"
+    "void kiln_dgemm_tma_add_nn_bm64_bn32_wm16_wn16_depth128_st8_early2_ku2_group8_edges0(long M, long N,\0"
     "        __global const double *restrict work, long parts_at, double alpha, double beta,\0"
     "    __local double sums[8][64] __attribute__((aligned(16)));\0"
     "        const uint tiles = ((uint) M + 63) / 64 * (((uint) N + 31) / 32);\0"
@@ -2682,29 +2685,29 @@ static const struct { char text[4096]; } rows[] = { {
     "            const uint lane_r = (lane_m & 1) | (lane_m & 2) << 1 | (lane_m & 4) >> 1;\0"
     "            const uint warp_m = warp % 4 * 16, warp_n = warp / 4 * 16;\0"
     "            const uint in_m = e / 4 / 2 * 16, in_n = e / 4 % 2 * 8;\0"
-    "void kiln_dgemm_bulk_stream_nt_bm64_bn32_tm2_tn4_depth128_st8_early2_ku2_group8_edges0(long M,\0"
+    "void kiln_dgemm_tma_stream_nt_bm64_bn32_wm16_wn16_depth128_st8_early2_ku2_group8_edges0(long M,\0"
     "                bs0[j][0] = *(__local const double *) (b_tile + b_first + j * 1024 + at);\0"
     "                bs0[j][1] = *(__local const double *) (b_tile + b_first + j * 1024 + (at ^ 8));\0"
+}, {
     "                    bs1[j][0] = *(__local const double *) (b_tile + b_first + j * 1024 + at);\0"
     "                    bs1[j][1] = *(__local const double *) (b_tile + b_first + j * 1024 + (at ^ 8));\0"
-    "void kiln_dgemm_bulk_add_nt_bm64_bn32_tm2_tn4_depth128_st8_early2_ku2_group8_edges0(long M, long N,\0"
+    "void kiln_dgemm_tma_add_nt_bm64_bn32_wm16_wn16_depth128_st8_early2_ku2_group8_edges0(long M, long N,\0"
     "            const long col = first_n + warp_n + in_n + lane_k % 2 * 4 + lane_k / 2 * 2 + e % 2;\0"
-    "void kiln_dgemm_bulk_stream_tn_bm64_bn32_tm2_tn4_depth128_st8_early2_ku2_group8_edges0(long M,\0"
+    "void kiln_dgemm_tma_stream_tn_bm64_bn32_wm16_wn16_depth128_st8_early2_ku2_group8_edges0(long M,\0"
     "                        for (int x = 0; x < 64; x += 16)\0"
     "                const uint at = k_0 * 128 + (lane_m ^ k_0) * 16;\0"
-}, {
     "                const double2 p = *(__local const double2 *) (a_tile + a_first + i * 2048 + s * 1024\0"
     "                const double2 q = *(__local const double2 *) (a_tile + a_first + i * 2048 + s * 1024\0"
     "                as0[i][0] = p.x, as0[i][1] = p.y, as0[i][2] = q.x, as0[i][3] = q.y;\0"
     "                    as1[i][0] = p.x, as1[i][1] = p.y, as1[i][2] = q.x, as1[i][3] = q.y;\0"
-    "void kiln_dgemm_bulk_add_tn_bm64_bn32_tm2_tn4_depth128_st8_early2_ku2_group8_edges0(long M, long N,\0"
+    "void kiln_dgemm_tma_add_tn_bm64_bn32_wm16_wn16_depth128_st8_early2_ku2_group8_edges0(long M, long N,\0"
     "            const long row = first_m + warp_m + in_m + e / 2 % 2 + lane_m * 2;\0"
-    "void kiln_dgemm_bulk_stream_tt_bm64_bn32_tm2_tn4_depth128_st8_early2_ku2_group8_edges0(long M,\0"
+    "void kiln_dgemm_tma_stream_tt_bm64_bn32_wm16_wn16_depth128_st8_early2_ku2_group8_edges0(long M,\0"
     "                const uint at = ((4 * s + lane_k) ^ lane_r) * 16;\0"
     "                const double2 p = *(__local const double2 *) (b_tile + b_first + j * 1024 + at);\0"
     "                bs0[j][0] = p.x, bs0[j][1] = p.y;\0"
     "                    bs1[j][0] = p.x, bs1[j][1] = p.y;\0"
-    "void kiln_dgemm_bulk_add_tt_bm64_bn32_tm2_tn4_depth128_st8_early2_ku2_group8_edges0(long M, long N,\0"
+    "void kiln_dgemm_tma_add_tt_bm64_bn32_wm16_wn16_depth128_st8_early2_ku2_group8_edges0(long M, long N,\0"
     "            // Columns 0, 4, 1, 5, 2, 6, 3, 7 of B.\0"
     "            const uint lane_r = lane_m / 2 + lane_m % 2 * 4;\0"
     "            const long col = first_n + warp_n + in_n + lane_k + e % 2 * 4;\0"
@@ -2724,7 +2727,7 @@ static const struct { char text[4096]; } rows[] = { {
     "    return row * 32 + (col / 2 ^ (row + row / 4) % 8) * 2\0"
     "            + col % 2;\0"
     "// A work-group computes 64 x 32 of C, a warp 32 x 16 of it. Tiles of A and B, 16\0"
-    "void kiln_dgemm_async_multiply_nn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes8_copy0(long M,\0"
+    "void kiln_dgemm_async_multiply_nn_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes8_copy0(long M,\0"
     "        __global const double *restrict B, long b_offset, long ldb, double alpha, double beta,\0"
     "        double c[2][2][4];\0"
     "        // and so is the order of rows and columns within a block. Column x, in 16 bytes, of row r\0"
@@ -2739,15 +2742,15 @@ static const struct { char text[4096]; } rows[] = { {
     "                __global double *out = C + (first_m + m) * ldc;\0"
     "                for (uint n = lane; n < 32; n += 32)\0"
     "// Begins to copy 32 lines of 16 elements, of which this work-item copies 1\0"
-    "void kiln_dgemm_async_multiply_nt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes8_copy0(long M,\0"
+}, {
+    "void kiln_dgemm_async_multiply_nt_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes8_copy0(long M,\0"
     "                        const uint col = warp_n + j * 8 + lane_k % 2 * 4 + lane_k / 2 * 2;\0"
     "// Begins to copy 16 lines of 64 elements, of which this work-item copies 1\0"
     "    for (uint line = first; line < first + 16; line += 2, from += 2 * ld) {\0"
-    "void kiln_dgemm_async_multiply_tn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes8_copy0(long M,\0"
+    "void kiln_dgemm_async_multiply_tn_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes8_copy0(long M,\0"
     "                    const uint row = warp_m + i * 16 + h + lane_m * 2;\0"
-    "void kiln_dgemm_async_multiply_tt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes8_copy0(long M,\0"
+    "void kiln_dgemm_async_multiply_tt_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes8_copy0(long M,\0"
     "        // where it is used. The tensor core's k and k + 4 are 2 k and 2 k + 1.\0"
-}, {
     "                        const uint col = warp_n + j * 8 + lane_k;\0"
     "                        c_tile[c_place(row, col)] = c[i][j][2 * h];\0"
     "                        c_tile[c_place(row, col + 4)] = c[i][j][2 * h + 1];\0"
@@ -2812,6 +2815,7 @@ static const struct { char text[4096]; } rows[] = { {
     "        const double b0 = load(y0 + k * y_step);\0"
     "        const double a0 = load(x0 + k);\0"
     "        const double a1 = load(x1 + k);\0"
+}, {
     "        const double a2 = load(x2 + k);\0"
     "        const double a3 = load(x3 + k);\0"
     "        const double sums[] = { part[0][item], part[1][item], part[2][item], part[3][item] };\0"
@@ -2820,12 +2824,11 @@ static const struct { char text[4096]; } rows[] = { {
     "void kiln_dgemm_thin_multiply_tt_side0_short1_vec2_rows4_nv1_litems8_kitems128_ksplit1_align1_index32(int L,\0"
     "            const double2 b0 = (double2) (load(y0 + k * y_step), load(y0 + (k + 1) * y_step));\0"
     "// A work-group computes 64 x 128 of C. Tiles of A and B, 16 deep, are fetched into local\0"
-}, {
-    "void kiln_dgemm_bulk_multiply_nn_bm64_bn128_tm4_tn8_depth128_st8_early2_ku2_group8_edges0(long M,\0"
+    "void kiln_dgemm_tma_multiply_nn_bm64_bn128_wm32_wn32_depth128_st8_early2_ku2_group8_edges0(long M,\0"
     "                        for (int x = 0; x < 128; x += 16)\0"
-    "void kiln_dgemm_bulk_multiply_nt_bm64_bn128_tm4_tn8_depth128_st8_early2_ku2_group8_edges0(long M,\0"
-    "void kiln_dgemm_bulk_multiply_tn_bm64_bn128_tm4_tn8_depth128_st8_early2_ku2_group8_edges0(long M,\0"
-    "void kiln_dgemm_bulk_multiply_tt_bm64_bn128_tm4_tn8_depth128_st8_early2_ku2_group8_edges0(long M,\0"
+    "void kiln_dgemm_tma_multiply_nt_bm64_bn128_wm32_wn32_depth128_st8_early2_ku2_group8_edges0(long M,\0"
+    "void kiln_dgemm_tma_multiply_tn_bm64_bn128_wm32_wn32_depth128_st8_early2_ku2_group8_edges0(long M,\0"
+    "void kiln_dgemm_tma_multiply_tt_bm64_bn128_wm32_wn32_depth128_st8_early2_ku2_group8_edges0(long M,\0"
     "// A work-group of 32 work-items along L and 8 along K has 64 x 4 of C.\0"
     "void kiln_dgemm_thin_multiply_nn_side0_short4_vec2_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L,\0"
     "    __local double kept[2112] __attribute__((aligned(16)));\0"
@@ -2878,15 +2881,15 @@ static const struct { char text[4096]; } rows[] = { {
     "void kiln_dgemm_thin_multiply_tt_side0_short4_vec2_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L,\0"
     "            kept[j * 258 + at] = load(Y + (chunk + at) * ldy + min(s + j, S - 1));\0"
     "    return row * 64 + (col / 2 ^ (row + row / 4) % 8) * 2\0"
+}, {
     "// A work-group computes 64 x 64 of C, a warp 32 x 32 of it. Tiles of A and B, 16\0"
-    "void kiln_dgemm_async_multiply_nn_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes8_copy0(long M,\0"
-    "void kiln_dgemm_async_multiply_nt_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes8_copy0(long M,\0"
-    "void kiln_dgemm_async_multiply_tn_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes8_copy0(long M,\0"
-    "void kiln_dgemm_async_multiply_tt_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes8_copy0(long M,\0"
+    "void kiln_dgemm_async_multiply_nn_bm64_bn64_wm32_wn32_depth128_st4_ku2_group8_bytes8_copy0(long M,\0"
+    "void kiln_dgemm_async_multiply_nt_bm64_bn64_wm32_wn32_depth128_st4_ku2_group8_bytes8_copy0(long M,\0"
+    "void kiln_dgemm_async_multiply_tn_bm64_bn64_wm32_wn32_depth128_st4_ku2_group8_bytes8_copy0(long M,\0"
+    "void kiln_dgemm_async_multiply_tt_bm64_bn64_wm32_wn32_depth128_st4_ku2_group8_bytes8_copy0(long M,\0"
     "// A work-group computes 128 x 128 of C. Tiles of A and B, 16 deep, are fetched into local\0"
     "// One work-item fetches; a warp computes 64 x 32 of C, and says by the `empty` barrier\0"
-}, {
-    "void kiln_dgemm_bulk_multiply_nn_bm128_bn128_tm8_tn8_depth128_st5_early1_ku2_group8_edges0(long M,\0"
+    "void kiln_dgemm_tma_multiply_nn_bm128_bn128_wm64_wn32_depth128_st5_early1_ku2_group8_edges0(long M,\0"
     "    __local uchar a_tiles[81920] __attribute__((aligned(1024)));\0"
     "        asm volatile(\"//@setmaxnreg.dec.sync.aligned.u32 24;\" ::: \"memory\");\0"
     "    asm volatile(\"//@setmaxnreg.inc.sync.aligned.u32 240;\" ::: \"memory\");\0"
@@ -2894,10 +2897,10 @@ static const struct { char text[4096]; } rows[] = { {
     "        double as0[4][4], bs0[4][2];\0"
     "                for (int i = 0; i < 4; i++) {\0"
     "                for (int i = 0; i < 4; i++)\0"
-    "void kiln_dgemm_bulk_multiply_nt_bm128_bn128_tm8_tn8_depth128_st5_early1_ku2_group8_edges0(long M,\0"
-    "void kiln_dgemm_bulk_multiply_tn_bm128_bn128_tm8_tn8_depth128_st5_early1_ku2_group8_edges0(long M,\0"
-    "void kiln_dgemm_bulk_multiply_tt_bm128_bn128_tm8_tn8_depth128_st5_early1_ku2_group8_edges0(long M,\0"
-    "void kiln_dgemm_bulk_multiply_nn_bm64_bn32_tm4_tn8_depth128_st8_early1_ku2_group1_slices4_edges0(long M,\0"
+    "void kiln_dgemm_tma_multiply_nt_bm128_bn128_wm64_wn32_depth128_st5_early1_ku2_group8_edges0(long M,\0"
+    "void kiln_dgemm_tma_multiply_tn_bm128_bn128_wm64_wn32_depth128_st5_early1_ku2_group8_edges0(long M,\0"
+    "void kiln_dgemm_tma_multiply_tt_bm128_bn128_wm64_wn32_depth128_st5_early1_ku2_group8_edges0(long M,\0"
+    "void kiln_dgemm_tma_multiply_nn_bm64_bn32_wm32_wn32_depth128_st8_early1_ku2_group1_slices4_edges0(long M,\0"
     "            // Work-groups that run together share rows and columns: 1 rows of tiles at a time.\0"
     "            const uint band = tile / (1 * tiles_n), in_band = tile - band * tiles_n;\0"
     "            const uint band_rows = min(tiles_m - band, (uint) 1);\0"
@@ -2916,11 +2919,11 @@ static const struct { char text[4096]; } rows[] = { {
     "        asm volatile(\"bar.sync 2, 256;\" ::: \"memory\");\0"
     "                        sums[((slice - 1) * 32 + (i * 4 + j) * 4 + e) * 64] =\0"
     "                        c[i][j][e] += sums[(x * 32 + (i * 4 + j) * 4 + e) * 64];\0"
-    "void kiln_dgemm_bulk_multiply_nt_bm64_bn32_tm4_tn8_depth128_st8_early1_ku2_group1_slices4_edges0(long M,\0"
-    "void kiln_dgemm_bulk_multiply_tn_bm64_bn32_tm4_tn8_depth128_st8_early1_ku2_group1_slices4_edges0(long M,\0"
-    "void kiln_dgemm_bulk_multiply_tt_bm64_bn32_tm4_tn8_depth128_st8_early1_ku2_group1_slices4_edges0(long M,\0"
+    "void kiln_dgemm_tma_multiply_nt_bm64_bn32_wm32_wn32_depth128_st8_early1_ku2_group1_slices4_edges0(long M,\0"
+    "void kiln_dgemm_tma_multiply_tn_bm64_bn32_wm32_wn32_depth128_st8_early1_ku2_group1_slices4_edges0(long M,\0"
+    "void kiln_dgemm_tma_multiply_tt_bm64_bn32_wm32_wn32_depth128_st8_early1_ku2_group1_slices4_edges0(long M,\0"
     "// A work-group computes 32 x 16 of C. Tiles of A and B, 16 deep, are fetched into local\0"
-    "void kiln_dgemm_bulk_multiply_nn_bm32_bn16_tm2_tn4_depth128_st16_early2_ku2_group8_slices4_edges0(long M,\0"
+    "void kiln_dgemm_tma_multiply_nn_bm32_bn16_wm16_wn16_depth128_st16_early2_ku2_group8_slices4_edges0(long M,\0"
     "    const int box_n = 16;\0"
     "            const uint tiles_m = ((uint) M + 31) / 32, tiles_n = ((uint) N + 15) / 16;\0"
     "            const int first_m = tile_m * 32, first_n = tile_n * 16;\0"
@@ -2932,6 +2935,7 @@ static const struct { char text[4096]; } rows[] = { {
     "    const uint tiles_m = ((uint) M + 31) / 32, tiles_n = ((uint) N + 15) / 16;\0"
     "    const int first_m = tile_m * 32, first_n = tile_n * 16;\0"
     "        const uint warp_m = warp % 2 * 16, warp_n = warp / 2 % 1 * 16;\0"
+}, {
     "        if (num > slice) {\0"
     "            __local const uchar *b_tile = b_tiles + stage * 2048;\0"
     "                __local const uchar *a_tile = a_tiles + stage * 4096;\0"
@@ -2939,19 +2943,18 @@ static const struct { char text[4096]; } rows[] = { {
     "            if (now + 4 < num) {\0"
     "                        sums[((slice - 1) * 8 + (i * 2 + j) * 4 + e) * 64] =\0"
     "                        c[i][j][e] += sums[(x * 8 + (i * 2 + j) * 4 + e) * 64];\0"
-    "void kiln_dgemm_bulk_multiply_nt_bm32_bn16_tm2_tn4_depth128_st16_early2_ku2_group8_slices4_edges0(long M,\0"
+    "void kiln_dgemm_tma_multiply_nt_bm32_bn16_wm16_wn16_depth128_st16_early2_ku2_group8_slices4_edges0(long M,\0"
     "    const int box_n = min(((int) N + 7) & -8, 16);\0"
     "                        fetch_box(b_at + s * 2048, b_map, k, first_n, mbarrier);\0"
-}, {
     "                    fetch_chunk(b_at + s * 2048 + to, B + b_offset, N, K, ldb, first_n + line,\0"
-    "void kiln_dgemm_bulk_multiply_tn_bm32_bn16_tm2_tn4_depth128_st16_early2_ku2_group8_slices4_edges0(long M,\0"
-    "void kiln_dgemm_bulk_multiply_tt_bm32_bn16_tm2_tn4_depth128_st16_early2_ku2_group8_slices4_edges0(long M,\0"
+    "void kiln_dgemm_tma_multiply_tn_bm32_bn16_wm16_wn16_depth128_st16_early2_ku2_group8_slices4_edges0(long M,\0"
+    "void kiln_dgemm_tma_multiply_tt_bm32_bn16_wm16_wn16_depth128_st16_early2_ku2_group8_slices4_edges0(long M,\0"
     "// Waits for what this work-item has copied, but for the last 3 steps.\0"
     "    asm volatile(\"cp.async.wait_group 3;\" ::: \"memory\");\0"
     "// A work-group computes 32 x 32 of C, a warp 32 x 16 of it. Tiles of A and B, 16\0"
     "// deep, are copied into local memory asynchronously, 4 ahead of those that are multiplied.\0"
     "__kernel __attribute__((reqd_work_group_size(64, 1, 1)))\0"
-    "void kiln_dgemm_async_multiply_nn_bm32_bn32_tm4_tn4_depth128_st5_ku2_group8_bytes8_copy0(long M,\0"
+    "void kiln_dgemm_async_multiply_nn_bm32_bn32_wm32_wn16_depth128_st5_ku2_group8_bytes8_copy0(long M,\0"
     "    __local uchar both_tiles[40960] __attribute__((aligned(1024)));\0"
     "    __local uchar *a_tiles = both_tiles, *b_tiles = both_tiles + 20480;\0"
     "        for (int t = 0; t < num + 4; t++) {\0"
@@ -2960,87 +2963,87 @@ static const struct { char text[4096]; } rows[] = { {
     "            if (++stage == 5)\0"
     "            if (t < 4)\0"
     "            for (uint m = warp; m < 32 && first_m + m < M; m += 2) {\0"
-    "void kiln_dgemm_async_multiply_nt_bm32_bn32_tm4_tn4_depth128_st5_ku2_group8_bytes8_copy0(long M,\0"
-    "void kiln_dgemm_async_multiply_tn_bm32_bn32_tm4_tn4_depth128_st5_ku2_group8_bytes8_copy0(long M,\0"
-    "void kiln_dgemm_async_multiply_tt_bm32_bn32_tm4_tn4_depth128_st5_ku2_group8_bytes8_copy0(long M,\0"
-    "void kiln_dgemm_async_stream_nn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes8_copy0(long M,\0"
+    "void kiln_dgemm_async_multiply_nt_bm32_bn32_wm32_wn16_depth128_st5_ku2_group8_bytes8_copy0(long M,\0"
+    "void kiln_dgemm_async_multiply_tn_bm32_bn32_wm32_wn16_depth128_st5_ku2_group8_bytes8_copy0(long M,\0"
+    "void kiln_dgemm_async_multiply_tt_bm32_bn32_wm32_wn16_depth128_st5_ku2_group8_bytes8_copy0(long M,\0"
+    "void kiln_dgemm_async_stream_nn_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes8_copy0(long M,\0"
     "        __global double *work, long parts_at, double alpha, double beta,\0"
     "    __global double *parts = work + parts_at + item;\0"
     "                        part[((i * 2 + j) * 4 + e) * 128] = c[i][j][e];\0"
-    "void kiln_dgemm_async_add_nn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes8_copy0(long M, long N,\0"
+    "void kiln_dgemm_async_add_nn_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes8_copy0(long M,\0"
     "            const uint warp_m = warp % 2 * 32, warp_n = warp / 2 * 16;\0"
-    "void kiln_dgemm_async_stream_nt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes8_copy0(long M,\0"
-    "void kiln_dgemm_async_add_nt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes8_copy0(long M, long N,\0"
-    "void kiln_dgemm_async_stream_tn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes8_copy0(long M,\0"
-    "void kiln_dgemm_async_add_tn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes8_copy0(long M, long N,\0"
-    "void kiln_dgemm_async_stream_tt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes8_copy0(long M,\0"
-    "void kiln_dgemm_async_add_tt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes8_copy0(long M, long N,\0"
+    "void kiln_dgemm_async_stream_nt_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes8_copy0(long M,\0"
+    "void kiln_dgemm_async_add_nt_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes8_copy0(long M,\0"
+    "void kiln_dgemm_async_stream_tn_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes8_copy0(long M,\0"
+    "void kiln_dgemm_async_add_tn_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes8_copy0(long M,\0"
+    "void kiln_dgemm_async_stream_tt_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes8_copy0(long M,\0"
+    "void kiln_dgemm_async_add_tt_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes8_copy0(long M,\0"
     "static void copy_16(uint to, __global const double *from, uint bytes)\0"
     "// Begins to copy 64 lines of 16 elements, of which this work-item copies 2\0"
     "    const uint first = item / 8, col = item % 8 * 2;\0"
     "            const uint bytes = line < lines ? clamp(cols - (int) x, 0, 2) * 8 : 0;\0"
     "// Begins to copy 16 lines of 32 elements, of which this work-item copies 2\0"
     "    for (uint line = first; line < first + 16; line += 8, from += 8 * ld) {\0"
-    "void kiln_dgemm_async_multiply_nn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
+    "void kiln_dgemm_async_multiply_nn_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
     "// Begins to copy 32 lines of 16 elements, of which this work-item copies 2\0"
-    "void kiln_dgemm_async_multiply_nt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
+    "void kiln_dgemm_async_multiply_nt_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
     "// Begins to copy 16 lines of 64 elements, of which this work-item copies 2\0"
-    "void kiln_dgemm_async_multiply_tn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
-    "void kiln_dgemm_async_multiply_tt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
+    "void kiln_dgemm_async_multiply_tn_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
+}, {
+    "void kiln_dgemm_async_multiply_tt_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
     "void kiln_dgemm_thin_multiply_nn_side1_short4_vec2_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L,\0"
     "void kiln_dgemm_thin_multiply_nt_side1_short4_vec2_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L,\0"
     "void kiln_dgemm_thin_multiply_tn_side1_short4_vec2_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L,\0"
     "void kiln_dgemm_thin_multiply_tt_side1_short4_vec2_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L,\0"
-    "void kiln_dgemm_async_stream_nn_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes8_copy0(long M,\0"
-}, {
+    "void kiln_dgemm_async_stream_nn_bm64_bn64_wm32_wn32_depth128_st4_ku2_group8_bytes8_copy0(long M,\0"
     "            __global double *part = parts + (2 * get_group_id(0) + (first == 0)) * 4096;\0"
-    "void kiln_dgemm_async_add_nn_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes8_copy0(long M, long N,\0"
+    "void kiln_dgemm_async_add_nn_bm64_bn64_wm32_wn32_depth128_st4_ku2_group8_bytes8_copy0(long M,\0"
     "    __global const double *parts = work + parts_at + 2 * (ulong) told[1] * 4096;\0"
     "                    part[u] = *(__global const double2 *) (parts + piece * 4096\0"
-    "void kiln_dgemm_async_stream_nt_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes8_copy0(long M,\0"
-    "void kiln_dgemm_async_add_nt_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes8_copy0(long M, long N,\0"
-    "void kiln_dgemm_async_stream_tn_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes8_copy0(long M,\0"
-    "void kiln_dgemm_async_add_tn_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes8_copy0(long M, long N,\0"
-    "void kiln_dgemm_async_stream_tt_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes8_copy0(long M,\0"
-    "void kiln_dgemm_async_add_tt_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes8_copy0(long M, long N,\0"
-    "void kiln_dgemm_bulk_stream_nn_bm128_bn128_tm8_tn8_depth128_st5_early1_ku2_group8_edges0(long M,\0"
+    "void kiln_dgemm_async_stream_nt_bm64_bn64_wm32_wn32_depth128_st4_ku2_group8_bytes8_copy0(long M,\0"
+    "void kiln_dgemm_async_add_nt_bm64_bn64_wm32_wn32_depth128_st4_ku2_group8_bytes8_copy0(long M,\0"
+    "void kiln_dgemm_async_stream_tn_bm64_bn64_wm32_wn32_depth128_st4_ku2_group8_bytes8_copy0(long M,\0"
+    "void kiln_dgemm_async_add_tn_bm64_bn64_wm32_wn32_depth128_st4_ku2_group8_bytes8_copy0(long M,\0"
+    "void kiln_dgemm_async_stream_tt_bm64_bn64_wm32_wn32_depth128_st4_ku2_group8_bytes8_copy0(long M,\0"
+    "void kiln_dgemm_async_add_tt_bm64_bn64_wm32_wn32_depth128_st4_ku2_group8_bytes8_copy0(long M,\0"
+    "void kiln_dgemm_tma_stream_nn_bm128_bn128_wm64_wn32_depth128_st5_early1_ku2_group8_edges0(long M,\0"
     "            __global double *part = parts + (2 * get_group_id(0) + (first == 0)) * 16384;\0"
     "                        part[((i * 4 + j) * 4 + e) * 256] = c[i][j][e];\0"
-    "void kiln_dgemm_bulk_add_nn_bm128_bn128_tm8_tn8_depth128_st5_early1_ku2_group8_edges0(long M,\0"
+    "void kiln_dgemm_tma_add_nn_bm128_bn128_wm64_wn32_depth128_st5_early1_ku2_group8_edges0(long M,\0"
     "    __global const double *parts = work + parts_at + 2 * (ulong) told[1] * 16384;\0"
     "                    part[u] = *(__global const double2 *) (parts + piece * 16384\0"
     "            const uint warp_m = warp % 2 * 64, warp_n = warp / 2 * 32;\0"
-    "void kiln_dgemm_bulk_stream_nt_bm128_bn128_tm8_tn8_depth128_st5_early1_ku2_group8_edges0(long M,\0"
-    "void kiln_dgemm_bulk_add_nt_bm128_bn128_tm8_tn8_depth128_st5_early1_ku2_group8_edges0(long M,\0"
-    "void kiln_dgemm_bulk_stream_tn_bm128_bn128_tm8_tn8_depth128_st5_early1_ku2_group8_edges0(long M,\0"
-    "void kiln_dgemm_bulk_add_tn_bm128_bn128_tm8_tn8_depth128_st5_early1_ku2_group8_edges0(long M,\0"
-    "void kiln_dgemm_bulk_stream_tt_bm128_bn128_tm8_tn8_depth128_st5_early1_ku2_group8_edges0(long M,\0"
-    "void kiln_dgemm_bulk_add_tt_bm128_bn128_tm8_tn8_depth128_st5_early1_ku2_group8_edges0(long M,\0"
+    "void kiln_dgemm_tma_stream_nt_bm128_bn128_wm64_wn32_depth128_st5_early1_ku2_group8_edges0(long M,\0"
+    "void kiln_dgemm_tma_add_nt_bm128_bn128_wm64_wn32_depth128_st5_early1_ku2_group8_edges0(long M,\0"
+    "void kiln_dgemm_tma_stream_tn_bm128_bn128_wm64_wn32_depth128_st5_early1_ku2_group8_edges0(long M,\0"
+    "void kiln_dgemm_tma_add_tn_bm128_bn128_wm64_wn32_depth128_st5_early1_ku2_group8_edges0(long M,\0"
+    "void kiln_dgemm_tma_stream_tt_bm128_bn128_wm64_wn32_depth128_st5_early1_ku2_group8_edges0(long M,\0"
+    "void kiln_dgemm_tma_add_tt_bm128_bn128_wm64_wn32_depth128_st5_early1_ku2_group8_edges0(long M,\0"
     "void kiln_dgemm_async_copy_nn(long a_rows, long a_cols,\0"
     "void kiln_dgemm_async_copya_n(long rows, long cols,\0"
     "void kiln_dgemm_async_copyb_n(long rows, long cols,\0"
-    "void kiln_dgemm_async_multiply_nn_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes16_copy1(long M,\0"
+    "void kiln_dgemm_async_multiply_nn_bm64_bn64_wm32_wn32_depth128_st4_ku2_group8_bytes16_copy1(long M,\0"
     "void kiln_dgemm_async_copy_nt(long a_rows, long a_cols,\0"
     "void kiln_dgemm_async_copyb_t(long rows, long cols,\0"
-    "void kiln_dgemm_async_multiply_nt_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes16_copy1(long M,\0"
+    "void kiln_dgemm_async_multiply_nt_bm64_bn64_wm32_wn32_depth128_st4_ku2_group8_bytes16_copy1(long M,\0"
     "void kiln_dgemm_async_copy_tn(long a_rows, long a_cols,\0"
     "void kiln_dgemm_async_copya_t(long rows, long cols,\0"
-    "void kiln_dgemm_async_multiply_tn_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes16_copy1(long M,\0"
+    "void kiln_dgemm_async_multiply_tn_bm64_bn64_wm32_wn32_depth128_st4_ku2_group8_bytes16_copy1(long M,\0"
     "void kiln_dgemm_async_copy_tt(long a_rows, long a_cols,\0"
-    "void kiln_dgemm_async_multiply_tt_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes16_copy1(long M,\0"
-    "void kiln_dgemm_bulk_stream_nn_bm64_bn32_tm2_tn4_depth128_st6_early1_ku2_group8_edges0(long M,\0"
+    "void kiln_dgemm_async_multiply_tt_bm64_bn64_wm32_wn32_depth128_st4_ku2_group8_bytes16_copy1(long M,\0"
+    "void kiln_dgemm_tma_stream_nn_bm64_bn32_wm16_wn16_depth128_st6_early1_ku2_group8_edges0(long M,\0"
     "    __local uchar b_tiles[24576] __attribute__((aligned(1024)));\0"
-    "void kiln_dgemm_bulk_add_nn_bm64_bn32_tm2_tn4_depth128_st6_early1_ku2_group8_edges0(long M, long N,\0"
-    "void kiln_dgemm_bulk_stream_nt_bm64_bn32_tm2_tn4_depth128_st6_early1_ku2_group8_edges0(long M,\0"
-    "void kiln_dgemm_bulk_add_nt_bm64_bn32_tm2_tn4_depth128_st6_early1_ku2_group8_edges0(long M, long N,\0"
-    "void kiln_dgemm_bulk_stream_tn_bm64_bn32_tm2_tn4_depth128_st6_early1_ku2_group8_edges0(long M,\0"
-    "void kiln_dgemm_bulk_add_tn_bm64_bn32_tm2_tn4_depth128_st6_early1_ku2_group8_edges0(long M, long N,\0"
-    "void kiln_dgemm_bulk_stream_tt_bm64_bn32_tm2_tn4_depth128_st6_early1_ku2_group8_edges0(long M,\0"
-    "void kiln_dgemm_bulk_add_tt_bm64_bn32_tm2_tn4_depth128_st6_early1_ku2_group8_edges0(long M, long N,\0"
+    "void kiln_dgemm_tma_add_nn_bm64_bn32_wm16_wn16_depth128_st6_early1_ku2_group8_edges0(long M, long N,\0"
+    "void kiln_dgemm_tma_stream_nt_bm64_bn32_wm16_wn16_depth128_st6_early1_ku2_group8_edges0(long M,\0"
+    "void kiln_dgemm_tma_add_nt_bm64_bn32_wm16_wn16_depth128_st6_early1_ku2_group8_edges0(long M, long N,\0"
+}, {
+    "void kiln_dgemm_tma_stream_tn_bm64_bn32_wm16_wn16_depth128_st6_early1_ku2_group8_edges0(long M,\0"
+    "void kiln_dgemm_tma_add_tn_bm64_bn32_wm16_wn16_depth128_st6_early1_ku2_group8_edges0(long M, long N,\0"
+    "void kiln_dgemm_tma_stream_tt_bm64_bn32_wm16_wn16_depth128_st6_early1_ku2_group8_edges0(long M,\0"
+    "void kiln_dgemm_tma_add_tt_bm64_bn32_wm16_wn16_depth128_st6_early1_ku2_group8_edges0(long M, long N,\0"
     "// A work-group computes 128 x 64 of C. Tiles of A and B, 16 deep, are fetched into local\0"
     "// One work-item fetches; a warp computes 16 x 64 of C, and says by the `empty` barrier\0"
-    "void kiln_dgemm_bulk_stream_nn_bm128_bn64_tm2_tn16_depth128_st3_early2_ku2_group1_edges1(long M,\0"
-}, {
+    "void kiln_dgemm_tma_stream_nn_bm128_bn64_wm16_wn64_depth128_st3_early2_ku2_group1_edges1(long M,\0"
     "    const uint tiles = ((uint) M + 127) / 128 * (((uint) N + 63) / 64);\0"
     "            const uint tiles_m = ((uint) M + 127) / 128, tiles_n = ((uint) N + 63) / 64;\0"
     "            const int first_m = tile_m * 128, first_n = tile_n * 64;\0"
@@ -3091,19 +3094,19 @@ static const struct { char text[4096]; } rows[] = { {
     "            __global double *part = parts + (2 * get_group_id(0) + (first == 0)) * 8192;\0"
     "                for (int j = 0; j < 8; j++)\0"
     "                        part[((i * 8 + j) * 4 + e) * 256] = c[i][j][e];\0"
-    "void kiln_dgemm_bulk_add_nn_bm128_bn64_tm2_tn16_depth128_st3_early2_ku2_group1_edges1(long M,\0"
+}, {
+    "void kiln_dgemm_tma_add_nn_bm128_bn64_wm16_wn64_depth128_st3_early2_ku2_group1_edges1(long M,\0"
     "        const uint tiles = ((uint) M + 127) / 128 * (((uint) N + 63) / 64);\0"
     "    __global const double *parts = work + parts_at + 2 * (ulong) told[1] * 8192;\0"
     "                    part[u] = *(__global const double2 *) (parts + piece * 8192\0"
     "            const uint warp_m = warp % 8 * 16, warp_n = warp / 8 * 64;\0"
     "            const uint in_m = e / 4 / 8 * 16, in_n = e / 4 % 8 * 8;\0"
-    "void kiln_dgemm_bulk_stream_nt_bm128_bn64_tm2_tn16_depth128_st3_early2_ku2_group1_edges1(long M,\0"
+    "void kiln_dgemm_tma_stream_nt_bm128_bn64_wm16_wn64_depth128_st3_early2_ku2_group1_edges1(long M,\0"
     "            const uint b_first = (warp_n + lane_r) * 128;\0"
-}, {
     "                        bs0[j][0] = *(__local const double *) (b_tile + b_first + j * 1024 + at);\0"
     "                        bs0[j][1] = *(__local const double *) (b_tile + b_first + j * 1024 + (at\0"
-    "void kiln_dgemm_bulk_add_nt_bm128_bn64_tm2_tn16_depth128_st3_early2_ku2_group1_edges1(long M,\0"
-    "void kiln_dgemm_bulk_stream_tn_bm128_bn64_tm2_tn16_depth128_st3_early2_ku2_group1_edges1(long M,\0"
+    "void kiln_dgemm_tma_add_nt_bm128_bn64_wm16_wn64_depth128_st3_early2_ku2_group1_edges1(long M,\0"
+    "void kiln_dgemm_tma_stream_tn_bm128_bn64_wm16_wn64_depth128_st3_early2_ku2_group1_edges1(long M,\0"
     "            const uint a_first = warp_m * 128;\0"
     "                        const uint at = k_0 * 128 + (lane_m ^ k_0) * 16;\0"
     "                        const double2 p = *(__local const double2 *) (a_tile + a_first + i * 2048\0"
@@ -3111,16 +3114,16 @@ static const struct { char text[4096]; } rows[] = { {
     "                        const double2 q = *(__local const double2 *) (a_tile + a_first + i * 2048\0"
     "                                + s * 1024 + (at ^ 144));\0"
     "                        as0[i][0] = p.x, as0[i][1] = p.y, as0[i][2] = q.x, as0[i][3] = q.y;\0"
-    "void kiln_dgemm_bulk_add_tn_bm128_bn64_tm2_tn16_depth128_st3_early2_ku2_group1_edges1(long M,\0"
-    "void kiln_dgemm_bulk_stream_tt_bm128_bn64_tm2_tn16_depth128_st3_early2_ku2_group1_edges1(long M,\0"
+    "void kiln_dgemm_tma_add_tn_bm128_bn64_wm16_wn64_depth128_st3_early2_ku2_group1_edges1(long M,\0"
+    "void kiln_dgemm_tma_stream_tt_bm128_bn64_wm16_wn64_depth128_st3_early2_ku2_group1_edges1(long M,\0"
     "            // are 2 k and 2 k + 1.\0"
     "            const uint k_0 = 2 * lane_k;\0"
     "                        const uint at = ((4 * s + lane_k) ^ lane_r) * 16;\0"
     "                        const double2 p = *(__local const double2 *) (b_tile + b_first + j * 1024\0"
     "                        bs0[j][0] = p.x, bs0[j][1] = p.y;\0"
-    "void kiln_dgemm_bulk_add_tt_bm128_bn64_tm2_tn16_depth128_st3_early2_ku2_group1_edges1(long M,\0"
+    "void kiln_dgemm_tma_add_tt_bm128_bn64_wm16_wn64_depth128_st3_early2_ku2_group1_edges1(long M,\0"
     "// A work-group computes 32 x 64 of C. Tiles of A and B, 16 deep, are fetched into local\0"
-    "void kiln_dgemm_bulk_stream_nn_bm32_bn64_tm4_tn8_depth128_st3_early2_ku2_group16_edges0(long M,\0"
+    "void kiln_dgemm_tma_stream_nn_bm32_bn64_wm32_wn32_depth128_st3_early2_ku2_group16_edges0(long M,\0"
     "    __local uchar a_tiles[12288] __attribute__((aligned(1024)));\0"
     "    if (item >= 64) {\0"
     "        if (item < 128) {\0"
@@ -3146,16 +3149,17 @@ static const struct { char text[4096]; } rows[] = { {
     "            if (++stage == 3) {\0"
     "            mbarrier_arrive(empties + 8 * (stage == 0 ? 2 : stage - 1));\0"
     "                        part[((i * 4 + j) * 4 + e) * 64] = c[i][j][e];\0"
-    "void kiln_dgemm_bulk_add_nn_bm32_bn64_tm4_tn8_depth128_st3_early2_ku2_group16_edges0(long M, long N,\0"
+    "void kiln_dgemm_tma_add_nn_bm32_bn64_wm32_wn32_depth128_st3_early2_ku2_group16_edges0(long M,\0"
     "            // 64th.\0"
     "            const uint item = element % 64, e = element / 64;\0"
+}, {
     "            const uint warp_m = warp % 1 * 32, warp_n = warp * 32;\0"
-    "void kiln_dgemm_bulk_stream_nt_bm32_bn64_tm4_tn8_depth128_st3_early2_ku2_group16_edges0(long M,\0"
-    "void kiln_dgemm_bulk_add_nt_bm32_bn64_tm4_tn8_depth128_st3_early2_ku2_group16_edges0(long M, long N,\0"
-    "void kiln_dgemm_bulk_stream_tn_bm32_bn64_tm4_tn8_depth128_st3_early2_ku2_group16_edges0(long M,\0"
-    "void kiln_dgemm_bulk_add_tn_bm32_bn64_tm4_tn8_depth128_st3_early2_ku2_group16_edges0(long M, long N,\0"
-    "void kiln_dgemm_bulk_stream_tt_bm32_bn64_tm4_tn8_depth128_st3_early2_ku2_group16_edges0(long M,\0"
-    "void kiln_dgemm_bulk_add_tt_bm32_bn64_tm4_tn8_depth128_st3_early2_ku2_group16_edges0(long M, long N,\0"
+    "void kiln_dgemm_tma_stream_nt_bm32_bn64_wm32_wn32_depth128_st3_early2_ku2_group16_edges0(long M,\0"
+    "void kiln_dgemm_tma_add_nt_bm32_bn64_wm32_wn32_depth128_st3_early2_ku2_group16_edges0(long M,\0"
+    "void kiln_dgemm_tma_stream_tn_bm32_bn64_wm32_wn32_depth128_st3_early2_ku2_group16_edges0(long M,\0"
+    "void kiln_dgemm_tma_add_tn_bm32_bn64_wm32_wn32_depth128_st3_early2_ku2_group16_edges0(long M,\0"
+    "void kiln_dgemm_tma_stream_tt_bm32_bn64_wm32_wn32_depth128_st3_early2_ku2_group16_edges0(long M,\0"
+    "void kiln_dgemm_tma_add_tt_bm32_bn64_wm32_wn32_depth128_st3_early2_ku2_group16_edges0(long M,\0"
 } };
 
 static const uint32_t lines[] = {
@@ -3173,15 +3177,15 @@ static const uint32_t lines[] = {
     8591, 8689, 8787, 8885, 8919, 9002, 9101, 9189, 9206, 9292, 9336, 9352,
     9420, 9470, 9488, 9548, 9597, 9612, 9649, 9717, 9757, 9805, 9839, 9907,
     9947, 9995, 10042, 10057, 10133, 10150, 10243, 10333, 10353, 10373, 10407, 10449,
-    10495, 10511, 10551, 10572, 10630, 10688, 10748, 10806, 10861, 10935, 11013, 11087,
-    11139, 11232, 11325, 11376, 11450, 11498, 11583, 11634, 11692, 11714, 11736, 11776,
-    11865, 11961, 12040, 12132, 12171, 12288, 12385, 12431, 12489, 12584, 12608, 12674,
-    12740, 12824, 12884, 12949, 13014, 13041, 13069, 13098, 13137, 13181, 13258, 13305,
-    13324, 13400, 13467, 13512, 13589, 13684, 13774, 13817, 13887, 13938, 14015, 14060,
-    14115, 14168, 14258, 14348, 14399, 14425, 14502, 14559, 14580, 14618, 14663, 14710,
-    14720, 14789, 14823, 14846, 14942, 14959, 14985, 15053, 15104, 15131, 15156, 15185,
-    15277, 15305, 15334, 15423, 15524, 15580, 15663, 15721, 15744, 15771, 15803, 15835,
-    15870, 15959, 16011, 16079, 16145, 16221, 16312, 16384, 16426, 16522, 16609, 16698,
+    10495, 10511, 10551, 10572, 10630, 10688, 10748, 10806, 10860, 10934, 11012, 11086,
+    11138, 11231, 11324, 11374, 11448, 11496, 11581, 11631, 11689, 11711, 11733, 11773,
+    11862, 11958, 12037, 12129, 12168, 12288, 12385, 12431, 12489, 12585, 12609, 12675,
+    12741, 12825, 12885, 12950, 13015, 13042, 13070, 13099, 13138, 13182, 13259, 13306,
+    13325, 13401, 13468, 13513, 13590, 13685, 13775, 13818, 13888, 13939, 14016, 14061,
+    14116, 14169, 14259, 14349, 14400, 14426, 14503, 14560, 14581, 14619, 14664, 14711,
+    14721, 14790, 14824, 14847, 14943, 14960, 14986, 15054, 15105, 15132, 15157, 15186,
+    15278, 15306, 15335, 15424, 15525, 15581, 15664, 15722, 15745, 15772, 15804, 15836,
+    15871, 15960, 16012, 16080, 16146, 16222, 16313, 16384, 16426, 16522, 16609, 16698,
     16764, 16854, 16922, 16966, 16998, 17016, 17075, 17127, 17149, 17210, 17266, 17340,
     17421, 17478, 17577, 17599, 17617, 17649, 17676, 17708, 17722, 17745, 17751, 17834,
     17919, 17967, 18031, 18093, 18165, 18252, 18280, 18318, 18410, 18493, 18578, 18640,
@@ -3193,24 +3197,24 @@ static const uint32_t lines[] = {
     22088, 22161, 22188, 22257, 22345, 22386, 22424, 22446, 22484, 22578, 22620, 22703,
     22756, 22789, 22822, 22874, 22971, 23068, 23125, 23155, 23255, 23282, 23326, 23401,
     23470, 23511, 23563, 23648, 23714, 23813, 23838, 23867, 23930, 24031, 24061, 24104,
-    24152, 24195, 24288, 24340, 24440, 24576, 24676, 24692, 24777, 24838, 24864, 24904,
-    24999, 25021, 25120, 25214, 25261, 25335, 25390, 25471, 25520, 25579, 25636, 25692,
-    25764, 25833, 25882, 25903, 25931, 26028, 26103, 26167, 26235, 26318, 26346, 26383,
-    26411, 26442, 26473, 26503, 26521, 26573, 26653, 26707, 26731, 26786, 26815, 26858,
-    26928, 26957, 26986, 27065, 27123, 27164, 27196, 27265, 27303, 27330, 27357, 27397,
-    27436, 27532, 27554, 27605, 27669, 27756, 27829, 27854, 27916, 27957, 28012, 28063,
-    28085, 28180, 28231, 28323, 28404, 28499, 28564, 28672, 28772, 28813, 28868, 28919,
-    28941, 29036, 29062, 29151, 29250, 29339, 29385, 29418, 29476, 29576, 29617, 29672,
-    29767, 29823, 29923, 29977, 30052, 30379, 30420, 30518, 30616, 30714, 30812, 30910,
-    30970, 31061, 31153, 31211, 31310, 31376, 31441, 31470, 31522, 31549, 31596, 31619,
-    31645, 31713, 31742, 31771, 31798, 31883, 31937, 32028, 32098, 32180, 32238, 32338,
-    32419, 32469, 32556, 32622, 32768, 32864, 32922, 32980, 33070, 33129, 33206, 33252,
-    33335, 33397, 33418, 33455, 33525, 33593, 33650, 33692, 33733, 33832, 33884, 33966,
-    34062, 34128, 34183, 34224, 34323, 34350, 34408, 34508, 34566, 34656, 34715, 34756,
-    34855, 34912, 34958, 34978, 35033, 35083, 35173, 35246, 35268, 35341, 35399, 35509,
-    35556, 35620, 35684, 35742, 35772, 35840, 35896, 35937, 35969, 35988, 36054, 36080,
-    36129, 36177, 36195, 36223, 36260, 36314, 36362, 36411, 36460, 36509, 36559, 36609,
-    36659, 36709, 36759, 36809, 36864, 36915, 36966, 37017, 37068, 37119, 37161, 37210,
+    24152, 24195, 24288, 24340, 24440, 24576, 24677, 24693, 24778, 24839, 24865, 24905,
+    25000, 25022, 25121, 25215, 25262, 25336, 25391, 25472, 25521, 25580, 25637, 25693,
+    25765, 25834, 25883, 25904, 25932, 26029, 26104, 26168, 26236, 26319, 26347, 26384,
+    26412, 26443, 26474, 26504, 26522, 26574, 26654, 26708, 26732, 26787, 26816, 26859,
+    26929, 26958, 26987, 27066, 27124, 27165, 27197, 27266, 27304, 27331, 27358, 27398,
+    27437, 27533, 27555, 27606, 27670, 27757, 27830, 27855, 27917, 27958, 28012, 28062,
+    28084, 28180, 28231, 28323, 28404, 28499, 28564, 28672, 28773, 28814, 28868, 28918,
+    28940, 29036, 29062, 29151, 29250, 29339, 29385, 29418, 29476, 29577, 29618, 29672,
+    29768, 29824, 29925, 29979, 30054, 30381, 30422, 30520, 30618, 30716, 30814, 30912,
+    30972, 31063, 31155, 31213, 31313, 31379, 31444, 31473, 31525, 31552, 31599, 31622,
+    31648, 31716, 31745, 31774, 31801, 31886, 31940, 32031, 32101, 32183, 32241, 32341,
+    32422, 32472, 32559, 32625, 32768, 32864, 32922, 32980, 33070, 33129, 33206, 33252,
+    33335, 33397, 33418, 33455, 33525, 33593, 33650, 33692, 33733, 33833, 33885, 33967,
+    34063, 34129, 34184, 34225, 34325, 34352, 34410, 34510, 34568, 34658, 34717, 34758,
+    34858, 34915, 34961, 34981, 35036, 35086, 35176, 35249, 35271, 35344, 35402, 35512,
+    35559, 35623, 35687, 35745, 35775, 35843, 35899, 35940, 35972, 35991, 36057, 36083,
+    36132, 36180, 36198, 36226, 36263, 36317, 36365, 36414, 36463, 36512, 36562, 36612,
+    36662, 36712, 36762, 36812, 36864, 36915, 36966, 37017, 37068, 37119, 37161, 37210,
     37259, 37308, 37358, 37408, 37458, 37508, 37558, 37608, 37659, 37710, 37761, 37812,
     37863, 37914, 37944, 37999, 38040, 38085, 38106, 38165, 38197, 38251, 38284, 38329,
     38365, 38418, 38487, 38555, 38629, 38739, 38773, 38841, 38903, 38991, 39046, 39105,
@@ -3231,1355 +3235,1354 @@ static const uint32_t lines[] = {
     48356, 48398, 48468, 48495, 48537, 48607, 48634, 48676, 48746, 48769, 48825, 48867,
     48909, 48951, 48993, 49016, 49072, 49152, 49194, 49236, 49278, 49301, 49357, 49399,
     49441, 49483, 49525, 49682, 49738, 49804, 49866, 49928, 49990, 50147, 50203, 50269,
-    50331, 50393, 50455, 50612, 50703, 50799, 50891, 50949, 51007, 51112, 51178, 51243,
-    51270, 51298, 51327, 51401, 51453, 51551, 51572, 51628, 51675, 51698, 51719, 51742,
-    51830, 51854, 51878, 51963, 52060, 52112, 52191, 52229, 52276, 52299, 52326, 52415,
-    52473, 52564, 52634, 52716, 52748, 52829, 52912, 52974, 53044, 53121, 53153, 53248,
-    53353, 53441, 53546, 53573, 53658, 53716, 53816, 53921, 54017, 54101, 54169, 54233,
-    54313, 54345, 54402, 54473, 54507, 54564, 54651, 54695, 54771, 54863, 54879, 54976,
-    55029, 55053, 55131, 55163, 55246, 55315, 55365, 55441, 55533, 55630, 55683, 55761,
-    55830, 55926, 55943, 55990, 56076, 56164, 56217, 56271, 56363, 56457, 56531, 56601,
-    56681, 56742, 56821, 56918, 56993, 57033, 57091, 57114, 57164, 57246, 57344, 57402,
-    57500, 57591, 57659, 57731, 57806, 57885, 57945, 58002, 58038, 58105, 58131, 58167,
-    58207, 58251, 58287, 58322, 58345, 58389, 58489, 58552, 58578, 58613, 58659, 58686,
-    58734, 58833, 58932, 58961, 58991, 59014, 59040, 59093, 59156, 59239, 59267, 59294,
-    59340, 59435, 59530, 59606, 59641, 59691, 59785, 59861, 59914, 60008, 60095, 60143,
-    60195, 60281, 60298, 60352, 60445, 60485, 60512, 60578, 60628, 60670, 60710, 60756,
-    60827, 60877, 60947, 61022, 61101, 61170, 61232, 61301, 61366, 61440, 61471, 61553,
-    61591, 61677, 61702, 61803, 61838, 61890, 61910, 61991, 62033, 62110, 62140, 62167,
-    62219, 62265, 62341, 62432, 62473, 62549, 62627, 62725, 62824, 62909, 62967, 63047,
-    63145, 63244, 63321, 63392, 63475, 63573, 63627, 63702, 64189, 64230, 64328, 64426,
-    64524, 64622, 64720, 64806, 64897, 64955, 65054, 65119, 65184, 65211, 65309, 65332,
-    65407, 65454, 65487, 65536, 65611, 65689, 65760, 65781, 65874, 65944, 65997, 66043,
-    66113, 66213, 66311, 66405, 66430, 66455, 66522, 66592, 66655, 66668, 66713, 66751,
-    66813, 66834, 66871, 66971, 67023, 67070, 67103, 67127, 67177, 67234, 67282, 67363,
-    67399, 67430, 67470, 67571, 67672, 67704, 67778, 67813, 67885, 67960, 68004, 68064,
-    68146, 68205, 68287, 68365, 68382, 68443, 68485, 68526, 68625, 68677, 68759, 68829,
-    68887, 68946, 68987, 69086, 69123, 69185, 69248, 69289, 69388, 69448, 69509, 69632,
-    69728, 69826, 69891, 69956, 69983, 70011, 70049, 70145, 70246, 70320, 70413, 70483,
-    70552, 70584, 70676, 70770, 70789, 70886, 70915, 70944, 71014, 71088, 71155, 71244,
-    71310, 71359, 71401, 71466, 71524, 71612, 71705, 71771, 71856, 71918, 71979, 72060,
-    72096, 72169, 72241, 72318, 72347, 72428, 72489, 72587, 72657, 72716, 72814, 72877,
-    72975, 73036, 73135, 73200, 73296, 73371, 73446, 73539, 73609, 73728, 73826, 73897,
-    73986, 74052, 74140, 74234, 74301, 74386, 74448, 74547, 74646, 74745, 74842, 74939,
-    75036, 75133, 75216, 75283, 75350, 75421, 75478, 75554, 75645, 75700, 75776, 75859,
-    75908, 75984, 76075, 76130, 76206, 76298, 76395, 76463, 76535, 76579, 76679, 76705,
-    76735, 76758, 76821, 76897, 76973, 77070, 77167, 77264, 77364, 77465, 77475, 77558,
-    77603, 77639, 77671, 77703, 77724, 77778, 77824, 77902, 77999, 78050, 78144, 78163,
-    78197, 78262, 78347, 78411, 78484, 78546, 78616, 78694, 78788, 78822, 78887, 78960,
-    79022, 79092, 79189, 79288, 79332, 79356, 79400, 79459, 79548, 79637, 79693, 79750,
-    79817, 79904, 79936, 79967, 80017, 80116, 80215, 80295, 80334, 80388, 80486, 80566,
-    80592, 80649, 80747, 80838, 80890, 80946, 81036, 81057, 81115, 81178, 81241, 81319,
-    81416, 81505, 81594, 81656, 81740, 81920, 82009, 82090, 82165, 82252, 82349, 82443,
-    82516, 82574, 82656, 82751, 82821, 82889, 82941, 83008, 83034, 83074, 83109, 83168,
-    83267, 83291, 83335, 83402, 83489, 83546, 83637, 83693, 83756, 83800, 83848, 83920,
-    83970, 84040, 84078, 84124, 84224, 84283, 84344, 84384, 84455, 84523, 84602, 84677,
-    84772, 84872, 84967, 85067, 85162, 85262, 85357, 85456, 85539, 85592, 85679, 85731,
-    85831, 86016, 86115, 86215, 86310, 86410, 86505, 86605, 86649, 86740, 86817, 86896,
-    86973, 87028, 87087, 87171, 87269, 87337, 87383, 87466, 87528, 87595, 87621, 87657,
-    87692, 87740, 87803, 87831, 87877, 87927, 88003, 88051, 88091, 88161, 88232, 88271,
-    88369, 88449, 88547, 88645, 88736, 88832, 88924, 88982, 89079, 89106, 89134, 89163,
-    89237, 89289, 89327, 89374, 89397, 89423, 89491, 89520, 89549, 89576, 89667, 89737,
-    89819, 89851, 89938, 90004, 90112, 90208, 90267, 90337, 90414, 90446, 90519, 90608,
-    90649, 90687, 90781, 90859, 90929, 91010, 91065, 91145, 91167, 91231, 91328, 91422,
-    91519, 91546, 91646, 91736, 91830, 91927, 92021, 92074, 92148, 92235, 92276, 92336,
-    92419, 92509, 92567, 92665, 92730, 92756, 92782, 92850, 92879, 92908, 92997, 93025,
-    93114, 93183, 93240, 93339, 93424, 93489, 93547, 93643, 93700, 93756, 93814, 93903,
-    93962, 94043, 94104, 94208, 94308, 94375, 94430, 94472, 94513, 94611, 94662, 94743,
-    94838, 94903, 94957, 94998, 95096, 95154, 95244, 95301, 95342, 95440, 95496, 95585,
-    95682, 95770, 95798, 95896, 95924, 95953, 96004, 96043, 96130, 96198, 96279, 96312,
-    96395, 96459, 96516, 96611, 96662, 96741, 96801, 96864, 96890, 96925, 97025, 97106,
-    97144, 97222, 97305, 97347, 97438, 97539, 97601, 97647, 97737, 97809, 97858, 97948,
-    98031, 98075, 98123, 98205, 98304, 98402, 98483, 98537, 98613, 98711, 98737, 98826,
-    98854, 98911, 99010, 99066, 99124, 99213, 99286, 99353, 99432, 99530, 99580, 99610,
-    99657, 99684, 99747, 99798, 99850, 99899, 99971, 100028, 100137, 100186, 100252, 100318,
-    100347, 100409, 100452, 100485, 100512, 100592, 100656, 100675, 100704, 100719, 100753, 100797,
-    100847, 100941, 101035, 101080, 101152, 101209, 101248, 101306, 101363, 101421, 101479, 101537,
-    101583, 101636, 101689, 101742, 101806, 101859, 101913, 101967, 102021, 102081, 102125, 102183,
-    102236, 102259, 102297, 102326, 102342, 102400, 102438, 102495, 102604, 102635, 102686, 102719,
-    102784, 102818, 102834, 102873, 102925, 102977, 103029, 103081, 103132, 103212, 103260, 103308,
-    103356, 103404, 103473, 103499, 103538, 103566, 103605, 103633, 103672, 103700, 103739, 103767,
-    103804, 103849, 103882, 103915, 103948, 103981, 104074, 104183, 104212, 104321, 104379, 104425,
-    104517, 104596, 104697, 104740, 104755, 104801, 104813, 104840, 104861, 104900, 104993, 105049,
-    105092, 105139, 105227, 105326, 105400, 105447, 105547, 105645, 105707, 105770, 105807, 105855,
-    105916, 105957, 105974, 105993, 106029, 106121, 106138, 106189, 106210, 106290, 106383, 106496,
-    106590, 106679, 106765, 106844, 106860, 106879, 106925, 106959, 107014, 107065, 107116, 107205,
-    107284, 107372, 107471, 107490, 107587, 107654, 107721, 107782, 107847, 107876, 107924, 108000,
-    108067, 108114, 108206, 108295, 108323, 108346, 108393, 108443, 108526, 108590, 108656, 108697,
-    108744, 108800, 108855, 108903, 108960, 109012, 109082, 109159, 109212, 109307, 109332, 109431,
-    109517, 109575, 109608, 109652, 109731, 109767, 109821, 109859, 109898, 109921, 109964, 110012,
-    110052, 110109, 110184, 110230, 110287, 110384, 110408, 110491, 110592, 110615, 110651, 110691,
-    110720, 110775, 110841, 110907, 111007, 111036, 111078, 111132, 111177, 111235, 111275, 111328,
-    111422, 111484, 111576, 111629, 111714, 111786, 111878, 111926, 111978, 112032, 112070, 112151,
-    112200, 112245, 112306, 112358, 112452, 112524, 112623, 112651, 112743, 112791, 112832, 112861,
-    112951, 113006, 113057, 113154, 113246, 113323, 113402, 113456, 113511, 113562, 113659, 113748,
-    113802, 113889, 113957, 114013, 114091, 114137, 114182, 114237, 114334, 114387, 114482, 114533,
-    114558, 114606, 114688, 114740, 114781, 114837, 114910, 114968, 115077, 115142, 115207, 115266,
-    115297, 115357, 115424, 115486, 115521, 115572, 115673, 115756, 115814, 115855, 115914, 115973,
-    116032, 116091, 116145, 116199, 116253, 116308, 116363, 116418, 116462, 116521, 116574, 116632,
-    116741, 116774, 116830, 116890, 116950, 117010, 117042, 117108, 117148, 117194, 117303, 117364,
-    117473, 117541, 117612, 117669, 117767, 117864, 117953, 118051, 118104, 118154, 118237, 118295,
-    118362, 118438, 118529, 118627, 118678, 118784, 118856, 118938, 119030, 119127, 119219, 119287,
-    119359, 119438, 119498, 119561, 119658, 119741, 119824, 119868, 119968, 119994, 120093, 120123,
-    120146, 120209, 120275, 120341, 120371, 120469, 120494, 120527, 120573, 120631, 120680, 120742,
-    120786, 120843, 120941, 121007, 121103, 121160, 121249, 121325, 121421, 121473, 121529, 121587,
-    121640, 121680, 121727, 121827, 121887, 121974, 122043, 122106, 122159, 122241, 122339, 122397,
-    122464, 122561, 122619, 122695, 122746, 122880, 122977, 123076, 123125, 123222, 123304, 123377,
-    123466, 123523, 123642, 123683, 123742, 123788, 123807, 123868, 123900, 123919, 123951, 123995,
-    124015, 124048, 124073, 124128, 124196, 124242, 124305, 124352, 124435, 124497, 124523, 124568,
-    124597, 124641, 124692, 124739, 124834, 124884, 124935, 124986, 125037, 125088, 125165, 125200,
-    125231, 125275, 125323, 125382, 125433, 125511, 125563, 125615, 125660, 125691, 125735, 125774,
-    125855, 125887, 125923, 125985, 126014, 126058, 126115, 126179, 126246, 126275, 126312, 126344,
-    126380, 126416, 126477, 126510, 126550, 126583, 126623, 126657, 126698, 126817, 126873, 126976,
-    127047, 127098, 127172, 127291, 127350, 127411, 127510, 127608, 127658, 127713, 127759, 127784,
-    127803, 127835, 127908, 127990, 128023, 128063, 128090, 128113, 128159, 128233, 128271, 128309,
-    128347, 128385, 128433, 128502, 128542, 128614, 128662, 128696, 128723, 128769, 128813, 128853,
-    128916, 128960, 129020, 129086, 129153, 129189, 129222, 129341, 129391, 129481, 129569, 129627,
-    129723, 129789, 129854, 129883, 129955, 130000, 130088, 130173, 130197, 130244, 130321, 130368,
-    130410, 130488, 130532, 130612, 130650, 130689, 130763, 130830, 130921, 130995, 131072, 131171,
-    131261, 131303, 131384, 131420, 131458, 131481, 131517, 131584, 131613, 131653, 131706, 131758,
-    131792, 131880, 131920, 131964, 132019, 132057, 132158, 132234, 132283, 132352, 132432, 132486,
-    132565, 132626, 132697, 132742, 132823, 132919, 133007, 133086, 133187, 133283, 133368, 133469,
-    133565, 133619, 133715, 133816, 133906, 134004, 134069, 134098, 134187, 134272, 134319, 134375,
-    134429, 134525, 134604, 134642, 134681, 134738, 134819, 134882, 134979, 135046, 135075, 135168,
-    135266, 135344, 135388, 135468, 135566, 135655, 135753, 135800, 135910, 135965, 136075, 136135,
-    136195, 136255, 136315, 136375, 136435, 136497, 136559, 136621, 136683, 136745, 136807, 136917,
-    137027, 137118, 137206, 137306, 137371, 137437, 137464, 137549, 137636, 137702, 137780, 137876,
-    137956, 138039, 138101, 138168, 138192, 138233, 138300, 138367, 138408, 138462, 138511, 138557,
-    138657, 138709, 138787, 138867, 138967, 139058, 139128, 139264, 139364, 139460, 139558, 139616,
-    139673, 139771, 139869, 139927, 140025, 140134, 140205, 140314, 140423, 140532, 140627, 140697,
-    140785, 140840, 140940, 141014, 141083, 141170, 141238, 141318, 141372, 141451, 141518, 141613,
-    141713, 141808, 141908, 142003, 142103, 142176, 142294, 142339, 142358, 142390, 142445, 142494,
-    142540, 142611, 142672, 142744, 142862, 142912, 143030, 143092, 143137, 143218, 143360, 143478,
-    143596, 143714, 143832, 143928, 144000, 144019, 144120, 144196, 144263, 144359, 144460, 144556,
-    144657, 144753, 144854, 144952, 145026, 145115, 145160, 145216, 145311, 145389, 145459, 145540,
-    145595, 145675, 145746, 145793, 145891, 145986, 146084, 146179, 146277, 146372, 146441, 146517,
-    146572, 146648, 146731, 146813, 146909, 146972, 147005, 147049, 147106, 147204, 147260, 147456,
-    147552, 147653, 147749, 147850, 147946, 148047, 148142, 148242, 148337, 148437, 148532, 148632,
-    148727, 148827, 148917, 149016, 149101, 149166, 149208, 149303, 149383, 149464, 149545, 149603,
-    149664, 149731, 149760, 149859, 149936, 150015, 150114, 150203, 150272, 150371, 150448, 150539,
-    150592, 150668, 150751, 150849, 150912, 150935, 150975, 151075, 151119, 151176, 151228, 151275,
-    151329, 151374, 151552, 151650, 151750, 151848, 151946, 152055, 152122, 152189, 152298, 152407,
-    152516, 152562, 152660, 152725, 152770, 152818, 152846, 152868, 152907, 153000, 153056, 153134,
-    153181, 153269, 153369, 153443, 153490, 153581, 153673, 153752, 153821, 153882, 153961, 154054,
-    154149, 154170, 154212, 154267, 154310, 154365, 154416, 154467, 154556, 154653, 154741, 154847,
-    154915, 154983, 155069, 155131, 155159, 155188, 155264, 155331, 155382, 155421, 155513, 155648,
-    155702, 155789, 155857, 155913, 155994, 156051, 156084, 156134, 156217, 156281, 156329, 156424,
-    156464, 156510, 156556, 156635, 156695, 156755, 156837, 156904, 156931, 156973, 157005, 157028,
-    157128, 157229, 157326, 157425, 157525, 157575, 157629, 157689, 157726, 157779, 157818, 157903,
-    157945, 157995, 158041, 158128, 158222, 158323, 158423, 158523, 158558, 158648, 158743, 158785,
-    158880, 158930, 158974, 159022, 159088, 159112, 159143, 159172, 159271, 159304, 159375, 159430,
-    159453, 159531, 159575, 159611, 159744, 159798, 159853, 159904, 160010, 160102, 160156, 160250,
-    160350, 160447, 160502, 160553, 160659, 160685, 160774, 160873, 160962, 161008, 161051, 161120,
-    161218, 161316, 161404, 161481, 161536, 161642, 161690, 161747, 161843, 161880, 161950, 162051,
-    162105, 162177, 162244, 162319, 162408, 162504, 162599, 162664, 162691, 162719, 162798, 162868,
-    162913, 162951, 162983, 163050, 163077, 163114, 163151, 163230, 163253, 163282, 163369, 163415,
-    163457, 163540, 163630, 163727, 163840, 163936, 163967, 164053, 164151, 164182, 164280, 164319,
-    164396, 164466, 164536, 164569, 164660, 164754, 164855, 164955, 165055, 165150, 165245, 165285,
-    165329, 165391, 165423, 165456, 165489, 165551, 165624, 165713, 165785, 165884, 165984, 166072,
-    166133, 166207, 166256, 166337, 166362, 166392, 166472, 166529, 166599, 166625, 166653, 166703,
-    166767, 166853, 166924, 166992, 167087, 167177, 167273, 167367, 167467, 167567, 167663, 167758,
-    167815, 167936, 168037, 168138, 168222, 168310, 168410, 168489, 168584, 168650, 168747, 168797,
-    168851, 168951, 169003, 169064, 169139, 169222, 169291, 169358, 169402, 169478, 169577, 169628,
-    169711, 169780, 169829, 169905, 170004, 170080, 170138, 170161, 170243, 170340, 170435, 170462,
-    170561, 170661, 170757, 170841, 170878, 170926, 170994, 171070, 171150, 171214, 171267, 171343,
-    171440, 171531, 171607, 171683, 171780, 171851, 171948, 172032, 172098, 172166, 172242, 172295,
-    172320, 172370, 172424, 172466, 172525, 172598, 172707, 172756, 172822, 172888, 172948, 172980,
-    173040, 173108, 173170, 173190, 173205, 173257, 173351, 173381, 173439, 173499, 173557, 173617,
-    173677, 173737, 173802, 173856, 173912, 173968, 174024, 174085, 174109, 174147, 174178, 174195,
-    174217, 174241, 174350, 174384, 174441, 174502, 174563, 174624, 174676, 174708, 174774, 174814,
-    174867, 174920, 174973, 175026, 175078, 175127, 175176, 175225, 175274, 175323, 175363, 175403,
-    175443, 175483, 175577, 175686, 175748, 175857, 175952, 176128, 176226, 176284, 176382, 176480,
-    176578, 176650, 176768, 176828, 176888, 176933, 176982, 177036, 177056, 177092, 177111, 177143,
-    177198, 177274, 177323, 177351, 177426, 177474, 177546, 177574, 177637, 177681, 177740, 177806,
-    177874, 177904, 177976, 178094, 178154, 178187, 178207, 178258, 178320, 178364, 178394, 178491,
-    178523, 178602, 178646, 178678, 178722, 178754, 178797, 178865, 178898, 178938, 179056, 179118,
-    179163, 179244, 179362, 179445, 179503, 179585, 179682, 179779, 179876, 179973, 180064, 180224,
-    180323, 180388, 180465, 180539, 180566, 180603, 180649, 180693, 180792, 180891, 180990, 181095,
-    181191, 181276, 181342, 181434, 181515, 181577, 181665, 181742, 181800, 181871, 181907, 181991,
-    182021, 182049, 182120, 182175, 182253, 182334, 182439, 182544, 182649, 182738, 182844, 182870,
-    182957, 183025, 183124, 183207, 183271, 183328, 183417, 183496, 183556, 183627, 183654, 183720,
-    183790, 183860, 183893, 183970, 184050, 184156, 184207, 184320, 184415, 184521, 184627, 184698,
-    184755, 184837, 184929, 184986, 185083, 185151, 185223, 185267, 185367, 185393, 185423, 185446,
-    185515, 185612, 185709, 185806, 185901, 185974, 186027, 186099, 186199, 186270, 186365, 186465,
-    186560, 186660, 186755, 186855, 186925, 187001, 187054, 187137, 187213, 187289, 187387, 187463,
-    187561, 187637, 187735, 187833, 187951, 188069, 188187, 188305, 188416, 188505, 188605, 188686,
-    188766, 188861, 188961, 189056, 189156, 189251, 189351, 189448, 189538, 189610, 189704, 189786,
-    189867, 189938, 190035, 190129, 190226, 190320, 190417, 190511, 190567, 190619, 190671, 190769,
-    190825, 190877, 190975, 191031, 191083, 191181, 191237, 191335, 191430, 191495, 191595, 191690,
-    191790, 191885, 191985, 192080, 192180, 192270, 192358, 192512, 192584, 192673, 192742, 192827,
-    192892, 192973, 193034, 193101, 193178, 193205, 193245, 193338, 193380, 193477, 193576, 193674,
-    193774, 193872, 193912, 193966, 194024, 194088, 194129, 194200, 194270, 194324, 194374, 194465,
-    194563, 194661, 194700, 194797, 194836, 194934, 194979, 195073, 195172, 195218, 195317, 195371,
-    195419, 195471, 195541, 195589, 195630, 195680, 195732, 195821, 195865, 195937, 196031, 196107,
-    196188, 196268, 196339, 196407, 196504, 196608, 196706, 196803, 196897, 196994, 197041, 197114,
-    197212, 197262, 197360, 197418, 197510, 197604, 197701, 197737, 197778, 197852, 197950, 198008,
-    198102, 198191, 198287, 198352, 198374, 198400, 198467, 198495, 198523, 198549, 198646, 198737,
-    198804, 198897, 198980, 199067, 199130, 199194, 199250, 199306, 199364, 199453, 199536, 199595,
-    199658, 199690, 199763, 199834, 199935, 199956, 200018, 200085, 200181, 200282, 200378, 200479,
-    200575,
+    50331, 50393, 50455, 50612, 50703, 50799, 50891, 50949, 51007, 51113, 51179, 51244,
+    51271, 51299, 51328, 51402, 51454, 51552, 51573, 51629, 51676, 51699, 51720, 51743,
+    51831, 51855, 51879, 51964, 52061, 52113, 52192, 52230, 52277, 52300, 52327, 52416,
+    52474, 52565, 52635, 52717, 52749, 52830, 52913, 52975, 53045, 53122, 53154, 53248,
+    53354, 53442, 53548, 53575, 53660, 53718, 53818, 53924, 54020, 54104, 54172, 54236,
+    54316, 54348, 54405, 54476, 54510, 54567, 54654, 54698, 54774, 54866, 54882, 54979,
+    55032, 55056, 55134, 55166, 55249, 55318, 55368, 55444, 55536, 55633, 55686, 55764,
+    55833, 55929, 55946, 55993, 56079, 56167, 56220, 56278, 56370, 56464, 56538, 56608,
+    56688, 56749, 56828, 56925, 57000, 57040, 57098, 57121, 57171, 57344, 57436, 57494,
+    57594, 57685, 57753, 57825, 57900, 57979, 58039, 58096, 58132, 58199, 58225, 58261,
+    58301, 58345, 58381, 58416, 58439, 58483, 58583, 58646, 58672, 58707, 58753, 58780,
+    58828, 58927, 59026, 59055, 59085, 59108, 59134, 59187, 59250, 59333, 59361, 59388,
+    59434, 59529, 59624, 59700, 59735, 59785, 59879, 59955, 60008, 60102, 60193, 60241,
+    60293, 60379, 60396, 60450, 60543, 60583, 60610, 60676, 60726, 60768, 60808, 60854,
+    60925, 60975, 61045, 61120, 61199, 61268, 61330, 61440, 61505, 61575, 61606, 61688,
+    61726, 61812, 61837, 61938, 61973, 62025, 62045, 62126, 62168, 62245, 62275, 62302,
+    62354, 62400, 62476, 62567, 62608, 62684, 62762, 62862, 62961, 63046, 63104, 63184,
+    63284, 63383, 63460, 63531, 63618, 63718, 63772, 63847, 64334, 64375, 64473, 64571,
+    64669, 64767, 64865, 64951, 65042, 65100, 65200, 65265, 65330, 65357, 65455, 65536,
+    65611, 65658, 65691, 65724, 65799, 65877, 65948, 65969, 66062, 66132, 66185, 66231,
+    66301, 66401, 66499, 66593, 66618, 66643, 66710, 66780, 66843, 66856, 66901, 66939,
+    67001, 67022, 67059, 67159, 67211, 67258, 67291, 67315, 67365, 67422, 67470, 67551,
+    67587, 67618, 67658, 67759, 67860, 67892, 67966, 68001, 68073, 68148, 68192, 68252,
+    68334, 68393, 68475, 68553, 68570, 68631, 68673, 68714, 68814, 68866, 68948, 69018,
+    69076, 69135, 69176, 69276, 69313, 69375, 69438, 69479, 69632, 69692, 69753, 69843,
+    69939, 70038, 70103, 70168, 70195, 70223, 70261, 70357, 70458, 70532, 70625, 70695,
+    70764, 70796, 70888, 70982, 71001, 71098, 71127, 71156, 71226, 71300, 71367, 71456,
+    71522, 71571, 71613, 71678, 71736, 71824, 71917, 71983, 72068, 72130, 72191, 72272,
+    72308, 72381, 72453, 72530, 72559, 72640, 72701, 72800, 72870, 72929, 73028, 73091,
+    73190, 73251, 73351, 73416, 73512, 73587, 73728, 73821, 73891, 73983, 74081, 74152,
+    74241, 74307, 74395, 74489, 74556, 74641, 74703, 74803, 74903, 75003, 75101, 75199,
+    75297, 75395, 75478, 75545, 75612, 75683, 75740, 75816, 75907, 75962, 76038, 76121,
+    76170, 76246, 76337, 76392, 76468, 76560, 76659, 76727, 76799, 76843, 76943, 76969,
+    76999, 77022, 77085, 77161, 77237, 77336, 77435, 77534, 77634, 77735, 77824, 77907,
+    77952, 77988, 78020, 78052, 78073, 78127, 78172, 78250, 78347, 78398, 78492, 78511,
+    78545, 78610, 78695, 78759, 78832, 78894, 78964, 79042, 79136, 79170, 79235, 79308,
+    79370, 79440, 79539, 79638, 79682, 79706, 79750, 79809, 79898, 79987, 80043, 80100,
+    80167, 80254, 80286, 80317, 80367, 80466, 80565, 80645, 80684, 80738, 80836, 80916,
+    80942, 80999, 81097, 81192, 81244, 81300, 81390, 81411, 81469, 81532, 81595, 81673,
+    81772, 81920, 82009, 82071, 82155, 82254, 82343, 82424, 82499, 82590, 82689, 82783,
+    82856, 82914, 82996, 83093, 83163, 83231, 83283, 83350, 83376, 83416, 83451, 83510,
+    83609, 83633, 83677, 83744, 83831, 83888, 83983, 84039, 84102, 84146, 84194, 84266,
+    84316, 84386, 84424, 84470, 84564, 84623, 84684, 84724, 84795, 84863, 84942, 85017,
+    85114, 85208, 85305, 85399, 85496, 85590, 85687, 85786, 85869, 85922, 86016, 86068,
+    86162, 86259, 86358, 86452, 86549, 86643, 86740, 86834, 86878, 86969, 87046, 87125,
+    87202, 87257, 87316, 87400, 87500, 87568, 87614, 87697, 87759, 87826, 87852, 87888,
+    87923, 87971, 88034, 88062, 88108, 88158, 88234, 88282, 88322, 88392, 88463, 88502,
+    88602, 88682, 88782, 88882, 88973, 89069, 89161, 89219, 89317, 89344, 89372, 89401,
+    89475, 89527, 89565, 89612, 89635, 89661, 89729, 89758, 89787, 89814, 89905, 89975,
+    90057, 90112, 90199, 90265, 90323, 90419, 90478, 90548, 90625, 90657, 90730, 90819,
+    90860, 90898, 90993, 91071, 91141, 91222, 91277, 91357, 91379, 91443, 91541, 91636,
+    91734, 91761, 91861, 91951, 92046, 92144, 92239, 92292, 92366, 92453, 92494, 92554,
+    92637, 92727, 92785, 92884, 92949, 92975, 93001, 93069, 93098, 93127, 93216, 93244,
+    93333, 93402, 93459, 93558, 93643, 93708, 93766, 93862, 93919, 93975, 94033, 94122,
+    94208, 94289, 94350, 94371, 94471, 94538, 94593, 94635, 94676, 94775, 94826, 94907,
+    95002, 95067, 95121, 95162, 95261, 95319, 95409, 95466, 95507, 95606, 95662, 95751,
+    95848, 95936, 95964, 96063, 96091, 96120, 96171, 96210, 96297, 96365, 96446, 96479,
+    96562, 96626, 96683, 96778, 96829, 96908, 96968, 97031, 97057, 97092, 97192, 97273,
+    97311, 97389, 97472, 97514, 97605, 97706, 97768, 97814, 97904, 97976, 98025, 98115,
+    98202, 98246, 98304, 98386, 98419, 98518, 98599, 98653, 98729, 98828, 98854, 98943,
+    98971, 99028, 99127, 99183, 99241, 99330, 99403, 99470, 99553, 99652, 99702, 99732,
+    99779, 99806, 99869, 99920, 99972, 100021, 100093, 100150, 100259, 100308, 100374, 100440,
+    100469, 100531, 100574, 100607, 100634, 100714, 100778, 100797, 100826, 100841, 100875, 100919,
+    100969, 101063, 101157, 101202, 101274, 101331, 101370, 101428, 101485, 101543, 101601, 101659,
+    101705, 101758, 101811, 101864, 101928, 101981, 102035, 102089, 102143, 102203, 102247, 102305,
+    102358, 102400, 102438, 102467, 102483, 102505, 102543, 102600, 102709, 102740, 102791, 102824,
+    102889, 102923, 102939, 102978, 103030, 103082, 103134, 103186, 103237, 103317, 103365, 103413,
+    103461, 103509, 103578, 103604, 103643, 103671, 103710, 103738, 103777, 103805, 103844, 103872,
+    103909, 103954, 103987, 104020, 104053, 104086, 104179, 104288, 104317, 104426, 104484, 104530,
+    104622, 104701, 104802, 104845, 104860, 104906, 104918, 104945, 104966, 105005, 105098, 105154,
+    105197, 105244, 105332, 105431, 105505, 105552, 105650, 105748, 105817, 105885, 105922, 105970,
+    106031, 106072, 106089, 106108, 106144, 106236, 106253, 106304, 106325, 106496, 106589, 106682,
+    106776, 106865, 106951, 107030, 107046, 107065, 107111, 107145, 107199, 107249, 107299, 107388,
+    107467, 107555, 107649, 107681, 107779, 107846, 107913, 107974, 108039, 108072, 108128, 108204,
+    108271, 108322, 108414, 108503, 108531, 108554, 108606, 108656, 108739, 108803, 108873, 108914,
+    108961, 109017, 109072, 109120, 109177, 109229, 109299, 109376, 109429, 109524, 109549, 109650,
+    109739, 109802, 109835, 109879, 109963, 109999, 110057, 110100, 110139, 110162, 110205, 110253,
+    110293, 110350, 110425, 110471, 110592, 110689, 110713, 110796, 110879, 110902, 110938, 110978,
+    111007, 111066, 111132, 111198, 111298, 111327, 111369, 111423, 111468, 111526, 111566, 111619,
+    111713, 111775, 111867, 111920, 112005, 112077, 112169, 112217, 112269, 112323, 112361, 112442,
+    112491, 112536, 112597, 112649, 112743, 112815, 112914, 112942, 113034, 113082, 113123, 113152,
+    113242, 113296, 113346, 113444, 113536, 113613, 113697, 113751, 113805, 113855, 113953, 114042,
+    114096, 114183, 114251, 114307, 114385, 114431, 114476, 114530, 114628, 114688, 114783, 114834,
+    114859, 114907, 114971, 115023, 115064, 115120, 115193, 115251, 115360, 115425, 115490, 115549,
+    115580, 115640, 115707, 115769, 115804, 115855, 115956, 116039, 116097, 116138, 116197, 116256,
+    116315, 116374, 116428, 116482, 116536, 116591, 116646, 116701, 116745, 116804, 116857, 116915,
+    117024, 117057, 117113, 117173, 117233, 117293, 117325, 117391, 117431, 117477, 117586, 117647,
+    117756, 117824, 117895, 117952, 118050, 118147, 118236, 118334, 118387, 118437, 118520, 118578,
+    118645, 118784, 118875, 118973, 119024, 119100, 119172, 119254, 119346, 119445, 119537, 119605,
+    119677, 119756, 119816, 119879, 119976, 120059, 120142, 120186, 120286, 120312, 120411, 120441,
+    120464, 120527, 120593, 120659, 120689, 120787, 120812, 120845, 120891, 120949, 120998, 121060,
+    121104, 121161, 121259, 121325, 121421, 121478, 121567, 121643, 121739, 121791, 121847, 121905,
+    121958, 121998, 122045, 122145, 122205, 122292, 122361, 122424, 122477, 122559, 122657, 122715,
+    122880, 122979, 123037, 123113, 123164, 123236, 123335, 123434, 123483, 123582, 123664, 123737,
+    123826, 123883, 124002, 124043, 124102, 124148, 124167, 124228, 124260, 124279, 124311, 124355,
+    124375, 124408, 124433, 124488, 124556, 124602, 124665, 124712, 124795, 124857, 124883, 124928,
+    124957, 125001, 125052, 125099, 125194, 125244, 125295, 125346, 125397, 125448, 125525, 125560,
+    125591, 125635, 125683, 125742, 125793, 125871, 125923, 125975, 126020, 126051, 126095, 126134,
+    126215, 126247, 126283, 126345, 126374, 126418, 126475, 126539, 126606, 126635, 126672, 126704,
+    126740, 126776, 126837, 126870, 126910, 126976, 127016, 127050, 127091, 127210, 127266, 127341,
+    127412, 127463, 127537, 127656, 127715, 127776, 127875, 127973, 128023, 128078, 128124, 128149,
+    128168, 128200, 128273, 128355, 128388, 128428, 128455, 128478, 128524, 128598, 128636, 128674,
+    128712, 128750, 128798, 128867, 128907, 128979, 129027, 129061, 129088, 129134, 129178, 129218,
+    129281, 129325, 129385, 129451, 129518, 129554, 129587, 129706, 129756, 129846, 129934, 130034,
+    130131, 130202, 130260, 130357, 130423, 130488, 130521, 130593, 130638, 130726, 130811, 130835,
+    130882, 130959, 131006, 131072, 131150, 131194, 131279, 131322, 131361, 131435, 131502, 131593,
+    131667, 131730, 131829, 131919, 131961, 132042, 132078, 132116, 132139, 132175, 132242, 132271,
+    132311, 132364, 132416, 132450, 132538, 132578, 132622, 132677, 132715, 132809, 132885, 132934,
+    133003, 133083, 133137, 133216, 133277, 133348, 133393, 133474, 133571, 133659, 133743, 133837,
+    133934, 134019, 134113, 134210, 134264, 134360, 134454, 134544, 134643, 134708, 134741, 134830,
+    134915, 134962, 135018, 135168, 135264, 135348, 135391, 135430, 135487, 135568, 135631, 135728,
+    135795, 135824, 135909, 136008, 136086, 136130, 136215, 136314, 136403, 136502, 136549, 136659,
+    136714, 136824, 136884, 136944, 137004, 137064, 137124, 137184, 137246, 137308, 137370, 137432,
+    137494, 137556, 137666, 137776, 137867, 137955, 138055, 138120, 138186, 138213, 138298, 138385,
+    138451, 138529, 138625, 138710, 138793, 138855, 138922, 138946, 138987, 139054, 139121, 139162,
+    139264, 139313, 139359, 139459, 139511, 139589, 139674, 139774, 139865, 139935, 140035, 140135,
+    140231, 140330, 140388, 140445, 140544, 140643, 140701, 140800, 140909, 140980, 141089, 141198,
+    141307, 141404, 141474, 141562, 141617, 141711, 141785, 141854, 141941, 142009, 142089, 142143,
+    142222, 142289, 142386, 142480, 142577, 142671, 142768, 142862, 142935, 143053, 143098, 143117,
+    143149, 143204, 143253, 143360, 143431, 143492, 143564, 143682, 143732, 143850, 143912, 143957,
+    144038, 144156, 144274, 144392, 144510, 144628, 144725, 144797, 144816, 144910, 144986, 145053,
+    145150, 145244, 145341, 145435, 145532, 145626, 145724, 145798, 145887, 145932, 145988, 146083,
+    146161, 146231, 146312, 146367, 146447, 146518, 146565, 146663, 146758, 146856, 146951, 147049,
+    147144, 147213, 147289, 147344, 147456, 147539, 147621, 147719, 147782, 147815, 147859, 147916,
+    148014, 148070, 148165, 148263, 148358, 148456, 148551, 148649, 148744, 148841, 148935, 149032,
+    149126, 149223, 149317, 149414, 149508, 149598, 149697, 149782, 149847, 149889, 149984, 150069,
+    150150, 150231, 150289, 150350, 150417, 150446, 150545, 150622, 150706, 150805, 150894, 150963,
+    151062, 151139, 151230, 151283, 151359, 151442, 151552, 151615, 151638, 151678, 151778, 151822,
+    151879, 151931, 151978, 152032, 152077, 152176, 152276, 152376, 152476, 152576, 152685, 152752,
+    152819, 152928, 153037, 153146, 153192, 153290, 153355, 153400, 153448, 153476, 153498, 153537,
+    153630, 153686, 153764, 153811, 153899, 153999, 154073, 154120, 154211, 154303, 154382, 154451,
+    154512, 154591, 154684, 154779, 154800, 154842, 154897, 154940, 154994, 155044, 155094, 155183,
+    155280, 155368, 155475, 155543, 155648, 155734, 155796, 155824, 155853, 155929, 155996, 156047,
+    156086, 156178, 156267, 156321, 156408, 156476, 156532, 156613, 156670, 156703, 156753, 156836,
+    156900, 156948, 157043, 157083, 157129, 157175, 157254, 157314, 157374, 157456, 157523, 157550,
+    157592, 157624, 157647, 157747, 157848, 157945, 158044, 158144, 158194, 158248, 158308, 158345,
+    158398, 158437, 158522, 158564, 158614, 158660, 158747, 158841, 158942, 159042, 159142, 159177,
+    159267, 159362, 159404, 159499, 159549, 159593, 159641, 159707, 159744, 159775, 159804, 159903,
+    159936, 160007, 160062, 160085, 160163, 160207, 160243, 160324, 160378, 160432, 160482, 160589,
+    160681, 160735, 160829, 160929, 161026, 161080, 161130, 161237, 161263, 161352, 161451, 161540,
+    161586, 161629, 161698, 161796, 161894, 161982, 162059, 162113, 162220, 162268, 162325, 162421,
+    162458, 162528, 162629, 162683, 162755, 162822, 162897, 162986, 163082, 163178, 163243, 163270,
+    163298, 163377, 163447, 163492, 163530, 163562, 163629, 163656, 163693, 163730, 163809, 163840,
+    163869, 163956, 164002, 164044, 164127, 164217, 164314, 164410, 164506, 164537, 164623, 164721,
+    164752, 164850, 164889, 164966, 165036, 165106, 165139, 165230, 165324, 165425, 165525, 165625,
+    165720, 165815, 165855, 165899, 165961, 165993, 166026, 166059, 166121, 166194, 166283, 166355,
+    166454, 166555, 166643, 166704, 166778, 166827, 166908, 166933, 166963, 167043, 167100, 167170,
+    167196, 167224, 167274, 167338, 167424, 167495, 167563, 167659, 167749, 167936, 168030, 168130,
+    168231, 168327, 168423, 168480, 168545, 168646, 168747, 168831, 168919, 169020, 169099, 169195,
+    169261, 169358, 169408, 169462, 169563, 169615, 169676, 169751, 169834, 169903, 169970, 170014,
+    170090, 170189, 170240, 170323, 170392, 170441, 170517, 170616, 170692, 170750, 170773, 170855,
+    170954, 171049, 171076, 171175, 171275, 171371, 171455, 171492, 171540, 171608, 171684, 171764,
+    171828, 171881, 172032, 172131, 172222, 172298, 172374, 172473, 172544, 172643, 172723, 172789,
+    172857, 172933, 172986, 173011, 173061, 173115, 173157, 173216, 173289, 173398, 173447, 173513,
+    173579, 173639, 173671, 173731, 173799, 173861, 173881, 173896, 173948, 174042, 174072, 174130,
+    174190, 174248, 174308, 174368, 174428, 174493, 174547, 174603, 174659, 174715, 174776, 174800,
+    174838, 174869, 174886, 174908, 174932, 175041, 175075, 175132, 175193, 175254, 175315, 175367,
+    175399, 175465, 175505, 175558, 175611, 175664, 175717, 175769, 175818, 175867, 175916, 175965,
+    176014, 176054, 176128, 176168, 176208, 176302, 176411, 176473, 176582, 176677, 176767, 176866,
+    176924, 177023, 177122, 177221, 177293, 177411, 177471, 177531, 177576, 177625, 177679, 177699,
+    177735, 177754, 177786, 177841, 177917, 177966, 177994, 178069, 178117, 178189, 178217, 178280,
+    178324, 178383, 178449, 178517, 178547, 178619, 178737, 178797, 178830, 178850, 178901, 178963,
+    179007, 179037, 179134, 179166, 179245, 179289, 179321, 179365, 179397, 179440, 179508, 179541,
+    179581, 179699, 179761, 179806, 179887, 180005, 180088, 180224, 180306, 180405, 180504, 180603,
+    180702, 180793, 180881, 180981, 181046, 181123, 181197, 181224, 181261, 181307, 181351, 181451,
+    181551, 181651, 181757, 181853, 181938, 182004, 182096, 182177, 182239, 182327, 182404, 182462,
+    182533, 182569, 182653, 182683, 182711, 182782, 182837, 182915, 182996, 183102, 183208, 183314,
+    183403, 183510, 183536, 183623, 183691, 183790, 183873, 183937, 183994, 184083, 184162, 184222,
+    184320, 184347, 184413, 184483, 184553, 184586, 184663, 184743, 184850, 184901, 184982, 185077,
+    185184, 185291, 185362, 185419, 185501, 185593, 185650, 185749, 185817, 185889, 185933, 186033,
+    186059, 186089, 186112, 186181, 186280, 186379, 186478, 186575, 186648, 186701, 186773, 186867,
+    186938, 187035, 187129, 187226, 187320, 187417, 187511, 187581, 187657, 187710, 187793, 187869,
+    187945, 188045, 188121, 188221, 188297, 188416, 188516, 188634, 188752, 188870, 188988, 189085,
+    189174, 189268, 189349, 189429, 189526, 189620, 189717, 189811, 189908, 190002, 190100, 190190,
+    190262, 190357, 190439, 190520, 190591, 190689, 190784, 190882, 190977, 191075, 191170, 191226,
+    191278, 191330, 191430, 191486, 191538, 191638, 191694, 191746, 191846, 191902, 192002, 192098,
+    192163, 192264, 192360, 192512, 192608, 192709, 192805, 192906, 192996, 193084, 193181, 193253,
+    193342, 193411, 193496, 193561, 193642, 193703, 193770, 193847, 193874, 193914, 194007, 194049,
+    194146, 194245, 194343, 194443, 194541, 194581, 194635, 194693, 194757, 194798, 194869, 194939,
+    194993, 195043, 195134, 195232, 195330, 195369, 195466, 195505, 195603, 195648, 195742, 195841,
+    195887, 195986, 196040, 196088, 196140, 196210, 196258, 196299, 196349, 196401, 196490, 196534,
+    196608, 196702, 196778, 196859, 196939, 197010, 197078, 197175, 197233, 197331, 197428, 197522,
+    197619, 197666, 197739, 197837, 197887, 197985, 198043, 198135, 198229, 198326, 198362, 198403,
+    198477, 198575, 198633, 198727, 198816, 198913, 198978, 199000, 199026, 199093, 199121, 199149,
+    199175, 199272, 199363, 199430, 199523, 199606, 199693, 199756, 199820, 199876, 199932, 199990,
+    200079, 200162, 200221, 200284, 200316, 200389, 200460, 200554, 200575, 200704, 200771, 200868,
+    200962, 201059, 201153, 201250,
 };
 
 static const struct kiln_pair pairs[] = {
-    { 5, 6 }, { 47, 3097 }, { 291, 295 }, { 5, 174 }, { 3, 185 }, { 183, 184 },
-    { 47, 5 }, { 295, 239 }, { 3102, 3101 }, { 3, 12 }, { 139, 140 }, { 290, 291 },
-    { 1695, 3097 }, { 340, 341 }, { 168, 47 }, { 5, 187 }, { 3, 3107 }, { 11, 3106 },
-    { 1697, 3097 }, { 3110, 342 }, { 13, 14 }, { 294, 3099 }, { 291, 1310 }, { 239, 3098 },
+    { 5, 6 }, { 47, 3100 }, { 291, 295 }, { 5, 174 }, { 3, 185 }, { 183, 184 },
+    { 47, 5 }, { 295, 239 }, { 3105, 3104 }, { 3, 12 }, { 139, 140 }, { 290, 291 },
+    { 1695, 3100 }, { 340, 341 }, { 168, 47 }, { 5, 187 }, { 3, 3110 }, { 11, 3109 },
+    { 1697, 3100 }, { 3113, 342 }, { 13, 14 }, { 294, 3102 }, { 291, 1310 }, { 239, 3101 },
     { 345, 982 }, { 936, 148 }, { 6, 19 }, { 21, 22 }, { 23, 24 }, { 274, 275 },
     { 30, 31 }, { 32, 33 }, { 37, 38 }, { 41, 42 }, { 176, 177 }, { 178, 179 },
-    { 180, 181 }, { 3105, 3100 }, { 165, 166 }, { 47, 241 }, { 3113, 3097 }, { 3, 3109 },
-    { 3121, 345 }, { 390, 291 }, { 3123, 20 }, { 3124, 3125 }, { 3126, 276 }, { 46, 3098 },
-    { 3105, 3112 }, { 3127, 3128 }, { 3129, 39 }, { 3131, 3132 }, { 3133, 3100 }, { 167, 3111 },
+    { 180, 181 }, { 3108, 3103 }, { 165, 166 }, { 47, 241 }, { 3116, 3100 }, { 3, 3112 },
+    { 3124, 345 }, { 390, 291 }, { 3126, 20 }, { 3127, 3128 }, { 3129, 276 }, { 46, 3101 },
+    { 3108, 3115 }, { 3130, 3131 }, { 3132, 39 }, { 3134, 3135 }, { 3136, 3103 }, { 167, 3114 },
     { 6, 230 }, { 9, 10 }, { 48, 49 }, { 51, 52 }, { 55, 56 }, { 58, 59 },
     { 67, 68 }, { 69, 70 }, { 71, 72 }, { 73, 74 }, { 75, 76 }, { 77, 78 },
     { 79, 80 }, { 81, 82 }, { 83, 84 }, { 91, 92 }, { 93, 94 }, { 96, 97 },
     { 98, 99 }, { 101, 102 }, { 110, 111 }, { 112, 113 }, { 211, 212 }, { 213, 214 },
-    { 233, 234 }, { 239, 240 }, { 261, 262 }, { 369, 3104 }, { 766, 938 }, { 317, 318 },
-    { 3114, 3097 }, { 3, 3115 }, { 3135, 3150 }, { 76, 88 }, { 93, 100 }, { 3136, 6 },
-    { 3144, 3153 }, { 3156, 60 }, { 3157, 3158 }, { 3160, 3161 }, { 3162, 3163 }, { 3164, 3165 },
-    { 3166, 3167 }, { 3172, 114 }, { 3173, 3174 }, { 3177, 239 }, { 297, 978 }, { 345, 984 },
-    { 1053, 1054 }, { 309, 310 }, { 3, 15 }, { 3181, 3117 }, { 3097, 137 }, { 76, 90 },
-    { 87, 3184 }, { 93, 3168 }, { 3169, 3185 }, { 3176, 3186 }, { 3189, 3159 }, { 3190, 3191 },
-    { 3192, 85 }, { 3193, 95 }, { 378, 239 }, { 3198, 985 }, { 3200, 311 }, { 47, 148 },
+    { 233, 234 }, { 239, 240 }, { 261, 262 }, { 369, 3107 }, { 766, 938 }, { 317, 318 },
+    { 3117, 3100 }, { 3, 3118 }, { 3138, 3153 }, { 76, 88 }, { 93, 100 }, { 3139, 6 },
+    { 3147, 3156 }, { 3159, 60 }, { 3160, 3161 }, { 3163, 3164 }, { 3165, 3166 }, { 3167, 3168 },
+    { 3169, 3170 }, { 3175, 114 }, { 3176, 3177 }, { 3180, 239 }, { 297, 978 }, { 345, 984 },
+    { 1053, 1054 }, { 309, 310 }, { 3, 15 }, { 3184, 3120 }, { 3100, 137 }, { 76, 90 },
+    { 87, 3187 }, { 93, 3171 }, { 3172, 3188 }, { 3179, 3189 }, { 3192, 3162 }, { 3193, 3194 },
+    { 3195, 85 }, { 3196, 95 }, { 378, 239 }, { 3201, 985 }, { 3203, 311 }, { 47, 148 },
     { 63, 64 }, { 108, 109 }, { 142, 143 }, { 144, 145 }, { 146, 147 }, { 149, 150 },
     { 151, 152 }, { 153, 154 }, { 155, 156 }, { 243, 244 }, { 247, 248 }, { 249, 255 },
-    { 256, 257 }, { 280, 281 }, { 282, 283 }, { 290, 1011 }, { 291, 323 }, { 293, 3118 },
-    { 297, 298 }, { 325, 326 }, { 3137, 141 }, { 3175, 235 }, { 3195, 215 }, { 345, 1029 },
-    { 1, 1694 }, { 25, 26 }, { 1319, 1310 }, { 2412, 2413 }, { 2414, 2415 }, { 2416, 3182 },
-    { 3138, 1696 }, { 1058, 1059 }, { 278, 279 }, { 328, 1551 }, { 368, 3178 }, { 757, 758 },
+    { 256, 257 }, { 280, 281 }, { 282, 283 }, { 290, 1011 }, { 291, 323 }, { 293, 3121 },
+    { 297, 298 }, { 325, 326 }, { 3140, 141 }, { 3178, 235 }, { 3198, 215 }, { 345, 1029 },
+    { 1, 1694 }, { 25, 26 }, { 1319, 1310 }, { 2415, 2416 }, { 2417, 2418 }, { 2419, 3185 },
+    { 3141, 1696 }, { 1058, 1059 }, { 278, 279 }, { 328, 1551 }, { 368, 3181 }, { 757, 758 },
     { 213, 975 }, { 295, 994 }, { 962, 963 }, { 1023, 1024 }, { 1027, 1028 }, { 1557, 1558 },
-    { 3130, 43 }, { 3201, 3097 }, { 117, 3 }, { 76, 3212 }, { 93, 3207 }, { 3152, 3202 },
-    { 3210, 3211 }, { 239, 463 }, { 148, 3222 }, { 3111, 3235 }, { 3216, 3224 }, { 3217, 65 },
-    { 3219, 3220 }, { 3225, 3098 }, { 3227, 249 }, { 3228, 3229 }, { 3230, 3231 }, { 3233, 295 },
-    { 3240, 345 }, { 1693, 3241 }, { 3138, 3246 }, { 3142, 3242 }, { 3244, 3245 }, { 3248, 3099 },
-    { 0, 1 }, { 2496, 1310 }, { 3247, 3182 }, { 47, 3103 }, { 218, 3252 }, { 3253, 215 },
-    { 3255, 964 }, { 3256, 1025 }, { 29, 3097 }, { 3141, 3 }, { 3260, 16 }, { 3204, 3262 },
-    { 3205, 76 }, { 3206, 3263 }, { 239, 47 }, { 3223, 3269 }, { 3274, 258 }, { 3275, 284 },
-    { 3281, 3279 }, { 3278, 3285 }, { 3283, 2 }, { 3258, 249 }, { 148, 454 }, { 168, 448 },
-    { 196, 197 }, { 201, 2447 }, { 218, 3151 }, { 220, 221 }, { 224, 225 }, { 227, 228 },
-    { 313, 314 }, { 330, 331 }, { 332, 333 }, { 334, 335 }, { 336, 337 }, { 373, 374 },
-    { 412, 174 }, { 417, 418 }, { 419, 420 }, { 421, 422 }, { 425, 426 }, { 428, 429 },
-    { 430, 431 }, { 433, 434 }, { 436, 437 }, { 438, 439 }, { 440, 441 }, { 442, 443 },
-    { 444, 445 }, { 446, 447 }, { 455, 456 }, { 460, 461 }, { 466, 467 }, { 474, 475 },
-    { 959, 2432 }, { 2429, 2430 }, { 2433, 3203 }, { 2434, 3137 }, { 2453, 2454 }, { 2524, 345 },
-    { 3261, 2428 }, { 3266, 3103 }, { 158, 159 }, { 161, 162 }, { 163, 164 }, { 169, 170 },
-    { 171, 172 }, { 216, 217 }, { 290, 1006 }, { 295, 998 }, { 923, 924 }, { 992, 993 },
-    { 1050, 3139 }, { 1563, 3284 }, { 1051, 1052 }, { 1057, 3282 }, { 3, 3149 }, { 3291, 3146 },
-    { 50, 3097 }, { 3264, 3293 }, { 3294, 3296 }, { 3267, 3298 }, { 3299, 239 }, { 3292, 3280 },
-    { 3249, 3300 }, { 148, 3334 }, { 2431, 3337 }, { 3136, 3332 }, { 3199, 3342 }, { 3305, 3333 },
-    { 3307, 198 }, { 3310, 222 }, { 3312, 229 }, { 3314, 3315 }, { 3316, 3317 }, { 3320, 3321 },
-    { 3322, 423 }, { 3324, 3325 }, { 3326, 435 }, { 3327, 3328 }, { 3329, 3330 }, { 3335, 468 },
-    { 3336, 3344 }, { 3339, 3340 }, { 47, 173 }, { 201, 202 }, { 3183, 3348 }, { 3203, 138 },
-    { 3345, 160 }, { 3346, 3347 }, { 3354, 3254 }, { 345, 1365 }, { 1247, 3120 }, { 1448, 3196 },
-    { 3208, 1443 }, { 3304, 1559 }, { 3145, 188 }, { 3148, 3359 }, { 3360, 3 }, { 53, 3097 },
-    { 3361, 3154 }, { 3363, 76 }, { 3364, 3272 }, { 252, 3365 }, { 148, 3384 }, { 239, 3370 },
-    { 295, 3368 }, { 3369, 3386 }, { 3372, 457 }, { 3376, 3377 }, { 3378, 3379 }, { 3382, 3383 },
-    { 3349, 3387 }, { 3381, 272 }, { 3145, 491 }, { 3, 62 }, { 103, 3097 }, { 3402, 54 },
-    { 3331, 3408 }, { 3409, 239 }, { 3389, 3415 }, { 3406, 259 }, { 3412, 338 }, { 189, 190 },
-    { 1028, 1036 }, { 1128, 3118 }, { 3236, 47 }, { 3268, 539 }, { 3, 3155 }, { 61, 3418 },
-    { 3097, 57 }, { 3419, 104 }, { 3414, 3421 }, { 479, 190 }, { 3, 3188 }, { 3097, 3170 },
-    { 3420, 3431 }, { 3435, 3306 }, { 3, 3194 }, { 3097, 3209 }, { 3404, 3438 }, { 3433, 3437 },
-    { 3, 3265 }, { 3097, 3432 }, { 3171, 3441 }, { 3439, 3444 }, { 66, 3442 }, { 3, 3403 },
-    { 3448, 3446 }, { 3447, 3097 }, { 3449, 3445 }, { 3, 3451 }, { 3187, 3450 }, { 3097, 3221 },
-    { 3452, 115 }, { 3443, 3 }, { 3455, 3454 }, { 3097, 3270 }, { 3271, 3456 }, { 2450, 3 },
-    { 3218, 3097 }, { 3458, 3434 }, { 3459, 3460 }, { 263, 532 }, { 3234, 239 }, { 201, 1744 },
-    { 215, 6 }, { 297, 1791 }, { 345, 1422 }, { 385, 1827 }, { 1728, 3237 }, { 1729, 1730 },
-    { 1731, 1732 }, { 1733, 1734 }, { 1750, 1751 }, { 1822, 1823 }, { 1825, 1826 }, { 1828, 3140 },
-    { 1829, 1830 }, { 1831, 1832 }, { 1833, 1834 }, { 1835, 3104 }, { 2495, 3356 }, { 3214, 2483 },
-    { 3261, 118 }, { 161, 2435 }, { 2436, 164 }, { 2438, 2439 }, { 3183, 2437 }, { 17, 18 },
-    { 27, 28 }, { 130, 131 }, { 237, 2120 }, { 1444, 1445 }, { 1976, 295 }, { 3257, 3277 },
-    { 3273, 1446 }, { 3276, 1457 }, { 3308, 2448 }, { 3388, 203 }, { 3, 3405 }, { 3463, 3457 },
-    { 4, 3097 }, { 3471, 3484 }, { 3472, 3480 }, { 3475, 3476 }, { 3478, 345 }, { 3481, 3482 },
-    { 1732, 3490 }, { 3410, 3488 }, { 3226, 3496 }, { 3366, 3493 }, { 3498, 1030 }, { 3467, 3430 },
-    { 2000, 2041 }, { 6, 549 }, { 35, 2420 }, { 132, 133 }, { 137, 3473 }, { 966, 3112 },
-    { 1049, 239 }, { 1793, 1794 }, { 2417, 2418 }, { 2421, 3130 }, { 2509, 1310 }, { 3108, 3427 },
-    { 3142, 3401 }, { 3290, 1026 }, { 3468, 1745 }, { 3485, 2497 }, { 3, 3453 }, { 3461, 3503 },
-    { 3505, 7 }, { 8, 3097 }, { 3479, 3507 }, { 3483, 3506 }, { 3491, 3511 }, { 3512, 3489 },
-    { 3492, 3514 }, { 3513, 3499 }, { 2000, 2040 }, { 2419, 3519 }, { 3119, 3527 }, { 3147, 3526 },
-    { 3250, 549 }, { 3287, 3518 }, { 3292, 3529 }, { 3494, 3520 }, { 3, 3534 }, { 3465, 3533 },
-    { 3343, 3097 }, { 3510, 3538 }, { 3525, 3549 }, { 3544, 3546 }, { 3550, 134 }, { 106, 3 },
-    { 922, 3097 }, { 3537, 3554 }, { 3551, 3474 }, { 3555, 3556 }, { 205, 3 }, { 3097, 3289 },
-    { 3559, 3353 }, { 3521, 3561 }, { 3562, 2422 }, { 252, 1447 }, { 3355, 3357 }, { 3396, 1448 },
-    { 1746, 3 }, { 925, 3097 }, { 299, 300 }, { 301, 302 }, { 303, 304 }, { 305, 306 },
-    { 34, 35 }, { 36, 3147 }, { 40, 3259 }, { 44, 45 }, { 86, 3295 }, { 204, 3563 },
-    { 285, 286 }, { 345, 647 }, { 411, 3319 }, { 416, 3413 }, { 451, 452 }, { 453, 3411 },
-    { 459, 3422 }, { 462, 463 }, { 464, 465 }, { 595, 596 }, { 919, 3181 }, { 1199, 3428 },
-    { 1310, 1954 }, { 1948, 1949 }, { 1958, 1959 }, { 1961, 1962 }, { 1963, 3243 }, { 2152, 3509 },
-    { 2424, 3464 }, { 2425, 3558 }, { 2426, 3504 }, { 2427, 3553 }, { 2449, 3462 }, { 2663, 2664 },
-    { 2665, 3120 }, { 3119, 1056 }, { 3239, 3341 }, { 3301, 3362 }, { 3358, 3103 }, { 3367, 2462 },
-    { 3375, 3151 }, { 3423, 3100 }, { 3541, 3401 }, { 3552, 2423 }, { 3, 3535 }, { 3097, 3392 },
-    { 3573, 3574 }, { 3575, 3576 }, { 345, 2141 }, { 1310, 2028 }, { 3179, 3606 }, { 3239, 3350 },
-    { 3286, 3585 }, { 3295, 3601 }, { 3362, 3615 }, { 3501, 3605 }, { 3502, 3582 }, { 3567, 3616 },
-    { 3577, 3578 }, { 3579, 3580 }, { 3581, 89 }, { 3587, 3588 }, { 3589, 3590 }, { 3591, 3407 },
-    { 3597, 3243 }, { 3598, 3599 }, { 3602, 3603 }, { 3604, 3338 }, { 3612, 286 }, { 2506, 2544 },
-    { 2542, 2543 }, { 3303, 3617 }, { 3, 3536 }, { 3391, 3618 }, { 3097, 929 }, { 3619, 3620 },
-    { 345, 3600 }, { 3610, 3630 }, { 3622, 1310 }, { 3623, 3607 }, { 3626, 3639 }, { 3627, 3631 },
-    { 3635, 3636 }, { 3642, 2508 }, { 3644, 3645 }, { 3564, 3 }, { 3487, 3097 }, { 3584, 345 },
-    { 3650, 3653 }, { 3654, 3632 }, { 3643, 3656 }, { 119, 120 }, { 121, 122 }, { 124, 125 },
-    { 189, 967 }, { 215, 450 }, { 291, 1021 }, { 328, 329 }, { 339, 3116 }, { 379, 380 },
-    { 382, 383 }, { 384, 385 }, { 386, 387 }, { 388, 389 }, { 391, 392 }, { 393, 394 },
-    { 395, 396 }, { 398, 399 }, { 400, 401 }, { 402, 403 }, { 404, 405 }, { 407, 408 },
-    { 409, 410 }, { 974, 3288 }, { 977, 3197 }, { 987, 988 }, { 999, 368 }, { 1001, 1002 },
-    { 1243, 933 }, { 1364, 3394 }, { 1372, 1373 }, { 1798, 1799 }, { 1824, 3560 }, { 2473, 338 },
-    { 2484, 2485 }, { 2510, 2511 }, { 3119, 1370 }, { 3139, 1352 }, { 3237, 3551 }, { 3380, 432 },
-    { 136, 3390 }, { 1051, 2546 }, { 2476, 2477 }, { 3515, 1031 }, { 3, 3572 }, { 580, 3097 },
-    { 3621, 345 }, { 3657, 3662 }, { 3661, 3640 }, { 385, 3680 }, { 402, 3683 }, { 479, 967 },
-    { 976, 3116 }, { 3140, 3677 }, { 3371, 1370 }, { 3665, 123 }, { 3671, 343 }, { 3673, 3674 },
-    { 3675, 3676 }, { 3678, 3679 }, { 3681, 3682 }, { 3684, 3685 }, { 3697, 2486 }, { 3701, 157 },
-    { 3648, 307 }, { 35, 1701 }, { 105, 3558 }, { 107, 3504 }, { 116, 3659 }, { 204, 3571 },
-    { 208, 209 }, { 273, 3143 }, { 327, 3297 }, { 367, 3251 }, { 414, 415 }, { 550, 338 },
-    { 919, 3202 }, { 926, 927 }, { 928, 3647 }, { 989, 990 }, { 991, 3393 }, { 1006, 1808 },
-    { 1008, 1009 }, { 1010, 1011 }, { 1319, 1315 }, { 1698, 1699 }, { 1702, 3259 }, { 1704, 3295 },
-    { 1811, 1812 }, { 1813, 3351 }, { 1816, 1817 }, { 1820, 3099 }, { 1960, 3638 }, { 1964, 1310 },
-    { 2191, 3524 }, { 2488, 2489 }, { 2498, 2499 }, { 2500, 2501 }, { 2502, 2503 }, { 2504, 2505 },
-    { 2506, 2507 }, { 3277, 3692 }, { 3302, 3362 }, { 3313, 315 }, { 3352, 3689 }, { 3366, 3401 },
-    { 3367, 3583 }, { 3373, 970 }, { 3508, 3100 }, { 3543, 3517 }, { 3552, 3633 }, { 3663, 2545 },
-    { 3702, 3416 }, { 3, 3646 }, { 3565, 3707 }, { 952, 3097 }, { 345, 3672 }, { 397, 3712 },
-    { 3140, 3723 }, { 3713, 406 }, { 3721, 3716 }, { 3724, 3104 }, { 3703, 3726 }, { 1700, 3728 },
-    { 3147, 3749 }, { 3236, 3735 }, { 3464, 3729 }, { 3531, 3732 }, { 3637, 3755 }, { 3688, 3742 },
-    { 3708, 581 }, { 3710, 3773 }, { 3715, 3687 }, { 3730, 3731 }, { 3734, 277 }, { 3745, 3746 },
-    { 3748, 3768 }, { 3750, 1705 }, { 3751, 3752 }, { 3753, 3351 }, { 3757, 1937 }, { 3759, 3760 },
-    { 3762, 3763 }, { 3767, 1000 }, { 3776, 3 }, { 345, 3722 }, { 3097, 3666 }, { 3780, 3781 },
-    { 3765, 3799 }, { 3777, 3740 }, { 3786, 3787 }, { 3789, 3796 }, { 3791, 3756 }, { 3792, 3743 },
-    { 3804, 3761 }, { 3805, 2508 }, { 3, 3539 }, { 3807, 3614 }, { 345, 3783 }, { 3718, 3809 },
-    { 3808, 3810 }, { 3794, 3814 }, { 3811, 3813 }, { 263, 264 }, { 265, 266 }, { 267, 268 },
-    { 269, 270 }, { 290, 3099 }, { 1310, 2033 }, { 2029, 2030 }, { 2052, 2053 }, { 3495, 3397 },
-    { 296, 3104 }, { 1123, 1124 }, { 6, 3425 }, { 260, 3196 }, { 348, 355 }, { 452, 2620 },
-    { 463, 2624 }, { 885, 2147 }, { 941, 3120 }, { 956, 957 }, { 958, 959 }, { 960, 961 },
-    { 1006, 2145 }, { 1198, 3594 }, { 1409, 338 }, { 1801, 1802 }, { 1975, 3497 }, { 2146, 3754 },
-    { 2479, 3700 }, { 2612, 3319 }, { 2614, 3462 }, { 2615, 3413 }, { 2622, 3422 }, { 2625, 3407 },
-    { 2659, 3553 }, { 2675, 2676 }, { 3097, 1864 }, { 3137, 157 }, { 3139, 983 }, { 3199, 1055 },
-    { 3208, 242 }, { 3290, 2681 }, { 3311, 2567 }, { 3323, 2617 }, { 3371, 1056 }, { 3399, 3426 },
-    { 3417, 3436 }, { 3466, 533 }, { 3545, 3698 }, { 3624, 3309 }, { 3725, 2487 }, { 291, 239 },
-    { 316, 3180 }, { 1239, 3777 }, { 1921, 933 }, { 3, 3540 }, { 345, 3784 }, { 3720, 3821 },
-    { 3823, 3782 }, { 3785, 3820 }, { 3825, 1703 }, { 3826, 3827 }, { 3828, 3829 }, { 2034, 290 },
-    { 3819, 3100 }, { 3234, 3835 }, { 1006, 3532 }, { 1354, 463 }, { 2619, 3840 }, { 2623, 3841 },
-    { 3286, 3854 }, { 3375, 3837 }, { 3390, 3862 }, { 3399, 3436 }, { 3417, 3426 }, { 3486, 3860 },
-    { 3778, 3844 }, { 3824, 3664 }, { 3839, 3398 }, { 3845, 3846 }, { 3847, 3801 }, { 3855, 3856 },
-    { 3566, 3 }, { 3779, 345 }, { 3882, 3883 }, { 3886, 3887 }, { 3711, 3880 }, { 3831, 3888 },
-    { 3890, 3268 }, { 1006, 3852 }, { 3857, 3894 }, { 3893, 3411 }, { 3900, 2677 }, { 3904, 3897 },
-    { 47, 235 }, { 148, 1283 }, { 215, 3477 }, { 239, 766 }, { 245, 246 }, { 249, 359 },
+    { 3133, 43 }, { 3204, 3100 }, { 117, 3 }, { 76, 3215 }, { 93, 3210 }, { 3155, 3205 },
+    { 3213, 3214 }, { 239, 463 }, { 148, 3225 }, { 3114, 3238 }, { 3219, 3227 }, { 3220, 65 },
+    { 3222, 3223 }, { 3228, 3101 }, { 3230, 249 }, { 3231, 3232 }, { 3233, 3234 }, { 3236, 295 },
+    { 3243, 345 }, { 1693, 3244 }, { 3141, 3249 }, { 3145, 3245 }, { 3247, 3248 }, { 3251, 3102 },
+    { 0, 1 }, { 2499, 1310 }, { 3250, 3185 }, { 47, 3106 }, { 218, 3255 }, { 3256, 215 },
+    { 3258, 964 }, { 3259, 1025 }, { 29, 3100 }, { 3144, 3 }, { 3263, 16 }, { 3207, 3265 },
+    { 3208, 76 }, { 3209, 3266 }, { 239, 47 }, { 3226, 3272 }, { 3277, 258 }, { 3278, 284 },
+    { 3284, 3282 }, { 3281, 3288 }, { 3286, 2 }, { 3261, 249 }, { 148, 454 }, { 168, 448 },
+    { 201, 2450 }, { 218, 3154 }, { 220, 221 }, { 224, 225 }, { 227, 228 }, { 313, 314 },
+    { 330, 331 }, { 332, 333 }, { 334, 335 }, { 336, 337 }, { 373, 374 }, { 412, 174 },
+    { 417, 418 }, { 419, 420 }, { 421, 422 }, { 425, 426 }, { 428, 429 }, { 430, 431 },
+    { 433, 434 }, { 436, 437 }, { 438, 439 }, { 440, 441 }, { 442, 443 }, { 444, 445 },
+    { 446, 447 }, { 455, 456 }, { 460, 461 }, { 466, 467 }, { 474, 475 }, { 959, 2435 },
+    { 2432, 2433 }, { 2436, 3206 }, { 2437, 3140 }, { 2456, 2457 }, { 2527, 345 }, { 3264, 2431 },
+    { 3269, 3106 }, { 158, 159 }, { 161, 162 }, { 163, 164 }, { 169, 170 }, { 171, 172 },
+    { 216, 217 }, { 290, 1006 }, { 295, 998 }, { 923, 924 }, { 992, 993 }, { 1050, 3142 },
+    { 1563, 3287 }, { 1051, 1052 }, { 1057, 3285 }, { 3, 3152 }, { 3294, 3149 }, { 50, 3100 },
+    { 3267, 3296 }, { 3297, 3299 }, { 3270, 3301 }, { 3302, 239 }, { 3295, 3283 }, { 3252, 3303 },
+    { 148, 3336 }, { 2434, 3339 }, { 3139, 3334 }, { 3202, 3344 }, { 3308, 3335 }, { 3312, 222 },
+    { 3314, 229 }, { 3316, 3317 }, { 3318, 3319 }, { 3322, 3323 }, { 3324, 423 }, { 3326, 3327 },
+    { 3328, 435 }, { 3329, 3330 }, { 3331, 3332 }, { 3337, 468 }, { 3338, 3346 }, { 3341, 3342 },
+    { 47, 173 }, { 201, 202 }, { 3186, 3350 }, { 3206, 138 }, { 3347, 160 }, { 3348, 3349 },
+    { 3356, 3257 }, { 345, 1365 }, { 1247, 3123 }, { 1448, 3199 }, { 3211, 1443 }, { 3307, 1559 },
+    { 196, 197 }, { 3148, 188 }, { 3151, 3361 }, { 3362, 3 }, { 53, 3100 }, { 3363, 3157 },
+    { 3365, 76 }, { 3366, 3275 }, { 252, 3367 }, { 148, 3385 }, { 239, 3372 }, { 295, 3370 },
+    { 3371, 3387 }, { 3374, 457 }, { 3377, 3378 }, { 3379, 3380 }, { 3383, 3384 }, { 3351, 3388 },
+    { 3382, 272 }, { 3400, 198 }, { 3148, 491 }, { 3, 62 }, { 103, 3100 }, { 3404, 54 },
+    { 3333, 3410 }, { 3411, 239 }, { 3390, 3417 }, { 3408, 259 }, { 3414, 338 }, { 189, 190 },
+    { 1028, 1036 }, { 1128, 3121 }, { 3239, 47 }, { 3271, 539 }, { 3, 3158 }, { 61, 3421 },
+    { 3100, 57 }, { 3422, 104 }, { 3416, 3424 }, { 479, 190 }, { 3, 3191 }, { 3100, 3173 },
+    { 3423, 3434 }, { 3438, 3309 }, { 3, 3197 }, { 3100, 3212 }, { 3406, 3441 }, { 3436, 3440 },
+    { 3, 3268 }, { 3100, 3435 }, { 3174, 3444 }, { 3442, 3447 }, { 66, 3445 }, { 3, 3405 },
+    { 3451, 3449 }, { 3450, 3100 }, { 3452, 3448 }, { 3, 3454 }, { 3190, 3453 }, { 3100, 3224 },
+    { 3455, 115 }, { 3446, 3 }, { 3458, 3457 }, { 3100, 3273 }, { 3274, 3459 }, { 2453, 3 },
+    { 3221, 3100 }, { 3461, 3437 }, { 3462, 3463 }, { 263, 532 }, { 3237, 239 }, { 201, 1744 },
+    { 215, 6 }, { 297, 1791 }, { 345, 1422 }, { 385, 1827 }, { 1728, 3240 }, { 1729, 1730 },
+    { 1731, 1732 }, { 1733, 1734 }, { 1750, 1751 }, { 1822, 1823 }, { 1825, 1826 }, { 1828, 3143 },
+    { 1829, 1830 }, { 1831, 1832 }, { 1833, 1834 }, { 1835, 3107 }, { 2498, 3358 }, { 3217, 2486 },
+    { 3264, 118 }, { 161, 2438 }, { 2439, 164 }, { 2441, 2442 }, { 3186, 2440 }, { 17, 18 },
+    { 27, 28 }, { 130, 131 }, { 237, 2123 }, { 1444, 1445 }, { 1976, 295 }, { 3260, 3280 },
+    { 3276, 1446 }, { 3279, 1457 }, { 3310, 2451 }, { 3389, 203 }, { 3, 3407 }, { 3466, 3460 },
+    { 4, 3100 }, { 3474, 3487 }, { 3475, 3483 }, { 3478, 3479 }, { 3481, 345 }, { 3484, 3485 },
+    { 1732, 3493 }, { 3412, 3491 }, { 3229, 3499 }, { 3368, 3496 }, { 3501, 1030 }, { 3470, 3433 },
+    { 2000, 2041 }, { 6, 549 }, { 35, 2423 }, { 132, 133 }, { 137, 3476 }, { 966, 3115 },
+    { 1049, 239 }, { 1793, 1794 }, { 2420, 2421 }, { 2424, 3133 }, { 2512, 1310 }, { 3111, 3430 },
+    { 3145, 3403 }, { 3293, 1026 }, { 3471, 1745 }, { 3488, 2500 }, { 3, 3456 }, { 3464, 3506 },
+    { 3508, 7 }, { 8, 3100 }, { 3482, 3510 }, { 3486, 3509 }, { 3494, 3514 }, { 3515, 3492 },
+    { 3495, 3517 }, { 3516, 3502 }, { 2000, 2040 }, { 2422, 3522 }, { 3122, 3530 }, { 3150, 3529 },
+    { 3253, 549 }, { 3290, 3521 }, { 3295, 3532 }, { 3497, 3523 }, { 3, 3537 }, { 3468, 3536 },
+    { 3345, 3100 }, { 3513, 3541 }, { 3528, 3552 }, { 3547, 3549 }, { 3553, 134 }, { 106, 3 },
+    { 922, 3100 }, { 3540, 3557 }, { 3554, 3477 }, { 3558, 3559 }, { 205, 3 }, { 3100, 3292 },
+    { 3562, 3355 }, { 3524, 3564 }, { 3565, 2425 }, { 252, 1447 }, { 3357, 3359 }, { 3397, 1448 },
+    { 1746, 3 }, { 925, 3100 }, { 299, 300 }, { 301, 302 }, { 303, 304 }, { 305, 306 },
+    { 34, 35 }, { 36, 3150 }, { 40, 3262 }, { 44, 45 }, { 86, 3298 }, { 204, 3566 },
+    { 285, 286 }, { 345, 647 }, { 411, 3321 }, { 416, 3415 }, { 451, 452 }, { 453, 3413 },
+    { 459, 3425 }, { 462, 463 }, { 464, 465 }, { 595, 596 }, { 919, 3184 }, { 1199, 3431 },
+    { 1310, 1954 }, { 1948, 1949 }, { 1958, 1959 }, { 1961, 1962 }, { 1963, 3246 }, { 2155, 3512 },
+    { 2427, 3467 }, { 2428, 3561 }, { 2429, 3507 }, { 2430, 3556 }, { 2452, 3465 }, { 2666, 2667 },
+    { 2668, 3123 }, { 3122, 1056 }, { 3242, 3343 }, { 3304, 3364 }, { 3360, 3106 }, { 3369, 2465 },
+    { 3376, 3154 }, { 3426, 3103 }, { 3544, 3403 }, { 3555, 2426 }, { 3, 3538 }, { 3100, 3393 },
+    { 3576, 3577 }, { 3578, 3579 }, { 345, 2144 }, { 1310, 2028 }, { 3182, 3609 }, { 3242, 3352 },
+    { 3289, 3588 }, { 3298, 3604 }, { 3364, 3618 }, { 3504, 3608 }, { 3505, 3585 }, { 3570, 3619 },
+    { 3580, 3581 }, { 3582, 3583 }, { 3584, 89 }, { 3590, 3591 }, { 3592, 3593 }, { 3594, 3409 },
+    { 3600, 3246 }, { 3601, 3602 }, { 3605, 3606 }, { 3607, 3340 }, { 3615, 286 }, { 2509, 2547 },
+    { 2545, 2546 }, { 3306, 3620 }, { 3, 3539 }, { 3392, 3621 }, { 3100, 929 }, { 3622, 3623 },
+    { 345, 3603 }, { 3613, 3633 }, { 3625, 1310 }, { 3626, 3610 }, { 3629, 3642 }, { 3630, 3634 },
+    { 3638, 3639 }, { 3645, 2511 }, { 3647, 3648 }, { 3567, 3 }, { 3490, 3100 }, { 3587, 345 },
+    { 3653, 3656 }, { 3657, 3635 }, { 3646, 3659 }, { 119, 120 }, { 121, 122 }, { 124, 125 },
+    { 189, 967 }, { 201, 415 }, { 215, 450 }, { 291, 1021 }, { 328, 329 }, { 339, 3119 },
+    { 379, 380 }, { 382, 383 }, { 384, 385 }, { 386, 387 }, { 388, 389 }, { 391, 392 },
+    { 393, 394 }, { 395, 396 }, { 398, 399 }, { 400, 401 }, { 402, 403 }, { 404, 405 },
+    { 407, 408 }, { 409, 410 }, { 974, 3291 }, { 977, 3200 }, { 987, 988 }, { 999, 368 },
+    { 1001, 1002 }, { 1243, 933 }, { 1364, 3395 }, { 1372, 1373 }, { 1798, 1799 }, { 1824, 3563 },
+    { 2476, 338 }, { 2487, 2488 }, { 2513, 2514 }, { 3122, 1370 }, { 3142, 1352 }, { 3240, 3554 },
+    { 3381, 432 }, { 136, 3391 }, { 1051, 2549 }, { 2479, 2480 }, { 3518, 1031 }, { 3, 3575 },
+    { 580, 3100 }, { 3624, 345 }, { 3660, 3665 }, { 3664, 3643 }, { 385, 3684 }, { 402, 3687 },
+    { 479, 967 }, { 976, 3119 }, { 3143, 3681 }, { 3373, 1370 }, { 3668, 123 }, { 3675, 343 },
+    { 3677, 3678 }, { 3679, 3680 }, { 3682, 3683 }, { 3685, 3686 }, { 3688, 3689 }, { 3701, 2489 },
+    { 3705, 157 }, { 3651, 307 }, { 35, 1701 }, { 105, 3561 }, { 107, 3507 }, { 116, 3662 },
+    { 204, 3574 }, { 208, 209 }, { 273, 3146 }, { 327, 3300 }, { 367, 3254 }, { 550, 338 },
+    { 919, 3205 }, { 926, 927 }, { 928, 3650 }, { 989, 990 }, { 991, 3394 }, { 1006, 1808 },
+    { 1008, 1009 }, { 1010, 1011 }, { 1319, 1315 }, { 1698, 1699 }, { 1702, 3262 }, { 1704, 3298 },
+    { 1811, 1812 }, { 1813, 3353 }, { 1816, 1817 }, { 1820, 3102 }, { 1960, 3641 }, { 1964, 1310 },
+    { 2194, 3527 }, { 2491, 2492 }, { 2501, 2502 }, { 2503, 2504 }, { 2505, 2506 }, { 2507, 2508 },
+    { 2509, 2510 }, { 3280, 3696 }, { 3305, 3364 }, { 3315, 315 }, { 3354, 3693 }, { 3368, 3403 },
+    { 3369, 3586 }, { 3419, 970 }, { 3511, 3103 }, { 3546, 3520 }, { 3555, 3636 }, { 3666, 2548 },
+    { 3706, 3418 }, { 3, 3649 }, { 3568, 3711 }, { 952, 3100 }, { 345, 3676 }, { 397, 3716 },
+    { 3143, 3727 }, { 3717, 406 }, { 3725, 3720 }, { 3728, 3107 }, { 3707, 3730 }, { 1700, 3732 },
+    { 3150, 3752 }, { 3239, 3739 }, { 3467, 3733 }, { 3534, 3736 }, { 3640, 3758 }, { 3692, 3745 },
+    { 3712, 581 }, { 3714, 3776 }, { 3719, 3691 }, { 3734, 3735 }, { 3738, 277 }, { 3748, 3749 },
+    { 3751, 3771 }, { 3753, 1705 }, { 3754, 3755 }, { 3756, 3353 }, { 3760, 1937 }, { 3762, 3763 },
+    { 3765, 3766 }, { 3770, 1000 }, { 3779, 3 }, { 345, 3726 }, { 3100, 3669 }, { 3783, 3784 },
+    { 3768, 3802 }, { 3780, 3743 }, { 3789, 3790 }, { 3792, 3799 }, { 3794, 3759 }, { 3795, 3746 },
+    { 3807, 3764 }, { 3808, 2511 }, { 3, 3542 }, { 3810, 3617 }, { 345, 3786 }, { 3722, 3812 },
+    { 3811, 3813 }, { 3797, 3817 }, { 3814, 3816 }, { 263, 264 }, { 265, 266 }, { 267, 268 },
+    { 269, 270 }, { 290, 3102 }, { 1310, 2033 }, { 2029, 2030 }, { 2052, 2053 }, { 3498, 3398 },
+    { 296, 3107 }, { 1123, 1124 }, { 6, 3428 }, { 260, 3199 }, { 348, 355 }, { 452, 2623 },
+    { 463, 2627 }, { 885, 2150 }, { 941, 3123 }, { 956, 957 }, { 958, 959 }, { 960, 961 },
+    { 1006, 2148 }, { 1198, 3597 }, { 1409, 338 }, { 1801, 1802 }, { 1975, 3500 }, { 2149, 3757 },
+    { 2482, 3704 }, { 2615, 3321 }, { 2617, 3465 }, { 2618, 3415 }, { 2625, 3425 }, { 2628, 3409 },
+    { 2662, 3556 }, { 2678, 2679 }, { 3100, 1864 }, { 3140, 157 }, { 3142, 983 }, { 3202, 1055 },
+    { 3211, 242 }, { 3293, 2684 }, { 3313, 2570 }, { 3325, 2620 }, { 3373, 1056 }, { 3401, 3429 },
+    { 3420, 3439 }, { 3469, 533 }, { 3548, 3702 }, { 3627, 3311 }, { 3729, 2490 }, { 291, 239 },
+    { 316, 3183 }, { 1239, 3780 }, { 1921, 933 }, { 3, 3543 }, { 345, 3787 }, { 3724, 3824 },
+    { 3826, 3785 }, { 3788, 3823 }, { 3828, 1703 }, { 3829, 3830 }, { 3831, 3832 }, { 2034, 290 },
+    { 3822, 3103 }, { 3237, 3838 }, { 1006, 3535 }, { 1354, 463 }, { 2622, 3843 }, { 2626, 3844 },
+    { 3289, 3857 }, { 3376, 3840 }, { 3391, 3865 }, { 3401, 3439 }, { 3420, 3429 }, { 3489, 3863 },
+    { 3781, 3847 }, { 3827, 3667 }, { 3842, 3399 }, { 3848, 3849 }, { 3850, 3804 }, { 3858, 3859 },
+    { 3569, 3 }, { 3782, 345 }, { 3885, 3886 }, { 3889, 3890 }, { 3715, 3883 }, { 3834, 3891 },
+    { 3893, 3271 }, { 1006, 3855 }, { 3860, 3897 }, { 3896, 3413 }, { 3903, 2680 }, { 3907, 3900 },
+    { 47, 235 }, { 148, 1283 }, { 215, 3480 }, { 239, 766 }, { 245, 246 }, { 249, 359 },
     { 280, 1767 }, { 291, 1455 }, { 347, 348 }, { 362, 363 }, { 364, 365 }, { 402, 1136 },
     { 469, 470 }, { 510, 511 }, { 512, 513 }, { 546, 318 }, { 587, 1868 }, { 648, 649 },
     { 875, 876 }, { 880, 881 }, { 882, 883 }, { 884, 885 }, { 891, 892 }, { 969, 970 },
     { 987, 1256 }, { 1018, 1011 }, { 1033, 1034 }, { 1037, 1038 }, { 1041, 1042 }, { 1044, 1045 },
-    { 1046, 1047 }, { 1048, 3099 }, { 1123, 1130 }, { 1125, 3848 }, { 1131, 1132 }, { 1139, 1140 },
-    { 1249, 933 }, { 1255, 3288 }, { 1259, 368 }, { 1310, 2347 }, { 1344, 3522 }, { 1372, 2160 },
+    { 1046, 1047 }, { 1048, 3102 }, { 1123, 1130 }, { 1125, 3851 }, { 1131, 1132 }, { 1139, 1140 },
+    { 1249, 933 }, { 1255, 3291 }, { 1259, 368 }, { 1310, 2350 }, { 1344, 3525 }, { 1372, 2163 },
     { 1537, 1741 }, { 1709, 1710 }, { 1711, 1712 }, { 1713, 1714 }, { 1715, 1716 }, { 1717, 1718 },
-    { 1719, 1720 }, { 1721, 1722 }, { 1723, 1724 }, { 1725, 1726 }, { 1727, 3098 }, { 1758, 307 },
+    { 1719, 1720 }, { 1721, 1722 }, { 1723, 1724 }, { 1725, 1726 }, { 1727, 3101 }, { 1758, 307 },
     { 1761, 1762 }, { 1765, 1766 }, { 1768, 1769 }, { 1773, 1774 }, { 1775, 1776 }, { 1780, 1781 },
-    { 1784, 3178 }, { 1800, 3398 }, { 1822, 2163 }, { 1861, 1862 }, { 1863, 3861 }, { 1869, 1870 },
-    { 2045, 2046 }, { 2049, 2050 }, { 2140, 3709 }, { 2349, 1966 }, { 2670, 3112 }, { 3122, 937 },
-    { 3179, 1246 }, { 3195, 1749 }, { 3238, 236 }, { 3250, 3425 }, { 3273, 250 }, { 3276, 324 },
-    { 3311, 2116 }, { 3313, 2469 }, { 3323, 2155 }, { 3374, 223 }, { 3423, 3658 }, { 3429, 3547 },
-    { 3442, 3445 }, { 3458, 3419 }, { 3469, 656 }, { 3500, 3788 }, { 3516, 540 }, { 3528, 2684 },
-    { 3530, 3257 }, { 3571, 3586 }, { 3649, 3695 }, { 3670, 549 }, { 3686, 3341 }, { 3739, 3260 },
-    { 3741, 3859 }, { 3797, 3440 }, { 3798, 1012 }, { 3806, 1001 }, { 3816, 2680 }, { 3865, 3226 },
-    { 3881, 3103 }, { 271, 272 }, { 3108, 292 }, { 1378, 3385 }, { 3197, 3705 }, { 3355, 3704 },
-    { 3523, 3569 }, { 3838, 260 }, { 3, 3822 }, { 3706, 345 }, { 3911, 3889 }, { 3915, 3858 },
-    { 148, 3967 }, { 348, 3980 }, { 402, 3978 }, { 885, 1757 }, { 893, 3919 }, { 1006, 1137 },
-    { 3099, 3976 }, { 3175, 3938 }, { 3232, 3944 }, { 3459, 4003 }, { 3557, 3932 }, { 3655, 3931 },
-    { 3807, 4001 }, { 3907, 3771 }, { 3909, 4021 }, { 3923, 3995 }, { 3925, 3975 }, { 3927, 349 },
-    { 3928, 3929 }, { 3933, 514 }, { 3935, 3984 }, { 3936, 3103 }, { 3939, 3940 }, { 3945, 1035 },
-    { 3946, 1039 }, { 3948, 3949 }, { 3951, 3953 }, { 3954, 1141 }, { 3958, 2348 }, { 3961, 1742 },
-    { 3962, 3963 }, { 3964, 3965 }, { 3968, 3969 }, { 3970, 3971 }, { 3977, 1777 }, { 3981, 3385 },
-    { 3987, 3694 }, { 3992, 3921 }, { 3570, 3910 }, { 47, 6 }, { 1923, 3122 }, { 948, 949 },
-    { 953, 954 }, { 955, 3901 }, { 1848, 3143 }, { 2682, 2683 }, { 3338, 3880 }, { 3819, 3658 },
-    { 3913, 3727 }, { 3917, 2678 }, { 127, 128 }, { 135, 3884 }, { 182, 3134 }, { 218, 219 },
-    { 237, 895 }, { 239, 1112 }, { 249, 2139 }, { 252, 253 }, { 297, 553 }, { 350, 351 },
-    { 355, 356 }, { 357, 358 }, { 414, 3906 }, { 449, 3668 }, { 507, 508 }, { 594, 3592 },
-    { 909, 3251 }, { 930, 3659 }, { 990, 1258 }, { 1050, 3660 }, { 1098, 3596 }, { 1240, 927 },
-    { 1260, 3690 }, { 1596, 3097 }, { 1785, 314 }, { 1801, 1946 }, { 1912, 1913 }, { 1916, 1917 },
-    { 1953, 3595 }, { 1970, 1971 }, { 1991, 1992 }, { 1997, 1998 }, { 2006, 2007 }, { 2008, 463 },
-    { 2039, 241 }, { 2085, 2086 }, { 2104, 2105 }, { 2134, 2135 }, { 2194, 3802 }, { 2565, 3374 },
-    { 2603, 3394 }, { 2656, 2657 }, { 2673, 3462 }, { 3104, 3866 }, { 3136, 3772 }, { 3287, 1349 },
-    { 3318, 375 }, { 3352, 3957 }, { 3393, 1416 }, { 3400, 490 }, { 3424, 4028 }, { 3429, 4012 },
-    { 3466, 2459 }, { 3516, 2466 }, { 3548, 3696 }, { 3609, 3309 }, { 3628, 2223 }, { 3634, 458 },
-    { 3651, 3832 }, { 3737, 4010 }, { 3775, 4016 }, { 3867, 3613 }, { 3872, 272 }, { 3896, 3719 },
-    { 3908, 558 }, { 3912, 295 }, { 3943, 1257 }, { 4004, 3452 }, { 1237, 1908 }, { 1537, 3373 },
-    { 2553, 2554 }, { 932, 933 }, { 940, 3395 }, { 1752, 3397 }, { 2180, 3215 }, { 3180, 563 },
-    { 3406, 1756 }, { 3486, 3875 }, { 3699, 3818 }, { 3, 3793 }, { 345, 2149 }, { 3902, 4029 },
-    { 885, 3941 }, { 1006, 2089 }, { 3918, 4045 }, { 3930, 4038 }, { 3966, 4033 }, { 3974, 4049 },
-    { 4020, 4048 }, { 4039, 4067 }, { 4040, 4055 }, { 4043, 4052 }, { 4044, 471 }, { 4058, 3950 },
-    { 4065, 4066 }, { 4074, 950 }, { 4077, 1849 }, { 4079, 4080 }, { 148, 4110 }, { 218, 4122 },
-    { 402, 2136 }, { 1244, 3122 }, { 1449, 3143 }, { 1947, 3596 }, { 1981, 3595 }, { 2043, 241 },
-    { 2162, 4068 }, { 2441, 3134 }, { 3108, 4103 }, { 3308, 4125 }, { 3400, 2534 }, { 3508, 3658 },
-    { 3528, 4057 }, { 3530, 4030 }, { 3557, 4084 }, { 3592, 4114 }, { 3830, 239 }, { 4050, 4092 },
-    { 4093, 4094 }, { 4096, 4140 }, { 4112, 1972 }, { 4115, 4116 }, { 4130, 4105 }, { 4141, 3651 },
-    { 4149, 4101 }, { 4071, 4022 }, { 3395, 3907 }, { 3396, 4036 }, { 3495, 4156 }, { 3878, 4104 },
-    { 3991, 4155 }, { 4078, 4008 }, { 4157, 1190 }, { 188, 3667 }, { 491, 3714 }, { 2532, 3282 },
-    { 2549, 2550 }, { 2556, 2557 }, { 2558, 3099 }, { 3836, 4120 }, { 192, 193 }, { 237, 238 },
-    { 291, 2255 }, { 470, 1472 }, { 654, 1872 }, { 888, 889 }, { 972, 3563 }, { 1019, 1020 },
-    { 1056, 3611 }, { 1064, 1065 }, { 1069, 1070 }, { 1071, 3232 }, { 1124, 1202 }, { 1167, 1168 },
-    { 1203, 1204 }, { 1252, 3770 }, { 1279, 1280 }, { 1285, 1286 }, { 1310, 1956 }, { 1312, 1313 },
-    { 1314, 1315 }, { 1325, 290 }, { 1348, 3956 }, { 1350, 3853 }, { 1400, 3097 }, { 1410, 3116 },
-    { 1436, 1437 }, { 1471, 2626 }, { 1573, 2511 }, { 1706, 3558 }, { 1801, 2192 }, { 1803, 2193 },
-    { 1805, 1806 }, { 1807, 3744 }, { 1818, 3914 }, { 1957, 3815 }, { 1965, 1966 }, { 1978, 1979 },
-    { 2044, 3985 }, { 2047, 2048 }, { 2100, 2101 }, { 2102, 2103 }, { 2144, 3905 }, { 2190, 3803 },
-    { 2346, 4061 }, { 2445, 1537 }, { 2457, 3568 }, { 2488, 2541 }, { 2498, 2530 }, { 2592, 2593 },
-    { 2618, 3668 }, { 2621, 4032 }, { 2658, 3812 }, { 2664, 3843 }, { 2669, 3989 }, { 2674, 3863 },
-    { 2685, 3497 }, { 2690, 3652 }, { 2858, 2519 }, { 3179, 1917 }, { 3197, 979 }, { 3213, 4011 },
-    { 3238, 1169 }, { 3301, 3593 }, { 3311, 226 }, { 3318, 2610 }, { 3323, 427 }, { 3350, 3548 },
-    { 3542, 2537 }, { 3552, 3800 }, { 3570, 4135 }, { 3647, 4100 }, { 3660, 983 }, { 3669, 1022 },
-    { 3708, 1989 }, { 3747, 1323 }, { 3758, 2490 }, { 3833, 4127 }, { 3873, 295 }, { 3885, 4042 },
-    { 3952, 1142 }, { 3999, 3380 }, { 4007, 307 }, { 4013, 4137 }, { 4037, 894 }, { 4059, 1133 },
-    { 4086, 3374 }, { 4089, 2991 }, { 4107, 2469 }, { 4128, 4000 }, { 4153, 2555 }, { 4163, 345 },
-    { 2661, 3 }, { 1006, 2602 }, { 4064, 4169 }, { 4173, 886 }, { 4177, 4046 }, { 2662, 3122 },
-    { 3400, 4085 }, { 3609, 4182 }, { 4056, 4195 }, { 4132, 3134 }, { 4143, 4202 }, { 4174, 515 },
-    { 4185, 1450 }, { 4191, 1967 }, { 4201, 3924 }, { 4209, 4194 }, { 4211, 2121 }, { 188, 3714 },
-    { 491, 3667 }, { 4220, 4221 }, { 4222, 4183 }, { 237, 1442 }, { 239, 827 }, { 888, 4165 },
-    { 1163, 193 }, { 1390, 1020 }, { 1471, 4226 }, { 1472, 3693 }, { 1805, 1853 }, { 1842, 3744 },
-    { 1955, 4241 }, { 1969, 4203 }, { 2048, 4119 }, { 2189, 3116 }, { 2541, 2529 }, { 2922, 4276 },
-    { 3108, 1176 }, { 3238, 1441 }, { 3261, 4247 }, { 3388, 4229 }, { 3440, 4273 }, { 3464, 4252 },
-    { 3470, 4266 }, { 3542, 4269 }, { 3545, 4251 }, { 3563, 3586 }, { 3657, 3593 }, { 3815, 3988 },
-    { 3885, 4292 }, { 3916, 4274 }, { 4041, 4230 }, { 4060, 4303 }, { 4136, 307 }, { 4162, 582 },
-    { 4164, 506 }, { 4181, 4260 }, { 4224, 4171 }, { 4233, 4234 }, { 4235, 4237 }, { 4240, 3098 },
-    { 4242, 4243 }, { 4248, 1411 }, { 4258, 4259 }, { 4261, 4262 }, { 4263, 4264 }, { 4265, 1814 },
-    { 4270, 2490 }, { 4271, 2531 }, { 4284, 3625 }, { 4291, 3568 }, { 4298, 1315 }, { 4302, 3800 },
-    { 345, 3851 }, { 2667, 3 }, { 1006, 2603 }, { 3099, 4316 }, { 4317, 4319 }, { 3400, 4190 },
-    { 4193, 3134 }, { 4325, 4175 }, { 239, 830 }, { 826, 4337 }, { 2552, 4349 }, { 3179, 4350 },
-    { 3655, 4341 }, { 3758, 2529 }, { 4162, 650 }, { 4250, 4342 }, { 4267, 4362 }, { 4314, 2150 },
-    { 4345, 4377 }, { 4348, 1197 }, { 4355, 4364 }, { 4356, 1707 }, { 4357, 4069 }, { 4373, 4168 },
-    { 4375, 1316 }, { 4378, 3986 }, { 4379, 4347 }, { 1377, 4024 }, { 1759, 3215 }, { 3108, 903 },
-    { 4070, 3309 }, { 47, 645 }, { 320, 291 }, { 463, 643 }, { 715, 716 }, { 717, 718 },
-    { 951, 3778 }, { 1284, 4374 }, { 1288, 1289 }, { 1414, 4054 }, { 1528, 318 }, { 1915, 3990 },
-    { 1977, 4109 }, { 2052, 2293 }, { 2188, 3180 }, { 2627, 2628 }, { 3213, 3569 }, { 3358, 3895 },
-    { 3515, 2692 }, { 3608, 3818 }, { 3891, 3774 }, { 4026, 3717 }, { 4330, 3959 }, { 3864, 345 },
-    { 3, 3920 }, { 4390, 4389 }, { 2082, 1006 }, { 239, 833 }, { 829, 4395 }, { 1736, 3134 },
-    { 1974, 4387 }, { 3400, 1844 }, { 4363, 4408 }, { 4415, 1760 }, { 463, 4421 }, { 497, 291 },
-    { 1503, 3215 }, { 3180, 1523 }, { 3297, 645 }, { 3891, 3817 }, { 4422, 719 }, { 4423, 4075 },
-    { 4425, 3098 }, { 4428, 4370 }, { 3, 3983 }, { 345, 360 }, { 2090, 1006 }, { 832, 4444 },
-    { 3400, 4446 }, { 4440, 4231 }, { 4448, 3134 }, { 4451, 4457 }, { 4453, 1504 }, { 108, 3812 },
-    { 136, 3097 }, { 193, 1536 }, { 194, 195 }, { 207, 3733 }, { 215, 2158 }, { 237, 525 },
-    { 239, 1875 }, { 278, 3300 }, { 291, 3594 }, { 295, 783 }, { 347, 1118 }, { 366, 2142 },
-    { 370, 371 }, { 424, 4289 }, { 522, 3874 }, { 531, 3196 }, { 537, 538 }, { 539, 3972 },
-    { 554, 4200 }, { 835, 3297 }, { 965, 3522 }, { 979, 980 }, { 981, 3863 }, { 1007, 4017 },
-    { 1008, 3008 }, { 1011, 3009 }, { 1013, 1014 }, { 1032, 4323 }, { 1033, 4214 }, { 1040, 3947 },
-    { 1043, 4176 }, { 1049, 1129 }, { 1087, 4249 }, { 1089, 1090 }, { 1093, 1094 }, { 1096, 1097 },
+    { 1784, 3181 }, { 1800, 3399 }, { 1822, 2166 }, { 1861, 1862 }, { 1863, 3864 }, { 1869, 1870 },
+    { 2045, 2046 }, { 2049, 2050 }, { 2143, 3713 }, { 2352, 1966 }, { 2673, 3115 }, { 3125, 937 },
+    { 3182, 1246 }, { 3198, 1749 }, { 3241, 236 }, { 3253, 3428 }, { 3276, 250 }, { 3279, 324 },
+    { 3313, 2119 }, { 3315, 2472 }, { 3325, 2158 }, { 3375, 223 }, { 3426, 3661 }, { 3432, 3550 },
+    { 3445, 3448 }, { 3461, 3422 }, { 3472, 656 }, { 3503, 3791 }, { 3519, 540 }, { 3531, 2687 },
+    { 3533, 3260 }, { 3574, 3589 }, { 3652, 3699 }, { 3674, 549 }, { 3690, 3343 }, { 3742, 3263 },
+    { 3744, 3862 }, { 3800, 3443 }, { 3801, 1012 }, { 3809, 1001 }, { 3819, 2683 }, { 3868, 3229 },
+    { 3884, 3106 }, { 271, 272 }, { 3111, 292 }, { 1378, 3386 }, { 3200, 3709 }, { 3357, 3708 },
+    { 3526, 3572 }, { 3841, 260 }, { 3, 3825 }, { 3710, 345 }, { 3914, 3892 }, { 3918, 3861 },
+    { 148, 3970 }, { 348, 3983 }, { 402, 3981 }, { 885, 1757 }, { 893, 3922 }, { 1006, 1137 },
+    { 3102, 3979 }, { 3178, 3941 }, { 3235, 3947 }, { 3462, 4006 }, { 3560, 3935 }, { 3658, 3934 },
+    { 3671, 4013 }, { 3810, 4004 }, { 3910, 3774 }, { 3912, 4024 }, { 3926, 3998 }, { 3928, 3978 },
+    { 3930, 349 }, { 3931, 3932 }, { 3936, 514 }, { 3938, 3987 }, { 3939, 3106 }, { 3942, 3943 },
+    { 3948, 1035 }, { 3949, 1039 }, { 3951, 3952 }, { 3954, 3956 }, { 3957, 1141 }, { 3961, 2351 },
+    { 3965, 3966 }, { 3967, 3968 }, { 3971, 3972 }, { 3973, 3974 }, { 3980, 1777 }, { 3984, 3386 },
+    { 3990, 3698 }, { 3995, 3924 }, { 3573, 3913 }, { 47, 6 }, { 1923, 3125 }, { 948, 949 },
+    { 953, 954 }, { 955, 3904 }, { 1848, 3146 }, { 2685, 2686 }, { 3340, 3883 }, { 3822, 3661 },
+    { 3916, 3731 }, { 3920, 2681 }, { 127, 128 }, { 135, 3887 }, { 182, 3137 }, { 201, 3909 },
+    { 218, 219 }, { 237, 895 }, { 239, 1112 }, { 249, 2142 }, { 252, 253 }, { 297, 553 },
+    { 350, 351 }, { 355, 356 }, { 357, 358 }, { 449, 3672 }, { 507, 508 }, { 594, 3595 },
+    { 909, 3254 }, { 930, 3662 }, { 990, 1258 }, { 1050, 3663 }, { 1098, 3599 }, { 1240, 927 },
+    { 1260, 3694 }, { 1596, 3100 }, { 1785, 314 }, { 1801, 1946 }, { 1912, 1913 }, { 1916, 1917 },
+    { 1953, 3598 }, { 1970, 1971 }, { 1991, 1992 }, { 1997, 1998 }, { 2006, 2007 }, { 2008, 463 },
+    { 2039, 241 }, { 2085, 2086 }, { 2104, 2105 }, { 2137, 2138 }, { 2197, 3805 }, { 2568, 3375 },
+    { 2606, 3395 }, { 2659, 2660 }, { 2676, 3465 }, { 3107, 3869 }, { 3139, 3775 }, { 3290, 1349 },
+    { 3320, 375 }, { 3354, 3960 }, { 3394, 1416 }, { 3402, 490 }, { 3427, 4031 }, { 3432, 4015 },
+    { 3469, 2462 }, { 3519, 2469 }, { 3551, 3700 }, { 3612, 3311 }, { 3631, 2226 }, { 3637, 458 },
+    { 3654, 3835 }, { 3778, 4019 }, { 3870, 3616 }, { 3875, 272 }, { 3899, 3723 }, { 3911, 558 },
+    { 3915, 295 }, { 3946, 1257 }, { 4007, 3455 }, { 1237, 1908 }, { 1537, 3419 }, { 2556, 2557 },
+    { 932, 933 }, { 940, 3396 }, { 1752, 3398 }, { 2183, 3218 }, { 3183, 563 }, { 3408, 1756 },
+    { 3489, 3878 }, { 3703, 3821 }, { 3, 3796 }, { 345, 2152 }, { 3905, 4032 }, { 885, 3944 },
+    { 1006, 2089 }, { 3921, 4049 }, { 3933, 4041 }, { 3969, 4036 }, { 3977, 4053 }, { 4023, 4052 },
+    { 4042, 4070 }, { 4043, 4059 }, { 4046, 4056 }, { 4047, 471 }, { 4062, 3953 }, { 4068, 4069 },
+    { 4077, 950 }, { 4080, 1849 }, { 4082, 4083 }, { 148, 4113 }, { 218, 4125 }, { 402, 2139 },
+    { 1244, 3125 }, { 1449, 3146 }, { 1947, 3599 }, { 1981, 3598 }, { 2043, 241 }, { 2165, 4071 },
+    { 2444, 3137 }, { 3111, 4106 }, { 3310, 4128 }, { 3402, 2537 }, { 3511, 3661 }, { 3531, 4061 },
+    { 3533, 4033 }, { 3560, 4087 }, { 3595, 4117 }, { 3833, 239 }, { 4054, 4096 }, { 4097, 4098 },
+    { 4099, 4143 }, { 4115, 1972 }, { 4118, 4119 }, { 4133, 4108 }, { 4144, 3654 }, { 4151, 4104 },
+    { 4074, 4025 }, { 3396, 3910 }, { 3397, 4039 }, { 3498, 4158 }, { 3881, 4107 }, { 3994, 4157 },
+    { 4081, 4011 }, { 4159, 1190 }, { 188, 3670 }, { 491, 3718 }, { 2535, 3285 }, { 2552, 2553 },
+    { 2559, 2560 }, { 2561, 3102 }, { 3839, 4123 }, { 192, 193 }, { 237, 238 }, { 291, 2258 },
+    { 470, 1472 }, { 654, 1872 }, { 888, 889 }, { 972, 3566 }, { 1019, 1020 }, { 1056, 3614 },
+    { 1064, 1065 }, { 1069, 1070 }, { 1071, 3235 }, { 1124, 1202 }, { 1167, 1168 }, { 1203, 1204 },
+    { 1252, 3773 }, { 1279, 1280 }, { 1285, 1286 }, { 1310, 1956 }, { 1312, 1313 }, { 1314, 1315 },
+    { 1325, 290 }, { 1348, 3959 }, { 1350, 3856 }, { 1400, 3100 }, { 1410, 3119 }, { 1436, 1437 },
+    { 1471, 2629 }, { 1573, 2514 }, { 1706, 3561 }, { 1801, 2195 }, { 1803, 2196 }, { 1805, 1806 },
+    { 1807, 3747 }, { 1818, 3917 }, { 1957, 3818 }, { 1965, 1966 }, { 1978, 1979 }, { 2044, 3988 },
+    { 2047, 2048 }, { 2100, 2101 }, { 2102, 2103 }, { 2147, 3908 }, { 2193, 3806 }, { 2349, 4065 },
+    { 2448, 1537 }, { 2460, 3571 }, { 2491, 2544 }, { 2501, 2533 }, { 2595, 2596 }, { 2621, 3672 },
+    { 2624, 4035 }, { 2661, 3815 }, { 2667, 3846 }, { 2672, 3992 }, { 2677, 3866 }, { 2688, 3500 },
+    { 2693, 3655 }, { 2861, 2522 }, { 3182, 1917 }, { 3200, 979 }, { 3216, 4014 }, { 3241, 1169 },
+    { 3304, 3596 }, { 3313, 226 }, { 3320, 2613 }, { 3325, 427 }, { 3352, 3551 }, { 3545, 2540 },
+    { 3555, 3803 }, { 3573, 4138 }, { 3650, 4103 }, { 3663, 983 }, { 3673, 1022 }, { 3712, 1989 },
+    { 3750, 1323 }, { 3761, 2493 }, { 3836, 4130 }, { 3876, 295 }, { 3888, 4045 }, { 3955, 1142 },
+    { 4002, 3381 }, { 4010, 307 }, { 4016, 4140 }, { 4040, 894 }, { 4063, 1133 }, { 4090, 3375 },
+    { 4093, 2994 }, { 4110, 2472 }, { 4131, 4003 }, { 4155, 2558 }, { 4165, 345 }, { 2664, 3 },
+    { 1006, 2605 }, { 4067, 4171 }, { 4175, 886 }, { 4179, 4050 }, { 2665, 3125 }, { 3402, 4088 },
+    { 3612, 4184 }, { 4060, 4197 }, { 4135, 3137 }, { 4145, 4204 }, { 4176, 515 }, { 4187, 1450 },
+    { 4193, 1967 }, { 4203, 3927 }, { 4211, 4196 }, { 4213, 2124 }, { 188, 3718 }, { 491, 3670 },
+    { 4222, 4223 }, { 4224, 4185 }, { 237, 1442 }, { 239, 827 }, { 888, 4167 }, { 1163, 193 },
+    { 1390, 1020 }, { 1471, 4228 }, { 1472, 3697 }, { 1805, 1853 }, { 1842, 3747 }, { 1955, 4243 },
+    { 1969, 4205 }, { 2048, 4122 }, { 2192, 3119 }, { 2544, 2532 }, { 2925, 4278 }, { 3111, 1176 },
+    { 3241, 1441 }, { 3264, 4249 }, { 3389, 4231 }, { 3443, 4275 }, { 3467, 4254 }, { 3473, 4268 },
+    { 3545, 4271 }, { 3548, 4253 }, { 3566, 3589 }, { 3660, 3596 }, { 3818, 3991 }, { 3888, 4294 },
+    { 3919, 4276 }, { 4044, 4232 }, { 4064, 4305 }, { 4139, 307 }, { 4164, 582 }, { 4166, 506 },
+    { 4183, 4262 }, { 4226, 4173 }, { 4235, 4236 }, { 4237, 4239 }, { 4242, 3101 }, { 4244, 4245 },
+    { 4250, 1411 }, { 4260, 4261 }, { 4263, 4264 }, { 4265, 4266 }, { 4267, 1814 }, { 4272, 2493 },
+    { 4273, 2534 }, { 4286, 3628 }, { 4293, 3571 }, { 4300, 1315 }, { 4304, 3803 }, { 345, 3854 },
+    { 2670, 3 }, { 1006, 2606 }, { 3102, 4318 }, { 4319, 4321 }, { 3402, 4192 }, { 4195, 3137 },
+    { 4327, 4177 }, { 239, 830 }, { 826, 4339 }, { 2555, 4351 }, { 3182, 4352 }, { 3658, 4343 },
+    { 3761, 2532 }, { 4164, 650 }, { 4252, 4344 }, { 4269, 4364 }, { 4316, 2153 }, { 4347, 4379 },
+    { 4350, 1197 }, { 4357, 4366 }, { 4358, 1707 }, { 4359, 4072 }, { 4375, 4170 }, { 4377, 1316 },
+    { 4380, 3989 }, { 4381, 4349 }, { 1377, 4027 }, { 1759, 3218 }, { 3111, 903 }, { 3964, 1742 },
+    { 4073, 3311 }, { 47, 645 }, { 320, 291 }, { 463, 643 }, { 715, 716 }, { 717, 718 },
+    { 951, 3781 }, { 1284, 4376 }, { 1288, 1289 }, { 1414, 4058 }, { 1528, 318 }, { 1915, 3993 },
+    { 1977, 4112 }, { 2052, 2296 }, { 2191, 3183 }, { 2630, 2631 }, { 3216, 3572 }, { 3360, 3898 },
+    { 3518, 2695 }, { 3611, 3821 }, { 3894, 3777 }, { 4029, 3721 }, { 4332, 3962 }, { 3867, 345 },
+    { 3, 3923 }, { 4392, 4391 }, { 2082, 1006 }, { 239, 833 }, { 829, 4397 }, { 1736, 3137 },
+    { 1974, 4389 }, { 3402, 1844 }, { 4365, 4410 }, { 4417, 1760 }, { 463, 4424 }, { 497, 291 },
+    { 1503, 3218 }, { 3183, 1523 }, { 3300, 645 }, { 3894, 3820 }, { 4425, 719 }, { 4426, 4078 },
+    { 4428, 3101 }, { 4431, 4372 }, { 3, 3986 }, { 345, 360 }, { 2090, 1006 }, { 832, 4447 },
+    { 3402, 4449 }, { 4443, 4233 }, { 4451, 3137 }, { 4454, 4460 }, { 4456, 1504 }, { 108, 3815 },
+    { 136, 3100 }, { 193, 1536 }, { 194, 195 }, { 207, 3737 }, { 215, 2161 }, { 237, 525 },
+    { 239, 1875 }, { 278, 3303 }, { 291, 3597 }, { 295, 783 }, { 347, 1118 }, { 366, 2145 },
+    { 370, 371 }, { 424, 4291 }, { 522, 3877 }, { 531, 3199 }, { 537, 538 }, { 539, 3975 },
+    { 554, 4202 }, { 835, 3300 }, { 965, 3525 }, { 979, 980 }, { 981, 3866 }, { 1007, 4020 },
+    { 1008, 3011 }, { 1011, 3012 }, { 1013, 1014 }, { 1032, 4325 }, { 1033, 4216 }, { 1040, 3950 },
+    { 1043, 4178 }, { 1049, 1129 }, { 1087, 4251 }, { 1089, 1090 }, { 1093, 1094 }, { 1096, 1097 },
     { 1101, 1102 }, { 1107, 1108 }, { 1110, 1111 }, { 1113, 1114 }, { 1119, 1120 }, { 1121, 1122 },
-    { 1125, 1126 }, { 1127, 3428 }, { 1198, 3006 }, { 1237, 1238 }, { 1242, 3691 }, { 1245, 4213 },
-    { 1251, 3652 }, { 1278, 4239 }, { 1282, 4441 }, { 1310, 2037 }, { 1347, 3571 }, { 1366, 3213 },
-    { 1367, 2808 }, { 1375, 1376 }, { 1453, 3215 }, { 1460, 3251 }, { 1512, 3116 }, { 1623, 1902 },
-    { 1631, 1885 }, { 1663, 1664 }, { 1708, 4353 }, { 1792, 3524 }, { 1815, 3802 }, { 1821, 3509 },
-    { 1861, 2701 }, { 1886, 1887 }, { 1945, 1946 }, { 1983, 3122 }, { 2027, 4206 }, { 2032, 4148 },
-    { 2054, 241 }, { 2084, 4118 }, { 2087, 2088 }, { 2109, 4062 }, { 2129, 3547 }, { 2156, 3416 },
-    { 2235, 3709 }, { 2236, 1799 }, { 2239, 3905 }, { 2240, 4121 }, { 2241, 3914 }, { 2242, 3560 },
-    { 2258, 318 }, { 2311, 4189 }, { 2345, 1951 }, { 2482, 2483 }, { 2515, 2516 }, { 2563, 2564 },
-    { 2571, 4295 }, { 2572, 2573 }, { 2576, 2577 }, { 2594, 2595 }, { 2607, 3356 }, { 2616, 3868 },
-    { 2660, 3955 }, { 2689, 3879 }, { 2706, 2707 }, { 2708, 2709 }, { 2844, 2845 }, { 2996, 2997 },
-    { 2998, 2999 }, { 3108, 2569 }, { 3208, 526 }, { 3214, 986 }, { 3232, 3023 }, { 3238, 2568 },
-    { 3284, 1566 }, { 3302, 1858 }, { 3304, 2493 }, { 3313, 1786 }, { 3500, 3429 }, { 3543, 2000 },
-    { 3686, 4290 }, { 3737, 4360 }, { 3738, 3795 }, { 3766, 3877 }, { 3775, 4179 }, { 3790, 2112 },
-    { 3833, 3103 }, { 3892, 4207 }, { 3909, 3881 }, { 3926, 4158 }, { 3996, 4002 }, { 3997, 3613 },
-    { 4009, 4314 }, { 4018, 3850 }, { 4019, 996 }, { 4073, 4280 }, { 4102, 3357 }, { 4106, 3982 },
-    { 4117, 3772 }, { 4139, 2562 }, { 4147, 4047 }, { 4150, 4063 }, { 4152, 1434 }, { 4166, 2093 },
-    { 4180, 4277 }, { 4205, 2344 }, { 4232, 1066 }, { 4278, 4082 }, { 4282, 1925 }, { 4286, 4124 },
-    { 4293, 272 }, { 4326, 3884 }, { 4336, 3397 }, { 4338, 4307 }, { 4359, 4126 }, { 4399, 3960 },
-    { 4431, 319 }, { 4442, 2604 }, { 4449, 3504 }, { 3, 4015 }, { 345, 1414 }, { 3669, 1006 },
-    { 4329, 4462 }, { 366, 3736 }, { 369, 295 }, { 517, 195 }, { 521, 3733 }, { 795, 4480 },
-    { 1241, 3097 }, { 1419, 4495 }, { 1432, 193 }, { 2129, 3994 }, { 2268, 3213 }, { 2608, 239 },
-    { 3025, 4479 }, { 3214, 2480 }, { 3302, 3982 }, { 3500, 4002 }, { 3531, 4523 }, { 3649, 4554 },
-    { 3764, 4524 }, { 3803, 4549 }, { 3868, 3380 }, { 4018, 4108 }, { 4019, 1068 }, { 4027, 4466 },
-    { 4095, 4566 }, { 4134, 3738 }, { 4166, 4463 }, { 4167, 4491 }, { 4184, 4518 }, { 4186, 4557 },
-    { 4196, 4498 }, { 4296, 4017 }, { 4320, 4519 }, { 4335, 4515 }, { 4386, 4606 }, { 4440, 1370 },
-    { 4441, 4459 }, { 4471, 126 }, { 4476, 4575 }, { 4481, 4511 }, { 4484, 4394 }, { 4486, 531 },
-    { 4492, 4493 }, { 4497, 3232 }, { 4500, 4501 }, { 4506, 1098 }, { 4509, 1112 }, { 4510, 47 },
-    { 4512, 3836 }, { 4513, 4514 }, { 4521, 4424 }, { 4522, 1310 }, { 4527, 1454 }, { 4529, 1513 },
-    { 4531, 4538 }, { 4533, 4063 }, { 4534, 1795 }, { 4536, 3695 }, { 4544, 4545 }, { 4547, 3849 },
-    { 4551, 4552 }, { 4562, 2574 }, { 4563, 2578 }, { 4564, 4579 }, { 4565, 1566 }, { 4569, 4570 },
-    { 4571, 276 }, { 4572, 4573 }, { 4577, 1011 }, { 4589, 4407 }, { 4602, 4461 }, { 3, 4391 },
-    { 4625, 345 }, { 1006, 2788 }, { 4275, 4624 }, { 1859, 3097 }, { 3302, 4014 }, { 4051, 4628 },
-    { 4442, 4638 }, { 4507, 295 }, { 4586, 4667 }, { 4587, 4669 }, { 4623, 4682 }, { 4634, 4496 },
-    { 4639, 4310 }, { 4641, 4461 }, { 4646, 4550 }, { 4651, 4696 }, { 4657, 4671 }, { 4660, 3007 },
-    { 4666, 4675 }, { 4681, 4477 }, { 4685, 4626 }, { 4687, 4553 }, { 4694, 3000 }, { 4053, 3 },
-    { 345, 2602 }, { 295, 1006 }, { 1050, 4699 }, { 2702, 3097 }, { 4661, 4698 }, { 4708, 4576 },
-    { 4715, 4650 }, { 3, 4076 }, { 4091, 345 }, { 1005, 1006 }, { 4699, 1352 }, { 4709, 4698 },
-    { 4722, 1994 }, { 4724, 381 }, { 4726, 2703 }, { 3197, 4219 }, { 4178, 3 }, { 4723, 345 },
-    { 4458, 4730 }, { 1006, 2579 }, { 4731, 4489 }, { 4732, 4494 }, { 3, 4083 }, { 345, 3532 },
-    { 4740, 4123 }, { 4739, 4741 }, { 1006, 4710 }, { 4689, 4742 }, { 174, 2547 }, { 175, 4321 },
-    { 186, 3870 }, { 239, 1623 }, { 291, 3297 }, { 478, 3871 }, { 489, 4324 }, { 1499, 3143 },
-    { 1622, 4088 }, { 1669, 1670 }, { 1678, 4072 }, { 1681, 1682 }, { 1683, 1684 }, { 1719, 2005 },
-    { 1920, 3879 }, { 1924, 4613 }, { 1952, 4111 }, { 1987, 4187 }, { 2000, 2001 }, { 2016, 2017 },
-    { 2020, 2021 }, { 2025, 2026 }, { 2042, 4188 }, { 2069, 2070 }, { 2077, 4204 }, { 2079, 2080 },
-    { 2188, 4427 }, { 2440, 4392 }, { 2442, 3899 }, { 2458, 3424 }, { 2526, 3898 }, { 2533, 4393 },
-    { 3104, 47 }, { 3108, 1452 }, { 3469, 1612 }, { 3795, 3705 }, { 3876, 2094 }, { 4031, 2525 },
-    { 4172, 1778 }, { 4198, 4005 }, { 4218, 3103 }, { 4443, 2083 }, { 4468, 4455 }, { 4703, 4151 },
-    { 3, 4097 }, { 345, 4279 }, { 4664, 4745 }, { 4716, 4749 }, { 186, 3899 }, { 477, 4321 },
-    { 478, 3898 }, { 502, 4324 }, { 1622, 3297 }, { 1952, 4187 }, { 1987, 4111 }, { 2000, 4770 },
-    { 2091, 1006 }, { 2200, 3143 }, { 2442, 3870 }, { 2526, 3871 }, { 2528, 3424 }, { 3266, 4776 },
-    { 3410, 4751 }, { 3469, 4774 }, { 3830, 4772 }, { 3912, 4783 }, { 4031, 4778 }, { 4073, 4766 },
-    { 4334, 3103 }, { 4392, 4781 }, { 4443, 2096 }, { 4752, 4753 }, { 4758, 1500 }, { 4762, 4763 },
-    { 4769, 2002 }, { 4771, 2022 }, { 4782, 4779 }, { 1914, 3 }, { 4369, 4795 }, { 4435, 345 },
-    { 1622, 4754 }, { 2000, 4826 }, { 2098, 1006 }, { 3297, 4760 }, { 4031, 4827 }, { 4198, 4814 },
-    { 4393, 4810 }, { 4757, 4799 }, { 4788, 4820 }, { 4800, 4801 }, { 4802, 4756 }, { 4803, 6 },
-    { 4808, 1175 }, { 4817, 4809 }, { 1922, 3 }, { 345, 1797 }, { 4806, 2000 }, { 4813, 4837 },
-    { 3, 4212 }, { 345, 1968 }, { 1796, 4846 }, { 288, 495 }, { 295, 1783 }, { 980, 4612 },
-    { 2123, 4170 }, { 2128, 3979 }, { 2221, 4062 }, { 2551, 4397 }, { 3001, 3002 }, { 3373, 2110 },
-    { 3430, 3972 }, { 3699, 4313 }, { 3937, 1748 }, { 3973, 1763 }, { 3993, 3834 }, { 4034, 908 },
-    { 4035, 1782 }, { 4070, 4309 }, { 4180, 2823 }, { 4210, 3727 }, { 4246, 4082 }, { 4331, 3542 },
-    { 4526, 4414 }, { 4558, 3875 }, { 4784, 4081 }, { 4849, 3 }, { 345, 2522 }, { 295, 4856 },
-    { 2182, 4170 }, { 3699, 4382 }, { 3725, 4858 }, { 3973, 2122 }, { 4034, 4482 }, { 4035, 2127 },
-    { 4210, 4488 }, { 4721, 4859 }, { 4853, 3979 }, { 3, 4297 }, { 345, 3694 }, { 1049, 4877 },
-    { 4876, 4633 }, { 4867, 4887 }, { 4884, 4878 }, { 126, 4745 }, { 148, 1274 }, { 191, 4223 },
-    { 192, 1739 }, { 193, 4268 }, { 201, 415 }, { 206, 4474 }, { 210, 3874 }, { 215, 1469 },
-    { 239, 1617 }, { 251, 4090 }, { 252, 530 }, { 254, 4133 }, { 276, 2273 }, { 291, 1788 },
-    { 295, 3736 }, { 297, 344 }, { 308, 3215 }, { 312, 4588 }, { 346, 4200 }, { 348, 3398 },
-    { 355, 3850 }, { 366, 2237 }, { 368, 1943 }, { 370, 3908 }, { 372, 3318 }, { 424, 3999 },
-    { 469, 2626 }, { 471, 3693 }, { 472, 473 }, { 482, 3424 }, { 496, 2540 }, { 527, 528 },
-    { 535, 3769 }, { 542, 3766 }, { 547, 322 }, { 554, 4717 }, { 692, 1671 }, { 768, 769 },
+    { 1125, 1126 }, { 1127, 3431 }, { 1198, 3009 }, { 1237, 1238 }, { 1242, 3695 }, { 1245, 4215 },
+    { 1251, 3655 }, { 1278, 4241 }, { 1282, 4444 }, { 1310, 2037 }, { 1347, 3574 }, { 1366, 3216 },
+    { 1367, 2811 }, { 1375, 1376 }, { 1453, 3218 }, { 1460, 3254 }, { 1512, 3119 }, { 1623, 1902 },
+    { 1631, 1885 }, { 1663, 1664 }, { 1708, 4355 }, { 1792, 3527 }, { 1815, 3805 }, { 1821, 3512 },
+    { 1861, 2704 }, { 1886, 1887 }, { 1945, 1946 }, { 1983, 3125 }, { 2027, 4208 }, { 2032, 4150 },
+    { 2054, 241 }, { 2084, 4121 }, { 2087, 2088 }, { 2132, 3550 }, { 2159, 3418 }, { 2238, 3713 },
+    { 2239, 1799 }, { 2242, 3908 }, { 2243, 4124 }, { 2244, 3917 }, { 2245, 3563 }, { 2261, 318 },
+    { 2314, 4191 }, { 2348, 1951 }, { 2485, 2486 }, { 2518, 2519 }, { 2566, 2567 }, { 2574, 4297 },
+    { 2575, 2576 }, { 2579, 2580 }, { 2597, 2598 }, { 2610, 3358 }, { 2619, 3871 }, { 2663, 3958 },
+    { 2692, 3882 }, { 2709, 2710 }, { 2711, 2712 }, { 2847, 2848 }, { 2999, 3000 }, { 3001, 3002 },
+    { 3111, 2572 }, { 3211, 526 }, { 3217, 986 }, { 3235, 3026 }, { 3241, 2571 }, { 3287, 1566 },
+    { 3305, 1858 }, { 3307, 2496 }, { 3315, 1786 }, { 3503, 3432 }, { 3546, 2000 }, { 3671, 4362 },
+    { 3690, 4292 }, { 3741, 3798 }, { 3769, 3880 }, { 3778, 4181 }, { 3793, 2115 }, { 3836, 3106 },
+    { 3895, 4209 }, { 3912, 3884 }, { 3929, 4160 }, { 3999, 4005 }, { 4000, 3616 }, { 4012, 4316 },
+    { 4021, 3853 }, { 4022, 996 }, { 4076, 4282 }, { 4105, 3359 }, { 4109, 3985 }, { 4120, 3775 },
+    { 4142, 2565 }, { 4149, 4051 }, { 4152, 4066 }, { 4154, 1434 }, { 4168, 2093 }, { 4182, 4279 },
+    { 4207, 2347 }, { 4234, 1066 }, { 4280, 4085 }, { 4284, 1925 }, { 4288, 4127 }, { 4295, 272 },
+    { 4328, 3887 }, { 4338, 3398 }, { 4340, 4309 }, { 4361, 4129 }, { 4401, 3963 }, { 4434, 319 },
+    { 4445, 2607 }, { 4452, 3507 }, { 3, 4018 }, { 345, 1414 }, { 3673, 1006 }, { 4331, 4465 },
+    { 366, 3740 }, { 369, 295 }, { 517, 195 }, { 521, 3737 }, { 795, 4483 }, { 1241, 3100 },
+    { 1419, 4498 }, { 1432, 193 }, { 2132, 3997 }, { 2271, 3216 }, { 2611, 239 }, { 3028, 4482 },
+    { 3217, 2483 }, { 3305, 3985 }, { 3503, 4005 }, { 3534, 4526 }, { 3652, 4556 }, { 3767, 4527 },
+    { 3806, 4551 }, { 3871, 3381 }, { 4021, 4111 }, { 4022, 1068 }, { 4030, 4469 }, { 4137, 3741 },
+    { 4168, 4466 }, { 4169, 4494 }, { 4186, 4521 }, { 4188, 4559 }, { 4198, 4501 }, { 4298, 4020 },
+    { 4322, 4522 }, { 4337, 4518 }, { 4388, 4608 }, { 4443, 1370 }, { 4444, 4462 }, { 4474, 126 },
+    { 4479, 4577 }, { 4484, 4514 }, { 4487, 4396 }, { 4489, 531 }, { 4495, 4496 }, { 4500, 3235 },
+    { 4503, 4504 }, { 4509, 1098 }, { 4512, 1112 }, { 4513, 47 }, { 4515, 3839 }, { 4516, 4517 },
+    { 4524, 4427 }, { 4525, 1310 }, { 4530, 1454 }, { 4532, 1513 }, { 4534, 4541 }, { 4536, 4066 },
+    { 4537, 1795 }, { 4539, 3699 }, { 4547, 4548 }, { 4549, 3852 }, { 4553, 4554 }, { 4564, 2577 },
+    { 4565, 2581 }, { 4566, 4581 }, { 4567, 1566 }, { 4568, 4591 }, { 4571, 4572 }, { 4573, 276 },
+    { 4574, 4575 }, { 4579, 1011 }, { 4604, 4464 }, { 3, 4393 }, { 4627, 345 }, { 1006, 2791 },
+    { 4277, 4626 }, { 1859, 3100 }, { 3305, 4017 }, { 4055, 4630 }, { 4445, 4640 }, { 4510, 295 },
+    { 4589, 4670 }, { 4625, 4683 }, { 4636, 4499 }, { 4641, 4312 }, { 4643, 4464 }, { 4648, 4552 },
+    { 4658, 4672 }, { 4661, 3010 }, { 4667, 4676 }, { 4682, 4480 }, { 4686, 4628 }, { 4688, 4555 },
+    { 4693, 4409 }, { 4696, 3003 }, { 4057, 3 }, { 345, 2605 }, { 295, 1006 }, { 1050, 4700 },
+    { 2705, 3100 }, { 4662, 4699 }, { 4708, 4578 }, { 4714, 4652 }, { 3, 4079 }, { 4095, 345 },
+    { 1005, 1006 }, { 4700, 1352 }, { 4709, 4699 }, { 4722, 1994 }, { 4724, 381 }, { 4726, 2706 },
+    { 3200, 4221 }, { 4180, 3 }, { 4723, 345 }, { 4461, 4730 }, { 1006, 2582 }, { 4731, 4492 },
+    { 4732, 4497 }, { 3, 4086 }, { 345, 3535 }, { 4740, 4126 }, { 4739, 4741 }, { 1006, 4710 },
+    { 4690, 4742 }, { 174, 2550 }, { 175, 4323 }, { 186, 3873 }, { 239, 1623 }, { 291, 3300 },
+    { 478, 3874 }, { 489, 4326 }, { 1499, 3146 }, { 1622, 4092 }, { 1669, 1670 }, { 1678, 4075 },
+    { 1681, 1682 }, { 1683, 1684 }, { 1719, 2005 }, { 1920, 3882 }, { 1924, 4615 }, { 1952, 4114 },
+    { 1987, 4189 }, { 2000, 2001 }, { 2016, 2017 }, { 2020, 2021 }, { 2025, 2026 }, { 2042, 4190 },
+    { 2069, 2070 }, { 2077, 4206 }, { 2079, 2080 }, { 2191, 4430 }, { 2443, 4394 }, { 2445, 3902 },
+    { 2461, 3427 }, { 2529, 3901 }, { 2536, 4395 }, { 3107, 47 }, { 3111, 1452 }, { 3472, 1612 },
+    { 3798, 3709 }, { 3879, 2094 }, { 4034, 2528 }, { 4174, 1778 }, { 4200, 4008 }, { 4220, 3106 },
+    { 4446, 2083 }, { 4471, 4458 }, { 4704, 4153 }, { 3, 4100 }, { 345, 4281 }, { 4665, 4745 },
+    { 4715, 4749 }, { 186, 3902 }, { 477, 4323 }, { 478, 3901 }, { 502, 4326 }, { 1622, 3300 },
+    { 1952, 4189 }, { 1987, 4114 }, { 2000, 4770 }, { 2091, 1006 }, { 2203, 3146 }, { 2445, 3873 },
+    { 2529, 3874 }, { 2531, 3427 }, { 3269, 4776 }, { 3412, 4751 }, { 3472, 4774 }, { 3833, 4772 },
+    { 3915, 4783 }, { 4034, 4778 }, { 4076, 4766 }, { 4336, 3106 }, { 4394, 4781 }, { 4446, 2096 },
+    { 4752, 4753 }, { 4758, 1500 }, { 4762, 4763 }, { 4769, 2002 }, { 4771, 2022 }, { 4782, 4779 },
+    { 1914, 3 }, { 4371, 4795 }, { 4438, 345 }, { 1622, 4754 }, { 2000, 4826 }, { 2098, 1006 },
+    { 3300, 4760 }, { 4034, 4827 }, { 4200, 4814 }, { 4395, 4810 }, { 4757, 4799 }, { 4788, 4820 },
+    { 4800, 4801 }, { 4802, 4756 }, { 4803, 6 }, { 4808, 1175 }, { 4817, 4809 }, { 1922, 3 },
+    { 345, 1797 }, { 4806, 2000 }, { 4813, 4837 }, { 3, 4214 }, { 345, 1968 }, { 1796, 4846 },
+    { 288, 495 }, { 295, 1783 }, { 980, 4614 }, { 2110, 2111 }, { 2112, 2113 }, { 2126, 4172 },
+    { 2131, 3982 }, { 2554, 4399 }, { 3004, 3005 }, { 3433, 3975 }, { 3703, 4315 }, { 3940, 1748 },
+    { 3976, 1763 }, { 3996, 3837 }, { 4037, 908 }, { 4038, 1782 }, { 4073, 4311 }, { 4182, 2826 },
+    { 4212, 3731 }, { 4248, 4085 }, { 4333, 3545 }, { 4529, 4416 }, { 4560, 3878 }, { 4784, 4084 },
+    { 4849, 3 }, { 345, 2525 }, { 295, 4858 }, { 2185, 4172 }, { 3703, 4384 }, { 3729, 4859 },
+    { 3964, 4855 }, { 3976, 2125 }, { 4037, 4485 }, { 4038, 2130 }, { 4212, 4491 }, { 4419, 2113 },
+    { 4721, 4860 }, { 4853, 3982 }, { 3, 4299 }, { 345, 3698 }, { 1049, 4877 }, { 4876, 4635 },
+    { 4867, 4889 }, { 4882, 4856 }, { 4885, 4878 }, { 126, 4745 }, { 148, 1274 }, { 191, 4225 },
+    { 192, 1739 }, { 193, 4270 }, { 206, 4477 }, { 210, 3877 }, { 215, 1469 }, { 239, 1617 },
+    { 251, 4094 }, { 252, 530 }, { 254, 4136 }, { 276, 2276 }, { 291, 1788 }, { 295, 3740 },
+    { 297, 344 }, { 308, 3218 }, { 312, 4590 }, { 346, 4202 }, { 348, 3399 }, { 355, 3853 },
+    { 366, 2240 }, { 368, 1943 }, { 370, 3911 }, { 372, 3320 }, { 414, 3909 }, { 424, 4002 },
+    { 469, 2629 }, { 471, 3697 }, { 472, 473 }, { 482, 3427 }, { 496, 2543 }, { 527, 528 },
+    { 535, 3772 }, { 542, 3769 }, { 547, 322 }, { 554, 4716 }, { 692, 1671 }, { 768, 769 },
     { 775, 776 }, { 783, 784 }, { 785, 786 }, { 787, 788 }, { 789, 790 }, { 791, 792 },
-    { 793, 794 }, { 795, 3104 }, { 869, 195 }, { 894, 4087 }, { 897, 3196 }, { 908, 4099 },
-    { 920, 2919 }, { 968, 3942 }, { 969, 3770 }, { 973, 4306 }, { 987, 1938 }, { 990, 1940 },
-    { 1004, 4744 }, { 1011, 4340 }, { 1015, 1016 }, { 1017, 4365 }, { 1028, 1973 }, { 1092, 4505 },
-    { 1124, 4168 }, { 1143, 4308 }, { 1166, 4236 }, { 1178, 1179 }, { 1181, 1182 }, { 1184, 1185 },
-    { 1188, 1189 }, { 1201, 4410 }, { 1241, 4294 }, { 1250, 3122 }, { 1252, 970 }, { 1267, 1268 },
-    { 1269, 1270 }, { 1271, 1272 }, { 1275, 1276 }, { 1281, 4677 }, { 1287, 4663 }, { 1302, 994 },
-    { 1309, 1310 }, { 1311, 4411 }, { 1317, 1318 }, { 1324, 4244 }, { 1326, 1327 }, { 1333, 1334 },
-    { 1335, 4385 }, { 1338, 1339 }, { 1340, 3747 }, { 1345, 4238 }, { 1347, 3563 }, { 1350, 1351 },
-    { 1367, 4323 }, { 1368, 3947 }, { 1369, 4176 }, { 1370, 2789 }, { 1374, 4873 }, { 1405, 3522 },
-    { 1412, 2835 }, { 1455, 3180 }, { 1459, 4253 }, { 1510, 2472 }, { 1608, 1609 }, { 1610, 596 },
-    { 1631, 1632 }, { 1633, 1634 }, { 1635, 4759 }, { 1640, 4842 }, { 1644, 1645 }, { 1647, 1648 },
-    { 1649, 3097 }, { 1659, 1660 }, { 1661, 1662 }, { 1665, 1666 }, { 1667, 1668 }, { 1672, 1673 },
-    { 1674, 1675 }, { 1676, 1677 }, { 1735, 4465 }, { 1737, 3870 }, { 1755, 3365 }, { 1793, 1936 },
-    { 1802, 1803 }, { 1837, 3871 }, { 1843, 4467 }, { 1850, 286 }, { 1880, 1881 }, { 1897, 1898 },
-    { 1899, 1900 }, { 1909, 927 }, { 1926, 1927 }, { 1929, 3571 }, { 1930, 1931 }, { 1932, 3116 },
-    { 1933, 3470 }, { 1934, 1935 }, { 1937, 4851 }, { 1944, 4539 }, { 1950, 1951 }, { 2000, 2288 },
-    { 2051, 4300 }, { 2113, 3733 }, { 2117, 4228 }, { 2119, 889 }, { 2130, 4683 }, { 2131, 2132 },
-    { 2148, 4404 }, { 2151, 4383 }, { 2157, 4475 }, { 2159, 4620 }, { 2175, 4635 }, { 2177, 2972 },
-    { 2220, 868 }, { 2223, 2224 }, { 2234, 4713 }, { 2238, 4254 }, { 2272, 3070 }, { 2291, 2292 },
-    { 2296, 4542 }, { 2325, 3416 }, { 2395, 4061 }, { 2396, 3638 }, { 2451, 2452 }, { 2458, 4159 },
-    { 2464, 1502 }, { 2465, 4367 }, { 2471, 4006 }, { 2491, 2492 }, { 2512, 2513 }, { 2518, 2519 },
-    { 2521, 4281 }, { 2559, 2560 }, { 2566, 4144 }, { 2570, 4561 }, { 2611, 3213 }, { 2629, 2630 },
-    { 2639, 495 }, { 2787, 4118 }, { 2796, 3986 }, { 2807, 4206 }, { 2812, 3517 }, { 2813, 3985 },
-    { 2832, 4631 }, { 2836, 3903 }, { 2843, 2984 }, { 2847, 2848 }, { 2850, 2851 }, { 2879, 2880 },
-    { 2908, 3462 }, { 3005, 4798 }, { 3024, 4711 }, { 3111, 4636 }, { 3119, 2838 }, { 3178, 4559 },
-    { 3179, 939 }, { 3203, 3473 }, { 3208, 896 }, { 3214, 1353 }, { 3232, 1422 }, { 3238, 2456 },
-    { 3239, 3477 }, { 3250, 3412 }, { 3254, 1328 }, { 3273, 529 }, { 3276, 548 }, { 3287, 2909 },
-    { 3301, 4014 }, { 3302, 3593 }, { 3350, 4312 }, { 3352, 1942 }, { 3358, 3625 }, { 3393, 995 },
-    { 3427, 4447 }, { 3485, 2837 }, { 3541, 3291 }, { 3548, 3849 }, { 3629, 873 }, { 3633, 4150 },
-    { 3641, 287 }, { 3664, 4029 }, { 3670, 3425 }, { 3691, 4388 }, { 3710, 4042 }, { 3739, 3293 },
-    { 3798, 1420 }, { 3806, 3690 }, { 3834, 4358 }, { 3842, 1461 }, { 3853, 4640 }, { 3869, 3611 },
-    { 3873, 4126 }, { 3876, 4729 }, { 3913, 3648 }, { 3937, 877 }, { 3952, 4502 }, { 3960, 4556 },
-    { 3993, 4371 }, { 3997, 4146 }, { 4009, 4850 }, { 4011, 3103 }, { 4023, 4081 }, { 4030, 1032 },
-    { 4032, 4402 }, { 4037, 236 }, { 4059, 1200 }, { 4060, 4676 }, { 4102, 3704 }, { 4108, 4656 },
-    { 4121, 4257 }, { 4129, 4645 }, { 4134, 550 }, { 4147, 4593 }, { 4161, 4301 }, { 4167, 3959 },
-    { 4172, 2125 }, { 4192, 1408 }, { 4205, 1261 }, { 4208, 4179 }, { 4215, 4582 }, { 4225, 4454 },
-    { 4255, 4256 }, { 4272, 4690 }, { 4287, 3613 }, { 4288, 4747 }, { 4304, 4548 }, { 4315, 4600 },
-    { 4318, 2169 }, { 4326, 4797 }, { 4327, 3440 }, { 4343, 4344 }, { 4351, 4007 }, { 4361, 4516 },
-    { 4368, 583 }, { 4372, 1388 }, { 4380, 4535 }, { 4401, 737 }, { 4403, 4199 }, { 4405, 4328 },
-    { 4406, 4409 }, { 4429, 4845 }, { 4433, 4662 }, { 4460, 4439 }, { 4470, 4624 }, { 4472, 1537 },
-    { 4473, 199 }, { 4478, 3583 }, { 4517, 934 }, { 4525, 4148 }, { 4532, 4088 }, { 4560, 4138 },
-    { 4581, 2494 }, { 4583, 4686 }, { 4584, 2780 }, { 4585, 4728 }, { 4592, 4131 }, { 4597, 4346 },
-    { 4629, 2606 }, { 4630, 518 }, { 4642, 3696 }, { 4643, 4245 }, { 4665, 3226 }, { 4668, 4145 },
-    { 4679, 4311 }, { 4688, 2575 }, { 4693, 2985 }, { 4700, 2093 }, { 4701, 4567 }, { 4725, 3357 },
-    { 4746, 3774 }, { 4793, 1685 }, { 4865, 2833 }, { 944, 3 }, { 345, 4684 }, { 148, 1292 },
-    { 201, 3906 }, { 215, 2327 }, { 239, 4605 }, { 368, 5191 }, { 482, 4133 }, { 768, 862 },
-    { 775, 856 }, { 783, 5156 }, { 973, 5188 }, { 1015, 4611 }, { 1016, 1389 }, { 1124, 4272 },
-    { 1207, 4410 }, { 1273, 4895 }, { 1277, 4294 }, { 1310, 2811 }, { 1362, 4244 }, { 1737, 3899 },
-    { 1836, 4465 }, { 1837, 3898 }, { 1846, 1755 }, { 1854, 4467 }, { 1910, 3097 }, { 1939, 4950 },
-    { 1945, 1802 }, { 2000, 5075 }, { 2051, 4430 }, { 2119, 4165 }, { 2177, 4503 }, { 2232, 3116 },
-    { 2233, 3470 }, { 2237, 5050 }, { 2287, 5034 }, { 2342, 4238 }, { 2491, 3903 }, { 2528, 4159 },
-    { 2671, 3942 }, { 2814, 5073 }, { 2829, 4897 }, { 2857, 4281 }, { 3069, 5051 }, { 3071, 4907 },
-    { 3104, 4914 }, { 3108, 1028 }, { 3122, 1061 }, { 3232, 2296 }, { 3238, 4942 }, { 3288, 3477 },
-    { 3301, 4537 }, { 3440, 5043 }, { 3447, 5090 }, { 3468, 5026 }, { 3501, 5083 }, { 3502, 4985 },
-    { 3628, 5046 }, { 3629, 1086 }, { 3634, 5044 }, { 3637, 5056 }, { 3641, 5071 }, { 3690, 5032 },
-    { 3693, 4991 }, { 3698, 4909 }, { 3700, 5092 }, { 3719, 4910 }, { 3771, 5019 }, { 3790, 5048 },
-    { 3797, 3769 }, { 3834, 4384 }, { 3842, 4919 }, { 3878, 5024 }, { 3934, 4929 }, { 4005, 5022 },
-    { 4013, 5100 }, { 4023, 4305 }, { 4041, 4340 }, { 4051, 4944 }, { 4129, 4404 }, { 4142, 4920 },
-    { 4146, 4283 }, { 4164, 4894 }, { 4186, 5033 }, { 4192, 4948 }, { 4196, 4987 }, { 4208, 4327 },
-    { 4236, 4322 }, { 4245, 5103 }, { 4255, 4344 }, { 4257, 3736 }, { 4312, 5132 }, { 4315, 4659 },
-    { 4318, 5037 }, { 4343, 4256 }, { 4346, 4955 }, { 4351, 5127 }, { 4368, 737 }, { 4380, 5143 },
-    { 4394, 5130 }, { 4401, 583 }, { 4403, 4328 }, { 4405, 4199 }, { 4409, 5189 }, { 4418, 5003 },
-    { 4520, 4972 }, { 4568, 5160 }, { 4590, 5036 }, { 4610, 5142 }, { 4621, 2471 }, { 4637, 5190 },
-    { 4644, 3103 }, { 4695, 5085 }, { 4700, 4463 }, { 4712, 4888 }, { 4714, 4402 }, { 4720, 4099 },
-    { 4731, 4930 }, { 4746, 3817 }, { 4777, 4925 }, { 4830, 1032 }, { 4834, 4931 }, { 4876, 4965 },
-    { 4890, 3764 }, { 4911, 4912 }, { 4913, 352 }, { 4915, 4750 }, { 4916, 2192 }, { 4921, 4922 },
-    { 4923, 3385 }, { 4926, 5098 }, { 4928, 543 }, { 4934, 4935 }, { 4936, 4937 }, { 4938, 4939 },
-    { 4943, 897 }, { 4953, 4954 }, { 4962, 1143 }, { 4968, 4969 }, { 4975, 4976 }, { 4977, 3747 },
-    { 4979, 4411 }, { 4980, 4981 }, { 4982, 4983 }, { 4988, 4989 }, { 4990, 5200 }, { 4993, 4733 },
-    { 4994, 1456 }, { 4995, 4254 }, { 4997, 4998 }, { 4999, 5000 }, { 5004, 5005 }, { 5006, 5007 },
-    { 5008, 5009 }, { 5010, 5011 }, { 5012, 4761 }, { 5013, 5014 }, { 5016, 5031 }, { 5017, 2143 },
-    { 5028, 5029 }, { 5041, 5042 }, { 5052, 4608 }, { 5057, 4138 }, { 5062, 355 }, { 5063, 2514 },
-    { 5072, 4626 }, { 5079, 5199 }, { 5080, 311 }, { 5081, 342 }, { 5093, 4952 }, { 5101, 4124 },
-    { 5102, 4151 }, { 5104, 4917 }, { 5107, 4383 }, { 5112, 5114 }, { 5140, 1142 }, { 5150, 4306 },
-    { 5158, 5069 }, { 5161, 5038 }, { 5174, 5176 }, { 5175, 5105 }, { 4748, 3 }, { 345, 1423 },
-    { 1310, 3988 }, { 2474, 3116 }, { 2824, 3942 }, { 3097, 579 }, { 3108, 5060 }, { 3470, 5039 },
-    { 3477, 5297 }, { 3628, 5077 }, { 3629, 1165 }, { 3790, 5237 }, { 3934, 4996 }, { 4287, 5287 },
-    { 4322, 5067 }, { 4354, 5217 }, { 4366, 5211 }, { 4701, 5312 }, { 4707, 5269 }, { 4949, 5232 },
-    { 4963, 239 }, { 4970, 5222 }, { 4971, 5223 }, { 4986, 5271 }, { 5027, 5256 }, { 5030, 5363 },
-    { 5055, 5266 }, { 5076, 5246 }, { 5078, 5333 }, { 5109, 5344 }, { 5117, 5380 }, { 5144, 5291 },
-    { 5169, 5296 }, { 5171, 5285 }, { 5195, 5336 }, { 5198, 5332 }, { 5201, 5298 }, { 5207, 3103 },
-    { 5212, 5220 }, { 5218, 4365 }, { 5227, 5228 }, { 5230, 5018 }, { 5238, 5239 }, { 5247, 2830 },
-    { 5249, 5250 }, { 5258, 5265 }, { 5259, 3561 }, { 5262, 5294 }, { 5268, 5289 }, { 5273, 5226 },
-    { 5280, 5023 }, { 5286, 5305 }, { 5301, 4447 }, { 5304, 4528 }, { 5311, 4973 }, { 5316, 5379 },
-    { 5323, 5129 }, { 5327, 5360 }, { 5328, 5181 }, { 5338, 5339 }, { 5350, 5386 }, { 5356, 4903 },
-    { 5358, 5183 }, { 5382, 3719 }, { 288, 289 }, { 916, 917 }, { 951, 3901 }, { 1228, 1229 },
-    { 1377, 2637 }, { 1537, 2110 }, { 2646, 2655 }, { 2653, 2654 }, { 2694, 4397 }, { 2695, 2696 },
-    { 3395, 5385 }, { 3410, 3289 }, { 3608, 4313 }, { 3652, 4609 }, { 3717, 3611 }, { 4075, 4730 },
-    { 4218, 3895 }, { 3, 4697 }, { 345, 5108 }, { 1310, 5270 }, { 2397, 5389 }, { 3629, 4900 },
-    { 4680, 5394 }, { 5194, 5395 }, { 5365, 5412 }, { 5378, 5435 }, { 5390, 2475 }, { 5400, 5410 },
-    { 5406, 4131 }, { 5408, 5409 }, { 5418, 5447 }, { 5420, 5442 }, { 5425, 4691 }, { 5429, 5049 },
-    { 5444, 5361 }, { 5446, 5340 }, { 2646, 4024 }, { 3608, 4382 }, { 3917, 5459 }, { 4152, 2110 },
-    { 4334, 3895 }, { 4739, 5453 }, { 5455, 3385 }, { 5460, 2697 }, { 239, 5086 }, { 254, 3424 },
-    { 295, 2187 }, { 319, 4419 }, { 320, 3996 }, { 321, 322 }, { 494, 4090 }, { 496, 1852 },
-    { 524, 4352 }, { 546, 1851 }, { 547, 2472 }, { 569, 570 }, { 592, 2068 }, { 641, 1892 },
-    { 697, 1904 }, { 940, 3843 }, { 947, 3395 }, { 997, 4598 }, { 1143, 2035 }, { 1263, 4213 },
-    { 1367, 4499 }, { 1386, 4648 }, { 1455, 4555 }, { 1478, 2540 }, { 1618, 1876 }, { 1623, 2745 },
-    { 1753, 3568 }, { 1865, 1894 }, { 1873, 598 }, { 1906, 740 }, { 1995, 4227 }, { 1999, 4825 },
-    { 2000, 2076 }, { 2012, 2013 }, { 2014, 2015 }, { 2016, 4653 }, { 2019, 4832 }, { 2023, 2024 },
-    { 2032, 4816 }, { 2036, 4678 }, { 2038, 4541 }, { 2042, 4543 }, { 2062, 2063 }, { 2071, 2072 },
-    { 2074, 2075 }, { 2081, 4792 }, { 2095, 4821 }, { 2099, 4188 }, { 2114, 4417 }, { 2181, 4879 },
-    { 2226, 5236 }, { 2227, 3215 }, { 2228, 4864 }, { 2248, 3143 }, { 2464, 2538 }, { 2470, 2471 },
-    { 2498, 2596 }, { 2504, 2600 }, { 2506, 2601 }, { 2508, 4622 }, { 2580, 2581 }, { 2582, 2583 },
-    { 2584, 2585 }, { 2586, 2587 }, { 2588, 2589 }, { 2590, 2643 }, { 2597, 2598 }, { 2599, 2503 },
-    { 2640, 2641 }, { 2668, 4398 }, { 2688, 4214 }, { 2768, 538 }, { 2853, 4874 }, { 2920, 4154 },
-    { 2921, 3990 }, { 3010, 3011 }, { 3012, 3013 }, { 3014, 3015 }, { 3016, 3017 }, { 3018, 3019 },
-    { 3020, 3021 }, { 3046, 3047 }, { 3048, 3049 }, { 3050, 3051 }, { 3234, 3104 }, { 3467, 3111 },
-    { 3486, 4881 }, { 3523, 4026 }, { 3641, 1451 }, { 3663, 2644 }, { 3691, 4315 }, { 3717, 4791 },
-    { 3838, 4036 }, { 3869, 4434 }, { 3877, 484 }, { 3934, 2539 }, { 3955, 4388 }, { 4025, 4871 },
-    { 4034, 5354 }, { 4035, 2186 }, { 4069, 4883 }, { 4160, 4299 }, { 4172, 2197 }, { 4215, 3973 },
-    { 4225, 5399 }, { 4331, 4870 }, { 4412, 2055 }, { 4420, 1893 }, { 4429, 4828 }, { 4430, 3103 },
-    { 4436, 4619 }, { 4469, 4882 }, { 4485, 523 }, { 4530, 4204 }, { 4546, 4860 }, { 4603, 4773 },
-    { 4658, 4670 }, { 4702, 1646 }, { 4719, 2097 }, { 4735, 2067 }, { 4765, 4845 }, { 4786, 4854 },
-    { 4796, 4027 }, { 4818, 4439 }, { 4831, 1879 }, { 4866, 5240 }, { 4869, 3989 }, { 4886, 3003 },
-    { 4932, 3922 }, { 5015, 259 }, { 5047, 4857 }, { 5204, 4426 }, { 5229, 1447 }, { 5274, 4863 },
-    { 5357, 1860 }, { 5387, 4654 }, { 5398, 2178 }, { 5437, 1653 }, { 3, 4737 }, { 345, 5331 },
-    { 5087, 5470 }, { 5224, 1310 }, { 5413, 5471 }, { 5415, 5469 }, { 5434, 5478 }, { 5474, 5309 },
-    { 5475, 4889 }, { 5480, 5441 }, { 5457, 3385 }, { 496, 4452 }, { 561, 4352 }, { 1063, 4598 },
-    { 1393, 4648 }, { 1839, 3424 }, { 1860, 5468 }, { 1876, 5540 }, { 1891, 5508 }, { 2000, 4764 },
-    { 2099, 4543 }, { 2588, 2642 }, { 2768, 1477 }, { 3180, 5550 }, { 3266, 5528 }, { 3395, 5615 },
-    { 3517, 5539 }, { 3608, 5552 }, { 3641, 2463 }, { 3832, 4678 }, { 3877, 5500 }, { 3926, 4555 },
-    { 3991, 5511 }, { 4098, 5523 }, { 4154, 934 }, { 4160, 4381 }, { 4184, 5564 }, { 4413, 2055 },
-    { 4436, 4705 }, { 4485, 568 }, { 4546, 2110 }, { 4603, 5542 }, { 4653, 4833 }, { 4719, 5530 },
-    { 4735, 5525 }, { 4736, 5558 }, { 4790, 5526 }, { 4796, 5582 }, { 4815, 4541 }, { 4824, 1892 },
-    { 4836, 5538 }, { 4872, 5521 }, { 4933, 3922 }, { 5089, 5510 }, { 5173, 5593 }, { 5310, 4426 },
-    { 5353, 2471 }, { 5484, 5620 }, { 5494, 4008 }, { 5497, 3979 }, { 5504, 5502 }, { 5513, 5534 },
-    { 5515, 4387 }, { 5517, 5518 }, { 5527, 4775 }, { 5529, 4847 }, { 5531, 5532 }, { 5533, 5610 },
-    { 5536, 5601 }, { 5541, 5613 }, { 5546, 5547 }, { 5548, 2249 }, { 5551, 5561 }, { 5553, 5554 },
-    { 5555, 5556 }, { 5559, 2590 }, { 5569, 4398 }, { 5570, 5571 }, { 5572, 5573 }, { 5574, 5575 },
-    { 5576, 5577 }, { 5590, 2540 }, { 5595, 5364 }, { 5598, 5544 }, { 5603, 4460 }, { 5614, 5507 },
-    { 4580, 3 }, { 345, 5439 }, { 5257, 5633 }, { 5272, 5634 }, { 1876, 5702 }, { 3641, 5549 },
-    { 4098, 5524 }, { 4160, 4400 }, { 4702, 5649 }, { 4755, 5674 }, { 4812, 5650 }, { 5214, 3922 },
-    { 5509, 5682 }, { 5563, 5654 }, { 5594, 5692 }, { 5629, 5468 }, { 5651, 5602 }, { 5652, 5608 },
-    { 5653, 5670 }, { 5657, 5698 }, { 5658, 5618 }, { 5659, 5697 }, { 5660, 5706 }, { 5664, 5505 },
-    { 5676, 4807 }, { 5678, 5708 }, { 5683, 2073 }, { 5694, 5662 }, { 5699, 5681 }, { 5700, 4412 },
-    { 5703, 4855 }, { 5705, 5562 }, { 5707, 5557 }, { 5710, 5711 }, { 5712, 3022 }, { 5713, 5578 },
-    { 4614, 3 }, { 5133, 5720 }, { 5388, 345 }, { 3641, 5655 }, { 4787, 5723 }, { 5215, 3922 },
-    { 5719, 5612 }, { 5728, 4413 }, { 5729, 5743 }, { 5732, 5560 }, { 4692, 3 }, { 5719, 5727 },
-    { 5759, 5675 }, { 3, 4848 }, { 5765, 1994 }, { 129, 4197 }, { 1223, 1224 }, { 1501, 1502 },
-    { 1656, 1657 }, { 1689, 1690 }, { 3466, 1847 }, { 3795, 4219 }, { 3834, 2121 }, { 4416, 5579 },
-    { 4438, 3611 }, { 4794, 4891 }, { 5040, 4335 }, { 5095, 3309 }, { 3711, 5768 }, { 3, 8 },
-    { 476, 4197 }, { 4416, 5580 }, { 4438, 4819 }, { 5770, 4822 }, { 5774, 1657 }, { 3, 578 },
-    { 3644, 5784 }, { 488, 4197 }, { 5785, 4840 }, { 5, 577 }, { 6, 764 }, { 16, 5416 },
-    { 47, 637 }, { 193, 4941 }, { 195, 3373 }, { 210, 3624 }, { 215, 2275 }, { 218, 878 },
-    { 231, 1492 }, { 232, 4285 }, { 239, 773 }, { 241, 4412 }, { 251, 4905 }, { 252, 1496 },
-    { 263, 898 }, { 271, 5372 }, { 272, 900 }, { 289, 5302 }, { 291, 2872 }, { 295, 1575 },
-    { 297, 1116 }, { 311, 3076 }, { 317, 1789 }, { 318, 572 }, { 320, 5099 }, { 321, 2472 },
-    { 338, 905 }, { 342, 1933 }, { 345, 376 }, { 351, 907 }, { 354, 4627 }, { 355, 1945 },
-    { 366, 3213 }, { 368, 2902 }, { 370, 4605 }, { 372, 4129 }, { 381, 4047 }, { 424, 4647 },
-    { 463, 4072 }, { 481, 5131 }, { 493, 1521 }, { 506, 4795 }, { 516, 4223 }, { 520, 4631 },
-    { 524, 5205 }, { 534, 3143 }, { 537, 1477 }, { 541, 3215 }, { 544, 4419 }, { 545, 4158 },
-    { 547, 1790 }, { 551, 3116 }, { 552, 4743 }, { 562, 5165 }, { 582, 583 }, { 584, 585 },
-    { 587, 588 }, { 589, 590 }, { 591, 592 }, { 599, 600 }, { 601, 602 }, { 605, 606 },
-    { 607, 608 }, { 609, 610 }, { 611, 612 }, { 613, 614 }, { 615, 616 }, { 617, 618 },
-    { 619, 620 }, { 621, 622 }, { 623, 624 }, { 625, 626 }, { 627, 628 }, { 629, 630 },
-    { 631, 632 }, { 633, 634 }, { 635, 636 }, { 638, 639 }, { 640, 641 }, { 642, 4420 },
-    { 644, 4418 }, { 646, 647 }, { 648, 2261 }, { 650, 737 }, { 653, 654 }, { 657, 658 },
-    { 659, 660 }, { 673, 674 }, { 675, 676 }, { 677, 678 }, { 679, 680 }, { 681, 682 },
-    { 683, 684 }, { 685, 686 }, { 687, 688 }, { 689, 690 }, { 691, 692 }, { 693, 694 },
-    { 695, 696 }, { 697, 698 }, { 699, 700 }, { 701, 702 }, { 703, 704 }, { 705, 706 },
-    { 707, 708 }, { 709, 710 }, { 711, 712 }, { 713, 714 }, { 720, 721 }, { 722, 723 },
-    { 724, 725 }, { 726, 727 }, { 728, 729 }, { 730, 731 }, { 732, 733 }, { 734, 735 },
-    { 736, 4050 }, { 742, 743 }, { 744, 745 }, { 747, 748 }, { 750, 751 }, { 752, 753 },
-    { 754, 755 }, { 756, 3252 }, { 759, 760 }, { 761, 762 }, { 765, 766 }, { 780, 781 },
-    { 782, 5486 }, { 783, 5082 }, { 789, 801 }, { 791, 802 }, { 793, 803 }, { 796, 797 },
-    { 798, 799 }, { 804, 805 }, { 806, 807 }, { 811, 4632 }, { 812, 813 }, { 814, 815 },
-    { 819, 4940 }, { 821, 822 }, { 823, 824 }, { 825, 4396 }, { 828, 4445 }, { 831, 4464 },
-    { 834, 4490 }, { 836, 837 }, { 842, 843 }, { 848, 849 }, { 853, 835 }, { 867, 868 },
-    { 870, 871 }, { 874, 5128 }, { 887, 4228 }, { 890, 4618 }, { 901, 5180 }, { 904, 540 },
-    { 910, 3318 }, { 920, 921 }, { 931, 5667 }, { 935, 3990 }, { 968, 4967 }, { 969, 174 },
-    { 973, 3956 }, { 976, 5374 }, { 977, 3470 }, { 980, 4683 }, { 987, 2898 }, { 990, 2900 },
-    { 991, 1306 }, { 993, 1301 }, { 996, 1386 }, { 1001, 5233 }, { 1003, 4951 }, { 1006, 1419 },
-    { 1013, 1421 }, { 1030, 1031 }, { 1068, 1393 }, { 1074, 1075 }, { 1077, 1078 }, { 1079, 1080 },
-    { 1081, 1082 }, { 1087, 1539 }, { 1091, 4956 }, { 1095, 4672 }, { 1099, 1100 }, { 1105, 1106 },
-    { 1109, 4673 }, { 1117, 4717 }, { 1134, 4964 }, { 1135, 4957 }, { 1143, 2809 }, { 1155, 5221 },
-    { 1162, 4339 }, { 1170, 4504 }, { 1171, 4505 }, { 1173, 1174 }, { 1175, 3769 }, { 1177, 4960 },
-    { 1180, 4961 }, { 1183, 5343 }, { 1186, 1187 }, { 1190, 4588 }, { 1193, 4508 }, { 1195, 1196 },
-    { 1197, 5443 }, { 1214, 4959 }, { 1218, 1219 }, { 1225, 2372 }, { 1239, 3812 }, { 1263, 4282 },
-    { 1291, 1282 }, { 1298, 1299 }, { 1305, 1258 }, { 1307, 1308 }, { 1310, 1566 }, { 1320, 1321 },
-    { 1322, 4385 }, { 1329, 3104 }, { 1342, 4677 }, { 1343, 4663 }, { 1357, 4974 }, { 1358, 1359 },
-    { 1360, 5348 }, { 1367, 4056 }, { 1370, 2806 }, { 1387, 1418 }, { 1388, 5219 }, { 1399, 4353 },
-    { 1402, 5665 }, { 1403, 3691 }, { 1404, 3122 }, { 1408, 4585 }, { 1412, 1413 }, { 1415, 3816 },
-    { 1424, 4057 }, { 1425, 3947 }, { 1426, 4176 }, { 1428, 5375 }, { 1431, 4635 }, { 1432, 1739 },
-    { 1439, 4144 }, { 1459, 4528 }, { 1460, 5483 }, { 1463, 1464 }, { 1466, 4289 }, { 1467, 3381 },
-    { 1468, 4902 }, { 1470, 4399 }, { 1483, 1484 }, { 1493, 1494 }, { 1511, 4652 }, { 1522, 4574 },
-    { 1528, 1851 }, { 1534, 1535 }, { 1536, 4607 }, { 1540, 3874 }, { 1542, 4087 }, { 1546, 4305 },
-    { 1548, 3766 }, { 1553, 4283 }, { 1554, 1555 }, { 1556, 3903 }, { 1560, 1561 }, { 1562, 1563 },
-    { 1564, 1565 }, { 1573, 1574 }, { 1594, 3097 }, { 1597, 1598 }, { 1599, 1600 }, { 1601, 1602 },
-    { 1604, 1605 }, { 1606, 3563 }, { 1613, 1614 }, { 1615, 1616 }, { 1620, 1621 }, { 1625, 1626 },
-    { 1627, 1628 }, { 1629, 1630 }, { 1636, 1637 }, { 1638, 1639 }, { 1642, 5626 }, { 1643, 5688 },
-    { 1658, 5359 }, { 1664, 5485 }, { 1679, 1680 }, { 1691, 1692 }, { 1747, 1491 }, { 1759, 5373 },
-    { 1760, 4311 }, { 1777, 1778 }, { 1787, 5186 }, { 1799, 4207 }, { 1803, 1804 }, { 1810, 3801 },
-    { 1814, 4535 }, { 1819, 3754 }, { 1840, 4789 }, { 1848, 4693 }, { 1865, 1866 }, { 1875, 5519 },
-    { 1877, 1878 }, { 1880, 2720 }, { 1882, 1883 }, { 1884, 4718 }, { 1888, 1889 }, { 1896, 4227 },
-    { 1901, 4530 }, { 1903, 5449 }, { 1911, 4109 }, { 1915, 5253 }, { 1918, 1919 }, { 1925, 3843 },
-    { 1932, 3081 }, { 2000, 2004 }, { 2013, 2804 }, { 2016, 5319 }, { 2018, 2092 }, { 2031, 4542 },
-    { 2038, 5074 }, { 2042, 2815 }, { 2057, 4300 }, { 2059, 4591 }, { 2073, 2779 }, { 2074, 2781 },
-    { 2108, 192 }, { 2115, 4596 }, { 2137, 2138 }, { 2150, 4637 }, { 2154, 5159 }, { 2161, 4189 },
-    { 2165, 4338 }, { 2166, 4893 }, { 2179, 5624 }, { 2188, 5693 }, { 2198, 5733 }, { 2224, 5184 },
-    { 2246, 4892 }, { 2266, 3997 }, { 2267, 4850 }, { 2270, 3868 }, { 2271, 3416 }, { 2273, 3440 },
-    { 2276, 4175 }, { 2284, 4113 }, { 2286, 5679 }, { 2289, 5537 }, { 2291, 5747 }, { 2296, 5748 },
-    { 2298, 2299 }, { 2320, 4314 }, { 2321, 2322 }, { 2324, 4304 }, { 2326, 5210 }, { 2328, 4620 },
-    { 2329, 2330 }, { 2338, 3955 }, { 2340, 3179 }, { 2373, 2374 }, { 2376, 4713 }, { 2391, 3803 },
-    { 2392, 3709 }, { 2398, 4203 }, { 2399, 3497 }, { 2400, 3560 }, { 2407, 2408 }, { 2443, 2444 },
-    { 2468, 3998 }, { 2471, 5193 }, { 2473, 2849 }, { 2478, 5123 }, { 2491, 3892 }, { 2492, 5185 },
-    { 2512, 2855 }, { 2517, 5064 }, { 2520, 2521 }, { 2560, 4898 }, { 2566, 3867 }, { 2591, 4253 },
-    { 2605, 3251 }, { 2609, 5383 }, { 2626, 3089 }, { 2658, 3777 }, { 2666, 3879 }, { 2668, 5464 },
-    { 2670, 3100 }, { 2671, 4947 }, { 2679, 4599 }, { 2686, 5591 }, { 2716, 2786 }, { 2775, 2776 },
-    { 2777, 2778 }, { 2782, 4775 }, { 2783, 2784 }, { 2790, 4821 }, { 2791, 4188 }, { 2792, 2793 },
-    { 2794, 2795 }, { 2796, 4119 }, { 2800, 4825 }, { 2801, 4584 }, { 2805, 4847 }, { 2810, 5636 },
-    { 2818, 2819 }, { 2834, 3547 }, { 2846, 2986 }, { 2854, 3850 }, { 2856, 5088 }, { 2859, 5065 },
-    { 2876, 4561 }, { 2878, 4750 }, { 2881, 1124 }, { 2890, 927 }, { 2891, 3647 }, { 2892, 2893 },
-    { 2896, 2897 }, { 2903, 2684 }, { 2912, 2630 }, { 2928, 5585 }, { 2936, 4645 }, { 2938, 4475 },
-    { 2939, 4032 }, { 2947, 5757 }, { 2951, 5137 }, { 2952, 1376 }, { 2972, 5293 }, { 2990, 5781 },
-    { 2991, 4539 }, { 2992, 3660 }, { 2993, 3214 }, { 2994, 2995 }, { 3004, 5084 }, { 3027, 4798 },
-    { 3029, 4711 }, { 3030, 4740 }, { 3031, 3394 }, { 3037, 3038 }, { 3063, 3226 }, { 3064, 3065 },
-    { 3068, 3196 }, { 3072, 3073 }, { 3074, 3075 }, { 3079, 3788 }, { 3083, 3853 }, { 3085, 4288 },
-    { 3111, 3670 }, { 3119, 1569 }, { 3136, 5234 }, { 3144, 4945 }, { 3180, 1506 }, { 3200, 4674 },
-    { 3232, 3028 }, { 3266, 2803 }, { 3273, 1495 }, { 3277, 4123 }, { 3278, 3247 }, { 3288, 3341 },
-    { 3301, 2698 }, { 3352, 2901 }, { 3367, 5020 }, { 3393, 2680 }, { 3427, 1974 }, { 3428, 4089 },
-    { 3463, 5433 }, { 3477, 5110 }, { 3494, 1486 }, { 3523, 3649 }, { 3628, 3062 }, { 3657, 1593 },
-    { 3692, 2948 }, { 3696, 4376 }, { 3717, 4434 }, { 3736, 5317 }, { 3738, 1552 }, { 3741, 4100 },
-    { 3764, 3086 }, { 3848, 4310 }, { 3849, 3715 }, { 3869, 4791 }, { 3872, 1215 }, { 3876, 4009 },
-    { 3896, 5641 }, { 3908, 1145 }, { 3910, 4022 }, { 3916, 3036 }, { 3918, 3820 }, { 3924, 4462 },
-    { 3943, 1355 }, { 3960, 2277 }, { 3993, 5421 }, { 3994, 4786 }, { 4000, 5157 }, { 4006, 4636 },
-    { 4014, 4516 }, { 4023, 4367 }, { 4025, 5352 }, { 4081, 4450 }, { 4099, 5424 }, { 4106, 4537 },
-    { 4107, 1786 }, { 4117, 5187 }, { 4128, 3374 }, { 4133, 4135 }, { 4137, 5477 }, { 4142, 2310 },
-    { 4145, 1543 }, { 4154, 5206 }, { 4161, 5125 }, { 4164, 1482 }, { 4167, 4992 }, { 4199, 4597 },
-    { 4249, 5401 }, { 4268, 1434 }, { 4277, 4217 }, { 4278, 5489 }, { 4290, 4728 }, { 4293, 2843 },
-    { 4296, 5119 }, { 4315, 5709 }, { 4318, 915 }, { 4336, 3208 }, { 4354, 1254 }, { 4366, 4958 },
-    { 4372, 5342 }, { 4386, 4004 }, { 4388, 4600 }, { 4407, 3088 }, { 4432, 5070 }, { 4437, 5463 },
-    { 4456, 5488 }, { 4469, 4582 }, { 4483, 1461 }, { 4502, 4308 }, { 4503, 1438 }, { 4525, 4816 },
-    { 4540, 4280 }, { 4548, 4016 }, { 4559, 5248 }, { 4578, 4617 }, { 4590, 4474 }, { 4592, 5106 },
-    { 4593, 3625 }, { 4601, 4466 }, { 4604, 4560 }, { 4611, 5283 }, { 4615, 2867 }, { 4630, 1084 },
-    { 4643, 5411 }, { 4655, 4517 }, { 4662, 3611 }, { 4665, 5196 }, { 4688, 2877 }, { 4704, 4918 },
-    { 4706, 1103 }, { 4707, 5335 }, { 4714, 5334 }, { 4722, 1871 }, { 4725, 3704 }, { 4727, 5362 },
-    { 4734, 5427 }, { 4738, 4246 }, { 4747, 2882 }, { 4764, 5520 }, { 4765, 4828 }, { 4773, 5414 },
-    { 4785, 1874 }, { 4792, 5371 }, { 4807, 5351 }, { 4823, 5432 }, { 4829, 509 }, { 4832, 4815 },
-    { 4851, 4889 }, { 4862, 4301 }, { 4875, 4679 }, { 4896, 4473 }, { 4899, 4010 }, { 4904, 4906 },
-    { 4908, 4454 }, { 4927, 536 }, { 4978, 5097 }, { 5001, 5021 }, { 5002, 1641 }, { 5025, 970 },
-    { 5035, 5701 }, { 5053, 5535 }, { 5054, 5163 }, { 5066, 4472 }, { 5091, 5341 }, { 5094, 4371 },
-    { 5096, 3080 }, { 5115, 5722 }, { 5118, 3567 }, { 5120, 1417 }, { 5135, 5197 }, { 5145, 1192 },
-    { 5146, 3286 }, { 5149, 2126 }, { 5152, 5113 }, { 5153, 4621 }, { 5154, 5061 }, { 5166, 5445 },
-    { 5177, 5568 }, { 5178, 199 }, { 5203, 5147 }, { 5209, 3034 }, { 5216, 5584 }, { 5225, 5347 },
-    { 5231, 1982 }, { 5235, 4127 }, { 5241, 5736 }, { 5254, 5753 }, { 5275, 287 }, { 5277, 5366 },
-    { 5282, 5330 }, { 5290, 5616 }, { 5308, 5756 }, { 5318, 3026 }, { 5322, 3842 }, { 5324, 4880 },
-    { 5329, 2523 }, { 5337, 571 }, { 5345, 5346 }, { 5367, 5762 }, { 5368, 2455 }, { 5369, 4581 },
-    { 5370, 4629 }, { 5377, 4891 }, { 5387, 5148 }, { 5393, 2467 }, { 5396, 4138 }, { 5402, 3688 },
-    { 5417, 1073 }, { 5419, 5134 }, { 5422, 5751 }, { 5426, 5126 }, { 5430, 5456 }, { 5440, 5122 },
-    { 5450, 5592 }, { 5461, 4332 }, { 5472, 4901 }, { 5479, 1941 }, { 5543, 879 }, { 5545, 4307 },
-    { 5589, 5499 }, { 5597, 2231 }, { 5637, 4328 }, { 5638, 3774 }, { 5642, 4520 }, { 5648, 4885 },
-    { 5663, 3996 }, { 5716, 1770 }, { 5721, 4888 }, { 5744, 5251 }, { 5749, 2229 }, { 5755, 5404 },
-    { 5769, 2774 }, { 5771, 5407 }, { 5786, 4012 }, { 3, 5208 }, { 501, 4197 }, { 5792, 4838 },
-    { 5, 2202 }, { 6, 5922 }, { 231, 1521 }, { 232, 5131 }, { 239, 3103 }, { 241, 4413 },
-    { 252, 3067 }, { 271, 5431 }, { 272, 2460 }, { 291, 3078 }, { 295, 3689 }, { 297, 1514 },
-    { 342, 2375 }, { 345, 5911 }, { 355, 6282 }, { 377, 3213 }, { 381, 6337 }, { 481, 4285 },
-    { 483, 5302 }, { 485, 4627 }, { 493, 1492 }, { 494, 4905 }, { 516, 4339 }, { 545, 5279 },
-    { 552, 5443 }, { 561, 5205 }, { 582, 737 }, { 592, 1872 }, { 602, 1616 }, { 641, 1642 },
-    { 642, 4468 }, { 650, 583 }, { 651, 585 }, { 654, 5355 }, { 736, 4054 }, { 749, 590 },
-    { 763, 5795 }, { 789, 809 }, { 791, 810 }, { 793, 5932 }, { 800, 5925 }, { 820, 5486 },
-    { 824, 838 }, { 839, 4445 }, { 840, 4464 }, { 841, 4490 }, { 844, 4396 }, { 868, 1739 },
-    { 899, 5811 }, { 906, 4743 }, { 910, 6391 }, { 912, 4618 }, { 973, 5281 }, { 993, 6017 },
-    { 996, 1393 }, { 1006, 6090 }, { 1068, 1386 }, { 1087, 3937 }, { 1105, 1226 }, { 1115, 5815 },
-    { 1134, 5221 }, { 1143, 5139 }, { 1150, 4957 }, { 1155, 4964 }, { 1172, 4672 }, { 1194, 4673 },
-    { 1216, 4956 }, { 1220, 4960 }, { 1221, 4961 }, { 1222, 5343 }, { 1299, 1356 }, { 1300, 5966 },
-    { 1305, 5965 }, { 1306, 6018 }, { 1310, 6062 }, { 1320, 5348 }, { 1321, 1361 }, { 1363, 3104 },
-    { 1387, 4744 }, { 1406, 5958 }, { 1409, 6004 }, { 1414, 5877 }, { 1433, 5799 }, { 1439, 5157 },
-    { 1466, 4647 }, { 1467, 3416 }, { 1491, 5128 }, { 1510, 1790 }, { 1515, 5824 }, { 1518, 4047 },
-    { 1544, 3769 }, { 1547, 3215 }, { 1601, 1650 }, { 1604, 6161 }, { 1625, 1881 }, { 1627, 6099 },
-    { 1636, 6101 }, { 1658, 5449 }, { 1803, 2377 }, { 1890, 4718 }, { 1903, 5359 }, { 2000, 6188 },
-    { 2003, 6110 }, { 2097, 5319 }, { 2108, 4223 }, { 2266, 4144 }, { 2270, 4304 }, { 2272, 3143 },
-    { 2274, 5801 }, { 2286, 5745 }, { 2294, 4113 }, { 2307, 4596 }, { 2339, 3122 }, { 2341, 6108 },
-    { 2365, 192 }, { 2389, 4967 }, { 2393, 6088 }, { 2444, 5178 }, { 2491, 4599 }, { 2559, 6036 },
-    { 2605, 5483 }, { 2639, 5812 }, { 2666, 5116 }, { 2679, 3892 }, { 2699, 3097 }, { 2716, 6190 },
-    { 2766, 6172 }, { 2776, 4790 }, { 2799, 4227 }, { 2824, 4947 }, { 2834, 3994 }, { 2846, 6084 },
-    { 2849, 2988 }, { 2852, 5123 }, { 2871, 3998 }, { 2874, 3116 }, { 2899, 5964 }, { 2950, 5210 },
-    { 2981, 4607 }, { 3035, 4902 }, { 3040, 5084 }, { 3068, 3910 }, { 3082, 5822 }, { 3084, 3251 },
-    { 3090, 1376 }, { 3108, 6054 }, { 3119, 1572 }, { 3180, 5843 }, { 3214, 6030 }, { 3226, 6046 },
-    { 3238, 6053 }, { 3273, 3066 }, { 3276, 6047 }, { 3301, 6387 }, { 3318, 1462 }, { 3371, 2291 },
-    { 3373, 199 }, { 3374, 6173 }, { 3440, 6149 }, { 3469, 5854 }, { 3470, 6155 }, { 3523, 5202 },
-    { 3624, 4309 }, { 3629, 5838 }, { 3634, 6044 }, { 3657, 5118 }, { 3691, 4828 }, { 3696, 5477 },
-    { 3702, 3381 }, { 3738, 5982 }, { 3741, 6024 }, { 3764, 6171 }, { 3766, 1505 }, { 3788, 6386 },
-    { 3790, 6083 }, { 3816, 995 }, { 3832, 5636 }, { 3842, 6176 }, { 3849, 4376 }, { 3850, 6089 },
-    { 3867, 4146 }, { 3869, 4819 }, { 3872, 5990 }, { 3876, 5481 }, { 3916, 6217 }, { 3926, 6049 },
-    { 3956, 6311 }, { 3957, 6009 }, { 4005, 5880 }, { 4006, 5115 }, { 4051, 6038 }, { 4071, 5810 },
-    { 4072, 5873 }, { 4086, 6287 }, { 4087, 6383 }, { 4095, 5832 }, { 4106, 6064 }, { 4117, 5234 },
-    { 4139, 874 }, { 4142, 6125 }, { 4145, 4823 }, { 4161, 5635 }, { 4174, 5975 }, { 4181, 6107 },
-    { 4192, 6211 }, { 4207, 5106 }, { 4232, 6034 }, { 4239, 6007 }, { 4253, 4656 }, { 4268, 3770 },
-    { 4283, 6029 }, { 4286, 4945 }, { 4288, 6250 }, { 4305, 4469 }, { 4318, 5949 }, { 4320, 1263 },
-    { 4322, 6037 }, { 4330, 4992 }, { 4354, 6028 }, { 4360, 6041 }, { 4361, 5796 }, { 4367, 4215 },
-    { 4388, 4659 }, { 4420, 6078 }, { 4449, 6259 }, { 4450, 4311 }, { 4455, 5909 }, { 4478, 5020 },
-    { 4483, 5830 }, { 4487, 5165 }, { 4504, 5979 }, { 4508, 1227 }, { 4532, 5485 }, { 4540, 6006 },
-    { 4568, 6321 }, { 4578, 5121 }, { 4583, 6200 }, { 4595, 6269 }, { 4604, 5184 }, { 4615, 4327 },
-    { 4617, 3542 }, { 4632, 5928 }, { 4642, 6165 }, { 4644, 3625 }, { 4652, 5722 }, { 4668, 6275 },
-    { 4674, 6001 }, { 4676, 6328 }, { 4695, 6229 }, { 4704, 5829 }, { 4706, 5993 }, { 4720, 6268 },
-    { 4722, 6102 }, { 4727, 5427 }, { 4734, 5362 }, { 4747, 2883 }, { 4755, 6296 }, { 4785, 6069 },
-    { 4789, 2185 }, { 4812, 6185 }, { 4824, 6077 }, { 4829, 559 }, { 4833, 5351 }, { 4836, 6187 },
-    { 4843, 5432 }, { 4896, 5179 }, { 4904, 5213 }, { 4927, 5506 }, { 4940, 5833 }, { 4941, 5947 },
-    { 4959, 4901 }, { 4966, 6025 }, { 4978, 5347 }, { 5002, 5735 }, { 5035, 5737 }, { 5053, 5746 },
-    { 5054, 5704 }, { 5059, 4574 }, { 5064, 6415 }, { 5065, 4890 }, { 5074, 5182 }, { 5082, 4691 },
-    { 5088, 6170 }, { 5110, 5641 }, { 5111, 5948 }, { 5120, 5969 }, { 5122, 5383 }, { 5135, 5330 },
-    { 5145, 1225 }, { 5151, 4951 }, { 5152, 5267 }, { 5153, 6130 }, { 5163, 6043 }, { 5168, 5219 },
-    { 5177, 6214 }, { 5185, 5233 }, { 5187, 6120 }, { 5196, 5840 }, { 5203, 6368 }, { 5206, 4655 },
-    { 5216, 5750 }, { 5225, 5097 }, { 5231, 6105 }, { 5241, 5740 }, { 5243, 6174 }, { 5252, 6031 },
-    { 5255, 5091 }, { 5260, 5411 }, { 5261, 1408 }, { 5263, 5293 }, { 5264, 6329 }, { 5275, 4852 },
-    { 5277, 6218 }, { 5282, 5842 }, { 5284, 4918 }, { 5321, 6323 }, { 5322, 5317 }, { 5324, 5147 },
-    { 5329, 2860 }, { 5345, 5349 }, { 5367, 5767 }, { 5368, 2536 }, { 5373, 2987 }, { 5374, 2989 },
-    { 5381, 4958 }, { 5393, 2870 }, { 5397, 5978 }, { 5407, 5998 }, { 5414, 2816 }, { 5417, 5836 },
-    { 5419, 6408 }, { 5422, 5764 }, { 5430, 5490 }, { 5440, 5134 }, { 5448, 5001 }, { 5472, 5800 },
-    { 5479, 1986 }, { 5619, 5021 }, { 5632, 6103 }, { 5637, 6306 }, { 5638, 3817 }, { 5639, 6336 },
-    { 5677, 6141 }, { 5738, 6143 }, { 5755, 5423 }, { 5757, 5972 }, { 5778, 6241 }, { 5790, 3861 },
-    { 5791, 3112 }, { 5797, 5872 }, { 5798, 1489 }, { 5802, 3151 }, { 5805, 766 }, { 5818, 4452 },
-    { 5826, 6206 }, { 5828, 5968 }, { 5837, 5192 }, { 5844, 5819 }, { 5846, 5847 }, { 5851, 5852 },
-    { 5853, 593 }, { 5855, 603 }, { 5856, 5857 }, { 5858, 5859 }, { 5860, 5861 }, { 5862, 5863 },
-    { 5864, 5865 }, { 5866, 5867 }, { 5868, 5869 }, { 5870, 5871 }, { 5874, 5875 }, { 5879, 655 },
-    { 5883, 5884 }, { 5885, 5886 }, { 5887, 5888 }, { 5889, 5890 }, { 5891, 5892 }, { 5894, 5895 },
-    { 5896, 5897 }, { 5898, 5899 }, { 5900, 5901 }, { 5903, 5904 }, { 5905, 5906 }, { 5907, 5908 },
-    { 5912, 5913 }, { 5915, 5916 }, { 5917, 5918 }, { 5919, 5920 }, { 5924, 4690 }, { 5926, 5927 },
-    { 5930, 5931 }, { 5933, 5934 }, { 5936, 5937 }, { 5938, 5939 }, { 5940, 5941 }, { 5952, 5821 },
-    { 5953, 6146 }, { 5956, 5686 }, { 5959, 6260 }, { 5960, 3687 }, { 5961, 5962 }, { 5970, 5119 },
-    { 5971, 3232 }, { 5976, 5977 }, { 5980, 5981 }, { 5983, 6246 }, { 5987, 6198 }, { 5994, 5995 },
-    { 5996, 5997 }, { 6012, 6013 }, { 6014, 4729 }, { 6015, 6016 }, { 6021, 6366 }, { 6027, 5514 },
-    { 6032, 6033 }, { 6042, 5372 }, { 6050, 6398 }, { 6055, 1549 }, { 6056, 6057 }, { 6058, 6059 },
-    { 6060, 6061 }, { 6065, 5392 }, { 6067, 6068 }, { 6070, 1617 }, { 6073, 6074 }, { 6075, 6076 },
-    { 6082, 6080 }, { 6091, 1818 }, { 6092, 6293 }, { 6094, 1849 }, { 6096, 6097 }, { 6100, 6376 },
-    { 6111, 6197 }, { 6112, 6363 }, { 6113, 4608 }, { 6115, 6330 }, { 6123, 6258 }, { 6124, 5756 },
-    { 6127, 5138 }, { 6134, 6277 }, { 6139, 6284 }, { 6150, 6151 }, { 6156, 6157 }, { 6158, 6257 },
-    { 6159, 6262 }, { 6162, 4898 }, { 6163, 1788 }, { 6166, 2481 }, { 6169, 6203 }, { 6177, 3693 },
-    { 6178, 6208 }, { 6189, 2063 }, { 6191, 6192 }, { 6193, 6194 }, { 6195, 6196 }, { 6205, 4640 },
-    { 6209, 3859 }, { 6210, 2894 }, { 6215, 3866 }, { 6222, 6272 }, { 6224, 6225 }, { 6230, 6231 },
-    { 6233, 6234 }, { 6236, 6237 }, { 6238, 6385 }, { 6240, 6271 }, { 6243, 6116 }, { 6252, 6299 },
-    { 6263, 6221 }, { 6270, 5955 }, { 6280, 5137 }, { 6286, 5068 }, { 6289, 5445 }, { 6290, 5197 },
-    { 6294, 5633 }, { 6300, 5159 }, { 6315, 4228 }, { 6320, 5433 }, { 6326, 2254 }, { 6332, 6216 },
-    { 6333, 6357 }, { 6339, 5401 }, { 6343, 6297 }, { 6348, 5831 }, { 6349, 5180 }, { 6358, 4204 },
-    { 6359, 4818 }, { 6361, 1614 }, { 6364, 6126 }, { 6371, 6148 }, { 6380, 6144 }, { 6388, 6022 },
-    { 6394, 1787 }, { 6397, 6314 }, { 6414, 4301 }, { 6420, 6202 }, { 6421, 6207 }, { 6426, 6008 },
-    { 3, 5278 }, { 6455, 4841 }, { 239, 3318 }, { 241, 6785 }, { 295, 6644 }, { 345, 5984 },
-    { 524, 4285 }, { 556, 4627 }, { 592, 5355 }, { 602, 6829 }, { 789, 817 }, { 791, 818 },
-    { 793, 5935 }, { 808, 6494 }, { 824, 850 }, { 845, 4445 }, { 846, 4464 }, { 847, 4490 },
-    { 868, 6342 }, { 1006, 6885 }, { 1105, 5999 }, { 1217, 4672 }, { 1294, 6454 }, { 1360, 6533 },
-    { 1386, 5476 }, { 1652, 6490 }, { 1697, 6457 }, { 1738, 6504 }, { 1739, 6308 }, { 1809, 6512 },
-    { 1946, 6555 }, { 2165, 4618 }, { 2319, 4596 }, { 2491, 4649 }, { 2679, 5963 }, { 2772, 4113 },
-    { 2864, 6574 }, { 2910, 3213 }, { 2980, 4339 }, { 2983, 4144 }, { 3104, 6168 }, { 3116, 6506 },
-    { 3143, 2461 }, { 3214, 6876 }, { 3215, 6591 }, { 3251, 6338 }, { 3266, 6458 }, { 3276, 6921 },
-    { 3380, 6542 }, { 3440, 6596 }, { 3469, 6844 }, { 3470, 6899 }, { 3523, 5424 }, { 3547, 6537 },
-    { 3624, 6808 }, { 3629, 6002 }, { 3634, 6897 }, { 3657, 6929 }, { 3764, 6204 }, { 3842, 6922 },
-    { 3892, 6283 }, { 3908, 6473 }, { 3916, 6219 }, { 3998, 3077 }, { 4000, 6637 }, { 4072, 6834 },
-    { 4095, 6136 }, { 4136, 6588 }, { 4139, 6132 }, { 4142, 6563 }, { 4320, 2340 }, { 4361, 5954 },
-    { 4366, 6518 }, { 4376, 4743 }, { 4396, 851 }, { 4416, 6670 }, { 4450, 6295 }, { 4483, 6507 },
-    { 4504, 6523 }, { 4508, 6862 }, { 4540, 6180 }, { 4567, 6679 }, { 4574, 6678 }, { 4578, 5276 },
-    { 4595, 6273 }, { 4610, 6665 }, { 4615, 4843 }, { 4632, 6847 }, { 4647, 6872 }, { 4652, 6815 },
-    { 4673, 5454 }, { 4674, 6481 }, { 4680, 6468 }, { 4704, 6685 }, { 4727, 5428 }, { 4733, 6605 },
-    { 4787, 6582 }, { 4828, 6106 }, { 4829, 566 }, { 4875, 6682 }, { 4899, 6676 }, { 5025, 3770 },
-    { 5094, 4617 }, { 5096, 6589 }, { 5111, 6543 }, { 5146, 3625 }, { 5151, 6535 }, { 5182, 6892 },
-    { 5209, 6541 }, { 5243, 6223 }, { 5252, 6212 }, { 5260, 6855 }, { 5261, 6509 }, { 5263, 6307 },
-    { 5264, 6514 }, { 5292, 3769 }, { 5337, 6604 }, { 5341, 6657 }, { 5369, 6752 }, { 5370, 6739 },
-    { 5371, 6560 }, { 5396, 6673 }, { 5397, 6727 }, { 5402, 6632 }, { 5431, 6322 }, { 5448, 6377 },
-    { 5599, 4006 }, { 5718, 6566 }, { 5755, 6907 }, { 5763, 6777 }, { 5769, 6585 }, { 5775, 272 },
-    { 5790, 5392 }, { 5791, 5794 }, { 5809, 6505 }, { 5813, 3180 }, { 5817, 6544 }, { 5823, 6472 },
-    { 5876, 4054 }, { 5902, 6487 }, { 5910, 6491 }, { 5914, 6492 }, { 5923, 6698 }, { 5929, 6497 },
-    { 5942, 6499 }, { 5945, 6461 }, { 5946, 6726 }, { 5989, 5179 }, { 5991, 6521 }, { 5992, 6707 },
-    { 6000, 6703 }, { 6003, 4706 }, { 6020, 6762 }, { 6035, 6539 }, { 6081, 6717 }, { 6104, 6557 },
-    { 6109, 6599 }, { 6119, 6753 }, { 6137, 6564 }, { 6138, 6565 }, { 6153, 6570 }, { 6154, 6469 },
-    { 6160, 3103 }, { 6186, 6720 }, { 6201, 6779 }, { 6235, 6598 }, { 6248, 6889 }, { 6254, 6812 },
-    { 6276, 6802 }, { 6278, 4047 }, { 6298, 6465 }, { 6312, 6886 }, { 6316, 6919 }, { 6317, 6643 },
-    { 6327, 6611 }, { 6344, 6756 }, { 6346, 6687 }, { 6347, 6811 }, { 6352, 6484 }, { 6362, 6890 },
-    { 6369, 3766 }, { 6370, 6613 }, { 6375, 6867 }, { 6381, 6594 }, { 6382, 4607 }, { 6403, 6623 },
-    { 6413, 6853 }, { 6416, 6810 }, { 6443, 6868 }, { 6453, 6626 }, { 6467, 6529 }, { 6470, 6545 },
-    { 6479, 5192 }, { 6480, 5099 }, { 6485, 6887 }, { 6486, 6680 }, { 6493, 5921 }, { 6495, 6496 },
-    { 6498, 6725 }, { 6500, 6501 }, { 6502, 5943 }, { 6515, 6688 }, { 6524, 6525 }, { 6526, 6452 },
-    { 6527, 6510 }, { 6528, 4974 }, { 6531, 5814 }, { 6534, 5481 }, { 6548, 6874 }, { 6550, 3571 },
-    { 6552, 6888 }, { 6553, 6556 }, { 6554, 6079 }, { 6573, 4131 }, { 6576, 6051 }, { 6583, 1434 },
-    { 6584, 6911 }, { 6592, 2875 }, { 6593, 6256 }, { 6606, 6249 }, { 6607, 4171 }, { 6610, 6244 },
-    { 6614, 3896 }, { 6616, 6818 }, { 6618, 6345 }, { 6619, 6540 }, { 6621, 5335 }, { 6622, 5416 },
-    { 6628, 6735 }, { 6635, 6667 }, { 6641, 5334 }, { 6642, 5845 }, { 6645, 5881 }, { 6649, 6827 },
-    { 6652, 6936 }, { 6654, 6360 }, { 6656, 6945 }, { 6659, 6860 }, { 6661, 6924 }, { 6690, 1984 },
-    { 6691, 5621 }, { 6693, 6266 }, { 6699, 6856 }, { 6705, 1143 }, { 6713, 6909 }, { 6714, 6880 },
-    { 6721, 4556 }, { 6732, 6947 }, { 6733, 6615 }, { 6736, 6712 }, { 6737, 6863 }, { 6751, 5669 },
-    { 6764, 6740 }, { 6765, 5281 }, { 6769, 6265 }, { 6771, 6546 }, { 6783, 6052 }, { 6792, 6650 },
-    { 6796, 6900 }, { 6799, 6405 }, { 6803, 6852 }, { 6819, 6820 }, { 6821, 6822 }, { 6823, 6824 },
-    { 6825, 6826 }, { 6830, 6831 }, { 6832, 6833 }, { 6835, 6836 }, { 6838, 6839 }, { 6840, 6683 },
-    { 6842, 6843 }, { 6848, 816 }, { 6849, 6850 }, { 6857, 6367 }, { 6861, 6941 }, { 6864, 6865 },
-    { 6875, 4295 }, { 6877, 6011 }, { 6881, 6791 }, { 6893, 5827 }, { 6898, 4068 }, { 6902, 199 },
-    { 6905, 5248 }, { 6917, 6226 }, { 6918, 3032 }, { 6920, 5816 }, { 6925, 6562 }, { 6939, 6896 },
-    { 6948, 6858 }, { 6953, 6738 }, { 3, 5436 }, { 239, 7124 }, { 345, 6040 }, { 561, 4285 },
-    { 564, 4627 }, { 592, 7118 }, { 824, 6503 }, { 852, 4464 }, { 868, 6807 }, { 1083, 6973 },
-    { 1393, 5476 }, { 1607, 6963 }, { 2679, 4649 }, { 2797, 4113 }, { 3060, 4339 }, { 3104, 3318 },
-    { 3116, 7231 }, { 3143, 2868 }, { 3213, 4438 }, { 3215, 6903 }, { 3634, 7235 }, { 3998, 5315 },
-    { 4396, 7154 }, { 4406, 7006 }, { 4595, 6624 }, { 4734, 5428 }, { 4794, 6955 }, { 4829, 574 },
-    { 5066, 6983 }, { 5207, 3625 }, { 5284, 7032 }, { 5318, 6957 }, { 5639, 7015 }, { 5882, 6964 },
-    { 5893, 7020 }, { 5944, 6969 }, { 6184, 7025 }, { 6390, 6975 }, { 6400, 7043 }, { 6411, 7007 },
-    { 6516, 6960 }, { 6522, 7105 }, { 6538, 3103 }, { 6569, 7115 }, { 6579, 7035 }, { 6587, 4376 },
-    { 6600, 7014 }, { 6602, 7163 }, { 6603, 7161 }, { 6609, 7047 }, { 6625, 7079 }, { 6633, 7062 },
-    { 6639, 7103 }, { 6646, 7028 }, { 6647, 7129 }, { 6651, 7089 }, { 6664, 6454 }, { 6669, 6992 },
-    { 6675, 7184 }, { 6702, 7033 }, { 6716, 7134 }, { 6719, 7199 }, { 6741, 7009 }, { 6745, 7156 },
-    { 6749, 7181 }, { 6758, 7162 }, { 6759, 7052 }, { 6763, 7174 }, { 6766, 6994 }, { 6767, 7180 },
-    { 6782, 6999 }, { 6794, 7165 }, { 6800, 7202 }, { 6806, 7188 }, { 6837, 7094 }, { 6846, 7042 },
-    { 6851, 7099 }, { 6869, 7205 }, { 6871, 7179 }, { 6882, 7080 }, { 6884, 6974 }, { 6901, 7117 },
-    { 6923, 6958 }, { 6932, 7201 }, { 6937, 7204 }, { 6944, 7149 }, { 6946, 7203 }, { 6954, 7160 },
-    { 6959, 6530 }, { 6965, 6966 }, { 6967, 7153 }, { 6968, 7152 }, { 6970, 6971 }, { 6976, 7106 },
-    { 6978, 4385 }, { 6981, 6804 }, { 6982, 1740 }, { 6989, 7173 }, { 6991, 1434 }, { 6993, 6595 },
-    { 6995, 6845 }, { 6996, 907 }, { 7001, 7097 }, { 7002, 7111 }, { 7004, 6927 }, { 7005, 7151 },
-    { 7008, 7116 }, { 7011, 4189 }, { 7013, 6775 }, { 7022, 6085 }, { 7024, 7113 }, { 7029, 4445 },
-    { 7030, 6629 }, { 7039, 7228 }, { 7044, 555 }, { 7045, 7046 }, { 7048, 7092 }, { 7050, 1416 },
-    { 7051, 7075 }, { 7055, 7003 }, { 7058, 6780 }, { 7059, 3874 }, { 7063, 7138 }, { 7067, 7177 },
-    { 7072, 3769 }, { 7074, 7183 }, { 7082, 6760 }, { 7084, 6418 }, { 7085, 7171 }, { 7088, 7087 },
-    { 7112, 6558 }, { 7120, 6464 }, { 7125, 6997 }, { 7127, 6608 }, { 7128, 6662 }, { 7131, 7229 },
-    { 7140, 7194 }, { 7141, 6147 }, { 7144, 7034 }, { 7145, 6010 }, { 7157, 7158 }, { 7166, 6730 },
-    { 7189, 7185 }, { 7192, 4797 }, { 7208, 7019 }, { 7216, 7217 }, { 7218, 7219 }, { 7220, 7221 },
-    { 7223, 7224 }, { 7230, 6784 }, { 7240, 7018 }, { 7242, 3892 }, { 5376, 3 }, { 345, 6894 },
-    { 1488, 7253 }, { 3104, 7302 }, { 3143, 5951 }, { 3213, 6700 }, { 3318, 5366 }, { 3873, 7260 },
-    { 3998, 5325 }, { 5377, 6955 }, { 5381, 7246 }, { 6341, 7262 }, { 6424, 7264 }, { 6451, 7250 },
-    { 6681, 7245 }, { 6694, 7261 }, { 6972, 7280 }, { 6984, 7325 }, { 7021, 7295 }, { 7066, 7268 },
-    { 7098, 7320 }, { 7107, 7323 }, { 7108, 1434 }, { 7114, 7352 }, { 7121, 7322 }, { 7155, 7251 },
-    { 7215, 7346 }, { 7222, 7319 }, { 7225, 7350 }, { 7226, 7334 }, { 7227, 7321 }, { 7237, 7353 },
-    { 7252, 7100 }, { 7259, 6666 }, { 7276, 7239 }, { 7277, 7159 }, { 7278, 7392 }, { 7282, 7286 },
-    { 7283, 7349 }, { 7285, 6704 }, { 7293, 7000 }, { 7294, 7146 }, { 7296, 7190 }, { 7297, 7104 },
-    { 7298, 1458 }, { 7299, 7247 }, { 7303, 7362 }, { 7304, 7338 }, { 7305, 7363 }, { 7306, 6910 },
-    { 7308, 7360 }, { 7311, 6660 }, { 7315, 2255 }, { 7316, 7386 }, { 7318, 7093 }, { 7324, 7150 },
-    { 7331, 7265 }, { 7351, 6617 }, { 7361, 7016 }, { 7364, 7309 }, { 7367, 7017 }, { 7373, 6942 },
-    { 7390, 7391 }, { 7393, 7095 }, { 3, 5462 }, { 345, 7232 }, { 3143, 6547 }, { 3213, 7060 },
-    { 3318, 6135 }, { 4359, 7400 }, { 6432, 7403 }, { 6934, 7245 }, { 7119, 3998 }, { 7267, 7422 },
-    { 7279, 7424 }, { 7300, 7401 }, { 7330, 7450 }, { 7335, 7427 }, { 7336, 7426 }, { 7337, 7413 },
-    { 7347, 7417 }, { 7355, 7420 }, { 7356, 7429 }, { 7382, 7402 }, { 7383, 7436 }, { 7397, 5404 },
-    { 7404, 6915 }, { 7410, 7375 }, { 7412, 6998 }, { 7415, 6906 }, { 7416, 7168 }, { 7421, 7439 },
-    { 7434, 5139 }, { 7445, 7446 }, { 7447, 4308 }, { 7459, 7451 }, { 3338, 7461 }, { 5466, 3 },
-    { 345, 7326 }, { 3213, 7238 }, { 5308, 7465 }, { 6301, 7463 }, { 7397, 5423 }, { 7433, 7471 },
-    { 7442, 7464 }, { 7466, 3866 }, { 7470, 7476 }, { 7475, 7474 }, { 7485, 7462 }, { 5492, 3 },
-    { 345, 7418 }, { 3213, 7274 }, { 6916, 7496 }, { 7213, 7495 }, { 7477, 7504 }, { 7497, 7398 },
-    { 7500, 7460 }, { 7503, 7479 }, { 7493, 3 }, { 7123, 7507 }, { 7209, 3213 }, { 7511, 7514 },
-    { 7512, 7508 }, { 3, 5734 }, { 7431, 3213 }, { 7515, 6309 }, { 239, 3268 }, { 311, 2368 },
-    { 539, 1758 }, { 914, 1492 }, { 920, 2337 }, { 980, 6310 }, { 1123, 2133 }, { 1220, 2367 },
-    { 1367, 5565 }, { 1752, 3865 }, { 1764, 4170 }, { 1771, 1772 }, { 1856, 1857 }, { 1934, 4612 },
-    { 2114, 4868 }, { 2172, 2173 }, { 2498, 2634 }, { 2580, 2632 }, { 2635, 4622 }, { 2648, 2649 },
-    { 2751, 1664 }, { 3010, 3041 }, { 3013, 3058 }, { 3042, 3015 }, { 3054, 3055 }, { 3056, 3057 },
-    { 3111, 4686 }, { 3197, 4871 }, { 3516, 3972 }, { 3542, 5627 }, { 3569, 5465 }, { 3570, 7086 },
-    { 3608, 4153 }, { 3717, 5467 }, { 3774, 5463 }, { 3795, 4854 }, { 3817, 5488 }, { 3869, 5491 },
-    { 3903, 908 }, { 4030, 5695 }, { 4062, 174 }, { 4078, 7065 }, { 4120, 4183 }, { 4331, 4885 },
-    { 4358, 5058 }, { 4384, 5244 }, { 4398, 4609 }, { 4437, 4862 }, { 4450, 4864 }, { 4456, 4880 },
-    { 4558, 4881 }, { 4616, 4822 }, { 4619, 5136 }, { 4654, 4332 }, { 4861, 6935 }, { 4863, 4417 },
-    { 4866, 6636 }, { 4869, 6181 }, { 4882, 2369 }, { 4883, 6985 }, { 4886, 3045 }, { 5045, 5609 },
-    { 5095, 4309 }, { 5326, 4499 }, { 5452, 5772 }, { 5461, 4217 }, { 5473, 5040 }, { 5495, 5690 },
-    { 5501, 4906 }, { 5587, 4488 }, { 5600, 5606 }, { 5617, 5124 }, { 5625, 2110 }, { 5630, 4216 },
-    { 5646, 6324 }, { 5680, 6638 }, { 5691, 4387 }, { 5717, 3395 }, { 5739, 4333 }, { 6255, 4852 },
-    { 6288, 5687 }, { 6356, 5489 }, { 6561, 5673 }, { 6571, 4857 }, { 6590, 5567 }, { 6672, 3652 },
-    { 6904, 4874 }, { 7234, 5715 }, { 5761, 7520 }, { 3, 4470 }, { 914, 1521 }, { 1367, 7599 },
-    { 1752, 4171 }, { 2308, 7523 }, { 2651, 4622 }, { 3111, 7454 }, { 3569, 5586 }, { 3608, 7539 },
-    { 3774, 5671 }, { 3869, 5467 }, { 3903, 4482 }, { 4030, 7531 }, { 4087, 7532 }, { 4358, 5244 },
-    { 4384, 5058 }, { 4437, 5605 }, { 4616, 4838 }, { 4619, 5326 }, { 4654, 4333 }, { 4721, 7547 },
-    { 4736, 7540 }, { 4830, 5695 }, { 4861, 7031 }, { 4868, 6568 }, { 4872, 5627 }, { 5045, 5673 },
-    { 5136, 4499 }, { 5313, 7537 }, { 5454, 7524 }, { 5464, 4332 }, { 5473, 5715 }, { 5495, 7589 },
-    { 5501, 5213 }, { 5512, 4456 }, { 5587, 7525 }, { 5606, 4879 }, { 5617, 6274 }, { 5625, 4860 },
-    { 5628, 4417 }, { 5630, 4217 }, { 5646, 6325 }, { 5647, 7570 }, { 5680, 5124 }, { 5739, 4216 },
-    { 5776, 7528 }, { 5780, 5717 }, { 6121, 5609 }, { 6631, 7578 }, { 6912, 5567 }, { 7341, 7563 },
-    { 7358, 7579 }, { 7506, 7576 }, { 7515, 2823 }, { 7529, 7565 }, { 7542, 2650 }, { 7544, 7546 },
-    { 7548, 7545 }, { 7549, 5690 }, { 7550, 4381 }, { 7557, 4705 }, { 7571, 7533 }, { 7581, 4170 },
-    { 7593, 4855 }, { 7606, 174 }, { 3, 4655 }, { 7026, 7612 }, { 3817, 5671 }, { 4616, 4840 },
-    { 4736, 7667 }, { 4830, 7614 }, { 4868, 6987 }, { 4892, 7635 }, { 4893, 7618 }, { 5255, 7615 },
-    { 5516, 4437 }, { 5631, 4417 }, { 5647, 7572 }, { 7494, 7631 }, { 7530, 7641 }, { 7555, 7617 },
-    { 7558, 4381 }, { 7559, 4705 }, { 7592, 7673 }, { 7616, 3727 }, { 7620, 7541 }, { 7624, 4387 },
-    { 7625, 7647 }, { 7632, 3045 }, { 7633, 2633 }, { 7640, 6122 }, { 7644, 7666 }, { 3, 5642 },
-    { 6396, 7677 }, { 4616, 4841 }, { 5516, 4456 }, { 5628, 7683 }, { 5631, 7636 }, { 7685, 7582 },
-    { 7691, 7674 }, { 7703, 7610 }, { 3, 5974 }, { 6677, 7704 }, { 7699, 7711 }, { 3, 6005 },
-    { 6427, 7713 }, { 3, 6045 }, { 5166, 7716 }, { 3, 6063 }, { 6304, 7718 }, { 3, 6581 },
-    { 6264, 7720 }, { 3, 6627 }, { 6253, 7722 }, { 3, 6653 }, { 7719, 7724 }, { 3, 6854 },
-    { 1595, 7726 }, { 3, 6878 }, { 6926, 7728 }, { 3, 6913 }, { 7729, 7730 }, { 3, 6931 },
-    { 7083, 7732 }, { 3, 6950 }, { 2700, 7734 }, { 3, 7130 }, { 3, 7143 }, { 7012, 7738 },
-    { 3, 7206 }, { 7182, 7739 }, { 3, 7340 }, { 3, 7381 }, { 6251, 7743 }, { 3, 7425 },
-    { 3, 7448 }, { 7096, 7746 }, { 3, 7731 }, { 6816, 3 }, { 7678, 7749 }, { 3, 108 },
-    { 7527, 7752 },
+    { 793, 794 }, { 795, 3107 }, { 868, 2224 }, { 869, 195 }, { 894, 4091 }, { 897, 3199 },
+    { 908, 4102 }, { 920, 2922 }, { 968, 3945 }, { 969, 3773 }, { 973, 4308 }, { 987, 1938 },
+    { 990, 1940 }, { 1004, 4744 }, { 1011, 4342 }, { 1015, 1016 }, { 1017, 4367 }, { 1028, 1973 },
+    { 1092, 4508 }, { 1124, 4170 }, { 1143, 4310 }, { 1166, 4238 }, { 1178, 1179 }, { 1181, 1182 },
+    { 1184, 1185 }, { 1188, 1189 }, { 1201, 4412 }, { 1241, 4296 }, { 1250, 3125 }, { 1252, 970 },
+    { 1267, 1268 }, { 1269, 1270 }, { 1271, 1272 }, { 1275, 1276 }, { 1281, 4678 }, { 1287, 4664 },
+    { 1302, 994 }, { 1309, 1310 }, { 1311, 4413 }, { 1317, 1318 }, { 1324, 4246 }, { 1326, 1327 },
+    { 1333, 1334 }, { 1335, 4387 }, { 1338, 1339 }, { 1340, 3750 }, { 1345, 4240 }, { 1347, 3566 },
+    { 1350, 1351 }, { 1367, 4325 }, { 1368, 3950 }, { 1369, 4178 }, { 1370, 2792 }, { 1374, 4873 },
+    { 1405, 3525 }, { 1412, 2838 }, { 1455, 3183 }, { 1459, 4255 }, { 1510, 2475 }, { 1608, 1609 },
+    { 1610, 596 }, { 1631, 1632 }, { 1633, 1634 }, { 1635, 4759 }, { 1640, 4842 }, { 1644, 1645 },
+    { 1647, 1648 }, { 1649, 3100 }, { 1659, 1660 }, { 1661, 1662 }, { 1665, 1666 }, { 1667, 1668 },
+    { 1672, 1673 }, { 1674, 1675 }, { 1676, 1677 }, { 1735, 4468 }, { 1737, 3873 }, { 1755, 3367 },
+    { 1793, 1936 }, { 1802, 1803 }, { 1837, 3874 }, { 1843, 4470 }, { 1850, 286 }, { 1880, 1881 },
+    { 1897, 1898 }, { 1899, 1900 }, { 1909, 927 }, { 1926, 1927 }, { 1929, 3574 }, { 1930, 1931 },
+    { 1932, 3119 }, { 1933, 3473 }, { 1934, 1935 }, { 1937, 4851 }, { 1944, 4542 }, { 1950, 1951 },
+    { 2000, 2291 }, { 2051, 4302 }, { 2116, 3737 }, { 2120, 4230 }, { 2122, 889 }, { 2133, 4684 },
+    { 2134, 2135 }, { 2151, 4406 }, { 2154, 4385 }, { 2160, 4478 }, { 2162, 4622 }, { 2178, 4637 },
+    { 2180, 2975 }, { 2226, 2227 }, { 2237, 4713 }, { 2241, 4256 }, { 2275, 3073 }, { 2294, 2295 },
+    { 2299, 4545 }, { 2328, 3418 }, { 2398, 4065 }, { 2399, 3641 }, { 2454, 2455 }, { 2461, 4161 },
+    { 2467, 1502 }, { 2468, 4369 }, { 2474, 4009 }, { 2494, 2495 }, { 2515, 2516 }, { 2521, 2522 },
+    { 2524, 4283 }, { 2562, 2563 }, { 2569, 4146 }, { 2573, 4563 }, { 2614, 3216 }, { 2632, 2633 },
+    { 2642, 495 }, { 2790, 4121 }, { 2799, 3989 }, { 2810, 4208 }, { 2815, 3520 }, { 2816, 3988 },
+    { 2835, 4633 }, { 2839, 3906 }, { 2846, 2987 }, { 2850, 2851 }, { 2853, 2854 }, { 2882, 2883 },
+    { 2911, 3465 }, { 3008, 4798 }, { 3027, 4711 }, { 3114, 4638 }, { 3122, 2841 }, { 3181, 4561 },
+    { 3182, 939 }, { 3206, 3476 }, { 3211, 896 }, { 3217, 1353 }, { 3235, 1422 }, { 3241, 2459 },
+    { 3242, 3480 }, { 3253, 3414 }, { 3257, 1328 }, { 3276, 529 }, { 3279, 548 }, { 3290, 2912 },
+    { 3304, 4017 }, { 3305, 3596 }, { 3352, 4314 }, { 3354, 1942 }, { 3360, 3628 }, { 3394, 995 },
+    { 3430, 4450 }, { 3488, 2840 }, { 3544, 3294 }, { 3551, 3852 }, { 3632, 873 }, { 3636, 4152 },
+    { 3644, 287 }, { 3667, 4032 }, { 3674, 3428 }, { 3695, 4390 }, { 3714, 4045 }, { 3742, 3296 },
+    { 3801, 1420 }, { 3809, 3694 }, { 3837, 4360 }, { 3845, 1461 }, { 3856, 4642 }, { 3872, 3614 },
+    { 3876, 4129 }, { 3879, 4729 }, { 3916, 3651 }, { 3940, 877 }, { 3955, 4505 }, { 3963, 4558 },
+    { 3996, 4373 }, { 4000, 4148 }, { 4012, 4850 }, { 4014, 3106 }, { 4026, 4084 }, { 4033, 1032 },
+    { 4035, 4404 }, { 4040, 236 }, { 4063, 1200 }, { 4064, 4677 }, { 4105, 3708 }, { 4111, 4657 },
+    { 4124, 4259 }, { 4132, 4647 }, { 4137, 550 }, { 4149, 4595 }, { 4163, 4303 }, { 4169, 3962 },
+    { 4174, 2128 }, { 4194, 1408 }, { 4207, 1261 }, { 4210, 4181 }, { 4217, 4584 }, { 4227, 4457 },
+    { 4257, 4258 }, { 4274, 4691 }, { 4289, 3616 }, { 4290, 4747 }, { 4306, 4550 }, { 4317, 4602 },
+    { 4320, 2172 }, { 4328, 4797 }, { 4329, 3443 }, { 4345, 4346 }, { 4353, 4010 }, { 4363, 4519 },
+    { 4370, 583 }, { 4374, 1388 }, { 4382, 4538 }, { 4403, 737 }, { 4405, 4201 }, { 4407, 4330 },
+    { 4408, 4411 }, { 4432, 4845 }, { 4436, 4663 }, { 4463, 4442 }, { 4473, 4626 }, { 4475, 1537 },
+    { 4476, 199 }, { 4481, 3586 }, { 4520, 934 }, { 4528, 4150 }, { 4535, 4092 }, { 4562, 4141 },
+    { 4583, 2497 }, { 4585, 4687 }, { 4586, 2783 }, { 4587, 4668 }, { 4588, 4728 }, { 4594, 4134 },
+    { 4599, 4348 }, { 4631, 2609 }, { 4632, 518 }, { 4644, 3700 }, { 4645, 4247 }, { 4666, 3229 },
+    { 4669, 4147 }, { 4680, 4313 }, { 4689, 2578 }, { 4695, 2988 }, { 4701, 2093 }, { 4702, 4569 },
+    { 4725, 3359 }, { 4746, 3777 }, { 4793, 1685 }, { 4865, 2836 }, { 944, 3 }, { 345, 4685 },
+    { 148, 1292 }, { 215, 2330 }, { 239, 4607 }, { 368, 5195 }, { 482, 4136 }, { 768, 862 },
+    { 775, 856 }, { 783, 5159 }, { 973, 5192 }, { 1015, 4613 }, { 1016, 1389 }, { 1124, 4274 },
+    { 1207, 4412 }, { 1273, 4898 }, { 1277, 4296 }, { 1310, 2814 }, { 1362, 4246 }, { 1737, 3902 },
+    { 1836, 4468 }, { 1837, 3901 }, { 1846, 1755 }, { 1854, 4470 }, { 1910, 3100 }, { 1939, 4954 },
+    { 1945, 1802 }, { 2000, 5078 }, { 2051, 4433 }, { 2122, 4167 }, { 2180, 4506 }, { 2223, 4944 },
+    { 2235, 3119 }, { 2236, 3473 }, { 2240, 5053 }, { 2290, 5038 }, { 2345, 4240 }, { 2494, 3906 },
+    { 2531, 4161 }, { 2674, 3945 }, { 2817, 5076 }, { 2832, 4900 }, { 2860, 4283 }, { 3072, 5054 },
+    { 3074, 4909 }, { 3107, 4916 }, { 3111, 1028 }, { 3125, 1061 }, { 3235, 2299 }, { 3241, 4946 },
+    { 3291, 3480 }, { 3304, 4540 }, { 3443, 5047 }, { 3450, 5093 }, { 3471, 5030 }, { 3504, 5086 },
+    { 3505, 4989 }, { 3631, 5050 }, { 3632, 1086 }, { 3637, 5048 }, { 3640, 5059 }, { 3644, 5074 },
+    { 3694, 5036 }, { 3697, 4995 }, { 3702, 4911 }, { 3704, 5095 }, { 3723, 4912 }, { 3774, 5023 },
+    { 3793, 5051 }, { 3800, 3772 }, { 3837, 4386 }, { 3845, 4921 }, { 3881, 5028 }, { 3937, 4932 },
+    { 4008, 5026 }, { 4016, 5103 }, { 4026, 4307 }, { 4044, 4342 }, { 4048, 4923 }, { 4055, 4948 },
+    { 4132, 4406 }, { 4148, 4285 }, { 4166, 4897 }, { 4188, 5037 }, { 4194, 4952 }, { 4198, 4991 },
+    { 4210, 4329 }, { 4238, 4324 }, { 4247, 5106 }, { 4257, 4346 }, { 4259, 3740 }, { 4314, 5135 },
+    { 4317, 4660 }, { 4320, 5041 }, { 4345, 4258 }, { 4348, 4959 }, { 4353, 5130 }, { 4370, 737 },
+    { 4382, 5146 }, { 4396, 5133 }, { 4403, 583 }, { 4405, 4330 }, { 4407, 4201 }, { 4411, 5193 },
+    { 4421, 5007 }, { 4523, 4976 }, { 4570, 5163 }, { 4592, 5040 }, { 4612, 5145 }, { 4623, 2474 },
+    { 4639, 5194 }, { 4646, 3106 }, { 4697, 5088 }, { 4701, 4466 }, { 4712, 4890 }, { 4719, 4102 },
+    { 4720, 4404 }, { 4731, 4933 }, { 4746, 3820 }, { 4777, 4928 }, { 4830, 1032 }, { 4834, 4934 },
+    { 4876, 4969 }, { 4892, 3767 }, { 4913, 4914 }, { 4915, 352 }, { 4917, 4750 }, { 4918, 2195 },
+    { 4924, 4925 }, { 4926, 3386 }, { 4929, 5101 }, { 4931, 543 }, { 4937, 4938 }, { 4939, 4940 },
+    { 4941, 4942 }, { 4947, 897 }, { 4957, 4958 }, { 4966, 1143 }, { 4972, 4973 }, { 4979, 4980 },
+    { 4981, 3750 }, { 4983, 4413 }, { 4984, 4985 }, { 4986, 4987 }, { 4992, 4993 }, { 4994, 5204 },
+    { 4997, 4733 }, { 4998, 1456 }, { 4999, 4256 }, { 5001, 5002 }, { 5003, 5004 }, { 5008, 5009 },
+    { 5010, 5011 }, { 5012, 5013 }, { 5014, 5015 }, { 5016, 4761 }, { 5017, 5018 }, { 5020, 5035 },
+    { 5021, 2146 }, { 5032, 5033 }, { 5045, 5046 }, { 5049, 2109 }, { 5055, 4610 }, { 5060, 4141 },
+    { 5065, 355 }, { 5066, 2517 }, { 5075, 4628 }, { 5082, 5203 }, { 5083, 311 }, { 5084, 342 },
+    { 5096, 4956 }, { 5104, 4127 }, { 5105, 4153 }, { 5107, 4919 }, { 5110, 4385 }, { 5115, 5117 },
+    { 5143, 1142 }, { 5153, 4308 }, { 5161, 5072 }, { 5164, 5042 }, { 5177, 5179 }, { 5178, 5108 },
+    { 4748, 3 }, { 345, 1423 }, { 1310, 3991 }, { 2477, 3119 }, { 2827, 3945 }, { 3100, 579 },
+    { 3111, 5063 }, { 3473, 5043 }, { 3480, 5301 }, { 3631, 5080 }, { 3632, 1165 }, { 3793, 5240 },
+    { 3937, 5000 }, { 4289, 5291 }, { 4324, 5070 }, { 4356, 5220 }, { 4368, 5214 }, { 4702, 5316 },
+    { 4922, 5326 }, { 4953, 5235 }, { 4967, 239 }, { 4974, 5225 }, { 4975, 5226 }, { 4990, 5275 },
+    { 5031, 5260 }, { 5034, 5367 }, { 5058, 5270 }, { 5079, 5250 }, { 5081, 5337 }, { 5112, 5348 },
+    { 5120, 5385 }, { 5147, 5295 }, { 5172, 5300 }, { 5174, 5290 }, { 5191, 5273 }, { 5199, 5340 },
+    { 5202, 5336 }, { 5205, 5302 }, { 5211, 3106 }, { 5215, 5223 }, { 5221, 4367 }, { 5230, 5231 },
+    { 5233, 5022 }, { 5242, 5243 }, { 5251, 2833 }, { 5253, 5254 }, { 5262, 5269 }, { 5263, 3564 },
+    { 5266, 5298 }, { 5272, 5293 }, { 5277, 5229 }, { 5284, 5027 }, { 5288, 5309 }, { 5305, 4450 },
+    { 5308, 4531 }, { 5315, 4977 }, { 5320, 5384 }, { 5327, 5132 }, { 5331, 5364 }, { 5332, 5184 },
+    { 5342, 5343 }, { 5354, 5391 }, { 5360, 4905 }, { 5362, 5186 }, { 5387, 3723 }, { 288, 289 },
+    { 916, 917 }, { 951, 3904 }, { 1228, 1229 }, { 1377, 2640 }, { 1537, 2113 }, { 2649, 2658 },
+    { 2656, 2657 }, { 2697, 4399 }, { 2698, 2699 }, { 3396, 5390 }, { 3412, 3292 }, { 3611, 4315 },
+    { 3655, 4611 }, { 3721, 3614 }, { 4078, 4730 }, { 4220, 3898 }, { 3, 4698 }, { 345, 5111 },
+    { 1310, 5274 }, { 2400, 5394 }, { 3632, 4902 }, { 4681, 5399 }, { 5198, 5400 }, { 5369, 5417 },
+    { 5383, 5441 }, { 5395, 2478 }, { 5405, 5415 }, { 5411, 4134 }, { 5413, 5414 }, { 5423, 5453 },
+    { 5425, 5448 }, { 5431, 4692 }, { 5435, 5052 }, { 5450, 5365 }, { 5452, 5344 }, { 2649, 4027 },
+    { 3611, 4384 }, { 3920, 5465 }, { 4154, 2113 }, { 4336, 3898 }, { 4739, 5459 }, { 5461, 3386 },
+    { 5466, 2700 }, { 239, 5089 }, { 254, 3427 }, { 295, 2190 }, { 319, 4422 }, { 320, 3999 },
+    { 321, 322 }, { 494, 4094 }, { 496, 1852 }, { 524, 4354 }, { 546, 1851 }, { 547, 2475 },
+    { 569, 570 }, { 592, 2068 }, { 641, 1892 }, { 697, 1904 }, { 940, 3846 }, { 947, 3396 },
+    { 997, 4600 }, { 1143, 2035 }, { 1263, 4215 }, { 1367, 4502 }, { 1386, 4650 }, { 1455, 4557 },
+    { 1478, 2543 }, { 1618, 1876 }, { 1623, 2748 }, { 1753, 3571 }, { 1865, 1894 }, { 1873, 598 },
+    { 1906, 740 }, { 1995, 4229 }, { 1999, 4825 }, { 2000, 2076 }, { 2012, 2013 }, { 2014, 2015 },
+    { 2016, 4654 }, { 2019, 4832 }, { 2023, 2024 }, { 2032, 4816 }, { 2036, 4679 }, { 2038, 4544 },
+    { 2042, 4546 }, { 2062, 2063 }, { 2071, 2072 }, { 2074, 2075 }, { 2081, 4792 }, { 2095, 4821 },
+    { 2099, 4190 }, { 2117, 4420 }, { 2184, 4879 }, { 2229, 5239 }, { 2230, 3218 }, { 2231, 4864 },
+    { 2251, 3146 }, { 2467, 2541 }, { 2473, 2474 }, { 2501, 2599 }, { 2507, 2603 }, { 2509, 2604 },
+    { 2511, 4624 }, { 2583, 2584 }, { 2585, 2586 }, { 2587, 2588 }, { 2589, 2590 }, { 2591, 2592 },
+    { 2593, 2646 }, { 2600, 2601 }, { 2602, 2506 }, { 2643, 2644 }, { 2671, 4400 }, { 2691, 4216 },
+    { 2771, 538 }, { 2856, 4874 }, { 2923, 4156 }, { 2924, 3993 }, { 3013, 3014 }, { 3015, 3016 },
+    { 3017, 3018 }, { 3019, 3020 }, { 3021, 3022 }, { 3023, 3024 }, { 3049, 3050 }, { 3051, 3052 },
+    { 3053, 3054 }, { 3237, 3107 }, { 3470, 3114 }, { 3489, 4881 }, { 3526, 4029 }, { 3644, 1451 },
+    { 3666, 2647 }, { 3695, 4317 }, { 3721, 4791 }, { 3841, 4039 }, { 3872, 4437 }, { 3880, 484 },
+    { 3937, 2542 }, { 3958, 4390 }, { 4028, 4871 }, { 4037, 5358 }, { 4038, 2189 }, { 4072, 4884 },
+    { 4162, 4301 }, { 4174, 2200 }, { 4217, 3976 }, { 4227, 5404 }, { 4333, 4870 }, { 4414, 2055 },
+    { 4419, 174 }, { 4423, 1893 }, { 4432, 4828 }, { 4433, 3106 }, { 4439, 4621 }, { 4472, 4883 },
+    { 4488, 523 }, { 4533, 4206 }, { 4605, 4773 }, { 4659, 4671 }, { 4703, 1646 }, { 4718, 2097 },
+    { 4735, 2067 }, { 4765, 4845 }, { 4786, 4854 }, { 4796, 4030 }, { 4818, 4442 }, { 4831, 1879 },
+    { 4866, 5244 }, { 4869, 3992 }, { 4888, 3006 }, { 4935, 3925 }, { 5019, 259 }, { 5208, 4429 },
+    { 5232, 1447 }, { 5278, 4863 }, { 5361, 1860 }, { 5392, 4655 }, { 5403, 2181 }, { 5443, 1653 },
+    { 3, 4737 }, { 345, 5335 }, { 5090, 5476 }, { 5227, 1310 }, { 5418, 5477 }, { 5420, 5475 },
+    { 5440, 5484 }, { 5480, 5313 }, { 5481, 4891 }, { 5486, 5447 }, { 5463, 3386 }, { 496, 4455 },
+    { 561, 4354 }, { 1063, 4600 }, { 1393, 4650 }, { 1839, 3427 }, { 1860, 5474 }, { 1876, 5546 },
+    { 1891, 5514 }, { 2000, 4764 }, { 2099, 4546 }, { 2591, 2645 }, { 2771, 1477 }, { 3183, 5556 },
+    { 3269, 5534 }, { 3396, 5621 }, { 3520, 5545 }, { 3611, 5558 }, { 3644, 2466 }, { 3835, 4679 },
+    { 3880, 5506 }, { 3929, 4557 }, { 3994, 5517 }, { 4101, 5529 }, { 4156, 934 }, { 4162, 4383 },
+    { 4186, 5570 }, { 4415, 2055 }, { 4439, 4706 }, { 4488, 568 }, { 4605, 5548 }, { 4654, 4833 },
+    { 4718, 5536 }, { 4735, 5531 }, { 4736, 5564 }, { 4790, 5532 }, { 4796, 5588 }, { 4815, 4544 },
+    { 4824, 1892 }, { 4836, 5544 }, { 4872, 5527 }, { 4936, 3925 }, { 5092, 5516 }, { 5176, 5599 },
+    { 5314, 4429 }, { 5357, 2474 }, { 5490, 5626 }, { 5500, 4011 }, { 5503, 3982 }, { 5510, 5508 },
+    { 5519, 5540 }, { 5521, 4389 }, { 5523, 5524 }, { 5533, 4775 }, { 5535, 4847 }, { 5537, 5538 },
+    { 5539, 5616 }, { 5542, 5607 }, { 5547, 5619 }, { 5552, 5553 }, { 5554, 2252 }, { 5557, 5567 },
+    { 5559, 5560 }, { 5561, 5562 }, { 5565, 2593 }, { 5575, 4400 }, { 5576, 5577 }, { 5578, 5579 },
+    { 5580, 5581 }, { 5582, 5583 }, { 5596, 2543 }, { 5601, 5368 }, { 5604, 5550 }, { 5610, 4463 },
+    { 5620, 5513 }, { 4582, 3 }, { 345, 5445 }, { 5261, 5638 }, { 5276, 5639 }, { 1876, 5706 },
+    { 3644, 5555 }, { 4101, 5530 }, { 4162, 4402 }, { 4703, 5654 }, { 4755, 5678 }, { 4812, 5655 },
+    { 5217, 3925 }, { 5515, 5686 }, { 5569, 5659 }, { 5600, 5696 }, { 5634, 5474 }, { 5656, 5609 },
+    { 5657, 5615 }, { 5658, 5675 }, { 5662, 5702 }, { 5663, 5624 }, { 5664, 5701 }, { 5665, 5710 },
+    { 5669, 5511 }, { 5680, 4807 }, { 5682, 5712 }, { 5687, 2073 }, { 5698, 5667 }, { 5703, 5685 },
+    { 5704, 4414 }, { 5707, 4857 }, { 5709, 5568 }, { 5711, 5563 }, { 5714, 5715 }, { 5716, 3025 },
+    { 5717, 5584 }, { 4616, 3 }, { 5136, 5724 }, { 5393, 345 }, { 3644, 5660 }, { 4787, 5727 },
+    { 5218, 3925 }, { 5723, 5618 }, { 5732, 4415 }, { 5733, 5747 }, { 5736, 5566 }, { 4694, 3 },
+    { 5723, 5731 }, { 5763, 5679 }, { 3, 4848 }, { 5769, 1994 }, { 129, 4199 }, { 1223, 1224 },
+    { 1501, 1502 }, { 1656, 1657 }, { 1689, 1690 }, { 3469, 1847 }, { 3798, 4221 }, { 3837, 2124 },
+    { 4418, 5585 }, { 4441, 3614 }, { 4794, 4893 }, { 5044, 4337 }, { 5098, 3311 }, { 3715, 5772 },
+    { 3, 8 }, { 476, 4199 }, { 4418, 5586 }, { 4441, 4819 }, { 5774, 4822 }, { 5778, 1657 },
+    { 3, 578 }, { 3647, 5788 }, { 488, 4199 }, { 5789, 4840 }, { 5, 577 }, { 6, 764 },
+    { 16, 5421 }, { 47, 637 }, { 192, 2109 }, { 193, 4945 }, { 195, 3419 }, { 210, 3627 },
+    { 215, 2278 }, { 218, 878 }, { 231, 1492 }, { 232, 4287 }, { 239, 773 }, { 241, 4414 },
+    { 251, 4907 }, { 252, 1496 }, { 263, 898 }, { 271, 5377 }, { 272, 900 }, { 289, 5306 },
+    { 291, 2875 }, { 295, 1575 }, { 297, 1116 }, { 311, 3079 }, { 317, 1789 }, { 318, 572 },
+    { 320, 5102 }, { 321, 2475 }, { 338, 905 }, { 342, 1933 }, { 345, 376 }, { 351, 907 },
+    { 354, 4629 }, { 355, 1945 }, { 366, 3216 }, { 368, 2905 }, { 370, 4607 }, { 372, 4132 },
+    { 381, 4051 }, { 414, 415 }, { 424, 4649 }, { 463, 4075 }, { 481, 5134 }, { 493, 1521 },
+    { 506, 4795 }, { 516, 4225 }, { 520, 4633 }, { 524, 5209 }, { 534, 3146 }, { 537, 1477 },
+    { 541, 3218 }, { 544, 4422 }, { 545, 4160 }, { 547, 1790 }, { 551, 3119 }, { 552, 4743 },
+    { 562, 5168 }, { 582, 583 }, { 584, 585 }, { 587, 588 }, { 589, 590 }, { 591, 592 },
+    { 599, 600 }, { 601, 602 }, { 605, 606 }, { 607, 608 }, { 609, 610 }, { 611, 612 },
+    { 613, 614 }, { 615, 616 }, { 617, 618 }, { 619, 620 }, { 621, 622 }, { 623, 624 },
+    { 625, 626 }, { 627, 628 }, { 629, 630 }, { 631, 632 }, { 633, 634 }, { 635, 636 },
+    { 638, 639 }, { 640, 641 }, { 642, 4423 }, { 644, 4421 }, { 646, 647 }, { 648, 2264 },
+    { 650, 737 }, { 653, 654 }, { 657, 658 }, { 659, 660 }, { 673, 674 }, { 675, 676 },
+    { 677, 678 }, { 679, 680 }, { 681, 682 }, { 683, 684 }, { 685, 686 }, { 687, 688 },
+    { 689, 690 }, { 691, 692 }, { 693, 694 }, { 695, 696 }, { 697, 698 }, { 699, 700 },
+    { 701, 702 }, { 703, 704 }, { 705, 706 }, { 707, 708 }, { 709, 710 }, { 711, 712 },
+    { 713, 714 }, { 720, 721 }, { 722, 723 }, { 724, 725 }, { 726, 727 }, { 728, 729 },
+    { 730, 731 }, { 732, 733 }, { 734, 735 }, { 736, 4054 }, { 742, 743 }, { 744, 745 },
+    { 747, 748 }, { 750, 751 }, { 752, 753 }, { 754, 755 }, { 756, 3255 }, { 759, 760 },
+    { 761, 762 }, { 765, 766 }, { 780, 781 }, { 782, 5492 }, { 783, 5085 }, { 789, 801 },
+    { 791, 802 }, { 793, 803 }, { 796, 797 }, { 798, 799 }, { 804, 805 }, { 806, 807 },
+    { 811, 4634 }, { 812, 813 }, { 814, 815 }, { 819, 4943 }, { 821, 822 }, { 823, 824 },
+    { 825, 4398 }, { 828, 4448 }, { 831, 4467 }, { 834, 4493 }, { 836, 837 }, { 842, 843 },
+    { 848, 849 }, { 853, 835 }, { 867, 868 }, { 870, 871 }, { 874, 5131 }, { 887, 4230 },
+    { 890, 4620 }, { 901, 5183 }, { 904, 540 }, { 910, 3320 }, { 920, 921 }, { 931, 5672 },
+    { 935, 3993 }, { 968, 4971 }, { 969, 174 }, { 973, 3959 }, { 976, 5379 }, { 977, 3473 },
+    { 980, 4684 }, { 987, 2901 }, { 990, 2903 }, { 991, 1306 }, { 993, 1301 }, { 996, 1386 },
+    { 1001, 5236 }, { 1003, 4955 }, { 1006, 1419 }, { 1013, 1421 }, { 1030, 1031 }, { 1068, 1393 },
+    { 1074, 1075 }, { 1077, 1078 }, { 1079, 1080 }, { 1081, 1082 }, { 1087, 1539 }, { 1091, 4960 },
+    { 1095, 4673 }, { 1099, 1100 }, { 1105, 1106 }, { 1109, 4674 }, { 1117, 4716 }, { 1134, 4968 },
+    { 1135, 4961 }, { 1143, 2812 }, { 1155, 5224 }, { 1162, 4341 }, { 1170, 4507 }, { 1171, 4508 },
+    { 1173, 1174 }, { 1175, 3772 }, { 1177, 4964 }, { 1180, 4965 }, { 1183, 5347 }, { 1186, 1187 },
+    { 1190, 4590 }, { 1193, 4511 }, { 1195, 1196 }, { 1197, 5449 }, { 1214, 4963 }, { 1218, 1219 },
+    { 1225, 2375 }, { 1239, 3815 }, { 1263, 4284 }, { 1291, 1282 }, { 1298, 1299 }, { 1305, 1258 },
+    { 1307, 1308 }, { 1310, 1566 }, { 1320, 1321 }, { 1322, 4387 }, { 1329, 3107 }, { 1342, 4678 },
+    { 1343, 4664 }, { 1357, 4978 }, { 1358, 1359 }, { 1360, 5352 }, { 1367, 4060 }, { 1370, 2809 },
+    { 1387, 1418 }, { 1388, 5222 }, { 1399, 4355 }, { 1402, 5670 }, { 1403, 3695 }, { 1404, 3125 },
+    { 1408, 4588 }, { 1412, 1413 }, { 1415, 3819 }, { 1424, 4061 }, { 1425, 3950 }, { 1426, 4178 },
+    { 1428, 5380 }, { 1431, 4637 }, { 1432, 1739 }, { 1439, 4146 }, { 1459, 4531 }, { 1460, 5489 },
+    { 1463, 1464 }, { 1466, 4291 }, { 1467, 3382 }, { 1468, 4904 }, { 1470, 4401 }, { 1483, 1484 },
+    { 1493, 1494 }, { 1511, 4653 }, { 1522, 4576 }, { 1528, 1851 }, { 1534, 1535 }, { 1536, 4609 },
+    { 1540, 3877 }, { 1542, 4091 }, { 1546, 4307 }, { 1548, 3769 }, { 1553, 4285 }, { 1554, 1555 },
+    { 1556, 3906 }, { 1560, 1561 }, { 1562, 1563 }, { 1564, 1565 }, { 1573, 1574 }, { 1594, 3100 },
+    { 1597, 1598 }, { 1599, 1600 }, { 1601, 1602 }, { 1604, 1605 }, { 1606, 3566 }, { 1613, 1614 },
+    { 1615, 1616 }, { 1620, 1621 }, { 1625, 1626 }, { 1627, 1628 }, { 1629, 1630 }, { 1636, 1637 },
+    { 1638, 1639 }, { 1642, 5631 }, { 1643, 5692 }, { 1658, 5363 }, { 1664, 5491 }, { 1679, 1680 },
+    { 1691, 1692 }, { 1747, 1491 }, { 1759, 5378 }, { 1760, 4313 }, { 1777, 1778 }, { 1787, 5189 },
+    { 1799, 4209 }, { 1803, 1804 }, { 1810, 3804 }, { 1814, 4538 }, { 1819, 3757 }, { 1840, 4789 },
+    { 1848, 4695 }, { 1865, 1866 }, { 1875, 5525 }, { 1877, 1878 }, { 1880, 2723 }, { 1882, 1883 },
+    { 1884, 4717 }, { 1888, 1889 }, { 1896, 4229 }, { 1901, 4533 }, { 1903, 5455 }, { 1911, 4112 },
+    { 1915, 5257 }, { 1918, 1919 }, { 1925, 3846 }, { 1932, 3084 }, { 2000, 2004 }, { 2013, 2807 },
+    { 2016, 5323 }, { 2018, 2092 }, { 2031, 4545 }, { 2038, 5077 }, { 2042, 2818 }, { 2057, 4302 },
+    { 2059, 4593 }, { 2073, 2782 }, { 2074, 2784 }, { 2118, 4598 }, { 2140, 2141 }, { 2153, 4639 },
+    { 2157, 5162 }, { 2164, 4191 }, { 2168, 4340 }, { 2169, 4896 }, { 2182, 5630 }, { 2191, 5697 },
+    { 2201, 5737 }, { 2227, 5187 }, { 2249, 4894 }, { 2269, 4000 }, { 2270, 4850 }, { 2273, 3871 },
+    { 2274, 3418 }, { 2276, 3443 }, { 2279, 4177 }, { 2287, 4116 }, { 2289, 5683 }, { 2292, 5543 },
+    { 2294, 5751 }, { 2299, 5752 }, { 2301, 2302 }, { 2323, 4316 }, { 2324, 2325 }, { 2327, 4306 },
+    { 2329, 5213 }, { 2331, 4622 }, { 2332, 2333 }, { 2341, 3958 }, { 2343, 3182 }, { 2376, 2377 },
+    { 2379, 4713 }, { 2394, 3806 }, { 2395, 3713 }, { 2401, 4205 }, { 2402, 3500 }, { 2403, 3563 },
+    { 2410, 2411 }, { 2446, 2447 }, { 2471, 4001 }, { 2474, 5197 }, { 2476, 2852 }, { 2481, 5126 },
+    { 2494, 3895 }, { 2495, 5188 }, { 2515, 2858 }, { 2520, 5067 }, { 2523, 2524 }, { 2563, 4901 },
+    { 2569, 3870 }, { 2594, 4255 }, { 2608, 3254 }, { 2612, 5388 }, { 2629, 3092 }, { 2661, 3780 },
+    { 2669, 3882 }, { 2671, 5470 }, { 2673, 3103 }, { 2674, 4951 }, { 2682, 4601 }, { 2689, 5597 },
+    { 2719, 2789 }, { 2778, 2779 }, { 2780, 2781 }, { 2785, 4775 }, { 2786, 2787 }, { 2793, 4821 },
+    { 2794, 4190 }, { 2795, 2796 }, { 2797, 2798 }, { 2799, 4122 }, { 2803, 4825 }, { 2804, 4586 },
+    { 2808, 4847 }, { 2813, 5641 }, { 2821, 2822 }, { 2837, 3550 }, { 2849, 2989 }, { 2857, 3853 },
+    { 2859, 5091 }, { 2862, 5068 }, { 2879, 4563 }, { 2881, 4750 }, { 2884, 1124 }, { 2893, 927 },
+    { 2894, 3650 }, { 2895, 2896 }, { 2899, 2900 }, { 2906, 2687 }, { 2915, 2633 }, { 2931, 5591 },
+    { 2939, 4647 }, { 2941, 4478 }, { 2942, 4035 }, { 2950, 5761 }, { 2954, 5140 }, { 2955, 1376 },
+    { 2975, 5297 }, { 2993, 5785 }, { 2994, 4542 }, { 2995, 3663 }, { 2996, 3217 }, { 2997, 2998 },
+    { 3007, 5087 }, { 3030, 4798 }, { 3032, 4711 }, { 3033, 4740 }, { 3034, 3395 }, { 3040, 3041 },
+    { 3066, 3229 }, { 3067, 3068 }, { 3071, 3199 }, { 3075, 3076 }, { 3077, 3078 }, { 3082, 3791 },
+    { 3086, 3856 }, { 3088, 4290 }, { 3114, 3674 }, { 3122, 1569 }, { 3139, 5237 }, { 3147, 4949 },
+    { 3183, 1506 }, { 3203, 4675 }, { 3235, 3031 }, { 3269, 2806 }, { 3276, 1495 }, { 3280, 4126 },
+    { 3281, 3250 }, { 3291, 3343 }, { 3304, 2701 }, { 3354, 2904 }, { 3369, 5024 }, { 3394, 2683 },
+    { 3430, 1974 }, { 3431, 4093 }, { 3466, 5439 }, { 3480, 5113 }, { 3497, 1486 }, { 3526, 3652 },
+    { 3631, 3065 }, { 3660, 1593 }, { 3696, 2951 }, { 3700, 4378 }, { 3721, 4437 }, { 3740, 5321 },
+    { 3741, 1552 }, { 3744, 4103 }, { 3767, 3089 }, { 3851, 4312 }, { 3852, 3719 }, { 3872, 4791 },
+    { 3875, 1215 }, { 3879, 4012 }, { 3899, 5646 }, { 3911, 1145 }, { 3913, 4025 }, { 3919, 3039 },
+    { 3921, 3823 }, { 3927, 4465 }, { 3946, 1355 }, { 3963, 2280 }, { 3996, 5427 }, { 3997, 4786 },
+    { 4003, 5160 }, { 4009, 4638 }, { 4017, 4519 }, { 4026, 4369 }, { 4028, 5356 }, { 4048, 2313 },
+    { 4084, 4453 }, { 4089, 3037 }, { 4102, 5430 }, { 4109, 4540 }, { 4110, 1786 }, { 4120, 5190 },
+    { 4131, 3375 }, { 4136, 4138 }, { 4140, 5483 }, { 4147, 1543 }, { 4156, 5210 }, { 4163, 5128 },
+    { 4166, 1482 }, { 4169, 4996 }, { 4201, 4599 }, { 4251, 5406 }, { 4270, 1434 }, { 4279, 4219 },
+    { 4280, 5495 }, { 4292, 4728 }, { 4295, 2846 }, { 4298, 5122 }, { 4317, 5713 }, { 4320, 915 },
+    { 4338, 3211 }, { 4356, 1254 }, { 4362, 4668 }, { 4368, 4962 }, { 4374, 5346 }, { 4388, 4007 },
+    { 4390, 4602 }, { 4409, 3091 }, { 4435, 5073 }, { 4440, 5469 }, { 4459, 5494 }, { 4472, 4584 },
+    { 4486, 1461 }, { 4505, 4310 }, { 4506, 1438 }, { 4528, 4816 }, { 4543, 4282 }, { 4550, 4019 },
+    { 4561, 5252 }, { 4580, 4619 }, { 4592, 4477 }, { 4594, 5109 }, { 4595, 3628 }, { 4603, 4469 },
+    { 4606, 4562 }, { 4613, 5287 }, { 4617, 2870 }, { 4632, 1084 }, { 4645, 5416 }, { 4656, 4520 },
+    { 4663, 3614 }, { 4666, 5200 }, { 4689, 2880 }, { 4705, 4920 }, { 4707, 1103 }, { 4720, 5338 },
+    { 4722, 1871 }, { 4725, 3708 }, { 4727, 5366 }, { 4734, 5433 }, { 4738, 4248 }, { 4747, 2885 },
+    { 4764, 5526 }, { 4765, 4828 }, { 4773, 5419 }, { 4785, 1874 }, { 4792, 5376 }, { 4807, 5355 },
+    { 4823, 5438 }, { 4829, 509 }, { 4832, 4815 }, { 4851, 4891 }, { 4862, 4303 }, { 4875, 4680 },
+    { 4899, 4476 }, { 4906, 4908 }, { 4910, 4457 }, { 4930, 536 }, { 4982, 5100 }, { 5005, 5025 },
+    { 5006, 1641 }, { 5029, 970 }, { 5039, 5705 }, { 5056, 5541 }, { 5057, 5166 }, { 5069, 4475 },
+    { 5094, 5345 }, { 5097, 4373 }, { 5099, 3083 }, { 5118, 5726 }, { 5121, 3570 }, { 5123, 1417 },
+    { 5138, 5201 }, { 5148, 1192 }, { 5149, 3289 }, { 5152, 2129 }, { 5155, 5116 }, { 5156, 4623 },
+    { 5157, 5064 }, { 5169, 5451 }, { 5180, 5574 }, { 5181, 199 }, { 5207, 5150 }, { 5219, 5590 },
+    { 5228, 5351 }, { 5234, 1982 }, { 5238, 4130 }, { 5245, 5740 }, { 5258, 5757 }, { 5279, 287 },
+    { 5281, 5370 }, { 5286, 5334 }, { 5294, 5622 }, { 5312, 5760 }, { 5322, 3029 }, { 5325, 3845 },
+    { 5328, 4880 }, { 5333, 2526 }, { 5341, 571 }, { 5349, 5350 }, { 5372, 5766 }, { 5373, 2458 },
+    { 5374, 4583 }, { 5375, 4631 }, { 5382, 4893 }, { 5392, 5151 }, { 5398, 2470 }, { 5401, 4141 },
+    { 5407, 3692 }, { 5422, 1073 }, { 5424, 5137 }, { 5428, 5755 }, { 5432, 5129 }, { 5436, 5462 },
+    { 5446, 5125 }, { 5456, 5598 }, { 5467, 4334 }, { 5478, 4903 }, { 5485, 1941 }, { 5549, 879 },
+    { 5551, 4309 }, { 5595, 5505 }, { 5603, 2234 }, { 5642, 4330 }, { 5643, 3777 }, { 5647, 4523 },
+    { 5653, 4886 }, { 5668, 3999 }, { 5720, 1770 }, { 5725, 4890 }, { 5748, 5255 }, { 5753, 2232 },
+    { 5759, 5409 }, { 5773, 2777 }, { 5775, 5412 }, { 5790, 4015 }, { 3, 5212 }, { 501, 4199 },
+    { 5796, 4838 }, { 5, 2205 }, { 6, 5928 }, { 192, 2224 }, { 231, 1521 }, { 232, 5134 },
+    { 239, 3106 }, { 241, 4415 }, { 252, 3070 }, { 271, 5437 }, { 272, 2463 }, { 291, 3081 },
+    { 295, 3693 }, { 297, 1514 }, { 342, 2378 }, { 345, 5917 }, { 355, 6287 }, { 377, 3216 },
+    { 381, 6344 }, { 481, 4287 }, { 483, 5306 }, { 485, 4629 }, { 493, 1492 }, { 494, 4907 },
+    { 516, 4341 }, { 545, 5283 }, { 552, 5449 }, { 561, 5209 }, { 582, 737 }, { 592, 1872 },
+    { 602, 1616 }, { 641, 1642 }, { 642, 4471 }, { 650, 583 }, { 651, 585 }, { 654, 5359 },
+    { 736, 4058 }, { 749, 590 }, { 763, 5799 }, { 789, 809 }, { 791, 810 }, { 793, 5938 },
+    { 800, 5931 }, { 820, 5492 }, { 824, 838 }, { 839, 4448 }, { 840, 4467 }, { 841, 4493 },
+    { 844, 4398 }, { 868, 1739 }, { 899, 5816 }, { 906, 4743 }, { 910, 6396 }, { 912, 4620 },
+    { 973, 5285 }, { 993, 6023 }, { 996, 1393 }, { 1006, 6096 }, { 1068, 1386 }, { 1087, 3940 },
+    { 1105, 1226 }, { 1115, 5820 }, { 1134, 5224 }, { 1143, 5142 }, { 1150, 4961 }, { 1155, 4968 },
+    { 1172, 4673 }, { 1194, 4674 }, { 1216, 4960 }, { 1220, 4964 }, { 1221, 4965 }, { 1222, 5347 },
+    { 1299, 1356 }, { 1300, 5972 }, { 1305, 5971 }, { 1306, 6024 }, { 1310, 6068 }, { 1320, 5352 },
+    { 1321, 1361 }, { 1363, 3107 }, { 1387, 4744 }, { 1406, 5964 }, { 1409, 6010 }, { 1414, 5883 },
+    { 1433, 5804 }, { 1439, 5160 }, { 1466, 4649 }, { 1467, 3418 }, { 1491, 5131 }, { 1510, 1790 },
+    { 1515, 5829 }, { 1518, 4051 }, { 1544, 3772 }, { 1547, 3218 }, { 1601, 1650 }, { 1604, 6166 },
+    { 1625, 1881 }, { 1627, 6105 }, { 1636, 6107 }, { 1658, 5455 }, { 1803, 2380 }, { 1890, 4717 },
+    { 1903, 5363 }, { 2000, 6193 }, { 2003, 6116 }, { 2097, 5323 }, { 2108, 4225 }, { 2269, 4146 },
+    { 2273, 4306 }, { 2275, 3146 }, { 2277, 5806 }, { 2289, 5749 }, { 2297, 4116 }, { 2310, 4598 },
+    { 2342, 3125 }, { 2344, 6114 }, { 2392, 4971 }, { 2396, 6094 }, { 2447, 5181 }, { 2494, 4601 },
+    { 2562, 6042 }, { 2608, 5489 }, { 2642, 5817 }, { 2669, 5119 }, { 2682, 3895 }, { 2702, 3100 },
+    { 2719, 6195 }, { 2769, 6177 }, { 2779, 4790 }, { 2802, 4229 }, { 2827, 4951 }, { 2837, 3997 },
+    { 2849, 6090 }, { 2852, 2991 }, { 2855, 5126 }, { 2874, 4001 }, { 2877, 3119 }, { 2902, 5970 },
+    { 2953, 5213 }, { 2984, 4609 }, { 3038, 4904 }, { 3043, 5087 }, { 3071, 3913 }, { 3085, 5827 },
+    { 3087, 3254 }, { 3093, 1376 }, { 3111, 6060 }, { 3122, 1572 }, { 3183, 5849 }, { 3217, 6036 },
+    { 3229, 6052 }, { 3241, 6059 }, { 3276, 3069 }, { 3279, 6053 }, { 3304, 6392 }, { 3320, 1462 },
+    { 3373, 2294 }, { 3375, 6178 }, { 3419, 199 }, { 3443, 6154 }, { 3472, 5860 }, { 3473, 6160 },
+    { 3526, 5206 }, { 3627, 4311 }, { 3632, 5844 }, { 3637, 6050 }, { 3660, 5121 }, { 3695, 4828 },
+    { 3700, 5483 }, { 3706, 3382 }, { 3741, 5988 }, { 3744, 6030 }, { 3767, 6176 }, { 3769, 1505 },
+    { 3791, 6391 }, { 3793, 6089 }, { 3819, 995 }, { 3835, 5641 }, { 3845, 6181 }, { 3852, 4378 },
+    { 3853, 6095 }, { 3870, 4148 }, { 3872, 4819 }, { 3875, 5996 }, { 3879, 5487 }, { 3919, 6222 },
+    { 3929, 6055 }, { 3959, 6317 }, { 3960, 6015 }, { 4008, 5886 }, { 4009, 5118 }, { 4048, 6130 },
+    { 4055, 6044 }, { 4074, 5815 }, { 4075, 5879 }, { 4089, 5838 }, { 4090, 6292 }, { 4091, 6388 },
+    { 4109, 6070 }, { 4120, 5237 }, { 4142, 874 }, { 4147, 4823 }, { 4163, 5640 }, { 4176, 5981 },
+    { 4183, 6113 }, { 4194, 6216 }, { 4209, 5109 }, { 4234, 6040 }, { 4241, 6013 }, { 4255, 4657 },
+    { 4270, 3773 }, { 4285, 6035 }, { 4288, 4949 }, { 4290, 6255 }, { 4307, 4472 }, { 4320, 5955 },
+    { 4322, 1263 }, { 4324, 6043 }, { 4332, 4996 }, { 4356, 6034 }, { 4363, 5800 }, { 4369, 4217 },
+    { 4390, 4660 }, { 4423, 6084 }, { 4452, 6264 }, { 4453, 4313 }, { 4458, 5915 }, { 4481, 5024 },
+    { 4486, 5835 }, { 4490, 5168 }, { 4507, 5985 }, { 4511, 1227 }, { 4535, 5491 }, { 4543, 6012 },
+    { 4570, 6328 }, { 4580, 5124 }, { 4585, 6205 }, { 4587, 6047 }, { 4597, 6274 }, { 4606, 5187 },
+    { 4617, 4329 }, { 4619, 3545 }, { 4634, 5934 }, { 4644, 6170 }, { 4646, 3628 }, { 4653, 5726 },
+    { 4669, 6280 }, { 4675, 6007 }, { 4677, 6335 }, { 4697, 6234 }, { 4705, 5834 }, { 4707, 5999 },
+    { 4719, 6273 }, { 4722, 6108 }, { 4727, 5433 }, { 4734, 5366 }, { 4747, 2886 }, { 4755, 6303 },
+    { 4785, 6075 }, { 4789, 2188 }, { 4812, 6190 }, { 4824, 6083 }, { 4829, 559 }, { 4833, 5355 },
+    { 4836, 6192 }, { 4843, 5438 }, { 4899, 5182 }, { 4906, 5216 }, { 4930, 5512 }, { 4943, 5839 },
+    { 4945, 5953 }, { 4963, 4903 }, { 4970, 6031 }, { 4982, 5351 }, { 5006, 5739 }, { 5039, 5741 },
+    { 5056, 5750 }, { 5057, 5708 }, { 5062, 4576 }, { 5067, 6419 }, { 5068, 4892 }, { 5077, 5185 },
+    { 5085, 4692 }, { 5091, 6175 }, { 5113, 5646 }, { 5114, 5954 }, { 5123, 5975 }, { 5125, 5388 },
+    { 5138, 5334 }, { 5148, 1225 }, { 5154, 4955 }, { 5155, 5271 }, { 5156, 6135 }, { 5166, 6049 },
+    { 5171, 5222 }, { 5180, 6219 }, { 5188, 5236 }, { 5190, 6126 }, { 5200, 5846 }, { 5207, 6374 },
+    { 5210, 4656 }, { 5219, 5754 }, { 5228, 5100 }, { 5234, 6111 }, { 5245, 5744 }, { 5247, 6179 },
+    { 5256, 6037 }, { 5259, 5094 }, { 5264, 5416 }, { 5265, 1408 }, { 5267, 5297 }, { 5268, 6336 },
+    { 5279, 4852 }, { 5281, 6223 }, { 5286, 5848 }, { 5289, 4920 }, { 5325, 5321 }, { 5328, 5150 },
+    { 5333, 2863 }, { 5349, 5353 }, { 5372, 5771 }, { 5373, 2539 }, { 5378, 2990 }, { 5379, 2992 },
+    { 5386, 4962 }, { 5398, 2873 }, { 5402, 5984 }, { 5410, 6330 }, { 5412, 6004 }, { 5419, 2819 },
+    { 5422, 5842 }, { 5424, 6412 }, { 5428, 5768 }, { 5436, 5496 }, { 5446, 5137 }, { 5454, 5005 },
+    { 5478, 5805 }, { 5485, 1986 }, { 5625, 5025 }, { 5637, 6109 }, { 5642, 6312 }, { 5643, 3820 },
+    { 5644, 6343 }, { 5681, 6146 }, { 5742, 6148 }, { 5759, 5429 }, { 5761, 5978 }, { 5782, 6246 },
+    { 5794, 3864 }, { 5795, 3115 }, { 5801, 5878 }, { 5803, 1489 }, { 5807, 3154 }, { 5810, 766 },
+    { 5823, 4455 }, { 5831, 6211 }, { 5833, 5974 }, { 5837, 6324 }, { 5843, 5196 }, { 5850, 5824 },
+    { 5852, 5853 }, { 5857, 5858 }, { 5859, 593 }, { 5861, 603 }, { 5862, 5863 }, { 5864, 5865 },
+    { 5866, 5867 }, { 5868, 5869 }, { 5870, 5871 }, { 5872, 5873 }, { 5874, 5875 }, { 5876, 5877 },
+    { 5880, 5881 }, { 5885, 655 }, { 5889, 5890 }, { 5891, 5892 }, { 5893, 5894 }, { 5895, 5896 },
+    { 5897, 5898 }, { 5900, 5901 }, { 5902, 5903 }, { 5904, 5905 }, { 5906, 5907 }, { 5909, 5910 },
+    { 5911, 5912 }, { 5913, 5914 }, { 5918, 5919 }, { 5921, 5922 }, { 5923, 5924 }, { 5925, 5926 },
+    { 5930, 4691 }, { 5932, 5933 }, { 5936, 5937 }, { 5939, 5940 }, { 5942, 5943 }, { 5944, 5945 },
+    { 5946, 5947 }, { 5958, 5826 }, { 5959, 6151 }, { 5962, 5690 }, { 5965, 6265 }, { 5966, 3691 },
+    { 5967, 5968 }, { 5976, 5122 }, { 5977, 3235 }, { 5982, 5983 }, { 5986, 5987 }, { 5989, 6251 },
+    { 5993, 6203 }, { 6000, 6001 }, { 6002, 6003 }, { 6018, 6019 }, { 6020, 4729 }, { 6021, 6022 },
+    { 6027, 6372 }, { 6033, 5520 }, { 6038, 6039 }, { 6048, 5377 }, { 6056, 6403 }, { 6061, 1549 },
+    { 6062, 6063 }, { 6064, 6065 }, { 6066, 6067 }, { 6071, 5397 }, { 6073, 6074 }, { 6076, 1617 },
+    { 6079, 6080 }, { 6081, 6082 }, { 6088, 6086 }, { 6097, 1818 }, { 6098, 6300 }, { 6100, 1849 },
+    { 6102, 6103 }, { 6106, 6381 }, { 6117, 6202 }, { 6118, 6369 }, { 6119, 4610 }, { 6121, 6337 },
+    { 6128, 6263 }, { 6129, 5760 }, { 6132, 5141 }, { 6139, 6282 }, { 6144, 6289 }, { 6155, 6156 },
+    { 6161, 6162 }, { 6163, 6262 }, { 6164, 6267 }, { 6167, 4901 }, { 6168, 1788 }, { 6171, 2484 },
+    { 6174, 6208 }, { 6182, 3697 }, { 6183, 6213 }, { 6194, 2063 }, { 6196, 6197 }, { 6198, 6199 },
+    { 6200, 6201 }, { 6210, 4642 }, { 6214, 3862 }, { 6215, 2897 }, { 6220, 3869 }, { 6227, 6277 },
+    { 6229, 6230 }, { 6235, 6236 }, { 6238, 6239 }, { 6241, 6242 }, { 6243, 6390 }, { 6245, 6276 },
+    { 6248, 6122 }, { 6257, 6306 }, { 6268, 6226 }, { 6275, 5961 }, { 6285, 5140 }, { 6291, 5071 },
+    { 6294, 5451 }, { 6295, 5201 }, { 6297, 5162 }, { 6301, 5638 }, { 6321, 4230 }, { 6327, 5439 },
+    { 6333, 2257 }, { 6339, 6221 }, { 6340, 6363 }, { 6346, 5406 }, { 6350, 6304 }, { 6355, 5836 },
+    { 6356, 5183 }, { 6364, 4206 }, { 6365, 4818 }, { 6367, 1614 }, { 6370, 6131 }, { 6385, 6149 },
+    { 6393, 6028 }, { 6399, 1787 }, { 6402, 6320 }, { 6418, 4303 }, { 6424, 6207 }, { 6425, 6212 },
+    { 6430, 6014 }, { 3, 5282 }, { 6459, 4841 }, { 239, 3320 }, { 241, 6789 }, { 295, 6648 },
+    { 345, 5990 }, { 524, 4287 }, { 556, 4629 }, { 592, 5359 }, { 602, 6834 }, { 789, 817 },
+    { 791, 818 }, { 793, 5941 }, { 808, 6499 }, { 824, 850 }, { 845, 4448 }, { 846, 4467 },
+    { 847, 4493 }, { 868, 6349 }, { 1006, 6890 }, { 1105, 6005 }, { 1217, 4673 }, { 1294, 6458 },
+    { 1360, 6538 }, { 1386, 5482 }, { 1652, 6495 }, { 1697, 6461 }, { 1738, 6509 }, { 1739, 6314 },
+    { 1809, 6517 }, { 1946, 6560 }, { 2108, 5802 }, { 2168, 4620 }, { 2322, 4598 }, { 2368, 6463 },
+    { 2494, 4651 }, { 2682, 5969 }, { 2775, 4116 }, { 2867, 6578 }, { 2913, 3216 }, { 2983, 4341 },
+    { 2986, 4146 }, { 3107, 6173 }, { 3119, 6511 }, { 3146, 2464 }, { 3217, 6881 }, { 3218, 6595 },
+    { 3254, 6345 }, { 3269, 6462 }, { 3279, 6926 }, { 3381, 6547 }, { 3443, 6600 }, { 3472, 6849 },
+    { 3473, 6904 }, { 3526, 5430 }, { 3550, 6542 }, { 3627, 6812 }, { 3632, 6008 }, { 3637, 6902 },
+    { 3660, 6934 }, { 3767, 6209 }, { 3845, 6927 }, { 3895, 6288 }, { 3911, 6478 }, { 3919, 6224 },
+    { 4001, 3080 }, { 4003, 6641 }, { 4048, 6153 }, { 4075, 6839 }, { 4089, 6141 }, { 4139, 6592 },
+    { 4142, 6137 }, { 4322, 2343 }, { 4363, 5960 }, { 4368, 6523 }, { 4378, 4743 }, { 4398, 851 },
+    { 4418, 6674 }, { 4453, 6302 }, { 4486, 6512 }, { 4507, 6528 }, { 4511, 6867 }, { 4543, 6185 },
+    { 4569, 6682 }, { 4576, 6681 }, { 4580, 5280 }, { 4597, 6278 }, { 4612, 6669 }, { 4617, 4843 },
+    { 4634, 6852 }, { 4649, 6877 }, { 4653, 6820 }, { 4674, 5460 }, { 4675, 6486 }, { 4681, 6473 },
+    { 4705, 6688 }, { 4727, 5434 }, { 4733, 6609 }, { 4787, 6586 }, { 4828, 6112 }, { 4829, 566 },
+    { 4875, 6685 }, { 5029, 3773 }, { 5097, 4619 }, { 5099, 6593 }, { 5114, 6548 }, { 5149, 3628 },
+    { 5154, 6540 }, { 5185, 6897 }, { 5247, 6228 }, { 5256, 6217 }, { 5264, 6860 }, { 5265, 6514 },
+    { 5267, 6313 }, { 5268, 6519 }, { 5296, 3772 }, { 5341, 6608 }, { 5345, 6661 }, { 5374, 6756 },
+    { 5375, 6743 }, { 5376, 6565 }, { 5401, 6677 }, { 5402, 6731 }, { 5407, 6636 }, { 5437, 6329 },
+    { 5454, 6382 }, { 5605, 4009 }, { 5722, 6571 }, { 5759, 6912 }, { 5767, 6780 }, { 5773, 6589 },
+    { 5779, 272 }, { 5794, 5397 }, { 5795, 5798 }, { 5814, 6510 }, { 5818, 3183 }, { 5822, 6549 },
+    { 5828, 6477 }, { 5882, 4058 }, { 5908, 6492 }, { 5916, 6496 }, { 5920, 6497 }, { 5929, 6702 },
+    { 5935, 6502 }, { 5948, 6504 }, { 5951, 6466 }, { 5952, 6730 }, { 5995, 5182 }, { 5997, 6526 },
+    { 5998, 6711 }, { 6006, 6707 }, { 6009, 4707 }, { 6026, 6766 }, { 6041, 6544 }, { 6087, 6721 },
+    { 6110, 6562 }, { 6115, 6603 }, { 6125, 6757 }, { 6142, 6569 }, { 6143, 6570 }, { 6158, 6575 },
+    { 6159, 6474 }, { 6165, 3106 }, { 6191, 6724 }, { 6206, 6782 }, { 6240, 6602 }, { 6253, 6894 },
+    { 6259, 6816 }, { 6281, 6806 }, { 6283, 4051 }, { 6305, 6470 }, { 6318, 6891 }, { 6322, 6924 },
+    { 6323, 6647 }, { 6334, 6615 }, { 6351, 6760 }, { 6353, 6690 }, { 6354, 6815 }, { 6358, 6489 },
+    { 6368, 6895 }, { 6375, 3769 }, { 6376, 6618 }, { 6380, 6872 }, { 6386, 6598 }, { 6387, 4609 },
+    { 6407, 6627 }, { 6417, 6858 }, { 6420, 6814 }, { 6447, 6873 }, { 6457, 6630 }, { 6472, 6534 },
+    { 6475, 6550 }, { 6484, 5196 }, { 6485, 5102 }, { 6490, 6892 }, { 6491, 6683 }, { 6498, 5927 },
+    { 6500, 6501 }, { 6503, 6729 }, { 6505, 6506 }, { 6507, 5949 }, { 6520, 6691 }, { 6529, 6530 },
+    { 6531, 6456 }, { 6532, 6515 }, { 6533, 4978 }, { 6536, 5819 }, { 6539, 5487 }, { 6553, 6879 },
+    { 6555, 3574 }, { 6557, 6893 }, { 6558, 6561 }, { 6559, 6085 }, { 6566, 2109 }, { 6577, 4134 },
+    { 6580, 6057 }, { 6587, 1434 }, { 6588, 6916 }, { 6596, 2878 }, { 6597, 6261 }, { 6610, 6254 },
+    { 6611, 4173 }, { 6614, 6249 }, { 6617, 3899 }, { 6620, 6823 }, { 6622, 6352 }, { 6623, 6545 },
+    { 6625, 5339 }, { 6626, 5421 }, { 6632, 6739 }, { 6639, 6671 }, { 6645, 5338 }, { 6646, 5851 },
+    { 6649, 5887 }, { 6651, 6950 }, { 6654, 6832 }, { 6655, 6941 }, { 6659, 6366 }, { 6663, 6865 },
+    { 6665, 6929 }, { 6693, 1984 }, { 6694, 5627 }, { 6696, 6271 }, { 6703, 6861 }, { 6709, 1143 },
+    { 6717, 6914 }, { 6718, 6885 }, { 6725, 4558 }, { 6736, 6951 }, { 6737, 6619 }, { 6740, 6716 },
+    { 6741, 6868 }, { 6755, 5674 }, { 6768, 6744 }, { 6769, 5285 }, { 6773, 6270 }, { 6775, 6551 },
+    { 6786, 6058 }, { 6796, 6656 }, { 6800, 6905 }, { 6803, 6409 }, { 6807, 6857 }, { 6824, 6825 },
+    { 6826, 6827 }, { 6828, 6829 }, { 6830, 6831 }, { 6835, 6836 }, { 6837, 6838 }, { 6840, 6841 },
+    { 6843, 6844 }, { 6845, 6686 }, { 6847, 6848 }, { 6853, 816 }, { 6854, 6855 }, { 6862, 6373 },
+    { 6866, 6946 }, { 6869, 6870 }, { 6880, 4297 }, { 6882, 6017 }, { 6886, 6795 }, { 6898, 5832 },
+    { 6903, 4071 }, { 6907, 199 }, { 6910, 5252 }, { 6922, 6231 }, { 6923, 3035 }, { 6925, 5821 },
+    { 6930, 6567 }, { 6944, 6901 }, { 6952, 6863 }, { 6957, 6742 }, { 3, 5442 }, { 239, 7128 },
+    { 345, 6046 }, { 561, 4287 }, { 564, 4629 }, { 592, 7122 }, { 824, 6508 }, { 852, 4467 },
+    { 868, 6811 }, { 1083, 6977 }, { 1393, 5482 }, { 1607, 6967 }, { 2682, 4651 }, { 2800, 4116 },
+    { 3063, 4341 }, { 3107, 3320 }, { 3119, 7236 }, { 3146, 2871 }, { 3216, 4441 }, { 3218, 6908 },
+    { 3637, 7240 }, { 4001, 5319 }, { 4048, 6568 }, { 4089, 6357 }, { 4398, 7158 }, { 4408, 7012 },
+    { 4597, 6628 }, { 4734, 5434 }, { 4794, 6959 }, { 4829, 574 }, { 5069, 6987 }, { 5211, 3628 },
+    { 5289, 7038 }, { 5322, 6961 }, { 5644, 7021 }, { 5888, 6968 }, { 5899, 7027 }, { 5950, 6973 },
+    { 6189, 7031 }, { 6299, 7049 }, { 6395, 6979 }, { 6415, 7013 }, { 6521, 6964 }, { 6527, 7109 },
+    { 6543, 3106 }, { 6546, 7142 }, { 6574, 7119 }, { 6583, 7041 }, { 6591, 4378 }, { 6604, 7020 },
+    { 6606, 7167 }, { 6607, 7165 }, { 6613, 7053 }, { 6629, 7083 }, { 6637, 7067 }, { 6643, 7107 },
+    { 6650, 7034 }, { 6652, 7133 }, { 6657, 7093 }, { 6668, 6458 }, { 6673, 6998 }, { 6679, 7189 },
+    { 6697, 7009 }, { 6706, 7039 }, { 6720, 7138 }, { 6723, 7204 }, { 6745, 7015 }, { 6749, 7160 },
+    { 6753, 7186 }, { 6762, 7166 }, { 6763, 7058 }, { 6767, 7179 }, { 6770, 7000 }, { 6771, 7185 },
+    { 6785, 7005 }, { 6798, 7169 }, { 6804, 7207 }, { 6810, 7194 }, { 6817, 5339 }, { 6842, 7098 },
+    { 6851, 7048 }, { 6856, 7103 }, { 6874, 7210 }, { 6876, 7184 }, { 6887, 7084 }, { 6889, 6978 },
+    { 6906, 7121 }, { 6928, 6962 }, { 6936, 7206 }, { 6942, 7209 }, { 6949, 7153 }, { 6958, 7164 },
+    { 6963, 6535 }, { 6969, 6970 }, { 6971, 7157 }, { 6972, 7156 }, { 6974, 6975 }, { 6980, 7110 },
+    { 6982, 4387 }, { 6985, 6808 }, { 6986, 1740 }, { 6995, 7178 }, { 6997, 1434 }, { 6999, 6599 },
+    { 7001, 6850 }, { 7002, 907 }, { 7007, 7101 }, { 7008, 7115 }, { 7010, 6932 }, { 7011, 7155 },
+    { 7014, 7120 }, { 7017, 4191 }, { 7019, 6778 }, { 7026, 7208 }, { 7029, 6091 }, { 7035, 4448 },
+    { 7036, 6633 }, { 7045, 7233 }, { 7050, 555 }, { 7051, 7052 }, { 7054, 7096 }, { 7056, 1416 },
+    { 7057, 7079 }, { 7063, 6783 }, { 7064, 3877 }, { 7071, 7182 }, { 7076, 3772 }, { 7078, 7188 },
+    { 7086, 6764 }, { 7088, 6422 }, { 7089, 7176 }, { 7092, 7091 }, { 7116, 6563 }, { 7117, 7118 },
+    { 7124, 6469 }, { 7129, 7003 }, { 7131, 6612 }, { 7132, 6666 }, { 7135, 7234 }, { 7144, 7199 },
+    { 7145, 6152 }, { 7148, 7040 }, { 7149, 6016 }, { 7161, 7162 }, { 7170, 6734 }, { 7195, 7190 },
+    { 7197, 4797 }, { 7213, 7025 }, { 7221, 7222 }, { 7223, 7224 }, { 7225, 7226 }, { 7228, 7229 },
+    { 7235, 6788 }, { 7245, 7024 }, { 7247, 3895 }, { 5381, 3 }, { 345, 6899 }, { 1488, 7258 },
+    { 3107, 7310 }, { 3146, 5957 }, { 3216, 6704 }, { 3320, 5370 }, { 3876, 7265 }, { 4001, 5329 },
+    { 4089, 7295 }, { 5382, 6959 }, { 5386, 7251 }, { 6348, 7267 }, { 6428, 7269 }, { 6455, 7255 },
+    { 6684, 7250 }, { 6698, 7266 }, { 6976, 7287 }, { 6988, 7335 }, { 7028, 7303 }, { 7070, 7275 },
+    { 7102, 7330 }, { 7111, 7333 }, { 7112, 1434 }, { 7125, 7332 }, { 7159, 7256 }, { 7220, 7355 },
+    { 7227, 7329 }, { 7230, 7359 }, { 7231, 7343 }, { 7232, 7331 }, { 7242, 7362 }, { 7257, 7104 },
+    { 7264, 6670 }, { 7272, 7383 }, { 7283, 7244 }, { 7284, 7163 }, { 7285, 7400 }, { 7289, 7358 },
+    { 7290, 7293 }, { 7292, 6708 }, { 7301, 7006 }, { 7302, 7150 }, { 7304, 7196 }, { 7305, 7108 },
+    { 7306, 1458 }, { 7307, 7252 }, { 7311, 7371 }, { 7312, 7318 }, { 7313, 7347 }, { 7314, 7372 },
+    { 7315, 6915 }, { 7317, 7369 }, { 7320, 6664 }, { 7324, 2258 }, { 7325, 7394 }, { 7327, 7097 },
+    { 7334, 7154 }, { 7360, 6621 }, { 7363, 7270 }, { 7370, 7022 }, { 7380, 6947 }, { 7398, 7399 },
+    { 7401, 7099 }, { 3, 5468 }, { 345, 7237 }, { 3146, 6552 }, { 3216, 7065 }, { 3320, 6140 },
+    { 4361, 7408 }, { 6436, 7411 }, { 6939, 7250 }, { 7123, 4001 }, { 7274, 7430 }, { 7286, 7432 },
+    { 7308, 7409 }, { 7340, 7460 }, { 7344, 7435 }, { 7345, 7434 }, { 7346, 7422 }, { 7356, 7426 },
+    { 7365, 7437 }, { 7390, 7410 }, { 7391, 7445 }, { 7405, 5409 }, { 7412, 6920 }, { 7414, 7023 },
+    { 7419, 7382 }, { 7421, 7004 }, { 7424, 6911 }, { 7425, 7173 }, { 7429, 7448 }, { 7439, 7361 },
+    { 7444, 5142 }, { 7455, 7456 }, { 7457, 4310 }, { 7467, 7461 }, { 3340, 7469 }, { 5472, 3 },
+    { 345, 7336 }, { 3216, 7243 }, { 5312, 7473 }, { 6307, 7471 }, { 7405, 5429 }, { 7442, 7479 },
+    { 7451, 7472 }, { 7474, 3869 }, { 7478, 7484 }, { 7483, 7482 }, { 7493, 7470 }, { 5498, 3 },
+    { 345, 7427 }, { 3216, 7281 }, { 6921, 7505 }, { 7218, 7504 }, { 7485, 7513 }, { 7506, 7406 },
+    { 7509, 7468 }, { 7512, 7486 }, { 7502, 3 }, { 7127, 7516 }, { 7214, 3216 }, { 7520, 7523 },
+    { 7521, 7517 }, { 3, 5738 }, { 7440, 3216 }, { 7524, 6315 }, { 239, 3271 }, { 311, 2371 },
+    { 539, 1758 }, { 914, 1492 }, { 920, 2340 }, { 980, 6316 }, { 1123, 2136 }, { 1220, 2370 },
+    { 1367, 5571 }, { 1752, 3868 }, { 1764, 4172 }, { 1771, 1772 }, { 1856, 1857 }, { 1934, 4614 },
+    { 2117, 4868 }, { 2175, 2176 }, { 2501, 2637 }, { 2583, 2635 }, { 2638, 4624 }, { 2651, 2652 },
+    { 2754, 1664 }, { 3013, 3044 }, { 3016, 3061 }, { 3045, 3018 }, { 3057, 3058 }, { 3059, 3060 },
+    { 3114, 4687 }, { 3200, 4871 }, { 3519, 3975 }, { 3545, 5632 }, { 3572, 5471 }, { 3573, 7090 },
+    { 3611, 4155 }, { 3721, 5473 }, { 3777, 5469 }, { 3798, 4854 }, { 3820, 5494 }, { 3872, 5497 },
+    { 3906, 908 }, { 4033, 5699 }, { 4081, 7069 }, { 4123, 4185 }, { 4333, 4886 }, { 4360, 5061 },
+    { 4386, 5248 }, { 4400, 4611 }, { 4440, 4862 }, { 4453, 4864 }, { 4459, 4880 }, { 4560, 4881 },
+    { 4618, 4822 }, { 4621, 5139 }, { 4655, 4334 }, { 4861, 6940 }, { 4863, 4420 }, { 4866, 6640 },
+    { 4869, 6186 }, { 4883, 2372 }, { 4884, 6989 }, { 4888, 3048 }, { 5098, 4311 }, { 5241, 4887 },
+    { 5330, 4502 }, { 5371, 4895 }, { 5458, 5776 }, { 5467, 4219 }, { 5479, 5044 }, { 5501, 5694 },
+    { 5507, 4908 }, { 5593, 4491 }, { 5606, 5613 }, { 5623, 5127 }, { 5635, 4218 }, { 5651, 6331 },
+    { 5684, 6642 }, { 5695, 4389 }, { 5721, 3396 }, { 5743, 4335 }, { 6260, 4852 }, { 6293, 5691 },
+    { 6362, 5495 }, { 6594, 5573 }, { 6676, 3655 }, { 6909, 4874 }, { 6993, 5608 }, { 7239, 5719 },
+    { 5765, 7529 }, { 3, 4473 }, { 914, 1521 }, { 1367, 7607 }, { 1752, 4173 }, { 2311, 7532 },
+    { 2654, 4624 }, { 3114, 7463 }, { 3572, 5592 }, { 3611, 7548 }, { 3777, 5676 }, { 3872, 5473 },
+    { 3906, 4485 }, { 4033, 7540 }, { 4091, 7541 }, { 4360, 5248 }, { 4386, 5061 }, { 4440, 5612 },
+    { 4618, 4838 }, { 4621, 5330 }, { 4655, 4335 }, { 4721, 7556 }, { 4736, 7549 }, { 4830, 5699 },
+    { 4861, 7037 }, { 4868, 6573 }, { 4872, 5632 }, { 5139, 4502 }, { 5241, 4895 }, { 5317, 7546 },
+    { 5371, 4887 }, { 5460, 7533 }, { 5470, 4334 }, { 5479, 5719 }, { 5501, 7598 }, { 5507, 5216 },
+    { 5518, 4459 }, { 5593, 7534 }, { 5613, 4879 }, { 5623, 6279 }, { 5633, 4420 }, { 5635, 4219 },
+    { 5651, 6332 }, { 5652, 7578 }, { 5684, 5127 }, { 5743, 4218 }, { 5780, 7537 }, { 5784, 5721 },
+    { 6635, 7586 }, { 6917, 5573 }, { 7350, 5608 }, { 7367, 7587 }, { 7515, 7584 }, { 7524, 2826 },
+    { 7538, 7573 }, { 7551, 2653 }, { 7553, 7555 }, { 7557, 7554 }, { 7558, 5694 }, { 7559, 4383 },
+    { 7566, 4706 }, { 7579, 7542 }, { 7589, 4172 }, { 7602, 4857 }, { 3, 4656 }, { 7032, 7619 },
+    { 3820, 5676 }, { 4618, 4840 }, { 4736, 7673 }, { 4830, 7621 }, { 4868, 6992 }, { 4894, 7642 },
+    { 4896, 7625 }, { 5259, 7622 }, { 5522, 4440 }, { 5636, 4420 }, { 5652, 7580 }, { 6990, 4895 },
+    { 7172, 4887 }, { 7503, 7638 }, { 7539, 7649 }, { 7564, 7624 }, { 7567, 4383 }, { 7568, 4706 },
+    { 7601, 7679 }, { 7623, 3731 }, { 7627, 7550 }, { 7631, 4389 }, { 7632, 7655 }, { 7639, 3048 },
+    { 7640, 2636 }, { 7647, 6127 }, { 7652, 7672 }, { 3, 5647 }, { 6401, 7682 }, { 4618, 4841 },
+    { 5522, 4459 }, { 5633, 7688 }, { 5636, 7643 }, { 7690, 7590 }, { 7698, 7680 }, { 7710, 7617 },
+    { 3, 5980 }, { 6680, 7711 }, { 7706, 7718 }, { 3, 6011 }, { 6431, 7720 }, { 3, 6051 },
+    { 5169, 7723 }, { 3, 6069 }, { 6310, 7725 }, { 3, 6585 }, { 6269, 7727 }, { 3, 6631 },
+    { 6258, 7729 }, { 3, 6658 }, { 7726, 7731 }, { 3, 6859 }, { 1595, 7733 }, { 3, 6883 },
+    { 6931, 7735 }, { 3, 6918 }, { 7736, 7737 }, { 3, 6937 }, { 7087, 7739 }, { 3, 6954 },
+    { 2703, 7741 }, { 3, 7134 }, { 3, 7147 }, { 7018, 7745 }, { 3, 7211 }, { 7187, 7746 },
+    { 3, 7349 }, { 3, 7389 }, { 6256, 7750 }, { 3, 7433 }, { 3, 7458 }, { 7100, 7753 },
+    { 3, 7738 }, { 6821, 3 }, { 7683, 7756 }, { 3, 108 }, { 7536, 7759 },
 };
 
 static const uint16_t symbols[] = {
-    5288, 5788, 7136, 200, 7212, 231, 6460, 6372, 6279, 6407, 5451, 6744, 5498, 6445,
-    6630, 353, 5825, 361, 7455, 413, 6350, 5288, 5793, 7136, 480, 7212, 231, 5834,
-    6723, 6279, 6407, 483, 6744, 5498, 6439, 6630, 353, 6476, 486, 7455, 487, 6350,
-    5288, 6456, 7136, 492, 7212, 493, 6460, 7591, 6279, 6768, 5451, 6744, 5644, 6445,
-    6630, 498, 5825, 499, 7455, 500, 6350, 5288, 6956, 7136, 503, 7212, 493, 5834,
-    7645, 6279, 6768, 483, 6744, 5644, 6439, 6630, 498, 6476, 504, 7455, 505, 6350,
-    6365, 7574, 6813, 519, 6620, 5607, 524, 6285, 5807, 5496, 6754, 6374, 4487, 6770,
-    7071, 7148, 7359, 353, 6962, 557, 6706, 6718, 7680, 6813, 560, 6620, 5607, 561,
-    6285, 5807, 4924, 6754, 6374, 562, 6770, 7071, 6814, 7359, 353, 7249, 565, 6706,
-    7053, 7629, 6813, 567, 6620, 5672, 524, 6285, 6478, 5496, 6754, 6724, 4487, 6770,
-    7142, 7148, 7359, 498, 6962, 573, 6706, 7272, 7706, 6813, 575, 6620, 5672, 561,
-    6285, 6478, 4924, 6754, 6724, 562, 6770, 7142, 6814, 7359, 498, 7249, 576, 6706,
-    7374, 5167, 5850, 586, 7750, 6817, 4098, 597, 598, 7178, 604, 7492, 7374, 5306,
-    6489, 652, 7750, 6828, 4098, 597, 598, 7187, 661, 662, 663, 664, 665, 666,
-    667, 668, 669, 670, 671, 672, 7513, 7374, 5303, 5850, 738, 7750, 6817, 4098,
-    739, 740, 7178, 604, 7492, 7374, 5170, 6489, 741, 7750, 6828, 4098, 739, 740,
-    7187, 661, 662, 663, 664, 665, 666, 667, 668, 669, 670, 671, 672, 7513,
-    6805, 188, 189, 6841, 746, 7748, 767, 5623, 770, 5623, 771, 5623, 772, 4932,
-    6809, 774, 5685, 777, 5685, 778, 5685, 779, 4933, 7518, 6805, 188, 479, 6841,
-    854, 7748, 767, 5623, 770, 5623, 771, 5623, 772, 4932, 6809, 855, 5760, 857,
-    5760, 858, 5760, 859, 5215, 7518, 6805, 491, 189, 6841, 860, 7748, 861, 5730,
-    863, 5730, 864, 5730, 865, 5214, 6809, 774, 5685, 777, 5685, 778, 5685, 779,
-    4933, 7518, 6805, 491, 479, 6841, 866, 7748, 861, 5730, 863, 5730, 864, 5730,
-    865, 5214, 6809, 855, 5760, 857, 5760, 858, 5760, 859, 5215, 7518, 6786, 509,
-    7574, 7101, 872, 7307, 879, 524, 6671, 5950, 7472, 902, 4487, 7423, 353, 556,
-    6471, 557, 7275, 6786, 559, 7680, 7101, 911, 7307, 879, 561, 6671, 6508, 7472,
-    902, 562, 7423, 353, 564, 6471, 565, 7275, 6786, 566, 7629, 7101, 913, 7307,
-    914, 524, 6933, 5950, 7472, 5452, 4487, 7423, 498, 556, 6471, 573, 7275, 6786,
-    574, 7706, 7101, 918, 7307, 914, 561, 6933, 6508, 7472, 5452, 562, 7423, 498,
-    564, 6471, 576, 7275, 7751, 942, 943, 933, 5206, 945, 3122, 946, 5089, 947,
-    3843, 7596, 4946, 971, 7078, 996, 997, 6742, 4670, 5342, 5611, 5342, 5126, 7751,
-    1060, 6302, 935, 5253, 5686, 7664, 4946, 1062, 7078, 996, 1063, 6742, 4670, 5426,
-    5611, 6430, 7751, 942, 943, 933, 5206, 945, 3122, 946, 5089, 947, 3843, 7690,
-    4946, 1067, 7078, 1068, 997, 6742, 6319, 4658, 6319, 5126, 7751, 1060, 6302, 935,
-    5253, 5686, 7652, 4946, 1072, 7078, 1068, 1063, 6742, 4372, 5426, 4658, 4372, 6430,
-    7717, 1076, 7388, 5788, 7254, 1085, 7069, 5607, 1088, 6671, 5950, 7380, 536, 569,
-    1104, 7481, 1134, 5986, 1138, 6781, 1134, 5986, 1144, 7407, 7717, 1146, 7388, 5793,
-    7254, 1147, 7069, 5607, 1148, 6671, 6508, 7380, 536, 1149, 7481, 1134, 6519, 1151,
-    6781, 1134, 6519, 1152, 7407, 7717, 1153, 7388, 6456, 7254, 1154, 7069, 5672, 1088,
-    6933, 5950, 7380, 5506, 569, 1104, 7481, 1155, 5986, 1156, 6781, 1155, 5986, 1157,
-    7407, 7717, 1158, 7388, 6956, 7254, 1159, 7069, 5672, 1148, 6933, 6508, 7380, 5506,
-    1149, 7481, 1155, 6519, 1160, 6781, 1155, 6519, 1161, 7407, 6365, 5162, 5788, 7102,
-    1164, 7077, 231, 6961, 4371, 6372, 7440, 287, 6686, 7394, 5498, 1191, 5279, 3996,
-    7489, 5985, 1138, 7027, 5985, 1205, 5403, 6718, 5162, 5793, 7102, 1206, 7077, 231,
-    7248, 4371, 6723, 7440, 287, 5848, 7394, 5498, 1191, 4158, 5499, 7489, 6517, 1151,
-    7027, 6517, 1208, 5403, 7053, 5162, 6456, 7102, 1209, 7077, 493, 6961, 4371, 7591,
-    7440, 4852, 6686, 7394, 5644, 1191, 5279, 3996, 7489, 6520, 1156, 7027, 6520, 1210,
-    5403, 7272, 5162, 6956, 7102, 1211, 7077, 493, 7248, 4371, 7645, 7440, 4852, 5848,
-    7394, 5644, 1191, 4158, 5499, 7489, 5988, 1160, 7027, 5988, 1212, 5403, 6365, 5162,
-    5788, 7147, 1213, 7010, 5607, 6961, 5421, 5807, 5496, 7444, 6374, 6686, 7385, 7071,
-    7148, 7491, 5985, 1138, 6318, 5985, 1205, 5403, 6718, 5162, 5793, 7147, 1230, 7010,
-    5607, 7248, 5421, 5807, 4924, 7444, 6374, 5848, 7385, 7071, 6814, 7491, 6517, 1151,
-    6318, 6517, 1208, 5403, 7053, 5162, 6456, 7147, 1231, 7010, 5672, 6961, 5421, 6478,
-    5496, 7444, 6724, 6686, 7385, 7142, 7148, 7491, 6520, 1156, 6318, 6520, 1210, 5403,
-    7272, 5162, 6956, 7147, 1232, 7010, 5672, 7248, 5421, 6478, 4924, 7444, 6724, 5848,
-    7385, 7142, 6814, 7491, 5988, 1160, 6318, 5988, 1212, 5403, 5288, 5788, 6722, 1233,
-    6435, 231, 6460, 6372, 4145, 6407, 5451, 6409, 5498, 6445, 6701, 353, 5825, 361,
-    6940, 5288, 5793, 6722, 1234, 6435, 231, 5834, 6723, 4145, 6407, 483, 6409, 5498,
-    6439, 6701, 353, 6476, 486, 6940, 5288, 6456, 6722, 1235, 6435, 493, 6460, 7591,
-    4145, 6768, 5451, 6409, 5644, 6445, 6701, 498, 5825, 499, 6940, 5288, 6956, 6722,
-    1236, 6435, 493, 5834, 7645, 4145, 6768, 483, 6409, 5644, 6439, 6701, 498, 6476,
-    504, 6940, 7705, 1248, 3955, 5206, 4966, 1251, 5665, 7596, 5957, 1253, 7379, 996,
-    997, 6746, 4670, 5342, 5611, 5342, 5126, 7705, 1262, 3691, 5206, 4184, 5514, 7664,
-    5957, 1264, 7379, 996, 1063, 6746, 4670, 5426, 5611, 6430, 7705, 1248, 3955, 5206,
-    4966, 1251, 5665, 7690, 5957, 1265, 7379, 1068, 997, 6746, 6319, 4658, 6319, 5126,
-    7705, 1262, 3691, 5206, 4184, 5514, 7652, 5957, 1266, 7379, 1068, 1063, 6746, 4372,
-    5426, 4658, 4372, 6430, 7714, 1290, 7301, 1293, 4374, 6977, 1295, 1296, 3098, 7596,
-    4946, 1297, 7332, 1303, 1304, 7384, 6417, 6866, 6729, 5346, 6866, 7137, 7714, 1330,
-    7301, 4424, 6977, 4459, 7664, 4946, 1331, 7332, 1303, 1332, 7384, 6417, 6532, 6729,
-    5346, 6532, 7137, 7714, 1290, 7301, 1293, 4374, 6977, 1295, 1296, 3098, 7690, 4946,
-    1336, 7332, 1337, 1304, 7384, 6776, 6866, 6729, 5349, 6866, 7137, 7714, 1330, 7301,
-    4424, 6977, 4459, 7652, 4946, 1341, 7332, 1337, 1332, 7384, 6776, 6532, 6729, 5349,
-    6532, 7137, 7742, 6423, 4216, 4984, 1346, 7432, 1303, 1304, 7333, 6417, 7339, 6402,
-    5346, 7339, 7310, 1371, 5405, 7742, 7506, 5148, 4332, 4984, 1379, 7432, 1303, 1332,
-    7333, 6417, 6019, 6402, 5346, 6019, 7310, 1380, 5405, 7742, 7494, 5148, 4333, 4984,
-    1381, 7432, 1337, 1304, 7333, 6776, 7339, 6402, 5349, 7339, 7310, 1382, 5405, 7742,
-    6423, 4217, 4984, 1383, 7432, 1337, 1332, 7333, 6776, 6019, 6402, 5349, 6019, 7310,
-    1384, 5405, 7740, 6423, 4216, 4984, 1385, 6798, 5967, 7061, 4670, 6023, 5283, 5611,
-    6023, 5283, 6640, 1391, 5405, 7740, 7506, 5148, 4332, 4984, 1392, 6798, 6511, 7061,
-    4670, 1388, 6340, 5611, 1388, 6340, 6640, 1394, 5405, 7740, 7494, 5148, 4333, 4984,
-    1395, 6798, 6513, 7061, 6750, 5283, 4658, 6750, 5283, 6640, 1396, 5405, 7740, 6423,
-    4217, 4984, 1397, 6798, 5973, 7061, 5168, 6340, 4658, 5168, 6340, 6640, 1398, 5405,
-    7727, 1401, 5667, 3, 6728, 6026, 5206, 6870, 5387, 6305, 4216, 6536, 1407, 7443,
-    5967, 7243, 6859, 6023, 5375, 6313, 6859, 6023, 5375, 7516, 7727, 1401, 5667, 3,
-    6728, 1401, 6302, 6728, 7506, 6305, 4332, 6536, 1427, 7443, 6511, 7243, 6859, 1388,
-    6663, 6313, 6859, 1388, 6663, 7516, 7727, 6026, 934, 3, 6870, 6026, 5206, 6870,
-    7494, 6305, 4333, 6536, 1429, 7443, 6513, 7243, 6750, 5375, 6313, 6750, 5375, 7516,
-    7727, 6026, 934, 3, 6870, 1401, 6302, 6728, 5387, 6305, 4217, 6536, 1430, 7443,
-    5973, 7243, 5168, 6663, 6313, 5168, 6663, 7516, 6365, 7574, 7419, 1435, 7314, 1440,
-    5503, 6697, 251, 3568, 5496, 7070, 1451, 4487, 7135, 5353, 320, 3926, 5279, 7441,
-    353, 6962, 557, 7501, 1465, 7456, 6718, 7680, 7419, 1473, 7314, 1440, 5645, 6697,
-    251, 3568, 4924, 7070, 1451, 562, 7135, 5353, 320, 4594, 320, 7441, 353, 7249,
-    565, 7501, 1474, 7456, 7053, 7629, 7419, 1475, 7314, 1476, 5503, 6697, 494, 3568,
-    5496, 7070, 5841, 4487, 7135, 1455, 3934, 1478, 497, 3926, 5279, 7441, 498, 6962,
-    573, 7501, 1479, 7456, 7272, 7706, 7419, 1480, 7314, 1476, 5645, 6697, 494, 3568,
-    4924, 7070, 5841, 562, 7135, 1455, 3934, 1478, 497, 4594, 320, 7441, 498, 7249,
-    576, 7501, 1481, 7456, 7721, 1485, 6261, 1487, 3390, 3726, 3820, 4822, 7399, 1490,
-    7366, 879, 1492, 7312, 251, 5808, 1497, 1498, 3365, 259, 7369, 902, 5772, 7357,
-    6245, 4419, 1507, 1508, 1509, 1510, 322, 7438, 353, 1516, 4627, 1517, 7210, 7721,
-    1519, 6261, 3884, 4840, 7399, 1520, 7366, 879, 1521, 7312, 251, 5808, 4924, 7369,
-    902, 1522, 7357, 6245, 4419, 1507, 4454, 320, 7438, 353, 1524, 4627, 1525, 7210,
-    7721, 1526, 6261, 1487, 3390, 3726, 3820, 4838, 7399, 1527, 7366, 7526, 7312, 494,
-    5808, 1497, 1498, 3365, 259, 7369, 7587, 7357, 4427, 1529, 4452, 1507, 1508, 1509,
-    1510, 322, 7438, 498, 1516, 4627, 1530, 7210, 7721, 1531, 6261, 3884, 4841, 7399,
-    1532, 7366, 7613, 7312, 494, 5808, 4924, 7369, 5452, 1522, 7357, 4427, 1529, 4452,
-    1507, 4454, 320, 7438, 498, 1524, 4627, 1533, 7210, 3824, 5387, 6281, 4822, 6873,
-    1538, 7211, 1541, 232, 7175, 6372, 7498, 1545, 5451, 7292, 3180, 1550, 4419, 5663,
-    7505, 1567, 1568, 6242, 1570, 1571, 7437, 3824, 7506, 6281, 4840, 6873, 1576, 7211,
-    1541, 481, 7175, 6723, 7498, 1545, 483, 7292, 3180, 1550, 4419, 5589, 320, 7505,
-    1567, 1568, 6242, 1577, 1578, 1579, 7437, 3824, 7494, 6281, 4838, 6873, 1580, 7211,
-    1581, 232, 7175, 1582, 1583, 253, 4906, 7498, 1584, 1585, 5451, 7292, 1586, 1587,
-    1588, 4452, 5663, 7505, 1589, 1590, 1591, 6242, 1570, 1571, 7437, 3824, 5387, 6281,
-    4841, 6873, 1592, 7211, 1581, 481, 7175, 1582, 1583, 253, 5213, 7498, 1584, 1585,
-    483, 7292, 1586, 1587, 1588, 4452, 5589, 320, 7505, 1589, 1590, 1591, 6242, 1577,
-    1578, 1579, 7437, 7723, 7733, 5167, 6066, 1603, 6879, 7256, 597, 1611, 7200, 1618,
-    1619, 6071, 4831, 1624, 6072, 7233, 6072, 7452, 7723, 1646, 3, 5357, 7733, 5306,
-    6549, 1651, 6879, 6980, 597, 1611, 7187, 1653, 1654, 1623, 1655, 5773, 7167, 6689,
-    7109, 7723, 7733, 5303, 6066, 1686, 6879, 7256, 739, 1687, 7200, 1618, 1619, 6071,
-    4831, 1624, 6072, 7233, 6072, 7452, 7723, 1646, 3, 5357, 7733, 5170, 6549, 1688,
-    6879, 6980, 739, 1687, 7187, 1653, 1654, 1623, 1655, 5789, 7167, 6883, 7109, 6711,
-    7662, 1743, 7660, 5803, 7686, 1753, 4090, 1754, 5015, 1756, 7695, 1770, 7534, 4789,
-    1779, 7684, 3877, 319, 1787, 4908, 7091, 7663, 5155, 7414, 6355, 7662, 1838, 7660,
-    6459, 7686, 1753, 4090, 1839, 4159, 7695, 1770, 6093, 1779, 6086, 1841, 7684, 3877,
-    319, 1787, 6373, 1787, 7663, 5295, 7414, 7411, 7341, 1537, 174, 1845, 6631, 3937,
-    5782, 6477, 5255, 4171, 5229, 253, 1754, 5015, 1756, 4028, 7086, 4179, 7602, 5772,
-    4416, 7551, 7031, 316, 5693, 4908, 7091, 7358, 7561, 6636, 5300, 7414, 7270, 7662,
-    1855, 7660, 5835, 7686, 5229, 253, 1839, 4159, 7695, 7535, 6093, 1841, 7684, 316,
-    5693, 6373, 1787, 7663, 5164, 7414, 5766, 5167, 6095, 1867, 7133, 5666, 7473, 5688,
-    7611, 5306, 5522, 1895, 6709, 5666, 6795, 5773, 7110, 6689, 5731, 5626, 5766, 5303,
-    6095, 1905, 7133, 5725, 7473, 5688, 7611, 5170, 5522, 1907, 6709, 5725, 6795, 5789,
-    7110, 6883, 5731, 5626, 7406, 7747, 7656, 6378, 1928, 7207, 6436, 6979, 4767, 5172,
-    4767, 7284, 7406, 7747, 6434, 6378, 1980, 7207, 6436, 7255, 4804, 5172, 4804, 7284,
-    7406, 7744, 7601, 6378, 1985, 7207, 6793, 6979, 4805, 5172, 4805, 7284, 7406, 7744,
-    7588, 6378, 1988, 7207, 6793, 7255, 4768, 5172, 4768, 7284, 5320, 5878, 1990, 4113,
-    1993, 5677, 1996, 5679, 6559, 5736, 2009, 2010, 2011, 5738, 2018, 5747, 6114, 5746,
-    6114, 5535, 2031, 5748, 6379, 4300, 2042, 2056, 5806, 6117, 2042, 2058, 5806, 6118,
-    5320, 6488, 1990, 4113, 2060, 5677, 1996, 5679, 6559, 5736, 2061, 5537, 2064, 5738,
-    2018, 5747, 6114, 5746, 6114, 5535, 2031, 5748, 6379, 4300, 2042, 2056, 5806, 6117,
-    2042, 2058, 5806, 6118, 5320, 6483, 2065, 4113, 2066, 5718, 1996, 5745, 6559, 5740,
-    2009, 2010, 2078, 5763, 6891, 5767, 6891, 5762, 6731, 4300, 2099, 2056, 6462, 6117,
-    2099, 2058, 6462, 6118, 5320, 5849, 2065, 4113, 2106, 5718, 1996, 5745, 6559, 5740,
-    2061, 5537, 2107, 5763, 6891, 5767, 6891, 5762, 6731, 4300, 2099, 2056, 6462, 6117,
-    2099, 2058, 6462, 6118, 6354, 7659, 2111, 7702, 879, 1492, 5299, 2118, 5236, 5138,
-    7675, 2124, 7534, 6392, 4893, 7712, 5155, 6787, 2153, 7191, 6710, 7659, 2164, 7702,
-    879, 1521, 5299, 6895, 7675, 2124, 1840, 6392, 6086, 6128, 7712, 5295, 6787, 2167,
-    7191, 7468, 6121, 2109, 5490, 2168, 5313, 7585, 6122, 7526, 5384, 2118, 5236, 5138,
-    5777, 4208, 4823, 6684, 7587, 4023, 5579, 5086, 5473, 5781, 7234, 4069, 7623, 5364,
-    5300, 6787, 2170, 7191, 7049, 7659, 2171, 7702, 7613, 5384, 6895, 7675, 7538, 6093,
-    6128, 7712, 5164, 6787, 2174, 7191, 6711, 7638, 2176, 7688, 231, 5503, 5684, 6129,
-    4885, 6446, 2183, 2184, 6715, 5733, 4861, 6949, 7186, 5186, 5687, 5155, 6790, 6355,
-    7638, 2195, 7688, 231, 5645, 5684, 6444, 6446, 2196, 6715, 1777, 2197, 6131, 4861,
-    6949, 4594, 6087, 5687, 5295, 6790, 7411, 5045, 2109, 5456, 2199, 5398, 5782, 493,
-    5503, 5777, 7552, 6129, 7554, 4843, 7602, 4487, 4784, 7551, 6748, 7186, 5186, 5173,
-    3903, 5354, 5300, 6790, 7270, 7638, 2201, 7688, 493, 5645, 7637, 6444, 5716, 7535,
-    2196, 5597, 6131, 4861, 6748, 4594, 6087, 5687, 5164, 6790, 7745, 5167, 5850, 2203,
-    4722, 6817, 5666, 7178, 2204, 7492, 7745, 5306, 6489, 2205, 4722, 6828, 5666, 5437,
-    2206, 2207, 2208, 2209, 2210, 2211, 2212, 2213, 2214, 2215, 2216, 2217, 7513, 7745,
-    5303, 5850, 2218, 4722, 6817, 5725, 7178, 2204, 7492, 7745, 5170, 6489, 2219, 4722,
-    6828, 5725, 5437, 2206, 2207, 2208, 2209, 2210, 2211, 2212, 2213, 2214, 2215, 2216,
-    2217, 7513, 6354, 7595, 2222, 7651, 1440, 2225, 5299, 6438, 7566, 6449, 2172, 2230,
-    6440, 4892, 7670, 5155, 6773, 6710, 7595, 2243, 7651, 1440, 2244, 5299, 6986, 7566,
-    6449, 2245, 6440, 1777, 2125, 6133, 7670, 5295, 6773, 7468, 5047, 2221, 5456, 2247,
-    5274, 3937, 5782, 1476, 2225, 5384, 6438, 5777, 7554, 5704, 6684, 5841, 916, 2250,
-    5786, 4686, 5484, 7561, 5240, 5300, 6773, 7049, 7595, 2251, 7651, 1476, 2244, 5384,
-    6986, 7566, 5749, 2183, 2252, 2245, 5149, 6133, 7670, 5164, 6773, 6711, 7605, 2253,
-    5313, 6437, 1492, 3993, 5684, 1754, 5624, 4885, 7648, 2124, 7534, 6392, 4893, 7577,
-    6245, 1787, 4225, 7091, 5186, 7643, 5155, 6428, 6355, 7605, 2256, 5313, 6437, 1521,
-    3993, 5684, 6444, 7648, 2124, 1840, 6392, 6086, 6128, 7577, 6245, 1787, 5154, 6087,
-    7643, 5295, 6428, 7411, 6561, 2109, 5456, 2257, 5313, 5782, 7526, 4865, 2121, 7552,
-    1754, 5624, 7554, 4823, 6255, 7587, 4023, 7551, 6935, 2258, 1851, 1529, 1852, 4225,
-    7091, 5186, 5473, 4069, 7623, 5364, 5300, 6428, 7270, 7605, 2259, 5313, 5543, 7613,
-    3993, 7637, 6444, 7648, 7538, 6093, 6128, 7577, 2258, 1851, 1529, 1852, 5154, 6087,
-    7643, 5164, 6428, 7611, 4888, 5878, 5522, 2260, 6709, 5725, 6795, 5789, 7110, 6883,
-    5731, 5204, 7287, 7611, 4888, 6488, 5522, 2262, 6709, 5666, 6795, 5773, 7110, 6689,
-    5731, 5204, 7287, 5766, 4888, 6483, 6095, 2263, 7133, 5725, 7473, 5310, 7287, 5766,
-    4888, 5849, 6095, 2264, 7133, 5666, 7473, 5310, 7287, 7271, 7747, 7656, 7056, 2265,
-    7396, 6436, 6979, 4767, 5172, 4767, 7519, 2269, 7478, 7271, 7747, 6434, 7056, 2278,
-    7396, 6436, 7255, 4804, 5172, 4804, 7519, 2279, 7478, 7271, 7744, 7601, 7056, 2280,
-    7396, 6793, 6979, 4805, 5172, 4805, 7519, 2281, 7478, 7271, 7744, 7588, 7056, 2282,
-    7396, 6793, 7255, 4768, 5172, 4768, 7519, 2283, 7478, 4712, 5167, 6140, 2285, 7371,
-    6142, 2290, 7372, 6404, 5737, 5604, 4712, 5306, 6567, 2295, 7214, 6142, 2064, 7317,
-    6404, 5701, 5604, 4712, 5303, 6140, 2297, 7371, 6145, 2300, 7372, 6404, 5737, 5604,
-    4712, 5170, 6567, 2301, 7214, 6145, 2011, 7317, 6404, 5701, 5604, 5320, 5878, 6567,
-    2302, 7214, 6145, 2011, 7317, 6379, 4591, 5320, 6488, 6567, 2303, 7214, 6142, 2064,
-    7317, 6379, 4591, 5320, 6483, 6140, 2304, 7371, 6145, 2300, 7372, 6731, 4591, 5320,
-    5849, 6140, 2305, 7371, 6142, 2290, 7372, 6731, 4591, 6711, 7584, 2306, 7709, 231,
-    5503, 5684, 6129, 4870, 6446, 2183, 2184, 6715, 5733, 7696, 6949, 7186, 7603, 5155,
-    7467, 2309, 7328, 6355, 7584, 2312, 7709, 231, 5645, 5684, 5648, 4870, 6446, 2196,
-    6715, 1777, 2197, 6131, 7696, 6949, 4594, 1787, 7603, 5295, 7467, 2313, 7328, 7411,
-    5045, 2109, 5490, 2314, 5398, 7585, 6568, 493, 5503, 5777, 7552, 6129, 4208, 4843,
-    7602, 4487, 4875, 6748, 7186, 6288, 5173, 3903, 5354, 5300, 7467, 2315, 7328, 7270,
-    7584, 2316, 7709, 493, 5645, 7637, 5648, 4870, 5716, 7535, 2196, 5597, 6131, 7696,
-    6748, 4594, 1787, 7603, 5164, 7467, 2317, 7328, 6354, 7650, 2318, 7708, 1440, 2225,
-    5299, 6438, 5600, 6449, 2172, 2230, 6440, 4892, 7590, 5155, 7480, 2323, 7453, 6710,
-    7650, 2331, 7708, 1440, 2244, 5299, 6986, 5600, 6449, 2245, 6440, 1777, 2125, 6133,
-    7590, 5295, 7480, 2332, 7453, 7468, 5047, 2221, 5490, 2333, 5274, 3937, 7585, 6987,
-    1476, 2225, 5384, 6438, 5777, 4208, 5704, 6684, 5841, 916, 2250, 5778, 5086, 5484,
-    7561, 5240, 5300, 7480, 2334, 7453, 7049, 7650, 2335, 7708, 1476, 2244, 5384, 6986,
-    5600, 5749, 2183, 2252, 2245, 5149, 6133, 7590, 5164, 7480, 2336, 7453, 4794, 3,
-    1239, 3559, 7753, 3777, 4104, 3, 4633, 7600, 6152, 4845, 7288, 3907, 4194, 3959,
-    4216, 5242, 2343, 5640, 5967, 5314, 4767, 5307, 4767, 5482, 2350, 5438, 7658, 6434,
-    5242, 2351, 5640, 6511, 5314, 4804, 5307, 4804, 5482, 2352, 5438, 4703, 7753, 3777,
-    4104, 3, 4633, 6152, 4828, 7288, 6152, 4845, 7288, 3907, 4194, 3959, 4333, 5242,
-    2353, 5640, 6513, 5314, 4805, 5307, 4805, 5482, 2354, 5438, 4703, 7753, 3559, 4151,
-    4891, 6152, 4828, 7288, 5385, 4217, 5242, 2355, 5640, 5973, 5314, 4768, 5307, 4768,
-    5482, 2356, 5438, 7658, 7656, 5242, 2357, 5640, 5967, 5314, 4767, 5307, 4767, 5482,
-    2358, 5438, 7658, 6434, 5242, 2359, 5640, 6511, 5314, 4804, 5307, 4804, 5482, 2360,
-    5438, 5780, 6943, 7601, 5242, 2361, 5640, 6513, 5314, 4805, 5307, 4805, 5482, 2362,
-    5438, 5780, 6943, 7588, 5242, 2363, 5640, 5973, 5314, 4768, 5307, 4768, 5482, 2364,
-    5438, 6354, 7676, 2366, 6335, 6437, 232, 5299, 5545, 5138, 7715, 2124, 1856, 2370,
-    5149, 2371, 7710, 5155, 6708, 6710, 7676, 2378, 6335, 6437, 481, 5299, 6895, 7715,
-    2124, 2379, 5149, 2371, 6086, 2380, 7710, 5295, 6708, 7468, 6571, 2221, 1537, 174,
-    2381, 6335, 5782, 914, 232, 5384, 5545, 5138, 4087, 3865, 4028, 5775, 1215, 2382,
-    5771, 276, 2383, 6684, 5452, 5451, 4023, 5580, 7454, 7623, 6985, 5300, 6708, 7049,
-    7676, 2384, 6335, 5543, 914, 481, 5384, 6895, 7715, 7538, 2379, 4789, 2380, 7710,
-    5164, 6708, 6422, 7600, 2385, 2386, 933, 4845, 2387, 3122, 2388, 4613, 6674, 4216,
-    6572, 2390, 7487, 996, 2394, 7040, 4767, 6441, 4767, 7510, 6422, 7600, 2401, 4109,
-    4845, 1915, 3122, 1402, 4370, 6674, 4332, 6572, 2402, 7487, 996, 2403, 7040, 4804,
-    6441, 4804, 7510, 6422, 6943, 3395, 2385, 2386, 933, 4845, 2387, 3122, 2388, 4613,
-    6674, 4333, 6572, 2404, 7487, 1068, 2394, 7040, 4805, 6441, 4805, 7510, 6422, 6943,
-    3395, 2401, 4109, 4845, 1915, 3122, 1402, 4370, 6674, 4217, 6572, 2405, 7487, 1068,
-    2403, 7040, 4768, 6441, 4768, 7510, 5766, 5167, 6066, 2406, 7164, 7256, 1873, 1611,
-    7200, 5519, 6071, 5619, 6551, 7233, 6551, 7452, 7611, 5306, 6549, 2409, 7164, 6980,
-    1873, 1611, 5632, 1654, 4530, 5773, 7167, 6689, 7109, 5766, 5303, 6066, 2410, 7164,
-    7256, 1906, 1687, 7200, 5519, 6071, 5619, 6551, 7233, 6551, 7452, 7611, 5170, 6549,
-    2411, 7164, 6980, 1906, 1687, 5632, 1654, 4530, 5789, 7167, 6883, 7109, 4844, 7236,
-    2446, 6655, 6419, 1492, 6384, 2457, 4090, 2458, 7377, 5661, 5059, 7409, 5656, 4908,
-    5399, 7269, 4025, 7609, 4299, 7073, 6774, 7370, 7553, 4839, 7236, 2527, 6655, 6419,
-    1521, 6384, 2457, 4090, 2528, 7377, 5661, 1522, 7409, 5656, 6373, 2471, 7269, 4025,
-    7609, 4400, 7073, 6951, 7370, 7619, 4835, 7236, 2535, 6655, 6778, 1492, 6384, 2537,
-    4090, 2458, 7377, 5724, 5059, 7409, 5714, 4908, 5399, 7269, 3197, 7609, 4381, 7073,
-    6399, 7370, 5779, 5783, 7236, 2548, 6655, 6778, 1521, 6384, 2537, 4090, 2528, 7377,
-    5724, 1522, 7409, 5714, 6373, 2471, 7269, 4738, 6904, 7573, 7073, 6755, 7370, 5787,
-    4844, 7139, 2561, 6938, 5803, 6692, 4780, 6393, 6734, 6292, 7266, 7081, 6928, 5596,
-    6429, 6448, 2591, 6757, 5741, 6577, 7679, 6634, 4601, 5588, 2613, 6772, 4414, 4839,
-    7139, 2631, 6938, 6459, 6692, 4811, 6393, 6048, 6292, 7266, 6395, 6928, 5726, 6429,
-    7701, 5251, 2591, 6757, 7697, 6577, 7694, 6634, 4601, 7622, 2636, 6772, 5493, 4835,
-    7139, 2638, 6938, 6477, 7038, 4780, 6747, 6734, 6292, 7405, 7081, 3994, 3795, 5068,
-    5668, 6788, 6448, 2591, 6401, 5741, 6577, 7621, 6634, 5141, 5588, 2645, 5321, 5070,
-    5487, 5783, 7139, 2647, 6938, 5835, 7038, 4811, 6747, 6048, 6292, 7405, 6395, 3994,
-    5776, 5068, 5581, 6788, 7681, 5251, 2591, 6401, 7692, 6577, 7672, 6634, 5141, 7560,
-    2652, 5321, 5458, 5070, 5643, 6801, 7289, 4216, 5245, 2672, 6410, 4299, 6183, 7646,
-    5605, 7639, 7594, 6801, 7281, 7642, 5245, 2687, 6410, 4400, 6183, 7653, 7575, 5565,
-    7649, 6450, 7289, 4333, 5245, 2691, 5290, 7693, 7257, 5512, 7628, 7586, 7655, 6450,
-    7281, 3652, 7522, 5245, 2693, 5290, 7657, 7257, 7597, 7630, 5691, 7598, 7725, 7737,
-    5167, 2704, 1866, 2705, 5765, 2710, 592, 2711, 4098, 2712, 598, 4785, 2713, 2714,
-    602, 2715, 1875, 1618, 2716, 2717, 2718, 4831, 2719, 6098, 2721, 2722, 2723, 2724,
-    4718, 2725, 4759, 6098, 2726, 2727, 2728, 2729, 4718, 2730, 4842, 5735, 4418, 2731,
-    2732, 982, 4054, 7725, 2733, 3, 2734, 2735, 2736, 3097, 7737, 5306, 5522, 2737,
-    5765, 2738, 4227, 4098, 2712, 598, 4005, 2739, 2740, 2741, 2742, 2743, 2744, 5520,
-    5773, 2746, 2747, 2748, 2749, 2750, 7543, 4088, 2746, 2752, 2753, 2754, 2755, 7543,
-    4834, 2756, 2757, 1672, 2758, 1674, 2759, 1676, 2760, 4761, 5731, 4793, 2761, 4426,
-    7725, 7737, 5303, 2704, 1866, 2762, 5765, 2710, 592, 2711, 4098, 2763, 740, 4785,
-    2713, 2714, 602, 2715, 1875, 1618, 2716, 2717, 2718, 4831, 2719, 6098, 2721, 2722,
-    2723, 2724, 4718, 2725, 4759, 6098, 2726, 2727, 2728, 2729, 4718, 2730, 4842, 5735,
-    4418, 2731, 2732, 982, 4054, 7725, 2733, 3, 2734, 2735, 2736, 3097, 7737, 5170,
-    5522, 2764, 5765, 2738, 4227, 4098, 2763, 740, 4005, 2739, 2740, 2741, 2742, 2743,
-    2744, 5520, 5789, 2746, 2747, 2748, 2749, 2750, 7543, 4088, 2746, 2752, 2753, 2754,
-    2755, 2765, 1664, 4834, 2756, 2757, 1672, 2758, 1674, 2759, 1676, 2760, 4761, 5731,
-    4793, 2761, 4426, 4844, 7170, 2767, 7023, 231, 524, 6692, 4780, 7041, 5113, 5566,
-    7037, 7266, 5742, 5193, 4406, 4025, 4246, 5596, 6761, 6774, 6175, 7553, 4839, 7170,
-    2769, 7023, 231, 561, 6692, 4811, 7041, 5113, 562, 7037, 7266, 4594, 6164, 4406,
-    4025, 4246, 5726, 6761, 6951, 6175, 7619, 4835, 7170, 2770, 7023, 493, 524, 7038,
-    4780, 7041, 5267, 5566, 7037, 7405, 5742, 5193, 4406, 3197, 4246, 5668, 6761, 6399,
-    6175, 5779, 5783, 7170, 2771, 7023, 493, 561, 7038, 4811, 7041, 5267, 562, 7037,
-    7405, 4594, 6164, 4406, 6356, 5581, 6761, 6755, 6175, 5787, 5721, 5167, 6990, 2773,
-    7484, 6908, 2785, 7490, 5235, 3103, 5721, 5306, 7258, 2798, 7458, 6908, 2802, 7488,
-    5235, 7327, 5604, 5721, 5303, 6990, 2817, 7484, 6199, 2820, 7490, 5235, 3103, 5721,
-    5170, 7258, 2821, 7458, 6199, 2822, 7488, 5235, 7327, 5604, 6801, 7195, 4216, 5391,
-    2825, 6433, 4299, 6575, 7707, 6303, 7562, 4027, 5465, 6801, 7036, 5621, 4332, 5391,
-    2826, 6433, 4400, 6575, 7689, 5125, 7698, 4027, 5586, 6450, 7195, 4333, 5391, 2827,
-    5450, 7671, 6988, 7687, 6303, 7634, 3523, 5779, 6450, 7036, 7665, 3989, 4217, 5391,
-    2828, 5450, 7604, 6988, 7654, 5125, 7682, 3523, 5787, 4844, 6431, 2831, 6425, 1440,
-    5839, 7567, 6696, 5583, 5566, 6930, 5689, 5742, 7196, 6291, 5596, 6797, 6658, 5202,
-    5465, 4839, 6431, 2839, 6425, 1440, 6482, 7626, 6696, 5583, 562, 6930, 5689, 4594,
-    2471, 7196, 6291, 5726, 6797, 4880, 5635, 5202, 5586, 4835, 6431, 2840, 6425, 1476,
-    5839, 7627, 6696, 5758, 5566, 6930, 5696, 5742, 7196, 3197, 5352, 5668, 6442, 6658,
-    6353, 5465, 5783, 6431, 2841, 6425, 1476, 6482, 7568, 6696, 5758, 562, 6930, 5696,
-    4594, 2471, 7196, 4738, 5352, 5581, 6442, 4862, 5635, 6353, 3717, 4819, 4844, 7273,
-    2842, 6695, 5803, 6334, 7567, 7126, 5113, 6734, 7354, 5315, 5599, 7197, 3705, 7607,
-    4299, 6952, 6774, 7428, 7553, 4839, 7273, 2861, 6695, 6459, 6334, 7626, 7126, 5113,
-    6048, 7354, 5315, 5154, 2471, 7197, 3705, 7607, 4400, 6952, 6951, 7428, 7619, 4835,
-    7273, 2862, 6695, 6477, 6334, 7627, 7126, 5267, 6734, 7354, 5325, 5599, 7197, 7607,
-    4381, 6952, 6399, 7428, 5779, 5783, 7273, 2863, 6695, 5835, 6334, 7568, 7126, 5267,
-    6048, 7354, 5325, 5154, 2471, 7197, 4219, 6590, 2853, 7573, 6952, 6755, 7428, 5787,
-    4844, 7343, 2865, 4604, 6419, 2866, 7057, 4358, 4780, 7408, 5661, 1584, 2869, 7449,
-    5656, 7090, 2873, 2472, 5193, 7172, 4025, 7661, 4299, 7132, 5751, 5744, 7345, 5750,
-    5741, 7244, 7679, 7329, 4601, 5124, 4839, 7343, 2884, 4604, 6419, 2885, 7057, 4358,
-    4811, 7408, 5661, 2886, 7449, 5656, 7090, 2887, 6164, 7172, 4025, 7661, 4400, 7132,
-    5751, 7701, 7345, 5750, 7697, 7244, 7694, 7329, 4601, 6274, 4835, 7343, 2888, 4604,
-    6778, 2866, 7057, 4384, 4780, 7408, 5724, 1584, 2869, 7449, 5714, 7090, 2873, 2472,
-    5193, 7172, 3197, 7661, 4381, 7132, 5764, 5744, 7345, 5584, 5741, 7244, 7621, 7329,
-    5141, 5124, 5783, 7343, 2889, 4604, 6778, 2885, 7057, 4384, 4811, 7408, 5724, 2886,
-    7449, 5714, 7090, 2887, 6164, 7172, 4738, 6912, 2853, 7573, 7132, 5764, 7681, 7345,
-    5584, 7692, 7244, 7672, 7329, 5141, 6638, 7735, 2686, 5585, 7608, 6179, 4388, 6331,
-    4609, 4216, 6914, 2895, 7193, 4025, 7536, 4299, 7342, 1941, 997, 7122, 4456, 5605,
-    5136, 1033, 7564, 7594, 7735, 2686, 5585, 7608, 2686, 5116, 6672, 7642, 6914, 2904,
-    7193, 4025, 7536, 4400, 7342, 1941, 1063, 7122, 6325, 7575, 2688, 7564, 7649, 7735,
-    6179, 4315, 6331, 6179, 4388, 6331, 4609, 4333, 6914, 2905, 7193, 3197, 7536, 4381,
-    7342, 1986, 997, 7122, 7628, 5326, 1033, 7564, 7655, 7735, 6179, 4315, 6331, 2686,
-    5116, 7608, 7522, 6914, 2906, 7193, 4738, 1934, 6310, 7342, 1986, 1063, 7122, 6324,
-    7630, 5494, 7065, 7598, 7499, 7289, 4216, 6182, 2907, 7368, 5616, 4299, 6580, 4599,
-    7646, 4436, 7502, 7639, 4796, 4433, 5588, 2911, 6351, 4432, 6213, 4414, 7499, 7281,
-    7642, 6182, 2913, 7368, 5616, 4400, 6580, 4599, 7653, 7502, 5136, 5565, 4796, 4433,
-    7622, 2914, 6351, 4432, 6213, 5493, 7482, 7289, 4333, 6182, 2915, 7368, 7693, 6580,
-    4649, 5512, 4437, 4436, 7502, 7586, 4796, 3213, 4026, 5588, 2916, 6351, 6213, 5487,
-    7482, 7281, 3652, 7522, 6182, 2917, 7368, 7657, 6580, 4649, 7597, 7502, 5326, 5691,
-    4796, 3213, 4026, 7560, 2918, 6351, 5458, 6213, 5643, 6668, 7736, 2923, 5591, 4966,
-    2924, 7569, 4216, 5245, 2925, 6410, 4299, 6183, 7646, 5605, 7639, 7594, 6668, 7736,
-    2926, 4154, 4388, 2921, 5253, 7569, 4332, 5245, 2927, 6410, 4400, 6183, 7653, 7575,
-    5565, 7649, 6668, 7741, 2923, 5591, 4966, 2924, 7569, 4333, 5245, 2929, 5290, 7693,
-    7257, 5512, 7628, 7586, 7655, 6668, 7741, 2926, 4154, 4388, 2921, 5253, 4398, 7522,
-    5245, 2930, 5290, 7657, 7257, 7597, 7630, 5691, 7598, 6447, 5878, 7258, 2931, 7458,
-    6199, 2822, 7488, 2051, 3833, 7327, 4591, 6447, 6488, 7258, 2932, 7458, 6908, 2802,
-    7488, 2051, 3833, 7327, 4591, 6447, 6483, 6990, 2933, 7484, 6199, 2820, 7490, 2051,
-    4591, 6447, 5849, 6990, 2934, 7484, 6908, 2785, 7490, 2051, 4591, 7499, 7195, 4216,
-    6586, 2935, 7389, 5592, 4299, 6167, 4599, 7707, 4161, 7483, 7562, 4433, 6267, 2937,
-    7387, 4432, 4873, 7499, 7036, 5621, 4332, 6586, 2940, 7389, 5592, 4400, 6167, 4599,
-    7689, 7483, 7698, 4433, 7556, 2941, 7387, 4432, 4526, 5493, 7482, 7195, 4333, 6586,
-    2942, 7389, 7671, 6167, 4649, 7687, 4161, 7483, 7634, 7263, 4434, 2943, 7387, 4526,
-    5487, 7482, 7036, 7665, 3989, 4217, 6586, 2944, 7389, 7604, 6167, 4649, 7654, 7483,
-    7682, 7263, 5491, 2945, 7387, 5458, 4526, 5643, 4844, 6789, 2946, 7076, 1440, 5839,
-    7567, 5292, 5583, 5566, 6389, 5689, 5742, 4006, 7290, 6291, 5596, 6797, 6658, 7517,
-    5202, 6267, 2949, 7457, 4432, 6220, 4414, 4839, 6789, 2953, 7076, 1440, 6482, 7626,
-    5292, 5583, 562, 6389, 5689, 4594, 5061, 7290, 6291, 5726, 6797, 4880, 5635, 7517,
-    5202, 7556, 2954, 7457, 4432, 6220, 5493, 4835, 6789, 2955, 7076, 1476, 5839, 7627,
-    5292, 5758, 5566, 6389, 5696, 5742, 4006, 7290, 3197, 5352, 5668, 6442, 6658, 7517,
-    6353, 6267, 2956, 7457, 6220, 5487, 5783, 6789, 2957, 7076, 1476, 6482, 7568, 5292,
-    5758, 562, 6389, 5696, 4594, 5061, 7290, 4738, 5352, 5581, 6442, 4862, 5635, 7517,
-    6353, 3717, 5491, 2958, 7457, 5458, 6220, 5643, 7176, 7736, 2928, 5116, 5669, 7580,
-    2959, 3400, 2960, 3134, 2961, 3399, 3667, 5391, 2962, 6433, 4299, 6575, 7707, 6303,
-    7562, 4027, 5465, 7176, 7736, 5568, 4388, 5709, 7580, 2963, 3400, 2960, 3134, 2964,
-    3399, 3714, 5391, 2965, 6433, 4400, 6575, 7689, 5125, 7698, 4027, 5586, 7176, 7741,
-    2928, 5116, 5669, 7580, 2966, 3400, 2967, 3134, 2961, 3417, 3667, 5391, 2968, 5450,
-    7671, 6988, 7687, 6303, 7634, 3523, 5779, 7176, 7741, 5568, 4388, 5709, 7665, 6181,
-    2969, 3400, 2967, 3134, 2964, 3417, 3714, 5391, 2970, 5450, 7604, 6988, 7654, 5125,
-    7682, 3523, 5787, 4844, 7169, 2971, 7068, 5803, 4352, 5121, 5058, 6393, 5059, 7054,
-    5315, 7081, 6928, 5596, 6429, 6448, 1459, 6757, 5741, 6039, 7679, 6743, 4601, 5588,
-    2973, 6772, 4414, 4839, 7169, 2974, 7068, 6459, 4352, 5121, 5244, 6393, 1522, 7054,
-    5315, 6395, 6928, 5726, 6429, 7701, 5251, 1459, 6757, 7697, 6039, 7694, 6743, 4601,
-    7622, 2975, 6772, 5493, 4835, 7169, 2976, 7068, 6477, 4352, 5276, 5058, 6747, 5059,
-    7054, 5325, 7081, 3994, 3795, 5068, 5668, 6788, 6448, 1459, 6401, 5741, 6039, 7621,
-    6743, 5141, 5588, 2977, 5321, 5070, 5487, 5783, 7169, 2978, 7068, 5835, 4352, 5276,
-    5244, 6747, 1522, 7054, 5325, 6395, 3994, 5776, 5068, 5581, 6788, 7681, 5251, 1459,
-    6401, 7692, 6039, 7672, 6743, 5141, 7560, 2979, 5321, 5458, 5070, 5643, 4844, 7344,
-    2982, 7313, 1440, 5804, 5121, 4780, 6648, 5583, 6578, 7469, 5689, 291, 4777, 5820,
-    4006, 7365, 4025, 7509, 5622, 6227, 5752, 6406, 6412, 5622, 3004, 6228, 5752, 6247,
-    5753, 7198, 5622, 6227, 5752, 6406, 7521, 4601, 6612, 4434, 3033, 7435, 4432, 6232,
-    4414, 4839, 7344, 3039, 7313, 1440, 6474, 5121, 4811, 6648, 5583, 6475, 7469, 5689,
-    291, 4431, 484, 5061, 7365, 4025, 7509, 5622, 6597, 5752, 5254, 7668, 6412, 5622,
-    3040, 6228, 5752, 6247, 7668, 7198, 5622, 6597, 5752, 5254, 7668, 7521, 4601, 6612,
-    5467, 3043, 7435, 4432, 6232, 5493, 4835, 7344, 3044, 7313, 1476, 5804, 5276, 4780,
-    6648, 5758, 6578, 7469, 5696, 291, 4777, 5820, 4006, 7365, 3197, 7509, 7583, 6227,
-    5754, 6406, 6412, 7583, 3004, 6228, 5754, 6247, 5753, 7198, 7583, 6227, 5754, 6406,
-    7521, 5141, 6612, 4434, 3052, 7435, 6232, 5487, 5783, 7344, 3053, 7313, 1476, 6474,
-    5276, 4811, 6648, 5758, 6475, 7469, 5696, 291, 4431, 484, 5061, 7365, 4738, 7509,
-    7700, 6597, 5754, 5254, 7669, 6412, 7700, 3040, 6228, 5754, 6247, 7669, 7198, 7700,
-    6597, 5754, 5254, 7669, 7521, 5141, 6612, 5491, 3059, 7435, 5458, 6232, 5643, 4844,
-    7430, 3061, 7241, 2455, 5804, 7378, 2457, 6463, 4780, 7376, 5661, 6578, 7395, 5656,
-    6466, 4427, 5820, 7348, 4025, 6239, 5596, 7064, 6774, 7291, 4433, 6267, 3087, 7486,
-    4432, 6601, 4414, 4839, 7430, 3091, 7241, 2455, 6474, 7378, 2457, 6463, 4811, 7376,
-    5661, 6475, 7395, 5656, 6466, 3180, 484, 2471, 7348, 4025, 6239, 5726, 7064, 6951,
-    7291, 4433, 7556, 3092, 7486, 4432, 6601, 5493, 4835, 7430, 3093, 7241, 2536, 5804,
-    7378, 2537, 6463, 4780, 7376, 5724, 6578, 7395, 5714, 6466, 4427, 5820, 7348, 3197,
-    6239, 5668, 7064, 6399, 7291, 7263, 4434, 3094, 7486, 6601, 5487, 5783, 7430, 3095,
-    7241, 2536, 6474, 7378, 2537, 6463, 4811, 7376, 5724, 6475, 7395, 5714, 6466, 3180,
-    484, 2471, 7348, 4738, 6239, 5581, 7064, 6755, 7291, 7263, 5491, 3096, 7486, 5458,
-    6601, 5643,
+    5292, 5792, 7140, 200, 7217, 231, 6465, 6377, 6284, 6411, 5457, 6748, 5504, 6449,
+    6634, 353, 5830, 361, 7465, 413, 7328, 5292, 5797, 7140, 480, 7217, 231, 5840,
+    6727, 6284, 6411, 483, 6748, 5504, 6443, 6634, 353, 6481, 486, 7465, 487, 7328,
+    5292, 6460, 7140, 492, 7217, 493, 6465, 7600, 6284, 6772, 5457, 6748, 5649, 6449,
+    6634, 498, 5830, 499, 7465, 500, 7328, 5292, 6960, 7140, 503, 7217, 493, 5840,
+    7653, 6284, 6772, 483, 6748, 5649, 6443, 6634, 498, 6481, 504, 7465, 505, 7328,
+    6371, 7582, 6818, 519, 6624, 5614, 524, 6290, 5812, 5502, 6758, 6379, 4490, 6774,
+    7075, 7152, 7368, 353, 6966, 557, 6710, 6722, 7685, 6818, 560, 6624, 5614, 561,
+    6290, 5812, 4927, 6758, 6379, 562, 6774, 7075, 6819, 7368, 353, 7254, 565, 6710,
+    7059, 7636, 6818, 567, 6624, 5677, 524, 6290, 6483, 5502, 6758, 6728, 4490, 6774,
+    7146, 7152, 7368, 498, 6966, 573, 6710, 7279, 7713, 6818, 575, 6624, 5677, 561,
+    6290, 6483, 4927, 6758, 6728, 562, 6774, 7146, 6819, 7368, 498, 7254, 576, 6710,
+    7381, 5170, 5856, 586, 7757, 6822, 4101, 597, 598, 7183, 604, 7501, 7381, 5310,
+    6494, 652, 7757, 6833, 4101, 597, 598, 7192, 661, 662, 663, 664, 665, 666,
+    667, 668, 669, 670, 671, 672, 7522, 7381, 5307, 5856, 738, 7757, 6822, 4101,
+    739, 740, 7183, 604, 7501, 7381, 5173, 6494, 741, 7757, 6833, 4101, 739, 740,
+    7192, 661, 662, 663, 664, 665, 666, 667, 668, 669, 670, 671, 672, 7522,
+    6809, 188, 189, 6846, 746, 7755, 767, 5629, 770, 5629, 771, 5629, 772, 4935,
+    6813, 774, 5689, 777, 5689, 778, 5689, 779, 4936, 7527, 6809, 188, 479, 6846,
+    854, 7755, 767, 5629, 770, 5629, 771, 5629, 772, 4935, 6813, 855, 5764, 857,
+    5764, 858, 5764, 859, 5218, 7527, 6809, 491, 189, 6846, 860, 7755, 861, 5734,
+    863, 5734, 864, 5734, 865, 5217, 6813, 774, 5689, 777, 5689, 778, 5689, 779,
+    4936, 7527, 6809, 491, 479, 6846, 866, 7755, 861, 5734, 863, 5734, 864, 5734,
+    865, 5217, 6813, 855, 5764, 857, 5764, 858, 5764, 859, 5218, 7527, 6790, 509,
+    7582, 7105, 872, 7316, 879, 524, 6675, 5956, 7480, 902, 4490, 7431, 353, 556,
+    6476, 557, 7282, 6790, 559, 7685, 7105, 911, 7316, 879, 561, 6675, 6513, 7480,
+    902, 562, 7431, 353, 564, 6476, 565, 7282, 6790, 566, 7636, 7105, 913, 7316,
+    914, 524, 6938, 5956, 7480, 5458, 4490, 7431, 498, 556, 6476, 573, 7282, 6790,
+    574, 7713, 7105, 918, 7316, 914, 561, 6938, 6513, 7480, 5458, 562, 7431, 498,
+    564, 6476, 576, 7282, 7758, 942, 943, 933, 5210, 945, 3125, 946, 5092, 947,
+    3846, 7604, 4950, 971, 7082, 996, 997, 6746, 4671, 5346, 5617, 5346, 5129, 7758,
+    1060, 6308, 935, 5257, 5690, 7670, 4950, 1062, 7082, 996, 1063, 6746, 4671, 5432,
+    5617, 6434, 7758, 942, 943, 933, 5210, 945, 3125, 946, 5092, 947, 3846, 7697,
+    4950, 1067, 7082, 1068, 997, 6746, 6326, 4659, 6326, 5129, 7758, 1060, 6308, 935,
+    5257, 5690, 7659, 4950, 1072, 7082, 1068, 1063, 6746, 4374, 5432, 4659, 4374, 6434,
+    7724, 1076, 7396, 5792, 7259, 1085, 7073, 5614, 1088, 6675, 5956, 7388, 536, 569,
+    1104, 7488, 1134, 5992, 1138, 6784, 1134, 5992, 1144, 7416, 7724, 1146, 7396, 5797,
+    7259, 1147, 7073, 5614, 1148, 6675, 6513, 7388, 536, 1149, 7488, 1134, 6524, 1151,
+    6784, 1134, 6524, 1152, 7416, 7724, 1153, 7396, 6460, 7259, 1154, 7073, 5677, 1088,
+    6938, 5956, 7388, 5512, 569, 1104, 7488, 1155, 5992, 1156, 6784, 1155, 5992, 1157,
+    7416, 7724, 1158, 7396, 6960, 7259, 1159, 7073, 5677, 1148, 6938, 6513, 7388, 5512,
+    1149, 7488, 1155, 6524, 1160, 6784, 1155, 6524, 1161, 7416, 6371, 5165, 5792, 7106,
+    1164, 7081, 231, 6965, 4373, 6377, 7449, 287, 6689, 7402, 5504, 1191, 5283, 3999,
+    7498, 5991, 1138, 7033, 5991, 1205, 5408, 6722, 5165, 5797, 7106, 1206, 7081, 231,
+    7253, 4373, 6727, 7449, 287, 5854, 7402, 5504, 1191, 4160, 5505, 7498, 6522, 1151,
+    7033, 6522, 1208, 5408, 7059, 5165, 6460, 7106, 1209, 7081, 493, 6965, 4373, 7600,
+    7449, 4852, 6689, 7402, 5649, 1191, 5283, 3999, 7498, 6525, 1156, 7033, 6525, 1210,
+    5408, 7279, 5165, 6960, 7106, 1211, 7081, 493, 7253, 4373, 7653, 7449, 4852, 5854,
+    7402, 5649, 1191, 4160, 5505, 7498, 5994, 1160, 7033, 5994, 1212, 5408, 6371, 5165,
+    5792, 7151, 1213, 7016, 5614, 6965, 5427, 5812, 5502, 7454, 6379, 6689, 7393, 7075,
+    7152, 7500, 5991, 1138, 6325, 5991, 1205, 5408, 6722, 5165, 5797, 7151, 1230, 7016,
+    5614, 7253, 5427, 5812, 4927, 7454, 6379, 5854, 7393, 7075, 6819, 7500, 6522, 1151,
+    6325, 6522, 1208, 5408, 7059, 5165, 6460, 7151, 1231, 7016, 5677, 6965, 5427, 6483,
+    5502, 7454, 6728, 6689, 7393, 7146, 7152, 7500, 6525, 1156, 6325, 6525, 1210, 5408,
+    7279, 5165, 6960, 7151, 1232, 7016, 5677, 7253, 5427, 6483, 4927, 7454, 6728, 5854,
+    7393, 7146, 6819, 7500, 5994, 1160, 6325, 5994, 1212, 5408, 5292, 5792, 6726, 1233,
+    6439, 231, 6465, 6377, 4147, 6411, 5457, 6413, 5504, 6449, 6705, 353, 5830, 361,
+    6945, 5292, 5797, 6726, 1234, 6439, 231, 5840, 6727, 4147, 6411, 483, 6413, 5504,
+    6443, 6705, 353, 6481, 486, 6945, 5292, 6460, 6726, 1235, 6439, 493, 6465, 7600,
+    4147, 6772, 5457, 6413, 5649, 6449, 6705, 498, 5830, 499, 6945, 5292, 6960, 6726,
+    1236, 6439, 493, 5840, 7653, 4147, 6772, 483, 6413, 5649, 6443, 6705, 498, 6481,
+    504, 6945, 7712, 1248, 3958, 5210, 4970, 1251, 5670, 7604, 5963, 1253, 7387, 996,
+    997, 6750, 4671, 5346, 5617, 5346, 5129, 7712, 1262, 3695, 5210, 4186, 5520, 7670,
+    5963, 1264, 7387, 996, 1063, 6750, 4671, 5432, 5617, 6434, 7712, 1248, 3958, 5210,
+    4970, 1251, 5670, 7697, 5963, 1265, 7387, 1068, 997, 6750, 6326, 4659, 6326, 5129,
+    7712, 1262, 3695, 5210, 4186, 5520, 7659, 5963, 1266, 7387, 1068, 1063, 6750, 4374,
+    5432, 4659, 4374, 6434, 7721, 1290, 7309, 1293, 4376, 6981, 1295, 1296, 3101, 7604,
+    4950, 1297, 7341, 1303, 1304, 7392, 6421, 6871, 6733, 5350, 6871, 7141, 7721, 1330,
+    7309, 4427, 6981, 4462, 7670, 4950, 1331, 7341, 1303, 1332, 7392, 6421, 6537, 6733,
+    5350, 6537, 7141, 7721, 1290, 7309, 1293, 4376, 6981, 1295, 1296, 3101, 7697, 4950,
+    1336, 7341, 1337, 1304, 7392, 6779, 6871, 6733, 5353, 6871, 7141, 7721, 1330, 7309,
+    4427, 6981, 4462, 7659, 4950, 1341, 7341, 1337, 1332, 7392, 6779, 6537, 6733, 5353,
+    6537, 7141, 7749, 6427, 4218, 4988, 1346, 7441, 1303, 1304, 7342, 6421, 7348, 6406,
+    5350, 7348, 7319, 1371, 5426, 7749, 7515, 5151, 4334, 4988, 1379, 7441, 1303, 1332,
+    7342, 6421, 6025, 6406, 5350, 6025, 7319, 1380, 5426, 7749, 7503, 5151, 4335, 4988,
+    1381, 7441, 1337, 1304, 7342, 6779, 7348, 6406, 5353, 7348, 7319, 1382, 5426, 7749,
+    6427, 4219, 4988, 1383, 7441, 1337, 1332, 7342, 6779, 6025, 6406, 5353, 6025, 7319,
+    1384, 5426, 7747, 6427, 4218, 4988, 1385, 6802, 5973, 7066, 4671, 6029, 5287, 5617,
+    6029, 5287, 6644, 1391, 5426, 7747, 7515, 5151, 4334, 4988, 1392, 6802, 6516, 7066,
+    4671, 1388, 6347, 5617, 1388, 6347, 6644, 1394, 5426, 7747, 7503, 5151, 4335, 4988,
+    1395, 6802, 6518, 7066, 6754, 5287, 4659, 6754, 5287, 6644, 1396, 5426, 7747, 6427,
+    4219, 4988, 1397, 6802, 5979, 7066, 5171, 6347, 4659, 5171, 6347, 6644, 1398, 5426,
+    7734, 1401, 5672, 3, 6732, 6032, 5210, 6875, 5392, 6311, 4218, 6541, 1407, 7452,
+    5973, 7248, 6864, 6029, 5380, 6319, 6864, 6029, 5380, 7525, 7734, 1401, 5672, 3,
+    6732, 1401, 6308, 6732, 7515, 6311, 4334, 6541, 1427, 7452, 6516, 7248, 6864, 1388,
+    6667, 6319, 6864, 1388, 6667, 7525, 7734, 6032, 934, 3, 6875, 6032, 5210, 6875,
+    7503, 6311, 4335, 6541, 1429, 7452, 6518, 7248, 6754, 5380, 6319, 6754, 5380, 7525,
+    7734, 6032, 934, 3, 6875, 1401, 6308, 6732, 5392, 6311, 4219, 6541, 1430, 7452,
+    5979, 7248, 5171, 6667, 6319, 5171, 6667, 7525, 6371, 7582, 7428, 1435, 7323, 1440,
+    5509, 6701, 251, 3571, 5502, 7074, 1451, 4490, 7139, 5357, 320, 3929, 5283, 7450,
+    353, 6966, 557, 7510, 1465, 7453, 6722, 7685, 7428, 1473, 7323, 1440, 5650, 6701,
+    251, 3571, 4927, 7074, 1451, 562, 7139, 5357, 320, 4596, 320, 7450, 353, 7254,
+    565, 7510, 1474, 7453, 7059, 7636, 7428, 1475, 7323, 1476, 5509, 6701, 494, 3571,
+    5502, 7074, 5847, 4490, 7139, 1455, 3937, 1478, 497, 3929, 5283, 7450, 498, 6966,
+    573, 7510, 1479, 7453, 7279, 7713, 7428, 1480, 7323, 1476, 5650, 6701, 494, 3571,
+    4927, 7074, 5847, 562, 7139, 1455, 3937, 1478, 497, 4596, 320, 7450, 498, 7254,
+    576, 7510, 1481, 7453, 7728, 1485, 6266, 1487, 3391, 3730, 3823, 4822, 7407, 1490,
+    7374, 879, 1492, 7321, 251, 5813, 1497, 1498, 3367, 259, 7376, 902, 5776, 7366,
+    6250, 4422, 1507, 1508, 1509, 1510, 322, 7447, 353, 1516, 4629, 1517, 7215, 7728,
+    1519, 6266, 3887, 4840, 7407, 1520, 7374, 879, 1521, 7321, 251, 5813, 4927, 7376,
+    902, 1522, 7366, 6250, 4422, 1507, 4457, 320, 7447, 353, 1524, 4629, 1525, 7215,
+    7728, 1526, 6266, 1487, 3391, 3730, 3823, 4838, 7407, 1527, 7374, 7535, 7321, 494,
+    5813, 1497, 1498, 3367, 259, 7376, 7596, 7366, 4430, 1529, 4455, 1507, 1508, 1509,
+    1510, 322, 7447, 498, 1516, 4629, 1530, 7215, 7728, 1531, 6266, 3887, 4841, 7407,
+    1532, 7374, 7620, 7321, 494, 5813, 4927, 7376, 5458, 1522, 7366, 4430, 1529, 4455,
+    1507, 4457, 320, 7447, 498, 1524, 4629, 1533, 7215, 3827, 5392, 6286, 4822, 6878,
+    1538, 7216, 1541, 232, 7180, 6377, 7507, 1545, 5457, 7300, 3183, 1550, 4422, 5668,
+    7514, 1567, 1568, 6247, 1570, 1571, 7446, 3827, 7515, 6286, 4840, 6878, 1576, 7216,
+    1541, 481, 7180, 6727, 7507, 1545, 483, 7300, 3183, 1550, 4422, 5595, 320, 7514,
+    1567, 1568, 6247, 1577, 1578, 1579, 7446, 3827, 7503, 6286, 4838, 6878, 1580, 7216,
+    1581, 232, 7180, 1582, 1583, 253, 4908, 7507, 1584, 1585, 5457, 7300, 1586, 1587,
+    1588, 4455, 5668, 7514, 1589, 1590, 1591, 6247, 1570, 1571, 7446, 3827, 5392, 6286,
+    4841, 6878, 1592, 7216, 1581, 481, 7180, 1582, 1583, 253, 5216, 7507, 1584, 1585,
+    483, 7300, 1586, 1587, 1588, 4455, 5595, 320, 7514, 1589, 1590, 1591, 6247, 1577,
+    1578, 1579, 7446, 7730, 7740, 5170, 6072, 1603, 6884, 7261, 597, 1611, 7205, 1618,
+    1619, 6077, 4831, 1624, 6078, 7238, 6078, 7462, 7730, 1646, 3, 5361, 7740, 5310,
+    6554, 1651, 6884, 6984, 597, 1611, 7192, 1653, 1654, 1623, 1655, 5777, 7171, 6692,
+    7113, 7730, 7740, 5307, 6072, 1686, 6884, 7261, 739, 1687, 7205, 1618, 1619, 6077,
+    4831, 1624, 6078, 7238, 6078, 7462, 7730, 1646, 3, 5361, 7740, 5173, 6554, 1688,
+    6884, 6984, 739, 1687, 7192, 1653, 1654, 1623, 1655, 5793, 7171, 6888, 7113, 6715,
+    7668, 1743, 7666, 5808, 7691, 1753, 4094, 1754, 5019, 1756, 7702, 1770, 7543, 4789,
+    1779, 7689, 3880, 319, 1787, 4910, 7095, 7669, 5158, 7423, 6361, 7668, 1838, 7666,
+    6464, 7691, 1753, 4094, 1839, 4161, 7702, 1770, 6099, 1779, 6092, 1841, 7689, 3880,
+    319, 1787, 6378, 1787, 7669, 5299, 7423, 7420, 7350, 1537, 174, 1845, 6635, 3940,
+    5786, 6482, 5259, 4173, 5232, 253, 1754, 5019, 1756, 4031, 7090, 4181, 7610, 5776,
+    4418, 7560, 7037, 316, 5697, 4910, 7095, 7367, 7570, 6640, 5304, 7423, 7277, 7668,
+    1855, 7666, 5841, 7691, 5232, 253, 1839, 4161, 7702, 7544, 6099, 1841, 7689, 316,
+    5697, 6378, 1787, 7669, 5167, 7423, 5770, 5170, 6101, 1867, 7137, 5671, 7481, 5692,
+    7618, 5310, 5528, 1895, 6713, 5671, 6799, 5777, 7114, 6692, 5735, 5631, 5770, 5307,
+    6101, 1905, 7137, 5729, 7481, 5692, 7618, 5173, 5528, 1907, 6713, 5729, 6799, 5793,
+    7114, 6888, 5735, 5631, 7415, 7754, 7663, 6383, 1928, 7212, 6440, 6983, 4767, 5175,
+    4767, 7291, 7415, 7754, 6438, 6383, 1980, 7212, 6440, 7260, 4804, 5175, 4804, 7291,
+    7415, 7751, 7609, 6383, 1985, 7212, 6797, 6983, 4805, 5175, 4805, 7291, 7415, 7751,
+    7597, 6383, 1988, 7212, 6797, 7260, 4768, 5175, 4768, 7291, 5324, 5884, 1990, 4116,
+    1993, 5681, 1996, 5683, 6564, 5740, 2009, 2010, 2011, 5742, 2018, 5751, 6120, 5750,
+    6120, 5541, 2031, 5752, 6384, 4302, 2042, 2056, 5811, 6123, 2042, 2058, 5811, 6124,
+    5324, 6493, 1990, 4116, 2060, 5681, 1996, 5683, 6564, 5740, 2061, 5543, 2064, 5742,
+    2018, 5751, 6120, 5750, 6120, 5541, 2031, 5752, 6384, 4302, 2042, 2056, 5811, 6123,
+    2042, 2058, 5811, 6124, 5324, 6488, 2065, 4116, 2066, 5722, 1996, 5749, 6564, 5744,
+    2009, 2010, 2078, 5767, 6896, 5771, 6896, 5766, 6735, 4302, 2099, 2056, 6467, 6123,
+    2099, 2058, 6467, 6124, 5324, 5855, 2065, 4116, 2106, 5722, 1996, 5749, 6564, 5744,
+    2061, 5543, 2107, 5767, 6896, 5771, 6896, 5766, 6735, 4302, 2099, 2056, 6467, 6123,
+    2099, 2058, 6467, 6124, 6360, 7695, 2114, 7709, 879, 1492, 5303, 2121, 5239, 5141,
+    7681, 2127, 7543, 6397, 4896, 7719, 5158, 6791, 2156, 7193, 6714, 7695, 2167, 7709,
+    879, 1521, 5303, 6900, 7681, 2127, 1840, 6397, 6092, 6133, 7719, 5299, 6791, 2170,
+    7193, 7476, 6990, 5496, 2171, 5317, 7592, 6127, 7535, 5389, 2121, 5239, 5141, 5781,
+    4210, 4823, 6687, 7596, 4026, 5585, 5089, 5479, 5785, 7239, 4072, 7630, 5368, 5304,
+    6791, 2173, 7193, 7055, 7695, 2174, 7709, 7620, 5389, 6900, 7681, 7547, 6099, 6133,
+    7719, 5167, 6791, 2177, 7193, 6715, 7648, 2179, 7693, 231, 5509, 5688, 6134, 4886,
+    6450, 2186, 2187, 6719, 5737, 4861, 6953, 7191, 5189, 5691, 5158, 6794, 6361, 7648,
+    2198, 7693, 231, 5650, 5688, 6448, 6450, 2199, 6719, 1777, 2200, 6136, 4861, 6953,
+    4596, 6093, 5691, 5299, 6794, 7420, 5371, 5462, 2202, 5403, 5786, 493, 5509, 5781,
+    7561, 6134, 7563, 4843, 7610, 4490, 4784, 7560, 6752, 7191, 5189, 5176, 3906, 5358,
+    5304, 6794, 7277, 7648, 2204, 7693, 493, 5650, 7644, 6448, 5720, 7544, 2199, 5603,
+    6136, 4861, 6752, 4596, 6093, 5691, 5167, 6794, 7752, 5170, 5856, 2206, 4722, 6822,
+    5671, 7183, 2207, 7501, 7752, 5310, 6494, 2208, 4722, 6833, 5671, 5443, 2209, 2210,
+    2211, 2212, 2213, 2214, 2215, 2216, 2217, 2218, 2219, 2220, 7522, 7752, 5307, 5856,
+    2221, 4722, 6822, 5729, 7183, 2207, 7501, 7752, 5173, 6494, 2222, 4722, 6833, 5729,
+    5443, 2209, 2210, 2211, 2212, 2213, 2214, 2215, 2216, 2217, 2218, 2219, 2220, 7522,
+    6360, 7593, 2225, 7658, 1440, 2228, 5303, 6442, 7574, 6453, 2175, 2233, 6444, 4894,
+    7676, 5158, 6776, 6714, 7593, 2246, 7658, 1440, 2247, 5303, 6991, 7574, 6453, 2248,
+    6444, 1777, 2128, 6138, 7676, 5299, 6776, 7476, 5241, 5462, 2250, 5278, 3940, 5786,
+    1476, 2228, 5389, 6442, 5781, 7563, 5708, 6687, 5847, 916, 2253, 5790, 4687, 5490,
+    7570, 5244, 5304, 6776, 7055, 7593, 2254, 7658, 1476, 2247, 5389, 6991, 7574, 5753,
+    2186, 2255, 2248, 5152, 6138, 7676, 5167, 6776, 6715, 7696, 2256, 5317, 6441, 1492,
+    3996, 5688, 1754, 5630, 4886, 7656, 2127, 7543, 6397, 4896, 7585, 6250, 1787, 4227,
+    7095, 5189, 7651, 5158, 6432, 6361, 7696, 2259, 5317, 6441, 1521, 3996, 5688, 6448,
+    7656, 2127, 1840, 6397, 6092, 6133, 7585, 6250, 1787, 5157, 6093, 7651, 5299, 6432,
+    7420, 7172, 5462, 2260, 5317, 5786, 7535, 4865, 2124, 7561, 1754, 5630, 7563, 4823,
+    6260, 7596, 4026, 7560, 6940, 2261, 1851, 1529, 1852, 4227, 7095, 5189, 5479, 4072,
+    7630, 5368, 5304, 6432, 7277, 7696, 2262, 5317, 5549, 7620, 3996, 7644, 6448, 7656,
+    7547, 6099, 6133, 7585, 2261, 1851, 1529, 1852, 5157, 6093, 7651, 5167, 6432, 7618,
+    4890, 5884, 5528, 2263, 6713, 5729, 6799, 5793, 7114, 6888, 5735, 5208, 7294, 7618,
+    4890, 6493, 5528, 2265, 6713, 5671, 6799, 5777, 7114, 6692, 5735, 5208, 7294, 5770,
+    4890, 6488, 6101, 2266, 7137, 5729, 7481, 5314, 7294, 5770, 4890, 5855, 6101, 2267,
+    7137, 5671, 7481, 5314, 7294, 7278, 7754, 7663, 7061, 2268, 7404, 6440, 6983, 4767,
+    5175, 4767, 7528, 2272, 7497, 7278, 7754, 6438, 7061, 2281, 7404, 6440, 7260, 4804,
+    5175, 4804, 7528, 2282, 7497, 7278, 7751, 7609, 7061, 2283, 7404, 6797, 6983, 4805,
+    5175, 4805, 7528, 2284, 7497, 7278, 7751, 7597, 7061, 2285, 7404, 6797, 7260, 4768,
+    5175, 4768, 7528, 2286, 7497, 4712, 5170, 6145, 2288, 7378, 6147, 2293, 7379, 6408,
+    5741, 5611, 4712, 5310, 6572, 2298, 7219, 6147, 2064, 7326, 6408, 5705, 5611, 4712,
+    5307, 6145, 2300, 7378, 6150, 2303, 7379, 6408, 5741, 5611, 4712, 5173, 6572, 2304,
+    7219, 6150, 2011, 7326, 6408, 5705, 5611, 5324, 5884, 6572, 2305, 7219, 6150, 2011,
+    7326, 6384, 4593, 5324, 6493, 6572, 2306, 7219, 6147, 2064, 7326, 6384, 4593, 5324,
+    6488, 6145, 2307, 7378, 6150, 2303, 7379, 6735, 4593, 5324, 5855, 6145, 2308, 7378,
+    6147, 2293, 7379, 6735, 4593, 6715, 7595, 2309, 7716, 231, 5509, 5688, 6134, 4870,
+    6450, 2186, 2187, 6719, 5737, 7703, 6953, 7191, 7611, 5158, 7475, 2312, 7338, 6361,
+    7595, 2315, 7716, 231, 5650, 5688, 5653, 4870, 6450, 2199, 6719, 1777, 2200, 6136,
+    7703, 6953, 4596, 1787, 7611, 5299, 7475, 2316, 7338, 7420, 5371, 5496, 2317, 5403,
+    7592, 6573, 493, 5509, 5781, 7561, 6134, 4210, 4843, 7610, 4490, 4875, 6752, 7191,
+    6293, 5176, 3906, 5358, 5304, 7475, 2318, 7338, 7277, 7595, 2319, 7716, 493, 5650,
+    7644, 5653, 4870, 5720, 7544, 2199, 5603, 6136, 7703, 6752, 4596, 1787, 7611, 5167,
+    7475, 2320, 7338, 6360, 7646, 2321, 7715, 1440, 2228, 5303, 6442, 5606, 6453, 2175,
+    2233, 6444, 4894, 7599, 5158, 7487, 2326, 7464, 6714, 7646, 2334, 7715, 1440, 2247,
+    5303, 6991, 5606, 6453, 2248, 6444, 1777, 2128, 6138, 7599, 5299, 7487, 2335, 7464,
+    7476, 5241, 5496, 2336, 5278, 3940, 7592, 6992, 1476, 2228, 5389, 6442, 5781, 4210,
+    5708, 6687, 5847, 916, 2253, 5782, 5089, 5490, 7570, 5244, 5304, 7487, 2337, 7464,
+    7055, 7646, 2338, 7715, 1476, 2247, 5389, 6991, 5606, 5753, 2186, 2255, 2248, 5152,
+    6138, 7599, 5167, 7487, 2339, 7464, 4794, 3, 1239, 3562, 7760, 3780, 4107, 3,
+    4635, 7608, 6157, 4845, 7296, 3910, 4196, 3962, 4218, 5246, 2346, 5645, 5973, 5318,
+    4767, 5311, 4767, 5488, 2353, 5444, 7665, 6438, 5246, 2354, 5645, 6516, 5318, 4804,
+    5311, 4804, 5488, 2355, 5444, 4704, 7760, 3780, 4107, 3, 4635, 6157, 4828, 7296,
+    6157, 4845, 7296, 3910, 4196, 3962, 4335, 5246, 2356, 5645, 6518, 5318, 4805, 5311,
+    4805, 5488, 2357, 5444, 4704, 7760, 3562, 4153, 4893, 6157, 4828, 7296, 5390, 4219,
+    5246, 2358, 5645, 5979, 5318, 4768, 5311, 4768, 5488, 2359, 5444, 7665, 7663, 5246,
+    2360, 5645, 5973, 5318, 4767, 5311, 4767, 5488, 2361, 5444, 7665, 6438, 5246, 2362,
+    5645, 6516, 5318, 4804, 5311, 4804, 5488, 2363, 5444, 5784, 6948, 7609, 5246, 2364,
+    5645, 6518, 5318, 4805, 5311, 4805, 5488, 2365, 5444, 5784, 6948, 7597, 5246, 2366,
+    5645, 5979, 5318, 4768, 5311, 4768, 5488, 2367, 5444, 6360, 7616, 2369, 6342, 6441,
+    232, 5303, 5551, 5141, 7722, 2127, 1856, 2373, 5152, 2374, 7717, 5158, 6712, 6714,
+    7616, 2381, 6342, 6441, 481, 5303, 6900, 7722, 2127, 2382, 5152, 2374, 6092, 2383,
+    7717, 5299, 6712, 7476, 6993, 1537, 174, 2384, 6342, 5786, 914, 232, 5389, 5551,
+    5141, 4091, 3868, 4031, 5779, 1215, 2385, 5775, 276, 2386, 6687, 5458, 5457, 4026,
+    5586, 7463, 7630, 6989, 5304, 6712, 7055, 7616, 2387, 6342, 5549, 914, 481, 5389,
+    6900, 7722, 7547, 2382, 4789, 2383, 7717, 5167, 6712, 6426, 7608, 2388, 2389, 933,
+    4845, 2390, 3125, 2391, 4615, 6678, 4218, 6576, 2393, 7495, 996, 2397, 7046, 4767,
+    6445, 4767, 7519, 6426, 7608, 2404, 4112, 4845, 1915, 3125, 1402, 4372, 6678, 4334,
+    6576, 2405, 7495, 996, 2406, 7046, 4804, 6445, 4804, 7519, 6426, 6948, 3396, 2388,
+    2389, 933, 4845, 2390, 3125, 2391, 4615, 6678, 4335, 6576, 2407, 7495, 1068, 2397,
+    7046, 4805, 6445, 4805, 7519, 6426, 6948, 3396, 2404, 4112, 4845, 1915, 3125, 1402,
+    4372, 6678, 4219, 6576, 2408, 7495, 1068, 2406, 7046, 4768, 6445, 4768, 7519, 5770,
+    5170, 6072, 2409, 7168, 7261, 1873, 1611, 7205, 5525, 6077, 5625, 6556, 7238, 6556,
+    7462, 7618, 5310, 6554, 2412, 7168, 6984, 1873, 1611, 5637, 1654, 4533, 5777, 7171,
+    6692, 7113, 5770, 5307, 6072, 2413, 7168, 7261, 1906, 1687, 7205, 5525, 6077, 5625,
+    6556, 7238, 6556, 7462, 7618, 5173, 6554, 2414, 7168, 6984, 1906, 1687, 5637, 1654,
+    4533, 5793, 7171, 6888, 7113, 4844, 7241, 2449, 6660, 6423, 1492, 6389, 2460, 4094,
+    2461, 7385, 5666, 5062, 7418, 5661, 4910, 5404, 7276, 4028, 7615, 4301, 7077, 6777,
+    7377, 7562, 4839, 7241, 2530, 6660, 6423, 1521, 6389, 2460, 4094, 2531, 7385, 5666,
+    1522, 7418, 5661, 6378, 2474, 7276, 4028, 7615, 4402, 7077, 6955, 7377, 7626, 4835,
+    7241, 2538, 6660, 6781, 1492, 6389, 2540, 4094, 2461, 7385, 5728, 5062, 7418, 5718,
+    4910, 5404, 7276, 3200, 7615, 4383, 7077, 6404, 7377, 5783, 5787, 7241, 2551, 6660,
+    6781, 1521, 6389, 2540, 4094, 2531, 7385, 5728, 1522, 7418, 5718, 6378, 2474, 7276,
+    4738, 6909, 7581, 7077, 6759, 7377, 5791, 4844, 7143, 2564, 6943, 5808, 6695, 4780,
+    6398, 6738, 6298, 7271, 7085, 6933, 5602, 6433, 6452, 2594, 6761, 5745, 6581, 7684,
+    6638, 4603, 5594, 2616, 6787, 4416, 4839, 7143, 2634, 6943, 6464, 6695, 4811, 6398,
+    6054, 6298, 7271, 6400, 6933, 5730, 6433, 7708, 5255, 2594, 6761, 7704, 6581, 7701,
+    6638, 4603, 7629, 2639, 6787, 5499, 4835, 7143, 2641, 6943, 6482, 7044, 4780, 6751,
+    6738, 6298, 7413, 7085, 3997, 3798, 5071, 5673, 6792, 6452, 2594, 6405, 5745, 6581,
+    7628, 6638, 5144, 5594, 2648, 5410, 5073, 5493, 5787, 7143, 2650, 6943, 5841, 7044,
+    4811, 6751, 6054, 6298, 7413, 6400, 3997, 5780, 5071, 5587, 6792, 7686, 5255, 2594,
+    6405, 7699, 6581, 7678, 6638, 5144, 7569, 2655, 5410, 5464, 5073, 5648, 6805, 7297,
+    4218, 5249, 2675, 6414, 4301, 6188, 7654, 5612, 7645, 7603, 6805, 7288, 7650, 5249,
+    2690, 6414, 4402, 6188, 7660, 7583, 5571, 7657, 6454, 7297, 4335, 5249, 2694, 5294,
+    7700, 7262, 5518, 7635, 7594, 7662, 6454, 7288, 3655, 7531, 5249, 2696, 5294, 7664,
+    7262, 7605, 7637, 5695, 7606, 7732, 7744, 5170, 2707, 1866, 2708, 5769, 2713, 592,
+    2714, 4101, 2715, 598, 4785, 2716, 2717, 602, 2718, 1875, 1618, 2719, 2720, 2721,
+    4831, 2722, 6104, 2724, 2725, 2726, 2727, 4717, 2728, 4759, 6104, 2729, 2730, 2731,
+    2732, 4717, 2733, 4842, 5739, 4421, 2734, 2735, 982, 4058, 7732, 2736, 3, 2737,
+    2738, 2739, 3100, 7744, 5310, 5528, 2740, 5769, 2741, 4229, 4101, 2715, 598, 4008,
+    2742, 2743, 2744, 2745, 2746, 2747, 5526, 5777, 2749, 2750, 2751, 2752, 2753, 7552,
+    4092, 2749, 2755, 2756, 2757, 2758, 7552, 4834, 2759, 2760, 1672, 2761, 1674, 2762,
+    1676, 2763, 4761, 5735, 4793, 2764, 4429, 7732, 7744, 5307, 2707, 1866, 2765, 5769,
+    2713, 592, 2714, 4101, 2766, 740, 4785, 2716, 2717, 602, 2718, 1875, 1618, 2719,
+    2720, 2721, 4831, 2722, 6104, 2724, 2725, 2726, 2727, 4717, 2728, 4759, 6104, 2729,
+    2730, 2731, 2732, 4717, 2733, 4842, 5739, 4421, 2734, 2735, 982, 4058, 7732, 2736,
+    3, 2737, 2738, 2739, 3100, 7744, 5173, 5528, 2767, 5769, 2741, 4229, 4101, 2766,
+    740, 4008, 2742, 2743, 2744, 2745, 2746, 2747, 5526, 5793, 2749, 2750, 2751, 2752,
+    2753, 7552, 4092, 2749, 2755, 2756, 2757, 2758, 2768, 1664, 4834, 2759, 2760, 1672,
+    2761, 1674, 2762, 1676, 2763, 4761, 5735, 4793, 2764, 4429, 4844, 7175, 2770, 7030,
+    231, 524, 6695, 4780, 7047, 5116, 5572, 7043, 7271, 5746, 5197, 4408, 4028, 4248,
+    5602, 6765, 6777, 6180, 7562, 4839, 7175, 2772, 7030, 231, 561, 6695, 4811, 7047,
+    5116, 562, 7043, 7271, 4596, 6169, 4408, 4028, 4248, 5730, 6765, 6955, 6180, 7626,
+    4835, 7175, 2773, 7030, 493, 524, 7044, 4780, 7047, 5271, 5572, 7043, 7413, 5746,
+    5197, 4408, 3200, 4248, 5673, 6765, 6404, 6180, 5783, 5787, 7175, 2774, 7030, 493,
+    561, 7044, 4811, 7047, 5271, 562, 7043, 7413, 4596, 6169, 4408, 6362, 5587, 6765,
+    6759, 6180, 5791, 5725, 5170, 6996, 2776, 7492, 6913, 2788, 7499, 5238, 3106, 5725,
+    5310, 7263, 2801, 7466, 6913, 2805, 7496, 5238, 7337, 5611, 5725, 5307, 6996, 2820,
+    7492, 6204, 2823, 7499, 5238, 3106, 5725, 5173, 7263, 2824, 7466, 6204, 2825, 7496,
+    5238, 7337, 5611, 6805, 7200, 4218, 5396, 2828, 6437, 4301, 6579, 7714, 6309, 7571,
+    4030, 5471, 6805, 7042, 5627, 4334, 5396, 2829, 6437, 4402, 6579, 7694, 5128, 7705,
+    4030, 5592, 6454, 7200, 4335, 5396, 2830, 5456, 7677, 6994, 7692, 6309, 7641, 3526,
+    5783, 6454, 7042, 7671, 3992, 4219, 5396, 2831, 5456, 7612, 6994, 7661, 5128, 7687,
+    3526, 5791, 4844, 6435, 2834, 6429, 1440, 5845, 7575, 6700, 5589, 5572, 6935, 5693,
+    5746, 7201, 6296, 5602, 6801, 6662, 5206, 5471, 4839, 6435, 2842, 6429, 1440, 6487,
+    7633, 6700, 5589, 562, 6935, 5693, 4596, 2474, 7201, 6296, 5730, 6801, 4880, 5640,
+    5206, 5592, 4835, 6435, 2843, 6429, 1476, 5845, 7634, 6700, 5762, 5572, 6935, 5700,
+    5746, 7201, 3200, 5356, 5673, 6446, 6662, 6359, 5471, 5787, 6435, 2844, 6429, 1476,
+    6487, 7576, 6700, 5762, 562, 6935, 5700, 4596, 2474, 7201, 4738, 5356, 5587, 6446,
+    4862, 5640, 6359, 3721, 4819, 4844, 7280, 2845, 6699, 5808, 6341, 7575, 7130, 5116,
+    6738, 7364, 5319, 5605, 7202, 3709, 7613, 4301, 6956, 6777, 7436, 7562, 4839, 7280,
+    2864, 6699, 6464, 6341, 7633, 7130, 5116, 6054, 7364, 5319, 5157, 2474, 7202, 3709,
+    7613, 4402, 6956, 6955, 7436, 7626, 4835, 7280, 2865, 6699, 6482, 6341, 7634, 7130,
+    5271, 6738, 7364, 5329, 5605, 7202, 7613, 4383, 6956, 6404, 7436, 5783, 5787, 7280,
+    2866, 6699, 5841, 6341, 7576, 7130, 5271, 6054, 7364, 5329, 5157, 2474, 7202, 4221,
+    6594, 2856, 7581, 6956, 6759, 7436, 5791, 4844, 7352, 2868, 4606, 6423, 2869, 7062,
+    4360, 4780, 7417, 5666, 1584, 2872, 7459, 5661, 7094, 2876, 2475, 5197, 7177, 4028,
+    7667, 4301, 7136, 5755, 5748, 7354, 5754, 5745, 7249, 7684, 7339, 4603, 5127, 4839,
+    7352, 2887, 4606, 6423, 2888, 7062, 4360, 4811, 7417, 5666, 2889, 7459, 5661, 7094,
+    2890, 6169, 7177, 4028, 7667, 4402, 7136, 5755, 7708, 7354, 5754, 7704, 7249, 7701,
+    7339, 4603, 6279, 4835, 7352, 2891, 4606, 6781, 2869, 7062, 4386, 4780, 7417, 5728,
+    1584, 2872, 7459, 5718, 7094, 2876, 2475, 5197, 7177, 3200, 7667, 4383, 7136, 5768,
+    5748, 7354, 5590, 5745, 7249, 7628, 7339, 5144, 5127, 5787, 7352, 2892, 4606, 6781,
+    2888, 7062, 4386, 4811, 7417, 5728, 2889, 7459, 5718, 7094, 2890, 6169, 7177, 4738,
+    6917, 2856, 7581, 7136, 5768, 7686, 7354, 5590, 7699, 7249, 7678, 7339, 5144, 6642,
+    7742, 2689, 5591, 7614, 6184, 4390, 6338, 4611, 4218, 6919, 2898, 7198, 4028, 7545,
+    4301, 7351, 1941, 997, 7126, 4459, 5612, 5139, 1033, 7572, 7603, 7742, 2689, 5591,
+    7614, 2689, 5119, 6676, 7650, 6919, 2907, 7198, 4028, 7545, 4402, 7351, 1941, 1063,
+    7126, 6332, 7583, 2691, 7572, 7657, 7742, 6184, 4317, 6338, 6184, 4390, 6338, 4611,
+    4335, 6919, 2908, 7198, 3200, 7545, 4383, 7351, 1986, 997, 7126, 7635, 5330, 1033,
+    7572, 7662, 7742, 6184, 4317, 6338, 2689, 5119, 7614, 7531, 6919, 2909, 7198, 4738,
+    1934, 6316, 7351, 1986, 1063, 7126, 6331, 7637, 5500, 7069, 7606, 7508, 7297, 4218,
+    6187, 2910, 7375, 5622, 4301, 6584, 4601, 7654, 4439, 7511, 7645, 4796, 4436, 5594,
+    2914, 7273, 4435, 6218, 4416, 7508, 7288, 7650, 6187, 2916, 7375, 5622, 4402, 6584,
+    4601, 7660, 7511, 5139, 5571, 4796, 4436, 7629, 2917, 7273, 4435, 6218, 5499, 7489,
+    7297, 4335, 6187, 2918, 7375, 7700, 6584, 4651, 5518, 4440, 4439, 7511, 7594, 4796,
+    3216, 4029, 5594, 2919, 7273, 6218, 5493, 7489, 7288, 3655, 7531, 6187, 2920, 7375,
+    7664, 6584, 4651, 7605, 7511, 5330, 5695, 4796, 3216, 4029, 7569, 2921, 7273, 5464,
+    6218, 5648, 6672, 7743, 2926, 5597, 4970, 2927, 7577, 4218, 5249, 2928, 6414, 4301,
+    6188, 7654, 5612, 7645, 7603, 6672, 7743, 2929, 4156, 4390, 2924, 5257, 7577, 4334,
+    5249, 2930, 6414, 4402, 6188, 7660, 7583, 5571, 7657, 6672, 7748, 2926, 5597, 4970,
+    2927, 7577, 4335, 5249, 2932, 5294, 7700, 7262, 5518, 7635, 7594, 7662, 6672, 7748,
+    2929, 4156, 4390, 2924, 5257, 4400, 7531, 5249, 2933, 5294, 7664, 7262, 7605, 7637,
+    5695, 7606, 6451, 5884, 7263, 2934, 7466, 6204, 2825, 7496, 2051, 3836, 7337, 4593,
+    6451, 6493, 7263, 2935, 7466, 6913, 2805, 7496, 2051, 3836, 7337, 4593, 6451, 6488,
+    6996, 2936, 7492, 6204, 2823, 7499, 2051, 4593, 6451, 5855, 6996, 2937, 7492, 6913,
+    2788, 7499, 2051, 4593, 7508, 7200, 4218, 6590, 2938, 7397, 5598, 4301, 6172, 4601,
+    7714, 4163, 7490, 7571, 4436, 6272, 2940, 7395, 4435, 4873, 7508, 7042, 5627, 4334,
+    6590, 2943, 7397, 5598, 4402, 6172, 4601, 7694, 7490, 7705, 4436, 7565, 2944, 7395,
+    4435, 4529, 5499, 7489, 7200, 4335, 6590, 2945, 7397, 7677, 6172, 4651, 7692, 4163,
+    7490, 7641, 7268, 4437, 2946, 7395, 4529, 5493, 7489, 7042, 7671, 3992, 4219, 6590,
+    2947, 7397, 7612, 6172, 4651, 7661, 7490, 7687, 7268, 5497, 2948, 7395, 5464, 4529,
+    5648, 4844, 6793, 2949, 7080, 1440, 5845, 7575, 5296, 5589, 5572, 6394, 5693, 5746,
+    4009, 7298, 6296, 5602, 6801, 6662, 7526, 5206, 6272, 2952, 7491, 4435, 6225, 4416,
+    4839, 6793, 2956, 7080, 1440, 6487, 7633, 5296, 5589, 562, 6394, 5693, 4596, 5064,
+    7298, 6296, 5730, 6801, 4880, 5640, 7526, 5206, 7565, 2957, 7491, 4435, 6225, 5499,
+    4835, 6793, 2958, 7080, 1476, 5845, 7634, 5296, 5762, 5572, 6394, 5700, 5746, 4009,
+    7298, 3200, 5356, 5673, 6446, 6662, 7526, 6359, 6272, 2959, 7491, 6225, 5493, 5787,
+    6793, 2960, 7080, 1476, 6487, 7576, 5296, 5762, 562, 6394, 5700, 4596, 5064, 7298,
+    4738, 5356, 5587, 6446, 4862, 5640, 7526, 6359, 3721, 5497, 2961, 7491, 5464, 6225,
+    5648, 7181, 7743, 2931, 5119, 5674, 7588, 2962, 3402, 2963, 3137, 2964, 3401, 3670,
+    5396, 2965, 6437, 4301, 6579, 7714, 6309, 7571, 4030, 5471, 7181, 7743, 5574, 4390,
+    5713, 7588, 2966, 3402, 2963, 3137, 2967, 3401, 3718, 5396, 2968, 6437, 4402, 6579,
+    7694, 5128, 7705, 4030, 5592, 7181, 7748, 2931, 5119, 5674, 7588, 2969, 3402, 2970,
+    3137, 2964, 3420, 3670, 5396, 2971, 5456, 7677, 6994, 7692, 6309, 7641, 3526, 5783,
+    7181, 7748, 5574, 4390, 5713, 7671, 6186, 2972, 3402, 2970, 3137, 2967, 3420, 3718,
+    5396, 2973, 5456, 7612, 6994, 7661, 5128, 7687, 3526, 5791, 4844, 7174, 2974, 7072,
+    5808, 4354, 5124, 5061, 6398, 5062, 7060, 5319, 7085, 6933, 5602, 6433, 6452, 1459,
+    6761, 5745, 6045, 7684, 6747, 4603, 5594, 2976, 6787, 4416, 4839, 7174, 2977, 7072,
+    6464, 4354, 5124, 5248, 6398, 1522, 7060, 5319, 6400, 6933, 5730, 6433, 7708, 5255,
+    1459, 6761, 7704, 6045, 7701, 6747, 4603, 7629, 2978, 6787, 5499, 4835, 7174, 2979,
+    7072, 6482, 4354, 5280, 5061, 6751, 5062, 7060, 5329, 7085, 3997, 3798, 5071, 5673,
+    6792, 6452, 1459, 6405, 5745, 6045, 7628, 6747, 5144, 5594, 2980, 5410, 5073, 5493,
+    5787, 7174, 2981, 7072, 5841, 4354, 5280, 5248, 6751, 1522, 7060, 5329, 6400, 3997,
+    5780, 5071, 5587, 6792, 7686, 5255, 1459, 6405, 7699, 6045, 7678, 6747, 5144, 7569,
+    2982, 5410, 5464, 5073, 5648, 4844, 7353, 2985, 7322, 1440, 5809, 5124, 4780, 6653,
+    5589, 6582, 7477, 5693, 291, 4777, 5825, 4009, 7373, 4028, 7518, 5628, 6232, 5756,
+    6410, 6416, 5628, 3007, 6233, 5756, 6252, 5757, 7203, 5628, 6232, 5756, 6410, 7530,
+    4603, 6616, 4437, 3036, 7443, 4435, 6237, 4416, 4839, 7353, 3042, 7322, 1440, 6479,
+    5124, 4811, 6653, 5589, 6480, 7477, 5693, 291, 4434, 484, 5064, 7373, 4028, 7518,
+    5628, 6601, 5756, 5258, 7674, 6416, 5628, 3043, 6233, 5756, 6252, 7674, 7203, 5628,
+    6601, 5756, 5258, 7674, 7530, 4603, 6616, 5473, 3046, 7443, 4435, 6237, 5499, 4835,
+    7353, 3047, 7322, 1476, 5809, 5280, 4780, 6653, 5762, 6582, 7477, 5700, 291, 4777,
+    5825, 4009, 7373, 3200, 7518, 7591, 6232, 5758, 6410, 6416, 7591, 3007, 6233, 5758,
+    6252, 5757, 7203, 7591, 6232, 5758, 6410, 7530, 5144, 6616, 4437, 3055, 7443, 6237,
+    5493, 5787, 7353, 3056, 7322, 1476, 6479, 5280, 4811, 6653, 5762, 6480, 7477, 5700,
+    291, 4434, 484, 5064, 7373, 4738, 7518, 7707, 6601, 5758, 5258, 7675, 6416, 7707,
+    3043, 6233, 5758, 6252, 7675, 7203, 7707, 6601, 5758, 5258, 7675, 7530, 5144, 6616,
+    5497, 3062, 7443, 5464, 6237, 5648, 4844, 7438, 3064, 7246, 2458, 5809, 7386, 2460,
+    6468, 4780, 7384, 5666, 6582, 7403, 5661, 6471, 4430, 5825, 7357, 4028, 6244, 5602,
+    7068, 6777, 7299, 4436, 6272, 3090, 7494, 4435, 6605, 4416, 4839, 7438, 3094, 7246,
+    2458, 6479, 7386, 2460, 6468, 4811, 7384, 5666, 6480, 7403, 5661, 6471, 3183, 484,
+    2474, 7357, 4028, 6244, 5730, 7068, 6955, 7299, 4436, 7565, 3095, 7494, 4435, 6605,
+    5499, 4835, 7438, 3096, 7246, 2539, 5809, 7386, 2540, 6468, 4780, 7384, 5728, 6582,
+    7403, 5718, 6471, 4430, 5825, 7357, 3200, 6244, 5673, 7068, 6404, 7299, 7268, 4437,
+    3097, 7494, 6605, 5493, 5787, 7438, 3098, 7246, 2539, 6479, 7386, 2540, 6468, 4811,
+    7384, 5728, 6480, 7403, 5718, 6471, 3183, 484, 2474, 7357, 4738, 6244, 5587, 7068,
+    6759, 7299, 7268, 5497, 3099, 7494, 5464, 6605, 5648,
 };
 
 static const struct kiln_program programs[] = {
-    { UINT64_C(0x52094bae821d6766), 90, 0, 21, 29979, 0, NULL },
-    { UINT64_C(0x1f301ca597603d49), 90, 21, 21, 29928, 0, NULL },
-    { UINT64_C(0x50b8db13bb8e49eb), 90, 42, 21, 30030, 0, NULL },
-    { UINT64_C(0xf8d2f7af897b480a), 90, 63, 21, 29979, 0, NULL },
-    { UINT64_C(0x8050448bbbae0599), 90, 84, 21, 23783, 0, NULL },
-    { UINT64_C(0x1d335a9f9c71405d), 90, 105, 21, 23729, 0, NULL },
-    { UINT64_C(0xa083e8b2383e4f5e), 90, 126, 21, 23837, 0, NULL },
-    { UINT64_C(0x0b301b5e2b67c2a2), 90, 147, 21, 23783, 0, NULL },
+    { UINT64_C(0xb1ac7ec6fcb7b5f2), 90, 0, 21, 29978, 0, NULL },
+    { UINT64_C(0x53603f9cbd286bb1), 90, 21, 21, 29927, 0, NULL },
+    { UINT64_C(0xf8d30a3642564d63), 90, 42, 21, 30029, 0, NULL },
+    { UINT64_C(0xf34dcfbfd07c5f5e), 90, 63, 21, 29978, 0, NULL },
+    { UINT64_C(0x06de736e54fa923e), 90, 84, 21, 23781, 0, NULL },
+    { UINT64_C(0x57486e9cf40c848a), 90, 105, 21, 23727, 0, NULL },
+    { UINT64_C(0x1379855b566a3355), 90, 126, 21, 23835, 0, NULL },
+    { UINT64_C(0x10138d33433e850d), 90, 147, 21, 23781, 0, NULL },
     { UINT64_C(0x33365671939c3e01), 0, 168, 12, 3979, 0, NULL },
     { UINT64_C(0x63bfdd5a2a53338a), 0, 180, 23, 5978, 0, NULL },
     { UINT64_C(0xb85bedc3533ebbaa), 0, 203, 12, 3975, 0, NULL },
@@ -4588,230 +4591,230 @@ static const struct kiln_program programs[] = {
     { UINT64_C(0x9005007560e58198), 0, 262, 24, 10806, 0, NULL },
     { UINT64_C(0xf47585e649903470), 0, 286, 24, 10806, 0, NULL },
     { UINT64_C(0xa1d3e448204ffb3e), 0, 310, 24, 10806, 0, NULL },
-    { UINT64_C(0x92f6575dba59ffbf), 90, 334, 19, 20846, 0, NULL },
-    { UINT64_C(0x62d163e994fc544b), 90, 353, 19, 20794, 0, NULL },
-    { UINT64_C(0x67a3948934391171), 90, 372, 19, 20898, 0, NULL },
-    { UINT64_C(0x0300bd099332be75), 90, 391, 19, 20846, 0, NULL },
-    { UINT64_C(0xe255ca03976f3ace), 0, 410, 23, 13403, 0, NULL },
-    { UINT64_C(0x4535f2f374ddee2b), 0, 433, 17, 13195, 0, NULL },
-    { UINT64_C(0x15a8a0799c606919), 0, 450, 22, 13186, 0, NULL },
-    { UINT64_C(0xc2306c6faa440ffd), 0, 472, 18, 13609, 0, NULL },
-    { UINT64_C(0x69da3d0fa4723e04), 90, 490, 24, 25181, 0, NULL },
-    { UINT64_C(0x72b4e3e6ac654450), 90, 514, 23, 25125, 0, NULL },
-    { UINT64_C(0x18255e6af59a214c), 90, 537, 24, 25237, 0, NULL },
-    { UINT64_C(0x03eb910b9d073450), 90, 561, 23, 25181, 0, NULL },
-    { UINT64_C(0xf1dd603802ac2d50), 90, 584, 25, 28325, 0, NULL },
-    { UINT64_C(0xd101f1558e748b6b), 90, 609, 25, 28267, 0, NULL },
-    { UINT64_C(0x5548b4f9619cd40e), 90, 634, 25, 28380, 0, NULL },
-    { UINT64_C(0x8a478dc23d38f4cb), 90, 659, 25, 28322, 0, NULL },
-    { UINT64_C(0x0b807970585abc76), 90, 684, 24, 28362, 0, NULL },
-    { UINT64_C(0x5425999b3719a6b1), 90, 708, 24, 28304, 0, NULL },
-    { UINT64_C(0x27f471f6333f42a2), 90, 732, 24, 28420, 0, NULL },
-    { UINT64_C(0x999758838552b75d), 90, 756, 24, 28362, 0, NULL },
-    { UINT64_C(0x089ad3e368630bf9), 90, 780, 19, 23068, 0, NULL },
-    { UINT64_C(0x2a1a316904f2cd1e), 90, 799, 19, 23017, 0, NULL },
-    { UINT64_C(0x7ce3471c99fb0ab0), 90, 818, 19, 23119, 0, NULL },
-    { UINT64_C(0x784464f1ba8f5605), 90, 837, 19, 23068, 0, NULL },
-    { UINT64_C(0x05aa5c7a10c1d53f), 0, 856, 19, 13395, 0, NULL },
-    { UINT64_C(0x669a884b9aa39e4c), 0, 875, 17, 13187, 0, NULL },
-    { UINT64_C(0x8a43053fe5cf75bc), 0, 892, 18, 13178, 0, NULL },
-    { UINT64_C(0x48c838ab67a29476), 0, 910, 18, 13601, 0, NULL },
-    { UINT64_C(0xdcdebe2f4d2ebd02), 0, 928, 22, 14732, 0, NULL },
-    { UINT64_C(0x746ed43f1f65541e), 0, 950, 19, 14532, 0, NULL },
-    { UINT64_C(0x8b591c7db6c53469), 0, 969, 22, 14523, 0, NULL },
-    { UINT64_C(0xf625b0c0db62917c), 0, 991, 19, 14954, 0, NULL },
-    { UINT64_C(0x808780db3dbaeb7e), 0, 1010, 17, 21451, 0, NULL },
-    { UINT64_C(0xef654b32457e6fa8), 0, 1027, 18, 21251, 0, NULL },
-    { UINT64_C(0xe2bc97fc63a64541), 0, 1045, 18, 21242, 0, NULL },
-    { UINT64_C(0xa29ee1986e11b8f8), 0, 1063, 17, 21673, 0, NULL },
-    { UINT64_C(0xf304fb5a7f38a9d8), 0, 1080, 17, 20114, 0, NULL },
-    { UINT64_C(0xe01125bba67b6e66), 0, 1097, 18, 19906, 0, NULL },
-    { UINT64_C(0x92cf4a239d6dd61b), 0, 1115, 17, 19897, 0, NULL },
-    { UINT64_C(0x28f6ea03bf14ec96), 0, 1132, 16, 20320, 0, NULL },
-    { UINT64_C(0x08e3b41691a5834c), 0, 1148, 24, 13414, 0, NULL },
-    { UINT64_C(0x8754c68fcc4b001f), 0, 1172, 24, 13210, 0, NULL },
-    { UINT64_C(0xc524d476aa470888), 0, 1196, 22, 13193, 0, NULL },
-    { UINT64_C(0x79d658d009b7295a), 0, 1218, 22, 13620, 0, NULL },
-    { UINT64_C(0xf9c8a508456de530), 90, 1240, 26, 30714, 0, NULL },
-    { UINT64_C(0x29fb62d919ea26b2), 90, 1266, 26, 30660, 0, NULL },
-    { UINT64_C(0x6950c81b6cc92a7c), 90, 1292, 28, 30768, 0, NULL },
-    { UINT64_C(0x51ff136ce8e134e6), 90, 1320, 28, 30714, 0, NULL },
-    { UINT64_C(0x579c3a0e35de7fe9), 90, 1348, 37, 22736, 0, NULL },
-    { UINT64_C(0xb368a412036da458), 90, 1385, 29, 22686, 0, NULL },
-    { UINT64_C(0x0ab3106e76c95ad1), 90, 1414, 36, 22790, 0, NULL },
-    { UINT64_C(0x703d9450650aecd4), 90, 1450, 29, 22740, 0, NULL },
-    { UINT64_C(0x58819660a278ee2e), 90, 1479, 26, 21230, 0, NULL },
-    { UINT64_C(0xf097db48d212a011), 90, 1505, 28, 20929, 0, NULL },
-    { UINT64_C(0x16690a49dccc7c58), 90, 1533, 32, 20995, 0, NULL },
-    { UINT64_C(0x69283b4cc0b45a94), 90, 1565, 34, 21325, 0, NULL },
+    { UINT64_C(0xefdd675f8f14a0ba), 90, 334, 19, 20844, 0, NULL },
+    { UINT64_C(0xb95c68b7a42e072e), 90, 353, 19, 20792, 0, NULL },
+    { UINT64_C(0xfe16d8986e6ec898), 90, 372, 19, 20896, 0, NULL },
+    { UINT64_C(0xc1e77a1d01441000), 90, 391, 19, 20844, 0, NULL },
+    { UINT64_C(0x9ae01060a3658f8d), 0, 410, 23, 13417, 0, NULL },
+    { UINT64_C(0x1219fda6e64dc693), 0, 433, 17, 13197, 0, NULL },
+    { UINT64_C(0xb07338e1461695e0), 0, 450, 22, 13208, 0, NULL },
+    { UINT64_C(0x6d857d57058ae584), 0, 472, 18, 13623, 0, NULL },
+    { UINT64_C(0xa151bb11a69b1801), 90, 490, 24, 25179, 0, NULL },
+    { UINT64_C(0x349c991120d85425), 90, 514, 23, 25123, 0, NULL },
+    { UINT64_C(0x0c17153bd4ef64c1), 90, 537, 24, 25235, 0, NULL },
+    { UINT64_C(0x1e0fb26a5756974d), 90, 561, 23, 25179, 0, NULL },
+    { UINT64_C(0x238511faff75e38f), 90, 584, 25, 28323, 0, NULL },
+    { UINT64_C(0xc81be3213f64db4c), 90, 609, 25, 28265, 0, NULL },
+    { UINT64_C(0x10d505d06fd45c77), 90, 634, 25, 28378, 0, NULL },
+    { UINT64_C(0x586a0559c6883a12), 90, 659, 25, 28320, 0, NULL },
+    { UINT64_C(0xc3c6593d673931c7), 90, 684, 24, 28360, 0, NULL },
+    { UINT64_C(0xa7b833c43ed9c03c), 90, 708, 24, 28302, 0, NULL },
+    { UINT64_C(0x28ae2f57378af8e7), 90, 732, 24, 28418, 0, NULL },
+    { UINT64_C(0x7111c1e1d4525c24), 90, 756, 24, 28360, 0, NULL },
+    { UINT64_C(0x1aff4d6d53400386), 90, 780, 19, 23066, 0, NULL },
+    { UINT64_C(0xd55c66a30b20d8e7), 90, 799, 19, 23015, 0, NULL },
+    { UINT64_C(0x80221082537dfa25), 90, 818, 19, 23117, 0, NULL },
+    { UINT64_C(0x31dd211e6e64a18e), 90, 837, 19, 23066, 0, NULL },
+    { UINT64_C(0xcb39ae85ee9ec5ca), 0, 856, 19, 13409, 0, NULL },
+    { UINT64_C(0xd871e349dd99b6fc), 0, 875, 17, 13189, 0, NULL },
+    { UINT64_C(0xaa1e15d3ba732bc7), 0, 892, 18, 13200, 0, NULL },
+    { UINT64_C(0xacbaff29ca8dfe09), 0, 910, 18, 13615, 0, NULL },
+    { UINT64_C(0xc9636ce39b638ba9), 0, 928, 22, 14746, 0, NULL },
+    { UINT64_C(0x26de4eee755d68da), 0, 950, 19, 14534, 0, NULL },
+    { UINT64_C(0xdd51c31cfb940600), 0, 969, 22, 14545, 0, NULL },
+    { UINT64_C(0x47dc999941f86f8d), 0, 991, 19, 14968, 0, NULL },
+    { UINT64_C(0xd3b2deb2b14cb3cf), 0, 1010, 17, 21467, 0, NULL },
+    { UINT64_C(0x32c04710a379438c), 0, 1027, 18, 21255, 0, NULL },
+    { UINT64_C(0x0c5db4e75dba83e6), 0, 1045, 18, 21266, 0, NULL },
+    { UINT64_C(0x316f67ca6c7cf3bb), 0, 1063, 17, 21689, 0, NULL },
+    { UINT64_C(0xbb59231ee5fd8717), 0, 1080, 17, 20130, 0, NULL },
+    { UINT64_C(0x35015414a0708afa), 0, 1097, 18, 19910, 0, NULL },
+    { UINT64_C(0xb21fe9e7b1533d2e), 0, 1115, 17, 19921, 0, NULL },
+    { UINT64_C(0x5d8de02dc586ff1b), 0, 1132, 16, 20336, 0, NULL },
+    { UINT64_C(0xeca62114671fd232), 0, 1148, 24, 13428, 0, NULL },
+    { UINT64_C(0xeff98fcfdef716f2), 0, 1172, 24, 13212, 0, NULL },
+    { UINT64_C(0xf6de1373339bb6f8), 0, 1196, 22, 13215, 0, NULL },
+    { UINT64_C(0x6c31e292a096e096), 0, 1218, 22, 13634, 0, NULL },
+    { UINT64_C(0x83f7bcf498dbf016), 90, 1240, 26, 30713, 0, NULL },
+    { UINT64_C(0xc562f631a9a574b4), 90, 1266, 26, 30659, 0, NULL },
+    { UINT64_C(0xcc2b8253cc2ae086), 90, 1292, 28, 30767, 0, NULL },
+    { UINT64_C(0xabe5468f8b6be0a0), 90, 1320, 28, 30713, 0, NULL },
+    { UINT64_C(0x9aa3ab06dbe71376), 90, 1348, 37, 22734, 0, NULL },
+    { UINT64_C(0xb72651c12bdd532f), 90, 1385, 29, 22684, 0, NULL },
+    { UINT64_C(0x6149c1392f40de16), 90, 1414, 36, 22788, 0, NULL },
+    { UINT64_C(0x6f6eea45782e077b), 90, 1450, 29, 22738, 0, NULL },
+    { UINT64_C(0x94da973712f06f76), 90, 1479, 26, 21236, 0, NULL },
+    { UINT64_C(0x89aff7785bf2f70f), 90, 1505, 28, 20927, 0, NULL },
+    { UINT64_C(0x3864f5c1015394d1), 90, 1533, 32, 21005, 0, NULL },
+    { UINT64_C(0x94d54060ba3dddac), 90, 1565, 34, 21331, 0, NULL },
     { UINT64_C(0xe638bfe28db62850), 0, 1599, 19, 4450, 0, NULL },
     { UINT64_C(0x298eea7514dc4b1a), 0, 1618, 21, 4606, 0, NULL },
     { UINT64_C(0x3bf7ba1d434970e7), 0, 1639, 19, 4446, 0, NULL },
     { UINT64_C(0xf81066f0ad3f1e50), 0, 1658, 21, 4792, 0, NULL },
-    { UINT64_C(0x5e62968c603f613a), 90, 1679, 25, 23051, 0, NULL },
-    { UINT64_C(0x3bd22e43c301832e), 90, 1704, 25, 23156, 0, NULL },
-    { UINT64_C(0xdf2fb0c9ad1885bf), 90, 1729, 33, 20801, 0, NULL },
-    { UINT64_C(0x4d5a3e17872a89eb), 90, 1762, 22, 23056, 0, NULL },
+    { UINT64_C(0xa0187d6ea768aa8f), 90, 1679, 25, 23120, 0, NULL },
+    { UINT64_C(0x1ac3d5d498c43e17), 90, 1704, 25, 23230, 0, NULL },
+    { UINT64_C(0x241042ad1ab77f11), 90, 1729, 33, 20799, 0, NULL },
+    { UINT64_C(0x78f7726a81cd7e58), 90, 1762, 22, 23125, 0, NULL },
     { UINT64_C(0x68bea85e8a3b228a), 0, 1784, 8, 4376, 0, NULL },
     { UINT64_C(0x2da4522a587b8594), 0, 1792, 12, 4522, 0, NULL },
     { UINT64_C(0xeb8f060c185227a1), 0, 1804, 8, 4372, 0, NULL },
     { UINT64_C(0x4249dd0a8476ab50), 0, 1812, 12, 4708, 0, NULL },
-    { UINT64_C(0x105973f5cd0f82ab), 0, 1824, 12, 12963, 0, NULL },
-    { UINT64_C(0x85237f7585efdbb1), 0, 1836, 12, 13162, 0, NULL },
-    { UINT64_C(0x2ac4eabe5d9fff44), 0, 1848, 12, 12764, 0, NULL },
-    { UINT64_C(0xe009d310c7c59020), 0, 1860, 12, 12963, 0, NULL },
+    { UINT64_C(0xb2d6409194c50d03), 0, 1824, 12, 12965, 0, NULL },
+    { UINT64_C(0xb5de4c0131243e95), 0, 1836, 12, 13164, 0, NULL },
+    { UINT64_C(0x564ccf3198e2b72c), 0, 1848, 12, 12766, 0, NULL },
+    { UINT64_C(0x2b94b33be0e8a550), 0, 1860, 12, 12965, 0, NULL },
     { UINT64_C(0x69d54f389db43a51), 0, 1872, 32, 8674, 0, NULL },
     { UINT64_C(0x4e8f4fdf2c5070ed), 0, 1904, 32, 8734, 0, NULL },
     { UINT64_C(0x34c3c3691c87eacd), 0, 1936, 28, 8040, 0, NULL },
     { UINT64_C(0xee0e2908f1ace067), 0, 1964, 28, 8100, 0, NULL },
-    { UINT64_C(0xeed31f677d63fad1), 90, 1992, 20, 27919, 0, NULL },
-    { UINT64_C(0x5cda441c97008b25), 90, 2012, 19, 28041, 0, NULL },
-    { UINT64_C(0xa318beab48c04520), 90, 2031, 31, 25950, 0, NULL },
-    { UINT64_C(0x899e5c6b3e2514c6), 90, 2062, 16, 27919, 0, NULL },
-    { UINT64_C(0xceebffbb43c3c9db), 90, 2078, 21, 23220, 0, NULL },
-    { UINT64_C(0x9baa9da8a06c6b33), 90, 2099, 21, 23320, 0, NULL },
-    { UINT64_C(0xaaffd00dfd607f3c), 90, 2120, 26, 20970, 0, NULL },
-    { UINT64_C(0x81b46bd0194eefca), 90, 2146, 20, 23220, 0, NULL },
-    { UINT64_C(0x87b558c506324bb2), 0, 2166, 10, 3961, 0, NULL },
-    { UINT64_C(0xe190abc41b9c1c34), 0, 2176, 21, 5975, 0, NULL },
-    { UINT64_C(0x880894e030d65a67), 0, 2197, 10, 3957, 0, NULL },
-    { UINT64_C(0x667b030930c77069), 0, 2207, 21, 5971, 0, NULL },
-    { UINT64_C(0xe2d3644e710036ac), 90, 2228, 17, 20197, 0, NULL },
-    { UINT64_C(0xa9ae097a44d5d392), 90, 2245, 18, 20319, 0, NULL },
-    { UINT64_C(0xdd6934d29366207f), 90, 2263, 26, 18202, 0, NULL },
-    { UINT64_C(0x1a12492fadc0aaa5), 90, 2289, 18, 20197, 0, NULL },
-    { UINT64_C(0xdfa6c9de3fc7516f), 90, 2307, 25, 23220, 0, NULL },
-    { UINT64_C(0xeea2d109e031ebd3), 90, 2332, 23, 23325, 0, NULL },
-    { UINT64_C(0xd7f581106aaf33a9), 90, 2355, 33, 20970, 0, NULL },
-    { UINT64_C(0x46644bd2706b3ed6), 90, 2388, 23, 23225, 0, NULL },
-    { UINT64_C(0xbb4bee0bf6ffae9a), 0, 2411, 14, 4702, 0, NULL },
-    { UINT64_C(0x49263fa67d05bfea), 0, 2425, 14, 4516, 0, NULL },
-    { UINT64_C(0x9f56a0f5adaca6e9), 0, 2439, 10, 4366, 0, NULL },
-    { UINT64_C(0x68e2c600a9cf4fc6), 0, 2449, 10, 4370, 0, NULL },
-    { UINT64_C(0x9f6e4a94072a860a), 0, 2459, 14, 19536, 0, NULL },
-    { UINT64_C(0x9f4a514af6c600f0), 0, 2473, 14, 19735, 0, NULL },
-    { UINT64_C(0x66430dca1f5927b3), 0, 2487, 14, 19337, 0, NULL },
-    { UINT64_C(0xd26ee2ffb202dfb7), 0, 2501, 14, 19536, 0, NULL },
-    { UINT64_C(0xd9799d79984a8555), 0, 2515, 11, 6599, 0, NULL },
-    { UINT64_C(0x2d5a38ca9d26bea4), 0, 2526, 11, 7246, 0, NULL },
-    { UINT64_C(0x11047a7b3fb7e9c3), 0, 2537, 11, 6537, 0, NULL },
-    { UINT64_C(0x49113af878d80e92), 0, 2548, 11, 7184, 0, NULL },
-    { UINT64_C(0x3a30a07fd33e2cd9), 0, 2559, 10, 7176, 0, NULL },
-    { UINT64_C(0x53fa33c208d1ee8f), 0, 2569, 10, 7238, 0, NULL },
-    { UINT64_C(0x089a5ebb21dcc16a), 0, 2579, 10, 6529, 0, NULL },
-    { UINT64_C(0xd517fd1fe4239460), 0, 2589, 10, 6591, 0, NULL },
-    { UINT64_C(0xa498056c6df62a95), 90, 2599, 22, 30440, 0, NULL },
-    { UINT64_C(0xb1e2cdb5c353b4f9), 90, 2621, 24, 30540, 0, NULL },
-    { UINT64_C(0x101ad1e9698c162a), 90, 2645, 28, 28222, 0, NULL },
-    { UINT64_C(0x358738d589ac3ed0), 90, 2673, 23, 30440, 0, NULL },
-    { UINT64_C(0x92c34a4497676442), 90, 2696, 19, 27038, 0, NULL },
-    { UINT64_C(0xbbeab917b6be52fc), 90, 2715, 20, 27160, 0, NULL },
-    { UINT64_C(0x8e1616b4a503a653), 90, 2735, 29, 25071, 0, NULL },
-    { UINT64_C(0x9af577368b72e101), 90, 2764, 20, 27038, 0, NULL },
-    { UINT64_C(0xb24796df7006ab7a), 0, 2784, 28, 19833, 0, NULL },
-    { UINT64_C(0x61e27917b38c7128), 0, 2812, 13, 19737, 0, NULL },
-    { UINT64_C(0xdf91fe9b57416f4f), 0, 2825, 27, 19352, 0, NULL },
-    { UINT64_C(0x4ecda31b164d1730), 0, 2852, 21, 19833, 0, NULL },
-    { UINT64_C(0x56df1c0f60466b88), 0, 2873, 13, 19536, 0, NULL },
-    { UINT64_C(0xccae22a219ebc230), 0, 2886, 13, 19735, 0, NULL },
-    { UINT64_C(0xe887228f6a759030), 0, 2899, 14, 19337, 0, NULL },
-    { UINT64_C(0xaee83b0173a5d398), 0, 2913, 14, 19536, 0, NULL },
-    { UINT64_C(0xbff03ec3376ee30a), 90, 2927, 18, 20034, 0, NULL },
-    { UINT64_C(0xf80001a30c01e53c), 90, 2945, 18, 20156, 0, NULL },
-    { UINT64_C(0x2f61d94eeb868268), 90, 2963, 32, 18039, 0, NULL },
-    { UINT64_C(0xb817c2067ae5a0b9), 90, 2995, 17, 20034, 0, NULL },
-    { UINT64_C(0x6306cd748a6fc4c6), 0, 3012, 22, 12975, 0, NULL },
-    { UINT64_C(0x80086b59ae7789ae), 0, 3034, 21, 13173, 0, NULL },
-    { UINT64_C(0x058b9796af8d9ca2), 0, 3055, 23, 12776, 0, NULL },
-    { UINT64_C(0xa261777ba090244e), 0, 3078, 22, 12974, 0, NULL },
-    { UINT64_C(0xfb280700b6ea1e3a), 0, 3100, 16, 4373, 0, NULL },
-    { UINT64_C(0xf543cec078fcd109), 0, 3116, 15, 4530, 0, NULL },
-    { UINT64_C(0x4c9268056d8132bd), 0, 3131, 16, 4369, 0, NULL },
-    { UINT64_C(0xc7b76e54262cb261), 0, 3147, 15, 4716, 0, NULL },
-    { UINT64_C(0x117608860619b5e1), 90, 3162, 25, 22479, 0, NULL },
-    { UINT64_C(0xa46f9ad5ddaf8fd9), 90, 3187, 25, 22354, 0, NULL },
-    { UINT64_C(0xe2e4c919e44f3202), 90, 3212, 25, 22303, 0, NULL },
-    { UINT64_C(0xf97a9386f231d362), 90, 3237, 25, 21659, 0, NULL },
-    { UINT64_C(0x1288baee8a1c3b4e), 90, 3262, 27, 31915, 0, NULL },
-    { UINT64_C(0x0b282bf372958ab1), 90, 3289, 28, 31637, 0, NULL },
-    { UINT64_C(0xfb3cb2e6a49fc9d9), 90, 3317, 30, 31445, 0, NULL },
-    { UINT64_C(0xc9e9b04151a2248a), 90, 3347, 32, 30628, 0, NULL },
-    { UINT64_C(0xa1ae41f0441be1d1), 0, 3379, 12, 11880, 0, NULL },
-    { UINT64_C(0xca076d3a95039321), 0, 3391, 12, 11825, 0, NULL },
-    { UINT64_C(0xf4e655a1ce322219), 0, 3403, 12, 11655, 0, NULL },
-    { UINT64_C(0xae64d8a3d64e68a1), 0, 3415, 13, 11043, 0, NULL },
-    { UINT64_C(0xebf4994eb76866d6), 0, 3428, 47, 4400, 0, NULL },
-    { UINT64_C(0xeec3d0b938598b87), 0, 3475, 53, 4601, 0, NULL },
-    { UINT64_C(0x0274d096eed83877), 0, 3528, 47, 4396, 0, NULL },
-    { UINT64_C(0x33e695014400ef0f), 0, 3575, 54, 4710, 0, NULL },
-    { UINT64_C(0x1ed6ea3d871a8ed4), 90, 3629, 23, 21302, 0, NULL },
-    { UINT64_C(0xee0091f26ad8bc66), 90, 3652, 23, 21176, 0, NULL },
-    { UINT64_C(0x6929722566db0a42), 90, 3675, 23, 21126, 0, NULL },
-    { UINT64_C(0x2e53d8ab37cd2694), 90, 3698, 22, 20481, 0, NULL },
-    { UINT64_C(0xb48196390c191481), 0, 3720, 10, 5770, 0, NULL },
-    { UINT64_C(0xe68952af6c4b0bd7), 0, 3730, 11, 7220, 0, NULL },
-    { UINT64_C(0x04393965b2048db8), 0, 3741, 10, 5707, 0, NULL },
-    { UINT64_C(0x07010f1266c00eda), 0, 3751, 11, 7157, 0, NULL },
-    { UINT64_C(0x6d5922f61b2a5303), 0, 3762, 13, 11880, 0, NULL },
-    { UINT64_C(0xf2940f37371f3aa6), 0, 3775, 14, 11825, 0, NULL },
-    { UINT64_C(0xdfc1124935eb2d8d), 0, 3789, 13, 11655, 0, NULL },
-    { UINT64_C(0x884133a9209ae460), 0, 3802, 15, 11043, 0, NULL },
-    { UINT64_C(0xb77b0dea3d15b494), 90, 3817, 20, 21468, 0, NULL },
-    { UINT64_C(0xb57270e2dea90d70), 90, 3837, 22, 21342, 0, NULL },
-    { UINT64_C(0x61bf24c259d6ef63), 90, 3859, 21, 21293, 0, NULL },
-    { UINT64_C(0x24169f63f3cfd3ab), 90, 3880, 24, 20648, 0, NULL },
-    { UINT64_C(0x85f25bdccc29f8f7), 90, 3904, 21, 22466, 0, NULL },
-    { UINT64_C(0xa9ce075b9faf6b69), 90, 3925, 22, 22341, 0, NULL },
-    { UINT64_C(0x1cd9b209fad7cfd7), 90, 3947, 20, 22290, 0, NULL },
-    { UINT64_C(0x523b48501d685997), 90, 3967, 23, 21646, 0, NULL },
-    { UINT64_C(0x2b88cbc5b3c61d35), 90, 3990, 34, 25608, 0, NULL },
-    { UINT64_C(0x194ef75a149489ed), 90, 4024, 32, 25311, 0, NULL },
-    { UINT64_C(0x0eab3e5edd7d31ec), 90, 4056, 34, 25288, 0, NULL },
-    { UINT64_C(0x6e0fffc509a4db3a), 90, 4090, 33, 24360, 0, NULL },
-    { UINT64_C(0x50e8fb6be6329a53), 0, 4123, 25, 11875, 0, NULL },
-    { UINT64_C(0xb2bba869aab8bcf1), 0, 4148, 23, 11820, 0, NULL },
-    { UINT64_C(0x3cb7baac3fb9834c), 0, 4171, 24, 11650, 0, NULL },
-    { UINT64_C(0xbba4815646e5c16e), 0, 4195, 23, 11038, 0, NULL },
-    { UINT64_C(0xab58260d042279ab), 0, 4218, 22, 18719, 0, NULL },
-    { UINT64_C(0xc51778aed9f07e9c), 0, 4240, 22, 18685, 0, NULL },
-    { UINT64_C(0xa8fc7f06838b298e), 0, 4262, 22, 18344, 0, NULL },
-    { UINT64_C(0xefc945637a8418e1), 0, 4284, 23, 17845, 0, NULL },
-    { UINT64_C(0x0f9376cbf73ae788), 0, 4307, 17, 11895, 0, NULL },
-    { UINT64_C(0x0692a8977741e985), 0, 4324, 18, 11841, 0, NULL },
-    { UINT64_C(0x5b8cf3c41f46b361), 0, 4342, 17, 11669, 0, NULL },
-    { UINT64_C(0xdf0c9fd3f3325b02), 0, 4359, 18, 11058, 0, NULL },
-    { UINT64_C(0xecbb5596d829b42f), 0, 4377, 12, 7149, 0, NULL },
-    { UINT64_C(0xd730fa7b0ffdd1b4), 0, 4389, 12, 7212, 0, NULL },
-    { UINT64_C(0x0e225d1cb40eb635), 0, 4401, 10, 5699, 0, NULL },
-    { UINT64_C(0xae11eac75d7ea70e), 0, 4411, 10, 5762, 0, NULL },
-    { UINT64_C(0x7c42c8eaaccf5600), 0, 4421, 20, 18719, 0, NULL },
-    { UINT64_C(0xeea70fdebea2e450), 0, 4441, 21, 18685, 0, NULL },
-    { UINT64_C(0x866f4ffcc916e6f7), 0, 4462, 19, 18344, 0, NULL },
-    { UINT64_C(0x9327a9925dd92fb7), 0, 4481, 21, 17845, 0, NULL },
-    { UINT64_C(0x95f23bea11ca1a63), 90, 4502, 27, 28999, 0, NULL },
-    { UINT64_C(0x697763d0899216f0), 90, 4529, 28, 28894, 0, NULL },
-    { UINT64_C(0x40b5e090b735ee2f), 90, 4557, 27, 28674, 0, NULL },
-    { UINT64_C(0x779a292de19f0804), 90, 4584, 30, 28142, 0, NULL },
-    { UINT64_C(0x2be6a3daa57ef008), 0, 4614, 23, 14662, 0, NULL },
-    { UINT64_C(0x626c55008fe3b9e4), 0, 4637, 23, 14608, 0, NULL },
-    { UINT64_C(0xbc41d188230562f9), 0, 4660, 23, 14436, 0, NULL },
-    { UINT64_C(0x89630435124d5545), 0, 4683, 24, 13825, 0, NULL },
-    { UINT64_C(0x2cfc1ac562a587b1), 90, 4707, 28, 31915, 0, NULL },
-    { UINT64_C(0x9a0a2e50c21c9092), 90, 4735, 29, 31637, 0, NULL },
-    { UINT64_C(0xb1b41ddcbfc28640), 90, 4764, 31, 31445, 0, NULL },
-    { UINT64_C(0x8b17458d7edead67), 90, 4795, 33, 30628, 0, NULL },
-    { UINT64_C(0x8d3531b6b0a96580), 90, 4828, 45, 36823, 0, NULL },
-    { UINT64_C(0xbec701d5e8c53956), 90, 4873, 47, 36597, 0, NULL },
-    { UINT64_C(0x7d0f7d5085990468), 90, 4920, 44, 36140, 0, NULL },
-    { UINT64_C(0xd9438c6d9ecb4818), 90, 4964, 47, 35341, 0, NULL },
-    { UINT64_C(0x4dc7314d1998b024), 90, 5011, 32, 28791, 0, NULL },
-    { UINT64_C(0x486e7b0fbc650f28), 90, 5043, 33, 28687, 0, NULL },
-    { UINT64_C(0x681e49dbc4113328), 90, 5076, 31, 28465, 0, NULL },
-    { UINT64_C(0xb3872dcc494fad4c), 90, 5107, 33, 27934, 0, NULL },
+    { UINT64_C(0x059734a5951857b5), 90, 1992, 20, 27990, 0, NULL },
+    { UINT64_C(0x0f8e4c13d769686b), 90, 2012, 19, 28117, 0, NULL },
+    { UINT64_C(0x64d4e17bffbccd10), 90, 2031, 30, 25949, 0, NULL },
+    { UINT64_C(0xfddd8a1ee35a3cae), 90, 2061, 16, 27990, 0, NULL },
+    { UINT64_C(0x787391cc51625fe9), 90, 2077, 21, 23289, 0, NULL },
+    { UINT64_C(0x118e1d3b55e89685), 90, 2098, 21, 23394, 0, NULL },
+    { UINT64_C(0x1d52b106e9cf58f5), 90, 2119, 25, 20968, 0, NULL },
+    { UINT64_C(0x0db0887a44a092ce), 90, 2144, 20, 23289, 0, NULL },
+    { UINT64_C(0x87b558c506324bb2), 0, 2164, 10, 3961, 0, NULL },
+    { UINT64_C(0xe190abc41b9c1c34), 0, 2174, 21, 5975, 0, NULL },
+    { UINT64_C(0x880894e030d65a67), 0, 2195, 10, 3957, 0, NULL },
+    { UINT64_C(0x667b030930c77069), 0, 2205, 21, 5971, 0, NULL },
+    { UINT64_C(0xe4d43da8c957aae4), 90, 2226, 17, 20265, 0, NULL },
+    { UINT64_C(0x18d10d8b087307a4), 90, 2243, 18, 20392, 0, NULL },
+    { UINT64_C(0x1c4cf7ae1b0781d0), 90, 2261, 25, 18199, 0, NULL },
+    { UINT64_C(0x1426aed55299fb33), 90, 2286, 18, 20265, 0, NULL },
+    { UINT64_C(0x78346d796337cd6f), 90, 2304, 25, 23289, 0, NULL },
+    { UINT64_C(0x5f00102e2ab322ad), 90, 2329, 23, 23399, 0, NULL },
+    { UINT64_C(0xf6ed45fd0569dbec), 90, 2352, 32, 20968, 0, NULL },
+    { UINT64_C(0xa179aeda517cfc96), 90, 2384, 23, 23294, 0, NULL },
+    { UINT64_C(0xbb4bee0bf6ffae9a), 0, 2407, 14, 4702, 0, NULL },
+    { UINT64_C(0x49263fa67d05bfea), 0, 2421, 14, 4516, 0, NULL },
+    { UINT64_C(0x9f56a0f5adaca6e9), 0, 2435, 10, 4366, 0, NULL },
+    { UINT64_C(0x68e2c600a9cf4fc6), 0, 2445, 10, 4370, 0, NULL },
+    { UINT64_C(0x87dda195bcc31d0a), 0, 2455, 14, 19540, 0, NULL },
+    { UINT64_C(0x5291d98fd3c74b0c), 0, 2469, 14, 19739, 0, NULL },
+    { UINT64_C(0xa52b60a97b75949f), 0, 2483, 14, 19341, 0, NULL },
+    { UINT64_C(0xfb333ead7afc2c1f), 0, 2497, 14, 19540, 0, NULL },
+    { UINT64_C(0xd9799d79984a8555), 0, 2511, 11, 6599, 0, NULL },
+    { UINT64_C(0x2d5a38ca9d26bea4), 0, 2522, 11, 7246, 0, NULL },
+    { UINT64_C(0x11047a7b3fb7e9c3), 0, 2533, 11, 6537, 0, NULL },
+    { UINT64_C(0x49113af878d80e92), 0, 2544, 11, 7184, 0, NULL },
+    { UINT64_C(0x3a30a07fd33e2cd9), 0, 2555, 10, 7176, 0, NULL },
+    { UINT64_C(0x53fa33c208d1ee8f), 0, 2565, 10, 7238, 0, NULL },
+    { UINT64_C(0x089a5ebb21dcc16a), 0, 2575, 10, 6529, 0, NULL },
+    { UINT64_C(0xd517fd1fe4239460), 0, 2585, 10, 6591, 0, NULL },
+    { UINT64_C(0xbc5de8a3812d0da6), 90, 2595, 22, 30507, 0, NULL },
+    { UINT64_C(0xd637964fb1be4f90), 90, 2617, 24, 30612, 0, NULL },
+    { UINT64_C(0x9d07440fc8e5d8b6), 90, 2641, 27, 28221, 0, NULL },
+    { UINT64_C(0x1d0e0787fc5d23af), 90, 2668, 23, 30507, 0, NULL },
+    { UINT64_C(0xc9b27fb18c0c16cb), 90, 2691, 19, 27103, 0, NULL },
+    { UINT64_C(0x2d5f42310828f001), 90, 2710, 20, 27230, 0, NULL },
+    { UINT64_C(0xa44ae04b2f99b133), 90, 2730, 28, 25068, 0, NULL },
+    { UINT64_C(0xa31faaa143b19976), 90, 2758, 20, 27103, 0, NULL },
+    { UINT64_C(0xcd668dc1348c960c), 0, 2778, 28, 19837, 0, NULL },
+    { UINT64_C(0x327b1308616f4c0e), 0, 2806, 13, 19741, 0, NULL },
+    { UINT64_C(0x83f1ba6791d09a8d), 0, 2819, 27, 19356, 0, NULL },
+    { UINT64_C(0xa1bb531fd55a4a6e), 0, 2846, 21, 19837, 0, NULL },
+    { UINT64_C(0x466f50827d406c78), 0, 2867, 13, 19540, 0, NULL },
+    { UINT64_C(0x988f1e2bfb37a580), 0, 2880, 13, 19739, 0, NULL },
+    { UINT64_C(0x0e2ccb8dc3b09dcc), 0, 2893, 14, 19341, 0, NULL },
+    { UINT64_C(0x785e8692183e043c), 0, 2907, 14, 19540, 0, NULL },
+    { UINT64_C(0x6a735b6b0c4cdbd8), 90, 2921, 18, 20102, 0, NULL },
+    { UINT64_C(0x94dd3c8d8a27f4a6), 90, 2939, 18, 20229, 0, NULL },
+    { UINT64_C(0xc2ac5af257492d3b), 90, 2957, 31, 18036, 0, NULL },
+    { UINT64_C(0x77f9fda29fb26409), 90, 2988, 17, 20102, 0, NULL },
+    { UINT64_C(0x5fa6fcf42d3e9f87), 0, 3005, 22, 12977, 0, NULL },
+    { UINT64_C(0x6b1a0cf93574868b), 0, 3027, 21, 13175, 0, NULL },
+    { UINT64_C(0x34a52e6c98992a4f), 0, 3048, 23, 12778, 0, NULL },
+    { UINT64_C(0x15aef1512b1b4d97), 0, 3071, 22, 12976, 0, NULL },
+    { UINT64_C(0xfb280700b6ea1e3a), 0, 3093, 16, 4373, 0, NULL },
+    { UINT64_C(0xf543cec078fcd109), 0, 3109, 15, 4530, 0, NULL },
+    { UINT64_C(0x4c9268056d8132bd), 0, 3124, 16, 4369, 0, NULL },
+    { UINT64_C(0xc7b76e54262cb261), 0, 3140, 15, 4716, 0, NULL },
+    { UINT64_C(0x6ee3740a83fbf5b9), 90, 3155, 25, 22477, 0, NULL },
+    { UINT64_C(0x928749345e827a71), 90, 3180, 25, 22352, 0, NULL },
+    { UINT64_C(0x118899879fa7b7be), 90, 3205, 25, 22301, 0, NULL },
+    { UINT64_C(0xa1cb24b2cc0412f2), 90, 3230, 25, 21657, 0, NULL },
+    { UINT64_C(0xe1c6a004a23ada04), 90, 3255, 27, 31914, 0, NULL },
+    { UINT64_C(0x85b60634b9b2e79b), 90, 3282, 28, 31636, 0, NULL },
+    { UINT64_C(0xa3f62335a1a9a533), 90, 3310, 30, 31444, 0, NULL },
+    { UINT64_C(0x9e540b2beadb6fcc), 90, 3340, 32, 30627, 0, NULL },
+    { UINT64_C(0x3e8ce94c2db76b01), 0, 3372, 12, 11882, 0, NULL },
+    { UINT64_C(0xd22a57901cb6bc31), 0, 3384, 12, 11827, 0, NULL },
+    { UINT64_C(0x9996ae1577b1bcb1), 0, 3396, 12, 11657, 0, NULL },
+    { UINT64_C(0x4350816b62b8bdad), 0, 3408, 13, 11045, 0, NULL },
+    { UINT64_C(0xebf4994eb76866d6), 0, 3421, 47, 4400, 0, NULL },
+    { UINT64_C(0xeec3d0b938598b87), 0, 3468, 53, 4601, 0, NULL },
+    { UINT64_C(0x0274d096eed83877), 0, 3521, 47, 4396, 0, NULL },
+    { UINT64_C(0x33e695014400ef0f), 0, 3568, 54, 4710, 0, NULL },
+    { UINT64_C(0x9da0b92ecfe21172), 90, 3622, 23, 21300, 0, NULL },
+    { UINT64_C(0x55626656e3cf959c), 90, 3645, 23, 21174, 0, NULL },
+    { UINT64_C(0x0d53c7608395ece8), 90, 3668, 23, 21124, 0, NULL },
+    { UINT64_C(0xe4815b7f8a2ab72a), 90, 3691, 22, 20479, 0, NULL },
+    { UINT64_C(0xb48196390c191481), 0, 3713, 10, 5770, 0, NULL },
+    { UINT64_C(0xe68952af6c4b0bd7), 0, 3723, 11, 7220, 0, NULL },
+    { UINT64_C(0x04393965b2048db8), 0, 3734, 10, 5707, 0, NULL },
+    { UINT64_C(0x07010f1266c00eda), 0, 3744, 11, 7157, 0, NULL },
+    { UINT64_C(0x113f76666f83855d), 0, 3755, 13, 11882, 0, NULL },
+    { UINT64_C(0xd6d73024cefaae5c), 0, 3768, 14, 11827, 0, NULL },
+    { UINT64_C(0x3da4cde02fa3ec1f), 0, 3782, 13, 11657, 0, NULL },
+    { UINT64_C(0x121fec0e5abf7d56), 0, 3795, 15, 11045, 0, NULL },
+    { UINT64_C(0x2b1e2f2157ea9d59), 90, 3810, 20, 21466, 0, NULL },
+    { UINT64_C(0x6f6df8f7fef93281), 90, 3830, 22, 21340, 0, NULL },
+    { UINT64_C(0x6af8ac7d012d447c), 90, 3852, 21, 21291, 0, NULL },
+    { UINT64_C(0x86f5b559051ce24e), 90, 3873, 24, 20646, 0, NULL },
+    { UINT64_C(0xd9b31c659c684c2f), 90, 3897, 21, 22464, 0, NULL },
+    { UINT64_C(0x07b575c38f6e4139), 90, 3918, 22, 22339, 0, NULL },
+    { UINT64_C(0x8c60406674618cf3), 90, 3940, 20, 22288, 0, NULL },
+    { UINT64_C(0xd2fff654a2fb75df), 90, 3960, 23, 21644, 0, NULL },
+    { UINT64_C(0xabfdf583c3f9e4f5), 90, 3983, 34, 25606, 0, NULL },
+    { UINT64_C(0xbc7c16d3eaebbe6d), 90, 4017, 32, 25309, 0, NULL },
+    { UINT64_C(0x845ff58e7e468100), 90, 4049, 34, 25286, 0, NULL },
+    { UINT64_C(0xa62b1d6c00f73f6a), 90, 4083, 33, 24358, 0, NULL },
+    { UINT64_C(0xf28ada757410851b), 0, 4116, 25, 11877, 0, NULL },
+    { UINT64_C(0x5f905a3f044b3a15), 0, 4141, 23, 11822, 0, NULL },
+    { UINT64_C(0x4a7d8f95e3e69260), 0, 4164, 24, 11652, 0, NULL },
+    { UINT64_C(0x6fccc51318f8fc32), 0, 4188, 23, 11040, 0, NULL },
+    { UINT64_C(0xe02eccfb56f95ddb), 0, 4211, 22, 18723, 0, NULL },
+    { UINT64_C(0xfda02e6f8b0a8ff0), 0, 4233, 22, 18689, 0, NULL },
+    { UINT64_C(0x92cd0e65d8276d12), 0, 4255, 22, 18348, 0, NULL },
+    { UINT64_C(0xe9d4bb41bb426a8d), 0, 4277, 23, 17849, 0, NULL },
+    { UINT64_C(0x30480787d66d1da0), 0, 4300, 17, 11897, 0, NULL },
+    { UINT64_C(0x584441b0222b4e0d), 0, 4317, 18, 11843, 0, NULL },
+    { UINT64_C(0x7c5bda0aa4b892fd), 0, 4335, 17, 11671, 0, NULL },
+    { UINT64_C(0xa452aad1c1ca7152), 0, 4352, 18, 11060, 0, NULL },
+    { UINT64_C(0xecbb5596d829b42f), 0, 4370, 12, 7149, 0, NULL },
+    { UINT64_C(0xd730fa7b0ffdd1b4), 0, 4382, 12, 7212, 0, NULL },
+    { UINT64_C(0x0e225d1cb40eb635), 0, 4394, 10, 5699, 0, NULL },
+    { UINT64_C(0xae11eac75d7ea70e), 0, 4404, 10, 5762, 0, NULL },
+    { UINT64_C(0x918f739b1eace18c), 0, 4414, 20, 18723, 0, NULL },
+    { UINT64_C(0xac4afee8d7b0558c), 0, 4434, 21, 18689, 0, NULL },
+    { UINT64_C(0x61a7c87eaa753307), 0, 4455, 19, 18348, 0, NULL },
+    { UINT64_C(0xb7de140b0299ff87), 0, 4474, 21, 17849, 0, NULL },
+    { UINT64_C(0xd3be168622a941dd), 90, 4495, 27, 28998, 0, NULL },
+    { UINT64_C(0x0cd70a924965a03a), 90, 4522, 28, 28893, 0, NULL },
+    { UINT64_C(0x0327824b1b64cc59), 90, 4550, 27, 28673, 0, NULL },
+    { UINT64_C(0x1aa1a2e24c7c2700), 90, 4577, 30, 28141, 0, NULL },
+    { UINT64_C(0xe8183d0dd44cb63a), 0, 4607, 23, 14664, 0, NULL },
+    { UINT64_C(0xcae2dd1271d6938a), 0, 4630, 23, 14610, 0, NULL },
+    { UINT64_C(0x27489ac6e431863b), 0, 4653, 23, 14438, 0, NULL },
+    { UINT64_C(0xf1de098d2275d643), 0, 4676, 24, 13827, 0, NULL },
+    { UINT64_C(0x82808d8c10200ee5), 90, 4700, 28, 31914, 0, NULL },
+    { UINT64_C(0x67eb9f7f7b72deca), 90, 4728, 29, 31636, 0, NULL },
+    { UINT64_C(0x3843e4a2aa7b0944), 90, 4757, 31, 31444, 0, NULL },
+    { UINT64_C(0xaee4285213b930fb), 90, 4788, 33, 30627, 0, NULL },
+    { UINT64_C(0x7ae877803c5f4f00), 90, 4821, 45, 36820, 0, NULL },
+    { UINT64_C(0x97c961dccb0286ee), 90, 4866, 47, 36594, 0, NULL },
+    { UINT64_C(0x85d006876cb011ec), 90, 4913, 44, 36137, 0, NULL },
+    { UINT64_C(0xf6f03bc14c3c6b86), 90, 4957, 47, 35338, 0, NULL },
+    { UINT64_C(0xe0d6e45ee5da3416), 90, 5004, 32, 28790, 0, NULL },
+    { UINT64_C(0xc7fb1dc401b13230), 90, 5036, 33, 28686, 0, NULL },
+    { UINT64_C(0xf2a34592c0d6a880), 90, 5069, 31, 28464, 0, NULL },
+    { UINT64_C(0xf2bf82bd192818a6), 90, 5100, 33, 27933, 0, NULL },
 };
 
 static const struct kiln_stage stages[] = {
-    { "kiln_hgemm_bulk_copy_nn",
+    { "kiln_hgemm_tma_copy_nn",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -4819,19 +4822,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_hgemm_bulk_copya_n",
+    { "kiln_hgemm_tma_copya_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_hgemm_bulk_copyb_n",
+    { "kiln_hgemm_tma_copyb_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_hgemm_bulk_stream_nn_bm64_bn64_tm8_tn8_depth128_st5_early2_ku2_group8_edges0",
+    { "kiln_hgemm_tma_stream_nn_bm64_bn64_wm64_wn32_depth128_st5_early2_ku2_group8_edges0",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 192, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -4840,14 +4843,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_bulk_add_nn_bm64_bn64_tm8_tn8_depth128_st5_early2_ku2_group8_edges0",
+    { "kiln_hgemm_tma_add_nn_bm64_bn64_wm64_wn32_depth128_st5_early2_ku2_group8_edges0",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 8, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_3, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_hgemm_bulk_copy_nt",
+    { "kiln_hgemm_tma_copy_nt",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -4855,19 +4858,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_hgemm_bulk_copya_n",
+    { "kiln_hgemm_tma_copya_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_hgemm_bulk_copyb_t",
+    { "kiln_hgemm_tma_copyb_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_hgemm_bulk_stream_nt_bm64_bn64_tm8_tn8_depth128_st5_early2_ku2_group8_edges0",
+    { "kiln_hgemm_tma_stream_nt_bm64_bn64_wm64_wn32_depth128_st5_early2_ku2_group8_edges0",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 192, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -4876,14 +4879,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_bulk_add_nt_bm64_bn64_tm8_tn8_depth128_st5_early2_ku2_group8_edges0",
+    { "kiln_hgemm_tma_add_nt_bm64_bn64_wm64_wn32_depth128_st5_early2_ku2_group8_edges0",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 8, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_3, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_hgemm_bulk_copy_tn",
+    { "kiln_hgemm_tma_copy_tn",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -4891,19 +4894,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_hgemm_bulk_copya_t",
+    { "kiln_hgemm_tma_copya_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_hgemm_bulk_copyb_n",
+    { "kiln_hgemm_tma_copyb_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_hgemm_bulk_stream_tn_bm64_bn64_tm8_tn8_depth128_st5_early2_ku2_group8_edges0",
+    { "kiln_hgemm_tma_stream_tn_bm64_bn64_wm64_wn32_depth128_st5_early2_ku2_group8_edges0",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 192, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -4912,14 +4915,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_bulk_add_tn_bm64_bn64_tm8_tn8_depth128_st5_early2_ku2_group8_edges0",
+    { "kiln_hgemm_tma_add_tn_bm64_bn64_wm64_wn32_depth128_st5_early2_ku2_group8_edges0",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 8, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_3, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_hgemm_bulk_copy_tt",
+    { "kiln_hgemm_tma_copy_tt",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -4927,19 +4930,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_hgemm_bulk_copya_t",
+    { "kiln_hgemm_tma_copya_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_hgemm_bulk_copyb_t",
+    { "kiln_hgemm_tma_copyb_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_hgemm_bulk_stream_tt_bm64_bn64_tm8_tn8_depth128_st5_early2_ku2_group8_edges0",
+    { "kiln_hgemm_tma_stream_tt_bm64_bn64_wm64_wn32_depth128_st5_early2_ku2_group8_edges0",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 192, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -4948,14 +4951,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_bulk_add_tt_bm64_bn64_tm8_tn8_depth128_st5_early2_ku2_group8_edges0",
+    { "kiln_hgemm_tma_add_tt_bm64_bn64_wm64_wn32_depth128_st5_early2_ku2_group8_edges0",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 8, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_3, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_hgemm_bulk_copy_nn",
+    { "kiln_hgemm_tma_copy_nn",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -4963,19 +4966,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_hgemm_bulk_copya_n",
+    { "kiln_hgemm_tma_copya_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_hgemm_bulk_copyb_n",
+    { "kiln_hgemm_tma_copyb_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_hgemm_bulk_multiply_nn_bm192_bn128_tm8_tn8_depth128_st5_early2_ku2_group8_edges0",
+    { "kiln_hgemm_tma_multiply_nn_bm192_bn128_wm64_wn32_depth128_st5_early2_ku2_group8_edges0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 128, 192, 1 }, { 448, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -4984,7 +4987,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_bulk_copy_nt",
+    { "kiln_hgemm_tma_copy_nt",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -4992,19 +4995,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_hgemm_bulk_copya_n",
+    { "kiln_hgemm_tma_copya_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_hgemm_bulk_copyb_t",
+    { "kiln_hgemm_tma_copyb_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_hgemm_bulk_multiply_nt_bm192_bn128_tm8_tn8_depth128_st5_early2_ku2_group8_edges0",
+    { "kiln_hgemm_tma_multiply_nt_bm192_bn128_wm64_wn32_depth128_st5_early2_ku2_group8_edges0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 128, 192, 1 }, { 448, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -5013,7 +5016,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_bulk_copy_tn",
+    { "kiln_hgemm_tma_copy_tn",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -5021,19 +5024,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_hgemm_bulk_copya_t",
+    { "kiln_hgemm_tma_copya_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_hgemm_bulk_copyb_n",
+    { "kiln_hgemm_tma_copyb_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_hgemm_bulk_multiply_tn_bm192_bn128_tm8_tn8_depth128_st5_early2_ku2_group8_edges0",
+    { "kiln_hgemm_tma_multiply_tn_bm192_bn128_wm64_wn32_depth128_st5_early2_ku2_group8_edges0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 128, 192, 1 }, { 448, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -5042,7 +5045,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_bulk_copy_tt",
+    { "kiln_hgemm_tma_copy_tt",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -5050,19 +5053,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_hgemm_bulk_copya_t",
+    { "kiln_hgemm_tma_copya_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_hgemm_bulk_copyb_t",
+    { "kiln_hgemm_tma_copyb_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_hgemm_bulk_multiply_tt_bm192_bn128_tm8_tn8_depth128_st5_early2_ku2_group8_edges0",
+    { "kiln_hgemm_tma_multiply_tt_bm192_bn128_wm64_wn32_depth128_st5_early2_ku2_group8_edges0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 128, 192, 1 }, { 448, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -5135,7 +5138,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_bulk_copy_nn",
+    { "kiln_hgemm_tma_copy_nn",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -5143,19 +5146,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_hgemm_bulk_copya_n",
+    { "kiln_hgemm_tma_copya_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_hgemm_bulk_copyb_n",
+    { "kiln_hgemm_tma_copyb_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_hgemm_bulk_stream_nn_bm256_bn128_tm8_tn8_depth128_st4_early0_ku2_group8_shared0_edges0",
+    { "kiln_hgemm_tma_stream_nn_bm256_bn128_wm64_wn32_depth128_st4_early0_ku2_group8_shared0_edges0",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 544, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -5164,7 +5167,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_bulk_copy_nt",
+    { "kiln_hgemm_tma_copy_nt",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -5172,19 +5175,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_hgemm_bulk_copya_n",
+    { "kiln_hgemm_tma_copya_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_hgemm_bulk_copyb_t",
+    { "kiln_hgemm_tma_copyb_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_hgemm_bulk_stream_nt_bm256_bn128_tm8_tn8_depth128_st4_early0_ku2_group8_shared0_edges0",
+    { "kiln_hgemm_tma_stream_nt_bm256_bn128_wm64_wn32_depth128_st4_early0_ku2_group8_shared0_edges0",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 544, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -5193,7 +5196,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_bulk_copy_tn",
+    { "kiln_hgemm_tma_copy_tn",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -5201,19 +5204,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_hgemm_bulk_copya_t",
+    { "kiln_hgemm_tma_copya_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_hgemm_bulk_copyb_n",
+    { "kiln_hgemm_tma_copyb_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_hgemm_bulk_stream_tn_bm256_bn128_tm8_tn8_depth128_st4_early0_ku2_group8_shared0_edges0",
+    { "kiln_hgemm_tma_stream_tn_bm256_bn128_wm64_wn32_depth128_st4_early0_ku2_group8_shared0_edges0",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 544, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -5222,7 +5225,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_bulk_copy_tt",
+    { "kiln_hgemm_tma_copy_tt",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -5230,19 +5233,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_hgemm_bulk_copya_t",
+    { "kiln_hgemm_tma_copya_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_hgemm_bulk_copyb_t",
+    { "kiln_hgemm_tma_copyb_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_hgemm_bulk_stream_tt_bm256_bn128_tm8_tn8_depth128_st4_early0_ku2_group8_shared0_edges0",
+    { "kiln_hgemm_tma_stream_tt_bm256_bn128_wm64_wn32_depth128_st4_early0_ku2_group8_shared0_edges0",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 544, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -5251,7 +5254,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_async_multiply_nn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0",
+    { "kiln_hgemm_async_multiply_nn_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes16_copy0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 64, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -5259,7 +5262,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_async_multiply_nt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0",
+    { "kiln_hgemm_async_multiply_nt_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes16_copy0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 64, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -5267,7 +5270,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_async_multiply_tn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0",
+    { "kiln_hgemm_async_multiply_tn_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes16_copy0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 64, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -5275,7 +5278,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_async_multiply_tt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0",
+    { "kiln_hgemm_async_multiply_tt_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes16_copy0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 64, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -5283,7 +5286,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_bulk_copy_nn",
+    { "kiln_hgemm_tma_copy_nn",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -5291,19 +5294,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_hgemm_bulk_copya_n",
+    { "kiln_hgemm_tma_copya_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_hgemm_bulk_copyb_n",
+    { "kiln_hgemm_tma_copyb_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_hgemm_bulk_multiply_nn_bm192_bn192_tm8_tn8_depth128_st4_early0_ku2_group8_edges1",
+    { "kiln_hgemm_tma_multiply_nn_bm192_bn192_wm64_wn32_depth128_st4_early0_ku2_group8_edges1",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 192, 192, 1 }, { 416, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -5312,7 +5315,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_bulk_copy_nt",
+    { "kiln_hgemm_tma_copy_nt",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -5320,19 +5323,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_hgemm_bulk_copya_n",
+    { "kiln_hgemm_tma_copya_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_hgemm_bulk_copyb_t",
+    { "kiln_hgemm_tma_copyb_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_hgemm_bulk_multiply_nt_bm192_bn192_tm8_tn8_depth128_st4_early0_ku2_group8_edges1",
+    { "kiln_hgemm_tma_multiply_nt_bm192_bn192_wm64_wn32_depth128_st4_early0_ku2_group8_edges1",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 192, 192, 1 }, { 416, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -5341,7 +5344,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_bulk_copy_tn",
+    { "kiln_hgemm_tma_copy_tn",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -5349,19 +5352,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_hgemm_bulk_copya_t",
+    { "kiln_hgemm_tma_copya_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_hgemm_bulk_copyb_n",
+    { "kiln_hgemm_tma_copyb_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_hgemm_bulk_multiply_tn_bm192_bn192_tm8_tn8_depth128_st4_early0_ku2_group8_edges1",
+    { "kiln_hgemm_tma_multiply_tn_bm192_bn192_wm64_wn32_depth128_st4_early0_ku2_group8_edges1",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 192, 192, 1 }, { 416, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -5370,7 +5373,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_bulk_copy_tt",
+    { "kiln_hgemm_tma_copy_tt",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -5378,19 +5381,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_hgemm_bulk_copya_t",
+    { "kiln_hgemm_tma_copya_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_hgemm_bulk_copyb_t",
+    { "kiln_hgemm_tma_copyb_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_hgemm_bulk_multiply_tt_bm192_bn192_tm8_tn8_depth128_st4_early0_ku2_group8_edges1",
+    { "kiln_hgemm_tma_multiply_tt_bm192_bn192_wm64_wn32_depth128_st4_early0_ku2_group8_edges1",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 192, 192, 1 }, { 416, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -5399,7 +5402,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_bulk_copy_nn",
+    { "kiln_hgemm_tma_copy_nn",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -5407,19 +5410,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_hgemm_bulk_copya_n",
+    { "kiln_hgemm_tma_copya_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_hgemm_bulk_copyb_n",
+    { "kiln_hgemm_tma_copyb_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_hgemm_bulk_multiply_nn_bm64_bn128_tm8_tn8_depth128_st3_early2_ku2_group4_edges1",
+    { "kiln_hgemm_tma_multiply_nn_bm64_bn128_wm64_wn32_depth128_st3_early2_ku2_group4_edges1",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 128, 64, 1 }, { 192, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -5428,7 +5431,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_bulk_copy_nt",
+    { "kiln_hgemm_tma_copy_nt",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -5436,19 +5439,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_hgemm_bulk_copya_n",
+    { "kiln_hgemm_tma_copya_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_hgemm_bulk_copyb_t",
+    { "kiln_hgemm_tma_copyb_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_hgemm_bulk_multiply_nt_bm64_bn128_tm8_tn8_depth128_st3_early2_ku2_group4_edges1",
+    { "kiln_hgemm_tma_multiply_nt_bm64_bn128_wm64_wn32_depth128_st3_early2_ku2_group4_edges1",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 128, 64, 1 }, { 192, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -5457,7 +5460,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_bulk_copy_tn",
+    { "kiln_hgemm_tma_copy_tn",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -5465,19 +5468,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_hgemm_bulk_copya_t",
+    { "kiln_hgemm_tma_copya_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_hgemm_bulk_copyb_n",
+    { "kiln_hgemm_tma_copyb_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_hgemm_bulk_multiply_tn_bm64_bn128_tm8_tn8_depth128_st3_early2_ku2_group4_edges1",
+    { "kiln_hgemm_tma_multiply_tn_bm64_bn128_wm64_wn32_depth128_st3_early2_ku2_group4_edges1",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 128, 64, 1 }, { 192, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -5486,7 +5489,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_bulk_copy_tt",
+    { "kiln_hgemm_tma_copy_tt",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -5494,19 +5497,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_hgemm_bulk_copya_t",
+    { "kiln_hgemm_tma_copya_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_hgemm_bulk_copyb_t",
+    { "kiln_hgemm_tma_copyb_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_hgemm_bulk_multiply_tt_bm64_bn128_tm8_tn8_depth128_st3_early2_ku2_group4_edges1",
+    { "kiln_hgemm_tma_multiply_tt_bm64_bn128_wm64_wn32_depth128_st3_early2_ku2_group4_edges1",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 128, 64, 1 }, { 192, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -5515,7 +5518,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_bulk_copy_nn",
+    { "kiln_hgemm_tma_copy_nn",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -5523,19 +5526,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_hgemm_bulk_copya_n",
+    { "kiln_hgemm_tma_copya_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_hgemm_bulk_copyb_n",
+    { "kiln_hgemm_tma_copyb_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_hgemm_bulk_multiply_nn_bm192_bn128_tm8_tn8_depth128_st3_early2_ku2_group2_edges1",
+    { "kiln_hgemm_tma_multiply_nn_bm192_bn128_wm64_wn32_depth128_st3_early2_ku2_group2_edges1",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 128, 192, 1 }, { 448, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -5544,7 +5547,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_bulk_copy_nt",
+    { "kiln_hgemm_tma_copy_nt",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -5552,19 +5555,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_hgemm_bulk_copya_n",
+    { "kiln_hgemm_tma_copya_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_hgemm_bulk_copyb_t",
+    { "kiln_hgemm_tma_copyb_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_hgemm_bulk_multiply_nt_bm192_bn128_tm8_tn8_depth128_st3_early2_ku2_group2_edges1",
+    { "kiln_hgemm_tma_multiply_nt_bm192_bn128_wm64_wn32_depth128_st3_early2_ku2_group2_edges1",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 128, 192, 1 }, { 448, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -5573,7 +5576,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_bulk_copy_tn",
+    { "kiln_hgemm_tma_copy_tn",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -5581,19 +5584,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_hgemm_bulk_copya_t",
+    { "kiln_hgemm_tma_copya_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_hgemm_bulk_copyb_n",
+    { "kiln_hgemm_tma_copyb_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_hgemm_bulk_multiply_tn_bm192_bn128_tm8_tn8_depth128_st3_early2_ku2_group2_edges1",
+    { "kiln_hgemm_tma_multiply_tn_bm192_bn128_wm64_wn32_depth128_st3_early2_ku2_group2_edges1",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 128, 192, 1 }, { 448, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -5602,7 +5605,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_bulk_copy_tt",
+    { "kiln_hgemm_tma_copy_tt",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -5610,19 +5613,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_hgemm_bulk_copya_t",
+    { "kiln_hgemm_tma_copya_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_hgemm_bulk_copyb_t",
+    { "kiln_hgemm_tma_copyb_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_hgemm_bulk_multiply_tt_bm192_bn128_tm8_tn8_depth128_st3_early2_ku2_group2_edges1",
+    { "kiln_hgemm_tma_multiply_tt_bm192_bn128_wm64_wn32_depth128_st3_early2_ku2_group2_edges1",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 128, 192, 1 }, { 448, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -5631,7 +5634,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_bulk_copy_nn",
+    { "kiln_hgemm_tma_copy_nn",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -5639,19 +5642,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_hgemm_bulk_copya_n",
+    { "kiln_hgemm_tma_copya_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_hgemm_bulk_copyb_n",
+    { "kiln_hgemm_tma_copyb_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_hgemm_bulk_multiply_nn_bm64_bn64_tm8_tn8_depth128_st5_early2_ku2_group8_edges0",
+    { "kiln_hgemm_tma_multiply_nn_bm64_bn64_wm64_wn32_depth128_st5_early2_ku2_group8_edges0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 64, 1 }, { 192, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -5660,7 +5663,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_bulk_copy_nt",
+    { "kiln_hgemm_tma_copy_nt",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -5668,19 +5671,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_hgemm_bulk_copya_n",
+    { "kiln_hgemm_tma_copya_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_hgemm_bulk_copyb_t",
+    { "kiln_hgemm_tma_copyb_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_hgemm_bulk_multiply_nt_bm64_bn64_tm8_tn8_depth128_st5_early2_ku2_group8_edges0",
+    { "kiln_hgemm_tma_multiply_nt_bm64_bn64_wm64_wn32_depth128_st5_early2_ku2_group8_edges0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 64, 1 }, { 192, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -5689,7 +5692,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_bulk_copy_tn",
+    { "kiln_hgemm_tma_copy_tn",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -5697,19 +5700,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_hgemm_bulk_copya_t",
+    { "kiln_hgemm_tma_copya_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_hgemm_bulk_copyb_n",
+    { "kiln_hgemm_tma_copyb_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_hgemm_bulk_multiply_tn_bm64_bn64_tm8_tn8_depth128_st5_early2_ku2_group8_edges0",
+    { "kiln_hgemm_tma_multiply_tn_bm64_bn64_wm64_wn32_depth128_st5_early2_ku2_group8_edges0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 64, 1 }, { 192, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -5718,7 +5721,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_bulk_copy_tt",
+    { "kiln_hgemm_tma_copy_tt",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -5726,19 +5729,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_hgemm_bulk_copya_t",
+    { "kiln_hgemm_tma_copya_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_hgemm_bulk_copyb_t",
+    { "kiln_hgemm_tma_copyb_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_hgemm_bulk_multiply_tt_bm64_bn64_tm8_tn8_depth128_st5_early2_ku2_group8_edges0",
+    { "kiln_hgemm_tma_multiply_tt_bm64_bn64_wm64_wn32_depth128_st5_early2_ku2_group8_edges0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 64, 1 }, { 192, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -5747,7 +5750,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_async_multiply_nn_bm64_bn32_tm4_tn4_depth128_st2_ku2_group8_bytes4_copy0",
+    { "kiln_hgemm_async_multiply_nn_bm64_bn32_wm32_wn16_depth128_st2_ku2_group8_bytes4_copy0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 64, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -5755,7 +5758,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_async_multiply_nt_bm64_bn32_tm4_tn4_depth128_st2_ku2_group8_bytes4_copy0",
+    { "kiln_hgemm_async_multiply_nt_bm64_bn32_wm32_wn16_depth128_st2_ku2_group8_bytes4_copy0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 64, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -5763,7 +5766,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_async_multiply_tn_bm64_bn32_tm4_tn4_depth128_st2_ku2_group8_bytes4_copy0",
+    { "kiln_hgemm_async_multiply_tn_bm64_bn32_wm32_wn16_depth128_st2_ku2_group8_bytes4_copy0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 64, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -5771,7 +5774,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_async_multiply_tt_bm64_bn32_tm4_tn4_depth128_st2_ku2_group8_bytes4_copy0",
+    { "kiln_hgemm_async_multiply_tt_bm64_bn32_wm32_wn16_depth128_st2_ku2_group8_bytes4_copy0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 64, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -5779,7 +5782,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_async_multiply_nn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes2_copy0",
+    { "kiln_hgemm_async_multiply_nn_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes2_copy0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 64, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -5787,7 +5790,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_async_multiply_nt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes2_copy0",
+    { "kiln_hgemm_async_multiply_nt_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes2_copy0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 64, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -5795,7 +5798,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_async_multiply_tn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes2_copy0",
+    { "kiln_hgemm_async_multiply_tn_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes2_copy0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 64, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -5803,7 +5806,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_async_multiply_tt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes2_copy0",
+    { "kiln_hgemm_async_multiply_tt_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes2_copy0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 64, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -5811,7 +5814,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_async_stream_nn_bm64_bn64_tm4_tn8_depth128_st2_ku2_group8_bytes2_copy0",
+    { "kiln_hgemm_async_stream_nn_bm64_bn64_wm32_wn32_depth128_st2_ku2_group8_bytes2_copy0",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 4, 1, 1 }, { 128, 1, 1 }, 0,
       16, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -5819,14 +5822,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_async_add_nn_bm64_bn64_tm4_tn8_depth128_st2_ku2_group8_bytes2_copy0",
+    { "kiln_hgemm_async_add_nn_bm64_bn64_wm32_wn32_depth128_st2_ku2_group8_bytes2_copy0",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 4, 2, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_hgemm_async_stream_nt_bm64_bn64_tm4_tn8_depth128_st2_ku2_group8_bytes2_copy0",
+    { "kiln_hgemm_async_stream_nt_bm64_bn64_wm32_wn32_depth128_st2_ku2_group8_bytes2_copy0",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 4, 1, 1 }, { 128, 1, 1 }, 0,
       16, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -5834,14 +5837,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_async_add_nt_bm64_bn64_tm4_tn8_depth128_st2_ku2_group8_bytes2_copy0",
+    { "kiln_hgemm_async_add_nt_bm64_bn64_wm32_wn32_depth128_st2_ku2_group8_bytes2_copy0",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 4, 2, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_hgemm_async_stream_tn_bm64_bn64_tm4_tn8_depth128_st2_ku2_group8_bytes2_copy0",
+    { "kiln_hgemm_async_stream_tn_bm64_bn64_wm32_wn32_depth128_st2_ku2_group8_bytes2_copy0",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 4, 1, 1 }, { 128, 1, 1 }, 0,
       16, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -5849,14 +5852,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_async_add_tn_bm64_bn64_tm4_tn8_depth128_st2_ku2_group8_bytes2_copy0",
+    { "kiln_hgemm_async_add_tn_bm64_bn64_wm32_wn32_depth128_st2_ku2_group8_bytes2_copy0",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 4, 2, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_hgemm_async_stream_tt_bm64_bn64_tm4_tn8_depth128_st2_ku2_group8_bytes2_copy0",
+    { "kiln_hgemm_async_stream_tt_bm64_bn64_wm32_wn32_depth128_st2_ku2_group8_bytes2_copy0",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 4, 1, 1 }, { 128, 1, 1 }, 0,
       16, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -5864,14 +5867,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_async_add_tt_bm64_bn64_tm4_tn8_depth128_st2_ku2_group8_bytes2_copy0",
+    { "kiln_hgemm_async_add_tt_bm64_bn64_wm32_wn32_depth128_st2_ku2_group8_bytes2_copy0",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 4, 2, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_hgemm_async_stream_nn_bm64_bn64_tm4_tn8_depth128_st2_ku2_group8_bytes4_copy0",
+    { "kiln_hgemm_async_stream_nn_bm64_bn64_wm32_wn32_depth128_st2_ku2_group8_bytes4_copy0",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 128, 1, 1 }, 0,
       16, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -5879,14 +5882,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_async_add_nn_bm64_bn64_tm4_tn8_depth128_st2_ku2_group8_bytes4_copy0",
+    { "kiln_hgemm_async_add_nn_bm64_bn64_wm32_wn32_depth128_st2_ku2_group8_bytes4_copy0",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 4, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_hgemm_async_stream_nt_bm64_bn64_tm4_tn8_depth128_st2_ku2_group8_bytes4_copy0",
+    { "kiln_hgemm_async_stream_nt_bm64_bn64_wm32_wn32_depth128_st2_ku2_group8_bytes4_copy0",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 128, 1, 1 }, 0,
       16, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -5894,14 +5897,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_async_add_nt_bm64_bn64_tm4_tn8_depth128_st2_ku2_group8_bytes4_copy0",
+    { "kiln_hgemm_async_add_nt_bm64_bn64_wm32_wn32_depth128_st2_ku2_group8_bytes4_copy0",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 4, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_hgemm_async_stream_tn_bm64_bn64_tm4_tn8_depth128_st2_ku2_group8_bytes4_copy0",
+    { "kiln_hgemm_async_stream_tn_bm64_bn64_wm32_wn32_depth128_st2_ku2_group8_bytes4_copy0",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 128, 1, 1 }, 0,
       16, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -5909,14 +5912,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_async_add_tn_bm64_bn64_tm4_tn8_depth128_st2_ku2_group8_bytes4_copy0",
+    { "kiln_hgemm_async_add_tn_bm64_bn64_wm32_wn32_depth128_st2_ku2_group8_bytes4_copy0",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 4, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_hgemm_async_stream_tt_bm64_bn64_tm4_tn8_depth128_st2_ku2_group8_bytes4_copy0",
+    { "kiln_hgemm_async_stream_tt_bm64_bn64_wm32_wn32_depth128_st2_ku2_group8_bytes4_copy0",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 128, 1, 1 }, 0,
       16, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -5924,14 +5927,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_async_add_tt_bm64_bn64_tm4_tn8_depth128_st2_ku2_group8_bytes4_copy0",
+    { "kiln_hgemm_async_add_tt_bm64_bn64_wm32_wn32_depth128_st2_ku2_group8_bytes4_copy0",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 4, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_hgemm_bulk_copy_nn",
+    { "kiln_hgemm_tma_copy_nn",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -5939,19 +5942,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_hgemm_bulk_copya_n",
+    { "kiln_hgemm_tma_copya_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_hgemm_bulk_copyb_n",
+    { "kiln_hgemm_tma_copyb_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_hgemm_bulk_stream_nn_bm256_bn128_tm8_tn8_depth128_st4_early0_ku2_group8_shared0_edges0",
+    { "kiln_hgemm_tma_stream_nn_bm256_bn128_wm64_wn32_depth128_st4_early0_ku2_group8_shared0_edges0",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 544, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -5960,7 +5963,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_bulk_copy_nt",
+    { "kiln_hgemm_tma_copy_nt",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -5968,19 +5971,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_hgemm_bulk_copya_n",
+    { "kiln_hgemm_tma_copya_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_hgemm_bulk_copyb_t",
+    { "kiln_hgemm_tma_copyb_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_hgemm_bulk_stream_nt_bm256_bn128_tm8_tn8_depth128_st4_early0_ku2_group8_shared0_edges0",
+    { "kiln_hgemm_tma_stream_nt_bm256_bn128_wm64_wn32_depth128_st4_early0_ku2_group8_shared0_edges0",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 544, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -5989,7 +5992,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_bulk_copy_tn",
+    { "kiln_hgemm_tma_copy_tn",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -5997,19 +6000,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_hgemm_bulk_copya_t",
+    { "kiln_hgemm_tma_copya_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_hgemm_bulk_copyb_n",
+    { "kiln_hgemm_tma_copyb_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_hgemm_bulk_stream_tn_bm256_bn128_tm8_tn8_depth128_st4_early0_ku2_group8_shared0_edges0",
+    { "kiln_hgemm_tma_stream_tn_bm256_bn128_wm64_wn32_depth128_st4_early0_ku2_group8_shared0_edges0",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 544, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -6018,7 +6021,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_bulk_copy_tt",
+    { "kiln_hgemm_tma_copy_tt",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -6026,19 +6029,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_hgemm_bulk_copya_t",
+    { "kiln_hgemm_tma_copya_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_hgemm_bulk_copyb_t",
+    { "kiln_hgemm_tma_copyb_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_hgemm_bulk_stream_tt_bm256_bn128_tm8_tn8_depth128_st4_early0_ku2_group8_shared0_edges0",
+    { "kiln_hgemm_tma_stream_tt_bm256_bn128_wm64_wn32_depth128_st4_early0_ku2_group8_shared0_edges0",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 544, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -6047,7 +6050,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_async_multiply_nn_bm128_bn128_tm8_tn8_depth64_st4_ku2_group8_bytes4_copy0",
+    { "kiln_hgemm_async_multiply_nn_bm128_bn128_wm64_wn32_depth64_st4_ku2_group8_bytes4_copy0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 128, 128, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -6055,7 +6058,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_async_multiply_nt_bm128_bn128_tm8_tn8_depth64_st4_ku2_group8_bytes4_copy0",
+    { "kiln_hgemm_async_multiply_nt_bm128_bn128_wm64_wn32_depth64_st4_ku2_group8_bytes4_copy0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 128, 128, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -6063,7 +6066,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_async_multiply_tn_bm128_bn128_tm8_tn8_depth64_st4_ku2_group8_bytes4_copy0",
+    { "kiln_hgemm_async_multiply_tn_bm128_bn128_wm64_wn32_depth64_st4_ku2_group8_bytes4_copy0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 128, 128, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -6071,7 +6074,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_async_multiply_tt_bm128_bn128_tm8_tn8_depth64_st4_ku2_group8_bytes4_copy0",
+    { "kiln_hgemm_async_multiply_tt_bm128_bn128_wm64_wn32_depth64_st4_ku2_group8_bytes4_copy0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 128, 128, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -6079,7 +6082,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_bulk_copy_nn",
+    { "kiln_hgemm_tma_copy_nn",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -6087,19 +6090,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_hgemm_bulk_copya_n",
+    { "kiln_hgemm_tma_copya_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_hgemm_bulk_copyb_n",
+    { "kiln_hgemm_tma_copyb_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_hgemm_bulk_stream_nn_bm128_bn128_tm8_tn8_depth128_st6_early2_ku2_group8_edges0",
+    { "kiln_hgemm_tma_stream_nn_bm128_bn128_wm64_wn32_depth128_st6_early2_ku2_group8_edges0",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 320, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -6108,14 +6111,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_bulk_add_nn_bm128_bn128_tm8_tn8_depth128_st6_early2_ku2_group8_edges0",
+    { "kiln_hgemm_tma_add_nn_bm128_bn128_wm64_wn32_depth128_st6_early2_ku2_group8_edges0",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 8, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_3, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_hgemm_bulk_copy_nt",
+    { "kiln_hgemm_tma_copy_nt",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -6123,19 +6126,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_hgemm_bulk_copya_n",
+    { "kiln_hgemm_tma_copya_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_hgemm_bulk_copyb_t",
+    { "kiln_hgemm_tma_copyb_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_hgemm_bulk_stream_nt_bm128_bn128_tm8_tn8_depth128_st6_early2_ku2_group8_edges0",
+    { "kiln_hgemm_tma_stream_nt_bm128_bn128_wm64_wn32_depth128_st6_early2_ku2_group8_edges0",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 320, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -6144,14 +6147,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_bulk_add_nt_bm128_bn128_tm8_tn8_depth128_st6_early2_ku2_group8_edges0",
+    { "kiln_hgemm_tma_add_nt_bm128_bn128_wm64_wn32_depth128_st6_early2_ku2_group8_edges0",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 8, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_3, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_hgemm_bulk_copy_tn",
+    { "kiln_hgemm_tma_copy_tn",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -6159,19 +6162,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_hgemm_bulk_copya_t",
+    { "kiln_hgemm_tma_copya_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_hgemm_bulk_copyb_n",
+    { "kiln_hgemm_tma_copyb_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_hgemm_bulk_stream_tn_bm128_bn128_tm8_tn8_depth128_st6_early2_ku2_group8_edges0",
+    { "kiln_hgemm_tma_stream_tn_bm128_bn128_wm64_wn32_depth128_st6_early2_ku2_group8_edges0",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 320, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -6180,14 +6183,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_bulk_add_tn_bm128_bn128_tm8_tn8_depth128_st6_early2_ku2_group8_edges0",
+    { "kiln_hgemm_tma_add_tn_bm128_bn128_wm64_wn32_depth128_st6_early2_ku2_group8_edges0",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 8, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_3, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_hgemm_bulk_copy_tt",
+    { "kiln_hgemm_tma_copy_tt",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -6195,19 +6198,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_hgemm_bulk_copya_t",
+    { "kiln_hgemm_tma_copya_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_hgemm_bulk_copyb_t",
+    { "kiln_hgemm_tma_copyb_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_hgemm_bulk_stream_tt_bm128_bn128_tm8_tn8_depth128_st6_early2_ku2_group8_edges0",
+    { "kiln_hgemm_tma_stream_tt_bm128_bn128_wm64_wn32_depth128_st6_early2_ku2_group8_edges0",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 320, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -6216,14 +6219,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_bulk_add_tt_bm128_bn128_tm8_tn8_depth128_st6_early2_ku2_group8_edges0",
+    { "kiln_hgemm_tma_add_tt_bm128_bn128_wm64_wn32_depth128_st6_early2_ku2_group8_edges0",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 8, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_3, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_hgemm_bulk_copy_nn",
+    { "kiln_hgemm_tma_copy_nn",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -6231,19 +6234,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_hgemm_bulk_copya_n",
+    { "kiln_hgemm_tma_copya_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_hgemm_bulk_copyb_n",
+    { "kiln_hgemm_tma_copyb_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_hgemm_bulk_multiply_nn_bm256_bn32_tm8_tn8_depth128_st4_early2_ku2_group8_edges0",
+    { "kiln_hgemm_tma_multiply_nn_bm256_bn32_wm64_wn32_depth128_st4_early2_ku2_group8_edges0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 256, 1 }, { 576, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -6252,7 +6255,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_bulk_copy_nt",
+    { "kiln_hgemm_tma_copy_nt",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -6260,19 +6263,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_hgemm_bulk_copya_n",
+    { "kiln_hgemm_tma_copya_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_hgemm_bulk_copyb_t",
+    { "kiln_hgemm_tma_copyb_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_hgemm_bulk_multiply_nt_bm256_bn32_tm8_tn8_depth128_st4_early2_ku2_group8_edges0",
+    { "kiln_hgemm_tma_multiply_nt_bm256_bn32_wm64_wn32_depth128_st4_early2_ku2_group8_edges0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 256, 1 }, { 576, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -6281,7 +6284,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_bulk_copy_tn",
+    { "kiln_hgemm_tma_copy_tn",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -6289,19 +6292,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_hgemm_bulk_copya_t",
+    { "kiln_hgemm_tma_copya_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_hgemm_bulk_copyb_n",
+    { "kiln_hgemm_tma_copyb_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_hgemm_bulk_multiply_tn_bm256_bn32_tm8_tn8_depth128_st4_early2_ku2_group8_edges0",
+    { "kiln_hgemm_tma_multiply_tn_bm256_bn32_wm64_wn32_depth128_st4_early2_ku2_group8_edges0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 256, 1 }, { 576, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -6310,7 +6313,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_bulk_copy_tt",
+    { "kiln_hgemm_tma_copy_tt",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -6318,19 +6321,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_hgemm_bulk_copya_t",
+    { "kiln_hgemm_tma_copya_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_hgemm_bulk_copyb_t",
+    { "kiln_hgemm_tma_copyb_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_hgemm_bulk_multiply_tt_bm256_bn32_tm8_tn8_depth128_st4_early2_ku2_group8_edges0",
+    { "kiln_hgemm_tma_multiply_tt_bm256_bn32_wm64_wn32_depth128_st4_early2_ku2_group8_edges0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 256, 1 }, { 576, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -6339,7 +6342,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_bulk_copy_nn",
+    { "kiln_hgemm_tma_copy_nn",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -6347,19 +6350,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_hgemm_bulk_copya_n",
+    { "kiln_hgemm_tma_copya_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_hgemm_bulk_copyb_n",
+    { "kiln_hgemm_tma_copyb_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_hgemm_bulk_multiply_nn_bm16_bn64_tm2_tn4_depth128_st12_early2_ku2_group8_edges0",
+    { "kiln_hgemm_tma_multiply_nn_bm16_bn64_wm16_wn16_depth128_st12_early2_ku2_group8_edges0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 16, 1 }, { 192, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -6368,7 +6371,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_bulk_copy_nt",
+    { "kiln_hgemm_tma_copy_nt",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -6376,19 +6379,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_hgemm_bulk_copya_n",
+    { "kiln_hgemm_tma_copya_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_hgemm_bulk_copyb_t",
+    { "kiln_hgemm_tma_copyb_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_hgemm_bulk_multiply_nt_bm16_bn64_tm2_tn4_depth128_st12_early2_ku2_group8_edges0",
+    { "kiln_hgemm_tma_multiply_nt_bm16_bn64_wm16_wn16_depth128_st12_early2_ku2_group8_edges0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 16, 1 }, { 192, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -6397,7 +6400,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_bulk_copy_tn",
+    { "kiln_hgemm_tma_copy_tn",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -6405,19 +6408,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_hgemm_bulk_copya_t",
+    { "kiln_hgemm_tma_copya_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_hgemm_bulk_copyb_n",
+    { "kiln_hgemm_tma_copyb_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_hgemm_bulk_multiply_tn_bm16_bn64_tm2_tn4_depth128_st12_early2_ku2_group8_edges0",
+    { "kiln_hgemm_tma_multiply_tn_bm16_bn64_wm16_wn16_depth128_st12_early2_ku2_group8_edges0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 16, 1 }, { 192, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -6426,7 +6429,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_bulk_copy_tt",
+    { "kiln_hgemm_tma_copy_tt",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -6434,19 +6437,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_hgemm_bulk_copya_t",
+    { "kiln_hgemm_tma_copya_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_hgemm_bulk_copyb_t",
+    { "kiln_hgemm_tma_copyb_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_hgemm_bulk_multiply_tt_bm16_bn64_tm2_tn4_depth128_st12_early2_ku2_group8_edges0",
+    { "kiln_hgemm_tma_multiply_tt_bm16_bn64_wm16_wn16_depth128_st12_early2_ku2_group8_edges0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 16, 1 }, { 192, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -6487,7 +6490,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_bulk_copy_nn",
+    { "kiln_sgemm_tma_copy_nn",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -6495,19 +6498,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_sgemm_bulk_copya_n",
+    { "kiln_sgemm_tma_copya_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_sgemm_bulk_copyb_n",
+    { "kiln_sgemm_tma_copyb_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_sgemm_bulk_multiply_nn_bm64_bn32_tm4_tn4_depth128_st4_early1_ku8_group8_edges0",
+    { "kiln_sgemm_tma_multiply_nn_bm64_bn32_wm32_wn16_depth128_st4_early1_ku8_group8_edges0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 64, 1 }, { 256, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -6516,7 +6519,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_bulk_copy_nt",
+    { "kiln_sgemm_tma_copy_nt",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -6524,19 +6527,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_sgemm_bulk_copya_n",
+    { "kiln_sgemm_tma_copya_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_sgemm_bulk_copyb_t",
+    { "kiln_sgemm_tma_copyb_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_sgemm_bulk_multiply_nt_bm64_bn32_tm4_tn4_depth128_st4_early1_ku8_group8_edges0",
+    { "kiln_sgemm_tma_multiply_nt_bm64_bn32_wm32_wn16_depth128_st4_early1_ku8_group8_edges0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 64, 1 }, { 256, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -6545,7 +6548,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_bulk_copy_tn",
+    { "kiln_sgemm_tma_copy_tn",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -6553,19 +6556,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_sgemm_bulk_copya_t",
+    { "kiln_sgemm_tma_copya_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_sgemm_bulk_copyb_n",
+    { "kiln_sgemm_tma_copyb_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_sgemm_bulk_multiply_tn_bm64_bn32_tm4_tn4_depth128_st4_early1_ku8_group8_edges0",
+    { "kiln_sgemm_tma_multiply_tn_bm64_bn32_wm32_wn16_depth128_st4_early1_ku8_group8_edges0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 64, 1 }, { 256, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -6574,7 +6577,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_bulk_copy_tt",
+    { "kiln_sgemm_tma_copy_tt",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -6582,19 +6585,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_sgemm_bulk_copya_t",
+    { "kiln_sgemm_tma_copya_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_sgemm_bulk_copyb_t",
+    { "kiln_sgemm_tma_copyb_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_sgemm_bulk_multiply_tt_bm64_bn32_tm4_tn4_depth128_st4_early1_ku8_group8_edges0",
+    { "kiln_sgemm_tma_multiply_tt_bm64_bn32_wm32_wn16_depth128_st4_early1_ku8_group8_edges0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 64, 1 }, { 256, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -6635,7 +6638,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_async_multiply_nn_bm32_bn64_tm4_tn4_depth128_st3_ku8_group8_bytes4_copy0",
+    { "kiln_sgemm_async_multiply_nn_bm32_bn64_wm32_wn16_depth128_st3_ku8_group8_bytes4_copy0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 32, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -6643,7 +6646,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_async_multiply_nt_bm32_bn64_tm4_tn4_depth128_st3_ku8_group8_bytes4_copy0",
+    { "kiln_sgemm_async_multiply_nt_bm32_bn64_wm32_wn16_depth128_st3_ku8_group8_bytes4_copy0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 32, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -6651,7 +6654,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_async_multiply_tn_bm32_bn64_tm4_tn4_depth128_st3_ku8_group8_bytes4_copy0",
+    { "kiln_sgemm_async_multiply_tn_bm32_bn64_wm32_wn16_depth128_st3_ku8_group8_bytes4_copy0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 32, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -6659,7 +6662,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_async_multiply_tt_bm32_bn64_tm4_tn4_depth128_st3_ku8_group8_bytes4_copy0",
+    { "kiln_sgemm_async_multiply_tt_bm32_bn64_wm32_wn16_depth128_st3_ku8_group8_bytes4_copy0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 32, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -6699,7 +6702,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_bulk_copy_nn",
+    { "kiln_sgemm_tma_copy_nn",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -6707,19 +6710,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_sgemm_bulk_copya_n",
+    { "kiln_sgemm_tma_copya_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_sgemm_bulk_copyb_n",
+    { "kiln_sgemm_tma_copyb_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_sgemm_bulk_stream_nn_bm256_bn32_tm8_tn4_depth128_st5_early0_ku2_group8_edges1",
+    { "kiln_sgemm_tma_stream_nn_bm256_bn32_wm64_wn16_depth128_st5_early0_ku2_group8_edges1",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 384, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -6728,14 +6731,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_bulk_add_nn_bm256_bn32_tm8_tn4_depth128_st5_early0_ku2_group8_edges1",
+    { "kiln_sgemm_tma_add_nn_bm256_bn32_wm64_wn16_depth128_st5_early0_ku2_group8_edges1",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 8, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_3, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_sgemm_bulk_copy_nt",
+    { "kiln_sgemm_tma_copy_nt",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -6743,19 +6746,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_sgemm_bulk_copya_n",
+    { "kiln_sgemm_tma_copya_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_sgemm_bulk_copyb_t",
+    { "kiln_sgemm_tma_copyb_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_sgemm_bulk_stream_nt_bm256_bn32_tm8_tn4_depth128_st5_early0_ku2_group8_edges1",
+    { "kiln_sgemm_tma_stream_nt_bm256_bn32_wm64_wn16_depth128_st5_early0_ku2_group8_edges1",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 384, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -6764,14 +6767,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_bulk_add_nt_bm256_bn32_tm8_tn4_depth128_st5_early0_ku2_group8_edges1",
+    { "kiln_sgemm_tma_add_nt_bm256_bn32_wm64_wn16_depth128_st5_early0_ku2_group8_edges1",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 8, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_3, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_sgemm_bulk_copy_tn",
+    { "kiln_sgemm_tma_copy_tn",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -6779,19 +6782,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_sgemm_bulk_copya_t",
+    { "kiln_sgemm_tma_copya_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_sgemm_bulk_copyb_n",
+    { "kiln_sgemm_tma_copyb_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_sgemm_bulk_stream_tn_bm256_bn32_tm8_tn4_depth128_st5_early0_ku2_group8_edges1",
+    { "kiln_sgemm_tma_stream_tn_bm256_bn32_wm64_wn16_depth128_st5_early0_ku2_group8_edges1",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 384, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -6800,14 +6803,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_bulk_add_tn_bm256_bn32_tm8_tn4_depth128_st5_early0_ku2_group8_edges1",
+    { "kiln_sgemm_tma_add_tn_bm256_bn32_wm64_wn16_depth128_st5_early0_ku2_group8_edges1",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 8, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_3, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_sgemm_bulk_copy_tt",
+    { "kiln_sgemm_tma_copy_tt",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -6815,19 +6818,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_sgemm_bulk_copya_t",
+    { "kiln_sgemm_tma_copya_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_sgemm_bulk_copyb_t",
+    { "kiln_sgemm_tma_copyb_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_sgemm_bulk_stream_tt_bm256_bn32_tm8_tn4_depth128_st5_early0_ku2_group8_edges1",
+    { "kiln_sgemm_tma_stream_tt_bm256_bn32_wm64_wn16_depth128_st5_early0_ku2_group8_edges1",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 384, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -6836,14 +6839,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_bulk_add_tt_bm256_bn32_tm8_tn4_depth128_st5_early0_ku2_group8_edges1",
+    { "kiln_sgemm_tma_add_tt_bm256_bn32_wm64_wn16_depth128_st5_early0_ku2_group8_edges1",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 8, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_3, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_sgemm_bulk_copy_nn",
+    { "kiln_sgemm_tma_copy_nn",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -6851,19 +6854,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_sgemm_bulk_copya_n",
+    { "kiln_sgemm_tma_copya_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_sgemm_bulk_copyb_n",
+    { "kiln_sgemm_tma_copyb_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_sgemm_bulk_multiply_nn_bm64_bn128_tm8_tn4_depth128_st6_early2_ku4_group8_edges0",
+    { "kiln_sgemm_tma_multiply_nn_bm64_bn128_wm64_wn16_depth128_st6_early2_ku4_group8_edges0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 128, 64, 1 }, { 384, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -6872,7 +6875,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_bulk_copy_nt",
+    { "kiln_sgemm_tma_copy_nt",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -6880,19 +6883,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_sgemm_bulk_copya_n",
+    { "kiln_sgemm_tma_copya_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_sgemm_bulk_copyb_t",
+    { "kiln_sgemm_tma_copyb_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_sgemm_bulk_multiply_nt_bm64_bn128_tm8_tn4_depth128_st6_early2_ku4_group8_edges0",
+    { "kiln_sgemm_tma_multiply_nt_bm64_bn128_wm64_wn16_depth128_st6_early2_ku4_group8_edges0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 128, 64, 1 }, { 384, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -6901,7 +6904,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_bulk_copy_tn",
+    { "kiln_sgemm_tma_copy_tn",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -6909,19 +6912,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_sgemm_bulk_copya_t",
+    { "kiln_sgemm_tma_copya_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_sgemm_bulk_copyb_n",
+    { "kiln_sgemm_tma_copyb_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_sgemm_bulk_multiply_tn_bm64_bn128_tm8_tn4_depth128_st6_early2_ku4_group8_edges0",
+    { "kiln_sgemm_tma_multiply_tn_bm64_bn128_wm64_wn16_depth128_st6_early2_ku4_group8_edges0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 128, 64, 1 }, { 384, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -6930,7 +6933,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_bulk_copy_tt",
+    { "kiln_sgemm_tma_copy_tt",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -6938,19 +6941,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_sgemm_bulk_copya_t",
+    { "kiln_sgemm_tma_copya_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_sgemm_bulk_copyb_t",
+    { "kiln_sgemm_tma_copyb_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_sgemm_bulk_multiply_tt_bm64_bn128_tm8_tn4_depth128_st6_early2_ku4_group8_edges0",
+    { "kiln_sgemm_tma_multiply_tt_bm64_bn128_wm64_wn16_depth128_st6_early2_ku4_group8_edges0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 128, 64, 1 }, { 384, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -6991,7 +6994,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_bulk_copy_nn",
+    { "kiln_sgemm_tma_copy_nn",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -6999,19 +7002,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_sgemm_bulk_copya_n",
+    { "kiln_sgemm_tma_copya_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_sgemm_bulk_copyb_n",
+    { "kiln_sgemm_tma_copyb_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_sgemm_bulk_multiply_nn_bm128_bn256_tm8_tn16_depth128_st4_early0_ku4_group8_edges0",
+    { "kiln_sgemm_tma_multiply_nn_bm128_bn256_wm64_wn64_depth128_st4_early0_ku4_group8_edges0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 256, 128, 1 }, { 384, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -7020,7 +7023,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_bulk_copy_nt",
+    { "kiln_sgemm_tma_copy_nt",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -7028,19 +7031,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_sgemm_bulk_copya_n",
+    { "kiln_sgemm_tma_copya_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_sgemm_bulk_copyb_t",
+    { "kiln_sgemm_tma_copyb_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_sgemm_bulk_multiply_nt_bm128_bn256_tm8_tn16_depth128_st4_early0_ku4_group8_edges0",
+    { "kiln_sgemm_tma_multiply_nt_bm128_bn256_wm64_wn64_depth128_st4_early0_ku4_group8_edges0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 256, 128, 1 }, { 384, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -7049,7 +7052,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_bulk_copy_tn",
+    { "kiln_sgemm_tma_copy_tn",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -7057,19 +7060,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_sgemm_bulk_copya_t",
+    { "kiln_sgemm_tma_copya_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_sgemm_bulk_copyb_n",
+    { "kiln_sgemm_tma_copyb_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_sgemm_bulk_multiply_tn_bm128_bn256_tm8_tn16_depth128_st4_early0_ku4_group8_edges0",
+    { "kiln_sgemm_tma_multiply_tn_bm128_bn256_wm64_wn64_depth128_st4_early0_ku4_group8_edges0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 256, 128, 1 }, { 384, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -7078,7 +7081,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_bulk_copy_tt",
+    { "kiln_sgemm_tma_copy_tt",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -7086,19 +7089,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_sgemm_bulk_copya_t",
+    { "kiln_sgemm_tma_copya_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_sgemm_bulk_copyb_t",
+    { "kiln_sgemm_tma_copyb_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_sgemm_bulk_multiply_tt_bm128_bn256_tm8_tn16_depth128_st4_early0_ku4_group8_edges0",
+    { "kiln_sgemm_tma_multiply_tt_bm128_bn256_wm64_wn64_depth128_st4_early0_ku4_group8_edges0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 256, 128, 1 }, { 384, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -7107,7 +7110,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_bulk_copy_nn",
+    { "kiln_sgemm_tma_copy_nn",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -7115,19 +7118,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_sgemm_bulk_copya_n",
+    { "kiln_sgemm_tma_copya_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_sgemm_bulk_copyb_n",
+    { "kiln_sgemm_tma_copyb_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_sgemm_bulk_multiply_nn_bm256_bn32_tm8_tn4_depth128_st5_early2_ku2_group8_edges0",
+    { "kiln_sgemm_tma_multiply_nn_bm256_bn32_wm64_wn16_depth128_st5_early2_ku2_group8_edges0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 256, 1 }, { 384, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -7136,7 +7139,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_bulk_copy_nt",
+    { "kiln_sgemm_tma_copy_nt",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -7144,19 +7147,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_sgemm_bulk_copya_n",
+    { "kiln_sgemm_tma_copya_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_sgemm_bulk_copyb_t",
+    { "kiln_sgemm_tma_copyb_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_sgemm_bulk_multiply_nt_bm256_bn32_tm8_tn4_depth128_st5_early2_ku2_group8_edges0",
+    { "kiln_sgemm_tma_multiply_nt_bm256_bn32_wm64_wn16_depth128_st5_early2_ku2_group8_edges0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 256, 1 }, { 384, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -7165,7 +7168,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_bulk_copy_tn",
+    { "kiln_sgemm_tma_copy_tn",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -7173,19 +7176,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_sgemm_bulk_copya_t",
+    { "kiln_sgemm_tma_copya_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_sgemm_bulk_copyb_n",
+    { "kiln_sgemm_tma_copyb_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_sgemm_bulk_multiply_tn_bm256_bn32_tm8_tn4_depth128_st5_early2_ku2_group8_edges0",
+    { "kiln_sgemm_tma_multiply_tn_bm256_bn32_wm64_wn16_depth128_st5_early2_ku2_group8_edges0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 256, 1 }, { 384, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -7194,7 +7197,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_bulk_copy_tt",
+    { "kiln_sgemm_tma_copy_tt",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -7202,19 +7205,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_sgemm_bulk_copya_t",
+    { "kiln_sgemm_tma_copya_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_sgemm_bulk_copyb_t",
+    { "kiln_sgemm_tma_copyb_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_sgemm_bulk_multiply_tt_bm256_bn32_tm8_tn4_depth128_st5_early2_ku2_group8_edges0",
+    { "kiln_sgemm_tma_multiply_tt_bm256_bn32_wm64_wn16_depth128_st5_early2_ku2_group8_edges0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 256, 1 }, { 384, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -7255,7 +7258,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_async_stream_nn_bm32_bn64_tm4_tn4_depth128_st3_ku8_group8_bytes4_copy0",
+    { "kiln_sgemm_async_stream_nn_bm32_bn64_wm32_wn16_depth128_st3_ku8_group8_bytes4_copy0",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 128, 1, 1 }, 0,
       16, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -7263,14 +7266,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_async_add_nn_bm32_bn64_tm4_tn4_depth128_st3_ku8_group8_bytes4_copy0",
+    { "kiln_sgemm_async_add_nn_bm32_bn64_wm32_wn16_depth128_st3_ku8_group8_bytes4_copy0",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 8, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_sgemm_async_stream_nt_bm32_bn64_tm4_tn4_depth128_st3_ku8_group8_bytes4_copy0",
+    { "kiln_sgemm_async_stream_nt_bm32_bn64_wm32_wn16_depth128_st3_ku8_group8_bytes4_copy0",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 128, 1, 1 }, 0,
       16, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -7278,14 +7281,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_async_add_nt_bm32_bn64_tm4_tn4_depth128_st3_ku8_group8_bytes4_copy0",
+    { "kiln_sgemm_async_add_nt_bm32_bn64_wm32_wn16_depth128_st3_ku8_group8_bytes4_copy0",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 8, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_sgemm_async_stream_tn_bm32_bn64_tm4_tn4_depth128_st3_ku8_group8_bytes4_copy0",
+    { "kiln_sgemm_async_stream_tn_bm32_bn64_wm32_wn16_depth128_st3_ku8_group8_bytes4_copy0",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 128, 1, 1 }, 0,
       16, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -7293,14 +7296,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_async_add_tn_bm32_bn64_tm4_tn4_depth128_st3_ku8_group8_bytes4_copy0",
+    { "kiln_sgemm_async_add_tn_bm32_bn64_wm32_wn16_depth128_st3_ku8_group8_bytes4_copy0",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 8, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_sgemm_async_stream_tt_bm32_bn64_tm4_tn4_depth128_st3_ku8_group8_bytes4_copy0",
+    { "kiln_sgemm_async_stream_tt_bm32_bn64_wm32_wn16_depth128_st3_ku8_group8_bytes4_copy0",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 128, 1, 1 }, 0,
       16, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -7308,7 +7311,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_async_add_tt_bm32_bn64_tm4_tn4_depth128_st3_ku8_group8_bytes4_copy0",
+    { "kiln_sgemm_async_add_tt_bm32_bn64_wm32_wn16_depth128_st3_ku8_group8_bytes4_copy0",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 8, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
@@ -7379,7 +7382,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_bulk_copy_nn",
+    { "kiln_sgemm_tma_copy_nn",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -7387,19 +7390,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_sgemm_bulk_copya_n",
+    { "kiln_sgemm_tma_copya_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_sgemm_bulk_copyb_n",
+    { "kiln_sgemm_tma_copyb_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_sgemm_bulk_stream_nn_bm64_bn128_tm8_tn4_depth128_st6_early2_ku4_group8_edges0",
+    { "kiln_sgemm_tma_stream_nn_bm64_bn128_wm64_wn16_depth128_st6_early2_ku4_group8_edges0",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 384, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -7408,14 +7411,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_bulk_add_nn_bm64_bn128_tm8_tn4_depth128_st6_early2_ku4_group8_edges0",
+    { "kiln_sgemm_tma_add_nn_bm64_bn128_wm64_wn16_depth128_st6_early2_ku4_group8_edges0",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 8, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_3, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_sgemm_bulk_copy_nt",
+    { "kiln_sgemm_tma_copy_nt",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -7423,19 +7426,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_sgemm_bulk_copya_n",
+    { "kiln_sgemm_tma_copya_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_sgemm_bulk_copyb_t",
+    { "kiln_sgemm_tma_copyb_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_sgemm_bulk_stream_nt_bm64_bn128_tm8_tn4_depth128_st6_early2_ku4_group8_edges0",
+    { "kiln_sgemm_tma_stream_nt_bm64_bn128_wm64_wn16_depth128_st6_early2_ku4_group8_edges0",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 384, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -7444,14 +7447,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_bulk_add_nt_bm64_bn128_tm8_tn4_depth128_st6_early2_ku4_group8_edges0",
+    { "kiln_sgemm_tma_add_nt_bm64_bn128_wm64_wn16_depth128_st6_early2_ku4_group8_edges0",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 8, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_3, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_sgemm_bulk_copy_tn",
+    { "kiln_sgemm_tma_copy_tn",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -7459,19 +7462,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_sgemm_bulk_copya_t",
+    { "kiln_sgemm_tma_copya_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_sgemm_bulk_copyb_n",
+    { "kiln_sgemm_tma_copyb_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_sgemm_bulk_stream_tn_bm64_bn128_tm8_tn4_depth128_st6_early2_ku4_group8_edges0",
+    { "kiln_sgemm_tma_stream_tn_bm64_bn128_wm64_wn16_depth128_st6_early2_ku4_group8_edges0",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 384, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -7480,14 +7483,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_bulk_add_tn_bm64_bn128_tm8_tn4_depth128_st6_early2_ku4_group8_edges0",
+    { "kiln_sgemm_tma_add_tn_bm64_bn128_wm64_wn16_depth128_st6_early2_ku4_group8_edges0",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 8, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_3, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_sgemm_bulk_copy_tt",
+    { "kiln_sgemm_tma_copy_tt",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -7495,19 +7498,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_sgemm_bulk_copya_t",
+    { "kiln_sgemm_tma_copya_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_sgemm_bulk_copyb_t",
+    { "kiln_sgemm_tma_copyb_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_sgemm_bulk_stream_tt_bm64_bn128_tm8_tn4_depth128_st6_early2_ku4_group8_edges0",
+    { "kiln_sgemm_tma_stream_tt_bm64_bn128_wm64_wn16_depth128_st6_early2_ku4_group8_edges0",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 384, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -7516,14 +7519,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_bulk_add_tt_bm64_bn128_tm8_tn4_depth128_st6_early2_ku4_group8_edges0",
+    { "kiln_sgemm_tma_add_tt_bm64_bn128_wm64_wn16_depth128_st6_early2_ku4_group8_edges0",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 8, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_3, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_sgemm_bulk_copy_nn",
+    { "kiln_sgemm_tma_copy_nn",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -7531,19 +7534,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_sgemm_bulk_copya_n",
+    { "kiln_sgemm_tma_copya_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_sgemm_bulk_copyb_n",
+    { "kiln_sgemm_tma_copyb_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_sgemm_bulk_stream_nn_bm128_bn256_tm8_tn16_depth128_st4_early0_ku4_group8_edges0",
+    { "kiln_sgemm_tma_stream_nn_bm128_bn256_wm64_wn64_depth128_st4_early0_ku4_group8_edges0",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 384, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -7552,14 +7555,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_bulk_add_nn_bm128_bn256_tm8_tn16_depth128_st4_early0_ku4_group8_edges0",
+    { "kiln_sgemm_tma_add_nn_bm128_bn256_wm64_wn64_depth128_st4_early0_ku4_group8_edges0",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 8, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_3, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_sgemm_bulk_copy_nt",
+    { "kiln_sgemm_tma_copy_nt",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -7567,19 +7570,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_sgemm_bulk_copya_n",
+    { "kiln_sgemm_tma_copya_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_sgemm_bulk_copyb_t",
+    { "kiln_sgemm_tma_copyb_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_sgemm_bulk_stream_nt_bm128_bn256_tm8_tn16_depth128_st4_early0_ku4_group8_edges0",
+    { "kiln_sgemm_tma_stream_nt_bm128_bn256_wm64_wn64_depth128_st4_early0_ku4_group8_edges0",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 384, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -7588,14 +7591,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_bulk_add_nt_bm128_bn256_tm8_tn16_depth128_st4_early0_ku4_group8_edges0",
+    { "kiln_sgemm_tma_add_nt_bm128_bn256_wm64_wn64_depth128_st4_early0_ku4_group8_edges0",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 8, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_3, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_sgemm_bulk_copy_tn",
+    { "kiln_sgemm_tma_copy_tn",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -7603,19 +7606,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_sgemm_bulk_copya_t",
+    { "kiln_sgemm_tma_copya_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_sgemm_bulk_copyb_n",
+    { "kiln_sgemm_tma_copyb_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_sgemm_bulk_stream_tn_bm128_bn256_tm8_tn16_depth128_st4_early0_ku4_group8_edges0",
+    { "kiln_sgemm_tma_stream_tn_bm128_bn256_wm64_wn64_depth128_st4_early0_ku4_group8_edges0",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 384, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -7624,14 +7627,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_bulk_add_tn_bm128_bn256_tm8_tn16_depth128_st4_early0_ku4_group8_edges0",
+    { "kiln_sgemm_tma_add_tn_bm128_bn256_wm64_wn64_depth128_st4_early0_ku4_group8_edges0",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 8, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_3, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_sgemm_bulk_copy_tt",
+    { "kiln_sgemm_tma_copy_tt",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -7639,19 +7642,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_sgemm_bulk_copya_t",
+    { "kiln_sgemm_tma_copya_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_sgemm_bulk_copyb_t",
+    { "kiln_sgemm_tma_copyb_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_sgemm_bulk_stream_tt_bm128_bn256_tm8_tn16_depth128_st4_early0_ku4_group8_edges0",
+    { "kiln_sgemm_tma_stream_tt_bm128_bn256_wm64_wn64_depth128_st4_early0_ku4_group8_edges0",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 384, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -7660,14 +7663,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_bulk_add_tt_bm128_bn256_tm8_tn16_depth128_st4_early0_ku4_group8_edges0",
+    { "kiln_sgemm_tma_add_tt_bm128_bn256_wm64_wn64_depth128_st4_early0_ku4_group8_edges0",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 8, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_3, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_sgemm_async_stream_nn_bm64_bn64_tm8_tn4_depth128_st2_ku4_group8_bytes16_copy0",
+    { "kiln_sgemm_async_stream_nn_bm64_bn64_wm64_wn16_depth128_st2_ku4_group8_bytes16_copy0",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 128, 1, 1 }, 0,
       16, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -7675,14 +7678,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_async_add_nn_bm64_bn64_tm8_tn4_depth128_st2_ku4_group8_bytes16_copy0",
+    { "kiln_sgemm_async_add_nn_bm64_bn64_wm64_wn16_depth128_st2_ku4_group8_bytes16_copy0",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 8, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_sgemm_async_stream_nt_bm64_bn64_tm8_tn4_depth128_st2_ku4_group8_bytes16_copy0",
+    { "kiln_sgemm_async_stream_nt_bm64_bn64_wm64_wn16_depth128_st2_ku4_group8_bytes16_copy0",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 128, 1, 1 }, 0,
       16, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -7690,14 +7693,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_async_add_nt_bm64_bn64_tm8_tn4_depth128_st2_ku4_group8_bytes16_copy0",
+    { "kiln_sgemm_async_add_nt_bm64_bn64_wm64_wn16_depth128_st2_ku4_group8_bytes16_copy0",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 8, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_sgemm_async_stream_tn_bm64_bn64_tm8_tn4_depth128_st2_ku4_group8_bytes16_copy0",
+    { "kiln_sgemm_async_stream_tn_bm64_bn64_wm64_wn16_depth128_st2_ku4_group8_bytes16_copy0",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 128, 1, 1 }, 0,
       16, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -7705,14 +7708,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_async_add_tn_bm64_bn64_tm8_tn4_depth128_st2_ku4_group8_bytes16_copy0",
+    { "kiln_sgemm_async_add_tn_bm64_bn64_wm64_wn16_depth128_st2_ku4_group8_bytes16_copy0",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 8, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_sgemm_async_stream_tt_bm64_bn64_tm8_tn4_depth128_st2_ku4_group8_bytes16_copy0",
+    { "kiln_sgemm_async_stream_tt_bm64_bn64_wm64_wn16_depth128_st2_ku4_group8_bytes16_copy0",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 128, 1, 1 }, 0,
       16, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -7720,14 +7723,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_async_add_tt_bm64_bn64_tm8_tn4_depth128_st2_ku4_group8_bytes16_copy0",
+    { "kiln_sgemm_async_add_tt_bm64_bn64_wm64_wn16_depth128_st2_ku4_group8_bytes16_copy0",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 8, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_sgemm_async_stream_nn_bm64_bn64_tm8_tn4_depth128_st2_ku4_group8_bytes4_copy0",
+    { "kiln_sgemm_async_stream_nn_bm64_bn64_wm64_wn16_depth128_st2_ku4_group8_bytes4_copy0",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 128, 1, 1 }, 0,
       16, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -7735,14 +7738,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_async_add_nn_bm64_bn64_tm8_tn4_depth128_st2_ku4_group8_bytes4_copy0",
+    { "kiln_sgemm_async_add_nn_bm64_bn64_wm64_wn16_depth128_st2_ku4_group8_bytes4_copy0",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 4, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_sgemm_async_stream_nt_bm64_bn64_tm8_tn4_depth128_st2_ku4_group8_bytes4_copy0",
+    { "kiln_sgemm_async_stream_nt_bm64_bn64_wm64_wn16_depth128_st2_ku4_group8_bytes4_copy0",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 128, 1, 1 }, 0,
       16, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -7750,14 +7753,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_async_add_nt_bm64_bn64_tm8_tn4_depth128_st2_ku4_group8_bytes4_copy0",
+    { "kiln_sgemm_async_add_nt_bm64_bn64_wm64_wn16_depth128_st2_ku4_group8_bytes4_copy0",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 4, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_sgemm_async_stream_tn_bm64_bn64_tm8_tn4_depth128_st2_ku4_group8_bytes4_copy0",
+    { "kiln_sgemm_async_stream_tn_bm64_bn64_wm64_wn16_depth128_st2_ku4_group8_bytes4_copy0",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 128, 1, 1 }, 0,
       16, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -7765,14 +7768,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_async_add_tn_bm64_bn64_tm8_tn4_depth128_st2_ku4_group8_bytes4_copy0",
+    { "kiln_sgemm_async_add_tn_bm64_bn64_wm64_wn16_depth128_st2_ku4_group8_bytes4_copy0",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 4, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_sgemm_async_stream_tt_bm64_bn64_tm8_tn4_depth128_st2_ku4_group8_bytes4_copy0",
+    { "kiln_sgemm_async_stream_tt_bm64_bn64_wm64_wn16_depth128_st2_ku4_group8_bytes4_copy0",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 128, 1, 1 }, 0,
       16, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -7780,14 +7783,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_async_add_tt_bm64_bn64_tm8_tn4_depth128_st2_ku4_group8_bytes4_copy0",
+    { "kiln_sgemm_async_add_tt_bm64_bn64_wm64_wn16_depth128_st2_ku4_group8_bytes4_copy0",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 4, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_sgemm_bulk_copy_nn",
+    { "kiln_sgemm_tma_copy_nn",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -7795,19 +7798,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_sgemm_bulk_copya_n",
+    { "kiln_sgemm_tma_copya_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_sgemm_bulk_copyb_n",
+    { "kiln_sgemm_tma_copyb_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_sgemm_bulk_multiply_nn_bm256_bn64_tm8_tn16_depth128_st5_early0_ku1_group2_edges0",
+    { "kiln_sgemm_tma_multiply_nn_bm256_bn64_wm64_wn64_depth128_st5_early0_ku1_group2_edges0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 256, 1 }, { 256, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -7816,7 +7819,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_bulk_copy_nt",
+    { "kiln_sgemm_tma_copy_nt",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -7824,19 +7827,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_sgemm_bulk_copya_n",
+    { "kiln_sgemm_tma_copya_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_sgemm_bulk_copyb_t",
+    { "kiln_sgemm_tma_copyb_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_sgemm_bulk_multiply_nt_bm256_bn64_tm8_tn16_depth128_st5_early0_ku1_group2_edges0",
+    { "kiln_sgemm_tma_multiply_nt_bm256_bn64_wm64_wn64_depth128_st5_early0_ku1_group2_edges0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 256, 1 }, { 256, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -7845,7 +7848,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_bulk_copy_tn",
+    { "kiln_sgemm_tma_copy_tn",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -7853,19 +7856,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_sgemm_bulk_copya_t",
+    { "kiln_sgemm_tma_copya_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_sgemm_bulk_copyb_n",
+    { "kiln_sgemm_tma_copyb_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_sgemm_bulk_multiply_tn_bm256_bn64_tm8_tn16_depth128_st5_early0_ku1_group2_edges0",
+    { "kiln_sgemm_tma_multiply_tn_bm256_bn64_wm64_wn64_depth128_st5_early0_ku1_group2_edges0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 256, 1 }, { 256, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -7874,7 +7877,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_bulk_copy_tt",
+    { "kiln_sgemm_tma_copy_tt",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -7882,19 +7885,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_sgemm_bulk_copya_t",
+    { "kiln_sgemm_tma_copya_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_sgemm_bulk_copyb_t",
+    { "kiln_sgemm_tma_copyb_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_sgemm_bulk_multiply_tt_bm256_bn64_tm8_tn16_depth128_st5_early0_ku1_group2_edges0",
+    { "kiln_sgemm_tma_multiply_tt_bm256_bn64_wm64_wn64_depth128_st5_early0_ku1_group2_edges0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 256, 1 }, { 256, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -7903,7 +7906,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_async_multiply_nn_bm64_bn128_tm8_tn8_depth128_st2_ku4_group8_bytes4_copy0",
+    { "kiln_sgemm_async_multiply_nn_bm64_bn128_wm64_wn32_depth128_st2_ku4_group8_bytes4_copy0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 128, 64, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -7911,7 +7914,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_async_multiply_nt_bm64_bn128_tm8_tn8_depth128_st2_ku4_group8_bytes4_copy0",
+    { "kiln_sgemm_async_multiply_nt_bm64_bn128_wm64_wn32_depth128_st2_ku4_group8_bytes4_copy0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 128, 64, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -7919,7 +7922,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_async_multiply_tn_bm64_bn128_tm8_tn8_depth128_st2_ku4_group8_bytes4_copy0",
+    { "kiln_sgemm_async_multiply_tn_bm64_bn128_wm64_wn32_depth128_st2_ku4_group8_bytes4_copy0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 128, 64, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -7927,7 +7930,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_async_multiply_tt_bm64_bn128_tm8_tn8_depth128_st2_ku4_group8_bytes4_copy0",
+    { "kiln_sgemm_async_multiply_tt_bm64_bn128_wm64_wn32_depth128_st2_ku4_group8_bytes4_copy0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 128, 64, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -7967,7 +7970,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_bulk_copy_nn",
+    { "kiln_dgemm_tma_copy_nn",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -7975,19 +7978,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_dgemm_bulk_copya_n",
+    { "kiln_dgemm_tma_copya_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_dgemm_bulk_copyb_n",
+    { "kiln_dgemm_tma_copyb_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_dgemm_bulk_multiply_nn_bm32_bn32_tm4_tn8_depth128_st16_early2_ku2_group8_slices4_edges0",
+    { "kiln_dgemm_tma_multiply_nn_bm32_bn32_wm32_wn32_depth128_st16_early2_ku2_group8_slices4_edges0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 32, 1 }, { 192, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -7996,7 +7999,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_bulk_copy_nt",
+    { "kiln_dgemm_tma_copy_nt",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -8004,19 +8007,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_dgemm_bulk_copya_n",
+    { "kiln_dgemm_tma_copya_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_dgemm_bulk_copyb_t",
+    { "kiln_dgemm_tma_copyb_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_dgemm_bulk_multiply_nt_bm32_bn32_tm4_tn8_depth128_st16_early2_ku2_group8_slices4_edges0",
+    { "kiln_dgemm_tma_multiply_nt_bm32_bn32_wm32_wn32_depth128_st16_early2_ku2_group8_slices4_edges0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 32, 1 }, { 192, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -8025,7 +8028,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_bulk_copy_tn",
+    { "kiln_dgemm_tma_copy_tn",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -8033,19 +8036,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_dgemm_bulk_copya_t",
+    { "kiln_dgemm_tma_copya_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_dgemm_bulk_copyb_n",
+    { "kiln_dgemm_tma_copyb_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_dgemm_bulk_multiply_tn_bm32_bn32_tm4_tn8_depth128_st16_early2_ku2_group8_slices4_edges0",
+    { "kiln_dgemm_tma_multiply_tn_bm32_bn32_wm32_wn32_depth128_st16_early2_ku2_group8_slices4_edges0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 32, 1 }, { 192, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -8054,7 +8057,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_bulk_copy_tt",
+    { "kiln_dgemm_tma_copy_tt",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -8062,19 +8065,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_dgemm_bulk_copya_t",
+    { "kiln_dgemm_tma_copya_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_dgemm_bulk_copyb_t",
+    { "kiln_dgemm_tma_copyb_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_dgemm_bulk_multiply_tt_bm32_bn32_tm4_tn8_depth128_st16_early2_ku2_group8_slices4_edges0",
+    { "kiln_dgemm_tma_multiply_tt_bm32_bn32_wm32_wn32_depth128_st16_early2_ku2_group8_slices4_edges0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 32, 1 }, { 192, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -8083,7 +8086,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_bulk_copy_nn",
+    { "kiln_dgemm_tma_copy_nn",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -8091,19 +8094,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_dgemm_bulk_copya_n",
+    { "kiln_dgemm_tma_copya_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_dgemm_bulk_copyb_n",
+    { "kiln_dgemm_tma_copyb_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_dgemm_bulk_stream_nn_bm64_bn32_tm2_tn4_depth128_st8_early2_ku2_group8_edges0",
+    { "kiln_dgemm_tma_stream_nn_bm64_bn32_wm16_wn16_depth128_st8_early2_ku2_group8_edges0",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 320, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -8112,14 +8115,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_bulk_add_nn_bm64_bn32_tm2_tn4_depth128_st8_early2_ku2_group8_edges0",
+    { "kiln_dgemm_tma_add_nn_bm64_bn32_wm16_wn16_depth128_st8_early2_ku2_group8_edges0",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 8, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_3, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_dgemm_bulk_copy_nt",
+    { "kiln_dgemm_tma_copy_nt",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -8127,19 +8130,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_dgemm_bulk_copya_n",
+    { "kiln_dgemm_tma_copya_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_dgemm_bulk_copyb_t",
+    { "kiln_dgemm_tma_copyb_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_dgemm_bulk_stream_nt_bm64_bn32_tm2_tn4_depth128_st8_early2_ku2_group8_edges0",
+    { "kiln_dgemm_tma_stream_nt_bm64_bn32_wm16_wn16_depth128_st8_early2_ku2_group8_edges0",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 320, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -8148,14 +8151,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_bulk_add_nt_bm64_bn32_tm2_tn4_depth128_st8_early2_ku2_group8_edges0",
+    { "kiln_dgemm_tma_add_nt_bm64_bn32_wm16_wn16_depth128_st8_early2_ku2_group8_edges0",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 8, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_3, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_dgemm_bulk_copy_tn",
+    { "kiln_dgemm_tma_copy_tn",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -8163,19 +8166,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_dgemm_bulk_copya_t",
+    { "kiln_dgemm_tma_copya_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_dgemm_bulk_copyb_n",
+    { "kiln_dgemm_tma_copyb_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_dgemm_bulk_stream_tn_bm64_bn32_tm2_tn4_depth128_st8_early2_ku2_group8_edges0",
+    { "kiln_dgemm_tma_stream_tn_bm64_bn32_wm16_wn16_depth128_st8_early2_ku2_group8_edges0",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 320, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -8184,14 +8187,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_bulk_add_tn_bm64_bn32_tm2_tn4_depth128_st8_early2_ku2_group8_edges0",
+    { "kiln_dgemm_tma_add_tn_bm64_bn32_wm16_wn16_depth128_st8_early2_ku2_group8_edges0",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 8, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_3, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_dgemm_bulk_copy_tt",
+    { "kiln_dgemm_tma_copy_tt",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -8199,19 +8202,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_dgemm_bulk_copya_t",
+    { "kiln_dgemm_tma_copya_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_dgemm_bulk_copyb_t",
+    { "kiln_dgemm_tma_copyb_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_dgemm_bulk_stream_tt_bm64_bn32_tm2_tn4_depth128_st8_early2_ku2_group8_edges0",
+    { "kiln_dgemm_tma_stream_tt_bm64_bn32_wm16_wn16_depth128_st8_early2_ku2_group8_edges0",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 320, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -8220,14 +8223,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_bulk_add_tt_bm64_bn32_tm2_tn4_depth128_st8_early2_ku2_group8_edges0",
+    { "kiln_dgemm_tma_add_tt_bm64_bn32_wm16_wn16_depth128_st8_early2_ku2_group8_edges0",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 8, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_3, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_dgemm_async_multiply_nn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes8_copy0",
+    { "kiln_dgemm_async_multiply_nn_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes8_copy0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 64, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -8235,7 +8238,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_async_multiply_nt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes8_copy0",
+    { "kiln_dgemm_async_multiply_nt_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes8_copy0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 64, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -8243,7 +8246,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_async_multiply_tn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes8_copy0",
+    { "kiln_dgemm_async_multiply_tn_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes8_copy0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 64, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -8251,7 +8254,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_async_multiply_tt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes8_copy0",
+    { "kiln_dgemm_async_multiply_tt_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes8_copy0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 64, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -8291,7 +8294,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_bulk_copy_nn",
+    { "kiln_dgemm_tma_copy_nn",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -8299,19 +8302,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_dgemm_bulk_copya_n",
+    { "kiln_dgemm_tma_copya_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_dgemm_bulk_copyb_n",
+    { "kiln_dgemm_tma_copyb_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_dgemm_bulk_multiply_nn_bm64_bn128_tm4_tn8_depth128_st8_early2_ku2_group8_edges0",
+    { "kiln_dgemm_tma_multiply_nn_bm64_bn128_wm32_wn32_depth128_st8_early2_ku2_group8_edges0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 128, 64, 1 }, { 320, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -8320,7 +8323,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_bulk_copy_nt",
+    { "kiln_dgemm_tma_copy_nt",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -8328,19 +8331,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_dgemm_bulk_copya_n",
+    { "kiln_dgemm_tma_copya_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_dgemm_bulk_copyb_t",
+    { "kiln_dgemm_tma_copyb_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_dgemm_bulk_multiply_nt_bm64_bn128_tm4_tn8_depth128_st8_early2_ku2_group8_edges0",
+    { "kiln_dgemm_tma_multiply_nt_bm64_bn128_wm32_wn32_depth128_st8_early2_ku2_group8_edges0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 128, 64, 1 }, { 320, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -8349,7 +8352,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_bulk_copy_tn",
+    { "kiln_dgemm_tma_copy_tn",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -8357,19 +8360,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_dgemm_bulk_copya_t",
+    { "kiln_dgemm_tma_copya_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_dgemm_bulk_copyb_n",
+    { "kiln_dgemm_tma_copyb_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_dgemm_bulk_multiply_tn_bm64_bn128_tm4_tn8_depth128_st8_early2_ku2_group8_edges0",
+    { "kiln_dgemm_tma_multiply_tn_bm64_bn128_wm32_wn32_depth128_st8_early2_ku2_group8_edges0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 128, 64, 1 }, { 320, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -8378,7 +8381,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_bulk_copy_tt",
+    { "kiln_dgemm_tma_copy_tt",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -8386,19 +8389,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_dgemm_bulk_copya_t",
+    { "kiln_dgemm_tma_copya_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_dgemm_bulk_copyb_t",
+    { "kiln_dgemm_tma_copyb_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_dgemm_bulk_multiply_tt_bm64_bn128_tm4_tn8_depth128_st8_early2_ku2_group8_edges0",
+    { "kiln_dgemm_tma_multiply_tt_bm64_bn128_wm32_wn32_depth128_st8_early2_ku2_group8_edges0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 128, 64, 1 }, { 320, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -8439,7 +8442,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_async_multiply_nn_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes8_copy0",
+    { "kiln_dgemm_async_multiply_nn_bm64_bn64_wm32_wn32_depth128_st4_ku2_group8_bytes8_copy0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 64, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -8447,7 +8450,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_async_multiply_nt_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes8_copy0",
+    { "kiln_dgemm_async_multiply_nt_bm64_bn64_wm32_wn32_depth128_st4_ku2_group8_bytes8_copy0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 64, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -8455,7 +8458,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_async_multiply_tn_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes8_copy0",
+    { "kiln_dgemm_async_multiply_tn_bm64_bn64_wm32_wn32_depth128_st4_ku2_group8_bytes8_copy0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 64, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -8463,7 +8466,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_async_multiply_tt_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes8_copy0",
+    { "kiln_dgemm_async_multiply_tt_bm64_bn64_wm32_wn32_depth128_st4_ku2_group8_bytes8_copy0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 64, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -8471,7 +8474,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_bulk_copy_nn",
+    { "kiln_dgemm_tma_copy_nn",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -8479,19 +8482,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_dgemm_bulk_copya_n",
+    { "kiln_dgemm_tma_copya_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_dgemm_bulk_copyb_n",
+    { "kiln_dgemm_tma_copyb_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_dgemm_bulk_multiply_nn_bm128_bn128_tm8_tn8_depth128_st5_early1_ku2_group8_edges0",
+    { "kiln_dgemm_tma_multiply_nn_bm128_bn128_wm64_wn32_depth128_st5_early1_ku2_group8_edges0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 128, 128, 1 }, { 384, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -8500,7 +8503,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_bulk_copy_nt",
+    { "kiln_dgemm_tma_copy_nt",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -8508,19 +8511,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_dgemm_bulk_copya_n",
+    { "kiln_dgemm_tma_copya_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_dgemm_bulk_copyb_t",
+    { "kiln_dgemm_tma_copyb_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_dgemm_bulk_multiply_nt_bm128_bn128_tm8_tn8_depth128_st5_early1_ku2_group8_edges0",
+    { "kiln_dgemm_tma_multiply_nt_bm128_bn128_wm64_wn32_depth128_st5_early1_ku2_group8_edges0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 128, 128, 1 }, { 384, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -8529,7 +8532,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_bulk_copy_tn",
+    { "kiln_dgemm_tma_copy_tn",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -8537,19 +8540,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_dgemm_bulk_copya_t",
+    { "kiln_dgemm_tma_copya_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_dgemm_bulk_copyb_n",
+    { "kiln_dgemm_tma_copyb_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_dgemm_bulk_multiply_tn_bm128_bn128_tm8_tn8_depth128_st5_early1_ku2_group8_edges0",
+    { "kiln_dgemm_tma_multiply_tn_bm128_bn128_wm64_wn32_depth128_st5_early1_ku2_group8_edges0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 128, 128, 1 }, { 384, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -8558,7 +8561,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_bulk_copy_tt",
+    { "kiln_dgemm_tma_copy_tt",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -8566,19 +8569,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_dgemm_bulk_copya_t",
+    { "kiln_dgemm_tma_copya_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_dgemm_bulk_copyb_t",
+    { "kiln_dgemm_tma_copyb_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_dgemm_bulk_multiply_tt_bm128_bn128_tm8_tn8_depth128_st5_early1_ku2_group8_edges0",
+    { "kiln_dgemm_tma_multiply_tt_bm128_bn128_wm64_wn32_depth128_st5_early1_ku2_group8_edges0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 128, 128, 1 }, { 384, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -8587,7 +8590,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_bulk_copy_nn",
+    { "kiln_dgemm_tma_copy_nn",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -8595,19 +8598,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_dgemm_bulk_copya_n",
+    { "kiln_dgemm_tma_copya_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_dgemm_bulk_copyb_n",
+    { "kiln_dgemm_tma_copyb_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_dgemm_bulk_multiply_nn_bm64_bn32_tm4_tn8_depth128_st8_early1_ku2_group1_slices4_edges0",
+    { "kiln_dgemm_tma_multiply_nn_bm64_bn32_wm32_wn32_depth128_st8_early1_ku2_group1_slices4_edges0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 64, 1 }, { 320, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -8616,7 +8619,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_bulk_copy_nt",
+    { "kiln_dgemm_tma_copy_nt",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -8624,19 +8627,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_dgemm_bulk_copya_n",
+    { "kiln_dgemm_tma_copya_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_dgemm_bulk_copyb_t",
+    { "kiln_dgemm_tma_copyb_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_dgemm_bulk_multiply_nt_bm64_bn32_tm4_tn8_depth128_st8_early1_ku2_group1_slices4_edges0",
+    { "kiln_dgemm_tma_multiply_nt_bm64_bn32_wm32_wn32_depth128_st8_early1_ku2_group1_slices4_edges0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 64, 1 }, { 320, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -8645,7 +8648,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_bulk_copy_tn",
+    { "kiln_dgemm_tma_copy_tn",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -8653,19 +8656,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_dgemm_bulk_copya_t",
+    { "kiln_dgemm_tma_copya_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_dgemm_bulk_copyb_n",
+    { "kiln_dgemm_tma_copyb_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_dgemm_bulk_multiply_tn_bm64_bn32_tm4_tn8_depth128_st8_early1_ku2_group1_slices4_edges0",
+    { "kiln_dgemm_tma_multiply_tn_bm64_bn32_wm32_wn32_depth128_st8_early1_ku2_group1_slices4_edges0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 64, 1 }, { 320, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -8674,7 +8677,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_bulk_copy_tt",
+    { "kiln_dgemm_tma_copy_tt",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -8682,19 +8685,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_dgemm_bulk_copya_t",
+    { "kiln_dgemm_tma_copya_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_dgemm_bulk_copyb_t",
+    { "kiln_dgemm_tma_copyb_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_dgemm_bulk_multiply_tt_bm64_bn32_tm4_tn8_depth128_st8_early1_ku2_group1_slices4_edges0",
+    { "kiln_dgemm_tma_multiply_tt_bm64_bn32_wm32_wn32_depth128_st8_early1_ku2_group1_slices4_edges0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 64, 1 }, { 320, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -8703,7 +8706,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_bulk_copy_nn",
+    { "kiln_dgemm_tma_copy_nn",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -8711,19 +8714,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_dgemm_bulk_copya_n",
+    { "kiln_dgemm_tma_copya_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_dgemm_bulk_copyb_n",
+    { "kiln_dgemm_tma_copyb_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_dgemm_bulk_multiply_nn_bm32_bn16_tm2_tn4_depth128_st16_early2_ku2_group8_slices4_edges0",
+    { "kiln_dgemm_tma_multiply_nn_bm32_bn16_wm16_wn16_depth128_st16_early2_ku2_group8_slices4_edges0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 16, 32, 1 }, { 320, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -8732,7 +8735,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_bulk_copy_nt",
+    { "kiln_dgemm_tma_copy_nt",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -8740,19 +8743,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_dgemm_bulk_copya_n",
+    { "kiln_dgemm_tma_copya_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_dgemm_bulk_copyb_t",
+    { "kiln_dgemm_tma_copyb_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_dgemm_bulk_multiply_nt_bm32_bn16_tm2_tn4_depth128_st16_early2_ku2_group8_slices4_edges0",
+    { "kiln_dgemm_tma_multiply_nt_bm32_bn16_wm16_wn16_depth128_st16_early2_ku2_group8_slices4_edges0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 16, 32, 1 }, { 320, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -8761,7 +8764,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_bulk_copy_tn",
+    { "kiln_dgemm_tma_copy_tn",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -8769,19 +8772,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_dgemm_bulk_copya_t",
+    { "kiln_dgemm_tma_copya_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_dgemm_bulk_copyb_n",
+    { "kiln_dgemm_tma_copyb_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_dgemm_bulk_multiply_tn_bm32_bn16_tm2_tn4_depth128_st16_early2_ku2_group8_slices4_edges0",
+    { "kiln_dgemm_tma_multiply_tn_bm32_bn16_wm16_wn16_depth128_st16_early2_ku2_group8_slices4_edges0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 16, 32, 1 }, { 320, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -8790,7 +8793,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_bulk_copy_tt",
+    { "kiln_dgemm_tma_copy_tt",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -8798,19 +8801,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_dgemm_bulk_copya_t",
+    { "kiln_dgemm_tma_copya_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_dgemm_bulk_copyb_t",
+    { "kiln_dgemm_tma_copyb_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_dgemm_bulk_multiply_tt_bm32_bn16_tm2_tn4_depth128_st16_early2_ku2_group8_slices4_edges0",
+    { "kiln_dgemm_tma_multiply_tt_bm32_bn16_wm16_wn16_depth128_st16_early2_ku2_group8_slices4_edges0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 16, 32, 1 }, { 320, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -8819,7 +8822,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_async_multiply_nn_bm32_bn32_tm4_tn4_depth128_st5_ku2_group8_bytes8_copy0",
+    { "kiln_dgemm_async_multiply_nn_bm32_bn32_wm32_wn16_depth128_st5_ku2_group8_bytes8_copy0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 32, 1 }, { 64, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -8827,7 +8830,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_async_multiply_nt_bm32_bn32_tm4_tn4_depth128_st5_ku2_group8_bytes8_copy0",
+    { "kiln_dgemm_async_multiply_nt_bm32_bn32_wm32_wn16_depth128_st5_ku2_group8_bytes8_copy0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 32, 1 }, { 64, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -8835,7 +8838,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_async_multiply_tn_bm32_bn32_tm4_tn4_depth128_st5_ku2_group8_bytes8_copy0",
+    { "kiln_dgemm_async_multiply_tn_bm32_bn32_wm32_wn16_depth128_st5_ku2_group8_bytes8_copy0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 32, 1 }, { 64, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -8843,7 +8846,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_async_multiply_tt_bm32_bn32_tm4_tn4_depth128_st5_ku2_group8_bytes8_copy0",
+    { "kiln_dgemm_async_multiply_tt_bm32_bn32_wm32_wn16_depth128_st5_ku2_group8_bytes8_copy0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 32, 1 }, { 64, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -8851,7 +8854,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_async_stream_nn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes8_copy0",
+    { "kiln_dgemm_async_stream_nn_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes8_copy0",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 128, 1, 1 }, 0,
       16, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -8859,14 +8862,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_async_add_nn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes8_copy0",
+    { "kiln_dgemm_async_add_nn_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes8_copy0",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 8, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_dgemm_async_stream_nt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes8_copy0",
+    { "kiln_dgemm_async_stream_nt_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes8_copy0",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 128, 1, 1 }, 0,
       16, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -8874,14 +8877,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_async_add_nt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes8_copy0",
+    { "kiln_dgemm_async_add_nt_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes8_copy0",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 8, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_dgemm_async_stream_tn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes8_copy0",
+    { "kiln_dgemm_async_stream_tn_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes8_copy0",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 128, 1, 1 }, 0,
       16, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -8889,14 +8892,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_async_add_tn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes8_copy0",
+    { "kiln_dgemm_async_add_tn_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes8_copy0",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 8, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_dgemm_async_stream_tt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes8_copy0",
+    { "kiln_dgemm_async_stream_tt_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes8_copy0",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 128, 1, 1 }, 0,
       16, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -8904,14 +8907,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_async_add_tt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes8_copy0",
+    { "kiln_dgemm_async_add_tt_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes8_copy0",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 8, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_dgemm_async_multiply_nn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0",
+    { "kiln_dgemm_async_multiply_nn_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes16_copy0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 64, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -8919,7 +8922,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_async_multiply_nt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0",
+    { "kiln_dgemm_async_multiply_nt_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes16_copy0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 64, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -8927,7 +8930,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_async_multiply_tn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0",
+    { "kiln_dgemm_async_multiply_tn_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes16_copy0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 64, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -8935,7 +8938,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_async_multiply_tt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0",
+    { "kiln_dgemm_async_multiply_tt_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes16_copy0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 64, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -8975,7 +8978,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_async_stream_nn_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes8_copy0",
+    { "kiln_dgemm_async_stream_nn_bm64_bn64_wm32_wn32_depth128_st4_ku2_group8_bytes8_copy0",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 128, 1, 1 }, 0,
       16, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -8983,14 +8986,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_async_add_nn_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes8_copy0",
+    { "kiln_dgemm_async_add_nn_bm64_bn64_wm32_wn32_depth128_st4_ku2_group8_bytes8_copy0",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 8, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_dgemm_async_stream_nt_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes8_copy0",
+    { "kiln_dgemm_async_stream_nt_bm64_bn64_wm32_wn32_depth128_st4_ku2_group8_bytes8_copy0",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 128, 1, 1 }, 0,
       16, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -8998,14 +9001,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_async_add_nt_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes8_copy0",
+    { "kiln_dgemm_async_add_nt_bm64_bn64_wm32_wn32_depth128_st4_ku2_group8_bytes8_copy0",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 8, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_dgemm_async_stream_tn_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes8_copy0",
+    { "kiln_dgemm_async_stream_tn_bm64_bn64_wm32_wn32_depth128_st4_ku2_group8_bytes8_copy0",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 128, 1, 1 }, 0,
       16, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -9013,14 +9016,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_async_add_tn_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes8_copy0",
+    { "kiln_dgemm_async_add_tn_bm64_bn64_wm32_wn32_depth128_st4_ku2_group8_bytes8_copy0",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 8, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_dgemm_async_stream_tt_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes8_copy0",
+    { "kiln_dgemm_async_stream_tt_bm64_bn64_wm32_wn32_depth128_st4_ku2_group8_bytes8_copy0",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 128, 1, 1 }, 0,
       16, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -9028,14 +9031,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_async_add_tt_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes8_copy0",
+    { "kiln_dgemm_async_add_tt_bm64_bn64_wm32_wn32_depth128_st4_ku2_group8_bytes8_copy0",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 8, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_dgemm_bulk_copy_nn",
+    { "kiln_dgemm_tma_copy_nn",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -9043,19 +9046,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_dgemm_bulk_copya_n",
+    { "kiln_dgemm_tma_copya_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_dgemm_bulk_copyb_n",
+    { "kiln_dgemm_tma_copyb_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_dgemm_bulk_stream_nn_bm128_bn128_tm8_tn8_depth128_st5_early1_ku2_group8_edges0",
+    { "kiln_dgemm_tma_stream_nn_bm128_bn128_wm64_wn32_depth128_st5_early1_ku2_group8_edges0",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 384, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -9064,14 +9067,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_bulk_add_nn_bm128_bn128_tm8_tn8_depth128_st5_early1_ku2_group8_edges0",
+    { "kiln_dgemm_tma_add_nn_bm128_bn128_wm64_wn32_depth128_st5_early1_ku2_group8_edges0",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 8, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_3, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_dgemm_bulk_copy_nt",
+    { "kiln_dgemm_tma_copy_nt",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -9079,19 +9082,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_dgemm_bulk_copya_n",
+    { "kiln_dgemm_tma_copya_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_dgemm_bulk_copyb_t",
+    { "kiln_dgemm_tma_copyb_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_dgemm_bulk_stream_nt_bm128_bn128_tm8_tn8_depth128_st5_early1_ku2_group8_edges0",
+    { "kiln_dgemm_tma_stream_nt_bm128_bn128_wm64_wn32_depth128_st5_early1_ku2_group8_edges0",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 384, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -9100,14 +9103,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_bulk_add_nt_bm128_bn128_tm8_tn8_depth128_st5_early1_ku2_group8_edges0",
+    { "kiln_dgemm_tma_add_nt_bm128_bn128_wm64_wn32_depth128_st5_early1_ku2_group8_edges0",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 8, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_3, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_dgemm_bulk_copy_tn",
+    { "kiln_dgemm_tma_copy_tn",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -9115,19 +9118,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_dgemm_bulk_copya_t",
+    { "kiln_dgemm_tma_copya_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_dgemm_bulk_copyb_n",
+    { "kiln_dgemm_tma_copyb_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_dgemm_bulk_stream_tn_bm128_bn128_tm8_tn8_depth128_st5_early1_ku2_group8_edges0",
+    { "kiln_dgemm_tma_stream_tn_bm128_bn128_wm64_wn32_depth128_st5_early1_ku2_group8_edges0",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 384, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -9136,14 +9139,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_bulk_add_tn_bm128_bn128_tm8_tn8_depth128_st5_early1_ku2_group8_edges0",
+    { "kiln_dgemm_tma_add_tn_bm128_bn128_wm64_wn32_depth128_st5_early1_ku2_group8_edges0",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 8, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_3, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_dgemm_bulk_copy_tt",
+    { "kiln_dgemm_tma_copy_tt",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -9151,19 +9154,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_dgemm_bulk_copya_t",
+    { "kiln_dgemm_tma_copya_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_dgemm_bulk_copyb_t",
+    { "kiln_dgemm_tma_copyb_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_dgemm_bulk_stream_tt_bm128_bn128_tm8_tn8_depth128_st5_early1_ku2_group8_edges0",
+    { "kiln_dgemm_tma_stream_tt_bm128_bn128_wm64_wn32_depth128_st5_early1_ku2_group8_edges0",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 384, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -9172,7 +9175,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_bulk_add_tt_bm128_bn128_tm8_tn8_depth128_st5_early1_ku2_group8_edges0",
+    { "kiln_dgemm_tma_add_tt_bm128_bn128_wm64_wn32_depth128_st5_early1_ku2_group8_edges0",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 8, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
@@ -9199,7 +9202,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_K, KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_dgemm_async_multiply_nn_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes16_copy1",
+    { "kiln_dgemm_async_multiply_nn_bm64_bn64_wm32_wn32_depth128_st4_ku2_group8_bytes16_copy1",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 64, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -9227,7 +9230,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_dgemm_async_multiply_nt_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes16_copy1",
+    { "kiln_dgemm_async_multiply_nt_bm64_bn64_wm32_wn32_depth128_st4_ku2_group8_bytes16_copy1",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 64, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -9255,7 +9258,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_K, KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_dgemm_async_multiply_tn_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes16_copy1",
+    { "kiln_dgemm_async_multiply_tn_bm64_bn64_wm32_wn32_depth128_st4_ku2_group8_bytes16_copy1",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 64, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -9283,7 +9286,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_dgemm_async_multiply_tt_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes16_copy1",
+    { "kiln_dgemm_async_multiply_tt_bm64_bn64_wm32_wn32_depth128_st4_ku2_group8_bytes16_copy1",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 64, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -9291,7 +9294,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_PACKED_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_bulk_copy_nn",
+    { "kiln_dgemm_tma_copy_nn",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -9299,19 +9302,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_dgemm_bulk_copya_n",
+    { "kiln_dgemm_tma_copya_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_dgemm_bulk_copyb_n",
+    { "kiln_dgemm_tma_copyb_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_dgemm_bulk_stream_nn_bm64_bn32_tm2_tn4_depth128_st6_early1_ku2_group8_edges0",
+    { "kiln_dgemm_tma_stream_nn_bm64_bn32_wm16_wn16_depth128_st6_early1_ku2_group8_edges0",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 320, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -9320,14 +9323,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_bulk_add_nn_bm64_bn32_tm2_tn4_depth128_st6_early1_ku2_group8_edges0",
+    { "kiln_dgemm_tma_add_nn_bm64_bn32_wm16_wn16_depth128_st6_early1_ku2_group8_edges0",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 8, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_3, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_dgemm_bulk_copy_nt",
+    { "kiln_dgemm_tma_copy_nt",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -9335,19 +9338,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_dgemm_bulk_copya_n",
+    { "kiln_dgemm_tma_copya_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_dgemm_bulk_copyb_t",
+    { "kiln_dgemm_tma_copyb_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_dgemm_bulk_stream_nt_bm64_bn32_tm2_tn4_depth128_st6_early1_ku2_group8_edges0",
+    { "kiln_dgemm_tma_stream_nt_bm64_bn32_wm16_wn16_depth128_st6_early1_ku2_group8_edges0",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 320, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -9356,14 +9359,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_bulk_add_nt_bm64_bn32_tm2_tn4_depth128_st6_early1_ku2_group8_edges0",
+    { "kiln_dgemm_tma_add_nt_bm64_bn32_wm16_wn16_depth128_st6_early1_ku2_group8_edges0",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 8, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_3, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_dgemm_bulk_copy_tn",
+    { "kiln_dgemm_tma_copy_tn",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -9371,19 +9374,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_dgemm_bulk_copya_t",
+    { "kiln_dgemm_tma_copya_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_dgemm_bulk_copyb_n",
+    { "kiln_dgemm_tma_copyb_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_dgemm_bulk_stream_tn_bm64_bn32_tm2_tn4_depth128_st6_early1_ku2_group8_edges0",
+    { "kiln_dgemm_tma_stream_tn_bm64_bn32_wm16_wn16_depth128_st6_early1_ku2_group8_edges0",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 320, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -9392,14 +9395,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_bulk_add_tn_bm64_bn32_tm2_tn4_depth128_st6_early1_ku2_group8_edges0",
+    { "kiln_dgemm_tma_add_tn_bm64_bn32_wm16_wn16_depth128_st6_early1_ku2_group8_edges0",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 8, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_3, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_dgemm_bulk_copy_tt",
+    { "kiln_dgemm_tma_copy_tt",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -9407,19 +9410,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_dgemm_bulk_copya_t",
+    { "kiln_dgemm_tma_copya_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_dgemm_bulk_copyb_t",
+    { "kiln_dgemm_tma_copyb_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_dgemm_bulk_stream_tt_bm64_bn32_tm2_tn4_depth128_st6_early1_ku2_group8_edges0",
+    { "kiln_dgemm_tma_stream_tt_bm64_bn32_wm16_wn16_depth128_st6_early1_ku2_group8_edges0",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 320, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -9428,14 +9431,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_bulk_add_tt_bm64_bn32_tm2_tn4_depth128_st6_early1_ku2_group8_edges0",
+    { "kiln_dgemm_tma_add_tt_bm64_bn32_wm16_wn16_depth128_st6_early1_ku2_group8_edges0",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 8, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_3, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_dgemm_bulk_copy_nn",
+    { "kiln_dgemm_tma_copy_nn",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -9443,19 +9446,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_dgemm_bulk_copya_n",
+    { "kiln_dgemm_tma_copya_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_dgemm_bulk_copyb_n",
+    { "kiln_dgemm_tma_copyb_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_dgemm_bulk_stream_nn_bm128_bn64_tm2_tn16_depth128_st3_early2_ku2_group1_edges1",
+    { "kiln_dgemm_tma_stream_nn_bm128_bn64_wm16_wn64_depth128_st3_early2_ku2_group1_edges1",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 320, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -9464,14 +9467,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_bulk_add_nn_bm128_bn64_tm2_tn16_depth128_st3_early2_ku2_group1_edges1",
+    { "kiln_dgemm_tma_add_nn_bm128_bn64_wm16_wn64_depth128_st3_early2_ku2_group1_edges1",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 8, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_3, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_dgemm_bulk_copy_nt",
+    { "kiln_dgemm_tma_copy_nt",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -9479,19 +9482,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_dgemm_bulk_copya_n",
+    { "kiln_dgemm_tma_copya_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_dgemm_bulk_copyb_t",
+    { "kiln_dgemm_tma_copyb_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_dgemm_bulk_stream_nt_bm128_bn64_tm2_tn16_depth128_st3_early2_ku2_group1_edges1",
+    { "kiln_dgemm_tma_stream_nt_bm128_bn64_wm16_wn64_depth128_st3_early2_ku2_group1_edges1",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 320, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -9500,14 +9503,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_bulk_add_nt_bm128_bn64_tm2_tn16_depth128_st3_early2_ku2_group1_edges1",
+    { "kiln_dgemm_tma_add_nt_bm128_bn64_wm16_wn64_depth128_st3_early2_ku2_group1_edges1",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 8, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_3, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_dgemm_bulk_copy_tn",
+    { "kiln_dgemm_tma_copy_tn",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -9515,19 +9518,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_dgemm_bulk_copya_t",
+    { "kiln_dgemm_tma_copya_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_dgemm_bulk_copyb_n",
+    { "kiln_dgemm_tma_copyb_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_dgemm_bulk_stream_tn_bm128_bn64_tm2_tn16_depth128_st3_early2_ku2_group1_edges1",
+    { "kiln_dgemm_tma_stream_tn_bm128_bn64_wm16_wn64_depth128_st3_early2_ku2_group1_edges1",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 320, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -9536,14 +9539,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_bulk_add_tn_bm128_bn64_tm2_tn16_depth128_st3_early2_ku2_group1_edges1",
+    { "kiln_dgemm_tma_add_tn_bm128_bn64_wm16_wn64_depth128_st3_early2_ku2_group1_edges1",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 8, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_3, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_dgemm_bulk_copy_tt",
+    { "kiln_dgemm_tma_copy_tt",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -9551,19 +9554,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_dgemm_bulk_copya_t",
+    { "kiln_dgemm_tma_copya_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_dgemm_bulk_copyb_t",
+    { "kiln_dgemm_tma_copyb_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_dgemm_bulk_stream_tt_bm128_bn64_tm2_tn16_depth128_st3_early2_ku2_group1_edges1",
+    { "kiln_dgemm_tma_stream_tt_bm128_bn64_wm16_wn64_depth128_st3_early2_ku2_group1_edges1",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 320, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -9572,14 +9575,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_bulk_add_tt_bm128_bn64_tm2_tn16_depth128_st3_early2_ku2_group1_edges1",
+    { "kiln_dgemm_tma_add_tt_bm128_bn64_wm16_wn64_depth128_st3_early2_ku2_group1_edges1",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 8, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_3, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_dgemm_bulk_copy_nn",
+    { "kiln_dgemm_tma_copy_nn",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -9587,19 +9590,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_dgemm_bulk_copya_n",
+    { "kiln_dgemm_tma_copya_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_dgemm_bulk_copyb_n",
+    { "kiln_dgemm_tma_copyb_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_dgemm_bulk_stream_nn_bm32_bn64_tm4_tn8_depth128_st3_early2_ku2_group16_edges0",
+    { "kiln_dgemm_tma_stream_nn_bm32_bn64_wm32_wn32_depth128_st3_early2_ku2_group16_edges0",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 128, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -9608,14 +9611,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_bulk_add_nn_bm32_bn64_tm4_tn8_depth128_st3_early2_ku2_group16_edges0",
+    { "kiln_dgemm_tma_add_nn_bm32_bn64_wm32_wn32_depth128_st3_early2_ku2_group16_edges0",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 4, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_3, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_dgemm_bulk_copy_nt",
+    { "kiln_dgemm_tma_copy_nt",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -9623,19 +9626,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_dgemm_bulk_copya_n",
+    { "kiln_dgemm_tma_copya_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_dgemm_bulk_copyb_t",
+    { "kiln_dgemm_tma_copyb_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_dgemm_bulk_stream_nt_bm32_bn64_tm4_tn8_depth128_st3_early2_ku2_group16_edges0",
+    { "kiln_dgemm_tma_stream_nt_bm32_bn64_wm32_wn32_depth128_st3_early2_ku2_group16_edges0",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 128, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -9644,14 +9647,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_bulk_add_nt_bm32_bn64_tm4_tn8_depth128_st3_early2_ku2_group16_edges0",
+    { "kiln_dgemm_tma_add_nt_bm32_bn64_wm32_wn32_depth128_st3_early2_ku2_group16_edges0",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 4, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_3, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_dgemm_bulk_copy_tn",
+    { "kiln_dgemm_tma_copy_tn",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -9659,19 +9662,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_dgemm_bulk_copya_t",
+    { "kiln_dgemm_tma_copya_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_dgemm_bulk_copyb_n",
+    { "kiln_dgemm_tma_copyb_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_dgemm_bulk_stream_tn_bm32_bn64_tm4_tn8_depth128_st3_early2_ku2_group16_edges0",
+    { "kiln_dgemm_tma_stream_tn_bm32_bn64_wm32_wn32_depth128_st3_early2_ku2_group16_edges0",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 128, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -9680,14 +9683,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_bulk_add_tn_bm32_bn64_tm4_tn8_depth128_st3_early2_ku2_group16_edges0",
+    { "kiln_dgemm_tma_add_tn_bm32_bn64_wm32_wn32_depth128_st3_early2_ku2_group16_edges0",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 4, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_3, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_dgemm_bulk_copy_tt",
+    { "kiln_dgemm_tma_copy_tt",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -9695,19 +9698,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_dgemm_bulk_copya_t",
+    { "kiln_dgemm_tma_copya_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_dgemm_bulk_copyb_t",
+    { "kiln_dgemm_tma_copyb_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_dgemm_bulk_stream_tt_bm32_bn64_tm4_tn8_depth128_st3_early2_ku2_group16_edges0",
+    { "kiln_dgemm_tma_stream_tt_bm32_bn64_wm32_wn32_depth128_st3_early2_ku2_group16_edges0",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 128, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -9716,7 +9719,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_bulk_add_tt_bm32_bn64_tm4_tn8_depth128_st3_early2_ku2_group16_edges0",
+    { "kiln_dgemm_tma_add_tt_bm32_bn64_wm32_wn32_depth128_st3_early2_ku2_group16_edges0",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 4, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
@@ -10298,28 +10301,28 @@ static const struct kiln_time times[] = {
 };
 
 static const struct kiln_recipe recipes[] = {
-    { "bulk BM=64 BN=64 TM=8 TN=8 DEPTH=128 ST=5 EARLY=2 KU=2 GROUP=8 STREAM=1 SHARED=1 SLICES=1 EDGES=0",
+    { "tma BM=64 BN=64 WM=64 WN=32 DEPTH=128 ST=5 EARLY=2 KU=2 GROUP=8 STREAM=1 SHARED=1 SLICES=1 EDGES=0",
       1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 64, 64, 64 }, { 64, 64, 320 }, 1, 1, 1, 3, &times[0], 0, 5, 4, stages + 0, regions + 0, 0, 0 },
-    { "bulk BM=64 BN=64 TM=8 TN=8 DEPTH=128 ST=5 EARLY=2 KU=2 GROUP=8 STREAM=1 SHARED=1 SLICES=1 EDGES=0",
+    { "tma BM=64 BN=64 WM=64 WN=32 DEPTH=128 ST=5 EARLY=2 KU=2 GROUP=8 STREAM=1 SHARED=1 SLICES=1 EDGES=0",
       1, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 64, 64, 64 }, { 64, 64, 320 }, 1, 1, 1, 3, &times[0], 1, 5, 4, stages + 5, regions + 4, 0, 0 },
-    { "bulk BM=64 BN=64 TM=8 TN=8 DEPTH=128 ST=5 EARLY=2 KU=2 GROUP=8 STREAM=1 SHARED=1 SLICES=1 EDGES=0",
+    { "tma BM=64 BN=64 WM=64 WN=32 DEPTH=128 ST=5 EARLY=2 KU=2 GROUP=8 STREAM=1 SHARED=1 SLICES=1 EDGES=0",
       1, 1, 0, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 64, 64, 64 }, { 64, 64, 320 }, 1, 1, 1, 3, &times[0], 2, 5, 4, stages + 10, regions + 8, 0, 0 },
-    { "bulk BM=64 BN=64 TM=8 TN=8 DEPTH=128 ST=5 EARLY=2 KU=2 GROUP=8 STREAM=1 SHARED=1 SLICES=1 EDGES=0",
+    { "tma BM=64 BN=64 WM=64 WN=32 DEPTH=128 ST=5 EARLY=2 KU=2 GROUP=8 STREAM=1 SHARED=1 SLICES=1 EDGES=0",
       1, 1, 1, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 64, 64, 64 }, { 64, 64, 320 }, 1, 1, 1, 3, &times[0], 3, 5, 4, stages + 15, regions + 12, 0, 0 },
-    { "bulk BM=192 BN=128 TM=8 TN=8 DEPTH=128 ST=5 EARLY=2 KU=2 GROUP=8 STREAM=0 SHARED=1 SLICES=1 EDGES=0",
+    { "tma BM=192 BN=128 WM=64 WN=32 DEPTH=128 ST=5 EARLY=2 KU=2 GROUP=8 STREAM=0 SHARED=1 SLICES=1 EDGES=0",
       1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 192, 128, 64 }, { 192, 128, 320 }, 1, 0, 0, 3, &times[1], 4, 4, 4, stages + 20, regions + 16, 0, 0 },
-    { "bulk BM=192 BN=128 TM=8 TN=8 DEPTH=128 ST=5 EARLY=2 KU=2 GROUP=8 STREAM=0 SHARED=1 SLICES=1 EDGES=0",
+    { "tma BM=192 BN=128 WM=64 WN=32 DEPTH=128 ST=5 EARLY=2 KU=2 GROUP=8 STREAM=0 SHARED=1 SLICES=1 EDGES=0",
       1, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 192, 128, 64 }, { 192, 128, 320 }, 1, 0, 0, 3, &times[1], 5, 4, 4, stages + 24, regions + 20, 0, 0 },
-    { "bulk BM=192 BN=128 TM=8 TN=8 DEPTH=128 ST=5 EARLY=2 KU=2 GROUP=8 STREAM=0 SHARED=1 SLICES=1 EDGES=0",
+    { "tma BM=192 BN=128 WM=64 WN=32 DEPTH=128 ST=5 EARLY=2 KU=2 GROUP=8 STREAM=0 SHARED=1 SLICES=1 EDGES=0",
       1, 1, 0, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 192, 128, 64 }, { 192, 128, 320 }, 1, 0, 0, 3, &times[1], 6, 4, 4, stages + 28, regions + 24, 0, 0 },
-    { "bulk BM=192 BN=128 TM=8 TN=8 DEPTH=128 ST=5 EARLY=2 KU=2 GROUP=8 STREAM=0 SHARED=1 SLICES=1 EDGES=0",
+    { "tma BM=192 BN=128 WM=64 WN=32 DEPTH=128 ST=5 EARLY=2 KU=2 GROUP=8 STREAM=0 SHARED=1 SLICES=1 EDGES=0",
       1, 1, 1, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 192, 128, 64 }, { 192, 128, 320 }, 1, 0, 0, 3, &times[1], 7, 4, 4, stages + 32, regions + 28, 0, 0 },
     { "thin SIDE=0 SHORT=1 VEC=1 ROWS=16 NV=1 LITEMS=32 KITEMS=32 KSPLIT=1 ALIGN=0 INDEX=32 YDEPTH=0",
@@ -10346,184 +10349,184 @@ static const struct kiln_recipe recipes[] = {
     { "tiled WGM=16 WGN=16 TM=4 NV=4 VEC=1 KT=16 KU=4 LOCALA=1 LOCALB=1 PAD=1 BUFS=1 AHEAD=0 MAPM=0 MAPN=0 ORDER=0 GROUP=8 SPLIT=1 GUARD=1 INDEX=32",
       1, 1, 1, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 64, 64, 16 }, { 64, 64, 16 }, 1, 0, 0, 0, &times[3], 15, 1, 0, stages + 43, NULL, 0, 0 },
-    { "bulk BM=256 BN=128 TM=8 TN=8 DEPTH=128 ST=4 EARLY=0 KU=2 GROUP=8 STREAM=1 SHARED=0 SLICES=1 EDGES=0",
+    { "tma BM=256 BN=128 WM=64 WN=32 DEPTH=128 ST=4 EARLY=0 KU=2 GROUP=8 STREAM=1 SHARED=0 SLICES=1 EDGES=0",
       1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 256, 128, 64 }, { 256, 128, 256 }, 1, 1, 0, 3, &times[4], 16, 4, 4, stages + 44, regions + 16, 0, 0 },
-    { "bulk BM=256 BN=128 TM=8 TN=8 DEPTH=128 ST=4 EARLY=0 KU=2 GROUP=8 STREAM=1 SHARED=0 SLICES=1 EDGES=0",
+    { "tma BM=256 BN=128 WM=64 WN=32 DEPTH=128 ST=4 EARLY=0 KU=2 GROUP=8 STREAM=1 SHARED=0 SLICES=1 EDGES=0",
       1, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 256, 128, 64 }, { 256, 128, 256 }, 1, 1, 0, 3, &times[4], 17, 4, 4, stages + 48, regions + 20, 0, 0 },
-    { "bulk BM=256 BN=128 TM=8 TN=8 DEPTH=128 ST=4 EARLY=0 KU=2 GROUP=8 STREAM=1 SHARED=0 SLICES=1 EDGES=0",
+    { "tma BM=256 BN=128 WM=64 WN=32 DEPTH=128 ST=4 EARLY=0 KU=2 GROUP=8 STREAM=1 SHARED=0 SLICES=1 EDGES=0",
       1, 1, 0, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 256, 128, 64 }, { 256, 128, 256 }, 1, 1, 0, 3, &times[4], 18, 4, 4, stages + 52, regions + 24, 0, 0 },
-    { "bulk BM=256 BN=128 TM=8 TN=8 DEPTH=128 ST=4 EARLY=0 KU=2 GROUP=8 STREAM=1 SHARED=0 SLICES=1 EDGES=0",
+    { "tma BM=256 BN=128 WM=64 WN=32 DEPTH=128 ST=4 EARLY=0 KU=2 GROUP=8 STREAM=1 SHARED=0 SLICES=1 EDGES=0",
       1, 1, 1, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 256, 128, 64 }, { 256, 128, 256 }, 1, 1, 0, 3, &times[4], 19, 4, 4, stages + 56, regions + 28, 0, 0 },
-    { "async BM=64 BN=32 TM=4 TN=4 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=0 BYTES=16 COPY=0 SLICES=1",
+    { "async BM=64 BN=32 WM=32 WN=16 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=0 BYTES=16 COPY=0 SLICES=1",
       1, 0, 0, 64, { 1, 1, 1, 8, 8, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 64, 32, 64 }, { 64, 32, 256 }, 1, 0, 0, 0, &times[5], 20, 1, 0, stages + 60, NULL, 0, 0 },
-    { "async BM=64 BN=32 TM=4 TN=4 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=0 BYTES=16 COPY=0 SLICES=1",
+    { "async BM=64 BN=32 WM=32 WN=16 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=0 BYTES=16 COPY=0 SLICES=1",
       1, 0, 1, 64, { 1, 1, 1, 8, 8, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 64, 32, 64 }, { 64, 32, 256 }, 1, 0, 0, 0, &times[5], 21, 1, 0, stages + 61, NULL, 0, 0 },
-    { "async BM=64 BN=32 TM=4 TN=4 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=0 BYTES=16 COPY=0 SLICES=1",
+    { "async BM=64 BN=32 WM=32 WN=16 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=0 BYTES=16 COPY=0 SLICES=1",
       1, 1, 0, 64, { 1, 1, 1, 8, 8, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 64, 32, 64 }, { 64, 32, 256 }, 1, 0, 0, 0, &times[5], 22, 1, 0, stages + 62, NULL, 0, 0 },
-    { "async BM=64 BN=32 TM=4 TN=4 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=0 BYTES=16 COPY=0 SLICES=1",
+    { "async BM=64 BN=32 WM=32 WN=16 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=0 BYTES=16 COPY=0 SLICES=1",
       1, 1, 1, 64, { 1, 1, 1, 8, 8, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 64, 32, 64 }, { 64, 32, 256 }, 1, 0, 0, 0, &times[5], 23, 1, 0, stages + 63, NULL, 0, 0 },
-    { "bulk BM=192 BN=192 TM=8 TN=8 DEPTH=128 ST=4 EARLY=0 KU=2 GROUP=8 STREAM=0 SHARED=1 SLICES=1 EDGES=1",
+    { "tma BM=192 BN=192 WM=64 WN=32 DEPTH=128 ST=4 EARLY=0 KU=2 GROUP=8 STREAM=0 SHARED=1 SLICES=1 EDGES=1",
       1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 192, 192, 64 }, { 192, 192, 256 }, 1, 0, 0, 3, &times[6], 24, 4, 4, stages + 64, regions + 16, 0, 0 },
-    { "bulk BM=192 BN=192 TM=8 TN=8 DEPTH=128 ST=4 EARLY=0 KU=2 GROUP=8 STREAM=0 SHARED=1 SLICES=1 EDGES=1",
+    { "tma BM=192 BN=192 WM=64 WN=32 DEPTH=128 ST=4 EARLY=0 KU=2 GROUP=8 STREAM=0 SHARED=1 SLICES=1 EDGES=1",
       1, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 192, 192, 64 }, { 192, 192, 256 }, 1, 0, 0, 3, &times[6], 25, 4, 4, stages + 68, regions + 20, 0, 0 },
-    { "bulk BM=192 BN=192 TM=8 TN=8 DEPTH=128 ST=4 EARLY=0 KU=2 GROUP=8 STREAM=0 SHARED=1 SLICES=1 EDGES=1",
+    { "tma BM=192 BN=192 WM=64 WN=32 DEPTH=128 ST=4 EARLY=0 KU=2 GROUP=8 STREAM=0 SHARED=1 SLICES=1 EDGES=1",
       1, 1, 0, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 192, 192, 64 }, { 192, 192, 256 }, 1, 0, 0, 3, &times[6], 26, 4, 4, stages + 72, regions + 24, 0, 0 },
-    { "bulk BM=192 BN=192 TM=8 TN=8 DEPTH=128 ST=4 EARLY=0 KU=2 GROUP=8 STREAM=0 SHARED=1 SLICES=1 EDGES=1",
+    { "tma BM=192 BN=192 WM=64 WN=32 DEPTH=128 ST=4 EARLY=0 KU=2 GROUP=8 STREAM=0 SHARED=1 SLICES=1 EDGES=1",
       1, 1, 1, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 192, 192, 64 }, { 192, 192, 256 }, 1, 0, 0, 3, &times[6], 27, 4, 4, stages + 76, regions + 28, 0, 0 },
-    { "bulk BM=64 BN=128 TM=8 TN=8 DEPTH=128 ST=3 EARLY=2 KU=2 GROUP=4 STREAM=0 SHARED=1 SLICES=1 EDGES=1",
+    { "tma BM=64 BN=128 WM=64 WN=32 DEPTH=128 ST=3 EARLY=2 KU=2 GROUP=4 STREAM=0 SHARED=1 SLICES=1 EDGES=1",
       1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 64, 128, 64 }, { 64, 128, 192 }, 1, 0, 0, 3, &times[7], 28, 4, 4, stages + 80, regions + 16, 0, 0 },
-    { "bulk BM=64 BN=128 TM=8 TN=8 DEPTH=128 ST=3 EARLY=2 KU=2 GROUP=4 STREAM=0 SHARED=1 SLICES=1 EDGES=1",
+    { "tma BM=64 BN=128 WM=64 WN=32 DEPTH=128 ST=3 EARLY=2 KU=2 GROUP=4 STREAM=0 SHARED=1 SLICES=1 EDGES=1",
       1, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 64, 128, 64 }, { 64, 128, 192 }, 1, 0, 0, 3, &times[7], 29, 4, 4, stages + 84, regions + 20, 0, 0 },
-    { "bulk BM=64 BN=128 TM=8 TN=8 DEPTH=128 ST=3 EARLY=2 KU=2 GROUP=4 STREAM=0 SHARED=1 SLICES=1 EDGES=1",
+    { "tma BM=64 BN=128 WM=64 WN=32 DEPTH=128 ST=3 EARLY=2 KU=2 GROUP=4 STREAM=0 SHARED=1 SLICES=1 EDGES=1",
       1, 1, 0, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 64, 128, 64 }, { 64, 128, 192 }, 1, 0, 0, 3, &times[7], 30, 4, 4, stages + 88, regions + 24, 0, 0 },
-    { "bulk BM=64 BN=128 TM=8 TN=8 DEPTH=128 ST=3 EARLY=2 KU=2 GROUP=4 STREAM=0 SHARED=1 SLICES=1 EDGES=1",
+    { "tma BM=64 BN=128 WM=64 WN=32 DEPTH=128 ST=3 EARLY=2 KU=2 GROUP=4 STREAM=0 SHARED=1 SLICES=1 EDGES=1",
       1, 1, 1, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 64, 128, 64 }, { 64, 128, 192 }, 1, 0, 0, 3, &times[7], 31, 4, 4, stages + 92, regions + 28, 0, 0 },
-    { "bulk BM=192 BN=128 TM=8 TN=8 DEPTH=128 ST=3 EARLY=2 KU=2 GROUP=2 STREAM=0 SHARED=1 SLICES=1 EDGES=1",
+    { "tma BM=192 BN=128 WM=64 WN=32 DEPTH=128 ST=3 EARLY=2 KU=2 GROUP=2 STREAM=0 SHARED=1 SLICES=1 EDGES=1",
       1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 192, 128, 64 }, { 192, 128, 192 }, 1, 0, 0, 3, &times[8], 32, 4, 4, stages + 96, regions + 16, 0, 0 },
-    { "bulk BM=192 BN=128 TM=8 TN=8 DEPTH=128 ST=3 EARLY=2 KU=2 GROUP=2 STREAM=0 SHARED=1 SLICES=1 EDGES=1",
+    { "tma BM=192 BN=128 WM=64 WN=32 DEPTH=128 ST=3 EARLY=2 KU=2 GROUP=2 STREAM=0 SHARED=1 SLICES=1 EDGES=1",
       1, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 192, 128, 64 }, { 192, 128, 192 }, 1, 0, 0, 3, &times[8], 33, 4, 4, stages + 100, regions + 20, 0, 0 },
-    { "bulk BM=192 BN=128 TM=8 TN=8 DEPTH=128 ST=3 EARLY=2 KU=2 GROUP=2 STREAM=0 SHARED=1 SLICES=1 EDGES=1",
+    { "tma BM=192 BN=128 WM=64 WN=32 DEPTH=128 ST=3 EARLY=2 KU=2 GROUP=2 STREAM=0 SHARED=1 SLICES=1 EDGES=1",
       1, 1, 0, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 192, 128, 64 }, { 192, 128, 192 }, 1, 0, 0, 3, &times[8], 34, 4, 4, stages + 104, regions + 24, 0, 0 },
-    { "bulk BM=192 BN=128 TM=8 TN=8 DEPTH=128 ST=3 EARLY=2 KU=2 GROUP=2 STREAM=0 SHARED=1 SLICES=1 EDGES=1",
+    { "tma BM=192 BN=128 WM=64 WN=32 DEPTH=128 ST=3 EARLY=2 KU=2 GROUP=2 STREAM=0 SHARED=1 SLICES=1 EDGES=1",
       1, 1, 1, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 192, 128, 64 }, { 192, 128, 192 }, 1, 0, 0, 3, &times[8], 35, 4, 4, stages + 108, regions + 28, 0, 0 },
-    { "bulk BM=64 BN=64 TM=8 TN=8 DEPTH=128 ST=5 EARLY=2 KU=2 GROUP=8 STREAM=0 SHARED=1 SLICES=1 EDGES=0",
+    { "tma BM=64 BN=64 WM=64 WN=32 DEPTH=128 ST=5 EARLY=2 KU=2 GROUP=8 STREAM=0 SHARED=1 SLICES=1 EDGES=0",
       1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 64, 64, 64 }, { 64, 64, 320 }, 1, 0, 0, 3, &times[9], 36, 4, 4, stages + 112, regions + 16, 0, 0 },
-    { "bulk BM=64 BN=64 TM=8 TN=8 DEPTH=128 ST=5 EARLY=2 KU=2 GROUP=8 STREAM=0 SHARED=1 SLICES=1 EDGES=0",
+    { "tma BM=64 BN=64 WM=64 WN=32 DEPTH=128 ST=5 EARLY=2 KU=2 GROUP=8 STREAM=0 SHARED=1 SLICES=1 EDGES=0",
       1, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 64, 64, 64 }, { 64, 64, 320 }, 1, 0, 0, 3, &times[9], 37, 4, 4, stages + 116, regions + 20, 0, 0 },
-    { "bulk BM=64 BN=64 TM=8 TN=8 DEPTH=128 ST=5 EARLY=2 KU=2 GROUP=8 STREAM=0 SHARED=1 SLICES=1 EDGES=0",
+    { "tma BM=64 BN=64 WM=64 WN=32 DEPTH=128 ST=5 EARLY=2 KU=2 GROUP=8 STREAM=0 SHARED=1 SLICES=1 EDGES=0",
       1, 1, 0, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 64, 64, 64 }, { 64, 64, 320 }, 1, 0, 0, 3, &times[9], 38, 4, 4, stages + 120, regions + 24, 0, 0 },
-    { "bulk BM=64 BN=64 TM=8 TN=8 DEPTH=128 ST=5 EARLY=2 KU=2 GROUP=8 STREAM=0 SHARED=1 SLICES=1 EDGES=0",
+    { "tma BM=64 BN=64 WM=64 WN=32 DEPTH=128 ST=5 EARLY=2 KU=2 GROUP=8 STREAM=0 SHARED=1 SLICES=1 EDGES=0",
       1, 1, 1, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 64, 64, 64 }, { 64, 64, 320 }, 1, 0, 0, 3, &times[9], 39, 4, 4, stages + 124, regions + 28, 0, 0 },
-    { "async BM=64 BN=32 TM=4 TN=4 DEPTH=128 ST=2 KU=2 GROUP=8 STREAM=0 BYTES=4 COPY=0 SLICES=1",
+    { "async BM=64 BN=32 WM=32 WN=16 DEPTH=128 ST=2 KU=2 GROUP=8 STREAM=0 BYTES=4 COPY=0 SLICES=1",
       1, 0, 0, 64, { 1, 1, 1, 2, 2, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 64, 32, 64 }, { 64, 32, 128 }, 1, 0, 0, 0, &times[10], 40, 1, 0, stages + 128, NULL, 0, 0 },
-    { "async BM=64 BN=32 TM=4 TN=4 DEPTH=128 ST=2 KU=2 GROUP=8 STREAM=0 BYTES=4 COPY=0 SLICES=1",
+    { "async BM=64 BN=32 WM=32 WN=16 DEPTH=128 ST=2 KU=2 GROUP=8 STREAM=0 BYTES=4 COPY=0 SLICES=1",
       1, 0, 1, 64, { 1, 1, 1, 2, 2, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 64, 32, 64 }, { 64, 32, 128 }, 1, 0, 0, 0, &times[10], 41, 1, 0, stages + 129, NULL, 0, 0 },
-    { "async BM=64 BN=32 TM=4 TN=4 DEPTH=128 ST=2 KU=2 GROUP=8 STREAM=0 BYTES=4 COPY=0 SLICES=1",
+    { "async BM=64 BN=32 WM=32 WN=16 DEPTH=128 ST=2 KU=2 GROUP=8 STREAM=0 BYTES=4 COPY=0 SLICES=1",
       1, 1, 0, 64, { 1, 1, 1, 2, 2, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 64, 32, 64 }, { 64, 32, 128 }, 1, 0, 0, 0, &times[10], 42, 1, 0, stages + 130, NULL, 0, 0 },
-    { "async BM=64 BN=32 TM=4 TN=4 DEPTH=128 ST=2 KU=2 GROUP=8 STREAM=0 BYTES=4 COPY=0 SLICES=1",
+    { "async BM=64 BN=32 WM=32 WN=16 DEPTH=128 ST=2 KU=2 GROUP=8 STREAM=0 BYTES=4 COPY=0 SLICES=1",
       1, 1, 1, 64, { 1, 1, 1, 2, 2, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 64, 32, 64 }, { 64, 32, 128 }, 1, 0, 0, 0, &times[10], 43, 1, 0, stages + 131, NULL, 0, 0 },
-    { "async BM=64 BN=32 TM=4 TN=4 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=0 BYTES=2 COPY=0 SLICES=1",
+    { "async BM=64 BN=32 WM=32 WN=16 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=0 BYTES=2 COPY=0 SLICES=1",
       1, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 64, 32, 64 }, { 64, 32, 256 }, 1, 0, 0, 0, &times[11], 44, 1, 0, stages + 132, NULL, 0, 0 },
-    { "async BM=64 BN=32 TM=4 TN=4 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=0 BYTES=2 COPY=0 SLICES=1",
+    { "async BM=64 BN=32 WM=32 WN=16 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=0 BYTES=2 COPY=0 SLICES=1",
       1, 0, 1, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 64, 32, 64 }, { 64, 32, 256 }, 1, 0, 0, 0, &times[11], 45, 1, 0, stages + 133, NULL, 0, 0 },
-    { "async BM=64 BN=32 TM=4 TN=4 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=0 BYTES=2 COPY=0 SLICES=1",
+    { "async BM=64 BN=32 WM=32 WN=16 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=0 BYTES=2 COPY=0 SLICES=1",
       1, 1, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 64, 32, 64 }, { 64, 32, 256 }, 1, 0, 0, 0, &times[11], 46, 1, 0, stages + 134, NULL, 0, 0 },
-    { "async BM=64 BN=32 TM=4 TN=4 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=0 BYTES=2 COPY=0 SLICES=1",
+    { "async BM=64 BN=32 WM=32 WN=16 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=0 BYTES=2 COPY=0 SLICES=1",
       1, 1, 1, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 64, 32, 64 }, { 64, 32, 256 }, 1, 0, 0, 0, &times[11], 47, 1, 0, stages + 135, NULL, 0, 0 },
-    { "async BM=64 BN=64 TM=4 TN=8 DEPTH=128 ST=2 KU=2 GROUP=8 STREAM=4 BYTES=2 COPY=0 SLICES=1",
+    { "async BM=64 BN=64 WM=32 WN=32 DEPTH=128 ST=2 KU=2 GROUP=8 STREAM=4 BYTES=2 COPY=0 SLICES=1",
       1, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 64, 64, 64 }, { 64, 64, 128 }, 1, 4, 1, 0, &times[12], 48, 2, 3, stages + 136, regions + 32, 0, 0 },
-    { "async BM=64 BN=64 TM=4 TN=8 DEPTH=128 ST=2 KU=2 GROUP=8 STREAM=4 BYTES=2 COPY=0 SLICES=1",
+    { "async BM=64 BN=64 WM=32 WN=32 DEPTH=128 ST=2 KU=2 GROUP=8 STREAM=4 BYTES=2 COPY=0 SLICES=1",
       1, 0, 1, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 64, 64, 64 }, { 64, 64, 128 }, 1, 4, 1, 0, &times[12], 49, 2, 3, stages + 138, regions + 32, 0, 0 },
-    { "async BM=64 BN=64 TM=4 TN=8 DEPTH=128 ST=2 KU=2 GROUP=8 STREAM=4 BYTES=2 COPY=0 SLICES=1",
+    { "async BM=64 BN=64 WM=32 WN=32 DEPTH=128 ST=2 KU=2 GROUP=8 STREAM=4 BYTES=2 COPY=0 SLICES=1",
       1, 1, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 64, 64, 64 }, { 64, 64, 128 }, 1, 4, 1, 0, &times[12], 50, 2, 3, stages + 140, regions + 32, 0, 0 },
-    { "async BM=64 BN=64 TM=4 TN=8 DEPTH=128 ST=2 KU=2 GROUP=8 STREAM=4 BYTES=2 COPY=0 SLICES=1",
+    { "async BM=64 BN=64 WM=32 WN=32 DEPTH=128 ST=2 KU=2 GROUP=8 STREAM=4 BYTES=2 COPY=0 SLICES=1",
       1, 1, 1, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 64, 64, 64 }, { 64, 64, 128 }, 1, 4, 1, 0, &times[12], 51, 2, 3, stages + 142, regions + 32, 0, 0 },
-    { "async BM=64 BN=64 TM=4 TN=8 DEPTH=128 ST=2 KU=2 GROUP=8 STREAM=2 BYTES=4 COPY=0 SLICES=1",
+    { "async BM=64 BN=64 WM=32 WN=32 DEPTH=128 ST=2 KU=2 GROUP=8 STREAM=2 BYTES=4 COPY=0 SLICES=1",
       1, 0, 0, 64, { 1, 1, 1, 2, 2, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 64, 64, 64 }, { 64, 64, 128 }, 1, 2, 1, 0, &times[13], 52, 2, 3, stages + 144, regions + 35, 0, 0 },
-    { "async BM=64 BN=64 TM=4 TN=8 DEPTH=128 ST=2 KU=2 GROUP=8 STREAM=2 BYTES=4 COPY=0 SLICES=1",
+    { "async BM=64 BN=64 WM=32 WN=32 DEPTH=128 ST=2 KU=2 GROUP=8 STREAM=2 BYTES=4 COPY=0 SLICES=1",
       1, 0, 1, 64, { 1, 1, 1, 2, 2, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 64, 64, 64 }, { 64, 64, 128 }, 1, 2, 1, 0, &times[13], 53, 2, 3, stages + 146, regions + 35, 0, 0 },
-    { "async BM=64 BN=64 TM=4 TN=8 DEPTH=128 ST=2 KU=2 GROUP=8 STREAM=2 BYTES=4 COPY=0 SLICES=1",
+    { "async BM=64 BN=64 WM=32 WN=32 DEPTH=128 ST=2 KU=2 GROUP=8 STREAM=2 BYTES=4 COPY=0 SLICES=1",
       1, 1, 0, 64, { 1, 1, 1, 2, 2, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 64, 64, 64 }, { 64, 64, 128 }, 1, 2, 1, 0, &times[13], 54, 2, 3, stages + 148, regions + 35, 0, 0 },
-    { "async BM=64 BN=64 TM=4 TN=8 DEPTH=128 ST=2 KU=2 GROUP=8 STREAM=2 BYTES=4 COPY=0 SLICES=1",
+    { "async BM=64 BN=64 WM=32 WN=32 DEPTH=128 ST=2 KU=2 GROUP=8 STREAM=2 BYTES=4 COPY=0 SLICES=1",
       1, 1, 1, 64, { 1, 1, 1, 2, 2, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 64, 64, 64 }, { 64, 64, 128 }, 1, 2, 1, 0, &times[13], 55, 2, 3, stages + 150, regions + 35, 0, 0 },
-    { "bulk BM=256 BN=128 TM=8 TN=8 DEPTH=128 ST=4 EARLY=0 KU=2 GROUP=8 STREAM=2 SHARED=0 SLICES=1 EDGES=0",
+    { "tma BM=256 BN=128 WM=64 WN=32 DEPTH=128 ST=4 EARLY=0 KU=2 GROUP=8 STREAM=2 SHARED=0 SLICES=1 EDGES=0",
       1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 256, 128, 64 }, { 256, 128, 256 }, 1, 2, 0, 3, &times[14], 16, 4, 4, stages + 152, regions + 16, 0, 0 },
-    { "bulk BM=256 BN=128 TM=8 TN=8 DEPTH=128 ST=4 EARLY=0 KU=2 GROUP=8 STREAM=2 SHARED=0 SLICES=1 EDGES=0",
+    { "tma BM=256 BN=128 WM=64 WN=32 DEPTH=128 ST=4 EARLY=0 KU=2 GROUP=8 STREAM=2 SHARED=0 SLICES=1 EDGES=0",
       1, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 256, 128, 64 }, { 256, 128, 256 }, 1, 2, 0, 3, &times[14], 17, 4, 4, stages + 156, regions + 20, 0, 0 },
-    { "bulk BM=256 BN=128 TM=8 TN=8 DEPTH=128 ST=4 EARLY=0 KU=2 GROUP=8 STREAM=2 SHARED=0 SLICES=1 EDGES=0",
+    { "tma BM=256 BN=128 WM=64 WN=32 DEPTH=128 ST=4 EARLY=0 KU=2 GROUP=8 STREAM=2 SHARED=0 SLICES=1 EDGES=0",
       1, 1, 0, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 256, 128, 64 }, { 256, 128, 256 }, 1, 2, 0, 3, &times[14], 18, 4, 4, stages + 160, regions + 24, 0, 0 },
-    { "bulk BM=256 BN=128 TM=8 TN=8 DEPTH=128 ST=4 EARLY=0 KU=2 GROUP=8 STREAM=2 SHARED=0 SLICES=1 EDGES=0",
+    { "tma BM=256 BN=128 WM=64 WN=32 DEPTH=128 ST=4 EARLY=0 KU=2 GROUP=8 STREAM=2 SHARED=0 SLICES=1 EDGES=0",
       1, 1, 1, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 256, 128, 64 }, { 256, 128, 256 }, 1, 2, 0, 3, &times[14], 19, 4, 4, stages + 164, regions + 28, 0, 0 },
-    { "async BM=128 BN=128 TM=8 TN=8 DEPTH=64 ST=4 KU=2 GROUP=8 STREAM=0 BYTES=4 COPY=0 SLICES=1",
+    { "async BM=128 BN=128 WM=64 WN=32 DEPTH=64 ST=4 KU=2 GROUP=8 STREAM=0 BYTES=4 COPY=0 SLICES=1",
       1, 0, 0, 64, { 1, 1, 1, 2, 2, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 128, 128, 32 }, { 128, 128, 128 }, 1, 0, 0, 0, &times[15], 56, 1, 0, stages + 168, NULL, 0, 0 },
-    { "async BM=128 BN=128 TM=8 TN=8 DEPTH=64 ST=4 KU=2 GROUP=8 STREAM=0 BYTES=4 COPY=0 SLICES=1",
+    { "async BM=128 BN=128 WM=64 WN=32 DEPTH=64 ST=4 KU=2 GROUP=8 STREAM=0 BYTES=4 COPY=0 SLICES=1",
       1, 0, 1, 64, { 1, 1, 1, 2, 2, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 128, 128, 32 }, { 128, 128, 128 }, 1, 0, 0, 0, &times[15], 57, 1, 0, stages + 169, NULL, 0, 0 },
-    { "async BM=128 BN=128 TM=8 TN=8 DEPTH=64 ST=4 KU=2 GROUP=8 STREAM=0 BYTES=4 COPY=0 SLICES=1",
+    { "async BM=128 BN=128 WM=64 WN=32 DEPTH=64 ST=4 KU=2 GROUP=8 STREAM=0 BYTES=4 COPY=0 SLICES=1",
       1, 1, 0, 64, { 1, 1, 1, 2, 2, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 128, 128, 32 }, { 128, 128, 128 }, 1, 0, 0, 0, &times[15], 58, 1, 0, stages + 170, NULL, 0, 0 },
-    { "async BM=128 BN=128 TM=8 TN=8 DEPTH=64 ST=4 KU=2 GROUP=8 STREAM=0 BYTES=4 COPY=0 SLICES=1",
+    { "async BM=128 BN=128 WM=64 WN=32 DEPTH=64 ST=4 KU=2 GROUP=8 STREAM=0 BYTES=4 COPY=0 SLICES=1",
       1, 1, 1, 64, { 1, 1, 1, 2, 2, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 128, 128, 32 }, { 128, 128, 128 }, 1, 0, 0, 0, &times[15], 59, 1, 0, stages + 171, NULL, 0, 0 },
-    { "bulk BM=128 BN=128 TM=8 TN=8 DEPTH=128 ST=6 EARLY=2 KU=2 GROUP=8 STREAM=1 SHARED=1 SLICES=1 EDGES=0",
+    { "tma BM=128 BN=128 WM=64 WN=32 DEPTH=128 ST=6 EARLY=2 KU=2 GROUP=8 STREAM=1 SHARED=1 SLICES=1 EDGES=0",
       1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 128, 128, 64 }, { 128, 128, 384 }, 1, 1, 1, 3, &times[16], 60, 5, 4, stages + 172, regions + 38, 0, 0 },
-    { "bulk BM=128 BN=128 TM=8 TN=8 DEPTH=128 ST=6 EARLY=2 KU=2 GROUP=8 STREAM=1 SHARED=1 SLICES=1 EDGES=0",
+    { "tma BM=128 BN=128 WM=64 WN=32 DEPTH=128 ST=6 EARLY=2 KU=2 GROUP=8 STREAM=1 SHARED=1 SLICES=1 EDGES=0",
       1, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 128, 128, 64 }, { 128, 128, 384 }, 1, 1, 1, 3, &times[16], 61, 5, 4, stages + 177, regions + 42, 0, 0 },
-    { "bulk BM=128 BN=128 TM=8 TN=8 DEPTH=128 ST=6 EARLY=2 KU=2 GROUP=8 STREAM=1 SHARED=1 SLICES=1 EDGES=0",
+    { "tma BM=128 BN=128 WM=64 WN=32 DEPTH=128 ST=6 EARLY=2 KU=2 GROUP=8 STREAM=1 SHARED=1 SLICES=1 EDGES=0",
       1, 1, 0, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 128, 128, 64 }, { 128, 128, 384 }, 1, 1, 1, 3, &times[16], 62, 5, 4, stages + 182, regions + 46, 0, 0 },
-    { "bulk BM=128 BN=128 TM=8 TN=8 DEPTH=128 ST=6 EARLY=2 KU=2 GROUP=8 STREAM=1 SHARED=1 SLICES=1 EDGES=0",
+    { "tma BM=128 BN=128 WM=64 WN=32 DEPTH=128 ST=6 EARLY=2 KU=2 GROUP=8 STREAM=1 SHARED=1 SLICES=1 EDGES=0",
       1, 1, 1, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 128, 128, 64 }, { 128, 128, 384 }, 1, 1, 1, 3, &times[16], 63, 5, 4, stages + 187, regions + 50, 0, 0 },
-    { "bulk BM=256 BN=32 TM=8 TN=8 DEPTH=128 ST=4 EARLY=2 KU=2 GROUP=8 STREAM=0 SHARED=1 SLICES=1 EDGES=0",
+    { "tma BM=256 BN=32 WM=64 WN=32 DEPTH=128 ST=4 EARLY=2 KU=2 GROUP=8 STREAM=0 SHARED=1 SLICES=1 EDGES=0",
       1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 256, 32, 64 }, { 256, 32, 256 }, 1, 0, 0, 3, &times[17], 64, 4, 4, stages + 192, regions + 16, 0, 0 },
-    { "bulk BM=256 BN=32 TM=8 TN=8 DEPTH=128 ST=4 EARLY=2 KU=2 GROUP=8 STREAM=0 SHARED=1 SLICES=1 EDGES=0",
+    { "tma BM=256 BN=32 WM=64 WN=32 DEPTH=128 ST=4 EARLY=2 KU=2 GROUP=8 STREAM=0 SHARED=1 SLICES=1 EDGES=0",
       1, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 256, 32, 64 }, { 256, 32, 256 }, 1, 0, 0, 3, &times[17], 65, 4, 4, stages + 196, regions + 20, 0, 0 },
-    { "bulk BM=256 BN=32 TM=8 TN=8 DEPTH=128 ST=4 EARLY=2 KU=2 GROUP=8 STREAM=0 SHARED=1 SLICES=1 EDGES=0",
+    { "tma BM=256 BN=32 WM=64 WN=32 DEPTH=128 ST=4 EARLY=2 KU=2 GROUP=8 STREAM=0 SHARED=1 SLICES=1 EDGES=0",
       1, 1, 0, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 256, 32, 64 }, { 256, 32, 256 }, 1, 0, 0, 3, &times[17], 66, 4, 4, stages + 200, regions + 24, 0, 0 },
-    { "bulk BM=256 BN=32 TM=8 TN=8 DEPTH=128 ST=4 EARLY=2 KU=2 GROUP=8 STREAM=0 SHARED=1 SLICES=1 EDGES=0",
+    { "tma BM=256 BN=32 WM=64 WN=32 DEPTH=128 ST=4 EARLY=2 KU=2 GROUP=8 STREAM=0 SHARED=1 SLICES=1 EDGES=0",
       1, 1, 1, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 256, 32, 64 }, { 256, 32, 256 }, 1, 0, 0, 3, &times[17], 67, 4, 4, stages + 204, regions + 28, 0, 0 },
-    { "bulk BM=16 BN=64 TM=2 TN=4 DEPTH=128 ST=12 EARLY=2 KU=2 GROUP=8 STREAM=0 SHARED=1 SLICES=1 EDGES=0",
+    { "tma BM=16 BN=64 WM=16 WN=16 DEPTH=128 ST=12 EARLY=2 KU=2 GROUP=8 STREAM=0 SHARED=1 SLICES=1 EDGES=0",
       1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 16, 64, 64 }, { 16, 64, 768 }, 1, 0, 0, 3, &times[18], 68, 4, 4, stages + 208, regions + 16, 0, 0 },
-    { "bulk BM=16 BN=64 TM=2 TN=4 DEPTH=128 ST=12 EARLY=2 KU=2 GROUP=8 STREAM=0 SHARED=1 SLICES=1 EDGES=0",
+    { "tma BM=16 BN=64 WM=16 WN=16 DEPTH=128 ST=12 EARLY=2 KU=2 GROUP=8 STREAM=0 SHARED=1 SLICES=1 EDGES=0",
       1, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 16, 64, 64 }, { 16, 64, 768 }, 1, 0, 0, 3, &times[18], 69, 4, 4, stages + 212, regions + 20, 0, 0 },
-    { "bulk BM=16 BN=64 TM=2 TN=4 DEPTH=128 ST=12 EARLY=2 KU=2 GROUP=8 STREAM=0 SHARED=1 SLICES=1 EDGES=0",
+    { "tma BM=16 BN=64 WM=16 WN=16 DEPTH=128 ST=12 EARLY=2 KU=2 GROUP=8 STREAM=0 SHARED=1 SLICES=1 EDGES=0",
       1, 1, 0, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 16, 64, 64 }, { 16, 64, 768 }, 1, 0, 0, 3, &times[18], 70, 4, 4, stages + 216, regions + 24, 0, 0 },
-    { "bulk BM=16 BN=64 TM=2 TN=4 DEPTH=128 ST=12 EARLY=2 KU=2 GROUP=8 STREAM=0 SHARED=1 SLICES=1 EDGES=0",
+    { "tma BM=16 BN=64 WM=16 WN=16 DEPTH=128 ST=12 EARLY=2 KU=2 GROUP=8 STREAM=0 SHARED=1 SLICES=1 EDGES=0",
       1, 1, 1, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 16, 64, 64 }, { 16, 64, 768 }, 1, 0, 0, 3, &times[18], 71, 4, 4, stages + 220, regions + 28, 0, 0 },
     { "thin SIDE=0 SHORT=1 VEC=4 ROWS=4 NV=1 LITEMS=4 KITEMS=16 KSPLIT=1 ALIGN=1 INDEX=64 YDEPTH=0",
@@ -10538,16 +10541,16 @@ static const struct kiln_recipe recipes[] = {
     { "thin SIDE=0 SHORT=1 VEC=4 ROWS=4 NV=1 LITEMS=4 KITEMS=16 KSPLIT=1 ALIGN=1 INDEX=64 YDEPTH=0",
       1, 1, 1, 64, { 1, 1, 1, 0, 0, 0, { 2, 0, 0 }, { 0, 0, 0 } },
       { 1, 16, 64 }, { 1, 16, 64 }, 1, 0, 0, 0, &times[19], 75, 1, 0, stages + 227, NULL, 0, 0 },
-    { "bulk BM=64 BN=32 TM=4 TN=4 DEPTH=128 ST=4 EARLY=1 KU=8 GROUP=8 STREAM=0 SHARED=1 SLICES=1 EDGES=0",
+    { "tma BM=64 BN=32 WM=32 WN=16 DEPTH=128 ST=4 EARLY=1 KU=8 GROUP=8 STREAM=0 SHARED=1 SLICES=1 EDGES=0",
       2, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 64, 32, 32 }, { 64, 32, 128 }, 1, 0, 0, 3, &times[20], 76, 4, 4, stages + 228, regions + 54, 0, 0 },
-    { "bulk BM=64 BN=32 TM=4 TN=4 DEPTH=128 ST=4 EARLY=1 KU=8 GROUP=8 STREAM=0 SHARED=1 SLICES=1 EDGES=0",
+    { "tma BM=64 BN=32 WM=32 WN=16 DEPTH=128 ST=4 EARLY=1 KU=8 GROUP=8 STREAM=0 SHARED=1 SLICES=1 EDGES=0",
       2, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 64, 32, 32 }, { 64, 32, 128 }, 1, 0, 0, 3, &times[20], 77, 4, 4, stages + 232, regions + 58, 0, 0 },
-    { "bulk BM=64 BN=32 TM=4 TN=4 DEPTH=128 ST=4 EARLY=1 KU=8 GROUP=8 STREAM=0 SHARED=1 SLICES=1 EDGES=0",
+    { "tma BM=64 BN=32 WM=32 WN=16 DEPTH=128 ST=4 EARLY=1 KU=8 GROUP=8 STREAM=0 SHARED=1 SLICES=1 EDGES=0",
       2, 1, 0, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 64, 32, 32 }, { 64, 32, 128 }, 1, 0, 0, 3, &times[20], 78, 4, 4, stages + 236, regions + 62, 0, 0 },
-    { "bulk BM=64 BN=32 TM=4 TN=4 DEPTH=128 ST=4 EARLY=1 KU=8 GROUP=8 STREAM=0 SHARED=1 SLICES=1 EDGES=0",
+    { "tma BM=64 BN=32 WM=32 WN=16 DEPTH=128 ST=4 EARLY=1 KU=8 GROUP=8 STREAM=0 SHARED=1 SLICES=1 EDGES=0",
       2, 1, 1, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 64, 32, 32 }, { 64, 32, 128 }, 1, 0, 0, 3, &times[20], 79, 4, 4, stages + 240, regions + 66, 0, 0 },
     { "thin SIDE=0 SHORT=1 VEC=4 ROWS=4 NV=1 LITEMS=8 KITEMS=128 KSPLIT=1 ALIGN=1 INDEX=32 YDEPTH=0",
@@ -10562,16 +10565,16 @@ static const struct kiln_recipe recipes[] = {
     { "thin SIDE=0 SHORT=1 VEC=4 ROWS=4 NV=1 LITEMS=8 KITEMS=128 KSPLIT=1 ALIGN=1 INDEX=32 YDEPTH=0",
       2, 1, 1, 32, { 1, 1, 1, 0, 0, 0, { 2, 0, 0 }, { 0, 0, 0 } },
       { 1, 32, 512 }, { 1, 32, 512 }, 1, 0, 0, 0, &times[21], 83, 1, 0, stages + 247, NULL, 0, 0 },
-    { "async BM=32 BN=64 TM=4 TN=4 DEPTH=128 ST=3 KU=8 GROUP=8 STREAM=0 BYTES=4 COPY=0 SLICES=1",
+    { "async BM=32 BN=64 WM=32 WN=16 DEPTH=128 ST=3 KU=8 GROUP=8 STREAM=0 BYTES=4 COPY=0 SLICES=1",
       2, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 32, 64, 32 }, { 32, 64, 96 }, 1, 0, 0, 0, &times[22], 84, 1, 0, stages + 248, NULL, 0, 0 },
-    { "async BM=32 BN=64 TM=4 TN=4 DEPTH=128 ST=3 KU=8 GROUP=8 STREAM=0 BYTES=4 COPY=0 SLICES=1",
+    { "async BM=32 BN=64 WM=32 WN=16 DEPTH=128 ST=3 KU=8 GROUP=8 STREAM=0 BYTES=4 COPY=0 SLICES=1",
       2, 0, 1, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 32, 64, 32 }, { 32, 64, 96 }, 1, 0, 0, 0, &times[22], 85, 1, 0, stages + 249, NULL, 0, 0 },
-    { "async BM=32 BN=64 TM=4 TN=4 DEPTH=128 ST=3 KU=8 GROUP=8 STREAM=0 BYTES=4 COPY=0 SLICES=1",
+    { "async BM=32 BN=64 WM=32 WN=16 DEPTH=128 ST=3 KU=8 GROUP=8 STREAM=0 BYTES=4 COPY=0 SLICES=1",
       2, 1, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 32, 64, 32 }, { 32, 64, 96 }, 1, 0, 0, 0, &times[22], 86, 1, 0, stages + 250, NULL, 0, 0 },
-    { "async BM=32 BN=64 TM=4 TN=4 DEPTH=128 ST=3 KU=8 GROUP=8 STREAM=0 BYTES=4 COPY=0 SLICES=1",
+    { "async BM=32 BN=64 WM=32 WN=16 DEPTH=128 ST=3 KU=8 GROUP=8 STREAM=0 BYTES=4 COPY=0 SLICES=1",
       2, 1, 1, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 32, 64, 32 }, { 32, 64, 96 }, 1, 0, 0, 0, &times[22], 87, 1, 0, stages + 251, NULL, 0, 0 },
     { "thin SIDE=1 SHORT=16 VEC=4 ROWS=4 NV=1 LITEMS=8 KITEMS=32 KSPLIT=1 ALIGN=1 INDEX=32 YDEPTH=256",
@@ -10586,28 +10589,28 @@ static const struct kiln_recipe recipes[] = {
     { "thin SIDE=1 SHORT=16 VEC=4 ROWS=4 NV=1 LITEMS=8 KITEMS=32 KSPLIT=1 ALIGN=1 INDEX=32 YDEPTH=256",
       2, 1, 1, 32, { 1, 1, 1, 0, 0, 0, { 0, 32, 0 }, { 0, 0, 0 } },
       { 128, 16, 32 }, { 128, 16, 512 }, 1, 0, 0, 0, &times[23], 91, 1, 0, stages + 255, NULL, 0, 0 },
-    { "bulk BM=256 BN=32 TM=8 TN=4 DEPTH=128 ST=5 EARLY=0 KU=2 GROUP=8 STREAM=1 SHARED=1 SLICES=1 EDGES=1",
+    { "tma BM=256 BN=32 WM=64 WN=16 DEPTH=128 ST=5 EARLY=0 KU=2 GROUP=8 STREAM=1 SHARED=1 SLICES=1 EDGES=1",
       2, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 256, 32, 32 }, { 256, 32, 160 }, 1, 1, 1, 3, &times[24], 92, 5, 4, stages + 256, regions + 70, 0, 0 },
-    { "bulk BM=256 BN=32 TM=8 TN=4 DEPTH=128 ST=5 EARLY=0 KU=2 GROUP=8 STREAM=1 SHARED=1 SLICES=1 EDGES=1",
+    { "tma BM=256 BN=32 WM=64 WN=16 DEPTH=128 ST=5 EARLY=0 KU=2 GROUP=8 STREAM=1 SHARED=1 SLICES=1 EDGES=1",
       2, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 256, 32, 32 }, { 256, 32, 160 }, 1, 1, 1, 3, &times[24], 93, 5, 4, stages + 261, regions + 74, 0, 0 },
-    { "bulk BM=256 BN=32 TM=8 TN=4 DEPTH=128 ST=5 EARLY=0 KU=2 GROUP=8 STREAM=1 SHARED=1 SLICES=1 EDGES=1",
+    { "tma BM=256 BN=32 WM=64 WN=16 DEPTH=128 ST=5 EARLY=0 KU=2 GROUP=8 STREAM=1 SHARED=1 SLICES=1 EDGES=1",
       2, 1, 0, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 256, 32, 32 }, { 256, 32, 160 }, 1, 1, 1, 3, &times[24], 94, 5, 4, stages + 266, regions + 78, 0, 0 },
-    { "bulk BM=256 BN=32 TM=8 TN=4 DEPTH=128 ST=5 EARLY=0 KU=2 GROUP=8 STREAM=1 SHARED=1 SLICES=1 EDGES=1",
+    { "tma BM=256 BN=32 WM=64 WN=16 DEPTH=128 ST=5 EARLY=0 KU=2 GROUP=8 STREAM=1 SHARED=1 SLICES=1 EDGES=1",
       2, 1, 1, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 256, 32, 32 }, { 256, 32, 160 }, 1, 1, 1, 3, &times[24], 95, 5, 4, stages + 271, regions + 82, 0, 0 },
-    { "bulk BM=64 BN=128 TM=8 TN=4 DEPTH=128 ST=6 EARLY=2 KU=4 GROUP=8 STREAM=0 SHARED=1 SLICES=1 EDGES=0",
+    { "tma BM=64 BN=128 WM=64 WN=16 DEPTH=128 ST=6 EARLY=2 KU=4 GROUP=8 STREAM=0 SHARED=1 SLICES=1 EDGES=0",
       2, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 64, 128, 32 }, { 64, 128, 192 }, 1, 0, 0, 3, &times[25], 96, 4, 4, stages + 276, regions + 54, 0, 0 },
-    { "bulk BM=64 BN=128 TM=8 TN=4 DEPTH=128 ST=6 EARLY=2 KU=4 GROUP=8 STREAM=0 SHARED=1 SLICES=1 EDGES=0",
+    { "tma BM=64 BN=128 WM=64 WN=16 DEPTH=128 ST=6 EARLY=2 KU=4 GROUP=8 STREAM=0 SHARED=1 SLICES=1 EDGES=0",
       2, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 64, 128, 32 }, { 64, 128, 192 }, 1, 0, 0, 3, &times[25], 97, 4, 4, stages + 280, regions + 58, 0, 0 },
-    { "bulk BM=64 BN=128 TM=8 TN=4 DEPTH=128 ST=6 EARLY=2 KU=4 GROUP=8 STREAM=0 SHARED=1 SLICES=1 EDGES=0",
+    { "tma BM=64 BN=128 WM=64 WN=16 DEPTH=128 ST=6 EARLY=2 KU=4 GROUP=8 STREAM=0 SHARED=1 SLICES=1 EDGES=0",
       2, 1, 0, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 64, 128, 32 }, { 64, 128, 192 }, 1, 0, 0, 3, &times[25], 98, 4, 4, stages + 284, regions + 62, 0, 0 },
-    { "bulk BM=64 BN=128 TM=8 TN=4 DEPTH=128 ST=6 EARLY=2 KU=4 GROUP=8 STREAM=0 SHARED=1 SLICES=1 EDGES=0",
+    { "tma BM=64 BN=128 WM=64 WN=16 DEPTH=128 ST=6 EARLY=2 KU=4 GROUP=8 STREAM=0 SHARED=1 SLICES=1 EDGES=0",
       2, 1, 1, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 64, 128, 32 }, { 64, 128, 192 }, 1, 0, 0, 3, &times[25], 99, 4, 4, stages + 288, regions + 66, 0, 0 },
     { "thin SIDE=0 SHORT=1 VEC=1 ROWS=16 NV=1 LITEMS=32 KITEMS=32 KSPLIT=1 ALIGN=0 INDEX=32 YDEPTH=0",
@@ -10622,28 +10625,28 @@ static const struct kiln_recipe recipes[] = {
     { "thin SIDE=0 SHORT=1 VEC=1 ROWS=16 NV=1 LITEMS=32 KITEMS=32 KSPLIT=1 ALIGN=0 INDEX=32 YDEPTH=0",
       2, 1, 1, 32, { 1, 1, 1, 0, 0, 0, { 2, 0, 0 }, { 0, 0, 0 } },
       { 1, 512, 32 }, { 1, 512, 32 }, 1, 0, 0, 0, &times[26], 103, 1, 0, stages + 295, NULL, 0, 0 },
-    { "bulk BM=128 BN=256 TM=8 TN=16 DEPTH=128 ST=4 EARLY=0 KU=4 GROUP=8 STREAM=0 SHARED=1 SLICES=1 EDGES=0",
+    { "tma BM=128 BN=256 WM=64 WN=64 DEPTH=128 ST=4 EARLY=0 KU=4 GROUP=8 STREAM=0 SHARED=1 SLICES=1 EDGES=0",
       2, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 128, 256, 32 }, { 128, 256, 128 }, 1, 0, 0, 3, &times[27], 104, 4, 4, stages + 296, regions + 54, 0, 0 },
-    { "bulk BM=128 BN=256 TM=8 TN=16 DEPTH=128 ST=4 EARLY=0 KU=4 GROUP=8 STREAM=0 SHARED=1 SLICES=1 EDGES=0",
+    { "tma BM=128 BN=256 WM=64 WN=64 DEPTH=128 ST=4 EARLY=0 KU=4 GROUP=8 STREAM=0 SHARED=1 SLICES=1 EDGES=0",
       2, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 128, 256, 32 }, { 128, 256, 128 }, 1, 0, 0, 3, &times[27], 105, 4, 4, stages + 300, regions + 58, 0, 0 },
-    { "bulk BM=128 BN=256 TM=8 TN=16 DEPTH=128 ST=4 EARLY=0 KU=4 GROUP=8 STREAM=0 SHARED=1 SLICES=1 EDGES=0",
+    { "tma BM=128 BN=256 WM=64 WN=64 DEPTH=128 ST=4 EARLY=0 KU=4 GROUP=8 STREAM=0 SHARED=1 SLICES=1 EDGES=0",
       2, 1, 0, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 128, 256, 32 }, { 128, 256, 128 }, 1, 0, 0, 3, &times[27], 106, 4, 4, stages + 304, regions + 62, 0, 0 },
-    { "bulk BM=128 BN=256 TM=8 TN=16 DEPTH=128 ST=4 EARLY=0 KU=4 GROUP=8 STREAM=0 SHARED=1 SLICES=1 EDGES=0",
+    { "tma BM=128 BN=256 WM=64 WN=64 DEPTH=128 ST=4 EARLY=0 KU=4 GROUP=8 STREAM=0 SHARED=1 SLICES=1 EDGES=0",
       2, 1, 1, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 128, 256, 32 }, { 128, 256, 128 }, 1, 0, 0, 3, &times[27], 107, 4, 4, stages + 308, regions + 66, 0, 0 },
-    { "bulk BM=256 BN=32 TM=8 TN=4 DEPTH=128 ST=5 EARLY=2 KU=2 GROUP=8 STREAM=0 SHARED=1 SLICES=1 EDGES=0",
+    { "tma BM=256 BN=32 WM=64 WN=16 DEPTH=128 ST=5 EARLY=2 KU=2 GROUP=8 STREAM=0 SHARED=1 SLICES=1 EDGES=0",
       2, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 256, 32, 32 }, { 256, 32, 160 }, 1, 0, 0, 3, &times[28], 108, 4, 4, stages + 312, regions + 54, 0, 0 },
-    { "bulk BM=256 BN=32 TM=8 TN=4 DEPTH=128 ST=5 EARLY=2 KU=2 GROUP=8 STREAM=0 SHARED=1 SLICES=1 EDGES=0",
+    { "tma BM=256 BN=32 WM=64 WN=16 DEPTH=128 ST=5 EARLY=2 KU=2 GROUP=8 STREAM=0 SHARED=1 SLICES=1 EDGES=0",
       2, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 256, 32, 32 }, { 256, 32, 160 }, 1, 0, 0, 3, &times[28], 109, 4, 4, stages + 316, regions + 58, 0, 0 },
-    { "bulk BM=256 BN=32 TM=8 TN=4 DEPTH=128 ST=5 EARLY=2 KU=2 GROUP=8 STREAM=0 SHARED=1 SLICES=1 EDGES=0",
+    { "tma BM=256 BN=32 WM=64 WN=16 DEPTH=128 ST=5 EARLY=2 KU=2 GROUP=8 STREAM=0 SHARED=1 SLICES=1 EDGES=0",
       2, 1, 0, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 256, 32, 32 }, { 256, 32, 160 }, 1, 0, 0, 3, &times[28], 110, 4, 4, stages + 320, regions + 62, 0, 0 },
-    { "bulk BM=256 BN=32 TM=8 TN=4 DEPTH=128 ST=5 EARLY=2 KU=2 GROUP=8 STREAM=0 SHARED=1 SLICES=1 EDGES=0",
+    { "tma BM=256 BN=32 WM=64 WN=16 DEPTH=128 ST=5 EARLY=2 KU=2 GROUP=8 STREAM=0 SHARED=1 SLICES=1 EDGES=0",
       2, 1, 1, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 256, 32, 32 }, { 256, 32, 160 }, 1, 0, 0, 3, &times[28], 111, 4, 4, stages + 324, regions + 66, 0, 0 },
     { "thin SIDE=1 SHORT=1 VEC=4 ROWS=4 NV=1 LITEMS=8 KITEMS=128 KSPLIT=1 ALIGN=1 INDEX=32 YDEPTH=0",
@@ -10658,16 +10661,16 @@ static const struct kiln_recipe recipes[] = {
     { "thin SIDE=1 SHORT=1 VEC=4 ROWS=4 NV=1 LITEMS=8 KITEMS=128 KSPLIT=1 ALIGN=1 INDEX=32 YDEPTH=0",
       2, 1, 1, 32, { 1, 1, 1, 0, 0, 0, { 0, 2, 0 }, { 0, 0, 0 } },
       { 32, 1, 512 }, { 32, 1, 512 }, 1, 0, 0, 0, &times[29], 115, 1, 0, stages + 331, NULL, 0, 0 },
-    { "async BM=32 BN=64 TM=4 TN=4 DEPTH=128 ST=3 KU=8 GROUP=8 STREAM=1 BYTES=4 COPY=0 SLICES=1",
+    { "async BM=32 BN=64 WM=32 WN=16 DEPTH=128 ST=3 KU=8 GROUP=8 STREAM=1 BYTES=4 COPY=0 SLICES=1",
       2, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 32, 64, 32 }, { 32, 64, 96 }, 1, 1, 1, 0, &times[30], 116, 2, 3, stages + 332, regions + 86, 0, 0 },
-    { "async BM=32 BN=64 TM=4 TN=4 DEPTH=128 ST=3 KU=8 GROUP=8 STREAM=1 BYTES=4 COPY=0 SLICES=1",
+    { "async BM=32 BN=64 WM=32 WN=16 DEPTH=128 ST=3 KU=8 GROUP=8 STREAM=1 BYTES=4 COPY=0 SLICES=1",
       2, 0, 1, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 32, 64, 32 }, { 32, 64, 96 }, 1, 1, 1, 0, &times[30], 117, 2, 3, stages + 334, regions + 86, 0, 0 },
-    { "async BM=32 BN=64 TM=4 TN=4 DEPTH=128 ST=3 KU=8 GROUP=8 STREAM=1 BYTES=4 COPY=0 SLICES=1",
+    { "async BM=32 BN=64 WM=32 WN=16 DEPTH=128 ST=3 KU=8 GROUP=8 STREAM=1 BYTES=4 COPY=0 SLICES=1",
       2, 1, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 32, 64, 32 }, { 32, 64, 96 }, 1, 1, 1, 0, &times[30], 118, 2, 3, stages + 336, regions + 86, 0, 0 },
-    { "async BM=32 BN=64 TM=4 TN=4 DEPTH=128 ST=3 KU=8 GROUP=8 STREAM=1 BYTES=4 COPY=0 SLICES=1",
+    { "async BM=32 BN=64 WM=32 WN=16 DEPTH=128 ST=3 KU=8 GROUP=8 STREAM=1 BYTES=4 COPY=0 SLICES=1",
       2, 1, 1, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 32, 64, 32 }, { 32, 64, 96 }, 1, 1, 1, 0, &times[30], 119, 2, 3, stages + 338, regions + 86, 0, 0 },
     { "thin SIDE=0 SHORT=8 VEC=4 ROWS=4 NV=1 LITEMS=8 KITEMS=32 KSPLIT=1 ALIGN=1 INDEX=32 YDEPTH=256",
@@ -10694,76 +10697,76 @@ static const struct kiln_recipe recipes[] = {
     { "thin SIDE=1 SHORT=8 VEC=4 ROWS=4 NV=1 LITEMS=8 KITEMS=32 KSPLIT=1 ALIGN=1 INDEX=32 YDEPTH=256",
       2, 1, 1, 32, { 1, 1, 1, 0, 0, 0, { 0, 16, 0 }, { 0, 0, 0 } },
       { 128, 8, 32 }, { 128, 8, 512 }, 1, 0, 0, 0, &times[32], 127, 1, 0, stages + 347, NULL, 0, 0 },
-    { "bulk BM=64 BN=128 TM=8 TN=4 DEPTH=128 ST=6 EARLY=2 KU=4 GROUP=8 STREAM=1 SHARED=1 SLICES=1 EDGES=0",
+    { "tma BM=64 BN=128 WM=64 WN=16 DEPTH=128 ST=6 EARLY=2 KU=4 GROUP=8 STREAM=1 SHARED=1 SLICES=1 EDGES=0",
       2, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 64, 128, 32 }, { 64, 128, 192 }, 1, 1, 1, 3, &times[33], 128, 5, 4, stages + 348, regions + 70, 0, 0 },
-    { "bulk BM=64 BN=128 TM=8 TN=4 DEPTH=128 ST=6 EARLY=2 KU=4 GROUP=8 STREAM=1 SHARED=1 SLICES=1 EDGES=0",
+    { "tma BM=64 BN=128 WM=64 WN=16 DEPTH=128 ST=6 EARLY=2 KU=4 GROUP=8 STREAM=1 SHARED=1 SLICES=1 EDGES=0",
       2, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 64, 128, 32 }, { 64, 128, 192 }, 1, 1, 1, 3, &times[33], 129, 5, 4, stages + 353, regions + 74, 0, 0 },
-    { "bulk BM=64 BN=128 TM=8 TN=4 DEPTH=128 ST=6 EARLY=2 KU=4 GROUP=8 STREAM=1 SHARED=1 SLICES=1 EDGES=0",
+    { "tma BM=64 BN=128 WM=64 WN=16 DEPTH=128 ST=6 EARLY=2 KU=4 GROUP=8 STREAM=1 SHARED=1 SLICES=1 EDGES=0",
       2, 1, 0, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 64, 128, 32 }, { 64, 128, 192 }, 1, 1, 1, 3, &times[33], 130, 5, 4, stages + 358, regions + 78, 0, 0 },
-    { "bulk BM=64 BN=128 TM=8 TN=4 DEPTH=128 ST=6 EARLY=2 KU=4 GROUP=8 STREAM=1 SHARED=1 SLICES=1 EDGES=0",
+    { "tma BM=64 BN=128 WM=64 WN=16 DEPTH=128 ST=6 EARLY=2 KU=4 GROUP=8 STREAM=1 SHARED=1 SLICES=1 EDGES=0",
       2, 1, 1, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 64, 128, 32 }, { 64, 128, 192 }, 1, 1, 1, 3, &times[33], 131, 5, 4, stages + 363, regions + 82, 0, 0 },
-    { "bulk BM=128 BN=256 TM=8 TN=16 DEPTH=128 ST=4 EARLY=0 KU=4 GROUP=8 STREAM=1 SHARED=1 SLICES=1 EDGES=0",
+    { "tma BM=128 BN=256 WM=64 WN=64 DEPTH=128 ST=4 EARLY=0 KU=4 GROUP=8 STREAM=1 SHARED=1 SLICES=1 EDGES=0",
       2, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 128, 256, 32 }, { 128, 256, 128 }, 1, 1, 1, 3, &times[34], 132, 5, 4, stages + 368, regions + 89, 0, 0 },
-    { "bulk BM=128 BN=256 TM=8 TN=16 DEPTH=128 ST=4 EARLY=0 KU=4 GROUP=8 STREAM=1 SHARED=1 SLICES=1 EDGES=0",
+    { "tma BM=128 BN=256 WM=64 WN=64 DEPTH=128 ST=4 EARLY=0 KU=4 GROUP=8 STREAM=1 SHARED=1 SLICES=1 EDGES=0",
       2, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 128, 256, 32 }, { 128, 256, 128 }, 1, 1, 1, 3, &times[34], 133, 5, 4, stages + 373, regions + 93, 0, 0 },
-    { "bulk BM=128 BN=256 TM=8 TN=16 DEPTH=128 ST=4 EARLY=0 KU=4 GROUP=8 STREAM=1 SHARED=1 SLICES=1 EDGES=0",
+    { "tma BM=128 BN=256 WM=64 WN=64 DEPTH=128 ST=4 EARLY=0 KU=4 GROUP=8 STREAM=1 SHARED=1 SLICES=1 EDGES=0",
       2, 1, 0, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 128, 256, 32 }, { 128, 256, 128 }, 1, 1, 1, 3, &times[34], 134, 5, 4, stages + 378, regions + 97, 0, 0 },
-    { "bulk BM=128 BN=256 TM=8 TN=16 DEPTH=128 ST=4 EARLY=0 KU=4 GROUP=8 STREAM=1 SHARED=1 SLICES=1 EDGES=0",
+    { "tma BM=128 BN=256 WM=64 WN=64 DEPTH=128 ST=4 EARLY=0 KU=4 GROUP=8 STREAM=1 SHARED=1 SLICES=1 EDGES=0",
       2, 1, 1, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 128, 256, 32 }, { 128, 256, 128 }, 1, 1, 1, 3, &times[34], 135, 5, 4, stages + 383, regions + 101, 0, 0 },
-    { "async BM=64 BN=64 TM=8 TN=4 DEPTH=128 ST=2 KU=4 GROUP=8 STREAM=1 BYTES=16 COPY=0 SLICES=1",
+    { "async BM=64 BN=64 WM=64 WN=16 DEPTH=128 ST=2 KU=4 GROUP=8 STREAM=1 BYTES=16 COPY=0 SLICES=1",
       2, 0, 0, 64, { 1, 1, 1, 1, 4, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 64, 64, 32 }, { 64, 64, 64 }, 1, 1, 1, 0, &times[35], 136, 2, 3, stages + 388, regions + 105, 0, 0 },
-    { "async BM=64 BN=64 TM=8 TN=4 DEPTH=128 ST=2 KU=4 GROUP=8 STREAM=1 BYTES=16 COPY=0 SLICES=1",
+    { "async BM=64 BN=64 WM=64 WN=16 DEPTH=128 ST=2 KU=4 GROUP=8 STREAM=1 BYTES=16 COPY=0 SLICES=1",
       2, 0, 1, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 64, 64, 32 }, { 64, 64, 64 }, 1, 1, 1, 0, &times[35], 137, 2, 3, stages + 390, regions + 105, 0, 0 },
-    { "async BM=64 BN=64 TM=8 TN=4 DEPTH=128 ST=2 KU=4 GROUP=8 STREAM=1 BYTES=16 COPY=0 SLICES=1",
+    { "async BM=64 BN=64 WM=64 WN=16 DEPTH=128 ST=2 KU=4 GROUP=8 STREAM=1 BYTES=16 COPY=0 SLICES=1",
       2, 1, 0, 64, { 1, 1, 1, 4, 4, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 64, 64, 32 }, { 64, 64, 64 }, 1, 1, 1, 0, &times[35], 138, 2, 3, stages + 392, regions + 105, 0, 0 },
-    { "async BM=64 BN=64 TM=8 TN=4 DEPTH=128 ST=2 KU=4 GROUP=8 STREAM=1 BYTES=16 COPY=0 SLICES=1",
+    { "async BM=64 BN=64 WM=64 WN=16 DEPTH=128 ST=2 KU=4 GROUP=8 STREAM=1 BYTES=16 COPY=0 SLICES=1",
       2, 1, 1, 64, { 1, 1, 1, 4, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 64, 64, 32 }, { 64, 64, 64 }, 1, 1, 1, 0, &times[35], 139, 2, 3, stages + 394, regions + 105, 0, 0 },
-    { "async BM=64 BN=64 TM=8 TN=4 DEPTH=128 ST=2 KU=4 GROUP=8 STREAM=2 BYTES=4 COPY=0 SLICES=1",
+    { "async BM=64 BN=64 WM=64 WN=16 DEPTH=128 ST=2 KU=4 GROUP=8 STREAM=2 BYTES=4 COPY=0 SLICES=1",
       2, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 64, 64, 32 }, { 64, 64, 64 }, 1, 2, 1, 0, &times[36], 140, 2, 3, stages + 396, regions + 35, 0, 0 },
-    { "async BM=64 BN=64 TM=8 TN=4 DEPTH=128 ST=2 KU=4 GROUP=8 STREAM=2 BYTES=4 COPY=0 SLICES=1",
+    { "async BM=64 BN=64 WM=64 WN=16 DEPTH=128 ST=2 KU=4 GROUP=8 STREAM=2 BYTES=4 COPY=0 SLICES=1",
       2, 0, 1, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 64, 64, 32 }, { 64, 64, 64 }, 1, 2, 1, 0, &times[36], 141, 2, 3, stages + 398, regions + 35, 0, 0 },
-    { "async BM=64 BN=64 TM=8 TN=4 DEPTH=128 ST=2 KU=4 GROUP=8 STREAM=2 BYTES=4 COPY=0 SLICES=1",
+    { "async BM=64 BN=64 WM=64 WN=16 DEPTH=128 ST=2 KU=4 GROUP=8 STREAM=2 BYTES=4 COPY=0 SLICES=1",
       2, 1, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 64, 64, 32 }, { 64, 64, 64 }, 1, 2, 1, 0, &times[36], 142, 2, 3, stages + 400, regions + 35, 0, 0 },
-    { "async BM=64 BN=64 TM=8 TN=4 DEPTH=128 ST=2 KU=4 GROUP=8 STREAM=2 BYTES=4 COPY=0 SLICES=1",
+    { "async BM=64 BN=64 WM=64 WN=16 DEPTH=128 ST=2 KU=4 GROUP=8 STREAM=2 BYTES=4 COPY=0 SLICES=1",
       2, 1, 1, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 64, 64, 32 }, { 64, 64, 64 }, 1, 2, 1, 0, &times[36], 143, 2, 3, stages + 402, regions + 35, 0, 0 },
-    { "bulk BM=256 BN=64 TM=8 TN=16 DEPTH=128 ST=5 EARLY=0 KU=1 GROUP=2 STREAM=0 SHARED=1 SLICES=1 EDGES=0",
+    { "tma BM=256 BN=64 WM=64 WN=64 DEPTH=128 ST=5 EARLY=0 KU=1 GROUP=2 STREAM=0 SHARED=1 SLICES=1 EDGES=0",
       2, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 256, 64, 32 }, { 256, 64, 160 }, 1, 0, 0, 3, &times[37], 144, 4, 4, stages + 404, regions + 54, 0, 0 },
-    { "bulk BM=256 BN=64 TM=8 TN=16 DEPTH=128 ST=5 EARLY=0 KU=1 GROUP=2 STREAM=0 SHARED=1 SLICES=1 EDGES=0",
+    { "tma BM=256 BN=64 WM=64 WN=64 DEPTH=128 ST=5 EARLY=0 KU=1 GROUP=2 STREAM=0 SHARED=1 SLICES=1 EDGES=0",
       2, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 256, 64, 32 }, { 256, 64, 160 }, 1, 0, 0, 3, &times[37], 145, 4, 4, stages + 408, regions + 58, 0, 0 },
-    { "bulk BM=256 BN=64 TM=8 TN=16 DEPTH=128 ST=5 EARLY=0 KU=1 GROUP=2 STREAM=0 SHARED=1 SLICES=1 EDGES=0",
+    { "tma BM=256 BN=64 WM=64 WN=64 DEPTH=128 ST=5 EARLY=0 KU=1 GROUP=2 STREAM=0 SHARED=1 SLICES=1 EDGES=0",
       2, 1, 0, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 256, 64, 32 }, { 256, 64, 160 }, 1, 0, 0, 3, &times[37], 146, 4, 4, stages + 412, regions + 62, 0, 0 },
-    { "bulk BM=256 BN=64 TM=8 TN=16 DEPTH=128 ST=5 EARLY=0 KU=1 GROUP=2 STREAM=0 SHARED=1 SLICES=1 EDGES=0",
+    { "tma BM=256 BN=64 WM=64 WN=64 DEPTH=128 ST=5 EARLY=0 KU=1 GROUP=2 STREAM=0 SHARED=1 SLICES=1 EDGES=0",
       2, 1, 1, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 256, 64, 32 }, { 256, 64, 160 }, 1, 0, 0, 3, &times[37], 147, 4, 4, stages + 416, regions + 66, 0, 0 },
-    { "async BM=64 BN=128 TM=8 TN=8 DEPTH=128 ST=2 KU=4 GROUP=8 STREAM=0 BYTES=4 COPY=0 SLICES=1",
+    { "async BM=64 BN=128 WM=64 WN=32 DEPTH=128 ST=2 KU=4 GROUP=8 STREAM=0 BYTES=4 COPY=0 SLICES=1",
       2, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 64, 128, 32 }, { 64, 128, 64 }, 1, 0, 0, 0, &times[38], 148, 1, 0, stages + 420, NULL, 0, 0 },
-    { "async BM=64 BN=128 TM=8 TN=8 DEPTH=128 ST=2 KU=4 GROUP=8 STREAM=0 BYTES=4 COPY=0 SLICES=1",
+    { "async BM=64 BN=128 WM=64 WN=32 DEPTH=128 ST=2 KU=4 GROUP=8 STREAM=0 BYTES=4 COPY=0 SLICES=1",
       2, 0, 1, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 64, 128, 32 }, { 64, 128, 64 }, 1, 0, 0, 0, &times[38], 149, 1, 0, stages + 421, NULL, 0, 0 },
-    { "async BM=64 BN=128 TM=8 TN=8 DEPTH=128 ST=2 KU=4 GROUP=8 STREAM=0 BYTES=4 COPY=0 SLICES=1",
+    { "async BM=64 BN=128 WM=64 WN=32 DEPTH=128 ST=2 KU=4 GROUP=8 STREAM=0 BYTES=4 COPY=0 SLICES=1",
       2, 1, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 64, 128, 32 }, { 64, 128, 64 }, 1, 0, 0, 0, &times[38], 150, 1, 0, stages + 422, NULL, 0, 0 },
-    { "async BM=64 BN=128 TM=8 TN=8 DEPTH=128 ST=2 KU=4 GROUP=8 STREAM=0 BYTES=4 COPY=0 SLICES=1",
+    { "async BM=64 BN=128 WM=64 WN=32 DEPTH=128 ST=2 KU=4 GROUP=8 STREAM=0 BYTES=4 COPY=0 SLICES=1",
       2, 1, 1, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 64, 128, 32 }, { 64, 128, 64 }, 1, 0, 0, 0, &times[38], 151, 1, 0, stages + 423, NULL, 0, 0 },
     { "thin SIDE=0 SHORT=1 VEC=4 ROWS=4 NV=1 LITEMS=4 KITEMS=16 KSPLIT=1 ALIGN=1 INDEX=64 YDEPTH=0",
@@ -10778,40 +10781,40 @@ static const struct kiln_recipe recipes[] = {
     { "thin SIDE=0 SHORT=1 VEC=4 ROWS=4 NV=1 LITEMS=4 KITEMS=16 KSPLIT=1 ALIGN=1 INDEX=64 YDEPTH=0",
       2, 1, 1, 64, { 1, 1, 1, 0, 0, 0, { 2, 0, 0 }, { 0, 0, 0 } },
       { 1, 16, 64 }, { 1, 16, 64 }, 1, 0, 0, 0, &times[39], 155, 1, 0, stages + 427, NULL, 0, 0 },
-    { "bulk BM=32 BN=32 TM=4 TN=8 DEPTH=128 ST=16 EARLY=2 KU=2 GROUP=8 STREAM=0 SHARED=1 SLICES=4 EDGES=0",
+    { "tma BM=32 BN=32 WM=32 WN=32 DEPTH=128 ST=16 EARLY=2 KU=2 GROUP=8 STREAM=0 SHARED=1 SLICES=4 EDGES=0",
       3, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 32, 32, 16 }, { 32, 32, 256 }, 1, 0, 0, 3, &times[40], 156, 4, 4, stages + 428, regions + 108, 0, 0 },
-    { "bulk BM=32 BN=32 TM=4 TN=8 DEPTH=128 ST=16 EARLY=2 KU=2 GROUP=8 STREAM=0 SHARED=1 SLICES=4 EDGES=0",
+    { "tma BM=32 BN=32 WM=32 WN=32 DEPTH=128 ST=16 EARLY=2 KU=2 GROUP=8 STREAM=0 SHARED=1 SLICES=4 EDGES=0",
       3, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 32, 32, 16 }, { 32, 32, 256 }, 1, 0, 0, 3, &times[40], 157, 4, 4, stages + 432, regions + 112, 0, 0 },
-    { "bulk BM=32 BN=32 TM=4 TN=8 DEPTH=128 ST=16 EARLY=2 KU=2 GROUP=8 STREAM=0 SHARED=1 SLICES=4 EDGES=0",
+    { "tma BM=32 BN=32 WM=32 WN=32 DEPTH=128 ST=16 EARLY=2 KU=2 GROUP=8 STREAM=0 SHARED=1 SLICES=4 EDGES=0",
       3, 1, 0, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 32, 32, 16 }, { 32, 32, 256 }, 1, 0, 0, 3, &times[40], 158, 4, 4, stages + 436, regions + 116, 0, 0 },
-    { "bulk BM=32 BN=32 TM=4 TN=8 DEPTH=128 ST=16 EARLY=2 KU=2 GROUP=8 STREAM=0 SHARED=1 SLICES=4 EDGES=0",
+    { "tma BM=32 BN=32 WM=32 WN=32 DEPTH=128 ST=16 EARLY=2 KU=2 GROUP=8 STREAM=0 SHARED=1 SLICES=4 EDGES=0",
       3, 1, 1, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 32, 32, 16 }, { 32, 32, 256 }, 1, 0, 0, 3, &times[40], 159, 4, 4, stages + 440, regions + 120, 0, 0 },
-    { "bulk BM=64 BN=32 TM=2 TN=4 DEPTH=128 ST=8 EARLY=2 KU=2 GROUP=8 STREAM=1 SHARED=1 SLICES=1 EDGES=0",
+    { "tma BM=64 BN=32 WM=16 WN=16 DEPTH=128 ST=8 EARLY=2 KU=2 GROUP=8 STREAM=1 SHARED=1 SLICES=1 EDGES=0",
       3, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 64, 32, 16 }, { 64, 32, 128 }, 1, 1, 1, 3, &times[41], 160, 5, 4, stages + 444, regions + 124, 0, 0 },
-    { "bulk BM=64 BN=32 TM=2 TN=4 DEPTH=128 ST=8 EARLY=2 KU=2 GROUP=8 STREAM=1 SHARED=1 SLICES=1 EDGES=0",
+    { "tma BM=64 BN=32 WM=16 WN=16 DEPTH=128 ST=8 EARLY=2 KU=2 GROUP=8 STREAM=1 SHARED=1 SLICES=1 EDGES=0",
       3, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 64, 32, 16 }, { 64, 32, 128 }, 1, 1, 1, 3, &times[41], 161, 5, 4, stages + 449, regions + 128, 0, 0 },
-    { "bulk BM=64 BN=32 TM=2 TN=4 DEPTH=128 ST=8 EARLY=2 KU=2 GROUP=8 STREAM=1 SHARED=1 SLICES=1 EDGES=0",
+    { "tma BM=64 BN=32 WM=16 WN=16 DEPTH=128 ST=8 EARLY=2 KU=2 GROUP=8 STREAM=1 SHARED=1 SLICES=1 EDGES=0",
       3, 1, 0, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 64, 32, 16 }, { 64, 32, 128 }, 1, 1, 1, 3, &times[41], 162, 5, 4, stages + 454, regions + 132, 0, 0 },
-    { "bulk BM=64 BN=32 TM=2 TN=4 DEPTH=128 ST=8 EARLY=2 KU=2 GROUP=8 STREAM=1 SHARED=1 SLICES=1 EDGES=0",
+    { "tma BM=64 BN=32 WM=16 WN=16 DEPTH=128 ST=8 EARLY=2 KU=2 GROUP=8 STREAM=1 SHARED=1 SLICES=1 EDGES=0",
       3, 1, 1, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 64, 32, 16 }, { 64, 32, 128 }, 1, 1, 1, 3, &times[41], 163, 5, 4, stages + 459, regions + 136, 0, 0 },
-    { "async BM=64 BN=32 TM=4 TN=4 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=0 BYTES=8 COPY=0 SLICES=1",
+    { "async BM=64 BN=32 WM=32 WN=16 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=0 BYTES=8 COPY=0 SLICES=1",
       3, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 64, 32, 16 }, { 64, 32, 64 }, 1, 0, 0, 0, &times[42], 164, 1, 0, stages + 464, NULL, 0, 0 },
-    { "async BM=64 BN=32 TM=4 TN=4 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=0 BYTES=8 COPY=0 SLICES=1",
+    { "async BM=64 BN=32 WM=32 WN=16 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=0 BYTES=8 COPY=0 SLICES=1",
       3, 0, 1, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 64, 32, 16 }, { 64, 32, 64 }, 1, 0, 0, 0, &times[42], 165, 1, 0, stages + 465, NULL, 0, 0 },
-    { "async BM=64 BN=32 TM=4 TN=4 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=0 BYTES=8 COPY=0 SLICES=1",
+    { "async BM=64 BN=32 WM=32 WN=16 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=0 BYTES=8 COPY=0 SLICES=1",
       3, 1, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 64, 32, 16 }, { 64, 32, 64 }, 1, 0, 0, 0, &times[42], 166, 1, 0, stages + 466, NULL, 0, 0 },
-    { "async BM=64 BN=32 TM=4 TN=4 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=0 BYTES=8 COPY=0 SLICES=1",
+    { "async BM=64 BN=32 WM=32 WN=16 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=0 BYTES=8 COPY=0 SLICES=1",
       3, 1, 1, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 64, 32, 16 }, { 64, 32, 64 }, 1, 0, 0, 0, &times[42], 167, 1, 0, stages + 467, NULL, 0, 0 },
     { "thin SIDE=0 SHORT=1 VEC=2 ROWS=4 NV=1 LITEMS=8 KITEMS=128 KSPLIT=1 ALIGN=1 INDEX=32 YDEPTH=0",
@@ -10826,16 +10829,16 @@ static const struct kiln_recipe recipes[] = {
     { "thin SIDE=0 SHORT=1 VEC=2 ROWS=4 NV=1 LITEMS=8 KITEMS=128 KSPLIT=1 ALIGN=1 INDEX=32 YDEPTH=0",
       3, 1, 1, 32, { 1, 1, 1, 0, 0, 0, { 2, 0, 0 }, { 0, 0, 0 } },
       { 1, 32, 256 }, { 1, 32, 256 }, 1, 0, 0, 0, &times[43], 171, 1, 0, stages + 471, NULL, 0, 0 },
-    { "bulk BM=64 BN=128 TM=4 TN=8 DEPTH=128 ST=8 EARLY=2 KU=2 GROUP=8 STREAM=0 SHARED=1 SLICES=1 EDGES=0",
+    { "tma BM=64 BN=128 WM=32 WN=32 DEPTH=128 ST=8 EARLY=2 KU=2 GROUP=8 STREAM=0 SHARED=1 SLICES=1 EDGES=0",
       3, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 64, 128, 16 }, { 64, 128, 128 }, 1, 0, 0, 3, &times[44], 172, 4, 4, stages + 472, regions + 108, 0, 0 },
-    { "bulk BM=64 BN=128 TM=4 TN=8 DEPTH=128 ST=8 EARLY=2 KU=2 GROUP=8 STREAM=0 SHARED=1 SLICES=1 EDGES=0",
+    { "tma BM=64 BN=128 WM=32 WN=32 DEPTH=128 ST=8 EARLY=2 KU=2 GROUP=8 STREAM=0 SHARED=1 SLICES=1 EDGES=0",
       3, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 64, 128, 16 }, { 64, 128, 128 }, 1, 0, 0, 3, &times[44], 173, 4, 4, stages + 476, regions + 112, 0, 0 },
-    { "bulk BM=64 BN=128 TM=4 TN=8 DEPTH=128 ST=8 EARLY=2 KU=2 GROUP=8 STREAM=0 SHARED=1 SLICES=1 EDGES=0",
+    { "tma BM=64 BN=128 WM=32 WN=32 DEPTH=128 ST=8 EARLY=2 KU=2 GROUP=8 STREAM=0 SHARED=1 SLICES=1 EDGES=0",
       3, 1, 0, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 64, 128, 16 }, { 64, 128, 128 }, 1, 0, 0, 3, &times[44], 174, 4, 4, stages + 480, regions + 116, 0, 0 },
-    { "bulk BM=64 BN=128 TM=4 TN=8 DEPTH=128 ST=8 EARLY=2 KU=2 GROUP=8 STREAM=0 SHARED=1 SLICES=1 EDGES=0",
+    { "tma BM=64 BN=128 WM=32 WN=32 DEPTH=128 ST=8 EARLY=2 KU=2 GROUP=8 STREAM=0 SHARED=1 SLICES=1 EDGES=0",
       3, 1, 1, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 64, 128, 16 }, { 64, 128, 128 }, 1, 0, 0, 3, &times[44], 175, 4, 4, stages + 484, regions + 120, 0, 0 },
     { "thin SIDE=0 SHORT=4 VEC=2 ROWS=4 NV=1 LITEMS=8 KITEMS=32 KSPLIT=1 ALIGN=1 INDEX=32 YDEPTH=256",
@@ -10850,88 +10853,88 @@ static const struct kiln_recipe recipes[] = {
     { "thin SIDE=0 SHORT=4 VEC=2 ROWS=4 NV=1 LITEMS=8 KITEMS=32 KSPLIT=1 ALIGN=1 INDEX=32 YDEPTH=256",
       3, 1, 1, 32, { 1, 1, 1, 0, 0, 0, { 8, 0, 0 }, { 0, 0, 0 } },
       { 4, 32, 64 }, { 4, 32, 512 }, 1, 0, 0, 0, &times[45], 179, 1, 0, stages + 491, NULL, 0, 0 },
-    { "async BM=64 BN=64 TM=4 TN=8 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=0 BYTES=8 COPY=0 SLICES=1",
+    { "async BM=64 BN=64 WM=32 WN=32 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=0 BYTES=8 COPY=0 SLICES=1",
       3, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 64, 64, 16 }, { 64, 64, 64 }, 1, 0, 0, 0, &times[46], 180, 1, 0, stages + 492, NULL, 0, 0 },
-    { "async BM=64 BN=64 TM=4 TN=8 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=0 BYTES=8 COPY=0 SLICES=1",
+    { "async BM=64 BN=64 WM=32 WN=32 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=0 BYTES=8 COPY=0 SLICES=1",
       3, 0, 1, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 64, 64, 16 }, { 64, 64, 64 }, 1, 0, 0, 0, &times[46], 181, 1, 0, stages + 493, NULL, 0, 0 },
-    { "async BM=64 BN=64 TM=4 TN=8 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=0 BYTES=8 COPY=0 SLICES=1",
+    { "async BM=64 BN=64 WM=32 WN=32 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=0 BYTES=8 COPY=0 SLICES=1",
       3, 1, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 64, 64, 16 }, { 64, 64, 64 }, 1, 0, 0, 0, &times[46], 182, 1, 0, stages + 494, NULL, 0, 0 },
-    { "async BM=64 BN=64 TM=4 TN=8 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=0 BYTES=8 COPY=0 SLICES=1",
+    { "async BM=64 BN=64 WM=32 WN=32 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=0 BYTES=8 COPY=0 SLICES=1",
       3, 1, 1, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 64, 64, 16 }, { 64, 64, 64 }, 1, 0, 0, 0, &times[46], 183, 1, 0, stages + 495, NULL, 0, 0 },
-    { "bulk BM=128 BN=128 TM=8 TN=8 DEPTH=128 ST=5 EARLY=1 KU=2 GROUP=8 STREAM=0 SHARED=1 SLICES=1 EDGES=0",
+    { "tma BM=128 BN=128 WM=64 WN=32 DEPTH=128 ST=5 EARLY=1 KU=2 GROUP=8 STREAM=0 SHARED=1 SLICES=1 EDGES=0",
       3, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 128, 128, 16 }, { 128, 128, 80 }, 1, 0, 0, 3, &times[47], 184, 4, 4, stages + 496, regions + 108, 0, 0 },
-    { "bulk BM=128 BN=128 TM=8 TN=8 DEPTH=128 ST=5 EARLY=1 KU=2 GROUP=8 STREAM=0 SHARED=1 SLICES=1 EDGES=0",
+    { "tma BM=128 BN=128 WM=64 WN=32 DEPTH=128 ST=5 EARLY=1 KU=2 GROUP=8 STREAM=0 SHARED=1 SLICES=1 EDGES=0",
       3, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 128, 128, 16 }, { 128, 128, 80 }, 1, 0, 0, 3, &times[47], 185, 4, 4, stages + 500, regions + 112, 0, 0 },
-    { "bulk BM=128 BN=128 TM=8 TN=8 DEPTH=128 ST=5 EARLY=1 KU=2 GROUP=8 STREAM=0 SHARED=1 SLICES=1 EDGES=0",
+    { "tma BM=128 BN=128 WM=64 WN=32 DEPTH=128 ST=5 EARLY=1 KU=2 GROUP=8 STREAM=0 SHARED=1 SLICES=1 EDGES=0",
       3, 1, 0, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 128, 128, 16 }, { 128, 128, 80 }, 1, 0, 0, 3, &times[47], 186, 4, 4, stages + 504, regions + 116, 0, 0 },
-    { "bulk BM=128 BN=128 TM=8 TN=8 DEPTH=128 ST=5 EARLY=1 KU=2 GROUP=8 STREAM=0 SHARED=1 SLICES=1 EDGES=0",
+    { "tma BM=128 BN=128 WM=64 WN=32 DEPTH=128 ST=5 EARLY=1 KU=2 GROUP=8 STREAM=0 SHARED=1 SLICES=1 EDGES=0",
       3, 1, 1, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 128, 128, 16 }, { 128, 128, 80 }, 1, 0, 0, 3, &times[47], 187, 4, 4, stages + 508, regions + 120, 0, 0 },
-    { "bulk BM=64 BN=32 TM=4 TN=8 DEPTH=128 ST=8 EARLY=1 KU=2 GROUP=1 STREAM=0 SHARED=1 SLICES=4 EDGES=0",
+    { "tma BM=64 BN=32 WM=32 WN=32 DEPTH=128 ST=8 EARLY=1 KU=2 GROUP=1 STREAM=0 SHARED=1 SLICES=4 EDGES=0",
       3, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 64, 32, 16 }, { 64, 32, 128 }, 1, 0, 0, 3, &times[48], 188, 4, 4, stages + 512, regions + 108, 0, 0 },
-    { "bulk BM=64 BN=32 TM=4 TN=8 DEPTH=128 ST=8 EARLY=1 KU=2 GROUP=1 STREAM=0 SHARED=1 SLICES=4 EDGES=0",
+    { "tma BM=64 BN=32 WM=32 WN=32 DEPTH=128 ST=8 EARLY=1 KU=2 GROUP=1 STREAM=0 SHARED=1 SLICES=4 EDGES=0",
       3, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 64, 32, 16 }, { 64, 32, 128 }, 1, 0, 0, 3, &times[48], 189, 4, 4, stages + 516, regions + 112, 0, 0 },
-    { "bulk BM=64 BN=32 TM=4 TN=8 DEPTH=128 ST=8 EARLY=1 KU=2 GROUP=1 STREAM=0 SHARED=1 SLICES=4 EDGES=0",
+    { "tma BM=64 BN=32 WM=32 WN=32 DEPTH=128 ST=8 EARLY=1 KU=2 GROUP=1 STREAM=0 SHARED=1 SLICES=4 EDGES=0",
       3, 1, 0, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 64, 32, 16 }, { 64, 32, 128 }, 1, 0, 0, 3, &times[48], 190, 4, 4, stages + 520, regions + 116, 0, 0 },
-    { "bulk BM=64 BN=32 TM=4 TN=8 DEPTH=128 ST=8 EARLY=1 KU=2 GROUP=1 STREAM=0 SHARED=1 SLICES=4 EDGES=0",
+    { "tma BM=64 BN=32 WM=32 WN=32 DEPTH=128 ST=8 EARLY=1 KU=2 GROUP=1 STREAM=0 SHARED=1 SLICES=4 EDGES=0",
       3, 1, 1, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 64, 32, 16 }, { 64, 32, 128 }, 1, 0, 0, 3, &times[48], 191, 4, 4, stages + 524, regions + 120, 0, 0 },
-    { "bulk BM=32 BN=16 TM=2 TN=4 DEPTH=128 ST=16 EARLY=2 KU=2 GROUP=8 STREAM=0 SHARED=1 SLICES=4 EDGES=0",
+    { "tma BM=32 BN=16 WM=16 WN=16 DEPTH=128 ST=16 EARLY=2 KU=2 GROUP=8 STREAM=0 SHARED=1 SLICES=4 EDGES=0",
       3, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 32, 16, 16 }, { 32, 16, 256 }, 1, 0, 0, 3, &times[49], 192, 4, 4, stages + 528, regions + 108, 0, 0 },
-    { "bulk BM=32 BN=16 TM=2 TN=4 DEPTH=128 ST=16 EARLY=2 KU=2 GROUP=8 STREAM=0 SHARED=1 SLICES=4 EDGES=0",
+    { "tma BM=32 BN=16 WM=16 WN=16 DEPTH=128 ST=16 EARLY=2 KU=2 GROUP=8 STREAM=0 SHARED=1 SLICES=4 EDGES=0",
       3, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 32, 16, 16 }, { 32, 16, 256 }, 1, 0, 0, 3, &times[49], 193, 4, 4, stages + 532, regions + 112, 0, 0 },
-    { "bulk BM=32 BN=16 TM=2 TN=4 DEPTH=128 ST=16 EARLY=2 KU=2 GROUP=8 STREAM=0 SHARED=1 SLICES=4 EDGES=0",
+    { "tma BM=32 BN=16 WM=16 WN=16 DEPTH=128 ST=16 EARLY=2 KU=2 GROUP=8 STREAM=0 SHARED=1 SLICES=4 EDGES=0",
       3, 1, 0, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 32, 16, 16 }, { 32, 16, 256 }, 1, 0, 0, 3, &times[49], 194, 4, 4, stages + 536, regions + 116, 0, 0 },
-    { "bulk BM=32 BN=16 TM=2 TN=4 DEPTH=128 ST=16 EARLY=2 KU=2 GROUP=8 STREAM=0 SHARED=1 SLICES=4 EDGES=0",
+    { "tma BM=32 BN=16 WM=16 WN=16 DEPTH=128 ST=16 EARLY=2 KU=2 GROUP=8 STREAM=0 SHARED=1 SLICES=4 EDGES=0",
       3, 1, 1, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 32, 16, 16 }, { 32, 16, 256 }, 1, 0, 0, 3, &times[49], 195, 4, 4, stages + 540, regions + 120, 0, 0 },
-    { "async BM=32 BN=32 TM=4 TN=4 DEPTH=128 ST=5 KU=2 GROUP=8 STREAM=0 BYTES=8 COPY=0 SLICES=1",
+    { "async BM=32 BN=32 WM=32 WN=16 DEPTH=128 ST=5 KU=2 GROUP=8 STREAM=0 BYTES=8 COPY=0 SLICES=1",
       3, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 32, 32, 16 }, { 32, 32, 80 }, 1, 0, 0, 0, &times[50], 196, 1, 0, stages + 544, NULL, 0, 0 },
-    { "async BM=32 BN=32 TM=4 TN=4 DEPTH=128 ST=5 KU=2 GROUP=8 STREAM=0 BYTES=8 COPY=0 SLICES=1",
+    { "async BM=32 BN=32 WM=32 WN=16 DEPTH=128 ST=5 KU=2 GROUP=8 STREAM=0 BYTES=8 COPY=0 SLICES=1",
       3, 0, 1, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 32, 32, 16 }, { 32, 32, 80 }, 1, 0, 0, 0, &times[50], 197, 1, 0, stages + 545, NULL, 0, 0 },
-    { "async BM=32 BN=32 TM=4 TN=4 DEPTH=128 ST=5 KU=2 GROUP=8 STREAM=0 BYTES=8 COPY=0 SLICES=1",
+    { "async BM=32 BN=32 WM=32 WN=16 DEPTH=128 ST=5 KU=2 GROUP=8 STREAM=0 BYTES=8 COPY=0 SLICES=1",
       3, 1, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 32, 32, 16 }, { 32, 32, 80 }, 1, 0, 0, 0, &times[50], 198, 1, 0, stages + 546, NULL, 0, 0 },
-    { "async BM=32 BN=32 TM=4 TN=4 DEPTH=128 ST=5 KU=2 GROUP=8 STREAM=0 BYTES=8 COPY=0 SLICES=1",
+    { "async BM=32 BN=32 WM=32 WN=16 DEPTH=128 ST=5 KU=2 GROUP=8 STREAM=0 BYTES=8 COPY=0 SLICES=1",
       3, 1, 1, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 32, 32, 16 }, { 32, 32, 80 }, 1, 0, 0, 0, &times[50], 199, 1, 0, stages + 547, NULL, 0, 0 },
-    { "async BM=64 BN=32 TM=4 TN=4 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=1 BYTES=8 COPY=0 SLICES=1",
+    { "async BM=64 BN=32 WM=32 WN=16 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=1 BYTES=8 COPY=0 SLICES=1",
       3, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 64, 32, 16 }, { 64, 32, 64 }, 1, 1, 1, 0, &times[51], 200, 2, 3, stages + 548, regions + 140, 0, 0 },
-    { "async BM=64 BN=32 TM=4 TN=4 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=1 BYTES=8 COPY=0 SLICES=1",
+    { "async BM=64 BN=32 WM=32 WN=16 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=1 BYTES=8 COPY=0 SLICES=1",
       3, 0, 1, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 64, 32, 16 }, { 64, 32, 64 }, 1, 1, 1, 0, &times[51], 201, 2, 3, stages + 550, regions + 140, 0, 0 },
-    { "async BM=64 BN=32 TM=4 TN=4 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=1 BYTES=8 COPY=0 SLICES=1",
+    { "async BM=64 BN=32 WM=32 WN=16 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=1 BYTES=8 COPY=0 SLICES=1",
       3, 1, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 64, 32, 16 }, { 64, 32, 64 }, 1, 1, 1, 0, &times[51], 202, 2, 3, stages + 552, regions + 140, 0, 0 },
-    { "async BM=64 BN=32 TM=4 TN=4 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=1 BYTES=8 COPY=0 SLICES=1",
+    { "async BM=64 BN=32 WM=32 WN=16 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=1 BYTES=8 COPY=0 SLICES=1",
       3, 1, 1, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 64, 32, 16 }, { 64, 32, 64 }, 1, 1, 1, 0, &times[51], 203, 2, 3, stages + 554, regions + 140, 0, 0 },
-    { "async BM=64 BN=32 TM=4 TN=4 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=0 BYTES=16 COPY=0 SLICES=1",
+    { "async BM=64 BN=32 WM=32 WN=16 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=0 BYTES=16 COPY=0 SLICES=1",
       3, 0, 0, 64, { 1, 1, 1, 2, 2, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 64, 32, 16 }, { 64, 32, 64 }, 1, 0, 0, 0, &times[52], 204, 1, 0, stages + 556, NULL, 0, 0 },
-    { "async BM=64 BN=32 TM=4 TN=4 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=0 BYTES=16 COPY=0 SLICES=1",
+    { "async BM=64 BN=32 WM=32 WN=16 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=0 BYTES=16 COPY=0 SLICES=1",
       3, 0, 1, 64, { 1, 1, 1, 2, 2, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 64, 32, 16 }, { 64, 32, 64 }, 1, 0, 0, 0, &times[52], 205, 1, 0, stages + 557, NULL, 0, 0 },
-    { "async BM=64 BN=32 TM=4 TN=4 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=0 BYTES=16 COPY=0 SLICES=1",
+    { "async BM=64 BN=32 WM=32 WN=16 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=0 BYTES=16 COPY=0 SLICES=1",
       3, 1, 0, 64, { 1, 1, 1, 2, 2, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 64, 32, 16 }, { 64, 32, 64 }, 1, 0, 0, 0, &times[52], 206, 1, 0, stages + 558, NULL, 0, 0 },
-    { "async BM=64 BN=32 TM=4 TN=4 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=0 BYTES=16 COPY=0 SLICES=1",
+    { "async BM=64 BN=32 WM=32 WN=16 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=0 BYTES=16 COPY=0 SLICES=1",
       3, 1, 1, 64, { 1, 1, 1, 2, 2, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 64, 32, 16 }, { 64, 32, 64 }, 1, 0, 0, 0, &times[52], 207, 1, 0, stages + 559, NULL, 0, 0 },
     { "thin SIDE=1 SHORT=4 VEC=2 ROWS=4 NV=1 LITEMS=8 KITEMS=32 KSPLIT=1 ALIGN=1 INDEX=32 YDEPTH=256",
@@ -10946,76 +10949,76 @@ static const struct kiln_recipe recipes[] = {
     { "thin SIDE=1 SHORT=4 VEC=2 ROWS=4 NV=1 LITEMS=8 KITEMS=32 KSPLIT=1 ALIGN=1 INDEX=32 YDEPTH=256",
       3, 1, 1, 32, { 1, 1, 1, 0, 0, 0, { 0, 8, 0 }, { 0, 0, 0 } },
       { 64, 4, 32 }, { 64, 4, 512 }, 1, 0, 0, 0, &times[53], 211, 1, 0, stages + 563, NULL, 0, 0 },
-    { "async BM=64 BN=64 TM=4 TN=8 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=1 BYTES=8 COPY=0 SLICES=1",
+    { "async BM=64 BN=64 WM=32 WN=32 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=1 BYTES=8 COPY=0 SLICES=1",
       3, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 64, 64, 16 }, { 64, 64, 64 }, 1, 1, 1, 0, &times[54], 212, 2, 3, stages + 564, regions + 143, 0, 0 },
-    { "async BM=64 BN=64 TM=4 TN=8 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=1 BYTES=8 COPY=0 SLICES=1",
+    { "async BM=64 BN=64 WM=32 WN=32 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=1 BYTES=8 COPY=0 SLICES=1",
       3, 0, 1, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 64, 64, 16 }, { 64, 64, 64 }, 1, 1, 1, 0, &times[54], 213, 2, 3, stages + 566, regions + 143, 0, 0 },
-    { "async BM=64 BN=64 TM=4 TN=8 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=1 BYTES=8 COPY=0 SLICES=1",
+    { "async BM=64 BN=64 WM=32 WN=32 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=1 BYTES=8 COPY=0 SLICES=1",
       3, 1, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 64, 64, 16 }, { 64, 64, 64 }, 1, 1, 1, 0, &times[54], 214, 2, 3, stages + 568, regions + 143, 0, 0 },
-    { "async BM=64 BN=64 TM=4 TN=8 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=1 BYTES=8 COPY=0 SLICES=1",
+    { "async BM=64 BN=64 WM=32 WN=32 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=1 BYTES=8 COPY=0 SLICES=1",
       3, 1, 1, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 64, 64, 16 }, { 64, 64, 64 }, 1, 1, 1, 0, &times[54], 215, 2, 3, stages + 570, regions + 143, 0, 0 },
-    { "bulk BM=128 BN=128 TM=8 TN=8 DEPTH=128 ST=5 EARLY=1 KU=2 GROUP=8 STREAM=1 SHARED=1 SLICES=1 EDGES=0",
+    { "tma BM=128 BN=128 WM=64 WN=32 DEPTH=128 ST=5 EARLY=1 KU=2 GROUP=8 STREAM=1 SHARED=1 SLICES=1 EDGES=0",
       3, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 128, 128, 16 }, { 128, 128, 80 }, 1, 1, 1, 3, &times[55], 216, 5, 4, stages + 572, regions + 146, 0, 0 },
-    { "bulk BM=128 BN=128 TM=8 TN=8 DEPTH=128 ST=5 EARLY=1 KU=2 GROUP=8 STREAM=1 SHARED=1 SLICES=1 EDGES=0",
+    { "tma BM=128 BN=128 WM=64 WN=32 DEPTH=128 ST=5 EARLY=1 KU=2 GROUP=8 STREAM=1 SHARED=1 SLICES=1 EDGES=0",
       3, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 128, 128, 16 }, { 128, 128, 80 }, 1, 1, 1, 3, &times[55], 217, 5, 4, stages + 577, regions + 150, 0, 0 },
-    { "bulk BM=128 BN=128 TM=8 TN=8 DEPTH=128 ST=5 EARLY=1 KU=2 GROUP=8 STREAM=1 SHARED=1 SLICES=1 EDGES=0",
+    { "tma BM=128 BN=128 WM=64 WN=32 DEPTH=128 ST=5 EARLY=1 KU=2 GROUP=8 STREAM=1 SHARED=1 SLICES=1 EDGES=0",
       3, 1, 0, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 128, 128, 16 }, { 128, 128, 80 }, 1, 1, 1, 3, &times[55], 218, 5, 4, stages + 582, regions + 154, 0, 0 },
-    { "bulk BM=128 BN=128 TM=8 TN=8 DEPTH=128 ST=5 EARLY=1 KU=2 GROUP=8 STREAM=1 SHARED=1 SLICES=1 EDGES=0",
+    { "tma BM=128 BN=128 WM=64 WN=32 DEPTH=128 ST=5 EARLY=1 KU=2 GROUP=8 STREAM=1 SHARED=1 SLICES=1 EDGES=0",
       3, 1, 1, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 128, 128, 16 }, { 128, 128, 80 }, 1, 1, 1, 3, &times[55], 219, 5, 4, stages + 587, regions + 158, 0, 0 },
-    { "async BM=64 BN=64 TM=4 TN=8 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=0 BYTES=16 COPY=1 SLICES=1",
+    { "async BM=64 BN=64 WM=32 WN=32 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=0 BYTES=16 COPY=1 SLICES=1",
       3, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 64, 64, 16 }, { 64, 64, 64 }, 1, 0, 0, 3, &times[56], 220, 4, 3, stages + 592, regions + 162, 0, 0 },
-    { "async BM=64 BN=64 TM=4 TN=8 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=0 BYTES=16 COPY=1 SLICES=1",
+    { "async BM=64 BN=64 WM=32 WN=32 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=0 BYTES=16 COPY=1 SLICES=1",
       3, 0, 1, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 64, 64, 16 }, { 64, 64, 64 }, 1, 0, 0, 3, &times[56], 221, 4, 3, stages + 596, regions + 165, 0, 0 },
-    { "async BM=64 BN=64 TM=4 TN=8 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=0 BYTES=16 COPY=1 SLICES=1",
+    { "async BM=64 BN=64 WM=32 WN=32 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=0 BYTES=16 COPY=1 SLICES=1",
       3, 1, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 64, 64, 16 }, { 64, 64, 64 }, 1, 0, 0, 3, &times[56], 222, 4, 3, stages + 600, regions + 168, 0, 0 },
-    { "async BM=64 BN=64 TM=4 TN=8 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=0 BYTES=16 COPY=1 SLICES=1",
+    { "async BM=64 BN=64 WM=32 WN=32 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=0 BYTES=16 COPY=1 SLICES=1",
       3, 1, 1, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 64, 64, 16 }, { 64, 64, 64 }, 1, 0, 0, 3, &times[56], 223, 4, 3, stages + 604, regions + 171, 0, 0 },
-    { "bulk BM=64 BN=32 TM=2 TN=4 DEPTH=128 ST=6 EARLY=1 KU=2 GROUP=8 STREAM=1 SHARED=1 SLICES=1 EDGES=0",
+    { "tma BM=64 BN=32 WM=16 WN=16 DEPTH=128 ST=6 EARLY=1 KU=2 GROUP=8 STREAM=1 SHARED=1 SLICES=1 EDGES=0",
       3, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 64, 32, 16 }, { 64, 32, 96 }, 1, 1, 1, 3, &times[57], 224, 5, 4, stages + 608, regions + 124, 0, 0 },
-    { "bulk BM=64 BN=32 TM=2 TN=4 DEPTH=128 ST=6 EARLY=1 KU=2 GROUP=8 STREAM=1 SHARED=1 SLICES=1 EDGES=0",
+    { "tma BM=64 BN=32 WM=16 WN=16 DEPTH=128 ST=6 EARLY=1 KU=2 GROUP=8 STREAM=1 SHARED=1 SLICES=1 EDGES=0",
       3, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 64, 32, 16 }, { 64, 32, 96 }, 1, 1, 1, 3, &times[57], 225, 5, 4, stages + 613, regions + 128, 0, 0 },
-    { "bulk BM=64 BN=32 TM=2 TN=4 DEPTH=128 ST=6 EARLY=1 KU=2 GROUP=8 STREAM=1 SHARED=1 SLICES=1 EDGES=0",
+    { "tma BM=64 BN=32 WM=16 WN=16 DEPTH=128 ST=6 EARLY=1 KU=2 GROUP=8 STREAM=1 SHARED=1 SLICES=1 EDGES=0",
       3, 1, 0, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 64, 32, 16 }, { 64, 32, 96 }, 1, 1, 1, 3, &times[57], 226, 5, 4, stages + 618, regions + 132, 0, 0 },
-    { "bulk BM=64 BN=32 TM=2 TN=4 DEPTH=128 ST=6 EARLY=1 KU=2 GROUP=8 STREAM=1 SHARED=1 SLICES=1 EDGES=0",
+    { "tma BM=64 BN=32 WM=16 WN=16 DEPTH=128 ST=6 EARLY=1 KU=2 GROUP=8 STREAM=1 SHARED=1 SLICES=1 EDGES=0",
       3, 1, 1, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 64, 32, 16 }, { 64, 32, 96 }, 1, 1, 1, 3, &times[57], 227, 5, 4, stages + 623, regions + 136, 0, 0 },
-    { "bulk BM=128 BN=64 TM=2 TN=16 DEPTH=128 ST=3 EARLY=2 KU=2 GROUP=1 STREAM=1 SHARED=1 SLICES=1 EDGES=1",
+    { "tma BM=128 BN=64 WM=16 WN=64 DEPTH=128 ST=3 EARLY=2 KU=2 GROUP=1 STREAM=1 SHARED=1 SLICES=1 EDGES=1",
       3, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 128, 64, 16 }, { 128, 64, 48 }, 1, 1, 1, 3, &times[58], 228, 5, 4, stages + 628, regions + 174, 0, 0 },
-    { "bulk BM=128 BN=64 TM=2 TN=16 DEPTH=128 ST=3 EARLY=2 KU=2 GROUP=1 STREAM=1 SHARED=1 SLICES=1 EDGES=1",
+    { "tma BM=128 BN=64 WM=16 WN=64 DEPTH=128 ST=3 EARLY=2 KU=2 GROUP=1 STREAM=1 SHARED=1 SLICES=1 EDGES=1",
       3, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 128, 64, 16 }, { 128, 64, 48 }, 1, 1, 1, 3, &times[58], 229, 5, 4, stages + 633, regions + 178, 0, 0 },
-    { "bulk BM=128 BN=64 TM=2 TN=16 DEPTH=128 ST=3 EARLY=2 KU=2 GROUP=1 STREAM=1 SHARED=1 SLICES=1 EDGES=1",
+    { "tma BM=128 BN=64 WM=16 WN=64 DEPTH=128 ST=3 EARLY=2 KU=2 GROUP=1 STREAM=1 SHARED=1 SLICES=1 EDGES=1",
       3, 1, 0, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 128, 64, 16 }, { 128, 64, 48 }, 1, 1, 1, 3, &times[58], 230, 5, 4, stages + 638, regions + 182, 0, 0 },
-    { "bulk BM=128 BN=64 TM=2 TN=16 DEPTH=128 ST=3 EARLY=2 KU=2 GROUP=1 STREAM=1 SHARED=1 SLICES=1 EDGES=1",
+    { "tma BM=128 BN=64 WM=16 WN=64 DEPTH=128 ST=3 EARLY=2 KU=2 GROUP=1 STREAM=1 SHARED=1 SLICES=1 EDGES=1",
       3, 1, 1, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 128, 64, 16 }, { 128, 64, 48 }, 1, 1, 1, 3, &times[58], 231, 5, 4, stages + 643, regions + 186, 0, 0 },
-    { "bulk BM=32 BN=64 TM=4 TN=8 DEPTH=128 ST=3 EARLY=2 KU=2 GROUP=16 STREAM=2 SHARED=1 SLICES=1 EDGES=0",
+    { "tma BM=32 BN=64 WM=32 WN=32 DEPTH=128 ST=3 EARLY=2 KU=2 GROUP=16 STREAM=2 SHARED=1 SLICES=1 EDGES=0",
       3, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 32, 64, 16 }, { 32, 64, 48 }, 1, 2, 1, 3, &times[59], 232, 5, 4, stages + 648, regions + 190, 0, 0 },
-    { "bulk BM=32 BN=64 TM=4 TN=8 DEPTH=128 ST=3 EARLY=2 KU=2 GROUP=16 STREAM=2 SHARED=1 SLICES=1 EDGES=0",
+    { "tma BM=32 BN=64 WM=32 WN=32 DEPTH=128 ST=3 EARLY=2 KU=2 GROUP=16 STREAM=2 SHARED=1 SLICES=1 EDGES=0",
       3, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 32, 64, 16 }, { 32, 64, 48 }, 1, 2, 1, 3, &times[59], 233, 5, 4, stages + 653, regions + 194, 0, 0 },
-    { "bulk BM=32 BN=64 TM=4 TN=8 DEPTH=128 ST=3 EARLY=2 KU=2 GROUP=16 STREAM=2 SHARED=1 SLICES=1 EDGES=0",
+    { "tma BM=32 BN=64 WM=32 WN=32 DEPTH=128 ST=3 EARLY=2 KU=2 GROUP=16 STREAM=2 SHARED=1 SLICES=1 EDGES=0",
       3, 1, 0, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 32, 64, 16 }, { 32, 64, 48 }, 1, 2, 1, 3, &times[59], 234, 5, 4, stages + 658, regions + 198, 0, 0 },
-    { "bulk BM=32 BN=64 TM=4 TN=8 DEPTH=128 ST=3 EARLY=2 KU=2 GROUP=16 STREAM=2 SHARED=1 SLICES=1 EDGES=0",
+    { "tma BM=32 BN=64 WM=32 WN=32 DEPTH=128 ST=3 EARLY=2 KU=2 GROUP=16 STREAM=2 SHARED=1 SLICES=1 EDGES=0",
       3, 1, 1, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 32, 64, 16 }, { 32, 64, 48 }, 1, 2, 1, 3, &times[59], 235, 5, 4, stages + 663, regions + 202, 0, 0 },
 };
@@ -11027,7 +11030,7 @@ const struct kiln_bundle kiln_bundle_nvidia_h100 = {
     .provenance = "tuned on NVIDIA H100 80GB HBM3, NVIDIA CUDA, driver 580.159.04",
     .match = { "NVIDIA CUDA", "NVIDIA H100 80GB HBM3", NULL, 0, 0 },
     .traits = { 0, 132, 1, 232448, 90 },
-    .pool = { sizeof rows, 3097, 4657, 5140,
+    .pool = { sizeof rows, 3100, 4661, 5133,
               rows[0].text, lines, pairs, symbols },
     .num_programs = 236, .num_recipes = 240, .num_pins = 0,
     .programs = programs, .recipes = recipes, .pins = NULL,

@@ -179,18 +179,18 @@ static const struct { char text[4096]; } rows[] = { {
     "        z += beta * vload_half2(0, (const half *) &both);\0"
     "    *(__global uint *) (out + col) = pack_halves(z.x, z.y);\0"
     "__kernel __attribute__((reqd_work_group_size(256, 1, 1)))\0"
-    "void kiln_hgemm_bulk_copy_nn(long a_rows, long a_cols,\0"
+    "void kiln_hgemm_tma_copy_nn(long a_rows, long a_cols,\0"
     "        __global const element_bits *restrict A, long a_offset, long lda,\0"
     "        __global uchar *restrict a_work, long a_at, long b_rows, long b_cols,\0"
     "        __global const element_bits *restrict B, long b_offset, long ldb,\0"
     "        __global uchar *restrict b_work, long b_at)\0"
     "    copy_matrix(a_rows, a_cols, A + a_offset, lda, (__global element_bits *) a_work + a_at);\0"
     "    copy_matrix(b_rows, b_cols, B + b_offset, ldb, (__global element_bits *) b_work + b_at);\0"
-    "void kiln_hgemm_bulk_copya_n(long rows, long cols,\0"
+    "void kiln_hgemm_tma_copya_n(long rows, long cols,\0"
     "        __global const element_bits *restrict X, long x_offset, long ldx,\0"
     "        __global uchar *restrict work, long at)\0"
     "    copy_matrix(rows, cols, X + x_offset, ldx, (__global element_bits *) work + at);\0"
-    "void kiln_hgemm_bulk_copyb_n(long rows, long cols,\0"
+    "void kiln_hgemm_tma_copyb_n(long rows, long cols,\0"
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major.\0"
     "// A is stored M x K.\0"
     "// B is stored K x N.\0"
@@ -201,7 +201,7 @@ static const struct { char text[4096]; } rows[] = { {
     "// barrier when they have read a tile.\0"
     "// As many work-groups as run at once take tiles in turn.\0"
     "__kernel __attribute__((reqd_work_group_size(544, 1, 1)))\0"
-    "void kiln_hgemm_bulk_stream_nn_bm256_bn128_tm8_tn8_depth128_st4_early0_ku2_group8_shared0_edges0(long M,\0"
+    "void kiln_hgemm_tma_stream_nn_bm256_bn128_wm64_wn32_depth128_st4_early0_ku2_group8_shared0_edges0(long M,\0"
     "        long N, long K,\0"
     "        __global const half *restrict A, long a_offset, long lda,\0"
     "        __global const half *restrict B, long b_offset, long ldb,\0"
@@ -350,10 +350,10 @@ static const struct { char text[4096]; } rows[] = { {
     "                            *((__global ushort *) C + (row_0 + r) * ldc + block + item % 32)\0"
     "                                    = from[r * 32];\0"
     "            \"%64, %65, 1, 1, 1, 0, 0;\" :\0"
-    "void kiln_hgemm_bulk_copy_nt(long a_rows, long a_cols,\0"
-    "void kiln_hgemm_bulk_copyb_t(long rows, long cols,\0"
+    "void kiln_hgemm_tma_copy_nt(long a_rows, long a_cols,\0"
+    "void kiln_hgemm_tma_copyb_t(long rows, long cols,\0"
     "// B is stored N x K.\0"
-    "void kiln_hgemm_bulk_stream_nt_bm256_bn128_tm8_tn8_depth128_st4_early0_ku2_group8_shared0_edges0(long M,\0"
+    "void kiln_hgemm_tma_stream_nt_bm256_bn128_wm64_wn32_depth128_st4_early0_ku2_group8_shared0_edges0(long M,\0"
     "    const int box_n = min(((int) N + 7) & -8, 128);\0"
     "            write_map(local_address(map), (ulong) (B + b_offset), N, K, ldb, box_n, 64,\0"
     "                        fetch_box(b_at + s * 16384, b_map, k, first_n, mbarrier);\0"
@@ -361,10 +361,10 @@ static const struct { char text[4096]; } rows[] = { {
     "                multiply_128(c, a + s * 2, b + s * 2);\0"
     "            \"%64, %65, 1, 1, 1, 1, 1;\" :\0"
 }, {
-    "void kiln_hgemm_bulk_copy_tn(long a_rows, long a_cols,\0"
-    "void kiln_hgemm_bulk_copya_t(long rows, long cols,\0"
+    "void kiln_hgemm_tma_copy_tn(long a_rows, long a_cols,\0"
+    "void kiln_hgemm_tma_copya_t(long rows, long cols,\0"
     "// A is stored K x M.\0"
-    "void kiln_hgemm_bulk_stream_tn_bm256_bn128_tm8_tn8_depth128_st4_early0_ku2_group8_shared0_edges0(long M,\0"
+    "void kiln_hgemm_tma_stream_tn_bm256_bn128_wm64_wn32_depth128_st4_early0_ku2_group8_shared0_edges0(long M,\0"
     "    const int box_m = 256;\0"
     "            write_map(local_address(map), (ulong) (A + a_offset), K, M, lda, 64, 64,\0"
     "                        for (int x = 0; x < 256; x += 64)\0"
@@ -372,8 +372,8 @@ static const struct { char text[4096]; } rows[] = { {
     "                    | 512 << 16;\0"
     "                multiply_128(c, a + s * 128, b + s * 128);\0"
     "            \"%64, %65, 1, 1, 1, 1, 0;\" :\0"
-    "void kiln_hgemm_bulk_copy_tt(long a_rows, long a_cols,\0"
-    "void kiln_hgemm_bulk_stream_tt_bm256_bn128_tm8_tn8_depth128_st4_early0_ku2_group8_shared0_edges0(long M,\0"
+    "void kiln_hgemm_tma_copy_tt(long a_rows, long a_cols,\0"
+    "void kiln_hgemm_tma_stream_tt_bm256_bn128_wm64_wn32_depth128_st4_early0_ku2_group8_shared0_edges0(long M,\0"
     "                multiply_128(c, a + s * 128, b + s * 2);\0"
     "// Arrives when what this work-item has begun to copy by fetch_chunk is there; it is waited for\0"
     "// beside the arrivals that the barrier was initialised for.\0"
@@ -395,7 +395,7 @@ static const struct { char text[4096]; } rows[] = { {
     "    asm volatile(\"ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];\" :\0"
     "            \"=r\"(to[0]), \"=r\"(to[1]), \"=r\"(to[2]), \"=r\"(to[3]) : \"r\"(from) : \"memory\");\0"
     "// The same where lines are columns of A, rows of B.\0"
-    "static void load_turned_blocks(uint to[4], uint from)\0"
+    "static void load_transposed_blocks(uint to[4], uint from)\0"
     "    asm volatile(\"ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];\" :\0"
     "// c += a b for blocks of 16 x 8, 16 x 16 and 16 x 8, spread over a warp as the PTX ISA says.\0"
     "static void multiply_blocks(float c[4], const uint a[4], const uint b[2])\0"
@@ -409,7 +409,7 @@ static const struct { char text[4096]; } rows[] = { {
     "// One work-item fetches; a warp computes 16 x 16 of C, and says by the `empty` barrier\0"
     "// when it has read a tile.\0"
     "__kernel __attribute__((reqd_work_group_size(192, 1, 1)))\0"
-    "void kiln_hgemm_bulk_multiply_nn_bm16_bn64_tm2_tn4_depth128_st12_early2_ku2_group8_edges0(long M,\0"
+    "void kiln_hgemm_tma_multiply_nn_bm16_bn64_wm16_wn16_depth128_st12_early2_ku2_group8_edges0(long M,\0"
     "    __local uchar a_tiles[24576] __attribute__((aligned(1024)));\0"
     "    __local uchar b_tiles[98304] __attribute__((aligned(1024)));\0"
     "    __local ulong full[12];\0"
@@ -498,7 +498,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                    load_blocks(as0[i], a_tile + swizzled(line, x, 8));\0"
     "                for (int j = 0; j < 2; j += 2) {\0"
     "                    const uint line = s * 16 + lane % 16, x = warp_n / 8 + j + lane / 16;\0"
-    "                    load_turned_blocks(bs0[j / 2], b_tile + swizzled(line, x, 8));\0"
+    "                    load_transposed_blocks(bs0[j / 2], b_tile + swizzled(line, x, 8));\0"
     "                for (int i = 0; i < 1; i++)\0"
     "                    for (int j = 0; j < 2; j++)\0"
     "                        multiply_blocks(c[i][j], as0[i], bs0[j / 2] + j % 2 * 2);\0"
@@ -513,7 +513,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                    const long col = first_n + warp_n + j * 8 + lane_k * 2;\0"
     "                    put_pair(c[i][j][2 * h], c[i][j][2 * h + 1], out, col, N, alpha, beta,\0"
     "                            is_aligned);\0"
-    "void kiln_hgemm_bulk_multiply_nt_bm16_bn64_tm2_tn4_depth128_st12_early2_ku2_group8_edges0(long M,\0"
+    "void kiln_hgemm_tma_multiply_nt_bm16_bn64_wm16_wn16_depth128_st12_early2_ku2_group8_edges0(long M,\0"
     "    const int box_n = min(((int) N + 7) & -8, 64);\0"
     "                write_map(local_address(map), (ulong) (B + b_offset), N, K, ldb, box_n, 64,\0"
     "                        fetch_box(b_at + s * 8192, b_map, k, first_n, mbarrier);\0"
@@ -521,7 +521,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                    const uint line = warp_n + j * 8 + lane / 16 * 8 + lane % 8,\0"
     "                            x = s * 2 + lane / 8 % 2;\0"
     "                    load_blocks(bs0[j / 2], b_tile + swizzled(line, x, 8));\0"
-    "void kiln_hgemm_bulk_multiply_tn_bm16_bn64_tm2_tn4_depth128_st12_early2_ku2_group8_edges0(long M,\0"
+    "void kiln_hgemm_tma_multiply_tn_bm16_bn64_wm16_wn16_depth128_st12_early2_ku2_group8_edges0(long M,\0"
     "    const int box_m = 16;\0"
     "                write_map(local_address(map), (ulong) (A + a_offset), K, M, lda, 64, 16,\0"
     "                        1);\0"
@@ -533,8 +533,8 @@ static const struct { char text[4096]; } rows[] = { {
     "                            first_m + x * 8);\0"
     "                    const uint line = s * 16 + lane / 16 * 8 + lane % 8,\0"
     "                            x = warp_m / 8 + i * 2 + lane / 8 % 2;\0"
-    "                    load_turned_blocks(as0[i], a_tile + swizzled(line, x, 2));\0"
-    "void kiln_hgemm_bulk_multiply_tt_bm16_bn64_tm2_tn4_depth128_st12_early2_ku2_group8_edges0(long M,\0"
+    "                    load_transposed_blocks(as0[i], a_tile + swizzled(line, x, 2));\0"
+    "void kiln_hgemm_tma_multiply_tt_bm16_bn64_wm16_wn16_depth128_st12_early2_ku2_group8_edges0(long M,\0"
     "// NVIDIA's instructions, as the PTX ISA names them. An address in local memory is its 32 bits.\0"
     "// Begins to copy 16 bytes into local memory: the first `bytes` of them, and zeros.\0"
     "static void copy_16(uint to, __global const half *from, uint bytes)\0"
@@ -575,7 +575,7 @@ static const struct { char text[4096]; } rows[] = { {
     "// A work-group computes 64 x 32 of C, a warp 32 x 16 of it. Tiles of A and B, 64\0"
     "// deep, are copied into local memory asynchronously, 3 ahead of those that are multiplied.\0"
     "__kernel __attribute__((reqd_work_group_size(128, 1, 1)))\0"
-    "void kiln_hgemm_async_multiply_nn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
+    "void kiln_hgemm_async_multiply_nn_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
     "        __global const half *restrict B, long b_offset, long ldb, float alpha, float beta,\0"
     "    __local uchar both_tiles[49152] __attribute__((aligned(1024)));\0"
     "    __local uchar *a_tiles = both_tiles, *b_tiles = both_tiles + 32768;\0"
@@ -618,7 +618,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                        load_blocks(as0[i], a_tile + swizzled(line, x, 8));\0"
     "                    for (int j = 0; j < 2; j += 2) {\0"
     "                        const uint line = s * 16 + lane % 16, x = warp_n / 8 + j + lane / 16;\0"
-    "                        load_turned_blocks(bs0[j / 2], b_tile + swizzled(line, x, 4));\0"
+    "                        load_transposed_blocks(bs0[j / 2], b_tile + swizzled(line, x, 4));\0"
     "                    for (int i = 0; i < 2; i++)\0"
     "                        for (int j = 0; j < 2; j++)\0"
     "                            multiply_blocks(c[i][j], as0[i], bs0[j / 2] + j % 2 * 2);\0"
@@ -654,17 +654,17 @@ static const struct { char text[4096]; } rows[] = { {
     "            return;\0"
     "// Begins to copy 32 lines of 64 elements, of which this work-item copies 8\0"
     "    for (uint line = first; line < first + 32; line += 16, from += 16 * ld) {\0"
-    "void kiln_hgemm_async_multiply_nt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
+    "void kiln_hgemm_async_multiply_nt_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
     "                copy_b(b_at + stage * 4096, B + first_n * ldb + k, ldb, N - first_n, K - k, item);\0"
     "                        const uint line = warp_n + j * 8 + lane / 16 * 8 + lane % 8,\0"
     "                                x = s * 2 + lane / 8 % 2;\0"
     "                        load_blocks(bs0[j / 2], b_tile + swizzled(line, x, 8));\0"
-    "void kiln_hgemm_async_multiply_tn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
+    "void kiln_hgemm_async_multiply_tn_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
     "                copy_a(a_at + stage * 8192, A + k * lda + first_m, lda, K - k, M - first_m, item);\0"
     "                        const uint line = s * 16 + lane / 16 * 8 + lane % 8,\0"
     "                                x = warp_m / 8 + i * 2 + lane / 8 % 2;\0"
-    "                        load_turned_blocks(as0[i], a_tile + swizzled(line, x, 8));\0"
-    "void kiln_hgemm_async_multiply_tt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
+    "                        load_transposed_blocks(as0[i], a_tile + swizzled(line, x, 8));\0"
+    "void kiln_hgemm_async_multiply_tt_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
     "static float4 load_vector(__global const half *p)\0"
     "    return vload_half4(0, p);\0"
     "static float4 load_row(__global const half *p)\0"
@@ -830,7 +830,7 @@ static const struct { char text[4096]; } rows[] = { {
     "// memory by the copy engine, up to 5 at a time; a tile's `full` barrier says that it is there.\0"
     "// One work-item fetches; 3 warp groups multiply, 64 rows of C each, and say by the `empty`\0"
     "__kernel __attribute__((reqd_work_group_size(448, 1, 1)))\0"
-    "void kiln_hgemm_bulk_multiply_nn_bm192_bn128_tm8_tn8_depth128_st5_early2_ku2_group8_edges0(long M,\0"
+    "void kiln_hgemm_tma_multiply_nn_bm192_bn128_wm64_wn32_depth128_st5_early2_ku2_group8_edges0(long M,\0"
     "    __local uchar a_tiles[122880] __attribute__((aligned(1024)));\0"
     "    __local uchar b_tiles[81920] __attribute__((aligned(1024)));\0"
     "    __local ulong full[5];\0"
@@ -866,21 +866,21 @@ static const struct { char text[4096]; } rows[] = { {
     "                asm volatile(\"fence.proxy.async.shared::cta;\" ::: \"memory\");\0"
     "                mbarrier_arrive(empties + 8 * (stage == 0 ? 4 : stage - 1));\0"
     "            if (++stage == 5) {\0"
-    "void kiln_hgemm_bulk_multiply_nt_bm192_bn128_tm8_tn8_depth128_st5_early2_ku2_group8_edges0(long M,\0"
+    "void kiln_hgemm_tma_multiply_nt_bm192_bn128_wm64_wn32_depth128_st5_early2_ku2_group8_edges0(long M,\0"
     "                    fetch_chunk(b_at + s * 16384 + to, B + b_offset, N, K, ldb, first_n + line,\0"
-    "void kiln_hgemm_bulk_multiply_tn_bm192_bn128_tm8_tn8_depth128_st5_early2_ku2_group8_edges0(long M,\0"
+    "void kiln_hgemm_tma_multiply_tn_bm192_bn128_wm64_wn32_depth128_st5_early2_ku2_group8_edges0(long M,\0"
     "    const int box_m = 192;\0"
     "                write_map(local_address(map), (ulong) (A + a_offset), K, M, lda, 64, 64,\0"
     "                        for (int x = 0; x < 192; x += 64)\0"
     "                            fetch_box(a_at + s * 24576 + x * 128, a_map, first_m + x, k, mbarrier);\0"
     "                    const uint line = i / 24, x = i % 24;\0"
     "                    fetch_chunk(a_at + s * 24576 + to, A + a_offset, K, M, lda, k + line,\0"
-    "void kiln_hgemm_bulk_multiply_tt_bm192_bn128_tm8_tn8_depth128_st5_early2_ku2_group8_edges0(long M,\0"
+    "void kiln_hgemm_tma_multiply_tt_bm192_bn128_wm64_wn32_depth128_st5_early2_ku2_group8_edges0(long M,\0"
     "// A work-group computes 128 x 128 of C. Tiles of A and B, 64 deep, are fetched into local\0"
     "// memory by the copy engine, up to 6 at a time; a tile's `full` barrier says that it is there.\0"
     "// One work-item fetches; 2 warp groups multiply, 64 rows of C each, and say by the `empty`\0"
     "__kernel __attribute__((reqd_work_group_size(320, 1, 1)))\0"
-    "void kiln_hgemm_bulk_multiply_nn_bm128_bn128_tm8_tn8_depth128_st6_early2_ku2_group8_edges0(long M,\0"
+    "void kiln_hgemm_tma_multiply_nn_bm128_bn128_wm64_wn32_depth128_st6_early2_ku2_group8_edges0(long M,\0"
     "    __local uchar a_tiles[98304] __attribute__((aligned(1024)));\0"
     "    __local ulong full[6];\0"
     "    __local ulong empty[6];\0"
@@ -908,13 +908,13 @@ static const struct { char text[4096]; } rows[] = { {
     "            const uint a = (a_at + stage * 16384 + group * 8192) >> 4\0"
     "                mbarrier_arrive(empties + 8 * (stage == 0 ? 5 : stage - 1));\0"
     "            if (++stage == 6) {\0"
-    "void kiln_hgemm_bulk_multiply_nt_bm128_bn128_tm8_tn8_depth128_st6_early2_ku2_group8_edges0(long M,\0"
-    "void kiln_hgemm_bulk_multiply_tn_bm128_bn128_tm8_tn8_depth128_st6_early2_ku2_group8_edges0(long M,\0"
+    "void kiln_hgemm_tma_multiply_nt_bm128_bn128_wm64_wn32_depth128_st6_early2_ku2_group8_edges0(long M,\0"
+    "void kiln_hgemm_tma_multiply_tn_bm128_bn128_wm64_wn32_depth128_st6_early2_ku2_group8_edges0(long M,\0"
 }, {
     "    const int box_m = 128;\0"
     "                            fetch_box(a_at + s * 16384 + x * 128, a_map, first_m + x, k, mbarrier);\0"
     "                    fetch_chunk(a_at + s * 16384 + to, A + a_offset, K, M, lda, k + line,\0"
-    "void kiln_hgemm_bulk_multiply_tt_bm128_bn128_tm8_tn8_depth128_st6_early2_ku2_group8_edges0(long M,\0"
+    "void kiln_hgemm_tma_multiply_tt_bm128_bn128_wm64_wn32_depth128_st6_early2_ku2_group8_edges0(long M,\0"
     "// Begins to copy 4 bytes into local memory: the first `bytes` of them, and zeros.\0"
     "static void copy_4(uint to, __global const half *from, uint bytes)\0"
     "    asm volatile(\"cp.async.ca.shared.global [%0], [%1], 4, %2;\" ::\0"
@@ -925,7 +925,7 @@ static const struct { char text[4096]; } rows[] = { {
     "            const uint bytes = line < lines ? clamp(cols - (int) x, 0, 2) * 2 : 0;\0"
     "            copy_4(to + where, from + x, bytes);\0"
     "// A work-group computes 64 x 64 of C, a warp 32 x 32 of it. Tiles of A and B, 64\0"
-    "void kiln_hgemm_async_multiply_nn_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes4_copy0_slices2(long M,\0"
+    "void kiln_hgemm_async_multiply_nn_bm64_bn64_wm32_wn32_depth128_st4_ku2_group8_bytes4_copy0_slices2(long M,\0"
     "    __local uchar both_tiles[65536] __attribute__((aligned(1024)));\0"
     "    const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 63) / 64;\0"
     "    const int first_m = tile_m * 64, first_n = tile_n * 64;\0"
@@ -940,7 +940,7 @@ static const struct { char text[4096]; } rows[] = { {
     "            const int from = slice * 2;\0"
     "                for (int s = from; s < from + 2; s++) {\0"
     "                    for (int j = 0; j < 4; j += 2) {\0"
-    "                        load_turned_blocks(bs0[j / 2], b_tile + swizzled(line, x, 8));\0"
+    "                        load_transposed_blocks(bs0[j / 2], b_tile + swizzled(line, x, 8));\0"
     "                        for (int j = 0; j < 4; j++)\0"
     "                for (int s = from; s < from + 2 && s * 16 < left; s++) {\0"
     "        // What slices have is added up, always in the same order, through local memory: all tiles\0"
@@ -954,10 +954,10 @@ static const struct { char text[4096]; } rows[] = { {
     "        for (int x = 0; x < 1; x++)\0"
     "                        c[i][j][e] += sums[(x * 32 + (i * 4 + j) * 4 + e) * 128];\0"
     "                for (int j = 0; j < 4; j++) {\0"
-    "void kiln_hgemm_async_multiply_nt_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes4_copy0_slices2(long M,\0"
+    "void kiln_hgemm_async_multiply_nt_bm64_bn64_wm32_wn32_depth128_st4_ku2_group8_bytes4_copy0_slices2(long M,\0"
     "                copy_b(b_at + stage * 8192, B + first_n * ldb + k, ldb, N - first_n, K - k, item);\0"
-    "void kiln_hgemm_async_multiply_tn_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes4_copy0_slices2(long M,\0"
-    "void kiln_hgemm_async_multiply_tt_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes4_copy0_slices2(long M,\0"
+    "void kiln_hgemm_async_multiply_tn_bm64_bn64_wm32_wn32_depth128_st4_ku2_group8_bytes4_copy0_slices2(long M,\0"
+    "void kiln_hgemm_async_multiply_tt_bm64_bn64_wm32_wn32_depth128_st4_ku2_group8_bytes4_copy0_slices2(long M,\0"
     "// The first `num` of eight elements that lie anywhere, and zeros. The aligned chunks that they lie\0"
     "// in may be read where what is behind them is in the matrix too: in their row, or as there is a row\0"
     "// below.\0"
@@ -990,7 +990,7 @@ static const struct { char text[4096]; } rows[] = { {
     "        const uint line = (item + p * 128) / 4, x = item % 4;\0"
     "        *(__local uint4 *) (tile + swizzled(line, x, 4)) = pieces[p];\0"
     "// deep, are copied into local memory asynchronously, 1 ahead of those that are multiplied.\0"
-    "void kiln_hgemm_async_multiply_nn_bm64_bn32_tm4_tn4_depth128_st2_ku2_group8_bytes2_copy0(long M,\0"
+    "void kiln_hgemm_async_multiply_nn_bm64_bn32_wm32_wn16_depth128_st2_ku2_group8_bytes2_copy0(long M,\0"
     "    __local uchar both_tiles[24576] __attribute__((aligned(1024)));\0"
     "    __local uchar *a_tiles = both_tiles, *b_tiles = both_tiles + 16384;\0"
     "        for (int t = 0; t < num + 1; t++) {\0"
@@ -1019,7 +1019,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                        }\0"
     "                        for (int j = 0; j < 2; j += 2) {\0"
     "                            const uint line = s * 16 + lane % 16, x = warp_n / 8 + j + lane / 16;\0"
-    "                            load_turned_blocks(bs0[j / 2], b_tile + swizzled(line, x, 4));\0"
+    "                            load_transposed_blocks(bs0[j / 2], b_tile + swizzled(line, x, 4));\0"
     "                        for (int i = 0; i < 2; i++)\0"
     "                            for (int j = 0; j < 2; j++)\0"
     "                                multiply_blocks(c[i][j], as0[i], bs0[j / 2] + j % 2 * 2);\0"
@@ -1028,18 +1028,18 @@ static const struct { char text[4096]; } rows[] = { {
     "                put_a(a_tiles + place * 8192, a_pieces, item);\0"
     "                put_b(b_tiles + place * 4096, b_pieces, item);\0"
     "// Of 32 lines of 64 elements that begin anywhere, this work-item's pieces of\0"
-    "void kiln_hgemm_async_multiply_nt_bm64_bn32_tm4_tn4_depth128_st2_ku2_group8_bytes2_copy0(long M,\0"
+    "void kiln_hgemm_async_multiply_nt_bm64_bn32_wm32_wn16_depth128_st2_ku2_group8_bytes2_copy0(long M,\0"
     "                fetch_b(b_pieces, B + first_n * ldb + k, ldb, N - first_n, K - k, item);\0"
     "                            const uint line = warp_n + j * 8 + lane / 16 * 8 + lane % 8,\0"
     "                                    x = s * 2 + lane / 8 % 2;\0"
     "                            load_blocks(bs0[j / 2], b_tile + swizzled(line, x, 8));\0"
-    "void kiln_hgemm_async_multiply_tn_bm64_bn32_tm4_tn4_depth128_st2_ku2_group8_bytes2_copy0(long M,\0"
+    "void kiln_hgemm_async_multiply_tn_bm64_bn32_wm32_wn16_depth128_st2_ku2_group8_bytes2_copy0(long M,\0"
     "                fetch_a(a_pieces, A + k * lda + first_m, lda, K - k, M - first_m, item);\0"
 }, {
     "                            const uint line = s * 16 + lane / 16 * 8 + lane % 8,\0"
     "                                    x = warp_m / 8 + i * 2 + lane / 8 % 2;\0"
-    "                            load_turned_blocks(as0[i], a_tile + swizzled(line, x, 8));\0"
-    "void kiln_hgemm_async_multiply_tt_bm64_bn32_tm4_tn4_depth128_st2_ku2_group8_bytes2_copy0(long M,\0"
+    "                            load_transposed_blocks(as0[i], a_tile + swizzled(line, x, 8));\0"
+    "void kiln_hgemm_async_multiply_tt_bm64_bn32_wm32_wn16_depth128_st2_ku2_group8_bytes2_copy0(long M,\0"
     "static void multiply_64(float c[32], uint a, uint b)\0"
     "    asm volatile(\"//@wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16 \"\0"
     "            \"{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31}, \"\0"
@@ -1048,7 +1048,7 @@ static const struct { char text[4096]; } rows[] = { {
     "// A work-group computes 64 x 64 of C. Tiles of A and B, 64 deep, are fetched into local\0"
     "// memory by the copy engine, up to 8 at a time; a tile's `full` barrier says that it is there.\0"
     "// One work-item fetches; 1 warp groups multiply, 64 rows of C each, and say by the `empty`\0"
-    "void kiln_hgemm_bulk_multiply_nn_bm64_bn64_tm8_tn8_depth128_st8_early2_ku2_group8_edges0(long M,\0"
+    "void kiln_hgemm_tma_multiply_nn_bm64_bn64_wm64_wn32_depth128_st8_early2_ku2_group8_edges0(long M,\0"
     "    __local uchar a_tiles[65536] __attribute__((aligned(1024)));\0"
     "    __local ulong full[8];\0"
     "    __local ulong empty[8];\0"
@@ -1072,20 +1072,20 @@ static const struct { char text[4096]; } rows[] = { {
     "            if (++stage == 8) {\0"
     "            for (int j = 0; j < 2; j++) {\0"
     "            \"%32, %33, 1, 1, 1, 0, 0;\" :\0"
-    "void kiln_hgemm_bulk_multiply_nt_bm64_bn64_tm8_tn8_depth128_st8_early2_ku2_group8_edges0(long M,\0"
+    "void kiln_hgemm_tma_multiply_nt_bm64_bn64_wm64_wn32_depth128_st8_early2_ku2_group8_edges0(long M,\0"
     "            const uint b = (b_at + stage * 8192) >> 4 | 1 << 16;\0"
     "                multiply_64(c, a + s * 2, b + s * 2);\0"
     "            \"%32, %33, 1, 1, 1, 1, 1;\" :\0"
-    "void kiln_hgemm_bulk_multiply_tn_bm64_bn64_tm8_tn8_depth128_st8_early2_ku2_group8_edges0(long M,\0"
+    "void kiln_hgemm_tma_multiply_tn_bm64_bn64_wm64_wn32_depth128_st8_early2_ku2_group8_edges0(long M,\0"
     "    const int box_m = 64;\0"
     "                            fetch_box(a_at + s * 8192 + x * 128, a_map, first_m + x, k, mbarrier);\0"
     "                    fetch_chunk(a_at + s * 8192 + to, A + a_offset, K, M, lda, k + line,\0"
     "                multiply_64(c, a + s * 128, b + s * 128);\0"
     "            \"%32, %33, 1, 1, 1, 1, 0;\" :\0"
-    "void kiln_hgemm_bulk_multiply_tt_bm64_bn64_tm8_tn8_depth128_st8_early2_ku2_group8_edges0(long M,\0"
+    "void kiln_hgemm_tma_multiply_tt_bm64_bn64_wm64_wn32_depth128_st8_early2_ku2_group8_edges0(long M,\0"
     "                multiply_64(c, a + s * 128, b + s * 2);\0"
     "// A work-group computes 32 x 16 of C. Tiles of A and B, 64 deep, are fetched into local\0"
-    "void kiln_hgemm_bulk_multiply_nn_bm32_bn16_tm2_tn4_depth128_st12_early2_ku2_group8_edges0(long M,\0"
+    "void kiln_hgemm_tma_multiply_nn_bm32_bn16_wm16_wn16_depth128_st12_early2_ku2_group8_edges0(long M,\0"
     "    __local uchar a_tiles[49152] __attribute__((aligned(1024)));\0"
     "    __local uchar b_tiles[24576] __attribute__((aligned(1024)));\0"
     "    const int box_m = min(((int) M + 7) & -8, 32);\0"
@@ -1113,12 +1113,12 @@ static const struct { char text[4096]; } rows[] = { {
     "    const int first_m = tile_m * 32, first_n = tile_n * 16;\0"
     "        const uint warp_m = warp % 2 * 16, warp_n = warp / 2 * 16;\0"
     "            const uint a_tile = a_at + stage * 4096, b_tile = b_at + stage * 2048;\0"
-    "                    load_turned_blocks(bs0[j / 2], b_tile + swizzled(line, x, 2));\0"
-    "void kiln_hgemm_bulk_multiply_nt_bm32_bn16_tm2_tn4_depth128_st12_early2_ku2_group8_edges0(long M,\0"
+    "                    load_transposed_blocks(bs0[j / 2], b_tile + swizzled(line, x, 2));\0"
+    "void kiln_hgemm_tma_multiply_nt_bm32_bn16_wm16_wn16_depth128_st12_early2_ku2_group8_edges0(long M,\0"
     "    const int box_n = min(((int) N + 7) & -8, 16);\0"
     "                        fetch_box(b_at + s * 2048, b_map, k, first_n, mbarrier);\0"
     "                    fetch_chunk(b_at + s * 2048 + to, B + b_offset, N, K, ldb, first_n + line,\0"
-    "void kiln_hgemm_bulk_multiply_tn_bm32_bn16_tm2_tn4_depth128_st12_early2_ku2_group8_edges0(long M,\0"
+    "void kiln_hgemm_tma_multiply_tn_bm32_bn16_wm16_wn16_depth128_st12_early2_ku2_group8_edges0(long M,\0"
     "    const int box_m = 32;\0"
     "                write_map(local_address(map), (ulong) (A + a_offset), K, M, lda, 64, 32,\0"
     "                        2);\0"
@@ -1127,8 +1127,8 @@ static const struct { char text[4096]; } rows[] = { {
     "                    const uint line = i / 4, x = i % 4;\0"
     "                    const uint to = swizzled(line, x, 4);\0"
     "                    fetch_chunk(a_at + s * 4096 + to, A + a_offset, K, M, lda, k + line,\0"
-    "                    load_turned_blocks(as0[i], a_tile + swizzled(line, x, 4));\0"
-    "void kiln_hgemm_bulk_multiply_tt_bm32_bn16_tm2_tn4_depth128_st12_early2_ku2_group8_edges0(long M,\0"
+    "                    load_transposed_blocks(as0[i], a_tile + swizzled(line, x, 4));\0"
+    "void kiln_hgemm_tma_multiply_tt_bm32_bn16_wm16_wn16_depth128_st12_early2_ku2_group8_edges0(long M,\0"
     "static void store_vector(float4 x, __global half *p)\0"
     "    vstore_half4(x, 0, p);\0"
     "// Straight from global memory, for any shape.\0"
@@ -1171,8 +1171,8 @@ static const struct { char text[4096]; } rows[] = { {
     "                const float a3 = load(a + r3);\0"
     "                c3_0 += a3 * b0;\0"
     "                const float4 b0 = (float4) (load(b + s0), load(b + s1), load(b + s2), load(b + s3));\0"
-    "    // C = alpha c + beta C for the 4 x 4 block at (row, col); beta == 0 does not read C.\0"
 }, {
+    "    // C = alpha c + beta C for the 4 x 4 block at (row, col); beta == 0 does not read C.\0"
     "    if (row < M) {\0"
     "        __global half *out = C + row * ldc + col;\0"
     "        if (col + 4 <= N) {\0"
@@ -1229,7 +1229,7 @@ static const struct { char text[4096]; } rows[] = { {
     "// memory by the copy engine, up to 3 at a time; a tile's `full` barrier says that it is there.\0"
     "// The first 1 are copied by all who multiply, while the tensor maps are made.\0"
     "__kernel __attribute__((reqd_work_group_size(576, 1, 1)))\0"
-    "void kiln_hgemm_bulk_stream_nn_bm256_bn128_tm8_tn8_depth128_st3_early1_ku2_group8_shared0_edges0(long M,\0"
+    "void kiln_hgemm_tma_stream_nn_bm256_bn128_wm64_wn32_depth128_st3_early1_ku2_group8_shared0_edges0(long M,\0"
     "    __local uchar b_tiles[49152] __attribute__((aligned(1024)));\0"
     "    __local ulong full[3];\0"
     "    __local ulong empty[3];\0"
@@ -1254,12 +1254,12 @@ static const struct { char text[4096]; } rows[] = { {
     "                mbarrier_arrive(empties + 8 * (stage == 0 ? 2 : stage - 1));\0"
     "            if (++stage == 3) {\0"
     "            mbarrier_arrive(empties + 8 * (stage == 0 ? 2 : stage - 1));\0"
-    "void kiln_hgemm_bulk_stream_nt_bm256_bn128_tm8_tn8_depth128_st3_early1_ku2_group8_shared0_edges0(long M,\0"
 }, {
-    "void kiln_hgemm_bulk_stream_tn_bm256_bn128_tm8_tn8_depth128_st3_early1_ku2_group8_shared0_edges0(long M,\0"
+    "void kiln_hgemm_tma_stream_nt_bm256_bn128_wm64_wn32_depth128_st3_early1_ku2_group8_shared0_edges0(long M,\0"
+    "void kiln_hgemm_tma_stream_tn_bm256_bn128_wm64_wn32_depth128_st3_early1_ku2_group8_shared0_edges0(long M,\0"
     "                    const uint line = i / 32, x = i % 32;\0"
     "                    fetch_chunk(a_at + s * 32768 + to, A + a_offset, K, M, lda, k + line,\0"
-    "void kiln_hgemm_bulk_stream_tt_bm256_bn128_tm8_tn8_depth128_st3_early1_ku2_group8_shared0_edges0(long M,\0"
+    "void kiln_hgemm_tma_stream_tt_bm256_bn128_wm64_wn32_depth128_st3_early1_ku2_group8_shared0_edges0(long M,\0"
     "// Waits for what this work-item has copied, but for the last 1 steps.\0"
     "    asm volatile(\"cp.async.wait_group 1;\" ::: \"memory\");\0"
     "// at a time in every 4th line. There are `lines` and `cols` of the matrix left; what lies\0"
@@ -1269,7 +1269,7 @@ static const struct { char text[4096]; } rows[] = { {
     "// As many work-groups as run at once take tiles in turn. Of the tiles that do not make a whole\0"
     "// turn, the steps are shared out evenly (stream-K, Osama et al. 2023); what a work-group has of\0"
     "// such a tile is kept, to be added up later.\0"
-    "void kiln_hgemm_async_stream_nn_bm64_bn64_tm4_tn8_depth128_st3_ku2_group8_bytes4_copy0(long M,\0"
+    "void kiln_hgemm_async_stream_nn_bm64_bn64_wm32_wn32_depth128_st3_ku2_group8_bytes4_copy0(long M,\0"
     "        __global float *work, long parts_at, float alpha, float beta,\0"
     "    __local uchar *a_tiles = both_tiles, *b_tiles = both_tiles + 24576;\0"
     "    __global float *parts = work + parts_at + item;\0"
@@ -1309,16 +1309,15 @@ static const struct { char text[4096]; } rows[] = { {
     "                    else if (n == 63)\0"
     "// Adds up what work-groups have of a tile that none did alone, and stores it. Of 128 elements at a\0"
     "// time each of eight warps adds up every eighth part; what they have is then added in their order.\0"
-    "void kiln_hgemm_async_add_nn_bm64_bn64_tm4_tn8_depth128_st3_ku2_group8_bytes4_copy0(long M, long N,\0"
-    "        long K,\0"
+    "void kiln_hgemm_async_add_nn_bm64_bn64_wm32_wn32_depth128_st3_ku2_group8_bytes4_copy0(long M,\0"
     "        __global const float *restrict work, long parts_at, float alpha, float beta,\0"
     "    __local float sums[8][128] __attribute__((aligned(16)));\0"
     "    __local uint told[6];\0"
     "    const uint adder = get_local_id(0);\0"
     "    // Work-groups share a tile. One work-item finds out which it is, and what there is of it.\0"
     "    if (adder == 0) {\0"
-    "        // The first `whole` tiles are done in turns; of the rest, which are `steps` steps each, a\0"
 }, {
+    "        // The first `whole` tiles are done in turns; of the rest, which are `steps` steps each, a\0"
     "        // work-group takes `share` steps. A last turn that is three quarters full is a turn.\0"
     "        const uint groups = get_num_groups(0);\0"
     "        const uint tiles = ((uint) M + 63) / 64 * (((uint) N + 63) / 64);\0"
@@ -1377,12 +1376,12 @@ static const struct { char text[4096]; } rows[] = { {
     "            const long col = first_n + warp_n + in_n + lane_k * 2 + e % 2;\0"
     "            if (row < M)\0"
     "                put(all, C + row * ldc, col, N, alpha, beta);\0"
-    "void kiln_hgemm_async_stream_nt_bm64_bn64_tm4_tn8_depth128_st3_ku2_group8_bytes4_copy0(long M,\0"
-    "void kiln_hgemm_async_add_nt_bm64_bn64_tm4_tn8_depth128_st3_ku2_group8_bytes4_copy0(long M, long N,\0"
-    "void kiln_hgemm_async_stream_tn_bm64_bn64_tm4_tn8_depth128_st3_ku2_group8_bytes4_copy0(long M,\0"
-    "void kiln_hgemm_async_add_tn_bm64_bn64_tm4_tn8_depth128_st3_ku2_group8_bytes4_copy0(long M, long N,\0"
-    "void kiln_hgemm_async_stream_tt_bm64_bn64_tm4_tn8_depth128_st3_ku2_group8_bytes4_copy0(long M,\0"
-    "void kiln_hgemm_async_add_tt_bm64_bn64_tm4_tn8_depth128_st3_ku2_group8_bytes4_copy0(long M, long N,\0"
+    "void kiln_hgemm_async_stream_nt_bm64_bn64_wm32_wn32_depth128_st3_ku2_group8_bytes4_copy0(long M,\0"
+    "void kiln_hgemm_async_add_nt_bm64_bn64_wm32_wn32_depth128_st3_ku2_group8_bytes4_copy0(long M,\0"
+    "void kiln_hgemm_async_stream_tn_bm64_bn64_wm32_wn32_depth128_st3_ku2_group8_bytes4_copy0(long M,\0"
+    "void kiln_hgemm_async_add_tn_bm64_bn64_wm32_wn32_depth128_st3_ku2_group8_bytes4_copy0(long M,\0"
+    "void kiln_hgemm_async_stream_tt_bm64_bn64_wm32_wn32_depth128_st3_ku2_group8_bytes4_copy0(long M,\0"
+    "void kiln_hgemm_async_add_tt_bm64_bn64_wm32_wn32_depth128_st3_ku2_group8_bytes4_copy0(long M,\0"
     "// A work-group of 8 x 4 work-items; each computes 1 x 1 of C in registers.\0"
     "__kernel __attribute__((reqd_work_group_size(4, 8, 1)))\0"
     "void kiln_hgemm_direct_multiply_nn_wgm8_wgn4_tm1_nv1_vec1_ku1_index32(int M, int N, int K,\0"
@@ -1390,8 +1389,8 @@ static const struct { char text[4096]; } rows[] = { {
     "    const int col = (int) get_global_id(0);\0"
     "    const int s0 = min(col, N - 1);\0"
     "    float c0_0 = 0;\0"
-    "            __global const half *b = B + k * ldb;\0"
 }, {
+    "            __global const half *b = B + k * ldb;\0"
     "            const float b0 = load(b + s0);\0"
     "    // C = alpha c + beta C for the 1 x 1 block at (row, col); beta == 0 does not read C.\0"
     "        if (col < N) {\0"
@@ -1402,22 +1401,22 @@ static const struct { char text[4096]; } rows[] = { {
     "void kiln_hgemm_direct_multiply_tt_wgm8_wgn4_tm1_nv1_vec1_ku1_index32(int M, int N, int K,\0"
     "static void fetch_b(uint4 pieces[4], __global const half *from, long ld, int lines, int cols,\0"
     "static void put_b(__local uchar *tile, const uint4 pieces[4], uint item)\0"
-    "void kiln_hgemm_async_stream_nn_bm64_bn64_tm4_tn8_depth128_st2_ku2_group8_bytes2_copy0(long M,\0"
+    "void kiln_hgemm_async_stream_nn_bm64_bn64_wm32_wn32_depth128_st2_ku2_group8_bytes2_copy0(long M,\0"
     "    __local uchar both_tiles[32768] __attribute__((aligned(1024)));\0"
     "            uint4 a_pieces[4], b_pieces[4];\0"
     "                const uint a_tile = a_at + stage * 8192, b_tile = b_at + stage * 8192;\0"
     "                        for (int j = 0; j < 4; j += 2) {\0"
-    "                            load_turned_blocks(bs0[j / 2], b_tile + swizzled(line, x, 8));\0"
+    "                            load_transposed_blocks(bs0[j / 2], b_tile + swizzled(line, x, 8));\0"
     "                            for (int j = 0; j < 4; j++)\0"
     "                put_b(b_tiles + place * 8192, b_pieces, item);\0"
-    "void kiln_hgemm_async_add_nn_bm64_bn64_tm4_tn8_depth128_st2_ku2_group8_bytes2_copy0(long M, long N,\0"
-    "void kiln_hgemm_async_stream_nt_bm64_bn64_tm4_tn8_depth128_st2_ku2_group8_bytes2_copy0(long M,\0"
-    "void kiln_hgemm_async_add_nt_bm64_bn64_tm4_tn8_depth128_st2_ku2_group8_bytes2_copy0(long M, long N,\0"
-    "void kiln_hgemm_async_stream_tn_bm64_bn64_tm4_tn8_depth128_st2_ku2_group8_bytes2_copy0(long M,\0"
-    "void kiln_hgemm_async_add_tn_bm64_bn64_tm4_tn8_depth128_st2_ku2_group8_bytes2_copy0(long M, long N,\0"
-    "void kiln_hgemm_async_stream_tt_bm64_bn64_tm4_tn8_depth128_st2_ku2_group8_bytes2_copy0(long M,\0"
-    "void kiln_hgemm_async_add_tt_bm64_bn64_tm4_tn8_depth128_st2_ku2_group8_bytes2_copy0(long M, long N,\0"
-    "void kiln_hgemm_bulk_stream_nn_bm16_bn64_tm2_tn4_depth128_st12_early2_ku2_group8_edges0(long M,\0"
+    "void kiln_hgemm_async_add_nn_bm64_bn64_wm32_wn32_depth128_st2_ku2_group8_bytes2_copy0(long M,\0"
+    "void kiln_hgemm_async_stream_nt_bm64_bn64_wm32_wn32_depth128_st2_ku2_group8_bytes2_copy0(long M,\0"
+    "void kiln_hgemm_async_add_nt_bm64_bn64_wm32_wn32_depth128_st2_ku2_group8_bytes2_copy0(long M,\0"
+    "void kiln_hgemm_async_stream_tn_bm64_bn64_wm32_wn32_depth128_st2_ku2_group8_bytes2_copy0(long M,\0"
+    "void kiln_hgemm_async_add_tn_bm64_bn64_wm32_wn32_depth128_st2_ku2_group8_bytes2_copy0(long M,\0"
+    "void kiln_hgemm_async_stream_tt_bm64_bn64_wm32_wn32_depth128_st2_ku2_group8_bytes2_copy0(long M,\0"
+    "void kiln_hgemm_async_add_tt_bm64_bn64_wm32_wn32_depth128_st2_ku2_group8_bytes2_copy0(long M,\0"
+    "void kiln_hgemm_tma_stream_nn_bm16_bn64_wm16_wn16_depth128_st12_early2_ku2_group8_edges0(long M,\0"
     "    __global float *parts = (__global float *) (work + parts_at * 4) + item;\0"
     "    const uint tiles = ((uint) M + 15) / 16 * (((uint) N + 63) / 64);\0"
     "            for (ulong turn = get_group_id(0), at = begin; turn < whole || at < end; ) {\0"
@@ -1442,7 +1441,7 @@ static const struct { char text[4096]; } rows[] = { {
     "            for (int i = 0; i < 1; i++)\0"
     "                for (int j = 0; j < 2; j++)\0"
     "                        part[((i * 2 + j) * 4 + e) * 128] = c[i][j][e];\0"
-    "void kiln_hgemm_bulk_add_nn_bm16_bn64_tm2_tn4_depth128_st12_early2_ku2_group8_edges0(long M, long N,\0"
+    "void kiln_hgemm_tma_add_nn_bm16_bn64_wm16_wn16_depth128_st12_early2_ku2_group8_edges0(long M,\0"
     "        const uint tiles = ((uint) M + 15) / 16 * (((uint) N + 63) / 64);\0"
     "        const uint each = min(adders / max(tiles - whole, 1U), 8U);\0"
     "    __global const float *parts = work + parts_at + 2 * (ulong) told[1] * 1024;\0"
@@ -1451,16 +1450,16 @@ static const struct { char text[4096]; } rows[] = { {
     "            const uint warp_m = warp % 1 * 16, warp_n = warp * 16;\0"
 }, {
     "            const uint in_m = e / 4 / 2 * 16, in_n = e / 4 % 2 * 8;\0"
-    "void kiln_hgemm_bulk_stream_nt_bm16_bn64_tm2_tn4_depth128_st12_early2_ku2_group8_edges0(long M,\0"
-    "void kiln_hgemm_bulk_add_nt_bm16_bn64_tm2_tn4_depth128_st12_early2_ku2_group8_edges0(long M, long N,\0"
-    "void kiln_hgemm_bulk_stream_tn_bm16_bn64_tm2_tn4_depth128_st12_early2_ku2_group8_edges0(long M,\0"
-    "void kiln_hgemm_bulk_add_tn_bm16_bn64_tm2_tn4_depth128_st12_early2_ku2_group8_edges0(long M, long N,\0"
-    "void kiln_hgemm_bulk_stream_tt_bm16_bn64_tm2_tn4_depth128_st12_early2_ku2_group8_edges0(long M,\0"
-    "void kiln_hgemm_bulk_add_tt_bm16_bn64_tm2_tn4_depth128_st12_early2_ku2_group8_edges0(long M, long N,\0"
-    "void kiln_hgemm_async_stream_nn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
+    "void kiln_hgemm_tma_stream_nt_bm16_bn64_wm16_wn16_depth128_st12_early2_ku2_group8_edges0(long M,\0"
+    "void kiln_hgemm_tma_add_nt_bm16_bn64_wm16_wn16_depth128_st12_early2_ku2_group8_edges0(long M,\0"
+    "void kiln_hgemm_tma_stream_tn_bm16_bn64_wm16_wn16_depth128_st12_early2_ku2_group8_edges0(long M,\0"
+    "void kiln_hgemm_tma_add_tn_bm16_bn64_wm16_wn16_depth128_st12_early2_ku2_group8_edges0(long M,\0"
+    "void kiln_hgemm_tma_stream_tt_bm16_bn64_wm16_wn16_depth128_st12_early2_ku2_group8_edges0(long M,\0"
+    "void kiln_hgemm_tma_add_tt_bm16_bn64_wm16_wn16_depth128_st12_early2_ku2_group8_edges0(long M,\0"
+    "void kiln_hgemm_async_stream_nn_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
     "    const uint tiles = ((uint) M + 63) / 64 * (((uint) N + 31) / 32);\0"
     "            __global float *part = parts + (2 * get_group_id(0) + (first == 0)) * 2048;\0"
-    "void kiln_hgemm_async_add_nn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0(long M, long N,\0"
+    "void kiln_hgemm_async_add_nn_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
     "        const uint tiles = ((uint) M + 63) / 64 * (((uint) N + 31) / 32);\0"
     "        const uint each = min(adders / max(tiles - whole, 1U), 16U);\0"
     "            const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 31) / 32;\0"
@@ -1469,12 +1468,12 @@ static const struct { char text[4096]; } rows[] = { {
     "    for (uint at = told[2]; at < 16; at += told[3]) {\0"
     "                    part[u] = *(__global const float4 *) (parts + piece * 2048\0"
     "            const uint warp_m = warp % 2 * 32, warp_n = warp / 2 * 16;\0"
-    "void kiln_hgemm_async_stream_nt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
-    "void kiln_hgemm_async_add_nt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0(long M, long N,\0"
-    "void kiln_hgemm_async_stream_tn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
-    "void kiln_hgemm_async_add_tn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0(long M, long N,\0"
-    "void kiln_hgemm_async_stream_tt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
-    "void kiln_hgemm_async_add_tt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0(long M, long N,\0"
+    "void kiln_hgemm_async_stream_nt_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
+    "void kiln_hgemm_async_add_nt_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
+    "void kiln_hgemm_async_stream_tn_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
+    "void kiln_hgemm_async_add_tn_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
+    "void kiln_hgemm_async_stream_tt_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
+    "void kiln_hgemm_async_add_tt_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
     "static float load_row(__global const half *p)\0"
     "    return load(p);\0"
     "// C = alpha op(A) op(B) + beta C for few columns: X is A, C is L x S, row-major.\0"
@@ -1508,8 +1507,8 @@ static const struct { char text[4096]; } rows[] = { {
     "        const float a4 = load_row(x4 + k);\0"
     "        const float a5 = load_row(x5 + k);\0"
     "        const float a6 = load_row(x6 + k);\0"
-}, {
     "        const float a7 = load_row(x7 + k);\0"
+}, {
     "        const float a8 = load_row(x8 + k);\0"
     "        const float a9 = load_row(x9 + k);\0"
     "        const float a10 = load_row(x10 + k);\0"
@@ -1590,8 +1589,8 @@ static const struct { char text[4096]; } rows[] = { {
     "        c0 += a3 * load(y0 + (k + 96) * y_step);\0"
     "        c0 += a4 * load(y0 + (k + 128) * y_step);\0"
     "        c0 += a5 * load(y0 + (k + 160) * y_step);\0"
-}, {
     "        c0 += a6 * load(y0 + (k + 192) * y_step);\0"
+}, {
     "        c0 += a7 * load(y0 + (k + 224) * y_step);\0"
     "        c0 += a8 * load(y0 + (k + 256) * y_step);\0"
     "        c0 += a9 * load(y0 + (k + 288) * y_step);\0"
@@ -1649,14 +1648,14 @@ static const struct { char text[4096]; } rows[] = { {
     "            const uint where = x / 32 * 4096 + line * 128 + x % 32 * 4;\0"
     "static void put(float x, __global float *out, long col, long N, float alpha, float beta)\0"
     "// put for four columns side by side, at an address that is a multiple of their size.\0"
-}, {
     "static void put_vector(float4 x, __global float *out, float alpha, float beta)\0"
     "    x *= alpha;\0"
+}, {
     "    if (beta != 0)\0"
     "        x += beta * *(__global float4 *) out;\0"
     "    *(__global float4 *) out = x;\0"
     "// A work-group computes 32 x 32 of C, a warp 32 x 16 of it. Tiles of A and B, 32\0"
-    "void kiln_sgemm_async_multiply_nn_bm32_bn32_tm4_tn4_depth128_st3_ku8_group1_bytes4_copy0_slices2(long M,\0"
+    "void kiln_sgemm_async_multiply_nn_bm32_bn32_wm32_wn16_depth128_st3_ku8_group1_bytes4_copy0_slices2(long M,\0"
     "        __global const float *restrict A, long a_offset, long lda,\0"
     "        __global const float *restrict B, long b_offset, long ldb, float alpha, float beta,\0"
     "        __global float *restrict C, long c_offset, long ldc)\0"
@@ -1716,8 +1715,8 @@ static const struct { char text[4096]; } rows[] = { {
     "            __global float *out = C + row * ldc;\0"
     "            for (int n = 0; n < 4; n += 4) {\0"
     "                const long block = first_n + warp_n + n * 4;\0"
-}, {
     "                if (is_aligned && block + 15 < N) {\0"
+}, {
     "                        put_vector((float4) (c[m][n], c[m][n + 1], c[m][n + 2], c[m][n + 3]),\0"
     "                                out + block + lane_n * 4, alpha, beta);\0"
     "                // Where rows of C begin anywhere: four work-items side by side store four columns\0"
@@ -1728,12 +1727,12 @@ static const struct { char text[4096]; } rows[] = { {
     "                if (row < M)\0"
     "                    for (int i = 0; i < 4; i++)\0"
     "                        put(as_float(x[i]), out, block + i * 4 + lane_n, N, alpha, beta);\0"
-    "void kiln_sgemm_async_multiply_nt_bm32_bn32_tm4_tn4_depth128_st3_ku8_group1_bytes4_copy0_slices2(long M,\0"
+    "void kiln_sgemm_async_multiply_nt_bm32_bn32_wm32_wn16_depth128_st3_ku8_group1_bytes4_copy0_slices2(long M,\0"
     "                    const uint b_from = b_chunk ^ q * 16;\0"
-    "void kiln_sgemm_async_multiply_tn_bm32_bn32_tm4_tn4_depth128_st3_ku8_group1_bytes4_copy0_slices2(long M,\0"
+    "void kiln_sgemm_async_multiply_tn_bm32_bn32_wm32_wn16_depth128_st3_ku8_group1_bytes4_copy0_slices2(long M,\0"
     "                copy_a(a_at + stage * 4096, A + k * lda + first_m, lda, K - k, M - first_m, item);\0"
     "                    const uint a_from = a_chunk;\0"
-    "void kiln_sgemm_async_multiply_tt_bm32_bn32_tm4_tn4_depth128_st3_ku8_group1_bytes4_copy0_slices2(long M,\0"
+    "void kiln_sgemm_async_multiply_tt_bm32_bn32_wm32_wn16_depth128_st3_ku8_group1_bytes4_copy0_slices2(long M,\0"
     "// In one load what begins at a multiple of its size, 16 bytes.\0"
     "static float4 load_aligned(__global const float *p)\0"
     "    return *(__global const float4 *) p;\0"
@@ -1790,8 +1789,8 @@ static const struct { char text[4096]; } rows[] = { {
     "            float a[1][4];\0"
     "                for (int r = 0; r < 1; r++) {\0"
     "                for (int r = 0; r < 1; r++)\0"
-}, {
     "            for (int r = 0; r < 1; r++)\0"
+}, {
     "    // What the work-items along K have of each sum is added up, in their order.\0"
     "            kept[(j * 4 + v) * 264 + along_k * 33 + along_l] =\0"
     "                    c[j][v];\0"
@@ -1867,8 +1866,8 @@ static const struct { char text[4096]; } rows[] = { {
     "            const float4 a1 = load_aligned(x + 128 * ldx);\0"
     "            const float4 a2 = load_aligned(x + 256 * ldx);\0"
     "            const float4 a3 = load_aligned(x + 384 * ldx);\0"
-}, {
     "            c0 += a0 * load(y0 + k * y_step);\0"
+}, {
     "            c0 += a1 * load(y0 + (k + 128) * y_step);\0"
     "            c0 += a2 * load(y0 + (k + 256) * y_step);\0"
     "            c0 += a3 * load(y0 + (k + 384) * y_step);\0"
@@ -1915,7 +1914,7 @@ static const struct { char text[4096]; } rows[] = { {
     "            const uint bytes = line < lines ? clamp(cols - (int) x, 0, 4) * 4 : 0;\0"
     "            const uint where = x / 64 * 8192 + line * 256 + x % 64 * 4;\0"
     "// A work-group computes 64 x 64 of C, a warp 64 x 16 of it. Tiles of A and B, 32\0"
-    "void kiln_sgemm_async_stream_nn_bm64_bn64_tm8_tn4_depth128_st2_ku4_group8_bytes16_copy0(long M,\0"
+    "void kiln_sgemm_async_stream_nn_bm64_bn64_wm64_wn16_depth128_st2_ku4_group8_bytes16_copy0(long M,\0"
     "        __global const float *restrict B, long b_offset, long ldb,\0"
     "    const uint steps = ((uint) K + 31) / 32;\0"
     "        const uint warp_m = warp % 1 * 64, warp_n = warp * 16;\0"
@@ -1935,8 +1934,8 @@ static const struct { char text[4096]; } rows[] = { {
     "                            const float4 x = *(__local const float4 *) (a_tile + k * 256 + a_from\0"
     "                            const float4 x = *(__local const float4 *) (b_tile + k * 256\0"
     "                            for (int m = 0; m < 8; m++)\0"
-}, {
     "                for (int q = 0; 4 * q < left; q++) {\0"
+}, {
     "            for (int m = 0; m < 8; m++)\0"
     "                    part[(m * 4 + n) * 128] = c[m][n];\0"
     "                for (int n = 0; n < 4; n += 4)\0"
@@ -1947,18 +1946,18 @@ static const struct { char text[4096]; } rows[] = { {
     "                for (uint n = lane; n < 64; n += 32)\0"
     "                    put(c_tile[c_place(m, n)], out, first_n + n, N, alpha, beta);\0"
     "        for (int m = 0; m < 8; m++) {\0"
-    "void kiln_sgemm_async_add_nn_bm64_bn64_tm8_tn4_depth128_st2_ku4_group8_bytes16_copy0(long M, long N,\0"
+    "void kiln_sgemm_async_add_nn_bm64_bn64_wm64_wn16_depth128_st2_ku4_group8_bytes16_copy0(long M,\0"
     "        const uint steps = ((uint) K + 31) / 32;\0"
     "            const uint lane_m = lane / 4, lane_n = lane % 4;\0"
     "            const uint warp_m = warp % 1 * 64, warp_n = warp * 16;\0"
     "            const uint m = e / 4, n = e % 4;\0"
     "            const long col = first_n + warp_n + n / 4 * 16 + lane_n * 4 + n % 4;\0"
-    "void kiln_sgemm_async_stream_nt_bm64_bn64_tm8_tn4_depth128_st2_ku4_group8_bytes16_copy0(long M,\0"
-    "void kiln_sgemm_async_add_nt_bm64_bn64_tm8_tn4_depth128_st2_ku4_group8_bytes16_copy0(long M, long N,\0"
-    "void kiln_sgemm_async_stream_tn_bm64_bn64_tm8_tn4_depth128_st2_ku4_group8_bytes16_copy0(long M,\0"
-    "void kiln_sgemm_async_add_tn_bm64_bn64_tm8_tn4_depth128_st2_ku4_group8_bytes16_copy0(long M, long N,\0"
-    "void kiln_sgemm_async_stream_tt_bm64_bn64_tm8_tn4_depth128_st2_ku4_group8_bytes16_copy0(long M,\0"
-    "void kiln_sgemm_async_add_tt_bm64_bn64_tm8_tn4_depth128_st2_ku4_group8_bytes16_copy0(long M, long N,\0"
+    "void kiln_sgemm_async_stream_nt_bm64_bn64_wm64_wn16_depth128_st2_ku4_group8_bytes16_copy0(long M,\0"
+    "void kiln_sgemm_async_add_nt_bm64_bn64_wm64_wn16_depth128_st2_ku4_group8_bytes16_copy0(long M,\0"
+    "void kiln_sgemm_async_stream_tn_bm64_bn64_wm64_wn16_depth128_st2_ku4_group8_bytes16_copy0(long M,\0"
+    "void kiln_sgemm_async_add_tn_bm64_bn64_wm64_wn16_depth128_st2_ku4_group8_bytes16_copy0(long M,\0"
+    "void kiln_sgemm_async_stream_tt_bm64_bn64_wm64_wn16_depth128_st2_ku4_group8_bytes16_copy0(long M,\0"
+    "void kiln_sgemm_async_add_tt_bm64_bn64_wm64_wn16_depth128_st2_ku4_group8_bytes16_copy0(long M,\0"
     "typedef uint element_bits;\0"
     "typedef uint4 chunk;\0"
     "    const ulong each = (cols + 3) / 4;\0"
@@ -1971,10 +1970,10 @@ static const struct { char text[4096]; } rows[] = { {
     "    const uint bytes = row < rows ? clamp((cols - col) * 4, 0L, 16L) : 0;\0"
     "// 16 bytes; boxes side by side have 32 lines.\0"
     "    return (x / part * part * 32 + line * part + (x % part ^ line % 8 / (8 / part))) * 16;\0"
-    "// Turns 32 or 64 rows of 32 values of k, of which the copy engine puts four at q ^ r % 8 of row r,\0"
-    "// into 32 lines of a value of k each, in which four rows are at r / 4 ^ k / 4 % 8: either way no\0"
-    "// two work-items that read or write together meet in a bank.\0"
-    "static void turn_block(__local uchar *tile, uint rows, uint i)\0"
+    "// Transposes 32 or 64 rows of 32 values of k, of which the copy engine puts four at q ^ r % 8 of\0"
+    "// row r, into 32 lines of a value of k each, in which four rows are at r / 4 ^ k / 4 % 8: either\0"
+    "// way no two work-items that read or write together meet in a bank.\0"
+    "static void transpose_block(__local uchar *tile, uint rows, uint i)\0"
     "    const uint q = i % 8, g = i / 8;\0"
     "    __local const uchar *from = tile + g * 512;\0"
     "    __local uchar *to = tile + q * 16 * rows + (g ^ q) * 16;\0"
@@ -1989,30 +1988,30 @@ static const struct { char text[4096]; } rows[] = { {
     "        *(__local float4 *) (to + 4 * rows) = (float4) (x[0].s1, x[1].s1, x[2].s1, x[3].s1);\0"
     "        *(__local float4 *) (to + 8 * rows) = (float4) (x[0].s2, x[1].s2, x[2].s2, x[3].s2);\0"
     "        *(__local float4 *) (to + 12 * rows) = (float4) (x[0].s3, x[1].s3, x[2].s3, x[3].s3);\0"
-    "void kiln_sgemm_bulk_copy_nn(long a_rows, long a_cols,\0"
-    "void kiln_sgemm_bulk_copya_n(long rows, long cols,\0"
-    "void kiln_sgemm_bulk_copyb_n(long rows, long cols,\0"
+    "void kiln_sgemm_tma_copy_nn(long a_rows, long a_cols,\0"
+    "void kiln_sgemm_tma_copya_n(long rows, long cols,\0"
+    "void kiln_sgemm_tma_copyb_n(long rows, long cols,\0"
     "// A work-group computes 32 x 32 of C. Tiles of A and B, 32 deep, are fetched into local\0"
     "// One work-item fetches; a warp computes 32 x 16 of C, and says by the `empty` barrier\0"
-    "// Tiles whose k lie side by side are turned by four warps of their own; the `turned` barrier says\0"
-    "// that they were.\0"
+    "// Tiles whose k lie side by side are transposed by four warps of their own; the `transposed`\0"
+    "// barrier says that they were.\0"
     "__kernel __attribute__((reqd_work_group_size(384, 1, 1)))\0"
+    "void kiln_sgemm_tma_multiply_nn_bm32_bn32_wm32_wn16_depth128_st8_early1_ku8_group8_slices4_edges0(long M,\0"
 }, {
-    "void kiln_sgemm_bulk_multiply_nn_bm32_bn32_tm4_tn4_depth128_st8_early1_ku8_group8_slices4_edges0(long M,\0"
     "    __local uchar a_tiles[32768] __attribute__((aligned(1024)));\0"
     "    __local uchar b_tiles[32768] __attribute__((aligned(1024)));\0"
-    "    __local ulong turned[8];\0"
-    "    const uint turneds = local_address(turned);\0"
+    "    __local ulong transposed[8];\0"
+    "    const uint transposeds = local_address(transposed);\0"
     "    const int box_n = 32;\0"
-    "            mbarrier_init(turneds + 8 * s, 4);\0"
+    "            mbarrier_init(transposeds + 8 * s, 4);\0"
     "                write_map(local_address(map), (ulong) (A + a_offset), M, K, lda, box_m, 32,\0"
     "                write_map(local_address(map), (ulong) (B + b_offset), K, N, ldb, 32, 32,\0"
     "                        0);\0"
-    "        uint s = 0, phase = 1, turn_phase = 0;\0"
+    "        uint s = 0, phase = 1, transpose_phase = 0;\0"
     "        const int first = 0, num = (K + 31) / 32;\0"
     "        const uint tiles_m = ((uint) M + 31) / 32, tiles_n = ((uint) N + 31) / 32;\0"
     "        const int first_m = tile_m * 32, first_n = tile_n * 32;\0"
-    "        // A tile is turned when the next one has been asked for.\0"
+    "        // A tile is transposed when the next one has been asked for.\0"
     "        for (int t = 0; t <= num; t++) {\0"
     "            const uint p = s == 0 ? 7 : s - 1;\0"
     "            if (item == 256 && t >= early && t < num) {\0"
@@ -2025,15 +2024,15 @@ static const struct { char text[4096]; } rows[] = { {
     "                    for (int x = 0; x < 32; x += 32)\0"
     "                        fetch_box(b_at + s * 4096 + x * 128, b_map, first_n + x, k, mbarrier);\0"
     "            if (t > 0) {\0"
-    "                // Turns the tiles of place p, as soon as they are there, and says so. Of up to 64\0"
-    "                // rows (columns) at a time each work-item has 4, with 4 values of k.\0"
-    "                mbarrier_wait(fulls + 8 * p, turn_phase);\0"
+    "                // Transposes the tiles of place p, as soon as they are there, and says so. Of up to\0"
+    "                // 64 rows (columns) at a time each work-item has 4, with 4 values of k.\0"
+    "                mbarrier_wait(fulls + 8 * p, transpose_phase);\0"
     "                #pragma unroll 1\0"
     "                for (int x = 0; x < 1; x++)\0"
-    "                    turn_block(a_tiles + p * 4096 + x * 4096, 32, item - 256);\0"
+    "                    transpose_block(a_tiles + p * 4096 + x * 4096, 32, item - 256);\0"
     "                if (item % 32 == 0)\0"
-    "                    mbarrier_arrive(turneds + 8 * p);\0"
-    "                turn_phase ^= p == 7;\0"
+    "                    mbarrier_arrive(transposeds + 8 * p);\0"
+    "                transpose_phase ^= p == 7;\0"
     "            if (t < num && ++s == 8) {\0"
     "                s = 0;\0"
     "                const int k = (first + s) * 32;\0"
@@ -2045,7 +2044,7 @@ static const struct { char text[4096]; } rows[] = { {
     "        // Every 4th step is this warp's.\0"
     "        stage = slice;\0"
     "        for (int now = slice; now < num; now += 4) {\0"
-    "            mbarrier_wait(turneds + 8 * stage, phase);\0"
+    "            mbarrier_wait(transposeds + 8 * stage, phase);\0"
     "            if (now >= 4 && lane == 0)\0"
     "                mbarrier_arrive(empties + 8 * (stage < 4 ? stage + 4 : stage - 4));\0"
     "            // For one value of k after the other, of rows and columns four side by side at a time.\0"
@@ -2070,20 +2069,20 @@ static const struct { char text[4096]; } rows[] = { {
     "            if (stage >= 8) {\0"
     "                stage -= 8;\0"
     "        asm volatile(\"bar.sync 2, 256;\" ::: \"memory\");\0"
-}, {
     "        for (int x = 0; x < 3; x++)\0"
-    "void kiln_sgemm_bulk_copy_nt(long a_rows, long a_cols,\0"
-    "void kiln_sgemm_bulk_copyb_t(long rows, long cols,\0"
-    "void kiln_sgemm_bulk_multiply_nt_bm32_bn32_tm4_tn4_depth128_st8_early1_ku8_group8_slices4_edges0(long M,\0"
+}, {
+    "void kiln_sgemm_tma_copy_nt(long a_rows, long a_cols,\0"
+    "void kiln_sgemm_tma_copyb_t(long rows, long cols,\0"
+    "void kiln_sgemm_tma_multiply_nt_bm32_bn32_wm32_wn16_depth128_st8_early1_ku8_group8_slices4_edges0(long M,\0"
     "    const int box_n = min(((int) N + 7) & -8, 32);\0"
     "                write_map(local_address(map), (ulong) (B + b_offset), N, K, ldb, box_n, 32,\0"
     "                    fetch_box(b_at + s * 4096, b_map, k, first_n, mbarrier);\0"
-    "                    turn_block(b_tiles + p * 4096 + x * 4096, 32, item - 256);\0"
+    "                    transpose_block(b_tiles + p * 4096 + x * 4096, 32, item - 256);\0"
     "                    fetch_chunk(b_at + s * 4096 + to, B + b_offset, N, K, ldb, first_n + line,\0"
     "                const uint b_from = b_chunk ^ q * 16;\0"
-    "void kiln_sgemm_bulk_copy_tn(long a_rows, long a_cols,\0"
-    "void kiln_sgemm_bulk_copya_t(long rows, long cols,\0"
-    "void kiln_sgemm_bulk_multiply_tn_bm32_bn32_tm4_tn4_depth128_st8_early1_ku8_group8_slices4_edges0(long M,\0"
+    "void kiln_sgemm_tma_copy_tn(long a_rows, long a_cols,\0"
+    "void kiln_sgemm_tma_copya_t(long rows, long cols,\0"
+    "void kiln_sgemm_tma_multiply_tn_bm32_bn32_wm32_wn16_depth128_st8_early1_ku8_group8_slices4_edges0(long M,\0"
     "                write_map(local_address(map), (ulong) (A + a_offset), K, M, lda, 32, 32,\0"
     "            const int first = 0, num = (K + 31) / 32;\0"
     "            const uint tiles_m = ((uint) M + 31) / 32, tiles_n = ((uint) N + 31) / 32;\0"
@@ -2092,8 +2091,8 @@ static const struct { char text[4096]; } rows[] = { {
     "                            fetch_box(b_at + s * 4096 + x * 128, b_map, first_n + x, k, mbarrier);\0"
     "                            first_m + x * 4);\0"
     "                const uint a_from = a_chunk;\0"
-    "void kiln_sgemm_bulk_copy_tt(long a_rows, long a_cols,\0"
-    "void kiln_sgemm_bulk_multiply_tt_bm32_bn32_tm4_tn4_depth128_st8_early1_ku8_group8_slices4_edges0(long M,\0"
+    "void kiln_sgemm_tma_copy_tt(long a_rows, long a_cols,\0"
+    "void kiln_sgemm_tma_multiply_tt_bm32_bn32_wm32_wn16_depth128_st8_early1_ku8_group8_slices4_edges0(long M,\0"
     "                        fetch_box(a_at + s * 4096 + x * 128, a_map, first_m + x, k, mbarrier);\0"
     "// A work-group of 32 work-items along L and 8 along K has 128 x 8 of C.\0"
     "void kiln_sgemm_thin_multiply_nn_side0_short8_vec4_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L,\0"
@@ -2124,13 +2123,13 @@ static const struct { char text[4096]; } rows[] = { {
     "// A work-group computes 64 x 128 of C, a warp 32 x 16 of it. Tiles of A and B, 32\0"
     "// deep, are copied into local memory asynchronously, 4 ahead of those that are multiplied.\0"
     "__kernel __attribute__((reqd_work_group_size(512, 1, 1)))\0"
-    "void kiln_sgemm_async_multiply_nn_bm64_bn128_tm4_tn4_depth128_st5_ku1_group1_bytes4_copy0(long M,\0"
+    "void kiln_sgemm_async_multiply_nn_bm64_bn128_wm32_wn16_depth128_st5_ku1_group1_bytes4_copy0(long M,\0"
     "    __local uchar both_tiles[122880] __attribute__((aligned(1024)));\0"
     "    __local uchar *a_tiles = both_tiles, *b_tiles = both_tiles + 40960;\0"
     "    const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 127) / 128;\0"
     "    const int first_m = tile_m * 64, first_n = tile_n * 128;\0"
-}, {
     "        for (int t = 0; t < num + 4; t++) {\0"
+}, {
     "            // The tiles of step t - 4 are there for all, and all have multiplied those of the step\0"
     "            if (t >= 4) {\0"
     "                copy_b(b_at + stage * 16384, B + k * ldb + first_n, ldb, K - k, N - first_n, item);\0"
@@ -2142,17 +2141,17 @@ static const struct { char text[4096]; } rows[] = { {
     "                for (uint n = lane; n < 128; n += 32)\0"
     "// Begins to copy 128 lines of 32 values of k, of which this work-item copies four side by side in\0"
     "    for (uint line = first; line < first + 128; line += 64, from += 64 * ld) {\0"
-    "void kiln_sgemm_async_multiply_nt_bm64_bn128_tm4_tn4_depth128_st5_ku1_group1_bytes4_copy0(long M,\0"
+    "void kiln_sgemm_async_multiply_nt_bm64_bn128_wm32_wn16_depth128_st5_ku1_group1_bytes4_copy0(long M,\0"
     "                copy_b(b_at + stage * 16384, B + first_n * ldb + k, ldb, N - first_n, K - k, item);\0"
     "// Begins to copy 32 lines of 64 elements, of which this work-item copies 1\0"
     "    const uint first = item / 64, col = item % 64;\0"
-    "void kiln_sgemm_async_multiply_tn_bm64_bn128_tm4_tn4_depth128_st5_ku1_group1_bytes4_copy0(long M,\0"
-    "void kiln_sgemm_async_multiply_tt_bm64_bn128_tm4_tn4_depth128_st5_ku1_group1_bytes4_copy0(long M,\0"
+    "void kiln_sgemm_async_multiply_tn_bm64_bn128_wm32_wn16_depth128_st5_ku1_group1_bytes4_copy0(long M,\0"
+    "void kiln_sgemm_async_multiply_tt_bm64_bn128_wm32_wn16_depth128_st5_ku1_group1_bytes4_copy0(long M,\0"
     "// A work-group computes 128 x 256 of C. Tiles of A and B, 32 deep, are fetched into local\0"
     "// One work-item fetches; a warp computes 64 x 64 of C, and says by the `empty` barrier\0"
-    "void kiln_sgemm_bulk_multiply_nn_bm128_bn256_tm8_tn16_depth128_st4_early0_ku4_group2_edges0(long M,\0"
+    "void kiln_sgemm_tma_multiply_nn_bm128_bn256_wm64_wn64_depth128_st4_early0_ku4_group2_edges0(long M,\0"
     "    __local uchar b_tiles[131072] __attribute__((aligned(1024)));\0"
-    "    __local ulong turned[4];\0"
+    "    __local ulong transposed[4];\0"
     "    const int box_n = 256;\0"
     "            write_map(local_address(map), (ulong) (A + a_offset), M, K, lda, box_m, 32,\0"
     "            write_map(local_address(map), (ulong) (B + b_offset), K, N, ldb, 32, 64,\0"
@@ -2170,8 +2169,8 @@ static const struct { char text[4096]; } rows[] = { {
     "                    for (int x = 0; x < 256; x += 64)\0"
     "                        fetch_box(b_at + s * 32768 + x * 128, b_map, first_n + x, k, mbarrier);\0"
     "                for (int x = 0; x < 2; x++)\0"
-    "                    turn_block(a_tiles + p * 16384 + x * 8192, 64, item - 256);\0"
-    "                turn_phase ^= p == 3;\0"
+    "                    transpose_block(a_tiles + p * 16384 + x * 8192, 64, item - 256);\0"
+    "                transpose_phase ^= p == 3;\0"
     "            if (t < num && ++s == 4) {\0"
     "    asm volatile(\"//@setmaxnreg.inc.sync.aligned.u32 224;\" ::: \"memory\");\0"
     "    // Work-groups that run together share rows and columns: 2 rows of tiles at a time.\0"
@@ -2194,13 +2193,13 @@ static const struct { char text[4096]; } rows[] = { {
     "                        for (int m = 0; m < 8; m++)\0"
 }, {
     "            for (int n = 0; n < 16; n += 4) {\0"
-    "void kiln_sgemm_bulk_multiply_nt_bm128_bn256_tm8_tn16_depth128_st4_early0_ku4_group2_edges0(long M,\0"
+    "void kiln_sgemm_tma_multiply_nt_bm128_bn256_wm64_wn64_depth128_st4_early0_ku4_group2_edges0(long M,\0"
     "    const int box_n = min(((int) N + 7) & -8, 256);\0"
     "            write_map(local_address(map), (ulong) (B + b_offset), N, K, ldb, box_n, 32,\0"
     "                    fetch_box(b_at + s * 32768, b_map, k, first_n, mbarrier);\0"
     "                for (int x = 0; x < 4; x++)\0"
-    "                    turn_block(b_tiles + p * 32768 + x * 8192, 64, item - 256);\0"
-    "void kiln_sgemm_bulk_multiply_tn_bm128_bn256_tm8_tn16_depth128_st4_early0_ku4_group2_edges0(long M,\0"
+    "                    transpose_block(b_tiles + p * 32768 + x * 8192, 64, item - 256);\0"
+    "void kiln_sgemm_tma_multiply_tn_bm128_bn256_wm64_wn64_depth128_st4_early0_ku4_group2_edges0(long M,\0"
     "            write_map(local_address(map), (ulong) (A + a_offset), K, M, lda, 32, 64,\0"
     "            // Work-groups that run together share rows and columns: 2 rows of tiles at a time.\0"
     "            const uint tiles_m = ((uint) M + 127) / 128, tiles_n = ((uint) N + 255) / 256;\0"
@@ -2208,7 +2207,7 @@ static const struct { char text[4096]; } rows[] = { {
     "            const uint band_rows = min(tiles_m - band, (uint) 2);\0"
     "            const int first_m = tile_m * 128, first_n = tile_n * 256;\0"
     "                            fetch_box(b_at + s * 32768 + x * 128, b_map, first_n + x, k, mbarrier);\0"
-    "void kiln_sgemm_bulk_multiply_tt_bm128_bn256_tm8_tn16_depth128_st4_early0_ku4_group2_edges0(long M,\0"
+    "void kiln_sgemm_tma_multiply_tt_bm128_bn256_wm64_wn64_depth128_st4_early0_ku4_group2_edges0(long M,\0"
     "                    for (int x = 0; x < 128; x += 64)\0"
     "                        fetch_box(a_at + s * 16384 + x * 128, a_map, first_m + x, k, mbarrier);\0"
     "// A work-group of 8 work-items along L and 32 along K has 32 x 16 of C.\0"
@@ -2234,29 +2233,32 @@ static const struct { char text[4096]; } rows[] = { {
     "void kiln_sgemm_thin_multiply_tt_side1_short16_vec4_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L,\0"
     "                kept[at * 16 + j] = load(y + at);\0"
     "// A work-group computes 64 x 256 of C. Tiles of A and B, 32 deep, are fetched into local\0"
-    "void kiln_sgemm_bulk_stream_nn_bm64_bn256_tm8_tn16_depth128_st5_early0_ku1_group2_edges0(long M,\0"
+    "// barrier says that they were. As many work-groups as run at once take tiles in turn. Of the tiles\0"
+    "// that do not make a whole turn, the steps are shared out evenly (stream-K, Osama et al. 2023);\0"
+    "// what a work-group has of such a tile is kept, to be added up later.\0"
+    "void kiln_sgemm_tma_stream_nn_bm64_bn256_wm64_wn64_depth128_st5_early0_ku1_group2_edges0(long M,\0"
     "    __local uchar a_tiles[40960] __attribute__((aligned(1024)));\0"
     "    __local uchar b_tiles[163840] __attribute__((aligned(1024)));\0"
-    "    __local ulong turned[5];\0"
+    "    __local ulong transposed[5];\0"
     "    const uint tiles = ((uint) M + 63) / 64 * (((uint) N + 255) / 256);\0"
     "        const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 255) / 256;\0"
     "        const int first_m = tile_m * 64, first_n = tile_n * 256;\0"
     "            const uint p = s == 0 ? 4 : s - 1;\0"
     "            if (item == 128 && t < num) {\0"
     "                    fetch_box(a_at + s * 8192, a_map, k, first_m, mbarrier);\0"
-    "                    turn_block(a_tiles + p * 8192 + x * 8192, 64, item - 128);\0"
-    "                turn_phase ^= p == 4;\0"
+    "                    transpose_block(a_tiles + p * 8192 + x * 8192, 64, item - 128);\0"
+    "                transpose_phase ^= p == 4;\0"
     "            if (t < num && ++s == 5) {\0"
     "    const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 255) / 256;\0"
+}, {
     "    const int first_m = tile_m * 64, first_n = tile_n * 256;\0"
     "        const uint warp_m = warp % 1 * 64, warp_n = warp * 64;\0"
     "            #pragma unroll 1\0"
     "            mbarrier_arrive(empties + 8 * (stage == 0 ? 4 : stage - 1));\0"
-}, {
     "            __global float *part = parts + (2 * get_group_id(0) + (first == 0)) * 16384;\0"
     "                for (int n = 0; n < 16; n++)\0"
     "                    part[(m * 16 + n) * 128] = c[m][n];\0"
-    "void kiln_sgemm_bulk_add_nn_bm64_bn256_tm8_tn16_depth128_st5_early0_ku1_group2_edges0(long M,\0"
+    "void kiln_sgemm_tma_add_nn_bm64_bn256_wm64_wn64_depth128_st5_early0_ku1_group2_edges0(long M,\0"
     "        const uint tiles = ((uint) M + 63) / 64 * (((uint) N + 255) / 256);\0"
     "        const uint each = min(adders / max(tiles - whole, 1U), 128U);\0"
     "            const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 255) / 256;\0"
@@ -2266,17 +2268,17 @@ static const struct { char text[4096]; } rows[] = { {
     "                    part[u] = *(__global const float4 *) (parts + piece * 16384\0"
     "            const uint warp_m = warp % 1 * 64, warp_n = warp * 64;\0"
     "            const uint m = e / 16, n = e % 16;\0"
-    "void kiln_sgemm_bulk_stream_nt_bm64_bn256_tm8_tn16_depth128_st5_early0_ku1_group2_edges0(long M,\0"
-    "                    turn_block(b_tiles + p * 32768 + x * 8192, 64, item - 128);\0"
-    "void kiln_sgemm_bulk_add_nt_bm64_bn256_tm8_tn16_depth128_st5_early0_ku1_group2_edges0(long M,\0"
-    "void kiln_sgemm_bulk_stream_tn_bm64_bn256_tm8_tn16_depth128_st5_early0_ku1_group2_edges0(long M,\0"
-    "void kiln_sgemm_bulk_add_tn_bm64_bn256_tm8_tn16_depth128_st5_early0_ku1_group2_edges0(long M,\0"
-    "void kiln_sgemm_bulk_stream_tt_bm64_bn256_tm8_tn16_depth128_st5_early0_ku1_group2_edges0(long M,\0"
+    "void kiln_sgemm_tma_stream_nt_bm64_bn256_wm64_wn64_depth128_st5_early0_ku1_group2_edges0(long M,\0"
+    "                    transpose_block(b_tiles + p * 32768 + x * 8192, 64, item - 128);\0"
+    "void kiln_sgemm_tma_add_nt_bm64_bn256_wm64_wn64_depth128_st5_early0_ku1_group2_edges0(long M,\0"
+    "void kiln_sgemm_tma_stream_tn_bm64_bn256_wm64_wn64_depth128_st5_early0_ku1_group2_edges0(long M,\0"
+    "void kiln_sgemm_tma_add_tn_bm64_bn256_wm64_wn64_depth128_st5_early0_ku1_group2_edges0(long M,\0"
+    "void kiln_sgemm_tma_stream_tt_bm64_bn256_wm64_wn64_depth128_st5_early0_ku1_group2_edges0(long M,\0"
     "                    for (int x = 0; x < 64; x += 64)\0"
     "                        fetch_box(a_at + s * 8192 + x * 128, a_map, first_m + x, k, mbarrier);\0"
-    "void kiln_sgemm_bulk_add_tt_bm64_bn256_tm8_tn16_depth128_st5_early0_ku1_group2_edges0(long M,\0"
+    "void kiln_sgemm_tma_add_tt_bm64_bn256_wm64_wn64_depth128_st5_early0_ku1_group2_edges0(long M,\0"
     "// A work-group computes 32 x 32 of C, a warp 32 x 32 of it. Tiles of A and B, 32\0"
-    "void kiln_sgemm_async_stream_nn_bm32_bn32_tm4_tn8_depth128_st2_ku8_group1_bytes4_copy0_slices4(long M,\0"
+    "void kiln_sgemm_async_stream_nn_bm32_bn32_wm32_wn32_depth128_st2_ku8_group1_bytes4_copy0_slices4(long M,\0"
     "    __local uchar both_tiles[16384] __attribute__((aligned(1024)));\0"
     "    __local uchar *a_tiles = both_tiles, *b_tiles = both_tiles + 8192;\0"
     "    const uint tiles = ((uint) M + 31) / 32 * (((uint) N + 31) / 32);\0"
@@ -2297,7 +2299,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                    c[m][n] += sums[(x * 32 + m * 8 + n) * 32];\0"
     "                    part[(m * 8 + n) * 32] = c[m][n];\0"
     "            for (int n = 0; n < 8; n += 4) {\0"
-    "void kiln_sgemm_async_add_nn_bm32_bn32_tm4_tn8_depth128_st2_ku8_group1_bytes4_copy0_slices4(long M,\0"
+    "void kiln_sgemm_async_add_nn_bm32_bn32_wm32_wn32_depth128_st2_ku8_group1_bytes4_copy0_slices4(long M,\0"
     "        const uint tiles = ((uint) M + 31) / 32 * (((uint) N + 31) / 32);\0"
     "            // Work-groups that run together share rows and columns: 1 rows of tiles at a time.\0"
     "            const uint band = tile / (1 * tiles_n), in_band = tile - band * tiles_n;\0"
@@ -2306,15 +2308,15 @@ static const struct { char text[4096]; } rows[] = { {
     "            const uint item = element % 32, e = element / 32;\0"
     "            const uint warp_m = warp % 1 * 32, warp_n = warp % 1 * 32;\0"
     "            const uint m = e / 8, n = e % 8;\0"
-    "void kiln_sgemm_async_stream_nt_bm32_bn32_tm4_tn8_depth128_st2_ku8_group1_bytes4_copy0_slices4(long M,\0"
-    "void kiln_sgemm_async_add_nt_bm32_bn32_tm4_tn8_depth128_st2_ku8_group1_bytes4_copy0_slices4(long M,\0"
-    "void kiln_sgemm_async_stream_tn_bm32_bn32_tm4_tn8_depth128_st2_ku8_group1_bytes4_copy0_slices4(long M,\0"
-    "void kiln_sgemm_async_add_tn_bm32_bn32_tm4_tn8_depth128_st2_ku8_group1_bytes4_copy0_slices4(long M,\0"
+    "void kiln_sgemm_async_stream_nt_bm32_bn32_wm32_wn32_depth128_st2_ku8_group1_bytes4_copy0_slices4(long M,\0"
+    "void kiln_sgemm_async_add_nt_bm32_bn32_wm32_wn32_depth128_st2_ku8_group1_bytes4_copy0_slices4(long M,\0"
 }, {
-    "void kiln_sgemm_async_stream_tt_bm32_bn32_tm4_tn8_depth128_st2_ku8_group1_bytes4_copy0_slices4(long M,\0"
-    "void kiln_sgemm_async_add_tt_bm32_bn32_tm4_tn8_depth128_st2_ku8_group1_bytes4_copy0_slices4(long M,\0"
+    "void kiln_sgemm_async_stream_tn_bm32_bn32_wm32_wn32_depth128_st2_ku8_group1_bytes4_copy0_slices4(long M,\0"
+    "void kiln_sgemm_async_add_tn_bm32_bn32_wm32_wn32_depth128_st2_ku8_group1_bytes4_copy0_slices4(long M,\0"
+    "void kiln_sgemm_async_stream_tt_bm32_bn32_wm32_wn32_depth128_st2_ku8_group1_bytes4_copy0_slices4(long M,\0"
+    "void kiln_sgemm_async_add_tt_bm32_bn32_wm32_wn32_depth128_st2_ku8_group1_bytes4_copy0_slices4(long M,\0"
     "// A work-group computes 32 x 64 of C, a warp 32 x 16 of it. Tiles of A and B, 32\0"
-    "void kiln_sgemm_async_multiply_nn_bm32_bn64_tm4_tn4_depth128_st3_ku8_group1_bytes16_copy0(long M,\0"
+    "void kiln_sgemm_async_multiply_nn_bm32_bn64_wm32_wn16_depth128_st3_ku8_group1_bytes16_copy0(long M,\0"
     "    __local uchar both_tiles[36864] __attribute__((aligned(1024)));\0"
     "    const uint tiles_m = ((uint) M + 31) / 32, tiles_n = ((uint) N + 63) / 64;\0"
     "    const int first_m = tile_m * 32, first_n = tile_n * 64;\0"
@@ -2322,11 +2324,11 @@ static const struct { char text[4096]; } rows[] = { {
     "        // Where a work-item's first rows (columns) are in the parts of a tile, of 32 (64) by 32\0"
     "                #pragma unroll 8\0"
     "            for (uint m = warp; m < 32 && first_m + m < M; m += 4) {\0"
-    "void kiln_sgemm_async_multiply_nt_bm32_bn64_tm4_tn4_depth128_st3_ku8_group1_bytes16_copy0(long M,\0"
+    "void kiln_sgemm_async_multiply_nt_bm32_bn64_wm32_wn16_depth128_st3_ku8_group1_bytes16_copy0(long M,\0"
     "// Begins to copy 32 lines of 32 elements, of which this work-item copies 4\0"
-    "void kiln_sgemm_async_multiply_tn_bm32_bn64_tm4_tn4_depth128_st3_ku8_group1_bytes16_copy0(long M,\0"
-    "void kiln_sgemm_async_multiply_tt_bm32_bn64_tm4_tn4_depth128_st3_ku8_group1_bytes16_copy0(long M,\0"
-    "void kiln_sgemm_bulk_stream_nn_bm128_bn256_tm8_tn16_depth128_st4_early2_ku2_group2_edges0(long M,\0"
+    "void kiln_sgemm_async_multiply_tn_bm32_bn64_wm32_wn16_depth128_st3_ku8_group1_bytes16_copy0(long M,\0"
+    "void kiln_sgemm_async_multiply_tt_bm32_bn64_wm32_wn16_depth128_st3_ku8_group1_bytes16_copy0(long M,\0"
+    "void kiln_sgemm_tma_stream_nn_bm128_bn256_wm64_wn64_depth128_st4_early2_ku2_group2_edges0(long M,\0"
     "    const uint tiles = ((uint) M + 127) / 128 * (((uint) N + 255) / 256);\0"
     "                write_map(local_address(map), (ulong) (B + b_offset), K, N, ldb, 32, 64,\0"
     "        early = 0;\0"
@@ -2337,7 +2339,7 @@ static const struct { char text[4096]; } rows[] = { {
     "            #pragma unroll 2\0"
     "            __global float *part = parts + (2 * get_group_id(0) + (first == 0)) * 32768;\0"
     "                    part[(m * 16 + n) * 256] = c[m][n];\0"
-    "void kiln_sgemm_bulk_add_nn_bm128_bn256_tm8_tn16_depth128_st4_early2_ku2_group2_edges0(long M,\0"
+    "void kiln_sgemm_tma_add_nn_bm128_bn256_wm64_wn64_depth128_st4_early2_ku2_group2_edges0(long M,\0"
     "        const uint tiles = ((uint) M + 127) / 128 * (((uint) N + 255) / 256);\0"
     "        const uint each = min(adders / max(tiles - whole, 1U), 256U);\0"
     "    __global const float *parts = work + parts_at + 2 * (ulong) told[1] * 32768;\0"
@@ -2346,87 +2348,87 @@ static const struct { char text[4096]; } rows[] = { {
     "            // 256th.\0"
     "            const uint item = element % 256, e = element / 256;\0"
     "            const uint warp_m = warp % 2 * 64, warp_n = warp / 2 * 64;\0"
-    "void kiln_sgemm_bulk_stream_nt_bm128_bn256_tm8_tn16_depth128_st4_early2_ku2_group2_edges0(long M,\0"
+    "void kiln_sgemm_tma_stream_nt_bm128_bn256_wm64_wn64_depth128_st4_early2_ku2_group2_edges0(long M,\0"
     "                    fetch_chunk(b_at + s * 32768 + to, B + b_offset, N, K, ldb, first_n + line,\0"
-    "void kiln_sgemm_bulk_add_nt_bm128_bn256_tm8_tn16_depth128_st4_early2_ku2_group2_edges0(long M,\0"
-    "void kiln_sgemm_bulk_stream_tn_bm128_bn256_tm8_tn16_depth128_st4_early2_ku2_group2_edges0(long M,\0"
+    "void kiln_sgemm_tma_add_nt_bm128_bn256_wm64_wn64_depth128_st4_early2_ku2_group2_edges0(long M,\0"
+    "void kiln_sgemm_tma_stream_tn_bm128_bn256_wm64_wn64_depth128_st4_early2_ku2_group2_edges0(long M,\0"
     "                write_map(local_address(map), (ulong) (A + a_offset), K, M, lda, 32, 64,\0"
-    "void kiln_sgemm_bulk_add_tn_bm128_bn256_tm8_tn16_depth128_st4_early2_ku2_group2_edges0(long M,\0"
-    "void kiln_sgemm_bulk_stream_tt_bm128_bn256_tm8_tn16_depth128_st4_early2_ku2_group2_edges0(long M,\0"
-    "void kiln_sgemm_bulk_add_tt_bm128_bn256_tm8_tn16_depth128_st4_early2_ku2_group2_edges0(long M,\0"
+    "void kiln_sgemm_tma_add_tn_bm128_bn256_wm64_wn64_depth128_st4_early2_ku2_group2_edges0(long M,\0"
+    "void kiln_sgemm_tma_stream_tt_bm128_bn256_wm64_wn64_depth128_st4_early2_ku2_group2_edges0(long M,\0"
+    "void kiln_sgemm_tma_add_tt_bm128_bn256_wm64_wn64_depth128_st4_early2_ku2_group2_edges0(long M,\0"
     "// Waits for what this work-item has copied, but for the last 6 steps.\0"
     "    asm volatile(\"cp.async.wait_group 6;\" ::: \"memory\");\0"
     "// deep, are copied into local memory asynchronously, 7 ahead of those that are multiplied.\0"
-    "void kiln_sgemm_async_multiply_nn_bm32_bn32_tm4_tn4_depth128_st8_ku8_group1_bytes4_copy0_slices2(long M,\0"
+    "void kiln_sgemm_async_multiply_nn_bm32_bn32_wm32_wn16_depth128_st8_ku8_group1_bytes4_copy0_slices2(long M,\0"
     "        for (int t = 0; t < num + 7; t++) {\0"
     "            // The tiles of step t - 7 are there for all, and all have multiplied those of the step\0"
     "            if (t >= 7) {\0"
     "            if (++stage == 8)\0"
+}, {
     "            if (t < 7)\0"
     "            const long left = K - (long) (first + t - 7) * 32;\0"
-    "void kiln_sgemm_async_multiply_nt_bm32_bn32_tm4_tn4_depth128_st8_ku8_group1_bytes4_copy0_slices2(long M,\0"
-}, {
-    "void kiln_sgemm_async_multiply_tn_bm32_bn32_tm4_tn4_depth128_st8_ku8_group1_bytes4_copy0_slices2(long M,\0"
-    "void kiln_sgemm_async_multiply_tt_bm32_bn32_tm4_tn4_depth128_st8_ku8_group1_bytes4_copy0_slices2(long M,\0"
+    "void kiln_sgemm_async_multiply_nt_bm32_bn32_wm32_wn16_depth128_st8_ku8_group1_bytes4_copy0_slices2(long M,\0"
+    "void kiln_sgemm_async_multiply_tn_bm32_bn32_wm32_wn16_depth128_st8_ku8_group1_bytes4_copy0_slices2(long M,\0"
+    "void kiln_sgemm_async_multiply_tt_bm32_bn32_wm32_wn16_depth128_st8_ku8_group1_bytes4_copy0_slices2(long M,\0"
     "// every 32th line. There are `lines` and `cols` of the matrix left; what lies beyond is 0. Four\0"
     "    for (uint line = first; line < first + 32; line += 32, from += 32 * ld) {\0"
     "// A work-group computes 32 x 64 of C, a warp 32 x 32 of it. Tiles of A and B, 32\0"
-    "void kiln_sgemm_async_stream_nn_bm32_bn64_tm4_tn8_depth128_st3_ku8_group1_bytes4_copy0_slices4(long M,\0"
+    "void kiln_sgemm_async_stream_nn_bm32_bn64_wm32_wn32_depth128_st3_ku8_group1_bytes4_copy0_slices4(long M,\0"
     "    const uint tiles = ((uint) M + 31) / 32 * (((uint) N + 63) / 64);\0"
     "        const uint warp_m = warp % 1 * 32, warp_n = warp % 2 * 32;\0"
     "                    sums[((slice - 1) * 32 + m * 8 + n) * 64] = c[m][n];\0"
     "                    c[m][n] += sums[(x * 32 + m * 8 + n) * 64];\0"
     "                    part[(m * 8 + n) * 64] = c[m][n];\0"
-    "void kiln_sgemm_async_add_nn_bm32_bn64_tm4_tn8_depth128_st3_ku8_group1_bytes4_copy0_slices4(long M,\0"
+    "void kiln_sgemm_async_add_nn_bm32_bn64_wm32_wn32_depth128_st3_ku8_group1_bytes4_copy0_slices4(long M,\0"
     "        const uint tiles = ((uint) M + 31) / 32 * (((uint) N + 63) / 64);\0"
     "            const uint tiles_m = ((uint) M + 31) / 32, tiles_n = ((uint) N + 63) / 64;\0"
     "            const int first_m = tile_m * 32, first_n = tile_n * 64;\0"
     "            // 64th.\0"
     "            const uint item = element % 64, e = element / 64;\0"
     "            const uint warp_m = warp % 1 * 32, warp_n = warp % 2 * 32;\0"
-    "void kiln_sgemm_async_stream_nt_bm32_bn64_tm4_tn8_depth128_st3_ku8_group1_bytes4_copy0_slices4(long M,\0"
-    "void kiln_sgemm_async_add_nt_bm32_bn64_tm4_tn8_depth128_st3_ku8_group1_bytes4_copy0_slices4(long M,\0"
-    "void kiln_sgemm_async_stream_tn_bm32_bn64_tm4_tn8_depth128_st3_ku8_group1_bytes4_copy0_slices4(long M,\0"
-    "void kiln_sgemm_async_add_tn_bm32_bn64_tm4_tn8_depth128_st3_ku8_group1_bytes4_copy0_slices4(long M,\0"
-    "void kiln_sgemm_async_stream_tt_bm32_bn64_tm4_tn8_depth128_st3_ku8_group1_bytes4_copy0_slices4(long M,\0"
-    "void kiln_sgemm_async_add_tt_bm32_bn64_tm4_tn8_depth128_st3_ku8_group1_bytes4_copy0_slices4(long M,\0"
+    "void kiln_sgemm_async_stream_nt_bm32_bn64_wm32_wn32_depth128_st3_ku8_group1_bytes4_copy0_slices4(long M,\0"
+    "void kiln_sgemm_async_add_nt_bm32_bn64_wm32_wn32_depth128_st3_ku8_group1_bytes4_copy0_slices4(long M,\0"
+    "void kiln_sgemm_async_stream_tn_bm32_bn64_wm32_wn32_depth128_st3_ku8_group1_bytes4_copy0_slices4(long M,\0"
+    "void kiln_sgemm_async_add_tn_bm32_bn64_wm32_wn32_depth128_st3_ku8_group1_bytes4_copy0_slices4(long M,\0"
+    "void kiln_sgemm_async_stream_tt_bm32_bn64_wm32_wn32_depth128_st3_ku8_group1_bytes4_copy0_slices4(long M,\0"
+    "void kiln_sgemm_async_add_tt_bm32_bn64_wm32_wn32_depth128_st3_ku8_group1_bytes4_copy0_slices4(long M,\0"
     "// A work-group computes 256 x 64 of C. Tiles of A and B, 32 deep, are fetched into local\0"
-    "void kiln_sgemm_bulk_stream_nn_bm256_bn64_tm8_tn16_depth128_st4_early0_ku1_group8_edges0(long M,\0"
+    "void kiln_sgemm_tma_stream_nn_bm256_bn64_wm64_wn64_depth128_st4_early0_ku1_group8_edges0(long M,\0"
     "    const uint tiles = ((uint) M + 255) / 256 * (((uint) N + 63) / 64);\0"
     "        const uint tiles_m = ((uint) M + 255) / 256, tiles_n = ((uint) N + 63) / 64;\0"
     "        const int first_m = tile_m * 256, first_n = tile_n * 64;\0"
     "                    fetch_box(a_at + s * 32768, a_map, k, first_m, mbarrier);\0"
     "                        fetch_box(b_at + s * 8192 + x * 128, b_map, first_n + x, k, mbarrier);\0"
-    "                    turn_block(a_tiles + p * 32768 + x * 8192, 64, item - 128);\0"
+    "                    transpose_block(a_tiles + p * 32768 + x * 8192, 64, item - 128);\0"
     "    const uint tiles_m = ((uint) M + 255) / 256, tiles_n = ((uint) N + 63) / 64;\0"
     "    const int first_m = tile_m * 256, first_n = tile_n * 64;\0"
     "        const uint warp_m = warp % 4 * 64, warp_n = warp / 4 * 64;\0"
     "            __local const uchar *a_tile = a_tiles + stage * 32768;\0"
-    "void kiln_sgemm_bulk_add_nn_bm256_bn64_tm8_tn16_depth128_st4_early0_ku1_group8_edges0(long M,\0"
+    "void kiln_sgemm_tma_add_nn_bm256_bn64_wm64_wn64_depth128_st4_early0_ku1_group8_edges0(long M,\0"
     "        const uint tiles = ((uint) M + 255) / 256 * (((uint) N + 63) / 64);\0"
     "            const uint tiles_m = ((uint) M + 255) / 256, tiles_n = ((uint) N + 63) / 64;\0"
     "            const int first_m = tile_m * 256, first_n = tile_n * 64;\0"
     "            const uint warp_m = warp % 4 * 64, warp_n = warp / 4 * 64;\0"
-    "void kiln_sgemm_bulk_stream_nt_bm256_bn64_tm8_tn16_depth128_st4_early0_ku1_group8_edges0(long M,\0"
+    "void kiln_sgemm_tma_stream_nt_bm256_bn64_wm64_wn64_depth128_st4_early0_ku1_group8_edges0(long M,\0"
     "                    fetch_box(b_at + s * 8192, b_map, k, first_n, mbarrier);\0"
-    "                    turn_block(b_tiles + p * 8192 + x * 8192, 64, item - 128);\0"
-    "void kiln_sgemm_bulk_add_nt_bm256_bn64_tm8_tn16_depth128_st4_early0_ku1_group8_edges0(long M,\0"
-    "void kiln_sgemm_bulk_stream_tn_bm256_bn64_tm8_tn16_depth128_st4_early0_ku1_group8_edges0(long M,\0"
-    "void kiln_sgemm_bulk_add_tn_bm256_bn64_tm8_tn16_depth128_st4_early0_ku1_group8_edges0(long M,\0"
-    "void kiln_sgemm_bulk_stream_tt_bm256_bn64_tm8_tn16_depth128_st4_early0_ku1_group8_edges0(long M,\0"
-    "                        fetch_box(a_at + s * 32768 + x * 128, a_map, first_m + x, k, mbarrier);\0"
+    "                    transpose_block(b_tiles + p * 8192 + x * 8192, 64, item - 128);\0"
+    "void kiln_sgemm_tma_add_nt_bm256_bn64_wm64_wn64_depth128_st4_early0_ku1_group8_edges0(long M,\0"
+    "void kiln_sgemm_tma_stream_tn_bm256_bn64_wm64_wn64_depth128_st4_early0_ku1_group8_edges0(long M,\0"
+    "void kiln_sgemm_tma_add_tn_bm256_bn64_wm64_wn64_depth128_st4_early0_ku1_group8_edges0(long M,\0"
 }, {
-    "void kiln_sgemm_bulk_add_tt_bm256_bn64_tm8_tn16_depth128_st4_early0_ku1_group8_edges0(long M,\0"
+    "void kiln_sgemm_tma_stream_tt_bm256_bn64_wm64_wn64_depth128_st4_early0_ku1_group8_edges0(long M,\0"
+    "                        fetch_box(a_at + s * 32768 + x * 128, a_map, first_m + x, k, mbarrier);\0"
+    "void kiln_sgemm_tma_add_tt_bm256_bn64_wm64_wn64_depth128_st4_early0_ku1_group8_edges0(long M,\0"
     "// A work-group computes 256 x 32 of C. Tiles of A and B, 32 deep, are fetched into local\0"
     "// One work-item fetches; a warp computes 64 x 16 of C, and says by the `empty` barrier\0"
-    "void kiln_sgemm_bulk_stream_nn_bm256_bn32_tm8_tn4_depth128_st5_early0_ku2_group8_edges1(long M,\0"
+    "void kiln_sgemm_tma_stream_nn_bm256_bn32_wm64_wn16_depth128_st5_early0_ku2_group8_edges1(long M,\0"
     "    __local uchar a_tiles[163840] __attribute__((aligned(1024)));\0"
     "    __local uchar b_tiles[20480] __attribute__((aligned(1024)));\0"
     "    const uint tiles = ((uint) M + 255) / 256 * (((uint) N + 31) / 32);\0"
     "            write_map(local_address(map), (ulong) (B + b_offset), K, N, ldb, 32, 32,\0"
     "        const uint tiles_m = ((uint) M + 255) / 256, tiles_n = ((uint) N + 31) / 32;\0"
     "        const int first_m = tile_m * 256, first_n = tile_n * 32;\0"
-    "                    turn_block(a_tiles + p * 32768 + x * 8192, 64, item - 256);\0"
+    "                    transpose_block(a_tiles + p * 32768 + x * 8192, 64, item - 256);\0"
     "    const uint tiles_m = ((uint) M + 255) / 256, tiles_n = ((uint) N + 31) / 32;\0"
     "    const int first_m = tile_m * 256, first_n = tile_n * 32;\0"
     "        const uint warp_m = warp % 4 * 64, warp_n = warp / 4 * 16;\0"
@@ -2434,7 +2436,7 @@ static const struct { char text[4096]; } rows[] = { {
     "        // A warp whose rows or columns are all outside C has but to say that it has read.\0"
     "        if (first_m + (int) warp_m >= M || first_n + (int) warp_n >= N) {\0"
     "            for (int now = 0; now < num; now++) {\0"
-    "                mbarrier_wait(turneds + 8 * stage, phase);\0"
+    "                mbarrier_wait(transposeds + 8 * stage, phase);\0"
     "                // Hands back the place of the step before, which is not done sooner: what is read\0"
     "                // from local memory has surely arrived only when it has been multiplied.\0"
     "                if (now > 0 && lane == 0)\0"
@@ -2445,7 +2447,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                    float as[8], bs[4];\0"
     "            __global float *part = parts + (2 * get_group_id(0) + (first == 0)) * 8192;\0"
     "                    part[(m * 4 + n) * 256] = c[m][n];\0"
-    "void kiln_sgemm_bulk_add_nn_bm256_bn32_tm8_tn4_depth128_st5_early0_ku2_group8_edges1(long M, long N,\0"
+    "void kiln_sgemm_tma_add_nn_bm256_bn32_wm64_wn16_depth128_st5_early0_ku2_group8_edges1(long M,\0"
     "        const uint tiles = ((uint) M + 255) / 256 * (((uint) N + 31) / 32);\0"
     "        const uint each = min(adders / max(tiles - whole, 1U), 64U);\0"
     "            const uint tiles_m = ((uint) M + 255) / 256, tiles_n = ((uint) N + 31) / 32;\0"
@@ -2454,13 +2456,13 @@ static const struct { char text[4096]; } rows[] = { {
     "    for (uint at = told[2]; at < 64; at += told[3]) {\0"
     "                    part[u] = *(__global const float4 *) (parts + piece * 8192\0"
     "            const uint warp_m = warp % 4 * 64, warp_n = warp / 4 * 16;\0"
-    "void kiln_sgemm_bulk_stream_nt_bm256_bn32_tm8_tn4_depth128_st5_early0_ku2_group8_edges1(long M,\0"
-    "void kiln_sgemm_bulk_add_nt_bm256_bn32_tm8_tn4_depth128_st5_early0_ku2_group8_edges1(long M, long N,\0"
-    "void kiln_sgemm_bulk_stream_tn_bm256_bn32_tm8_tn4_depth128_st5_early0_ku2_group8_edges1(long M,\0"
+    "void kiln_sgemm_tma_stream_nt_bm256_bn32_wm64_wn16_depth128_st5_early0_ku2_group8_edges1(long M,\0"
+    "void kiln_sgemm_tma_add_nt_bm256_bn32_wm64_wn16_depth128_st5_early0_ku2_group8_edges1(long M,\0"
+    "void kiln_sgemm_tma_stream_tn_bm256_bn32_wm64_wn16_depth128_st5_early0_ku2_group8_edges1(long M,\0"
     "                mbarrier_wait(fulls + 8 * stage, phase);\0"
-    "void kiln_sgemm_bulk_add_tn_bm256_bn32_tm8_tn4_depth128_st5_early0_ku2_group8_edges1(long M, long N,\0"
-    "void kiln_sgemm_bulk_stream_tt_bm256_bn32_tm8_tn4_depth128_st5_early0_ku2_group8_edges1(long M,\0"
-    "void kiln_sgemm_bulk_add_tt_bm256_bn32_tm8_tn4_depth128_st5_early0_ku2_group8_edges1(long M, long N,\0"
+    "void kiln_sgemm_tma_add_tn_bm256_bn32_wm64_wn16_depth128_st5_early0_ku2_group8_edges1(long M,\0"
+    "void kiln_sgemm_tma_stream_tt_bm256_bn32_wm64_wn16_depth128_st5_early0_ku2_group8_edges1(long M,\0"
+    "void kiln_sgemm_tma_add_tt_bm256_bn32_wm64_wn16_depth128_st5_early0_ku2_group8_edges1(long M,\0"
     "// 8 work-groups share K; what each has goes to the workspace.\0"
     "void kiln_sgemm_thin_multiply_nn_side0_short16_vec4_rows4_nv1_litems8_kitems32_ksplit8_align1_index32_ydepth256(int L,\0"
     "        int S, int K,\0"
@@ -2469,9 +2471,9 @@ static const struct { char text[4096]; } rows[] = { {
     "    const int from = min((int) get_group_id(2) * share, K), to = min(from + share, K);\0"
     "    parts += parts_at * 8 + (long) get_group_id(2) * S * L;\0"
     "            parts[short_at * L + at] = sum;\0"
+}, {
     "// C = alpha sum + beta C: adds up what 8 work-groups have of each element, in their order.\0"
     "__kernel __attribute__((reqd_work_group_size(64, 1, 1)))\0"
-}, {
     "void kiln_sgemm_thin_add_side0_ksplit8_index32(int L, int S, float alpha, float beta,\0"
     "        __global const float *restrict parts, long parts_at,\0"
     "    const int l = get_global_id(0), s = get_group_id(1);\0"
@@ -2495,38 +2497,38 @@ static const struct { char text[4096]; } rows[] = { {
     "// at a time in every 1th line. There are `lines` and `cols` of the matrix left; what lies\0"
     "    for (uint line = first; line < first + 32; line += 1, from += 1 * ld) {\0"
     "// A work-group computes 64 x 128 of C, a warp 64 x 32 of it. Tiles of A and B, 32\0"
-    "void kiln_sgemm_async_multiply_nn_bm64_bn128_tm8_tn8_depth128_st2_ku4_group8_bytes4_copy0(long M,\0"
+    "void kiln_sgemm_async_multiply_nn_bm64_bn128_wm64_wn32_depth128_st2_ku4_group8_bytes4_copy0(long M,\0"
     "        const uint warp_m = warp % 1 * 64, warp_n = warp * 32;\0"
     "        float c[8][8];\0"
     "                        float as[8], bs[8];\0"
     "                for (int n = 0; n < 8; n += 4)\0"
     "    for (uint line = first; line < first + 128; line += 16, from += 16 * ld) {\0"
-    "void kiln_sgemm_async_multiply_nt_bm64_bn128_tm8_tn8_depth128_st2_ku4_group8_bytes4_copy0(long M,\0"
+    "void kiln_sgemm_async_multiply_nt_bm64_bn128_wm64_wn32_depth128_st2_ku4_group8_bytes4_copy0(long M,\0"
     "// at a time in every 2th line. There are `lines` and `cols` of the matrix left; what lies\0"
     "    for (uint line = first; line < first + 32; line += 2, from += 2 * ld) {\0"
-    "void kiln_sgemm_async_multiply_tn_bm64_bn128_tm8_tn8_depth128_st2_ku4_group8_bytes4_copy0(long M,\0"
-    "void kiln_sgemm_async_multiply_tt_bm64_bn128_tm8_tn8_depth128_st2_ku4_group8_bytes4_copy0(long M,\0"
+    "void kiln_sgemm_async_multiply_tn_bm64_bn128_wm64_wn32_depth128_st2_ku4_group8_bytes4_copy0(long M,\0"
+    "void kiln_sgemm_async_multiply_tt_bm64_bn128_wm64_wn32_depth128_st2_ku4_group8_bytes4_copy0(long M,\0"
     "    for (uint line = first; line < first + 128; line += 32, from += 32 * ld) {\0"
     "// A work-group computes 128 x 128 of C, a warp 64 x 32 of it. Tiles of A and B, 32\0"
-    "void kiln_sgemm_async_multiply_nn_bm128_bn128_tm8_tn8_depth128_st3_ku4_group8_bytes4_copy0(long M,\0"
+    "void kiln_sgemm_async_multiply_nn_bm128_bn128_wm64_wn32_depth128_st3_ku4_group8_bytes4_copy0(long M,\0"
     "    __local uchar both_tiles[98304] __attribute__((aligned(1024)));\0"
     "    __local uchar *a_tiles = both_tiles, *b_tiles = both_tiles + 49152;\0"
     "        const uint warp_m = warp % 2 * 64, warp_n = warp / 2 * 32;\0"
     "                copy_a(a_at + stage * 16384, A + first_m * lda + k, lda, M - first_m, K - k, item);\0"
     "            for (uint m = warp; m < 128 && first_m + m < M; m += 8) {\0"
-    "void kiln_sgemm_async_multiply_nt_bm128_bn128_tm8_tn8_depth128_st3_ku4_group8_bytes4_copy0(long M,\0"
-    "void kiln_sgemm_async_multiply_tn_bm128_bn128_tm8_tn8_depth128_st3_ku4_group8_bytes4_copy0(long M,\0"
+    "void kiln_sgemm_async_multiply_nt_bm128_bn128_wm64_wn32_depth128_st3_ku4_group8_bytes4_copy0(long M,\0"
+    "void kiln_sgemm_async_multiply_tn_bm128_bn128_wm64_wn32_depth128_st3_ku4_group8_bytes4_copy0(long M,\0"
     "                copy_a(a_at + stage * 16384, A + k * lda + first_m, lda, K - k, M - first_m, item);\0"
-    "void kiln_sgemm_async_multiply_tt_bm128_bn128_tm8_tn8_depth128_st3_ku4_group8_bytes4_copy0(long M,\0"
-    "void kiln_sgemm_async_stream_nn_bm64_bn64_tm8_tn4_depth128_st2_ku4_group2_bytes4_copy0(long M,\0"
-    "void kiln_sgemm_async_add_nn_bm64_bn64_tm8_tn4_depth128_st2_ku4_group2_bytes4_copy0(long M, long N,\0"
-    "void kiln_sgemm_async_stream_nt_bm64_bn64_tm8_tn4_depth128_st2_ku4_group2_bytes4_copy0(long M,\0"
-    "void kiln_sgemm_async_add_nt_bm64_bn64_tm8_tn4_depth128_st2_ku4_group2_bytes4_copy0(long M, long N,\0"
-    "void kiln_sgemm_async_stream_tn_bm64_bn64_tm8_tn4_depth128_st2_ku4_group2_bytes4_copy0(long M,\0"
-    "void kiln_sgemm_async_add_tn_bm64_bn64_tm8_tn4_depth128_st2_ku4_group2_bytes4_copy0(long M, long N,\0"
-    "void kiln_sgemm_async_stream_tt_bm64_bn64_tm8_tn4_depth128_st2_ku4_group2_bytes4_copy0(long M,\0"
-    "void kiln_sgemm_async_add_tt_bm64_bn64_tm8_tn4_depth128_st2_ku4_group2_bytes4_copy0(long M, long N,\0"
+    "void kiln_sgemm_async_multiply_tt_bm128_bn128_wm64_wn32_depth128_st3_ku4_group8_bytes4_copy0(long M,\0"
+    "void kiln_sgemm_async_stream_nn_bm64_bn64_wm64_wn16_depth128_st2_ku4_group2_bytes4_copy0(long M,\0"
+    "void kiln_sgemm_async_add_nn_bm64_bn64_wm64_wn16_depth128_st2_ku4_group2_bytes4_copy0(long M,\0"
+    "void kiln_sgemm_async_stream_nt_bm64_bn64_wm64_wn16_depth128_st2_ku4_group2_bytes4_copy0(long M,\0"
+    "void kiln_sgemm_async_add_nt_bm64_bn64_wm64_wn16_depth128_st2_ku4_group2_bytes4_copy0(long M,\0"
+    "void kiln_sgemm_async_stream_tn_bm64_bn64_wm64_wn16_depth128_st2_ku4_group2_bytes4_copy0(long M,\0"
+    "void kiln_sgemm_async_add_tn_bm64_bn64_wm64_wn16_depth128_st2_ku4_group2_bytes4_copy0(long M,\0"
 }, {
+    "void kiln_sgemm_async_stream_tt_bm64_bn64_wm64_wn16_depth128_st2_ku4_group2_bytes4_copy0(long M,\0"
+    "void kiln_sgemm_async_add_tt_bm64_bn64_wm64_wn16_depth128_st2_ku4_group2_bytes4_copy0(long M,\0"
     "static void store_vector(float4 x, __global float *p)\0"
     "    vstore4(x, 0, p);\0"
     "void kiln_sgemm_direct_multiply_nn_wgm8_wgn8_tm4_nv1_vec4_ku1_index32(int M, int N, int K,\0"
@@ -2546,30 +2548,30 @@ static const struct { char text[4096]; } rows[] = { {
     "void kiln_sgemm_direct_multiply_tt_wgm8_wgn8_tm4_nv1_vec4_ku1_index32(int M, int N, int K,\0"
     "            __global const float *a = A + k * lda;\0"
     "// A work-group computes 64 x 128 of C. Tiles of A and B, 32 deep, are fetched into local\0"
-    "void kiln_sgemm_bulk_stream_nn_bm64_bn128_tm8_tn4_depth128_st6_early2_ku4_group8_edges0(long M,\0"
-    "    __local ulong turned[6];\0"
+    "void kiln_sgemm_tma_stream_nn_bm64_bn128_wm64_wn16_depth128_st6_early2_ku4_group8_edges0(long M,\0"
+    "    __local ulong transposed[6];\0"
     "    const uint tiles = ((uint) M + 63) / 64 * (((uint) N + 127) / 128);\0"
     "        const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 127) / 128;\0"
     "        const int first_m = tile_m * 64, first_n = tile_n * 128;\0"
     "            const uint p = s == 0 ? 5 : s - 1;\0"
     "                        fetch_box(b_at + s * 16384 + x * 128, b_map, first_n + x, k, mbarrier);\0"
-    "                    turn_block(a_tiles + p * 8192 + x * 8192, 64, item - 256);\0"
-    "                turn_phase ^= p == 5;\0"
+    "                    transpose_block(a_tiles + p * 8192 + x * 8192, 64, item - 256);\0"
+    "                transpose_phase ^= p == 5;\0"
     "            if (t < num && ++s == 6) {\0"
     "                for (uint i = item; i < 512; i += 256) {\0"
     "            mbarrier_arrive(empties + 8 * (stage == 0 ? 5 : stage - 1));\0"
-    "void kiln_sgemm_bulk_add_nn_bm64_bn128_tm8_tn4_depth128_st6_early2_ku4_group8_edges0(long M, long N,\0"
+    "void kiln_sgemm_tma_add_nn_bm64_bn128_wm64_wn16_depth128_st6_early2_ku4_group8_edges0(long M,\0"
     "        const uint tiles = ((uint) M + 63) / 64 * (((uint) N + 127) / 128);\0"
     "            const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 127) / 128;\0"
     "            const int first_m = tile_m * 64, first_n = tile_n * 128;\0"
-    "void kiln_sgemm_bulk_stream_nt_bm64_bn128_tm8_tn4_depth128_st6_early2_ku4_group8_edges0(long M,\0"
+    "void kiln_sgemm_tma_stream_nt_bm64_bn128_wm64_wn16_depth128_st6_early2_ku4_group8_edges0(long M,\0"
     "                    fetch_box(b_at + s * 16384, b_map, k, first_n, mbarrier);\0"
-    "                    turn_block(b_tiles + p * 16384 + x * 8192, 64, item - 256);\0"
-    "void kiln_sgemm_bulk_add_nt_bm64_bn128_tm8_tn4_depth128_st6_early2_ku4_group8_edges0(long M, long N,\0"
-    "void kiln_sgemm_bulk_stream_tn_bm64_bn128_tm8_tn4_depth128_st6_early2_ku4_group8_edges0(long M,\0"
-    "void kiln_sgemm_bulk_add_tn_bm64_bn128_tm8_tn4_depth128_st6_early2_ku4_group8_edges0(long M, long N,\0"
-    "void kiln_sgemm_bulk_stream_tt_bm64_bn128_tm8_tn4_depth128_st6_early2_ku4_group8_edges0(long M,\0"
-    "void kiln_sgemm_bulk_add_tt_bm64_bn128_tm8_tn4_depth128_st6_early2_ku4_group8_edges0(long M, long N,\0"
+    "                    transpose_block(b_tiles + p * 16384 + x * 8192, 64, item - 256);\0"
+    "void kiln_sgemm_tma_add_nt_bm64_bn128_wm64_wn16_depth128_st6_early2_ku4_group8_edges0(long M,\0"
+    "void kiln_sgemm_tma_stream_tn_bm64_bn128_wm64_wn16_depth128_st6_early2_ku4_group8_edges0(long M,\0"
+    "void kiln_sgemm_tma_add_tn_bm64_bn128_wm64_wn16_depth128_st6_early2_ku4_group8_edges0(long M,\0"
+    "void kiln_sgemm_tma_stream_tt_bm64_bn128_wm64_wn16_depth128_st6_early2_ku4_group8_edges0(long M,\0"
+    "void kiln_sgemm_tma_add_tt_bm64_bn128_wm64_wn16_depth128_st6_early2_ku4_group8_edges0(long M,\0"
     "// A work-group of 4 work-items along L and 16 along K has 16 x 1 of C.\0"
     "__kernel __attribute__((reqd_work_group_size(4, 16, 1)))\0"
     "void kiln_sgemm_thin_multiply_nn_side0_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L,\0"
@@ -2585,10 +2587,10 @@ static const struct { char text[4096]; } rows[] = { {
     "    long k = from + along_k;\0"
     "        for (; k < to; k += 16) {\0"
     "            const float4 a = (float4) (load(x + min((long) 0, L - 1)), load(x + min((long) 1,\0"
+}, {
     "                    L - 1)), load(x + min((long) 2, L - 1)), load(x + min((long) 3, L - 1)));\0"
     "        for (; k + 48 < to; k += 64) {\0"
     "            const float4 a1 = load_aligned(x + 16 * ldx);\0"
-}, {
     "            const float4 a2 = load_aligned(x + 32 * ldx);\0"
     "            const float4 a3 = load_aligned(x + 48 * ldx);\0"
     "            c0 += a1 * load(y0 + (k + 16) * y_step);\0"
@@ -2647,10 +2649,10 @@ static const struct { char text[4096]; } rows[] = { {
     "    return row * 32 + (col / 2 ^ (row + row / 4) % 8) * 2\0"
     "            + col % 2;\0"
     "// A work-group computes 64 x 32 of C, a warp 16 x 32 of it. Tiles of A and B, 16\0"
-    "void kiln_dgemm_async_stream_nn_bm64_bn32_tm2_tn8_depth128_st5_ku2_group8_bytes8_copy0(long M,\0"
+}, {
+    "void kiln_dgemm_async_stream_nn_bm64_bn32_wm16_wn32_depth128_st5_ku2_group8_bytes8_copy0(long M,\0"
     "        __global const double *restrict A, long a_offset, long lda,\0"
     "        __global const double *restrict B, long b_offset, long ldb,\0"
-}, {
     "        __global double *work, long parts_at, double alpha, double beta,\0"
     "        __global double *restrict C, long c_offset, long ldc)\0"
     "    __local uchar both_tiles[61440] __attribute__((aligned(1024)));\0"
@@ -2695,7 +2697,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                for (uint n = lane; n < 32; n += 32)\0"
     "                __global double *out = C + row * ldc;\0"
     "// Adds up what work-groups have of a tile that none did alone, and stores it. Of 64 elements at a\0"
-    "void kiln_dgemm_async_add_nn_bm64_bn32_tm2_tn8_depth128_st5_ku2_group8_bytes8_copy0(long M, long N,\0"
+    "void kiln_dgemm_async_add_nn_bm64_bn32_wm16_wn32_depth128_st5_ku2_group8_bytes8_copy0(long M,\0"
     "        __global const double *restrict work, long parts_at, double alpha, double beta,\0"
     "    __local double sums[8][64] __attribute__((aligned(16)));\0"
     "        const uint steps = ((uint) K + 15) / 16;\0"
@@ -2708,22 +2710,22 @@ static const struct { char text[4096]; } rows[] = { {
     "        if (adder < 64) {\0"
     "            double all = 0;\0"
     "            const uint element = at * 64 + adder;\0"
+}, {
     "            // Rows 0, 1, 4, 5, 2, 3, 6, 7 of A (columns of B).\0"
     "            const uint lane_r = (lane_m & 1) | (lane_m & 2) << 1 | (lane_m & 4) >> 1;\0"
     "            const uint warp_m = warp % 4 * 16, warp_n = warp / 4 * 32;\0"
-}, {
     "// Begins to copy 32 lines of 16 elements, of which this work-item copies 1\0"
-    "void kiln_dgemm_async_stream_nt_bm64_bn32_tm2_tn8_depth128_st5_ku2_group8_bytes8_copy0(long M,\0"
+    "void kiln_dgemm_async_stream_nt_bm64_bn32_wm16_wn32_depth128_st5_ku2_group8_bytes8_copy0(long M,\0"
     "        const uint b_first = (warp_n + lane_r) * 128;\0"
     "                    bs0[j][0] = *(__local const double *) (b_tile + b_first + j * 1024 + at);\0"
     "                    bs0[j][1] = *(__local const double *) (b_tile + b_first + j * 1024 + (at ^ 8));\0"
     "                        const uint col = warp_n + j * 8 + lane_k % 2 * 4 + lane_k / 2 * 2;\0"
     "                    const long col = first_n + warp_n + j * 8 + lane_k % 2 * 4 + lane_k / 2 * 2;\0"
-    "void kiln_dgemm_async_add_nt_bm64_bn32_tm2_tn8_depth128_st5_ku2_group8_bytes8_copy0(long M, long N,\0"
+    "void kiln_dgemm_async_add_nt_bm64_bn32_wm16_wn32_depth128_st5_ku2_group8_bytes8_copy0(long M,\0"
     "            const long col = first_n + warp_n + in_n + lane_k % 2 * 4 + lane_k / 2 * 2 + e % 2;\0"
     "// Begins to copy 16 lines of 64 elements, of which this work-item copies 1\0"
     "    for (uint line = first; line < first + 16; line += 2, from += 2 * ld) {\0"
-    "void kiln_dgemm_async_stream_tn_bm64_bn32_tm2_tn8_depth128_st5_ku2_group8_bytes8_copy0(long M,\0"
+    "void kiln_dgemm_async_stream_tn_bm64_bn32_wm16_wn32_depth128_st5_ku2_group8_bytes8_copy0(long M,\0"
     "        const uint a_first = warp_m * 128;\0"
     "                    const uint at = k_0 * 128 + (lane_m ^ k_0) * 16;\0"
     "                    const double2 p = *(__local const double2 *) (a_tile + a_first + i * 2048 + s\0"
@@ -2731,9 +2733,9 @@ static const struct { char text[4096]; } rows[] = { {
     "                    as0[i][0] = p.x, as0[i][1] = p.y, as0[i][2] = q.x, as0[i][3] = q.y;\0"
     "                    const uint row = warp_m + i * 16 + h + lane_m * 2;\0"
     "                const long row = first_m + warp_m + i * 16 + h + lane_m * 2;\0"
-    "void kiln_dgemm_async_add_tn_bm64_bn32_tm2_tn8_depth128_st5_ku2_group8_bytes8_copy0(long M, long N,\0"
+    "void kiln_dgemm_async_add_tn_bm64_bn32_wm16_wn32_depth128_st5_ku2_group8_bytes8_copy0(long M,\0"
     "            const long row = first_m + warp_m + in_m + e / 2 % 2 + lane_m * 2;\0"
-    "void kiln_dgemm_async_stream_tt_bm64_bn32_tm2_tn8_depth128_st5_ku2_group8_bytes8_copy0(long M,\0"
+    "void kiln_dgemm_async_stream_tt_bm64_bn32_wm16_wn32_depth128_st5_ku2_group8_bytes8_copy0(long M,\0"
     "        // Columns 0, 4, 1, 5, 2, 6, 3, 7 of B.\0"
     "        const uint lane_r = lane_m / 2 + lane_m % 2 * 4;\0"
     "        // where it is used. The tensor core's k and k + 4 are 2 k and 2 k + 1.\0"
@@ -2747,7 +2749,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                    const long col = first_n + warp_n + j * 8 + lane_k;\0"
     "                    put(c[i][j][2 * h], out, col, N, alpha, beta);\0"
     "                    put(c[i][j][2 * h + 1], out, col + 4, N, alpha, beta);\0"
-    "void kiln_dgemm_async_add_tt_bm64_bn32_tm2_tn8_depth128_st5_ku2_group8_bytes8_copy0(long M, long N,\0"
+    "void kiln_dgemm_async_add_tt_bm64_bn32_wm16_wn32_depth128_st5_ku2_group8_bytes8_copy0(long M,\0"
     "            // Columns 0, 4, 1, 5, 2, 6, 3, 7 of B.\0"
     "            const uint lane_r = lane_m / 2 + lane_m % 2 * 4;\0"
     "            const long col = first_n + warp_n + in_n + lane_k + e % 2 * 4;\0"
@@ -2762,13 +2764,13 @@ static const struct { char text[4096]; } rows[] = { {
     "static void fetch_chunk(uint to, __global const double *X, long rows, long cols, long ld, long row,\0"
     "    const uint bytes = row < rows ? clamp((cols - col) * 8, 0L, 16L) : 0;\0"
     "// 16 bytes; boxes side by side have 16 lines.\0"
-    "void kiln_dgemm_bulk_copy_nn(long a_rows, long a_cols,\0"
-    "void kiln_dgemm_bulk_copya_n(long rows, long cols,\0"
-    "void kiln_dgemm_bulk_copyb_n(long rows, long cols,\0"
+    "void kiln_dgemm_tma_copy_nn(long a_rows, long a_cols,\0"
+    "void kiln_dgemm_tma_copya_n(long rows, long cols,\0"
+    "void kiln_dgemm_tma_copyb_n(long rows, long cols,\0"
+}, {
     "// A work-group computes 128 x 128 of C. Tiles of A and B, 16 deep, are fetched into local\0"
     "// One work-item fetches; a warp computes 64 x 32 of C, and says by the `empty` barrier\0"
-}, {
-    "void kiln_dgemm_bulk_stream_nn_bm128_bn128_tm8_tn8_depth128_st5_early1_ku2_group8_edges0(long M,\0"
+    "void kiln_dgemm_tma_stream_nn_bm128_bn128_wm64_wn32_depth128_st5_early1_ku2_group8_edges0(long M,\0"
     "        __global uchar *work, long maps_at, long parts_at, double alpha, double beta,\0"
     "    __local uchar a_tiles[81920] __attribute__((aligned(1024)));\0"
     "    __global double *parts = (__global double *) (work + parts_at * 8) + item;\0"
@@ -2793,39 +2795,39 @@ static const struct { char text[4096]; } rows[] = { {
     "            __global double *part = parts + (2 * get_group_id(0) + (first == 0)) * 16384;\0"
     "            for (int i = 0; i < 4; i++)\0"
     "                        part[((i * 4 + j) * 4 + e) * 256] = c[i][j][e];\0"
-    "void kiln_dgemm_bulk_add_nn_bm128_bn128_tm8_tn8_depth128_st5_early1_ku2_group8_edges0(long M,\0"
+    "void kiln_dgemm_tma_add_nn_bm128_bn128_wm64_wn32_depth128_st5_early1_ku2_group8_edges0(long M,\0"
     "        const uint tiles = ((uint) M + 127) / 128 * (((uint) N + 127) / 128);\0"
     "    __global const double *parts = work + parts_at + 2 * (ulong) told[1] * 16384;\0"
     "                    part[u] = *(__global const double2 *) (parts + piece * 16384\0"
     "            const uint warp_m = warp % 2 * 64, warp_n = warp / 2 * 32;\0"
-    "void kiln_dgemm_bulk_copy_nt(long a_rows, long a_cols,\0"
-    "void kiln_dgemm_bulk_copyb_t(long rows, long cols,\0"
-    "void kiln_dgemm_bulk_stream_nt_bm128_bn128_tm8_tn8_depth128_st5_early1_ku2_group8_edges0(long M,\0"
+    "void kiln_dgemm_tma_copy_nt(long a_rows, long a_cols,\0"
+    "void kiln_dgemm_tma_copyb_t(long rows, long cols,\0"
+    "void kiln_dgemm_tma_stream_nt_bm128_bn128_wm64_wn32_depth128_st5_early1_ku2_group8_edges0(long M,\0"
     "                write_map(local_address(map), (ulong) (B + b_offset), N, K, ldb, box_n, 16,\0"
-    "void kiln_dgemm_bulk_add_nt_bm128_bn128_tm8_tn8_depth128_st5_early1_ku2_group8_edges0(long M,\0"
-    "void kiln_dgemm_bulk_copy_tn(long a_rows, long a_cols,\0"
-    "void kiln_dgemm_bulk_copya_t(long rows, long cols,\0"
-    "void kiln_dgemm_bulk_stream_tn_bm128_bn128_tm8_tn8_depth128_st5_early1_ku2_group8_edges0(long M,\0"
+    "void kiln_dgemm_tma_add_nt_bm128_bn128_wm64_wn32_depth128_st5_early1_ku2_group8_edges0(long M,\0"
+    "void kiln_dgemm_tma_copy_tn(long a_rows, long a_cols,\0"
+    "void kiln_dgemm_tma_copya_t(long rows, long cols,\0"
+    "void kiln_dgemm_tma_stream_tn_bm128_bn128_wm64_wn32_depth128_st5_early1_ku2_group8_edges0(long M,\0"
     "                write_map(local_address(map), (ulong) (A + a_offset), K, M, lda, 16, 16,\0"
     "                            first_m + x * 2);\0"
-    "void kiln_dgemm_bulk_add_tn_bm128_bn128_tm8_tn8_depth128_st5_early1_ku2_group8_edges0(long M,\0"
-    "void kiln_dgemm_bulk_copy_tt(long a_rows, long a_cols,\0"
-    "void kiln_dgemm_bulk_stream_tt_bm128_bn128_tm8_tn8_depth128_st5_early1_ku2_group8_edges0(long M,\0"
+    "void kiln_dgemm_tma_add_tn_bm128_bn128_wm64_wn32_depth128_st5_early1_ku2_group8_edges0(long M,\0"
+    "void kiln_dgemm_tma_copy_tt(long a_rows, long a_cols,\0"
+    "void kiln_dgemm_tma_stream_tt_bm128_bn128_wm64_wn32_depth128_st5_early1_ku2_group8_edges0(long M,\0"
     "        // what is read is where it is used. The tensor core's k and k + 4 are 2 k and 2 k + 1.\0"
-    "void kiln_dgemm_bulk_add_tt_bm128_bn128_tm8_tn8_depth128_st5_early1_ku2_group8_edges0(long M,\0"
+    "void kiln_dgemm_tma_add_tt_bm128_bn128_wm64_wn32_depth128_st5_early1_ku2_group8_edges0(long M,\0"
     "// A work-group computes 16 x 16 of C. Tiles of A and B, 16 deep, are fetched into local\0"
     "// memory by the copy engine, up to 16 at a time; a tile's `full` barrier says that it is there.\0"
-    "void kiln_dgemm_bulk_multiply_nn_bm16_bn16_tm2_tn4_depth128_st16_early2_ku2_group1_slices4_edges0(long M,\0"
+    "void kiln_dgemm_tma_multiply_nn_bm16_bn16_wm16_wn16_depth128_st16_early2_ku2_group1_slices4_edges0(long M,\0"
     "    __local ulong full[16];\0"
     "    __local ulong empty[16];\0"
     "        for (int s = 0; s < 16; s++) {\0"
     "            const int first = 0, num = (K + 15) / 16;\0"
     "            const uint tiles_m = ((uint) M + 15) / 16, tiles_n = ((uint) N + 15) / 16;\0"
     "            const int first_m = tile_m * 16, first_n = tile_n * 16;\0"
+}, {
     "                if (++s == 16) {\0"
     "        const int first = 0, num = (K + 15) / 16;\0"
     "        // Work-groups that run together share rows and columns: 1 rows of tiles at a time.\0"
-}, {
     "        const uint tiles_m = ((uint) M + 15) / 16, tiles_n = ((uint) N + 15) / 16;\0"
     "        const uint band = tile / (1 * tiles_n), in_band = tile - band * tiles_n;\0"
     "        const uint band_rows = min(tiles_m - band, (uint) 1);\0"
@@ -2877,25 +2879,25 @@ static const struct { char text[4096]; } rows[] = { {
     "        asm volatile(\"bar.sync 2, 128;\" ::: \"memory\");\0"
     "                        sums[((slice - 1) * 8 + (i * 2 + j) * 4 + e) * 32] =\0"
     "                        c[i][j][e] += sums[(x * 8 + (i * 2 + j) * 4 + e) * 32];\0"
-    "void kiln_dgemm_bulk_multiply_nt_bm16_bn16_tm2_tn4_depth128_st16_early2_ku2_group1_slices4_edges0(long M,\0"
+    "void kiln_dgemm_tma_multiply_nt_bm16_bn16_wm16_wn16_depth128_st16_early2_ku2_group1_slices4_edges0(long M,\0"
     "                bs0[j][0] = *(__local const double *) (b_tile + b_first + j * 1024 + at);\0"
     "                bs0[j][1] = *(__local const double *) (b_tile + b_first + j * 1024 + (at ^ 8));\0"
     "                    bs1[j][0] = *(__local const double *) (b_tile + b_first + j * 1024 + at);\0"
     "                    bs1[j][1] = *(__local const double *) (b_tile + b_first + j * 1024 + (at ^ 8));\0"
-    "void kiln_dgemm_bulk_multiply_tn_bm16_bn16_tm2_tn4_depth128_st16_early2_ku2_group1_slices4_edges0(long M,\0"
-    "                const uint at = k_0 * 128 + (lane_m ^ k_0) * 16;\0"
 }, {
+    "void kiln_dgemm_tma_multiply_tn_bm16_bn16_wm16_wn16_depth128_st16_early2_ku2_group1_slices4_edges0(long M,\0"
+    "                const uint at = k_0 * 128 + (lane_m ^ k_0) * 16;\0"
     "                const double2 p = *(__local const double2 *) (a_tile + a_first + i * 2048 + s * 1024\0"
     "                const double2 q = *(__local const double2 *) (a_tile + a_first + i * 2048 + s * 1024\0"
     "                as0[i][0] = p.x, as0[i][1] = p.y, as0[i][2] = q.x, as0[i][3] = q.y;\0"
     "                    as1[i][0] = p.x, as1[i][1] = p.y, as1[i][2] = q.x, as1[i][3] = q.y;\0"
-    "void kiln_dgemm_bulk_multiply_tt_bm16_bn16_tm2_tn4_depth128_st16_early2_ku2_group1_slices4_edges0(long M,\0"
+    "void kiln_dgemm_tma_multiply_tt_bm16_bn16_wm16_wn16_depth128_st16_early2_ku2_group1_slices4_edges0(long M,\0"
     "                const uint at = ((4 * s + lane_k) ^ lane_r) * 16;\0"
     "                const double2 p = *(__local const double2 *) (b_tile + b_first + j * 1024 + at);\0"
     "                bs0[j][0] = p.x, bs0[j][1] = p.y;\0"
     "                    bs1[j][0] = p.x, bs1[j][1] = p.y;\0"
     "// A work-group computes 16 x 32 of C. Tiles of A and B, 16 deep, are fetched into local\0"
-    "void kiln_dgemm_bulk_multiply_nn_bm16_bn32_tm2_tn4_depth128_st16_early2_ku2_group8_slices4_edges0(long M,\0"
+    "void kiln_dgemm_tma_multiply_nn_bm16_bn32_wm16_wn16_depth128_st16_early2_ku2_group8_slices4_edges0(long M,\0"
     "            const uint tiles_m = ((uint) M + 15) / 16, tiles_n = ((uint) N + 31) / 32;\0"
     "            const int first_m = tile_m * 16, first_n = tile_n * 32;\0"
     "                        for (int x = 0; x < 32; x += 16)\0"
@@ -2909,10 +2911,10 @@ static const struct { char text[4096]; } rows[] = { {
     "        __local double *sums = (__local double *) a_tiles + item % 64;\0"
     "                        sums[((slice - 1) * 8 + (i * 2 + j) * 4 + e) * 64] =\0"
     "                        c[i][j][e] += sums[(x * 8 + (i * 2 + j) * 4 + e) * 64];\0"
-    "void kiln_dgemm_bulk_multiply_nt_bm16_bn32_tm2_tn4_depth128_st16_early2_ku2_group8_slices4_edges0(long M,\0"
+    "void kiln_dgemm_tma_multiply_nt_bm16_bn32_wm16_wn16_depth128_st16_early2_ku2_group8_slices4_edges0(long M,\0"
     "                        fetch_box(b_at + s * 4096, b_map, k, first_n, mbarrier);\0"
-    "void kiln_dgemm_bulk_multiply_tn_bm16_bn32_tm2_tn4_depth128_st16_early2_ku2_group8_slices4_edges0(long M,\0"
-    "void kiln_dgemm_bulk_multiply_tt_bm16_bn32_tm2_tn4_depth128_st16_early2_ku2_group8_slices4_edges0(long M,\0"
+    "void kiln_dgemm_tma_multiply_tn_bm16_bn32_wm16_wn16_depth128_st16_early2_ku2_group8_slices4_edges0(long M,\0"
+    "void kiln_dgemm_tma_multiply_tt_bm16_bn32_wm16_wn16_depth128_st16_early2_ku2_group8_slices4_edges0(long M,\0"
     "static void copy_16(uint to, __global const double *from, uint bytes)\0"
     "// Begins to copy 64 lines of 16 elements, of which this work-item copies 2\0"
     "    const uint first = item / 8, col = item % 8 * 2;\0"
@@ -2921,29 +2923,29 @@ static const struct { char text[4096]; } rows[] = { {
     "    const uint first = item / 16, col = item % 16 * 2;\0"
     "    for (uint line = first; line < first + 16; line += 8, from += 8 * ld) {\0"
     "// A work-group computes 64 x 32 of C, a warp 32 x 16 of it. Tiles of A and B, 16\0"
-    "void kiln_dgemm_async_multiply_nn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
+    "void kiln_dgemm_async_multiply_nn_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
     "        __global const double *restrict B, long b_offset, long ldb, double alpha, double beta,\0"
     "        double c[2][2][4];\0"
     "        double as0[2][4], bs0[2][2];\0"
     "                for (int i = 0; i < 2; i++) {\0"
     "                for (int i = 0; i < 2; i++)\0"
     "// Begins to copy 32 lines of 16 elements, of which this work-item copies 2\0"
-    "void kiln_dgemm_async_multiply_nt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
+    "void kiln_dgemm_async_multiply_nt_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
     "// Begins to copy 16 lines of 64 elements, of which this work-item copies 2\0"
-    "void kiln_dgemm_async_multiply_tn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
-    "void kiln_dgemm_async_multiply_tt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
+    "void kiln_dgemm_async_multiply_tn_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
+    "void kiln_dgemm_async_multiply_tt_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
     "// A work-group computes 32 x 32 of C. Tiles of A and B, 16 deep, are fetched into local\0"
     "// One work-item fetches; a warp computes 32 x 32 of C, and says by the `empty` barrier\0"
-    "void kiln_dgemm_bulk_multiply_nn_bm32_bn32_tm4_tn8_depth128_st16_early2_ku2_group8_slices4_edges0(long M,\0"
+    "void kiln_dgemm_tma_multiply_nn_bm32_bn32_wm32_wn32_depth128_st16_early2_ku2_group8_slices4_edges0(long M,\0"
+}, {
     "                for (uint i = item; i < 256; i += 128) {\0"
     "        double c[2][4][4];\0"
     "        double as0[2][4], bs0[4][2];\0"
-}, {
     "                        sums[((slice - 1) * 32 + (i * 4 + j) * 4 + e) * 32] =\0"
     "                        c[i][j][e] += sums[(x * 32 + (i * 4 + j) * 4 + e) * 32];\0"
-    "void kiln_dgemm_bulk_multiply_nt_bm32_bn32_tm4_tn8_depth128_st16_early2_ku2_group8_slices4_edges0(long M,\0"
-    "void kiln_dgemm_bulk_multiply_tn_bm32_bn32_tm4_tn8_depth128_st16_early2_ku2_group8_slices4_edges0(long M,\0"
-    "void kiln_dgemm_bulk_multiply_tt_bm32_bn32_tm4_tn8_depth128_st16_early2_ku2_group8_slices4_edges0(long M,\0"
+    "void kiln_dgemm_tma_multiply_nt_bm32_bn32_wm32_wn32_depth128_st16_early2_ku2_group8_slices4_edges0(long M,\0"
+    "void kiln_dgemm_tma_multiply_tn_bm32_bn32_wm32_wn32_depth128_st16_early2_ku2_group8_slices4_edges0(long M,\0"
+    "void kiln_dgemm_tma_multiply_tt_bm32_bn32_wm32_wn32_depth128_st16_early2_ku2_group8_slices4_edges0(long M,\0"
     "static double2 load_aligned(__global const double *p)\0"
     "    return *(__global const double2 *) p;\0"
     "static void put(double x, double beta, __global double *p)\0"
@@ -2997,14 +2999,14 @@ static const struct { char text[4096]; } rows[] = { {
     "void kiln_dgemm_thin_multiply_tn_side0_short4_vec2_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L,\0"
     "void kiln_dgemm_thin_multiply_tt_side0_short4_vec2_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L,\0"
     "            kept[j * 258 + at] = load(Y + (chunk + at) * ldy + min(s + j, S - 1));\0"
-    "void kiln_dgemm_bulk_multiply_nn_bm128_bn128_tm8_tn8_depth128_st5_early1_ku2_group8_edges0(long M,\0"
-    "void kiln_dgemm_bulk_multiply_nt_bm128_bn128_tm8_tn8_depth128_st5_early1_ku2_group8_edges0(long M,\0"
-    "void kiln_dgemm_bulk_multiply_tn_bm128_bn128_tm8_tn8_depth128_st5_early1_ku2_group8_edges0(long M,\0"
-    "void kiln_dgemm_bulk_multiply_tt_bm128_bn128_tm8_tn8_depth128_st5_early1_ku2_group8_edges0(long M,\0"
+    "void kiln_dgemm_tma_multiply_nn_bm128_bn128_wm64_wn32_depth128_st5_early1_ku2_group8_edges0(long M,\0"
+    "void kiln_dgemm_tma_multiply_nt_bm128_bn128_wm64_wn32_depth128_st5_early1_ku2_group8_edges0(long M,\0"
+    "void kiln_dgemm_tma_multiply_tn_bm128_bn128_wm64_wn32_depth128_st5_early1_ku2_group8_edges0(long M,\0"
+    "void kiln_dgemm_tma_multiply_tt_bm128_bn128_wm64_wn32_depth128_st5_early1_ku2_group8_edges0(long M,\0"
     "// A work-group computes 128 x 64 of C. Tiles of A and B, 16 deep, are fetched into local\0"
-    "// One work-item fetches; a warp computes 16 x 64 of C, and says by the `empty` barrier\0"
 }, {
-    "void kiln_dgemm_bulk_stream_nn_bm128_bn64_tm2_tn16_depth128_st5_early1_ku2_group2_shared0_edges0(long M,\0"
+    "// One work-item fetches; a warp computes 16 x 64 of C, and says by the `empty` barrier\0"
+    "void kiln_dgemm_tma_stream_nn_bm128_bn64_wm16_wn64_depth128_st5_early1_ku2_group2_shared0_edges0(long M,\0"
     "    __local uchar b_tiles[40960] __attribute__((aligned(1024)));\0"
     "    const uint tiles = ((uint) M + 127) / 128 * (((uint) N + 63) / 64);\0"
     "                const int first = 0, num = (K + 15) / 16;\0"
@@ -3020,17 +3022,17 @@ static const struct { char text[4096]; } rows[] = { {
     "            for (int j = 0; j < 8; j++)\0"
     "        double as0[1][4], bs0[8][2];\0"
     "                    for (int j = 0; j < 8; j++)\0"
-    "void kiln_dgemm_bulk_stream_nt_bm128_bn64_tm2_tn16_depth128_st5_early1_ku2_group2_shared0_edges0(long M,\0"
-    "void kiln_dgemm_bulk_stream_tn_bm128_bn64_tm2_tn16_depth128_st5_early1_ku2_group2_shared0_edges0(long M,\0"
-    "void kiln_dgemm_bulk_stream_tt_bm128_bn64_tm2_tn16_depth128_st5_early1_ku2_group2_shared0_edges0(long M,\0"
+    "void kiln_dgemm_tma_stream_nt_bm128_bn64_wm16_wn64_depth128_st5_early1_ku2_group2_shared0_edges0(long M,\0"
+    "void kiln_dgemm_tma_stream_tn_bm128_bn64_wm16_wn64_depth128_st5_early1_ku2_group2_shared0_edges0(long M,\0"
+    "void kiln_dgemm_tma_stream_tt_bm128_bn64_wm16_wn64_depth128_st5_early1_ku2_group2_shared0_edges0(long M,\0"
     "// A work-group computes 32 x 32 of C, a warp 16 x 16 of it. Tiles of A and B, 16\0"
-    "void kiln_dgemm_async_multiply_nn_bm32_bn32_tm2_tn4_depth128_st3_ku2_group16_bytes16_copy0(long M,\0"
+    "void kiln_dgemm_async_multiply_nn_bm32_bn32_wm16_wn16_depth128_st3_ku2_group16_bytes16_copy0(long M,\0"
     "    // Work-groups that run together share rows and columns: 16 rows of tiles at a time.\0"
     "    const uint band = tile / (16 * tiles_n) * 16, in_band = tile - band * tiles_n;\0"
     "    const uint band_rows = min(tiles_m - band, (uint) 16);\0"
-    "void kiln_dgemm_async_multiply_nt_bm32_bn32_tm2_tn4_depth128_st3_ku2_group16_bytes16_copy0(long M,\0"
-    "void kiln_dgemm_async_multiply_tn_bm32_bn32_tm2_tn4_depth128_st3_ku2_group16_bytes16_copy0(long M,\0"
-    "void kiln_dgemm_async_multiply_tt_bm32_bn32_tm2_tn4_depth128_st3_ku2_group16_bytes16_copy0(long M,\0"
+    "void kiln_dgemm_async_multiply_nt_bm32_bn32_wm16_wn16_depth128_st3_ku2_group16_bytes16_copy0(long M,\0"
+    "void kiln_dgemm_async_multiply_tn_bm32_bn32_wm16_wn16_depth128_st3_ku2_group16_bytes16_copy0(long M,\0"
+    "void kiln_dgemm_async_multiply_tt_bm32_bn32_wm16_wn16_depth128_st3_ku2_group16_bytes16_copy0(long M,\0"
     "// A work-group of 32 work-items along L and 8 along K has 64 x 8 of C.\0"
     "// It brings the part of Y for 64 values of k into local memory, and goes through them.\0"
     "// 16 work-groups share K; what each has goes to the workspace.\0"
@@ -3087,13 +3089,13 @@ static const struct { char text[4096]; } rows[] = { {
     "            kept[j * 66 + at] = load(Y + (chunk + at) * ldy + min(s + j, S - 1));\0"
     "    return row * 64 + (col / 2 ^ (row + row / 4) % 8) * 2\0"
     "// A work-group computes 32 x 64 of C, a warp 16 x 32 of it. Tiles of A and B, 16\0"
-    "void kiln_dgemm_async_multiply_nn_bm32_bn64_tm2_tn8_depth128_st3_ku2_group1_bytes8_copy0(long M,\0"
+    "void kiln_dgemm_async_multiply_nn_bm32_bn64_wm16_wn32_depth128_st3_ku2_group1_bytes8_copy0(long M,\0"
     "        const uint warp_m = warp % 2 * 16, warp_n = warp / 2 * 32;\0"
-    "void kiln_dgemm_async_multiply_nt_bm32_bn64_tm2_tn8_depth128_st3_ku2_group1_bytes8_copy0(long M,\0"
-    "void kiln_dgemm_async_multiply_tn_bm32_bn64_tm2_tn8_depth128_st3_ku2_group1_bytes8_copy0(long M,\0"
-    "void kiln_dgemm_async_multiply_tt_bm32_bn64_tm2_tn8_depth128_st3_ku2_group1_bytes8_copy0(long M,\0"
+    "void kiln_dgemm_async_multiply_nt_bm32_bn64_wm16_wn32_depth128_st3_ku2_group1_bytes8_copy0(long M,\0"
+    "void kiln_dgemm_async_multiply_tn_bm32_bn64_wm16_wn32_depth128_st3_ku2_group1_bytes8_copy0(long M,\0"
+    "void kiln_dgemm_async_multiply_tt_bm32_bn64_wm16_wn32_depth128_st3_ku2_group1_bytes8_copy0(long M,\0"
     "// A work-group computes 64 x 32 of C. Tiles of A and B, 16 deep, are fetched into local\0"
-    "void kiln_dgemm_bulk_stream_nn_bm64_bn32_tm2_tn4_depth128_st4_early2_ku2_group2_shared0_edges0(long M,\0"
+    "void kiln_dgemm_tma_stream_nn_bm64_bn32_wm16_wn16_depth128_st4_early2_ku2_group2_shared0_edges0(long M,\0"
     "    __local uchar b_tiles[16384] __attribute__((aligned(1024)));\0"
     "        const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 31) / 32;\0"
     "        const int first_m = tile_m * 64, first_n = tile_n * 32;\0"
@@ -3101,34 +3103,34 @@ static const struct { char text[4096]; } rows[] = { {
     "        if (num > 0) {\0"
     "                __local const uchar *a_tile = a_tiles + stage * 8192;\0"
     "            if (now + 1 < num) {\0"
-    "void kiln_dgemm_bulk_stream_nt_bm64_bn32_tm2_tn4_depth128_st4_early2_ku2_group2_shared0_edges0(long M,\0"
-    "void kiln_dgemm_bulk_stream_tn_bm64_bn32_tm2_tn4_depth128_st4_early2_ku2_group2_shared0_edges0(long M,\0"
-    "void kiln_dgemm_bulk_stream_tt_bm64_bn32_tm2_tn4_depth128_st4_early2_ku2_group2_shared0_edges0(long M,\0"
-    "void kiln_dgemm_async_multiply_nn_bm32_bn32_tm2_tn4_depth128_st5_ku2_group1_bytes8_copy0(long M,\0"
+    "void kiln_dgemm_tma_stream_nt_bm64_bn32_wm16_wn16_depth128_st4_early2_ku2_group2_shared0_edges0(long M,\0"
+    "void kiln_dgemm_tma_stream_tn_bm64_bn32_wm16_wn16_depth128_st4_early2_ku2_group2_shared0_edges0(long M,\0"
+    "void kiln_dgemm_tma_stream_tt_bm64_bn32_wm16_wn16_depth128_st4_early2_ku2_group2_shared0_edges0(long M,\0"
+    "void kiln_dgemm_async_multiply_nn_bm32_bn32_wm16_wn16_depth128_st5_ku2_group1_bytes8_copy0(long M,\0"
     "    __local uchar both_tiles[40960] __attribute__((aligned(1024)));\0"
     "    __local uchar *a_tiles = both_tiles, *b_tiles = both_tiles + 20480;\0"
-    "void kiln_dgemm_async_multiply_nt_bm32_bn32_tm2_tn4_depth128_st5_ku2_group1_bytes8_copy0(long M,\0"
-    "void kiln_dgemm_async_multiply_tn_bm32_bn32_tm2_tn4_depth128_st5_ku2_group1_bytes8_copy0(long M,\0"
-    "void kiln_dgemm_async_multiply_tt_bm32_bn32_tm2_tn4_depth128_st5_ku2_group1_bytes8_copy0(long M,\0"
-    "void kiln_dgemm_bulk_stream_nn_bm128_bn64_tm2_tn16_depth128_st5_early2_ku2_group2_edges0(long M,\0"
+    "void kiln_dgemm_async_multiply_nt_bm32_bn32_wm16_wn16_depth128_st5_ku2_group1_bytes8_copy0(long M,\0"
+    "void kiln_dgemm_async_multiply_tn_bm32_bn32_wm16_wn16_depth128_st5_ku2_group1_bytes8_copy0(long M,\0"
+    "void kiln_dgemm_async_multiply_tt_bm32_bn32_wm16_wn16_depth128_st5_ku2_group1_bytes8_copy0(long M,\0"
+    "void kiln_dgemm_tma_stream_nn_bm128_bn64_wm16_wn64_depth128_st5_early2_ku2_group2_edges0(long M,\0"
     "            __global double *part = parts + (2 * get_group_id(0) + (first == 0)) * 8192;\0"
     "                for (int j = 0; j < 8; j++)\0"
     "                        part[((i * 8 + j) * 4 + e) * 256] = c[i][j][e];\0"
-    "void kiln_dgemm_bulk_add_nn_bm128_bn64_tm2_tn16_depth128_st5_early2_ku2_group2_edges0(long M,\0"
+    "void kiln_dgemm_tma_add_nn_bm128_bn64_wm16_wn64_depth128_st5_early2_ku2_group2_edges0(long M,\0"
     "        const uint tiles = ((uint) M + 127) / 128 * (((uint) N + 63) / 64);\0"
     "    __global const double *parts = work + parts_at + 2 * (ulong) told[1] * 8192;\0"
     "                    part[u] = *(__global const double2 *) (parts + piece * 8192\0"
     "            const uint warp_m = warp % 8 * 16, warp_n = warp / 8 * 64;\0"
     "            const uint in_m = e / 4 / 8 * 16, in_n = e / 4 % 8 * 8;\0"
-    "void kiln_dgemm_bulk_stream_nt_bm128_bn64_tm2_tn16_depth128_st5_early2_ku2_group2_edges0(long M,\0"
-    "void kiln_dgemm_bulk_add_nt_bm128_bn64_tm2_tn16_depth128_st5_early2_ku2_group2_edges0(long M,\0"
+    "void kiln_dgemm_tma_stream_nt_bm128_bn64_wm16_wn64_depth128_st5_early2_ku2_group2_edges0(long M,\0"
+    "void kiln_dgemm_tma_add_nt_bm128_bn64_wm16_wn64_depth128_st5_early2_ku2_group2_edges0(long M,\0"
 }, {
-    "void kiln_dgemm_bulk_stream_tn_bm128_bn64_tm2_tn16_depth128_st5_early2_ku2_group2_edges0(long M,\0"
-    "void kiln_dgemm_bulk_add_tn_bm128_bn64_tm2_tn16_depth128_st5_early2_ku2_group2_edges0(long M,\0"
-    "void kiln_dgemm_bulk_stream_tt_bm128_bn64_tm2_tn16_depth128_st5_early2_ku2_group2_edges0(long M,\0"
-    "void kiln_dgemm_bulk_add_tt_bm128_bn64_tm2_tn16_depth128_st5_early2_ku2_group2_edges0(long M,\0"
+    "void kiln_dgemm_tma_stream_tn_bm128_bn64_wm16_wn64_depth128_st5_early2_ku2_group2_edges0(long M,\0"
+    "void kiln_dgemm_tma_add_tn_bm128_bn64_wm16_wn64_depth128_st5_early2_ku2_group2_edges0(long M,\0"
+    "void kiln_dgemm_tma_stream_tt_bm128_bn64_wm16_wn64_depth128_st5_early2_ku2_group2_edges0(long M,\0"
+    "void kiln_dgemm_tma_add_tt_bm128_bn64_wm16_wn64_depth128_st5_early2_ku2_group2_edges0(long M,\0"
     "// A work-group computes 64 x 16 of C. Tiles of A and B, 16 deep, are fetched into local\0"
-    "void kiln_dgemm_bulk_multiply_nn_bm64_bn16_tm4_tn4_depth128_st16_early1_ku2_group1_slices4_edges0(long M,\0"
+    "void kiln_dgemm_tma_multiply_nn_bm64_bn16_wm32_wn16_depth128_st16_early1_ku2_group1_slices4_edges0(long M,\0"
     "            const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 15) / 16;\0"
     "            const int first_m = tile_m * 64, first_n = tile_n * 16;\0"
     "        const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 15) / 16;\0"
@@ -3140,9 +3142,9 @@ static const struct { char text[4096]; } rows[] = { {
     "            for (int i = 0; i < 2; i++) {\0"
     "                        sums[((slice - 1) * 16 + (i * 2 + j) * 4 + e) * 64] =\0"
     "                        c[i][j][e] += sums[(x * 16 + (i * 2 + j) * 4 + e) * 64];\0"
-    "void kiln_dgemm_bulk_multiply_nt_bm64_bn16_tm4_tn4_depth128_st16_early1_ku2_group1_slices4_edges0(long M,\0"
-    "void kiln_dgemm_bulk_multiply_tn_bm64_bn16_tm4_tn4_depth128_st16_early1_ku2_group1_slices4_edges0(long M,\0"
-    "void kiln_dgemm_bulk_multiply_tt_bm64_bn16_tm4_tn4_depth128_st16_early1_ku2_group1_slices4_edges0(long M,\0"
+    "void kiln_dgemm_tma_multiply_nt_bm64_bn16_wm32_wn16_depth128_st16_early1_ku2_group1_slices4_edges0(long M,\0"
+    "void kiln_dgemm_tma_multiply_tn_bm64_bn16_wm32_wn16_depth128_st16_early1_ku2_group1_slices4_edges0(long M,\0"
+    "void kiln_dgemm_tma_multiply_tt_bm64_bn16_wm32_wn16_depth128_st16_early1_ku2_group1_slices4_edges0(long M,\0"
     "static double2 load_vector(__global const double *p)\0"
     "    return vload2(0, p);\0"
     "static double2 load_row(__global const double *p)\0"
@@ -3219,34 +3221,34 @@ static const struct { char text[4096]; } rows[] = { {
     "            const double2 b0 = (double2) (load(y0 + k * y_step), load(y0 + (k + 1) * y_step));\0"
     "            const double2 b1 = (double2) (load(y1 + k * y_step), load(y1 + (k + 1) * y_step));\0"
     "// A work-group computes 64 x 128 of C. Tiles of A and B, 16 deep, are fetched into local\0"
-    "void kiln_dgemm_bulk_stream_nn_bm64_bn128_tm4_tn8_depth128_st8_early2_ku2_group8_shared0_edges0(long M,\0"
+    "void kiln_dgemm_tma_stream_nn_bm64_bn128_wm32_wn32_depth128_st8_early2_ku2_group8_shared0_edges0(long M,\0"
     "            mbarrier_arrive(empties + 8 * (stage == 0 ? 7 : stage - 1));\0"
-    "void kiln_dgemm_bulk_stream_nt_bm64_bn128_tm4_tn8_depth128_st8_early2_ku2_group8_shared0_edges0(long M,\0"
-    "void kiln_dgemm_bulk_stream_tn_bm64_bn128_tm4_tn8_depth128_st8_early2_ku2_group8_shared0_edges0(long M,\0"
-    "void kiln_dgemm_bulk_stream_tt_bm64_bn128_tm4_tn8_depth128_st8_early2_ku2_group8_shared0_edges0(long M,\0"
+    "void kiln_dgemm_tma_stream_nt_bm64_bn128_wm32_wn32_depth128_st8_early2_ku2_group8_shared0_edges0(long M,\0"
+    "void kiln_dgemm_tma_stream_tn_bm64_bn128_wm32_wn32_depth128_st8_early2_ku2_group8_shared0_edges0(long M,\0"
+    "void kiln_dgemm_tma_stream_tt_bm64_bn128_wm32_wn32_depth128_st8_early2_ku2_group8_shared0_edges0(long M,\0"
     "// A work-group computes 32 x 16 of C. Tiles of A and B, 16 deep, are fetched into local\0"
-    "void kiln_dgemm_bulk_multiply_nn_bm32_bn16_tm2_tn4_depth128_st16_early2_ku2_group8_slices4_edges0(long M,\0"
+    "void kiln_dgemm_tma_multiply_nn_bm32_bn16_wm16_wn16_depth128_st16_early2_ku2_group8_slices4_edges0(long M,\0"
     "        const uint warp_m = warp % 2 * 16, warp_n = warp / 2 % 1 * 16;\0"
     "                __local const uchar *a_tile = a_tiles + stage * 4096;\0"
-    "void kiln_dgemm_bulk_multiply_nt_bm32_bn16_tm2_tn4_depth128_st16_early2_ku2_group8_slices4_edges0(long M,\0"
-    "void kiln_dgemm_bulk_multiply_tn_bm32_bn16_tm2_tn4_depth128_st16_early2_ku2_group8_slices4_edges0(long M,\0"
-    "void kiln_dgemm_bulk_multiply_tt_bm32_bn16_tm2_tn4_depth128_st16_early2_ku2_group8_slices4_edges0(long M,\0"
-    "void kiln_dgemm_bulk_multiply_nn_bm64_bn32_tm4_tn8_depth128_st8_early1_ku2_group1_slices4_edges0(long M,\0"
+    "void kiln_dgemm_tma_multiply_nt_bm32_bn16_wm16_wn16_depth128_st16_early2_ku2_group8_slices4_edges0(long M,\0"
+    "void kiln_dgemm_tma_multiply_tn_bm32_bn16_wm16_wn16_depth128_st16_early2_ku2_group8_slices4_edges0(long M,\0"
+    "void kiln_dgemm_tma_multiply_tt_bm32_bn16_wm16_wn16_depth128_st16_early2_ku2_group8_slices4_edges0(long M,\0"
+    "void kiln_dgemm_tma_multiply_nn_bm64_bn32_wm32_wn32_depth128_st8_early1_ku2_group1_slices4_edges0(long M,\0"
     "        const uint warp_m = warp % 2 * 32, warp_n = warp / 2 % 1 * 32;\0"
     "                        sums[((slice - 1) * 32 + (i * 4 + j) * 4 + e) * 64] =\0"
     "                        c[i][j][e] += sums[(x * 32 + (i * 4 + j) * 4 + e) * 64];\0"
-    "void kiln_dgemm_bulk_multiply_nt_bm64_bn32_tm4_tn8_depth128_st8_early1_ku2_group1_slices4_edges0(long M,\0"
-    "void kiln_dgemm_bulk_multiply_tn_bm64_bn32_tm4_tn8_depth128_st8_early1_ku2_group1_slices4_edges0(long M,\0"
-    "void kiln_dgemm_bulk_multiply_tt_bm64_bn32_tm4_tn8_depth128_st8_early1_ku2_group1_slices4_edges0(long M,\0"
-    "void kiln_dgemm_async_stream_nn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
-    "void kiln_dgemm_async_add_nn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0(long M, long N,\0"
-    "void kiln_dgemm_async_stream_nt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
-    "void kiln_dgemm_async_add_nt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0(long M, long N,\0"
-    "void kiln_dgemm_async_stream_tn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
+    "void kiln_dgemm_tma_multiply_nt_bm64_bn32_wm32_wn32_depth128_st8_early1_ku2_group1_slices4_edges0(long M,\0"
+    "void kiln_dgemm_tma_multiply_tn_bm64_bn32_wm32_wn32_depth128_st8_early1_ku2_group1_slices4_edges0(long M,\0"
+    "void kiln_dgemm_tma_multiply_tt_bm64_bn32_wm32_wn32_depth128_st8_early1_ku2_group1_slices4_edges0(long M,\0"
+    "void kiln_dgemm_async_stream_nn_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
+    "void kiln_dgemm_async_add_nn_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
+    "void kiln_dgemm_async_stream_nt_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
+    "void kiln_dgemm_async_add_nt_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
+    "void kiln_dgemm_async_stream_tn_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
 }, {
-    "void kiln_dgemm_async_add_tn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0(long M, long N,\0"
-    "void kiln_dgemm_async_stream_tt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
-    "void kiln_dgemm_async_add_tt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0(long M, long N,\0"
+    "void kiln_dgemm_async_add_tn_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
+    "void kiln_dgemm_async_stream_tt_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
+    "void kiln_dgemm_async_add_tt_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
     "void kiln_dgemm_thin_multiply_nn_side1_short1_vec2_rows4_nv1_litems8_kitems128_ksplit1_align1_index32(int L,\0"
     "void kiln_dgemm_thin_multiply_nt_side1_short1_vec2_rows4_nv1_litems8_kitems128_ksplit1_align1_index32(int L,\0"
     "// A work-group of 8 work-items along L and 128 along K has 16 x 1 of C.\0"
@@ -3268,10 +3270,10 @@ static const uint32_t lines[] = {
     7809, 7907, 8005, 8192, 8290, 8388, 8486, 8546, 8629, 8728, 8816, 8833,
     8919, 8963, 8979, 9047, 9097, 9115, 9175, 9224, 9239, 9276, 9344, 9384,
     9432, 9466, 9534, 9574, 9622, 9669, 9684, 9760, 9777, 9870, 9960, 9980,
-    10000, 10034, 10076, 10122, 10138, 10178, 10199, 10257, 10315, 10375, 10433, 10488,
-    10562, 10640, 10714, 10766, 10859, 10952, 11003, 11077, 11125, 11210, 11261, 11319,
-    11341, 11363, 11403, 11494, 11590, 11682, 11721, 11779, 11837, 11942, 11966, 12032,
-    12098, 12182, 12288, 12354, 12419, 12446, 12474, 12503, 12542, 12586, 12663, 12710,
+    10000, 10034, 10076, 10122, 10138, 10178, 10199, 10257, 10315, 10375, 10433, 10487,
+    10561, 10639, 10713, 10765, 10858, 10951, 11001, 11075, 11123, 11208, 11258, 11316,
+    11338, 11360, 11400, 11491, 11587, 11679, 11718, 11776, 11834, 11940, 11964, 12030,
+    12096, 12180, 12288, 12354, 12419, 12446, 12474, 12503, 12542, 12586, 12663, 12710,
     12729, 12805, 12872, 12917, 12991, 13081, 13133, 13160, 13237, 13294, 13392, 13413,
     13469, 13516, 13539, 13560, 13583, 13671, 13695, 13719, 13804, 13901, 13953, 14032,
     14053, 14091, 14136, 14183, 14193, 14262, 14296, 14319, 14346, 14378, 14410, 14445,
@@ -3283,34 +3285,34 @@ static const uint32_t lines[] = {
     17813, 17853, 17926, 17964, 18058, 18100, 18183, 18236, 18269, 18302, 18354, 18451,
     18548, 18605, 18635, 18735, 18762, 18806, 18881, 18950, 18991, 19043, 19128, 19194,
     19293, 19318, 19347, 19410, 19511, 19541, 19584, 19632, 19675, 19768, 19820, 19861,
-    19916, 19967, 19989, 20094, 20146, 20234, 20316, 20382, 20437, 20480, 20535, 20586,
-    20608, 20713, 20740, 20825, 20883, 20983, 21016, 21075, 21116, 21171, 21276, 21333,
-    21429, 21490, 21539, 21630, 21729, 21827, 21845, 21919, 21987, 22067, 22168, 22215,
-    22266, 22357, 22453, 22470, 22517, 22603, 22691, 22744, 22798, 22890, 22984, 23058,
-    23128, 23208, 23269, 23348, 23437, 23534, 23613, 23701, 23729, 23787, 23885, 23950,
-    24015, 24043, 24072, 24123, 24149, 24188, 24211, 24307, 24324, 24350, 24418, 24469,
-    24496, 24576, 24668, 24696, 24725, 24814, 24915, 24971, 25054, 25112, 25135, 25162,
+    19915, 19965, 19987, 20093, 20145, 20233, 20315, 20381, 20436, 20480, 20534, 20584,
+    20606, 20712, 20739, 20824, 20882, 20982, 21015, 21074, 21115, 21169, 21275, 21332,
+    21428, 21489, 21538, 21629, 21728, 21826, 21844, 21918, 21986, 22066, 22167, 22214,
+    22265, 22356, 22452, 22469, 22516, 22602, 22690, 22743, 22801, 22893, 22987, 23061,
+    23131, 23211, 23272, 23351, 23440, 23537, 23616, 23704, 23732, 23790, 23889, 23954,
+    24019, 24047, 24076, 24127, 24153, 24192, 24215, 24311, 24328, 24354, 24422, 24473,
+    24500, 24576, 24668, 24696, 24725, 24814, 24915, 24971, 25054, 25112, 25135, 25162,
     25247, 25301, 25388, 25456, 25488, 25569, 25626, 25725, 25758, 25841, 25922, 26014,
     26097, 26182, 26244, 26330, 26394, 26437, 26483, 26531, 26588, 26644, 26702, 26797,
     26837, 26894, 26983, 27029, 27083, 27142, 27199, 27247, 27298, 27375, 27421, 27500,
     27560, 27617, 27653, 27716, 27742, 27778, 27818, 27862, 27898, 27933, 28033, 28114,
     28152, 28230, 28313, 28355, 28446, 28547, 28609, 28672, 28718, 28808, 28880, 28929,
-    29019, 29102, 29146, 29194, 29276, 29309, 29390, 29432, 29509, 29539, 29566, 29618,
-    29664, 29740, 29831, 29872, 29970, 30021, 30113, 30194, 30289, 30370, 30424, 30500,
-    30598, 30624, 30713, 30741, 30798, 30897, 30953, 31011, 31100, 31146, 31219, 31286,
-    31365, 31463, 31559, 31643, 31711, 31775, 31855, 31887, 31944, 32015, 32049, 32106,
-    32193, 32237, 32313, 32405, 32421, 32518, 32571, 32595, 32673, 32683, 32768, 32851,
+    29019, 29106, 29150, 29198, 29280, 29313, 29394, 29436, 29513, 29543, 29570, 29622,
+    29668, 29744, 29835, 29876, 29975, 30026, 30118, 30199, 30294, 30375, 30429, 30505,
+    30604, 30630, 30719, 30747, 30804, 30903, 30959, 31017, 31106, 31152, 31225, 31292,
+    31375, 31474, 31570, 31654, 31722, 31786, 31866, 31898, 31955, 32026, 32060, 32117,
+    32204, 32248, 32324, 32416, 32432, 32529, 32582, 32606, 32684, 32694, 32768, 32851,
     32920, 32970, 33046, 33138, 33235, 33288, 33366, 33435, 33532, 33607, 33647, 33705,
-    33728, 33778, 33860, 33952, 34010, 34108, 34199, 34267, 34339, 34414, 34433, 34452,
-    34531, 34591, 34658, 34684, 34720, 34755, 34778, 34822, 34922, 34985, 35011, 35046,
-    35092, 35119, 35167, 35266, 35365, 35394, 35424, 35447, 35473, 35526, 35589, 35672,
-    35700, 35727, 35773, 35868, 35963, 36039, 36074, 36124, 36218, 36294, 36347, 36441,
-    36528, 36576, 36628, 36714, 36731, 36864, 36957, 36997, 37024, 37090, 37140, 37182,
+    33728, 33778, 33860, 33952, 34010, 34110, 34201, 34269, 34341, 34416, 34435, 34454,
+    34533, 34593, 34660, 34686, 34722, 34757, 34780, 34824, 34924, 34987, 35013, 35048,
+    35094, 35121, 35169, 35268, 35367, 35396, 35426, 35449, 35475, 35528, 35591, 35674,
+    35702, 35729, 35775, 35870, 35965, 36041, 36076, 36126, 36220, 36296, 36349, 36443,
+    36534, 36582, 36634, 36720, 36737, 36864, 36957, 36997, 37024, 37090, 37140, 37182,
     37222, 37268, 37339, 37389, 37459, 37534, 37613, 37682, 37744, 37813, 37878, 37948,
-    37979, 38061, 38099, 38185, 38210, 38311, 38346, 38398, 38418, 38494, 38572, 38670,
-    38769, 38854, 38912, 38992, 39090, 39189, 39266, 39337, 39420, 39518, 39568, 39598,
-    39645, 39672, 39735, 39786, 39838, 39887, 39942, 39992, 40082, 40155, 40177, 40249,
-    40306, 40414, 40461, 40525, 40589, 40647, 40677, 40745, 40805, 40850, 40882, 40960,
+    37979, 38061, 38099, 38185, 38210, 38311, 38346, 38398, 38418, 38494, 38572, 38672,
+    38771, 38856, 38914, 38994, 39094, 39193, 39270, 39341, 39428, 39528, 39578, 39608,
+    39655, 39682, 39745, 39796, 39848, 39897, 39952, 40002, 40092, 40165, 40187, 40259,
+    40316, 40424, 40471, 40535, 40599, 40657, 40687, 40755, 40815, 40860, 40892, 40960,
     41026, 41096, 41166, 41236, 41262, 41342, 41404, 41423, 41442, 41461, 41480, 41508,
     41523, 41557, 41601, 41651, 41752, 41835, 41935, 41999, 42071, 42128, 42167, 42225,
     42282, 42340, 42439, 42508, 42605, 42704, 42768, 42781, 42834, 42888, 42948, 42992,
@@ -3322,1518 +3324,1518 @@ static const uint32_t lines[] = {
     45827, 45866, 45954, 45993, 46081, 46117, 46162, 46195, 46228, 46262, 46317, 46372,
     46435, 46468, 46501, 46534, 46567, 46600, 46633, 46655, 46763, 46823, 46887, 46951,
     47015, 47043, 47151, 47209, 47255, 47347, 47426, 47518, 47597, 47689, 47768, 47860,
-    47939, 48030, 48126, 48218, 48276, 48375, 48441, 48506, 48533, 48561, 48590, 48642,
-    48680, 48727, 48750, 48776, 48844, 48873, 48902, 48929, 49020, 49152, 49234, 49266,
+    47939, 48030, 48126, 48218, 48276, 48376, 48442, 48507, 48534, 48562, 48591, 48643,
+    48681, 48728, 48751, 48777, 48845, 48874, 48903, 48930, 49021, 49152, 49234, 49266,
     49353, 49419, 49477, 49573, 49631, 49689, 49779, 49838, 49921, 49983, 50053, 50126,
-    50151, 50228, 50305, 50337, 50436, 50532, 50631, 50658, 50747, 50805, 50905, 50963,
-    51053, 51152, 51243, 51339, 51431, 51489, 51588, 51653, 51680, 51708, 51737, 51789,
-    51827, 51874, 51897, 51923, 51991, 52020, 52049, 52076, 52167, 52237, 52319, 52351,
-    52438, 52504, 52562, 52658, 52717, 52800, 52862, 52932, 53009, 53041, 53140, 53248,
-    53275, 53375, 53465, 53564, 53647, 53714, 53781, 53857, 53948, 54003, 54079, 54162,
-    54211, 54293, 54398, 54466, 54545, 54605, 54676, 54702, 54742, 54795, 54831, 54866,
-    54965, 55048, 55088, 55144, 55197, 55284, 55336, 55409, 55508, 55541, 55611, 55634,
-    55678, 55726, 55805, 55849, 55885, 55967, 56013, 56118, 56217, 56322, 56427, 56527,
-    56628, 56638, 56721, 56766, 56802, 56834, 56866, 56887, 56941, 56986, 57064, 57161,
-    57212, 57306, 57344, 57378, 57443, 57528, 57592, 57665, 57727, 57797, 57875, 57969,
-    58003, 58068, 58141, 58203, 58273, 58365, 58462, 58530, 58602, 58646, 58745, 58789,
-    58813, 58857, 58916, 59005, 59094, 59124, 59180, 59206, 59263, 59330, 59417, 59449,
-    59499, 59598, 59697, 59777, 59816, 59870, 59968, 60048, 60074, 60131, 60229, 60320,
-    60372, 60428, 60518, 60539, 60597, 60660, 60723, 60801, 60898, 60987, 61076, 61138,
-    61222, 61319, 61440, 61521, 61596, 61683, 61780, 61833, 61907, 62074, 62115, 62149,
-    62238, 62334, 62426, 62523, 62588, 62615, 62643, 62672, 62723, 62761, 62808, 62895,
-    62963, 63044, 63076, 63159, 63223, 63318, 63339, 63376, 63445, 63512, 63568, 63645,
-    63677, 63719, 63760, 63857, 63922, 63976, 64017, 64114, 64140, 64239, 64328, 64386,
-    64427, 64524, 64580, 64669, 64767, 64832, 64897, 64948, 64974, 64996, 65022, 65089,
-    65117, 65145, 65234, 65260, 65347, 65415, 65536, 65635, 65718, 65782, 65838, 65933,
-    65989, 66078, 66136, 66215, 66275, 66342, 66425, 66508, 66606, 66657, 66738, 66833,
-    66931, 66957, 67046, 67074, 67131, 67230, 67286, 67344, 67433, 67512, 67610, 67663,
-    67690, 67737, 67813, 67909, 67965, 68056, 68089, 68153, 68217, 68265, 68313, 68343,
-    68385, 68431, 68477, 68523, 68565, 68611, 68657, 68703, 68724, 68745, 68766, 68787,
-    68802, 68888, 68912, 68941, 68955, 69015, 69065, 69113, 69160, 69193, 69240, 69273,
-    69320, 69353, 69400, 69433, 69534, 69632, 69651, 69701, 69729, 69758, 69807, 69828,
-    69897, 69927, 69944, 69968, 70009, 70064, 70144, 70167, 70223, 70272, 70341, 70382,
-    70405, 70461, 70510, 70579, 70620, 70643, 70699, 70748, 70817, 70858, 70949, 70991,
-    71037, 71083, 71129, 71154, 71198, 71295, 71339, 71382, 71411, 71454, 71483, 71526,
-    71555, 71598, 71627, 71718, 71754, 71794, 71834, 71874, 71928, 72019, 72069, 72165,
-    72244, 72302, 72407, 72472, 72499, 72527, 72565, 72591, 72659, 72688, 72717, 72740,
-    72772, 72795, 72880, 72967, 73033, 73076, 73134, 73230, 73288, 73347, 73366, 73391,
-    73468, 73500, 73573, 73728, 73833, 73891, 73981, 74086, 74157, 74214, 74305, 74381,
-    74439, 74531, 74627, 74724, 74770, 74865, 74935, 75007, 75059, 75154, 75244, 75287,
-    75357, 75408, 75485, 75530, 75585, 75638, 75728, 75809, 75853, 75913, 75971, 76039,
-    76122, 76146, 76180, 76247, 76306, 76350, 76450, 76476, 76506, 76529, 76592, 76619,
-    76688, 76776, 76848, 76870, 76920, 76990, 77028, 77128, 77228, 77328, 77344, 77429,
-    77490, 77516, 77556, 77651, 77673, 77824, 77918, 77965, 78039, 78094, 78175, 78224,
-    78283, 78340, 78396, 78468, 78537, 78586, 78607, 78635, 78732, 78807, 78871, 78939,
-    79022, 79050, 79087, 79115, 79146, 79177, 79207, 79225, 79277, 79357, 79411, 79435,
-    79490, 79519, 79562, 79632, 79661, 79690, 79769, 79827, 79868, 79900, 79969, 79996,
-    80023, 80063, 80102, 80198, 80220, 80271, 80335, 80394, 80455, 80495, 80566, 80634,
-    80713, 80788, 80813, 80875, 80970, 81070, 81165, 81265, 81360, 81460, 81536, 81592,
-    81683, 81727, 81771, 81807, 81827, 81920, 81963, 82053, 82076, 82118, 82180, 82271,
-    82362, 82453, 82547, 82620, 82715, 82783, 82827, 82914, 82971, 83062, 83118, 83181,
-    83281, 83376, 83476, 83571, 83671, 83766, 83866, 83962, 84039, 84109, 84198, 84250,
-    84318, 84384, 84460, 84551, 84583, 84625, 84710, 84758, 84822, 84884, 84956, 85043,
-    85071, 85109, 85143, 85217, 85305, 85345, 85389, 85461, 85562, 85636, 85704, 85784,
-    85837, 85916, 86016, 86084, 86180, 86281, 86377, 86478, 86574, 86675, 86771, 86841,
-    86929, 87030, 87104, 87173, 87260, 87328, 87408, 87462, 87541, 87612, 87708, 87809,
-    87905, 88006, 88102, 88203, 88249, 88269, 88351, 88425, 88483, 88593, 88627, 88689,
-    88730, 88789, 88848, 88907, 88966, 89025, 89084, 89143, 89202, 89263, 89324, 89385,
-    89446, 89507, 89568, 89668, 89756, 89791, 89834, 89877, 89920, 89963, 90006, 90049,
-    90112, 90155, 90198, 90241, 90286, 90331, 90376, 90421, 90466, 90511, 90609, 90699,
-    90791, 90851, 90877, 90903, 90929, 90955, 90981, 91007, 91033, 91059, 91085, 91111,
-    91139, 91167, 91195, 91223, 91251, 91279, 91334, 91389, 91444, 91499, 91554, 91609,
-    91664, 91719, 91776, 91833, 91890, 91947, 92004, 92061, 92152, 92243, 92338, 92388,
-    92425, 92496, 92606, 92679, 92789, 92819, 92875, 92924, 92972, 92990, 93027, 93081,
-    93129, 93178, 93227, 93276, 93326, 93376, 93426, 93476, 93526, 93576, 93627, 93678,
-    93729, 93780, 93831, 93882, 93924, 93973, 94022, 94071, 94121, 94208, 94258, 94308,
-    94358, 94408, 94459, 94510, 94561, 94612, 94663, 94714, 94744, 94799, 94840, 94885,
-    94939, 94984, 95094, 95202, 95277, 95352, 95427, 95535, 95643, 95751, 95823, 95931,
-    95976, 96054, 96134, 96228, 96300, 96408, 96456, 96504, 96612, 96720, 96821, 96864,
-    96879, 96925, 96937, 97005, 97103, 97200, 97289, 97387, 97440, 97490, 97573, 97631,
-    97698, 97774, 97872, 97923, 97999, 98071, 98160, 98304, 98383, 98399, 98418, 98464,
-    98498, 98580, 98685, 98752, 98844, 98905, 98977, 99053, 99120, 99166, 99254, 99333,
-    99410, 99468, 99528, 99585, 99652, 99749, 99773, 99856, 99939, 99962, 99998, 100038,
-    100067, 100103, 100151, 100250, 100313, 100379, 100445, 100475, 100573, 100598, 100631, 100699,
-    100757, 100806, 100868, 100912, 100969, 101067, 101133, 101229, 101286, 101375, 101451, 101547,
-    101599, 101655, 101713, 101797, 101866, 101906, 101950, 102023, 102087, 102125, 102206, 102255,
-    102300, 102400, 102452, 102546, 102618, 102717, 102745, 102837, 102885, 102926, 102955, 103003,
-    103093, 103198, 103256, 103361, 103460, 103509, 103614, 103678, 103730, 103771, 103827, 103900,
-    103989, 104107, 104172, 104237, 104296, 104337, 104396, 104457, 104476, 104537, 104636, 104734,
-    104784, 104839, 104885, 104904, 104923, 104955, 104991, 105016, 105035, 105067, 105140, 105195,
-    105263, 105309, 105364, 105439, 105510, 105559, 105592, 105632, 105683, 105710, 105733, 105779,
-    105853, 105891, 105929, 105967, 106005, 106049, 106097, 106166, 106206, 106277, 106325, 106359,
-    106386, 106432, 106496, 106536, 106617, 106680, 106709, 106753, 106813, 106879, 106946, 106975,
-    107011, 107044, 107080, 107116, 107177, 107295, 107354, 107386, 107418, 107462, 107498, 107523,
-    107589, 107640, 107702, 107728, 107773, 107802, 107853, 107948, 107998, 108049, 108100, 108151,
-    108202, 108279, 108314, 108345, 108389, 108437, 108496, 108574, 108626, 108678, 108723, 108754,
-    108798, 108837, 108899, 108943, 109000, 109064, 109131, 109168, 109200, 109318, 109380, 109425,
-    109506, 109624, 109707, 109758, 109783, 109831, 109904, 109962, 110071, 110102, 110169, 110204,
-    110249, 110307, 110348, 110407, 110466, 110525, 110592, 110638, 110692, 110746, 110800, 110855,
-    110910, 110965, 111024, 111082, 111191, 111224, 111280, 111340, 111400, 111460, 111511, 111551,
-    111603, 111655, 111735, 111783, 111831, 111859, 111887, 111926, 111954, 111993, 112021, 112067,
-    112100, 112133, 112226, 112335, 112396, 112505, 112574, 112645, 112702, 112800, 112858, 112925,
-    113001, 113056, 113132, 113215, 113287, 113369, 113465, 113532, 113577, 113640, 113737, 113820,
-    113903, 113926, 113962, 114062, 114085, 114148, 114214, 114280, 114326, 114370, 114427, 114525,
-    114614, 114688, 114741, 114781, 114836, 114883, 114983, 115043, 115130, 115193, 115246, 115328,
-    115366, 115467, 115516, 115577, 115644, 115689, 115770, 115866, 115967, 116063, 116164, 116260,
-    116361, 116388, 116409, 116448, 116541, 116597, 116640, 116687, 116775, 116874, 116948, 116995,
-    117086, 117186, 117284, 117346, 117409, 117446, 117494, 117555, 117596, 117613, 117632, 117724,
-    117741, 117792, 117813, 117893, 117986, 118079, 118173, 118228, 118279, 118330, 118419, 118507,
-    118606, 118625, 118784, 118889, 118954, 119019, 119048, 119096, 119122, 119169, 119261, 119350,
-    119378, 119425, 119475, 119558, 119622, 119688, 119729, 119776, 119832, 119887, 119935, 119992,
-    120044, 120114, 120191, 120244, 120339, 120364, 120463, 120549, 120607, 120640, 120684, 120763,
-    120799, 120853, 120891, 120930, 120953, 121001, 121058, 121098, 121173, 121262, 121308, 121350,
-    121373, 121426, 121481, 121520, 121604, 121704, 121733, 121775, 121829, 121874, 121932, 121972,
-    122025, 122119, 122181, 122273, 122326, 122411, 122483, 122575, 122623, 122675, 122729, 122753,
-    122783, 122811, 122880, 122916, 122971, 123022, 123127, 123178, 123270, 123347, 123426, 123521,
-    123575, 123630, 123681, 123786, 123875, 123929, 124016, 124084, 124140, 124239, 124285, 124330,
-    124385, 124490, 124585, 124658, 124776, 124821, 124840, 124872, 124927, 124976, 125022, 125093,
-    125126, 125166, 125238, 125356, 125406, 125524, 125586, 125631, 125712, 125830, 125901, 125958,
-    126055, 126133, 126210, 126263, 126322, 126405, 126497, 126555, 126653, 126722, 126794, 126875,
-    126976, 127020, 127120, 127146, 127246, 127276, 127299, 127362, 127429, 127499, 127553, 127652,
-    127731, 127829, 127929, 128005, 128056, 128154, 128252, 128343, 128431, 128531, 128597, 128626,
-    128653, 128741, 128826, 128850, 128897, 128974, 129066, 129153, 129238, 129300, 129366, 129413,
-    129455, 129533, 129587, 129683, 129727, 129807, 129845, 129884, 129958, 130046, 130129, 130210,
-    130268, 130330, 130397, 130421, 130462, 130529, 130596, 130625, 130666, 130719, 130813, 130867,
-    130952, 131001, 131072, 131118, 131218, 131270, 131358, 131436, 131480, 131560, 131660, 131745,
-    131841, 131932, 132021, 132087, 132157, 132257, 132357, 132411, 132507, 132580, 132699, 132745,
-    132765, 132798, 132861, 132908, 132955, 133006, 133067, 133100, 133140, 133174, 133215, 133334,
-    133390, 133464, 133583, 133665, 133737, 133856, 133906, 133996, 134093, 134158, 134224, 134253,
-    134325, 134410, 134475, 134522, 134564, 134641, 134720, 134758, 134797, 134878, 134939, 135002,
-    135031, 135168, 135257, 135302, 135358, 135452, 135528, 135598, 135687, 135756, 135837, 135892,
-    135972, 136039, 136086, 136183, 136263, 136357, 136454, 136548, 136645, 136698, 136793, 136887,
-    136969, 137072, 137140, 137211, 137281, 137348, 137371, 137411, 137464, 137496, 137529, 137597,
-    137641, 137698, 137750, 137834, 137903, 137947, 138020, 138084, 138138, 138183, 138283, 138357,
-    138453, 138538, 138604, 138625, 138687, 138758, 138803, 138906, 139006, 139109, 139264, 139367,
-    139467, 139549, 139647, 139715, 139794, 139854, 139917, 140014, 140047, 140116, 140214, 140290,
-    140388, 140486, 140584, 140658, 140747, 140766, 140824, 140882, 140960, 141050, 141079, 141168,
-    141224, 141319, 141397, 141467, 141548, 141603, 141683, 141705, 141769, 141840, 141938, 142034,
-    142129, 142227, 142316, 142411, 142509, 142604, 142675, 142732, 142824, 142929, 142973, 143073,
-    143099, 143129, 143152, 143215, 143360, 143465, 143570, 143667, 143745, 143827, 143930, 144000,
-    144067, 144140, 144204, 144258, 144358, 144432, 144519, 144587, 144608, 144670, 144741, 144844,
-    144944, 145047, 145147, 145250, 145350, 145440, 145537, 145609, 145694, 145759, 145837, 145932,
-    146012, 146093, 146154, 146221, 146288, 146382, 146458, 146547, 146616, 146687, 146784, 146861,
-    146940, 147034, 147131, 147225, 147322, 147456, 147550, 147640, 147728, 147824, 147890, 147955,
-    148027, 148112, 148197, 148262, 148342, 148423, 148484, 148551, 148648, 148739, 148813, 148863,
-    148922, 149021, 149111, 149153, 149234, 149270, 149301, 149339, 149379, 149467, 149522, 149623,
-    149699, 149768, 149857, 149926, 150006, 150060, 150139, 150210, 150306, 150407, 150503, 150560,
-    150661, 150757, 150858, 150921, 151040, 151062, 151117, 151159, 151246, 151306, 151350, 151442,
-    151552, 151638, 151699, 151756, 151772, 151818, 151864, 151910, 151956, 152002, 152048, 152094,
-    152140, 152186, 152257, 152298, 152352, 152471, 152515, 152634, 152753, 152844, 152920, 153003,
-    153101, 153164, 153187, 153231, 153278, 153357, 153455, 153546, 153622, 153720, 153818, 153897,
-    153981, 154080, 154148, 154220, 154287, 154387, 154457, 154556, 154655, 154755, 154854, 154949,
-    155049, 155144, 155244, 155339, 155439, 155534, 155648, 155702, 155724, 155815, 155880, 155945,
-    156006, 156055, 156106, 156163, 156220, 156277, 156368, 156413, 156458, 156549, 156604, 156695,
-    156746, 156836, 156932, 156961, 157033, 157118, 157183, 157230, 157326, 157405, 157443, 157482,
-    157539, 157612, 157713, 157789, 157878, 157947, 158043, 158121, 158201, 158302, 158398, 158499,
-    158595, 158696, 158768, 158825, 158934, 158983, 159050, 159117, 159146, 159208, 159251, 159284,
-    159311, 159375, 159404, 159438, 159532, 159626, 159665, 159744, 159802, 159860, 159913, 159966,
-    160019, 160073, 160127, 160181, 160225, 160283, 160336, 160393, 160502, 160533, 160566, 160605,
-    160642, 160687, 160796, 160825, 160934, 161043, 161152, 161261, 161370, 161416, 161514, 161579,
-    161624, 161672, 161755, 161824, 161891, 161935, 162026, 162102, 162201, 162252, 162335, 162404,
-    162453, 162529, 162628, 162704, 162796, 162875, 162944, 163005, 163084, 163177, 163272, 163293,
-    163335, 163390, 163433, 163491, 163514, 163596, 163691, 163759, 163840, 163913, 163975, 164043,
-    164119, 164186, 164239, 164284, 164344, 164426, 164493, 164520, 164620, 164719, 164819, 164915,
-    164999, 165049, 165103, 165163, 165200, 165248, 165290, 165340, 165427, 165521, 165622, 165722,
-    165822, 165857, 165947, 166042, 166084, 166179, 166229, 166277, 166343, 166432, 166500, 166576,
-    166656, 166720, 166773, 166827, 166926, 167026, 167114, 167175, 167224, 167305, 167330, 167360,
-    167440, 167497, 167567, 167593, 167621, 167671, 167735, 167821, 167936, 168012, 168107, 168161,
-    168255, 168355, 168446, 168543, 168643, 168739, 168815, 168891, 168986, 169029, 169098, 169196,
-    169294, 169382, 169453, 169530, 169630, 169709, 169804, 169852, 169909, 169989, 170026, 170096,
-    170197, 170251, 170317, 170385, 170461, 170533, 170600, 170675, 170775, 170827, 170888, 170963,
-    170991, 171013, 171052, 171145, 171201, 171279, 171326, 171414, 171514, 171588, 171635, 171690,
-    171741, 171792, 171883, 172032, 172129, 172215, 172280, 172359, 172433, 172510, 172602, 172691,
-    172747, 172805, 172853, 172893, 172939, 173013, 173040, 173141, 173238, 173337, 173437, 173474,
-    173520, 173564, 173654, 173694, 173766, 173860, 173938, 174020, 174101, 174172, 174227, 174278,
-    174375, 174467, 174561, 174616, 174667, 174764, 174853, 174899, 174993, 175048, 175145, 175241,
-    175335, 175424, 175521, 175627, 175655, 175684, 175723, 175777, 175864, 175932, 175965, 176015,
-    176128, 176211, 176292, 176354, 176418, 176464, 176543, 176603, 176670, 176697, 176734, 176771,
-    176850, 176877, 176943, 177009, 177038, 177125, 177171, 177213, 177296, 177386, 177483, 177579,
-    177675, 177706, 177792, 177890, 177921, 178019, 178058, 178143, 178213, 178283, 178316, 178407,
-    178501, 178602, 178702, 178802, 178897, 178992, 179054, 179085, 179114, 179147, 179180, 179242,
-    179313, 179368, 179445, 179525, 179631, 179721, 179817, 179911, 180011, 180117, 180224, 180325,
-    180426, 180510, 180598, 180704, 180770, 180867, 180917, 180971, 181060, 181166, 181253, 181321,
-    181378, 181461, 181525, 181582, 181661, 181721, 181788, 181858, 181929, 182006, 182086, 182192,
-    182273, 182379, 182485, 182555, 182631, 182684, 182767, 182843, 182898, 182974, 183056, 183154,
-    183249, 183276, 183313, 183359, 183403, 183479, 183577, 183653, 183751, 183849, 183938, 184026,
-    184132, 184189, 184216, 184320, 184398, 184479, 184585, 184691, 184797, 184851, 184893, 184952,
-    185024, 185142, 185191, 185257, 185323, 185383, 185443, 185503, 185552, 185606, 185626, 185662,
-    185681, 185713, 185789, 185841, 185869, 185944, 185992, 186064, 186092, 186155, 186199, 186258,
-    186324, 186392, 186422, 186540, 186600, 186633, 186653, 186719, 186770, 186832, 186876, 186906,
-    187003, 187035, 187114, 187158, 187190, 187234, 187266, 187309, 187377, 187410, 187450, 187568,
-    187686, 187769, 187868, 187967, 188066, 188165, 188255, 188416, 188521, 188586, 188658, 188716,
-    188805, 188874, 188931, 189016, 189081, 189162, 189223, 189290, 189317, 189357, 189394, 189442,
-    189547, 189652, 189757, 189839, 189938, 190027, 190110, 190169, 190268, 190367, 190466, 190538,
-    190626, 190690, 190808, 190864, 190906, 190967, 190997, 191017, 191071, 191116, 191188, 191281,
-    191370, 191432, 191479, 191526, 191573, 191620, 191667, 191714, 191761, 191808, 191855, 191902,
-    191949, 191998, 192047, 192096, 192145, 192194, 192243, 192341, 192373, 192512, 192630, 192673,
-    192693, 192743, 192783, 192811, 192851, 192906, 192980, 193028, 193063, 193091, 193131, 193164,
-    193204, 193322, 193440, 193522, 193580, 193662, 193759, 193826, 193923, 194020, 194117, 194206,
-    194309, 194374, 194457, 194521, 194588, 194611, 194681, 194714, 194817, 194920, 195023, 195120,
-    195188, 195260, 195357, 195454, 195551, 195648, 195737, 195781, 195853, 195947, 196023, 196104,
-    196184, 196255, 196323, 196420, 196608, 196705, 196799, 196896, 196990, 197079, 197185, 197272,
-    197340, 197423, 197487, 197566, 197626, 197697, 197734, 197776, 197854, 197935, 198041, 198147,
-    198253, 198306, 198331, 198381, 198454, 198563, 198595, 198663, 198735, 198797, 198817, 198837,
-    198852, 198946, 198976, 199034, 199094, 199152, 199212, 199272, 199332, 199428, 199524, 199620,
-    199685, 199739, 199795, 199851, 199907, 199968, 199992, 200030, 200061, 200078, 200100, 200124,
-    200197, 200306, 200340, 200397, 200458, 200519, 200580, 200632, 200704, 200736, 200776, 200829,
-    200882, 200935, 200988, 201040, 201092, 201172, 201221, 201270, 201319, 201368, 201417, 201466,
-    201506, 201546, 201586, 201634, 201674, 201722, 201816, 201849, 201882, 201991, 202053, 202119,
-    202228, 202323, 202418, 202508, 202612, 202685, 202789, 202893, 202997, 203086, 203192, 203263,
-    203333, 203439, 203545, 203651, 203756, 203827, 203905, 203986, 204091, 204196, 204301, 204397,
-    204498, 204594, 204695, 204800, 204901, 204997, 205098, 205207, 205316, 205389, 205498,
+    50151, 50228, 50305, 50337, 50437, 50533, 50633, 50660, 50749, 50807, 50907, 50965,
+    51055, 51155, 51246, 51342, 51434, 51492, 51592, 51657, 51684, 51712, 51741, 51793,
+    51831, 51878, 51901, 51927, 51995, 52024, 52053, 52080, 52171, 52241, 52323, 52355,
+    52442, 52508, 52566, 52662, 52721, 52804, 52866, 52936, 53013, 53045, 53145, 53248,
+    53275, 53375, 53465, 53565, 53648, 53715, 53782, 53858, 53949, 54004, 54080, 54163,
+    54212, 54294, 54401, 54469, 54548, 54608, 54679, 54705, 54745, 54798, 54834, 54869,
+    54968, 55051, 55091, 55147, 55200, 55291, 55343, 55416, 55515, 55548, 55618, 55641,
+    55685, 55733, 55812, 55856, 55892, 55974, 56020, 56127, 56226, 56333, 56440, 56540,
+    56641, 56651, 56734, 56779, 56815, 56847, 56879, 56900, 56954, 56999, 57077, 57174,
+    57225, 57319, 57344, 57378, 57443, 57528, 57592, 57665, 57727, 57797, 57875, 57969,
+    58003, 58068, 58141, 58203, 58273, 58365, 58464, 58532, 58604, 58648, 58747, 58791,
+    58815, 58859, 58918, 59007, 59096, 59126, 59182, 59208, 59265, 59332, 59419, 59451,
+    59501, 59600, 59699, 59779, 59818, 59872, 59970, 60050, 60076, 60133, 60231, 60326,
+    60378, 60434, 60524, 60545, 60603, 60666, 60729, 60807, 60906, 60995, 61084, 61146,
+    61230, 61329, 61440, 61521, 61596, 61687, 61786, 61839, 61913, 62080, 62121, 62155,
+    62244, 62340, 62432, 62530, 62595, 62622, 62650, 62679, 62730, 62768, 62815, 62902,
+    62970, 63051, 63083, 63166, 63230, 63325, 63346, 63383, 63452, 63519, 63575, 63652,
+    63684, 63726, 63767, 63865, 63930, 63984, 64025, 64123, 64149, 64248, 64337, 64395,
+    64436, 64534, 64590, 64679, 64778, 64843, 64908, 64959, 64985, 65007, 65033, 65100,
+    65128, 65156, 65245, 65271, 65358, 65426, 65536, 65635, 65718, 65782, 65838, 65933,
+    65989, 66078, 66136, 66215, 66275, 66342, 66425, 66512, 66611, 66662, 66743, 66838,
+    66937, 66963, 67052, 67080, 67137, 67236, 67292, 67350, 67439, 67522, 67621, 67674,
+    67701, 67748, 67824, 67920, 67976, 68067, 68100, 68164, 68228, 68276, 68324, 68354,
+    68396, 68442, 68488, 68534, 68576, 68622, 68668, 68714, 68735, 68756, 68777, 68798,
+    68813, 68899, 68923, 68952, 68966, 69026, 69076, 69124, 69171, 69204, 69251, 69284,
+    69331, 69364, 69411, 69444, 69632, 69722, 69741, 69791, 69819, 69848, 69897, 69918,
+    69987, 70017, 70034, 70058, 70099, 70154, 70234, 70257, 70313, 70362, 70431, 70472,
+    70495, 70551, 70600, 70669, 70710, 70733, 70789, 70838, 70907, 70948, 71039, 71081,
+    71127, 71173, 71219, 71244, 71288, 71385, 71429, 71472, 71501, 71544, 71573, 71616,
+    71645, 71688, 71717, 71808, 71844, 71884, 71924, 71964, 72018, 72109, 72159, 72255,
+    72334, 72392, 72498, 72563, 72590, 72618, 72656, 72682, 72750, 72779, 72808, 72831,
+    72863, 72886, 72971, 73058, 73124, 73167, 73225, 73321, 73379, 73438, 73457, 73482,
+    73559, 73591, 73728, 73834, 73940, 73998, 74088, 74194, 74265, 74322, 74413, 74489,
+    74547, 74639, 74735, 74832, 74878, 74975, 75045, 75117, 75169, 75264, 75354, 75397,
+    75467, 75518, 75595, 75640, 75695, 75748, 75838, 75919, 75963, 76023, 76081, 76149,
+    76232, 76256, 76290, 76357, 76416, 76460, 76560, 76586, 76616, 76639, 76702, 76729,
+    76798, 76886, 76958, 76980, 77030, 77100, 77138, 77238, 77338, 77432, 77517, 77578,
+    77604, 77644, 77739, 77824, 77923, 78017, 78064, 78138, 78193, 78274, 78323, 78382,
+    78439, 78495, 78567, 78636, 78685, 78706, 78734, 78831, 78906, 78970, 79038, 79121,
+    79149, 79186, 79214, 79245, 79276, 79306, 79324, 79376, 79456, 79510, 79534, 79589,
+    79618, 79661, 79731, 79760, 79789, 79868, 79926, 79967, 79999, 80068, 80095, 80122,
+    80162, 80201, 80297, 80319, 80370, 80434, 80493, 80554, 80594, 80665, 80733, 80812,
+    80887, 80912, 80974, 81071, 81165, 81262, 81356, 81453, 81547, 81623, 81679, 81770,
+    81814, 81858, 81894, 81920, 81970, 82013, 82103, 82126, 82168, 82230, 82321, 82412,
+    82503, 82597, 82670, 82767, 82835, 82879, 82966, 83023, 83118, 83174, 83237, 83331,
+    83428, 83522, 83619, 83713, 83810, 83904, 84001, 84078, 84148, 84237, 84289, 84357,
+    84423, 84499, 84590, 84622, 84664, 84749, 84797, 84861, 84923, 84995, 85082, 85110,
+    85148, 85182, 85256, 85344, 85384, 85428, 85500, 85594, 85668, 85736, 85816, 85869,
+    85948, 86016, 86084, 86181, 86275, 86372, 86466, 86563, 86657, 86755, 86825, 86913,
+    87008, 87082, 87151, 87238, 87306, 87386, 87440, 87519, 87590, 87688, 87783, 87881,
+    87976, 88074, 88169, 88215, 88235, 88317, 88391, 88449, 88559, 88593, 88655, 88696,
+    88755, 88814, 88873, 88932, 88991, 89050, 89109, 89168, 89229, 89290, 89351, 89412,
+    89473, 89534, 89634, 89722, 89757, 89800, 89843, 89886, 89929, 89972, 90015, 90058,
+    90112, 90155, 90198, 90243, 90288, 90333, 90378, 90423, 90468, 90566, 90656, 90748,
+    90808, 90834, 90860, 90886, 90912, 90938, 90964, 90990, 91016, 91042, 91068, 91096,
+    91124, 91152, 91180, 91208, 91236, 91291, 91346, 91401, 91456, 91511, 91566, 91621,
+    91676, 91733, 91790, 91847, 91904, 91961, 92018, 92109, 92200, 92295, 92345, 92382,
+    92453, 92563, 92636, 92746, 92776, 92832, 92881, 92929, 92947, 92984, 93038, 93086,
+    93135, 93184, 93233, 93283, 93333, 93383, 93433, 93483, 93533, 93584, 93635, 93686,
+    93737, 93788, 93839, 93881, 93930, 93979, 94028, 94078, 94128, 94208, 94258, 94308,
+    94358, 94409, 94460, 94511, 94562, 94613, 94664, 94694, 94749, 94790, 94835, 94889,
+    94934, 95044, 95152, 95227, 95302, 95377, 95485, 95593, 95701, 95773, 95881, 95926,
+    96004, 96084, 96178, 96250, 96358, 96406, 96454, 96562, 96670, 96771, 96814, 96829,
+    96875, 96887, 96955, 97053, 97150, 97239, 97337, 97390, 97440, 97523, 97581, 97648,
+    97724, 97822, 97873, 97949, 98021, 98110, 98196, 98275, 98304, 98323, 98369, 98403,
+    98485, 98592, 98659, 98751, 98812, 98884, 98960, 99027, 99073, 99161, 99240, 99317,
+    99375, 99435, 99492, 99559, 99656, 99680, 99763, 99846, 99869, 99905, 99945, 99974,
+    100010, 100058, 100157, 100220, 100286, 100352, 100382, 100480, 100505, 100538, 100606, 100664,
+    100713, 100775, 100819, 100876, 100974, 101040, 101136, 101193, 101282, 101358, 101454, 101506,
+    101562, 101620, 101704, 101773, 101813, 101857, 101930, 101994, 102032, 102113, 102162, 102207,
+    102268, 102400, 102494, 102566, 102665, 102693, 102785, 102833, 102874, 102903, 102951, 103041,
+    103148, 103206, 103313, 103412, 103461, 103568, 103632, 103684, 103725, 103781, 103854, 103943,
+    104061, 104126, 104191, 104250, 104291, 104350, 104411, 104430, 104491, 104590, 104688, 104738,
+    104793, 104839, 104858, 104877, 104909, 104945, 104970, 104989, 105021, 105094, 105149, 105217,
+    105263, 105318, 105393, 105464, 105513, 105546, 105586, 105637, 105664, 105687, 105733, 105807,
+    105845, 105883, 105921, 105959, 106003, 106051, 106120, 106160, 106231, 106279, 106313, 106340,
+    106386, 106430, 106496, 106577, 106640, 106669, 106713, 106773, 106839, 106906, 106935, 106971,
+    107004, 107040, 107076, 107137, 107255, 107314, 107346, 107378, 107422, 107458, 107483, 107549,
+    107600, 107662, 107688, 107733, 107762, 107813, 107908, 107958, 108009, 108060, 108111, 108162,
+    108239, 108274, 108305, 108349, 108397, 108456, 108534, 108586, 108638, 108683, 108714, 108758,
+    108797, 108859, 108903, 108960, 109024, 109091, 109128, 109160, 109278, 109340, 109385, 109466,
+    109584, 109667, 109718, 109743, 109791, 109864, 109922, 110031, 110062, 110129, 110164, 110209,
+    110267, 110308, 110367, 110426, 110485, 110544, 110592, 110646, 110700, 110754, 110809, 110864,
+    110919, 110978, 111036, 111145, 111178, 111234, 111294, 111354, 111414, 111465, 111505, 111557,
+    111609, 111689, 111737, 111785, 111813, 111841, 111880, 111908, 111947, 111975, 112021, 112054,
+    112087, 112180, 112289, 112350, 112459, 112528, 112599, 112656, 112754, 112812, 112879, 112955,
+    113010, 113086, 113169, 113241, 113323, 113421, 113488, 113533, 113596, 113693, 113776, 113859,
+    113882, 113918, 114018, 114041, 114104, 114170, 114236, 114282, 114326, 114383, 114481, 114570,
+    114626, 114688, 114728, 114783, 114830, 114930, 114990, 115077, 115140, 115193, 115275, 115313,
+    115408, 115457, 115518, 115585, 115630, 115711, 115809, 115904, 116002, 116097, 116195, 116290,
+    116317, 116338, 116377, 116470, 116526, 116569, 116616, 116704, 116803, 116877, 116924, 117015,
+    117113, 117211, 117280, 117348, 117385, 117433, 117494, 117535, 117552, 117571, 117663, 117680,
+    117731, 117752, 117832, 117925, 118018, 118112, 118166, 118216, 118266, 118355, 118443, 118537,
+    118569, 118627, 118784, 118849, 118914, 118947, 119003, 119029, 119080, 119172, 119261, 119289,
+    119341, 119391, 119474, 119538, 119608, 119649, 119696, 119752, 119807, 119855, 119912, 119964,
+    120034, 120111, 120164, 120259, 120284, 120385, 120474, 120537, 120570, 120614, 120698, 120734,
+    120792, 120835, 120874, 120897, 120945, 121002, 121042, 121117, 121206, 121252, 121294, 121317,
+    121370, 121429, 121468, 121552, 121652, 121681, 121723, 121777, 121822, 121880, 121920, 121973,
+    122067, 122129, 122221, 122274, 122359, 122431, 122523, 122571, 122623, 122677, 122701, 122731,
+    122759, 122814, 122880, 122934, 122984, 123090, 123141, 123233, 123310, 123394, 123489, 123543,
+    123597, 123647, 123753, 123842, 123896, 123983, 124051, 124107, 124206, 124252, 124297, 124351,
+    124457, 124552, 124625, 124743, 124788, 124807, 124839, 124894, 124943, 124989, 125060, 125093,
+    125133, 125205, 125323, 125373, 125491, 125553, 125598, 125679, 125797, 125868, 125925, 126022,
+    126100, 126177, 126230, 126289, 126372, 126464, 126522, 126622, 126691, 126763, 126844, 126905,
+    126976, 127076, 127102, 127202, 127232, 127255, 127318, 127385, 127455, 127509, 127608, 127687,
+    127787, 127887, 127963, 128014, 128114, 128214, 128305, 128393, 128493, 128559, 128592, 128619,
+    128707, 128792, 128816, 128863, 128940, 129032, 129119, 129204, 129266, 129332, 129379, 129421,
+    129499, 129553, 129649, 129693, 129778, 129821, 129860, 129934, 130022, 130105, 130186, 130244,
+    130306, 130373, 130397, 130438, 130505, 130572, 130601, 130642, 130695, 130789, 130843, 130928,
+    130977, 131072, 131118, 131218, 131270, 131358, 131436, 131480, 131565, 131665, 131750, 131846,
+    131937, 132026, 132092, 132162, 132262, 132362, 132416, 132512, 132585, 132704, 132750, 132770,
+    132803, 132866, 132913, 132960, 133011, 133072, 133105, 133145, 133179, 133220, 133339, 133395,
+    133469, 133588, 133670, 133742, 133861, 133911, 134001, 134101, 134198, 134269, 134366, 134431,
+    134497, 134530, 134602, 134687, 134752, 134799, 134841, 134918, 135002, 135045, 135084, 135168,
+    135229, 135292, 135321, 135394, 135483, 135528, 135584, 135678, 135754, 135824, 135913, 135982,
+    136063, 136118, 136198, 136265, 136312, 136409, 136494, 136588, 136685, 136779, 136876, 136929,
+    137024, 137118, 137200, 137305, 137373, 137444, 137514, 137581, 137604, 137644, 137697, 137729,
+    137762, 137830, 137874, 137931, 137983, 138067, 138136, 138180, 138253, 138317, 138371, 138416,
+    138518, 138592, 138688, 138773, 138839, 138860, 138922, 138993, 139038, 139143, 139264, 139369,
+    139471, 139576, 139678, 139760, 139860, 139928, 140007, 140067, 140130, 140227, 140260, 140329,
+    140429, 140505, 140605, 140705, 140803, 140877, 140966, 140985, 141043, 141101, 141179, 141269,
+    141298, 141387, 141443, 141538, 141616, 141686, 141767, 141822, 141902, 141924, 141988, 142059,
+    142157, 142253, 142348, 142446, 142535, 142630, 142728, 142823, 142894, 142951, 143043, 143150,
+    143194, 143294, 143320, 143360, 143383, 143446, 143553, 143660, 143767, 143864, 143942, 144024,
+    144129, 144199, 144266, 144339, 144403, 144457, 144559, 144633, 144720, 144788, 144809, 144871,
+    144942, 145047, 145149, 145254, 145356, 145461, 145563, 145653, 145750, 145822, 145907, 145972,
+    146050, 146145, 146230, 146311, 146372, 146439, 146506, 146600, 146676, 146765, 146834, 146905,
+    147002, 147079, 147163, 147257, 147354, 147456, 147553, 147649, 147743, 147833, 147921, 148018,
+    148084, 148149, 148221, 148306, 148391, 148456, 148541, 148622, 148683, 148750, 148847, 148938,
+    149012, 149062, 149125, 149224, 149314, 149356, 149437, 149473, 149504, 149542, 149582, 149670,
+    149725, 149819, 149895, 149964, 150053, 150122, 150202, 150256, 150335, 150406, 150503, 150597,
+    150694, 150751, 150845, 150942, 151036, 151099, 151218, 151240, 151295, 151337, 151424, 151484,
+    151552, 151644, 151701, 151787, 151848, 151905, 151921, 151967, 152013, 152059, 152105, 152151,
+    152197, 152243, 152289, 152335, 152406, 152447, 152501, 152620, 152664, 152783, 152902, 152993,
+    153069, 153152, 153252, 153315, 153338, 153382, 153429, 153508, 153608, 153699, 153775, 153875,
+    153975, 154054, 154138, 154239, 154307, 154379, 154446, 154546, 154616, 154717, 154818, 154918,
+    155019, 155116, 155210, 155307, 155401, 155498, 155648, 155745, 155839, 155893, 155915, 156006,
+    156071, 156136, 156197, 156246, 156297, 156354, 156411, 156468, 156559, 156604, 156649, 156740,
+    156795, 156886, 156937, 157027, 157124, 157157, 157229, 157314, 157379, 157426, 157522, 157606,
+    157649, 157688, 157745, 157818, 157912, 157988, 158077, 158146, 158243, 158321, 158406, 158500,
+    158597, 158691, 158788, 158882, 158954, 159011, 159120, 159169, 159236, 159303, 159332, 159394,
+    159437, 159470, 159497, 159561, 159590, 159624, 159744, 159838, 159877, 159935, 159993, 160051,
+    160104, 160157, 160210, 160264, 160318, 160372, 160416, 160474, 160527, 160584, 160693, 160724,
+    160757, 160796, 160833, 160878, 160987, 161016, 161125, 161234, 161343, 161452, 161561, 161607,
+    161705, 161770, 161815, 161863, 161946, 162015, 162082, 162126, 162217, 162293, 162392, 162443,
+    162526, 162595, 162644, 162720, 162819, 162895, 162987, 163066, 163135, 163196, 163275, 163368,
+    163463, 163484, 163526, 163581, 163624, 163682, 163705, 163840, 163937, 164005, 164073, 164146,
+    164208, 164276, 164352, 164419, 164472, 164517, 164577, 164659, 164726, 164753, 164853, 164952,
+    165052, 165148, 165232, 165282, 165336, 165396, 165433, 165481, 165523, 165573, 165660, 165754,
+    165855, 165955, 166055, 166090, 166180, 166275, 166317, 166412, 166462, 166510, 166576, 166665,
+    166733, 166809, 166889, 166953, 167006, 167060, 167159, 167253, 167341, 167402, 167451, 167532,
+    167557, 167587, 167667, 167724, 167794, 167820, 167848, 167936, 168000, 168086, 168157, 168233,
+    168330, 168384, 168478, 168578, 168669, 168766, 168860, 168956, 169032, 169108, 169205, 169248,
+    169317, 169415, 169513, 169601, 169672, 169749, 169843, 169922, 170019, 170067, 170124, 170204,
+    170241, 170311, 170412, 170466, 170532, 170600, 170676, 170748, 170815, 170890, 170984, 171036,
+    171097, 171172, 171200, 171222, 171261, 171354, 171410, 171488, 171535, 171623, 171723, 171797,
+    171844, 171898, 171948, 172032, 172123, 172211, 172309, 172395, 172460, 172539, 172613, 172690,
+    172782, 172871, 172927, 172985, 173033, 173073, 173119, 173193, 173220, 173321, 173418, 173517,
+    173617, 173654, 173700, 173744, 173834, 173874, 173946, 174041, 174119, 174201, 174282, 174353,
+    174407, 174457, 174555, 174647, 174742, 174796, 174846, 174944, 175033, 175079, 175174, 175228,
+    175326, 175422, 175517, 175606, 175703, 175810, 175838, 175867, 175906, 175960, 176047, 176128,
+    176161, 176211, 176303, 176386, 176467, 176529, 176593, 176639, 176718, 176778, 176845, 176872,
+    176909, 176946, 177025, 177052, 177118, 177184, 177213, 177300, 177346, 177388, 177471, 177561,
+    177658, 177754, 177850, 177881, 177967, 178065, 178096, 178194, 178233, 178318, 178388, 178458,
+    178491, 178582, 178676, 178777, 178877, 178977, 179072, 179167, 179229, 179260, 179289, 179322,
+    179355, 179417, 179488, 179543, 179620, 179700, 179807, 179897, 179993, 180087, 180224, 180331,
+    180396, 180497, 180598, 180682, 180770, 180877, 180943, 181040, 181090, 181144, 181233, 181340,
+    181427, 181495, 181552, 181635, 181699, 181756, 181835, 181895, 181962, 182032, 182103, 182180,
+    182260, 182367, 182448, 182555, 182662, 182732, 182808, 182861, 182944, 183020, 183075, 183151,
+    183233, 183333, 183428, 183455, 183492, 183538, 183582, 183658, 183758, 183834, 183934, 184034,
+    184123, 184211, 184320, 184377, 184404, 184441, 184519, 184600, 184707, 184814, 184921, 184975,
+    185017, 185076, 185148, 185266, 185315, 185381, 185447, 185507, 185567, 185627, 185676, 185730,
+    185750, 185786, 185805, 185837, 185913, 185965, 185993, 186068, 186116, 186188, 186216, 186279,
+    186323, 186382, 186448, 186516, 186546, 186664, 186724, 186757, 186777, 186843, 186894, 186956,
+    187000, 187030, 187127, 187159, 187238, 187282, 187314, 187358, 187390, 187433, 187501, 187534,
+    187574, 187692, 187810, 187893, 187993, 188093, 188193, 188293, 188416, 188504, 188609, 188674,
+    188746, 188804, 188893, 188962, 189019, 189104, 189169, 189250, 189311, 189378, 189405, 189445,
+    189482, 189530, 189635, 189740, 189845, 189927, 190028, 190117, 190200, 190259, 190360, 190461,
+    190562, 190634, 190722, 190786, 190904, 190960, 191002, 191063, 191093, 191113, 191167, 191212,
+    191284, 191377, 191466, 191528, 191575, 191622, 191669, 191716, 191763, 191810, 191857, 191904,
+    191951, 191998, 192045, 192094, 192143, 192192, 192241, 192290, 192339, 192437, 192469, 192512,
+    192630, 192673, 192693, 192743, 192783, 192811, 192851, 192906, 192980, 193028, 193063, 193091,
+    193131, 193164, 193204, 193322, 193440, 193522, 193580, 193662, 193761, 193828, 193927, 194026,
+    194125, 194214, 194318, 194383, 194466, 194530, 194597, 194620, 194690, 194723, 194827, 194931,
+    195035, 195134, 195202, 195274, 195373, 195472, 195571, 195668, 195757, 195801, 195873, 195967,
+    196043, 196124, 196204, 196275, 196343, 196440, 196608, 196705, 196799, 196896, 196990, 197079,
+    197186, 197273, 197341, 197424, 197488, 197567, 197627, 197698, 197735, 197777, 197855, 197936,
+    198043, 198150, 198257, 198310, 198335, 198385, 198458, 198567, 198599, 198667, 198739, 198801,
+    198821, 198841, 198856, 198950, 198980, 199038, 199098, 199156, 199216, 199276, 199336, 199432,
+    199528, 199624, 199689, 199743, 199799, 199855, 199911, 199972, 199996, 200034, 200065, 200082,
+    200104, 200128, 200201, 200310, 200344, 200401, 200462, 200523, 200584, 200636, 200704, 200736,
+    200776, 200829, 200882, 200935, 200988, 201040, 201092, 201172, 201221, 201270, 201319, 201368,
+    201417, 201466, 201506, 201546, 201586, 201634, 201674, 201722, 201816, 201849, 201882, 201991,
+    202053, 202119, 202228, 202323, 202418, 202508, 202613, 202686, 202791, 202896, 203001, 203090,
+    203197, 203268, 203338, 203445, 203552, 203659, 203765, 203836, 203914, 203995, 204101, 204207,
+    204313, 204411, 204506, 204604, 204699, 204800, 204895, 204993, 205088, 205197, 205306, 205379,
+    205488,
 };
 
 static const struct kiln_pair pairs[] = {
     { 5, 6 }, { 231, 47 }, { 259, 263 }, { 5, 165 }, { 47, 5 }, { 3, 176 },
-    { 174, 175 }, { 263, 231 }, { 12, 3191 }, { 130, 131 }, { 258, 259 }, { 534, 139 },
-    { 991, 474 }, { 13, 14 }, { 47, 3191 }, { 3197, 3196 }, { 5, 178 }, { 3, 3199 },
-    { 259, 474 }, { 159, 47 }, { 3, 3200 }, { 11, 3208 }, { 1595, 3191 }, { 270, 271 },
-    { 536, 537 }, { 6, 19 }, { 21, 22 }, { 23, 24 }, { 156, 157 }, { 298, 3198 },
-    { 3211, 3191 }, { 3, 1597 }, { 47, 233 }, { 3212, 3204 }, { 3214, 272 }, { 3216, 20 },
-    { 3217, 3218 }, { 158, 3210 }, { 6, 208 }, { 9, 10 }, { 30, 31 }, { 32, 33 },
-    { 37, 38 }, { 41, 42 }, { 46, 3205 }, { 48, 49 }, { 51, 52 }, { 55, 56 },
+    { 174, 175 }, { 263, 231 }, { 12, 3193 }, { 130, 131 }, { 258, 259 }, { 534, 139 },
+    { 991, 474 }, { 13, 14 }, { 47, 3193 }, { 3199, 3198 }, { 5, 178 }, { 3, 3201 },
+    { 259, 474 }, { 159, 47 }, { 3, 3202 }, { 11, 3210 }, { 1594, 3193 }, { 270, 271 },
+    { 536, 537 }, { 6, 19 }, { 21, 22 }, { 23, 24 }, { 156, 157 }, { 298, 3200 },
+    { 3213, 3193 }, { 3, 1596 }, { 47, 233 }, { 3214, 3206 }, { 3216, 272 }, { 3218, 20 },
+    { 3219, 3220 }, { 158, 3212 }, { 6, 208 }, { 9, 10 }, { 30, 31 }, { 32, 33 },
+    { 37, 38 }, { 41, 42 }, { 46, 3207 }, { 48, 49 }, { 51, 52 }, { 55, 56 },
     { 58, 59 }, { 63, 64 }, { 65, 66 }, { 67, 68 }, { 69, 70 }, { 71, 72 },
     { 73, 74 }, { 75, 76 }, { 77, 78 }, { 79, 80 }, { 87, 88 }, { 89, 90 },
     { 92, 93 }, { 94, 95 }, { 97, 98 }, { 100, 101 }, { 102, 103 }, { 167, 168 },
     { 169, 170 }, { 171, 172 }, { 199, 200 }, { 201, 202 }, { 211, 212 }, { 231, 232 },
-    { 236, 237 }, { 274, 456 }, { 276, 462 }, { 313, 259 }, { 488, 489 }, { 3206, 3194 },
-    { 440, 441 }, { 243, 244 }, { 3207, 179 }, { 263, 3192 }, { 1, 1594 }, { 561, 562 },
-    { 3213, 1596 }, { 3222, 3191 }, { 3, 15 }, { 3219, 3228 }, { 72, 84 }, { 89, 96 },
-    { 276, 486 }, { 3223, 6 }, { 3230, 3224 }, { 3231, 3232 }, { 3233, 39 }, { 3235, 3236 },
-    { 3239, 60 }, { 3240, 3241 }, { 3243, 3244 }, { 3245, 3246 }, { 3247, 3248 }, { 3249, 3250 },
-    { 3255, 104 }, { 3256, 3257 }, { 3258, 3194 }, { 3259, 3260 }, { 3263, 231 }, { 3265, 463 },
-    { 3207, 347 }, { 3270, 245 }, { 1593, 3273 }, { 3191, 128 }, { 371, 3 }, { 72, 86 },
-    { 83, 3279 }, { 89, 3251 }, { 485, 276 }, { 3252, 3280 }, { 3262, 3282 }, { 3283, 3277 },
-    { 3288, 3242 }, { 3289, 3290 }, { 3291, 81 }, { 3292, 91 }, { 1274, 231 }, { 3275, 3276 },
-    { 2622, 474 }, { 262, 3193 }, { 493, 494 }, { 47, 139 }, { 133, 134 }, { 135, 136 },
+    { 236, 237 }, { 274, 456 }, { 276, 462 }, { 313, 259 }, { 488, 489 }, { 3208, 3196 },
+    { 440, 441 }, { 243, 244 }, { 3209, 179 }, { 263, 3194 }, { 1, 1593 }, { 561, 562 },
+    { 3215, 1595 }, { 3224, 3193 }, { 3, 15 }, { 3221, 3230 }, { 72, 84 }, { 89, 96 },
+    { 276, 486 }, { 3225, 6 }, { 3232, 3226 }, { 3233, 3234 }, { 3235, 39 }, { 3237, 3238 },
+    { 3241, 60 }, { 3242, 3243 }, { 3245, 3246 }, { 3247, 3248 }, { 3249, 3250 }, { 3251, 3252 },
+    { 3257, 104 }, { 3258, 3259 }, { 3260, 3196 }, { 3261, 3262 }, { 3265, 231 }, { 3267, 463 },
+    { 3209, 347 }, { 3272, 245 }, { 1592, 3275 }, { 3193, 128 }, { 371, 3 }, { 72, 86 },
+    { 83, 3281 }, { 89, 3253 }, { 485, 276 }, { 3254, 3282 }, { 3264, 3284 }, { 3285, 3279 },
+    { 3290, 3244 }, { 3291, 3292 }, { 3293, 81 }, { 3294, 91 }, { 1274, 231 }, { 3277, 3278 },
+    { 2624, 474 }, { 262, 3195 }, { 493, 494 }, { 47, 139 }, { 133, 134 }, { 135, 136 },
     { 137, 138 }, { 140, 141 }, { 142, 143 }, { 144, 145 }, { 146, 147 }, { 201, 560 },
-    { 206, 3274 }, { 259, 447 }, { 263, 576 }, { 264, 451 }, { 274, 428 }, { 287, 413 },
+    { 206, 3276 }, { 259, 447 }, { 263, 576 }, { 264, 451 }, { 274, 428 }, { 287, 413 },
     { 359, 360 }, { 367, 368 }, { 402, 403 }, { 406, 407 }, { 414, 415 }, { 449, 450 },
-    { 465, 466 }, { 899, 3192 }, { 2564, 2565 }, { 2566, 2567 }, { 3213, 2568 }, { 3221, 132 },
-    { 3261, 227 }, { 3, 139 }, { 29, 3191 }, { 72, 3314 }, { 89, 3308 }, { 3312, 3313 },
-    { 231, 709 }, { 3319, 3193 }, { 276, 924 }, { 3210, 3333 }, { 3320, 3326 }, { 3321, 3322 },
-    { 3324, 3325 }, { 3327, 3205 }, { 3328, 203 }, { 3330, 263 }, { 3334, 3339 }, { 3335, 361 },
-    { 3338, 287 }, { 3343, 3344 }, { 3345, 3276 }, { 248, 249 }, { 250, 251 }, { 261, 3318 },
-    { 0, 1 }, { 474, 1657 }, { 521, 522 }, { 574, 575 }, { 1651, 1652 }, { 1661, 1662 },
-    { 1665, 1666 }, { 247, 423 }, { 297, 3220 }, { 189, 2598 }, { 384, 2586 }, { 432, 433 },
-    { 471, 3317 }, { 487, 3267 }, { 2583, 2584 }, { 2587, 3302 }, { 2588, 3221 }, { 2603, 2604 },
-    { 3303, 2573 }, { 25, 26 }, { 159, 1315 }, { 233, 1313 }, { 274, 1634 }, { 308, 1682 },
-    { 547, 548 }, { 605, 606 }, { 609, 610 }, { 1237, 1238 }, { 1244, 1245 }, { 1248, 1249 },
-    { 1251, 1252 }, { 1254, 1255 }, { 1256, 1257 }, { 1258, 1259 }, { 1260, 1261 }, { 1270, 1271 },
-    { 1279, 165 }, { 1284, 1285 }, { 1286, 1287 }, { 1288, 1289 }, { 1292, 1293 }, { 1295, 1296 },
-    { 1297, 1298 }, { 1300, 1301 }, { 1303, 1304 }, { 1305, 1306 }, { 1307, 1308 }, { 1309, 1310 },
-    { 1311, 1312 }, { 1321, 1322 }, { 1323, 1324 }, { 1327, 1328 }, { 1332, 1333 }, { 1345, 1346 },
-    { 1613, 3346 }, { 1614, 1615 }, { 1616, 1617 }, { 1618, 1619 }, { 1626, 1627 }, { 1677, 1678 },
-    { 1680, 1681 }, { 1683, 3266 }, { 1684, 1685 }, { 1686, 1687 }, { 1688, 1689 }, { 1690, 1691 },
-    { 258, 593 }, { 870, 3297 }, { 1719, 1721 }, { 3309, 865 }, { 436, 437 }, { 461, 3298 },
-    { 3234, 43 }, { 3, 3227 }, { 3191, 16 }, { 3304, 3350 }, { 3305, 72 }, { 3306, 3351 },
-    { 3349, 3284 }, { 416, 231 }, { 3323, 3348 }, { 3341, 287 }, { 3357, 3360 }, { 3296, 203 },
-    { 3368, 3369 }, { 263, 580 }, { 410, 3363 }, { 3371, 2 }, { 3374, 3331 }, { 3376, 3203 },
-    { 276, 611 }, { 492, 3354 }, { 2585, 3381 }, { 3281, 3384 }, { 3382, 434 }, { 3386, 3387 },
-    { 139, 3420 }, { 189, 1622 }, { 1314, 3391 }, { 3192, 3392 }, { 3353, 3195 }, { 3394, 3432 },
-    { 3395, 549 }, { 3396, 607 }, { 3398, 1239 }, { 3399, 1246 }, { 3401, 1253 }, { 3402, 3403 },
-    { 3404, 3405 }, { 3408, 3409 }, { 3410, 1290 }, { 3412, 3413 }, { 3414, 1302 }, { 3415, 3416 },
-    { 3417, 3418 }, { 3423, 1334 }, { 3427, 3428 }, { 3433, 3434 }, { 3436, 3272 }, { 1719, 1720 },
-    { 3226, 3444 }, { 3, 3278 }, { 50, 3191 }, { 3310, 3445 }, { 3446, 3448 }, { 3359, 3453 },
-    { 3455, 252 }, { 3377, 3203 }, { 3457, 3450 }, { 3461, 276 }, { 3463, 3466 }, { 139, 3422 },
-    { 3419, 3470 }, { 3424, 3471 }, { 3431, 3472 }, { 3467, 3421 }, { 3478, 3479 }, { 3480, 3481 },
-    { 3484, 3485 }, { 3488, 3435 }, { 3452, 467 }, { 155, 3492 }, { 3, 53 }, { 62, 3191 },
-    { 3493, 3237 }, { 3495, 72 }, { 3451, 3496 }, { 3378, 3497 }, { 2642, 276 }, { 139, 3486 },
-    { 263, 3502 }, { 3491, 3390 }, { 3503, 3469 }, { 3505, 3510 }, { 47, 164 }, { 149, 150 },
-    { 152, 153 }, { 160, 161 }, { 162, 163 }, { 189, 190 }, { 204, 205 }, { 206, 3229 },
-    { 258, 588 }, { 583, 584 }, { 866, 867 }, { 879, 3340 }, { 1895, 3498 }, { 3209, 491 },
-    { 3302, 129 }, { 3365, 868 }, { 3380, 2599 }, { 231, 3356 }, { 3, 99 }, { 3191, 54 },
-    { 3515, 3513 }, { 3514, 3364 }, { 276, 3489 }, { 3509, 3523 }, { 3517, 3426 }, { 3521, 231 },
-    { 154, 3512 }, { 3337, 3535 }, { 3362, 3536 }, { 3526, 151 }, { 3528, 3529 }, { 152, 2589 },
-    { 180, 181 }, { 1617, 2592 }, { 3206, 3271 }, { 3499, 417 }, { 3, 3238 }, { 3191, 57 },
-    { 3253, 3543 }, { 3545, 3544 }, { 3430, 276 }, { 3524, 3547 }, { 3527, 3551 }, { 3552, 3540 },
-    { 3555, 3525 }, { 337, 181 }, { 2590, 3512 }, { 2591, 3558 }, { 3206, 3299 }, { 3501, 3556 },
-    { 3, 3287 }, { 3191, 61 }, { 3561, 3562 }, { 276, 3442 }, { 3567, 3569 }, { 3571, 3572 },
-    { 3, 3293 }, { 3191, 3254 }, { 3564, 3577 }, { 3575, 3576 }, { 276, 1672 }, { 3574, 3580 },
-    { 3, 3295 }, { 3191, 3563 }, { 3582, 3581 }, { 3583, 3584 }, { 3585, 276 }, { 3586, 2593 },
-    { 3, 3352 }, { 3294, 3587 }, { 3516, 3588 }, { 3589, 3191 }, { 3, 3590 }, { 3311, 3593 },
-    { 362, 3191 }, { 3336, 3596 }, { 1624, 3 }, { 3286, 3597 }, { 3191, 363 }, { 3599, 3598 },
-    { 3600, 369 }, { 3449, 3 }, { 3358, 3191 }, { 3595, 3603 }, { 3602, 3 }, { 520, 3191 },
-    { 3607, 3549 }, { 3, 3316 }, { 3609, 3546 }, { 4, 3191 }, { 3610, 3373 }, { 6, 452 },
-    { 276, 460 }, { 517, 3212 }, { 709, 1330 }, { 1278, 3407 }, { 1283, 3508 }, { 1318, 1319 },
-    { 1320, 3506 }, { 1326, 3550 }, { 1331, 3520 }, { 2621, 3383 }, { 3303, 372 }, { 238, 419 },
-    { 258, 3193 }, { 410, 869 }, { 3301, 3612 }, { 3, 3367 }, { 523, 3191 }, { 3614, 7 },
-    { 203, 6 }, { 276, 1408 }, { 1329, 3619 }, { 3195, 3620 }, { 3307, 460 }, { 3329, 3616 },
-    { 3622, 3623 }, { 3, 3604 }, { 3366, 3632 }, { 8, 3191 }, { 3624, 3637 }, { 3636, 276 },
-    { 3370, 3542 }, { 3438, 870 }, { 35, 2702 }, { 474, 1659 }, { 540, 3192 }, { 669, 670 },
-    { 919, 920 }, { 1668, 1669 }, { 1906, 263 }, { 2611, 2730 }, { 2699, 2700 }, { 2703, 3234 },
-    { 2704, 3613 }, { 2705, 3447 }, { 2706, 3608 }, { 2707, 365 }, { 2708, 3605 }, { 2709, 3389 },
-    { 2716, 2601 }, { 2723, 254 }, { 2731, 2732 }, { 3307, 567 }, { 3454, 3388 }, { 3460, 1663 },
-    { 3491, 3606 }, { 3302, 3425 }, { 2631, 2675 }, { 2673, 2674 }, { 3490, 3439 }, { 180, 552 },
-    { 218, 1405 }, { 608, 3397 }, { 610, 618 }, { 708, 709 }, { 893, 3615 }, { 1409, 3355 },
-    { 1631, 1632 }, { 1637, 1882 }, { 3332, 452 }, { 3468, 1878 }, { 3483, 241 }, { 3507, 268 },
-    { 3530, 191 }, { 3, 3633 }, { 3191, 3385 }, { 3645, 3625 }, { 3647, 429 }, { 276, 567 },
-    { 474, 3654 }, { 2701, 3649 }, { 3285, 3658 }, { 3494, 3657 }, { 3518, 3666 }, { 3541, 3665 },
-    { 3642, 3660 }, { 3656, 3667 }, { 3661, 3662 }, { 3663, 3664 }, { 3673, 2633 }, { 337, 552 },
-    { 3474, 3678 }, { 3683, 272 }, { 263, 1153 }, { 491, 3462 }, { 1603, 3202 }, { 17, 18 },
-    { 27, 28 }, { 139, 1604 }, { 229, 2115 }, { 588, 1409 }, { 631, 231 }, { 709, 922 },
-    { 907, 3298 }, { 923, 3355 }, { 1150, 3375 }, { 1337, 1338 }, { 1656, 3372 }, { 1881, 3684 },
-    { 1907, 3565 }, { 3361, 3429 }, { 3379, 3677 }, { 3440, 3568 }, { 3459, 1645 }, { 3650, 1660 },
-    { 3, 3634 }, { 3191, 3473 }, { 3643, 3698 }, { 3659, 3701 }, { 3671, 3696 }, { 3704, 3691 },
-    { 3674, 3705 }, { 276, 1898 }, { 3681, 3690 }, { 474, 1791 }, { 1650, 3375 }, { 1693, 3372 },
-    { 2029, 922 }, { 3193, 588 }, { 3201, 3721 }, { 3522, 3713 }, { 3613, 3642 }, { 3629, 231 },
-    { 3714, 1605 }, { 3724, 1883 }, { 525, 3 }, { 3458, 3731 }, { 3191, 3579 }, { 3697, 3734 },
-    { 3733, 3735 }, { 3738, 276 }, { 3712, 3746 }, { 3740, 474 }, { 3752, 3 }, { 3554, 3753 },
-    { 377, 3191 }, { 3754, 3703 }, { 276, 1885 }, { 193, 3 }, { 3759, 3644 }, { 654, 3191 },
-    { 3755, 3762 }, { 276, 3719 }, { 279, 286 }, { 715, 716 }, { 891, 1598 }, { 895, 531 },
-    { 47, 3685 }, { 259, 603 }, { 381, 382 }, { 383, 384 }, { 385, 386 }, { 481, 474 },
-    { 517, 3224 }, { 709, 569 }, { 1221, 3192 }, { 1282, 3601 }, { 1642, 1643 }, { 1677, 1913 },
-    { 1679, 3566 }, { 1879, 3477 }, { 1909, 3482 }, { 2607, 2608 }, { 2616, 2617 }, { 2623, 2624 },
-    { 2625, 2626 }, { 2627, 2628 }, { 2629, 2630 }, { 2631, 2632 }, { 2678, 3267 }, { 3221, 148 },
-    { 3264, 457 }, { 3342, 3672 }, { 3464, 490 }, { 3592, 3194 }, { 3615, 3690 }, { 3617, 3578 },
-    { 3702, 2733 }, { 3737, 2676 }, { 3, 3487 }, { 3342, 3191 }, { 276, 3725 }, { 3769, 3511 },
-    { 1233, 531 }, { 1263, 3780 }, { 3209, 3778 }, { 3264, 3788 }, { 3281, 3795 }, { 3400, 3786 },
-    { 3411, 3787 }, { 3464, 3519 }, { 3539, 3796 }, { 3761, 3775 }, { 3776, 3777 }, { 3779, 3277 },
-    { 3782, 3621 }, { 3784, 3504 }, { 3790, 3791 }, { 3793, 3794 }, { 1397, 1398 }, { 1399, 1400 },
-    { 1401, 1402 }, { 1403, 1404 }, { 776, 777 }, { 1803, 1804 }, { 1806, 1807 }, { 3, 3611 },
-    { 3627, 3191 }, { 631, 276 }, { 3813, 3519 }, { 3819, 3817 }, { 3823, 3792 }, { 3824, 2633 },
-    { 3825, 3826 }, { 3827, 3828 }, { 3829, 778 }, { 3832, 3805 }, { 3732, 3 }, { 3191, 527 },
-    { 3763, 276 }, { 3839, 3840 }, { 3, 3760 }, { 3798, 3842 }, { 3799, 276 }, { 34, 35 },
-    { 36, 3285 }, { 40, 3443 }, { 44, 45 }, { 82, 3447 }, { 192, 3764 }, { 231, 702 },
-    { 253, 254 }, { 453, 268 }, { 474, 1893 }, { 588, 1745 }, { 590, 591 }, { 592, 593 },
-    { 612, 613 }, { 648, 3191 }, { 991, 987 }, { 1147, 1148 }, { 1152, 3709 }, { 1156, 1157 },
-    { 1335, 1336 }, { 1408, 3716 }, { 1667, 3695 }, { 1896, 1669 }, { 3201, 3679 }, { 3215, 1605 },
-    { 3437, 600 }, { 3454, 3531 }, { 3460, 2244 }, { 3475, 555 }, { 3494, 3757 }, { 3500, 3720 },
-    { 3655, 3717 }, { 3670, 3537 }, { 3766, 655 }, { 2161, 2162 }, { 710, 711 }, { 1212, 3198 },
-    { 1792, 1793 }, { 1795, 1796 }, { 3710, 3195 }, { 85, 3608 }, { 229, 864 }, { 297, 1268 },
-    { 364, 365 }, { 366, 3605 }, { 370, 3833 }, { 389, 390 }, { 418, 3297 }, { 572, 1266 },
-    { 811, 812 }, { 1216, 437 }, { 1231, 3751 }, { 1243, 3476 }, { 1264, 1265 }, { 1600, 1601 },
-    { 1648, 1649 }, { 1676, 3565 }, { 1698, 1699 }, { 1763, 1764 }, { 1766, 2421 }, { 1920, 1921 },
-    { 2017, 2018 }, { 2021, 2022 }, { 2025, 3193 }, { 2134, 2135 }, { 2634, 2635 }, { 3209, 929 },
-    { 3223, 3675 }, { 3309, 401 }, { 3315, 3807 }, { 3441, 2725 }, { 3452, 2006 }, { 3456, 1267 },
-    { 3522, 3606 }, { 3553, 3781 }, { 3628, 2766 }, { 3646, 3682 }, { 3669, 3532 }, { 3693, 2770 },
-    { 3834, 2030 }, { 3, 3736 }, { 3836, 3847 }, { 474, 3872 }, { 3606, 3850 }, { 3651, 3191 },
-    { 3689, 3855 }, { 3692, 3869 }, { 3744, 3870 }, { 3765, 3879 }, { 3851, 3852 }, { 3859, 1894 },
-    { 3861, 3862 }, { 3863, 276 }, { 3867, 1154 }, { 3868, 3192 }, { 3875, 593 }, { 3884, 245 },
-    { 259, 231 }, { 3370, 3886 }, { 3885, 47 }, { 3888, 258 }, { 35, 1923 }, { 192, 3601 },
-    { 588, 2013 }, { 1924, 3443 }, { 1926, 3447 }, { 3329, 3902 }, { 3494, 3910 }, { 3518, 3857 },
-    { 3747, 3854 }, { 3842, 3194 }, { 3890, 3893 }, { 3894, 3895 }, { 3896, 391 }, { 3901, 1232 },
-    { 3903, 3898 }, { 3911, 3533 }, { 3914, 272 }, { 3922, 3892 }, { 3923, 1922 }, { 373, 374 },
-    { 378, 379 }, { 380, 3818 }, { 3559, 3557 }, { 3573, 3570 }, { 530, 531 }, { 567, 716 },
-    { 713, 714 }, { 929, 3462 }, { 3499, 1210 }, { 3635, 738 }, { 2119, 2120 }, { 6, 3688 },
-    { 203, 1317 }, { 206, 1387 }, { 229, 230 }, { 367, 3801 }, { 528, 3833 }, { 563, 3225 },
-    { 976, 297 }, { 1344, 3504 }, { 1637, 1638 }, { 1658, 3730 }, { 1664, 3498 }, { 1705, 1706 },
-    { 1711, 1712 }, { 1755, 233 }, { 1869, 1870 }, { 1901, 1902 }, { 2144, 2145 }, { 2149, 3913 },
-    { 2572, 3389 }, { 2577, 2578 }, { 2611, 2612 }, { 2613, 2614 }, { 2637, 3397 }, { 2711, 3268 },
-    { 2780, 3802 }, { 3215, 2861 }, { 3348, 950 }, { 3361, 3388 }, { 3441, 438 }, { 3459, 2620 },
-    { 3468, 1623 }, { 3537, 2245 }, { 3560, 3648 }, { 3591, 1673 }, { 3594, 2751 }, { 3626, 475 },
-    { 3631, 3618 }, { 3640, 1628 }, { 3668, 3849 }, { 3694, 3578 }, { 3722, 1339 }, { 3741, 1653 },
-    { 3745, 1897 }, { 3773, 2776 }, { 3803, 3789 }, { 3700, 3 }, { 3767, 3930 }, { 3820, 3191 },
-    { 3933, 3939 }, { 3941, 594 }, { 474, 3950 }, { 3948, 3356 }, { 47, 3195 }, { 276, 1641 },
-    { 3285, 3954 }, { 3631, 3957 }, { 3686, 3952 }, { 3853, 3959 }, { 3912, 3533 }, { 3955, 1927 },
-    { 3969, 3951 }, { 3559, 3570 }, { 3573, 3557 }, { 3970, 375 }, { 3977, 3770 }, { 3981, 434 },
-    { 588, 3999 }, { 1757, 233 }, { 2579, 3192 }, { 2726, 259 }, { 3215, 4002 }, { 3361, 3531 },
-    { 3474, 4005 }, { 3500, 3942 }, { 3591, 2248 }, { 3594, 4006 }, { 3694, 3768 }, { 3726, 4020 },
-    { 3749, 3997 }, { 3844, 3987 }, { 3877, 4014 }, { 3984, 3476 }, { 3988, 564 }, { 3998, 1903 },
-    { 4003, 4004 }, { 4008, 2578 }, { 4013, 3601 }, { 4017, 3268 }, { 4029, 3 }, { 3938, 4031 },
-    { 276, 3906 }, { 1700, 3191 }, { 4037, 1925 }, { 4038, 4043 }, { 4040, 3961 }, { 588, 4000 },
-    { 1794, 4033 }, { 2754, 259 }, { 3192, 6 }, { 3844, 4001 }, { 4049, 3966 }, { 4053, 4051 },
-    { 3, 3739 }, { 4071, 3800 }, { 4036, 276 }, { 4072, 4077 }, { 4076, 4075 }, { 1746, 588 },
-    { 4074, 1701 }, { 4082, 3191 }, { 2686, 2687 }, { 551, 3271 }, { 877, 3269 }, { 1610, 3202 },
-    { 1758, 1759 }, { 1760, 1761 }, { 1762, 3831 }, { 1802, 3830 }, { 3201, 826 }, { 3299, 3676 },
-    { 3680, 3841 }, { 3897, 418 }, { 4019, 3771 }, { 3, 3711 }, { 1904, 276 }, { 1762, 3908 },
-    { 1805, 4099 }, { 3299, 3706 }, { 4097, 4098 }, { 128, 3425 }, { 139, 1773 }, { 203, 3429 },
-    { 218, 1968 }, { 248, 1978 }, { 325, 1991 }, { 391, 1955 }, { 1932, 1933 }, { 1934, 1935 },
-    { 1936, 1937 }, { 1938, 1939 }, { 1940, 1941 }, { 1942, 1943 }, { 1944, 1945 }, { 1946, 1947 },
-    { 1948, 1949 }, { 1972, 1973 }, { 1976, 1977 }, { 1979, 1980 }, { 1984, 1985 }, { 1986, 1987 },
-    { 1995, 3220 }, { 3296, 1962 }, { 3846, 430 }, { 3891, 3728 }, { 4105, 4085 }, { 2601, 3 },
-    { 2640, 276 }, { 1602, 4106 }, { 4100, 4109 }, { 4111, 4108 }, { 3193, 4131 }, { 3205, 4112 },
-    { 4113, 4124 }, { 4116, 4130 }, { 4117, 1992 }, { 4118, 1956 }, { 4119, 4120 }, { 4121, 4122 },
-    { 4125, 4126 }, { 4132, 1988 }, { 4134, 4114 }, { 47, 6 }, { 105, 106 }, { 107, 108 },
-    { 109, 3191 }, { 110, 111 }, { 116, 117 }, { 118, 119 }, { 127, 3539 }, { 148, 3847 },
-    { 189, 3821 }, { 196, 197 }, { 213, 214 }, { 215, 216 }, { 217, 218 }, { 224, 225 },
-    { 238, 239 }, { 263, 588 }, { 264, 265 }, { 267, 430 }, { 278, 279 }, { 280, 281 },
-    { 287, 288 }, { 291, 292 }, { 293, 294 }, { 297, 582 }, { 302, 303 }, { 305, 306 },
-    { 307, 308 }, { 309, 310 }, { 311, 312 }, { 314, 315 }, { 316, 317 }, { 318, 319 },
-    { 321, 322 }, { 323, 324 }, { 325, 326 }, { 327, 328 }, { 330, 331 }, { 332, 333 },
-    { 404, 405 }, { 420, 241 }, { 448, 3340 }, { 474, 3915 }, { 524, 3751 }, { 569, 3965 },
-    { 570, 571 }, { 572, 573 }, { 614, 615 }, { 616, 617 }, { 619, 620 }, { 623, 624 },
-    { 626, 627 }, { 628, 629 }, { 661, 3994 }, { 736, 667 }, { 779, 3976 }, { 815, 3715 },
-    { 832, 441 }, { 842, 3727 }, { 896, 3202 }, { 903, 3225 }, { 1299, 3687 }, { 1338, 1910 },
-    { 1343, 3990 }, { 1640, 4087 }, { 1644, 2003 }, { 1655, 3723 }, { 1696, 3742 }, { 1726, 1727 },
-    { 1728, 709 }, { 1740, 1741 }, { 1889, 1649 }, { 2026, 2814 }, { 2147, 4041 }, { 2256, 2257 },
-    { 2594, 2595 }, { 2721, 3630 }, { 2763, 2764 }, { 2769, 3928 }, { 2787, 2788 }, { 2805, 2806 },
-    { 2817, 3383 }, { 2818, 231 }, { 3209, 2871 }, { 3315, 3707 }, { 3332, 3688 }, { 3347, 2765 },
-    { 3365, 408 }, { 3379, 299 }, { 3456, 581 }, { 3477, 3982 }, { 3514, 3598 }, { 3560, 4104 },
-    { 3566, 3638 }, { 3607, 3517 }, { 3626, 2870 }, { 3639, 3816 }, { 3669, 206 }, { 3680, 3949 },
-    { 3743, 3929 }, { 3758, 3887 }, { 3766, 1445 }, { 3785, 5 }, { 3811, 482 }, { 3814, 3229 },
-    { 3843, 1235 }, { 3876, 3532 }, { 3900, 2725 }, { 3918, 3337 }, { 3921, 2802 }, { 3968, 3534 },
-    { 3979, 3648 }, { 4103, 3192 }, { 3, 3931 }, { 4123, 4145 }, { 4127, 4144 }, { 4129, 4146 },
-    { 4143, 4152 }, { 47, 227 }, { 218, 4168 }, { 276, 289 }, { 298, 263 }, { 308, 4187 },
-    { 325, 4190 }, { 630, 3193 }, { 1609, 4106 }, { 1655, 3742 }, { 1696, 3723 }, { 1737, 588 },
-    { 1837, 709 }, { 2002, 4219 }, { 2753, 3630 }, { 3201, 4232 }, { 3261, 4165 }, { 3266, 4184 },
-    { 3362, 4195 }, { 3609, 4245 }, { 3628, 4194 }, { 3639, 3835 }, { 3693, 4172 }, { 3873, 4203 },
-    { 4073, 4256 }, { 4139, 2641 }, { 4156, 4157 }, { 4159, 4160 }, { 4161, 3346 }, { 4162, 3194 },
-    { 4166, 4167 }, { 4170, 1044 }, { 4173, 4174 }, { 4176, 4177 }, { 4180, 4181 }, { 4182, 4183 },
-    { 4185, 4186 }, { 4188, 4189 }, { 4191, 4192 }, { 4193, 4241 }, { 4197, 526 }, { 4199, 4200 },
-    { 4205, 4206 }, { 4207, 1707 }, { 4212, 2208 }, { 4214, 904 }, { 4218, 3783 }, { 4222, 4223 },
-    { 4226, 2815 }, { 4228, 245 }, { 4231, 3927 }, { 4233, 2789 }, { 4234, 3317 }, { 4243, 4178 },
-    { 4254, 3758 }, { 279, 2005 }, { 376, 3761 }, { 1766, 1767 }, { 2616, 2672 }, { 2623, 2663 },
-    { 2638, 2639 }, { 2666, 3354 }, { 2682, 2683 }, { 2692, 2693 }, { 3538, 3838 }, { 3592, 3843 },
-    { 3808, 841 }, { 3874, 1875 }, { 4067, 2615 }, { 4093, 2688 }, { 3, 3864 }, { 3972, 4267 },
-    { 4150, 4268 }, { 4151, 4269 }, { 226, 4272 }, { 276, 4179 }, { 320, 4276 }, { 3266, 4308 },
-    { 3774, 588 }, { 4175, 4274 }, { 4196, 263 }, { 4202, 4294 }, { 4248, 4300 }, { 4262, 4310 },
-    { 4277, 329 }, { 4287, 4301 }, { 4297, 4158 }, { 4298, 120 }, { 4303, 282 }, { 4306, 4288 },
-    { 4309, 3272 }, { 4313, 4278 }, { 2672, 2662 }, { 2694, 3193 }, { 3264, 4333 }, { 4326, 3511 },
-    { 4327, 3971 }, { 4329, 2618 }, { 4330, 2664 }, { 238, 1389 }, { 1390, 1391 }, { 1392, 1393 },
-    { 1394, 1395 }, { 47, 3638 }, { 113, 114 }, { 121, 122 }, { 123, 124 }, { 125, 126 },
-    { 173, 3268 }, { 231, 691 }, { 274, 275 }, { 286, 838 }, { 304, 4305 }, { 410, 411 },
-    { 444, 3269 }, { 474, 1799 }, { 539, 3806 }, { 558, 559 }, { 572, 978 }, { 595, 596 },
-    { 601, 602 }, { 610, 2276 }, { 636, 637 }, { 638, 3945 }, { 641, 642 }, { 643, 3437 },
-    { 646, 3191 }, { 661, 662 }, { 663, 664 }, { 668, 3652 }, { 709, 2654 }, { 762, 763 },
-    { 774, 775 }, { 871, 3300 }, { 880, 3225 }, { 926, 4253 }, { 946, 947 }, { 952, 953 },
-    { 964, 3878 }, { 968, 1886 }, { 984, 985 }, { 986, 987 }, { 997, 258 }, { 1024, 1025 },
-    { 1031, 3548 }, { 1236, 555 }, { 1241, 3601 }, { 1281, 1282 }, { 1294, 3482 }, { 1316, 3983 },
-    { 1319, 2650 }, { 1325, 3936 }, { 1606, 1607 }, { 1629, 1630 }, { 1633, 3393 }, { 1636, 3991 },
-    { 1667, 3932 }, { 1703, 733 }, { 1739, 4224 }, { 1742, 1743 }, { 1766, 2177 }, { 1790, 4325 },
-    { 1866, 3751 }, { 1884, 3845 }, { 1887, 3534 }, { 1889, 2095 }, { 1892, 3940 }, { 1900, 4066 },
-    { 1912, 3822 }, { 2004, 4263 }, { 2063, 233 }, { 2139, 1643 }, { 2143, 4083 }, { 2146, 4227 },
-    { 2148, 4078 }, { 2243, 3730 }, { 2635, 3198 }, { 2643, 3407 }, { 2645, 4138 }, { 2646, 3508 },
-    { 2652, 3550 }, { 2655, 3520 }, { 2781, 2782 }, { 2783, 2784 }, { 2813, 4319 }, { 2816, 2410 },
-    { 2820, 922 }, { 2851, 3743 }, { 2894, 2895 }, { 3202, 1873 }, { 3215, 538 }, { 3347, 1028 },
-    { 3380, 2867 }, { 3400, 1250 }, { 3406, 1272 }, { 3411, 2647 }, { 3440, 2116 }, { 3456, 3989 },
-    { 3459, 577 }, { 3475, 1957 }, { 3483, 2159 }, { 3500, 3682 }, { 3507, 2132 }, { 3553, 4026 },
-    { 3594, 346 }, { 3595, 3596 }, { 3631, 1814 }, { 3635, 676 }, { 3640, 2776 }, { 3643, 3618 },
-    { 3653, 1671 }, { 3670, 3993 }, { 3722, 1910 }, { 3726, 3956 }, { 3748, 3707 }, { 3750, 2138 },
-    { 3756, 1673 }, { 3764, 3621 }, { 3765, 645 }, { 3860, 1749 }, { 3865, 995 }, { 3882, 3871 },
-    { 3883, 656 }, { 3919, 3785 }, { 3924, 3332 }, { 3925, 241 }, { 3937, 4236 }, { 3962, 4155 },
-    { 3986, 4311 }, { 3996, 3675 }, { 4023, 1340 }, { 4024, 1891 }, { 4028, 1023 }, { 4034, 1213 },
-    { 4055, 3646 }, { 4089, 4290 }, { 4154, 772 }, { 4235, 475 }, { 4264, 1647 }, { 4337, 2140 },
-    { 3907, 3 }, { 4343, 4344 }, { 276, 4307 }, { 4273, 4345 }, { 4322, 588 }, { 4347, 4348 },
-    { 4352, 621 }, { 4356, 219 }, { 2685, 4363 }, { 4334, 4364 }, { 4370, 4371 }, { 4372, 4373 },
-    { 231, 1822 }, { 277, 4359 }, { 840, 4350 }, { 898, 4387 }, { 917, 602 }, { 1030, 3300 },
-    { 1281, 3821 }, { 1451, 3652 }, { 1815, 3191 }, { 2238, 1643 }, { 2450, 3940 }, { 2649, 4421 },
-    { 2653, 4401 }, { 3192, 4402 }, { 3198, 4440 }, { 3347, 4210 }, { 3400, 2606 }, { 3411, 4419 },
-    { 3594, 4379 }, { 3631, 4030 }, { 3641, 4422 }, { 3653, 4458 }, { 3686, 4417 }, { 3749, 4423 },
-    { 3845, 4442 }, { 3860, 4090 }, { 3882, 4427 }, { 3883, 731 }, { 3953, 4443 }, { 3992, 4482 },
-    { 4010, 4479 }, { 4028, 2717 }, { 4032, 4390 }, { 4035, 4448 }, { 4063, 3932 }, { 4275, 4456 },
-    { 4315, 3406 }, { 4323, 475 }, { 4357, 112 }, { 4358, 4376 }, { 4377, 4378 }, { 4386, 474 },
-    { 4389, 3729 }, { 4393, 4394 }, { 4395, 4396 }, { 4398, 4399 }, { 4404, 872 }, { 4405, 881 },
-    { 4408, 3205 }, { 4411, 4412 }, { 4415, 4420 }, { 4418, 4488 }, { 4424, 3708 }, { 4426, 1639 },
-    { 4429, 4430 }, { 4433, 1867 }, { 4434, 3783 }, { 4435, 1888 }, { 4444, 4445 }, { 4449, 4450 },
-    { 4454, 286 }, { 4463, 4138 }, { 4466, 3482 }, { 4475, 3268 }, { 4491, 987 }, { 4494, 3638 },
-    { 4506, 4042 }, { 3438, 4115 }, { 3771, 4085 }, { 4153, 4064 }, { 4336, 4229 }, { 443, 259 },
-    { 691, 1775 }, { 706, 707 }, { 877, 2286 }, { 955, 956 }, { 1228, 441 }, { 1505, 1506 },
-    { 1599, 3904 }, { 2010, 2011 }, { 2454, 531 }, { 2507, 3269 }, { 3353, 1733 }, { 3804, 3916 },
-    { 3846, 2117 }, { 3874, 1612 }, { 3917, 1756 }, { 4056, 4201 }, { 4061, 3848 }, { 4088, 3 },
-    { 4511, 4091 }, { 4512, 3960 }, { 276, 4360 }, { 4513, 4516 }, { 4521, 4522 }, { 587, 588 },
-    { 3191, 653 }, { 3215, 4526 }, { 4032, 4567 }, { 4410, 4565 }, { 4437, 4549 }, { 4451, 4535 },
-    { 4455, 4558 }, { 4468, 4580 }, { 4486, 4547 }, { 4515, 2790 }, { 4533, 4557 }, { 4534, 3506 },
-    { 4537, 1131 }, { 4551, 4581 }, { 4552, 3871 }, { 4555, 3437 }, { 4562, 4563 }, { 4572, 988 },
-    { 4573, 4543 }, { 4577, 4349 }, { 259, 3192 }, { 633, 4546 }, { 951, 4571 }, { 1951, 3268 },
-    { 2010, 2050 }, { 3594, 2041 }, { 3837, 3916 }, { 3917, 1801 }, { 4081, 4596 }, { 4597, 441 },
-    { 4598, 3205 }, { 3, 4342 }, { 276, 4361 }, { 4615, 4616 }, { 4617, 1396 }, { 588, 2909 },
-    { 3964, 3191 }, { 4612, 4498 }, { 4624, 4452 }, { 4635, 4299 }, { 512, 259 }, { 3594, 4642 },
-    { 4644, 3268 }, { 4046, 3 }, { 4346, 276 }, { 4355, 4651 }, { 4367, 4650 }, { 588, 4018 },
-    { 4383, 4652 }, { 4578, 3191 }, { 3, 1708 }, { 4662, 4665 }, { 276, 4524 }, { 4663, 4667 },
-    { 3201, 1033 }, { 4542, 4591 }, { 6, 1127 }, { 47, 4171 }, { 159, 3274 }, { 165, 2756 },
-    { 186, 856 }, { 203, 2218 }, { 221, 222 }, { 228, 3715 }, { 229, 1029 }, { 231, 684 },
-    { 263, 484 }, { 266, 2770 }, { 297, 2093 }, { 388, 3963 }, { 396, 397 }, { 421, 3300 },
-    { 439, 3269 }, { 452, 3858 }, { 459, 3802 }, { 464, 3808 }, { 470, 471 }, { 472, 473 },
-    { 474, 475 }, { 518, 2858 }, { 533, 3202 }, { 539, 3934 }, { 557, 3764 }, { 565, 566 },
-    { 569, 4312 }, { 572, 2090 }, { 583, 4225 }, { 588, 2061 }, { 612, 2677 }, { 622, 4204 },
-    { 625, 4362 }, { 647, 4341 }, { 649, 650 }, { 651, 652 }, { 689, 690 }, { 693, 694 },
-    { 712, 4047 }, { 717, 3223 }, { 728, 729 }, { 730, 3191 }, { 750, 751 }, { 760, 761 },
-    { 805, 1199 }, { 810, 3899 }, { 839, 4525 }, { 875, 3465 }, { 906, 4059 }, { 945, 4407 },
-    { 949, 4009 }, { 1275, 615 }, { 1336, 2299 }, { 1372, 967 }, { 1432, 3548 }, { 1524, 3195 },
-    { 1608, 3809 }, { 1611, 4608 }, { 1629, 2271 }, { 1635, 4576 }, { 1648, 1890 }, { 1675, 4295 },
-    { 1698, 2888 }, { 1713, 1714 }, { 1719, 1771 }, { 1765, 4328 }, { 1773, 1774 }, { 1801, 4050 },
-    { 1830, 1831 }, { 1832, 1833 }, { 1868, 3904 }, { 1880, 3750 }, { 1911, 4439 }, { 1928, 365 },
-    { 1960, 4321 }, { 1964, 4467 }, { 2073, 3751 }, { 2086, 3225 }, { 2087, 3393 }, { 2088, 2089 },
-    { 2097, 3881 }, { 2107, 4148 }, { 2141, 2008 }, { 2150, 4247 }, { 2176, 4079 }, { 2221, 3822 },
-    { 2270, 1625 }, { 2507, 4599 }, { 2569, 2570 }, { 2571, 3801 }, { 2710, 4058 }, { 2712, 3973 },
-    { 2746, 3974 }, { 2750, 4070 }, { 2758, 4519 }, { 2773, 2774 }, { 2868, 4022 }, { 2878, 391 },
-    { 2893, 4459 }, { 2917, 3831 }, { 2933, 3439 }, { 2934, 3830 }, { 2951, 3946 }, { 3209, 478 },
-    { 3315, 4021 }, { 3347, 400 }, { 3456, 2092 }, { 3477, 3229 }, { 3534, 585 }, { 3566, 5 },
-    { 3631, 4613 }, { 3639, 3849 }, { 3651, 3691 }, { 3668, 3816 }, { 3679, 4107 }, { 3689, 1241 },
-    { 3692, 2298 }, { 3708, 2272 }, { 3718, 3834 }, { 3747, 4042 }, { 3748, 4481 }, { 3756, 2210 },
-    { 3765, 3618 }, { 3772, 2581 }, { 3774, 604 }, { 3803, 4368 }, { 3810, 4622 }, { 3841, 4600 },
-    { 3843, 550 }, { 3873, 4296 }, { 3925, 2255 }, { 3937, 4625 }, { 3947, 1750 }, { 4016, 1674 },
-    { 4027, 2618 }, { 4028, 1959 }, { 4054, 3640 }, { 4065, 3797 }, { 4071, 3501 }, { 4086, 2745 },
-    { 4095, 878 }, { 4169, 2950 }, { 4198, 3729 }, { 4215, 4528 }, { 4237, 4351 }, { 4240, 4136 },
-    { 4257, 483 }, { 4286, 430 }, { 4339, 3789 }, { 4453, 4583 }, { 4464, 4244 }, { 4476, 4149 },
-    { 4504, 2766 }, { 4536, 764 }, { 4575, 4425 }, { 4605, 1734 }, { 4610, 4517 }, { 4612, 3962 },
-    { 4618, 589 }, { 4627, 4366 }, { 4632, 296 }, { 2575, 3 }, { 4381, 4671 }, { 4672, 4664 },
-    { 221, 4514 }, { 276, 4249 }, { 1114, 4677 }, { 1431, 3300 }, { 1719, 4743 }, { 1816, 4341 },
-    { 1997, 3269 }, { 2103, 3202 }, { 2712, 4045 }, { 2746, 4044 }, { 2761, 3963 }, { 2881, 4059 },
-    { 2889, 3191 }, { 2935, 4776 }, { 3192, 712 }, { 3201, 427 }, { 3475, 165 }, { 3530, 4701 },
-    { 3608, 4750 }, { 3668, 3835 }, { 3702, 4771 }, { 3814, 6 }, { 3843, 2079 }, { 3919, 4760 },
-    { 3978, 3195 }, { 4009, 4649 }, { 4016, 4738 }, { 4022, 568 }, { 4027, 2662 }, { 4054, 3956 },
-    { 4068, 3934 }, { 4070, 4769 }, { 4084, 3691 }, { 4086, 4767 }, { 4089, 4796 }, { 4096, 4734 },
-    { 4314, 4669 }, { 4316, 3797 }, { 4324, 4785 }, { 4382, 4723 }, { 4461, 4700 }, { 4495, 4686 },
-    { 4589, 4828 }, { 4676, 4692 }, { 4683, 4354 }, { 4690, 422 }, { 4693, 4694 }, { 4695, 4696 },
-    { 4708, 4709 }, { 4710, 4711 }, { 4712, 4619 }, { 4717, 4718 }, { 4724, 876 }, { 4727, 4641 },
-    { 4729, 4216 }, { 4735, 4794 }, { 4736, 4317 }, { 4741, 1772 }, { 4745, 4746 }, { 4748, 4579 },
-    { 4753, 2074 }, { 4756, 4704 }, { 4772, 434 }, { 4775, 2896 }, { 4779, 2952 }, { 4783, 4687 },
-    { 4792, 3764 }, { 4795, 927 }, { 4797, 3718 }, { 4813, 3858 }, { 4814, 4702 }, { 4815, 4678 },
-    { 4816, 4058 }, { 4820, 4637 }, { 4823, 4685 }, { 3, 4614 }, { 276, 4888 }, { 1719, 4777 },
-    { 2846, 3269 }, { 2860, 3202 }, { 3201, 4392 }, { 4068, 4789 }, { 4084, 3191 }, { 4086, 4770 },
-    { 4778, 4854 }, { 4793, 4895 }, { 4833, 4889 }, { 4843, 203 }, { 4844, 4731 }, { 4846, 4613 },
-    { 4853, 2890 }, { 4874, 4768 }, { 4875, 4859 }, { 4887, 468 }, { 4899, 4523 }, { 4911, 4868 },
-    { 4912, 4872 }, { 4913, 4850 }, { 551, 4102 }, { 1970, 3465 }, { 3271, 3676 }, { 4094, 3706 },
-    { 4332, 3195 }, { 4653, 241 }, { 3, 4255 }, { 4707, 276 }, { 4883, 4916 }, { 4917, 4697 },
-    { 4924, 4849 }, { 551, 4110 }, { 2500, 3465 }, { 3201, 260 }, { 3271, 3706 }, { 4094, 3676 },
-    { 4520, 3195 }, { 4940, 1971 }, { 231, 3210 }, { 263, 1800 }, { 666, 667 }, { 677, 678 },
-    { 682, 683 }, { 687, 688 }, { 1342, 4217 }, { 1719, 1744 }, { 1725, 4318 }, { 1783, 1784 },
-    { 1788, 1789 }, { 1859, 1860 }, { 2118, 4048 }, { 2455, 4338 }, { 2623, 2807 }, { 2628, 3538 },
-    { 2629, 2811 }, { 2631, 2812 }, { 2722, 4015 }, { 2748, 4265 }, { 2791, 2792 }, { 2793, 2794 },
-    { 2795, 2796 }, { 2797, 2798 }, { 2799, 2800 }, { 2801, 2832 }, { 2808, 2809 }, { 2829, 2830 },
-    { 3737, 2833 }, { 4061, 3806 }, { 4095, 844 }, { 4282, 1738 }, { 4283, 3949 }, { 4604, 1036 },
-    { 4804, 4855 }, { 3, 4353 }, { 4951, 2501 }, { 1719, 2902 }, { 2722, 4265 }, { 2748, 4015 },
-    { 2799, 2831 }, { 2810, 4972 }, { 3629, 4967 }, { 4282, 1752 }, { 4302, 4980 }, { 4403, 4968 },
-    { 4478, 4960 }, { 4945, 656 }, { 4964, 1781 }, { 4966, 1785 }, { 4969, 2121 }, { 4971, 4983 },
-    { 4973, 4974 }, { 4977, 4978 }, { 4981, 2801 }, { 4985, 3538 }, { 1609, 3 }, { 4658, 4992 },
-    { 1719, 5006 }, { 4945, 731 }, { 4984, 4997 }, { 5001, 5011 }, { 5008, 4998 }, { 5009, 2633 },
-    { 5010, 4979 }, { 1602, 3 }, { 5005, 1719 }, { 5017, 4982 }, { 256, 257 }, { 263, 2130 },
-    { 376, 3818 }, { 429, 1969 }, { 752, 753 }, { 754, 755 }, { 1418, 4217 }, { 1929, 3605 },
-    { 1930, 3303 }, { 1931, 3191 }, { 1975, 4270 }, { 2004, 286 }, { 2511, 3300 }, { 3538, 4340 },
-    { 3804, 4335 }, { 3971, 4650 }, { 4034, 4135 }, { 4128, 2122 }, { 4133, 4957 }, { 4137, 4655 },
-    { 4147, 2129 }, { 4149, 4916 }, { 4164, 2110 }, { 4271, 1989 }, { 4331, 4806 }, { 4674, 4668 },
-    { 4836, 295 }, { 3, 4213 }, { 752, 1849 }, { 3538, 4369 }, { 3804, 5038 }, { 3837, 4335 },
-    { 4331, 4921 }, { 4662, 5027 }, { 5029, 5030 }, { 5032, 5033 }, { 5034, 5046 }, { 5037, 2512 },
-    { 5045, 5026 }, { 139, 941 }, { 166, 4541 }, { 177, 3973 }, { 184, 185 }, { 189, 4582 },
-    { 195, 4321 }, { 198, 3876 }, { 203, 1415 }, { 206, 207 }, { 210, 3347 }, { 228, 3985 },
-    { 233, 4141 }, { 235, 3297 }, { 240, 241 }, { 242, 3300 }, { 247, 3497 }, { 263, 3989 },
-    { 266, 267 }, { 268, 269 }, { 273, 4839 }, { 276, 715 }, { 301, 3406 }, { 336, 3974 },
-    { 345, 4586 }, { 387, 4688 }, { 389, 4774 }, { 394, 395 }, { 431, 3465 }, { 435, 4011 },
-    { 454, 3225 }, { 455, 3797 }, { 458, 4934 }, { 469, 4948 }, { 474, 482 }, { 507, 508 },
-    { 518, 519 }, { 529, 3975 }, { 535, 4881 }, { 553, 554 }, { 565, 4773 }, { 569, 4902 },
-    { 583, 3905 }, { 586, 4835 }, { 588, 929 }, { 597, 598 }, { 599, 3945 }, { 611, 3716 },
-    { 666, 1710 }, { 670, 3995 }, { 675, 3980 }, { 697, 698 }, { 699, 700 }, { 717, 3195 },
-    { 739, 740 }, { 747, 748 }, { 780, 781 }, { 794, 795 }, { 859, 860 }, { 889, 4080 },
-    { 891, 892 }, { 894, 3772 }, { 897, 4620 }, { 902, 559 }, { 908, 1644 }, { 910, 3810 },
-    { 915, 4566 }, { 926, 4457 }, { 934, 935 }, { 936, 937 }, { 938, 939 }, { 942, 943 },
-    { 944, 4062 }, { 948, 4894 }, { 954, 4866 }, { 964, 555 }, { 966, 1625 }, { 968, 969 },
-    { 970, 971 }, { 973, 576 }, { 977, 978 }, { 979, 980 }, { 983, 4636 }, { 989, 990 },
-    { 996, 4413 }, { 998, 999 }, { 1005, 1006 }, { 1007, 4587 }, { 1010, 1011 }, { 1012, 3865 },
-    { 1020, 1199 }, { 1023, 2109 }, { 1084, 4007 }, { 1104, 1105 }, { 1106, 1107 }, { 1109, 1110 },
-    { 1111, 664 }, { 1112, 1113 }, { 1123, 1124 }, { 1125, 1126 }, { 1130, 1131 }, { 1135, 1136 },
-    { 1137, 1138 }, { 1139, 1140 }, { 1141, 1142 }, { 1144, 1145 }, { 1149, 1150 }, { 1151, 3943 },
-    { 1155, 3944 }, { 1178, 536 }, { 1182, 1183 }, { 1247, 4827 }, { 1262, 4725 }, { 1273, 4238 },
-    { 1276, 4204 }, { 1277, 4362 }, { 1291, 3815 }, { 1335, 2656 }, { 1338, 1339 }, { 1341, 4963 },
-    { 1410, 3315 }, { 1426, 4539 }, { 1429, 4585 }, { 1432, 3699 }, { 1434, 3641 }, { 1583, 3652 },
-    { 1658, 3650 }, { 1715, 1716 }, { 1719, 1724 }, { 1722, 1723 }, { 1730, 1731 }, { 1735, 1736 },
-    { 1744, 4548 }, { 1751, 5000 }, { 1756, 4050 }, { 1765, 3909 }, { 1769, 4208 }, { 1770, 4898 },
-    { 1777, 1778 }, { 1779, 1780 }, { 1782, 5015 }, { 1786, 1787 }, { 1797, 1798 }, { 1822, 685 },
-    { 1823, 3856 }, { 1825, 1826 }, { 1858, 5002 }, { 1876, 4409 }, { 1889, 1890 }, { 1894, 4492 },
-    { 1905, 3655 }, { 1960, 4414 }, { 1997, 4211 }, { 2000, 2727 }, { 2002, 2240 }, { 2019, 2020 },
-    { 2023, 4078 }, { 2026, 2027 }, { 2028, 3220 }, { 2030, 4057 }, { 2038, 2726 }, { 2078, 3202 },
-    { 2106, 183 }, { 2112, 4681 }, { 2114, 222 }, { 2131, 4239 }, { 2133, 3967 }, { 2136, 3393 },
-    { 2140, 4759 }, { 2153, 4841 }, { 2159, 4905 }, { 2175, 2187 }, { 2209, 4798 }, { 2211, 4864 },
-    { 2214, 4471 }, { 2217, 4680 }, { 2219, 3936 }, { 2237, 4087 }, { 2241, 2242 }, { 2245, 3695 },
-    { 2252, 4247 }, { 2261, 3822 }, { 2274, 3991 }, { 2322, 1601 }, { 2395, 4083 }, { 2396, 4487 },
-    { 2397, 4588 }, { 2400, 3687 }, { 2405, 4926 }, { 2426, 2427 }, { 2439, 5 }, { 2449, 3845 },
-    { 2451, 4066 }, { 2463, 2729 }, { 2576, 4460 }, { 2580, 3809 }, { 2600, 4138 }, { 2605, 3476 },
-    { 2610, 3617 }, { 2648, 3983 }, { 2651, 4657 }, { 2657, 2658 }, { 2713, 4721 }, { 2714, 391 },
-    { 2720, 3568 }, { 2724, 888 }, { 2734, 4510 }, { 2736, 4351 }, { 2786, 4628 }, { 2803, 2804 },
-    { 2843, 2048 }, { 2850, 4508 }, { 2852, 4406 }, { 2882, 5036 }, { 2948, 3899 }, { 2953, 1052 },
-    { 2954, 4048 }, { 2958, 2959 }, { 2960, 3298 }, { 2962, 2635 }, { 3085, 3191 }, { 3086, 4341 },
-    { 3209, 2061 }, { 3215, 1874 }, { 3223, 4918 }, { 3272, 4500 }, { 3309, 234 }, { 3331, 1000 },
-    { 3332, 4473 }, { 3348, 959 }, { 3363, 3450 }, { 3379, 4788 }, { 3441, 1996 }, { 3483, 2255 },
-    { 3490, 4994 }, { 3548, 1414 }, { 3591, 4438 }, { 3626, 2735 }, { 3635, 4740 }, { 3643, 3084 },
-    { 3653, 2819 }, { 3707, 4927 }, { 3710, 4374 }, { 3717, 4021 }, { 3718, 1274 }, { 3728, 4230 },
-    { 3745, 1670 }, { 3748, 4465 }, { 3757, 3349 }, { 3759, 8 }, { 3765, 4030 }, { 3773, 3858 },
-    { 3811, 3915 }, { 3866, 1160 }, { 3877, 3993 }, { 3887, 4564 }, { 3921, 2007 }, { 3926, 2853 },
-    { 3935, 858 }, { 3964, 4092 }, { 4010, 3329 }, { 4024, 1654 }, { 4056, 4728 }, { 4060, 4831 },
-    { 4096, 2582 }, { 4107, 4757 }, { 4140, 4640 }, { 4198, 4012 }, { 4215, 4929 }, { 4240, 4885 },
-    { 4242, 300 }, { 4244, 4065 }, { 4246, 4291 }, { 4251, 2718 }, { 4257, 4447 }, { 4283, 4991 },
-    { 4286, 2771 }, { 4289, 4026 }, { 4296, 3881 }, { 4324, 4705 }, { 4391, 3947 }, { 4432, 4761 },
-    { 4446, 4063 }, { 4469, 578 }, { 4474, 1629 }, { 4480, 4698 }, { 4483, 4749 }, { 4485, 3756 },
-    { 4490, 4639 }, { 4493, 657 }, { 4497, 4544 }, { 4505, 3942 }, { 4507, 773 }, { 4509, 4737 },
-    { 4518, 2158 }, { 4532, 2239 }, { 4538, 3440 }, { 4540, 4914 }, { 4545, 4730 }, { 4550, 786 },
-    { 4554, 4722 }, { 4560, 5012 }, { 4595, 4318 }, { 4623, 4025 }, { 4633, 4909 }, { 4638, 1753 },
-    { 4647, 4989 }, { 4654, 1749 }, { 4689, 4260 }, { 4754, 4755 }, { 4764, 1053 }, { 4766, 4901 },
-    { 4781, 3978 }, { 4810, 4908 }, { 4817, 4052 }, { 4826, 2785 }, { 4829, 2117 }, { 4837, 3727 },
-    { 4851, 856 }, { 4856, 4293 }, { 4862, 3507 }, { 4882, 2132 }, { 4886, 3958 }, { 4893, 4261 },
-    { 4900, 4803 }, { 4910, 4936 }, { 4920, 633 }, { 5018, 4631 }, { 3, 4375 }, { 3837, 5054 },
-    { 5058, 4267 }, { 5060, 5061 }, { 177, 4045 }, { 203, 2296 }, { 233, 4142 }, { 235, 4169 },
-    { 268, 1630 }, { 276, 4018 }, { 335, 4541 }, { 336, 4044 }, { 339, 3347 }, { 356, 4586 },
-    { 395, 5121 }, { 474, 5145 }, { 507, 1074 }, { 532, 5052 }, { 588, 4249 }, { 597, 4566 },
-    { 598, 916 }, { 720, 3195 }, { 792, 3980 }, { 805, 389 }, { 894, 3809 }, { 940, 5064 },
-    { 1071, 3300 }, { 1075, 3465 }, { 1082, 3225 }, { 1150, 1161 }, { 1162, 3944 }, { 1166, 3943 },
-    { 1234, 4620 }, { 1281, 4582 }, { 1291, 5360 }, { 1377, 4413 }, { 1709, 5111 }, { 1719, 2058 },
-    { 1735, 5196 }, { 1823, 4380 }, { 1825, 3099 }, { 1899, 4238 }, { 1905, 3881 }, { 2064, 3909 },
-    { 2114, 4514 }, { 2252, 4786 }, { 2298, 2656 }, { 2299, 5181 }, { 2404, 3641 }, { 2419, 5112 },
-    { 2863, 3202 }, { 2865, 554 }, { 2872, 3975 }, { 2946, 391 }, { 2956, 3967 }, { 2961, 4510 },
-    { 3041, 2804 }, { 3209, 5270 }, { 3307, 715 }, { 3315, 4073 }, { 3353, 5201 }, { 3393, 5387 },
-    { 3406, 1407 }, { 3541, 5259 }, { 3548, 2403 }, { 3643, 4030 }, { 3652, 3995 }, { 3699, 873 },
-    { 3709, 5205 }, { 3728, 4285 }, { 3741, 5241 }, { 3744, 5110 }, { 3745, 2246 }, { 3750, 5254 },
-    { 3756, 4438 }, { 3772, 4838 }, { 3810, 4312 }, { 3811, 5282 }, { 3815, 5250 }, { 3866, 1165 },
-    { 3880, 5176 }, { 3905, 5324 }, { 3926, 5275 }, { 3935, 5090 }, { 3936, 4501 }, { 3945, 4527 },
-    { 3953, 5247 }, { 3985, 4354 }, { 3992, 4492 }, { 4007, 4284 }, { 4039, 5154 }, { 4062, 5100 },
-    { 4171, 5081 }, { 4237, 5097 }, { 4242, 4840 }, { 4391, 4801 }, { 4446, 5317 }, { 4469, 640 },
-    { 4480, 4765 }, { 4484, 1247 }, { 4485, 5299 }, { 4490, 4809 }, { 4493, 786 }, { 4499, 4092 },
-    { 4500, 5197 }, { 4505, 4946 }, { 4507, 5209 }, { 4517, 5177 }, { 4518, 5226 }, { 4529, 5179 },
-    { 4539, 4784 }, { 4548, 1754 }, { 4550, 657 }, { 4554, 5277 }, { 4560, 5019 }, { 4564, 5318 },
-    { 4601, 5329 }, { 4623, 5310 }, { 4626, 5211 }, { 4629, 4025 }, { 4630, 5263 }, { 4633, 5309 },
-    { 4638, 5195 }, { 4648, 5122 }, { 4654, 4090 }, { 4675, 5172 }, { 4699, 5101 }, { 4726, 5136 },
-    { 4744, 4141 }, { 4791, 5213 }, { 4832, 5194 }, { 4845, 5365 }, { 4870, 5174 }, { 4878, 5175 },
-    { 4879, 5106 }, { 4897, 5127 }, { 4915, 5294 }, { 4990, 4052 }, { 5065, 5066 }, { 5067, 186 },
-    { 5070, 5072 }, { 5077, 5078 }, { 5080, 5143 }, { 5083, 283 }, { 5084, 3768 }, { 5091, 5092 },
-    { 5093, 5094 }, { 5095, 5096 }, { 5105, 4666 }, { 5108, 5109 }, { 5114, 5115 }, { 5120, 748 },
-    { 5123, 4085 }, { 5130, 3929 }, { 5131, 5132 }, { 5134, 5135 }, { 5140, 5141 }, { 5146, 3865 },
-    { 5148, 4636 }, { 5149, 5150 }, { 5151, 5152 }, { 5156, 5157 }, { 5158, 5159 }, { 5160, 4928 },
-    { 5161, 5162 }, { 5164, 5165 }, { 5166, 5167 }, { 5169, 5170 }, { 5171, 1158 }, { 5178, 5375 },
-    { 5180, 4023 }, { 5184, 5334 }, { 5185, 5331 }, { 5187, 1435 }, { 5189, 5212 }, { 5190, 1717 },
-    { 5191, 4965 }, { 5202, 5023 }, { 5203, 5204 }, { 5217, 2003 }, { 5218, 4041 }, { 5220, 5221 },
-    { 5229, 5230 }, { 5235, 5236 }, { 5239, 4483 }, { 5240, 5358 }, { 5245, 1883 }, { 5248, 5249 },
-    { 5252, 159 }, { 5265, 5266 }, { 5269, 2095 }, { 5279, 2955 }, { 5280, 3617 }, { 5284, 4739 },
-    { 5287, 1801 }, { 5298, 5071 }, { 5303, 4457 }, { 5304, 5306 }, { 5315, 3198 }, { 5323, 5260 },
-    { 5336, 3476 }, { 5345, 3695 }, { 5350, 5255 }, { 5357, 5227 }, { 5359, 5267 }, { 5367, 5376 },
-    { 5373, 4080 }, { 5380, 5085 }, { 3, 4397 }, { 4561, 5391 }, { 203, 5439 }, { 268, 4570 },
-    { 276, 5222 }, { 543, 5052 }, { 588, 5234 }, { 854, 389 }, { 915, 5411 }, { 982, 5406 },
-    { 1150, 1171 }, { 1167, 3944 }, { 1719, 2172 }, { 1890, 5400 }, { 3167, 2804 }, { 3225, 5534 },
-    { 3347, 4682 }, { 3406, 1427 }, { 3548, 5238 }, { 3641, 1416 }, { 3655, 3315 }, { 3699, 5268 },
-    { 3807, 5436 }, { 3866, 1170 }, { 3943, 1172 }, { 4400, 3995 }, { 4465, 5471 }, { 4487, 5432 },
-    { 4499, 5482 }, { 4501, 5182 }, { 4574, 5425 }, { 4629, 5593 }, { 4657, 5437 }, { 4782, 5478 },
-    { 4840, 3195 }, { 4896, 3393 }, { 4988, 5513 }, { 5076, 5398 }, { 5087, 5395 }, { 5129, 4527 },
-    { 5133, 5416 }, { 5192, 5567 }, { 5256, 5535 }, { 5261, 3768 }, { 5262, 5511 }, { 5288, 5519 },
-    { 5311, 5545 }, { 5316, 5420 }, { 5325, 5498 }, { 5326, 5526 }, { 5342, 5409 }, { 5351, 5495 },
-    { 5353, 5473 }, { 5361, 5490 }, { 5368, 5502 }, { 5374, 4092 }, { 5401, 5402 }, { 5404, 5086 },
-    { 5417, 1072 }, { 5418, 1076 }, { 5419, 1083 }, { 5421, 1163 }, { 5424, 5563 }, { 5441, 2864 },
-    { 5445, 2957 }, { 5450, 5243 }, { 5451, 5568 }, { 5459, 5506 }, { 5464, 4532 }, { 5465, 5520 },
-    { 5468, 263 }, { 5483, 5082 }, { 5484, 4447 }, { 5485, 5 }, { 5487, 5242 }, { 5492, 5429 },
-    { 5497, 5338 }, { 5507, 3806 }, { 5509, 4502 }, { 5518, 5137 }, { 5523, 5524 }, { 5527, 3889 },
-    { 5531, 3229 }, { 5532, 246 }, { 5533, 5144 }, { 5537, 5538 }, { 5541, 4684 }, { 5547, 575 },
-    { 5556, 5557 }, { 5558, 5559 }, { 5560, 4374 }, { 5569, 4999 }, { 5573, 2137 }, { 5590, 5562 },
-    { 5596, 4867 }, { 3, 4531 }, { 4489, 5599 }, { 203, 5564 }, { 276, 5281 }, { 1150, 5422 },
-    { 2171, 5611 }, { 3406, 2636 }, { 3641, 5575 }, { 3866, 5688 }, { 3943, 5660 }, { 3944, 5 },
-    { 4474, 268 }, { 5307, 5603 }, { 5399, 3225 }, { 5446, 5612 }, { 5455, 5601 }, { 5508, 5626 },
-    { 5521, 5635 }, { 5546, 5678 }, { 5586, 5618 }, { 5588, 3889 }, { 5607, 5476 }, { 5609, 5623 },
-    { 5610, 1168 }, { 5625, 5647 }, { 5627, 532 }, { 5629, 5628 }, { 5631, 5438 }, { 5636, 5682 },
-    { 5643, 5561 }, { 5650, 4142 }, { 5651, 5320 }, { 5668, 4588 }, { 5670, 5614 }, { 5674, 5653 },
-    { 5679, 5128 }, { 3, 5600 }, { 4477, 5694 }, { 276, 5300 }, { 1433, 5696 }, { 5470, 5698 },
-    { 5583, 5697 }, { 5617, 5701 }, { 5622, 5716 }, { 5639, 5712 }, { 5646, 5703 }, { 5661, 5723 },
-    { 5709, 5251 }, { 5710, 5726 }, { 5711, 1747 }, { 5718, 5689 }, { 4568, 3 }, { 4656, 5730 },
-    { 5581, 5732 }, { 5734, 5717 }, { 5737, 5704 }, { 3, 4593 }, { 3, 4891 }, { 4922, 5750 },
-    { 425, 426 }, { 430, 4956 }, { 491, 4943 }, { 1950, 4660 }, { 1952, 3973 }, { 2032, 3974 },
-    { 2040, 4661 }, { 2047, 254 }, { 3198, 3210 }, { 3454, 3429 }, { 3589, 3672 }, { 4271, 2155 },
-    { 4602, 2012 }, { 4606, 3838 }, { 4607, 5007 }, { 4643, 2039 }, { 4645, 4369 }, { 233, 4925 },
-    { 263, 2203 }, { 341, 4101 }, { 351, 352 }, { 409, 410 }, { 443, 3362 }, { 445, 446 },
-    { 476, 477 }, { 500, 501 }, { 509, 510 }, { 513, 514 }, { 518, 1865 }, { 535, 4611 },
-    { 588, 1744 }, { 665, 4959 }, { 671, 672 }, { 684, 685 }, { 686, 4962 }, { 691, 746 },
-    { 692, 4714 }, { 695, 696 }, { 701, 5207 }, { 703, 704 }, { 705, 1823 }, { 712, 4209 },
-    { 718, 4252 }, { 719, 4047 }, { 735, 736 }, { 741, 742 }, { 749, 4719 }, { 756, 757 },
-    { 758, 759 }, { 768, 1852 }, { 770, 1853 }, { 788, 789 }, { 796, 797 }, { 833, 2727 },
-    { 1090, 2726 }, { 1275, 2929 }, { 1633, 3812 }, { 1817, 1838 }, { 1841, 1842 }, { 1843, 1844 },
-    { 1847, 1848 }, { 1850, 1851 }, { 1854, 1855 }, { 1856, 1857 }, { 1861, 3770 }, { 1871, 3772 },
-    { 1872, 4460 }, { 1964, 3918 }, { 1965, 3630 }, { 1967, 869 }, { 1998, 259 }, { 2067, 4079 },
-    { 2102, 4603 }, { 2113, 5435 }, { 2123, 4270 }, { 2160, 3946 }, { 2194, 4592 }, { 2284, 3542 },
-    { 2371, 4148 }, { 2684, 4519 }, { 2689, 2690 }, { 2724, 257 }, { 2862, 4800 }, { 2913, 2914 },
-    { 2915, 2916 }, { 2917, 3908 }, { 3113, 3114 }, { 3134, 1849 }, { 3439, 5640 }, { 3501, 3473 },
-    { 3848, 4863 }, { 3897, 4115 }, { 3909, 3195 }, { 3980, 5200 }, { 4012, 578 }, { 4128, 2198 },
-    { 4135, 4993 }, { 4147, 2202 }, { 4153, 3532 }, { 4208, 4530 }, { 4279, 4640 }, { 4339, 4368 },
-    { 4385, 499 }, { 4403, 4266 }, { 4431, 4609 }, { 4441, 4141 }, { 4590, 5028 }, { 4639, 3996 },
-    { 4670, 3194 }, { 4691, 442 }, { 4716, 5119 }, { 4733, 5013 }, { 4747, 4140 }, { 4752, 3568 },
-    { 4758, 4857 }, { 4780, 479 }, { 4822, 4230 }, { 4825, 2618 }, { 4830, 765 }, { 4847, 5223 },
-    { 4848, 4970 }, { 4871, 5443 }, { 4876, 3806 }, { 4877, 5199 }, { 4892, 4890 }, { 4952, 3370 },
-    { 5003, 679 }, { 5020, 4808 }, { 5049, 5619 }, { 5051, 5231 }, { 5053, 3856 }, { 5057, 5341 },
-    { 5063, 4133 }, { 5215, 5216 }, { 5286, 1875 }, { 5293, 417 }, { 5297, 2912 }, { 5301, 5566 },
-    { 5430, 1824 }, { 5481, 5047 }, { 5695, 727 }, { 5731, 4930 }, { 3, 4931 }, { 491, 4955 },
-    { 1952, 4045 }, { 2031, 4660 }, { 2032, 4044 }, { 2051, 4661 }, { 3960, 5759 }, { 4602, 2039 },
-    { 4606, 4340 }, { 4643, 2012 }, { 4645, 3838 }, { 5756, 5757 }, { 409, 4384 }, { 443, 4289 },
-    { 446, 3362 }, { 535, 4986 }, { 691, 2922 }, { 719, 4209 }, { 745, 5788 }, { 749, 4720 },
-    { 1080, 2727 }, { 1275, 4079 }, { 2049, 259 }, { 2199, 4270 }, { 3149, 3770 }, { 3856, 4714 },
-    { 3899, 5829 }, { 4012, 640 }, { 4067, 5832 }, { 4211, 833 }, { 4252, 4715 }, { 4279, 5782 },
-    { 4328, 3195 }, { 4380, 5789 }, { 4385, 5776 }, { 4431, 4646 }, { 4441, 4142 }, { 4601, 5853 },
-    { 4611, 4863 }, { 4648, 5806 }, { 4670, 4805 }, { 4719, 5813 }, { 4733, 5022 }, { 4780, 5778 },
-    { 4822, 4285 }, { 4825, 2662 }, { 4830, 5802 }, { 4834, 5861 }, { 4871, 5835 }, { 4873, 5750 },
-    { 4876, 3848 }, { 4877, 5427 }, { 4890, 5751 }, { 4892, 4930 }, { 4961, 5786 }, { 4987, 2726 },
-    { 5013, 5224 }, { 5059, 5800 }, { 5117, 5798 }, { 5355, 5856 }, { 5662, 5752 }, { 5691, 5882 },
-    { 5731, 727 }, { 5745, 5784 }, { 5771, 5043 }, { 5795, 5796 }, { 5797, 737 }, { 5803, 5815 },
-    { 5808, 4033 }, { 5811, 5812 }, { 5819, 5887 }, { 5820, 5844 }, { 5828, 2163 }, { 5831, 4470 },
-    { 5833, 2691 }, { 5836, 5837 }, { 5839, 3976 }, { 5874, 2581 }, { 4933, 3 }, { 5584, 5895 },
-    { 5763, 5901 }, { 5898, 5899 }, { 5900, 5758 }, { 3856, 5914 }, { 4266, 5912 }, { 4647, 5925 },
-    { 4720, 5814 }, { 4742, 3195 }, { 4747, 5926 }, { 5695, 5947 }, { 5745, 5961 }, { 5850, 5959 },
-    { 5855, 5908 }, { 5864, 5945 }, { 5865, 5910 }, { 5877, 5751 }, { 5920, 5792 }, { 5928, 5790 },
-    { 5929, 4289 }, { 5932, 3848 }, { 5936, 5883 }, { 5937, 5875 }, { 5938, 502 }, { 5941, 5962 },
-    { 5949, 5787 }, { 5952, 5801 }, { 5954, 5794 }, { 5964, 1845 }, { 5970, 5838 }, { 5973, 5394 },
-    { 3, 3986 }, { 5975, 5897 }, { 5983, 4259 }, { 5998, 5816 }, { 1436, 5031 }, { 1646, 579 },
-    { 1695, 635 }, { 1954, 391 }, { 2045, 3300 }, { 2215, 3946 }, { 2623, 2826 }, { 2791, 2824 },
-    { 2835, 2836 }, { 3201, 874 }, { 4093, 2838 }, { 4229, 4110 }, { 4250, 3889 }, { 4271, 2127 },
-    { 4292, 5896 }, { 4462, 4136 }, { 5004, 657 }, { 5016, 786 }, { 5021, 4302 }, { 5762, 4064 },
-    { 5878, 5761 }, { 3, 5283 }, { 1646, 635 }, { 1695, 579 }, { 2358, 3300 }, { 4250, 5755 },
-    { 4259, 4939 }, { 4292, 3889 }, { 4302, 6017 }, { 5004, 786 }, { 5016, 657 }, { 6013, 2046 },
-    { 6014, 2216 }, { 6015, 2827 }, { 6016, 2825 }, { 5, 1443 }, { 6, 738 }, { 16, 5645 },
-    { 47, 2728 }, { 85, 4476 }, { 115, 5014 }, { 180, 5552 }, { 182, 183 }, { 185, 392 },
-    { 194, 195 }, { 203, 2429 }, { 210, 5595 }, { 229, 816 }, { 231, 2534 }, { 241, 5062 },
-    { 256, 888 }, { 268, 4065 }, { 274, 1037 }, { 276, 1038 }, { 279, 3511 }, { 284, 285 },
-    { 286, 4225 }, { 287, 2394 }, { 290, 4304 }, { 295, 296 }, { 297, 2317 }, { 301, 5633 },
-    { 325, 2390 }, { 342, 4880 }, { 389, 1021 }, { 399, 4538 }, { 412, 5335 }, { 420, 430 },
-    { 425, 1052 }, { 426, 4101 }, { 438, 1217 }, { 439, 5779 }, { 440, 1999 }, { 445, 2727 },
-    { 474, 2932 }, { 496, 5632 }, { 497, 3560 }, { 499, 2726 }, { 505, 506 }, { 511, 4080 },
-    { 531, 543 }, { 541, 542 }, { 544, 3202 }, { 545, 4461 }, { 546, 3934 }, { 553, 5138 },
-    { 554, 165 }, { 558, 967 }, { 563, 3708 }, { 564, 3812 }, { 565, 3750 }, { 569, 2313 },
-    { 572, 2315 }, { 583, 4737 }, { 588, 1792 }, { 610, 2096 }, { 614, 2665 }, { 632, 3975 },
-    { 633, 4881 }, { 655, 656 }, { 658, 659 }, { 666, 737 }, { 673, 674 }, { 680, 681 },
-    { 682, 3095 }, { 695, 1827 }, { 701, 4713 }, { 702, 5163 }, { 703, 1834 }, { 712, 5971 },
-    { 716, 4732 }, { 720, 3223 }, { 721, 4252 }, { 722, 4047 }, { 725, 4209 }, { 726, 3195 },
-    { 732, 733 }, { 743, 744 }, { 745, 4595 }, { 766, 767 }, { 768, 769 }, { 770, 771 },
-    { 782, 783 }, { 784, 785 }, { 790, 791 }, { 804, 5414 }, { 809, 4722 }, { 813, 4260 },
-    { 815, 3985 }, { 817, 3337 }, { 818, 819 }, { 822, 3297 }, { 824, 3958 }, { 827, 3465 },
-    { 828, 4011 }, { 834, 3340 }, { 835, 3225 }, { 836, 4839 }, { 841, 842 }, { 844, 5775 },
-    { 847, 410 }, { 853, 5606 }, { 863, 3715 }, { 877, 1228 }, { 883, 884 }, { 900, 1236 },
-    { 903, 3967 }, { 904, 5452 }, { 905, 4725 }, { 908, 909 }, { 910, 4703 }, { 911, 5356 },
-    { 912, 913 }, { 921, 3718 }, { 925, 926 }, { 928, 4021 }, { 929, 4943 }, { 931, 5677 },
-    { 949, 5292 }, { 972, 5142 }, { 975, 5683 }, { 981, 5608 }, { 992, 993 }, { 994, 4587 },
-    { 1001, 3198 }, { 1015, 1016 }, { 1018, 4299 }, { 1019, 1020 }, { 1030, 3946 }, { 1042, 1043 },
-    { 1044, 4305 }, { 1058, 4688 }, { 1060, 1061 }, { 1065, 1066 }, { 1070, 4291 }, { 1078, 4052 },
-    { 1084, 4934 }, { 1085, 4948 }, { 1089, 5339 }, { 1104, 1353 }, { 1106, 1354 }, { 1109, 2481 },
-    { 1115, 1116 }, { 1117, 1118 }, { 1119, 1120 }, { 1121, 1122 }, { 1128, 1129 }, { 1131, 3041 },
-    { 1145, 1146 }, { 1159, 5739 }, { 1164, 5748 }, { 1169, 5749 }, { 1174, 1175 }, { 1176, 1177 },
+    { 465, 466 }, { 899, 3194 }, { 2566, 2567 }, { 2568, 2569 }, { 3215, 2570 }, { 3223, 132 },
+    { 3263, 227 }, { 3, 139 }, { 29, 3193 }, { 72, 3316 }, { 89, 3310 }, { 3314, 3315 },
+    { 231, 709 }, { 3321, 3195 }, { 276, 924 }, { 3212, 3335 }, { 3322, 3328 }, { 3323, 3324 },
+    { 3326, 3327 }, { 3329, 3207 }, { 3330, 203 }, { 3332, 263 }, { 3336, 3341 }, { 3337, 361 },
+    { 3340, 287 }, { 3345, 3346 }, { 3347, 3278 }, { 248, 249 }, { 250, 251 }, { 261, 3320 },
+    { 0, 1 }, { 474, 1656 }, { 521, 522 }, { 574, 575 }, { 1650, 1651 }, { 1660, 1661 },
+    { 1664, 1665 }, { 247, 423 }, { 297, 3222 }, { 189, 2600 }, { 384, 2588 }, { 432, 433 },
+    { 471, 3319 }, { 487, 3269 }, { 2585, 2586 }, { 2589, 3304 }, { 2590, 3223 }, { 2605, 2606 },
+    { 3305, 2575 }, { 25, 26 }, { 159, 1314 }, { 233, 1312 }, { 274, 1633 }, { 308, 1681 },
+    { 547, 548 }, { 605, 606 }, { 609, 610 }, { 1244, 1245 }, { 1248, 1249 }, { 1251, 1252 },
+    { 1254, 1255 }, { 1256, 1257 }, { 1258, 1259 }, { 1260, 1261 }, { 1270, 1271 }, { 1279, 165 },
+    { 1283, 1284 }, { 1285, 1286 }, { 1287, 1288 }, { 1291, 1292 }, { 1294, 1295 }, { 1296, 1297 },
+    { 1299, 1300 }, { 1302, 1303 }, { 1304, 1305 }, { 1306, 1307 }, { 1308, 1309 }, { 1310, 1311 },
+    { 1320, 1321 }, { 1322, 1323 }, { 1326, 1327 }, { 1331, 1332 }, { 1344, 1345 }, { 1612, 3348 },
+    { 1613, 1614 }, { 1615, 1616 }, { 1617, 1618 }, { 1625, 1626 }, { 1676, 1677 }, { 1679, 1680 },
+    { 1682, 3268 }, { 1683, 1684 }, { 1685, 1686 }, { 1687, 1688 }, { 1689, 1690 }, { 258, 593 },
+    { 870, 3299 }, { 1718, 1720 }, { 3311, 865 }, { 436, 437 }, { 461, 3300 }, { 3236, 43 },
+    { 3, 3229 }, { 3193, 16 }, { 3306, 3352 }, { 3307, 72 }, { 3308, 3353 }, { 3351, 3286 },
+    { 416, 231 }, { 3325, 3350 }, { 3343, 287 }, { 3359, 3362 }, { 3298, 203 }, { 3370, 3371 },
+    { 263, 580 }, { 410, 3365 }, { 3373, 2 }, { 3376, 3333 }, { 3378, 3205 }, { 276, 611 },
+    { 492, 3356 }, { 2587, 3383 }, { 3283, 3386 }, { 3384, 434 }, { 3388, 3389 }, { 139, 3421 },
+    { 189, 1621 }, { 1313, 3393 }, { 3194, 3394 }, { 3355, 3197 }, { 3396, 3433 }, { 3397, 549 },
+    { 3398, 607 }, { 3400, 1246 }, { 3402, 1253 }, { 3403, 3404 }, { 3405, 3406 }, { 3409, 3410 },
+    { 3411, 1289 }, { 3413, 3414 }, { 3415, 1301 }, { 3416, 3417 }, { 3418, 3419 }, { 3424, 1333 },
+    { 3428, 3429 }, { 3434, 3435 }, { 3437, 3274 }, { 1718, 1719 }, { 3228, 3445 }, { 3, 3280 },
+    { 50, 3193 }, { 3312, 3446 }, { 3447, 3449 }, { 3361, 3454 }, { 3456, 252 }, { 3379, 3205 },
+    { 3458, 3451 }, { 3462, 276 }, { 3464, 3467 }, { 139, 3423 }, { 3420, 3471 }, { 3425, 3472 },
+    { 3432, 3473 }, { 3468, 3422 }, { 3478, 3479 }, { 3480, 3481 }, { 3484, 3485 }, { 3488, 3436 },
+    { 3453, 467 }, { 155, 3492 }, { 3, 53 }, { 62, 3193 }, { 3493, 3239 }, { 3495, 72 },
+    { 3452, 3496 }, { 3380, 3497 }, { 2644, 276 }, { 139, 3486 }, { 263, 3502 }, { 3491, 3392 },
+    { 3503, 3470 }, { 3505, 3510 }, { 47, 164 }, { 149, 150 }, { 152, 153 }, { 160, 161 },
+    { 162, 163 }, { 189, 190 }, { 204, 205 }, { 206, 3231 }, { 258, 588 }, { 583, 584 },
+    { 866, 867 }, { 879, 3342 }, { 1894, 3498 }, { 3211, 491 }, { 3304, 129 }, { 3367, 868 },
+    { 3382, 2601 }, { 231, 3358 }, { 3, 99 }, { 3193, 54 }, { 3515, 3513 }, { 3514, 3366 },
+    { 276, 3489 }, { 3509, 3523 }, { 3517, 3427 }, { 3521, 231 }, { 154, 3512 }, { 3339, 3535 },
+    { 3364, 3536 }, { 3526, 151 }, { 3528, 3529 }, { 152, 2591 }, { 180, 181 }, { 1616, 2594 },
+    { 3208, 3273 }, { 3499, 417 }, { 3, 3240 }, { 3193, 57 }, { 3255, 3543 }, { 3545, 3544 },
+    { 3431, 276 }, { 3524, 3547 }, { 3527, 3551 }, { 3552, 3540 }, { 3555, 3525 }, { 337, 181 },
+    { 2592, 3512 }, { 2593, 3558 }, { 3208, 3301 }, { 3501, 3556 }, { 3, 3289 }, { 3193, 61 },
+    { 3561, 3562 }, { 276, 3443 }, { 3567, 3569 }, { 3571, 3572 }, { 3, 3295 }, { 3193, 3256 },
+    { 3564, 3577 }, { 3575, 3576 }, { 276, 1671 }, { 3574, 3580 }, { 3, 3297 }, { 3193, 3563 },
+    { 3582, 3581 }, { 3583, 3584 }, { 3585, 276 }, { 3586, 2595 }, { 3, 3354 }, { 3296, 3587 },
+    { 3516, 3588 }, { 3589, 3193 }, { 3, 3590 }, { 3313, 3593 }, { 362, 3193 }, { 3338, 3596 },
+    { 1623, 3 }, { 3288, 3597 }, { 3193, 363 }, { 3599, 3598 }, { 3600, 369 }, { 3450, 3 },
+    { 3360, 3193 }, { 3595, 3603 }, { 3602, 3 }, { 520, 3193 }, { 3607, 3549 }, { 3, 3318 },
+    { 3609, 3546 }, { 4, 3193 }, { 3610, 3375 }, { 1237, 1238 }, { 6, 452 }, { 189, 1281 },
+    { 276, 460 }, { 517, 3214 }, { 709, 1329 }, { 1278, 3408 }, { 1282, 3508 }, { 1317, 1318 },
+    { 1319, 3506 }, { 1325, 3550 }, { 1330, 3520 }, { 2623, 3385 }, { 3305, 372 }, { 238, 419 },
+    { 258, 3195 }, { 410, 869 }, { 3303, 3612 }, { 3, 3369 }, { 523, 3193 }, { 3614, 7 },
+    { 3616, 1239 }, { 203, 6 }, { 276, 1407 }, { 1328, 3621 }, { 3197, 3622 }, { 3309, 460 },
+    { 3331, 3617 }, { 3624, 3625 }, { 3, 3604 }, { 3368, 3634 }, { 8, 3193 }, { 3626, 3640 },
+    { 3639, 276 }, { 3372, 3542 }, { 3439, 870 }, { 35, 2704 }, { 474, 1658 }, { 540, 3194 },
+    { 669, 670 }, { 919, 920 }, { 1667, 1668 }, { 1905, 263 }, { 2613, 2732 }, { 2701, 2702 },
+    { 2705, 3236 }, { 2706, 3613 }, { 2707, 3448 }, { 2708, 3608 }, { 2709, 365 }, { 2710, 3605 },
+    { 2711, 3391 }, { 2718, 2603 }, { 2725, 254 }, { 2733, 2734 }, { 3309, 567 }, { 3455, 3390 },
+    { 3461, 1662 }, { 3491, 3606 }, { 3304, 3426 }, { 2633, 2677 }, { 2675, 2676 }, { 3490, 3440 },
+    { 180, 552 }, { 218, 1404 }, { 608, 3399 }, { 610, 618 }, { 708, 709 }, { 893, 3615 },
+    { 1408, 3357 }, { 1630, 1631 }, { 1636, 1881 }, { 3334, 452 }, { 3469, 1877 }, { 3483, 241 },
+    { 3507, 268 }, { 3530, 191 }, { 3, 3635 }, { 3193, 3387 }, { 3648, 3627 }, { 3650, 429 },
+    { 276, 567 }, { 474, 3657 }, { 2703, 3652 }, { 3287, 3661 }, { 3494, 3660 }, { 3518, 3669 },
+    { 3541, 3668 }, { 3645, 3663 }, { 3659, 3670 }, { 3664, 3665 }, { 3666, 3667 }, { 3676, 2635 },
+    { 337, 552 }, { 3475, 3681 }, { 3686, 272 }, { 263, 1153 }, { 491, 3463 }, { 1602, 3204 },
+    { 17, 18 }, { 27, 28 }, { 139, 1603 }, { 229, 2114 }, { 588, 1408 }, { 631, 231 },
+    { 709, 922 }, { 907, 3300 }, { 923, 3357 }, { 1150, 3377 }, { 1336, 1337 }, { 1655, 3374 },
+    { 1880, 3687 }, { 1906, 3565 }, { 3363, 3430 }, { 3381, 3680 }, { 3441, 3568 }, { 3460, 1644 },
+    { 3653, 1659 }, { 3, 3636 }, { 3193, 3474 }, { 3646, 3701 }, { 3662, 3704 }, { 3674, 3699 },
+    { 3707, 3694 }, { 3677, 3708 }, { 276, 1897 }, { 3684, 3693 }, { 474, 1790 }, { 1649, 3377 },
+    { 1692, 3374 }, { 2028, 922 }, { 3195, 588 }, { 3203, 3724 }, { 3522, 3716 }, { 3613, 3645 },
+    { 3631, 231 }, { 3717, 1604 }, { 3727, 1882 }, { 525, 3 }, { 3459, 3734 }, { 3193, 3579 },
+    { 3700, 3737 }, { 3736, 3738 }, { 3741, 276 }, { 3715, 3749 }, { 3743, 474 }, { 3755, 3 },
+    { 3554, 3756 }, { 377, 3193 }, { 3757, 3706 }, { 276, 1884 }, { 193, 3 }, { 3762, 3647 },
+    { 654, 3193 }, { 3758, 3765 }, { 276, 3722 }, { 279, 286 }, { 715, 716 }, { 891, 1597 },
+    { 895, 531 }, { 47, 3688 }, { 259, 603 }, { 381, 382 }, { 383, 384 }, { 385, 386 },
+    { 481, 474 }, { 517, 3226 }, { 709, 569 }, { 1221, 3194 }, { 1641, 1642 }, { 1676, 1912 },
+    { 1678, 3566 }, { 1878, 3477 }, { 1908, 3482 }, { 2609, 2610 }, { 2618, 2619 }, { 2625, 2626 },
+    { 2627, 2628 }, { 2629, 2630 }, { 2631, 2632 }, { 2633, 2634 }, { 2680, 3269 }, { 3223, 148 },
+    { 3266, 457 }, { 3344, 3675 }, { 3465, 490 }, { 3592, 3196 }, { 3601, 3623 }, { 3615, 3693 },
+    { 3619, 3578 }, { 3705, 2735 }, { 3740, 2678 }, { 3, 3487 }, { 3344, 3193 }, { 276, 3728 },
+    { 3772, 3511 }, { 1233, 531 }, { 1263, 3783 }, { 3211, 3781 }, { 3266, 3790 }, { 3283, 3797 },
+    { 3401, 3788 }, { 3412, 3789 }, { 3465, 3519 }, { 3539, 3798 }, { 3618, 3803 }, { 3764, 3778 },
+    { 3779, 3780 }, { 3782, 3279 }, { 3786, 3504 }, { 3792, 3793 }, { 3795, 3796 }, { 1396, 1397 },
+    { 1398, 1399 }, { 1400, 1401 }, { 1402, 1403 }, { 776, 777 }, { 1802, 1803 }, { 1805, 1806 },
+    { 3, 3611 }, { 3629, 3193 }, { 631, 276 }, { 3816, 3519 }, { 3823, 3820 }, { 3826, 3794 },
+    { 3827, 2635 }, { 3828, 3829 }, { 3830, 3831 }, { 3832, 778 }, { 3835, 3808 }, { 3735, 3 },
+    { 3193, 527 }, { 3766, 276 }, { 3842, 3843 }, { 3, 3763 }, { 3800, 3845 }, { 3801, 276 },
+    { 34, 35 }, { 36, 3287 }, { 40, 3444 }, { 44, 45 }, { 82, 3448 }, { 192, 3767 },
+    { 231, 702 }, { 253, 254 }, { 453, 268 }, { 474, 1892 }, { 588, 1744 }, { 590, 591 },
+    { 592, 593 }, { 612, 613 }, { 648, 3193 }, { 991, 987 }, { 1147, 1148 }, { 1152, 3712 },
+    { 1156, 1157 }, { 1334, 1335 }, { 1407, 3719 }, { 1666, 3698 }, { 1895, 1668 }, { 3203, 3682 },
+    { 3217, 1604 }, { 3438, 600 }, { 3455, 3531 }, { 3461, 2246 }, { 3494, 3760 }, { 3500, 3723 },
+    { 3637, 555 }, { 3658, 3720 }, { 3673, 3537 }, { 3769, 655 }, { 2160, 2161 }, { 710, 711 },
+    { 1212, 3200 }, { 1791, 1792 }, { 1794, 1795 }, { 3713, 3197 }, { 85, 3608 }, { 229, 864 },
+    { 297, 1268 }, { 364, 365 }, { 366, 3605 }, { 370, 3836 }, { 389, 390 }, { 418, 3299 },
+    { 572, 1266 }, { 811, 812 }, { 1216, 437 }, { 1231, 3754 }, { 1243, 3476 }, { 1264, 1265 },
+    { 1599, 1600 }, { 1647, 1648 }, { 1675, 3565 }, { 1697, 1698 }, { 1762, 1763 }, { 1765, 2423 },
+    { 1919, 1920 }, { 2016, 2017 }, { 2020, 2021 }, { 2024, 3195 }, { 2133, 2134 }, { 2636, 2637 },
+    { 3211, 929 }, { 3225, 3678 }, { 3311, 401 }, { 3317, 3810 }, { 3442, 2727 }, { 3453, 2005 },
+    { 3457, 1267 }, { 3522, 3606 }, { 3553, 3784 }, { 3630, 2768 }, { 3649, 3685 }, { 3672, 3532 },
+    { 3696, 2772 }, { 3837, 2029 }, { 3, 3739 }, { 3839, 3850 }, { 474, 3875 }, { 3606, 3853 },
+    { 3654, 3193 }, { 3692, 3858 }, { 3695, 3872 }, { 3747, 3873 }, { 3768, 3881 }, { 3854, 3855 },
+    { 3862, 1893 }, { 3864, 3865 }, { 3866, 276 }, { 3870, 1154 }, { 3871, 3194 }, { 3878, 593 },
+    { 3887, 245 }, { 259, 231 }, { 3372, 3889 }, { 3888, 47 }, { 3891, 258 }, { 35, 1922 },
+    { 192, 3601 }, { 588, 2012 }, { 1923, 3444 }, { 1925, 3448 }, { 3331, 3905 }, { 3494, 3913 },
+    { 3518, 3860 }, { 3750, 3857 }, { 3845, 3196 }, { 3893, 3896 }, { 3897, 3898 }, { 3899, 391 },
+    { 3904, 1232 }, { 3906, 3901 }, { 3914, 3533 }, { 3917, 272 }, { 3925, 3895 }, { 3926, 1921 },
+    { 373, 374 }, { 378, 379 }, { 380, 3822 }, { 3559, 3557 }, { 3573, 3570 }, { 530, 531 },
+    { 567, 716 }, { 713, 714 }, { 929, 3463 }, { 3499, 1210 }, { 3638, 738 }, { 2118, 2119 },
+    { 6, 3691 }, { 203, 1316 }, { 206, 1386 }, { 229, 230 }, { 367, 3804 }, { 528, 3836 },
+    { 563, 3227 }, { 976, 297 }, { 1343, 3504 }, { 1636, 1637 }, { 1657, 3733 }, { 1663, 3498 },
+    { 1704, 1705 }, { 1710, 1711 }, { 1754, 233 }, { 1868, 1869 }, { 1900, 1901 }, { 2143, 2144 },
+    { 2148, 3916 }, { 2574, 3391 }, { 2579, 2580 }, { 2613, 2614 }, { 2615, 2616 }, { 2639, 3399 },
+    { 2713, 3270 }, { 2782, 3805 }, { 3217, 2863 }, { 3350, 950 }, { 3363, 3390 }, { 3442, 438 },
+    { 3460, 2622 }, { 3469, 1622 }, { 3537, 2247 }, { 3560, 3651 }, { 3591, 1672 }, { 3594, 2753 },
+    { 3628, 475 }, { 3633, 3620 }, { 3643, 1627 }, { 3671, 3852 }, { 3697, 3578 }, { 3725, 1338 },
+    { 3744, 1652 }, { 3748, 1896 }, { 3776, 2778 }, { 3806, 3791 }, { 3703, 3 }, { 3770, 3933 },
+    { 3824, 3193 }, { 3936, 3942 }, { 3944, 594 }, { 474, 3953 }, { 3951, 3358 }, { 47, 3197 },
+    { 276, 1640 }, { 3287, 3957 }, { 3633, 3960 }, { 3689, 3955 }, { 3856, 3962 }, { 3915, 3533 },
+    { 3958, 1926 }, { 3972, 3954 }, { 3559, 3570 }, { 3573, 3557 }, { 3973, 375 }, { 3980, 3773 },
+    { 3984, 434 }, { 588, 4002 }, { 1756, 233 }, { 2581, 3194 }, { 2728, 259 }, { 3217, 4005 },
+    { 3363, 3531 }, { 3475, 4008 }, { 3500, 3945 }, { 3591, 2250 }, { 3594, 4009 }, { 3697, 3771 },
+    { 3729, 4023 }, { 3752, 4000 }, { 3847, 3990 }, { 3880, 4017 }, { 3987, 3476 }, { 3991, 564 },
+    { 4001, 1902 }, { 4006, 4007 }, { 4011, 2580 }, { 4016, 3601 }, { 4020, 3270 }, { 4032, 3 },
+    { 3941, 4034 }, { 276, 3909 }, { 1699, 3193 }, { 4040, 1924 }, { 4041, 4046 }, { 4043, 3964 },
+    { 588, 4003 }, { 1793, 4036 }, { 2756, 259 }, { 3194, 6 }, { 3847, 4004 }, { 4052, 3969 },
+    { 4056, 4054 }, { 3, 3742 }, { 4074, 3802 }, { 4039, 276 }, { 4075, 4080 }, { 4079, 4078 },
+    { 1745, 588 }, { 4077, 1700 }, { 4085, 3193 }, { 2688, 2689 }, { 551, 3273 }, { 877, 3271 },
+    { 1609, 3204 }, { 1757, 1758 }, { 1759, 1760 }, { 1761, 3834 }, { 1801, 3833 }, { 3203, 826 },
+    { 3301, 3679 }, { 3683, 3844 }, { 3900, 418 }, { 4022, 3774 }, { 3, 3714 }, { 1903, 276 },
+    { 1761, 3911 }, { 1804, 4102 }, { 3301, 3709 }, { 4100, 4101 }, { 128, 3426 }, { 139, 1772 },
+    { 203, 3430 }, { 218, 1967 }, { 248, 1977 }, { 325, 1990 }, { 391, 1954 }, { 1931, 1932 },
+    { 1933, 1934 }, { 1935, 1936 }, { 1937, 1938 }, { 1939, 1940 }, { 1941, 1942 }, { 1943, 1944 },
+    { 1945, 1946 }, { 1947, 1948 }, { 1971, 1972 }, { 1975, 1976 }, { 1978, 1979 }, { 1983, 1984 },
+    { 1985, 1986 }, { 1994, 3222 }, { 3298, 1961 }, { 3849, 430 }, { 3894, 3731 }, { 4108, 4088 },
+    { 2603, 3 }, { 2642, 276 }, { 1601, 4109 }, { 4103, 4112 }, { 4114, 4111 }, { 3195, 4134 },
+    { 3207, 4115 }, { 4116, 4127 }, { 4119, 4133 }, { 4120, 1991 }, { 4122, 4123 }, { 4124, 4125 },
+    { 4128, 4129 }, { 4135, 1987 }, { 4137, 4117 }, { 47, 6 }, { 105, 106 }, { 107, 108 },
+    { 109, 3193 }, { 110, 111 }, { 116, 117 }, { 118, 119 }, { 127, 3539 }, { 148, 3850 },
+    { 196, 197 }, { 213, 214 }, { 215, 216 }, { 217, 218 }, { 224, 225 }, { 238, 239 },
+    { 263, 588 }, { 264, 265 }, { 267, 430 }, { 278, 279 }, { 280, 281 }, { 287, 288 },
+    { 291, 292 }, { 293, 294 }, { 297, 582 }, { 302, 303 }, { 305, 306 }, { 307, 308 },
+    { 309, 310 }, { 311, 312 }, { 314, 315 }, { 316, 317 }, { 318, 319 }, { 321, 322 },
+    { 323, 324 }, { 325, 326 }, { 327, 328 }, { 330, 331 }, { 332, 333 }, { 404, 405 },
+    { 420, 241 }, { 448, 3342 }, { 474, 3918 }, { 524, 3754 }, { 569, 3968 }, { 570, 571 },
+    { 572, 573 }, { 614, 615 }, { 616, 617 }, { 619, 620 }, { 623, 624 }, { 626, 627 },
+    { 628, 629 }, { 661, 3997 }, { 736, 667 }, { 779, 3979 }, { 815, 3718 }, { 832, 441 },
+    { 842, 3730 }, { 896, 3204 }, { 903, 3227 }, { 1298, 3690 }, { 1337, 1909 }, { 1342, 3993 },
+    { 1639, 4090 }, { 1643, 2002 }, { 1654, 3726 }, { 1695, 3745 }, { 1725, 1726 }, { 1727, 709 },
+    { 1739, 1740 }, { 1888, 1648 }, { 2025, 2816 }, { 2146, 4044 }, { 2258, 2259 }, { 2596, 2597 },
+    { 2723, 3632 }, { 2765, 2766 }, { 2771, 3931 }, { 2789, 2790 }, { 2807, 2808 }, { 2819, 3385 },
+    { 2820, 231 }, { 3211, 2873 }, { 3317, 3710 }, { 3334, 3691 }, { 3349, 2767 }, { 3367, 408 },
+    { 3381, 299 }, { 3457, 581 }, { 3477, 3985 }, { 3514, 3598 }, { 3560, 4107 }, { 3566, 3641 },
+    { 3607, 3517 }, { 3628, 2872 }, { 3642, 3819 }, { 3672, 206 }, { 3683, 3952 }, { 3746, 3932 },
+    { 3761, 3890 }, { 3769, 1444 }, { 3787, 5 }, { 3814, 482 }, { 3817, 3231 }, { 3846, 1235 },
+    { 3879, 3532 }, { 3903, 2727 }, { 3921, 3339 }, { 3924, 2804 }, { 3971, 3534 }, { 3982, 3651 },
+    { 4106, 3194 }, { 3, 3934 }, { 4126, 4148 }, { 4130, 4147 }, { 4132, 4149 }, { 4146, 4154 },
+    { 47, 227 }, { 218, 4169 }, { 276, 289 }, { 298, 263 }, { 308, 4188 }, { 325, 4191 },
+    { 630, 3195 }, { 1608, 4109 }, { 1654, 3745 }, { 1695, 3726 }, { 1736, 588 }, { 1836, 709 },
+    { 2001, 4220 }, { 2755, 3632 }, { 3203, 4233 }, { 3263, 4166 }, { 3268, 4185 }, { 3364, 4196 },
+    { 3609, 4246 }, { 3630, 4195 }, { 3642, 3838 }, { 3696, 4173 }, { 3876, 4204 }, { 4076, 4257 },
+    { 4142, 2643 }, { 4158, 4159 }, { 4161, 4162 }, { 4163, 3348 }, { 4164, 3196 }, { 4167, 4168 },
+    { 4171, 1044 }, { 4174, 4175 }, { 4177, 4178 }, { 4181, 4182 }, { 4183, 4184 }, { 4186, 4187 },
+    { 4189, 4190 }, { 4192, 4193 }, { 4194, 4242 }, { 4198, 526 }, { 4200, 4201 }, { 4206, 4207 },
+    { 4208, 1706 }, { 4213, 2210 }, { 4215, 904 }, { 4219, 3785 }, { 4223, 4224 }, { 4227, 2817 },
+    { 4229, 245 }, { 4232, 3930 }, { 4234, 2791 }, { 4235, 3319 }, { 4244, 4179 }, { 4255, 3761 },
+    { 279, 2004 }, { 376, 3764 }, { 1765, 1766 }, { 2618, 2674 }, { 2625, 2665 }, { 2640, 2641 },
+    { 2668, 3356 }, { 2684, 2685 }, { 2694, 2695 }, { 3538, 3841 }, { 3592, 3846 }, { 3811, 841 },
+    { 3877, 1874 }, { 4070, 2617 }, { 4096, 2690 }, { 3, 3867 }, { 3975, 4268 }, { 4152, 4269 },
+    { 4153, 4270 }, { 226, 4273 }, { 276, 4180 }, { 320, 4277 }, { 3268, 4309 }, { 3777, 588 },
+    { 4176, 4275 }, { 4197, 263 }, { 4203, 4295 }, { 4249, 4301 }, { 4263, 4311 }, { 4278, 329 },
+    { 4288, 4302 }, { 4298, 4160 }, { 4299, 120 }, { 4304, 282 }, { 4307, 4289 }, { 4310, 3274 },
+    { 4314, 4279 }, { 2674, 2664 }, { 2696, 3195 }, { 3266, 4334 }, { 4327, 3511 }, { 4328, 3974 },
+    { 4330, 2620 }, { 4331, 2666 }, { 238, 1388 }, { 1389, 1390 }, { 1391, 1392 }, { 1393, 1394 },
+    { 47, 3641 }, { 113, 114 }, { 121, 122 }, { 123, 124 }, { 125, 126 }, { 173, 3270 },
+    { 189, 2647 }, { 231, 691 }, { 274, 275 }, { 286, 838 }, { 304, 4306 }, { 410, 411 },
+    { 444, 3271 }, { 474, 1798 }, { 539, 3809 }, { 558, 559 }, { 572, 978 }, { 595, 596 },
+    { 601, 602 }, { 610, 2278 }, { 636, 637 }, { 638, 3948 }, { 641, 642 }, { 643, 3438 },
+    { 646, 3193 }, { 661, 662 }, { 663, 664 }, { 668, 3655 }, { 709, 2656 }, { 762, 763 },
+    { 774, 775 }, { 871, 3302 }, { 880, 3227 }, { 926, 4254 }, { 946, 947 }, { 952, 953 },
+    { 964, 3883 }, { 968, 1885 }, { 984, 985 }, { 986, 987 }, { 997, 258 }, { 1024, 1025 },
+    { 1031, 3548 }, { 1236, 555 }, { 1241, 3601 }, { 1293, 3482 }, { 1315, 3986 }, { 1318, 2652 },
+    { 1324, 3939 }, { 1605, 1606 }, { 1628, 1629 }, { 1632, 3395 }, { 1635, 3994 }, { 1666, 3935 },
+    { 1702, 733 }, { 1738, 4225 }, { 1741, 1742 }, { 1765, 2176 }, { 1789, 4326 }, { 1865, 3754 },
+    { 1883, 3848 }, { 1886, 3534 }, { 1888, 2094 }, { 1891, 3943 }, { 1899, 4069 }, { 1911, 3825 },
+    { 2003, 4264 }, { 2062, 233 }, { 2138, 1642 }, { 2142, 4086 }, { 2145, 4228 }, { 2147, 4081 },
+    { 2245, 3733 }, { 2637, 3200 }, { 2645, 3408 }, { 2648, 3508 }, { 2654, 3550 }, { 2657, 3520 },
+    { 2783, 2784 }, { 2785, 2786 }, { 2815, 4320 }, { 2818, 2412 }, { 2822, 922 }, { 2853, 3746 },
+    { 2869, 4141 }, { 2896, 2897 }, { 3204, 1872 }, { 3217, 538 }, { 3349, 1028 }, { 3401, 1250 },
+    { 3407, 1272 }, { 3412, 2649 }, { 3441, 2115 }, { 3457, 3992 }, { 3460, 577 }, { 3483, 2158 },
+    { 3500, 3685 }, { 3507, 2131 }, { 3553, 4029 }, { 3594, 346 }, { 3595, 3596 }, { 3618, 3767 },
+    { 3633, 1813 }, { 3638, 676 }, { 3643, 2778 }, { 3646, 3620 }, { 3656, 1670 }, { 3673, 3996 },
+    { 3725, 1909 }, { 3729, 3959 }, { 3751, 3710 }, { 3753, 2137 }, { 3759, 1672 }, { 3768, 645 },
+    { 3863, 1748 }, { 3868, 995 }, { 3885, 3874 }, { 3886, 656 }, { 3922, 3787 }, { 3927, 3334 },
+    { 3928, 241 }, { 3940, 4237 }, { 3965, 4157 }, { 3989, 4312 }, { 3999, 3678 }, { 4026, 1339 },
+    { 4027, 1890 }, { 4031, 1023 }, { 4037, 1213 }, { 4058, 3649 }, { 4092, 4291 }, { 4156, 772 },
+    { 4236, 475 }, { 4265, 1646 }, { 4338, 2139 }, { 3910, 3 }, { 4344, 4345 }, { 276, 4308 },
+    { 4274, 4346 }, { 4323, 588 }, { 4348, 4349 }, { 4353, 621 }, { 4357, 219 }, { 2687, 4364 },
+    { 4335, 4365 }, { 4371, 4372 }, { 4373, 4374 }, { 231, 1821 }, { 277, 4360 }, { 840, 4351 },
+    { 898, 4389 }, { 917, 602 }, { 1030, 3302 }, { 1450, 3655 }, { 1814, 3193 }, { 2240, 1642 },
+    { 2452, 3943 }, { 2651, 4422 }, { 2655, 4403 }, { 3194, 4404 }, { 3200, 4441 }, { 3349, 4211 },
+    { 3382, 4459 }, { 3401, 2608 }, { 3412, 4420 }, { 3594, 4380 }, { 3633, 4033 }, { 3644, 4423 },
+    { 3656, 4458 }, { 3689, 4419 }, { 3752, 4424 }, { 3848, 4443 }, { 3863, 4093 }, { 3885, 4428 },
+    { 3886, 731 }, { 3956, 4444 }, { 3995, 4482 }, { 4013, 4479 }, { 4031, 2719 }, { 4035, 4392 },
+    { 4038, 4449 }, { 4066, 3935 }, { 4141, 4450 }, { 4276, 4456 }, { 4316, 3407 }, { 4324, 475 },
+    { 4358, 112 }, { 4359, 4377 }, { 4378, 4379 }, { 4388, 474 }, { 4391, 3732 }, { 4395, 4396 },
+    { 4397, 4398 }, { 4400, 4401 }, { 4406, 872 }, { 4407, 881 }, { 4410, 3207 }, { 4413, 4414 },
+    { 4417, 4421 }, { 4425, 3711 }, { 4427, 1638 }, { 4430, 4431 }, { 4434, 1866 }, { 4435, 3785 },
+    { 4436, 1887 }, { 4445, 4446 }, { 4454, 286 }, { 4466, 3482 }, { 4474, 3270 }, { 4476, 3623 },
+    { 4490, 987 }, { 4493, 3641 }, { 4505, 4045 }, { 2190, 2191 }, { 3439, 4118 }, { 3774, 4088 },
+    { 4155, 4067 }, { 4337, 4230 }, { 443, 259 }, { 691, 1774 }, { 706, 707 }, { 877, 2288 },
+    { 955, 956 }, { 1228, 441 }, { 1504, 1505 }, { 1598, 3907 }, { 2009, 2010 }, { 2456, 531 },
+    { 2509, 3271 }, { 3355, 1732 }, { 3807, 3919 }, { 3849, 2116 }, { 3877, 1611 }, { 3920, 1755 },
+    { 4059, 4202 }, { 4064, 3851 }, { 4091, 3 }, { 4510, 4094 }, { 4511, 3963 }, { 276, 4361 },
+    { 4512, 4515 }, { 4520, 4521 }, { 587, 588 }, { 3193, 653 }, { 3217, 4525 }, { 4035, 4567 },
+    { 4381, 4557 }, { 4412, 4565 }, { 4438, 4548 }, { 4451, 4533 }, { 4455, 4558 }, { 4468, 4579 },
+    { 4486, 4546 }, { 4514, 2792 }, { 4531, 4556 }, { 4532, 3506 }, { 4535, 1131 }, { 4550, 4580 },
+    { 4551, 3874 }, { 4554, 3438 }, { 4562, 4563 }, { 4572, 988 }, { 4573, 4542 }, { 4576, 4350 },
+    { 4121, 4588 }, { 259, 3194 }, { 633, 4545 }, { 951, 4571 }, { 1950, 3270 }, { 2009, 2049 },
+    { 3594, 2040 }, { 3840, 3919 }, { 3920, 1800 }, { 4084, 4595 }, { 4596, 441 }, { 4597, 3207 },
+    { 3, 4343 }, { 276, 4362 }, { 4614, 4615 }, { 4616, 1395 }, { 588, 2911 }, { 3967, 3193 },
+    { 4611, 4497 }, { 4624, 4452 }, { 4635, 4300 }, { 4639, 2192 }, { 512, 259 }, { 3594, 4643 },
+    { 4645, 3270 }, { 4049, 3 }, { 4347, 276 }, { 4356, 4652 }, { 4368, 4651 }, { 588, 4021 },
+    { 4385, 4653 }, { 4577, 3193 }, { 3, 1707 }, { 4664, 4667 }, { 276, 4523 }, { 4665, 4669 },
+    { 391, 3637 }, { 3203, 1033 }, { 4541, 4590 }, { 6, 1127 }, { 47, 4172 }, { 159, 3276 },
+    { 165, 2758 }, { 186, 856 }, { 203, 2220 }, { 221, 222 }, { 228, 3718 }, { 229, 1029 },
+    { 231, 684 }, { 263, 484 }, { 266, 2772 }, { 297, 2092 }, { 388, 3966 }, { 396, 397 },
+    { 421, 3302 }, { 439, 3271 }, { 452, 3861 }, { 459, 3805 }, { 464, 3811 }, { 470, 471 },
+    { 472, 473 }, { 474, 475 }, { 518, 2860 }, { 533, 3204 }, { 539, 3937 }, { 557, 3767 },
+    { 565, 566 }, { 569, 4313 }, { 572, 2089 }, { 583, 4226 }, { 588, 2060 }, { 612, 2679 },
+    { 622, 4205 }, { 625, 4363 }, { 647, 4342 }, { 649, 650 }, { 651, 652 }, { 689, 690 },
+    { 693, 694 }, { 712, 4050 }, { 717, 3225 }, { 728, 729 }, { 730, 3193 }, { 750, 751 },
+    { 760, 761 }, { 805, 1199 }, { 810, 3902 }, { 839, 4524 }, { 875, 3466 }, { 906, 4062 },
+    { 945, 4409 }, { 949, 4012 }, { 1275, 615 }, { 1335, 2301 }, { 1371, 967 }, { 1431, 3548 },
+    { 1523, 3197 }, { 1607, 3812 }, { 1610, 4607 }, { 1628, 2273 }, { 1634, 4575 }, { 1647, 1889 },
+    { 1674, 4296 }, { 1697, 2890 }, { 1712, 1713 }, { 1718, 1770 }, { 1764, 4329 }, { 1772, 1773 },
+    { 1800, 4053 }, { 1829, 1830 }, { 1831, 1832 }, { 1867, 3907 }, { 1879, 3753 }, { 1910, 4440 },
+    { 1927, 365 }, { 1959, 4322 }, { 1963, 4467 }, { 2072, 3754 }, { 2085, 3227 }, { 2086, 3395 },
+    { 2087, 2088 }, { 2096, 3884 }, { 2140, 2007 }, { 2149, 4248 }, { 2175, 4082 }, { 2223, 3825 },
+    { 2272, 1624 }, { 2509, 4598 }, { 2571, 2572 }, { 2573, 3804 }, { 2712, 4061 }, { 2714, 3976 },
+    { 2748, 3977 }, { 2752, 4073 }, { 2760, 4518 }, { 2775, 2776 }, { 2870, 4025 }, { 2895, 4460 },
+    { 2919, 3834 }, { 2935, 3440 }, { 2936, 3833 }, { 2953, 3949 }, { 3211, 478 }, { 3317, 4024 },
+    { 3349, 400 }, { 3457, 2091 }, { 3477, 3231 }, { 3534, 585 }, { 3566, 5 }, { 3633, 4612 },
+    { 3642, 3852 }, { 3654, 3694 }, { 3671, 3819 }, { 3682, 4110 }, { 3692, 1241 }, { 3695, 2300 },
+    { 3711, 2274 }, { 3721, 3837 }, { 3750, 4045 }, { 3751, 4481 }, { 3759, 2212 }, { 3768, 3620 },
+    { 3775, 2583 }, { 3777, 604 }, { 3806, 4369 }, { 3813, 4622 }, { 3844, 4599 }, { 3846, 550 },
+    { 3876, 4297 }, { 3928, 2257 }, { 3940, 4625 }, { 3950, 1749 }, { 4019, 1673 }, { 4030, 2620 },
+    { 4031, 1958 }, { 4057, 3643 }, { 4068, 3799 }, { 4074, 3501 }, { 4089, 2747 }, { 4098, 878 },
+    { 4170, 2952 }, { 4199, 3732 }, { 4216, 4527 }, { 4238, 4352 }, { 4241, 4139 }, { 4258, 483 },
+    { 4287, 430 }, { 4340, 3791 }, { 4453, 4581 }, { 4464, 4245 }, { 4475, 4151 }, { 4503, 2768 },
+    { 4534, 764 }, { 4574, 4426 }, { 4604, 1733 }, { 4609, 4516 }, { 4611, 3965 }, { 4617, 589 },
+    { 4627, 4367 }, { 4632, 296 }, { 2577, 3 }, { 4383, 4673 }, { 4674, 4666 }, { 221, 4513 },
+    { 276, 4250 }, { 1114, 4680 }, { 1430, 3302 }, { 1718, 4746 }, { 1815, 4342 }, { 1996, 3271 },
+    { 2102, 3204 }, { 2714, 4048 }, { 2748, 4047 }, { 2763, 3966 }, { 2880, 391 }, { 2883, 4062 },
+    { 2891, 3193 }, { 2937, 4777 }, { 3194, 712 }, { 3203, 427 }, { 3530, 4704 }, { 3608, 4753 },
+    { 3671, 3838 }, { 3705, 4773 }, { 3817, 6 }, { 3846, 2078 }, { 3922, 4762 }, { 3981, 3197 },
+    { 4012, 4650 }, { 4019, 4741 }, { 4025, 568 }, { 4030, 2664 }, { 4057, 3959 }, { 4071, 3937 },
+    { 4073, 4771 }, { 4087, 3694 }, { 4089, 4769 }, { 4092, 4797 }, { 4099, 4737 }, { 4315, 4671 },
+    { 4317, 3799 }, { 4325, 4786 }, { 4384, 4726 }, { 4462, 4703 }, { 4494, 4689 }, { 4587, 4829 },
+    { 4679, 4695 }, { 4686, 4355 }, { 4693, 422 }, { 4696, 4697 }, { 4698, 4699 }, { 4711, 4712 },
+    { 4713, 4714 }, { 4715, 4618 }, { 4720, 4721 }, { 4727, 876 }, { 4730, 4642 }, { 4732, 4217 },
+    { 4738, 4795 }, { 4739, 4318 }, { 4744, 1771 }, { 4748, 4749 }, { 4751, 4578 }, { 4756, 2073 },
+    { 4759, 4707 }, { 4774, 434 }, { 4776, 2898 }, { 4780, 2954 }, { 4784, 4690 }, { 4793, 3767 },
+    { 4796, 927 }, { 4798, 3721 }, { 4814, 3861 }, { 4815, 4705 }, { 4816, 4681 }, { 4817, 4061 },
+    { 4821, 4637 }, { 4824, 4688 }, { 3, 4613 }, { 276, 4889 }, { 1718, 4778 }, { 2848, 3271 },
+    { 2862, 3204 }, { 3203, 4394 }, { 4071, 4790 }, { 4087, 3193 }, { 4089, 4772 }, { 4779, 4856 },
+    { 4794, 4896 }, { 4834, 4890 }, { 4844, 203 }, { 4845, 4734 }, { 4847, 4612 }, { 4855, 2892 },
+    { 4875, 4770 }, { 4876, 4860 }, { 4888, 468 }, { 4900, 4522 }, { 4912, 4869 }, { 4913, 4873 },
+    { 4914, 4851 }, { 551, 4105 }, { 1969, 3466 }, { 3273, 3679 }, { 4097, 3709 }, { 4333, 3197 },
+    { 4654, 241 }, { 3, 4256 }, { 4710, 276 }, { 4884, 4917 }, { 4918, 4700 }, { 4925, 4850 },
+    { 551, 4113 }, { 2502, 3466 }, { 3203, 260 }, { 3273, 3709 }, { 4097, 3679 }, { 4519, 3197 },
+    { 4941, 1970 }, { 231, 3212 }, { 263, 1799 }, { 666, 667 }, { 677, 678 }, { 682, 683 },
+    { 687, 688 }, { 1341, 4218 }, { 1718, 1743 }, { 1724, 4319 }, { 1782, 1783 }, { 1787, 1788 },
+    { 1858, 1859 }, { 2117, 4051 }, { 2457, 4339 }, { 2625, 2809 }, { 2630, 3538 }, { 2631, 2813 },
+    { 2633, 2814 }, { 2724, 4018 }, { 2750, 4266 }, { 2793, 2794 }, { 2795, 2796 }, { 2797, 2798 },
+    { 2799, 2800 }, { 2801, 2802 }, { 2803, 2834 }, { 2810, 2811 }, { 2831, 2832 }, { 3740, 2835 },
+    { 4064, 3809 }, { 4098, 844 }, { 4283, 1737 }, { 4284, 3952 }, { 4603, 1036 }, { 4805, 4857 },
+    { 3, 4354 }, { 4952, 2503 }, { 1718, 2904 }, { 2724, 4266 }, { 2750, 4018 }, { 2801, 2833 },
+    { 2812, 4973 }, { 3631, 4968 }, { 4283, 1751 }, { 4303, 4981 }, { 4405, 4969 }, { 4478, 4961 },
+    { 4946, 656 }, { 4965, 1780 }, { 4967, 1784 }, { 4970, 2120 }, { 4972, 4984 }, { 4974, 4975 },
+    { 4978, 4979 }, { 4982, 2803 }, { 4986, 3538 }, { 1608, 3 }, { 4659, 4993 }, { 1718, 5007 },
+    { 4946, 731 }, { 4985, 4998 }, { 5002, 5012 }, { 5009, 4999 }, { 5010, 2635 }, { 5011, 4980 },
+    { 1601, 3 }, { 5006, 1718 }, { 5018, 4983 }, { 256, 257 }, { 263, 2129 }, { 376, 3822 },
+    { 429, 1968 }, { 752, 753 }, { 754, 755 }, { 1417, 4218 }, { 1928, 3605 }, { 1929, 3305 },
+    { 1930, 3193 }, { 1974, 4271 }, { 2003, 286 }, { 2106, 4660 }, { 2513, 3302 }, { 3538, 4341 },
+    { 3807, 4336 }, { 3974, 4651 }, { 4037, 4138 }, { 4131, 2121 }, { 4136, 4958 }, { 4140, 4656 },
+    { 4150, 2128 }, { 4151, 4917 }, { 4165, 2109 }, { 4272, 1988 }, { 4332, 4807 }, { 4677, 4670 },
+    { 4837, 295 }, { 3, 4214 }, { 752, 1848 }, { 3538, 4370 }, { 3807, 5040 }, { 3840, 4336 },
+    { 4332, 4922 }, { 4664, 5028 }, { 5030, 5031 }, { 5033, 5034 }, { 5035, 5048 }, { 5039, 2514 },
+    { 5047, 5027 }, { 139, 941 }, { 166, 4540 }, { 177, 3976 }, { 184, 185 }, { 195, 4322 },
+    { 198, 3879 }, { 203, 1414 }, { 206, 207 }, { 210, 3349 }, { 228, 3988 }, { 233, 4144 },
+    { 235, 3299 }, { 240, 241 }, { 242, 3302 }, { 247, 3497 }, { 263, 3992 }, { 266, 267 },
+    { 268, 269 }, { 273, 4840 }, { 276, 715 }, { 301, 3407 }, { 336, 3977 }, { 345, 4583 },
+    { 387, 4691 }, { 389, 4853 }, { 394, 395 }, { 431, 3466 }, { 435, 4014 }, { 454, 3227 },
+    { 455, 3799 }, { 458, 4935 }, { 469, 4949 }, { 474, 482 }, { 507, 508 }, { 518, 519 },
+    { 529, 3978 }, { 535, 4882 }, { 553, 554 }, { 565, 4775 }, { 569, 4903 }, { 583, 3908 },
+    { 586, 4836 }, { 588, 929 }, { 597, 598 }, { 599, 3948 }, { 611, 3719 }, { 666, 1709 },
+    { 670, 3998 }, { 675, 3983 }, { 697, 698 }, { 699, 700 }, { 717, 3197 }, { 739, 740 },
+    { 747, 748 }, { 780, 781 }, { 794, 795 }, { 859, 860 }, { 889, 4083 }, { 891, 892 },
+    { 894, 3775 }, { 897, 4619 }, { 902, 559 }, { 908, 1643 }, { 910, 3813 }, { 915, 4566 },
+    { 926, 4457 }, { 934, 935 }, { 936, 937 }, { 938, 939 }, { 942, 943 }, { 944, 4065 },
+    { 948, 4895 }, { 954, 4867 }, { 964, 555 }, { 966, 1624 }, { 968, 969 }, { 970, 971 },
+    { 973, 576 }, { 977, 978 }, { 979, 980 }, { 983, 4636 }, { 989, 990 }, { 996, 4415 },
+    { 998, 999 }, { 1005, 1006 }, { 1007, 4585 }, { 1010, 1011 }, { 1012, 3868 }, { 1020, 1199 },
+    { 1023, 2108 }, { 1084, 4010 }, { 1104, 1105 }, { 1106, 1107 }, { 1109, 1110 }, { 1111, 664 },
+    { 1112, 1113 }, { 1123, 1124 }, { 1125, 1126 }, { 1130, 1131 }, { 1135, 1136 }, { 1137, 1138 },
+    { 1139, 1140 }, { 1141, 1142 }, { 1144, 1145 }, { 1149, 1150 }, { 1151, 3946 }, { 1155, 3947 },
+    { 1178, 536 }, { 1182, 1183 }, { 1247, 4828 }, { 1262, 4728 }, { 1273, 4239 }, { 1276, 4205 },
+    { 1277, 4363 }, { 1290, 3818 }, { 1334, 2658 }, { 1337, 1338 }, { 1340, 4964 }, { 1409, 3317 },
+    { 1425, 4538 }, { 1428, 4582 }, { 1431, 3702 }, { 1433, 3644 }, { 1582, 3655 }, { 1657, 3653 },
+    { 1714, 1715 }, { 1718, 1723 }, { 1721, 1722 }, { 1729, 1730 }, { 1734, 1735 }, { 1743, 4547 },
+    { 1750, 5001 }, { 1755, 4053 }, { 1764, 3912 }, { 1768, 4209 }, { 1769, 4899 }, { 1776, 1777 },
+    { 1778, 1779 }, { 1781, 5016 }, { 1785, 1786 }, { 1796, 1797 }, { 1821, 685 }, { 1822, 3859 },
+    { 1824, 1825 }, { 1857, 5003 }, { 1875, 4411 }, { 1888, 1889 }, { 1893, 4491 }, { 1904, 3658 },
+    { 1959, 4416 }, { 1996, 4212 }, { 1999, 2729 }, { 2001, 2242 }, { 2018, 2019 }, { 2022, 4081 },
+    { 2025, 2026 }, { 2027, 3222 }, { 2029, 4060 }, { 2037, 2728 }, { 2077, 3204 }, { 2105, 183 },
+    { 2111, 4684 }, { 2113, 222 }, { 2130, 4240 }, { 2132, 3970 }, { 2135, 3395 }, { 2139, 4761 },
+    { 2152, 4842 }, { 2158, 4906 }, { 2174, 2186 }, { 2211, 4799 }, { 2213, 4865 }, { 2216, 4470 },
+    { 2219, 4683 }, { 2221, 3939 }, { 2239, 4090 }, { 2243, 2244 }, { 2247, 3698 }, { 2254, 4248 },
+    { 2263, 3825 }, { 2276, 3994 }, { 2324, 1600 }, { 2397, 4086 }, { 2398, 4487 }, { 2399, 4586 },
+    { 2402, 3690 }, { 2407, 4927 }, { 2428, 2429 }, { 2441, 5 }, { 2451, 3848 }, { 2453, 4069 },
+    { 2465, 2731 }, { 2578, 4461 }, { 2582, 3812 }, { 2602, 4141 }, { 2607, 3476 }, { 2612, 3619 },
+    { 2650, 3986 }, { 2653, 4658 }, { 2659, 2660 }, { 2715, 4724 }, { 2722, 3568 }, { 2726, 888 },
+    { 2736, 4509 }, { 2738, 4352 }, { 2788, 4628 }, { 2805, 2806 }, { 2845, 2047 }, { 2852, 4507 },
+    { 2854, 4408 }, { 2884, 5037 }, { 2950, 3902 }, { 2955, 1052 }, { 2956, 4051 }, { 2960, 2961 },
+    { 2962, 3300 }, { 2964, 2637 }, { 3087, 3193 }, { 3088, 4342 }, { 3211, 2060 }, { 3217, 1873 },
+    { 3225, 4919 }, { 3274, 4499 }, { 3311, 234 }, { 3333, 1000 }, { 3334, 4472 }, { 3350, 959 },
+    { 3365, 3451 }, { 3381, 4789 }, { 3442, 1995 }, { 3483, 2257 }, { 3490, 4995 }, { 3548, 1413 },
+    { 3591, 4439 }, { 3628, 2737 }, { 3638, 4743 }, { 3646, 3086 }, { 3656, 2821 }, { 3710, 4928 },
+    { 3713, 4375 }, { 3720, 4024 }, { 3721, 1274 }, { 3731, 4231 }, { 3748, 1669 }, { 3751, 4465 },
+    { 3760, 3351 }, { 3762, 8 }, { 3768, 4033 }, { 3776, 3861 }, { 3814, 3918 }, { 3869, 1160 },
+    { 3880, 3996 }, { 3890, 4564 }, { 3924, 2006 }, { 3929, 2855 }, { 3938, 858 }, { 3967, 4095 },
+    { 4013, 3331 }, { 4027, 1653 }, { 4059, 4731 }, { 4063, 4832 }, { 4099, 2584 }, { 4110, 4760 },
+    { 4143, 4641 }, { 4199, 4015 }, { 4216, 4930 }, { 4241, 4886 }, { 4243, 300 }, { 4245, 4068 },
+    { 4247, 4292 }, { 4252, 2720 }, { 4258, 4448 }, { 4284, 4992 }, { 4287, 2773 }, { 4290, 4029 },
+    { 4297, 3884 }, { 4325, 4708 }, { 4393, 3950 }, { 4433, 4763 }, { 4447, 4066 }, { 4469, 578 },
+    { 4473, 1628 }, { 4480, 4701 }, { 4483, 4752 }, { 4485, 3759 }, { 4489, 4640 }, { 4492, 657 },
+    { 4496, 4543 }, { 4504, 3945 }, { 4506, 773 }, { 4508, 4740 }, { 4517, 2157 }, { 4530, 2241 },
+    { 4536, 3441 }, { 4539, 4915 }, { 4544, 4733 }, { 4549, 786 }, { 4553, 4725 }, { 4560, 5013 },
+    { 4594, 4319 }, { 4623, 4028 }, { 4633, 4910 }, { 4638, 1752 }, { 4648, 4990 }, { 4655, 1748 },
+    { 4692, 4261 }, { 4757, 4758 }, { 4766, 1053 }, { 4768, 4902 }, { 4782, 3981 }, { 4811, 4909 },
+    { 4818, 4055 }, { 4827, 2787 }, { 4830, 2116 }, { 4838, 3730 }, { 4852, 856 }, { 4858, 4294 },
+    { 4863, 3507 }, { 4883, 2131 }, { 4887, 3961 }, { 4894, 4262 }, { 4901, 4804 }, { 4911, 4937 },
+    { 4921, 633 }, { 5019, 4631 }, { 3, 4376 }, { 3840, 5056 }, { 5060, 4268 }, { 5062, 5063 },
+    { 177, 4048 }, { 203, 2298 }, { 233, 4145 }, { 235, 4170 }, { 268, 1629 }, { 276, 4021 },
+    { 335, 4540 }, { 336, 4047 }, { 339, 3349 }, { 356, 4583 }, { 395, 5122 }, { 474, 5146 },
+    { 507, 1074 }, { 532, 5054 }, { 588, 4250 }, { 597, 4566 }, { 598, 916 }, { 720, 3197 },
+    { 792, 3983 }, { 805, 389 }, { 894, 3812 }, { 940, 5066 }, { 1071, 3302 }, { 1075, 3466 },
+    { 1082, 3227 }, { 1150, 1161 }, { 1162, 3947 }, { 1166, 3946 }, { 1234, 4619 }, { 1290, 5360 },
+    { 1376, 4415 }, { 1708, 5112 }, { 1718, 2057 }, { 1734, 5197 }, { 1822, 4382 }, { 1824, 3101 },
+    { 1898, 4239 }, { 1904, 3884 }, { 2063, 3912 }, { 2113, 4513 }, { 2254, 4787 }, { 2300, 2658 },
+    { 2301, 5182 }, { 2406, 3644 }, { 2421, 5113 }, { 2865, 3204 }, { 2867, 554 }, { 2874, 3978 },
+    { 2958, 3970 }, { 2963, 4509 }, { 3043, 2806 }, { 3211, 5270 }, { 3309, 715 }, { 3317, 4076 },
+    { 3355, 5202 }, { 3395, 5387 }, { 3407, 1406 }, { 3541, 5260 }, { 3548, 2405 }, { 3646, 4033 },
+    { 3655, 3998 }, { 3702, 873 }, { 3712, 5206 }, { 3731, 4286 }, { 3744, 5242 }, { 3747, 5111 },
+    { 3748, 2248 }, { 3753, 5255 }, { 3759, 4439 }, { 3775, 4839 }, { 3813, 4313 }, { 3814, 5282 },
+    { 3818, 5251 }, { 3821, 5180 }, { 3869, 1165 }, { 3882, 5177 }, { 3908, 5324 }, { 3929, 5275 },
+    { 3938, 5091 }, { 3939, 4500 }, { 3948, 4526 }, { 3956, 5248 }, { 3988, 4355 }, { 3995, 4491 },
+    { 4010, 4285 }, { 4042, 5155 }, { 4065, 5101 }, { 4172, 5082 }, { 4238, 5098 }, { 4243, 4841 },
+    { 4393, 4802 }, { 4447, 5317 }, { 4469, 640 }, { 4480, 4767 }, { 4484, 1247 }, { 4485, 5299 },
+    { 4489, 4810 }, { 4492, 786 }, { 4498, 4095 }, { 4499, 5198 }, { 4504, 4947 }, { 4506, 5210 },
+    { 4516, 5178 }, { 4517, 5227 }, { 4538, 4785 }, { 4547, 1753 }, { 4549, 657 }, { 4553, 5277 },
+    { 4560, 5020 }, { 4564, 5318 }, { 4600, 5329 }, { 4621, 5186 }, { 4623, 5310 }, { 4626, 5212 },
+    { 4629, 4028 }, { 4630, 5264 }, { 4633, 5309 }, { 4638, 5196 }, { 4649, 5123 }, { 4655, 4093 },
+    { 4678, 5173 }, { 4702, 5102 }, { 4729, 5137 }, { 4747, 4144 }, { 4792, 5214 }, { 4833, 5195 },
+    { 4846, 5365 }, { 4871, 5175 }, { 4879, 5176 }, { 4880, 5107 }, { 4898, 5128 }, { 4916, 5294 },
+    { 4991, 4055 }, { 5067, 5068 }, { 5069, 186 }, { 5071, 5073 }, { 5078, 5079 }, { 5081, 5144 },
+    { 5084, 283 }, { 5085, 3771 }, { 5092, 5093 }, { 5094, 5095 }, { 5096, 5097 }, { 5106, 4668 },
+    { 5109, 5110 }, { 5115, 5116 }, { 5121, 748 }, { 5124, 4088 }, { 5131, 3932 }, { 5132, 5133 },
+    { 5135, 5136 }, { 5141, 5142 }, { 5147, 3868 }, { 5149, 4636 }, { 5150, 5151 }, { 5152, 5153 },
+    { 5157, 5158 }, { 5159, 5160 }, { 5161, 4929 }, { 5162, 5163 }, { 5165, 5166 }, { 5167, 5168 },
+    { 5170, 5171 }, { 5172, 1158 }, { 5179, 5375 }, { 5181, 4026 }, { 5185, 5334 }, { 5188, 1434 },
+    { 5190, 5213 }, { 5191, 1716 }, { 5192, 4966 }, { 5203, 5024 }, { 5204, 5205 }, { 5218, 2002 },
+    { 5219, 4044 }, { 5221, 5222 }, { 5230, 5231 }, { 5236, 5237 }, { 5240, 4483 }, { 5241, 5358 },
+    { 5246, 1882 }, { 5249, 5250 }, { 5253, 159 }, { 5266, 2716 }, { 5269, 2094 }, { 5279, 2957 },
+    { 5280, 3619 }, { 5284, 4742 }, { 5287, 1800 }, { 5298, 5072 }, { 5303, 4457 }, { 5304, 5306 },
+    { 5315, 3200 }, { 5323, 5261 }, { 5331, 5263 }, { 5336, 3476 }, { 5345, 3698 }, { 5350, 5256 },
+    { 5357, 5228 }, { 5359, 5267 }, { 5367, 5376 }, { 5373, 4083 }, { 5380, 5086 }, { 3, 4399 },
+    { 4561, 5391 }, { 203, 5438 }, { 268, 4570 }, { 276, 5223 }, { 543, 5054 }, { 588, 5235 },
+    { 854, 389 }, { 915, 5411 }, { 982, 5406 }, { 1150, 1171 }, { 1167, 3947 }, { 1718, 2171 },
+    { 1889, 5400 }, { 3169, 2806 }, { 3227, 5533 }, { 3349, 4685 }, { 3407, 1426 }, { 3548, 5239 },
+    { 3644, 1415 }, { 3658, 3317 }, { 3702, 5268 }, { 3810, 5435 }, { 3869, 1170 }, { 3946, 1172 },
+    { 4402, 3998 }, { 4465, 5470 }, { 4487, 5431 }, { 4498, 5481 }, { 4500, 5183 }, { 4584, 5424 },
+    { 4629, 5592 }, { 4658, 5436 }, { 4783, 5477 }, { 4841, 3197 }, { 4897, 3395 }, { 4989, 5512 },
+    { 5077, 5398 }, { 5088, 5395 }, { 5130, 4526 }, { 5134, 5416 }, { 5193, 5565 }, { 5257, 5534 },
+    { 5262, 3771 }, { 5288, 5518 }, { 5311, 5544 }, { 5316, 5420 }, { 5325, 5497 }, { 5326, 5525 },
+    { 5342, 5409 }, { 5351, 5494 }, { 5353, 5472 }, { 5361, 5489 }, { 5368, 5500 }, { 5374, 4095 },
+    { 5401, 5402 }, { 5404, 5087 }, { 5417, 1072 }, { 5418, 1076 }, { 5419, 1083 }, { 5421, 1163 },
+    { 5440, 2866 }, { 5443, 2959 }, { 5448, 5244 }, { 5449, 5566 }, { 5457, 5504 }, { 5462, 4530 },
+    { 5463, 5519 }, { 5466, 263 }, { 5482, 5083 }, { 5483, 4448 }, { 5484, 5 }, { 5486, 5243 },
+    { 5491, 5428 }, { 5496, 5338 }, { 5505, 3809 }, { 5506, 5589 }, { 5508, 4501 }, { 5510, 5560 },
+    { 5517, 5138 }, { 5522, 5523 }, { 5526, 3892 }, { 5530, 3231 }, { 5531, 246 }, { 5532, 5145 },
+    { 5536, 5537 }, { 5540, 4687 }, { 5546, 575 }, { 5555, 5556 }, { 5557, 5558 }, { 5559, 4375 },
+    { 5567, 5000 }, { 5571, 2136 }, { 5588, 5561 }, { 5595, 4868 }, { 3, 4529 }, { 4488, 5598 },
+    { 203, 5562 }, { 276, 5281 }, { 1150, 5422 }, { 2170, 5610 }, { 3407, 2638 }, { 3644, 5573 },
+    { 3869, 5687 }, { 3946, 5658 }, { 3947, 5 }, { 4473, 268 }, { 5307, 5602 }, { 5399, 3227 },
+    { 5444, 5611 }, { 5453, 5600 }, { 5507, 5625 }, { 5520, 5634 }, { 5545, 5677 }, { 5584, 5617 },
+    { 5586, 3892 }, { 5606, 5475 }, { 5608, 5622 }, { 5609, 1168 }, { 5624, 5645 }, { 5626, 532 },
+    { 5628, 5627 }, { 5630, 5437 }, { 5635, 5681 }, { 5648, 4145 }, { 5649, 5320 }, { 5665, 4586 },
+    { 5667, 5613 }, { 5671, 5651 }, { 5674, 5676 }, { 5678, 5129 }, { 3, 5599 }, { 4477, 5693 },
+    { 276, 5300 }, { 1432, 5695 }, { 5469, 5697 }, { 5581, 5696 }, { 5616, 5700 }, { 5621, 5715 },
+    { 5638, 5711 }, { 5644, 5702 }, { 5708, 5252 }, { 5709, 5724 }, { 5710, 1746 }, { 5717, 5688 },
+    { 4568, 3 }, { 4657, 5729 }, { 5579, 5731 }, { 5733, 5716 }, { 5736, 5703 }, { 3, 4592 },
+    { 3, 4892 }, { 4923, 5748 }, { 425, 426 }, { 430, 4957 }, { 491, 4944 }, { 1949, 4662 },
+    { 1951, 3976 }, { 2031, 3977 }, { 2039, 4663 }, { 2046, 254 }, { 3200, 3212 }, { 3455, 3430 },
+    { 3589, 3675 }, { 4272, 2154 }, { 4601, 2011 }, { 4605, 3841 }, { 4606, 5008 }, { 4644, 2038 },
+    { 4646, 4370 }, { 4675, 1956 }, { 233, 4926 }, { 263, 2205 }, { 341, 4104 }, { 351, 352 },
+    { 409, 410 }, { 443, 3364 }, { 445, 446 }, { 476, 477 }, { 500, 501 }, { 509, 510 },
+    { 513, 514 }, { 518, 1864 }, { 535, 4610 }, { 588, 1743 }, { 665, 4960 }, { 671, 672 },
+    { 684, 685 }, { 686, 4963 }, { 691, 746 }, { 692, 4717 }, { 695, 696 }, { 701, 5208 },
+    { 703, 704 }, { 705, 1822 }, { 712, 4210 }, { 718, 4253 }, { 719, 4050 }, { 735, 736 },
+    { 741, 742 }, { 749, 4722 }, { 756, 757 }, { 758, 759 }, { 768, 1851 }, { 770, 1852 },
+    { 788, 789 }, { 796, 797 }, { 833, 2729 }, { 1090, 2728 }, { 1275, 2931 }, { 1632, 3815 },
+    { 1816, 1837 }, { 1840, 1841 }, { 1842, 1843 }, { 1846, 1847 }, { 1849, 1850 }, { 1853, 1854 },
+    { 1855, 1856 }, { 1860, 3773 }, { 1870, 3775 }, { 1871, 4461 }, { 1963, 3921 }, { 1964, 3632 },
+    { 1966, 869 }, { 1997, 259 }, { 2066, 4082 }, { 2101, 4602 }, { 2112, 5434 }, { 2122, 4271 },
+    { 2159, 3949 }, { 2196, 4591 }, { 2286, 3542 }, { 2373, 4660 }, { 2686, 4518 }, { 2691, 2692 },
+    { 2726, 257 }, { 2864, 4801 }, { 2915, 2916 }, { 2917, 2918 }, { 2919, 3911 }, { 3115, 3116 },
+    { 3136, 1848 }, { 3440, 5639 }, { 3501, 3474 }, { 3851, 4864 }, { 3900, 4118 }, { 3912, 3197 },
+    { 3983, 5201 }, { 4015, 578 }, { 4121, 1955 }, { 4131, 2200 }, { 4138, 4994 }, { 4150, 2204 },
+    { 4155, 3532 }, { 4209, 4528 }, { 4280, 4641 }, { 4340, 4369 }, { 4387, 499 }, { 4405, 4267 },
+    { 4432, 4608 }, { 4442, 4144 }, { 4589, 5029 }, { 4640, 3999 }, { 4672, 3196 }, { 4694, 442 },
+    { 4719, 5120 }, { 4736, 5014 }, { 4750, 4143 }, { 4755, 3568 }, { 4781, 479 }, { 4823, 4231 },
+    { 4826, 2620 }, { 4831, 765 }, { 4848, 5224 }, { 4849, 4971 }, { 4872, 5442 }, { 4877, 3809 },
+    { 4878, 5200 }, { 4893, 4891 }, { 4953, 3372 }, { 5004, 679 }, { 5021, 4809 }, { 5038, 165 },
+    { 5051, 5618 }, { 5053, 5232 }, { 5055, 3859 }, { 5059, 5341 }, { 5065, 4136 }, { 5216, 5217 },
+    { 5286, 1874 }, { 5293, 417 }, { 5297, 2914 }, { 5301, 5564 }, { 5429, 1823 }, { 5480, 5049 },
+    { 5694, 727 }, { 5730, 4931 }, { 3, 4932 }, { 491, 4956 }, { 1951, 4048 }, { 2030, 4662 },
+    { 2031, 4047 }, { 2050, 4663 }, { 3963, 5757 }, { 4601, 2038 }, { 4605, 4341 }, { 4644, 2011 },
+    { 4646, 3841 }, { 5754, 5755 }, { 391, 1956 }, { 409, 4386 }, { 443, 4290 }, { 446, 3364 },
+    { 535, 4987 }, { 691, 2924 }, { 719, 4210 }, { 745, 5787 }, { 749, 4723 }, { 1080, 2729 },
+    { 1275, 4082 }, { 2048, 259 }, { 2201, 4271 }, { 3151, 3773 }, { 3859, 4717 }, { 3902, 5828 },
+    { 4015, 640 }, { 4070, 5831 }, { 4212, 833 }, { 4253, 4718 }, { 4280, 5781 }, { 4329, 3197 },
+    { 4382, 5788 }, { 4387, 5775 }, { 4432, 4647 }, { 4442, 4145 }, { 4600, 5853 }, { 4610, 4864 },
+    { 4649, 5805 }, { 4672, 4806 }, { 4722, 5812 }, { 4736, 5023 }, { 4781, 5777 }, { 4823, 4286 },
+    { 4826, 2664 }, { 4831, 5801 }, { 4835, 5861 }, { 4872, 5834 }, { 4874, 5748 }, { 4877, 3851 },
+    { 4878, 5426 }, { 4891, 5749 }, { 4893, 4931 }, { 4962, 5785 }, { 4988, 2728 }, { 5014, 5225 },
+    { 5061, 5799 }, { 5118, 5797 }, { 5355, 5856 }, { 5659, 5750 }, { 5690, 5882 }, { 5730, 727 },
+    { 5743, 5783 }, { 5770, 5045 }, { 5794, 5795 }, { 5796, 737 }, { 5802, 5814 }, { 5807, 4036 },
+    { 5810, 5811 }, { 5818, 5887 }, { 5819, 5843 }, { 5827, 2162 }, { 5832, 2693 }, { 5835, 5836 },
+    { 5838, 3979 }, { 5873, 2583 }, { 4934, 3 }, { 5582, 5895 }, { 5761, 5901 }, { 5898, 5899 },
+    { 5900, 5756 }, { 3859, 5915 }, { 4267, 5913 }, { 4648, 5926 }, { 4723, 5813 }, { 4745, 3197 },
+    { 4750, 5927 }, { 5694, 5948 }, { 5743, 5962 }, { 5830, 1956 }, { 5850, 5960 }, { 5855, 5909 },
+    { 5864, 5946 }, { 5865, 5911 }, { 5876, 5749 }, { 5921, 5791 }, { 5929, 5789 }, { 5930, 4290 },
+    { 5933, 3851 }, { 5937, 5883 }, { 5938, 5874 }, { 5939, 502 }, { 5942, 5963 }, { 5950, 5786 },
+    { 5953, 5800 }, { 5955, 5793 }, { 5965, 1844 }, { 5970, 5837 }, { 5973, 5394 }, { 3, 3989 },
+    { 5975, 5897 }, { 5847, 1956 }, { 5983, 4260 }, { 5999, 5815 }, { 1435, 5032 }, { 1645, 579 },
+    { 1694, 635 }, { 2044, 3302 }, { 2217, 3949 }, { 2625, 2828 }, { 2793, 2826 }, { 2837, 2838 },
+    { 3203, 874 }, { 4096, 2840 }, { 4230, 4113 }, { 4251, 3892 }, { 4272, 2126 }, { 4293, 5896 },
+    { 4463, 4139 }, { 5005, 657 }, { 5017, 786 }, { 5022, 4303 }, { 5760, 4067 }, { 5877, 5759 },
+    { 3, 5283 }, { 1645, 635 }, { 1694, 579 }, { 2360, 3302 }, { 4251, 5753 }, { 4260, 4940 },
+    { 4293, 3892 }, { 4303, 6018 }, { 5005, 786 }, { 5017, 657 }, { 6014, 2045 }, { 6015, 2218 },
+    { 6016, 2829 }, { 6017, 2827 }, { 5, 1442 }, { 6, 738 }, { 16, 5643 }, { 47, 2730 },
+    { 85, 4475 }, { 115, 5015 }, { 180, 5551 }, { 182, 183 }, { 185, 392 }, { 194, 195 },
+    { 203, 2431 }, { 210, 5594 }, { 229, 816 }, { 231, 2536 }, { 241, 5064 }, { 256, 888 },
+    { 268, 4068 }, { 274, 1037 }, { 276, 1038 }, { 279, 3511 }, { 284, 285 }, { 286, 4226 },
+    { 287, 2396 }, { 290, 4305 }, { 295, 296 }, { 297, 2319 }, { 301, 5632 }, { 325, 2392 },
+    { 342, 4881 }, { 389, 1021 }, { 391, 856 }, { 399, 4536 }, { 412, 5335 }, { 420, 430 },
+    { 425, 1052 }, { 426, 4104 }, { 438, 1217 }, { 439, 5778 }, { 440, 1998 }, { 445, 2729 },
+    { 474, 2934 }, { 496, 5631 }, { 497, 3560 }, { 499, 2728 }, { 505, 506 }, { 511, 4083 },
+    { 531, 543 }, { 541, 542 }, { 544, 3204 }, { 545, 4462 }, { 546, 3937 }, { 553, 5139 },
+    { 554, 165 }, { 558, 967 }, { 563, 3711 }, { 564, 3815 }, { 565, 3753 }, { 569, 2315 },
+    { 572, 2317 }, { 583, 4740 }, { 588, 1791 }, { 610, 2095 }, { 614, 2667 }, { 632, 3978 },
+    { 633, 4882 }, { 655, 656 }, { 658, 659 }, { 666, 737 }, { 673, 674 }, { 680, 681 },
+    { 682, 3097 }, { 695, 1826 }, { 701, 4716 }, { 702, 5164 }, { 703, 1833 }, { 712, 5971 },
+    { 716, 4735 }, { 720, 3225 }, { 721, 4253 }, { 722, 4050 }, { 725, 4210 }, { 726, 3197 },
+    { 732, 733 }, { 743, 744 }, { 745, 4594 }, { 766, 767 }, { 768, 769 }, { 770, 771 },
+    { 782, 783 }, { 784, 785 }, { 790, 791 }, { 804, 5414 }, { 809, 4725 }, { 813, 4261 },
+    { 815, 3988 }, { 817, 3339 }, { 818, 819 }, { 822, 3299 }, { 824, 3961 }, { 827, 3466 },
+    { 828, 4014 }, { 834, 3342 }, { 835, 3227 }, { 836, 4840 }, { 841, 842 }, { 844, 5774 },
+    { 847, 410 }, { 853, 5605 }, { 863, 3718 }, { 877, 1228 }, { 883, 884 }, { 900, 1236 },
+    { 903, 3970 }, { 904, 5450 }, { 905, 4728 }, { 908, 909 }, { 910, 4706 }, { 911, 5356 },
+    { 912, 913 }, { 921, 3721 }, { 925, 926 }, { 928, 4024 }, { 929, 4944 }, { 931, 5675 },
+    { 949, 5292 }, { 972, 5143 }, { 975, 5682 }, { 981, 5607 }, { 992, 993 }, { 994, 4585 },
+    { 1001, 3200 }, { 1015, 1016 }, { 1018, 4300 }, { 1019, 1020 }, { 1030, 3949 }, { 1042, 1043 },
+    { 1044, 4306 }, { 1058, 4691 }, { 1060, 1061 }, { 1065, 1066 }, { 1070, 4292 }, { 1078, 4055 },
+    { 1084, 4935 }, { 1085, 4949 }, { 1089, 5339 }, { 1104, 1352 }, { 1106, 1353 }, { 1109, 2483 },
+    { 1115, 1116 }, { 1117, 1118 }, { 1119, 1120 }, { 1121, 1122 }, { 1128, 1129 }, { 1131, 3043 },
+    { 1145, 1146 }, { 1159, 5738 }, { 1164, 5746 }, { 1169, 5747 }, { 1174, 1175 }, { 1176, 1177 },
     { 1184, 1185 }, { 1186, 1187 }, { 1188, 1189 }, { 1191, 1192 }, { 1193, 1194 }, { 1198, 1199 },
-    { 1202, 1203 }, { 1204, 5681 }, { 1206, 1207 }, { 1211, 4504 }, { 1215, 3900 }, { 1222, 4525 },
-    { 1223, 1224 }, { 1242, 5729 }, { 1262, 4852 }, { 1273, 3315 }, { 1299, 4471 }, { 1336, 2259 },
-    { 1342, 2680 }, { 1343, 2668 }, { 1356, 1357 }, { 1359, 5516 }, { 1363, 1364 }, { 1365, 3192 },
-    { 1369, 4894 }, { 1370, 4866 }, { 1375, 5550 }, { 1388, 4464 }, { 1406, 5453 }, { 1410, 4238 },
-    { 1412, 4540 }, { 1413, 3687 }, { 1417, 5031 }, { 1426, 3229 }, { 1430, 5296 }, { 1431, 4320 },
-    { 1444, 4619 }, { 1585, 1586 }, { 1611, 4338 }, { 1620, 2311 }, { 1628, 2132 }, { 1629, 2086 },
-    { 1630, 2969 }, { 1639, 2384 }, { 1644, 3810 }, { 1648, 5271 }, { 1649, 2008 }, { 1703, 2414 },
-    { 1719, 2904 }, { 1722, 2903 }, { 1727, 2984 }, { 1735, 4962 }, { 1753, 5515 }, { 1776, 5665 },
-    { 1809, 1810 }, { 1817, 1818 }, { 1820, 4959 }, { 1828, 1829 }, { 1830, 2541 }, { 1835, 1836 },
-    { 1840, 5852 }, { 1846, 5981 }, { 1889, 2786 }, { 1953, 5153 }, { 1959, 5214 }, { 1967, 5888 },
-    { 1988, 1891 }, { 1998, 3924 }, { 2015, 2016 }, { 2019, 4227 }, { 2024, 3913 }, { 2056, 5457 },
-    { 2057, 5428 }, { 2061, 3462 }, { 2064, 5927 }, { 2069, 2070 }, { 2075, 1601 }, { 2077, 4603 },
-    { 2080, 2081 }, { 2084, 2085 }, { 2094, 4436 }, { 2095, 4502 }, { 2098, 5246 }, { 2107, 391 },
-    { 2109, 4414 }, { 2131, 3685 }, { 2150, 4786 }, { 2156, 5885 }, { 2173, 2174 }, { 2175, 5690 },
-    { 2178, 5075 }, { 2179, 3909 }, { 2180, 5397 }, { 2181, 4431 }, { 2183, 5193 }, { 2190, 805 },
-    { 2192, 2193 }, { 2195, 4258 }, { 2205, 3393 }, { 2213, 3815 }, { 2220, 4762 }, { 2231, 4409 },
-    { 2233, 2234 }, { 2235, 5383 }, { 2236, 4576 }, { 2240, 4803 }, { 2249, 5706 }, { 2251, 5664 },
-    { 2260, 5244 }, { 2268, 4416 }, { 2273, 5577 }, { 2290, 4798 }, { 2291, 4864 }, { 2295, 5396 },
-    { 2297, 4926 }, { 2305, 5822 }, { 2309, 3751 }, { 2310, 3191 }, { 2318, 5472 }, { 2329, 5616 },
-    { 2334, 3548 }, { 2336, 4216 }, { 2355, 1890 }, { 2359, 5736 }, { 2373, 2374 }, { 2382, 2383 },
-    { 2385, 2386 }, { 2388, 2389 }, { 2391, 2392 }, { 2393, 3318 }, { 2399, 5469 }, { 2402, 5741 },
-    { 2406, 4439 }, { 2416, 3994 }, { 2417, 4669 }, { 2422, 2423 }, { 2424, 2425 }, { 2430, 2431 },
-    { 2432, 2433 }, { 2434, 2435 }, { 2436, 2437 }, { 2438, 5253 }, { 2448, 5667 }, { 2461, 2462 },
-    { 2465, 5328 }, { 2482, 1707 }, { 2485, 5702 }, { 2508, 3406 }, { 2524, 2525 }, { 2526, 3601 },
-    { 2528, 2529 }, { 2530, 670 }, { 2537, 1826 }, { 2542, 2543 }, { 2548, 709 }, { 2609, 5642 },
-    { 2619, 5330 }, { 2660, 4800 }, { 2696, 2697 }, { 2698, 3504 }, { 2719, 5501 }, { 2721, 4384 },
-    { 2722, 4246 }, { 2741, 4585 }, { 2743, 5721 }, { 2760, 4851 }, { 2761, 5089 }, { 2768, 3699 },
-    { 2771, 3037 }, { 2772, 4903 }, { 2775, 3920 }, { 2776, 5602 }, { 2779, 4007 }, { 2781, 5104 },
-    { 2783, 3040 }, { 2803, 2850 }, { 2821, 5544 }, { 2837, 4631 }, { 2839, 5381 }, { 2843, 1096 },
-    { 2849, 5480 }, { 2855, 4824 }, { 2869, 3077 }, { 2874, 3809 }, { 2880, 3269 }, { 2882, 3808 },
-    { 2905, 1731 }, { 2906, 2907 }, { 2908, 4224 }, { 2910, 5370 }, { 2919, 4208 }, { 2920, 4898 },
-    { 2928, 4325 }, { 2936, 5770 }, { 2945, 4721 }, { 2970, 272 }, { 2975, 2976 }, { 2987, 2988 },
-    { 2990, 2991 }, { 2992, 2993 }, { 2994, 2995 }, { 2996, 2997 }, { 2998, 2999 }, { 3000, 3001 },
-    { 3002, 3003 }, { 3004, 3005 }, { 3006, 3007 }, { 3027, 2595 }, { 3036, 4164 }, { 3038, 4261 },
-    { 3042, 2410 }, { 3047, 3048 }, { 3053, 3646 }, { 3054, 3355 }, { 3058, 4680 }, { 3060, 3061 },
-    { 3076, 4773 }, { 3079, 4406 }, { 3092, 3093 }, { 3096, 3097 }, { 3098, 5431 }, { 3100, 3101 },
-    { 3102, 3103 }, { 3104, 3105 }, { 3106, 4523 }, { 3108, 3109 }, { 3110, 3111 }, { 3116, 3117 },
-    { 3122, 3123 }, { 3124, 3125 }, { 3128, 5911 }, { 3129, 3130 }, { 3131, 3132 }, { 3133, 5840 },
-    { 3137, 3138 }, { 3139, 3140 }, { 3220, 5587 }, { 3309, 1064 }, { 3365, 820 }, { 3379, 3807 },
-    { 3456, 2316 }, { 3475, 856 }, { 3500, 4946 }, { 3553, 3773 }, { 3595, 6006 }, { 3631, 4511 },
-    { 3643, 4739 }, { 3651, 3672 }, { 3653, 2247 }, { 3692, 2258 }, { 3720, 2739 }, { 3727, 3160 },
-    { 3741, 2275 }, { 3743, 4810 }, { 3765, 3820 }, { 3772, 5022 }, { 3774, 918 }, { 3781, 4239 },
-    { 3804, 5285 }, { 3814, 3982 }, { 3838, 5669 }, { 3853, 4290 }, { 3876, 4064 }, { 3880, 2883 },
-    { 3905, 4842 }, { 3926, 2822 }, { 3935, 1023 }, { 3937, 2813 }, { 3947, 5744 }, { 3953, 2014 },
-    { 3963, 4679 }, { 3964, 4062 }, { 3965, 3729 }, { 3966, 5571 }, { 3968, 5539 }, { 3978, 4556 },
-    { 3979, 5722 }, { 4034, 4607 }, { 4050, 6003 }, { 4057, 2328 }, { 4060, 5634 }, { 4069, 4763 },
-    { 4081, 1362 }, { 4107, 5433 }, { 4137, 4668 }, { 4155, 5730 }, { 4163, 2254 }, { 4201, 5884 },
-    { 4213, 2582 }, { 4235, 2870 }, { 4236, 4544 }, { 4242, 4663 }, { 4251, 2499 }, { 4253, 4867 },
-    { 4264, 1269 }, { 4293, 1034 }, { 4317, 4819 }, { 4357, 1014 }, { 4359, 1039 }, { 4388, 4553 },
-    { 4400, 5785 }, { 4407, 958 }, { 4425, 4897 }, { 4432, 5824 }, { 4459, 2978 }, { 4462, 4885 },
-    { 4472, 3080 }, { 4473, 5663 }, { 4484, 2326 }, { 4496, 2841 }, { 4497, 3677 }, { 4503, 4751 },
-    { 4509, 2140 }, { 4515, 3078 }, { 4528, 1031 }, { 4529, 2510 }, { 4536, 3141 }, { 4559, 2737 },
-    { 4569, 5458 }, { 4574, 1429 }, { 4584, 5139 }, { 4609, 5931 }, { 4618, 914 }, { 4621, 5410 },
-    { 4625, 5447 }, { 4628, 5024 }, { 4630, 3059 }, { 4634, 5540 }, { 4637, 5349 }, { 4646, 5858 },
-    { 4652, 4664 }, { 4653, 5233 }, { 4673, 3928 }, { 4674, 4655 }, { 4705, 4666 }, { 4706, 2062 },
-    { 4715, 5116 }, { 4716, 5960 }, { 4744, 4925 }, { 4754, 2087 }, { 4757, 5621 }, { 4759, 2207 },
-    { 4761, 4958 }, { 4766, 5322 }, { 4781, 5305 }, { 4782, 3891 }, { 4799, 5099 }, { 4807, 2767 },
-    { 4812, 5069 }, { 4818, 2159 }, { 4821, 4319 }, { 4827, 4936 }, { 4838, 4920 }, { 4841, 5074 },
-    { 4848, 2670 }, { 4856, 5041 }, { 4858, 966 }, { 4884, 4316 }, { 4886, 5713 }, { 4906, 3534 },
-    { 4907, 4730 }, { 4910, 4878 }, { 4919, 5807 }, { 4923, 5258 }, { 4929, 5733 }, { 4935, 5791 },
-    { 4944, 5385 }, { 4947, 5906 }, { 4952, 5379 }, { 4961, 5206 }, { 5013, 5965 }, { 5021, 5390 },
-    { 5068, 3057 }, { 5079, 3857 }, { 5102, 555 }, { 5107, 1748 }, { 5124, 5408 }, { 5126, 5648 },
-    { 5147, 5290 }, { 5183, 4055 }, { 5186, 1032 }, { 5228, 2380 }, { 5237, 4905 }, { 5272, 4508 },
-    { 5276, 4263 }, { 5291, 2204 }, { 5313, 5543 }, { 5314, 5659 }, { 5321, 5405 }, { 5327, 5944 },
-    { 5332, 2753 }, { 5333, 1225 }, { 5337, 5354 }, { 5340, 5707 }, { 5343, 5714 }, { 5344, 5644 },
-    { 5347, 3074 }, { 5348, 6005 }, { 5363, 3927 }, { 5364, 6019 }, { 5372, 4900 }, { 5382, 5536 },
-    { 5386, 5377 }, { 5415, 5604 }, { 5426, 5549 }, { 5440, 2420 }, { 5442, 3878 }, { 5449, 3816 },
-    { 5454, 2602 }, { 5456, 4698 }, { 5466, 5257 }, { 5474, 4689 }, { 5475, 6009 }, { 5479, 4025 },
-    { 5491, 4392 }, { 5494, 2859 }, { 5499, 5232 }, { 5500, 4914 }, { 5504, 5591 }, { 5530, 187 },
-    { 5555, 4675 }, { 5572, 4481 }, { 5579, 2428 }, { 5580, 1957 }, { 5589, 5700 }, { 5592, 4909 },
-    { 5598, 5574 }, { 5605, 5724 }, { 5630, 4791 }, { 5652, 4862 }, { 5673, 3748 }, { 5675, 5817 },
-    { 5684, 5777 }, { 5685, 705 }, { 5686, 1373 }, { 5687, 3272 }, { 5695, 1102 }, { 5699, 5522 },
-    { 5705, 2847 }, { 5708, 3837 }, { 5727, 353 }, { 5731, 2478 }, { 5738, 4726 }, { 5740, 5264 },
-    { 5767, 5295 }, { 5780, 515 }, { 5783, 3016 }, { 5793, 5369 }, { 5799, 6000 }, { 5809, 5155 },
-    { 5860, 5889 }, { 5862, 4594 }, { 5863, 5979 }, { 5866, 5821 }, { 5868, 480 }, { 5873, 3806 },
-    { 5891, 5208 }, { 5924, 5909 }, { 5997, 5680 }, { 6022, 2128 }, { 3, 5352 }, { 5302, 6030 },
-    { 2401, 3300 }, { 4259, 4954 }, { 6027, 6043 }, { 6, 4740 }, { 182, 6208 }, { 183, 6473 },
-    { 185, 807 }, { 194, 1960 }, { 195, 4414 }, { 203, 6401 }, { 268, 5372 }, { 276, 2738 },
-    { 286, 4350 }, { 295, 6196 }, { 296, 297 }, { 334, 5014 }, { 337, 5552 }, { 339, 5595 },
-    { 343, 4304 }, { 399, 5632 }, { 430, 4993 }, { 496, 4538 }, { 497, 5335 }, { 498, 4101 },
-    { 511, 4659 }, { 558, 6216 }, { 563, 3967 }, { 569, 4622 }, { 579, 5525 }, { 588, 3015 },
-    { 610, 6347 }, { 614, 5969 }, { 635, 5649 }, { 655, 731 }, { 658, 4428 }, { 666, 2898 },
-    { 722, 4209 }, { 723, 3223 }, { 724, 4252 }, { 725, 4047 }, { 815, 6056 }, { 822, 4291 },
-    { 841, 3315 }, { 842, 3379 }, { 861, 4260 }, { 863, 4136 }, { 883, 4436 }, { 884, 3727 },
-    { 900, 4409 }, { 911, 5677 }, { 912, 4835 }, { 929, 4955 }, { 931, 5356 }, { 961, 5292 },
-    { 967, 5388 }, { 992, 5550 }, { 993, 1376 }, { 1004, 5683 }, { 1020, 5089 }, { 1035, 4011 },
-    { 1043, 6454 }, { 1060, 5405 }, { 1070, 3297 }, { 1081, 3340 }, { 1099, 4080 }, { 1146, 5702 },
-    { 1199, 6012 }, { 1205, 3985 }, { 1214, 3465 }, { 1236, 165 }, { 1336, 6324 }, { 1374, 5608 },
-    { 1378, 3198 }, { 1413, 5296 }, { 1426, 6554 }, { 1430, 3687 }, { 1431, 3946 }, { 1577, 3195 },
-    { 1585, 6426 }, { 1620, 4416 }, { 1628, 5707 }, { 1629, 2777 }, { 1813, 5665 }, { 1846, 5995 },
-    { 1889, 6544 }, { 1997, 6081 }, { 2001, 3924 }, { 2008, 2009 }, { 2035, 3560 }, { 2045, 4320 },
-    { 2046, 5713 }, { 2081, 555 }, { 2085, 5692 }, { 2131, 5291 }, { 2170, 5457 }, { 2178, 5397 },
-    { 2180, 5075 }, { 2181, 5845 }, { 2236, 4852 }, { 2250, 5453 }, { 2282, 4258 }, { 2283, 6268 },
-    { 2293, 3815 }, { 2294, 4471 }, { 2300, 4762 }, { 2314, 6101 }, { 2327, 5577 }, { 2330, 5664 },
-    { 2337, 5244 }, { 2352, 3225 }, { 2353, 3393 }, { 2355, 6249 }, { 2370, 805 }, { 2416, 6507 },
-    { 2423, 6400 }, { 2446, 5138 }, { 2463, 5667 }, { 2486, 5739 }, { 2487, 5748 }, { 2488, 5749 },
-    { 2496, 5606 }, { 2576, 3202 }, { 2619, 3810 }, { 2660, 6613 }, { 2669, 4603 }, { 2728, 4239 },
-    { 2742, 5396 }, { 2748, 4246 }, { 2781, 5330 }, { 2803, 5274 }, { 2842, 3699 }, { 2845, 3920 },
-    { 2869, 4703 }, { 2877, 6369 }, { 2880, 4211 }, { 2906, 2911 }, { 2945, 5414 }, { 2949, 3229 },
-    { 2953, 6078 }, { 2968, 6245 }, { 2983, 6253 }, { 2985, 5370 }, { 3008, 5253 }, { 3017, 6103 },
-    { 3030, 5642 }, { 3034, 5153 }, { 3037, 4048 }, { 3039, 4007 }, { 3068, 2761 }, { 3072, 4903 },
-    { 3073, 4261 }, { 3089, 6110 }, { 3118, 3191 }, { 3129, 6437 }, { 3164, 5381 }, { 3166, 5480 },
-    { 3173, 4406 }, { 3201, 6212 }, { 3269, 6148 }, { 3309, 6138 }, { 3337, 6182 }, { 3365, 1067 },
-    { 3445, 5645 }, { 3475, 392 }, { 3534, 6321 }, { 3548, 6316 }, { 3553, 4884 }, { 3641, 6317 },
-    { 3646, 3720 }, { 3653, 6162 }, { 3684, 6246 }, { 3685, 6374 }, { 3692, 2335 }, { 3708, 2778 },
-    { 3718, 4057 }, { 3741, 6269 }, { 3797, 6185 }, { 3812, 5103 }, { 3854, 6048 }, { 3880, 2884 },
-    { 3900, 1996 }, { 3905, 5461 }, { 3926, 5183 }, { 3935, 6053 }, { 3968, 6102 }, { 3975, 6555 },
-    { 4039, 6267 }, { 4060, 5602 }, { 4062, 6579 }, { 4069, 5139 }, { 4072, 6464 }, { 4081, 5168 },
-    { 4137, 4901 }, { 4139, 5433 }, { 4163, 2332 }, { 4164, 5681 }, { 4216, 6311 }, { 4225, 4842 },
-    { 4251, 6236 }, { 4266, 6123 }, { 4275, 6413 }, { 4293, 4893 }, { 4316, 5452 }, { 4317, 5104 },
-    { 4323, 2870 }, { 4332, 4556 }, { 4358, 6175 }, { 4382, 6214 }, { 4388, 4870 }, { 4400, 5804 },
-    { 4432, 5916 }, { 4453, 6377 }, { 4462, 3715 }, { 4472, 6232 }, { 4473, 6155 }, { 4478, 6421 },
-    { 4484, 6306 }, { 4495, 6510 }, { 4496, 5657 }, { 4497, 5587 }, { 4503, 5069 }, { 4509, 5472 },
-    { 4529, 6333 }, { 4545, 4763 }, { 4553, 4575 }, { 4559, 5574 }, { 4569, 3958 }, { 4570, 4839 },
-    { 4574, 6233 }, { 4583, 6265 }, { 4584, 6414 }, { 4585, 6585 }, { 4589, 6447 }, { 4604, 6086 },
-    { 4621, 5540 }, { 4630, 6367 }, { 4634, 5410 }, { 4669, 2897 }, { 4673, 4829 }, { 4699, 6107 },
-    { 4713, 5980 }, { 4755, 6099 }, { 4764, 6082 }, { 4774, 856 }, { 4788, 5305 }, { 4799, 5543 },
-    { 4807, 3070 }, { 4812, 4751 }, { 4818, 5233 }, { 4821, 5572 }, { 4824, 5658 }, { 4826, 6248 },
-    { 4831, 6307 }, { 4832, 6390 }, { 4837, 6442 }, { 4838, 5327 }, { 4858, 5126 }, { 4879, 6161 },
-    { 4906, 5539 }, { 4918, 6541 }, { 4919, 5915 }, { 4923, 6360 }, { 4927, 6547 }, { 4935, 6650 },
-    { 4947, 5976 }, { 5003, 6572 }, { 5022, 6658 }, { 5062, 5741 }, { 5068, 6366 }, { 5079, 5760 },
-    { 5102, 3878 }, { 5107, 6392 }, { 5124, 5604 }, { 5147, 5549 }, { 5173, 6203 }, { 5186, 5278 },
-    { 5208, 6117 }, { 5214, 3927 }, { 5225, 389 }, { 5228, 6603 }, { 5237, 6041 }, { 5276, 5319 },
-    { 5289, 5722 }, { 5312, 6044 }, { 5313, 5099 }, { 5321, 6209 }, { 5328, 4295 }, { 5332, 6364 },
-    { 5333, 6070 }, { 5337, 5496 }, { 5343, 5616 }, { 5344, 5666 }, { 5347, 6097 }, { 5363, 5591 },
-    { 5369, 6118 }, { 5378, 1649 }, { 5379, 5582 }, { 5383, 5634 }, { 5384, 5663 }, { 5386, 5514 },
-    { 5407, 5339 }, { 5408, 5423 }, { 5426, 5290 }, { 5431, 6428 }, { 5440, 2980 }, { 5444, 4679 },
-    { 5448, 6520 }, { 5449, 3835 }, { 5456, 4765 }, { 5462, 6493 }, { 5474, 5371 }, { 5475, 6235 },
-    { 5477, 5571 }, { 5479, 6617 }, { 5491, 6104 }, { 5494, 6386 }, { 5500, 6219 }, { 5505, 6042 },
-    { 5515, 1747 }, { 5517, 6090 }, { 5530, 1200 }, { 5554, 6191 }, { 5555, 5516 }, { 5565, 4025 },
-    { 5576, 6247 }, { 5579, 2989 }, { 5580, 4470 }, { 5585, 6396 }, { 5592, 5463 }, { 5594, 5232 },
-    { 5598, 6314 }, { 5605, 5728 }, { 5613, 4508 }, { 5648, 4819 }, { 5652, 6462 }, { 5671, 4055 },
-    { 5675, 5919 }, { 5684, 6648 }, { 5685, 6115 }, { 5686, 6168 }, { 5699, 5841 }, { 5705, 5659 },
-    { 5706, 6322 }, { 5708, 6461 }, { 5729, 6637 }, { 5736, 6303 }, { 5781, 6005 }, { 5818, 6573 },
-    { 5871, 6128 }, { 5879, 6112 }, { 5953, 6126 }, { 5991, 6636 }, { 6001, 6655 }, { 6002, 6127 },
-    { 6008, 6634 }, { 6033, 6326 }, { 6037, 6380 }, { 6049, 5529 }, { 6051, 6622 }, { 6054, 6340 },
-    { 6061, 6062 }, { 6071, 6331 }, { 6073, 6052 }, { 6083, 474 }, { 6087, 411 }, { 6091, 6092 },
-    { 6106, 543 }, { 6113, 5206 }, { 6114, 6260 }, { 6121, 6122 }, { 6129, 6130 }, { 6134, 806 },
-    { 6135, 6136 }, { 6139, 6441 }, { 6142, 6143 }, { 6145, 6146 }, { 6147, 5672 }, { 6150, 855 },
-    { 6152, 2287 }, { 6157, 6158 }, { 6163, 4908 }, { 6164, 4865 }, { 6171, 6172 }, { 6173, 5714 },
-    { 6177, 6531 }, { 6178, 6494 }, { 6179, 6533 }, { 6188, 6189 }, { 6190, 6348 }, { 6193, 6194 },
-    { 6195, 5163 }, { 6197, 6225 }, { 6198, 6199 }, { 6201, 6202 }, { 6204, 6205 }, { 6206, 6207 },
-    { 6213, 6079 }, { 6215, 6594 }, { 6222, 3504 }, { 6223, 4928 }, { 6226, 5 }, { 6227, 6228 },
-    { 6230, 4784 }, { 6234, 6561 }, { 6237, 2333 }, { 6240, 4684 }, { 6250, 733 }, { 6252, 6251 },
-    { 6254, 6659 }, { 6255, 1754 }, { 6259, 4530 }, { 6261, 6356 }, { 6271, 6476 }, { 6272, 5219 },
-    { 6273, 6624 }, { 6281, 2082 }, { 6287, 6495 }, { 6288, 6243 }, { 6301, 2206 }, { 6313, 6499 },
-    { 6319, 6320 }, { 6323, 5733 }, { 6332, 6066 }, { 6334, 6335 }, { 6336, 6337 }, { 6338, 6339 },
-    { 6341, 6342 }, { 6343, 6344 }, { 6350, 5578 }, { 6351, 6352 }, { 6353, 6354 }, { 6372, 6373 },
-    { 6375, 5570 }, { 6376, 4012 }, { 6379, 6468 }, { 6388, 1042 }, { 6391, 4349 }, { 6395, 5963 },
-    { 6402, 6403 }, { 6404, 6405 }, { 6406, 6407 }, { 6408, 6409 }, { 6415, 6416 }, { 6417, 6529 },
-    { 6419, 4284 }, { 6420, 6509 }, { 6423, 6424 }, { 6431, 6432 }, { 6434, 6435 }, { 6439, 6466 },
-    { 6443, 6069 }, { 6448, 4074 }, { 6449, 5895 }, { 6450, 3842 }, { 6452, 6220 }, { 6455, 1891 },
-    { 6456, 6496 }, { 6474, 5415 }, { 6484, 6483 }, { 6502, 6060 }, { 6503, 6111 }, { 6504, 6167 },
-    { 6513, 301 }, { 6515, 6284 }, { 6518, 5469 }, { 6522, 4540 }, { 6527, 6492 }, { 6535, 6371 },
-    { 6545, 6598 }, { 6548, 6440 }, { 6558, 5536 }, { 6562, 6283 }, { 6566, 2581 }, { 6567, 6615 },
-    { 6580, 6100 }, { 6587, 6467 }, { 6593, 4384 }, { 6600, 5322 }, { 6614, 6465 }, { 6620, 5349 },
-    { 6628, 6482 }, { 6631, 6543 }, { 6633, 6451 }, { 6642, 5285 }, { 6651, 5978 }, { 6653, 6481 },
-    { 3, 5362 }, { 6, 5168 }, { 185, 856 }, { 194, 4751 }, { 268, 6542 }, { 276, 6453 },
-    { 344, 5014 }, { 354, 4304 }, { 569, 7004 }, { 579, 5649 }, { 588, 3021 }, { 635, 5525 },
-    { 823, 3300 }, { 900, 6095 }, { 1026, 4260 }, { 1220, 3340 }, { 1236, 4857 }, { 1375, 6721 },
-    { 1524, 3223 }, { 2008, 2142 }, { 2081, 3878 }, { 2214, 3687 }, { 2344, 183 }, { 2346, 4258 },
-    { 2357, 3815 }, { 2360, 4762 }, { 2381, 3393 }, { 2459, 6734 }, { 2844, 3465 }, { 2869, 5467 },
-    { 2906, 6422 }, { 2949, 5501 }, { 2966, 4416 }, { 2986, 6779 }, { 3034, 6670 }, { 3038, 3920 },
-    { 3041, 5274 }, { 3055, 3315 }, { 3071, 3699 }, { 3158, 6723 }, { 3172, 4852 }, { 3198, 6063 },
-    { 3225, 2848 }, { 3337, 6211 }, { 3365, 1208 }, { 3548, 6791 }, { 3553, 6047 }, { 3708, 3075 },
-    { 3727, 6231 }, { 3812, 5641 }, { 3856, 6818 }, { 3880, 3174 }, { 3905, 6752 }, { 3924, 6790 },
-    { 3926, 7099 }, { 3928, 430 }, { 3935, 6181 }, { 3947, 6834 }, { 3967, 7083 }, { 4011, 1077 },
-    { 4015, 4291 }, { 4039, 6299 }, { 4057, 6310 }, { 4060, 6244 }, { 4069, 6096 }, { 4137, 7085 },
-    { 4163, 6302 }, { 4239, 6774 }, { 4246, 6569 }, { 4251, 6802 }, { 4266, 6701 }, { 4293, 7039 },
-    { 4311, 6853 }, { 4320, 6370 }, { 4388, 5388 }, { 4436, 4502 }, { 4472, 6582 }, { 4496, 6040 },
-    { 4503, 6942 }, { 4520, 4556 }, { 4545, 6305 }, { 4553, 4896 }, { 4559, 5578 }, { 4569, 5620 },
-    { 4584, 4763 }, { 4621, 5638 }, { 4626, 6846 }, { 4632, 6890 }, { 4634, 5715 }, { 4669, 6393 },
-    { 4673, 6498 }, { 4706, 6806 }, { 4713, 5992 }, { 4799, 6046 }, { 4807, 6238 }, { 4809, 6800 },
-    { 4812, 6411 }, { 4818, 6058 }, { 4821, 6725 }, { 4838, 6491 }, { 4884, 7040 }, { 4903, 6412 },
-    { 4906, 6537 }, { 4907, 6690 }, { 4947, 5977 }, { 5088, 392 }, { 5125, 6937 }, { 5173, 6485 },
-    { 5258, 6920 }, { 5273, 4824 }, { 5340, 6746 }, { 5378, 5271 }, { 5382, 5658 }, { 5384, 6691 },
-    { 5442, 555 }, { 5444, 6444 }, { 5447, 6869 }, { 5448, 6708 }, { 5462, 7131 }, { 5477, 7078 },
-    { 5517, 7031 }, { 5544, 6844 }, { 5554, 7060 }, { 5565, 6979 }, { 5576, 6308 }, { 5630, 6695 },
-    { 5657, 3958 }, { 5671, 5700 }, { 5673, 5463 }, { 5743, 6996 }, { 5754, 6845 }, { 5825, 6931 },
-    { 5834, 4101 }, { 5967, 6830 }, { 6018, 6866 }, { 6068, 6953 }, { 6076, 6733 }, { 6080, 6689 },
-    { 6132, 6864 }, { 6140, 6706 }, { 6153, 5672 }, { 6176, 7027 }, { 6262, 6928 }, { 6292, 6956 },
-    { 6296, 3195 }, { 6309, 6764 }, { 6328, 6835 }, { 6330, 7026 }, { 6345, 6692 }, { 6346, 6852 },
-    { 6349, 6782 }, { 6385, 6894 }, { 6397, 6970 }, { 6399, 733 }, { 6430, 6817 }, { 6446, 6745 },
-    { 6457, 6827 }, { 6469, 6673 }, { 6470, 6679 }, { 6480, 5582 }, { 6486, 4295 }, { 6497, 6715 },
-    { 6505, 4284 }, { 6511, 6962 }, { 6552, 6741 }, { 6553, 7114 }, { 6556, 6947 }, { 6559, 6719 },
-    { 6560, 7025 }, { 6563, 7009 }, { 6564, 7044 }, { 6568, 6941 }, { 6571, 6811 }, { 6575, 6896 },
-    { 6581, 7048 }, { 6589, 7122 }, { 6590, 6841 }, { 6591, 6709 }, { 6606, 5423 }, { 6611, 6757 },
-    { 6618, 6850 }, { 6623, 7055 }, { 6625, 7024 }, { 6627, 6833 }, { 6632, 6879 }, { 6645, 7066 },
-    { 6664, 3115 }, { 6665, 7088 }, { 6667, 4631 }, { 6669, 6985 }, { 6674, 7103 }, { 6678, 2850 },
-    { 6680, 5655 }, { 6703, 6704 }, { 6705, 6824 }, { 6707, 4579 }, { 6712, 7093 }, { 6724, 4385 },
-    { 6727, 6183 }, { 6730, 7057 }, { 6732, 5289 }, { 6735, 6773 }, { 6737, 5744 }, { 6738, 6754 },
-    { 6740, 7138 }, { 6743, 6427 }, { 6748, 6264 }, { 6753, 4590 }, { 6755, 7119 }, { 6762, 7090 },
-    { 6763, 5570 }, { 6767, 6768 }, { 6770, 3729 }, { 6771, 6989 }, { 6775, 2354 }, { 6776, 2289 },
-    { 6781, 4819 }, { 6783, 6784 }, { 6786, 897 }, { 6787, 4902 }, { 6796, 4919 }, { 6804, 6398 },
-    { 6805, 709 }, { 6808, 3018 }, { 6810, 6908 }, { 6813, 6731 }, { 6814, 6815 }, { 6825, 6826 },
-    { 6831, 6892 }, { 6832, 6769 }, { 6843, 6488 }, { 6847, 6909 }, { 6848, 6860 }, { 6849, 4666 },
-    { 6854, 6998 }, { 6857, 3191 }, { 6871, 4992 }, { 6873, 6739 }, { 6874, 6133 }, { 6876, 6065 },
-    { 6878, 6927 }, { 6881, 6917 }, { 6893, 7068 }, { 6895, 6889 }, { 6902, 6700 }, { 6903, 6685 },
-    { 6906, 6868 }, { 6914, 4544 }, { 6919, 6289 }, { 6922, 6525 }, { 6930, 7073 }, { 6932, 4749 },
-    { 6933, 2294 }, { 6939, 7059 }, { 6945, 7010 }, { 6946, 6862 }, { 6950, 6210 }, { 6958, 6363 },
-    { 6961, 4261 }, { 6968, 6429 }, { 6971, 6676 }, { 6977, 5219 }, { 6981, 7049 }, { 6984, 6089 },
-    { 6986, 6192 }, { 6992, 2937 }, { 6995, 6315 }, { 6999, 6867 }, { 7003, 7016 }, { 7012, 7118 },
-    { 7013, 7035 }, { 7014, 5999 }, { 7015, 5913 }, { 7030, 6093 }, { 7036, 6671 }, { 7050, 7051 },
-    { 7056, 7065 }, { 7058, 6987 }, { 7062, 5633 }, { 7076, 6057 }, { 7077, 2023 }, { 7079, 7121 },
-    { 7081, 3229 }, { 7086, 6837 }, { 7091, 7092 }, { 7104, 7105 }, { 7106, 6807 }, { 7108, 5721 },
-    { 7111, 6425 }, { 7112, 3126 }, { 7113, 6436 }, { 7115, 6829 }, { 7123, 7084 }, { 7136, 6840 },
-    { 7143, 7067 }, { 7145, 7007 }, { 7147, 6839 }, { 3, 5493 }, { 355, 5014 }, { 358, 4304 },
-    { 588, 7431 }, { 1575, 3223 }, { 2008, 2207 }, { 2324, 7167 }, { 2375, 4258 }, { 2596, 7171 },
-    { 2966, 6756 }, { 3028, 4416 }, { 3198, 6116 }, { 3225, 7177 }, { 3300, 6795 }, { 3393, 7367 },
-    { 3465, 7348 }, { 3548, 7438 }, { 3687, 4569 }, { 3699, 1073 }, { 3708, 7397 }, { 3812, 5735 },
-    { 3815, 7069 }, { 3880, 6821 }, { 3935, 7037 }, { 4028, 7154 }, { 4039, 6327 }, { 4057, 6772 },
-    { 4060, 6675 }, { 4069, 6282 }, { 4163, 7175 }, { 4320, 7189 }, { 4388, 5692 }, { 4436, 4842 },
-    { 4472, 7110 }, { 4503, 7433 }, { 4553, 7372 }, { 4559, 7107 }, { 4584, 7124 }, { 4621, 5715 },
-    { 4626, 7226 }, { 4634, 5638 }, { 4706, 7374 }, { 4858, 7225 }, { 4882, 7155 }, { 4907, 7388 },
-    { 4915, 7199 }, { 4956, 3920 }, { 5088, 6828 }, { 5319, 7203 }, { 5504, 7220 }, { 6131, 7221 },
-    { 6144, 7251 }, { 6154, 3878 }, { 6180, 555 }, { 6368, 392 }, { 6479, 3958 }, { 6550, 7224 },
-    { 6588, 7209 }, { 6599, 7198 }, { 6621, 7182 }, { 6638, 7152 }, { 6641, 7193 }, { 6664, 5974 },
-    { 6711, 7170 }, { 6728, 7327 }, { 6801, 7266 }, { 6822, 7287 }, { 6855, 7381 }, { 6865, 7187 },
-    { 6884, 7205 }, { 6887, 7338 }, { 6888, 7314 }, { 6910, 7223 }, { 6921, 7321 }, { 6955, 7391 },
-    { 6966, 7329 }, { 6967, 7353 }, { 6978, 7311 }, { 6980, 7250 }, { 6990, 7341 }, { 7020, 7176 },
-    { 7032, 7181 }, { 7033, 7322 }, { 7042, 7153 }, { 7054, 7332 }, { 7087, 7346 }, { 7129, 7402 },
-    { 7130, 7355 }, { 7132, 7252 }, { 7134, 7378 }, { 7139, 7363 }, { 7156, 3315 }, { 7157, 5637 },
-    { 7163, 6141 }, { 7166, 3781 }, { 7168, 4587 }, { 7179, 7371 }, { 7184, 2896 }, { 7190, 4679 },
-    { 7191, 4284 }, { 7192, 7342 }, { 7194, 7195 }, { 7196, 6900 }, { 7197, 6836 }, { 7201, 6438 },
-    { 7204, 4570 }, { 7207, 5371 }, { 7211, 6891 }, { 7217, 7405 }, { 7218, 7365 }, { 7222, 829 },
-    { 7231, 7392 }, { 7235, 7232 }, { 7243, 7419 }, { 7247, 6863 }, { 7254, 3965 }, { 7257, 5125 },
-    { 7258, 7427 }, { 7261, 6838 }, { 7263, 7210 }, { 7270, 7347 }, { 7274, 6951 }, { 7276, 5621 },
-    { 7278, 7227 }, { 7280, 6630 }, { 7284, 7380 }, { 7285, 4011 }, { 7294, 7133 }, { 7296, 7213 },
-    { 7297, 6329 }, { 7301, 7368 }, { 7302, 6516 }, { 7306, 7313 }, { 7308, 7165 }, { 7316, 7272 },
-    { 7317, 6576 }, { 7318, 7159 }, { 7319, 6501 }, { 7320, 5142 }, { 7323, 7186 }, { 7331, 535 },
-    { 7333, 7435 }, { 7334, 6218 }, { 7335, 6156 }, { 7345, 7038 }, { 7349, 7277 }, { 7350, 6200 },
-    { 7354, 7359 }, { 7360, 1707 }, { 7364, 6475 }, { 7376, 856 }, { 7379, 882 }, { 7393, 6976 },
-    { 7404, 6856 }, { 7412, 7233 }, { 7426, 5 }, { 7434, 7352 }, { 7436, 7437 }, { 3, 5503 },
-    { 588, 7432 }, { 1576, 3223 }, { 2499, 4258 }, { 3699, 6382 }, { 3815, 7595 }, { 3880, 7045 },
-    { 4039, 6672 }, { 4069, 7300 }, { 4163, 7362 }, { 4304, 7603 }, { 4320, 7604 }, { 5454, 7479 },
-    { 5687, 7459 }, { 6242, 555 }, { 6325, 7453 }, { 6472, 7451 }, { 6512, 7461 }, { 6517, 3958 },
-    { 6523, 7483 }, { 6584, 7460 }, { 6798, 392 }, { 6859, 7469 }, { 6911, 7478 }, { 6915, 3920 },
-    { 6974, 7481 }, { 7100, 7480 }, { 7172, 7528 }, { 7214, 7467 }, { 7215, 7475 }, { 7241, 7463 },
-    { 7290, 7541 }, { 7298, 7533 }, { 7305, 5974 }, { 7309, 7516 }, { 7324, 7464 }, { 7326, 7523 },
-    { 7351, 7549 }, { 7398, 7470 }, { 7401, 7530 }, { 7403, 7465 }, { 7411, 7539 }, { 7422, 7561 },
-    { 7446, 7474 }, { 7447, 7576 }, { 7449, 5656 }, { 7484, 7188 }, { 7490, 4703 }, { 7492, 5467 },
-    { 7493, 7382 }, { 7499, 837 }, { 7512, 6186 }, { 7514, 7061 }, { 7519, 7597 }, { 7520, 7564 },
-    { 7521, 6159 }, { 7527, 7605 }, { 7559, 7275 }, { 3, 5654 }, { 3880, 7046 }, { 4039, 6726 },
-    { 4069, 7538 }, { 6489, 7611 }, { 7208, 7612 }, { 7248, 3699 }, { 7310, 3920 }, { 7476, 7634 },
-    { 7477, 7633 }, { 7614, 7462 }, { 7615, 7573 }, { 7622, 7607 }, { 7626, 7577 }, { 7628, 7617 },
-    { 7635, 7299 }, { 7644, 7202 }, { 7645, 7293 }, { 7646, 7550 }, { 7648, 6905 }, { 3, 5719 },
-    { 5489, 7664 }, { 7396, 3920 }, { 7668, 6861 }, { 7669, 7665 }, { 7672, 3729 }, { 4314, 3 },
-    { 6549, 7684 }, { 6973, 7664 }, { 4904, 3 }, { 6949, 7684 }, { 7690, 6263 }, { 5553, 3 },
-    { 7690, 7075 }, { 7693, 3121 }, { 3, 5389 }, { 7693, 6816 }, { 7696, 7064 }, { 263, 1994 },
-    { 351, 2164 }, { 753, 798 }, { 799, 755 }, { 841, 6749 }, { 1095, 1096 }, { 1436, 1418 },
-    { 1633, 3264 }, { 1929, 3336 }, { 1954, 4148 }, { 1961, 5851 }, { 1963, 6024 }, { 1964, 3728 },
-    { 1974, 5035 }, { 1988, 1989 }, { 2004, 2005 }, { 2036, 5048 }, { 2117, 5007 }, { 2125, 2126 },
-    { 2154, 5764 }, { 2196, 4048 }, { 2197, 5848 }, { 2347, 3465 }, { 2348, 5042 }, { 2387, 7638 },
-    { 2498, 4592 }, { 2506, 4133 }, { 3135, 3136 }, { 3194, 5637 }, { 3210, 7082 }, { 3356, 5028 },
-    { 3518, 5760 }, { 3808, 295 }, { 4128, 2502 }, { 4135, 2377 }, { 4147, 1993 }, { 4210, 4752 },
-    { 4230, 4976 }, { 4285, 4995 }, { 4332, 4035 }, { 4336, 6410 }, { 4366, 7511 }, { 4462, 3891 },
-    { 4758, 1957 }, { 4805, 4939 }, { 4834, 5040 }, { 5024, 5390 }, { 5043, 7557 }, { 5044, 5676 },
-    { 5049, 3881 }, { 5050, 5989 }, { 5051, 7621 }, { 5057, 6858 }, { 5074, 5966 }, { 5308, 4975 },
-    { 5364, 5880 }, { 5460, 4996 }, { 5499, 5826 }, { 5746, 7022 }, { 5752, 4953 }, { 5805, 1849 },
-    { 5830, 5849 }, { 5843, 4954 }, { 5859, 5754 }, { 5921, 6300 }, { 5933, 4942 }, { 5935, 4950 },
-    { 5942, 5529 }, { 5955, 4102 }, { 5956, 2142 }, { 5986, 7505 }, { 5988, 4941 }, { 5994, 4110 },
-    { 6004, 5906 }, { 6298, 5867 }, { 6602, 4808 }, { 6777, 5968 }, { 7613, 5047 }, { 3, 5842 },
-    { 5972, 7699 }, { 263, 7728 }, { 841, 7366 }, { 1633, 4365 }, { 1988, 2155 }, { 2378, 5848 },
-    { 3194, 5655 }, { 4128, 7715 }, { 4133, 7732 }, { 4135, 7724 }, { 4147, 2505 }, { 4230, 4995 },
-    { 4285, 4976 }, { 4520, 4035 }, { 4590, 7736 }, { 4592, 6765 }, { 4607, 7722 }, { 4627, 7734 },
-    { 4682, 4752 }, { 4758, 4470 }, { 4805, 4942 }, { 4834, 5393 }, { 4836, 7706 }, { 5024, 7021 },
-    { 5040, 7746 }, { 5042, 5035 }, { 5063, 7749 }, { 5225, 7745 }, { 5308, 4996 }, { 5460, 4975 },
-    { 5505, 5880 }, { 5594, 5826 }, { 5746, 7343 }, { 5805, 7704 }, { 5830, 6647 }, { 5843, 4939 },
-    { 5849, 7735 }, { 5859, 7719 }, { 5892, 5851 }, { 5921, 7455 }, { 5933, 4950 }, { 5935, 4954 },
-    { 5942, 5656 }, { 5955, 4941 }, { 5956, 2289 }, { 5973, 7710 }, { 5986, 7677 }, { 5988, 4102 },
-    { 5994, 4953 }, { 5996, 7774 }, { 6004, 5976 }, { 6137, 5966 }, { 6266, 7711 }, { 6785, 5968 },
-    { 6851, 7712 }, { 6944, 7743 }, { 6982, 4808 }, { 7173, 5867 }, { 7212, 7766 }, { 7580, 7717 },
-    { 7666, 7727 }, { 7723, 5918 }, { 7726, 4366 }, { 7731, 7771 }, { 7737, 7702 }, { 7744, 7714 },
-    { 7747, 7730 }, { 7763, 5295 }, { 3, 5948 }, { 3465, 7786 }, { 4592, 7174 }, { 4873, 7780 },
-    { 5042, 5827 }, { 5393, 7801 }, { 5746, 7540 }, { 5767, 7806 }, { 5892, 7796 }, { 5996, 7828 },
-    { 6004, 5977 }, { 6007, 4942 }, { 6758, 7825 }, { 6943, 7800 }, { 7473, 7820 }, { 7725, 5918 },
-    { 7738, 7795 }, { 7755, 7790 }, { 7765, 7788 }, { 7772, 7803 }, { 7781, 4922 }, { 7782, 7848 },
-    { 7789, 7281 }, { 7797, 7842 }, { 7799, 7818 }, { 7802, 7787 }, { 7807, 7753 }, { 7814, 7705 },
-    { 7817, 5035 }, { 7826, 6006 }, { 7827, 7843 }, { 7833, 1957 }, { 7840, 7496 }, { 7841, 7609 },
-    { 3, 5990 }, { 5957, 7849 }, { 5746, 7651 }, { 6007, 4950 }, { 7779, 7851 }, { 7781, 7761 },
-    { 7791, 7870 }, { 7832, 7872 }, { 7845, 7871 }, { 7850, 5827 }, { 7866, 7864 }, { 7869, 7780 },
-    { 7873, 7853 }, { 7879, 7783 }, { 5893, 7883 }, { 5943, 3 }, { 7865, 7892 }, { 3, 6020 },
-    { 7898, 7770 }, { 3, 1103 }, { 7894, 7900 }, { 7898, 7824 }, { 3, 2479 }, { 6639, 7902 },
-    { 3, 5257 }, { 6644, 7905 }, { 3, 5738 }, { 6926, 7907 }, { 3, 6174 }, { 7244, 7909 },
-    { 3, 6239 }, { 6500, 7911 }, { 3, 6546 }, { 6948, 7913 }, { 3, 6592 }, { 5489, 7915 },
-    { 3, 6904 }, { 7137, 7917 }, { 3, 7271 }, { 3, 7336 }, { 7921, 7919 }, { 3, 7414 },
-    { 7307, 7922 }, { 3, 7424 }, { 3, 7526 }, { 7924, 7926 }, { 3, 7588 }, { 3, 7589 },
-    { 3, 7639 }, { 7596, 7930 }, { 3, 7662 }, { 7337, 7931 }, { 3, 7914 }, { 7545, 7933 },
-    { 4656, 7935 }, { 7053, 3 }, { 3, 7742 }, { 4873, 7939 },
+    { 1202, 1203 }, { 1204, 5680 }, { 1206, 1207 }, { 1211, 4503 }, { 1215, 3903 }, { 1222, 4524 },
+    { 1223, 1224 }, { 1242, 5728 }, { 1262, 4854 }, { 1273, 3317 }, { 1298, 4470 }, { 1335, 2261 },
+    { 1341, 2682 }, { 1342, 2670 }, { 1355, 1356 }, { 1358, 5515 }, { 1362, 1363 }, { 1364, 3194 },
+    { 1368, 4895 }, { 1369, 4867 }, { 1374, 5549 }, { 1387, 4464 }, { 1405, 5451 }, { 1409, 4239 },
+    { 1411, 4539 }, { 1412, 3690 }, { 1416, 5032 }, { 1425, 3231 }, { 1429, 5296 }, { 1430, 4321 },
+    { 1443, 4618 }, { 1584, 1585 }, { 1610, 4339 }, { 1619, 2313 }, { 1627, 2131 }, { 1628, 2085 },
+    { 1629, 2971 }, { 1638, 2386 }, { 1643, 3813 }, { 1647, 5271 }, { 1648, 2007 }, { 1702, 2416 },
+    { 1718, 2906 }, { 1721, 2905 }, { 1726, 2986 }, { 1734, 4963 }, { 1752, 5514 }, { 1775, 5662 },
+    { 1808, 1809 }, { 1816, 1817 }, { 1819, 4960 }, { 1827, 1828 }, { 1829, 2543 }, { 1834, 1835 },
+    { 1839, 5852 }, { 1845, 5981 }, { 1888, 2788 }, { 1952, 5154 }, { 1958, 5215 }, { 1966, 5888 },
+    { 1987, 1890 }, { 1997, 3927 }, { 2014, 2015 }, { 2018, 4228 }, { 2023, 3916 }, { 2055, 5455 },
+    { 2056, 5427 }, { 2060, 3463 }, { 2063, 5928 }, { 2068, 2069 }, { 2074, 1600 }, { 2076, 4602 },
+    { 2079, 2080 }, { 2083, 2084 }, { 2093, 4437 }, { 2094, 4501 }, { 2097, 5247 }, { 2108, 4416 },
+    { 2130, 3688 }, { 2149, 4787 }, { 2155, 5885 }, { 2172, 2173 }, { 2174, 5689 }, { 2177, 5076 },
+    { 2178, 3912 }, { 2179, 5397 }, { 2180, 4432 }, { 2182, 5194 }, { 2189, 805 }, { 2194, 2195 },
+    { 2197, 4259 }, { 2207, 3395 }, { 2215, 3818 }, { 2222, 4764 }, { 2233, 4411 }, { 2235, 2236 },
+    { 2237, 5383 }, { 2238, 4575 }, { 2242, 4804 }, { 2251, 5705 }, { 2253, 5661 }, { 2262, 5245 },
+    { 2270, 4418 }, { 2275, 5575 }, { 2292, 4799 }, { 2293, 4865 }, { 2297, 5396 }, { 2299, 4927 },
+    { 2307, 5821 }, { 2311, 3754 }, { 2312, 3193 }, { 2320, 5471 }, { 2331, 5615 }, { 2336, 3548 },
+    { 2338, 4217 }, { 2357, 1889 }, { 2361, 5735 }, { 2375, 2376 }, { 2384, 2385 }, { 2387, 2388 },
+    { 2390, 2391 }, { 2393, 2394 }, { 2395, 3320 }, { 2401, 5467 }, { 2404, 5739 }, { 2408, 4440 },
+    { 2418, 3997 }, { 2419, 4671 }, { 2424, 2425 }, { 2426, 2427 }, { 2432, 2433 }, { 2434, 2435 },
+    { 2436, 2437 }, { 2438, 2439 }, { 2440, 5254 }, { 2450, 5664 }, { 2463, 2464 }, { 2467, 5328 },
+    { 2484, 1706 }, { 2487, 5701 }, { 2510, 3407 }, { 2526, 2527 }, { 2528, 3601 }, { 2530, 2531 },
+    { 2532, 670 }, { 2539, 1825 }, { 2544, 2545 }, { 2550, 709 }, { 2611, 5641 }, { 2621, 5330 },
+    { 2662, 4801 }, { 2698, 2699 }, { 2700, 3504 }, { 2721, 5499 }, { 2723, 4386 }, { 2724, 4247 },
+    { 2743, 4582 }, { 2745, 5720 }, { 2762, 4852 }, { 2763, 5090 }, { 2770, 3702 }, { 2773, 3039 },
+    { 2774, 4904 }, { 2777, 3923 }, { 2778, 5601 }, { 2781, 4010 }, { 2783, 5105 }, { 2785, 3042 },
+    { 2805, 2852 }, { 2823, 5543 }, { 2839, 4631 }, { 2841, 5381 }, { 2845, 1096 }, { 2851, 5479 },
+    { 2857, 4825 }, { 2871, 3079 }, { 2876, 3812 }, { 2882, 3271 }, { 2884, 3811 }, { 2907, 1730 },
+    { 2908, 2909 }, { 2910, 4225 }, { 2912, 5370 }, { 2921, 4209 }, { 2922, 4899 }, { 2930, 4326 },
+    { 2938, 5769 }, { 2947, 4724 }, { 2948, 4675 }, { 2972, 272 }, { 2977, 2978 }, { 2989, 2990 },
+    { 2992, 2993 }, { 2994, 2995 }, { 2996, 2997 }, { 2998, 2999 }, { 3000, 3001 }, { 3002, 3003 },
+    { 3004, 3005 }, { 3006, 3007 }, { 3008, 3009 }, { 3029, 2597 }, { 3038, 4165 }, { 3040, 4262 },
+    { 3044, 2412 }, { 3049, 3050 }, { 3055, 3649 }, { 3056, 3357 }, { 3060, 4683 }, { 3062, 3063 },
+    { 3078, 4775 }, { 3081, 4408 }, { 3094, 3095 }, { 3098, 3099 }, { 3100, 5430 }, { 3102, 3103 },
+    { 3104, 3105 }, { 3106, 3107 }, { 3108, 4522 }, { 3110, 3111 }, { 3112, 3113 }, { 3118, 3119 },
+    { 3124, 3125 }, { 3126, 3127 }, { 3130, 5912 }, { 3131, 3132 }, { 3133, 3134 }, { 3135, 5839 },
+    { 3139, 3140 }, { 3141, 3142 }, { 3222, 5585 }, { 3311, 1064 }, { 3367, 820 }, { 3381, 3810 },
+    { 3457, 2318 }, { 3500, 4947 }, { 3553, 3776 }, { 3595, 6007 }, { 3633, 4510 }, { 3646, 4742 },
+    { 3654, 3675 }, { 3656, 2249 }, { 3695, 2260 }, { 3723, 2741 }, { 3730, 3162 }, { 3744, 2277 },
+    { 3746, 4811 }, { 3768, 3824 }, { 3775, 5023 }, { 3777, 918 }, { 3784, 4240 }, { 3807, 5285 },
+    { 3817, 3985 }, { 3821, 2256 }, { 3841, 5666 }, { 3856, 4291 }, { 3879, 4067 }, { 3882, 2885 },
+    { 3908, 4843 }, { 3929, 2824 }, { 3938, 1023 }, { 3940, 2815 }, { 3950, 5742 }, { 3956, 2013 },
+    { 3966, 4682 }, { 3967, 4065 }, { 3968, 3732 }, { 3969, 5569 }, { 3971, 5538 }, { 3981, 4555 },
+    { 3982, 5721 }, { 4037, 4606 }, { 4053, 6004 }, { 4060, 2330 }, { 4063, 5633 }, { 4072, 4765 },
+    { 4084, 1361 }, { 4110, 5432 }, { 4140, 4670 }, { 4157, 5729 }, { 4202, 5884 }, { 4214, 2584 },
+    { 4236, 2872 }, { 4237, 4543 }, { 4243, 4665 }, { 4252, 2501 }, { 4254, 4868 }, { 4265, 1269 },
+    { 4294, 1034 }, { 4318, 4820 }, { 4358, 1014 }, { 4360, 1039 }, { 4390, 4552 }, { 4402, 5784 },
+    { 4409, 958 }, { 4426, 4898 }, { 4433, 5823 }, { 4460, 2980 }, { 4463, 4886 }, { 4471, 3082 },
+    { 4472, 5660 }, { 4484, 2328 }, { 4495, 2843 }, { 4496, 3680 }, { 4502, 4754 }, { 4508, 2139 },
+    { 4514, 3080 }, { 4527, 1031 }, { 4534, 3143 }, { 4537, 5140 }, { 4559, 2739 }, { 4569, 5456 },
+    { 4584, 1428 }, { 4608, 5932 }, { 4617, 914 }, { 4620, 5410 }, { 4621, 3059 }, { 4625, 5445 },
+    { 4628, 5025 }, { 4630, 3061 }, { 4634, 5539 }, { 4637, 5349 }, { 4647, 5858 }, { 4653, 4666 },
+    { 4654, 5234 }, { 4676, 3931 }, { 4677, 4656 }, { 4708, 4668 }, { 4709, 2061 }, { 4718, 5117 },
+    { 4719, 5961 }, { 4747, 4926 }, { 4757, 2086 }, { 4760, 5620 }, { 4761, 2209 }, { 4763, 4959 },
+    { 4768, 5322 }, { 4782, 5305 }, { 4783, 3894 }, { 4800, 5100 }, { 4808, 2769 }, { 4813, 5070 },
+    { 4819, 2158 }, { 4822, 4320 }, { 4828, 4937 }, { 4839, 4921 }, { 4842, 5075 }, { 4849, 2672 },
+    { 4858, 5043 }, { 4859, 966 }, { 4885, 4317 }, { 4887, 5712 }, { 4907, 3534 }, { 4908, 4733 },
+    { 4911, 4879 }, { 4920, 5806 }, { 4924, 5259 }, { 4930, 5732 }, { 4936, 5790 }, { 4945, 5385 },
+    { 4948, 5906 }, { 4953, 5379 }, { 4962, 5207 }, { 5014, 5966 }, { 5022, 5390 }, { 5080, 3860 },
+    { 5089, 3637 }, { 5103, 555 }, { 5108, 1747 }, { 5125, 5408 }, { 5127, 5646 }, { 5148, 5290 },
+    { 5184, 4058 }, { 5187, 1032 }, { 5226, 2106 }, { 5229, 2382 }, { 5238, 4906 }, { 5272, 4507 },
+    { 5276, 4264 }, { 5291, 2206 }, { 5313, 5542 }, { 5314, 5657 }, { 5321, 5405 }, { 5327, 5945 },
+    { 5332, 2755 }, { 5333, 1225 }, { 5337, 5354 }, { 5340, 5706 }, { 5343, 5713 }, { 5344, 5642 },
+    { 5347, 3076 }, { 5348, 6006 }, { 5363, 3930 }, { 5364, 6020 }, { 5372, 4901 }, { 5382, 5535 },
+    { 5386, 5377 }, { 5415, 5603 }, { 5425, 5548 }, { 5439, 2422 }, { 5441, 3883 }, { 5447, 3819 },
+    { 5452, 2604 }, { 5454, 4701 }, { 5464, 5258 }, { 5468, 4915 }, { 5473, 4692 }, { 5474, 6011 },
+    { 5478, 4028 }, { 5490, 4394 }, { 5493, 2861 }, { 5498, 5233 }, { 5502, 5590 }, { 5529, 187 },
+    { 5554, 4678 }, { 5570, 4481 }, { 5577, 2430 }, { 5578, 5768 }, { 5587, 5699 }, { 5591, 4910 },
+    { 5597, 5572 }, { 5604, 5722 }, { 5629, 4792 }, { 5650, 4863 }, { 5670, 3751 }, { 5672, 5816 },
+    { 5683, 5776 }, { 5684, 705 }, { 5685, 1372 }, { 5686, 3274 }, { 5694, 1102 }, { 5698, 5521 },
+    { 5704, 2849 }, { 5707, 3840 }, { 5725, 353 }, { 5727, 5265 }, { 5730, 2480 }, { 5737, 4729 },
+    { 5765, 5295 }, { 5779, 515 }, { 5782, 3018 }, { 5792, 5369 }, { 5798, 6001 }, { 5808, 5156 },
+    { 5860, 5889 }, { 5862, 4593 }, { 5863, 5979 }, { 5866, 5820 }, { 5867, 480 }, { 5872, 3809 },
+    { 5891, 5209 }, { 5925, 5910 }, { 5998, 5679 }, { 6023, 2127 }, { 3, 5352 }, { 5302, 6031 },
+    { 2403, 3302 }, { 4260, 4955 }, { 6028, 6044 }, { 6, 4743 }, { 182, 6210 }, { 183, 6475 },
+    { 185, 807 }, { 194, 1959 }, { 195, 4416 }, { 203, 6403 }, { 268, 5372 }, { 276, 2740 },
+    { 286, 4351 }, { 295, 6198 }, { 296, 297 }, { 334, 5015 }, { 337, 5551 }, { 339, 5594 },
+    { 343, 4305 }, { 391, 4682 }, { 399, 5631 }, { 430, 4994 }, { 496, 4536 }, { 497, 5335 },
+    { 498, 4104 }, { 511, 4661 }, { 558, 6218 }, { 563, 3970 }, { 569, 4622 }, { 579, 5524 },
+    { 588, 3017 }, { 610, 6348 }, { 614, 5969 }, { 635, 5647 }, { 655, 731 }, { 658, 4429 },
+    { 666, 2900 }, { 722, 4210 }, { 723, 3225 }, { 724, 4253 }, { 725, 4050 }, { 815, 6057 },
+    { 822, 4292 }, { 841, 3317 }, { 842, 3381 }, { 861, 4261 }, { 863, 4139 }, { 883, 4437 },
+    { 884, 3730 }, { 900, 4411 }, { 911, 5675 }, { 912, 4836 }, { 929, 4956 }, { 931, 5356 },
+    { 961, 5292 }, { 967, 5388 }, { 992, 5549 }, { 993, 1375 }, { 1004, 5682 }, { 1020, 5090 },
+    { 1035, 4014 }, { 1043, 6455 }, { 1060, 5405 }, { 1070, 3299 }, { 1081, 3342 }, { 1099, 4083 },
+    { 1146, 5701 }, { 1199, 1953 }, { 1205, 3988 }, { 1214, 3466 }, { 1236, 165 }, { 1335, 6325 },
+    { 1373, 5607 }, { 1377, 3200 }, { 1412, 5296 }, { 1425, 6555 }, { 1429, 3690 }, { 1430, 3949 },
+    { 1576, 3197 }, { 1584, 6428 }, { 1619, 4418 }, { 1627, 5706 }, { 1628, 2779 }, { 1812, 5662 },
+    { 1845, 5996 }, { 1888, 6545 }, { 1996, 6083 }, { 2000, 3927 }, { 2007, 2008 }, { 2034, 3560 },
+    { 2044, 4321 }, { 2045, 5712 }, { 2080, 555 }, { 2084, 5691 }, { 2130, 5291 }, { 2169, 5455 },
+    { 2177, 5397 }, { 2179, 5076 }, { 2180, 5844 }, { 2238, 4854 }, { 2252, 5451 }, { 2284, 4259 },
+    { 2285, 6270 }, { 2295, 3818 }, { 2296, 4470 }, { 2302, 4764 }, { 2316, 6103 }, { 2329, 5575 },
+    { 2332, 5661 }, { 2339, 5245 }, { 2354, 3227 }, { 2355, 3395 }, { 2357, 6251 }, { 2372, 805 },
+    { 2418, 6508 }, { 2425, 6402 }, { 2448, 5139 }, { 2465, 5664 }, { 2488, 5738 }, { 2489, 5746 },
+    { 2490, 5747 }, { 2498, 5605 }, { 2512, 5467 }, { 2578, 3204 }, { 2621, 3813 }, { 2662, 6615 },
+    { 2671, 4602 }, { 2730, 4240 }, { 2744, 5396 }, { 2750, 4247 }, { 2783, 5330 }, { 2805, 5274 },
+    { 2844, 3702 }, { 2847, 3923 }, { 2871, 4706 }, { 2879, 6370 }, { 2882, 4212 }, { 2908, 2913 },
+    { 2947, 5414 }, { 2951, 3231 }, { 2955, 6080 }, { 2970, 6247 }, { 2985, 6255 }, { 2987, 5370 },
+    { 3010, 5254 }, { 3019, 6105 }, { 3032, 5641 }, { 3036, 5154 }, { 3039, 4051 }, { 3041, 4010 },
+    { 3070, 2763 }, { 3074, 4904 }, { 3075, 4262 }, { 3091, 6112 }, { 3120, 3193 }, { 3131, 6439 },
+    { 3166, 5381 }, { 3168, 5479 }, { 3175, 4408 }, { 3203, 6214 }, { 3271, 6150 }, { 3311, 6140 },
+    { 3339, 6184 }, { 3367, 1067 }, { 3446, 5643 }, { 3534, 6322 }, { 3548, 6317 }, { 3553, 4885 },
+    { 3644, 6318 }, { 3649, 3723 }, { 3656, 6164 }, { 3687, 6248 }, { 3688, 6375 }, { 3695, 2337 },
+    { 3711, 2780 }, { 3721, 4060 }, { 3744, 6271 }, { 3799, 6187 }, { 3815, 5104 }, { 3821, 2334 },
+    { 3857, 6049 }, { 3882, 2886 }, { 3903, 1995 }, { 3908, 5459 }, { 3929, 5184 }, { 3938, 6054 },
+    { 3971, 6104 }, { 3978, 6556 }, { 4042, 6269 }, { 4063, 5601 }, { 4065, 6580 }, { 4072, 5140 },
+    { 4075, 6466 }, { 4084, 5169 }, { 4140, 4902 }, { 4142, 5432 }, { 4165, 5680 }, { 4217, 6312 },
+    { 4226, 4843 }, { 4252, 6238 }, { 4267, 6125 }, { 4276, 6415 }, { 4294, 4894 }, { 4317, 5450 },
+    { 4318, 5105 }, { 4324, 2872 }, { 4333, 4555 }, { 4359, 6177 }, { 4384, 6216 }, { 4390, 4871 },
+    { 4402, 5803 }, { 4433, 5917 }, { 4453, 6378 }, { 4463, 3718 }, { 4471, 6234 }, { 4472, 6157 },
+    { 4478, 6423 }, { 4484, 6307 }, { 4494, 6511 }, { 4495, 5655 }, { 4496, 5585 }, { 4502, 5070 },
+    { 4508, 5471 }, { 4537, 4765 }, { 4544, 6306 }, { 4552, 4574 }, { 4559, 5572 }, { 4569, 3961 },
+    { 4570, 4840 }, { 4581, 6267 }, { 4582, 6587 }, { 4584, 6235 }, { 4587, 6448 }, { 4603, 6088 },
+    { 4620, 5539 }, { 4621, 6367 }, { 4630, 6368 }, { 4634, 5410 }, { 4671, 2899 }, { 4676, 4830 },
+    { 4702, 6109 }, { 4716, 5980 }, { 4758, 6101 }, { 4766, 6084 }, { 4789, 5305 }, { 4800, 5542 },
+    { 4808, 3072 }, { 4813, 4754 }, { 4819, 5234 }, { 4822, 5570 }, { 4825, 5656 }, { 4827, 6250 },
+    { 4832, 6308 }, { 4833, 6391 }, { 4838, 6444 }, { 4839, 5327 }, { 4853, 856 }, { 4859, 5127 },
+    { 4880, 6163 }, { 4907, 5538 }, { 4919, 6542 }, { 4920, 5916 }, { 4924, 6361 }, { 4928, 6548 },
+    { 4936, 6652 }, { 4948, 5976 }, { 5004, 6573 }, { 5023, 6660 }, { 5064, 5739 }, { 5080, 5758 },
+    { 5089, 392 }, { 5103, 3883 }, { 5108, 6393 }, { 5125, 5603 }, { 5148, 5548 }, { 5174, 6205 },
+    { 5187, 5278 }, { 5209, 6119 }, { 5215, 3930 }, { 5226, 389 }, { 5229, 6605 }, { 5238, 6042 },
+    { 5276, 5319 }, { 5289, 5721 }, { 5312, 6045 }, { 5313, 5100 }, { 5321, 6211 }, { 5328, 4296 },
+    { 5332, 6365 }, { 5333, 6071 }, { 5337, 5495 }, { 5343, 5615 }, { 5344, 5663 }, { 5347, 6099 },
+    { 5363, 5590 }, { 5369, 6120 }, { 5378, 1648 }, { 5379, 5580 }, { 5383, 5633 }, { 5384, 5660 },
+    { 5386, 5513 }, { 5407, 5339 }, { 5408, 5423 }, { 5425, 5290 }, { 5430, 6430 }, { 5439, 2982 },
+    { 5446, 6521 }, { 5447, 3838 }, { 5454, 4767 }, { 5460, 6494 }, { 5468, 6221 }, { 5473, 5371 },
+    { 5474, 6237 }, { 5476, 5569 }, { 5478, 6620 }, { 5490, 6106 }, { 5493, 6387 }, { 5503, 6043 },
+    { 5514, 1746 }, { 5516, 6092 }, { 5529, 1200 }, { 5553, 6193 }, { 5554, 5515 }, { 5563, 4028 },
+    { 5574, 6249 }, { 5577, 2991 }, { 5578, 5907 }, { 5583, 6397 }, { 5591, 5461 }, { 5593, 5233 },
+    { 5597, 6315 }, { 5604, 5726 }, { 5612, 4507 }, { 5646, 4820 }, { 5650, 6463 }, { 5668, 4058 },
+    { 5672, 5920 }, { 5683, 6650 }, { 5684, 6117 }, { 5685, 6170 }, { 5698, 5840 }, { 5704, 5657 },
+    { 5705, 6323 }, { 5707, 6462 }, { 5728, 6639 }, { 5735, 6304 }, { 5780, 6006 }, { 5817, 6574 },
+    { 5870, 6130 }, { 5878, 6114 }, { 5954, 6128 }, { 5992, 6638 }, { 6002, 6657 }, { 6003, 6129 },
+    { 6010, 6636 }, { 6034, 6327 }, { 6038, 6381 }, { 6050, 5528 }, { 6052, 6624 }, { 6055, 6341 },
+    { 6062, 6063 }, { 6072, 6332 }, { 6074, 6053 }, { 6085, 474 }, { 6089, 411 }, { 6093, 6094 },
+    { 6108, 543 }, { 6115, 5207 }, { 6116, 6262 }, { 6123, 6124 }, { 6131, 6132 }, { 6136, 806 },
+    { 6137, 6138 }, { 6141, 6443 }, { 6144, 6145 }, { 6147, 6148 }, { 6149, 5669 }, { 6152, 855 },
+    { 6154, 2289 }, { 6159, 6160 }, { 6165, 4909 }, { 6166, 4866 }, { 6173, 6174 }, { 6175, 5713 },
+    { 6179, 6532 }, { 6180, 6495 }, { 6181, 6534 }, { 6190, 6191 }, { 6192, 6349 }, { 6195, 6196 },
+    { 6197, 5164 }, { 6199, 6227 }, { 6200, 6201 }, { 6203, 6204 }, { 6206, 6207 }, { 6208, 6209 },
+    { 6215, 6081 }, { 6217, 6596 }, { 6224, 3504 }, { 6225, 4929 }, { 6228, 5 }, { 6229, 6230 },
+    { 6232, 4785 }, { 6236, 6562 }, { 6239, 2335 }, { 6242, 4687 }, { 6252, 733 }, { 6254, 6253 },
+    { 6256, 6661 }, { 6257, 1753 }, { 6261, 4528 }, { 6263, 6357 }, { 6273, 6478 }, { 6274, 5220 },
+    { 6275, 6626 }, { 6283, 2081 }, { 6288, 6496 }, { 6289, 6245 }, { 6302, 2208 }, { 6314, 6500 },
+    { 6320, 6321 }, { 6324, 5732 }, { 6333, 6067 }, { 6335, 6336 }, { 6337, 6338 }, { 6339, 6340 },
+    { 6342, 6343 }, { 6344, 6345 }, { 6351, 5576 }, { 6352, 6353 }, { 6354, 6355 }, { 6373, 6374 },
+    { 6376, 5568 }, { 6377, 4015 }, { 6380, 6470 }, { 6389, 1042 }, { 6392, 4350 }, { 6396, 5964 },
+    { 6398, 2948 }, { 6404, 6405 }, { 6406, 6407 }, { 6408, 6409 }, { 6410, 6411 }, { 6417, 6418 },
+    { 6419, 6530 }, { 6421, 4285 }, { 6422, 6510 }, { 6425, 6426 }, { 6433, 6434 }, { 6436, 6437 },
+    { 6441, 6468 }, { 6445, 6070 }, { 6449, 4077 }, { 6450, 5895 }, { 6451, 3845 }, { 6453, 6222 },
+    { 6456, 1890 }, { 6457, 6497 }, { 6476, 5415 }, { 6486, 6485 }, { 6503, 6061 }, { 6504, 6113 },
+    { 6505, 6169 }, { 6514, 301 }, { 6516, 6286 }, { 6523, 4539 }, { 6528, 6493 }, { 6536, 6372 },
+    { 6546, 6600 }, { 6549, 6442 }, { 6559, 5535 }, { 6563, 6285 }, { 6567, 2583 }, { 6568, 6618 },
+    { 6581, 6102 }, { 6589, 6469 }, { 6595, 4386 }, { 6602, 5322 }, { 6616, 5349 }, { 6617, 6467 },
+    { 6630, 6484 }, { 6633, 6544 }, { 6635, 6452 }, { 6644, 5285 }, { 6653, 5978 }, { 6655, 6483 },
+    { 3, 5362 }, { 6, 5169 }, { 185, 856 }, { 194, 4754 }, { 268, 6543 }, { 276, 6454 },
+    { 344, 5015 }, { 354, 4305 }, { 569, 7006 }, { 579, 5647 }, { 588, 3023 }, { 635, 5524 },
+    { 823, 3302 }, { 900, 6097 }, { 1026, 4261 }, { 1220, 3342 }, { 1236, 3637 }, { 1374, 6724 },
+    { 1523, 3225 }, { 2007, 2141 }, { 2080, 3883 }, { 2216, 3690 }, { 2346, 183 }, { 2348, 4259 },
+    { 2359, 3818 }, { 2362, 4764 }, { 2383, 3395 }, { 2461, 6737 }, { 2846, 3466 }, { 2871, 5465 },
+    { 2908, 6424 }, { 2951, 5499 }, { 2968, 4418 }, { 2988, 6782 }, { 3036, 6672 }, { 3040, 3923 },
+    { 3043, 5274 }, { 3057, 3317 }, { 3073, 3702 }, { 3160, 6726 }, { 3174, 4854 }, { 3200, 6064 },
+    { 3227, 2850 }, { 3339, 6213 }, { 3367, 1208 }, { 3548, 6795 }, { 3553, 6048 }, { 3711, 3077 },
+    { 3730, 6233 }, { 3815, 5640 }, { 3821, 6303 }, { 3859, 6822 }, { 3882, 3176 }, { 3908, 6755 },
+    { 3927, 6794 }, { 3929, 7101 }, { 3931, 430 }, { 3938, 6183 }, { 3950, 6837 }, { 3970, 7085 },
+    { 4014, 1077 }, { 4018, 4292 }, { 4042, 6300 }, { 4060, 6311 }, { 4063, 6246 }, { 4072, 6098 },
+    { 4140, 7087 }, { 4240, 6777 }, { 4247, 6570 }, { 4252, 6806 }, { 4267, 6704 }, { 4294, 7041 },
+    { 4312, 6857 }, { 4321, 6371 }, { 4390, 5388 }, { 4437, 4501 }, { 4471, 6583 }, { 4495, 6041 },
+    { 4502, 6945 }, { 4519, 4555 }, { 4537, 6416 }, { 4544, 4765 }, { 4552, 4897 }, { 4559, 5576 },
+    { 4569, 5619 }, { 4620, 5637 }, { 4626, 6850 }, { 4632, 6893 }, { 4634, 5714 }, { 4671, 6394 },
+    { 4676, 6499 }, { 4709, 6810 }, { 4716, 5993 }, { 4800, 6047 }, { 4808, 6240 }, { 4810, 6804 },
+    { 4813, 6413 }, { 4819, 6059 }, { 4822, 6728 }, { 4839, 6492 }, { 4885, 7042 }, { 4904, 6414 },
+    { 4907, 6538 }, { 4908, 6693 }, { 4948, 5977 }, { 5126, 6940 }, { 5174, 6487 }, { 5259, 6922 },
+    { 5273, 4825 }, { 5340, 6749 }, { 5378, 5271 }, { 5382, 5656 }, { 5384, 6694 }, { 5441, 555 },
+    { 5445, 6872 }, { 5446, 6711 }, { 5460, 7133 }, { 5476, 7080 }, { 5516, 7033 }, { 5543, 6848 },
+    { 5553, 7062 }, { 5563, 6982 }, { 5574, 6309 }, { 5629, 6698 }, { 5655, 3961 }, { 5668, 5699 },
+    { 5670, 5461 }, { 5741, 6998 }, { 5752, 6849 }, { 5824, 6934 }, { 5833, 4104 }, { 5968, 6833 },
+    { 6019, 6869 }, { 6069, 6956 }, { 6078, 6736 }, { 6082, 6692 }, { 6134, 6867 }, { 6142, 6709 },
+    { 6155, 5669 }, { 6178, 7029 }, { 6264, 6931 }, { 6268, 1953 }, { 6293, 6959 }, { 6297, 3197 },
+    { 6310, 6767 }, { 6329, 6838 }, { 6331, 7028 }, { 6334, 6667 }, { 6346, 6695 }, { 6347, 6856 },
+    { 6350, 6785 }, { 6369, 392 }, { 6386, 6896 }, { 6401, 733 }, { 6432, 6821 }, { 6447, 6748 },
+    { 6458, 6831 }, { 6471, 6675 }, { 6472, 6681 }, { 6482, 5580 }, { 6488, 4296 }, { 6498, 6718 },
+    { 6506, 4285 }, { 6512, 6965 }, { 6527, 6897 }, { 6553, 6744 }, { 6554, 7117 }, { 6557, 6950 },
+    { 6560, 6722 }, { 6561, 7027 }, { 6564, 7011 }, { 6565, 7046 }, { 6569, 6944 }, { 6572, 6815 },
+    { 6582, 7050 }, { 6591, 7125 }, { 6592, 6844 }, { 6593, 6712 }, { 6608, 5423 }, { 6613, 6760 },
+    { 6621, 6854 }, { 6625, 7057 }, { 6627, 7026 }, { 6629, 6836 }, { 6634, 6882 }, { 6648, 7068 },
+    { 6666, 3117 }, { 6669, 4631 }, { 6671, 6987 }, { 6676, 7106 }, { 6680, 2852 }, { 6682, 5653 },
+    { 6706, 6707 }, { 6708, 6828 }, { 6710, 4578 }, { 6715, 7095 }, { 6727, 4387 }, { 6730, 6185 },
+    { 6733, 7059 }, { 6734, 6075 }, { 6735, 5289 }, { 6738, 6776 }, { 6740, 5742 }, { 6741, 6757 },
+    { 6743, 7140 }, { 6746, 6429 }, { 6751, 6266 }, { 6756, 4589 }, { 6758, 7122 }, { 6765, 7092 },
+    { 6766, 5568 }, { 6770, 6771 }, { 6773, 3732 }, { 6774, 6991 }, { 6778, 2356 }, { 6779, 2291 },
+    { 6784, 4820 }, { 6786, 6787 }, { 6789, 6935 }, { 6790, 897 }, { 6791, 4903 }, { 6800, 4920 },
+    { 6805, 6399 }, { 6808, 6400 }, { 6809, 709 }, { 6812, 3020 }, { 6814, 6923 }, { 6818, 6819 },
+    { 6829, 6830 }, { 6834, 6895 }, { 6835, 6772 }, { 6847, 6490 }, { 6851, 6911 }, { 6852, 6863 },
+    { 6853, 4668 }, { 6858, 7000 }, { 6861, 3193 }, { 6874, 4993 }, { 6876, 6742 }, { 6877, 6135 },
+    { 6879, 6066 }, { 6881, 6930 }, { 6884, 6919 }, { 6898, 7070 }, { 6902, 2296 }, { 6905, 6703 },
+    { 6906, 6688 }, { 6909, 6871 }, { 6916, 4543 }, { 6921, 6290 }, { 6925, 6525 }, { 6933, 7075 },
+    { 6942, 7061 }, { 6948, 7012 }, { 6949, 6865 }, { 6953, 6212 }, { 6961, 6364 }, { 6964, 4262 },
+    { 6971, 6431 }, { 6973, 6678 }, { 6977, 7051 }, { 6980, 5220 }, { 6986, 6091 }, { 6988, 6194 },
+    { 6994, 2939 }, { 6997, 6316 }, { 7001, 6870 }, { 7005, 7018 }, { 7014, 7121 }, { 7015, 7037 },
+    { 7016, 6000 }, { 7017, 5914 }, { 7032, 6095 }, { 7038, 6673 }, { 7052, 7053 }, { 7058, 7067 },
+    { 7060, 6989 }, { 7064, 5632 }, { 7078, 6058 }, { 7079, 2022 }, { 7081, 7124 }, { 7083, 3231 },
+    { 7088, 6840 }, { 7093, 7094 }, { 7105, 6686 }, { 7107, 7108 }, { 7109, 6811 }, { 7111, 5720 },
+    { 7114, 6427 }, { 7115, 3128 }, { 7116, 6438 }, { 7118, 6832 }, { 7126, 7086 }, { 7138, 6843 },
+    { 7146, 7069 }, { 7147, 7009 }, { 7149, 6842 }, { 3, 5492 }, { 355, 5015 }, { 358, 4305 },
+    { 588, 7432 }, { 1574, 3225 }, { 2007, 2209 }, { 2326, 7169 }, { 2377, 4259 }, { 2598, 7173 },
+    { 2968, 6759 }, { 3030, 4418 }, { 3200, 6118 }, { 3227, 7179 }, { 3302, 6799 }, { 3395, 7369 },
+    { 3466, 7349 }, { 3548, 7440 }, { 3690, 4569 }, { 3702, 1073 }, { 3711, 7400 }, { 3815, 5734 },
+    { 3818, 7071 }, { 3821, 7177 }, { 3882, 6825 }, { 3938, 7039 }, { 4031, 7156 }, { 4042, 6328 },
+    { 4060, 6775 }, { 4063, 6677 }, { 4072, 6284 }, { 4321, 7191 }, { 4390, 5691 }, { 4437, 4843 },
+    { 4471, 7113 }, { 4502, 7434 }, { 4537, 7127 }, { 4552, 7376 }, { 4559, 7110 }, { 4620, 5714 },
+    { 4626, 7228 }, { 4634, 5637 }, { 4709, 7378 }, { 4859, 7227 }, { 4883, 7157 }, { 4908, 7391 },
+    { 4916, 7201 }, { 4957, 3923 }, { 5319, 7206 }, { 5502, 7222 }, { 6133, 7223 }, { 6146, 7253 },
+    { 6156, 3883 }, { 6182, 555 }, { 6481, 3961 }, { 6551, 7226 }, { 6577, 392 }, { 6590, 7212 },
+    { 6601, 7200 }, { 6623, 7184 }, { 6640, 7154 }, { 6643, 7195 }, { 6666, 5974 }, { 6714, 7172 },
+    { 6731, 7329 }, { 6817, 7352 }, { 6826, 7287 }, { 6859, 7384 }, { 6868, 7189 }, { 6887, 7208 },
+    { 6890, 7235 }, { 6891, 7395 }, { 6912, 7225 }, { 6924, 7324 }, { 6958, 7394 }, { 6969, 7331 },
+    { 6970, 7355 }, { 6981, 7313 }, { 6983, 7252 }, { 6992, 7342 }, { 7022, 7178 }, { 7034, 7183 },
+    { 7035, 7325 }, { 7044, 7155 }, { 7056, 7334 }, { 7089, 7347 }, { 7132, 7357 }, { 7134, 7254 },
+    { 7136, 7381 }, { 7141, 7365 }, { 7158, 3317 }, { 7159, 5636 }, { 7165, 6143 }, { 7168, 3784 },
+    { 7170, 4585 }, { 7181, 7374 }, { 7186, 2898 }, { 7192, 4682 }, { 7193, 4285 }, { 7194, 7343 },
+    { 7196, 7197 }, { 7198, 6903 }, { 7199, 6839 }, { 7203, 7406 }, { 7204, 6440 }, { 7207, 4570 },
+    { 7210, 5371 }, { 7214, 6894 }, { 7220, 7367 }, { 7224, 829 }, { 7233, 6892 }, { 7234, 7316 },
+    { 7245, 7420 }, { 7249, 6866 }, { 7256, 3968 }, { 7258, 5126 }, { 7259, 7428 }, { 7262, 6841 },
+    { 7264, 7213 }, { 7270, 7348 }, { 7274, 6954 }, { 7276, 5620 }, { 7278, 7229 }, { 7280, 6632 },
+    { 7284, 7383 }, { 7285, 4014 }, { 7295, 7135 }, { 7297, 7216 }, { 7298, 6330 }, { 7300, 7090 },
+    { 7303, 7370 }, { 7305, 6517 }, { 7308, 7315 }, { 7310, 7167 }, { 7319, 7272 }, { 7320, 6576 },
+    { 7321, 7161 }, { 7322, 6502 }, { 7323, 5143 }, { 7326, 7188 }, { 7333, 535 }, { 7335, 7436 },
+    { 7336, 6220 }, { 7337, 6158 }, { 7346, 7040 }, { 7350, 7277 }, { 7351, 6202 }, { 7356, 7361 },
+    { 7362, 1706 }, { 7366, 6477 }, { 7371, 4752 }, { 7375, 856 }, { 7382, 882 }, { 7396, 6979 },
+    { 7405, 6860 }, { 7414, 7236 }, { 7427, 5 }, { 7435, 7354 }, { 7438, 7439 }, { 3, 5501 },
+    { 588, 7433 }, { 1575, 3225 }, { 2501, 4259 }, { 3702, 6383 }, { 3818, 7596 }, { 3821, 7364 },
+    { 3882, 7047 }, { 4042, 6674 }, { 4072, 7302 }, { 4305, 7605 }, { 4321, 7606 }, { 5452, 7481 },
+    { 5686, 7461 }, { 6244, 555 }, { 6326, 7455 }, { 6474, 7453 }, { 6513, 7463 }, { 6518, 3961 },
+    { 6520, 7486 }, { 6586, 7462 }, { 6802, 392 }, { 6846, 7471 }, { 6913, 7480 }, { 6917, 3923 },
+    { 6976, 7483 }, { 7102, 7482 }, { 7174, 7529 }, { 7217, 7469 }, { 7218, 7478 }, { 7243, 7465 },
+    { 7290, 7541 }, { 7299, 7534 }, { 7307, 5974 }, { 7311, 7517 }, { 7317, 7466 }, { 7328, 7524 },
+    { 7353, 7549 }, { 7397, 7467 }, { 7401, 7473 }, { 7404, 7531 }, { 7412, 7539 }, { 7423, 7561 },
+    { 7448, 7477 }, { 7449, 7576 }, { 7451, 5654 }, { 7456, 165 }, { 7487, 7190 }, { 7492, 4706 },
+    { 7494, 5465 }, { 7495, 7385 }, { 7500, 837 }, { 7513, 6188 }, { 7515, 7063 }, { 7520, 7275 },
+    { 7521, 7564 }, { 7522, 6161 }, { 7528, 7607 }, { 7560, 7598 }, { 3, 5652 }, { 3821, 7578 },
+    { 3882, 7048 }, { 4042, 6729 }, { 4072, 7538 }, { 6464, 7613 }, { 7211, 7615 }, { 7250, 3702 },
+    { 7312, 3923 }, { 7472, 7635 }, { 7479, 7636 }, { 7614, 7573 }, { 7617, 7464 }, { 7624, 7609 },
+    { 7628, 7577 }, { 7630, 7619 }, { 7637, 7301 }, { 7646, 7550 }, { 7647, 7205 }, { 7648, 7293 },
+    { 7650, 6908 }, { 3, 5718 }, { 3821, 7599 }, { 5488, 7667 }, { 7399, 3923 }, { 7672, 6864 },
+    { 7673, 7669 }, { 7677, 3732 }, { 4315, 3 }, { 6550, 7688 }, { 6975, 7667 }, { 4905, 3 },
+    { 6952, 7688 }, { 7695, 6265 }, { 5552, 3 }, { 7695, 7077 }, { 7698, 3123 }, { 3, 5389 },
+    { 7698, 6820 }, { 7701, 7066 }, { 263, 1993 }, { 351, 2163 }, { 753, 798 }, { 799, 755 },
+    { 841, 6752 }, { 1095, 1096 }, { 1435, 1417 }, { 1632, 3266 }, { 1928, 3338 }, { 1960, 5851 },
+    { 1962, 6025 }, { 1963, 3731 }, { 1973, 5036 }, { 1987, 1988 }, { 2003, 2004 }, { 2035, 5050 },
+    { 2116, 5008 }, { 2124, 2125 }, { 2153, 5762 }, { 2198, 4051 }, { 2199, 5848 }, { 2349, 3466 },
+    { 2350, 5044 }, { 2389, 7640 }, { 2500, 4591 }, { 2508, 4136 }, { 3137, 3138 }, { 3196, 5636 },
+    { 3212, 7084 }, { 3358, 5029 }, { 3518, 5758 }, { 3811, 295 }, { 4131, 2504 }, { 4138, 2379 },
+    { 4150, 1992 }, { 4211, 4755 }, { 4231, 4977 }, { 4286, 4996 }, { 4333, 4038 }, { 4337, 6412 },
+    { 4367, 7512 }, { 4463, 3894 }, { 4806, 4940 }, { 4835, 5042 }, { 5025, 5390 }, { 5038, 1956 },
+    { 5045, 7557 }, { 5046, 5673 }, { 5051, 3884 }, { 5052, 5990 }, { 5053, 7623 }, { 5059, 6862 },
+    { 5075, 5967 }, { 5308, 4976 }, { 5364, 5879 }, { 5458, 4997 }, { 5498, 5825 }, { 5744, 7024 },
+    { 5750, 4954 }, { 5804, 1848 }, { 5829, 5849 }, { 5842, 4955 }, { 5859, 5752 }, { 5922, 6301 },
+    { 5934, 4943 }, { 5936, 4951 }, { 5943, 5528 }, { 5956, 4105 }, { 5957, 2141 }, { 5987, 7506 },
+    { 5989, 4942 }, { 5995, 4113 }, { 6005, 5906 }, { 6299, 5880 }, { 6585, 6008 }, { 6604, 4809 },
+    { 6780, 5986 }, { 7616, 5049 }, { 3, 5841 }, { 5972, 7704 }, { 263, 7732 }, { 841, 7368 },
+    { 1632, 4366 }, { 1987, 2154 }, { 2380, 5848 }, { 3196, 5653 }, { 4131, 7719 }, { 4136, 7736 },
+    { 4138, 7728 }, { 4150, 2507 }, { 4231, 4996 }, { 4286, 4977 }, { 4519, 4038 }, { 4589, 7740 },
+    { 4591, 6768 }, { 4606, 7726 }, { 4627, 7738 }, { 4685, 4755 }, { 4806, 4943 }, { 4835, 5393 },
+    { 4837, 7711 }, { 5025, 7023 }, { 5042, 7749 }, { 5044, 5036 }, { 5065, 7753 }, { 5308, 4997 },
+    { 5458, 4976 }, { 5503, 5879 }, { 5593, 5825 }, { 5744, 7344 }, { 5804, 7709 }, { 5829, 6649 },
+    { 5842, 4940 }, { 5849, 7739 }, { 5859, 7723 }, { 5892, 5851 }, { 5922, 7457 }, { 5934, 4951 },
+    { 5936, 4955 }, { 5943, 5654 }, { 5956, 4942 }, { 5957, 2291 }, { 5973, 7715 }, { 5987, 7681 },
+    { 5989, 4105 }, { 5995, 4954 }, { 5997, 7778 }, { 6005, 5976 }, { 6139, 5967 }, { 6788, 5986 },
+    { 6855, 7716 }, { 6946, 7752 }, { 6947, 7747 }, { 6984, 4809 }, { 7175, 5880 }, { 7215, 7770 },
+    { 7294, 6008 }, { 7581, 7721 }, { 7670, 7731 }, { 7727, 5919 }, { 7730, 4367 }, { 7735, 7775 },
+    { 7741, 7707 }, { 7748, 7718 }, { 7750, 7734 }, { 7767, 5295 }, { 3, 5949 }, { 3466, 7791 },
+    { 4591, 7176 }, { 4874, 7785 }, { 5044, 5826 }, { 5393, 7805 }, { 5744, 7540 }, { 5765, 7810 },
+    { 5892, 7801 }, { 5997, 7831 }, { 6005, 5977 }, { 6009, 4943 }, { 6761, 7828 }, { 7476, 7823 },
+    { 7729, 5919 }, { 7742, 7800 }, { 7759, 7795 }, { 7769, 7793 }, { 7776, 7807 }, { 7786, 4923 },
+    { 7787, 7852 }, { 7794, 7281 }, { 7802, 7846 }, { 7804, 7821 }, { 7806, 7792 }, { 7811, 7757 },
+    { 7817, 7710 }, { 7820, 5036 }, { 7829, 6007 }, { 7830, 7847 }, { 7844, 7497 }, { 7845, 7611 },
+    { 3, 5991 }, { 5958, 7853 }, { 5744, 7653 }, { 6009, 4951 }, { 7784, 7855 }, { 7786, 7765 },
+    { 7796, 7873 }, { 7835, 7875 }, { 7849, 7874 }, { 7854, 5826 }, { 7869, 7867 }, { 7872, 7785 },
+    { 7876, 7857 }, { 7882, 7788 }, { 5893, 7885 }, { 5944, 3 }, { 7868, 7894 }, { 3, 6021 },
+    { 7900, 7774 }, { 3, 1103 }, { 7896, 7902 }, { 7900, 7827 }, { 3, 2481 }, { 6641, 7904 },
+    { 3, 5258 }, { 6647, 7907 }, { 3, 5737 }, { 6929, 7909 }, { 3, 6176 }, { 7246, 7911 },
+    { 3, 6241 }, { 6501, 7913 }, { 3, 6547 }, { 6951, 7915 }, { 3, 6594 }, { 5488, 7917 },
+    { 3, 6907 }, { 7139, 7919 }, { 3, 7271 }, { 3, 7338 }, { 7923, 7921 }, { 3, 7415 },
+    { 7309, 7924 }, { 3, 7425 }, { 3, 7527 }, { 7926, 7928 }, { 3, 7589 }, { 3, 7590 },
+    { 3, 7641 }, { 7597, 7932 }, { 3, 7665 }, { 7339, 7933 }, { 3, 7916 }, { 7545, 7935 },
+    { 4657, 7937 }, { 7055, 3 }, { 3, 7746 }, { 4874, 7941 },
 };
 
 static const uint16_t symbols[] = {
-    7515, 7022, 7023, 188, 7383, 209, 210, 4518, 220, 4681, 223, 7583, 255, 5025,
-    6029, 5727, 6064, 6677, 6067, 7286, 7515, 7343, 7023, 338, 7383, 209, 339, 4518,
-    220, 4681, 340, 7583, 255, 341, 6029, 5727, 284, 342, 6677, 6683, 7286, 7515,
-    7540, 7023, 348, 7383, 349, 210, 4518, 350, 4681, 223, 7583, 5773, 5025, 6029,
-    6643, 285, 6677, 7158, 7286, 7515, 7651, 7023, 357, 7383, 349, 339, 4518, 350,
-    4681, 340, 7583, 5773, 341, 6029, 6643, 342, 6677, 7450, 7286, 7769, 7256, 393,
-    6975, 398, 6684, 5907, 6075, 5385, 424, 5753, 6604, 6654, 5993, 5314, 6635, 6657,
-    5680, 7874, 7256, 495, 6975, 398, 6084, 5907, 6687, 5385, 424, 498, 6604, 6654,
-    5987, 5314, 6635, 6661, 7847, 7256, 503, 6975, 504, 6684, 7029, 6075, 5385, 5098,
-    5753, 6604, 7288, 5993, 5314, 7002, 6657, 5680, 7823, 7256, 516, 6975, 504, 6084,
-    7029, 6687, 5385, 5098, 498, 6604, 7288, 5987, 5314, 7002, 6661, 7691, 7928, 7822,
-    6577, 556, 7653, 5346, 6693, 6530, 5486, 6530, 6597, 7691, 7923, 7854, 6577, 634,
-    7653, 5346, 7162, 6901, 5486, 6901, 6597, 7691, 7928, 7805, 6577, 639, 7653, 5488,
-    6693, 6899, 5486, 6899, 6597, 7691, 7923, 7768, 6577, 644, 7653, 5488, 7162, 6526,
-    5486, 6526, 6597, 5984, 6663, 6109, 660, 5958, 7125, 675, 7683, 6540, 6120, 7034,
-    6702, 7344, 6124, 7897, 7606, 6125, 734, 5985, 7125, 5113, 7423, 5118, 7149, 6000,
-    7421, 7017, 6120, 7498, 6702, 7289, 6124, 5984, 7448, 6109, 787, 5958, 7389, 792,
-    7683, 6540, 6120, 7034, 6702, 7344, 6124, 7897, 7151, 6125, 793, 5985, 7389, 5413,
-    7423, 5542, 7149, 7876, 800, 801, 757, 802, 803, 759, 7421, 7017, 6120, 7498,
-    6702, 7289, 6124, 7760, 7425, 808, 7471, 814, 5073, 7592, 5774, 821, 412, 3560,
-    7637, 825, 5025, 4101, 7558, 3269, 830, 4594, 831, 6660, 7656, 6064, 4880, 6067,
-    7041, 7813, 7425, 843, 7471, 814, 5403, 7592, 5774, 821, 6085, 7637, 825, 5772,
-    7558, 3269, 830, 4594, 831, 6823, 7656, 284, 6072, 6683, 7041, 7855, 7425, 845,
-    7471, 846, 5073, 7592, 6149, 821, 412, 3560, 7637, 848, 849, 5025, 4101, 7558,
-    850, 441, 851, 4659, 831, 6660, 7656, 353, 285, 4880, 7158, 7041, 7885, 7425,
-    852, 7471, 846, 5403, 7592, 6149, 821, 6085, 7637, 848, 849, 5772, 7558, 850,
-    441, 851, 4659, 831, 6823, 7656, 353, 6072, 7450, 7041, 7760, 7531, 857, 7328,
-    862, 5073, 6710, 409, 3630, 412, 7555, 873, 5025, 7574, 4817, 4594, 877, 5924,
-    446, 7599, 6064, 4880, 6067, 7291, 7813, 7531, 885, 7328, 862, 5403, 6710, 409,
-    3630, 497, 7555, 873, 341, 7574, 4817, 4594, 4987, 443, 7599, 284, 6072, 6683,
-    7291, 7855, 7531, 886, 7328, 887, 5073, 6710, 847, 3630, 412, 7555, 6059, 5025,
-    7574, 877, 4211, 889, 4659, 877, 5924, 446, 7599, 353, 285, 4880, 7158, 7291,
-    7885, 7531, 890, 7328, 887, 5403, 6710, 847, 3630, 497, 7555, 6059, 341, 7574,
-    877, 4211, 889, 4659, 4987, 443, 7599, 353, 6072, 7450, 7291, 7660, 4670, 4941,
-    7164, 901, 7661, 5346, 911, 7400, 7239, 6459, 7239, 7688, 7660, 5393, 4953, 7164,
-    930, 7661, 5346, 931, 7400, 7488, 6459, 7488, 7688, 7660, 5040, 4102, 7164, 932,
-    7661, 5488, 911, 7400, 7486, 6459, 7486, 7688, 7660, 4670, 4110, 7164, 933, 7661,
-    5488, 931, 7400, 7236, 6459, 7236, 7688, 7912, 957, 7126, 960, 4571, 6718, 962,
-    963, 3205, 7822, 6094, 965, 7584, 974, 6169, 6170, 5548, 7047, 6938, 5548, 7047,
-    7325, 7912, 1002, 7126, 4641, 6718, 4649, 7854, 6094, 1003, 7584, 974, 6722, 6170,
-    5548, 6720, 6938, 5548, 6720, 7325, 7912, 957, 7126, 960, 4571, 6718, 962, 963,
-    3205, 7805, 6094, 1008, 7584, 1009, 6169, 6170, 5551, 7047, 6938, 5551, 7047, 7325,
-    7912, 1002, 7126, 4641, 6718, 4649, 7768, 6094, 1013, 7584, 1009, 6722, 6170, 5551,
-    6720, 6938, 5551, 6720, 7325, 7937, 1017, 7387, 5529, 7292, 1022, 7581, 1027, 399,
-    6508, 5907, 6075, 7624, 1032, 5753, 7636, 1036, 4594, 5993, 7585, 284, 1040, 4880,
-    1041, 7616, 7937, 1045, 7387, 5655, 7292, 1046, 7581, 1027, 496, 6508, 5907, 6687,
-    7624, 1032, 498, 7636, 1036, 4594, 5987, 7585, 284, 1047, 4880, 1048, 7616, 7937,
-    1049, 7387, 5637, 7292, 1050, 7581, 1051, 399, 6508, 847, 4384, 6075, 7624, 6077,
-    5753, 7636, 1053, 4659, 5993, 7585, 353, 1040, 4880, 1054, 7616, 7937, 1055, 7387,
-    5656, 7292, 1056, 7581, 1051, 496, 6508, 847, 4384, 6687, 7624, 6077, 498, 7636,
-    1053, 4659, 5987, 7585, 353, 1047, 4880, 1057, 7616, 7769, 7501, 1059, 7554, 1062,
-    1063, 7537, 5774, 1068, 1069, 506, 5888, 7593, 1073, 5407, 7567, 3269, 1078, 4594,
-    1079, 5779, 1080, 5909, 7657, 5777, 5868, 1086, 5680, 7874, 7501, 1087, 7554, 1062,
-    1088, 7537, 5774, 1068, 6085, 7593, 1073, 1089, 7567, 3269, 1078, 4594, 1079, 3269,
-    1090, 5775, 7657, 5777, 6661, 7847, 7501, 1091, 7554, 1092, 1063, 7537, 1093, 1094,
-    1068, 1069, 506, 5888, 7593, 7707, 5407, 7567, 1097, 1098, 1099, 4659, 1079, 5779,
-    1080, 5909, 7657, 5780, 1100, 5868, 1086, 5680, 7823, 7501, 1101, 7554, 1092, 1088,
-    7537, 1093, 1094, 1068, 6085, 7593, 7707, 1089, 7567, 1097, 1098, 1099, 4659, 1079,
-    3269, 1090, 5775, 7657, 5780, 1100, 6661, 7906, 3271, 6050, 1108, 7696, 7415, 7532,
-    1132, 1133, 1134, 7619, 1132, 1143, 1134, 7508, 7594, 7906, 3271, 6681, 1173, 7696,
-    7415, 7428, 1179, 1180, 1181, 7601, 7594, 7906, 3299, 6050, 1190, 7696, 7273, 7532,
-    1132, 1133, 1195, 7619, 1132, 1143, 1195, 7508, 7594, 7906, 3299, 6681, 1196, 7696,
-    7273, 7428, 1179, 1180, 1197, 7601, 7594, 7760, 7340, 1201, 7407, 209, 5073, 7643,
-    5774, 1209, 412, 7503, 255, 5025, 7658, 3269, 1218, 4594, 1219, 6660, 7542, 5727,
-    6064, 6872, 6067, 7429, 7813, 7340, 1226, 7407, 209, 5403, 7643, 5774, 1209, 497,
-    7503, 255, 341, 7658, 3269, 1218, 4594, 1219, 6823, 7542, 5727, 284, 342, 6872,
-    6683, 7429, 7855, 7340, 1227, 7407, 349, 5073, 7643, 6149, 1209, 412, 7503, 5773,
-    5025, 7658, 4599, 1229, 4659, 1219, 6660, 7542, 6643, 285, 6872, 7158, 7429, 7885,
-    7340, 1230, 7407, 349, 5403, 7643, 6149, 1209, 497, 7503, 5773, 341, 7658, 4599,
-    1229, 4659, 1219, 6823, 7542, 6643, 342, 6872, 7450, 7429, 7642, 4670, 6666, 7500,
-    1240, 7563, 5346, 911, 7312, 7239, 4801, 7239, 6471, 1280, 5720, 7642, 5393, 4259,
-    4942, 7500, 1347, 7563, 5346, 931, 7312, 7488, 4801, 7488, 6471, 1348, 5720, 7642,
-    5040, 6035, 7500, 1349, 7563, 5488, 911, 7312, 7486, 4801, 7486, 6471, 1350, 5720,
-    7642, 4670, 4259, 4950, 7500, 1351, 7563, 5488, 931, 7312, 7236, 4801, 7236, 6471,
-    1352, 5720, 5312, 3271, 180, 7052, 1355, 7701, 1115, 1358, 6224, 1360, 1361, 1181,
-    7565, 5312, 3271, 337, 7052, 1366, 7701, 1115, 1174, 6224, 1179, 1361, 1181, 7565,
-    5312, 3299, 180, 7052, 1367, 7701, 1191, 1358, 6224, 1360, 1361, 1197, 7565, 5312,
-    3299, 337, 7052, 1368, 7701, 1191, 1174, 6224, 1179, 1361, 1197, 7565, 7925, 4670,
-    6666, 6713, 1371, 7586, 974, 6169, 6736, 5548, 7543, 6607, 5548, 7543, 7524, 1379,
-    5720, 7925, 5393, 4259, 4942, 6713, 1380, 7586, 974, 6722, 6736, 5548, 6229, 6607,
-    5548, 6229, 7524, 1381, 5720, 7925, 5040, 6035, 6713, 1382, 7586, 1009, 6169, 6736,
-    5551, 7543, 6607, 5551, 7543, 7524, 1383, 5720, 7925, 4670, 4259, 4950, 6713, 1384,
-    7586, 1009, 6722, 6736, 5551, 6229, 6607, 5551, 6229, 7524, 1385, 5720, 7769, 7495,
-    1386, 7445, 398, 6684, 5907, 412, 7219, 424, 5753, 7135, 6654, 5993, 6460, 6635,
-    6657, 7655, 1411, 7600, 7874, 7495, 1419, 7445, 398, 6084, 5907, 497, 7219, 424,
-    498, 7135, 6654, 5987, 6460, 6635, 5997, 7655, 1420, 7600, 7847, 7495, 1421, 7445,
-    504, 6684, 7029, 412, 7219, 5098, 5753, 7135, 7288, 5993, 6460, 7002, 6657, 7655,
-    1422, 7600, 7823, 7495, 1423, 7445, 504, 6084, 7029, 497, 7219, 5098, 498, 7135,
-    7288, 5987, 6460, 7002, 5997, 7655, 1424, 7600, 7694, 7928, 7822, 6935, 1425, 7654,
-    5346, 6693, 6530, 5486, 6530, 7522, 1428, 7535, 7694, 7923, 7854, 6935, 1437, 7654,
-    5346, 7162, 6901, 5486, 6901, 7522, 1438, 7535, 7694, 7928, 7805, 6935, 1439, 7654,
-    5488, 6693, 6899, 5486, 6899, 7522, 1440, 7535, 7694, 7923, 7768, 6935, 1441, 7654,
-    5488, 7162, 6526, 5486, 6526, 7522, 1442, 7535, 7916, 6026, 1446, 1447, 1448, 5745,
-    1449, 736, 1450, 4530, 788, 5413, 5117, 1452, 1453, 1454, 1455, 1456, 1457, 1458,
-    1459, 1460, 1461, 1462, 1463, 1464, 1465, 1466, 1467, 682, 1468, 1469, 1470, 1471,
-    1472, 1473, 1474, 1475, 1476, 1477, 1478, 1479, 1480, 1481, 1482, 1483, 1484, 764,
-    1485, 1486, 1487, 1488, 5355, 1489, 1490, 1491, 1492, 1493, 1494, 1495, 1496, 1497,
-    1498, 1499, 1500, 1501, 1502, 1503, 1504, 4103, 4600, 1507, 1508, 1509, 1510, 1511,
-    1512, 1513, 1514, 1515, 1516, 1517, 1518, 4855, 1519, 1520, 1521, 1522, 1523, 6119,
-    7916, 6039, 1446, 1447, 1525, 5745, 1449, 736, 1450, 4530, 671, 5113, 5117, 1452,
-    1453, 1454, 1455, 1456, 1457, 1458, 1459, 1460, 1461, 1462, 1463, 1464, 1465, 1466,
-    1467, 682, 1468, 1469, 1470, 1471, 1472, 1473, 1474, 1475, 1476, 1477, 1478, 1479,
-    1480, 1481, 1482, 1483, 1484, 764, 1485, 1486, 1487, 1488, 5355, 1489, 1490, 1491,
-    1492, 1493, 1494, 1495, 1496, 1497, 1498, 1499, 1500, 1501, 1502, 1503, 1504, 4103,
-    4600, 1507, 1508, 1509, 1510, 1511, 1512, 1513, 1514, 1515, 1516, 1517, 1518, 4855,
-    1519, 1520, 1521, 1522, 1523, 6119, 7916, 6038, 1526, 1447, 1527, 5745, 1528, 666,
-    1529, 4530, 788, 792, 3635, 1530, 1531, 1532, 682, 1533, 1534, 1535, 1536, 1537,
-    1538, 1539, 1540, 1541, 1542, 1543, 1544, 1545, 1546, 1547, 1548, 1549, 1550, 1551,
-    1552, 1553, 1554, 1555, 1556, 1557, 1558, 1559, 1560, 1561, 1562, 1563, 1564, 1565,
-    1566, 47, 1567, 1568, 1569, 4154, 1570, 707, 3680, 710, 1571, 47, 712, 1572,
-    460, 6119, 7916, 6025, 1526, 1447, 1573, 5745, 1528, 666, 1529, 4530, 671, 675,
-    3635, 1530, 1531, 1532, 682, 1533, 1534, 1535, 1536, 1537, 1538, 1539, 1540, 1541,
-    1542, 1543, 1544, 1545, 1546, 1547, 1548, 1549, 1550, 1551, 1552, 1553, 1554, 1555,
-    1556, 1557, 1558, 1559, 1560, 1561, 1562, 1563, 1564, 1565, 1566, 47, 1567, 1568,
-    1569, 4154, 1570, 707, 3680, 710, 1571, 47, 712, 1572, 460, 6119, 7897, 6026,
-    6125, 1574, 5985, 7389, 5413, 7423, 5542, 7149, 7876, 800, 801, 757, 802, 803,
-    759, 7421, 6001, 7169, 5119, 5979, 7452, 7498, 7608, 7289, 6742, 7897, 6039, 6125,
-    1578, 5985, 7125, 5113, 7423, 5118, 7149, 6000, 7421, 6001, 7169, 5119, 5979, 7452,
-    7498, 7608, 7289, 6742, 5984, 6038, 6109, 1579, 5958, 7389, 792, 7683, 7169, 5960,
-    7452, 7034, 7608, 7344, 6742, 5984, 6025, 6109, 1580, 5958, 7125, 675, 7683, 7169,
-    5960, 7452, 7034, 7608, 7344, 6742, 5984, 6663, 1581, 659, 1582, 5958, 5188, 5785,
-    675, 5879, 5999, 1584, 5992, 7070, 701, 1584, 5991, 7070, 705, 1584, 5980, 6540,
-    5412, 7897, 7606, 1587, 733, 1588, 5985, 5188, 5785, 5113, 5953, 5913, 5118, 5799,
-    5059, 5978, 5059, 5871, 768, 1589, 770, 1590, 7017, 5412, 5984, 7448, 1581, 659,
-    1591, 5958, 5188, 5804, 792, 5879, 5999, 1584, 5992, 7070, 701, 1584, 5991, 7070,
-    705, 1584, 5980, 6540, 5412, 7897, 7151, 1587, 733, 1592, 5985, 5188, 5804, 5413,
-    5953, 5913, 5542, 5799, 5059, 5978, 7876, 5871, 768, 1589, 770, 1590, 7017, 5412,
-    7750, 7773, 6744, 1621, 7385, 6010, 6886, 4220, 5512, 4220, 5693, 7750, 7829, 6744,
-    1692, 7385, 6031, 6886, 4280, 5512, 4280, 5693, 5044, 7858, 6744, 1694, 7385, 6032,
-    6886, 4281, 5512, 4281, 5693, 5044, 7830, 6744, 1697, 7385, 6011, 6886, 4221, 5512,
-    4221, 5693, 4787, 6663, 1702, 4428, 1704, 5946, 5624, 5890, 1718, 3675, 5640, 1729,
-    5193, 1732, 5743, 6578, 5728, 6578, 5724, 5982, 4787, 7606, 6699, 1768, 5876, 5624,
-    5846, 1718, 3490, 5522, 1729, 5193, 6256, 929, 5690, 6875, 5666, 5916, 4958, 6875,
-    5644, 5982, 4787, 7448, 1702, 4428, 1808, 5946, 5624, 5890, 1718, 3675, 5640, 6257,
-    1811, 5743, 6578, 5728, 6578, 5724, 5982, 4787, 7151, 6699, 1812, 5876, 5624, 5846,
-    1718, 3490, 5522, 6257, 6747, 929, 5690, 6875, 5666, 5916, 4958, 6875, 5644, 5982,
-    5894, 6663, 6258, 1819, 7697, 1821, 675, 7681, 6539, 7884, 7606, 5810, 1839, 7695,
-    1821, 5113, 7018, 5118, 7357, 5053, 7019, 5116, 5894, 7448, 6258, 1862, 7697, 1863,
-    792, 7681, 6539, 7884, 7151, 5810, 1864, 7695, 1863, 5413, 7018, 5542, 7357, 7762,
-    7019, 5116, 4542, 3771, 3, 893, 3610, 7011, 4668, 5989, 7420, 6666, 5210, 1877,
-    7418, 578, 6714, 4220, 5366, 4220, 5742, 1908, 7144, 7752, 7860, 5210, 1914, 7418,
-    578, 6166, 4280, 5366, 4280, 5742, 1915, 7144, 4542, 7011, 4668, 5818, 5022, 5965,
-    3934, 7420, 6035, 5210, 1916, 7418, 640, 6714, 4281, 5366, 4281, 5742, 1917, 7144,
-    4542, 5781, 3, 367, 3610, 4591, 4668, 5818, 5022, 5965, 3934, 7886, 5210, 1918,
-    7418, 640, 6166, 4221, 5366, 4221, 5742, 1919, 7144, 7775, 7880, 1958, 7835, 1062,
-    1963, 7846, 5821, 1966, 1967, 5293, 1210, 7867, 1981, 1982, 1983, 5048, 1990, 7891,
-    4847, 1078, 5823, 6750, 2000, 2001, 7881, 5765, 7676, 7831, 7880, 2033, 7835, 1062,
-    2034, 7846, 5821, 2035, 3979, 7867, 1981, 7718, 1990, 7716, 2037, 7891, 4847, 1078,
-    5823, 4847, 2038, 1998, 7881, 5902, 7676, 7878, 6266, 6012, 1957, 2042, 6851, 5762,
-    3532, 1092, 7713, 2043, 5822, 1966, 1967, 5293, 1210, 3648, 3628, 2044, 241, 6040,
-    7733, 7707, 1095, 2048, 4673, 3693, 1969, 7281, 6750, 1099, 5917, 6750, 2000, 2001,
-    7580, 5036, 7496, 5904, 7676, 7859, 7880, 2052, 7835, 1092, 2034, 7846, 2043, 5822,
-    2035, 3979, 7867, 1982, 2053, 7718, 2037, 7891, 6750, 1099, 5917, 4847, 2038, 1998,
-    7881, 5768, 7676, 4787, 6663, 2054, 4428, 2055, 5946, 6274, 5890, 6275, 5841, 2059,
-    5193, 2060, 5743, 6538, 5728, 6538, 5724, 4742, 6524, 6277, 4787, 7606, 2065, 4428,
-    2066, 5876, 6274, 5846, 6275, 5522, 2059, 5193, 6256, 2061, 5690, 6506, 5666, 5824,
-    4958, 6506, 5644, 4742, 6532, 6277, 4787, 7448, 2054, 4428, 2068, 5946, 6274, 5890,
-    6275, 5841, 6278, 2071, 5743, 6538, 5728, 6538, 5724, 4742, 6524, 6277, 4787, 7151,
-    2065, 4428, 2072, 5876, 6274, 5846, 6275, 5522, 6278, 6747, 2061, 5690, 6506, 5666,
-    5824, 4958, 6506, 5644, 4742, 6532, 6277, 7386, 1868, 6279, 4140, 2076, 4986, 2077,
-    3809, 5951, 6241, 7764, 7080, 2083, 7689, 578, 2091, 7444, 4220, 6988, 4220, 7569,
-    7386, 1868, 6279, 4140, 2076, 4986, 2098, 6279, 4279, 2099, 7767, 7080, 2100, 7689,
-    578, 2101, 7444, 4280, 6988, 4280, 7569, 7386, 2102, 6458, 2103, 4460, 4338, 3806,
-    2077, 3809, 5951, 6241, 7816, 7080, 2104, 7689, 640, 2091, 7444, 4281, 6988, 4281,
-    7569, 7386, 2102, 6458, 2103, 4460, 4338, 3806, 2098, 6279, 4279, 2099, 7821, 7080,
-    2105, 7689, 640, 2101, 7444, 4221, 6988, 4221, 7569, 6570, 7808, 2108, 7819, 862,
-    2111, 7759, 7895, 2124, 7720, 6662, 5885, 7844, 5765, 7399, 6929, 7808, 2151, 7819,
-    862, 2152, 6619, 7895, 2124, 2154, 6662, 7785, 6290, 7844, 5902, 7399, 6897, 5225,
-    6286, 1957, 2157, 5481, 4164, 5762, 3532, 887, 2111, 7812, 4682, 4467, 3648, 3628,
-    2044, 2159, 5967, 6934, 6059, 7703, 5878, 4957, 7082, 5691, 7798, 5231, 2142, 5904,
-    7399, 7255, 7808, 2165, 7819, 887, 2152, 6994, 7895, 2166, 2167, 7721, 6290, 7844,
-    5768, 7399, 4787, 6026, 2168, 4428, 2169, 5876, 6759, 5846, 6640, 6291, 6747, 7575,
-    1765, 5930, 5858, 2064, 5930, 6293, 2179, 5930, 6761, 7295, 4787, 6039, 2168, 4428,
-    2182, 5876, 6759, 5846, 6640, 6297, 6256, 7575, 1765, 5930, 5858, 2064, 5930, 6293,
-    2179, 5930, 6761, 7295, 4787, 6038, 2184, 4428, 2185, 5946, 6759, 5890, 7005, 6291,
-    2186, 7572, 1765, 5857, 5931, 2064, 5857, 6760, 2179, 5857, 6295, 7295, 4787, 6025,
-    2184, 4428, 2188, 5946, 6759, 5890, 7005, 6297, 2189, 7572, 1765, 5857, 5931, 2064,
-    5857, 6760, 2179, 5857, 6295, 7295, 6570, 7776, 2191, 7839, 1027, 2111, 7759, 7890,
-    2200, 7720, 5048, 2201, 7868, 5765, 7238, 2212, 7556, 6929, 7776, 2222, 7839, 1027,
-    2152, 6619, 7890, 2200, 2154, 5048, 2201, 7785, 2223, 7868, 5902, 7238, 2224, 7556,
-    6897, 6298, 6286, 4857, 2225, 7212, 3899, 6028, 6300, 1051, 2111, 7812, 6137, 3918,
-    4104, 4653, 2159, 6041, 6934, 6077, 7703, 4101, 3370, 5761, 7505, 4627, 4337, 6749,
-    5904, 7238, 2226, 7556, 7255, 7776, 2227, 7839, 1051, 2152, 6994, 7890, 2228, 2229,
-    7721, 2223, 7868, 5768, 7238, 2230, 7556, 5050, 5676, 7773, 6304, 2232, 7663, 6010,
-    7237, 4220, 7279, 4220, 7650, 2253, 7687, 5050, 5676, 7829, 6304, 2262, 7663, 6031,
-    7237, 4280, 7279, 4280, 7650, 2263, 7687, 5050, 7858, 6304, 2264, 7663, 6032, 7237,
-    4281, 7279, 4281, 7650, 2265, 7687, 5050, 7830, 6304, 2266, 7663, 6011, 7237, 4221,
-    7279, 4221, 7650, 2267, 7687, 4105, 3, 893, 3610, 7011, 4655, 5676, 7420, 6666,
-    6312, 2269, 7443, 1646, 6160, 7120, 4220, 6616, 4220, 7525, 7750, 7860, 6312, 2277,
-    7443, 1646, 6717, 7120, 4280, 6616, 4280, 7525, 4019, 7011, 4655, 2278, 3975, 4140,
-    633, 5286, 1612, 3934, 7420, 6035, 6312, 2279, 7443, 1695, 6160, 7120, 4281, 6616,
-    4281, 7525, 4019, 5781, 3, 367, 3610, 4591, 4655, 2278, 3975, 4140, 633, 5286,
-    1612, 3934, 7886, 6312, 2280, 7443, 1695, 6717, 7120, 4221, 6616, 4221, 7525, 7775,
-    7862, 2281, 7857, 862, 2111, 5615, 6656, 6766, 4590, 7856, 2124, 7720, 6662, 5885,
-    7815, 4817, 5823, 2285, 2286, 2287, 2288, 6751, 7861, 5765, 7417, 2292, 7675, 7831,
-    7862, 2301, 7857, 862, 2152, 5615, 6656, 7358, 7856, 2124, 2154, 6662, 7785, 6290,
-    7815, 4817, 5823, 2285, 3269, 2302, 6270, 7861, 5902, 7417, 2303, 7675, 7878, 6943,
-    6286, 4470, 2304, 5481, 4164, 6028, 6765, 887, 2111, 5615, 4467, 3568, 6318, 6766,
-    3648, 4653, 2159, 5967, 7733, 6059, 7703, 4952, 4034, 6647, 7043, 889, 5917, 2285,
-    2286, 2287, 2288, 6751, 6758, 5691, 7798, 5231, 2289, 5904, 7417, 2306, 7675, 7859,
-    7862, 2307, 7857, 887, 2152, 5615, 5866, 6318, 7358, 7856, 2166, 2167, 7721, 6290,
-    7815, 7043, 889, 5917, 2285, 3269, 2302, 6270, 7861, 5768, 7417, 2308, 7675, 7216,
-    5676, 7773, 7620, 2312, 7667, 6010, 7442, 4220, 5512, 4220, 5693, 7216, 5676, 7829,
-    7620, 2319, 7667, 6031, 7442, 4280, 5512, 4280, 5693, 7216, 7858, 7620, 2320, 7667,
-    6032, 7442, 4281, 5512, 4281, 5693, 7216, 7830, 7620, 2321, 7667, 6011, 7442, 4221,
-    5512, 4221, 5693, 6536, 1599, 5246, 4140, 2323, 4546, 3806, 2102, 3809, 5013, 4848,
-    6241, 3848, 4941, 7454, 2325, 7659, 1646, 6160, 5461, 4220, 6993, 4220, 7649, 2331,
-    7678, 6536, 1599, 5246, 4140, 2323, 4546, 3806, 1868, 5246, 4279, 545, 4611, 4953,
-    7454, 2338, 7659, 1646, 6717, 5461, 4280, 6993, 4280, 7649, 2339, 7678, 6536, 1608,
-    6458, 4096, 1873, 4608, 3806, 2102, 3809, 5013, 4848, 6241, 3848, 4102, 7454, 2340,
-    7659, 1695, 6160, 5461, 4281, 6993, 4281, 7649, 2341, 7678, 6536, 1608, 6458, 4096,
-    1873, 4608, 3806, 1868, 5246, 4279, 545, 4611, 4110, 7454, 2342, 7659, 1695, 6717,
-    5461, 4221, 6993, 4221, 7649, 2343, 7678, 6570, 7838, 2345, 7887, 209, 399, 7759,
-    7893, 2349, 2228, 2350, 5764, 2351, 7875, 5765, 6629, 2356, 7673, 6929, 7838, 2361,
-    7887, 209, 496, 6619, 7893, 2349, 2362, 5764, 2351, 7716, 2363, 7875, 5902, 6629,
-    2364, 7673, 6897, 7173, 6286, 4857, 2365, 7613, 4164, 6028, 7174, 349, 399, 7812,
-    5074, 3918, 4104, 4944, 6033, 2359, 6934, 5773, 5753, 6029, 7557, 7798, 7621, 5904,
-    6629, 2366, 7673, 7255, 7838, 2367, 7887, 349, 496, 6994, 7893, 2125, 2368, 2362,
-    5048, 2363, 7875, 5768, 6629, 2369, 7673, 6570, 7778, 2372, 7863, 209, 1963, 5499,
-    2376, 5435, 7899, 2349, 1982, 1983, 5764, 2379, 7896, 5765, 7602, 2398, 7518, 6929,
-    7778, 2407, 7863, 209, 2034, 6619, 7899, 2349, 2036, 5764, 2379, 7716, 2037, 7896,
-    5902, 7602, 2408, 7518, 6897, 6777, 2371, 391, 4470, 2409, 7473, 3899, 6028, 7455,
-    349, 1963, 5594, 2376, 5435, 4210, 4467, 3648, 4944, 6665, 2402, 6934, 5773, 1095,
-    2048, 4101, 3370, 5761, 7677, 2410, 7638, 4337, 7366, 5904, 7602, 2411, 7518, 7255,
-    7778, 2412, 7863, 349, 2034, 6994, 7899, 2125, 2368, 7718, 2037, 7896, 5768, 7602,
-    2413, 7518, 7116, 6108, 657, 2184, 7071, 2415, 7089, 5427, 2170, 2418, 6608, 6668,
-    5566, 7005, 6297, 2189, 7572, 5198, 6524, 5434, 4609, 6760, 6294, 4609, 6295, 7932,
-    7116, 6698, 657, 2168, 7071, 2440, 7089, 5199, 2170, 2441, 6608, 6045, 5200, 6640,
-    6297, 6256, 7575, 5198, 6532, 5434, 4646, 6293, 6294, 4646, 6761, 7932, 7116, 6108,
-    786, 2184, 7071, 2442, 7089, 5427, 2170, 2418, 6608, 6668, 5566, 7005, 6291, 2186,
-    7572, 5198, 6524, 5434, 4609, 6760, 6294, 4609, 6295, 7932, 7116, 6698, 786, 2168,
-    7071, 2443, 7089, 5199, 2170, 2441, 6608, 6045, 5200, 6640, 6291, 6747, 7575, 5198,
-    6532, 5434, 4646, 6293, 6294, 4646, 6761, 7932, 6487, 5989, 2077, 2444, 531, 5951,
-    2445, 4338, 7764, 6780, 2447, 7679, 578, 2091, 7487, 4220, 5510, 4220, 7146, 6487,
-    5989, 2098, 3904, 4279, 2452, 7767, 6780, 2453, 7679, 578, 2101, 7487, 4280, 5510,
-    4280, 7146, 6487, 7282, 2077, 2444, 531, 5951, 2445, 4338, 7816, 6780, 2456, 7679,
-    640, 2091, 7487, 4281, 5510, 4281, 7146, 6487, 7282, 2098, 3904, 4279, 2452, 7821,
-    6780, 2457, 7679, 640, 2101, 7487, 4221, 5510, 4221, 7146, 5044, 6285, 4140, 2458,
-    4986, 6280, 5951, 4970, 7764, 7178, 2460, 7674, 2464, 2091, 7128, 4220, 5510, 4220,
-    7570, 5044, 6285, 4140, 2458, 4986, 6285, 4279, 2458, 7767, 7178, 2466, 7674, 2464,
-    2101, 7128, 4280, 5510, 4280, 7570, 5044, 6280, 5022, 5224, 4970, 3806, 6280, 5951,
-    4970, 7816, 7178, 2467, 7674, 2468, 2091, 7128, 4281, 5510, 4281, 7570, 5044, 6280,
-    5022, 5224, 4970, 3806, 6285, 4279, 2458, 7821, 7178, 2469, 7674, 2468, 2101, 7128,
-    4221, 5510, 4221, 7570, 7752, 5825, 5013, 5873, 3848, 6666, 5210, 2470, 7591, 578,
-    6714, 4220, 5366, 4220, 5742, 2471, 7413, 7752, 7860, 5210, 2472, 7591, 578, 6166,
-    4280, 5366, 4280, 5742, 2473, 7413, 5050, 7282, 5825, 5013, 5873, 3848, 6035, 5210,
-    2474, 7591, 640, 6714, 4281, 5366, 4281, 5742, 2475, 7413, 5050, 7282, 7886, 5210,
-    2476, 7591, 640, 6166, 4221, 5366, 4221, 5742, 2477, 7413, 7908, 3271, 6050, 2480,
-    7938, 7415, 7532, 2483, 1133, 2484, 7619, 2483, 1143, 2484, 7508, 7578, 7908, 3271,
-    6681, 2489, 7938, 7415, 7428, 2490, 1180, 2491, 7601, 7578, 7908, 3299, 6050, 2492,
-    7938, 7273, 7532, 2483, 1133, 2493, 7619, 2483, 1143, 2493, 7508, 7578, 7908, 3299,
-    6681, 2494, 7938, 7273, 7428, 2490, 1180, 2495, 7601, 7578, 7775, 7834, 2497, 7882,
-    1027, 5073, 6151, 6656, 6766, 4590, 7877, 2200, 2166, 2503, 5048, 2504, 7889, 4990,
-    5823, 7043, 833, 6751, 7836, 5765, 7568, 2509, 7534, 7831, 7834, 2513, 7882, 1027,
-    5403, 6151, 6656, 7358, 7877, 2200, 2514, 5048, 2504, 1988, 2127, 2515, 7889, 4990,
-    5823, 4987, 6270, 7836, 5902, 7568, 2516, 7534, 7878, 6785, 2371, 391, 4470, 2517,
-    7666, 6028, 7609, 1051, 5073, 6151, 4467, 3568, 6318, 6766, 3648, 4944, 5062, 7733,
-    6077, 5025, 6018, 5041, 4993, 5295, 2507, 832, 2287, 1053, 5917, 7043, 833, 6751,
-    6944, 3808, 7511, 5904, 7568, 2518, 7534, 7859, 7834, 2519, 7882, 1051, 5403, 6151,
-    5866, 6318, 7358, 7877, 2228, 2229, 2514, 6022, 2515, 7889, 2507, 832, 2287, 1053,
-    5917, 4987, 6270, 7836, 5768, 7568, 2520, 7534, 5894, 6663, 2521, 2522, 2523, 7094,
-    2527, 666, 7095, 1821, 2531, 4478, 2532, 678, 2533, 683, 2534, 685, 1735, 2535,
-    2536, 5891, 6355, 695, 2538, 2539, 2540, 7430, 5791, 6355, 703, 2544, 2545, 2546,
-    7430, 5793, 4081, 2547, 707, 6357, 710, 2549, 47, 6539, 7884, 7606, 2521, 2550,
-    2551, 7094, 2552, 736, 7095, 1821, 2531, 3980, 6002, 2553, 4595, 5118, 2554, 5995,
-    2554, 5981, 5053, 6008, 4154, 2555, 2556, 5002, 6357, 4991, 5817, 5116, 5894, 7448,
-    2521, 2522, 2557, 7094, 2527, 666, 7095, 1863, 2558, 4478, 2532, 678, 2533, 683,
-    2534, 685, 1735, 2535, 2536, 5891, 6355, 695, 2538, 2539, 2540, 7430, 5791, 6355,
-    703, 2544, 2545, 2546, 7430, 5793, 4081, 2547, 707, 6357, 710, 2549, 47, 6539,
-    7884, 7151, 2521, 2550, 2559, 7094, 2552, 736, 7095, 1863, 2558, 3980, 6002, 2553,
-    4595, 5542, 2554, 5995, 2554, 5981, 7762, 6008, 4154, 2555, 2556, 5002, 6357, 4991,
-    5817, 5116, 7884, 6026, 5810, 2560, 7695, 1863, 5413, 7018, 5542, 7357, 7762, 7019,
-    4732, 7884, 6039, 5810, 2561, 7695, 1821, 5113, 7018, 5118, 7357, 5053, 7019, 4732,
-    5894, 6038, 6258, 2562, 7697, 1863, 792, 7681, 4715, 4732, 5894, 6025, 6258, 2563,
-    7697, 1821, 675, 7681, 4715, 4732, 7692, 2574, 5466, 7369, 7920, 4941, 7456, 2597,
-    7330, 3812, 6358, 5870, 7370, 5847, 579, 7253, 5905, 7590, 5354, 4728, 5881, 4250,
-    6478, 2644, 6646, 2659, 4963, 7692, 2574, 5466, 7369, 7910, 5944, 4953, 7456, 2661,
-    7330, 3812, 6358, 5940, 7370, 5847, 635, 7253, 5769, 7590, 5354, 1275, 2665, 5881,
-    4250, 929, 6870, 2667, 6646, 2659, 1342, 7063, 7692, 6789, 4838, 6557, 7920, 4102,
-    7456, 2671, 7330, 3264, 6358, 5854, 7370, 5922, 579, 7253, 5766, 7590, 5496, 4728,
-    5881, 4292, 6478, 2679, 5740, 2659, 6221, 3990, 7692, 6789, 4838, 6557, 7910, 7852,
-    7900, 7456, 2681, 7330, 4365, 6358, 5923, 7370, 5922, 635, 7253, 5903, 7590, 5496,
-    1275, 5969, 4806, 5619, 4292, 929, 7230, 2695, 5740, 6361, 2659, 6221, 6362, 4932,
-    6991, 2715, 7408, 862, 6055, 7792, 4944, 6521, 7283, 5041, 6605, 5934, 7553, 7200,
-    4811, 5747, 5905, 7647, 6610, 6478, 2740, 7682, 5264, 2744, 4963, 4938, 6991, 2747,
-    7408, 862, 6682, 7739, 4944, 6521, 5772, 5041, 6605, 5950, 7553, 7200, 4869, 5747,
-    5769, 7647, 6610, 929, 6870, 2749, 7682, 5264, 2744, 1342, 7063, 4949, 6991, 2752,
-    7408, 887, 6055, 7740, 4944, 7234, 7283, 5041, 6964, 5934, 7553, 3264, 5641, 4802,
-    5747, 5766, 7647, 6972, 6478, 2755, 7682, 2744, 6221, 3990, 4937, 6991, 2757, 7408,
-    887, 6682, 7793, 4944, 7234, 5772, 5041, 6964, 5950, 7553, 4365, 5641, 4861, 5747,
-    5903, 7647, 6972, 929, 7230, 2759, 7682, 6361, 2744, 6221, 6362, 4932, 7502, 2762,
-    6912, 398, 1063, 6952, 6365, 7504, 424, 6965, 7096, 5862, 4052, 4691, 5915, 7566,
-    3812, 7097, 4811, 7262, 6574, 5272, 7811, 6586, 5056, 7517, 6021, 4938, 7502, 2823,
-    6912, 398, 1088, 6952, 6792, 7504, 424, 6187, 7096, 5862, 4052, 4691, 5807, 7566,
-    3812, 7097, 4869, 7262, 7339, 5272, 7837, 6586, 5392, 7517, 6034, 4949, 7502, 2828,
-    6912, 504, 1063, 7141, 6365, 7504, 5098, 6965, 7096, 4691, 6088, 4691, 5915, 7566,
-    3264, 7097, 4802, 7262, 7748, 5272, 7757, 6586, 5039, 7517, 6036, 4937, 7502, 2834,
-    6912, 504, 1088, 7141, 6792, 7504, 5098, 6187, 7096, 4691, 6088, 4691, 5807, 7566,
-    4365, 7097, 4861, 7262, 7804, 5272, 7777, 6586, 5055, 7517, 6023, 4932, 6381, 2840,
-    6551, 398, 1963, 5869, 4975, 7623, 424, 7260, 7544, 442, 4052, 5886, 7509, 3812,
-    6383, 4811, 6960, 4628, 6574, 6378, 7811, 6794, 5056, 5725, 6021, 4938, 6381, 2854,
-    6551, 398, 2034, 5869, 4996, 7623, 424, 6384, 7544, 442, 4052, 5872, 7509, 3812,
-    6383, 4869, 6960, 4628, 7339, 6378, 7837, 6794, 5392, 5725, 6034, 4949, 6381, 2856,
-    6551, 504, 1963, 5939, 4975, 7623, 5098, 7260, 7544, 6088, 5886, 7509, 3264, 6383,
-    4802, 6960, 6528, 5390, 6378, 7757, 6794, 5039, 5725, 6036, 4937, 6381, 2857, 6551,
-    504, 2034, 5939, 4996, 7623, 5098, 6384, 7544, 6088, 5872, 7509, 4365, 6383, 4861,
-    6960, 6528, 7021, 6378, 7777, 6794, 5055, 5725, 6023, 5348, 7929, 7904, 7265, 2866,
-    7485, 6842, 5870, 6797, 5847, 7160, 5056, 7000, 4610, 7751, 4790, 3889, 5348, 7929,
-    7888, 7265, 2873, 7485, 6842, 5940, 6797, 5847, 6697, 5392, 7000, 4056, 6105, 7751,
-    4790, 5755, 5348, 7927, 7901, 7265, 2875, 7485, 3264, 5103, 5854, 6797, 5922, 7160,
-    5039, 7000, 6445, 4201, 7751, 4860, 3889, 5348, 7927, 7903, 7265, 2876, 7485, 4365,
-    5103, 5923, 6797, 5922, 6697, 5055, 7000, 6445, 6696, 4806, 3881, 4860, 5896, 4932,
-    7627, 2879, 6885, 1062, 1963, 6952, 6365, 7228, 7466, 7260, 7494, 6387, 6184, 6799,
-    5216, 6596, 5809, 7361, 4811, 7140, 5905, 7582, 4790, 4865, 4938, 7627, 2885, 6885,
-    1062, 2034, 6952, 6792, 7228, 7466, 6384, 7494, 6387, 6184, 6387, 5223, 6596, 5809,
-    7361, 4869, 7140, 5769, 7582, 4790, 6165, 4949, 7627, 2886, 6885, 1092, 1963, 7141,
-    6365, 7228, 7610, 7260, 7494, 6799, 6729, 6799, 5216, 6596, 7709, 7361, 4802, 7140,
-    5766, 7582, 4860, 4865, 4937, 7627, 2887, 6885, 1092, 2034, 7141, 6792, 7228, 7610,
-    6384, 7494, 6799, 6729, 6387, 5223, 6596, 7784, 7361, 4861, 7140, 5903, 7582, 4860,
-    6716, 7117, 6663, 2891, 4428, 2892, 4904, 7395, 5624, 5301, 2899, 2900, 1717, 2901,
-    5297, 7072, 4965, 1729, 6389, 1732, 6918, 4988, 7101, 1744, 6983, 6936, 7246, 5000,
-    7101, 7074, 6936, 7150, 5982, 7117, 7606, 6699, 2918, 4904, 7240, 5624, 3980, 6394,
-    2921, 3490, 4845, 5911, 4318, 1729, 6389, 2923, 3353, 2924, 1778, 2925, 2926, 5023,
-    929, 2927, 5015, 4999, 7102, 3709, 2930, 2931, 7028, 3887, 7028, 5963, 4958, 7102,
-    3272, 3996, 6924, 4742, 7416, 5927, 7117, 7448, 2891, 4428, 2938, 4904, 7395, 5624,
-    5301, 2899, 2900, 1717, 2901, 5297, 7072, 4965, 6257, 1811, 6918, 4988, 7101, 1744,
-    6983, 6936, 7246, 5000, 7101, 7074, 6936, 7150, 5982, 7117, 7151, 6699, 2939, 4904,
-    7240, 5624, 3980, 6394, 2921, 3490, 4845, 5911, 4318, 6257, 2940, 3353, 2924, 1778,
-    2925, 2926, 5023, 929, 2927, 5015, 4999, 7102, 3709, 2930, 2931, 7028, 3887, 7028,
-    5963, 4958, 7102, 3272, 3996, 6924, 4742, 7416, 5927, 4932, 6626, 2941, 6601, 862,
-    6055, 7792, 4496, 6521, 7283, 7206, 6605, 5934, 7551, 7200, 4811, 5747, 5905, 7268,
-    6610, 4865, 4938, 6626, 2942, 6601, 862, 6682, 7739, 4496, 6521, 5772, 7206, 6605,
-    5950, 7551, 7200, 4869, 5747, 5769, 7268, 6610, 6165, 4949, 6626, 2943, 6601, 887,
-    6055, 7740, 4496, 7234, 7283, 7206, 6964, 5934, 7551, 3264, 5641, 4802, 5747, 5766,
-    7268, 6972, 4865, 4937, 6626, 2944, 6601, 887, 6682, 7793, 4496, 7234, 5772, 7206,
-    6964, 5950, 7551, 4365, 5641, 4861, 5747, 5903, 7268, 6972, 6716, 4932, 7303, 2947,
-    7497, 862, 6074, 5308, 4995, 6913, 5458, 6803, 7409, 5377, 6907, 6963, 7468, 4811,
-    7148, 6463, 4315, 4250, 6276, 4035, 4938, 7303, 2963, 7497, 862, 6686, 5308, 4976,
-    6913, 5458, 6688, 7409, 5377, 6898, 6963, 7468, 4869, 7148, 4369, 5669, 4315, 4250,
-    2061, 7741, 4949, 7303, 2964, 7497, 887, 6074, 5460, 4995, 6913, 5620, 6803, 7409,
-    5514, 6907, 6963, 3264, 5735, 4802, 7008, 6463, 4315, 4292, 6276, 4035, 4937, 7303,
-    2965, 7497, 887, 6686, 5460, 4976, 6913, 5620, 6688, 7409, 5514, 6898, 6963, 4365,
-    5735, 4861, 7008, 4340, 5669, 4315, 4292, 2061, 7794, 7142, 5443, 4838, 5389, 7904,
-    7183, 2967, 7625, 6652, 5870, 6793, 6010, 6477, 5056, 6595, 6490, 6021, 7142, 5443,
-    4838, 5389, 7888, 7183, 2971, 7625, 6652, 5940, 6793, 6031, 6477, 5392, 6595, 6105,
-    5884, 6034, 7142, 2862, 5466, 5662, 7901, 7183, 2972, 7625, 7709, 5155, 5854, 6793,
-    6032, 6477, 5039, 6954, 6490, 6036, 7142, 2862, 5466, 5662, 7903, 7183, 2973, 7625,
-    7784, 5155, 5923, 6793, 6011, 6477, 5055, 6954, 6696, 4921, 5341, 6023, 3643, 6108,
-    657, 2974, 7304, 2977, 6778, 7395, 2056, 2979, 6969, 6668, 2899, 2981, 2982, 5428,
-    4994, 7072, 1725, 7373, 2059, 6389, 2060, 6918, 5783, 6983, 7242, 7246, 588, 7074,
-    7242, 7150, 5198, 3223, 5889, 4441, 6003, 5434, 3195, 7936, 3643, 6698, 657, 2065,
-    7304, 3009, 6778, 7240, 2056, 3010, 6969, 6045, 6394, 3011, 5428, 4845, 7373, 2059,
-    6389, 3012, 4605, 3013, 3014, 6694, 6649, 6694, 7489, 3947, 3019, 3020, 7161, 6649,
-    7161, 7489, 5860, 6924, 5198, 7416, 3909, 5585, 4441, 4925, 5434, 5585, 3022, 5770,
-    3023, 5845, 7936, 3643, 6108, 786, 2974, 7304, 3024, 6778, 7395, 2056, 2979, 6969,
-    6668, 2899, 2981, 2982, 5428, 4994, 7072, 1725, 7373, 6278, 2071, 6918, 5783, 6983,
-    7242, 7246, 588, 7074, 7242, 7150, 5198, 3223, 5889, 4441, 6003, 5434, 3195, 7936,
-    3643, 6698, 786, 2065, 7304, 3025, 6778, 7240, 2056, 3010, 6969, 6045, 6394, 3011,
-    5428, 4845, 7373, 6278, 3026, 4605, 3013, 3014, 6694, 6649, 6694, 7489, 3947, 3019,
-    3020, 7161, 6649, 7161, 7489, 5860, 6924, 5198, 7416, 3909, 5585, 4441, 4925, 5434,
-    5585, 3022, 5770, 3023, 5845, 7936, 7918, 6788, 4923, 6789, 2581, 3, 6557, 7940,
-    4941, 7458, 3029, 7560, 3812, 6809, 5870, 6359, 1646, 911, 7384, 5905, 5589, 5354,
-    4728, 7754, 4250, 4865, 7918, 6788, 4923, 2574, 4800, 3, 7369, 7940, 4953, 7458,
-    3031, 7560, 3812, 6809, 5940, 6359, 1646, 931, 7384, 5769, 5589, 5354, 1275, 2665,
-    7754, 4250, 6165, 7918, 7259, 4923, 6789, 2581, 3, 6557, 7940, 4102, 7458, 3032,
-    7560, 3264, 6809, 5854, 6359, 1695, 911, 7384, 5766, 5589, 5496, 4728, 7754, 4292,
-    4865, 7918, 7259, 4923, 2574, 4800, 3, 7369, 7852, 3, 6410, 4110, 7458, 3033,
-    7560, 4365, 6809, 5923, 6359, 1695, 931, 7384, 5903, 5589, 5496, 1275, 5969, 4921,
-    6858, 4292, 6716, 4932, 7185, 3035, 7562, 1027, 1963, 5615, 7756, 7315, 6583, 5273,
-    7587, 5528, 5886, 7264, 6098, 6812, 4811, 7390, 4628, 5021, 5018, 7548, 5505, 5020,
-    7640, 5056, 7127, 4250, 3710, 4035, 4938, 7185, 3043, 7562, 1027, 2034, 5615, 7809,
-    7315, 6583, 2855, 7587, 5528, 5872, 7264, 6098, 6812, 4869, 7390, 4628, 6667, 7548,
-    6982, 7640, 5392, 7127, 4250, 491, 7741, 4949, 7185, 3044, 7562, 1051, 1963, 5615,
-    7810, 7315, 6940, 5273, 7587, 5597, 5886, 7264, 564, 3264, 6812, 4802, 7390, 6528,
-    5018, 7548, 5364, 5020, 7640, 5039, 7127, 4292, 3710, 4035, 4937, 7185, 3045, 7562,
-    1051, 2034, 5615, 7758, 7315, 6940, 2855, 7587, 5597, 5872, 7264, 564, 4365, 6812,
-    4861, 7390, 6528, 6037, 2837, 7548, 6602, 7640, 5055, 7127, 4292, 491, 7794, 7685,
-    6788, 7920, 4941, 7457, 3046, 7394, 6652, 5870, 7098, 6010, 6923, 5056, 6595, 6490,
-    6021, 7685, 6788, 7910, 5944, 4953, 7457, 3049, 7394, 6652, 5940, 7098, 6031, 6923,
-    5392, 6595, 6105, 5884, 6034, 7685, 7259, 7920, 4102, 7457, 3050, 7394, 7709, 5155,
-    5854, 7098, 6032, 6923, 5039, 6954, 6490, 6036, 7685, 7259, 7910, 7852, 7900, 7457,
-    3051, 7394, 7784, 5155, 5923, 7098, 6011, 6923, 5055, 6954, 6696, 4921, 5341, 6023,
-    4932, 7513, 3052, 7507, 862, 6074, 7756, 6534, 5458, 6803, 7671, 5377, 6907, 6882,
-    7468, 4811, 7148, 6463, 7652, 4250, 6276, 4556, 3056, 7641, 5264, 6418, 4217, 4938,
-    7513, 3062, 7507, 862, 6686, 7809, 6534, 5458, 6688, 7671, 5377, 6898, 6882, 7468,
-    4869, 7148, 4369, 5669, 7652, 4250, 2061, 6870, 3063, 7641, 5264, 6418, 7063, 4949,
-    7513, 3064, 7507, 887, 6074, 7810, 6534, 5620, 6803, 7671, 5514, 6907, 6882, 3264,
-    5735, 4802, 7008, 6463, 7652, 4292, 6276, 4556, 3065, 7641, 6418, 2680, 3990, 4937,
-    7513, 3066, 7507, 887, 6686, 7758, 6534, 5620, 6688, 7671, 5514, 6898, 6882, 4365,
-    5735, 4861, 7008, 4340, 5669, 7652, 4292, 2061, 7230, 3067, 7641, 6361, 6418, 2680,
-    6362, 4932, 7598, 3069, 7472, 1027, 1063, 5869, 4995, 7629, 1032, 6965, 7377, 5528,
-    6925, 7506, 3812, 7109, 4811, 7579, 6574, 7267, 5019, 5020, 7269, 5056, 7631, 4790,
-    3889, 4938, 7598, 3081, 7472, 1027, 1088, 5869, 4976, 7629, 1032, 6187, 7377, 5528,
-    6565, 7506, 3812, 7109, 4869, 7579, 7339, 7267, 5019, 6042, 7269, 5392, 7631, 4790,
-    5755, 4949, 7598, 3082, 7472, 1051, 1063, 5939, 4995, 7629, 5278, 6965, 7377, 5597,
-    6925, 7506, 3264, 7109, 4802, 7579, 7748, 7267, 5012, 5020, 7269, 5039, 7631, 4860,
-    3889, 4937, 7598, 3083, 7472, 1051, 1088, 5939, 4976, 7629, 5278, 6187, 7377, 5597,
-    6565, 7506, 4365, 7109, 4861, 7579, 7804, 7267, 5012, 6019, 7269, 5055, 7631, 4860,
-    5896, 7510, 6663, 3087, 1818, 3088, 7700, 5188, 3090, 3091, 675, 6880, 3094, 7529,
-    1584, 4380, 7439, 7356, 3107, 1584, 3856, 7410, 7356, 3112, 1584, 6959, 4716, 718,
-    4989, 719, 5971, 5412, 7934, 7606, 3119, 1838, 3120, 7698, 4208, 5188, 3090, 3091,
-    5113, 7440, 3127, 6433, 5118, 7441, 7729, 7552, 5840, 7729, 6519, 3142, 3143, 1589,
-    3144, 1590, 3145, 3146, 3147, 3148, 7001, 5863, 3150, 3151, 4283, 4804, 3192, 719,
-    5919, 5412, 7510, 7448, 3087, 1818, 3152, 7700, 5188, 3153, 3154, 792, 6880, 3094,
-    7529, 1584, 4380, 7439, 7356, 3107, 1584, 3856, 7410, 7356, 3112, 1584, 6959, 4716,
-    718, 4989, 719, 5971, 5412, 7934, 7151, 3119, 1838, 3155, 7698, 4208, 5188, 3153,
-    3154, 5413, 7440, 3127, 6433, 5542, 7441, 7729, 7552, 3156, 1849, 3157, 3136, 6519,
-    3142, 3143, 1589, 3144, 1590, 3145, 3146, 3147, 3148, 7001, 5863, 3150, 3151, 4283,
-    4804, 3192, 719, 5919, 5412, 4932, 7546, 3159, 7482, 1027, 210, 6877, 7756, 7670,
-    1032, 5834, 7686, 5528, 5934, 7491, 3812, 6217, 4811, 7632, 5905, 7249, 4790, 3978,
-    4035, 4938, 7546, 3161, 7482, 1027, 339, 6877, 7809, 7670, 1032, 341, 7686, 5528,
-    5950, 7491, 3812, 6217, 4869, 7632, 5769, 7249, 4790, 929, 7741, 4949, 7546, 3162,
-    7482, 1051, 210, 6877, 7810, 7670, 5278, 5834, 7686, 5597, 5934, 7491, 3264, 6217,
-    4802, 7632, 5766, 7249, 4860, 3978, 4035, 4937, 7546, 3163, 7482, 1051, 339, 6877,
-    7758, 7670, 5278, 341, 7686, 5597, 5950, 7491, 4365, 6217, 4861, 7632, 5903, 7249,
-    4860, 929, 7794, 4932, 6819, 3165, 6514, 1062, 1063, 5869, 4975, 6883, 7466, 5407,
-    7630, 4847, 6184, 6925, 7006, 3812, 6820, 4811, 6916, 6574, 5613, 7811, 6997, 5056,
-    5725, 6021, 4938, 6819, 3168, 6514, 1062, 1088, 5869, 4996, 6883, 7466, 1089, 7630,
-    4847, 6184, 6565, 7006, 3812, 6820, 4869, 6916, 7339, 5613, 7837, 6997, 5392, 5725,
-    6034, 4949, 6819, 3169, 6514, 1092, 1063, 5939, 4975, 6883, 7610, 5407, 7630, 5215,
-    6729, 6925, 7006, 3264, 6820, 4802, 6916, 7748, 5613, 7757, 6997, 5039, 5725, 6036,
-    4937, 6819, 3170, 6514, 1092, 1088, 5939, 4996, 6883, 7610, 1089, 7630, 5215, 6729,
-    6565, 7006, 4365, 6820, 4861, 6916, 7804, 5613, 7777, 6997, 5055, 5725, 6023, 4932,
-    7375, 3171, 7229, 1027, 7713, 7792, 7245, 6583, 5273, 7536, 5528, 5886, 6957, 6098,
-    7547, 4811, 7406, 5905, 7680, 4790, 4865, 4938, 7375, 3175, 7229, 1027, 2034, 6024,
-    7739, 7245, 6583, 2855, 7536, 5528, 5872, 6957, 6098, 7547, 4869, 7406, 5769, 7680,
-    4790, 6165, 4949, 7375, 3176, 7229, 1051, 7713, 7740, 7245, 6940, 5273, 7536, 5597,
-    5886, 6957, 564, 3264, 7547, 4802, 7406, 5766, 7680, 4860, 4865, 4937, 7375, 3177,
-    7229, 1051, 2034, 6024, 7793, 7245, 6940, 2855, 7536, 5597, 5872, 6957, 564, 4365,
-    7547, 4861, 7406, 5903, 7680, 4860, 6716, 6612, 7929, 7904, 6609, 3178, 7618, 6842,
-    5870, 7180, 5847, 7160, 5056, 7571, 4610, 5881, 4790, 3710, 4556, 3179, 6646, 6009,
-    6612, 7929, 7888, 6609, 3180, 7618, 6842, 5940, 7180, 5847, 6697, 5392, 7571, 4056,
-    6105, 5881, 4790, 491, 6870, 3181, 6646, 7708, 7063, 6612, 7927, 7901, 6609, 3182,
-    7618, 3264, 5103, 5854, 7180, 5922, 7160, 5039, 7571, 6445, 4201, 5881, 4860, 3710,
-    4556, 3183, 5740, 7708, 2680, 3990, 6612, 7927, 7903, 6609, 3184, 7618, 4365, 5103,
-    5923, 7180, 5922, 6697, 5055, 7571, 6445, 6696, 4806, 5619, 4860, 491, 7230, 3185,
-    5740, 6361, 7708, 2680, 6362, 7934, 6026, 5810, 3186, 7698, 5852, 3153, 5413, 7440,
-    6433, 5542, 7441, 7552, 3156, 1849, 6519, 3143, 1852, 3144, 1853, 3145, 1855, 3147,
-    1857, 7001, 4732, 7934, 6039, 5810, 3187, 7698, 5852, 3090, 5113, 7440, 6433, 5118,
-    7441, 7552, 5840, 6519, 3143, 1852, 3144, 1853, 3145, 1855, 3147, 1857, 7001, 4732,
-    7510, 6038, 3188, 1818, 3189, 7700, 4530, 3153, 792, 6880, 7529, 5430, 7439, 4935,
-    3107, 5207, 7410, 4935, 3112, 1823, 6959, 4732, 7510, 6025, 3188, 1818, 3190, 7700,
-    4530, 3090, 675, 6880, 7529, 5430, 7439, 4935, 3107, 5207, 7410, 4935, 3112, 1823,
-    6959, 4732,
+    7516, 7024, 7025, 188, 7386, 209, 210, 4517, 220, 4684, 223, 7584, 255, 5026,
+    6030, 5725, 6065, 6679, 6068, 7286, 7516, 7344, 7025, 338, 7386, 209, 339, 4517,
+    220, 4684, 340, 7584, 255, 341, 6030, 5725, 284, 342, 6679, 6685, 7286, 7516,
+    7540, 7025, 348, 7386, 349, 210, 4517, 350, 4684, 223, 7584, 5772, 5026, 6030,
+    6645, 285, 6679, 7160, 7286, 7516, 7653, 7025, 357, 7386, 349, 339, 4517, 350,
+    4684, 340, 7584, 5772, 341, 6030, 6645, 342, 6679, 7452, 7286, 7773, 6937, 393,
+    6978, 398, 6687, 5908, 6077, 5385, 424, 5751, 6606, 6656, 5994, 5314, 6637, 6659,
+    5679, 7877, 6937, 495, 6978, 398, 6086, 5908, 6690, 5385, 424, 498, 6606, 6656,
+    5988, 5314, 6637, 6663, 7851, 6937, 503, 6978, 504, 6687, 7031, 6077, 5385, 5099,
+    5751, 6606, 7288, 5994, 5314, 7004, 6659, 5679, 7826, 6937, 516, 6978, 504, 6086,
+    7031, 6690, 5385, 5099, 498, 6606, 7288, 5988, 5314, 7004, 6663, 7696, 7930, 7825,
+    6578, 556, 7656, 5346, 6696, 6531, 5485, 6531, 6599, 7696, 7925, 7858, 6578, 634,
+    7656, 5346, 7164, 6904, 5485, 6904, 6599, 7696, 7930, 7809, 6578, 639, 7656, 5487,
+    6696, 6901, 5485, 6901, 6599, 7696, 7925, 7772, 6578, 644, 7656, 5487, 7164, 6526,
+    5485, 6526, 6599, 5984, 6665, 6111, 660, 5959, 7128, 675, 7687, 6541, 6122, 7036,
+    6705, 7345, 6126, 7899, 7608, 6127, 734, 5985, 7128, 5114, 7424, 5119, 7151, 6001,
+    7422, 7019, 6122, 7499, 6705, 7289, 6126, 5984, 7450, 6111, 787, 5959, 7392, 792,
+    7687, 6541, 6122, 7036, 6705, 7345, 6126, 7899, 7153, 6127, 793, 5985, 7392, 5413,
+    7424, 5541, 7151, 7879, 800, 801, 757, 802, 803, 759, 7422, 7019, 6122, 7499,
+    6705, 7289, 6126, 7764, 7426, 808, 7474, 814, 5074, 7593, 5773, 821, 412, 3560,
+    7639, 825, 5026, 4104, 7558, 3271, 830, 4593, 831, 6662, 7659, 6065, 4881, 6068,
+    7043, 7816, 7426, 843, 7474, 814, 5403, 7593, 5773, 821, 6087, 7639, 825, 5771,
+    7558, 3271, 830, 4593, 831, 6827, 7659, 284, 6073, 6685, 7043, 7859, 7426, 845,
+    7474, 846, 5074, 7593, 6151, 821, 412, 3560, 7639, 848, 849, 5026, 4104, 7558,
+    850, 441, 851, 4661, 831, 6662, 7659, 353, 285, 4881, 7160, 7043, 7887, 7426,
+    852, 7474, 846, 5403, 7593, 6151, 821, 6087, 7639, 848, 849, 5771, 7558, 850,
+    441, 851, 4661, 831, 6827, 7659, 353, 6073, 7452, 7043, 7764, 7532, 857, 7330,
+    862, 5074, 6713, 409, 3632, 412, 7556, 873, 5026, 7574, 4818, 4593, 877, 5925,
+    446, 7601, 6065, 4881, 6068, 7291, 7816, 7532, 885, 7330, 862, 5403, 6713, 409,
+    3632, 497, 7556, 873, 341, 7574, 4818, 4593, 4988, 443, 7601, 284, 6073, 6685,
+    7291, 7859, 7532, 886, 7330, 887, 5074, 6713, 847, 3632, 412, 7556, 6060, 5026,
+    7574, 877, 4212, 889, 4661, 877, 5925, 446, 7601, 353, 285, 4881, 7160, 7291,
+    7887, 7532, 890, 7330, 887, 5403, 6713, 847, 3632, 497, 7556, 6060, 341, 7574,
+    877, 4212, 889, 4661, 4988, 443, 7601, 353, 6073, 7452, 7291, 7663, 4672, 4942,
+    7166, 901, 7664, 5346, 911, 7403, 7241, 6460, 7241, 7693, 7663, 5393, 4954, 7166,
+    930, 7664, 5346, 931, 7403, 7490, 6460, 7490, 7693, 7663, 5042, 4105, 7166, 932,
+    7664, 5487, 911, 7403, 7488, 6460, 7488, 7693, 7663, 4672, 4113, 7166, 933, 7664,
+    5487, 931, 7403, 7238, 6460, 7238, 7693, 7914, 957, 7129, 960, 4571, 6721, 962,
+    963, 3207, 7825, 6096, 965, 7585, 974, 6171, 6172, 5547, 7049, 6941, 5547, 7049,
+    7327, 7914, 1002, 7129, 4642, 6721, 4650, 7858, 6096, 1003, 7585, 974, 6725, 6172,
+    5547, 6723, 6941, 5547, 6723, 7327, 7914, 957, 7129, 960, 4571, 6721, 962, 963,
+    3207, 7809, 6096, 1008, 7585, 1009, 6171, 6172, 5550, 7049, 6941, 5550, 7049, 7327,
+    7914, 1002, 7129, 4642, 6721, 4650, 7772, 6096, 1013, 7585, 1009, 6725, 6172, 5550,
+    6723, 6941, 5550, 6723, 7327, 7939, 1017, 7390, 5528, 7292, 1022, 7582, 1027, 399,
+    6509, 5908, 6077, 7626, 1032, 5751, 7638, 1036, 4593, 5994, 7586, 284, 1040, 4881,
+    1041, 7618, 7939, 1045, 7390, 5653, 7292, 1046, 7582, 1027, 496, 6509, 5908, 6690,
+    7626, 1032, 498, 7638, 1036, 4593, 5988, 7586, 284, 1047, 4881, 1048, 7618, 7939,
+    1049, 7390, 5636, 7292, 1050, 7582, 1051, 399, 6509, 847, 4386, 6077, 7626, 6079,
+    5751, 7638, 1053, 4661, 5994, 7586, 353, 1040, 4881, 1054, 7618, 7939, 1055, 7390,
+    5654, 7292, 1056, 7582, 1051, 496, 6509, 847, 4386, 6690, 7626, 6079, 498, 7638,
+    1053, 4661, 5988, 7586, 353, 1047, 4881, 1057, 7618, 7773, 7502, 1059, 7555, 1062,
+    1063, 7537, 5773, 1068, 1069, 506, 5888, 7594, 1073, 5407, 7567, 3271, 1078, 4593,
+    1079, 5778, 1080, 5910, 7660, 5776, 5867, 1086, 5679, 7877, 7502, 1087, 7555, 1062,
+    1088, 7537, 5773, 1068, 6087, 7594, 1073, 1089, 7567, 3271, 1078, 4593, 1079, 3271,
+    1090, 5774, 7660, 5776, 6663, 7851, 7502, 1091, 7555, 1092, 1063, 7537, 1093, 1094,
+    1068, 1069, 506, 5888, 7594, 7712, 5407, 7567, 1097, 1098, 1099, 4661, 1079, 5778,
+    1080, 5910, 7660, 5779, 1100, 5867, 1086, 5679, 7826, 7502, 1101, 7555, 1092, 1088,
+    7537, 1093, 1094, 1068, 6087, 7594, 7712, 1089, 7567, 1097, 1098, 1099, 4661, 1079,
+    3271, 1090, 5774, 7660, 5779, 1100, 6663, 7908, 3273, 6051, 1108, 7701, 7416, 7533,
+    1132, 1133, 1134, 7621, 1132, 1143, 1134, 7509, 7595, 7908, 3273, 6683, 1173, 7701,
+    7416, 7429, 1179, 1180, 1181, 7603, 7595, 7908, 3301, 6051, 1190, 7701, 7273, 7533,
+    1132, 1133, 1195, 7621, 1132, 1143, 1195, 7509, 7595, 7908, 3301, 6683, 1196, 7701,
+    7273, 7429, 1179, 1180, 1197, 7603, 7595, 7764, 7341, 1201, 7408, 209, 5074, 7645,
+    5773, 1209, 412, 7503, 255, 5026, 7661, 3271, 1218, 4593, 1219, 6662, 7542, 5725,
+    6065, 6875, 6068, 7430, 7816, 7341, 1226, 7408, 209, 5403, 7645, 5773, 1209, 497,
+    7503, 255, 341, 7661, 3271, 1218, 4593, 1219, 6827, 7542, 5725, 284, 342, 6875,
+    6685, 7430, 7859, 7341, 1227, 7408, 349, 5074, 7645, 6151, 1209, 412, 7503, 5772,
+    5026, 7661, 4598, 1229, 4661, 1219, 6662, 7542, 6645, 285, 6875, 7160, 7430, 7887,
+    7341, 1230, 7408, 349, 5403, 7645, 6151, 1209, 497, 7503, 5772, 341, 7661, 4598,
+    1229, 4661, 1219, 6827, 7542, 6645, 342, 6875, 7452, 7430, 7644, 4672, 6668, 7501,
+    1240, 7563, 5346, 911, 7314, 7241, 4802, 7241, 6473, 1280, 5719, 7644, 5393, 4260,
+    4943, 7501, 1346, 7563, 5346, 931, 7314, 7490, 4802, 7490, 6473, 1347, 5719, 7644,
+    5042, 6036, 7501, 1348, 7563, 5487, 911, 7314, 7488, 4802, 7488, 6473, 1349, 5719,
+    7644, 4672, 4260, 4951, 7501, 1350, 7563, 5487, 931, 7314, 7238, 4802, 7238, 6473,
+    1351, 5719, 5312, 3273, 180, 7054, 1354, 7706, 1115, 1357, 6226, 1359, 1360, 1181,
+    7565, 5312, 3273, 337, 7054, 1365, 7706, 1115, 1174, 6226, 1179, 1360, 1181, 7565,
+    5312, 3301, 180, 7054, 1366, 7706, 1191, 1357, 6226, 1359, 1360, 1197, 7565, 5312,
+    3301, 337, 7054, 1367, 7706, 1191, 1174, 6226, 1179, 1360, 1197, 7565, 7927, 4672,
+    6668, 6716, 1370, 7587, 974, 6171, 6739, 5547, 7543, 6609, 5547, 7543, 7525, 1378,
+    5719, 7927, 5393, 4260, 4943, 6716, 1379, 7587, 974, 6725, 6739, 5547, 6231, 6609,
+    5547, 6231, 7525, 1380, 5719, 7927, 5042, 6036, 6716, 1381, 7587, 1009, 6171, 6739,
+    5550, 7543, 6609, 5550, 7543, 7525, 1382, 5719, 7927, 4672, 4260, 4951, 6716, 1383,
+    7587, 1009, 6725, 6739, 5550, 6231, 6609, 5550, 6231, 7525, 1384, 5719, 7773, 7505,
+    1385, 7447, 398, 6687, 5908, 412, 7221, 424, 5751, 7137, 6656, 5994, 6461, 6637,
+    6659, 7658, 1410, 7602, 7877, 7505, 1418, 7447, 398, 6086, 5908, 497, 7221, 424,
+    498, 7137, 6656, 5988, 6461, 6637, 5998, 7658, 1419, 7602, 7851, 7505, 1420, 7447,
+    504, 6687, 7031, 412, 7221, 5099, 5751, 7137, 7288, 5994, 6461, 7004, 6659, 7658,
+    1421, 7602, 7826, 7505, 1422, 7447, 504, 6086, 7031, 497, 7221, 5099, 498, 7137,
+    7288, 5988, 6461, 7004, 5998, 7658, 1423, 7602, 7699, 7930, 7825, 6938, 1424, 7657,
+    5346, 6696, 6531, 5485, 6531, 7523, 1427, 7535, 7699, 7925, 7858, 6938, 1436, 7657,
+    5346, 7164, 6904, 5485, 6904, 7523, 1437, 7535, 7699, 7930, 7809, 6938, 1438, 7657,
+    5487, 6696, 6901, 5485, 6901, 7523, 1439, 7535, 7699, 7925, 7772, 6938, 1440, 7657,
+    5487, 7164, 6526, 5485, 6526, 7523, 1441, 7535, 7918, 6027, 1445, 1446, 1447, 5743,
+    1448, 736, 1449, 4528, 788, 5413, 5118, 1451, 1452, 1453, 1454, 1455, 1456, 1457,
+    1458, 1459, 1460, 1461, 1462, 1463, 1464, 1465, 1466, 682, 1467, 1468, 1469, 1470,
+    1471, 1472, 1473, 1474, 1475, 1476, 1477, 1478, 1479, 1480, 1481, 1482, 1483, 764,
+    1484, 1485, 1486, 1487, 5355, 1488, 1489, 1490, 1491, 1492, 1493, 1494, 1495, 1496,
+    1497, 1498, 1499, 1500, 1501, 1502, 1503, 4106, 4599, 1506, 1507, 1508, 1509, 1510,
+    1511, 1512, 1513, 1514, 1515, 1516, 1517, 4857, 1518, 1519, 1520, 1521, 1522, 6121,
+    7918, 6040, 1445, 1446, 1524, 5743, 1448, 736, 1449, 4528, 671, 5114, 5118, 1451,
+    1452, 1453, 1454, 1455, 1456, 1457, 1458, 1459, 1460, 1461, 1462, 1463, 1464, 1465,
+    1466, 682, 1467, 1468, 1469, 1470, 1471, 1472, 1473, 1474, 1475, 1476, 1477, 1478,
+    1479, 1480, 1481, 1482, 1483, 764, 1484, 1485, 1486, 1487, 5355, 1488, 1489, 1490,
+    1491, 1492, 1493, 1494, 1495, 1496, 1497, 1498, 1499, 1500, 1501, 1502, 1503, 4106,
+    4599, 1506, 1507, 1508, 1509, 1510, 1511, 1512, 1513, 1514, 1515, 1516, 1517, 4857,
+    1518, 1519, 1520, 1521, 1522, 6121, 7918, 6039, 1525, 1446, 1526, 5743, 1527, 666,
+    1528, 4528, 788, 792, 3638, 1529, 1530, 1531, 682, 1532, 1533, 1534, 1535, 1536,
+    1537, 1538, 1539, 1540, 1541, 1542, 1543, 1544, 1545, 1546, 1547, 1548, 1549, 1550,
+    1551, 1552, 1553, 1554, 1555, 1556, 1557, 1558, 1559, 1560, 1561, 1562, 1563, 1564,
+    1565, 47, 1566, 1567, 1568, 4156, 1569, 707, 3683, 710, 1570, 47, 712, 1571,
+    460, 6121, 7918, 6026, 1525, 1446, 1572, 5743, 1527, 666, 1528, 4528, 671, 675,
+    3638, 1529, 1530, 1531, 682, 1532, 1533, 1534, 1535, 1536, 1537, 1538, 1539, 1540,
+    1541, 1542, 1543, 1544, 1545, 1546, 1547, 1548, 1549, 1550, 1551, 1552, 1553, 1554,
+    1555, 1556, 1557, 1558, 1559, 1560, 1561, 1562, 1563, 1564, 1565, 47, 1566, 1567,
+    1568, 4156, 1569, 707, 3683, 710, 1570, 47, 712, 1571, 460, 6121, 7899, 6027,
+    6127, 1573, 5985, 7392, 5413, 7424, 5541, 7151, 7879, 800, 801, 757, 802, 803,
+    759, 7422, 6002, 7171, 5120, 5979, 7454, 7499, 7610, 7289, 6745, 7899, 6040, 6127,
+    1577, 5985, 7128, 5114, 7424, 5119, 7151, 6001, 7422, 6002, 7171, 5120, 5979, 7454,
+    7499, 7610, 7289, 6745, 5984, 6039, 6111, 1578, 5959, 7392, 792, 7687, 7171, 5961,
+    7454, 7036, 7610, 7345, 6745, 5984, 6026, 6111, 1579, 5959, 7128, 675, 7687, 7171,
+    5961, 7454, 7036, 7610, 7345, 6745, 5984, 6665, 1580, 659, 1581, 5959, 5189, 5784,
+    675, 5878, 6000, 1583, 5993, 7072, 701, 1583, 5992, 7072, 705, 1583, 5980, 6541,
+    5412, 7899, 7608, 1586, 733, 1587, 5985, 5189, 5784, 5114, 5954, 5914, 5119, 5798,
+    5061, 5978, 5061, 5870, 768, 1588, 770, 1589, 7019, 5412, 5984, 7450, 1580, 659,
+    1590, 5959, 5189, 5803, 792, 5878, 6000, 1583, 5993, 7072, 701, 1583, 5992, 7072,
+    705, 1583, 5980, 6541, 5412, 7899, 7153, 1586, 733, 1591, 5985, 5189, 5803, 5413,
+    5954, 5914, 5541, 5798, 5061, 5978, 7879, 5870, 768, 1588, 770, 1589, 7019, 5412,
+    7754, 7777, 6747, 1620, 7388, 6012, 6889, 4221, 5511, 4221, 5692, 7754, 7832, 6747,
+    1691, 7388, 6032, 6889, 4281, 5511, 4281, 5692, 5046, 7862, 6747, 1693, 7388, 6033,
+    6889, 4282, 5511, 4282, 5692, 5046, 7833, 6747, 1696, 7388, 6013, 6889, 4222, 5511,
+    4222, 5692, 4788, 6665, 1701, 4429, 1703, 5947, 5623, 5890, 1717, 3678, 5639, 1728,
+    5194, 1731, 5741, 6579, 5726, 6579, 5722, 5982, 4788, 7608, 6702, 1767, 5875, 5623,
+    5845, 1717, 3490, 5521, 1728, 5194, 6258, 929, 5689, 6878, 5663, 5917, 4959, 6878,
+    5642, 5982, 4788, 7450, 1701, 4429, 1807, 5947, 5623, 5890, 1717, 3678, 5639, 6259,
+    1810, 5741, 6579, 5726, 6579, 5722, 5982, 4788, 7153, 6702, 1811, 5875, 5623, 5845,
+    1717, 3490, 5521, 6259, 6750, 929, 5689, 6878, 5663, 5917, 4959, 6878, 5642, 5982,
+    5894, 6665, 6260, 1818, 7702, 1820, 675, 7686, 6540, 7886, 7608, 5809, 1838, 7700,
+    1820, 5114, 7020, 5119, 7359, 5055, 7021, 5117, 5894, 7450, 6260, 1861, 7702, 1862,
+    792, 7686, 6540, 7886, 7153, 5809, 1863, 7700, 1862, 5413, 7020, 5541, 7359, 7766,
+    7021, 5117, 4541, 3774, 3, 893, 3610, 7013, 4670, 5990, 7421, 6668, 5211, 1876,
+    7419, 578, 6717, 4221, 5366, 4221, 5740, 1907, 7145, 7756, 7864, 5211, 1913, 7419,
+    578, 6168, 4281, 5366, 4281, 5740, 1914, 7145, 4541, 7013, 4670, 5817, 5023, 5966,
+    3937, 7421, 6036, 5211, 1915, 7419, 640, 6717, 4282, 5366, 4282, 5740, 1916, 7145,
+    4541, 5780, 3, 367, 3610, 4590, 4670, 5817, 5023, 5966, 3937, 7888, 5211, 1917,
+    7419, 640, 6168, 4222, 5366, 4222, 5740, 1918, 7145, 7779, 7843, 1957, 7837, 1062,
+    1962, 7850, 5820, 1965, 1966, 5293, 1210, 7870, 1980, 1981, 1982, 5050, 1989, 7893,
+    4848, 1078, 5822, 6753, 1999, 2000, 7883, 5763, 7680, 7834, 7843, 2032, 7837, 1062,
+    2033, 7850, 5820, 2034, 3982, 7870, 1980, 7722, 1989, 7720, 2036, 7893, 4848, 1078,
+    5822, 4848, 2037, 1997, 7883, 5902, 7680, 7881, 7294, 5907, 2041, 6855, 5760, 3532,
+    1092, 7717, 2042, 5821, 1965, 1966, 5293, 1210, 3651, 3630, 2043, 241, 6041, 7737,
+    7712, 1095, 2047, 4676, 3696, 1968, 7281, 6753, 1099, 5918, 6753, 1999, 2000, 7581,
+    5037, 7497, 5904, 7680, 7863, 7843, 2051, 7837, 1092, 2033, 7850, 2042, 5821, 2034,
+    3982, 7870, 1981, 2052, 7722, 2036, 7893, 6753, 1099, 5918, 4848, 2037, 1997, 7883,
+    5766, 7680, 4788, 6665, 2053, 4429, 2054, 5947, 6276, 5890, 6277, 5840, 2058, 5194,
+    2059, 5741, 6539, 5726, 6539, 5722, 4745, 6524, 6279, 4788, 7608, 2064, 4429, 2065,
+    5875, 6276, 5845, 6277, 5521, 2058, 5194, 6258, 2060, 5689, 6507, 5663, 5823, 4959,
+    6507, 5642, 4745, 6533, 6279, 4788, 7450, 2053, 4429, 2067, 5947, 6276, 5890, 6277,
+    5840, 6280, 2070, 5741, 6539, 5726, 6539, 5722, 4745, 6524, 6279, 4788, 7153, 2064,
+    4429, 2071, 5875, 6276, 5845, 6277, 5521, 6280, 6750, 2060, 5689, 6507, 5663, 5823,
+    4959, 6507, 5642, 4745, 6533, 6279, 7389, 1867, 6281, 4143, 2075, 4987, 2076, 3812,
+    5952, 6243, 7768, 7082, 2082, 7694, 578, 2090, 7446, 4221, 6990, 4221, 7569, 7389,
+    1867, 6281, 4143, 2075, 4987, 2097, 6281, 4280, 2098, 7771, 7082, 2099, 7694, 578,
+    2100, 7446, 4281, 6990, 4281, 7569, 7389, 2101, 6459, 2102, 4461, 4339, 3809, 2076,
+    3812, 5952, 6243, 7819, 7082, 2103, 7694, 640, 2090, 7446, 4282, 6990, 4282, 7569,
+    7389, 2101, 6459, 2102, 4461, 4339, 3809, 2097, 6281, 4280, 2098, 7824, 7082, 2104,
+    7694, 640, 2100, 7446, 4222, 6990, 4222, 7569, 6571, 7781, 2107, 7822, 862, 2110,
+    7763, 7897, 2123, 7724, 6664, 5885, 7848, 5763, 7402, 6932, 7781, 2150, 7822, 862,
+    2151, 6622, 7897, 2123, 2153, 6664, 7790, 6291, 7848, 5902, 7402, 6899, 6585, 5907,
+    2156, 5480, 4165, 5760, 3532, 887, 2110, 7815, 4685, 4467, 3651, 3630, 2043, 2158,
+    5968, 6936, 6060, 7708, 5877, 4958, 7084, 5690, 7803, 5232, 2141, 5904, 7402, 7257,
+    7781, 2164, 7822, 887, 2151, 6996, 7897, 2165, 2166, 7725, 6291, 7848, 5766, 7402,
+    4788, 6027, 2167, 4429, 2168, 5875, 6762, 5845, 6642, 6292, 6750, 7575, 1764, 5931,
+    5858, 2063, 5931, 6294, 2178, 5931, 6764, 7296, 4788, 6040, 2167, 4429, 2181, 5875,
+    6762, 5845, 6642, 6298, 6258, 7575, 1764, 5931, 5858, 2063, 5931, 6294, 2178, 5931,
+    6764, 7296, 4788, 6039, 2183, 4429, 2184, 5947, 6762, 5890, 7007, 6292, 2185, 7572,
+    1764, 5857, 5932, 2063, 5857, 6763, 2178, 5857, 6296, 7296, 4788, 6026, 2183, 4429,
+    2187, 5947, 6762, 5890, 7007, 6298, 2188, 7572, 1764, 5857, 5932, 2063, 5857, 6763,
+    2178, 5857, 6296, 7296, 6571, 7780, 2193, 7842, 1027, 2110, 7763, 7892, 2202, 7724,
+    5050, 2203, 7871, 5763, 7240, 2214, 7552, 6932, 7780, 2224, 7842, 1027, 2151, 6622,
+    7892, 2202, 2153, 5050, 2203, 7790, 2225, 7871, 5902, 7240, 2226, 7552, 6899, 6299,
+    2106, 4675, 165, 2227, 7215, 3902, 6029, 6301, 1051, 2110, 7815, 6139, 3921, 4107,
+    4654, 2158, 6042, 6936, 6079, 7708, 4104, 3372, 5759, 7506, 4627, 4338, 6752, 5904,
+    7240, 2228, 7552, 7257, 7780, 2229, 7842, 1051, 2151, 6996, 7892, 2230, 2231, 7725,
+    2225, 7871, 5766, 7240, 2232, 7552, 5052, 5673, 7777, 6305, 2234, 7662, 6012, 7239,
+    4221, 7279, 4221, 7652, 2255, 7692, 5052, 5673, 7832, 6305, 2264, 7662, 6032, 7239,
+    4281, 7279, 4281, 7652, 2265, 7692, 5052, 7862, 6305, 2266, 7662, 6033, 7239, 4282,
+    7279, 4282, 7652, 2267, 7692, 5052, 7833, 6305, 2268, 7662, 6013, 7239, 4222, 7279,
+    4222, 7652, 2269, 7692, 4108, 3, 893, 3610, 7013, 4656, 5673, 7421, 6668, 6313,
+    2271, 7445, 1645, 6162, 7123, 4221, 6619, 4221, 7526, 7754, 7864, 6313, 2279, 7445,
+    1645, 6720, 7123, 4281, 6619, 4281, 7526, 4022, 7013, 4656, 2280, 3978, 4143, 633,
+    5286, 1611, 3937, 7421, 6036, 6313, 2281, 7445, 1694, 6162, 7123, 4282, 6619, 4282,
+    7526, 4022, 5780, 3, 367, 3610, 4590, 4656, 2280, 3978, 4143, 633, 5286, 1611,
+    3937, 7888, 6313, 2282, 7445, 1694, 6720, 7123, 4222, 6619, 4222, 7526, 7779, 7838,
+    2283, 7861, 862, 2110, 5614, 6658, 6769, 4589, 7860, 2123, 7724, 6664, 5885, 7818,
+    4818, 5822, 2287, 2288, 2289, 2290, 6754, 7865, 5763, 7418, 2294, 7678, 7834, 7838,
+    2303, 7861, 862, 2151, 5614, 6658, 7360, 7860, 2123, 2153, 6664, 7790, 6291, 7818,
+    4818, 5822, 2287, 3271, 2304, 6272, 7865, 5902, 7418, 2305, 7678, 7881, 6946, 2106,
+    5768, 2306, 5480, 4165, 6029, 6768, 887, 2110, 5614, 4467, 3568, 6319, 6769, 3651,
+    4654, 2158, 5968, 7737, 6060, 7708, 4953, 4037, 6649, 7045, 889, 5918, 2287, 2288,
+    2289, 2290, 6754, 6761, 5690, 7803, 5232, 2291, 5904, 7418, 2308, 7678, 7863, 7838,
+    2309, 7861, 887, 2151, 5614, 5866, 6319, 7360, 7860, 2165, 2166, 7725, 6291, 7818,
+    7045, 889, 5918, 2287, 3271, 2304, 6272, 7865, 5766, 7418, 2310, 7678, 7219, 5673,
+    7777, 7622, 2314, 7671, 6012, 7444, 4221, 5511, 4221, 5692, 7219, 5673, 7832, 7622,
+    2321, 7671, 6032, 7444, 4281, 5511, 4281, 5692, 7219, 7862, 7622, 2322, 7671, 6033,
+    7444, 4282, 5511, 4282, 5692, 7219, 7833, 7622, 2323, 7671, 6013, 7444, 4222, 5511,
+    4222, 5692, 6537, 1598, 5247, 4143, 2325, 4545, 3809, 2101, 3812, 5014, 4849, 6243,
+    3851, 4942, 7654, 2327, 7666, 1645, 6162, 5459, 4221, 6995, 4221, 7651, 2333, 7682,
+    6537, 1598, 5247, 4143, 2325, 4545, 3809, 1867, 5247, 4280, 545, 4610, 4954, 7654,
+    2340, 7666, 1645, 6720, 5459, 4281, 6995, 4281, 7651, 2341, 7682, 6537, 1607, 6459,
+    4099, 1872, 4607, 3809, 2101, 3812, 5014, 4849, 6243, 3851, 4105, 7654, 2342, 7666,
+    1694, 6162, 5459, 4282, 6995, 4282, 7651, 2343, 7682, 6537, 1607, 6459, 4099, 1872,
+    4607, 3809, 1867, 5247, 4280, 545, 4610, 4113, 7654, 2344, 7666, 1694, 6720, 5459,
+    4222, 6995, 4222, 7651, 2345, 7682, 6571, 7841, 2347, 7889, 209, 399, 7763, 7895,
+    2351, 2230, 2352, 5762, 2353, 7878, 5763, 6631, 2358, 7676, 6932, 7841, 2363, 7889,
+    209, 496, 6622, 7895, 2351, 2364, 5762, 2353, 7720, 2365, 7878, 5902, 6631, 2366,
+    7676, 6899, 7175, 2106, 4675, 165, 2367, 7616, 4165, 6029, 7176, 349, 399, 7815,
+    5075, 3921, 4107, 4945, 6034, 2361, 6936, 5772, 5751, 6030, 7557, 7803, 7623, 5904,
+    6631, 2368, 7676, 7257, 7841, 2369, 7889, 349, 496, 6996, 7895, 2124, 2370, 2364,
+    5050, 2365, 7878, 5766, 6631, 2371, 7676, 6571, 7783, 2374, 7866, 209, 1962, 5498,
+    2378, 5434, 7901, 2351, 1981, 1982, 5762, 2381, 7898, 5763, 7604, 2400, 7668, 6932,
+    7783, 2409, 7866, 209, 2033, 6622, 7901, 2351, 2035, 5762, 2381, 7720, 2036, 7898,
+    5902, 7604, 2410, 7668, 6899, 6780, 2373, 5768, 2411, 7476, 3902, 6029, 7457, 349,
+    1962, 5593, 2378, 5434, 4211, 4467, 3651, 4945, 6667, 2404, 6936, 5772, 1095, 2047,
+    4104, 3372, 5759, 7681, 2412, 7640, 4338, 7368, 5904, 7604, 2413, 7668, 7257, 7783,
+    2414, 7866, 349, 2033, 6996, 7901, 2124, 2370, 7722, 2036, 7898, 5766, 7604, 2415,
+    7668, 7119, 6110, 657, 2183, 7073, 2417, 7091, 5426, 2169, 2420, 6610, 6670, 5564,
+    7007, 6298, 2188, 7572, 5199, 6524, 5433, 4608, 6763, 6295, 4608, 6296, 7934, 7119,
+    6701, 657, 2167, 7073, 2442, 7091, 5200, 2169, 2443, 6610, 6046, 5201, 6642, 6298,
+    6258, 7575, 5199, 6533, 5433, 4647, 6294, 6295, 4647, 6764, 7934, 7119, 6110, 786,
+    2183, 7073, 2444, 7091, 5426, 2169, 2420, 6610, 6670, 5564, 7007, 6292, 2185, 7572,
+    5199, 6524, 5433, 4608, 6763, 6295, 4608, 6296, 7934, 7119, 6701, 786, 2167, 7073,
+    2445, 7091, 5200, 2169, 2443, 6610, 6046, 5201, 6642, 6292, 6750, 7575, 5199, 6533,
+    5433, 4647, 6294, 6295, 4647, 6764, 7934, 6489, 5990, 2076, 2446, 531, 5952, 2447,
+    4339, 7768, 6783, 2449, 7683, 578, 2090, 7489, 4221, 5509, 4221, 7148, 6489, 5990,
+    2097, 3907, 4280, 2454, 7771, 6783, 2455, 7683, 578, 2100, 7489, 4281, 5509, 4281,
+    7148, 6489, 7282, 2076, 2446, 531, 5952, 2447, 4339, 7819, 6783, 2458, 7683, 640,
+    2090, 7489, 4282, 5509, 4282, 7148, 6489, 7282, 2097, 3907, 4280, 2454, 7824, 6783,
+    2459, 7683, 640, 2100, 7489, 4222, 5509, 4222, 7148, 5046, 6287, 4143, 2460, 4987,
+    6282, 5952, 4971, 7768, 7180, 2462, 7679, 2466, 2090, 7131, 4221, 5509, 4221, 7570,
+    5046, 6287, 4143, 2460, 4987, 6287, 4280, 2460, 7771, 7180, 2468, 7679, 2466, 2100,
+    7131, 4281, 5509, 4281, 7570, 5046, 6282, 5023, 5225, 4971, 3809, 6282, 5952, 4971,
+    7819, 7180, 2469, 7679, 2470, 2090, 7131, 4282, 5509, 4282, 7570, 5046, 6282, 5023,
+    5225, 4971, 3809, 6287, 4280, 2460, 7824, 7180, 2471, 7679, 2470, 2100, 7131, 4222,
+    5509, 4222, 7570, 7756, 5824, 5014, 5872, 3851, 6668, 5211, 2472, 7592, 578, 6717,
+    4221, 5366, 4221, 5740, 2473, 7413, 7756, 7864, 5211, 2474, 7592, 578, 6168, 4281,
+    5366, 4281, 5740, 2475, 7413, 5052, 7282, 5824, 5014, 5872, 3851, 6036, 5211, 2476,
+    7592, 640, 6717, 4282, 5366, 4282, 5740, 2477, 7413, 5052, 7282, 7888, 5211, 2478,
+    7592, 640, 6168, 4222, 5366, 4222, 5740, 2479, 7413, 7910, 3273, 6051, 2482, 7940,
+    7416, 7533, 2485, 1133, 2486, 7621, 2485, 1143, 2486, 7509, 7579, 7910, 3273, 6683,
+    2491, 7940, 7416, 7429, 2492, 1180, 2493, 7603, 7579, 7910, 3301, 6051, 2494, 7940,
+    7273, 7533, 2485, 1133, 2495, 7621, 2485, 1143, 2495, 7509, 7579, 7910, 3301, 6683,
+    2496, 7940, 7273, 7429, 2492, 1180, 2497, 7603, 7579, 7779, 7836, 2499, 7884, 1027,
+    5074, 6153, 6658, 6769, 4589, 7880, 2202, 2165, 2505, 5050, 2506, 7891, 4991, 5822,
+    7045, 833, 6754, 7839, 5763, 7568, 2511, 7689, 7834, 7836, 2515, 7884, 1027, 5403,
+    6153, 6658, 7360, 7880, 2202, 2516, 5050, 2506, 1987, 2126, 2517, 7891, 4991, 5822,
+    4988, 6272, 7839, 5902, 7568, 2518, 7689, 7881, 6788, 2373, 5768, 2519, 7670, 6029,
+    7611, 1051, 5074, 6153, 4467, 3568, 6319, 6769, 3651, 4945, 5064, 7737, 6079, 5026,
+    6019, 5043, 4994, 5295, 2509, 832, 2289, 1053, 5918, 7045, 833, 6754, 6947, 3811,
+    7512, 5904, 7568, 2520, 7689, 7863, 7836, 2521, 7884, 1051, 5403, 6153, 5866, 6319,
+    7360, 7880, 2230, 2231, 2516, 6023, 2517, 7891, 2509, 832, 2289, 1053, 5918, 4988,
+    6272, 7839, 5766, 7568, 2522, 7689, 5894, 6665, 2523, 2524, 2525, 7096, 2529, 666,
+    7097, 1820, 2533, 4478, 2534, 678, 2535, 683, 2536, 685, 1734, 2537, 2538, 5891,
+    6356, 695, 2540, 2541, 2542, 7431, 5790, 6356, 703, 2546, 2547, 2548, 7431, 5792,
+    4084, 2549, 707, 6358, 710, 2551, 47, 6540, 7886, 7608, 2523, 2552, 2553, 7096,
+    2554, 736, 7097, 1820, 2533, 3983, 6003, 2555, 4594, 5119, 2556, 5996, 2556, 5981,
+    5055, 6010, 4156, 2557, 2558, 5003, 6358, 4992, 5816, 5117, 5894, 7450, 2523, 2524,
+    2559, 7096, 2529, 666, 7097, 1862, 2560, 4478, 2534, 678, 2535, 683, 2536, 685,
+    1734, 2537, 2538, 5891, 6356, 695, 2540, 2541, 2542, 7431, 5790, 6356, 703, 2546,
+    2547, 2548, 7431, 5792, 4084, 2549, 707, 6358, 710, 2551, 47, 6540, 7886, 7153,
+    2523, 2552, 2561, 7096, 2554, 736, 7097, 1862, 2560, 3983, 6003, 2555, 4594, 5541,
+    2556, 5996, 2556, 5981, 7766, 6010, 4156, 2557, 2558, 5003, 6358, 4992, 5816, 5117,
+    7886, 6027, 5809, 2562, 7700, 1862, 5413, 7020, 5541, 7359, 7766, 7021, 4735, 7886,
+    6040, 5809, 2563, 7700, 1820, 5114, 7020, 5119, 7359, 5055, 7021, 4735, 5894, 6039,
+    6260, 2564, 7702, 1862, 792, 7686, 4718, 4735, 5894, 6026, 6260, 2565, 7702, 1820,
+    675, 7686, 4718, 4735, 7697, 2576, 5464, 7372, 7922, 4942, 7458, 2599, 7332, 3815,
+    6359, 5869, 7373, 5846, 579, 7255, 5905, 7591, 5354, 4731, 5881, 4251, 6480, 2646,
+    6646, 2661, 4964, 7697, 2576, 5464, 7372, 7912, 5945, 4954, 7458, 2663, 7332, 3815,
+    6359, 5941, 7373, 5846, 635, 7255, 5767, 7591, 5354, 1275, 2667, 5881, 4251, 929,
+    6873, 2669, 6646, 2661, 1341, 7065, 7697, 6793, 4839, 6558, 7922, 4105, 7458, 2673,
+    7332, 3266, 6359, 5854, 7373, 5923, 579, 7255, 5764, 7591, 5495, 4731, 5881, 4293,
+    6480, 2681, 5727, 2661, 6223, 3993, 7697, 6793, 4839, 6558, 7912, 7856, 7902, 7458,
+    2683, 7332, 4366, 6359, 5924, 7373, 5923, 635, 7255, 5903, 7591, 5495, 1275, 5969,
+    4807, 5618, 4293, 929, 7232, 2697, 5727, 6362, 2661, 6223, 6363, 4933, 6628, 2717,
+    7409, 862, 6056, 7797, 4945, 6522, 7283, 5043, 6607, 5935, 7554, 7202, 4812, 5745,
+    5905, 7649, 6612, 6480, 2742, 7684, 5265, 2746, 4964, 4939, 6628, 2749, 7409, 862,
+    6684, 7743, 4945, 6522, 5771, 5043, 6607, 5951, 7554, 7202, 4870, 5745, 5767, 7649,
+    6612, 929, 6873, 2751, 7684, 5265, 2746, 1341, 7065, 4950, 6628, 2754, 7409, 887,
+    6056, 7744, 4945, 7237, 7283, 5043, 6967, 5935, 7554, 3266, 5640, 4803, 5745, 5764,
+    7649, 6974, 6480, 2757, 7684, 2746, 6223, 3993, 4938, 6628, 2759, 7409, 887, 6684,
+    7798, 4945, 7237, 5771, 5043, 6967, 5951, 7554, 4366, 5640, 4862, 5745, 5903, 7649,
+    6974, 929, 7232, 2761, 7684, 6362, 2746, 6223, 6363, 4933, 7304, 2764, 6914, 398,
+    1063, 6955, 6366, 7504, 424, 6968, 7098, 5862, 4055, 4694, 5916, 7566, 3815, 7099,
+    4812, 7263, 6575, 5272, 7814, 6588, 5058, 7518, 6022, 4939, 7304, 2825, 6914, 398,
+    1088, 6955, 6796, 7504, 424, 6189, 7098, 5862, 4055, 4694, 5806, 7566, 3815, 7099,
+    4870, 7263, 7340, 5272, 7840, 6588, 5392, 7518, 6035, 4950, 7304, 2830, 6914, 504,
+    1063, 7143, 6366, 7504, 5099, 6968, 7098, 4694, 6090, 4694, 5916, 7566, 3266, 7099,
+    4803, 7263, 7751, 5272, 7761, 6588, 5041, 7518, 6037, 4938, 7304, 2836, 6914, 504,
+    1088, 7143, 6796, 7504, 5099, 6189, 7098, 4694, 6090, 4694, 5806, 7566, 4366, 7099,
+    4862, 7263, 7808, 5272, 7782, 6588, 5057, 7518, 6024, 4933, 6382, 2842, 6552, 398,
+    1962, 5868, 4976, 7625, 424, 7261, 7544, 442, 4055, 5886, 7510, 3815, 6384, 4812,
+    6963, 4628, 6575, 6379, 7814, 6798, 5058, 5723, 6022, 4939, 6382, 2856, 6552, 398,
+    2033, 5868, 4997, 7625, 424, 6385, 7544, 442, 4055, 5871, 7510, 3815, 6384, 4870,
+    6963, 4628, 7340, 6379, 7840, 6798, 5392, 5723, 6035, 4950, 6382, 2858, 6552, 504,
+    1962, 5940, 4976, 7625, 5099, 7261, 7544, 6090, 5886, 7510, 3266, 6384, 4803, 6963,
+    6529, 5390, 6379, 7761, 6798, 5041, 5723, 6037, 4938, 6382, 2859, 6552, 504, 2033,
+    5940, 4997, 7625, 5099, 6385, 7544, 6090, 5871, 7510, 4366, 6384, 4862, 6963, 6529,
+    7023, 6379, 7782, 6798, 5057, 5723, 6024, 5348, 7931, 7906, 7266, 2868, 7485, 6845,
+    5869, 6801, 5846, 7162, 5058, 7002, 4609, 7755, 4791, 3892, 5348, 7931, 7890, 7266,
+    2875, 7485, 6845, 5941, 6801, 5846, 6700, 5392, 7002, 4059, 6107, 7755, 4791, 5753,
+    5348, 7929, 7903, 7266, 2877, 7485, 3266, 5104, 5854, 6801, 5923, 7162, 5041, 7002,
+    6446, 4202, 7755, 4861, 3892, 5348, 7929, 7905, 7266, 2878, 7485, 4366, 5104, 5924,
+    6801, 5923, 6700, 5057, 7002, 6446, 6699, 4807, 3884, 4861, 5896, 4933, 7629, 2881,
+    6888, 1062, 1962, 6955, 6366, 7230, 7468, 7261, 7496, 6388, 6186, 6803, 5217, 6598,
+    5808, 7363, 4812, 7142, 5905, 7583, 4791, 4866, 4939, 7629, 2887, 6888, 1062, 2033,
+    6955, 6796, 7230, 7468, 6385, 7496, 6388, 6186, 6388, 5224, 6598, 5808, 7363, 4870,
+    7142, 5767, 7583, 4791, 6167, 4950, 7629, 2888, 6888, 1092, 1962, 7143, 6366, 7230,
+    7612, 7261, 7496, 6803, 6732, 6803, 5217, 6598, 7714, 7363, 4803, 7142, 5764, 7583,
+    4861, 4866, 4938, 7629, 2889, 6888, 1092, 2033, 7143, 6796, 7230, 7612, 6385, 7496,
+    6803, 6732, 6388, 5224, 6598, 7789, 7363, 4862, 7142, 5903, 7583, 4861, 6719, 7120,
+    6665, 2893, 4429, 2894, 4905, 7398, 5623, 5301, 2901, 2902, 1716, 2903, 5297, 7074,
+    4966, 1728, 6390, 1731, 6920, 4989, 7103, 1743, 6985, 6939, 7248, 5001, 7103, 7076,
+    6939, 7152, 5982, 7120, 7608, 6702, 2920, 4905, 7242, 5623, 3983, 6395, 2923, 3490,
+    4846, 5912, 4319, 1728, 6390, 2925, 3355, 2926, 1777, 2927, 2928, 5024, 929, 2929,
+    5016, 5000, 7104, 3712, 2932, 2933, 7030, 3890, 7030, 5964, 4959, 7104, 3274, 3999,
+    6927, 4745, 7417, 5928, 7120, 7450, 2893, 4429, 2940, 4905, 7398, 5623, 5301, 2901,
+    2902, 1716, 2903, 5297, 7074, 4966, 6259, 1810, 6920, 4989, 7103, 1743, 6985, 6939,
+    7248, 5001, 7103, 7076, 6939, 7152, 5982, 7120, 7153, 6702, 2941, 4905, 7242, 5623,
+    3983, 6395, 2923, 3490, 4846, 5912, 4319, 6259, 2942, 3355, 2926, 1777, 2927, 2928,
+    5024, 929, 2929, 5016, 5000, 7104, 3712, 2932, 2933, 7030, 3890, 7030, 5964, 4959,
+    7104, 3274, 3999, 6927, 4745, 7417, 5928, 4933, 6993, 2943, 6603, 862, 6056, 7797,
+    4495, 6522, 7283, 7209, 6607, 5935, 7551, 7202, 4812, 5745, 5905, 7268, 6612, 4866,
+    4939, 6993, 2944, 6603, 862, 6684, 7743, 4495, 6522, 5771, 7209, 6607, 5951, 7551,
+    7202, 4870, 5745, 5767, 7268, 6612, 6167, 4950, 6993, 2945, 6603, 887, 6056, 7744,
+    4495, 7237, 7283, 7209, 6967, 5935, 7551, 3266, 5640, 4803, 5745, 5764, 7268, 6974,
+    4866, 4938, 6993, 2946, 6603, 887, 6684, 7798, 4495, 7237, 5771, 7209, 6967, 5951,
+    7551, 4366, 5640, 4862, 5745, 5903, 7268, 6974, 6719, 4933, 7437, 2949, 7498, 862,
+    6076, 5308, 4996, 6915, 5456, 6807, 7410, 5377, 6910, 6966, 7470, 4812, 7150, 6465,
+    4316, 4251, 6278, 4038, 4939, 7437, 2965, 7498, 862, 6689, 5308, 4977, 6915, 5456,
+    6691, 7410, 5377, 6900, 6966, 7470, 4870, 7150, 4370, 5666, 4316, 4251, 2060, 7745,
+    4950, 7437, 2966, 7498, 887, 6076, 5458, 4996, 6915, 5619, 6807, 7410, 5513, 6910,
+    6966, 3266, 5734, 4803, 7010, 6465, 4316, 4293, 6278, 4038, 4938, 7437, 2967, 7498,
+    887, 6689, 5458, 4977, 6915, 5619, 6691, 7410, 5513, 6900, 6966, 4366, 5734, 4862,
+    7010, 4341, 5666, 4316, 4293, 2060, 7799, 7144, 5442, 4839, 5389, 7906, 7185, 2969,
+    7627, 6654, 5869, 6797, 6012, 6479, 5058, 6597, 6491, 6022, 7144, 5442, 4839, 5389,
+    7890, 7185, 2973, 7627, 6654, 5941, 6797, 6032, 6479, 5392, 6597, 6107, 5884, 6035,
+    7144, 2864, 5464, 5659, 7903, 7185, 2974, 7627, 7714, 5156, 5854, 6797, 6033, 6479,
+    5041, 6957, 6491, 6037, 7144, 2864, 5464, 5659, 7905, 7185, 2975, 7627, 7789, 5156,
+    5924, 6797, 6013, 6479, 5057, 6957, 6699, 4922, 5341, 6024, 3646, 6110, 657, 2976,
+    7306, 2979, 6781, 7398, 2055, 2981, 6972, 6670, 2901, 2983, 2984, 5427, 4995, 7074,
+    1724, 7377, 2058, 6390, 2059, 6920, 5782, 6985, 7244, 7248, 588, 7076, 7244, 7152,
+    5199, 3225, 5889, 4442, 6004, 5433, 3197, 7938, 3646, 6701, 657, 2064, 7306, 3011,
+    6781, 7242, 2055, 3012, 6972, 6046, 6395, 3013, 5427, 4846, 7377, 2058, 6390, 3014,
+    4604, 3015, 3016, 6697, 6651, 6697, 7491, 3950, 3021, 3022, 7163, 6651, 7163, 7491,
+    5860, 6927, 5199, 7417, 3912, 5583, 4442, 4926, 5433, 5583, 3024, 5769, 3025, 5844,
+    7938, 3646, 6110, 786, 2976, 7306, 3026, 6781, 7398, 2055, 2981, 6972, 6670, 2901,
+    2983, 2984, 5427, 4995, 7074, 1724, 7377, 6280, 2070, 6920, 5782, 6985, 7244, 7248,
+    588, 7076, 7244, 7152, 5199, 3225, 5889, 4442, 6004, 5433, 3197, 7938, 3646, 6701,
+    786, 2064, 7306, 3027, 6781, 7242, 2055, 3012, 6972, 6046, 6395, 3013, 5427, 4846,
+    7377, 6280, 3028, 4604, 3015, 3016, 6697, 6651, 6697, 7491, 3950, 3021, 3022, 7163,
+    6651, 7163, 7491, 5860, 6927, 5199, 7417, 3912, 5583, 4442, 4926, 5433, 5583, 3024,
+    5769, 3025, 5844, 7938, 7920, 6792, 4924, 6793, 2583, 3, 6558, 7942, 4942, 7460,
+    3031, 7519, 3815, 6813, 5869, 6360, 1645, 911, 7387, 5905, 5587, 5354, 4731, 7758,
+    4251, 4866, 7920, 6792, 4924, 2576, 4801, 3, 7372, 7942, 4954, 7460, 3033, 7519,
+    3815, 6813, 5941, 6360, 1645, 931, 7387, 5767, 5587, 5354, 1275, 2667, 7758, 4251,
+    6167, 7920, 7260, 4924, 6793, 2583, 3, 6558, 7942, 4105, 7460, 3034, 7519, 3266,
+    6813, 5854, 6360, 1694, 911, 7387, 5764, 5587, 5495, 4731, 7758, 4293, 4866, 7920,
+    7260, 4924, 2576, 4801, 3, 7372, 7856, 3, 6412, 4113, 7460, 3035, 7519, 4366,
+    6813, 5924, 6360, 1694, 931, 7387, 5903, 5587, 5495, 1275, 5969, 4922, 6862, 4293,
+    6719, 4933, 7187, 3037, 7562, 1027, 1962, 5614, 7760, 7318, 6584, 5273, 7588, 5527,
+    5886, 7265, 6100, 6816, 4812, 7393, 4628, 5022, 5019, 7548, 5503, 5021, 7642, 5058,
+    7130, 4251, 3713, 4038, 4939, 7187, 3045, 7562, 1027, 2033, 5614, 7812, 7318, 6584,
+    2857, 7588, 5527, 5871, 7265, 6100, 6816, 4870, 7393, 4628, 6669, 7548, 6984, 7642,
+    5392, 7130, 4251, 491, 7745, 4950, 7187, 3046, 7562, 1051, 1962, 5614, 7813, 7318,
+    6943, 5273, 7588, 5596, 5886, 7265, 564, 3266, 6816, 4803, 7393, 6529, 5019, 7548,
+    5364, 5021, 7642, 5041, 7130, 4293, 3713, 4038, 4938, 7187, 3047, 7562, 1051, 2033,
+    5614, 7762, 7318, 6943, 2857, 7588, 5596, 5871, 7265, 564, 4366, 6816, 4862, 7393,
+    6529, 6038, 2839, 7548, 6604, 7642, 5057, 7130, 4293, 491, 7799, 7690, 6792, 7922,
+    4942, 7459, 3048, 7559, 6654, 5869, 7100, 6012, 6926, 5058, 6597, 6491, 6022, 7690,
+    6792, 7912, 5945, 4954, 7459, 3051, 7559, 6654, 5941, 7100, 6032, 6926, 5392, 6597,
+    6107, 5884, 6035, 7690, 7260, 7922, 4105, 7459, 3052, 7559, 7714, 5156, 5854, 7100,
+    6033, 6926, 5041, 6957, 6491, 6037, 7690, 7260, 7912, 7856, 7902, 7459, 3053, 7559,
+    7789, 5156, 5924, 7100, 6013, 6926, 5057, 6957, 6699, 4922, 5341, 6024, 4933, 7600,
+    3054, 7508, 862, 6076, 7760, 6535, 5456, 6807, 7675, 5377, 6910, 6885, 7470, 4812,
+    7150, 6465, 7655, 4251, 6278, 4555, 3058, 7643, 5265, 6420, 4218, 4939, 7600, 3064,
+    7508, 862, 6689, 7812, 6535, 5456, 6691, 7675, 5377, 6900, 6885, 7470, 4870, 7150,
+    4370, 5666, 7655, 4251, 2060, 6873, 3065, 7643, 5265, 6420, 7065, 4950, 7600, 3066,
+    7508, 887, 6076, 7813, 6535, 5619, 6807, 7675, 5513, 6910, 6885, 3266, 5734, 4803,
+    7010, 6465, 7655, 4293, 6278, 4555, 3067, 7643, 6420, 2682, 3993, 4938, 7600, 3068,
+    7508, 887, 6689, 7762, 6535, 5619, 6691, 7675, 5513, 6900, 6885, 4366, 5734, 4862,
+    7010, 4341, 5666, 7655, 4293, 2060, 7232, 3069, 7643, 6362, 6420, 2682, 6363, 4933,
+    7514, 3071, 7475, 1027, 1063, 5868, 4996, 7631, 1032, 6968, 7380, 5527, 6928, 7507,
+    3815, 7112, 4812, 7580, 6575, 7267, 5020, 5021, 7269, 5058, 7633, 4791, 3892, 4939,
+    7514, 3083, 7475, 1027, 1088, 5868, 4977, 7631, 1032, 6189, 7380, 5527, 6566, 7507,
+    3815, 7112, 4870, 7580, 7340, 7267, 5020, 6043, 7269, 5392, 7633, 4791, 5753, 4950,
+    7514, 3084, 7475, 1051, 1063, 5940, 4996, 7631, 5278, 6968, 7380, 5596, 6928, 7507,
+    3266, 7112, 4803, 7580, 7751, 7267, 5013, 5021, 7269, 5041, 7633, 4861, 3892, 4938,
+    7514, 3085, 7475, 1051, 1088, 5940, 4977, 7631, 5278, 6189, 7380, 5596, 6566, 7507,
+    4366, 7112, 4862, 7580, 7808, 7267, 5013, 6020, 7269, 5057, 7633, 4861, 5896, 7511,
+    6665, 3089, 1817, 3090, 7705, 5189, 3092, 3093, 675, 6883, 3096, 7530, 1583, 4382,
+    7441, 7358, 3109, 1583, 3859, 7411, 7358, 3114, 1583, 6962, 4719, 718, 4990, 719,
+    5971, 5412, 7936, 7608, 3121, 1837, 3122, 7703, 4209, 5189, 3092, 3093, 5114, 7442,
+    3129, 6435, 5119, 7443, 7733, 7553, 5839, 7733, 6519, 3144, 3145, 1588, 3146, 1589,
+    3147, 3148, 3149, 3150, 7003, 5863, 3152, 3153, 4284, 4805, 3194, 719, 5920, 5412,
+    7511, 7450, 3089, 1817, 3154, 7705, 5189, 3155, 3156, 792, 6883, 3096, 7530, 1583,
+    4382, 7441, 7358, 3109, 1583, 3859, 7411, 7358, 3114, 1583, 6962, 4719, 718, 4990,
+    719, 5971, 5412, 7936, 7153, 3121, 1837, 3157, 7703, 4209, 5189, 3155, 3156, 5413,
+    7442, 3129, 6435, 5541, 7443, 7733, 7553, 3158, 1848, 3159, 3138, 6519, 3144, 3145,
+    1588, 3146, 1589, 3147, 3148, 3149, 3150, 7003, 5863, 3152, 3153, 4284, 4805, 3194,
+    719, 5920, 5412, 4933, 7546, 3161, 7484, 1027, 210, 6880, 7760, 7674, 1032, 5833,
+    7691, 5527, 5935, 7493, 3815, 6219, 4812, 7634, 5905, 7251, 4791, 3981, 4038, 4939,
+    7546, 3163, 7484, 1027, 339, 6880, 7812, 7674, 1032, 341, 7691, 5527, 5951, 7493,
+    3815, 6219, 4870, 7634, 5767, 7251, 4791, 929, 7745, 4950, 7546, 3164, 7484, 1051,
+    210, 6880, 7813, 7674, 5278, 5833, 7691, 5596, 5935, 7493, 3266, 6219, 4803, 7634,
+    5764, 7251, 4861, 3981, 4038, 4938, 7546, 3165, 7484, 1051, 339, 6880, 7762, 7674,
+    5278, 341, 7691, 5596, 5951, 7493, 4366, 6219, 4862, 7634, 5903, 7251, 4861, 929,
+    7799, 4933, 6823, 3167, 6515, 1062, 1063, 5868, 4976, 6886, 7468, 5407, 7632, 4848,
+    6186, 6928, 7008, 3815, 6824, 4812, 6918, 6575, 5612, 7814, 6999, 5058, 5723, 6022,
+    4939, 6823, 3170, 6515, 1062, 1088, 5868, 4997, 6886, 7468, 1089, 7632, 4848, 6186,
+    6566, 7008, 3815, 6824, 4870, 6918, 7340, 5612, 7840, 6999, 5392, 5723, 6035, 4950,
+    6823, 3171, 6515, 1092, 1063, 5940, 4976, 6886, 7612, 5407, 7632, 5216, 6732, 6928,
+    7008, 3266, 6824, 4803, 6918, 7751, 5612, 7761, 6999, 5041, 5723, 6037, 4938, 6823,
+    3172, 6515, 1092, 1088, 5940, 4997, 6886, 7612, 1089, 7632, 5216, 6732, 6566, 7008,
+    4366, 6824, 4862, 6918, 7808, 5612, 7782, 6999, 5057, 5723, 6024, 4933, 7379, 3173,
+    7231, 1027, 7717, 7797, 7247, 6584, 5273, 7536, 5527, 5886, 6960, 6100, 7547, 4812,
+    7407, 5905, 7685, 4791, 4866, 4939, 7379, 3177, 7231, 1027, 2033, 6025, 7743, 7247,
+    6584, 2857, 7536, 5527, 5871, 6960, 6100, 7547, 4870, 7407, 5767, 7685, 4791, 6167,
+    4950, 7379, 3178, 7231, 1051, 7717, 7744, 7247, 6943, 5273, 7536, 5596, 5886, 6960,
+    564, 3266, 7547, 4803, 7407, 5764, 7685, 4861, 4866, 4938, 7379, 3179, 7231, 1051,
+    2033, 6025, 7798, 7247, 6943, 2857, 7536, 5596, 5871, 6960, 564, 4366, 7547, 4862,
+    7407, 5903, 7685, 4861, 6719, 6614, 7931, 7906, 6611, 3180, 7620, 6845, 5869, 7182,
+    5846, 7162, 5058, 7571, 4609, 5881, 4791, 3713, 4555, 3181, 6646, 6011, 6614, 7931,
+    7890, 6611, 3182, 7620, 6845, 5941, 7182, 5846, 6700, 5392, 7571, 4059, 6107, 5881,
+    4791, 491, 6873, 3183, 6646, 7713, 7065, 6614, 7929, 7903, 6611, 3184, 7620, 3266,
+    5104, 5854, 7182, 5923, 7162, 5041, 7571, 6446, 4202, 5881, 4861, 3713, 4555, 3185,
+    5727, 7713, 2682, 3993, 6614, 7929, 7905, 6611, 3186, 7620, 4366, 5104, 5924, 7182,
+    5923, 6700, 5057, 7571, 6446, 6699, 4807, 5618, 4861, 491, 7232, 3187, 5727, 6362,
+    7713, 2682, 6363, 7936, 6027, 5809, 3188, 7703, 5852, 3155, 5413, 7442, 6435, 5541,
+    7443, 7553, 3158, 1848, 6519, 3145, 1851, 3146, 1852, 3147, 1854, 3149, 1856, 7003,
+    4735, 7936, 6040, 5809, 3189, 7703, 5852, 3092, 5114, 7442, 6435, 5119, 7443, 7553,
+    5839, 6519, 3145, 1851, 3146, 1852, 3147, 1854, 3149, 1856, 7003, 4735, 7511, 6039,
+    3190, 1817, 3191, 7705, 4528, 3155, 792, 6883, 7530, 5429, 7441, 4936, 3109, 5208,
+    7411, 4936, 3114, 1822, 6962, 4735, 7511, 6026, 3190, 1817, 3192, 7705, 4528, 3092,
+    675, 6883, 7530, 5429, 7441, 4936, 3109, 5208, 7411, 4936, 3114, 1822, 6962, 4735,
 };
 
 static const struct kiln_program programs[] = {
-    { UINT64_C(0x92f6575dba59ffbf), 90, 0, 20, 20846, 0, NULL },
-    { UINT64_C(0x62d163e994fc544b), 90, 20, 21, 20794, 0, NULL },
-    { UINT64_C(0x67a3948934391171), 90, 41, 20, 20898, 0, NULL },
-    { UINT64_C(0x0300bd099332be75), 90, 61, 20, 20846, 0, NULL },
-    { UINT64_C(0x58819660a278ee2e), 90, 81, 18, 21230, 0, NULL },
-    { UINT64_C(0xf097db48d212a011), 90, 99, 17, 20929, 0, NULL },
-    { UINT64_C(0x16690a49dccc7c58), 90, 116, 18, 20995, 0, NULL },
-    { UINT64_C(0x69283b4cc0b45a94), 90, 134, 17, 21325, 0, NULL },
-    { UINT64_C(0xe255ca03976f3ace), 0, 151, 12, 13403, 0, NULL },
-    { UINT64_C(0x4535f2f374ddee2b), 0, 163, 12, 13195, 0, NULL },
-    { UINT64_C(0x15a8a0799c606919), 0, 175, 12, 13186, 0, NULL },
-    { UINT64_C(0xc2306c6faa440ffd), 0, 187, 12, 13609, 0, NULL },
+    { UINT64_C(0xefdd675f8f14a0ba), 90, 0, 20, 20844, 0, NULL },
+    { UINT64_C(0xb95c68b7a42e072e), 90, 20, 21, 20792, 0, NULL },
+    { UINT64_C(0xfe16d8986e6ec898), 90, 41, 20, 20896, 0, NULL },
+    { UINT64_C(0xc1e77a1d01441000), 90, 61, 20, 20844, 0, NULL },
+    { UINT64_C(0x94da973712f06f76), 90, 81, 18, 21236, 0, NULL },
+    { UINT64_C(0x89aff7785bf2f70f), 90, 99, 17, 20927, 0, NULL },
+    { UINT64_C(0x3864f5c1015394d1), 90, 116, 18, 21005, 0, NULL },
+    { UINT64_C(0x94d54060ba3dddac), 90, 134, 17, 21331, 0, NULL },
+    { UINT64_C(0x9ae01060a3658f8d), 0, 151, 12, 13417, 0, NULL },
+    { UINT64_C(0x1219fda6e64dc693), 0, 163, 12, 13197, 0, NULL },
+    { UINT64_C(0xb07338e1461695e0), 0, 175, 12, 13208, 0, NULL },
+    { UINT64_C(0x6d857d57058ae584), 0, 187, 12, 13623, 0, NULL },
     { UINT64_C(0x5ff0ceeb149b8bac), 0, 199, 14, 6685, 0, NULL },
     { UINT64_C(0x6c3d40a3e3124ba4), 0, 213, 18, 6881, 0, NULL },
     { UINT64_C(0x830d380f9a39f7f2), 0, 231, 14, 6663, 0, NULL },
     { UINT64_C(0x23ee69ce6f8785d5), 0, 245, 24, 7409, 0, NULL },
-    { UINT64_C(0x8050448bbbae0599), 90, 269, 26, 23783, 0, NULL },
-    { UINT64_C(0x1d335a9f9c71405d), 90, 295, 24, 23729, 0, NULL },
-    { UINT64_C(0xa083e8b2383e4f5e), 90, 319, 29, 23837, 0, NULL },
-    { UINT64_C(0x0b301b5e2b67c2a2), 90, 348, 26, 23783, 0, NULL },
-    { UINT64_C(0x12e6980e67aeb48b), 90, 374, 24, 23782, 0, NULL },
-    { UINT64_C(0xdadfa0572b9a7ec1), 90, 398, 23, 23728, 0, NULL },
-    { UINT64_C(0x016ad30fe518c62b), 90, 421, 27, 23836, 0, NULL },
-    { UINT64_C(0x6b4e6dba37033a95), 90, 448, 25, 23782, 0, NULL },
-    { UINT64_C(0x36599c4948a70ad8), 0, 473, 13, 12530, 0, NULL },
-    { UINT64_C(0x41b6853da0f3cd86), 0, 486, 13, 12322, 0, NULL },
-    { UINT64_C(0x3af83749b2fe0acf), 0, 499, 13, 12313, 0, NULL },
-    { UINT64_C(0x8d5d03a3e711d174), 0, 512, 13, 12736, 0, NULL },
-    { UINT64_C(0x943e6f51f6bca09d), 0, 525, 22, 14732, 0, NULL },
-    { UINT64_C(0xc61afe002e262ebd), 0, 547, 19, 14532, 0, NULL },
-    { UINT64_C(0x66c5fe9b21268d06), 0, 566, 22, 14523, 0, NULL },
-    { UINT64_C(0x514be164f5012abb), 0, 588, 19, 14954, 0, NULL },
-    { UINT64_C(0x49c00e2af7e0e4ff), 90, 607, 25, 23068, 0, NULL },
-    { UINT64_C(0x97a0b3de01c9c288), 90, 632, 25, 23017, 0, NULL },
-    { UINT64_C(0x584e0c9096e0c582), 90, 657, 26, 23119, 0, NULL },
-    { UINT64_C(0xeff407c603ec70b7), 90, 683, 26, 23068, 0, NULL },
-    { UINT64_C(0x5c74882e74ffc3d0), 90, 709, 28, 21225, 0, NULL },
-    { UINT64_C(0x0f5082d45b12de86), 90, 737, 24, 20924, 0, NULL },
-    { UINT64_C(0xb10a0bfff08e80af), 90, 761, 31, 20990, 0, NULL },
-    { UINT64_C(0x913878edcfcd9d64), 90, 792, 27, 21320, 0, NULL },
+    { UINT64_C(0x06de736e54fa923e), 90, 269, 26, 23781, 0, NULL },
+    { UINT64_C(0x57486e9cf40c848a), 90, 295, 24, 23727, 0, NULL },
+    { UINT64_C(0x1379855b566a3355), 90, 319, 29, 23835, 0, NULL },
+    { UINT64_C(0x10138d33433e850d), 90, 348, 26, 23781, 0, NULL },
+    { UINT64_C(0x816b2bb24cd148f2), 90, 374, 24, 23780, 0, NULL },
+    { UINT64_C(0xcad3b4b9ab70f108), 90, 398, 23, 23726, 0, NULL },
+    { UINT64_C(0x4ec54a703691d776), 90, 421, 27, 23834, 0, NULL },
+    { UINT64_C(0x4ebcc0f0e27dddb4), 90, 448, 25, 23780, 0, NULL },
+    { UINT64_C(0xca73349ffe9a5807), 0, 473, 13, 12544, 0, NULL },
+    { UINT64_C(0x70b092972f4536f0), 0, 486, 13, 12324, 0, NULL },
+    { UINT64_C(0x06f13af845084d58), 0, 499, 13, 12335, 0, NULL },
+    { UINT64_C(0xafacfc825c611b91), 0, 512, 13, 12750, 0, NULL },
+    { UINT64_C(0x0b1924aa693deb26), 0, 525, 22, 14746, 0, NULL },
+    { UINT64_C(0x4f18dd9bb901420d), 0, 547, 19, 14534, 0, NULL },
+    { UINT64_C(0xf89a1dffbb1e907b), 0, 566, 22, 14545, 0, NULL },
+    { UINT64_C(0x17318c9ea1ac3dee), 0, 588, 19, 14968, 0, NULL },
+    { UINT64_C(0x2bde3b3d07924af6), 90, 607, 25, 23066, 0, NULL },
+    { UINT64_C(0xe63d52e435e628a3), 90, 632, 25, 23015, 0, NULL },
+    { UINT64_C(0x0c942012f5340af9), 90, 657, 26, 23117, 0, NULL },
+    { UINT64_C(0x316f596a042deb72), 90, 683, 26, 23066, 0, NULL },
+    { UINT64_C(0xfabfa1573db24122), 90, 709, 28, 21231, 0, NULL },
+    { UINT64_C(0xe4c1d2003441d020), 90, 737, 24, 20922, 0, NULL },
+    { UINT64_C(0x6e04ad1c9c354450), 90, 761, 31, 21000, 0, NULL },
+    { UINT64_C(0x27c0a41d4ad514ee), 90, 792, 27, 21326, 0, NULL },
     { UINT64_C(0x66ca917b1fec56b1), 0, 819, 16, 5390, 0, NULL },
     { UINT64_C(0x134cb2381deba791), 0, 835, 12, 4644, 0, NULL },
     { UINT64_C(0xe296a8be97012fdd), 0, 847, 16, 5378, 0, NULL },
     { UINT64_C(0x3cbbd8399794668c), 0, 863, 12, 4626, 0, NULL },
-    { UINT64_C(0x6886f06700806e36), 90, 875, 25, 24129, 0, NULL },
-    { UINT64_C(0x9c42217b264f8a7c), 90, 900, 26, 24075, 0, NULL },
-    { UINT64_C(0xf11a309c4f88bf14), 90, 926, 25, 24183, 0, NULL },
-    { UINT64_C(0xa7ea7ec644110bc2), 90, 951, 25, 24129, 0, NULL },
-    { UINT64_C(0xfe91dd4e047c80f2), 0, 976, 15, 20114, 0, NULL },
-    { UINT64_C(0x92b0c10db1490644), 0, 991, 16, 19906, 0, NULL },
-    { UINT64_C(0x9782e2e3053e6a19), 0, 1007, 15, 19897, 0, NULL },
-    { UINT64_C(0xb104ecc808d06afc), 0, 1022, 16, 20320, 0, NULL },
+    { UINT64_C(0x0b071f4dc9231203), 90, 875, 25, 24127, 0, NULL },
+    { UINT64_C(0xcbd2e1860f0b7d65), 90, 900, 26, 24073, 0, NULL },
+    { UINT64_C(0x68861bc426eea0cd), 90, 926, 25, 24181, 0, NULL },
+    { UINT64_C(0x47f9175139f050db), 90, 951, 25, 24127, 0, NULL },
+    { UINT64_C(0x849bd6b3e6b3db71), 0, 976, 15, 20130, 0, NULL },
+    { UINT64_C(0x8de202b5cdcfc60c), 0, 991, 16, 19910, 0, NULL },
+    { UINT64_C(0xf557d795f346f88c), 0, 1007, 15, 19921, 0, NULL },
+    { UINT64_C(0x0ad64c0bff8b95f9), 0, 1022, 16, 20336, 0, NULL },
     { UINT64_C(0x0eb2420396177e9e), 0, 1038, 13, 1870, 0, NULL },
     { UINT64_C(0xc855ee8f423afa0c), 0, 1051, 13, 1870, 0, NULL },
     { UINT64_C(0xd29e1c5d7c4faeb8), 0, 1064, 13, 1870, 0, NULL },
     { UINT64_C(0x55b0397996534b12), 0, 1077, 13, 1870, 0, NULL },
-    { UINT64_C(0x808780db3dbaeb7e), 0, 1090, 17, 21451, 0, NULL },
-    { UINT64_C(0xef654b32457e6fa8), 0, 1107, 18, 21251, 0, NULL },
-    { UINT64_C(0xe2bc97fc63a64541), 0, 1125, 17, 21242, 0, NULL },
-    { UINT64_C(0xa29ee1986e11b8f8), 0, 1142, 18, 21673, 0, NULL },
-    { UINT64_C(0xa55d031dff799f19), 90, 1160, 20, 28616, 0, NULL },
-    { UINT64_C(0x9eea7de8608371a8), 90, 1180, 20, 28315, 0, NULL },
-    { UINT64_C(0x6076515212736527), 90, 1200, 20, 28381, 0, NULL },
-    { UINT64_C(0x0f499188df7b7229), 90, 1220, 20, 28711, 0, NULL },
-    { UINT64_C(0xaeb99679dc5b8cd1), 0, 1240, 14, 20123, 0, NULL },
-    { UINT64_C(0x44c23e34937f3762), 0, 1254, 14, 19915, 0, NULL },
-    { UINT64_C(0x598e6f216dc2eb1e), 0, 1268, 14, 19906, 0, NULL },
-    { UINT64_C(0x78a7ddb5c96eba96), 0, 1282, 14, 20329, 0, NULL },
+    { UINT64_C(0xd3b2deb2b14cb3cf), 0, 1090, 17, 21467, 0, NULL },
+    { UINT64_C(0x32c04710a379438c), 0, 1107, 18, 21255, 0, NULL },
+    { UINT64_C(0x0c5db4e75dba83e6), 0, 1125, 17, 21266, 0, NULL },
+    { UINT64_C(0x316f67ca6c7cf3bb), 0, 1142, 18, 21689, 0, NULL },
+    { UINT64_C(0x2a29b04efce21883), 90, 1160, 20, 28623, 0, NULL },
+    { UINT64_C(0x739651d1cb61fe3e), 90, 1180, 20, 28314, 0, NULL },
+    { UINT64_C(0x12dfb0dec618ccee), 90, 1200, 20, 28392, 0, NULL },
+    { UINT64_C(0x04366d78194679eb), 90, 1220, 20, 28718, 0, NULL },
+    { UINT64_C(0xb34ed77ade228ee2), 0, 1240, 14, 20139, 0, NULL },
+    { UINT64_C(0x652503eabfd4175e), 0, 1254, 14, 19919, 0, NULL },
+    { UINT64_C(0x2af52cd3edce0ab3), 0, 1268, 14, 19930, 0, NULL },
+    { UINT64_C(0x8e7c72849081204b), 0, 1282, 14, 20345, 0, NULL },
     { UINT64_C(0xf6b168918beb2a7d), 0, 1296, 90, 5968, 0, NULL },
     { UINT64_C(0xa886e92a3ba20c2c), 0, 1386, 90, 5972, 0, NULL },
     { UINT64_C(0x61002c409de37836), 0, 1476, 66, 3969, 0, NULL },
@@ -4846,10 +4848,10 @@ static const struct kiln_program programs[] = {
     { UINT64_C(0x1d254674ee39eb90), 0, 1709, 23, 4861, 0, NULL },
     { UINT64_C(0x32149e955412c054), 0, 1732, 23, 4837, 0, NULL },
     { UINT64_C(0x80ff68ddfa1e0482), 0, 1755, 23, 5161, 0, NULL },
-    { UINT64_C(0x0409cd53279d8585), 0, 1778, 11, 12540, 0, NULL },
-    { UINT64_C(0x28ad84d5efc9937a), 0, 1789, 11, 12739, 0, NULL },
-    { UINT64_C(0x1adde6e7020fdcbc), 0, 1800, 11, 12341, 0, NULL },
-    { UINT64_C(0xabeda5ce146de9ad), 0, 1811, 11, 12540, 0, NULL },
+    { UINT64_C(0x9e9dd0b3adaf3a29), 0, 1778, 11, 12542, 0, NULL },
+    { UINT64_C(0xed72a3c1f70fd4ca), 0, 1789, 11, 12741, 0, NULL },
+    { UINT64_C(0x9b029a81aa7e7068), 0, 1800, 11, 12343, 0, NULL },
+    { UINT64_C(0xbfd5b4aecec53b81), 0, 1811, 11, 12542, 0, NULL },
     { UINT64_C(0x7d19f851cc6bc552), 0, 1822, 20, 5851, 0, NULL },
     { UINT64_C(0x53b507066e11a21a), 0, 1842, 22, 6504, 0, NULL },
     { UINT64_C(0x90986979bca8a47c), 0, 1864, 19, 5789, 0, NULL },
@@ -4858,186 +4860,186 @@ static const struct kiln_program programs[] = {
     { UINT64_C(0x2da4522a587b8594), 0, 1913, 13, 4522, 0, NULL },
     { UINT64_C(0xeb8f060c185227a1), 0, 1926, 9, 4372, 0, NULL },
     { UINT64_C(0x4249dd0a8476ab50), 0, 1935, 13, 4708, 0, NULL },
-    { UINT64_C(0xb24796df7006ab7a), 0, 1948, 21, 19833, 0, NULL },
-    { UINT64_C(0x61e27917b38c7128), 0, 1969, 13, 19737, 0, NULL },
-    { UINT64_C(0xdf91fe9b57416f4f), 0, 1982, 20, 19352, 0, NULL },
-    { UINT64_C(0x4ecda31b164d1730), 0, 2002, 23, 19833, 0, NULL },
-    { UINT64_C(0x29843088aaff9be0), 90, 2025, 28, 24031, 0, NULL },
-    { UINT64_C(0x2290dcddc67269f8), 90, 2053, 26, 24136, 0, NULL },
-    { UINT64_C(0x4972ceb953260673), 90, 2079, 40, 21776, 0, NULL },
-    { UINT64_C(0xe9c817c2904d7a2f), 90, 2119, 26, 24031, 0, NULL },
-    { UINT64_C(0xd9799d79984a8555), 0, 2145, 21, 6599, 0, NULL },
-    { UINT64_C(0x2d5a38ca9d26bea4), 0, 2166, 24, 7246, 0, NULL },
-    { UINT64_C(0x11047a7b3fb7e9c3), 0, 2190, 20, 6537, 0, NULL },
-    { UINT64_C(0x49113af878d80e92), 0, 2210, 23, 7184, 0, NULL },
-    { UINT64_C(0x9316e288fa7175f7), 0, 2233, 21, 12977, 0, NULL },
-    { UINT64_C(0x674f70c7f367d3a7), 0, 2254, 21, 13175, 0, NULL },
-    { UINT64_C(0x36ece85d040e9e7c), 0, 2275, 22, 12778, 0, NULL },
-    { UINT64_C(0xb25b66e25b5fb5cc), 0, 2297, 22, 12976, 0, NULL },
-    { UINT64_C(0xd00547dd19b7af96), 90, 2319, 15, 20197, 0, NULL },
-    { UINT64_C(0x1960221ed15ee910), 90, 2334, 16, 20319, 0, NULL },
-    { UINT64_C(0x98d093863b9a9bd5), 90, 2350, 31, 18202, 0, NULL },
-    { UINT64_C(0xe6521af72c4f511b), 90, 2381, 15, 20197, 0, NULL },
-    { UINT64_C(0x69d54f389db43a51), 0, 2396, 22, 8674, 0, NULL },
-    { UINT64_C(0x4e8f4fdf2c5070ed), 0, 2418, 22, 8734, 0, NULL },
-    { UINT64_C(0x34c3c3691c87eacd), 0, 2440, 22, 8040, 0, NULL },
-    { UINT64_C(0xee0e2908f1ace067), 0, 2462, 22, 8100, 0, NULL },
-    { UINT64_C(0x81c28175fb37a8ff), 90, 2484, 17, 26859, 0, NULL },
-    { UINT64_C(0xf74013f9f7f49417), 90, 2501, 19, 26981, 0, NULL },
-    { UINT64_C(0x9a9350257bb045e3), 90, 2520, 32, 24892, 0, NULL },
-    { UINT64_C(0xb0308b7c4663df9c), 90, 2552, 17, 26859, 0, NULL },
-    { UINT64_C(0x15a4209438f8577e), 0, 2569, 14, 19110, 0, NULL },
-    { UINT64_C(0x91014fe6dd6a071d), 0, 2583, 14, 19309, 0, NULL },
-    { UINT64_C(0x44aba08b62e9b8c7), 0, 2597, 13, 18911, 0, NULL },
-    { UINT64_C(0x5143e28cc1e8bda2), 0, 2610, 13, 19110, 0, NULL },
-    { UINT64_C(0xe551359ef2cac4f6), 0, 2623, 19, 13255, 0, NULL },
-    { UINT64_C(0xe9c0e2948e7805ba), 0, 2642, 12, 13159, 0, NULL },
-    { UINT64_C(0x4c880d2ef9ce5679), 0, 2654, 22, 12775, 0, NULL },
-    { UINT64_C(0x530425bb3f22971a), 0, 2676, 25, 13256, 0, NULL },
-    { UINT64_C(0x210133cfab66fe49), 90, 2701, 28, 30491, 0, NULL },
-    { UINT64_C(0x44ea038bcebaed5d), 90, 2729, 27, 30591, 0, NULL },
-    { UINT64_C(0x63dee3dbe275602e), 90, 2756, 43, 28273, 0, NULL },
-    { UINT64_C(0x5aa7eb740f88e42c), 90, 2799, 28, 30491, 0, NULL },
-    { UINT64_C(0xc48003e5995d4447), 0, 2827, 12, 12540, 0, NULL },
-    { UINT64_C(0x55c6f6d7e4deb670), 0, 2839, 12, 12739, 0, NULL },
-    { UINT64_C(0xd0d8fdde3f091826), 0, 2851, 11, 12341, 0, NULL },
-    { UINT64_C(0xe8790a7ee383a053), 0, 2862, 11, 12540, 0, NULL },
-    { UINT64_C(0x4951d1e298ec6a87), 0, 2873, 26, 19117, 0, NULL },
-    { UINT64_C(0x38a3e97cb6c21989), 0, 2899, 25, 19316, 0, NULL },
-    { UINT64_C(0x24c9a8c05be203f6), 0, 2924, 26, 18918, 0, NULL },
-    { UINT64_C(0x3f9b5fe0a293c366), 0, 2950, 25, 19117, 0, NULL },
-    { UINT64_C(0x8fd017361852adad), 90, 2975, 18, 26867, 0, NULL },
-    { UINT64_C(0xbae2fc30ea6e9fe9), 90, 2993, 19, 26989, 0, NULL },
-    { UINT64_C(0xf76c317094881fba), 90, 3012, 29, 24900, 0, NULL },
-    { UINT64_C(0x76a9b90a8ef8c1b8), 90, 3041, 18, 26867, 0, NULL },
-    { UINT64_C(0xeed31f677d63fad1), 90, 3059, 20, 27919, 0, NULL },
-    { UINT64_C(0x5cda441c97008b25), 90, 3079, 19, 28041, 0, NULL },
-    { UINT64_C(0xa318beab48c04520), 90, 3098, 37, 25950, 0, NULL },
-    { UINT64_C(0x899e5c6b3e2514c6), 90, 3135, 17, 27919, 0, NULL },
-    { UINT64_C(0xd15a348b0fff7004), 0, 3152, 26, 9148, 0, NULL },
-    { UINT64_C(0xc4d9cdba9674b39e), 0, 3178, 26, 9784, 0, NULL },
-    { UINT64_C(0xf4c777047084f87a), 0, 3204, 26, 9088, 0, NULL },
-    { UINT64_C(0xbb070ad7937099da), 0, 3230, 26, 9724, 0, NULL },
-    { UINT64_C(0x6306cd748a6fc4c6), 0, 3256, 19, 12975, 0, NULL },
-    { UINT64_C(0x80086b59ae7789ae), 0, 3275, 17, 13173, 0, NULL },
-    { UINT64_C(0x058b9796af8d9ca2), 0, 3292, 19, 12776, 0, NULL },
-    { UINT64_C(0xa261777ba090244e), 0, 3311, 17, 12974, 0, NULL },
-    { UINT64_C(0xa0a183696822ece7), 0, 3328, 19, 12989, 0, NULL },
-    { UINT64_C(0x9b89f189cbab850e), 0, 3347, 19, 13187, 0, NULL },
-    { UINT64_C(0xe02162ae553c7312), 0, 3366, 20, 12791, 0, NULL },
-    { UINT64_C(0xa21b4211484e9d6f), 0, 3386, 20, 12989, 0, NULL },
-    { UINT64_C(0xc3e78c0398df4f00), 0, 3406, 17, 19536, 0, NULL },
-    { UINT64_C(0x32e3234822b91e08), 0, 3423, 13, 19735, 0, NULL },
-    { UINT64_C(0x00e3703a485b6a18), 0, 3436, 18, 19337, 0, NULL },
-    { UINT64_C(0xd96fad88795ad2b8), 0, 3454, 14, 19536, 0, NULL },
-    { UINT64_C(0xe4adc6b619798f32), 0, 3468, 16, 5368, 0, NULL },
-    { UINT64_C(0xbd9b9915a4245716), 0, 3484, 12, 4620, 0, NULL },
-    { UINT64_C(0x6e96374ca50459e6), 0, 3496, 16, 5356, 0, NULL },
-    { UINT64_C(0x086b572ff0bbd41b), 0, 3512, 12, 4602, 0, NULL },
-    { UINT64_C(0xa498056c6df62a95), 90, 3524, 27, 30440, 0, NULL },
-    { UINT64_C(0xb1e2cdb5c353b4f9), 90, 3551, 27, 30540, 0, NULL },
-    { UINT64_C(0x101ad1e9698c162a), 90, 3578, 41, 28222, 0, NULL },
-    { UINT64_C(0x358738d589ac3ed0), 90, 3619, 29, 30440, 0, NULL },
-    { UINT64_C(0xfb280700b6ea1e3a), 0, 3648, 44, 4373, 0, NULL },
-    { UINT64_C(0xf543cec078fcd109), 0, 3692, 30, 4530, 0, NULL },
-    { UINT64_C(0x4c9268056d8132bd), 0, 3722, 44, 4369, 0, NULL },
-    { UINT64_C(0xc7b76e54262cb261), 0, 3766, 30, 4716, 0, NULL },
-    { UINT64_C(0xbb4bee0bf6ffae9a), 0, 3796, 13, 4702, 0, NULL },
-    { UINT64_C(0x49263fa67d05bfea), 0, 3809, 13, 4516, 0, NULL },
-    { UINT64_C(0x9f56a0f5adaca6e9), 0, 3822, 10, 4366, 0, NULL },
-    { UINT64_C(0x68e2c600a9cf4fc6), 0, 3832, 10, 4370, 0, NULL },
-    { UINT64_C(0x4ff1f88b453089a4), 0, 3842, 27, 18719, 0, NULL },
-    { UINT64_C(0x7bd8f59fc6588483), 0, 3869, 31, 18685, 0, NULL },
-    { UINT64_C(0xc34b2fb1eb433cef), 0, 3900, 28, 18344, 0, NULL },
-    { UINT64_C(0x7201f337aba32fbe), 0, 3928, 33, 17845, 0, NULL },
-    { UINT64_C(0x95f23bea11ca1a63), 90, 3961, 26, 28999, 0, NULL },
-    { UINT64_C(0x697763d0899216f0), 90, 3987, 28, 28894, 0, NULL },
-    { UINT64_C(0x40b5e090b735ee2f), 90, 4015, 27, 28674, 0, NULL },
-    { UINT64_C(0x779a292de19f0804), 90, 4042, 29, 28142, 0, NULL },
-    { UINT64_C(0xa7ddc841b7b568cb), 90, 4071, 28, 25588, 0, NULL },
-    { UINT64_C(0x7ec281254f43fa91), 90, 4099, 28, 25291, 0, NULL },
-    { UINT64_C(0xeb0de0f35de09c04), 90, 4127, 28, 25266, 0, NULL },
-    { UINT64_C(0x0ed176f91b7204f6), 90, 4155, 28, 24338, 0, NULL },
-    { UINT64_C(0x5f89bd72cbd8c022), 90, 4183, 28, 25606, 0, NULL },
-    { UINT64_C(0xd9e87856534a603c), 90, 4211, 28, 25307, 0, NULL },
-    { UINT64_C(0xdf48d828ac399ff9), 90, 4239, 27, 25284, 0, NULL },
-    { UINT64_C(0x8e65df61e7433e65), 90, 4266, 27, 24354, 0, NULL },
-    { UINT64_C(0x0f9376cbf73ae788), 0, 4293, 17, 11895, 0, NULL },
-    { UINT64_C(0x0692a8977741e985), 0, 4310, 18, 11841, 0, NULL },
-    { UINT64_C(0x5b8cf3c41f46b361), 0, 4328, 19, 11669, 0, NULL },
-    { UINT64_C(0xdf0c9fd3f3325b02), 0, 4347, 20, 11058, 0, NULL },
-    { UINT64_C(0x117608860619b5e1), 90, 4367, 25, 22479, 0, NULL },
-    { UINT64_C(0xa46f9ad5ddaf8fd9), 90, 4392, 25, 22354, 0, NULL },
-    { UINT64_C(0xe2e4c919e44f3202), 90, 4417, 25, 22303, 0, NULL },
-    { UINT64_C(0xf97a9386f231d362), 90, 4442, 25, 21659, 0, NULL },
-    { UINT64_C(0xb48196390c191481), 0, 4467, 32, 5770, 0, NULL },
-    { UINT64_C(0xe68952af6c4b0bd7), 0, 4499, 43, 7220, 0, NULL },
-    { UINT64_C(0x04393965b2048db8), 0, 4542, 31, 5707, 0, NULL },
-    { UINT64_C(0x07010f1266c00eda), 0, 4573, 42, 7157, 0, NULL },
-    { UINT64_C(0xb77b0dea3d15b494), 90, 4615, 21, 21468, 0, NULL },
-    { UINT64_C(0xb57270e2dea90d70), 90, 4636, 21, 21342, 0, NULL },
-    { UINT64_C(0x61bf24c259d6ef63), 90, 4657, 22, 21293, 0, NULL },
-    { UINT64_C(0x24169f63f3cfd3ab), 90, 4679, 22, 20648, 0, NULL },
-    { UINT64_C(0x2718c69e34b1931f), 90, 4701, 23, 21661, 0, NULL },
-    { UINT64_C(0xb77a2e23703b1ec8), 90, 4724, 24, 21536, 0, NULL },
-    { UINT64_C(0xe0b956c0bc130352), 90, 4748, 24, 21486, 0, NULL },
-    { UINT64_C(0x687cc8d0fdd558d5), 90, 4772, 25, 20842, 0, NULL },
-    { UINT64_C(0xd388865d1cc9ee99), 0, 4797, 17, 11900, 0, NULL },
-    { UINT64_C(0x77d04a472649cfc8), 0, 4814, 18, 11846, 0, NULL },
-    { UINT64_C(0x71af494c5f5dd3cf), 0, 4832, 18, 11674, 0, NULL },
-    { UINT64_C(0xc8d3b9df02ce6900), 0, 4850, 20, 11063, 0, NULL },
-    { UINT64_C(0xdf118edc3390a6a2), 0, 4870, 40, 7251, 0, NULL },
-    { UINT64_C(0x071dff90618ae90b), 0, 4910, 49, 8342, 0, NULL },
-    { UINT64_C(0x7e3a8dc8e2ab5169), 0, 4959, 39, 7188, 0, NULL },
-    { UINT64_C(0x4574baa44f2a1bda), 0, 4998, 48, 8279, 0, NULL },
-    { UINT64_C(0x70e8872b558310ac), 0, 5046, 26, 11876, 0, NULL },
-    { UINT64_C(0xb573410b45239f07), 0, 5072, 27, 11821, 0, NULL },
-    { UINT64_C(0xae6f299d9681599f), 0, 5099, 26, 11651, 0, NULL },
-    { UINT64_C(0xe4ca1a4135b2ba68), 0, 5125, 30, 11039, 0, NULL },
-    { UINT64_C(0x6051e6685d3888c9), 90, 5155, 31, 24763, 0, NULL },
-    { UINT64_C(0xbc643002817331c5), 90, 5186, 29, 24464, 0, NULL },
-    { UINT64_C(0xabf8dc9801e8e179), 90, 5215, 31, 24443, 0, NULL },
-    { UINT64_C(0x5b69134e532da05b), 90, 5246, 31, 23513, 0, NULL },
-    { UINT64_C(0xd7372e7b3cbb393d), 0, 5277, 16, 11876, 0, NULL },
-    { UINT64_C(0x12f675f961362525), 0, 5293, 18, 11821, 0, NULL },
-    { UINT64_C(0xb3fb8144b68da50a), 0, 5311, 17, 11651, 0, NULL },
-    { UINT64_C(0x4d9e1893e7be82fa), 0, 5328, 20, 11039, 0, NULL },
-    { UINT64_C(0x1c0d889e74636914), 90, 5348, 27, 28822, 0, NULL },
-    { UINT64_C(0x29f1bb39682719a8), 90, 5375, 28, 28718, 0, NULL },
-    { UINT64_C(0x3408e16f08e7cba4), 90, 5403, 28, 28497, 0, NULL },
-    { UINT64_C(0x0a99aea3e8ce3618), 90, 5431, 30, 27966, 0, NULL },
-    { UINT64_C(0x8dd784a36fa8ccf8), 90, 5461, 28, 25599, 0, NULL },
-    { UINT64_C(0xe24ed5d4271d656e), 90, 5489, 28, 25302, 0, NULL },
-    { UINT64_C(0x55e6d5f047d23344), 90, 5517, 28, 25279, 0, NULL },
-    { UINT64_C(0xdf07e7a82277f354), 90, 5545, 28, 24351, 0, NULL },
-    { UINT64_C(0x4332ec22a98d5ddc), 0, 5573, 31, 5427, 0, NULL },
-    { UINT64_C(0xd87b84af1059651b), 0, 5604, 40, 5956, 0, NULL },
-    { UINT64_C(0xef71c212066d27ca), 0, 5644, 31, 5417, 0, NULL },
-    { UINT64_C(0x74f4240384529fb1), 0, 5675, 42, 6102, 0, NULL },
-    { UINT64_C(0x17889bc39d98f24c), 90, 5717, 24, 21662, 0, NULL },
-    { UINT64_C(0xd4c35f1214ad0340), 90, 5741, 24, 21536, 0, NULL },
-    { UINT64_C(0x911c2fec34a05740), 90, 5765, 24, 21486, 0, NULL },
-    { UINT64_C(0xfa34459dab134a26), 90, 5789, 24, 20841, 0, NULL },
-    { UINT64_C(0x2b88cbc5b3c61d35), 90, 5813, 27, 25608, 0, NULL },
-    { UINT64_C(0x194ef75a149489ed), 90, 5840, 27, 25311, 0, NULL },
-    { UINT64_C(0x0eab3e5edd7d31ec), 90, 5867, 27, 25288, 0, NULL },
-    { UINT64_C(0x6e0fffc509a4db3a), 90, 5894, 27, 24360, 0, NULL },
-    { UINT64_C(0x85f25bdccc29f8f7), 90, 5921, 22, 22466, 0, NULL },
-    { UINT64_C(0xa9ce075b9faf6b69), 90, 5943, 23, 22341, 0, NULL },
-    { UINT64_C(0x1cd9b209fad7cfd7), 90, 5966, 23, 22290, 0, NULL },
-    { UINT64_C(0x523b48501d685997), 90, 5989, 24, 21646, 0, NULL },
-    { UINT64_C(0x66a4566a2542bc61), 0, 6013, 21, 18735, 0, NULL },
-    { UINT64_C(0xb38e3197270934bb), 0, 6034, 23, 18702, 0, NULL },
-    { UINT64_C(0xa828e4e3ffe09f6b), 0, 6057, 25, 18359, 0, NULL },
-    { UINT64_C(0x0d34c3ecc70781f1), 0, 6082, 27, 17861, 0, NULL },
-    { UINT64_C(0x3ad2ad3223f79e0f), 0, 6109, 26, 4704, 0, NULL },
-    { UINT64_C(0xf5fc9c21b882f0a5), 0, 6135, 25, 4595, 0, NULL },
-    { UINT64_C(0x2621a3492daa384f), 0, 6160, 22, 4390, 0, NULL },
-    { UINT64_C(0xf11561f3f18c9ffe), 0, 6182, 22, 4394, 0, NULL },
+    { UINT64_C(0xcd668dc1348c960c), 0, 1948, 21, 19837, 0, NULL },
+    { UINT64_C(0x327b1308616f4c0e), 0, 1969, 13, 19741, 0, NULL },
+    { UINT64_C(0x83f1ba6791d09a8d), 0, 1982, 20, 19356, 0, NULL },
+    { UINT64_C(0xa1bb531fd55a4a6e), 0, 2002, 23, 19837, 0, NULL },
+    { UINT64_C(0x737747cdad6a638b), 90, 2025, 28, 24100, 0, NULL },
+    { UINT64_C(0x9449d8304256e75f), 90, 2053, 26, 24210, 0, NULL },
+    { UINT64_C(0x5b2d17021c3cabcf), 90, 2079, 39, 21774, 0, NULL },
+    { UINT64_C(0x5501f45fc36b71ce), 90, 2118, 26, 24100, 0, NULL },
+    { UINT64_C(0xd9799d79984a8555), 0, 2144, 21, 6599, 0, NULL },
+    { UINT64_C(0x2d5a38ca9d26bea4), 0, 2165, 24, 7246, 0, NULL },
+    { UINT64_C(0x11047a7b3fb7e9c3), 0, 2189, 20, 6537, 0, NULL },
+    { UINT64_C(0x49113af878d80e92), 0, 2209, 23, 7184, 0, NULL },
+    { UINT64_C(0x03373f4315461487), 0, 2232, 21, 12979, 0, NULL },
+    { UINT64_C(0x4fd434649ea5165f), 0, 2253, 21, 13177, 0, NULL },
+    { UINT64_C(0x07fa77b4e65400c4), 0, 2274, 22, 12780, 0, NULL },
+    { UINT64_C(0x430e4dbb4562e154), 0, 2296, 22, 12978, 0, NULL },
+    { UINT64_C(0x77e272b25f561262), 90, 2318, 15, 20265, 0, NULL },
+    { UINT64_C(0x76d5450a8d2a898e), 90, 2333, 16, 20392, 0, NULL },
+    { UINT64_C(0x71eb64c532895ada), 90, 2349, 30, 18199, 0, NULL },
+    { UINT64_C(0x5eff663f49f5a39d), 90, 2379, 15, 20265, 0, NULL },
+    { UINT64_C(0x69d54f389db43a51), 0, 2394, 22, 8674, 0, NULL },
+    { UINT64_C(0x4e8f4fdf2c5070ed), 0, 2416, 22, 8734, 0, NULL },
+    { UINT64_C(0x34c3c3691c87eacd), 0, 2438, 22, 8040, 0, NULL },
+    { UINT64_C(0xee0e2908f1ace067), 0, 2460, 22, 8100, 0, NULL },
+    { UINT64_C(0xd18164352012b754), 90, 2482, 17, 26924, 0, NULL },
+    { UINT64_C(0x2f345565dff09bec), 90, 2499, 19, 27051, 0, NULL },
+    { UINT64_C(0xb2bb1c9cd4d2badf), 90, 2518, 33, 24889, 0, NULL },
+    { UINT64_C(0x47464fa20edb9fd9), 90, 2551, 17, 26924, 0, NULL },
+    { UINT64_C(0xbe50102868b3611a), 0, 2568, 14, 19114, 0, NULL },
+    { UINT64_C(0xc66d5015f81fdd95), 0, 2582, 14, 19313, 0, NULL },
+    { UINT64_C(0x8c8e46ec9eb38357), 0, 2596, 13, 18915, 0, NULL },
+    { UINT64_C(0x295296f9fb24fade), 0, 2609, 13, 19114, 0, NULL },
+    { UINT64_C(0xbafa7fe7e008edfa), 0, 2622, 19, 13257, 0, NULL },
+    { UINT64_C(0x28ad682d909aa8a6), 0, 2641, 12, 13161, 0, NULL },
+    { UINT64_C(0xb12b1cee9fee1fa9), 0, 2653, 22, 12777, 0, NULL },
+    { UINT64_C(0x1e58a8c739d05efe), 0, 2675, 25, 13258, 0, NULL },
+    { UINT64_C(0x48abc9f1d733233c), 90, 2700, 28, 30556, 0, NULL },
+    { UINT64_C(0xad8e2e9df2790b8c), 90, 2728, 27, 30661, 0, NULL },
+    { UINT64_C(0xfe311aef73e02448), 90, 2755, 43, 28270, 0, NULL },
+    { UINT64_C(0x6deec9d332c8b887), 90, 2798, 28, 30556, 0, NULL },
+    { UINT64_C(0xe96bdb4d5e1b4263), 0, 2826, 12, 12542, 0, NULL },
+    { UINT64_C(0x1bc4f786da4ce778), 0, 2838, 12, 12741, 0, NULL },
+    { UINT64_C(0x4be78f88b8e8a8a2), 0, 2850, 11, 12343, 0, NULL },
+    { UINT64_C(0xf14cd5d851921617), 0, 2861, 11, 12542, 0, NULL },
+    { UINT64_C(0xa56497d462348603), 0, 2872, 26, 19121, 0, NULL },
+    { UINT64_C(0xef3b8b38353a51e1), 0, 2898, 25, 19320, 0, NULL },
+    { UINT64_C(0x6d388fe0626607fe), 0, 2923, 26, 18922, 0, NULL },
+    { UINT64_C(0xef516d708ab7455a), 0, 2949, 25, 19121, 0, NULL },
+    { UINT64_C(0xc8499730696c49ee), 90, 2974, 18, 26932, 0, NULL },
+    { UINT64_C(0xa524a45113699044), 90, 2992, 19, 27059, 0, NULL },
+    { UINT64_C(0x9a8b828389139ef6), 90, 3011, 30, 24897, 0, NULL },
+    { UINT64_C(0x62c6ecc1c7a72595), 90, 3041, 18, 26932, 0, NULL },
+    { UINT64_C(0x059734a5951857b5), 90, 3059, 20, 27990, 0, NULL },
+    { UINT64_C(0x0f8e4c13d769686b), 90, 3079, 19, 28117, 0, NULL },
+    { UINT64_C(0x64d4e17bffbccd10), 90, 3098, 36, 25949, 0, NULL },
+    { UINT64_C(0xfddd8a1ee35a3cae), 90, 3134, 17, 27990, 0, NULL },
+    { UINT64_C(0xd15a348b0fff7004), 0, 3151, 26, 9148, 0, NULL },
+    { UINT64_C(0xc4d9cdba9674b39e), 0, 3177, 26, 9784, 0, NULL },
+    { UINT64_C(0xf4c777047084f87a), 0, 3203, 26, 9088, 0, NULL },
+    { UINT64_C(0xbb070ad7937099da), 0, 3229, 26, 9724, 0, NULL },
+    { UINT64_C(0x5fa6fcf42d3e9f87), 0, 3255, 19, 12977, 0, NULL },
+    { UINT64_C(0x6b1a0cf93574868b), 0, 3274, 17, 13175, 0, NULL },
+    { UINT64_C(0x34a52e6c98992a4f), 0, 3291, 19, 12778, 0, NULL },
+    { UINT64_C(0x15aef1512b1b4d97), 0, 3310, 17, 12976, 0, NULL },
+    { UINT64_C(0xfb9c72995a0250d2), 0, 3327, 19, 12991, 0, NULL },
+    { UINT64_C(0x07e7190829bd8eb3), 0, 3346, 19, 13189, 0, NULL },
+    { UINT64_C(0x05d67503aaeca3bf), 0, 3365, 20, 12793, 0, NULL },
+    { UINT64_C(0x3b9529e858bb6a82), 0, 3385, 20, 12991, 0, NULL },
+    { UINT64_C(0xc0c164125df290d4), 0, 3405, 17, 19540, 0, NULL },
+    { UINT64_C(0xfb7ffdf3dee67344), 0, 3422, 13, 19739, 0, NULL },
+    { UINT64_C(0x325e7f63cb1a0c78), 0, 3435, 18, 19341, 0, NULL },
+    { UINT64_C(0xe249466d015ea758), 0, 3453, 14, 19540, 0, NULL },
+    { UINT64_C(0xe4adc6b619798f32), 0, 3467, 16, 5368, 0, NULL },
+    { UINT64_C(0xbd9b9915a4245716), 0, 3483, 12, 4620, 0, NULL },
+    { UINT64_C(0x6e96374ca50459e6), 0, 3495, 16, 5356, 0, NULL },
+    { UINT64_C(0x086b572ff0bbd41b), 0, 3511, 12, 4602, 0, NULL },
+    { UINT64_C(0xbc5de8a3812d0da6), 90, 3523, 27, 30507, 0, NULL },
+    { UINT64_C(0xd637964fb1be4f90), 90, 3550, 27, 30612, 0, NULL },
+    { UINT64_C(0x9d07440fc8e5d8b6), 90, 3577, 40, 28221, 0, NULL },
+    { UINT64_C(0x1d0e0787fc5d23af), 90, 3617, 29, 30507, 0, NULL },
+    { UINT64_C(0xfb280700b6ea1e3a), 0, 3646, 44, 4373, 0, NULL },
+    { UINT64_C(0xf543cec078fcd109), 0, 3690, 30, 4530, 0, NULL },
+    { UINT64_C(0x4c9268056d8132bd), 0, 3720, 44, 4369, 0, NULL },
+    { UINT64_C(0xc7b76e54262cb261), 0, 3764, 30, 4716, 0, NULL },
+    { UINT64_C(0xbb4bee0bf6ffae9a), 0, 3794, 13, 4702, 0, NULL },
+    { UINT64_C(0x49263fa67d05bfea), 0, 3807, 13, 4516, 0, NULL },
+    { UINT64_C(0x9f56a0f5adaca6e9), 0, 3820, 10, 4366, 0, NULL },
+    { UINT64_C(0x68e2c600a9cf4fc6), 0, 3830, 10, 4370, 0, NULL },
+    { UINT64_C(0x6570a00cd3081a00), 0, 3840, 27, 18723, 0, NULL },
+    { UINT64_C(0x0fb34cfb5bd7e38f), 0, 3867, 31, 18689, 0, NULL },
+    { UINT64_C(0x536b5982b8ea53e7), 0, 3898, 28, 18348, 0, NULL },
+    { UINT64_C(0x5951f4fab0960d5e), 0, 3926, 33, 17849, 0, NULL },
+    { UINT64_C(0xd3be168622a941dd), 90, 3959, 26, 28998, 0, NULL },
+    { UINT64_C(0x0cd70a924965a03a), 90, 3985, 28, 28893, 0, NULL },
+    { UINT64_C(0x0327824b1b64cc59), 90, 4013, 27, 28673, 0, NULL },
+    { UINT64_C(0x1aa1a2e24c7c2700), 90, 4040, 29, 28141, 0, NULL },
+    { UINT64_C(0x1fe1c93f92be9111), 90, 4069, 28, 25586, 0, NULL },
+    { UINT64_C(0x649c5b71e6d932c3), 90, 4097, 28, 25289, 0, NULL },
+    { UINT64_C(0xe18013ec00e678ca), 90, 4125, 28, 25264, 0, NULL },
+    { UINT64_C(0xdb61285336873eb8), 90, 4153, 28, 24336, 0, NULL },
+    { UINT64_C(0xb9060386418feb52), 90, 4181, 28, 25604, 0, NULL },
+    { UINT64_C(0x3999053d88f8884c), 90, 4209, 28, 25305, 0, NULL },
+    { UINT64_C(0xb7afc18e63de2e55), 90, 4237, 27, 25282, 0, NULL },
+    { UINT64_C(0xf357d32dbb07feb5), 90, 4264, 27, 24352, 0, NULL },
+    { UINT64_C(0x30480787d66d1da0), 0, 4291, 17, 11897, 0, NULL },
+    { UINT64_C(0x584441b0222b4e0d), 0, 4308, 18, 11843, 0, NULL },
+    { UINT64_C(0x7c5bda0aa4b892fd), 0, 4326, 19, 11671, 0, NULL },
+    { UINT64_C(0xa452aad1c1ca7152), 0, 4345, 20, 11060, 0, NULL },
+    { UINT64_C(0x6ee3740a83fbf5b9), 90, 4365, 25, 22477, 0, NULL },
+    { UINT64_C(0x928749345e827a71), 90, 4390, 25, 22352, 0, NULL },
+    { UINT64_C(0x118899879fa7b7be), 90, 4415, 25, 22301, 0, NULL },
+    { UINT64_C(0xa1cb24b2cc0412f2), 90, 4440, 25, 21657, 0, NULL },
+    { UINT64_C(0xb48196390c191481), 0, 4465, 32, 5770, 0, NULL },
+    { UINT64_C(0xe68952af6c4b0bd7), 0, 4497, 43, 7220, 0, NULL },
+    { UINT64_C(0x04393965b2048db8), 0, 4540, 31, 5707, 0, NULL },
+    { UINT64_C(0x07010f1266c00eda), 0, 4571, 42, 7157, 0, NULL },
+    { UINT64_C(0x2b1e2f2157ea9d59), 90, 4613, 21, 21466, 0, NULL },
+    { UINT64_C(0x6f6df8f7fef93281), 90, 4634, 21, 21340, 0, NULL },
+    { UINT64_C(0x6af8ac7d012d447c), 90, 4655, 22, 21291, 0, NULL },
+    { UINT64_C(0x86f5b559051ce24e), 90, 4677, 22, 20646, 0, NULL },
+    { UINT64_C(0x180cbdbc63a35a87), 90, 4699, 23, 21658, 0, NULL },
+    { UINT64_C(0xe7a9b025a5a57ea4), 90, 4722, 24, 21533, 0, NULL },
+    { UINT64_C(0x2e08456cf086139a), 90, 4746, 24, 21483, 0, NULL },
+    { UINT64_C(0x6b77650f2bd60717), 90, 4770, 25, 20839, 0, NULL },
+    { UINT64_C(0x3c74bebdd91aed45), 0, 4795, 17, 11902, 0, NULL },
+    { UINT64_C(0x40a51b43d2f87e64), 0, 4812, 18, 11848, 0, NULL },
+    { UINT64_C(0x3ed57837433983b3), 0, 4830, 18, 11676, 0, NULL },
+    { UINT64_C(0x5c662f31705abbf8), 0, 4848, 20, 11065, 0, NULL },
+    { UINT64_C(0xdf118edc3390a6a2), 0, 4868, 40, 7251, 0, NULL },
+    { UINT64_C(0x071dff90618ae90b), 0, 4908, 49, 8342, 0, NULL },
+    { UINT64_C(0x7e3a8dc8e2ab5169), 0, 4957, 39, 7188, 0, NULL },
+    { UINT64_C(0x4574baa44f2a1bda), 0, 4996, 48, 8279, 0, NULL },
+    { UINT64_C(0xc4fda7beb4164f7a), 0, 5044, 26, 11878, 0, NULL },
+    { UINT64_C(0x73de7f358644c209), 0, 5070, 27, 11823, 0, NULL },
+    { UINT64_C(0xf23100be27cd0ac5), 0, 5097, 26, 11653, 0, NULL },
+    { UINT64_C(0x74c713961b2e9bd2), 0, 5123, 30, 11041, 0, NULL },
+    { UINT64_C(0x360b51be97a01e61), 90, 5153, 31, 24761, 0, NULL },
+    { UINT64_C(0x6a81f3eb0c67cb0d), 90, 5184, 29, 24462, 0, NULL },
+    { UINT64_C(0x630929d5752fe9b5), 90, 5213, 31, 24441, 0, NULL },
+    { UINT64_C(0x73a8fd16728985cf), 90, 5244, 31, 23511, 0, NULL },
+    { UINT64_C(0xc5cc07ec743d5f89), 0, 5275, 16, 11878, 0, NULL },
+    { UINT64_C(0xcf9db026f437e461), 0, 5291, 18, 11823, 0, NULL },
+    { UINT64_C(0x682090a2975f8b06), 0, 5309, 17, 11653, 0, NULL },
+    { UINT64_C(0xb13de05fff820f2e), 0, 5326, 20, 11041, 0, NULL },
+    { UINT64_C(0x645ead87681f39c4), 90, 5346, 27, 28819, 0, NULL },
+    { UINT64_C(0x34a4716bd291c59c), 90, 5373, 28, 28715, 0, NULL },
+    { UINT64_C(0xfcf5ad7d1c67865c), 90, 5401, 28, 28494, 0, NULL },
+    { UINT64_C(0x521f6432826ad452), 90, 5429, 30, 27963, 0, NULL },
+    { UINT64_C(0xf8511eecf0532e68), 90, 5459, 28, 25597, 0, NULL },
+    { UINT64_C(0xbfb3d197836d32ce), 90, 5487, 28, 25300, 0, NULL },
+    { UINT64_C(0xaf63f7fb5ed9a9b0), 90, 5515, 28, 25277, 0, NULL },
+    { UINT64_C(0x7072b08a16e63380), 90, 5543, 28, 24349, 0, NULL },
+    { UINT64_C(0x4332ec22a98d5ddc), 0, 5571, 31, 5427, 0, NULL },
+    { UINT64_C(0xd87b84af1059651b), 0, 5602, 40, 5956, 0, NULL },
+    { UINT64_C(0xef71c212066d27ca), 0, 5642, 31, 5417, 0, NULL },
+    { UINT64_C(0x74f4240384529fb1), 0, 5673, 42, 6102, 0, NULL },
+    { UINT64_C(0x0f555ec6246ffe06), 90, 5715, 24, 21660, 0, NULL },
+    { UINT64_C(0xd28e9c275cf4a392), 90, 5739, 24, 21534, 0, NULL },
+    { UINT64_C(0x484763e3e6fcf7aa), 90, 5763, 24, 21484, 0, NULL },
+    { UINT64_C(0xa0e0afae1c83794c), 90, 5787, 24, 20839, 0, NULL },
+    { UINT64_C(0xabfdf583c3f9e4f5), 90, 5811, 27, 25606, 0, NULL },
+    { UINT64_C(0xbc7c16d3eaebbe6d), 90, 5838, 27, 25309, 0, NULL },
+    { UINT64_C(0x845ff58e7e468100), 90, 5865, 27, 25286, 0, NULL },
+    { UINT64_C(0xa62b1d6c00f73f6a), 90, 5892, 27, 24358, 0, NULL },
+    { UINT64_C(0xd9b31c659c684c2f), 90, 5919, 22, 22464, 0, NULL },
+    { UINT64_C(0x07b575c38f6e4139), 90, 5941, 23, 22339, 0, NULL },
+    { UINT64_C(0x8c60406674618cf3), 90, 5964, 23, 22288, 0, NULL },
+    { UINT64_C(0xd2fff654a2fb75df), 90, 5987, 24, 21644, 0, NULL },
+    { UINT64_C(0xb89c0dba0eececd5), 0, 6011, 21, 18739, 0, NULL },
+    { UINT64_C(0x09796664d85448a7), 0, 6032, 23, 18706, 0, NULL },
+    { UINT64_C(0x60d33b60085d0d4b), 0, 6055, 25, 18363, 0, NULL },
+    { UINT64_C(0x5fda5e4c3cf0ad21), 0, 6080, 27, 17865, 0, NULL },
+    { UINT64_C(0x3ad2ad3223f79e0f), 0, 6107, 26, 4704, 0, NULL },
+    { UINT64_C(0xf5fc9c21b882f0a5), 0, 6133, 25, 4595, 0, NULL },
+    { UINT64_C(0x2621a3492daa384f), 0, 6158, 22, 4390, 0, NULL },
+    { UINT64_C(0xf11561f3f18c9ffe), 0, 6180, 22, 4394, 0, NULL },
 };
 
 static const struct kiln_stage stages[] = {
-    { "kiln_hgemm_bulk_copy_nn",
+    { "kiln_hgemm_tma_copy_nn",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -5045,19 +5047,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_hgemm_bulk_copya_n",
+    { "kiln_hgemm_tma_copya_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_hgemm_bulk_copyb_n",
+    { "kiln_hgemm_tma_copyb_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_hgemm_bulk_stream_nn_bm256_bn128_tm8_tn8_depth128_st4_early0_ku2_group8_shared0_edges0",
+    { "kiln_hgemm_tma_stream_nn_bm256_bn128_wm64_wn32_depth128_st4_early0_ku2_group8_shared0_edges0",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 544, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -5066,7 +5068,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_bulk_copy_nt",
+    { "kiln_hgemm_tma_copy_nt",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -5074,19 +5076,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_hgemm_bulk_copya_n",
+    { "kiln_hgemm_tma_copya_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_hgemm_bulk_copyb_t",
+    { "kiln_hgemm_tma_copyb_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_hgemm_bulk_stream_nt_bm256_bn128_tm8_tn8_depth128_st4_early0_ku2_group8_shared0_edges0",
+    { "kiln_hgemm_tma_stream_nt_bm256_bn128_wm64_wn32_depth128_st4_early0_ku2_group8_shared0_edges0",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 544, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -5095,7 +5097,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_bulk_copy_tn",
+    { "kiln_hgemm_tma_copy_tn",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -5103,19 +5105,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_hgemm_bulk_copya_t",
+    { "kiln_hgemm_tma_copya_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_hgemm_bulk_copyb_n",
+    { "kiln_hgemm_tma_copyb_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_hgemm_bulk_stream_tn_bm256_bn128_tm8_tn8_depth128_st4_early0_ku2_group8_shared0_edges0",
+    { "kiln_hgemm_tma_stream_tn_bm256_bn128_wm64_wn32_depth128_st4_early0_ku2_group8_shared0_edges0",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 544, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -5124,7 +5126,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_bulk_copy_tt",
+    { "kiln_hgemm_tma_copy_tt",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -5132,19 +5134,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_hgemm_bulk_copya_t",
+    { "kiln_hgemm_tma_copya_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_hgemm_bulk_copyb_t",
+    { "kiln_hgemm_tma_copyb_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_hgemm_bulk_stream_tt_bm256_bn128_tm8_tn8_depth128_st4_early0_ku2_group8_shared0_edges0",
+    { "kiln_hgemm_tma_stream_tt_bm256_bn128_wm64_wn32_depth128_st4_early0_ku2_group8_shared0_edges0",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 544, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -5153,7 +5155,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_bulk_copy_nn",
+    { "kiln_hgemm_tma_copy_nn",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -5161,19 +5163,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_hgemm_bulk_copya_n",
+    { "kiln_hgemm_tma_copya_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_hgemm_bulk_copyb_n",
+    { "kiln_hgemm_tma_copyb_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_hgemm_bulk_multiply_nn_bm16_bn64_tm2_tn4_depth128_st12_early2_ku2_group8_edges0",
+    { "kiln_hgemm_tma_multiply_nn_bm16_bn64_wm16_wn16_depth128_st12_early2_ku2_group8_edges0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 16, 1 }, { 192, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -5182,7 +5184,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_bulk_copy_nt",
+    { "kiln_hgemm_tma_copy_nt",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -5190,19 +5192,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_hgemm_bulk_copya_n",
+    { "kiln_hgemm_tma_copya_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_hgemm_bulk_copyb_t",
+    { "kiln_hgemm_tma_copyb_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_hgemm_bulk_multiply_nt_bm16_bn64_tm2_tn4_depth128_st12_early2_ku2_group8_edges0",
+    { "kiln_hgemm_tma_multiply_nt_bm16_bn64_wm16_wn16_depth128_st12_early2_ku2_group8_edges0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 16, 1 }, { 192, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -5211,7 +5213,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_bulk_copy_tn",
+    { "kiln_hgemm_tma_copy_tn",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -5219,19 +5221,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_hgemm_bulk_copya_t",
+    { "kiln_hgemm_tma_copya_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_hgemm_bulk_copyb_n",
+    { "kiln_hgemm_tma_copyb_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_hgemm_bulk_multiply_tn_bm16_bn64_tm2_tn4_depth128_st12_early2_ku2_group8_edges0",
+    { "kiln_hgemm_tma_multiply_tn_bm16_bn64_wm16_wn16_depth128_st12_early2_ku2_group8_edges0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 16, 1 }, { 192, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -5240,7 +5242,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_bulk_copy_tt",
+    { "kiln_hgemm_tma_copy_tt",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -5248,19 +5250,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_hgemm_bulk_copya_t",
+    { "kiln_hgemm_tma_copya_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_hgemm_bulk_copyb_t",
+    { "kiln_hgemm_tma_copyb_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_hgemm_bulk_multiply_tt_bm16_bn64_tm2_tn4_depth128_st12_early2_ku2_group8_edges0",
+    { "kiln_hgemm_tma_multiply_tt_bm16_bn64_wm16_wn16_depth128_st12_early2_ku2_group8_edges0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 16, 1 }, { 192, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -5269,7 +5271,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_async_multiply_nn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0",
+    { "kiln_hgemm_async_multiply_nn_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes16_copy0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 64, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -5277,7 +5279,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_async_multiply_nt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0",
+    { "kiln_hgemm_async_multiply_nt_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes16_copy0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 64, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -5285,7 +5287,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_async_multiply_tn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0",
+    { "kiln_hgemm_async_multiply_tn_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes16_copy0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 64, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -5293,7 +5295,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_async_multiply_tt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0",
+    { "kiln_hgemm_async_multiply_tt_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes16_copy0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 64, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -5333,7 +5335,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_bulk_copy_nn",
+    { "kiln_hgemm_tma_copy_nn",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -5341,19 +5343,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_hgemm_bulk_copya_n",
+    { "kiln_hgemm_tma_copya_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_hgemm_bulk_copyb_n",
+    { "kiln_hgemm_tma_copyb_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_hgemm_bulk_multiply_nn_bm192_bn128_tm8_tn8_depth128_st5_early2_ku2_group8_edges0",
+    { "kiln_hgemm_tma_multiply_nn_bm192_bn128_wm64_wn32_depth128_st5_early2_ku2_group8_edges0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 128, 192, 1 }, { 448, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -5362,7 +5364,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_bulk_copy_nt",
+    { "kiln_hgemm_tma_copy_nt",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -5370,19 +5372,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_hgemm_bulk_copya_n",
+    { "kiln_hgemm_tma_copya_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_hgemm_bulk_copyb_t",
+    { "kiln_hgemm_tma_copyb_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_hgemm_bulk_multiply_nt_bm192_bn128_tm8_tn8_depth128_st5_early2_ku2_group8_edges0",
+    { "kiln_hgemm_tma_multiply_nt_bm192_bn128_wm64_wn32_depth128_st5_early2_ku2_group8_edges0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 128, 192, 1 }, { 448, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -5391,7 +5393,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_bulk_copy_tn",
+    { "kiln_hgemm_tma_copy_tn",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -5399,19 +5401,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_hgemm_bulk_copya_t",
+    { "kiln_hgemm_tma_copya_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_hgemm_bulk_copyb_n",
+    { "kiln_hgemm_tma_copyb_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_hgemm_bulk_multiply_tn_bm192_bn128_tm8_tn8_depth128_st5_early2_ku2_group8_edges0",
+    { "kiln_hgemm_tma_multiply_tn_bm192_bn128_wm64_wn32_depth128_st5_early2_ku2_group8_edges0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 128, 192, 1 }, { 448, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -5420,7 +5422,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_bulk_copy_tt",
+    { "kiln_hgemm_tma_copy_tt",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -5428,19 +5430,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_hgemm_bulk_copya_t",
+    { "kiln_hgemm_tma_copya_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_hgemm_bulk_copyb_t",
+    { "kiln_hgemm_tma_copyb_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_hgemm_bulk_multiply_tt_bm192_bn128_tm8_tn8_depth128_st5_early2_ku2_group8_edges0",
+    { "kiln_hgemm_tma_multiply_tt_bm192_bn128_wm64_wn32_depth128_st5_early2_ku2_group8_edges0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 128, 192, 1 }, { 448, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -5449,7 +5451,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_bulk_copy_nn",
+    { "kiln_hgemm_tma_copy_nn",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -5457,19 +5459,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_hgemm_bulk_copya_n",
+    { "kiln_hgemm_tma_copya_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_hgemm_bulk_copyb_n",
+    { "kiln_hgemm_tma_copyb_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_hgemm_bulk_multiply_nn_bm128_bn128_tm8_tn8_depth128_st6_early2_ku2_group8_edges0",
+    { "kiln_hgemm_tma_multiply_nn_bm128_bn128_wm64_wn32_depth128_st6_early2_ku2_group8_edges0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 128, 128, 1 }, { 320, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -5478,7 +5480,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_bulk_copy_nt",
+    { "kiln_hgemm_tma_copy_nt",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -5486,19 +5488,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_hgemm_bulk_copya_n",
+    { "kiln_hgemm_tma_copya_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_hgemm_bulk_copyb_t",
+    { "kiln_hgemm_tma_copyb_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_hgemm_bulk_multiply_nt_bm128_bn128_tm8_tn8_depth128_st6_early2_ku2_group8_edges0",
+    { "kiln_hgemm_tma_multiply_nt_bm128_bn128_wm64_wn32_depth128_st6_early2_ku2_group8_edges0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 128, 128, 1 }, { 320, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -5507,7 +5509,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_bulk_copy_tn",
+    { "kiln_hgemm_tma_copy_tn",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -5515,19 +5517,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_hgemm_bulk_copya_t",
+    { "kiln_hgemm_tma_copya_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_hgemm_bulk_copyb_n",
+    { "kiln_hgemm_tma_copyb_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_hgemm_bulk_multiply_tn_bm128_bn128_tm8_tn8_depth128_st6_early2_ku2_group8_edges0",
+    { "kiln_hgemm_tma_multiply_tn_bm128_bn128_wm64_wn32_depth128_st6_early2_ku2_group8_edges0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 128, 128, 1 }, { 320, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -5536,7 +5538,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_bulk_copy_tt",
+    { "kiln_hgemm_tma_copy_tt",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -5544,19 +5546,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_hgemm_bulk_copya_t",
+    { "kiln_hgemm_tma_copya_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_hgemm_bulk_copyb_t",
+    { "kiln_hgemm_tma_copyb_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_hgemm_bulk_multiply_tt_bm128_bn128_tm8_tn8_depth128_st6_early2_ku2_group8_edges0",
+    { "kiln_hgemm_tma_multiply_tt_bm128_bn128_wm64_wn32_depth128_st6_early2_ku2_group8_edges0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 128, 128, 1 }, { 320, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -5565,7 +5567,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_async_multiply_nn_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes4_copy0_slices2",
+    { "kiln_hgemm_async_multiply_nn_bm64_bn64_wm32_wn32_depth128_st4_ku2_group8_bytes4_copy0_slices2",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 64, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -5573,7 +5575,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_async_multiply_nt_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes4_copy0_slices2",
+    { "kiln_hgemm_async_multiply_nt_bm64_bn64_wm32_wn32_depth128_st4_ku2_group8_bytes4_copy0_slices2",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 64, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -5581,7 +5583,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_async_multiply_tn_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes4_copy0_slices2",
+    { "kiln_hgemm_async_multiply_tn_bm64_bn64_wm32_wn32_depth128_st4_ku2_group8_bytes4_copy0_slices2",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 64, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -5589,7 +5591,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_async_multiply_tt_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes4_copy0_slices2",
+    { "kiln_hgemm_async_multiply_tt_bm64_bn64_wm32_wn32_depth128_st4_ku2_group8_bytes4_copy0_slices2",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 64, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -5597,7 +5599,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_async_multiply_nn_bm64_bn32_tm4_tn4_depth128_st2_ku2_group8_bytes2_copy0",
+    { "kiln_hgemm_async_multiply_nn_bm64_bn32_wm32_wn16_depth128_st2_ku2_group8_bytes2_copy0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 64, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -5605,7 +5607,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_async_multiply_nt_bm64_bn32_tm4_tn4_depth128_st2_ku2_group8_bytes2_copy0",
+    { "kiln_hgemm_async_multiply_nt_bm64_bn32_wm32_wn16_depth128_st2_ku2_group8_bytes2_copy0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 64, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -5613,7 +5615,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_async_multiply_tn_bm64_bn32_tm4_tn4_depth128_st2_ku2_group8_bytes2_copy0",
+    { "kiln_hgemm_async_multiply_tn_bm64_bn32_wm32_wn16_depth128_st2_ku2_group8_bytes2_copy0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 64, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -5621,7 +5623,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_async_multiply_tt_bm64_bn32_tm4_tn4_depth128_st2_ku2_group8_bytes2_copy0",
+    { "kiln_hgemm_async_multiply_tt_bm64_bn32_wm32_wn16_depth128_st2_ku2_group8_bytes2_copy0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 64, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -5629,7 +5631,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_bulk_copy_nn",
+    { "kiln_hgemm_tma_copy_nn",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -5637,19 +5639,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_hgemm_bulk_copya_n",
+    { "kiln_hgemm_tma_copya_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_hgemm_bulk_copyb_n",
+    { "kiln_hgemm_tma_copyb_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_hgemm_bulk_multiply_nn_bm64_bn64_tm8_tn8_depth128_st8_early2_ku2_group8_edges0",
+    { "kiln_hgemm_tma_multiply_nn_bm64_bn64_wm64_wn32_depth128_st8_early2_ku2_group8_edges0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 64, 1 }, { 192, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -5658,7 +5660,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_bulk_copy_nt",
+    { "kiln_hgemm_tma_copy_nt",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -5666,19 +5668,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_hgemm_bulk_copya_n",
+    { "kiln_hgemm_tma_copya_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_hgemm_bulk_copyb_t",
+    { "kiln_hgemm_tma_copyb_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_hgemm_bulk_multiply_nt_bm64_bn64_tm8_tn8_depth128_st8_early2_ku2_group8_edges0",
+    { "kiln_hgemm_tma_multiply_nt_bm64_bn64_wm64_wn32_depth128_st8_early2_ku2_group8_edges0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 64, 1 }, { 192, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -5687,7 +5689,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_bulk_copy_tn",
+    { "kiln_hgemm_tma_copy_tn",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -5695,19 +5697,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_hgemm_bulk_copya_t",
+    { "kiln_hgemm_tma_copya_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_hgemm_bulk_copyb_n",
+    { "kiln_hgemm_tma_copyb_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_hgemm_bulk_multiply_tn_bm64_bn64_tm8_tn8_depth128_st8_early2_ku2_group8_edges0",
+    { "kiln_hgemm_tma_multiply_tn_bm64_bn64_wm64_wn32_depth128_st8_early2_ku2_group8_edges0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 64, 1 }, { 192, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -5716,7 +5718,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_bulk_copy_tt",
+    { "kiln_hgemm_tma_copy_tt",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -5724,19 +5726,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_hgemm_bulk_copya_t",
+    { "kiln_hgemm_tma_copya_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_hgemm_bulk_copyb_t",
+    { "kiln_hgemm_tma_copyb_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_hgemm_bulk_multiply_tt_bm64_bn64_tm8_tn8_depth128_st8_early2_ku2_group8_edges0",
+    { "kiln_hgemm_tma_multiply_tt_bm64_bn64_wm64_wn32_depth128_st8_early2_ku2_group8_edges0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 64, 1 }, { 192, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -5745,7 +5747,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_bulk_copy_nn",
+    { "kiln_hgemm_tma_copy_nn",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -5753,19 +5755,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_hgemm_bulk_copya_n",
+    { "kiln_hgemm_tma_copya_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_hgemm_bulk_copyb_n",
+    { "kiln_hgemm_tma_copyb_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_hgemm_bulk_multiply_nn_bm32_bn16_tm2_tn4_depth128_st12_early2_ku2_group8_edges0",
+    { "kiln_hgemm_tma_multiply_nn_bm32_bn16_wm16_wn16_depth128_st12_early2_ku2_group8_edges0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 16, 32, 1 }, { 128, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -5774,7 +5776,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_bulk_copy_nt",
+    { "kiln_hgemm_tma_copy_nt",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -5782,19 +5784,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_hgemm_bulk_copya_n",
+    { "kiln_hgemm_tma_copya_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_hgemm_bulk_copyb_t",
+    { "kiln_hgemm_tma_copyb_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_hgemm_bulk_multiply_nt_bm32_bn16_tm2_tn4_depth128_st12_early2_ku2_group8_edges0",
+    { "kiln_hgemm_tma_multiply_nt_bm32_bn16_wm16_wn16_depth128_st12_early2_ku2_group8_edges0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 16, 32, 1 }, { 128, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -5803,7 +5805,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_bulk_copy_tn",
+    { "kiln_hgemm_tma_copy_tn",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -5811,19 +5813,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_hgemm_bulk_copya_t",
+    { "kiln_hgemm_tma_copya_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_hgemm_bulk_copyb_n",
+    { "kiln_hgemm_tma_copyb_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_hgemm_bulk_multiply_tn_bm32_bn16_tm2_tn4_depth128_st12_early2_ku2_group8_edges0",
+    { "kiln_hgemm_tma_multiply_tn_bm32_bn16_wm16_wn16_depth128_st12_early2_ku2_group8_edges0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 16, 32, 1 }, { 128, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -5832,7 +5834,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_bulk_copy_tt",
+    { "kiln_hgemm_tma_copy_tt",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -5840,19 +5842,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_hgemm_bulk_copya_t",
+    { "kiln_hgemm_tma_copya_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_hgemm_bulk_copyb_t",
+    { "kiln_hgemm_tma_copyb_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_hgemm_bulk_multiply_tt_bm32_bn16_tm2_tn4_depth128_st12_early2_ku2_group8_edges0",
+    { "kiln_hgemm_tma_multiply_tt_bm32_bn16_wm16_wn16_depth128_st12_early2_ku2_group8_edges0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 16, 32, 1 }, { 128, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -5893,7 +5895,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_bulk_copy_nn",
+    { "kiln_hgemm_tma_copy_nn",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -5901,19 +5903,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_hgemm_bulk_copya_n",
+    { "kiln_hgemm_tma_copya_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_hgemm_bulk_copyb_n",
+    { "kiln_hgemm_tma_copyb_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_hgemm_bulk_stream_nn_bm256_bn128_tm8_tn8_depth128_st3_early1_ku2_group8_shared0_edges0",
+    { "kiln_hgemm_tma_stream_nn_bm256_bn128_wm64_wn32_depth128_st3_early1_ku2_group8_shared0_edges0",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 576, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -5922,7 +5924,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_bulk_copy_nt",
+    { "kiln_hgemm_tma_copy_nt",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -5930,19 +5932,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_hgemm_bulk_copya_n",
+    { "kiln_hgemm_tma_copya_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_hgemm_bulk_copyb_t",
+    { "kiln_hgemm_tma_copyb_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_hgemm_bulk_stream_nt_bm256_bn128_tm8_tn8_depth128_st3_early1_ku2_group8_shared0_edges0",
+    { "kiln_hgemm_tma_stream_nt_bm256_bn128_wm64_wn32_depth128_st3_early1_ku2_group8_shared0_edges0",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 576, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -5951,7 +5953,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_bulk_copy_tn",
+    { "kiln_hgemm_tma_copy_tn",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -5959,19 +5961,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_hgemm_bulk_copya_t",
+    { "kiln_hgemm_tma_copya_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_hgemm_bulk_copyb_n",
+    { "kiln_hgemm_tma_copyb_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_hgemm_bulk_stream_tn_bm256_bn128_tm8_tn8_depth128_st3_early1_ku2_group8_shared0_edges0",
+    { "kiln_hgemm_tma_stream_tn_bm256_bn128_wm64_wn32_depth128_st3_early1_ku2_group8_shared0_edges0",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 576, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -5980,7 +5982,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_bulk_copy_tt",
+    { "kiln_hgemm_tma_copy_tt",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -5988,19 +5990,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_hgemm_bulk_copya_t",
+    { "kiln_hgemm_tma_copya_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_hgemm_bulk_copyb_t",
+    { "kiln_hgemm_tma_copyb_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_hgemm_bulk_stream_tt_bm256_bn128_tm8_tn8_depth128_st3_early1_ku2_group8_shared0_edges0",
+    { "kiln_hgemm_tma_stream_tt_bm256_bn128_wm64_wn32_depth128_st3_early1_ku2_group8_shared0_edges0",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 576, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -6009,7 +6011,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_async_stream_nn_bm64_bn64_tm4_tn8_depth128_st3_ku2_group8_bytes4_copy0",
+    { "kiln_hgemm_async_stream_nn_bm64_bn64_wm32_wn32_depth128_st3_ku2_group8_bytes4_copy0",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 128, 1, 1 }, 0,
       16, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -6017,14 +6019,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_async_add_nn_bm64_bn64_tm4_tn8_depth128_st3_ku2_group8_bytes4_copy0",
+    { "kiln_hgemm_async_add_nn_bm64_bn64_wm32_wn32_depth128_st3_ku2_group8_bytes4_copy0",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 4, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_hgemm_async_stream_nt_bm64_bn64_tm4_tn8_depth128_st3_ku2_group8_bytes4_copy0",
+    { "kiln_hgemm_async_stream_nt_bm64_bn64_wm32_wn32_depth128_st3_ku2_group8_bytes4_copy0",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 128, 1, 1 }, 0,
       16, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -6032,14 +6034,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_async_add_nt_bm64_bn64_tm4_tn8_depth128_st3_ku2_group8_bytes4_copy0",
+    { "kiln_hgemm_async_add_nt_bm64_bn64_wm32_wn32_depth128_st3_ku2_group8_bytes4_copy0",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 4, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_hgemm_async_stream_tn_bm64_bn64_tm4_tn8_depth128_st3_ku2_group8_bytes4_copy0",
+    { "kiln_hgemm_async_stream_tn_bm64_bn64_wm32_wn32_depth128_st3_ku2_group8_bytes4_copy0",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 128, 1, 1 }, 0,
       16, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -6047,14 +6049,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_async_add_tn_bm64_bn64_tm4_tn8_depth128_st3_ku2_group8_bytes4_copy0",
+    { "kiln_hgemm_async_add_tn_bm64_bn64_wm32_wn32_depth128_st3_ku2_group8_bytes4_copy0",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 4, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_hgemm_async_stream_tt_bm64_bn64_tm4_tn8_depth128_st3_ku2_group8_bytes4_copy0",
+    { "kiln_hgemm_async_stream_tt_bm64_bn64_wm32_wn32_depth128_st3_ku2_group8_bytes4_copy0",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 128, 1, 1 }, 0,
       16, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -6062,7 +6064,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_async_add_tt_bm64_bn64_tm4_tn8_depth128_st3_ku2_group8_bytes4_copy0",
+    { "kiln_hgemm_async_add_tt_bm64_bn64_wm32_wn32_depth128_st3_ku2_group8_bytes4_copy0",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 4, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
@@ -6101,7 +6103,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_async_stream_nn_bm64_bn64_tm4_tn8_depth128_st2_ku2_group8_bytes2_copy0",
+    { "kiln_hgemm_async_stream_nn_bm64_bn64_wm32_wn32_depth128_st2_ku2_group8_bytes2_copy0",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 4, 1, 1 }, { 128, 1, 1 }, 0,
       16, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -6109,14 +6111,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_async_add_nn_bm64_bn64_tm4_tn8_depth128_st2_ku2_group8_bytes2_copy0",
+    { "kiln_hgemm_async_add_nn_bm64_bn64_wm32_wn32_depth128_st2_ku2_group8_bytes2_copy0",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 4, 2, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_hgemm_async_stream_nt_bm64_bn64_tm4_tn8_depth128_st2_ku2_group8_bytes2_copy0",
+    { "kiln_hgemm_async_stream_nt_bm64_bn64_wm32_wn32_depth128_st2_ku2_group8_bytes2_copy0",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 4, 1, 1 }, { 128, 1, 1 }, 0,
       16, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -6124,14 +6126,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_async_add_nt_bm64_bn64_tm4_tn8_depth128_st2_ku2_group8_bytes2_copy0",
+    { "kiln_hgemm_async_add_nt_bm64_bn64_wm32_wn32_depth128_st2_ku2_group8_bytes2_copy0",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 4, 2, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_hgemm_async_stream_tn_bm64_bn64_tm4_tn8_depth128_st2_ku2_group8_bytes2_copy0",
+    { "kiln_hgemm_async_stream_tn_bm64_bn64_wm32_wn32_depth128_st2_ku2_group8_bytes2_copy0",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 4, 1, 1 }, { 128, 1, 1 }, 0,
       16, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -6139,14 +6141,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_async_add_tn_bm64_bn64_tm4_tn8_depth128_st2_ku2_group8_bytes2_copy0",
+    { "kiln_hgemm_async_add_tn_bm64_bn64_wm32_wn32_depth128_st2_ku2_group8_bytes2_copy0",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 4, 2, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_hgemm_async_stream_tt_bm64_bn64_tm4_tn8_depth128_st2_ku2_group8_bytes2_copy0",
+    { "kiln_hgemm_async_stream_tt_bm64_bn64_wm32_wn32_depth128_st2_ku2_group8_bytes2_copy0",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 4, 1, 1 }, { 128, 1, 1 }, 0,
       16, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -6154,14 +6156,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_async_add_tt_bm64_bn64_tm4_tn8_depth128_st2_ku2_group8_bytes2_copy0",
+    { "kiln_hgemm_async_add_tt_bm64_bn64_wm32_wn32_depth128_st2_ku2_group8_bytes2_copy0",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 4, 2, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_hgemm_bulk_copy_nn",
+    { "kiln_hgemm_tma_copy_nn",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -6169,19 +6171,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_hgemm_bulk_copya_n",
+    { "kiln_hgemm_tma_copya_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_hgemm_bulk_copyb_n",
+    { "kiln_hgemm_tma_copyb_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_hgemm_bulk_stream_nn_bm16_bn64_tm2_tn4_depth128_st12_early2_ku2_group8_edges0",
+    { "kiln_hgemm_tma_stream_nn_bm16_bn64_wm16_wn16_depth128_st12_early2_ku2_group8_edges0",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 192, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -6190,14 +6192,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_bulk_add_nn_bm16_bn64_tm2_tn4_depth128_st12_early2_ku2_group8_edges0",
+    { "kiln_hgemm_tma_add_nn_bm16_bn64_wm16_wn16_depth128_st12_early2_ku2_group8_edges0",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 8, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_3, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_hgemm_bulk_copy_nt",
+    { "kiln_hgemm_tma_copy_nt",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -6205,19 +6207,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_hgemm_bulk_copya_n",
+    { "kiln_hgemm_tma_copya_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_hgemm_bulk_copyb_t",
+    { "kiln_hgemm_tma_copyb_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_hgemm_bulk_stream_nt_bm16_bn64_tm2_tn4_depth128_st12_early2_ku2_group8_edges0",
+    { "kiln_hgemm_tma_stream_nt_bm16_bn64_wm16_wn16_depth128_st12_early2_ku2_group8_edges0",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 192, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -6226,14 +6228,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_bulk_add_nt_bm16_bn64_tm2_tn4_depth128_st12_early2_ku2_group8_edges0",
+    { "kiln_hgemm_tma_add_nt_bm16_bn64_wm16_wn16_depth128_st12_early2_ku2_group8_edges0",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 8, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_3, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_hgemm_bulk_copy_tn",
+    { "kiln_hgemm_tma_copy_tn",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -6241,19 +6243,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_hgemm_bulk_copya_t",
+    { "kiln_hgemm_tma_copya_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_hgemm_bulk_copyb_n",
+    { "kiln_hgemm_tma_copyb_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_hgemm_bulk_stream_tn_bm16_bn64_tm2_tn4_depth128_st12_early2_ku2_group8_edges0",
+    { "kiln_hgemm_tma_stream_tn_bm16_bn64_wm16_wn16_depth128_st12_early2_ku2_group8_edges0",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 192, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -6262,14 +6264,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_bulk_add_tn_bm16_bn64_tm2_tn4_depth128_st12_early2_ku2_group8_edges0",
+    { "kiln_hgemm_tma_add_tn_bm16_bn64_wm16_wn16_depth128_st12_early2_ku2_group8_edges0",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 8, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_3, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_hgemm_bulk_copy_tt",
+    { "kiln_hgemm_tma_copy_tt",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -6277,19 +6279,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_hgemm_bulk_copya_t",
+    { "kiln_hgemm_tma_copya_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_hgemm_bulk_copyb_t",
+    { "kiln_hgemm_tma_copyb_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_hgemm_bulk_stream_tt_bm16_bn64_tm2_tn4_depth128_st12_early2_ku2_group8_edges0",
+    { "kiln_hgemm_tma_stream_tt_bm16_bn64_wm16_wn16_depth128_st12_early2_ku2_group8_edges0",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 192, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -6298,14 +6300,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_bulk_add_tt_bm16_bn64_tm2_tn4_depth128_st12_early2_ku2_group8_edges0",
+    { "kiln_hgemm_tma_add_tt_bm16_bn64_wm16_wn16_depth128_st12_early2_ku2_group8_edges0",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 8, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_3, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_hgemm_async_stream_nn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0",
+    { "kiln_hgemm_async_stream_nn_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes16_copy0",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 128, 1, 1 }, 0,
       16, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -6313,14 +6315,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_async_add_nn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0",
+    { "kiln_hgemm_async_add_nn_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes16_copy0",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 8, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_hgemm_async_stream_nt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0",
+    { "kiln_hgemm_async_stream_nt_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes16_copy0",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 128, 1, 1 }, 0,
       16, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -6328,14 +6330,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_async_add_nt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0",
+    { "kiln_hgemm_async_add_nt_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes16_copy0",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 8, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_hgemm_async_stream_tn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0",
+    { "kiln_hgemm_async_stream_tn_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes16_copy0",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 128, 1, 1 }, 0,
       16, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -6343,14 +6345,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_async_add_tn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0",
+    { "kiln_hgemm_async_add_tn_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes16_copy0",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 8, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_hgemm_async_stream_tt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0",
+    { "kiln_hgemm_async_stream_tt_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes16_copy0",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 128, 1, 1 }, 0,
       16, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -6358,7 +6360,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_async_add_tt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0",
+    { "kiln_hgemm_async_add_tt_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes16_copy0",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 8, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
@@ -6461,7 +6463,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_async_multiply_nn_bm32_bn32_tm4_tn4_depth128_st3_ku8_group1_bytes4_copy0_slices2",
+    { "kiln_sgemm_async_multiply_nn_bm32_bn32_wm32_wn16_depth128_st3_ku8_group1_bytes4_copy0_slices2",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 32, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -6469,7 +6471,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_async_multiply_nt_bm32_bn32_tm4_tn4_depth128_st3_ku8_group1_bytes4_copy0_slices2",
+    { "kiln_sgemm_async_multiply_nt_bm32_bn32_wm32_wn16_depth128_st3_ku8_group1_bytes4_copy0_slices2",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 32, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -6477,7 +6479,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_async_multiply_tn_bm32_bn32_tm4_tn4_depth128_st3_ku8_group1_bytes4_copy0_slices2",
+    { "kiln_sgemm_async_multiply_tn_bm32_bn32_wm32_wn16_depth128_st3_ku8_group1_bytes4_copy0_slices2",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 32, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -6485,7 +6487,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_async_multiply_tt_bm32_bn32_tm4_tn4_depth128_st3_ku8_group1_bytes4_copy0_slices2",
+    { "kiln_sgemm_async_multiply_tt_bm32_bn32_wm32_wn16_depth128_st3_ku8_group1_bytes4_copy0_slices2",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 32, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -6557,7 +6559,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_async_stream_nn_bm64_bn64_tm8_tn4_depth128_st2_ku4_group8_bytes16_copy0",
+    { "kiln_sgemm_async_stream_nn_bm64_bn64_wm64_wn16_depth128_st2_ku4_group8_bytes16_copy0",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 128, 1, 1 }, 0,
       16, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -6565,14 +6567,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_async_add_nn_bm64_bn64_tm8_tn4_depth128_st2_ku4_group8_bytes16_copy0",
+    { "kiln_sgemm_async_add_nn_bm64_bn64_wm64_wn16_depth128_st2_ku4_group8_bytes16_copy0",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 4, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_sgemm_async_stream_nt_bm64_bn64_tm8_tn4_depth128_st2_ku4_group8_bytes16_copy0",
+    { "kiln_sgemm_async_stream_nt_bm64_bn64_wm64_wn16_depth128_st2_ku4_group8_bytes16_copy0",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 128, 1, 1 }, 0,
       16, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -6580,14 +6582,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_async_add_nt_bm64_bn64_tm8_tn4_depth128_st2_ku4_group8_bytes16_copy0",
+    { "kiln_sgemm_async_add_nt_bm64_bn64_wm64_wn16_depth128_st2_ku4_group8_bytes16_copy0",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 4, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_sgemm_async_stream_tn_bm64_bn64_tm8_tn4_depth128_st2_ku4_group8_bytes16_copy0",
+    { "kiln_sgemm_async_stream_tn_bm64_bn64_wm64_wn16_depth128_st2_ku4_group8_bytes16_copy0",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 128, 1, 1 }, 0,
       16, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -6595,14 +6597,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_async_add_tn_bm64_bn64_tm8_tn4_depth128_st2_ku4_group8_bytes16_copy0",
+    { "kiln_sgemm_async_add_tn_bm64_bn64_wm64_wn16_depth128_st2_ku4_group8_bytes16_copy0",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 4, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_sgemm_async_stream_tt_bm64_bn64_tm8_tn4_depth128_st2_ku4_group8_bytes16_copy0",
+    { "kiln_sgemm_async_stream_tt_bm64_bn64_wm64_wn16_depth128_st2_ku4_group8_bytes16_copy0",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 128, 1, 1 }, 0,
       16, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -6610,14 +6612,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_async_add_tt_bm64_bn64_tm8_tn4_depth128_st2_ku4_group8_bytes16_copy0",
+    { "kiln_sgemm_async_add_tt_bm64_bn64_wm64_wn16_depth128_st2_ku4_group8_bytes16_copy0",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 4, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_sgemm_bulk_copy_nn",
+    { "kiln_sgemm_tma_copy_nn",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -6625,19 +6627,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_sgemm_bulk_copya_n",
+    { "kiln_sgemm_tma_copya_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_sgemm_bulk_copyb_n",
+    { "kiln_sgemm_tma_copyb_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_sgemm_bulk_multiply_nn_bm32_bn32_tm4_tn4_depth128_st8_early1_ku8_group8_slices4_edges0",
+    { "kiln_sgemm_tma_multiply_nn_bm32_bn32_wm32_wn16_depth128_st8_early1_ku8_group8_slices4_edges0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 32, 1 }, { 384, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -6646,7 +6648,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_bulk_copy_nt",
+    { "kiln_sgemm_tma_copy_nt",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -6654,19 +6656,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_sgemm_bulk_copya_n",
+    { "kiln_sgemm_tma_copya_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_sgemm_bulk_copyb_t",
+    { "kiln_sgemm_tma_copyb_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_sgemm_bulk_multiply_nt_bm32_bn32_tm4_tn4_depth128_st8_early1_ku8_group8_slices4_edges0",
+    { "kiln_sgemm_tma_multiply_nt_bm32_bn32_wm32_wn16_depth128_st8_early1_ku8_group8_slices4_edges0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 32, 1 }, { 384, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -6675,7 +6677,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_bulk_copy_tn",
+    { "kiln_sgemm_tma_copy_tn",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -6683,19 +6685,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_sgemm_bulk_copya_t",
+    { "kiln_sgemm_tma_copya_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_sgemm_bulk_copyb_n",
+    { "kiln_sgemm_tma_copyb_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_sgemm_bulk_multiply_tn_bm32_bn32_tm4_tn4_depth128_st8_early1_ku8_group8_slices4_edges0",
+    { "kiln_sgemm_tma_multiply_tn_bm32_bn32_wm32_wn16_depth128_st8_early1_ku8_group8_slices4_edges0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 32, 1 }, { 384, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -6704,7 +6706,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_bulk_copy_tt",
+    { "kiln_sgemm_tma_copy_tt",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -6712,19 +6714,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_sgemm_bulk_copya_t",
+    { "kiln_sgemm_tma_copya_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_sgemm_bulk_copyb_t",
+    { "kiln_sgemm_tma_copyb_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_sgemm_bulk_multiply_tt_bm32_bn32_tm4_tn4_depth128_st8_early1_ku8_group8_slices4_edges0",
+    { "kiln_sgemm_tma_multiply_tt_bm32_bn32_wm32_wn16_depth128_st8_early1_ku8_group8_slices4_edges0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 32, 1 }, { 384, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -6765,7 +6767,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_async_multiply_nn_bm64_bn128_tm4_tn4_depth128_st5_ku1_group1_bytes4_copy0",
+    { "kiln_sgemm_async_multiply_nn_bm64_bn128_wm32_wn16_depth128_st5_ku1_group1_bytes4_copy0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 128, 64, 1 }, { 512, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -6773,7 +6775,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_async_multiply_nt_bm64_bn128_tm4_tn4_depth128_st5_ku1_group1_bytes4_copy0",
+    { "kiln_sgemm_async_multiply_nt_bm64_bn128_wm32_wn16_depth128_st5_ku1_group1_bytes4_copy0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 128, 64, 1 }, { 512, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -6781,7 +6783,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_async_multiply_tn_bm64_bn128_tm4_tn4_depth128_st5_ku1_group1_bytes4_copy0",
+    { "kiln_sgemm_async_multiply_tn_bm64_bn128_wm32_wn16_depth128_st5_ku1_group1_bytes4_copy0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 128, 64, 1 }, { 512, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -6789,7 +6791,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_async_multiply_tt_bm64_bn128_tm4_tn4_depth128_st5_ku1_group1_bytes4_copy0",
+    { "kiln_sgemm_async_multiply_tt_bm64_bn128_wm32_wn16_depth128_st5_ku1_group1_bytes4_copy0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 128, 64, 1 }, { 512, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -6797,7 +6799,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_bulk_copy_nn",
+    { "kiln_sgemm_tma_copy_nn",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -6805,19 +6807,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_sgemm_bulk_copya_n",
+    { "kiln_sgemm_tma_copya_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_sgemm_bulk_copyb_n",
+    { "kiln_sgemm_tma_copyb_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_sgemm_bulk_multiply_nn_bm128_bn256_tm8_tn16_depth128_st4_early0_ku4_group2_edges0",
+    { "kiln_sgemm_tma_multiply_nn_bm128_bn256_wm64_wn64_depth128_st4_early0_ku4_group2_edges0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 256, 128, 1 }, { 384, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -6826,7 +6828,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_bulk_copy_nt",
+    { "kiln_sgemm_tma_copy_nt",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -6834,19 +6836,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_sgemm_bulk_copya_n",
+    { "kiln_sgemm_tma_copya_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_sgemm_bulk_copyb_t",
+    { "kiln_sgemm_tma_copyb_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_sgemm_bulk_multiply_nt_bm128_bn256_tm8_tn16_depth128_st4_early0_ku4_group2_edges0",
+    { "kiln_sgemm_tma_multiply_nt_bm128_bn256_wm64_wn64_depth128_st4_early0_ku4_group2_edges0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 256, 128, 1 }, { 384, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -6855,7 +6857,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_bulk_copy_tn",
+    { "kiln_sgemm_tma_copy_tn",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -6863,19 +6865,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_sgemm_bulk_copya_t",
+    { "kiln_sgemm_tma_copya_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_sgemm_bulk_copyb_n",
+    { "kiln_sgemm_tma_copyb_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_sgemm_bulk_multiply_tn_bm128_bn256_tm8_tn16_depth128_st4_early0_ku4_group2_edges0",
+    { "kiln_sgemm_tma_multiply_tn_bm128_bn256_wm64_wn64_depth128_st4_early0_ku4_group2_edges0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 256, 128, 1 }, { 384, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -6884,7 +6886,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_bulk_copy_tt",
+    { "kiln_sgemm_tma_copy_tt",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -6892,19 +6894,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_sgemm_bulk_copya_t",
+    { "kiln_sgemm_tma_copya_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_sgemm_bulk_copyb_t",
+    { "kiln_sgemm_tma_copyb_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_sgemm_bulk_multiply_tt_bm128_bn256_tm8_tn16_depth128_st4_early0_ku4_group2_edges0",
+    { "kiln_sgemm_tma_multiply_tt_bm128_bn256_wm64_wn64_depth128_st4_early0_ku4_group2_edges0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 256, 128, 1 }, { 384, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -6945,7 +6947,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_bulk_copy_nn",
+    { "kiln_sgemm_tma_copy_nn",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -6953,19 +6955,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_sgemm_bulk_copya_n",
+    { "kiln_sgemm_tma_copya_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_sgemm_bulk_copyb_n",
+    { "kiln_sgemm_tma_copyb_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_sgemm_bulk_stream_nn_bm64_bn256_tm8_tn16_depth128_st5_early0_ku1_group2_edges0",
+    { "kiln_sgemm_tma_stream_nn_bm64_bn256_wm64_wn64_depth128_st5_early0_ku1_group2_edges0",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 256, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -6974,14 +6976,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_bulk_add_nn_bm64_bn256_tm8_tn16_depth128_st5_early0_ku1_group2_edges0",
+    { "kiln_sgemm_tma_add_nn_bm64_bn256_wm64_wn64_depth128_st5_early0_ku1_group2_edges0",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 8, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_3, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_sgemm_bulk_copy_nt",
+    { "kiln_sgemm_tma_copy_nt",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -6989,19 +6991,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_sgemm_bulk_copya_n",
+    { "kiln_sgemm_tma_copya_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_sgemm_bulk_copyb_t",
+    { "kiln_sgemm_tma_copyb_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_sgemm_bulk_stream_nt_bm64_bn256_tm8_tn16_depth128_st5_early0_ku1_group2_edges0",
+    { "kiln_sgemm_tma_stream_nt_bm64_bn256_wm64_wn64_depth128_st5_early0_ku1_group2_edges0",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 256, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -7010,14 +7012,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_bulk_add_nt_bm64_bn256_tm8_tn16_depth128_st5_early0_ku1_group2_edges0",
+    { "kiln_sgemm_tma_add_nt_bm64_bn256_wm64_wn64_depth128_st5_early0_ku1_group2_edges0",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 8, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_3, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_sgemm_bulk_copy_tn",
+    { "kiln_sgemm_tma_copy_tn",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -7025,19 +7027,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_sgemm_bulk_copya_t",
+    { "kiln_sgemm_tma_copya_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_sgemm_bulk_copyb_n",
+    { "kiln_sgemm_tma_copyb_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_sgemm_bulk_stream_tn_bm64_bn256_tm8_tn16_depth128_st5_early0_ku1_group2_edges0",
+    { "kiln_sgemm_tma_stream_tn_bm64_bn256_wm64_wn64_depth128_st5_early0_ku1_group2_edges0",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 256, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -7046,14 +7048,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_bulk_add_tn_bm64_bn256_tm8_tn16_depth128_st5_early0_ku1_group2_edges0",
+    { "kiln_sgemm_tma_add_tn_bm64_bn256_wm64_wn64_depth128_st5_early0_ku1_group2_edges0",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 8, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_3, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_sgemm_bulk_copy_tt",
+    { "kiln_sgemm_tma_copy_tt",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -7061,19 +7063,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_sgemm_bulk_copya_t",
+    { "kiln_sgemm_tma_copya_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_sgemm_bulk_copyb_t",
+    { "kiln_sgemm_tma_copyb_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_sgemm_bulk_stream_tt_bm64_bn256_tm8_tn16_depth128_st5_early0_ku1_group2_edges0",
+    { "kiln_sgemm_tma_stream_tt_bm64_bn256_wm64_wn64_depth128_st5_early0_ku1_group2_edges0",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 256, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -7082,14 +7084,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_bulk_add_tt_bm64_bn256_tm8_tn16_depth128_st5_early0_ku1_group2_edges0",
+    { "kiln_sgemm_tma_add_tt_bm64_bn256_wm64_wn64_depth128_st5_early0_ku1_group2_edges0",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 8, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_3, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_sgemm_async_stream_nn_bm32_bn32_tm4_tn8_depth128_st2_ku8_group1_bytes4_copy0_slices4",
+    { "kiln_sgemm_async_stream_nn_bm32_bn32_wm32_wn32_depth128_st2_ku8_group1_bytes4_copy0_slices4",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 128, 1, 1 }, 0,
       16, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -7097,14 +7099,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_async_add_nn_bm32_bn32_tm4_tn8_depth128_st2_ku8_group1_bytes4_copy0_slices4",
+    { "kiln_sgemm_async_add_nn_bm32_bn32_wm32_wn32_depth128_st2_ku8_group1_bytes4_copy0_slices4",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 8, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_sgemm_async_stream_nt_bm32_bn32_tm4_tn8_depth128_st2_ku8_group1_bytes4_copy0_slices4",
+    { "kiln_sgemm_async_stream_nt_bm32_bn32_wm32_wn32_depth128_st2_ku8_group1_bytes4_copy0_slices4",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 128, 1, 1 }, 0,
       16, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -7112,14 +7114,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_async_add_nt_bm32_bn32_tm4_tn8_depth128_st2_ku8_group1_bytes4_copy0_slices4",
+    { "kiln_sgemm_async_add_nt_bm32_bn32_wm32_wn32_depth128_st2_ku8_group1_bytes4_copy0_slices4",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 8, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_sgemm_async_stream_tn_bm32_bn32_tm4_tn8_depth128_st2_ku8_group1_bytes4_copy0_slices4",
+    { "kiln_sgemm_async_stream_tn_bm32_bn32_wm32_wn32_depth128_st2_ku8_group1_bytes4_copy0_slices4",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 128, 1, 1 }, 0,
       16, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -7127,14 +7129,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_async_add_tn_bm32_bn32_tm4_tn8_depth128_st2_ku8_group1_bytes4_copy0_slices4",
+    { "kiln_sgemm_async_add_tn_bm32_bn32_wm32_wn32_depth128_st2_ku8_group1_bytes4_copy0_slices4",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 8, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_sgemm_async_stream_tt_bm32_bn32_tm4_tn8_depth128_st2_ku8_group1_bytes4_copy0_slices4",
+    { "kiln_sgemm_async_stream_tt_bm32_bn32_wm32_wn32_depth128_st2_ku8_group1_bytes4_copy0_slices4",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 128, 1, 1 }, 0,
       16, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -7142,14 +7144,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_async_add_tt_bm32_bn32_tm4_tn8_depth128_st2_ku8_group1_bytes4_copy0_slices4",
+    { "kiln_sgemm_async_add_tt_bm32_bn32_wm32_wn32_depth128_st2_ku8_group1_bytes4_copy0_slices4",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 8, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_sgemm_async_multiply_nn_bm32_bn64_tm4_tn4_depth128_st3_ku8_group1_bytes16_copy0",
+    { "kiln_sgemm_async_multiply_nn_bm32_bn64_wm32_wn16_depth128_st3_ku8_group1_bytes16_copy0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 32, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -7157,7 +7159,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_async_multiply_nt_bm32_bn64_tm4_tn4_depth128_st3_ku8_group1_bytes16_copy0",
+    { "kiln_sgemm_async_multiply_nt_bm32_bn64_wm32_wn16_depth128_st3_ku8_group1_bytes16_copy0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 32, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -7165,7 +7167,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_async_multiply_tn_bm32_bn64_tm4_tn4_depth128_st3_ku8_group1_bytes16_copy0",
+    { "kiln_sgemm_async_multiply_tn_bm32_bn64_wm32_wn16_depth128_st3_ku8_group1_bytes16_copy0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 32, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -7173,7 +7175,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_async_multiply_tt_bm32_bn64_tm4_tn4_depth128_st3_ku8_group1_bytes16_copy0",
+    { "kiln_sgemm_async_multiply_tt_bm32_bn64_wm32_wn16_depth128_st3_ku8_group1_bytes16_copy0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 32, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -7181,7 +7183,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_bulk_copy_nn",
+    { "kiln_sgemm_tma_copy_nn",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -7189,19 +7191,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_sgemm_bulk_copya_n",
+    { "kiln_sgemm_tma_copya_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_sgemm_bulk_copyb_n",
+    { "kiln_sgemm_tma_copyb_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_sgemm_bulk_stream_nn_bm128_bn256_tm8_tn16_depth128_st4_early2_ku2_group2_edges0",
+    { "kiln_sgemm_tma_stream_nn_bm128_bn256_wm64_wn64_depth128_st4_early2_ku2_group2_edges0",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 384, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -7210,14 +7212,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_bulk_add_nn_bm128_bn256_tm8_tn16_depth128_st4_early2_ku2_group2_edges0",
+    { "kiln_sgemm_tma_add_nn_bm128_bn256_wm64_wn64_depth128_st4_early2_ku2_group2_edges0",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 8, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_3, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_sgemm_bulk_copy_nt",
+    { "kiln_sgemm_tma_copy_nt",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -7225,19 +7227,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_sgemm_bulk_copya_n",
+    { "kiln_sgemm_tma_copya_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_sgemm_bulk_copyb_t",
+    { "kiln_sgemm_tma_copyb_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_sgemm_bulk_stream_nt_bm128_bn256_tm8_tn16_depth128_st4_early2_ku2_group2_edges0",
+    { "kiln_sgemm_tma_stream_nt_bm128_bn256_wm64_wn64_depth128_st4_early2_ku2_group2_edges0",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 384, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -7246,14 +7248,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_bulk_add_nt_bm128_bn256_tm8_tn16_depth128_st4_early2_ku2_group2_edges0",
+    { "kiln_sgemm_tma_add_nt_bm128_bn256_wm64_wn64_depth128_st4_early2_ku2_group2_edges0",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 8, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_3, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_sgemm_bulk_copy_tn",
+    { "kiln_sgemm_tma_copy_tn",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -7261,19 +7263,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_sgemm_bulk_copya_t",
+    { "kiln_sgemm_tma_copya_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_sgemm_bulk_copyb_n",
+    { "kiln_sgemm_tma_copyb_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_sgemm_bulk_stream_tn_bm128_bn256_tm8_tn16_depth128_st4_early2_ku2_group2_edges0",
+    { "kiln_sgemm_tma_stream_tn_bm128_bn256_wm64_wn64_depth128_st4_early2_ku2_group2_edges0",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 384, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -7282,14 +7284,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_bulk_add_tn_bm128_bn256_tm8_tn16_depth128_st4_early2_ku2_group2_edges0",
+    { "kiln_sgemm_tma_add_tn_bm128_bn256_wm64_wn64_depth128_st4_early2_ku2_group2_edges0",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 8, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_3, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_sgemm_bulk_copy_tt",
+    { "kiln_sgemm_tma_copy_tt",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -7297,19 +7299,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_sgemm_bulk_copya_t",
+    { "kiln_sgemm_tma_copya_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_sgemm_bulk_copyb_t",
+    { "kiln_sgemm_tma_copyb_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_sgemm_bulk_stream_tt_bm128_bn256_tm8_tn16_depth128_st4_early2_ku2_group2_edges0",
+    { "kiln_sgemm_tma_stream_tt_bm128_bn256_wm64_wn64_depth128_st4_early2_ku2_group2_edges0",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 384, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -7318,14 +7320,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_bulk_add_tt_bm128_bn256_tm8_tn16_depth128_st4_early2_ku2_group2_edges0",
+    { "kiln_sgemm_tma_add_tt_bm128_bn256_wm64_wn64_depth128_st4_early2_ku2_group2_edges0",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 8, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_3, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_sgemm_async_multiply_nn_bm32_bn32_tm4_tn4_depth128_st8_ku8_group1_bytes4_copy0_slices2",
+    { "kiln_sgemm_async_multiply_nn_bm32_bn32_wm32_wn16_depth128_st8_ku8_group1_bytes4_copy0_slices2",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 32, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -7333,7 +7335,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_async_multiply_nt_bm32_bn32_tm4_tn4_depth128_st8_ku8_group1_bytes4_copy0_slices2",
+    { "kiln_sgemm_async_multiply_nt_bm32_bn32_wm32_wn16_depth128_st8_ku8_group1_bytes4_copy0_slices2",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 32, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -7341,7 +7343,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_async_multiply_tn_bm32_bn32_tm4_tn4_depth128_st8_ku8_group1_bytes4_copy0_slices2",
+    { "kiln_sgemm_async_multiply_tn_bm32_bn32_wm32_wn16_depth128_st8_ku8_group1_bytes4_copy0_slices2",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 32, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -7349,7 +7351,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_async_multiply_tt_bm32_bn32_tm4_tn4_depth128_st8_ku8_group1_bytes4_copy0_slices2",
+    { "kiln_sgemm_async_multiply_tt_bm32_bn32_wm32_wn16_depth128_st8_ku8_group1_bytes4_copy0_slices2",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 32, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -7357,7 +7359,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_async_stream_nn_bm32_bn64_tm4_tn8_depth128_st3_ku8_group1_bytes4_copy0_slices4",
+    { "kiln_sgemm_async_stream_nn_bm32_bn64_wm32_wn32_depth128_st3_ku8_group1_bytes4_copy0_slices4",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 256, 1, 1 }, 0,
       16, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -7365,14 +7367,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_async_add_nn_bm32_bn64_tm4_tn8_depth128_st3_ku8_group1_bytes4_copy0_slices4",
+    { "kiln_sgemm_async_add_nn_bm32_bn64_wm32_wn32_depth128_st3_ku8_group1_bytes4_copy0_slices4",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 8, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_sgemm_async_stream_nt_bm32_bn64_tm4_tn8_depth128_st3_ku8_group1_bytes4_copy0_slices4",
+    { "kiln_sgemm_async_stream_nt_bm32_bn64_wm32_wn32_depth128_st3_ku8_group1_bytes4_copy0_slices4",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 256, 1, 1 }, 0,
       16, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -7380,14 +7382,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_async_add_nt_bm32_bn64_tm4_tn8_depth128_st3_ku8_group1_bytes4_copy0_slices4",
+    { "kiln_sgemm_async_add_nt_bm32_bn64_wm32_wn32_depth128_st3_ku8_group1_bytes4_copy0_slices4",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 8, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_sgemm_async_stream_tn_bm32_bn64_tm4_tn8_depth128_st3_ku8_group1_bytes4_copy0_slices4",
+    { "kiln_sgemm_async_stream_tn_bm32_bn64_wm32_wn32_depth128_st3_ku8_group1_bytes4_copy0_slices4",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 256, 1, 1 }, 0,
       16, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -7395,14 +7397,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_async_add_tn_bm32_bn64_tm4_tn8_depth128_st3_ku8_group1_bytes4_copy0_slices4",
+    { "kiln_sgemm_async_add_tn_bm32_bn64_wm32_wn32_depth128_st3_ku8_group1_bytes4_copy0_slices4",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 8, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_sgemm_async_stream_tt_bm32_bn64_tm4_tn8_depth128_st3_ku8_group1_bytes4_copy0_slices4",
+    { "kiln_sgemm_async_stream_tt_bm32_bn64_wm32_wn32_depth128_st3_ku8_group1_bytes4_copy0_slices4",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 256, 1, 1 }, 0,
       16, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -7410,14 +7412,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_async_add_tt_bm32_bn64_tm4_tn8_depth128_st3_ku8_group1_bytes4_copy0_slices4",
+    { "kiln_sgemm_async_add_tt_bm32_bn64_wm32_wn32_depth128_st3_ku8_group1_bytes4_copy0_slices4",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 8, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_sgemm_bulk_copy_nn",
+    { "kiln_sgemm_tma_copy_nn",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -7425,19 +7427,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_sgemm_bulk_copya_n",
+    { "kiln_sgemm_tma_copya_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_sgemm_bulk_copyb_n",
+    { "kiln_sgemm_tma_copyb_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_sgemm_bulk_stream_nn_bm256_bn64_tm8_tn16_depth128_st4_early0_ku1_group8_edges0",
+    { "kiln_sgemm_tma_stream_nn_bm256_bn64_wm64_wn64_depth128_st4_early0_ku1_group8_edges0",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 256, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -7446,14 +7448,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_bulk_add_nn_bm256_bn64_tm8_tn16_depth128_st4_early0_ku1_group8_edges0",
+    { "kiln_sgemm_tma_add_nn_bm256_bn64_wm64_wn64_depth128_st4_early0_ku1_group8_edges0",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 8, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_3, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_sgemm_bulk_copy_nt",
+    { "kiln_sgemm_tma_copy_nt",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -7461,19 +7463,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_sgemm_bulk_copya_n",
+    { "kiln_sgemm_tma_copya_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_sgemm_bulk_copyb_t",
+    { "kiln_sgemm_tma_copyb_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_sgemm_bulk_stream_nt_bm256_bn64_tm8_tn16_depth128_st4_early0_ku1_group8_edges0",
+    { "kiln_sgemm_tma_stream_nt_bm256_bn64_wm64_wn64_depth128_st4_early0_ku1_group8_edges0",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 256, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -7482,14 +7484,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_bulk_add_nt_bm256_bn64_tm8_tn16_depth128_st4_early0_ku1_group8_edges0",
+    { "kiln_sgemm_tma_add_nt_bm256_bn64_wm64_wn64_depth128_st4_early0_ku1_group8_edges0",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 8, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_3, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_sgemm_bulk_copy_tn",
+    { "kiln_sgemm_tma_copy_tn",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -7497,19 +7499,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_sgemm_bulk_copya_t",
+    { "kiln_sgemm_tma_copya_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_sgemm_bulk_copyb_n",
+    { "kiln_sgemm_tma_copyb_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_sgemm_bulk_stream_tn_bm256_bn64_tm8_tn16_depth128_st4_early0_ku1_group8_edges0",
+    { "kiln_sgemm_tma_stream_tn_bm256_bn64_wm64_wn64_depth128_st4_early0_ku1_group8_edges0",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 256, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -7518,14 +7520,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_bulk_add_tn_bm256_bn64_tm8_tn16_depth128_st4_early0_ku1_group8_edges0",
+    { "kiln_sgemm_tma_add_tn_bm256_bn64_wm64_wn64_depth128_st4_early0_ku1_group8_edges0",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 8, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_3, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_sgemm_bulk_copy_tt",
+    { "kiln_sgemm_tma_copy_tt",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -7533,19 +7535,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_sgemm_bulk_copya_t",
+    { "kiln_sgemm_tma_copya_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_sgemm_bulk_copyb_t",
+    { "kiln_sgemm_tma_copyb_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_sgemm_bulk_stream_tt_bm256_bn64_tm8_tn16_depth128_st4_early0_ku1_group8_edges0",
+    { "kiln_sgemm_tma_stream_tt_bm256_bn64_wm64_wn64_depth128_st4_early0_ku1_group8_edges0",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 256, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -7554,14 +7556,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_bulk_add_tt_bm256_bn64_tm8_tn16_depth128_st4_early0_ku1_group8_edges0",
+    { "kiln_sgemm_tma_add_tt_bm256_bn64_wm64_wn64_depth128_st4_early0_ku1_group8_edges0",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 8, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_3, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_sgemm_bulk_copy_nn",
+    { "kiln_sgemm_tma_copy_nn",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -7569,19 +7571,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_sgemm_bulk_copya_n",
+    { "kiln_sgemm_tma_copya_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_sgemm_bulk_copyb_n",
+    { "kiln_sgemm_tma_copyb_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_sgemm_bulk_stream_nn_bm256_bn32_tm8_tn4_depth128_st5_early0_ku2_group8_edges1",
+    { "kiln_sgemm_tma_stream_nn_bm256_bn32_wm64_wn16_depth128_st5_early0_ku2_group8_edges1",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 384, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -7590,14 +7592,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_bulk_add_nn_bm256_bn32_tm8_tn4_depth128_st5_early0_ku2_group8_edges1",
+    { "kiln_sgemm_tma_add_nn_bm256_bn32_wm64_wn16_depth128_st5_early0_ku2_group8_edges1",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 8, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_3, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_sgemm_bulk_copy_nt",
+    { "kiln_sgemm_tma_copy_nt",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -7605,19 +7607,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_sgemm_bulk_copya_n",
+    { "kiln_sgemm_tma_copya_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_sgemm_bulk_copyb_t",
+    { "kiln_sgemm_tma_copyb_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_sgemm_bulk_stream_nt_bm256_bn32_tm8_tn4_depth128_st5_early0_ku2_group8_edges1",
+    { "kiln_sgemm_tma_stream_nt_bm256_bn32_wm64_wn16_depth128_st5_early0_ku2_group8_edges1",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 384, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -7626,14 +7628,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_bulk_add_nt_bm256_bn32_tm8_tn4_depth128_st5_early0_ku2_group8_edges1",
+    { "kiln_sgemm_tma_add_nt_bm256_bn32_wm64_wn16_depth128_st5_early0_ku2_group8_edges1",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 8, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_3, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_sgemm_bulk_copy_tn",
+    { "kiln_sgemm_tma_copy_tn",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -7641,19 +7643,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_sgemm_bulk_copya_t",
+    { "kiln_sgemm_tma_copya_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_sgemm_bulk_copyb_n",
+    { "kiln_sgemm_tma_copyb_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_sgemm_bulk_stream_tn_bm256_bn32_tm8_tn4_depth128_st5_early0_ku2_group8_edges1",
+    { "kiln_sgemm_tma_stream_tn_bm256_bn32_wm64_wn16_depth128_st5_early0_ku2_group8_edges1",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 384, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -7662,14 +7664,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_bulk_add_tn_bm256_bn32_tm8_tn4_depth128_st5_early0_ku2_group8_edges1",
+    { "kiln_sgemm_tma_add_tn_bm256_bn32_wm64_wn16_depth128_st5_early0_ku2_group8_edges1",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 8, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_3, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_sgemm_bulk_copy_tt",
+    { "kiln_sgemm_tma_copy_tt",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -7677,19 +7679,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_sgemm_bulk_copya_t",
+    { "kiln_sgemm_tma_copya_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_sgemm_bulk_copyb_t",
+    { "kiln_sgemm_tma_copyb_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_sgemm_bulk_stream_tt_bm256_bn32_tm8_tn4_depth128_st5_early0_ku2_group8_edges1",
+    { "kiln_sgemm_tma_stream_tt_bm256_bn32_wm64_wn16_depth128_st5_early0_ku2_group8_edges1",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 384, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -7698,7 +7700,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_bulk_add_tt_bm256_bn32_tm8_tn4_depth128_st5_early0_ku2_group8_edges1",
+    { "kiln_sgemm_tma_add_tt_bm256_bn32_wm64_wn16_depth128_st5_early0_ku2_group8_edges1",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 8, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
@@ -7761,7 +7763,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_WORKSPACE, KILN_ARG_REGION_0, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_async_multiply_nn_bm64_bn128_tm8_tn8_depth128_st2_ku4_group8_bytes4_copy0",
+    { "kiln_sgemm_async_multiply_nn_bm64_bn128_wm64_wn32_depth128_st2_ku4_group8_bytes4_copy0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 128, 64, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -7769,7 +7771,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_async_multiply_nt_bm64_bn128_tm8_tn8_depth128_st2_ku4_group8_bytes4_copy0",
+    { "kiln_sgemm_async_multiply_nt_bm64_bn128_wm64_wn32_depth128_st2_ku4_group8_bytes4_copy0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 128, 64, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -7777,7 +7779,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_async_multiply_tn_bm64_bn128_tm8_tn8_depth128_st2_ku4_group8_bytes4_copy0",
+    { "kiln_sgemm_async_multiply_tn_bm64_bn128_wm64_wn32_depth128_st2_ku4_group8_bytes4_copy0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 128, 64, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -7785,7 +7787,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_async_multiply_tt_bm64_bn128_tm8_tn8_depth128_st2_ku4_group8_bytes4_copy0",
+    { "kiln_sgemm_async_multiply_tt_bm64_bn128_wm64_wn32_depth128_st2_ku4_group8_bytes4_copy0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 128, 64, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -7793,7 +7795,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_async_multiply_nn_bm128_bn128_tm8_tn8_depth128_st3_ku4_group8_bytes4_copy0",
+    { "kiln_sgemm_async_multiply_nn_bm128_bn128_wm64_wn32_depth128_st3_ku4_group8_bytes4_copy0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 128, 128, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -7801,7 +7803,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_async_multiply_nt_bm128_bn128_tm8_tn8_depth128_st3_ku4_group8_bytes4_copy0",
+    { "kiln_sgemm_async_multiply_nt_bm128_bn128_wm64_wn32_depth128_st3_ku4_group8_bytes4_copy0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 128, 128, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -7809,7 +7811,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_async_multiply_tn_bm128_bn128_tm8_tn8_depth128_st3_ku4_group8_bytes4_copy0",
+    { "kiln_sgemm_async_multiply_tn_bm128_bn128_wm64_wn32_depth128_st3_ku4_group8_bytes4_copy0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 128, 128, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -7817,7 +7819,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_async_multiply_tt_bm128_bn128_tm8_tn8_depth128_st3_ku4_group8_bytes4_copy0",
+    { "kiln_sgemm_async_multiply_tt_bm128_bn128_wm64_wn32_depth128_st3_ku4_group8_bytes4_copy0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 128, 128, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -7825,7 +7827,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_async_stream_nn_bm64_bn64_tm8_tn4_depth128_st2_ku4_group2_bytes4_copy0",
+    { "kiln_sgemm_async_stream_nn_bm64_bn64_wm64_wn16_depth128_st2_ku4_group2_bytes4_copy0",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 128, 1, 1 }, 0,
       16, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -7833,14 +7835,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_async_add_nn_bm64_bn64_tm8_tn4_depth128_st2_ku4_group2_bytes4_copy0",
+    { "kiln_sgemm_async_add_nn_bm64_bn64_wm64_wn16_depth128_st2_ku4_group2_bytes4_copy0",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 4, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_sgemm_async_stream_nt_bm64_bn64_tm8_tn4_depth128_st2_ku4_group2_bytes4_copy0",
+    { "kiln_sgemm_async_stream_nt_bm64_bn64_wm64_wn16_depth128_st2_ku4_group2_bytes4_copy0",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 128, 1, 1 }, 0,
       16, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -7848,14 +7850,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_async_add_nt_bm64_bn64_tm8_tn4_depth128_st2_ku4_group2_bytes4_copy0",
+    { "kiln_sgemm_async_add_nt_bm64_bn64_wm64_wn16_depth128_st2_ku4_group2_bytes4_copy0",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 4, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_sgemm_async_stream_tn_bm64_bn64_tm8_tn4_depth128_st2_ku4_group2_bytes4_copy0",
+    { "kiln_sgemm_async_stream_tn_bm64_bn64_wm64_wn16_depth128_st2_ku4_group2_bytes4_copy0",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 128, 1, 1 }, 0,
       16, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -7863,14 +7865,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_async_add_tn_bm64_bn64_tm8_tn4_depth128_st2_ku4_group2_bytes4_copy0",
+    { "kiln_sgemm_async_add_tn_bm64_bn64_wm64_wn16_depth128_st2_ku4_group2_bytes4_copy0",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 4, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_sgemm_async_stream_tt_bm64_bn64_tm8_tn4_depth128_st2_ku4_group2_bytes4_copy0",
+    { "kiln_sgemm_async_stream_tt_bm64_bn64_wm64_wn16_depth128_st2_ku4_group2_bytes4_copy0",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 128, 1, 1 }, 0,
       16, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -7878,7 +7880,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_async_add_tt_bm64_bn64_tm8_tn4_depth128_st2_ku4_group2_bytes4_copy0",
+    { "kiln_sgemm_async_add_tt_bm64_bn64_wm64_wn16_depth128_st2_ku4_group2_bytes4_copy0",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 4, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
@@ -7917,7 +7919,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_bulk_copy_nn",
+    { "kiln_sgemm_tma_copy_nn",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -7925,19 +7927,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_sgemm_bulk_copya_n",
+    { "kiln_sgemm_tma_copya_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_sgemm_bulk_copyb_n",
+    { "kiln_sgemm_tma_copyb_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_sgemm_bulk_stream_nn_bm64_bn128_tm8_tn4_depth128_st6_early2_ku4_group8_edges0",
+    { "kiln_sgemm_tma_stream_nn_bm64_bn128_wm64_wn16_depth128_st6_early2_ku4_group8_edges0",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 384, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -7946,14 +7948,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_bulk_add_nn_bm64_bn128_tm8_tn4_depth128_st6_early2_ku4_group8_edges0",
+    { "kiln_sgemm_tma_add_nn_bm64_bn128_wm64_wn16_depth128_st6_early2_ku4_group8_edges0",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 8, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_3, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_sgemm_bulk_copy_nt",
+    { "kiln_sgemm_tma_copy_nt",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -7961,19 +7963,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_sgemm_bulk_copya_n",
+    { "kiln_sgemm_tma_copya_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_sgemm_bulk_copyb_t",
+    { "kiln_sgemm_tma_copyb_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_sgemm_bulk_stream_nt_bm64_bn128_tm8_tn4_depth128_st6_early2_ku4_group8_edges0",
+    { "kiln_sgemm_tma_stream_nt_bm64_bn128_wm64_wn16_depth128_st6_early2_ku4_group8_edges0",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 384, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -7982,14 +7984,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_bulk_add_nt_bm64_bn128_tm8_tn4_depth128_st6_early2_ku4_group8_edges0",
+    { "kiln_sgemm_tma_add_nt_bm64_bn128_wm64_wn16_depth128_st6_early2_ku4_group8_edges0",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 8, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_3, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_sgemm_bulk_copy_tn",
+    { "kiln_sgemm_tma_copy_tn",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -7997,19 +7999,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_sgemm_bulk_copya_t",
+    { "kiln_sgemm_tma_copya_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_sgemm_bulk_copyb_n",
+    { "kiln_sgemm_tma_copyb_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_sgemm_bulk_stream_tn_bm64_bn128_tm8_tn4_depth128_st6_early2_ku4_group8_edges0",
+    { "kiln_sgemm_tma_stream_tn_bm64_bn128_wm64_wn16_depth128_st6_early2_ku4_group8_edges0",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 384, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -8018,14 +8020,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_bulk_add_tn_bm64_bn128_tm8_tn4_depth128_st6_early2_ku4_group8_edges0",
+    { "kiln_sgemm_tma_add_tn_bm64_bn128_wm64_wn16_depth128_st6_early2_ku4_group8_edges0",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 8, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_3, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_sgemm_bulk_copy_tt",
+    { "kiln_sgemm_tma_copy_tt",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -8033,19 +8035,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_sgemm_bulk_copya_t",
+    { "kiln_sgemm_tma_copya_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_sgemm_bulk_copyb_t",
+    { "kiln_sgemm_tma_copyb_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_sgemm_bulk_stream_tt_bm64_bn128_tm8_tn4_depth128_st6_early2_ku4_group8_edges0",
+    { "kiln_sgemm_tma_stream_tt_bm64_bn128_wm64_wn16_depth128_st6_early2_ku4_group8_edges0",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 384, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -8054,7 +8056,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_bulk_add_tt_bm64_bn128_tm8_tn4_depth128_st6_early2_ku4_group8_edges0",
+    { "kiln_sgemm_tma_add_tt_bm64_bn128_wm64_wn16_depth128_st6_early2_ku4_group8_edges0",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 8, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
@@ -8125,7 +8127,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_async_stream_nn_bm64_bn32_tm2_tn8_depth128_st5_ku2_group8_bytes8_copy0",
+    { "kiln_dgemm_async_stream_nn_bm64_bn32_wm16_wn32_depth128_st5_ku2_group8_bytes8_copy0",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 128, 1, 1 }, 0,
       16, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -8133,14 +8135,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_async_add_nn_bm64_bn32_tm2_tn8_depth128_st5_ku2_group8_bytes8_copy0",
+    { "kiln_dgemm_async_add_nn_bm64_bn32_wm16_wn32_depth128_st5_ku2_group8_bytes8_copy0",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 4, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_dgemm_async_stream_nt_bm64_bn32_tm2_tn8_depth128_st5_ku2_group8_bytes8_copy0",
+    { "kiln_dgemm_async_stream_nt_bm64_bn32_wm16_wn32_depth128_st5_ku2_group8_bytes8_copy0",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 128, 1, 1 }, 0,
       16, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -8148,14 +8150,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_async_add_nt_bm64_bn32_tm2_tn8_depth128_st5_ku2_group8_bytes8_copy0",
+    { "kiln_dgemm_async_add_nt_bm64_bn32_wm16_wn32_depth128_st5_ku2_group8_bytes8_copy0",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 4, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_dgemm_async_stream_tn_bm64_bn32_tm2_tn8_depth128_st5_ku2_group8_bytes8_copy0",
+    { "kiln_dgemm_async_stream_tn_bm64_bn32_wm16_wn32_depth128_st5_ku2_group8_bytes8_copy0",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 128, 1, 1 }, 0,
       16, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -8163,14 +8165,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_async_add_tn_bm64_bn32_tm2_tn8_depth128_st5_ku2_group8_bytes8_copy0",
+    { "kiln_dgemm_async_add_tn_bm64_bn32_wm16_wn32_depth128_st5_ku2_group8_bytes8_copy0",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 4, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_dgemm_async_stream_tt_bm64_bn32_tm2_tn8_depth128_st5_ku2_group8_bytes8_copy0",
+    { "kiln_dgemm_async_stream_tt_bm64_bn32_wm16_wn32_depth128_st5_ku2_group8_bytes8_copy0",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 128, 1, 1 }, 0,
       16, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -8178,14 +8180,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_async_add_tt_bm64_bn32_tm2_tn8_depth128_st5_ku2_group8_bytes8_copy0",
+    { "kiln_dgemm_async_add_tt_bm64_bn32_wm16_wn32_depth128_st5_ku2_group8_bytes8_copy0",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 4, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_dgemm_bulk_copy_nn",
+    { "kiln_dgemm_tma_copy_nn",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -8193,19 +8195,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_dgemm_bulk_copya_n",
+    { "kiln_dgemm_tma_copya_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_dgemm_bulk_copyb_n",
+    { "kiln_dgemm_tma_copyb_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_dgemm_bulk_stream_nn_bm128_bn128_tm8_tn8_depth128_st5_early1_ku2_group8_edges0",
+    { "kiln_dgemm_tma_stream_nn_bm128_bn128_wm64_wn32_depth128_st5_early1_ku2_group8_edges0",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 384, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -8214,14 +8216,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_bulk_add_nn_bm128_bn128_tm8_tn8_depth128_st5_early1_ku2_group8_edges0",
+    { "kiln_dgemm_tma_add_nn_bm128_bn128_wm64_wn32_depth128_st5_early1_ku2_group8_edges0",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 8, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_3, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_dgemm_bulk_copy_nt",
+    { "kiln_dgemm_tma_copy_nt",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -8229,19 +8231,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_dgemm_bulk_copya_n",
+    { "kiln_dgemm_tma_copya_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_dgemm_bulk_copyb_t",
+    { "kiln_dgemm_tma_copyb_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_dgemm_bulk_stream_nt_bm128_bn128_tm8_tn8_depth128_st5_early1_ku2_group8_edges0",
+    { "kiln_dgemm_tma_stream_nt_bm128_bn128_wm64_wn32_depth128_st5_early1_ku2_group8_edges0",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 384, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -8250,14 +8252,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_bulk_add_nt_bm128_bn128_tm8_tn8_depth128_st5_early1_ku2_group8_edges0",
+    { "kiln_dgemm_tma_add_nt_bm128_bn128_wm64_wn32_depth128_st5_early1_ku2_group8_edges0",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 8, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_3, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_dgemm_bulk_copy_tn",
+    { "kiln_dgemm_tma_copy_tn",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -8265,19 +8267,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_dgemm_bulk_copya_t",
+    { "kiln_dgemm_tma_copya_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_dgemm_bulk_copyb_n",
+    { "kiln_dgemm_tma_copyb_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_dgemm_bulk_stream_tn_bm128_bn128_tm8_tn8_depth128_st5_early1_ku2_group8_edges0",
+    { "kiln_dgemm_tma_stream_tn_bm128_bn128_wm64_wn32_depth128_st5_early1_ku2_group8_edges0",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 384, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -8286,14 +8288,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_bulk_add_tn_bm128_bn128_tm8_tn8_depth128_st5_early1_ku2_group8_edges0",
+    { "kiln_dgemm_tma_add_tn_bm128_bn128_wm64_wn32_depth128_st5_early1_ku2_group8_edges0",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 8, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_3, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_dgemm_bulk_copy_tt",
+    { "kiln_dgemm_tma_copy_tt",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -8301,19 +8303,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_dgemm_bulk_copya_t",
+    { "kiln_dgemm_tma_copya_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_dgemm_bulk_copyb_t",
+    { "kiln_dgemm_tma_copyb_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_dgemm_bulk_stream_tt_bm128_bn128_tm8_tn8_depth128_st5_early1_ku2_group8_edges0",
+    { "kiln_dgemm_tma_stream_tt_bm128_bn128_wm64_wn32_depth128_st5_early1_ku2_group8_edges0",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 384, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -8322,14 +8324,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_bulk_add_tt_bm128_bn128_tm8_tn8_depth128_st5_early1_ku2_group8_edges0",
+    { "kiln_dgemm_tma_add_tt_bm128_bn128_wm64_wn32_depth128_st5_early1_ku2_group8_edges0",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 8, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_3, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_dgemm_bulk_copy_nn",
+    { "kiln_dgemm_tma_copy_nn",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -8337,19 +8339,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_dgemm_bulk_copya_n",
+    { "kiln_dgemm_tma_copya_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_dgemm_bulk_copyb_n",
+    { "kiln_dgemm_tma_copyb_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_dgemm_bulk_multiply_nn_bm16_bn16_tm2_tn4_depth128_st16_early2_ku2_group1_slices4_edges0",
+    { "kiln_dgemm_tma_multiply_nn_bm16_bn16_wm16_wn16_depth128_st16_early2_ku2_group1_slices4_edges0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 16, 16, 1 }, { 192, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -8358,7 +8360,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_bulk_copy_nt",
+    { "kiln_dgemm_tma_copy_nt",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -8366,19 +8368,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_dgemm_bulk_copya_n",
+    { "kiln_dgemm_tma_copya_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_dgemm_bulk_copyb_t",
+    { "kiln_dgemm_tma_copyb_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_dgemm_bulk_multiply_nt_bm16_bn16_tm2_tn4_depth128_st16_early2_ku2_group1_slices4_edges0",
+    { "kiln_dgemm_tma_multiply_nt_bm16_bn16_wm16_wn16_depth128_st16_early2_ku2_group1_slices4_edges0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 16, 16, 1 }, { 192, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -8387,7 +8389,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_bulk_copy_tn",
+    { "kiln_dgemm_tma_copy_tn",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -8395,19 +8397,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_dgemm_bulk_copya_t",
+    { "kiln_dgemm_tma_copya_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_dgemm_bulk_copyb_n",
+    { "kiln_dgemm_tma_copyb_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_dgemm_bulk_multiply_tn_bm16_bn16_tm2_tn4_depth128_st16_early2_ku2_group1_slices4_edges0",
+    { "kiln_dgemm_tma_multiply_tn_bm16_bn16_wm16_wn16_depth128_st16_early2_ku2_group1_slices4_edges0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 16, 16, 1 }, { 192, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -8416,7 +8418,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_bulk_copy_tt",
+    { "kiln_dgemm_tma_copy_tt",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -8424,19 +8426,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_dgemm_bulk_copya_t",
+    { "kiln_dgemm_tma_copya_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_dgemm_bulk_copyb_t",
+    { "kiln_dgemm_tma_copyb_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_dgemm_bulk_multiply_tt_bm16_bn16_tm2_tn4_depth128_st16_early2_ku2_group1_slices4_edges0",
+    { "kiln_dgemm_tma_multiply_tt_bm16_bn16_wm16_wn16_depth128_st16_early2_ku2_group1_slices4_edges0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 16, 16, 1 }, { 192, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -8445,7 +8447,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_bulk_copy_nn",
+    { "kiln_dgemm_tma_copy_nn",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -8453,19 +8455,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_dgemm_bulk_copya_n",
+    { "kiln_dgemm_tma_copya_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_dgemm_bulk_copyb_n",
+    { "kiln_dgemm_tma_copyb_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_dgemm_bulk_multiply_nn_bm16_bn32_tm2_tn4_depth128_st16_early2_ku2_group8_slices4_edges0",
+    { "kiln_dgemm_tma_multiply_nn_bm16_bn32_wm16_wn16_depth128_st16_early2_ku2_group8_slices4_edges0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 16, 1 }, { 320, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -8474,7 +8476,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_bulk_copy_nt",
+    { "kiln_dgemm_tma_copy_nt",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -8482,19 +8484,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_dgemm_bulk_copya_n",
+    { "kiln_dgemm_tma_copya_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_dgemm_bulk_copyb_t",
+    { "kiln_dgemm_tma_copyb_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_dgemm_bulk_multiply_nt_bm16_bn32_tm2_tn4_depth128_st16_early2_ku2_group8_slices4_edges0",
+    { "kiln_dgemm_tma_multiply_nt_bm16_bn32_wm16_wn16_depth128_st16_early2_ku2_group8_slices4_edges0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 16, 1 }, { 320, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -8503,7 +8505,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_bulk_copy_tn",
+    { "kiln_dgemm_tma_copy_tn",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -8511,19 +8513,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_dgemm_bulk_copya_t",
+    { "kiln_dgemm_tma_copya_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_dgemm_bulk_copyb_n",
+    { "kiln_dgemm_tma_copyb_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_dgemm_bulk_multiply_tn_bm16_bn32_tm2_tn4_depth128_st16_early2_ku2_group8_slices4_edges0",
+    { "kiln_dgemm_tma_multiply_tn_bm16_bn32_wm16_wn16_depth128_st16_early2_ku2_group8_slices4_edges0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 16, 1 }, { 320, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -8532,7 +8534,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_bulk_copy_tt",
+    { "kiln_dgemm_tma_copy_tt",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -8540,19 +8542,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_dgemm_bulk_copya_t",
+    { "kiln_dgemm_tma_copya_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_dgemm_bulk_copyb_t",
+    { "kiln_dgemm_tma_copyb_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_dgemm_bulk_multiply_tt_bm16_bn32_tm2_tn4_depth128_st16_early2_ku2_group8_slices4_edges0",
+    { "kiln_dgemm_tma_multiply_tt_bm16_bn32_wm16_wn16_depth128_st16_early2_ku2_group8_slices4_edges0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 16, 1 }, { 320, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -8561,7 +8563,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_async_multiply_nn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0",
+    { "kiln_dgemm_async_multiply_nn_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes16_copy0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 64, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -8569,7 +8571,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_async_multiply_nt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0",
+    { "kiln_dgemm_async_multiply_nt_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes16_copy0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 64, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -8577,7 +8579,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_async_multiply_tn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0",
+    { "kiln_dgemm_async_multiply_tn_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes16_copy0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 64, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -8585,7 +8587,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_async_multiply_tt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0",
+    { "kiln_dgemm_async_multiply_tt_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes16_copy0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 64, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -8593,7 +8595,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_bulk_copy_nn",
+    { "kiln_dgemm_tma_copy_nn",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -8601,19 +8603,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_dgemm_bulk_copya_n",
+    { "kiln_dgemm_tma_copya_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_dgemm_bulk_copyb_n",
+    { "kiln_dgemm_tma_copyb_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_dgemm_bulk_multiply_nn_bm32_bn32_tm4_tn8_depth128_st16_early2_ku2_group8_slices4_edges0",
+    { "kiln_dgemm_tma_multiply_nn_bm32_bn32_wm32_wn32_depth128_st16_early2_ku2_group8_slices4_edges0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 32, 1 }, { 192, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -8622,7 +8624,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_bulk_copy_nt",
+    { "kiln_dgemm_tma_copy_nt",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -8630,19 +8632,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_dgemm_bulk_copya_n",
+    { "kiln_dgemm_tma_copya_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_dgemm_bulk_copyb_t",
+    { "kiln_dgemm_tma_copyb_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_dgemm_bulk_multiply_nt_bm32_bn32_tm4_tn8_depth128_st16_early2_ku2_group8_slices4_edges0",
+    { "kiln_dgemm_tma_multiply_nt_bm32_bn32_wm32_wn32_depth128_st16_early2_ku2_group8_slices4_edges0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 32, 1 }, { 192, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -8651,7 +8653,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_bulk_copy_tn",
+    { "kiln_dgemm_tma_copy_tn",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -8659,19 +8661,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_dgemm_bulk_copya_t",
+    { "kiln_dgemm_tma_copya_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_dgemm_bulk_copyb_n",
+    { "kiln_dgemm_tma_copyb_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_dgemm_bulk_multiply_tn_bm32_bn32_tm4_tn8_depth128_st16_early2_ku2_group8_slices4_edges0",
+    { "kiln_dgemm_tma_multiply_tn_bm32_bn32_wm32_wn32_depth128_st16_early2_ku2_group8_slices4_edges0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 32, 1 }, { 192, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -8680,7 +8682,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_bulk_copy_tt",
+    { "kiln_dgemm_tma_copy_tt",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -8688,19 +8690,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_dgemm_bulk_copya_t",
+    { "kiln_dgemm_tma_copya_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_dgemm_bulk_copyb_t",
+    { "kiln_dgemm_tma_copyb_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_dgemm_bulk_multiply_tt_bm32_bn32_tm4_tn8_depth128_st16_early2_ku2_group8_slices4_edges0",
+    { "kiln_dgemm_tma_multiply_tt_bm32_bn32_wm32_wn32_depth128_st16_early2_ku2_group8_slices4_edges0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 32, 1 }, { 192, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -8741,7 +8743,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_bulk_copy_nn",
+    { "kiln_dgemm_tma_copy_nn",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -8749,19 +8751,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_dgemm_bulk_copya_n",
+    { "kiln_dgemm_tma_copya_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_dgemm_bulk_copyb_n",
+    { "kiln_dgemm_tma_copyb_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_dgemm_bulk_multiply_nn_bm128_bn128_tm8_tn8_depth128_st5_early1_ku2_group8_edges0",
+    { "kiln_dgemm_tma_multiply_nn_bm128_bn128_wm64_wn32_depth128_st5_early1_ku2_group8_edges0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 128, 128, 1 }, { 384, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -8770,7 +8772,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_bulk_copy_nt",
+    { "kiln_dgemm_tma_copy_nt",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -8778,19 +8780,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_dgemm_bulk_copya_n",
+    { "kiln_dgemm_tma_copya_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_dgemm_bulk_copyb_t",
+    { "kiln_dgemm_tma_copyb_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_dgemm_bulk_multiply_nt_bm128_bn128_tm8_tn8_depth128_st5_early1_ku2_group8_edges0",
+    { "kiln_dgemm_tma_multiply_nt_bm128_bn128_wm64_wn32_depth128_st5_early1_ku2_group8_edges0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 128, 128, 1 }, { 384, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -8799,7 +8801,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_bulk_copy_tn",
+    { "kiln_dgemm_tma_copy_tn",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -8807,19 +8809,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_dgemm_bulk_copya_t",
+    { "kiln_dgemm_tma_copya_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_dgemm_bulk_copyb_n",
+    { "kiln_dgemm_tma_copyb_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_dgemm_bulk_multiply_tn_bm128_bn128_tm8_tn8_depth128_st5_early1_ku2_group8_edges0",
+    { "kiln_dgemm_tma_multiply_tn_bm128_bn128_wm64_wn32_depth128_st5_early1_ku2_group8_edges0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 128, 128, 1 }, { 384, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -8828,7 +8830,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_bulk_copy_tt",
+    { "kiln_dgemm_tma_copy_tt",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -8836,19 +8838,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_dgemm_bulk_copya_t",
+    { "kiln_dgemm_tma_copya_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_dgemm_bulk_copyb_t",
+    { "kiln_dgemm_tma_copyb_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_dgemm_bulk_multiply_tt_bm128_bn128_tm8_tn8_depth128_st5_early1_ku2_group8_edges0",
+    { "kiln_dgemm_tma_multiply_tt_bm128_bn128_wm64_wn32_depth128_st5_early1_ku2_group8_edges0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 128, 128, 1 }, { 384, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -8857,7 +8859,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_bulk_copy_nn",
+    { "kiln_dgemm_tma_copy_nn",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -8865,19 +8867,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_dgemm_bulk_copya_n",
+    { "kiln_dgemm_tma_copya_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_dgemm_bulk_copyb_n",
+    { "kiln_dgemm_tma_copyb_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_dgemm_bulk_stream_nn_bm128_bn64_tm2_tn16_depth128_st5_early1_ku2_group2_shared0_edges0",
+    { "kiln_dgemm_tma_stream_nn_bm128_bn64_wm16_wn64_depth128_st5_early1_ku2_group2_shared0_edges0",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 320, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -8886,7 +8888,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_bulk_copy_nt",
+    { "kiln_dgemm_tma_copy_nt",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -8894,19 +8896,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_dgemm_bulk_copya_n",
+    { "kiln_dgemm_tma_copya_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_dgemm_bulk_copyb_t",
+    { "kiln_dgemm_tma_copyb_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_dgemm_bulk_stream_nt_bm128_bn64_tm2_tn16_depth128_st5_early1_ku2_group2_shared0_edges0",
+    { "kiln_dgemm_tma_stream_nt_bm128_bn64_wm16_wn64_depth128_st5_early1_ku2_group2_shared0_edges0",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 320, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -8915,7 +8917,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_bulk_copy_tn",
+    { "kiln_dgemm_tma_copy_tn",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -8923,19 +8925,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_dgemm_bulk_copya_t",
+    { "kiln_dgemm_tma_copya_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_dgemm_bulk_copyb_n",
+    { "kiln_dgemm_tma_copyb_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_dgemm_bulk_stream_tn_bm128_bn64_tm2_tn16_depth128_st5_early1_ku2_group2_shared0_edges0",
+    { "kiln_dgemm_tma_stream_tn_bm128_bn64_wm16_wn64_depth128_st5_early1_ku2_group2_shared0_edges0",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 320, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -8944,7 +8946,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_bulk_copy_tt",
+    { "kiln_dgemm_tma_copy_tt",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -8952,19 +8954,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_dgemm_bulk_copya_t",
+    { "kiln_dgemm_tma_copya_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_dgemm_bulk_copyb_t",
+    { "kiln_dgemm_tma_copyb_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_dgemm_bulk_stream_tt_bm128_bn64_tm2_tn16_depth128_st5_early1_ku2_group2_shared0_edges0",
+    { "kiln_dgemm_tma_stream_tt_bm128_bn64_wm16_wn64_depth128_st5_early1_ku2_group2_shared0_edges0",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 320, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -8973,7 +8975,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_async_multiply_nn_bm32_bn32_tm2_tn4_depth128_st3_ku2_group16_bytes16_copy0",
+    { "kiln_dgemm_async_multiply_nn_bm32_bn32_wm16_wn16_depth128_st3_ku2_group16_bytes16_copy0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 32, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -8981,7 +8983,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_async_multiply_nt_bm32_bn32_tm2_tn4_depth128_st3_ku2_group16_bytes16_copy0",
+    { "kiln_dgemm_async_multiply_nt_bm32_bn32_wm16_wn16_depth128_st3_ku2_group16_bytes16_copy0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 32, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -8989,7 +8991,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_async_multiply_tn_bm32_bn32_tm2_tn4_depth128_st3_ku2_group16_bytes16_copy0",
+    { "kiln_dgemm_async_multiply_tn_bm32_bn32_wm16_wn16_depth128_st3_ku2_group16_bytes16_copy0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 32, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -8997,7 +8999,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_async_multiply_tt_bm32_bn32_tm2_tn4_depth128_st3_ku2_group16_bytes16_copy0",
+    { "kiln_dgemm_async_multiply_tt_bm32_bn32_wm16_wn16_depth128_st3_ku2_group16_bytes16_copy0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 32, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -9061,7 +9063,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_WORKSPACE, KILN_ARG_REGION_0, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_async_multiply_nn_bm32_bn64_tm2_tn8_depth128_st3_ku2_group1_bytes8_copy0",
+    { "kiln_dgemm_async_multiply_nn_bm32_bn64_wm16_wn32_depth128_st3_ku2_group1_bytes8_copy0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 32, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -9069,7 +9071,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_async_multiply_nt_bm32_bn64_tm2_tn8_depth128_st3_ku2_group1_bytes8_copy0",
+    { "kiln_dgemm_async_multiply_nt_bm32_bn64_wm16_wn32_depth128_st3_ku2_group1_bytes8_copy0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 32, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -9077,7 +9079,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_async_multiply_tn_bm32_bn64_tm2_tn8_depth128_st3_ku2_group1_bytes8_copy0",
+    { "kiln_dgemm_async_multiply_tn_bm32_bn64_wm16_wn32_depth128_st3_ku2_group1_bytes8_copy0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 32, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -9085,7 +9087,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_async_multiply_tt_bm32_bn64_tm2_tn8_depth128_st3_ku2_group1_bytes8_copy0",
+    { "kiln_dgemm_async_multiply_tt_bm32_bn64_wm16_wn32_depth128_st3_ku2_group1_bytes8_copy0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 32, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -9093,7 +9095,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_bulk_copy_nn",
+    { "kiln_dgemm_tma_copy_nn",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -9101,19 +9103,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_dgemm_bulk_copya_n",
+    { "kiln_dgemm_tma_copya_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_dgemm_bulk_copyb_n",
+    { "kiln_dgemm_tma_copyb_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_dgemm_bulk_stream_nn_bm64_bn32_tm2_tn4_depth128_st4_early2_ku2_group2_shared0_edges0",
+    { "kiln_dgemm_tma_stream_nn_bm64_bn32_wm16_wn16_depth128_st4_early2_ku2_group2_shared0_edges0",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 320, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -9122,7 +9124,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_bulk_copy_nt",
+    { "kiln_dgemm_tma_copy_nt",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -9130,19 +9132,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_dgemm_bulk_copya_n",
+    { "kiln_dgemm_tma_copya_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_dgemm_bulk_copyb_t",
+    { "kiln_dgemm_tma_copyb_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_dgemm_bulk_stream_nt_bm64_bn32_tm2_tn4_depth128_st4_early2_ku2_group2_shared0_edges0",
+    { "kiln_dgemm_tma_stream_nt_bm64_bn32_wm16_wn16_depth128_st4_early2_ku2_group2_shared0_edges0",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 320, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -9151,7 +9153,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_bulk_copy_tn",
+    { "kiln_dgemm_tma_copy_tn",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -9159,19 +9161,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_dgemm_bulk_copya_t",
+    { "kiln_dgemm_tma_copya_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_dgemm_bulk_copyb_n",
+    { "kiln_dgemm_tma_copyb_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_dgemm_bulk_stream_tn_bm64_bn32_tm2_tn4_depth128_st4_early2_ku2_group2_shared0_edges0",
+    { "kiln_dgemm_tma_stream_tn_bm64_bn32_wm16_wn16_depth128_st4_early2_ku2_group2_shared0_edges0",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 320, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -9180,7 +9182,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_bulk_copy_tt",
+    { "kiln_dgemm_tma_copy_tt",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -9188,19 +9190,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_dgemm_bulk_copya_t",
+    { "kiln_dgemm_tma_copya_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_dgemm_bulk_copyb_t",
+    { "kiln_dgemm_tma_copyb_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_dgemm_bulk_stream_tt_bm64_bn32_tm2_tn4_depth128_st4_early2_ku2_group2_shared0_edges0",
+    { "kiln_dgemm_tma_stream_tt_bm64_bn32_wm16_wn16_depth128_st4_early2_ku2_group2_shared0_edges0",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 320, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -9209,7 +9211,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_async_multiply_nn_bm32_bn32_tm2_tn4_depth128_st5_ku2_group1_bytes8_copy0",
+    { "kiln_dgemm_async_multiply_nn_bm32_bn32_wm16_wn16_depth128_st5_ku2_group1_bytes8_copy0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 32, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -9217,7 +9219,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_async_multiply_nt_bm32_bn32_tm2_tn4_depth128_st5_ku2_group1_bytes8_copy0",
+    { "kiln_dgemm_async_multiply_nt_bm32_bn32_wm16_wn16_depth128_st5_ku2_group1_bytes8_copy0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 32, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -9225,7 +9227,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_async_multiply_tn_bm32_bn32_tm2_tn4_depth128_st5_ku2_group1_bytes8_copy0",
+    { "kiln_dgemm_async_multiply_tn_bm32_bn32_wm16_wn16_depth128_st5_ku2_group1_bytes8_copy0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 32, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -9233,7 +9235,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_async_multiply_tt_bm32_bn32_tm2_tn4_depth128_st5_ku2_group1_bytes8_copy0",
+    { "kiln_dgemm_async_multiply_tt_bm32_bn32_wm16_wn16_depth128_st5_ku2_group1_bytes8_copy0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 32, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -9241,7 +9243,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_bulk_copy_nn",
+    { "kiln_dgemm_tma_copy_nn",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -9249,19 +9251,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_dgemm_bulk_copya_n",
+    { "kiln_dgemm_tma_copya_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_dgemm_bulk_copyb_n",
+    { "kiln_dgemm_tma_copyb_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_dgemm_bulk_stream_nn_bm128_bn64_tm2_tn16_depth128_st5_early2_ku2_group2_edges0",
+    { "kiln_dgemm_tma_stream_nn_bm128_bn64_wm16_wn64_depth128_st5_early2_ku2_group2_edges0",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 320, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -9270,14 +9272,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_bulk_add_nn_bm128_bn64_tm2_tn16_depth128_st5_early2_ku2_group2_edges0",
+    { "kiln_dgemm_tma_add_nn_bm128_bn64_wm16_wn64_depth128_st5_early2_ku2_group2_edges0",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 8, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_3, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_dgemm_bulk_copy_nt",
+    { "kiln_dgemm_tma_copy_nt",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -9285,19 +9287,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_dgemm_bulk_copya_n",
+    { "kiln_dgemm_tma_copya_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_dgemm_bulk_copyb_t",
+    { "kiln_dgemm_tma_copyb_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_dgemm_bulk_stream_nt_bm128_bn64_tm2_tn16_depth128_st5_early2_ku2_group2_edges0",
+    { "kiln_dgemm_tma_stream_nt_bm128_bn64_wm16_wn64_depth128_st5_early2_ku2_group2_edges0",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 320, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -9306,14 +9308,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_bulk_add_nt_bm128_bn64_tm2_tn16_depth128_st5_early2_ku2_group2_edges0",
+    { "kiln_dgemm_tma_add_nt_bm128_bn64_wm16_wn64_depth128_st5_early2_ku2_group2_edges0",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 8, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_3, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_dgemm_bulk_copy_tn",
+    { "kiln_dgemm_tma_copy_tn",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -9321,19 +9323,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_dgemm_bulk_copya_t",
+    { "kiln_dgemm_tma_copya_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_dgemm_bulk_copyb_n",
+    { "kiln_dgemm_tma_copyb_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_dgemm_bulk_stream_tn_bm128_bn64_tm2_tn16_depth128_st5_early2_ku2_group2_edges0",
+    { "kiln_dgemm_tma_stream_tn_bm128_bn64_wm16_wn64_depth128_st5_early2_ku2_group2_edges0",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 320, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -9342,14 +9344,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_bulk_add_tn_bm128_bn64_tm2_tn16_depth128_st5_early2_ku2_group2_edges0",
+    { "kiln_dgemm_tma_add_tn_bm128_bn64_wm16_wn64_depth128_st5_early2_ku2_group2_edges0",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 8, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_3, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_dgemm_bulk_copy_tt",
+    { "kiln_dgemm_tma_copy_tt",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -9357,19 +9359,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_dgemm_bulk_copya_t",
+    { "kiln_dgemm_tma_copya_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_dgemm_bulk_copyb_t",
+    { "kiln_dgemm_tma_copyb_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_dgemm_bulk_stream_tt_bm128_bn64_tm2_tn16_depth128_st5_early2_ku2_group2_edges0",
+    { "kiln_dgemm_tma_stream_tt_bm128_bn64_wm16_wn64_depth128_st5_early2_ku2_group2_edges0",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 320, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -9378,14 +9380,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_bulk_add_tt_bm128_bn64_tm2_tn16_depth128_st5_early2_ku2_group2_edges0",
+    { "kiln_dgemm_tma_add_tt_bm128_bn64_wm16_wn64_depth128_st5_early2_ku2_group2_edges0",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 8, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_3, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_dgemm_bulk_copy_nn",
+    { "kiln_dgemm_tma_copy_nn",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -9393,19 +9395,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_dgemm_bulk_copya_n",
+    { "kiln_dgemm_tma_copya_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_dgemm_bulk_copyb_n",
+    { "kiln_dgemm_tma_copyb_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_dgemm_bulk_multiply_nn_bm64_bn16_tm4_tn4_depth128_st16_early1_ku2_group1_slices4_edges0",
+    { "kiln_dgemm_tma_multiply_nn_bm64_bn16_wm32_wn16_depth128_st16_early1_ku2_group1_slices4_edges0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 16, 64, 1 }, { 320, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -9414,7 +9416,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_bulk_copy_nt",
+    { "kiln_dgemm_tma_copy_nt",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -9422,19 +9424,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_dgemm_bulk_copya_n",
+    { "kiln_dgemm_tma_copya_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_dgemm_bulk_copyb_t",
+    { "kiln_dgemm_tma_copyb_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_dgemm_bulk_multiply_nt_bm64_bn16_tm4_tn4_depth128_st16_early1_ku2_group1_slices4_edges0",
+    { "kiln_dgemm_tma_multiply_nt_bm64_bn16_wm32_wn16_depth128_st16_early1_ku2_group1_slices4_edges0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 16, 64, 1 }, { 320, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -9443,7 +9445,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_bulk_copy_tn",
+    { "kiln_dgemm_tma_copy_tn",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -9451,19 +9453,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_dgemm_bulk_copya_t",
+    { "kiln_dgemm_tma_copya_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_dgemm_bulk_copyb_n",
+    { "kiln_dgemm_tma_copyb_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_dgemm_bulk_multiply_tn_bm64_bn16_tm4_tn4_depth128_st16_early1_ku2_group1_slices4_edges0",
+    { "kiln_dgemm_tma_multiply_tn_bm64_bn16_wm32_wn16_depth128_st16_early1_ku2_group1_slices4_edges0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 16, 64, 1 }, { 320, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -9472,7 +9474,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_bulk_copy_tt",
+    { "kiln_dgemm_tma_copy_tt",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -9480,19 +9482,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_dgemm_bulk_copya_t",
+    { "kiln_dgemm_tma_copya_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_dgemm_bulk_copyb_t",
+    { "kiln_dgemm_tma_copyb_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_dgemm_bulk_multiply_tt_bm64_bn16_tm4_tn4_depth128_st16_early1_ku2_group1_slices4_edges0",
+    { "kiln_dgemm_tma_multiply_tt_bm64_bn16_wm32_wn16_depth128_st16_early1_ku2_group1_slices4_edges0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 16, 64, 1 }, { 320, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -9533,7 +9535,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_bulk_copy_nn",
+    { "kiln_dgemm_tma_copy_nn",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -9541,19 +9543,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_dgemm_bulk_copya_n",
+    { "kiln_dgemm_tma_copya_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_dgemm_bulk_copyb_n",
+    { "kiln_dgemm_tma_copyb_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_dgemm_bulk_stream_nn_bm64_bn128_tm4_tn8_depth128_st8_early2_ku2_group8_shared0_edges0",
+    { "kiln_dgemm_tma_stream_nn_bm64_bn128_wm32_wn32_depth128_st8_early2_ku2_group8_shared0_edges0",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 320, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -9562,7 +9564,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_bulk_copy_nt",
+    { "kiln_dgemm_tma_copy_nt",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -9570,19 +9572,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_dgemm_bulk_copya_n",
+    { "kiln_dgemm_tma_copya_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_dgemm_bulk_copyb_t",
+    { "kiln_dgemm_tma_copyb_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_dgemm_bulk_stream_nt_bm64_bn128_tm4_tn8_depth128_st8_early2_ku2_group8_shared0_edges0",
+    { "kiln_dgemm_tma_stream_nt_bm64_bn128_wm32_wn32_depth128_st8_early2_ku2_group8_shared0_edges0",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 320, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -9591,7 +9593,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_bulk_copy_tn",
+    { "kiln_dgemm_tma_copy_tn",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -9599,19 +9601,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_dgemm_bulk_copya_t",
+    { "kiln_dgemm_tma_copya_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_dgemm_bulk_copyb_n",
+    { "kiln_dgemm_tma_copyb_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_dgemm_bulk_stream_tn_bm64_bn128_tm4_tn8_depth128_st8_early2_ku2_group8_shared0_edges0",
+    { "kiln_dgemm_tma_stream_tn_bm64_bn128_wm32_wn32_depth128_st8_early2_ku2_group8_shared0_edges0",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 320, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -9620,7 +9622,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_bulk_copy_tt",
+    { "kiln_dgemm_tma_copy_tt",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -9628,19 +9630,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_dgemm_bulk_copya_t",
+    { "kiln_dgemm_tma_copya_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_dgemm_bulk_copyb_t",
+    { "kiln_dgemm_tma_copyb_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_dgemm_bulk_stream_tt_bm64_bn128_tm4_tn8_depth128_st8_early2_ku2_group8_shared0_edges0",
+    { "kiln_dgemm_tma_stream_tt_bm64_bn128_wm32_wn32_depth128_st8_early2_ku2_group8_shared0_edges0",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 320, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -9649,7 +9651,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_bulk_copy_nn",
+    { "kiln_dgemm_tma_copy_nn",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -9657,19 +9659,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_dgemm_bulk_copya_n",
+    { "kiln_dgemm_tma_copya_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_dgemm_bulk_copyb_n",
+    { "kiln_dgemm_tma_copyb_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_dgemm_bulk_multiply_nn_bm32_bn16_tm2_tn4_depth128_st16_early2_ku2_group8_slices4_edges0",
+    { "kiln_dgemm_tma_multiply_nn_bm32_bn16_wm16_wn16_depth128_st16_early2_ku2_group8_slices4_edges0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 16, 32, 1 }, { 320, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -9678,7 +9680,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_bulk_copy_nt",
+    { "kiln_dgemm_tma_copy_nt",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -9686,19 +9688,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_dgemm_bulk_copya_n",
+    { "kiln_dgemm_tma_copya_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_dgemm_bulk_copyb_t",
+    { "kiln_dgemm_tma_copyb_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_dgemm_bulk_multiply_nt_bm32_bn16_tm2_tn4_depth128_st16_early2_ku2_group8_slices4_edges0",
+    { "kiln_dgemm_tma_multiply_nt_bm32_bn16_wm16_wn16_depth128_st16_early2_ku2_group8_slices4_edges0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 16, 32, 1 }, { 320, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -9707,7 +9709,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_bulk_copy_tn",
+    { "kiln_dgemm_tma_copy_tn",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -9715,19 +9717,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_dgemm_bulk_copya_t",
+    { "kiln_dgemm_tma_copya_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_dgemm_bulk_copyb_n",
+    { "kiln_dgemm_tma_copyb_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_dgemm_bulk_multiply_tn_bm32_bn16_tm2_tn4_depth128_st16_early2_ku2_group8_slices4_edges0",
+    { "kiln_dgemm_tma_multiply_tn_bm32_bn16_wm16_wn16_depth128_st16_early2_ku2_group8_slices4_edges0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 16, 32, 1 }, { 320, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -9736,7 +9738,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_bulk_copy_tt",
+    { "kiln_dgemm_tma_copy_tt",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -9744,19 +9746,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_dgemm_bulk_copya_t",
+    { "kiln_dgemm_tma_copya_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_dgemm_bulk_copyb_t",
+    { "kiln_dgemm_tma_copyb_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_dgemm_bulk_multiply_tt_bm32_bn16_tm2_tn4_depth128_st16_early2_ku2_group8_slices4_edges0",
+    { "kiln_dgemm_tma_multiply_tt_bm32_bn16_wm16_wn16_depth128_st16_early2_ku2_group8_slices4_edges0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 16, 32, 1 }, { 320, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -9765,7 +9767,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_bulk_copy_nn",
+    { "kiln_dgemm_tma_copy_nn",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -9773,19 +9775,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_dgemm_bulk_copya_n",
+    { "kiln_dgemm_tma_copya_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_dgemm_bulk_copyb_n",
+    { "kiln_dgemm_tma_copyb_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_dgemm_bulk_multiply_nn_bm64_bn32_tm4_tn8_depth128_st8_early1_ku2_group1_slices4_edges0",
+    { "kiln_dgemm_tma_multiply_nn_bm64_bn32_wm32_wn32_depth128_st8_early1_ku2_group1_slices4_edges0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 64, 1 }, { 320, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -9794,7 +9796,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_bulk_copy_nt",
+    { "kiln_dgemm_tma_copy_nt",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -9802,19 +9804,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_dgemm_bulk_copya_n",
+    { "kiln_dgemm_tma_copya_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_dgemm_bulk_copyb_t",
+    { "kiln_dgemm_tma_copyb_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_dgemm_bulk_multiply_nt_bm64_bn32_tm4_tn8_depth128_st8_early1_ku2_group1_slices4_edges0",
+    { "kiln_dgemm_tma_multiply_nt_bm64_bn32_wm32_wn32_depth128_st8_early1_ku2_group1_slices4_edges0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 64, 1 }, { 320, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -9823,7 +9825,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_bulk_copy_tn",
+    { "kiln_dgemm_tma_copy_tn",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -9831,19 +9833,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_dgemm_bulk_copya_t",
+    { "kiln_dgemm_tma_copya_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_dgemm_bulk_copyb_n",
+    { "kiln_dgemm_tma_copyb_n",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_dgemm_bulk_multiply_tn_bm64_bn32_tm4_tn8_depth128_st8_early1_ku2_group1_slices4_edges0",
+    { "kiln_dgemm_tma_multiply_tn_bm64_bn32_wm32_wn32_depth128_st8_early1_ku2_group1_slices4_edges0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 64, 1 }, { 320, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -9852,7 +9854,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_bulk_copy_tt",
+    { "kiln_dgemm_tma_copy_tt",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
@@ -9860,19 +9862,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_BOTH, 0 },
-    { "kiln_dgemm_bulk_copya_t",
+    { "kiln_dgemm_tma_copya_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_dgemm_bulk_copyb_t",
+    { "kiln_dgemm_tma_copyb_t",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 8, 1, 1 }, { 256, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_dgemm_bulk_multiply_tt_bm64_bn32_tm4_tn8_depth128_st8_early1_ku2_group1_slices4_edges0",
+    { "kiln_dgemm_tma_multiply_tt_bm64_bn32_wm32_wn32_depth128_st8_early1_ku2_group1_slices4_edges0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 64, 1 }, { 320, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -9881,7 +9883,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_async_stream_nn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0",
+    { "kiln_dgemm_async_stream_nn_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes16_copy0",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 128, 1, 1 }, 0,
       16, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -9889,14 +9891,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_async_add_nn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0",
+    { "kiln_dgemm_async_add_nn_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes16_copy0",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 4, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_dgemm_async_stream_nt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0",
+    { "kiln_dgemm_async_stream_nt_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes16_copy0",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 128, 1, 1 }, 0,
       16, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -9904,14 +9906,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_async_add_nt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0",
+    { "kiln_dgemm_async_add_nt_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes16_copy0",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 4, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_dgemm_async_stream_tn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0",
+    { "kiln_dgemm_async_stream_tn_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes16_copy0",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 128, 1, 1 }, 0,
       16, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -9919,14 +9921,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_async_add_tn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0",
+    { "kiln_dgemm_async_add_tn_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes16_copy0",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 4, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_dgemm_async_stream_tt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0",
+    { "kiln_dgemm_async_stream_tt_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes16_copy0",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 128, 1, 1 }, 0,
       16, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -9934,7 +9936,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_async_add_tt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0",
+    { "kiln_dgemm_async_add_tt_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes16_copy0",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 4, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
@@ -10545,40 +10547,40 @@ static const struct kiln_time times[] = {
 };
 
 static const struct kiln_recipe recipes[] = {
-    { "bulk BM=256 BN=128 TM=8 TN=8 DEPTH=128 ST=4 EARLY=0 KU=2 GROUP=8 STREAM=1 SHARED=0 SLICES=1 EDGES=0",
+    { "tma BM=256 BN=128 WM=64 WN=32 DEPTH=128 ST=4 EARLY=0 KU=2 GROUP=8 STREAM=1 SHARED=0 SLICES=1 EDGES=0",
       1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 256, 128, 64 }, { 256, 128, 256 }, 1, 1, 0, 3, &times[0], 0, 4, 4, stages + 0, regions + 0, 0, 0 },
-    { "bulk BM=256 BN=128 TM=8 TN=8 DEPTH=128 ST=4 EARLY=0 KU=2 GROUP=8 STREAM=1 SHARED=0 SLICES=1 EDGES=0",
+    { "tma BM=256 BN=128 WM=64 WN=32 DEPTH=128 ST=4 EARLY=0 KU=2 GROUP=8 STREAM=1 SHARED=0 SLICES=1 EDGES=0",
       1, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 256, 128, 64 }, { 256, 128, 256 }, 1, 1, 0, 3, &times[0], 1, 4, 4, stages + 4, regions + 4, 0, 0 },
-    { "bulk BM=256 BN=128 TM=8 TN=8 DEPTH=128 ST=4 EARLY=0 KU=2 GROUP=8 STREAM=1 SHARED=0 SLICES=1 EDGES=0",
+    { "tma BM=256 BN=128 WM=64 WN=32 DEPTH=128 ST=4 EARLY=0 KU=2 GROUP=8 STREAM=1 SHARED=0 SLICES=1 EDGES=0",
       1, 1, 0, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 256, 128, 64 }, { 256, 128, 256 }, 1, 1, 0, 3, &times[0], 2, 4, 4, stages + 8, regions + 8, 0, 0 },
-    { "bulk BM=256 BN=128 TM=8 TN=8 DEPTH=128 ST=4 EARLY=0 KU=2 GROUP=8 STREAM=1 SHARED=0 SLICES=1 EDGES=0",
+    { "tma BM=256 BN=128 WM=64 WN=32 DEPTH=128 ST=4 EARLY=0 KU=2 GROUP=8 STREAM=1 SHARED=0 SLICES=1 EDGES=0",
       1, 1, 1, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 256, 128, 64 }, { 256, 128, 256 }, 1, 1, 0, 3, &times[0], 3, 4, 4, stages + 12, regions + 12, 0, 0 },
-    { "bulk BM=16 BN=64 TM=2 TN=4 DEPTH=128 ST=12 EARLY=2 KU=2 GROUP=8 STREAM=0 SHARED=1 SLICES=1 EDGES=0",
+    { "tma BM=16 BN=64 WM=16 WN=16 DEPTH=128 ST=12 EARLY=2 KU=2 GROUP=8 STREAM=0 SHARED=1 SLICES=1 EDGES=0",
       1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 16, 64, 64 }, { 16, 64, 768 }, 1, 0, 0, 3, &times[1], 4, 4, 4, stages + 16, regions + 0, 0, 0 },
-    { "bulk BM=16 BN=64 TM=2 TN=4 DEPTH=128 ST=12 EARLY=2 KU=2 GROUP=8 STREAM=0 SHARED=1 SLICES=1 EDGES=0",
+    { "tma BM=16 BN=64 WM=16 WN=16 DEPTH=128 ST=12 EARLY=2 KU=2 GROUP=8 STREAM=0 SHARED=1 SLICES=1 EDGES=0",
       1, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 16, 64, 64 }, { 16, 64, 768 }, 1, 0, 0, 3, &times[1], 5, 4, 4, stages + 20, regions + 4, 0, 0 },
-    { "bulk BM=16 BN=64 TM=2 TN=4 DEPTH=128 ST=12 EARLY=2 KU=2 GROUP=8 STREAM=0 SHARED=1 SLICES=1 EDGES=0",
+    { "tma BM=16 BN=64 WM=16 WN=16 DEPTH=128 ST=12 EARLY=2 KU=2 GROUP=8 STREAM=0 SHARED=1 SLICES=1 EDGES=0",
       1, 1, 0, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 16, 64, 64 }, { 16, 64, 768 }, 1, 0, 0, 3, &times[1], 6, 4, 4, stages + 24, regions + 8, 0, 0 },
-    { "bulk BM=16 BN=64 TM=2 TN=4 DEPTH=128 ST=12 EARLY=2 KU=2 GROUP=8 STREAM=0 SHARED=1 SLICES=1 EDGES=0",
+    { "tma BM=16 BN=64 WM=16 WN=16 DEPTH=128 ST=12 EARLY=2 KU=2 GROUP=8 STREAM=0 SHARED=1 SLICES=1 EDGES=0",
       1, 1, 1, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 16, 64, 64 }, { 16, 64, 768 }, 1, 0, 0, 3, &times[1], 7, 4, 4, stages + 28, regions + 12, 0, 0 },
-    { "async BM=64 BN=32 TM=4 TN=4 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=0 BYTES=16 COPY=0 SLICES=1",
+    { "async BM=64 BN=32 WM=32 WN=16 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=0 BYTES=16 COPY=0 SLICES=1",
       1, 0, 0, 64, { 1, 1, 1, 8, 8, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 64, 32, 64 }, { 64, 32, 256 }, 1, 0, 0, 0, &times[2], 8, 1, 0, stages + 32, NULL, 0, 0 },
-    { "async BM=64 BN=32 TM=4 TN=4 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=0 BYTES=16 COPY=0 SLICES=1",
+    { "async BM=64 BN=32 WM=32 WN=16 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=0 BYTES=16 COPY=0 SLICES=1",
       1, 0, 1, 64, { 1, 1, 1, 8, 8, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 64, 32, 64 }, { 64, 32, 256 }, 1, 0, 0, 0, &times[2], 9, 1, 0, stages + 33, NULL, 0, 0 },
-    { "async BM=64 BN=32 TM=4 TN=4 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=0 BYTES=16 COPY=0 SLICES=1",
+    { "async BM=64 BN=32 WM=32 WN=16 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=0 BYTES=16 COPY=0 SLICES=1",
       1, 1, 0, 64, { 1, 1, 1, 8, 8, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 64, 32, 64 }, { 64, 32, 256 }, 1, 0, 0, 0, &times[2], 10, 1, 0, stages + 34, NULL, 0, 0 },
-    { "async BM=64 BN=32 TM=4 TN=4 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=0 BYTES=16 COPY=0 SLICES=1",
+    { "async BM=64 BN=32 WM=32 WN=16 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=0 BYTES=16 COPY=0 SLICES=1",
       1, 1, 1, 64, { 1, 1, 1, 8, 8, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 64, 32, 64 }, { 64, 32, 256 }, 1, 0, 0, 0, &times[2], 11, 1, 0, stages + 35, NULL, 0, 0 },
     { "thin SIDE=0 SHORT=4 VEC=4 ROWS=2 NV=1 LITEMS=8 KITEMS=32 KSPLIT=1 ALIGN=1 INDEX=32 YDEPTH=0",
@@ -10593,76 +10595,76 @@ static const struct kiln_recipe recipes[] = {
     { "thin SIDE=0 SHORT=4 VEC=4 ROWS=2 NV=1 LITEMS=8 KITEMS=32 KSPLIT=1 ALIGN=1 INDEX=32 YDEPTH=0",
       1, 1, 1, 32, { 1, 1, 1, 0, 0, 0, { 8, 0, 0 }, { 0, 0, 0 } },
       { 4, 16, 128 }, { 4, 16, 128 }, 1, 0, 0, 0, &times[3], 15, 1, 0, stages + 39, NULL, 0, 0 },
-    { "bulk BM=192 BN=128 TM=8 TN=8 DEPTH=128 ST=5 EARLY=2 KU=2 GROUP=8 STREAM=0 SHARED=1 SLICES=1 EDGES=0",
+    { "tma BM=192 BN=128 WM=64 WN=32 DEPTH=128 ST=5 EARLY=2 KU=2 GROUP=8 STREAM=0 SHARED=1 SLICES=1 EDGES=0",
       1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 192, 128, 64 }, { 192, 128, 320 }, 1, 0, 0, 3, &times[4], 16, 4, 4, stages + 40, regions + 0, 0, 0 },
-    { "bulk BM=192 BN=128 TM=8 TN=8 DEPTH=128 ST=5 EARLY=2 KU=2 GROUP=8 STREAM=0 SHARED=1 SLICES=1 EDGES=0",
+    { "tma BM=192 BN=128 WM=64 WN=32 DEPTH=128 ST=5 EARLY=2 KU=2 GROUP=8 STREAM=0 SHARED=1 SLICES=1 EDGES=0",
       1, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 192, 128, 64 }, { 192, 128, 320 }, 1, 0, 0, 3, &times[4], 17, 4, 4, stages + 44, regions + 4, 0, 0 },
-    { "bulk BM=192 BN=128 TM=8 TN=8 DEPTH=128 ST=5 EARLY=2 KU=2 GROUP=8 STREAM=0 SHARED=1 SLICES=1 EDGES=0",
+    { "tma BM=192 BN=128 WM=64 WN=32 DEPTH=128 ST=5 EARLY=2 KU=2 GROUP=8 STREAM=0 SHARED=1 SLICES=1 EDGES=0",
       1, 1, 0, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 192, 128, 64 }, { 192, 128, 320 }, 1, 0, 0, 3, &times[4], 18, 4, 4, stages + 48, regions + 8, 0, 0 },
-    { "bulk BM=192 BN=128 TM=8 TN=8 DEPTH=128 ST=5 EARLY=2 KU=2 GROUP=8 STREAM=0 SHARED=1 SLICES=1 EDGES=0",
+    { "tma BM=192 BN=128 WM=64 WN=32 DEPTH=128 ST=5 EARLY=2 KU=2 GROUP=8 STREAM=0 SHARED=1 SLICES=1 EDGES=0",
       1, 1, 1, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 192, 128, 64 }, { 192, 128, 320 }, 1, 0, 0, 3, &times[4], 19, 4, 4, stages + 52, regions + 12, 0, 0 },
-    { "bulk BM=128 BN=128 TM=8 TN=8 DEPTH=128 ST=6 EARLY=2 KU=2 GROUP=8 STREAM=0 SHARED=1 SLICES=1 EDGES=0",
+    { "tma BM=128 BN=128 WM=64 WN=32 DEPTH=128 ST=6 EARLY=2 KU=2 GROUP=8 STREAM=0 SHARED=1 SLICES=1 EDGES=0",
       1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 128, 128, 64 }, { 128, 128, 384 }, 1, 0, 0, 3, &times[5], 20, 4, 4, stages + 56, regions + 0, 0, 0 },
-    { "bulk BM=128 BN=128 TM=8 TN=8 DEPTH=128 ST=6 EARLY=2 KU=2 GROUP=8 STREAM=0 SHARED=1 SLICES=1 EDGES=0",
+    { "tma BM=128 BN=128 WM=64 WN=32 DEPTH=128 ST=6 EARLY=2 KU=2 GROUP=8 STREAM=0 SHARED=1 SLICES=1 EDGES=0",
       1, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 128, 128, 64 }, { 128, 128, 384 }, 1, 0, 0, 3, &times[5], 21, 4, 4, stages + 60, regions + 4, 0, 0 },
-    { "bulk BM=128 BN=128 TM=8 TN=8 DEPTH=128 ST=6 EARLY=2 KU=2 GROUP=8 STREAM=0 SHARED=1 SLICES=1 EDGES=0",
+    { "tma BM=128 BN=128 WM=64 WN=32 DEPTH=128 ST=6 EARLY=2 KU=2 GROUP=8 STREAM=0 SHARED=1 SLICES=1 EDGES=0",
       1, 1, 0, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 128, 128, 64 }, { 128, 128, 384 }, 1, 0, 0, 3, &times[5], 22, 4, 4, stages + 64, regions + 8, 0, 0 },
-    { "bulk BM=128 BN=128 TM=8 TN=8 DEPTH=128 ST=6 EARLY=2 KU=2 GROUP=8 STREAM=0 SHARED=1 SLICES=1 EDGES=0",
+    { "tma BM=128 BN=128 WM=64 WN=32 DEPTH=128 ST=6 EARLY=2 KU=2 GROUP=8 STREAM=0 SHARED=1 SLICES=1 EDGES=0",
       1, 1, 1, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 128, 128, 64 }, { 128, 128, 384 }, 1, 0, 0, 3, &times[5], 23, 4, 4, stages + 68, regions + 12, 0, 0 },
-    { "async BM=64 BN=64 TM=4 TN=8 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=0 BYTES=4 COPY=0 SLICES=2",
+    { "async BM=64 BN=64 WM=32 WN=32 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=0 BYTES=4 COPY=0 SLICES=2",
       1, 0, 0, 64, { 1, 1, 1, 2, 2, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 64, 64, 64 }, { 64, 64, 256 }, 1, 0, 0, 0, &times[6], 24, 1, 0, stages + 72, NULL, 0, 0 },
-    { "async BM=64 BN=64 TM=4 TN=8 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=0 BYTES=4 COPY=0 SLICES=2",
+    { "async BM=64 BN=64 WM=32 WN=32 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=0 BYTES=4 COPY=0 SLICES=2",
       1, 0, 1, 64, { 1, 1, 1, 2, 2, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 64, 64, 64 }, { 64, 64, 256 }, 1, 0, 0, 0, &times[6], 25, 1, 0, stages + 73, NULL, 0, 0 },
-    { "async BM=64 BN=64 TM=4 TN=8 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=0 BYTES=4 COPY=0 SLICES=2",
+    { "async BM=64 BN=64 WM=32 WN=32 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=0 BYTES=4 COPY=0 SLICES=2",
       1, 1, 0, 64, { 1, 1, 1, 2, 2, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 64, 64, 64 }, { 64, 64, 256 }, 1, 0, 0, 0, &times[6], 26, 1, 0, stages + 74, NULL, 0, 0 },
-    { "async BM=64 BN=64 TM=4 TN=8 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=0 BYTES=4 COPY=0 SLICES=2",
+    { "async BM=64 BN=64 WM=32 WN=32 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=0 BYTES=4 COPY=0 SLICES=2",
       1, 1, 1, 64, { 1, 1, 1, 2, 2, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 64, 64, 64 }, { 64, 64, 256 }, 1, 0, 0, 0, &times[6], 27, 1, 0, stages + 75, NULL, 0, 0 },
-    { "async BM=64 BN=32 TM=4 TN=4 DEPTH=128 ST=2 KU=2 GROUP=8 STREAM=0 BYTES=2 COPY=0 SLICES=1",
+    { "async BM=64 BN=32 WM=32 WN=16 DEPTH=128 ST=2 KU=2 GROUP=8 STREAM=0 BYTES=2 COPY=0 SLICES=1",
       1, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 64, 32, 64 }, { 64, 32, 128 }, 1, 0, 0, 0, &times[7], 28, 1, 0, stages + 76, NULL, 0, 0 },
-    { "async BM=64 BN=32 TM=4 TN=4 DEPTH=128 ST=2 KU=2 GROUP=8 STREAM=0 BYTES=2 COPY=0 SLICES=1",
+    { "async BM=64 BN=32 WM=32 WN=16 DEPTH=128 ST=2 KU=2 GROUP=8 STREAM=0 BYTES=2 COPY=0 SLICES=1",
       1, 0, 1, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 64, 32, 64 }, { 64, 32, 128 }, 1, 0, 0, 0, &times[7], 29, 1, 0, stages + 77, NULL, 0, 0 },
-    { "async BM=64 BN=32 TM=4 TN=4 DEPTH=128 ST=2 KU=2 GROUP=8 STREAM=0 BYTES=2 COPY=0 SLICES=1",
+    { "async BM=64 BN=32 WM=32 WN=16 DEPTH=128 ST=2 KU=2 GROUP=8 STREAM=0 BYTES=2 COPY=0 SLICES=1",
       1, 1, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 64, 32, 64 }, { 64, 32, 128 }, 1, 0, 0, 0, &times[7], 30, 1, 0, stages + 78, NULL, 0, 0 },
-    { "async BM=64 BN=32 TM=4 TN=4 DEPTH=128 ST=2 KU=2 GROUP=8 STREAM=0 BYTES=2 COPY=0 SLICES=1",
+    { "async BM=64 BN=32 WM=32 WN=16 DEPTH=128 ST=2 KU=2 GROUP=8 STREAM=0 BYTES=2 COPY=0 SLICES=1",
       1, 1, 1, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 64, 32, 64 }, { 64, 32, 128 }, 1, 0, 0, 0, &times[7], 31, 1, 0, stages + 79, NULL, 0, 0 },
-    { "bulk BM=64 BN=64 TM=8 TN=8 DEPTH=128 ST=8 EARLY=2 KU=2 GROUP=8 STREAM=0 SHARED=1 SLICES=1 EDGES=0",
+    { "tma BM=64 BN=64 WM=64 WN=32 DEPTH=128 ST=8 EARLY=2 KU=2 GROUP=8 STREAM=0 SHARED=1 SLICES=1 EDGES=0",
       1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 64, 64, 64 }, { 64, 64, 512 }, 1, 0, 0, 3, &times[8], 32, 4, 4, stages + 80, regions + 0, 0, 0 },
-    { "bulk BM=64 BN=64 TM=8 TN=8 DEPTH=128 ST=8 EARLY=2 KU=2 GROUP=8 STREAM=0 SHARED=1 SLICES=1 EDGES=0",
+    { "tma BM=64 BN=64 WM=64 WN=32 DEPTH=128 ST=8 EARLY=2 KU=2 GROUP=8 STREAM=0 SHARED=1 SLICES=1 EDGES=0",
       1, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 64, 64, 64 }, { 64, 64, 512 }, 1, 0, 0, 3, &times[8], 33, 4, 4, stages + 84, regions + 4, 0, 0 },
-    { "bulk BM=64 BN=64 TM=8 TN=8 DEPTH=128 ST=8 EARLY=2 KU=2 GROUP=8 STREAM=0 SHARED=1 SLICES=1 EDGES=0",
+    { "tma BM=64 BN=64 WM=64 WN=32 DEPTH=128 ST=8 EARLY=2 KU=2 GROUP=8 STREAM=0 SHARED=1 SLICES=1 EDGES=0",
       1, 1, 0, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 64, 64, 64 }, { 64, 64, 512 }, 1, 0, 0, 3, &times[8], 34, 4, 4, stages + 88, regions + 8, 0, 0 },
-    { "bulk BM=64 BN=64 TM=8 TN=8 DEPTH=128 ST=8 EARLY=2 KU=2 GROUP=8 STREAM=0 SHARED=1 SLICES=1 EDGES=0",
+    { "tma BM=64 BN=64 WM=64 WN=32 DEPTH=128 ST=8 EARLY=2 KU=2 GROUP=8 STREAM=0 SHARED=1 SLICES=1 EDGES=0",
       1, 1, 1, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 64, 64, 64 }, { 64, 64, 512 }, 1, 0, 0, 3, &times[8], 35, 4, 4, stages + 92, regions + 12, 0, 0 },
-    { "bulk BM=32 BN=16 TM=2 TN=4 DEPTH=128 ST=12 EARLY=2 KU=2 GROUP=8 STREAM=0 SHARED=1 SLICES=1 EDGES=0",
+    { "tma BM=32 BN=16 WM=16 WN=16 DEPTH=128 ST=12 EARLY=2 KU=2 GROUP=8 STREAM=0 SHARED=1 SLICES=1 EDGES=0",
       1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 32, 16, 64 }, { 32, 16, 768 }, 1, 0, 0, 3, &times[9], 36, 4, 4, stages + 96, regions + 0, 0, 0 },
-    { "bulk BM=32 BN=16 TM=2 TN=4 DEPTH=128 ST=12 EARLY=2 KU=2 GROUP=8 STREAM=0 SHARED=1 SLICES=1 EDGES=0",
+    { "tma BM=32 BN=16 WM=16 WN=16 DEPTH=128 ST=12 EARLY=2 KU=2 GROUP=8 STREAM=0 SHARED=1 SLICES=1 EDGES=0",
       1, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 32, 16, 64 }, { 32, 16, 768 }, 1, 0, 0, 3, &times[9], 37, 4, 4, stages + 100, regions + 4, 0, 0 },
-    { "bulk BM=32 BN=16 TM=2 TN=4 DEPTH=128 ST=12 EARLY=2 KU=2 GROUP=8 STREAM=0 SHARED=1 SLICES=1 EDGES=0",
+    { "tma BM=32 BN=16 WM=16 WN=16 DEPTH=128 ST=12 EARLY=2 KU=2 GROUP=8 STREAM=0 SHARED=1 SLICES=1 EDGES=0",
       1, 1, 0, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 32, 16, 64 }, { 32, 16, 768 }, 1, 0, 0, 3, &times[9], 38, 4, 4, stages + 104, regions + 8, 0, 0 },
-    { "bulk BM=32 BN=16 TM=2 TN=4 DEPTH=128 ST=12 EARLY=2 KU=2 GROUP=8 STREAM=0 SHARED=1 SLICES=1 EDGES=0",
+    { "tma BM=32 BN=16 WM=16 WN=16 DEPTH=128 ST=12 EARLY=2 KU=2 GROUP=8 STREAM=0 SHARED=1 SLICES=1 EDGES=0",
       1, 1, 1, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 32, 16, 64 }, { 32, 16, 768 }, 1, 0, 0, 3, &times[9], 39, 4, 4, stages + 108, regions + 12, 0, 0 },
     { "direct WGM=8 WGN=8 TM=4 NV=1 VEC=4 KU=1 INDEX=32",
@@ -10677,28 +10679,28 @@ static const struct kiln_recipe recipes[] = {
     { "direct WGM=8 WGN=8 TM=4 NV=1 VEC=4 KU=1 INDEX=32",
       1, 1, 1, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 32, 32, 1 }, { 32, 32, 1 }, 1, 0, 0, 0, &times[10], 43, 1, 0, stages + 115, NULL, 0, 0 },
-    { "bulk BM=256 BN=128 TM=8 TN=8 DEPTH=128 ST=3 EARLY=1 KU=2 GROUP=8 STREAM=1 SHARED=0 SLICES=1 EDGES=0",
+    { "tma BM=256 BN=128 WM=64 WN=32 DEPTH=128 ST=3 EARLY=1 KU=2 GROUP=8 STREAM=1 SHARED=0 SLICES=1 EDGES=0",
       1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 256, 128, 64 }, { 256, 128, 192 }, 1, 1, 0, 3, &times[11], 44, 4, 4, stages + 116, regions + 0, 0, 0 },
-    { "bulk BM=256 BN=128 TM=8 TN=8 DEPTH=128 ST=3 EARLY=1 KU=2 GROUP=8 STREAM=1 SHARED=0 SLICES=1 EDGES=0",
+    { "tma BM=256 BN=128 WM=64 WN=32 DEPTH=128 ST=3 EARLY=1 KU=2 GROUP=8 STREAM=1 SHARED=0 SLICES=1 EDGES=0",
       1, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 256, 128, 64 }, { 256, 128, 192 }, 1, 1, 0, 3, &times[11], 45, 4, 4, stages + 120, regions + 4, 0, 0 },
-    { "bulk BM=256 BN=128 TM=8 TN=8 DEPTH=128 ST=3 EARLY=1 KU=2 GROUP=8 STREAM=1 SHARED=0 SLICES=1 EDGES=0",
+    { "tma BM=256 BN=128 WM=64 WN=32 DEPTH=128 ST=3 EARLY=1 KU=2 GROUP=8 STREAM=1 SHARED=0 SLICES=1 EDGES=0",
       1, 1, 0, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 256, 128, 64 }, { 256, 128, 192 }, 1, 1, 0, 3, &times[11], 46, 4, 4, stages + 124, regions + 8, 0, 0 },
-    { "bulk BM=256 BN=128 TM=8 TN=8 DEPTH=128 ST=3 EARLY=1 KU=2 GROUP=8 STREAM=1 SHARED=0 SLICES=1 EDGES=0",
+    { "tma BM=256 BN=128 WM=64 WN=32 DEPTH=128 ST=3 EARLY=1 KU=2 GROUP=8 STREAM=1 SHARED=0 SLICES=1 EDGES=0",
       1, 1, 1, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 256, 128, 64 }, { 256, 128, 192 }, 1, 1, 0, 3, &times[11], 47, 4, 4, stages + 128, regions + 12, 0, 0 },
-    { "async BM=64 BN=64 TM=4 TN=8 DEPTH=128 ST=3 KU=2 GROUP=8 STREAM=2 BYTES=4 COPY=0 SLICES=1",
+    { "async BM=64 BN=64 WM=32 WN=32 DEPTH=128 ST=3 KU=2 GROUP=8 STREAM=2 BYTES=4 COPY=0 SLICES=1",
       1, 0, 0, 64, { 1, 1, 1, 2, 2, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 64, 64, 64 }, { 64, 64, 192 }, 1, 2, 1, 0, &times[12], 48, 2, 3, stages + 132, regions + 16, 0, 0 },
-    { "async BM=64 BN=64 TM=4 TN=8 DEPTH=128 ST=3 KU=2 GROUP=8 STREAM=2 BYTES=4 COPY=0 SLICES=1",
+    { "async BM=64 BN=64 WM=32 WN=32 DEPTH=128 ST=3 KU=2 GROUP=8 STREAM=2 BYTES=4 COPY=0 SLICES=1",
       1, 0, 1, 64, { 1, 1, 1, 2, 2, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 64, 64, 64 }, { 64, 64, 192 }, 1, 2, 1, 0, &times[12], 49, 2, 3, stages + 134, regions + 16, 0, 0 },
-    { "async BM=64 BN=64 TM=4 TN=8 DEPTH=128 ST=3 KU=2 GROUP=8 STREAM=2 BYTES=4 COPY=0 SLICES=1",
+    { "async BM=64 BN=64 WM=32 WN=32 DEPTH=128 ST=3 KU=2 GROUP=8 STREAM=2 BYTES=4 COPY=0 SLICES=1",
       1, 1, 0, 64, { 1, 1, 1, 2, 2, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 64, 64, 64 }, { 64, 64, 192 }, 1, 2, 1, 0, &times[12], 50, 2, 3, stages + 136, regions + 16, 0, 0 },
-    { "async BM=64 BN=64 TM=4 TN=8 DEPTH=128 ST=3 KU=2 GROUP=8 STREAM=2 BYTES=4 COPY=0 SLICES=1",
+    { "async BM=64 BN=64 WM=32 WN=32 DEPTH=128 ST=3 KU=2 GROUP=8 STREAM=2 BYTES=4 COPY=0 SLICES=1",
       1, 1, 1, 64, { 1, 1, 1, 2, 2, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 64, 64, 64 }, { 64, 64, 192 }, 1, 2, 1, 0, &times[12], 51, 2, 3, stages + 138, regions + 16, 0, 0 },
     { "direct WGM=8 WGN=4 TM=1 NV=1 VEC=1 KU=1 INDEX=32",
@@ -10713,40 +10715,40 @@ static const struct kiln_recipe recipes[] = {
     { "direct WGM=8 WGN=4 TM=1 NV=1 VEC=1 KU=1 INDEX=32",
       1, 1, 1, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 8, 4, 1 }, { 8, 4, 1 }, 1, 0, 0, 0, &times[13], 55, 1, 0, stages + 143, NULL, 0, 0 },
-    { "async BM=64 BN=64 TM=4 TN=8 DEPTH=128 ST=2 KU=2 GROUP=8 STREAM=4 BYTES=2 COPY=0 SLICES=1",
+    { "async BM=64 BN=64 WM=32 WN=32 DEPTH=128 ST=2 KU=2 GROUP=8 STREAM=4 BYTES=2 COPY=0 SLICES=1",
       1, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 64, 64, 64 }, { 64, 64, 128 }, 1, 4, 1, 0, &times[14], 56, 2, 3, stages + 144, regions + 19, 0, 0 },
-    { "async BM=64 BN=64 TM=4 TN=8 DEPTH=128 ST=2 KU=2 GROUP=8 STREAM=4 BYTES=2 COPY=0 SLICES=1",
+    { "async BM=64 BN=64 WM=32 WN=32 DEPTH=128 ST=2 KU=2 GROUP=8 STREAM=4 BYTES=2 COPY=0 SLICES=1",
       1, 0, 1, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 64, 64, 64 }, { 64, 64, 128 }, 1, 4, 1, 0, &times[14], 57, 2, 3, stages + 146, regions + 19, 0, 0 },
-    { "async BM=64 BN=64 TM=4 TN=8 DEPTH=128 ST=2 KU=2 GROUP=8 STREAM=4 BYTES=2 COPY=0 SLICES=1",
+    { "async BM=64 BN=64 WM=32 WN=32 DEPTH=128 ST=2 KU=2 GROUP=8 STREAM=4 BYTES=2 COPY=0 SLICES=1",
       1, 1, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 64, 64, 64 }, { 64, 64, 128 }, 1, 4, 1, 0, &times[14], 58, 2, 3, stages + 148, regions + 19, 0, 0 },
-    { "async BM=64 BN=64 TM=4 TN=8 DEPTH=128 ST=2 KU=2 GROUP=8 STREAM=4 BYTES=2 COPY=0 SLICES=1",
+    { "async BM=64 BN=64 WM=32 WN=32 DEPTH=128 ST=2 KU=2 GROUP=8 STREAM=4 BYTES=2 COPY=0 SLICES=1",
       1, 1, 1, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 64, 64, 64 }, { 64, 64, 128 }, 1, 4, 1, 0, &times[14], 59, 2, 3, stages + 150, regions + 19, 0, 0 },
-    { "bulk BM=16 BN=64 TM=2 TN=4 DEPTH=128 ST=12 EARLY=2 KU=2 GROUP=8 STREAM=1 SHARED=1 SLICES=1 EDGES=0",
+    { "tma BM=16 BN=64 WM=16 WN=16 DEPTH=128 ST=12 EARLY=2 KU=2 GROUP=8 STREAM=1 SHARED=1 SLICES=1 EDGES=0",
       1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 16, 64, 64 }, { 16, 64, 768 }, 1, 1, 1, 3, &times[15], 60, 5, 4, stages + 152, regions + 22, 0, 0 },
-    { "bulk BM=16 BN=64 TM=2 TN=4 DEPTH=128 ST=12 EARLY=2 KU=2 GROUP=8 STREAM=1 SHARED=1 SLICES=1 EDGES=0",
+    { "tma BM=16 BN=64 WM=16 WN=16 DEPTH=128 ST=12 EARLY=2 KU=2 GROUP=8 STREAM=1 SHARED=1 SLICES=1 EDGES=0",
       1, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 16, 64, 64 }, { 16, 64, 768 }, 1, 1, 1, 3, &times[15], 61, 5, 4, stages + 157, regions + 26, 0, 0 },
-    { "bulk BM=16 BN=64 TM=2 TN=4 DEPTH=128 ST=12 EARLY=2 KU=2 GROUP=8 STREAM=1 SHARED=1 SLICES=1 EDGES=0",
+    { "tma BM=16 BN=64 WM=16 WN=16 DEPTH=128 ST=12 EARLY=2 KU=2 GROUP=8 STREAM=1 SHARED=1 SLICES=1 EDGES=0",
       1, 1, 0, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 16, 64, 64 }, { 16, 64, 768 }, 1, 1, 1, 3, &times[15], 62, 5, 4, stages + 162, regions + 30, 0, 0 },
-    { "bulk BM=16 BN=64 TM=2 TN=4 DEPTH=128 ST=12 EARLY=2 KU=2 GROUP=8 STREAM=1 SHARED=1 SLICES=1 EDGES=0",
+    { "tma BM=16 BN=64 WM=16 WN=16 DEPTH=128 ST=12 EARLY=2 KU=2 GROUP=8 STREAM=1 SHARED=1 SLICES=1 EDGES=0",
       1, 1, 1, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 16, 64, 64 }, { 16, 64, 768 }, 1, 1, 1, 3, &times[15], 63, 5, 4, stages + 167, regions + 34, 0, 0 },
-    { "async BM=64 BN=32 TM=4 TN=4 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=1 BYTES=16 COPY=0 SLICES=1",
+    { "async BM=64 BN=32 WM=32 WN=16 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=1 BYTES=16 COPY=0 SLICES=1",
       1, 0, 0, 64, { 1, 1, 1, 8, 8, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 64, 32, 64 }, { 64, 32, 256 }, 1, 1, 1, 0, &times[16], 64, 2, 3, stages + 172, regions + 38, 0, 0 },
-    { "async BM=64 BN=32 TM=4 TN=4 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=1 BYTES=16 COPY=0 SLICES=1",
+    { "async BM=64 BN=32 WM=32 WN=16 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=1 BYTES=16 COPY=0 SLICES=1",
       1, 0, 1, 64, { 1, 1, 1, 8, 8, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 64, 32, 64 }, { 64, 32, 256 }, 1, 1, 1, 0, &times[16], 65, 2, 3, stages + 174, regions + 38, 0, 0 },
-    { "async BM=64 BN=32 TM=4 TN=4 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=1 BYTES=16 COPY=0 SLICES=1",
+    { "async BM=64 BN=32 WM=32 WN=16 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=1 BYTES=16 COPY=0 SLICES=1",
       1, 1, 0, 64, { 1, 1, 1, 8, 8, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 64, 32, 64 }, { 64, 32, 256 }, 1, 1, 1, 0, &times[16], 66, 2, 3, stages + 176, regions + 38, 0, 0 },
-    { "async BM=64 BN=32 TM=4 TN=4 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=1 BYTES=16 COPY=0 SLICES=1",
+    { "async BM=64 BN=32 WM=32 WN=16 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=1 BYTES=16 COPY=0 SLICES=1",
       1, 1, 1, 64, { 1, 1, 1, 8, 8, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 64, 32, 64 }, { 64, 32, 256 }, 1, 1, 1, 0, &times[16], 67, 2, 3, stages + 178, regions + 38, 0, 0 },
     { "thin SIDE=1 SHORT=1 VEC=1 ROWS=16 NV=1 LITEMS=32 KITEMS=32 KSPLIT=1 ALIGN=0 INDEX=32 YDEPTH=0",
@@ -10785,16 +10787,16 @@ static const struct kiln_recipe recipes[] = {
     { "thin SIDE=0 SHORT=2 VEC=4 ROWS=2 NV=1 LITEMS=8 KITEMS=32 KSPLIT=1 ALIGN=1 INDEX=32 YDEPTH=0",
       1, 1, 1, 32, { 1, 1, 1, 0, 0, 0, { 4, 0, 0 }, { 0, 0, 0 } },
       { 2, 16, 128 }, { 2, 16, 128 }, 1, 0, 0, 0, &times[19], 79, 1, 0, stages + 191, NULL, 0, 0 },
-    { "async BM=32 BN=32 TM=4 TN=4 DEPTH=128 ST=3 KU=8 GROUP=1 STREAM=0 BYTES=4 COPY=0 SLICES=2",
+    { "async BM=32 BN=32 WM=32 WN=16 DEPTH=128 ST=3 KU=8 GROUP=1 STREAM=0 BYTES=4 COPY=0 SLICES=2",
       2, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 32, 32, 32 }, { 32, 32, 96 }, 1, 0, 0, 0, &times[20], 80, 1, 0, stages + 192, NULL, 0, 0 },
-    { "async BM=32 BN=32 TM=4 TN=4 DEPTH=128 ST=3 KU=8 GROUP=1 STREAM=0 BYTES=4 COPY=0 SLICES=2",
+    { "async BM=32 BN=32 WM=32 WN=16 DEPTH=128 ST=3 KU=8 GROUP=1 STREAM=0 BYTES=4 COPY=0 SLICES=2",
       2, 0, 1, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 32, 32, 32 }, { 32, 32, 96 }, 1, 0, 0, 0, &times[20], 81, 1, 0, stages + 193, NULL, 0, 0 },
-    { "async BM=32 BN=32 TM=4 TN=4 DEPTH=128 ST=3 KU=8 GROUP=1 STREAM=0 BYTES=4 COPY=0 SLICES=2",
+    { "async BM=32 BN=32 WM=32 WN=16 DEPTH=128 ST=3 KU=8 GROUP=1 STREAM=0 BYTES=4 COPY=0 SLICES=2",
       2, 1, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 32, 32, 32 }, { 32, 32, 96 }, 1, 0, 0, 0, &times[20], 82, 1, 0, stages + 194, NULL, 0, 0 },
-    { "async BM=32 BN=32 TM=4 TN=4 DEPTH=128 ST=3 KU=8 GROUP=1 STREAM=0 BYTES=4 COPY=0 SLICES=2",
+    { "async BM=32 BN=32 WM=32 WN=16 DEPTH=128 ST=3 KU=8 GROUP=1 STREAM=0 BYTES=4 COPY=0 SLICES=2",
       2, 1, 1, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 32, 32, 32 }, { 32, 32, 96 }, 1, 0, 0, 0, &times[20], 83, 1, 0, stages + 195, NULL, 0, 0 },
     { "thin SIDE=0 SHORT=4 VEC=4 ROWS=4 NV=1 LITEMS=8 KITEMS=32 KSPLIT=1 ALIGN=1 INDEX=32 YDEPTH=256",
@@ -10821,28 +10823,28 @@ static const struct kiln_recipe recipes[] = {
     { "thin SIDE=0 SHORT=1 VEC=4 ROWS=4 NV=1 LITEMS=8 KITEMS=128 KSPLIT=1 ALIGN=1 INDEX=32 YDEPTH=0",
       2, 1, 1, 32, { 1, 1, 1, 0, 0, 0, { 2, 0, 0 }, { 0, 0, 0 } },
       { 1, 32, 512 }, { 1, 32, 512 }, 1, 0, 0, 0, &times[22], 91, 1, 0, stages + 203, NULL, 0, 0 },
-    { "async BM=64 BN=64 TM=8 TN=4 DEPTH=128 ST=2 KU=4 GROUP=8 STREAM=2 BYTES=16 COPY=0 SLICES=1",
+    { "async BM=64 BN=64 WM=64 WN=16 DEPTH=128 ST=2 KU=4 GROUP=8 STREAM=2 BYTES=16 COPY=0 SLICES=1",
       2, 0, 0, 64, { 1, 1, 1, 1, 4, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 64, 64, 32 }, { 64, 64, 64 }, 1, 2, 1, 0, &times[23], 92, 2, 3, stages + 204, regions + 16, 0, 0 },
-    { "async BM=64 BN=64 TM=8 TN=4 DEPTH=128 ST=2 KU=4 GROUP=8 STREAM=2 BYTES=16 COPY=0 SLICES=1",
+    { "async BM=64 BN=64 WM=64 WN=16 DEPTH=128 ST=2 KU=4 GROUP=8 STREAM=2 BYTES=16 COPY=0 SLICES=1",
       2, 0, 1, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 64, 64, 32 }, { 64, 64, 64 }, 1, 2, 1, 0, &times[23], 93, 2, 3, stages + 206, regions + 16, 0, 0 },
-    { "async BM=64 BN=64 TM=8 TN=4 DEPTH=128 ST=2 KU=4 GROUP=8 STREAM=2 BYTES=16 COPY=0 SLICES=1",
+    { "async BM=64 BN=64 WM=64 WN=16 DEPTH=128 ST=2 KU=4 GROUP=8 STREAM=2 BYTES=16 COPY=0 SLICES=1",
       2, 1, 0, 64, { 1, 1, 1, 4, 4, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 64, 64, 32 }, { 64, 64, 64 }, 1, 2, 1, 0, &times[23], 94, 2, 3, stages + 208, regions + 16, 0, 0 },
-    { "async BM=64 BN=64 TM=8 TN=4 DEPTH=128 ST=2 KU=4 GROUP=8 STREAM=2 BYTES=16 COPY=0 SLICES=1",
+    { "async BM=64 BN=64 WM=64 WN=16 DEPTH=128 ST=2 KU=4 GROUP=8 STREAM=2 BYTES=16 COPY=0 SLICES=1",
       2, 1, 1, 64, { 1, 1, 1, 4, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 64, 64, 32 }, { 64, 64, 64 }, 1, 2, 1, 0, &times[23], 95, 2, 3, stages + 210, regions + 16, 0, 0 },
-    { "bulk BM=32 BN=32 TM=4 TN=4 DEPTH=128 ST=8 EARLY=1 KU=8 GROUP=8 STREAM=0 SHARED=1 SLICES=4 EDGES=0",
+    { "tma BM=32 BN=32 WM=32 WN=16 DEPTH=128 ST=8 EARLY=1 KU=8 GROUP=8 STREAM=0 SHARED=1 SLICES=4 EDGES=0",
       2, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 32, 32, 32 }, { 32, 32, 256 }, 1, 0, 0, 3, &times[24], 96, 4, 4, stages + 212, regions + 41, 0, 0 },
-    { "bulk BM=32 BN=32 TM=4 TN=4 DEPTH=128 ST=8 EARLY=1 KU=8 GROUP=8 STREAM=0 SHARED=1 SLICES=4 EDGES=0",
+    { "tma BM=32 BN=32 WM=32 WN=16 DEPTH=128 ST=8 EARLY=1 KU=8 GROUP=8 STREAM=0 SHARED=1 SLICES=4 EDGES=0",
       2, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 32, 32, 32 }, { 32, 32, 256 }, 1, 0, 0, 3, &times[24], 97, 4, 4, stages + 216, regions + 45, 0, 0 },
-    { "bulk BM=32 BN=32 TM=4 TN=4 DEPTH=128 ST=8 EARLY=1 KU=8 GROUP=8 STREAM=0 SHARED=1 SLICES=4 EDGES=0",
+    { "tma BM=32 BN=32 WM=32 WN=16 DEPTH=128 ST=8 EARLY=1 KU=8 GROUP=8 STREAM=0 SHARED=1 SLICES=4 EDGES=0",
       2, 1, 0, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 32, 32, 32 }, { 32, 32, 256 }, 1, 0, 0, 3, &times[24], 98, 4, 4, stages + 220, regions + 49, 0, 0 },
-    { "bulk BM=32 BN=32 TM=4 TN=4 DEPTH=128 ST=8 EARLY=1 KU=8 GROUP=8 STREAM=0 SHARED=1 SLICES=4 EDGES=0",
+    { "tma BM=32 BN=32 WM=32 WN=16 DEPTH=128 ST=8 EARLY=1 KU=8 GROUP=8 STREAM=0 SHARED=1 SLICES=4 EDGES=0",
       2, 1, 1, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 32, 32, 32 }, { 32, 32, 256 }, 1, 0, 0, 3, &times[24], 99, 4, 4, stages + 224, regions + 53, 0, 0 },
     { "thin SIDE=0 SHORT=8 VEC=4 ROWS=4 NV=1 LITEMS=8 KITEMS=32 KSPLIT=1 ALIGN=1 INDEX=32 YDEPTH=256",
@@ -10857,28 +10859,28 @@ static const struct kiln_recipe recipes[] = {
     { "thin SIDE=0 SHORT=8 VEC=4 ROWS=4 NV=1 LITEMS=8 KITEMS=32 KSPLIT=1 ALIGN=1 INDEX=32 YDEPTH=256",
       2, 1, 1, 32, { 1, 1, 1, 0, 0, 0, { 16, 0, 0 }, { 0, 0, 0 } },
       { 8, 32, 128 }, { 8, 32, 512 }, 1, 0, 0, 0, &times[25], 103, 1, 0, stages + 231, NULL, 0, 0 },
-    { "async BM=64 BN=128 TM=4 TN=4 DEPTH=128 ST=5 KU=1 GROUP=1 STREAM=0 BYTES=4 COPY=0 SLICES=1",
+    { "async BM=64 BN=128 WM=32 WN=16 DEPTH=128 ST=5 KU=1 GROUP=1 STREAM=0 BYTES=4 COPY=0 SLICES=1",
       2, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 64, 128, 32 }, { 64, 128, 160 }, 1, 0, 0, 0, &times[26], 104, 1, 0, stages + 232, NULL, 0, 0 },
-    { "async BM=64 BN=128 TM=4 TN=4 DEPTH=128 ST=5 KU=1 GROUP=1 STREAM=0 BYTES=4 COPY=0 SLICES=1",
+    { "async BM=64 BN=128 WM=32 WN=16 DEPTH=128 ST=5 KU=1 GROUP=1 STREAM=0 BYTES=4 COPY=0 SLICES=1",
       2, 0, 1, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 64, 128, 32 }, { 64, 128, 160 }, 1, 0, 0, 0, &times[26], 105, 1, 0, stages + 233, NULL, 0, 0 },
-    { "async BM=64 BN=128 TM=4 TN=4 DEPTH=128 ST=5 KU=1 GROUP=1 STREAM=0 BYTES=4 COPY=0 SLICES=1",
+    { "async BM=64 BN=128 WM=32 WN=16 DEPTH=128 ST=5 KU=1 GROUP=1 STREAM=0 BYTES=4 COPY=0 SLICES=1",
       2, 1, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 64, 128, 32 }, { 64, 128, 160 }, 1, 0, 0, 0, &times[26], 106, 1, 0, stages + 234, NULL, 0, 0 },
-    { "async BM=64 BN=128 TM=4 TN=4 DEPTH=128 ST=5 KU=1 GROUP=1 STREAM=0 BYTES=4 COPY=0 SLICES=1",
+    { "async BM=64 BN=128 WM=32 WN=16 DEPTH=128 ST=5 KU=1 GROUP=1 STREAM=0 BYTES=4 COPY=0 SLICES=1",
       2, 1, 1, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 64, 128, 32 }, { 64, 128, 160 }, 1, 0, 0, 0, &times[26], 107, 1, 0, stages + 235, NULL, 0, 0 },
-    { "bulk BM=128 BN=256 TM=8 TN=16 DEPTH=128 ST=4 EARLY=0 KU=4 GROUP=2 STREAM=0 SHARED=1 SLICES=1 EDGES=0",
+    { "tma BM=128 BN=256 WM=64 WN=64 DEPTH=128 ST=4 EARLY=0 KU=4 GROUP=2 STREAM=0 SHARED=1 SLICES=1 EDGES=0",
       2, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 128, 256, 32 }, { 128, 256, 128 }, 1, 0, 0, 3, &times[27], 108, 4, 4, stages + 236, regions + 41, 0, 0 },
-    { "bulk BM=128 BN=256 TM=8 TN=16 DEPTH=128 ST=4 EARLY=0 KU=4 GROUP=2 STREAM=0 SHARED=1 SLICES=1 EDGES=0",
+    { "tma BM=128 BN=256 WM=64 WN=64 DEPTH=128 ST=4 EARLY=0 KU=4 GROUP=2 STREAM=0 SHARED=1 SLICES=1 EDGES=0",
       2, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 128, 256, 32 }, { 128, 256, 128 }, 1, 0, 0, 3, &times[27], 109, 4, 4, stages + 240, regions + 45, 0, 0 },
-    { "bulk BM=128 BN=256 TM=8 TN=16 DEPTH=128 ST=4 EARLY=0 KU=4 GROUP=2 STREAM=0 SHARED=1 SLICES=1 EDGES=0",
+    { "tma BM=128 BN=256 WM=64 WN=64 DEPTH=128 ST=4 EARLY=0 KU=4 GROUP=2 STREAM=0 SHARED=1 SLICES=1 EDGES=0",
       2, 1, 0, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 128, 256, 32 }, { 128, 256, 128 }, 1, 0, 0, 3, &times[27], 110, 4, 4, stages + 244, regions + 49, 0, 0 },
-    { "bulk BM=128 BN=256 TM=8 TN=16 DEPTH=128 ST=4 EARLY=0 KU=4 GROUP=2 STREAM=0 SHARED=1 SLICES=1 EDGES=0",
+    { "tma BM=128 BN=256 WM=64 WN=64 DEPTH=128 ST=4 EARLY=0 KU=4 GROUP=2 STREAM=0 SHARED=1 SLICES=1 EDGES=0",
       2, 1, 1, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 128, 256, 32 }, { 128, 256, 128 }, 1, 0, 0, 3, &times[27], 111, 4, 4, stages + 248, regions + 53, 0, 0 },
     { "thin SIDE=1 SHORT=16 VEC=4 ROWS=4 NV=1 LITEMS=8 KITEMS=32 KSPLIT=1 ALIGN=1 INDEX=32 YDEPTH=256",
@@ -10893,100 +10895,100 @@ static const struct kiln_recipe recipes[] = {
     { "thin SIDE=1 SHORT=16 VEC=4 ROWS=4 NV=1 LITEMS=8 KITEMS=32 KSPLIT=1 ALIGN=1 INDEX=32 YDEPTH=256",
       2, 1, 1, 32, { 1, 1, 1, 0, 0, 0, { 0, 32, 0 }, { 0, 0, 0 } },
       { 128, 16, 32 }, { 128, 16, 512 }, 1, 0, 0, 0, &times[28], 115, 1, 0, stages + 255, NULL, 0, 0 },
-    { "bulk BM=64 BN=256 TM=8 TN=16 DEPTH=128 ST=5 EARLY=0 KU=1 GROUP=2 STREAM=1 SHARED=1 SLICES=1 EDGES=0",
+    { "tma BM=64 BN=256 WM=64 WN=64 DEPTH=128 ST=5 EARLY=0 KU=1 GROUP=2 STREAM=1 SHARED=1 SLICES=1 EDGES=0",
       2, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 64, 256, 32 }, { 64, 256, 160 }, 1, 1, 1, 3, &times[29], 116, 5, 4, stages + 256, regions + 57, 0, 0 },
-    { "bulk BM=64 BN=256 TM=8 TN=16 DEPTH=128 ST=5 EARLY=0 KU=1 GROUP=2 STREAM=1 SHARED=1 SLICES=1 EDGES=0",
+    { "tma BM=64 BN=256 WM=64 WN=64 DEPTH=128 ST=5 EARLY=0 KU=1 GROUP=2 STREAM=1 SHARED=1 SLICES=1 EDGES=0",
       2, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 64, 256, 32 }, { 64, 256, 160 }, 1, 1, 1, 3, &times[29], 117, 5, 4, stages + 261, regions + 61, 0, 0 },
-    { "bulk BM=64 BN=256 TM=8 TN=16 DEPTH=128 ST=5 EARLY=0 KU=1 GROUP=2 STREAM=1 SHARED=1 SLICES=1 EDGES=0",
+    { "tma BM=64 BN=256 WM=64 WN=64 DEPTH=128 ST=5 EARLY=0 KU=1 GROUP=2 STREAM=1 SHARED=1 SLICES=1 EDGES=0",
       2, 1, 0, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 64, 256, 32 }, { 64, 256, 160 }, 1, 1, 1, 3, &times[29], 118, 5, 4, stages + 266, regions + 65, 0, 0 },
-    { "bulk BM=64 BN=256 TM=8 TN=16 DEPTH=128 ST=5 EARLY=0 KU=1 GROUP=2 STREAM=1 SHARED=1 SLICES=1 EDGES=0",
+    { "tma BM=64 BN=256 WM=64 WN=64 DEPTH=128 ST=5 EARLY=0 KU=1 GROUP=2 STREAM=1 SHARED=1 SLICES=1 EDGES=0",
       2, 1, 1, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 64, 256, 32 }, { 64, 256, 160 }, 1, 1, 1, 3, &times[29], 119, 5, 4, stages + 271, regions + 69, 0, 0 },
-    { "async BM=32 BN=32 TM=4 TN=8 DEPTH=128 ST=2 KU=8 GROUP=1 STREAM=1 BYTES=4 COPY=0 SLICES=4",
+    { "async BM=32 BN=32 WM=32 WN=32 DEPTH=128 ST=2 KU=8 GROUP=1 STREAM=1 BYTES=4 COPY=0 SLICES=4",
       2, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 32, 32, 32 }, { 32, 32, 64 }, 1, 1, 1, 0, &times[30], 120, 2, 3, stages + 276, regions + 73, 0, 0 },
-    { "async BM=32 BN=32 TM=4 TN=8 DEPTH=128 ST=2 KU=8 GROUP=1 STREAM=1 BYTES=4 COPY=0 SLICES=4",
+    { "async BM=32 BN=32 WM=32 WN=32 DEPTH=128 ST=2 KU=8 GROUP=1 STREAM=1 BYTES=4 COPY=0 SLICES=4",
       2, 0, 1, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 32, 32, 32 }, { 32, 32, 64 }, 1, 1, 1, 0, &times[30], 121, 2, 3, stages + 278, regions + 73, 0, 0 },
-    { "async BM=32 BN=32 TM=4 TN=8 DEPTH=128 ST=2 KU=8 GROUP=1 STREAM=1 BYTES=4 COPY=0 SLICES=4",
+    { "async BM=32 BN=32 WM=32 WN=32 DEPTH=128 ST=2 KU=8 GROUP=1 STREAM=1 BYTES=4 COPY=0 SLICES=4",
       2, 1, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 32, 32, 32 }, { 32, 32, 64 }, 1, 1, 1, 0, &times[30], 122, 2, 3, stages + 280, regions + 73, 0, 0 },
-    { "async BM=32 BN=32 TM=4 TN=8 DEPTH=128 ST=2 KU=8 GROUP=1 STREAM=1 BYTES=4 COPY=0 SLICES=4",
+    { "async BM=32 BN=32 WM=32 WN=32 DEPTH=128 ST=2 KU=8 GROUP=1 STREAM=1 BYTES=4 COPY=0 SLICES=4",
       2, 1, 1, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 32, 32, 32 }, { 32, 32, 64 }, 1, 1, 1, 0, &times[30], 123, 2, 3, stages + 282, regions + 73, 0, 0 },
-    { "async BM=32 BN=64 TM=4 TN=4 DEPTH=128 ST=3 KU=8 GROUP=1 STREAM=0 BYTES=16 COPY=0 SLICES=1",
+    { "async BM=32 BN=64 WM=32 WN=16 DEPTH=128 ST=3 KU=8 GROUP=1 STREAM=0 BYTES=16 COPY=0 SLICES=1",
       2, 0, 0, 64, { 1, 1, 1, 1, 4, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 32, 64, 32 }, { 32, 64, 96 }, 1, 0, 0, 0, &times[31], 124, 1, 0, stages + 284, NULL, 0, 0 },
-    { "async BM=32 BN=64 TM=4 TN=4 DEPTH=128 ST=3 KU=8 GROUP=1 STREAM=0 BYTES=16 COPY=0 SLICES=1",
+    { "async BM=32 BN=64 WM=32 WN=16 DEPTH=128 ST=3 KU=8 GROUP=1 STREAM=0 BYTES=16 COPY=0 SLICES=1",
       2, 0, 1, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 32, 64, 32 }, { 32, 64, 96 }, 1, 0, 0, 0, &times[31], 125, 1, 0, stages + 285, NULL, 0, 0 },
-    { "async BM=32 BN=64 TM=4 TN=4 DEPTH=128 ST=3 KU=8 GROUP=1 STREAM=0 BYTES=16 COPY=0 SLICES=1",
+    { "async BM=32 BN=64 WM=32 WN=16 DEPTH=128 ST=3 KU=8 GROUP=1 STREAM=0 BYTES=16 COPY=0 SLICES=1",
       2, 1, 0, 64, { 1, 1, 1, 4, 4, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 32, 64, 32 }, { 32, 64, 96 }, 1, 0, 0, 0, &times[31], 126, 1, 0, stages + 286, NULL, 0, 0 },
-    { "async BM=32 BN=64 TM=4 TN=4 DEPTH=128 ST=3 KU=8 GROUP=1 STREAM=0 BYTES=16 COPY=0 SLICES=1",
+    { "async BM=32 BN=64 WM=32 WN=16 DEPTH=128 ST=3 KU=8 GROUP=1 STREAM=0 BYTES=16 COPY=0 SLICES=1",
       2, 1, 1, 64, { 1, 1, 1, 4, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 32, 64, 32 }, { 32, 64, 96 }, 1, 0, 0, 0, &times[31], 127, 1, 0, stages + 287, NULL, 0, 0 },
-    { "bulk BM=128 BN=256 TM=8 TN=16 DEPTH=128 ST=4 EARLY=2 KU=2 GROUP=2 STREAM=1 SHARED=1 SLICES=1 EDGES=0",
+    { "tma BM=128 BN=256 WM=64 WN=64 DEPTH=128 ST=4 EARLY=2 KU=2 GROUP=2 STREAM=1 SHARED=1 SLICES=1 EDGES=0",
       2, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 128, 256, 32 }, { 128, 256, 128 }, 1, 1, 1, 3, &times[32], 128, 5, 4, stages + 288, regions + 76, 0, 0 },
-    { "bulk BM=128 BN=256 TM=8 TN=16 DEPTH=128 ST=4 EARLY=2 KU=2 GROUP=2 STREAM=1 SHARED=1 SLICES=1 EDGES=0",
+    { "tma BM=128 BN=256 WM=64 WN=64 DEPTH=128 ST=4 EARLY=2 KU=2 GROUP=2 STREAM=1 SHARED=1 SLICES=1 EDGES=0",
       2, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 128, 256, 32 }, { 128, 256, 128 }, 1, 1, 1, 3, &times[32], 129, 5, 4, stages + 293, regions + 80, 0, 0 },
-    { "bulk BM=128 BN=256 TM=8 TN=16 DEPTH=128 ST=4 EARLY=2 KU=2 GROUP=2 STREAM=1 SHARED=1 SLICES=1 EDGES=0",
+    { "tma BM=128 BN=256 WM=64 WN=64 DEPTH=128 ST=4 EARLY=2 KU=2 GROUP=2 STREAM=1 SHARED=1 SLICES=1 EDGES=0",
       2, 1, 0, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 128, 256, 32 }, { 128, 256, 128 }, 1, 1, 1, 3, &times[32], 130, 5, 4, stages + 298, regions + 84, 0, 0 },
-    { "bulk BM=128 BN=256 TM=8 TN=16 DEPTH=128 ST=4 EARLY=2 KU=2 GROUP=2 STREAM=1 SHARED=1 SLICES=1 EDGES=0",
+    { "tma BM=128 BN=256 WM=64 WN=64 DEPTH=128 ST=4 EARLY=2 KU=2 GROUP=2 STREAM=1 SHARED=1 SLICES=1 EDGES=0",
       2, 1, 1, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 128, 256, 32 }, { 128, 256, 128 }, 1, 1, 1, 3, &times[32], 131, 5, 4, stages + 303, regions + 88, 0, 0 },
-    { "async BM=32 BN=32 TM=4 TN=4 DEPTH=128 ST=8 KU=8 GROUP=1 STREAM=0 BYTES=4 COPY=0 SLICES=2",
+    { "async BM=32 BN=32 WM=32 WN=16 DEPTH=128 ST=8 KU=8 GROUP=1 STREAM=0 BYTES=4 COPY=0 SLICES=2",
       2, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 32, 32, 32 }, { 32, 32, 256 }, 1, 0, 0, 0, &times[33], 132, 1, 0, stages + 308, NULL, 0, 0 },
-    { "async BM=32 BN=32 TM=4 TN=4 DEPTH=128 ST=8 KU=8 GROUP=1 STREAM=0 BYTES=4 COPY=0 SLICES=2",
+    { "async BM=32 BN=32 WM=32 WN=16 DEPTH=128 ST=8 KU=8 GROUP=1 STREAM=0 BYTES=4 COPY=0 SLICES=2",
       2, 0, 1, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 32, 32, 32 }, { 32, 32, 256 }, 1, 0, 0, 0, &times[33], 133, 1, 0, stages + 309, NULL, 0, 0 },
-    { "async BM=32 BN=32 TM=4 TN=4 DEPTH=128 ST=8 KU=8 GROUP=1 STREAM=0 BYTES=4 COPY=0 SLICES=2",
+    { "async BM=32 BN=32 WM=32 WN=16 DEPTH=128 ST=8 KU=8 GROUP=1 STREAM=0 BYTES=4 COPY=0 SLICES=2",
       2, 1, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 32, 32, 32 }, { 32, 32, 256 }, 1, 0, 0, 0, &times[33], 134, 1, 0, stages + 310, NULL, 0, 0 },
-    { "async BM=32 BN=32 TM=4 TN=4 DEPTH=128 ST=8 KU=8 GROUP=1 STREAM=0 BYTES=4 COPY=0 SLICES=2",
+    { "async BM=32 BN=32 WM=32 WN=16 DEPTH=128 ST=8 KU=8 GROUP=1 STREAM=0 BYTES=4 COPY=0 SLICES=2",
       2, 1, 1, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 32, 32, 32 }, { 32, 32, 256 }, 1, 0, 0, 0, &times[33], 135, 1, 0, stages + 311, NULL, 0, 0 },
-    { "async BM=32 BN=64 TM=4 TN=8 DEPTH=128 ST=3 KU=8 GROUP=1 STREAM=1 BYTES=4 COPY=0 SLICES=4",
+    { "async BM=32 BN=64 WM=32 WN=32 DEPTH=128 ST=3 KU=8 GROUP=1 STREAM=1 BYTES=4 COPY=0 SLICES=4",
       2, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 32, 64, 32 }, { 32, 64, 96 }, 1, 1, 1, 0, &times[34], 136, 2, 3, stages + 312, regions + 38, 0, 0 },
-    { "async BM=32 BN=64 TM=4 TN=8 DEPTH=128 ST=3 KU=8 GROUP=1 STREAM=1 BYTES=4 COPY=0 SLICES=4",
+    { "async BM=32 BN=64 WM=32 WN=32 DEPTH=128 ST=3 KU=8 GROUP=1 STREAM=1 BYTES=4 COPY=0 SLICES=4",
       2, 0, 1, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 32, 64, 32 }, { 32, 64, 96 }, 1, 1, 1, 0, &times[34], 137, 2, 3, stages + 314, regions + 38, 0, 0 },
-    { "async BM=32 BN=64 TM=4 TN=8 DEPTH=128 ST=3 KU=8 GROUP=1 STREAM=1 BYTES=4 COPY=0 SLICES=4",
+    { "async BM=32 BN=64 WM=32 WN=32 DEPTH=128 ST=3 KU=8 GROUP=1 STREAM=1 BYTES=4 COPY=0 SLICES=4",
       2, 1, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 32, 64, 32 }, { 32, 64, 96 }, 1, 1, 1, 0, &times[34], 138, 2, 3, stages + 316, regions + 38, 0, 0 },
-    { "async BM=32 BN=64 TM=4 TN=8 DEPTH=128 ST=3 KU=8 GROUP=1 STREAM=1 BYTES=4 COPY=0 SLICES=4",
+    { "async BM=32 BN=64 WM=32 WN=32 DEPTH=128 ST=3 KU=8 GROUP=1 STREAM=1 BYTES=4 COPY=0 SLICES=4",
       2, 1, 1, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 32, 64, 32 }, { 32, 64, 96 }, 1, 1, 1, 0, &times[34], 139, 2, 3, stages + 318, regions + 38, 0, 0 },
-    { "bulk BM=256 BN=64 TM=8 TN=16 DEPTH=128 ST=4 EARLY=0 KU=1 GROUP=8 STREAM=1 SHARED=1 SLICES=1 EDGES=0",
+    { "tma BM=256 BN=64 WM=64 WN=64 DEPTH=128 ST=4 EARLY=0 KU=1 GROUP=8 STREAM=1 SHARED=1 SLICES=1 EDGES=0",
       2, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 256, 64, 32 }, { 256, 64, 128 }, 1, 1, 1, 3, &times[35], 140, 5, 4, stages + 320, regions + 57, 0, 0 },
-    { "bulk BM=256 BN=64 TM=8 TN=16 DEPTH=128 ST=4 EARLY=0 KU=1 GROUP=8 STREAM=1 SHARED=1 SLICES=1 EDGES=0",
+    { "tma BM=256 BN=64 WM=64 WN=64 DEPTH=128 ST=4 EARLY=0 KU=1 GROUP=8 STREAM=1 SHARED=1 SLICES=1 EDGES=0",
       2, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 256, 64, 32 }, { 256, 64, 128 }, 1, 1, 1, 3, &times[35], 141, 5, 4, stages + 325, regions + 61, 0, 0 },
-    { "bulk BM=256 BN=64 TM=8 TN=16 DEPTH=128 ST=4 EARLY=0 KU=1 GROUP=8 STREAM=1 SHARED=1 SLICES=1 EDGES=0",
+    { "tma BM=256 BN=64 WM=64 WN=64 DEPTH=128 ST=4 EARLY=0 KU=1 GROUP=8 STREAM=1 SHARED=1 SLICES=1 EDGES=0",
       2, 1, 0, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 256, 64, 32 }, { 256, 64, 128 }, 1, 1, 1, 3, &times[35], 142, 5, 4, stages + 330, regions + 65, 0, 0 },
-    { "bulk BM=256 BN=64 TM=8 TN=16 DEPTH=128 ST=4 EARLY=0 KU=1 GROUP=8 STREAM=1 SHARED=1 SLICES=1 EDGES=0",
+    { "tma BM=256 BN=64 WM=64 WN=64 DEPTH=128 ST=4 EARLY=0 KU=1 GROUP=8 STREAM=1 SHARED=1 SLICES=1 EDGES=0",
       2, 1, 1, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 256, 64, 32 }, { 256, 64, 128 }, 1, 1, 1, 3, &times[35], 143, 5, 4, stages + 335, regions + 69, 0, 0 },
-    { "bulk BM=256 BN=32 TM=8 TN=4 DEPTH=128 ST=5 EARLY=0 KU=2 GROUP=8 STREAM=1 SHARED=1 SLICES=1 EDGES=1",
+    { "tma BM=256 BN=32 WM=64 WN=16 DEPTH=128 ST=5 EARLY=0 KU=2 GROUP=8 STREAM=1 SHARED=1 SLICES=1 EDGES=1",
       2, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 256, 32, 32 }, { 256, 32, 160 }, 1, 1, 1, 3, &times[36], 144, 5, 4, stages + 340, regions + 92, 0, 0 },
-    { "bulk BM=256 BN=32 TM=8 TN=4 DEPTH=128 ST=5 EARLY=0 KU=2 GROUP=8 STREAM=1 SHARED=1 SLICES=1 EDGES=1",
+    { "tma BM=256 BN=32 WM=64 WN=16 DEPTH=128 ST=5 EARLY=0 KU=2 GROUP=8 STREAM=1 SHARED=1 SLICES=1 EDGES=1",
       2, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 256, 32, 32 }, { 256, 32, 160 }, 1, 1, 1, 3, &times[36], 145, 5, 4, stages + 345, regions + 96, 0, 0 },
-    { "bulk BM=256 BN=32 TM=8 TN=4 DEPTH=128 ST=5 EARLY=0 KU=2 GROUP=8 STREAM=1 SHARED=1 SLICES=1 EDGES=1",
+    { "tma BM=256 BN=32 WM=64 WN=16 DEPTH=128 ST=5 EARLY=0 KU=2 GROUP=8 STREAM=1 SHARED=1 SLICES=1 EDGES=1",
       2, 1, 0, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 256, 32, 32 }, { 256, 32, 160 }, 1, 1, 1, 3, &times[36], 146, 5, 4, stages + 350, regions + 100, 0, 0 },
-    { "bulk BM=256 BN=32 TM=8 TN=4 DEPTH=128 ST=5 EARLY=0 KU=2 GROUP=8 STREAM=1 SHARED=1 SLICES=1 EDGES=1",
+    { "tma BM=256 BN=32 WM=64 WN=16 DEPTH=128 ST=5 EARLY=0 KU=2 GROUP=8 STREAM=1 SHARED=1 SLICES=1 EDGES=1",
       2, 1, 1, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 256, 32, 32 }, { 256, 32, 160 }, 1, 1, 1, 3, &times[36], 147, 5, 4, stages + 355, regions + 104, 0, 0 },
     { "thin SIDE=0 SHORT=16 VEC=4 ROWS=4 NV=1 LITEMS=8 KITEMS=32 KSPLIT=8 ALIGN=1 INDEX=32 YDEPTH=256",
@@ -11001,40 +11003,40 @@ static const struct kiln_recipe recipes[] = {
     { "thin SIDE=0 SHORT=16 VEC=4 ROWS=4 NV=1 LITEMS=8 KITEMS=32 KSPLIT=8 ALIGN=1 INDEX=32 YDEPTH=256",
       2, 1, 1, 32, { 1, 1, 1, 0, 0, 0, { 32, 0, 0 }, { 0, 0, 0 } },
       { 16, 32, 128 }, { 16, 64, 4096 }, 8, 0, 0, 0, &times[37], 151, 2, 1, stages + 366, regions + 108, 0, 0 },
-    { "async BM=64 BN=128 TM=8 TN=8 DEPTH=128 ST=2 KU=4 GROUP=8 STREAM=0 BYTES=4 COPY=0 SLICES=1",
+    { "async BM=64 BN=128 WM=64 WN=32 DEPTH=128 ST=2 KU=4 GROUP=8 STREAM=0 BYTES=4 COPY=0 SLICES=1",
       2, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 64, 128, 32 }, { 64, 128, 64 }, 1, 0, 0, 0, &times[38], 152, 1, 0, stages + 368, NULL, 0, 0 },
-    { "async BM=64 BN=128 TM=8 TN=8 DEPTH=128 ST=2 KU=4 GROUP=8 STREAM=0 BYTES=4 COPY=0 SLICES=1",
+    { "async BM=64 BN=128 WM=64 WN=32 DEPTH=128 ST=2 KU=4 GROUP=8 STREAM=0 BYTES=4 COPY=0 SLICES=1",
       2, 0, 1, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 64, 128, 32 }, { 64, 128, 64 }, 1, 0, 0, 0, &times[38], 153, 1, 0, stages + 369, NULL, 0, 0 },
-    { "async BM=64 BN=128 TM=8 TN=8 DEPTH=128 ST=2 KU=4 GROUP=8 STREAM=0 BYTES=4 COPY=0 SLICES=1",
+    { "async BM=64 BN=128 WM=64 WN=32 DEPTH=128 ST=2 KU=4 GROUP=8 STREAM=0 BYTES=4 COPY=0 SLICES=1",
       2, 1, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 64, 128, 32 }, { 64, 128, 64 }, 1, 0, 0, 0, &times[38], 154, 1, 0, stages + 370, NULL, 0, 0 },
-    { "async BM=64 BN=128 TM=8 TN=8 DEPTH=128 ST=2 KU=4 GROUP=8 STREAM=0 BYTES=4 COPY=0 SLICES=1",
+    { "async BM=64 BN=128 WM=64 WN=32 DEPTH=128 ST=2 KU=4 GROUP=8 STREAM=0 BYTES=4 COPY=0 SLICES=1",
       2, 1, 1, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 64, 128, 32 }, { 64, 128, 64 }, 1, 0, 0, 0, &times[38], 155, 1, 0, stages + 371, NULL, 0, 0 },
-    { "async BM=128 BN=128 TM=8 TN=8 DEPTH=128 ST=3 KU=4 GROUP=8 STREAM=0 BYTES=4 COPY=0 SLICES=1",
+    { "async BM=128 BN=128 WM=64 WN=32 DEPTH=128 ST=3 KU=4 GROUP=8 STREAM=0 BYTES=4 COPY=0 SLICES=1",
       2, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 128, 128, 32 }, { 128, 128, 96 }, 1, 0, 0, 0, &times[39], 156, 1, 0, stages + 372, NULL, 0, 0 },
-    { "async BM=128 BN=128 TM=8 TN=8 DEPTH=128 ST=3 KU=4 GROUP=8 STREAM=0 BYTES=4 COPY=0 SLICES=1",
+    { "async BM=128 BN=128 WM=64 WN=32 DEPTH=128 ST=3 KU=4 GROUP=8 STREAM=0 BYTES=4 COPY=0 SLICES=1",
       2, 0, 1, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 128, 128, 32 }, { 128, 128, 96 }, 1, 0, 0, 0, &times[39], 157, 1, 0, stages + 373, NULL, 0, 0 },
-    { "async BM=128 BN=128 TM=8 TN=8 DEPTH=128 ST=3 KU=4 GROUP=8 STREAM=0 BYTES=4 COPY=0 SLICES=1",
+    { "async BM=128 BN=128 WM=64 WN=32 DEPTH=128 ST=3 KU=4 GROUP=8 STREAM=0 BYTES=4 COPY=0 SLICES=1",
       2, 1, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 128, 128, 32 }, { 128, 128, 96 }, 1, 0, 0, 0, &times[39], 158, 1, 0, stages + 374, NULL, 0, 0 },
-    { "async BM=128 BN=128 TM=8 TN=8 DEPTH=128 ST=3 KU=4 GROUP=8 STREAM=0 BYTES=4 COPY=0 SLICES=1",
+    { "async BM=128 BN=128 WM=64 WN=32 DEPTH=128 ST=3 KU=4 GROUP=8 STREAM=0 BYTES=4 COPY=0 SLICES=1",
       2, 1, 1, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 128, 128, 32 }, { 128, 128, 96 }, 1, 0, 0, 0, &times[39], 159, 1, 0, stages + 375, NULL, 0, 0 },
-    { "async BM=64 BN=64 TM=8 TN=4 DEPTH=128 ST=2 KU=4 GROUP=2 STREAM=2 BYTES=4 COPY=0 SLICES=1",
+    { "async BM=64 BN=64 WM=64 WN=16 DEPTH=128 ST=2 KU=4 GROUP=2 STREAM=2 BYTES=4 COPY=0 SLICES=1",
       2, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 64, 64, 32 }, { 64, 64, 64 }, 1, 2, 1, 0, &times[40], 160, 2, 3, stages + 376, regions + 16, 0, 0 },
-    { "async BM=64 BN=64 TM=8 TN=4 DEPTH=128 ST=2 KU=4 GROUP=2 STREAM=2 BYTES=4 COPY=0 SLICES=1",
+    { "async BM=64 BN=64 WM=64 WN=16 DEPTH=128 ST=2 KU=4 GROUP=2 STREAM=2 BYTES=4 COPY=0 SLICES=1",
       2, 0, 1, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 64, 64, 32 }, { 64, 64, 64 }, 1, 2, 1, 0, &times[40], 161, 2, 3, stages + 378, regions + 16, 0, 0 },
-    { "async BM=64 BN=64 TM=8 TN=4 DEPTH=128 ST=2 KU=4 GROUP=2 STREAM=2 BYTES=4 COPY=0 SLICES=1",
+    { "async BM=64 BN=64 WM=64 WN=16 DEPTH=128 ST=2 KU=4 GROUP=2 STREAM=2 BYTES=4 COPY=0 SLICES=1",
       2, 1, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 64, 64, 32 }, { 64, 64, 64 }, 1, 2, 1, 0, &times[40], 162, 2, 3, stages + 380, regions + 16, 0, 0 },
-    { "async BM=64 BN=64 TM=8 TN=4 DEPTH=128 ST=2 KU=4 GROUP=2 STREAM=2 BYTES=4 COPY=0 SLICES=1",
+    { "async BM=64 BN=64 WM=64 WN=16 DEPTH=128 ST=2 KU=4 GROUP=2 STREAM=2 BYTES=4 COPY=0 SLICES=1",
       2, 1, 1, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 64, 64, 32 }, { 64, 64, 64 }, 1, 2, 1, 0, &times[40], 163, 2, 3, stages + 382, regions + 16, 0, 0 },
     { "direct WGM=8 WGN=8 TM=4 NV=1 VEC=4 KU=1 INDEX=32",
@@ -11049,16 +11051,16 @@ static const struct kiln_recipe recipes[] = {
     { "direct WGM=8 WGN=8 TM=4 NV=1 VEC=4 KU=1 INDEX=32",
       2, 1, 1, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 32, 32, 1 }, { 32, 32, 1 }, 1, 0, 0, 0, &times[41], 167, 1, 0, stages + 387, NULL, 0, 0 },
-    { "bulk BM=64 BN=128 TM=8 TN=4 DEPTH=128 ST=6 EARLY=2 KU=4 GROUP=8 STREAM=1 SHARED=1 SLICES=1 EDGES=0",
+    { "tma BM=64 BN=128 WM=64 WN=16 DEPTH=128 ST=6 EARLY=2 KU=4 GROUP=8 STREAM=1 SHARED=1 SLICES=1 EDGES=0",
       2, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 64, 128, 32 }, { 64, 128, 192 }, 1, 1, 1, 3, &times[42], 168, 5, 4, stages + 388, regions + 92, 0, 0 },
-    { "bulk BM=64 BN=128 TM=8 TN=4 DEPTH=128 ST=6 EARLY=2 KU=4 GROUP=8 STREAM=1 SHARED=1 SLICES=1 EDGES=0",
+    { "tma BM=64 BN=128 WM=64 WN=16 DEPTH=128 ST=6 EARLY=2 KU=4 GROUP=8 STREAM=1 SHARED=1 SLICES=1 EDGES=0",
       2, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 64, 128, 32 }, { 64, 128, 192 }, 1, 1, 1, 3, &times[42], 169, 5, 4, stages + 393, regions + 96, 0, 0 },
-    { "bulk BM=64 BN=128 TM=8 TN=4 DEPTH=128 ST=6 EARLY=2 KU=4 GROUP=8 STREAM=1 SHARED=1 SLICES=1 EDGES=0",
+    { "tma BM=64 BN=128 WM=64 WN=16 DEPTH=128 ST=6 EARLY=2 KU=4 GROUP=8 STREAM=1 SHARED=1 SLICES=1 EDGES=0",
       2, 1, 0, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 64, 128, 32 }, { 64, 128, 192 }, 1, 1, 1, 3, &times[42], 170, 5, 4, stages + 398, regions + 100, 0, 0 },
-    { "bulk BM=64 BN=128 TM=8 TN=4 DEPTH=128 ST=6 EARLY=2 KU=4 GROUP=8 STREAM=1 SHARED=1 SLICES=1 EDGES=0",
+    { "tma BM=64 BN=128 WM=64 WN=16 DEPTH=128 ST=6 EARLY=2 KU=4 GROUP=8 STREAM=1 SHARED=1 SLICES=1 EDGES=0",
       2, 1, 1, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 64, 128, 32 }, { 64, 128, 192 }, 1, 1, 1, 3, &times[42], 171, 5, 4, stages + 403, regions + 104, 0, 0 },
     { "thin SIDE=0 SHORT=1 VEC=4 ROWS=4 NV=1 LITEMS=4 KITEMS=16 KSPLIT=1 ALIGN=1 INDEX=64 YDEPTH=0",
@@ -11085,76 +11087,76 @@ static const struct kiln_recipe recipes[] = {
     { "thin SIDE=1 SHORT=1 VEC=4 ROWS=4 NV=1 LITEMS=8 KITEMS=128 KSPLIT=1 ALIGN=1 INDEX=32 YDEPTH=0",
       2, 1, 1, 32, { 1, 1, 1, 0, 0, 0, { 0, 2, 0 }, { 0, 0, 0 } },
       { 32, 1, 512 }, { 32, 1, 512 }, 1, 0, 0, 0, &times[44], 179, 1, 0, stages + 415, NULL, 0, 0 },
-    { "async BM=64 BN=32 TM=2 TN=8 DEPTH=128 ST=5 KU=2 GROUP=8 STREAM=2 BYTES=8 COPY=0 SLICES=1",
+    { "async BM=64 BN=32 WM=16 WN=32 DEPTH=128 ST=5 KU=2 GROUP=8 STREAM=2 BYTES=8 COPY=0 SLICES=1",
       3, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 64, 32, 16 }, { 64, 32, 80 }, 1, 2, 1, 0, &times[45], 180, 2, 3, stages + 416, regions + 109, 0, 0 },
-    { "async BM=64 BN=32 TM=2 TN=8 DEPTH=128 ST=5 KU=2 GROUP=8 STREAM=2 BYTES=8 COPY=0 SLICES=1",
+    { "async BM=64 BN=32 WM=16 WN=32 DEPTH=128 ST=5 KU=2 GROUP=8 STREAM=2 BYTES=8 COPY=0 SLICES=1",
       3, 0, 1, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 64, 32, 16 }, { 64, 32, 80 }, 1, 2, 1, 0, &times[45], 181, 2, 3, stages + 418, regions + 109, 0, 0 },
-    { "async BM=64 BN=32 TM=2 TN=8 DEPTH=128 ST=5 KU=2 GROUP=8 STREAM=2 BYTES=8 COPY=0 SLICES=1",
+    { "async BM=64 BN=32 WM=16 WN=32 DEPTH=128 ST=5 KU=2 GROUP=8 STREAM=2 BYTES=8 COPY=0 SLICES=1",
       3, 1, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 64, 32, 16 }, { 64, 32, 80 }, 1, 2, 1, 0, &times[45], 182, 2, 3, stages + 420, regions + 109, 0, 0 },
-    { "async BM=64 BN=32 TM=2 TN=8 DEPTH=128 ST=5 KU=2 GROUP=8 STREAM=2 BYTES=8 COPY=0 SLICES=1",
+    { "async BM=64 BN=32 WM=16 WN=32 DEPTH=128 ST=5 KU=2 GROUP=8 STREAM=2 BYTES=8 COPY=0 SLICES=1",
       3, 1, 1, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 64, 32, 16 }, { 64, 32, 80 }, 1, 2, 1, 0, &times[45], 183, 2, 3, stages + 422, regions + 109, 0, 0 },
-    { "bulk BM=128 BN=128 TM=8 TN=8 DEPTH=128 ST=5 EARLY=1 KU=2 GROUP=8 STREAM=1 SHARED=1 SLICES=1 EDGES=0",
+    { "tma BM=128 BN=128 WM=64 WN=32 DEPTH=128 ST=5 EARLY=1 KU=2 GROUP=8 STREAM=1 SHARED=1 SLICES=1 EDGES=0",
       3, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 128, 128, 16 }, { 128, 128, 80 }, 1, 1, 1, 3, &times[46], 184, 5, 4, stages + 424, regions + 112, 0, 0 },
-    { "bulk BM=128 BN=128 TM=8 TN=8 DEPTH=128 ST=5 EARLY=1 KU=2 GROUP=8 STREAM=1 SHARED=1 SLICES=1 EDGES=0",
+    { "tma BM=128 BN=128 WM=64 WN=32 DEPTH=128 ST=5 EARLY=1 KU=2 GROUP=8 STREAM=1 SHARED=1 SLICES=1 EDGES=0",
       3, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 128, 128, 16 }, { 128, 128, 80 }, 1, 1, 1, 3, &times[46], 185, 5, 4, stages + 429, regions + 116, 0, 0 },
-    { "bulk BM=128 BN=128 TM=8 TN=8 DEPTH=128 ST=5 EARLY=1 KU=2 GROUP=8 STREAM=1 SHARED=1 SLICES=1 EDGES=0",
+    { "tma BM=128 BN=128 WM=64 WN=32 DEPTH=128 ST=5 EARLY=1 KU=2 GROUP=8 STREAM=1 SHARED=1 SLICES=1 EDGES=0",
       3, 1, 0, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 128, 128, 16 }, { 128, 128, 80 }, 1, 1, 1, 3, &times[46], 186, 5, 4, stages + 434, regions + 120, 0, 0 },
-    { "bulk BM=128 BN=128 TM=8 TN=8 DEPTH=128 ST=5 EARLY=1 KU=2 GROUP=8 STREAM=1 SHARED=1 SLICES=1 EDGES=0",
+    { "tma BM=128 BN=128 WM=64 WN=32 DEPTH=128 ST=5 EARLY=1 KU=2 GROUP=8 STREAM=1 SHARED=1 SLICES=1 EDGES=0",
       3, 1, 1, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 128, 128, 16 }, { 128, 128, 80 }, 1, 1, 1, 3, &times[46], 187, 5, 4, stages + 439, regions + 124, 0, 0 },
-    { "bulk BM=16 BN=16 TM=2 TN=4 DEPTH=128 ST=16 EARLY=2 KU=2 GROUP=1 STREAM=0 SHARED=1 SLICES=4 EDGES=0",
+    { "tma BM=16 BN=16 WM=16 WN=16 DEPTH=128 ST=16 EARLY=2 KU=2 GROUP=1 STREAM=0 SHARED=1 SLICES=4 EDGES=0",
       3, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 16, 16, 16 }, { 16, 16, 256 }, 1, 0, 0, 3, &times[47], 188, 4, 4, stages + 444, regions + 128, 0, 0 },
-    { "bulk BM=16 BN=16 TM=2 TN=4 DEPTH=128 ST=16 EARLY=2 KU=2 GROUP=1 STREAM=0 SHARED=1 SLICES=4 EDGES=0",
+    { "tma BM=16 BN=16 WM=16 WN=16 DEPTH=128 ST=16 EARLY=2 KU=2 GROUP=1 STREAM=0 SHARED=1 SLICES=4 EDGES=0",
       3, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 16, 16, 16 }, { 16, 16, 256 }, 1, 0, 0, 3, &times[47], 189, 4, 4, stages + 448, regions + 132, 0, 0 },
-    { "bulk BM=16 BN=16 TM=2 TN=4 DEPTH=128 ST=16 EARLY=2 KU=2 GROUP=1 STREAM=0 SHARED=1 SLICES=4 EDGES=0",
+    { "tma BM=16 BN=16 WM=16 WN=16 DEPTH=128 ST=16 EARLY=2 KU=2 GROUP=1 STREAM=0 SHARED=1 SLICES=4 EDGES=0",
       3, 1, 0, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 16, 16, 16 }, { 16, 16, 256 }, 1, 0, 0, 3, &times[47], 190, 4, 4, stages + 452, regions + 136, 0, 0 },
-    { "bulk BM=16 BN=16 TM=2 TN=4 DEPTH=128 ST=16 EARLY=2 KU=2 GROUP=1 STREAM=0 SHARED=1 SLICES=4 EDGES=0",
+    { "tma BM=16 BN=16 WM=16 WN=16 DEPTH=128 ST=16 EARLY=2 KU=2 GROUP=1 STREAM=0 SHARED=1 SLICES=4 EDGES=0",
       3, 1, 1, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 16, 16, 16 }, { 16, 16, 256 }, 1, 0, 0, 3, &times[47], 191, 4, 4, stages + 456, regions + 140, 0, 0 },
-    { "bulk BM=16 BN=32 TM=2 TN=4 DEPTH=128 ST=16 EARLY=2 KU=2 GROUP=8 STREAM=0 SHARED=1 SLICES=4 EDGES=0",
+    { "tma BM=16 BN=32 WM=16 WN=16 DEPTH=128 ST=16 EARLY=2 KU=2 GROUP=8 STREAM=0 SHARED=1 SLICES=4 EDGES=0",
       3, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 16, 32, 16 }, { 16, 32, 256 }, 1, 0, 0, 3, &times[48], 192, 4, 4, stages + 460, regions + 128, 0, 0 },
-    { "bulk BM=16 BN=32 TM=2 TN=4 DEPTH=128 ST=16 EARLY=2 KU=2 GROUP=8 STREAM=0 SHARED=1 SLICES=4 EDGES=0",
+    { "tma BM=16 BN=32 WM=16 WN=16 DEPTH=128 ST=16 EARLY=2 KU=2 GROUP=8 STREAM=0 SHARED=1 SLICES=4 EDGES=0",
       3, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 16, 32, 16 }, { 16, 32, 256 }, 1, 0, 0, 3, &times[48], 193, 4, 4, stages + 464, regions + 132, 0, 0 },
-    { "bulk BM=16 BN=32 TM=2 TN=4 DEPTH=128 ST=16 EARLY=2 KU=2 GROUP=8 STREAM=0 SHARED=1 SLICES=4 EDGES=0",
+    { "tma BM=16 BN=32 WM=16 WN=16 DEPTH=128 ST=16 EARLY=2 KU=2 GROUP=8 STREAM=0 SHARED=1 SLICES=4 EDGES=0",
       3, 1, 0, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 16, 32, 16 }, { 16, 32, 256 }, 1, 0, 0, 3, &times[48], 194, 4, 4, stages + 468, regions + 136, 0, 0 },
-    { "bulk BM=16 BN=32 TM=2 TN=4 DEPTH=128 ST=16 EARLY=2 KU=2 GROUP=8 STREAM=0 SHARED=1 SLICES=4 EDGES=0",
+    { "tma BM=16 BN=32 WM=16 WN=16 DEPTH=128 ST=16 EARLY=2 KU=2 GROUP=8 STREAM=0 SHARED=1 SLICES=4 EDGES=0",
       3, 1, 1, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 16, 32, 16 }, { 16, 32, 256 }, 1, 0, 0, 3, &times[48], 195, 4, 4, stages + 472, regions + 140, 0, 0 },
-    { "async BM=64 BN=32 TM=4 TN=4 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=0 BYTES=16 COPY=0 SLICES=1",
+    { "async BM=64 BN=32 WM=32 WN=16 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=0 BYTES=16 COPY=0 SLICES=1",
       3, 0, 0, 64, { 1, 1, 1, 2, 2, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 64, 32, 16 }, { 64, 32, 64 }, 1, 0, 0, 0, &times[49], 196, 1, 0, stages + 476, NULL, 0, 0 },
-    { "async BM=64 BN=32 TM=4 TN=4 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=0 BYTES=16 COPY=0 SLICES=1",
+    { "async BM=64 BN=32 WM=32 WN=16 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=0 BYTES=16 COPY=0 SLICES=1",
       3, 0, 1, 64, { 1, 1, 1, 2, 2, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 64, 32, 16 }, { 64, 32, 64 }, 1, 0, 0, 0, &times[49], 197, 1, 0, stages + 477, NULL, 0, 0 },
-    { "async BM=64 BN=32 TM=4 TN=4 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=0 BYTES=16 COPY=0 SLICES=1",
+    { "async BM=64 BN=32 WM=32 WN=16 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=0 BYTES=16 COPY=0 SLICES=1",
       3, 1, 0, 64, { 1, 1, 1, 2, 2, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 64, 32, 16 }, { 64, 32, 64 }, 1, 0, 0, 0, &times[49], 198, 1, 0, stages + 478, NULL, 0, 0 },
-    { "async BM=64 BN=32 TM=4 TN=4 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=0 BYTES=16 COPY=0 SLICES=1",
+    { "async BM=64 BN=32 WM=32 WN=16 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=0 BYTES=16 COPY=0 SLICES=1",
       3, 1, 1, 64, { 1, 1, 1, 2, 2, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 64, 32, 16 }, { 64, 32, 64 }, 1, 0, 0, 0, &times[49], 199, 1, 0, stages + 479, NULL, 0, 0 },
-    { "bulk BM=32 BN=32 TM=4 TN=8 DEPTH=128 ST=16 EARLY=2 KU=2 GROUP=8 STREAM=0 SHARED=1 SLICES=4 EDGES=0",
+    { "tma BM=32 BN=32 WM=32 WN=32 DEPTH=128 ST=16 EARLY=2 KU=2 GROUP=8 STREAM=0 SHARED=1 SLICES=4 EDGES=0",
       3, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 32, 32, 16 }, { 32, 32, 256 }, 1, 0, 0, 3, &times[50], 200, 4, 4, stages + 480, regions + 128, 0, 0 },
-    { "bulk BM=32 BN=32 TM=4 TN=8 DEPTH=128 ST=16 EARLY=2 KU=2 GROUP=8 STREAM=0 SHARED=1 SLICES=4 EDGES=0",
+    { "tma BM=32 BN=32 WM=32 WN=32 DEPTH=128 ST=16 EARLY=2 KU=2 GROUP=8 STREAM=0 SHARED=1 SLICES=4 EDGES=0",
       3, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 32, 32, 16 }, { 32, 32, 256 }, 1, 0, 0, 3, &times[50], 201, 4, 4, stages + 484, regions + 132, 0, 0 },
-    { "bulk BM=32 BN=32 TM=4 TN=8 DEPTH=128 ST=16 EARLY=2 KU=2 GROUP=8 STREAM=0 SHARED=1 SLICES=4 EDGES=0",
+    { "tma BM=32 BN=32 WM=32 WN=32 DEPTH=128 ST=16 EARLY=2 KU=2 GROUP=8 STREAM=0 SHARED=1 SLICES=4 EDGES=0",
       3, 1, 0, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 32, 32, 16 }, { 32, 32, 256 }, 1, 0, 0, 3, &times[50], 202, 4, 4, stages + 488, regions + 136, 0, 0 },
-    { "bulk BM=32 BN=32 TM=4 TN=8 DEPTH=128 ST=16 EARLY=2 KU=2 GROUP=8 STREAM=0 SHARED=1 SLICES=4 EDGES=0",
+    { "tma BM=32 BN=32 WM=32 WN=32 DEPTH=128 ST=16 EARLY=2 KU=2 GROUP=8 STREAM=0 SHARED=1 SLICES=4 EDGES=0",
       3, 1, 1, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 32, 32, 16 }, { 32, 32, 256 }, 1, 0, 0, 3, &times[50], 203, 4, 4, stages + 492, regions + 140, 0, 0 },
     { "thin SIDE=0 SHORT=4 VEC=2 ROWS=4 NV=1 LITEMS=8 KITEMS=32 KSPLIT=1 ALIGN=1 INDEX=32 YDEPTH=256",
@@ -11169,40 +11171,40 @@ static const struct kiln_recipe recipes[] = {
     { "thin SIDE=0 SHORT=4 VEC=2 ROWS=4 NV=1 LITEMS=8 KITEMS=32 KSPLIT=1 ALIGN=1 INDEX=32 YDEPTH=256",
       3, 1, 1, 32, { 1, 1, 1, 0, 0, 0, { 8, 0, 0 }, { 0, 0, 0 } },
       { 4, 32, 64 }, { 4, 32, 512 }, 1, 0, 0, 0, &times[51], 207, 1, 0, stages + 499, NULL, 0, 0 },
-    { "bulk BM=128 BN=128 TM=8 TN=8 DEPTH=128 ST=5 EARLY=1 KU=2 GROUP=8 STREAM=0 SHARED=1 SLICES=1 EDGES=0",
+    { "tma BM=128 BN=128 WM=64 WN=32 DEPTH=128 ST=5 EARLY=1 KU=2 GROUP=8 STREAM=0 SHARED=1 SLICES=1 EDGES=0",
       3, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 128, 128, 16 }, { 128, 128, 80 }, 1, 0, 0, 3, &times[52], 208, 4, 4, stages + 500, regions + 128, 0, 0 },
-    { "bulk BM=128 BN=128 TM=8 TN=8 DEPTH=128 ST=5 EARLY=1 KU=2 GROUP=8 STREAM=0 SHARED=1 SLICES=1 EDGES=0",
+    { "tma BM=128 BN=128 WM=64 WN=32 DEPTH=128 ST=5 EARLY=1 KU=2 GROUP=8 STREAM=0 SHARED=1 SLICES=1 EDGES=0",
       3, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 128, 128, 16 }, { 128, 128, 80 }, 1, 0, 0, 3, &times[52], 209, 4, 4, stages + 504, regions + 132, 0, 0 },
-    { "bulk BM=128 BN=128 TM=8 TN=8 DEPTH=128 ST=5 EARLY=1 KU=2 GROUP=8 STREAM=0 SHARED=1 SLICES=1 EDGES=0",
+    { "tma BM=128 BN=128 WM=64 WN=32 DEPTH=128 ST=5 EARLY=1 KU=2 GROUP=8 STREAM=0 SHARED=1 SLICES=1 EDGES=0",
       3, 1, 0, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 128, 128, 16 }, { 128, 128, 80 }, 1, 0, 0, 3, &times[52], 210, 4, 4, stages + 508, regions + 136, 0, 0 },
-    { "bulk BM=128 BN=128 TM=8 TN=8 DEPTH=128 ST=5 EARLY=1 KU=2 GROUP=8 STREAM=0 SHARED=1 SLICES=1 EDGES=0",
+    { "tma BM=128 BN=128 WM=64 WN=32 DEPTH=128 ST=5 EARLY=1 KU=2 GROUP=8 STREAM=0 SHARED=1 SLICES=1 EDGES=0",
       3, 1, 1, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 128, 128, 16 }, { 128, 128, 80 }, 1, 0, 0, 3, &times[52], 211, 4, 4, stages + 512, regions + 140, 0, 0 },
-    { "bulk BM=128 BN=64 TM=2 TN=16 DEPTH=128 ST=5 EARLY=1 KU=2 GROUP=2 STREAM=1 SHARED=0 SLICES=1 EDGES=0",
+    { "tma BM=128 BN=64 WM=16 WN=64 DEPTH=128 ST=5 EARLY=1 KU=2 GROUP=2 STREAM=1 SHARED=0 SLICES=1 EDGES=0",
       3, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 128, 64, 16 }, { 128, 64, 80 }, 1, 1, 0, 3, &times[53], 212, 4, 4, stages + 516, regions + 128, 0, 0 },
-    { "bulk BM=128 BN=64 TM=2 TN=16 DEPTH=128 ST=5 EARLY=1 KU=2 GROUP=2 STREAM=1 SHARED=0 SLICES=1 EDGES=0",
+    { "tma BM=128 BN=64 WM=16 WN=64 DEPTH=128 ST=5 EARLY=1 KU=2 GROUP=2 STREAM=1 SHARED=0 SLICES=1 EDGES=0",
       3, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 128, 64, 16 }, { 128, 64, 80 }, 1, 1, 0, 3, &times[53], 213, 4, 4, stages + 520, regions + 132, 0, 0 },
-    { "bulk BM=128 BN=64 TM=2 TN=16 DEPTH=128 ST=5 EARLY=1 KU=2 GROUP=2 STREAM=1 SHARED=0 SLICES=1 EDGES=0",
+    { "tma BM=128 BN=64 WM=16 WN=64 DEPTH=128 ST=5 EARLY=1 KU=2 GROUP=2 STREAM=1 SHARED=0 SLICES=1 EDGES=0",
       3, 1, 0, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 128, 64, 16 }, { 128, 64, 80 }, 1, 1, 0, 3, &times[53], 214, 4, 4, stages + 524, regions + 136, 0, 0 },
-    { "bulk BM=128 BN=64 TM=2 TN=16 DEPTH=128 ST=5 EARLY=1 KU=2 GROUP=2 STREAM=1 SHARED=0 SLICES=1 EDGES=0",
+    { "tma BM=128 BN=64 WM=16 WN=64 DEPTH=128 ST=5 EARLY=1 KU=2 GROUP=2 STREAM=1 SHARED=0 SLICES=1 EDGES=0",
       3, 1, 1, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 128, 64, 16 }, { 128, 64, 80 }, 1, 1, 0, 3, &times[53], 215, 4, 4, stages + 528, regions + 140, 0, 0 },
-    { "async BM=32 BN=32 TM=2 TN=4 DEPTH=128 ST=3 KU=2 GROUP=16 STREAM=0 BYTES=16 COPY=0 SLICES=1",
+    { "async BM=32 BN=32 WM=16 WN=16 DEPTH=128 ST=3 KU=2 GROUP=16 STREAM=0 BYTES=16 COPY=0 SLICES=1",
       3, 0, 0, 64, { 1, 1, 1, 2, 2, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 32, 32, 16 }, { 32, 32, 48 }, 1, 0, 0, 0, &times[54], 216, 1, 0, stages + 532, NULL, 0, 0 },
-    { "async BM=32 BN=32 TM=2 TN=4 DEPTH=128 ST=3 KU=2 GROUP=16 STREAM=0 BYTES=16 COPY=0 SLICES=1",
+    { "async BM=32 BN=32 WM=16 WN=16 DEPTH=128 ST=3 KU=2 GROUP=16 STREAM=0 BYTES=16 COPY=0 SLICES=1",
       3, 0, 1, 64, { 1, 1, 1, 2, 2, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 32, 32, 16 }, { 32, 32, 48 }, 1, 0, 0, 0, &times[54], 217, 1, 0, stages + 533, NULL, 0, 0 },
-    { "async BM=32 BN=32 TM=2 TN=4 DEPTH=128 ST=3 KU=2 GROUP=16 STREAM=0 BYTES=16 COPY=0 SLICES=1",
+    { "async BM=32 BN=32 WM=16 WN=16 DEPTH=128 ST=3 KU=2 GROUP=16 STREAM=0 BYTES=16 COPY=0 SLICES=1",
       3, 1, 0, 64, { 1, 1, 1, 2, 2, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 32, 32, 16 }, { 32, 32, 48 }, 1, 0, 0, 0, &times[54], 218, 1, 0, stages + 534, NULL, 0, 0 },
-    { "async BM=32 BN=32 TM=2 TN=4 DEPTH=128 ST=3 KU=2 GROUP=16 STREAM=0 BYTES=16 COPY=0 SLICES=1",
+    { "async BM=32 BN=32 WM=16 WN=16 DEPTH=128 ST=3 KU=2 GROUP=16 STREAM=0 BYTES=16 COPY=0 SLICES=1",
       3, 1, 1, 64, { 1, 1, 1, 2, 2, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 32, 32, 16 }, { 32, 32, 48 }, 1, 0, 0, 0, &times[54], 219, 1, 0, stages + 535, NULL, 0, 0 },
     { "thin SIDE=0 SHORT=8 VEC=2 ROWS=4 NV=1 LITEMS=8 KITEMS=32 KSPLIT=16 ALIGN=0 INDEX=32 YDEPTH=64",
@@ -11217,64 +11219,64 @@ static const struct kiln_recipe recipes[] = {
     { "thin SIDE=0 SHORT=8 VEC=2 ROWS=4 NV=1 LITEMS=8 KITEMS=32 KSPLIT=16 ALIGN=0 INDEX=32 YDEPTH=64",
       3, 1, 1, 32, { 1, 1, 1, 0, 0, 0, { 16, 0, 0 }, { 0, 0, 0 } },
       { 8, 32, 64 }, { 8, 64, 2048 }, 16, 0, 0, 0, &times[55], 223, 2, 1, stages + 542, regions + 144, 0, 0 },
-    { "async BM=32 BN=64 TM=2 TN=8 DEPTH=128 ST=3 KU=2 GROUP=1 STREAM=0 BYTES=8 COPY=0 SLICES=1",
+    { "async BM=32 BN=64 WM=16 WN=32 DEPTH=128 ST=3 KU=2 GROUP=1 STREAM=0 BYTES=8 COPY=0 SLICES=1",
       3, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 32, 64, 16 }, { 32, 64, 48 }, 1, 0, 0, 0, &times[56], 224, 1, 0, stages + 544, NULL, 0, 0 },
-    { "async BM=32 BN=64 TM=2 TN=8 DEPTH=128 ST=3 KU=2 GROUP=1 STREAM=0 BYTES=8 COPY=0 SLICES=1",
+    { "async BM=32 BN=64 WM=16 WN=32 DEPTH=128 ST=3 KU=2 GROUP=1 STREAM=0 BYTES=8 COPY=0 SLICES=1",
       3, 0, 1, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 32, 64, 16 }, { 32, 64, 48 }, 1, 0, 0, 0, &times[56], 225, 1, 0, stages + 545, NULL, 0, 0 },
-    { "async BM=32 BN=64 TM=2 TN=8 DEPTH=128 ST=3 KU=2 GROUP=1 STREAM=0 BYTES=8 COPY=0 SLICES=1",
+    { "async BM=32 BN=64 WM=16 WN=32 DEPTH=128 ST=3 KU=2 GROUP=1 STREAM=0 BYTES=8 COPY=0 SLICES=1",
       3, 1, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 32, 64, 16 }, { 32, 64, 48 }, 1, 0, 0, 0, &times[56], 226, 1, 0, stages + 546, NULL, 0, 0 },
-    { "async BM=32 BN=64 TM=2 TN=8 DEPTH=128 ST=3 KU=2 GROUP=1 STREAM=0 BYTES=8 COPY=0 SLICES=1",
+    { "async BM=32 BN=64 WM=16 WN=32 DEPTH=128 ST=3 KU=2 GROUP=1 STREAM=0 BYTES=8 COPY=0 SLICES=1",
       3, 1, 1, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 32, 64, 16 }, { 32, 64, 48 }, 1, 0, 0, 0, &times[56], 227, 1, 0, stages + 547, NULL, 0, 0 },
-    { "bulk BM=64 BN=32 TM=2 TN=4 DEPTH=128 ST=4 EARLY=2 KU=2 GROUP=2 STREAM=2 SHARED=0 SLICES=1 EDGES=0",
+    { "tma BM=64 BN=32 WM=16 WN=16 DEPTH=128 ST=4 EARLY=2 KU=2 GROUP=2 STREAM=2 SHARED=0 SLICES=1 EDGES=0",
       3, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 64, 32, 16 }, { 64, 32, 64 }, 1, 2, 0, 3, &times[57], 228, 4, 4, stages + 548, regions + 128, 0, 0 },
-    { "bulk BM=64 BN=32 TM=2 TN=4 DEPTH=128 ST=4 EARLY=2 KU=2 GROUP=2 STREAM=2 SHARED=0 SLICES=1 EDGES=0",
+    { "tma BM=64 BN=32 WM=16 WN=16 DEPTH=128 ST=4 EARLY=2 KU=2 GROUP=2 STREAM=2 SHARED=0 SLICES=1 EDGES=0",
       3, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 64, 32, 16 }, { 64, 32, 64 }, 1, 2, 0, 3, &times[57], 229, 4, 4, stages + 552, regions + 132, 0, 0 },
-    { "bulk BM=64 BN=32 TM=2 TN=4 DEPTH=128 ST=4 EARLY=2 KU=2 GROUP=2 STREAM=2 SHARED=0 SLICES=1 EDGES=0",
+    { "tma BM=64 BN=32 WM=16 WN=16 DEPTH=128 ST=4 EARLY=2 KU=2 GROUP=2 STREAM=2 SHARED=0 SLICES=1 EDGES=0",
       3, 1, 0, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 64, 32, 16 }, { 64, 32, 64 }, 1, 2, 0, 3, &times[57], 230, 4, 4, stages + 556, regions + 136, 0, 0 },
-    { "bulk BM=64 BN=32 TM=2 TN=4 DEPTH=128 ST=4 EARLY=2 KU=2 GROUP=2 STREAM=2 SHARED=0 SLICES=1 EDGES=0",
+    { "tma BM=64 BN=32 WM=16 WN=16 DEPTH=128 ST=4 EARLY=2 KU=2 GROUP=2 STREAM=2 SHARED=0 SLICES=1 EDGES=0",
       3, 1, 1, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 64, 32, 16 }, { 64, 32, 64 }, 1, 2, 0, 3, &times[57], 231, 4, 4, stages + 560, regions + 140, 0, 0 },
-    { "async BM=32 BN=32 TM=2 TN=4 DEPTH=128 ST=5 KU=2 GROUP=1 STREAM=0 BYTES=8 COPY=0 SLICES=1",
+    { "async BM=32 BN=32 WM=16 WN=16 DEPTH=128 ST=5 KU=2 GROUP=1 STREAM=0 BYTES=8 COPY=0 SLICES=1",
       3, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 32, 32, 16 }, { 32, 32, 80 }, 1, 0, 0, 0, &times[58], 232, 1, 0, stages + 564, NULL, 0, 0 },
-    { "async BM=32 BN=32 TM=2 TN=4 DEPTH=128 ST=5 KU=2 GROUP=1 STREAM=0 BYTES=8 COPY=0 SLICES=1",
+    { "async BM=32 BN=32 WM=16 WN=16 DEPTH=128 ST=5 KU=2 GROUP=1 STREAM=0 BYTES=8 COPY=0 SLICES=1",
       3, 0, 1, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 32, 32, 16 }, { 32, 32, 80 }, 1, 0, 0, 0, &times[58], 233, 1, 0, stages + 565, NULL, 0, 0 },
-    { "async BM=32 BN=32 TM=2 TN=4 DEPTH=128 ST=5 KU=2 GROUP=1 STREAM=0 BYTES=8 COPY=0 SLICES=1",
+    { "async BM=32 BN=32 WM=16 WN=16 DEPTH=128 ST=5 KU=2 GROUP=1 STREAM=0 BYTES=8 COPY=0 SLICES=1",
       3, 1, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 32, 32, 16 }, { 32, 32, 80 }, 1, 0, 0, 0, &times[58], 234, 1, 0, stages + 566, NULL, 0, 0 },
-    { "async BM=32 BN=32 TM=2 TN=4 DEPTH=128 ST=5 KU=2 GROUP=1 STREAM=0 BYTES=8 COPY=0 SLICES=1",
+    { "async BM=32 BN=32 WM=16 WN=16 DEPTH=128 ST=5 KU=2 GROUP=1 STREAM=0 BYTES=8 COPY=0 SLICES=1",
       3, 1, 1, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 32, 32, 16 }, { 32, 32, 80 }, 1, 0, 0, 0, &times[58], 235, 1, 0, stages + 567, NULL, 0, 0 },
-    { "bulk BM=128 BN=64 TM=2 TN=16 DEPTH=128 ST=5 EARLY=2 KU=2 GROUP=2 STREAM=1 SHARED=1 SLICES=1 EDGES=0",
+    { "tma BM=128 BN=64 WM=16 WN=64 DEPTH=128 ST=5 EARLY=2 KU=2 GROUP=2 STREAM=1 SHARED=1 SLICES=1 EDGES=0",
       3, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 128, 64, 16 }, { 128, 64, 80 }, 1, 1, 1, 3, &times[59], 236, 5, 4, stages + 568, regions + 145, 0, 0 },
-    { "bulk BM=128 BN=64 TM=2 TN=16 DEPTH=128 ST=5 EARLY=2 KU=2 GROUP=2 STREAM=1 SHARED=1 SLICES=1 EDGES=0",
+    { "tma BM=128 BN=64 WM=16 WN=64 DEPTH=128 ST=5 EARLY=2 KU=2 GROUP=2 STREAM=1 SHARED=1 SLICES=1 EDGES=0",
       3, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 128, 64, 16 }, { 128, 64, 80 }, 1, 1, 1, 3, &times[59], 237, 5, 4, stages + 573, regions + 149, 0, 0 },
-    { "bulk BM=128 BN=64 TM=2 TN=16 DEPTH=128 ST=5 EARLY=2 KU=2 GROUP=2 STREAM=1 SHARED=1 SLICES=1 EDGES=0",
+    { "tma BM=128 BN=64 WM=16 WN=64 DEPTH=128 ST=5 EARLY=2 KU=2 GROUP=2 STREAM=1 SHARED=1 SLICES=1 EDGES=0",
       3, 1, 0, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 128, 64, 16 }, { 128, 64, 80 }, 1, 1, 1, 3, &times[59], 238, 5, 4, stages + 578, regions + 153, 0, 0 },
-    { "bulk BM=128 BN=64 TM=2 TN=16 DEPTH=128 ST=5 EARLY=2 KU=2 GROUP=2 STREAM=1 SHARED=1 SLICES=1 EDGES=0",
+    { "tma BM=128 BN=64 WM=16 WN=64 DEPTH=128 ST=5 EARLY=2 KU=2 GROUP=2 STREAM=1 SHARED=1 SLICES=1 EDGES=0",
       3, 1, 1, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 128, 64, 16 }, { 128, 64, 80 }, 1, 1, 1, 3, &times[59], 239, 5, 4, stages + 583, regions + 157, 0, 0 },
-    { "bulk BM=64 BN=16 TM=4 TN=4 DEPTH=128 ST=16 EARLY=1 KU=2 GROUP=1 STREAM=0 SHARED=1 SLICES=4 EDGES=0",
+    { "tma BM=64 BN=16 WM=32 WN=16 DEPTH=128 ST=16 EARLY=1 KU=2 GROUP=1 STREAM=0 SHARED=1 SLICES=4 EDGES=0",
       3, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 64, 16, 16 }, { 64, 16, 256 }, 1, 0, 0, 3, &times[60], 240, 4, 4, stages + 588, regions + 128, 0, 0 },
-    { "bulk BM=64 BN=16 TM=4 TN=4 DEPTH=128 ST=16 EARLY=1 KU=2 GROUP=1 STREAM=0 SHARED=1 SLICES=4 EDGES=0",
+    { "tma BM=64 BN=16 WM=32 WN=16 DEPTH=128 ST=16 EARLY=1 KU=2 GROUP=1 STREAM=0 SHARED=1 SLICES=4 EDGES=0",
       3, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 64, 16, 16 }, { 64, 16, 256 }, 1, 0, 0, 3, &times[60], 241, 4, 4, stages + 592, regions + 132, 0, 0 },
-    { "bulk BM=64 BN=16 TM=4 TN=4 DEPTH=128 ST=16 EARLY=1 KU=2 GROUP=1 STREAM=0 SHARED=1 SLICES=4 EDGES=0",
+    { "tma BM=64 BN=16 WM=32 WN=16 DEPTH=128 ST=16 EARLY=1 KU=2 GROUP=1 STREAM=0 SHARED=1 SLICES=4 EDGES=0",
       3, 1, 0, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 64, 16, 16 }, { 64, 16, 256 }, 1, 0, 0, 3, &times[60], 242, 4, 4, stages + 596, regions + 136, 0, 0 },
-    { "bulk BM=64 BN=16 TM=4 TN=4 DEPTH=128 ST=16 EARLY=1 KU=2 GROUP=1 STREAM=0 SHARED=1 SLICES=4 EDGES=0",
+    { "tma BM=64 BN=16 WM=32 WN=16 DEPTH=128 ST=16 EARLY=1 KU=2 GROUP=1 STREAM=0 SHARED=1 SLICES=4 EDGES=0",
       3, 1, 1, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 64, 16, 16 }, { 64, 16, 256 }, 1, 0, 0, 3, &times[60], 243, 4, 4, stages + 600, regions + 140, 0, 0 },
     { "thin SIDE=0 SHORT=2 VEC=2 ROWS=4 NV=1 LITEMS=8 KITEMS=128 KSPLIT=1 ALIGN=1 INDEX=32 YDEPTH=0",
@@ -11289,52 +11291,52 @@ static const struct kiln_recipe recipes[] = {
     { "thin SIDE=0 SHORT=2 VEC=2 ROWS=4 NV=1 LITEMS=8 KITEMS=128 KSPLIT=1 ALIGN=1 INDEX=32 YDEPTH=0",
       3, 1, 1, 32, { 1, 1, 1, 0, 0, 0, { 4, 0, 0 }, { 0, 0, 0 } },
       { 2, 32, 256 }, { 2, 32, 256 }, 1, 0, 0, 0, &times[61], 247, 1, 0, stages + 607, NULL, 0, 0 },
-    { "bulk BM=64 BN=128 TM=4 TN=8 DEPTH=128 ST=8 EARLY=2 KU=2 GROUP=8 STREAM=1 SHARED=0 SLICES=1 EDGES=0",
+    { "tma BM=64 BN=128 WM=32 WN=32 DEPTH=128 ST=8 EARLY=2 KU=2 GROUP=8 STREAM=1 SHARED=0 SLICES=1 EDGES=0",
       3, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 64, 128, 16 }, { 64, 128, 128 }, 1, 1, 0, 3, &times[62], 248, 4, 4, stages + 608, regions + 128, 0, 0 },
-    { "bulk BM=64 BN=128 TM=4 TN=8 DEPTH=128 ST=8 EARLY=2 KU=2 GROUP=8 STREAM=1 SHARED=0 SLICES=1 EDGES=0",
+    { "tma BM=64 BN=128 WM=32 WN=32 DEPTH=128 ST=8 EARLY=2 KU=2 GROUP=8 STREAM=1 SHARED=0 SLICES=1 EDGES=0",
       3, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 64, 128, 16 }, { 64, 128, 128 }, 1, 1, 0, 3, &times[62], 249, 4, 4, stages + 612, regions + 132, 0, 0 },
-    { "bulk BM=64 BN=128 TM=4 TN=8 DEPTH=128 ST=8 EARLY=2 KU=2 GROUP=8 STREAM=1 SHARED=0 SLICES=1 EDGES=0",
+    { "tma BM=64 BN=128 WM=32 WN=32 DEPTH=128 ST=8 EARLY=2 KU=2 GROUP=8 STREAM=1 SHARED=0 SLICES=1 EDGES=0",
       3, 1, 0, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 64, 128, 16 }, { 64, 128, 128 }, 1, 1, 0, 3, &times[62], 250, 4, 4, stages + 616, regions + 136, 0, 0 },
-    { "bulk BM=64 BN=128 TM=4 TN=8 DEPTH=128 ST=8 EARLY=2 KU=2 GROUP=8 STREAM=1 SHARED=0 SLICES=1 EDGES=0",
+    { "tma BM=64 BN=128 WM=32 WN=32 DEPTH=128 ST=8 EARLY=2 KU=2 GROUP=8 STREAM=1 SHARED=0 SLICES=1 EDGES=0",
       3, 1, 1, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 64, 128, 16 }, { 64, 128, 128 }, 1, 1, 0, 3, &times[62], 251, 4, 4, stages + 620, regions + 140, 0, 0 },
-    { "bulk BM=32 BN=16 TM=2 TN=4 DEPTH=128 ST=16 EARLY=2 KU=2 GROUP=8 STREAM=0 SHARED=1 SLICES=4 EDGES=0",
+    { "tma BM=32 BN=16 WM=16 WN=16 DEPTH=128 ST=16 EARLY=2 KU=2 GROUP=8 STREAM=0 SHARED=1 SLICES=4 EDGES=0",
       3, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 32, 16, 16 }, { 32, 16, 256 }, 1, 0, 0, 3, &times[63], 252, 4, 4, stages + 624, regions + 128, 0, 0 },
-    { "bulk BM=32 BN=16 TM=2 TN=4 DEPTH=128 ST=16 EARLY=2 KU=2 GROUP=8 STREAM=0 SHARED=1 SLICES=4 EDGES=0",
+    { "tma BM=32 BN=16 WM=16 WN=16 DEPTH=128 ST=16 EARLY=2 KU=2 GROUP=8 STREAM=0 SHARED=1 SLICES=4 EDGES=0",
       3, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 32, 16, 16 }, { 32, 16, 256 }, 1, 0, 0, 3, &times[63], 253, 4, 4, stages + 628, regions + 132, 0, 0 },
-    { "bulk BM=32 BN=16 TM=2 TN=4 DEPTH=128 ST=16 EARLY=2 KU=2 GROUP=8 STREAM=0 SHARED=1 SLICES=4 EDGES=0",
+    { "tma BM=32 BN=16 WM=16 WN=16 DEPTH=128 ST=16 EARLY=2 KU=2 GROUP=8 STREAM=0 SHARED=1 SLICES=4 EDGES=0",
       3, 1, 0, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 32, 16, 16 }, { 32, 16, 256 }, 1, 0, 0, 3, &times[63], 254, 4, 4, stages + 632, regions + 136, 0, 0 },
-    { "bulk BM=32 BN=16 TM=2 TN=4 DEPTH=128 ST=16 EARLY=2 KU=2 GROUP=8 STREAM=0 SHARED=1 SLICES=4 EDGES=0",
+    { "tma BM=32 BN=16 WM=16 WN=16 DEPTH=128 ST=16 EARLY=2 KU=2 GROUP=8 STREAM=0 SHARED=1 SLICES=4 EDGES=0",
       3, 1, 1, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 32, 16, 16 }, { 32, 16, 256 }, 1, 0, 0, 3, &times[63], 255, 4, 4, stages + 636, regions + 140, 0, 0 },
-    { "bulk BM=64 BN=32 TM=4 TN=8 DEPTH=128 ST=8 EARLY=1 KU=2 GROUP=1 STREAM=0 SHARED=1 SLICES=4 EDGES=0",
+    { "tma BM=64 BN=32 WM=32 WN=32 DEPTH=128 ST=8 EARLY=1 KU=2 GROUP=1 STREAM=0 SHARED=1 SLICES=4 EDGES=0",
       3, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 64, 32, 16 }, { 64, 32, 128 }, 1, 0, 0, 3, &times[64], 256, 4, 4, stages + 640, regions + 128, 0, 0 },
-    { "bulk BM=64 BN=32 TM=4 TN=8 DEPTH=128 ST=8 EARLY=1 KU=2 GROUP=1 STREAM=0 SHARED=1 SLICES=4 EDGES=0",
+    { "tma BM=64 BN=32 WM=32 WN=32 DEPTH=128 ST=8 EARLY=1 KU=2 GROUP=1 STREAM=0 SHARED=1 SLICES=4 EDGES=0",
       3, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 64, 32, 16 }, { 64, 32, 128 }, 1, 0, 0, 3, &times[64], 257, 4, 4, stages + 644, regions + 132, 0, 0 },
-    { "bulk BM=64 BN=32 TM=4 TN=8 DEPTH=128 ST=8 EARLY=1 KU=2 GROUP=1 STREAM=0 SHARED=1 SLICES=4 EDGES=0",
+    { "tma BM=64 BN=32 WM=32 WN=32 DEPTH=128 ST=8 EARLY=1 KU=2 GROUP=1 STREAM=0 SHARED=1 SLICES=4 EDGES=0",
       3, 1, 0, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 64, 32, 16 }, { 64, 32, 128 }, 1, 0, 0, 3, &times[64], 258, 4, 4, stages + 648, regions + 136, 0, 0 },
-    { "bulk BM=64 BN=32 TM=4 TN=8 DEPTH=128 ST=8 EARLY=1 KU=2 GROUP=1 STREAM=0 SHARED=1 SLICES=4 EDGES=0",
+    { "tma BM=64 BN=32 WM=32 WN=32 DEPTH=128 ST=8 EARLY=1 KU=2 GROUP=1 STREAM=0 SHARED=1 SLICES=4 EDGES=0",
       3, 1, 1, 64, { 1, 1, 1, 0, 0, 0, { 2147483136, 2147483136, 2147483136 }, { 4, 4, 0 } },
       { 64, 32, 16 }, { 64, 32, 128 }, 1, 0, 0, 3, &times[64], 259, 4, 4, stages + 652, regions + 140, 0, 0 },
-    { "async BM=64 BN=32 TM=4 TN=4 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=2 BYTES=16 COPY=0 SLICES=1",
+    { "async BM=64 BN=32 WM=32 WN=16 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=2 BYTES=16 COPY=0 SLICES=1",
       3, 0, 0, 64, { 1, 1, 1, 2, 2, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 64, 32, 16 }, { 64, 32, 64 }, 1, 2, 1, 0, &times[65], 260, 2, 3, stages + 656, regions + 109, 0, 0 },
-    { "async BM=64 BN=32 TM=4 TN=4 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=2 BYTES=16 COPY=0 SLICES=1",
+    { "async BM=64 BN=32 WM=32 WN=16 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=2 BYTES=16 COPY=0 SLICES=1",
       3, 0, 1, 64, { 1, 1, 1, 2, 2, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 64, 32, 16 }, { 64, 32, 64 }, 1, 2, 1, 0, &times[65], 261, 2, 3, stages + 658, regions + 109, 0, 0 },
-    { "async BM=64 BN=32 TM=4 TN=4 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=2 BYTES=16 COPY=0 SLICES=1",
+    { "async BM=64 BN=32 WM=32 WN=16 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=2 BYTES=16 COPY=0 SLICES=1",
       3, 1, 0, 64, { 1, 1, 1, 2, 2, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 64, 32, 16 }, { 64, 32, 64 }, 1, 2, 1, 0, &times[65], 262, 2, 3, stages + 660, regions + 109, 0, 0 },
-    { "async BM=64 BN=32 TM=4 TN=4 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=2 BYTES=16 COPY=0 SLICES=1",
+    { "async BM=64 BN=32 WM=32 WN=16 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=2 BYTES=16 COPY=0 SLICES=1",
       3, 1, 1, 64, { 1, 1, 1, 2, 2, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 64, 32, 16 }, { 64, 32, 64 }, 1, 2, 1, 0, &times[65], 263, 2, 3, stages + 662, regions + 109, 0, 0 },
     { "thin SIDE=1 SHORT=1 VEC=2 ROWS=4 NV=1 LITEMS=8 KITEMS=128 KSPLIT=1 ALIGN=1 INDEX=32 YDEPTH=0",
@@ -11358,7 +11360,7 @@ const struct kiln_bundle kiln_bundle_nvidia_h200 = {
     .provenance = "tuned on NVIDIA H200, NVIDIA CUDA, driver 580.159.04",
     .match = { "NVIDIA CUDA", "NVIDIA H200", NULL, 0, 0 },
     .traits = { 0, 132, 1, 232448, 90 },
-    .pool = { sizeof rows, 3191, 4750, 6204,
+    .pool = { sizeof rows, 3193, 4750, 6202,
               rows[0].text, lines, pairs, symbols },
     .num_programs = 268, .num_recipes = 268, .num_pins = 0,
     .programs = programs, .recipes = recipes, .pins = NULL,

@@ -64,7 +64,7 @@ static const struct { char text[4096]; } rows[] = { {
     "    asm volatile(\"ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];\" :\0"
     "            \"=r\"(to[0]), \"=r\"(to[1]), \"=r\"(to[2]), \"=r\"(to[3]) : \"r\"(from) : \"memory\");\0"
     "// The same where lines are columns of A, rows of B.\0"
-    "static void load_turned_blocks(uint to[4], uint from)\0"
+    "static void load_transposed_blocks(uint to[4], uint from)\0"
     "    asm volatile(\"ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];\" :\0"
     "// c += a b for blocks of 16 x 8, 16 x 16 and 16 x 8, spread over a warp as the PTX ISA says.\0"
     "static void multiply_blocks(float c[4], const uint a[4], const uint b[2])\0"
@@ -106,7 +106,7 @@ static const struct { char text[4096]; } rows[] = { {
     "// A work-group computes 64 x 32 of C, a warp 32 x 16 of it. Tiles of A and B, 64\0"
     "// deep, are copied into local memory asynchronously, 3 ahead of those that are multiplied.\0"
     "__kernel __attribute__((reqd_work_group_size(128, 1, 1)))\0"
-    "void kiln_hgemm_async_multiply_nn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
+    "void kiln_hgemm_async_multiply_nn_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
     "        long N, long K,\0"
     "        __global const half *restrict A, long a_offset, long lda,\0"
     "        __global const half *restrict B, long b_offset, long ldb, float alpha, float beta,\0"
@@ -162,8 +162,8 @@ static const struct { char text[4096]; } rows[] = { {
     "            const uint a_tile = a_at + stage * 8192, b_tile = b_at + stage * 4096;\0"
     "            if (left >= 64)\0"
     "            #pragma unroll\0"
-    "                for (int s = 0; s < 4; s++) {\0"
 }, {
+    "                for (int s = 0; s < 4; s++) {\0"
     "                    // Reads what is multiplied at once, the s-th of a tile, into fragments 0.\0"
     "                    // Sixteen values of k of the tile. Blocks of 8 x 8 are read four at once:\0"
     "                    // work-item l says where line l % 8 of block l / 8 is.\0"
@@ -174,7 +174,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                    }\0"
     "                    for (int j = 0; j < 2; j += 2) {\0"
     "                        const uint line = s * 16 + lane % 16, x = warp_n / 8 + j + lane / 16;\0"
-    "                        load_turned_blocks(bs0[j / 2], b_tile + swizzled(line, x, 4));\0"
+    "                        load_transposed_blocks(bs0[j / 2], b_tile + swizzled(line, x, 4));\0"
     "                    for (int i = 0; i < 2; i++)\0"
     "                        for (int j = 0; j < 2; j++)\0"
     "                            multiply_blocks(c[i][j], as0[i], bs0[j / 2] + j % 2 * 2);\0"
@@ -221,19 +221,19 @@ static const struct { char text[4096]; } rows[] = { {
     "// Begins to copy 32 lines of 64 elements, of which this work-item copies 8\0"
     "    for (uint line = first; line < first + 32; line += 16, from += 16 * ld) {\0"
     "// B is stored N x K.\0"
-    "void kiln_hgemm_async_multiply_nt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
+    "void kiln_hgemm_async_multiply_nt_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
     "                copy_b(b_at + stage * 4096, B + first_n * ldb + k, ldb, N - first_n, K - k, item);\0"
     "                        const uint line = warp_n + j * 8 + lane / 16 * 8 + lane % 8,\0"
     "                                x = s * 2 + lane / 8 % 2;\0"
     "                        load_blocks(bs0[j / 2], b_tile + swizzled(line, x, 8));\0"
     "// A is stored K x M.\0"
-    "void kiln_hgemm_async_multiply_tn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
+    "void kiln_hgemm_async_multiply_tn_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
     "                copy_a(a_at + stage * 8192, A + k * lda + first_m, lda, K - k, M - first_m, item);\0"
-    "                        const uint line = s * 16 + lane / 16 * 8 + lane % 8,\0"
 }, {
+    "                        const uint line = s * 16 + lane / 16 * 8 + lane % 8,\0"
     "                                x = warp_m / 8 + i * 2 + lane / 8 % 2;\0"
-    "                        load_turned_blocks(as0[i], a_tile + swizzled(line, x, 8));\0"
-    "void kiln_hgemm_async_multiply_tt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
+    "                        load_transposed_blocks(as0[i], a_tile + swizzled(line, x, 8));\0"
+    "void kiln_hgemm_async_multiply_tt_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
     "// Divisions of 64 bits take long.\0"
     "static ulong divide(ulong x, ulong y)\0"
     "    return (x | y) >> 32 ? x / y : (uint) x / (uint) y;\0"
@@ -242,7 +242,7 @@ static const struct { char text[4096]; } rows[] = { {
     "// As many work-groups as run at once take tiles in turn. Of the tiles that do not make a whole\0"
     "// turn, the steps are shared out evenly (stream-K, Osama et al. 2023); what a work-group has of\0"
     "// such a tile is kept, to be added up later.\0"
-    "void kiln_hgemm_async_stream_nn_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
+    "void kiln_hgemm_async_stream_nn_bm64_bn64_wm32_wn32_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
     "        __global const half *restrict B, long b_offset, long ldb,\0"
     "        __global float *work, long parts_at, float alpha, float beta,\0"
     "    __local uchar both_tiles[65536] __attribute__((aligned(1024)));\0"
@@ -276,7 +276,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                copy_b(b_at + stage * 8192, B + k * ldb + first_n, ldb, K - k, N - first_n, item);\0"
     "            const uint a_tile = a_at + stage * 8192, b_tile = b_at + stage * 8192;\0"
     "                    for (int j = 0; j < 4; j += 2) {\0"
-    "                        load_turned_blocks(bs0[j / 2], b_tile + swizzled(line, x, 8));\0"
+    "                        load_transposed_blocks(bs0[j / 2], b_tile + swizzled(line, x, 8));\0"
     "                        for (int j = 0; j < 4; j++)\0"
     "        if (num < steps) {\0"
     "            // Not all of the tile: kept for the stage that adds up.\0"
@@ -292,10 +292,9 @@ static const struct { char text[4096]; } rows[] = { {
     "// Adds up what work-groups have of a tile that none did alone, and stores it. Of 128 elements at a\0"
     "// time each of eight warps adds up every eighth part; what they have is then added in their order.\0"
     "__kernel __attribute__((reqd_work_group_size(256, 1, 1)))\0"
-    "void kiln_hgemm_async_add_nn_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes16_copy0(long M, long N,\0"
-    "        long K,\0"
-    "        __global const float *restrict work, long parts_at, float alpha, float beta,\0"
+    "void kiln_hgemm_async_add_nn_bm64_bn64_wm32_wn32_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
 }, {
+    "        __global const float *restrict work, long parts_at, float alpha, float beta,\0"
     "    __local float sums[8][128] __attribute__((aligned(16)));\0"
     "    __local uint told[6];\0"
     "    const uint adder = get_local_id(0);\0"
@@ -367,14 +366,14 @@ static const struct { char text[4096]; } rows[] = { {
     "            const long col = first_n + warp_n + in_n + lane_k * 2 + e % 2;\0"
     "            if (row < M)\0"
     "                put(all, C + row * ldc, col, N, alpha, beta);\0"
-    "void kiln_hgemm_async_stream_nt_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
 }, {
+    "void kiln_hgemm_async_stream_nt_bm64_bn64_wm32_wn32_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
     "                copy_b(b_at + stage * 8192, B + first_n * ldb + k, ldb, N - first_n, K - k, item);\0"
-    "void kiln_hgemm_async_add_nt_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes16_copy0(long M, long N,\0"
-    "void kiln_hgemm_async_stream_tn_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
-    "void kiln_hgemm_async_add_tn_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes16_copy0(long M, long N,\0"
-    "void kiln_hgemm_async_stream_tt_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
-    "void kiln_hgemm_async_add_tt_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes16_copy0(long M, long N,\0"
+    "void kiln_hgemm_async_add_nt_bm64_bn64_wm32_wn32_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
+    "void kiln_hgemm_async_stream_tn_bm64_bn64_wm32_wn32_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
+    "void kiln_hgemm_async_add_tn_bm64_bn64_wm32_wn32_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
+    "void kiln_hgemm_async_stream_tt_bm64_bn64_wm32_wn32_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
+    "void kiln_hgemm_async_add_tt_bm64_bn64_wm32_wn32_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
     "// Through local memory.\0"
     "// A work-group of 16 x 16 work-items computes 64 x 64 of C, each work-item\0"
     "// 4 x 4 of it. K advances by 16.\0"
@@ -432,9 +431,9 @@ static const struct { char text[4096]; } rows[] = { {
     "                const float b2 = b_tile[k + 1][local_n * 4 + 2];\0"
     "                const float b3 = b_tile[k + 1][local_n * 4 + 3];\0"
     "                const float a0 = a_tile[k + 1][local_m * 4];\0"
+}, {
     "                const float a1 = a_tile[k + 1][local_m * 4 + 1];\0"
     "                const float a2 = a_tile[k + 1][local_m * 4 + 2];\0"
-}, {
     "                const float a3 = a_tile[k + 1][local_m * 4 + 3];\0"
     "                const float b0 = b_tile[k + 2][local_n * 4];\0"
     "                const float b1 = b_tile[k + 2][local_n * 4 + 1];\0"
@@ -505,8 +504,8 @@ static const struct { char text[4096]; } rows[] = { {
     "// 16 bytes from where an element is, out of the one or two aligned chunks that they lie in.\0"
     "static uint4 load_anywhere(__global const element_bits *from)\0"
     "    const uint at = (ulong) from % 16;\0"
-    "    __global const uint4 *chunks = (__global const uint4 *) ((ulong) from - at);\0"
 }, {
+    "    __global const uint4 *chunks = (__global const uint4 *) ((ulong) from - at);\0"
     "    const uint4 low = chunks[0], high = at > 0 ? chunks[1] : (uint4) 0;\0"
     "    uint4 x = at & 8 ? (uint4) (low.zw, high.xy) : low;\0"
     "    uint2 next = at & 8 ? high.zw : high.xy;\0"
@@ -545,7 +544,7 @@ static const struct { char text[4096]; } rows[] = { {
     "        const uint line = (item + p * 128) / 4, x = item % 4;\0"
     "        *(__local uint4 *) (tile + swizzled(line, x, 4)) = pieces[p];\0"
     "// deep, are copied into local memory asynchronously, 1 ahead of those that are multiplied.\0"
-    "void kiln_hgemm_async_multiply_nn_bm64_bn32_tm4_tn4_depth128_st2_ku2_group8_bytes2_copy0(long M,\0"
+    "void kiln_hgemm_async_multiply_nn_bm64_bn32_wm32_wn16_depth128_st2_ku2_group8_bytes2_copy0(long M,\0"
     "    __local uchar both_tiles[24576] __attribute__((aligned(1024)));\0"
     "    __local uchar *a_tiles = both_tiles, *b_tiles = both_tiles + 16384;\0"
     "        for (int t = 0; t < num + 1; t++) {\0"
@@ -573,10 +572,10 @@ static const struct { char text[4096]; } rows[] = { {
     "                            const uint line = warp_m + i * 16 + lane % 16, x = s * 2 + lane / 16;\0"
     "                            load_blocks(as0[i], a_tile + swizzled(line, x, 8));\0"
     "                        }\0"
-    "                        for (int j = 0; j < 2; j += 2) {\0"
 }, {
+    "                        for (int j = 0; j < 2; j += 2) {\0"
     "                            const uint line = s * 16 + lane % 16, x = warp_n / 8 + j + lane / 16;\0"
-    "                            load_turned_blocks(bs0[j / 2], b_tile + swizzled(line, x, 4));\0"
+    "                            load_transposed_blocks(bs0[j / 2], b_tile + swizzled(line, x, 4));\0"
     "                        for (int i = 0; i < 2; i++)\0"
     "                            for (int j = 0; j < 2; j++)\0"
     "                                multiply_blocks(c[i][j], as0[i], bs0[j / 2] + j % 2 * 2);\0"
@@ -585,17 +584,17 @@ static const struct { char text[4096]; } rows[] = { {
     "                put_a(a_tiles + place * 8192, a_pieces, item);\0"
     "                put_b(b_tiles + place * 4096, b_pieces, item);\0"
     "// Of 32 lines of 64 elements that begin anywhere, this work-item's pieces of\0"
-    "void kiln_hgemm_async_multiply_nt_bm64_bn32_tm4_tn4_depth128_st2_ku2_group8_bytes2_copy0(long M,\0"
+    "void kiln_hgemm_async_multiply_nt_bm64_bn32_wm32_wn16_depth128_st2_ku2_group8_bytes2_copy0(long M,\0"
     "                fetch_b(b_pieces, B + first_n * ldb + k, ldb, N - first_n, K - k, item);\0"
     "                            const uint line = warp_n + j * 8 + lane / 16 * 8 + lane % 8,\0"
     "                                    x = s * 2 + lane / 8 % 2;\0"
     "                            load_blocks(bs0[j / 2], b_tile + swizzled(line, x, 8));\0"
-    "void kiln_hgemm_async_multiply_tn_bm64_bn32_tm4_tn4_depth128_st2_ku2_group8_bytes2_copy0(long M,\0"
+    "void kiln_hgemm_async_multiply_tn_bm64_bn32_wm32_wn16_depth128_st2_ku2_group8_bytes2_copy0(long M,\0"
     "                fetch_a(a_pieces, A + k * lda + first_m, lda, K - k, M - first_m, item);\0"
     "                            const uint line = s * 16 + lane / 16 * 8 + lane % 8,\0"
     "                                    x = warp_m / 8 + i * 2 + lane / 8 % 2;\0"
-    "                            load_turned_blocks(as0[i], a_tile + swizzled(line, x, 8));\0"
-    "void kiln_hgemm_async_multiply_tt_bm64_bn32_tm4_tn4_depth128_st2_ku2_group8_bytes2_copy0(long M,\0"
+    "                            load_transposed_blocks(as0[i], a_tile + swizzled(line, x, 8));\0"
+    "void kiln_hgemm_async_multiply_tt_bm64_bn32_wm32_wn16_depth128_st2_ku2_group8_bytes2_copy0(long M,\0"
     "// All work-items copy a matrix so that its rows start at multiples of 16 bytes, a chunk at a time.\0"
     "// What pads the rows is undefined.\0"
     "static void copy_matrix(long rows, long cols, __global const element_bits *X, long ldx,\0"
@@ -632,10 +631,10 @@ static const struct { char text[4096]; } rows[] = { {
     "        __global const element_bits *restrict X, long x_offset, long ldx,\0"
     "        __global uchar *restrict work, long at)\0"
     "    copy_matrix(rows, cols, X + x_offset, ldx, (__global element_bits *) work + at);\0"
-    "void kiln_hgemm_async_copyb_n(long rows, long cols,\0"
 }, {
+    "void kiln_hgemm_async_copyb_n(long rows, long cols,\0"
     "// A work-group computes 128 x 128 of C, a warp 64 x 32 of it. Tiles of A and B, 32\0"
-    "void kiln_hgemm_async_multiply_nn_bm128_bn128_tm8_tn8_depth64_st4_ku2_group8_bytes16_copy1(long M,\0"
+    "void kiln_hgemm_async_multiply_nn_bm128_bn128_wm64_wn32_depth64_st4_ku2_group8_bytes16_copy1(long M,\0"
     "    const int first = 0, num = (K + 31) / 32;\0"
     "    const uint tiles_m = ((uint) M + 127) / 128, tiles_n = ((uint) N + 127) / 128;\0"
     "    const int first_m = tile_m * 128, first_n = tile_n * 128;\0"
@@ -656,13 +655,13 @@ static const struct { char text[4096]; } rows[] = { {
     "                    else if (n == 127)\0"
     "void kiln_hgemm_async_copy_nt(long a_rows, long a_cols,\0"
     "void kiln_hgemm_async_copyb_t(long rows, long cols,\0"
-    "void kiln_hgemm_async_multiply_nt_bm128_bn128_tm8_tn8_depth64_st4_ku2_group8_bytes16_copy1(long M,\0"
+    "void kiln_hgemm_async_multiply_nt_bm128_bn128_wm64_wn32_depth64_st4_ku2_group8_bytes16_copy1(long M,\0"
     "                        load_blocks(bs0[j / 2], b_tile + swizzled(line, x, 4));\0"
     "void kiln_hgemm_async_copy_tn(long a_rows, long a_cols,\0"
     "void kiln_hgemm_async_copya_t(long rows, long cols,\0"
-    "void kiln_hgemm_async_multiply_tn_bm128_bn128_tm8_tn8_depth64_st4_ku2_group8_bytes16_copy1(long M,\0"
+    "void kiln_hgemm_async_multiply_tn_bm128_bn128_wm64_wn32_depth64_st4_ku2_group8_bytes16_copy1(long M,\0"
     "void kiln_hgemm_async_copy_tt(long a_rows, long a_cols,\0"
-    "void kiln_hgemm_async_multiply_tt_bm128_bn128_tm8_tn8_depth64_st4_ku2_group8_bytes16_copy1(long M,\0"
+    "void kiln_hgemm_async_multiply_tt_bm128_bn128_wm64_wn32_depth64_st4_ku2_group8_bytes16_copy1(long M,\0"
     "static float4 load_vector(__global const half *p)\0"
     "    return vload_half4(0, p);\0"
     "static float4 load_row(__global const half *p)\0"
@@ -706,8 +705,8 @@ static const struct { char text[4096]; } rows[] = { {
     "        for (; k + 384 < to; k += 512) {\0"
     "            __global const half *x = X + k * ldx + first;\0"
     "            const float4 a0 = load_aligned(x + 0 * ldx);\0"
-    "            const float4 a1 = load_aligned(x + 128 * ldx);\0"
 }, {
+    "            const float4 a1 = load_aligned(x + 128 * ldx);\0"
     "            const float4 a2 = load_aligned(x + 256 * ldx);\0"
     "            const float4 a3 = load_aligned(x + 384 * ldx);\0"
     "            c0 += a0 * load(y0 + k * y_step);\0"
@@ -790,39 +789,39 @@ static const struct { char text[4096]; } rows[] = { {
     "    const int y_step = ldy;\0"
     "void kiln_hgemm_thin_multiply_tt_side0_short1_vec4_rows4_nv1_litems8_kitems128_ksplit1_align1_index32(int L,\0"
     "    // A single column of Y lies side by side like a row.\0"
-    "    const bool fast = is_aligned && ldy == 1;\0"
 }, {
+    "    const bool fast = is_aligned && ldy == 1;\0"
     "            const float4 b0 = (float4) (load(y0 + k * y_step), load(y0 + (k + 1) * y_step),\0"
     "                    load(y0 + (k + 2) * y_step), load(y0 + (k + 3) * y_step));\0"
     "static void fetch_b(uint4 pieces[4], __global const half *from, long ld, int lines, int cols,\0"
     "static void put_b(__local uchar *tile, const uint4 pieces[4], uint item)\0"
-    "void kiln_hgemm_async_stream_nn_bm64_bn64_tm4_tn8_depth128_st2_ku2_group8_bytes2_copy0(long M,\0"
+    "void kiln_hgemm_async_stream_nn_bm64_bn64_wm32_wn32_depth128_st2_ku2_group8_bytes2_copy0(long M,\0"
     "    __local uchar both_tiles[32768] __attribute__((aligned(1024)));\0"
     "            uint4 a_pieces[4], b_pieces[4];\0"
     "                const uint a_tile = a_at + stage * 8192, b_tile = b_at + stage * 8192;\0"
     "                        for (int j = 0; j < 4; j += 2) {\0"
-    "                            load_turned_blocks(bs0[j / 2], b_tile + swizzled(line, x, 8));\0"
+    "                            load_transposed_blocks(bs0[j / 2], b_tile + swizzled(line, x, 8));\0"
     "                            for (int j = 0; j < 4; j++)\0"
     "                put_b(b_tiles + place * 8192, b_pieces, item);\0"
-    "void kiln_hgemm_async_add_nn_bm64_bn64_tm4_tn8_depth128_st2_ku2_group8_bytes2_copy0(long M, long N,\0"
-    "void kiln_hgemm_async_stream_nt_bm64_bn64_tm4_tn8_depth128_st2_ku2_group8_bytes2_copy0(long M,\0"
-    "void kiln_hgemm_async_add_nt_bm64_bn64_tm4_tn8_depth128_st2_ku2_group8_bytes2_copy0(long M, long N,\0"
-    "void kiln_hgemm_async_stream_tn_bm64_bn64_tm4_tn8_depth128_st2_ku2_group8_bytes2_copy0(long M,\0"
-    "void kiln_hgemm_async_add_tn_bm64_bn64_tm4_tn8_depth128_st2_ku2_group8_bytes2_copy0(long M, long N,\0"
-    "void kiln_hgemm_async_stream_tt_bm64_bn64_tm4_tn8_depth128_st2_ku2_group8_bytes2_copy0(long M,\0"
-    "void kiln_hgemm_async_add_tt_bm64_bn64_tm4_tn8_depth128_st2_ku2_group8_bytes2_copy0(long M, long N,\0"
-    "void kiln_hgemm_async_multiply_nn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy1(long M,\0"
-    "void kiln_hgemm_async_multiply_nt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy1(long M,\0"
-    "void kiln_hgemm_async_multiply_tn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy1(long M,\0"
-    "void kiln_hgemm_async_multiply_tt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy1(long M,\0"
-    "void kiln_hgemm_async_stream_nn_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes16_copy1(long M,\0"
-    "void kiln_hgemm_async_add_nn_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes16_copy1(long M, long N,\0"
-    "void kiln_hgemm_async_stream_nt_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes16_copy1(long M,\0"
-    "void kiln_hgemm_async_add_nt_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes16_copy1(long M, long N,\0"
-    "void kiln_hgemm_async_stream_tn_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes16_copy1(long M,\0"
-    "void kiln_hgemm_async_add_tn_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes16_copy1(long M, long N,\0"
-    "void kiln_hgemm_async_stream_tt_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes16_copy1(long M,\0"
-    "void kiln_hgemm_async_add_tt_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes16_copy1(long M, long N,\0"
+    "void kiln_hgemm_async_add_nn_bm64_bn64_wm32_wn32_depth128_st2_ku2_group8_bytes2_copy0(long M,\0"
+    "void kiln_hgemm_async_stream_nt_bm64_bn64_wm32_wn32_depth128_st2_ku2_group8_bytes2_copy0(long M,\0"
+    "void kiln_hgemm_async_add_nt_bm64_bn64_wm32_wn32_depth128_st2_ku2_group8_bytes2_copy0(long M,\0"
+    "void kiln_hgemm_async_stream_tn_bm64_bn64_wm32_wn32_depth128_st2_ku2_group8_bytes2_copy0(long M,\0"
+    "void kiln_hgemm_async_add_tn_bm64_bn64_wm32_wn32_depth128_st2_ku2_group8_bytes2_copy0(long M,\0"
+    "void kiln_hgemm_async_stream_tt_bm64_bn64_wm32_wn32_depth128_st2_ku2_group8_bytes2_copy0(long M,\0"
+    "void kiln_hgemm_async_add_tt_bm64_bn64_wm32_wn32_depth128_st2_ku2_group8_bytes2_copy0(long M,\0"
+    "void kiln_hgemm_async_multiply_nn_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes16_copy1(long M,\0"
+    "void kiln_hgemm_async_multiply_nt_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes16_copy1(long M,\0"
+    "void kiln_hgemm_async_multiply_tn_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes16_copy1(long M,\0"
+    "void kiln_hgemm_async_multiply_tt_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes16_copy1(long M,\0"
+    "void kiln_hgemm_async_stream_nn_bm64_bn64_wm32_wn32_depth128_st4_ku2_group8_bytes16_copy1(long M,\0"
+    "void kiln_hgemm_async_add_nn_bm64_bn64_wm32_wn32_depth128_st4_ku2_group8_bytes16_copy1(long M,\0"
+    "void kiln_hgemm_async_stream_nt_bm64_bn64_wm32_wn32_depth128_st4_ku2_group8_bytes16_copy1(long M,\0"
+    "void kiln_hgemm_async_add_nt_bm64_bn64_wm32_wn32_depth128_st4_ku2_group8_bytes16_copy1(long M,\0"
+    "void kiln_hgemm_async_stream_tn_bm64_bn64_wm32_wn32_depth128_st4_ku2_group8_bytes16_copy1(long M,\0"
+    "void kiln_hgemm_async_add_tn_bm64_bn64_wm32_wn32_depth128_st4_ku2_group8_bytes16_copy1(long M,\0"
+    "void kiln_hgemm_async_stream_tt_bm64_bn64_wm32_wn32_depth128_st4_ku2_group8_bytes16_copy1(long M,\0"
+    "void kiln_hgemm_async_add_tt_bm64_bn64_wm32_wn32_depth128_st4_ku2_group8_bytes16_copy1(long M,\0"
     "// A work-group of 32 work-items along L and 8 along K has 128 x 8 of C.\0"
     "// It brings the part of Y for 256 values of k into local memory, and goes through them.\0"
     "__kernel __attribute__((reqd_work_group_size(32, 8, 1)))\0"
@@ -947,7 +946,7 @@ static const struct { char text[4096]; } rows[] = { {
     "    for (uint line = first; line < first + 256; line += 32, from += 32 * ld) {\0"
     "// A work-group computes 256 x 64 of C, a warp 64 x 64 of it. Tiles of A and B, 32\0"
     "// deep, are copied into local memory asynchronously, 2 ahead of those that are multiplied.\0"
-    "void kiln_hgemm_async_multiply_nn_bm256_bn64_tm8_tn16_depth64_st3_ku2_group16_bytes16_copy0(long M,\0"
+    "void kiln_hgemm_async_multiply_nn_bm256_bn64_wm64_wn64_depth64_st3_ku2_group16_bytes16_copy0(long M,\0"
     "    __local uchar both_tiles[61440] __attribute__((aligned(1024)));\0"
     "    __local uchar *a_tiles = both_tiles, *b_tiles = both_tiles + 49152;\0"
     "    // Work-groups that run together share rows and columns: 16 rows of tiles at a time.\0"
@@ -969,14 +968,14 @@ static const struct { char text[4096]; } rows[] = { {
     "            const uint a_tile = a_at + stage * 16384, b_tile = b_at + stage * 4096;\0"
     "                    for (int j = 0; j < 8; j += 2) {\0"
     "                        for (int j = 0; j < 8; j++)\0"
-    "void kiln_hgemm_async_multiply_nt_bm256_bn64_tm8_tn16_depth64_st3_ku2_group16_bytes16_copy0(long M,\0"
+    "void kiln_hgemm_async_multiply_nt_bm256_bn64_wm64_wn64_depth64_st3_ku2_group16_bytes16_copy0(long M,\0"
     "// Begins to copy 32 lines of 256 elements, of which this work-item copies 8\0"
     "// at a time in every 4th line. There are `lines` and `cols` of the matrix left; what lies\0"
     "    const uint first = item / 32, col = item % 32 * 8;\0"
     "    for (uint line = first; line < first + 32; line += 4, from += 4 * ld) {\0"
-    "void kiln_hgemm_async_multiply_tn_bm256_bn64_tm8_tn16_depth64_st3_ku2_group16_bytes16_copy0(long M,\0"
+    "void kiln_hgemm_async_multiply_tn_bm256_bn64_wm64_wn64_depth64_st3_ku2_group16_bytes16_copy0(long M,\0"
     "                copy_a(a_at + stage * 16384, A + k * lda + first_m, lda, K - k, M - first_m, item);\0"
-    "void kiln_hgemm_async_multiply_tt_bm256_bn64_tm8_tn16_depth64_st3_ku2_group16_bytes16_copy0(long M,\0"
+    "void kiln_hgemm_async_multiply_tt_bm256_bn64_wm64_wn64_depth64_st3_ku2_group16_bytes16_copy0(long M,\0"
     "// Of 128 lines of 32 elements that begin anywhere, this work-item's pieces of\0"
     "static void fetch_a(uint4 pieces[1], __global const half *from, long ld, int lines, int cols,\0"
     "    for (int p = 0; p < 1; p++) {\0"
@@ -992,7 +991,7 @@ static const struct { char text[4096]; } rows[] = { {
     "// deep, are copied into local memory asynchronously, 5 ahead of those that are multiplied.\0"
 }, {
     "__kernel __attribute__((reqd_work_group_size(512, 1, 1)))\0"
-    "void kiln_hgemm_async_multiply_nn_bm128_bn128_tm8_tn4_depth64_st6_ku2_group4_bytes2_copy0(long M,\0"
+    "void kiln_hgemm_async_multiply_nn_bm128_bn128_wm64_wn16_depth64_st6_ku2_group4_bytes2_copy0(long M,\0"
     "    __local uchar both_tiles[98304] __attribute__((aligned(1024)));\0"
     "    // Work-groups that run together share rows and columns: 4 rows of tiles at a time.\0"
     "    const uint band = tile / (4 * tiles_n) * 4, in_band = tile - band * tiles_n;\0"
@@ -1014,10 +1013,10 @@ static const struct { char text[4096]; } rows[] = { {
     "                            load_blocks(as0[i], a_tile + swizzled(line, x, 4));\0"
     "                        for (int i = 0; i < 4; i++)\0"
     "            for (uint m = warp; m < 128 && first_m + m < M; m += 16) {\0"
-    "void kiln_hgemm_async_multiply_nt_bm128_bn128_tm8_tn4_depth64_st6_ku2_group4_bytes2_copy0(long M,\0"
+    "void kiln_hgemm_async_multiply_nt_bm128_bn128_wm64_wn16_depth64_st6_ku2_group4_bytes2_copy0(long M,\0"
     "                            load_blocks(bs0[j / 2], b_tile + swizzled(line, x, 4));\0"
-    "void kiln_hgemm_async_multiply_tn_bm128_bn128_tm8_tn4_depth64_st6_ku2_group4_bytes2_copy0(long M,\0"
-    "void kiln_hgemm_async_multiply_tt_bm128_bn128_tm8_tn4_depth64_st6_ku2_group4_bytes2_copy0(long M,\0"
+    "void kiln_hgemm_async_multiply_tn_bm128_bn128_wm64_wn16_depth64_st6_ku2_group4_bytes2_copy0(long M,\0"
+    "void kiln_hgemm_async_multiply_tt_bm128_bn128_wm64_wn16_depth64_st6_ku2_group4_bytes2_copy0(long M,\0"
     "// Elements of float are computed with as float. A product and a sum are fused where the device does\0"
     "static float load(__global const float *p)\0"
     "    return *p;\0"
@@ -1068,7 +1067,7 @@ static const struct { char text[4096]; } rows[] = { {
     "        x += beta * *(__global float4 *) out;\0"
     "    *(__global float4 *) out = x;\0"
     "// A work-group computes 64 x 128 of C, a warp 64 x 32 of it. Tiles of A and B, 32\0"
-    "void kiln_sgemm_async_multiply_nn_bm64_bn128_tm8_tn8_depth128_st2_ku4_group8_bytes4_copy0(long M,\0"
+    "void kiln_sgemm_async_multiply_nn_bm64_bn128_wm64_wn32_depth128_st2_ku4_group8_bytes4_copy0(long M,\0"
     "        __global const float *restrict A, long a_offset, long lda,\0"
     "        __global const float *restrict B, long b_offset, long ldb, float alpha, float beta,\0"
     "        __global float *restrict C, long c_offset, long ldc)\0"
@@ -1142,21 +1141,21 @@ static const struct { char text[4096]; } rows[] = { {
     "                        put(as_float(x[i]), out, block + i * 4 + lane_n, N, alpha, beta);\0"
     "// Begins to copy 128 lines of 32 values of k, of which this work-item copies four side by side in\0"
     "    for (uint line = first; line < first + 128; line += 16, from += 16 * ld) {\0"
-    "void kiln_sgemm_async_multiply_nt_bm64_bn128_tm8_tn8_depth128_st2_ku4_group8_bytes4_copy0(long M,\0"
+    "void kiln_sgemm_async_multiply_nt_bm64_bn128_wm64_wn32_depth128_st2_ku4_group8_bytes4_copy0(long M,\0"
     "                copy_b(b_at + stage * 16384, B + first_n * ldb + k, ldb, N - first_n, K - k, item);\0"
     "                    const uint b_from = b_chunk ^ q * 16;\0"
     "// Begins to copy 32 lines of 64 elements, of which this work-item copies 1\0"
     "// at a time in every 2th line. There are `lines` and `cols` of the matrix left; what lies\0"
     "    const uint first = item / 64, col = item % 64;\0"
     "    for (uint line = first; line < first + 32; line += 2, from += 2 * ld) {\0"
-    "void kiln_sgemm_async_multiply_tn_bm64_bn128_tm8_tn8_depth128_st2_ku4_group8_bytes4_copy0(long M,\0"
+    "void kiln_sgemm_async_multiply_tn_bm64_bn128_wm64_wn32_depth128_st2_ku4_group8_bytes4_copy0(long M,\0"
     "                    const uint a_from = a_chunk;\0"
-    "void kiln_sgemm_async_multiply_tt_bm64_bn128_tm8_tn8_depth128_st2_ku4_group8_bytes4_copy0(long M,\0"
+    "void kiln_sgemm_async_multiply_tt_bm64_bn128_wm64_wn32_depth128_st2_ku4_group8_bytes4_copy0(long M,\0"
     "// Begins to copy 32 lines of 32 values of k, of which this work-item copies four side by side in\0"
     "            const uint where = line / 32 * 4096 + x * 128\0"
     "                    + (line % 32 / 4 ^ x / 4) * 16 + line % 4 * 4;\0"
     "// A work-group computes 32 x 64 of C, a warp 32 x 16 of it. Tiles of A and B, 32\0"
-    "void kiln_sgemm_async_multiply_nn_bm32_bn64_tm4_tn4_depth128_st3_ku8_group8_bytes4_copy0(long M,\0"
+    "void kiln_sgemm_async_multiply_nn_bm32_bn64_wm32_wn16_depth128_st3_ku8_group8_bytes4_copy0(long M,\0"
     "    __local uchar both_tiles[36864] __attribute__((aligned(1024)));\0"
     "    __local uchar *a_tiles = both_tiles, *b_tiles = both_tiles + 12288;\0"
     "    const uint tiles_m = ((uint) M + 31) / 32, tiles_n = ((uint) N + 63) / 64;\0"
@@ -1183,16 +1182,16 @@ static const struct { char text[4096]; } rows[] = { {
     "                for (uint n = lane; n < 64; n += 32)\0"
     "        for (int m = 0; m < 4; m++) {\0"
     "            for (int n = 0; n < 4; n += 4) {\0"
-    "void kiln_sgemm_async_multiply_nt_bm32_bn64_tm4_tn4_depth128_st3_ku8_group8_bytes4_copy0(long M,\0"
+    "void kiln_sgemm_async_multiply_nt_bm32_bn64_wm32_wn16_depth128_st3_ku8_group8_bytes4_copy0(long M,\0"
     "// Begins to copy 32 lines of 32 elements, of which this work-item copies 1\0"
     "    const uint first = item / 32, col = item % 32;\0"
     "            const uint where = x / 32 * 4096 + line * 128 + x % 32 * 4;\0"
 }, {
-    "void kiln_sgemm_async_multiply_tn_bm32_bn64_tm4_tn4_depth128_st3_ku8_group8_bytes4_copy0(long M,\0"
+    "void kiln_sgemm_async_multiply_tn_bm32_bn64_wm32_wn16_depth128_st3_ku8_group8_bytes4_copy0(long M,\0"
     "                copy_a(a_at + stage * 4096, A + k * lda + first_m, lda, K - k, M - first_m, item);\0"
-    "void kiln_sgemm_async_multiply_tt_bm32_bn64_tm4_tn4_depth128_st3_ku8_group8_bytes4_copy0(long M,\0"
+    "void kiln_sgemm_async_multiply_tt_bm32_bn64_wm32_wn16_depth128_st3_ku8_group8_bytes4_copy0(long M,\0"
     "// A work-group computes 64 x 64 of C, a warp 64 x 16 of it. Tiles of A and B, 32\0"
-    "void kiln_sgemm_async_stream_nn_bm64_bn64_tm8_tn4_depth128_st2_ku4_group8_bytes4_copy0(long M,\0"
+    "void kiln_sgemm_async_stream_nn_bm64_bn64_wm64_wn16_depth128_st2_ku4_group8_bytes4_copy0(long M,\0"
     "        __global const float *restrict B, long b_offset, long ldb,\0"
     "    const uint steps = ((uint) K + 31) / 32;\0"
     "        const uint warp_m = warp % 1 * 64, warp_n = warp * 16;\0"
@@ -1200,18 +1199,18 @@ static const struct { char text[4096]; } rows[] = { {
     "                        float as[8], bs[4];\0"
     "                for (int n = 0; n < 4; n++)\0"
     "                    part[(m * 4 + n) * 128] = c[m][n];\0"
-    "void kiln_sgemm_async_add_nn_bm64_bn64_tm8_tn4_depth128_st2_ku4_group8_bytes4_copy0(long M, long N,\0"
+    "void kiln_sgemm_async_add_nn_bm64_bn64_wm64_wn16_depth128_st2_ku4_group8_bytes4_copy0(long M,\0"
     "        const uint steps = ((uint) K + 31) / 32;\0"
     "            const uint lane_m = lane / 4, lane_n = lane % 4;\0"
     "            const uint warp_m = warp % 1 * 64, warp_n = warp * 16;\0"
     "            const uint m = e / 4, n = e % 4;\0"
     "            const long col = first_n + warp_n + n / 4 * 16 + lane_n * 4 + n % 4;\0"
-    "void kiln_sgemm_async_stream_nt_bm64_bn64_tm8_tn4_depth128_st2_ku4_group8_bytes4_copy0(long M,\0"
-    "void kiln_sgemm_async_add_nt_bm64_bn64_tm8_tn4_depth128_st2_ku4_group8_bytes4_copy0(long M, long N,\0"
-    "void kiln_sgemm_async_stream_tn_bm64_bn64_tm8_tn4_depth128_st2_ku4_group8_bytes4_copy0(long M,\0"
-    "void kiln_sgemm_async_add_tn_bm64_bn64_tm8_tn4_depth128_st2_ku4_group8_bytes4_copy0(long M, long N,\0"
-    "void kiln_sgemm_async_stream_tt_bm64_bn64_tm8_tn4_depth128_st2_ku4_group8_bytes4_copy0(long M,\0"
-    "void kiln_sgemm_async_add_tt_bm64_bn64_tm8_tn4_depth128_st2_ku4_group8_bytes4_copy0(long M, long N,\0"
+    "void kiln_sgemm_async_stream_nt_bm64_bn64_wm64_wn16_depth128_st2_ku4_group8_bytes4_copy0(long M,\0"
+    "void kiln_sgemm_async_add_nt_bm64_bn64_wm64_wn16_depth128_st2_ku4_group8_bytes4_copy0(long M,\0"
+    "void kiln_sgemm_async_stream_tn_bm64_bn64_wm64_wn16_depth128_st2_ku4_group8_bytes4_copy0(long M,\0"
+    "void kiln_sgemm_async_add_tn_bm64_bn64_wm64_wn16_depth128_st2_ku4_group8_bytes4_copy0(long M,\0"
+    "void kiln_sgemm_async_stream_tt_bm64_bn64_wm64_wn16_depth128_st2_ku4_group8_bytes4_copy0(long M,\0"
+    "void kiln_sgemm_async_add_tt_bm64_bn64_wm64_wn16_depth128_st2_ku4_group8_bytes4_copy0(long M,\0"
     "typedef uint element_bits;\0"
     "typedef uint4 chunk;\0"
     "    const ulong each = (cols + 3) / 4;\0"
@@ -1225,32 +1224,32 @@ static const struct { char text[4096]; } rows[] = { {
     "    for (uint line = first; line < first + 32; line += 8, from += 8 * ld) {\0"
     "            const uint bytes = line < lines ? clamp(cols - (int) x, 0, 4) * 4 : 0;\0"
     "void kiln_sgemm_async_copyb_n(long rows, long cols,\0"
-    "void kiln_sgemm_async_stream_nn_bm64_bn64_tm8_tn4_depth128_st2_ku4_group8_bytes16_copy1(long M,\0"
-    "void kiln_sgemm_async_add_nn_bm64_bn64_tm8_tn4_depth128_st2_ku4_group8_bytes16_copy1(long M, long N,\0"
-    "void kiln_sgemm_async_stream_nt_bm64_bn64_tm8_tn4_depth128_st2_ku4_group8_bytes16_copy1(long M,\0"
-    "void kiln_sgemm_async_add_nt_bm64_bn64_tm8_tn4_depth128_st2_ku4_group8_bytes16_copy1(long M, long N,\0"
+    "void kiln_sgemm_async_stream_nn_bm64_bn64_wm64_wn16_depth128_st2_ku4_group8_bytes16_copy1(long M,\0"
+    "void kiln_sgemm_async_add_nn_bm64_bn64_wm64_wn16_depth128_st2_ku4_group8_bytes16_copy1(long M,\0"
+    "void kiln_sgemm_async_stream_nt_bm64_bn64_wm64_wn16_depth128_st2_ku4_group8_bytes16_copy1(long M,\0"
+    "void kiln_sgemm_async_add_nt_bm64_bn64_wm64_wn16_depth128_st2_ku4_group8_bytes16_copy1(long M,\0"
     "void kiln_sgemm_async_copy_tn(long a_rows, long a_cols,\0"
     "void kiln_sgemm_async_copya_t(long rows, long cols,\0"
-    "void kiln_sgemm_async_stream_tn_bm64_bn64_tm8_tn4_depth128_st2_ku4_group8_bytes16_copy1(long M,\0"
-    "void kiln_sgemm_async_add_tn_bm64_bn64_tm8_tn4_depth128_st2_ku4_group8_bytes16_copy1(long M, long N,\0"
-    "void kiln_sgemm_async_stream_tt_bm64_bn64_tm8_tn4_depth128_st2_ku4_group8_bytes16_copy1(long M,\0"
-    "void kiln_sgemm_async_add_tt_bm64_bn64_tm8_tn4_depth128_st2_ku4_group8_bytes16_copy1(long M, long N,\0"
+    "void kiln_sgemm_async_stream_tn_bm64_bn64_wm64_wn16_depth128_st2_ku4_group8_bytes16_copy1(long M,\0"
+    "void kiln_sgemm_async_add_tn_bm64_bn64_wm64_wn16_depth128_st2_ku4_group8_bytes16_copy1(long M,\0"
+    "void kiln_sgemm_async_stream_tt_bm64_bn64_wm64_wn16_depth128_st2_ku4_group8_bytes16_copy1(long M,\0"
+    "void kiln_sgemm_async_add_tt_bm64_bn64_wm64_wn16_depth128_st2_ku4_group8_bytes16_copy1(long M,\0"
     "// Begins to copy 32 lines of 128 elements, of which this work-item copies 4\0"
     "    const uint first = item / 32, col = item % 32 * 4;\0"
-    "void kiln_sgemm_async_multiply_nn_bm64_bn128_tm8_tn8_depth128_st2_ku4_group8_bytes16_copy0(long M,\0"
-    "void kiln_sgemm_async_multiply_nt_bm64_bn128_tm8_tn8_depth128_st2_ku4_group8_bytes16_copy0(long M,\0"
-    "void kiln_sgemm_async_multiply_tn_bm64_bn128_tm8_tn8_depth128_st2_ku4_group8_bytes16_copy0(long M,\0"
-    "void kiln_sgemm_async_multiply_tt_bm64_bn128_tm8_tn8_depth128_st2_ku4_group8_bytes16_copy0(long M,\0"
-}, {
+    "void kiln_sgemm_async_multiply_nn_bm64_bn128_wm64_wn32_depth128_st2_ku4_group8_bytes16_copy0(long M,\0"
+    "void kiln_sgemm_async_multiply_nt_bm64_bn128_wm64_wn32_depth128_st2_ku4_group8_bytes16_copy0(long M,\0"
+    "void kiln_sgemm_async_multiply_tn_bm64_bn128_wm64_wn32_depth128_st2_ku4_group8_bytes16_copy0(long M,\0"
+    "void kiln_sgemm_async_multiply_tt_bm64_bn128_wm64_wn32_depth128_st2_ku4_group8_bytes16_copy0(long M,\0"
     "// every 32th line. There are `lines` and `cols` of the matrix left; what lies beyond is 0. Four\0"
+}, {
     "    for (uint line = first; line < first + 128; line += 32, from += 32 * ld) {\0"
-    "void kiln_sgemm_async_stream_nn_bm128_bn128_tm8_tn8_depth128_st3_ku4_group8_bytes16_copy0(long M,\0"
+    "void kiln_sgemm_async_stream_nn_bm128_bn128_wm64_wn32_depth128_st3_ku4_group8_bytes16_copy0(long M,\0"
     "    const uint tiles = ((uint) M + 127) / 128 * (((uint) N + 127) / 128);\0"
     "            __local const uchar *a_tile = a_tiles + stage * 16384;\0"
     "            __global float *part = parts + (2 * get_group_id(0) + (first == 0)) * 16384;\0"
     "                for (int n = 0; n < 8; n++)\0"
     "                    part[(m * 8 + n) * 256] = c[m][n];\0"
-    "void kiln_sgemm_async_add_nn_bm128_bn128_tm8_tn8_depth128_st3_ku4_group8_bytes16_copy0(long M,\0"
+    "void kiln_sgemm_async_add_nn_bm128_bn128_wm64_wn32_depth128_st3_ku4_group8_bytes16_copy0(long M,\0"
     "        const uint tiles = ((uint) M + 127) / 128 * (((uint) N + 127) / 128);\0"
     "        const uint each = min(adders / max(tiles - whole, 1U), 128U);\0"
     "            const uint tiles_m = ((uint) M + 127) / 128, tiles_n = ((uint) N + 127) / 128;\0"
@@ -1262,20 +1261,20 @@ static const struct { char text[4096]; } rows[] = { {
     "            const uint item = element % 256, e = element / 256;\0"
     "            const uint warp_m = warp % 2 * 64, warp_n = warp / 2 * 32;\0"
     "            const uint m = e / 8, n = e % 8;\0"
-    "void kiln_sgemm_async_stream_nt_bm128_bn128_tm8_tn8_depth128_st3_ku4_group8_bytes16_copy0(long M,\0"
-    "void kiln_sgemm_async_add_nt_bm128_bn128_tm8_tn8_depth128_st3_ku4_group8_bytes16_copy0(long M,\0"
-    "void kiln_sgemm_async_stream_tn_bm128_bn128_tm8_tn8_depth128_st3_ku4_group8_bytes16_copy0(long M,\0"
-    "void kiln_sgemm_async_add_tn_bm128_bn128_tm8_tn8_depth128_st3_ku4_group8_bytes16_copy0(long M,\0"
-    "void kiln_sgemm_async_stream_tt_bm128_bn128_tm8_tn8_depth128_st3_ku4_group8_bytes16_copy0(long M,\0"
-    "void kiln_sgemm_async_add_tt_bm128_bn128_tm8_tn8_depth128_st3_ku4_group8_bytes16_copy0(long M,\0"
-    "void kiln_sgemm_async_multiply_nn_bm128_bn128_tm8_tn8_depth128_st3_ku4_group8_bytes16_copy1(long M,\0"
-    "void kiln_sgemm_async_multiply_nt_bm128_bn128_tm8_tn8_depth128_st3_ku4_group8_bytes16_copy1(long M,\0"
-    "void kiln_sgemm_async_multiply_tn_bm128_bn128_tm8_tn8_depth128_st3_ku4_group8_bytes16_copy1(long M,\0"
-    "void kiln_sgemm_async_multiply_tt_bm128_bn128_tm8_tn8_depth128_st3_ku4_group8_bytes16_copy1(long M,\0"
-    "void kiln_sgemm_async_stream_nn_bm32_bn64_tm4_tn4_depth128_st3_ku8_group8_bytes4_copy0(long M,\0"
+    "void kiln_sgemm_async_stream_nt_bm128_bn128_wm64_wn32_depth128_st3_ku4_group8_bytes16_copy0(long M,\0"
+    "void kiln_sgemm_async_add_nt_bm128_bn128_wm64_wn32_depth128_st3_ku4_group8_bytes16_copy0(long M,\0"
+    "void kiln_sgemm_async_stream_tn_bm128_bn128_wm64_wn32_depth128_st3_ku4_group8_bytes16_copy0(long M,\0"
+    "void kiln_sgemm_async_add_tn_bm128_bn128_wm64_wn32_depth128_st3_ku4_group8_bytes16_copy0(long M,\0"
+    "void kiln_sgemm_async_stream_tt_bm128_bn128_wm64_wn32_depth128_st3_ku4_group8_bytes16_copy0(long M,\0"
+    "void kiln_sgemm_async_add_tt_bm128_bn128_wm64_wn32_depth128_st3_ku4_group8_bytes16_copy0(long M,\0"
+    "void kiln_sgemm_async_multiply_nn_bm128_bn128_wm64_wn32_depth128_st3_ku4_group8_bytes16_copy1(long M,\0"
+    "void kiln_sgemm_async_multiply_nt_bm128_bn128_wm64_wn32_depth128_st3_ku4_group8_bytes16_copy1(long M,\0"
+    "void kiln_sgemm_async_multiply_tn_bm128_bn128_wm64_wn32_depth128_st3_ku4_group8_bytes16_copy1(long M,\0"
+    "void kiln_sgemm_async_multiply_tt_bm128_bn128_wm64_wn32_depth128_st3_ku4_group8_bytes16_copy1(long M,\0"
+    "void kiln_sgemm_async_stream_nn_bm32_bn64_wm32_wn16_depth128_st3_ku8_group8_bytes4_copy0(long M,\0"
     "    const uint tiles = ((uint) M + 31) / 32 * (((uint) N + 63) / 64);\0"
     "            __global float *part = parts + (2 * get_group_id(0) + (first == 0)) * 2048;\0"
-    "void kiln_sgemm_async_add_nn_bm32_bn64_tm4_tn4_depth128_st3_ku8_group8_bytes4_copy0(long M, long N,\0"
+    "void kiln_sgemm_async_add_nn_bm32_bn64_wm32_wn16_depth128_st3_ku8_group8_bytes4_copy0(long M,\0"
     "        const uint tiles = ((uint) M + 31) / 32 * (((uint) N + 63) / 64);\0"
     "        const uint each = min(adders / max(tiles - whole, 1U), 16U);\0"
     "            const uint tiles_m = ((uint) M + 31) / 32, tiles_n = ((uint) N + 63) / 64;\0"
@@ -1284,18 +1283,18 @@ static const struct { char text[4096]; } rows[] = { {
     "    for (uint at = told[2]; at < 16; at += told[3]) {\0"
     "                    part[u] = *(__global const float4 *) (parts + piece * 2048\0"
     "            const uint warp_m = warp % 1 * 32, warp_n = warp * 16;\0"
-    "void kiln_sgemm_async_stream_nt_bm32_bn64_tm4_tn4_depth128_st3_ku8_group8_bytes4_copy0(long M,\0"
-    "void kiln_sgemm_async_add_nt_bm32_bn64_tm4_tn4_depth128_st3_ku8_group8_bytes4_copy0(long M, long N,\0"
-    "void kiln_sgemm_async_stream_tn_bm32_bn64_tm4_tn4_depth128_st3_ku8_group8_bytes4_copy0(long M,\0"
-    "void kiln_sgemm_async_add_tn_bm32_bn64_tm4_tn4_depth128_st3_ku8_group8_bytes4_copy0(long M, long N,\0"
-    "void kiln_sgemm_async_stream_tt_bm32_bn64_tm4_tn4_depth128_st3_ku8_group8_bytes4_copy0(long M,\0"
-    "void kiln_sgemm_async_add_tt_bm32_bn64_tm4_tn4_depth128_st3_ku8_group8_bytes4_copy0(long M, long N,\0"
-    "void kiln_sgemm_async_multiply_nn_bm32_bn64_tm4_tn4_depth128_st3_ku8_group8_bytes16_copy0(long M,\0"
+    "void kiln_sgemm_async_stream_nt_bm32_bn64_wm32_wn16_depth128_st3_ku8_group8_bytes4_copy0(long M,\0"
+    "void kiln_sgemm_async_add_nt_bm32_bn64_wm32_wn16_depth128_st3_ku8_group8_bytes4_copy0(long M,\0"
+    "void kiln_sgemm_async_stream_tn_bm32_bn64_wm32_wn16_depth128_st3_ku8_group8_bytes4_copy0(long M,\0"
+    "void kiln_sgemm_async_add_tn_bm32_bn64_wm32_wn16_depth128_st3_ku8_group8_bytes4_copy0(long M,\0"
+    "void kiln_sgemm_async_stream_tt_bm32_bn64_wm32_wn16_depth128_st3_ku8_group8_bytes4_copy0(long M,\0"
+    "void kiln_sgemm_async_add_tt_bm32_bn64_wm32_wn16_depth128_st3_ku8_group8_bytes4_copy0(long M,\0"
+    "void kiln_sgemm_async_multiply_nn_bm32_bn64_wm32_wn16_depth128_st3_ku8_group8_bytes16_copy0(long M,\0"
+    "void kiln_sgemm_async_multiply_nt_bm32_bn64_wm32_wn16_depth128_st3_ku8_group8_bytes16_copy0(long M,\0"
 }, {
-    "void kiln_sgemm_async_multiply_nt_bm32_bn64_tm4_tn4_depth128_st3_ku8_group8_bytes16_copy0(long M,\0"
     "// Begins to copy 32 lines of 32 elements, of which this work-item copies 4\0"
-    "void kiln_sgemm_async_multiply_tn_bm32_bn64_tm4_tn4_depth128_st3_ku8_group8_bytes16_copy0(long M,\0"
-    "void kiln_sgemm_async_multiply_tt_bm32_bn64_tm4_tn4_depth128_st3_ku8_group8_bytes16_copy0(long M,\0"
+    "void kiln_sgemm_async_multiply_tn_bm32_bn64_wm32_wn16_depth128_st3_ku8_group8_bytes16_copy0(long M,\0"
+    "void kiln_sgemm_async_multiply_tt_bm32_bn64_wm32_wn16_depth128_st3_ku8_group8_bytes16_copy0(long M,\0"
     "static float4 load_vector(__global const float *p)\0"
     "    return vload4(0, p);\0"
     "static float4 load_row(__global const float *p)\0"
@@ -1361,8 +1360,8 @@ static const struct { char text[4096]; } rows[] = { {
     "static void copy_8(uint to, __global const double *from, uint bytes)\0"
     "    asm volatile(\"cp.async.ca.shared.global [%0], [%1], 8, %2;\" ::\0"
     "// bytes; boxes side by side have 16 lines.\0"
-}, {
     "    return (x / part * part * 16 + line * part + (x % part ^ line % 8 / (8 / part))) * 16;\0"
+}, {
     "// Begins to copy 64 lines of 16 elements, of which this work-item copies 1\0"
     "static void copy_a(uint to, __global const double *from, long ld, uint lines, int cols, uint item)\0"
     "    const uint first = item / 16, col = item % 16;\0"
@@ -1388,7 +1387,7 @@ static const struct { char text[4096]; } rows[] = { {
     "    return row * 32 + (col / 2 ^ (row + row / 4) % 8) * 2\0"
     "            + col % 2;\0"
     "// A work-group computes 64 x 32 of C, a warp 32 x 16 of it. Tiles of A and B, 16\0"
-    "void kiln_dgemm_async_multiply_nn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes8_copy0(long M,\0"
+    "void kiln_dgemm_async_multiply_nn_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes8_copy0(long M,\0"
     "        __global const double *restrict A, long a_offset, long lda,\0"
     "        __global const double *restrict B, long b_offset, long ldb, double alpha, double beta,\0"
     "        __global double *restrict C, long c_offset, long ldc)\0"
@@ -1420,8 +1419,8 @@ static const struct { char text[4096]; } rows[] = { {
     "                    as0[i][3] = *(__local const double *) (a_tile + a_first + i * 2048 + 1024 + (at\0"
     "                            ^ 8));\0"
     "                    const uint at = (k_0 * 128 + ((lane_m / 2) ^ k_0) * 16) ^ j % 2 * 64;\0"
-}, {
     "                    bs0[j][0] = *(__local const double *) (b_tile + b_first + j / 2 * 2048 + s\0"
+}, {
     "                            * 1024 + at);\0"
     "                    bs0[j][1] = *(__local const double *) (b_tile + b_first + j / 2 * 2048 + s\0"
     "                            * 1024 + (at ^ 144));\0"
@@ -1435,7 +1434,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                for (uint n = lane; n < 32; n += 32)\0"
     "                __global double *out = C + row * ldc;\0"
     "// Begins to copy 32 lines of 16 elements, of which this work-item copies 1\0"
-    "void kiln_dgemm_async_multiply_nt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes8_copy0(long M,\0"
+    "void kiln_dgemm_async_multiply_nt_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes8_copy0(long M,\0"
     "        const uint b_first = (warp_n + lane_r) * 128;\0"
     "                    bs0[j][0] = *(__local const double *) (b_tile + b_first + j * 1024 + at);\0"
     "                    bs0[j][1] = *(__local const double *) (b_tile + b_first + j * 1024 + (at ^ 8));\0"
@@ -1443,7 +1442,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                    const long col = first_n + warp_n + j * 8 + lane_k % 2 * 4 + lane_k / 2 * 2;\0"
     "// Begins to copy 16 lines of 64 elements, of which this work-item copies 1\0"
     "    for (uint line = first; line < first + 16; line += 2, from += 2 * ld) {\0"
-    "void kiln_dgemm_async_multiply_tn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes8_copy0(long M,\0"
+    "void kiln_dgemm_async_multiply_tn_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes8_copy0(long M,\0"
     "        const uint a_first = warp_m * 128;\0"
     "                    const uint at = k_0 * 128 + (lane_m ^ k_0) * 16;\0"
     "                    const double2 p = *(__local const double2 *) (a_tile + a_first + i * 2048 + s\0"
@@ -1451,7 +1450,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                    as0[i][0] = p.x, as0[i][1] = p.y, as0[i][2] = q.x, as0[i][3] = q.y;\0"
     "                    const uint row = warp_m + i * 16 + h + lane_m * 2;\0"
     "                const long row = first_m + warp_m + i * 16 + h + lane_m * 2;\0"
-    "void kiln_dgemm_async_multiply_tt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes8_copy0(long M,\0"
+    "void kiln_dgemm_async_multiply_tt_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes8_copy0(long M,\0"
     "        // Columns 0, 4, 1, 5, 2, 6, 3, 7 of B.\0"
     "        const uint lane_r = lane_m / 2 + lane_m % 2 * 4;\0"
     "        // where it is used. The tensor core's k and k + 4 are 2 k and 2 k + 1.\0"
@@ -1480,9 +1479,9 @@ static const struct { char text[4096]; } rows[] = { {
     "    __local double a_tile[16][32];\0"
     "    __local double b_tile[16][16];\0"
     "    const int item = local_m * 4 + local_n;\0"
-}, {
     "    const int first_m = (int) get_group_id(1) * 32;\0"
     "    const int first_n = (int) get_group_id(0) * 16;\0"
+}, {
     "    // This part's share of K, in whole tiles; the last parts may have none.\0"
     "    const int share = (K / 512 + (K % 512 != 0)) * 16;\0"
     "    const int begin = (int) get_group_id(2) * share, from = begin < K ? begin : 0;\0"
@@ -1559,10 +1558,10 @@ static const struct { char text[4096]; } rows[] = { {
     "            a_tile[k][m] = a_next6;\0"
     "            a_tile[k][m] = a_next7;\0"
     "            a_tile[k][m] = a_next8;\0"
-}, {
     "            a_tile[k][m] = a_next9;\0"
     "            a_tile[k][m] = a_next10;\0"
     "            a_tile[k][m] = a_next11;\0"
+}, {
     "            a_tile[k][m] = a_next12;\0"
     "            a_tile[k][m] = a_next13;\0"
     "            a_tile[k][m] = a_next14;\0"
@@ -1635,9 +1634,9 @@ static const struct { char text[4096]; } rows[] = { {
     "                const double a0 = a_tile[k][local_m * 4];\0"
     "                c0_0 += a0 * b0; c0_1 += a0 * b1;\0"
     "                const double a1 = a_tile[k][local_m * 4 + 1];\0"
-}, {
     "                c1_0 += a1 * b0; c1_1 += a1 * b1;\0"
     "                const double a2 = a_tile[k][local_m * 4 + 2];\0"
+}, {
     "                c2_0 += a2 * b0; c2_1 += a2 * b1;\0"
     "                const double a3 = a_tile[k][local_m * 4 + 3];\0"
     "                c3_0 += a3 * b0; c3_1 += a3 * b1;\0"
@@ -1707,8 +1706,8 @@ static const struct { char text[4096]; } rows[] = { {
     "            double x[2];\0"
     "            vstore2(alpha * c0_0, 0, x);\0"
     "            for (int n = 0; n < 2 && col + n < N; n++)\0"
-}, {
     "                store(beta == 0 ? x[n] : x[n] + beta * load(out + n), out + n);\0"
+}, {
     "void kiln_dgemm_tiled_multiply_nt_wgm8_wgn4_tm4_nv2_vec2_kt16_ku4_locala1_localb1_pad0_bufs1_ahead1_mapm0_mapn0_order0_group8_split32_guard1_index32(int M,\0"
     "    B += from;\0"
     "                    ? load(B + (first_n + n) * ldb + k1 + k) : 0;\0"
@@ -1828,13 +1827,13 @@ static const struct { char text[4096]; } rows[] = { {
     "            kept[j * 258 + at] = load(Y + (chunk + at) * ldy + min(s + j, S - 1));\0"
     "    return row * 64 + (col / 2 ^ (row + row / 4) % 8) * 2\0"
     "// A work-group computes 64 x 64 of C, a warp 32 x 32 of it. Tiles of A and B, 16\0"
-    "void kiln_dgemm_async_multiply_nn_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes8_copy0(long M,\0"
+    "void kiln_dgemm_async_multiply_nn_bm64_bn64_wm32_wn32_depth128_st4_ku2_group8_bytes8_copy0(long M,\0"
     "        double c[2][4][4];\0"
     "        double as0[2][4], bs0[4][2];\0"
     "                    for (int j = 0; j < 4; j++)\0"
-    "void kiln_dgemm_async_multiply_nt_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes8_copy0(long M,\0"
-    "void kiln_dgemm_async_multiply_tn_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes8_copy0(long M,\0"
-    "void kiln_dgemm_async_multiply_tt_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes8_copy0(long M,\0"
+    "void kiln_dgemm_async_multiply_nt_bm64_bn64_wm32_wn32_depth128_st4_ku2_group8_bytes8_copy0(long M,\0"
+    "void kiln_dgemm_async_multiply_tn_bm64_bn64_wm32_wn32_depth128_st4_ku2_group8_bytes8_copy0(long M,\0"
+    "void kiln_dgemm_async_multiply_tt_bm64_bn64_wm32_wn32_depth128_st4_ku2_group8_bytes8_copy0(long M,\0"
     "static void copy_16(uint to, __global const double *from, uint bytes)\0"
     "// Begins to copy 64 lines of 16 elements, of which this work-item copies 2\0"
     "    const uint first = item / 8, col = item % 8 * 2;\0"
@@ -1843,7 +1842,7 @@ static const struct { char text[4096]; } rows[] = { {
     "// Begins to copy 16 lines of 32 elements, of which this work-item copies 2\0"
     "    const uint first = item / 16, col = item % 16 * 2;\0"
     "    for (uint line = first; line < first + 16; line += 8, from += 8 * ld) {\0"
-    "void kiln_dgemm_async_stream_nn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
+    "void kiln_dgemm_async_stream_nn_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
     "        __global const double *restrict B, long b_offset, long ldb,\0"
     "        __global double *work, long parts_at, double alpha, double beta,\0"
     "    __global double *parts = work + parts_at + item;\0"
@@ -1853,7 +1852,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                for (int j = 0; j < 2; j++)\0"
     "                        part[((i * 2 + j) * 4 + e) * 128] = c[i][j][e];\0"
     "// Adds up what work-groups have of a tile that none did alone, and stores it. Of 64 elements at a\0"
-    "void kiln_dgemm_async_add_nn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0(long M, long N,\0"
+    "void kiln_dgemm_async_add_nn_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
     "    __local double sums[8][64] __attribute__((aligned(16)));\0"
     "        const uint tiles = ((uint) M + 63) / 64 * (((uint) N + 31) / 32);\0"
     "        const uint steps = ((uint) K + 15) / 16;\0"
@@ -1873,16 +1872,16 @@ static const struct { char text[4096]; } rows[] = { {
     "            const uint warp_m = warp % 2 * 32, warp_n = warp / 2 * 16;\0"
     "            const uint in_m = e / 4 / 2 * 16, in_n = e / 4 % 2 * 8;\0"
     "// Begins to copy 32 lines of 16 elements, of which this work-item copies 2\0"
-    "void kiln_dgemm_async_stream_nt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
-    "void kiln_dgemm_async_add_nt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0(long M, long N,\0"
+    "void kiln_dgemm_async_stream_nt_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
+    "void kiln_dgemm_async_add_nt_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
     "            const long col = first_n + warp_n + in_n + lane_k % 2 * 4 + lane_k / 2 * 2 + e % 2;\0"
     "// Begins to copy 16 lines of 64 elements, of which this work-item copies 2\0"
     "    const uint first = item / 32, col = item % 32 * 2;\0"
-    "void kiln_dgemm_async_stream_tn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
-    "void kiln_dgemm_async_add_tn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0(long M, long N,\0"
+    "void kiln_dgemm_async_stream_tn_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
+    "void kiln_dgemm_async_add_tn_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
     "            const long row = first_m + warp_m + in_m + e / 2 % 2 + lane_m * 2;\0"
-    "void kiln_dgemm_async_stream_tt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
-    "void kiln_dgemm_async_add_tt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0(long M, long N,\0"
+    "void kiln_dgemm_async_stream_tt_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
+    "void kiln_dgemm_async_add_tt_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
     "            // Columns 0, 4, 1, 5, 2, 6, 3, 7 of B.\0"
     "            const uint lane_r = lane_m / 2 + lane_m % 2 * 4;\0"
     "            const long col = first_n + warp_n + in_n + lane_k + e % 2 * 4;\0"
@@ -1896,7 +1895,7 @@ static const struct { char text[4096]; } rows[] = { {
     "void kiln_dgemm_async_copya_n(long rows, long cols,\0"
     "void kiln_dgemm_async_copyb_n(long rows, long cols,\0"
     "// A work-group computes 64 x 64 of C, a warp 64 x 16 of it. Tiles of A and B, 16\0"
-    "void kiln_dgemm_async_multiply_nn_bm64_bn64_tm8_tn4_depth128_st3_ku2_group1_bytes16_copy1(long M,\0"
+    "void kiln_dgemm_async_multiply_nn_bm64_bn64_wm64_wn16_depth128_st3_ku2_group1_bytes16_copy1(long M,\0"
     "    __local uchar *a_tiles = both_tiles, *b_tiles = both_tiles + 24576;\0"
     "    // Work-groups that run together share rows and columns: 1 rows of tiles at a time.\0"
 }, {
@@ -1908,16 +1907,16 @@ static const struct { char text[4096]; } rows[] = { {
     "                for (int i = 0; i < 4; i++)\0"
     "void kiln_dgemm_async_copy_nt(long a_rows, long a_cols,\0"
     "void kiln_dgemm_async_copyb_t(long rows, long cols,\0"
-    "void kiln_dgemm_async_multiply_nt_bm64_bn64_tm8_tn4_depth128_st3_ku2_group1_bytes16_copy1(long M,\0"
+    "void kiln_dgemm_async_multiply_nt_bm64_bn64_wm64_wn16_depth128_st3_ku2_group1_bytes16_copy1(long M,\0"
     "void kiln_dgemm_async_copy_tn(long a_rows, long a_cols,\0"
     "void kiln_dgemm_async_copya_t(long rows, long cols,\0"
-    "void kiln_dgemm_async_multiply_tn_bm64_bn64_tm8_tn4_depth128_st3_ku2_group1_bytes16_copy1(long M,\0"
+    "void kiln_dgemm_async_multiply_tn_bm64_bn64_wm64_wn16_depth128_st3_ku2_group1_bytes16_copy1(long M,\0"
     "void kiln_dgemm_async_copy_tt(long a_rows, long a_cols,\0"
-    "void kiln_dgemm_async_multiply_tt_bm64_bn64_tm8_tn4_depth128_st3_ku2_group1_bytes16_copy1(long M,\0"
-    "void kiln_dgemm_async_multiply_nn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
-    "void kiln_dgemm_async_multiply_nt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
-    "void kiln_dgemm_async_multiply_tn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
-    "void kiln_dgemm_async_multiply_tt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
+    "void kiln_dgemm_async_multiply_tt_bm64_bn64_wm64_wn16_depth128_st3_ku2_group1_bytes16_copy1(long M,\0"
+    "void kiln_dgemm_async_multiply_nn_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
+    "void kiln_dgemm_async_multiply_nt_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
+    "void kiln_dgemm_async_multiply_tn_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
+    "void kiln_dgemm_async_multiply_tt_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
     "static double total(double2 x)\0"
     "    double e[2];\0"
     "    vstore2(x, 0, e);\0"
@@ -1993,14 +1992,14 @@ static const struct { char text[4096]; } rows[] = { {
     "void kiln_dgemm_thin_multiply_nt_side1_short8_vec2_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L,\0"
     "void kiln_dgemm_thin_multiply_tn_side1_short8_vec2_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L,\0"
     "void kiln_dgemm_thin_multiply_tt_side1_short8_vec2_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L,\0"
-    "void kiln_dgemm_async_stream_nn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes8_copy0(long M,\0"
-    "void kiln_dgemm_async_add_nn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes8_copy0(long M, long N,\0"
-    "void kiln_dgemm_async_stream_nt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes8_copy0(long M,\0"
-    "void kiln_dgemm_async_add_nt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes8_copy0(long M, long N,\0"
-    "void kiln_dgemm_async_stream_tn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes8_copy0(long M,\0"
-    "void kiln_dgemm_async_add_tn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes8_copy0(long M, long N,\0"
-    "void kiln_dgemm_async_stream_tt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes8_copy0(long M,\0"
-    "void kiln_dgemm_async_add_tt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes8_copy0(long M, long N,\0"
+    "void kiln_dgemm_async_stream_nn_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes8_copy0(long M,\0"
+    "void kiln_dgemm_async_add_nn_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes8_copy0(long M,\0"
+    "void kiln_dgemm_async_stream_nt_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes8_copy0(long M,\0"
+    "void kiln_dgemm_async_add_nt_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes8_copy0(long M,\0"
+    "void kiln_dgemm_async_stream_tn_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes8_copy0(long M,\0"
+    "void kiln_dgemm_async_add_tn_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes8_copy0(long M,\0"
+    "void kiln_dgemm_async_stream_tt_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes8_copy0(long M,\0"
+    "void kiln_dgemm_async_add_tt_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes8_copy0(long M,\0"
     "// 8 work-groups share K; what each has goes to the workspace.\0"
     "void kiln_dgemm_thin_multiply_nn_side1_short8_vec2_rows4_nv1_litems8_kitems32_ksplit8_align1_index32_ydepth256(int L,\0"
     "        int S, int K,\0"
@@ -2038,10 +2037,10 @@ static const struct { char text[4096]; } rows[] = { {
     "void kiln_dgemm_thin_multiply_nt_side0_short8_vec2_rows4_nv1_litems8_kitems32_ksplit8_align1_index32_ydepth256(int L,\0"
     "void kiln_dgemm_thin_multiply_tn_side0_short8_vec2_rows4_nv1_litems8_kitems32_ksplit8_align1_index32_ydepth256(int L,\0"
     "void kiln_dgemm_thin_multiply_tt_side0_short8_vec2_rows4_nv1_litems8_kitems32_ksplit8_align1_index32_ydepth256(int L,\0"
-    "void kiln_dgemm_async_multiply_nn_bm64_bn64_tm8_tn4_depth128_st3_ku2_group1_bytes16_copy0(long M,\0"
-    "void kiln_dgemm_async_multiply_nt_bm64_bn64_tm8_tn4_depth128_st3_ku2_group1_bytes16_copy0(long M,\0"
-    "void kiln_dgemm_async_multiply_tn_bm64_bn64_tm8_tn4_depth128_st3_ku2_group1_bytes16_copy0(long M,\0"
-    "void kiln_dgemm_async_multiply_tt_bm64_bn64_tm8_tn4_depth128_st3_ku2_group1_bytes16_copy0(long M,\0"
+    "void kiln_dgemm_async_multiply_nn_bm64_bn64_wm64_wn16_depth128_st3_ku2_group1_bytes16_copy0(long M,\0"
+    "void kiln_dgemm_async_multiply_nt_bm64_bn64_wm64_wn16_depth128_st3_ku2_group1_bytes16_copy0(long M,\0"
+    "void kiln_dgemm_async_multiply_tn_bm64_bn64_wm64_wn16_depth128_st3_ku2_group1_bytes16_copy0(long M,\0"
+    "void kiln_dgemm_async_multiply_tt_bm64_bn64_wm64_wn16_depth128_st3_ku2_group1_bytes16_copy0(long M,\0"
 } };
 
 static const uint32_t lines[] = {
@@ -2049,957 +2048,956 @@ static const uint32_t lines[] = {
     481, 565, 633, 701, 765, 845, 877, 934, 1005, 1039, 1096, 1183,
     1227, 1278, 1369, 1445, 1537, 1553, 1650, 1703, 1727, 1742, 1820, 1830,
     1862, 1945, 2014, 2064, 2074, 2080, 2156, 2248, 2345, 2398, 2476, 2545,
-    2641, 2658, 2705, 2791, 2879, 2932, 2986, 3078, 3172, 3246, 3316, 3396,
-    3457, 3536, 3635, 3723, 3740, 3826, 3873, 3888, 3964, 3981, 4096, 4186,
+    2641, 2658, 2705, 2791, 2879, 2932, 2990, 3082, 3176, 3250, 3320, 3400,
+    3461, 3540, 3639, 3727, 3744, 3830, 3877, 3892, 3968, 3985, 4096, 4186,
     4206, 4226, 4260, 4302, 4348, 4364, 4404, 4425, 4483, 4541, 4601, 4698,
-    4773, 4813, 4871, 4894, 4952, 4974, 4996, 5046, 5128, 5220, 5278, 5376,
-    5400, 5466, 5557, 5617, 5685, 5757, 5834, 5909, 5928, 6004, 6071, 6116,
-    6135, 6154, 6231, 6277, 6365, 6444, 6525, 6583, 6665, 6725, 6731, 6788,
-    6824, 6891, 6917, 6940, 6976, 7016, 7060, 7096, 7131, 7154, 7198, 7298,
-    7361, 7387, 7422, 7468, 7482, 7509, 7557, 7656, 7755, 7784, 7814, 7841,
-    7864, 7890, 7943, 8006, 8089, 8117, 8144, 8192, 8287, 8382, 8458, 8493,
-    8543, 8637, 8713, 8735, 8788, 8882, 8969, 9017, 9069, 9155, 9173, 9190,
-    9244, 9337, 9377, 9404, 9470, 9520, 9562, 9602, 9648, 9719, 9769, 9839,
-    9914, 9993, 10062, 10124, 10193, 10258, 10328, 10359, 10441, 10479, 10565, 10590,
-    10691, 10726, 10778, 10798, 10879, 10921, 10998, 11028, 11055, 11107, 11153, 11229,
-    11320, 11361, 11437, 11515, 11537, 11635, 11734, 11819, 11877, 11957, 11979, 12077,
-    12176, 12288, 12359, 12442, 12540, 12575, 12613, 12669, 12727, 12809, 12905, 13002,
-    13048, 13144, 13210, 13280, 13348, 13400, 13495, 13585, 13628, 13698, 13749, 13826,
-    13871, 13926, 13979, 14069, 14150, 14194, 14254, 14312, 14380, 14463, 14487, 14521,
-    14600, 14660, 14727, 14753, 14793, 14828, 14887, 14925, 15024, 15107, 15160, 15247,
-    15299, 15326, 15395, 15483, 15527, 15575, 15647, 15669, 15719, 15789, 15827, 15873,
-    15973, 16073, 16131, 16232, 16248, 16384, 16445, 16471, 16511, 16606, 16628, 16727,
-    16821, 16868, 16942, 16997, 17078, 17127, 17186, 17243, 17299, 17371, 17440, 17489,
-    17510, 17538, 17634, 17721, 17810, 17876, 17966, 18034, 18131, 18206, 18270, 18338,
-    18421, 18449, 18486, 18514, 18545, 18576, 18610, 18640, 18658, 18710, 18790, 18844,
-    18868, 18923, 18952, 18995, 19065, 19094, 19123, 19202, 19260, 19301, 19333, 19402,
-    19429, 19456, 19496, 19535, 19631, 19653, 19704, 19768, 19827, 19888, 19928, 19999,
-    20067, 20146, 20221, 20246, 20308, 20480, 20579, 20680, 20776, 20877, 20973, 21074,
-    21099, 21175, 21209, 21267, 21424, 21471, 21535, 21599, 21657, 21691, 21725, 21793,
-    21838, 21890, 21942, 22014, 22113, 22163, 22213, 22263, 22313, 22354, 22406, 22462,
-    22519, 22585, 22647, 22709, 22771, 22823, 22879, 22936, 23002, 23064, 23126, 23188,
-    23237, 23256, 23297, 23311, 23368, 23429, 23490, 23551, 23608, 23692, 23753, 23837,
-    23898, 23982, 24043, 24127, 24188, 24253, 24318, 24383, 24444, 24509, 24576, 24641,
-    24702, 24767, 24832, 24897, 24958, 25023, 25088, 25153, 25214, 25279, 25344, 25409,
-    25470, 25535, 25600, 25665, 25698, 25788, 25807, 25857, 25880, 25922, 25984, 26011,
-    26053, 26123, 26150, 26192, 26262, 26289, 26331, 26401, 26424, 26480, 26522, 26564,
-    26606, 26648, 26671, 26727, 26769, 26811, 26853, 26895, 26918, 26974, 27016, 27058,
-    27100, 27142, 27299, 27355, 27421, 27483, 27545, 27607, 27764, 27820, 27886, 27948,
-    28010, 28072, 28229, 28286, 28315, 28338, 28431, 28493, 28532, 28672, 28744, 28800,
-    28845, 28891, 28930, 28992, 29006, 29106, 29207, 29217, 29300, 29345, 29381, 29413,
-    29445, 29466, 29520, 29565, 29643, 29740, 29791, 29885, 29904, 29938, 30003, 30088,
-    30152, 30225, 30287, 30357, 30435, 30529, 30563, 30628, 30701, 30763, 30833, 30925,
-    31022, 31090, 31162, 31206, 31305, 31349, 31373, 31417, 31476, 31565, 31654, 31684,
-    31740, 31766, 31823, 31890, 31977, 32009, 32040, 32090, 32189, 32288, 32368, 32407,
-    32461, 32559, 32639, 32665, 32768, 32866, 32957, 33009, 33065, 33155, 33176, 33234,
-    33297, 33360, 33438, 33535, 33624, 33713, 33775, 33859, 33956, 34045, 34126, 34201,
-    34288, 34385, 34485, 34521, 34609, 34645, 34684, 34765, 34858, 34923, 34940, 35028,
-    35086, 35123, 35136, 35233, 35329, 35380, 35421, 35465, 35556, 35633, 35725, 35804,
-    35881, 35936, 35995, 36051, 36125, 36203, 36277, 36329, 36422, 36515, 36567, 36641,
-    36689, 36774, 36864, 36948, 37047, 37093, 37176, 37238, 37305, 37331, 37367, 37402,
-    37450, 37513, 37541, 37587, 37637, 37713, 37761, 37801, 37871, 37942, 37981, 38037,
-    38089, 38188, 38268, 38324, 38376, 38475, 38531, 38630, 38680, 38710, 38757, 38784,
-    38847, 38898, 38950, 38999, 39054, 39104, 39194, 39267, 39289, 39362, 39420, 39529,
-    39576, 39640, 39704, 39735, 39803, 39863, 39904, 39936, 39955, 40021, 40047, 40127,
-    40189, 40208, 40236, 40251, 40286, 40330, 40380, 40481, 40564, 40609, 40681, 40738,
-    40779, 40837, 40894, 40960, 41019, 41078, 41124, 41178, 41232, 41286, 41350, 41363,
-    41416, 41471, 41526, 41581, 41641, 41685, 41706, 41765, 41797, 41850, 41883, 41906,
-    41944, 41997, 42066, 42095, 42111, 42133, 42171, 42239, 42297, 42406, 42439, 42507,
-    42595, 42650, 42709, 42768, 42827, 42878, 42910, 42975, 43009, 43025, 43065, 43117,
-    43169, 43221, 43273, 43324, 43404, 43452, 43500, 43548, 43596, 43665, 43691, 43739,
-    43778, 43806, 43845, 43873, 43912, 43940, 43979, 44007, 44043, 44089, 44122, 44155,
-    44188, 44221, 44255, 44310, 44365, 44420, 44475, 44568, 44590, 44699, 44759, 44787,
-    44896, 44954, 45056, 45148, 45227, 45321, 45394, 45489, 45557, 45601, 45688, 45745,
-    45836, 45892, 45955, 46055, 46150, 46250, 46345, 46445, 46540, 46640, 46738, 46836,
-    46934, 47032, 47128, 47229, 47325, 47426, 47522, 47623, 47719, 47820, 47893, 47982,
-    48039, 48157, 48198, 48257, 48318, 48363, 48382, 48443, 48542, 48640, 48690, 48745,
-    48790, 48809, 48828, 48860, 48896, 48921, 48940, 48972, 49045, 49152, 49220, 49266,
-    49321, 49395, 49466, 49515, 49548, 49588, 49615, 49638, 49684, 49758, 49796, 49834,
-    49872, 49910, 49954, 50002, 50071, 50111, 50157, 50228, 50276, 50310, 50337, 50383,
-    50427, 50467, 50548, 50580, 50643, 50672, 50716, 50776, 50842, 50909, 50938, 50974,
-    51007, 51043, 51079, 51140, 51173, 51213, 51285, 51403, 51462, 51493, 51525, 51569,
-    51605, 51630, 51681, 51743, 51769, 51814, 51843, 51894, 51989, 52039, 52090, 52141,
-    52192, 52243, 52320, 52355, 52386, 52430, 52478, 52537, 52587, 52665, 52717, 52769,
-    52786, 52831, 52862, 52906, 52945, 53007, 53051, 53108, 53172, 53248, 53285, 53317,
-    53435, 53497, 53542, 53623, 53741, 53824, 53895, 53952, 54029, 54108, 54191, 54283,
-    54383, 54451, 54523, 54612, 54693, 54776, 54835, 54896, 54963, 54989, 55029, 55064,
-    55108, 55208, 55234, 55334, 55364, 55387, 55450, 55534, 55587, 55639, 55739, 55816,
-    55907, 55962, 56038, 56138, 56238, 56338, 56417, 56511, 56545, 56610, 56683, 56745,
-    56824, 56918, 56985, 57058, 57122, 57206, 57344, 57402, 57500, 57568, 57656, 57737,
-    57795, 57862, 57888, 57923, 57967, 58066, 58090, 58134, 58193, 58223, 58249, 58316,
-    58348, 58398, 58452, 58532, 58584, 58655, 58753, 58837, 58935, 59033, 59134, 59177,
-    59192, 59238, 59250, 59333, 59401, 59468, 59539, 59596, 59694, 59791, 59880, 59978,
-    60031, 60081, 60164, 60222, 60289, 60338, 60415, 60506, 60604, 60657, 60733, 60805,
-    60894, 60938, 60954, 61022, 61072, 61090, 61150, 61199, 61236, 61304, 61344, 61392,
-    61440, 61508, 61548, 61596, 61682, 61761, 61777, 61796, 61842, 61876, 61959, 62057,
-    62124, 62216, 62277, 62353, 62420, 62501, 62562, 62619, 62682, 62779, 62803, 62886,
-    62969, 62992, 63028, 63068, 63097, 63197, 63297, 63320, 63383, 63449, 63516, 63546,
-    63644, 63669, 63702, 63748, 63806, 63855, 63917, 63961, 64018, 64116, 64182, 64278,
-    64335, 64424, 64500, 64596, 64648, 64704, 64762, 64783, 64836, 64876, 64923, 65023,
-    65083, 65170, 65233, 65287, 65369, 65407, 65536, 65585, 65630, 65691, 65743, 65776,
-    65870, 65942, 65972, 66071, 66099, 66191, 66239, 66280, 66309, 66399, 66498, 66577,
-    66675, 66775, 66833, 66909, 67000, 67051, 67127, 67225, 67274, 67372, 67470, 67528,
-    67595, 67677, 67774, 67842, 67914, 67993, 68053, 68116, 68213, 68296, 68319, 68355,
-    68395, 68494, 68560, 68626, 68659, 68703, 68760, 68858, 68915, 68967, 69023, 69063,
-    69110, 69179, 69232, 69270, 69315, 69412, 69488, 69539, 69632, 69729, 69828, 69925,
-    70007, 70102, 70169, 70214, 70277, 70300, 70344, 70388, 70443, 70543, 70592, 70653,
-    70720, 70765, 70846, 70941, 71041, 71136, 71236, 71331, 71431, 71458, 71479, 71518,
-    71611, 71667, 71710, 71779, 71855, 71946, 72001, 72077, 72160, 72212, 72308, 72409,
-    72505, 72606, 72662, 72714, 72810, 72911, 73007, 73108, 73185, 73240, 73339, 73438,
-    73537, 73728, 73825, 73904, 74002, 74076, 74143, 74232, 74276, 74331, 74426, 74504,
-    74574, 74665, 74735, 74816, 74871, 74951, 74973, 75037, 75108, 75153, 75251, 75346,
-    75444, 75539, 75637, 75732, 75832, 75932, 76032, 76132, 76227, 76297, 76385, 76485,
-    76559, 76628, 76715, 76783, 76863, 76917, 76996, 77063, 77158, 77258, 77353, 77453,
-    77548, 77648, 77824, 77922, 77998, 78096, 78194, 78245, 78270, 78318, 78382, 78434,
-    78475, 78531, 78603, 78660, 78769, 78818, 78885, 78952, 78981, 79043, 79086, 79119,
-    79186, 79213, 79277, 79306, 79340, 79391, 79485, 79579, 79637, 79676, 79735, 79793,
-    79851, 79909, 79962, 80015, 80068, 80122, 80176, 80230, 80274, 80332, 80385, 80442,
-    80551, 80582, 80638, 80698, 80758, 80818, 80851, 80917, 80956, 80993, 81038, 81147,
-    81208, 81237, 81346, 81392, 81490, 81555, 81600, 81648, 81731, 81800, 81867, 81920,
-    82011, 82087, 82186, 82237, 82313, 82396, 82465, 82514, 82590, 82689, 82765, 82857,
-    82936, 82968, 83040, 83092, 83180, 83273, 83368, 83389, 83431, 83486, 83529, 83587,
-    83610, 83692, 83789, 83857, 83952, 84014, 84090, 84157, 84203, 84263, 84345, 84372,
-    84472, 84571, 84671, 84767, 84851, 84901, 84955, 85015, 85052, 85100, 85166, 85208,
-    85299, 85349, 85395, 85482, 85576, 85677, 85777, 85877, 85912, 86016, 86111, 86153,
-    86248, 86298, 86342, 86390, 86456, 86524, 86600, 86680, 86744, 86797, 86851, 86927,
-    87024, 87078, 87172, 87272, 87363, 87460, 87536, 87612, 87709, 87752, 87821, 87919,
-    88017, 88105, 88176, 88253, 88350, 88398, 88455, 88535, 88572, 88642, 88743, 88797,
-    88863, 88931, 89007, 89079, 89146, 89221, 89274, 89299, 89355, 89377, 89451, 89540,
-    89596, 89752, 89774, 89840, 89906, 89961, 89996, 90031, 90112, 90164, 90216, 90293,
-    90348, 90431, 90473, 90488, 90509, 90541, 90573, 90605, 90637, 90728, 90811, 90900,
-    90983, 90999, 91016, 91045, 91097, 91163, 91224, 91276, 91337, 91389, 91450, 91502,
-    91564, 91616, 91678, 91730, 91792, 91844, 91906, 91958, 92010, 92072, 92124, 92186,
-    92239, 92301, 92354, 92416, 92469, 92531, 92584, 92646, 92699, 92761, 92814, 92843,
-    92899, 92951, 93017, 93078, 93130, 93191, 93243, 93304, 93356, 93418, 93470, 93532,
-    93584, 93646, 93698, 93760, 93812, 93861, 93897, 93933, 93969, 94005, 94041, 94077,
-    94113, 94149, 94208, 94244, 94281, 94318, 94355, 94392, 94429, 94466, 94515, 94551,
-    94587, 94623, 94659, 94695, 94731, 94767, 94803, 94821, 94843, 94876, 94936, 94992,
-    95062, 95127, 95183, 95248, 95304, 95369, 95425, 95491, 95547, 95613, 95669, 95735,
-    95791, 95857, 95913, 95979, 96035, 96101, 96157, 96223, 96280, 96346, 96403, 96469,
-    96526, 96592, 96649, 96715, 96772, 96838, 96895, 96928, 96988, 97044, 97114, 97179,
-    97235, 97300, 97356, 97421, 97477, 97543, 97599, 97665, 97721, 97787, 97843, 97909,
-    97965, 98036, 98107, 98165, 98215, 98304, 98354, 98416, 98466, 98528, 98578, 98653,
-    98728, 98790, 98856, 98922, 98988, 99063, 99138, 99200, 99266, 99332, 99398, 99473,
-    99548, 99610, 99676, 99742, 99808, 99879, 99928, 99977, 100045, 100099, 100130, 100161,
-    100221, 100252, 100283, 100343, 100374, 100405, 100465, 100496, 100527, 100622, 100704, 100750,
-    100829, 100917, 100977, 101049, 101088, 101144, 101217, 101239, 101295, 101350, 101405, 101460,
-    101515, 101570, 101625, 101680, 101735, 101832, 101855, 101945, 101997, 102025, 102054, 102103,
-    102172, 102202, 102227, 102268, 102400, 102480, 102636, 102651, 102717, 102778, 102839, 102900,
-    102962, 103024, 103086, 103148, 103208, 103278, 103343, 103408, 103473, 103539, 103605, 103671,
-    103737, 103893, 103914, 103970, 104036, 104097, 104158, 104219, 104281, 104343, 104405, 104467,
-    104529, 104591, 104653, 104715, 104777, 104839, 104901, 104963, 105023, 105093, 105158, 105223,
-    105288, 105354, 105420, 105486, 105552, 105618, 105684, 105750, 105816, 105882, 105948, 106014,
-    106080, 106236, 106290, 106332, 106391, 106496, 106614, 106663, 106729, 106795, 106855, 106915,
-    106960, 107009, 107063, 107109, 107129, 107165, 107184, 107216, 107271, 107347, 107396, 107448,
-    107476, 107551, 107599, 107671, 107699, 107762, 107806, 107865, 107931, 107999, 108029, 108101,
-    108219, 108279, 108312, 108332, 108398, 108449, 108511, 108555, 108585, 108682, 108714, 108793,
-    108837, 108869, 108913, 108945, 108988, 109056, 109089, 109129, 109247, 109309, 109354, 109435,
-    109553, 109636, 109694, 109776, 109873, 109900, 109937, 109985, 110082, 110179, 110276, 110346,
-    110422, 110475, 110592, 110668, 110723, 110799, 110895, 110963, 111036, 111089, 111159, 111204,
-    111293, 111337, 111409, 111508, 111609, 111670, 111744, 111793, 111880, 111948, 112029, 112054,
-    112084, 112164, 112221, 112291, 112317, 112345, 112395, 112459, 112545, 112616, 112684, 112760,
-    112856, 112957, 113053, 113129, 113184, 113280, 113381, 113460, 113556, 113657, 113709, 113770,
-    113845, 113873, 113895, 113934, 114027, 114083, 114161, 114217, 114269, 114321, 114403, 114501,
-    114573, 114688, 114765, 114823, 114850, 114887, 114933, 114977, 115033, 115085, 115183, 115239,
-    115291, 115389, 115445, 115543, 115641, 115739, 115837, 115935, 115966, 115983, 116005, 116029,
-    116079, 116161, 116270, 116304, 116366, 116423, 116484, 116545, 116606, 116658, 116690, 116730,
-    116783, 116836, 116889, 116942, 116994, 117043, 117092, 117141, 117190, 117285, 117334, 117374,
-    117414, 117454, 117494, 117588, 117659, 117768, 117836, 117909, 118018, 118050, 118110, 118172,
-    118192, 118207, 118301, 118331, 118389, 118449, 118507, 118567, 118627, 118687, 118784, 118838,
-    118894, 118950, 119006, 119067, 119091, 119129, 119238, 119310, 119428, 119448, 119520, 119638,
-    119658, 119691, 119731, 119849, 119967, 120085, 120146, 120264, 120382, 120500, 120595, 120695,
-    120790, 120890, 120985, 121085, 121180, 121280, 121343, 121461, 121483, 121539, 121581, 121668,
-    121728, 121772, 121864, 121921, 122009, 122071, 122128, 122144, 122190, 122237, 122284, 122331,
-    122378, 122425, 122472, 122519, 122566, 122638, 122680, 122734, 122880, 122998, 123040, 123158,
-    123276, 123364, 123406, 123524, 123642, 123760, 123858, 123956, 124054,
+    4773, 4813, 4871, 4894, 4952, 4974, 4996, 5046, 5128, 5220, 5278, 5378,
+    5402, 5468, 5559, 5619, 5687, 5759, 5836, 5911, 5930, 6006, 6073, 6118,
+    6137, 6156, 6233, 6279, 6367, 6446, 6527, 6585, 6667, 6727, 6733, 6790,
+    6826, 6893, 6919, 6942, 6978, 7018, 7062, 7098, 7133, 7156, 7200, 7300,
+    7363, 7389, 7424, 7470, 7484, 7511, 7559, 7658, 7757, 7786, 7816, 7843,
+    7866, 7892, 7945, 8008, 8091, 8119, 8192, 8238, 8333, 8428, 8504, 8539,
+    8589, 8683, 8759, 8781, 8834, 8928, 9019, 9067, 9119, 9205, 9223, 9240,
+    9294, 9387, 9427, 9454, 9520, 9570, 9612, 9652, 9698, 9769, 9819, 9889,
+    9964, 10043, 10112, 10174, 10243, 10308, 10378, 10409, 10491, 10529, 10615, 10640,
+    10741, 10776, 10828, 10848, 10929, 10971, 11048, 11078, 11105, 11157, 11203, 11279,
+    11370, 11411, 11487, 11565, 11587, 11687, 11786, 11871, 11929, 12009, 12031, 12131,
+    12288, 12365, 12436, 12523, 12623, 12658, 12696, 12752, 12810, 12892, 12988, 13085,
+    13131, 13229, 13295, 13365, 13433, 13485, 13580, 13670, 13713, 13783, 13834, 13911,
+    13956, 14011, 14064, 14154, 14235, 14279, 14339, 14397, 14465, 14548, 14572, 14606,
+    14685, 14745, 14812, 14838, 14878, 14913, 14972, 15010, 15109, 15192, 15245, 15336,
+    15388, 15415, 15484, 15572, 15616, 15664, 15736, 15758, 15808, 15878, 15916, 15962,
+    16062, 16162, 16220, 16384, 16469, 16530, 16556, 16596, 16691, 16713, 16812, 16906,
+    16953, 17027, 17082, 17163, 17212, 17271, 17328, 17384, 17456, 17525, 17574, 17595,
+    17623, 17719, 17806, 17895, 17961, 18051, 18119, 18216, 18291, 18355, 18423, 18506,
+    18534, 18571, 18599, 18630, 18661, 18695, 18725, 18743, 18795, 18875, 18929, 18953,
+    19008, 19037, 19080, 19150, 19179, 19208, 19287, 19345, 19386, 19418, 19487, 19514,
+    19541, 19581, 19620, 19716, 19738, 19789, 19853, 19912, 19973, 20013, 20084, 20152,
+    20231, 20306, 20331, 20480, 20578, 20677, 20772, 20870, 20965, 21063, 21158, 21183,
+    21259, 21293, 21351, 21508, 21555, 21619, 21683, 21741, 21775, 21809, 21877, 21922,
+    21974, 22026, 22098, 22197, 22247, 22297, 22347, 22397, 22438, 22490, 22546, 22603,
+    22669, 22731, 22793, 22855, 22907, 22963, 23020, 23086, 23148, 23210, 23272, 23321,
+    23340, 23381, 23395, 23452, 23513, 23574, 23635, 23692, 23776, 23837, 23921, 23982,
+    24066, 24127, 24211, 24272, 24337, 24402, 24467, 24576, 24641, 24706, 24771, 24832,
+    24897, 24962, 25027, 25088, 25153, 25218, 25283, 25344, 25409, 25474, 25539, 25600,
+    25665, 25730, 25795, 25828, 25918, 25937, 25987, 26010, 26052, 26114, 26141, 26183,
+    26253, 26280, 26322, 26392, 26419, 26461, 26531, 26554, 26610, 26652, 26694, 26736,
+    26778, 26801, 26857, 26899, 26941, 26983, 27025, 27048, 27104, 27146, 27188, 27230,
+    27272, 27429, 27485, 27551, 27613, 27675, 27737, 27894, 27950, 28016, 28078, 28140,
+    28202, 28359, 28416, 28445, 28468, 28561, 28623, 28672, 28753, 28825, 28881, 28926,
+    28972, 29011, 29073, 29087, 29187, 29288, 29298, 29381, 29426, 29462, 29494, 29526,
+    29547, 29601, 29646, 29724, 29821, 29872, 29966, 29985, 30019, 30084, 30169, 30233,
+    30306, 30368, 30438, 30516, 30610, 30644, 30709, 30782, 30844, 30914, 31006, 31105,
+    31173, 31245, 31289, 31388, 31432, 31456, 31500, 31559, 31648, 31737, 31767, 31823,
+    31849, 31906, 31973, 32060, 32092, 32123, 32173, 32272, 32371, 32451, 32490, 32544,
+    32642, 32722, 32768, 32825, 32923, 33018, 33070, 33126, 33216, 33237, 33295, 33358,
+    33421, 33499, 33598, 33687, 33776, 33838, 33922, 34021, 34110, 34191, 34266, 34357,
+    34456, 34556, 34592, 34680, 34716, 34755, 34836, 34929, 34994, 35011, 35099, 35157,
+    35194, 35207, 35304, 35400, 35451, 35492, 35536, 35627, 35704, 35796, 35875, 35952,
+    36007, 36066, 36122, 36196, 36274, 36348, 36400, 36493, 36586, 36638, 36712, 36760,
+    36864, 36916, 37000, 37101, 37147, 37230, 37292, 37359, 37385, 37421, 37456, 37504,
+    37567, 37595, 37641, 37691, 37767, 37815, 37855, 37925, 37996, 38035, 38091, 38143,
+    38244, 38324, 38380, 38432, 38533, 38589, 38690, 38740, 38770, 38817, 38844, 38907,
+    38958, 39010, 39059, 39114, 39164, 39254, 39327, 39349, 39422, 39480, 39589, 39636,
+    39700, 39764, 39795, 39863, 39923, 39964, 39996, 40015, 40081, 40107, 40187, 40249,
+    40268, 40296, 40311, 40346, 40390, 40440, 40541, 40624, 40669, 40741, 40798, 40839,
+    40897, 40960, 41019, 41078, 41137, 41183, 41237, 41291, 41345, 41409, 41422, 41475,
+    41530, 41585, 41640, 41700, 41744, 41765, 41824, 41856, 41909, 41942, 41965, 42003,
+    42056, 42125, 42154, 42170, 42192, 42230, 42298, 42356, 42465, 42498, 42566, 42654,
+    42709, 42768, 42827, 42886, 42937, 42969, 43034, 43068, 43084, 43124, 43176, 43228,
+    43280, 43332, 43383, 43463, 43511, 43559, 43607, 43655, 43724, 43750, 43798, 43837,
+    43865, 43904, 43932, 43971, 43999, 44038, 44066, 44102, 44148, 44181, 44214, 44247,
+    44280, 44314, 44369, 44424, 44479, 44534, 44627, 44649, 44758, 44818, 44846, 44955,
+    45056, 45102, 45194, 45273, 45367, 45440, 45537, 45605, 45649, 45736, 45793, 45888,
+    45944, 46007, 46101, 46198, 46292, 46389, 46483, 46580, 46674, 46774, 46874, 46974,
+    47074, 47172, 47267, 47365, 47460, 47558, 47653, 47751, 47846, 47919, 48008, 48065,
+    48183, 48224, 48283, 48344, 48389, 48408, 48469, 48568, 48666, 48716, 48771, 48816,
+    48835, 48854, 48886, 48922, 48947, 48966, 48998, 49071, 49152, 49220, 49266, 49321,
+    49395, 49466, 49515, 49548, 49588, 49615, 49638, 49684, 49758, 49796, 49834, 49872,
+    49910, 49954, 50002, 50071, 50111, 50157, 50228, 50276, 50310, 50337, 50383, 50427,
+    50467, 50548, 50580, 50643, 50672, 50716, 50776, 50842, 50909, 50938, 50974, 51007,
+    51043, 51079, 51140, 51173, 51213, 51285, 51403, 51462, 51493, 51525, 51569, 51605,
+    51630, 51681, 51743, 51769, 51814, 51843, 51894, 51989, 52039, 52090, 52141, 52192,
+    52243, 52320, 52355, 52386, 52430, 52478, 52537, 52587, 52665, 52717, 52769, 52786,
+    52831, 52862, 52906, 52945, 53007, 53051, 53108, 53172, 53248, 53285, 53317, 53435,
+    53497, 53542, 53623, 53741, 53824, 53895, 53952, 54029, 54108, 54191, 54283, 54384,
+    54452, 54524, 54613, 54694, 54777, 54836, 54897, 54964, 54990, 55030, 55065, 55109,
+    55209, 55235, 55335, 55365, 55388, 55451, 55535, 55588, 55640, 55741, 55818, 55909,
+    55964, 56040, 56141, 56241, 56342, 56421, 56515, 56549, 56614, 56687, 56749, 56828,
+    56922, 56989, 57062, 57126, 57210, 57344, 57402, 57502, 57570, 57658, 57739, 57797,
+    57864, 57890, 57925, 57969, 58068, 58092, 58136, 58195, 58225, 58251, 58318, 58350,
+    58400, 58454, 58534, 58586, 58657, 58757, 58841, 58941, 59041, 59142, 59185, 59200,
+    59246, 59258, 59341, 59409, 59476, 59547, 59604, 59702, 59799, 59888, 59986, 60039,
+    60089, 60172, 60230, 60297, 60346, 60423, 60514, 60612, 60665, 60741, 60813, 60902,
+    60946, 60962, 61030, 61080, 61098, 61158, 61207, 61244, 61312, 61352, 61400, 61440,
+    61508, 61548, 61596, 61682, 61761, 61777, 61796, 61842, 61876, 61959, 62059, 62126,
+    62218, 62279, 62355, 62422, 62503, 62564, 62621, 62684, 62781, 62805, 62888, 62971,
+    62994, 63030, 63070, 63099, 63199, 63299, 63322, 63385, 63451, 63518, 63548, 63646,
+    63671, 63704, 63750, 63808, 63857, 63919, 63963, 64020, 64118, 64184, 64280, 64337,
+    64426, 64502, 64598, 64650, 64706, 64764, 64785, 64838, 64878, 64925, 65025, 65085,
+    65172, 65235, 65289, 65371, 65409, 65536, 65585, 65630, 65691, 65743, 65776, 65870,
+    65942, 65972, 66071, 66099, 66191, 66239, 66280, 66309, 66399, 66498, 66577, 66677,
+    66777, 66835, 66911, 67002, 67053, 67129, 67229, 67278, 67378, 67476, 67534, 67601,
+    67683, 67782, 67850, 67922, 68001, 68061, 68124, 68221, 68304, 68327, 68363, 68403,
+    68502, 68568, 68634, 68667, 68711, 68768, 68866, 68923, 68975, 69031, 69071, 69118,
+    69187, 69240, 69278, 69323, 69422, 69498, 69549, 69632, 69731, 69830, 69929, 70011,
+    70108, 70175, 70220, 70283, 70306, 70350, 70394, 70449, 70543, 70592, 70653, 70720,
+    70765, 70846, 70943, 71037, 71134, 71228, 71325, 71419, 71446, 71467, 71506, 71599,
+    71655, 71698, 71767, 71843, 71934, 71989, 72065, 72148, 72200, 72298, 72393, 72491,
+    72586, 72642, 72694, 72792, 72887, 72985, 73080, 73157, 73212, 73313, 73414, 73515,
+    73616, 73728, 73807, 73907, 73981, 74048, 74137, 74181, 74236, 74333, 74411, 74481,
+    74572, 74642, 74723, 74778, 74858, 74880, 74944, 75015, 75060, 75160, 75257, 75357,
+    75454, 75554, 75651, 75753, 75855, 75957, 76059, 76156, 76226, 76314, 76408, 76482,
+    76551, 76638, 76706, 76786, 76840, 76919, 76986, 77083, 77177, 77274, 77368, 77465,
+    77559, 77659, 77824, 77900, 78000, 78100, 78151, 78176, 78224, 78288, 78340, 78381,
+    78437, 78509, 78566, 78675, 78724, 78791, 78858, 78887, 78949, 78992, 79025, 79092,
+    79119, 79183, 79212, 79246, 79297, 79391, 79485, 79543, 79582, 79641, 79699, 79757,
+    79815, 79868, 79921, 79974, 80028, 80082, 80136, 80180, 80238, 80291, 80348, 80457,
+    80488, 80544, 80604, 80664, 80724, 80757, 80823, 80862, 80899, 80944, 81053, 81114,
+    81143, 81252, 81298, 81396, 81461, 81506, 81554, 81637, 81706, 81773, 81817, 81920,
+    81996, 82095, 82146, 82222, 82305, 82374, 82423, 82499, 82598, 82674, 82766, 82845,
+    82877, 82949, 83001, 83089, 83182, 83277, 83298, 83340, 83395, 83438, 83496, 83519,
+    83601, 83700, 83768, 83863, 83925, 84001, 84068, 84114, 84174, 84256, 84283, 84383,
+    84482, 84582, 84678, 84762, 84812, 84866, 84926, 84963, 85011, 85077, 85119, 85210,
+    85260, 85306, 85393, 85487, 85588, 85688, 85788, 85823, 85913, 86016, 86058, 86153,
+    86203, 86247, 86295, 86361, 86429, 86505, 86585, 86649, 86702, 86756, 86832, 86931,
+    86985, 87079, 87179, 87270, 87367, 87443, 87519, 87618, 87661, 87730, 87828, 87926,
+    88014, 88085, 88162, 88261, 88309, 88366, 88446, 88483, 88553, 88654, 88708, 88774,
+    88842, 88918, 88990, 89057, 89132, 89185, 89210, 89266, 89288, 89362, 89451, 89507,
+    89663, 89685, 89751, 89817, 89872, 89907, 89942, 89986, 90038, 90112, 90189, 90244,
+    90327, 90369, 90384, 90405, 90437, 90469, 90501, 90533, 90624, 90707, 90796, 90879,
+    90895, 90912, 90941, 90993, 91059, 91120, 91172, 91233, 91285, 91346, 91398, 91460,
+    91512, 91574, 91626, 91688, 91740, 91802, 91854, 91906, 91968, 92020, 92082, 92135,
+    92197, 92250, 92312, 92365, 92427, 92480, 92542, 92595, 92657, 92710, 92739, 92795,
+    92847, 92913, 92974, 93026, 93087, 93139, 93200, 93252, 93314, 93366, 93428, 93480,
+    93542, 93594, 93656, 93708, 93757, 93793, 93829, 93865, 93901, 93937, 93973, 94009,
+    94045, 94081, 94117, 94154, 94208, 94245, 94282, 94319, 94356, 94405, 94441, 94477,
+    94513, 94549, 94585, 94621, 94657, 94693, 94711, 94733, 94766, 94826, 94882, 94952,
+    95017, 95073, 95138, 95194, 95259, 95315, 95381, 95437, 95503, 95559, 95625, 95681,
+    95747, 95803, 95869, 95925, 95991, 96047, 96113, 96170, 96236, 96293, 96359, 96416,
+    96482, 96539, 96605, 96662, 96728, 96785, 96818, 96878, 96934, 97004, 97069, 97125,
+    97190, 97246, 97311, 97367, 97433, 97489, 97555, 97611, 97677, 97733, 97799, 97855,
+    97926, 97997, 98055, 98105, 98167, 98217, 98304, 98354, 98416, 98466, 98541, 98616,
+    98678, 98744, 98810, 98876, 98951, 99026, 99088, 99154, 99220, 99286, 99361, 99436,
+    99498, 99564, 99630, 99696, 99767, 99816, 99865, 99933, 99987, 100018, 100049, 100109,
+    100140, 100171, 100231, 100262, 100293, 100353, 100384, 100415, 100510, 100592, 100638, 100717,
+    100805, 100865, 100937, 100976, 101032, 101105, 101127, 101183, 101238, 101293, 101348, 101403,
+    101458, 101513, 101568, 101623, 101720, 101743, 101833, 101885, 101913, 101942, 101991, 102060,
+    102090, 102115, 102156, 102211, 102400, 102556, 102571, 102637, 102698, 102759, 102820, 102882,
+    102944, 103006, 103068, 103128, 103198, 103263, 103328, 103393, 103459, 103525, 103591, 103657,
+    103813, 103834, 103890, 103956, 104017, 104078, 104139, 104201, 104263, 104325, 104387, 104449,
+    104511, 104573, 104635, 104697, 104759, 104821, 104883, 104943, 105013, 105078, 105143, 105208,
+    105274, 105340, 105406, 105472, 105538, 105604, 105670, 105736, 105802, 105868, 105934, 106000,
+    106156, 106210, 106252, 106311, 106496, 106614, 106663, 106729, 106795, 106855, 106915, 106960,
+    107009, 107063, 107109, 107129, 107165, 107184, 107216, 107271, 107347, 107396, 107448, 107476,
+    107551, 107599, 107671, 107699, 107762, 107806, 107865, 107931, 107999, 108029, 108101, 108219,
+    108279, 108312, 108332, 108398, 108449, 108511, 108555, 108585, 108682, 108714, 108793, 108837,
+    108869, 108913, 108945, 108988, 109056, 109089, 109129, 109247, 109309, 109354, 109435, 109553,
+    109636, 109694, 109776, 109875, 109902, 109939, 109987, 110086, 110185, 110284, 110354, 110430,
+    110483, 110592, 110668, 110723, 110799, 110897, 110965, 111038, 111091, 111161, 111206, 111295,
+    111339, 111411, 111510, 111605, 111666, 111740, 111789, 111876, 111944, 112025, 112050, 112080,
+    112160, 112217, 112287, 112313, 112341, 112391, 112455, 112541, 112612, 112680, 112756, 112854,
+    112949, 113045, 113121, 113176, 113274, 113369, 113448, 113546, 113641, 113693, 113754, 113829,
+    113857, 113879, 113918, 114011, 114067, 114145, 114201, 114253, 114305, 114387, 114487, 114559,
+    114688, 114765, 114823, 114850, 114887, 114933, 114977, 115033, 115085, 115185, 115241, 115293,
+    115393, 115449, 115549, 115649, 115749, 115849, 115949, 115980, 115997, 116019, 116043, 116093,
+    116175, 116284, 116318, 116380, 116437, 116498, 116559, 116620, 116672, 116704, 116744, 116797,
+    116850, 116903, 116956, 117008, 117057, 117106, 117155, 117204, 117299, 117348, 117388, 117428,
+    117468, 117508, 117602, 117673, 117782, 117850, 117923, 118032, 118064, 118124, 118186, 118206,
+    118221, 118315, 118345, 118403, 118463, 118521, 118581, 118641, 118701, 118784, 118838, 118894,
+    118950, 119006, 119067, 119091, 119129, 119238, 119310, 119428, 119448, 119520, 119638, 119658,
+    119691, 119731, 119849, 119967, 120085, 120146, 120264, 120382, 120500, 120597, 120691, 120788,
+    120882, 120979, 121073, 121170, 121264, 121327, 121445, 121467, 121523, 121565, 121652, 121712,
+    121756, 121848, 121905, 121993, 122055, 122112, 122128, 122174, 122221, 122268, 122315, 122362,
+    122409, 122456, 122503, 122550, 122622, 122664, 122718, 122880, 122998, 123040, 123158, 123276,
+    123364, 123406, 123524, 123642, 123760, 123860, 123960, 124060,
 };
 
 static const struct kiln_pair pairs[] = {
-    { 5, 6 }, { 39, 40 }, { 31, 32 }, { 39, 34 }, { 2002, 2001 }, { 40, 5 },
-    { 158, 165 }, { 554, 545 }, { 3, 32 }, { 135, 398 }, { 107, 108 }, { 9, 10 },
-    { 63, 64 }, { 101, 102 }, { 34, 35 }, { 5, 87 }, { 40, 2001 }, { 3, 11 },
-    { 38, 2005 }, { 106, 2011 }, { 135, 136 }, { 2014, 103 }, { 39, 168 }, { 82, 83 },
+    { 5, 6 }, { 39, 40 }, { 31, 32 }, { 39, 34 }, { 2001, 2000 }, { 40, 5 },
+    { 158, 165 }, { 553, 544 }, { 3, 32 }, { 135, 397 }, { 107, 108 }, { 9, 10 },
+    { 63, 64 }, { 101, 102 }, { 34, 35 }, { 5, 87 }, { 40, 2000 }, { 3, 11 },
+    { 38, 2004 }, { 106, 2010 }, { 135, 136 }, { 2013, 103 }, { 39, 168 }, { 82, 83 },
     { 158, 154 }, { 169, 170 }, { 172, 173 }, { 16, 17 }, { 122, 123 }, { 133, 134 },
-    { 113, 114 }, { 545, 1073 }, { 1067, 1068 }, { 1077, 1078 }, { 1080, 1081 }, { 1082, 2008 },
-    { 1085, 2007 }, { 3, 2013 }, { 2001, 2012 }, { 165, 135 }, { 2023, 2026 }, { 2024, 84 },
-    { 2027, 122 }, { 2030, 2021 }, { 2031, 115 }, { 39, 258 }, { 2034, 2008 }, { 2035, 2036 },
-    { 173, 181 }, { 6, 109 }, { 117, 118 }, { 125, 126 }, { 198, 199 }, { 317, 817 },
-    { 144, 145 }, { 5, 277 }, { 73, 74 }, { 75, 76 }, { 203, 204 }, { 1322, 1323 },
-    { 1324, 1325 }, { 14, 15 }, { 2003, 33 }, { 2016, 88 }, { 27, 28 }, { 1012, 2005 },
-    { 220, 221 }, { 89, 90 }, { 196, 197 }, { 2018, 2001 }, { 3, 995 }, { 135, 140 },
-    { 2029, 122 }, { 171, 2043 }, { 39, 195 }, { 997, 2039 }, { 2020, 2050 }, { 2057, 2058 },
-    { 2059, 2040 }, { 165, 545 }, { 2060, 2061 }, { 2016, 213 }, { 2007, 2049 }, { 207, 90 },
-    { 2069, 2053 }, { 2038, 2001 }, { 2042, 3 }, { 2041, 2074 }, { 122, 2052 }, { 1095, 135 },
-    { 2076, 2070 }, { 2078, 40 }, { 2081, 2071 }, { 202, 2079 }, { 2001, 2087 }, { 3, 18 },
-    { 174, 122 }, { 0, 1 }, { 135, 2002 }, { 151, 152 }, { 153, 154 }, { 164, 165 },
-    { 545, 892 }, { 554, 550 }, { 1075, 1076 }, { 1084, 2037 }, { 2015, 36 }, { 175, 176 },
-    { 817, 819 }, { 20, 3 }, { 2001, 2028 }, { 545, 2105 }, { 2098, 2 }, { 2100, 2101 },
-    { 2108, 122 }, { 2044, 623 }, { 2075, 2073 }, { 2096, 2001 }, { 3, 2091 }, { 2062, 2111 },
-    { 545, 2106 }, { 2112, 2047 }, { 24, 3 }, { 2001, 22 }, { 2120, 2118 }, { 2103, 545 },
-    { 1, 994 }, { 19, 2110 }, { 100, 2022 }, { 122, 201 }, { 124, 2089 }, { 128, 129 },
-    { 130, 131 }, { 135, 39 }, { 141, 142 }, { 149, 1753 }, { 610, 611 }, { 906, 907 },
-    { 909, 910 }, { 1147, 2048 }, { 2090, 194 }, { 2109, 904 }, { 15, 2111 }, { 40, 2054 },
-    { 6, 243 }, { 8, 2039 }, { 32, 326 }, { 37, 2019 }, { 55, 56 }, { 57, 58 },
-    { 59, 60 }, { 61, 62 }, { 66, 67 }, { 69, 70 }, { 71, 72 }, { 76, 320 },
-    { 77, 78 }, { 79, 80 }, { 95, 96 }, { 104, 105 }, { 117, 1050 }, { 132, 2044 },
-    { 165, 1106 }, { 225, 226 }, { 233, 234 }, { 237, 238 }, { 240, 241 }, { 244, 245 },
+    { 113, 114 }, { 544, 1072 }, { 1066, 1067 }, { 1076, 1077 }, { 1079, 1080 }, { 1081, 2007 },
+    { 1084, 2006 }, { 3, 2012 }, { 2000, 2011 }, { 165, 135 }, { 2022, 2025 }, { 2023, 84 },
+    { 2026, 122 }, { 2029, 2020 }, { 2030, 115 }, { 39, 258 }, { 2033, 2007 }, { 2034, 2035 },
+    { 173, 181 }, { 6, 109 }, { 117, 118 }, { 125, 126 }, { 198, 199 }, { 316, 816 },
+    { 144, 145 }, { 5, 277 }, { 73, 74 }, { 75, 76 }, { 203, 204 }, { 1321, 1322 },
+    { 1323, 1324 }, { 14, 15 }, { 2002, 33 }, { 2015, 88 }, { 27, 28 }, { 1011, 2004 },
+    { 220, 221 }, { 89, 90 }, { 196, 197 }, { 2017, 2000 }, { 3, 994 }, { 135, 140 },
+    { 2028, 122 }, { 171, 2042 }, { 39, 195 }, { 996, 2038 }, { 2019, 2049 }, { 2056, 2057 },
+    { 2058, 2039 }, { 165, 544 }, { 2059, 2060 }, { 2015, 213 }, { 2006, 2048 }, { 207, 90 },
+    { 2068, 2052 }, { 2037, 2000 }, { 2041, 3 }, { 2040, 2073 }, { 122, 2051 }, { 1094, 135 },
+    { 2075, 2069 }, { 2077, 40 }, { 2080, 2070 }, { 202, 2078 }, { 2000, 2086 }, { 3, 18 },
+    { 174, 122 }, { 0, 1 }, { 135, 2001 }, { 151, 152 }, { 153, 154 }, { 164, 165 },
+    { 544, 891 }, { 553, 549 }, { 1074, 1075 }, { 1083, 2036 }, { 2014, 36 }, { 175, 176 },
+    { 816, 818 }, { 20, 3 }, { 2000, 2027 }, { 544, 2104 }, { 2097, 2 }, { 2099, 2100 },
+    { 2107, 122 }, { 2043, 622 }, { 2074, 2072 }, { 2095, 2000 }, { 3, 2090 }, { 2061, 2110 },
+    { 544, 2105 }, { 2111, 2046 }, { 24, 3 }, { 2000, 22 }, { 2119, 2117 }, { 2102, 544 },
+    { 1, 993 }, { 19, 2109 }, { 100, 2021 }, { 122, 201 }, { 124, 2088 }, { 128, 129 },
+    { 130, 131 }, { 135, 39 }, { 141, 142 }, { 149, 1752 }, { 609, 610 }, { 905, 906 },
+    { 908, 909 }, { 1146, 2047 }, { 2089, 194 }, { 2108, 903 }, { 15, 2110 }, { 40, 2053 },
+    { 6, 243 }, { 8, 2038 }, { 32, 325 }, { 37, 2018 }, { 55, 56 }, { 57, 58 },
+    { 59, 60 }, { 61, 62 }, { 66, 67 }, { 69, 70 }, { 71, 72 }, { 76, 319 },
+    { 77, 78 }, { 79, 80 }, { 95, 96 }, { 104, 105 }, { 117, 1049 }, { 132, 2043 },
+    { 165, 1105 }, { 225, 226 }, { 233, 234 }, { 237, 238 }, { 240, 241 }, { 244, 245 },
     { 246, 247 }, { 248, 249 }, { 250, 111 }, { 257, 258 }, { 264, 265 }, { 276, 277 },
-    { 282, 283 }, { 284, 285 }, { 286, 287 }, { 290, 291 }, { 293, 294 }, { 295, 296 },
-    { 298, 299 }, { 300, 301 }, { 303, 304 }, { 307, 308 }, { 309, 310 }, { 311, 312 },
-    { 313, 314 }, { 315, 316 }, { 317, 318 }, { 327, 328 }, { 332, 333 }, { 337, 338 },
-    { 350, 351 }, { 629, 1112 }, { 893, 894 }, { 897, 898 }, { 996, 2119 }, { 1008, 1009 },
-    { 1019, 2086 }, { 1021, 1022 }, { 1023, 1024 }, { 1025, 1026 }, { 1027, 1028 }, { 1029, 1030 },
-    { 1031, 1032 }, { 1033, 1034 }, { 1035, 1036 }, { 1037, 1038 }, { 1039, 1040 }, { 1046, 1047 },
-    { 1066, 2033 }, { 1072, 2032 }, { 1090, 1091 }, { 1097, 1098 }, { 1100, 1101 }, { 1102, 1103 },
-    { 1104, 1105 }, { 1107, 1108 }, { 1109, 1110 }, { 1780, 1761 }, { 2046, 2006 }, { 2051, 119 },
-    { 2085, 200 }, { 485, 486 }, { 487, 488 }, { 489, 490 }, { 2097, 2115 }, { 81, 2095 },
+    { 281, 282 }, { 283, 284 }, { 285, 286 }, { 289, 290 }, { 292, 293 }, { 294, 295 },
+    { 297, 298 }, { 299, 300 }, { 302, 303 }, { 306, 307 }, { 308, 309 }, { 310, 311 },
+    { 312, 313 }, { 314, 315 }, { 316, 317 }, { 326, 327 }, { 331, 332 }, { 336, 337 },
+    { 349, 350 }, { 628, 1111 }, { 892, 893 }, { 896, 897 }, { 995, 2118 }, { 1007, 1008 },
+    { 1018, 2085 }, { 1020, 1021 }, { 1022, 1023 }, { 1024, 1025 }, { 1026, 1027 }, { 1028, 1029 },
+    { 1030, 1031 }, { 1032, 1033 }, { 1034, 1035 }, { 1036, 1037 }, { 1038, 1039 }, { 1045, 1046 },
+    { 1065, 2032 }, { 1071, 2031 }, { 1089, 1090 }, { 1096, 1097 }, { 1099, 1100 }, { 1101, 1102 },
+    { 1103, 1104 }, { 1106, 1107 }, { 1108, 1109 }, { 1779, 1760 }, { 2045, 2005 }, { 2050, 119 },
+    { 2084, 200 }, { 484, 485 }, { 486, 487 }, { 488, 489 }, { 2096, 2114 }, { 81, 2094 },
     { 162, 154 }, { 178, 179 }, { 182, 183 }, { 186, 187 }, { 189, 190 }, { 191, 192 },
-    { 193, 2040 }, { 223, 86 }, { 227, 93 }, { 339, 340 }, { 342, 343 }, { 935, 936 },
-    { 1074, 2122 }, { 1083, 2121 }, { 1192, 28 }, { 1801, 1337 }, { 2072, 939 }, { 2077, 616 },
-    { 2114, 155 }, { 3, 2092 }, { 2001, 1326 }, { 21, 2124 }, { 122, 621 }, { 993, 2127 },
-    { 2072, 2135 }, { 2132, 2133 }, { 2140, 1148 }, { 2143, 2118 }, { 32, 2191 }, { 61, 2199 },
-    { 95, 1043 }, { 242, 2145 }, { 317, 1779 }, { 319, 2156 }, { 545, 2196 }, { 1086, 2033 },
-    { 1117, 2032 }, { 1778, 2142 }, { 2002, 2189 }, { 2009, 2203 }, { 2017, 2207 }, { 2022, 2210 },
-    { 2086, 65 }, { 2107, 2148 }, { 2138, 2220 }, { 2146, 2070 }, { 2147, 2190 }, { 2150, 2151 },
-    { 2153, 68 }, { 2154, 2155 }, { 2157, 2158 }, { 2163, 2218 }, { 2165, 235 }, { 2168, 2169 },
-    { 2170, 2171 }, { 2175, 2176 }, { 2177, 288 }, { 2179, 2180 }, { 2181, 2182 }, { 2183, 305 },
-    { 2184, 2185 }, { 2186, 2187 }, { 2193, 2221 }, { 2194, 2099 }, { 2200, 2201 }, { 2204, 40 },
-    { 2205, 2206 }, { 2208, 2209 }, { 2213, 1092 }, { 2215, 2216 }, { 2219, 1111 }, { 6, 2224 },
-    { 2094, 2006 }, { 2225, 2226 }, { 128, 2240 }, { 131, 937 }, { 142, 940 }, { 917, 2110 },
-    { 1079, 2048 }, { 2015, 2244 }, { 2025, 2229 }, { 2164, 2237 }, { 2192, 2238 }, { 2230, 180 },
-    { 2231, 184 }, { 2233, 2234 }, { 998, 999 }, { 491, 492 }, { 1010, 1011 }, { 1468, 2004 },
-    { 1547, 2010 }, { 1045, 3 }, { 2093, 2249 }, { 51, 2001 }, { 2128, 2250 }, { 2251, 122 },
-    { 2252, 2071 }, { 2253, 143 }, { 32, 2198 }, { 135, 2257 }, { 2152, 2271 }, { 2167, 2260 },
-    { 2188, 2267 }, { 2202, 2268 }, { 2217, 2280 }, { 2248, 2279 }, { 2254, 2162 }, { 2258, 1020 },
-    { 2261, 2273 }, { 2263, 158 }, { 2264, 1087 }, { 2275, 329 }, { 2282, 2283 }, { 2284, 2285 },
-    { 2289, 2290 }, { 2295, 2269 }, { 2296, 2095 }, { 40, 2228 }, { 103, 6 }, { 2241, 2307 },
-    { 2245, 2305 }, { 2303, 2304 }, { 2306, 918 }, { 2308, 2019 }, { 2314, 2235 }, { 1695, 2004 },
-    { 1712, 2010 }, { 2302, 2316 }, { 2317, 2066 }, { 39, 334 }, { 61, 1348 }, { 95, 1358 },
-    { 112, 2045 }, { 144, 1064 }, { 149, 1378 }, { 232, 2281 }, { 258, 335 }, { 270, 2088 },
-    { 275, 2174 }, { 297, 2287 }, { 323, 324 }, { 817, 1744 }, { 1004, 1005 }, { 1330, 2123 },
-    { 1342, 1343 }, { 1344, 1345 }, { 1346, 1347 }, { 1361, 1362 }, { 1367, 1368 }, { 1369, 1370 },
-    { 1379, 1380 }, { 1396, 2043 }, { 2073, 2131 }, { 2083, 1399 }, { 2134, 2173 }, { 3, 222 },
-    { 4, 2001 }, { 32, 2344 }, { 39, 122 }, { 2278, 2334 }, { 2298, 2333 }, { 2322, 2149 },
-    { 2330, 2341 }, { 2331, 2262 }, { 2332, 2294 }, { 2337, 2139 }, { 2348, 2242 }, { 1774, 2338 },
-    { 2327, 2357 }, { 103, 322 }, { 135, 2088 }, { 281, 2342 }, { 325, 2340 }, { 331, 2328 },
-    { 2006, 2367 }, { 2009, 2374 }, { 2020, 2364 }, { 2041, 2380 }, { 2125, 2323 }, { 2286, 2368 },
-    { 2321, 2119 }, { 2358, 2365 }, { 2359, 2086 }, { 2361, 116 }, { 2363, 2379 }, { 2372, 1331 },
-    { 2377, 2378 }, { 47, 48 }, { 52, 53 }, { 865, 866 }, { 1000, 2256 }, { 2144, 2266 },
-    { 2067, 2384 }, { 3, 2385 }, { 2325, 2001 }, { 122, 2292 }, { 2343, 2392 }, { 2389, 2299 },
-    { 2393, 2386 }, { 32, 2311 }, { 2388, 2346 }, { 2369, 2401 }, { 2373, 2404 }, { 2402, 2410 },
-    { 2413, 545 }, { 54, 2390 }, { 2416, 49 }, { 2421, 2001 }, { 7, 3 }, { 2113, 2422 },
-    { 1088, 122 }, { 2423, 2197 }, { 2426, 2424 }, { 2431, 2375 }, { 2432, 336 }, { 98, 3 },
-    { 2438, 2437 }, { 1093, 122 }, { 2001, 2329 }, { 2436, 482 }, { 2064, 2068 }, { 2082, 2084 },
-    { 12, 13 }, { 23, 2123 }, { 26, 2065 }, { 30, 2063 }, { 99, 2129 }, { 128, 530 },
-    { 165, 166 }, { 210, 211 }, { 216, 217 }, { 218, 2025 }, { 251, 2045 }, { 263, 2102 },
-    { 279, 280 }, { 341, 2239 }, { 483, 484 }, { 493, 494 }, { 508, 509 }, { 511, 2009 },
-    { 514, 515 }, { 538, 142 }, { 545, 1145 }, { 547, 548 }, { 549, 550 }, { 560, 158 },
-    { 601, 86 }, { 666, 667 }, { 809, 810 }, { 824, 825 }, { 826, 258 }, { 834, 149 },
-    { 837, 838 }, { 853, 2054 }, { 865, 1968 }, { 895, 2396 }, { 947, 28 }, { 1052, 1053 },
-    { 1054, 1055 }, { 1069, 1070 }, { 1096, 2214 }, { 1146, 2047 }, { 1149, 2037 }, { 1269, 1729 },
-    { 1336, 1337 }, { 1338, 2005 }, { 1394, 1395 }, { 1401, 2130 }, { 1735, 1736 }, { 2055, 941 },
-    { 2080, 201 }, { 2083, 2313 }, { 2090, 270 }, { 2117, 2223 }, { 2126, 2195 }, { 2159, 97 },
-    { 2246, 111 }, { 2350, 2116 }, { 2443, 2428 }, { 3, 612 }, { 2001, 2427 }, { 2276, 2447 },
-    { 2445, 2274 }, { 2382, 122 }, { 2064, 2084 }, { 2082, 2068 }, { 166, 167 }, { 545, 2491 },
-    { 843, 149 }, { 847, 165 }, { 1144, 2471 }, { 2015, 2493 }, { 2211, 2488 }, { 2312, 2500 },
-    { 2349, 2498 }, { 2356, 2466 }, { 2387, 2489 }, { 2452, 25 }, { 2454, 2272 }, { 2459, 2460 },
-    { 2461, 252 }, { 2465, 2300 }, { 2469, 2017 }, { 2472, 2473 }, { 2478, 2479 }, { 2486, 2487 },
-    { 2490, 2255 }, { 2503, 2126 }, { 2504, 2444 }, { 2507, 2464 }, { 577, 578 }, { 579, 580 },
-    { 584, 585 }, { 588, 589 }, { 862, 863 }, { 2003, 206 }, { 69, 1349 }, { 72, 2248 },
-    { 1038, 1352 }, { 1353, 2095 }, { 1371, 1372 }, { 1397, 1398 }, { 92, 93 }, { 111, 2412 },
-    { 135, 2406 }, { 236, 2166 }, { 255, 2089 }, { 289, 2178 }, { 302, 2288 }, { 306, 2425 },
-    { 321, 2398 }, { 817, 818 }, { 854, 2370 }, { 1044, 2320 }, { 1139, 1059 }, { 1151, 2297 },
-    { 1153, 2141 }, { 1155, 2441 }, { 1359, 1360 }, { 1752, 2481 }, { 2075, 2324 }, { 2077, 1363 },
-    { 2080, 1393 }, { 2227, 177 }, { 2270, 2505 }, { 2326, 2055 }, { 2335, 1376 }, { 2345, 2236 },
-    { 2353, 194 }, { 2430, 330 }, { 2433, 1381 }, { 2137, 2508 }, { 3, 1007 }, { 2277, 2001 },
-    { 2293, 2509 }, { 122, 1057 }, { 545, 2495 }, { 2457, 149 }, { 2519, 2535 }, { 2520, 2494 },
-    { 2524, 495 }, { 593, 2017 }, { 2539, 2540 }, { 2541, 586 }, { 1350, 2546 }, { 1351, 2547 },
-    { 2411, 2545 }, { 2415, 2549 }, { 2550, 2512 }, { 922, 93 }, { 1773, 2536 }, { 2003, 1194 },
-    { 2015, 1195 }, { 2136, 2517 }, { 2259, 2562 }, { 2326, 2362 }, { 2360, 2567 }, { 2376, 2570 },
-    { 2391, 2529 }, { 2400, 2556 }, { 2405, 2554 }, { 2408, 2557 }, { 2558, 2559 }, { 2578, 2538 },
-    { 3, 2510 }, { 997, 2001 }, { 2582, 2429 }, { 2525, 122 }, { 2587, 2516 }, { 2593, 2594 },
-    { 149, 845 }, { 545, 1777 }, { 1006, 2581 }, { 2136, 2518 }, { 2568, 2586 }, { 2610, 2611 },
-    { 40, 6 }, { 50, 2322 }, { 317, 1757 }, { 518, 2017 }, { 603, 604 }, { 605, 606 },
-    { 607, 608 }, { 1003, 2371 }, { 1018, 2019 }, { 1071, 2212 }, { 1119, 28 }, { 1120, 2003 },
-    { 1123, 2265 }, { 1758, 1759 }, { 1760, 1761 }, { 2063, 2397 }, { 2125, 2351 }, { 2542, 590 },
-    { 2561, 1756 }, { 2580, 2056 }, { 3, 2583 }, { 652, 2001 }, { 2434, 2613 }, { 2584, 122 },
-    { 2595, 2618 }, { 2614, 2492 }, { 2620, 545 }, { 2624, 2612 }, { 1015, 2581 }, { 1071, 2265 },
-    { 1123, 2212 }, { 2601, 2633 }, { 2626, 2417 }, { 2627, 2638 }, { 2629, 2630 }, { 2631, 2056 },
-    { 2639, 2543 }, { 2336, 2645 }, { 3, 2615 }, { 2414, 2001 }, { 2649, 2548 }, { 122, 268 },
-    { 2646, 653 }, { 2658, 2661 }, { 2662, 3 }, { 2442, 2001 }, { 2647, 2663 }, { 122, 274 },
-    { 2315, 3 }, { 1730, 2001 }, { 2670, 2665 }, { 122, 2097 }, { 2669, 2576 }, { 12, 1798 },
-    { 39, 442 }, { 92, 2310 }, { 120, 1366 }, { 131, 540 }, { 135, 899 }, { 148, 149 },
-    { 150, 2247 }, { 156, 157 }, { 160, 262 }, { 163, 2102 }, { 212, 2309 }, { 230, 2320 },
-    { 231, 2129 }, { 349, 2291 }, { 450, 2002 }, { 550, 559 }, { 629, 154 }, { 718, 664 },
-    { 802, 803 }, { 1001, 2110 }, { 1056, 2648 }, { 1058, 1059 }, { 1062, 2055 }, { 1063, 1064 },
-    { 1065, 2521 }, { 1089, 2297 }, { 1097, 1177 }, { 1099, 2441 }, { 1169, 2122 }, { 1354, 1355 },
-    { 1377, 2579 }, { 1734, 2497 }, { 1941, 2622 }, { 2003, 1341 }, { 2015, 1009 }, { 2022, 2160 },
-    { 2049, 2446 }, { 2072, 2470 }, { 2073, 2555 }, { 2094, 40 }, { 2104, 555 }, { 2114, 627 },
-    { 2130, 2301 }, { 2255, 2121 }, { 2259, 1165 }, { 2335, 137 }, { 2345, 2475 }, { 2395, 2339 },
-    { 2407, 2526 }, { 2448, 2530 }, { 2453, 29 }, { 2456, 1060 }, { 2476, 2477 }, { 2532, 551 },
-    { 2571, 2585 }, { 2574, 146 }, { 2599, 2484 }, { 2600, 2656 }, { 1333, 3 }, { 2673, 2419 },
-    { 2589, 2001 }, { 39, 445 }, { 441, 2679 }, { 630, 122 }, { 2025, 2695 }, { 2104, 558 },
-    { 2439, 2704 }, { 2458, 2689 }, { 2511, 2728 }, { 2515, 2247 }, { 2534, 2699 }, { 2604, 2709 },
-    { 2616, 2706 }, { 2619, 2711 }, { 2669, 2725 }, { 2674, 1731 }, { 2681, 2381 }, { 2682, 2116 },
-    { 2684, 2685 }, { 2694, 2474 }, { 2698, 1002 }, { 2701, 2702 }, { 2705, 2291 }, { 2707, 2722 },
-    { 2710, 1645 }, { 2723, 2690 }, { 2731, 2347 }, { 12, 1190 }, { 175, 1417 }, { 178, 2597 },
-    { 196, 1418 }, { 348, 2692 }, { 513, 2531 }, { 517, 2628 }, { 1364, 1365 }, { 1382, 1383 },
-    { 1384, 1385 }, { 1386, 1387 }, { 1388, 1389 }, { 1390, 1391 }, { 1392, 1416 }, { 1413, 1414 },
-    { 1501, 2004 }, { 1581, 2010 }, { 2227, 271 }, { 2596, 1373 }, { 1340, 3 }, { 39, 448 },
-    { 444, 2740 }, { 1150, 122 }, { 2001, 2729 }, { 2686, 2025 }, { 2716, 2760 }, { 2730, 2756 },
-    { 2749, 2700 }, { 1390, 1415 }, { 1675, 2004 }, { 1684, 2010 }, { 2051, 2773 }, { 2738, 2351 },
-    { 2769, 2053 }, { 2774, 2775 }, { 2777, 2778 }, { 2321, 3 }, { 447, 2786 }, { 2727, 2789 },
-    { 2759, 2001 }, { 2767, 122 }, { 2780, 2794 }, { 2800, 2776 }, { 2801, 1392 }, { 2435, 3 },
-    { 2802, 2650 }, { 2798, 2001 }, { 2807, 2779 }, { 3, 805 }, { 2810, 2657 }, { 2440, 2436 },
-    { 32, 503 }, { 39, 694 }, { 40, 117 }, { 44, 2003 }, { 46, 2019 }, { 85, 86 },
-    { 110, 2552 }, { 120, 121 }, { 122, 1138 }, { 135, 889 }, { 173, 631 }, { 185, 2232 },
-    { 188, 2577 }, { 229, 230 }, { 239, 2607 }, { 253, 254 }, { 256, 2172 }, { 261, 2687 },
-    { 266, 2676 }, { 267, 2666 }, { 269, 2366 }, { 270, 2502 }, { 273, 2353 }, { 292, 2652 },
-    { 344, 345 }, { 346, 347 }, { 410, 2010 }, { 496, 497 }, { 498, 499 }, { 500, 501 },
-    { 504, 505 }, { 506, 2124 }, { 507, 2467 }, { 512, 2771 }, { 526, 93 }, { 561, 562 },
-    { 568, 569 }, { 573, 574 }, { 581, 582 }, { 583, 2592 }, { 587, 2642 }, { 591, 592 },
-    { 594, 2123 }, { 595, 2001 }, { 617, 2045 }, { 681, 1767 }, { 775, 529 }, { 808, 2765 },
-    { 811, 812 }, { 817, 841 }, { 823, 2533 }, { 831, 832 }, { 864, 2418 }, { 865, 1949 },
-    { 873, 874 }, { 875, 876 }, { 884, 885 }, { 968, 925 }, { 1018, 2066 }, { 1053, 1136 },
-    { 1055, 1137 }, { 1094, 2141 }, { 1130, 1131 }, { 1133, 2161 }, { 1134, 1135 }, { 1141, 1142 },
-    { 1143, 1070 }, { 1152, 2446 }, { 1153, 2501 }, { 1154, 2214 }, { 1170, 1171 }, { 1176, 2761 },
-    { 1327, 1328 }, { 1329, 2256 }, { 1789, 1355 }, { 1799, 2065 }, { 1800, 2063 }, { 1838, 2485 },
-    { 1839, 2712 }, { 2002, 2482 }, { 2021, 563 }, { 2085, 2496 }, { 2323, 2664 }, { 2324, 2131 },
-    { 2352, 2675 }, { 2381, 127 }, { 2395, 2399 }, { 2444, 2608 }, { 2445, 8 }, { 2463, 2320 },
-    { 2480, 835 }, { 2483, 2420 }, { 2499, 2809 }, { 2522, 272 }, { 2566, 2403 }, { 2569, 2223 },
-    { 2590, 2451 }, { 2617, 2339 }, { 2672, 2718 }, { 2691, 2160 }, { 2738, 2805 }, { 2739, 2591 },
-    { 2742, 2115 }, { 2751, 5 }, { 2788, 2564 }, { 2806, 177 }, { 3, 2527 }, { 39, 848 },
-    { 122, 2439 }, { 135, 903 }, { 173, 2884 }, { 502, 2817 }, { 512, 2772 }, { 526, 2310 },
-    { 646, 2001 }, { 817, 2871 }, { 1132, 2045 }, { 1605, 2010 }, { 2007, 2826 }, { 2046, 2868 },
-    { 2077, 2823 }, { 2099, 2482 }, { 2107, 2821 }, { 2159, 2830 }, { 2211, 2883 }, { 2222, 2824 },
-    { 2232, 2839 }, { 2387, 2886 }, { 2463, 2904 }, { 2468, 2850 }, { 2480, 850 }, { 2502, 2721 },
-    { 2522, 2828 }, { 2523, 2882 }, { 2563, 2172 }, { 2609, 2831 }, { 2641, 2124 }, { 2713, 2875 },
-    { 2717, 2833 }, { 2739, 2844 }, { 2763, 2814 }, { 2783, 2910 }, { 2799, 2496 }, { 2835, 2836 },
-    { 2838, 2915 }, { 2840, 2841 }, { 2842, 2770 }, { 2847, 2848 }, { 2854, 575 }, { 2855, 2856 },
-    { 2857, 2858 }, { 2859, 2860 }, { 2861, 618 }, { 2866, 882 }, { 2873, 886 }, { 2876, 2877 },
-    { 2878, 2920 }, { 2880, 2881 }, { 2887, 2366 }, { 2890, 2899 }, { 2903, 2745 }, { 3, 2671 },
-    { 2804, 2923 }, { 817, 2872 }, { 2009, 2929 }, { 2222, 2832 }, { 2572, 2949 }, { 2825, 122 },
-    { 2829, 2948 }, { 2837, 2958 }, { 2846, 2928 }, { 2921, 2927 }, { 2933, 2974 }, { 2935, 890 },
-    { 2937, 2942 }, { 2940, 2444 }, { 2943, 2961 }, { 2945, 2962 }, { 2950, 2941 }, { 2956, 2845 },
-    { 2966, 2967 }, { 3, 2667 }, { 2815, 2978 }, { 817, 2971 }, { 2944, 122 }, { 2952, 2982 },
-    { 2960, 2986 }, { 2972, 2984 }, { 2983, 2985 }, { 2987, 2964 }, { 2991, 2902 }, { 2993, 2403 },
-    { 2994, 2963 }, { 2997, 2913 }, { 495, 2001 }, { 621, 708 }, { 663, 1738 }, { 719, 1765 },
-    { 820, 1745 }, { 841, 2602 }, { 856, 2394 }, { 879, 1770 }, { 912, 913 }, { 1118, 2635 },
-    { 1121, 2954 }, { 1740, 1741 }, { 1746, 2867 }, { 1748, 829 }, { 1750, 1751 }, { 1755, 2947 },
-    { 1764, 2696 }, { 1771, 2970 }, { 1775, 1776 }, { 2046, 1769 }, { 2195, 2651 }, { 2243, 2785 },
-    { 2418, 2006 }, { 2544, 2272 }, { 2560, 2980 }, { 2575, 138 }, { 2623, 851 }, { 2632, 2653 },
-    { 2640, 2677 }, { 2862, 2533 }, { 2893, 2352 }, { 2896, 2643 }, { 2938, 2266 }, { 2605, 3 },
-    { 2989, 3004 }, { 3002, 2955 }, { 3003, 3008 }, { 817, 845 }, { 856, 2668 }, { 1737, 3013 },
-    { 1750, 3026 }, { 1772, 3000 }, { 1781, 2394 }, { 2575, 215 }, { 2602, 852 }, { 2623, 3016 },
-    { 2636, 3021 }, { 2651, 3031 }, { 2683, 3029 }, { 2865, 3022 }, { 2936, 3025 }, { 2998, 654 },
-    { 3011, 2591 }, { 3014, 2932 }, { 3018, 3028 }, { 3038, 3039 }, { 3043, 3017 }, { 2811, 3 },
-    { 817, 3023 }, { 2907, 3056 }, { 2924, 3051 }, { 2998, 714 }, { 3030, 3065 }, { 3037, 3055 },
-    { 3042, 3049 }, { 3052, 2990 }, { 3053, 1782 }, { 3059, 3058 }, { 3060, 1742 }, { 3, 2660 },
-    { 3068, 2754 }, { 3015, 3069 }, { 3061, 3070 }, { 3071, 3074 }, { 50, 2390 }, { 2588, 2675 },
-    { 1015, 3 }, { 2659, 3080 }, { 3083, 844 }, { 2810, 3085 }, { 3, 2979 }, { 3090, 2613 },
-    { 6, 395 }, { 28, 43 }, { 39, 675 }, { 76, 1975 }, { 91, 2551 }, { 99, 529 },
-    { 103, 1976 }, { 115, 252 }, { 135, 2046 }, { 139, 2750 }, { 147, 2757 }, { 149, 626 },
-    { 156, 628 }, { 159, 160 }, { 161, 2309 }, { 224, 2680 }, { 251, 1861 }, { 258, 1827 },
-    { 261, 2746 }, { 266, 2925 }, { 270, 2406 }, { 279, 1644 }, { 324, 1823 }, { 374, 2011 },
-    { 383, 384 }, { 390, 391 }, { 396, 397 }, { 398, 399 }, { 400, 401 }, { 402, 403 },
-    { 404, 405 }, { 406, 407 }, { 408, 409 }, { 482, 2530 }, { 510, 2946 }, { 516, 2981 },
-    { 531, 532 }, { 533, 134 }, { 535, 136 }, { 539, 540 }, { 541, 542 }, { 544, 545 },
-    { 546, 2732 }, { 550, 780 }, { 552, 553 }, { 556, 779 }, { 570, 2744 }, { 614, 922 },
-    { 619, 2793 }, { 632, 2232 }, { 633, 2577 }, { 637, 2743 }, { 647, 648 }, { 649, 650 },
-    { 659, 660 }, { 661, 367 }, { 665, 2476 }, { 667, 2477 }, { 689, 690 }, { 691, 692 },
-    { 709, 2006 }, { 802, 1961 }, { 827, 3024 }, { 867, 2394 }, { 944, 2102 }, { 987, 2758 },
-    { 1041, 2851 }, { 1048, 2045 }, { 1049, 2161 }, { 1113, 1213 }, { 1128, 2598 }, { 1142, 2433 },
-    { 1163, 2930 }, { 1166, 2391 }, { 1167, 1863 }, { 1168, 2648 }, { 1173, 2286 }, { 1174, 1175 },
-    { 1191, 2243 }, { 1193, 2736 }, { 1214, 2397 }, { 1217, 2703 }, { 1334, 2003 }, { 1374, 1375 },
-    { 1400, 2141 }, { 1409, 2635 }, { 1434, 2001 }, { 1596, 1597 }, { 1598, 1599 }, { 1600, 1601 },
-    { 1602, 1603 }, { 1806, 1807 }, { 1808, 2281 }, { 1809, 2166 }, { 1811, 2676 }, { 1812, 2666 },
-    { 1814, 2174 }, { 1816, 2342 }, { 1817, 2178 }, { 1818, 2408 }, { 1819, 2288 }, { 1820, 2425 },
-    { 1821, 2398 }, { 1824, 1825 }, { 1828, 2428 }, { 1829, 2239 }, { 1832, 1833 }, { 1859, 2022 },
-    { 1864, 2350 }, { 1866, 2585 }, { 1940, 2560 }, { 1943, 3035 }, { 1963, 2497 }, { 1964, 2814 },
-    { 1969, 1970 }, { 1972, 1645 }, { 1973, 1974 }, { 1977, 1978 }, { 1979, 1980 }, { 1981, 1982 },
-    { 1983, 1984 }, { 1986, 5 }, { 2009, 955 }, { 2044, 1376 }, { 2088, 3005 }, { 2097, 2922 },
-    { 2104, 778 }, { 2117, 2898 }, { 2134, 435 }, { 2144, 2643 }, { 2160, 3007 }, { 2173, 3047 },
-    { 2270, 2405 }, { 2312, 2007 }, { 2349, 2362 }, { 2370, 3082 }, { 2376, 2020 }, { 2399, 2988 },
-    { 2407, 2664 }, { 2409, 2436 }, { 2417, 2978 }, { 2439, 2564 }, { 2455, 2606 }, { 2462, 2748 },
-    { 2484, 2926 }, { 2511, 2451 }, { 2515, 2720 }, { 2532, 985 }, { 2563, 2506 }, { 2565, 2569 },
-    { 2573, 3045 }, { 2603, 2879 }, { 2614, 1433 }, { 2616, 2911 }, { 2621, 2544 }, { 2636, 1410 },
-    { 2646, 1884 }, { 2668, 868 }, { 2714, 2246 }, { 2715, 2885 }, { 2719, 2853 }, { 2724, 138 },
-    { 2733, 2383 }, { 2734, 260 }, { 2735, 3067 }, { 2737, 2895 }, { 2752, 3075 }, { 2755, 2784 },
-    { 2762, 2339 }, { 2764, 2863 }, { 2792, 215 }, { 2827, 2446 }, { 2897, 781 }, { 2906, 2608 },
-    { 2916, 3046 }, { 2919, 177 }, { 3001, 2566 }, { 3006, 2526 }, { 3048, 3076 }, { 3068, 2674 },
-    { 1006, 3 }, { 39, 1826 }, { 43, 2923 }, { 99, 3200 }, { 135, 2470 }, { 149, 842 },
-    { 159, 2746 }, { 209, 2750 }, { 383, 477 }, { 390, 471 }, { 398, 3180 }, { 625, 3104 },
-    { 702, 258 }, { 867, 3250 }, { 1051, 2793 }, { 1142, 2521 }, { 1166, 2607 }, { 1167, 2534 },
-    { 1173, 2652 }, { 1207, 2243 }, { 1208, 2736 }, { 1356, 2551 }, { 1400, 2501 }, { 1404, 1375 },
-    { 1810, 2391 }, { 1813, 3113 }, { 1822, 3115 }, { 1857, 2598 }, { 1860, 3109 }, { 1862, 3100 },
-    { 1944, 2394 }, { 1966, 3150 }, { 1967, 6 }, { 2001, 651 }, { 2003, 949 }, { 2006, 3189 },
-    { 2080, 3202 }, { 2104, 3158 }, { 2117, 2959 }, { 2161, 3141 }, { 2166, 3166 }, { 2178, 3169 },
-    { 2270, 2609 }, { 2313, 3142 }, { 2340, 3196 }, { 2360, 3184 }, { 2383, 3112 }, { 2409, 2678 },
-    { 2455, 3223 }, { 2456, 3129 }, { 2458, 3144 }, { 2468, 955 }, { 2511, 3126 }, { 2523, 3174 },
-    { 2565, 3269 }, { 2573, 3160 }, { 2603, 3098 }, { 2617, 3230 }, { 2621, 2640 }, { 2688, 2748 },
-    { 2715, 2973 }, { 2724, 215 }, { 2733, 2553 }, { 2734, 3103 }, { 2735, 3078 }, { 2737, 3041 },
-    { 2752, 3084 }, { 2791, 2703 }, { 2792, 138 }, { 2797, 3260 }, { 2802, 3245 }, { 2834, 2309 },
-    { 2849, 3127 }, { 2852, 2732 }, { 2894, 3258 }, { 2953, 2664 }, { 2975, 3234 }, { 2992, 3267 },
-    { 3010, 3091 }, { 3012, 3153 }, { 3044, 3235 }, { 3064, 3204 }, { 3073, 3271 }, { 3079, 3203 },
-    { 3092, 2663 }, { 3093, 3119 }, { 3096, 3099 }, { 3101, 2625 }, { 3105, 2025 }, { 3106, 3107 },
-    { 3110, 3197 }, { 3114, 1360 }, { 3120, 3121 }, { 3122, 3123 }, { 3124, 3125 }, { 3132, 3133 },
-    { 3134, 3135 }, { 3136, 2474 }, { 3143, 2912 }, { 3147, 3148 }, { 3151, 3152 }, { 3154, 803 },
-    { 3156, 868 }, { 3162, 1005 }, { 3164, 1865 }, { 3167, 2900 }, { 3168, 2951 }, { 3170, 2888 },
-    { 3175, 1335 }, { 3181, 3182 }, { 3183, 1604 }, { 3185, 3186 }, { 3187, 3188 }, { 3190, 3191 },
-    { 3192, 3193 }, { 3194, 3195 }, { 3198, 344 }, { 3201, 3216 }, { 3205, 3206 }, { 3210, 3211 },
-    { 3212, 3213 }, { 3237, 3257 }, { 3243, 3241 }, { 3252, 3246 }, { 3256, 2757 }, { 2747, 3 },
-    { 39, 3224 }, { 1356, 2680 }, { 2001, 3345 }, { 2003, 3173 }, { 2006, 3207 }, { 2065, 43 },
-    { 2161, 3290 }, { 2328, 3274 }, { 2409, 2889 }, { 2453, 3275 }, { 2455, 3229 }, { 2537, 3321 },
-    { 2606, 3301 }, { 2632, 3331 }, { 2688, 3217 }, { 2762, 3319 }, { 2791, 3288 }, { 2892, 3338 },
-    { 2969, 3312 }, { 2977, 3333 }, { 3044, 3276 }, { 3089, 3339 }, { 3146, 3306 }, { 3161, 3287 },
-    { 3209, 3359 }, { 3222, 3286 }, { 3227, 3377 }, { 3244, 3395 }, { 3255, 3385 }, { 3262, 3315 },
-    { 3266, 3291 }, { 3277, 3368 }, { 3283, 3382 }, { 3284, 2720 }, { 3297, 2412 }, { 3299, 3317 },
-    { 3303, 1945 }, { 3304, 3305 }, { 3309, 2553 }, { 3316, 3371 }, { 3318, 1360 }, { 3322, 3130 },
-    { 3327, 5 }, { 3329, 3328 }, { 3337, 3394 }, { 3347, 2352 }, { 3349, 3396 }, { 3353, 2552 },
-    { 3354, 3040 }, { 3356, 3228 }, { 3363, 3389 }, { 3365, 3366 }, { 3373, 3095 }, { 3386, 3387 },
-    { 3392, 3393 }, { 2766, 3 }, { 3398, 2918 }, { 2462, 3399 }, { 2483, 3403 }, { 2905, 2001 },
-    { 3270, 3401 }, { 3289, 3405 }, { 3330, 3441 }, { 3355, 3443 }, { 3384, 3433 }, { 3388, 3434 },
-    { 3406, 3449 }, { 3411, 3302 }, { 3414, 3445 }, { 3420, 3259 }, { 3423, 3453 }, { 3427, 3298 },
-    { 3429, 3380 }, { 3431, 3383 }, { 3442, 3422 }, { 3450, 3367 }, { 3, 2820 }, { 3409, 3463 },
-    { 3419, 3466 }, { 3428, 3460 }, { 3452, 3464 }, { 3459, 3128 }, { 1382, 1405 }, { 1407, 2597 },
-    { 1408, 2079 }, { 1420, 1421 }, { 1422, 1423 }, { 1424, 1425 }, { 1427, 1428 }, { 1429, 2512 },
-    { 1430, 1431 }, { 1432, 2040 }, { 2411, 2087 }, { 2596, 1412 }, { 3381, 2588 }, { 30, 3034 },
-    { 34, 382 }, { 39, 681 }, { 40, 705 }, { 41, 42 }, { 45, 2939 }, { 205, 3404 },
-    { 259, 2995 }, { 271, 2396 }, { 525, 2017 }, { 582, 1187 }, { 609, 2644 }, { 613, 2580 },
-    { 680, 2002 }, { 734, 735 }, { 740, 741 }, { 750, 2625 }, { 753, 754 }, { 755, 756 },
-    { 757, 758 }, { 759, 760 }, { 869, 2697 }, { 895, 896 }, { 1125, 2371 }, { 1126, 1127 },
-    { 1184, 1185 }, { 1188, 2642 }, { 1189, 2590 }, { 1332, 2243 }, { 2347, 670 }, { 2356, 3063 },
-    { 2420, 3077 }, { 2440, 2448 }, { 2506, 938 }, { 2641, 2001 }, { 2672, 2301 }, { 2737, 3248 },
-    { 2808, 2499 }, { 2813, 2909 }, { 2901, 2708 }, { 2917, 3412 }, { 2957, 3027 }, { 2976, 3178 },
-    { 2999, 2236 }, { 3020, 3087 }, { 3057, 2677 }, { 3088, 639 }, { 3117, 2004 }, { 3247, 2327 },
-    { 3462, 864 }, { 3, 2931 }, { 3094, 3475 }, { 3478, 3379 }, { 3479, 3465 }, { 2051, 3484 },
-    { 2415, 3485 }, { 2670, 3491 }, { 3481, 1406 }, { 3486, 1426 }, { 3487, 3488 }, { 3489, 3490 },
-    { 34, 470 }, { 353, 2995 }, { 635, 2580 }, { 680, 2818 }, { 761, 2002 }, { 1186, 3504 },
-    { 2347, 719 }, { 2440, 2812 }, { 2506, 951 }, { 2592, 3520 }, { 2737, 3493 }, { 2808, 2909 },
-    { 2813, 2499 }, { 2901, 2891 }, { 2957, 3050 }, { 2976, 3522 }, { 2999, 2822 }, { 3086, 2708 },
-    { 3088, 3505 }, { 3118, 2004 }, { 3454, 3528 }, { 3468, 864 }, { 3507, 6 }, { 3511, 3512 },
-    { 3513, 3514 }, { 3516, 2338 }, { 3517, 3542 }, { 3518, 2066 }, { 3519, 2300 }, { 3530, 2588 },
-    { 3538, 3539 }, { 3540, 2644 }, { 2996, 3 }, { 3549, 1412 }, { 680, 3496 }, { 2002, 3509 },
-    { 3281, 2004 }, { 3498, 3545 }, { 3526, 3583 }, { 3531, 3551 }, { 3536, 3584 }, { 3559, 705 },
-    { 3560, 3564 }, { 3567, 3552 }, { 3570, 3565 }, { 3581, 3582 }, { 3455, 3 }, { 3587, 3480 },
-    { 3282, 2004 }, { 3579, 3596 }, { 3592, 3499 }, { 3597, 3521 }, { 3, 3179 }, { 3601, 3351 },
-    { 15, 2001 }, { 2673, 1000 }, { 2816, 2812 }, { 3019, 914 }, { 3062, 655 }, { 3066, 2513 },
-    { 3072, 763 }, { 3454, 2062 }, { 3483, 2006 }, { 6, 375 }, { 28, 29 }, { 32, 2192 },
-    { 34, 1499 }, { 39, 388 }, { 40, 81 }, { 89, 359 }, { 91, 2851 }, { 92, 277 },
-    { 95, 280 }, { 103, 1227 }, { 111, 2529 }, { 115, 618 }, { 117, 1628 }, { 122, 845 },
-    { 128, 975 }, { 132, 2116 }, { 134, 978 }, { 135, 980 }, { 139, 3336 }, { 142, 539 },
-    { 149, 274 }, { 173, 988 }, { 224, 2930 }, { 253, 1792 }, { 259, 3397 }, { 260, 3432 },
-    { 261, 3323 }, { 271, 3226 }, { 317, 857 }, { 339, 1229 }, { 341, 1230 }, { 343, 1174 },
-    { 353, 3415 }, { 360, 361 }, { 364, 365 }, { 366, 367 }, { 368, 369 }, { 370, 371 },
-    { 372, 373 }, { 376, 377 }, { 378, 379 }, { 380, 381 }, { 404, 416 }, { 406, 417 },
-    { 408, 418 }, { 410, 3221 }, { 411, 412 }, { 413, 414 }, { 419, 420 }, { 421, 422 },
-    { 426, 2843 }, { 427, 428 }, { 429, 430 }, { 436, 437 }, { 438, 439 }, { 440, 2741 },
-    { 443, 2787 }, { 446, 2803 }, { 449, 2693 }, { 451, 452 }, { 457, 458 }, { 463, 464 },
-    { 520, 2468 }, { 523, 2009 }, { 528, 529 }, { 532, 977 }, { 534, 3131 }, { 537, 3430 },
-    { 541, 982 }, { 543, 3369 }, { 545, 902 }, { 552, 986 }, { 556, 557 }, { 564, 2399 },
-    { 582, 1851 }, { 596, 597 }, { 598, 2939 }, { 600, 3034 }, { 617, 970 }, { 619, 620 },
-    { 622, 2254 }, { 645, 3544 }, { 656, 715 }, { 675, 676 }, { 681, 726 }, { 683, 684 },
-    { 689, 1297 }, { 693, 3558 }, { 699, 3577 }, { 700, 701 }, { 703, 704 }, { 706, 707 },
-    { 711, 712 }, { 730, 731 }, { 732, 733 }, { 735, 3590 }, { 736, 737 }, { 738, 739 },
-    { 742, 743 }, { 744, 745 }, { 746, 747 }, { 748, 749 }, { 751, 752 }, { 762, 3352 },
-    { 772, 2946 }, { 773, 2981 }, { 777, 983 }, { 808, 1965 }, { 836, 2481 }, { 839, 840 },
-    { 846, 3278 }, { 854, 2109 }, { 858, 859 }, { 860, 861 }, { 868, 3033 }, { 869, 3374 },
-    { 891, 2536 }, { 905, 2138 }, { 921, 2598 }, { 922, 2310 }, { 924, 925 }, { 926, 927 },
-    { 928, 929 }, { 930, 2222 }, { 931, 932 }, { 933, 2089 }, { 943, 2687 }, { 953, 2467 },
-    { 954, 3324 }, { 956, 2531 }, { 957, 3215 }, { 958, 3503 }, { 963, 2628 }, { 964, 965 },
-    { 972, 973 }, { 979, 136 }, { 984, 3240 }, { 990, 3310 }, { 1061, 3326 }, { 1086, 1667 },
-    { 1094, 2501 }, { 1113, 2371 }, { 1114, 2397 }, { 1116, 3340 }, { 1142, 2579 }, { 1157, 2485 },
-    { 1158, 2712 }, { 1159, 2066 }, { 1196, 2580 }, { 1216, 3313 }, { 1218, 2925 }, { 1219, 1220 },
-    { 1222, 3314 }, { 1223, 2287 }, { 1224, 2288 }, { 1225, 2425 }, { 1228, 2443 }, { 1231, 1232 },
-    { 1252, 2430 }, { 1253, 2538 }, { 1254, 2888 }, { 1269, 1270 }, { 1276, 1277 }, { 1278, 2320 },
-    { 1280, 1281 }, { 1282, 667 }, { 1292, 1293 }, { 1298, 1299 }, { 1304, 258 }, { 1334, 2600 },
-    { 1374, 3390 }, { 1395, 2553 }, { 1402, 3032 }, { 1438, 1439 }, { 1441, 1442 }, { 1443, 1444 },
-    { 1445, 1446 }, { 1447, 1448 }, { 1449, 3116 }, { 1450, 1451 }, { 1452, 1453 }, { 1456, 1457 },
-    { 1458, 1459 }, { 1460, 1461 }, { 1462, 1463 }, { 1464, 1465 }, { 1517, 2004 }, { 1541, 2046 },
-    { 1542, 1543 }, { 1544, 398 }, { 1599, 1609 }, { 1601, 1610 }, { 1603, 1611 }, { 1605, 3360 },
-    { 1606, 1607 }, { 1612, 1613 }, { 1617, 2934 }, { 1618, 1619 }, { 1624, 1625 }, { 1626, 1627 },
-    { 1629, 1630 }, { 1631, 1632 }, { 1633, 2819 }, { 1634, 1635 }, { 1637, 1638 }, { 1640, 1641 },
-    { 1643, 1644 }, { 1646, 1647 }, { 1648, 1649 }, { 1650, 1651 }, { 1652, 1653 }, { 1654, 1655 },
-    { 1656, 1657 }, { 1658, 1659 }, { 1660, 1661 }, { 1663, 1664 }, { 1665, 1666 }, { 1668, 2683 },
-    { 1669, 1670 }, { 1671, 1672 }, { 1739, 2765 }, { 1754, 2622 }, { 1790, 2551 }, { 1800, 2544 },
-    { 1803, 2003 }, { 1804, 3533 }, { 1830, 1831 }, { 1834, 2065 }, { 1848, 1849 }, { 1852, 2542 },
-    { 1853, 2590 }, { 1938, 2697 }, { 1971, 3208 }, { 1985, 3214 }, { 1989, 3436 }, { 2002, 5 },
-    { 2051, 2755 }, { 2088, 2919 }, { 2125, 2805 }, { 2134, 3358 }, { 2164, 227 }, { 2172, 3036 },
-    { 2302, 3063 }, { 2324, 2555 }, { 2366, 2745 }, { 2383, 1245 }, { 2400, 1247 }, { 2407, 2968 },
-    { 2409, 2448 }, { 2418, 2420 }, { 2423, 996 }, { 2436, 2451 }, { 2462, 3239 }, { 2475, 2056 },
-    { 2483, 3424 }, { 2505, 2969 }, { 2523, 942 }, { 2528, 3111 }, { 2537, 2874 }, { 2565, 2117 },
-    { 2572, 2768 }, { 2573, 3417 }, { 2574, 624 }, { 2582, 2388 }, { 2599, 3502 }, { 2614, 1266 },
-    { 2621, 3402 }, { 2625, 1662 }, { 2634, 2726 }, { 2691, 2606 }, { 2696, 3149 }, { 2708, 2450 },
-    { 2714, 3007 }, { 2718, 3308 }, { 2719, 3138 }, { 2742, 2922 }, { 2743, 3157 }, { 2744, 2758 },
-    { 2751, 2403 }, { 2764, 2879 }, { 2785, 2895 }, { 2788, 2975 }, { 2790, 3279 }, { 2797, 3378 },
-    { 2827, 3438 }, { 2853, 3139 }, { 2864, 3447 }, { 2869, 2144 }, { 2885, 3001 }, { 2900, 974 },
-    { 2908, 3077 }, { 2917, 3020 }, { 2951, 2506 }, { 2965, 3219 }, { 2977, 3264 }, { 2992, 2863 },
-    { 3046, 3440 }, { 3054, 3102 }, { 3087, 3172 }, { 3091, 3408 }, { 3155, 830 }, { 3171, 3273 },
-    { 3177, 3220 }, { 3199, 1842 }, { 3218, 3553 }, { 3225, 1244 }, { 3231, 3416 }, { 3232, 2678 },
-    { 3242, 2898 }, { 3249, 654 }, { 3251, 969 }, { 3272, 653 }, { 3280, 3594 }, { 3285, 3604 },
-    { 3293, 2753 }, { 3295, 3311 }, { 3307, 2713 }, { 3342, 3176 }, { 3344, 3236 }, { 3346, 3137 },
-    { 3348, 3444 }, { 3350, 3254 }, { 3362, 3332 }, { 3370, 3265 }, { 3372, 2814 }, { 3376, 2653 },
-    { 3391, 3027 }, { 3398, 3602 }, { 3410, 3334 }, { 3426, 1140 }, { 3435, 3457 }, { 3437, 3268 },
-    { 3458, 643 }, { 3469, 1993 }, { 3473, 3263 }, { 3508, 2818 }, { 3546, 3341 }, { 3587, 3006 },
-    { 3588, 3296 }, { 3, 3421 }, { 3343, 3607 }, { 3062, 763 }, { 3072, 655 }, { 3554, 2006 },
-    { 3610, 3609 }, { 3616, 2001 }, { 6, 3660 }, { 34, 1694 }, { 39, 1287 }, { 40, 3308 },
-    { 103, 3777 }, { 115, 3742 }, { 122, 3900 }, { 135, 1578 }, { 207, 359 }, { 209, 3336 },
-    { 259, 3415 }, { 317, 3736 }, { 353, 3397 }, { 361, 3792 }, { 370, 3796 }, { 375, 3658 },
-    { 380, 1516 }, { 404, 424 }, { 406, 425 }, { 408, 434 }, { 410, 3360 }, { 415, 3661 },
-    { 437, 3834 }, { 439, 453 }, { 454, 2787 }, { 455, 2803 }, { 456, 2693 }, { 459, 2741 },
-    { 545, 1794 }, { 567, 3430 }, { 614, 3626 }, { 683, 1924 }, { 776, 3131 }, { 777, 3369 },
-    { 808, 3853 }, { 854, 2142 }, { 861, 2139 }, { 943, 3323 }, { 959, 2467 }, { 960, 3324 },
-    { 961, 2531 }, { 962, 3215 }, { 971, 3630 }, { 976, 3684 }, { 981, 3687 }, { 1061, 3340 },
-    { 1116, 3326 }, { 1128, 3738 }, { 1158, 3935 }, { 1174, 3779 }, { 1226, 3628 }, { 1248, 2287 },
-    { 1249, 2288 }, { 1250, 2425 }, { 1268, 3544 }, { 1339, 2485 }, { 1404, 3390 }, { 1439, 3825 },
-    { 1518, 2004 }, { 1599, 1615 }, { 1601, 1616 }, { 1603, 1623 }, { 1605, 3221 }, { 1608, 3809 },
-    { 1636, 2819 }, { 1802, 3032 }, { 1850, 3693 }, { 1938, 3374 }, { 1992, 3208 }, { 2003, 3761 },
-    { 2046, 3358 }, { 2080, 274 }, { 2222, 3698 }, { 2320, 2400 }, { 2324, 3744 }, { 2383, 3047 },
-    { 2399, 3268 }, { 2430, 3775 }, { 2462, 3856 }, { 2511, 3870 }, { 2528, 3279 }, { 2537, 2916 },
-    { 2572, 3482 }, { 2592, 3848 }, { 2603, 2874 }, { 2604, 3763 }, { 2617, 3864 }, { 2619, 3729 },
-    { 2637, 2726 }, { 2714, 3915 }, { 2719, 3691 }, { 2753, 2513 }, { 2755, 3957 }, { 2785, 3765 },
-    { 2790, 3111 }, { 2834, 2743 }, { 2843, 3665 }, { 2849, 3723 }, { 2852, 3240 }, { 2864, 3448 },
-    { 2869, 3525 }, { 2870, 2420 }, { 2894, 3899 }, { 2897, 3692 }, { 2906, 3865 }, { 2908, 3375 },
-    { 2912, 3632 }, { 2934, 3813 }, { 2953, 2968 }, { 2965, 3253 }, { 2988, 3907 }, { 3019, 1788 },
-    { 3044, 3888 }, { 3045, 3911 }, { 3054, 3280 }, { 3066, 2450 }, { 3087, 3933 }, { 3102, 3566 },
-    { 3116, 2347 }, { 3138, 2744 }, { 3139, 2758 }, { 3140, 277 }, { 3155, 1768 }, { 3171, 3917 },
-    { 3177, 3311 }, { 3218, 2768 }, { 3225, 3768 }, { 3226, 3640 }, { 3231, 3444 }, { 3232, 2889 },
-    { 3238, 3091 }, { 3242, 2959 }, { 3249, 714 }, { 3251, 3740 }, { 3264, 3759 }, { 3272, 1884 },
-    { 3273, 3057 }, { 3278, 2517 }, { 3285, 3709 }, { 3295, 3220 }, { 3342, 3296 }, { 3344, 3456 },
-    { 3348, 3416 }, { 3350, 3334 }, { 3362, 3413 }, { 3376, 3885 }, { 3391, 3050 }, { 3410, 3254 },
-    { 3417, 2172 }, { 3426, 1161 }, { 3436, 3447 }, { 3437, 3894 }, { 3438, 2721 }, { 3440, 3685 },
-    { 3454, 3857 }, { 3458, 3145 }, { 3469, 3852 }, { 3472, 3812 }, { 3473, 3341 }, { 3477, 3902 },
-    { 3492, 3176 }, { 3497, 3710 }, { 3510, 3721 }, { 3535, 3905 }, { 3543, 3909 }, { 3546, 3263 },
-    { 3547, 3845 }, { 3550, 3890 }, { 3576, 3873 }, { 3578, 3932 }, { 3601, 3010 }, { 3608, 3408 },
-    { 3618, 3800 }, { 3619, 3475 }, { 3620, 3648 }, { 3631, 3819 }, { 3635, 3754 }, { 3636, 3638 },
-    { 3639, 3840 }, { 3642, 2717 }, { 3646, 3903 }, { 3647, 3731 }, { 3649, 3650 }, { 3652, 362 },
-    { 3653, 3654 }, { 3655, 3656 }, { 3662, 3663 }, { 3664, 3474 }, { 3667, 3668 }, { 3669, 3670 },
-    { 3671, 431 }, { 3672, 3673 }, { 3674, 3675 }, { 3676, 3677 }, { 3681, 521 }, { 3683, 3891 },
-    { 3699, 3634 }, { 3705, 3786 }, { 3711, 713 }, { 3712, 3713 }, { 3715, 3716 }, { 3717, 3718 },
-    { 3719, 3720 }, { 3727, 3728 }, { 3730, 855 }, { 3732, 2543 }, { 3735, 3580 }, { 3745, 3895 },
-    { 3752, 966 }, { 3753, 3908 }, { 3758, 3836 }, { 3760, 2653 }, { 3769, 3770 }, { 3771, 3772 },
-    { 3773, 3774 }, { 3776, 2761 }, { 3781, 3782 }, { 3783, 3784 }, { 3791, 3788 }, { 3793, 3794 },
-    { 3797, 3798 }, { 3802, 3803 }, { 3804, 1466 }, { 3807, 3808 }, { 3810, 3811 }, { 3814, 1614 },
-    { 3815, 3816 }, { 3817, 3818 }, { 3820, 3821 }, { 3823, 1639 }, { 3824, 1642 }, { 3826, 3827 },
-    { 3828, 3829 }, { 3830, 3831 }, { 3832, 3833 }, { 3837, 3838 }, { 3843, 3844 }, { 3847, 2300 },
-    { 3849, 2678 }, { 3875, 3432 }, { 3877, 3929 }, { 3881, 3644 }, { 3882, 3623 }, { 3887, 2634 },
-    { 3893, 3310 }, { 3898, 3924 }, { 3913, 2973 }, { 3916, 3532 }, { 3920, 3172 }, { 3944, 3402 },
-    { 3945, 3726 }, { 3952, 3214 }, { 3, 3476 }, { 6, 4186 }, { 39, 1498 }, { 103, 4197 },
-    { 259, 3425 }, { 404, 432 }, { 406, 433 }, { 408, 4154 }, { 423, 3982 }, { 439, 465 },
-    { 460, 2787 }, { 461, 2803 }, { 462, 2693 }, { 545, 3755 }, { 644, 2001 }, { 908, 4001 },
-    { 1251, 3969 }, { 1437, 3978 }, { 1519, 2004 }, { 1599, 1621 }, { 1601, 1622 }, { 1603, 4191 },
-    { 1883, 3544 }, { 1911, 2006 }, { 2002, 3981 }, { 2222, 4174 }, { 2383, 4177 }, { 2467, 4159 },
-    { 2537, 3739 }, { 2571, 3993 }, { 2654, 2726 }, { 2741, 466 }, { 2764, 2874 }, { 2785, 3842 },
-    { 2819, 4193 }, { 2843, 4153 }, { 2908, 3949 }, { 2934, 4190 }, { 3140, 3859 }, { 3145, 3958 },
-    { 3265, 4041 }, { 3273, 3293 }, { 3292, 4081 }, { 3313, 4078 }, { 3314, 4016 }, { 3472, 4072 },
-    { 3474, 4061 }, { 3548, 4057 }, { 3569, 4064 }, { 3627, 4038 }, { 3633, 4008 }, { 3657, 4083 },
-    { 3659, 3965 }, { 3666, 3986 }, { 3678, 3988 }, { 3682, 521 }, { 3697, 4007 }, { 3708, 4103 },
-    { 3741, 3970 }, { 3743, 4039 }, { 3778, 4014 }, { 3795, 3979 }, { 3822, 4029 }, { 3835, 4175 },
-    { 3855, 4125 }, { 3862, 4161 }, { 3863, 4099 }, { 3867, 4202 }, { 3874, 4037 }, { 3886, 3987 },
-    { 3910, 4101 }, { 3914, 4054 }, { 3942, 4040 }, { 3946, 4062 }, { 3956, 2968 }, { 3959, 1435 },
-    { 3971, 4075 }, { 3972, 398 }, { 3984, 4152 }, { 3985, 4156 }, { 3989, 3990 }, { 3991, 3679 },
-    { 3999, 3448 }, { 4002, 3157 }, { 4009, 3725 }, { 4013, 3766 }, { 4015, 4042 }, { 4017, 4018 },
-    { 4019, 3780 }, { 4020, 4058 }, { 4022, 1645 }, { 4024, 4025 }, { 4026, 4027 }, { 4028, 4189 },
-    { 4030, 4201 }, { 4031, 4048 }, { 4043, 4145 }, { 4044, 3918 }, { 4049, 3880 }, { 4052, 2518 },
-    { 4053, 2637 }, { 4055, 3896 }, { 4067, 3568 }, { 4068, 3005 }, { 4071, 2301 }, { 4077, 3629 },
-    { 4079, 3598 }, { 4088, 2677 }, { 4091, 4113 }, { 4092, 4117 }, { 4122, 4192 }, { 4124, 2784 },
-    { 4126, 3352 }, { 4127, 4134 }, { 4129, 4070 }, { 4131, 3199 }, { 4133, 3457 }, { 4137, 3801 },
-    { 4139, 4147 }, { 4146, 4170 }, { 4157, 4158 }, { 4160, 4118 }, { 4162, 3967 }, { 4164, 3954 },
-    { 4166, 4167 }, { 4168, 2586 }, { 4176, 4034 }, { 4178, 4179 }, { 4185, 3799 }, { 4198, 4199 },
-    { 4200, 3854 }, { 4215, 4115 }, { 3320, 3 }, { 3439, 4217 }, { 6, 4188 }, { 39, 1533 },
-    { 353, 3425 }, { 439, 3992 }, { 467, 2803 }, { 468, 2693 }, { 1267, 2001 }, { 1520, 2004 },
-    { 1620, 4236 }, { 2006, 4195 }, { 2395, 4243 }, { 2537, 4338 }, { 2655, 2726 }, { 2741, 4297 },
-    { 2892, 2785 }, { 3273, 4302 }, { 3292, 4258 }, { 3680, 4226 }, { 3689, 545 }, { 3700, 4256 },
-    { 3846, 4250 }, { 3858, 4262 }, { 3976, 4232 }, { 3980, 4269 }, { 3983, 4224 }, { 4035, 4263 },
-    { 4046, 4285 }, { 4051, 4293 }, { 4069, 4261 }, { 4098, 4275 }, { 4111, 4299 }, { 4120, 3958 },
-    { 4140, 4251 }, { 4142, 4301 }, { 4150, 4268 }, { 4151, 4252 }, { 4155, 4222 }, { 4196, 4220 },
-    { 4205, 4273 }, { 4210, 4260 }, { 4218, 4187 }, { 4223, 4295 }, { 4227, 4228 }, { 4233, 4277 },
-    { 4237, 4309 }, { 4239, 2492 }, { 4242, 4267 }, { 4246, 3790 }, { 4247, 2654 }, { 4248, 2787 },
-    { 4249, 4325 }, { 4254, 4308 }, { 4255, 277 }, { 4257, 4326 }, { 4266, 4344 }, { 4276, 934 },
-    { 4278, 4345 }, { 4279, 4194 }, { 4280, 4347 }, { 4283, 3897 }, { 4288, 3997 }, { 4290, 3724 },
-    { 4296, 4337 }, { 4303, 4335 }, { 4306, 3572 }, { 4312, 4203 }, { 4313, 3529 }, { 4331, 4253 },
-    { 4346, 4286 }, { 3325, 3 }, { 1271, 2001 }, { 1521, 2004 }, { 1532, 4352 }, { 2870, 2006 },
-    { 3764, 4366 }, { 3806, 4351 }, { 4225, 4375 }, { 4229, 4368 }, { 4238, 4359 }, { 4245, 4380 },
-    { 4270, 4386 }, { 4271, 4364 }, { 4298, 4354 }, { 4304, 4394 }, { 4310, 4402 }, { 4327, 4383 },
-    { 4334, 4391 }, { 4355, 4356 }, { 4360, 4307 }, { 4361, 4410 }, { 4363, 2655 }, { 4377, 4282 },
-    { 4378, 2911 }, { 4384, 4230 }, { 4385, 4374 }, { 4387, 4392 }, { 4388, 4419 }, { 4389, 4397 },
-    { 4405, 4414 }, { 3364, 3 }, { 1522, 2004 }, { 4163, 2001 }, { 4372, 4435 }, { 4376, 4431 },
-    { 4379, 4434 }, { 4393, 4428 }, { 4395, 4436 }, { 4400, 4438 }, { 4408, 4439 }, { 4413, 4432 },
-    { 4420, 3602 }, { 4421, 1272 }, { 4427, 4446 }, { 4430, 4406 }, { 4447, 4409 }, { 4448, 4141 },
-    { 4449, 4180 }, { 3407, 3 }, { 1523, 2004 }, { 4420, 4291 }, { 4429, 4457 }, { 4433, 4456 },
-    { 4450, 3547 }, { 4454, 4463 }, { 4458, 5 }, { 3, 3494 }, { 1524, 2004 }, { 4450, 4332 },
-    { 4453, 4471 }, { 4460, 4472 }, { 4468, 3595 }, { 602, 3573 }, { 638, 3586 }, { 727, 728 },
-    { 768, 769 }, { 2440, 3534 }, { 2580, 2450 }, { 2634, 2914 }, { 3086, 2891 }, { 3233, 2236 },
-    { 3357, 2822 }, { 3501, 2655 }, { 3506, 2449 }, { 3556, 2637 }, { 3557, 2513 }, { 3562, 3600 },
-    { 3585, 2514 }, { 3963, 3575 }, { 3964, 2812 }, { 3, 3524 }, { 3500, 4476 }, { 1525, 2004 },
-    { 4468, 3599 }, { 4474, 4480 }, { 4479, 4459 }, { 634, 3573 }, { 641, 3586 }, { 2654, 2914 },
-    { 2753, 2450 }, { 2816, 3534 }, { 3233, 2822 }, { 3357, 2236 }, { 3501, 4488 }, { 3506, 2514 },
-    { 3550, 2891 }, { 3585, 2449 }, { 4482, 4493 }, { 4485, 728 }, { 3, 3606 }, { 3593, 4500 },
-    { 1526, 2004 }, { 4504, 4475 }, { 2914, 2637 }, { 3556, 4508 }, { 3557, 2450 }, { 4483, 4514 },
-    { 4506, 4495 }, { 4513, 2634 }, { 4520, 4519 }, { 3, 1436 }, { 1527, 2004 }, { 2914, 2655 },
-    { 4494, 4523 }, { 4507, 4525 }, { 4524, 2654 }, { 3, 2754 }, { 1528, 2004 }, { 4292, 4530 },
-    { 4492, 4532 }, { 3, 3696 }, { 1529, 2004 }, { 4396, 4536 }, { 3, 3861 }, { 1530, 2004 },
-    { 3, 3866 }, { 1531, 2004 }, { 4284, 4543 }, { 3, 3884 }, { 1534, 2004 }, { 4135, 4545 },
-    { 3, 3928 }, { 1535, 2004 }, { 3869, 4548 }, { 3, 4073 }, { 1536, 2004 }, { 3, 4097 },
-    { 1537, 2004 }, { 3238, 4554 }, { 3, 4121 }, { 1538, 2004 }, { 3, 4207 }, { 1539, 2004 },
-    { 3851, 4559 }, { 3, 4216 }, { 1540, 2004 }, { 2647, 4561 }, { 3, 4231 }, { 4033, 4564 },
-    { 3, 4357 }, { 3951, 4567 }, { 3, 4407 }, { 4553, 4569 }, { 3, 4416 }, { 4184, 4571 },
-    { 3, 4445 }, { 4547, 4573 }, { 3, 4452 }, { 4149, 4575 }, { 3, 4462 }, { 710, 4577 },
-    { 3, 4465 }, { 4305, 4579 }, { 2763, 3 }, { 4505, 4581 }, { 3372, 3 }, { 3926, 3 },
-    { 4094, 3 }, { 4576, 3 }, { 3, 4566 },
+    { 193, 2039 }, { 223, 86 }, { 227, 93 }, { 338, 339 }, { 341, 342 }, { 934, 935 },
+    { 1073, 2121 }, { 1082, 2120 }, { 1191, 28 }, { 1800, 1336 }, { 2071, 938 }, { 2076, 615 },
+    { 2113, 155 }, { 3, 2091 }, { 2000, 1325 }, { 21, 2123 }, { 122, 620 }, { 992, 2126 },
+    { 2071, 2134 }, { 2131, 2132 }, { 2139, 1147 }, { 2142, 2117 }, { 32, 2190 }, { 61, 2198 },
+    { 95, 1042 }, { 242, 2144 }, { 316, 1778 }, { 318, 2155 }, { 544, 2195 }, { 1085, 2032 },
+    { 1116, 2031 }, { 1777, 2141 }, { 2001, 2188 }, { 2008, 2202 }, { 2016, 2206 }, { 2021, 2209 },
+    { 2085, 65 }, { 2106, 2147 }, { 2137, 2219 }, { 2145, 2069 }, { 2146, 2189 }, { 2149, 2150 },
+    { 2152, 68 }, { 2153, 2154 }, { 2156, 2157 }, { 2162, 2217 }, { 2164, 235 }, { 2167, 2168 },
+    { 2169, 2170 }, { 2174, 2175 }, { 2176, 287 }, { 2178, 2179 }, { 2180, 2181 }, { 2182, 304 },
+    { 2183, 2184 }, { 2185, 2186 }, { 2192, 2220 }, { 2193, 2098 }, { 2199, 2200 }, { 2203, 40 },
+    { 2204, 2205 }, { 2207, 2208 }, { 2212, 1091 }, { 2214, 2215 }, { 2218, 1110 }, { 6, 2223 },
+    { 2093, 2005 }, { 2224, 2225 }, { 128, 2239 }, { 131, 936 }, { 142, 939 }, { 916, 2109 },
+    { 1078, 2047 }, { 2014, 2243 }, { 2024, 2228 }, { 2163, 2236 }, { 2191, 2237 }, { 2229, 180 },
+    { 2230, 184 }, { 2232, 2233 }, { 997, 998 }, { 490, 491 }, { 1009, 1010 }, { 1467, 2003 },
+    { 1546, 2009 }, { 1044, 3 }, { 2092, 2248 }, { 51, 2000 }, { 2127, 2249 }, { 2250, 122 },
+    { 2251, 2070 }, { 2252, 143 }, { 32, 2197 }, { 135, 2256 }, { 2151, 2270 }, { 2166, 2259 },
+    { 2187, 2266 }, { 2201, 2267 }, { 2216, 2279 }, { 2247, 2278 }, { 2253, 2161 }, { 2257, 1019 },
+    { 2260, 2272 }, { 2262, 158 }, { 2263, 1086 }, { 2274, 328 }, { 2281, 2282 }, { 2283, 2284 },
+    { 2288, 2289 }, { 2294, 2268 }, { 2295, 2094 }, { 40, 2227 }, { 103, 6 }, { 2240, 2306 },
+    { 2244, 2304 }, { 2302, 2303 }, { 2305, 917 }, { 2307, 2018 }, { 2313, 2234 }, { 1694, 2003 },
+    { 1711, 2009 }, { 2301, 2315 }, { 2316, 2065 }, { 39, 333 }, { 61, 1347 }, { 95, 279 },
+    { 112, 2044 }, { 144, 1063 }, { 149, 1377 }, { 232, 2280 }, { 258, 334 }, { 270, 2087 },
+    { 275, 2173 }, { 296, 2286 }, { 322, 323 }, { 816, 1743 }, { 1003, 1004 }, { 1329, 2122 },
+    { 1341, 1342 }, { 1343, 1344 }, { 1345, 1346 }, { 1360, 1361 }, { 1366, 1367 }, { 1368, 1369 },
+    { 1378, 1379 }, { 1395, 2042 }, { 2072, 2130 }, { 2082, 1398 }, { 2133, 2172 }, { 3, 222 },
+    { 4, 2000 }, { 32, 2343 }, { 39, 122 }, { 2277, 2333 }, { 2297, 2332 }, { 2321, 2148 },
+    { 2329, 2340 }, { 2330, 2261 }, { 2331, 2293 }, { 2336, 2138 }, { 2347, 2241 }, { 1773, 2337 },
+    { 2326, 2356 }, { 95, 1357 }, { 103, 321 }, { 135, 2087 }, { 280, 2341 }, { 324, 2339 },
+    { 330, 2327 }, { 2005, 2366 }, { 2008, 2373 }, { 2019, 2363 }, { 2040, 2379 }, { 2124, 2322 },
+    { 2285, 2367 }, { 2320, 2118 }, { 2357, 2364 }, { 2358, 2085 }, { 2360, 116 }, { 2362, 2378 },
+    { 2371, 1330 }, { 2376, 2377 }, { 47, 48 }, { 52, 53 }, { 864, 865 }, { 999, 2255 },
+    { 2143, 2265 }, { 2066, 2383 }, { 3, 2384 }, { 2324, 2000 }, { 122, 2291 }, { 2342, 2391 },
+    { 2388, 2298 }, { 2392, 2385 }, { 32, 2310 }, { 2387, 2345 }, { 2368, 2401 }, { 2372, 2404 },
+    { 2402, 2410 }, { 2413, 544 }, { 54, 2389 }, { 2416, 49 }, { 2421, 2000 }, { 7, 3 },
+    { 2112, 2422 }, { 1087, 122 }, { 2423, 2196 }, { 2426, 2424 }, { 2431, 2374 }, { 2432, 335 },
+    { 98, 3 }, { 2438, 2437 }, { 1092, 122 }, { 2000, 2328 }, { 2436, 481 }, { 2063, 2067 },
+    { 2081, 2083 }, { 12, 13 }, { 23, 2122 }, { 26, 2064 }, { 30, 2062 }, { 99, 2128 },
+    { 128, 529 }, { 165, 166 }, { 210, 211 }, { 216, 217 }, { 218, 2024 }, { 251, 2044 },
+    { 263, 2101 }, { 340, 2238 }, { 482, 483 }, { 492, 493 }, { 507, 508 }, { 510, 2008 },
+    { 513, 514 }, { 537, 142 }, { 544, 1144 }, { 546, 547 }, { 548, 549 }, { 559, 158 },
+    { 600, 86 }, { 665, 666 }, { 808, 809 }, { 823, 824 }, { 825, 258 }, { 833, 149 },
+    { 836, 837 }, { 852, 2053 }, { 864, 1967 }, { 894, 2395 }, { 946, 28 }, { 1051, 1052 },
+    { 1053, 1054 }, { 1068, 1069 }, { 1095, 2213 }, { 1145, 2046 }, { 1148, 2036 }, { 1268, 1728 },
+    { 1335, 1336 }, { 1337, 2004 }, { 1393, 1394 }, { 1400, 2129 }, { 1734, 1735 }, { 2054, 940 },
+    { 2079, 201 }, { 2082, 2312 }, { 2089, 270 }, { 2116, 2222 }, { 2125, 2194 }, { 2158, 97 },
+    { 2245, 111 }, { 2349, 2115 }, { 2443, 2428 }, { 3, 611 }, { 2000, 2427 }, { 2275, 2447 },
+    { 2445, 2273 }, { 2381, 122 }, { 2063, 2083 }, { 2081, 2067 }, { 166, 167 }, { 544, 2490 },
+    { 842, 149 }, { 846, 165 }, { 1143, 2470 }, { 2014, 2492 }, { 2210, 2487 }, { 2311, 2499 },
+    { 2348, 2497 }, { 2355, 2465 }, { 2386, 2488 }, { 2452, 25 }, { 2454, 2271 }, { 2459, 2460 },
+    { 2461, 252 }, { 2464, 2299 }, { 2468, 2016 }, { 2471, 2472 }, { 2477, 2478 }, { 2485, 2486 },
+    { 2489, 2254 }, { 2502, 2125 }, { 2503, 2444 }, { 2506, 2463 }, { 576, 577 }, { 578, 579 },
+    { 583, 584 }, { 587, 588 }, { 861, 862 }, { 2002, 206 }, { 69, 1348 }, { 72, 2247 },
+    { 1037, 1351 }, { 1352, 2094 }, { 1370, 1371 }, { 1396, 1397 }, { 92, 93 }, { 111, 2412 },
+    { 135, 2406 }, { 236, 2165 }, { 255, 2088 }, { 288, 2177 }, { 301, 2287 }, { 305, 2425 },
+    { 320, 2398 }, { 816, 817 }, { 853, 2369 }, { 1043, 2319 }, { 1138, 1058 }, { 1150, 2296 },
+    { 1152, 2140 }, { 1154, 2441 }, { 1358, 1359 }, { 1751, 2480 }, { 2074, 2323 }, { 2076, 1362 },
+    { 2079, 1392 }, { 2226, 177 }, { 2269, 2504 }, { 2325, 2054 }, { 2334, 1375 }, { 2344, 2235 },
+    { 2352, 194 }, { 2430, 329 }, { 2433, 1380 }, { 2136, 2507 }, { 3, 1006 }, { 2276, 2000 },
+    { 2292, 2508 }, { 122, 1056 }, { 544, 2494 }, { 2457, 149 }, { 2518, 2534 }, { 2519, 2493 },
+    { 2523, 494 }, { 592, 2016 }, { 2538, 2539 }, { 2540, 585 }, { 1349, 2545 }, { 1350, 2546 },
+    { 2411, 2544 }, { 2415, 2548 }, { 2549, 2511 }, { 921, 93 }, { 1772, 2535 }, { 2002, 1193 },
+    { 2014, 1194 }, { 2135, 2516 }, { 2258, 2561 }, { 2325, 2361 }, { 2375, 2569 }, { 2390, 2528 },
+    { 2397, 2566 }, { 2400, 2555 }, { 2405, 2553 }, { 2408, 2556 }, { 2557, 2558 }, { 2577, 2537 },
+    { 3, 2509 }, { 996, 2000 }, { 2581, 2429 }, { 2524, 122 }, { 2586, 2515 }, { 2592, 2593 },
+    { 149, 844 }, { 544, 1776 }, { 1005, 2580 }, { 2135, 2517 }, { 2567, 2585 }, { 2609, 2610 },
+    { 40, 6 }, { 50, 2321 }, { 316, 1756 }, { 517, 2016 }, { 602, 603 }, { 604, 605 },
+    { 606, 607 }, { 1002, 2370 }, { 1017, 2018 }, { 1070, 2211 }, { 1118, 28 }, { 1119, 2002 },
+    { 1122, 2264 }, { 1757, 1758 }, { 1759, 1760 }, { 2062, 2396 }, { 2124, 2350 }, { 2541, 589 },
+    { 2560, 1755 }, { 2579, 2055 }, { 3, 2582 }, { 651, 2000 }, { 2434, 2612 }, { 2583, 122 },
+    { 2594, 2617 }, { 2613, 2491 }, { 2619, 544 }, { 2623, 2611 }, { 1014, 2580 }, { 1070, 2264 },
+    { 1122, 2211 }, { 2600, 2632 }, { 2625, 2417 }, { 2626, 2637 }, { 2628, 2629 }, { 2630, 2055 },
+    { 2638, 2542 }, { 2335, 2644 }, { 3, 2614 }, { 2414, 2000 }, { 2648, 2547 }, { 122, 268 },
+    { 2645, 652 }, { 2657, 2660 }, { 2661, 3 }, { 2442, 2000 }, { 2646, 2662 }, { 122, 274 },
+    { 2314, 3 }, { 1729, 2000 }, { 2669, 2664 }, { 122, 2096 }, { 2668, 2575 }, { 12, 1797 },
+    { 39, 441 }, { 92, 2309 }, { 120, 1365 }, { 131, 539 }, { 135, 898 }, { 148, 149 },
+    { 150, 2246 }, { 156, 157 }, { 160, 262 }, { 163, 2101 }, { 212, 2308 }, { 230, 2319 },
+    { 231, 2128 }, { 348, 2290 }, { 449, 2001 }, { 549, 558 }, { 628, 154 }, { 717, 663 },
+    { 801, 802 }, { 1000, 2109 }, { 1055, 2647 }, { 1057, 1058 }, { 1061, 2054 }, { 1062, 1063 },
+    { 1064, 2520 }, { 1088, 2296 }, { 1096, 1176 }, { 1098, 2441 }, { 1168, 2121 }, { 1353, 1354 },
+    { 1376, 2578 }, { 1733, 2496 }, { 1940, 2621 }, { 2002, 1340 }, { 2014, 1008 }, { 2021, 2159 },
+    { 2048, 2446 }, { 2071, 2469 }, { 2072, 2554 }, { 2093, 40 }, { 2103, 554 }, { 2113, 626 },
+    { 2129, 2300 }, { 2254, 2120 }, { 2258, 1164 }, { 2334, 137 }, { 2344, 2474 }, { 2394, 2338 },
+    { 2407, 2525 }, { 2448, 2529 }, { 2453, 29 }, { 2456, 1059 }, { 2475, 2476 }, { 2531, 550 },
+    { 2570, 2584 }, { 2573, 146 }, { 2598, 2483 }, { 2599, 2655 }, { 1332, 3 }, { 2672, 2419 },
+    { 2588, 2000 }, { 39, 444 }, { 440, 2678 }, { 629, 122 }, { 2024, 2694 }, { 2103, 557 },
+    { 2359, 2319 }, { 2439, 2703 }, { 2458, 2688 }, { 2510, 2727 }, { 2514, 2246 }, { 2533, 2698 },
+    { 2603, 2708 }, { 2615, 2705 }, { 2618, 2710 }, { 2668, 2724 }, { 2673, 1730 }, { 2680, 2380 },
+    { 2681, 2115 }, { 2683, 2684 }, { 2693, 2473 }, { 2697, 1001 }, { 2700, 2701 }, { 2704, 2290 },
+    { 2706, 2721 }, { 2709, 1644 }, { 2722, 2689 }, { 2730, 2346 }, { 12, 1189 }, { 175, 1416 },
+    { 178, 2596 }, { 196, 1417 }, { 347, 2691 }, { 512, 2530 }, { 516, 2627 }, { 1363, 1364 },
+    { 1381, 1382 }, { 1383, 1384 }, { 1385, 1386 }, { 1387, 1388 }, { 1389, 1390 }, { 1391, 1415 },
+    { 1412, 1413 }, { 1500, 2003 }, { 1580, 2009 }, { 2226, 271 }, { 2595, 1372 }, { 1339, 3 },
+    { 39, 447 }, { 443, 2739 }, { 1149, 122 }, { 2000, 2728 }, { 2685, 2024 }, { 2715, 2760 },
+    { 2729, 2756 }, { 2749, 2699 }, { 1389, 1414 }, { 1674, 2003 }, { 1683, 2009 }, { 2050, 2773 },
+    { 2737, 2350 }, { 2769, 2052 }, { 2774, 2775 }, { 2777, 2778 }, { 2320, 3 }, { 446, 2786 },
+    { 2726, 2789 }, { 2759, 2000 }, { 2767, 122 }, { 2780, 2794 }, { 2800, 2776 }, { 2801, 1391 },
+    { 2435, 3 }, { 2802, 2649 }, { 2798, 2000 }, { 2807, 2779 }, { 3, 804 }, { 2810, 2656 },
+    { 2440, 2436 }, { 32, 502 }, { 39, 693 }, { 40, 117 }, { 44, 2002 }, { 46, 2018 },
+    { 85, 86 }, { 110, 2551 }, { 120, 121 }, { 122, 1137 }, { 135, 888 }, { 173, 630 },
+    { 185, 2231 }, { 188, 2576 }, { 229, 230 }, { 239, 2605 }, { 253, 254 }, { 256, 2171 },
+    { 261, 2686 }, { 266, 2675 }, { 267, 2665 }, { 269, 2365 }, { 270, 2501 }, { 273, 2352 },
+    { 291, 2651 }, { 343, 344 }, { 345, 346 }, { 409, 2009 }, { 495, 496 }, { 497, 498 },
+    { 499, 500 }, { 503, 504 }, { 505, 2123 }, { 506, 2466 }, { 511, 2771 }, { 525, 93 },
+    { 560, 561 }, { 567, 568 }, { 572, 573 }, { 580, 581 }, { 582, 2591 }, { 586, 2641 },
+    { 590, 591 }, { 593, 2122 }, { 594, 2000 }, { 616, 2044 }, { 680, 1766 }, { 774, 528 },
+    { 807, 2765 }, { 810, 811 }, { 816, 840 }, { 822, 2532 }, { 830, 831 }, { 863, 2418 },
+    { 864, 1948 }, { 872, 873 }, { 874, 875 }, { 883, 884 }, { 967, 924 }, { 1017, 2065 },
+    { 1052, 1135 }, { 1054, 1136 }, { 1093, 2140 }, { 1129, 1130 }, { 1132, 2160 }, { 1133, 1134 },
+    { 1140, 1141 }, { 1142, 1069 }, { 1151, 2446 }, { 1152, 2500 }, { 1153, 2213 }, { 1169, 1170 },
+    { 1175, 2761 }, { 1326, 1327 }, { 1328, 2255 }, { 1788, 1354 }, { 1798, 2064 }, { 1799, 2062 },
+    { 1837, 2484 }, { 1838, 2711 }, { 2001, 2481 }, { 2020, 562 }, { 2084, 2495 }, { 2322, 2663 },
+    { 2323, 2130 }, { 2351, 2674 }, { 2359, 2444 }, { 2380, 127 }, { 2394, 2399 }, { 2445, 8 },
+    { 2479, 834 }, { 2482, 2420 }, { 2498, 2809 }, { 2521, 272 }, { 2565, 2403 }, { 2568, 2222 },
+    { 2589, 2451 }, { 2616, 2338 }, { 2671, 2717 }, { 2690, 2159 }, { 2737, 2805 }, { 2738, 2590 },
+    { 2741, 2114 }, { 2751, 5 }, { 2788, 2563 }, { 2806, 177 }, { 3, 2526 }, { 39, 847 },
+    { 122, 2439 }, { 135, 902 }, { 173, 2884 }, { 501, 2817 }, { 511, 2772 }, { 525, 2309 },
+    { 645, 2000 }, { 816, 2871 }, { 1131, 2044 }, { 1604, 2009 }, { 2006, 2826 }, { 2045, 2868 },
+    { 2076, 2823 }, { 2098, 2481 }, { 2106, 2821 }, { 2158, 2830 }, { 2210, 2883 }, { 2221, 2824 },
+    { 2231, 2839 }, { 2386, 2886 }, { 2467, 2850 }, { 2479, 849 }, { 2501, 2720 }, { 2521, 2828 },
+    { 2522, 2882 }, { 2562, 2171 }, { 2607, 2840 }, { 2608, 2831 }, { 2640, 2123 }, { 2712, 2875 },
+    { 2716, 2833 }, { 2738, 2844 }, { 2763, 2814 }, { 2783, 2909 }, { 2799, 2495 }, { 2835, 2836 },
+    { 2838, 2914 }, { 2841, 2842 }, { 2847, 2848 }, { 2854, 574 }, { 2855, 2856 }, { 2857, 2858 },
+    { 2859, 2860 }, { 2861, 617 }, { 2866, 881 }, { 2873, 885 }, { 2876, 2877 }, { 2878, 2919 },
+    { 2880, 2881 }, { 2887, 2365 }, { 2890, 2899 }, { 2904, 2745 }, { 3, 2670 }, { 2804, 2922 },
+    { 816, 2872 }, { 2008, 2928 }, { 2221, 2832 }, { 2571, 2947 }, { 2825, 122 }, { 2829, 2946 },
+    { 2837, 2957 }, { 2846, 2927 }, { 2902, 2950 }, { 2920, 2926 }, { 2932, 2972 }, { 2934, 889 },
+    { 2936, 2941 }, { 2939, 2444 }, { 2942, 2960 }, { 2948, 2940 }, { 2955, 2845 }, { 2961, 2770 },
+    { 2964, 2965 }, { 3, 2666 }, { 2815, 2976 }, { 816, 2969 }, { 2943, 122 }, { 2951, 2980 },
+    { 2959, 2984 }, { 2970, 2982 }, { 2981, 2983 }, { 2985, 2962 }, { 2986, 2995 }, { 2990, 2903 },
+    { 2992, 2403 }, { 2996, 2912 }, { 494, 2000 }, { 620, 707 }, { 662, 1737 }, { 718, 1764 },
+    { 819, 1744 }, { 840, 2601 }, { 855, 2393 }, { 878, 1769 }, { 911, 912 }, { 1117, 2634 },
+    { 1120, 2953 }, { 1739, 1740 }, { 1745, 2867 }, { 1747, 828 }, { 1749, 1750 }, { 1754, 2945 },
+    { 1763, 2695 }, { 1770, 2968 }, { 1774, 1775 }, { 2045, 1768 }, { 2194, 2650 }, { 2242, 2785 },
+    { 2418, 2005 }, { 2543, 2271 }, { 2559, 2978 }, { 2574, 138 }, { 2622, 850 }, { 2631, 2652 },
+    { 2639, 2676 }, { 2862, 2532 }, { 2893, 2351 }, { 2896, 2642 }, { 2937, 2265 }, { 2606, 3 },
+    { 2988, 3003 }, { 3001, 2954 }, { 3002, 3008 }, { 816, 844 }, { 855, 2667 }, { 1736, 3012 },
+    { 1749, 3025 }, { 1771, 2999 }, { 1780, 2393 }, { 2574, 215 }, { 2601, 851 }, { 2622, 3015 },
+    { 2635, 3020 }, { 2650, 3030 }, { 2682, 3028 }, { 2865, 3021 }, { 2935, 3024 }, { 2997, 653 },
+    { 3010, 2590 }, { 3013, 2931 }, { 3017, 3027 }, { 3037, 3038 }, { 3042, 3016 }, { 2811, 3 },
+    { 816, 3022 }, { 2906, 3055 }, { 2923, 3050 }, { 2997, 713 }, { 3029, 3064 }, { 3036, 3054 },
+    { 3041, 3048 }, { 3051, 2989 }, { 3052, 1781 }, { 3058, 3057 }, { 3059, 1741 }, { 3, 2659 },
+    { 3067, 2754 }, { 3014, 3068 }, { 3060, 3069 }, { 3070, 3073 }, { 50, 2389 }, { 2587, 2674 },
+    { 1014, 3 }, { 2658, 3079 }, { 3082, 843 }, { 2810, 3084 }, { 3, 2977 }, { 3089, 2612 },
+    { 6, 394 }, { 28, 43 }, { 39, 674 }, { 76, 1974 }, { 91, 2550 }, { 95, 1643 },
+    { 99, 528 }, { 103, 1975 }, { 115, 252 }, { 135, 2045 }, { 139, 2750 }, { 147, 2757 },
+    { 149, 625 }, { 156, 627 }, { 159, 160 }, { 161, 2308 }, { 224, 2679 }, { 251, 1860 },
+    { 258, 1826 }, { 261, 2746 }, { 266, 2924 }, { 270, 2406 }, { 323, 1822 }, { 373, 2010 },
+    { 382, 383 }, { 389, 390 }, { 395, 396 }, { 397, 398 }, { 399, 400 }, { 401, 402 },
+    { 403, 404 }, { 405, 406 }, { 407, 408 }, { 481, 2529 }, { 509, 2944 }, { 515, 2979 },
+    { 530, 531 }, { 532, 134 }, { 534, 136 }, { 538, 539 }, { 540, 541 }, { 543, 544 },
+    { 545, 2731 }, { 549, 779 }, { 551, 552 }, { 555, 778 }, { 569, 2743 }, { 613, 921 },
+    { 618, 2793 }, { 631, 2231 }, { 632, 2576 }, { 636, 2742 }, { 646, 647 }, { 648, 649 },
+    { 658, 659 }, { 660, 366 }, { 664, 2475 }, { 666, 2476 }, { 688, 689 }, { 690, 691 },
+    { 708, 2005 }, { 801, 1960 }, { 826, 3023 }, { 866, 2393 }, { 943, 2101 }, { 986, 2758 },
+    { 1040, 2851 }, { 1047, 2044 }, { 1048, 2160 }, { 1112, 1212 }, { 1127, 2597 }, { 1141, 2433 },
+    { 1162, 2929 }, { 1165, 2390 }, { 1166, 1862 }, { 1167, 2647 }, { 1172, 2285 }, { 1173, 1174 },
+    { 1190, 2242 }, { 1192, 2735 }, { 1213, 2396 }, { 1216, 2702 }, { 1333, 2002 }, { 1373, 1374 },
+    { 1399, 2140 }, { 1408, 2634 }, { 1433, 2000 }, { 1595, 1596 }, { 1597, 1598 }, { 1599, 1600 },
+    { 1601, 1602 }, { 1805, 1806 }, { 1807, 2280 }, { 1808, 2165 }, { 1810, 2675 }, { 1811, 2665 },
+    { 1813, 2173 }, { 1815, 2341 }, { 1816, 2177 }, { 1817, 2408 }, { 1818, 2287 }, { 1819, 2425 },
+    { 1820, 2398 }, { 1823, 1824 }, { 1827, 2428 }, { 1828, 2238 }, { 1831, 1832 }, { 1858, 2021 },
+    { 1863, 2349 }, { 1865, 2584 }, { 1939, 2559 }, { 1942, 3034 }, { 1962, 2496 }, { 1963, 2814 },
+    { 1968, 1969 }, { 1971, 1644 }, { 1972, 1973 }, { 1976, 1977 }, { 1978, 1979 }, { 1980, 1981 },
+    { 1982, 1983 }, { 1985, 5 }, { 2008, 954 }, { 2043, 1375 }, { 2087, 3004 }, { 2096, 2921 },
+    { 2103, 777 }, { 2116, 2898 }, { 2133, 434 }, { 2143, 2642 }, { 2159, 3007 }, { 2172, 3046 },
+    { 2269, 2405 }, { 2311, 2006 }, { 2348, 2361 }, { 2369, 3081 }, { 2375, 2019 }, { 2399, 2987 },
+    { 2407, 2663 }, { 2409, 2436 }, { 2417, 2976 }, { 2439, 2563 }, { 2455, 2604 }, { 2462, 2748 },
+    { 2483, 2925 }, { 2510, 2451 }, { 2514, 2719 }, { 2531, 984 }, { 2562, 2505 }, { 2564, 2568 },
+    { 2572, 3044 }, { 2602, 2879 }, { 2613, 1432 }, { 2615, 2910 }, { 2620, 2543 }, { 2635, 1409 },
+    { 2645, 1883 }, { 2667, 867 }, { 2713, 2245 }, { 2714, 2885 }, { 2718, 2853 }, { 2723, 138 },
+    { 2732, 2382 }, { 2733, 260 }, { 2734, 3066 }, { 2736, 2895 }, { 2744, 2400 }, { 2752, 3074 },
+    { 2755, 2784 }, { 2762, 2338 }, { 2764, 2863 }, { 2792, 215 }, { 2827, 2446 }, { 2897, 780 },
+    { 2915, 3045 }, { 2918, 177 }, { 3000, 2565 }, { 3005, 2525 }, { 3047, 3075 }, { 3067, 2673 },
+    { 1005, 3 }, { 39, 1825 }, { 43, 2922 }, { 99, 3199 }, { 135, 2469 }, { 149, 841 },
+    { 159, 2746 }, { 209, 2750 }, { 382, 476 }, { 389, 470 }, { 397, 3179 }, { 624, 3104 },
+    { 701, 258 }, { 866, 3249 }, { 1050, 2793 }, { 1141, 2520 }, { 1165, 2605 }, { 1166, 2533 },
+    { 1172, 2651 }, { 1206, 2242 }, { 1207, 2735 }, { 1355, 2550 }, { 1399, 2500 }, { 1403, 1374 },
+    { 1809, 2390 }, { 1812, 3113 }, { 1821, 3114 }, { 1856, 2597 }, { 1859, 3109 }, { 1861, 3100 },
+    { 1943, 2393 }, { 1965, 3149 }, { 1966, 6 }, { 2000, 650 }, { 2002, 948 }, { 2005, 3188 },
+    { 2079, 3201 }, { 2103, 3157 }, { 2116, 2958 }, { 2160, 3140 }, { 2165, 3165 }, { 2177, 3168 },
+    { 2269, 2608 }, { 2312, 3141 }, { 2339, 3195 }, { 2382, 3112 }, { 2397, 3183 }, { 2409, 2677 },
+    { 2455, 3222 }, { 2456, 3128 }, { 2458, 3143 }, { 2467, 954 }, { 2510, 3125 }, { 2522, 3173 },
+    { 2564, 3268 }, { 2572, 3159 }, { 2602, 3098 }, { 2616, 3229 }, { 2620, 2639 }, { 2687, 2748 },
+    { 2714, 2971 }, { 2723, 215 }, { 2732, 2552 }, { 2733, 3103 }, { 2734, 3077 }, { 2736, 3040 },
+    { 2744, 2607 }, { 2752, 3083 }, { 2791, 2702 }, { 2792, 138 }, { 2797, 3260 }, { 2802, 3244 },
+    { 2834, 2308 }, { 2849, 3126 }, { 2852, 2731 }, { 2894, 3257 }, { 2952, 2663 }, { 2973, 3233 },
+    { 2991, 3266 }, { 3009, 3090 }, { 3011, 3152 }, { 3043, 3234 }, { 3063, 3203 }, { 3072, 3270 },
+    { 3078, 3202 }, { 3091, 2662 }, { 3092, 3118 }, { 3095, 3099 }, { 3097, 1359 }, { 3101, 2624 },
+    { 3105, 2024 }, { 3106, 3107 }, { 3110, 3196 }, { 3119, 3120 }, { 3121, 3122 }, { 3123, 3124 },
+    { 3131, 3132 }, { 3133, 3134 }, { 3135, 2473 }, { 3142, 2911 }, { 3146, 3147 }, { 3150, 3151 },
+    { 3153, 802 }, { 3155, 867 }, { 3161, 1004 }, { 3163, 1864 }, { 3166, 2900 }, { 3167, 2949 },
+    { 3169, 2888 }, { 3174, 1334 }, { 3180, 3181 }, { 3182, 1603 }, { 3184, 3185 }, { 3186, 3187 },
+    { 3189, 3190 }, { 3191, 3192 }, { 3193, 3194 }, { 3197, 343 }, { 3200, 3215 }, { 3204, 3205 },
+    { 3209, 3210 }, { 3211, 3212 }, { 3236, 3256 }, { 3242, 3240 }, { 3251, 3245 }, { 3255, 2757 },
+    { 2747, 3 }, { 39, 3223 }, { 1355, 2679 }, { 2000, 3345 }, { 2002, 3172 }, { 2005, 3206 },
+    { 2064, 43 }, { 2160, 3289 }, { 2327, 3273 }, { 2409, 2889 }, { 2453, 3274 }, { 2455, 3228 },
+    { 2536, 3320 }, { 2604, 3300 }, { 2631, 3330 }, { 2687, 3216 }, { 2762, 3317 }, { 2791, 3287 },
+    { 2892, 3337 }, { 2967, 3311 }, { 2975, 3332 }, { 3043, 3275 }, { 3088, 3339 }, { 3145, 3305 },
+    { 3160, 3286 }, { 3208, 3359 }, { 3221, 3285 }, { 3226, 3377 }, { 3243, 3395 }, { 3254, 3385 },
+    { 3262, 3314 }, { 3276, 3368 }, { 3282, 3382 }, { 3283, 2719 }, { 3290, 3380 }, { 3296, 2412 },
+    { 3298, 3316 }, { 3302, 1944 }, { 3303, 3304 }, { 3308, 2552 }, { 3315, 3371 }, { 3318, 1359 },
+    { 3321, 3129 }, { 3326, 5 }, { 3328, 3327 }, { 3336, 3394 }, { 3347, 2351 }, { 3349, 3396 },
+    { 3353, 2551 }, { 3354, 3039 }, { 3356, 3227 }, { 3364, 3389 }, { 3365, 3366 }, { 3373, 3094 },
+    { 3386, 3387 }, { 3392, 3393 }, { 2766, 3 }, { 3398, 2917 }, { 2462, 3399 }, { 2482, 3403 },
+    { 2905, 2000 }, { 3269, 3401 }, { 3288, 3405 }, { 3329, 3441 }, { 3338, 3432 }, { 3355, 3443 },
+    { 3384, 3433 }, { 3388, 3434 }, { 3406, 3449 }, { 3411, 3301 }, { 3414, 3445 }, { 3420, 3259 },
+    { 3423, 3453 }, { 3427, 3297 }, { 3430, 3383 }, { 3442, 3422 }, { 3450, 3367 }, { 3, 2820 },
+    { 3409, 3464 }, { 3419, 3467 }, { 3428, 3460 }, { 3452, 3465 }, { 3459, 3127 }, { 1381, 1404 },
+    { 1406, 2596 }, { 1407, 2078 }, { 1419, 1420 }, { 1421, 1422 }, { 1423, 1424 }, { 1426, 1427 },
+    { 1428, 2511 }, { 1429, 1430 }, { 1431, 2039 }, { 2411, 2086 }, { 2595, 1411 }, { 3381, 2587 },
+    { 30, 3033 }, { 34, 381 }, { 39, 680 }, { 40, 704 }, { 41, 42 }, { 45, 2938 },
+    { 205, 3404 }, { 259, 2993 }, { 271, 2395 }, { 524, 2016 }, { 581, 1186 }, { 608, 2643 },
+    { 612, 2579 }, { 679, 2001 }, { 733, 734 }, { 739, 740 }, { 749, 2624 }, { 752, 753 },
+    { 754, 755 }, { 756, 757 }, { 758, 759 }, { 868, 2696 }, { 894, 895 }, { 1124, 2370 },
+    { 1125, 1126 }, { 1183, 1184 }, { 1187, 2641 }, { 1188, 2589 }, { 1331, 2242 }, { 2346, 669 },
+    { 2355, 3062 }, { 2420, 3076 }, { 2440, 2448 }, { 2505, 937 }, { 2640, 2000 }, { 2671, 2300 },
+    { 2736, 3247 }, { 2808, 2498 }, { 2813, 2908 }, { 2901, 2707 }, { 2916, 3412 }, { 2956, 3026 },
+    { 2974, 3177 }, { 2998, 2235 }, { 3019, 3086 }, { 3056, 2676 }, { 3087, 638 }, { 3116, 2003 },
+    { 3246, 2326 }, { 3463, 863 }, { 3, 2930 }, { 3093, 3475 }, { 3478, 3379 }, { 3479, 3466 },
+    { 2050, 3484 }, { 2415, 3485 }, { 2669, 3491 }, { 3481, 1405 }, { 3486, 1425 }, { 3487, 3488 },
+    { 3489, 3490 }, { 34, 469 }, { 352, 2993 }, { 634, 2579 }, { 679, 2818 }, { 760, 2001 },
+    { 1185, 3504 }, { 2346, 718 }, { 2440, 2812 }, { 2505, 950 }, { 2591, 3520 }, { 2736, 3493 },
+    { 2808, 2908 }, { 2813, 2498 }, { 2901, 2891 }, { 2956, 3049 }, { 2974, 3522 }, { 2998, 2822 },
+    { 3085, 2707 }, { 3087, 3505 }, { 3117, 2003 }, { 3454, 3528 }, { 3469, 863 }, { 3507, 6 },
+    { 3511, 3512 }, { 3513, 3514 }, { 3516, 2337 }, { 3517, 3542 }, { 3518, 2065 }, { 3519, 2299 },
+    { 3530, 2587 }, { 3538, 3539 }, { 3540, 2643 }, { 2994, 3 }, { 3549, 1411 }, { 679, 3496 },
+    { 2001, 3509 }, { 3280, 2003 }, { 3498, 3545 }, { 3526, 3583 }, { 3531, 3551 }, { 3536, 3584 },
+    { 3559, 704 }, { 3560, 3564 }, { 3567, 3552 }, { 3570, 3565 }, { 3581, 3582 }, { 3455, 3 },
+    { 3587, 3480 }, { 3281, 2003 }, { 3579, 3596 }, { 3592, 3499 }, { 3597, 3521 }, { 3, 3178 },
+    { 3601, 3351 }, { 15, 2000 }, { 2672, 999 }, { 2816, 2812 }, { 3018, 913 }, { 3061, 654 },
+    { 3065, 2512 }, { 3071, 762 }, { 3454, 2061 }, { 3483, 2005 }, { 6, 374 }, { 28, 29 },
+    { 32, 2191 }, { 34, 1498 }, { 39, 387 }, { 40, 81 }, { 89, 358 }, { 91, 2851 },
+    { 92, 277 }, { 103, 1226 }, { 111, 2528 }, { 115, 617 }, { 117, 1627 }, { 122, 844 },
+    { 128, 974 }, { 132, 2115 }, { 134, 977 }, { 135, 979 }, { 139, 3335 }, { 142, 538 },
+    { 149, 274 }, { 173, 987 }, { 224, 2929 }, { 253, 1791 }, { 259, 3397 }, { 260, 3431 },
+    { 261, 3322 }, { 271, 3225 }, { 316, 856 }, { 338, 1228 }, { 340, 1229 }, { 342, 1173 },
+    { 352, 3415 }, { 359, 360 }, { 363, 364 }, { 365, 366 }, { 367, 368 }, { 369, 370 },
+    { 371, 372 }, { 375, 376 }, { 377, 378 }, { 379, 380 }, { 403, 415 }, { 405, 416 },
+    { 407, 417 }, { 409, 3220 }, { 410, 411 }, { 412, 413 }, { 418, 419 }, { 420, 421 },
+    { 425, 2843 }, { 426, 427 }, { 428, 429 }, { 435, 436 }, { 437, 438 }, { 439, 2740 },
+    { 442, 2787 }, { 445, 2803 }, { 448, 2692 }, { 450, 451 }, { 456, 457 }, { 462, 463 },
+    { 519, 2467 }, { 522, 2008 }, { 527, 528 }, { 531, 976 }, { 533, 3130 }, { 536, 3429 },
+    { 540, 981 }, { 542, 3369 }, { 544, 901 }, { 551, 985 }, { 555, 556 }, { 563, 2399 },
+    { 581, 1850 }, { 595, 596 }, { 597, 2938 }, { 599, 3033 }, { 616, 969 }, { 618, 619 },
+    { 621, 2253 }, { 644, 3544 }, { 655, 714 }, { 674, 675 }, { 680, 725 }, { 682, 683 },
+    { 688, 1296 }, { 692, 3558 }, { 698, 3577 }, { 699, 700 }, { 702, 703 }, { 705, 706 },
+    { 710, 711 }, { 729, 730 }, { 731, 732 }, { 734, 3590 }, { 735, 736 }, { 737, 738 },
+    { 741, 742 }, { 743, 744 }, { 745, 746 }, { 747, 748 }, { 750, 751 }, { 761, 3352 },
+    { 771, 2944 }, { 772, 2979 }, { 776, 982 }, { 807, 1964 }, { 835, 2480 }, { 838, 839 },
+    { 845, 3277 }, { 853, 2108 }, { 857, 858 }, { 859, 860 }, { 867, 3032 }, { 868, 3374 },
+    { 890, 2535 }, { 904, 2137 }, { 920, 2597 }, { 921, 2309 }, { 923, 924 }, { 925, 926 },
+    { 927, 928 }, { 929, 2221 }, { 930, 931 }, { 932, 2088 }, { 942, 2686 }, { 952, 2466 },
+    { 953, 3323 }, { 955, 2530 }, { 956, 3214 }, { 957, 3503 }, { 962, 2627 }, { 963, 964 },
+    { 971, 972 }, { 978, 136 }, { 983, 3239 }, { 989, 3309 }, { 1060, 3325 }, { 1085, 1666 },
+    { 1093, 2500 }, { 1112, 2370 }, { 1113, 2396 }, { 1115, 3340 }, { 1141, 2578 }, { 1156, 2484 },
+    { 1157, 2711 }, { 1158, 2065 }, { 1195, 2579 }, { 1215, 3312 }, { 1217, 2924 }, { 1218, 1219 },
+    { 1221, 3313 }, { 1222, 2286 }, { 1223, 2287 }, { 1224, 2425 }, { 1227, 2443 }, { 1230, 1231 },
+    { 1251, 2430 }, { 1252, 2537 }, { 1253, 2888 }, { 1268, 1269 }, { 1275, 1276 }, { 1277, 2319 },
+    { 1279, 1280 }, { 1281, 666 }, { 1291, 1292 }, { 1297, 1298 }, { 1303, 258 }, { 1333, 2599 },
+    { 1373, 3390 }, { 1394, 2552 }, { 1401, 3031 }, { 1437, 1438 }, { 1440, 1441 }, { 1442, 1443 },
+    { 1444, 1445 }, { 1446, 1447 }, { 1448, 3115 }, { 1449, 1450 }, { 1451, 1452 }, { 1455, 1456 },
+    { 1457, 1458 }, { 1459, 1460 }, { 1461, 1462 }, { 1463, 1464 }, { 1516, 2003 }, { 1540, 2045 },
+    { 1541, 1542 }, { 1543, 397 }, { 1598, 1608 }, { 1600, 1609 }, { 1602, 1610 }, { 1604, 3361 },
+    { 1605, 1606 }, { 1611, 1612 }, { 1616, 2933 }, { 1617, 1618 }, { 1623, 1624 }, { 1625, 1626 },
+    { 1628, 1629 }, { 1630, 1631 }, { 1632, 2819 }, { 1633, 1634 }, { 1636, 1637 }, { 1639, 1640 },
+    { 1642, 1643 }, { 1645, 1646 }, { 1647, 1648 }, { 1649, 1650 }, { 1651, 1652 }, { 1653, 1654 },
+    { 1655, 1656 }, { 1657, 1658 }, { 1659, 1660 }, { 1662, 1663 }, { 1664, 1665 }, { 1667, 2682 },
+    { 1668, 1669 }, { 1670, 1671 }, { 1738, 2765 }, { 1753, 2621 }, { 1789, 2550 }, { 1799, 2543 },
+    { 1802, 2002 }, { 1803, 3533 }, { 1829, 1830 }, { 1833, 2064 }, { 1847, 1848 }, { 1851, 2541 },
+    { 1852, 2589 }, { 1937, 2696 }, { 1970, 3207 }, { 1984, 3213 }, { 1988, 3436 }, { 2001, 5 },
+    { 2050, 2755 }, { 2087, 2918 }, { 2124, 2805 }, { 2133, 3358 }, { 2163, 227 }, { 2171, 3035 },
+    { 2301, 3062 }, { 2323, 2554 }, { 2365, 2745 }, { 2382, 1244 }, { 2407, 2966 }, { 2409, 2448 },
+    { 2418, 2420 }, { 2423, 995 }, { 2436, 2451 }, { 2462, 3238 }, { 2474, 2055 }, { 2482, 3424 },
+    { 2504, 2967 }, { 2522, 941 }, { 2527, 3111 }, { 2536, 2874 }, { 2564, 2116 }, { 2571, 2768 },
+    { 2572, 3417 }, { 2573, 623 }, { 2581, 2387 }, { 2598, 3502 }, { 2613, 1265 }, { 2620, 3402 },
+    { 2624, 1661 }, { 2633, 2725 }, { 2690, 2604 }, { 2695, 3148 }, { 2707, 2450 }, { 2713, 3007 },
+    { 2717, 3307 }, { 2718, 3137 }, { 2741, 2921 }, { 2742, 3156 }, { 2743, 2758 }, { 2751, 2403 },
+    { 2764, 2879 }, { 2785, 2895 }, { 2788, 2973 }, { 2790, 3278 }, { 2797, 3378 }, { 2827, 3438 },
+    { 2853, 3138 }, { 2864, 3447 }, { 2869, 2143 }, { 2885, 3000 }, { 2900, 973 }, { 2907, 3076 },
+    { 2916, 3019 }, { 2949, 2505 }, { 2963, 3218 }, { 2975, 3264 }, { 2991, 2863 }, { 3045, 3440 },
+    { 3053, 3102 }, { 3086, 3171 }, { 3090, 3408 }, { 3154, 829 }, { 3170, 3272 }, { 3176, 3219 },
+    { 3198, 1841 }, { 3217, 3553 }, { 3224, 1243 }, { 3230, 3416 }, { 3231, 2677 }, { 3241, 2898 },
+    { 3248, 653 }, { 3250, 968 }, { 3258, 1246 }, { 3271, 652 }, { 3279, 3594 }, { 3284, 3604 },
+    { 3292, 2753 }, { 3294, 3310 }, { 3306, 2712 }, { 3342, 3175 }, { 3344, 3235 }, { 3346, 3136 },
+    { 3348, 3444 }, { 3350, 3253 }, { 3363, 3331 }, { 3370, 3265 }, { 3372, 2814 }, { 3376, 2652 },
+    { 3391, 3026 }, { 3398, 3602 }, { 3410, 3333 }, { 3426, 1139 }, { 3435, 3457 }, { 3437, 3267 },
+    { 3458, 642 }, { 3470, 1992 }, { 3473, 3263 }, { 3508, 2818 }, { 3546, 3341 }, { 3587, 3005 },
+    { 3588, 3295 }, { 3, 3421 }, { 3343, 3607 }, { 3061, 762 }, { 3071, 654 }, { 3554, 2005 },
+    { 3610, 3609 }, { 3616, 2000 }, { 6, 3659 }, { 34, 1693 }, { 39, 1286 }, { 40, 3307 },
+    { 103, 3776 }, { 115, 3741 }, { 122, 3898 }, { 135, 1577 }, { 207, 358 }, { 209, 3335 },
+    { 259, 3415 }, { 316, 3735 }, { 352, 3397 }, { 360, 3791 }, { 369, 3795 }, { 374, 3657 },
+    { 379, 1515 }, { 403, 423 }, { 405, 424 }, { 407, 433 }, { 409, 3361 }, { 414, 3660 },
+    { 436, 3833 }, { 438, 452 }, { 453, 2787 }, { 454, 2803 }, { 455, 2692 }, { 458, 2740 },
+    { 544, 1793 }, { 566, 3429 }, { 613, 3626 }, { 682, 1923 }, { 775, 3130 }, { 776, 3369 },
+    { 807, 3852 }, { 853, 2141 }, { 860, 2138 }, { 942, 3322 }, { 958, 2466 }, { 959, 3323 },
+    { 960, 2530 }, { 961, 3214 }, { 970, 3629 }, { 975, 3683 }, { 980, 3686 }, { 1060, 3340 },
+    { 1115, 3325 }, { 1127, 3737 }, { 1157, 3934 }, { 1173, 3778 }, { 1225, 3627 }, { 1247, 2286 },
+    { 1248, 2287 }, { 1249, 2425 }, { 1267, 3544 }, { 1338, 2484 }, { 1403, 3390 }, { 1438, 3824 },
+    { 1517, 2003 }, { 1598, 1614 }, { 1600, 1615 }, { 1602, 1622 }, { 1604, 3220 }, { 1607, 3808 },
+    { 1635, 2819 }, { 1801, 3031 }, { 1849, 3692 }, { 1937, 3374 }, { 1991, 3207 }, { 2002, 3760 },
+    { 2045, 3358 }, { 2079, 274 }, { 2221, 3697 }, { 2323, 3743 }, { 2382, 3046 }, { 2399, 3267 },
+    { 2430, 3774 }, { 2462, 3855 }, { 2510, 3868 }, { 2527, 3278 }, { 2536, 2915 }, { 2571, 3482 },
+    { 2591, 3847 }, { 2602, 2874 }, { 2603, 3762 }, { 2616, 3863 }, { 2618, 3728 }, { 2636, 2725 },
+    { 2713, 3913 }, { 2718, 3690 }, { 2753, 2512 }, { 2755, 3956 }, { 2785, 3764 }, { 2790, 3111 },
+    { 2834, 2742 }, { 2843, 3664 }, { 2849, 3722 }, { 2852, 3239 }, { 2864, 3448 }, { 2869, 3525 },
+    { 2870, 2420 }, { 2894, 3897 }, { 2897, 3691 }, { 2907, 3375 }, { 2911, 3631 }, { 2933, 3812 },
+    { 2952, 2966 }, { 2963, 3252 }, { 2987, 3905 }, { 3018, 1787 }, { 3043, 3886 }, { 3044, 3909 },
+    { 3053, 3279 }, { 3065, 2450 }, { 3086, 3932 }, { 3102, 3566 }, { 3115, 2346 }, { 3137, 2743 },
+    { 3138, 2758 }, { 3139, 277 }, { 3154, 1767 }, { 3170, 3915 }, { 3176, 3310 }, { 3217, 2768 },
+    { 3224, 3767 }, { 3225, 3639 }, { 3230, 3444 }, { 3231, 2889 }, { 3237, 3090 }, { 3241, 2958 },
+    { 3248, 713 }, { 3250, 3739 }, { 3258, 3770 }, { 3264, 3758 }, { 3271, 1883 }, { 3272, 3056 },
+    { 3277, 2516 }, { 3284, 3708 }, { 3294, 3219 }, { 3342, 3295 }, { 3344, 3456 }, { 3348, 3416 },
+    { 3350, 3333 }, { 3363, 3413 }, { 3376, 3883 }, { 3391, 3049 }, { 3410, 3253 }, { 3417, 2171 },
+    { 3426, 1160 }, { 3436, 3447 }, { 3437, 3892 }, { 3438, 2720 }, { 3440, 3684 }, { 3454, 3856 },
+    { 3458, 3144 }, { 3470, 3851 }, { 3472, 3811 }, { 3473, 3341 }, { 3477, 3900 }, { 3492, 3175 },
+    { 3497, 3709 }, { 3510, 3720 }, { 3535, 3903 }, { 3543, 3907 }, { 3546, 3263 }, { 3547, 3844 },
+    { 3550, 3888 }, { 3576, 3871 }, { 3578, 3931 }, { 3601, 3009 }, { 3608, 3408 }, { 3618, 3799 },
+    { 3619, 3475 }, { 3620, 3647 }, { 3630, 3818 }, { 3634, 3753 }, { 3635, 3637 }, { 3638, 3839 },
+    { 3641, 2716 }, { 3645, 3901 }, { 3646, 3730 }, { 3648, 3649 }, { 3651, 361 }, { 3652, 3653 },
+    { 3654, 3655 }, { 3661, 3662 }, { 3663, 3474 }, { 3666, 3667 }, { 3668, 3669 }, { 3670, 430 },
+    { 3671, 3672 }, { 3673, 3674 }, { 3675, 3676 }, { 3680, 520 }, { 3682, 3889 }, { 3698, 3633 },
+    { 3704, 3785 }, { 3710, 712 }, { 3711, 3712 }, { 3714, 3715 }, { 3716, 3717 }, { 3718, 3719 },
+    { 3726, 3727 }, { 3729, 854 }, { 3731, 2542 }, { 3734, 3580 }, { 3744, 3893 }, { 3751, 965 },
+    { 3752, 3906 }, { 3757, 3835 }, { 3759, 2652 }, { 3768, 3769 }, { 3771, 3772 }, { 3775, 2761 },
+    { 3780, 3781 }, { 3782, 3783 }, { 3790, 3787 }, { 3792, 3793 }, { 3796, 3797 }, { 3801, 3802 },
+    { 3803, 1465 }, { 3806, 3807 }, { 3809, 3810 }, { 3813, 1613 }, { 3814, 3815 }, { 3816, 3817 },
+    { 3819, 3820 }, { 3822, 1638 }, { 3823, 1641 }, { 3825, 3826 }, { 3827, 3828 }, { 3829, 3830 },
+    { 3831, 3832 }, { 3836, 3837 }, { 3842, 3843 }, { 3846, 2299 }, { 3848, 2677 }, { 3873, 3431 },
+    { 3875, 3927 }, { 3879, 3643 }, { 3880, 3623 }, { 3885, 2633 }, { 3891, 3309 }, { 3896, 3922 },
+    { 3911, 2971 }, { 3914, 3532 }, { 3918, 3171 }, { 3928, 3313 }, { 3943, 3402 }, { 3944, 3725 },
+    { 3951, 3213 }, { 3, 3476 }, { 6, 4183 }, { 39, 1497 }, { 103, 4194 }, { 259, 3425 },
+    { 403, 431 }, { 405, 432 }, { 407, 4152 }, { 422, 3981 }, { 438, 464 }, { 459, 2787 },
+    { 460, 2803 }, { 461, 2692 }, { 544, 3754 }, { 643, 2000 }, { 907, 4000 }, { 1250, 3968 },
+    { 1436, 3977 }, { 1518, 2003 }, { 1598, 1620 }, { 1600, 1621 }, { 1602, 4188 }, { 1882, 3544 },
+    { 1910, 2005 }, { 2001, 3980 }, { 2221, 4172 }, { 2382, 4175 }, { 2466, 4157 }, { 2536, 3738 },
+    { 2570, 3992 }, { 2653, 2725 }, { 2740, 465 }, { 2764, 2874 }, { 2785, 3841 }, { 2819, 4190 },
+    { 2843, 4151 }, { 2907, 3948 }, { 2933, 4187 }, { 3139, 3858 }, { 3144, 3957 }, { 3265, 4039 },
+    { 3272, 3292 }, { 3291, 4078 }, { 3312, 4075 }, { 3472, 4069 }, { 3474, 4059 }, { 3548, 4055 },
+    { 3569, 4062 }, { 3632, 4007 }, { 3656, 4080 }, { 3658, 3964 }, { 3665, 3985 }, { 3677, 3987 },
+    { 3681, 520 }, { 3696, 4006 }, { 3707, 4101 }, { 3740, 3969 }, { 3742, 4037 }, { 3773, 4014 },
+    { 3777, 4013 }, { 3794, 3978 }, { 3821, 4028 }, { 3834, 4173 }, { 3854, 4123 }, { 3861, 4159 },
+    { 3862, 4097 }, { 3865, 4199 }, { 3872, 4036 }, { 3884, 3986 }, { 3908, 4099 }, { 3912, 4052 },
+    { 3941, 4038 }, { 3945, 4060 }, { 3955, 2966 }, { 3958, 1434 }, { 3970, 4072 }, { 3971, 397 },
+    { 3983, 4150 }, { 3984, 4154 }, { 3988, 3989 }, { 3990, 3678 }, { 3998, 3448 }, { 4001, 3156 },
+    { 4008, 3724 }, { 4012, 3765 }, { 4015, 4016 }, { 4018, 3779 }, { 4019, 4056 }, { 4021, 1644 },
+    { 4023, 4024 }, { 4025, 4026 }, { 4027, 4186 }, { 4029, 4198 }, { 4030, 4046 }, { 4040, 4137 },
+    { 4041, 4143 }, { 4042, 3916 }, { 4047, 3878 }, { 4050, 2517 }, { 4051, 2636 }, { 4053, 3894 },
+    { 4065, 3568 }, { 4066, 3004 }, { 4068, 2300 }, { 4074, 3628 }, { 4076, 3598 }, { 4085, 2676 },
+    { 4088, 4111 }, { 4089, 4115 }, { 4096, 4176 }, { 4120, 4189 }, { 4122, 2784 }, { 4124, 3352 },
+    { 4125, 4132 }, { 4127, 4067 }, { 4129, 3198 }, { 4131, 3457 }, { 4135, 3800 }, { 4144, 4168 },
+    { 4145, 4177 }, { 4155, 4156 }, { 4158, 4116 }, { 4160, 3966 }, { 4162, 3953 }, { 4164, 4165 },
+    { 4166, 2585 }, { 4174, 4033 }, { 4182, 3798 }, { 4195, 4196 }, { 4197, 3853 }, { 4213, 4113 },
+    { 3319, 3 }, { 3439, 4215 }, { 6, 4185 }, { 39, 1532 }, { 352, 3425 }, { 438, 3991 },
+    { 466, 2803 }, { 467, 2692 }, { 1266, 2000 }, { 1519, 2003 }, { 1619, 4234 }, { 2005, 4192 },
+    { 2394, 4241 }, { 2536, 4336 }, { 2654, 2725 }, { 2740, 4294 }, { 2892, 2785 }, { 3272, 4299 },
+    { 3291, 4256 }, { 3679, 4224 }, { 3688, 544 }, { 3699, 4254 }, { 3845, 4248 }, { 3857, 4259 },
+    { 3975, 4230 }, { 3979, 4265 }, { 3982, 4222 }, { 4017, 4231 }, { 4034, 4260 }, { 4044, 4282 },
+    { 4049, 4290 }, { 4095, 4271 }, { 4109, 4296 }, { 4118, 3957 }, { 4138, 4249 }, { 4140, 4298 },
+    { 4148, 4264 }, { 4149, 4250 }, { 4153, 4220 }, { 4193, 4218 }, { 4202, 4269 }, { 4207, 4258 },
+    { 4211, 4300 }, { 4216, 4184 }, { 4221, 4292 }, { 4225, 4226 }, { 4235, 4305 }, { 4237, 2491 },
+    { 4240, 4263 }, { 4244, 3789 }, { 4245, 2653 }, { 4246, 2787 }, { 4247, 4322 }, { 4252, 4304 },
+    { 4253, 277 }, { 4255, 4323 }, { 4272, 933 }, { 4273, 4309 }, { 4275, 4342 }, { 4276, 4191 },
+    { 4277, 4344 }, { 4280, 3895 }, { 4285, 3996 }, { 4287, 3723 }, { 4293, 4335 }, { 4302, 3572 },
+    { 4308, 4200 }, { 4310, 3529 }, { 4329, 4251 }, { 4343, 4283 }, { 3324, 3 }, { 1270, 2000 },
+    { 1520, 2003 }, { 1531, 4349 }, { 2870, 2005 }, { 3763, 4363 }, { 3805, 4348 }, { 4223, 4372 },
+    { 4227, 4365 }, { 4236, 4356 }, { 4243, 4377 }, { 4266, 4383 }, { 4267, 4361 }, { 4295, 4351 },
+    { 4306, 4399 }, { 4324, 4403 }, { 4325, 4380 }, { 4332, 4389 }, { 4352, 4353 }, { 4357, 4303 },
+    { 4358, 4407 }, { 4360, 2654 }, { 4373, 4274 }, { 4375, 4279 }, { 4376, 2910 }, { 4381, 4228 },
+    { 4382, 4371 }, { 4384, 4390 }, { 4385, 4415 }, { 4386, 4394 }, { 3360, 3 }, { 1521, 2003 },
+    { 4161, 2000 }, { 4369, 4430 }, { 4374, 4427 }, { 4388, 4438 }, { 4391, 4424 }, { 4392, 4432 },
+    { 4397, 4434 }, { 4405, 4435 }, { 4410, 4428 }, { 4416, 3602 }, { 4417, 1271 }, { 4423, 4443 },
+    { 4426, 4402 }, { 4431, 4334 }, { 4444, 4406 }, { 4445, 4139 }, { 3407, 3 }, { 1522, 2003 },
+    { 4416, 4288 }, { 4425, 4453 }, { 4429, 4452 }, { 4446, 3547 }, { 4450, 4459 }, { 4454, 5 },
+    { 3, 3494 }, { 1523, 2003 }, { 4446, 4330 }, { 4449, 4467 }, { 4456, 4468 }, { 4464, 3595 },
+    { 601, 3573 }, { 637, 3586 }, { 726, 727 }, { 767, 768 }, { 2440, 3534 }, { 2579, 2450 },
+    { 2633, 2913 }, { 3085, 2891 }, { 3232, 2235 }, { 3357, 2822 }, { 3501, 2654 }, { 3506, 2449 },
+    { 3556, 2636 }, { 3557, 2512 }, { 3562, 3600 }, { 3585, 2513 }, { 3962, 3575 }, { 3963, 2812 },
+    { 3, 3524 }, { 3500, 4472 }, { 1524, 2003 }, { 4464, 3599 }, { 4470, 4476 }, { 4475, 4455 },
+    { 633, 3573 }, { 640, 3586 }, { 2653, 2913 }, { 2753, 2450 }, { 2816, 3534 }, { 3232, 2822 },
+    { 3357, 2235 }, { 3501, 4484 }, { 3506, 2513 }, { 3550, 2891 }, { 3585, 2449 }, { 4478, 4489 },
+    { 4481, 727 }, { 3, 3606 }, { 3593, 4496 }, { 1525, 2003 }, { 4500, 4471 }, { 2913, 2636 },
+    { 3556, 4504 }, { 3557, 2450 }, { 4479, 4510 }, { 4502, 4491 }, { 4509, 2633 }, { 4516, 4515 },
+    { 3, 1435 }, { 1526, 2003 }, { 2913, 2654 }, { 4490, 4519 }, { 4503, 4521 }, { 4520, 2653 },
+    { 3, 2754 }, { 1527, 2003 }, { 4289, 4526 }, { 4488, 4528 }, { 3, 3695 }, { 1528, 2003 },
+    { 4393, 4532 }, { 3, 3860 }, { 1529, 2003 }, { 3, 3864 }, { 1530, 2003 }, { 4281, 4539 },
+    { 3, 3882 }, { 1533, 2003 }, { 4133, 4541 }, { 3, 3926 }, { 1534, 2003 }, { 3867, 4544 },
+    { 3, 4070 }, { 1535, 2003 }, { 3, 4094 }, { 1536, 2003 }, { 3237, 4550 }, { 3, 4119 },
+    { 1537, 2003 }, { 3, 4204 }, { 1538, 2003 }, { 3850, 4555 }, { 3, 4214 }, { 1539, 2003 },
+    { 2646, 4557 }, { 3, 4229 }, { 4032, 4560 }, { 3, 4354 }, { 3950, 4563 }, { 3, 4404 },
+    { 4549, 4565 }, { 3, 4412 }, { 4181, 4567 }, { 3, 4442 }, { 4543, 4569 }, { 3, 4448 },
+    { 4147, 4571 }, { 3, 4458 }, { 709, 4573 }, { 3, 4462 }, { 4301, 4575 }, { 2763, 3 },
+    { 4501, 4577 }, { 3372, 3 }, { 3924, 3 }, { 4091, 3 }, { 4572, 3 }, { 3, 4562 },
 };
 
 static const uint16_t symbols[] = {
-    4095, 3605, 3571, 2449, 3097, 94, 4112, 3637, 2790, 3941, 2790, 4109, 4095, 4501,
-    4491, 2513, 3097, 208, 4112, 3974, 3901, 3332, 3901, 3413, 4095, 3605, 4511, 2514,
-    3097, 214, 3947, 3637, 2528, 3941, 2528, 4109, 4095, 4501, 3571, 2450, 3097, 219,
-    3947, 3974, 4045, 3332, 4045, 3413, 4314, 3537, 2449, 3108, 228, 3940, 3643, 2790,
-    3937, 2790, 4106, 278, 3009, 4314, 4512, 2513, 3108, 352, 3940, 3977, 4059, 3236,
-    4059, 3456, 354, 3009, 4314, 4490, 2514, 3108, 355, 4108, 3643, 2528, 3937, 2528,
-    4106, 356, 3009, 4314, 3537, 2450, 3108, 357, 4108, 3977, 3876, 3236, 3876, 3456,
-    358, 3009, 2905, 2064, 3624, 4148, 363, 4578, 3495, 3541, 385, 3541, 386, 3541,
-    387, 3117, 3622, 34, 389, 3574, 392, 3574, 393, 3574, 394, 3118, 4522, 2905,
-    2064, 3973, 4148, 469, 4578, 3495, 3541, 385, 3541, 386, 3541, 387, 3117, 3622,
-    3555, 3603, 472, 3603, 473, 3603, 474, 3282, 4522, 2905, 2082, 3624, 4148, 475,
-    4578, 34, 476, 3591, 478, 3591, 479, 3591, 480, 3281, 3622, 34, 389, 3574,
-    392, 3574, 393, 3574, 394, 3118, 4522, 2905, 2082, 3973, 4148, 481, 4578, 34,
-    476, 3591, 478, 3591, 479, 3591, 480, 3281, 3622, 3555, 3603, 472, 3603, 473,
-    3603, 474, 3282, 4522, 4461, 519, 4244, 522, 2531, 4272, 524, 3503, 3571, 2449,
-    3625, 527, 4362, 536, 3686, 3688, 3137, 4318, 3938, 4318, 4320, 4461, 565, 4244,
-    2771, 4272, 2772, 4491, 2513, 3625, 566, 4362, 536, 3994, 3688, 3137, 3253, 4085,
-    3938, 3253, 4085, 4320, 4461, 519, 4244, 522, 2531, 4272, 524, 3503, 4511, 2514,
-    3625, 571, 4362, 572, 3686, 3688, 2965, 4318, 3346, 2965, 4318, 4320, 4461, 565,
-    4244, 2771, 4272, 2772, 3571, 2450, 3625, 576, 4362, 572, 3994, 3688, 4074, 4085,
-    3346, 4074, 4085, 4320, 4550, 3694, 4138, 3695, 599, 3404, 4540, 2999, 3872, 4517,
-    3995, 615, 4442, 138, 259, 4206, 3361, 4060, 3871, 3361, 4060, 4417, 4550, 3694,
-    4138, 3695, 3694, 3545, 3695, 3357, 3872, 4527, 3995, 636, 4442, 138, 353, 4206,
-    3361, 3645, 3871, 3361, 3645, 4417, 4550, 599, 2065, 29, 4540, 599, 3404, 4540,
-    3233, 3872, 4526, 3995, 640, 4442, 215, 259, 4206, 2528, 4060, 3871, 2528, 4060,
-    4417, 4550, 599, 2065, 29, 4540, 3694, 3545, 3695, 2999, 3872, 4534, 3995, 642,
-    4442, 215, 353, 4206, 2528, 3645, 3871, 2528, 3645, 4417, 4570, 4370, 3613, 656,
-    657, 658, 4585, 662, 663, 664, 3149, 668, 669, 3523, 671, 672, 673, 674,
-    3702, 677, 678, 679, 3589, 682, 3704, 685, 686, 687, 688, 3451, 3706, 3704,
-    695, 696, 697, 698, 3451, 3707, 4274, 4329, 4570, 4580, 4370, 3961, 3701, 716,
-    4585, 717, 3889, 668, 669, 3561, 720, 721, 722, 723, 724, 725, 3703, 4484,
-    729, 4340, 729, 4165, 3508, 3590, 4341, 4330, 3722, 4570, 4370, 3960, 656, 657,
-    764, 4585, 662, 663, 664, 3149, 765, 766, 3523, 671, 672, 673, 674, 3702,
-    677, 678, 679, 3589, 682, 3704, 685, 686, 687, 688, 3451, 3706, 3704, 695,
-    696, 697, 698, 3451, 3707, 4274, 4329, 4570, 4580, 4370, 3615, 3701, 767, 4585,
-    717, 3889, 765, 766, 3561, 720, 721, 722, 723, 724, 725, 3703, 4518, 729,
-    4340, 729, 4165, 770, 771, 3714, 4341, 4330, 3722, 4412, 3537, 2449, 3641, 774,
-    4411, 536, 3686, 3998, 3137, 3219, 4084, 3370, 3938, 3219, 4084, 4289, 782, 3009,
-    4412, 4512, 2513, 3641, 783, 4411, 536, 3994, 3998, 3137, 3219, 3904, 3370, 3938,
-    3219, 3904, 4289, 784, 3009, 4412, 4490, 2514, 3641, 785, 4411, 572, 3686, 3998,
-    3912, 4084, 3370, 3346, 3912, 4084, 4289, 786, 3009, 4412, 3537, 2450, 3641, 787,
-    4411, 572, 3994, 3998, 3912, 3904, 3370, 3346, 3912, 3904, 4289, 788, 3009, 3608,
-    3605, 3571, 2056, 4517, 3097, 789, 4112, 3637, 2790, 3941, 2790, 4109, 3608, 4501,
-    4491, 2056, 4527, 3097, 790, 4112, 3974, 3901, 3332, 3901, 3413, 3608, 3605, 4511,
-    2056, 4526, 3097, 791, 3947, 3637, 2528, 3941, 2528, 4109, 3608, 4501, 3571, 2056,
-    4534, 3097, 792, 3947, 3974, 4045, 3332, 4045, 3413, 4136, 3537, 2056, 4517, 3108,
-    793, 3940, 3643, 2790, 3937, 2790, 4106, 794, 3009, 4136, 4512, 2056, 4527, 3108,
-    795, 3940, 3977, 4059, 3236, 4059, 3456, 796, 3009, 4136, 4490, 2056, 4526, 3108,
-    797, 4108, 3643, 2528, 3937, 2528, 4106, 798, 3009, 4136, 3537, 2056, 4534, 3108,
-    799, 4108, 3977, 3876, 3236, 3876, 3456, 800, 3009, 4382, 3613, 801, 2697, 804,
-    3943, 806, 663, 807, 2864, 2865, 813, 814, 815, 816, 2560, 2109, 820, 821,
-    817, 822, 2867, 827, 828, 829, 830, 2936, 677, 833, 2907, 4342, 841, 4102,
-    844, 4316, 2924, 677, 849, 2947, 4342, 851, 4102, 852, 4316, 2896, 4169, 856,
-    4336, 3906, 4169, 867, 4336, 3733, 4382, 3961, 3515, 870, 3943, 871, 2696, 2864,
-    719, 872, 2932, 816, 3035, 3703, 2533, 827, 828, 829, 877, 2046, 878, 879,
-    880, 881, 2970, 3048, 883, 3000, 887, 888, 2990, 4171, 2683, 900, 901, 4369,
-    2195, 4369, 3580, 2926, 4171, 2938, 4000, 856, 4373, 3906, 4000, 867, 4373, 3733,
-    4382, 3960, 801, 2697, 911, 3943, 806, 663, 807, 2864, 2865, 813, 814, 815,
-    816, 2560, 2109, 820, 821, 817, 822, 2867, 3612, 2936, 677, 833, 2907, 4342,
-    841, 4102, 844, 4316, 2924, 677, 849, 2947, 4342, 851, 4102, 852, 4316, 2896,
-    4169, 856, 4336, 3906, 4169, 867, 4336, 3733, 4382, 3615, 3515, 915, 3943, 871,
-    2696, 2864, 719, 872, 2932, 816, 3035, 3703, 2533, 3019, 916, 2046, 878, 879,
-    880, 881, 2970, 3048, 883, 3000, 887, 888, 2990, 4171, 2683, 900, 901, 4369,
-    2195, 4369, 3580, 2926, 4171, 2938, 4000, 856, 4373, 3906, 4000, 867, 4373, 3733,
-    4558, 919, 42, 4138, 920, 2939, 4501, 2815, 4589, 2449, 3737, 923, 4464, 3527,
-    139, 4204, 3361, 4172, 3239, 3361, 4172, 4321, 4558, 919, 42, 4138, 920, 2939,
-    3605, 3092, 4561, 2513, 3737, 945, 4464, 3527, 209, 4204, 3361, 4300, 3239, 3361,
-    4300, 4321, 4558, 946, 2485, 29, 3, 948, 3307, 2272, 4501, 2417, 4589, 2514,
-    3737, 950, 4464, 3563, 139, 4204, 2528, 4172, 3239, 2528, 4172, 4321, 4558, 946,
-    2485, 29, 3, 948, 3307, 2272, 3605, 2815, 4589, 2450, 3737, 952, 4464, 3563,
-    209, 4204, 2528, 4300, 3239, 2528, 4300, 4321, 4470, 3746, 3747, 3748, 3749, 3750,
-    4003, 4004, 4005, 4006, 3751, 2999, 2475, 2449, 4173, 967, 4466, 536, 537, 4444,
-    3690, 4209, 4063, 3690, 4209, 4404, 4470, 3746, 3747, 3748, 3749, 3750, 3746, 4004,
-    3748, 4006, 3750, 3357, 2475, 2513, 4173, 989, 4466, 536, 567, 4444, 3690, 3253,
-    3756, 4063, 3690, 3253, 3756, 4404, 4470, 4003, 3747, 4005, 3749, 3751, 4003, 4004,
-    4005, 4006, 3751, 3233, 2475, 2514, 4173, 991, 4466, 572, 537, 4444, 2965, 4209,
-    4063, 2965, 4209, 4404, 4470, 4003, 3747, 4005, 3749, 3751, 3746, 4004, 3748, 4006,
-    3750, 2999, 2475, 2450, 4173, 992, 4466, 572, 567, 4444, 4074, 3756, 4063, 4074,
-    3756, 4404, 4486, 1013, 1014, 28, 3087, 1016, 2003, 1017, 2954, 2753, 2449, 3159,
-    1042, 4123, 4010, 4208, 3418, 4486, 4343, 4056, 3159, 1115, 4123, 3762, 4399, 3418,
-    2440, 4287, 1013, 1014, 28, 3087, 1016, 2003, 1017, 2954, 2753, 2514, 3159, 1122,
-    3953, 4010, 4441, 3418, 2440, 4287, 4343, 4509, 3159, 1124, 3953, 3762, 4317, 3418,
-    4496, 4516, 3163, 1129, 3948, 4528, 3461, 4496, 3614, 3163, 1156, 3948, 4535, 3461,
-    3562, 4425, 4497, 3163, 1160, 4114, 4539, 3461, 3562, 4425, 4080, 3163, 1162, 4114,
-    4533, 3461, 4510, 4516, 3165, 1164, 3955, 3975, 2634, 3261, 2634, 3467, 1172, 3471,
-    4510, 3614, 3165, 1178, 3955, 3651, 2654, 3261, 2654, 3467, 1179, 3471, 2816, 4287,
-    4497, 3165, 1180, 4130, 3975, 2655, 3261, 2655, 3467, 1181, 3471, 2816, 4287, 4080,
-    3165, 1182, 4130, 3651, 2637, 3261, 2637, 3467, 1183, 3471, 4529, 3963, 4119, 3412,
-    4324, 2056, 3767, 2449, 3165, 1197, 3955, 3975, 2634, 3261, 2634, 3467, 1198, 3471,
-    4510, 3614, 3165, 1199, 3955, 3651, 2654, 3261, 2654, 3467, 1200, 3471, 4529, 4119,
-    4213, 4324, 2056, 1201, 3088, 1202, 2644, 3767, 2514, 3165, 1203, 4130, 3975, 2655,
-    3261, 2655, 3467, 1204, 3471, 4529, 3964, 2917, 4213, 3066, 2056, 1202, 4487, 3165,
-    1205, 4130, 3651, 2637, 3261, 2637, 3467, 1206, 3471, 2440, 3963, 4119, 3412, 1207,
-    2485, 3087, 1208, 3307, 2656, 2753, 2449, 3159, 1209, 4123, 4010, 4208, 3418, 4486,
-    4343, 4056, 3159, 1210, 4123, 3762, 4399, 3418, 2440, 4119, 4213, 1207, 2485, 3087,
-    1208, 3307, 2656, 2753, 2514, 3159, 1211, 3953, 4010, 4441, 3418, 2440, 3964, 2917,
-    4213, 4343, 4509, 3159, 1212, 3953, 3762, 4317, 3418, 2816, 4498, 4110, 4259, 2449,
-    4403, 1215, 4401, 3527, 3757, 4208, 4440, 1221, 4467, 3611, 4110, 4214, 4056, 4403,
-    1233, 4401, 3527, 4011, 4399, 4440, 1234, 4467, 2816, 3575, 4367, 4259, 2514, 4403,
-    1235, 4401, 3563, 3757, 4441, 4440, 1236, 4467, 2816, 4499, 4367, 4214, 4509, 4403,
-    1237, 4401, 3563, 4011, 4317, 4440, 1238, 4467, 4529, 4498, 4110, 4259, 2056, 3767,
-    2449, 4086, 1239, 4315, 3527, 3757, 4208, 4211, 3562, 4110, 4214, 4056, 4086, 1240,
-    4315, 3527, 4011, 4399, 4211, 4529, 3575, 4367, 4259, 2056, 1201, 3088, 1202, 2644,
-    3767, 2514, 4086, 1241, 4315, 3563, 3757, 4441, 4211, 4529, 4499, 4367, 4214, 2753,
-    2056, 1202, 4487, 4086, 1242, 4315, 3563, 4011, 4317, 4211, 3611, 3600, 4516, 4012,
-    1243, 4390, 1140, 4528, 4443, 1246, 4455, 3611, 3600, 3614, 4012, 1255, 4390, 1140,
-    4535, 4443, 1256, 4455, 3611, 4425, 4497, 4012, 1257, 4390, 1161, 4539, 4443, 1258,
-    4455, 3611, 4425, 4080, 4012, 1259, 4390, 1161, 4533, 4443, 1260, 4455, 2440, 4498,
-    3600, 4324, 2449, 3163, 1261, 3948, 4528, 3461, 4496, 3614, 3163, 1262, 3948, 4535,
-    3461, 2440, 3575, 1263, 2065, 3247, 2601, 1159, 2019, 4324, 2514, 3163, 1264, 4114,
-    4539, 3461, 2440, 4499, 1263, 2065, 3247, 2601, 1159, 2019, 4080, 3163, 1265, 4114,
-    4533, 3461, 4572, 4582, 3613, 1273, 1274, 1275, 4181, 1279, 663, 4182, 1283, 1284,
-    3523, 1285, 672, 1286, 674, 1287, 676, 1288, 1289, 1290, 3589, 1291, 3785, 685,
-    1294, 1295, 1296, 4339, 3706, 3785, 695, 1300, 1301, 1302, 4339, 3707, 1303, 701,
-    3787, 703, 1305, 4329, 4572, 4580, 4582, 3961, 1273, 1306, 1307, 4181, 1308, 718,
-    4182, 1283, 1284, 3561, 1309, 1310, 1311, 1312, 724, 1313, 681, 1314, 4484, 1315,
-    4340, 1315, 4165, 3508, 3590, 4341, 3510, 1316, 1317, 3578, 3787, 3604, 3722, 4572,
-    4582, 3960, 1273, 1274, 1318, 4181, 1279, 663, 4182, 1319, 1320, 3523, 1285, 672,
-    1286, 674, 1287, 676, 1288, 1289, 1290, 3589, 1291, 3785, 685, 1294, 1295, 1296,
-    4339, 3706, 3785, 695, 1300, 1301, 1302, 4339, 3707, 1303, 701, 3787, 703, 1305,
-    4329, 4572, 4580, 4582, 3615, 1273, 1306, 1321, 4181, 1308, 718, 4182, 1319, 1320,
-    3561, 1309, 1310, 1311, 1312, 724, 1313, 681, 1314, 4518, 1315, 4340, 1315, 4165,
-    770, 771, 3714, 4341, 3510, 1316, 1317, 3578, 3787, 3604, 3722, 4503, 4415, 2449,
-    3294, 1357, 3446, 3936, 3036, 4082, 3335, 3879, 3921, 2301, 4503, 4183, 3572, 2513,
-    3294, 1403, 3446, 4105, 3036, 3931, 3335, 4047, 3921, 3617, 4481, 4415, 2514, 3294,
-    1411, 3446, 4281, 4212, 3335, 4090, 4089, 2301, 4481, 4183, 2588, 4132, 3294, 1419,
-    3446, 4264, 4323, 3335, 3923, 4089, 3962, 4538, 2064, 3624, 4234, 1440, 4574, 1454,
-    1455, 4437, 3495, 1467, 2318, 1469, 1470, 2318, 1471, 1472, 2318, 1473, 1474, 2318,
-    1475, 1476, 2318, 1477, 1478, 2318, 1479, 1480, 2318, 1481, 1482, 2318, 385, 1483,
-    2318, 1484, 1485, 2318, 1486, 1487, 2318, 1488, 1489, 2318, 1490, 1491, 2318, 1492,
-    1493, 2318, 1494, 1495, 2318, 1496, 1497, 1468, 4219, 3621, 1500, 2781, 1502, 1503,
-    2781, 1504, 1505, 2781, 1506, 1507, 2781, 1508, 1509, 2781, 1510, 1511, 2781, 1512,
-    1513, 2781, 1514, 1515, 1501, 4241, 3495, 3805, 1469, 4023, 1471, 4235, 1473, 4358,
-    1475, 4422, 1477, 4451, 1479, 4469, 1481, 4477, 385, 4502, 1484, 4521, 1486, 4531,
-    1488, 4537, 1490, 4541, 1492, 4544, 1494, 4546, 1496, 4423, 3621, 4549, 1502, 4552,
-    1504, 4555, 1506, 4557, 1508, 4560, 1510, 4562, 1512, 4565, 1514, 4426, 1545, 1546,
-    2319, 1548, 1549, 2319, 1550, 1551, 2319, 1552, 1553, 2319, 1554, 1555, 2319, 1556,
-    1557, 2319, 1558, 1559, 2319, 1560, 1561, 2319, 1562, 1563, 2319, 1564, 1565, 2319,
-    1566, 1567, 2319, 1568, 1569, 2319, 1570, 1571, 2319, 1572, 1573, 2319, 1574, 1575,
-    2319, 1576, 1577, 1547, 4294, 1579, 1580, 2782, 1582, 1583, 2782, 1584, 1585, 2782,
-    1586, 1587, 2782, 1588, 1589, 2782, 1590, 1591, 2782, 1592, 1593, 2782, 1594, 1595,
-    1581, 4584, 4538, 2064, 3973, 4234, 1673, 4574, 1454, 1674, 4437, 3495, 1467, 2318,
-    1469, 1470, 2318, 1471, 1472, 2318, 1473, 1474, 2318, 1475, 1476, 2318, 1477, 1478,
-    2318, 1479, 1480, 2318, 1481, 1482, 2318, 385, 1483, 2318, 1484, 1485, 2318, 1486,
-    1487, 2318, 1488, 1489, 2318, 1490, 1491, 2318, 1492, 1493, 2318, 1494, 1495, 2318,
-    1496, 1497, 1468, 4219, 3555, 1500, 2795, 1676, 1503, 2795, 1677, 1505, 2795, 1678,
-    1507, 2795, 1679, 1509, 2795, 1680, 1511, 2795, 1681, 1513, 2795, 1682, 1515, 1675,
-    4241, 3495, 3805, 1469, 4023, 1471, 4235, 1473, 4358, 1475, 4422, 1477, 4451, 1479,
-    4469, 1481, 4477, 385, 4502, 1484, 4521, 1486, 4531, 1488, 4537, 1490, 4541, 1492,
-    4544, 1494, 4546, 1496, 4423, 3555, 4549, 1676, 4552, 1677, 4555, 1678, 4557, 1679,
-    4560, 1680, 4562, 1681, 4565, 1682, 4426, 1545, 1546, 2319, 1548, 1549, 2319, 1550,
-    1551, 2319, 1552, 1553, 2319, 1554, 1555, 2319, 1556, 1557, 2319, 1558, 1559, 2319,
-    1560, 1561, 2319, 1562, 1563, 2319, 1564, 1565, 2319, 1566, 1567, 2319, 1568, 1569,
-    2319, 1570, 1571, 2319, 1572, 1573, 2319, 1574, 1575, 2319, 1576, 1577, 1547, 4294,
-    1683, 1580, 2796, 1685, 1583, 2796, 1686, 1585, 2796, 1687, 1587, 2796, 1688, 1589,
-    2796, 1689, 1591, 2796, 1690, 1593, 2796, 1691, 1595, 1684, 4584, 4538, 2082, 3624,
-    4234, 1692, 4574, 1693, 1455, 4437, 3966, 1467, 2354, 1696, 1470, 2354, 1697, 1472,
-    2354, 1698, 1474, 2354, 1699, 1476, 2354, 1700, 1478, 2354, 1701, 1480, 2354, 1702,
-    1482, 2354, 1703, 1483, 2354, 1704, 1485, 2354, 1705, 1487, 2354, 1706, 1489, 2354,
-    1707, 1491, 2354, 1708, 1493, 2354, 1709, 1495, 2354, 1710, 1497, 1695, 4219, 3621,
-    1500, 2781, 1502, 1503, 2781, 1504, 1505, 2781, 1506, 1507, 2781, 1508, 1509, 2781,
-    1510, 1511, 2781, 1512, 1513, 2781, 1514, 1515, 1501, 4241, 3966, 3805, 1696, 4023,
-    1697, 4235, 1698, 4358, 1699, 4422, 1700, 4451, 1701, 4469, 1702, 4477, 1703, 4502,
-    1704, 4521, 1705, 4531, 1706, 4537, 1707, 4541, 1708, 4544, 1709, 4546, 1710, 4423,
-    3621, 4549, 1502, 4552, 1504, 4555, 1506, 4557, 1508, 4560, 1510, 4562, 1512, 4565,
-    1514, 4426, 1711, 1546, 2355, 1713, 1549, 2355, 1714, 1551, 2355, 1715, 1553, 2355,
-    1716, 1555, 2355, 1717, 1557, 2355, 1718, 1559, 2355, 1719, 1561, 2355, 1720, 1563,
-    2355, 1721, 1565, 2355, 1722, 1567, 2355, 1723, 1569, 2355, 1724, 1571, 2355, 1725,
-    1573, 2355, 1726, 1575, 2355, 1727, 1577, 1712, 4294, 1579, 1580, 2782, 1582, 1583,
-    2782, 1584, 1585, 2782, 1586, 1587, 2782, 1588, 1589, 2782, 1590, 1591, 2782, 1592,
-    1593, 2782, 1594, 1595, 1581, 4584, 4538, 2082, 3973, 4234, 1728, 4574, 1693, 1674,
-    4437, 3966, 1467, 2354, 1696, 1470, 2354, 1697, 1472, 2354, 1698, 1474, 2354, 1699,
-    1476, 2354, 1700, 1478, 2354, 1701, 1480, 2354, 1702, 1482, 2354, 1703, 1483, 2354,
-    1704, 1485, 2354, 1705, 1487, 2354, 1706, 1489, 2354, 1707, 1491, 2354, 1708, 1493,
-    2354, 1709, 1495, 2354, 1710, 1497, 1695, 4219, 3555, 1500, 2795, 1676, 1503, 2795,
-    1677, 1505, 2795, 1678, 1507, 2795, 1679, 1509, 2795, 1680, 1511, 2795, 1681, 1513,
-    2795, 1682, 1515, 1675, 4241, 3966, 3805, 1696, 4023, 1697, 4235, 1698, 4358, 1699,
-    4422, 1700, 4451, 1701, 4469, 1702, 4477, 1703, 4502, 1704, 4521, 1705, 4531, 1706,
-    4537, 1707, 4541, 1708, 4544, 1709, 4546, 1710, 4423, 3555, 4549, 1676, 4552, 1677,
-    4555, 1678, 4557, 1679, 4560, 1680, 4562, 1681, 4565, 1682, 4426, 1711, 1546, 2355,
-    1713, 1549, 2355, 1714, 1551, 2355, 1715, 1553, 2355, 1716, 1555, 2355, 1717, 1557,
-    2355, 1718, 1559, 2355, 1719, 1561, 2355, 1720, 1563, 2355, 1721, 1565, 2355, 1722,
-    1567, 2355, 1723, 1569, 2355, 1724, 1571, 2355, 1725, 1573, 2355, 1726, 1575, 2355,
-    1727, 1577, 1712, 4294, 1683, 1580, 2796, 1685, 1583, 2796, 1686, 1585, 2796, 1687,
-    1587, 2796, 1688, 1589, 2796, 1689, 1591, 2796, 1690, 1593, 2796, 1691, 1595, 1684,
-    4584, 3081, 3613, 1732, 2697, 1733, 3569, 3839, 3079, 1743, 817, 2561, 3082, 1747,
-    3024, 1749, 3089, 4143, 3084, 4143, 3075, 2869, 2006, 3081, 3961, 1762, 2697, 1763,
-    3535, 3839, 3064, 1766, 817, 854, 2980, 3040, 1747, 3024, 1768, 3073, 817, 274,
-    3076, 3883, 3078, 3502, 2926, 3883, 3067, 4065, 3033, 3081, 3960, 1732, 2697, 1783,
-    3569, 3839, 3079, 1743, 817, 2561, 3082, 1784, 1785, 1786, 3089, 4143, 3084, 4143,
-    3075, 2869, 2006, 3081, 3615, 1762, 2697, 1787, 3535, 3839, 3064, 1766, 817, 854,
-    2980, 3040, 1784, 1785, 1788, 3073, 817, 274, 3076, 3883, 3078, 3502, 2926, 3883,
-    3067, 4065, 3033, 4503, 3178, 2785, 3248, 4489, 2449, 3841, 1791, 4322, 2797, 4144,
-    2784, 1374, 1793, 3036, 259, 4050, 2808, 4036, 2809, 4398, 2783, 2768, 3878, 2085,
-    1401, 3529, 4503, 1332, 3032, 3381, 4489, 2513, 3841, 1795, 4322, 2797, 4144, 2784,
-    1404, 1793, 3036, 353, 4050, 2808, 4036, 3551, 4398, 2783, 3482, 3878, 2085, 1401,
-    2672, 3617, 4481, 3178, 2785, 3248, 4489, 2514, 3841, 1796, 4322, 2051, 4144, 3492,
-    1374, 1793, 3054, 259, 4050, 2813, 4036, 2809, 4398, 2097, 2806, 271, 2768, 3878,
-    2799, 1401, 3529, 4481, 1332, 3032, 3493, 4515, 2450, 3841, 1797, 4322, 3548, 4144,
-    3588, 1404, 1793, 3054, 353, 4050, 2813, 4036, 3552, 4398, 2097, 2806, 271, 3553,
-    3878, 2799, 1401, 2672, 3962, 4586, 3925, 4311, 2449, 3400, 1805, 4350, 3936, 3860,
-    4082, 3470, 3879, 4104, 3892, 1815, 4478, 2770, 4586, 3925, 4371, 3533, 2513, 3400,
-    1835, 4350, 4105, 3860, 3931, 3470, 4047, 4104, 3483, 3968, 1836, 4478, 348, 1837,
-    2291, 4586, 4093, 4311, 2514, 3400, 1840, 4350, 4281, 2172, 4212, 3470, 4090, 3934,
-    3892, 1841, 4473, 3922, 2692, 4586, 4093, 4371, 2352, 4132, 3400, 1843, 4350, 4264,
-    2172, 4323, 3470, 3923, 3934, 3554, 3968, 1844, 4473, 1845, 1846, 3922, 1847, 2291,
-    4588, 4107, 4319, 2056, 1854, 3088, 1855, 2644, 1856, 2580, 2449, 3300, 1858, 4328,
-    3789, 138, 4221, 3566, 3950, 2768, 3927, 2301, 4588, 4107, 4365, 2893, 3568, 2056,
-    1867, 3088, 1855, 2644, 1868, 2580, 2513, 3300, 1869, 4328, 4021, 138, 4353, 3594,
-    3950, 3482, 3927, 3617, 4588, 3939, 4319, 2056, 1870, 3088, 1871, 2644, 1856, 2580,
-    2514, 3300, 1872, 3477, 2051, 3378, 3492, 3789, 215, 4221, 3532, 4116, 2768, 4096,
-    2301, 4588, 3939, 4365, 3041, 4515, 2056, 1873, 3088, 1871, 2644, 1868, 4487, 3300,
-    1874, 3477, 3548, 3378, 3588, 4021, 215, 4353, 3598, 4116, 3553, 4096, 3962, 4349,
-    3925, 4311, 2449, 3294, 1875, 3446, 3936, 3036, 4082, 3335, 3879, 3921, 2301, 4349,
-    3925, 4371, 3533, 2513, 3294, 1876, 3446, 4105, 3036, 3931, 3335, 4047, 3921, 3617,
-    4349, 4093, 4311, 2514, 3294, 1877, 3446, 4281, 4212, 3335, 4090, 4089, 2301, 4349,
-    4093, 4371, 2352, 4132, 3294, 1878, 3446, 4264, 4323, 3335, 3923, 4089, 3962, 3959,
-    1879, 3, 1880, 1881, 1882, 2001, 4542, 4556, 763, 3701, 1885, 4583, 1886, 3889,
-    1887, 766, 3561, 1888, 1889, 1890, 1891, 1892, 1893, 2862, 4518, 1894, 1895, 1896,
-    1897, 1898, 1899, 735, 2818, 1894, 1900, 1901, 1902, 1903, 1904, 3714, 1905, 1906,
-    744, 1907, 746, 1908, 748, 1909, 4330, 1910, 3012, 4240, 3959, 1879, 3, 1880,
-    1881, 1882, 2001, 4542, 4556, 655, 3701, 1912, 4583, 1886, 3889, 1913, 669, 3561,
-    1888, 1889, 1890, 1891, 1892, 1893, 2862, 4484, 1894, 1895, 1896, 1897, 1898, 1899,
-    735, 2818, 1894, 1900, 1901, 1902, 1903, 1899, 3714, 1905, 1906, 744, 1907, 746,
-    1908, 748, 1909, 4330, 1910, 3012, 4240, 3959, 4542, 4551, 763, 1914, 657, 1915,
-    4583, 1916, 663, 1917, 3149, 1887, 766, 3523, 1918, 1919, 673, 1920, 3702, 1750,
-    1921, 1922, 3589, 1923, 3996, 1925, 1926, 1927, 1928, 3451, 1929, 3558, 3996, 1930,
-    1931, 1932, 1933, 3451, 1934, 3577, 4274, 3497, 1935, 1936, 123, 708, 4240, 3959,
-    4542, 4551, 655, 1914, 657, 1937, 4583, 1916, 663, 1917, 3149, 1913, 669, 3523,
-    1918, 1919, 673, 1920, 3702, 1750, 1921, 1922, 3589, 1923, 3996, 1925, 1926, 1927,
-    1928, 3451, 1929, 3558, 3996, 1930, 1931, 1932, 1933, 3451, 1934, 3577, 4274, 3497,
-    1935, 1936, 123, 708, 4240, 3081, 3613, 3850, 1939, 4265, 3919, 3468, 2869, 3424,
-    3033, 3081, 3961, 3515, 1942, 4128, 4087, 3462, 4065, 3868, 3375, 3868, 3435, 3033,
-    3081, 3960, 3850, 1946, 4265, 3612, 3468, 2869, 3424, 3033, 3081, 3615, 3515, 1947,
-    4128, 4076, 3462, 4065, 3868, 3375, 3868, 3435, 3033, 3081, 4556, 763, 3515, 1948,
-    4128, 4076, 3543, 2870, 3525, 4066, 3375, 4066, 3435, 4424, 3081, 4556, 655, 3515,
-    1950, 4128, 4087, 3543, 2870, 3525, 4066, 3375, 4066, 3435, 4424, 3081, 4551, 763,
-    3850, 1951, 4265, 3612, 3576, 2870, 3424, 4424, 3081, 4551, 655, 3850, 1952, 4265,
-    3919, 3576, 2870, 3424, 4424, 4587, 3599, 4415, 2449, 3400, 1953, 4350, 3936, 3860,
-    4082, 3470, 3879, 4104, 3892, 1954, 4478, 2770, 4587, 3599, 4183, 3572, 2513, 3400,
-    1955, 4350, 4105, 3860, 3931, 3470, 4047, 4104, 3483, 3968, 1956, 4478, 348, 1837,
-    2291, 4587, 3595, 4415, 2514, 3400, 1957, 4350, 4281, 2172, 4212, 3470, 4090, 3934,
-    3892, 1958, 4473, 3922, 2692, 4587, 3595, 4183, 2588, 4132, 3400, 1959, 4350, 4264,
-    2172, 4323, 3470, 3923, 3934, 3554, 3968, 1960, 4473, 1845, 1846, 3922, 1847, 2291,
-    4100, 714, 763, 3734, 1962, 4348, 4076, 4418, 4563, 4100, 714, 655, 3734, 1987,
-    4348, 4087, 4418, 4563, 4100, 654, 763, 4032, 1988, 4381, 3612, 4333, 4563, 4100,
-    654, 655, 4032, 1990, 4381, 3919, 4333, 4563, 3930, 654, 655, 4032, 1991, 4381,
-    3919, 4333, 4568, 3930, 714, 655, 3734, 1994, 4348, 4087, 4418, 4568, 3930, 654,
-    763, 4032, 1995, 4381, 3612, 4333, 4568, 3930, 714, 763, 3734, 1996, 4348, 4076,
-    4418, 4568, 4349, 4107, 4319, 2449, 3300, 1997, 4328, 3789, 138, 4221, 3566, 3950,
-    2768, 3927, 2301, 4349, 4107, 4365, 2893, 3568, 2513, 3300, 1998, 4328, 4021, 138,
-    4353, 3594, 3950, 3482, 3927, 3617, 4349, 3939, 4319, 2514, 3300, 1999, 3477, 2051,
-    3378, 3492, 3789, 215, 4221, 3532, 4116, 2768, 4096, 2301, 4349, 3939, 4365, 3041,
-    4515, 2450, 3300, 2000, 3477, 3548, 3378, 3588, 4021, 215, 4353, 3598, 4116, 3553,
-    4096, 3962,
+    4092, 3605, 3571, 2449, 3096, 94, 4110, 3636, 2790, 3940, 2790, 4107, 4092, 4497,
+    4487, 2512, 3096, 208, 4110, 3973, 3899, 3331, 3899, 3413, 4092, 3605, 4507, 2513,
+    3096, 214, 3946, 3636, 2527, 3940, 2527, 4107, 4092, 4497, 3571, 2450, 3096, 219,
+    3946, 3973, 4043, 3331, 4043, 3413, 4311, 3537, 2449, 3108, 228, 3939, 3642, 2790,
+    3936, 2790, 4104, 278, 3006, 4311, 4508, 2512, 3108, 351, 3939, 3976, 4057, 3235,
+    4057, 3456, 353, 3006, 4311, 4486, 2513, 3108, 354, 4106, 3642, 2527, 3936, 2527,
+    4104, 355, 3006, 4311, 3537, 2450, 3108, 356, 4106, 3976, 3874, 3235, 3874, 3456,
+    357, 3006, 2905, 2063, 3624, 4146, 362, 4574, 3495, 3541, 384, 3541, 385, 3541,
+    386, 3116, 3622, 34, 388, 3574, 391, 3574, 392, 3574, 393, 3117, 4518, 2905,
+    2063, 3972, 4146, 468, 4574, 3495, 3541, 384, 3541, 385, 3541, 386, 3116, 3622,
+    3555, 3603, 471, 3603, 472, 3603, 473, 3281, 4518, 2905, 2081, 3624, 4146, 474,
+    4574, 34, 475, 3591, 477, 3591, 478, 3591, 479, 3280, 3622, 34, 388, 3574,
+    391, 3574, 392, 3574, 393, 3117, 4518, 2905, 2081, 3972, 4146, 480, 4574, 34,
+    475, 3591, 477, 3591, 478, 3591, 479, 3280, 3622, 3555, 3603, 471, 3603, 472,
+    3603, 473, 3281, 4518, 4457, 518, 4242, 521, 2530, 4268, 523, 3503, 3571, 2449,
+    3625, 526, 4359, 535, 3685, 3687, 3136, 4315, 3937, 4315, 4317, 4457, 564, 4242,
+    2771, 4268, 2772, 4487, 2512, 3625, 565, 4359, 535, 3993, 3687, 3136, 3252, 4082,
+    3937, 3252, 4082, 4317, 4457, 518, 4242, 521, 2530, 4268, 523, 3503, 4507, 2513,
+    3625, 570, 4359, 571, 3685, 3687, 2963, 4315, 3346, 2963, 4315, 4317, 4457, 564,
+    4242, 2771, 4268, 2772, 3571, 2450, 3625, 575, 4359, 571, 3993, 3687, 4071, 4082,
+    3346, 4071, 4082, 4317, 4546, 3693, 4136, 3694, 598, 3404, 4536, 2998, 3870, 4513,
+    3994, 614, 4439, 138, 259, 4203, 3362, 4058, 3869, 3362, 4058, 4413, 4546, 3693,
+    4136, 3694, 3693, 3545, 3694, 3357, 3870, 4523, 3994, 635, 4439, 138, 352, 4203,
+    3362, 3644, 3869, 3362, 3644, 4413, 4546, 598, 2064, 29, 4536, 598, 3404, 4536,
+    3232, 3870, 4522, 3994, 639, 4439, 215, 259, 4203, 2527, 4058, 3869, 2527, 4058,
+    4413, 4546, 598, 2064, 29, 4536, 3693, 3545, 3694, 2998, 3870, 4530, 3994, 641,
+    4439, 215, 352, 4203, 2527, 3644, 3869, 2527, 3644, 4413, 4566, 4367, 3613, 655,
+    656, 657, 4581, 661, 662, 663, 3148, 667, 668, 3523, 670, 671, 672, 673,
+    3701, 676, 677, 678, 3589, 681, 3703, 684, 685, 686, 687, 3451, 3705, 3703,
+    694, 695, 696, 697, 3451, 3706, 4270, 4327, 4566, 4576, 4367, 3960, 3700, 715,
+    4581, 716, 3887, 667, 668, 3561, 719, 720, 721, 722, 723, 724, 3702, 4480,
+    728, 4338, 728, 4163, 3508, 3590, 4339, 4328, 3721, 4566, 4367, 3959, 655, 656,
+    763, 4581, 661, 662, 663, 3148, 764, 765, 3523, 670, 671, 672, 673, 3701,
+    676, 677, 678, 3589, 681, 3703, 684, 685, 686, 687, 3451, 3705, 3703, 694,
+    695, 696, 697, 3451, 3706, 4270, 4327, 4566, 4576, 4367, 3615, 3700, 766, 4581,
+    716, 3887, 764, 765, 3561, 719, 720, 721, 722, 723, 724, 3702, 4514, 728,
+    4338, 728, 4163, 769, 770, 3713, 4339, 4328, 3721, 4409, 3537, 2449, 3640, 773,
+    4408, 535, 3685, 3997, 3136, 3218, 4081, 3370, 3937, 3218, 4081, 4286, 781, 3006,
+    4409, 4508, 2512, 3640, 782, 4408, 535, 3993, 3997, 3136, 3218, 3902, 3370, 3937,
+    3218, 3902, 4286, 783, 3006, 4409, 4486, 2513, 3640, 784, 4408, 571, 3685, 3997,
+    3910, 4081, 3370, 3346, 3910, 4081, 4286, 785, 3006, 4409, 3537, 2450, 3640, 786,
+    4408, 571, 3993, 3997, 3910, 3902, 3370, 3346, 3910, 3902, 4286, 787, 3006, 3608,
+    3605, 3571, 2055, 4513, 3096, 788, 4110, 3636, 2790, 3940, 2790, 4107, 3608, 4497,
+    4487, 2055, 4523, 3096, 789, 4110, 3973, 3899, 3331, 3899, 3413, 3608, 3605, 4507,
+    2055, 4522, 3096, 790, 3946, 3636, 2527, 3940, 2527, 4107, 3608, 4497, 3571, 2055,
+    4530, 3096, 791, 3946, 3973, 4043, 3331, 4043, 3413, 4134, 3537, 2055, 4513, 3108,
+    792, 3939, 3642, 2790, 3936, 2790, 4104, 793, 3006, 4134, 4508, 2055, 4523, 3108,
+    794, 3939, 3976, 4057, 3235, 4057, 3456, 795, 3006, 4134, 4486, 2055, 4522, 3108,
+    796, 4106, 3642, 2527, 3936, 2527, 4104, 797, 3006, 4134, 3537, 2055, 4530, 3108,
+    798, 4106, 3976, 3874, 3235, 3874, 3456, 799, 3006, 4379, 3613, 800, 2696, 803,
+    3942, 805, 662, 806, 2864, 2865, 812, 813, 814, 815, 2559, 2108, 819, 820,
+    816, 821, 2867, 826, 827, 828, 829, 2935, 676, 832, 2906, 4340, 840, 4100,
+    843, 4313, 2923, 676, 848, 2945, 4340, 850, 4100, 851, 4313, 2896, 4167, 855,
+    4333, 3904, 4167, 866, 4333, 3732, 4379, 3960, 3515, 869, 3942, 870, 2695, 2864,
+    718, 871, 2931, 815, 3034, 3702, 2532, 826, 827, 828, 876, 2045, 877, 878,
+    879, 880, 2968, 3047, 882, 2999, 886, 887, 2989, 4169, 2682, 899, 900, 4366,
+    2194, 4366, 3580, 2925, 4169, 2937, 3999, 855, 4370, 3904, 3999, 866, 4370, 3732,
+    4379, 3959, 800, 2696, 910, 3942, 805, 662, 806, 2864, 2865, 812, 813, 814,
+    815, 2559, 2108, 819, 820, 816, 821, 2867, 3612, 2935, 676, 832, 2906, 4340,
+    840, 4100, 843, 4313, 2923, 676, 848, 2945, 4340, 850, 4100, 851, 4313, 2896,
+    4167, 855, 4333, 3904, 4167, 866, 4333, 3732, 4379, 3615, 3515, 914, 3942, 870,
+    2695, 2864, 718, 871, 2931, 815, 3034, 3702, 2532, 3018, 915, 2045, 877, 878,
+    879, 880, 2968, 3047, 882, 2999, 886, 887, 2989, 4169, 2682, 899, 900, 4366,
+    2194, 4366, 3580, 2925, 4169, 2937, 3999, 855, 4370, 3904, 3999, 866, 4370, 3732,
+    4554, 918, 42, 4136, 919, 2938, 4497, 2815, 4585, 2449, 3736, 922, 4460, 3527,
+    139, 4201, 3362, 4170, 3238, 3362, 4170, 4318, 4554, 918, 42, 4136, 919, 2938,
+    3605, 3091, 4557, 2512, 3736, 944, 4460, 3527, 209, 4201, 3362, 4297, 3238, 3362,
+    4297, 4318, 4554, 945, 2484, 29, 3, 947, 3306, 2271, 4497, 2417, 4585, 2513,
+    3736, 949, 4460, 3563, 139, 4201, 2527, 4170, 3238, 2527, 4170, 4318, 4554, 945,
+    2484, 29, 3, 947, 3306, 2271, 3605, 2815, 4585, 2450, 3736, 951, 4460, 3563,
+    209, 4201, 2527, 4297, 3238, 2527, 4297, 4318, 4466, 3745, 3746, 3747, 3748, 3749,
+    4002, 4003, 4004, 4005, 3750, 2998, 2474, 2449, 4171, 966, 4463, 535, 536, 4441,
+    3689, 4206, 4061, 3689, 4206, 4401, 4466, 3745, 3746, 3747, 3748, 3749, 3745, 4003,
+    3747, 4005, 3749, 3357, 2474, 2512, 4171, 988, 4463, 535, 566, 4441, 3689, 3252,
+    3755, 4061, 3689, 3252, 3755, 4401, 4466, 4002, 3746, 4004, 3748, 3750, 4002, 4003,
+    4004, 4005, 3750, 3232, 2474, 2513, 4171, 990, 4463, 571, 536, 4441, 2963, 4206,
+    4061, 2963, 4206, 4401, 4466, 4002, 3746, 4004, 3748, 3750, 3745, 4003, 3747, 4005,
+    3749, 2998, 2474, 2450, 4171, 991, 4463, 571, 566, 4441, 4071, 3755, 4061, 4071,
+    3755, 4401, 4482, 1012, 1013, 28, 3086, 1015, 2002, 1016, 2953, 2753, 2449, 3158,
+    1041, 4121, 4009, 4205, 3418, 4482, 4341, 4054, 3158, 1114, 4121, 3761, 4396, 3418,
+    2440, 4284, 1012, 1013, 28, 3086, 1015, 2002, 1016, 2953, 2753, 2513, 3158, 1121,
+    3952, 4009, 4437, 3418, 2440, 4284, 4341, 4505, 3158, 1123, 3952, 3761, 4314, 3418,
+    4492, 4512, 3162, 1128, 3947, 4524, 3461, 4492, 3614, 3162, 1155, 3947, 4531, 3461,
+    3562, 4421, 4493, 3162, 1159, 4112, 4535, 3461, 3562, 4421, 4077, 3162, 1161, 4112,
+    4529, 3461, 4506, 4512, 3164, 1163, 3954, 3974, 2633, 3261, 2633, 3468, 1171, 3462,
+    4506, 3614, 3164, 1177, 3954, 3650, 2653, 3261, 2653, 3468, 1178, 3462, 2816, 4284,
+    4493, 3164, 1179, 4128, 3974, 2654, 3261, 2654, 3468, 1180, 3462, 2816, 4284, 4077,
+    3164, 1181, 4128, 3650, 2636, 3261, 2636, 3468, 1182, 3462, 4525, 3962, 4117, 3412,
+    4321, 2055, 3766, 2449, 3164, 1196, 3954, 3974, 2633, 3261, 2633, 3468, 1197, 3462,
+    4506, 3614, 3164, 1198, 3954, 3650, 2653, 3261, 2653, 3468, 1199, 3462, 4525, 4117,
+    4210, 4321, 2055, 1200, 3087, 1201, 2643, 3766, 2513, 3164, 1202, 4128, 3974, 2654,
+    3261, 2654, 3468, 1203, 3462, 4525, 3963, 2916, 4210, 3065, 2055, 1201, 4483, 3164,
+    1204, 4128, 3650, 2636, 3261, 2636, 3468, 1205, 3462, 2440, 3962, 4117, 3412, 1206,
+    2484, 3086, 1207, 3306, 2655, 2753, 2449, 3158, 1208, 4121, 4009, 4205, 3418, 4482,
+    4341, 4054, 3158, 1209, 4121, 3761, 4396, 3418, 2440, 4117, 4210, 1206, 2484, 3086,
+    1207, 3306, 2655, 2753, 2513, 3158, 1210, 3952, 4009, 4437, 3418, 2440, 3963, 2916,
+    4210, 4341, 4505, 3158, 1211, 3952, 3761, 4314, 3418, 2816, 4494, 4108, 4257, 2449,
+    4400, 1214, 4398, 3527, 3756, 4205, 4436, 1220, 4461, 3611, 4108, 4212, 4054, 4400,
+    1232, 4398, 3527, 4010, 4396, 4436, 1233, 4461, 2816, 3575, 4364, 4257, 2513, 4400,
+    1234, 4398, 3563, 3756, 4437, 4436, 1235, 4461, 2816, 4495, 4364, 4212, 4505, 4400,
+    1236, 4398, 3563, 4010, 4314, 4436, 1237, 4461, 4525, 4494, 4108, 4257, 2055, 3766,
+    2449, 4083, 1238, 4312, 3527, 3756, 4205, 4208, 3562, 4108, 4212, 4054, 4083, 1239,
+    4312, 3527, 4010, 4396, 4208, 4525, 3575, 4364, 4257, 2055, 1200, 3087, 1201, 2643,
+    3766, 2513, 4083, 1240, 4312, 3563, 3756, 4437, 4208, 4525, 4495, 4364, 4212, 2753,
+    2055, 1201, 4483, 4083, 1241, 4312, 3563, 4010, 4314, 4208, 3611, 3600, 4512, 4011,
+    1242, 4387, 1139, 4524, 4440, 1245, 4451, 3611, 3600, 3614, 4011, 1254, 4387, 1139,
+    4531, 4440, 1255, 4451, 3611, 4421, 4493, 4011, 1256, 4387, 1160, 4535, 4440, 1257,
+    4451, 3611, 4421, 4077, 4011, 1258, 4387, 1160, 4529, 4440, 1259, 4451, 2440, 4494,
+    3600, 4321, 2449, 3162, 1260, 3947, 4524, 3461, 4492, 3614, 3162, 1261, 3947, 4531,
+    3461, 2440, 3575, 1262, 2064, 3246, 2600, 1158, 2018, 4321, 2513, 3162, 1263, 4112,
+    4535, 3461, 2440, 4495, 1262, 2064, 3246, 2600, 1158, 2018, 4077, 3162, 1264, 4112,
+    4529, 3461, 4568, 4578, 3613, 1272, 1273, 1274, 4178, 1278, 662, 4179, 1282, 1283,
+    3523, 1284, 671, 1285, 673, 1286, 675, 1287, 1288, 1289, 3589, 1290, 3784, 684,
+    1293, 1294, 1295, 4337, 3705, 3784, 694, 1299, 1300, 1301, 4337, 3706, 1302, 700,
+    3786, 702, 1304, 4327, 4568, 4576, 4578, 3960, 1272, 1305, 1306, 4178, 1307, 717,
+    4179, 1282, 1283, 3561, 1308, 1309, 1310, 1311, 723, 1312, 680, 1313, 4480, 1314,
+    4338, 1314, 4163, 3508, 3590, 4339, 3510, 1315, 1316, 3578, 3786, 3604, 3721, 4568,
+    4578, 3959, 1272, 1273, 1317, 4178, 1278, 662, 4179, 1318, 1319, 3523, 1284, 671,
+    1285, 673, 1286, 675, 1287, 1288, 1289, 3589, 1290, 3784, 684, 1293, 1294, 1295,
+    4337, 3705, 3784, 694, 1299, 1300, 1301, 4337, 3706, 1302, 700, 3786, 702, 1304,
+    4327, 4568, 4576, 4578, 3615, 1272, 1305, 1320, 4178, 1307, 717, 4179, 1318, 1319,
+    3561, 1308, 1309, 1310, 1311, 723, 1312, 680, 1313, 4514, 1314, 4338, 1314, 4163,
+    769, 770, 3713, 4339, 3510, 1315, 1316, 3578, 3786, 3604, 3721, 4499, 4411, 2449,
+    3293, 1356, 3446, 3935, 3035, 4079, 3334, 3877, 3919, 2300, 4499, 4180, 3572, 2512,
+    3293, 1402, 3446, 4103, 3035, 3930, 3334, 4045, 3919, 3617, 4477, 4411, 2513, 3293,
+    1410, 3446, 4278, 4209, 3334, 4087, 4086, 2300, 4477, 4180, 2587, 4130, 3293, 1418,
+    3446, 4261, 4320, 3334, 3921, 4086, 3961, 4534, 2063, 3624, 4232, 1439, 4570, 1453,
+    1454, 4433, 3495, 1466, 2317, 1468, 1469, 2317, 1470, 1471, 2317, 1472, 1473, 2317,
+    1474, 1475, 2317, 1476, 1477, 2317, 1478, 1479, 2317, 1480, 1481, 2317, 384, 1482,
+    2317, 1483, 1484, 2317, 1485, 1486, 2317, 1487, 1488, 2317, 1489, 1490, 2317, 1491,
+    1492, 2317, 1493, 1494, 2317, 1495, 1496, 1467, 4217, 3621, 1499, 2781, 1501, 1502,
+    2781, 1503, 1504, 2781, 1505, 1506, 2781, 1507, 1508, 2781, 1509, 1510, 2781, 1511,
+    1512, 2781, 1513, 1514, 1500, 4239, 3495, 3804, 1468, 4022, 1470, 4233, 1472, 4355,
+    1474, 4418, 1476, 4447, 1478, 4465, 1480, 4473, 384, 4498, 1483, 4517, 1485, 4527,
+    1487, 4533, 1489, 4537, 1491, 4540, 1493, 4542, 1495, 4419, 3621, 4545, 1501, 4548,
+    1503, 4551, 1505, 4553, 1507, 4556, 1509, 4558, 1511, 4561, 1513, 4422, 1544, 1545,
+    2318, 1547, 1548, 2318, 1549, 1550, 2318, 1551, 1552, 2318, 1553, 1554, 2318, 1555,
+    1556, 2318, 1557, 1558, 2318, 1559, 1560, 2318, 1561, 1562, 2318, 1563, 1564, 2318,
+    1565, 1566, 2318, 1567, 1568, 2318, 1569, 1570, 2318, 1571, 1572, 2318, 1573, 1574,
+    2318, 1575, 1576, 1546, 4291, 1578, 1579, 2782, 1581, 1582, 2782, 1583, 1584, 2782,
+    1585, 1586, 2782, 1587, 1588, 2782, 1589, 1590, 2782, 1591, 1592, 2782, 1593, 1594,
+    1580, 4580, 4534, 2063, 3972, 4232, 1672, 4570, 1453, 1673, 4433, 3495, 1466, 2317,
+    1468, 1469, 2317, 1470, 1471, 2317, 1472, 1473, 2317, 1474, 1475, 2317, 1476, 1477,
+    2317, 1478, 1479, 2317, 1480, 1481, 2317, 384, 1482, 2317, 1483, 1484, 2317, 1485,
+    1486, 2317, 1487, 1488, 2317, 1489, 1490, 2317, 1491, 1492, 2317, 1493, 1494, 2317,
+    1495, 1496, 1467, 4217, 3555, 1499, 2795, 1675, 1502, 2795, 1676, 1504, 2795, 1677,
+    1506, 2795, 1678, 1508, 2795, 1679, 1510, 2795, 1680, 1512, 2795, 1681, 1514, 1674,
+    4239, 3495, 3804, 1468, 4022, 1470, 4233, 1472, 4355, 1474, 4418, 1476, 4447, 1478,
+    4465, 1480, 4473, 384, 4498, 1483, 4517, 1485, 4527, 1487, 4533, 1489, 4537, 1491,
+    4540, 1493, 4542, 1495, 4419, 3555, 4545, 1675, 4548, 1676, 4551, 1677, 4553, 1678,
+    4556, 1679, 4558, 1680, 4561, 1681, 4422, 1544, 1545, 2318, 1547, 1548, 2318, 1549,
+    1550, 2318, 1551, 1552, 2318, 1553, 1554, 2318, 1555, 1556, 2318, 1557, 1558, 2318,
+    1559, 1560, 2318, 1561, 1562, 2318, 1563, 1564, 2318, 1565, 1566, 2318, 1567, 1568,
+    2318, 1569, 1570, 2318, 1571, 1572, 2318, 1573, 1574, 2318, 1575, 1576, 1546, 4291,
+    1682, 1579, 2796, 1684, 1582, 2796, 1685, 1584, 2796, 1686, 1586, 2796, 1687, 1588,
+    2796, 1688, 1590, 2796, 1689, 1592, 2796, 1690, 1594, 1683, 4580, 4534, 2081, 3624,
+    4232, 1691, 4570, 1692, 1454, 4433, 3965, 1466, 2353, 1695, 1469, 2353, 1696, 1471,
+    2353, 1697, 1473, 2353, 1698, 1475, 2353, 1699, 1477, 2353, 1700, 1479, 2353, 1701,
+    1481, 2353, 1702, 1482, 2353, 1703, 1484, 2353, 1704, 1486, 2353, 1705, 1488, 2353,
+    1706, 1490, 2353, 1707, 1492, 2353, 1708, 1494, 2353, 1709, 1496, 1694, 4217, 3621,
+    1499, 2781, 1501, 1502, 2781, 1503, 1504, 2781, 1505, 1506, 2781, 1507, 1508, 2781,
+    1509, 1510, 2781, 1511, 1512, 2781, 1513, 1514, 1500, 4239, 3965, 3804, 1695, 4022,
+    1696, 4233, 1697, 4355, 1698, 4418, 1699, 4447, 1700, 4465, 1701, 4473, 1702, 4498,
+    1703, 4517, 1704, 4527, 1705, 4533, 1706, 4537, 1707, 4540, 1708, 4542, 1709, 4419,
+    3621, 4545, 1501, 4548, 1503, 4551, 1505, 4553, 1507, 4556, 1509, 4558, 1511, 4561,
+    1513, 4422, 1710, 1545, 2354, 1712, 1548, 2354, 1713, 1550, 2354, 1714, 1552, 2354,
+    1715, 1554, 2354, 1716, 1556, 2354, 1717, 1558, 2354, 1718, 1560, 2354, 1719, 1562,
+    2354, 1720, 1564, 2354, 1721, 1566, 2354, 1722, 1568, 2354, 1723, 1570, 2354, 1724,
+    1572, 2354, 1725, 1574, 2354, 1726, 1576, 1711, 4291, 1578, 1579, 2782, 1581, 1582,
+    2782, 1583, 1584, 2782, 1585, 1586, 2782, 1587, 1588, 2782, 1589, 1590, 2782, 1591,
+    1592, 2782, 1593, 1594, 1580, 4580, 4534, 2081, 3972, 4232, 1727, 4570, 1692, 1673,
+    4433, 3965, 1466, 2353, 1695, 1469, 2353, 1696, 1471, 2353, 1697, 1473, 2353, 1698,
+    1475, 2353, 1699, 1477, 2353, 1700, 1479, 2353, 1701, 1481, 2353, 1702, 1482, 2353,
+    1703, 1484, 2353, 1704, 1486, 2353, 1705, 1488, 2353, 1706, 1490, 2353, 1707, 1492,
+    2353, 1708, 1494, 2353, 1709, 1496, 1694, 4217, 3555, 1499, 2795, 1675, 1502, 2795,
+    1676, 1504, 2795, 1677, 1506, 2795, 1678, 1508, 2795, 1679, 1510, 2795, 1680, 1512,
+    2795, 1681, 1514, 1674, 4239, 3965, 3804, 1695, 4022, 1696, 4233, 1697, 4355, 1698,
+    4418, 1699, 4447, 1700, 4465, 1701, 4473, 1702, 4498, 1703, 4517, 1704, 4527, 1705,
+    4533, 1706, 4537, 1707, 4540, 1708, 4542, 1709, 4419, 3555, 4545, 1675, 4548, 1676,
+    4551, 1677, 4553, 1678, 4556, 1679, 4558, 1680, 4561, 1681, 4422, 1710, 1545, 2354,
+    1712, 1548, 2354, 1713, 1550, 2354, 1714, 1552, 2354, 1715, 1554, 2354, 1716, 1556,
+    2354, 1717, 1558, 2354, 1718, 1560, 2354, 1719, 1562, 2354, 1720, 1564, 2354, 1721,
+    1566, 2354, 1722, 1568, 2354, 1723, 1570, 2354, 1724, 1572, 2354, 1725, 1574, 2354,
+    1726, 1576, 1711, 4291, 1682, 1579, 2796, 1684, 1582, 2796, 1685, 1584, 2796, 1686,
+    1586, 2796, 1687, 1588, 2796, 1688, 1590, 2796, 1689, 1592, 2796, 1690, 1594, 1683,
+    4580, 3080, 3613, 1731, 2696, 1732, 3569, 3838, 3078, 1742, 816, 2560, 3081, 1746,
+    3023, 1748, 3088, 4141, 3083, 4141, 3074, 2869, 2005, 3080, 3960, 1761, 2696, 1762,
+    3535, 3838, 3063, 1765, 816, 853, 2978, 3039, 1746, 3023, 1767, 3072, 816, 274,
+    3075, 3881, 3077, 3502, 2925, 3881, 3066, 4063, 3032, 3080, 3959, 1731, 2696, 1782,
+    3569, 3838, 3078, 1742, 816, 2560, 3081, 1783, 1784, 1785, 3088, 4141, 3083, 4141,
+    3074, 2869, 2005, 3080, 3615, 1761, 2696, 1786, 3535, 3838, 3063, 1765, 816, 853,
+    2978, 3039, 1783, 1784, 1787, 3072, 816, 274, 3075, 3881, 3077, 3502, 2925, 3881,
+    3066, 4063, 3032, 4499, 3177, 2785, 3247, 4485, 2449, 3840, 1790, 4319, 2797, 4142,
+    2784, 1373, 1792, 3035, 259, 4048, 2808, 4035, 2809, 4395, 2783, 2768, 3876, 2084,
+    1400, 3529, 4499, 1331, 3031, 3381, 4485, 2512, 3840, 1794, 4319, 2797, 4142, 2784,
+    1403, 1792, 3035, 352, 4048, 2808, 4035, 3551, 4395, 2783, 3482, 3876, 2084, 1400,
+    2671, 3617, 4477, 3177, 2785, 3247, 4485, 2513, 3840, 1795, 4319, 2050, 4142, 3492,
+    1373, 1792, 3053, 259, 4048, 2813, 4035, 2809, 4395, 2096, 2806, 271, 2768, 3876,
+    2799, 1400, 3529, 4477, 1331, 3031, 3493, 4511, 2450, 3840, 1796, 4319, 3548, 4142,
+    3588, 1403, 1792, 3053, 352, 4048, 2813, 4035, 3552, 4395, 2096, 2806, 271, 3553,
+    3876, 2799, 1400, 2671, 3961, 4582, 3923, 4307, 2449, 3400, 1804, 4347, 3935, 3859,
+    4079, 3471, 3877, 4102, 3890, 1814, 4474, 2770, 4582, 3923, 4368, 3533, 2512, 3400,
+    1834, 4347, 4103, 3859, 3930, 3471, 4045, 4102, 3483, 3967, 1835, 4474, 347, 1836,
+    2290, 4582, 4090, 4307, 2513, 3400, 1839, 4347, 4278, 2171, 4209, 3471, 4087, 3933,
+    3890, 1840, 4469, 3920, 2691, 4582, 4090, 4368, 2351, 4130, 3400, 1842, 4347, 4261,
+    2171, 4320, 3471, 3921, 3933, 3554, 3967, 1843, 4469, 1844, 1845, 3920, 1846, 2290,
+    4584, 4105, 4316, 2055, 1853, 3087, 1854, 2643, 1855, 2579, 2449, 3299, 1857, 4326,
+    3788, 138, 4219, 3566, 3949, 2768, 3925, 2300, 4584, 4105, 4362, 2893, 3568, 2055,
+    1866, 3087, 1854, 2643, 1867, 2579, 2512, 3299, 1868, 4326, 4020, 138, 4350, 3594,
+    3949, 3482, 3925, 3617, 4584, 3938, 4316, 2055, 1869, 3087, 1870, 2643, 1855, 2579,
+    2513, 3299, 1871, 3477, 2050, 3378, 3492, 3788, 215, 4219, 3532, 4114, 2768, 4093,
+    2300, 4584, 3938, 4362, 3040, 4511, 2055, 1872, 3087, 1870, 2643, 1867, 4483, 3299,
+    1873, 3477, 3548, 3378, 3588, 4020, 215, 4350, 3598, 4114, 3553, 4093, 3961, 4346,
+    3923, 4307, 2449, 3293, 1874, 3446, 3935, 3035, 4079, 3334, 3877, 3919, 2300, 4346,
+    3923, 4368, 3533, 2512, 3293, 1875, 3446, 4103, 3035, 3930, 3334, 4045, 3919, 3617,
+    4346, 4090, 4307, 2513, 3293, 1876, 3446, 4278, 4209, 3334, 4087, 4086, 2300, 4346,
+    4090, 4368, 2351, 4130, 3293, 1877, 3446, 4261, 4320, 3334, 3921, 4086, 3961, 3958,
+    1878, 3, 1879, 1880, 1881, 2000, 4538, 4552, 762, 3700, 1884, 4579, 1885, 3887,
+    1886, 765, 3561, 1887, 1888, 1889, 1890, 1891, 1892, 2862, 4514, 1893, 1894, 1895,
+    1896, 1897, 1898, 734, 2818, 1893, 1899, 1900, 1901, 1902, 1903, 3713, 1904, 1905,
+    743, 1906, 745, 1907, 747, 1908, 4328, 1909, 3011, 4238, 3958, 1878, 3, 1879,
+    1880, 1881, 2000, 4538, 4552, 654, 3700, 1911, 4579, 1885, 3887, 1912, 668, 3561,
+    1887, 1888, 1889, 1890, 1891, 1892, 2862, 4480, 1893, 1894, 1895, 1896, 1897, 1898,
+    734, 2818, 1893, 1899, 1900, 1901, 1902, 1898, 3713, 1904, 1905, 743, 1906, 745,
+    1907, 747, 1908, 4328, 1909, 3011, 4238, 3958, 4538, 4547, 762, 1913, 656, 1914,
+    4579, 1915, 662, 1916, 3148, 1886, 765, 3523, 1917, 1918, 672, 1919, 3701, 1749,
+    1920, 1921, 3589, 1922, 3995, 1924, 1925, 1926, 1927, 3451, 1928, 3558, 3995, 1929,
+    1930, 1931, 1932, 3451, 1933, 3577, 4270, 3497, 1934, 1935, 123, 707, 4238, 3958,
+    4538, 4547, 654, 1913, 656, 1936, 4579, 1915, 662, 1916, 3148, 1912, 668, 3523,
+    1917, 1918, 672, 1919, 3701, 1749, 1920, 1921, 3589, 1922, 3995, 1924, 1925, 1926,
+    1927, 3451, 1928, 3558, 3995, 1929, 1930, 1931, 1932, 3451, 1933, 3577, 4270, 3497,
+    1934, 1935, 123, 707, 4238, 3080, 3613, 3849, 1938, 4262, 3917, 3469, 2869, 3424,
+    3032, 3080, 3960, 3515, 1941, 4126, 4084, 3463, 4063, 3866, 3375, 3866, 3435, 3032,
+    3080, 3959, 3849, 1945, 4262, 3612, 3469, 2869, 3424, 3032, 3080, 3615, 3515, 1946,
+    4126, 4073, 3463, 4063, 3866, 3375, 3866, 3435, 3032, 3080, 4552, 762, 3515, 1947,
+    4126, 4073, 3543, 2870, 3525, 4064, 3375, 4064, 3435, 4420, 3080, 4552, 654, 3515,
+    1949, 4126, 4084, 3543, 2870, 3525, 4064, 3375, 4064, 3435, 4420, 3080, 4547, 762,
+    3849, 1950, 4262, 3612, 3576, 2870, 3424, 4420, 3080, 4547, 654, 3849, 1951, 4262,
+    3917, 3576, 2870, 3424, 4420, 4583, 3599, 4411, 2449, 3400, 1952, 4347, 3935, 3859,
+    4079, 3471, 3877, 4102, 3890, 1953, 4474, 2770, 4583, 3599, 4180, 3572, 2512, 3400,
+    1954, 4347, 4103, 3859, 3930, 3471, 4045, 4102, 3483, 3967, 1955, 4474, 347, 1836,
+    2290, 4583, 3595, 4411, 2513, 3400, 1956, 4347, 4278, 2171, 4209, 3471, 4087, 3933,
+    3890, 1957, 4469, 3920, 2691, 4583, 3595, 4180, 2587, 4130, 3400, 1958, 4347, 4261,
+    2171, 4320, 3471, 3921, 3933, 3554, 3967, 1959, 4469, 1844, 1845, 3920, 1846, 2290,
+    4098, 713, 762, 3733, 1961, 4345, 4073, 4414, 4559, 4098, 713, 654, 3733, 1986,
+    4345, 4084, 4414, 4559, 4098, 653, 762, 4031, 1987, 4378, 3612, 4331, 4559, 4098,
+    653, 654, 4031, 1989, 4378, 3917, 4331, 4559, 3929, 653, 654, 4031, 1990, 4378,
+    3917, 4331, 4564, 3929, 713, 654, 3733, 1993, 4345, 4084, 4414, 4564, 3929, 653,
+    762, 4031, 1994, 4378, 3612, 4331, 4564, 3929, 713, 762, 3733, 1995, 4345, 4073,
+    4414, 4564, 4346, 4105, 4316, 2449, 3299, 1996, 4326, 3788, 138, 4219, 3566, 3949,
+    2768, 3925, 2300, 4346, 4105, 4362, 2893, 3568, 2512, 3299, 1997, 4326, 4020, 138,
+    4350, 3594, 3949, 3482, 3925, 3617, 4346, 3938, 4316, 2513, 3299, 1998, 3477, 2050,
+    3378, 3492, 3788, 215, 4219, 3532, 4114, 2768, 4093, 2300, 4346, 3938, 4362, 3040,
+    4511, 2450, 3299, 1999, 3477, 3548, 3378, 3588, 4020, 215, 4350, 3598, 4114, 3553,
+    4093, 3961,
 };
 
 static const struct kiln_program programs[] = {
-    { UINT64_C(0xe255ca03976f3ace), 0, 0, 12, 13403, 0, NULL },
-    { UINT64_C(0x4535f2f374ddee2b), 0, 12, 12, 13195, 0, NULL },
-    { UINT64_C(0x15a8a0799c606919), 0, 24, 12, 13186, 0, NULL },
-    { UINT64_C(0xc2306c6faa440ffd), 0, 36, 12, 13609, 0, NULL },
-    { UINT64_C(0x4ec3a22e228d3f00), 0, 48, 13, 20123, 0, NULL },
-    { UINT64_C(0x47b237f28188b3e6), 0, 61, 13, 19915, 0, NULL },
-    { UINT64_C(0x4d5f987c3ed7babd), 0, 74, 13, 19906, 0, NULL },
-    { UINT64_C(0x626ebbccec864e96), 0, 87, 13, 20329, 0, NULL },
+    { UINT64_C(0x9ae01060a3658f8d), 0, 0, 12, 13417, 0, NULL },
+    { UINT64_C(0x1219fda6e64dc693), 0, 12, 12, 13197, 0, NULL },
+    { UINT64_C(0xb07338e1461695e0), 0, 24, 12, 13208, 0, NULL },
+    { UINT64_C(0x6d857d57058ae584), 0, 36, 12, 13623, 0, NULL },
+    { UINT64_C(0x83b7d1d67fba159f), 0, 48, 13, 20139, 0, NULL },
+    { UINT64_C(0x91cb196bd6229362), 0, 61, 13, 19919, 0, NULL },
+    { UINT64_C(0x292816978d983884), 0, 74, 13, 19930, 0, NULL },
+    { UINT64_C(0xbcdce6081993d207), 0, 87, 13, 20345, 0, NULL },
     { UINT64_C(0xecae688da6d0fe66), 0, 100, 25, 10806, 0, NULL },
     { UINT64_C(0x9005007560e58198), 0, 125, 24, 10806, 0, NULL },
     { UINT64_C(0xf47585e649903470), 0, 149, 26, 10806, 0, NULL },
     { UINT64_C(0xa1d3e448204ffb3e), 0, 175, 25, 10806, 0, NULL },
-    { UINT64_C(0x943e6f51f6bca09d), 0, 200, 21, 14732, 0, NULL },
-    { UINT64_C(0xc61afe002e262ebd), 0, 221, 21, 14532, 0, NULL },
-    { UINT64_C(0x66c5fe9b21268d06), 0, 242, 22, 14523, 0, NULL },
-    { UINT64_C(0x514be164f5012abb), 0, 264, 20, 14954, 0, NULL },
-    { UINT64_C(0x0383e4bce6ffb608), 0, 284, 22, 16550, 0, NULL },
-    { UINT64_C(0xa5a52422ffa1a41d), 0, 306, 22, 16341, 0, NULL },
-    { UINT64_C(0x8f080c120f552a2c), 0, 328, 23, 16334, 0, NULL },
-    { UINT64_C(0xfc0d2f1409436d60), 0, 351, 23, 16756, 0, NULL },
+    { UINT64_C(0x0b1924aa693deb26), 0, 200, 21, 14746, 0, NULL },
+    { UINT64_C(0x4f18dd9bb901420d), 0, 221, 21, 14534, 0, NULL },
+    { UINT64_C(0xf89a1dffbb1e907b), 0, 242, 22, 14545, 0, NULL },
+    { UINT64_C(0x17318c9ea1ac3dee), 0, 264, 20, 14968, 0, NULL },
+    { UINT64_C(0x1404195bbecd1fbe), 0, 284, 22, 16564, 0, NULL },
+    { UINT64_C(0x75de2b5f0560dcb2), 0, 306, 22, 16343, 0, NULL },
+    { UINT64_C(0xf10ef40c3ce3a7e8), 0, 328, 23, 16356, 0, NULL },
+    { UINT64_C(0x31262a3c81865fb4), 0, 351, 23, 16770, 0, NULL },
     { UINT64_C(0xd30deef5480bfea2), 0, 374, 40, 4453, 0, NULL },
     { UINT64_C(0x2e7b5e56c86172a7), 0, 414, 29, 4598, 0, NULL },
     { UINT64_C(0x713ebfb9fd5cb489), 0, 443, 40, 4449, 0, NULL },
     { UINT64_C(0x479653bf3dc74aed), 0, 483, 30, 4784, 0, NULL },
-    { UINT64_C(0x808780db3dbaeb7e), 0, 513, 19, 21451, 0, NULL },
-    { UINT64_C(0xef654b32457e6fa8), 0, 532, 19, 21251, 0, NULL },
-    { UINT64_C(0xe2bc97fc63a64541), 0, 551, 18, 21242, 0, NULL },
-    { UINT64_C(0xa29ee1986e11b8f8), 0, 569, 18, 21673, 0, NULL },
-    { UINT64_C(0xd8a9c58ff6af8aa6), 0, 587, 13, 16532, 0, NULL },
-    { UINT64_C(0x0db65aaa5995bc53), 0, 600, 13, 16324, 0, NULL },
-    { UINT64_C(0x91d2986297befde3), 0, 613, 13, 16315, 0, NULL },
-    { UINT64_C(0x254d22440f1d6821), 0, 626, 13, 16738, 0, NULL },
-    { UINT64_C(0x0b06c66c282cb8b8), 0, 639, 14, 23118, 0, NULL },
-    { UINT64_C(0x5983fc4924d4718e), 0, 653, 14, 22910, 0, NULL },
-    { UINT64_C(0xf0e472bfbb5cbbf9), 0, 667, 14, 22901, 0, NULL },
-    { UINT64_C(0x67851e22d53eed5a), 0, 681, 14, 23324, 0, NULL },
+    { UINT64_C(0xd3b2deb2b14cb3cf), 0, 513, 19, 21467, 0, NULL },
+    { UINT64_C(0x32c04710a379438c), 0, 532, 19, 21255, 0, NULL },
+    { UINT64_C(0x0c5db4e75dba83e6), 0, 551, 18, 21266, 0, NULL },
+    { UINT64_C(0x316f67ca6c7cf3bb), 0, 569, 18, 21689, 0, NULL },
+    { UINT64_C(0xe2ed4ac6abaa6ea9), 0, 587, 13, 16546, 0, NULL },
+    { UINT64_C(0x9011f4b7c121c1e7), 0, 600, 13, 16326, 0, NULL },
+    { UINT64_C(0x8655ee057a4d6e82), 0, 613, 13, 16337, 0, NULL },
+    { UINT64_C(0x77edc5fca259c92c), 0, 626, 13, 16752, 0, NULL },
+    { UINT64_C(0xeb569dfd0b2be54f), 0, 639, 14, 23134, 0, NULL },
+    { UINT64_C(0x3ca7dee4fb5ff8b2), 0, 653, 14, 22914, 0, NULL },
+    { UINT64_C(0x422e985c7ccdd774), 0, 667, 14, 22925, 0, NULL },
+    { UINT64_C(0xfb2c66deff7b705b), 0, 681, 14, 23340, 0, NULL },
     { UINT64_C(0xa0a35c3e68bd02d8), 0, 695, 53, 6674, 0, NULL },
     { UINT64_C(0xda3b41f54c27ef0c), 0, 748, 50, 7322, 0, NULL },
     { UINT64_C(0xda9f3ee0cb08ca27), 0, 798, 50, 6613, 0, NULL },
     { UINT64_C(0x033dd1ad33eb29d9), 0, 848, 48, 7261, 0, NULL },
-    { UINT64_C(0x48f1711d3a79ec1f), 0, 896, 22, 11372, 0, NULL },
-    { UINT64_C(0x9cc2dcdeb2276cf4), 0, 918, 22, 11164, 0, NULL },
-    { UINT64_C(0xa5caef406bcd9e8d), 0, 940, 24, 11153, 0, NULL },
-    { UINT64_C(0xa17bf67675495d77), 0, 964, 24, 11576, 0, NULL },
-    { UINT64_C(0x926f770cb8d18b1c), 0, 988, 26, 14752, 0, NULL },
-    { UINT64_C(0x01b479aac5c8c8da), 0, 1014, 28, 14548, 0, NULL },
-    { UINT64_C(0x6bd01547da04a877), 0, 1042, 26, 14547, 0, NULL },
-    { UINT64_C(0x7ab251d07d264ea6), 0, 1068, 26, 14974, 0, NULL },
-    { UINT64_C(0x6306cd748a6fc4c6), 0, 1094, 17, 12975, 0, NULL },
-    { UINT64_C(0x80086b59ae7789ae), 0, 1111, 9, 13173, 0, NULL },
-    { UINT64_C(0x058b9796af8d9ca2), 0, 1120, 18, 12776, 0, NULL },
-    { UINT64_C(0xa261777ba090244e), 0, 1138, 10, 12974, 0, NULL },
-    { UINT64_C(0x105973f5cd0f82ab), 0, 1148, 7, 12963, 0, NULL },
-    { UINT64_C(0x85237f7585efdbb1), 0, 1155, 7, 13162, 0, NULL },
-    { UINT64_C(0x2ac4eabe5d9fff44), 0, 1162, 8, 12764, 0, NULL },
-    { UINT64_C(0xe009d310c7c59020), 0, 1170, 8, 12963, 0, NULL },
-    { UINT64_C(0x56df1c0f60466b88), 0, 1178, 12, 19536, 0, NULL },
-    { UINT64_C(0xccae22a219ebc230), 0, 1190, 12, 19735, 0, NULL },
-    { UINT64_C(0xe887228f6a759030), 0, 1202, 13, 19337, 0, NULL },
-    { UINT64_C(0xaee83b0173a5d398), 0, 1215, 13, 19536, 0, NULL },
-    { UINT64_C(0x7b16cace0845977e), 0, 1228, 18, 21714, 0, NULL },
-    { UINT64_C(0xf29b704bae765396), 0, 1246, 12, 19737, 0, NULL },
-    { UINT64_C(0x049e3732927a455d), 0, 1258, 21, 22136, 0, NULL },
-    { UINT64_C(0x1c4a8c4d98d5a711), 0, 1279, 18, 21714, 0, NULL },
-    { UINT64_C(0x3511d5629794b088), 0, 1297, 18, 13269, 0, NULL },
-    { UINT64_C(0x781f735a2c3e3887), 0, 1315, 9, 13174, 0, NULL },
-    { UINT64_C(0x76ed2a01340a11ad), 0, 1324, 17, 12788, 0, NULL },
-    { UINT64_C(0x0f868fa72a016951), 0, 1341, 12, 13270, 0, NULL },
-    { UINT64_C(0xc1033a15823d0b3f), 0, 1353, 14, 19882, 0, NULL },
-    { UINT64_C(0xee937008f15da9e0), 0, 1367, 13, 19787, 0, NULL },
-    { UINT64_C(0x1fa151d14e98e60b), 0, 1380, 14, 19400, 0, NULL },
-    { UINT64_C(0xa42f5cdb4bfe3041), 0, 1394, 14, 19882, 0, NULL },
-    { UINT64_C(0x598212f95d3ca90c), 0, 1408, 14, 15298, 0, NULL },
-    { UINT64_C(0xc28d27dd5e1c0838), 0, 1422, 11, 13188, 0, NULL },
-    { UINT64_C(0xdf52cc76d8ffd68a), 0, 1433, 18, 15719, 0, NULL },
-    { UINT64_C(0xf44188d169f5a113), 0, 1451, 15, 15298, 0, NULL },
-    { UINT64_C(0x9f6e4a94072a860a), 0, 1466, 11, 19536, 0, NULL },
-    { UINT64_C(0x9f4a514af6c600f0), 0, 1477, 11, 19735, 0, NULL },
-    { UINT64_C(0x66430dca1f5927b3), 0, 1488, 11, 19337, 0, NULL },
-    { UINT64_C(0xd26ee2ffb202dfb7), 0, 1499, 11, 19536, 0, NULL },
-    { UINT64_C(0x63b31b2cfd81413e), 0, 1510, 10, 13259, 0, NULL },
-    { UINT64_C(0x0ec8ff4d06f43782), 0, 1520, 7, 13163, 0, NULL },
-    { UINT64_C(0x83b02636e7284929), 0, 1527, 15, 12779, 0, NULL },
-    { UINT64_C(0x626cc3b3f45b5a02), 0, 1542, 14, 13260, 0, NULL },
+    { UINT64_C(0xaf2da0764279e3b7), 0, 896, 22, 11385, 0, NULL },
+    { UINT64_C(0xb1db49ebb7e6116d), 0, 918, 22, 11165, 0, NULL },
+    { UINT64_C(0xa9ae9c886c5f1a1f), 0, 940, 24, 11174, 0, NULL },
+    { UINT64_C(0x1261b44af7899735), 0, 964, 24, 11589, 0, NULL },
+    { UINT64_C(0x05ab441d1d064224), 0, 988, 26, 14766, 0, NULL },
+    { UINT64_C(0xdd84648a4dd5c4d1), 0, 1014, 28, 14550, 0, NULL },
+    { UINT64_C(0xd73a623c08cbcdc5), 0, 1042, 26, 14569, 0, NULL },
+    { UINT64_C(0xef1df620a7b531ec), 0, 1068, 26, 14988, 0, NULL },
+    { UINT64_C(0x5fa6fcf42d3e9f87), 0, 1094, 17, 12977, 0, NULL },
+    { UINT64_C(0x6b1a0cf93574868b), 0, 1111, 9, 13175, 0, NULL },
+    { UINT64_C(0x34a52e6c98992a4f), 0, 1120, 18, 12778, 0, NULL },
+    { UINT64_C(0x15aef1512b1b4d97), 0, 1138, 10, 12976, 0, NULL },
+    { UINT64_C(0xb2d6409194c50d03), 0, 1148, 7, 12965, 0, NULL },
+    { UINT64_C(0xb5de4c0131243e95), 0, 1155, 7, 13164, 0, NULL },
+    { UINT64_C(0x564ccf3198e2b72c), 0, 1162, 8, 12766, 0, NULL },
+    { UINT64_C(0x2b94b33be0e8a550), 0, 1170, 8, 12965, 0, NULL },
+    { UINT64_C(0x466f50827d406c78), 0, 1178, 12, 19540, 0, NULL },
+    { UINT64_C(0x988f1e2bfb37a580), 0, 1190, 12, 19739, 0, NULL },
+    { UINT64_C(0x0e2ccb8dc3b09dcc), 0, 1202, 13, 19341, 0, NULL },
+    { UINT64_C(0x785e8692183e043c), 0, 1215, 13, 19540, 0, NULL },
+    { UINT64_C(0xbf02474234d2078c), 0, 1228, 18, 21718, 0, NULL },
+    { UINT64_C(0x24994c99943d2898), 0, 1246, 12, 19741, 0, NULL },
+    { UINT64_C(0x56a17744a500c677), 0, 1258, 21, 22140, 0, NULL },
+    { UINT64_C(0x6538745bce0ac367), 0, 1279, 18, 21718, 0, NULL },
+    { UINT64_C(0x9240a996efc950bb), 0, 1297, 18, 13271, 0, NULL },
+    { UINT64_C(0x0ae1b8424702005c), 0, 1315, 9, 13176, 0, NULL },
+    { UINT64_C(0x8cdf4acfa2649e36), 0, 1324, 17, 12790, 0, NULL },
+    { UINT64_C(0xfa2b8c9076c320be), 0, 1341, 12, 13272, 0, NULL },
+    { UINT64_C(0x62d62d8baa1d2fc7), 0, 1353, 14, 19886, 0, NULL },
+    { UINT64_C(0x6ba7ad38c3c38970), 0, 1367, 13, 19791, 0, NULL },
+    { UINT64_C(0x41e5c4e15023c777), 0, 1380, 14, 19404, 0, NULL },
+    { UINT64_C(0x131f86b4a51ffc9d), 0, 1394, 14, 19886, 0, NULL },
+    { UINT64_C(0x337c2fb018f3e32f), 0, 1408, 14, 15300, 0, NULL },
+    { UINT64_C(0x03419c3efd1267a7), 0, 1422, 11, 13190, 0, NULL },
+    { UINT64_C(0xcfca0f90aa7e63f5), 0, 1433, 18, 15721, 0, NULL },
+    { UINT64_C(0x5f370f0ad5b75dfc), 0, 1451, 15, 15300, 0, NULL },
+    { UINT64_C(0x87dda195bcc31d0a), 0, 1466, 11, 19540, 0, NULL },
+    { UINT64_C(0x5291d98fd3c74b0c), 0, 1477, 11, 19739, 0, NULL },
+    { UINT64_C(0xa52b60a97b75949f), 0, 1488, 11, 19341, 0, NULL },
+    { UINT64_C(0xfb333ead7afc2c1f), 0, 1499, 11, 19540, 0, NULL },
+    { UINT64_C(0x5e9cb3edb531ab82), 0, 1510, 10, 13261, 0, NULL },
+    { UINT64_C(0x5b4add6a9853acee), 0, 1520, 7, 13165, 0, NULL },
+    { UINT64_C(0xcb570de83291ff79), 0, 1527, 15, 12781, 0, NULL },
+    { UINT64_C(0x9c90cd5e7429fd46), 0, 1542, 14, 13262, 0, NULL },
     { UINT64_C(0xfb280700b6ea1e3a), 0, 1556, 44, 4373, 0, NULL },
     { UINT64_C(0xf543cec078fcd109), 0, 1600, 37, 4530, 0, NULL },
     { UINT64_C(0x4c9268056d8132bd), 0, 1637, 44, 4369, 0, NULL },
     { UINT64_C(0xc7b76e54262cb261), 0, 1681, 38, 4716, 0, NULL },
-    { UINT64_C(0x312143a9f2f80ca9), 0, 1719, 13, 11850, 0, NULL },
-    { UINT64_C(0x7badb470cbd7e2b9), 0, 1732, 14, 11795, 0, NULL },
-    { UINT64_C(0xfd562d5eec941089), 0, 1746, 12, 11625, 0, NULL },
-    { UINT64_C(0xd8acec163652f729), 0, 1758, 13, 11013, 0, NULL },
+    { UINT64_C(0xaf3b486b3cc2fa19), 0, 1719, 13, 11852, 0, NULL },
+    { UINT64_C(0x955a2e500c9fbf89), 0, 1732, 14, 11797, 0, NULL },
+    { UINT64_C(0x97783518d2414b61), 0, 1746, 12, 11627, 0, NULL },
+    { UINT64_C(0x44290274366bceb5), 0, 1758, 13, 11015, 0, NULL },
     { UINT64_C(0x69848ed568991feb), 0, 1771, 205, 21950, 0, NULL },
     { UINT64_C(0x30ee866bd5f87389), 0, 1976, 205, 21944, 0, NULL },
     { UINT64_C(0xd5f92a18c1056092), 0, 2181, 205, 21956, 0, NULL },
@@ -3008,22 +3006,22 @@ static const struct kiln_program programs[] = {
     { UINT64_C(0xe68952af6c4b0bd7), 0, 2613, 28, 7220, 0, NULL },
     { UINT64_C(0x04393965b2048db8), 0, 2641, 22, 5707, 0, NULL },
     { UINT64_C(0x07010f1266c00eda), 0, 2663, 28, 7157, 0, NULL },
-    { UINT64_C(0x3128a7239358d18b), 0, 2691, 27, 11850, 0, NULL },
-    { UINT64_C(0xd7d381304a4dfc06), 0, 2718, 28, 11795, 0, NULL },
-    { UINT64_C(0x1b1f71b0085bb8c5), 0, 2746, 29, 11625, 0, NULL },
-    { UINT64_C(0x1a12201f95345fd0), 0, 2775, 30, 11013, 0, NULL },
-    { UINT64_C(0x62add10652f93a79), 0, 2805, 17, 18705, 0, NULL },
-    { UINT64_C(0x8b6c6c2aaf8430bb), 0, 2822, 21, 18672, 0, NULL },
-    { UINT64_C(0x6091b77fd10cf983), 0, 2843, 18, 18329, 0, NULL },
-    { UINT64_C(0x943d95ca05c8a3b1), 0, 2861, 23, 17831, 0, NULL },
-    { UINT64_C(0xcb8fd1bc282fbfcb), 0, 2884, 22, 14624, 0, NULL },
-    { UINT64_C(0x55cf0ee4bbeb4add), 0, 2906, 24, 14570, 0, NULL },
-    { UINT64_C(0x5bdea0dcb94ffd0e), 0, 2930, 25, 14398, 0, NULL },
-    { UINT64_C(0xd669143ec53b6e7e), 0, 2955, 26, 13787, 0, NULL },
-    { UINT64_C(0xc606706aeb17e828), 0, 2981, 14, 11865, 0, NULL },
-    { UINT64_C(0x0f2aae60e2366035), 0, 2995, 15, 11811, 0, NULL },
-    { UINT64_C(0x47fda6426cffd899), 0, 3010, 13, 11639, 0, NULL },
-    { UINT64_C(0xa2c969c4a09648da), 0, 3023, 14, 11028, 0, NULL },
+    { UINT64_C(0x5af77442b3bdb955), 0, 2691, 27, 11852, 0, NULL },
+    { UINT64_C(0xcec2e8b8dfb5783c), 0, 2718, 28, 11797, 0, NULL },
+    { UINT64_C(0x73be006da2eba487), 0, 2746, 29, 11627, 0, NULL },
+    { UINT64_C(0x2770744c53584246), 0, 2775, 30, 11015, 0, NULL },
+    { UINT64_C(0xb89ede0c6731c68d), 0, 2805, 17, 18709, 0, NULL },
+    { UINT64_C(0x2ee95e4da30d04a7), 0, 2822, 21, 18676, 0, NULL },
+    { UINT64_C(0x6c7bb48c68ca8703), 0, 2843, 18, 18333, 0, NULL },
+    { UINT64_C(0xee91c9971bbdfee1), 0, 2861, 23, 17835, 0, NULL },
+    { UINT64_C(0xac423f4cb438cc9a), 0, 2884, 22, 14626, 0, NULL },
+    { UINT64_C(0x722d358b60ea9daa), 0, 2906, 24, 14572, 0, NULL },
+    { UINT64_C(0x04a659bfa0740929), 0, 2930, 25, 14400, 0, NULL },
+    { UINT64_C(0x317d9dc023501e5b), 0, 2955, 26, 13789, 0, NULL },
+    { UINT64_C(0xcd1cfd9f84bc9540), 0, 2981, 14, 11867, 0, NULL },
+    { UINT64_C(0x52966062d98debbd), 0, 2995, 15, 11813, 0, NULL },
+    { UINT64_C(0xa0923054de4f2335), 0, 3010, 13, 11641, 0, NULL },
+    { UINT64_C(0xfb771d36bbd0472a), 0, 3023, 14, 11030, 0, NULL },
     { UINT64_C(0x3ad2ad3223f79e0f), 0, 3037, 53, 4704, 0, NULL },
     { UINT64_C(0xf5fc9c21b882f0a5), 0, 3090, 53, 4595, 0, NULL },
     { UINT64_C(0x2621a3492daa384f), 0, 3143, 48, 4390, 0, NULL },
@@ -3036,10 +3034,10 @@ static const struct kiln_program programs[] = {
     { UINT64_C(0xb402929e042fad0e), 0, 3300, 15, 8698, 0, NULL },
     { UINT64_C(0x89521d9ecc0790f4), 0, 3315, 11, 6448, 0, NULL },
     { UINT64_C(0x2a343e8f152c19c5), 0, 3326, 11, 6511, 0, NULL },
-    { UINT64_C(0x5f03bc9e5bcaa583), 0, 3337, 17, 18689, 0, NULL },
-    { UINT64_C(0xe41e0f0fa2f9673c), 0, 3354, 21, 18655, 0, NULL },
-    { UINT64_C(0x9ceefa03774501ee), 0, 3375, 18, 18314, 0, NULL },
-    { UINT64_C(0x7820ba7b90885a21), 0, 3393, 23, 17815, 0, NULL },
+    { UINT64_C(0x094e5287452f6733), 0, 3337, 17, 18693, 0, NULL },
+    { UINT64_C(0x3dda6089225a9990), 0, 3354, 21, 18659, 0, NULL },
+    { UINT64_C(0x92c1c3f01c8abc72), 0, 3375, 18, 18318, 0, NULL },
+    { UINT64_C(0x44cbbed86c6fb1cd), 0, 3393, 23, 17819, 0, NULL },
     { UINT64_C(0x4b7a0764ca4b3700), 0, 3416, 9, 9684, 0, NULL },
     { UINT64_C(0x16c88134cc66c3d9), 0, 3425, 9, 9747, 0, NULL },
     { UINT64_C(0x154ec47440b1bd6b), 0, 3434, 9, 7531, 0, NULL },
@@ -3048,14 +3046,14 @@ static const struct kiln_program programs[] = {
     { UINT64_C(0x3747cd93301affc5), 0, 3461, 9, 9755, 0, NULL },
     { UINT64_C(0x36a6753a4b2fa781), 0, 3470, 9, 7539, 0, NULL },
     { UINT64_C(0x5a8ccfeb1961681e), 0, 3479, 9, 9692, 0, NULL },
-    { UINT64_C(0x4ce231f15f58812b), 0, 3488, 15, 11857, 0, NULL },
-    { UINT64_C(0x521297c48d0b29c3), 0, 3503, 17, 11803, 0, NULL },
-    { UINT64_C(0xb808b3623c449184), 0, 3520, 18, 11631, 0, NULL },
-    { UINT64_C(0x1e6c843127cf41d8), 0, 3538, 20, 11020, 0, NULL },
+    { UINT64_C(0x33cfd0c02dc9bd7a), 0, 3488, 15, 11859, 0, NULL },
+    { UINT64_C(0x89a274cb7d62eda8), 0, 3503, 17, 11805, 0, NULL },
+    { UINT64_C(0x94d01ed2c61336cf), 0, 3520, 18, 11633, 0, NULL },
+    { UINT64_C(0x7e516b99d7bf27cd), 0, 3538, 20, 11022, 0, NULL },
 };
 
 static const struct kiln_stage stages[] = {
-    { "kiln_hgemm_async_multiply_nn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0",
+    { "kiln_hgemm_async_multiply_nn_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes16_copy0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 64, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -3063,7 +3061,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_async_multiply_nt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0",
+    { "kiln_hgemm_async_multiply_nt_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes16_copy0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 64, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -3071,7 +3069,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_async_multiply_tn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0",
+    { "kiln_hgemm_async_multiply_tn_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes16_copy0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 64, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -3079,7 +3077,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_async_multiply_tt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0",
+    { "kiln_hgemm_async_multiply_tt_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes16_copy0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 64, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -3087,7 +3085,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_async_stream_nn_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes16_copy0",
+    { "kiln_hgemm_async_stream_nn_bm64_bn64_wm32_wn32_depth128_st4_ku2_group8_bytes16_copy0",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 128, 1, 1 }, 0,
       16, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -3095,14 +3093,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_async_add_nn_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes16_copy0",
+    { "kiln_hgemm_async_add_nn_bm64_bn64_wm32_wn32_depth128_st4_ku2_group8_bytes16_copy0",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 4, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_hgemm_async_stream_nt_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes16_copy0",
+    { "kiln_hgemm_async_stream_nt_bm64_bn64_wm32_wn32_depth128_st4_ku2_group8_bytes16_copy0",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 128, 1, 1 }, 0,
       16, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -3110,14 +3108,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_async_add_nt_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes16_copy0",
+    { "kiln_hgemm_async_add_nt_bm64_bn64_wm32_wn32_depth128_st4_ku2_group8_bytes16_copy0",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 4, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_hgemm_async_stream_tn_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes16_copy0",
+    { "kiln_hgemm_async_stream_tn_bm64_bn64_wm32_wn32_depth128_st4_ku2_group8_bytes16_copy0",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 128, 1, 1 }, 0,
       16, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -3125,14 +3123,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_async_add_tn_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes16_copy0",
+    { "kiln_hgemm_async_add_tn_bm64_bn64_wm32_wn32_depth128_st4_ku2_group8_bytes16_copy0",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 4, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_hgemm_async_stream_tt_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes16_copy0",
+    { "kiln_hgemm_async_stream_tt_bm64_bn64_wm32_wn32_depth128_st4_ku2_group8_bytes16_copy0",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 128, 1, 1 }, 0,
       16, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -3140,7 +3138,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_async_add_tt_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes16_copy0",
+    { "kiln_hgemm_async_add_tt_bm64_bn64_wm32_wn32_depth128_st4_ku2_group8_bytes16_copy0",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 4, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
@@ -3179,7 +3177,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_async_multiply_nn_bm64_bn32_tm4_tn4_depth128_st2_ku2_group8_bytes2_copy0",
+    { "kiln_hgemm_async_multiply_nn_bm64_bn32_wm32_wn16_depth128_st2_ku2_group8_bytes2_copy0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 64, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -3187,7 +3185,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_async_multiply_nt_bm64_bn32_tm4_tn4_depth128_st2_ku2_group8_bytes2_copy0",
+    { "kiln_hgemm_async_multiply_nt_bm64_bn32_wm32_wn16_depth128_st2_ku2_group8_bytes2_copy0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 64, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -3195,7 +3193,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_async_multiply_tn_bm64_bn32_tm4_tn4_depth128_st2_ku2_group8_bytes2_copy0",
+    { "kiln_hgemm_async_multiply_tn_bm64_bn32_wm32_wn16_depth128_st2_ku2_group8_bytes2_copy0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 64, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -3203,7 +3201,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_async_multiply_tt_bm64_bn32_tm4_tn4_depth128_st2_ku2_group8_bytes2_copy0",
+    { "kiln_hgemm_async_multiply_tt_bm64_bn32_wm32_wn16_depth128_st2_ku2_group8_bytes2_copy0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 64, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -3231,7 +3229,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_K, KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_hgemm_async_multiply_nn_bm128_bn128_tm8_tn8_depth64_st4_ku2_group8_bytes16_copy1",
+    { "kiln_hgemm_async_multiply_nn_bm128_bn128_wm64_wn32_depth64_st4_ku2_group8_bytes16_copy1",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 128, 128, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -3259,7 +3257,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_hgemm_async_multiply_nt_bm128_bn128_tm8_tn8_depth64_st4_ku2_group8_bytes16_copy1",
+    { "kiln_hgemm_async_multiply_nt_bm128_bn128_wm64_wn32_depth64_st4_ku2_group8_bytes16_copy1",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 128, 128, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -3287,7 +3285,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_K, KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_hgemm_async_multiply_tn_bm128_bn128_tm8_tn8_depth64_st4_ku2_group8_bytes16_copy1",
+    { "kiln_hgemm_async_multiply_tn_bm128_bn128_wm64_wn32_depth64_st4_ku2_group8_bytes16_copy1",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 128, 128, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -3315,7 +3313,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_hgemm_async_multiply_tt_bm128_bn128_tm8_tn8_depth64_st4_ku2_group8_bytes16_copy1",
+    { "kiln_hgemm_async_multiply_tt_bm128_bn128_wm64_wn32_depth64_st4_ku2_group8_bytes16_copy1",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 128, 128, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -3355,7 +3353,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_async_stream_nn_bm64_bn64_tm4_tn8_depth128_st2_ku2_group8_bytes2_copy0",
+    { "kiln_hgemm_async_stream_nn_bm64_bn64_wm32_wn32_depth128_st2_ku2_group8_bytes2_copy0",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 4, 1, 1 }, { 128, 1, 1 }, 0,
       16, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -3363,14 +3361,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_async_add_nn_bm64_bn64_tm4_tn8_depth128_st2_ku2_group8_bytes2_copy0",
+    { "kiln_hgemm_async_add_nn_bm64_bn64_wm32_wn32_depth128_st2_ku2_group8_bytes2_copy0",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 4, 2, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_hgemm_async_stream_nt_bm64_bn64_tm4_tn8_depth128_st2_ku2_group8_bytes2_copy0",
+    { "kiln_hgemm_async_stream_nt_bm64_bn64_wm32_wn32_depth128_st2_ku2_group8_bytes2_copy0",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 4, 1, 1 }, { 128, 1, 1 }, 0,
       16, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -3378,14 +3376,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_async_add_nt_bm64_bn64_tm4_tn8_depth128_st2_ku2_group8_bytes2_copy0",
+    { "kiln_hgemm_async_add_nt_bm64_bn64_wm32_wn32_depth128_st2_ku2_group8_bytes2_copy0",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 4, 2, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_hgemm_async_stream_tn_bm64_bn64_tm4_tn8_depth128_st2_ku2_group8_bytes2_copy0",
+    { "kiln_hgemm_async_stream_tn_bm64_bn64_wm32_wn32_depth128_st2_ku2_group8_bytes2_copy0",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 4, 1, 1 }, { 128, 1, 1 }, 0,
       16, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -3393,14 +3391,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_async_add_tn_bm64_bn64_tm4_tn8_depth128_st2_ku2_group8_bytes2_copy0",
+    { "kiln_hgemm_async_add_tn_bm64_bn64_wm32_wn32_depth128_st2_ku2_group8_bytes2_copy0",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 4, 2, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_hgemm_async_stream_tt_bm64_bn64_tm4_tn8_depth128_st2_ku2_group8_bytes2_copy0",
+    { "kiln_hgemm_async_stream_tt_bm64_bn64_wm32_wn32_depth128_st2_ku2_group8_bytes2_copy0",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 4, 1, 1 }, { 128, 1, 1 }, 0,
       16, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -3408,7 +3406,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_async_add_tt_bm64_bn64_tm4_tn8_depth128_st2_ku2_group8_bytes2_copy0",
+    { "kiln_hgemm_async_add_tt_bm64_bn64_wm32_wn32_depth128_st2_ku2_group8_bytes2_copy0",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 4, 2, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
@@ -3435,7 +3433,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_K, KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_hgemm_async_multiply_nn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy1",
+    { "kiln_hgemm_async_multiply_nn_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes16_copy1",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 64, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -3463,7 +3461,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_hgemm_async_multiply_nt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy1",
+    { "kiln_hgemm_async_multiply_nt_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes16_copy1",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 64, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -3491,7 +3489,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_K, KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_hgemm_async_multiply_tn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy1",
+    { "kiln_hgemm_async_multiply_tn_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes16_copy1",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 64, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -3519,7 +3517,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_hgemm_async_multiply_tt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy1",
+    { "kiln_hgemm_async_multiply_tt_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes16_copy1",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 64, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -3547,7 +3545,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_K, KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_hgemm_async_stream_nn_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes16_copy1",
+    { "kiln_hgemm_async_stream_nn_bm64_bn64_wm32_wn32_depth128_st4_ku2_group8_bytes16_copy1",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 128, 1, 1 }, 0,
       16, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -3555,7 +3553,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_PACKED_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_async_add_nn_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes16_copy1",
+    { "kiln_hgemm_async_add_nn_bm64_bn64_wm32_wn32_depth128_st4_ku2_group8_bytes16_copy1",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 4, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
@@ -3582,7 +3580,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_hgemm_async_stream_nt_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes16_copy1",
+    { "kiln_hgemm_async_stream_nt_bm64_bn64_wm32_wn32_depth128_st4_ku2_group8_bytes16_copy1",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 128, 1, 1 }, 0,
       16, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -3590,7 +3588,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_PACKED_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_async_add_nt_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes16_copy1",
+    { "kiln_hgemm_async_add_nt_bm64_bn64_wm32_wn32_depth128_st4_ku2_group8_bytes16_copy1",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 4, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
@@ -3617,7 +3615,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_K, KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_hgemm_async_stream_tn_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes16_copy1",
+    { "kiln_hgemm_async_stream_tn_bm64_bn64_wm32_wn32_depth128_st4_ku2_group8_bytes16_copy1",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 128, 1, 1 }, 0,
       16, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -3625,7 +3623,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_PACKED_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_async_add_tn_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes16_copy1",
+    { "kiln_hgemm_async_add_tn_bm64_bn64_wm32_wn32_depth128_st4_ku2_group8_bytes16_copy1",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 4, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
@@ -3652,7 +3650,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_hgemm_async_stream_tt_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes16_copy1",
+    { "kiln_hgemm_async_stream_tt_bm64_bn64_wm32_wn32_depth128_st4_ku2_group8_bytes16_copy1",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 128, 1, 1 }, 0,
       16, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -3660,7 +3658,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_PACKED_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_async_add_tt_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes16_copy1",
+    { "kiln_hgemm_async_add_tt_bm64_bn64_wm32_wn32_depth128_st4_ku2_group8_bytes16_copy1",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 4, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
@@ -3699,7 +3697,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_async_multiply_nn_bm256_bn64_tm8_tn16_depth64_st3_ku2_group16_bytes16_copy0",
+    { "kiln_hgemm_async_multiply_nn_bm256_bn64_wm64_wn64_depth64_st3_ku2_group16_bytes16_copy0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 256, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -3707,7 +3705,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_async_multiply_nt_bm256_bn64_tm8_tn16_depth64_st3_ku2_group16_bytes16_copy0",
+    { "kiln_hgemm_async_multiply_nt_bm256_bn64_wm64_wn64_depth64_st3_ku2_group16_bytes16_copy0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 256, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -3715,7 +3713,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_async_multiply_tn_bm256_bn64_tm8_tn16_depth64_st3_ku2_group16_bytes16_copy0",
+    { "kiln_hgemm_async_multiply_tn_bm256_bn64_wm64_wn64_depth64_st3_ku2_group16_bytes16_copy0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 256, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -3723,7 +3721,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_async_multiply_tt_bm256_bn64_tm8_tn16_depth64_st3_ku2_group16_bytes16_copy0",
+    { "kiln_hgemm_async_multiply_tt_bm256_bn64_wm64_wn64_depth64_st3_ku2_group16_bytes16_copy0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 256, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -3731,7 +3729,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_async_multiply_nn_bm128_bn128_tm8_tn4_depth64_st6_ku2_group4_bytes2_copy0",
+    { "kiln_hgemm_async_multiply_nn_bm128_bn128_wm64_wn16_depth64_st6_ku2_group4_bytes2_copy0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 128, 128, 1 }, { 512, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -3739,7 +3737,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_async_multiply_nt_bm128_bn128_tm8_tn4_depth64_st6_ku2_group4_bytes2_copy0",
+    { "kiln_hgemm_async_multiply_nt_bm128_bn128_wm64_wn16_depth64_st6_ku2_group4_bytes2_copy0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 128, 128, 1 }, { 512, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -3747,7 +3745,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_async_multiply_tn_bm128_bn128_tm8_tn4_depth64_st6_ku2_group4_bytes2_copy0",
+    { "kiln_hgemm_async_multiply_tn_bm128_bn128_wm64_wn16_depth64_st6_ku2_group4_bytes2_copy0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 128, 128, 1 }, { 512, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -3755,7 +3753,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_async_multiply_tt_bm128_bn128_tm8_tn4_depth64_st6_ku2_group4_bytes2_copy0",
+    { "kiln_hgemm_async_multiply_tt_bm128_bn128_wm64_wn16_depth64_st6_ku2_group4_bytes2_copy0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 128, 128, 1 }, { 512, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -3763,7 +3761,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_async_multiply_nn_bm64_bn128_tm8_tn8_depth128_st2_ku4_group8_bytes4_copy0",
+    { "kiln_sgemm_async_multiply_nn_bm64_bn128_wm64_wn32_depth128_st2_ku4_group8_bytes4_copy0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 128, 64, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -3771,7 +3769,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_async_multiply_nt_bm64_bn128_tm8_tn8_depth128_st2_ku4_group8_bytes4_copy0",
+    { "kiln_sgemm_async_multiply_nt_bm64_bn128_wm64_wn32_depth128_st2_ku4_group8_bytes4_copy0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 128, 64, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -3779,7 +3777,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_async_multiply_tn_bm64_bn128_tm8_tn8_depth128_st2_ku4_group8_bytes4_copy0",
+    { "kiln_sgemm_async_multiply_tn_bm64_bn128_wm64_wn32_depth128_st2_ku4_group8_bytes4_copy0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 128, 64, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -3787,7 +3785,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_async_multiply_tt_bm64_bn128_tm8_tn8_depth128_st2_ku4_group8_bytes4_copy0",
+    { "kiln_sgemm_async_multiply_tt_bm64_bn128_wm64_wn32_depth128_st2_ku4_group8_bytes4_copy0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 128, 64, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -3795,7 +3793,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_async_multiply_nn_bm32_bn64_tm4_tn4_depth128_st3_ku8_group8_bytes4_copy0",
+    { "kiln_sgemm_async_multiply_nn_bm32_bn64_wm32_wn16_depth128_st3_ku8_group8_bytes4_copy0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 32, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -3803,7 +3801,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_async_multiply_nt_bm32_bn64_tm4_tn4_depth128_st3_ku8_group8_bytes4_copy0",
+    { "kiln_sgemm_async_multiply_nt_bm32_bn64_wm32_wn16_depth128_st3_ku8_group8_bytes4_copy0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 32, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -3811,7 +3809,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_async_multiply_tn_bm32_bn64_tm4_tn4_depth128_st3_ku8_group8_bytes4_copy0",
+    { "kiln_sgemm_async_multiply_tn_bm32_bn64_wm32_wn16_depth128_st3_ku8_group8_bytes4_copy0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 32, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -3819,7 +3817,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_async_multiply_tt_bm32_bn64_tm4_tn4_depth128_st3_ku8_group8_bytes4_copy0",
+    { "kiln_sgemm_async_multiply_tt_bm32_bn64_wm32_wn16_depth128_st3_ku8_group8_bytes4_copy0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 32, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -3827,7 +3825,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_async_stream_nn_bm64_bn64_tm8_tn4_depth128_st2_ku4_group8_bytes4_copy0",
+    { "kiln_sgemm_async_stream_nn_bm64_bn64_wm64_wn16_depth128_st2_ku4_group8_bytes4_copy0",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 128, 1, 1 }, 0,
       16, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -3835,14 +3833,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_async_add_nn_bm64_bn64_tm8_tn4_depth128_st2_ku4_group8_bytes4_copy0",
+    { "kiln_sgemm_async_add_nn_bm64_bn64_wm64_wn16_depth128_st2_ku4_group8_bytes4_copy0",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 4, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_sgemm_async_stream_nt_bm64_bn64_tm8_tn4_depth128_st2_ku4_group8_bytes4_copy0",
+    { "kiln_sgemm_async_stream_nt_bm64_bn64_wm64_wn16_depth128_st2_ku4_group8_bytes4_copy0",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 128, 1, 1 }, 0,
       16, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -3850,14 +3848,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_async_add_nt_bm64_bn64_tm8_tn4_depth128_st2_ku4_group8_bytes4_copy0",
+    { "kiln_sgemm_async_add_nt_bm64_bn64_wm64_wn16_depth128_st2_ku4_group8_bytes4_copy0",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 4, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_sgemm_async_stream_tn_bm64_bn64_tm8_tn4_depth128_st2_ku4_group8_bytes4_copy0",
+    { "kiln_sgemm_async_stream_tn_bm64_bn64_wm64_wn16_depth128_st2_ku4_group8_bytes4_copy0",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 128, 1, 1 }, 0,
       16, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -3865,14 +3863,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_async_add_tn_bm64_bn64_tm8_tn4_depth128_st2_ku4_group8_bytes4_copy0",
+    { "kiln_sgemm_async_add_tn_bm64_bn64_wm64_wn16_depth128_st2_ku4_group8_bytes4_copy0",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 4, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_sgemm_async_stream_tt_bm64_bn64_tm8_tn4_depth128_st2_ku4_group8_bytes4_copy0",
+    { "kiln_sgemm_async_stream_tt_bm64_bn64_wm64_wn16_depth128_st2_ku4_group8_bytes4_copy0",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 128, 1, 1 }, 0,
       16, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -3880,7 +3878,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_async_add_tt_bm64_bn64_tm8_tn4_depth128_st2_ku4_group8_bytes4_copy0",
+    { "kiln_sgemm_async_add_tt_bm64_bn64_wm64_wn16_depth128_st2_ku4_group8_bytes4_copy0",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 4, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
@@ -3893,7 +3891,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_K, KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_sgemm_async_stream_nn_bm64_bn64_tm8_tn4_depth128_st2_ku4_group8_bytes16_copy1",
+    { "kiln_sgemm_async_stream_nn_bm64_bn64_wm64_wn16_depth128_st2_ku4_group8_bytes16_copy1",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 128, 1, 1 }, 0,
       16, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -3901,14 +3899,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_PACKED_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_async_add_nn_bm64_bn64_tm8_tn4_depth128_st2_ku4_group8_bytes16_copy1",
+    { "kiln_sgemm_async_add_nn_bm64_bn64_wm64_wn16_depth128_st2_ku4_group8_bytes16_copy1",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 4, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_sgemm_async_stream_nt_bm64_bn64_tm8_tn4_depth128_st2_ku4_group8_bytes16_copy1",
+    { "kiln_sgemm_async_stream_nt_bm64_bn64_wm64_wn16_depth128_st2_ku4_group8_bytes16_copy1",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 128, 1, 1 }, 0,
       16, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -3916,7 +3914,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_async_add_nt_bm64_bn64_tm8_tn4_depth128_st2_ku4_group8_bytes16_copy1",
+    { "kiln_sgemm_async_add_nt_bm64_bn64_wm64_wn16_depth128_st2_ku4_group8_bytes16_copy1",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 4, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
@@ -3943,7 +3941,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_K, KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_sgemm_async_stream_tn_bm64_bn64_tm8_tn4_depth128_st2_ku4_group8_bytes16_copy1",
+    { "kiln_sgemm_async_stream_tn_bm64_bn64_wm64_wn16_depth128_st2_ku4_group8_bytes16_copy1",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 128, 1, 1 }, 0,
       16, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -3951,7 +3949,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_PACKED_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_async_add_tn_bm64_bn64_tm8_tn4_depth128_st2_ku4_group8_bytes16_copy1",
+    { "kiln_sgemm_async_add_tn_bm64_bn64_wm64_wn16_depth128_st2_ku4_group8_bytes16_copy1",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 4, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
@@ -3964,7 +3962,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_sgemm_async_stream_tt_bm64_bn64_tm8_tn4_depth128_st2_ku4_group8_bytes16_copy1",
+    { "kiln_sgemm_async_stream_tt_bm64_bn64_wm64_wn16_depth128_st2_ku4_group8_bytes16_copy1",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 128, 1, 1 }, 0,
       16, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -3972,14 +3970,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_async_add_tt_bm64_bn64_tm8_tn4_depth128_st2_ku4_group8_bytes16_copy1",
+    { "kiln_sgemm_async_add_tt_bm64_bn64_wm64_wn16_depth128_st2_ku4_group8_bytes16_copy1",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 4, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_sgemm_async_multiply_nn_bm64_bn128_tm8_tn8_depth128_st2_ku4_group8_bytes16_copy0",
+    { "kiln_sgemm_async_multiply_nn_bm64_bn128_wm64_wn32_depth128_st2_ku4_group8_bytes16_copy0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 128, 64, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -3987,7 +3985,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_async_multiply_nt_bm64_bn128_tm8_tn8_depth128_st2_ku4_group8_bytes16_copy0",
+    { "kiln_sgemm_async_multiply_nt_bm64_bn128_wm64_wn32_depth128_st2_ku4_group8_bytes16_copy0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 128, 64, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -3995,7 +3993,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_async_multiply_tn_bm64_bn128_tm8_tn8_depth128_st2_ku4_group8_bytes16_copy0",
+    { "kiln_sgemm_async_multiply_tn_bm64_bn128_wm64_wn32_depth128_st2_ku4_group8_bytes16_copy0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 128, 64, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -4003,7 +4001,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_async_multiply_tt_bm64_bn128_tm8_tn8_depth128_st2_ku4_group8_bytes16_copy0",
+    { "kiln_sgemm_async_multiply_tt_bm64_bn128_wm64_wn32_depth128_st2_ku4_group8_bytes16_copy0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 128, 64, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -4011,7 +4009,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_async_stream_nn_bm128_bn128_tm8_tn8_depth128_st3_ku4_group8_bytes16_copy0",
+    { "kiln_sgemm_async_stream_nn_bm128_bn128_wm64_wn32_depth128_st3_ku4_group8_bytes16_copy0",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 256, 1, 1 }, 0,
       16, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -4019,14 +4017,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_async_add_nn_bm128_bn128_tm8_tn8_depth128_st3_ku4_group8_bytes16_copy0",
+    { "kiln_sgemm_async_add_nn_bm128_bn128_wm64_wn32_depth128_st3_ku4_group8_bytes16_copy0",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 8, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_sgemm_async_stream_nt_bm128_bn128_tm8_tn8_depth128_st3_ku4_group8_bytes16_copy0",
+    { "kiln_sgemm_async_stream_nt_bm128_bn128_wm64_wn32_depth128_st3_ku4_group8_bytes16_copy0",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 256, 1, 1 }, 0,
       16, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -4034,14 +4032,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_async_add_nt_bm128_bn128_tm8_tn8_depth128_st3_ku4_group8_bytes16_copy0",
+    { "kiln_sgemm_async_add_nt_bm128_bn128_wm64_wn32_depth128_st3_ku4_group8_bytes16_copy0",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 8, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_sgemm_async_stream_tn_bm128_bn128_tm8_tn8_depth128_st3_ku4_group8_bytes16_copy0",
+    { "kiln_sgemm_async_stream_tn_bm128_bn128_wm64_wn32_depth128_st3_ku4_group8_bytes16_copy0",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 256, 1, 1 }, 0,
       16, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -4049,14 +4047,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_async_add_tn_bm128_bn128_tm8_tn8_depth128_st3_ku4_group8_bytes16_copy0",
+    { "kiln_sgemm_async_add_tn_bm128_bn128_wm64_wn32_depth128_st3_ku4_group8_bytes16_copy0",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 8, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_sgemm_async_stream_tt_bm128_bn128_tm8_tn8_depth128_st3_ku4_group8_bytes16_copy0",
+    { "kiln_sgemm_async_stream_tt_bm128_bn128_wm64_wn32_depth128_st3_ku4_group8_bytes16_copy0",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 256, 1, 1 }, 0,
       16, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -4064,7 +4062,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_async_add_tt_bm128_bn128_tm8_tn8_depth128_st3_ku4_group8_bytes16_copy0",
+    { "kiln_sgemm_async_add_tt_bm128_bn128_wm64_wn32_depth128_st3_ku4_group8_bytes16_copy0",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 8, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
@@ -4077,7 +4075,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_K, KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_sgemm_async_multiply_nn_bm128_bn128_tm8_tn8_depth128_st3_ku4_group8_bytes16_copy1",
+    { "kiln_sgemm_async_multiply_nn_bm128_bn128_wm64_wn32_depth128_st3_ku4_group8_bytes16_copy1",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 128, 128, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -4085,7 +4083,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_PACKED_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_async_multiply_nt_bm128_bn128_tm8_tn8_depth128_st3_ku4_group8_bytes16_copy1",
+    { "kiln_sgemm_async_multiply_nt_bm128_bn128_wm64_wn32_depth128_st3_ku4_group8_bytes16_copy1",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 128, 128, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -4113,7 +4111,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_K, KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_sgemm_async_multiply_tn_bm128_bn128_tm8_tn8_depth128_st3_ku4_group8_bytes16_copy1",
+    { "kiln_sgemm_async_multiply_tn_bm128_bn128_wm64_wn32_depth128_st3_ku4_group8_bytes16_copy1",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 128, 128, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -4127,7 +4125,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_sgemm_async_multiply_tt_bm128_bn128_tm8_tn8_depth128_st3_ku4_group8_bytes16_copy1",
+    { "kiln_sgemm_async_multiply_tt_bm128_bn128_wm64_wn32_depth128_st3_ku4_group8_bytes16_copy1",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 128, 128, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -4135,7 +4133,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_async_stream_nn_bm32_bn64_tm4_tn4_depth128_st3_ku8_group8_bytes4_copy0",
+    { "kiln_sgemm_async_stream_nn_bm32_bn64_wm32_wn16_depth128_st3_ku8_group8_bytes4_copy0",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 128, 1, 1 }, 0,
       16, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -4143,14 +4141,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_async_add_nn_bm32_bn64_tm4_tn4_depth128_st3_ku8_group8_bytes4_copy0",
+    { "kiln_sgemm_async_add_nn_bm32_bn64_wm32_wn16_depth128_st3_ku8_group8_bytes4_copy0",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 8, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_sgemm_async_stream_nt_bm32_bn64_tm4_tn4_depth128_st3_ku8_group8_bytes4_copy0",
+    { "kiln_sgemm_async_stream_nt_bm32_bn64_wm32_wn16_depth128_st3_ku8_group8_bytes4_copy0",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 128, 1, 1 }, 0,
       16, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -4158,14 +4156,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_async_add_nt_bm32_bn64_tm4_tn4_depth128_st3_ku8_group8_bytes4_copy0",
+    { "kiln_sgemm_async_add_nt_bm32_bn64_wm32_wn16_depth128_st3_ku8_group8_bytes4_copy0",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 8, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_sgemm_async_stream_tn_bm32_bn64_tm4_tn4_depth128_st3_ku8_group8_bytes4_copy0",
+    { "kiln_sgemm_async_stream_tn_bm32_bn64_wm32_wn16_depth128_st3_ku8_group8_bytes4_copy0",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 128, 1, 1 }, 0,
       16, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -4173,14 +4171,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_async_add_tn_bm32_bn64_tm4_tn4_depth128_st3_ku8_group8_bytes4_copy0",
+    { "kiln_sgemm_async_add_tn_bm32_bn64_wm32_wn16_depth128_st3_ku8_group8_bytes4_copy0",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 8, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_sgemm_async_stream_tt_bm32_bn64_tm4_tn4_depth128_st3_ku8_group8_bytes4_copy0",
+    { "kiln_sgemm_async_stream_tt_bm32_bn64_wm32_wn16_depth128_st3_ku8_group8_bytes4_copy0",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 128, 1, 1 }, 0,
       16, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -4188,14 +4186,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_async_add_tt_bm32_bn64_tm4_tn4_depth128_st3_ku8_group8_bytes4_copy0",
+    { "kiln_sgemm_async_add_tt_bm32_bn64_wm32_wn16_depth128_st3_ku8_group8_bytes4_copy0",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 8, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_sgemm_async_multiply_nn_bm32_bn64_tm4_tn4_depth128_st3_ku8_group8_bytes16_copy0",
+    { "kiln_sgemm_async_multiply_nn_bm32_bn64_wm32_wn16_depth128_st3_ku8_group8_bytes16_copy0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 32, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -4203,7 +4201,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_async_multiply_nt_bm32_bn64_tm4_tn4_depth128_st3_ku8_group8_bytes16_copy0",
+    { "kiln_sgemm_async_multiply_nt_bm32_bn64_wm32_wn16_depth128_st3_ku8_group8_bytes16_copy0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 32, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -4211,7 +4209,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_async_multiply_tn_bm32_bn64_tm4_tn4_depth128_st3_ku8_group8_bytes16_copy0",
+    { "kiln_sgemm_async_multiply_tn_bm32_bn64_wm32_wn16_depth128_st3_ku8_group8_bytes16_copy0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 32, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -4219,7 +4217,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_async_multiply_tt_bm32_bn64_tm4_tn4_depth128_st3_ku8_group8_bytes16_copy0",
+    { "kiln_sgemm_async_multiply_tt_bm32_bn64_wm32_wn16_depth128_st3_ku8_group8_bytes16_copy0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 32, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -4259,7 +4257,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_async_multiply_nn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes8_copy0",
+    { "kiln_dgemm_async_multiply_nn_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes8_copy0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 64, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -4267,7 +4265,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_async_multiply_nt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes8_copy0",
+    { "kiln_dgemm_async_multiply_nt_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes8_copy0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 64, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -4275,7 +4273,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_async_multiply_tn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes8_copy0",
+    { "kiln_dgemm_async_multiply_tn_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes8_copy0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 64, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -4283,7 +4281,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_async_multiply_tt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes8_copy0",
+    { "kiln_dgemm_async_multiply_tt_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes8_copy0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 64, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -4379,7 +4377,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_async_multiply_nn_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes8_copy0",
+    { "kiln_dgemm_async_multiply_nn_bm64_bn64_wm32_wn32_depth128_st4_ku2_group8_bytes8_copy0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 64, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -4387,7 +4385,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_async_multiply_nt_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes8_copy0",
+    { "kiln_dgemm_async_multiply_nt_bm64_bn64_wm32_wn32_depth128_st4_ku2_group8_bytes8_copy0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 64, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -4395,7 +4393,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_async_multiply_tn_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes8_copy0",
+    { "kiln_dgemm_async_multiply_tn_bm64_bn64_wm32_wn32_depth128_st4_ku2_group8_bytes8_copy0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 64, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -4403,7 +4401,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_async_multiply_tt_bm64_bn64_tm4_tn8_depth128_st4_ku2_group8_bytes8_copy0",
+    { "kiln_dgemm_async_multiply_tt_bm64_bn64_wm32_wn32_depth128_st4_ku2_group8_bytes8_copy0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 64, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -4411,7 +4409,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_async_stream_nn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0",
+    { "kiln_dgemm_async_stream_nn_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes16_copy0",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 128, 1, 1 }, 0,
       16, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -4419,14 +4417,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_async_add_nn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0",
+    { "kiln_dgemm_async_add_nn_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes16_copy0",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 4, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_dgemm_async_stream_nt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0",
+    { "kiln_dgemm_async_stream_nt_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes16_copy0",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 128, 1, 1 }, 0,
       16, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -4434,14 +4432,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_async_add_nt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0",
+    { "kiln_dgemm_async_add_nt_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes16_copy0",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 4, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_dgemm_async_stream_tn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0",
+    { "kiln_dgemm_async_stream_tn_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes16_copy0",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 128, 1, 1 }, 0,
       16, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -4449,14 +4447,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_async_add_tn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0",
+    { "kiln_dgemm_async_add_tn_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes16_copy0",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 4, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_dgemm_async_stream_tt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0",
+    { "kiln_dgemm_async_stream_tt_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes16_copy0",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 128, 1, 1 }, 0,
       16, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -4464,7 +4462,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_async_add_tt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0",
+    { "kiln_dgemm_async_add_tt_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes16_copy0",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 4, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
@@ -4491,7 +4489,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_K, KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_dgemm_async_multiply_nn_bm64_bn64_tm8_tn4_depth128_st3_ku2_group1_bytes16_copy1",
+    { "kiln_dgemm_async_multiply_nn_bm64_bn64_wm64_wn16_depth128_st3_ku2_group1_bytes16_copy1",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 64, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -4519,7 +4517,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_dgemm_async_multiply_nt_bm64_bn64_tm8_tn4_depth128_st3_ku2_group1_bytes16_copy1",
+    { "kiln_dgemm_async_multiply_nt_bm64_bn64_wm64_wn16_depth128_st3_ku2_group1_bytes16_copy1",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 64, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -4547,7 +4545,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_K, KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_dgemm_async_multiply_tn_bm64_bn64_tm8_tn4_depth128_st3_ku2_group1_bytes16_copy1",
+    { "kiln_dgemm_async_multiply_tn_bm64_bn64_wm64_wn16_depth128_st3_ku2_group1_bytes16_copy1",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 64, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -4575,7 +4573,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_dgemm_async_multiply_tt_bm64_bn64_tm8_tn4_depth128_st3_ku2_group1_bytes16_copy1",
+    { "kiln_dgemm_async_multiply_tt_bm64_bn64_wm64_wn16_depth128_st3_ku2_group1_bytes16_copy1",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 64, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -4583,7 +4581,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_PACKED_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_async_multiply_nn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0",
+    { "kiln_dgemm_async_multiply_nn_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes16_copy0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 64, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -4591,7 +4589,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_async_multiply_nt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0",
+    { "kiln_dgemm_async_multiply_nt_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes16_copy0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 64, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -4599,7 +4597,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_async_multiply_tn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0",
+    { "kiln_dgemm_async_multiply_tn_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes16_copy0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 64, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -4607,7 +4605,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_async_multiply_tt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes16_copy0",
+    { "kiln_dgemm_async_multiply_tt_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes16_copy0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 64, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -4711,7 +4709,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_async_stream_nn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes8_copy0",
+    { "kiln_dgemm_async_stream_nn_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes8_copy0",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 128, 1, 1 }, 0,
       16, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -4719,14 +4717,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_async_add_nn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes8_copy0",
+    { "kiln_dgemm_async_add_nn_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes8_copy0",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 4, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_dgemm_async_stream_nt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes8_copy0",
+    { "kiln_dgemm_async_stream_nt_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes8_copy0",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 128, 1, 1 }, 0,
       16, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -4734,14 +4732,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_async_add_nt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes8_copy0",
+    { "kiln_dgemm_async_add_nt_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes8_copy0",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 4, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_dgemm_async_stream_tn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes8_copy0",
+    { "kiln_dgemm_async_stream_tn_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes8_copy0",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 128, 1, 1 }, 0,
       16, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -4749,14 +4747,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_async_add_tn_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes8_copy0",
+    { "kiln_dgemm_async_add_tn_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes8_copy0",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 4, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_dgemm_async_stream_tt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes8_copy0",
+    { "kiln_dgemm_async_stream_tt_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes8_copy0",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 128, 1, 1 }, 0,
       16, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -4764,7 +4762,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_async_add_tt_bm64_bn32_tm4_tn4_depth128_st4_ku2_group8_bytes8_copy0",
+    { "kiln_dgemm_async_add_tt_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes8_copy0",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 4, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
@@ -4883,7 +4881,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_WORKSPACE, KILN_ARG_REGION_0, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_async_multiply_nn_bm64_bn64_tm8_tn4_depth128_st3_ku2_group1_bytes16_copy0",
+    { "kiln_dgemm_async_multiply_nn_bm64_bn64_wm64_wn16_depth128_st3_ku2_group1_bytes16_copy0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 64, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -4891,7 +4889,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_async_multiply_nt_bm64_bn64_tm8_tn4_depth128_st3_ku2_group1_bytes16_copy0",
+    { "kiln_dgemm_async_multiply_nt_bm64_bn64_wm64_wn16_depth128_st3_ku2_group1_bytes16_copy0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 64, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -4899,7 +4897,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_async_multiply_tn_bm64_bn64_tm8_tn4_depth128_st3_ku2_group1_bytes16_copy0",
+    { "kiln_dgemm_async_multiply_tn_bm64_bn64_wm64_wn16_depth128_st3_ku2_group1_bytes16_copy0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 64, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -4907,7 +4905,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_async_multiply_tt_bm64_bn64_tm8_tn4_depth128_st3_ku2_group1_bytes16_copy0",
+    { "kiln_dgemm_async_multiply_tt_bm64_bn64_wm64_wn16_depth128_st3_ku2_group1_bytes16_copy0",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 64, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -5208,28 +5206,28 @@ static const struct kiln_time times[] = {
 };
 
 static const struct kiln_recipe recipes[] = {
-    { "async BM=64 BN=32 TM=4 TN=4 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=0 BYTES=16 COPY=0 SLICES=1",
+    { "async BM=64 BN=32 WM=32 WN=16 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=0 BYTES=16 COPY=0 SLICES=1",
       1, 0, 0, 64, { 1, 1, 1, 8, 8, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 64, 32, 64 }, { 64, 32, 256 }, 1, 0, 0, 0, &times[0], 0, 1, 0, stages + 0, NULL, 0, 0 },
-    { "async BM=64 BN=32 TM=4 TN=4 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=0 BYTES=16 COPY=0 SLICES=1",
+    { "async BM=64 BN=32 WM=32 WN=16 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=0 BYTES=16 COPY=0 SLICES=1",
       1, 0, 1, 64, { 1, 1, 1, 8, 8, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 64, 32, 64 }, { 64, 32, 256 }, 1, 0, 0, 0, &times[0], 1, 1, 0, stages + 1, NULL, 0, 0 },
-    { "async BM=64 BN=32 TM=4 TN=4 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=0 BYTES=16 COPY=0 SLICES=1",
+    { "async BM=64 BN=32 WM=32 WN=16 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=0 BYTES=16 COPY=0 SLICES=1",
       1, 1, 0, 64, { 1, 1, 1, 8, 8, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 64, 32, 64 }, { 64, 32, 256 }, 1, 0, 0, 0, &times[0], 2, 1, 0, stages + 2, NULL, 0, 0 },
-    { "async BM=64 BN=32 TM=4 TN=4 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=0 BYTES=16 COPY=0 SLICES=1",
+    { "async BM=64 BN=32 WM=32 WN=16 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=0 BYTES=16 COPY=0 SLICES=1",
       1, 1, 1, 64, { 1, 1, 1, 8, 8, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 64, 32, 64 }, { 64, 32, 256 }, 1, 0, 0, 0, &times[0], 3, 1, 0, stages + 3, NULL, 0, 0 },
-    { "async BM=64 BN=64 TM=4 TN=8 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=2 BYTES=16 COPY=0 SLICES=1",
+    { "async BM=64 BN=64 WM=32 WN=32 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=2 BYTES=16 COPY=0 SLICES=1",
       1, 0, 0, 64, { 1, 1, 1, 8, 8, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 64, 64, 64 }, { 64, 64, 256 }, 1, 2, 1, 0, &times[1], 4, 2, 3, stages + 4, regions + 0, 0, 0 },
-    { "async BM=64 BN=64 TM=4 TN=8 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=2 BYTES=16 COPY=0 SLICES=1",
+    { "async BM=64 BN=64 WM=32 WN=32 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=2 BYTES=16 COPY=0 SLICES=1",
       1, 0, 1, 64, { 1, 1, 1, 8, 8, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 64, 64, 64 }, { 64, 64, 256 }, 1, 2, 1, 0, &times[1], 5, 2, 3, stages + 6, regions + 0, 0, 0 },
-    { "async BM=64 BN=64 TM=4 TN=8 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=2 BYTES=16 COPY=0 SLICES=1",
+    { "async BM=64 BN=64 WM=32 WN=32 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=2 BYTES=16 COPY=0 SLICES=1",
       1, 1, 0, 64, { 1, 1, 1, 8, 8, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 64, 64, 64 }, { 64, 64, 256 }, 1, 2, 1, 0, &times[1], 6, 2, 3, stages + 8, regions + 0, 0, 0 },
-    { "async BM=64 BN=64 TM=4 TN=8 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=2 BYTES=16 COPY=0 SLICES=1",
+    { "async BM=64 BN=64 WM=32 WN=32 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=2 BYTES=16 COPY=0 SLICES=1",
       1, 1, 1, 64, { 1, 1, 1, 8, 8, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 64, 64, 64 }, { 64, 64, 256 }, 1, 2, 1, 0, &times[1], 7, 2, 3, stages + 10, regions + 0, 0, 0 },
     { "tiled WGM=16 WGN=16 TM=4 NV=4 VEC=1 KT=16 KU=4 LOCALA=1 LOCALB=1 PAD=1 BUFS=1 AHEAD=0 MAPM=0 MAPN=0 ORDER=0 GROUP=8 SPLIT=1 GUARD=1 INDEX=32",
@@ -5244,28 +5242,28 @@ static const struct kiln_recipe recipes[] = {
     { "tiled WGM=16 WGN=16 TM=4 NV=4 VEC=1 KT=16 KU=4 LOCALA=1 LOCALB=1 PAD=1 BUFS=1 AHEAD=0 MAPM=0 MAPN=0 ORDER=0 GROUP=8 SPLIT=1 GUARD=1 INDEX=32",
       1, 1, 1, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 64, 64, 16 }, { 64, 64, 16 }, 1, 0, 0, 0, &times[2], 11, 1, 0, stages + 15, NULL, 0, 0 },
-    { "async BM=64 BN=32 TM=4 TN=4 DEPTH=128 ST=2 KU=2 GROUP=8 STREAM=0 BYTES=2 COPY=0 SLICES=1",
+    { "async BM=64 BN=32 WM=32 WN=16 DEPTH=128 ST=2 KU=2 GROUP=8 STREAM=0 BYTES=2 COPY=0 SLICES=1",
       1, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 64, 32, 64 }, { 64, 32, 128 }, 1, 0, 0, 0, &times[3], 12, 1, 0, stages + 16, NULL, 0, 0 },
-    { "async BM=64 BN=32 TM=4 TN=4 DEPTH=128 ST=2 KU=2 GROUP=8 STREAM=0 BYTES=2 COPY=0 SLICES=1",
+    { "async BM=64 BN=32 WM=32 WN=16 DEPTH=128 ST=2 KU=2 GROUP=8 STREAM=0 BYTES=2 COPY=0 SLICES=1",
       1, 0, 1, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 64, 32, 64 }, { 64, 32, 128 }, 1, 0, 0, 0, &times[3], 13, 1, 0, stages + 17, NULL, 0, 0 },
-    { "async BM=64 BN=32 TM=4 TN=4 DEPTH=128 ST=2 KU=2 GROUP=8 STREAM=0 BYTES=2 COPY=0 SLICES=1",
+    { "async BM=64 BN=32 WM=32 WN=16 DEPTH=128 ST=2 KU=2 GROUP=8 STREAM=0 BYTES=2 COPY=0 SLICES=1",
       1, 1, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 64, 32, 64 }, { 64, 32, 128 }, 1, 0, 0, 0, &times[3], 14, 1, 0, stages + 18, NULL, 0, 0 },
-    { "async BM=64 BN=32 TM=4 TN=4 DEPTH=128 ST=2 KU=2 GROUP=8 STREAM=0 BYTES=2 COPY=0 SLICES=1",
+    { "async BM=64 BN=32 WM=32 WN=16 DEPTH=128 ST=2 KU=2 GROUP=8 STREAM=0 BYTES=2 COPY=0 SLICES=1",
       1, 1, 1, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 64, 32, 64 }, { 64, 32, 128 }, 1, 0, 0, 0, &times[3], 15, 1, 0, stages + 19, NULL, 0, 0 },
-    { "async BM=128 BN=128 TM=8 TN=8 DEPTH=64 ST=4 KU=2 GROUP=8 STREAM=0 BYTES=16 COPY=1 SLICES=1",
+    { "async BM=128 BN=128 WM=64 WN=32 DEPTH=64 ST=4 KU=2 GROUP=8 STREAM=0 BYTES=16 COPY=1 SLICES=1",
       1, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 128, 128, 32 }, { 128, 128, 128 }, 1, 0, 0, 3, &times[4], 16, 4, 3, stages + 20, regions + 3, 0, 0 },
-    { "async BM=128 BN=128 TM=8 TN=8 DEPTH=64 ST=4 KU=2 GROUP=8 STREAM=0 BYTES=16 COPY=1 SLICES=1",
+    { "async BM=128 BN=128 WM=64 WN=32 DEPTH=64 ST=4 KU=2 GROUP=8 STREAM=0 BYTES=16 COPY=1 SLICES=1",
       1, 0, 1, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 128, 128, 32 }, { 128, 128, 128 }, 1, 0, 0, 3, &times[4], 17, 4, 3, stages + 24, regions + 6, 0, 0 },
-    { "async BM=128 BN=128 TM=8 TN=8 DEPTH=64 ST=4 KU=2 GROUP=8 STREAM=0 BYTES=16 COPY=1 SLICES=1",
+    { "async BM=128 BN=128 WM=64 WN=32 DEPTH=64 ST=4 KU=2 GROUP=8 STREAM=0 BYTES=16 COPY=1 SLICES=1",
       1, 1, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 128, 128, 32 }, { 128, 128, 128 }, 1, 0, 0, 3, &times[4], 18, 4, 3, stages + 28, regions + 9, 0, 0 },
-    { "async BM=128 BN=128 TM=8 TN=8 DEPTH=64 ST=4 KU=2 GROUP=8 STREAM=0 BYTES=16 COPY=1 SLICES=1",
+    { "async BM=128 BN=128 WM=64 WN=32 DEPTH=64 ST=4 KU=2 GROUP=8 STREAM=0 BYTES=16 COPY=1 SLICES=1",
       1, 1, 1, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 128, 128, 32 }, { 128, 128, 128 }, 1, 0, 0, 3, &times[4], 19, 4, 3, stages + 32, regions + 12, 0, 0 },
     { "thin SIDE=0 SHORT=1 VEC=4 ROWS=4 NV=1 LITEMS=8 KITEMS=128 KSPLIT=1 ALIGN=1 INDEX=32 YDEPTH=0",
@@ -5280,40 +5278,40 @@ static const struct kiln_recipe recipes[] = {
     { "thin SIDE=0 SHORT=1 VEC=4 ROWS=4 NV=1 LITEMS=8 KITEMS=128 KSPLIT=1 ALIGN=1 INDEX=32 YDEPTH=0",
       1, 1, 1, 32, { 1, 1, 1, 0, 0, 0, { 2, 0, 0 }, { 0, 0, 0 } },
       { 1, 32, 512 }, { 1, 32, 512 }, 1, 0, 0, 0, &times[5], 23, 1, 0, stages + 39, NULL, 0, 0 },
-    { "async BM=64 BN=64 TM=4 TN=8 DEPTH=128 ST=2 KU=2 GROUP=8 STREAM=4 BYTES=2 COPY=0 SLICES=1",
+    { "async BM=64 BN=64 WM=32 WN=32 DEPTH=128 ST=2 KU=2 GROUP=8 STREAM=4 BYTES=2 COPY=0 SLICES=1",
       1, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 64, 64, 64 }, { 64, 64, 128 }, 1, 4, 1, 0, &times[6], 24, 2, 3, stages + 40, regions + 15, 0, 0 },
-    { "async BM=64 BN=64 TM=4 TN=8 DEPTH=128 ST=2 KU=2 GROUP=8 STREAM=4 BYTES=2 COPY=0 SLICES=1",
+    { "async BM=64 BN=64 WM=32 WN=32 DEPTH=128 ST=2 KU=2 GROUP=8 STREAM=4 BYTES=2 COPY=0 SLICES=1",
       1, 0, 1, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 64, 64, 64 }, { 64, 64, 128 }, 1, 4, 1, 0, &times[6], 25, 2, 3, stages + 42, regions + 15, 0, 0 },
-    { "async BM=64 BN=64 TM=4 TN=8 DEPTH=128 ST=2 KU=2 GROUP=8 STREAM=4 BYTES=2 COPY=0 SLICES=1",
+    { "async BM=64 BN=64 WM=32 WN=32 DEPTH=128 ST=2 KU=2 GROUP=8 STREAM=4 BYTES=2 COPY=0 SLICES=1",
       1, 1, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 64, 64, 64 }, { 64, 64, 128 }, 1, 4, 1, 0, &times[6], 26, 2, 3, stages + 44, regions + 15, 0, 0 },
-    { "async BM=64 BN=64 TM=4 TN=8 DEPTH=128 ST=2 KU=2 GROUP=8 STREAM=4 BYTES=2 COPY=0 SLICES=1",
+    { "async BM=64 BN=64 WM=32 WN=32 DEPTH=128 ST=2 KU=2 GROUP=8 STREAM=4 BYTES=2 COPY=0 SLICES=1",
       1, 1, 1, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 64, 64, 64 }, { 64, 64, 128 }, 1, 4, 1, 0, &times[6], 27, 2, 3, stages + 46, regions + 15, 0, 0 },
-    { "async BM=64 BN=32 TM=4 TN=4 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=0 BYTES=16 COPY=1 SLICES=1",
+    { "async BM=64 BN=32 WM=32 WN=16 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=0 BYTES=16 COPY=1 SLICES=1",
       1, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 64, 32, 64 }, { 64, 32, 256 }, 1, 0, 0, 3, &times[7], 28, 4, 3, stages + 48, regions + 3, 0, 0 },
-    { "async BM=64 BN=32 TM=4 TN=4 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=0 BYTES=16 COPY=1 SLICES=1",
+    { "async BM=64 BN=32 WM=32 WN=16 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=0 BYTES=16 COPY=1 SLICES=1",
       1, 0, 1, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 64, 32, 64 }, { 64, 32, 256 }, 1, 0, 0, 3, &times[7], 29, 4, 3, stages + 52, regions + 6, 0, 0 },
-    { "async BM=64 BN=32 TM=4 TN=4 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=0 BYTES=16 COPY=1 SLICES=1",
+    { "async BM=64 BN=32 WM=32 WN=16 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=0 BYTES=16 COPY=1 SLICES=1",
       1, 1, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 64, 32, 64 }, { 64, 32, 256 }, 1, 0, 0, 3, &times[7], 30, 4, 3, stages + 56, regions + 9, 0, 0 },
-    { "async BM=64 BN=32 TM=4 TN=4 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=0 BYTES=16 COPY=1 SLICES=1",
+    { "async BM=64 BN=32 WM=32 WN=16 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=0 BYTES=16 COPY=1 SLICES=1",
       1, 1, 1, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 64, 32, 64 }, { 64, 32, 256 }, 1, 0, 0, 3, &times[7], 31, 4, 3, stages + 60, regions + 12, 0, 0 },
-    { "async BM=64 BN=64 TM=4 TN=8 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=2 BYTES=16 COPY=1 SLICES=1",
+    { "async BM=64 BN=64 WM=32 WN=32 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=2 BYTES=16 COPY=1 SLICES=1",
       1, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 64, 64, 64 }, { 64, 64, 256 }, 1, 2, 1, 3, &times[8], 32, 5, 3, stages + 64, regions + 18, 0, 0 },
-    { "async BM=64 BN=64 TM=4 TN=8 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=2 BYTES=16 COPY=1 SLICES=1",
+    { "async BM=64 BN=64 WM=32 WN=32 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=2 BYTES=16 COPY=1 SLICES=1",
       1, 0, 1, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 64, 64, 64 }, { 64, 64, 256 }, 1, 2, 1, 3, &times[8], 33, 5, 3, stages + 69, regions + 21, 0, 0 },
-    { "async BM=64 BN=64 TM=4 TN=8 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=2 BYTES=16 COPY=1 SLICES=1",
+    { "async BM=64 BN=64 WM=32 WN=32 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=2 BYTES=16 COPY=1 SLICES=1",
       1, 1, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 64, 64, 64 }, { 64, 64, 256 }, 1, 2, 1, 3, &times[8], 34, 5, 3, stages + 74, regions + 24, 0, 0 },
-    { "async BM=64 BN=64 TM=4 TN=8 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=2 BYTES=16 COPY=1 SLICES=1",
+    { "async BM=64 BN=64 WM=32 WN=32 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=2 BYTES=16 COPY=1 SLICES=1",
       1, 1, 1, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 64, 64, 64 }, { 64, 64, 256 }, 1, 2, 1, 3, &times[8], 35, 5, 3, stages + 79, regions + 27, 0, 0 },
     { "thin SIDE=0 SHORT=8 VEC=4 ROWS=4 NV=1 LITEMS=8 KITEMS=32 KSPLIT=1 ALIGN=1 INDEX=32 YDEPTH=256",
@@ -5328,136 +5326,136 @@ static const struct kiln_recipe recipes[] = {
     { "thin SIDE=0 SHORT=8 VEC=4 ROWS=4 NV=1 LITEMS=8 KITEMS=32 KSPLIT=1 ALIGN=1 INDEX=32 YDEPTH=256",
       1, 1, 1, 32, { 1, 1, 1, 0, 0, 0, { 16, 0, 0 }, { 0, 0, 0 } },
       { 8, 32, 128 }, { 8, 32, 512 }, 1, 0, 0, 0, &times[9], 39, 1, 0, stages + 87, NULL, 0, 0 },
-    { "async BM=256 BN=64 TM=8 TN=16 DEPTH=64 ST=3 KU=2 GROUP=16 STREAM=0 BYTES=16 COPY=0 SLICES=1",
+    { "async BM=256 BN=64 WM=64 WN=64 DEPTH=64 ST=3 KU=2 GROUP=16 STREAM=0 BYTES=16 COPY=0 SLICES=1",
       1, 0, 0, 64, { 1, 1, 1, 8, 8, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 256, 64, 32 }, { 256, 64, 96 }, 1, 0, 0, 0, &times[10], 40, 1, 0, stages + 88, NULL, 0, 0 },
-    { "async BM=256 BN=64 TM=8 TN=16 DEPTH=64 ST=3 KU=2 GROUP=16 STREAM=0 BYTES=16 COPY=0 SLICES=1",
+    { "async BM=256 BN=64 WM=64 WN=64 DEPTH=64 ST=3 KU=2 GROUP=16 STREAM=0 BYTES=16 COPY=0 SLICES=1",
       1, 0, 1, 64, { 1, 1, 1, 8, 8, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 256, 64, 32 }, { 256, 64, 96 }, 1, 0, 0, 0, &times[10], 41, 1, 0, stages + 89, NULL, 0, 0 },
-    { "async BM=256 BN=64 TM=8 TN=16 DEPTH=64 ST=3 KU=2 GROUP=16 STREAM=0 BYTES=16 COPY=0 SLICES=1",
+    { "async BM=256 BN=64 WM=64 WN=64 DEPTH=64 ST=3 KU=2 GROUP=16 STREAM=0 BYTES=16 COPY=0 SLICES=1",
       1, 1, 0, 64, { 1, 1, 1, 8, 8, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 256, 64, 32 }, { 256, 64, 96 }, 1, 0, 0, 0, &times[10], 42, 1, 0, stages + 90, NULL, 0, 0 },
-    { "async BM=256 BN=64 TM=8 TN=16 DEPTH=64 ST=3 KU=2 GROUP=16 STREAM=0 BYTES=16 COPY=0 SLICES=1",
+    { "async BM=256 BN=64 WM=64 WN=64 DEPTH=64 ST=3 KU=2 GROUP=16 STREAM=0 BYTES=16 COPY=0 SLICES=1",
       1, 1, 1, 64, { 1, 1, 1, 8, 8, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 256, 64, 32 }, { 256, 64, 96 }, 1, 0, 0, 0, &times[10], 43, 1, 0, stages + 91, NULL, 0, 0 },
-    { "async BM=128 BN=128 TM=8 TN=4 DEPTH=64 ST=6 KU=2 GROUP=4 STREAM=0 BYTES=2 COPY=0 SLICES=1",
+    { "async BM=128 BN=128 WM=64 WN=16 DEPTH=64 ST=6 KU=2 GROUP=4 STREAM=0 BYTES=2 COPY=0 SLICES=1",
       1, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 128, 128, 32 }, { 128, 128, 192 }, 1, 0, 0, 0, &times[11], 44, 1, 0, stages + 92, NULL, 0, 0 },
-    { "async BM=128 BN=128 TM=8 TN=4 DEPTH=64 ST=6 KU=2 GROUP=4 STREAM=0 BYTES=2 COPY=0 SLICES=1",
+    { "async BM=128 BN=128 WM=64 WN=16 DEPTH=64 ST=6 KU=2 GROUP=4 STREAM=0 BYTES=2 COPY=0 SLICES=1",
       1, 0, 1, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 128, 128, 32 }, { 128, 128, 192 }, 1, 0, 0, 0, &times[11], 45, 1, 0, stages + 93, NULL, 0, 0 },
-    { "async BM=128 BN=128 TM=8 TN=4 DEPTH=64 ST=6 KU=2 GROUP=4 STREAM=0 BYTES=2 COPY=0 SLICES=1",
+    { "async BM=128 BN=128 WM=64 WN=16 DEPTH=64 ST=6 KU=2 GROUP=4 STREAM=0 BYTES=2 COPY=0 SLICES=1",
       1, 1, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 128, 128, 32 }, { 128, 128, 192 }, 1, 0, 0, 0, &times[11], 46, 1, 0, stages + 94, NULL, 0, 0 },
-    { "async BM=128 BN=128 TM=8 TN=4 DEPTH=64 ST=6 KU=2 GROUP=4 STREAM=0 BYTES=2 COPY=0 SLICES=1",
+    { "async BM=128 BN=128 WM=64 WN=16 DEPTH=64 ST=6 KU=2 GROUP=4 STREAM=0 BYTES=2 COPY=0 SLICES=1",
       1, 1, 1, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 128, 128, 32 }, { 128, 128, 192 }, 1, 0, 0, 0, &times[11], 47, 1, 0, stages + 95, NULL, 0, 0 },
-    { "async BM=64 BN=128 TM=8 TN=8 DEPTH=128 ST=2 KU=4 GROUP=8 STREAM=0 BYTES=4 COPY=0 SLICES=1",
+    { "async BM=64 BN=128 WM=64 WN=32 DEPTH=128 ST=2 KU=4 GROUP=8 STREAM=0 BYTES=4 COPY=0 SLICES=1",
       2, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 64, 128, 32 }, { 64, 128, 64 }, 1, 0, 0, 0, &times[12], 48, 1, 0, stages + 96, NULL, 0, 0 },
-    { "async BM=64 BN=128 TM=8 TN=8 DEPTH=128 ST=2 KU=4 GROUP=8 STREAM=0 BYTES=4 COPY=0 SLICES=1",
+    { "async BM=64 BN=128 WM=64 WN=32 DEPTH=128 ST=2 KU=4 GROUP=8 STREAM=0 BYTES=4 COPY=0 SLICES=1",
       2, 0, 1, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 64, 128, 32 }, { 64, 128, 64 }, 1, 0, 0, 0, &times[12], 49, 1, 0, stages + 97, NULL, 0, 0 },
-    { "async BM=64 BN=128 TM=8 TN=8 DEPTH=128 ST=2 KU=4 GROUP=8 STREAM=0 BYTES=4 COPY=0 SLICES=1",
+    { "async BM=64 BN=128 WM=64 WN=32 DEPTH=128 ST=2 KU=4 GROUP=8 STREAM=0 BYTES=4 COPY=0 SLICES=1",
       2, 1, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 64, 128, 32 }, { 64, 128, 64 }, 1, 0, 0, 0, &times[12], 50, 1, 0, stages + 98, NULL, 0, 0 },
-    { "async BM=64 BN=128 TM=8 TN=8 DEPTH=128 ST=2 KU=4 GROUP=8 STREAM=0 BYTES=4 COPY=0 SLICES=1",
+    { "async BM=64 BN=128 WM=64 WN=32 DEPTH=128 ST=2 KU=4 GROUP=8 STREAM=0 BYTES=4 COPY=0 SLICES=1",
       2, 1, 1, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 64, 128, 32 }, { 64, 128, 64 }, 1, 0, 0, 0, &times[12], 51, 1, 0, stages + 99, NULL, 0, 0 },
-    { "async BM=32 BN=64 TM=4 TN=4 DEPTH=128 ST=3 KU=8 GROUP=8 STREAM=0 BYTES=4 COPY=0 SLICES=1",
+    { "async BM=32 BN=64 WM=32 WN=16 DEPTH=128 ST=3 KU=8 GROUP=8 STREAM=0 BYTES=4 COPY=0 SLICES=1",
       2, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 32, 64, 32 }, { 32, 64, 96 }, 1, 0, 0, 0, &times[13], 52, 1, 0, stages + 100, NULL, 0, 0 },
-    { "async BM=32 BN=64 TM=4 TN=4 DEPTH=128 ST=3 KU=8 GROUP=8 STREAM=0 BYTES=4 COPY=0 SLICES=1",
+    { "async BM=32 BN=64 WM=32 WN=16 DEPTH=128 ST=3 KU=8 GROUP=8 STREAM=0 BYTES=4 COPY=0 SLICES=1",
       2, 0, 1, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 32, 64, 32 }, { 32, 64, 96 }, 1, 0, 0, 0, &times[13], 53, 1, 0, stages + 101, NULL, 0, 0 },
-    { "async BM=32 BN=64 TM=4 TN=4 DEPTH=128 ST=3 KU=8 GROUP=8 STREAM=0 BYTES=4 COPY=0 SLICES=1",
+    { "async BM=32 BN=64 WM=32 WN=16 DEPTH=128 ST=3 KU=8 GROUP=8 STREAM=0 BYTES=4 COPY=0 SLICES=1",
       2, 1, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 32, 64, 32 }, { 32, 64, 96 }, 1, 0, 0, 0, &times[13], 54, 1, 0, stages + 102, NULL, 0, 0 },
-    { "async BM=32 BN=64 TM=4 TN=4 DEPTH=128 ST=3 KU=8 GROUP=8 STREAM=0 BYTES=4 COPY=0 SLICES=1",
+    { "async BM=32 BN=64 WM=32 WN=16 DEPTH=128 ST=3 KU=8 GROUP=8 STREAM=0 BYTES=4 COPY=0 SLICES=1",
       2, 1, 1, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 32, 64, 32 }, { 32, 64, 96 }, 1, 0, 0, 0, &times[13], 55, 1, 0, stages + 103, NULL, 0, 0 },
-    { "async BM=64 BN=64 TM=8 TN=4 DEPTH=128 ST=2 KU=4 GROUP=8 STREAM=2 BYTES=4 COPY=0 SLICES=1",
+    { "async BM=64 BN=64 WM=64 WN=16 DEPTH=128 ST=2 KU=4 GROUP=8 STREAM=2 BYTES=4 COPY=0 SLICES=1",
       2, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 64, 64, 32 }, { 64, 64, 64 }, 1, 2, 1, 0, &times[14], 56, 2, 3, stages + 104, regions + 0, 0, 0 },
-    { "async BM=64 BN=64 TM=8 TN=4 DEPTH=128 ST=2 KU=4 GROUP=8 STREAM=2 BYTES=4 COPY=0 SLICES=1",
+    { "async BM=64 BN=64 WM=64 WN=16 DEPTH=128 ST=2 KU=4 GROUP=8 STREAM=2 BYTES=4 COPY=0 SLICES=1",
       2, 0, 1, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 64, 64, 32 }, { 64, 64, 64 }, 1, 2, 1, 0, &times[14], 57, 2, 3, stages + 106, regions + 0, 0, 0 },
-    { "async BM=64 BN=64 TM=8 TN=4 DEPTH=128 ST=2 KU=4 GROUP=8 STREAM=2 BYTES=4 COPY=0 SLICES=1",
+    { "async BM=64 BN=64 WM=64 WN=16 DEPTH=128 ST=2 KU=4 GROUP=8 STREAM=2 BYTES=4 COPY=0 SLICES=1",
       2, 1, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 64, 64, 32 }, { 64, 64, 64 }, 1, 2, 1, 0, &times[14], 58, 2, 3, stages + 108, regions + 0, 0, 0 },
-    { "async BM=64 BN=64 TM=8 TN=4 DEPTH=128 ST=2 KU=4 GROUP=8 STREAM=2 BYTES=4 COPY=0 SLICES=1",
+    { "async BM=64 BN=64 WM=64 WN=16 DEPTH=128 ST=2 KU=4 GROUP=8 STREAM=2 BYTES=4 COPY=0 SLICES=1",
       2, 1, 1, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 64, 64, 32 }, { 64, 64, 64 }, 1, 2, 1, 0, &times[14], 59, 2, 3, stages + 110, regions + 0, 0, 0 },
-    { "async BM=64 BN=64 TM=8 TN=4 DEPTH=128 ST=2 KU=4 GROUP=8 STREAM=2 BYTES=16 COPY=1 SLICES=1",
+    { "async BM=64 BN=64 WM=64 WN=16 DEPTH=128 ST=2 KU=4 GROUP=8 STREAM=2 BYTES=16 COPY=1 SLICES=1",
       2, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 64, 64, 32 }, { 64, 64, 64 }, 1, 2, 1, 2, &times[15], 60, 3, 3, stages + 112, regions + 30, 0, 0 },
-    { "async BM=64 BN=64 TM=8 TN=4 DEPTH=128 ST=2 KU=4 GROUP=8 STREAM=2 BYTES=16 COPY=1 SLICES=1",
+    { "async BM=64 BN=64 WM=64 WN=16 DEPTH=128 ST=2 KU=4 GROUP=8 STREAM=2 BYTES=16 COPY=1 SLICES=1",
       2, 0, 1, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 64, 64, 32 }, { 64, 64, 64 }, 1, 2, 1, 0, &times[15], 61, 2, 3, stages + 115, regions + 0, 0, 0 },
-    { "async BM=64 BN=64 TM=8 TN=4 DEPTH=128 ST=2 KU=4 GROUP=8 STREAM=2 BYTES=16 COPY=1 SLICES=1",
+    { "async BM=64 BN=64 WM=64 WN=16 DEPTH=128 ST=2 KU=4 GROUP=8 STREAM=2 BYTES=16 COPY=1 SLICES=1",
       2, 1, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 64, 64, 32 }, { 64, 64, 64 }, 1, 2, 1, 3, &times[15], 62, 5, 3, stages + 117, regions + 33, 0, 0 },
-    { "async BM=64 BN=64 TM=8 TN=4 DEPTH=128 ST=2 KU=4 GROUP=8 STREAM=2 BYTES=16 COPY=1 SLICES=1",
+    { "async BM=64 BN=64 WM=64 WN=16 DEPTH=128 ST=2 KU=4 GROUP=8 STREAM=2 BYTES=16 COPY=1 SLICES=1",
       2, 1, 1, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 64, 64, 32 }, { 64, 64, 64 }, 1, 2, 1, 1, &times[15], 63, 3, 3, stages + 122, regions + 36, 0, 0 },
-    { "async BM=64 BN=128 TM=8 TN=8 DEPTH=128 ST=2 KU=4 GROUP=8 STREAM=0 BYTES=16 COPY=0 SLICES=1",
+    { "async BM=64 BN=128 WM=64 WN=32 DEPTH=128 ST=2 KU=4 GROUP=8 STREAM=0 BYTES=16 COPY=0 SLICES=1",
       2, 0, 0, 64, { 1, 1, 1, 1, 4, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 64, 128, 32 }, { 64, 128, 64 }, 1, 0, 0, 0, &times[16], 64, 1, 0, stages + 125, NULL, 0, 0 },
-    { "async BM=64 BN=128 TM=8 TN=8 DEPTH=128 ST=2 KU=4 GROUP=8 STREAM=0 BYTES=16 COPY=0 SLICES=1",
+    { "async BM=64 BN=128 WM=64 WN=32 DEPTH=128 ST=2 KU=4 GROUP=8 STREAM=0 BYTES=16 COPY=0 SLICES=1",
       2, 0, 1, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 64, 128, 32 }, { 64, 128, 64 }, 1, 0, 0, 0, &times[16], 65, 1, 0, stages + 126, NULL, 0, 0 },
-    { "async BM=64 BN=128 TM=8 TN=8 DEPTH=128 ST=2 KU=4 GROUP=8 STREAM=0 BYTES=16 COPY=0 SLICES=1",
+    { "async BM=64 BN=128 WM=64 WN=32 DEPTH=128 ST=2 KU=4 GROUP=8 STREAM=0 BYTES=16 COPY=0 SLICES=1",
       2, 1, 0, 64, { 1, 1, 1, 4, 4, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 64, 128, 32 }, { 64, 128, 64 }, 1, 0, 0, 0, &times[16], 66, 1, 0, stages + 127, NULL, 0, 0 },
-    { "async BM=64 BN=128 TM=8 TN=8 DEPTH=128 ST=2 KU=4 GROUP=8 STREAM=0 BYTES=16 COPY=0 SLICES=1",
+    { "async BM=64 BN=128 WM=64 WN=32 DEPTH=128 ST=2 KU=4 GROUP=8 STREAM=0 BYTES=16 COPY=0 SLICES=1",
       2, 1, 1, 64, { 1, 1, 1, 4, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 64, 128, 32 }, { 64, 128, 64 }, 1, 0, 0, 0, &times[16], 67, 1, 0, stages + 128, NULL, 0, 0 },
-    { "async BM=128 BN=128 TM=8 TN=8 DEPTH=128 ST=3 KU=4 GROUP=8 STREAM=1 BYTES=16 COPY=0 SLICES=1",
+    { "async BM=128 BN=128 WM=64 WN=32 DEPTH=128 ST=3 KU=4 GROUP=8 STREAM=1 BYTES=16 COPY=0 SLICES=1",
       2, 0, 0, 64, { 1, 1, 1, 1, 4, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 128, 128, 32 }, { 128, 128, 96 }, 1, 1, 1, 0, &times[17], 68, 2, 3, stages + 129, regions + 15, 0, 0 },
-    { "async BM=128 BN=128 TM=8 TN=8 DEPTH=128 ST=3 KU=4 GROUP=8 STREAM=1 BYTES=16 COPY=0 SLICES=1",
+    { "async BM=128 BN=128 WM=64 WN=32 DEPTH=128 ST=3 KU=4 GROUP=8 STREAM=1 BYTES=16 COPY=0 SLICES=1",
       2, 0, 1, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 128, 128, 32 }, { 128, 128, 96 }, 1, 1, 1, 0, &times[17], 69, 2, 3, stages + 131, regions + 15, 0, 0 },
-    { "async BM=128 BN=128 TM=8 TN=8 DEPTH=128 ST=3 KU=4 GROUP=8 STREAM=1 BYTES=16 COPY=0 SLICES=1",
+    { "async BM=128 BN=128 WM=64 WN=32 DEPTH=128 ST=3 KU=4 GROUP=8 STREAM=1 BYTES=16 COPY=0 SLICES=1",
       2, 1, 0, 64, { 1, 1, 1, 4, 4, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 128, 128, 32 }, { 128, 128, 96 }, 1, 1, 1, 0, &times[17], 70, 2, 3, stages + 133, regions + 15, 0, 0 },
-    { "async BM=128 BN=128 TM=8 TN=8 DEPTH=128 ST=3 KU=4 GROUP=8 STREAM=1 BYTES=16 COPY=0 SLICES=1",
+    { "async BM=128 BN=128 WM=64 WN=32 DEPTH=128 ST=3 KU=4 GROUP=8 STREAM=1 BYTES=16 COPY=0 SLICES=1",
       2, 1, 1, 64, { 1, 1, 1, 4, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 128, 128, 32 }, { 128, 128, 96 }, 1, 1, 1, 0, &times[17], 71, 2, 3, stages + 135, regions + 15, 0, 0 },
-    { "async BM=128 BN=128 TM=8 TN=8 DEPTH=128 ST=3 KU=4 GROUP=8 STREAM=0 BYTES=16 COPY=1 SLICES=1",
+    { "async BM=128 BN=128 WM=64 WN=32 DEPTH=128 ST=3 KU=4 GROUP=8 STREAM=0 BYTES=16 COPY=1 SLICES=1",
       2, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 128, 128, 32 }, { 128, 128, 96 }, 1, 0, 0, 2, &times[18], 72, 2, 3, stages + 137, regions + 39, 0, 0 },
-    { "async BM=128 BN=128 TM=8 TN=8 DEPTH=128 ST=3 KU=4 GROUP=8 STREAM=0 BYTES=16 COPY=1 SLICES=1",
+    { "async BM=128 BN=128 WM=64 WN=32 DEPTH=128 ST=3 KU=4 GROUP=8 STREAM=0 BYTES=16 COPY=1 SLICES=1",
       2, 0, 1, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 128, 128, 32 }, { 128, 128, 96 }, 1, 0, 0, 0, &times[18], 73, 1, 0, stages + 139, NULL, 0, 0 },
-    { "async BM=128 BN=128 TM=8 TN=8 DEPTH=128 ST=3 KU=4 GROUP=8 STREAM=0 BYTES=16 COPY=1 SLICES=1",
+    { "async BM=128 BN=128 WM=64 WN=32 DEPTH=128 ST=3 KU=4 GROUP=8 STREAM=0 BYTES=16 COPY=1 SLICES=1",
       2, 1, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 128, 128, 32 }, { 128, 128, 96 }, 1, 0, 0, 3, &times[18], 74, 4, 3, stages + 140, regions + 42, 0, 0 },
-    { "async BM=128 BN=128 TM=8 TN=8 DEPTH=128 ST=3 KU=4 GROUP=8 STREAM=0 BYTES=16 COPY=1 SLICES=1",
+    { "async BM=128 BN=128 WM=64 WN=32 DEPTH=128 ST=3 KU=4 GROUP=8 STREAM=0 BYTES=16 COPY=1 SLICES=1",
       2, 1, 1, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 128, 128, 32 }, { 128, 128, 96 }, 1, 0, 0, 1, &times[18], 75, 2, 3, stages + 144, regions + 45, 0, 0 },
-    { "async BM=32 BN=64 TM=4 TN=4 DEPTH=128 ST=3 KU=8 GROUP=8 STREAM=1 BYTES=4 COPY=0 SLICES=1",
+    { "async BM=32 BN=64 WM=32 WN=16 DEPTH=128 ST=3 KU=8 GROUP=8 STREAM=1 BYTES=4 COPY=0 SLICES=1",
       2, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 32, 64, 32 }, { 32, 64, 96 }, 1, 1, 1, 0, &times[19], 76, 2, 3, stages + 146, regions + 48, 0, 0 },
-    { "async BM=32 BN=64 TM=4 TN=4 DEPTH=128 ST=3 KU=8 GROUP=8 STREAM=1 BYTES=4 COPY=0 SLICES=1",
+    { "async BM=32 BN=64 WM=32 WN=16 DEPTH=128 ST=3 KU=8 GROUP=8 STREAM=1 BYTES=4 COPY=0 SLICES=1",
       2, 0, 1, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 32, 64, 32 }, { 32, 64, 96 }, 1, 1, 1, 0, &times[19], 77, 2, 3, stages + 148, regions + 48, 0, 0 },
-    { "async BM=32 BN=64 TM=4 TN=4 DEPTH=128 ST=3 KU=8 GROUP=8 STREAM=1 BYTES=4 COPY=0 SLICES=1",
+    { "async BM=32 BN=64 WM=32 WN=16 DEPTH=128 ST=3 KU=8 GROUP=8 STREAM=1 BYTES=4 COPY=0 SLICES=1",
       2, 1, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 32, 64, 32 }, { 32, 64, 96 }, 1, 1, 1, 0, &times[19], 78, 2, 3, stages + 150, regions + 48, 0, 0 },
-    { "async BM=32 BN=64 TM=4 TN=4 DEPTH=128 ST=3 KU=8 GROUP=8 STREAM=1 BYTES=4 COPY=0 SLICES=1",
+    { "async BM=32 BN=64 WM=32 WN=16 DEPTH=128 ST=3 KU=8 GROUP=8 STREAM=1 BYTES=4 COPY=0 SLICES=1",
       2, 1, 1, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 32, 64, 32 }, { 32, 64, 96 }, 1, 1, 1, 0, &times[19], 79, 2, 3, stages + 152, regions + 48, 0, 0 },
-    { "async BM=32 BN=64 TM=4 TN=4 DEPTH=128 ST=3 KU=8 GROUP=8 STREAM=0 BYTES=16 COPY=0 SLICES=1",
+    { "async BM=32 BN=64 WM=32 WN=16 DEPTH=128 ST=3 KU=8 GROUP=8 STREAM=0 BYTES=16 COPY=0 SLICES=1",
       2, 0, 0, 64, { 1, 1, 1, 1, 4, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 32, 64, 32 }, { 32, 64, 96 }, 1, 0, 0, 0, &times[20], 80, 1, 0, stages + 154, NULL, 0, 0 },
-    { "async BM=32 BN=64 TM=4 TN=4 DEPTH=128 ST=3 KU=8 GROUP=8 STREAM=0 BYTES=16 COPY=0 SLICES=1",
+    { "async BM=32 BN=64 WM=32 WN=16 DEPTH=128 ST=3 KU=8 GROUP=8 STREAM=0 BYTES=16 COPY=0 SLICES=1",
       2, 0, 1, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 32, 64, 32 }, { 32, 64, 96 }, 1, 0, 0, 0, &times[20], 81, 1, 0, stages + 155, NULL, 0, 0 },
-    { "async BM=32 BN=64 TM=4 TN=4 DEPTH=128 ST=3 KU=8 GROUP=8 STREAM=0 BYTES=16 COPY=0 SLICES=1",
+    { "async BM=32 BN=64 WM=32 WN=16 DEPTH=128 ST=3 KU=8 GROUP=8 STREAM=0 BYTES=16 COPY=0 SLICES=1",
       2, 1, 0, 64, { 1, 1, 1, 4, 4, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 32, 64, 32 }, { 32, 64, 96 }, 1, 0, 0, 0, &times[20], 82, 1, 0, stages + 156, NULL, 0, 0 },
-    { "async BM=32 BN=64 TM=4 TN=4 DEPTH=128 ST=3 KU=8 GROUP=8 STREAM=0 BYTES=16 COPY=0 SLICES=1",
+    { "async BM=32 BN=64 WM=32 WN=16 DEPTH=128 ST=3 KU=8 GROUP=8 STREAM=0 BYTES=16 COPY=0 SLICES=1",
       2, 1, 1, 64, { 1, 1, 1, 4, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 32, 64, 32 }, { 32, 64, 96 }, 1, 0, 0, 0, &times[20], 83, 1, 0, stages + 157, NULL, 0, 0 },
     { "thin SIDE=0 SHORT=1 VEC=4 ROWS=4 NV=1 LITEMS=4 KITEMS=16 KSPLIT=1 ALIGN=1 INDEX=64 YDEPTH=0",
@@ -5472,16 +5470,16 @@ static const struct kiln_recipe recipes[] = {
     { "thin SIDE=0 SHORT=1 VEC=4 ROWS=4 NV=1 LITEMS=4 KITEMS=16 KSPLIT=1 ALIGN=1 INDEX=64 YDEPTH=0",
       2, 1, 1, 64, { 1, 1, 1, 0, 0, 0, { 2, 0, 0 }, { 0, 0, 0 } },
       { 1, 16, 64 }, { 1, 16, 64 }, 1, 0, 0, 0, &times[21], 87, 1, 0, stages + 161, NULL, 0, 0 },
-    { "async BM=64 BN=32 TM=4 TN=4 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=0 BYTES=8 COPY=0 SLICES=1",
+    { "async BM=64 BN=32 WM=32 WN=16 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=0 BYTES=8 COPY=0 SLICES=1",
       3, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 64, 32, 16 }, { 64, 32, 64 }, 1, 0, 0, 0, &times[22], 88, 1, 0, stages + 162, NULL, 0, 0 },
-    { "async BM=64 BN=32 TM=4 TN=4 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=0 BYTES=8 COPY=0 SLICES=1",
+    { "async BM=64 BN=32 WM=32 WN=16 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=0 BYTES=8 COPY=0 SLICES=1",
       3, 0, 1, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 64, 32, 16 }, { 64, 32, 64 }, 1, 0, 0, 0, &times[22], 89, 1, 0, stages + 163, NULL, 0, 0 },
-    { "async BM=64 BN=32 TM=4 TN=4 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=0 BYTES=8 COPY=0 SLICES=1",
+    { "async BM=64 BN=32 WM=32 WN=16 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=0 BYTES=8 COPY=0 SLICES=1",
       3, 1, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 64, 32, 16 }, { 64, 32, 64 }, 1, 0, 0, 0, &times[22], 90, 1, 0, stages + 164, NULL, 0, 0 },
-    { "async BM=64 BN=32 TM=4 TN=4 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=0 BYTES=8 COPY=0 SLICES=1",
+    { "async BM=64 BN=32 WM=32 WN=16 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=0 BYTES=8 COPY=0 SLICES=1",
       3, 1, 1, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 64, 32, 16 }, { 64, 32, 64 }, 1, 0, 0, 0, &times[22], 91, 1, 0, stages + 165, NULL, 0, 0 },
     { "tiled WGM=8 WGN=4 TM=4 NV=2 VEC=2 KT=16 KU=4 LOCALA=1 LOCALB=1 PAD=0 BUFS=1 AHEAD=1 MAPM=0 MAPN=0 ORDER=0 GROUP=8 SPLIT=32 GUARD=1 INDEX=32",
@@ -5508,52 +5506,52 @@ static const struct kiln_recipe recipes[] = {
     { "thin SIDE=0 SHORT=4 VEC=2 ROWS=4 NV=1 LITEMS=8 KITEMS=32 KSPLIT=1 ALIGN=1 INDEX=32 YDEPTH=256",
       3, 1, 1, 32, { 1, 1, 1, 0, 0, 0, { 8, 0, 0 }, { 0, 0, 0 } },
       { 4, 32, 64 }, { 4, 32, 512 }, 1, 0, 0, 0, &times[24], 99, 1, 0, stages + 177, NULL, 0, 0 },
-    { "async BM=64 BN=64 TM=4 TN=8 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=0 BYTES=8 COPY=0 SLICES=1",
+    { "async BM=64 BN=64 WM=32 WN=32 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=0 BYTES=8 COPY=0 SLICES=1",
       3, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 64, 64, 16 }, { 64, 64, 64 }, 1, 0, 0, 0, &times[25], 100, 1, 0, stages + 178, NULL, 0, 0 },
-    { "async BM=64 BN=64 TM=4 TN=8 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=0 BYTES=8 COPY=0 SLICES=1",
+    { "async BM=64 BN=64 WM=32 WN=32 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=0 BYTES=8 COPY=0 SLICES=1",
       3, 0, 1, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 64, 64, 16 }, { 64, 64, 64 }, 1, 0, 0, 0, &times[25], 101, 1, 0, stages + 179, NULL, 0, 0 },
-    { "async BM=64 BN=64 TM=4 TN=8 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=0 BYTES=8 COPY=0 SLICES=1",
+    { "async BM=64 BN=64 WM=32 WN=32 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=0 BYTES=8 COPY=0 SLICES=1",
       3, 1, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 64, 64, 16 }, { 64, 64, 64 }, 1, 0, 0, 0, &times[25], 102, 1, 0, stages + 180, NULL, 0, 0 },
-    { "async BM=64 BN=64 TM=4 TN=8 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=0 BYTES=8 COPY=0 SLICES=1",
+    { "async BM=64 BN=64 WM=32 WN=32 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=0 BYTES=8 COPY=0 SLICES=1",
       3, 1, 1, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 64, 64, 16 }, { 64, 64, 64 }, 1, 0, 0, 0, &times[25], 103, 1, 0, stages + 181, NULL, 0, 0 },
-    { "async BM=64 BN=32 TM=4 TN=4 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=2 BYTES=16 COPY=0 SLICES=1",
+    { "async BM=64 BN=32 WM=32 WN=16 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=2 BYTES=16 COPY=0 SLICES=1",
       3, 0, 0, 64, { 1, 1, 1, 2, 2, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 64, 32, 16 }, { 64, 32, 64 }, 1, 2, 1, 0, &times[26], 104, 2, 3, stages + 182, regions + 52, 0, 0 },
-    { "async BM=64 BN=32 TM=4 TN=4 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=2 BYTES=16 COPY=0 SLICES=1",
+    { "async BM=64 BN=32 WM=32 WN=16 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=2 BYTES=16 COPY=0 SLICES=1",
       3, 0, 1, 64, { 1, 1, 1, 2, 2, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 64, 32, 16 }, { 64, 32, 64 }, 1, 2, 1, 0, &times[26], 105, 2, 3, stages + 184, regions + 52, 0, 0 },
-    { "async BM=64 BN=32 TM=4 TN=4 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=2 BYTES=16 COPY=0 SLICES=1",
+    { "async BM=64 BN=32 WM=32 WN=16 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=2 BYTES=16 COPY=0 SLICES=1",
       3, 1, 0, 64, { 1, 1, 1, 2, 2, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 64, 32, 16 }, { 64, 32, 64 }, 1, 2, 1, 0, &times[26], 106, 2, 3, stages + 186, regions + 52, 0, 0 },
-    { "async BM=64 BN=32 TM=4 TN=4 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=2 BYTES=16 COPY=0 SLICES=1",
+    { "async BM=64 BN=32 WM=32 WN=16 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=2 BYTES=16 COPY=0 SLICES=1",
       3, 1, 1, 64, { 1, 1, 1, 2, 2, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 64, 32, 16 }, { 64, 32, 64 }, 1, 2, 1, 0, &times[26], 107, 2, 3, stages + 188, regions + 52, 0, 0 },
-    { "async BM=64 BN=64 TM=8 TN=4 DEPTH=128 ST=3 KU=2 GROUP=1 STREAM=0 BYTES=16 COPY=1 SLICES=1",
+    { "async BM=64 BN=64 WM=64 WN=16 DEPTH=128 ST=3 KU=2 GROUP=1 STREAM=0 BYTES=16 COPY=1 SLICES=1",
       3, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 64, 64, 16 }, { 64, 64, 48 }, 1, 0, 0, 3, &times[27], 108, 4, 3, stages + 190, regions + 55, 0, 0 },
-    { "async BM=64 BN=64 TM=8 TN=4 DEPTH=128 ST=3 KU=2 GROUP=1 STREAM=0 BYTES=16 COPY=1 SLICES=1",
+    { "async BM=64 BN=64 WM=64 WN=16 DEPTH=128 ST=3 KU=2 GROUP=1 STREAM=0 BYTES=16 COPY=1 SLICES=1",
       3, 0, 1, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 64, 64, 16 }, { 64, 64, 48 }, 1, 0, 0, 3, &times[27], 109, 4, 3, stages + 194, regions + 58, 0, 0 },
-    { "async BM=64 BN=64 TM=8 TN=4 DEPTH=128 ST=3 KU=2 GROUP=1 STREAM=0 BYTES=16 COPY=1 SLICES=1",
+    { "async BM=64 BN=64 WM=64 WN=16 DEPTH=128 ST=3 KU=2 GROUP=1 STREAM=0 BYTES=16 COPY=1 SLICES=1",
       3, 1, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 64, 64, 16 }, { 64, 64, 48 }, 1, 0, 0, 3, &times[27], 110, 4, 3, stages + 198, regions + 61, 0, 0 },
-    { "async BM=64 BN=64 TM=8 TN=4 DEPTH=128 ST=3 KU=2 GROUP=1 STREAM=0 BYTES=16 COPY=1 SLICES=1",
+    { "async BM=64 BN=64 WM=64 WN=16 DEPTH=128 ST=3 KU=2 GROUP=1 STREAM=0 BYTES=16 COPY=1 SLICES=1",
       3, 1, 1, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 64, 64, 16 }, { 64, 64, 48 }, 1, 0, 0, 3, &times[27], 111, 4, 3, stages + 202, regions + 64, 0, 0 },
-    { "async BM=64 BN=32 TM=4 TN=4 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=0 BYTES=16 COPY=0 SLICES=1",
+    { "async BM=64 BN=32 WM=32 WN=16 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=0 BYTES=16 COPY=0 SLICES=1",
       3, 0, 0, 64, { 1, 1, 1, 2, 2, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 64, 32, 16 }, { 64, 32, 64 }, 1, 0, 0, 0, &times[28], 112, 1, 0, stages + 206, NULL, 0, 0 },
-    { "async BM=64 BN=32 TM=4 TN=4 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=0 BYTES=16 COPY=0 SLICES=1",
+    { "async BM=64 BN=32 WM=32 WN=16 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=0 BYTES=16 COPY=0 SLICES=1",
       3, 0, 1, 64, { 1, 1, 1, 2, 2, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 64, 32, 16 }, { 64, 32, 64 }, 1, 0, 0, 0, &times[28], 113, 1, 0, stages + 207, NULL, 0, 0 },
-    { "async BM=64 BN=32 TM=4 TN=4 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=0 BYTES=16 COPY=0 SLICES=1",
+    { "async BM=64 BN=32 WM=32 WN=16 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=0 BYTES=16 COPY=0 SLICES=1",
       3, 1, 0, 64, { 1, 1, 1, 2, 2, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 64, 32, 16 }, { 64, 32, 64 }, 1, 0, 0, 0, &times[28], 114, 1, 0, stages + 208, NULL, 0, 0 },
-    { "async BM=64 BN=32 TM=4 TN=4 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=0 BYTES=16 COPY=0 SLICES=1",
+    { "async BM=64 BN=32 WM=32 WN=16 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=0 BYTES=16 COPY=0 SLICES=1",
       3, 1, 1, 64, { 1, 1, 1, 2, 2, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 64, 32, 16 }, { 64, 32, 64 }, 1, 0, 0, 0, &times[28], 115, 1, 0, stages + 209, NULL, 0, 0 },
     { "thin SIDE=1 SHORT=1 VEC=2 ROWS=4 NV=1 LITEMS=8 KITEMS=128 KSPLIT=1 ALIGN=1 INDEX=32 YDEPTH=0",
@@ -5592,16 +5590,16 @@ static const struct kiln_recipe recipes[] = {
     { "thin SIDE=1 SHORT=8 VEC=2 ROWS=4 NV=1 LITEMS=8 KITEMS=32 KSPLIT=1 ALIGN=1 INDEX=32 YDEPTH=256",
       3, 1, 1, 32, { 1, 1, 1, 0, 0, 0, { 0, 16, 0 }, { 0, 0, 0 } },
       { 64, 8, 32 }, { 64, 8, 512 }, 1, 0, 0, 0, &times[31], 127, 1, 0, stages + 221, NULL, 0, 0 },
-    { "async BM=64 BN=32 TM=4 TN=4 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=2 BYTES=8 COPY=0 SLICES=1",
+    { "async BM=64 BN=32 WM=32 WN=16 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=2 BYTES=8 COPY=0 SLICES=1",
       3, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 64, 32, 16 }, { 64, 32, 64 }, 1, 2, 1, 0, &times[32], 128, 2, 3, stages + 222, regions + 52, 0, 0 },
-    { "async BM=64 BN=32 TM=4 TN=4 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=2 BYTES=8 COPY=0 SLICES=1",
+    { "async BM=64 BN=32 WM=32 WN=16 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=2 BYTES=8 COPY=0 SLICES=1",
       3, 0, 1, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 64, 32, 16 }, { 64, 32, 64 }, 1, 2, 1, 0, &times[32], 129, 2, 3, stages + 224, regions + 52, 0, 0 },
-    { "async BM=64 BN=32 TM=4 TN=4 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=2 BYTES=8 COPY=0 SLICES=1",
+    { "async BM=64 BN=32 WM=32 WN=16 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=2 BYTES=8 COPY=0 SLICES=1",
       3, 1, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 64, 32, 16 }, { 64, 32, 64 }, 1, 2, 1, 0, &times[32], 130, 2, 3, stages + 226, regions + 52, 0, 0 },
-    { "async BM=64 BN=32 TM=4 TN=4 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=2 BYTES=8 COPY=0 SLICES=1",
+    { "async BM=64 BN=32 WM=32 WN=16 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=2 BYTES=8 COPY=0 SLICES=1",
       3, 1, 1, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 64, 32, 16 }, { 64, 32, 64 }, 1, 2, 1, 0, &times[32], 131, 2, 3, stages + 228, regions + 52, 0, 0 },
     { "thin SIDE=1 SHORT=8 VEC=2 ROWS=4 NV=1 LITEMS=8 KITEMS=32 KSPLIT=8 ALIGN=1 INDEX=32 YDEPTH=256",
@@ -5628,16 +5626,16 @@ static const struct kiln_recipe recipes[] = {
     { "thin SIDE=0 SHORT=8 VEC=2 ROWS=4 NV=1 LITEMS=8 KITEMS=32 KSPLIT=8 ALIGN=1 INDEX=32 YDEPTH=256",
       3, 1, 1, 32, { 1, 1, 1, 0, 0, 0, { 16, 0, 0 }, { 0, 0, 0 } },
       { 8, 32, 64 }, { 8, 64, 4096 }, 8, 0, 0, 0, &times[34], 139, 2, 1, stages + 244, regions + 67, 0, 0 },
-    { "async BM=64 BN=64 TM=8 TN=4 DEPTH=128 ST=3 KU=2 GROUP=1 STREAM=0 BYTES=16 COPY=0 SLICES=1",
+    { "async BM=64 BN=64 WM=64 WN=16 DEPTH=128 ST=3 KU=2 GROUP=1 STREAM=0 BYTES=16 COPY=0 SLICES=1",
       3, 0, 0, 64, { 1, 1, 1, 2, 2, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 64, 64, 16 }, { 64, 64, 48 }, 1, 0, 0, 0, &times[35], 140, 1, 0, stages + 246, NULL, 0, 0 },
-    { "async BM=64 BN=64 TM=8 TN=4 DEPTH=128 ST=3 KU=2 GROUP=1 STREAM=0 BYTES=16 COPY=0 SLICES=1",
+    { "async BM=64 BN=64 WM=64 WN=16 DEPTH=128 ST=3 KU=2 GROUP=1 STREAM=0 BYTES=16 COPY=0 SLICES=1",
       3, 0, 1, 64, { 1, 1, 1, 2, 2, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 64, 64, 16 }, { 64, 64, 48 }, 1, 0, 0, 0, &times[35], 141, 1, 0, stages + 247, NULL, 0, 0 },
-    { "async BM=64 BN=64 TM=8 TN=4 DEPTH=128 ST=3 KU=2 GROUP=1 STREAM=0 BYTES=16 COPY=0 SLICES=1",
+    { "async BM=64 BN=64 WM=64 WN=16 DEPTH=128 ST=3 KU=2 GROUP=1 STREAM=0 BYTES=16 COPY=0 SLICES=1",
       3, 1, 0, 64, { 1, 1, 1, 2, 2, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 64, 64, 16 }, { 64, 64, 48 }, 1, 0, 0, 0, &times[35], 142, 1, 0, stages + 248, NULL, 0, 0 },
-    { "async BM=64 BN=64 TM=8 TN=4 DEPTH=128 ST=3 KU=2 GROUP=1 STREAM=0 BYTES=16 COPY=0 SLICES=1",
+    { "async BM=64 BN=64 WM=64 WN=16 DEPTH=128 ST=3 KU=2 GROUP=1 STREAM=0 BYTES=16 COPY=0 SLICES=1",
       3, 1, 1, 64, { 1, 1, 1, 2, 2, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
       { 64, 64, 16 }, { 64, 64, 48 }, 1, 0, 0, 0, &times[35], 143, 1, 0, stages + 249, NULL, 0, 0 },
 };
@@ -5649,7 +5647,7 @@ const struct kiln_bundle kiln_bundle_nvidia = {
     .provenance = "tuned on NVIDIA H200, NVIDIA CUDA, driver 580.159.04",
     .match = { "NVIDIA CUDA", "NVIDIA of compute capability 8.0", NULL, 0, 0 },
     .traits = { 0, 132, 1, 101376, 80 },
-    .pool = { sizeof rows, 2001, 2589, 3558,
+    .pool = { sizeof rows, 2000, 2586, 3558,
               rows[0].text, lines, pairs, symbols },
     .num_programs = 144, .num_recipes = 144, .num_pins = 0,
     .programs = programs, .recipes = recipes, .pins = NULL,

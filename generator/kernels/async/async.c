@@ -2,22 +2,22 @@
  * cp.async, some steps ahead, from where A and B lie. In pieces of one element (S, D) rows may
  * begin anywhere; in pieces of 4 bytes, halves of even leading dimension and offset; others go
  * through registers, or are copied first. Doubles and halves go through the tensor cores
- * (mma.sync); for singles, tiles whose k lie side by side are turned as they are copied. */
+ * (mma.sync); for singles, tiles whose k lie side by side are transposed as they are copied. */
 #include "../nv/nv.h"
 #include "../table.h"
 
 static const struct family_param params[] = {
     { "BM", "32 64 128 256", 64, "rows of C of a work-group", "CUTLASS CtaTileM" },
     { "BN", "32 64 128 256", 64, "columns of C of a work-group", "CUTLASS CtaTileN" },
-    { "TM", "2 4 8 16", 4, "an eighth of the rows of a warp", "CUTLASS WarpTileM / 8" },
-    { "TN", "4 8 16", 8, "a quarter of the columns of a warp", "CUTLASS WarpTileN / 4" },
+    { "WM", "16 32 64 128", 32, "rows of C of a warp", "CUTLASS WarpTileM" },
+    { "WN", "16 32 64", 32, "columns of C of a warp", "CUTLASS WarpTileN" },
     { "DEPTH", "64 128", 128, "bytes of k in a tile (H: either)", "CUTLASS CtaTileK" },
     { "ST", "2 3 4 5 6 8", 2, "tiles in local memory", "CUTLASS Stages" },
     { "KU", "1 2 4 8", 2, "unrolling of the loop over quads of k (S)", NULL },
     { "GROUP", "1 2 4 8 16", 8, "rows of tiles that work-groups take together", "CUTLASS swizzle" },
     { "STREAM", "0 1 2 4", 0, "work-groups a compute unit, which share the steps; 0: one a tile",
       "Osama et al. 2023", .sibling = 1 },
-    { "BYTES", "2 4 8 16", 16, "bytes that are copied at once (turned: 4; 2: 16 from anywhere)",
+    { "BYTES", "2 4 8 16", 16, "bytes that are copied at once (transposed: 4; 2: 16 from anywhere)",
       NULL, .sibling = 1 },
     { "COPY", "0 1", 0, "whether what is not aligned is copied first", NULL, .sibling = 1 },
     { "SLICES", "1 2 4", 1, "groups of warps that take a part each of a tile's k",
@@ -25,14 +25,14 @@ static const struct family_param params[] = {
 };
 
 // The parameters that the texts depend on.
-#define KEYS "BM BN TM TN DEPTH ST KU GROUP BYTES COPY SLICES"
+#define KEYS "BM BN WM WN DEPTH ST KU GROUP BYTES COPY SLICES"
 
 static const struct family_value values[] = {
     NV_VALUES,
     { "ASYNC", "1" },
     // Halves of rows that begin anywhere: pieces go through registers.
     { "ANYWHERE", "HALF && BYTES == 2" },
-    // What the fragments ask for and bulk alone has.
+    // What the fragments ask for and tma alone has.
     { "EARLY", "0" },
     { "EDGES", "0" },
     { "WGMMA", "0" },
@@ -43,10 +43,10 @@ static const struct family_value values[] = {
     { "THROUGH", "SLICES == 1 && BN % 32 == 0 && BM * BN * REAL_BYTES <= ST * (BM + BN) * DEPTH" },
     { "OWNERS", "WARPM * WARPN * 32" },
     { "WORKERS", "OWNERS * SLICES" },
-    { "PIECEA", "ANYWHERE ? 16 : TURNA ? 4 : BYTES" },
-    { "PIECEB", "ANYWHERE ? 16 : TURNB ? 4 : BYTES" },
-    { "COPYA", "COPY && !TURNA" },
-    { "COPYB", "COPY && !TURNB" },
+    { "PIECEA", "ANYWHERE ? 16 : TRANSPOSEA ? 4 : BYTES" },
+    { "PIECEB", "ANYWHERE ? 16 : TRANSPOSEB ? 4 : BYTES" },
+    { "COPYA", "COPY && !TRANSPOSEA" },
+    { "COPYB", "COPY && !TRANSPOSEB" },
     { "REGISTERS", "DOUBLE ? TM * TN * 2 + 80 : "
         "TM * TN + 60 + ANYWHERE * (BM + BN) * DEPTH / 4 / max(WORKERS, 32)" },
 };
@@ -56,8 +56,8 @@ static const struct family_rule rules[] = {
     { "ST * (BM + BN) * DEPTH <= LOCAL_BYTES", "tiles exceed local memory" },
     { "HALF || DEPTH == 128", "DEPTH is for half precision" },
     { "SINGLE || KU == 2", "KU is for single precision" },
-    { "!SINGLE || TM >= 4", "rows come by four" },
-    { "BM % (TM * 8) == 0 && BN % (TN * 4) == 0", "warps do not divide the tile" },
+    { "!SINGLE || WM >= 32", "rows come by four" },
+    { "BM % WM == 0 && BN % WN == 0", "warps do not divide the tile" },
     { "WORKERS <= 512", "work-group too large" },
     { "TM * TN * REAL_BYTES / 4 <= 128", "the block of C exceeds the registers" },
     { "REGISTERS <= min(255, 65536 / max(WORKERS, 32))", "a work-group exceeds the registers" },
@@ -69,10 +69,10 @@ static const struct family_rule rules[] = {
     { "BYTES != 8 || DOUBLE", "pieces of 8 bytes are for double precision" },
     { "!COPY || BYTES == 16", "copied rows are aligned" },
     { "!SINGLE || WORKERS <= 8 * min(BM, BN)",
-      "more work-items than eighths of rows to turn" },
+      "more work-items than eighths of rows to transpose" },
     { "min(BM, BN) * DEPTH / (ANYWHERE ? 16 : BYTES) >= WORKERS",
       "more work-items than pieces to copy" },
-    // Of singles those that are turned, by whichever transposes.
+    // Of singles those that are transposed, by whichever transposes.
     { "max(BM, BN) * DEPTH / (ANYWHERE ? 16 : SINGLE ? 4 : BYTES) <= 32 * WORKERS",
       "too many pieces to copy" },
 };
@@ -96,47 +96,48 @@ static const struct family_region regions[] = {
 };
 
 static const struct family_preset presets[] = {
-    { "ampere-single", "async BM=128 BN=256 TM=8 TN=16 ST=3", NULL, FOR_PRECISION('s') },
-    { "ampere-single-middle", "async BM=128 BN=128 TM=8 TN=8 ST=3 KU=4", NULL, FOR_PRECISION('s') },
-    { "ampere-single-odd", "async BM=128 BN=128 TM=8 TN=8 ST=3 KU=4 BYTES=4", NULL,
+    { "ampere-single", "async BM=128 BN=256 WM=64 WN=64 ST=3", NULL, FOR_PRECISION('s') },
+    { "ampere-single-middle", "async BM=128 BN=128 WM=64 WN=32 ST=3 KU=4", NULL,
       FOR_PRECISION('s') },
-    { "ampere-single-small", "async BM=32 BN=64 TM=4 TN=4 ST=3 KU=8 BYTES=4", NULL,
+    { "ampere-single-odd", "async BM=128 BN=128 WM=64 WN=32 ST=3 KU=4 BYTES=4", NULL,
       FOR_PRECISION('s') },
-    { "ampere-single-flat", "async BM=64 BN=128 TM=8 TN=8 ST=2 KU=4 BYTES=4", NULL,
+    { "ampere-single-small", "async BM=32 BN=64 WM=32 WN=16 ST=3 KU=8 BYTES=4", NULL,
       FOR_PRECISION('s') },
-    { "ampere-single-deep", "async BM=64 BN=64 TM=8 TN=4 ST=2 KU=4 STREAM=2", NULL,
+    { "ampere-single-flat", "async BM=64 BN=128 WM=64 WN=32 ST=2 KU=4 BYTES=4", NULL,
       FOR_PRECISION('s') },
-    { "ampere-single-slices", "async BM=64 BN=64 TM=8 ST=3 BYTES=4 SLICES=4", NULL,
+    { "ampere-single-deep", "async BM=64 BN=64 WM=64 WN=16 ST=2 KU=4 STREAM=2", NULL,
+      FOR_PRECISION('s') },
+    { "ampere-single-slices", "async BM=64 BN=64 WM=64 ST=3 BYTES=4 SLICES=4", NULL,
       FOR_PRECISION('s') },
     { "ampere-single-slices-deep", "async BM=32 BN=64 ST=3 STREAM=1 BYTES=4 SLICES=4", NULL,
       FOR_PRECISION('s') },
-    { "ampere-single-slices-middle", "async BM=128 BN=64 TM=8 ST=3 BYTES=4 SLICES=2", NULL,
+    { "ampere-single-slices-middle", "async BM=128 BN=64 WM=64 ST=3 BYTES=4 SLICES=2", NULL,
       FOR_PRECISION('s') },
-    { "ampere-double", "async BM=64 BN=64 TM=4 TN=8 ST=4", NULL, FOR_PRECISION('d') },
-    { "ampere-double-large", "async BM=128 BN=128 TM=8 TN=8 ST=4", NULL, FOR_PRECISION('d') },
-    { "ampere-double-odd", "async BM=64 BN=64 TM=4 TN=8 ST=4 BYTES=8", NULL,
+    { "ampere-double", "async BM=64 BN=64 WM=32 WN=32 ST=4", NULL, FOR_PRECISION('d') },
+    { "ampere-double-large", "async BM=128 BN=128 WM=64 WN=32 ST=4", NULL, FOR_PRECISION('d') },
+    { "ampere-double-odd", "async BM=64 BN=64 WM=32 WN=32 ST=4 BYTES=8", NULL,
       FOR_PRECISION('d') },
-    { "ampere-double-small", "async BM=64 BN=32 TM=4 TN=4 ST=4 BYTES=8", NULL,
+    { "ampere-double-small", "async BM=64 BN=32 WM=32 WN=16 ST=4 BYTES=8", NULL,
       FOR_PRECISION('d') },
-    { "ampere-double-deep", "async BM=64 BN=32 TM=4 TN=4 ST=4 STREAM=2", NULL,
+    { "ampere-double-deep", "async BM=64 BN=32 WM=32 WN=16 ST=4 STREAM=2", NULL,
       FOR_PRECISION('d') },
-    { "ampere-double-slices", "async BM=64 BN=64 TM=8 ST=4 BYTES=8 SLICES=2", NULL,
+    { "ampere-double-slices", "async BM=64 BN=64 WM=64 ST=4 BYTES=8 SLICES=2", NULL,
       FOR_PRECISION('d') },
-    { "ampere-half", "async BM=128 BN=128 TM=8 TN=8 DEPTH=64 ST=4", NULL, FOR_PRECISION('h') },
-    { "ampere-half-large", "async BM=128 BN=256 TM=8 TN=16 ST=3", NULL, FOR_PRECISION('h') },
-    { "ampere-half-odd", "async BM=128 BN=128 TM=8 TN=8 DEPTH=64 ST=4 COPY=1", NULL,
+    { "ampere-half", "async BM=128 BN=128 WM=64 WN=32 DEPTH=64 ST=4", NULL, FOR_PRECISION('h') },
+    { "ampere-half-large", "async BM=128 BN=256 WM=64 WN=64 ST=3", NULL, FOR_PRECISION('h') },
+    { "ampere-half-odd", "async BM=128 BN=128 WM=64 WN=32 DEPTH=64 ST=4 COPY=1", NULL,
       FOR_PRECISION('h') },
-    { "ampere-half-small", "async BM=64 BN=32 TM=4 TN=4 ST=4", NULL, FOR_PRECISION('h') },
-    { "ampere-half-anywhere", "async BM=64 BN=32 TM=4 TN=4 ST=2 BYTES=2", NULL,
+    { "ampere-half-small", "async BM=64 BN=32 WM=32 WN=16 ST=4", NULL, FOR_PRECISION('h') },
+    { "ampere-half-anywhere", "async BM=64 BN=32 WM=32 WN=16 ST=2 BYTES=2", NULL,
       FOR_PRECISION('h') },
-    { "ampere-half-anywhere-deep", "async BM=64 BN=64 TM=4 TN=8 ST=2 BYTES=2 STREAM=2", NULL,
+    { "ampere-half-anywhere-deep", "async BM=64 BN=64 WM=32 WN=32 ST=2 BYTES=2 STREAM=2", NULL,
       FOR_PRECISION('h') },
-    { "ampere-half-flat", "async BM=128 BN=64 TM=8 TN=8 DEPTH=64 ST=4 BYTES=2", NULL,
+    { "ampere-half-flat", "async BM=128 BN=64 WM=64 WN=32 DEPTH=64 ST=4 BYTES=2", NULL,
       FOR_PRECISION('h') },
-    { "ampere-half-uneven", "async BM=64 BN=32 TM=4 TN=4 ST=4 BYTES=4", NULL,
+    { "ampere-half-uneven", "async BM=64 BN=32 WM=32 WN=16 ST=4 BYTES=4", NULL,
       FOR_PRECISION('h') },
     { "ampere-half-slices", "async BM=64 BN=64 ST=4 BYTES=4 SLICES=2", NULL, FOR_PRECISION('h') },
-    { "ampere-half-deep", "async BM=64 BN=64 TM=4 TN=8 ST=4 STREAM=2", NULL, FOR_PRECISION('h') },
+    { "ampere-half-deep", "async BM=64 BN=64 WM=32 WN=32 ST=4 STREAM=2", NULL, FOR_PRECISION('h') },
 };
 
 extern const struct family family_async;
@@ -156,7 +157,7 @@ const struct family family_async = {
     .as_is = { "COPYA", "COPYB" },
     .most = { "2147483136", "2147483136", "2147483136" },
     .tile = NV_TILE,
-    .edges = NV_EDGES("TM * 8", "TN * 4; THROUGH ? 32 : 1",
+    .edges = NV_EDGES("WM", "WN; THROUGH ? 32 : 1",
         "PIECEA / ELEM_BYTES; PIECEB / ELEM_BYTES; BK / SLICES"),
     .unit_turns = "STREAM",
     .shares = "STREAM > 0",

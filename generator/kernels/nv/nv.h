@@ -1,6 +1,6 @@
-/* nv.h: derived values of bulk and async, the families for NVIDIA's devices that share the
+/* nv.h: derived values of tma and async, the families for NVIDIA's devices that share the
  * fragments of this folder. They say how tiles lie in local memory and how warps share them. Such a
- * family has the parameters BM, BN, TM, TN and DEPTH. */
+ * family has the parameters BM, BN, WM, WN and DEPTH. */
 #ifndef KILN_KERNELS_NV_H
 #define KILN_KERNELS_NV_H
 
@@ -22,11 +22,15 @@
     /* Whether two rows (columns) of a work-item's are in another order than mma has them. */ \
     { "SWAPROWS", "DOUBLE && TA" }, \
     { "SWAPCOLS", "DOUBLE && TB" }, \
-    { "WARPM", "BM / (TM * 8)" }, \
-    { "WARPN", "BN / (TN * 4)" }, \
-    /* Tiles of singles whose k lie side by side are turned on their way. */ \
-    { "TURNA", "SINGLE && !TA" }, \
-    { "TURNB", "SINGLE && TB" }
+    /* Warps along M and along N. Of a warp's part of C a work-item has TM rows and TN columns in \
+     * S, as many elements in D and H. */ \
+    { "WARPM", "BM / WM" }, \
+    { "WARPN", "BN / WN" }, \
+    { "TM", "WM / 8" }, \
+    { "TN", "WN / 4" }, \
+    /* Tiles of singles whose k lie side by side are transposed on their way. */ \
+    { "TRANSPOSEA", "SINGLE && !TA" }, \
+    { "TRANSPOSEB", "SINGLE && TB" }
 
 /* The stages that multiply, for work-groups of `items` work-items; `keys` are the parameters but
  * for STREAM. Without STREAM there is a work-group for each tile, and `each` are its arguments

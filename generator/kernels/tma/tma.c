@@ -1,16 +1,15 @@
-/* bulk: NVIDIA's compute capability 9.0. Tiles come from where A and B lie through the copy engine
+/* tma: NVIDIA's compute capability 9.0. Tiles come from where A and B lie through the copy engine
  * and tensor maps, so that nothing is packed; a matrix whose rows do not start at multiples of 16
  * bytes is copied first. Doubles and halves go through the tensor cores; for singles, tiles whose k
- * lie side by side are turned in local memory by the warps that fetch. */
+ * lie side by side are transposed in local memory by the warps that fetch. */
 #include "../nv/nv.h"
 #include "../table.h"
 
 static const struct family_param params[] = {
     { "BM", "16 32 64 128 192 256", 128, "rows of C of a work-group", "CUTLASS CtaTileM" },
     { "BN", "16 32 64 128 192 256", 128, "columns of C of a work-group", "CUTLASS CtaTileN" },
-    { "TM", "2 4 8 16", 8, "an eighth of the rows of a warp (S, D; H if BM < 64)",
-      "CUTLASS WarpTileM / 8" },
-    { "TN", "4 8 16", 8, "a quarter of the columns of a warp (likewise)", "CUTLASS WarpTileN / 4" },
+    { "WM", "16 32 64 128", 64, "rows of C of a warp (S, D; H if BM < 64)", "CUTLASS WarpTileM" },
+    { "WN", "16 32 64", 32, "columns of C of a warp (likewise)", "CUTLASS WarpTileN" },
     { "DEPTH", "64 128", 128, "bytes of k in a tile (H: either)", "CUTLASS CtaTileK" },
     { "ST", "2 3 4 5 6 8 12 16", 4, "tiles under way", "CUTLASS Stages" },
     { "EARLY", "0 1 2", 0, "tiles copied by who multiplies, while the tensor maps are made", NULL },
@@ -26,7 +25,7 @@ static const struct family_param params[] = {
 };
 
 // The parameters that the texts depend on.
-#define KEYS "BM BN TM TN DEPTH ST EARLY KU GROUP SHARED SLICES EDGES"
+#define KEYS "BM BN WM WN DEPTH ST EARLY KU GROUP SHARED SLICES EDGES"
 
 static const struct family_value values[] = {
     NV_VALUES,
@@ -62,7 +61,7 @@ static const struct family_value values[] = {
     { "LEAVES", "SINGLE ? 56 : 24" },
     { "KEEPS", "GIVES ? SHARE + (SHARE - LEAVES) * 128 / max(WORKERS, 32) / 8 * 8 : SHARE" },
     { "MAPPER", "EARLY ? WORKERS : 0" },
-    { "TURNING", "TURNA || TURNB" },
+    { "TRANSPOSING", "TRANSPOSEA || TRANSPOSEB" },
     // Whether a warp of D reads what it multiplies next before it multiplies.
     { "PIPED", "DOUBLE && TM * TN <= 16" },
 };
@@ -71,13 +70,13 @@ static const struct family_rule rules[] = {
     { "COMPUTE_CAPABILITY == 90", "not a device of compute capability 9.0" },
     { "ST * ((BM + BN) * DEPTH + 24) + WGMMA * WORKERS * 16 <= 227 * 1024 - 1280",
       "tiles exceed local memory" },
-    { "!WGMMA || (TM == 8 && TN == 8)", "warp groups multiply 64 x BN" },
+    { "!WGMMA || (WM == 64 && WN == 32)", "warp groups multiply 64 x BN" },
     { "HALF || DEPTH == 128", "DEPTH is for half precision" },
     { "SINGLE || KU == 2", "KU is for single precision" },
-    { "!SINGLE || TM >= 4", "rows come by four" },
-    { "!SINGLE || ST >= SLICES + 2", "tiles are read, one is turned and one fetched" },
+    { "!SINGLE || WM >= 32", "rows come by four" },
+    { "!SINGLE || ST >= SLICES + 2", "tiles are read, one is transposed and one fetched" },
     { "!GIVES || WORKERS % 128 == 0", "registers are given to groups of four warps" },
-    { "WGMMA || (BM % (TM * 8) == 0 && BN % (TN * 4) == 0)",
+    { "WGMMA || (BM % WM == 0 && BN % WN == 0)",
       "warps do not divide the tile" },
     { "WGMMA || ITEMS <= 512", "work-group too large" },
     { "WGMMA || TM * TN * REAL_BYTES / 4 <= 128",
@@ -99,7 +98,7 @@ static const struct family_rule rules[] = {
 
 static const struct family_stage stages[] = {
     COPY_STAGES,
-    NV_MULTIPLY("bulk/bulk.cl.in", KEYS, "ITEMS", WORK, WORK, "1", COPIED(A, a) COPIED(B, b)),
+    NV_MULTIPLY("tma/tma.cl.in", KEYS, "ITEMS", WORK, WORK, "1", COPIED(A, a) COPIED(B, b)),
     NV_ADD("PARTS", KEYS, "REGION_3"),
 };
 
@@ -110,66 +109,66 @@ static const struct family_region regions[] = {
 };
 
 static const struct family_preset presets[] = {
-    { "hopper-single", "bulk BM=128 BN=256 TM=8 TN=16 ST=4 KU=4",
+    { "hopper-single", "tma BM=128 BN=256 WM=64 WN=64 ST=4 KU=4",
       "found by a probe on one H200", FOR_PRECISION('s') },
-    { "hopper-single-turns", "bulk BM=128 BN=256 TM=8 TN=16 ST=3 KU=4 GROUP=1 STREAM=1 SHARED=0",
+    { "hopper-single-turns", "tma BM=128 BN=256 WM=64 WN=64 ST=3 KU=4 GROUP=1 STREAM=1 SHARED=0",
       NULL, FOR_PRECISION('s') },
-    { "hopper-single-middle", "bulk BM=64 BN=128 TN=4 ST=6 EARLY=2 KU=4", NULL,
+    { "hopper-single-middle", "tma BM=64 BN=128 WN=16 ST=6 EARLY=2 KU=4", NULL,
       FOR_PRECISION('s') },
-    { "hopper-single-small", "bulk BM=64 BN=32 TM=4 TN=4 ST=4 EARLY=1 KU=8", NULL,
+    { "hopper-single-small", "tma BM=64 BN=32 WM=32 WN=16 ST=4 EARLY=1 KU=8", NULL,
       FOR_PRECISION('s') },
-    { "hopper-single-odd", "bulk BM=128 BN=256 TM=8 TN=16 ST=4 EDGES=1", NULL,
+    { "hopper-single-odd", "tma BM=128 BN=256 WM=64 WN=64 ST=4 EDGES=1", NULL,
       FOR_PRECISION('s') },
-    { "hopper-single-deep", "bulk BM=64 BN=64 TM=4 ST=8 EARLY=2 KU=8 STREAM=1", NULL,
+    { "hopper-single-deep", "tma BM=64 BN=64 WM=32 ST=8 EARLY=2 KU=8 STREAM=1", NULL,
       FOR_PRECISION('s') },
-    { "hopper-single-tall", "bulk BM=256 BN=32 TN=4 ST=5 EARLY=2", NULL, FOR_PRECISION('s') },
-    { "hopper-single-skinny", "bulk BM=256 BN=32 TN=4 ST=5 STREAM=1 EDGES=1", NULL,
+    { "hopper-single-tall", "tma BM=256 BN=32 WN=16 ST=5 EARLY=2", NULL, FOR_PRECISION('s') },
+    { "hopper-single-skinny", "tma BM=256 BN=32 WN=16 ST=5 STREAM=1 EDGES=1", NULL,
       FOR_PRECISION('s') },
-    { "hopper-single-flat", "bulk BM=32 BN=256 TM=4 ST=6 KU=4 STREAM=1", NULL,
+    { "hopper-single-flat", "tma BM=32 BN=256 WM=32 ST=6 KU=4 STREAM=1", NULL,
       FOR_PRECISION('s') },
-    { "hopper-single-slices", "bulk BM=64 BN=64 ST=6 EARLY=2 SLICES=4", NULL,
+    { "hopper-single-slices", "tma BM=64 BN=64 ST=6 EARLY=2 SLICES=4", NULL,
       FOR_PRECISION('s') },
-    { "hopper-single-slices-small", "bulk BM=64 BN=32 TN=4 ST=6 EARLY=2 SLICES=4", NULL,
+    { "hopper-single-slices-small", "tma BM=64 BN=32 WN=16 ST=6 EARLY=2 SLICES=4", NULL,
       FOR_PRECISION('s') },
-    { "hopper-single-slices-middle", "bulk BM=128 BN=64 ST=4 EARLY=1 SLICES=2", NULL,
+    { "hopper-single-slices-middle", "tma BM=128 BN=64 ST=4 EARLY=1 SLICES=2", NULL,
       FOR_PRECISION('s') },
-    { "hopper-double", "bulk BM=128 BN=128 ST=5 EARLY=1", "found by a probe on one H200",
+    { "hopper-double", "tma BM=128 BN=128 ST=5 EARLY=1", "found by a probe on one H200",
       FOR_PRECISION('d') },
-    { "hopper-double-middle", "bulk BM=64 BN=128 TM=4 ST=8 EARLY=2", NULL, FOR_PRECISION('d') },
-    { "hopper-double-small", "bulk BM=64 BN=32 TM=2 TN=4 ST=6 EARLY=1", NULL, FOR_PRECISION('d') },
-    { "hopper-double-odd", "bulk BM=128 BN=128 ST=5 EDGES=1", NULL,
+    { "hopper-double-middle", "tma BM=64 BN=128 WM=32 ST=8 EARLY=2", NULL, FOR_PRECISION('d') },
+    { "hopper-double-small", "tma BM=64 BN=32 WM=16 WN=16 ST=6 EARLY=1", NULL, FOR_PRECISION('d') },
+    { "hopper-double-odd", "tma BM=128 BN=128 ST=5 EDGES=1", NULL,
       FOR_PRECISION('d') },
-    { "hopper-double-deep", "bulk BM=64 BN=32 TM=2 TN=4 ST=8 EARLY=2 STREAM=1", NULL,
+    { "hopper-double-deep", "tma BM=64 BN=32 WM=16 WN=16 ST=8 EARLY=2 STREAM=1", NULL,
       FOR_PRECISION('d') },
-    { "hopper-double-tall", "bulk BM=256 BN=32 TM=4 ST=4 EARLY=2", NULL, FOR_PRECISION('d') },
-    { "hopper-double-slices", "bulk BM=64 BN=32 TM=4 ST=8 EARLY=1 SLICES=4 GROUP=1", NULL,
+    { "hopper-double-tall", "tma BM=256 BN=32 WM=32 ST=4 EARLY=2", NULL, FOR_PRECISION('d') },
+    { "hopper-double-slices", "tma BM=64 BN=32 WM=32 ST=8 EARLY=1 SLICES=4 GROUP=1", NULL,
       FOR_PRECISION('d') },
-    { "hopper-double-narrow", "bulk BM=32 BN=32 TM=4 ST=16 EARLY=2 SLICES=4", NULL,
+    { "hopper-double-narrow", "tma BM=32 BN=32 WM=32 ST=16 EARLY=2 SLICES=4", NULL,
       FOR_PRECISION('d') },
-    { "hopper-double-skinny", "bulk BM=32 BN=16 TM=2 TN=4 ST=16 EARLY=2 SLICES=4", NULL,
+    { "hopper-double-skinny", "tma BM=32 BN=16 WM=16 WN=16 ST=16 EARLY=2 SLICES=4", NULL,
       FOR_PRECISION('d') },
-    { "hopper-double-flat", "bulk BM=16 BN=32 TM=2 TN=4 ST=16 EARLY=2 SLICES=4", NULL,
+    { "hopper-double-flat", "tma BM=16 BN=32 WM=16 WN=16 ST=16 EARLY=2 SLICES=4", NULL,
       FOR_PRECISION('d') },
-    { "hopper-half", "bulk BM=128 BN=256 ST=4",
+    { "hopper-half", "tma BM=128 BN=256 ST=4",
       "found by a probe on one H200", FOR_PRECISION('h') },
-    { "hopper-half-turns", "bulk BM=256 BN=128 ST=4 STREAM=1 SHARED=0", NULL, FOR_PRECISION('h') },
-    { "hopper-half-wide", "bulk BM=128 BN=192 ST=5", NULL, FOR_PRECISION('h') },
-    { "hopper-half-high", "bulk BM=192 BN=128 ST=5 EARLY=2", NULL, FOR_PRECISION('h') },
-    { "hopper-half-middle", "bulk BM=128 BN=128 ST=6 EARLY=2", NULL, FOR_PRECISION('h') },
-    { "hopper-half-small", "bulk BM=64 BN=64 ST=8 EARLY=2", NULL, FOR_PRECISION('h') },
-    { "hopper-half-odd", "bulk BM=192 BN=192 ST=4 EDGES=1", NULL,
+    { "hopper-half-turns", "tma BM=256 BN=128 ST=4 STREAM=1 SHARED=0", NULL, FOR_PRECISION('h') },
+    { "hopper-half-wide", "tma BM=128 BN=192 ST=5", NULL, FOR_PRECISION('h') },
+    { "hopper-half-high", "tma BM=192 BN=128 ST=5 EARLY=2", NULL, FOR_PRECISION('h') },
+    { "hopper-half-middle", "tma BM=128 BN=128 ST=6 EARLY=2", NULL, FOR_PRECISION('h') },
+    { "hopper-half-small", "tma BM=64 BN=64 ST=8 EARLY=2", NULL, FOR_PRECISION('h') },
+    { "hopper-half-odd", "tma BM=192 BN=192 ST=4 EDGES=1", NULL,
       FOR_PRECISION('h') },
-    { "hopper-half-large-odd", "bulk BM=192 BN=256 ST=3", NULL,
+    { "hopper-half-large-odd", "tma BM=192 BN=256 ST=3", NULL,
       FOR_PRECISION('h') },
-    { "hopper-half-deep", "bulk BM=64 BN=64 ST=5 EARLY=2 STREAM=1", NULL, FOR_PRECISION('h') },
-    { "hopper-half-tall", "bulk BM=256 BN=32 ST=4 EARLY=2", NULL, FOR_PRECISION('h') },
-    { "hopper-half-skinny", "bulk BM=32 BN=16 TM=2 TN=4 ST=12 EARLY=2", NULL, FOR_PRECISION('h') },
-    { "hopper-half-flat", "bulk BM=16 BN=64 TM=2 TN=4 ST=12 EARLY=2", NULL, FOR_PRECISION('h') },
+    { "hopper-half-deep", "tma BM=64 BN=64 ST=5 EARLY=2 STREAM=1", NULL, FOR_PRECISION('h') },
+    { "hopper-half-tall", "tma BM=256 BN=32 ST=4 EARLY=2", NULL, FOR_PRECISION('h') },
+    { "hopper-half-skinny", "tma BM=32 BN=16 WM=16 WN=16 ST=12 EARLY=2", NULL, FOR_PRECISION('h') },
+    { "hopper-half-flat", "tma BM=16 BN=64 WM=16 WN=16 ST=12 EARLY=2", NULL, FOR_PRECISION('h') },
 };
 
-extern const struct family family_bulk;
-const struct family family_bulk = {
-    .name = "bulk",
+extern const struct family family_tma;
+const struct family family_tma = {
+    .name = "tma",
     .meaning = "tiles fetched by the copy engine of NVIDIA's compute capability 9.0",
     TABLE(params),
     TABLE(rules),
@@ -177,14 +176,14 @@ const struct family family_bulk = {
     TABLE(stages),
     TABLE(regions),
     TABLE(presets),
-    .prelude = "bulk/prelude.cl.in",
+    .prelude = "tma/prelude.cl.in",
     .guard = { "EDGES && !STREAM && !WGMMA ? BM : 1",
         "EDGES && !STREAM && !WGMMA ? BN : 1", "1" },
     .rest = { "4", "4", "0" },
     .as_is = { "COPYA", "COPYB" },
     .most = { "2147483136", "2147483136", "2147483136" },
     .tile = NV_TILE,
-    .edges = NV_EDGES("EDGES * 4; 8; WGMMA ? 64 : TM * 8", "EDGES * 4; 8; WGMMA ? 1 : TN * 4",
+    .edges = NV_EDGES("EDGES * 4; 8; WGMMA ? 64 : WM", "EDGES * 4; 8; WGMMA ? 1 : WN",
             "SLICES * BK"),
     .unit_turns = "STREAM",
     .shares = "PARTS",

@@ -148,10 +148,10 @@ static void fetch_box(uint to, ulong map, int x, int y, uint mbarrier)
             "r"(to), "l"(map), "r"(x), "r"(y), "r"(mbarrier) : "memory");
 }
 
-// Turns 32 or 64 rows of 32 values of k, of which the copy engine puts four at q ^ r % 8 of row r,
-// into 32 lines of a value of k each, in which four rows are at r / 4 ^ k / 4 % 8: either way no
-// two work-items that read or write together meet in a bank.
-static void turn_block(__local uchar *tile, uint rows, uint i)
+// Transposes 32 or 64 rows of 32 values of k, of which the copy engine puts four at q ^ r % 8 of
+// row r, into 32 lines of a value of k each, in which four rows are at r / 4 ^ k / 4 % 8: either
+// way no two work-items that read or write together meet in a bank.
+static void transpose_block(__local uchar *tile, uint rows, uint i)
 {
     const uint q = i % 8, g = i / 8;
     __local const uchar *from = tile + g * 512;
@@ -213,7 +213,7 @@ static void put_vector(float4 x, __global float *out, float alpha, float beta)
     *(__global float4 *) out = x;
 }
 __kernel __attribute__((reqd_work_group_size(256, 1, 1)))
-void kiln_sgemm_bulk_copy_nn(long a_rows, long a_cols,
+void kiln_sgemm_tma_copy_nn(long a_rows, long a_cols,
         __global const element_bits *restrict A, long a_offset, long lda,
         __global uchar *restrict a_work, long a_at, long b_rows, long b_cols,
         __global const element_bits *restrict B, long b_offset, long ldb,
@@ -223,14 +223,14 @@ void kiln_sgemm_bulk_copy_nn(long a_rows, long a_cols,
     copy_matrix(b_rows, b_cols, B + b_offset, ldb, (__global element_bits *) b_work + b_at);
 }
 __kernel __attribute__((reqd_work_group_size(256, 1, 1)))
-void kiln_sgemm_bulk_copya_n(long rows, long cols,
+void kiln_sgemm_tma_copya_n(long rows, long cols,
         __global const element_bits *restrict X, long x_offset, long ldx,
         __global uchar *restrict work, long at)
 {
     copy_matrix(rows, cols, X + x_offset, ldx, (__global element_bits *) work + at);
 }
 __kernel __attribute__((reqd_work_group_size(256, 1, 1)))
-void kiln_sgemm_bulk_copyb_n(long rows, long cols,
+void kiln_sgemm_tma_copyb_n(long rows, long cols,
         __global const element_bits *restrict X, long x_offset, long ldx,
         __global uchar *restrict work, long at)
 {
@@ -244,10 +244,10 @@ void kiln_sgemm_bulk_copyb_n(long rows, long cols,
 // memory by the copy engine, up to 4 at a time; a tile's `full` barrier says that it is there.
 // One work-item fetches; a warp computes 32 x 16 of C, and says by the `empty` barrier
 // when it has read a tile.
-// Tiles whose k lie side by side are turned by four warps of their own; the `turned` barrier says
-// that they were.
+// Tiles whose k lie side by side are transposed by four warps of their own; the `transposed`
+// barrier says that they were.
 __kernel __attribute__((reqd_work_group_size(384, 1, 1)))
-void kiln_sgemm_bulk_multiply_nn_bm64_bn64_tm4_tn4_depth128_st4_early0_ku2_group8_edges0(long M,
+void kiln_sgemm_tma_multiply_nn_bm64_bn64_wm32_wn16_depth128_st4_early0_ku2_group8_edges0(long M,
         long N, long K,
         __global const float *restrict A, long a_offset, long lda,
         __global const float *restrict B, long b_offset, long ldb,
@@ -258,12 +258,12 @@ void kiln_sgemm_bulk_multiply_nn_bm64_bn64_tm4_tn4_depth128_st4_early0_ku2_group
     __local uchar b_tiles[32768] __attribute__((aligned(1024)));
     __local ulong full[4];
     __local ulong empty[4];
-    __local ulong turned[4];
+    __local ulong transposed[4];
     const uint item = get_local_id(0);
     const uint fulls = local_address(full);
     const uint a_at = local_address(a_tiles), b_at = local_address(b_tiles);
     const uint empties = local_address(empty);
-    const uint turneds = local_address(turned);
+    const uint transposeds = local_address(transposed);
     C += c_offset;
     // Whether every row of C starts where 4 columns may be stored at once.
     const ulong misaligned = ((ulong) C | (ulong) (ldc * 4)) & 15;
@@ -295,7 +295,7 @@ void kiln_sgemm_bulk_multiply_nn_bm64_bn64_tm4_tn4_depth128_st4_early0_ku2_group
         for (int s = 0; s < 4; s++) {
             mbarrier_init(fulls + 8 * s, 1);
             mbarrier_init(empties + 8 * s, 8);
-            mbarrier_init(turneds + 8 * s, 4);
+            mbarrier_init(transposeds + 8 * s, 4);
         }
         asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
     }
@@ -308,7 +308,7 @@ void kiln_sgemm_bulk_multiply_nn_bm64_bn64_tm4_tn4_depth128_st4_early0_ku2_group
             acquire_map(b_map);
         }
         warp_sync();
-        uint s = 0, phase = 1, turn_phase = 0;
+        uint s = 0, phase = 1, transpose_phase = 0;
         const uint tile = get_group_id(1) * get_num_groups(0) + get_group_id(0);
         const int first = 0, num = (K + 31) / 32;
         // Work-groups that run together share rows and columns: 8 rows of tiles at a time.
@@ -317,7 +317,7 @@ void kiln_sgemm_bulk_multiply_nn_bm64_bn64_tm4_tn4_depth128_st4_early0_ku2_group
         const uint band_rows = min(tiles_m - band, (uint) 8);
         const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;
         const int first_m = tile_m * 64, first_n = tile_n * 64;
-        // A tile is turned when the next one has been asked for.
+        // A tile is transposed when the next one has been asked for.
         for (int t = 0; t <= num; t++) {
             const uint p = s == 0 ? 3 : s - 1;
             if (item == 256 && t < num) {
@@ -333,16 +333,16 @@ void kiln_sgemm_bulk_multiply_nn_bm64_bn64_tm4_tn4_depth128_st4_early0_ku2_group
                 }
             }
             if (t > 0) {
-                // Turns the tiles of place p, as soon as they are there, and says so. Of up to 64
-                // rows (columns) at a time each work-item has 4, with 4 values of k.
-                mbarrier_wait(fulls + 8 * p, turn_phase);
+                // Transposes the tiles of place p, as soon as they are there, and says so. Of up to
+                // 64 rows (columns) at a time each work-item has 4, with 4 values of k.
+                mbarrier_wait(fulls + 8 * p, transpose_phase);
                 #pragma unroll 1
                 for (int x = 0; x < 1; x++)
-                    turn_block(a_tiles + p * 8192 + x * 8192, 64, item - 256);
+                    transpose_block(a_tiles + p * 8192 + x * 8192, 64, item - 256);
                 warp_sync();
                 if (item % 32 == 0)
-                    mbarrier_arrive(turneds + 8 * p);
-                turn_phase ^= p == 3;
+                    mbarrier_arrive(transposeds + 8 * p);
+                transpose_phase ^= p == 3;
             }
             if (t < num && ++s == 4) {
                 s = 0;
@@ -376,7 +376,7 @@ void kiln_sgemm_bulk_multiply_nn_bm64_bn64_tm4_tn4_depth128_st4_early0_ku2_group
             for (int n = 0; n < 4; n++)
                 c[m][n] = 0;
         for (int now = 0; now < num; now++) {
-            mbarrier_wait(turneds + 8 * stage, phase);
+            mbarrier_wait(transposeds + 8 * stage, phase);
             // Hands back the place of the step before, which is not done sooner: what is read from
             // local memory has surely arrived only when it has been multiplied.
             warp_sync();

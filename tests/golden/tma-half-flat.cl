@@ -174,33 +174,21 @@ static uint swizzled(uint line, uint x, uint part)
     return (x / part * part * 64 + line * part + (x % part ^ line % 8 / (8 / part))) * 16;
 }
 
-// What all work-items of a warp have alike; the compiler then knows that they do.
-static uint uniform(uint x)
+// Reads four blocks of 8 x 8 halves from local memory, as mma wants them; lines are rows of A,
+// columns of B.
+static void load_blocks(uint to[4], uint from)
 {
-    uint first;
-    asm("shfl.sync.idx.b32 %0, %1, 0, 31, 0xffffffff;" : "=r"(first) : "r"(x));
-    return first;
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];" :
+            "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3]) : "r"(from) : "memory");
 }
 
-// c += a b for 64 x 16, 16 x n and 64 x n, asynchronously, by the low halves of descriptors of a
-// and b; the high ones have the stride from eight lines to the next, and the swizzle.
-static void multiply_128(float c[64], uint a, uint b)
+// c += a b for blocks of 16 x 8, 16 x 16 and 16 x 8, spread over a warp as the PTX ISA says.
+static void multiply_blocks(float c[4], const uint a[4], const uint b[2])
 {
-    asm volatile("//@wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16 "
-            "{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, %48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63}, "
-            "%64, %65, 1, 1, 1, 0, 1;" :
-            "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3]), "+f"(c[4]), "+f"(c[5]), "+f"(c[6]),
-                    "+f"(c[7]), "+f"(c[8]), "+f"(c[9]), "+f"(c[10]), "+f"(c[11]), "+f"(c[12]),
-                    "+f"(c[13]), "+f"(c[14]), "+f"(c[15]), "+f"(c[16]), "+f"(c[17]), "+f"(c[18]),
-                    "+f"(c[19]), "+f"(c[20]), "+f"(c[21]), "+f"(c[22]), "+f"(c[23]), "+f"(c[24]),
-                    "+f"(c[25]), "+f"(c[26]), "+f"(c[27]), "+f"(c[28]), "+f"(c[29]), "+f"(c[30]),
-                    "+f"(c[31]), "+f"(c[32]), "+f"(c[33]), "+f"(c[34]), "+f"(c[35]), "+f"(c[36]),
-                    "+f"(c[37]), "+f"(c[38]), "+f"(c[39]), "+f"(c[40]), "+f"(c[41]), "+f"(c[42]),
-                    "+f"(c[43]), "+f"(c[44]), "+f"(c[45]), "+f"(c[46]), "+f"(c[47]), "+f"(c[48]),
-                    "+f"(c[49]), "+f"(c[50]), "+f"(c[51]), "+f"(c[52]), "+f"(c[53]), "+f"(c[54]),
-                    "+f"(c[55]), "+f"(c[56]), "+f"(c[57]), "+f"(c[58]), "+f"(c[59]), "+f"(c[60]),
-                    "+f"(c[61]), "+f"(c[62]), "+f"(c[63]) :
-            "l"((ulong) 1073741888 << 32 | a), "l"((ulong) 1073741888 << 32 | b));
+    asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 "
+            "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};" :
+            "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3]) :
+            "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 }
 
 // Stores alpha x + beta C in a row of C, where there is such a column; beta == 0 does not read C.
@@ -208,31 +196,6 @@ static void put(float x, __global half *out, long col, long N, float alpha, floa
 {
     if (col < N)
         store(beta == 0 ? alpha * x : alpha * x + beta * load(out + col), out + col);
-}
-
-static uint exchange(uint x, uint distance)
-{
-    uint other;
-    asm volatile("shfl.sync.bfly.b32 %0, %1, %2, 31, 0xffffffff;" :
-            "=r"(other) : "r"(x), "r"(distance));
-    return other;
-}
-
-// x[i] of work-item j of four becomes x[j] of work-item i.
-static void transpose_quad(uint x[4], uint item)
-{
-#pragma unroll
-    for (int i = 0; i < 4; i += 2) {
-        const uint other = exchange(item & 1 ? x[i] : x[i + 1], 1);
-        x[i] = item & 1 ? other : x[i];
-        x[i + 1] = item & 1 ? x[i + 1] : other;
-    }
-#pragma unroll
-    for (int i = 0; i < 2; i++) {
-        const uint other = exchange(item & 2 ? x[i] : x[i + 2], 2);
-        x[i] = item & 2 ? other : x[i];
-        x[i + 2] = item & 2 ? x[i + 2] : other;
-    }
 }
 
 static uint pack_halves(float low, float high)
@@ -260,7 +223,7 @@ static void put_pair(float x, float y, __global half *out, long col, long N, flo
     *(__global uint *) (out + col) = pack_halves(z.x, z.y);
 }
 __kernel __attribute__((reqd_work_group_size(256, 1, 1)))
-void kiln_hgemm_bulk_copy_nn(long a_rows, long a_cols,
+void kiln_hgemm_tma_copy_nt(long a_rows, long a_cols,
         __global const element_bits *restrict A, long a_offset, long lda,
         __global uchar *restrict a_work, long a_at, long b_rows, long b_cols,
         __global const element_bits *restrict B, long b_offset, long ldb,
@@ -270,14 +233,14 @@ void kiln_hgemm_bulk_copy_nn(long a_rows, long a_cols,
     copy_matrix(b_rows, b_cols, B + b_offset, ldb, (__global element_bits *) b_work + b_at);
 }
 __kernel __attribute__((reqd_work_group_size(256, 1, 1)))
-void kiln_hgemm_bulk_copya_n(long rows, long cols,
+void kiln_hgemm_tma_copya_n(long rows, long cols,
         __global const element_bits *restrict X, long x_offset, long ldx,
         __global uchar *restrict work, long at)
 {
     copy_matrix(rows, cols, X + x_offset, ldx, (__global element_bits *) work + at);
 }
 __kernel __attribute__((reqd_work_group_size(256, 1, 1)))
-void kiln_hgemm_bulk_copyb_n(long rows, long cols,
+void kiln_hgemm_tma_copyb_t(long rows, long cols,
         __global const element_bits *restrict X, long x_offset, long ldx,
         __global uchar *restrict work, long at)
 {
@@ -285,26 +248,25 @@ void kiln_hgemm_bulk_copyb_n(long rows, long cols,
 }
 // C = alpha op(A) op(B) + beta C; C is M x N, row-major.
 // A is stored M x K.
-// B is stored K x N.
+// B is stored N x K.
 // For NVIDIA's compute capability 9.0.
-// A work-group computes 128 x 128 of C. Tiles of A and B, 64 deep, are fetched into local
-// memory by the copy engine, up to 6 at a time; a tile's `full` barrier says that it is there.
+// A work-group computes 16 x 64 of C. Tiles of A and B, 64 deep, are fetched into local
+// memory by the copy engine, up to 12 at a time; a tile's `full` barrier says that it is there.
 // The first 2 are copied by all who multiply, while the tensor maps are made.
-// One work-item fetches; 2 warp groups multiply, 64 rows of C each, and say by the `empty`
-// barrier when they have read a tile.
-__kernel __attribute__((reqd_work_group_size(320, 1, 1)))
-void kiln_hgemm_bulk_multiply_nn_bm128_bn128_tm8_tn8_depth128_st6_early2_ku2_group8_edges0(long M,
+// One work-item fetches; a warp computes 16 x 16 of C, and says by the `empty` barrier
+// when it has read a tile.
+__kernel __attribute__((reqd_work_group_size(192, 1, 1)))
+void kiln_hgemm_tma_multiply_nt_bm16_bn64_wm16_wn16_depth128_st12_early2_ku2_group8_edges0(long M,
         long N, long K,
         __global const half *restrict A, long a_offset, long lda,
         __global const half *restrict B, long b_offset, long ldb,
         __global uchar *work, long maps_at, long parts_at, float alpha, float beta,
         __global half *restrict C, long c_offset, long ldc)
 {
-    __local uchar a_tiles[98304] __attribute__((aligned(1024)));
+    __local uchar a_tiles[24576] __attribute__((aligned(1024)));
     __local uchar b_tiles[98304] __attribute__((aligned(1024)));
-    __local ulong full[6];
-    __local ulong empty[6];
-    __local uint4 rows[256];
+    __local ulong full[12];
+    __local ulong empty[12];
     const uint item = get_local_id(0);
     const uint fulls = local_address(full);
     const uint a_at = local_address(a_tiles), b_at = local_address(b_tiles);
@@ -315,32 +277,32 @@ void kiln_hgemm_bulk_multiply_nn_bm128_bn128_tm8_tn8_depth128_st6_early2_ku2_gro
     const bool is_aligned = misaligned == 0;
 
     // Of lines along k no more are fetched than C needs where it is smaller than a tile.
-    const int box_m = min(((int) M + 7) & -8, 128);
-    const int box_n = 128;
+    const int box_m = min(((int) M + 7) & -8, 16);
+    const int box_n = min(((int) N + 7) & -8, 64);
     const ulong a_map = (ulong) (work + maps_at * 256), b_map = a_map + 128;
     __local uint maps[64] __attribute__((aligned(128)));
     if (item == 0) {
-        for (int s = 0; s < 6; s++) {
+        for (int s = 0; s < 12; s++) {
             mbarrier_init(fulls + 8 * s, 1);
-            mbarrier_init(empties + 8 * s, 2);
+            mbarrier_init(empties + 8 * s, 4);
         }
         asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
     }
     barrier(CLK_LOCAL_MEM_FENCE);
 
-    if (item >= 256) {
+    if (item >= 128) {
         // One warp writes the map of A, the next that of B, to where all work-groups write the
         // same.
-        if (item < 320) {
-            const uint which = (item - 256) / 32, lane = item % 32;
+        if (item < 192) {
+            const uint which = (item - 128) / 32, lane = item % 32;
             __local uint *map = maps + which * 32;
             map[lane] = 0;
             warp_sync();
-            if (item == 256)
+            if (item == 128)
                 write_map(local_address(map), (ulong) (A + a_offset), M, K, lda, box_m, 64,
                         3);
-            if (item == 288)
-                write_map(local_address(map), (ulong) (B + b_offset), K, N, ldb, 64, 64,
+            if (item == 160)
+                write_map(local_address(map), (ulong) (B + b_offset), N, K, ldb, box_n, 64,
                         3);
             warp_sync();
             asm volatile("tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu"
@@ -349,20 +311,20 @@ void kiln_hgemm_bulk_multiply_nn_bm128_bn128_tm8_tn8_depth128_st6_early2_ku2_gro
             asm volatile("bar.sync 3, 64;" ::: "memory");
         }
         int early = 2;
-        if (item == 256) {
+        if (item == 128) {
             acquire_map(a_map);
             acquire_map(b_map);
         }
-        if (item == 256) {
+        if (item == 128) {
             uint s = 0, phase = 1;
             const uint tile = get_group_id(1) * get_num_groups(0) + get_group_id(0);
             const int first = 0, num = (K + 63) / 64;
             // Work-groups that run together share rows and columns: 8 rows of tiles at a time.
-            const uint tiles_m = ((uint) M + 127) / 128, tiles_n = ((uint) N + 127) / 128;
+            const uint tiles_m = ((uint) M + 15) / 16, tiles_n = ((uint) N + 63) / 64;
             const uint band = tile / (8 * tiles_n) * 8, in_band = tile - band * tiles_n;
             const uint band_rows = min(tiles_m - band, (uint) 8);
             const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;
-            const int first_m = tile_m * 128, first_n = tile_n * 128;
+            const int first_m = tile_m * 16, first_n = tile_n * 64;
             for (int t = 0; t < num; t++) {
                 if (t >= early)
                 {
@@ -372,12 +334,11 @@ void kiln_hgemm_bulk_multiply_nn_bm128_bn128_tm8_tn8_depth128_st6_early2_ku2_gro
                         const uint mbarrier = fulls + 8 * s;
                         const int k = (first + t) * 64;
                         mbarrier_expect(mbarrier, (box_m + box_n) * 128);
-                        fetch_box(a_at + s * 16384, a_map, k, first_m, mbarrier);
-                        for (int x = 0; x < 128; x += 64)
-                            fetch_box(b_at + s * 16384 + x * 128, b_map, first_n + x, k, mbarrier);
+                        fetch_box(a_at + s * 2048, a_map, k, first_m, mbarrier);
+                        fetch_box(b_at + s * 8192, b_map, k, first_n, mbarrier);
                     }
                 }
-                if (++s == 6) {
+                if (++s == 12) {
                     s = 0;
                     phase ^= 1;
                 }
@@ -390,117 +351,105 @@ void kiln_hgemm_bulk_multiply_nn_bm128_bn128_tm8_tn8_depth128_st6_early2_ku2_gro
         const uint tile = get_group_id(1) * get_num_groups(0) + get_group_id(0);
         const int first = 0, num = (K + 63) / 64;
         // Work-groups that run together share rows and columns: 8 rows of tiles at a time.
-        const uint tiles_m = ((uint) M + 127) / 128, tiles_n = ((uint) N + 127) / 128;
+        const uint tiles_m = ((uint) M + 15) / 16, tiles_n = ((uint) N + 63) / 64;
         const uint band = tile / (8 * tiles_n) * 8, in_band = tile - band * tiles_n;
         const uint band_rows = min(tiles_m - band, (uint) 8);
         const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;
-        const int first_m = tile_m * 128, first_n = tile_n * 128;
+        const int first_m = tile_m * 16, first_n = tile_n * 64;
             const int early = min(num, 2);
             for (int s = 0; s < early; s++) {
                 const int k = (first + s) * 64;
-                for (uint i = item; i < 1024; i += 256) {
+                for (uint i = item; i < 128; i += 128) {
                     const uint line = i / 8, x = i % 8;
                     const uint to = swizzled(line, x, 8);
-                    fetch_chunk(a_at + s * 16384 + to, A + a_offset, M, K, lda, first_m + line,
+                    fetch_chunk(a_at + s * 2048 + to, A + a_offset, M, K, lda, first_m + line,
                             k + x * 8);
                 }
-                for (uint i = item; i < 1024; i += 256) {
-                    const uint line = i / 16, x = i % 16;
+                for (uint i = item; i < 512; i += 128) {
+                    const uint line = i / 8, x = i % 8;
                     const uint to = swizzled(line, x, 8);
-                    fetch_chunk(b_at + s * 16384 + to, B + b_offset, K, N, ldb, k + line,
-                            first_n + x * 8);
+                    fetch_chunk(b_at + s * 8192 + to, B + b_offset, N, K, ldb, first_n + line,
+                            k + x * 8);
                 }
                 mbarrier_arrive_later(fulls + 8 * s);
             }
-            asm volatile("bar.sync 2, 256;" ::: "memory");
+            asm volatile("bar.sync 2, 128;" ::: "memory");
             for (int s = 0; item == 0 && s < early; s++)
                 mbarrier_arrive(fulls + 8 * s);
     }
     uint stage = 0, phase = 0;
-    const uint group = uniform(item / 128);
+    const uint warp = item / 32, lane = item % 32;
     const uint tile = get_group_id(1) * get_num_groups(0) + get_group_id(0);
     const int first = 0, num = (K + 63) / 64;
     // Work-groups that run together share rows and columns: 8 rows of tiles at a time.
-    const uint tiles_m = ((uint) M + 127) / 128, tiles_n = ((uint) N + 127) / 128;
+    const uint tiles_m = ((uint) M + 15) / 16, tiles_n = ((uint) N + 63) / 64;
     const uint band = tile / (8 * tiles_n) * 8, in_band = tile - band * tiles_n;
     const uint band_rows = min(tiles_m - band, (uint) 8);
     const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;
-    const int first_m = tile_m * 128, first_n = tile_n * 128;
+    const int first_m = tile_m * 16, first_n = tile_n * 64;
     {
-        float c[64];
+        const uint lane_m = lane / 4, lane_k = lane % 4;
+        const uint lane_r = lane_m;
+        const uint warp_m = warp % 1 * 16, warp_n = warp * 16;
+        float c[1][2][4];
         #pragma unroll
-        for (int i = 0; i < 64; i++)
-            c[i] = 0;
+        for (int i = 0; i < 1; i++)
+        #pragma unroll
+            for (int j = 0; j < 2; j++)
+        #pragma unroll
+                for (int e = 0; e < 4; e++)
+                    c[i][j][e] = 0;
+        uint as0[1][4], bs0[1][4];
         for (int now = 0; now < num; now++) {
-            // Where the tiles are, as descriptors have it (PTX ISA, "matrix descriptor"): below
-            // 2^32 the address and, where k lies across, the stride from 64 (64) rows (columns) to
-            // the next.
-            const uint a = (a_at + stage * 16384 + group * 8192) >> 4
-                    | 1 << 16;
-            const uint b = (b_at + stage * 16384) >> 4 | 512 << 16;
             mbarrier_wait(fulls + 8 * stage, phase);
-            // What work-items have copied, the tensor cores are to see.
-            if (now < 2)
-                asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+            // Hands back the place of the step before, which is not done sooner: what is read from
+            // local memory has surely arrived only when it has been multiplied.
             warp_sync();
-            asm volatile("//@wgmma.fence.sync.aligned;" ::: "memory");
+            if (now > 0 && lane == 0)
+                mbarrier_arrive(empties + 8 * (stage == 0 ? 11 : stage - 1));
+            const uint a_tile = a_at + stage * 2048, b_tile = b_at + stage * 8192;
         #pragma unroll
-            for (int s = 0; s < 4; s++)
-                multiply_128(c, a + s * 2, b + s * 128);
-            asm volatile("//@wgmma.commit_group.sync.aligned;" ::: "memory");
-            // The step before this one has been read.
-            asm volatile("//@wgmma.wait_group.sync.aligned 1;" ::: "memory");
-            if (now > 0 && item % 128 == 0)
-                mbarrier_arrive(empties + 8 * (stage == 0 ? 5 : stage - 1));
-            if (++stage == 6) {
+            for (int s = 0; s < 4; s++) {
+                // Reads what is multiplied at once, the s-th of a tile, into fragments 0.
+                // Sixteen values of k of the tile. Blocks of 8 x 8 are read four at once: work-item
+                // l says where line l % 8 of block l / 8 is.
+                #pragma unroll
+                for (int i = 0; i < 1; i++) {
+                    const uint line = warp_m + i * 16 + lane % 16, x = s * 2 + lane / 16;
+                    load_blocks(as0[i], a_tile + swizzled(line, x, 8));
+                }
+                #pragma unroll
+                for (int j = 0; j < 2; j += 2) {
+                    const uint line = warp_n + j * 8 + lane / 16 * 8 + lane % 8,
+                            x = s * 2 + lane / 8 % 2;
+                    load_blocks(bs0[j / 2], b_tile + swizzled(line, x, 8));
+                }
+                #pragma unroll
+                for (int i = 0; i < 1; i++)
+                #pragma unroll
+                    for (int j = 0; j < 2; j++)
+                        multiply_blocks(c[i][j], as0[i], bs0[j / 2] + j % 2 * 2);
+            }
+            if (++stage == 12) {
                 stage = 0;
                 phase ^= 1;
             }
         }
-        asm volatile("//@wgmma.wait_group.sync.aligned 0;" ::: "memory");
+        // Rows and columns of a block are in the order in which they were read.
         #pragma unroll
-        for (int h = 0; h < 2; h++) {
-            const long row_0 = first_m + item / 32 * 16 + h * 8, row = row_0 + item % 32 / 4;
+        for (int i = 0; i < 1; i++)
         #pragma unroll
-            for (int j = 0; j < 4; j++) {
-                // Four blocks of 8 columns, of each of which a work-item has two.
-                const long block = first_n + j * 32;
-                if (beta != 0) {
-                    if (row < M)
+            for (int h = 0; h < 2; h++) {
+                const long row = first_m + warp_m + i * 16 + h * 8 + lane_r;
+                if (row >= M)
+                    break;
+                __global half *out = C + row * ldc;
         #pragma unroll
-                        for (int b = 0; b < 4; b++)
-                            put_pair(c[(4 * j + b) * 4 + 2 * h], c[(4 * j + b) * 4 + 2 * h + 1],
-                                    C + row * ldc, block + b * 8 + item % 4 * 2, N, alpha, beta,
-                                            is_aligned);
-                    continue;
+                for (int j = 0; j < 2; j++) {
+                    const long col = first_n + warp_n + j * 8 + lane_k * 2;
+                    put_pair(c[i][j][2 * h], c[i][j][2 * h + 1], out, col, N, alpha, beta,
+                            is_aligned);
                 }
-                // With its three neighbours a work-item changes them for the eight columns of one.
-                uint x[4];
-        #pragma unroll
-                for (int b = 0; b < 4; b++)
-                    x[b] = pack_halves(alpha * c[(4 * j + b) * 4 + 2 * h],
-                            alpha * c[(4 * j + b) * 4 + 2 * h + 1]);
-                transpose_quad(x, item);
-                if (is_aligned && block + 31 < N) {
-                    if (row < M)
-                        *(__global uint4 *) (C + row * ldc + block + item % 4 * 8) =
-                                (uint4) (x[0], x[1], x[2], x[3]);
-                    continue;
-                }
-                // Where rows of C begin anywhere: a row after the other, by 32 work-items side by
-                // side.
-                warp_sync();
-                rows[item] = (uint4) (x[0], x[1], x[2], x[3]);
-                warp_sync();
-                __local const ushort *from = (__local const ushort *) (rows + item / 32 * 32) + item
-                        % 32;
-                if (block + item % 32 < N)
-        #pragma unroll
-                    for (int r = 0; r < 8; r++)
-                        if (row_0 + r < M)
-                            *((__global ushort *) C + (row_0 + r) * ldc + block + item % 32)
-                                    = from[r * 32];
             }
-        }
     }
 }

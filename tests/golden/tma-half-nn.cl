@@ -1,14 +1,13 @@
-#pragma OPENCL EXTENSION cl_khr_fp64 : enable
-// Elements of double are computed with as double. A product and a sum are fused where the device
-// does that in one step: FP_CONTRACT, on by default, allows it.
-static double load(__global const double *p)
+// Elements of half are computed with as float. A product and a sum are fused where the device does
+// that in one step: FP_CONTRACT, on by default, allows it.
+static float load(__global const half *p)
 {
-    return *p;
+    return vload_half(0, p);
 }
 
-static void store(double x, __global double *p)
+static void store(float x, __global half *p)
 {
-    *p = x;
+    vstore_half(x, 0, p);
 }
 
 // NVIDIA's instructions, as the PTX ISA names them. An address in local memory is its 32 bits. What
@@ -25,8 +24,8 @@ static ulong divide(ulong x, ulong y)
 }
 
 // An element, and 16 bytes of them, as they are copied.
-typedef ulong element_bits;
-typedef ulong2 chunk;
+typedef ushort element_bits;
+typedef ushort8 chunk;
 
 // 16 bytes from where an element is, out of the one or two aligned chunks that they lie in.
 static uint4 load_anywhere(__global const element_bits *from)
@@ -35,6 +34,10 @@ static uint4 load_anywhere(__global const element_bits *from)
     __global const uint4 *chunks = (__global const uint4 *) ((ulong) from - at);
     const uint4 low = chunks[0], high = at > 0 ? chunks[1] : (uint4) 0;
     uint4 x = at & 8 ? (uint4) (low.zw, high.xy) : low;
+    uint2 next = at & 8 ? high.zw : high.xy;
+    x = at & 4 ? (uint4) (x.yzw, next.x) : x;
+    next.x = at & 4 ? next.y : next.x;
+    x = at & 2 ? x >> 16 | (uint4) (x.yzw, next.x) << 16 : x;
     return x;
 }
 
@@ -43,16 +46,18 @@ static uint4 load_anywhere(__global const element_bits *from)
 static void copy_matrix(long rows, long cols, __global const element_bits *X, long ldx,
         __global element_bits *out)
 {
-    const ulong each = (cols + 1) / 2;
+    const ulong each = (cols + 7) / 8;
     for (ulong i = get_global_id(0); i < rows * each; i += get_global_size(0)) {
-        const long row = divide(i, each), col = (i - row * each) * 2, last = cols - 1 - col;
+        const long row = divide(i, each), col = (i - row * each) * 8, last = cols - 1 - col;
         __global const element_bits *from = X + row * ldx + col;
         uint4 x;
         // Elements are copied one by one where a chunk may lie beyond the last of all.
-        if (last >= 3 || (row + 1 < rows && cols >= 4))
+        if (last >= 15 || (row + 1 < rows && cols >= 16))
             x = load_anywhere(from);
         else
-            x = as_uint4((chunk) (from[min(0L, last)], from[min(1L, last)]));
+            x = as_uint4((chunk) (from[min(0L, last)], from[min(1L, last)], from[min(2L, last)],
+                    from[min(3L, last)], from[min(4L, last)], from[min(5L, last)], from[min(6L,
+                    last)], from[min(7L, last)]));
         ((__global uint4 *) out)[i] = x;
     }
 }
@@ -114,12 +119,12 @@ static void write_map(uint map, ulong address, long rows, long cols, long ld, ui
     asm volatile("//@tensormap.replace.tile.global_dim.shared::cta.b1024.b32 [%0], 1, %1;" ::
             "r"(map), "r"((uint) rows) : "memory");
     asm volatile("//@tensormap.replace.tile.global_stride.shared::cta.b1024.b64 [%0], 0, %1;" ::
-            "r"(map), "l"(ld * 8) : "memory");
+            "r"(map), "l"(ld * 2) : "memory");
     asm volatile("//@tensormap.replace.tile.element_stride.shared::cta.b1024.b32 [%0], 0, 1;" ::
             "r"(map) : "memory");
     asm volatile("//@tensormap.replace.tile.element_stride.shared::cta.b1024.b32 [%0], 1, 1;" ::
             "r"(map) : "memory");
-    asm volatile("//@tensormap.replace.tile.elemtype.shared::cta.b1024.b32 [%0], 9;" ::
+    asm volatile("//@tensormap.replace.tile.elemtype.shared::cta.b1024.b32 [%0], 6;" ::
             "r"(map) : "memory");
     asm volatile("//@tensormap.replace.tile.interleave_layout.shared::cta.b1024.b32 [%0], 0;" ::
             "r"(map) : "memory");
@@ -146,10 +151,10 @@ static void acquire_map(ulong map)
 }
 
 // Copies 16 bytes at (row, col) of a matrix into local memory; what lies outside the matrix is 0.
-static void fetch_chunk(uint to, __global const double *X, long rows, long cols, long ld, long row,
+static void fetch_chunk(uint to, __global const half *X, long rows, long cols, long ld, long row,
         long col)
 {
-    const uint bytes = row < rows ? clamp((cols - col) * 8, 0L, 16L) : 0;
+    const uint bytes = row < rows ? clamp((cols - col) * 2, 0L, 16L) : 0;
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::
             "r"(to), "l"((ulong) (X + row * ld + col)), "r"(bytes) : "memory");
 }
@@ -163,31 +168,83 @@ static void fetch_box(uint to, ulong map, int x, int y, uint mbarrier)
 }
 
 // Where the copy engine puts the x-th 16 bytes of a line, in boxes whose lines have 2, 4 or 8 times
-// 16 bytes; boxes side by side have 16 lines.
+// 16 bytes; boxes side by side have 64 lines.
 static uint swizzled(uint line, uint x, uint part)
 {
-    return (x / part * part * 16 + line * part + (x % part ^ line % 8 / (8 / part))) * 16;
+    return (x / part * part * 64 + line * part + (x % part ^ line % 8 / (8 / part))) * 16;
 }
 
-// c += a b for blocks of 16 x 8, 16 x 8 and 8 x 8, spread over a warp as the PTX ISA says.
-static void multiply_blocks(double c[4], const double a[4], const double b[2])
+// What all work-items of a warp have alike; the compiler then knows that they do.
+static uint uniform(uint x)
 {
-    asm volatile("mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 "
-            "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};" :
-            "+d"(c[0]), "+d"(c[1]), "+d"(c[2]), "+d"(c[3]) :
-            "d"(a[0]), "d"(a[1]), "d"(a[2]), "d"(a[3]), "d"(b[0]), "d"(b[1]));
+    uint first;
+    asm("shfl.sync.idx.b32 %0, %1, 0, 31, 0xffffffff;" : "=r"(first) : "r"(x));
+    return first;
+}
+
+// c += a b for 64 x 16, 16 x n and 64 x n, asynchronously, by the low halves of descriptors of a
+// and b; the high ones have the stride from eight lines to the next, and the swizzle.
+static void multiply_128(float c[64], uint a, uint b)
+{
+    asm volatile("//@wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16 "
+            "{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, %48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63}, "
+            "%64, %65, 1, 1, 1, 0, 1;" :
+            "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3]), "+f"(c[4]), "+f"(c[5]), "+f"(c[6]),
+                    "+f"(c[7]), "+f"(c[8]), "+f"(c[9]), "+f"(c[10]), "+f"(c[11]), "+f"(c[12]),
+                    "+f"(c[13]), "+f"(c[14]), "+f"(c[15]), "+f"(c[16]), "+f"(c[17]), "+f"(c[18]),
+                    "+f"(c[19]), "+f"(c[20]), "+f"(c[21]), "+f"(c[22]), "+f"(c[23]), "+f"(c[24]),
+                    "+f"(c[25]), "+f"(c[26]), "+f"(c[27]), "+f"(c[28]), "+f"(c[29]), "+f"(c[30]),
+                    "+f"(c[31]), "+f"(c[32]), "+f"(c[33]), "+f"(c[34]), "+f"(c[35]), "+f"(c[36]),
+                    "+f"(c[37]), "+f"(c[38]), "+f"(c[39]), "+f"(c[40]), "+f"(c[41]), "+f"(c[42]),
+                    "+f"(c[43]), "+f"(c[44]), "+f"(c[45]), "+f"(c[46]), "+f"(c[47]), "+f"(c[48]),
+                    "+f"(c[49]), "+f"(c[50]), "+f"(c[51]), "+f"(c[52]), "+f"(c[53]), "+f"(c[54]),
+                    "+f"(c[55]), "+f"(c[56]), "+f"(c[57]), "+f"(c[58]), "+f"(c[59]), "+f"(c[60]),
+                    "+f"(c[61]), "+f"(c[62]), "+f"(c[63]) :
+            "l"((ulong) 1073741888 << 32 | a), "l"((ulong) 1073741888 << 32 | b));
 }
 
 // Stores alpha x + beta C in a row of C, where there is such a column; beta == 0 does not read C.
-static void put(double x, __global double *out, long col, long N, double alpha, double beta)
+static void put(float x, __global half *out, long col, long N, float alpha, float beta)
 {
     if (col < N)
         store(beta == 0 ? alpha * x : alpha * x + beta * load(out + col), out + col);
 }
 
+static uint exchange(uint x, uint distance)
+{
+    uint other;
+    asm volatile("shfl.sync.bfly.b32 %0, %1, %2, 31, 0xffffffff;" :
+            "=r"(other) : "r"(x), "r"(distance));
+    return other;
+}
+
+// x[i] of work-item j of four becomes x[j] of work-item i.
+static void transpose_quad(uint x[4], uint item)
+{
+#pragma unroll
+    for (int i = 0; i < 4; i += 2) {
+        const uint other = exchange(item & 1 ? x[i] : x[i + 1], 1);
+        x[i] = item & 1 ? other : x[i];
+        x[i + 1] = item & 1 ? x[i + 1] : other;
+    }
+#pragma unroll
+    for (int i = 0; i < 2; i++) {
+        const uint other = exchange(item & 2 ? x[i] : x[i + 2], 2);
+        x[i] = item & 2 ? other : x[i];
+        x[i + 2] = item & 2 ? x[i + 2] : other;
+    }
+}
+
+static uint pack_halves(float low, float high)
+{
+    uint both;
+    asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(both) : "f"(high), "f"(low));
+    return both;
+}
+
 // put for two columns side by side; `whole` says that they are at a multiple of their size.
-static void put_pair(double x, double y, __global double *out, long col, long N, double alpha,
-        double beta,
+static void put_pair(float x, float y, __global half *out, long col, long N, float alpha,
+        float beta,
         bool whole)
 {
     if (!whole || col + 1 >= N) {
@@ -195,13 +252,15 @@ static void put_pair(double x, double y, __global double *out, long col, long N,
         put(y, out, col + 1, N, alpha, beta);
         return;
     }
-    double2 z = alpha * (double2) (x, y);
-    if (beta != 0)
-        z += beta * *(__global double2 *) (out + col);
-    *(__global double2 *) (out + col) = z;
+    float2 z = alpha * (float2) (x, y);
+    if (beta != 0) {
+        const uint both = *(__global uint *) (out + col);
+        z += beta * vload_half2(0, (const half *) &both);
+    }
+    *(__global uint *) (out + col) = pack_halves(z.x, z.y);
 }
 __kernel __attribute__((reqd_work_group_size(256, 1, 1)))
-void kiln_dgemm_bulk_copy_nt(long a_rows, long a_cols,
+void kiln_hgemm_tma_copy_nn(long a_rows, long a_cols,
         __global const element_bits *restrict A, long a_offset, long lda,
         __global uchar *restrict a_work, long a_at, long b_rows, long b_cols,
         __global const element_bits *restrict B, long b_offset, long ldb,
@@ -211,14 +270,14 @@ void kiln_dgemm_bulk_copy_nt(long a_rows, long a_cols,
     copy_matrix(b_rows, b_cols, B + b_offset, ldb, (__global element_bits *) b_work + b_at);
 }
 __kernel __attribute__((reqd_work_group_size(256, 1, 1)))
-void kiln_dgemm_bulk_copya_n(long rows, long cols,
+void kiln_hgemm_tma_copya_n(long rows, long cols,
         __global const element_bits *restrict X, long x_offset, long ldx,
         __global uchar *restrict work, long at)
 {
     copy_matrix(rows, cols, X + x_offset, ldx, (__global element_bits *) work + at);
 }
 __kernel __attribute__((reqd_work_group_size(256, 1, 1)))
-void kiln_dgemm_bulk_copyb_t(long rows, long cols,
+void kiln_hgemm_tma_copyb_n(long rows, long cols,
         __global const element_bits *restrict X, long x_offset, long ldx,
         __global uchar *restrict work, long at)
 {
@@ -226,43 +285,44 @@ void kiln_dgemm_bulk_copyb_t(long rows, long cols,
 }
 // C = alpha op(A) op(B) + beta C; C is M x N, row-major.
 // A is stored M x K.
-// B is stored N x K.
+// B is stored K x N.
 // For NVIDIA's compute capability 9.0.
-// A work-group computes 64 x 128 of C. Tiles of A and B, 16 deep, are fetched into local
-// memory by the copy engine, up to 8 at a time; a tile's `full` barrier says that it is there.
+// A work-group computes 128 x 128 of C. Tiles of A and B, 64 deep, are fetched into local
+// memory by the copy engine, up to 6 at a time; a tile's `full` barrier says that it is there.
 // The first 2 are copied by all who multiply, while the tensor maps are made.
-// One work-item fetches; a warp computes 32 x 32 of C, and says by the `empty` barrier
-// when it has read a tile.
+// One work-item fetches; 2 warp groups multiply, 64 rows of C each, and say by the `empty`
+// barrier when they have read a tile.
 __kernel __attribute__((reqd_work_group_size(320, 1, 1)))
-void kiln_dgemm_bulk_multiply_nt_bm64_bn128_tm4_tn8_depth128_st8_early2_ku2_group8_edges0(long M,
+void kiln_hgemm_tma_multiply_nn_bm128_bn128_wm64_wn32_depth128_st6_early2_ku2_group8_edges0(long M,
         long N, long K,
-        __global const double *restrict A, long a_offset, long lda,
-        __global const double *restrict B, long b_offset, long ldb,
-        __global uchar *work, long maps_at, long parts_at, double alpha, double beta,
-        __global double *restrict C, long c_offset, long ldc)
+        __global const half *restrict A, long a_offset, long lda,
+        __global const half *restrict B, long b_offset, long ldb,
+        __global uchar *work, long maps_at, long parts_at, float alpha, float beta,
+        __global half *restrict C, long c_offset, long ldc)
 {
-    __local uchar a_tiles[65536] __attribute__((aligned(1024)));
-    __local uchar b_tiles[131072] __attribute__((aligned(1024)));
-    __local ulong full[8];
-    __local ulong empty[8];
+    __local uchar a_tiles[98304] __attribute__((aligned(1024)));
+    __local uchar b_tiles[98304] __attribute__((aligned(1024)));
+    __local ulong full[6];
+    __local ulong empty[6];
+    __local uint4 rows[256];
     const uint item = get_local_id(0);
     const uint fulls = local_address(full);
     const uint a_at = local_address(a_tiles), b_at = local_address(b_tiles);
     const uint empties = local_address(empty);
     C += c_offset;
-    // Whether every row of C starts where 2 columns may be stored at once.
-    const ulong misaligned = ((ulong) C | (ulong) (ldc * 8)) & 15;
+    // Whether every row of C starts where 8 columns may be stored at once.
+    const ulong misaligned = ((ulong) C | (ulong) (ldc * 2)) & 15;
     const bool is_aligned = misaligned == 0;
 
     // Of lines along k no more are fetched than C needs where it is smaller than a tile.
-    const int box_m = min(((int) M + 7) & -8, 64);
-    const int box_n = min(((int) N + 7) & -8, 128);
+    const int box_m = min(((int) M + 7) & -8, 128);
+    const int box_n = 128;
     const ulong a_map = (ulong) (work + maps_at * 256), b_map = a_map + 128;
     __local uint maps[64] __attribute__((aligned(128)));
     if (item == 0) {
-        for (int s = 0; s < 8; s++) {
+        for (int s = 0; s < 6; s++) {
             mbarrier_init(fulls + 8 * s, 1);
-            mbarrier_init(empties + 8 * s, 8);
+            mbarrier_init(empties + 8 * s, 2);
         }
         asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
     }
@@ -277,10 +337,10 @@ void kiln_dgemm_bulk_multiply_nt_bm64_bn128_tm4_tn8_depth128_st8_early2_ku2_grou
             map[lane] = 0;
             warp_sync();
             if (item == 256)
-                write_map(local_address(map), (ulong) (A + a_offset), M, K, lda, box_m, 16,
+                write_map(local_address(map), (ulong) (A + a_offset), M, K, lda, box_m, 64,
                         3);
             if (item == 288)
-                write_map(local_address(map), (ulong) (B + b_offset), N, K, ldb, box_n, 16,
+                write_map(local_address(map), (ulong) (B + b_offset), K, N, ldb, 64, 64,
                         3);
             warp_sync();
             asm volatile("tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu"
@@ -296,13 +356,13 @@ void kiln_dgemm_bulk_multiply_nt_bm64_bn128_tm4_tn8_depth128_st8_early2_ku2_grou
         if (item == 256) {
             uint s = 0, phase = 1;
             const uint tile = get_group_id(1) * get_num_groups(0) + get_group_id(0);
-            const int first = 0, num = (K + 15) / 16;
+            const int first = 0, num = (K + 63) / 64;
             // Work-groups that run together share rows and columns: 8 rows of tiles at a time.
-            const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 127) / 128;
+            const uint tiles_m = ((uint) M + 127) / 128, tiles_n = ((uint) N + 127) / 128;
             const uint band = tile / (8 * tiles_n) * 8, in_band = tile - band * tiles_n;
             const uint band_rows = min(tiles_m - band, (uint) 8);
             const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;
-            const int first_m = tile_m * 64, first_n = tile_n * 128;
+            const int first_m = tile_m * 128, first_n = tile_n * 128;
             for (int t = 0; t < num; t++) {
                 if (t >= early)
                 {
@@ -310,13 +370,14 @@ void kiln_dgemm_bulk_multiply_nt_bm64_bn128_tm4_tn8_depth128_st8_early2_ku2_grou
                     // Fetches step t into place s.
                     {
                         const uint mbarrier = fulls + 8 * s;
-                        const int k = (first + t) * 16;
+                        const int k = (first + t) * 64;
                         mbarrier_expect(mbarrier, (box_m + box_n) * 128);
-                        fetch_box(a_at + s * 8192, a_map, k, first_m, mbarrier);
-                        fetch_box(b_at + s * 16384, b_map, k, first_n, mbarrier);
+                        fetch_box(a_at + s * 16384, a_map, k, first_m, mbarrier);
+                        for (int x = 0; x < 128; x += 64)
+                            fetch_box(b_at + s * 16384 + x * 128, b_map, first_n + x, k, mbarrier);
                     }
                 }
-                if (++s == 8) {
+                if (++s == 6) {
                     s = 0;
                     phase ^= 1;
                 }
@@ -327,27 +388,27 @@ void kiln_dgemm_bulk_multiply_nt_bm64_bn128_tm4_tn8_depth128_st8_early2_ku2_grou
     {
         // Who multiplies fetches the first tiles, while the tensor maps are made.
         const uint tile = get_group_id(1) * get_num_groups(0) + get_group_id(0);
-        const int first = 0, num = (K + 15) / 16;
+        const int first = 0, num = (K + 63) / 64;
         // Work-groups that run together share rows and columns: 8 rows of tiles at a time.
-        const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 127) / 128;
+        const uint tiles_m = ((uint) M + 127) / 128, tiles_n = ((uint) N + 127) / 128;
         const uint band = tile / (8 * tiles_n) * 8, in_band = tile - band * tiles_n;
         const uint band_rows = min(tiles_m - band, (uint) 8);
         const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;
-        const int first_m = tile_m * 64, first_n = tile_n * 128;
+        const int first_m = tile_m * 128, first_n = tile_n * 128;
             const int early = min(num, 2);
             for (int s = 0; s < early; s++) {
-                const int k = (first + s) * 16;
-                for (uint i = item; i < 512; i += 256) {
-                    const uint line = i / 8, x = i % 8;
-                    const uint to = swizzled(line, x, 8);
-                    fetch_chunk(a_at + s * 8192 + to, A + a_offset, M, K, lda, first_m + line,
-                            k + x * 2);
-                }
+                const int k = (first + s) * 64;
                 for (uint i = item; i < 1024; i += 256) {
                     const uint line = i / 8, x = i % 8;
                     const uint to = swizzled(line, x, 8);
-                    fetch_chunk(b_at + s * 16384 + to, B + b_offset, N, K, ldb, first_n + line,
-                            k + x * 2);
+                    fetch_chunk(a_at + s * 16384 + to, A + a_offset, M, K, lda, first_m + line,
+                            k + x * 8);
+                }
+                for (uint i = item; i < 1024; i += 256) {
+                    const uint line = i / 16, x = i % 16;
+                    const uint to = swizzled(line, x, 8);
+                    fetch_chunk(b_at + s * 16384 + to, B + b_offset, K, N, ldb, k + line,
+                            first_n + x * 8);
                 }
                 mbarrier_arrive_later(fulls + 8 * s);
             }
@@ -356,91 +417,90 @@ void kiln_dgemm_bulk_multiply_nt_bm64_bn128_tm4_tn8_depth128_st8_early2_ku2_grou
                 mbarrier_arrive(fulls + 8 * s);
     }
     uint stage = 0, phase = 0;
-    const uint warp = item / 32, lane = item % 32;
+    const uint group = uniform(item / 128);
     const uint tile = get_group_id(1) * get_num_groups(0) + get_group_id(0);
-    const int first = 0, num = (K + 15) / 16;
+    const int first = 0, num = (K + 63) / 64;
     // Work-groups that run together share rows and columns: 8 rows of tiles at a time.
-    const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 127) / 128;
+    const uint tiles_m = ((uint) M + 127) / 128, tiles_n = ((uint) N + 127) / 128;
     const uint band = tile / (8 * tiles_n) * 8, in_band = tile - band * tiles_n;
     const uint band_rows = min(tiles_m - band, (uint) 8);
     const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;
-    const int first_m = tile_m * 64, first_n = tile_n * 128;
+    const int first_m = tile_m * 128, first_n = tile_n * 128;
     {
-        const uint lane_m = lane / 4, lane_k = lane % 4;
-        // Rows 0, 1, 4, 5, 2, 3, 6, 7 of A (columns of B).
-        const uint lane_r = (lane_m & 1) | (lane_m & 2) << 1 | (lane_m & 4) >> 1;
-        const uint warp_m = warp % 2 * 32, warp_n = warp / 2 * 32;
-        double c[2][4][4];
+        float c[64];
         #pragma unroll
-        for (int i = 0; i < 2; i++)
-        #pragma unroll
-            for (int j = 0; j < 4; j++)
-        #pragma unroll
-                for (int e = 0; e < 4; e++)
-                    c[i][j][e] = 0;
-        // Eight values of k at a time. In which order is ours to choose, as long as A and B agree,
-        // and so is the order of rows and columns within a block. The copy engine puts column x, in
-        // 16 bytes, of row r of a tile at x ^ r % 8. The orders here let no two work-items that
-        // read together meet in a bank (8 together read 16 bytes each, 16 read 8 bytes each), and
-        // what is read is where it is used. The tensor core's k and k + 4 are 0 3 4 7 and 1 2 5 6.
-        const uint k_0 = 2 * lane_k + lane_k % 2;
-        const uint a_first = (warp_m + lane_r) * 128;
-        const uint b_first = (warp_n + lane_r) * 128;
-        double as0[2][4], bs0[4][2];
+        for (int i = 0; i < 64; i++)
+            c[i] = 0;
         for (int now = 0; now < num; now++) {
+            // Where the tiles are, as descriptors have it (PTX ISA, "matrix descriptor"): below
+            // 2^32 the address and, where k lies across, the stride from 64 (64) rows (columns) to
+            // the next.
+            const uint a = (a_at + stage * 16384 + group * 8192) >> 4
+                    | 1 << 16;
+            const uint b = (b_at + stage * 16384) >> 4 | 512 << 16;
             mbarrier_wait(fulls + 8 * stage, phase);
-            // Hands back the place of the step before, which is not done sooner: what is read from
-            // local memory has surely arrived only when it has been multiplied.
+            // What work-items have copied, the tensor cores are to see.
+            if (now < 2)
+                asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
             warp_sync();
-            if (now > 0 && lane == 0)
-                mbarrier_arrive(empties + 8 * (stage == 0 ? 7 : stage - 1));
-            __local const uchar *a_tile = a_tiles + stage * 8192;
-            __local const uchar *b_tile = b_tiles + stage * 16384;
+            asm volatile("//@wgmma.fence.sync.aligned;" ::: "memory");
         #pragma unroll
-            for (int s = 0; s < 2; s++) {
-                // Reads what is multiplied at once, the s-th of a tile, into fragments 0.
-                // Eight values of k of the tile.
-                #pragma unroll
-                for (int i = 0; i < 2; i++) {
-                    const uint at = ((4 * s + lane_k) ^ lane_r) * 16 + lane_k % 2 * 8;
-                    as0[i][0] = *(__local const double *) (a_tile + a_first + i * 2048 + at);
-                    as0[i][1] = *(__local const double *) (a_tile + a_first + i * 2048 + 1024 + at);
-                    as0[i][2] = *(__local const double *) (a_tile + a_first + i * 2048 + (at ^ 8));
-                    as0[i][3] = *(__local const double *) (a_tile + a_first + i * 2048 + 1024 + (at
-                            ^ 8));
-                }
-                #pragma unroll
-                for (int j = 0; j < 4; j++) {
-                    const uint at = ((4 * s + lane_k) ^ lane_r) * 16 + lane_k % 2 * 8;
-                    bs0[j][0] = *(__local const double *) (b_tile + b_first + j * 1024 + at);
-                    bs0[j][1] = *(__local const double *) (b_tile + b_first + j * 1024 + (at ^ 8));
-                }
-                #pragma unroll
-                for (int i = 0; i < 2; i++)
-                #pragma unroll
-                    for (int j = 0; j < 4; j++)
-                        multiply_blocks(c[i][j], as0[i], bs0[j]);
-            }
-            if (++stage == 8) {
+            for (int s = 0; s < 4; s++)
+                multiply_128(c, a + s * 2, b + s * 128);
+            asm volatile("//@wgmma.commit_group.sync.aligned;" ::: "memory");
+            // The step before this one has been read.
+            asm volatile("//@wgmma.wait_group.sync.aligned 1;" ::: "memory");
+            if (now > 0 && item % 128 == 0)
+                mbarrier_arrive(empties + 8 * (stage == 0 ? 5 : stage - 1));
+            if (++stage == 6) {
                 stage = 0;
                 phase ^= 1;
             }
         }
-        // Rows and columns of a block are in the order in which they were read.
+        asm volatile("//@wgmma.wait_group.sync.aligned 0;" ::: "memory");
         #pragma unroll
-        for (int i = 0; i < 2; i++)
+        for (int h = 0; h < 2; h++) {
+            const long row_0 = first_m + item / 32 * 16 + h * 8, row = row_0 + item % 32 / 4;
         #pragma unroll
-            for (int h = 0; h < 2; h++) {
-                const long row = first_m + warp_m + i * 16 + h * 8 + lane_r;
-                if (row >= M)
-                    break;
-                __global double *out = C + row * ldc;
+            for (int j = 0; j < 4; j++) {
+                // Four blocks of 8 columns, of each of which a work-item has two.
+                const long block = first_n + j * 32;
+                if (beta != 0) {
+                    if (row < M)
         #pragma unroll
-                for (int j = 0; j < 4; j++) {
-                    const long col = first_n + warp_n + j * 8 + lane_k % 2 * 4 + lane_k / 2 * 2;
-                    put_pair(c[i][j][2 * h], c[i][j][2 * h + 1], out, col, N, alpha, beta,
-                            is_aligned);
+                        for (int b = 0; b < 4; b++)
+                            put_pair(c[(4 * j + b) * 4 + 2 * h], c[(4 * j + b) * 4 + 2 * h + 1],
+                                    C + row * ldc, block + b * 8 + item % 4 * 2, N, alpha, beta,
+                                            is_aligned);
+                    continue;
                 }
+                // With its three neighbours a work-item changes them for the eight columns of one.
+                uint x[4];
+        #pragma unroll
+                for (int b = 0; b < 4; b++)
+                    x[b] = pack_halves(alpha * c[(4 * j + b) * 4 + 2 * h],
+                            alpha * c[(4 * j + b) * 4 + 2 * h + 1]);
+                transpose_quad(x, item);
+                if (is_aligned && block + 31 < N) {
+                    if (row < M)
+                        *(__global uint4 *) (C + row * ldc + block + item % 4 * 8) =
+                                (uint4) (x[0], x[1], x[2], x[3]);
+                    continue;
+                }
+                // Where rows of C begin anywhere: a row after the other, by 32 work-items side by
+                // side.
+                warp_sync();
+                rows[item] = (uint4) (x[0], x[1], x[2], x[3]);
+                warp_sync();
+                __local const ushort *from = (__local const ushort *) (rows + item / 32 * 32) + item
+                        % 32;
+                if (block + item % 32 < N)
+        #pragma unroll
+                    for (int r = 0; r < 8; r++)
+                        if (row_0 + r < M)
+                            *((__global ushort *) C + (row_0 + r) * ldc + block + item % 32)
+                                    = from[r * 32];
             }
+        }
     }
 }
