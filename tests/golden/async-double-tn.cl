@@ -11,6 +11,12 @@ static void store(double x, __global double *p)
     *p = x;
 }
 
+// C = alpha x + beta C for one element; beta == 0 does not read C.
+static void put(double x, double alpha, double beta, __global double *p)
+{
+    store(beta == 0 ? alpha * x : alpha * x + beta * load(p), p);
+}
+
 // NVIDIA's instructions, as the PTX ISA names them. An address in local memory is its 32 bits.
 static uint local_address(__local const void *p)
 {
@@ -88,8 +94,8 @@ static void multiply_blocks(double c[4], const double a[4], const double b[2])
             "d"(a[0]), "d"(a[1]), "d"(a[2]), "d"(a[3]), "d"(b[0]), "d"(b[1]));
 }
 
-// Stores alpha x + beta C in a row of C, where there is such a column; beta == 0 does not read C.
-static void put(double x, __global double *out, long col, long N, double alpha, double beta)
+// put in a row of C, where there is such a column.
+static void put_column(double x, __global double *out, long col, long N, double alpha, double beta)
 {
     if (col < N)
         store(beta == 0 ? alpha * x : alpha * x + beta * load(out + col), out + col);
@@ -101,8 +107,8 @@ static void put_pair(double x, double y, __global double *out, long col, long N,
         bool whole)
 {
     if (!whole || col + 1 >= N) {
-        put(x, out, col, N, alpha, beta);
-        put(y, out, col + 1, N, alpha, beta);
+        put_column(x, out, col, N, alpha, beta);
+        put_column(y, out, col + 1, N, alpha, beta);
         return;
     }
     double2 z = alpha * (double2) (x, y);
@@ -241,7 +247,7 @@ void kiln_dgemm_async_multiply_tn_bm64_bn64_wm32_wn32_depth128_st4_ku2_group8_by
                 __global double *out = C + (first_m + m) * ldc;
         #pragma unroll
                 for (uint n = lane; n < 64; n += 32)
-                    put(c_tile[c_place(m, n)], out, first_n + n, N, alpha, beta);
+                    put_column(c_tile[c_place(m, n)], out, first_n + n, N, alpha, beta);
             }
             return;
         }

@@ -10,6 +10,12 @@ static void store(float x, __global half *p)
     vstore_half(x, 0, p);
 }
 
+// C = alpha x + beta C for one element; beta == 0 does not read C.
+static void put(float x, float alpha, float beta, __global half *p)
+{
+    store(beta == 0 ? alpha * x : alpha * x + beta * load(p), p);
+}
+
 // NVIDIA's instructions, as the PTX ISA names them. An address in local memory is its 32 bits.
 static uint local_address(__local const void *p)
 {
@@ -108,8 +114,8 @@ static void multiply_blocks(float c[4], const uint a[4], const uint b[2])
             "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 }
 
-// Stores alpha x + beta C in a row of C, where there is such a column; beta == 0 does not read C.
-static void put(float x, __global half *out, long col, long N, float alpha, float beta)
+// put in a row of C, where there is such a column.
+static void put_column(float x, __global half *out, long col, long N, float alpha, float beta)
 {
     if (col < N)
         store(beta == 0 ? alpha * x : alpha * x + beta * load(out + col), out + col);
@@ -128,8 +134,8 @@ static void put_pair(float x, float y, __global half *out, long col, long N, flo
         bool whole)
 {
     if (!whole || col + 1 >= N) {
-        put(x, out, col, N, alpha, beta);
-        put(y, out, col + 1, N, alpha, beta);
+        put_column(x, out, col, N, alpha, beta);
+        put_column(y, out, col + 1, N, alpha, beta);
         return;
     }
     float2 z = alpha * (float2) (x, y);
@@ -317,9 +323,9 @@ void kiln_hgemm_async_stream_nn_bm64_bn64_wm32_wn32_depth128_st4_ku2_group8_byte
                 const int odd = (ulong) (out + first_n) / 2 % 2;
                 for (int n = 2 * (int) lane - odd; n < 64; n += 64) {
                     if (n < 0)
-                        put(c_tile[c_place(m, 0)], out, first_n, N, alpha, beta);
+                        put_column(c_tile[c_place(m, 0)], out, first_n, N, alpha, beta);
                     else if (n == 63)
-                        put(c_tile[c_place(m, n)], out, first_n + n, N, alpha, beta);
+                        put_column(c_tile[c_place(m, n)], out, first_n + n, N, alpha, beta);
                     else
                         put_pair(c_tile[c_place(m, n)], c_tile[c_place(m, n + 1)], out, first_n + n,
                                 N,
@@ -435,7 +441,7 @@ void kiln_hgemm_async_add_nn_bm64_bn64_wm32_wn32_depth128_st4_ku2_group8_bytes16
             const long row = first_m + warp_m + in_m + e / 2 % 2 * 8 + lane_r;
             const long col = first_n + warp_n + in_n + lane_k * 2 + e % 2;
             if (row < M)
-                put(all, C + row * ldc, col, N, alpha, beta);
+                put_column(all, C + row * ldc, col, N, alpha, beta);
         }
         barrier(CLK_LOCAL_MEM_FENCE);
     }

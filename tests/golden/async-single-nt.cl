@@ -10,6 +10,12 @@ static void store(float x, __global float *p)
     *p = x;
 }
 
+// C = alpha x + beta C for one element; beta == 0 does not read C.
+static void put(float x, float alpha, float beta, __global float *p)
+{
+    store(beta == 0 ? alpha * x : alpha * x + beta * load(p), p);
+}
+
 // NVIDIA's instructions, as the PTX ISA names them. An address in local memory is its 32 bits.
 static uint local_address(__local const void *p)
 {
@@ -73,8 +79,8 @@ static void copy_b(uint to, __global const float *from, long ld, uint lines, int
     }
 }
 
-// Stores alpha x + beta C in a row of C, where there is such a column; beta == 0 does not read C.
-static void put(float x, __global float *out, long col, long N, float alpha, float beta)
+// put in a row of C, where there is such a column.
+static void put_column(float x, __global float *out, long col, long N, float alpha, float beta)
 {
     if (col < N)
         store(beta == 0 ? alpha * x : alpha * x + beta * load(out + col), out + col);
@@ -106,7 +112,7 @@ static void transpose_quad(uint x[4], uint item)
 }
 
 // put for four columns side by side, at an address that is a multiple of their size.
-static void put_vector(float4 x, __global float *out, float alpha, float beta)
+static void put_four(float4 x, __global float *out, float alpha, float beta)
 {
     x *= alpha;
     if (beta != 0)
@@ -265,7 +271,7 @@ void kiln_sgemm_async_multiply_nt_bm64_bn64_wm32_wn32_depth128_st3_ku2_group8_by
                 __global float *out = C + (first_m + m) * ldc;
         #pragma unroll
                 for (uint n = lane; n < 64; n += 32)
-                    put(c_tile[c_place(m, n)], out, first_n + n, N, alpha, beta);
+                    put_column(c_tile[c_place(m, n)], out, first_n + n, N, alpha, beta);
             }
             return;
         }
@@ -278,7 +284,7 @@ void kiln_sgemm_async_multiply_nt_bm64_bn64_wm32_wn32_depth128_st3_ku2_group8_by
                 const long block = first_n + warp_n + n * 4;
                 if (is_aligned && block + 15 < N) {
                     if (row < M)
-                        put_vector((float4) (c[m][n], c[m][n + 1], c[m][n + 2], c[m][n + 3]),
+                        put_four((float4) (c[m][n], c[m][n + 1], c[m][n + 2], c[m][n + 3]),
                                 out + block + lane_n * 4, alpha, beta);
                     continue;
                 }
@@ -290,7 +296,7 @@ void kiln_sgemm_async_multiply_nt_bm64_bn64_wm32_wn32_depth128_st3_ku2_group8_by
                 if (row < M)
         #pragma unroll
                     for (int i = 0; i < 4; i++)
-                        put(as_float(x[i]), out, block + i * 4 + lane_n, N, alpha, beta);
+                        put_column(as_float(x[i]), out, block + i * 4 + lane_n, N, alpha, beta);
             }
         }
     }

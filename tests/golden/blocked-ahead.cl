@@ -9,6 +9,7 @@ static void store(float x, __global float *p)
 {
     *p = x;
 }
+
 // C = alpha op(A) op(B) + beta C by blocks; C is M x N, row-major.
 // A is stored M x K.
 // B is stored K x N.

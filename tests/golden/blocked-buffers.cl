@@ -10,6 +10,7 @@ static void store(double x, __global double *p)
 {
     *p = x;
 }
+
 // C = alpha op(A) op(B) + beta C by blocks; C is M x N, row-major.
 // A is stored M x K.
 // B is stored K x N.

@@ -20,6 +20,7 @@ static void store_vector(double2 x, __global double *p)
 {
     vstore2(x, 0, p);
 }
+
 // Copies X, whose lines meet in the product, to the workspace in blocks of 4 x 8, one
 // for each work-group. What lies beyond `lines` and K becomes 0.
 // X is stored K x lines;

@@ -7,6 +7,7 @@ static void store_vector(float2 x, __global float *p)
 {
     vstore2(x, 0, p);
 }
+
 // C = alpha op(A) op(B) + beta C by blocks of 8 x 8 x 4; C is M x N, row-major.
 // A is stored M x K;
 // B is stored N x K.

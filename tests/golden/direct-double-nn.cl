@@ -11,6 +11,12 @@ static void store(double x, __global double *p)
     *p = x;
 }
 
+// C = alpha x + beta C for one element; beta == 0 does not read C.
+static void put(double x, double alpha, double beta, __global double *p)
+{
+    store(beta == 0 ? alpha * x : alpha * x + beta * load(p), p);
+}
+
 static double2 load_vector(__global const double *p)
 {
     return vload2(0, p);
@@ -19,6 +25,15 @@ static double2 load_vector(__global const double *p)
 static void store_vector(double2 x, __global double *p)
 {
     vstore2(x, 0, p);
+}
+
+// put for elements side by side.
+static void put_vector(double2 x, double alpha, double beta, __global double *p)
+{
+    if (beta == 0)
+        store_vector(alpha * x, p);
+    else
+        store_vector(alpha * x + beta * load_vector(p), p);
 }
 // C = alpha op(A) op(B) + beta C; C is M x N, row-major.
 // A is stored M x K.
@@ -75,37 +90,27 @@ void kiln_dgemm_direct_multiply_nn_wgm8_wgn8_tm2_nv1_vec2_ku1_index64(long M, lo
         }
     }
 
-    // C = alpha c + beta C for the 2 x 2 block at (row, col); beta == 0 does not read C.
+    // C = alpha c + beta C for the 2 x 2 block at (row, col).
     if (row < M) {
         __global double *out = C + row * ldc + col;
         if (col + 2 <= N) {
-            if (beta == 0) {
-                store_vector(alpha * c0_0, out);
-            } else {
-                store_vector(alpha * c0_0 + beta * load_vector(out),
-                        out);
-            }
+            put_vector(c0_0, alpha, beta, out);
         } else {
             double x[2];
-            vstore2(alpha * c0_0, 0, x);
+            vstore2(c0_0, 0, x);
             for (int n = 0; n < 2 && col + n < N; n++)
-                store(beta == 0 ? x[n] : x[n] + beta * load(out + n), out + n);
+                put(x[n], alpha, beta, out + n);
         }
     }
     if (row + 1 < M) {
         __global double *out = C + (row + 1) * ldc + col;
         if (col + 2 <= N) {
-            if (beta == 0) {
-                store_vector(alpha * c1_0, out);
-            } else {
-                store_vector(alpha * c1_0 + beta * load_vector(out),
-                        out);
-            }
+            put_vector(c1_0, alpha, beta, out);
         } else {
             double x[2];
-            vstore2(alpha * c1_0, 0, x);
+            vstore2(c1_0, 0, x);
             for (int n = 0; n < 2 && col + n < N; n++)
-                store(beta == 0 ? x[n] : x[n] + beta * load(out + n), out + n);
+                put(x[n], alpha, beta, out + n);
         }
     }
 }

@@ -9,6 +9,12 @@ static void store(float x, __global float *p)
 {
     *p = x;
 }
+
+// C = alpha x + beta C for one element; beta == 0 does not read C.
+static void put(float x, float alpha, float beta, __global float *p)
+{
+    store(beta == 0 ? alpha * x : alpha * x + beta * load(p), p);
+}
 // C = alpha op(A) op(B) + beta C; C is M x N, row-major.
 // A is stored M x K.
 // B is stored K x N.
@@ -60,12 +66,10 @@ void kiln_sgemm_direct_multiply_nn_wgm8_wgn8_tm1_nv1_vec1_ku2_index32(int M, int
         }
     }
 
-    // C = alpha c + beta C for the 1 x 1 block at (row, col); beta == 0 does not read C.
+    // C = alpha c + beta C for the 1 x 1 block at (row, col).
     if (row < M) {
         __global float *out = C + row * ldc + col;
-        if (col < N) {
-            const float x = alpha * c0_0;
-            store(beta == 0 ? x : x + beta * load(out), out);
-        }
+        if (col < N)
+            put(c0_0, alpha, beta, out);
     }
 }

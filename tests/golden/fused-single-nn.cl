@@ -10,6 +10,12 @@ static void store(float x, __global float *p)
     *p = x;
 }
 
+// C = alpha x + beta C for one element; beta == 0 does not read C.
+static void put(float x, float alpha, float beta, __global float *p)
+{
+    store(beta == 0 ? alpha * x : alpha * x + beta * load(p), p);
+}
+
 static float4 load_vector(__global const float *p)
 {
     return vload4(0, p);
@@ -18,6 +24,15 @@ static float4 load_vector(__global const float *p)
 static void store_vector(float4 x, __global float *p)
 {
     vstore4(x, 0, p);
+}
+
+// put for elements side by side.
+static void put_vector(float4 x, float alpha, float beta, __global float *p)
+{
+    if (beta == 0)
+        store_vector(alpha * x, p);
+    else
+        store_vector(alpha * x + beta * load_vector(p), p);
 }
 // C = alpha op(A) op(B) + beta C; C is M x N, row-major.
 // A is stored M x K.
@@ -133,21 +148,15 @@ void kiln_sgemm_fused_multiply_nn_tm2_nv2_vec4_mb4_kc64_ku1(long M, long N, long
                     vstore4(c1_0, 2, sum); vstore4(c1_1, 3, sum);
                 }
                 if (k0 + depth == K) {
-                    // C = alpha sum + beta C for a block of `width` vectors at (row, col); beta ==
-                    // 0 does not read C.
+                    // C = alpha sum + beta C for a block of `width` vectors at (row, col).
                     for (long m = 0; m < 2 && row + m < M; m++) {
                         __global float *out = C + (row + m) * ldc + col;
                         __local const float *x = sum + m * 8;
                         long n = 0;
                         for (; n + 4 <= min(width * 4, N - col); n += 4)
-                            if (beta == 0)
-                                store_vector(alpha * vload4(0, x + n), out + n);
-                            else
-                                store_vector(alpha * vload4(0, x + n) + beta * load_vector(out + n),
-                                        out + n);
+                            put_vector(vload4(0, x + n), alpha, beta, out + n);
                         for (; n < min(width * 4, N - col); n++)
-                            store(beta == 0 ? alpha * x[n] : alpha * x[n] + beta * load(out + n),
-                                    out + n);
+                            put(x[n], alpha, beta, out + n);
                     }
                 }
             }

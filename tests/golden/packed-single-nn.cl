@@ -10,6 +10,12 @@ static void store(float x, __global float *p)
     *p = x;
 }
 
+// C = alpha x + beta C for one element; beta == 0 does not read C.
+static void put(float x, float alpha, float beta, __global float *p)
+{
+    store(beta == 0 ? alpha * x : alpha * x + beta * load(p), p);
+}
+
 static float4 load_vector(__global const float *p)
 {
     return vload4(0, p);
@@ -18,6 +24,15 @@ static float4 load_vector(__global const float *p)
 static void store_vector(float4 x, __global float *p)
 {
     vstore4(x, 0, p);
+}
+
+// put for elements side by side.
+static void put_vector(float4 x, float alpha, float beta, __global float *p)
+{
+    if (beta == 0)
+        store_vector(alpha * x, p);
+    else
+        store_vector(alpha * x + beta * load_vector(p), p);
 }
 // Packs a matrix into panels of 2: panel p holds, for every k, the lines p * 2 to
 // p * 2 + 1 side by side. Lines past the end repeat the last one; what is
@@ -97,37 +112,27 @@ void kiln_sgemm_packed_multiply_tm2_nv1_vec4_mp2_np2_kc0_ku1_packa1(long M, long
                 a += 2;
             }
         }
-        // C = alpha c + beta C for the 2 x 4 block at (row, col); beta == 0 does not read C.
+        // C = alpha c + beta C for the 2 x 4 block at (row, col).
         if (row < M) {
             __global float *out = C + row * ldc + col;
             if (col + 4 <= N) {
-                if (beta == 0) {
-                    store_vector(alpha * c0_0, out);
-                } else {
-                    store_vector(alpha * c0_0 + beta * load_vector(out),
-                            out);
-                }
+                put_vector(c0_0, alpha, beta, out);
             } else {
                 float x[4];
-                vstore4(alpha * c0_0, 0, x);
+                vstore4(c0_0, 0, x);
                 for (int n = 0; n < 4 && col + n < N; n++)
-                    store(beta == 0 ? x[n] : x[n] + beta * load(out + n), out + n);
+                    put(x[n], alpha, beta, out + n);
             }
         }
         if (row + 1 < M) {
             __global float *out = C + (row + 1) * ldc + col;
             if (col + 4 <= N) {
-                if (beta == 0) {
-                    store_vector(alpha * c1_0, out);
-                } else {
-                    store_vector(alpha * c1_0 + beta * load_vector(out),
-                            out);
-                }
+                put_vector(c1_0, alpha, beta, out);
             } else {
                 float x[4];
-                vstore4(alpha * c1_0, 0, x);
+                vstore4(c1_0, 0, x);
                 for (int n = 0; n < 4 && col + n < N; n++)
-                    store(beta == 0 ? x[n] : x[n] + beta * load(out + n), out + n);
+                    put(x[n], alpha, beta, out + n);
             }
         }
     }

@@ -10,6 +10,12 @@ static void store(float x, __global half *p)
     vstore_half(x, 0, p);
 }
 
+// C = alpha x + beta C for one element; beta == 0 does not read C.
+static void put(float x, float alpha, float beta, __global half *p)
+{
+    store(beta == 0 ? alpha * x : alpha * x + beta * load(p), p);
+}
+
 // C = alpha op(A) op(B) + beta C for few columns: X is A, C is L x S, row-major.
 // X is stored K x L: its rows are added up, each times an element of Y.
 // Y is stored K x S.
@@ -130,7 +136,7 @@ void kiln_hgemm_thin_add_side1_ksplit2_index32(int L, int S, float alpha, float 
     C += c_offset;
     const float p0 = parts[0 * (long) S * L];
     const float p1 = parts[1 * (long) S * L];
-    const float sum = alpha * (p0 + p1);
+    const float sum = p0 + p1;
     __global half *c = C + l * ldc + s;
-    store(beta == 0 ? sum : sum + beta * load(c), c);
+    put(sum, alpha, beta, c);
 }

@@ -11,6 +11,12 @@ static void store(double x, __global double *p)
     *p = x;
 }
 
+// C = alpha x + beta C for one element; beta == 0 does not read C.
+static void put(double x, double alpha, double beta, __global double *p)
+{
+    store(beta == 0 ? alpha * x : alpha * x + beta * load(p), p);
+}
+
 static double2 load_vector(__global const double *p)
 {
     return vload2(0, p);
@@ -90,7 +96,7 @@ void kiln_dgemm_thin_add_side1_ksplit4_index64(long L, long S, double alpha, dou
     const double p1 = parts[1 * (long) S * L];
     const double p2 = parts[2 * (long) S * L];
     const double p3 = parts[3 * (long) S * L];
-    const double sum = alpha * (p0 + p1 + p2 + p3);
+    const double sum = p0 + p1 + p2 + p3;
     __global double *c = C + l * ldc + s;
-    store(beta == 0 ? sum : sum + beta * load(c), c);
+    put(sum, alpha, beta, c);
 }

@@ -10,6 +10,12 @@ static void store(float x, __global half *p)
     vstore_half(x, 0, p);
 }
 
+// C = alpha x + beta C for one element; beta == 0 does not read C.
+static void put(float x, float alpha, float beta, __global half *p)
+{
+    store(beta == 0 ? alpha * x : alpha * x + beta * load(p), p);
+}
+
 static float4 load_vector(__global const half *p)
 {
     return vload_half4(0, p);
@@ -32,11 +38,6 @@ static float4 load_aligned(__global const half *p)
 {
     const uint2 bits = *(__global const uint2 *) p;
     return vload_half4(0, (const half *) &bits);
-}
-
-static void put(float x, float beta, __global half *p)
-{
-    store(beta == 0 ? x : x + beta * load(p), p);
 }
 
 // C = alpha op(A) op(B) + beta C for few columns: X is A, C is L x S, row-major.
@@ -109,6 +110,6 @@ void kiln_hgemm_thin_multiply_nn_side1_short1_vec4_rows2_nv1_litems2_kitems4_ksp
         const float sums[] = { part[0][item], part[1][item] };
         for (int i = 0; i < 2; i++)
             if (first + i >= begin && first + i < L)
-                put(alpha * sums[i], beta, C + (first + i) * ldc + s);
+                put(sums[i], alpha, beta, C + (first + i) * ldc + s);
     }
 }

@@ -10,6 +10,12 @@ static void store(float x, __global float *p)
     *p = x;
 }
 
+// C = alpha x + beta C for one element; beta == 0 does not read C.
+static void put(float x, float alpha, float beta, __global float *p)
+{
+    store(beta == 0 ? alpha * x : alpha * x + beta * load(p), p);
+}
+
 static float2 load_vector(__global const float *p)
 {
     return vload2(0, p);
@@ -25,11 +31,6 @@ static float total(float2 x)
 static float2 load_row(__global const float *p)
 {
     return load_vector(p);
-}
-
-static void put(float x, float beta, __global float *p)
-{
-    store(beta == 0 ? x : x + beta * load(p), p);
 }
 
 // C = alpha op(A) op(B) + beta C for few rows: X is B and Y is A, C is S x L, row-major.
@@ -93,7 +94,7 @@ void kiln_sgemm_thin_multiply_nt_side0_short2_vec2_rows2_nv1_litems2_kitems4_ksp
         const float sums[] = { part[0][item], part[1][item] };
         for (int i = 0; i < 2; i++)
             if (first + i >= begin && first + i < L)
-                put(alpha * sums[i], beta, C + s * ldc + first + i);
+                put(sums[i], alpha, beta, C + s * ldc + first + i);
     }
     barrier(CLK_LOCAL_MEM_FENCE);
     part[0][item] = total(c1_0);
@@ -109,6 +110,6 @@ void kiln_sgemm_thin_multiply_nt_side0_short2_vec2_rows2_nv1_litems2_kitems4_ksp
         const float sums[] = { part[0][item], part[1][item] };
         for (int i = 0; i < 2; i++)
             if (first + i >= begin && first + i < L)
-                put(alpha * sums[i], beta, C + (s + 1) * ldc + first + i);
+                put(sums[i], alpha, beta, C + (s + 1) * ldc + first + i);
     }
 }

@@ -10,15 +10,16 @@ static void store(float x, __global float *p)
     *p = x;
 }
 
+// C = alpha x + beta C for one element; beta == 0 does not read C.
+static void put(float x, float alpha, float beta, __global float *p)
+{
+    store(beta == 0 ? alpha * x : alpha * x + beta * load(p), p);
+}
+
 // In one load what begins at a multiple of its size, 8 bytes.
 static float2 load_aligned(__global const float *p)
 {
     return *(__global const float2 *) p;
-}
-
-static void put(float x, float beta, __global float *p)
-{
-    store(beta == 0 ? x : x + beta * load(p), p);
 }
 
 // C = alpha op(A) op(B) + beta C for few rows: X is B and Y is A, C is S x L, row-major.
@@ -157,6 +158,6 @@ void kiln_sgemm_thin_multiply_nt_side0_short2_vec2_rows2_nv1_litems2_kitems4_ksp
             sum += sums[k * 3];
         const long short_at = s + j;
         if (at < L && short_at < S)
-            put(alpha * sum, beta, C + short_at * ldc + at);
+            put(sum, alpha, beta, C + short_at * ldc + at);
     }
 }

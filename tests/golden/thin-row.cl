@@ -10,6 +10,12 @@ static void store(float x, __global float *p)
     *p = x;
 }
 
+// C = alpha x + beta C for one element; beta == 0 does not read C.
+static void put(float x, float alpha, float beta, __global float *p)
+{
+    store(beta == 0 ? alpha * x : alpha * x + beta * load(p), p);
+}
+
 static float2 load_vector(__global const float *p)
 {
     return vload2(0, p);
@@ -18,11 +24,6 @@ static float2 load_vector(__global const float *p)
 static float2 load_row(__global const float *p)
 {
     return load_vector(p);
-}
-
-static void put(float x, float beta, __global float *p)
-{
-    store(beta == 0 ? x : x + beta * load(p), p);
 }
 
 // C = alpha op(A) op(B) + beta C for few rows: X is B and Y is A, C is S x L, row-major.
@@ -82,6 +83,6 @@ void kiln_sgemm_thin_multiply_nn_side0_short1_vec2_rows2_nv1_litems4_kitems4_ksp
         vstore2(part[item], 0, sums);
         for (int i = 0; i < 2; i++)
             if (first + i >= begin && first + i < L)
-                put(alpha * sums[i], beta, C + s * ldc + first + i);
+                put(sums[i], alpha, beta, C + s * ldc + first + i);
     }
 }

@@ -9,6 +9,12 @@ static void store(float x, __global half *p)
 {
     vstore_half(x, 0, p);
 }
+
+// C = alpha x + beta C for one element; beta == 0 does not read C.
+static void put(float x, float alpha, float beta, __global half *p)
+{
+    store(beta == 0 ? alpha * x : alpha * x + beta * load(p), p);
+}
 // C = alpha op(A) op(B) + beta C; C is M x N, row-major.
 // A is stored K x M.
 // B is stored N x K.
@@ -133,27 +139,19 @@ void kiln_hgemm_tiled_multiply_tt_wgm4_wgn4_tm2_nv2_vec1_kt4_ku1_locala1_localb1
         barrier(CLK_LOCAL_MEM_FENCE);
     }
 
-    // C = alpha c + beta C for 2 x 2 of C from (row, col) on; beta == 0 does not read C.
+    // C = alpha c + beta C for 2 x 2 of C from (row, col) on.
     if (row < M) {
         __global half *out = C + row * ldc + col;
-        if (col < N) {
-            const float x = alpha * c0_0;
-            store(beta == 0 ? x : x + beta * load(out), out);
-        }
-        if (col + 4 < N) {
-            const float x = alpha * c0_1;
-            store(beta == 0 ? x : x + beta * load(out + 4), out + 4);
-        }
+        if (col < N)
+            put(c0_0, alpha, beta, out);
+        if (col + 4 < N)
+            put(c0_1, alpha, beta, out + 4);
     }
     if (row + 4 < M) {
         __global half *out = C + (row + 4) * ldc + col;
-        if (col < N) {
-            const float x = alpha * c1_0;
-            store(beta == 0 ? x : x + beta * load(out), out);
-        }
-        if (col + 4 < N) {
-            const float x = alpha * c1_1;
-            store(beta == 0 ? x : x + beta * load(out + 4), out + 4);
-        }
+        if (col < N)
+            put(c1_0, alpha, beta, out);
+        if (col + 4 < N)
+            put(c1_1, alpha, beta, out + 4);
     }
 }

@@ -10,6 +10,12 @@ static void store(float x, __global float *p)
     *p = x;
 }
 
+// C = alpha x + beta C for one element; beta == 0 does not read C.
+static void put(float x, float alpha, float beta, __global float *p)
+{
+    store(beta == 0 ? alpha * x : alpha * x + beta * load(p), p);
+}
+
 static float2 load_vector(__global const float *p)
 {
     return vload2(0, p);
@@ -18,6 +24,15 @@ static float2 load_vector(__global const float *p)
 static void store_vector(float2 x, __global float *p)
 {
     vstore2(x, 0, p);
+}
+
+// put for elements side by side.
+static void put_vector(float2 x, float alpha, float beta, __global float *p)
+{
+    if (beta == 0)
+        store_vector(alpha * x, p);
+    else
+        store_vector(alpha * x + beta * load_vector(p), p);
 }
 // C = alpha op(A) op(B) + beta C; C is M x N, row-major.
 // A is stored M x K.
@@ -154,50 +169,36 @@ void kiln_sgemm_tiled_multiply_nn_wgm4_wgn4_tm2_nv2_vec2_kt4_ku1_locala1_localb1
         }
     }
 
-    // C = alpha c + beta C for 2 x 4 of C from (row, col) on; beta == 0 does not read C.
+    // C = alpha c + beta C for 2 x 4 of C from (row, col) on.
     if (row < M) {
         __global float *out = C + row * ldc + col;
         if (col + 10 <= N) {
-            if (beta == 0) {
-                store_vector(alpha * c0_0, out);
-                store_vector(alpha * c0_1, out + 8);
-            } else {
-                store_vector(alpha * c0_0 + beta * load_vector(out),
-                        out);
-                store_vector(alpha * c0_1 + beta * load_vector(out + 8),
-                        out + 8);
-            }
+            put_vector(c0_0, alpha, beta, out);
+            put_vector(c0_1, alpha, beta, out + 8);
         } else {
             float x[4];
-            vstore2(alpha * c0_0, 0, x);
-            vstore2(alpha * c0_1, 0, x + 2);
+            vstore2(c0_0, 0, x);
+            vstore2(c0_1, 0, x + 2);
             for (int i = 0; i < 4; i++) {
                 const int n = i / 2 * 8 + i % 2;
                 if (col + n < N)
-                    store(beta == 0 ? x[i] : x[i] + beta * load(out + n), out + n);
+                    put(x[i], alpha, beta, out + n);
             }
         }
     }
     if (row + 1 < M) {
         __global float *out = C + (row + 1) * ldc + col;
         if (col + 10 <= N) {
-            if (beta == 0) {
-                store_vector(alpha * c1_0, out);
-                store_vector(alpha * c1_1, out + 8);
-            } else {
-                store_vector(alpha * c1_0 + beta * load_vector(out),
-                        out);
-                store_vector(alpha * c1_1 + beta * load_vector(out + 8),
-                        out + 8);
-            }
+            put_vector(c1_0, alpha, beta, out);
+            put_vector(c1_1, alpha, beta, out + 8);
         } else {
             float x[4];
-            vstore2(alpha * c1_0, 0, x);
-            vstore2(alpha * c1_1, 0, x + 2);
+            vstore2(c1_0, 0, x);
+            vstore2(c1_1, 0, x + 2);
             for (int i = 0; i < 4; i++) {
                 const int n = i / 2 * 8 + i % 2;
                 if (col + n < N)
-                    store(beta == 0 ? x[i] : x[i] + beta * load(out + n), out + n);
+                    put(x[i], alpha, beta, out + n);
             }
         }
     }

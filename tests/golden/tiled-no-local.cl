@@ -9,6 +9,12 @@ static void store(float x, __global float *p)
 {
     *p = x;
 }
+
+// C = alpha x + beta C for one element; beta == 0 does not read C.
+static void put(float x, float alpha, float beta, __global float *p)
+{
+    store(beta == 0 ? alpha * x : alpha * x + beta * load(p), p);
+}
 // C = alpha op(A) op(B) + beta C; C is M x N, row-major.
 // A is stored M x K.
 // B is stored N x K.
@@ -56,27 +62,19 @@ void kiln_sgemm_tiled_multiply_nt_wgm4_wgn4_tm2_nv2_vec1_kt4_ku1_locala0_localb0
         }
     }
 
-    // C = alpha c + beta C for the 2 x 2 block at (row, col); beta == 0 does not read C.
+    // C = alpha c + beta C for the 2 x 2 block at (row, col).
     if (row < M) {
         __global float *out = C + row * ldc + col;
-        if (col < N) {
-            const float x = alpha * c0_0;
-            store(beta == 0 ? x : x + beta * load(out), out);
-        }
-        if (col + 1 < N) {
-            const float x = alpha * c0_1;
-            store(beta == 0 ? x : x + beta * load(out + 1), out + 1);
-        }
+        if (col < N)
+            put(c0_0, alpha, beta, out);
+        if (col + 1 < N)
+            put(c0_1, alpha, beta, out + 1);
     }
     if (row + 1 < M) {
         __global float *out = C + (row + 1) * ldc + col;
-        if (col < N) {
-            const float x = alpha * c1_0;
-            store(beta == 0 ? x : x + beta * load(out), out);
-        }
-        if (col + 1 < N) {
-            const float x = alpha * c1_1;
-            store(beta == 0 ? x : x + beta * load(out + 1), out + 1);
-        }
+        if (col < N)
+            put(c1_0, alpha, beta, out);
+        if (col + 1 < N)
+            put(c1_1, alpha, beta, out + 1);
     }
 }

@@ -10,6 +10,12 @@ static void store(float x, __global half *p)
     vstore_half(x, 0, p);
 }
 
+// C = alpha x + beta C for one element; beta == 0 does not read C.
+static void put(float x, float alpha, float beta, __global half *p)
+{
+    store(beta == 0 ? alpha * x : alpha * x + beta * load(p), p);
+}
+
 // NVIDIA's instructions, as the PTX ISA names them. An address in local memory is its 32 bits. What
 // only sm_90a has is masked as a comment; the mask is taken from the PTX that this is compiled to.
 static uint local_address(__local const void *p)
@@ -191,8 +197,8 @@ static void multiply_blocks(float c[4], const uint a[4], const uint b[2])
             "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 }
 
-// Stores alpha x + beta C in a row of C, where there is such a column; beta == 0 does not read C.
-static void put(float x, __global half *out, long col, long N, float alpha, float beta)
+// put in a row of C, where there is such a column.
+static void put_column(float x, __global half *out, long col, long N, float alpha, float beta)
 {
     if (col < N)
         store(beta == 0 ? alpha * x : alpha * x + beta * load(out + col), out + col);
@@ -211,8 +217,8 @@ static void put_pair(float x, float y, __global half *out, long col, long N, flo
         bool whole)
 {
     if (!whole || col + 1 >= N) {
-        put(x, out, col, N, alpha, beta);
-        put(y, out, col + 1, N, alpha, beta);
+        put_column(x, out, col, N, alpha, beta);
+        put_column(y, out, col + 1, N, alpha, beta);
         return;
     }
     float2 z = alpha * (float2) (x, y);

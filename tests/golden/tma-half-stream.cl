@@ -10,6 +10,12 @@ static void store(float x, __global half *p)
     vstore_half(x, 0, p);
 }
 
+// C = alpha x + beta C for one element; beta == 0 does not read C.
+static void put(float x, float alpha, float beta, __global half *p)
+{
+    store(beta == 0 ? alpha * x : alpha * x + beta * load(p), p);
+}
+
 // NVIDIA's instructions, as the PTX ISA names them. An address in local memory is its 32 bits. What
 // only sm_90a has is masked as a comment; the mask is taken from the PTX that this is compiled to.
 static uint local_address(__local const void *p)
@@ -198,8 +204,8 @@ static void multiply_64(float c[32], uint a, uint b)
             "l"((ulong) 1073741888 << 32 | a), "l"((ulong) 1073741888 << 32 | b));
 }
 
-// Stores alpha x + beta C in a row of C, where there is such a column; beta == 0 does not read C.
-static void put(float x, __global half *out, long col, long N, float alpha, float beta)
+// put in a row of C, where there is such a column.
+static void put_column(float x, __global half *out, long col, long N, float alpha, float beta)
 {
     if (col < N)
         store(beta == 0 ? alpha * x : alpha * x + beta * load(out + col), out + col);
@@ -243,8 +249,8 @@ static void put_pair(float x, float y, __global half *out, long col, long N, flo
         bool whole)
 {
     if (!whole || col + 1 >= N) {
-        put(x, out, col, N, alpha, beta);
-        put(y, out, col + 1, N, alpha, beta);
+        put_column(x, out, col, N, alpha, beta);
+        put_column(y, out, col + 1, N, alpha, beta);
         return;
     }
     float2 z = alpha * (float2) (x, y);
@@ -629,7 +635,7 @@ void kiln_hgemm_tma_add_tt_bm64_bn64_wm64_wn32_depth128_st5_early2_ku2_group8_ed
             const long row = first_m + item / 32 * 16 + item % 32 / 4 + e / 2 % 2 * 8;
             const long col = first_n + e / 4 * 8 + item % 4 * 2 + e % 2;
             if (row < M)
-                put(all, C + row * ldc, col, N, alpha, beta);
+                put_column(all, C + row * ldc, col, N, alpha, beta);
         }
         barrier(CLK_LOCAL_MEM_FENCE);
     }

@@ -10,6 +10,12 @@ static void store(float x, __global float *p)
     *p = x;
 }
 
+// C = alpha x + beta C for one element; beta == 0 does not read C.
+static void put(float x, float alpha, float beta, __global float *p)
+{
+    store(beta == 0 ? alpha * x : alpha * x + beta * load(p), p);
+}
+
 // NVIDIA's instructions, as the PTX ISA names them. An address in local memory is its 32 bits. What
 // only sm_90a has is masked as a comment; the mask is taken from the PTX that this is compiled to.
 static uint local_address(__local const void *p)
@@ -172,8 +178,8 @@ static void transpose_block(__local uchar *tile, uint rows, uint i)
     }
 }
 
-// Stores alpha x + beta C in a row of C, where there is such a column; beta == 0 does not read C.
-static void put(float x, __global float *out, long col, long N, float alpha, float beta)
+// put in a row of C, where there is such a column.
+static void put_column(float x, __global float *out, long col, long N, float alpha, float beta)
 {
     if (col < N)
         store(beta == 0 ? alpha * x : alpha * x + beta * load(out + col), out + col);
@@ -205,7 +211,7 @@ static void transpose_quad(uint x[4], uint item)
 }
 
 // put for four columns side by side, at an address that is a multiple of their size.
-static void put_vector(float4 x, __global float *out, float alpha, float beta)
+static void put_four(float4 x, __global float *out, float alpha, float beta)
 {
     x *= alpha;
     if (beta != 0)
@@ -425,7 +431,7 @@ void kiln_sgemm_tma_multiply_nn_bm64_bn64_wm32_wn16_depth128_st4_early0_ku2_grou
                 const long block = first_n + warp_n + n * 4;
                 if (is_aligned && block + 15 < N) {
                     if (row < M)
-                        put_vector((float4) (c[m][n], c[m][n + 1], c[m][n + 2], c[m][n + 3]),
+                        put_four((float4) (c[m][n], c[m][n + 1], c[m][n + 2], c[m][n + 3]),
                                 out + block + lane_n * 4, alpha, beta);
                     continue;
                 }
@@ -437,7 +443,7 @@ void kiln_sgemm_tma_multiply_nn_bm64_bn64_wm32_wn16_depth128_st4_early0_ku2_grou
                 if (row < M)
         #pragma unroll
                     for (int i = 0; i < 4; i++)
-                        put(as_float(x[i]), out, block + i * 4 + lane_n, N, alpha, beta);
+                        put_column(as_float(x[i]), out, block + i * 4 + lane_n, N, alpha, beta);
             }
         }
     }

@@ -14,10 +14,19 @@ static const struct { char text[4096]; } rows[] = { {
     "\0"
     "static void store(float x, __global half *p)\0"
     "    vstore_half(x, 0, p);\0"
+    "// C = alpha x + beta C for one element; beta == 0 does not read C.\0"
+    "static void put(float x, float alpha, float beta, __global half *p)\0"
+    "    store(beta == 0 ? alpha * x : alpha * x + beta * load(p), p);\0"
     "static float16 load_vector(__global const half *p)\0"
     "    return vload_half16(0, p);\0"
     "static void store_vector(float16 x, __global half *p)\0"
     "    vstore_half16(x, 0, p);\0"
+    "// put for elements side by side.\0"
+    "static void put_vector(float16 x, float alpha, float beta, __global half *p)\0"
+    "    if (beta == 0)\0"
+    "        store_vector(alpha * x, p);\0"
+    "    else\0"
+    "        store_vector(alpha * x + beta * load_vector(p), p);\0"
     "// Packs a matrix into panels of 4: panel p holds, for every k, the lines p * 4 to\0"
     "// p * 4 + 3 side by side. Lines past the end repeat the last one; what is\0"
     "// computed from them is not stored. One work-item packs 256 values of k of one panel.\0"
@@ -76,6 +85,7 @@ static const struct { char text[4096]; } rows[] = { {
     "        float16 c0_0 = 0;\0"
     "        float16 c1_0 = 0;\0"
     "        float16 c2_0 = 0;\0"
+}, {
     "        float16 c3_0 = 0;\0"
     "        long k = 0;\0"
     "        for (; k < depth; k++) {\0"
@@ -90,39 +100,30 @@ static const struct { char text[4096]; } rows[] = { {
     "                const float a3 = a[3];\0"
     "                c3_0 += a3 * b0;\0"
     "                b += 16;\0"
-}, {
     "                a += 4;\0"
     "            }\0"
-    "        // C = alpha c + beta C for the 4 x 16 block at (row, col); beta == 0 does not read C.\0"
+    "        // C = alpha c + beta C for the 4 x 16 block at (row, col).\0"
     "        if (row < M) {\0"
     "            __global half *out = C + row * ldc + col;\0"
     "            if (col + 16 <= N) {\0"
-    "                if (beta == 0) {\0"
-    "                    store_vector(alpha * c0_0, out);\0"
-    "                } else {\0"
-    "                    store_vector(alpha * c0_0 + beta * load_vector(out),\0"
-    "                            out);\0"
-    "                }\0"
+    "                put_vector(c0_0, alpha, beta, out);\0"
     "            } else {\0"
     "                float x[16];\0"
-    "                vstore16(alpha * c0_0, 0, x);\0"
+    "                vstore16(c0_0, 0, x);\0"
     "                for (int n = 0; n < 16 && col + n < N; n++)\0"
-    "                    store(beta == 0 ? x[n] : x[n] + beta * load(out + n), out + n);\0"
+    "                    put(x[n], alpha, beta, out + n);\0"
     "        if (row + 1 < M) {\0"
     "            __global half *out = C + (row + 1) * ldc + col;\0"
-    "                    store_vector(alpha * c1_0, out);\0"
-    "                    store_vector(alpha * c1_0 + beta * load_vector(out),\0"
-    "                vstore16(alpha * c1_0, 0, x);\0"
+    "                put_vector(c1_0, alpha, beta, out);\0"
+    "                vstore16(c1_0, 0, x);\0"
     "        if (row + 2 < M) {\0"
     "            __global half *out = C + (row + 2) * ldc + col;\0"
-    "                    store_vector(alpha * c2_0, out);\0"
-    "                    store_vector(alpha * c2_0 + beta * load_vector(out),\0"
-    "                vstore16(alpha * c2_0, 0, x);\0"
+    "                put_vector(c2_0, alpha, beta, out);\0"
+    "                vstore16(c2_0, 0, x);\0"
     "        if (row + 3 < M) {\0"
     "            __global half *out = C + (row + 3) * ldc + col;\0"
-    "                    store_vector(alpha * c3_0, out);\0"
-    "                    store_vector(alpha * c3_0 + beta * load_vector(out),\0"
-    "                vstore16(alpha * c3_0, 0, x);\0"
+    "                put_vector(c3_0, alpha, beta, out);\0"
+    "                vstore16(c3_0, 0, x);\0"
     "void kiln_hgemm_packed_packb_t_nv1_vec16(long lines, long K,\0"
     "    const long l4 = min(line + 4, lines - 1) * ldx;\0"
     "    const long l5 = min(line + 5, lines - 1) * ldx;\0"
@@ -162,6 +163,7 @@ static const struct { char text[4096]; } rows[] = { {
     "    return vload_half8(0, p);\0"
     "static void store_vector(float8 x, __global half *p)\0"
     "    vstore_half8(x, 0, p);\0"
+    "static void put_vector(float8 x, float alpha, float beta, __global half *p)\0"
     "// Packs a matrix into panels of 3: panel p holds, for every k, the lines p * 3 to\0"
     "// p * 3 + 2 side by side. Lines past the end repeat the last one; what is\0"
     "void kiln_hgemm_packed_packa_n_tm3_vec8(long lines, long K,\0"
@@ -223,6 +225,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                    c2_0 += a2 * b0; c2_1 += a2 * b1; c2_2 += a2 * b2; c2_3 += a2 * b3;\0"
     "                    b += 32;\0"
     "                    a += 3;\0"
+    "                }\0"
     "            // Alpha and beta are for the sum of all slices.\0"
     "            if (k0 + 1024 < K) {\0"
     "                vstore8(c0_0, 0, sum); vstore8(c0_1, 1, sum); vstore8(c0_2, 2, sum); vstore8(c0_3,\0"
@@ -231,64 +234,44 @@ static const struct { char text[4096]; } rows[] = { {
     "                        7, sum);\0"
     "                vstore8(c2_0, 8, sum); vstore8(c2_1, 9, sum); vstore8(c2_2, 10, sum); vstore8(c2_3,\0"
     "                        11, sum);\0"
-    "                // C = alpha c + beta C for the 3 x 32 block at (row, col); beta == 0 does not read\0"
-    "                // C.\0"
+    "                // C = alpha c + beta C for the 3 x 32 block at (row, col).\0"
     "                if (row < M) {\0"
     "                    __global half *out = C + row * ldc + col;\0"
     "                    if (col + 32 <= N) {\0"
-    "                        if (beta == 0) {\0"
-    "                            store_vector(alpha * c0_0, out);\0"
-    "                            store_vector(alpha * c0_1, out + 8);\0"
-    "                            store_vector(alpha * c0_2, out + 16);\0"
-    "                            store_vector(alpha * c0_3, out + 24);\0"
-    "                        } else {\0"
-    "                            store_vector(alpha * c0_0 + beta * load_vector(out),\0"
-    "                                    out);\0"
-    "                            store_vector(alpha * c0_1 + beta * load_vector(out + 8),\0"
-    "                                    out + 8);\0"
-}, {
-    "                            store_vector(alpha * c0_2 + beta * load_vector(out + 16),\0"
-    "                                    out + 16);\0"
-    "                            store_vector(alpha * c0_3 + beta * load_vector(out + 24),\0"
-    "                                    out + 24);\0"
-    "                        }\0"
+    "                        put_vector(c0_0, alpha, beta, out);\0"
+    "                        put_vector(c0_1, alpha, beta, out + 8);\0"
+    "                        put_vector(c0_2, alpha, beta, out + 16);\0"
+    "                        put_vector(c0_3, alpha, beta, out + 24);\0"
     "                    } else {\0"
     "                        float x[32];\0"
-    "                        vstore8(alpha * c0_0, 0, x);\0"
-    "                        vstore8(alpha * c0_1, 0, x + 8);\0"
-    "                        vstore8(alpha * c0_2, 0, x + 16);\0"
-    "                        vstore8(alpha * c0_3, 0, x + 24);\0"
+    "                        vstore8(c0_0, 0, x);\0"
+    "                        vstore8(c0_1, 0, x + 8);\0"
+    "                        vstore8(c0_2, 0, x + 16);\0"
+    "                        vstore8(c0_3, 0, x + 24);\0"
     "                        for (int n = 0; n < 32 && col + n < N; n++)\0"
-    "                            store(beta == 0 ? x[n] : x[n] + beta * load(out + n), out + n);\0"
+    "                            put(x[n], alpha, beta, out + n);\0"
+}, {
     "                    }\0"
     "                if (row + 1 < M) {\0"
     "                    __global half *out = C + (row + 1) * ldc + col;\0"
-    "                            store_vector(alpha * c1_0, out);\0"
-    "                            store_vector(alpha * c1_1, out + 8);\0"
-    "                            store_vector(alpha * c1_2, out + 16);\0"
-    "                            store_vector(alpha * c1_3, out + 24);\0"
-    "                            store_vector(alpha * c1_0 + beta * load_vector(out),\0"
-    "                            store_vector(alpha * c1_1 + beta * load_vector(out + 8),\0"
-    "                            store_vector(alpha * c1_2 + beta * load_vector(out + 16),\0"
-    "                            store_vector(alpha * c1_3 + beta * load_vector(out + 24),\0"
-    "                        vstore8(alpha * c1_0, 0, x);\0"
-    "                        vstore8(alpha * c1_1, 0, x + 8);\0"
-    "                        vstore8(alpha * c1_2, 0, x + 16);\0"
-    "                        vstore8(alpha * c1_3, 0, x + 24);\0"
+    "                        put_vector(c1_0, alpha, beta, out);\0"
+    "                        put_vector(c1_1, alpha, beta, out + 8);\0"
+    "                        put_vector(c1_2, alpha, beta, out + 16);\0"
+    "                        put_vector(c1_3, alpha, beta, out + 24);\0"
+    "                        vstore8(c1_0, 0, x);\0"
+    "                        vstore8(c1_1, 0, x + 8);\0"
+    "                        vstore8(c1_2, 0, x + 16);\0"
+    "                        vstore8(c1_3, 0, x + 24);\0"
     "                if (row + 2 < M) {\0"
     "                    __global half *out = C + (row + 2) * ldc + col;\0"
-    "                            store_vector(alpha * c2_0, out);\0"
-    "                            store_vector(alpha * c2_1, out + 8);\0"
-    "                            store_vector(alpha * c2_2, out + 16);\0"
-    "                            store_vector(alpha * c2_3, out + 24);\0"
-    "                            store_vector(alpha * c2_0 + beta * load_vector(out),\0"
-    "                            store_vector(alpha * c2_1 + beta * load_vector(out + 8),\0"
-    "                            store_vector(alpha * c2_2 + beta * load_vector(out + 16),\0"
-    "                            store_vector(alpha * c2_3 + beta * load_vector(out + 24),\0"
-    "                        vstore8(alpha * c2_0, 0, x);\0"
-    "                        vstore8(alpha * c2_1, 0, x + 8);\0"
-    "                        vstore8(alpha * c2_2, 0, x + 16);\0"
-    "                        vstore8(alpha * c2_3, 0, x + 24);\0"
+    "                        put_vector(c2_0, alpha, beta, out);\0"
+    "                        put_vector(c2_1, alpha, beta, out + 8);\0"
+    "                        put_vector(c2_2, alpha, beta, out + 16);\0"
+    "                        put_vector(c2_3, alpha, beta, out + 24);\0"
+    "                        vstore8(c2_0, 0, x);\0"
+    "                        vstore8(c2_1, 0, x + 8);\0"
+    "                        vstore8(c2_2, 0, x + 16);\0"
+    "                        vstore8(c2_3, 0, x + 24);\0"
     "            sum += 96;\0"
     "void kiln_hgemm_packed_packb_t_nv4_vec8(long lines, long K,\0"
     "    const long l16 = min(line + 16, lines - 1) * ldx;\0"
@@ -322,7 +305,6 @@ static const struct { char text[4096]; } rows[] = { {
     "        out[27] = load(in + l27);\0"
     "        out[28] = load(in + l28);\0"
     "        out[29] = load(in + l29);\0"
-}, {
     "        out[30] = load(in + l30);\0"
     "        out[31] = load(in + l31);\0"
     "void kiln_hgemm_packed_packa_t_tm3_vec8(long lines, long K,\0"
@@ -346,20 +328,17 @@ static const struct { char text[4096]; } rows[] = { {
     "                c1_0 += a1 * b0; c1_1 += a1 * b1;\0"
     "                c2_0 += a2 * b0; c2_1 += a2 * b1;\0"
     "                a += 3;\0"
-    "        // C = alpha c + beta C for the 3 x 16 block at (row, col); beta == 0 does not read C.\0"
-    "                    store_vector(alpha * c0_1, out + 8);\0"
-    "                    store_vector(alpha * c0_1 + beta * load_vector(out + 8),\0"
-    "                            out + 8);\0"
-    "                vstore8(alpha * c0_0, 0, x);\0"
-    "                vstore8(alpha * c0_1, 0, x + 8);\0"
-    "                    store_vector(alpha * c1_1, out + 8);\0"
-    "                    store_vector(alpha * c1_1 + beta * load_vector(out + 8),\0"
-    "                vstore8(alpha * c1_0, 0, x);\0"
-    "                vstore8(alpha * c1_1, 0, x + 8);\0"
-    "                    store_vector(alpha * c2_1, out + 8);\0"
-    "                    store_vector(alpha * c2_1 + beta * load_vector(out + 8),\0"
-    "                vstore8(alpha * c2_0, 0, x);\0"
-    "                vstore8(alpha * c2_1, 0, x + 8);\0"
+    "        // C = alpha c + beta C for the 3 x 16 block at (row, col).\0"
+    "                put_vector(c0_1, alpha, beta, out + 8);\0"
+    "                vstore8(c0_0, 0, x);\0"
+    "                vstore8(c0_1, 0, x + 8);\0"
+    "                put_vector(c1_1, alpha, beta, out + 8);\0"
+}, {
+    "                vstore8(c1_0, 0, x);\0"
+    "                vstore8(c1_1, 0, x + 8);\0"
+    "                put_vector(c2_1, alpha, beta, out + 8);\0"
+    "                vstore8(c2_0, 0, x);\0"
+    "                vstore8(c2_1, 0, x + 8);\0"
     "void kiln_hgemm_packed_packb_t_nv2_vec8(long lines, long K,\0"
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major.\0"
     "// A is stored M x K.\0"
@@ -396,7 +375,6 @@ static const struct { char text[4096]; } rows[] = { {
     "        at += last - first;\0"
     "        long k0 = 0;\0"
     "        do {\0"
-}, {
     "            const long depth = min(slice, K - k0);\0"
     "            // Packs B from (k0, col) on: `depth` of K, `width` vectors of columns. Columns past the\0"
     "            // end repeat the last one; what is computed from them is not stored.\0"
@@ -430,6 +408,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                        c2_0 = vload8(6, sum);\0"
     "                        c3_0 = vload8(9, sum);\0"
     "                    long k = 0;\0"
+}, {
     "                    for (; k < depth; k++) {\0"
     "                        {\0"
     "                            const float8 b0 = vload8(0, b);\0"
@@ -443,6 +422,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                            c3_0 += a3 * b0;\0"
     "                            b += 24;\0"
     "                            a++;\0"
+    "                        }\0"
     "                    vstore8(c0_0, 0, sum);\0"
     "                    vstore8(c1_0, 3, sum);\0"
     "                    vstore8(c2_0, 6, sum);\0"
@@ -470,7 +450,6 @@ static const struct { char text[4096]; } rows[] = { {
     "                    // Adds the slice's share of a block of 4 rows and 3 vectors to `sum`, where\0"
     "                    float8 c0_0 = 0, c0_1 = 0, c0_2 = 0;\0"
     "                    float8 c1_0 = 0, c1_1 = 0, c1_2 = 0;\0"
-}, {
     "                    float8 c2_0 = 0, c2_1 = 0, c2_2 = 0;\0"
     "                    float8 c3_0 = 0, c3_1 = 0, c3_2 = 0;\0"
     "                        c0_0 = vload8(0, sum); c0_1 = vload8(1, sum); c0_2 = vload8(2, sum);\0"
@@ -487,23 +466,17 @@ static const struct { char text[4096]; } rows[] = { {
     "                    vstore8(c2_0, 6, sum); vstore8(c2_1, 7, sum); vstore8(c2_2, 8, sum);\0"
     "                    vstore8(c3_0, 9, sum); vstore8(c3_1, 10, sum); vstore8(c3_2, 11, sum);\0"
     "                if (k0 + depth == K) {\0"
-    "                    // C = alpha sum + beta C for a block of `width` vectors at (row, col); beta ==\0"
-    "                    // 0 does not read C.\0"
+    "                    // C = alpha sum + beta C for a block of `width` vectors at (row, col).\0"
     "                    for (long m = 0; m < 4 && row + m < M; m++) {\0"
     "                        __global half *out = C + (row + m) * ldc + col;\0"
     "                        __local const float *x = sum + m * 24;\0"
     "                        long n = 0;\0"
     "                        for (; n + 8 <= min(width * 8, N - col); n += 8)\0"
-    "                            if (beta == 0)\0"
-    "                                store_vector(alpha * vload8(0, x + n), out + n);\0"
-    "                            else\0"
-    "                                store_vector(alpha * vload8(0, x + n) + beta * load_vector(out + n),\0"
-    "                                        out + n);\0"
+    "                            put_vector(vload8(0, x + n), alpha, beta, out + n);\0"
     "                        for (; n < min(width * 8, N - col); n++)\0"
-    "                            store(beta == 0 ? alpha * x[n] : alpha * x[n] + beta * load(out + n),\0"
-    "                                    out + n);\0"
     "            k0 += depth;\0"
     "        } while (k0 < K);\0"
+}, {
     "// B is stored N x K.\0"
     "void kiln_hgemm_fused_multiply_nt_tm4_nv3_vec8_mb8_kc256_ku1(long M, long N, long K, float alpha,\0"
     "            for (long v = 0; v < width; v++) {\0"
@@ -532,7 +505,6 @@ static const struct { char text[4096]; } rows[] = { {
     "                    const float8 x1_0 = (float8)(x0_0.even, x0_1.even);\0"
     "                    const float8 x1_4 = (float8)(x0_0.odd, x0_1.odd);\0"
     "                    const float8 x1_1 = (float8)(x0_2.even, x0_3.even);\0"
-}, {
     "                    const float8 x1_5 = (float8)(x0_2.odd, x0_3.odd);\0"
     "                    const float8 x1_2 = (float8)(x0_4.even, x0_5.even);\0"
     "                    const float8 x1_6 = (float8)(x0_4.odd, x0_5.odd);\0"
@@ -572,6 +544,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                    out[6] = load(in + l6);\0"
     "                    out[7] = load(in + l7);\0"
     "// A is stored K x M.\0"
+}, {
     "void kiln_hgemm_fused_multiply_tn_tm4_nv3_vec8_mb8_kc256_ku1(long M, long N, long K, float alpha,\0"
     "                __global const half *restrict a = A + k0 * lda;\0"
     "                const long r0 = min(row, M - 1);\0"
@@ -584,6 +557,7 @@ static const struct { char text[4096]; } rows[] = { {
     "    return vload_half2(0, p);\0"
     "static void store_vector(float2 x, __global half *p)\0"
     "    vstore_half2(x, 0, p);\0"
+    "static void put_vector(float2 x, float alpha, float beta, __global half *p)\0"
     "// Through local memory.\0"
     "// A work-group of 8 x 16 work-items computes 32 x 64 of C, each work-item\0"
     "// 4 x 4 of it. K advances by 16.\0"
@@ -602,7 +576,6 @@ static const struct { char text[4096]; } rows[] = { {
     "    const int first_n = (int) get_group_id(0) * 64;\0"
     "    const int row = first_m + local_m * 4, col = first_n + local_n * 4;\0"
     "    // This part's share of K, in whole tiles; the last parts may have none.\0"
-}, {
     "    const int share = (K / 512 + (K % 512 != 0)) * 16;\0"
     "    const int begin = (int) get_group_id(2) * share, from = begin < K ? begin : 0;\0"
     "    K = clamp(K - begin, (int) 0, share);\0"
@@ -648,6 +621,7 @@ static const struct { char text[4096]; } rows[] = { {
     "            const int e = item + 896, n = e % 64, k = e / 64;\0"
     "            b_next7 = first_n + n < N && k1 + k < K\0"
     "    int now = 0;\0"
+}, {
     "    for (int k0 = 0; k0 < K; k0 += 16, now = 1 - now) {\0"
     "        const int buffer = now;\0"
     "        __local float (*a_tile)[32] = a_tiles[buffer];\0"
@@ -686,7 +660,6 @@ static const struct { char text[4096]; } rows[] = { {
     "                const int e = item + 128, n = e % 64, k = e / 64;\0"
     "                b_next1 = first_n + n < N && k1 + k < K\0"
     "                const int e = item + 256, n = e % 64, k = e / 64;\0"
-}, {
     "                b_next2 = first_n + n < N && k1 + k < K\0"
     "                const int e = item + 384, n = e % 64, k = e / 64;\0"
     "                b_next3 = first_n + n < N && k1 + k < K\0"
@@ -724,6 +697,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                const float2 b1 = vload2(1, &b_tile[k + 3][local_n * 4]);\0"
     "                const float a0 = a_tile[k + 3][local_m * 4];\0"
     "                const float a1 = a_tile[k + 3][local_m * 4 + 1];\0"
+}, {
     "                const float a2 = a_tile[k + 3][local_m * 4 + 2];\0"
     "                const float a3 = a_tile[k + 3][local_m * 4 + 3];\0"
     "    // The tile of this part, as it is; there is room for whole tiles.\0"
@@ -758,7 +732,6 @@ static const struct { char text[4096]; } rows[] = { {
     "        const float2 x0 = vload2(0, part + 0 * size);\0"
     "        const float2 x1 = vload2(0, part + 1 * size);\0"
     "        const float2 x2 = vload2(0, part + 2 * size);\0"
-}, {
     "        const float2 x3 = vload2(0, part + 3 * size);\0"
     "        const float2 x4 = vload2(0, part + 4 * size);\0"
     "        const float2 x5 = vload2(0, part + 5 * size);\0"
@@ -766,19 +739,16 @@ static const struct { char text[4096]; } rows[] = { {
     "        const float2 x7 = vload2(0, part + 7 * size);\0"
     "        c0_0 += x0; c0_0 += x1; c0_0 += x2; c0_0 += x3; c0_0 += x4; c0_0 += x5; c0_0 += x6; c0_0\0"
     "                += x7;\0"
-    "    // C = alpha c + beta C for the 1 x 2 block at (row, col); beta == 0 does not read C.\0"
+    "    // C = alpha c + beta C for the 1 x 2 block at (row, col).\0"
     "    if (row < M) {\0"
     "        __global half *out = C + row * ldc + col;\0"
     "        if (col + 2 <= N) {\0"
-    "            if (beta == 0) {\0"
-    "                store_vector(alpha * c0_0, out);\0"
-    "                store_vector(alpha * c0_0 + beta * load_vector(out),\0"
-    "                        out);\0"
+    "            put_vector(c0_0, alpha, beta, out);\0"
     "        } else {\0"
     "            float x[2];\0"
-    "            vstore2(alpha * c0_0, 0, x);\0"
+    "            vstore2(c0_0, 0, x);\0"
     "            for (int n = 0; n < 2 && col + n < N; n++)\0"
-    "                store(beta == 0 ? x[n] : x[n] + beta * load(out + n), out + n);\0"
+    "                put(x[n], alpha, beta, out + n);\0"
     "void kiln_hgemm_tiled_multiply_nt_wgm8_wgn16_tm4_nv2_vec2_kt16_ku4_locala1_localb1_pad0_bufs2_ahead1_mapm0_mapn0_order0_group8_split32_guard1_index32(int M,\0"
     "    B += from;\0"
     "            const int e = item, k = e % 16, n = e / 16;\0"
@@ -801,6 +771,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                const int e = item + 896, k = e % 16, n = e / 16;\0"
     "void kiln_hgemm_tiled_multiply_tn_wgm8_wgn16_tm4_nv2_vec2_kt16_ku4_locala1_localb1_pad0_bufs2_ahead1_mapm0_mapn0_order0_group8_split32_guard1_index32(int M,\0"
     "    A += from * lda;\0"
+}, {
     "            const int e = item, m = e % 32, k = e / 32;\0"
     "                    ? load(A + (k1 + k) * lda + first_m + m) : 0;\0"
     "            const int e = item + 128, m = e % 32, k = e / 32;\0"
@@ -826,7 +797,6 @@ static const struct { char text[4096]; } rows[] = { {
     "    for (int k0 = 0; k0 < K; k0 += 16) {\0"
     "        // Stage A: 16 x 64, transposed if need be.\0"
     "            a_tile[k][m] = first_m + m < M && k0 + k < K\0"
-}, {
     "                    ? load(A + (first_m + m) * lda + k0 + k) : 0;\0"
     "            const int e = item + 512, k = e % 16, m = e / 16;\0"
     "            const int e = item + 768, k = e % 16, m = e / 16;\0"
@@ -853,37 +823,34 @@ static const struct { char text[4096]; } rows[] = { {
     "                const float b1 = b_tile[k + 3][local_n * 4 + 1];\0"
     "                const float b2 = b_tile[k + 3][local_n * 4 + 2];\0"
     "                const float b3 = b_tile[k + 3][local_n * 4 + 3];\0"
-    "    // C = alpha c + beta C for the 4 x 4 block at (row, col); beta == 0 does not read C.\0"
-    "        if (col < N) {\0"
-    "            const float x = alpha * c0_0;\0"
-    "            store(beta == 0 ? x : x + beta * load(out), out);\0"
-    "        if (col + 1 < N) {\0"
-    "            const float x = alpha * c0_1;\0"
-    "            store(beta == 0 ? x : x + beta * load(out + 1), out + 1);\0"
-    "        if (col + 2 < N) {\0"
-    "            const float x = alpha * c0_2;\0"
-    "            store(beta == 0 ? x : x + beta * load(out + 2), out + 2);\0"
-    "        if (col + 3 < N) {\0"
-    "            const float x = alpha * c0_3;\0"
-    "            store(beta == 0 ? x : x + beta * load(out + 3), out + 3);\0"
+    "    // C = alpha c + beta C for the 4 x 4 block at (row, col).\0"
+    "        if (col < N)\0"
+    "            put(c0_0, alpha, beta, out);\0"
+    "        if (col + 1 < N)\0"
+    "            put(c0_1, alpha, beta, out + 1);\0"
+    "        if (col + 2 < N)\0"
+    "            put(c0_2, alpha, beta, out + 2);\0"
+    "        if (col + 3 < N)\0"
+    "            put(c0_3, alpha, beta, out + 3);\0"
     "    if (row + 1 < M) {\0"
     "        __global half *out = C + (row + 1) * ldc + col;\0"
-    "            const float x = alpha * c1_0;\0"
-    "            const float x = alpha * c1_1;\0"
-    "            const float x = alpha * c1_2;\0"
-    "            const float x = alpha * c1_3;\0"
+    "            put(c1_0, alpha, beta, out);\0"
+    "            put(c1_1, alpha, beta, out + 1);\0"
+    "            put(c1_2, alpha, beta, out + 2);\0"
+    "            put(c1_3, alpha, beta, out + 3);\0"
     "    if (row + 2 < M) {\0"
     "        __global half *out = C + (row + 2) * ldc + col;\0"
-    "            const float x = alpha * c2_0;\0"
-    "            const float x = alpha * c2_1;\0"
-    "            const float x = alpha * c2_2;\0"
-    "            const float x = alpha * c2_3;\0"
+    "            put(c2_0, alpha, beta, out);\0"
+    "            put(c2_1, alpha, beta, out + 1);\0"
+}, {
+    "            put(c2_2, alpha, beta, out + 2);\0"
+    "            put(c2_3, alpha, beta, out + 3);\0"
     "    if (row + 3 < M) {\0"
     "        __global half *out = C + (row + 3) * ldc + col;\0"
-    "            const float x = alpha * c3_0;\0"
-    "            const float x = alpha * c3_1;\0"
-    "            const float x = alpha * c3_2;\0"
-    "            const float x = alpha * c3_3;\0"
+    "            put(c3_0, alpha, beta, out);\0"
+    "            put(c3_1, alpha, beta, out + 1);\0"
+    "            put(c3_2, alpha, beta, out + 2);\0"
+    "            put(c3_3, alpha, beta, out + 3);\0"
     "void kiln_hgemm_tiled_multiply_nt_wgm16_wgn16_tm4_nv4_vec1_kt16_ku4_locala1_localb1_pad1_bufs1_ahead0_mapm0_mapn0_order0_group8_split1_guard1_index32(int M,\0"
     "                    ? load(B + (first_n + n) * ldb + k0 + k) : 0;\0"
     "void kiln_hgemm_tiled_multiply_tn_wgm16_wgn16_tm4_nv4_vec1_kt16_ku4_locala1_localb1_pad1_bufs1_ahead0_mapm0_mapn0_order0_group8_split1_guard1_index32(int M,\0"
@@ -897,13 +864,10 @@ static const struct { char text[4096]; } rows[] = { {
     "    return vload_half4(0, p);\0"
     "static float4 load_row(__global const half *p)\0"
     "    return load_vector(p);\0"
-}, {
     "// In one load what begins at a multiple of its size, 8 bytes.\0"
     "static float4 load_aligned(__global const half *p)\0"
     "    const uint2 bits = *(__global const uint2 *) p;\0"
     "    return vload_half4(0, (const half *) &bits);\0"
-    "static void put(float x, float beta, __global half *p)\0"
-    "    store(beta == 0 ? x : x + beta * load(p), p);\0"
     "// C = alpha op(A) op(B) + beta C for few rows: X is B and Y is A, C is S x L, row-major.\0"
     "// X is stored K x L: its rows are added up, each times an element of Y.\0"
     "// Y is stored S x K.\0"
@@ -948,6 +912,7 @@ static const struct { char text[4096]; } rows[] = { {
     "            c0 += a0 * load(y0 + k * y_step); c1 += a0 * load(y1 + k * y_step); c2 += a0 * load(y2\0"
     "                    + k * y_step); c3 += a0 * load(y3 + k * y_step);\0"
     "            c0 += a1 * load(y0 + (k + 32) * y_step); c1 += a1 * load(y1 + (k + 32) * y_step); c2\0"
+}, {
     "                    += a1 * load(y2 + (k + 32) * y_step); c3 += a1 * load(y3 + (k + 32) * y_step);\0"
     "            const float4 a = load_aligned(X + k * ldx + first);\0"
     "            const float4 a0 = load_row(x + 0 * ldx);\0"
@@ -963,20 +928,19 @@ static const struct { char text[4096]; } rows[] = { {
     "        vstore4(part[item], 0, sums);\0"
     "        for (int i = 0; i < 4; i++)\0"
     "            if (first + i >= begin && first + i < L)\0"
-    "                put(alpha * sums[i], beta, C + s * ldc + first + i);\0"
+    "                put(sums[i], alpha, beta, C + s * ldc + first + i);\0"
     "    barrier(CLK_LOCAL_MEM_FENCE);\0"
     "    part[item] = c1;\0"
     "    if (along_k == 0 && s + 1 < S) {\0"
-    "                put(alpha * sums[i], beta, C + (s + 1) * ldc + first + i);\0"
+    "                put(sums[i], alpha, beta, C + (s + 1) * ldc + first + i);\0"
     "    part[item] = c2;\0"
     "    if (along_k == 0 && s + 2 < S) {\0"
-    "                put(alpha * sums[i], beta, C + (s + 2) * ldc + first + i);\0"
+    "                put(sums[i], alpha, beta, C + (s + 2) * ldc + first + i);\0"
     "    part[item] = c3;\0"
     "    if (along_k == 0 && s + 3 < S) {\0"
-    "                put(alpha * sums[i], beta, C + (s + 3) * ldc + first + i);\0"
+    "                put(sums[i], alpha, beta, C + (s + 3) * ldc + first + i);\0"
     "static float total(float4 x)\0"
     "    float e[4];\0"
-}, {
     "    vstore4(x, 0, e);\0"
     "    return e[0] + e[1] + e[2] + e[3];\0"
     "// X is stored L x K: each of its rows is multiplied by Y to a sum.\0"
@@ -1036,6 +1000,7 @@ static const struct { char text[4096]; } rows[] = { {
     "    part[0][item] = total(c3_0);\0"
     "    part[1][item] = total(c3_1);\0"
     "// Y is stored K x S.\0"
+}, {
     "void kiln_hgemm_thin_multiply_tn_side0_short4_vec4_rows2_nv1_litems8_kitems32_ksplit1_align1_index32(int L,\0"
     "    __global const half *y0 = Y + y_offset + min(s, S - 1);\0"
     "    __global const half *y1 = Y + y_offset + min(s + 1, S - 1);\0"
@@ -1053,9 +1018,9 @@ static const struct { char text[4096]; } rows[] = { {
     "                    load(y2 + (k + 2) * y_step), load(y2 + (k + 3) * y_step));\0"
     "            const float4 b3 = (float4) (load(y3 + k * y_step), load(y3 + (k + 1) * y_step),\0"
     "                    load(y3 + (k + 2) * y_step), load(y3 + (k + 3) * y_step));\0"
-}, {
     "static void store_vector(float4 x, __global half *p)\0"
     "    vstore_half4(x, 0, p);\0"
+    "static void put_vector(float4 x, float alpha, float beta, __global half *p)\0"
     "// A work-group of 16 x 16 work-items computes 128 x 128 of C, each work-item\0"
     "// 8 x 8 of it. K advances by 8.\0"
     "// A work-item's vectors of 4 columns lie 64 apart.\0"
@@ -1107,6 +1072,7 @@ static const struct { char text[4096]; } rows[] = { {
     "            const int e = item + 512, n = e % 128, k = e / 128;\0"
     "            const int e = item + 768, n = e % 128, k = e / 128;\0"
     "    for (int k0 = 0; k0 < K; k0 += 8, now = 1 - now) {\0"
+}, {
     "        __local float (*a_tile)[128] = a_tiles[buffer];\0"
     "        __local float (*b_tile)[128] = b_tiles[buffer];\0"
     "        k1 += 8;\0"
@@ -1131,7 +1097,6 @@ static const struct { char text[4096]; } rows[] = { {
     "                const float a4 = a_tile[k][local_m * 8 + 4];\0"
     "                c4_0 += a4 * b0; c4_1 += a4 * b1;\0"
     "                const float a5 = a_tile[k][local_m * 8 + 5];\0"
-}, {
     "                c5_0 += a5 * b0; c5_1 += a5 * b1;\0"
     "                const float a6 = a_tile[k][local_m * 8 + 6];\0"
     "                c6_0 += a6 * b0; c6_1 += a6 * b1;\0"
@@ -1174,6 +1139,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                const float a2 = a_tile[k + 4][local_m * 8 + 2];\0"
     "                const float a3 = a_tile[k + 4][local_m * 8 + 3];\0"
     "                const float a4 = a_tile[k + 4][local_m * 8 + 4];\0"
+}, {
     "                const float a5 = a_tile[k + 4][local_m * 8 + 5];\0"
     "                const float a6 = a_tile[k + 4][local_m * 8 + 6];\0"
     "                const float a7 = a_tile[k + 4][local_m * 8 + 7];\0"
@@ -1194,7 +1160,6 @@ static const struct { char text[4096]; } rows[] = { {
     "                const float a2 = a_tile[k + 6][local_m * 8 + 2];\0"
     "                const float a3 = a_tile[k + 6][local_m * 8 + 3];\0"
     "                const float a4 = a_tile[k + 6][local_m * 8 + 4];\0"
-}, {
     "                const float a5 = a_tile[k + 6][local_m * 8 + 5];\0"
     "                const float a6 = a_tile[k + 6][local_m * 8 + 6];\0"
     "                const float a7 = a_tile[k + 6][local_m * 8 + 7];\0"
@@ -1208,69 +1173,53 @@ static const struct { char text[4096]; } rows[] = { {
     "                const float a5 = a_tile[k + 7][local_m * 8 + 5];\0"
     "                const float a6 = a_tile[k + 7][local_m * 8 + 6];\0"
     "                const float a7 = a_tile[k + 7][local_m * 8 + 7];\0"
-    "    // C = alpha c + beta C for 8 x 8 of C from (row, col) on; beta == 0 does not read C.\0"
+    "    // C = alpha c + beta C for 8 x 8 of C from (row, col) on.\0"
     "        if (col + 68 <= N) {\0"
-    "                store_vector(alpha * c0_1, out + 64);\0"
-    "                store_vector(alpha * c0_1 + beta * load_vector(out + 64),\0"
-    "                        out + 64);\0"
+    "            put_vector(c0_1, alpha, beta, out + 64);\0"
     "            float x[8];\0"
-    "            vstore4(alpha * c0_0, 0, x);\0"
-    "            vstore4(alpha * c0_1, 0, x + 4);\0"
+    "            vstore4(c0_0, 0, x);\0"
+    "            vstore4(c0_1, 0, x + 4);\0"
     "            for (int i = 0; i < 8; i++) {\0"
     "                const int n = i / 4 * 64 + i % 4;\0"
     "                if (col + n < N)\0"
-    "                    store(beta == 0 ? x[i] : x[i] + beta * load(out + n), out + n);\0"
-    "                store_vector(alpha * c1_0, out);\0"
-    "                store_vector(alpha * c1_1, out + 64);\0"
-    "                store_vector(alpha * c1_0 + beta * load_vector(out),\0"
-    "                store_vector(alpha * c1_1 + beta * load_vector(out + 64),\0"
-    "            vstore4(alpha * c1_0, 0, x);\0"
-    "            vstore4(alpha * c1_1, 0, x + 4);\0"
-    "                store_vector(alpha * c2_0, out);\0"
-    "                store_vector(alpha * c2_1, out + 64);\0"
-    "                store_vector(alpha * c2_0 + beta * load_vector(out),\0"
-    "                store_vector(alpha * c2_1 + beta * load_vector(out + 64),\0"
-    "            vstore4(alpha * c2_0, 0, x);\0"
-    "            vstore4(alpha * c2_1, 0, x + 4);\0"
-    "                store_vector(alpha * c3_0, out);\0"
-    "                store_vector(alpha * c3_1, out + 64);\0"
-    "                store_vector(alpha * c3_0 + beta * load_vector(out),\0"
-    "                store_vector(alpha * c3_1 + beta * load_vector(out + 64),\0"
-    "            vstore4(alpha * c3_0, 0, x);\0"
-    "            vstore4(alpha * c3_1, 0, x + 4);\0"
+    "                    put(x[i], alpha, beta, out + n);\0"
+    "            put_vector(c1_0, alpha, beta, out);\0"
+    "            put_vector(c1_1, alpha, beta, out + 64);\0"
+    "            vstore4(c1_0, 0, x);\0"
+    "            vstore4(c1_1, 0, x + 4);\0"
+    "            put_vector(c2_0, alpha, beta, out);\0"
+    "            put_vector(c2_1, alpha, beta, out + 64);\0"
+    "            vstore4(c2_0, 0, x);\0"
+    "            vstore4(c2_1, 0, x + 4);\0"
+    "            put_vector(c3_0, alpha, beta, out);\0"
+    "            put_vector(c3_1, alpha, beta, out + 64);\0"
+    "            vstore4(c3_0, 0, x);\0"
+    "            vstore4(c3_1, 0, x + 4);\0"
     "    if (row + 4 < M) {\0"
     "        __global half *out = C + (row + 4) * ldc + col;\0"
-    "                store_vector(alpha * c4_0, out);\0"
-    "                store_vector(alpha * c4_1, out + 64);\0"
-    "                store_vector(alpha * c4_0 + beta * load_vector(out),\0"
-    "                store_vector(alpha * c4_1 + beta * load_vector(out + 64),\0"
-    "            vstore4(alpha * c4_0, 0, x);\0"
-    "            vstore4(alpha * c4_1, 0, x + 4);\0"
+    "            put_vector(c4_0, alpha, beta, out);\0"
+    "            put_vector(c4_1, alpha, beta, out + 64);\0"
+    "            vstore4(c4_0, 0, x);\0"
+    "            vstore4(c4_1, 0, x + 4);\0"
     "    if (row + 5 < M) {\0"
     "        __global half *out = C + (row + 5) * ldc + col;\0"
-    "                store_vector(alpha * c5_0, out);\0"
-    "                store_vector(alpha * c5_1, out + 64);\0"
-    "                store_vector(alpha * c5_0 + beta * load_vector(out),\0"
-    "                store_vector(alpha * c5_1 + beta * load_vector(out + 64),\0"
-    "            vstore4(alpha * c5_0, 0, x);\0"
-    "            vstore4(alpha * c5_1, 0, x + 4);\0"
+    "            put_vector(c5_0, alpha, beta, out);\0"
+    "            put_vector(c5_1, alpha, beta, out + 64);\0"
+    "            vstore4(c5_0, 0, x);\0"
+    "            vstore4(c5_1, 0, x + 4);\0"
     "    if (row + 6 < M) {\0"
     "        __global half *out = C + (row + 6) * ldc + col;\0"
-    "                store_vector(alpha * c6_0, out);\0"
-    "                store_vector(alpha * c6_1, out + 64);\0"
-    "                store_vector(alpha * c6_0 + beta * load_vector(out),\0"
-    "                store_vector(alpha * c6_1 + beta * load_vector(out + 64),\0"
-    "            vstore4(alpha * c6_0, 0, x);\0"
-    "            vstore4(alpha * c6_1, 0, x + 4);\0"
+    "            put_vector(c6_0, alpha, beta, out);\0"
+    "            put_vector(c6_1, alpha, beta, out + 64);\0"
+    "            vstore4(c6_0, 0, x);\0"
+    "            vstore4(c6_1, 0, x + 4);\0"
     "    if (row + 7 < M) {\0"
     "        __global half *out = C + (row + 7) * ldc + col;\0"
-    "                store_vector(alpha * c7_0, out);\0"
-    "                store_vector(alpha * c7_1, out + 64);\0"
-    "                store_vector(alpha * c7_0 + beta * load_vector(out),\0"
-    "                store_vector(alpha * c7_1 + beta * load_vector(out + 64),\0"
-    "            vstore4(alpha * c7_0, 0, x);\0"
+    "            put_vector(c7_0, alpha, beta, out);\0"
+    "            put_vector(c7_1, alpha, beta, out + 64);\0"
+    "            vstore4(c7_0, 0, x);\0"
 }, {
-    "            vstore4(alpha * c7_1, 0, x + 4);\0"
+    "            vstore4(c7_1, 0, x + 4);\0"
     "void kiln_hgemm_tiled_multiply_nt_wgm16_wgn16_tm8_nv2_vec4_kt8_ku8_locala1_localb1_pad0_bufs2_ahead1_mapm0_mapn1_order3_group8_split1_guard1_index32(int M,\0"
     "            const int e = item, k = e % 8, n = e / 8;\0"
     "            const int e = item + 256, k = e % 8, n = e / 8;\0"
@@ -1352,7 +1301,7 @@ static const struct { char text[4096]; } rows[] = { {
     "        const float x5 = part[5 * size];\0"
     "        const float x6 = part[6 * size];\0"
     "        const float x7 = part[7 * size];\0"
-    "    // C = alpha c + beta C for the 1 x 1 block at (row, col); beta == 0 does not read C.\0"
+    "    // C = alpha c + beta C for the 1 x 1 block at (row, col).\0"
     "void kiln_hgemm_tiled_multiply_nt_wgm8_wgn16_tm2_nv2_vec1_kt16_ku4_locala1_localb1_pad0_bufs2_ahead1_mapm0_mapn0_order0_group8_split32_guard1_index32(int M,\0"
     "void kiln_hgemm_tiled_multiply_tn_wgm8_wgn16_tm2_nv2_vec1_kt16_ku4_locala1_localb1_pad0_bufs2_ahead1_mapm0_mapn0_order0_group8_split32_guard1_index32(int M,\0"
     "            const int e = item, m = e % 16, k = e / 16;\0"
@@ -1410,8 +1359,8 @@ static const struct { char text[4096]; } rows[] = { {
     "        const float a3 = load(x3 + k);\0"
     "        c0_3.s0 += a3 * b0;\0"
     "    const long begin = l, first = l;\0"
-}, {
     "    const int item = along_l * 16 + along_k;\0"
+}, {
     "    part[2][item] = total(c0_2);\0"
     "    part[3][item] = total(c0_3);\0"
     "            part[2][item] += part[2][item + half_way];\0"
@@ -1422,7 +1371,7 @@ static const struct { char text[4096]; } rows[] = { {
     "void kiln_hgemm_thin_multiply_tt_side0_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L,\0"
     "// C = alpha op(A) op(B) + beta C for few columns: X is A, C is L x S, row-major.\0"
     "void kiln_hgemm_thin_multiply_nn_side1_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L,\0"
-    "                put(alpha * sums[i], beta, C + (first + i) * ldc + s);\0"
+    "                put(sums[i], alpha, beta, C + (first + i) * ldc + s);\0"
     "void kiln_hgemm_thin_multiply_nt_side1_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L,\0"
     "void kiln_hgemm_thin_multiply_tn_side1_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L,\0"
     "void kiln_hgemm_thin_multiply_tt_side1_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L,\0"
@@ -1487,8 +1436,8 @@ static const struct { char text[4096]; } rows[] = { {
     "                __global const half *a = A + k * lda;\0"
     "void kiln_hgemm_direct_multiply_tt_wgm8_wgn8_tm4_nv1_vec4_ku1_index32(int M, int N, int K,\0"
     "            __global const half *a = A + k * lda;\0"
-}, {
     "// A work-group of 8 x 8 work-items; each computes 1 x 1 of C in registers.\0"
+}, {
     "void kiln_hgemm_direct_multiply_nn_wgm8_wgn8_tm1_nv1_vec1_ku1_index64(long M, long N, long K,\0"
     "    const long row = (long) get_global_id(1);\0"
     "    const long col = (long) get_global_id(0);\0"
@@ -1527,10 +1476,12 @@ static const struct { char text[4096]; } rows[] = { {
     "    return *p;\0"
     "static void store(float x, __global float *p)\0"
     "    *p = x;\0"
+    "static void put(float x, float alpha, float beta, __global float *p)\0"
     "static float16 load_vector(__global const float *p)\0"
     "    return vload16(0, p);\0"
     "static void store_vector(float16 x, __global float *p)\0"
     "    vstore16(x, 0, p);\0"
+    "static void put_vector(float16 x, float alpha, float beta, __global float *p)\0"
     "void kiln_sgemm_fused_multiply_nn_tm4_nv4_vec16_mb8_kc64_ku1(long M, long N, long K, float alpha,\0"
     "        __global const float *restrict A, long a_offset, long lda,\0"
     "        __global const float *restrict B, long b_offset, long ldb,\0"
@@ -1558,9 +1509,9 @@ static const struct { char text[4096]; } rows[] = { {
     "                        c1_0 = vload16(4, sum);\0"
     "                        c2_0 = vload16(8, sum);\0"
     "                        c3_0 = vload16(12, sum);\0"
+}, {
     "                            const float16 b0 = vload16(0, b);\0"
     "                            b += 64;\0"
-}, {
     "                    vstore16(c0_0, 0, sum);\0"
     "                    vstore16(c1_0, 4, sum);\0"
     "                    vstore16(c2_0, 8, sum);\0"
@@ -1616,15 +1567,13 @@ static const struct { char text[4096]; } rows[] = { {
     "                            sum); vstore16(c1_3, 7, sum);\0"
     "                    vstore16(c2_0, 8, sum); vstore16(c2_1, 9, sum); vstore16(c2_2, 10,\0"
     "                            sum); vstore16(c2_3, 11, sum);\0"
+}, {
     "                    vstore16(c3_0, 12, sum); vstore16(c3_1, 13, sum); vstore16(c3_2, 14,\0"
     "                            sum); vstore16(c3_3, 15, sum);\0"
-}, {
     "                        __global float *out = C + (row + m) * ldc + col;\0"
     "                        __local const float *x = sum + m * 64;\0"
     "                        for (; n + 16 <= min(width * 16, N - col); n += 16)\0"
-    "                                store_vector(alpha * vload16(0, x + n), out + n);\0"
-    "                                store_vector(alpha * vload16(0, x + n) + beta * load_vector(out\0"
-    "                                        + n), out + n);\0"
+    "                            put_vector(vload16(0, x + n), alpha, beta, out + n);\0"
     "                        for (; n < min(width * 16, N - col); n++)\0"
     "void kiln_sgemm_fused_multiply_nt_tm4_nv4_vec16_mb8_kc64_ku1(long M, long N, long K, float alpha,\0"
     "                __local float *out = panel + v * 16;\0"
@@ -1838,91 +1787,69 @@ static const struct { char text[4096]; } rows[] = { {
     "                vstore16(c5_0, 15, sum); vstore16(c5_1, 16, sum); vstore16(c5_2, 17, sum);\0"
     "                vstore16(c6_0, 18, sum); vstore16(c6_1, 19, sum); vstore16(c6_2, 20, sum);\0"
     "                vstore16(c7_0, 21, sum); vstore16(c7_1, 22, sum); vstore16(c7_2, 23, sum);\0"
-    "                // C = alpha c + beta C for the 8 x 48 block at (row, col); beta == 0 does not read\0"
+    "                // C = alpha c + beta C for the 8 x 48 block at (row, col).\0"
     "                    __global float *out = C + row * ldc + col;\0"
     "                    if (col + 48 <= N) {\0"
-    "                            store_vector(alpha * c0_1, out + 16);\0"
-    "                            store_vector(alpha * c0_2, out + 32);\0"
-    "                            store_vector(alpha * c0_1 + beta * load_vector(out + 16),\0"
-    "                            store_vector(alpha * c0_2 + beta * load_vector(out + 32),\0"
-    "                                    out + 32);\0"
+    "                        put_vector(c0_1, alpha, beta, out + 16);\0"
+    "                        put_vector(c0_2, alpha, beta, out + 32);\0"
     "                        float x[48];\0"
-    "                        vstore16(alpha * c0_0, 0, x);\0"
-    "                        vstore16(alpha * c0_1, 0, x + 16);\0"
-    "                        vstore16(alpha * c0_2, 0, x + 32);\0"
+    "                        vstore16(c0_0, 0, x);\0"
+    "                        vstore16(c0_1, 0, x + 16);\0"
+    "                        vstore16(c0_2, 0, x + 32);\0"
     "                        for (int n = 0; n < 48 && col + n < N; n++)\0"
     "                    __global float *out = C + (row + 1) * ldc + col;\0"
-    "                            store_vector(alpha * c1_1, out + 16);\0"
-    "                            store_vector(alpha * c1_2, out + 32);\0"
-    "                            store_vector(alpha * c1_1 + beta * load_vector(out + 16),\0"
-    "                            store_vector(alpha * c1_2 + beta * load_vector(out + 32),\0"
-    "                        vstore16(alpha * c1_0, 0, x);\0"
-    "                        vstore16(alpha * c1_1, 0, x + 16);\0"
-    "                        vstore16(alpha * c1_2, 0, x + 32);\0"
+    "                        put_vector(c1_1, alpha, beta, out + 16);\0"
+    "                        put_vector(c1_2, alpha, beta, out + 32);\0"
+    "                        vstore16(c1_0, 0, x);\0"
+    "                        vstore16(c1_1, 0, x + 16);\0"
+    "                        vstore16(c1_2, 0, x + 32);\0"
     "                    __global float *out = C + (row + 2) * ldc + col;\0"
-    "                            store_vector(alpha * c2_1, out + 16);\0"
-    "                            store_vector(alpha * c2_2, out + 32);\0"
-    "                            store_vector(alpha * c2_1 + beta * load_vector(out + 16),\0"
-    "                            store_vector(alpha * c2_2 + beta * load_vector(out + 32),\0"
-    "                        vstore16(alpha * c2_0, 0, x);\0"
-    "                        vstore16(alpha * c2_1, 0, x + 16);\0"
-}, {
-    "                        vstore16(alpha * c2_2, 0, x + 32);\0"
+    "                        put_vector(c2_1, alpha, beta, out + 16);\0"
+    "                        put_vector(c2_2, alpha, beta, out + 32);\0"
+    "                        vstore16(c2_0, 0, x);\0"
+    "                        vstore16(c2_1, 0, x + 16);\0"
+    "                        vstore16(c2_2, 0, x + 32);\0"
     "                if (row + 3 < M) {\0"
     "                    __global float *out = C + (row + 3) * ldc + col;\0"
-    "                            store_vector(alpha * c3_0, out);\0"
-    "                            store_vector(alpha * c3_1, out + 16);\0"
-    "                            store_vector(alpha * c3_2, out + 32);\0"
-    "                            store_vector(alpha * c3_0 + beta * load_vector(out),\0"
-    "                            store_vector(alpha * c3_1 + beta * load_vector(out + 16),\0"
-    "                            store_vector(alpha * c3_2 + beta * load_vector(out + 32),\0"
-    "                        vstore16(alpha * c3_0, 0, x);\0"
-    "                        vstore16(alpha * c3_1, 0, x + 16);\0"
-    "                        vstore16(alpha * c3_2, 0, x + 32);\0"
+    "                        put_vector(c3_0, alpha, beta, out);\0"
+    "                        put_vector(c3_1, alpha, beta, out + 16);\0"
+    "                        put_vector(c3_2, alpha, beta, out + 32);\0"
+    "                        vstore16(c3_0, 0, x);\0"
+    "                        vstore16(c3_1, 0, x + 16);\0"
+    "                        vstore16(c3_2, 0, x + 32);\0"
     "                if (row + 4 < M) {\0"
     "                    __global float *out = C + (row + 4) * ldc + col;\0"
-    "                            store_vector(alpha * c4_0, out);\0"
-    "                            store_vector(alpha * c4_1, out + 16);\0"
-    "                            store_vector(alpha * c4_2, out + 32);\0"
-    "                            store_vector(alpha * c4_0 + beta * load_vector(out),\0"
-    "                            store_vector(alpha * c4_1 + beta * load_vector(out + 16),\0"
-    "                            store_vector(alpha * c4_2 + beta * load_vector(out + 32),\0"
-    "                        vstore16(alpha * c4_0, 0, x);\0"
-    "                        vstore16(alpha * c4_1, 0, x + 16);\0"
-    "                        vstore16(alpha * c4_2, 0, x + 32);\0"
+    "                        put_vector(c4_0, alpha, beta, out);\0"
+}, {
+    "                        put_vector(c4_1, alpha, beta, out + 16);\0"
+    "                        put_vector(c4_2, alpha, beta, out + 32);\0"
+    "                        vstore16(c4_0, 0, x);\0"
+    "                        vstore16(c4_1, 0, x + 16);\0"
+    "                        vstore16(c4_2, 0, x + 32);\0"
     "                if (row + 5 < M) {\0"
     "                    __global float *out = C + (row + 5) * ldc + col;\0"
-    "                            store_vector(alpha * c5_0, out);\0"
-    "                            store_vector(alpha * c5_1, out + 16);\0"
-    "                            store_vector(alpha * c5_2, out + 32);\0"
-    "                            store_vector(alpha * c5_0 + beta * load_vector(out),\0"
-    "                            store_vector(alpha * c5_1 + beta * load_vector(out + 16),\0"
-    "                            store_vector(alpha * c5_2 + beta * load_vector(out + 32),\0"
-    "                        vstore16(alpha * c5_0, 0, x);\0"
-    "                        vstore16(alpha * c5_1, 0, x + 16);\0"
-    "                        vstore16(alpha * c5_2, 0, x + 32);\0"
+    "                        put_vector(c5_0, alpha, beta, out);\0"
+    "                        put_vector(c5_1, alpha, beta, out + 16);\0"
+    "                        put_vector(c5_2, alpha, beta, out + 32);\0"
+    "                        vstore16(c5_0, 0, x);\0"
+    "                        vstore16(c5_1, 0, x + 16);\0"
+    "                        vstore16(c5_2, 0, x + 32);\0"
     "                if (row + 6 < M) {\0"
     "                    __global float *out = C + (row + 6) * ldc + col;\0"
-    "                            store_vector(alpha * c6_0, out);\0"
-    "                            store_vector(alpha * c6_1, out + 16);\0"
-    "                            store_vector(alpha * c6_2, out + 32);\0"
-    "                            store_vector(alpha * c6_0 + beta * load_vector(out),\0"
-    "                            store_vector(alpha * c6_1 + beta * load_vector(out + 16),\0"
-    "                            store_vector(alpha * c6_2 + beta * load_vector(out + 32),\0"
-    "                        vstore16(alpha * c6_0, 0, x);\0"
-    "                        vstore16(alpha * c6_1, 0, x + 16);\0"
-    "                        vstore16(alpha * c6_2, 0, x + 32);\0"
+    "                        put_vector(c6_0, alpha, beta, out);\0"
+    "                        put_vector(c6_1, alpha, beta, out + 16);\0"
+    "                        put_vector(c6_2, alpha, beta, out + 32);\0"
+    "                        vstore16(c6_0, 0, x);\0"
+    "                        vstore16(c6_1, 0, x + 16);\0"
+    "                        vstore16(c6_2, 0, x + 32);\0"
     "                if (row + 7 < M) {\0"
     "                    __global float *out = C + (row + 7) * ldc + col;\0"
-    "                            store_vector(alpha * c7_0, out);\0"
-    "                            store_vector(alpha * c7_1, out + 16);\0"
-    "                            store_vector(alpha * c7_2, out + 32);\0"
-    "                            store_vector(alpha * c7_0 + beta * load_vector(out),\0"
-    "                            store_vector(alpha * c7_1 + beta * load_vector(out + 16),\0"
-    "                            store_vector(alpha * c7_2 + beta * load_vector(out + 32),\0"
-    "                        vstore16(alpha * c7_0, 0, x);\0"
-    "                        vstore16(alpha * c7_1, 0, x + 16);\0"
-    "                        vstore16(alpha * c7_2, 0, x + 32);\0"
+    "                        put_vector(c7_0, alpha, beta, out);\0"
+    "                        put_vector(c7_1, alpha, beta, out + 16);\0"
+    "                        put_vector(c7_2, alpha, beta, out + 32);\0"
+    "                        vstore16(c7_0, 0, x);\0"
+    "                        vstore16(c7_1, 0, x + 16);\0"
+    "                        vstore16(c7_2, 0, x + 32);\0"
     "            sum += 384;\0"
     "void kiln_sgemm_packed_packb_t_nv3_vec16(long lines, long K,\0"
     "    __global const float *restrict in = X + x_offset + k0;\0"
@@ -1931,7 +1858,6 @@ static const struct { char text[4096]; } rows[] = { {
     "    const long l34 = min(line + 34, lines - 1) * ldx;\0"
     "    const long l35 = min(line + 35, lines - 1) * ldx;\0"
     "    const long l36 = min(line + 36, lines - 1) * ldx;\0"
-}, {
     "    const long l37 = min(line + 37, lines - 1) * ldx;\0"
     "    const long l38 = min(line + 38, lines - 1) * ldx;\0"
     "    const long l39 = min(line + 39, lines - 1) * ldx;\0"
@@ -1975,7 +1901,9 @@ static const struct { char text[4096]; } rows[] = { {
     "    return vload8(0, p);\0"
     "static void store_vector(float8 x, __global float *p)\0"
     "    vstore8(x, 0, p);\0"
+    "static void put_vector(float8 x, float alpha, float beta, __global float *p)\0"
     "void kiln_sgemm_packed_packa_n_tm3_vec8(long lines, long K,\0"
+}, {
     "void kiln_sgemm_packed_packb_n_nv4_vec8(long lines, long K,\0"
     "// 2 x 1 blocks of 3 x 32, each block held in registers.\0"
     "void kiln_sgemm_packed_multiply_tm3_nv4_vec8_mp2_np1_kc384_ku1_packa1(long M, long N, long K,\0"
@@ -2009,7 +1937,6 @@ static const struct { char text[4096]; } rows[] = { {
     "                        c2_0 = vload8(4, sum);\0"
     "                        c3_0 = vload8(6, sum);\0"
     "                        c4_0 = vload8(8, sum);\0"
-}, {
     "                        c5_0 = vload8(10, sum);\0"
     "                    for (; k + 4 <= depth; k += 4) {\0"
     "                            const float a4 = load(a + r4);\0"
@@ -2044,6 +1971,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                    vstore8(x3_1, 0, out + 16);\0"
     "                    vstore8(x3_2, 0, out + 32);\0"
     "                    vstore8(x3_3, 0, out + 48);\0"
+}, {
     "                    vstore8(x3_4, 0, out + 64);\0"
     "                    vstore8(x3_5, 0, out + 80);\0"
     "                    vstore8(x3_6, 0, out + 96);\0"
@@ -2067,13 +1995,13 @@ static const struct { char text[4096]; } rows[] = { {
     "    return vload2(0, p);\0"
     "static void store_vector(float2 x, __global float *p)\0"
     "    vstore2(x, 0, p);\0"
+    "static void put_vector(float2 x, float alpha, float beta, __global float *p)\0"
     "void kiln_sgemm_tiled_multiply_nn_wgm8_wgn16_tm4_nv2_vec2_kt16_ku4_locala1_localb1_pad0_bufs2_ahead1_mapm0_mapn0_order0_group8_split32_guard1_index32(int M,\0"
     "        __global const float *restrict A, int a_offset, int lda,\0"
     "        __global const float *restrict B, int b_offset, int ldb,\0"
     "void kiln_sgemm_tiled_add_wgm8_wgn16_tm4_nv2_vec2_split32_index32(int M, int N,\0"
     "        __global float *restrict C, int c_offset, int ldc)\0"
     "        __global float *out = C + row * ldc + col;\0"
-}, {
     "void kiln_sgemm_tiled_multiply_nt_wgm8_wgn16_tm4_nv2_vec2_kt16_ku4_locala1_localb1_pad0_bufs2_ahead1_mapm0_mapn0_order0_group8_split32_guard1_index32(int M,\0"
     "void kiln_sgemm_tiled_multiply_tn_wgm8_wgn16_tm4_nv2_vec2_kt16_ku4_locala1_localb1_pad0_bufs2_ahead1_mapm0_mapn0_order0_group8_split32_guard1_index32(int M,\0"
     "void kiln_sgemm_tiled_multiply_tt_wgm8_wgn16_tm4_nv2_vec2_kt16_ku4_locala1_localb1_pad0_bufs2_ahead1_mapm0_mapn0_order0_group8_split32_guard1_index32(int M,\0"
@@ -2083,7 +2011,6 @@ static const struct { char text[4096]; } rows[] = { {
     "// In one load what begins at a multiple of its size, 16 bytes.\0"
     "static float4 load_aligned(__global const float *p)\0"
     "    return *(__global const float4 *) p;\0"
-    "static void put(float x, float beta, __global float *p)\0"
     "// A work-group of 8 work-items along L and 32 along K has 32 x 1 of C.\0"
     "void kiln_sgemm_thin_multiply_nn_side0_short1_vec4_rows4_nv1_litems8_kitems32_ksplit1_align1_index32(int L,\0"
     "        __global const float *restrict X, int x_offset, int ldx,\0"
@@ -2105,6 +2032,7 @@ static const struct { char text[4096]; } rows[] = { {
     "    __local float part[4][256];\0"
     "    __global const float *x0 = X + min(l, L - 1) * ldx;\0"
     "    __global const float *x1 = X + min(l + 1, L - 1) * ldx;\0"
+}, {
     "    __global const float *x2 = X + min(l + 2, L - 1) * ldx;\0"
     "    __global const float *x3 = X + min(l + 3, L - 1) * ldx;\0"
     "    const bool is_aligned = ldx % 4 == 0 && (size_t) X % 16 == 0;\0"
@@ -2113,6 +2041,7 @@ static const struct { char text[4096]; } rows[] = { {
     "void kiln_sgemm_thin_multiply_tt_side0_short1_vec4_rows4_nv1_litems8_kitems32_ksplit1_align1_index32(int L,\0"
     "static void store_vector(float4 x, __global float *p)\0"
     "    vstore4(x, 0, p);\0"
+    "static void put_vector(float4 x, float alpha, float beta, __global float *p)\0"
     "// A work-item's rows lie 16 apart.\0"
     "void kiln_sgemm_tiled_multiply_nn_wgm16_wgn16_tm8_nv2_vec4_kt8_ku8_locala1_localb1_pad0_bufs1_ahead1_mapm1_mapn1_order0_group8_split1_guard1_index32(int M,\0"
     "    __local float a_tile[8][128];\0"
@@ -2138,7 +2067,6 @@ static const struct { char text[4096]; } rows[] = { {
     "                const float a6 = a_tile[k + 1][local_m + 96];\0"
     "                const float a7 = a_tile[k + 1][local_m + 112];\0"
     "                const float a0 = a_tile[k + 2][local_m];\0"
-}, {
     "                const float a1 = a_tile[k + 2][local_m + 16];\0"
     "                const float a2 = a_tile[k + 2][local_m + 32];\0"
     "                const float a3 = a_tile[k + 2][local_m + 48];\0"
@@ -2171,6 +2099,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                const float a6 = a_tile[k + 5][local_m + 96];\0"
     "                const float a7 = a_tile[k + 5][local_m + 112];\0"
     "                const float a0 = a_tile[k + 6][local_m];\0"
+}, {
     "                const float a1 = a_tile[k + 6][local_m + 16];\0"
     "                const float a2 = a_tile[k + 6][local_m + 32];\0"
     "                const float a3 = a_tile[k + 6][local_m + 48];\0"
@@ -2205,7 +2134,6 @@ static const struct { char text[4096]; } rows[] = { {
     "void kiln_sgemm_tiled_multiply_tt_wgm16_wgn16_tm8_nv2_vec4_kt8_ku8_locala1_localb1_pad0_bufs1_ahead1_mapm1_mapn1_order0_group8_split1_guard1_index32(int M,\0"
     "void kiln_sgemm_direct_multiply_nn_wgm8_wgn8_tm4_nv1_vec4_ku1_index32(int M, int N, int K,\0"
     "                __global const float *b = B + k * ldb + col;\0"
-}, {
     "                __global const float *a = A + k;\0"
     "        __global float *out = C + (row + 1) * ldc + col;\0"
     "        __global float *out = C + (row + 2) * ldc + col;\0"
@@ -2238,6 +2166,7 @@ static const struct { char text[4096]; } rows[] = { {
     "            const int e = item + 192, n = e % 32, k = e / 32;\0"
     "            const int e = item + 224, n = e % 32, k = e / 32;\0"
     "            b_next8 = first_n + n < N && k1 + k < K\0"
+}, {
     "            const int e = item + 288, n = e % 32, k = e / 32;\0"
     "            b_next9 = first_n + n < N && k1 + k < K\0"
     "            const int e = item + 320, n = e % 32, k = e / 32;\0"
@@ -2277,7 +2206,6 @@ static const struct { char text[4096]; } rows[] = { {
     "                b_next10 = first_n + n < N && k1 + k < K\0"
     "                const int e = item + 352, n = e % 32, k = e / 32;\0"
     "                b_next11 = first_n + n < N && k1 + k < K\0"
-}, {
     "                b_next12 = first_n + n < N && k1 + k < K\0"
     "                const int e = item + 416, n = e % 32, k = e / 32;\0"
     "                b_next13 = first_n + n < N && k1 + k < K\0"
@@ -2310,6 +2238,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                const int e = item + 64, k = e % 16, n = e / 16;\0"
     "                const int e = item + 96, k = e % 16, n = e / 16;\0"
     "                const int e = item + 160, k = e % 16, n = e / 16;\0"
+}, {
     "                const int e = item + 192, k = e % 16, n = e / 16;\0"
     "                const int e = item + 224, k = e % 16, n = e / 16;\0"
     "                const int e = item + 288, k = e % 16, n = e / 16;\0"
@@ -2340,7 +2269,6 @@ static const struct { char text[4096]; } rows[] = { {
     "            a_next4 = first_m + m < M && k1 + k < K\0"
     "            const int e = item + 320, k = e % 16, m = e / 16;\0"
     "            a_next5 = first_m + m < M && k1 + k < K\0"
-}, {
     "            a_next6 = first_m + m < M && k1 + k < K\0"
     "            const int e = item + 448, k = e % 16, m = e / 16;\0"
     "            a_next7 = first_m + m < M && k1 + k < K\0"
@@ -2380,6 +2308,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                a_next4 = first_m + m < M && k1 + k < K\0"
     "                const int e = item + 320, k = e % 16, m = e / 16;\0"
     "                a_next5 = first_m + m < M && k1 + k < K\0"
+}, {
     "                a_next6 = first_m + m < M && k1 + k < K\0"
     "                const int e = item + 448, k = e % 16, m = e / 16;\0"
     "                a_next7 = first_m + m < M && k1 + k < K\0"
@@ -2412,7 +2341,6 @@ static const struct { char text[4096]; } rows[] = { {
     "            const int e = item + 320, m = e % 64, k = e / 64;\0"
     "            const int e = item + 384, m = e % 64, k = e / 64;\0"
     "            const int e = item + 448, m = e % 64, k = e / 64;\0"
-}, {
     "            const int e = item + 576, m = e % 64, k = e / 64;\0"
     "            const int e = item + 640, m = e % 64, k = e / 64;\0"
     "            const int e = item + 704, m = e % 64, k = e / 64;\0"
@@ -2439,6 +2367,7 @@ static const struct { char text[4096]; } rows[] = { {
     "void kiln_sgemm_thin_multiply_nn_side0_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L,\0"
     "        __global const float *restrict Y, long y_offset, long ldy,\0"
     "void kiln_sgemm_thin_multiply_nt_side0_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L,\0"
+}, {
     "void kiln_sgemm_thin_multiply_tn_side0_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L,\0"
     "void kiln_sgemm_thin_multiply_tt_side0_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L,\0"
     "void kiln_sgemm_thin_multiply_nn_side1_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L,\0"
@@ -2459,14 +2388,15 @@ static const struct { char text[4096]; } rows[] = { {
     "// does that in one step: FP_CONTRACT, on by default, allows it.\0"
     "static double load(__global const double *p)\0"
     "static void store(double x, __global double *p)\0"
+    "static void put(double x, double alpha, double beta, __global double *p)\0"
     "static double8 load_vector(__global const double *p)\0"
     "static void store_vector(double8 x, __global double *p)\0"
+    "static void put_vector(double8 x, double alpha, double beta, __global double *p)\0"
     "// it with blocks of 8 rows of A, as they lie; a block of C is held in registers.\0"
     "void kiln_dgemm_fused_multiply_nn_tm8_nv3_vec8_mb4_kc128_ku1(long M, long N, long K, double alpha,\0"
     "        double beta,\0"
     "        __global const double *restrict A, long a_offset, long lda,\0"
     "        __global const double *restrict B, long b_offset, long ldb,\0"
-}, {
     "        __global double *restrict C, long c_offset, long ldc)\0"
     "    __local double panel[3072];\0"
     "    __local double sums[768];\0"
@@ -2499,6 +2429,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                            const double8 b0 = vload8(0, b);\0"
     "                            const double a0 = load(a + r0);\0"
     "                            const double a1 = load(a + r1);\0"
+}, {
     "                            const double a2 = load(a + r2);\0"
     "                            const double a3 = load(a + r3);\0"
     "                            const double a4 = load(a + r4);\0"
@@ -2539,7 +2470,6 @@ static const struct { char text[4096]; } rows[] = { {
     "                    double8 c4_0 = 0, c4_1 = 0, c4_2 = 0;\0"
     "                    double8 c5_0 = 0, c5_1 = 0, c5_2 = 0;\0"
     "                    double8 c6_0 = 0, c6_1 = 0, c6_2 = 0;\0"
-}, {
     "                    double8 c7_0 = 0, c7_1 = 0, c7_2 = 0;\0"
     "                        c4_0 = vload8(12, sum); c4_1 = vload8(13, sum); c4_2 = vload8(14, sum);\0"
     "                        c5_0 = vload8(15, sum); c5_1 = vload8(16, sum); c5_2 = vload8(17, sum);\0"
@@ -2562,6 +2492,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                __global const double *in = B + k0;\0"
     "                    const double8 x0_0 = load_vector(in + l0);\0"
     "                    const double8 x0_1 = load_vector(in + l1);\0"
+}, {
     "                    const double8 x0_2 = load_vector(in + l2);\0"
     "                    const double8 x0_3 = load_vector(in + l3);\0"
     "                    const double8 x0_4 = load_vector(in + l4);\0"
@@ -2595,11 +2526,11 @@ static const struct { char text[4096]; } rows[] = { {
     "void kiln_dgemm_fused_multiply_tn_tm8_nv3_vec8_mb4_kc128_ku1(long M, long N, long K, double alpha,\0"
     "                __global const double *restrict a = A + k0 * lda;\0"
     "                const long r6 = min(row + 6, M - 1);\0"
-}, {
     "                const long r7 = min(row + 7, M - 1);\0"
     "void kiln_dgemm_fused_multiply_tt_tm8_nv3_vec8_mb4_kc128_ku1(long M, long N, long K, double alpha,\0"
     "static double4 load_vector(__global const double *p)\0"
     "static void store_vector(double4 x, __global double *p)\0"
+    "static void put_vector(double4 x, double alpha, double beta, __global double *p)\0"
     "void kiln_dgemm_fused_multiply_nn_tm4_nv3_vec4_mb32_kc64_ku2(long M, long N, long K, double alpha,\0"
     "    // A slice of a panel: for every k, the panel's columns of B side by side, 12 apart.\0"
     "    __local double panel[768];\0"
@@ -2623,6 +2554,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                        c1_0 = vload4(3, sum);\0"
     "                        c2_0 = vload4(6, sum);\0"
     "                        c3_0 = vload4(9, sum);\0"
+}, {
     "                    for (; k + 2 <= depth; k += 2) {\0"
     "                            const double4 b0 = vload4(0, b);\0"
     "                            b += 12;\0"
@@ -2658,9 +2590,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                    vstore4(c3_0, 9, sum); vstore4(c3_1, 10, sum); vstore4(c3_2, 11, sum);\0"
     "                        __local const double *x = sum + m * 12;\0"
     "                        for (; n + 4 <= min(width * 4, N - col); n += 4)\0"
-    "                                store_vector(alpha * vload4(0, x + n), out + n);\0"
-}, {
-    "                                store_vector(alpha * vload4(0, x + n) + beta * load_vector(out + n),\0"
+    "                            put_vector(vload4(0, x + n), alpha, beta, out + n);\0"
     "                        for (; n < min(width * 4, N - col); n++)\0"
     "void kiln_dgemm_fused_multiply_nt_tm4_nv3_vec4_mb32_kc64_ku2(long M, long N, long K, double alpha,\0"
     "                __local double *out = panel + v * 4;\0"
@@ -2687,6 +2617,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                    vstore4(x2_3, 0, out + 36);\0"
     "                for (; k < depth; k++, in++, out += 12) {\0"
     "void kiln_dgemm_fused_multiply_tn_tm4_nv3_vec4_mb32_kc64_ku2(long M, long N, long K, double alpha,\0"
+}, {
     "void kiln_dgemm_fused_multiply_tt_tm4_nv3_vec4_mb32_kc64_ku2(long M, long N, long K, double alpha,\0"
     "void kiln_dgemm_packed_packb_n_nv4_vec4(long lines, long K,\0"
     "        __global const double *restrict X, long x_offset, long ldx,\0"
@@ -2723,55 +2654,45 @@ static const struct { char text[4096]; } rows[] = { {
     "                    const double a2 = load(a + r2);\0"
     "                    b += 16;\0"
     "                vstore4(c0_0, 0, sum); vstore4(c0_1, 1, sum); vstore4(c0_2, 2, sum); vstore4(c0_3,\0"
-}, {
     "                vstore4(c1_0, 4, sum); vstore4(c1_1, 5, sum); vstore4(c1_2, 6, sum); vstore4(c1_3,\0"
     "                vstore4(c2_0, 8, sum); vstore4(c2_1, 9, sum); vstore4(c2_2, 10, sum); vstore4(c2_3,\0"
-    "                // C = alpha c + beta C for the 3 x 16 block at (row, col); beta == 0 does not read\0"
+    "                // C = alpha c + beta C for the 3 x 16 block at (row, col).\0"
     "                    __global double *out = C + row * ldc + col;\0"
     "                    if (col + 16 <= N) {\0"
-    "                            store_vector(alpha * c0_1, out + 4);\0"
-    "                            store_vector(alpha * c0_2, out + 8);\0"
-    "                            store_vector(alpha * c0_3, out + 12);\0"
-    "                            store_vector(alpha * c0_1 + beta * load_vector(out + 4),\0"
-    "                                    out + 4);\0"
-    "                            store_vector(alpha * c0_2 + beta * load_vector(out + 8),\0"
-    "                            store_vector(alpha * c0_3 + beta * load_vector(out + 12),\0"
-    "                                    out + 12);\0"
+    "                        put_vector(c0_1, alpha, beta, out + 4);\0"
+    "                        put_vector(c0_2, alpha, beta, out + 8);\0"
+    "                        put_vector(c0_3, alpha, beta, out + 12);\0"
     "                        double x[16];\0"
-    "                        vstore4(alpha * c0_0, 0, x);\0"
-    "                        vstore4(alpha * c0_1, 0, x + 4);\0"
-    "                        vstore4(alpha * c0_2, 0, x + 8);\0"
-    "                        vstore4(alpha * c0_3, 0, x + 12);\0"
+    "                        vstore4(c0_0, 0, x);\0"
+    "                        vstore4(c0_1, 0, x + 4);\0"
+    "                        vstore4(c0_2, 0, x + 8);\0"
+    "                        vstore4(c0_3, 0, x + 12);\0"
     "                        for (int n = 0; n < 16 && col + n < N; n++)\0"
     "                    __global double *out = C + (row + 1) * ldc + col;\0"
-    "                            store_vector(alpha * c1_1, out + 4);\0"
-    "                            store_vector(alpha * c1_2, out + 8);\0"
-    "                            store_vector(alpha * c1_3, out + 12);\0"
-    "                            store_vector(alpha * c1_1 + beta * load_vector(out + 4),\0"
-    "                            store_vector(alpha * c1_2 + beta * load_vector(out + 8),\0"
-    "                            store_vector(alpha * c1_3 + beta * load_vector(out + 12),\0"
-    "                        vstore4(alpha * c1_0, 0, x);\0"
-    "                        vstore4(alpha * c1_1, 0, x + 4);\0"
-    "                        vstore4(alpha * c1_2, 0, x + 8);\0"
-    "                        vstore4(alpha * c1_3, 0, x + 12);\0"
+    "                        put_vector(c1_1, alpha, beta, out + 4);\0"
+    "                        put_vector(c1_2, alpha, beta, out + 8);\0"
+    "                        put_vector(c1_3, alpha, beta, out + 12);\0"
+    "                        vstore4(c1_0, 0, x);\0"
+    "                        vstore4(c1_1, 0, x + 4);\0"
+    "                        vstore4(c1_2, 0, x + 8);\0"
+    "                        vstore4(c1_3, 0, x + 12);\0"
     "                    __global double *out = C + (row + 2) * ldc + col;\0"
-    "                            store_vector(alpha * c2_1, out + 4);\0"
-    "                            store_vector(alpha * c2_2, out + 8);\0"
-    "                            store_vector(alpha * c2_3, out + 12);\0"
-    "                            store_vector(alpha * c2_1 + beta * load_vector(out + 4),\0"
-    "                            store_vector(alpha * c2_2 + beta * load_vector(out + 8),\0"
-    "                            store_vector(alpha * c2_3 + beta * load_vector(out + 12),\0"
-    "                        vstore4(alpha * c2_0, 0, x);\0"
-    "                        vstore4(alpha * c2_1, 0, x + 4);\0"
-    "                        vstore4(alpha * c2_2, 0, x + 8);\0"
-    "                        vstore4(alpha * c2_3, 0, x + 12);\0"
+    "                        put_vector(c2_1, alpha, beta, out + 4);\0"
+    "                        put_vector(c2_2, alpha, beta, out + 8);\0"
+    "                        put_vector(c2_3, alpha, beta, out + 12);\0"
+    "                        vstore4(c2_0, 0, x);\0"
+    "                        vstore4(c2_1, 0, x + 4);\0"
+    "                        vstore4(c2_2, 0, x + 8);\0"
+    "                        vstore4(c2_3, 0, x + 12);\0"
     "            sum += 48;\0"
     "void kiln_dgemm_packed_packb_t_nv4_vec4(long lines, long K,\0"
+}, {
     "    __global const double *restrict in = X + x_offset + k0;\0"
     "void kiln_dgemm_packed_multiply_t_tm3_nv4_vec4_mp2_np16_kc1024_ku1_packa0(long M, long N, long K,\0"
     "            __global const double *restrict a = A + k0 * lda;\0"
     "static double2 load_vector(__global const double *p)\0"
     "static void store_vector(double2 x, __global double *p)\0"
+    "static void put_vector(double2 x, double alpha, double beta, __global double *p)\0"
     "void kiln_dgemm_direct_multiply_nn_wgm8_wgn8_tm4_nv2_vec2_ku1_index32(int M, int N, int K,\0"
     "        __global const double *restrict A, int a_offset, int lda,\0"
     "        __global const double *restrict B, int b_offset, int ldb,\0"
@@ -2789,29 +2710,23 @@ static const struct { char text[4096]; } rows[] = { {
     "                const double a2 = load(a + r2);\0"
     "                const double a3 = load(a + r3);\0"
     "                const double2 b0 = (double2) (load(b + s0), load(b + s1));\0"
-}, {
     "                const double2 b1 = (double2) (load(b + s2), load(b + s3));\0"
     "        __global double *out = C + row * ldc + col;\0"
-    "                store_vector(alpha * c0_1, out + 2);\0"
-    "                store_vector(alpha * c0_1 + beta * load_vector(out + 2),\0"
-    "                        out + 2);\0"
+    "            put_vector(c0_1, alpha, beta, out + 2);\0"
     "            double x[4];\0"
-    "            vstore2(alpha * c0_1, 0, x + 2);\0"
+    "            vstore2(c0_1, 0, x + 2);\0"
     "        __global double *out = C + (row + 1) * ldc + col;\0"
-    "                store_vector(alpha * c1_1, out + 2);\0"
-    "                store_vector(alpha * c1_1 + beta * load_vector(out + 2),\0"
-    "            vstore2(alpha * c1_0, 0, x);\0"
-    "            vstore2(alpha * c1_1, 0, x + 2);\0"
+    "            put_vector(c1_1, alpha, beta, out + 2);\0"
+    "            vstore2(c1_0, 0, x);\0"
+    "            vstore2(c1_1, 0, x + 2);\0"
     "        __global double *out = C + (row + 2) * ldc + col;\0"
-    "                store_vector(alpha * c2_1, out + 2);\0"
-    "                store_vector(alpha * c2_1 + beta * load_vector(out + 2),\0"
-    "            vstore2(alpha * c2_0, 0, x);\0"
-    "            vstore2(alpha * c2_1, 0, x + 2);\0"
+    "            put_vector(c2_1, alpha, beta, out + 2);\0"
+    "            vstore2(c2_0, 0, x);\0"
+    "            vstore2(c2_1, 0, x + 2);\0"
     "        __global double *out = C + (row + 3) * ldc + col;\0"
-    "                store_vector(alpha * c3_1, out + 2);\0"
-    "                store_vector(alpha * c3_1 + beta * load_vector(out + 2),\0"
-    "            vstore2(alpha * c3_0, 0, x);\0"
-    "            vstore2(alpha * c3_1, 0, x + 2);\0"
+    "            put_vector(c3_1, alpha, beta, out + 2);\0"
+    "            vstore2(c3_0, 0, x);\0"
+    "            vstore2(c3_1, 0, x + 2);\0"
     "void kiln_dgemm_direct_multiply_nt_wgm8_wgn8_tm4_nv2_vec2_ku1_index32(int M, int N, int K,\0"
     "            __global const double *b = B + k;\0"
     "            const double2 b0 = (double2) (load(b + s0), load(b + s1));\0"
@@ -2833,7 +2748,6 @@ static const struct { char text[4096]; } rows[] = { {
     "    double c0_0 = 0;\0"
     "            __global const double *b = B + k * ldb;\0"
     "            const double b0 = load(b + s0);\0"
-    "            const double x = alpha * c0_0;\0"
     "void kiln_dgemm_direct_multiply_nt_wgm8_wgn8_tm1_nv1_vec1_ku1_index64(long M, long N, long K,\0"
     "void kiln_dgemm_direct_multiply_tn_wgm8_wgn8_tm1_nv1_vec1_ku1_index64(long M, long N, long K,\0"
     "void kiln_dgemm_direct_multiply_tt_wgm8_wgn8_tm1_nv1_vec1_ku1_index64(long M, long N, long K,\0"
@@ -2844,6 +2758,7 @@ static const struct { char text[4096]; } rows[] = { {
     "    __local double a_tile[16][32];\0"
     "    __local double b_tile[16][16];\0"
     "    double a_next0, a_next1, a_next2, a_next3, a_next4, a_next5, a_next6, a_next7;\0"
+}, {
     "    double a_next8, a_next9, a_next10, a_next11, a_next12, a_next13, a_next14, a_next15;\0"
     "    double b_next0, b_next1, b_next2, b_next3, b_next4, b_next5, b_next6, b_next7;\0"
     "            const int e = item + 160, k = e % 16, m = e / 16;\0"
@@ -2858,7 +2773,6 @@ static const struct { char text[4096]; } rows[] = { {
     "            const int e = item + 224, n = e % 16, k = e / 16;\0"
     "                const int e = item + 160, k = e % 16, m = e / 16;\0"
     "                const int e = item + 224, k = e % 16, m = e / 16;\0"
-}, {
     "                const int e = item + 288, k = e % 16, m = e / 16;\0"
     "                const int e = item + 352, k = e % 16, m = e / 16;\0"
     "                const int e = item + 416, k = e % 16, m = e / 16;\0"
@@ -2908,6 +2822,7 @@ static const struct { char text[4096]; } rows[] = { {
     "        const double2 x2 = vload2(0, part + 2 * size);\0"
     "        const double2 x3 = vload2(0, part + 3 * size);\0"
     "        const double2 x4 = vload2(0, part + 4 * size);\0"
+}, {
     "        const double2 x5 = vload2(0, part + 5 * size);\0"
     "        const double2 x6 = vload2(0, part + 6 * size);\0"
     "        const double2 x7 = vload2(0, part + 7 * size);\0"
@@ -2921,7 +2836,6 @@ static const struct { char text[4096]; } rows[] = { {
     "            const int e = item + 192, m = e % 32, k = e / 32;\0"
     "            const int e = item + 224, m = e % 32, k = e / 32;\0"
     "            const int e = item + 288, m = e % 32, k = e / 32;\0"
-}, {
     "            const int e = item + 320, m = e % 32, k = e / 32;\0"
     "            const int e = item + 352, m = e % 32, k = e / 32;\0"
     "            const int e = item + 416, m = e % 32, k = e / 32;\0"
@@ -2972,6 +2886,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                const int e = item + 128, k = e % 8, m = e / 8;\0"
     "                const int e = item + 384, k = e % 8, m = e / 8;\0"
     "                const int e = item + 640, k = e % 8, m = e / 8;\0"
+}, {
     "                const int e = item + 896, k = e % 8, m = e / 8;\0"
     "            // Fetch B: 8 x 32.\0"
     "        for (; k + 2 <= depth; k += 2) {\0"
@@ -2988,7 +2903,6 @@ static const struct { char text[4096]; } rows[] = { {
     "                const double2 b0 = vload2(0, &b_tile[k + 1][local_n * 2]);\0"
     "                const double2 b1 = vload2(8, &b_tile[k + 1][local_n * 2]);\0"
     "                const double a0 = a_tile[k + 1][local_m];\0"
-}, {
     "                const double a1 = a_tile[k + 1][local_m + 16];\0"
     "                const double a2 = a_tile[k + 1][local_m + 32];\0"
     "                const double a3 = a_tile[k + 1][local_m + 48];\0"
@@ -3038,6 +2952,7 @@ static const struct { char text[4096]; } rows[] = { {
     "void kiln_dgemm_tiled_multiply_tt_wgm16_wgn8_tm8_nv2_vec2_kt8_ku2_locala1_localb1_pad2_bufs2_ahead1_mapm1_mapn1_order2_group2_split16_guard1_index32(int M,\0"
     "// A work-group of 8 x 4 work-items computes 32 x 8 of C, each work-item\0"
     "// A work-item's rows lie 8 apart.\0"
+}, {
     "void kiln_dgemm_tiled_multiply_nn_wgm8_wgn4_tm4_nv1_vec2_kt16_ku4_locala1_localb1_pad0_bufs1_ahead1_mapm1_mapn0_order0_group8_split32_guard1_index32(int M,\0"
     "    __local double b_tile[16][8];\0"
     "    const int first_n = (int) get_group_id(0) * 8;\0"
@@ -3057,7 +2972,6 @@ static const struct { char text[4096]; } rows[] = { {
     "                const int e = item + 96, n = e % 8, k = e / 8;\0"
     "                const double a1 = a_tile[k][local_m + 8];\0"
     "                const double a2 = a_tile[k][local_m + 16];\0"
-}, {
     "                const double a3 = a_tile[k][local_m + 24];\0"
     "                const double a1 = a_tile[k + 1][local_m + 8];\0"
     "                const double a2 = a_tile[k + 1][local_m + 16];\0"
@@ -3084,7 +2998,6 @@ static const struct { char text[4096]; } rows[] = { {
     "static double2 load_row(__global const double *p)\0"
     "static double2 load_aligned(__global const double *p)\0"
     "    return *(__global const double2 *) p;\0"
-    "static void put(double x, double beta, __global double *p)\0"
     "// A work-group of 4 work-items along L and 16 along K has 8 x 1 of C.\0"
     "void kiln_dgemm_thin_multiply_nn_side0_short1_vec2_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L,\0"
     "        long S, long K, double alpha, double beta,\0"
@@ -3106,6 +3019,7 @@ static const struct { char text[4096]; } rows[] = { {
     "            const double2 a3 = load_aligned(x + 48 * ldx);\0"
     "            const double2 a = load_aligned(X + k * ldx + first);\0"
     "            const double2 a0 = load_row(x + 0 * ldx);\0"
+}, {
     "            const double2 a1 = load_row(x + 16 * ldx);\0"
     "            const double2 a2 = load_row(x + 32 * ldx);\0"
     "            const double2 a3 = load_row(x + 48 * ldx);\0"
@@ -3126,7 +3040,6 @@ static const struct { char text[4096]; } rows[] = { {
     "    long k = from + along_k * 2;\0"
     "    const bool is_aligned = ldx % 2 == 0 && (size_t) X % 16 == 0;\0"
     "        for (; k + 2 <= to; k += 32) {\0"
-}, {
     "            const double2 a0 = load_aligned(x0 + k);\0"
     "            const double2 a1 = load_aligned(x1 + k);\0"
     "            const double2 a2 = load_aligned(x2 + k);\0"
@@ -3157,1413 +3070,1381 @@ static const struct { char text[4096]; } rows[] = { {
 } };
 
 static const uint32_t lines[] = {
-    0, 100, 160, 202, 204, 233, 235, 236, 281, 307, 358, 389,
-    443, 471, 554, 629, 716, 773, 829, 890, 956, 1006, 1049, 1115,
-    1183, 1241, 1289, 1341, 1393, 1445, 1498, 1530, 1562, 1594, 1626, 1632,
-    1717, 1794, 1858, 1919, 1963, 2032, 2103, 2133, 2196, 2243, 2253, 2266,
-    2327, 2368, 2437, 2514, 2517, 2609, 2705, 2762, 2855, 2888, 2948, 3008,
-    3068, 3149, 3232, 3251, 3285, 3342, 3400, 3480, 3559, 3585, 3611, 3637,
-    3663, 3683, 3716, 3730, 3780, 3819, 3852, 3891, 3924, 3963, 3996, 4035,
-    4068, 4096, 4120, 4134, 4229, 4252, 4306, 4339, 4372, 4425, 4450, 4523,
-    4557, 4575, 4596, 4625, 4671, 4731, 4815, 4842, 4902, 4955, 5028, 5074,
-    5101, 5161, 5214, 5287, 5333, 5360, 5420, 5473, 5546, 5592, 5653, 5705,
-    5757, 5809, 5861, 5913, 5965, 6019, 6073, 6127, 6181, 6235, 6289, 6343,
-    6375, 6407, 6439, 6471, 6503, 6535, 6569, 6603, 6637, 6671, 6705, 6739,
-    6800, 6829, 6891, 6922, 6957, 6992, 7027, 7087, 7127, 7177, 7207, 7260,
-    7287, 7370, 7445, 7505, 7548, 7616, 7669, 7754, 7831, 7891, 7935, 8004,
-    8034, 8097, 8192, 8242, 8293, 8344, 8405, 8446, 8538, 8634, 8692, 8788,
-    8871, 8956, 9021, 9051, 9138, 9193, 9246, 9281, 9342, 9404, 9488, 9571,
-    9630, 9689, 9748, 9774, 9853, 9906, 9985, 10038, 10118, 10172, 10196, 10233,
-    10251, 10303, 10355, 10407, 10459, 10502, 10590, 10633, 10721, 10764, 10852, 10881,
-    10909, 10970, 11003, 11102, 11135, 11234, 11267, 11367, 11401, 11501, 11523, 11554,
-    11616, 11657, 11698, 11759, 11824, 11890, 11956, 11989, 12070, 12112, 12197, 12288,
-    12374, 12421, 12507, 12554, 12580, 12609, 12646, 12699, 12756, 12814, 12872, 12940,
-    13032, 13054, 13089, 13157, 13218, 13283, 13349, 13415, 13496, 13581, 13667, 13753,
-    13806, 13863, 13921, 13979, 14014, 14082, 14143, 14208, 14274, 14340, 14421, 14506,
-    14592, 14678, 14731, 14788, 14846, 14904, 14927, 14987, 15041, 15095, 15149, 15203,
-    15257, 15311, 15365, 15419, 15473, 15527, 15581, 15635, 15689, 15743, 15797, 15851,
-    15905, 15939, 15973, 16007, 16041, 16075, 16109, 16143, 16177, 16211, 16245, 16279,
-    16313, 16347, 16384, 16418, 16452, 16512, 16541, 16603, 16663, 16703, 16763, 16821,
-    16914, 16995, 17080, 17138, 17217, 17252, 17287, 17322, 17370, 17418, 17468, 17518,
-    17568, 17592, 17687, 17744, 17821, 17859, 17904, 17953, 18010, 18087, 18132, 18181,
-    18238, 18315, 18360, 18409, 18469, 18527, 18549, 18571, 18672, 18754, 18852, 18872,
-    18938, 19004, 19093, 19124, 19153, 19240, 19300, 19337, 19403, 19494, 19589, 19641,
-    19709, 19791, 19839, 19889, 19908, 19927, 19950, 20000, 20059, 20142, 20226, 20285,
-    20376, 20404, 20425, 20480, 20531, 20632, 20714, 20776, 20820, 20882, 20955, 21008,
-    21074, 21139, 21204, 21266, 21320, 21395, 21443, 21501, 21556, 21615, 21674, 21733,
-    21767, 21864, 21919, 21956, 21993, 22030, 22067, 22101, 22148, 22195, 22242, 22289,
-    22321, 22366, 22392, 22452, 22511, 22556, 22615, 22660, 22719, 22764, 22823, 22868,
-    22905, 22938, 22981, 23024, 23067, 23110, 23144, 23241, 23288, 23335, 23382, 23429,
-    23499, 23569, 23639, 23710, 23770, 23832, 23894, 23956, 24018, 24084, 24150, 24216,
-    24283, 24317, 24414, 24471, 24576, 24633, 24690, 24783, 24876, 24969, 25064, 25124,
-    25203, 25282, 25361, 25440, 25529, 25618, 25707, 25798, 25837, 25937, 25979, 26045,
-    26117, 26180, 26216, 26289, 26332, 26413, 26446, 26547, 26597, 26662, 26760, 26806,
-    26831, 26857, 26879, 26977, 27024, 27076, 27126, 27189, 27256, 27323, 27390, 27457,
-    27524, 27591, 27658, 27686, 27781, 27837, 27907, 27969, 28031, 28093, 28155, 28217,
-    28279, 28341, 28403, 28475, 28545, 28672, 28742, 28814, 28884, 28956, 29026, 29098,
-    29168, 29240, 29310, 29382, 29452, 29524, 29594, 29666, 29736, 29808, 29878, 29950,
-    30020, 30092, 30162, 30205, 30253, 30301, 30349, 30397, 30446, 30495, 30544, 30602,
-    30646, 30690, 30734, 30778, 30822, 30866, 30910, 30954, 30976, 31074, 31138, 31187,
-    31240, 31293, 31346, 31384, 31482, 31532, 31562, 31615, 31642, 31667, 31742, 31776,
-    31865, 31922, 32079, 32101, 32165, 32229, 32283, 32321, 32359, 32427, 32472, 32524,
-    32576, 32648, 32768, 32823, 32906, 32948, 32963, 32984, 33083, 33114, 33145, 33176,
-    33207, 33298, 33344, 33426, 33442, 33459, 33488, 33498, 33554, 33606, 33672, 33734,
-    33786, 33848, 33900, 33962, 34014, 34043, 34099, 34151, 34217, 34279, 34331, 34393,
-    34445, 34507, 34559, 34621, 34673, 34735, 34787, 34849, 34901, 34963, 35015, 35032,
-    35088, 35120, 35175, 35230, 35279, 35315, 35351, 35387, 35423, 35472, 35508, 35544,
-    35580, 35616, 35652, 35688, 35724, 35760, 35798, 35816, 35838, 35871, 35931, 35987,
-    36057, 36123, 36179, 36245, 36301, 36367, 36423, 36456, 36516, 36572, 36642, 36708,
-    36764, 36864, 36920, 36986, 37042, 37108, 37164, 37230, 37286, 37352, 37408, 37474,
-    37530, 37579, 37598, 37639, 37709, 37779, 37836, 37897, 37958, 38019, 38069, 38143,
-    38217, 38278, 38343, 38408, 38473, 38547, 38621, 38682, 38747, 38812, 38877, 38951,
-    39025, 39086, 39151, 39216, 39281, 39352, 39401, 39449, 39517, 39523, 39576, 39607,
-    39638, 39697, 39728, 39759, 39818, 39849, 39880, 39939, 39970, 40001, 40096, 40178,
-    40224, 40304, 40389, 40447, 40519, 40558, 40614, 40686, 40707, 40763, 40817, 40871,
-    40960, 41014, 41068, 41122, 41176, 41230, 41327, 41350, 41440, 41459, 41509, 41537,
-    41566, 41615, 41684, 41714, 41731, 41755, 41796, 41851, 41931, 42088, 42103, 42159,
-    42225, 42287, 42349, 42411, 42473, 42535, 42597, 42659, 42719, 42789, 42855, 42921,
-    42987, 43053, 43119, 43185, 43251, 43408, 43429, 43485, 43551, 43613, 43675, 43737,
-    43797, 43867, 43933, 43999, 44065, 44222, 44298, 44356, 44513, 44560, 44594, 44628,
-    44680, 44730, 44780, 44830, 44880, 44921, 44973, 45056, 45122, 45184, 45246, 45298,
-    45355, 45421, 45478, 45539, 45600, 45661, 45745, 45829, 45913, 45997, 46058, 46123,
-    46188, 46253, 46314, 46379, 46444, 46509, 46570, 46635, 46700, 46765, 46855, 46878,
-    46920, 46982, 47009, 47051, 47121, 47148, 47190, 47260, 47287, 47329, 47399, 47422,
-    47478, 47520, 47562, 47604, 47646, 47669, 47725, 47767, 47809, 47851, 47893, 47916,
-    47972, 48014, 48056, 48098, 48140, 48297, 48363, 48520, 48576, 48642, 48704, 48766,
-    48828, 48985, 49035, 49065, 49112, 49152, 49215, 49266, 49318, 49367, 49422, 49472,
-    49562, 49635, 49657, 49729, 49786, 49894, 49941, 50005, 50069, 50099, 50167, 50227,
-    50272, 50304, 50323, 50389, 50459, 50529, 50599, 50625, 50705, 50767, 50786, 50805,
-    50824, 50843, 50871, 50886, 50920, 50964, 51014, 51115, 51198, 51298, 51362, 51434,
-    51491, 51530, 51588, 51645, 51703, 51802, 51871, 51968, 52067, 52131, 52184, 52238,
-    52298, 52342, 52363, 52422, 52454, 52507, 52540, 52563, 52601, 52637, 52690, 52759,
-    52793, 52814, 52851, 52926, 52947, 52984, 53059, 53080, 53117, 53192, 53221, 53248,
-    53270, 53308, 53376, 53448, 53505, 53613, 53645, 53713, 53773, 53861, 53916, 53975,
-    54006, 54037, 54068, 54099, 54131, 54196, 54230, 54246, 54286, 54338, 54390, 54441,
-    54487, 54538, 54584, 54635, 54681, 54732, 54778, 54826, 54874, 54943, 54969, 55017,
-    55065, 55113, 55161, 55200, 55288, 55327, 55415, 55451, 55496, 55529, 55562, 55596,
-    55651, 55706, 55769, 55805, 55838, 55871, 55904, 55937, 55970, 56003, 56025, 56133,
-    56193, 56257, 56321, 56385, 56413, 56521, 56579, 56625, 56717, 56796, 56888, 56967,
-    57059, 57138, 57230, 57344, 57397, 57424, 57502, 57535, 57587, 57743, 57781, 57819,
-    57891, 57963, 58060, 58158, 58257, 58325, 58380, 58421, 58440, 58476, 58499, 58518,
-    58543, 58572, 58645, 58729, 58813, 58881, 58941, 58974, 59002, 59030, 59053, 59081,
-    59121, 59153, 59191, 59229, 59301, 59332, 59363, 59394, 59425, 59471, 59500, 59554,
-    59614, 59674, 59734, 59763, 59821, 59885, 59949, 60013, 60068, 60124, 60180, 60197,
-    60230, 60288, 60352, 60416, 60480, 60513, 60575, 60643, 60711, 60779, 60827, 60868,
-    60938, 61009, 61066, 61127, 61188, 61249, 61310, 61360, 61440, 61490, 61551, 61601,
-    61662, 61712, 61786, 61861, 61922, 61987, 62052, 62117, 62182, 62247, 62312, 62377,
-    62451, 62526, 62587, 62652, 62717, 62782, 62847, 62912, 62977, 63042, 63116, 63191,
-    63252, 63317, 63382, 63447, 63512, 63577, 63642, 63707, 63781, 63856, 63917, 63982,
-    64047, 64112, 64177, 64242, 64307, 64372, 64446, 64521, 64582, 64647, 64712, 64777,
-    64842, 64907, 64972, 65037, 65111, 65186, 65247, 65312, 65377, 65442, 65536, 65601,
-    65666, 65731, 65805, 65880, 65941, 66006, 66071, 66136, 66201, 66266, 66331, 66396,
-    66486, 66515, 66569, 66643, 66678, 66702, 66743, 66788, 66830, 66880, 66913, 66997,
-    67046, 67100, 67169, 67243, 67284, 67329, 67378, 67432, 67501, 67575, 67616, 67661,
-    67710, 67764, 67833, 67907, 67948, 67993, 68016, 68072, 68121, 68175, 68244, 68318,
-    68359, 68404, 68427, 68483, 68532, 68586, 68655, 68729, 68770, 68815, 68838, 68894,
-    68943, 68997, 69066, 69140, 69181, 69226, 69249, 69305, 69354, 69408, 69477, 69551,
-    69632, 69677, 69833, 69887, 69947, 70007, 70067, 70125, 70189, 70253, 70317, 70473,
-    70531, 70595, 70659, 70723, 70785, 70853, 70921, 70989, 71145, 71220, 71254, 71411,
-    71449, 71487, 71539, 71591, 71663, 71693, 71723, 71751, 71780, 71809, 71865, 71927,
-    71989, 72051, 72106, 72161, 72194, 72227, 72287, 72353, 72419, 72485, 72542, 72603,
-    72660, 72721, 72782, 72847, 72908, 72973, 73034, 73099, 73160, 73225, 73286, 73351,
-    73412, 73477, 73526, 73594, 73617, 73640, 73663, 73728, 73810, 73890, 73958, 73997,
-    74053, 74073, 74114, 74155, 74196, 74237, 74278, 74319, 74360, 74401, 74491, 74648,
-    74805, 74861, 74923, 74983, 75049, 75206, 75278, 75335, 75444, 75493, 75559, 75588,
-    75650, 75693, 75726, 75753, 75817, 75846, 75880, 75974, 76068, 76113, 76152, 76210,
-    76268, 76326, 76372, 76425, 76478, 76531, 76585, 76639, 76693, 76737, 76795, 76848,
-    76905, 77014, 77045, 77104, 77163, 77214, 77247, 77286, 77338, 77390, 77470, 77518,
-    77566, 77594, 77622, 77661, 77689, 77728, 77756, 77824, 77869, 77902, 77935, 77990,
-    78045, 78138, 78247, 78276, 78385, 78467, 78576, 78647, 78756, 78865, 78974, 79021,
-    79097, 79193, 79249, 79340, 79388, 79436, 79466, 79482, 79524, 79570, 79616, 79662,
-    79704, 79750, 79796, 79842, 79863, 79884, 79905, 79926, 79941, 80027, 80051, 80080,
-    80140, 80190, 80238, 80285, 80332, 80379, 80426, 80527, 80555, 80579, 80634, 80725,
-    80767, 80813, 80859, 80905, 80930, 80974, 81071, 81115, 81158, 81187, 81230, 81259,
-    81302, 81331, 81374, 81403, 81494, 81530, 81570, 81610, 81650, 81704, 81795, 81920,
-    81996, 82090, 82136, 82182, 82225, 82262, 82278, 82328, 82371, 82465, 82508, 82602,
-    82639, 82733, 82809, 82903, 82953, 83003, 83050, 83097, 83144, 83187, 83234, 83281,
-    83328, 83422, 83469, 83516, 83563, 83657, 83698, 83739, 83780, 83874, 83975, 84018,
-    84033, 84079, 84091, 84143, 84169, 84224, 84247, 84345, 84412, 84479, 84540, 84629,
-    84660, 84690, 84776, 84844, 84933, 85025, 85088, 85151, 85224, 85292, 85359, 85435,
-    85494, 85549, 85587, 85625, 85663, 85701, 85749, 85797, 85845, 85894, 85956, 86016,
-    86060, 86104, 86148, 86193, 86241, 86289, 86337, 86385, 86457, 86529, 86601, 86675,
-    86737, 86805, 86873, 86941, 87011, 87069, 87127, 87185, 87243, 87339, 87435, 87532,
-    87631, 87693, 87785, 87877, 87970, 88065, 88099, 88196, 88264, 88332, 88400, 88468,
-    88558, 88620, 88710, 88772, 88863, 88926, 89019, 89082, 89144, 89240, 89336, 89432,
-    89528, 89614, 89672, 89758, 89816, 89903, 89962, 90051, 90112, 90185, 90248, 90324,
-    90406, 90502, 90558, 90624, 90722, 90775, 90826, 90890, 90958, 91026, 91094, 91162,
-    91230, 91298, 91366, 91434, 91502, 91572, 91642, 91712, 91782, 91852, 91922, 91996,
-    92059, 92122, 92185, 92248, 92311, 92374, 92437, 92500, 92563, 92626, 92691, 92756,
-    92821, 92886, 92951, 93016, 93090, 93162, 93236, 93308, 93382, 93455, 93529, 93602,
-    93676, 93749, 93825, 93900, 93976, 94051, 94127, 94208, 94282, 94354, 94428, 94500,
-    94574, 94647, 94721, 94794, 94868, 94941, 95017, 95092, 95168, 95243, 95319, 95394,
-    95468, 95540, 95614, 95686, 95760, 95833, 95907, 95980, 96054, 96127, 96203, 96278,
-    96354, 96429, 96505, 96580, 96654, 96726, 96800, 96872, 96946, 97019, 97093, 97166,
-    97240, 97313, 97389, 97464, 97540, 97615, 97691, 97766, 97810, 97859, 97909, 97959,
-    98009, 98059, 98109, 98159, 98209, 98304, 98355, 98406, 98457, 98508, 98559, 98610,
-    98668, 98712, 98756, 98802, 98848, 98894, 98940, 98986, 99032, 99130, 99195, 99293,
-    99378, 99455, 99516, 99583, 99627, 99696, 99768, 99798, 99861, 99913, 99965, 100026,
-    100067, 100146, 100242, 100299, 100396, 100479, 100562, 100592, 100678, 100732, 100784, 100845,
-    100907, 100991, 101046, 101097, 101152, 101207, 101262, 101317, 101372, 101427, 101482, 101532,
-    101582, 101632, 101682, 101732, 101782, 101832, 101882, 101970, 102058, 102146, 102236, 102400,
-    102491, 102582, 102673, 102727, 102781, 102835, 102886, 102957, 103008, 103079, 103130, 103201,
-    103252, 103323, 103374, 103445, 103496, 103567, 103618, 103689, 103740, 103811, 103840, 103865,
-    103897, 103985, 104073, 104161, 104251, 104342, 104433, 104524, 104615, 104715, 104778, 104819,
-    104885, 104951, 105037, 105123, 105170, 105207, 105261, 105320, 105379, 105447, 105516, 105582,
-    105648, 105734, 105820, 105874, 105933, 105992, 106061, 106127, 106193, 106279, 106365, 106419,
-    106496, 106555, 106590, 106659, 106720, 106786, 106852, 106933, 107019, 107105, 107159, 107218,
-    107277, 107312, 107381, 107442, 107508, 107574, 107655, 107741, 107827, 107881, 107940, 107999,
-    108034, 108103, 108164, 108230, 108296, 108377, 108463, 108549, 108603, 108662, 108721, 108756,
-    108825, 108886, 108952, 109018, 109099, 109185, 109271, 109325, 109384, 109443, 109478, 109547,
-    109608, 109674, 109740, 109821, 109907, 109993, 110047, 110106, 110165, 110189, 110250, 110309,
-    110363, 110417, 110471, 110525, 110592, 110646, 110700, 110754, 110808, 110862, 110916, 110970,
-    111024, 111078, 111132, 111186, 111240, 111274, 111308, 111342, 111376, 111410, 111444, 111478,
-    111512, 111546, 111580, 111614, 111648, 111682, 111716, 111750, 111784, 111881, 111942, 111987,
-    112036, 112085, 112134, 112183, 112232, 112281, 112330, 112360, 112411, 112436, 112490, 112512,
-    112572, 112632, 112689, 112783, 112864, 112947, 112976, 113062, 113116, 113168, 113200, 113260,
-    113320, 113402, 113501, 113590, 113677, 113714, 113780, 113876, 113928, 113988, 114061, 114115,
-    114174, 114233, 114330, 114385, 114422, 114459, 114506, 114553, 114600, 114688, 114736, 114789,
-    114848, 114893, 114952, 114997, 115034, 115077, 115120, 115163, 115206, 115250, 115347, 115394,
-    115441, 115511, 115581, 115651, 115721, 115793, 115855, 115917, 115983, 116049, 116115, 116181,
-    116249, 116315, 116378, 116477, 116547, 116595, 116643, 116691, 116739, 116787, 116835, 116884,
-    116942, 117041, 117094, 117147, 117246, 117345, 117376, 117463, 117554, 117650, 117702, 117762,
-    117861, 117960, 118059, 118110, 118135, 118189, 118211, 118368, 118433, 118498, 118578, 118637,
-    118784, 118941, 119098, 119255, 119306, 119331, 119379, 119443, 119495, 119536, 119592, 119664,
-    119772, 119837, 119902, 119943, 120010, 120061, 120119, 120159, 120218, 120276, 120334, 120387,
-    120440, 120493, 120547, 120601, 120709, 120741, 120797, 120857, 120917, 120977, 121043, 121151,
-    121212, 121320, 121374, 121396, 121432, 121588, 121622, 121656, 121709, 121762, 121830, 121870,
-    121923, 121981, 122039, 122097, 122155, 122213, 122271, 122330, 122387, 122449, 122511, 122573,
-    122635, 122697, 122759, 122822, 122880, 122942, 123004, 123066, 123128, 123190, 123252, 123315,
-    123372, 123434, 123496, 123558, 123620, 123682, 123744, 123807, 123864, 123926, 123988, 124050,
-    124112, 124174, 124236, 124299, 124356, 124418, 124480, 124542, 124604, 124666, 124728, 124791,
-    124848, 124910, 124972, 125034, 125096, 125158, 125220, 125283, 125340, 125402, 125464, 125526,
-    125588, 125650, 125712, 125775, 125799, 125857, 125881, 125939, 125963, 126021, 126045, 126103,
-    126127, 126185, 126209, 126267, 126292, 126351, 126507, 126663, 126819, 126910, 126976, 127025,
-    127082, 127139, 127196, 127287, 127332, 127377, 127468, 127523, 127614, 127665, 127739, 127773,
-    127830, 127987, 128024, 128075, 128147, 128177, 128207, 128295, 128323, 128384, 128445, 128506,
-    128567, 128628, 128689, 128751, 128813, 128875, 128927, 128989, 129041, 129103, 129156, 129218,
-    129271, 129324, 129386, 129439, 129501, 129554, 129616, 129669, 129723, 129759, 129795, 129832,
-    129869, 129906, 129943, 129980, 130017, 130049, 130114, 130179, 130244, 130309, 130374, 130439,
-    130505, 130571, 130637, 130693, 130759, 130815, 130881, 130938, 131004, 131072, 131129, 131195,
-    131252, 131318, 131375, 131441, 131498, 131565, 131588, 131611, 131634, 131657, 131738, 131818,
-    131871, 132028, 132089, 132150, 132211, 132273, 132335, 132397, 132459, 132521, 132583, 132645,
-    132707, 132769, 132834, 132899, 132964, 133030, 133096, 133162, 133228, 133294, 133360, 133426,
-    133492, 133558, 133715, 133769, 133828, 133887, 133946, 134004, 134067, 134130, 134193, 134350,
-    134425, 134581, 134615, 134659, 134711, 134793, 134881, 134910, 134972, 135024, 135086, 135168,
-    135220, 135282, 135334, 135386, 135448, 135500, 135562, 135615, 135677, 135730, 135783, 135845,
-    135898, 135960, 136013, 136075, 136128, 136157, 136213, 136274, 136336, 136398, 136434, 136470,
-    136506, 136542, 136578, 136614, 136651, 136688, 136725, 136762, 136799, 136836, 136869, 136935,
-    136991, 137057, 137113, 137169, 137235, 137291, 137357, 137413, 137479, 137535, 137601, 137658,
-    137724, 137781, 137847, 137904, 137970, 138027, 138093, 138150, 138216, 138273, 138306, 138366,
-    138431, 138497, 138563, 138719, 138875, 138936, 138998, 139060, 139122, 139184, 139264, 139326,
-    139388, 139450, 139512, 139574, 139636, 139696, 139761, 139827, 139893, 139959, 140025, 140091,
-    140157, 140223, 140289, 140355, 140421, 140487, 140553, 140619, 140685, 140841, 140950, 141017,
-    141126, 141235, 141344, 141453, 141562, 141671, 141780, 141874, 141925, 142019, 142113, 142207,
-    142301, 142395, 142489, 142583, 142629, 142727, 142792, 142837, 142885, 142938, 142994, 143076,
-    143175, 143196, 143264, 143360, 143422, 143454, 143484, 143571, 143608, 143703, 143753, 143812,
-    143857, 143921, 143975, 144052, 144101, 144161, 144220, 144279, 144376, 144414, 144452, 144490,
-    144528, 144566, 144604, 144642, 144680, 144728, 144776, 144824, 144872, 144933, 144993, 145053,
-    145113, 145173, 145233, 145293, 145353, 145398, 145458, 145503, 145547, 145591, 145635, 145679,
-    145776, 145824, 145872, 145920, 145968, 146016, 146064, 146112, 146160, 146232, 146304, 146376,
-    146448, 146509, 146571, 146633, 146701, 146769, 146837, 146905, 147002, 147060, 147118, 147176,
-    147234, 147292, 147350, 147456, 147514, 147610, 147706, 147802, 147898, 147959, 148038, 148117,
-    148196, 148275, 148367, 148459, 148551, 148643, 148709, 148783, 148847, 148946, 148999, 149051,
-    149114, 149177, 149240, 149303, 149366, 149429, 149492, 149555, 149629, 149701, 149775, 149847,
-    149921, 149993, 150067, 150139, 150213, 150285, 150359, 150431, 150505, 150577, 150651, 150723,
-    150797, 150869, 150943, 151015, 151089, 151161, 151235, 151307, 151406, 151472, 151552, 151605,
-    151704, 151757, 151813, 151912, 152001, 152032, 152063, 152149, 152215, 152311, 152363, 152423,
-    152514, 152576, 152649, 152715, 152780, 152856, 152894, 152932, 152970, 153008, 153055, 153102,
-    153149, 153196, 153249, 153310, 153347, 153390, 153433, 153476, 153519, 153567, 153615, 153663,
-    153711, 153781, 153851, 153921, 153992, 154053, 154119, 154185, 154251, 154318, 154376, 154434,
-    154492, 154550, 154643, 154736, 154829, 154924, 154985, 155074, 155163, 155252, 155343, 155407,
-    155480, 155648, 155749, 155814, 155913, 155966, 156029, 156096, 156163, 156230, 156299, 156362,
-    156425, 156488, 156551, 156625, 156697, 156771, 156843, 156917, 156989, 157063, 157135, 157178,
-    157226, 157274, 157322, 157380, 157479, 157578, 157638, 157706, 157757, 157827, 157900, 157946,
-    157996, 158046, 158097, 158155, 158253, 158288, 158349, 158385, 158446, 158531, 158587, 158647,
-    158707, 158767, 158846, 158899, 158978, 159031, 159111, 159165, 159218, 159271, 159324, 159377,
-    159429, 159481, 159533, 159562, 159744, 159843, 159943, 160043, 160107, 160148, 160213, 160278,
-    160344, 160429, 160475, 160560, 160646, 160693, 160731, 160784, 160841, 160898, 160956, 161024,
-    161094, 161159, 161224, 161290, 161375, 161460, 161546, 161599, 161656, 161713, 161771, 161841,
-    161906, 161971, 162037, 162122, 162207, 162293, 162346, 162403, 162460, 162518, 162541, 162601,
-    162661, 162759, 162821, 162874, 162930, 163021, 163087, 163153, 163213, 163245, 163277, 163309,
-    163341, 163403, 163454, 163509, 163559, 163607, 163655, 163703, 163751, 163840, 163915, 163967,
-    164020, 164093, 164127, 164152, 164197, 164255, 164308, 164381, 164422, 164467, 164525, 164578,
-    164651, 164692, 164737, 164795, 164848, 164921, 164962, 165007, 165098, 165144, 165215, 165286,
-    165332, 165376, 165422, 165466, 165512, 165556, 165602, 165646, 165692, 165783, 165839, 165930,
-    165982, 166076, 166097, 166149, 166193, 166236, 166330, 166424, 166518, 166592, 166648, 166804,
-    166859, 166894, 166929, 167012, 167101, 167184, 167246, 167308, 167370, 167432, 167494, 167556,
-    167617, 167678, 167740, 167802, 167868, 167936, 168002, 168068, 168134, 168200, 168265, 168330,
-    168396, 168462, 168533, 168604, 168662, 168724, 168786, 168848, 168923, 168998, 169060, 169126,
-    169192, 169258, 169333, 169408, 169470, 169536, 169602, 169668, 169743, 169818, 169880, 169946,
-    170012, 170078, 170127, 170176, 170230, 170290, 170350, 170410, 170492, 170571, 170659, 170698,
-    170771, 170793, 170848, 170903, 170958, 171013, 171068, 171123, 171178, 171233, 171258, 171414,
-    171570, 171631, 171692, 171753, 171815, 171877, 171939, 172032, 172094, 172156, 172218, 172280,
-    172342, 172407, 172472, 172537, 172603, 172669, 172735, 172801, 172867, 172933, 172999, 173065,
-    173131, 173287, 173363, 173396, 173448, 173537, 173594, 173750, 173789, 173827, 173871, 173969,
-    174048, 174128, 174184, 174265, 174302, 174370, 174424, 174456, 174488, 174520, 174552, 174581,
-    174641, 174701, 174761, 174821, 174849, 174906, 174962, 175026, 175090, 175154, 175218, 175250,
-    175291, 175362, 175433, 175487, 175546, 175605, 175664, 175723, 175782, 175841, 175901, 175976,
-    176051, 176128, 176191, 176254, 176317, 176380, 176443, 176506, 176570, 176619, 176688, 176719,
-    176780, 176811, 176872, 176903, 176964, 176995, 177056, 177087, 177118, 177179, 177210, 177241,
-    177302, 177333, 177364, 177426, 177457, 177488, 177583, 177666, 177746, 177805, 177878, 177934,
-    178090, 178150, 178214, 178370, 178434, 178498, 178562, 178626, 178694, 178762, 178830, 178898,
-    179054, 179127, 179162, 179318, 179352, 179403, 179425, 179447, 179469, 179516, 179544, 179598,
-    179657, 179716, 179775, 179807, 179865, 179928, 179991, 180054, 180112, 180224, 180283, 180345,
-    180408, 180471, 180546, 180604, 180666, 180729, 180792, 180867, 180925, 180987, 181050, 181113,
-    181161, 181221, 181282, 181363, 181442, 181478, 181634, 181790, 181946, 181996, 182050, 182092,
-    182151, 182222, 182331, 182382, 182450, 182480, 182541, 182609, 182673, 182693, 182708, 182760,
-    182856, 182886, 182944, 183004, 183062, 183121, 183180, 183239, 183304, 183358, 183413, 183468,
-    183523, 183584, 183608, 183646, 183677, 183694, 183716, 183740, 183849, 183881, 183938, 183999,
-    184060, 184121, 184173, 184206, 184272, 184320, 184373, 184426, 184479, 184532, 184584, 184633,
-    184682, 184731, 184780, 184829, 184869, 184909, 184949, 184989, 185083, 185192, 185254, 185363,
-    185458, 185567, 185676, 185785, 185894, 185988, 186082, 186176,
+    0, 100, 160, 202, 204, 233, 235, 236, 281, 307, 375, 443,
+    509, 560, 591, 645, 673, 707, 784, 803, 839, 848, 908, 991,
+    1066, 1153, 1210, 1266, 1327, 1393, 1443, 1486, 1552, 1620, 1678, 1726,
+    1778, 1830, 1882, 1935, 1967, 1999, 2031, 2063, 2069, 2154, 2231, 2295,
+    2356, 2400, 2469, 2540, 2570, 2633, 2680, 2690, 2703, 2764, 2805, 2874,
+    2951, 2954, 3046, 3142, 3199, 3292, 3325, 3385, 3445, 3505, 3586, 3669,
+    3688, 3722, 3779, 3837, 3917, 3996, 4022, 4048, 4096, 4122, 4142, 4175,
+    4189, 4239, 4278, 4311, 4350, 4383, 4422, 4455, 4494, 4527, 4552, 4576,
+    4590, 4658, 4681, 4735, 4768, 4820, 4841, 4870, 4908, 4968, 5021, 5048,
+    5108, 5160, 5198, 5225, 5285, 5337, 5375, 5402, 5462, 5514, 5552, 5613,
+    5665, 5717, 5769, 5821, 5873, 5925, 5979, 6033, 6087, 6141, 6195, 6249,
+    6303, 6335, 6367, 6399, 6431, 6463, 6495, 6529, 6563, 6597, 6631, 6665,
+    6699, 6760, 6789, 6851, 6882, 6917, 6952, 6987, 7047, 7087, 7137, 7167,
+    7220, 7247, 7323, 7406, 7481, 7541, 7584, 7652, 7705, 7790, 7867, 7927,
+    7971, 8040, 8070, 8133, 8192, 8242, 8293, 8344, 8405, 8446, 8538, 8634,
+    8692, 8788, 8871, 8956, 9021, 9051, 9138, 9193, 9246, 9281, 9342, 9404,
+    9488, 9571, 9630, 9689, 9748, 9774, 9853, 9906, 9985, 10038, 10118, 10172,
+    10196, 10233, 10251, 10303, 10355, 10407, 10459, 10502, 10590, 10633, 10721, 10764,
+    10852, 10881, 10909, 10927, 10988, 11021, 11120, 11153, 11252, 11285, 11385, 11419,
+    11495, 11526, 11588, 11629, 11689, 11753, 11818, 11883, 11912, 11949, 11994, 12043,
+    12093, 12143, 12211, 12288, 12310, 12345, 12413, 12473, 12537, 12602, 12667, 12712,
+    12761, 12811, 12861, 12896, 12964, 13024, 13088, 13153, 13218, 13263, 13312, 13362,
+    13412, 13435, 13495, 13549, 13603, 13657, 13711, 13765, 13819, 13873, 13927, 13981,
+    14035, 14089, 14143, 14197, 14251, 14305, 14359, 14413, 14447, 14481, 14515, 14549,
+    14583, 14617, 14651, 14685, 14719, 14753, 14787, 14821, 14855, 14889, 14923, 14957,
+    15017, 15046, 15108, 15168, 15208, 15268, 15326, 15419, 15500, 15585, 15643, 15722,
+    15757, 15792, 15827, 15875, 15923, 15973, 16023, 16073, 16097, 16165, 16221, 16258,
+    16299, 16384, 16421, 16462, 16518, 16555, 16596, 16656, 16714, 16736, 16758, 16859,
+    16941, 17039, 17059, 17125, 17191, 17280, 17311, 17340, 17427, 17487, 17524, 17590,
+    17681, 17776, 17828, 17896, 17978, 18026, 18076, 18095, 18114, 18137, 18187, 18246,
+    18329, 18413, 18472, 18563, 18591, 18612, 18625, 18676, 18777, 18859, 18921, 18965,
+    19027, 19100, 19153, 19219, 19284, 19349, 19411, 19465, 19540, 19588, 19646, 19701,
+    19760, 19819, 19878, 19912, 20009, 20064, 20101, 20138, 20175, 20212, 20246, 20293,
+    20340, 20387, 20434, 20480, 20525, 20551, 20611, 20670, 20715, 20774, 20819, 20878,
+    20923, 20982, 21027, 21064, 21097, 21123, 21166, 21209, 21252, 21295, 21329, 21426,
+    21473, 21520, 21567, 21614, 21684, 21754, 21824, 21895, 21955, 22017, 22079, 22141,
+    22203, 22269, 22335, 22401, 22468, 22502, 22599, 22656, 22713, 22770, 22827, 22920,
+    23013, 23106, 23201, 23261, 23340, 23419, 23498, 23577, 23666, 23755, 23844, 23935,
+    23974, 24066, 24132, 24204, 24267, 24303, 24376, 24456, 24521, 24546, 24576, 24598,
+    24696, 24743, 24795, 24845, 24908, 24975, 25042, 25109, 25176, 25243, 25310, 25377,
+    25405, 25500, 25556, 25626, 25688, 25750, 25812, 25874, 25936, 25998, 26060, 26122,
+    26194, 26264, 26336, 26406, 26478, 26548, 26620, 26690, 26762, 26832, 26904, 26974,
+    27046, 27116, 27188, 27258, 27330, 27400, 27472, 27542, 27614, 27684, 27756, 27826,
+    27869, 27917, 27965, 28013, 28061, 28110, 28159, 28208, 28266, 28310, 28354, 28398,
+    28442, 28486, 28530, 28574, 28618, 28672, 28770, 28834, 28883, 28936, 28989, 29042,
+    29080, 29178, 29228, 29258, 29311, 29338, 29414, 29439, 29514, 29548, 29637, 29694,
+    29851, 29873, 29937, 30001, 30055, 30093, 30131, 30199, 30244, 30296, 30348, 30420,
+    30497, 30552, 30635, 30677, 30692, 30713, 30812, 30843, 30874, 30905, 30936, 31027,
+    31073, 31155, 31171, 31188, 31217, 31227, 31283, 31335, 31401, 31463, 31515, 31577,
+    31629, 31691, 31743, 31772, 31828, 31880, 31946, 32008, 32060, 32122, 32174, 32236,
+    32288, 32350, 32402, 32464, 32516, 32578, 32630, 32692, 32744, 32768, 32824, 32856,
+    32911, 32966, 33015, 33051, 33087, 33123, 33159, 33208, 33244, 33280, 33316, 33352,
+    33388, 33424, 33460, 33496, 33534, 33552, 33574, 33607, 33667, 33723, 33793, 33859,
+    33915, 33981, 34037, 34103, 34159, 34192, 34252, 34308, 34378, 34444, 34500, 34566,
+    34622, 34688, 34744, 34810, 34866, 34932, 34988, 35054, 35110, 35176, 35232, 35281,
+    35300, 35341, 35411, 35481, 35538, 35599, 35660, 35721, 35771, 35845, 35919, 35980,
+    36045, 36110, 36175, 36249, 36323, 36384, 36449, 36514, 36579, 36653, 36727, 36788,
+    36864, 36929, 36994, 37065, 37114, 37162, 37230, 37236, 37289, 37320, 37351, 37410,
+    37441, 37472, 37531, 37562, 37593, 37652, 37683, 37714, 37809, 37891, 37937, 38017,
+    38102, 38160, 38232, 38271, 38327, 38399, 38420, 38476, 38530, 38584, 38638, 38692,
+    38746, 38800, 38854, 38908, 39005, 39028, 39091, 39110, 39160, 39188, 39236, 39253,
+    39277, 39310, 39365, 39414, 39571, 39586, 39642, 39708, 39770, 39832, 39894, 39956,
+    40018, 40080, 40142, 40202, 40272, 40338, 40404, 40470, 40536, 40602, 40668, 40734,
+    40891, 40960, 41016, 41082, 41144, 41206, 41268, 41328, 41398, 41464, 41530, 41596,
+    41753, 41829, 41887, 42044, 42091, 42125, 42159, 42211, 42261, 42311, 42361, 42411,
+    42452, 42504, 42561, 42627, 42689, 42751, 42803, 42860, 42926, 42983, 43044, 43105,
+    43166, 43250, 43334, 43418, 43502, 43563, 43628, 43693, 43758, 43819, 43884, 43949,
+    44014, 44075, 44140, 44205, 44270, 44333, 44354, 44395, 44420, 44465, 44490, 44535,
+    44560, 44605, 44628, 44684, 44725, 44770, 44815, 44860, 44883, 44939, 44980, 45056,
+    45101, 45146, 45169, 45225, 45266, 45311, 45356, 45401, 45558, 45624, 45781, 45837,
+    45903, 45965, 46027, 46089, 46246, 46296, 46326, 46373, 46400, 46463, 46514, 46566,
+    46615, 46705, 46778, 46800, 46872, 46929, 47037, 47084, 47148, 47212, 47242, 47310,
+    47370, 47415, 47447, 47466, 47532, 47602, 47672, 47742, 47768, 47848, 47910, 47929,
+    47948, 47967, 47986, 48014, 48029, 48063, 48107, 48157, 48258, 48341, 48441, 48505,
+    48577, 48634, 48673, 48731, 48788, 48846, 48945, 49014, 49152, 49251, 49315, 49368,
+    49422, 49482, 49526, 49547, 49606, 49638, 49691, 49724, 49747, 49785, 49821, 49874,
+    49942, 49976, 49997, 50034, 50108, 50129, 50166, 50240, 50261, 50298, 50372, 50401,
+    50417, 50439, 50477, 50545, 50617, 50674, 50782, 50814, 50882, 50942, 51030, 51085,
+    51144, 51175, 51206, 51237, 51268, 51300, 51365, 51399, 51415, 51455, 51507, 51559,
+    51610, 51656, 51707, 51753, 51804, 51850, 51901, 51947, 51995, 52043, 52112, 52138,
+    52186, 52234, 52282, 52330, 52369, 52457, 52496, 52584, 52620, 52665, 52698, 52731,
+    52765, 52820, 52875, 52938, 52974, 53007, 53040, 53073, 53106, 53139, 53172, 53248,
+    53356, 53416, 53480, 53544, 53608, 53636, 53744, 53802, 53848, 53940, 54019, 54111,
+    54190, 54282, 54361, 54453, 54532, 54585, 54612, 54688, 54766, 54799, 54851, 55007,
+    55045, 55083, 55155, 55227, 55324, 55422, 55521, 55589, 55644, 55685, 55704, 55740,
+    55763, 55782, 55807, 55836, 55909, 55993, 56077, 56145, 56205, 56238, 56266, 56294,
+    56317, 56345, 56385, 56417, 56455, 56493, 56565, 56596, 56627, 56658, 56689, 56735,
+    56764, 56818, 56878, 56938, 56998, 57027, 57085, 57149, 57213, 57277, 57344, 57400,
+    57456, 57473, 57506, 57564, 57628, 57692, 57756, 57789, 57851, 57919, 57987, 58055,
+    58103, 58144, 58214, 58285, 58342, 58403, 58464, 58525, 58586, 58636, 58697, 58747,
+    58808, 58858, 58919, 58969, 59043, 59118, 59179, 59244, 59309, 59374, 59439, 59504,
+    59569, 59634, 59708, 59783, 59844, 59909, 59974, 60039, 60104, 60169, 60234, 60299,
+    60373, 60448, 60509, 60574, 60639, 60704, 60769, 60834, 60899, 60964, 61038, 61113,
+    61174, 61239, 61304, 61369, 61440, 61505, 61570, 61635, 61709, 61784, 61845, 61910,
+    61975, 62040, 62105, 62170, 62235, 62300, 62374, 62449, 62510, 62575, 62640, 62705,
+    62770, 62835, 62900, 62965, 63039, 63114, 63175, 63240, 63305, 63370, 63435, 63500,
+    63565, 63630, 63693, 63722, 63775, 63799, 63832, 63869, 63911, 63961, 63994, 64047,
+    64095, 64148, 64181, 64218, 64266, 64319, 64352, 64389, 64437, 64490, 64523, 64560,
+    64583, 64639, 64687, 64740, 64773, 64810, 64833, 64889, 64937, 64990, 65023, 65060,
+    65083, 65139, 65187, 65240, 65273, 65310, 65333, 65389, 65437, 65490, 65536, 65573,
+    65729, 65783, 65843, 65903, 65963, 66021, 66085, 66149, 66213, 66369, 66427, 66491,
+    66555, 66619, 66681, 66749, 66817, 66885, 67041, 67116, 67150, 67307, 67345, 67383,
+    67435, 67487, 67559, 67589, 67619, 67647, 67676, 67705, 67761, 67823, 67885, 67947,
+    68002, 68057, 68090, 68123, 68183, 68249, 68315, 68381, 68438, 68499, 68556, 68617,
+    68678, 68743, 68804, 68869, 68930, 68995, 69056, 69121, 69182, 69247, 69308, 69373,
+    69422, 69490, 69513, 69536, 69559, 69632, 69714, 69794, 69862, 69901, 69957, 69977,
+    70018, 70059, 70100, 70141, 70182, 70223, 70264, 70305, 70368, 70525, 70682, 70738,
+    70800, 70860, 70926, 71083, 71155, 71212, 71321, 71370, 71436, 71465, 71527, 71570,
+    71603, 71630, 71694, 71723, 71757, 71851, 71945, 71990, 72029, 72087, 72145, 72203,
+    72249, 72302, 72355, 72408, 72462, 72516, 72570, 72614, 72672, 72725, 72782, 72891,
+    72922, 72981, 73040, 73091, 73124, 73163, 73215, 73267, 73347, 73395, 73443, 73471,
+    73499, 73538, 73566, 73605, 73633, 73670, 73728, 73761, 73794, 73849, 73904, 73997,
+    74106, 74135, 74244, 74326, 74435, 74505, 74614, 74723, 74832, 74879, 74955, 75051,
+    75107, 75198, 75246, 75294, 75324, 75340, 75382, 75428, 75474, 75520, 75562, 75608,
+    75654, 75700, 75721, 75742, 75763, 75784, 75799, 75885, 75909, 75938, 75998, 76048,
+    76096, 76143, 76190, 76237, 76284, 76385, 76413, 76437, 76492, 76583, 76625, 76671,
+    76717, 76763, 76788, 76832, 76929, 76973, 77016, 77045, 77088, 77117, 77160, 77189,
+    77232, 77261, 77352, 77388, 77428, 77468, 77508, 77562, 77653, 77703, 77824, 77918,
+    77964, 78010, 78053, 78090, 78106, 78156, 78199, 78293, 78336, 78430, 78467, 78561,
+    78637, 78731, 78781, 78831, 78878, 78925, 78972, 79015, 79062, 79109, 79156, 79250,
+    79297, 79344, 79391, 79485, 79526, 79567, 79608, 79702, 79803, 79846, 79861, 79907,
+    79919, 79988, 80040, 80066, 80121, 80144, 80222, 80320, 80387, 80454, 80515, 80604,
+    80635, 80665, 80751, 80819, 80908, 81000, 81063, 81126, 81199, 81267, 81334, 81410,
+    81469, 81524, 81562, 81600, 81638, 81676, 81724, 81772, 81820, 81920, 81982, 82019,
+    82063, 82107, 82151, 82196, 82244, 82292, 82340, 82388, 82460, 82532, 82604, 82678,
+    82740, 82808, 82876, 82944, 83014, 83072, 83130, 83188, 83246, 83342, 83438, 83535,
+    83634, 83696, 83788, 83880, 83973, 84068, 84102, 84199, 84267, 84335, 84403, 84471,
+    84561, 84623, 84713, 84775, 84866, 84929, 85022, 85085, 85147, 85243, 85339, 85435,
+    85531, 85617, 85675, 85761, 85819, 85906, 86016, 86105, 86164, 86237, 86300, 86376,
+    86457, 86523, 86621, 86674, 86725, 86789, 86857, 86925, 86993, 87061, 87129, 87197,
+    87265, 87333, 87401, 87471, 87541, 87611, 87681, 87751, 87821, 87895, 87958, 88021,
+    88084, 88147, 88210, 88273, 88336, 88399, 88462, 88525, 88590, 88655, 88720, 88785,
+    88850, 88915, 88989, 89061, 89135, 89207, 89281, 89354, 89428, 89501, 89575, 89648,
+    89724, 89799, 89875, 89950, 90026, 90112, 90186, 90258, 90332, 90404, 90478, 90551,
+    90625, 90698, 90772, 90845, 90921, 90996, 91072, 91147, 91223, 91298, 91372, 91444,
+    91518, 91590, 91664, 91737, 91811, 91884, 91958, 92031, 92107, 92182, 92258, 92333,
+    92409, 92484, 92558, 92630, 92704, 92776, 92850, 92923, 92997, 93070, 93144, 93217,
+    93293, 93368, 93444, 93519, 93595, 93670, 93714, 93763, 93813, 93863, 93913, 93963,
+    94013, 94063, 94113, 94208, 94259, 94310, 94361, 94412, 94463, 94514, 94572, 94616,
+    94660, 94706, 94752, 94798, 94844, 94890, 94936, 95034, 95099, 95197, 95282, 95359,
+    95420, 95487, 95531, 95600, 95672, 95702, 95765, 95817, 95869, 95930, 95971, 96050,
+    96146, 96203, 96300, 96383, 96466, 96496, 96582, 96636, 96688, 96749, 96811, 96895,
+    96950, 97001, 97056, 97111, 97166, 97221, 97276, 97331, 97386, 97436, 97486, 97536,
+    97586, 97636, 97686, 97736, 97786, 97874, 97962, 98050, 98140, 98304, 98395, 98486,
+    98577, 98631, 98685, 98739, 98790, 98861, 98912, 98983, 99034, 99105, 99156, 99227,
+    99278, 99349, 99400, 99471, 99522, 99593, 99644, 99715, 99744, 99769, 99801, 99889,
+    99977, 100065, 100155, 100246, 100337, 100428, 100519, 100595, 100658, 100699, 100764, 100829,
+    100866, 100912, 100963, 101014, 101082, 101151, 101216, 101281, 101327, 101378, 101429, 101498,
+    101563, 101628, 101674, 101725, 101776, 101811, 101880, 101940, 102005, 102070, 102116, 102167,
+    102218, 102253, 102322, 102400, 102465, 102530, 102576, 102627, 102678, 102713, 102782, 102842,
+    102907, 102972, 103018, 103069, 103120, 103155, 103224, 103284, 103349, 103414, 103460, 103511,
+    103562, 103597, 103666, 103726, 103791, 103856, 103902, 103953, 104004, 104028, 104089, 104148,
+    104202, 104256, 104310, 104364, 104418, 104472, 104526, 104580, 104634, 104688, 104742, 104796,
+    104850, 104904, 104958, 105012, 105066, 105100, 105134, 105168, 105202, 105236, 105270, 105304,
+    105338, 105372, 105406, 105440, 105474, 105508, 105542, 105576, 105610, 105707, 105768, 105813,
+    105862, 105911, 105960, 106009, 106058, 106107, 106156, 106186, 106237, 106262, 106316, 106338,
+    106415, 106496, 106556, 106613, 106707, 106788, 106871, 106900, 106986, 107040, 107092, 107124,
+    107184, 107244, 107326, 107425, 107514, 107601, 107638, 107704, 107800, 107852, 107912, 107985,
+    108039, 108098, 108157, 108254, 108309, 108346, 108383, 108430, 108477, 108524, 108571, 108619,
+    108672, 108731, 108776, 108835, 108880, 108917, 108960, 109003, 109046, 109089, 109133, 109230,
+    109277, 109324, 109394, 109464, 109534, 109604, 109676, 109738, 109800, 109866, 109932, 109998,
+    110064, 110132, 110198, 110261, 110360, 110430, 110478, 110526, 110592, 110640, 110688, 110736,
+    110785, 110843, 110942, 110995, 111048, 111147, 111246, 111277, 111364, 111455, 111551, 111603,
+    111663, 111762, 111861, 111960, 112011, 112036, 112090, 112112, 112189, 112346, 112411, 112476,
+    112556, 112615, 112666, 112823, 112980, 113137, 113188, 113213, 113261, 113325, 113377, 113418,
+    113490, 113598, 113663, 113728, 113769, 113836, 113887, 113945, 113985, 114044, 114102, 114160,
+    114213, 114266, 114319, 114373, 114427, 114535, 114567, 114623, 114688, 114748, 114808, 114874,
+    114982, 115043, 115151, 115205, 115227, 115304, 115340, 115496, 115530, 115564, 115617, 115670,
+    115738, 115778, 115831, 115889, 115947, 116005, 116063, 116121, 116179, 116238, 116295, 116357,
+    116419, 116481, 116543, 116605, 116667, 116730, 116787, 116849, 116911, 116973, 117035, 117097,
+    117159, 117222, 117279, 117341, 117403, 117465, 117527, 117589, 117651, 117714, 117771, 117833,
+    117895, 117957, 118019, 118081, 118143, 118206, 118263, 118325, 118387, 118449, 118511, 118573,
+    118635, 118698, 118784, 118846, 118908, 118970, 119032, 119094, 119156, 119219, 119276, 119338,
+    119400, 119462, 119524, 119586, 119648, 119711, 119735, 119793, 119817, 119875, 119899, 119957,
+    119981, 120039, 120063, 120121, 120145, 120203, 120228, 120287, 120443, 120599, 120755, 120846,
+    120907, 120956, 121013, 121070, 121127, 121218, 121263, 121308, 121399, 121454, 121545, 121596,
+    121670, 121704, 121761, 121918, 121955, 122006, 122078, 122108, 122138, 122226, 122254, 122315,
+    122376, 122437, 122498, 122559, 122620, 122682, 122744, 122806, 122880, 122942, 122994, 123056,
+    123109, 123171, 123224, 123277, 123339, 123392, 123454, 123507, 123569, 123622, 123676, 123712,
+    123748, 123785, 123822, 123859, 123896, 123933, 123970, 124002, 124067, 124132, 124197, 124262,
+    124327, 124392, 124458, 124524, 124590, 124646, 124712, 124768, 124834, 124891, 124957, 125014,
+    125071, 125137, 125194, 125260, 125317, 125383, 125440, 125507, 125530, 125553, 125576, 125599,
+    125680, 125760, 125813, 125970, 126031, 126092, 126153, 126215, 126277, 126339, 126401, 126463,
+    126525, 126587, 126649, 126711, 126776, 126841, 126906, 126976, 127042, 127108, 127174, 127240,
+    127306, 127372, 127438, 127504, 127661, 127715, 127774, 127833, 127892, 127950, 128013, 128076,
+    128139, 128296, 128371, 128527, 128561, 128605, 128657, 128739, 128827, 128856, 128918, 128970,
+    129032, 129084, 129136, 129198, 129250, 129302, 129364, 129416, 129478, 129531, 129593, 129646,
+    129699, 129761, 129814, 129876, 129929, 129991, 130044, 130073, 130129, 130190, 130252, 130314,
+    130350, 130386, 130422, 130458, 130494, 130530, 130567, 130604, 130641, 130678, 130715, 130752,
+    130785, 130851, 130907, 130973, 131072, 131128, 131194, 131250, 131316, 131372, 131438, 131494,
+    131560, 131617, 131683, 131740, 131806, 131863, 131929, 131986, 132052, 132109, 132175, 132232,
+    132265, 132325, 132390, 132456, 132522, 132678, 132834, 132895, 132957, 133019, 133081, 133143,
+    133205, 133267, 133329, 133391, 133453, 133515, 133577, 133637, 133702, 133768, 133834, 133900,
+    133966, 134032, 134098, 134164, 134230, 134296, 134362, 134428, 134494, 134560, 134626, 134782,
+    134891, 134958, 135168, 135277, 135386, 135495, 135604, 135713, 135822, 135916, 135967, 136061,
+    136155, 136249, 136343, 136437, 136531, 136625, 136671, 136769, 136834, 136879, 136927, 137000,
+    137053, 137109, 137190, 137272, 137371, 137392, 137460, 137528, 137590, 137622, 137652, 137739,
+    137776, 137871, 137921, 137980, 138025, 138089, 138143, 138220, 138269, 138329, 138388, 138447,
+    138544, 138582, 138620, 138658, 138696, 138734, 138772, 138810, 138848, 138896, 138944, 138992,
+    139040, 139101, 139161, 139264, 139324, 139384, 139444, 139504, 139564, 139609, 139669, 139714,
+    139758, 139802, 139846, 139890, 139987, 140035, 140083, 140131, 140179, 140227, 140275, 140323,
+    140371, 140443, 140515, 140587, 140659, 140720, 140782, 140844, 140912, 140980, 141048, 141116,
+    141213, 141271, 141329, 141387, 141445, 141503, 141561, 141619, 141677, 141773, 141869, 141965,
+    142061, 142122, 142201, 142280, 142359, 142438, 142530, 142622, 142714, 142806, 142872, 142946,
+    143010, 143109, 143162, 143214, 143277, 143360, 143423, 143486, 143549, 143612, 143675, 143738,
+    143812, 143884, 143958, 144030, 144104, 144176, 144250, 144322, 144396, 144468, 144542, 144614,
+    144688, 144760, 144834, 144906, 144980, 145052, 145126, 145198, 145272, 145344, 145418, 145490,
+    145589, 145655, 145708, 145761, 145860, 145913, 145969, 146050, 146149, 146238, 146269, 146300,
+    146386, 146452, 146548, 146600, 146660, 146751, 146813, 146886, 146952, 147017, 147093, 147131,
+    147169, 147207, 147245, 147292, 147339, 147386, 147456, 147509, 147570, 147607, 147650, 147693,
+    147736, 147779, 147827, 147875, 147923, 147971, 148041, 148111, 148181, 148252, 148313, 148379,
+    148445, 148511, 148578, 148636, 148694, 148752, 148810, 148903, 148996, 149089, 149184, 149245,
+    149334, 149423, 149512, 149603, 149667, 149740, 149820, 149885, 149984, 150037, 150100, 150167,
+    150234, 150301, 150370, 150433, 150496, 150559, 150622, 150696, 150768, 150842, 150914, 150988,
+    151060, 151134, 151206, 151249, 151297, 151345, 151393, 151451, 151552, 151651, 151711, 151779,
+    151830, 151900, 151973, 152019, 152069, 152119, 152170, 152228, 152326, 152361, 152422, 152458,
+    152519, 152604, 152660, 152720, 152780, 152840, 152919, 152972, 153051, 153104, 153184, 153238,
+    153291, 153344, 153397, 153450, 153502, 153554, 153606, 153635, 153734, 153833, 153933, 154009,
+    154073, 154114, 154178, 154242, 154307, 154345, 154390, 154439, 154488, 154538, 154606, 154676,
+    154740, 154804, 154869, 154914, 154963, 155012, 155062, 155132, 155196, 155260, 155325, 155370,
+    155419, 155468, 155518, 155541, 155648, 155708, 155806, 155868, 155921, 155977, 156058, 156149,
+    156215, 156281, 156341, 156373, 156405, 156437, 156469, 156531, 156582, 156637, 156687, 156735,
+    156783, 156831, 156879, 156954, 157029, 157081, 157133, 157158, 157195, 157253, 157305, 157338,
+    157375, 157433, 157485, 157518, 157555, 157613, 157665, 157698, 157735, 157826, 157872, 157943,
+    158014, 158060, 158104, 158150, 158194, 158240, 158284, 158330, 158374, 158420, 158511, 158567,
+    158658, 158710, 158804, 158825, 158877, 158921, 159015, 159109, 159203, 159277, 159333, 159489,
+    159544, 159579, 159614, 159744, 159833, 159916, 159978, 160040, 160102, 160164, 160226, 160288,
+    160349, 160410, 160472, 160534, 160600, 160666, 160732, 160798, 160864, 160930, 160995, 161060,
+    161126, 161192, 161263, 161334, 161392, 161454, 161516, 161578, 161653, 161728, 161790, 161856,
+    161922, 161988, 162063, 162138, 162200, 162266, 162332, 162398, 162473, 162548, 162610, 162676,
+    162742, 162808, 162857, 162906, 162960, 163020, 163080, 163140, 163222, 163301, 163389, 163428,
+    163501, 163523, 163578, 163633, 163688, 163743, 163840, 163895, 163950, 164005, 164030, 164186,
+    164342, 164403, 164464, 164525, 164587, 164649, 164711, 164773, 164835, 164897, 164959, 165021,
+    165083, 165148, 165213, 165278, 165344, 165410, 165476, 165542, 165608, 165674, 165740, 165806,
+    165872, 166028, 166104, 166137, 166189, 166278, 166335, 166491, 166530, 166568, 166612, 166710,
+    166789, 166869, 166925, 167006, 167043, 167111, 167165, 167197, 167229, 167261, 167293, 167322,
+    167382, 167442, 167502, 167562, 167590, 167647, 167703, 167767, 167831, 167936, 168000, 168032,
+    168073, 168144, 168215, 168269, 168328, 168387, 168446, 168505, 168564, 168623, 168683, 168758,
+    168833, 168891, 168954, 169017, 169080, 169143, 169206, 169269, 169333, 169382, 169451, 169482,
+    169543, 169574, 169635, 169666, 169727, 169758, 169819, 169850, 169881, 169942, 169973, 170004,
+    170065, 170096, 170127, 170189, 170220, 170251, 170346, 170429, 170509, 170568, 170641, 170697,
+    170853, 170913, 170977, 171133, 171197, 171261, 171325, 171389, 171457, 171525, 171593, 171661,
+    171817, 171890, 172032, 172188, 172222, 172273, 172295, 172317, 172339, 172386, 172414, 172468,
+    172527, 172586, 172645, 172677, 172735, 172798, 172861, 172924, 172982, 173041, 173100, 173162,
+    173225, 173288, 173363, 173421, 173483, 173546, 173609, 173684, 173742, 173804, 173867, 173930,
+    173978, 174038, 174099, 174180, 174259, 174295, 174451, 174607, 174763, 174813, 174867, 174909,
+    174980, 175089, 175140, 175208, 175238, 175299, 175367, 175431, 175451, 175466, 175518, 175614,
+    175644, 175702, 175762, 175820, 175879, 175938, 175997, 176062, 176128, 176183, 176238, 176293,
+    176354, 176378, 176416, 176447, 176464, 176486, 176510, 176619, 176651, 176708, 176769, 176830,
+    176891, 176943, 176976, 177042, 177081, 177134, 177187, 177240, 177293, 177345, 177394, 177443,
+    177492, 177541, 177590, 177630, 177670, 177710, 177750, 177844, 177953, 178015, 178124, 178219,
+    178328, 178437, 178546, 178655, 178749, 178843, 178937,
 };
 
 static const struct kiln_pair pairs[] = {
-    { 45, 606 }, { 86, 74 }, { 5, 6 }, { 45, 34 }, { 86, 759 }, { 609, 3104 },
-    { 659, 3105 }, { 34, 5 }, { 763, 3107 }, { 3, 1499 }, { 375, 376 }, { 243, 252 },
-    { 1435, 755 }, { 421, 422 }, { 86, 45 }, { 787, 3104 }, { 792, 3105 }, { 3, 1501 },
-    { 5, 352 }, { 3113, 3106 }, { 1437, 3112 }, { 34, 716 }, { 252, 96 }, { 758, 3108 },
-    { 3107, 6 }, { 3114, 62 }, { 619, 3104 }, { 669, 3105 }, { 3121, 3106 }, { 86, 3107 },
-    { 243, 244 }, { 251, 3126 }, { 252, 419 }, { 34, 6 }, { 1188, 755 }, { 1191, 3108 },
-    { 1195, 1196 }, { 1197, 1198 }, { 3127, 1436 }, { 1, 1498 }, { 3123, 1500 }, { 2, 3 },
-    { 45, 46 }, { 73, 74 }, { 97, 757 }, { 3122, 353 }, { 767, 3104 }, { 776, 3105 },
-    { 3139, 1192 }, { 3140, 3141 }, { 1497, 3143 }, { 0, 1 }, { 3, 8 }, { 4, 3106 },
-    { 3122, 559 }, { 3153, 3133 }, { 1116, 3105 }, { 3154, 3144 }, { 7, 3156 }, { 3145, 3157 },
-    { 62, 6 }, { 243, 3117 }, { 423, 424 }, { 425, 426 }, { 427, 428 }, { 429, 430 },
-    { 432, 3115 }, { 45, 653 }, { 2415, 2416 }, { 2417, 2418 }, { 3107, 5 }, { 3118, 3147 },
-    { 3123, 2419 }, { 96, 86 }, { 420, 421 }, { 451, 1979 }, { 603, 604 }, { 639, 606 },
-    { 640, 3104 }, { 1980, 1981 }, { 1982, 1983 }, { 20, 3 }, { 756, 3148 }, { 1409, 1410 },
-    { 97, 1201 }, { 684, 685 }, { 686, 74 }, { 837, 752 }, { 880, 3106 }, { 944, 945 },
-    { 1810, 229 }, { 1815, 3134 }, { 1820, 3135 }, { 2749, 3108 }, { 3155, 3163 }, { 423, 448 },
-    { 425, 449 }, { 427, 450 }, { 566, 3115 }, { 693, 3105 }, { 3161, 3132 }, { 3166, 3167 },
-    { 3168, 3169 }, { 6, 595 }, { 3162, 3106 }, { 3172, 3173 }, { 45, 644 }, { 429, 3179 },
-    { 645, 3104 }, { 1979, 3183 }, { 1981, 1998 }, { 86, 3128 }, { 1509, 3 }, { 3187, 3129 },
-    { 97, 1207 }, { 3189, 3190 }, { 3195, 1816 }, { 3197, 2750 }, { 606, 766 }, { 90, 91 },
-    { 100, 101 }, { 420, 3117 }, { 584, 585 }, { 591, 592 }, { 654, 655 }, { 749, 750 },
-    { 3114, 589 }, { 3136, 3178 }, { 3199, 3200 }, { 3205, 3206 }, { 3171, 6 }, { 3198, 3208 },
-    { 3209, 3176 }, { 1997, 3214 }, { 3201, 3211 }, { 3213, 3184 }, { 641, 3104 }, { 3, 886 },
-    { 45, 841 }, { 97, 1213 }, { 2031, 3106 }, { 3132, 2726 }, { 3229, 3137 }, { 3149, 354 },
-    { 3158, 493 }, { 3210, 606 }, { 19, 3185 }, { 51, 355 }, { 86, 491 }, { 96, 437 },
-    { 228, 229 }, { 242, 3134 }, { 250, 3135 }, { 333, 690 }, { 334, 691 }, { 335, 692 },
-    { 370, 371 }, { 372, 373 }, { 374, 3129 }, { 380, 381 }, { 384, 385 }, { 386, 387 },
-    { 388, 389 }, { 421, 2582 }, { 432, 3165 }, { 475, 476 }, { 489, 490 }, { 492, 3111 },
-    { 590, 3227 }, { 824, 3105 }, { 838, 839 }, { 849, 3107 }, { 1344, 1345 }, { 1357, 1358 },
-    { 1359, 1360 }, { 1365, 653 }, { 1404, 1405 }, { 1426, 74 }, { 3116, 1199 }, { 3124, 5 },
-    { 3177, 398 }, { 3204, 2043 }, { 447, 3232 }, { 6, 600 }, { 3233, 3239 }, { 3237, 1983 },
-    { 642, 3104 }, { 3, 2044 }, { 45, 844 }, { 840, 3242 }, { 3241, 3106 }, { 96, 97 },
-    { 3234, 3228 }, { 3236, 3245 }, { 3149, 493 }, { 3158, 354 }, { 566, 3165 }, { 689, 3257 },
-    { 1443, 606 }, { 3107, 634 }, { 3111, 729 }, { 3116, 1205 }, { 3124, 850 }, { 3126, 3252 },
-    { 3230, 3272 }, { 3235, 877 }, { 3255, 245 }, { 3258, 3259 }, { 3260, 3261 }, { 3262, 377 },
-    { 3263, 382 }, { 3264, 3265 }, { 3269, 477 }, { 3276, 901 }, { 3277, 3278 }, { 1006, 1007 },
-    { 3118, 6 }, { 3238, 3289 }, { 646, 3104 }, { 3, 3192 }, { 45, 847 }, { 843, 3292 },
-    { 3291, 3106 }, { 3295, 98 }, { 96, 3316 }, { 3116, 1211 }, { 3124, 856 }, { 3270, 3307 },
-    { 3301, 3311 }, { 3312, 3313 }, { 3315, 3266 }, { 3319, 1008 }, { 15, 16 }, { 25, 26 },
-    { 30, 31 }, { 37, 17 }, { 49, 3111 }, { 579, 580 }, { 608, 3109 }, { 618, 3130 },
-    { 653, 3137 }, { 658, 3110 }, { 659, 86 }, { 668, 3131 }, { 751, 752 }, { 754, 755 },
-    { 761, 762 }, { 840, 3174 }, { 1343, 3317 }, { 1507, 1508 }, { 2035, 2036 }, { 3112, 5 },
-    { 3186, 3127 }, { 3215, 712 }, { 3244, 2727 }, { 3287, 601 }, { 3294, 887 }, { 3286, 3321 },
-    { 647, 3104 }, { 59, 3 }, { 846, 3324 }, { 3320, 3219 }, { 6, 1469 }, { 45, 1349 },
-    { 878, 3106 }, { 3124, 862 }, { 3285, 3326 }, { 3331, 3271 }, { 15, 3339 }, { 608, 3119 },
-    { 618, 3150 }, { 658, 3120 }, { 668, 3151 }, { 792, 86 }, { 938, 653 }, { 1329, 752 },
-    { 3118, 3344 }, { 3246, 3348 }, { 3323, 2046 }, { 3336, 17 }, { 3337, 27 }, { 3338, 32 },
-    { 3349, 3356 }, { 3350, 3355 }, { 3353, 3216 }, { 2427, 3 }, { 3318, 3367 }, { 609, 45 },
-    { 3224, 3118 }, { 611, 3109 }, { 613, 3119 }, { 621, 3130 }, { 623, 3150 }, { 661, 3110 },
-    { 663, 3120 }, { 671, 3131 }, { 673, 3151 }, { 942, 943 }, { 3366, 3302 }, { 34, 941 },
-    { 50, 51 }, { 56, 57 }, { 77, 1431 }, { 79, 1432 }, { 81, 1433 }, { 86, 201 },
-    { 95, 3327 }, { 96, 456 }, { 202, 203 }, { 225, 226 }, { 234, 235 }, { 259, 236 },
-    { 383, 3334 }, { 414, 415 }, { 424, 2458 }, { 426, 2459 }, { 428, 2460 }, { 481, 482 },
-    { 483, 484 }, { 485, 486 }, { 487, 488 }, { 605, 606 }, { 635, 636 }, { 643, 3104 },
-    { 656, 74 }, { 687, 688 }, { 689, 821 }, { 690, 822 }, { 691, 823 }, { 693, 3175 },
-    { 715, 716 }, { 738, 62 }, { 817, 818 }, { 819, 820 }, { 946, 3111 }, { 992, 993 },
-    { 1004, 1005 }, { 1076, 3180 }, { 1103, 1104 }, { 1193, 3306 }, { 1203, 3330 }, { 1209, 3369 },
-    { 1215, 3283 }, { 1293, 1294 }, { 1419, 1420 }, { 1421, 1422 }, { 1447, 1448 }, { 1940, 3106 },
-    { 1978, 3117 }, { 2425, 2426 }, { 2457, 448 }, { 2729, 2730 }, { 2732, 2733 }, { 2734, 2735 },
-    { 3116, 3186 }, { 3125, 720 }, { 3129, 3207 }, { 3148, 758 }, { 3164, 907 }, { 3177, 216 },
-    { 3188, 3142 }, { 3231, 1533 }, { 3267, 2596 }, { 3274, 3351 }, { 3305, 3218 }, { 3329, 3243 },
-    { 982, 1377 }, { 607, 3182 }, { 657, 3345 }, { 669, 3365 }, { 775, 3376 }, { 1352, 3128 },
-    { 1385, 3137 }, { 1388, 1389 }, { 1390, 1391 }, { 3210, 3222 }, { 3384, 28 }, { 3385, 33 },
-    { 3297, 3 }, { 787, 45 }, { 611, 3119 }, { 613, 3109 }, { 621, 3150 }, { 623, 3130 },
-    { 661, 3120 }, { 663, 3110 }, { 671, 3151 }, { 673, 3131 }, { 3401, 3193 }, { 234, 273 },
-    { 414, 443 }, { 449, 2459 }, { 450, 2460 }, { 467, 2458 }, { 648, 3104 }, { 1430, 3406 },
-    { 2457, 3418 }, { 3107, 941 }, { 3136, 3452 }, { 3142, 3443 }, { 3164, 968 }, { 3180, 3425 },
-    { 3188, 758 }, { 3282, 3464 }, { 3296, 3428 }, { 3303, 3426 }, { 3314, 3416 }, { 3405, 58 },
-    { 3407, 3408 }, { 3409, 3412 }, { 3414, 236 }, { 3419, 3420 }, { 3421, 3422 }, { 3423, 3424 },
-    { 3429, 3332 }, { 3430, 3431 }, { 3432, 692 }, { 3436, 3437 }, { 3448, 3449 }, { 3453, 3389 },
-    { 3456, 3457 }, { 74, 3474 }, { 594, 3207 }, { 607, 3342 }, { 643, 3249 }, { 776, 3365 },
-    { 1352, 3146 }, { 3181, 3471 }, { 3222, 3374 }, { 3335, 3478 }, { 3440, 3477 }, { 3479, 3212 },
-    { 3, 2033 }, { 3482, 3358 }, { 45, 922 }, { 234, 3415 }, { 468, 2459 }, { 469, 2460 },
-    { 649, 3104 }, { 2457, 3497 }, { 2458, 3495 }, { 3107, 3439 }, { 3142, 3445 }, { 3218, 758 },
-    { 3458, 3503 }, { 3493, 236 }, { 3496, 451 }, { 3499, 3512 }, { 3500, 3515 }, { 3507, 3444 },
-    { 3516, 3517 }, { 3519, 3520 }, { 765, 3207 }, { 3533, 3501 }, { 5, 156 }, { 6, 1423 },
-    { 22, 160 }, { 34, 947 }, { 35, 36 }, { 46, 3281 }, { 62, 2856 }, { 83, 3105 },
-    { 118, 119 }, { 120, 121 }, { 122, 123 }, { 124, 125 }, { 126, 127 }, { 128, 129 },
-    { 131, 132 }, { 133, 134 }, { 135, 136 }, { 137, 138 }, { 139, 140 }, { 141, 142 },
-    { 153, 3106 }, { 223, 97 }, { 333, 697 }, { 334, 698 }, { 335, 699 }, { 340, 3327 },
-    { 356, 17 }, { 358, 3388 }, { 359, 360 }, { 365, 366 }, { 397, 3284 }, { 400, 401 },
-    { 403, 404 }, { 405, 406 }, { 407, 408 }, { 410, 411 }, { 412, 413 }, { 430, 2583 },
-    { 431, 3170 }, { 439, 440 }, { 441, 442 }, { 506, 507 }, { 551, 552 }, { 553, 554 },
-    { 562, 563 }, { 564, 565 }, { 574, 575 }, { 578, 3455 }, { 584, 2294 }, { 587, 588 },
-    { 652, 3508 }, { 655, 1091 }, { 693, 3357 }, { 705, 3203 }, { 711, 3433 }, { 718, 719 },
-    { 721, 722 }, { 724, 725 }, { 727, 728 }, { 879, 3323 }, { 881, 882 }, { 883, 884 },
-    { 937, 3279 }, { 939, 1366 }, { 958, 959 }, { 966, 3352 }, { 980, 981 }, { 990, 991 },
-    { 1010, 945 }, { 1077, 606 }, { 1101, 685 }, { 1116, 3175 }, { 1337, 1367 }, { 1349, 916 },
-    { 1386, 1387 }, { 1398, 3111 }, { 1402, 1403 }, { 1407, 1408 }, { 1424, 1425 }, { 1463, 3280 },
-    { 1465, 1466 }, { 1477, 1404 }, { 1479, 1480 }, { 1730, 3185 }, { 2045, 3382 }, { 2684, 229 },
-    { 2692, 3134 }, { 2698, 3135 }, { 2746, 3386 }, { 2853, 2731 }, { 2857, 2858 }, { 2859, 2860 },
-    { 2861, 2862 }, { 2863, 2864 }, { 2865, 3387 }, { 3125, 723 }, { 3128, 3191 }, { 3136, 2581 },
-    { 3161, 3121 }, { 3178, 2582 }, { 3198, 3162 }, { 3204, 1939 }, { 3217, 1467 }, { 3231, 2456 },
-    { 3234, 1090 }, { 3235, 152 }, { 3236, 3132 }, { 3253, 438 }, { 3268, 3288 }, { 3287, 2798 },
-    { 3294, 1396 }, { 3300, 3361 }, { 3308, 593 }, { 3328, 478 }, { 3341, 734 }, { 3354, 2038 },
-    { 3359, 602 }, { 3368, 1035 }, { 3370, 2077 }, { 3403, 3492 }, { 3404, 175 }, { 3411, 457 },
-    { 3451, 1941 }, { 3465, 1547 }, { 3475, 1364 }, { 3511, 3363 }, { 3530, 1353 }, { 3309, 3 },
-    { 3537, 3536 }, { 650, 3104 }, { 3142, 3446 }, { 3243, 758 }, { 3454, 3544 }, { 3468, 3546 },
-    { 3521, 3555 }, { 3540, 3541 }, { 3551, 83 }, { 3554, 3371 }, { 1352, 3538 }, { 39, 22 },
-    { 159, 3560 }, { 333, 703 }, { 334, 704 }, { 335, 3611 }, { 431, 3202 }, { 470, 2583 },
-    { 696, 3580 }, { 960, 3106 }, { 1402, 3637 }, { 2609, 3543 }, { 3107, 808 }, { 3118, 3563 },
-    { 3125, 726 }, { 3128, 3379 }, { 3136, 3225 }, { 3215, 3191 }, { 3217, 1475 }, { 3251, 3584 },
-    { 3268, 3361 }, { 3279, 3557 }, { 3288, 3300 }, { 3308, 785 }, { 3320, 3628 }, { 3381, 3646 },
-    { 3476, 3632 }, { 3480, 3566 }, { 3481, 3572 }, { 3545, 994 }, { 3552, 3595 }, { 3558, 157 },
-    { 3567, 3568 }, { 3569, 3570 }, { 3573, 3574 }, { 3575, 3576 }, { 3578, 154 }, { 3581, 3582 },
-    { 3586, 3363 }, { 3590, 3591 }, { 3593, 3594 }, { 3597, 3598 }, { 3599, 508 }, { 3600, 3601 },
-    { 3602, 3603 }, { 3605, 2795 }, { 3609, 74 }, { 3616, 3304 }, { 3617, 3618 }, { 3620, 3621 },
-    { 3634, 3280 }, { 3636, 3281 }, { 3639, 17 }, { 3642, 2047 }, { 3644, 2693 }, { 3648, 3649 },
-    { 3650, 3651 }, { 3, 735 }, { 651, 3104 }, { 3469, 3688 }, { 3690, 3550 }, { 333, 709 },
-    { 334, 710 }, { 335, 3612 }, { 702, 3699 }, { 1402, 3748 }, { 2048, 3106 }, { 3534, 3717 },
-    { 3622, 3705 }, { 3635, 3217 }, { 3662, 3742 }, { 3682, 3745 }, { 3685, 3368 }, { 3693, 3703 },
-    { 3700, 3701 }, { 3704, 3733 }, { 3721, 3652 }, { 3723, 3728 }, { 3724, 3730 }, { 3729, 3571 },
-    { 3731, 3577 }, { 3751, 3752 }, { 3247, 572 }, { 555, 556 }, { 557, 558 }, { 615, 3391 },
-    { 625, 619 }, { 665, 3346 }, { 939, 940 }, { 971, 972 }, { 973, 974 }, { 998, 1380 },
-    { 1000, 1381 }, { 1375, 1376 }, { 1378, 1379 }, { 1382, 1383 }, { 1392, 3193 }, { 3360, 888 },
-    { 3470, 3146 }, { 3, 2078 }, { 2325, 3104 }, { 334, 3105 }, { 708, 3757 }, { 3106, 885 },
-    { 3647, 3753 }, { 3685, 3675 }, { 3707, 3769 }, { 3722, 3763 }, { 3756, 2583 }, { 3758, 3759 },
-    { 3760, 3770 }, { 3762, 2049 }, { 3771, 3203 }, { 3773, 3775 }, { 3774, 3776 }, { 3777, 3772 },
-    { 3248, 572 }, { 615, 3483 }, { 625, 767 }, { 665, 3377 }, { 3360, 961 }, { 3378, 3784 },
-    { 3624, 3789 }, { 3625, 3790 }, { 3725, 3787 }, { 3739, 3779 }, { 3785, 3786 }, { 3788, 3791 },
-    { 3, 1942 }, { 2326, 3104 }, { 3619, 3799 }, { 3676, 3795 }, { 3798, 3805 }, { 3298, 572 },
-    { 3818, 3794 }, { 3820, 3823 }, { 3821, 3780 }, { 6, 369 }, { 19, 1341 }, { 22, 166 },
-    { 45, 915 }, { 56, 3388 }, { 62, 375 }, { 63, 64 }, { 72, 3147 }, { 74, 390 },
-    { 77, 3007 }, { 79, 3008 }, { 81, 3009 }, { 86, 281 }, { 88, 89 }, { 93, 94 },
-    { 97, 1221 }, { 102, 103 }, { 107, 108 }, { 146, 147 }, { 155, 3727 }, { 162, 163 },
-    { 181, 182 }, { 183, 184 }, { 186, 187 }, { 188, 189 }, { 190, 191 }, { 192, 193 },
-    { 194, 195 }, { 196, 197 }, { 198, 199 }, { 200, 3513 }, { 204, 205 }, { 206, 207 },
-    { 208, 209 }, { 210, 211 }, { 212, 213 }, { 214, 215 }, { 218, 219 }, { 220, 221 },
-    { 222, 3579 }, { 224, 3413 }, { 230, 231 }, { 232, 233 }, { 237, 238 }, { 239, 240 },
-    { 241, 3310 }, { 243, 3466 }, { 246, 247 }, { 248, 249 }, { 253, 1821 }, { 255, 256 },
-    { 257, 258 }, { 263, 264 }, { 265, 266 }, { 267, 1829 }, { 269, 270 }, { 271, 272 },
-    { 277, 278 }, { 279, 280 }, { 333, 1106 }, { 334, 1107 }, { 335, 1108 }, { 365, 1960 },
-    { 378, 379 }, { 394, 395 }, { 396, 3588 }, { 407, 1969 }, { 414, 462 }, { 416, 417 },
-    { 423, 467 }, { 425, 468 }, { 427, 469 }, { 429, 451 }, { 433, 434 }, { 435, 436 },
-    { 444, 445 }, { 452, 453 }, { 454, 455 }, { 463, 464 }, { 471, 472 }, { 473, 474 },
-    { 498, 499 }, { 500, 501 }, { 502, 503 }, { 504, 505 }, { 573, 3604 }, { 578, 3341 },
-    { 582, 583 }, { 586, 3607 }, { 596, 597 }, { 598, 599 }, { 615, 3109 }, { 625, 3130 },
-    { 627, 3150 }, { 637, 638 }, { 648, 3296 }, { 665, 3110 }, { 675, 3131 }, { 677, 3151 },
-    { 693, 1109 }, { 694, 695 }, { 696, 821 }, { 697, 822 }, { 698, 823 }, { 699, 3273 },
-    { 700, 701 }, { 706, 707 }, { 711, 824 }, { 713, 714 }, { 716, 717 }, { 730, 731 },
-    { 733, 734 }, { 736, 737 }, { 739, 740 }, { 741, 742 }, { 743, 744 }, { 745, 746 },
-    { 747, 748 }, { 753, 3467 }, { 756, 1189 }, { 758, 1222 }, { 760, 3387 }, { 761, 2751 },
-    { 786, 3182 }, { 791, 3375 }, { 800, 3672 }, { 804, 805 }, { 806, 807 }, { 810, 811 },
-    { 815, 816 }, { 825, 826 }, { 827, 828 }, { 829, 830 }, { 831, 832 }, { 833, 834 },
-    { 835, 836 }, { 838, 852 }, { 842, 3325 }, { 845, 3364 }, { 848, 3275 }, { 849, 3174 },
-    { 850, 851 }, { 856, 857 }, { 858, 3293 }, { 862, 863 }, { 897, 3352 }, { 900, 901 },
-    { 909, 1348 }, { 914, 3631 }, { 926, 1354 }, { 932, 3684 }, { 933, 1361 }, { 935, 3767 },
-    { 977, 978 }, { 1009, 3626 }, { 1025, 1026 }, { 1037, 1038 }, { 1039, 798 }, { 1043, 1044 },
-    { 1072, 1073 }, { 1074, 1075 }, { 1082, 606 }, { 1087, 636 }, { 1110, 1111 }, { 1112, 1113 },
-    { 1114, 1115 }, { 1117, 1118 }, { 1127, 1128 }, { 1137, 1138 }, { 1147, 1148 }, { 1157, 1158 },
-    { 1167, 1168 }, { 1177, 1178 }, { 1187, 752 }, { 1190, 3152 }, { 1193, 1194 }, { 1199, 1200 },
-    { 1203, 1204 }, { 1205, 1206 }, { 1209, 1210 }, { 1211, 1212 }, { 1215, 1216 }, { 1219, 1220 },
-    { 1223, 1224 }, { 1227, 1228 }, { 1231, 1232 }, { 1235, 1236 }, { 1239, 1240 }, { 1243, 1244 },
-    { 1247, 1248 }, { 1272, 3226 }, { 1276, 1277 }, { 1297, 1298 }, { 1301, 1302 }, { 1305, 1306 },
-    { 1311, 1312 }, { 1313, 1314 }, { 1317, 1318 }, { 1320, 3402 }, { 1321, 1322 }, { 1323, 1324 },
-    { 1325, 1326 }, { 1327, 1328 }, { 1337, 1338 }, { 1340, 1730 }, { 1350, 1351 }, { 1355, 1356 },
-    { 1362, 1363 }, { 1369, 3623 }, { 1372, 1373 }, { 1374, 3819 }, { 1384, 3803 }, { 1449, 1450 },
-    { 1451, 1452 }, { 1453, 1454 }, { 1503, 3106 }, { 1534, 3170 }, { 1592, 2005 }, { 1740, 51 },
-    { 1956, 17 }, { 1966, 3589 }, { 1970, 3736 }, { 1971, 1972 }, { 1973, 1974 }, { 1975, 1976 },
-    { 1977, 3502 }, { 1984, 1985 }, { 1986, 1987 }, { 1988, 3253 }, { 1990, 1991 }, { 1992, 1993 },
-    { 1994, 1995 }, { 1999, 2000 }, { 2001, 2002 }, { 2003, 3328 }, { 2039, 3548 }, { 2171, 3553 },
-    { 2172, 3691 }, { 2173, 3755 }, { 2295, 588 }, { 2300, 3119 }, { 2339, 3120 }, { 2398, 3216 },
-    { 2424, 3523 }, { 2556, 3326 }, { 2646, 3039 }, { 2746, 3116 }, { 2747, 3461 }, { 2748, 3221 },
-    { 2752, 3282 }, { 2753, 3506 }, { 2755, 2756 }, { 2757, 3305 }, { 2758, 3547 }, { 2760, 2761 },
-    { 2762, 3329 }, { 2763, 3689 }, { 2765, 2766 }, { 2821, 2822 }, { 2846, 3434 }, { 2847, 718 },
-    { 2855, 3564 }, { 2928, 2929 }, { 3032, 3382 }, { 3125, 2951 }, { 3133, 5 }, { 3175, 3692 },
-    { 3202, 3225 }, { 3204, 1502 }, { 3223, 92 }, { 3246, 3379 }, { 3250, 3697 }, { 3267, 3726 },
-    { 3354, 581 }, { 3357, 1309 }, { 3359, 3441 }, { 3378, 3335 }, { 3380, 712 }, { 3442, 1105 },
-    { 3447, 1295 }, { 3450, 3711 }, { 3459, 3614 }, { 3460, 3822 }, { 3462, 1347 }, { 3463, 217 },
-    { 3482, 3244 }, { 3505, 3527 }, { 3510, 495 }, { 3518, 3203 }, { 3522, 3559 }, { 3539, 260 },
-    { 3549, 274 }, { 3585, 1958 }, { 3592, 409 }, { 3615, 3710 }, { 3657, 2596 }, { 3661, 2484 },
-    { 3667, 2799 }, { 3678, 176 }, { 3681, 1560 }, { 3694, 3709 }, { 3720, 1102 }, { 2327, 3104 },
-    { 3, 1036 }, { 3680, 3824 }, { 3299, 572 }, { 56, 3734 }, { 93, 105 }, { 97, 1229 },
-    { 165, 3835 }, { 181, 1746 }, { 238, 261 }, { 240, 262 }, { 276, 3310 }, { 333, 1296 },
-    { 334, 2089 }, { 335, 2090 }, { 429, 470 }, { 433, 4059 }, { 452, 4065 }, { 578, 4106 },
-    { 615, 3119 }, { 625, 3150 }, { 627, 3130 }, { 648, 3766 }, { 665, 3120 }, { 675, 3151 },
-    { 677, 3131 }, { 693, 2091 }, { 702, 821 }, { 703, 822 }, { 704, 823 }, { 705, 3273 },
-    { 717, 3613 }, { 731, 2793 }, { 733, 2038 }, { 737, 4094 }, { 740, 3811 }, { 753, 3548 },
-    { 756, 4080 }, { 758, 1230 }, { 786, 3373 }, { 800, 3673 }, { 810, 872 }, { 815, 869 },
-    { 824, 3380 }, { 838, 864 }, { 851, 3553 }, { 853, 3325 }, { 854, 3364 }, { 855, 3275 },
-    { 857, 3691 }, { 863, 3755 }, { 867, 3973 }, { 1096, 74 }, { 1110, 2092 }, { 1112, 2093 },
-    { 1114, 2094 }, { 1202, 3152 }, { 1340, 3834 }, { 1342, 3978 }, { 1374, 3830 }, { 1534, 3202 },
-    { 1970, 3737 }, { 1996, 3502 }, { 2004, 4050 }, { 2023, 6 }, { 2039, 3467 }, { 2300, 3109 },
-    { 2339, 3110 }, { 2557, 3795 }, { 2656, 3523 }, { 2754, 3221 }, { 2928, 2930 }, { 3034, 3106 },
-    { 3038, 4078 }, { 3138, 3952 }, { 3159, 5 }, { 3160, 3999 }, { 3164, 3839 }, { 3170, 3225 },
-    { 3181, 3956 }, { 3201, 3905 }, { 3223, 104 }, { 3224, 4098 }, { 3226, 3921 }, { 3250, 3698 },
-    { 3251, 4052 }, { 3254, 3874 }, { 3256, 3845 }, { 3274, 3293 }, { 3303, 3995 }, { 3306, 4082 },
-    { 3330, 4085 }, { 3333, 3896 }, { 3369, 4088 }, { 3386, 3954 }, { 3390, 3983 }, { 3392, 3849 },
-    { 3417, 3901 }, { 3435, 1320 }, { 3442, 2087 }, { 3447, 3332 }, { 3450, 4045 }, { 3459, 4029 },
-    { 3460, 3959 }, { 3461, 4007 }, { 3494, 3908 }, { 3509, 3927 }, { 3510, 3841 }, { 3514, 3876 },
-    { 3518, 3610 }, { 3547, 1208 }, { 3606, 586 }, { 3653, 4127 }, { 3655, 3466 }, { 3664, 4077 },
-    { 3665, 409 }, { 3689, 1214 }, { 3694, 3713 }, { 3743, 3943 }, { 3753, 3945 }, { 3806, 3939 },
-    { 3808, 3938 }, { 3831, 4044 }, { 3832, 3284 }, { 3842, 3843 }, { 3846, 4102 }, { 3848, 3953 },
-    { 3851, 148 }, { 3855, 185 }, { 3856, 3857 }, { 3858, 3859 }, { 3860, 3861 }, { 3862, 3863 },
-    { 3864, 3865 }, { 3866, 3867 }, { 3868, 3869 }, { 3870, 3871 }, { 3872, 3873 }, { 3877, 3878 },
-    { 3880, 3881 }, { 3883, 3884 }, { 3885, 3886 }, { 3888, 3889 }, { 3890, 3891 }, { 3892, 3893 },
-    { 3894, 3932 }, { 3895, 1961 }, { 3897, 3898 }, { 3899, 4054 }, { 3900, 3911 }, { 3902, 3903 },
-    { 3906, 3907 }, { 3909, 3910 }, { 3912, 3913 }, { 3914, 3915 }, { 3916, 3917 }, { 3918, 576 },
-    { 3919, 581 }, { 3922, 3923 }, { 3934, 3935 }, { 3936, 3937 }, { 3940, 4099 }, { 3941, 3434 },
-    { 3942, 4028 }, { 3946, 3947 }, { 3948, 3949 }, { 3950, 3381 }, { 3963, 3964 }, { 3965, 3966 },
-    { 3967, 3968 }, { 3970, 3971 }, { 3976, 859 }, { 3980, 3981 }, { 3982, 4039 }, { 3984, 4040 },
-    { 3985, 3677 }, { 3988, 978 }, { 3992, 3993 }, { 3996, 3997 }, { 4009, 3506 }, { 4032, 4033 },
-    { 4034, 4035 }, { 4037, 4075 }, { 4038, 3696 }, { 4042, 922 }, { 4046, 4047 }, { 4048, 1504 },
-    { 4056, 4057 }, { 4060, 4061 }, { 4063, 4064 }, { 4066, 4067 }, { 4068, 4069 }, { 4070, 4071 },
-    { 4081, 3955 }, { 4086, 2759 }, { 4089, 2764 }, { 4090, 3283 }, { 4091, 2823 }, { 4096, 3033 },
-    { 4104, 40 }, { 4108, 3627 }, { 4121, 3933 }, { 3, 3732 }, { 2328, 3104 }, { 3801, 4136 },
-    { 93, 110 }, { 97, 1237 }, { 181, 2561 }, { 238, 275 }, { 240, 4146 }, { 333, 2088 },
-    { 334, 2742 }, { 335, 2743 }, { 629, 3130 }, { 631, 3150 }, { 679, 3131 }, { 681, 3151 },
-    { 693, 2934 }, { 708, 821 }, { 709, 822 }, { 710, 823 }, { 740, 4315 }, { 758, 1238 },
-    { 838, 4306 }, { 860, 3364 }, { 861, 3275 }, { 865, 3325 }, { 1110, 2935 }, { 1112, 2936 },
-    { 1114, 2937 }, { 1246, 3152 }, { 1989, 4196 }, { 2302, 3109 }, { 2303, 3119 }, { 2341, 3110 },
-    { 2342, 3120 }, { 3138, 4011 }, { 3160, 4000 }, { 3221, 4087 }, { 3223, 109 }, { 3254, 4275 },
-    { 3273, 4302 }, { 3293, 4181 }, { 3310, 4276 }, { 3390, 4310 }, { 3392, 3850 }, { 3417, 4322 },
-    { 3435, 4299 }, { 3494, 4324 }, { 3505, 4174 }, { 3679, 409 }, { 3828, 4244 }, { 3833, 4227 },
-    { 3838, 6 }, { 3875, 4243 }, { 3904, 4150 }, { 3920, 4218 }, { 4008, 3159 }, { 4013, 4251 },
-    { 4015, 4261 }, { 4017, 4141 }, { 4022, 4210 }, { 4079, 4172 }, { 4083, 4205 }, { 4084, 4226 },
-    { 4095, 2930 }, { 4111, 4279 }, { 4112, 4147 }, { 4114, 4247 }, { 4115, 4312 }, { 4116, 4307 },
-    { 4123, 4144 }, { 4134, 74 }, { 4148, 4149 }, { 4151, 4323 }, { 4152, 4325 }, { 4161, 4188 },
-    { 4162, 4163 }, { 4164, 4165 }, { 4169, 4170 }, { 4171, 4180 }, { 4178, 3191 }, { 4182, 4183 },
-    { 4184, 4185 }, { 4189, 4190 }, { 4191, 4010 }, { 4192, 3363 }, { 4194, 4043 }, { 4197, 3361 },
-    { 4198, 3695 }, { 4206, 4259 }, { 4207, 3035 }, { 4208, 3389 }, { 4209, 4239 }, { 4222, 3174 },
-    { 4223, 4305 }, { 4228, 4330 }, { 4231, 4216 }, { 4232, 418 }, { 4236, 4320 }, { 4238, 3960 },
-    { 4240, 446 }, { 4249, 4203 }, { 4253, 576 }, { 4256, 4255 }, { 4257, 3792 }, { 4264, 4265 },
-    { 4266, 4267 }, { 4268, 4269 }, { 4271, 4272 }, { 4273, 4274 }, { 4277, 4124 }, { 4280, 4313 },
-    { 4283, 4055 }, { 4284, 465 }, { 4289, 4290 }, { 4293, 3674 }, { 4294, 4295 }, { 4297, 4166 },
-    { 4298, 4237 }, { 4300, 4301 }, { 4308, 4230 }, { 4316, 4103 }, { 4326, 4327 }, { 4328, 4225 },
-    { 24, 3809 }, { 42, 43 }, { 47, 48 }, { 130, 3810 }, { 161, 3385 }, { 169, 170 },
+    { 54, 580 }, { 5, 6 }, { 95, 83 }, { 54, 43 }, { 3, 11 }, { 3020, 9 },
+    { 43, 5 }, { 95, 54 }, { 583, 3019 }, { 633, 3021 }, { 734, 3022 }, { 354, 355 },
+    { 18, 19 }, { 20, 21 }, { 412, 243 }, { 400, 401 }, { 758, 3019 }, { 763, 3021 },
+    { 3023, 3020 }, { 95, 3022 }, { 3, 1449 }, { 5, 331 }, { 1451, 3024 }, { 3031, 3032 },
+    { 1387, 3029 }, { 43, 690 }, { 242, 243 }, { 3030, 71 }, { 3, 3041 }, { 593, 3019 },
+    { 643, 3021 }, { 3039, 3020 }, { 3045, 218 }, { 3042, 3040 }, { 243, 398 }, { 43, 6 },
+    { 730, 1156 }, { 1159, 1160 }, { 1161, 1162 }, { 1, 1448 }, { 8, 3024 }, { 54, 55 },
+    { 82, 83 }, { 738, 3019 }, { 747, 3021 }, { 3020, 16 }, { 3, 3052 }, { 730, 1386 },
+    { 3056, 3057 }, { 1447, 3058 }, { 1450, 3047 }, { 0, 1 }, { 3059, 10 }, { 3067, 3038 },
+    { 1082, 3021 }, { 3050, 3069 }, { 2, 3 }, { 4, 3020 }, { 71, 6 }, { 402, 403 },
+    { 404, 405 }, { 406, 407 }, { 408, 409 }, { 411, 3033 }, { 412, 3034 }, { 1452, 3037 },
+    { 54, 627 }, { 2345, 2346 }, { 2347, 2348 }, { 2349, 3047 }, { 3026, 3061 }, { 218, 95 },
+    { 399, 400 }, { 431, 1908 }, { 577, 578 }, { 613, 580 }, { 614, 3019 }, { 1909, 1910 },
+    { 1911, 1912 }, { 3065, 332 }, { 1359, 1360 }, { 235, 1763 }, { 658, 659 }, { 660, 83 },
+    { 730, 2670 }, { 808, 726 }, { 909, 910 }, { 1767, 3051 }, { 3068, 3074 }, { 3, 3071 },
+    { 3070, 3075 }, { 3076, 7 }, { 402, 428 }, { 404, 429 }, { 406, 430 }, { 539, 3033 },
+    { 667, 3021 }, { 3078, 3079 }, { 3080, 3081 }, { 6, 569 }, { 3050, 3088 }, { 3086, 3087 },
+    { 54, 618 }, { 408, 3092 }, { 619, 3019 }, { 1908, 3096 }, { 1910, 1927 }, { 2350, 3037 },
+    { 3065, 532 }, { 3051, 95 }, { 3099, 3046 }, { 847, 3020 }, { 3101, 3102 }, { 580, 737 },
+    { 3109, 3110 }, { 3107, 3084 }, { 3111, 3112 }, { 3116, 3117 }, { 3085, 6 }, { 3108, 3037 },
+    { 3120, 3119 }, { 1926, 3125 }, { 3113, 3122 }, { 3124, 3097 }, { 29, 3 }, { 615, 3019 },
+    { 1960, 3020 }, { 101, 102 }, { 104, 105 }, { 399, 3034 }, { 558, 559 }, { 565, 566 },
+    { 628, 629 }, { 723, 724 }, { 809, 810 }, { 3023, 3040 }, { 3030, 563 }, { 3053, 3091 },
+    { 3126, 2647 }, { 427, 3135 }, { 3133, 3138 }, { 6, 574 }, { 3136, 3142 }, { 3140, 1912 },
+    { 616, 3019 }, { 1461, 3 }, { 1974, 3020 }, { 3137, 3151 }, { 3139, 3157 }, { 3152, 3054 },
+    { 3121, 580 }, { 28, 3143 }, { 54, 1299 }, { 60, 334 }, { 218, 417 }, { 235, 236 },
+    { 316, 664 }, { 317, 665 }, { 318, 666 }, { 349, 350 }, { 351, 352 }, { 353, 3046 },
+    { 359, 360 }, { 363, 364 }, { 365, 366 }, { 367, 368 }, { 400, 2515 }, { 411, 3083 },
+    { 455, 456 }, { 464, 465 }, { 564, 3150 }, { 795, 3021 }, { 1294, 1295 }, { 1307, 1308 },
+    { 1309, 1310 }, { 1315, 627 }, { 1354, 1355 }, { 1376, 83 }, { 1385, 729 }, { 1962, 3064 },
+    { 3022, 608 }, { 3025, 703 }, { 3042, 5 }, { 3043, 817 }, { 3090, 377 }, { 3134, 1973 },
+    { 333, 546 }, { 971, 972 }, { 3022, 6 }, { 3141, 3162 }, { 620, 3019 }, { 3, 3130 },
+    { 218, 3187 }, { 539, 3083 }, { 663, 3175 }, { 845, 3020 }, { 1385, 1163 }, { 1393, 580 },
+    { 3043, 5 }, { 3128, 3188 }, { 3155, 3189 }, { 3159, 844 }, { 3176, 3177 }, { 3178, 3179 },
+    { 3180, 356 }, { 3181, 361 }, { 3182, 3183 }, { 3191, 866 }, { 3192, 3193 }, { 466, 546 },
+    { 3206, 973 }, { 24, 25 }, { 34, 35 }, { 39, 40 }, { 46, 26 }, { 58, 3025 },
+    { 553, 554 }, { 582, 3027 }, { 583, 54 }, { 592, 3048 }, { 627, 3054 }, { 632, 3028 },
+    { 633, 95 }, { 642, 3049 }, { 643, 3026 }, { 725, 726 }, { 728, 729 }, { 732, 733 },
+    { 1459, 1460 }, { 1965, 1966 }, { 2007, 3064 }, { 3145, 2648 }, { 3160, 575 }, { 3198, 2649 },
+    { 3158, 3208 }, { 621, 3019 }, { 3038, 6 }, { 3, 3165 }, { 1385, 1167 }, { 3043, 823 },
+    { 3213, 3221 }, { 3218, 3025 }, { 3222, 3223 }, { 3225, 3184 }, { 3227, 3171 }, { 24, 3233 },
+    { 582, 3035 }, { 592, 3062 }, { 632, 3036 }, { 642, 3063 }, { 747, 3026 }, { 758, 54 },
+    { 763, 95 }, { 903, 627 }, { 1279, 726 }, { 1293, 3226 }, { 3020, 852 }, { 3029, 5 },
+    { 3168, 3244 }, { 3210, 1976 }, { 3230, 26 }, { 3231, 36 }, { 3232, 41 }, { 3245, 730 },
+    { 3247, 3164 }, { 68, 3 }, { 6, 3131 }, { 1385, 1171 }, { 3043, 829 }, { 3204, 3256 },
+    { 3026, 3239 }, { 3153, 3025 }, { 3246, 3276 }, { 3255, 686 }, { 333, 1352 }, { 585, 3027 },
+    { 587, 3035 }, { 595, 3048 }, { 597, 3062 }, { 635, 3028 }, { 637, 3036 }, { 645, 3049 },
+    { 647, 3063 }, { 907, 908 }, { 1419, 3216 }, { 43, 906 }, { 54, 887 }, { 59, 60 },
+    { 65, 66 }, { 86, 1381 }, { 88, 1382 }, { 90, 1383 }, { 95, 203 }, { 204, 205 },
+    { 218, 436 }, { 241, 3051 }, { 362, 3262 }, { 393, 394 }, { 403, 2390 }, { 405, 2391 },
+    { 407, 2392 }, { 460, 461 }, { 462, 463 }, { 579, 580 }, { 609, 610 }, { 617, 3019 },
+    { 630, 83 }, { 661, 662 }, { 663, 792 }, { 664, 793 }, { 665, 794 }, { 667, 3089 },
+    { 689, 690 }, { 712, 71 }, { 788, 789 }, { 790, 791 }, { 957, 958 }, { 969, 970 },
+    { 1042, 3093 }, { 1069, 1070 }, { 1157, 3202 }, { 1165, 3258 }, { 1173, 3217 }, { 1243, 1244 },
+    { 1369, 1370 }, { 1371, 1372 }, { 1397, 1398 }, { 1868, 3020 }, { 1870, 3064 }, { 1907, 3034 },
+    { 2357, 2358 }, { 2389, 428 }, { 2651, 2652 }, { 2654, 2655 }, { 2656, 2657 }, { 3022, 5 },
+    { 3044, 694 }, { 3046, 3118 }, { 3066, 1169 }, { 3077, 872 }, { 3090, 219 }, { 3105, 911 },
+    { 3156, 1485 }, { 3185, 2529 }, { 2359, 3 }, { 3147, 3026 }, { 6, 3303 }, { 466, 1352 },
+    { 585, 3035 }, { 587, 3027 }, { 595, 3062 }, { 597, 3048 }, { 635, 3036 }, { 637, 3028 },
+    { 645, 3063 }, { 647, 3049 }, { 393, 423 }, { 429, 2391 }, { 430, 2392 }, { 447, 2390 },
+    { 622, 3019 }, { 1380, 3308 }, { 2389, 3317 }, { 3022, 906 }, { 3053, 3348 }, { 3066, 3339 },
+    { 3077, 933 }, { 3093, 3322 }, { 3166, 3325 }, { 3199, 3323 }, { 3224, 3315 }, { 3257, 3357 },
+    { 3307, 67 }, { 3309, 3310 }, { 3311, 3312 }, { 3318, 3319 }, { 3320, 3321 }, { 3326, 3259 },
+    { 3327, 3328 }, { 3329, 666 }, { 3333, 3334 }, { 3343, 3344 }, { 3352, 3353 }, { 947, 1327 },
+    { 83, 746 }, { 568, 3118 }, { 581, 3095 }, { 617, 3169 }, { 631, 3240 }, { 1302, 3060 },
+    { 1335, 3054 }, { 1338, 1339 }, { 1340, 1341 }, { 3121, 3132 }, { 3154, 332 }, { 3243, 3285 },
+    { 3280, 37 }, { 3281, 42 }, { 3360, 3025 }, { 3167, 3 }, { 448, 2391 }, { 449, 2392 },
+    { 623, 3019 }, { 2389, 3378 }, { 2390, 3376 }, { 3022, 3335 }, { 3066, 3340 }, { 3197, 3384 },
+    { 3349, 3363 }, { 3377, 431 }, { 3380, 3392 }, { 3381, 3394 }, { 3390, 3287 }, { 3395, 3260 },
+    { 3397, 3398 }, { 581, 3236 }, { 736, 3118 }, { 1302, 3207 }, { 3094, 3405 }, { 3132, 3266 },
+    { 3154, 532 }, { 3229, 3411 }, { 3269, 3285 }, { 3336, 3410 }, { 3403, 3268 }, { 3412, 3123 },
+    { 3, 3201 }, { 3418, 3250 }, { 624, 3019 }, { 3066, 3341 }, { 3215, 3425 }, { 3350, 3423 },
+    { 3399, 3433 }, { 3419, 3420 }, { 3429, 92 }, { 3430, 409 }, { 1302, 3305 }, { 3440, 3382 },
+    { 6, 1067 }, { 31, 162 }, { 43, 912 }, { 44, 45 }, { 55, 3196 }, { 71, 2772 },
+    { 119, 120 }, { 121, 122 }, { 123, 124 }, { 125, 126 }, { 127, 128 }, { 129, 130 },
+    { 132, 133 }, { 134, 135 }, { 136, 137 }, { 138, 139 }, { 140, 141 }, { 142, 143 },
+    { 154, 3020 }, { 156, 3064 }, { 158, 159 }, { 226, 101 }, { 235, 2620 }, { 316, 671 },
+    { 317, 672 }, { 318, 673 }, { 333, 3172 }, { 335, 26 }, { 337, 3283 }, { 338, 339 },
+    { 344, 345 }, { 376, 3203 }, { 379, 380 }, { 382, 383 }, { 384, 385 }, { 386, 387 },
+    { 389, 390 }, { 391, 392 }, { 410, 3082 }, { 419, 420 }, { 421, 422 }, { 450, 2516 },
+    { 479, 480 }, { 524, 525 }, { 526, 527 }, { 535, 536 }, { 537, 538 }, { 548, 549 },
+    { 552, 3351 }, { 558, 2224 }, { 561, 562 }, { 626, 3387 }, { 629, 1057 }, { 667, 3292 },
+    { 679, 3115 }, { 685, 3330 }, { 692, 693 }, { 695, 696 }, { 698, 699 }, { 701, 702 },
+    { 846, 3210 }, { 848, 849 }, { 850, 851 }, { 902, 3194 }, { 904, 1316 }, { 923, 924 },
+    { 931, 3274 }, { 945, 946 }, { 955, 956 }, { 975, 910 }, { 1043, 580 }, { 1082, 3089 },
+    { 1287, 1317 }, { 1299, 881 }, { 1336, 1337 }, { 1348, 3025 }, { 1353, 3195 }, { 1357, 1358 },
+    { 1374, 1375 }, { 1415, 1416 }, { 1427, 1354 }, { 1429, 1430 }, { 1680, 3143 }, { 1975, 3278 },
+    { 2542, 3422 }, { 2668, 3282 }, { 2769, 2653 }, { 2773, 2774 }, { 2775, 2776 }, { 2777, 2778 },
+    { 2779, 2780 }, { 2781, 3291 }, { 3022, 779 }, { 3044, 697 }, { 3053, 2514 }, { 3091, 2515 },
+    { 3104, 727 }, { 3107, 1452 }, { 3129, 1417 }, { 3133, 3108 }, { 3134, 1867 }, { 3137, 1056 },
+    { 3139, 3126 }, { 3156, 2388 }, { 3159, 153 }, { 3160, 2714 }, { 3161, 3186 }, { 3173, 418 },
+    { 3207, 3273 }, { 3211, 457 }, { 3212, 3253 }, { 3214, 1000 }, { 3219, 567 }, { 3235, 708 },
+    { 3248, 1968 }, { 3249, 2008 }, { 3251, 576 }, { 3288, 2006 }, { 3304, 3302 }, { 3306, 177 },
+    { 3313, 437 }, { 3346, 1869 }, { 3347, 1871 }, { 3361, 1499 }, { 3391, 3284 }, { 3408, 1303 },
+    { 3424, 959 }, { 3436, 1314 }, { 3220, 3 }, { 625, 3019 }, { 3286, 3448 }, { 3450, 3428 },
+    { 6, 1373 }, { 48, 31 }, { 92, 3021 }, { 161, 3458 }, { 316, 677 }, { 317, 678 },
+    { 318, 3511 }, { 410, 3114 }, { 466, 3172 }, { 670, 3480 }, { 925, 3020 }, { 1001, 3064 },
+    { 1413, 3195 }, { 3026, 3461 }, { 3044, 700 }, { 3053, 3148 }, { 3104, 1969 }, { 3129, 1425 },
+    { 3161, 3212 }, { 3186, 3253 }, { 3194, 3456 }, { 3219, 756 }, { 3277, 3542 }, { 3409, 3531 },
+    { 3415, 3463 }, { 3416, 3469 }, { 3445, 3477 }, { 3452, 3498 }, { 3454, 2516 }, { 3457, 659 },
+    { 3464, 3465 }, { 3466, 3467 }, { 3470, 3471 }, { 3472, 3473 }, { 3475, 155 }, { 3476, 157 },
+    { 3481, 3482 }, { 3486, 3284 }, { 3490, 3491 }, { 3493, 3494 }, { 3496, 3497 }, { 3499, 481 },
+    { 3500, 3501 }, { 3502, 3503 }, { 3505, 2711 }, { 3509, 83 }, { 3516, 3200 }, { 3517, 3518 },
+    { 3520, 3521 }, { 3535, 3196 }, { 3537, 26 }, { 3540, 1977 }, { 3544, 3545 }, { 3546, 3547 },
+    { 3, 709 }, { 2255, 3019 }, { 316, 683 }, { 317, 684 }, { 318, 3512 }, { 676, 3593 },
+    { 3020, 1346 }, { 3442, 3609 }, { 3522, 3599 }, { 3534, 3129 }, { 3541, 3616 }, { 3558, 3634 },
+    { 3584, 3637 }, { 3585, 3214 }, { 3588, 2516 }, { 3594, 3595 }, { 3598, 3625 }, { 3600, 1002 },
+    { 3611, 3548 }, { 3613, 3619 }, { 3614, 3621 }, { 3620, 3468 }, { 3622, 3474 }, { 3641, 3642 },
+    { 528, 529 }, { 530, 531 }, { 589, 3237 }, { 599, 593 }, { 639, 3241 }, { 904, 905 },
+    { 936, 937 }, { 938, 939 }, { 963, 1330 }, { 965, 1331 }, { 1325, 1326 }, { 1328, 1329 },
+    { 1332, 1333 }, { 3105, 3532 }, { 3252, 3098 }, { 3275, 853 }, { 3402, 3060 }, { 3446, 3 },
+    { 2256, 3019 }, { 317, 3021 }, { 682, 3645 }, { 3543, 3643 }, { 3585, 3568 }, { 3612, 3650 },
+    { 3646, 3647 }, { 3648, 3658 }, { 3659, 3115 }, { 3662, 3664 }, { 3663, 3665 }, { 3666, 3661 },
+    { 589, 3270 }, { 599, 738 }, { 639, 3271 }, { 3252, 3127 }, { 3272, 3672 }, { 3275, 926 },
+    { 3524, 3677 }, { 3525, 3678 }, { 3583, 3675 }, { 3631, 3667 }, { 3673, 3674 }, { 3676, 3679 },
+    { 555, 3 }, { 2257, 3019 }, { 3687, 3691 }, { 3684, 3681 }, { 3703, 3683 }, { 3705, 3708 },
+    { 3706, 3668 }, { 6, 348 }, { 28, 1291 }, { 31, 168 }, { 43, 817 }, { 54, 880 },
+    { 65, 3283 }, { 71, 354 }, { 72, 73 }, { 81, 3061 }, { 83, 369 }, { 86, 2923 },
+    { 88, 2924 }, { 90, 2925 }, { 97, 98 }, { 99, 100 }, { 106, 107 }, { 110, 111 },
+    { 147, 148 }, { 164, 165 }, { 183, 184 }, { 185, 186 }, { 188, 189 }, { 190, 191 },
+    { 192, 193 }, { 194, 195 }, { 196, 197 }, { 198, 199 }, { 200, 201 }, { 202, 3393 },
+    { 206, 207 }, { 208, 209 }, { 210, 211 }, { 212, 213 }, { 214, 215 }, { 216, 217 },
+    { 221, 222 }, { 223, 224 }, { 225, 3478 }, { 227, 228 }, { 230, 231 }, { 232, 233 },
+    { 234, 3174 }, { 237, 238 }, { 239, 240 }, { 241, 3128 }, { 244, 1768 }, { 246, 247 },
+    { 248, 249 }, { 250, 251 }, { 252, 253 }, { 254, 1774 }, { 256, 257 }, { 258, 259 },
+    { 260, 261 }, { 262, 263 }, { 264, 3354 }, { 316, 1072 }, { 317, 1073 }, { 318, 1074 },
+    { 344, 1889 }, { 357, 358 }, { 373, 374 }, { 375, 3488 }, { 386, 1898 }, { 393, 442 },
+    { 395, 396 }, { 402, 447 }, { 404, 448 }, { 406, 449 }, { 408, 431 }, { 412, 3362 },
+    { 413, 414 }, { 415, 416 }, { 424, 425 }, { 432, 433 }, { 434, 435 }, { 443, 444 },
+    { 451, 452 }, { 453, 454 }, { 471, 472 }, { 473, 474 }, { 475, 476 }, { 477, 478 },
+    { 547, 3504 }, { 552, 3235 }, { 556, 557 }, { 560, 3507 }, { 570, 571 }, { 572, 573 },
+    { 589, 3027 }, { 599, 3048 }, { 601, 3062 }, { 611, 612 }, { 622, 3166 }, { 639, 3028 },
+    { 649, 3049 }, { 651, 3063 }, { 667, 1075 }, { 668, 669 }, { 670, 792 }, { 671, 793 },
+    { 672, 794 }, { 673, 3190 }, { 674, 675 }, { 680, 681 }, { 685, 795 }, { 687, 688 },
+    { 690, 691 }, { 704, 705 }, { 707, 708 }, { 710, 711 }, { 713, 714 }, { 715, 716 },
+    { 717, 718 }, { 719, 720 }, { 721, 722 }, { 727, 3290 }, { 729, 1155 }, { 731, 3291 },
+    { 732, 2671 }, { 757, 3095 }, { 762, 3267 }, { 771, 3570 }, { 775, 776 }, { 777, 778 },
+    { 781, 782 }, { 786, 787 }, { 796, 797 }, { 798, 799 }, { 800, 801 }, { 802, 803 },
+    { 804, 805 }, { 806, 807 }, { 809, 819 }, { 811, 812 }, { 813, 814 }, { 815, 816 },
+    { 818, 3449 }, { 823, 824 }, { 829, 830 }, { 834, 3025 }, { 862, 3274 }, { 865, 866 },
+    { 874, 1298 }, { 879, 3530 }, { 891, 1304 }, { 897, 3582 }, { 898, 1311 }, { 900, 3655 },
+    { 942, 943 }, { 974, 3526 }, { 990, 991 }, { 1003, 1004 }, { 1005, 769 }, { 1009, 1010 },
+    { 1038, 1039 }, { 1040, 1041 }, { 1048, 580 }, { 1053, 610 }, { 1076, 1077 }, { 1078, 1079 },
+    { 1080, 1081 }, { 1083, 1084 }, { 1093, 1094 }, { 1103, 1104 }, { 1113, 1114 }, { 1123, 1124 },
+    { 1133, 1134 }, { 1143, 1144 }, { 1153, 726 }, { 1154, 1163 }, { 1157, 1158 }, { 1164, 3055 },
+    { 1165, 1166 }, { 1167, 1168 }, { 1169, 1170 }, { 1171, 1172 }, { 1173, 1174 }, { 1177, 1178 },
+    { 1179, 1180 }, { 1183, 1184 }, { 1185, 1186 }, { 1189, 1190 }, { 1191, 1192 }, { 1195, 1196 },
+    { 1197, 1198 }, { 1222, 3149 }, { 1226, 1227 }, { 1247, 1248 }, { 1251, 1252 }, { 1255, 1256 },
+    { 1261, 1262 }, { 1263, 1264 }, { 1267, 1268 }, { 1270, 3365 }, { 1271, 1272 }, { 1273, 1274 },
+    { 1275, 1276 }, { 1277, 1278 }, { 1287, 1288 }, { 1290, 1680 }, { 1300, 1301 }, { 1305, 1306 },
+    { 1312, 1313 }, { 1319, 3523 }, { 1322, 1323 }, { 1324, 3704 }, { 1334, 3690 }, { 1399, 1400 },
+    { 1401, 1402 }, { 1403, 1404 }, { 1454, 3020 }, { 1456, 3064 }, { 1486, 3082 }, { 1544, 1934 },
+    { 1690, 60 }, { 1885, 26 }, { 1895, 3489 }, { 1899, 3628 }, { 1900, 1901 }, { 1902, 1903 },
+    { 1904, 1905 }, { 1906, 3383 }, { 1913, 1914 }, { 1915, 1916 }, { 1917, 3173 }, { 1919, 1920 },
+    { 1921, 1922 }, { 1923, 1924 }, { 1928, 1929 }, { 1930, 1931 }, { 1932, 3211 }, { 2102, 3431 },
+    { 2103, 3587 }, { 2225, 562 }, { 2230, 3035 }, { 2269, 3036 }, { 2328, 3164 }, { 2356, 3427 },
+    { 2488, 3256 }, { 2578, 2954 }, { 2625, 3051 }, { 2668, 3197 }, { 2669, 3103 }, { 2672, 3215 },
+    { 2674, 2675 }, { 2676, 3257 }, { 2678, 2679 }, { 2680, 3286 }, { 2682, 2683 }, { 2737, 2738 },
+    { 2762, 3331 }, { 2763, 692 }, { 2771, 3462 }, { 2844, 2845 }, { 2948, 3278 }, { 3038, 5 },
+    { 3044, 2867 }, { 3089, 3451 }, { 3114, 3148 }, { 3134, 1453 }, { 3168, 3273 }, { 3170, 3590 },
+    { 3185, 3617 }, { 3249, 2490 }, { 3251, 3337 }, { 3272, 3229 }, { 3289, 686 }, { 3292, 1259 },
+    { 3338, 1071 }, { 3342, 1245 }, { 3345, 3565 }, { 3355, 3514 }, { 3356, 3707 }, { 3358, 1297 },
+    { 3359, 220 }, { 3386, 3434 }, { 3389, 468 }, { 3396, 3115 }, { 3400, 3589 }, { 3418, 3145 },
+    { 3426, 2101 }, { 3453, 3255 }, { 3485, 1887 }, { 3492, 388 }, { 3515, 3603 }, { 3552, 2529 },
+    { 3560, 2416 }, { 3562, 2715 }, { 3576, 178 }, { 3580, 1512 }, { 3618, 1068 }, { 3624, 3615 },
+    { 3, 1978 }, { 2258, 3019 }, { 3684, 3700 }, { 65, 3626 }, { 99, 108 }, { 167, 3718 },
+    { 183, 1696 }, { 230, 3762 }, { 316, 1246 }, { 317, 2019 }, { 318, 2020 }, { 408, 450 },
+    { 413, 3939 }, { 432, 3945 }, { 552, 3248 }, { 589, 3035 }, { 599, 3062 }, { 601, 3048 },
+    { 622, 3654 }, { 639, 3036 }, { 649, 3063 }, { 651, 3049 }, { 667, 2021 }, { 676, 792 },
+    { 677, 793 }, { 678, 794 }, { 679, 3190 }, { 691, 3513 }, { 705, 2709 }, { 707, 1968 },
+    { 711, 3969 }, { 714, 3696 }, { 757, 3265 }, { 771, 3571 }, { 781, 839 }, { 786, 836 },
+    { 795, 3289 }, { 809, 825 }, { 811, 820 }, { 813, 821 }, { 815, 822 }, { 824, 3431 },
+    { 828, 43 }, { 830, 3587 }, { 1062, 83 }, { 1076, 2022 }, { 1078, 2023 }, { 1080, 2024 },
+    { 1154, 3833 }, { 1290, 3717 }, { 1292, 3857 }, { 1324, 3713 }, { 1486, 3114 }, { 1899, 3629 },
+    { 1925, 3383 }, { 1933, 3930 }, { 1952, 6 }, { 1969, 3290 }, { 2230, 3027 }, { 2269, 3028 },
+    { 2588, 3427 }, { 2673, 3103 }, { 2844, 2846 }, { 2953, 3956 }, { 3055, 3887 }, { 3072, 5 },
+    { 3073, 3878 }, { 3077, 3723 }, { 3082, 3148 }, { 3094, 3836 }, { 3104, 3958 }, { 3113, 3785 },
+    { 3147, 3972 }, { 3149, 3802 }, { 3153, 3850 }, { 3170, 3592 }, { 3174, 3764 }, { 3199, 3874 },
+    { 3202, 3960 }, { 3258, 3962 }, { 3261, 3776 }, { 3263, 3862 }, { 3282, 3834 }, { 3287, 3964 },
+    { 3316, 3781 }, { 3332, 1270 }, { 3338, 2017 }, { 3342, 3259 }, { 3345, 3924 }, { 3355, 3908 },
+    { 3356, 3839 }, { 3364, 3731 }, { 3375, 3789 }, { 3388, 3808 }, { 3389, 3725 }, { 3396, 3510 },
+    { 3426, 3853 }, { 3449, 3948 }, { 3453, 3602 }, { 3506, 560 }, { 3550, 4001 }, { 3551, 3362 },
+    { 3559, 3955 }, { 3564, 388 }, { 3605, 3997 }, { 3635, 3824 }, { 3643, 3826 }, { 3692, 3820 },
+    { 3693, 3819 }, { 3709, 3801 }, { 3714, 3923 }, { 3715, 3203 }, { 3726, 3727 }, { 3729, 3730 },
+    { 3733, 149 }, { 3736, 187 }, { 3737, 3738 }, { 3739, 3740 }, { 3741, 3742 }, { 3743, 3744 },
+    { 3745, 3746 }, { 3747, 3748 }, { 3749, 3750 }, { 3751, 3752 }, { 3753, 3754 }, { 3755, 3756 },
+    { 3757, 3758 }, { 3759, 3314 }, { 3760, 3771 }, { 3767, 3768 }, { 3769, 3770 }, { 3772, 3773 },
+    { 3774, 3813 }, { 3775, 1890 }, { 3777, 3778 }, { 3779, 3934 }, { 3780, 3792 }, { 3782, 3783 },
+    { 3787, 3788 }, { 3790, 3791 }, { 3793, 3794 }, { 3795, 3796 }, { 3797, 3798 }, { 3799, 550 },
+    { 3803, 3804 }, { 3815, 3816 }, { 3817, 3818 }, { 3821, 3974 }, { 3822, 3331 }, { 3823, 3907 },
+    { 3827, 3828 }, { 3829, 3830 }, { 3831, 3277 }, { 3843, 3844 }, { 3845, 3846 }, { 3847, 3848 },
+    { 3851, 3852 }, { 3859, 3860 }, { 3861, 3918 }, { 3863, 3919 }, { 3864, 3575 }, { 3867, 943 },
+    { 3871, 3872 }, { 3875, 3876 }, { 3886, 3888 }, { 3911, 3912 }, { 3913, 3914 }, { 3916, 3953 },
+    { 3917, 3455 }, { 3921, 887 }, { 3925, 3926 }, { 3927, 1455 }, { 3928, 1457 }, { 3936, 3937 },
+    { 3940, 3941 }, { 3943, 3944 }, { 3946, 3947 }, { 3959, 3835 }, { 3965, 3217 }, { 3966, 2739 },
+    { 3971, 2949 }, { 3978, 49 }, { 3981, 3527 }, { 3994, 3814 }, { 33, 3694 }, { 51, 52 },
+    { 56, 57 }, { 131, 3695 }, { 163, 3281 }, { 171, 172 }, { 266, 267 }, { 268, 269 },
+    { 270, 271 }, { 272, 273 }, { 274, 275 }, { 276, 277 }, { 278, 279 }, { 280, 281 },
     { 283, 284 }, { 285, 286 }, { 287, 288 }, { 289, 290 }, { 291, 292 }, { 293, 294 },
-    { 295, 296 }, { 297, 298 }, { 300, 301 }, { 302, 303 }, { 304, 305 }, { 306, 307 },
-    { 308, 309 }, { 310, 311 }, { 312, 313 }, { 314, 315 }, { 317, 318 }, { 319, 320 },
-    { 391, 1518 }, { 510, 511 }, { 512, 513 }, { 514, 515 }, { 516, 517 }, { 518, 519 },
-    { 520, 521 }, { 522, 523 }, { 524, 525 }, { 526, 527 }, { 528, 529 }, { 530, 531 },
-    { 532, 533 }, { 534, 535 }, { 536, 537 }, { 538, 539 }, { 540, 541 }, { 606, 617 },
-    { 633, 619 }, { 643, 3535 }, { 675, 3473 }, { 683, 3529 }, { 768, 3322 }, { 769, 3362 },
-    { 777, 3490 }, { 778, 3400 }, { 889, 3630 }, { 920, 921 }, { 969, 970 }, { 1027, 1028 },
-    { 1078, 3182 }, { 1092, 3345 }, { 1250, 3212 }, { 1254, 3376 }, { 1259, 3373 }, { 1263, 3375 },
-    { 1281, 3343 }, { 1289, 3347 }, { 1346, 3504 }, { 1411, 1412 }, { 1413, 1414 }, { 1415, 1416 },
-    { 1417, 1418 }, { 1439, 1440 }, { 1441, 1442 }, { 1456, 1457 }, { 1458, 1459 }, { 1473, 1489 },
-    { 1481, 1482 }, { 1484, 1485 }, { 1486, 1487 }, { 1490, 1491 }, { 1493, 1494 }, { 1523, 3735 },
-    { 1725, 3740 }, { 1967, 1968 }, { 2017, 2018 }, { 2069, 2070 }, { 2071, 2072 }, { 2192, 3240 },
-    { 2193, 3290 }, { 2225, 3397 }, { 2226, 3489 }, { 2257, 3486 }, { 2258, 3396 }, { 2319, 3391 },
-    { 2336, 3249 }, { 2360, 3346 }, { 3081, 1377 }, { 3366, 3747 }, { 3370, 957 }, { 3472, 660 },
-    { 3485, 2194 }, { 3525, 2269 }, { 3531, 610 }, { 3562, 3372 }, { 3608, 3957 }, { 3638, 3660 },
-    { 3640, 3714 }, { 3668, 888 }, { 3670, 3526 }, { 3719, 3556 }, { 3764, 3744 }, { 3817, 34 },
-    { 4109, 3107 }, { 4120, 496 }, { 4262, 3146 }, { 3, 3765 }, { 2329, 3104 }, { 3663, 4337 },
-    { 97, 1245 }, { 333, 2741 }, { 334, 2825 }, { 335, 2826 }, { 629, 3150 }, { 631, 3130 },
-    { 679, 3151 }, { 681, 3131 }, { 758, 4365 }, { 866, 3364 }, { 2302, 3119 }, { 2303, 3109 },
-    { 2341, 3120 }, { 2342, 3110 }, { 2933, 4352 }, { 3138, 4019 }, { 3152, 4012 }, { 3160, 4001 },
-    { 3221, 4331 }, { 3254, 4446 }, { 3293, 4361 }, { 3325, 4359 }, { 3692, 4376 }, { 3969, 4377 },
-    { 4014, 3159 }, { 4062, 4383 }, { 4145, 4378 }, { 4221, 4389 }, { 4233, 4356 }, { 4234, 4345 },
-    { 4254, 4382 }, { 4278, 4429 }, { 4285, 4390 }, { 4296, 4416 }, { 4303, 4412 }, { 4304, 4353 },
-    { 4309, 4379 }, { 4314, 4420 }, { 4329, 4373 }, { 4336, 4439 }, { 4341, 4357 }, { 4343, 4344 },
-    { 4346, 4347 }, { 4354, 4355 }, { 4362, 4363 }, { 4371, 4245 }, { 4375, 4406 }, { 4380, 4374 },
-    { 4381, 4058 }, { 4386, 4453 }, { 4395, 4173 }, { 4397, 4459 }, { 4398, 4399 }, { 4401, 4447 },
-    { 4403, 4438 }, { 4404, 4335 }, { 4408, 4411 }, { 4409, 4366 }, { 4410, 4424 }, { 4415, 4418 },
-    { 4425, 3844 }, { 4428, 4392 }, { 4430, 3972 }, { 4434, 3654 }, { 4441, 4442 }, { 4443, 4270 },
-    { 4445, 3256 }, { 4450, 3738 }, { 74, 4521 }, { 606, 3527 }, { 633, 767 }, { 675, 3529 },
-    { 683, 3473 }, { 768, 3486 }, { 769, 3396 }, { 1017, 3630 }, { 1078, 3342 }, { 1250, 3374 },
-    { 1259, 3182 }, { 1281, 3212 }, { 1394, 3504 }, { 2192, 3393 }, { 2193, 4556 }, { 2257, 3322 },
-    { 2258, 3362 }, { 2270, 3400 }, { 2319, 3483 }, { 2336, 3535 }, { 2360, 3377 }, { 3146, 4462 },
-    { 3181, 4514 }, { 3370, 3749 }, { 3384, 4464 }, { 3472, 4545 }, { 3525, 4508 }, { 3531, 4543 },
-    { 3532, 4547 }, { 3562, 3383 }, { 3638, 3714 }, { 3640, 3660 }, { 3668, 961 }, { 3670, 3556 },
-    { 3719, 3526 }, { 3768, 957 }, { 3810, 4474 }, { 4463, 3111 }, { 4466, 4467 }, { 4468, 4469 },
-    { 4470, 4471 }, { 4472, 4473 }, { 4475, 4476 }, { 4477, 4478 }, { 4479, 4480 }, { 4482, 4570 },
-    { 4483, 3340 }, { 4485, 4486 }, { 4487, 4488 }, { 4489, 4490 }, { 4491, 4492 }, { 4493, 4494 },
-    { 4495, 4496 }, { 4497, 4498 }, { 4499, 4500 }, { 4506, 4507 }, { 4509, 779 }, { 4523, 4524 },
-    { 4525, 4526 }, { 4527, 4528 }, { 4529, 4530 }, { 4531, 4535 }, { 4532, 1483 }, { 4533, 4534 },
-    { 4536, 1495 }, { 4541, 4542 }, { 4544, 2194 }, { 4546, 2227 }, { 4548, 2259 }, { 4557, 3490 },
-    { 3, 3807 }, { 2330, 3104 }, { 333, 2824 }, { 334, 2932 }, { 335, 4588 }, { 2740, 4575 },
-    { 3138, 4021 }, { 3152, 4016 }, { 3160, 4002 }, { 4018, 3159 }, { 4179, 4594 }, { 4358, 4595 },
-    { 4413, 4609 }, { 4431, 4592 }, { 4448, 4622 }, { 4452, 4608 }, { 4574, 4582 }, { 4576, 4577 },
-    { 4583, 4186 }, { 4589, 4614 }, { 4593, 4615 }, { 4597, 4417 }, { 4599, 4423 }, { 4600, 3256 },
-    { 4601, 4640 }, { 4602, 4457 }, { 4603, 4630 }, { 4604, 4455 }, { 4613, 4623 }, { 4616, 693 },
-    { 4617, 4607 }, { 4618, 4364 }, { 4619, 4590 }, { 4625, 4626 }, { 4627, 3998 }, { 4638, 4639 },
-    { 606, 4520 }, { 2305, 3109 }, { 2306, 3119 }, { 2344, 3110 }, { 2346, 3120 }, { 3181, 4652 },
-    { 3532, 4647 }, { 3764, 3749 }, { 3768, 3744 }, { 4562, 4706 }, { 4571, 4699 }, { 4648, 770 },
-    { 4655, 4656 }, { 4657, 4658 }, { 4659, 2271 }, { 4663, 3340 }, { 4666, 3111 }, { 4667, 4709 },
-    { 4668, 4698 }, { 4669, 4708 }, { 4670, 4710 }, { 4673, 4704 }, { 4678, 4684 }, { 4680, 4681 },
-    { 4682, 4683 }, { 4685, 4686 }, { 4687, 4688 }, { 4689, 4690 }, { 4691, 4692 }, { 4693, 4694 },
-    { 4695, 4696 }, { 3, 3826 }, { 2331, 3104 }, { 333, 2931 }, { 3138, 4393 }, { 3152, 4020 },
-    { 3160, 4003 }, { 4332, 4714 }, { 4394, 4719 }, { 4596, 4727 }, { 4611, 3159 }, { 4612, 4725 },
-    { 4620, 4735 }, { 4631, 4734 }, { 4715, 4716 }, { 4717, 4741 }, { 4718, 4728 }, { 4722, 4730 },
-    { 4723, 4360 }, { 4724, 4742 }, { 4732, 4605 }, { 4738, 4419 }, { 4740, 4628 }, { 2305, 3119 },
-    { 2306, 3109 }, { 2344, 3120 }, { 2346, 3110 }, { 4571, 4702 }, { 4665, 4712 }, { 4697, 770 },
-    { 4711, 4762 }, { 4754, 4759 }, { 4761, 2259 }, { 4770, 4773 }, { 4771, 4772 }, { 4775, 4776 },
-    { 4777, 4778 }, { 3, 4137 }, { 2332, 3104 }, { 3138, 4624 }, { 3152, 4598 }, { 3160, 4004 },
-    { 4400, 4781 }, { 4731, 4783 }, { 4744, 3159 }, { 4745, 4789 }, { 4785, 4729 }, { 4787, 4797 },
-    { 4792, 4743 }, { 4794, 4396 }, { 2308, 3109 }, { 2310, 3119 }, { 2348, 3110 }, { 2350, 3120 },
-    { 4566, 4779 }, { 4755, 4712 }, { 4811, 4481 }, { 4813, 4814 }, { 2333, 3104 }, { 3659, 4815 },
-    { 3741, 3 }, { 3138, 4786 }, { 3152, 4721 }, { 3160, 4005 }, { 4782, 4818 }, { 4820, 4826 },
-    { 4821, 3159 }, { 2308, 3119 }, { 2310, 3109 }, { 2348, 3120 }, { 2350, 3110 }, { 4756, 4779 },
-    { 4835, 542 }, { 2334, 3104 }, { 4573, 3 }, { 3138, 4788 }, { 4817, 4840 }, { 4838, 2796 },
-    { 4839, 3159 }, { 2312, 3109 }, { 2313, 3119 }, { 2352, 3110 }, { 2354, 3120 }, { 2335, 3104 },
-    { 3, 801 }, { 4852, 3852 }, { 2312, 3119 }, { 2313, 3109 }, { 2352, 3120 }, { 2354, 3110 },
-    { 3, 1505 }, { 2315, 3109 }, { 2317, 3119 }, { 2356, 3110 }, { 2358, 3120 }, { 3961, 3104 },
-    { 3793, 889 }, { 4513, 1377 }, { 5, 13 }, { 6, 364 }, { 10, 3106 }, { 17, 55 },
-    { 21, 22 }, { 24, 4764 }, { 34, 1069 }, { 41, 4461 }, { 45, 814 }, { 52, 53 },
-    { 56, 1507 }, { 58, 3216 }, { 60, 61 }, { 65, 66 }, { 67, 68 }, { 69, 70 },
-    { 71, 3840 }, { 74, 667 }, { 75, 76 }, { 77, 78 }, { 79, 80 }, { 81, 82 },
-    { 83, 84 }, { 85, 3118 }, { 86, 1066 }, { 87, 4260 }, { 93, 115 }, { 95, 339 },
-    { 96, 550 }, { 97, 1808 }, { 99, 4432 }, { 106, 4621 }, { 111, 3392 }, { 112, 113 },
-    { 116, 4217 }, { 158, 4219 }, { 167, 168 }, { 171, 172 }, { 173, 174 }, { 178, 3683 },
-    { 179, 180 }, { 181, 363 }, { 186, 1750 }, { 188, 2660 }, { 194, 1770 }, { 209, 2676 },
-    { 211, 2677 }, { 213, 2678 }, { 219, 2680 }, { 221, 2681 }, { 227, 4736 }, { 230, 1811 },
-    { 234, 1842 }, { 236, 1843 }, { 238, 2691 }, { 240, 1814 }, { 243, 4105 }, { 253, 254 },
-    { 255, 1822 }, { 267, 268 }, { 269, 1830 }, { 299, 4834 }, { 324, 325 }, { 327, 328 },
-    { 329, 330 }, { 331, 332 }, { 333, 1120 }, { 334, 1121 }, { 335, 1122 }, { 338, 3847 },
-    { 341, 342 }, { 343, 4140 }, { 344, 3583 }, { 345, 346 }, { 347, 4340 }, { 349, 350 },
-    { 358, 3734 }, { 361, 362 }, { 365, 2431 }, { 367, 368 }, { 393, 4282 }, { 399, 1522 },
-    { 407, 2443 }, { 409, 2444 }, { 414, 1529 }, { 423, 1580 }, { 425, 1581 }, { 427, 1582 },
-    { 429, 1583 }, { 430, 2461 }, { 432, 3879 }, { 447, 466 }, { 458, 459 }, { 460, 461 },
-    { 479, 480 }, { 481, 1594 }, { 483, 1595 }, { 485, 1596 }, { 487, 2618 }, { 543, 544 },
-    { 545, 546 }, { 547, 548 }, { 574, 798 }, { 575, 576 }, { 584, 2901 }, { 606, 871 },
-    { 610, 3393 }, { 612, 3290 }, { 614, 3781 }, { 616, 4501 }, { 617, 3212 }, { 620, 3322 },
-    { 622, 3362 }, { 624, 3498 }, { 626, 3542 }, { 628, 3687 }, { 630, 3754 }, { 632, 4502 },
-    { 646, 3766 }, { 648, 3508 }, { 660, 4202 }, { 662, 3489 }, { 664, 3783 }, { 666, 4766 },
-    { 669, 4407 }, { 670, 3399 }, { 672, 3491 }, { 674, 3930 }, { 675, 776 }, { 676, 4160 },
-    { 678, 4350 }, { 680, 4581 }, { 682, 4646 }, { 693, 1123 }, { 714, 1310 }, { 716, 4093 },
-    { 721, 2952 }, { 724, 2954 }, { 727, 2956 }, { 731, 2897 }, { 732, 3944 }, { 753, 4229 },
-    { 768, 3926 }, { 772, 4578 }, { 773, 4349 }, { 774, 4644 }, { 777, 3931 }, { 781, 4580 },
-    { 782, 4351 }, { 783, 4505 }, { 788, 3240 }, { 789, 3394 }, { 790, 3813 }, { 793, 3488 },
-    { 794, 3398 }, { 795, 3815 }, { 802, 3226 }, { 803, 3607 }, { 808, 809 }, { 838, 2788 },
-    { 850, 2171 }, { 856, 2172 }, { 862, 2173 }, { 893, 894 }, { 895, 734 }, { 896, 897 },
-    { 898, 2054 }, { 899, 3979 }, { 908, 909 }, { 913, 914 }, { 915, 916 }, { 917, 4318 },
-    { 918, 919 }, { 922, 3075 }, { 923, 1353 }, { 924, 925 }, { 926, 927 }, { 928, 929 },
-    { 930, 931 }, { 933, 934 }, { 936, 937 }, { 946, 3561 }, { 956, 3111 }, { 1002, 1003 },
-    { 1017, 4036 }, { 1041, 1042 }, { 1045, 1046 }, { 1047, 1048 }, { 1049, 1050 }, { 1051, 1052 },
-    { 1053, 1054 }, { 1055, 1056 }, { 1057, 1058 }, { 1059, 1060 }, { 1061, 1062 }, { 1063, 1064 },
-    { 1067, 1068 }, { 1070, 1071 }, { 1080, 3485 }, { 1081, 3528 }, { 1083, 3343 }, { 1084, 3395 },
-    { 1085, 3487 }, { 1086, 3782 }, { 1088, 1089 }, { 1093, 3397 }, { 1097, 3347 }, { 1110, 1124 },
-    { 1112, 1125 }, { 1114, 1126 }, { 1116, 3215 }, { 1136, 4591 }, { 1146, 4720 }, { 1156, 4784 },
-    { 1166, 4819 }, { 1176, 4841 }, { 1186, 3629 }, { 1217, 1218 }, { 1225, 1226 }, { 1233, 1234 },
-    { 1241, 1242 }, { 1251, 3486 }, { 1252, 3396 }, { 1253, 3814 }, { 1255, 3490 }, { 1256, 3400 },
-    { 1260, 3484 }, { 1268, 1269 }, { 1271, 4023 }, { 1273, 1274 }, { 1278, 3441 }, { 1280, 4748 },
-    { 1285, 1286 }, { 1288, 4642 }, { 1300, 3797 }, { 1318, 2972 }, { 1319, 4737 }, { 1346, 4405 },
-    { 1348, 3045 }, { 1357, 2062 }, { 1370, 1371 }, { 1380, 3088 }, { 1381, 3089 }, { 1383, 3090 },
-    { 1427, 1428 }, { 1444, 1445 }, { 1448, 3711 }, { 1468, 4031 }, { 1510, 1511 }, { 1513, 3587 },
-    { 1514, 1515 }, { 1516, 3334 }, { 1524, 1525 }, { 1526, 1527 }, { 1530, 1531 }, { 1532, 3465 },
-    { 1535, 1536 }, { 1537, 1538 }, { 1539, 1540 }, { 1541, 1542 }, { 1543, 1544 }, { 1545, 1546 },
-    { 1548, 1549 }, { 1550, 1551 }, { 1552, 1553 }, { 1554, 1555 }, { 1556, 1557 }, { 1558, 1559 },
-    { 1561, 1562 }, { 1563, 1564 }, { 1565, 1566 }, { 1567, 1568 }, { 1569, 1570 }, { 1571, 1572 },
-    { 1573, 1574 }, { 1575, 1576 }, { 1577, 1578 }, { 1584, 1585 }, { 1586, 1587 }, { 1588, 1589 },
-    { 1590, 1591 }, { 1592, 1593 }, { 1597, 1598 }, { 1601, 4641 }, { 1727, 1728 }, { 1741, 1742 },
-    { 1744, 1745 }, { 1747, 1748 }, { 1751, 1752 }, { 1754, 1755 }, { 1762, 1763 }, { 1764, 1765 },
-    { 1766, 1767 }, { 1768, 1769 }, { 1771, 1772 }, { 1773, 1774 }, { 1775, 1776 }, { 1777, 3513 },
-    { 1778, 1779 }, { 1780, 1781 }, { 1782, 1783 }, { 1784, 1785 }, { 1786, 1787 }, { 1788, 1789 },
-    { 1790, 1791 }, { 1792, 1793 }, { 1794, 1795 }, { 1796, 1797 }, { 1799, 1800 }, { 1801, 1802 },
-    { 1803, 1804 }, { 1805, 1806 }, { 1809, 3194 }, { 1812, 3514 }, { 1817, 1818 }, { 1819, 3196 },
-    { 1823, 3539 }, { 1825, 3220 }, { 1826, 1827 }, { 1831, 3549 }, { 1834, 1835 }, { 1837, 1838 },
-    { 1839, 1840 }, { 1845, 1846 }, { 1848, 1849 }, { 1850, 1851 }, { 1856, 1857 }, { 1859, 1860 },
-    { 1861, 1862 }, { 1867, 1868 }, { 1870, 1871 }, { 1872, 1873 }, { 1878, 1879 }, { 1881, 1882 },
-    { 1883, 1884 }, { 1889, 1890 }, { 1892, 3174 }, { 1894, 3809 }, { 1930, 1931 }, { 1946, 3511 },
-    { 1947, 1948 }, { 1949, 3164 }, { 1950, 1951 }, { 1952, 4747 }, { 1953, 4444 }, { 1959, 4281 },
-    { 1962, 3333 }, { 1963, 1964 }, { 1980, 2462 }, { 1982, 2463 }, { 2007, 4850 }, { 2008, 2009 },
-    { 2010, 2011 }, { 2012, 2013 }, { 2015, 4258 }, { 2021, 3854 }, { 2025, 2026 }, { 2032, 3536 },
-    { 2037, 4168 }, { 2039, 4635 }, { 2052, 2053 }, { 2058, 2059 }, { 2063, 2064 }, { 2079, 2895 },
-    { 2081, 2082 }, { 2083, 2084 }, { 2085, 4629 }, { 2102, 4372 }, { 2151, 2152 }, { 2153, 2154 },
-    { 2155, 2156 }, { 2157, 2158 }, { 2159, 2160 }, { 2161, 2162 }, { 2163, 2164 }, { 2169, 1434 },
-    { 2181, 2182 }, { 2183, 2254 }, { 2188, 2189 }, { 2190, 3180 }, { 2223, 3296 }, { 2248, 4454 },
-    { 2249, 2250 }, { 2251, 2252 }, { 2293, 3606 }, { 2296, 2297 }, { 2299, 4135 }, { 2301, 4780 },
-    { 2304, 4861 }, { 2328, 3249 }, { 2338, 4587 }, { 2340, 4848 }, { 2421, 3824 }, { 2425, 2657 },
-    { 2433, 2434 }, { 2435, 2436 }, { 2437, 2438 }, { 2439, 2440 }, { 2445, 2446 }, { 2447, 2448 },
-    { 2449, 2450 }, { 2451, 4433 }, { 2452, 2453 }, { 2454, 2455 }, { 2464, 2465 }, { 2467, 2468 },
-    { 2469, 2470 }, { 2472, 2473 }, { 2474, 2475 }, { 2476, 2477 }, { 2478, 2479 }, { 2480, 2481 },
-    { 2482, 2483 }, { 2487, 2488 }, { 2489, 2490 }, { 2492, 2493 }, { 2494, 2495 }, { 2496, 2497 },
-    { 2498, 2499 }, { 2500, 2501 }, { 2502, 2503 }, { 2504, 3543 }, { 2509, 2510 }, { 2511, 2512 },
-    { 2513, 2514 }, { 2515, 3695 }, { 2552, 3740 }, { 2559, 2560 }, { 2565, 2566 }, { 2573, 2574 },
-    { 2575, 2576 }, { 2577, 2578 }, { 2579, 2580 }, { 2584, 2585 }, { 2586, 2587 }, { 2588, 2589 },
-    { 2590, 2591 }, { 2592, 2593 }, { 2594, 2595 }, { 2597, 2598 }, { 2599, 2600 }, { 2601, 2602 },
-    { 2603, 2604 }, { 2605, 2606 }, { 2607, 2608 }, { 2610, 2611 }, { 2612, 2613 }, { 2646, 2647 },
-    { 2656, 3455 }, { 2658, 2659 }, { 2662, 2663 }, { 2665, 2666 }, { 2667, 2668 }, { 2669, 2670 },
-    { 2671, 2672 }, { 2673, 2674 }, { 2682, 3413 }, { 2683, 3643 }, { 2685, 2686 }, { 2688, 2689 },
-    { 2694, 2695 }, { 2696, 2697 }, { 2700, 2701 }, { 2705, 3750 }, { 2706, 2707 }, { 2708, 2709 },
-    { 2711, 2712 }, { 2717, 2718 }, { 2719, 2720 }, { 2736, 2737 }, { 2739, 4793 }, { 2744, 2745 },
-    { 2768, 2769 }, { 2771, 2772 }, { 2773, 2774 }, { 2775, 2776 }, { 2777, 2778 }, { 2779, 3654 },
-    { 2785, 3402 }, { 2792, 3604 }, { 2797, 4246 }, { 2801, 3825 }, { 2802, 4338 }, { 2803, 4713 },
-    { 2804, 4816 }, { 2805, 4851 }, { 2806, 4549 }, { 2811, 4369 }, { 2812, 4751 }, { 2813, 4830 },
-    { 2814, 4859 }, { 2816, 4551 }, { 2827, 2828 }, { 2832, 3203 }, { 2833, 2834 }, { 2839, 2840 },
-    { 2844, 3433 }, { 2845, 4092 }, { 2847, 3613 }, { 2848, 3614 }, { 2849, 3615 }, { 2850, 3743 },
-    { 2851, 4167 }, { 2852, 3800 }, { 2854, 4414 }, { 2856, 2993 }, { 2870, 3427 }, { 2871, 4584 },
-    { 2872, 4368 }, { 2873, 4801 }, { 2874, 4845 }, { 2875, 4829 }, { 2876, 4864 }, { 2879, 4660 },
-    { 2882, 4158 }, { 2883, 4586 }, { 2884, 4370 }, { 2885, 4803 }, { 2886, 4847 }, { 2887, 4831 },
-    { 2888, 4866 }, { 2891, 4662 }, { 2893, 2894 }, { 2899, 2900 }, { 2902, 2903 }, { 2904, 2905 },
-    { 2907, 2908 }, { 2909, 3227 }, { 2910, 2911 }, { 2912, 2913 }, { 2920, 2921 }, { 2938, 2939 },
-    { 2948, 2949 }, { 2950, 4097 }, { 2957, 2958 }, { 2959, 3125 }, { 2960, 2961 }, { 2963, 2964 },
-    { 2966, 2967 }, { 2969, 2970 }, { 2973, 3564 }, { 2974, 3811 }, { 2994, 2995 }, { 3012, 3565 },
-    { 3013, 3014 }, { 3018, 3019 }, { 3036, 1338 }, { 3041, 3317 }, { 3043, 3044 }, { 3046, 3047 },
-    { 3048, 3696 }, { 3050, 3051 }, { 3052, 3053 }, { 3054, 3390 }, { 3055, 3684 }, { 3056, 3057 },
-    { 3058, 3059 }, { 3060, 3767 }, { 3061, 3062 }, { 3064, 3065 }, { 3068, 3623 }, { 3069, 3070 },
-    { 3071, 3072 }, { 3073, 3074 }, { 3076, 3077 }, { 3078, 3079 }, { 3080, 4552 }, { 3082, 3083 },
-    { 3084, 3085 }, { 3086, 3087 }, { 3091, 3193 }, { 3107, 2086 }, { 3170, 4128 }, { 3175, 4402 },
-    { 3202, 4632 }, { 3204, 2030 }, { 3219, 4825 }, { 3223, 114 }, { 3232, 4215 }, { 3235, 9 },
-    { 3236, 3121 }, { 3250, 4142 }, { 3251, 2422 }, { 3253, 2471 }, { 3288, 3666 }, { 3304, 1315 },
-    { 3314, 2567 }, { 3340, 4131 }, { 3372, 316 }, { 3380, 4006 }, { 3411, 2491 }, { 3470, 4440 },
-    { 3509, 2215 }, { 3522, 4553 }, { 3524, 3559 }, { 3596, 4286 }, { 3608, 4555 }, { 3610, 1309 },
-    { 3641, 1731 }, { 3657, 3726 }, { 3661, 3552 }, { 3664, 2420 }, { 3667, 2914 }, { 3669, 3669 },
-    { 3693, 470 }, { 3697, 2648 }, { 3702, 4287 }, { 3708, 4214 }, { 3712, 3233 }, { 3713, 4823 },
-    { 3716, 3716 }, { 3718, 3718 }, { 3720, 2927 }, { 3735, 4126 }, { 3737, 4436 }, { 3806, 4027 },
-    { 3808, 4026 }, { 3817, 3677 }, { 3828, 4235 }, { 3836, 932 }, { 3853, 3383 }, { 3882, 4790 },
-    { 3887, 4798 }, { 3928, 1287 }, { 3958, 4862 }, { 3974, 4733 }, { 3975, 4796 }, { 3977, 4795 },
-    { 3986, 4422 }, { 3989, 3990 }, { 3994, 4651 }, { 4024, 3287 }, { 4025, 1299 }, { 4030, 2255 },
-    { 4053, 4537 }, { 4072, 4435 }, { 4100, 3361 }, { 4110, 3023 }, { 4113, 3951 }, { 4117, 2679 },
-    { 4118, 3063 }, { 4119, 4760 }, { 4122, 3302 }, { 4129, 3756 }, { 4130, 2800 }, { 4132, 1579 },
-    { 4143, 4388 }, { 4155, 771 }, { 4157, 4515 }, { 4159, 780 }, { 4187, 4517 }, { 4199, 2024 },
-    { 4211, 1119 }, { 4212, 326 }, { 4241, 4558 }, { 4242, 4484 }, { 4248, 3802 }, { 4252, 4458 },
-    { 4288, 3671 }, { 4317, 4041 }, { 4319, 976 }, { 4334, 4460 }, { 4384, 2868 }, { 4421, 4193 },
-    { 4427, 3040 }, { 4503, 4807 }, { 4519, 1264 }, { 4538, 4540 }, { 4539, 4726 }, { 4550, 2321 },
-    { 4610, 3438 }, { 4637, 4633 }, { 4650, 1079 }, { 4653, 1282 }, { 4661, 4810 }, { 4765, 3929 },
-    { 4832, 3816 }, { 4836, 2877 }, { 4837, 3727 }, { 4843, 3160 }, { 4852, 155 }, { 4855, 2991 },
-    { 4860, 2889 }, { 4867, 2815 }, { 3, 4321 }, { 2315, 3119 }, { 2317, 3109 }, { 2356, 3120 },
-    { 2358, 3110 }, { 3962, 3104 }, { 5, 5160 }, { 6, 2022 }, { 12, 4876 }, { 17, 323 },
-    { 22, 1732 }, { 41, 4774 }, { 45, 5072 }, { 53, 322 }, { 54, 4879 }, { 56, 3672 },
-    { 66, 4939 }, { 74, 2362 }, { 76, 333 }, { 77, 3010 }, { 78, 334 }, { 79, 3011 },
-    { 80, 335 }, { 81, 3017 }, { 83, 3175 }, { 84, 336 }, { 86, 2721 }, { 95, 348 },
-    { 96, 5146 }, { 181, 1512 }, { 194, 5327 }, { 230, 5334 }, { 234, 1853 }, { 236, 1854 },
-    { 238, 2716 }, { 240, 1833 }, { 253, 2699 }, { 255, 5338 }, { 267, 2710 }, { 269, 5342 },
-    { 325, 4342 }, { 337, 4260 }, { 361, 2428 }, { 367, 4199 }, { 399, 2572 }, { 409, 5283 },
-    { 414, 5136 }, { 481, 2615 }, { 483, 2616 }, { 485, 2617 }, { 549, 4904 }, { 566, 3879 },
-    { 569, 3106 }, { 574, 1338 }, { 575, 2183 }, { 576, 1316 }, { 606, 2321 }, { 610, 3796 },
-    { 612, 3485 }, { 614, 4836 }, { 616, 4809 }, { 620, 3395 }, { 622, 3487 }, { 624, 3925 },
-    { 626, 4156 }, { 628, 4348 }, { 630, 4579 }, { 662, 4804 }, { 664, 5559 }, { 666, 4893 },
-    { 675, 5000 }, { 693, 1133 }, { 714, 5257 }, { 721, 4097 }, { 724, 3125 }, { 727, 3304 },
-    { 753, 4635 }, { 768, 3542 }, { 772, 3687 }, { 773, 3754 }, { 788, 3484 }, { 789, 3290 },
-    { 790, 4858 }, { 793, 4074 }, { 794, 4752 }, { 795, 5558 }, { 797, 4978 }, { 803, 5511 },
-    { 893, 5236 }, { 897, 5423 }, { 925, 4456 }, { 950, 3561 }, { 975, 922 }, { 1065, 4900 },
-    { 1069, 5402 }, { 1079, 3240 }, { 1081, 3781 }, { 1083, 3212 }, { 1084, 3322 }, { 1085, 3362 },
-    { 1094, 3489 }, { 1095, 3783 }, { 1098, 3399 }, { 1099, 3491 }, { 1110, 1134 }, { 1112, 1135 },
-    { 1114, 2110 }, { 1116, 4107 }, { 1257, 5004 }, { 1261, 3394 }, { 1262, 3528 }, { 1265, 3398 },
-    { 1266, 3815 }, { 1274, 2187 }, { 1304, 3797 }, { 1353, 2059 }, { 1394, 4405 }, { 1427, 1434 },
-    { 1473, 4031 }, { 1511, 4143 }, { 1524, 5134 }, { 1528, 4960 }, { 1749, 4918 }, { 1807, 4905 },
-    { 1809, 4736 }, { 1813, 4931 }, { 1828, 3196 }, { 1841, 4928 }, { 1844, 3220 }, { 1965, 4282 },
-    { 1997, 2462 }, { 1998, 2463 }, { 2039, 4229 }, { 2056, 4318 }, { 2079, 3990 }, { 2118, 4720 },
-    { 2126, 4784 }, { 2134, 4819 }, { 2142, 4841 }, { 2150, 3629 }, { 2169, 1428 }, { 2175, 1445 },
-    { 2182, 2989 }, { 2185, 4023 }, { 2253, 5253 }, { 2260, 4578 }, { 2261, 4349 }, { 2272, 4580 },
-    { 2273, 4351 }, { 2299, 4585 }, { 2301, 4846 }, { 2430, 4954 }, { 2432, 3333 }, { 2439, 5302 },
-    { 2461, 2505 }, { 2465, 2486 }, { 2514, 2614 }, { 2562, 3587 }, { 2563, 1515 }, { 2656, 5269 },
-    { 2675, 4921 }, { 2687, 3514 }, { 2689, 2704 }, { 2690, 4930 }, { 2702, 3539 }, { 2713, 3549 },
-    { 2736, 5347 }, { 2746, 5035 }, { 2781, 4793 }, { 2783, 2772 }, { 2801, 4367 }, { 2802, 4749 },
-    { 2803, 4828 }, { 2804, 4857 }, { 2805, 4869 }, { 2838, 3203 }, { 2870, 4154 }, { 2871, 3825 },
-    { 2872, 4135 }, { 2873, 4338 }, { 2874, 4713 }, { 2875, 4780 }, { 2876, 4816 }, { 2878, 4861 },
-    { 2880, 3488 }, { 2890, 4872 }, { 2896, 2897 }, { 2938, 2940 }, { 2953, 5013 }, { 2955, 5014 },
-    { 2968, 3111 }, { 2971, 3800 }, { 2992, 2908 }, { 3026, 4167 }, { 3028, 4414 }, { 3050, 5431 },
-    { 3076, 5443 }, { 3146, 4914 }, { 3164, 4263 }, { 3170, 4632 }, { 3180, 3627 }, { 3194, 4934 },
-    { 3202, 4128 }, { 3216, 5216 }, { 3226, 3991 }, { 3230, 5403 }, { 3234, 5452 }, { 3235, 568 },
-    { 3244, 5233 }, { 3250, 4880 }, { 3286, 4215 }, { 3287, 5261 }, { 3288, 4100 }, { 3314, 5127 },
-    { 3328, 5300 }, { 3347, 5001 }, { 3383, 4911 }, { 3389, 1947 }, { 3390, 5433 }, { 3393, 5074 },
-    { 3397, 4997 }, { 3403, 5434 }, { 3404, 4885 }, { 3410, 4906 }, { 3413, 5188 }, { 3441, 2298 },
-    { 3451, 5268 }, { 3462, 5044 }, { 3463, 5184 }, { 3498, 771 }, { 3509, 5108 }, { 3513, 5330 },
-    { 3522, 3402 }, { 3524, 5404 }, { 3545, 5445 }, { 3565, 5421 }, { 3579, 5332 }, { 3583, 4946 },
-    { 3585, 5124 }, { 3592, 5128 }, { 3596, 4287 }, { 3631, 5425 }, { 3641, 3698 }, { 3653, 5258 },
-    { 3655, 4105 }, { 3666, 3666 }, { 3669, 5512 }, { 3671, 5157 }, { 3674, 5255 }, { 3681, 5454 },
-    { 3683, 4888 }, { 3702, 4286 }, { 3708, 4767 }, { 3710, 5259 }, { 3712, 4967 }, { 3716, 4213 },
-    { 3736, 4433 }, { 3750, 5336 }, { 3803, 5446 }, { 3836, 935 }, { 3840, 4941 }, { 3853, 3372 },
-    { 3926, 5019 }, { 3928, 2337 }, { 3931, 5023 }, { 3974, 4853 }, { 3975, 4822 }, { 3977, 4842 },
-    { 3994, 5076 }, { 4024, 5254 }, { 4025, 5492 }, { 4026, 1303 }, { 4027, 1307 }, { 4030, 5112 },
-    { 4051, 5161 }, { 4053, 5543 }, { 4073, 5383 }, { 4076, 5303 }, { 4092, 4093 }, { 4110, 5373 },
-    { 4113, 4200 }, { 4117, 4444 }, { 4118, 4333 }, { 4119, 4982 }, { 4122, 3747 }, { 4125, 5231 },
-    { 4129, 5297 }, { 4130, 2996 }, { 4132, 4606 }, { 4133, 5251 }, { 4155, 5018 }, { 4157, 5542 },
-    { 4159, 5022 }, { 4175, 4862 }, { 4187, 5082 }, { 4211, 2095 }, { 4212, 4889 }, { 4214, 5026 },
-    { 4224, 5080 }, { 4248, 3804 }, { 4250, 5311 }, { 4252, 4633 }, { 4281, 5527 }, { 4288, 5298 },
-    { 4311, 4422 }, { 4317, 4193 }, { 4319, 2073 }, { 4334, 4883 }, { 4372, 1129 }, { 4385, 4968 },
-    { 4421, 4041 }, { 4427, 5436 }, { 4432, 4947 }, { 4436, 5287 }, { 4449, 5295 }, { 4451, 4384 },
-    { 4454, 5461 }, { 4465, 4913 }, { 4512, 5116 }, { 4516, 1251 }, { 4518, 5102 }, { 4560, 5029 },
-    { 4569, 5159 }, { 4572, 5359 }, { 4591, 2111 }, { 4610, 3633 }, { 4621, 4950 }, { 4636, 5036 },
-    { 4637, 4458 }, { 4641, 509 }, { 4701, 5518 }, { 4705, 5469 }, { 4726, 5487 }, { 4733, 5037 },
-    { 4739, 5017 }, { 4746, 5086 }, { 4750, 5386 }, { 4753, 1260 }, { 4790, 4935 }, { 4791, 5479 },
-    { 4796, 5038 }, { 4800, 5016 }, { 4812, 4937 }, { 4833, 3816 }, { 4838, 5399 }, { 4844, 5096 },
-    { 4854, 5095 }, { 4855, 5356 }, { 4856, 5094 }, { 4863, 5464 }, { 4870, 5389 }, { 4871, 2343 },
-    { 4875, 4440 }, { 4878, 11 }, { 4882, 5073 }, { 4886, 4887 }, { 4890, 4891 }, { 4892, 4894 },
-    { 4895, 4896 }, { 4897, 4898 }, { 4899, 4901 }, { 4907, 4340 }, { 4908, 4909 }, { 4915, 4916 },
-    { 4917, 4877 }, { 4920, 5170 }, { 4922, 4923 }, { 4924, 4925 }, { 4926, 4933 }, { 4927, 5189 },
-    { 4936, 5195 }, { 4938, 5529 }, { 4942, 4943 }, { 4944, 5009 }, { 4945, 4903 }, { 4948, 4949 },
-    { 4951, 4217 }, { 4952, 4953 }, { 4955, 4387 }, { 4957, 401 }, { 4958, 4959 }, { 4961, 4962 },
-    { 4963, 4964 }, { 4965, 5224 }, { 4970, 3695 }, { 4971, 4972 }, { 4973, 5158 }, { 4974, 3371 },
-    { 4975, 4976 }, { 4985, 3343 }, { 4986, 4987 }, { 4988, 4989 }, { 4990, 4991 }, { 4992, 632 },
-    { 4996, 5363 }, { 4999, 5525 }, { 5002, 5003 }, { 5005, 5006 }, { 5007, 5008 }, { 5011, 5409 },
-    { 5020, 5021 }, { 5024, 5025 }, { 5027, 5028 }, { 5030, 5031 }, { 5032, 5033 }, { 5039, 5040 },
-    { 5042, 3979 }, { 5045, 5046 }, { 5047, 5050 }, { 5053, 5054 }, { 5056, 5493 }, { 5062, 5063 },
-    { 5064, 5065 }, { 5066, 5067 }, { 5068, 5069 }, { 5070, 5071 }, { 5077, 5078 }, { 5083, 5084 },
-    { 5087, 1139 }, { 5088, 1149 }, { 5089, 1159 }, { 5090, 1169 }, { 5091, 1179 }, { 5097, 5098 },
-    { 5100, 5101 }, { 5103, 4979 }, { 5104, 5105 }, { 5106, 1279 }, { 5111, 5416 }, { 5115, 5238 },
-    { 5117, 5118 }, { 5125, 5126 }, { 5130, 5131 }, { 5132, 5133 }, { 5138, 5139 }, { 5140, 5141 },
-    { 5142, 5143 }, { 5144, 5145 }, { 5147, 5148 }, { 5149, 5150 }, { 5151, 5152 }, { 5153, 5154 },
-    { 5155, 5156 }, { 5162, 5522 }, { 5165, 1756 }, { 5166, 5167 }, { 5168, 5169 }, { 5171, 5172 },
-    { 5173, 5174 }, { 5175, 5176 }, { 5177, 5178 }, { 5179, 5180 }, { 5181, 5182 }, { 5185, 5186 },
-    { 5190, 5191 }, { 5192, 1824 }, { 5193, 5194 }, { 5196, 1836 }, { 5199, 1847 }, { 5201, 1852 },
-    { 5202, 1858 }, { 5204, 1863 }, { 5205, 1869 }, { 5207, 1874 }, { 5208, 1880 }, { 5210, 1885 },
-    { 5211, 1891 }, { 5214, 1932 }, { 5217, 5218 }, { 5221, 368 }, { 5222, 5223 }, { 5225, 5280 },
-    { 5226, 5227 }, { 5228, 5229 }, { 5235, 5244 }, { 5241, 5242 }, { 5243, 2103 }, { 5250, 4827 },
-    { 5256, 2224 }, { 5262, 5358 }, { 5263, 5360 }, { 5264, 2806 }, { 5266, 5364 }, { 5267, 5366 },
-    { 5274, 5275 }, { 5276, 5277 }, { 5278, 5279 }, { 5281, 5282 }, { 5284, 5285 }, { 5288, 5519 },
-    { 5289, 5290 }, { 5291, 5292 }, { 5293, 5294 }, { 5304, 5462 }, { 5305, 5306 }, { 5307, 5308 },
-    { 5309, 5310 }, { 5313, 5314 }, { 5315, 5316 }, { 5317, 5318 }, { 5319, 5320 }, { 5321, 5322 },
-    { 5324, 2731 }, { 5325, 4919 }, { 5326, 2664 }, { 5328, 5329 }, { 5337, 3645 }, { 5339, 5340 },
-    { 5343, 5344 }, { 5345, 2738 }, { 5348, 2770 }, { 5350, 5351 }, { 5352, 5353 }, { 5355, 2793 },
-    { 5368, 2829 }, { 5369, 5370 }, { 5371, 2841 }, { 5372, 4824 }, { 5377, 5378 }, { 5379, 5380 },
-    { 5381, 5418 }, { 5384, 5385 }, { 5387, 5388 }, { 5391, 5392 }, { 5394, 5395 }, { 5398, 5239 },
-    { 5400, 5401 }, { 5405, 5478 }, { 5410, 5411 }, { 5412, 2962 }, { 5413, 2965 }, { 5415, 5015 },
-    { 5419, 5420 }, { 5424, 5114 }, { 5426, 3049 }, { 5427, 5428 }, { 5429, 5430 }, { 5435, 3066 },
-    { 5437, 5438 }, { 5439, 5049 }, { 5440, 5441 }, { 5453, 4902 }, { 5468, 1286 }, { 5483, 2868 },
-    { 5491, 5494 }, { 5497, 5498 }, { 5501, 5502 }, { 5504, 5467 }, { 5509, 4737 }, { 5510, 5544 },
-    { 5517, 3924 }, { 5524, 5081 }, { 5537, 4679 }, { 5553, 4851 }, { 5555, 5407 }, { 5557, 4246 },
-    { 3, 4391 }, { 4101, 5560 }, { 4176, 3104 }, { 6, 2564 }, { 17, 5215 }, { 53, 2654 },
-    { 56, 3673 }, { 74, 6114 }, { 77, 3015 }, { 79, 3016 }, { 81, 3022 }, { 83, 5513 },
-    { 86, 5212 }, { 95, 5935 }, { 96, 5230 }, { 181, 2429 }, { 234, 1864 }, { 236, 1865 },
-    { 238, 6067 }, { 240, 1855 }, { 333, 1130 }, { 334, 1131 }, { 335, 1132 }, { 399, 3589 },
-    { 409, 6051 }, { 414, 5996 }, { 575, 2793 }, { 610, 4201 }, { 612, 4802 }, { 614, 4865 },
-    { 693, 1143 }, { 753, 4636 }, { 788, 3796 }, { 789, 4572 }, { 790, 6113 }, { 953, 3561 },
-    { 1080, 3290 }, { 1100, 5630 }, { 1110, 1144 }, { 1112, 1145 }, { 1114, 2947 }, { 1116, 5465 },
-    { 1252, 3362 }, { 1262, 3813 }, { 1353, 6095 }, { 1524, 5995 }, { 1832, 5595 }, { 1866, 3220 },
-    { 2039, 5887 }, { 2057, 5675 }, { 2109, 5666 }, { 2186, 5673 }, { 2260, 3687 }, { 2261, 3754 },
-    { 2291, 5613 }, { 2304, 5562 }, { 2320, 5616 }, { 2361, 5577 }, { 2461, 5690 }, { 2462, 2506 },
-    { 2463, 2507 }, { 2465, 2508 }, { 2485, 5715 }, { 2689, 2715 }, { 2703, 5722 }, { 2869, 3394 },
-    { 2877, 5561 }, { 2878, 5910 }, { 2881, 3398 }, { 2906, 5654 }, { 2988, 5702 }, { 3024, 5633 },
-    { 3025, 5635 }, { 3027, 3800 }, { 3106, 4333 }, { 3111, 4131 }, { 3118, 5601 }, { 3125, 5375 },
-    { 3146, 5756 }, { 3170, 4791 }, { 3194, 5198 }, { 3196, 5197 }, { 3202, 5899 }, { 3203, 5830 },
-    { 3226, 6035 }, { 3240, 1261 }, { 3304, 5704 }, { 3333, 5232 }, { 3361, 5759 }, { 3410, 4910 },
-    { 3427, 5617 }, { 3462, 6093 }, { 3463, 5220 }, { 3488, 5671 }, { 3498, 5637 }, { 3524, 5520 },
-    { 3528, 5950 }, { 3542, 5638 }, { 3565, 5747 }, { 3583, 5936 }, { 3587, 5938 }, { 3629, 4843 },
-    { 3641, 4142 }, { 3643, 5597 }, { 3645, 5586 }, { 3665, 5680 }, { 3671, 5716 }, { 3678, 5573 },
-    { 3683, 5931 }, { 3709, 5726 }, { 3712, 5770 }, { 3718, 5772 }, { 3750, 6068 }, { 3797, 5508 },
-    { 3847, 5783 }, { 3854, 5758 }, { 3882, 5761 }, { 3989, 5694 }, { 3991, 6086 }, { 4006, 5636 },
-    { 4076, 5602 }, { 4107, 5010 }, { 4125, 5679 }, { 4133, 5677 }, { 4213, 3288 }, { 4219, 5571 },
-    { 4224, 5406 }, { 4241, 5857 }, { 4250, 5490 }, { 4263, 6063 }, { 4385, 6059 }, { 4387, 5773 },
-    { 4437, 5 }, { 4449, 5814 }, { 4451, 5843 }, { 4456, 2059 }, { 4664, 5655 }, { 4700, 5844 },
-    { 4703, 5792 }, { 4707, 5866 }, { 4739, 5692 }, { 4746, 5528 }, { 4747, 5841 }, { 4768, 5850 },
-    { 4799, 5855 }, { 4800, 5234 }, { 4808, 5852 }, { 4822, 5246 }, { 4842, 5247 }, { 4844, 6037 },
-    { 4853, 5245 }, { 4854, 5249 }, { 4856, 5248 }, { 4863, 5776 }, { 4868, 5566 }, { 4912, 5877 },
-    { 4940, 5820 }, { 4977, 5610 }, { 5061, 5764 }, { 5085, 5868 }, { 5092, 5895 }, { 5093, 5908 },
-    { 5110, 5831 }, { 5119, 5818 }, { 5122, 5727 }, { 5129, 5681 }, { 5135, 5606 }, { 5137, 5809 },
-    { 5163, 5682 }, { 5187, 5683 }, { 5252, 5614 }, { 5260, 5647 }, { 5286, 5873 }, { 5296, 5846 },
-    { 5299, 5774 }, { 5331, 5720 }, { 5333, 5591 }, { 5335, 5723 }, { 5357, 6039 }, { 5361, 6041 },
-    { 5365, 6043 }, { 5390, 5643 }, { 5393, 5644 }, { 5396, 5645 }, { 5408, 5959 }, { 5414, 5750 },
-    { 5432, 5778 }, { 5459, 5605 }, { 5460, 5805 }, { 5472, 5780 }, { 5473, 5632 }, { 5474, 5570 },
-    { 5476, 5943 }, { 5480, 5714 }, { 5486, 5815 }, { 5500, 5964 }, { 5506, 5983 }, { 5507, 5987 },
-    { 5515, 5927 }, { 5521, 5941 }, { 5523, 5822 }, { 5526, 5984 }, { 5531, 5689 }, { 5534, 5944 },
-    { 5538, 3484 }, { 5540, 5649 }, { 5541, 5789 }, { 5545, 3212 }, { 5548, 5779 }, { 5551, 5954 },
-    { 5563, 5745 }, { 5564, 5367 }, { 5567, 5862 }, { 5568, 14 }, { 5572, 5914 }, { 5574, 5810 },
-    { 5578, 5580 }, { 5579, 5581 }, { 5582, 5585 }, { 5583, 5795 }, { 5584, 4634 }, { 5590, 6065 },
-    { 5592, 5593 }, { 5599, 5725 }, { 5600, 4388 }, { 5603, 5712 }, { 5607, 5608 }, { 5609, 5947 },
-    { 5612, 570 }, { 5615, 3944 }, { 5618, 4984 }, { 5621, 5622 }, { 5623, 5624 }, { 5625, 5626 },
-    { 5628, 5911 }, { 5629, 5775 }, { 5631, 5664 }, { 5639, 774 }, { 5640, 5962 }, { 5648, 2038 },
-    { 5650, 925 }, { 5657, 5658 }, { 5659, 1086 }, { 5660, 5661 }, { 5662, 5663 }, { 5668, 4407 },
-    { 5674, 5832 }, { 5684, 6105 }, { 5686, 3887 }, { 5687, 4929 }, { 5688, 6018 }, { 5695, 2119 },
-    { 5696, 2127 }, { 5697, 2135 }, { 5698, 2143 }, { 5705, 5706 }, { 5707, 5708 }, { 5709, 5731 },
-    { 5710, 5733 }, { 5717, 5718 }, { 5719, 5777 }, { 5735, 6076 }, { 5737, 5738 }, { 5740, 5741 },
-    { 5743, 2879 }, { 5751, 5988 }, { 5757, 5463 }, { 5769, 23 }, { 5771, 5785 }, { 5781, 3626 },
-    { 5784, 5929 }, { 5788, 6013 }, { 5793, 6087 }, { 5794, 5990 }, { 5797, 5872 }, { 5798, 5589 },
-    { 5801, 6094 }, { 5803, 5813 }, { 5806, 5450 }, { 5807, 5945 }, { 5808, 2191 }, { 5816, 5484 },
-    { 5817, 6066 }, { 5824, 5961 }, { 5825, 5826 }, { 5828, 5976 }, { 5833, 3951 }, { 5835, 5892 },
-    { 5836, 6081 }, { 5837, 4342 }, { 5839, 5374 }, { 5856, 5916 }, { 5860, 5312 }, { 5864, 5912 },
-    { 5869, 4969 }, { 5878, 5536 }, { 5879, 3322 }, { 5880, 5669 }, { 5881, 5963 }, { 5882, 6032 },
-    { 5883, 6040 }, { 5886, 5587 }, { 5893, 5900 }, { 5896, 6082 }, { 5898, 4798 }, { 5901, 5894 },
-    { 5904, 4980 }, { 5905, 4827 }, { 5907, 4072 }, { 5915, 6003 }, { 5917, 5918 }, { 5919, 5920 },
-    { 5922, 6101 }, { 5925, 6007 }, { 5932, 5933 }, { 5937, 5924 }, { 5940, 6044 }, { 5946, 3371 },
-    { 5951, 5952 }, { 5956, 5957 }, { 5971, 5972 }, { 5973, 5974 }, { 5975, 5653 }, { 5986, 1275 },
-    { 5992, 3233 }, { 5994, 3679 }, { 5997, 5588 }, { 5999, 6000 }, { 6001, 6002 }, { 6005, 6006 },
-    { 6008, 6009 }, { 6010, 6011 }, { 6012, 5183 }, { 6028, 5219 }, { 6031, 2466 }, { 6033, 2014 },
-    { 6042, 5627 }, { 6045, 6046 }, { 6050, 5466 }, { 6052, 5874 }, { 6053, 3334 }, { 6055, 5804 },
-    { 6057, 5859 }, { 6060, 5532 }, { 6071, 6072 }, { 6075, 2835 }, { 6078, 6079 }, { 6080, 5847 },
-    { 6085, 5746 }, { 6088, 6089 }, { 6096, 5755 }, { 6098, 6099 }, { 6100, 5442 }, { 6106, 5503 },
-    { 6108, 4200 }, { 6115, 5752 }, { 3, 4426 }, { 4177, 3104 }, { 6, 5034 }, { 17, 5923 },
-    { 77, 3020 }, { 79, 3021 }, { 81, 6092 }, { 181, 6449 }, { 234, 1875 }, { 236, 1876 },
-    { 240, 1877 }, { 333, 1140 }, { 334, 1141 }, { 335, 1142 }, { 414, 6443 }, { 612, 6416 },
-    { 693, 1153 }, { 788, 6404 }, { 789, 6419 }, { 1110, 1154 }, { 1112, 1155 }, { 1114, 5699 },
-    { 1524, 5998 }, { 1888, 3220 }, { 1945, 6120 }, { 2714, 6179 }, { 2869, 3290 }, { 2946, 6156 },
-    { 3125, 5376 }, { 3194, 5930 }, { 3196, 5200 }, { 3203, 6074 }, { 3240, 4983 }, { 3288, 6198 },
-    { 3333, 6456 }, { 3410, 5921 }, { 3643, 6339 }, { 3645, 5598 }, { 4051, 6121 }, { 4153, 6116 },
-    { 4235, 6199 }, { 4402, 6229 }, { 4634, 6214 }, { 4799, 6157 }, { 4825, 6164 }, { 5240, 6200 },
-    { 5382, 6148 }, { 5488, 6123 }, { 5499, 74 }, { 5569, 6224 }, { 5576, 6272 }, { 5594, 6228 },
-    { 5596, 6219 }, { 5619, 6295 }, { 5620, 6316 }, { 5634, 6188 }, { 5641, 790 }, { 5642, 6182 },
-    { 5667, 6300 }, { 5691, 6178 }, { 5693, 6165 }, { 5703, 6167 }, { 5711, 6341 }, { 5721, 6293 },
-    { 5724, 6180 }, { 5730, 6373 }, { 5732, 6374 }, { 5734, 6171 }, { 5739, 6149 }, { 5742, 6150 },
-    { 5744, 6184 }, { 5753, 6189 }, { 5766, 6147 }, { 5782, 6331 }, { 5791, 6291 }, { 5796, 6292 },
-    { 5799, 6281 }, { 5812, 6206 }, { 5827, 6277 }, { 5829, 6396 }, { 5845, 6328 }, { 5851, 6209 },
-    { 5853, 6287 }, { 5854, 6360 }, { 5863, 6290 }, { 5875, 6354 }, { 5876, 6345 }, { 5897, 6201 },
-    { 5902, 6191 }, { 5906, 6423 }, { 5909, 6241 }, { 5928, 6420 }, { 5934, 6390 }, { 5948, 6273 },
-    { 5949, 6347 }, { 5955, 6399 }, { 5968, 6356 }, { 5977, 6275 }, { 5991, 6247 }, { 5993, 6221 },
-    { 6014, 6232 }, { 6016, 6364 }, { 6017, 6197 }, { 6019, 6338 }, { 6021, 6132 }, { 6034, 6266 },
-    { 6047, 6303 }, { 6048, 6288 }, { 6049, 6174 }, { 6056, 6408 }, { 6058, 6246 }, { 6061, 6222 },
-    { 6064, 6337 }, { 6083, 6298 }, { 6084, 6299 }, { 6091, 6381 }, { 6097, 6190 }, { 6104, 6306 },
-    { 6109, 6304 }, { 6110, 6143 }, { 6111, 6359 }, { 6117, 4868 }, { 6124, 6125 }, { 6126, 6336 },
-    { 6127, 5838 }, { 6129, 6417 }, { 6134, 5341 }, { 6136, 6137 }, { 6138, 6352 }, { 6140, 6455 },
-    { 6141, 5848 }, { 6146, 6154 }, { 6152, 5075 }, { 6158, 1253 }, { 6160, 6466 }, { 6163, 6022 },
-    { 6166, 5884 }, { 6168, 6169 }, { 6172, 3343 }, { 6173, 3347 }, { 6175, 6176 }, { 6181, 5736 },
-    { 6185, 5765 }, { 6186, 6142 }, { 6194, 5444 }, { 6195, 6310 }, { 6196, 6365 }, { 6202, 4168 },
-    { 6207, 6392 }, { 6208, 6363 }, { 6212, 6434 }, { 6213, 6353 }, { 6220, 3174 }, { 6230, 4140 },
-    { 6231, 6258 }, { 6235, 6400 }, { 6236, 6131 }, { 6244, 6226 }, { 6249, 4606 }, { 6250, 6346 },
-    { 6257, 6430 }, { 6259, 6371 }, { 6261, 6256 }, { 6262, 6372 }, { 6263, 6264 }, { 6267, 6265 },
-    { 6269, 4881 }, { 6271, 6382 }, { 6274, 6436 }, { 6280, 3351 }, { 6282, 6283 }, { 6284, 5164 },
-    { 6285, 6386 }, { 6289, 6309 }, { 6296, 6350 }, { 6302, 6385 }, { 6305, 4998 }, { 6308, 6450 },
-    { 6311, 4435 }, { 6312, 5099 }, { 6315, 5942 }, { 6317, 6361 }, { 6324, 5656 }, { 6325, 6452 },
-    { 6326, 5397 }, { 6330, 4629 }, { 6332, 6334 }, { 6340, 6245 }, { 6342, 6343 }, { 6348, 6349 },
-    { 6351, 6435 }, { 6357, 6358 }, { 6375, 6119 }, { 6388, 5760 }, { 6389, 6279 }, { 6395, 6433 },
-    { 6401, 5079 }, { 6403, 6227 }, { 6406, 6193 }, { 6407, 6426 }, { 6413, 6159 }, { 6415, 6451 },
-    { 6418, 4795 }, { 6422, 6234 }, { 6428, 6205 }, { 6429, 6446 }, { 6431, 6216 }, { 6432, 6453 },
-    { 6437, 6438 }, { 6441, 6161 }, { 6447, 6448 }, { 6460, 4823 }, { 4554, 3 }, { 6, 6029 },
-    { 177, 6475 }, { 234, 1886 }, { 236, 1887 }, { 240, 6366 }, { 333, 1150 }, { 334, 1151 },
-    { 335, 1152 }, { 414, 6457 }, { 652, 3104 }, { 693, 1163 }, { 1110, 1164 }, { 1112, 1165 },
-    { 1114, 5978 }, { 2149, 6493 }, { 3125, 5748 }, { 3194, 6023 }, { 3196, 5203 }, { 3220, 6020 },
-    { 3240, 6498 }, { 3290, 5670 }, { 3410, 6676 }, { 4292, 6116 }, { 4824, 6503 }, { 5458, 17 },
-    { 5530, 6504 }, { 5763, 6479 }, { 5823, 74 }, { 5842, 6472 }, { 6117, 6270 }, { 6144, 6538 },
-    { 6145, 6539 }, { 6187, 6527 }, { 6192, 6564 }, { 6210, 6609 }, { 6217, 6530 }, { 6223, 6521 },
-    { 6237, 6558 }, { 6240, 6617 }, { 6243, 6528 }, { 6252, 6604 }, { 6268, 6637 }, { 6276, 6627 },
-    { 6294, 6487 }, { 6297, 6585 }, { 6301, 6587 }, { 6314, 6547 }, { 6320, 6613 }, { 6322, 6623 },
-    { 6333, 6478 }, { 6335, 6476 }, { 6376, 6659 }, { 6378, 6540 }, { 6379, 6541 }, { 6387, 6644 },
-    { 6393, 6619 }, { 6398, 6524 }, { 6410, 6630 }, { 6412, 6605 }, { 6425, 6643 }, { 6427, 6625 },
-    { 6442, 6494 }, { 6444, 6667 }, { 6445, 6677 }, { 6454, 6601 }, { 6468, 6616 }, { 6477, 6595 },
-    { 6480, 6481 }, { 6483, 6484 }, { 6485, 6603 }, { 6486, 6652 }, { 6488, 6491 }, { 6489, 6490 },
-    { 6495, 6026 }, { 6497, 6523 }, { 6501, 6162 }, { 6505, 6394 }, { 6509, 6508 }, { 6512, 6589 },
-    { 6515, 6577 }, { 6516, 6674 }, { 6519, 2940 }, { 6522, 6658 }, { 6526, 5960 }, { 6529, 6183 },
-    { 6532, 6251 }, { 6534, 5270 }, { 6536, 6598 }, { 6543, 5754 }, { 6544, 6469 }, { 6545, 6671 },
-    { 6546, 5926 }, { 6548, 6440 }, { 6550, 6561 }, { 6552, 6203 }, { 6553, 5672 }, { 6554, 6384 },
-    { 6555, 6153 }, { 6556, 5301 }, { 6565, 4258 }, { 6566, 6661 }, { 6569, 6599 }, { 6571, 6642 },
-    { 6572, 6015 }, { 6574, 6618 }, { 6575, 6135 }, { 6576, 6133 }, { 6578, 6579 }, { 6580, 6531 },
-    { 6583, 6660 }, { 6586, 6656 }, { 6591, 6537 }, { 6597, 6215 }, { 6600, 5665 }, { 6606, 6647 },
-    { 6612, 6177 }, { 6622, 5953 }, { 6626, 6563 }, { 6633, 2262 }, { 6635, 2274 }, { 6640, 6680 },
-    { 6646, 6327 }, { 6650, 6474 }, { 6662, 5958 }, { 6664, 6506 }, { 6670, 6500 }, { 6673, 6130 },
-    { 6675, 6614 }, { 6679, 6649 }, { 6681, 6602 }, { 982, 983 }, { 984, 985 }, { 986, 987 },
-    { 988, 989 }, { 3247, 3706 }, { 3248, 3715 }, { 3298, 3746 }, { 3299, 3761 }, { 3686, 3778 },
-    { 3793, 1017 }, { 4563, 889 }, { 4674, 4510 }, { 4677, 3 }, { 6, 6030 }, { 240, 6573 },
-    { 333, 1160 }, { 334, 1161 }, { 335, 1162 }, { 414, 6458 }, { 693, 1173 }, { 1110, 1174 },
-    { 1112, 1175 }, { 1114, 5979 }, { 2216, 3104 }, { 3125, 5749 }, { 3194, 6025 }, { 3196, 5206 },
-    { 3220, 6024 }, { 5012, 6700 }, { 5834, 17 }, { 6038, 74 }, { 6054, 6693 }, { 6103, 6704 },
-    { 6238, 6685 }, { 6496, 6711 }, { 6499, 6720 }, { 6507, 6706 }, { 6514, 6734 }, { 6518, 6737 },
-    { 6535, 6741 }, { 6542, 6729 }, { 6549, 6728 }, { 6559, 6705 }, { 6584, 6776 }, { 6588, 6472 },
-    { 6590, 6723 }, { 6594, 6735 }, { 6620, 6799 }, { 6632, 6786 }, { 6636, 6726 }, { 6645, 6800 },
-    { 6655, 6806 }, { 6669, 6761 }, { 6684, 5903 }, { 6686, 6802 }, { 6687, 6688 }, { 6689, 6502 },
-    { 6690, 6691 }, { 6692, 6756 }, { 6695, 6696 }, { 6698, 6753 }, { 6699, 6764 }, { 6701, 6752 },
-    { 6703, 6702 }, { 6710, 614 }, { 6715, 6716 }, { 6717, 6773 }, { 6718, 6797 }, { 6719, 2262 },
-    { 6721, 6767 }, { 6727, 6778 }, { 6730, 5417 }, { 6732, 6757 }, { 6738, 6380 }, { 6739, 5685 },
-    { 6746, 6755 }, { 6748, 6682 }, { 6751, 6596 }, { 6754, 6155 }, { 6759, 6624 }, { 6763, 6740 },
-    { 6772, 6762 }, { 6775, 6745 }, { 6785, 4993 }, { 6792, 6793 }, { 6805, 6657 }, { 3247, 3715 },
-    { 3248, 3706 }, { 3298, 3761 }, { 3299, 3746 }, { 3686, 3812 }, { 4674, 4649 }, { 6815, 6816 },
-    { 6817, 6818 }, { 3, 571 }, { 6, 6570 }, { 240, 6607 }, { 333, 1170 }, { 334, 1171 },
-    { 335, 1172 }, { 414, 6459 }, { 693, 1183 }, { 1110, 1184 }, { 1112, 1185 }, { 1114, 5980 },
-    { 2217, 3104 }, { 3125, 6090 }, { 3194, 6790 }, { 3196, 5209 }, { 3220, 6788 }, { 6482, 6842 },
-    { 6510, 17 }, { 6581, 6833 }, { 6731, 6854 }, { 6749, 6865 }, { 6789, 6871 }, { 6796, 6880 },
-    { 6798, 6875 }, { 6827, 5552 }, { 6829, 6760 }, { 6830, 6831 }, { 6832, 6874 }, { 6834, 6835 },
-    { 6837, 6872 }, { 6840, 6870 }, { 6841, 6877 }, { 6843, 6839 }, { 6847, 6853 }, { 6848, 6828 },
-    { 6849, 6621 }, { 6852, 6861 }, { 6855, 6795 }, { 6856, 6525 }, { 6860, 6204 }, { 6873, 6492 },
-    { 6876, 6864 }, { 6884, 6882 }, { 6887, 6769 }, { 6896, 6894 }, { 6897, 6851 }, { 3247, 3746 },
-    { 3248, 3761 }, { 3298, 3706 }, { 3299, 3715 }, { 3686, 3829 }, { 6907, 6908 }, { 3, 5041 },
-    { 6, 6771 }, { 240, 6758 }, { 333, 1180 }, { 334, 1181 }, { 335, 1182 }, { 693, 2099 },
-    { 1110, 2100 }, { 1112, 2101 }, { 1114, 5981 }, { 2218, 3104 }, { 3125, 6462 }, { 3194, 6791 },
-    { 3196, 6128 }, { 3220, 6930 }, { 6344, 6909 }, { 6391, 6910 }, { 6465, 6921 }, { 6582, 6915 },
-    { 6850, 6941 }, { 6863, 6932 }, { 6889, 6924 }, { 6893, 6938 }, { 6911, 6940 }, { 6912, 6913 },
-    { 6914, 6937 }, { 6916, 6917 }, { 6919, 6935 }, { 6922, 6878 }, { 6923, 6939 }, { 6928, 6953 },
-    { 6931, 5362 }, { 6936, 6697 }, { 6942, 6888 }, { 6945, 6892 }, { 3247, 3761 }, { 3248, 3746 },
-    { 3298, 3715 }, { 3299, 3706 }, { 3686, 4138 }, { 3, 5481 }, { 6, 6809 }, { 333, 1308 },
-    { 334, 2097 }, { 335, 2098 }, { 693, 2107 }, { 1110, 2108 }, { 1112, 2117 }, { 1114, 5982 },
-    { 2219, 3104 }, { 3125, 6881 }, { 6628, 6962 }, { 6810, 6972 }, { 6925, 6990 }, { 6934, 6975 },
-    { 6949, 6988 }, { 6963, 6974 }, { 6964, 6965 }, { 6966, 6987 }, { 6967, 6968 }, { 6970, 6985 },
-    { 6973, 6984 }, { 6981, 6983 }, { 6986, 6836 }, { 3, 5768 }, { 333, 2096 }, { 334, 2105 },
-    { 335, 2106 }, { 693, 2115 }, { 1110, 2116 }, { 1112, 2125 }, { 1114, 6036 }, { 2220, 3104 },
-    { 3125, 6886 }, { 5323, 7001 }, { 6362, 7003 }, { 6405, 7002 }, { 6982, 7015 }, { 6989, 7022 },
-    { 6993, 7021 }, { 6995, 7011 }, { 7004, 7005 }, { 7006, 7007 }, { 7009, 7018 }, { 7014, 7017 },
-    { 7019, 6918 }, { 7020, 6969 }, { 7023, 7016 }, { 3, 5786 }, { 333, 2104 }, { 334, 2113 },
-    { 335, 2114 }, { 693, 2123 }, { 1110, 2124 }, { 1112, 2133 }, { 1114, 6367 }, { 2221, 3104 },
-    { 3125, 6978 }, { 5451, 7025 }, { 6260, 7026 }, { 7024, 7044 }, { 7027, 7028 }, { 7029, 7030 },
-    { 7038, 7039 }, { 7042, 7047 }, { 7048, 7040 }, { 3, 5913 }, { 333, 2112 }, { 334, 2121 },
-    { 335, 2122 }, { 693, 2131 }, { 1110, 2132 }, { 1112, 2141 }, { 1114, 6368 }, { 2222, 3104 },
-    { 5477, 7049 }, { 6980, 7058 }, { 7008, 7056 }, { 7032, 7050 }, { 7051, 7052 }, { 7053, 7054 },
-    { 7060, 7065 }, { 7061, 7046 }, { 7062, 7043 }, { 7064, 7045 }, { 3, 6329 }, { 333, 2120 },
-    { 334, 2129 }, { 335, 2130 }, { 693, 2139 }, { 1110, 2140 }, { 1112, 6608 }, { 1114, 6369 },
-    { 5455, 7067 }, { 7031, 7074 }, { 7063, 7078 }, { 7066, 7083 }, { 7068, 7080 }, { 7069, 7070 },
-    { 7071, 7072 }, { 7077, 7034 }, { 7079, 7084 }, { 3, 6402 }, { 333, 2128 }, { 334, 2137 },
-    { 335, 2138 }, { 693, 2147 }, { 1110, 2148 }, { 1112, 6950 }, { 1114, 6370 }, { 7055, 7093 },
-    { 7081, 7095 }, { 7082, 7102 }, { 7087, 7099 }, { 7088, 7089 }, { 7090, 7091 }, { 7092, 7098 },
-    { 7094, 7086 }, { 3, 6439 }, { 333, 2136 }, { 334, 2145 }, { 335, 2146 }, { 693, 2944 },
-    { 1110, 2945 }, { 1112, 7101 }, { 1114, 6885 }, { 6722, 7103 }, { 7073, 7110 }, { 7096, 7114 },
-    { 7100, 7111 }, { 7104, 7115 }, { 7105, 7106 }, { 7107, 7108 }, { 7113, 7117 }, { 3, 6470 },
-    { 333, 2144 }, { 334, 2831 }, { 335, 2943 }, { 693, 7013 }, { 4292, 7119 }, { 7097, 7126 },
-    { 7112, 7131 }, { 7116, 7128 }, { 7120, 7132 }, { 7121, 7122 }, { 7123, 7124 }, { 7133, 7109 },
-    { 7134, 7129 }, { 3, 6517 }, { 333, 2830 }, { 334, 2837 }, { 335, 6077 }, { 2942, 7138 },
-    { 6895, 7135 }, { 7130, 7144 }, { 7136, 7145 }, { 7146, 7125 }, { 7148, 7142 }, { 3, 6533 },
-    { 333, 2836 }, { 334, 2843 }, { 335, 6377 }, { 4175, 7149 }, { 6708, 7150 }, { 7143, 7156 },
-    { 7152, 7139 }, { 7153, 7157 }, { 7158, 7155 }, { 3, 6859 }, { 333, 2842 }, { 334, 5449 },
-    { 335, 6461 }, { 4153, 7159 }, { 7151, 7162 }, { 7161, 7166 }, { 7164, 7137 }, { 7165, 7147 },
-    { 3, 6900 }, { 333, 2941 }, { 334, 7127 }, { 5516, 7169 }, { 7036, 7171 }, { 7160, 7174 },
-    { 7168, 7177 }, { 7170, 7175 }, { 7176, 7172 }, { 3, 6976 }, { 333, 6278 }, { 334, 7167 },
-    { 3958, 7178 }, { 6766, 7179 }, { 7182, 7180 }, { 7183, 7185 }, { 333, 7192 }, { 5767, 7187 },
-    { 6513, 7188 }, { 7186, 7193 }, { 7191, 7189 }, { 7196, 7194 },
+    { 295, 296 }, { 297, 298 }, { 300, 301 }, { 302, 303 }, { 370, 1470 }, { 483, 484 },
+    { 485, 486 }, { 487, 488 }, { 489, 490 }, { 491, 492 }, { 493, 494 }, { 495, 496 },
+    { 497, 498 }, { 499, 500 }, { 501, 502 }, { 503, 504 }, { 505, 506 }, { 507, 508 },
+    { 509, 510 }, { 511, 512 }, { 513, 514 }, { 580, 591 }, { 607, 593 }, { 617, 3444 },
+    { 657, 3414 }, { 739, 3209 }, { 740, 3254 }, { 748, 3373 }, { 749, 3301 }, { 854, 3529 },
+    { 885, 886 }, { 934, 935 }, { 992, 993 }, { 1044, 3095 }, { 1058, 3240 }, { 1200, 3123 },
+    { 1204, 3268 }, { 1213, 3267 }, { 1231, 3238 }, { 1239, 3242 }, { 1296, 3385 }, { 1342, 3417 },
+    { 1361, 1362 }, { 1363, 1364 }, { 1365, 1366 }, { 1367, 1368 }, { 1389, 1390 }, { 1391, 1392 },
+    { 1406, 1407 }, { 1408, 1409 }, { 1419, 3638 }, { 1423, 1439 }, { 1431, 1432 }, { 1434, 1435 },
+    { 1436, 1437 }, { 1440, 1441 }, { 1443, 1444 }, { 1475, 3627 }, { 1675, 3632 }, { 1896, 1897 },
+    { 1946, 1947 }, { 1998, 1999 }, { 2000, 2001 }, { 2122, 3144 }, { 2123, 3163 }, { 2155, 3298 },
+    { 2156, 3372 }, { 2187, 3369 }, { 2188, 3297 }, { 2249, 3237 }, { 2266, 3169 }, { 2290, 3241 },
+    { 2996, 1327 }, { 3098, 3483 }, { 3127, 3597 }, { 3288, 922 }, { 3293, 3533 }, { 3302, 3105 },
+    { 3366, 3601 }, { 3368, 2124 }, { 3407, 634 }, { 3437, 584 }, { 3443, 2199 }, { 3460, 3264 },
+    { 3508, 3837 }, { 3536, 3555 }, { 3538, 3606 }, { 3554, 3413 }, { 3556, 3439 }, { 3569, 3404 },
+    { 3610, 3435 }, { 3649, 853 }, { 3651, 3636 }, { 3982, 3022 }, { 3993, 469 }, { 3, 3519 },
+    { 2259, 3019 }, { 3640, 4009 }, { 99, 112 }, { 183, 2494 }, { 230, 4138 }, { 316, 2018 },
+    { 317, 2664 }, { 318, 2665 }, { 603, 3048 }, { 605, 3062 }, { 653, 3049 }, { 655, 3063 },
+    { 667, 2850 }, { 682, 792 }, { 683, 793 }, { 684, 794 }, { 714, 4174 }, { 809, 831 },
+    { 811, 826 }, { 813, 827 }, { 815, 3856 }, { 1076, 2851 }, { 1078, 2852 }, { 1080, 2853 },
+    { 1154, 3890 }, { 1918, 4062 }, { 2232, 3027 }, { 2233, 3035 }, { 2271, 3028 }, { 2272, 3036 },
+    { 2677, 3103 }, { 3055, 3891 }, { 3073, 3879 }, { 3174, 4139 }, { 3190, 4162 }, { 3263, 4169 },
+    { 3316, 4182 }, { 3332, 4159 }, { 3364, 3732 }, { 3375, 4184 }, { 3386, 4041 }, { 3553, 4105 },
+    { 3577, 388 }, { 3711, 4104 }, { 3716, 4089 }, { 3722, 6 }, { 3763, 4085 }, { 3765, 3314 },
+    { 3784, 4020 }, { 3849, 4047 }, { 3889, 3072 }, { 3901, 4074 }, { 3961, 4088 }, { 3963, 4092 },
+    { 3970, 2846 }, { 3985, 4140 }, { 3986, 4017 }, { 3988, 4109 }, { 3989, 4171 }, { 3990, 4166 },
+    { 4007, 83 }, { 4018, 4019 }, { 4021, 4183 }, { 4022, 4185 }, { 4031, 4054 }, { 4032, 4033 },
+    { 4034, 4035 }, { 4039, 4040 }, { 4048, 4049 }, { 4050, 4052 }, { 4055, 4056 }, { 4057, 4073 },
+    { 4058, 3284 }, { 4060, 3922 }, { 4063, 3253 }, { 4064, 3432 }, { 4071, 4121 }, { 4072, 3363 },
+    { 4079, 4186 }, { 4083, 4165 }, { 4087, 4070 }, { 4093, 397 }, { 4097, 4179 }, { 4099, 3840 },
+    { 4100, 4013 }, { 4101, 426 }, { 4106, 3949 }, { 4111, 2489 }, { 4114, 550 }, { 4117, 4116 },
+    { 4118, 4082 }, { 4125, 4126 }, { 4127, 4128 }, { 4129, 4130 }, { 4132, 4133 }, { 4134, 4135 },
+    { 4141, 4172 }, { 4144, 3935 }, { 4145, 445 }, { 4150, 4151 }, { 4153, 3573 }, { 4154, 4155 },
+    { 4156, 4045 }, { 4157, 4036 }, { 4158, 4098 }, { 4160, 4161 }, { 4167, 4090 }, { 4175, 3977 },
+    { 580, 3434 }, { 607, 738 }, { 649, 3414 }, { 657, 3441 }, { 739, 3369 }, { 740, 3297 },
+    { 982, 3529 }, { 1044, 3236 }, { 1200, 3266 }, { 1209, 3095 }, { 1231, 3123 }, { 1344, 3385 },
+    { 2122, 3294 }, { 2123, 4292 }, { 2187, 3209 }, { 2188, 3254 }, { 2200, 3301 }, { 2249, 3270 },
+    { 2266, 3444 }, { 2290, 3271 }, { 3060, 4195 }, { 3094, 4246 }, { 3098, 3597 }, { 3127, 3483 },
+    { 3280, 4197 }, { 3293, 3601 }, { 3366, 3533 }, { 3407, 4278 }, { 3437, 4276 }, { 3438, 4280 },
+    { 3443, 4240 }, { 3460, 3279 }, { 3536, 3606 }, { 3538, 3555 }, { 3554, 3439 }, { 3556, 3413 },
+    { 3569, 3435 }, { 3610, 3404 }, { 3649, 926 }, { 3652, 4255 }, { 3656, 922 }, { 3695, 4207 },
+    { 3701, 43 }, { 4196, 3025 }, { 4199, 4200 }, { 4201, 4202 }, { 4203, 4204 }, { 4205, 4206 },
+    { 4208, 4209 }, { 4210, 4211 }, { 4212, 4213 }, { 4215, 4123 }, { 4216, 3234 }, { 4218, 4219 },
+    { 4220, 4221 }, { 4222, 4223 }, { 4224, 4225 }, { 4226, 4227 }, { 4228, 4229 }, { 4230, 4231 },
+    { 4232, 4233 }, { 4238, 4239 }, { 4241, 750 }, { 4257, 4258 }, { 4259, 4260 }, { 4261, 4262 },
+    { 4264, 4268 }, { 4265, 1433 }, { 4266, 4267 }, { 4269, 1445 }, { 4274, 4275 }, { 4277, 2124 },
+    { 4279, 2157 }, { 4281, 2189 }, { 4295, 3373 }, { 3, 3572 }, { 2260, 3019 }, { 316, 2663 },
+    { 317, 2741 }, { 318, 2742 }, { 603, 3062 }, { 605, 3048 }, { 653, 3063 }, { 655, 3049 },
+    { 811, 832 }, { 813, 833 }, { 815, 4051 }, { 1154, 3892 }, { 2232, 3035 }, { 2233, 3027 },
+    { 2271, 3036 }, { 2272, 3028 }, { 2681, 3103 }, { 2849, 4321 }, { 3055, 3893 }, { 3073, 3880 },
+    { 3451, 4343 }, { 3895, 3072 }, { 3942, 4348 }, { 4016, 4355 }, { 4046, 4327 }, { 4094, 4325 },
+    { 4095, 4314 }, { 4113, 4395 }, { 4115, 4346 }, { 4146, 4357 }, { 4163, 4374 }, { 4164, 4322 },
+    { 4168, 4344 }, { 4173, 4359 }, { 4192, 4398 }, { 4313, 4342 }, { 4315, 4316 }, { 4323, 4324 },
+    { 4330, 4331 }, { 4333, 4340 }, { 4339, 4362 }, { 4345, 3938 }, { 4347, 4311 }, { 4350, 4378 },
+    { 4352, 4412 }, { 4358, 4377 }, { 4364, 4405 }, { 4366, 4397 }, { 4367, 4191 }, { 4370, 4373 },
+    { 4371, 4334 }, { 4372, 4384 }, { 4385, 3728 }, { 4387, 4389 }, { 4388, 3719 }, { 4391, 3207 },
+    { 4400, 4401 }, { 4402, 4131 }, { 4404, 4136 }, { 4408, 3630 }, { 6, 4263 }, { 83, 4252 },
+    { 580, 4251 }, { 649, 3441 }, { 1209, 3265 }, { 3060, 4469 }, { 3094, 4426 }, { 3288, 4310 },
+    { 3293, 3639 }, { 3438, 4421 }, { 3636, 4308 }, { 3652, 4482 }, { 3660, 3098 }, { 4299, 4486 },
+    { 4422, 741 }, { 4429, 4430 }, { 4431, 4432 }, { 4433, 2201 }, { 4437, 3234 }, { 4441, 3025 },
+    { 4444, 4489 }, { 4445, 4488 }, { 4446, 4490 }, { 4447, 4479 }, { 4450, 4484 }, { 4456, 4256 },
+    { 4458, 4465 }, { 4461, 4462 }, { 4463, 4464 }, { 4466, 4467 }, { 4470, 4471 }, { 4472, 4473 },
+    { 4474, 4475 }, { 4476, 4477 }, { 3, 3578 }, { 2261, 3019 }, { 3574, 4492 }, { 316, 2740 },
+    { 317, 2848 }, { 318, 4510 }, { 1154, 3894 }, { 2662, 4494 }, { 3055, 3897 }, { 3073, 3881 },
+    { 3899, 3072 }, { 4326, 4501 }, { 4328, 4503 }, { 4361, 4533 }, { 4375, 4524 }, { 4406, 4534 },
+    { 4410, 4523 }, { 4495, 4496 }, { 4502, 4329 }, { 4504, 4511 }, { 4509, 4187 }, { 4515, 4383 },
+    { 4516, 4356 }, { 4518, 4416 }, { 4519, 4542 }, { 4521, 4414 }, { 4527, 4537 }, { 4528, 4137 },
+    { 4529, 667 }, { 4530, 4411 }, { 4531, 4332 }, { 4538, 43 }, { 4539, 3877 }, { 4549, 4550 },
+    { 2235, 3027 }, { 2236, 3035 }, { 2274, 3028 }, { 2276, 3036 }, { 3366, 3639 }, { 3651, 4310 },
+    { 3656, 4563 }, { 3660, 3127 }, { 4305, 4308 }, { 4468, 4558 }, { 4478, 741 }, { 4491, 4570 },
+    { 4562, 4567 }, { 4569, 2189 }, { 4579, 4582 }, { 4580, 4581 }, { 4583, 4584 }, { 4585, 4586 },
+    { 3, 3579 }, { 2262, 3019 }, { 3557, 4587 }, { 316, 2847 }, { 1154, 3896 }, { 3055, 4360 },
+    { 3073, 3882 }, { 4188, 4590 }, { 4380, 3072 }, { 4513, 4603 }, { 4517, 4599 }, { 4543, 4608 },
+    { 4546, 4600 }, { 4591, 4592 }, { 4594, 4615 }, { 4598, 4605 }, { 4601, 4616 }, { 4611, 4379 },
+    { 4613, 4540 }, { 2235, 3035 }, { 2236, 3027 }, { 2274, 3036 }, { 2276, 3028 }, { 4589, 3098 },
+    { 4635, 4214 }, { 4637, 4638 }, { 3, 3623 }, { 2263, 3019 }, { 4641, 4639 }, { 1154, 3898 },
+    { 3055, 4514 }, { 3073, 3883 }, { 3900, 4644 }, { 4363, 4642 }, { 4532, 3072 }, { 4643, 4595 },
+    { 4646, 4604 }, { 4648, 4655 }, { 4651, 4607 }, { 4652, 4617 }, { 2238, 3027 }, { 2240, 3035 },
+    { 2278, 3028 }, { 2280, 3036 }, { 4589, 3127 }, { 4664, 515 }, { 2264, 3019 }, { 3561, 4665 },
+    { 3633, 3 }, { 1154, 4671 }, { 3055, 4597 }, { 3073, 3884 }, { 4593, 4669 }, { 4606, 3072 },
+    { 4672, 4678 }, { 2238, 3035 }, { 2240, 3027 }, { 2278, 3036 }, { 2280, 3028 }, { 2265, 3019 },
+    { 3689, 3 }, { 4668, 4689 }, { 4674, 3072 }, { 4687, 2712 }, { 2242, 3027 }, { 2243, 3035 },
+    { 2282, 3028 }, { 2284, 3036 }, { 4686, 3 }, { 2242, 3035 }, { 2243, 3027 }, { 2282, 3036 },
+    { 2284, 3028 }, { 3841, 3019 }, { 4699, 4565 }, { 3, 772 }, { 4707, 4008 }, { 2245, 3027 },
+    { 2247, 3035 }, { 2286, 3028 }, { 2288, 3036 }, { 3842, 3019 }, { 4699, 4628 }, { 3682, 854 },
+    { 4245, 1327 }, { 6, 343 }, { 13, 3020 }, { 15, 3064 }, { 17, 3445 }, { 22, 23 },
+    { 26, 64 }, { 30, 31 }, { 33, 4572 }, { 43, 1035 }, { 50, 4194 }, { 54, 785 },
+    { 61, 62 }, { 65, 1459 }, { 67, 3164 }, { 69, 70 }, { 74, 75 }, { 76, 77 },
+    { 78, 79 }, { 80, 3724 }, { 83, 641 }, { 84, 85 }, { 86, 87 }, { 88, 89 },
+    { 90, 91 }, { 92, 93 }, { 94, 3026 }, { 95, 1032 }, { 96, 4122 }, { 99, 116 },
+    { 101, 1758 }, { 103, 4393 }, { 109, 4535 }, { 113, 3364 }, { 114, 115 }, { 117, 4081 },
+    { 160, 4084 }, { 169, 170 }, { 173, 174 }, { 175, 176 }, { 180, 3581 }, { 181, 182 },
+    { 183, 342 }, { 188, 1700 }, { 190, 2592 }, { 196, 1720 }, { 211, 2608 }, { 213, 2609 },
+    { 215, 2610 }, { 218, 523 }, { 222, 2612 }, { 224, 2613 }, { 228, 1759 }, { 229, 4551 },
+    { 231, 1761 }, { 244, 245 }, { 246, 1769 }, { 254, 255 }, { 256, 1775 }, { 282, 4663 },
+    { 307, 308 }, { 310, 311 }, { 312, 313 }, { 314, 315 }, { 316, 1086 }, { 317, 1087 },
+    { 318, 1088 }, { 321, 3146 }, { 322, 323 }, { 325, 326 }, { 328, 329 }, { 337, 3626 },
+    { 340, 341 }, { 344, 2363 }, { 346, 347 }, { 372, 4143 }, { 378, 1474 }, { 386, 2375 },
+    { 388, 2376 }, { 393, 1481 }, { 402, 1532 }, { 404, 1533 }, { 406, 1534 }, { 408, 1535 },
+    { 411, 3786 }, { 412, 3979 }, { 427, 446 }, { 438, 439 }, { 440, 441 }, { 450, 2393 },
+    { 458, 459 }, { 460, 1546 }, { 516, 517 }, { 518, 519 }, { 520, 521 }, { 548, 769 },
+    { 549, 550 }, { 558, 2817 }, { 580, 838 }, { 584, 3294 }, { 586, 3163 }, { 588, 3669 },
+    { 590, 4234 }, { 591, 3123 }, { 594, 3209 }, { 596, 3254 }, { 598, 3379 }, { 600, 3421 },
+    { 602, 3447 }, { 604, 3586 }, { 606, 4235 }, { 620, 3654 }, { 622, 3387 }, { 634, 4068 },
+    { 636, 3372 }, { 638, 3671 }, { 640, 4576 }, { 644, 3300 }, { 646, 3374 }, { 648, 3811 },
+    { 649, 3243 }, { 650, 4030 }, { 652, 4319 }, { 654, 4500 }, { 656, 4237 }, { 667, 1089 },
+    { 688, 1260 }, { 690, 3968 }, { 695, 2868 }, { 698, 2870 }, { 701, 2872 }, { 705, 2813 },
+    { 706, 3825 }, { 727, 4091 }, { 739, 3807 }, { 743, 4497 }, { 744, 4318 }, { 745, 4418 },
+    { 748, 3812 }, { 752, 4499 }, { 753, 4320 }, { 754, 4420 }, { 759, 3144 }, { 760, 3295 },
+    { 761, 3697 }, { 764, 3371 }, { 765, 3299 }, { 766, 3699 }, { 773, 3149 }, { 774, 3507 },
+    { 779, 780 }, { 817, 818 }, { 823, 2102 }, { 829, 2103 }, { 858, 859 }, { 860, 708 },
+    { 861, 862 }, { 863, 1983 }, { 864, 3858 }, { 873, 874 }, { 878, 879 }, { 880, 881 },
+    { 882, 4177 }, { 883, 884 }, { 887, 2990 }, { 888, 1303 }, { 889, 890 }, { 891, 892 },
+    { 893, 894 }, { 895, 896 }, { 898, 899 }, { 901, 902 }, { 915, 3459 }, { 921, 3025 },
+    { 967, 968 }, { 982, 3915 }, { 1007, 1008 }, { 1011, 1012 }, { 1013, 1014 }, { 1015, 1016 },
+    { 1017, 1018 }, { 1019, 1020 }, { 1021, 1022 }, { 1023, 1024 }, { 1025, 1026 }, { 1027, 1028 },
+    { 1029, 1030 }, { 1033, 1034 }, { 1036, 1037 }, { 1046, 3368 }, { 1047, 3406 }, { 1049, 3238 },
+    { 1050, 3296 }, { 1051, 3370 }, { 1052, 3670 }, { 1054, 1055 }, { 1059, 3298 }, { 1063, 3242 },
+    { 1076, 1090 }, { 1078, 1091 }, { 1080, 1092 }, { 1082, 3255 }, { 1102, 4512 }, { 1112, 4596 },
+    { 1122, 4645 }, { 1132, 4670 }, { 1142, 4690 }, { 1152, 3528 }, { 1175, 1176 }, { 1181, 1182 },
+    { 1187, 1188 }, { 1193, 1194 }, { 1201, 3369 }, { 1202, 3297 }, { 1203, 3698 }, { 1205, 3373 },
+    { 1206, 3301 }, { 1210, 3367 }, { 1218, 1219 }, { 1221, 3902 }, { 1223, 1224 }, { 1228, 3337 },
+    { 1230, 4555 }, { 1235, 1236 }, { 1238, 4554 }, { 1250, 3686 }, { 1268, 2888 }, { 1269, 4610 },
+    { 1296, 4368 }, { 1298, 2960 }, { 1307, 1991 }, { 1320, 1321 }, { 1330, 3003 }, { 1331, 3004 },
+    { 1333, 3005 }, { 1342, 3680 }, { 1377, 1378 }, { 1394, 1395 }, { 1398, 3565 }, { 1418, 3910 },
+    { 1462, 1463 }, { 1465, 3487 }, { 1466, 1467 }, { 1468, 3262 }, { 1476, 1477 }, { 1478, 1479 },
+    { 1482, 1483 }, { 1484, 3361 }, { 1487, 1488 }, { 1489, 1490 }, { 1491, 1492 }, { 1493, 1494 },
+    { 1495, 1496 }, { 1497, 1498 }, { 1500, 1501 }, { 1502, 1503 }, { 1504, 1505 }, { 1506, 1507 },
+    { 1508, 1509 }, { 1510, 1511 }, { 1513, 1514 }, { 1515, 1516 }, { 1517, 1518 }, { 1519, 1520 },
+    { 1521, 1522 }, { 1523, 1524 }, { 1525, 1526 }, { 1527, 1528 }, { 1529, 1530 }, { 1536, 1537 },
+    { 1538, 1539 }, { 1540, 1541 }, { 1542, 1543 }, { 1544, 1545 }, { 1547, 1548 }, { 1551, 4552 },
+    { 1677, 1678 }, { 1691, 1692 }, { 1694, 1695 }, { 1697, 1698 }, { 1701, 1702 }, { 1704, 1705 },
+    { 1712, 1713 }, { 1714, 1715 }, { 1716, 1717 }, { 1718, 1719 }, { 1721, 1722 }, { 1723, 1724 },
+    { 1725, 1726 }, { 1727, 3393 }, { 1728, 1729 }, { 1730, 1731 }, { 1732, 1733 }, { 1734, 1735 },
+    { 1736, 1737 }, { 1738, 1739 }, { 1740, 1741 }, { 1742, 1743 }, { 1744, 1745 }, { 1746, 1747 },
+    { 1749, 1750 }, { 1751, 1752 }, { 1753, 1754 }, { 1755, 1756 }, { 1760, 1782 }, { 1762, 3100 },
+    { 1764, 1765 }, { 1766, 3106 }, { 1771, 1772 }, { 1777, 1778 }, { 1780, 1781 }, { 1783, 1784 },
+    { 1785, 1786 }, { 1788, 1789 }, { 1790, 1791 }, { 1793, 1794 }, { 1796, 1797 }, { 1798, 1799 },
+    { 1801, 1802 }, { 1804, 1805 }, { 1806, 1807 }, { 1809, 1810 }, { 1812, 1813 }, { 1814, 1815 },
+    { 1817, 1818 }, { 1820, 3354 }, { 1822, 3694 }, { 1858, 1859 }, { 1875, 3391 }, { 1876, 1877 },
+    { 1878, 3077 }, { 1879, 1880 }, { 1881, 4620 }, { 1882, 4403 }, { 1888, 4142 }, { 1891, 3261 },
+    { 1892, 1893 }, { 1909, 2394 }, { 1911, 2395 }, { 1936, 4684 }, { 1937, 1938 }, { 1939, 1940 },
+    { 1941, 1942 }, { 1944, 4120 }, { 1950, 3735 }, { 1954, 1955 }, { 1967, 4038 }, { 1969, 4647 },
+    { 1981, 1982 }, { 1987, 1988 }, { 1992, 1993 }, { 2009, 2811 }, { 2011, 2012 }, { 2013, 2014 },
+    { 2015, 4541 }, { 2032, 4341 }, { 2081, 2082 }, { 2083, 2084 }, { 2085, 2086 }, { 2087, 2088 },
+    { 2089, 2090 }, { 2091, 2092 }, { 2093, 2094 }, { 2099, 1384 }, { 2101, 4618 }, { 2111, 2112 },
+    { 2113, 2184 }, { 2118, 2119 }, { 2120, 3093 }, { 2153, 3166 }, { 2178, 4413 }, { 2179, 2180 },
+    { 2181, 2182 }, { 2223, 3506 }, { 2226, 2227 }, { 2229, 3710 }, { 2231, 4588 }, { 2234, 4698 },
+    { 2258, 3169 }, { 2268, 4508 }, { 2270, 4697 }, { 2357, 2589 }, { 2365, 2366 }, { 2367, 2368 },
+    { 2369, 2370 }, { 2371, 2372 }, { 2377, 2378 }, { 2379, 2380 }, { 2381, 2382 }, { 2383, 4390 },
+    { 2384, 2385 }, { 2386, 2387 }, { 2396, 2397 }, { 2399, 2400 }, { 2401, 2402 }, { 2404, 2405 },
+    { 2406, 2407 }, { 2408, 2409 }, { 2410, 2411 }, { 2412, 2413 }, { 2414, 2415 }, { 2419, 2420 },
+    { 2421, 2422 }, { 2424, 2425 }, { 2426, 2427 }, { 2428, 2429 }, { 2430, 2431 }, { 2432, 2433 },
+    { 2434, 2435 }, { 2436, 3422 }, { 2441, 2442 }, { 2443, 2444 }, { 2445, 2446 }, { 2447, 3432 },
+    { 2484, 3632 }, { 2492, 2493 }, { 2498, 2499 }, { 2506, 2507 }, { 2508, 2509 }, { 2510, 2511 },
+    { 2512, 2513 }, { 2517, 2518 }, { 2519, 2520 }, { 2521, 2522 }, { 2523, 2524 }, { 2525, 2526 },
+    { 2527, 2528 }, { 2530, 2531 }, { 2532, 2533 }, { 2534, 2535 }, { 2536, 2537 }, { 2538, 2539 },
+    { 2540, 2541 }, { 2543, 2544 }, { 2545, 2546 }, { 2548, 2549 }, { 2550, 3260 }, { 2578, 2579 },
+    { 2588, 3351 }, { 2590, 2591 }, { 2594, 2595 }, { 2597, 2598 }, { 2599, 2600 }, { 2601, 2602 },
+    { 2603, 2604 }, { 2605, 2606 }, { 2615, 2616 }, { 2617, 2618 }, { 2619, 3479 }, { 2621, 2622 },
+    { 2623, 2624 }, { 2625, 3128 }, { 2627, 2628 }, { 2630, 2631 }, { 2632, 2633 }, { 2635, 2636 },
+    { 2638, 2639 }, { 2640, 2641 }, { 2658, 2659 }, { 2661, 4653 }, { 2666, 2667 }, { 2668, 3290 },
+    { 2685, 2686 }, { 2688, 2689 }, { 2690, 2691 }, { 2692, 2693 }, { 2694, 2695 }, { 2696, 3207 },
+    { 2702, 3365 }, { 2708, 3504 }, { 2713, 4108 }, { 2717, 3685 }, { 2718, 4010 }, { 2719, 4493 },
+    { 2720, 4640 }, { 2721, 4685 }, { 2722, 4282 }, { 2727, 4337 }, { 2728, 4623 }, { 2729, 4681 },
+    { 2730, 4705 }, { 2732, 4284 }, { 2743, 2744 }, { 2748, 3115 }, { 2749, 2750 }, { 2755, 2756 },
+    { 2760, 3330 }, { 2761, 3967 }, { 2763, 3513 }, { 2764, 3514 }, { 2765, 3515 }, { 2766, 3635 },
+    { 2767, 4037 }, { 2768, 3688 }, { 2770, 4376 }, { 2772, 2909 }, { 2786, 3324 }, { 2787, 4505 },
+    { 2788, 4336 }, { 2789, 4658 }, { 2790, 4694 }, { 2791, 4680 }, { 2792, 4708 }, { 2795, 4434 },
+    { 2798, 4028 }, { 2799, 4507 }, { 2800, 4338 }, { 2801, 4660 }, { 2802, 4696 }, { 2803, 4682 },
+    { 2804, 4710 }, { 2807, 4436 }, { 2809, 2810 }, { 2815, 2816 }, { 2818, 2819 }, { 2820, 2821 },
+    { 2823, 2824 }, { 2825, 3150 }, { 2826, 2827 }, { 2828, 2829 }, { 2836, 2837 }, { 2854, 2855 },
+    { 2864, 2865 }, { 2866, 3973 }, { 2873, 2874 }, { 2875, 3044 }, { 2876, 2877 }, { 2879, 2880 },
+    { 2882, 2883 }, { 2885, 2886 }, { 2889, 3462 }, { 2890, 3696 }, { 2910, 2911 }, { 2928, 3591 },
+    { 2929, 2930 }, { 2934, 2935 }, { 2951, 1288 }, { 2956, 3226 }, { 2958, 2959 }, { 2961, 2962 },
+    { 2963, 3455 }, { 2965, 2966 }, { 2967, 2968 }, { 2969, 3263 }, { 2970, 3582 }, { 2971, 2972 },
+    { 2973, 2974 }, { 2975, 3655 }, { 2976, 2977 }, { 2979, 2980 }, { 2983, 3523 }, { 2984, 2985 },
+    { 2986, 2987 }, { 2988, 2989 }, { 2991, 2992 }, { 2993, 2994 }, { 2995, 4285 }, { 2997, 2998 },
+    { 2999, 3000 }, { 3001, 3002 }, { 3022, 2016 }, { 3082, 4002 }, { 3089, 4365 }, { 3114, 4544 },
+    { 3131, 4676 }, { 3134, 1959 }, { 3135, 4080 }, { 3139, 2350 }, { 3145, 1961 }, { 3159, 12 },
+    { 3161, 3975 }, { 3170, 4014 }, { 3173, 2403 }, { 3198, 1963 }, { 3200, 1265 }, { 3205, 3868 },
+    { 3224, 2500 }, { 3228, 4152 }, { 3234, 4005 }, { 3264, 299 }, { 3269, 4369 }, { 3289, 3885 },
+    { 3313, 2423 }, { 3346, 2352 }, { 3347, 2353 }, { 3388, 2145 }, { 3400, 4553 }, { 3401, 3589 },
+    { 3402, 4119 }, { 3478, 2614 }, { 3495, 4147 }, { 3508, 4293 }, { 3510, 1259 }, { 3539, 1681 },
+    { 3549, 4078 }, { 3552, 3617 }, { 3553, 4547 }, { 3559, 2351 }, { 3560, 3454 }, { 3562, 2830 },
+    { 3563, 3563 }, { 3567, 3567 }, { 3590, 2580 }, { 3596, 4148 }, { 3604, 3136 }, { 3607, 3607 },
+    { 3608, 3608 }, { 3618, 2843 }, { 3627, 4000 }, { 3629, 4394 }, { 3690, 3006 }, { 3692, 3906 },
+    { 3693, 3905 }, { 3701, 3575 }, { 3709, 2115 }, { 3711, 4096 }, { 3720, 897 }, { 3734, 3279 },
+    { 3761, 4609 }, { 3766, 4614 }, { 3800, 4399 }, { 3809, 1237 }, { 3854, 4649 }, { 3855, 4654 },
+    { 3865, 4382 }, { 3873, 4425 }, { 3903, 3160 }, { 3904, 1249 }, { 3909, 2185 }, { 3933, 4270 },
+    { 3950, 4392 }, { 3983, 2939 }, { 3987, 3832 }, { 3991, 2611 }, { 3992, 4568 }, { 3995, 3216 },
+    { 3996, 2978 }, { 3998, 4520 }, { 4003, 3588 }, { 4004, 2716 }, { 4006, 1531 }, { 4015, 4354 },
+    { 4025, 742 }, { 4027, 4247 }, { 4029, 751 }, { 4053, 4249 }, { 4065, 1953 }, { 4075, 1085 },
+    { 4076, 309 }, { 4077, 3253 }, { 4102, 4294 }, { 4103, 4217 }, { 4110, 3653 }, { 4149, 3566 },
+    { 4176, 3920 }, { 4178, 941 }, { 4190, 4193 }, { 4236, 4631 }, { 4250, 1214 }, { 4271, 4273 },
+    { 4272, 4602 }, { 4283, 2251 }, { 4349, 2784 }, { 4381, 4059 }, { 4386, 2955 }, { 4424, 1045 },
+    { 4427, 1232 }, { 4435, 4634 }, { 4525, 3417 }, { 4548, 4536 }, { 4573, 3810 }, { 4626, 3702 },
+    { 4666, 2793 }, { 4667, 3615 }, { 4693, 3073 }, { 4702, 2907 }, { 4706, 2805 }, { 4711, 2731 },
+    { 3, 2950 }, { 2245, 3035 }, { 2247, 3027 }, { 2286, 3036 }, { 2288, 3028 }, { 4043, 3019 },
+    { 6, 1951 }, { 26, 306 }, { 31, 1682 }, { 50, 4630 }, { 54, 4910 }, { 62, 305 },
+    { 63, 4729 }, { 65, 3570 }, { 75, 4784 }, { 83, 2292 }, { 85, 316 }, { 86, 2926 },
+    { 87, 317 }, { 88, 2927 }, { 89, 318 }, { 90, 2933 }, { 92, 3089 }, { 93, 319 },
+    { 95, 5048 }, { 183, 1464 }, { 196, 5164 }, { 218, 4985 }, { 228, 5169 }, { 231, 5170 },
+    { 244, 2626 }, { 246, 5175 }, { 254, 2634 }, { 256, 5178 }, { 308, 4312 }, { 320, 4122 },
+    { 324, 3146 }, { 340, 2360 }, { 346, 4065 }, { 378, 2505 }, { 388, 5118 }, { 393, 4975 },
+    { 460, 5158 }, { 522, 4772 }, { 539, 3786 }, { 542, 3020 }, { 544, 3064 }, { 548, 1288 },
+    { 549, 2113 }, { 550, 1266 }, { 580, 2251 }, { 584, 3644 }, { 586, 3368 }, { 588, 4666 },
+    { 590, 4633 }, { 594, 3296 }, { 596, 3370 }, { 598, 3806 }, { 600, 4026 }, { 602, 4317 },
+    { 604, 4498 }, { 636, 4661 }, { 638, 5400 }, { 640, 4743 }, { 649, 5303 }, { 667, 1099 },
+    { 688, 5093 }, { 695, 3973 }, { 698, 3044 }, { 701, 3200 }, { 727, 4647 }, { 739, 3421 },
+    { 743, 3447 }, { 744, 3586 }, { 759, 3367 }, { 760, 3163 }, { 761, 4704 }, { 764, 3952 },
+    { 765, 4624 }, { 766, 5399 }, { 768, 4818 }, { 774, 5353 }, { 818, 4618 }, { 858, 5071 },
+    { 862, 5260 }, { 890, 4415 }, { 918, 3459 }, { 940, 887 }, { 1031, 4750 }, { 1035, 5239 },
+    { 1045, 3144 }, { 1047, 3669 }, { 1049, 3123 }, { 1050, 3209 }, { 1051, 3254 }, { 1060, 3372 },
+    { 1061, 3671 }, { 1064, 3300 }, { 1065, 3374 }, { 1066, 4843 }, { 1076, 1100 }, { 1078, 1101 },
+    { 1080, 2040 }, { 1082, 3984 }, { 1211, 3295 }, { 1212, 3406 }, { 1215, 3299 }, { 1216, 3699 },
+    { 1224, 2117 }, { 1254, 3686 }, { 1303, 1988 }, { 1344, 4368 }, { 1377, 1384 }, { 1423, 3910 },
+    { 1463, 4015 }, { 1476, 4973 }, { 1480, 4802 }, { 1699, 4766 }, { 1757, 4753 }, { 1759, 4551 },
+    { 1760, 4777 }, { 1770, 3100 }, { 1773, 3106 }, { 1894, 4143 }, { 1926, 2394 }, { 1927, 2395 },
+    { 1969, 4091 }, { 1985, 4177 }, { 2009, 3869 }, { 2048, 4596 }, { 2056, 4645 }, { 2064, 4670 },
+    { 2072, 4690 }, { 2080, 3528 }, { 2099, 1378 }, { 2105, 1395 }, { 2112, 2905 }, { 2183, 5089 },
+    { 2190, 4497 }, { 2191, 4318 }, { 2202, 4499 }, { 2203, 4320 }, { 2229, 4506 }, { 2231, 4695 },
+    { 2362, 4796 }, { 2364, 3261 }, { 2371, 5137 }, { 2393, 5060 }, { 2397, 2418 }, { 2446, 2547 },
+    { 2495, 3487 }, { 2496, 1467 }, { 2588, 5104 }, { 2607, 4769 }, { 2629, 3479 }, { 2642, 3354 },
+    { 2658, 5183 }, { 2698, 4653 }, { 2700, 2689 }, { 2717, 4335 }, { 2718, 4621 }, { 2719, 4679 },
+    { 2720, 4703 }, { 2721, 4716 }, { 2754, 3115 }, { 2786, 4024 }, { 2787, 3685 }, { 2788, 3710 },
+    { 2789, 4010 }, { 2790, 4493 }, { 2791, 4588 }, { 2792, 4640 }, { 2794, 4698 }, { 2796, 3371 },
+    { 2806, 4719 }, { 2812, 2813 }, { 2854, 2856 }, { 2869, 4852 }, { 2871, 4853 }, { 2884, 3025 },
+    { 2887, 3688 }, { 2908, 2824 }, { 2942, 4037 }, { 2944, 4376 }, { 2965, 5268 }, { 2991, 5280 },
+    { 3060, 4762 }, { 3077, 4124 }, { 3082, 4544 }, { 3093, 3527 }, { 3114, 4002 }, { 3137, 5287 },
+    { 3149, 3870 }, { 3155, 5240 }, { 3158, 4080 }, { 3159, 541 }, { 3160, 5097 }, { 3161, 4077 },
+    { 3164, 5052 }, { 3170, 4730 }, { 3205, 4152 }, { 3211, 5135 }, { 3224, 4966 }, { 3228, 3868 },
+    { 3242, 4840 }, { 3253, 5286 }, { 3255, 4677 }, { 3263, 5270 }, { 3279, 4759 }, { 3294, 4912 },
+    { 3298, 4837 }, { 3304, 5271 }, { 3306, 4735 }, { 3337, 2228 }, { 3358, 4882 }, { 3359, 5023 },
+    { 3363, 1876 }, { 3379, 742 }, { 3388, 4946 }, { 3393, 5167 }, { 3400, 3365 }, { 3401, 5241 },
+    { 3424, 5282 }, { 3445, 4999 }, { 3452, 4812 }, { 3485, 4963 }, { 3492, 4967 }, { 3495, 4148 },
+    { 3530, 5262 }, { 3539, 3592 }, { 3549, 4574 }, { 3550, 5094 }, { 3551, 3979 }, { 3566, 4996 },
+    { 3567, 3975 }, { 3573, 5091 }, { 3580, 5289 }, { 3581, 4738 }, { 3591, 5258 }, { 3596, 4147 },
+    { 3603, 5095 }, { 3604, 4809 }, { 3605, 4547 }, { 3607, 5293 }, { 3608, 5372 }, { 3628, 4390 },
+    { 3709, 4942 }, { 3720, 900 }, { 3724, 4786 }, { 3734, 3264 }, { 3807, 4858 }, { 3809, 2267 },
+    { 3812, 4862 }, { 3838, 4714 }, { 3854, 4673 }, { 3855, 4692 }, { 3873, 4914 }, { 3902, 2116 },
+    { 3903, 5090 }, { 3904, 5335 }, { 3905, 1253 }, { 3906, 1257 }, { 3909, 4950 }, { 3931, 5000 },
+    { 3933, 5382 }, { 3951, 5220 }, { 3954, 5138 }, { 3967, 3968 }, { 3983, 5210 }, { 3987, 4066 },
+    { 3991, 4403 }, { 3992, 4822 }, { 3995, 3638 }, { 3996, 4189 }, { 3998, 4536 }, { 3999, 5067 },
+    { 4003, 5132 }, { 4004, 2912 }, { 4006, 4522 }, { 4023, 4399 }, { 4025, 4857 }, { 4027, 5381 },
+    { 4029, 4861 }, { 4053, 4920 }, { 4075, 2025 }, { 4076, 4739 }, { 4078, 4865 }, { 4086, 4918 },
+    { 4107, 5086 }, { 4110, 3657 }, { 4112, 5146 }, { 4142, 5369 }, { 4149, 5133 }, { 4170, 4382 },
+    { 4176, 4059 }, { 4178, 2002 }, { 4190, 4733 }, { 4198, 4761 }, { 4244, 4954 }, { 4248, 1201 },
+    { 4297, 4868 }, { 4307, 4998 }, { 4309, 5196 }, { 4341, 1095 }, { 4351, 4810 }, { 4381, 3920 },
+    { 4386, 5273 }, { 4394, 5122 }, { 4407, 5130 }, { 4409, 4349 }, { 4413, 5297 }, { 4481, 5358 },
+    { 4485, 5309 }, { 4512, 2041 }, { 4525, 3680 }, { 4526, 5080 }, { 4535, 327 }, { 4548, 4520 },
+    { 4552, 482 }, { 4557, 4940 }, { 4559, 1210 }, { 4602, 5328 }, { 4609, 4780 }, { 4612, 4856 },
+    { 4619, 4924 }, { 4622, 5223 }, { 4629, 3702 }, { 4636, 4782 }, { 4649, 4876 }, { 4650, 5324 },
+    { 4657, 4855 }, { 4687, 5236 }, { 4691, 4932 }, { 4700, 4934 }, { 4701, 4933 }, { 4702, 5193 },
+    { 4707, 3624 }, { 4715, 5302 }, { 4717, 5226 }, { 4718, 2273 }, { 4723, 4119 }, { 4725, 14 },
+    { 4726, 4727 }, { 4732, 4911 }, { 4736, 4737 }, { 4740, 4741 }, { 4742, 4744 }, { 4745, 4746 },
+    { 4747, 4748 }, { 4749, 4751 }, { 4756, 4757 }, { 4763, 4764 }, { 4765, 4724 }, { 4768, 5009 },
+    { 4770, 4771 }, { 4773, 4774 }, { 4776, 4778 }, { 4781, 1776 }, { 4783, 5371 }, { 4787, 4788 },
+    { 4789, 4848 }, { 4790, 4791 }, { 4793, 4081 }, { 4794, 4795 }, { 4797, 4353 }, { 4799, 380 },
+    { 4800, 4801 }, { 4803, 4804 }, { 4805, 4806 }, { 4813, 3432 }, { 4814, 4997 }, { 4815, 4816 },
+    { 4825, 3238 }, { 4826, 4827 }, { 4828, 4829 }, { 4830, 4831 }, { 4832, 606 }, { 4836, 5200 },
+    { 4839, 5367 }, { 4841, 4842 }, { 4844, 4845 }, { 4846, 4847 }, { 4850, 5246 }, { 4859, 4860 },
+    { 4863, 4864 }, { 4866, 4867 }, { 4869, 4870 }, { 4871, 4872 }, { 4877, 4878 }, { 4880, 3858 },
+    { 4883, 4884 }, { 4885, 4888 }, { 4891, 4892 }, { 4894, 5336 }, { 4900, 4901 }, { 4902, 4903 },
+    { 4904, 4905 }, { 4906, 4907 }, { 4908, 4909 }, { 4915, 4916 }, { 4921, 4922 }, { 4925, 1105 },
+    { 4926, 1115 }, { 4927, 1125 }, { 4928, 1135 }, { 4929, 1145 }, { 4935, 4936 }, { 4938, 4939 },
+    { 4941, 4819 }, { 4943, 1225 }, { 4944, 1229 }, { 4949, 5253 }, { 4953, 5073 }, { 4955, 4956 },
+    { 4957, 5333 }, { 4961, 5184 }, { 4964, 4965 }, { 4969, 4970 }, { 4971, 4972 }, { 4977, 4978 },
+    { 4979, 4980 }, { 4981, 4982 }, { 4983, 4984 }, { 4986, 4987 }, { 4988, 4989 }, { 4990, 4991 },
+    { 4992, 4993 }, { 4994, 4995 }, { 5001, 5364 }, { 5004, 1706 }, { 5005, 5006 }, { 5007, 5008 },
+    { 5010, 5011 }, { 5012, 5013 }, { 5014, 5015 }, { 5016, 5017 }, { 5018, 5019 }, { 5020, 5021 },
+    { 5024, 5025 }, { 5027, 5034 }, { 5028, 5029 }, { 5030, 3761 }, { 5032, 1779 }, { 5035, 1787 },
+    { 5037, 1792 }, { 5038, 1795 }, { 5040, 1800 }, { 5041, 1803 }, { 5043, 1808 }, { 5044, 1811 },
+    { 5046, 1816 }, { 5047, 1819 }, { 5050, 1860 }, { 5053, 5054 }, { 5057, 347 }, { 5058, 5059 },
+    { 5061, 5115 }, { 5062, 5063 }, { 5064, 5065 }, { 5070, 5079 }, { 5076, 5077 }, { 5078, 2033 },
+    { 5085, 4688 }, { 5087, 4875 }, { 5092, 2154 }, { 5098, 5195 }, { 5099, 5197 }, { 5100, 2722 },
+    { 5102, 5201 }, { 5103, 5203 }, { 5109, 5110 }, { 5111, 5112 }, { 5113, 5114 }, { 5116, 5117 },
+    { 5119, 5120 }, { 5123, 5361 }, { 5124, 5125 }, { 5126, 5127 }, { 5128, 5129 }, { 5139, 5299 },
+    { 5140, 5141 }, { 5142, 5143 }, { 5144, 5145 }, { 5148, 5149 }, { 5150, 5151 }, { 5152, 5153 },
+    { 5154, 5155 }, { 5156, 5157 }, { 5161, 2653 }, { 5162, 4767 }, { 5163, 2596 }, { 5165, 5166 },
+    { 5171, 5172 }, { 5173, 3957 }, { 5176, 5177 }, { 5179, 5180 }, { 5181, 2660 }, { 5185, 2687 },
+    { 5187, 5188 }, { 5189, 5190 }, { 5192, 2709 }, { 5205, 2745 }, { 5206, 5207 }, { 5208, 2757 },
+    { 5209, 4675 }, { 5214, 5215 }, { 5216, 5217 }, { 5218, 5255 }, { 5221, 5222 }, { 5224, 5225 },
+    { 5228, 5229 }, { 5231, 5232 }, { 5235, 5074 }, { 5237, 5238 }, { 5242, 5322 }, { 5247, 5248 },
+    { 5249, 2878 }, { 5250, 2881 }, { 5252, 4854 }, { 5256, 5257 }, { 5261, 4952 }, { 5263, 2964 },
+    { 5264, 5265 }, { 5266, 5267 }, { 5272, 2981 }, { 5274, 5275 }, { 5276, 4887 }, { 5277, 5278 },
+    { 5308, 1236 }, { 5317, 2784 }, { 5323, 3563 }, { 5334, 5338 }, { 5341, 5342 }, { 5345, 5346 },
+    { 5347, 5311 }, { 5351, 4610 }, { 5352, 5383 }, { 5357, 3805 }, { 5366, 4919 }, { 5379, 4460 },
+    { 5395, 4685 }, { 5397, 5244 }, { 5398, 4108 }, { 3, 3980 }, { 4044, 3019 }, { 6, 2497 },
+    { 26, 5051 }, { 62, 2586 }, { 65, 3571 }, { 83, 5942 }, { 86, 2931 }, { 88, 2932 },
+    { 90, 2938 }, { 92, 5354 }, { 183, 2361 }, { 218, 5066 }, { 316, 1096 }, { 317, 1097 },
+    { 318, 1098 }, { 378, 3489 }, { 388, 5878 }, { 393, 5822 }, { 549, 2709 }, { 584, 4067 },
+    { 586, 4659 }, { 588, 4709 }, { 667, 1109 }, { 759, 3644 }, { 760, 4309 }, { 761, 5941 },
+    { 1046, 3163 }, { 1076, 1110 }, { 1078, 1111 }, { 1080, 2863 }, { 1082, 5304 }, { 1202, 3254 },
+    { 1207, 5465 }, { 1212, 3697 }, { 1303, 5923 }, { 1476, 5821 }, { 1760, 4779 }, { 1986, 5511 },
+    { 2039, 5503 }, { 2190, 3447 }, { 2191, 3586 }, { 2221, 5448 }, { 2234, 5403 }, { 2250, 5451 },
+    { 2291, 5416 }, { 2393, 5525 }, { 2394, 2438 }, { 2395, 2439 }, { 2397, 2440 }, { 2417, 5549 },
+    { 2616, 5432 }, { 2637, 3479 }, { 2785, 3295 }, { 2793, 5402 }, { 2794, 5739 }, { 2797, 3299 },
+    { 2822, 5490 }, { 2904, 5537 }, { 2940, 5468 }, { 2941, 5470 }, { 2943, 3688 }, { 3020, 4189 },
+    { 3025, 4005 }, { 3026, 5436 }, { 3044, 5212 }, { 3060, 5586 }, { 3082, 4650 }, { 3100, 5843 },
+    { 3106, 5033 }, { 3114, 5730 }, { 3115, 5660 }, { 3144, 1211 }, { 3146, 4754 }, { 3149, 5861 },
+    { 3200, 5538 }, { 3261, 5068 }, { 3324, 5452 }, { 3358, 5921 }, { 3359, 5056 }, { 3371, 5507 },
+    { 3379, 5472 }, { 3401, 5362 }, { 3406, 5774 }, { 3421, 5473 }, { 3487, 5765 }, { 3528, 4693 },
+    { 3539, 4014 }, { 3564, 5516 }, { 3566, 5550 }, { 3576, 5412 }, { 3581, 5759 }, { 3591, 5577 },
+    { 3602, 5557 }, { 3604, 5595 }, { 3686, 5350 }, { 3735, 5588 }, { 3800, 5647 }, { 3870, 5914 },
+    { 3885, 5471 }, { 3954, 5438 }, { 3957, 5433 }, { 3984, 4849 }, { 3999, 5515 }, { 4023, 5337 },
+    { 4042, 4714 }, { 4084, 5410 }, { 4086, 5243 }, { 4102, 5687 }, { 4107, 5513 }, { 4112, 5332 },
+    { 4124, 5890 }, { 4181, 5624 }, { 4351, 5886 }, { 4353, 5603 }, { 4393, 5437 }, { 4407, 5642 },
+    { 4409, 5672 }, { 4415, 1988 }, { 4438, 5491 }, { 4480, 5673 }, { 4483, 5621 }, { 4487, 5696 },
+    { 4526, 5655 }, { 4575, 5681 }, { 4612, 5527 }, { 4619, 5370 }, { 4620, 5671 }, { 4632, 5683 },
+    { 4656, 5685 }, { 4657, 5069 }, { 4673, 5081 }, { 4676, 5643 }, { 4691, 5083 }, { 4692, 5082 },
+    { 4700, 5863 }, { 4701, 5084 }, { 4715, 5609 }, { 4760, 5698 }, { 4775, 5521 }, { 4785, 5649 },
+    { 4792, 5717 }, { 4817, 5444 }, { 4899, 5593 }, { 4923, 5704 }, { 4930, 5725 }, { 4931, 5733 },
+    { 4948, 5661 }, { 4968, 5517 }, { 4974, 5442 }, { 4976, 5637 }, { 5002, 5518 }, { 5026, 5519 },
+    { 5031, 5523 }, { 5088, 5449 }, { 5096, 5482 }, { 5121, 5708 }, { 5131, 5677 }, { 5134, 5602 },
+    { 5168, 5554 }, { 5174, 5556 }, { 5194, 5866 }, { 5198, 5868 }, { 5202, 5870 }, { 5227, 5478 },
+    { 5230, 5479 }, { 5233, 5480 }, { 5245, 5783 }, { 5251, 5580 }, { 5269, 5608 }, { 5295, 5441 },
+    { 5312, 5429 }, { 5314, 5611 }, { 5315, 5467 }, { 5316, 5409 }, { 5319, 5483 }, { 5321, 5548 },
+    { 5329, 5645 }, { 5348, 5807 }, { 5349, 5811 }, { 5356, 5756 }, { 5363, 5768 }, { 5365, 5651 },
+    { 5368, 5808 }, { 5374, 5524 }, { 5376, 5770 }, { 5380, 5618 }, { 5384, 3123 }, { 5385, 3367 },
+    { 5387, 5485 }, { 5388, 5610 }, { 5393, 5778 }, { 5404, 5575 }, { 5405, 5204 }, { 5407, 5692 },
+    { 5411, 5744 }, { 5413, 5638 }, { 5417, 5419 }, { 5418, 5420 }, { 5421, 5424 }, { 5422, 5639 },
+    { 5423, 4545 }, { 5427, 5892 }, { 5430, 5893 }, { 5435, 4354 }, { 5439, 5546 }, { 5443, 5159 },
+    { 5446, 543 }, { 5447, 545 }, { 5450, 3825 }, { 5453, 4824 }, { 5456, 5457 }, { 5458, 5459 },
+    { 5460, 5461 }, { 5463, 5740 }, { 5464, 5605 }, { 5466, 5501 }, { 5474, 745 }, { 5475, 5786 },
+    { 5484, 1968 }, { 5486, 890 }, { 5493, 5494 }, { 5495, 1052 }, { 5496, 5497 }, { 5498, 5499 },
+    { 5500, 4369 }, { 5510, 5662 }, { 5520, 5933 }, { 5530, 2049 }, { 5531, 2057 }, { 5532, 2065 },
+    { 5533, 2073 }, { 5539, 5540 }, { 5541, 5542 }, { 5543, 5561 }, { 5544, 5563 }, { 5551, 5552 },
+    { 5553, 5617 }, { 5555, 5895 }, { 5565, 5904 }, { 5567, 5568 }, { 5570, 5571 }, { 5573, 2795 },
+    { 5581, 5812 }, { 5587, 5301 }, { 5597, 5614 }, { 5598, 3161 }, { 5600, 32 }, { 5612, 3526 },
+    { 5616, 5839 }, { 5622, 5915 }, { 5623, 5814 }, { 5625, 2437 }, { 5626, 5426 }, { 5629, 5922 },
+    { 5632, 5641 }, { 5634, 5771 }, { 5635, 5606 }, { 5636, 2121 }, { 5646, 5327 }, { 5653, 5785 },
+    { 5654, 5788 }, { 5657, 5800 }, { 5658, 5509 }, { 5663, 3832 }, { 5665, 5722 }, { 5666, 5909 },
+    { 5667, 4312 }, { 5669, 5211 }, { 5674, 5401 }, { 5686, 5746 }, { 5691, 5147 }, { 5694, 5741 },
+    { 5699, 5378 }, { 5700, 3209 }, { 5701, 5787 }, { 5702, 5858 }, { 5703, 5867 }, { 5705, 4811 },
+    { 5720, 5505 }, { 5723, 4614 }, { 5726, 5910 }, { 5729, 4654 }, { 5731, 5724 }, { 5732, 4820 },
+    { 5734, 4688 }, { 5736, 3950 }, { 5743, 4728 }, { 5745, 5829 }, { 5747, 5748 }, { 5749, 5750 },
+    { 5751, 4752 }, { 5754, 5833 }, { 5760, 5761 }, { 5764, 5753 }, { 5767, 5871 }, { 5775, 5776 },
+    { 5780, 5781 }, { 5795, 5796 }, { 5797, 5798 }, { 5799, 5489 }, { 5818, 3136 }, { 5820, 3577 },
+    { 5823, 5428 }, { 5825, 5826 }, { 5827, 5828 }, { 5831, 5832 }, { 5834, 5835 }, { 5836, 5837 },
+    { 5838, 5022 }, { 5841, 5842 }, { 5854, 5055 }, { 5857, 2398 }, { 5859, 1943 }, { 5860, 5716 },
+    { 5869, 5462 }, { 5872, 5873 }, { 5877, 5305 }, { 5879, 5709 }, { 5880, 3262 }, { 5882, 5633 },
+    { 5884, 5690 }, { 5887, 5375 }, { 5894, 5431 }, { 5899, 5900 }, { 5903, 2751 }, { 5906, 5907 },
+    { 5908, 5678 }, { 5913, 5576 }, { 5916, 5917 }, { 5924, 5585 }, { 5926, 5927 }, { 5928, 5279 },
+    { 5936, 4066 }, { 5937, 5931 }, { 5943, 5582 }, { 3, 4180 }, { 4396, 5944 }, { 6, 4873 },
+    { 26, 5752 }, { 86, 2936 }, { 88, 2937 }, { 90, 5920 }, { 183, 6255 }, { 316, 1106 },
+    { 317, 1107 }, { 318, 1108 }, { 393, 6248 }, { 586, 6221 }, { 626, 3019 }, { 667, 1119 },
+    { 759, 6210 }, { 760, 6225 }, { 1076, 1120 }, { 1078, 1121 }, { 1080, 5534 }, { 1476, 5824 },
+    { 1760, 5758 }, { 1874, 5947 }, { 2616, 5434 }, { 2785, 3163 }, { 2862, 5974 }, { 3044, 5213 },
+    { 3100, 5844 }, { 3106, 5036 }, { 3115, 5902 }, { 3144, 4823 }, { 3146, 4755 }, { 3161, 6014 },
+    { 3261, 6263 }, { 3931, 5948 }, { 4096, 6015 }, { 4365, 6039 }, { 4545, 6036 }, { 4656, 5975 },
+    { 4874, 6067 }, { 5075, 6018 }, { 5219, 5968 }, { 5330, 5950 }, { 5344, 83 }, { 5408, 6035 },
+    { 5415, 6084 }, { 5454, 6106 }, { 5455, 6126 }, { 5469, 6004 }, { 5476, 761 }, { 5477, 5998 },
+    { 5504, 6111 }, { 5522, 6097 }, { 5526, 5994 }, { 5528, 5982 }, { 5545, 6149 }, { 5560, 6178 },
+    { 5562, 6179 }, { 5564, 5987 }, { 5569, 5969 }, { 5572, 5970 }, { 5574, 6000 }, { 5583, 6005 },
+    { 5592, 6119 }, { 5613, 6140 }, { 5620, 6103 }, { 5627, 6092 }, { 5631, 6021 }, { 5656, 6090 },
+    { 5659, 6202 }, { 5676, 6138 }, { 5682, 6024 }, { 5684, 6168 }, { 5693, 6102 }, { 5710, 6162 },
+    { 5711, 6153 }, { 5721, 6016 }, { 5728, 6007 }, { 5735, 6229 }, { 5738, 6050 }, { 5757, 6224 },
+    { 5762, 6059 }, { 5772, 6086 }, { 5773, 6155 }, { 5779, 6204 }, { 5792, 6164 }, { 5801, 6088 },
+    { 5817, 6058 }, { 5819, 6032 }, { 5864, 6226 }, { 5874, 6114 }, { 5875, 6100 }, { 5876, 5990 },
+    { 5883, 6215 }, { 5885, 6057 }, { 5888, 6033 }, { 5891, 6146 }, { 5896, 6104 }, { 5911, 6109 },
+    { 5912, 6110 }, { 5919, 6187 }, { 5925, 6006 }, { 5932, 6117 }, { 5938, 5964 }, { 5939, 6167 },
+    { 5951, 5952 }, { 5953, 6145 }, { 5954, 5668 }, { 5957, 5958 }, { 5959, 6160 }, { 5961, 6262 },
+    { 5962, 5679 }, { 5967, 5972 }, { 5971, 4913 }, { 5976, 1203 }, { 5979, 6274 }, { 5983, 5714 },
+    { 5984, 5985 }, { 5988, 3238 }, { 5989, 3242 }, { 5991, 5992 }, { 5995, 6182 }, { 5997, 5566 },
+    { 6001, 5594 }, { 6002, 5963 }, { 6010, 5281 }, { 6011, 6121 }, { 6012, 6013 }, { 6019, 4038 },
+    { 6022, 6198 }, { 6023, 6171 }, { 6027, 6240 }, { 6028, 6161 }, { 6040, 6071 }, { 6041, 5810 },
+    { 6044, 5955 }, { 6048, 6207 }, { 6049, 6099 }, { 6054, 6038 }, { 6060, 4522 }, { 6061, 6154 },
+    { 6068, 6176 }, { 6070, 6237 }, { 6072, 6177 }, { 6074, 6069 }, { 6075, 6078 }, { 6077, 6080 },
+    { 6081, 4731 }, { 6082, 6188 }, { 6083, 6254 }, { 6087, 6242 }, { 6089, 6043 }, { 6093, 6094 },
+    { 6095, 5003 }, { 6101, 6196 }, { 6107, 6158 }, { 6113, 6192 }, { 6115, 6147 }, { 6116, 4838 },
+    { 6120, 6256 }, { 6122, 4937 }, { 6125, 5769 }, { 6127, 5977 }, { 6134, 5492 }, { 6135, 6259 },
+    { 6136, 5234 }, { 6139, 4541 }, { 6141, 6143 }, { 6148, 6055 }, { 6156, 6157 }, { 6159, 6241 },
+    { 6165, 6166 }, { 6180, 5946 }, { 6193, 6096 }, { 6194, 5590 }, { 6195, 5815 }, { 6200, 3260 },
+    { 6205, 4392 }, { 6206, 4917 }, { 6209, 5644 }, { 6212, 6009 }, { 6214, 6233 }, { 6220, 6257 },
+    { 6223, 5978 }, { 6228, 6042 }, { 6234, 6017 }, { 6236, 6251 }, { 6238, 6029 }, { 6239, 6260 },
+    { 6243, 6244 }, { 6246, 5980 }, { 6252, 6253 }, { 6268, 4677 }, { 6278, 6190 }, { 3976, 6280 },
+    { 3, 4564 }, { 6, 5855 }, { 179, 6283 }, { 316, 1116 }, { 317, 1117 }, { 318, 1118 },
+    { 393, 6264 }, { 667, 1129 }, { 1076, 1130 }, { 1078, 1131 }, { 1080, 5802 }, { 1760, 5845 },
+    { 2079, 6299 }, { 2146, 3019 }, { 2354, 26 }, { 3044, 5578 }, { 3100, 5846 }, { 3106, 5039 },
+    { 3144, 6304 }, { 3146, 4758 }, { 3163, 5506 }, { 3766, 6301 }, { 4675, 6309 }, { 5373, 6310 },
+    { 5599, 6287 }, { 5652, 83 }, { 5840, 6307 }, { 5965, 6337 }, { 5966, 6338 }, { 5981, 6332 },
+    { 5996, 6377 }, { 6003, 6328 }, { 6008, 6361 }, { 6025, 6397 }, { 6030, 6331 }, { 6034, 6324 },
+    { 6045, 6303 }, { 6046, 6355 }, { 6052, 6329 }, { 6063, 6393 }, { 6076, 6369 }, { 6105, 6292 },
+    { 6108, 6378 }, { 6112, 6380 }, { 6124, 6437 }, { 6130, 6412 }, { 6132, 6402 }, { 6142, 6286 },
+    { 6144, 6284 }, { 6181, 6448 }, { 6184, 6339 }, { 6185, 6340 }, { 6199, 6408 }, { 6218, 6394 },
+    { 6222, 6419 }, { 6232, 6433 }, { 6247, 6300 }, { 6249, 6456 }, { 6250, 6466 }, { 6258, 6425 },
+    { 6261, 6390 }, { 6267, 6401 }, { 6276, 6405 }, { 6281, 3445 }, { 6285, 6386 }, { 6288, 6289 },
+    { 6290, 6392 }, { 6291, 6441 }, { 6294, 6297 }, { 6295, 6296 }, { 6312, 6201 }, { 6315, 6382 },
+    { 6319, 6348 }, { 6322, 2856 }, { 6325, 6447 }, { 6327, 5784 }, { 6330, 5999 }, { 6334, 6062 },
+    { 6335, 5105 }, { 6342, 5584 }, { 6343, 5934 }, { 6344, 6461 }, { 6345, 5755 }, { 6346, 6245 },
+    { 6350, 6020 }, { 6351, 5508 }, { 6352, 6169 }, { 6353, 5136 }, { 6362, 4120 }, { 6363, 6449 },
+    { 6366, 6388 }, { 6368, 6432 }, { 6370, 6371 }, { 6372, 6333 }, { 6375, 6150 }, { 6379, 6445 },
+    { 6381, 5401 }, { 6383, 6336 }, { 6389, 5502 }, { 6395, 6436 }, { 6400, 5993 }, { 6406, 5589 },
+    { 6411, 5777 }, { 6413, 6360 }, { 6417, 6189 }, { 6421, 2192 }, { 6423, 2204 }, { 6426, 6079 },
+    { 6430, 6469 }, { 6435, 6137 }, { 6450, 5782 }, { 6452, 6313 }, { 6453, 6429 }, { 6457, 6282 },
+    { 6460, 6306 }, { 6462, 5956 }, { 6464, 6403 }, { 6465, 6311 }, { 6468, 6439 }, { 6470, 6391 },
+    { 6474, 3 }, { 6, 5856 }, { 316, 1126 }, { 317, 1127 }, { 318, 1128 }, { 393, 6265 },
+    { 667, 1139 }, { 1076, 1140 }, { 1078, 1141 }, { 1080, 5803 }, { 1760, 5847 }, { 2147, 3019 },
+    { 3044, 5579 }, { 3100, 5848 }, { 3106, 5042 }, { 3146, 5763 }, { 4851, 6490 }, { 5664, 26 },
+    { 5865, 83 }, { 5881, 6481 }, { 5930, 6493 }, { 6047, 6476 }, { 6235, 6494 }, { 6302, 6499 },
+    { 6305, 6509 }, { 6308, 6486 }, { 6317, 6522 }, { 6318, 6534 }, { 6321, 6525 }, { 6341, 6517 },
+    { 6347, 6516 }, { 6356, 6495 }, { 6376, 6557 }, { 6385, 6523 }, { 6407, 6501 }, { 6409, 6574 },
+    { 6422, 6565 }, { 6431, 6547 }, { 6434, 6575 }, { 6444, 6584 }, { 6459, 6545 }, { 6473, 6576 },
+    { 6477, 6578 }, { 6478, 6479 }, { 6480, 6543 }, { 6482, 6483 }, { 6485, 6540 }, { 6491, 6492 },
+    { 6498, 588 }, { 6502, 6503 }, { 6504, 6496 }, { 6506, 6554 }, { 6507, 6085 }, { 6508, 2192 },
+    { 6510, 6549 }, { 6511, 6505 }, { 6518, 5254 }, { 6519, 6536 }, { 6521, 6544 }, { 6526, 6186 },
+    { 6531, 6542 }, { 6533, 6471 }, { 6539, 6387 }, { 6541, 5973 }, { 6546, 6527 }, { 6556, 6592 },
+    { 6564, 4833 }, { 6567, 6568 }, { 6583, 6446 }, { 3, 4578 }, { 6, 6367 }, { 316, 1136 },
+    { 317, 1137 }, { 318, 1138 }, { 393, 6266 }, { 667, 1149 }, { 1076, 1150 }, { 1078, 1151 },
+    { 1080, 5804 }, { 1760, 5849 }, { 2148, 3019 }, { 3044, 5918 }, { 3100, 5850 }, { 3106, 5045 },
+    { 3146, 6617 }, { 6314, 26 }, { 6373, 6600 }, { 6487, 6622 }, { 6535, 6633 }, { 6572, 6644 },
+    { 6573, 6641 }, { 6587, 6645 }, { 6595, 4181 }, { 6597, 6598 }, { 6599, 6640 }, { 6601, 6602 },
+    { 6604, 6638 }, { 6605, 6608 }, { 6611, 6607 }, { 6615, 6623 }, { 6616, 6596 }, { 6618, 6410 },
+    { 6620, 6642 }, { 6621, 6628 }, { 6624, 6570 }, { 6625, 6326 }, { 6632, 6358 }, { 6639, 6298 },
+    { 6647, 6610 }, { 6652, 6650 }, { 6653, 6551 }, { 947, 948 }, { 949, 950 }, { 951, 952 },
+    { 953, 954 }, { 3682, 982 }, { 3712, 3205 }, { 4011, 3228 }, { 4286, 3484 }, { 4304, 854 },
+    { 4455, 4242 }, { 4288, 3 }, { 6, 6553 }, { 316, 1146 }, { 317, 1147 }, { 318, 1148 },
+    { 667, 2029 }, { 1076, 2030 }, { 1078, 2031 }, { 1080, 5805 }, { 1760, 5851 }, { 2149, 3019 },
+    { 3044, 6270 }, { 3100, 5852 }, { 3106, 5425 }, { 6197, 6665 }, { 6273, 6676 }, { 6374, 6669 },
+    { 6595, 6056 }, { 6609, 6674 }, { 6619, 6693 }, { 6629, 6697 }, { 6631, 6685 }, { 6649, 6703 },
+    { 6658, 6691 }, { 6660, 6679 }, { 6666, 6667 }, { 6668, 6690 }, { 6670, 6671 }, { 6673, 6688 },
+    { 6677, 6678 }, { 6682, 6582 }, { 6684, 5199 }, { 6689, 6484 }, { 6694, 6654 }, { 6698, 6657 },
+    { 3712, 3228 }, { 4011, 3205 }, { 4287, 3484 }, { 4455, 4423 }, { 6706, 6707 }, { 6708, 6709 },
+    { 4457, 3 }, { 6, 6586 }, { 316, 1258 }, { 317, 2027 }, { 318, 2028 }, { 667, 2037 },
+    { 1076, 2038 }, { 1078, 2047 }, { 1080, 5806 }, { 2150, 3019 }, { 3044, 6646 }, { 6415, 6717 },
+    { 6589, 6727 }, { 6686, 6736 }, { 6692, 6734 }, { 6702, 6744 }, { 6716, 5394 }, { 6718, 6719 },
+    { 6720, 6743 }, { 6721, 6722 }, { 6724, 6741 }, { 6725, 6728 }, { 6737, 6739 }, { 6742, 6603 },
+    { 4439, 3484 }, { 6755, 6756 }, { 3, 4879 }, { 316, 2026 }, { 317, 2035 }, { 318, 2036 },
+    { 667, 2045 }, { 1076, 2046 }, { 1078, 2055 }, { 1080, 5862 }, { 2151, 3019 }, { 3044, 6651 },
+    { 6170, 6759 }, { 6211, 6758 }, { 6745, 6778 }, { 6748, 6777 }, { 6750, 6767 }, { 6757, 5727 },
+    { 6760, 6761 }, { 6762, 6763 }, { 6765, 6774 }, { 6770, 6771 }, { 6775, 6672 }, { 6776, 6723 },
+    { 6779, 6772 }, { 4440, 3484 }, { 3, 5291 }, { 316, 2034 }, { 317, 2043 }, { 318, 2044 },
+    { 667, 2053 }, { 1076, 2054 }, { 1078, 2063 }, { 1080, 6172 }, { 2152, 3019 }, { 3044, 6731 },
+    { 6073, 6784 }, { 6780, 6801 }, { 6785, 6786 }, { 6787, 6788 }, { 6795, 6729 }, { 6799, 6804 },
+    { 6805, 6796 }, { 3, 5296 }, { 316, 2042 }, { 317, 2051 }, { 318, 2052 }, { 667, 2061 },
+    { 1076, 2062 }, { 1078, 2071 }, { 1080, 6173 }, { 5288, 6807 }, { 6735, 6816 }, { 6764, 6814 },
+    { 6790, 6808 }, { 6802, 6821 }, { 6809, 6810 }, { 6811, 6812 }, { 6817, 6822 }, { 6818, 6803 },
+    { 6819, 6800 }, { 3, 5306 }, { 316, 2050 }, { 317, 2059 }, { 318, 2060 }, { 667, 2069 },
+    { 1076, 2070 }, { 1078, 6396 }, { 1080, 6174 }, { 6789, 6831 }, { 6820, 6834 }, { 6823, 6840 },
+    { 6825, 6837 }, { 6826, 6827 }, { 6828, 6829 }, { 6832, 6824 }, { 6833, 6792 }, { 6835, 6841 },
+    { 3, 5307 }, { 316, 2058 }, { 317, 2067 }, { 318, 2068 }, { 667, 2077 }, { 1076, 2078 },
+    { 1078, 6746 }, { 1080, 6175 }, { 5320, 6842 }, { 6813, 6849 }, { 6838, 6850 }, { 6839, 6858 },
+    { 6843, 6854 }, { 6844, 6845 }, { 6846, 6847 }, { 6848, 6853 }, { 3, 5325 }, { 316, 2066 },
+    { 317, 2075 }, { 318, 2076 }, { 667, 2860 }, { 1076, 2861 }, { 1078, 6857 }, { 1080, 6701 },
+    { 6830, 6866 }, { 6851, 6871 }, { 6855, 6868 }, { 6860, 6872 }, { 6861, 6862 }, { 6863, 6864 },
+    { 6867, 6859 }, { 6870, 6874 }, { 3, 5742 }, { 316, 2074 }, { 317, 2747 }, { 318, 2859 },
+    { 667, 6769 }, { 5160, 6875 }, { 6852, 6882 }, { 6869, 6886 }, { 6873, 6883 }, { 6876, 6887 },
+    { 6877, 6878 }, { 6879, 6880 }, { 6888, 6865 }, { 6890, 6884 }, { 3, 6151 }, { 316, 2746 },
+    { 317, 2753 }, { 318, 5905 }, { 2858, 6894 }, { 5292, 6891 }, { 6885, 6900 }, { 6892, 6901 },
+    { 6902, 6881 }, { 6904, 6898 }, { 3, 6152 }, { 316, 2752 }, { 317, 2759 }, { 318, 6183 },
+    { 5596, 6905 }, { 6497, 6906 }, { 6899, 6912 }, { 6908, 6895 }, { 6909, 6913 }, { 6914, 6911 },
+    { 3, 6208 }, { 316, 2758 }, { 317, 5285 }, { 318, 6269 }, { 6907, 6918 }, { 6917, 6922 },
+    { 6919, 6915 }, { 6920, 6893 }, { 6921, 6903 }, { 3, 6231 }, { 316, 2857 }, { 317, 6512 },
+    { 6793, 6927 }, { 6916, 6929 }, { 6924, 6933 }, { 6926, 6930 }, { 6932, 6928 }, { 3, 6277 },
+    { 316, 6091 }, { 317, 6923 }, { 6548, 6935 }, { 6910, 6934 }, { 6936, 6925 }, { 6938, 6940 },
+    { 3, 6320 }, { 316, 6937 }, { 6316, 6943 }, { 6659, 6942 }, { 6941, 6948 }, { 6945, 6944 },
+    { 3, 6571 }, { 4042, 6949 }, { 6950, 6947 }, { 3, 6663 }, { 5359, 6955 }, { 6951, 6957 },
+    { 3838, 6958 },
 };
 
 static const uint16_t symbols[] = {
-    7118, 3383, 18, 6383, 24, 3480, 29, 3481, 3111, 4559, 38, 5867, 44, 4763,
-    6954, 7118, 3383, 18, 6383, 24, 3480, 29, 3481, 3111, 4671, 117, 6112, 6954,
-    7118, 3372, 143, 6383, 41, 144, 145, 4262, 149, 3146, 150, 151, 3340, 4559,
-    38, 5867, 44, 4763, 6954, 7118, 3372, 143, 6383, 41, 144, 145, 4262, 149,
-    3146, 150, 151, 3340, 4671, 117, 6112, 6954, 6638, 5821, 164, 5457, 41, 6639,
-    6869, 6638, 5496, 282, 5457, 4460, 6560, 6869, 6562, 5821, 164, 5457, 41, 6639,
-    6869, 6562, 5496, 282, 5457, 4460, 6560, 6869, 6638, 4559, 321, 5867, 4465, 4763,
-    6951, 6638, 4671, 351, 6112, 6951, 6562, 4559, 321, 5867, 4465, 4763, 6951, 6562,
-    4671, 351, 6112, 6951, 5556, 6901, 357, 6678, 4242, 391, 392, 4956, 6139, 402,
-    5489, 6397, 5471, 6629, 5800, 6742, 3596, 6319, 5556, 6998, 494, 6678, 4569, 497,
-    5889, 4850, 6784, 6139, 402, 5489, 6397, 5471, 6629, 5800, 6742, 3596, 6319, 5556,
-    6958, 560, 6678, 4242, 391, 392, 4956, 6139, 561, 3740, 4126, 6397, 5811, 6629,
-    5482, 6742, 3702, 6319, 5556, 6820, 567, 6678, 4569, 497, 5889, 4850, 6784, 6139,
-    561, 3740, 4126, 6397, 5811, 6629, 5482, 6742, 3702, 6319, 7195, 3778, 4291, 577,
-    6707, 4564, 6631, 6898, 6879, 6801, 6648, 6808, 6421, 7195, 3829, 4291, 764, 6707,
-    4675, 6631, 6768, 6879, 6733, 6648, 6567, 6421, 7195, 4138, 4291, 784, 6707, 4676,
-    6557, 6898, 6724, 6801, 6414, 6808, 6421, 7195, 3812, 4291, 796, 6707, 4565, 6557,
-    6768, 6724, 6733, 6414, 6567, 6421, 3658, 3778, 5646, 799, 6807, 606, 607, 4873,
-    612, 4873, 812, 4873, 813, 3961, 4884, 4501, 5565, 622, 5565, 626, 5565, 630,
-    3962, 6774, 3658, 3829, 5646, 868, 6807, 606, 607, 4873, 612, 4873, 812, 4873,
-    813, 3961, 4884, 3222, 6473, 769, 6473, 771, 6473, 773, 4177, 6774, 3658, 4138,
-    5646, 870, 6807, 4981, 6118, 873, 6118, 874, 6118, 875, 4176, 4884, 4501, 5565,
-    622, 5565, 626, 5565, 630, 3962, 6774, 3658, 3812, 5646, 876, 6807, 4981, 6118,
-    873, 6118, 874, 6118, 875, 4176, 4884, 3222, 6473, 769, 6473, 771, 6473, 773,
-    4177, 6774, 4849, 4874, 890, 891, 892, 5965, 6961, 898, 5043, 902, 903, 904,
-    905, 906, 5787, 910, 911, 912, 5967, 917, 5048, 4511, 3538, 923, 5051, 5052,
-    5969, 5495, 4511, 3146, 5051, 5055, 5969, 5819, 4511, 3128, 5970, 5057, 948, 4567,
-    949, 3492, 5651, 951, 4567, 952, 3492, 6151, 954, 4567, 955, 3492, 5058, 6933,
-    889, 962, 963, 964, 5965, 3, 965, 966, 967, 5043, 902, 903, 904, 905,
-    906, 3504, 4512, 3822, 5652, 976, 3986, 979, 3624, 6960, 3146, 979, 3625, 6960,
-    3725, 995, 996, 997, 998, 999, 1000, 1001, 3137, 5059, 3440, 4109, 3501, 3987,
-    5057, 1011, 1012, 4568, 949, 3987, 5651, 1013, 1014, 4568, 952, 3987, 6151, 1015,
-    1016, 4568, 955, 3987, 5058, 4849, 6824, 890, 891, 1018, 5965, 6961, 898, 5043,
-    1019, 1020, 1021, 1022, 1023, 5787, 910, 911, 912, 5967, 917, 5048, 4511, 3538,
-    923, 5051, 5052, 5969, 5495, 4511, 3146, 5051, 5055, 5969, 5819, 4511, 3128, 5970,
-    5057, 948, 4567, 949, 3492, 5651, 951, 4567, 952, 3492, 6151, 954, 4567, 955,
-    3492, 5058, 6933, 1017, 962, 963, 1024, 5965, 3, 965, 966, 967, 5043, 1019,
-    1020, 1021, 1022, 1023, 3504, 4512, 3822, 5652, 976, 4311, 979, 3624, 6960, 3146,
-    979, 3625, 4513, 983, 1029, 1030, 985, 1031, 1032, 987, 1033, 1034, 989, 3725,
-    995, 996, 997, 998, 999, 1000, 1001, 3137, 5059, 3440, 4109, 3501, 3987, 5057,
-    1011, 1012, 4568, 949, 3987, 5651, 1013, 1014, 4568, 952, 3987, 6151, 1015, 1016,
-    4568, 955, 3987, 5058, 4339, 3778, 5505, 1040, 7190, 6654, 6668, 5858, 6725, 6663,
-    6592, 6782, 7141, 4339, 3829, 5505, 1249, 7190, 6654, 6651, 5858, 6725, 6743, 6592,
-    6653, 7141, 4339, 4138, 5505, 1258, 7190, 6672, 6668, 5858, 6857, 6663, 6780, 6782,
-    7141, 4339, 3812, 5505, 1267, 7190, 6672, 6651, 5858, 6857, 6743, 6780, 6653, 7141,
-    3658, 3778, 5985, 1270, 7140, 4564, 6313, 4643, 610, 611, 3391, 5107, 1282, 3395,
-    1283, 3487, 1284, 3782, 5790, 4558, 641, 3249, 5549, 3322, 1283, 3362, 1284, 6520,
-    4555, 661, 3346, 5109, 1290, 3399, 1291, 3491, 1292, 4504, 7199, 3658, 3829, 5985,
-    1330, 7140, 4675, 6313, 4643, 610, 611, 3391, 1280, 4809, 3814, 5790, 4558, 641,
-    3535, 4807, 6520, 4555, 661, 3346, 1288, 4766, 4645, 7199, 3658, 4138, 5985, 1331,
-    7140, 4676, 6313, 606, 1332, 3373, 1333, 611, 3483, 5107, 1282, 3395, 1283, 3487,
-    1284, 3782, 5790, 3181, 1332, 3182, 1333, 641, 3249, 5549, 3322, 1283, 3362, 1284,
-    6520, 1334, 3375, 1335, 661, 3377, 5109, 1290, 3399, 1291, 3491, 1292, 4504, 7199,
-    3658, 3812, 5985, 1336, 7140, 4565, 6313, 606, 1332, 3373, 1333, 611, 3483, 1280,
-    4809, 3814, 5790, 3181, 1332, 3182, 1333, 641, 3535, 4807, 6520, 1334, 3375, 1335,
-    661, 3377, 1288, 4766, 4645, 7199, 4849, 4874, 4036, 1339, 5539, 902, 5113, 6568,
-    5546, 6933, 4510, 1368, 5870, 902, 4522, 6411, 6107, 3438, 4849, 3793, 5060, 1393,
-    5539, 1019, 5676, 6568, 5546, 6933, 4649, 1395, 5870, 1019, 4654, 6411, 6409, 3438,
-    6827, 4832, 6906, 1397, 5870, 1019, 4654, 6411, 6409, 3633, 6827, 4832, 6826, 1399,
-    5870, 902, 4522, 6411, 6107, 3633, 4849, 4563, 5060, 1400, 5539, 1019, 5676, 6568,
-    5885, 4849, 6825, 4036, 1401, 5539, 902, 5113, 6568, 5885, 4339, 6955, 1406, 5575,
-    4758, 6253, 5120, 1429, 6239, 1429, 5861, 4339, 6821, 1438, 5575, 4758, 5890, 5121,
-    1446, 5547, 4339, 6904, 1455, 5575, 4805, 6253, 5120, 1460, 6239, 1460, 5861, 4339,
-    6997, 1461, 5575, 4805, 5890, 5121, 1462, 5547, 3658, 6819, 1464, 4139, 4561, 5123,
-    1470, 1471, 1446, 5514, 3658, 6957, 1472, 4139, 4561, 5678, 1444, 1471, 1446, 5514,
-    3658, 6999, 1474, 4139, 4672, 5123, 1470, 1471, 1462, 5514, 3658, 6902, 1476, 4139,
-    4672, 5678, 1444, 1471, 1462, 5514, 4339, 6996, 1478, 4139, 4769, 5891, 5120, 1429,
-    6239, 1429, 5861, 4339, 6903, 1488, 4139, 4769, 6254, 5121, 1446, 5547, 4339, 6822,
-    1492, 4139, 4757, 5891, 5120, 1460, 6239, 1460, 5861, 4339, 6956, 1496, 4139, 4757,
-    6254, 5121, 1462, 5547, 6593, 6901, 1506, 6977, 74, 1517, 4484, 1519, 394, 1520,
-    1521, 3588, 5939, 4537, 6777, 4049, 6787, 4049, 6814, 4049, 6890, 4049, 6747, 6593,
-    6998, 1599, 6977, 495, 1600, 1601, 1602, 1603, 1604, 1605, 1606, 1607, 1608, 1609,
-    1610, 1611, 1612, 1613, 1614, 1615, 1616, 1617, 3738, 1618, 1619, 1620, 1621, 1622,
-    1623, 1624, 1625, 1626, 1627, 1628, 1629, 1630, 1631, 1632, 1633, 1634, 1635, 1636,
-    1637, 1638, 1639, 1640, 1641, 1642, 1643, 1644, 1645, 1646, 1647, 1648, 1649, 1650,
-    1651, 1652, 1653, 1654, 1655, 1656, 1657, 1658, 1659, 1660, 1661, 1662, 1663, 1664,
-    1665, 1666, 1667, 1668, 1669, 1670, 1671, 1672, 1673, 1674, 1675, 1676, 1677, 1678,
-    1679, 1680, 1681, 1682, 1683, 1684, 1685, 1686, 1687, 1688, 1689, 1690, 1691, 1692,
-    1693, 1694, 1695, 1696, 1697, 1698, 1699, 1700, 1701, 1702, 1703, 1704, 1705, 1706,
-    1707, 1708, 1709, 1710, 1711, 1712, 1713, 1714, 96, 1715, 3832, 1716, 1717, 1718,
-    1719, 1720, 1721, 1722, 1723, 3284, 5939, 4537, 6777, 4049, 6787, 4049, 6814, 4049,
-    6890, 4049, 6747, 6593, 6958, 1724, 6977, 74, 1517, 4484, 1519, 394, 1520, 1521,
-    3588, 5939, 4538, 6777, 4195, 6787, 4195, 6814, 4195, 6890, 4195, 6747, 6593, 6820,
-    1726, 6977, 495, 1600, 1601, 1602, 1603, 1604, 1605, 1606, 1607, 1608, 1609, 1610,
-    1611, 1612, 1613, 1614, 1615, 1616, 1617, 3738, 1618, 1619, 1620, 1621, 1622, 1623,
-    1624, 1625, 1626, 1627, 1628, 1629, 1630, 1631, 1632, 1633, 1634, 1635, 1636, 1637,
-    1638, 1639, 1640, 1641, 1642, 1643, 1644, 1645, 1646, 1647, 1648, 1649, 1650, 1651,
-    1652, 1653, 1654, 1655, 1656, 1657, 1658, 1659, 1660, 1661, 1662, 1663, 1664, 1665,
-    1666, 1667, 1668, 1669, 1670, 1671, 1672, 1673, 1674, 1675, 1676, 1677, 1678, 1679,
-    1680, 1681, 1682, 1683, 1684, 1685, 1686, 1687, 1688, 1689, 1690, 1691, 1692, 1693,
-    1694, 1695, 1696, 1697, 1698, 1699, 1700, 1701, 1702, 1703, 1704, 1705, 1706, 1707,
-    1708, 1709, 1710, 1711, 1712, 1713, 1714, 96, 1715, 3832, 1716, 1717, 1718, 1719,
-    1720, 1721, 1722, 1723, 3284, 5939, 4538, 6777, 4195, 6787, 4195, 6814, 4195, 6890,
-    4195, 6747, 6714, 3372, 1729, 6307, 1733, 1734, 1735, 44, 1736, 1737, 3146, 1738,
-    1739, 3340, 6844, 1743, 6744, 1753, 6004, 1757, 1758, 1759, 1760, 1761, 6891, 1798,
-    7085, 6714, 3383, 1893, 6307, 5213, 4812, 1895, 1896, 1897, 1898, 1899, 1900, 1901,
-    1902, 1903, 1904, 1905, 1906, 1907, 1908, 1909, 1910, 1911, 4834, 1912, 1913, 1914,
-    1915, 1916, 1917, 1918, 1919, 1920, 1921, 1922, 1923, 1924, 1925, 1926, 1927, 3111,
-    6844, 1743, 6744, 1753, 6004, 1757, 1758, 1759, 1760, 1761, 6891, 1798, 7085, 6714,
-    3372, 1729, 6307, 1733, 1734, 1735, 44, 1736, 1737, 3146, 1738, 1739, 3340, 6844,
-    1928, 6744, 1929, 6027, 1933, 1934, 1935, 1936, 1937, 6891, 1938, 7085, 6714, 3383,
-    1893, 6307, 5213, 4812, 1895, 1896, 1897, 1898, 1899, 1900, 1901, 1902, 1903, 1904,
-    1905, 1906, 1907, 1908, 1909, 1910, 1911, 4834, 1912, 1913, 1914, 1915, 1916, 1917,
-    1918, 1919, 1920, 1921, 1922, 1923, 1924, 1925, 1926, 1927, 3111, 6844, 1928, 6744,
-    1929, 6027, 1933, 1934, 1935, 1936, 1937, 6891, 1938, 7085, 5554, 3383, 1943, 5802,
-    1894, 4764, 5821, 1944, 6218, 1733, 6639, 6944, 5554, 3383, 1943, 5802, 1894, 4764,
-    5496, 1954, 6218, 5213, 6560, 6944, 5554, 3372, 1955, 5802, 1733, 4774, 5821, 1944,
-    6218, 1733, 6639, 6944, 5554, 3372, 1955, 5802, 1733, 4774, 5496, 1954, 6218, 5213,
-    6560, 6944, 4837, 3247, 4220, 1957, 6943, 6318, 6948, 4837, 3298, 4220, 2006, 6943,
-    6811, 6948, 4837, 3299, 4220, 2016, 6943, 6318, 6867, 4837, 3248, 4220, 2019, 6943,
-    6811, 6867, 4837, 3247, 4220, 2020, 6779, 6318, 6948, 4837, 3298, 4220, 2027, 6779,
-    6811, 6948, 4837, 3299, 4220, 2028, 6779, 6318, 6867, 4837, 3248, 4220, 2029, 6779,
-    6811, 6867, 7059, 3778, 4291, 2034, 6511, 4564, 6631, 6898, 6879, 6801, 6648, 6808,
-    6634, 7059, 3829, 4291, 2040, 6511, 4675, 6631, 6768, 6879, 6733, 6648, 6567, 6634,
-    7059, 4138, 4291, 2041, 6511, 4676, 6557, 6898, 6724, 6801, 6414, 6808, 6634, 7059,
-    3812, 4291, 2042, 6511, 4565, 6557, 6768, 6724, 6733, 6414, 6567, 6634, 4806, 4874,
-    2050, 891, 2051, 6355, 6961, 5966, 2055, 906, 5787, 5967, 2056, 5048, 3696, 2057,
-    5237, 5052, 2060, 2061, 5989, 5495, 3530, 5237, 5055, 2065, 2066, 5989, 5819, 3475,
-    5970, 3438, 6868, 889, 2050, 963, 2067, 6355, 3, 2068, 966, 5966, 2055, 906,
-    3504, 4707, 1372, 5652, 2073, 3986, 979, 3830, 979, 3819, 3470, 3831, 1384, 3476,
-    5059, 3534, 3378, 3557, 3792, 3438, 4806, 6824, 2050, 891, 2074, 6355, 6961, 5966,
-    2075, 1023, 5787, 5967, 2056, 5048, 3696, 2057, 5237, 5052, 2060, 2061, 5989, 5495,
-    3530, 5237, 5055, 2065, 2066, 5989, 5819, 3475, 5970, 3438, 6868, 1017, 2050, 963,
-    2076, 6355, 3, 2068, 966, 5966, 2075, 1023, 3504, 4707, 1372, 5652, 2073, 4311,
-    979, 3830, 979, 3819, 4875, 3831, 1384, 3476, 5059, 3534, 3378, 3557, 3792, 3438,
-    3827, 3778, 6233, 2080, 7163, 6654, 6668, 5447, 6725, 6663, 6592, 6782, 7184, 3827,
-    3829, 6233, 2165, 7163, 6654, 6651, 5447, 6725, 6743, 6592, 6653, 7184, 3827, 4138,
-    6233, 2166, 7163, 6672, 6668, 5447, 6857, 6663, 6780, 6782, 7184, 3827, 3812, 6233,
-    2167, 7163, 6672, 6651, 5447, 6857, 6743, 6780, 6653, 7184, 3827, 6955, 2168, 6122,
-    4758, 6253, 5700, 2170, 5849, 2170, 5533, 3827, 6821, 2174, 6122, 4758, 5890, 5701,
-    2176, 5888, 3827, 6904, 2177, 6122, 4805, 6253, 5700, 2178, 5849, 2178, 5533, 3827,
-    6997, 2179, 6122, 4805, 5890, 5701, 2180, 5888, 3656, 3778, 6286, 2184, 7173, 4564,
-    6551, 4643, 4760, 3781, 5107, 2195, 3395, 2196, 3487, 2197, 3925, 1282, 4156, 2198,
-    4348, 2199, 4579, 2200, 633, 3130, 1283, 2201, 3130, 2202, 2203, 3130, 2204, 2205,
-    3130, 2206, 2207, 3130, 1284, 2208, 3130, 2209, 2210, 3130, 2211, 2212, 3130, 2213,
-    2214, 619, 6102, 4767, 3528, 4653, 2195, 3322, 2196, 3362, 2197, 3498, 1282, 3542,
-    2198, 3687, 2199, 3754, 2200, 6694, 1283, 6838, 2202, 6920, 2204, 6971, 2206, 7010,
-    1284, 7033, 2209, 7057, 2211, 7075, 2213, 6845, 4765, 3783, 5109, 2228, 3399, 2229,
-    3491, 2230, 3930, 1290, 4160, 2231, 4350, 2232, 4581, 2233, 683, 3131, 1291, 2234,
-    3131, 2235, 2236, 3131, 2237, 2238, 3131, 2239, 2240, 3131, 1292, 2241, 3131, 2242,
-    2243, 3131, 2244, 2245, 3131, 2246, 2247, 3473, 7154, 3656, 3829, 6286, 2256, 7173,
-    4675, 6551, 4643, 4760, 3781, 1280, 6803, 633, 3150, 769, 2201, 3150, 2263, 2203,
-    3150, 2264, 2205, 3150, 2265, 2207, 3150, 770, 2208, 3150, 2266, 2210, 3150, 2267,
-    2212, 3150, 2268, 2214, 767, 6102, 4767, 4503, 4810, 6883, 6694, 769, 6838, 2263,
-    6920, 2264, 6971, 2265, 7010, 770, 7033, 2266, 7057, 2267, 7075, 2268, 6845, 4765,
-    3783, 1288, 6804, 683, 3151, 778, 2234, 3151, 2275, 2236, 3151, 2276, 2238, 3151,
-    2277, 2240, 3151, 779, 2241, 3151, 2278, 2243, 3151, 2279, 2245, 3151, 2280, 2247,
-    3529, 7154, 3656, 4138, 6286, 2281, 7173, 4676, 6551, 606, 2282, 3373, 2283, 3484,
-    2284, 3394, 2285, 3813, 5107, 2195, 3395, 2196, 3487, 2197, 3925, 1282, 4156, 2198,
-    4348, 2199, 4579, 2200, 633, 3130, 1283, 2201, 3130, 2202, 2203, 3130, 2204, 2205,
-    3130, 2206, 2207, 3130, 1284, 2208, 3130, 2209, 2210, 3130, 2211, 2212, 3130, 2213,
-    2214, 619, 6102, 3181, 2282, 3182, 2283, 3240, 2284, 3290, 2285, 3528, 4653, 2195,
-    3322, 2196, 3362, 2197, 3498, 1282, 3542, 2198, 3687, 2199, 3754, 2200, 6694, 1283,
-    6838, 2202, 6920, 2204, 6971, 2206, 7010, 1284, 7033, 2209, 7057, 2211, 7075, 2213,
-    6845, 2286, 3375, 2287, 3488, 2288, 3398, 2289, 3815, 5109, 2228, 3399, 2229, 3491,
-    2230, 3930, 1290, 4160, 2231, 4350, 2232, 4581, 2233, 683, 3131, 1291, 2234, 3131,
-    2235, 2236, 3131, 2237, 2238, 3131, 2239, 2240, 3131, 1292, 2241, 3131, 2242, 2243,
-    3131, 2244, 2245, 3131, 2246, 2247, 3473, 7154, 3656, 3812, 6286, 2290, 7173, 4565,
-    6551, 606, 2282, 3373, 2283, 3484, 2284, 3394, 2285, 3813, 1280, 6803, 633, 3150,
-    769, 2201, 3150, 2263, 2203, 3150, 2264, 2205, 3150, 2265, 2207, 3150, 770, 2208,
-    3150, 2266, 2210, 3150, 2267, 2212, 3150, 2268, 2214, 767, 6102, 3181, 2282, 3182,
-    2283, 3240, 2284, 3290, 2285, 4503, 4810, 6883, 6694, 769, 6838, 2263, 6920, 2264,
-    6971, 2265, 7010, 770, 7033, 2266, 7057, 2267, 7075, 2268, 6845, 2286, 3375, 2287,
-    3488, 2288, 3398, 2289, 3815, 1288, 6804, 683, 3151, 778, 2234, 3151, 2275, 2236,
-    3151, 2276, 2238, 3151, 2277, 2240, 3151, 779, 2241, 3151, 2278, 2243, 3151, 2279,
-    2245, 3151, 2280, 2247, 3529, 7154, 3656, 3778, 6170, 2292, 6781, 4643, 2193, 3393,
-    610, 3485, 2299, 3924, 612, 4201, 2301, 4367, 614, 4585, 2304, 4749, 812, 4802,
-    2307, 4828, 2309, 4846, 2311, 4857, 813, 4865, 2314, 4869, 2316, 5562, 2318, 4549,
-    6610, 2322, 3395, 2323, 3487, 2324, 3782, 3708, 3531, 2193, 3240, 610, 3290, 2299,
-    3427, 612, 3796, 2301, 3825, 614, 4135, 2304, 4338, 812, 4572, 2307, 4713, 2309,
-    4780, 2311, 4816, 813, 4836, 2314, 4851, 2316, 4861, 2318, 6323, 2322, 3322, 2323,
-    3362, 2324, 6712, 3472, 2226, 3397, 660, 3489, 2338, 3929, 662, 4202, 2340, 4369,
-    664, 4587, 2343, 4751, 2345, 4804, 2347, 4830, 2349, 4848, 2351, 4859, 2353, 4867,
-    2355, 4871, 2357, 5564, 2359, 4551, 6611, 2363, 3399, 2364, 3491, 2365, 4504, 6765,
-    3656, 3829, 6170, 2366, 6781, 4643, 2193, 3393, 610, 3485, 2299, 3924, 612, 4201,
-    2301, 4367, 614, 4585, 2304, 4749, 812, 4802, 2307, 4828, 2309, 4846, 2311, 4857,
-    813, 4865, 2314, 4869, 2316, 5562, 2318, 4549, 2320, 3532, 2258, 3486, 768, 3396,
-    2261, 3814, 3708, 3531, 2193, 3240, 610, 3290, 2299, 3427, 612, 3796, 2301, 3825,
-    614, 4135, 2304, 4338, 812, 4572, 2307, 4713, 2309, 4780, 2311, 4816, 813, 4836,
-    2314, 4851, 2316, 4861, 2318, 4661, 2258, 3322, 768, 3362, 2261, 6712, 3472, 2226,
-    3397, 660, 3489, 2338, 3929, 662, 4202, 2340, 4369, 664, 4587, 2343, 4751, 2345,
-    4804, 2347, 4830, 2349, 4848, 2351, 4859, 2353, 4867, 2355, 4871, 2357, 5564, 2359,
-    4551, 2361, 3525, 2270, 3490, 777, 3400, 2273, 4645, 6765, 3656, 4138, 6170, 2367,
-    6781, 4981, 3373, 2368, 3484, 2369, 3394, 2370, 4154, 873, 4073, 2371, 4584, 2372,
-    4368, 2373, 4801, 874, 4750, 2374, 4845, 2375, 4829, 2376, 4864, 875, 4858, 2377,
-    5561, 2378, 4870, 2379, 4660, 6610, 2322, 3395, 2323, 3487, 2324, 3782, 3708, 3181,
-    871, 3182, 2368, 3240, 2369, 3290, 2370, 3427, 873, 3796, 2371, 3825, 2372, 4135,
-    2373, 4338, 874, 4572, 2374, 4713, 2375, 4780, 2376, 4816, 875, 4836, 2377, 4851,
-    2378, 4861, 2379, 6323, 2322, 3322, 2323, 3362, 2324, 6712, 2380, 3375, 2381, 3488,
-    2382, 3398, 2383, 4158, 2384, 4074, 2385, 4586, 2386, 4370, 2387, 4803, 2388, 4752,
-    2389, 4847, 2390, 4831, 2391, 4866, 2392, 4860, 2393, 5563, 2394, 4872, 2395, 4662,
-    6611, 2363, 3399, 2364, 3491, 2365, 4504, 6765, 3656, 3812, 6170, 2396, 6781, 4981,
-    3373, 2368, 3484, 2369, 3394, 2370, 4154, 873, 4073, 2371, 4584, 2372, 4368, 2373,
-    4801, 874, 4750, 2374, 4845, 2375, 4829, 2376, 4864, 875, 4858, 2377, 5561, 2378,
-    4870, 2379, 4660, 2320, 3532, 2258, 3486, 768, 3396, 2261, 3814, 3708, 3181, 871,
-    3182, 2368, 3240, 2369, 3290, 2370, 3427, 873, 3796, 2371, 3825, 2372, 4135, 2373,
-    4338, 874, 4572, 2374, 4713, 2375, 4780, 2376, 4816, 875, 4836, 2377, 4851, 2378,
-    4861, 2379, 4661, 2258, 3322, 768, 3362, 2261, 6712, 2380, 3375, 2381, 3488, 2382,
-    3398, 2383, 4158, 2384, 4074, 2385, 4586, 2386, 4370, 2387, 4803, 2388, 4752, 2389,
-    4847, 2390, 4831, 2391, 4866, 2392, 4860, 2393, 5563, 2394, 4872, 2395, 4662, 2361,
-    3525, 2270, 3490, 777, 3400, 2273, 4645, 6765, 4806, 4874, 4036, 2397, 5865, 2055,
-    5113, 6770, 5546, 6868, 4510, 2399, 5535, 2055, 4522, 6255, 6107, 3438, 4806, 3793,
-    5060, 2400, 5865, 2075, 5676, 6770, 5546, 6868, 4649, 2401, 5535, 2075, 4654, 6255,
-    6409, 3438, 6684, 4833, 6906, 2402, 5535, 2075, 4654, 6255, 6409, 3633, 6684, 4833,
-    6826, 2403, 5535, 2055, 4522, 6255, 6107, 3633, 4806, 4563, 5060, 2404, 5865, 2075,
-    5676, 6770, 5885, 4806, 6825, 4036, 2405, 5865, 2055, 5113, 6770, 5885, 3656, 6819,
-    2406, 3837, 4561, 5123, 2407, 1471, 2176, 5840, 3656, 6957, 2408, 3837, 4561, 5678,
-    2175, 1471, 2176, 5840, 3656, 6999, 2409, 3837, 4672, 5123, 2407, 1471, 2180, 5840,
-    3656, 6902, 2410, 3837, 4672, 5678, 2175, 1471, 2180, 5840, 3827, 6996, 2411, 3837,
-    4769, 5891, 5700, 2170, 5849, 2170, 5533, 3827, 6903, 2412, 3837, 4769, 6254, 5701,
-    2176, 5888, 3827, 6822, 2413, 3837, 4757, 5891, 5700, 2178, 5849, 2178, 5533, 3827,
-    6956, 2414, 3837, 4757, 6254, 5701, 2180, 5888, 7076, 3247, 6709, 2423, 7012, 4242,
-    5271, 4956, 5272, 5273, 3735, 4539, 2441, 2442, 6813, 5471, 6899, 5800, 6929, 3596,
-    6783, 7076, 3298, 6709, 2516, 7012, 4120, 2517, 2518, 5889, 2519, 2520, 2521, 2522,
-    2523, 2524, 2525, 2526, 2527, 2528, 2529, 2530, 2531, 2532, 2533, 2534, 2535, 2536,
-    2537, 2538, 2539, 2540, 2541, 2542, 2543, 2544, 2545, 2546, 2547, 2548, 2549, 2550,
-    542, 6784, 5272, 5273, 3735, 4539, 2441, 2442, 6813, 5471, 6899, 5800, 6929, 3596,
-    6783, 7076, 3299, 6709, 2551, 7012, 4242, 5271, 4956, 5272, 5713, 4540, 2553, 2554,
-    6813, 5811, 6899, 5482, 6929, 3702, 6783, 7076, 3248, 6709, 2555, 7012, 4120, 2517,
-    2518, 5889, 2519, 2520, 2521, 2522, 2523, 2524, 2525, 2526, 2527, 2528, 2529, 2530,
-    2531, 2532, 2533, 2534, 2535, 2536, 2537, 2538, 2539, 2540, 2541, 2542, 2543, 2544,
-    2545, 2546, 2547, 2548, 2549, 2550, 542, 6784, 5272, 5713, 4540, 2553, 2554, 6813,
-    5811, 6899, 5482, 6929, 3702, 6783, 4437, 6901, 2558, 7037, 74, 2568, 5271, 2569,
-    394, 2570, 2571, 3588, 5604, 5273, 5489, 6846, 432, 4932, 3170, 5475, 3170, 6927,
-    4966, 3804, 5448, 3804, 3170, 6979, 4966, 3802, 5448, 3802, 3170, 6794, 4437, 6998,
-    2619, 7037, 495, 2620, 2518, 2621, 2622, 2623, 2624, 3738, 2625, 2626, 2627, 2628,
-    2629, 2630, 2631, 2632, 2633, 2634, 2635, 2636, 2637, 2638, 2639, 2640, 2641, 96,
-    2642, 3739, 3284, 5604, 5273, 5489, 6846, 432, 4932, 3170, 5475, 3170, 6927, 4966,
-    3804, 5448, 3804, 3170, 6979, 4966, 3802, 5448, 3802, 3170, 6794, 4437, 6958, 2643,
-    7037, 74, 2568, 5271, 2569, 394, 2570, 2571, 3588, 5604, 5713, 4126, 6846, 566,
-    4932, 3202, 5475, 3202, 6927, 5611, 3804, 5762, 3804, 3202, 6979, 5611, 3802, 5762,
-    3802, 3202, 6794, 4437, 6820, 2644, 7037, 495, 2620, 2518, 2621, 2622, 2623, 2624,
-    3738, 2625, 2626, 2627, 2628, 2629, 2630, 2631, 2632, 2633, 2634, 2635, 2636, 2637,
-    2638, 2639, 2640, 2641, 96, 2642, 3739, 3284, 5604, 5713, 4126, 6846, 566, 4932,
-    3202, 5475, 3202, 6927, 5611, 3804, 5762, 3804, 3202, 6979, 5611, 3802, 5762, 3802,
-    3202, 6794, 6248, 4559, 2645, 7035, 2649, 4461, 2650, 2651, 2652, 2653, 4763, 6926,
-    2655, 6736, 2661, 6004, 6858, 1798, 6991, 6248, 4671, 2722, 7035, 2723, 3809, 4679,
-    6926, 2655, 6736, 2661, 6004, 6858, 1798, 6991, 6248, 4559, 2645, 7035, 2649, 4461,
-    2650, 2651, 2652, 2653, 4763, 6926, 2724, 6736, 2725, 6027, 6858, 1938, 6991, 6248,
-    4671, 2722, 7035, 2723, 3809, 4679, 6926, 2724, 6736, 2725, 6027, 6858, 1938, 6991,
-    3686, 6955, 2728, 6062, 4758, 4700, 5470, 3747, 6069, 5346, 6225, 5346, 5485, 3686,
-    6821, 2767, 6062, 4758, 4701, 5470, 3302, 6070, 5349, 6683, 3686, 6904, 2780, 6062,
-    4805, 4700, 5470, 3747, 6069, 5728, 6225, 5728, 5485, 3686, 6997, 2782, 6062, 4805,
-    4701, 5470, 3302, 6070, 5729, 6683, 5456, 6819, 2784, 4204, 4561, 1468, 5354, 2786,
-    2787, 5349, 6641, 5456, 6957, 2789, 4204, 4561, 1473, 5354, 2768, 2787, 5349, 6641,
-    5456, 6999, 2790, 4204, 4672, 1468, 5354, 2786, 2787, 5729, 6641, 5456, 6902, 2791,
-    4204, 4672, 1473, 5354, 2768, 2787, 5729, 6641, 6823, 6073, 2794, 6424, 4564, 6211,
-    6992, 6610, 2807, 3395, 2322, 3487, 2808, 3925, 2323, 4156, 2809, 4348, 2324, 4579,
-    2810, 4502, 6947, 6323, 2807, 3322, 2322, 3362, 2808, 3498, 2323, 3542, 2809, 3687,
-    2324, 3754, 2810, 3608, 6866, 6611, 2817, 3399, 2363, 3491, 2818, 3930, 2364, 4160,
-    2819, 4350, 2365, 4581, 2820, 4646, 7197, 6959, 6073, 2866, 6424, 4675, 6211, 6992,
-    2320, 6803, 4644, 6947, 5550, 6883, 3608, 6866, 2361, 6804, 4505, 7197, 7000, 6073,
-    2867, 6424, 4676, 6211, 6952, 6610, 2807, 3395, 2322, 3487, 2808, 3925, 2323, 4156,
-    2809, 4348, 2324, 4579, 2810, 4502, 6994, 6323, 2807, 3322, 2322, 3362, 2808, 3498,
-    2323, 3542, 2809, 3687, 2324, 3754, 2810, 4560, 6946, 6611, 2817, 3399, 2363, 3491,
-    2818, 3930, 2364, 4160, 2819, 4350, 2365, 4581, 2820, 4646, 7197, 6905, 6073, 2892,
-    6424, 4565, 6211, 6952, 2320, 6803, 4644, 6994, 5550, 6883, 4560, 6946, 2361, 6804,
-    4505, 7197, 6823, 6464, 2898, 6812, 593, 3526, 6665, 4650, 2915, 3393, 1079, 3485,
-    2916, 3924, 1080, 4201, 2917, 4367, 1081, 4585, 2918, 2305, 3391, 2919, 4748, 1282,
-    621, 619, 6242, 4664, 2915, 3240, 1079, 3290, 2916, 3427, 1080, 3796, 2917, 3825,
-    1081, 4135, 2918, 5265, 5549, 4994, 4515, 2922, 3397, 1093, 3489, 2923, 3929, 1094,
-    4202, 2924, 4369, 1095, 4587, 2925, 2344, 3346, 2926, 4642, 1290, 671, 669, 7198,
-    6959, 6464, 2975, 6812, 593, 3556, 6665, 4650, 2915, 3393, 1079, 3485, 2916, 3924,
-    1080, 4201, 2917, 4367, 1081, 4585, 2918, 2305, 3391, 2919, 606, 4651, 2976, 621,
-    767, 6242, 4664, 2915, 3240, 1079, 3290, 2916, 3427, 1080, 3796, 2917, 3825, 1081,
-    4135, 2918, 5265, 4516, 2976, 4994, 4515, 2922, 3397, 1093, 3489, 2923, 3929, 1094,
-    4202, 2924, 4369, 1095, 4587, 2925, 2344, 3346, 2926, 74, 4517, 2977, 671, 776,
-    7198, 7000, 6464, 2978, 6812, 785, 3526, 6665, 4518, 2979, 3484, 1260, 3394, 2980,
-    4154, 1261, 4073, 2981, 4584, 1262, 4368, 2982, 2305, 3483, 2919, 4748, 1282, 621,
-    619, 6242, 4753, 2979, 3240, 1260, 3290, 2980, 3427, 1261, 3796, 2981, 3825, 1262,
-    4135, 2982, 5265, 5549, 4994, 4519, 2983, 3488, 1264, 3398, 2984, 4158, 1265, 4074,
-    2985, 4586, 1266, 4370, 2986, 2344, 3377, 2926, 4642, 1290, 671, 669, 7198, 6905,
-    6464, 2987, 6812, 785, 3556, 6665, 4518, 2979, 3484, 1260, 3394, 2980, 4154, 1261,
-    4073, 2981, 4584, 1262, 4368, 2982, 2305, 3483, 2919, 606, 4651, 2976, 621, 767,
-    6242, 4753, 2979, 3240, 1260, 3290, 2980, 3427, 1261, 3796, 2981, 3825, 1262, 4135,
-    2982, 5265, 4516, 2976, 4994, 4519, 2983, 3488, 1264, 3398, 2984, 4158, 1265, 4074,
-    2985, 4586, 1266, 4370, 2986, 2344, 3377, 2926, 74, 4517, 2977, 671, 776, 7198,
-    6823, 6615, 2990, 6471, 4564, 6463, 6992, 2997, 606, 2998, 3343, 2999, 3395, 3000,
-    3487, 3001, 3782, 6947, 4550, 2998, 3212, 2999, 3322, 3000, 3362, 3001, 4995, 6866,
-    3002, 74, 3003, 3347, 3004, 3399, 3005, 3491, 3006, 4504, 7041, 6959, 6615, 3029,
-    6471, 4675, 6463, 6992, 2997, 4768, 3814, 6947, 5550, 4995, 6866, 3002, 4808, 4645,
-    7041, 7000, 6615, 3030, 6471, 4676, 6463, 6952, 2997, 606, 2998, 3343, 2999, 3395,
-    3000, 3487, 3001, 3782, 6994, 4550, 2998, 3212, 2999, 3322, 3000, 3362, 3001, 4995,
-    3957, 6946, 3002, 74, 3003, 3347, 3004, 3399, 3005, 3491, 3006, 4504, 7041, 6905,
-    6615, 3031, 6471, 4565, 6463, 6952, 2997, 4768, 3814, 6994, 5550, 4995, 3957, 6946,
-    3002, 4808, 4645, 7041, 6713, 4874, 5422, 3037, 6321, 3042, 1346, 6862, 3438, 7181,
-    3816, 4510, 3067, 5871, 3042, 4522, 6467, 3986, 6750, 4552, 6666, 3438, 6713, 6824,
-    5422, 3092, 6321, 3093, 1394, 6862, 3438, 7181, 3816, 4649, 3094, 5871, 3093, 4654,
-    6467, 4311, 6750, 3095, 1377, 6666, 3438, 7181, 6906, 3096, 5871, 3093, 4654, 6467,
-    4311, 6750, 3095, 1377, 6666, 3633, 7181, 6826, 3097, 5871, 3042, 4522, 6467, 3986,
-    6750, 4552, 6666, 3633, 6713, 4563, 1017, 5422, 3098, 6321, 3093, 1394, 6862, 3633,
-    6713, 6825, 5422, 3099, 6321, 3042, 1346, 6862, 3633, 3686, 6996, 3100, 4204, 4769,
-    4705, 3524, 4553, 6069, 5346, 6225, 5346, 5485, 3686, 6903, 3101, 4204, 4769, 4703,
-    3524, 3402, 6070, 5349, 6683, 3686, 6822, 3102, 4204, 4757, 4705, 3524, 4553, 6069,
-    5728, 6225, 5728, 5485, 3686, 6956, 3103, 4204, 4757, 4703, 3524, 3402, 6070, 5729,
-    6683,
+    6946, 3279, 27, 6191, 33, 3415, 38, 3416, 3025, 4296, 47, 5697, 53, 4571,
+    6740, 6946, 3279, 27, 6191, 33, 3415, 38, 3416, 3025, 4448, 118, 5940, 6740,
+    6946, 3264, 144, 6191, 50, 145, 146, 4123, 150, 3060, 151, 152, 3234, 4296,
+    47, 5697, 53, 4571, 6740, 6946, 3264, 144, 6191, 50, 145, 146, 4123, 150,
+    3060, 151, 152, 3234, 4448, 118, 5940, 6740, 6427, 5650, 166, 5294, 50, 6428,
+    6637, 6427, 5340, 265, 5294, 4193, 6357, 6637, 6359, 5650, 166, 5294, 50, 6428,
+    6637, 6359, 5340, 265, 5294, 4193, 6357, 6637, 6427, 4296, 304, 5697, 4198, 4571,
+    6738, 6427, 4448, 330, 5940, 6738, 6359, 4296, 304, 5697, 4198, 4571, 6738, 6359,
+    4448, 330, 5940, 6738, 5737, 6713, 336, 6467, 4103, 370, 371, 4798, 5960, 381,
+    5331, 6203, 5313, 6418, 5628, 6529, 3495, 6129, 5737, 6781, 467, 6467, 4307, 470,
+    5719, 4684, 6563, 5960, 381, 5331, 6203, 5313, 6418, 5628, 6529, 3495, 6129, 5737,
+    6806, 533, 6467, 4103, 370, 371, 4798, 5960, 534, 3632, 4000, 6203, 5640, 6418,
+    5326, 6529, 3596, 6129, 5737, 6753, 540, 6467, 4307, 470, 5719, 4684, 6563, 5960,
+    534, 3632, 4000, 6203, 5640, 6418, 5326, 6529, 3596, 6129, 6931, 3098, 5601, 551,
+    5343, 4302, 6420, 6661, 6643, 6577, 6438, 6585, 6227, 6931, 3098, 5300, 735, 5343,
+    4453, 6420, 6550, 6643, 6520, 6438, 6364, 6227, 6931, 3127, 5601, 755, 5343, 4454,
+    6354, 6661, 6513, 6577, 6219, 6585, 6227, 6931, 3127, 5300, 767, 5343, 4303, 6354,
+    6550, 6513, 6520, 6219, 6364, 6227, 4452, 3205, 5481, 770, 6588, 580, 581, 4712,
+    586, 4712, 783, 4712, 784, 3841, 4734, 4234, 4720, 596, 4720, 600, 4720, 604,
+    3842, 6555, 4452, 3228, 5481, 835, 6588, 580, 581, 4712, 586, 4712, 783, 4712,
+    784, 3841, 4734, 3132, 5945, 740, 5945, 742, 5945, 744, 4044, 6555, 4301, 3205,
+    5481, 837, 6588, 4821, 5406, 840, 5406, 841, 5406, 842, 4043, 4734, 4234, 4720,
+    596, 4720, 600, 4720, 604, 3842, 6555, 4301, 3228, 5481, 843, 6588, 4821, 5406,
+    840, 5406, 841, 5406, 842, 4043, 4734, 3132, 5945, 740, 5945, 742, 5945, 744,
+    4044, 6555, 4627, 4722, 855, 856, 857, 5789, 6783, 863, 4881, 867, 868, 869,
+    870, 871, 5615, 875, 876, 877, 5791, 882, 4886, 4243, 3305, 888, 4889, 4890,
+    5793, 5339, 4243, 3060, 4889, 4893, 5793, 5648, 4243, 3207, 5794, 3360, 3459, 913,
+    4459, 914, 4290, 4895, 916, 4459, 917, 4290, 5487, 919, 4459, 920, 4290, 4896,
+    6798, 854, 927, 928, 929, 5789, 3, 930, 931, 932, 4881, 867, 868, 869,
+    870, 871, 3385, 4244, 3707, 5488, 941, 3865, 944, 3524, 6782, 3060, 944, 3525,
+    6782, 3583, 960, 961, 962, 963, 964, 965, 966, 3054, 4897, 3336, 3982, 3382,
+    3866, 911, 3459, 976, 977, 4306, 914, 3866, 4895, 978, 979, 4306, 917, 3866,
+    5487, 980, 981, 4306, 920, 3866, 4896, 4627, 6710, 855, 856, 983, 5789, 6783,
+    863, 4881, 984, 985, 986, 987, 988, 5615, 875, 876, 877, 5791, 882, 4886,
+    4243, 3305, 888, 4889, 4890, 5793, 5339, 4243, 3060, 4889, 4893, 5793, 5648, 4243,
+    3207, 5794, 3360, 3459, 913, 4459, 914, 4290, 4895, 916, 4459, 917, 4290, 5487,
+    919, 4459, 920, 4290, 4896, 6798, 982, 927, 928, 989, 5789, 3, 930, 931,
+    932, 4881, 984, 985, 986, 987, 988, 3385, 4244, 3707, 5488, 941, 4170, 944,
+    3524, 6782, 3060, 944, 3525, 4245, 948, 994, 995, 950, 996, 997, 952, 998,
+    999, 954, 3583, 960, 961, 962, 963, 964, 965, 966, 3054, 4897, 3336, 3982,
+    3382, 3866, 911, 3459, 976, 977, 4306, 914, 3866, 4895, 978, 979, 4306, 917,
+    3866, 5487, 980, 981, 4306, 920, 3866, 4896, 4713, 5298, 3869, 1006, 6961, 6443,
+    6458, 5688, 6514, 6451, 6384, 6561, 6897, 4713, 5604, 3869, 1199, 6961, 6443, 6440,
+    5688, 6514, 6528, 6384, 6442, 6897, 4721, 5298, 3869, 1208, 6961, 6463, 6458, 5688,
+    6626, 6451, 6560, 6561, 6897, 4721, 5604, 3869, 1217, 6961, 6463, 6440, 5688, 6626,
+    6528, 6560, 6442, 6897, 4452, 3205, 5809, 1220, 6414, 4302, 6123, 4417, 584, 585,
+    3237, 4945, 1232, 3296, 1233, 3370, 1234, 3670, 5619, 4294, 615, 3169, 5389, 3209,
+    1233, 3254, 1234, 6323, 4293, 635, 3241, 4947, 1240, 3300, 1241, 3374, 1242, 4419,
+    6960, 4452, 3228, 5809, 1280, 6414, 4453, 6123, 4417, 584, 585, 3237, 1230, 4633,
+    3698, 5619, 4294, 615, 3444, 4631, 6323, 4293, 635, 3241, 1238, 4576, 4556, 6960,
+    4301, 3205, 5809, 1281, 6414, 4454, 6123, 580, 1282, 3265, 1283, 585, 3270, 4945,
+    1232, 3296, 1233, 3370, 1234, 3670, 5619, 3094, 1282, 3095, 1283, 615, 3169, 5389,
+    3209, 1233, 3254, 1234, 6323, 1284, 3267, 1285, 635, 3271, 4947, 1240, 3300, 1241,
+    3374, 1242, 4419, 6960, 4301, 3228, 5809, 1286, 6414, 4303, 6123, 580, 1282, 3265,
+    1283, 585, 3270, 1230, 4633, 3698, 5619, 3094, 1282, 3095, 1283, 615, 3444, 4631,
+    6323, 1284, 3267, 1285, 635, 3271, 1238, 4576, 4556, 6960, 4627, 4722, 3915, 1289,
+    5386, 867, 4951, 6365, 5391, 6798, 4242, 1318, 5706, 867, 4253, 6217, 5935, 4254,
+    4627, 3682, 4898, 1343, 5386, 984, 5512, 6365, 5391, 6798, 4423, 1345, 5706, 984,
+    4428, 6217, 6216, 4254, 6757, 4629, 6754, 1347, 5706, 984, 4428, 6217, 6216, 4958,
+    6757, 4629, 6715, 1349, 5706, 867, 4253, 6217, 5935, 4958, 4627, 4304, 4898, 1350,
+    5386, 984, 5512, 6365, 5715, 4627, 6714, 3915, 1351, 5386, 867, 4951, 6365, 5715,
+    4713, 4289, 1356, 5414, 6664, 6064, 4959, 1379, 6053, 1379, 5675, 4713, 4443, 1388,
+    5414, 6664, 5712, 4960, 1396, 5392, 4721, 4289, 1405, 5414, 6475, 6064, 4959, 1410,
+    6053, 1410, 5675, 4721, 4443, 1411, 5414, 6475, 5712, 4960, 1412, 5392, 4452, 4442,
+    1414, 4012, 4298, 4962, 1420, 1421, 1396, 5355, 4452, 4291, 1422, 4012, 4298, 5514,
+    1394, 1421, 1396, 5355, 4301, 4442, 1424, 4012, 4449, 4962, 1420, 1421, 1412, 5355,
+    4301, 4291, 1426, 4012, 4449, 5514, 1394, 1421, 1412, 5355, 4713, 4561, 1428, 4012,
+    4577, 5713, 4959, 1379, 6053, 1379, 5675, 4713, 4625, 1438, 4012, 4577, 6065, 4960,
+    1396, 5392, 4721, 4561, 1442, 4012, 4566, 5713, 4959, 1410, 6053, 1410, 5675, 4721,
+    4625, 1446, 4012, 4566, 6065, 4960, 1412, 5392, 6687, 6713, 1458, 6730, 83, 1469,
+    4217, 1471, 373, 1472, 1473, 3488, 5766, 4270, 6558, 3929, 6566, 3929, 6594, 3929,
+    6655, 3929, 6532, 6687, 6781, 1549, 6730, 468, 1550, 1551, 1552, 1553, 1554, 1555,
+    1556, 1557, 1558, 1559, 1560, 1561, 1562, 1563, 1564, 1565, 1566, 1567, 3630, 1568,
+    1569, 1570, 1571, 1572, 1573, 1574, 1575, 1576, 1577, 1578, 1579, 1580, 1581, 1582,
+    1583, 1584, 1585, 1586, 1587, 1588, 1589, 1590, 1591, 1592, 1593, 1594, 1595, 1596,
+    1597, 1598, 1599, 1600, 1601, 1602, 1603, 1604, 1605, 1606, 1607, 1608, 1609, 1610,
+    1611, 1612, 1613, 1614, 1615, 1616, 1617, 1618, 1619, 1620, 1621, 1622, 1623, 1624,
+    1625, 1626, 1627, 1628, 1629, 1630, 1631, 1632, 1633, 1634, 1635, 1636, 1637, 1638,
+    1639, 1640, 1641, 1642, 1643, 1644, 1645, 1646, 1647, 1648, 1649, 1650, 1651, 1652,
+    1653, 1654, 1655, 1656, 1657, 1658, 1659, 1660, 1661, 1662, 1663, 1664, 218, 1665,
+    3715, 1666, 1667, 1668, 1669, 1670, 1671, 1672, 1673, 3203, 5766, 4270, 6558, 3929,
+    6566, 3929, 6594, 3929, 6655, 3929, 6532, 6687, 6806, 1674, 6730, 83, 1469, 4217,
+    1471, 373, 1472, 1473, 3488, 5766, 4271, 6558, 4061, 6566, 4061, 6594, 4061, 6655,
+    4061, 6532, 6687, 6753, 1676, 6730, 468, 1550, 1551, 1552, 1553, 1554, 1555, 1556,
+    1557, 1558, 1559, 1560, 1561, 1562, 1563, 1564, 1565, 1566, 1567, 3630, 1568, 1569,
+    1570, 1571, 1572, 1573, 1574, 1575, 1576, 1577, 1578, 1579, 1580, 1581, 1582, 1583,
+    1584, 1585, 1586, 1587, 1588, 1589, 1590, 1591, 1592, 1593, 1594, 1595, 1596, 1597,
+    1598, 1599, 1600, 1601, 1602, 1603, 1604, 1605, 1606, 1607, 1608, 1609, 1610, 1611,
+    1612, 1613, 1614, 1615, 1616, 1617, 1618, 1619, 1620, 1621, 1622, 1623, 1624, 1625,
+    1626, 1627, 1628, 1629, 1630, 1631, 1632, 1633, 1634, 1635, 1636, 1637, 1638, 1639,
+    1640, 1641, 1642, 1643, 1644, 1645, 1646, 1647, 1648, 1649, 1650, 1651, 1652, 1653,
+    1654, 1655, 1656, 1657, 1658, 1659, 1660, 1661, 1662, 1663, 1664, 218, 1665, 3715,
+    1666, 1667, 1668, 1669, 1670, 1671, 1672, 1673, 3203, 5766, 4271, 6558, 4061, 6566,
+    4061, 6594, 4061, 6655, 4061, 6532, 6733, 3264, 1679, 6118, 1683, 1684, 1685, 53,
+    1686, 1687, 3060, 1688, 1689, 3234, 6612, 1693, 6530, 1703, 5830, 1707, 1708, 1709,
+    1710, 1711, 6656, 1748, 6836, 6733, 3279, 1821, 6118, 5049, 4636, 1823, 1824, 1825,
+    1826, 1827, 1828, 1829, 1830, 1831, 1832, 1833, 1834, 1835, 1836, 1837, 1838, 1839,
+    4663, 1840, 1841, 1842, 1843, 1844, 1845, 1846, 1847, 1848, 1849, 1850, 1851, 1852,
+    1853, 1854, 1855, 3025, 6612, 1693, 6530, 1703, 5830, 1707, 1708, 1709, 1710, 1711,
+    6656, 1748, 6836, 6733, 3264, 1679, 6118, 1683, 1684, 1685, 53, 1686, 1687, 3060,
+    1688, 1689, 3234, 6612, 1856, 6530, 1857, 5853, 1861, 1862, 1863, 1864, 1865, 6656,
+    1866, 6836, 6733, 3279, 1821, 6118, 5049, 4636, 1823, 1824, 1825, 1826, 1827, 1828,
+    1829, 1830, 1831, 1832, 1833, 1834, 1835, 1836, 1837, 1838, 1839, 4663, 1840, 1841,
+    1842, 1843, 1844, 1845, 1846, 1847, 1848, 1849, 1850, 1851, 1852, 1853, 1854, 1855,
+    3025, 6612, 1856, 6530, 1857, 5853, 1861, 1862, 1863, 1864, 1865, 6656, 1866, 6836,
+    5396, 3279, 1872, 5630, 1822, 4572, 5650, 1873, 6031, 1683, 6428, 6696, 5396, 3279,
+    1872, 5630, 1822, 4572, 5340, 1883, 6031, 5049, 6357, 6696, 5396, 3264, 1884, 5630,
+    1683, 4630, 5650, 1873, 6031, 1683, 6428, 6696, 5396, 3264, 1884, 5630, 1683, 4630,
+    5340, 1883, 6031, 5049, 6357, 6696, 4667, 4286, 3932, 1886, 6695, 6128, 6636, 4667,
+    4439, 3932, 1935, 6695, 6590, 6636, 4667, 4440, 3932, 1945, 6695, 6128, 6635, 4667,
+    4287, 3932, 1948, 6695, 6590, 6635, 4667, 4286, 3932, 1949, 6559, 6128, 6636, 4667,
+    4439, 3932, 1956, 6559, 6590, 6636, 4667, 4440, 3932, 1957, 6559, 6128, 6635, 4667,
+    4287, 3932, 1958, 6559, 6590, 6635, 6856, 3098, 5601, 1964, 5680, 4302, 6420, 6661,
+    6643, 6577, 6438, 6585, 6424, 6856, 3098, 5300, 1970, 5680, 4453, 6420, 6550, 6643,
+    6520, 6438, 6364, 6424, 6856, 3127, 5601, 1971, 5680, 4454, 6354, 6661, 6513, 6577,
+    6219, 6585, 6424, 6856, 3127, 5300, 1972, 5680, 4303, 6354, 6550, 6513, 6520, 6219,
+    6364, 6424, 4560, 4722, 1979, 856, 1980, 6163, 6783, 5790, 1984, 871, 5615, 5791,
+    1985, 4886, 3455, 1986, 5072, 4890, 1989, 1990, 5813, 5339, 3408, 5072, 4893, 1994,
+    1995, 5813, 5648, 3436, 5794, 3417, 6773, 854, 1979, 928, 1996, 6163, 3, 1997,
+    931, 5790, 1984, 871, 3385, 4487, 1322, 5488, 2002, 3865, 944, 3713, 944, 3704,
+    3402, 3714, 1334, 3409, 4897, 3442, 3272, 3456, 4254, 4560, 6710, 1979, 856, 2003,
+    6163, 6783, 5790, 2004, 988, 5615, 5791, 1985, 4886, 3455, 1986, 5072, 4890, 1989,
+    1990, 5813, 5339, 3408, 5072, 4893, 1994, 1995, 5813, 5648, 3436, 5794, 3417, 6773,
+    982, 1979, 928, 2005, 6163, 3, 1997, 931, 5790, 2004, 988, 3385, 4487, 1322,
+    5488, 2002, 4170, 944, 3713, 944, 3704, 4723, 3714, 1334, 3409, 4897, 3442, 3272,
+    3456, 4254, 4662, 5298, 5529, 2010, 6956, 6443, 6458, 5283, 6514, 6451, 6384, 6561,
+    6939, 4662, 5604, 5529, 2095, 6956, 6443, 6440, 5283, 6514, 6528, 6384, 6442, 6939,
+    4683, 5298, 5529, 2096, 6956, 6463, 6458, 5283, 6626, 6451, 6560, 6561, 6939, 4683,
+    5604, 5529, 2097, 6956, 6463, 6440, 5283, 6626, 6528, 6560, 6442, 6939, 4662, 4289,
+    2098, 5949, 6664, 6064, 5535, 2100, 5689, 2100, 5360, 4662, 4443, 2104, 5949, 6664,
+    5712, 5536, 2106, 5718, 4683, 4289, 2107, 5949, 6475, 6064, 5535, 2108, 5689, 2108,
+    5360, 4683, 4443, 2109, 5949, 6475, 5712, 5536, 2110, 5718, 4300, 3205, 6098, 2114,
+    6416, 4302, 6349, 4417, 4568, 3669, 4945, 2125, 3296, 2126, 3370, 2127, 3806, 1232,
+    4026, 2128, 4317, 2129, 4498, 2130, 607, 3048, 1233, 2131, 3048, 2132, 2133, 3048,
+    2134, 2135, 3048, 2136, 2137, 3048, 1234, 2138, 3048, 2139, 2140, 3048, 2141, 2142,
+    3048, 2143, 2144, 593, 5929, 4574, 3406, 4427, 2125, 3209, 2126, 3254, 2127, 3379,
+    1232, 3421, 2128, 3447, 2129, 3586, 2130, 6293, 1233, 6488, 2132, 6606, 2134, 6675,
+    2136, 6726, 1234, 6766, 2139, 6791, 2141, 6815, 2143, 6613, 4573, 3671, 4947, 2158,
+    3300, 2159, 3374, 2160, 3811, 1240, 4030, 2161, 4319, 2162, 4500, 2163, 657, 3049,
+    1241, 2164, 3049, 2165, 2166, 3049, 2167, 2168, 3049, 2169, 2170, 3049, 1242, 2171,
+    3049, 2172, 2173, 3049, 2174, 2175, 3049, 2176, 2177, 3414, 6952, 4300, 3228, 6098,
+    2186, 6416, 4453, 6349, 4417, 4568, 3669, 1230, 6580, 607, 3062, 740, 2131, 3062,
+    2193, 2133, 3062, 2194, 2135, 3062, 2195, 2137, 3062, 741, 2138, 3062, 2196, 2140,
+    3062, 2197, 2142, 3062, 2198, 2144, 738, 5929, 4574, 4236, 4634, 6648, 6293, 740,
+    6488, 2193, 6606, 2194, 6675, 2195, 6726, 741, 6766, 2196, 6791, 2197, 6815, 2198,
+    6613, 4573, 3671, 1238, 6581, 657, 3063, 749, 2164, 3063, 2205, 2166, 3063, 2206,
+    2168, 3063, 2207, 2170, 3063, 750, 2171, 3063, 2208, 2173, 3063, 2209, 2175, 3063,
+    2210, 2177, 3441, 6952, 4451, 3205, 6098, 2211, 6416, 4454, 6349, 580, 2212, 3265,
+    2213, 3367, 2214, 3295, 2215, 3697, 4945, 2125, 3296, 2126, 3370, 2127, 3806, 1232,
+    4026, 2128, 4317, 2129, 4498, 2130, 607, 3048, 1233, 2131, 3048, 2132, 2133, 3048,
+    2134, 2135, 3048, 2136, 2137, 3048, 1234, 2138, 3048, 2139, 2140, 3048, 2141, 2142,
+    3048, 2143, 2144, 593, 5929, 3094, 2212, 3095, 2213, 3144, 2214, 3163, 2215, 3406,
+    4427, 2125, 3209, 2126, 3254, 2127, 3379, 1232, 3421, 2128, 3447, 2129, 3586, 2130,
+    6293, 1233, 6488, 2132, 6606, 2134, 6675, 2136, 6726, 1234, 6766, 2139, 6791, 2141,
+    6815, 2143, 6613, 2216, 3267, 2217, 3371, 2218, 3299, 2219, 3699, 4947, 2158, 3300,
+    2159, 3374, 2160, 3811, 1240, 4030, 2161, 4319, 2162, 4500, 2163, 657, 3049, 1241,
+    2164, 3049, 2165, 2166, 3049, 2167, 2168, 3049, 2169, 2170, 3049, 1242, 2171, 3049,
+    2172, 2173, 3049, 2174, 2175, 3049, 2176, 2177, 3414, 6952, 4451, 3228, 6098, 2220,
+    6416, 4303, 6349, 580, 2212, 3265, 2213, 3367, 2214, 3295, 2215, 3697, 1230, 6580,
+    607, 3062, 740, 2131, 3062, 2193, 2133, 3062, 2194, 2135, 3062, 2195, 2137, 3062,
+    741, 2138, 3062, 2196, 2140, 3062, 2197, 2142, 3062, 2198, 2144, 738, 5929, 3094,
+    2212, 3095, 2213, 3144, 2214, 3163, 2215, 4236, 4634, 6648, 6293, 740, 6488, 2193,
+    6606, 2194, 6675, 2195, 6726, 741, 6766, 2196, 6791, 2197, 6815, 2198, 6613, 2216,
+    3267, 2217, 3371, 2218, 3299, 2219, 3699, 1238, 6581, 657, 3063, 749, 2164, 3063,
+    2205, 2166, 3063, 2206, 2168, 3063, 2207, 2170, 3063, 750, 2171, 3063, 2208, 2173,
+    3063, 2209, 2175, 3063, 2210, 2177, 3441, 6952, 4300, 3205, 5986, 2222, 6579, 4417,
+    2123, 3294, 584, 3368, 2229, 3805, 586, 4067, 2231, 4335, 588, 4506, 2234, 4621,
+    783, 4659, 2237, 4679, 2239, 4695, 2241, 4703, 784, 4709, 2244, 4716, 2246, 5403,
+    2248, 4282, 6398, 2252, 3296, 2253, 3370, 2254, 3670, 3549, 3437, 2123, 3144, 584,
+    3163, 2229, 3324, 586, 3644, 2231, 3685, 588, 3710, 2234, 4010, 783, 4309, 2237,
+    4493, 2239, 4588, 2241, 4640, 784, 4666, 2244, 4685, 2246, 4698, 2248, 6131, 2252,
+    3209, 2253, 3254, 2254, 6500, 3407, 2156, 3298, 634, 3372, 2268, 3810, 636, 4068,
+    2270, 4337, 638, 4508, 2273, 4623, 2275, 4661, 2277, 4681, 2279, 4697, 2281, 4705,
+    2283, 4711, 2285, 4718, 2287, 5405, 2289, 4284, 6399, 2293, 3300, 2294, 3374, 2295,
+    4419, 6515, 4300, 3228, 5986, 2296, 6579, 4417, 2123, 3294, 584, 3368, 2229, 3805,
+    586, 4067, 2231, 4335, 588, 4506, 2234, 4621, 783, 4659, 2237, 4679, 2239, 4695,
+    2241, 4703, 784, 4709, 2244, 4716, 2246, 5403, 2248, 4282, 2250, 3438, 2188, 3369,
+    739, 3297, 2191, 3698, 3549, 3437, 2123, 3144, 584, 3163, 2229, 3324, 586, 3644,
+    2231, 3685, 588, 3710, 2234, 4010, 783, 4309, 2237, 4493, 2239, 4588, 2241, 4640,
+    784, 4666, 2244, 4685, 2246, 4698, 2248, 4435, 2188, 3209, 739, 3254, 2191, 6500,
+    3407, 2156, 3298, 634, 3372, 2268, 3810, 636, 4068, 2270, 4337, 638, 4508, 2273,
+    4623, 2275, 4661, 2277, 4681, 2279, 4697, 2281, 4705, 2283, 4711, 2285, 4718, 2287,
+    5405, 2289, 4284, 2291, 3443, 2200, 3373, 748, 3301, 2203, 4556, 6515, 4451, 3205,
+    5986, 2297, 6579, 4821, 3265, 2298, 3367, 2299, 3295, 2300, 4024, 840, 3951, 2301,
+    4505, 2302, 4336, 2303, 4658, 841, 4622, 2304, 4694, 2305, 4680, 2306, 4708, 842,
+    4704, 2307, 5402, 2308, 4717, 2309, 4434, 6398, 2252, 3296, 2253, 3370, 2254, 3670,
+    3549, 3094, 838, 3095, 2298, 3144, 2299, 3163, 2300, 3324, 840, 3644, 2301, 3685,
+    2302, 3710, 2303, 4010, 841, 4309, 2304, 4493, 2305, 4588, 2306, 4640, 842, 4666,
+    2307, 4685, 2308, 4698, 2309, 6131, 2252, 3209, 2253, 3254, 2254, 6500, 2310, 3267,
+    2311, 3371, 2312, 3299, 2313, 4028, 2314, 3952, 2315, 4507, 2316, 4338, 2317, 4660,
+    2318, 4624, 2319, 4696, 2320, 4682, 2321, 4710, 2322, 4706, 2323, 5404, 2324, 4719,
+    2325, 4436, 6399, 2293, 3300, 2294, 3374, 2295, 4419, 6515, 4451, 3228, 5986, 2326,
+    6579, 4821, 3265, 2298, 3367, 2299, 3295, 2300, 4024, 840, 3951, 2301, 4505, 2302,
+    4336, 2303, 4658, 841, 4622, 2304, 4694, 2305, 4680, 2306, 4708, 842, 4704, 2307,
+    5402, 2308, 4717, 2309, 4434, 2250, 3438, 2188, 3369, 739, 3297, 2191, 3698, 3549,
+    3094, 838, 3095, 2298, 3144, 2299, 3163, 2300, 3324, 840, 3644, 2301, 3685, 2302,
+    3710, 2303, 4010, 841, 4309, 2304, 4493, 2305, 4588, 2306, 4640, 842, 4666, 2307,
+    4685, 2308, 4698, 2309, 4435, 2188, 3209, 739, 3254, 2191, 6500, 2310, 3267, 2311,
+    3371, 2312, 3299, 2313, 4028, 2314, 3952, 2315, 4507, 2316, 4338, 2317, 4660, 2318,
+    4624, 2319, 4696, 2320, 4682, 2321, 4710, 2322, 4706, 2323, 5404, 2324, 4719, 2325,
+    4436, 2291, 3443, 2200, 3373, 748, 3301, 2203, 4556, 6515, 4560, 4722, 3915, 2327,
+    5695, 1984, 4951, 6552, 5391, 6773, 4242, 2329, 5377, 1984, 4253, 6066, 5935, 4254,
+    4560, 3682, 4898, 2330, 5695, 2004, 5512, 6552, 5391, 6773, 4423, 2331, 5377, 2004,
+    4428, 6066, 6216, 4254, 6716, 4626, 6754, 2332, 5377, 2004, 4428, 6066, 6216, 4958,
+    6716, 4626, 6715, 2333, 5377, 1984, 4253, 6066, 5935, 4958, 4560, 4304, 4898, 2334,
+    5695, 2004, 5512, 6552, 5715, 4560, 6714, 3915, 2335, 5695, 1984, 4951, 6552, 5715,
+    4300, 4442, 2336, 3721, 4298, 4962, 2337, 1421, 2106, 5670, 4300, 4291, 2338, 3721,
+    4298, 5514, 2105, 1421, 2106, 5670, 4451, 4442, 2339, 3721, 4449, 4962, 2337, 1421,
+    2110, 5670, 4451, 4291, 2340, 3721, 4449, 5514, 2105, 1421, 2110, 5670, 4662, 4561,
+    2341, 3721, 4577, 5713, 5535, 2100, 5689, 2100, 5360, 4662, 4625, 2342, 3721, 4577,
+    6065, 5536, 2106, 5718, 4683, 4561, 2343, 3721, 4566, 5713, 5535, 2108, 5689, 2108,
+    5360, 4683, 4625, 2344, 3721, 4566, 6065, 5536, 2110, 5718, 6889, 4286, 6489, 2355,
+    6768, 4103, 5106, 4798, 5107, 5108, 3627, 4272, 2373, 2374, 6593, 5313, 6662, 5628,
+    6683, 3495, 6562, 6889, 4439, 6489, 2448, 6768, 3993, 2449, 2450, 5719, 2451, 2452,
+    2453, 2454, 2455, 2456, 2457, 2458, 2459, 2460, 2461, 2462, 2463, 2464, 2465, 2466,
+    2467, 2468, 2469, 2470, 2471, 2472, 2473, 2474, 2475, 2476, 2477, 2478, 2479, 2480,
+    2481, 2482, 515, 6563, 5107, 5108, 3627, 4272, 2373, 2374, 6593, 5313, 6662, 5628,
+    6683, 3495, 6562, 6889, 4440, 6489, 2483, 6768, 4103, 5106, 4798, 5107, 5547, 4273,
+    2485, 2486, 6593, 5640, 6662, 5326, 6683, 3596, 6562, 6889, 4287, 6489, 2487, 6768,
+    3993, 2449, 2450, 5719, 2451, 2452, 2453, 2454, 2455, 2456, 2457, 2458, 2459, 2460,
+    2461, 2462, 2463, 2464, 2465, 2466, 2467, 2468, 2469, 2470, 2471, 2472, 2473, 2474,
+    2475, 2476, 2477, 2478, 2479, 2480, 2481, 2482, 515, 6563, 5107, 5547, 4273, 2485,
+    2486, 6593, 5640, 6662, 5326, 6683, 3596, 6562, 6281, 6713, 2491, 6794, 83, 2501,
+    5106, 2502, 373, 2503, 2504, 3488, 5440, 5108, 5331, 6614, 411, 4808, 3082, 5318,
+    3082, 6681, 4807, 3657, 5284, 3657, 3082, 6732, 4807, 3653, 5284, 3653, 3082, 6569,
+    6281, 6781, 2551, 6794, 468, 2552, 2450, 2553, 2554, 2555, 2556, 3630, 2557, 2558,
+    2559, 2560, 2561, 2562, 2563, 2564, 2565, 2566, 2567, 2568, 2569, 2570, 2571, 2572,
+    2573, 218, 2574, 3631, 3203, 5440, 5108, 5331, 6614, 411, 4808, 3082, 5318, 3082,
+    6681, 4807, 3657, 5284, 3657, 3082, 6732, 4807, 3653, 5284, 3653, 3082, 6569, 6281,
+    6806, 2575, 6794, 83, 2501, 5106, 2502, 373, 2503, 2504, 3488, 5440, 5547, 4000,
+    6614, 539, 4808, 3114, 5318, 3114, 6681, 5445, 3657, 5591, 3657, 3114, 6732, 5445,
+    3653, 5591, 3653, 3114, 6569, 6281, 6753, 2576, 6794, 468, 2552, 2450, 2553, 2554,
+    2555, 2556, 3630, 2557, 2558, 2559, 2560, 2561, 2562, 2563, 2564, 2565, 2566, 2567,
+    2568, 2569, 2570, 2571, 2572, 2573, 218, 2574, 3631, 3203, 5440, 5547, 4000, 6614,
+    539, 4808, 3114, 5318, 3114, 6681, 5445, 3657, 5591, 3657, 3114, 6732, 5445, 3653,
+    5591, 3653, 3114, 6569, 6538, 4296, 2577, 6896, 2581, 4194, 2582, 2583, 2584, 2585,
+    4571, 6680, 2587, 6524, 2593, 5830, 6627, 1748, 6704, 6538, 4448, 2643, 6896, 2644,
+    3694, 4460, 6680, 2587, 6524, 2593, 5830, 6627, 1748, 6704, 6538, 4296, 2577, 6896,
+    2581, 4194, 2582, 2583, 2584, 2585, 4571, 6680, 2645, 6524, 2646, 5853, 6627, 1866,
+    6704, 6538, 4448, 2643, 6896, 2644, 3694, 4460, 6680, 2645, 6524, 2646, 5853, 6627,
+    1866, 6704, 3712, 4289, 2650, 5889, 6664, 4480, 5310, 3638, 5897, 5182, 6037, 5182,
+    5607, 3712, 4443, 2684, 5889, 6664, 4481, 5310, 3216, 5898, 5186, 6472, 4011, 4289,
+    2697, 5889, 6475, 4480, 5310, 3638, 5897, 5558, 6037, 5558, 5607, 4011, 4443, 2699,
+    5889, 6475, 4481, 5310, 3216, 5898, 5559, 6472, 5290, 3413, 4442, 2701, 4069, 4298,
+    1418, 5191, 2703, 2704, 5186, 5816, 5290, 3413, 4291, 2705, 4069, 4298, 1423, 5191,
+    2685, 2704, 5186, 5816, 5290, 3439, 4442, 2706, 4069, 4449, 1418, 5191, 2703, 2704,
+    5559, 5816, 5290, 3439, 4291, 2707, 4069, 4449, 1423, 5191, 2685, 2704, 5559, 5816,
+    6711, 5901, 2710, 6230, 4302, 6026, 6747, 6398, 2723, 3296, 2252, 3370, 2724, 3806,
+    2253, 4026, 2725, 4317, 2254, 4498, 2726, 4235, 6700, 6131, 2723, 3209, 2252, 3254,
+    2724, 3379, 2253, 3421, 2725, 3447, 2254, 3586, 2726, 3508, 6634, 6399, 2733, 3300,
+    2293, 3374, 2734, 3811, 2294, 4030, 2735, 4319, 2295, 4500, 2736, 4237, 6953, 6751,
+    5901, 2782, 6230, 4453, 6026, 6747, 2250, 6580, 4418, 6700, 5390, 6648, 3508, 6634,
+    2291, 6581, 4420, 6953, 6752, 5901, 2783, 6230, 4454, 6026, 6705, 6398, 2723, 3296,
+    2252, 3370, 2724, 3806, 2253, 4026, 2725, 4317, 2254, 4498, 2726, 4235, 6749, 6131,
+    2723, 3209, 2252, 3254, 2724, 3379, 2253, 3421, 2725, 3447, 2254, 3586, 2726, 4297,
+    6699, 6399, 2733, 3300, 2293, 3374, 2734, 3811, 2294, 4030, 2735, 4319, 2295, 4500,
+    2736, 4237, 6953, 6712, 5901, 2808, 6230, 4303, 6026, 6705, 2250, 6580, 4418, 6749,
+    5390, 6648, 4297, 6699, 2291, 6581, 4420, 6953, 6711, 6272, 2814, 6591, 567, 3404,
+    6454, 4424, 2831, 3294, 1045, 3368, 2832, 3805, 1046, 4067, 2833, 4335, 1047, 4506,
+    2834, 2235, 3237, 2835, 4555, 1232, 595, 593, 6051, 4438, 2831, 3144, 1045, 3163,
+    2832, 3324, 1046, 3644, 2833, 3685, 1047, 3710, 2834, 5101, 5389, 4834, 4247, 2838,
+    3298, 1059, 3372, 2839, 3810, 1060, 4068, 2840, 4337, 1061, 4508, 2841, 2274, 3241,
+    2842, 4554, 1240, 645, 3243, 6954, 6751, 6272, 2891, 6591, 567, 3435, 6454, 4424,
+    2831, 3294, 1045, 3368, 2832, 3805, 1046, 4067, 2833, 4335, 1047, 4506, 2834, 2235,
+    3237, 2835, 580, 4425, 2892, 595, 738, 6051, 4438, 2831, 3144, 1045, 3163, 2832,
+    3324, 1046, 3644, 2833, 3685, 1047, 3710, 2834, 5101, 4248, 2892, 4834, 4247, 2838,
+    3298, 1059, 3372, 2839, 3810, 1060, 4068, 2840, 4337, 1061, 4508, 2841, 2274, 3241,
+    2842, 83, 4249, 2893, 645, 3269, 6954, 6752, 6272, 2894, 6591, 756, 3404, 6454,
+    4557, 2895, 3367, 1210, 3295, 2896, 4024, 1211, 3951, 2897, 4505, 1212, 4336, 2898,
+    2235, 3270, 2835, 4555, 1232, 595, 593, 6051, 4559, 2895, 3144, 1210, 3163, 2896,
+    3324, 1211, 3644, 2897, 3685, 1212, 3710, 2898, 5101, 5389, 4834, 4250, 2899, 3371,
+    1214, 3299, 2900, 4028, 1215, 3952, 2901, 4507, 1216, 4338, 2902, 2274, 3271, 2842,
+    4554, 1240, 645, 3243, 6954, 6712, 6272, 2903, 6591, 756, 3435, 6454, 4557, 2895,
+    3367, 1210, 3295, 2896, 4024, 1211, 3951, 2897, 4505, 1212, 4336, 2898, 2235, 3270,
+    2835, 580, 4425, 2892, 595, 738, 6051, 4559, 2895, 3144, 1210, 3163, 2896, 3324,
+    1211, 3644, 2897, 3685, 1212, 3710, 2898, 5101, 4248, 2892, 4834, 4250, 2899, 3371,
+    1214, 3299, 2900, 4028, 1215, 3952, 2901, 4507, 1216, 4338, 2902, 2274, 3271, 2842,
+    83, 4249, 2893, 645, 3269, 6954, 6711, 6404, 2906, 6279, 4302, 6271, 6747, 2913,
+    580, 2914, 3238, 2915, 3296, 2916, 3370, 2917, 3670, 6700, 4283, 2914, 3123, 2915,
+    3209, 2916, 3254, 2917, 4835, 6634, 2918, 83, 2919, 3242, 2920, 3300, 2921, 3374,
+    2922, 4419, 6797, 6751, 6404, 2945, 6279, 4453, 6271, 6747, 2913, 4575, 3698, 6700,
+    5390, 4835, 6634, 2918, 4632, 4556, 6797, 6752, 6404, 2946, 6279, 4454, 6271, 6705,
+    2913, 580, 2914, 3238, 2915, 3296, 2916, 3370, 2917, 3670, 6749, 4283, 2914, 3123,
+    2915, 3209, 2916, 3254, 2917, 4835, 3837, 6699, 2918, 83, 2919, 3242, 2920, 3300,
+    2921, 3374, 2922, 4419, 6797, 6712, 6404, 2947, 6279, 4303, 6271, 6705, 2913, 4575,
+    3698, 6749, 5390, 4835, 3837, 6699, 2918, 4632, 4556, 6797, 6213, 4722, 5259, 2952,
+    6133, 2957, 1296, 6630, 911, 3025, 6959, 3702, 4242, 2982, 5707, 2957, 4253, 6275,
+    3865, 6537, 4285, 6455, 3417, 6213, 6710, 5259, 3007, 6133, 3008, 1344, 6630, 911,
+    3025, 6959, 3702, 4423, 3009, 5707, 3008, 4428, 6275, 4170, 6537, 3010, 1327, 6455,
+    3417, 6959, 6754, 3011, 5707, 3008, 4428, 6275, 4170, 6537, 3010, 1327, 6455, 3680,
+    6959, 6715, 3012, 5707, 2957, 4253, 6275, 3865, 6537, 4285, 6455, 3680, 6213, 4304,
+    982, 5259, 3013, 6133, 3008, 1344, 6630, 3532, 6213, 6714, 5259, 3014, 6133, 2957,
+    1296, 6630, 3532, 3712, 4561, 3015, 4069, 4577, 4485, 3401, 4553, 5897, 5182, 6037,
+    5182, 5607, 3712, 4625, 3016, 4069, 4577, 4483, 3401, 3365, 5898, 5186, 6472, 4011,
+    4561, 3017, 4069, 4566, 4485, 3401, 4553, 5897, 5558, 6037, 5558, 5607, 4011, 4625,
+    3018, 4069, 4566, 4483, 3401, 3365, 5898, 5559, 6472,
 };
 
 static const struct kiln_program programs[] = {
-    { UINT64_C(0x2f0a9f4736dc2b86), 0, 0, 15, 7126, 0, NULL },
-    { UINT64_C(0x9bcc948a417848c9), 0, 15, 13, 8190, 0, NULL },
-    { UINT64_C(0x7868360f18218737), 0, 28, 19, 7180, 0, NULL },
-    { UINT64_C(0x649d4e605c323968), 0, 47, 17, 8244, 0, NULL },
-    { UINT64_C(0xc48360370a49dc8e), 0, 64, 7, 10953, 0, NULL },
-    { UINT64_C(0x34b07fdf97642cbb), 0, 71, 7, 13274, 0, NULL },
-    { UINT64_C(0xb2e5e13eea9b87d4), 0, 78, 7, 11056, 0, NULL },
-    { UINT64_C(0x43233b337971e8ed), 0, 85, 7, 13377, 0, NULL },
-    { UINT64_C(0x623e1a5e391aebab), 0, 92, 7, 7154, 0, NULL },
-    { UINT64_C(0x134fb1ad801cad9a), 0, 99, 5, 8169, 0, NULL },
-    { UINT64_C(0xccb0e3ec8291eca9), 0, 104, 7, 7257, 0, NULL },
-    { UINT64_C(0xdc9848d61077cd38), 0, 111, 5, 8272, 0, NULL },
-    { UINT64_C(0x431504111c50d9ca), 0, 116, 18, 10534, 0, NULL },
-    { UINT64_C(0x97e32d1ec41e81b7), 0, 134, 19, 13970, 0, NULL },
-    { UINT64_C(0x679efd296bba25b8), 0, 153, 19, 10531, 0, NULL },
-    { UINT64_C(0x04a2ae70b76349f3), 0, 172, 20, 13967, 0, NULL },
-    { UINT64_C(0x146fe224296d62c1), 0, 192, 13, 15430, 0, NULL },
-    { UINT64_C(0x1cd3d452d106cf7b), 0, 205, 13, 15424, 0, NULL },
-    { UINT64_C(0xa0e506359eec75f8), 0, 218, 13, 15436, 0, NULL },
-    { UINT64_C(0x7e3af4424ec04112), 0, 231, 13, 15430, 0, NULL },
-    { UINT64_C(0xecae688da6d0fe66), 0, 244, 24, 10806, 0, NULL },
-    { UINT64_C(0x9005007560e58198), 0, 268, 24, 10806, 0, NULL },
-    { UINT64_C(0xf47585e649903470), 0, 292, 23, 10806, 0, NULL },
-    { UINT64_C(0xa1d3e448204ffb3e), 0, 315, 23, 10806, 0, NULL },
-    { UINT64_C(0x5ff0ceeb149b8bac), 0, 338, 53, 6685, 0, NULL },
-    { UINT64_C(0x6c3d40a3e3124ba4), 0, 391, 62, 6881, 0, NULL },
-    { UINT64_C(0x830d380f9a39f7f2), 0, 453, 53, 6663, 0, NULL },
-    { UINT64_C(0x23ee69ce6f8785d5), 0, 506, 72, 7409, 0, NULL },
-    { UINT64_C(0xaf19f2f18a5e1254), 0, 578, 13, 25143, 0, NULL },
-    { UINT64_C(0x0c873cfc671decc6), 0, 591, 13, 25095, 0, NULL },
-    { UINT64_C(0xe894f3617a3dafd2), 0, 604, 13, 25191, 0, NULL },
-    { UINT64_C(0x0d8b667df5c06fc8), 0, 617, 13, 25143, 0, NULL },
-    { UINT64_C(0x5d3702e2626556f4), 0, 630, 39, 9887, 0, NULL },
-    { UINT64_C(0xbc4c23a164247ca6), 0, 669, 27, 9881, 0, NULL },
-    { UINT64_C(0x1be71f8309e712e7), 0, 696, 46, 9893, 0, NULL },
-    { UINT64_C(0x0b0b2f3b99bbc7f9), 0, 742, 34, 9887, 0, NULL },
-    { UINT64_C(0xe638bfe28db62850), 0, 776, 9, 4450, 0, NULL },
-    { UINT64_C(0x298eea7514dc4b1a), 0, 785, 9, 4606, 0, NULL },
-    { UINT64_C(0x3bf7ba1d434970e7), 0, 794, 9, 4446, 0, NULL },
-    { UINT64_C(0xf81066f0ad3f1e50), 0, 803, 9, 4792, 0, NULL },
-    { UINT64_C(0x79ebca379d8461a0), 0, 812, 10, 4786, 0, NULL },
-    { UINT64_C(0xca4457f328623ae6), 0, 822, 10, 4600, 0, NULL },
-    { UINT64_C(0xf35d6861fef042bd), 0, 832, 9, 4440, 0, NULL },
-    { UINT64_C(0xb2dad68ee5f89c8e), 0, 841, 9, 4444, 0, NULL },
-    { UINT64_C(0x66ca917b1fec56b1), 0, 850, 11, 5390, 0, NULL },
-    { UINT64_C(0x134cb2381deba791), 0, 861, 9, 4644, 0, NULL },
-    { UINT64_C(0xe296a8be97012fdd), 0, 870, 11, 5378, 0, NULL },
-    { UINT64_C(0x3cbbd8399794668c), 0, 881, 9, 4626, 0, NULL },
-    { UINT64_C(0xdd3383a620d6b88f), 0, 890, 10, 1886, 0, NULL },
-    { UINT64_C(0xe7902924c40be261), 0, 900, 10, 1886, 0, NULL },
-    { UINT64_C(0x35ca55ecec35d5f9), 0, 910, 10, 1886, 0, NULL },
-    { UINT64_C(0x20f2fa39b9c00f77), 0, 920, 10, 1886, 0, NULL },
-    { UINT64_C(0x62809758be877706), 0, 930, 11, 5412, 0, NULL },
-    { UINT64_C(0x769ff90b435611ea), 0, 941, 9, 4666, 0, NULL },
-    { UINT64_C(0x4fb33c899255b65e), 0, 950, 11, 5400, 0, NULL },
-    { UINT64_C(0x2791c4be18a867cf), 0, 961, 9, 4648, 0, NULL },
-    { UINT64_C(0xf81e902e654dd234), 0, 970, 23, 13421, 0, NULL },
-    { UINT64_C(0xdeff491bb2822e89), 0, 993, 144, 21766, 0, NULL },
-    { UINT64_C(0x6d8add995188d7d7), 0, 1137, 23, 13423, 0, NULL },
-    { UINT64_C(0xce6b2089fc6abe16), 0, 1160, 144, 21768, 0, NULL },
-    { UINT64_C(0x933ef0c6a00886e4), 0, 1304, 27, 17115, 0, NULL },
-    { UINT64_C(0xeb9d96c61acd42b3), 0, 1331, 54, 20891, 0, NULL },
-    { UINT64_C(0x6161c53e54f3b796), 0, 1385, 27, 17078, 0, NULL },
-    { UINT64_C(0xf4781ea72d7da22f), 0, 1412, 54, 20854, 0, NULL },
-    { UINT64_C(0x823fe5a0cbe4729f), 0, 1466, 12, 10916, 0, NULL },
-    { UINT64_C(0x85bc2d0e3d1c67c2), 0, 1478, 12, 13237, 0, NULL },
-    { UINT64_C(0x8dec0acbdc3752b3), 0, 1490, 12, 11019, 0, NULL },
-    { UINT64_C(0x78571eadb5a926fe), 0, 1502, 12, 13340, 0, NULL },
-    { UINT64_C(0xf44ef767622a706a), 0, 1514, 7, 16778, 0, NULL },
-    { UINT64_C(0x5b93be4e30bc2c90), 0, 1521, 7, 20212, 0, NULL },
-    { UINT64_C(0xab4db0d3088f48d9), 0, 1528, 7, 16798, 0, NULL },
-    { UINT64_C(0x3544fe41fbd4d573), 0, 1535, 7, 20232, 0, NULL },
-    { UINT64_C(0xac7b78c9663fbe4e), 0, 1542, 7, 16778, 0, NULL },
-    { UINT64_C(0xc8ec7906d36ba230), 0, 1549, 7, 20212, 0, NULL },
-    { UINT64_C(0x69f79f4cf93703d9), 0, 1556, 7, 16798, 0, NULL },
-    { UINT64_C(0x2237d8f05b148367), 0, 1563, 7, 20232, 0, NULL },
-    { UINT64_C(0x370507a07214ffba), 0, 1570, 13, 15401, 0, NULL },
-    { UINT64_C(0x1741f477039981c0), 0, 1583, 13, 15395, 0, NULL },
-    { UINT64_C(0x87f03aa9ef30ada7), 0, 1596, 13, 15407, 0, NULL },
-    { UINT64_C(0xa0758486737ecd65), 0, 1609, 13, 15401, 0, NULL },
-    { UINT64_C(0xc70cc55f9dcdb0d1), 0, 1622, 32, 4355, 0, NULL },
-    { UINT64_C(0x1ab5035e2e109ab3), 0, 1654, 32, 4517, 0, NULL },
-    { UINT64_C(0xa5070ab0c7a1bea8), 0, 1686, 32, 4351, 0, NULL },
-    { UINT64_C(0x660bebbca94e4bdb), 0, 1718, 32, 4703, 0, NULL },
-    { UINT64_C(0x3c95d379c701763a), 0, 1750, 13, 23473, 0, NULL },
-    { UINT64_C(0x500124a591f159bc), 0, 1763, 13, 23425, 0, NULL },
-    { UINT64_C(0x04179245ee44d018), 0, 1776, 13, 23521, 0, NULL },
-    { UINT64_C(0xdb7ab47db5f3ff3e), 0, 1789, 13, 23473, 0, NULL },
-    { UINT64_C(0xe4adc6b619798f32), 0, 1802, 11, 5368, 0, NULL },
-    { UINT64_C(0xbd9b9915a4245716), 0, 1813, 9, 4620, 0, NULL },
-    { UINT64_C(0x6e96374ca50459e6), 0, 1822, 11, 5356, 0, NULL },
-    { UINT64_C(0x086b572ff0bbd41b), 0, 1833, 9, 4602, 0, NULL },
-    { UINT64_C(0x3f0d2c75efe93b30), 0, 1842, 127, 18957, 0, NULL },
-    { UINT64_C(0x14b3394038f8121a), 0, 1969, 91, 18951, 0, NULL },
-    { UINT64_C(0x4b50544db14adb8f), 0, 2060, 146, 18939, 0, NULL },
-    { UINT64_C(0xe29bbea216d98319), 0, 2206, 110, 18933, 0, NULL },
-    { UINT64_C(0xb2323d2cf1b54a9c), 0, 2316, 120, 20407, 0, NULL },
-    { UINT64_C(0x2f471b7fb923634a), 0, 2436, 122, 20407, 0, NULL },
-    { UINT64_C(0x2767f1f34452c83e), 0, 2558, 124, 20407, 0, NULL },
-    { UINT64_C(0x564cb573f014c670), 0, 2682, 126, 20407, 0, NULL },
-    { UINT64_C(0xfb280700b6ea1e3a), 0, 2808, 9, 4373, 0, NULL },
-    { UINT64_C(0xf543cec078fcd109), 0, 2817, 9, 4530, 0, NULL },
-    { UINT64_C(0x4c9268056d8132bd), 0, 2826, 9, 4369, 0, NULL },
-    { UINT64_C(0xc7b76e54262cb261), 0, 2835, 9, 4716, 0, NULL },
-    { UINT64_C(0x645141b1d932b527), 0, 2844, 10, 4710, 0, NULL },
-    { UINT64_C(0xeb09901cf611b6c7), 0, 2854, 10, 4524, 0, NULL },
-    { UINT64_C(0xb954a0d6eb4173eb), 0, 2864, 9, 4363, 0, NULL },
-    { UINT64_C(0x51f8cab04a2a83f8), 0, 2873, 9, 4367, 0, NULL },
-    { UINT64_C(0x0e7f789f745f043f), 0, 2882, 10, 1867, 0, NULL },
-    { UINT64_C(0x66e6c50f5efea5f9), 0, 2892, 10, 1867, 0, NULL },
-    { UINT64_C(0x1b30015f71256019), 0, 2902, 10, 1867, 0, NULL },
-    { UINT64_C(0x0da3f8546bce9157), 0, 2912, 10, 1867, 0, NULL },
-    { UINT64_C(0xaaf4261fc5f1d02f), 0, 2922, 11, 5390, 0, NULL },
-    { UINT64_C(0x7cbdf9f93a3118f3), 0, 2933, 9, 4642, 0, NULL },
-    { UINT64_C(0x65450021c8f967e7), 0, 2942, 11, 5378, 0, NULL },
-    { UINT64_C(0x017f9b33040e2eaa), 0, 2953, 9, 4624, 0, NULL },
-    { UINT64_C(0x788ebc703e68aca1), 0, 2962, 21, 14564, 0, NULL },
-    { UINT64_C(0x75525dad8d994200), 0, 2983, 56, 18056, 0, NULL },
-    { UINT64_C(0x8b44db25cc6e3cfd), 0, 3039, 20, 14537, 0, NULL },
-    { UINT64_C(0x3235ef88fea544d2), 0, 3059, 55, 18029, 0, NULL },
-    { UINT64_C(0x6a5d5918c27fc0cb), 0, 3114, 34, 15225, 0, NULL },
-    { UINT64_C(0xc8b4af4fcdf57c05), 0, 3148, 55, 16657, 0, NULL },
-    { UINT64_C(0xc1709d3fab59fe01), 0, 3203, 34, 15252, 0, NULL },
-    { UINT64_C(0x426650257636e32b), 0, 3237, 55, 16684, 0, NULL },
-    { UINT64_C(0x0af711b2e762dbe4), 0, 3292, 19, 10008, 0, NULL },
-    { UINT64_C(0x1f15e2fc60243f63), 0, 3311, 15, 10922, 0, NULL },
-    { UINT64_C(0x2c97bab57dcb808b), 0, 3326, 19, 10001, 0, NULL },
-    { UINT64_C(0xc21db247b4050f0a), 0, 3345, 15, 10915, 0, NULL },
-    { UINT64_C(0x109ce50cbd9fa21d), 0, 3360, 13, 6554, 0, NULL },
-    { UINT64_C(0x8c6370c32396b993), 0, 3373, 11, 5672, 0, NULL },
-    { UINT64_C(0x253be9194dbb547b), 0, 3384, 13, 6542, 0, NULL },
-    { UINT64_C(0xf26a4b5341a1627a), 0, 3397, 11, 5654, 0, NULL },
-    { UINT64_C(0x32842ebc02a060b0), 0, 3408, 11, 1931, 0, NULL },
-    { UINT64_C(0x2d6165b0ff5ddd26), 0, 3419, 11, 1931, 0, NULL },
-    { UINT64_C(0x4024670801b1104a), 0, 3430, 11, 1931, 0, NULL },
-    { UINT64_C(0x0b3e789e594c75d4), 0, 3441, 11, 1931, 0, NULL },
-    { UINT64_C(0x69848ed568991feb), 0, 3452, 55, 21950, 0, NULL },
-    { UINT64_C(0x30ee866bd5f87389), 0, 3507, 19, 21944, 0, NULL },
-    { UINT64_C(0xd5f92a18c1056092), 0, 3526, 55, 21956, 0, NULL },
-    { UINT64_C(0xb08c7ea8551179f8), 0, 3581, 19, 21950, 0, NULL },
-    { UINT64_C(0xd608353f6ce7c82f), 0, 3600, 68, 15653, 0, NULL },
-    { UINT64_C(0x173bd93334198069), 0, 3668, 71, 15635, 0, NULL },
-    { UINT64_C(0x4e881abb72fb825a), 0, 3739, 68, 15755, 0, NULL },
-    { UINT64_C(0x6983c6b01c6a9ae4), 0, 3807, 71, 15737, 0, NULL },
-    { UINT64_C(0x241e18ae42958ebd), 0, 3878, 39, 18820, 0, NULL },
-    { UINT64_C(0xada8aa36d5e570fb), 0, 3917, 18, 18838, 0, NULL },
-    { UINT64_C(0xcf32b50eaba9f8b8), 0, 3935, 40, 18826, 0, NULL },
-    { UINT64_C(0x48b2399b54148b0e), 0, 3975, 19, 18844, 0, NULL },
-    { UINT64_C(0x28bf19a4c532df20), 0, 3994, 9, 4393, 0, NULL },
-    { UINT64_C(0x48a16a41b9c9799e), 0, 4003, 13, 4609, 0, NULL },
-    { UINT64_C(0xe167bdb68c4955e1), 0, 4016, 9, 4389, 0, NULL },
-    { UINT64_C(0x80dfb39bcdb6b582), 0, 4025, 14, 4718, 0, NULL },
-    { UINT64_C(0x8e5f4ece7cd1eda2), 0, 4039, 13, 4712, 0, NULL },
-    { UINT64_C(0x5be67c02a364e104), 0, 4052, 12, 4603, 0, NULL },
-    { UINT64_C(0x19b9dc0c53b2382d), 0, 4064, 10, 4383, 0, NULL },
-    { UINT64_C(0x7ca3a45ed3238a18), 0, 4074, 9, 4387, 0, NULL },
-    { UINT64_C(0x5e39e587d4dbd9cc), 0, 4083, 13, 6576, 0, NULL },
-    { UINT64_C(0x42eb30fa61267a2a), 0, 4096, 11, 5694, 0, NULL },
-    { UINT64_C(0x390e3b89f89d2016), 0, 4107, 13, 6564, 0, NULL },
-    { UINT64_C(0xdf8f40053afce22f), 0, 4120, 11, 5676, 0, NULL },
+    { UINT64_C(0x6ff769c0d1b84a19), 0, 0, 15, 6654, 0, NULL },
+    { UINT64_C(0x72be81a9673c381c), 0, 15, 13, 7718, 0, NULL },
+    { UINT64_C(0x014899ffdad9d8f6), 0, 28, 19, 6708, 0, NULL },
+    { UINT64_C(0x68261a9111909087), 0, 47, 17, 7772, 0, NULL },
+    { UINT64_C(0x45a96fa58fac3683), 0, 64, 7, 9292, 0, NULL },
+    { UINT64_C(0x84d703fc85e70608), 0, 71, 7, 11613, 0, NULL },
+    { UINT64_C(0xbe1090eb09ff1075), 0, 78, 7, 9395, 0, NULL },
+    { UINT64_C(0x25bee23638bd241e), 0, 85, 7, 11716, 0, NULL },
+    { UINT64_C(0xa61b91d9ee885b9f), 0, 92, 7, 6532, 0, NULL },
+    { UINT64_C(0x559762380e06e29a), 0, 99, 5, 7547, 0, NULL },
+    { UINT64_C(0x31bf6bfa179002f9), 0, 104, 7, 6635, 0, NULL },
+    { UINT64_C(0xf6cfd420de69176c), 0, 111, 5, 7650, 0, NULL },
+    { UINT64_C(0xf7d1e6ec85fb17ba), 0, 116, 18, 10619, 0, NULL },
+    { UINT64_C(0xe4faeb8b0b37d699), 0, 134, 19, 14055, 0, NULL },
+    { UINT64_C(0xf7ec31780d931d20), 0, 153, 19, 10616, 0, NULL },
+    { UINT64_C(0x6798c814bd71a54d), 0, 172, 20, 14052, 0, NULL },
+    { UINT64_C(0xad9d3e7e7800df23), 0, 192, 13, 15646, 0, NULL },
+    { UINT64_C(0x60c514f9ff90c5c9), 0, 205, 13, 15640, 0, NULL },
+    { UINT64_C(0xa2a85de00dff7906), 0, 218, 13, 15652, 0, NULL },
+    { UINT64_C(0xd4ff4e3ca2c49e84), 0, 231, 13, 15646, 0, NULL },
+    { UINT64_C(0x0f976e0648583393), 0, 244, 24, 9738, 0, NULL },
+    { UINT64_C(0x1342a3c6feb54c15), 0, 268, 24, 9738, 0, NULL },
+    { UINT64_C(0xd6bc520b5c2936a1), 0, 292, 23, 9738, 0, NULL },
+    { UINT64_C(0x91687a8a5b4f592f), 0, 315, 23, 9738, 0, NULL },
+    { UINT64_C(0x7c9196994b86610d), 0, 338, 54, 6778, 0, NULL },
+    { UINT64_C(0x866baa1a74b13429), 0, 392, 63, 6974, 0, NULL },
+    { UINT64_C(0x173b086b814b3e3f), 0, 455, 54, 6756, 0, NULL },
+    { UINT64_C(0x04b8b9d7f1597280), 0, 509, 73, 7502, 0, NULL },
+    { UINT64_C(0x9440386a25f008ce), 0, 582, 13, 22994, 0, NULL },
+    { UINT64_C(0x2be4b160660fcf70), 0, 595, 13, 22946, 0, NULL },
+    { UINT64_C(0xbc4ca24ebfcbeeac), 0, 608, 13, 23042, 0, NULL },
+    { UINT64_C(0x6645ea658a7917e2), 0, 621, 13, 22994, 0, NULL },
+    { UINT64_C(0x3f5d28612b162771), 0, 634, 39, 9992, 0, NULL },
+    { UINT64_C(0xb0da0b51c665b3a7), 0, 673, 27, 9986, 0, NULL },
+    { UINT64_C(0xc3318d0c8c9440ba), 0, 700, 46, 9998, 0, NULL },
+    { UINT64_C(0xb3ba8b05e6d6bf28), 0, 746, 34, 9992, 0, NULL },
+    { UINT64_C(0xd882bdd4119d0b09), 0, 780, 9, 4546, 0, NULL },
+    { UINT64_C(0xc03190f06445e6e7), 0, 789, 9, 4702, 0, NULL },
+    { UINT64_C(0xb24f36c220ddaf10), 0, 798, 9, 4542, 0, NULL },
+    { UINT64_C(0xff65ad8365726e19), 0, 807, 9, 4888, 0, NULL },
+    { UINT64_C(0x25f13885bf26442b), 0, 816, 10, 4882, 0, NULL },
+    { UINT64_C(0xae46a1f8751ee311), 0, 826, 10, 4696, 0, NULL },
+    { UINT64_C(0x899f12994a253884), 0, 836, 9, 4536, 0, NULL },
+    { UINT64_C(0x3f9acac99f87a7d5), 0, 845, 9, 4540, 0, NULL },
+    { UINT64_C(0xcb1b03effb4d2b25), 0, 854, 11, 4997, 0, NULL },
+    { UINT64_C(0x94e057739b8b401d), 0, 865, 9, 4251, 0, NULL },
+    { UINT64_C(0x69ef6b80d2fc2115), 0, 874, 11, 4985, 0, NULL },
+    { UINT64_C(0x1c2a48a749241ee2), 0, 885, 9, 4233, 0, NULL },
+    { UINT64_C(0x4010c23bd6e0828c), 0, 894, 10, 1991, 0, NULL },
+    { UINT64_C(0xc6b7c3e5f5f9043a), 0, 904, 10, 1991, 0, NULL },
+    { UINT64_C(0x62c28f33a4438086), 0, 914, 10, 1991, 0, NULL },
+    { UINT64_C(0x4c79f852f9ecd208), 0, 924, 10, 1991, 0, NULL },
+    { UINT64_C(0x4d1ee31f9a758c14), 0, 934, 11, 5019, 0, NULL },
+    { UINT64_C(0x0779482fb25f23b8), 0, 945, 9, 4273, 0, NULL },
+    { UINT64_C(0x58922ea7fd6f46f0), 0, 954, 11, 5007, 0, NULL },
+    { UINT64_C(0x6024cd4732c11ca3), 0, 965, 9, 4255, 0, NULL },
+    { UINT64_C(0xe59f8a51c726c994), 0, 974, 23, 13508, 0, NULL },
+    { UINT64_C(0xbb3674d6124ea9b7), 0, 997, 144, 21853, 0, NULL },
+    { UINT64_C(0x6acd1bc1e5a3b4a3), 0, 1141, 23, 13510, 0, NULL },
+    { UINT64_C(0x64227607ed7ddf84), 0, 1164, 144, 21855, 0, NULL },
+    { UINT64_C(0xa610ea1b921c1a89), 0, 1308, 27, 13142, 0, NULL },
+    { UINT64_C(0x8bf29ce1c2faa42a), 0, 1335, 54, 16918, 0, NULL },
+    { UINT64_C(0x4e40abf7b4f1e065), 0, 1389, 27, 13105, 0, NULL },
+    { UINT64_C(0x3fa63f875c561dd8), 0, 1416, 54, 16881, 0, NULL },
+    { UINT64_C(0xbfd492f663c3a152), 0, 1470, 12, 9257, 0, NULL },
+    { UINT64_C(0x445fe899e8cd69c1), 0, 1482, 12, 11578, 0, NULL },
+    { UINT64_C(0x5b79cef6eec4e166), 0, 1494, 12, 9360, 0, NULL },
+    { UINT64_C(0x2b4140c73689c89d), 0, 1506, 12, 11681, 0, NULL },
+    { UINT64_C(0xaf2970038b8c86a8), 0, 1518, 7, 16865, 0, NULL },
+    { UINT64_C(0xf48e8f4e93e67aa6), 0, 1525, 7, 20299, 0, NULL },
+    { UINT64_C(0x3f5433b74f6145c5), 0, 1532, 7, 16885, 0, NULL },
+    { UINT64_C(0xa7efdd207760bd3f), 0, 1539, 7, 20319, 0, NULL },
+    { UINT64_C(0x8ffdde4a888e889c), 0, 1546, 7, 16865, 0, NULL },
+    { UINT64_C(0x6d2705d129ab9aa6), 0, 1553, 7, 20299, 0, NULL },
+    { UINT64_C(0xea45cad5e2ab0495), 0, 1560, 7, 16885, 0, NULL },
+    { UINT64_C(0xb83456006373db83), 0, 1567, 7, 20319, 0, NULL },
+    { UINT64_C(0xa9e6204c698ee60c), 0, 1574, 13, 15619, 0, NULL },
+    { UINT64_C(0x30ade3206e940c4a), 0, 1587, 13, 15613, 0, NULL },
+    { UINT64_C(0xb9483737528559f5), 0, 1600, 13, 15625, 0, NULL },
+    { UINT64_C(0xb70b8e64cefe3513), 0, 1613, 13, 15619, 0, NULL },
+    { UINT64_C(0x2489f6e0f95d7676), 0, 1626, 32, 4451, 0, NULL },
+    { UINT64_C(0x7c682df07c5c7faa), 0, 1658, 31, 4613, 0, NULL },
+    { UINT64_C(0x19978cee69889e65), 0, 1689, 32, 4447, 0, NULL },
+    { UINT64_C(0xa7a8f21a70f523ce), 0, 1721, 31, 4799, 0, NULL },
+    { UINT64_C(0x81fa90e51becd97e), 0, 1752, 13, 21326, 0, NULL },
+    { UINT64_C(0x23797600eb211dbc), 0, 1765, 13, 21278, 0, NULL },
+    { UINT64_C(0x758ef0a408093de0), 0, 1778, 13, 21374, 0, NULL },
+    { UINT64_C(0x89bf4e6f485f30ea), 0, 1791, 13, 21326, 0, NULL },
+    { UINT64_C(0x84ad2b8817ad29c6), 0, 1804, 11, 4977, 0, NULL },
+    { UINT64_C(0x94ab42a408062112), 0, 1815, 9, 4229, 0, NULL },
+    { UINT64_C(0x2c1641cca34e87e2), 0, 1824, 11, 4965, 0, NULL },
+    { UINT64_C(0x7903e5576ebeb8e9), 0, 1835, 9, 4211, 0, NULL },
+    { UINT64_C(0xda97ba46ce537ce0), 0, 1844, 127, 19063, 0, NULL },
+    { UINT64_C(0x48d94e9fd3c79f72), 0, 1971, 91, 19057, 0, NULL },
+    { UINT64_C(0xdc0c9e6a49177c4b), 0, 2062, 146, 19045, 0, NULL },
+    { UINT64_C(0x38c1fe0c8d1ab5ad), 0, 2208, 110, 19039, 0, NULL },
+    { UINT64_C(0xc91340db317fdd86), 0, 2318, 120, 19340, 0, NULL },
+    { UINT64_C(0x305f169f31ee5834), 0, 2438, 122, 19340, 0, NULL },
+    { UINT64_C(0xeb6592674dccf2b8), 0, 2560, 124, 19340, 0, NULL },
+    { UINT64_C(0xf50717edee7565fa), 0, 2684, 126, 19340, 0, NULL },
+    { UINT64_C(0xc488b7544900ca57), 0, 2810, 9, 4469, 0, NULL },
+    { UINT64_C(0x4444845f74a134ca), 0, 2819, 9, 4626, 0, NULL },
+    { UINT64_C(0xf28dec02ca3c031a), 0, 2828, 9, 4465, 0, NULL },
+    { UINT64_C(0xddfdd46147273f0a), 0, 2837, 9, 4812, 0, NULL },
+    { UINT64_C(0x70498aa7c68b1efe), 0, 2846, 10, 4806, 0, NULL },
+    { UINT64_C(0x433cbbedf6349792), 0, 2856, 10, 4620, 0, NULL },
+    { UINT64_C(0x4e78e3b45c168aa6), 0, 2866, 9, 4459, 0, NULL },
+    { UINT64_C(0xeda12bf6bf6a61d3), 0, 2875, 9, 4463, 0, NULL },
+    { UINT64_C(0x1e5d17b363ba12e3), 0, 2884, 10, 1973, 0, NULL },
+    { UINT64_C(0xfb3deee93a97208d), 0, 2894, 10, 1973, 0, NULL },
+    { UINT64_C(0x78803575fe2e1cc5), 0, 2904, 10, 1973, 0, NULL },
+    { UINT64_C(0x808e480544192ae3), 0, 2914, 10, 1973, 0, NULL },
+    { UINT64_C(0xf3541f032e6da965), 0, 2924, 11, 4999, 0, NULL },
+    { UINT64_C(0xb7a4a4411c668ef1), 0, 2935, 9, 4251, 0, NULL },
+    { UINT64_C(0xd24edd9860c58f2d), 0, 2944, 11, 4987, 0, NULL },
+    { UINT64_C(0x4f033c18625ea2ee), 0, 2955, 9, 4233, 0, NULL },
+    { UINT64_C(0xe501a8b3621d1dfb), 0, 2964, 21, 14659, 0, NULL },
+    { UINT64_C(0xfeb119b96b761004), 0, 2985, 56, 18151, 0, NULL },
+    { UINT64_C(0xa735e30b9950183f), 0, 3041, 20, 14632, 0, NULL },
+    { UINT64_C(0xf24214873600e086), 0, 3061, 55, 18124, 0, NULL },
+    { UINT64_C(0x25b1f09f5af54655), 0, 3116, 34, 15320, 0, NULL },
+    { UINT64_C(0x050a37fbb9b8e7ab), 0, 3150, 55, 16752, 0, NULL },
+    { UINT64_C(0xa4c38dd9b59090c3), 0, 3205, 34, 15347, 0, NULL },
+    { UINT64_C(0x63f7d635ed6a3881), 0, 3239, 55, 16779, 0, NULL },
+    { UINT64_C(0x9254350dd8edaabf), 0, 3294, 19, 8363, 0, NULL },
+    { UINT64_C(0x97fe31a0c80eb506), 0, 3313, 15, 9277, 0, NULL },
+    { UINT64_C(0xed7649dd3a681d2a), 0, 3328, 19, 8356, 0, NULL },
+    { UINT64_C(0x00b734abe2735c79), 0, 3347, 15, 9270, 0, NULL },
+    { UINT64_C(0x144793cbae1bdb2b), 0, 3362, 13, 5707, 0, NULL },
+    { UINT64_C(0x38032bc7faa6fa35), 0, 3375, 11, 4825, 0, NULL },
+    { UINT64_C(0xdbcea9317addd2fd), 0, 3386, 13, 5695, 0, NULL },
+    { UINT64_C(0xf0cd1b1c458308d6), 0, 3399, 11, 4807, 0, NULL },
+    { UINT64_C(0x2e61c529c52560d1), 0, 3410, 12, 2040, 0, NULL },
+    { UINT64_C(0x53729a56bcf54a87), 0, 3422, 12, 2040, 0, NULL },
+    { UINT64_C(0xebff60ec96130023), 0, 3434, 12, 2040, 0, NULL },
+    { UINT64_C(0x99553e2c086f23ed), 0, 3446, 12, 2040, 0, NULL },
+    { UINT64_C(0x1ee5a29e7e43f11f), 0, 3458, 55, 22176, 0, NULL },
+    { UINT64_C(0xb183a3f47aef60e1), 0, 3513, 19, 22170, 0, NULL },
+    { UINT64_C(0x3318a4248437dbc2), 0, 3532, 55, 22182, 0, NULL },
+    { UINT64_C(0x23639e651225180c), 0, 3587, 19, 22176, 0, NULL },
+    { UINT64_C(0x81b4d8c75714434b), 0, 3606, 68, 15879, 0, NULL },
+    { UINT64_C(0xe46398ea42c41cb1), 0, 3674, 71, 15861, 0, NULL },
+    { UINT64_C(0x51490ccbb655fc4a), 0, 3745, 68, 15981, 0, NULL },
+    { UINT64_C(0x931b9631e62985f0), 0, 3813, 71, 15963, 0, NULL },
+    { UINT64_C(0x990687d8d50b091d), 0, 3884, 39, 19046, 0, NULL },
+    { UINT64_C(0xcc15cc6c78899a3f), 0, 3923, 18, 19064, 0, NULL },
+    { UINT64_C(0x935d6688ba0ab67c), 0, 3941, 40, 19052, 0, NULL },
+    { UINT64_C(0xb0161dfc4dfad8e6), 0, 3981, 19, 19070, 0, NULL },
+    { UINT64_C(0x7320f088f13e1668), 0, 4000, 10, 4490, 0, NULL },
+    { UINT64_C(0x892162a4cdbf9bf6), 0, 4010, 13, 4706, 0, NULL },
+    { UINT64_C(0xee1dad4aab36173f), 0, 4023, 10, 4486, 0, NULL },
+    { UINT64_C(0x59ac37a86beca08a), 0, 4033, 14, 4815, 0, NULL },
+    { UINT64_C(0x8ff5d3593d0b0d18), 0, 4047, 13, 4809, 0, NULL },
+    { UINT64_C(0x8b7fd1cbafc96ed2), 0, 4060, 12, 4700, 0, NULL },
+    { UINT64_C(0x4b170b7348deddb5), 0, 4072, 10, 4480, 0, NULL },
+    { UINT64_C(0x531624a41ac42206), 0, 4082, 9, 4484, 0, NULL },
+    { UINT64_C(0x4dbddb9a891d7d94), 0, 4091, 13, 5729, 0, NULL },
+    { UINT64_C(0x170459a8f4877376), 0, 4104, 11, 4847, 0, NULL },
+    { UINT64_C(0x17a394d2a6c859ca), 0, 4115, 13, 5717, 0, NULL },
+    { UINT64_C(0x46cdb9cf58c5f0d9), 0, 4128, 11, 4829, 0, NULL },
 };
 
 static const struct kiln_stage stages[] = {
@@ -7102,7 +6983,7 @@ const struct kiln_bundle kiln_bundle_generic = {
     .name = "generic",
     .provenance = "for every device of OpenCL 1.2; tuned on pthread-skylake-avx512-AMD EPYC; NVIDIA H200",
     .match = { NULL, NULL, NULL, 0, 0 },
-    .pool = { sizeof rows, 3104, 4096, 4131,
+    .pool = { sizeof rows, 3019, 3943, 4139,
               rows[0].text, lines, pairs, symbols },
     .num_programs = 160, .num_recipes = 176, .num_pins = 0,
     .programs = programs, .recipes = recipes, .pins = NULL,

@@ -20,6 +20,9 @@ static const struct { char text[4096]; } rows[] = { {
     "\0"
     "static void store(float x, __global half *p)\0"
     "    vstore_half(x, 0, p);\0"
+    "// C = alpha x + beta C for one element; beta == 0 does not read C.\0"
+    "static void put(float x, float alpha, float beta, __global half *p)\0"
+    "    store(beta == 0 ? alpha * x : alpha * x + beta * load(p), p);\0"
     "// NVIDIA's instructions, as the PTX ISA names them. An address in local memory is its 32 bits. What\0"
     "// only sm_90a has is masked as a comment; the mask is taken from the PTX that this is compiled to.\0"
     "static uint local_address(__local const void *p)\0"
@@ -79,10 +82,10 @@ static const struct { char text[4096]; } rows[] = { {
     "static void mbarrier_arrive_later(uint mbarrier)\0"
     "    asm volatile(\"cp.async.mbarrier.arrive.shared.b64 [%0];\" :: \"r\"(mbarrier) : \"memory\");\0"
     "// Writes a tensor map (PTX ISA, \"tensor-map\"), through which tiles are fetched. The matrix has\0"
+}, {
     "// `rows` x `cols` elements, its rows `ld` apart; a box is what one fetch copies. `swizzle` is 3, 2,\0"
     "// 1 or 0 for boxes whose columns are 128, 64, 32 or any number of bytes. `map` is in local memory,\0"
     "// all zero.\0"
-}, {
     "static void write_map(uint map, ulong address, long rows, long cols, long ld, uint box_rows,\0"
     "        uint box_cols, uint swizzle)\0"
     "    asm volatile(\"//@tensormap.replace.tile.global_address.shared::cta.b1024.b64 [%0], %1;\" ::\0"
@@ -138,9 +141,9 @@ static const struct { char text[4096]; } rows[] = { {
     "    return first;\0"
     "// c += a b for 64 x 16, 16 x n and 64 x n, asynchronously, by the low halves of descriptors of a\0"
     "// and b; the high ones have the stride from eight lines to the next, and the swizzle.\0"
+}, {
     "static void multiply_64(float c[32], uint a, uint b)\0"
     "    asm volatile(\"//@wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16 \"\0"
-}, {
     "            \"{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31}, \"\0"
     "            \"%32, %33, 1, 1, 1, 0, 1;\" :\0"
     "            \"+f\"(c[0]), \"+f\"(c[1]), \"+f\"(c[2]), \"+f\"(c[3]), \"+f\"(c[4]), \"+f\"(c[5]), \"+f\"(c[6]),\0"
@@ -150,8 +153,8 @@ static const struct { char text[4096]; } rows[] = { {
     "                    \"+f\"(c[25]), \"+f\"(c[26]), \"+f\"(c[27]), \"+f\"(c[28]), \"+f\"(c[29]), \"+f\"(c[30]),\0"
     "                    \"+f\"(c[31]) :\0"
     "            \"l\"((ulong) 1073741888 << 32 | a), \"l\"((ulong) 1073741888 << 32 | b));\0"
-    "// Stores alpha x + beta C in a row of C, where there is such a column; beta == 0 does not read C.\0"
-    "static void put(float x, __global half *out, long col, long N, float alpha, float beta)\0"
+    "// put in a row of C, where there is such a column.\0"
+    "static void put_column(float x, __global half *out, long col, long N, float alpha, float beta)\0"
     "    if (col < N)\0"
     "        store(beta == 0 ? alpha * x : alpha * x + beta * load(out + col), out + col);\0"
     "static uint exchange(uint x, uint distance)\0"
@@ -179,8 +182,8 @@ static const struct { char text[4096]; } rows[] = { {
     "        float beta,\0"
     "        bool whole)\0"
     "    if (!whole || col + 1 >= N) {\0"
-    "        put(x, out, col, N, alpha, beta);\0"
-    "        put(y, out, col + 1, N, alpha, beta);\0"
+    "        put_column(x, out, col, N, alpha, beta);\0"
+    "        put_column(y, out, col + 1, N, alpha, beta);\0"
     "        return;\0"
     "    float2 z = alpha * (float2) (x, y);\0"
     "    if (beta != 0) {\0"
@@ -209,8 +212,8 @@ static const struct { char text[4096]; } rows[] = { {
     "// The first 2 are copied by all who multiply, while the tensor maps are made.\0"
     "// One work-item fetches; 1 warp groups multiply, 64 rows of C each, and say by the `empty`\0"
     "// barrier when they have read a tile.\0"
-    "// As many work-groups as run at once take tiles in turn. Of the tiles that do not make a whole\0"
 }, {
+    "// As many work-groups as run at once take tiles in turn. Of the tiles that do not make a whole\0"
     "// turn, the steps are shared out evenly (stream-K, Osama et al. 2023); what a work-group has of\0"
     "// such a tile is kept, to be added up later.\0"
     "__kernel __attribute__((reqd_work_group_size(192, 1, 1)))\0"
@@ -283,9 +286,9 @@ static const struct { char text[4096]; } rows[] = { {
     "                const uint done = is_whole ? 0 : divide(at, steps);\0"
     "                const uint tile = is_whole ? turn : whole + done;\0"
     "                const int first = is_whole ? 0 : at - (ulong) done * steps;\0"
+}, {
     "                const int num = is_whole ? steps : min((ulong) (steps - first), end - at);\0"
     "                turn += groups;\0"
-}, {
     "                at += is_whole ? 0 : num;\0"
     "            // Work-groups that run together share rows and columns: 8 rows of tiles at a time.\0"
     "            const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 63) / 64;\0"
@@ -355,9 +358,9 @@ static const struct { char text[4096]; } rows[] = { {
     "        at += is_whole ? 0 : num;\0"
     "    // Work-groups that run together share rows and columns: 8 rows of tiles at a time.\0"
     "    const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 63) / 64;\0"
+}, {
     "    const uint band = tile / (8 * tiles_n) * 8, in_band = tile - band * tiles_n;\0"
     "    const uint band_rows = min(tiles_m - band, (uint) 8);\0"
-}, {
     "    const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\0"
     "    const int first_m = tile_m * 64, first_n = tile_n * 64;\0"
     "        float c[32];\0"
@@ -427,9 +430,9 @@ static const struct { char text[4096]; } rows[] = { {
     "                        if (row_0 + r < M)\0"
     "                            *((__global ushort *) C + (row_0 + r) * ldc + block + item % 32)\0"
     "                                    = from[r * 32];\0"
+}, {
     "// Adds up what work-groups have of a tile that none did alone, and stores it. Of 128 elements at a\0"
     "// time each of eight warps adds up every eighth part; what they have is then added in their order.\0"
-}, {
     "void kiln_hgemm_tma_add_nn_bm64_bn64_wm64_wn32_depth128_st5_early2_ku2_group8_edges0(long M, long N,\0"
     "        long K,\0"
     "        __global const float *restrict work, long parts_at, float alpha, float beta,\0"
@@ -492,7 +495,7 @@ static const struct { char text[4096]; } rows[] = { {
     "            const long row = first_m + item / 32 * 16 + item % 32 / 4 + e / 2 % 2 * 8;\0"
     "            const long col = first_n + e / 4 * 8 + item % 4 * 2 + e % 2;\0"
     "            if (row < M)\0"
-    "                put(all, C + row * ldc, col, N, alpha, beta);\0"
+    "                put_column(all, C + row * ldc, col, N, alpha, beta);\0"
     "            \"%32, %33, 1, 1, 1, 0, 0;\" :\0"
     "void kiln_hgemm_tma_copy_nt(long a_rows, long a_cols,\0"
     "void kiln_hgemm_tma_copyb_t(long rows, long cols,\0"
@@ -501,10 +504,10 @@ static const struct { char text[4096]; } rows[] = { {
     "    const int box_n = min(((int) N + 7) & -8, 64);\0"
     "                write_map(local_address(map), (ulong) (B + b_offset), N, K, ldb, box_n, 64,\0"
     "                        fetch_box(b_at + s * 8192, b_map, k, first_n, mbarrier);\0"
+}, {
     "                    fetch_chunk(b_at + s * 8192 + to, B + b_offset, N, K, ldb, first_n + line,\0"
     "            const uint b = (b_at + stage * 8192) >> 4 | 1 << 16;\0"
     "                multiply_64(c, a + s * 2, b + s * 2);\0"
-}, {
     "void kiln_hgemm_tma_add_nt_bm64_bn64_wm64_wn32_depth128_st5_early2_ku2_group8_edges0(long M, long N,\0"
     "            \"%32, %33, 1, 1, 1, 1, 1;\" :\0"
     "void kiln_hgemm_tma_copy_tn(long a_rows, long a_cols,\0"
@@ -559,10 +562,10 @@ static const struct { char text[4096]; } rows[] = { {
     "                            fetch_box(b_at + s * 16384 + x * 128, b_map, first_n + x, k, mbarrier);\0"
     "        const uint tile = get_group_id(1) * get_num_groups(0) + get_group_id(0);\0"
     "        const int first = 0, num = (K + 63) / 64;\0"
+}, {
     "        const uint tiles_m = ((uint) M + 191) / 192, tiles_n = ((uint) N + 127) / 128;\0"
     "        const int first_m = tile_m * 192, first_n = tile_n * 128;\0"
     "                for (uint i = item; i < 1536; i += 384) {\0"
-}, {
     "                    fetch_chunk(a_at + s * 24576 + to, A + a_offset, M, K, lda, first_m + line,\0"
     "                for (uint i = item; i < 1024; i += 384) {\0"
     "                    const uint line = i / 16, x = i % 16;\0"
@@ -598,8 +601,6 @@ static const struct { char text[4096]; } rows[] = { {
     "                multiply_128(c, a + s * 128, b + s * 2);\0"
     "static float load_row(__global const half *p)\0"
     "    return load(p);\0"
-    "static void put(float x, float beta, __global half *p)\0"
-    "    store(beta == 0 ? x : x + beta * load(p), p);\0"
     "// C = alpha op(A) op(B) + beta C for few rows: X is B and Y is A, C is S x L, row-major.\0"
     "// X is stored K x L: its rows are added up, each times an element of Y.\0"
     "// Y is stored S x K.\0"
@@ -632,10 +633,10 @@ static const struct { char text[4096]; } rows[] = { {
     "        const float a5 = load_row(x + 160 * ldx);\0"
     "        const float a6 = load_row(x + 192 * ldx);\0"
     "        const float a7 = load_row(x + 224 * ldx);\0"
+}, {
     "        const float a8 = load_row(x + 256 * ldx);\0"
     "        const float a9 = load_row(x + 288 * ldx);\0"
     "        const float a10 = load_row(x + 320 * ldx);\0"
-}, {
     "        const float a11 = load_row(x + 352 * ldx);\0"
     "        const float a12 = load_row(x + 384 * ldx);\0"
     "        const float a13 = load_row(x + 416 * ldx);\0"
@@ -669,7 +670,7 @@ static const struct { char text[4096]; } rows[] = { {
     "        const float sums[] = { part[item] };\0"
     "        for (int i = 0; i < 1; i++)\0"
     "            if (first + i >= begin && first + i < L)\0"
-    "                put(alpha * sums[i], beta, C + s * ldc + first + i);\0"
+    "                put(sums[i], alpha, beta, C + s * ldc + first + i);\0"
     "// X is stored L x K: each of its rows is multiplied by Y to a sum.\0"
     "// A work-group of 32 work-items along L and 32 along K has 512 x 1 of C.\0"
     "void kiln_hgemm_thin_multiply_nt_side0_short1_vec1_rows16_nv1_litems32_kitems32_ksplit1_align0_index32(int L,\0"
@@ -710,10 +711,10 @@ static const struct { char text[4096]; } rows[] = { {
     "        const float a11 = load_row(x11 + k);\0"
     "        const float a12 = load_row(x12 + k);\0"
     "        const float a13 = load_row(x13 + k);\0"
+}, {
     "        const float a14 = load_row(x14 + k);\0"
     "        const float a15 = load_row(x15 + k);\0"
     "        const float b0 = load(y0 + k * y_step);\0"
-}, {
     "        c0_0 += a0 * b0; c0_1 += a1 * b0; c0_2 += a2 * b0; c0_3 += a3 * b0; c0_4 += a4 * b0; c0_5\0"
     "                += a5 * b0; c0_6 += a6 * b0; c0_7 += a7 * b0; c0_8 += a8 * b0; c0_9 += a9\0"
     "                * b0; c0_10 += a10 * b0; c0_11 += a11 * b0; c0_12 += a12 * b0; c0_13 += a13\0"
@@ -790,10 +791,10 @@ static const struct { char text[4096]; } rows[] = { {
     "        {\0"
     "            const int e = item, k = e % 16, m = e / 16;\0"
     "            a_tile[k][m] = first_m + m < M && k0 + k < K\0"
+}, {
     "                    ? load(A + (first_m + m) * lda + k0 + k) : 0;\0"
     "            const int e = item + 256, k = e % 16, m = e / 16;\0"
     "            const int e = item + 512, k = e % 16, m = e / 16;\0"
-}, {
     "            const int e = item + 768, k = e % 16, m = e / 16;\0"
     "        // Stage B: 16 x 64, transposed if need be.\0"
     "            const int e = item, n = e % 64, k = e / 64;\0"
@@ -843,40 +844,36 @@ static const struct { char text[4096]; } rows[] = { {
     "                const float a2 = a_tile[k + 3][local_m * 4 + 2];\0"
     "                const float a3 = a_tile[k + 3][local_m * 4 + 3];\0"
     "        for (; k < depth; k++) {\0"
-    "    // C = alpha c + beta C for the 4 x 4 block at (row, col); beta == 0 does not read C.\0"
+    "    // C = alpha c + beta C for the 4 x 4 block at (row, col).\0"
     "    if (row < M) {\0"
     "        __global half *out = C + row * ldc + col;\0"
-    "        if (col < N) {\0"
-    "            const float x = alpha * c0_0;\0"
-    "            store(beta == 0 ? x : x + beta * load(out), out);\0"
-    "        if (col + 1 < N) {\0"
-    "            const float x = alpha * c0_1;\0"
-    "            store(beta == 0 ? x : x + beta * load(out + 1), out + 1);\0"
-    "        if (col + 2 < N) {\0"
-    "            const float x = alpha * c0_2;\0"
-    "            store(beta == 0 ? x : x + beta * load(out + 2), out + 2);\0"
-    "        if (col + 3 < N) {\0"
-    "            const float x = alpha * c0_3;\0"
-    "            store(beta == 0 ? x : x + beta * load(out + 3), out + 3);\0"
+    "        if (col < N)\0"
+    "            put(c0_0, alpha, beta, out);\0"
+    "        if (col + 1 < N)\0"
+    "            put(c0_1, alpha, beta, out + 1);\0"
+    "        if (col + 2 < N)\0"
+    "            put(c0_2, alpha, beta, out + 2);\0"
+    "        if (col + 3 < N)\0"
+    "            put(c0_3, alpha, beta, out + 3);\0"
     "    if (row + 1 < M) {\0"
     "        __global half *out = C + (row + 1) * ldc + col;\0"
-    "            const float x = alpha * c1_0;\0"
-    "            const float x = alpha * c1_1;\0"
-    "            const float x = alpha * c1_2;\0"
-    "            const float x = alpha * c1_3;\0"
+    "            put(c1_0, alpha, beta, out);\0"
+    "            put(c1_1, alpha, beta, out + 1);\0"
+    "            put(c1_2, alpha, beta, out + 2);\0"
+    "            put(c1_3, alpha, beta, out + 3);\0"
     "    if (row + 2 < M) {\0"
     "        __global half *out = C + (row + 2) * ldc + col;\0"
-    "            const float x = alpha * c2_0;\0"
+    "            put(c2_0, alpha, beta, out);\0"
+    "            put(c2_1, alpha, beta, out + 1);\0"
+    "            put(c2_2, alpha, beta, out + 2);\0"
+    "            put(c2_3, alpha, beta, out + 3);\0"
 }, {
-    "            const float x = alpha * c2_1;\0"
-    "            const float x = alpha * c2_2;\0"
-    "            const float x = alpha * c2_3;\0"
     "    if (row + 3 < M) {\0"
     "        __global half *out = C + (row + 3) * ldc + col;\0"
-    "            const float x = alpha * c3_0;\0"
-    "            const float x = alpha * c3_1;\0"
-    "            const float x = alpha * c3_2;\0"
-    "            const float x = alpha * c3_3;\0"
+    "            put(c3_0, alpha, beta, out);\0"
+    "            put(c3_1, alpha, beta, out + 1);\0"
+    "            put(c3_2, alpha, beta, out + 2);\0"
+    "            put(c3_3, alpha, beta, out + 3);\0"
     "void kiln_hgemm_tiled_multiply_nt_wgm16_wgn16_tm4_nv4_vec1_kt16_ku4_locala1_localb1_pad1_bufs1_ahead0_mapm0_mapn0_order0_group8_split1_guard1_index32(int M,\0"
     "            const int e = item, k = e % 16, n = e / 16;\0"
     "                    ? load(B + (first_n + n) * ldb + k0 + k) : 0;\0"
@@ -934,8 +931,8 @@ static const struct { char text[4096]; } rows[] = { {
     "                mbarrier_arrive(empties + 8 * (stage == 0 ? 3 : stage - 1));\0"
     "            if (++stage == 4) {\0"
     "            mbarrier_arrive(empties + 8 * (stage == 0 ? 3 : stage - 1));\0"
-}, {
     "void kiln_hgemm_tma_stream_nt_bm256_bn128_wm64_wn32_depth128_st4_early0_ku2_group8_shared0_edges0(long M,\0"
+}, {
     "            write_map(local_address(map), (ulong) (B + b_offset), N, K, ldb, box_n, 64,\0"
     "void kiln_hgemm_tma_stream_tn_bm256_bn128_wm64_wn32_depth128_st4_early0_ku2_group8_shared0_edges0(long M,\0"
     "    const int box_m = 256;\0"
@@ -993,9 +990,9 @@ static const struct { char text[4096]; } rows[] = { {
     "            + col % 4;\0"
     "// For NVIDIA's compute capability 8.0 and later.\0"
     "// A work-group computes 64 x 32 of C, a warp 32 x 16 of it. Tiles of A and B, 64\0"
-}, {
     "// deep, are copied into local memory asynchronously, 3 ahead of those that are multiplied.\0"
     "__kernel __attribute__((reqd_work_group_size(128, 1, 1)))\0"
+}, {
     "void kiln_hgemm_async_multiply_nn_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
     "        __global const half *restrict B, long b_offset, long ldb, float alpha, float beta,\0"
     "    __local uchar both_tiles[49152] __attribute__((aligned(1024)));\0"
@@ -1064,13 +1061,13 @@ static const struct { char text[4096]; } rows[] = { {
     "            for (uint m = warp; m < 64 && first_m + m < M; m += 4) {\0"
     "                __global half *out = C + (first_m + m) * ldc;\0"
     "                // Two columns that share a word are stored at once.\0"
-}, {
     "                const int odd = (ulong) (out + first_n) / 2 % 2;\0"
     "                for (int n = 2 * (int) lane - odd; n < 32; n += 64) {\0"
     "                    if (n < 0)\0"
-    "                        put(c_tile[c_place(m, 0)], out, first_n, N, alpha, beta);\0"
+}, {
+    "                        put_column(c_tile[c_place(m, 0)], out, first_n, N, alpha, beta);\0"
     "                    else if (n == 31)\0"
-    "                        put(c_tile[c_place(m, n)], out, first_n + n, N, alpha, beta);\0"
+    "                        put_column(c_tile[c_place(m, n)], out, first_n + n, N, alpha, beta);\0"
     "                    else\0"
     "                        put_pair(c_tile[c_place(m, n)], c_tile[c_place(m, n + 1)], out, first_n + n,\0"
     "                                N,\0"
@@ -1117,11 +1114,11 @@ static const struct { char text[4096]; } rows[] = { {
     "    const int box_n = 192;\0"
     "            // Tiles that C does not fill, which take less time, come last: a row of them, then a\0"
     "            // column.\0"
-}, {
     "            const uint tiles_m = (uint) M / 192, tiles_n = (uint) N / 192,\0"
     "                    whole = tiles_m * tiles_n;\0"
     "            uint tile_m, tile_n;\0"
     "            if (tile >= whole) {\0"
+}, {
     "                const uint last = tiles_m * 192 < M ? (N + 191) / 192 : 0;\0"
     "                tile_m = tile - whole < last ? tiles_m : tile - whole - last;\0"
     "                tile_n = tile - whole < last ? tile - whole : tiles_n;\0"
@@ -1187,10 +1184,10 @@ static const struct { char text[4096]; } rows[] = { {
     "                    multiply_192(c, a + s * 128, b + s * 128);\0"
     "            \"%96, %97, 1, 1, 1, 1, 0;\" :\0"
     "void kiln_hgemm_tma_multiply_tt_bm192_bn192_wm64_wn32_depth128_st4_early0_ku2_group8_edges1(long M,\0"
-}, {
     "                    multiply_64(c, a + s * 128, b + s * 2);\0"
     "                    multiply_192(c, a + s * 128, b + s * 2);\0"
     "// A work-group computes 64 x 128 of C. Tiles of A and B, 64 deep, are fetched into local\0"
+}, {
     "// memory by the copy engine, up to 3 at a time; a tile's `full` barrier says that it is there.\0"
     "void kiln_hgemm_tma_multiply_nn_bm64_bn128_wm64_wn32_depth128_st3_early2_ku2_group4_edges1(long M,\0"
     "    __local uchar a_tiles[24576] __attribute__((aligned(1024)));\0"
@@ -1246,10 +1243,10 @@ static const struct { char text[4096]; } rows[] = { {
     "            // Work-groups that run together share rows and columns: 2 rows of tiles at a time.\0"
     "            const uint tiles_m = (uint) M / 192, tiles_n = (uint) N / 128,\0"
     "                const uint last = tiles_m * 192 < M ? (N + 127) / 128 : 0;\0"
-}, {
     "                const uint band = tile / (2 * tiles_n) * 2, in_band = tile - band * tiles_n;\0"
     "                const uint band_rows = min(tiles_m - band, (uint) 2);\0"
     "        // Work-groups that run together share rows and columns: 2 rows of tiles at a time.\0"
+}, {
     "        const uint tiles_m = (uint) M / 192, tiles_n = (uint) N / 128, whole = tiles_m * tiles_n;\0"
     "            const uint last = tiles_m * 192 < M ? (N + 127) / 128 : 0;\0"
     "            const uint band = tile / (2 * tiles_n) * 2, in_band = tile - band * tiles_n;\0"
@@ -1299,7 +1296,6 @@ static const struct { char text[4096]; } rows[] = { {
     "// The first `num` of eight elements that lie anywhere, and zeros. The aligned chunks that they lie\0"
     "// in may be read where what is behind them is in the matrix too: in their row, or as there is a row\0"
     "// below.\0"
-}, {
     "static uint4 load_piece(__global const element_bits *from, int num, bool is_above)\0"
     "    if (num >= 16 || (num >= 8 && is_above))\0"
     "        return load_anywhere(from);\0"
@@ -1307,6 +1303,7 @@ static const struct { char text[4096]; } rows[] = { {
     "    for (int i = 0; i < 8; i++)\0"
     "        if (i < num)\0"
     "            x[i / 2] |= (uint) from[i] << i % 2 * 16;\0"
+}, {
     "    return (uint4) (x[0], x[1], x[2], x[3]);\0"
     "// Of 64 lines of 64 elements that begin anywhere, this work-item's pieces of\0"
     "// 8: from the matrix, of which `lines` and `cols` are left, into registers, and from there into\0"
@@ -1363,11 +1360,11 @@ static const struct { char text[4096]; } rows[] = { {
     "// Of 32 lines of 64 elements that begin anywhere, this work-item's pieces of\0"
     "void kiln_hgemm_async_multiply_nt_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes2_copy0(long M,\0"
     "                fetch_b(b_pieces, B + first_n * ldb + k, ldb, N - first_n, K - k, item);\0"
-}, {
     "                            const uint line = warp_n + j * 8 + lane / 16 * 8 + lane % 8,\0"
     "                                    x = s * 2 + lane / 8 % 2;\0"
     "                            load_blocks(bs0[j / 2], b_tile + swizzled(line, x, 8));\0"
     "void kiln_hgemm_async_multiply_tn_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes2_copy0(long M,\0"
+}, {
     "                fetch_a(a_pieces, A + k * lda + first_m, lda, K - k, M - first_m, item);\0"
     "                            const uint line = s * 16 + lane / 16 * 8 + lane % 8,\0"
     "                                    x = warp_m / 8 + i * 2 + lane / 8 % 2;\0"
@@ -1421,10 +1418,10 @@ static const struct { char text[4096]; } rows[] = { {
     "            const uint a_tile = a_at + stage * 8192, b_tile = b_at + stage * 8192;\0"
     "                    for (int j = 0; j < 4; j += 2) {\0"
     "                        load_transposed_blocks(bs0[j / 2], b_tile + swizzled(line, x, 8));\0"
-}, {
     "                        for (int j = 0; j < 4; j++)\0"
     "void kiln_hgemm_async_add_nn_bm64_bn64_wm32_wn32_depth128_st2_ku2_group8_bytes4_copy0(long M,\0"
     "void kiln_hgemm_async_stream_nt_bm64_bn64_wm32_wn32_depth128_st2_ku2_group8_bytes4_copy0(long M,\0"
+}, {
     "                copy_b(b_at + stage * 8192, B + first_n * ldb + k, ldb, N - first_n, K - k, item);\0"
     "void kiln_hgemm_async_add_nt_bm64_bn64_wm32_wn32_depth128_st2_ku2_group8_bytes4_copy0(long M,\0"
     "void kiln_hgemm_async_stream_tn_bm64_bn64_wm32_wn32_depth128_st2_ku2_group8_bytes4_copy0(long M,\0"
@@ -1485,10 +1482,10 @@ static const struct { char text[4096]; } rows[] = { {
     "            const int first_m = tile_m * 128, first_n = tile_n * 128;\0"
     "                        fetch_box(a_at + s * 16384, a_map, k, first_m, mbarrier);\0"
     "                if (++s == 6) {\0"
-}, {
     "        const uint tiles_m = ((uint) M + 127) / 128, tiles_n = ((uint) N + 127) / 128;\0"
     "        const int first_m = tile_m * 128, first_n = tile_n * 128;\0"
     "                for (uint i = item; i < 1024; i += 256) {\0"
+}, {
     "                    fetch_chunk(a_at + s * 16384 + to, A + a_offset, M, K, lda, first_m + line,\0"
     "            asm volatile(\"bar.sync 2, 256;\" ::: \"memory\");\0"
     "            const uint a = (a_at + stage * 16384 + group * 8192) >> 4\0"
@@ -1545,10 +1542,10 @@ static const struct { char text[4096]; } rows[] = { {
     "                    const uint to = swizzled(line, x, 4);\0"
     "                    fetch_chunk(b_at + s * 4096 + to, B + b_offset, K, N, ldb, k + line,\0"
     "            asm volatile(\"bar.sync 2, 512;\" ::: \"memory\");\0"
-}, {
     "    const uint tiles_m = ((uint) M + 255) / 256, tiles_n = ((uint) N + 31) / 32;\0"
     "    const int first_m = tile_m * 256, first_n = tile_n * 32;\0"
     "        float c[16];\0"
+}, {
     "            // 2^32 the address and, where k lies across, the stride from 64 (32) rows (columns) to\0"
     "            const uint b = (b_at + stage * 4096) >> 4 | 256 << 16;\0"
     "                multiply_32(c, a + s * 2, b + s * 64);\0"
@@ -1608,9 +1605,9 @@ static const struct { char text[4096]; } rows[] = { {
     "                    load_transposed_blocks(bs0[j / 2], b_tile + swizzled(line, x, 8));\0"
     "                for (int i = 0; i < 1; i++)\0"
     "                    for (int j = 0; j < 2; j++)\0"
-}, {
     "                        multiply_blocks(c[i][j], as0[i], bs0[j / 2] + j % 2 * 2);\0"
     "            if (++stage == 12) {\0"
+}, {
     "void kiln_hgemm_tma_multiply_nt_bm16_bn64_wm16_wn16_depth128_st12_early2_ku2_group8_edges0(long M,\0"
     "                    const uint line = warp_n + j * 8 + lane / 16 * 8 + lane % 8,\0"
     "                            x = s * 2 + lane / 8 % 2;\0"
@@ -1680,11 +1677,11 @@ static const struct { char text[4096]; } rows[] = { {
     "    for (int half_way = 8; half_way > 0; half_way /= 2) {\0"
     "            part[item] += part[item + half_way * 4];\0"
     "        float sums[4];\0"
-}, {
     "        vstore4(part[item], 0, sums);\0"
     "static float total(float4 x)\0"
     "    float e[4];\0"
     "    vstore4(x, 0, e);\0"
+}, {
     "    return e[0] + e[1] + e[2] + e[3];\0"
     "__kernel __attribute__((reqd_work_group_size(16, 4, 1)))\0"
     "void kiln_hgemm_thin_multiply_nt_side0_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L,\0"
@@ -1734,6 +1731,7 @@ static const struct { char text[4096]; } rows[] = { {
     "    return *p;\0"
     "static void store(float x, __global float *p)\0"
     "    *p = x;\0"
+    "static void put(float x, float alpha, float beta, __global float *p)\0"
     "typedef uint element_bits;\0"
     "typedef uint4 chunk;\0"
     "    const ulong each = (cols + 3) / 4;\0"
@@ -1761,13 +1759,13 @@ static const struct { char text[4096]; } rows[] = { {
     "    asm volatile(\"bar.sync 1, 128;\" ::: \"memory\");\0"
     "    if (has_block) {\0"
     "        *(__local float4 *) to = (float4) (x[0].s0, x[1].s0, x[2].s0, x[3].s0);\0"
-}, {
     "        *(__local float4 *) (to + 4 * rows) = (float4) (x[0].s1, x[1].s1, x[2].s1, x[3].s1);\0"
+}, {
     "        *(__local float4 *) (to + 8 * rows) = (float4) (x[0].s2, x[1].s2, x[2].s2, x[3].s2);\0"
     "        *(__local float4 *) (to + 12 * rows) = (float4) (x[0].s3, x[1].s3, x[2].s3, x[3].s3);\0"
-    "static void put(float x, __global float *out, long col, long N, float alpha, float beta)\0"
+    "static void put_column(float x, __global float *out, long col, long N, float alpha, float beta)\0"
     "// put for four columns side by side, at an address that is a multiple of their size.\0"
-    "static void put_vector(float4 x, __global float *out, float alpha, float beta)\0"
+    "static void put_four(float4 x, __global float *out, float alpha, float beta)\0"
     "    x *= alpha;\0"
     "    if (beta != 0)\0"
     "        x += beta * *(__global float4 *) out;\0"
@@ -1829,9 +1827,9 @@ static const struct { char text[4096]; } rows[] = { {
     "                    const uint to = (x / 8 * 256 + line * 8 + x % 8) * 16;\0"
     "                            first_n + x * 4);\0"
     "        const uint lane_m = lane / 4, lane_n = lane % 4;\0"
-}, {
     "        // Where a work-item's first rows (columns) are in the parts of a tile, of 64 (32) by 32\0"
     "        // values of k.\0"
+}, {
     "        const uint a_chunk = warp_m / 64 * 8192 + (warp_m % 64 / 4 + lane_m) * 16;\0"
     "        const uint b_chunk = warp_n / 32 * 4096 + (warp_n % 32 / 4 + lane_n) * 16;\0"
     "        float c[4][4];\0"
@@ -1865,7 +1863,7 @@ static const struct { char text[4096]; } rows[] = { {
     "            for (int n = 0; n < 4; n += 4) {\0"
     "                const long block = first_n + warp_n + n * 4;\0"
     "                if (is_aligned && block + 15 < N) {\0"
-    "                        put_vector((float4) (c[m][n], c[m][n + 1], c[m][n + 2], c[m][n + 3]),\0"
+    "                        put_four((float4) (c[m][n], c[m][n + 1], c[m][n + 2], c[m][n + 3]),\0"
     "                                out + block + lane_n * 4, alpha, beta);\0"
     "                // Where rows of C begin anywhere: four work-items side by side store four columns\0"
     "                // at once.\0"
@@ -1873,7 +1871,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                        as_uint(c[m][n + 3]) };\0"
     "                transpose_quad(x, lane);\0"
     "                if (row < M)\0"
-    "                        put(as_float(x[i]), out, block + i * 4 + lane_n, N, alpha, beta);\0"
+    "                        put_column(as_float(x[i]), out, block + i * 4 + lane_n, N, alpha, beta);\0"
     "void kiln_sgemm_tma_copy_nt(long a_rows, long a_cols,\0"
     "void kiln_sgemm_tma_copyb_t(long rows, long cols,\0"
     "void kiln_sgemm_tma_multiply_nt_bm64_bn32_wm32_wn16_depth128_st4_early1_ku8_group8_edges0(long M,\0"
@@ -1895,15 +1893,14 @@ static const struct { char text[4096]; } rows[] = { {
     "void kiln_sgemm_tma_copy_tt(long a_rows, long a_cols,\0"
     "void kiln_sgemm_tma_multiply_tt_bm64_bn32_wm32_wn16_depth128_st4_early1_ku8_group8_edges0(long M,\0"
     "                    for (int x = 0; x < 64; x += 64)\0"
-}, {
     "                        fetch_box(a_at + s * 8192 + x * 128, a_map, first_m + x, k, mbarrier);\0"
+}, {
     "static float4 load_vector(__global const float *p)\0"
     "    return vload4(0, p);\0"
     "static float4 load_row(__global const float *p)\0"
     "// In one load what begins at a multiple of its size, 16 bytes.\0"
     "static float4 load_aligned(__global const float *p)\0"
     "    return *(__global const float4 *) p;\0"
-    "static void put(float x, float beta, __global float *p)\0"
     "// A work-group of 8 work-items along L and 128 along K has 32 x 1 of C.\0"
     "__kernel __attribute__((reqd_work_group_size(8, 128, 1)))\0"
     "void kiln_sgemm_thin_multiply_nn_side0_short1_vec4_rows4_nv1_litems8_kitems128_ksplit1_align1_index32(int L,\0"
@@ -1960,9 +1957,9 @@ static const struct { char text[4096]; } rows[] = { {
     "            const uint where = line / 32 * 4096 + x * 128\0"
     "                    + (line % 32 / 4 ^ x / 4) * 16 + line % 4 * 4;\0"
     "// Begins to copy 32 lines of 64 elements, of which this work-item copies 1\0"
-}, {
     "// at a time in every 2th line. There are `lines` and `cols` of the matrix left; what lies\0"
     "static void copy_b(uint to, __global const float *from, long ld, uint lines, int cols, uint item)\0"
+}, {
     "    const uint first = item / 64, col = item % 64;\0"
     "    for (uint line = first; line < first + 32; line += 2, from += 2 * ld) {\0"
     "            const uint where = x / 64 * 8192 + line * 256 + x % 64 * 4;\0"
@@ -2016,14 +2013,14 @@ static const struct { char text[4096]; } rows[] = { {
     "            for (uint m = warp; m < 32 && first_m + m < M; m += 4) {\0"
     "                __global float *out = C + (first_m + m) * ldc;\0"
     "                for (uint n = lane; n < 64; n += 32)\0"
-    "                    put(c_tile[c_place(m, n)], out, first_n + n, N, alpha, beta);\0"
+    "                    put_column(c_tile[c_place(m, n)], out, first_n + n, N, alpha, beta);\0"
     "// Begins to copy 64 lines of 32 values of k, of which this work-item copies four side by side in\0"
     "            const uint where = line / 64 * 8192 + x * 256\0"
     "                    + (line % 64 / 4 ^ x / 4) * 16 + line % 4 * 4;\0"
-}, {
     "void kiln_sgemm_async_multiply_nt_bm32_bn64_wm32_wn16_depth128_st3_ku8_group8_bytes4_copy0(long M,\0"
     "                    const uint b_from = b_chunk ^ q * 16;\0"
     "// Begins to copy 32 lines of 32 elements, of which this work-item copies 1\0"
+}, {
     "    const uint first = item / 32, col = item % 32;\0"
     "            const uint where = x / 32 * 4096 + line * 128 + x % 32 * 4;\0"
     "void kiln_sgemm_async_multiply_tn_bm32_bn64_wm32_wn16_depth128_st3_ku8_group8_bytes4_copy0(long M,\0"
@@ -2094,15 +2091,15 @@ static const struct { char text[4096]; } rows[] = { {
     "            sum += sums[k * 9];\0"
     "        const int short_at = s + j;\0"
     "        if (at < L && short_at < S)\0"
-    "            put(alpha * sum, beta, C + at * ldc + short_at);\0"
+    "            put(sum, alpha, beta, C + at * ldc + short_at);\0"
     "                    c[j + 4][v];\0"
     "        const int short_at = s + 4 + j;\0"
     "                    c[j + 8][v];\0"
-}, {
     "        const int short_at = s + 8 + j;\0"
     "                    c[j + 12][v];\0"
     "        const int short_at = s + 12 + j;\0"
     "void kiln_sgemm_thin_multiply_nt_side1_short16_vec4_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L,\0"
+}, {
     "        for (int j = get_local_id(1); j < 16; j += 8) {\0"
     "            __global const float *y = Y + min(s + j, S - 1) * ldy + chunk;\0"
     "            for (int at = get_local_id(0); at < end - chunk; at += 32)\0"
@@ -2169,11 +2166,11 @@ static const struct { char text[4096]; } rows[] = { {
     "        asm volatile(\"//@setmaxnreg.dec.sync.aligned.u32 56;\" ::: \"memory\");\0"
     "            const uint p = s == 0 ? 4 : s - 1;\0"
     "            if (item == 256 && t < num) {\0"
-}, {
     "                    fetch_box(a_at + s * 32768, a_map, k, first_m, mbarrier);\0"
     "                for (int x = 0; x < 4; x++)\0"
     "                    transpose_block(a_tiles + p * 32768 + x * 8192, 64, item - 256);\0"
     "                transpose_phase ^= p == 4;\0"
+}, {
     "            if (t < num && ++s == 5) {\0"
     "    asm volatile(\"//@setmaxnreg.inc.sync.aligned.u32 224;\" ::: \"memory\");\0"
     "        const uint warp_m = warp % 4 * 64, warp_n = warp / 4 * 16;\0"
@@ -2230,12 +2227,12 @@ static const struct { char text[4096]; } rows[] = { {
     "            const uint p = s == 0 ? 5 : s - 1;\0"
     "            if (item == 256 && t >= early && t < num) {\0"
     "                    for (int x = 0; x < 128; x += 64)\0"
-}, {
     "                        fetch_box(b_at + s * 16384 + x * 128, b_map, first_n + x, k, mbarrier);\0"
     "                    transpose_block(a_tiles + p * 8192 + x * 8192, 64, item - 256);\0"
     "                transpose_phase ^= p == 5;\0"
     "            if (t < num && ++s == 6) {\0"
     "                for (uint i = item; i < 512; i += 256) {\0"
+}, {
     "    const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 127) / 128;\0"
     "        const uint warp_m = warp % 1 * 64, warp_n = warp * 16;\0"
     "        // Where a work-item's first rows (columns) are in the parts of a tile, of 64 (64) by 32\0"
@@ -2288,12 +2285,12 @@ static const struct { char text[4096]; } rows[] = { {
     "            __local const uchar *b_tile = b_tiles + stage * 32768;\0"
     "                    float as[8], bs[16];\0"
     "                    for (int n = 0; n < 16; n += 4) {\0"
-}, {
     "                    for (int n = 0; n < 16; n++)\0"
     "            for (int n = 0; n < 16; n += 4) {\0"
     "void kiln_sgemm_tma_multiply_nt_bm128_bn256_wm64_wn64_depth128_st4_early0_ku4_group8_edges0(long M,\0"
     "    const int box_n = min(((int) N + 7) & -8, 256);\0"
     "                    fetch_box(b_at + s * 32768, b_map, k, first_n, mbarrier);\0"
+}, {
     "                    transpose_block(b_tiles + p * 32768 + x * 8192, 64, item - 256);\0"
     "void kiln_sgemm_tma_multiply_tn_bm128_bn256_wm64_wn64_depth128_st4_early0_ku4_group8_edges0(long M,\0"
     "            const uint tiles_m = ((uint) M + 127) / 128, tiles_n = ((uint) N + 255) / 256;\0"
@@ -2309,7 +2306,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                    const uint line = i / 64, x = i % 64;\0"
     "void kiln_sgemm_tma_multiply_tt_bm256_bn32_wm64_wn16_depth128_st5_early2_ku2_group8_edges0(long M,\0"
     "void kiln_sgemm_thin_multiply_nn_side1_short1_vec4_rows4_nv1_litems8_kitems128_ksplit1_align1_index32(int L,\0"
-    "                put(alpha * sums[i], beta, C + (first + i) * ldc + s);\0"
+    "                put(sums[i], alpha, beta, C + (first + i) * ldc + s);\0"
     "void kiln_sgemm_thin_multiply_nt_side1_short1_vec4_rows4_nv1_litems8_kitems128_ksplit1_align1_index32(int L,\0"
     "void kiln_sgemm_thin_multiply_tn_side1_short1_vec4_rows4_nv1_litems8_kitems128_ksplit1_align1_index32(int L,\0"
     "void kiln_sgemm_thin_multiply_tt_side1_short1_vec4_rows4_nv1_litems8_kitems128_ksplit1_align1_index32(int L,\0"
@@ -2340,12 +2337,12 @@ static const struct { char text[4096]; } rows[] = { {
     "        for (int j = get_local_id(1); j < 8; j += 8) {\0"
     "                kept[at * 8 + j] = load(y + at);\0"
     "                for (int j = 0; j < 8; j++) {\0"
-}, {
     "                    const float b = kept[(k - chunk + r * 8) * 8 + j];\0"
-    "            put(alpha * sum, beta, C + short_at * ldc + at);\0"
+    "            put(sum, alpha, beta, C + short_at * ldc + at);\0"
     "// A work-group of 8 work-items along L and 32 along K has 32 x 8 of C.\0"
     "void kiln_sgemm_thin_multiply_nt_side0_short8_vec4_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L,\0"
     "                    for (int j = 0; j < 8; j++) {\0"
+}, {
     "void kiln_sgemm_thin_multiply_tn_side0_short8_vec4_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L,\0"
     "        for (int i = item; i < (end - chunk) * 8; i += 256) {\0"
     "            const int at = i / 8, j = i % 8;\0"
@@ -2390,13 +2387,13 @@ static const struct { char text[4096]; } rows[] = { {
     "// Begins to copy 32 lines of 64 elements, of which this work-item copies 4\0"
     "    const uint first = item / 16, col = item % 16 * 4;\0"
     "    for (uint line = first; line < first + 32; line += 8, from += 8 * ld) {\0"
-}, {
     "            const uint bytes = line < lines ? clamp(cols - (int) x, 0, 4) * 4 : 0;\0"
     "// A work-group computes 64 x 64 of C, a warp 64 x 16 of it. Tiles of A and B, 32\0"
     "void kiln_sgemm_async_stream_nn_bm64_bn64_wm64_wn16_depth128_st2_ku4_group8_bytes16_copy0(long M,\0"
     "            const long left = K - (long) (first + t - 1) * 32;\0"
     "                #pragma unroll 4\0"
     "                        float as[8], bs[4];\0"
+}, {
     "                        for (int m = 0; m < 8; m += 4) {\0"
     "                            const float4 x = *(__local const float4 *) (a_tile + k * 256 + a_from\0"
     "                            for (int m = 0; m < 8; m++)\0"
@@ -2441,7 +2438,6 @@ static const struct { char text[4096]; } rows[] = { {
     "    for (uint line = first; line < first + 32; line += 1, from += 1 * ld) {\0"
     "// A work-group computes 64 x 128 of C, a warp 64 x 32 of it. Tiles of A and B, 32\0"
     "void kiln_sgemm_async_multiply_nn_bm64_bn128_wm64_wn32_depth128_st2_ku4_group8_bytes4_copy0(long M,\0"
-}, {
     "        const uint warp_m = warp % 1 * 64, warp_n = warp * 32;\0"
     "        float c[8][8];\0"
     "            for (int n = 0; n < 8; n++)\0"
@@ -2449,6 +2445,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                        float as[8], bs[8];\0"
     "                        for (int n = 0; n < 8; n += 4) {\0"
     "                        for (int n = 0; n < 8; n++)\0"
+}, {
     "                for (int n = 0; n < 8; n += 4)\0"
     "                for (uint n = lane; n < 128; n += 32)\0"
     "            for (int n = 0; n < 8; n += 4) {\0"
@@ -2468,6 +2465,7 @@ static const struct { char text[4096]; } rows[] = { {
     "// does that in one step: FP_CONTRACT, on by default, allows it.\0"
     "static double load(__global const double *p)\0"
     "static void store(double x, __global double *p)\0"
+    "static void put(double x, double alpha, double beta, __global double *p)\0"
     "typedef ulong element_bits;\0"
     "typedef ulong2 chunk;\0"
     "    const ulong each = (cols + 1) / 2;\0"
@@ -2485,7 +2483,7 @@ static const struct { char text[4096]; } rows[] = { {
     "    asm volatile(\"mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 \"\0"
     "            \"+d\"(c[0]), \"+d\"(c[1]), \"+d\"(c[2]), \"+d\"(c[3]) :\0"
     "            \"d\"(a[0]), \"d\"(a[1]), \"d\"(a[2]), \"d\"(a[3]), \"d\"(b[0]), \"d\"(b[1]));\0"
-    "static void put(double x, __global double *out, long col, long N, double alpha, double beta)\0"
+    "static void put_column(double x, __global double *out, long col, long N, double alpha, double beta)\0"
     "static void put_pair(double x, double y, __global double *out, long col, long N, double alpha,\0"
     "        double beta,\0"
     "    double2 z = alpha * (double2) (x, y);\0"
@@ -2500,12 +2498,12 @@ static const struct { char text[4096]; } rows[] = { {
     "void kiln_dgemm_tma_multiply_nn_bm32_bn32_wm32_wn32_depth128_st16_early2_ku2_group8_slices4_edges0(long M,\0"
     "        __global const double *restrict A, long a_offset, long lda,\0"
     "        __global const double *restrict B, long b_offset, long ldb,\0"
-}, {
     "        __global uchar *work, long maps_at, long parts_at, double alpha, double beta,\0"
     "        __global double *restrict C, long c_offset, long ldc)\0"
     "    __local ulong full[16];\0"
     "    __local ulong empty[16];\0"
     "    // Whether every row of C starts where 2 columns may be stored at once.\0"
+}, {
     "    const ulong misaligned = ((ulong) C | (ulong) (ldc * 8)) & 15;\0"
     "    const int box_m = min(((int) M + 7) & -8, 32);\0"
     "        for (int s = 0; s < 16; s++) {\0"
@@ -2565,12 +2563,12 @@ static const struct { char text[4096]; } rows[] = { {
     "                    for (int j = 0; j < 4; j++)\0"
     "                        multiply_blocks(c[i][j], as0[i], bs0[j]);\0"
     "            stage += 4;\0"
-}, {
     "            if (stage >= 16) {\0"
     "                stage -= 16;\0"
     "        // What slices have is added up, always in the same order, through local memory: all tiles\0"
     "        // have been multiplied.\0"
     "        __local double *sums = (__local double *) a_tiles + item % 32;\0"
+}, {
     "        asm volatile(\"bar.sync 2, 128;\" ::: \"memory\");\0"
     "        if (slice > 0)\0"
     "                        sums[((slice - 1) * 32 + (i * 4 + j) * 4 + e) * 32] =\0"
@@ -2610,8 +2608,8 @@ static const struct { char text[4096]; } rows[] = { {
     "                    const double2 p = *(__local const double2 *) (b_tile + b_first + j * 1024 + at);\0"
     "                    bs0[j][0] = p.x, bs0[j][1] = p.y;\0"
     "                    const long col = first_n + warp_n + j * 8 + lane_k;\0"
-    "                    put(c[i][j][2 * h], out, col, N, alpha, beta);\0"
-    "                    put(c[i][j][2 * h + 1], out, col + 4, N, alpha, beta);\0"
+    "                    put_column(c[i][j][2 * h], out, col, N, alpha, beta);\0"
+    "                    put_column(c[i][j][2 * h + 1], out, col + 4, N, alpha, beta);\0"
     "// A work-group computes 64 x 32 of C. Tiles of A and B, 16 deep, are fetched into local\0"
     "// memory by the copy engine, up to 8 at a time; a tile's `full` barrier says that it is there.\0"
     "void kiln_dgemm_tma_stream_nn_bm64_bn32_wm16_wn16_depth128_st8_early2_ku2_group8_edges0(long M,\0"
@@ -2629,11 +2627,11 @@ static const struct { char text[4096]; } rows[] = { {
     "        double as1[1][4], bs1[2][2];\0"
     "        // What is multiplied next is read before what was read is multiplied.\0"
     "        if (num > 0) {\0"
-}, {
     "            const int s = 0;\0"
     "            // Reads what is multiplied at once, the s-th of a tile, into fragments 0.\0"
     "            // Eight values of k of the tile.\0"
     "            for (int i = 0; i < 1; i++) {\0"
+}, {
     "                const uint at = ((4 * s + lane_k) ^ lane_r) * 16 + lane_k % 2 * 8;\0"
     "                as0[i][0] = *(__local const double *) (a_tile + a_first + i * 2048 + at);\0"
     "                as0[i][1] = *(__local const double *) (a_tile + a_first + i * 2048 + 1024 + at);\0"
@@ -2688,9 +2686,9 @@ static const struct { char text[4096]; } rows[] = { {
     "void kiln_dgemm_tma_stream_nt_bm64_bn32_wm16_wn16_depth128_st8_early2_ku2_group8_edges0(long M,\0"
     "                bs0[j][0] = *(__local const double *) (b_tile + b_first + j * 1024 + at);\0"
     "                bs0[j][1] = *(__local const double *) (b_tile + b_first + j * 1024 + (at ^ 8));\0"
-}, {
     "                    bs1[j][0] = *(__local const double *) (b_tile + b_first + j * 1024 + at);\0"
     "                    bs1[j][1] = *(__local const double *) (b_tile + b_first + j * 1024 + (at ^ 8));\0"
+}, {
     "void kiln_dgemm_tma_add_nt_bm64_bn32_wm16_wn16_depth128_st8_early2_ku2_group8_edges0(long M, long N,\0"
     "            const long col = first_n + warp_n + in_n + lane_k % 2 * 4 + lane_k / 2 * 2 + e % 2;\0"
     "void kiln_dgemm_tma_stream_tn_bm64_bn32_wm16_wn16_depth128_st8_early2_ku2_group8_edges0(long M,\0"
@@ -2742,10 +2740,10 @@ static const struct { char text[4096]; } rows[] = { {
     "                __global double *out = C + (first_m + m) * ldc;\0"
     "                for (uint n = lane; n < 32; n += 32)\0"
     "// Begins to copy 32 lines of 16 elements, of which this work-item copies 1\0"
-}, {
     "void kiln_dgemm_async_multiply_nt_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes8_copy0(long M,\0"
     "                        const uint col = warp_n + j * 8 + lane_k % 2 * 4 + lane_k / 2 * 2;\0"
     "// Begins to copy 16 lines of 64 elements, of which this work-item copies 1\0"
+}, {
     "    for (uint line = first; line < first + 16; line += 2, from += 2 * ld) {\0"
     "void kiln_dgemm_async_multiply_tn_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes8_copy0(long M,\0"
     "                    const uint row = warp_m + i * 16 + h + lane_m * 2;\0"
@@ -2759,7 +2757,6 @@ static const struct { char text[4096]; } rows[] = { {
     "static double2 load_row(__global const double *p)\0"
     "static double2 load_aligned(__global const double *p)\0"
     "    return *(__global const double2 *) p;\0"
-    "static void put(double x, double beta, __global double *p)\0"
     "// A work-group of 8 work-items along L and 128 along K has 16 x 1 of C.\0"
     "void kiln_dgemm_thin_multiply_nn_side0_short1_vec2_rows4_nv1_litems8_kitems128_ksplit1_align1_index32(int L,\0"
     "        int S, int K, double alpha, double beta,\0"
@@ -2815,12 +2812,12 @@ static const struct { char text[4096]; } rows[] = { {
     "        const double b0 = load(y0 + k * y_step);\0"
     "        const double a0 = load(x0 + k);\0"
     "        const double a1 = load(x1 + k);\0"
-}, {
     "        const double a2 = load(x2 + k);\0"
     "        const double a3 = load(x3 + k);\0"
     "        const double sums[] = { part[0][item], part[1][item], part[2][item], part[3][item] };\0"
     "void kiln_dgemm_thin_multiply_tn_side0_short1_vec2_rows4_nv1_litems8_kitems128_ksplit1_align1_index32(int L,\0"
     "    __global const double *y0 = Y + y_offset + min(s, S - 1);\0"
+}, {
     "void kiln_dgemm_thin_multiply_tt_side0_short1_vec2_rows4_nv1_litems8_kitems128_ksplit1_align1_index32(int L,\0"
     "            const double2 b0 = (double2) (load(y0 + k * y_step), load(y0 + (k + 1) * y_step));\0"
     "// A work-group computes 64 x 128 of C. Tiles of A and B, 16 deep, are fetched into local\0"
@@ -2881,11 +2878,11 @@ static const struct { char text[4096]; } rows[] = { {
     "void kiln_dgemm_thin_multiply_tt_side0_short4_vec2_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L,\0"
     "            kept[j * 258 + at] = load(Y + (chunk + at) * ldy + min(s + j, S - 1));\0"
     "    return row * 64 + (col / 2 ^ (row + row / 4) % 8) * 2\0"
-}, {
     "// A work-group computes 64 x 64 of C, a warp 32 x 32 of it. Tiles of A and B, 16\0"
     "void kiln_dgemm_async_multiply_nn_bm64_bn64_wm32_wn32_depth128_st4_ku2_group8_bytes8_copy0(long M,\0"
     "void kiln_dgemm_async_multiply_nt_bm64_bn64_wm32_wn32_depth128_st4_ku2_group8_bytes8_copy0(long M,\0"
     "void kiln_dgemm_async_multiply_tn_bm64_bn64_wm32_wn32_depth128_st4_ku2_group8_bytes8_copy0(long M,\0"
+}, {
     "void kiln_dgemm_async_multiply_tt_bm64_bn64_wm32_wn32_depth128_st4_ku2_group8_bytes8_copy0(long M,\0"
     "// A work-group computes 128 x 128 of C. Tiles of A and B, 16 deep, are fetched into local\0"
     "// One work-item fetches; a warp computes 64 x 32 of C, and says by the `empty` barrier\0"
@@ -2935,13 +2932,13 @@ static const struct { char text[4096]; } rows[] = { {
     "    const uint tiles_m = ((uint) M + 31) / 32, tiles_n = ((uint) N + 15) / 16;\0"
     "    const int first_m = tile_m * 32, first_n = tile_n * 16;\0"
     "        const uint warp_m = warp % 2 * 16, warp_n = warp / 2 % 1 * 16;\0"
-}, {
     "        if (num > slice) {\0"
     "            __local const uchar *b_tile = b_tiles + stage * 2048;\0"
     "                __local const uchar *a_tile = a_tiles + stage * 4096;\0"
     "                __local const uchar *b_tile = b_tiles + stage * 2048;\0"
     "            if (now + 4 < num) {\0"
     "                        sums[((slice - 1) * 8 + (i * 2 + j) * 4 + e) * 64] =\0"
+}, {
     "                        c[i][j][e] += sums[(x * 8 + (i * 2 + j) * 4 + e) * 64];\0"
     "void kiln_dgemm_tma_multiply_nt_bm32_bn16_wm16_wn16_depth128_st16_early2_ku2_group8_slices4_edges0(long M,\0"
     "    const int box_n = min(((int) N + 7) & -8, 16);\0"
@@ -2989,10 +2986,10 @@ static const struct { char text[4096]; } rows[] = { {
     "void kiln_dgemm_async_multiply_nt_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
     "// Begins to copy 16 lines of 64 elements, of which this work-item copies 2\0"
     "void kiln_dgemm_async_multiply_tn_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
-}, {
     "void kiln_dgemm_async_multiply_tt_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
     "void kiln_dgemm_thin_multiply_nn_side1_short4_vec2_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L,\0"
     "void kiln_dgemm_thin_multiply_nt_side1_short4_vec2_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L,\0"
+}, {
     "void kiln_dgemm_thin_multiply_tn_side1_short4_vec2_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L,\0"
     "void kiln_dgemm_thin_multiply_tt_side1_short4_vec2_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L,\0"
     "void kiln_dgemm_async_stream_nn_bm64_bn64_wm32_wn32_depth128_st4_ku2_group8_bytes8_copy0(long M,\0"
@@ -3036,10 +3033,10 @@ static const struct { char text[4096]; } rows[] = { {
     "void kiln_dgemm_tma_add_nn_bm64_bn32_wm16_wn16_depth128_st6_early1_ku2_group8_edges0(long M, long N,\0"
     "void kiln_dgemm_tma_stream_nt_bm64_bn32_wm16_wn16_depth128_st6_early1_ku2_group8_edges0(long M,\0"
     "void kiln_dgemm_tma_add_nt_bm64_bn32_wm16_wn16_depth128_st6_early1_ku2_group8_edges0(long M, long N,\0"
-}, {
     "void kiln_dgemm_tma_stream_tn_bm64_bn32_wm16_wn16_depth128_st6_early1_ku2_group8_edges0(long M,\0"
     "void kiln_dgemm_tma_add_tn_bm64_bn32_wm16_wn16_depth128_st6_early1_ku2_group8_edges0(long M, long N,\0"
     "void kiln_dgemm_tma_stream_tt_bm64_bn32_wm16_wn16_depth128_st6_early1_ku2_group8_edges0(long M,\0"
+}, {
     "void kiln_dgemm_tma_add_tt_bm64_bn32_wm16_wn16_depth128_st6_early1_ku2_group8_edges0(long M, long N,\0"
     "// A work-group computes 128 x 64 of C. Tiles of A and B, 16 deep, are fetched into local\0"
     "// One work-item fetches; a warp computes 16 x 64 of C, and says by the `empty` barrier\0"
@@ -3094,10 +3091,10 @@ static const struct { char text[4096]; } rows[] = { {
     "            __global double *part = parts + (2 * get_group_id(0) + (first == 0)) * 8192;\0"
     "                for (int j = 0; j < 8; j++)\0"
     "                        part[((i * 8 + j) * 4 + e) * 256] = c[i][j][e];\0"
-}, {
     "void kiln_dgemm_tma_add_nn_bm128_bn64_wm16_wn64_depth128_st3_early2_ku2_group1_edges1(long M,\0"
     "        const uint tiles = ((uint) M + 127) / 128 * (((uint) N + 63) / 64);\0"
     "    __global const double *parts = work + parts_at + 2 * (ulong) told[1] * 8192;\0"
+}, {
     "                    part[u] = *(__global const double2 *) (parts + piece * 8192\0"
     "            const uint warp_m = warp % 8 * 16, warp_n = warp / 8 * 64;\0"
     "            const uint in_m = e / 4 / 8 * 16, in_n = e / 4 % 8 * 8;\0"
@@ -3152,10 +3149,10 @@ static const struct { char text[4096]; } rows[] = { {
     "void kiln_dgemm_tma_add_nn_bm32_bn64_wm32_wn32_depth128_st3_early2_ku2_group16_edges0(long M,\0"
     "            // 64th.\0"
     "            const uint item = element % 64, e = element / 64;\0"
-}, {
     "            const uint warp_m = warp % 1 * 32, warp_n = warp * 32;\0"
     "void kiln_dgemm_tma_stream_nt_bm32_bn64_wm32_wn32_depth128_st3_early2_ku2_group16_edges0(long M,\0"
     "void kiln_dgemm_tma_add_nt_bm32_bn64_wm32_wn32_depth128_st3_early2_ku2_group16_edges0(long M,\0"
+}, {
     "void kiln_dgemm_tma_stream_tn_bm32_bn64_wm32_wn32_depth128_st3_early2_ku2_group16_edges0(long M,\0"
     "void kiln_dgemm_tma_add_tn_bm32_bn64_wm32_wn32_depth128_st3_early2_ku2_group16_edges0(long M,\0"
     "void kiln_dgemm_tma_stream_tt_bm32_bn64_wm32_wn32_depth128_st3_early2_ku2_group16_edges0(long M,\0"
@@ -3163,1654 +3160,1651 @@ static const struct { char text[4096]; } rows[] = { {
 } };
 
 static const uint32_t lines[] = {
-    0, 100, 160, 202, 204, 233, 235, 236, 281, 307, 408, 508,
-    557, 586, 621, 659, 715, 772, 801, 824, 917, 979, 1018, 1099,
-    1171, 1227, 1272, 1318, 1357, 1419, 1433, 1533, 1569, 1657, 1693, 1732,
-    1813, 1906, 1971, 1988, 2076, 2134, 2171, 2184, 2281, 2377, 2428, 2469,
-    2475, 2555, 2583, 2643, 2724, 2780, 2879, 2934, 3006, 3057, 3110, 3150,
-    3225, 3301, 3344, 3429, 3525, 3586, 3635, 3726, 3822, 3923, 4023, 4096,
-    4189, 4226, 4321, 4369, 4453, 4487, 4578, 4627, 4718, 4767, 4861, 4913,
-    5007, 5059, 5156, 5203, 5300, 5397, 5485, 5582, 5604, 5700, 5738, 5760,
-    5856, 5878, 5974, 5996, 6092, 6181, 6266, 6301, 6399, 6498, 6596, 6614,
-    6688, 6756, 6836, 6934, 7005, 7106, 7151, 7225, 7326, 7373, 7424, 7515,
-    7598, 7626, 7642, 7722, 7740, 7838, 7925, 7978, 8192, 8359, 8400, 8496,
-    8591, 8689, 8787, 8885, 8919, 9002, 9101, 9189, 9206, 9292, 9336, 9352,
-    9420, 9470, 9488, 9548, 9597, 9612, 9649, 9717, 9757, 9805, 9839, 9907,
-    9947, 9995, 10042, 10057, 10133, 10150, 10243, 10333, 10353, 10373, 10407, 10449,
-    10495, 10511, 10551, 10572, 10630, 10688, 10748, 10806, 10860, 10934, 11012, 11086,
-    11138, 11231, 11324, 11374, 11448, 11496, 11581, 11631, 11689, 11711, 11733, 11773,
-    11862, 11958, 12037, 12129, 12168, 12288, 12385, 12431, 12489, 12585, 12609, 12675,
-    12741, 12825, 12885, 12950, 13015, 13042, 13070, 13099, 13138, 13182, 13259, 13306,
-    13325, 13401, 13468, 13513, 13590, 13685, 13775, 13818, 13888, 13939, 14016, 14061,
-    14116, 14169, 14259, 14349, 14400, 14426, 14503, 14560, 14581, 14619, 14664, 14711,
-    14721, 14790, 14824, 14847, 14943, 14960, 14986, 15054, 15105, 15132, 15157, 15186,
-    15278, 15306, 15335, 15424, 15525, 15581, 15664, 15722, 15745, 15772, 15804, 15836,
-    15871, 15960, 16012, 16080, 16146, 16222, 16313, 16384, 16426, 16522, 16609, 16698,
-    16764, 16854, 16922, 16966, 16998, 17016, 17075, 17127, 17149, 17210, 17266, 17340,
-    17421, 17478, 17577, 17599, 17617, 17649, 17676, 17708, 17722, 17745, 17751, 17834,
-    17919, 17967, 18031, 18093, 18165, 18252, 18280, 18318, 18410, 18493, 18578, 18640,
-    18726, 18790, 18833, 18879, 18927, 18984, 19040, 19098, 19193, 19233, 19322, 19368,
-    19422, 19481, 19538, 19586, 19605, 19636, 19680, 19761, 19805, 19865, 19923, 19991,
-    20074, 20098, 20132, 20220, 20299, 20380, 20480, 20562, 20622, 20643, 20666, 20703,
-    20725, 20771, 20868, 20968, 20993, 21062, 21093, 21160, 21213, 21286, 21311, 21388,
-    21459, 21499, 21555, 21633, 21688, 21766, 21810, 21887, 21919, 21946, 21974, 22048,
-    22088, 22161, 22188, 22257, 22345, 22386, 22424, 22446, 22484, 22578, 22620, 22703,
-    22756, 22789, 22822, 22874, 22971, 23068, 23125, 23155, 23255, 23282, 23326, 23401,
-    23470, 23511, 23563, 23648, 23714, 23813, 23838, 23867, 23930, 24031, 24061, 24104,
-    24152, 24195, 24288, 24340, 24440, 24576, 24677, 24693, 24778, 24839, 24865, 24905,
-    25000, 25022, 25121, 25215, 25262, 25336, 25391, 25472, 25521, 25580, 25637, 25693,
-    25765, 25834, 25883, 25904, 25932, 26029, 26104, 26168, 26236, 26319, 26347, 26384,
-    26412, 26443, 26474, 26504, 26522, 26574, 26654, 26708, 26732, 26787, 26816, 26859,
-    26929, 26958, 26987, 27066, 27124, 27165, 27197, 27266, 27304, 27331, 27358, 27398,
-    27437, 27533, 27555, 27606, 27670, 27757, 27830, 27855, 27917, 27958, 28012, 28062,
-    28084, 28180, 28231, 28323, 28404, 28499, 28564, 28672, 28773, 28814, 28868, 28918,
-    28940, 29036, 29062, 29151, 29250, 29339, 29385, 29418, 29476, 29577, 29618, 29672,
-    29768, 29824, 29925, 29979, 30054, 30381, 30422, 30520, 30618, 30716, 30814, 30912,
-    30972, 31063, 31155, 31213, 31313, 31379, 31444, 31473, 31525, 31552, 31599, 31622,
-    31648, 31716, 31745, 31774, 31801, 31886, 31940, 32031, 32101, 32183, 32241, 32341,
-    32422, 32472, 32559, 32625, 32768, 32864, 32922, 32980, 33070, 33129, 33206, 33252,
-    33335, 33397, 33418, 33455, 33525, 33593, 33650, 33692, 33733, 33833, 33885, 33967,
-    34063, 34129, 34184, 34225, 34325, 34352, 34410, 34510, 34568, 34658, 34717, 34758,
-    34858, 34915, 34961, 34981, 35036, 35086, 35176, 35249, 35271, 35344, 35402, 35512,
-    35559, 35623, 35687, 35745, 35775, 35843, 35899, 35940, 35972, 35991, 36057, 36083,
-    36132, 36180, 36198, 36226, 36263, 36317, 36365, 36414, 36463, 36512, 36562, 36612,
-    36662, 36712, 36762, 36812, 36864, 36915, 36966, 37017, 37068, 37119, 37161, 37210,
-    37259, 37308, 37358, 37408, 37458, 37508, 37558, 37608, 37659, 37710, 37761, 37812,
-    37863, 37914, 37944, 37999, 38040, 38085, 38106, 38165, 38197, 38251, 38284, 38329,
-    38365, 38418, 38487, 38555, 38629, 38739, 38773, 38841, 38903, 38991, 39046, 39105,
-    39164, 39223, 39282, 39341, 39400, 39459, 39518, 39577, 39638, 39699, 39760, 39821,
-    39882, 39943, 40043, 40131, 40166, 40209, 40252, 40295, 40338, 40381, 40424, 40467,
-    40510, 40553, 40596, 40641, 40686, 40731, 40776, 40821, 40866, 40960, 41058, 41148,
-    41240, 41300, 41336, 41381, 41407, 41433, 41459, 41485, 41511, 41537, 41563, 41589,
-    41615, 41641, 41669, 41697, 41725, 41753, 41781, 41809, 41843, 41898, 41953, 42008,
-    42063, 42118, 42173, 42228, 42283, 42338, 42393, 42450, 42507, 42564, 42621, 42678,
-    42735, 42826, 42917, 43012, 43062, 43099, 43121, 43231, 43291, 43319, 43429, 43454,
-    43530, 43564, 43622, 43779, 43826, 43890, 43954, 43988, 44022, 44090, 44135, 44187,
-    44239, 44311, 44330, 44349, 44448, 44498, 44548, 44598, 44648, 44689, 44741, 44751,
-    44807, 44864, 44930, 44992, 45056, 45118, 45170, 45226, 45283, 45349, 45411, 45473,
-    45535, 45584, 45603, 45644, 45658, 45715, 45776, 45837, 45898, 45955, 46039, 46100,
-    46184, 46245, 46329, 46390, 46474, 46535, 46600, 46665, 46730, 46791, 46856, 46921,
-    46986, 47047, 47112, 47177, 47242, 47303, 47368, 47433, 47498, 47559, 47624, 47689,
-    47754, 47815, 47880, 47945, 48010, 48043, 48133, 48152, 48202, 48225, 48267, 48329,
-    48356, 48398, 48468, 48495, 48537, 48607, 48634, 48676, 48746, 48769, 48825, 48867,
-    48909, 48951, 48993, 49016, 49072, 49152, 49194, 49236, 49278, 49301, 49357, 49399,
-    49441, 49483, 49525, 49682, 49738, 49804, 49866, 49928, 49990, 50147, 50203, 50269,
-    50331, 50393, 50455, 50612, 50703, 50799, 50891, 50949, 51007, 51113, 51179, 51244,
-    51271, 51299, 51328, 51402, 51454, 51552, 51573, 51629, 51676, 51699, 51720, 51743,
-    51831, 51855, 51879, 51964, 52061, 52113, 52192, 52230, 52277, 52300, 52327, 52416,
-    52474, 52565, 52635, 52717, 52749, 52830, 52913, 52975, 53045, 53122, 53154, 53248,
-    53354, 53442, 53548, 53575, 53660, 53718, 53818, 53924, 54020, 54104, 54172, 54236,
-    54316, 54348, 54405, 54476, 54510, 54567, 54654, 54698, 54774, 54866, 54882, 54979,
-    55032, 55056, 55134, 55166, 55249, 55318, 55368, 55444, 55536, 55633, 55686, 55764,
-    55833, 55929, 55946, 55993, 56079, 56167, 56220, 56278, 56370, 56464, 56538, 56608,
-    56688, 56749, 56828, 56925, 57000, 57040, 57098, 57121, 57171, 57344, 57436, 57494,
-    57594, 57685, 57753, 57825, 57900, 57979, 58039, 58096, 58132, 58199, 58225, 58261,
-    58301, 58345, 58381, 58416, 58439, 58483, 58583, 58646, 58672, 58707, 58753, 58780,
-    58828, 58927, 59026, 59055, 59085, 59108, 59134, 59187, 59250, 59333, 59361, 59388,
-    59434, 59529, 59624, 59700, 59735, 59785, 59879, 59955, 60008, 60102, 60193, 60241,
-    60293, 60379, 60396, 60450, 60543, 60583, 60610, 60676, 60726, 60768, 60808, 60854,
-    60925, 60975, 61045, 61120, 61199, 61268, 61330, 61440, 61505, 61575, 61606, 61688,
-    61726, 61812, 61837, 61938, 61973, 62025, 62045, 62126, 62168, 62245, 62275, 62302,
-    62354, 62400, 62476, 62567, 62608, 62684, 62762, 62862, 62961, 63046, 63104, 63184,
-    63284, 63383, 63460, 63531, 63618, 63718, 63772, 63847, 64334, 64375, 64473, 64571,
-    64669, 64767, 64865, 64951, 65042, 65100, 65200, 65265, 65330, 65357, 65455, 65536,
-    65611, 65658, 65691, 65724, 65799, 65877, 65948, 65969, 66062, 66132, 66185, 66231,
-    66301, 66401, 66499, 66593, 66618, 66643, 66710, 66780, 66843, 66856, 66901, 66939,
-    67001, 67022, 67059, 67159, 67211, 67258, 67291, 67315, 67365, 67422, 67470, 67551,
-    67587, 67618, 67658, 67759, 67860, 67892, 67966, 68001, 68073, 68148, 68192, 68252,
-    68334, 68393, 68475, 68553, 68570, 68631, 68673, 68714, 68814, 68866, 68948, 69018,
-    69076, 69135, 69176, 69276, 69313, 69375, 69438, 69479, 69632, 69692, 69753, 69843,
-    69939, 70038, 70103, 70168, 70195, 70223, 70261, 70357, 70458, 70532, 70625, 70695,
-    70764, 70796, 70888, 70982, 71001, 71098, 71127, 71156, 71226, 71300, 71367, 71456,
-    71522, 71571, 71613, 71678, 71736, 71824, 71917, 71983, 72068, 72130, 72191, 72272,
-    72308, 72381, 72453, 72530, 72559, 72640, 72701, 72800, 72870, 72929, 73028, 73091,
-    73190, 73251, 73351, 73416, 73512, 73587, 73728, 73821, 73891, 73983, 74081, 74152,
-    74241, 74307, 74395, 74489, 74556, 74641, 74703, 74803, 74903, 75003, 75101, 75199,
-    75297, 75395, 75478, 75545, 75612, 75683, 75740, 75816, 75907, 75962, 76038, 76121,
-    76170, 76246, 76337, 76392, 76468, 76560, 76659, 76727, 76799, 76843, 76943, 76969,
-    76999, 77022, 77085, 77161, 77237, 77336, 77435, 77534, 77634, 77735, 77824, 77907,
-    77952, 77988, 78020, 78052, 78073, 78127, 78172, 78250, 78347, 78398, 78492, 78511,
-    78545, 78610, 78695, 78759, 78832, 78894, 78964, 79042, 79136, 79170, 79235, 79308,
-    79370, 79440, 79539, 79638, 79682, 79706, 79750, 79809, 79898, 79987, 80043, 80100,
-    80167, 80254, 80286, 80317, 80367, 80466, 80565, 80645, 80684, 80738, 80836, 80916,
-    80942, 80999, 81097, 81192, 81244, 81300, 81390, 81411, 81469, 81532, 81595, 81673,
-    81772, 81920, 82009, 82071, 82155, 82254, 82343, 82424, 82499, 82590, 82689, 82783,
-    82856, 82914, 82996, 83093, 83163, 83231, 83283, 83350, 83376, 83416, 83451, 83510,
-    83609, 83633, 83677, 83744, 83831, 83888, 83983, 84039, 84102, 84146, 84194, 84266,
-    84316, 84386, 84424, 84470, 84564, 84623, 84684, 84724, 84795, 84863, 84942, 85017,
-    85114, 85208, 85305, 85399, 85496, 85590, 85687, 85786, 85869, 85922, 86016, 86068,
-    86162, 86259, 86358, 86452, 86549, 86643, 86740, 86834, 86878, 86969, 87046, 87125,
-    87202, 87257, 87316, 87400, 87500, 87568, 87614, 87697, 87759, 87826, 87852, 87888,
-    87923, 87971, 88034, 88062, 88108, 88158, 88234, 88282, 88322, 88392, 88463, 88502,
-    88602, 88682, 88782, 88882, 88973, 89069, 89161, 89219, 89317, 89344, 89372, 89401,
-    89475, 89527, 89565, 89612, 89635, 89661, 89729, 89758, 89787, 89814, 89905, 89975,
-    90057, 90112, 90199, 90265, 90323, 90419, 90478, 90548, 90625, 90657, 90730, 90819,
-    90860, 90898, 90993, 91071, 91141, 91222, 91277, 91357, 91379, 91443, 91541, 91636,
-    91734, 91761, 91861, 91951, 92046, 92144, 92239, 92292, 92366, 92453, 92494, 92554,
-    92637, 92727, 92785, 92884, 92949, 92975, 93001, 93069, 93098, 93127, 93216, 93244,
-    93333, 93402, 93459, 93558, 93643, 93708, 93766, 93862, 93919, 93975, 94033, 94122,
-    94208, 94289, 94350, 94371, 94471, 94538, 94593, 94635, 94676, 94775, 94826, 94907,
-    95002, 95067, 95121, 95162, 95261, 95319, 95409, 95466, 95507, 95606, 95662, 95751,
-    95848, 95936, 95964, 96063, 96091, 96120, 96171, 96210, 96297, 96365, 96446, 96479,
-    96562, 96626, 96683, 96778, 96829, 96908, 96968, 97031, 97057, 97092, 97192, 97273,
-    97311, 97389, 97472, 97514, 97605, 97706, 97768, 97814, 97904, 97976, 98025, 98115,
-    98202, 98246, 98304, 98386, 98419, 98518, 98599, 98653, 98729, 98828, 98854, 98943,
-    98971, 99028, 99127, 99183, 99241, 99330, 99403, 99470, 99553, 99652, 99702, 99732,
-    99779, 99806, 99869, 99920, 99972, 100021, 100093, 100150, 100259, 100308, 100374, 100440,
-    100469, 100531, 100574, 100607, 100634, 100714, 100778, 100797, 100826, 100841, 100875, 100919,
-    100969, 101063, 101157, 101202, 101274, 101331, 101370, 101428, 101485, 101543, 101601, 101659,
-    101705, 101758, 101811, 101864, 101928, 101981, 102035, 102089, 102143, 102203, 102247, 102305,
-    102358, 102400, 102438, 102467, 102483, 102505, 102543, 102600, 102709, 102740, 102791, 102824,
-    102889, 102923, 102939, 102978, 103030, 103082, 103134, 103186, 103237, 103317, 103365, 103413,
-    103461, 103509, 103578, 103604, 103643, 103671, 103710, 103738, 103777, 103805, 103844, 103872,
-    103909, 103954, 103987, 104020, 104053, 104086, 104179, 104288, 104317, 104426, 104484, 104530,
-    104622, 104701, 104802, 104845, 104860, 104906, 104918, 104945, 104966, 105005, 105098, 105154,
-    105197, 105244, 105332, 105431, 105505, 105552, 105650, 105748, 105817, 105885, 105922, 105970,
-    106031, 106072, 106089, 106108, 106144, 106236, 106253, 106304, 106325, 106496, 106589, 106682,
-    106776, 106865, 106951, 107030, 107046, 107065, 107111, 107145, 107199, 107249, 107299, 107388,
-    107467, 107555, 107649, 107681, 107779, 107846, 107913, 107974, 108039, 108072, 108128, 108204,
-    108271, 108322, 108414, 108503, 108531, 108554, 108606, 108656, 108739, 108803, 108873, 108914,
-    108961, 109017, 109072, 109120, 109177, 109229, 109299, 109376, 109429, 109524, 109549, 109650,
-    109739, 109802, 109835, 109879, 109963, 109999, 110057, 110100, 110139, 110162, 110205, 110253,
-    110293, 110350, 110425, 110471, 110592, 110689, 110713, 110796, 110879, 110902, 110938, 110978,
-    111007, 111066, 111132, 111198, 111298, 111327, 111369, 111423, 111468, 111526, 111566, 111619,
-    111713, 111775, 111867, 111920, 112005, 112077, 112169, 112217, 112269, 112323, 112361, 112442,
-    112491, 112536, 112597, 112649, 112743, 112815, 112914, 112942, 113034, 113082, 113123, 113152,
-    113242, 113296, 113346, 113444, 113536, 113613, 113697, 113751, 113805, 113855, 113953, 114042,
-    114096, 114183, 114251, 114307, 114385, 114431, 114476, 114530, 114628, 114688, 114783, 114834,
-    114859, 114907, 114971, 115023, 115064, 115120, 115193, 115251, 115360, 115425, 115490, 115549,
-    115580, 115640, 115707, 115769, 115804, 115855, 115956, 116039, 116097, 116138, 116197, 116256,
-    116315, 116374, 116428, 116482, 116536, 116591, 116646, 116701, 116745, 116804, 116857, 116915,
-    117024, 117057, 117113, 117173, 117233, 117293, 117325, 117391, 117431, 117477, 117586, 117647,
-    117756, 117824, 117895, 117952, 118050, 118147, 118236, 118334, 118387, 118437, 118520, 118578,
-    118645, 118784, 118875, 118973, 119024, 119100, 119172, 119254, 119346, 119445, 119537, 119605,
-    119677, 119756, 119816, 119879, 119976, 120059, 120142, 120186, 120286, 120312, 120411, 120441,
-    120464, 120527, 120593, 120659, 120689, 120787, 120812, 120845, 120891, 120949, 120998, 121060,
-    121104, 121161, 121259, 121325, 121421, 121478, 121567, 121643, 121739, 121791, 121847, 121905,
-    121958, 121998, 122045, 122145, 122205, 122292, 122361, 122424, 122477, 122559, 122657, 122715,
-    122880, 122979, 123037, 123113, 123164, 123236, 123335, 123434, 123483, 123582, 123664, 123737,
-    123826, 123883, 124002, 124043, 124102, 124148, 124167, 124228, 124260, 124279, 124311, 124355,
-    124375, 124408, 124433, 124488, 124556, 124602, 124665, 124712, 124795, 124857, 124883, 124928,
-    124957, 125001, 125052, 125099, 125194, 125244, 125295, 125346, 125397, 125448, 125525, 125560,
-    125591, 125635, 125683, 125742, 125793, 125871, 125923, 125975, 126020, 126051, 126095, 126134,
-    126215, 126247, 126283, 126345, 126374, 126418, 126475, 126539, 126606, 126635, 126672, 126704,
-    126740, 126776, 126837, 126870, 126910, 126976, 127016, 127050, 127091, 127210, 127266, 127341,
-    127412, 127463, 127537, 127656, 127715, 127776, 127875, 127973, 128023, 128078, 128124, 128149,
-    128168, 128200, 128273, 128355, 128388, 128428, 128455, 128478, 128524, 128598, 128636, 128674,
-    128712, 128750, 128798, 128867, 128907, 128979, 129027, 129061, 129088, 129134, 129178, 129218,
-    129281, 129325, 129385, 129451, 129518, 129554, 129587, 129706, 129756, 129846, 129934, 130034,
-    130131, 130202, 130260, 130357, 130423, 130488, 130521, 130593, 130638, 130726, 130811, 130835,
-    130882, 130959, 131006, 131072, 131150, 131194, 131279, 131322, 131361, 131435, 131502, 131593,
-    131667, 131730, 131829, 131919, 131961, 132042, 132078, 132116, 132139, 132175, 132242, 132271,
-    132311, 132364, 132416, 132450, 132538, 132578, 132622, 132677, 132715, 132809, 132885, 132934,
-    133003, 133083, 133137, 133216, 133277, 133348, 133393, 133474, 133571, 133659, 133743, 133837,
-    133934, 134019, 134113, 134210, 134264, 134360, 134454, 134544, 134643, 134708, 134741, 134830,
-    134915, 134962, 135018, 135168, 135264, 135348, 135391, 135430, 135487, 135568, 135631, 135728,
-    135795, 135824, 135909, 136008, 136086, 136130, 136215, 136314, 136403, 136502, 136549, 136659,
-    136714, 136824, 136884, 136944, 137004, 137064, 137124, 137184, 137246, 137308, 137370, 137432,
-    137494, 137556, 137666, 137776, 137867, 137955, 138055, 138120, 138186, 138213, 138298, 138385,
-    138451, 138529, 138625, 138710, 138793, 138855, 138922, 138946, 138987, 139054, 139121, 139162,
-    139264, 139313, 139359, 139459, 139511, 139589, 139674, 139774, 139865, 139935, 140035, 140135,
-    140231, 140330, 140388, 140445, 140544, 140643, 140701, 140800, 140909, 140980, 141089, 141198,
-    141307, 141404, 141474, 141562, 141617, 141711, 141785, 141854, 141941, 142009, 142089, 142143,
-    142222, 142289, 142386, 142480, 142577, 142671, 142768, 142862, 142935, 143053, 143098, 143117,
-    143149, 143204, 143253, 143360, 143431, 143492, 143564, 143682, 143732, 143850, 143912, 143957,
-    144038, 144156, 144274, 144392, 144510, 144628, 144725, 144797, 144816, 144910, 144986, 145053,
-    145150, 145244, 145341, 145435, 145532, 145626, 145724, 145798, 145887, 145932, 145988, 146083,
-    146161, 146231, 146312, 146367, 146447, 146518, 146565, 146663, 146758, 146856, 146951, 147049,
-    147144, 147213, 147289, 147344, 147456, 147539, 147621, 147719, 147782, 147815, 147859, 147916,
-    148014, 148070, 148165, 148263, 148358, 148456, 148551, 148649, 148744, 148841, 148935, 149032,
-    149126, 149223, 149317, 149414, 149508, 149598, 149697, 149782, 149847, 149889, 149984, 150069,
-    150150, 150231, 150289, 150350, 150417, 150446, 150545, 150622, 150706, 150805, 150894, 150963,
-    151062, 151139, 151230, 151283, 151359, 151442, 151552, 151615, 151638, 151678, 151778, 151822,
-    151879, 151931, 151978, 152032, 152077, 152176, 152276, 152376, 152476, 152576, 152685, 152752,
-    152819, 152928, 153037, 153146, 153192, 153290, 153355, 153400, 153448, 153476, 153498, 153537,
-    153630, 153686, 153764, 153811, 153899, 153999, 154073, 154120, 154211, 154303, 154382, 154451,
-    154512, 154591, 154684, 154779, 154800, 154842, 154897, 154940, 154994, 155044, 155094, 155183,
-    155280, 155368, 155475, 155543, 155648, 155734, 155796, 155824, 155853, 155929, 155996, 156047,
-    156086, 156178, 156267, 156321, 156408, 156476, 156532, 156613, 156670, 156703, 156753, 156836,
-    156900, 156948, 157043, 157083, 157129, 157175, 157254, 157314, 157374, 157456, 157523, 157550,
-    157592, 157624, 157647, 157747, 157848, 157945, 158044, 158144, 158194, 158248, 158308, 158345,
-    158398, 158437, 158522, 158564, 158614, 158660, 158747, 158841, 158942, 159042, 159142, 159177,
-    159267, 159362, 159404, 159499, 159549, 159593, 159641, 159707, 159744, 159775, 159804, 159903,
-    159936, 160007, 160062, 160085, 160163, 160207, 160243, 160324, 160378, 160432, 160482, 160589,
-    160681, 160735, 160829, 160929, 161026, 161080, 161130, 161237, 161263, 161352, 161451, 161540,
-    161586, 161629, 161698, 161796, 161894, 161982, 162059, 162113, 162220, 162268, 162325, 162421,
-    162458, 162528, 162629, 162683, 162755, 162822, 162897, 162986, 163082, 163178, 163243, 163270,
-    163298, 163377, 163447, 163492, 163530, 163562, 163629, 163656, 163693, 163730, 163809, 163840,
-    163869, 163956, 164002, 164044, 164127, 164217, 164314, 164410, 164506, 164537, 164623, 164721,
-    164752, 164850, 164889, 164966, 165036, 165106, 165139, 165230, 165324, 165425, 165525, 165625,
-    165720, 165815, 165855, 165899, 165961, 165993, 166026, 166059, 166121, 166194, 166283, 166355,
-    166454, 166555, 166643, 166704, 166778, 166827, 166908, 166933, 166963, 167043, 167100, 167170,
-    167196, 167224, 167274, 167338, 167424, 167495, 167563, 167659, 167749, 167936, 168030, 168130,
-    168231, 168327, 168423, 168480, 168545, 168646, 168747, 168831, 168919, 169020, 169099, 169195,
-    169261, 169358, 169408, 169462, 169563, 169615, 169676, 169751, 169834, 169903, 169970, 170014,
-    170090, 170189, 170240, 170323, 170392, 170441, 170517, 170616, 170692, 170750, 170773, 170855,
-    170954, 171049, 171076, 171175, 171275, 171371, 171455, 171492, 171540, 171608, 171684, 171764,
-    171828, 171881, 172032, 172131, 172222, 172298, 172374, 172473, 172544, 172643, 172723, 172789,
-    172857, 172933, 172986, 173011, 173061, 173115, 173157, 173216, 173289, 173398, 173447, 173513,
-    173579, 173639, 173671, 173731, 173799, 173861, 173881, 173896, 173948, 174042, 174072, 174130,
-    174190, 174248, 174308, 174368, 174428, 174493, 174547, 174603, 174659, 174715, 174776, 174800,
-    174838, 174869, 174886, 174908, 174932, 175041, 175075, 175132, 175193, 175254, 175315, 175367,
-    175399, 175465, 175505, 175558, 175611, 175664, 175717, 175769, 175818, 175867, 175916, 175965,
-    176014, 176054, 176128, 176168, 176208, 176302, 176411, 176473, 176582, 176677, 176767, 176866,
-    176924, 177023, 177122, 177221, 177293, 177411, 177471, 177531, 177576, 177625, 177679, 177699,
-    177735, 177754, 177786, 177841, 177917, 177966, 177994, 178069, 178117, 178189, 178217, 178280,
-    178324, 178383, 178449, 178517, 178547, 178619, 178737, 178797, 178830, 178850, 178901, 178963,
-    179007, 179037, 179134, 179166, 179245, 179289, 179321, 179365, 179397, 179440, 179508, 179541,
-    179581, 179699, 179761, 179806, 179887, 180005, 180088, 180224, 180306, 180405, 180504, 180603,
-    180702, 180793, 180881, 180981, 181046, 181123, 181197, 181224, 181261, 181307, 181351, 181451,
-    181551, 181651, 181757, 181853, 181938, 182004, 182096, 182177, 182239, 182327, 182404, 182462,
-    182533, 182569, 182653, 182683, 182711, 182782, 182837, 182915, 182996, 183102, 183208, 183314,
-    183403, 183510, 183536, 183623, 183691, 183790, 183873, 183937, 183994, 184083, 184162, 184222,
-    184320, 184347, 184413, 184483, 184553, 184586, 184663, 184743, 184850, 184901, 184982, 185077,
-    185184, 185291, 185362, 185419, 185501, 185593, 185650, 185749, 185817, 185889, 185933, 186033,
-    186059, 186089, 186112, 186181, 186280, 186379, 186478, 186575, 186648, 186701, 186773, 186867,
-    186938, 187035, 187129, 187226, 187320, 187417, 187511, 187581, 187657, 187710, 187793, 187869,
-    187945, 188045, 188121, 188221, 188297, 188416, 188516, 188634, 188752, 188870, 188988, 189085,
-    189174, 189268, 189349, 189429, 189526, 189620, 189717, 189811, 189908, 190002, 190100, 190190,
-    190262, 190357, 190439, 190520, 190591, 190689, 190784, 190882, 190977, 191075, 191170, 191226,
-    191278, 191330, 191430, 191486, 191538, 191638, 191694, 191746, 191846, 191902, 192002, 192098,
-    192163, 192264, 192360, 192512, 192608, 192709, 192805, 192906, 192996, 193084, 193181, 193253,
-    193342, 193411, 193496, 193561, 193642, 193703, 193770, 193847, 193874, 193914, 194007, 194049,
-    194146, 194245, 194343, 194443, 194541, 194581, 194635, 194693, 194757, 194798, 194869, 194939,
-    194993, 195043, 195134, 195232, 195330, 195369, 195466, 195505, 195603, 195648, 195742, 195841,
-    195887, 195986, 196040, 196088, 196140, 196210, 196258, 196299, 196349, 196401, 196490, 196534,
-    196608, 196702, 196778, 196859, 196939, 197010, 197078, 197175, 197233, 197331, 197428, 197522,
-    197619, 197666, 197739, 197837, 197887, 197985, 198043, 198135, 198229, 198326, 198362, 198403,
-    198477, 198575, 198633, 198727, 198816, 198913, 198978, 199000, 199026, 199093, 199121, 199149,
-    199175, 199272, 199363, 199430, 199523, 199606, 199693, 199756, 199820, 199876, 199932, 199990,
-    200079, 200162, 200221, 200284, 200316, 200389, 200460, 200554, 200575, 200704, 200771, 200868,
-    200962, 201059, 201153, 201250,
+    0, 100, 160, 202, 204, 233, 235, 236, 281, 307, 375, 443,
+    509, 610, 710, 759, 788, 823, 861, 917, 974, 1003, 1026, 1119,
+    1181, 1220, 1301, 1373, 1429, 1474, 1520, 1559, 1621, 1635, 1735, 1771,
+    1859, 1895, 1934, 2015, 2108, 2173, 2190, 2278, 2336, 2373, 2386, 2483,
+    2579, 2630, 2671, 2677, 2757, 2785, 2845, 2926, 2982, 3081, 3136, 3208,
+    3259, 3312, 3352, 3427, 3503, 3546, 3631, 3727, 3788, 3837, 3928, 4096,
+    4197, 4297, 4310, 4403, 4440, 4535, 4583, 4667, 4701, 4792, 4841, 4932,
+    4981, 5075, 5127, 5221, 5273, 5370, 5417, 5514, 5611, 5699, 5796, 5818,
+    5914, 5952, 5974, 6070, 6092, 6188, 6210, 6306, 6395, 6480, 6515, 6613,
+    6712, 6810, 6828, 6902, 6970, 7050, 7148, 7219, 7320, 7365, 7439, 7540,
+    7587, 7638, 7729, 7812, 7840, 7856, 7936, 7954, 8052, 8192, 8245, 8319,
+    8486, 8527, 8623, 8718, 8816, 8914, 9012, 9046, 9129, 9181, 9276, 9293,
+    9379, 9423, 9439, 9507, 9557, 9575, 9635, 9684, 9699, 9736, 9804, 9844,
+    9892, 9926, 9994, 10034, 10082, 10129, 10144, 10220, 10237, 10330, 10420, 10440,
+    10460, 10494, 10543, 10596, 10612, 10652, 10673, 10731, 10789, 10849, 10907, 10961,
+    11035, 11113, 11187, 11239, 11332, 11425, 11475, 11549, 11597, 11682, 11732, 11790,
+    11812, 11834, 11874, 11963, 12059, 12138, 12230, 12288, 12384, 12481, 12527, 12585,
+    12681, 12705, 12771, 12837, 12921, 12981, 13046, 13111, 13138, 13166, 13195, 13234,
+    13278, 13355, 13402, 13421, 13497, 13564, 13609, 13686, 13781, 13871, 13914, 13984,
+    14035, 14112, 14157, 14212, 14265, 14355, 14445, 14496, 14522, 14599, 14656, 14677,
+    14715, 14760, 14807, 14817, 14886, 14920, 14943, 15039, 15056, 15082, 15150, 15201,
+    15228, 15253, 15282, 15374, 15402, 15431, 15520, 15621, 15677, 15760, 15818, 15841,
+    15868, 15900, 15932, 15967, 16056, 16108, 16176, 16242, 16384, 16475, 16507, 16549,
+    16645, 16732, 16821, 16887, 16977, 17045, 17089, 17121, 17139, 17198, 17250, 17272,
+    17333, 17389, 17463, 17544, 17601, 17700, 17722, 17740, 17772, 17799, 17831, 17845,
+    17868, 17874, 17957, 18042, 18090, 18154, 18216, 18288, 18375, 18403, 18441, 18533,
+    18616, 18701, 18763, 18849, 18913, 18956, 19002, 19050, 19107, 19163, 19221, 19316,
+    19356, 19445, 19491, 19545, 19604, 19661, 19709, 19728, 19759, 19803, 19884, 19928,
+    19988, 20046, 20114, 20197, 20221, 20255, 20343, 20480, 20561, 20619, 20701, 20761,
+    20782, 20805, 20842, 20864, 20910, 21007, 21107, 21132, 21201, 21232, 21299, 21352,
+    21425, 21450, 21527, 21598, 21638, 21694, 21772, 21827, 21905, 21949, 22026, 22058,
+    22085, 22113, 22187, 22227, 22300, 22327, 22396, 22484, 22525, 22563, 22585, 22623,
+    22717, 22759, 22842, 22895, 22928, 22961, 23013, 23110, 23207, 23264, 23294, 23394,
+    23421, 23465, 23540, 23609, 23650, 23702, 23787, 23853, 23952, 23977, 24006, 24069,
+    24170, 24200, 24243, 24291, 24334, 24427, 24576, 24676, 24776, 24877, 24893, 24978,
+    25039, 25065, 25105, 25200, 25222, 25321, 25415, 25462, 25536, 25591, 25672, 25721,
+    25780, 25837, 25893, 25965, 26034, 26083, 26104, 26132, 26229, 26304, 26368, 26436,
+    26519, 26547, 26584, 26612, 26643, 26674, 26704, 26722, 26774, 26854, 26908, 26932,
+    26987, 27016, 27059, 27129, 27158, 27187, 27266, 27324, 27365, 27397, 27466, 27504,
+    27531, 27558, 27598, 27637, 27733, 27755, 27806, 27870, 27957, 28030, 28055, 28124,
+    28165, 28219, 28269, 28291, 28387, 28438, 28530, 28672, 28767, 28832, 28886, 28987,
+    29028, 29082, 29132, 29154, 29250, 29276, 29365, 29464, 29553, 29599, 29632, 29690,
+    29791, 29832, 29886, 29982, 30038, 30139, 30193, 30268, 30595, 30636, 30734, 30832,
+    30930, 31028, 31126, 31186, 31277, 31369, 31427, 31527, 31593, 31658, 31687, 31739,
+    31766, 31813, 31836, 31862, 31930, 31959, 31988, 32015, 32100, 32154, 32245, 32315,
+    32397, 32455, 32555, 32636, 32768, 32855, 32921, 32979, 33075, 33133, 33191, 33281,
+    33340, 33417, 33463, 33546, 33608, 33629, 33666, 33736, 33804, 33861, 33903, 33944,
+    34044, 34096, 34178, 34274, 34340, 34395, 34436, 34536, 34563, 34621, 34721, 34779,
+    34869, 34928, 34969, 35069, 35126, 35172, 35192, 35282, 35355, 35377, 35450, 35508,
+    35618, 35665, 35729, 35793, 35851, 35881, 35949, 36005, 36046, 36078, 36097, 36163,
+    36189, 36238, 36286, 36304, 36332, 36369, 36423, 36471, 36520, 36569, 36618, 36668,
+    36718, 36768, 36864, 36914, 36964, 37015, 37066, 37117, 37168, 37219, 37270, 37312,
+    37361, 37410, 37459, 37509, 37559, 37609, 37659, 37709, 37759, 37810, 37861, 37912,
+    37963, 38014, 38065, 38095, 38150, 38191, 38236, 38257, 38316, 38348, 38402, 38435,
+    38480, 38516, 38569, 38637, 38705, 38779, 38889, 38923, 38991, 39053, 39141, 39196,
+    39255, 39314, 39373, 39432, 39491, 39550, 39609, 39668, 39727, 39788, 39849, 39910,
+    39971, 40032, 40093, 40193, 40281, 40316, 40359, 40402, 40445, 40488, 40531, 40574,
+    40617, 40660, 40703, 40746, 40791, 40836, 40881, 40960, 41005, 41050, 41098, 41196,
+    41286, 41378, 41438, 41474, 41519, 41545, 41571, 41597, 41623, 41649, 41675, 41701,
+    41727, 41753, 41779, 41807, 41835, 41863, 41891, 41919, 41947, 41981, 42036, 42091,
+    42146, 42201, 42256, 42311, 42366, 42421, 42476, 42531, 42588, 42645, 42702, 42759,
+    42816, 42873, 42964, 43055, 43150, 43200, 43237, 43259, 43369, 43429, 43457, 43567,
+    43592, 43668, 43702, 43760, 43917, 43964, 44028, 44092, 44126, 44160, 44228, 44273,
+    44325, 44377, 44449, 44468, 44487, 44586, 44636, 44686, 44736, 44786, 44827, 44879,
+    44889, 44945, 45056, 45122, 45184, 45246, 45308, 45360, 45416, 45473, 45539, 45601,
+    45663, 45725, 45774, 45793, 45834, 45848, 45905, 45966, 46027, 46088, 46145, 46229,
+    46290, 46374, 46435, 46519, 46580, 46664, 46725, 46790, 46855, 46920, 46981, 47046,
+    47111, 47176, 47237, 47302, 47367, 47432, 47493, 47558, 47623, 47688, 47749, 47814,
+    47879, 47944, 48005, 48070, 48135, 48200, 48233, 48296, 48315, 48365, 48386, 48427,
+    48452, 48497, 48522, 48567, 48592, 48637, 48660, 48716, 48757, 48802, 48847, 48892,
+    48915, 48971, 49012, 49057, 49102, 49152, 49175, 49231, 49272, 49317, 49362, 49407,
+    49564, 49620, 49686, 49748, 49810, 49872, 50029, 50085, 50151, 50213, 50275, 50337,
+    50494, 50585, 50681, 50773, 50831, 50889, 50995, 51061, 51126, 51153, 51181, 51210,
+    51284, 51336, 51434, 51455, 51511, 51558, 51581, 51602, 51625, 51713, 51737, 51761,
+    51846, 51943, 51995, 52074, 52112, 52159, 52182, 52209, 52298, 52356, 52447, 52517,
+    52599, 52631, 52712, 52795, 52857, 52927, 53004, 53036, 53109, 53248, 53336, 53442,
+    53469, 53554, 53612, 53712, 53818, 53914, 53998, 54066, 54130, 54210, 54242, 54299,
+    54370, 54404, 54461, 54548, 54592, 54668, 54760, 54776, 54873, 54926, 54950, 55028,
+    55060, 55143, 55212, 55262, 55338, 55430, 55527, 55580, 55658, 55727, 55823, 55840,
+    55887, 55973, 56061, 56114, 56172, 56264, 56358, 56432, 56502, 56582, 56643, 56722,
+    56819, 56894, 56934, 56992, 57015, 57065, 57147, 57239, 57344, 57444, 57535, 57603,
+    57675, 57750, 57829, 57889, 57946, 57982, 58049, 58075, 58111, 58151, 58195, 58231,
+    58266, 58289, 58333, 58433, 58496, 58522, 58557, 58603, 58630, 58678, 58777, 58876,
+    58905, 58935, 58958, 58984, 59037, 59100, 59183, 59211, 59238, 59284, 59379, 59474,
+    59550, 59585, 59635, 59729, 59805, 59858, 59952, 60043, 60091, 60143, 60229, 60246,
+    60300, 60393, 60433, 60460, 60526, 60576, 60618, 60658, 60704, 60775, 60825, 60895,
+    60970, 61049, 61118, 61180, 61249, 61314, 61384, 61440, 61529, 61567, 61660, 61685,
+    61786, 61821, 61873, 61893, 61974, 62016, 62093, 62123, 62150, 62202, 62248, 62324,
+    62415, 62456, 62532, 62610, 62710, 62809, 62894, 62952, 63032, 63132, 63231, 63308,
+    63379, 63466, 63566, 63620, 63695, 64182, 64223, 64321, 64419, 64517, 64615, 64713,
+    64799, 64890, 64948, 65048, 65113, 65178, 65205, 65303, 65326, 65401, 65448, 65481,
+    65536, 65611, 65689, 65760, 65781, 65874, 65944, 65997, 66043, 66113, 66213, 66311,
+    66405, 66430, 66455, 66522, 66592, 66655, 66668, 66713, 66751, 66813, 66834, 66871,
+    66971, 67023, 67070, 67103, 67127, 67177, 67234, 67282, 67363, 67399, 67430, 67470,
+    67571, 67672, 67704, 67778, 67813, 67885, 67960, 68004, 68064, 68146, 68205, 68287,
+    68365, 68382, 68443, 68485, 68526, 68626, 68678, 68760, 68830, 68888, 68947, 68988,
+    69088, 69125, 69187, 69250, 69291, 69391, 69451, 69512, 69632, 69728, 69827, 69892,
+    69957, 69984, 70012, 70050, 70146, 70247, 70321, 70414, 70484, 70553, 70585, 70677,
+    70771, 70790, 70887, 70916, 70945, 71015, 71089, 71156, 71245, 71311, 71360, 71402,
+    71467, 71525, 71613, 71706, 71772, 71857, 71919, 71980, 72061, 72097, 72170, 72242,
+    72319, 72348, 72429, 72490, 72589, 72659, 72718, 72817, 72880, 72979, 73040, 73140,
+    73205, 73301, 73376, 73451, 73544, 73614, 73728, 73826, 73897, 73986, 74052, 74140,
+    74234, 74301, 74386, 74448, 74548, 74648, 74748, 74846, 74944, 75042, 75140, 75223,
+    75290, 75357, 75428, 75485, 75561, 75652, 75707, 75783, 75866, 75915, 75991, 76082,
+    76137, 76213, 76305, 76404, 76472, 76544, 76588, 76688, 76714, 76744, 76767, 76830,
+    76906, 76982, 77081, 77180, 77279, 77379, 77480, 77490, 77573, 77618, 77654, 77686,
+    77718, 77739, 77824, 77869, 77947, 78044, 78095, 78189, 78208, 78242, 78307, 78392,
+    78456, 78529, 78591, 78661, 78739, 78833, 78867, 78932, 79005, 79067, 79137, 79236,
+    79335, 79379, 79403, 79447, 79506, 79595, 79684, 79740, 79797, 79864, 79951, 79983,
+    80014, 80064, 80163, 80262, 80342, 80381, 80435, 80533, 80613, 80639, 80696, 80794,
+    80889, 80941, 80997, 81087, 81108, 81166, 81229, 81292, 81370, 81469, 81558, 81647,
+    81709, 81793, 81920, 82009, 82090, 82165, 82256, 82355, 82449, 82522, 82580, 82662,
+    82759, 82829, 82897, 82949, 83016, 83042, 83082, 83117, 83176, 83275, 83299, 83343,
+    83410, 83497, 83554, 83649, 83705, 83768, 83812, 83860, 83932, 83982, 84052, 84090,
+    84136, 84230, 84289, 84350, 84390, 84461, 84529, 84608, 84683, 84780, 84874, 84971,
+    85065, 85162, 85256, 85353, 85452, 85535, 85588, 85679, 85731, 85825, 86016, 86115,
+    86209, 86306, 86400, 86497, 86591, 86635, 86726, 86803, 86882, 86959, 87014, 87073,
+    87157, 87257, 87325, 87371, 87454, 87516, 87583, 87609, 87645, 87680, 87728, 87791,
+    87819, 87865, 87915, 87991, 88039, 88079, 88149, 88220, 88259, 88359, 88439, 88539,
+    88639, 88730, 88826, 88918, 88976, 89074, 89101, 89129, 89158, 89232, 89284, 89322,
+    89369, 89392, 89418, 89486, 89515, 89544, 89571, 89662, 89732, 89814, 89846, 89933,
+    89999, 90112, 90208, 90267, 90337, 90414, 90446, 90519, 90608, 90649, 90687, 90782,
+    90860, 90930, 91011, 91066, 91146, 91168, 91232, 91330, 91425, 91523, 91550, 91650,
+    91740, 91835, 91933, 92028, 92081, 92155, 92242, 92283, 92343, 92426, 92516, 92574,
+    92673, 92738, 92764, 92790, 92858, 92887, 92916, 93005, 93033, 93122, 93191, 93248,
+    93347, 93432, 93497, 93555, 93651, 93708, 93764, 93822, 93911, 93970, 94051, 94112,
+    94208, 94308, 94375, 94430, 94472, 94513, 94612, 94663, 94744, 94839, 94904, 94958,
+    94999, 95098, 95156, 95246, 95303, 95344, 95443, 95499, 95588, 95685, 95773, 95801,
+    95900, 95928, 95957, 96008, 96047, 96134, 96202, 96283, 96316, 96399, 96463, 96520,
+    96615, 96666, 96745, 96805, 96868, 96894, 96929, 97029, 97110, 97148, 97226, 97309,
+    97351, 97442, 97543, 97605, 97651, 97741, 97813, 97862, 97952, 98039, 98083, 98131,
+    98213, 98304, 98403, 98484, 98538, 98614, 98713, 98739, 98828, 98856, 98913, 99012,
+    99068, 99126, 99215, 99288, 99355, 99438, 99537, 99587, 99617, 99664, 99691, 99754,
+    99805, 99857, 99906, 99978, 100035, 100144, 100193, 100259, 100325, 100354, 100416, 100459,
+    100492, 100519, 100599, 100663, 100682, 100711, 100726, 100760, 100804, 100854, 100948, 101042,
+    101087, 101159, 101216, 101255, 101313, 101370, 101428, 101486, 101544, 101590, 101643, 101696,
+    101749, 101813, 101866, 101920, 101974, 102028, 102088, 102132, 102190, 102243, 102266, 102304,
+    102333, 102349, 102400, 102438, 102495, 102604, 102635, 102686, 102719, 102784, 102818, 102834,
+    102873, 102925, 102977, 103029, 103081, 103132, 103212, 103260, 103308, 103356, 103404, 103473,
+    103499, 103538, 103566, 103605, 103633, 103672, 103700, 103739, 103767, 103804, 103849, 103882,
+    103915, 103948, 103981, 104074, 104183, 104212, 104321, 104379, 104425, 104517, 104596, 104697,
+    104740, 104755, 104801, 104813, 104882, 104909, 104930, 104969, 105062, 105118, 105161, 105208,
+    105296, 105395, 105469, 105516, 105614, 105712, 105781, 105849, 105886, 105934, 105995, 106036,
+    106053, 106072, 106108, 106200, 106217, 106268, 106289, 106369, 106496, 106589, 106683, 106779,
+    106865, 106942, 106958, 106977, 107023, 107057, 107111, 107161, 107211, 107300, 107379, 107467,
+    107561, 107593, 107691, 107758, 107825, 107886, 107951, 107984, 108040, 108116, 108183, 108234,
+    108326, 108415, 108443, 108466, 108518, 108568, 108651, 108715, 108785, 108826, 108873, 108929,
+    108984, 109032, 109089, 109141, 109211, 109288, 109341, 109436, 109461, 109562, 109651, 109714,
+    109747, 109791, 109875, 109911, 109969, 110012, 110051, 110074, 110117, 110165, 110205, 110262,
+    110337, 110383, 110440, 110537, 110592, 110675, 110758, 110781, 110817, 110857, 110886, 110945,
+    111011, 111077, 111177, 111206, 111248, 111302, 111347, 111405, 111445, 111498, 111592, 111654,
+    111746, 111799, 111884, 111956, 112048, 112096, 112148, 112202, 112240, 112321, 112370, 112415,
+    112476, 112528, 112620, 112692, 112791, 112819, 112911, 112959, 113000, 113029, 113126, 113180,
+    113230, 113328, 113420, 113497, 113581, 113635, 113689, 113739, 113837, 113926, 113980, 114067,
+    114135, 114191, 114269, 114315, 114360, 114414, 114512, 114565, 114688, 114739, 114764, 114812,
+    114876, 114928, 114969, 115042, 115100, 115209, 115274, 115339, 115398, 115429, 115489, 115556,
+    115618, 115653, 115704, 115805, 115888, 115946, 115987, 116046, 116105, 116164, 116223, 116277,
+    116331, 116385, 116440, 116495, 116550, 116594, 116653, 116706, 116764, 116873, 116906, 116962,
+    117022, 117082, 117142, 117174, 117240, 117280, 117326, 117435, 117496, 117605, 117673, 117744,
+    117801, 117899, 117996, 118085, 118183, 118236, 118286, 118369, 118427, 118494, 118570, 118661,
+    118784, 118835, 118911, 118983, 119065, 119157, 119256, 119348, 119416, 119488, 119567, 119627,
+    119690, 119787, 119870, 119953, 119997, 120097, 120123, 120222, 120252, 120275, 120338, 120404,
+    120470, 120500, 120598, 120623, 120656, 120702, 120760, 120809, 120871, 120915, 120972, 121070,
+    121136, 121232, 121289, 121378, 121454, 121550, 121602, 121658, 121716, 121769, 121809, 121856,
+    121956, 122016, 122103, 122172, 122235, 122288, 122377, 122475, 122533, 122600, 122699, 122757,
+    122880, 122931, 123003, 123102, 123201, 123250, 123349, 123431, 123504, 123593, 123650, 123769,
+    123810, 123869, 123915, 123934, 123995, 124027, 124046, 124078, 124122, 124142, 124175, 124200,
+    124255, 124323, 124369, 124432, 124479, 124562, 124624, 124650, 124695, 124724, 124768, 124819,
+    124866, 124961, 125011, 125062, 125113, 125164, 125215, 125292, 125327, 125358, 125402, 125450,
+    125509, 125560, 125638, 125690, 125742, 125787, 125818, 125862, 125901, 125982, 126014, 126050,
+    126112, 126141, 126185, 126242, 126306, 126373, 126402, 126439, 126471, 126507, 126543, 126603,
+    126636, 126676, 126709, 126749, 126783, 126824, 126976, 127032, 127107, 127178, 127229, 127303,
+    127422, 127481, 127542, 127641, 127739, 127789, 127844, 127890, 127915, 127934, 127966, 128039,
+    128121, 128154, 128194, 128221, 128244, 128290, 128364, 128402, 128440, 128478, 128516, 128564,
+    128633, 128673, 128745, 128793, 128827, 128854, 128900, 128944, 128984, 129047, 129091, 129151,
+    129217, 129284, 129320, 129353, 129472, 129522, 129612, 129700, 129800, 129897, 129968, 130026,
+    130123, 130189, 130254, 130287, 130359, 130404, 130492, 130577, 130601, 130648, 130725, 130772,
+    130814, 130892, 130936, 131021, 131072, 131111, 131185, 131252, 131343, 131417, 131480, 131579,
+    131669, 131711, 131792, 131828, 131866, 131889, 131925, 131992, 132021, 132061, 132114, 132166,
+    132200, 132288, 132328, 132372, 132427, 132465, 132559, 132635, 132684, 132753, 132833, 132887,
+    132966, 133027, 133098, 133143, 133224, 133321, 133409, 133493, 133587, 133684, 133769, 133863,
+    133960, 134014, 134110, 134204, 134294, 134393, 134458, 134491, 134580, 134665, 134712, 134768,
+    134822, 134918, 135002, 135045, 135084, 135168, 135249, 135312, 135409, 135476, 135505, 135590,
+    135689, 135767, 135811, 135896, 135995, 136084, 136183, 136230, 136340, 136395, 136505, 136565,
+    136625, 136685, 136745, 136805, 136865, 136927, 136989, 137051, 137113, 137175, 137237, 137347,
+    137457, 137548, 137636, 137736, 137801, 137867, 137894, 137979, 138066, 138132, 138210, 138306,
+    138391, 138474, 138536, 138603, 138627, 138668, 138735, 138802, 138843, 138897, 138946, 138992,
+    139092, 139144, 139264, 139349, 139449, 139540, 139610, 139710, 139810, 139906, 140005, 140063,
+    140120, 140219, 140318, 140376, 140475, 140584, 140654, 140763, 140872, 140981, 141078, 141148,
+    141236, 141291, 141385, 141459, 141528, 141615, 141683, 141763, 141817, 141896, 141963, 142060,
+    142154, 142251, 142345, 142442, 142536, 142609, 142727, 142772, 142791, 142823, 142878, 142927,
+    142973, 143044, 143104, 143176, 143294, 143360, 143478, 143540, 143585, 143666, 143784, 143902,
+    144020, 144138, 144256, 144353, 144425, 144444, 144538, 144614, 144681, 144778, 144872, 144969,
+    145063, 145160, 145254, 145352, 145426, 145515, 145560, 145616, 145711, 145789, 145859, 145940,
+    145995, 146075, 146146, 146193, 146291, 146386, 146484, 146579, 146677, 146772, 146841, 146917,
+    146972, 147048, 147131, 147213, 147311, 147374, 147407, 147456, 147513, 147611, 147667, 147762,
+    147860, 147955, 148053, 148148, 148246, 148341, 148438, 148532, 148629, 148723, 148820, 148914,
+    149011, 149105, 149195, 149294, 149379, 149444, 149486, 149581, 149666, 149747, 149828, 149886,
+    149947, 150014, 150043, 150142, 150219, 150303, 150402, 150491, 150560, 150659, 150736, 150827,
+    150880, 150956, 151039, 151139, 151202, 151225, 151265, 151365, 151409, 151466, 151552, 151599,
+    151653, 151698, 151797, 151897, 151997, 152097, 152197, 152306, 152373, 152440, 152549, 152658,
+    152767, 152813, 152911, 152976, 153021, 153069, 153142, 153170, 153192, 153231, 153324, 153380,
+    153458, 153505, 153593, 153693, 153767, 153814, 153905, 153997, 154076, 154145, 154206, 154285,
+    154385, 154480, 154501, 154543, 154598, 154641, 154695, 154745, 154795, 154884, 154981, 155069,
+    155176, 155244, 155312, 155398, 155460, 155488, 155517, 155648, 155715, 155766, 155805, 155897,
+    155986, 156040, 156127, 156195, 156251, 156332, 156389, 156422, 156472, 156555, 156619, 156667,
+    156762, 156802, 156848, 156894, 156973, 157033, 157093, 157175, 157242, 157269, 157311, 157343,
+    157366, 157466, 157567, 157664, 157763, 157863, 157913, 157967, 158027, 158064, 158117, 158156,
+    158241, 158283, 158333, 158379, 158466, 158560, 158661, 158761, 158861, 158896, 158986, 159081,
+    159123, 159218, 159268, 159312, 159360, 159426, 159450, 159481, 159510, 159609, 159642, 159744,
+    159799, 159822, 159900, 159944, 159980, 160061, 160115, 160169, 160219, 160326, 160418, 160472,
+    160566, 160666, 160763, 160817, 160867, 160974, 161000, 161089, 161188, 161277, 161323, 161366,
+    161435, 161533, 161631, 161719, 161796, 161850, 161957, 162005, 162062, 162158, 162195, 162265,
+    162366, 162420, 162492, 162566, 162648, 162737, 162833, 162929, 162994, 163021, 163049, 163128,
+    163198, 163243, 163281, 163313, 163380, 163407, 163444, 163481, 163560, 163583, 163612, 163699,
+    163745, 163840, 163923, 164013, 164110, 164206, 164302, 164333, 164419, 164517, 164548, 164646,
+    164685, 164762, 164832, 164902, 164935, 165026, 165120, 165221, 165321, 165421, 165516, 165611,
+    165651, 165695, 165757, 165789, 165822, 165855, 165917, 165990, 166079, 166151, 166250, 166351,
+    166439, 166500, 166574, 166623, 166704, 166729, 166759, 166839, 166896, 166966, 166992, 167020,
+    167070, 167134, 167220, 167291, 167359, 167455, 167545, 167641, 167735, 167936, 168037, 168133,
+    168229, 168286, 168351, 168452, 168553, 168637, 168725, 168826, 168905, 169001, 169067, 169164,
+    169214, 169268, 169369, 169421, 169482, 169557, 169640, 169709, 169776, 169820, 169896, 169995,
+    170046, 170129, 170198, 170247, 170323, 170422, 170498, 170556, 170579, 170661, 170760, 170855,
+    170882, 170981, 171081, 171177, 171261, 171298, 171346, 171414, 171490, 171570, 171634, 171687,
+    171763, 171862, 171953, 172032, 172108, 172207, 172278, 172377, 172457, 172523, 172591, 172667,
+    172720, 172745, 172795, 172849, 172891, 172964, 173073, 173122, 173188, 173254, 173314, 173346,
+    173406, 173474, 173536, 173556, 173571, 173623, 173717, 173747, 173805, 173865, 173923, 173983,
+    174043, 174103, 174168, 174222, 174278, 174334, 174390, 174451, 174475, 174513, 174544, 174561,
+    174583, 174607, 174716, 174750, 174807, 174868, 174929, 174990, 175042, 175074, 175140, 175180,
+    175233, 175286, 175339, 175392, 175444, 175493, 175542, 175591, 175640, 175689, 175729, 175769,
+    175809, 175849, 175943, 176052, 176128, 176237, 176332, 176422, 176521, 176579, 176678, 176777,
+    176876, 176948, 177066, 177126, 177186, 177231, 177280, 177334, 177354, 177390, 177409, 177441,
+    177496, 177572, 177621, 177649, 177724, 177772, 177844, 177872, 177935, 177979, 178038, 178104,
+    178172, 178202, 178274, 178392, 178452, 178485, 178505, 178556, 178618, 178662, 178692, 178789,
+    178821, 178900, 178944, 178976, 179020, 179052, 179095, 179163, 179196, 179236, 179354, 179416,
+    179461, 179542, 179660, 179743, 179801, 179883, 179982, 180081, 180224, 180323, 180414, 180502,
+    180602, 180667, 180744, 180818, 180845, 180882, 180928, 180972, 181072, 181172, 181272, 181378,
+    181474, 181559, 181625, 181717, 181798, 181860, 181948, 182025, 182083, 182154, 182190, 182274,
+    182304, 182332, 182403, 182458, 182536, 182617, 182723, 182829, 182935, 183024, 183131, 183157,
+    183244, 183312, 183411, 183494, 183558, 183615, 183704, 183783, 183843, 183914, 183941, 184007,
+    184077, 184147, 184180, 184320, 184400, 184507, 184558, 184639, 184734, 184841, 184948, 185019,
+    185076, 185158, 185250, 185307, 185406, 185474, 185546, 185590, 185690, 185716, 185746, 185769,
+    185838, 185937, 186036, 186135, 186232, 186305, 186358, 186430, 186524, 186595, 186692, 186786,
+    186883, 186977, 187074, 187168, 187238, 187314, 187367, 187450, 187526, 187602, 187702, 187778,
+    187878, 187954, 188054, 188154, 188272, 188416, 188534, 188652, 188749, 188838, 188932, 189013,
+    189093, 189190, 189284, 189381, 189475, 189572, 189666, 189764, 189854, 189926, 190021, 190103,
+    190184, 190255, 190353, 190448, 190546, 190641, 190739, 190834, 190890, 190942, 190994, 191094,
+    191150, 191202, 191302, 191358, 191410, 191510, 191566, 191666, 191762, 191827, 191928, 192024,
+    192125, 192221, 192322, 192512, 192613, 192703, 192791, 192888, 192960, 193049, 193118, 193203,
+    193268, 193349, 193410, 193477, 193554, 193581, 193621, 193714, 193756, 193853, 193952, 194050,
+    194150, 194248, 194288, 194342, 194400, 194464, 194505, 194576, 194646, 194700, 194750, 194841,
+    194939, 195037, 195076, 195173, 195212, 195310, 195355, 195449, 195548, 195594, 195693, 195747,
+    195795, 195847, 195917, 195965, 196006, 196056, 196108, 196197, 196241, 196313, 196407, 196483,
+    196608, 196688, 196759, 196827, 196924, 196982, 197080, 197177, 197271, 197368, 197415, 197488,
+    197586, 197636, 197734, 197792, 197884, 197978, 198075, 198111, 198152, 198226, 198324, 198382,
+    198476, 198565, 198662, 198727, 198749, 198775, 198842, 198870, 198898, 198924, 199021, 199112,
+    199179, 199272, 199355, 199442, 199505, 199569, 199625, 199681, 199739, 199828, 199911, 199970,
+    200033, 200065, 200138, 200209, 200303, 200324, 200386, 200453, 200550, 200704, 200801, 200895,
+    200992,
 };
 
 static const struct kiln_pair pairs[] = {
-    { 5, 6 }, { 47, 3100 }, { 291, 295 }, { 5, 174 }, { 3, 185 }, { 183, 184 },
-    { 47, 5 }, { 295, 239 }, { 3105, 3104 }, { 3, 12 }, { 139, 140 }, { 290, 291 },
-    { 1695, 3100 }, { 340, 341 }, { 168, 47 }, { 5, 187 }, { 3, 3110 }, { 11, 3109 },
-    { 1697, 3100 }, { 3113, 342 }, { 13, 14 }, { 294, 3102 }, { 291, 1310 }, { 239, 3101 },
-    { 345, 982 }, { 936, 148 }, { 6, 19 }, { 21, 22 }, { 23, 24 }, { 274, 275 },
-    { 30, 31 }, { 32, 33 }, { 37, 38 }, { 41, 42 }, { 176, 177 }, { 178, 179 },
-    { 180, 181 }, { 3108, 3103 }, { 165, 166 }, { 47, 241 }, { 3116, 3100 }, { 3, 3112 },
-    { 3124, 345 }, { 390, 291 }, { 3126, 20 }, { 3127, 3128 }, { 3129, 276 }, { 46, 3101 },
-    { 3108, 3115 }, { 3130, 3131 }, { 3132, 39 }, { 3134, 3135 }, { 3136, 3103 }, { 167, 3114 },
-    { 6, 230 }, { 9, 10 }, { 48, 49 }, { 51, 52 }, { 55, 56 }, { 58, 59 },
-    { 67, 68 }, { 69, 70 }, { 71, 72 }, { 73, 74 }, { 75, 76 }, { 77, 78 },
-    { 79, 80 }, { 81, 82 }, { 83, 84 }, { 91, 92 }, { 93, 94 }, { 96, 97 },
-    { 98, 99 }, { 101, 102 }, { 110, 111 }, { 112, 113 }, { 211, 212 }, { 213, 214 },
-    { 233, 234 }, { 239, 240 }, { 261, 262 }, { 369, 3107 }, { 766, 938 }, { 317, 318 },
-    { 3117, 3100 }, { 3, 3118 }, { 3138, 3153 }, { 76, 88 }, { 93, 100 }, { 3139, 6 },
-    { 3147, 3156 }, { 3159, 60 }, { 3160, 3161 }, { 3163, 3164 }, { 3165, 3166 }, { 3167, 3168 },
-    { 3169, 3170 }, { 3175, 114 }, { 3176, 3177 }, { 3180, 239 }, { 297, 978 }, { 345, 984 },
-    { 1053, 1054 }, { 309, 310 }, { 3, 15 }, { 3184, 3120 }, { 3100, 137 }, { 76, 90 },
-    { 87, 3187 }, { 93, 3171 }, { 3172, 3188 }, { 3179, 3189 }, { 3192, 3162 }, { 3193, 3194 },
-    { 3195, 85 }, { 3196, 95 }, { 378, 239 }, { 3201, 985 }, { 3203, 311 }, { 47, 148 },
-    { 63, 64 }, { 108, 109 }, { 142, 143 }, { 144, 145 }, { 146, 147 }, { 149, 150 },
-    { 151, 152 }, { 153, 154 }, { 155, 156 }, { 243, 244 }, { 247, 248 }, { 249, 255 },
-    { 256, 257 }, { 280, 281 }, { 282, 283 }, { 290, 1011 }, { 291, 323 }, { 293, 3121 },
-    { 297, 298 }, { 325, 326 }, { 3140, 141 }, { 3178, 235 }, { 3198, 215 }, { 345, 1029 },
-    { 1, 1694 }, { 25, 26 }, { 1319, 1310 }, { 2415, 2416 }, { 2417, 2418 }, { 2419, 3185 },
-    { 3141, 1696 }, { 1058, 1059 }, { 278, 279 }, { 328, 1551 }, { 368, 3181 }, { 757, 758 },
-    { 213, 975 }, { 295, 994 }, { 962, 963 }, { 1023, 1024 }, { 1027, 1028 }, { 1557, 1558 },
-    { 3133, 43 }, { 3204, 3100 }, { 117, 3 }, { 76, 3215 }, { 93, 3210 }, { 3155, 3205 },
-    { 3213, 3214 }, { 239, 463 }, { 148, 3225 }, { 3114, 3238 }, { 3219, 3227 }, { 3220, 65 },
-    { 3222, 3223 }, { 3228, 3101 }, { 3230, 249 }, { 3231, 3232 }, { 3233, 3234 }, { 3236, 295 },
-    { 3243, 345 }, { 1693, 3244 }, { 3141, 3249 }, { 3145, 3245 }, { 3247, 3248 }, { 3251, 3102 },
-    { 0, 1 }, { 2499, 1310 }, { 3250, 3185 }, { 47, 3106 }, { 218, 3255 }, { 3256, 215 },
-    { 3258, 964 }, { 3259, 1025 }, { 29, 3100 }, { 3144, 3 }, { 3263, 16 }, { 3207, 3265 },
-    { 3208, 76 }, { 3209, 3266 }, { 239, 47 }, { 3226, 3272 }, { 3277, 258 }, { 3278, 284 },
-    { 3284, 3282 }, { 3281, 3288 }, { 3286, 2 }, { 3261, 249 }, { 148, 454 }, { 168, 448 },
-    { 201, 2450 }, { 218, 3154 }, { 220, 221 }, { 224, 225 }, { 227, 228 }, { 313, 314 },
-    { 330, 331 }, { 332, 333 }, { 334, 335 }, { 336, 337 }, { 373, 374 }, { 412, 174 },
-    { 417, 418 }, { 419, 420 }, { 421, 422 }, { 425, 426 }, { 428, 429 }, { 430, 431 },
-    { 433, 434 }, { 436, 437 }, { 438, 439 }, { 440, 441 }, { 442, 443 }, { 444, 445 },
-    { 446, 447 }, { 455, 456 }, { 460, 461 }, { 466, 467 }, { 474, 475 }, { 959, 2435 },
-    { 2432, 2433 }, { 2436, 3206 }, { 2437, 3140 }, { 2456, 2457 }, { 2527, 345 }, { 3264, 2431 },
-    { 3269, 3106 }, { 158, 159 }, { 161, 162 }, { 163, 164 }, { 169, 170 }, { 171, 172 },
-    { 216, 217 }, { 290, 1006 }, { 295, 998 }, { 923, 924 }, { 992, 993 }, { 1050, 3142 },
-    { 1563, 3287 }, { 1051, 1052 }, { 1057, 3285 }, { 3, 3152 }, { 3294, 3149 }, { 50, 3100 },
-    { 3267, 3296 }, { 3297, 3299 }, { 3270, 3301 }, { 3302, 239 }, { 3295, 3283 }, { 3252, 3303 },
-    { 148, 3336 }, { 2434, 3339 }, { 3139, 3334 }, { 3202, 3344 }, { 3308, 3335 }, { 3312, 222 },
-    { 3314, 229 }, { 3316, 3317 }, { 3318, 3319 }, { 3322, 3323 }, { 3324, 423 }, { 3326, 3327 },
-    { 3328, 435 }, { 3329, 3330 }, { 3331, 3332 }, { 3337, 468 }, { 3338, 3346 }, { 3341, 3342 },
-    { 47, 173 }, { 201, 202 }, { 3186, 3350 }, { 3206, 138 }, { 3347, 160 }, { 3348, 3349 },
-    { 3356, 3257 }, { 345, 1365 }, { 1247, 3123 }, { 1448, 3199 }, { 3211, 1443 }, { 3307, 1559 },
-    { 196, 197 }, { 3148, 188 }, { 3151, 3361 }, { 3362, 3 }, { 53, 3100 }, { 3363, 3157 },
-    { 3365, 76 }, { 3366, 3275 }, { 252, 3367 }, { 148, 3385 }, { 239, 3372 }, { 295, 3370 },
-    { 3371, 3387 }, { 3374, 457 }, { 3377, 3378 }, { 3379, 3380 }, { 3383, 3384 }, { 3351, 3388 },
-    { 3382, 272 }, { 3400, 198 }, { 3148, 491 }, { 3, 62 }, { 103, 3100 }, { 3404, 54 },
-    { 3333, 3410 }, { 3411, 239 }, { 3390, 3417 }, { 3408, 259 }, { 3414, 338 }, { 189, 190 },
-    { 1028, 1036 }, { 1128, 3121 }, { 3239, 47 }, { 3271, 539 }, { 3, 3158 }, { 61, 3421 },
-    { 3100, 57 }, { 3422, 104 }, { 3416, 3424 }, { 479, 190 }, { 3, 3191 }, { 3100, 3173 },
-    { 3423, 3434 }, { 3438, 3309 }, { 3, 3197 }, { 3100, 3212 }, { 3406, 3441 }, { 3436, 3440 },
-    { 3, 3268 }, { 3100, 3435 }, { 3174, 3444 }, { 3442, 3447 }, { 66, 3445 }, { 3, 3405 },
-    { 3451, 3449 }, { 3450, 3100 }, { 3452, 3448 }, { 3, 3454 }, { 3190, 3453 }, { 3100, 3224 },
-    { 3455, 115 }, { 3446, 3 }, { 3458, 3457 }, { 3100, 3273 }, { 3274, 3459 }, { 2453, 3 },
-    { 3221, 3100 }, { 3461, 3437 }, { 3462, 3463 }, { 263, 532 }, { 3237, 239 }, { 201, 1744 },
-    { 215, 6 }, { 297, 1791 }, { 345, 1422 }, { 385, 1827 }, { 1728, 3240 }, { 1729, 1730 },
-    { 1731, 1732 }, { 1733, 1734 }, { 1750, 1751 }, { 1822, 1823 }, { 1825, 1826 }, { 1828, 3143 },
-    { 1829, 1830 }, { 1831, 1832 }, { 1833, 1834 }, { 1835, 3107 }, { 2498, 3358 }, { 3217, 2486 },
-    { 3264, 118 }, { 161, 2438 }, { 2439, 164 }, { 2441, 2442 }, { 3186, 2440 }, { 17, 18 },
-    { 27, 28 }, { 130, 131 }, { 237, 2123 }, { 1444, 1445 }, { 1976, 295 }, { 3260, 3280 },
-    { 3276, 1446 }, { 3279, 1457 }, { 3310, 2451 }, { 3389, 203 }, { 3, 3407 }, { 3466, 3460 },
-    { 4, 3100 }, { 3474, 3487 }, { 3475, 3483 }, { 3478, 3479 }, { 3481, 345 }, { 3484, 3485 },
-    { 1732, 3493 }, { 3412, 3491 }, { 3229, 3499 }, { 3368, 3496 }, { 3501, 1030 }, { 3470, 3433 },
-    { 2000, 2041 }, { 6, 549 }, { 35, 2423 }, { 132, 133 }, { 137, 3476 }, { 966, 3115 },
-    { 1049, 239 }, { 1793, 1794 }, { 2420, 2421 }, { 2424, 3133 }, { 2512, 1310 }, { 3111, 3430 },
-    { 3145, 3403 }, { 3293, 1026 }, { 3471, 1745 }, { 3488, 2500 }, { 3, 3456 }, { 3464, 3506 },
-    { 3508, 7 }, { 8, 3100 }, { 3482, 3510 }, { 3486, 3509 }, { 3494, 3514 }, { 3515, 3492 },
-    { 3495, 3517 }, { 3516, 3502 }, { 2000, 2040 }, { 2422, 3522 }, { 3122, 3530 }, { 3150, 3529 },
-    { 3253, 549 }, { 3290, 3521 }, { 3295, 3532 }, { 3497, 3523 }, { 3, 3537 }, { 3468, 3536 },
-    { 3345, 3100 }, { 3513, 3541 }, { 3528, 3552 }, { 3547, 3549 }, { 3553, 134 }, { 106, 3 },
-    { 922, 3100 }, { 3540, 3557 }, { 3554, 3477 }, { 3558, 3559 }, { 205, 3 }, { 3100, 3292 },
-    { 3562, 3355 }, { 3524, 3564 }, { 3565, 2425 }, { 252, 1447 }, { 3357, 3359 }, { 3397, 1448 },
-    { 1746, 3 }, { 925, 3100 }, { 299, 300 }, { 301, 302 }, { 303, 304 }, { 305, 306 },
-    { 34, 35 }, { 36, 3150 }, { 40, 3262 }, { 44, 45 }, { 86, 3298 }, { 204, 3566 },
-    { 285, 286 }, { 345, 647 }, { 411, 3321 }, { 416, 3415 }, { 451, 452 }, { 453, 3413 },
-    { 459, 3425 }, { 462, 463 }, { 464, 465 }, { 595, 596 }, { 919, 3184 }, { 1199, 3431 },
-    { 1310, 1954 }, { 1948, 1949 }, { 1958, 1959 }, { 1961, 1962 }, { 1963, 3246 }, { 2155, 3512 },
-    { 2427, 3467 }, { 2428, 3561 }, { 2429, 3507 }, { 2430, 3556 }, { 2452, 3465 }, { 2666, 2667 },
-    { 2668, 3123 }, { 3122, 1056 }, { 3242, 3343 }, { 3304, 3364 }, { 3360, 3106 }, { 3369, 2465 },
-    { 3376, 3154 }, { 3426, 3103 }, { 3544, 3403 }, { 3555, 2426 }, { 3, 3538 }, { 3100, 3393 },
-    { 3576, 3577 }, { 3578, 3579 }, { 345, 2144 }, { 1310, 2028 }, { 3182, 3609 }, { 3242, 3352 },
-    { 3289, 3588 }, { 3298, 3604 }, { 3364, 3618 }, { 3504, 3608 }, { 3505, 3585 }, { 3570, 3619 },
-    { 3580, 3581 }, { 3582, 3583 }, { 3584, 89 }, { 3590, 3591 }, { 3592, 3593 }, { 3594, 3409 },
-    { 3600, 3246 }, { 3601, 3602 }, { 3605, 3606 }, { 3607, 3340 }, { 3615, 286 }, { 2509, 2547 },
-    { 2545, 2546 }, { 3306, 3620 }, { 3, 3539 }, { 3392, 3621 }, { 3100, 929 }, { 3622, 3623 },
-    { 345, 3603 }, { 3613, 3633 }, { 3625, 1310 }, { 3626, 3610 }, { 3629, 3642 }, { 3630, 3634 },
-    { 3638, 3639 }, { 3645, 2511 }, { 3647, 3648 }, { 3567, 3 }, { 3490, 3100 }, { 3587, 345 },
-    { 3653, 3656 }, { 3657, 3635 }, { 3646, 3659 }, { 119, 120 }, { 121, 122 }, { 124, 125 },
-    { 189, 967 }, { 201, 415 }, { 215, 450 }, { 291, 1021 }, { 328, 329 }, { 339, 3119 },
-    { 379, 380 }, { 382, 383 }, { 384, 385 }, { 386, 387 }, { 388, 389 }, { 391, 392 },
-    { 393, 394 }, { 395, 396 }, { 398, 399 }, { 400, 401 }, { 402, 403 }, { 404, 405 },
-    { 407, 408 }, { 409, 410 }, { 974, 3291 }, { 977, 3200 }, { 987, 988 }, { 999, 368 },
-    { 1001, 1002 }, { 1243, 933 }, { 1364, 3395 }, { 1372, 1373 }, { 1798, 1799 }, { 1824, 3563 },
-    { 2476, 338 }, { 2487, 2488 }, { 2513, 2514 }, { 3122, 1370 }, { 3142, 1352 }, { 3240, 3554 },
-    { 3381, 432 }, { 136, 3391 }, { 1051, 2549 }, { 2479, 2480 }, { 3518, 1031 }, { 3, 3575 },
-    { 580, 3100 }, { 3624, 345 }, { 3660, 3665 }, { 3664, 3643 }, { 385, 3684 }, { 402, 3687 },
-    { 479, 967 }, { 976, 3119 }, { 3143, 3681 }, { 3373, 1370 }, { 3668, 123 }, { 3675, 343 },
-    { 3677, 3678 }, { 3679, 3680 }, { 3682, 3683 }, { 3685, 3686 }, { 3688, 3689 }, { 3701, 2489 },
-    { 3705, 157 }, { 3651, 307 }, { 35, 1701 }, { 105, 3561 }, { 107, 3507 }, { 116, 3662 },
-    { 204, 3574 }, { 208, 209 }, { 273, 3146 }, { 327, 3300 }, { 367, 3254 }, { 550, 338 },
-    { 919, 3205 }, { 926, 927 }, { 928, 3650 }, { 989, 990 }, { 991, 3394 }, { 1006, 1808 },
-    { 1008, 1009 }, { 1010, 1011 }, { 1319, 1315 }, { 1698, 1699 }, { 1702, 3262 }, { 1704, 3298 },
-    { 1811, 1812 }, { 1813, 3353 }, { 1816, 1817 }, { 1820, 3102 }, { 1960, 3641 }, { 1964, 1310 },
-    { 2194, 3527 }, { 2491, 2492 }, { 2501, 2502 }, { 2503, 2504 }, { 2505, 2506 }, { 2507, 2508 },
-    { 2509, 2510 }, { 3280, 3696 }, { 3305, 3364 }, { 3315, 315 }, { 3354, 3693 }, { 3368, 3403 },
-    { 3369, 3586 }, { 3419, 970 }, { 3511, 3103 }, { 3546, 3520 }, { 3555, 3636 }, { 3666, 2548 },
-    { 3706, 3418 }, { 3, 3649 }, { 3568, 3711 }, { 952, 3100 }, { 345, 3676 }, { 397, 3716 },
-    { 3143, 3727 }, { 3717, 406 }, { 3725, 3720 }, { 3728, 3107 }, { 3707, 3730 }, { 1700, 3732 },
-    { 3150, 3752 }, { 3239, 3739 }, { 3467, 3733 }, { 3534, 3736 }, { 3640, 3758 }, { 3692, 3745 },
-    { 3712, 581 }, { 3714, 3776 }, { 3719, 3691 }, { 3734, 3735 }, { 3738, 277 }, { 3748, 3749 },
-    { 3751, 3771 }, { 3753, 1705 }, { 3754, 3755 }, { 3756, 3353 }, { 3760, 1937 }, { 3762, 3763 },
-    { 3765, 3766 }, { 3770, 1000 }, { 3779, 3 }, { 345, 3726 }, { 3100, 3669 }, { 3783, 3784 },
-    { 3768, 3802 }, { 3780, 3743 }, { 3789, 3790 }, { 3792, 3799 }, { 3794, 3759 }, { 3795, 3746 },
-    { 3807, 3764 }, { 3808, 2511 }, { 3, 3542 }, { 3810, 3617 }, { 345, 3786 }, { 3722, 3812 },
-    { 3811, 3813 }, { 3797, 3817 }, { 3814, 3816 }, { 263, 264 }, { 265, 266 }, { 267, 268 },
-    { 269, 270 }, { 290, 3102 }, { 1310, 2033 }, { 2029, 2030 }, { 2052, 2053 }, { 3498, 3398 },
-    { 296, 3107 }, { 1123, 1124 }, { 6, 3428 }, { 260, 3199 }, { 348, 355 }, { 452, 2623 },
-    { 463, 2627 }, { 885, 2150 }, { 941, 3123 }, { 956, 957 }, { 958, 959 }, { 960, 961 },
-    { 1006, 2148 }, { 1198, 3597 }, { 1409, 338 }, { 1801, 1802 }, { 1975, 3500 }, { 2149, 3757 },
-    { 2482, 3704 }, { 2615, 3321 }, { 2617, 3465 }, { 2618, 3415 }, { 2625, 3425 }, { 2628, 3409 },
-    { 2662, 3556 }, { 2678, 2679 }, { 3100, 1864 }, { 3140, 157 }, { 3142, 983 }, { 3202, 1055 },
-    { 3211, 242 }, { 3293, 2684 }, { 3313, 2570 }, { 3325, 2620 }, { 3373, 1056 }, { 3401, 3429 },
-    { 3420, 3439 }, { 3469, 533 }, { 3548, 3702 }, { 3627, 3311 }, { 3729, 2490 }, { 291, 239 },
-    { 316, 3183 }, { 1239, 3780 }, { 1921, 933 }, { 3, 3543 }, { 345, 3787 }, { 3724, 3824 },
-    { 3826, 3785 }, { 3788, 3823 }, { 3828, 1703 }, { 3829, 3830 }, { 3831, 3832 }, { 2034, 290 },
-    { 3822, 3103 }, { 3237, 3838 }, { 1006, 3535 }, { 1354, 463 }, { 2622, 3843 }, { 2626, 3844 },
-    { 3289, 3857 }, { 3376, 3840 }, { 3391, 3865 }, { 3401, 3439 }, { 3420, 3429 }, { 3489, 3863 },
-    { 3781, 3847 }, { 3827, 3667 }, { 3842, 3399 }, { 3848, 3849 }, { 3850, 3804 }, { 3858, 3859 },
-    { 3569, 3 }, { 3782, 345 }, { 3885, 3886 }, { 3889, 3890 }, { 3715, 3883 }, { 3834, 3891 },
-    { 3893, 3271 }, { 1006, 3855 }, { 3860, 3897 }, { 3896, 3413 }, { 3903, 2680 }, { 3907, 3900 },
-    { 47, 235 }, { 148, 1283 }, { 215, 3480 }, { 239, 766 }, { 245, 246 }, { 249, 359 },
-    { 280, 1767 }, { 291, 1455 }, { 347, 348 }, { 362, 363 }, { 364, 365 }, { 402, 1136 },
-    { 469, 470 }, { 510, 511 }, { 512, 513 }, { 546, 318 }, { 587, 1868 }, { 648, 649 },
-    { 875, 876 }, { 880, 881 }, { 882, 883 }, { 884, 885 }, { 891, 892 }, { 969, 970 },
-    { 987, 1256 }, { 1018, 1011 }, { 1033, 1034 }, { 1037, 1038 }, { 1041, 1042 }, { 1044, 1045 },
-    { 1046, 1047 }, { 1048, 3102 }, { 1123, 1130 }, { 1125, 3851 }, { 1131, 1132 }, { 1139, 1140 },
-    { 1249, 933 }, { 1255, 3291 }, { 1259, 368 }, { 1310, 2350 }, { 1344, 3525 }, { 1372, 2163 },
-    { 1537, 1741 }, { 1709, 1710 }, { 1711, 1712 }, { 1713, 1714 }, { 1715, 1716 }, { 1717, 1718 },
-    { 1719, 1720 }, { 1721, 1722 }, { 1723, 1724 }, { 1725, 1726 }, { 1727, 3101 }, { 1758, 307 },
-    { 1761, 1762 }, { 1765, 1766 }, { 1768, 1769 }, { 1773, 1774 }, { 1775, 1776 }, { 1780, 1781 },
-    { 1784, 3181 }, { 1800, 3399 }, { 1822, 2166 }, { 1861, 1862 }, { 1863, 3864 }, { 1869, 1870 },
-    { 2045, 2046 }, { 2049, 2050 }, { 2143, 3713 }, { 2352, 1966 }, { 2673, 3115 }, { 3125, 937 },
-    { 3182, 1246 }, { 3198, 1749 }, { 3241, 236 }, { 3253, 3428 }, { 3276, 250 }, { 3279, 324 },
-    { 3313, 2119 }, { 3315, 2472 }, { 3325, 2158 }, { 3375, 223 }, { 3426, 3661 }, { 3432, 3550 },
-    { 3445, 3448 }, { 3461, 3422 }, { 3472, 656 }, { 3503, 3791 }, { 3519, 540 }, { 3531, 2687 },
-    { 3533, 3260 }, { 3574, 3589 }, { 3652, 3699 }, { 3674, 549 }, { 3690, 3343 }, { 3742, 3263 },
-    { 3744, 3862 }, { 3800, 3443 }, { 3801, 1012 }, { 3809, 1001 }, { 3819, 2683 }, { 3868, 3229 },
-    { 3884, 3106 }, { 271, 272 }, { 3111, 292 }, { 1378, 3386 }, { 3200, 3709 }, { 3357, 3708 },
-    { 3526, 3572 }, { 3841, 260 }, { 3, 3825 }, { 3710, 345 }, { 3914, 3892 }, { 3918, 3861 },
-    { 148, 3970 }, { 348, 3983 }, { 402, 3981 }, { 885, 1757 }, { 893, 3922 }, { 1006, 1137 },
-    { 3102, 3979 }, { 3178, 3941 }, { 3235, 3947 }, { 3462, 4006 }, { 3560, 3935 }, { 3658, 3934 },
-    { 3671, 4013 }, { 3810, 4004 }, { 3910, 3774 }, { 3912, 4024 }, { 3926, 3998 }, { 3928, 3978 },
-    { 3930, 349 }, { 3931, 3932 }, { 3936, 514 }, { 3938, 3987 }, { 3939, 3106 }, { 3942, 3943 },
-    { 3948, 1035 }, { 3949, 1039 }, { 3951, 3952 }, { 3954, 3956 }, { 3957, 1141 }, { 3961, 2351 },
-    { 3965, 3966 }, { 3967, 3968 }, { 3971, 3972 }, { 3973, 3974 }, { 3980, 1777 }, { 3984, 3386 },
-    { 3990, 3698 }, { 3995, 3924 }, { 3573, 3913 }, { 47, 6 }, { 1923, 3125 }, { 948, 949 },
-    { 953, 954 }, { 955, 3904 }, { 1848, 3146 }, { 2685, 2686 }, { 3340, 3883 }, { 3822, 3661 },
-    { 3916, 3731 }, { 3920, 2681 }, { 127, 128 }, { 135, 3887 }, { 182, 3137 }, { 201, 3909 },
-    { 218, 219 }, { 237, 895 }, { 239, 1112 }, { 249, 2142 }, { 252, 253 }, { 297, 553 },
-    { 350, 351 }, { 355, 356 }, { 357, 358 }, { 449, 3672 }, { 507, 508 }, { 594, 3595 },
-    { 909, 3254 }, { 930, 3662 }, { 990, 1258 }, { 1050, 3663 }, { 1098, 3599 }, { 1240, 927 },
-    { 1260, 3694 }, { 1596, 3100 }, { 1785, 314 }, { 1801, 1946 }, { 1912, 1913 }, { 1916, 1917 },
-    { 1953, 3598 }, { 1970, 1971 }, { 1991, 1992 }, { 1997, 1998 }, { 2006, 2007 }, { 2008, 463 },
-    { 2039, 241 }, { 2085, 2086 }, { 2104, 2105 }, { 2137, 2138 }, { 2197, 3805 }, { 2568, 3375 },
-    { 2606, 3395 }, { 2659, 2660 }, { 2676, 3465 }, { 3107, 3869 }, { 3139, 3775 }, { 3290, 1349 },
-    { 3320, 375 }, { 3354, 3960 }, { 3394, 1416 }, { 3402, 490 }, { 3427, 4031 }, { 3432, 4015 },
-    { 3469, 2462 }, { 3519, 2469 }, { 3551, 3700 }, { 3612, 3311 }, { 3631, 2226 }, { 3637, 458 },
-    { 3654, 3835 }, { 3778, 4019 }, { 3870, 3616 }, { 3875, 272 }, { 3899, 3723 }, { 3911, 558 },
-    { 3915, 295 }, { 3946, 1257 }, { 4007, 3455 }, { 1237, 1908 }, { 1537, 3419 }, { 2556, 2557 },
-    { 932, 933 }, { 940, 3396 }, { 1752, 3398 }, { 2183, 3218 }, { 3183, 563 }, { 3408, 1756 },
-    { 3489, 3878 }, { 3703, 3821 }, { 3, 3796 }, { 345, 2152 }, { 3905, 4032 }, { 885, 3944 },
-    { 1006, 2089 }, { 3921, 4049 }, { 3933, 4041 }, { 3969, 4036 }, { 3977, 4053 }, { 4023, 4052 },
-    { 4042, 4070 }, { 4043, 4059 }, { 4046, 4056 }, { 4047, 471 }, { 4062, 3953 }, { 4068, 4069 },
-    { 4077, 950 }, { 4080, 1849 }, { 4082, 4083 }, { 148, 4113 }, { 218, 4125 }, { 402, 2139 },
-    { 1244, 3125 }, { 1449, 3146 }, { 1947, 3599 }, { 1981, 3598 }, { 2043, 241 }, { 2165, 4071 },
-    { 2444, 3137 }, { 3111, 4106 }, { 3310, 4128 }, { 3402, 2537 }, { 3511, 3661 }, { 3531, 4061 },
-    { 3533, 4033 }, { 3560, 4087 }, { 3595, 4117 }, { 3833, 239 }, { 4054, 4096 }, { 4097, 4098 },
-    { 4099, 4143 }, { 4115, 1972 }, { 4118, 4119 }, { 4133, 4108 }, { 4144, 3654 }, { 4151, 4104 },
-    { 4074, 4025 }, { 3396, 3910 }, { 3397, 4039 }, { 3498, 4158 }, { 3881, 4107 }, { 3994, 4157 },
-    { 4081, 4011 }, { 4159, 1190 }, { 188, 3670 }, { 491, 3718 }, { 2535, 3285 }, { 2552, 2553 },
-    { 2559, 2560 }, { 2561, 3102 }, { 3839, 4123 }, { 192, 193 }, { 237, 238 }, { 291, 2258 },
-    { 470, 1472 }, { 654, 1872 }, { 888, 889 }, { 972, 3566 }, { 1019, 1020 }, { 1056, 3614 },
-    { 1064, 1065 }, { 1069, 1070 }, { 1071, 3235 }, { 1124, 1202 }, { 1167, 1168 }, { 1203, 1204 },
-    { 1252, 3773 }, { 1279, 1280 }, { 1285, 1286 }, { 1310, 1956 }, { 1312, 1313 }, { 1314, 1315 },
-    { 1325, 290 }, { 1348, 3959 }, { 1350, 3856 }, { 1400, 3100 }, { 1410, 3119 }, { 1436, 1437 },
-    { 1471, 2629 }, { 1573, 2514 }, { 1706, 3561 }, { 1801, 2195 }, { 1803, 2196 }, { 1805, 1806 },
-    { 1807, 3747 }, { 1818, 3917 }, { 1957, 3818 }, { 1965, 1966 }, { 1978, 1979 }, { 2044, 3988 },
-    { 2047, 2048 }, { 2100, 2101 }, { 2102, 2103 }, { 2147, 3908 }, { 2193, 3806 }, { 2349, 4065 },
-    { 2448, 1537 }, { 2460, 3571 }, { 2491, 2544 }, { 2501, 2533 }, { 2595, 2596 }, { 2621, 3672 },
-    { 2624, 4035 }, { 2661, 3815 }, { 2667, 3846 }, { 2672, 3992 }, { 2677, 3866 }, { 2688, 3500 },
-    { 2693, 3655 }, { 2861, 2522 }, { 3182, 1917 }, { 3200, 979 }, { 3216, 4014 }, { 3241, 1169 },
-    { 3304, 3596 }, { 3313, 226 }, { 3320, 2613 }, { 3325, 427 }, { 3352, 3551 }, { 3545, 2540 },
-    { 3555, 3803 }, { 3573, 4138 }, { 3650, 4103 }, { 3663, 983 }, { 3673, 1022 }, { 3712, 1989 },
-    { 3750, 1323 }, { 3761, 2493 }, { 3836, 4130 }, { 3876, 295 }, { 3888, 4045 }, { 3955, 1142 },
-    { 4002, 3381 }, { 4010, 307 }, { 4016, 4140 }, { 4040, 894 }, { 4063, 1133 }, { 4090, 3375 },
-    { 4093, 2994 }, { 4110, 2472 }, { 4131, 4003 }, { 4155, 2558 }, { 4165, 345 }, { 2664, 3 },
-    { 1006, 2605 }, { 4067, 4171 }, { 4175, 886 }, { 4179, 4050 }, { 2665, 3125 }, { 3402, 4088 },
-    { 3612, 4184 }, { 4060, 4197 }, { 4135, 3137 }, { 4145, 4204 }, { 4176, 515 }, { 4187, 1450 },
-    { 4193, 1967 }, { 4203, 3927 }, { 4211, 4196 }, { 4213, 2124 }, { 188, 3718 }, { 491, 3670 },
-    { 4222, 4223 }, { 4224, 4185 }, { 237, 1442 }, { 239, 827 }, { 888, 4167 }, { 1163, 193 },
-    { 1390, 1020 }, { 1471, 4228 }, { 1472, 3697 }, { 1805, 1853 }, { 1842, 3747 }, { 1955, 4243 },
-    { 1969, 4205 }, { 2048, 4122 }, { 2192, 3119 }, { 2544, 2532 }, { 2925, 4278 }, { 3111, 1176 },
-    { 3241, 1441 }, { 3264, 4249 }, { 3389, 4231 }, { 3443, 4275 }, { 3467, 4254 }, { 3473, 4268 },
-    { 3545, 4271 }, { 3548, 4253 }, { 3566, 3589 }, { 3660, 3596 }, { 3818, 3991 }, { 3888, 4294 },
-    { 3919, 4276 }, { 4044, 4232 }, { 4064, 4305 }, { 4139, 307 }, { 4164, 582 }, { 4166, 506 },
-    { 4183, 4262 }, { 4226, 4173 }, { 4235, 4236 }, { 4237, 4239 }, { 4242, 3101 }, { 4244, 4245 },
-    { 4250, 1411 }, { 4260, 4261 }, { 4263, 4264 }, { 4265, 4266 }, { 4267, 1814 }, { 4272, 2493 },
-    { 4273, 2534 }, { 4286, 3628 }, { 4293, 3571 }, { 4300, 1315 }, { 4304, 3803 }, { 345, 3854 },
-    { 2670, 3 }, { 1006, 2606 }, { 3102, 4318 }, { 4319, 4321 }, { 3402, 4192 }, { 4195, 3137 },
-    { 4327, 4177 }, { 239, 830 }, { 826, 4339 }, { 2555, 4351 }, { 3182, 4352 }, { 3658, 4343 },
-    { 3761, 2532 }, { 4164, 650 }, { 4252, 4344 }, { 4269, 4364 }, { 4316, 2153 }, { 4347, 4379 },
-    { 4350, 1197 }, { 4357, 4366 }, { 4358, 1707 }, { 4359, 4072 }, { 4375, 4170 }, { 4377, 1316 },
-    { 4380, 3989 }, { 4381, 4349 }, { 1377, 4027 }, { 1759, 3218 }, { 3111, 903 }, { 3964, 1742 },
-    { 4073, 3311 }, { 47, 645 }, { 320, 291 }, { 463, 643 }, { 715, 716 }, { 717, 718 },
-    { 951, 3781 }, { 1284, 4376 }, { 1288, 1289 }, { 1414, 4058 }, { 1528, 318 }, { 1915, 3993 },
-    { 1977, 4112 }, { 2052, 2296 }, { 2191, 3183 }, { 2630, 2631 }, { 3216, 3572 }, { 3360, 3898 },
-    { 3518, 2695 }, { 3611, 3821 }, { 3894, 3777 }, { 4029, 3721 }, { 4332, 3962 }, { 3867, 345 },
-    { 3, 3923 }, { 4392, 4391 }, { 2082, 1006 }, { 239, 833 }, { 829, 4397 }, { 1736, 3137 },
-    { 1974, 4389 }, { 3402, 1844 }, { 4365, 4410 }, { 4417, 1760 }, { 463, 4424 }, { 497, 291 },
-    { 1503, 3218 }, { 3183, 1523 }, { 3300, 645 }, { 3894, 3820 }, { 4425, 719 }, { 4426, 4078 },
-    { 4428, 3101 }, { 4431, 4372 }, { 3, 3986 }, { 345, 360 }, { 2090, 1006 }, { 832, 4447 },
-    { 3402, 4449 }, { 4443, 4233 }, { 4451, 3137 }, { 4454, 4460 }, { 4456, 1504 }, { 108, 3815 },
-    { 136, 3100 }, { 193, 1536 }, { 194, 195 }, { 207, 3737 }, { 215, 2161 }, { 237, 525 },
-    { 239, 1875 }, { 278, 3303 }, { 291, 3597 }, { 295, 783 }, { 347, 1118 }, { 366, 2145 },
-    { 370, 371 }, { 424, 4291 }, { 522, 3877 }, { 531, 3199 }, { 537, 538 }, { 539, 3975 },
-    { 554, 4202 }, { 835, 3300 }, { 965, 3525 }, { 979, 980 }, { 981, 3866 }, { 1007, 4020 },
-    { 1008, 3011 }, { 1011, 3012 }, { 1013, 1014 }, { 1032, 4325 }, { 1033, 4216 }, { 1040, 3950 },
-    { 1043, 4178 }, { 1049, 1129 }, { 1087, 4251 }, { 1089, 1090 }, { 1093, 1094 }, { 1096, 1097 },
-    { 1101, 1102 }, { 1107, 1108 }, { 1110, 1111 }, { 1113, 1114 }, { 1119, 1120 }, { 1121, 1122 },
-    { 1125, 1126 }, { 1127, 3431 }, { 1198, 3009 }, { 1237, 1238 }, { 1242, 3695 }, { 1245, 4215 },
-    { 1251, 3655 }, { 1278, 4241 }, { 1282, 4444 }, { 1310, 2037 }, { 1347, 3574 }, { 1366, 3216 },
-    { 1367, 2811 }, { 1375, 1376 }, { 1453, 3218 }, { 1460, 3254 }, { 1512, 3119 }, { 1623, 1902 },
-    { 1631, 1885 }, { 1663, 1664 }, { 1708, 4355 }, { 1792, 3527 }, { 1815, 3805 }, { 1821, 3512 },
-    { 1861, 2704 }, { 1886, 1887 }, { 1945, 1946 }, { 1983, 3125 }, { 2027, 4208 }, { 2032, 4150 },
-    { 2054, 241 }, { 2084, 4121 }, { 2087, 2088 }, { 2132, 3550 }, { 2159, 3418 }, { 2238, 3713 },
-    { 2239, 1799 }, { 2242, 3908 }, { 2243, 4124 }, { 2244, 3917 }, { 2245, 3563 }, { 2261, 318 },
-    { 2314, 4191 }, { 2348, 1951 }, { 2485, 2486 }, { 2518, 2519 }, { 2566, 2567 }, { 2574, 4297 },
-    { 2575, 2576 }, { 2579, 2580 }, { 2597, 2598 }, { 2610, 3358 }, { 2619, 3871 }, { 2663, 3958 },
-    { 2692, 3882 }, { 2709, 2710 }, { 2711, 2712 }, { 2847, 2848 }, { 2999, 3000 }, { 3001, 3002 },
-    { 3111, 2572 }, { 3211, 526 }, { 3217, 986 }, { 3235, 3026 }, { 3241, 2571 }, { 3287, 1566 },
-    { 3305, 1858 }, { 3307, 2496 }, { 3315, 1786 }, { 3503, 3432 }, { 3546, 2000 }, { 3671, 4362 },
-    { 3690, 4292 }, { 3741, 3798 }, { 3769, 3880 }, { 3778, 4181 }, { 3793, 2115 }, { 3836, 3106 },
-    { 3895, 4209 }, { 3912, 3884 }, { 3929, 4160 }, { 3999, 4005 }, { 4000, 3616 }, { 4012, 4316 },
-    { 4021, 3853 }, { 4022, 996 }, { 4076, 4282 }, { 4105, 3359 }, { 4109, 3985 }, { 4120, 3775 },
-    { 4142, 2565 }, { 4149, 4051 }, { 4152, 4066 }, { 4154, 1434 }, { 4168, 2093 }, { 4182, 4279 },
-    { 4207, 2347 }, { 4234, 1066 }, { 4280, 4085 }, { 4284, 1925 }, { 4288, 4127 }, { 4295, 272 },
-    { 4328, 3887 }, { 4338, 3398 }, { 4340, 4309 }, { 4361, 4129 }, { 4401, 3963 }, { 4434, 319 },
-    { 4445, 2607 }, { 4452, 3507 }, { 3, 4018 }, { 345, 1414 }, { 3673, 1006 }, { 4331, 4465 },
-    { 366, 3740 }, { 369, 295 }, { 517, 195 }, { 521, 3737 }, { 795, 4483 }, { 1241, 3100 },
-    { 1419, 4498 }, { 1432, 193 }, { 2132, 3997 }, { 2271, 3216 }, { 2611, 239 }, { 3028, 4482 },
-    { 3217, 2483 }, { 3305, 3985 }, { 3503, 4005 }, { 3534, 4526 }, { 3652, 4556 }, { 3767, 4527 },
-    { 3806, 4551 }, { 3871, 3381 }, { 4021, 4111 }, { 4022, 1068 }, { 4030, 4469 }, { 4137, 3741 },
-    { 4168, 4466 }, { 4169, 4494 }, { 4186, 4521 }, { 4188, 4559 }, { 4198, 4501 }, { 4298, 4020 },
-    { 4322, 4522 }, { 4337, 4518 }, { 4388, 4608 }, { 4443, 1370 }, { 4444, 4462 }, { 4474, 126 },
-    { 4479, 4577 }, { 4484, 4514 }, { 4487, 4396 }, { 4489, 531 }, { 4495, 4496 }, { 4500, 3235 },
-    { 4503, 4504 }, { 4509, 1098 }, { 4512, 1112 }, { 4513, 47 }, { 4515, 3839 }, { 4516, 4517 },
-    { 4524, 4427 }, { 4525, 1310 }, { 4530, 1454 }, { 4532, 1513 }, { 4534, 4541 }, { 4536, 4066 },
-    { 4537, 1795 }, { 4539, 3699 }, { 4547, 4548 }, { 4549, 3852 }, { 4553, 4554 }, { 4564, 2577 },
-    { 4565, 2581 }, { 4566, 4581 }, { 4567, 1566 }, { 4568, 4591 }, { 4571, 4572 }, { 4573, 276 },
-    { 4574, 4575 }, { 4579, 1011 }, { 4604, 4464 }, { 3, 4393 }, { 4627, 345 }, { 1006, 2791 },
-    { 4277, 4626 }, { 1859, 3100 }, { 3305, 4017 }, { 4055, 4630 }, { 4445, 4640 }, { 4510, 295 },
-    { 4589, 4670 }, { 4625, 4683 }, { 4636, 4499 }, { 4641, 4312 }, { 4643, 4464 }, { 4648, 4552 },
-    { 4658, 4672 }, { 4661, 3010 }, { 4667, 4676 }, { 4682, 4480 }, { 4686, 4628 }, { 4688, 4555 },
-    { 4693, 4409 }, { 4696, 3003 }, { 4057, 3 }, { 345, 2605 }, { 295, 1006 }, { 1050, 4700 },
-    { 2705, 3100 }, { 4662, 4699 }, { 4708, 4578 }, { 4714, 4652 }, { 3, 4079 }, { 4095, 345 },
-    { 1005, 1006 }, { 4700, 1352 }, { 4709, 4699 }, { 4722, 1994 }, { 4724, 381 }, { 4726, 2706 },
-    { 3200, 4221 }, { 4180, 3 }, { 4723, 345 }, { 4461, 4730 }, { 1006, 2582 }, { 4731, 4492 },
-    { 4732, 4497 }, { 3, 4086 }, { 345, 3535 }, { 4740, 4126 }, { 4739, 4741 }, { 1006, 4710 },
-    { 4690, 4742 }, { 174, 2550 }, { 175, 4323 }, { 186, 3873 }, { 239, 1623 }, { 291, 3300 },
-    { 478, 3874 }, { 489, 4326 }, { 1499, 3146 }, { 1622, 4092 }, { 1669, 1670 }, { 1678, 4075 },
-    { 1681, 1682 }, { 1683, 1684 }, { 1719, 2005 }, { 1920, 3882 }, { 1924, 4615 }, { 1952, 4114 },
-    { 1987, 4189 }, { 2000, 2001 }, { 2016, 2017 }, { 2020, 2021 }, { 2025, 2026 }, { 2042, 4190 },
-    { 2069, 2070 }, { 2077, 4206 }, { 2079, 2080 }, { 2191, 4430 }, { 2443, 4394 }, { 2445, 3902 },
-    { 2461, 3427 }, { 2529, 3901 }, { 2536, 4395 }, { 3107, 47 }, { 3111, 1452 }, { 3472, 1612 },
-    { 3798, 3709 }, { 3879, 2094 }, { 4034, 2528 }, { 4174, 1778 }, { 4200, 4008 }, { 4220, 3106 },
-    { 4446, 2083 }, { 4471, 4458 }, { 4704, 4153 }, { 3, 4100 }, { 345, 4281 }, { 4665, 4745 },
-    { 4715, 4749 }, { 186, 3902 }, { 477, 4323 }, { 478, 3901 }, { 502, 4326 }, { 1622, 3300 },
-    { 1952, 4189 }, { 1987, 4114 }, { 2000, 4770 }, { 2091, 1006 }, { 2203, 3146 }, { 2445, 3873 },
-    { 2529, 3874 }, { 2531, 3427 }, { 3269, 4776 }, { 3412, 4751 }, { 3472, 4774 }, { 3833, 4772 },
-    { 3915, 4783 }, { 4034, 4778 }, { 4076, 4766 }, { 4336, 3106 }, { 4394, 4781 }, { 4446, 2096 },
-    { 4752, 4753 }, { 4758, 1500 }, { 4762, 4763 }, { 4769, 2002 }, { 4771, 2022 }, { 4782, 4779 },
-    { 1914, 3 }, { 4371, 4795 }, { 4438, 345 }, { 1622, 4754 }, { 2000, 4826 }, { 2098, 1006 },
-    { 3300, 4760 }, { 4034, 4827 }, { 4200, 4814 }, { 4395, 4810 }, { 4757, 4799 }, { 4788, 4820 },
-    { 4800, 4801 }, { 4802, 4756 }, { 4803, 6 }, { 4808, 1175 }, { 4817, 4809 }, { 1922, 3 },
-    { 345, 1797 }, { 4806, 2000 }, { 4813, 4837 }, { 3, 4214 }, { 345, 1968 }, { 1796, 4846 },
-    { 288, 495 }, { 295, 1783 }, { 980, 4614 }, { 2110, 2111 }, { 2112, 2113 }, { 2126, 4172 },
-    { 2131, 3982 }, { 2554, 4399 }, { 3004, 3005 }, { 3433, 3975 }, { 3703, 4315 }, { 3940, 1748 },
-    { 3976, 1763 }, { 3996, 3837 }, { 4037, 908 }, { 4038, 1782 }, { 4073, 4311 }, { 4182, 2826 },
-    { 4212, 3731 }, { 4248, 4085 }, { 4333, 3545 }, { 4529, 4416 }, { 4560, 3878 }, { 4784, 4084 },
-    { 4849, 3 }, { 345, 2525 }, { 295, 4858 }, { 2185, 4172 }, { 3703, 4384 }, { 3729, 4859 },
-    { 3964, 4855 }, { 3976, 2125 }, { 4037, 4485 }, { 4038, 2130 }, { 4212, 4491 }, { 4419, 2113 },
-    { 4721, 4860 }, { 4853, 3982 }, { 3, 4299 }, { 345, 3698 }, { 1049, 4877 }, { 4876, 4635 },
-    { 4867, 4889 }, { 4882, 4856 }, { 4885, 4878 }, { 126, 4745 }, { 148, 1274 }, { 191, 4225 },
-    { 192, 1739 }, { 193, 4270 }, { 206, 4477 }, { 210, 3877 }, { 215, 1469 }, { 239, 1617 },
-    { 251, 4094 }, { 252, 530 }, { 254, 4136 }, { 276, 2276 }, { 291, 1788 }, { 295, 3740 },
-    { 297, 344 }, { 308, 3218 }, { 312, 4590 }, { 346, 4202 }, { 348, 3399 }, { 355, 3853 },
-    { 366, 2240 }, { 368, 1943 }, { 370, 3911 }, { 372, 3320 }, { 414, 3909 }, { 424, 4002 },
-    { 469, 2629 }, { 471, 3697 }, { 472, 473 }, { 482, 3427 }, { 496, 2543 }, { 527, 528 },
-    { 535, 3772 }, { 542, 3769 }, { 547, 322 }, { 554, 4716 }, { 692, 1671 }, { 768, 769 },
-    { 775, 776 }, { 783, 784 }, { 785, 786 }, { 787, 788 }, { 789, 790 }, { 791, 792 },
-    { 793, 794 }, { 795, 3107 }, { 868, 2224 }, { 869, 195 }, { 894, 4091 }, { 897, 3199 },
-    { 908, 4102 }, { 920, 2922 }, { 968, 3945 }, { 969, 3773 }, { 973, 4308 }, { 987, 1938 },
-    { 990, 1940 }, { 1004, 4744 }, { 1011, 4342 }, { 1015, 1016 }, { 1017, 4367 }, { 1028, 1973 },
-    { 1092, 4508 }, { 1124, 4170 }, { 1143, 4310 }, { 1166, 4238 }, { 1178, 1179 }, { 1181, 1182 },
-    { 1184, 1185 }, { 1188, 1189 }, { 1201, 4412 }, { 1241, 4296 }, { 1250, 3125 }, { 1252, 970 },
-    { 1267, 1268 }, { 1269, 1270 }, { 1271, 1272 }, { 1275, 1276 }, { 1281, 4678 }, { 1287, 4664 },
-    { 1302, 994 }, { 1309, 1310 }, { 1311, 4413 }, { 1317, 1318 }, { 1324, 4246 }, { 1326, 1327 },
-    { 1333, 1334 }, { 1335, 4387 }, { 1338, 1339 }, { 1340, 3750 }, { 1345, 4240 }, { 1347, 3566 },
-    { 1350, 1351 }, { 1367, 4325 }, { 1368, 3950 }, { 1369, 4178 }, { 1370, 2792 }, { 1374, 4873 },
-    { 1405, 3525 }, { 1412, 2838 }, { 1455, 3183 }, { 1459, 4255 }, { 1510, 2475 }, { 1608, 1609 },
-    { 1610, 596 }, { 1631, 1632 }, { 1633, 1634 }, { 1635, 4759 }, { 1640, 4842 }, { 1644, 1645 },
-    { 1647, 1648 }, { 1649, 3100 }, { 1659, 1660 }, { 1661, 1662 }, { 1665, 1666 }, { 1667, 1668 },
-    { 1672, 1673 }, { 1674, 1675 }, { 1676, 1677 }, { 1735, 4468 }, { 1737, 3873 }, { 1755, 3367 },
-    { 1793, 1936 }, { 1802, 1803 }, { 1837, 3874 }, { 1843, 4470 }, { 1850, 286 }, { 1880, 1881 },
-    { 1897, 1898 }, { 1899, 1900 }, { 1909, 927 }, { 1926, 1927 }, { 1929, 3574 }, { 1930, 1931 },
-    { 1932, 3119 }, { 1933, 3473 }, { 1934, 1935 }, { 1937, 4851 }, { 1944, 4542 }, { 1950, 1951 },
-    { 2000, 2291 }, { 2051, 4302 }, { 2116, 3737 }, { 2120, 4230 }, { 2122, 889 }, { 2133, 4684 },
-    { 2134, 2135 }, { 2151, 4406 }, { 2154, 4385 }, { 2160, 4478 }, { 2162, 4622 }, { 2178, 4637 },
-    { 2180, 2975 }, { 2226, 2227 }, { 2237, 4713 }, { 2241, 4256 }, { 2275, 3073 }, { 2294, 2295 },
-    { 2299, 4545 }, { 2328, 3418 }, { 2398, 4065 }, { 2399, 3641 }, { 2454, 2455 }, { 2461, 4161 },
-    { 2467, 1502 }, { 2468, 4369 }, { 2474, 4009 }, { 2494, 2495 }, { 2515, 2516 }, { 2521, 2522 },
-    { 2524, 4283 }, { 2562, 2563 }, { 2569, 4146 }, { 2573, 4563 }, { 2614, 3216 }, { 2632, 2633 },
-    { 2642, 495 }, { 2790, 4121 }, { 2799, 3989 }, { 2810, 4208 }, { 2815, 3520 }, { 2816, 3988 },
-    { 2835, 4633 }, { 2839, 3906 }, { 2846, 2987 }, { 2850, 2851 }, { 2853, 2854 }, { 2882, 2883 },
-    { 2911, 3465 }, { 3008, 4798 }, { 3027, 4711 }, { 3114, 4638 }, { 3122, 2841 }, { 3181, 4561 },
-    { 3182, 939 }, { 3206, 3476 }, { 3211, 896 }, { 3217, 1353 }, { 3235, 1422 }, { 3241, 2459 },
-    { 3242, 3480 }, { 3253, 3414 }, { 3257, 1328 }, { 3276, 529 }, { 3279, 548 }, { 3290, 2912 },
-    { 3304, 4017 }, { 3305, 3596 }, { 3352, 4314 }, { 3354, 1942 }, { 3360, 3628 }, { 3394, 995 },
-    { 3430, 4450 }, { 3488, 2840 }, { 3544, 3294 }, { 3551, 3852 }, { 3632, 873 }, { 3636, 4152 },
-    { 3644, 287 }, { 3667, 4032 }, { 3674, 3428 }, { 3695, 4390 }, { 3714, 4045 }, { 3742, 3296 },
-    { 3801, 1420 }, { 3809, 3694 }, { 3837, 4360 }, { 3845, 1461 }, { 3856, 4642 }, { 3872, 3614 },
-    { 3876, 4129 }, { 3879, 4729 }, { 3916, 3651 }, { 3940, 877 }, { 3955, 4505 }, { 3963, 4558 },
-    { 3996, 4373 }, { 4000, 4148 }, { 4012, 4850 }, { 4014, 3106 }, { 4026, 4084 }, { 4033, 1032 },
-    { 4035, 4404 }, { 4040, 236 }, { 4063, 1200 }, { 4064, 4677 }, { 4105, 3708 }, { 4111, 4657 },
-    { 4124, 4259 }, { 4132, 4647 }, { 4137, 550 }, { 4149, 4595 }, { 4163, 4303 }, { 4169, 3962 },
-    { 4174, 2128 }, { 4194, 1408 }, { 4207, 1261 }, { 4210, 4181 }, { 4217, 4584 }, { 4227, 4457 },
-    { 4257, 4258 }, { 4274, 4691 }, { 4289, 3616 }, { 4290, 4747 }, { 4306, 4550 }, { 4317, 4602 },
-    { 4320, 2172 }, { 4328, 4797 }, { 4329, 3443 }, { 4345, 4346 }, { 4353, 4010 }, { 4363, 4519 },
-    { 4370, 583 }, { 4374, 1388 }, { 4382, 4538 }, { 4403, 737 }, { 4405, 4201 }, { 4407, 4330 },
-    { 4408, 4411 }, { 4432, 4845 }, { 4436, 4663 }, { 4463, 4442 }, { 4473, 4626 }, { 4475, 1537 },
-    { 4476, 199 }, { 4481, 3586 }, { 4520, 934 }, { 4528, 4150 }, { 4535, 4092 }, { 4562, 4141 },
-    { 4583, 2497 }, { 4585, 4687 }, { 4586, 2783 }, { 4587, 4668 }, { 4588, 4728 }, { 4594, 4134 },
-    { 4599, 4348 }, { 4631, 2609 }, { 4632, 518 }, { 4644, 3700 }, { 4645, 4247 }, { 4666, 3229 },
-    { 4669, 4147 }, { 4680, 4313 }, { 4689, 2578 }, { 4695, 2988 }, { 4701, 2093 }, { 4702, 4569 },
-    { 4725, 3359 }, { 4746, 3777 }, { 4793, 1685 }, { 4865, 2836 }, { 944, 3 }, { 345, 4685 },
-    { 148, 1292 }, { 215, 2330 }, { 239, 4607 }, { 368, 5195 }, { 482, 4136 }, { 768, 862 },
-    { 775, 856 }, { 783, 5159 }, { 973, 5192 }, { 1015, 4613 }, { 1016, 1389 }, { 1124, 4274 },
-    { 1207, 4412 }, { 1273, 4898 }, { 1277, 4296 }, { 1310, 2814 }, { 1362, 4246 }, { 1737, 3902 },
-    { 1836, 4468 }, { 1837, 3901 }, { 1846, 1755 }, { 1854, 4470 }, { 1910, 3100 }, { 1939, 4954 },
-    { 1945, 1802 }, { 2000, 5078 }, { 2051, 4433 }, { 2122, 4167 }, { 2180, 4506 }, { 2223, 4944 },
-    { 2235, 3119 }, { 2236, 3473 }, { 2240, 5053 }, { 2290, 5038 }, { 2345, 4240 }, { 2494, 3906 },
-    { 2531, 4161 }, { 2674, 3945 }, { 2817, 5076 }, { 2832, 4900 }, { 2860, 4283 }, { 3072, 5054 },
-    { 3074, 4909 }, { 3107, 4916 }, { 3111, 1028 }, { 3125, 1061 }, { 3235, 2299 }, { 3241, 4946 },
-    { 3291, 3480 }, { 3304, 4540 }, { 3443, 5047 }, { 3450, 5093 }, { 3471, 5030 }, { 3504, 5086 },
-    { 3505, 4989 }, { 3631, 5050 }, { 3632, 1086 }, { 3637, 5048 }, { 3640, 5059 }, { 3644, 5074 },
-    { 3694, 5036 }, { 3697, 4995 }, { 3702, 4911 }, { 3704, 5095 }, { 3723, 4912 }, { 3774, 5023 },
-    { 3793, 5051 }, { 3800, 3772 }, { 3837, 4386 }, { 3845, 4921 }, { 3881, 5028 }, { 3937, 4932 },
-    { 4008, 5026 }, { 4016, 5103 }, { 4026, 4307 }, { 4044, 4342 }, { 4048, 4923 }, { 4055, 4948 },
-    { 4132, 4406 }, { 4148, 4285 }, { 4166, 4897 }, { 4188, 5037 }, { 4194, 4952 }, { 4198, 4991 },
-    { 4210, 4329 }, { 4238, 4324 }, { 4247, 5106 }, { 4257, 4346 }, { 4259, 3740 }, { 4314, 5135 },
-    { 4317, 4660 }, { 4320, 5041 }, { 4345, 4258 }, { 4348, 4959 }, { 4353, 5130 }, { 4370, 737 },
-    { 4382, 5146 }, { 4396, 5133 }, { 4403, 583 }, { 4405, 4330 }, { 4407, 4201 }, { 4411, 5193 },
-    { 4421, 5007 }, { 4523, 4976 }, { 4570, 5163 }, { 4592, 5040 }, { 4612, 5145 }, { 4623, 2474 },
-    { 4639, 5194 }, { 4646, 3106 }, { 4697, 5088 }, { 4701, 4466 }, { 4712, 4890 }, { 4719, 4102 },
-    { 4720, 4404 }, { 4731, 4933 }, { 4746, 3820 }, { 4777, 4928 }, { 4830, 1032 }, { 4834, 4934 },
-    { 4876, 4969 }, { 4892, 3767 }, { 4913, 4914 }, { 4915, 352 }, { 4917, 4750 }, { 4918, 2195 },
-    { 4924, 4925 }, { 4926, 3386 }, { 4929, 5101 }, { 4931, 543 }, { 4937, 4938 }, { 4939, 4940 },
-    { 4941, 4942 }, { 4947, 897 }, { 4957, 4958 }, { 4966, 1143 }, { 4972, 4973 }, { 4979, 4980 },
-    { 4981, 3750 }, { 4983, 4413 }, { 4984, 4985 }, { 4986, 4987 }, { 4992, 4993 }, { 4994, 5204 },
-    { 4997, 4733 }, { 4998, 1456 }, { 4999, 4256 }, { 5001, 5002 }, { 5003, 5004 }, { 5008, 5009 },
-    { 5010, 5011 }, { 5012, 5013 }, { 5014, 5015 }, { 5016, 4761 }, { 5017, 5018 }, { 5020, 5035 },
-    { 5021, 2146 }, { 5032, 5033 }, { 5045, 5046 }, { 5049, 2109 }, { 5055, 4610 }, { 5060, 4141 },
-    { 5065, 355 }, { 5066, 2517 }, { 5075, 4628 }, { 5082, 5203 }, { 5083, 311 }, { 5084, 342 },
-    { 5096, 4956 }, { 5104, 4127 }, { 5105, 4153 }, { 5107, 4919 }, { 5110, 4385 }, { 5115, 5117 },
-    { 5143, 1142 }, { 5153, 4308 }, { 5161, 5072 }, { 5164, 5042 }, { 5177, 5179 }, { 5178, 5108 },
-    { 4748, 3 }, { 345, 1423 }, { 1310, 3991 }, { 2477, 3119 }, { 2827, 3945 }, { 3100, 579 },
-    { 3111, 5063 }, { 3473, 5043 }, { 3480, 5301 }, { 3631, 5080 }, { 3632, 1165 }, { 3793, 5240 },
-    { 3937, 5000 }, { 4289, 5291 }, { 4324, 5070 }, { 4356, 5220 }, { 4368, 5214 }, { 4702, 5316 },
-    { 4922, 5326 }, { 4953, 5235 }, { 4967, 239 }, { 4974, 5225 }, { 4975, 5226 }, { 4990, 5275 },
-    { 5031, 5260 }, { 5034, 5367 }, { 5058, 5270 }, { 5079, 5250 }, { 5081, 5337 }, { 5112, 5348 },
-    { 5120, 5385 }, { 5147, 5295 }, { 5172, 5300 }, { 5174, 5290 }, { 5191, 5273 }, { 5199, 5340 },
-    { 5202, 5336 }, { 5205, 5302 }, { 5211, 3106 }, { 5215, 5223 }, { 5221, 4367 }, { 5230, 5231 },
-    { 5233, 5022 }, { 5242, 5243 }, { 5251, 2833 }, { 5253, 5254 }, { 5262, 5269 }, { 5263, 3564 },
-    { 5266, 5298 }, { 5272, 5293 }, { 5277, 5229 }, { 5284, 5027 }, { 5288, 5309 }, { 5305, 4450 },
-    { 5308, 4531 }, { 5315, 4977 }, { 5320, 5384 }, { 5327, 5132 }, { 5331, 5364 }, { 5332, 5184 },
-    { 5342, 5343 }, { 5354, 5391 }, { 5360, 4905 }, { 5362, 5186 }, { 5387, 3723 }, { 288, 289 },
-    { 916, 917 }, { 951, 3904 }, { 1228, 1229 }, { 1377, 2640 }, { 1537, 2113 }, { 2649, 2658 },
-    { 2656, 2657 }, { 2697, 4399 }, { 2698, 2699 }, { 3396, 5390 }, { 3412, 3292 }, { 3611, 4315 },
-    { 3655, 4611 }, { 3721, 3614 }, { 4078, 4730 }, { 4220, 3898 }, { 3, 4698 }, { 345, 5111 },
-    { 1310, 5274 }, { 2400, 5394 }, { 3632, 4902 }, { 4681, 5399 }, { 5198, 5400 }, { 5369, 5417 },
-    { 5383, 5441 }, { 5395, 2478 }, { 5405, 5415 }, { 5411, 4134 }, { 5413, 5414 }, { 5423, 5453 },
-    { 5425, 5448 }, { 5431, 4692 }, { 5435, 5052 }, { 5450, 5365 }, { 5452, 5344 }, { 2649, 4027 },
-    { 3611, 4384 }, { 3920, 5465 }, { 4154, 2113 }, { 4336, 3898 }, { 4739, 5459 }, { 5461, 3386 },
-    { 5466, 2700 }, { 239, 5089 }, { 254, 3427 }, { 295, 2190 }, { 319, 4422 }, { 320, 3999 },
-    { 321, 322 }, { 494, 4094 }, { 496, 1852 }, { 524, 4354 }, { 546, 1851 }, { 547, 2475 },
-    { 569, 570 }, { 592, 2068 }, { 641, 1892 }, { 697, 1904 }, { 940, 3846 }, { 947, 3396 },
-    { 997, 4600 }, { 1143, 2035 }, { 1263, 4215 }, { 1367, 4502 }, { 1386, 4650 }, { 1455, 4557 },
-    { 1478, 2543 }, { 1618, 1876 }, { 1623, 2748 }, { 1753, 3571 }, { 1865, 1894 }, { 1873, 598 },
-    { 1906, 740 }, { 1995, 4229 }, { 1999, 4825 }, { 2000, 2076 }, { 2012, 2013 }, { 2014, 2015 },
-    { 2016, 4654 }, { 2019, 4832 }, { 2023, 2024 }, { 2032, 4816 }, { 2036, 4679 }, { 2038, 4544 },
-    { 2042, 4546 }, { 2062, 2063 }, { 2071, 2072 }, { 2074, 2075 }, { 2081, 4792 }, { 2095, 4821 },
-    { 2099, 4190 }, { 2117, 4420 }, { 2184, 4879 }, { 2229, 5239 }, { 2230, 3218 }, { 2231, 4864 },
-    { 2251, 3146 }, { 2467, 2541 }, { 2473, 2474 }, { 2501, 2599 }, { 2507, 2603 }, { 2509, 2604 },
-    { 2511, 4624 }, { 2583, 2584 }, { 2585, 2586 }, { 2587, 2588 }, { 2589, 2590 }, { 2591, 2592 },
-    { 2593, 2646 }, { 2600, 2601 }, { 2602, 2506 }, { 2643, 2644 }, { 2671, 4400 }, { 2691, 4216 },
-    { 2771, 538 }, { 2856, 4874 }, { 2923, 4156 }, { 2924, 3993 }, { 3013, 3014 }, { 3015, 3016 },
-    { 3017, 3018 }, { 3019, 3020 }, { 3021, 3022 }, { 3023, 3024 }, { 3049, 3050 }, { 3051, 3052 },
-    { 3053, 3054 }, { 3237, 3107 }, { 3470, 3114 }, { 3489, 4881 }, { 3526, 4029 }, { 3644, 1451 },
-    { 3666, 2647 }, { 3695, 4317 }, { 3721, 4791 }, { 3841, 4039 }, { 3872, 4437 }, { 3880, 484 },
-    { 3937, 2542 }, { 3958, 4390 }, { 4028, 4871 }, { 4037, 5358 }, { 4038, 2189 }, { 4072, 4884 },
-    { 4162, 4301 }, { 4174, 2200 }, { 4217, 3976 }, { 4227, 5404 }, { 4333, 4870 }, { 4414, 2055 },
-    { 4419, 174 }, { 4423, 1893 }, { 4432, 4828 }, { 4433, 3106 }, { 4439, 4621 }, { 4472, 4883 },
-    { 4488, 523 }, { 4533, 4206 }, { 4605, 4773 }, { 4659, 4671 }, { 4703, 1646 }, { 4718, 2097 },
-    { 4735, 2067 }, { 4765, 4845 }, { 4786, 4854 }, { 4796, 4030 }, { 4818, 4442 }, { 4831, 1879 },
-    { 4866, 5244 }, { 4869, 3992 }, { 4888, 3006 }, { 4935, 3925 }, { 5019, 259 }, { 5208, 4429 },
-    { 5232, 1447 }, { 5278, 4863 }, { 5361, 1860 }, { 5392, 4655 }, { 5403, 2181 }, { 5443, 1653 },
-    { 3, 4737 }, { 345, 5335 }, { 5090, 5476 }, { 5227, 1310 }, { 5418, 5477 }, { 5420, 5475 },
-    { 5440, 5484 }, { 5480, 5313 }, { 5481, 4891 }, { 5486, 5447 }, { 5463, 3386 }, { 496, 4455 },
-    { 561, 4354 }, { 1063, 4600 }, { 1393, 4650 }, { 1839, 3427 }, { 1860, 5474 }, { 1876, 5546 },
-    { 1891, 5514 }, { 2000, 4764 }, { 2099, 4546 }, { 2591, 2645 }, { 2771, 1477 }, { 3183, 5556 },
-    { 3269, 5534 }, { 3396, 5621 }, { 3520, 5545 }, { 3611, 5558 }, { 3644, 2466 }, { 3835, 4679 },
-    { 3880, 5506 }, { 3929, 4557 }, { 3994, 5517 }, { 4101, 5529 }, { 4156, 934 }, { 4162, 4383 },
-    { 4186, 5570 }, { 4415, 2055 }, { 4439, 4706 }, { 4488, 568 }, { 4605, 5548 }, { 4654, 4833 },
-    { 4718, 5536 }, { 4735, 5531 }, { 4736, 5564 }, { 4790, 5532 }, { 4796, 5588 }, { 4815, 4544 },
-    { 4824, 1892 }, { 4836, 5544 }, { 4872, 5527 }, { 4936, 3925 }, { 5092, 5516 }, { 5176, 5599 },
-    { 5314, 4429 }, { 5357, 2474 }, { 5490, 5626 }, { 5500, 4011 }, { 5503, 3982 }, { 5510, 5508 },
-    { 5519, 5540 }, { 5521, 4389 }, { 5523, 5524 }, { 5533, 4775 }, { 5535, 4847 }, { 5537, 5538 },
-    { 5539, 5616 }, { 5542, 5607 }, { 5547, 5619 }, { 5552, 5553 }, { 5554, 2252 }, { 5557, 5567 },
-    { 5559, 5560 }, { 5561, 5562 }, { 5565, 2593 }, { 5575, 4400 }, { 5576, 5577 }, { 5578, 5579 },
-    { 5580, 5581 }, { 5582, 5583 }, { 5596, 2543 }, { 5601, 5368 }, { 5604, 5550 }, { 5610, 4463 },
-    { 5620, 5513 }, { 4582, 3 }, { 345, 5445 }, { 5261, 5638 }, { 5276, 5639 }, { 1876, 5706 },
-    { 3644, 5555 }, { 4101, 5530 }, { 4162, 4402 }, { 4703, 5654 }, { 4755, 5678 }, { 4812, 5655 },
-    { 5217, 3925 }, { 5515, 5686 }, { 5569, 5659 }, { 5600, 5696 }, { 5634, 5474 }, { 5656, 5609 },
-    { 5657, 5615 }, { 5658, 5675 }, { 5662, 5702 }, { 5663, 5624 }, { 5664, 5701 }, { 5665, 5710 },
-    { 5669, 5511 }, { 5680, 4807 }, { 5682, 5712 }, { 5687, 2073 }, { 5698, 5667 }, { 5703, 5685 },
-    { 5704, 4414 }, { 5707, 4857 }, { 5709, 5568 }, { 5711, 5563 }, { 5714, 5715 }, { 5716, 3025 },
-    { 5717, 5584 }, { 4616, 3 }, { 5136, 5724 }, { 5393, 345 }, { 3644, 5660 }, { 4787, 5727 },
-    { 5218, 3925 }, { 5723, 5618 }, { 5732, 4415 }, { 5733, 5747 }, { 5736, 5566 }, { 4694, 3 },
-    { 5723, 5731 }, { 5763, 5679 }, { 3, 4848 }, { 5769, 1994 }, { 129, 4199 }, { 1223, 1224 },
-    { 1501, 1502 }, { 1656, 1657 }, { 1689, 1690 }, { 3469, 1847 }, { 3798, 4221 }, { 3837, 2124 },
-    { 4418, 5585 }, { 4441, 3614 }, { 4794, 4893 }, { 5044, 4337 }, { 5098, 3311 }, { 3715, 5772 },
-    { 3, 8 }, { 476, 4199 }, { 4418, 5586 }, { 4441, 4819 }, { 5774, 4822 }, { 5778, 1657 },
-    { 3, 578 }, { 3647, 5788 }, { 488, 4199 }, { 5789, 4840 }, { 5, 577 }, { 6, 764 },
-    { 16, 5421 }, { 47, 637 }, { 192, 2109 }, { 193, 4945 }, { 195, 3419 }, { 210, 3627 },
-    { 215, 2278 }, { 218, 878 }, { 231, 1492 }, { 232, 4287 }, { 239, 773 }, { 241, 4414 },
-    { 251, 4907 }, { 252, 1496 }, { 263, 898 }, { 271, 5377 }, { 272, 900 }, { 289, 5306 },
-    { 291, 2875 }, { 295, 1575 }, { 297, 1116 }, { 311, 3079 }, { 317, 1789 }, { 318, 572 },
-    { 320, 5102 }, { 321, 2475 }, { 338, 905 }, { 342, 1933 }, { 345, 376 }, { 351, 907 },
-    { 354, 4629 }, { 355, 1945 }, { 366, 3216 }, { 368, 2905 }, { 370, 4607 }, { 372, 4132 },
-    { 381, 4051 }, { 414, 415 }, { 424, 4649 }, { 463, 4075 }, { 481, 5134 }, { 493, 1521 },
-    { 506, 4795 }, { 516, 4225 }, { 520, 4633 }, { 524, 5209 }, { 534, 3146 }, { 537, 1477 },
-    { 541, 3218 }, { 544, 4422 }, { 545, 4160 }, { 547, 1790 }, { 551, 3119 }, { 552, 4743 },
-    { 562, 5168 }, { 582, 583 }, { 584, 585 }, { 587, 588 }, { 589, 590 }, { 591, 592 },
-    { 599, 600 }, { 601, 602 }, { 605, 606 }, { 607, 608 }, { 609, 610 }, { 611, 612 },
-    { 613, 614 }, { 615, 616 }, { 617, 618 }, { 619, 620 }, { 621, 622 }, { 623, 624 },
-    { 625, 626 }, { 627, 628 }, { 629, 630 }, { 631, 632 }, { 633, 634 }, { 635, 636 },
-    { 638, 639 }, { 640, 641 }, { 642, 4423 }, { 644, 4421 }, { 646, 647 }, { 648, 2264 },
-    { 650, 737 }, { 653, 654 }, { 657, 658 }, { 659, 660 }, { 673, 674 }, { 675, 676 },
-    { 677, 678 }, { 679, 680 }, { 681, 682 }, { 683, 684 }, { 685, 686 }, { 687, 688 },
-    { 689, 690 }, { 691, 692 }, { 693, 694 }, { 695, 696 }, { 697, 698 }, { 699, 700 },
-    { 701, 702 }, { 703, 704 }, { 705, 706 }, { 707, 708 }, { 709, 710 }, { 711, 712 },
-    { 713, 714 }, { 720, 721 }, { 722, 723 }, { 724, 725 }, { 726, 727 }, { 728, 729 },
-    { 730, 731 }, { 732, 733 }, { 734, 735 }, { 736, 4054 }, { 742, 743 }, { 744, 745 },
-    { 747, 748 }, { 750, 751 }, { 752, 753 }, { 754, 755 }, { 756, 3255 }, { 759, 760 },
-    { 761, 762 }, { 765, 766 }, { 780, 781 }, { 782, 5492 }, { 783, 5085 }, { 789, 801 },
-    { 791, 802 }, { 793, 803 }, { 796, 797 }, { 798, 799 }, { 804, 805 }, { 806, 807 },
-    { 811, 4634 }, { 812, 813 }, { 814, 815 }, { 819, 4943 }, { 821, 822 }, { 823, 824 },
-    { 825, 4398 }, { 828, 4448 }, { 831, 4467 }, { 834, 4493 }, { 836, 837 }, { 842, 843 },
-    { 848, 849 }, { 853, 835 }, { 867, 868 }, { 870, 871 }, { 874, 5131 }, { 887, 4230 },
-    { 890, 4620 }, { 901, 5183 }, { 904, 540 }, { 910, 3320 }, { 920, 921 }, { 931, 5672 },
-    { 935, 3993 }, { 968, 4971 }, { 969, 174 }, { 973, 3959 }, { 976, 5379 }, { 977, 3473 },
-    { 980, 4684 }, { 987, 2901 }, { 990, 2903 }, { 991, 1306 }, { 993, 1301 }, { 996, 1386 },
-    { 1001, 5236 }, { 1003, 4955 }, { 1006, 1419 }, { 1013, 1421 }, { 1030, 1031 }, { 1068, 1393 },
-    { 1074, 1075 }, { 1077, 1078 }, { 1079, 1080 }, { 1081, 1082 }, { 1087, 1539 }, { 1091, 4960 },
-    { 1095, 4673 }, { 1099, 1100 }, { 1105, 1106 }, { 1109, 4674 }, { 1117, 4716 }, { 1134, 4968 },
-    { 1135, 4961 }, { 1143, 2812 }, { 1155, 5224 }, { 1162, 4341 }, { 1170, 4507 }, { 1171, 4508 },
-    { 1173, 1174 }, { 1175, 3772 }, { 1177, 4964 }, { 1180, 4965 }, { 1183, 5347 }, { 1186, 1187 },
-    { 1190, 4590 }, { 1193, 4511 }, { 1195, 1196 }, { 1197, 5449 }, { 1214, 4963 }, { 1218, 1219 },
-    { 1225, 2375 }, { 1239, 3815 }, { 1263, 4284 }, { 1291, 1282 }, { 1298, 1299 }, { 1305, 1258 },
-    { 1307, 1308 }, { 1310, 1566 }, { 1320, 1321 }, { 1322, 4387 }, { 1329, 3107 }, { 1342, 4678 },
-    { 1343, 4664 }, { 1357, 4978 }, { 1358, 1359 }, { 1360, 5352 }, { 1367, 4060 }, { 1370, 2809 },
-    { 1387, 1418 }, { 1388, 5222 }, { 1399, 4355 }, { 1402, 5670 }, { 1403, 3695 }, { 1404, 3125 },
-    { 1408, 4588 }, { 1412, 1413 }, { 1415, 3819 }, { 1424, 4061 }, { 1425, 3950 }, { 1426, 4178 },
-    { 1428, 5380 }, { 1431, 4637 }, { 1432, 1739 }, { 1439, 4146 }, { 1459, 4531 }, { 1460, 5489 },
-    { 1463, 1464 }, { 1466, 4291 }, { 1467, 3382 }, { 1468, 4904 }, { 1470, 4401 }, { 1483, 1484 },
-    { 1493, 1494 }, { 1511, 4653 }, { 1522, 4576 }, { 1528, 1851 }, { 1534, 1535 }, { 1536, 4609 },
-    { 1540, 3877 }, { 1542, 4091 }, { 1546, 4307 }, { 1548, 3769 }, { 1553, 4285 }, { 1554, 1555 },
-    { 1556, 3906 }, { 1560, 1561 }, { 1562, 1563 }, { 1564, 1565 }, { 1573, 1574 }, { 1594, 3100 },
-    { 1597, 1598 }, { 1599, 1600 }, { 1601, 1602 }, { 1604, 1605 }, { 1606, 3566 }, { 1613, 1614 },
-    { 1615, 1616 }, { 1620, 1621 }, { 1625, 1626 }, { 1627, 1628 }, { 1629, 1630 }, { 1636, 1637 },
-    { 1638, 1639 }, { 1642, 5631 }, { 1643, 5692 }, { 1658, 5363 }, { 1664, 5491 }, { 1679, 1680 },
-    { 1691, 1692 }, { 1747, 1491 }, { 1759, 5378 }, { 1760, 4313 }, { 1777, 1778 }, { 1787, 5189 },
-    { 1799, 4209 }, { 1803, 1804 }, { 1810, 3804 }, { 1814, 4538 }, { 1819, 3757 }, { 1840, 4789 },
-    { 1848, 4695 }, { 1865, 1866 }, { 1875, 5525 }, { 1877, 1878 }, { 1880, 2723 }, { 1882, 1883 },
-    { 1884, 4717 }, { 1888, 1889 }, { 1896, 4229 }, { 1901, 4533 }, { 1903, 5455 }, { 1911, 4112 },
-    { 1915, 5257 }, { 1918, 1919 }, { 1925, 3846 }, { 1932, 3084 }, { 2000, 2004 }, { 2013, 2807 },
-    { 2016, 5323 }, { 2018, 2092 }, { 2031, 4545 }, { 2038, 5077 }, { 2042, 2818 }, { 2057, 4302 },
-    { 2059, 4593 }, { 2073, 2782 }, { 2074, 2784 }, { 2118, 4598 }, { 2140, 2141 }, { 2153, 4639 },
-    { 2157, 5162 }, { 2164, 4191 }, { 2168, 4340 }, { 2169, 4896 }, { 2182, 5630 }, { 2191, 5697 },
-    { 2201, 5737 }, { 2227, 5187 }, { 2249, 4894 }, { 2269, 4000 }, { 2270, 4850 }, { 2273, 3871 },
-    { 2274, 3418 }, { 2276, 3443 }, { 2279, 4177 }, { 2287, 4116 }, { 2289, 5683 }, { 2292, 5543 },
-    { 2294, 5751 }, { 2299, 5752 }, { 2301, 2302 }, { 2323, 4316 }, { 2324, 2325 }, { 2327, 4306 },
-    { 2329, 5213 }, { 2331, 4622 }, { 2332, 2333 }, { 2341, 3958 }, { 2343, 3182 }, { 2376, 2377 },
-    { 2379, 4713 }, { 2394, 3806 }, { 2395, 3713 }, { 2401, 4205 }, { 2402, 3500 }, { 2403, 3563 },
-    { 2410, 2411 }, { 2446, 2447 }, { 2471, 4001 }, { 2474, 5197 }, { 2476, 2852 }, { 2481, 5126 },
-    { 2494, 3895 }, { 2495, 5188 }, { 2515, 2858 }, { 2520, 5067 }, { 2523, 2524 }, { 2563, 4901 },
-    { 2569, 3870 }, { 2594, 4255 }, { 2608, 3254 }, { 2612, 5388 }, { 2629, 3092 }, { 2661, 3780 },
-    { 2669, 3882 }, { 2671, 5470 }, { 2673, 3103 }, { 2674, 4951 }, { 2682, 4601 }, { 2689, 5597 },
-    { 2719, 2789 }, { 2778, 2779 }, { 2780, 2781 }, { 2785, 4775 }, { 2786, 2787 }, { 2793, 4821 },
-    { 2794, 4190 }, { 2795, 2796 }, { 2797, 2798 }, { 2799, 4122 }, { 2803, 4825 }, { 2804, 4586 },
-    { 2808, 4847 }, { 2813, 5641 }, { 2821, 2822 }, { 2837, 3550 }, { 2849, 2989 }, { 2857, 3853 },
-    { 2859, 5091 }, { 2862, 5068 }, { 2879, 4563 }, { 2881, 4750 }, { 2884, 1124 }, { 2893, 927 },
-    { 2894, 3650 }, { 2895, 2896 }, { 2899, 2900 }, { 2906, 2687 }, { 2915, 2633 }, { 2931, 5591 },
-    { 2939, 4647 }, { 2941, 4478 }, { 2942, 4035 }, { 2950, 5761 }, { 2954, 5140 }, { 2955, 1376 },
-    { 2975, 5297 }, { 2993, 5785 }, { 2994, 4542 }, { 2995, 3663 }, { 2996, 3217 }, { 2997, 2998 },
-    { 3007, 5087 }, { 3030, 4798 }, { 3032, 4711 }, { 3033, 4740 }, { 3034, 3395 }, { 3040, 3041 },
-    { 3066, 3229 }, { 3067, 3068 }, { 3071, 3199 }, { 3075, 3076 }, { 3077, 3078 }, { 3082, 3791 },
-    { 3086, 3856 }, { 3088, 4290 }, { 3114, 3674 }, { 3122, 1569 }, { 3139, 5237 }, { 3147, 4949 },
-    { 3183, 1506 }, { 3203, 4675 }, { 3235, 3031 }, { 3269, 2806 }, { 3276, 1495 }, { 3280, 4126 },
-    { 3281, 3250 }, { 3291, 3343 }, { 3304, 2701 }, { 3354, 2904 }, { 3369, 5024 }, { 3394, 2683 },
-    { 3430, 1974 }, { 3431, 4093 }, { 3466, 5439 }, { 3480, 5113 }, { 3497, 1486 }, { 3526, 3652 },
-    { 3631, 3065 }, { 3660, 1593 }, { 3696, 2951 }, { 3700, 4378 }, { 3721, 4437 }, { 3740, 5321 },
-    { 3741, 1552 }, { 3744, 4103 }, { 3767, 3089 }, { 3851, 4312 }, { 3852, 3719 }, { 3872, 4791 },
-    { 3875, 1215 }, { 3879, 4012 }, { 3899, 5646 }, { 3911, 1145 }, { 3913, 4025 }, { 3919, 3039 },
-    { 3921, 3823 }, { 3927, 4465 }, { 3946, 1355 }, { 3963, 2280 }, { 3996, 5427 }, { 3997, 4786 },
-    { 4003, 5160 }, { 4009, 4638 }, { 4017, 4519 }, { 4026, 4369 }, { 4028, 5356 }, { 4048, 2313 },
-    { 4084, 4453 }, { 4089, 3037 }, { 4102, 5430 }, { 4109, 4540 }, { 4110, 1786 }, { 4120, 5190 },
-    { 4131, 3375 }, { 4136, 4138 }, { 4140, 5483 }, { 4147, 1543 }, { 4156, 5210 }, { 4163, 5128 },
-    { 4166, 1482 }, { 4169, 4996 }, { 4201, 4599 }, { 4251, 5406 }, { 4270, 1434 }, { 4279, 4219 },
-    { 4280, 5495 }, { 4292, 4728 }, { 4295, 2846 }, { 4298, 5122 }, { 4317, 5713 }, { 4320, 915 },
-    { 4338, 3211 }, { 4356, 1254 }, { 4362, 4668 }, { 4368, 4962 }, { 4374, 5346 }, { 4388, 4007 },
-    { 4390, 4602 }, { 4409, 3091 }, { 4435, 5073 }, { 4440, 5469 }, { 4459, 5494 }, { 4472, 4584 },
-    { 4486, 1461 }, { 4505, 4310 }, { 4506, 1438 }, { 4528, 4816 }, { 4543, 4282 }, { 4550, 4019 },
-    { 4561, 5252 }, { 4580, 4619 }, { 4592, 4477 }, { 4594, 5109 }, { 4595, 3628 }, { 4603, 4469 },
-    { 4606, 4562 }, { 4613, 5287 }, { 4617, 2870 }, { 4632, 1084 }, { 4645, 5416 }, { 4656, 4520 },
-    { 4663, 3614 }, { 4666, 5200 }, { 4689, 2880 }, { 4705, 4920 }, { 4707, 1103 }, { 4720, 5338 },
-    { 4722, 1871 }, { 4725, 3708 }, { 4727, 5366 }, { 4734, 5433 }, { 4738, 4248 }, { 4747, 2885 },
-    { 4764, 5526 }, { 4765, 4828 }, { 4773, 5419 }, { 4785, 1874 }, { 4792, 5376 }, { 4807, 5355 },
-    { 4823, 5438 }, { 4829, 509 }, { 4832, 4815 }, { 4851, 4891 }, { 4862, 4303 }, { 4875, 4680 },
-    { 4899, 4476 }, { 4906, 4908 }, { 4910, 4457 }, { 4930, 536 }, { 4982, 5100 }, { 5005, 5025 },
-    { 5006, 1641 }, { 5029, 970 }, { 5039, 5705 }, { 5056, 5541 }, { 5057, 5166 }, { 5069, 4475 },
-    { 5094, 5345 }, { 5097, 4373 }, { 5099, 3083 }, { 5118, 5726 }, { 5121, 3570 }, { 5123, 1417 },
-    { 5138, 5201 }, { 5148, 1192 }, { 5149, 3289 }, { 5152, 2129 }, { 5155, 5116 }, { 5156, 4623 },
-    { 5157, 5064 }, { 5169, 5451 }, { 5180, 5574 }, { 5181, 199 }, { 5207, 5150 }, { 5219, 5590 },
-    { 5228, 5351 }, { 5234, 1982 }, { 5238, 4130 }, { 5245, 5740 }, { 5258, 5757 }, { 5279, 287 },
-    { 5281, 5370 }, { 5286, 5334 }, { 5294, 5622 }, { 5312, 5760 }, { 5322, 3029 }, { 5325, 3845 },
-    { 5328, 4880 }, { 5333, 2526 }, { 5341, 571 }, { 5349, 5350 }, { 5372, 5766 }, { 5373, 2458 },
-    { 5374, 4583 }, { 5375, 4631 }, { 5382, 4893 }, { 5392, 5151 }, { 5398, 2470 }, { 5401, 4141 },
-    { 5407, 3692 }, { 5422, 1073 }, { 5424, 5137 }, { 5428, 5755 }, { 5432, 5129 }, { 5436, 5462 },
-    { 5446, 5125 }, { 5456, 5598 }, { 5467, 4334 }, { 5478, 4903 }, { 5485, 1941 }, { 5549, 879 },
-    { 5551, 4309 }, { 5595, 5505 }, { 5603, 2234 }, { 5642, 4330 }, { 5643, 3777 }, { 5647, 4523 },
-    { 5653, 4886 }, { 5668, 3999 }, { 5720, 1770 }, { 5725, 4890 }, { 5748, 5255 }, { 5753, 2232 },
-    { 5759, 5409 }, { 5773, 2777 }, { 5775, 5412 }, { 5790, 4015 }, { 3, 5212 }, { 501, 4199 },
-    { 5796, 4838 }, { 5, 2205 }, { 6, 5928 }, { 192, 2224 }, { 231, 1521 }, { 232, 5134 },
-    { 239, 3106 }, { 241, 4415 }, { 252, 3070 }, { 271, 5437 }, { 272, 2463 }, { 291, 3081 },
-    { 295, 3693 }, { 297, 1514 }, { 342, 2378 }, { 345, 5917 }, { 355, 6287 }, { 377, 3216 },
-    { 381, 6344 }, { 481, 4287 }, { 483, 5306 }, { 485, 4629 }, { 493, 1492 }, { 494, 4907 },
-    { 516, 4341 }, { 545, 5283 }, { 552, 5449 }, { 561, 5209 }, { 582, 737 }, { 592, 1872 },
-    { 602, 1616 }, { 641, 1642 }, { 642, 4471 }, { 650, 583 }, { 651, 585 }, { 654, 5359 },
-    { 736, 4058 }, { 749, 590 }, { 763, 5799 }, { 789, 809 }, { 791, 810 }, { 793, 5938 },
-    { 800, 5931 }, { 820, 5492 }, { 824, 838 }, { 839, 4448 }, { 840, 4467 }, { 841, 4493 },
-    { 844, 4398 }, { 868, 1739 }, { 899, 5816 }, { 906, 4743 }, { 910, 6396 }, { 912, 4620 },
-    { 973, 5285 }, { 993, 6023 }, { 996, 1393 }, { 1006, 6096 }, { 1068, 1386 }, { 1087, 3940 },
-    { 1105, 1226 }, { 1115, 5820 }, { 1134, 5224 }, { 1143, 5142 }, { 1150, 4961 }, { 1155, 4968 },
-    { 1172, 4673 }, { 1194, 4674 }, { 1216, 4960 }, { 1220, 4964 }, { 1221, 4965 }, { 1222, 5347 },
-    { 1299, 1356 }, { 1300, 5972 }, { 1305, 5971 }, { 1306, 6024 }, { 1310, 6068 }, { 1320, 5352 },
-    { 1321, 1361 }, { 1363, 3107 }, { 1387, 4744 }, { 1406, 5964 }, { 1409, 6010 }, { 1414, 5883 },
-    { 1433, 5804 }, { 1439, 5160 }, { 1466, 4649 }, { 1467, 3418 }, { 1491, 5131 }, { 1510, 1790 },
-    { 1515, 5829 }, { 1518, 4051 }, { 1544, 3772 }, { 1547, 3218 }, { 1601, 1650 }, { 1604, 6166 },
-    { 1625, 1881 }, { 1627, 6105 }, { 1636, 6107 }, { 1658, 5455 }, { 1803, 2380 }, { 1890, 4717 },
-    { 1903, 5363 }, { 2000, 6193 }, { 2003, 6116 }, { 2097, 5323 }, { 2108, 4225 }, { 2269, 4146 },
-    { 2273, 4306 }, { 2275, 3146 }, { 2277, 5806 }, { 2289, 5749 }, { 2297, 4116 }, { 2310, 4598 },
-    { 2342, 3125 }, { 2344, 6114 }, { 2392, 4971 }, { 2396, 6094 }, { 2447, 5181 }, { 2494, 4601 },
-    { 2562, 6042 }, { 2608, 5489 }, { 2642, 5817 }, { 2669, 5119 }, { 2682, 3895 }, { 2702, 3100 },
-    { 2719, 6195 }, { 2769, 6177 }, { 2779, 4790 }, { 2802, 4229 }, { 2827, 4951 }, { 2837, 3997 },
-    { 2849, 6090 }, { 2852, 2991 }, { 2855, 5126 }, { 2874, 4001 }, { 2877, 3119 }, { 2902, 5970 },
-    { 2953, 5213 }, { 2984, 4609 }, { 3038, 4904 }, { 3043, 5087 }, { 3071, 3913 }, { 3085, 5827 },
-    { 3087, 3254 }, { 3093, 1376 }, { 3111, 6060 }, { 3122, 1572 }, { 3183, 5849 }, { 3217, 6036 },
-    { 3229, 6052 }, { 3241, 6059 }, { 3276, 3069 }, { 3279, 6053 }, { 3304, 6392 }, { 3320, 1462 },
-    { 3373, 2294 }, { 3375, 6178 }, { 3419, 199 }, { 3443, 6154 }, { 3472, 5860 }, { 3473, 6160 },
-    { 3526, 5206 }, { 3627, 4311 }, { 3632, 5844 }, { 3637, 6050 }, { 3660, 5121 }, { 3695, 4828 },
-    { 3700, 5483 }, { 3706, 3382 }, { 3741, 5988 }, { 3744, 6030 }, { 3767, 6176 }, { 3769, 1505 },
-    { 3791, 6391 }, { 3793, 6089 }, { 3819, 995 }, { 3835, 5641 }, { 3845, 6181 }, { 3852, 4378 },
-    { 3853, 6095 }, { 3870, 4148 }, { 3872, 4819 }, { 3875, 5996 }, { 3879, 5487 }, { 3919, 6222 },
-    { 3929, 6055 }, { 3959, 6317 }, { 3960, 6015 }, { 4008, 5886 }, { 4009, 5118 }, { 4048, 6130 },
-    { 4055, 6044 }, { 4074, 5815 }, { 4075, 5879 }, { 4089, 5838 }, { 4090, 6292 }, { 4091, 6388 },
-    { 4109, 6070 }, { 4120, 5237 }, { 4142, 874 }, { 4147, 4823 }, { 4163, 5640 }, { 4176, 5981 },
-    { 4183, 6113 }, { 4194, 6216 }, { 4209, 5109 }, { 4234, 6040 }, { 4241, 6013 }, { 4255, 4657 },
-    { 4270, 3773 }, { 4285, 6035 }, { 4288, 4949 }, { 4290, 6255 }, { 4307, 4472 }, { 4320, 5955 },
-    { 4322, 1263 }, { 4324, 6043 }, { 4332, 4996 }, { 4356, 6034 }, { 4363, 5800 }, { 4369, 4217 },
-    { 4390, 4660 }, { 4423, 6084 }, { 4452, 6264 }, { 4453, 4313 }, { 4458, 5915 }, { 4481, 5024 },
-    { 4486, 5835 }, { 4490, 5168 }, { 4507, 5985 }, { 4511, 1227 }, { 4535, 5491 }, { 4543, 6012 },
-    { 4570, 6328 }, { 4580, 5124 }, { 4585, 6205 }, { 4587, 6047 }, { 4597, 6274 }, { 4606, 5187 },
-    { 4617, 4329 }, { 4619, 3545 }, { 4634, 5934 }, { 4644, 6170 }, { 4646, 3628 }, { 4653, 5726 },
-    { 4669, 6280 }, { 4675, 6007 }, { 4677, 6335 }, { 4697, 6234 }, { 4705, 5834 }, { 4707, 5999 },
-    { 4719, 6273 }, { 4722, 6108 }, { 4727, 5433 }, { 4734, 5366 }, { 4747, 2886 }, { 4755, 6303 },
-    { 4785, 6075 }, { 4789, 2188 }, { 4812, 6190 }, { 4824, 6083 }, { 4829, 559 }, { 4833, 5355 },
-    { 4836, 6192 }, { 4843, 5438 }, { 4899, 5182 }, { 4906, 5216 }, { 4930, 5512 }, { 4943, 5839 },
-    { 4945, 5953 }, { 4963, 4903 }, { 4970, 6031 }, { 4982, 5351 }, { 5006, 5739 }, { 5039, 5741 },
-    { 5056, 5750 }, { 5057, 5708 }, { 5062, 4576 }, { 5067, 6419 }, { 5068, 4892 }, { 5077, 5185 },
-    { 5085, 4692 }, { 5091, 6175 }, { 5113, 5646 }, { 5114, 5954 }, { 5123, 5975 }, { 5125, 5388 },
-    { 5138, 5334 }, { 5148, 1225 }, { 5154, 4955 }, { 5155, 5271 }, { 5156, 6135 }, { 5166, 6049 },
-    { 5171, 5222 }, { 5180, 6219 }, { 5188, 5236 }, { 5190, 6126 }, { 5200, 5846 }, { 5207, 6374 },
-    { 5210, 4656 }, { 5219, 5754 }, { 5228, 5100 }, { 5234, 6111 }, { 5245, 5744 }, { 5247, 6179 },
-    { 5256, 6037 }, { 5259, 5094 }, { 5264, 5416 }, { 5265, 1408 }, { 5267, 5297 }, { 5268, 6336 },
-    { 5279, 4852 }, { 5281, 6223 }, { 5286, 5848 }, { 5289, 4920 }, { 5325, 5321 }, { 5328, 5150 },
-    { 5333, 2863 }, { 5349, 5353 }, { 5372, 5771 }, { 5373, 2539 }, { 5378, 2990 }, { 5379, 2992 },
-    { 5386, 4962 }, { 5398, 2873 }, { 5402, 5984 }, { 5410, 6330 }, { 5412, 6004 }, { 5419, 2819 },
-    { 5422, 5842 }, { 5424, 6412 }, { 5428, 5768 }, { 5436, 5496 }, { 5446, 5137 }, { 5454, 5005 },
-    { 5478, 5805 }, { 5485, 1986 }, { 5625, 5025 }, { 5637, 6109 }, { 5642, 6312 }, { 5643, 3820 },
-    { 5644, 6343 }, { 5681, 6146 }, { 5742, 6148 }, { 5759, 5429 }, { 5761, 5978 }, { 5782, 6246 },
-    { 5794, 3864 }, { 5795, 3115 }, { 5801, 5878 }, { 5803, 1489 }, { 5807, 3154 }, { 5810, 766 },
-    { 5823, 4455 }, { 5831, 6211 }, { 5833, 5974 }, { 5837, 6324 }, { 5843, 5196 }, { 5850, 5824 },
-    { 5852, 5853 }, { 5857, 5858 }, { 5859, 593 }, { 5861, 603 }, { 5862, 5863 }, { 5864, 5865 },
-    { 5866, 5867 }, { 5868, 5869 }, { 5870, 5871 }, { 5872, 5873 }, { 5874, 5875 }, { 5876, 5877 },
-    { 5880, 5881 }, { 5885, 655 }, { 5889, 5890 }, { 5891, 5892 }, { 5893, 5894 }, { 5895, 5896 },
-    { 5897, 5898 }, { 5900, 5901 }, { 5902, 5903 }, { 5904, 5905 }, { 5906, 5907 }, { 5909, 5910 },
-    { 5911, 5912 }, { 5913, 5914 }, { 5918, 5919 }, { 5921, 5922 }, { 5923, 5924 }, { 5925, 5926 },
-    { 5930, 4691 }, { 5932, 5933 }, { 5936, 5937 }, { 5939, 5940 }, { 5942, 5943 }, { 5944, 5945 },
-    { 5946, 5947 }, { 5958, 5826 }, { 5959, 6151 }, { 5962, 5690 }, { 5965, 6265 }, { 5966, 3691 },
-    { 5967, 5968 }, { 5976, 5122 }, { 5977, 3235 }, { 5982, 5983 }, { 5986, 5987 }, { 5989, 6251 },
-    { 5993, 6203 }, { 6000, 6001 }, { 6002, 6003 }, { 6018, 6019 }, { 6020, 4729 }, { 6021, 6022 },
-    { 6027, 6372 }, { 6033, 5520 }, { 6038, 6039 }, { 6048, 5377 }, { 6056, 6403 }, { 6061, 1549 },
-    { 6062, 6063 }, { 6064, 6065 }, { 6066, 6067 }, { 6071, 5397 }, { 6073, 6074 }, { 6076, 1617 },
-    { 6079, 6080 }, { 6081, 6082 }, { 6088, 6086 }, { 6097, 1818 }, { 6098, 6300 }, { 6100, 1849 },
-    { 6102, 6103 }, { 6106, 6381 }, { 6117, 6202 }, { 6118, 6369 }, { 6119, 4610 }, { 6121, 6337 },
-    { 6128, 6263 }, { 6129, 5760 }, { 6132, 5141 }, { 6139, 6282 }, { 6144, 6289 }, { 6155, 6156 },
-    { 6161, 6162 }, { 6163, 6262 }, { 6164, 6267 }, { 6167, 4901 }, { 6168, 1788 }, { 6171, 2484 },
-    { 6174, 6208 }, { 6182, 3697 }, { 6183, 6213 }, { 6194, 2063 }, { 6196, 6197 }, { 6198, 6199 },
-    { 6200, 6201 }, { 6210, 4642 }, { 6214, 3862 }, { 6215, 2897 }, { 6220, 3869 }, { 6227, 6277 },
-    { 6229, 6230 }, { 6235, 6236 }, { 6238, 6239 }, { 6241, 6242 }, { 6243, 6390 }, { 6245, 6276 },
-    { 6248, 6122 }, { 6257, 6306 }, { 6268, 6226 }, { 6275, 5961 }, { 6285, 5140 }, { 6291, 5071 },
-    { 6294, 5451 }, { 6295, 5201 }, { 6297, 5162 }, { 6301, 5638 }, { 6321, 4230 }, { 6327, 5439 },
-    { 6333, 2257 }, { 6339, 6221 }, { 6340, 6363 }, { 6346, 5406 }, { 6350, 6304 }, { 6355, 5836 },
-    { 6356, 5183 }, { 6364, 4206 }, { 6365, 4818 }, { 6367, 1614 }, { 6370, 6131 }, { 6385, 6149 },
-    { 6393, 6028 }, { 6399, 1787 }, { 6402, 6320 }, { 6418, 4303 }, { 6424, 6207 }, { 6425, 6212 },
-    { 6430, 6014 }, { 3, 5282 }, { 6459, 4841 }, { 239, 3320 }, { 241, 6789 }, { 295, 6648 },
-    { 345, 5990 }, { 524, 4287 }, { 556, 4629 }, { 592, 5359 }, { 602, 6834 }, { 789, 817 },
-    { 791, 818 }, { 793, 5941 }, { 808, 6499 }, { 824, 850 }, { 845, 4448 }, { 846, 4467 },
-    { 847, 4493 }, { 868, 6349 }, { 1006, 6890 }, { 1105, 6005 }, { 1217, 4673 }, { 1294, 6458 },
-    { 1360, 6538 }, { 1386, 5482 }, { 1652, 6495 }, { 1697, 6461 }, { 1738, 6509 }, { 1739, 6314 },
-    { 1809, 6517 }, { 1946, 6560 }, { 2108, 5802 }, { 2168, 4620 }, { 2322, 4598 }, { 2368, 6463 },
-    { 2494, 4651 }, { 2682, 5969 }, { 2775, 4116 }, { 2867, 6578 }, { 2913, 3216 }, { 2983, 4341 },
-    { 2986, 4146 }, { 3107, 6173 }, { 3119, 6511 }, { 3146, 2464 }, { 3217, 6881 }, { 3218, 6595 },
-    { 3254, 6345 }, { 3269, 6462 }, { 3279, 6926 }, { 3381, 6547 }, { 3443, 6600 }, { 3472, 6849 },
-    { 3473, 6904 }, { 3526, 5430 }, { 3550, 6542 }, { 3627, 6812 }, { 3632, 6008 }, { 3637, 6902 },
-    { 3660, 6934 }, { 3767, 6209 }, { 3845, 6927 }, { 3895, 6288 }, { 3911, 6478 }, { 3919, 6224 },
-    { 4001, 3080 }, { 4003, 6641 }, { 4048, 6153 }, { 4075, 6839 }, { 4089, 6141 }, { 4139, 6592 },
-    { 4142, 6137 }, { 4322, 2343 }, { 4363, 5960 }, { 4368, 6523 }, { 4378, 4743 }, { 4398, 851 },
-    { 4418, 6674 }, { 4453, 6302 }, { 4486, 6512 }, { 4507, 6528 }, { 4511, 6867 }, { 4543, 6185 },
-    { 4569, 6682 }, { 4576, 6681 }, { 4580, 5280 }, { 4597, 6278 }, { 4612, 6669 }, { 4617, 4843 },
-    { 4634, 6852 }, { 4649, 6877 }, { 4653, 6820 }, { 4674, 5460 }, { 4675, 6486 }, { 4681, 6473 },
-    { 4705, 6688 }, { 4727, 5434 }, { 4733, 6609 }, { 4787, 6586 }, { 4828, 6112 }, { 4829, 566 },
-    { 4875, 6685 }, { 5029, 3773 }, { 5097, 4619 }, { 5099, 6593 }, { 5114, 6548 }, { 5149, 3628 },
-    { 5154, 6540 }, { 5185, 6897 }, { 5247, 6228 }, { 5256, 6217 }, { 5264, 6860 }, { 5265, 6514 },
-    { 5267, 6313 }, { 5268, 6519 }, { 5296, 3772 }, { 5341, 6608 }, { 5345, 6661 }, { 5374, 6756 },
-    { 5375, 6743 }, { 5376, 6565 }, { 5401, 6677 }, { 5402, 6731 }, { 5407, 6636 }, { 5437, 6329 },
-    { 5454, 6382 }, { 5605, 4009 }, { 5722, 6571 }, { 5759, 6912 }, { 5767, 6780 }, { 5773, 6589 },
-    { 5779, 272 }, { 5794, 5397 }, { 5795, 5798 }, { 5814, 6510 }, { 5818, 3183 }, { 5822, 6549 },
-    { 5828, 6477 }, { 5882, 4058 }, { 5908, 6492 }, { 5916, 6496 }, { 5920, 6497 }, { 5929, 6702 },
-    { 5935, 6502 }, { 5948, 6504 }, { 5951, 6466 }, { 5952, 6730 }, { 5995, 5182 }, { 5997, 6526 },
-    { 5998, 6711 }, { 6006, 6707 }, { 6009, 4707 }, { 6026, 6766 }, { 6041, 6544 }, { 6087, 6721 },
-    { 6110, 6562 }, { 6115, 6603 }, { 6125, 6757 }, { 6142, 6569 }, { 6143, 6570 }, { 6158, 6575 },
-    { 6159, 6474 }, { 6165, 3106 }, { 6191, 6724 }, { 6206, 6782 }, { 6240, 6602 }, { 6253, 6894 },
-    { 6259, 6816 }, { 6281, 6806 }, { 6283, 4051 }, { 6305, 6470 }, { 6318, 6891 }, { 6322, 6924 },
-    { 6323, 6647 }, { 6334, 6615 }, { 6351, 6760 }, { 6353, 6690 }, { 6354, 6815 }, { 6358, 6489 },
-    { 6368, 6895 }, { 6375, 3769 }, { 6376, 6618 }, { 6380, 6872 }, { 6386, 6598 }, { 6387, 4609 },
-    { 6407, 6627 }, { 6417, 6858 }, { 6420, 6814 }, { 6447, 6873 }, { 6457, 6630 }, { 6472, 6534 },
-    { 6475, 6550 }, { 6484, 5196 }, { 6485, 5102 }, { 6490, 6892 }, { 6491, 6683 }, { 6498, 5927 },
-    { 6500, 6501 }, { 6503, 6729 }, { 6505, 6506 }, { 6507, 5949 }, { 6520, 6691 }, { 6529, 6530 },
-    { 6531, 6456 }, { 6532, 6515 }, { 6533, 4978 }, { 6536, 5819 }, { 6539, 5487 }, { 6553, 6879 },
-    { 6555, 3574 }, { 6557, 6893 }, { 6558, 6561 }, { 6559, 6085 }, { 6566, 2109 }, { 6577, 4134 },
-    { 6580, 6057 }, { 6587, 1434 }, { 6588, 6916 }, { 6596, 2878 }, { 6597, 6261 }, { 6610, 6254 },
-    { 6611, 4173 }, { 6614, 6249 }, { 6617, 3899 }, { 6620, 6823 }, { 6622, 6352 }, { 6623, 6545 },
-    { 6625, 5339 }, { 6626, 5421 }, { 6632, 6739 }, { 6639, 6671 }, { 6645, 5338 }, { 6646, 5851 },
-    { 6649, 5887 }, { 6651, 6950 }, { 6654, 6832 }, { 6655, 6941 }, { 6659, 6366 }, { 6663, 6865 },
-    { 6665, 6929 }, { 6693, 1984 }, { 6694, 5627 }, { 6696, 6271 }, { 6703, 6861 }, { 6709, 1143 },
-    { 6717, 6914 }, { 6718, 6885 }, { 6725, 4558 }, { 6736, 6951 }, { 6737, 6619 }, { 6740, 6716 },
-    { 6741, 6868 }, { 6755, 5674 }, { 6768, 6744 }, { 6769, 5285 }, { 6773, 6270 }, { 6775, 6551 },
-    { 6786, 6058 }, { 6796, 6656 }, { 6800, 6905 }, { 6803, 6409 }, { 6807, 6857 }, { 6824, 6825 },
-    { 6826, 6827 }, { 6828, 6829 }, { 6830, 6831 }, { 6835, 6836 }, { 6837, 6838 }, { 6840, 6841 },
-    { 6843, 6844 }, { 6845, 6686 }, { 6847, 6848 }, { 6853, 816 }, { 6854, 6855 }, { 6862, 6373 },
-    { 6866, 6946 }, { 6869, 6870 }, { 6880, 4297 }, { 6882, 6017 }, { 6886, 6795 }, { 6898, 5832 },
-    { 6903, 4071 }, { 6907, 199 }, { 6910, 5252 }, { 6922, 6231 }, { 6923, 3035 }, { 6925, 5821 },
-    { 6930, 6567 }, { 6944, 6901 }, { 6952, 6863 }, { 6957, 6742 }, { 3, 5442 }, { 239, 7128 },
-    { 345, 6046 }, { 561, 4287 }, { 564, 4629 }, { 592, 7122 }, { 824, 6508 }, { 852, 4467 },
-    { 868, 6811 }, { 1083, 6977 }, { 1393, 5482 }, { 1607, 6967 }, { 2682, 4651 }, { 2800, 4116 },
-    { 3063, 4341 }, { 3107, 3320 }, { 3119, 7236 }, { 3146, 2871 }, { 3216, 4441 }, { 3218, 6908 },
-    { 3637, 7240 }, { 4001, 5319 }, { 4048, 6568 }, { 4089, 6357 }, { 4398, 7158 }, { 4408, 7012 },
-    { 4597, 6628 }, { 4734, 5434 }, { 4794, 6959 }, { 4829, 574 }, { 5069, 6987 }, { 5211, 3628 },
-    { 5289, 7038 }, { 5322, 6961 }, { 5644, 7021 }, { 5888, 6968 }, { 5899, 7027 }, { 5950, 6973 },
-    { 6189, 7031 }, { 6299, 7049 }, { 6395, 6979 }, { 6415, 7013 }, { 6521, 6964 }, { 6527, 7109 },
-    { 6543, 3106 }, { 6546, 7142 }, { 6574, 7119 }, { 6583, 7041 }, { 6591, 4378 }, { 6604, 7020 },
-    { 6606, 7167 }, { 6607, 7165 }, { 6613, 7053 }, { 6629, 7083 }, { 6637, 7067 }, { 6643, 7107 },
-    { 6650, 7034 }, { 6652, 7133 }, { 6657, 7093 }, { 6668, 6458 }, { 6673, 6998 }, { 6679, 7189 },
-    { 6697, 7009 }, { 6706, 7039 }, { 6720, 7138 }, { 6723, 7204 }, { 6745, 7015 }, { 6749, 7160 },
-    { 6753, 7186 }, { 6762, 7166 }, { 6763, 7058 }, { 6767, 7179 }, { 6770, 7000 }, { 6771, 7185 },
-    { 6785, 7005 }, { 6798, 7169 }, { 6804, 7207 }, { 6810, 7194 }, { 6817, 5339 }, { 6842, 7098 },
-    { 6851, 7048 }, { 6856, 7103 }, { 6874, 7210 }, { 6876, 7184 }, { 6887, 7084 }, { 6889, 6978 },
-    { 6906, 7121 }, { 6928, 6962 }, { 6936, 7206 }, { 6942, 7209 }, { 6949, 7153 }, { 6958, 7164 },
-    { 6963, 6535 }, { 6969, 6970 }, { 6971, 7157 }, { 6972, 7156 }, { 6974, 6975 }, { 6980, 7110 },
-    { 6982, 4387 }, { 6985, 6808 }, { 6986, 1740 }, { 6995, 7178 }, { 6997, 1434 }, { 6999, 6599 },
-    { 7001, 6850 }, { 7002, 907 }, { 7007, 7101 }, { 7008, 7115 }, { 7010, 6932 }, { 7011, 7155 },
-    { 7014, 7120 }, { 7017, 4191 }, { 7019, 6778 }, { 7026, 7208 }, { 7029, 6091 }, { 7035, 4448 },
-    { 7036, 6633 }, { 7045, 7233 }, { 7050, 555 }, { 7051, 7052 }, { 7054, 7096 }, { 7056, 1416 },
-    { 7057, 7079 }, { 7063, 6783 }, { 7064, 3877 }, { 7071, 7182 }, { 7076, 3772 }, { 7078, 7188 },
-    { 7086, 6764 }, { 7088, 6422 }, { 7089, 7176 }, { 7092, 7091 }, { 7116, 6563 }, { 7117, 7118 },
-    { 7124, 6469 }, { 7129, 7003 }, { 7131, 6612 }, { 7132, 6666 }, { 7135, 7234 }, { 7144, 7199 },
-    { 7145, 6152 }, { 7148, 7040 }, { 7149, 6016 }, { 7161, 7162 }, { 7170, 6734 }, { 7195, 7190 },
-    { 7197, 4797 }, { 7213, 7025 }, { 7221, 7222 }, { 7223, 7224 }, { 7225, 7226 }, { 7228, 7229 },
-    { 7235, 6788 }, { 7245, 7024 }, { 7247, 3895 }, { 5381, 3 }, { 345, 6899 }, { 1488, 7258 },
-    { 3107, 7310 }, { 3146, 5957 }, { 3216, 6704 }, { 3320, 5370 }, { 3876, 7265 }, { 4001, 5329 },
-    { 4089, 7295 }, { 5382, 6959 }, { 5386, 7251 }, { 6348, 7267 }, { 6428, 7269 }, { 6455, 7255 },
-    { 6684, 7250 }, { 6698, 7266 }, { 6976, 7287 }, { 6988, 7335 }, { 7028, 7303 }, { 7070, 7275 },
-    { 7102, 7330 }, { 7111, 7333 }, { 7112, 1434 }, { 7125, 7332 }, { 7159, 7256 }, { 7220, 7355 },
-    { 7227, 7329 }, { 7230, 7359 }, { 7231, 7343 }, { 7232, 7331 }, { 7242, 7362 }, { 7257, 7104 },
-    { 7264, 6670 }, { 7272, 7383 }, { 7283, 7244 }, { 7284, 7163 }, { 7285, 7400 }, { 7289, 7358 },
-    { 7290, 7293 }, { 7292, 6708 }, { 7301, 7006 }, { 7302, 7150 }, { 7304, 7196 }, { 7305, 7108 },
-    { 7306, 1458 }, { 7307, 7252 }, { 7311, 7371 }, { 7312, 7318 }, { 7313, 7347 }, { 7314, 7372 },
-    { 7315, 6915 }, { 7317, 7369 }, { 7320, 6664 }, { 7324, 2258 }, { 7325, 7394 }, { 7327, 7097 },
-    { 7334, 7154 }, { 7360, 6621 }, { 7363, 7270 }, { 7370, 7022 }, { 7380, 6947 }, { 7398, 7399 },
-    { 7401, 7099 }, { 3, 5468 }, { 345, 7237 }, { 3146, 6552 }, { 3216, 7065 }, { 3320, 6140 },
-    { 4361, 7408 }, { 6436, 7411 }, { 6939, 7250 }, { 7123, 4001 }, { 7274, 7430 }, { 7286, 7432 },
-    { 7308, 7409 }, { 7340, 7460 }, { 7344, 7435 }, { 7345, 7434 }, { 7346, 7422 }, { 7356, 7426 },
-    { 7365, 7437 }, { 7390, 7410 }, { 7391, 7445 }, { 7405, 5409 }, { 7412, 6920 }, { 7414, 7023 },
-    { 7419, 7382 }, { 7421, 7004 }, { 7424, 6911 }, { 7425, 7173 }, { 7429, 7448 }, { 7439, 7361 },
-    { 7444, 5142 }, { 7455, 7456 }, { 7457, 4310 }, { 7467, 7461 }, { 3340, 7469 }, { 5472, 3 },
-    { 345, 7336 }, { 3216, 7243 }, { 5312, 7473 }, { 6307, 7471 }, { 7405, 5429 }, { 7442, 7479 },
-    { 7451, 7472 }, { 7474, 3869 }, { 7478, 7484 }, { 7483, 7482 }, { 7493, 7470 }, { 5498, 3 },
-    { 345, 7427 }, { 3216, 7281 }, { 6921, 7505 }, { 7218, 7504 }, { 7485, 7513 }, { 7506, 7406 },
-    { 7509, 7468 }, { 7512, 7486 }, { 7502, 3 }, { 7127, 7516 }, { 7214, 3216 }, { 7520, 7523 },
-    { 7521, 7517 }, { 3, 5738 }, { 7440, 3216 }, { 7524, 6315 }, { 239, 3271 }, { 311, 2371 },
-    { 539, 1758 }, { 914, 1492 }, { 920, 2340 }, { 980, 6316 }, { 1123, 2136 }, { 1220, 2370 },
-    { 1367, 5571 }, { 1752, 3868 }, { 1764, 4172 }, { 1771, 1772 }, { 1856, 1857 }, { 1934, 4614 },
-    { 2117, 4868 }, { 2175, 2176 }, { 2501, 2637 }, { 2583, 2635 }, { 2638, 4624 }, { 2651, 2652 },
-    { 2754, 1664 }, { 3013, 3044 }, { 3016, 3061 }, { 3045, 3018 }, { 3057, 3058 }, { 3059, 3060 },
-    { 3114, 4687 }, { 3200, 4871 }, { 3519, 3975 }, { 3545, 5632 }, { 3572, 5471 }, { 3573, 7090 },
-    { 3611, 4155 }, { 3721, 5473 }, { 3777, 5469 }, { 3798, 4854 }, { 3820, 5494 }, { 3872, 5497 },
-    { 3906, 908 }, { 4033, 5699 }, { 4081, 7069 }, { 4123, 4185 }, { 4333, 4886 }, { 4360, 5061 },
-    { 4386, 5248 }, { 4400, 4611 }, { 4440, 4862 }, { 4453, 4864 }, { 4459, 4880 }, { 4560, 4881 },
-    { 4618, 4822 }, { 4621, 5139 }, { 4655, 4334 }, { 4861, 6940 }, { 4863, 4420 }, { 4866, 6640 },
-    { 4869, 6186 }, { 4883, 2372 }, { 4884, 6989 }, { 4888, 3048 }, { 5098, 4311 }, { 5241, 4887 },
-    { 5330, 4502 }, { 5371, 4895 }, { 5458, 5776 }, { 5467, 4219 }, { 5479, 5044 }, { 5501, 5694 },
-    { 5507, 4908 }, { 5593, 4491 }, { 5606, 5613 }, { 5623, 5127 }, { 5635, 4218 }, { 5651, 6331 },
-    { 5684, 6642 }, { 5695, 4389 }, { 5721, 3396 }, { 5743, 4335 }, { 6260, 4852 }, { 6293, 5691 },
-    { 6362, 5495 }, { 6594, 5573 }, { 6676, 3655 }, { 6909, 4874 }, { 6993, 5608 }, { 7239, 5719 },
-    { 5765, 7529 }, { 3, 4473 }, { 914, 1521 }, { 1367, 7607 }, { 1752, 4173 }, { 2311, 7532 },
-    { 2654, 4624 }, { 3114, 7463 }, { 3572, 5592 }, { 3611, 7548 }, { 3777, 5676 }, { 3872, 5473 },
-    { 3906, 4485 }, { 4033, 7540 }, { 4091, 7541 }, { 4360, 5248 }, { 4386, 5061 }, { 4440, 5612 },
-    { 4618, 4838 }, { 4621, 5330 }, { 4655, 4335 }, { 4721, 7556 }, { 4736, 7549 }, { 4830, 5699 },
-    { 4861, 7037 }, { 4868, 6573 }, { 4872, 5632 }, { 5139, 4502 }, { 5241, 4895 }, { 5317, 7546 },
-    { 5371, 4887 }, { 5460, 7533 }, { 5470, 4334 }, { 5479, 5719 }, { 5501, 7598 }, { 5507, 5216 },
-    { 5518, 4459 }, { 5593, 7534 }, { 5613, 4879 }, { 5623, 6279 }, { 5633, 4420 }, { 5635, 4219 },
-    { 5651, 6332 }, { 5652, 7578 }, { 5684, 5127 }, { 5743, 4218 }, { 5780, 7537 }, { 5784, 5721 },
-    { 6635, 7586 }, { 6917, 5573 }, { 7350, 5608 }, { 7367, 7587 }, { 7515, 7584 }, { 7524, 2826 },
-    { 7538, 7573 }, { 7551, 2653 }, { 7553, 7555 }, { 7557, 7554 }, { 7558, 5694 }, { 7559, 4383 },
-    { 7566, 4706 }, { 7579, 7542 }, { 7589, 4172 }, { 7602, 4857 }, { 3, 4656 }, { 7032, 7619 },
-    { 3820, 5676 }, { 4618, 4840 }, { 4736, 7673 }, { 4830, 7621 }, { 4868, 6992 }, { 4894, 7642 },
-    { 4896, 7625 }, { 5259, 7622 }, { 5522, 4440 }, { 5636, 4420 }, { 5652, 7580 }, { 6990, 4895 },
-    { 7172, 4887 }, { 7503, 7638 }, { 7539, 7649 }, { 7564, 7624 }, { 7567, 4383 }, { 7568, 4706 },
-    { 7601, 7679 }, { 7623, 3731 }, { 7627, 7550 }, { 7631, 4389 }, { 7632, 7655 }, { 7639, 3048 },
-    { 7640, 2636 }, { 7647, 6127 }, { 7652, 7672 }, { 3, 5647 }, { 6401, 7682 }, { 4618, 4841 },
-    { 5522, 4459 }, { 5633, 7688 }, { 5636, 7643 }, { 7690, 7590 }, { 7698, 7680 }, { 7710, 7617 },
-    { 3, 5980 }, { 6680, 7711 }, { 7706, 7718 }, { 3, 6011 }, { 6431, 7720 }, { 3, 6051 },
-    { 5169, 7723 }, { 3, 6069 }, { 6310, 7725 }, { 3, 6585 }, { 6269, 7727 }, { 3, 6631 },
-    { 6258, 7729 }, { 3, 6658 }, { 7726, 7731 }, { 3, 6859 }, { 1595, 7733 }, { 3, 6883 },
-    { 6931, 7735 }, { 3, 6918 }, { 7736, 7737 }, { 3, 6937 }, { 7087, 7739 }, { 3, 6954 },
-    { 2703, 7741 }, { 3, 7134 }, { 3, 7147 }, { 7018, 7745 }, { 3, 7211 }, { 7187, 7746 },
-    { 3, 7349 }, { 3, 7389 }, { 6256, 7750 }, { 3, 7433 }, { 3, 7458 }, { 7100, 7753 },
-    { 3, 7738 }, { 6821, 3 }, { 7683, 7756 }, { 3, 108 }, { 7536, 7759 },
+    { 5, 6 }, { 50, 3097 }, { 294, 298 }, { 5, 177 }, { 3, 11 }, { 186, 187 },
+    { 50, 5 }, { 298, 242 }, { 3097, 9 }, { 3, 188 }, { 142, 143 }, { 293, 294 },
+    { 343, 344 }, { 3102, 3106 }, { 171, 50 }, { 3101, 3097 }, { 5, 190 }, { 3, 15 },
+    { 1694, 3105 }, { 3109, 345 }, { 16, 17 }, { 297, 3099 }, { 294, 1307 }, { 242, 3098 },
+    { 348, 979 }, { 933, 151 }, { 6, 22 }, { 24, 25 }, { 26, 27 }, { 277, 278 },
+    { 33, 34 }, { 35, 36 }, { 40, 41 }, { 44, 45 }, { 179, 180 }, { 181, 182 },
+    { 183, 184 }, { 50, 244 }, { 3, 3107 }, { 14, 3114 }, { 1692, 3097 }, { 3121, 348 },
+    { 393, 294 }, { 3123, 23 }, { 3124, 3125 }, { 3126, 279 }, { 49, 3098 }, { 3110, 3100 },
+    { 3127, 3128 }, { 3129, 42 }, { 3131, 3132 }, { 168, 169 }, { 170, 3111 }, { 6, 233 },
+    { 12, 13 }, { 51, 52 }, { 54, 55 }, { 58, 59 }, { 61, 62 }, { 70, 71 },
+    { 72, 73 }, { 74, 75 }, { 76, 77 }, { 78, 79 }, { 80, 81 }, { 82, 83 },
+    { 84, 85 }, { 86, 87 }, { 94, 95 }, { 96, 97 }, { 99, 100 }, { 101, 102 },
+    { 104, 105 }, { 113, 114 }, { 115, 116 }, { 214, 215 }, { 216, 217 }, { 236, 237 },
+    { 242, 243 }, { 264, 265 }, { 372, 3104 }, { 767, 935 }, { 320, 321 }, { 3135, 3097 },
+    { 3, 3115 }, { 3110, 3113 }, { 3133, 3100 }, { 3148, 3149 }, { 79, 91 }, { 96, 103 },
+    { 3112, 3151 }, { 3134, 6 }, { 3143, 3152 }, { 3155, 63 }, { 3156, 3157 }, { 3159, 3160 },
+    { 3161, 3162 }, { 3163, 3164 }, { 3165, 3166 }, { 3171, 117 }, { 3172, 3173 }, { 3176, 242 },
+    { 300, 975 }, { 348, 981 }, { 1050, 1051 }, { 312, 313 }, { 3136, 3097 }, { 3, 3137 },
+    { 79, 93 }, { 90, 3185 }, { 96, 3167 }, { 3168, 3186 }, { 3175, 3188 }, { 3191, 3158 },
+    { 3192, 3193 }, { 3194, 88 }, { 3195, 98 }, { 381, 242 }, { 3200, 982 }, { 3, 18 },
+    { 3203, 3117 }, { 3097, 140 }, { 79, 3213 }, { 96, 3208 }, { 3211, 3212 }, { 242, 466 },
+    { 3202, 314 }, { 50, 151 }, { 66, 67 }, { 111, 112 }, { 145, 146 }, { 147, 148 },
+    { 149, 150 }, { 152, 153 }, { 154, 155 }, { 156, 157 }, { 158, 159 }, { 246, 247 },
+    { 250, 251 }, { 252, 258 }, { 259, 260 }, { 283, 284 }, { 285, 286 }, { 293, 1008 },
+    { 294, 326 }, { 296, 3118 }, { 300, 301 }, { 328, 329 }, { 3174, 238 }, { 3180, 144 },
+    { 3197, 218 }, { 348, 1026 }, { 1, 1691 }, { 28, 29 }, { 1316, 1307 }, { 1693, 3181 },
+    { 2412, 2413 }, { 2414, 2415 }, { 3204, 2416 }, { 1055, 1056 }, { 8, 3105 }, { 281, 282 },
+    { 331, 1548 }, { 371, 3177 }, { 758, 759 }, { 216, 972 }, { 298, 991 }, { 959, 960 },
+    { 1020, 1021 }, { 1024, 1025 }, { 1554, 1555 }, { 3112, 916 }, { 3130, 46 }, { 3216, 3097 },
+    { 120, 3 }, { 3187, 3217 }, { 3205, 3219 }, { 3206, 79 }, { 3207, 3220 }, { 151, 3230 },
+    { 261, 242 }, { 3111, 3243 }, { 3224, 3232 }, { 3225, 68 }, { 3227, 3228 }, { 3233, 3098 },
+    { 3235, 252 }, { 3236, 3237 }, { 3238, 3239 }, { 3241, 298 }, { 3248, 348 }, { 1690, 3249 },
+    { 3141, 3250 }, { 3181, 2417 }, { 3204, 3252 }, { 3253, 3254 }, { 3256, 3099 }, { 0, 1 },
+    { 2497, 1307 }, { 3257, 10 }, { 50, 3103 }, { 221, 3261 }, { 3262, 218 }, { 3264, 961 },
+    { 3265, 1022 }, { 32, 3097 }, { 3140, 3 }, { 3270, 19 }, { 3273, 3275 }, { 3231, 3279 },
+    { 3284, 3277 }, { 3285, 287 }, { 3255, 3290 }, { 3288, 3291 }, { 242, 50 }, { 3294, 2 },
+    { 3267, 252 }, { 151, 457 }, { 171, 451 }, { 204, 2448 }, { 221, 3150 }, { 223, 224 },
+    { 227, 228 }, { 230, 231 }, { 316, 317 }, { 333, 334 }, { 335, 336 }, { 337, 338 },
+    { 339, 340 }, { 376, 377 }, { 415, 177 }, { 420, 421 }, { 422, 423 }, { 424, 425 },
+    { 428, 429 }, { 431, 432 }, { 433, 434 }, { 436, 437 }, { 439, 440 }, { 441, 442 },
+    { 443, 444 }, { 445, 446 }, { 447, 448 }, { 449, 450 }, { 458, 459 }, { 463, 464 },
+    { 469, 470 }, { 477, 478 }, { 956, 2433 }, { 2430, 2431 }, { 2434, 3218 }, { 2435, 3180 },
+    { 2454, 2455 }, { 2525, 348 }, { 3222, 3103 }, { 3271, 2429 }, { 161, 162 }, { 164, 165 },
+    { 166, 167 }, { 172, 173 }, { 174, 175 }, { 219, 220 }, { 293, 1003 }, { 298, 995 },
+    { 920, 921 }, { 989, 990 }, { 1047, 3138 }, { 1560, 3295 }, { 1048, 1049 }, { 1054, 3293 },
+    { 3, 3183 }, { 3302, 3145 }, { 53, 3097 }, { 3272, 3304 }, { 3305, 79 }, { 3276, 3306 },
+    { 3292, 3309 }, { 3303, 3289 }, { 3310, 1695 }, { 255, 3307 }, { 3258, 3308 }, { 151, 3342 },
+    { 242, 3134 }, { 2432, 3345 }, { 3201, 3350 }, { 3314, 3341 }, { 3318, 225 }, { 3320, 232 },
+    { 3322, 3323 }, { 3324, 3325 }, { 3328, 3329 }, { 3330, 426 }, { 3332, 3333 }, { 3334, 438 },
+    { 3335, 3336 }, { 3337, 3338 }, { 3340, 3315 }, { 3343, 471 }, { 3344, 3351 }, { 3347, 3348 },
+    { 50, 176 }, { 204, 205 }, { 3184, 3356 }, { 3218, 141 }, { 3353, 163 }, { 3354, 3355 },
+    { 3362, 3263 }, { 348, 1362 }, { 1244, 3120 }, { 1445, 3198 }, { 3209, 1440 }, { 3313, 1556 },
+    { 199, 200 }, { 3182, 191 }, { 3147, 3367 }, { 3368, 3 }, { 56, 3097 }, { 3369, 3153 },
+    { 3372, 3282 }, { 151, 3394 }, { 298, 3378 }, { 3339, 3379 }, { 3380, 3396 }, { 3382, 460 },
+    { 3385, 3386 }, { 3387, 3388 }, { 3391, 3392 }, { 3357, 3397 }, { 3376, 262 }, { 3390, 275 },
+    { 3409, 201 }, { 3182, 494 }, { 3, 65 }, { 106, 3097 }, { 3413, 57 }, { 3417, 242 },
+    { 3418, 3393 }, { 3399, 3424 }, { 3421, 341 }, { 192, 193 }, { 1025, 1033 }, { 1125, 3118 },
+    { 3244, 50 }, { 3278, 542 }, { 3, 3154 }, { 64, 3429 }, { 3097, 60 }, { 3430, 107 },
+    { 3423, 3433 }, { 482, 193 }, { 3, 3190 }, { 3097, 3169 }, { 3431, 3441 }, { 3, 3196 },
+    { 3097, 3210 }, { 3371, 3448 }, { 3443, 3447 }, { 3, 3221 }, { 3097, 3442 }, { 3170, 3450 },
+    { 3449, 3453 }, { 69, 3451 }, { 3, 3414 }, { 3457, 3455 }, { 3456, 3097 }, { 3458, 3454 },
+    { 3, 3460 }, { 3189, 3459 }, { 3097, 3229 }, { 3461, 118 }, { 3452, 3 }, { 3464, 3463 },
+    { 3097, 3280 }, { 3281, 3465 }, { 2451, 3 }, { 3226, 3097 }, { 3467, 3444 }, { 3468, 3469 },
+    { 266, 535 }, { 3242, 242 }, { 204, 1742 }, { 218, 6 }, { 300, 1789 }, { 348, 1419 },
+    { 388, 1825 }, { 1726, 3246 }, { 1727, 1728 }, { 1729, 1730 }, { 1731, 1732 }, { 1748, 1749 },
+    { 1820, 1821 }, { 1823, 1824 }, { 1826, 3139 }, { 1827, 1828 }, { 1829, 1830 }, { 1831, 1832 },
+    { 1833, 3104 }, { 2496, 3364 }, { 3215, 2484 }, { 3271, 121 }, { 164, 2436 }, { 2437, 167 },
+    { 2439, 2440 }, { 3184, 2438 }, { 20, 21 }, { 30, 31 }, { 133, 134 }, { 240, 2120 },
+    { 1441, 1442 }, { 1973, 298 }, { 3266, 3287 }, { 3283, 1443 }, { 3286, 1454 }, { 3316, 2449 },
+    { 3398, 206 }, { 3, 3415 }, { 3472, 3466 }, { 4, 3097 }, { 3480, 3493 }, { 3481, 3489 },
+    { 3484, 3485 }, { 3487, 348 }, { 3490, 3491 }, { 1730, 3499 }, { 3419, 3497 }, { 3234, 3505 },
+    { 3374, 3502 }, { 3507, 1027 }, { 3476, 3440 }, { 1997, 2038 }, { 6, 552 }, { 38, 2421 },
+    { 135, 136 }, { 140, 3482 }, { 963, 3113 }, { 1046, 242 }, { 1791, 1792 }, { 2418, 2419 },
+    { 2422, 3130 }, { 2510, 1307 }, { 3108, 3437 }, { 3141, 3412 }, { 3301, 1023 }, { 3477, 1743 },
+    { 3494, 2498 }, { 3, 3462 }, { 3470, 3512 }, { 3514, 7 }, { 3352, 3097 }, { 3488, 3516 },
+    { 3492, 3515 }, { 3500, 3520 }, { 3521, 3498 }, { 3501, 3523 }, { 3522, 3508 }, { 1997, 2037 },
+    { 2420, 3528 }, { 3119, 3536 }, { 3146, 3535 }, { 3259, 552 }, { 3298, 3527 }, { 3303, 3538 },
+    { 3503, 3529 }, { 3, 3543 }, { 3474, 3542 }, { 919, 3097 }, { 3519, 3547 }, { 3534, 3558 },
+    { 3553, 3555 }, { 3559, 137 }, { 109, 3 }, { 3097, 3300 }, { 3562, 3361 }, { 3546, 3563 },
+    { 3560, 3483 }, { 3564, 3565 }, { 208, 3 }, { 922, 3097 }, { 3530, 3571 }, { 3572, 2423 },
+    { 255, 1444 }, { 3363, 3365 }, { 3406, 1445 }, { 1744, 3 }, { 3097, 3402 }, { 302, 303 },
+    { 304, 305 }, { 306, 307 }, { 308, 309 }, { 37, 38 }, { 39, 3146 }, { 43, 3269 },
+    { 47, 48 }, { 89, 3274 }, { 207, 3573 }, { 288, 289 }, { 348, 648 }, { 414, 3327 },
+    { 419, 3422 }, { 454, 455 }, { 456, 3420 }, { 462, 3432 }, { 465, 466 }, { 467, 468 },
+    { 596, 597 }, { 1196, 3438 }, { 1307, 1951 }, { 1945, 1946 }, { 1955, 1956 }, { 1958, 1959 },
+    { 1960, 3251 }, { 2152, 3518 }, { 2425, 3473 }, { 2426, 3567 }, { 2427, 3513 }, { 2428, 3545 },
+    { 2450, 3471 }, { 2664, 2665 }, { 2666, 3120 }, { 3119, 1053 }, { 3247, 3349 }, { 3268, 3203 },
+    { 3296, 3370 }, { 3366, 3103 }, { 3377, 2463 }, { 3384, 3150 }, { 3434, 3100 }, { 3550, 3412 },
+    { 3561, 2424 }, { 3, 3544 }, { 3401, 3581 }, { 3097, 926 }, { 3582, 3583 }, { 3584, 3585 },
+    { 348, 2141 }, { 1307, 2025 }, { 3178, 3614 }, { 3247, 3358 }, { 3274, 3609 }, { 3297, 3594 },
+    { 3370, 3576 }, { 3510, 3613 }, { 3511, 3591 }, { 3586, 3587 }, { 3588, 3589 }, { 3590, 92 },
+    { 3596, 3597 }, { 3598, 3599 }, { 3600, 3416 }, { 3605, 3251 }, { 3606, 3607 }, { 3610, 3611 },
+    { 3612, 3346 }, { 3619, 3624 }, { 3621, 289 }, { 2507, 2545 }, { 2543, 2544 }, { 3312, 3626 },
+    { 3568, 3 }, { 3496, 3097 }, { 3629, 3630 }, { 348, 3608 }, { 3373, 3637 }, { 3625, 3635 },
+    { 3632, 1307 }, { 3633, 3615 }, { 3640, 3641 }, { 3644, 3645 }, { 3648, 3649 }, { 3652, 2509 },
+    { 3654, 3 }, { 949, 3097 }, { 3593, 348 }, { 3650, 3663 }, { 3659, 3660 }, { 3653, 3666 },
+    { 3, 3574 }, { 3631, 348 }, { 3667, 3670 }, { 3671, 3665 }, { 122, 123 }, { 124, 125 },
+    { 126, 3097 }, { 127, 128 }, { 192, 964 }, { 204, 418 }, { 218, 453 }, { 294, 1018 },
+    { 331, 332 }, { 342, 3116 }, { 382, 383 }, { 385, 386 }, { 387, 388 }, { 389, 390 },
+    { 391, 392 }, { 394, 395 }, { 396, 397 }, { 398, 399 }, { 401, 402 }, { 403, 404 },
+    { 405, 406 }, { 407, 408 }, { 410, 411 }, { 412, 413 }, { 971, 3299 }, { 974, 3199 },
+    { 984, 985 }, { 996, 371 }, { 998, 999 }, { 1240, 930 }, { 1361, 3404 }, { 1369, 1370 },
+    { 1796, 1797 }, { 1822, 3570 }, { 2474, 341 }, { 2485, 2486 }, { 2511, 2512 }, { 3119, 1367 },
+    { 3138, 1349 }, { 3246, 3560 }, { 3389, 435 }, { 139, 3400 }, { 1048, 2547 }, { 2477, 2478 },
+    { 3524, 1028 }, { 3657, 310 }, { 38, 1699 }, { 108, 3567 }, { 110, 3513 }, { 119, 3656 },
+    { 207, 3580 }, { 211, 212 }, { 276, 3142 }, { 330, 3311 }, { 370, 3260 }, { 923, 924 },
+    { 925, 3628 }, { 986, 987 }, { 988, 3403 }, { 1003, 1806 }, { 1005, 1006 }, { 1007, 1008 },
+    { 1316, 1312 }, { 1696, 1697 }, { 1700, 3269 }, { 1702, 3274 }, { 1809, 1810 }, { 1811, 3359 },
+    { 1814, 1815 }, { 1818, 3099 }, { 1957, 3647 }, { 1961, 1307 }, { 2191, 3533 }, { 2489, 2490 },
+    { 2499, 2500 }, { 2501, 2502 }, { 2503, 2504 }, { 2505, 2506 }, { 2507, 2508 }, { 3268, 3217 },
+    { 3321, 318 }, { 3374, 3412 }, { 3375, 3370 }, { 3377, 3592 }, { 3427, 967 }, { 3517, 3100 },
+    { 3552, 3526 }, { 3561, 3642 }, { 3672, 2546 }, { 3, 3627 }, { 3569, 3673 }, { 348, 3687 },
+    { 388, 3695 }, { 405, 3698 }, { 482, 964 }, { 973, 3116 }, { 3139, 3692 }, { 3381, 1367 },
+    { 3667, 3296 }, { 3678, 3679 }, { 3686, 346 }, { 3688, 3689 }, { 3690, 3691 }, { 3693, 3694 },
+    { 3696, 3697 }, { 3699, 3700 }, { 3712, 2487 }, { 3716, 160 }, { 553, 341 }, { 1698, 3723 },
+    { 3097, 582 }, { 3146, 3741 }, { 3244, 3730 }, { 3287, 3707 }, { 3360, 3704 }, { 3473, 3724 },
+    { 3540, 3727 }, { 3646, 3747 }, { 3675, 3764 }, { 3703, 3734 }, { 3717, 3426 }, { 3725, 3726 },
+    { 3729, 280 }, { 3737, 3738 }, { 3740, 3758 }, { 3742, 1703 }, { 3743, 3744 }, { 3745, 3359 },
+    { 3749, 1934 }, { 3751, 3752 }, { 3754, 3755 }, { 3766, 3 }, { 348, 3779 }, { 400, 3769 },
+    { 3139, 3781 }, { 3770, 409 }, { 3776, 3680 }, { 3782, 3104 }, { 3718, 3784 }, { 3759, 3801 },
+    { 3767, 3732 }, { 3772, 3702 }, { 3786, 3788 }, { 3791, 997 }, { 3792, 3798 }, { 3794, 3748 },
+    { 3796, 3735 }, { 3806, 3753 }, { 3807, 2509 }, { 3, 3548 }, { 3808, 3623 }, { 348, 3780 },
+    { 3778, 3809 }, { 3810, 3811 }, { 3795, 3821 }, { 3816, 3819 }, { 266, 267 }, { 268, 269 },
+    { 270, 271 }, { 272, 273 }, { 293, 3099 }, { 1307, 2030 }, { 2026, 2027 }, { 2049, 2050 },
+    { 3504, 3407 }, { 299, 3104 }, { 1120, 1121 }, { 6, 3435 }, { 263, 3198 }, { 351, 358 },
+    { 455, 2621 }, { 466, 2625 }, { 882, 2147 }, { 938, 3120 }, { 953, 954 }, { 955, 956 },
+    { 957, 958 }, { 1003, 2145 }, { 1195, 3602 }, { 1406, 341 }, { 1799, 1800 }, { 1972, 3506 },
+    { 2146, 3746 }, { 2480, 3715 }, { 2613, 3327 }, { 2615, 3471 }, { 2616, 3422 }, { 2623, 3432 },
+    { 2626, 3416 }, { 2660, 3545 }, { 2676, 2677 }, { 3138, 980 }, { 3180, 160 }, { 3201, 1052 },
+    { 3209, 245 }, { 3301, 2682 }, { 3319, 2568 }, { 3331, 2618 }, { 3381, 1053 }, { 3410, 3436 },
+    { 3428, 3446 }, { 3475, 536 }, { 3554, 3713 }, { 3634, 3317 }, { 3783, 2488 }, { 294, 242 },
+    { 319, 3179 }, { 1236, 3767 }, { 1918, 930 }, { 3, 3549 }, { 348, 3814 }, { 3773, 3828 },
+    { 3830, 3812 }, { 3815, 3827 }, { 3832, 1701 }, { 3833, 3834 }, { 3835, 3836 }, { 2031, 293 },
+    { 3826, 3100 }, { 3242, 3842 }, { 1003, 3541 }, { 1351, 466 }, { 2620, 3847 }, { 2624, 3848 },
+    { 3297, 3861 }, { 3384, 3844 }, { 3400, 3869 }, { 3410, 3446 }, { 3428, 3436 }, { 3495, 3867 },
+    { 3668, 3851 }, { 3831, 3677 }, { 3846, 3408 }, { 3852, 3853 }, { 3854, 3803 }, { 3862, 3863 },
+    { 3575, 3 }, { 3768, 348 }, { 3829, 3888 }, { 3889, 3887 }, { 3892, 3893 }, { 3676, 3886 },
+    { 3838, 3894 }, { 3896, 3278 }, { 1003, 3859 }, { 3864, 3900 }, { 3899, 3420 }, { 3906, 2678 },
+    { 3910, 3903 }, { 50, 238 }, { 151, 1280 }, { 218, 3486 }, { 242, 767 }, { 248, 249 },
+    { 252, 362 }, { 283, 1765 }, { 294, 1452 }, { 350, 351 }, { 365, 366 }, { 367, 368 },
+    { 405, 1133 }, { 472, 473 }, { 513, 514 }, { 515, 516 }, { 549, 321 }, { 588, 1865 },
+    { 649, 650 }, { 872, 873 }, { 877, 878 }, { 879, 880 }, { 881, 882 }, { 888, 889 },
+    { 966, 967 }, { 984, 1253 }, { 1015, 1008 }, { 1030, 1031 }, { 1034, 1035 }, { 1038, 1039 },
+    { 1041, 1042 }, { 1043, 1044 }, { 1045, 3099 }, { 1120, 1127 }, { 1122, 3855 }, { 1128, 1129 },
+    { 1136, 1137 }, { 1246, 930 }, { 1252, 3299 }, { 1256, 371 }, { 1307, 2347 }, { 1341, 3531 },
+    { 1369, 2160 }, { 1534, 1739 }, { 1707, 1708 }, { 1709, 1710 }, { 1711, 1712 }, { 1713, 1714 },
+    { 1715, 1716 }, { 1717, 1718 }, { 1719, 1720 }, { 1721, 1722 }, { 1723, 1724 }, { 1725, 3098 },
+    { 1756, 310 }, { 1759, 1760 }, { 1763, 1764 }, { 1766, 1767 }, { 1771, 1772 }, { 1773, 1774 },
+    { 1778, 1779 }, { 1782, 3177 }, { 1798, 3408 }, { 1820, 2163 }, { 1859, 1860 }, { 1866, 1867 },
+    { 2042, 2043 }, { 2046, 2047 }, { 2140, 3674 }, { 2349, 1963 }, { 2671, 3113 }, { 3122, 934 },
+    { 3178, 1243 }, { 3197, 1747 }, { 3245, 239 }, { 3259, 3435 }, { 3283, 253 }, { 3286, 327 },
+    { 3319, 2116 }, { 3321, 2470 }, { 3331, 2155 }, { 3375, 3112 }, { 3383, 226 }, { 3434, 3655 },
+    { 3439, 3556 }, { 3451, 3454 }, { 3467, 3430 }, { 3478, 657 }, { 3509, 3789 }, { 3525, 543 },
+    { 3537, 2685 }, { 3539, 3266 }, { 3580, 3595 }, { 3658, 3710 }, { 3685, 552 }, { 3701, 3349 },
+    { 3733, 3866 }, { 3756, 3270 }, { 3799, 3445 }, { 3800, 1009 }, { 3820, 998 }, { 3823, 2681 },
+    { 3871, 3234 }, { 274, 275 }, { 3108, 295 }, { 1375, 3395 }, { 3199, 3720 }, { 3363, 3719 },
+    { 3532, 3578 }, { 3845, 263 }, { 3, 3813 }, { 3915, 3916 }, { 3721, 348 }, { 3918, 3895 },
+    { 3922, 3865 }, { 151, 3974 }, { 351, 3987 }, { 405, 3985 }, { 882, 1755 }, { 890, 3926 },
+    { 1003, 1134 }, { 3099, 3983 }, { 3174, 3945 }, { 3240, 3951 }, { 3468, 4010 }, { 3566, 3939 },
+    { 3664, 3938 }, { 3682, 4017 }, { 3808, 4008 }, { 3913, 3762 }, { 3930, 4001 }, { 3932, 3982 },
+    { 3934, 352 }, { 3935, 3936 }, { 3940, 517 }, { 3942, 3990 }, { 3943, 3103 }, { 3946, 3947 },
+    { 3952, 1032 }, { 3953, 1036 }, { 3955, 3956 }, { 3958, 3960 }, { 3961, 1138 }, { 3965, 2348 },
+    { 3969, 3970 }, { 3971, 3972 }, { 3975, 3976 }, { 3977, 3978 }, { 3984, 1775 }, { 3988, 3395 },
+    { 3993, 3709 }, { 3998, 3928 }, { 3579, 3917 }, { 50, 6 }, { 1920, 3122 }, { 945, 946 },
+    { 950, 951 }, { 952, 3907 }, { 1846, 3142 }, { 2683, 2684 }, { 3346, 3886 }, { 3826, 3655 },
+    { 3920, 3722 }, { 3924, 2679 }, { 130, 131 }, { 138, 3890 }, { 185, 3144 }, { 204, 3912 },
+    { 221, 222 }, { 240, 892 }, { 242, 1109 }, { 252, 2139 }, { 255, 256 }, { 300, 556 },
+    { 353, 354 }, { 358, 359 }, { 360, 361 }, { 452, 3683 }, { 510, 511 }, { 595, 3601 },
+    { 906, 3260 }, { 927, 3656 }, { 987, 1255 }, { 1047, 3669 }, { 1095, 3604 }, { 1237, 924 },
+    { 1257, 3705 }, { 1593, 3097 }, { 1783, 317 }, { 1799, 1943 }, { 1909, 1910 }, { 1913, 1914 },
+    { 1950, 3603 }, { 1967, 1968 }, { 1988, 1989 }, { 1994, 1995 }, { 2003, 2004 }, { 2005, 466 },
+    { 2036, 244 }, { 2082, 2083 }, { 2101, 2102 }, { 2134, 2135 }, { 2194, 3804 }, { 2566, 3383 },
+    { 2604, 3404 }, { 2657, 2658 }, { 2674, 3471 }, { 3104, 3872 }, { 3134, 3763 }, { 3298, 1346 },
+    { 3326, 378 }, { 3360, 3964 }, { 3403, 1413 }, { 3411, 493 }, { 3425, 4034 }, { 3439, 4019 },
+    { 3475, 2460 }, { 3525, 2467 }, { 3557, 3711 }, { 3617, 3317 }, { 3638, 2223 }, { 3643, 461 },
+    { 3661, 3839 }, { 3797, 4023 }, { 3873, 3622 }, { 3878, 275 }, { 3902, 3777 }, { 3914, 561 },
+    { 3919, 298 }, { 3950, 1254 }, { 4011, 3461 }, { 1234, 1905 }, { 1534, 3427 }, { 2554, 2555 },
+    { 929, 930 }, { 937, 3405 }, { 1750, 3407 }, { 2180, 3223 }, { 3179, 566 }, { 3376, 1754 },
+    { 3495, 3881 }, { 3714, 3825 }, { 348, 2149 }, { 3817, 3 }, { 3908, 4035 }, { 882, 3948 },
+    { 1003, 2086 }, { 3925, 4053 }, { 3937, 4045 }, { 3973, 4040 }, { 3981, 4056 }, { 4027, 4055 },
+    { 4036, 3103 }, { 4046, 4073 }, { 4047, 4062 }, { 4050, 4059 }, { 4051, 474 }, { 4065, 3957 },
+    { 4071, 4072 }, { 4080, 947 }, { 4083, 1847 }, { 4085, 4086 }, { 151, 4116 }, { 221, 4128 },
+    { 405, 2136 }, { 1241, 3122 }, { 1446, 3142 }, { 1944, 3604 }, { 1978, 3603 }, { 2040, 244 },
+    { 2162, 4074 }, { 2442, 3144 }, { 3108, 4109 }, { 3316, 4131 }, { 3411, 2535 }, { 3517, 3655 },
+    { 3537, 4064 }, { 3539, 4037 }, { 3566, 4090 }, { 3601, 4120 }, { 3837, 242 }, { 4057, 4099 },
+    { 4100, 4101 }, { 4102, 4146 }, { 4118, 1969 }, { 4121, 4122 }, { 4136, 4111 }, { 4147, 3661 },
+    { 4154, 4107 }, { 4077, 4028 }, { 3405, 3913 }, { 3406, 4043 }, { 3504, 4161 }, { 3884, 4110 },
+    { 3997, 4160 }, { 4084, 4015 }, { 4162, 1187 }, { 191, 3681 }, { 494, 3771 }, { 2533, 3293 },
+    { 2550, 2551 }, { 2557, 2558 }, { 2559, 3099 }, { 3843, 4126 }, { 195, 196 }, { 240, 241 },
+    { 294, 2255 }, { 473, 1469 }, { 655, 1869 }, { 885, 886 }, { 969, 3573 }, { 1016, 1017 },
+    { 1053, 3620 }, { 1061, 1062 }, { 1066, 1067 }, { 1068, 3240 }, { 1121, 1199 }, { 1164, 1165 },
+    { 1200, 1201 }, { 1249, 3761 }, { 1276, 1277 }, { 1282, 1283 }, { 1307, 1953 }, { 1309, 1310 },
+    { 1311, 1312 }, { 1322, 293 }, { 1345, 3963 }, { 1347, 3860 }, { 1397, 3097 }, { 1407, 3116 },
+    { 1433, 1434 }, { 1468, 2627 }, { 1570, 2512 }, { 1704, 3567 }, { 1799, 2192 }, { 1801, 2193 },
+    { 1803, 1804 }, { 1805, 3736 }, { 1816, 3921 }, { 1954, 3822 }, { 1962, 1963 }, { 1975, 1976 },
+    { 2041, 3991 }, { 2044, 2045 }, { 2097, 2098 }, { 2099, 2100 }, { 2144, 3911 }, { 2190, 3805 },
+    { 2346, 4068 }, { 2446, 1534 }, { 2458, 3577 }, { 2489, 2542 }, { 2499, 2531 }, { 2593, 2594 },
+    { 2619, 3683 }, { 2622, 4039 }, { 2665, 3850 }, { 2670, 3995 }, { 2675, 3868 }, { 2686, 3506 },
+    { 2691, 3662 }, { 2858, 2520 }, { 3178, 1914 }, { 3199, 976 }, { 3214, 4018 }, { 3245, 1166 },
+    { 3319, 229 }, { 3326, 2611 }, { 3331, 430 }, { 3358, 3557 }, { 3373, 3618 }, { 3551, 2538 },
+    { 3561, 3802 }, { 3579, 4141 }, { 3628, 4106 }, { 3669, 980 }, { 3684, 1019 }, { 3739, 1320 },
+    { 3750, 2491 }, { 3787, 583 }, { 3840, 4133 }, { 3879, 298 }, { 3891, 4049 }, { 3959, 1139 },
+    { 4005, 3389 }, { 4014, 310 }, { 4020, 4143 }, { 4044, 891 }, { 4066, 1130 }, { 4093, 3383 },
+    { 4096, 2991 }, { 4113, 2470 }, { 4134, 4007 }, { 4158, 2556 }, { 4167, 348 }, { 2662, 3 },
+    { 1003, 2603 }, { 4070, 4174 }, { 4168, 4021 }, { 4179, 883 }, { 4183, 4054 }, { 2663, 3122 },
+    { 3411, 4091 }, { 3617, 4188 }, { 4063, 4201 }, { 4138, 3144 }, { 4148, 4208 }, { 4180, 518 },
+    { 4191, 1447 }, { 4197, 1964 }, { 4207, 3931 }, { 4215, 4200 }, { 4217, 2121 }, { 191, 3771 },
+    { 494, 3681 }, { 4226, 4227 }, { 4228, 4189 }, { 240, 1439 }, { 885, 4170 }, { 1160, 196 },
+    { 1387, 1017 }, { 1468, 4232 }, { 1469, 3708 }, { 1803, 1851 }, { 1840, 3736 }, { 1952, 4247 },
+    { 1966, 4209 }, { 2045, 4125 }, { 2189, 3116 }, { 2542, 2530 }, { 2922, 4281 }, { 3097, 1986 },
+    { 3108, 1173 }, { 3245, 1438 }, { 3271, 4253 }, { 3398, 4235 }, { 3445, 4279 }, { 3473, 4258 },
+    { 3479, 4272 }, { 3551, 4275 }, { 3554, 4257 }, { 3573, 3595 }, { 3775, 3618 }, { 3787, 651 },
+    { 3822, 3994 }, { 3891, 4297 }, { 3923, 4280 }, { 4048, 4236 }, { 4067, 4308 }, { 4142, 310 },
+    { 4169, 509 }, { 4187, 4266 }, { 4230, 4176 }, { 4239, 4240 }, { 4241, 4243 }, { 4246, 3098 },
+    { 4248, 4249 }, { 4254, 1408 }, { 4264, 4265 }, { 4267, 4268 }, { 4269, 4270 }, { 4271, 1812 },
+    { 4276, 2491 }, { 4277, 2532 }, { 4289, 3636 }, { 4296, 3577 }, { 4302, 1312 }, { 4307, 3802 },
+    { 348, 3858 }, { 2668, 3 }, { 1003, 2604 }, { 3099, 4321 }, { 4322, 4325 }, { 3411, 4196 },
+    { 4199, 3144 }, { 4331, 4181 }, { 2553, 4354 }, { 2659, 4323 }, { 3178, 4355 }, { 3664, 4346 },
+    { 3750, 2530 }, { 4256, 4347 }, { 4273, 4369 }, { 4319, 2150 }, { 4350, 4383 }, { 4353, 1194 },
+    { 4361, 4371 }, { 4362, 1705 }, { 4363, 4075 }, { 4379, 4173 }, { 4381, 1313 }, { 4384, 3992 },
+    { 4385, 4352 }, { 1374, 4030 }, { 1757, 3223 }, { 3108, 900 }, { 3968, 1740 }, { 4076, 3317 },
+    { 50, 646 }, { 323, 294 }, { 466, 644 }, { 716, 717 }, { 718, 719 }, { 948, 3668 },
+    { 1281, 4380 }, { 1285, 1286 }, { 1411, 4061 }, { 1525, 321 }, { 1912, 3996 }, { 1974, 4115 },
+    { 2049, 2293 }, { 2188, 3179 }, { 2628, 2629 }, { 3214, 3578 }, { 3366, 3901 }, { 3524, 2693 },
+    { 3616, 3825 }, { 3897, 3765 }, { 4032, 3774 }, { 4336, 3966 }, { 3870, 348 }, { 3, 1861 },
+    { 4396, 4395 }, { 2079, 1003 }, { 1734, 3144 }, { 1971, 4393 }, { 3411, 1842 }, { 4370, 4412 },
+    { 4419, 1758 }, { 466, 4426 }, { 500, 294 }, { 1500, 3223 }, { 3179, 1520 }, { 3311, 646 },
+    { 3897, 3824 }, { 4427, 720 }, { 4428, 4081 }, { 4430, 3098 }, { 4433, 4376 }, { 3, 3927 },
+    { 348, 363 }, { 3989, 4446 }, { 2087, 1003 }, { 3411, 4449 }, { 4445, 4237 }, { 4451, 3144 },
+    { 4454, 4460 }, { 4456, 1501 }, { 139, 3097 }, { 196, 1533 }, { 197, 198 }, { 210, 3728 },
+    { 218, 2158 }, { 240, 528 }, { 242, 1872 }, { 281, 3308 }, { 294, 3602 }, { 298, 784 },
+    { 350, 1115 }, { 369, 2142 }, { 373, 374 }, { 427, 4293 }, { 525, 3880 }, { 534, 3198 },
+    { 540, 541 }, { 542, 3979 }, { 557, 4206 }, { 962, 3531 }, { 976, 977 }, { 978, 3868 },
+    { 1004, 4024 }, { 1005, 3008 }, { 1008, 3009 }, { 1010, 1011 }, { 1029, 4329 }, { 1030, 4220 },
+    { 1037, 3954 }, { 1040, 4182 }, { 1046, 1126 }, { 1084, 4255 }, { 1086, 1087 }, { 1090, 1091 },
+    { 1093, 1094 }, { 1098, 1099 }, { 1104, 1105 }, { 1107, 1108 }, { 1110, 1111 }, { 1116, 1117 },
+    { 1118, 1119 }, { 1122, 1123 }, { 1124, 3438 }, { 1195, 3006 }, { 1234, 1235 }, { 1239, 3706 },
+    { 1242, 4219 }, { 1248, 3662 }, { 1275, 4245 }, { 1307, 2034 }, { 1344, 3580 }, { 1363, 3214 },
+    { 1364, 2808 }, { 1372, 1373 }, { 1450, 3223 }, { 1457, 3260 }, { 1509, 3116 }, { 1620, 1899 },
+    { 1628, 1882 }, { 1660, 1661 }, { 1706, 4359 }, { 1790, 3533 }, { 1813, 3804 }, { 1819, 3518 },
+    { 1859, 2702 }, { 1883, 1884 }, { 1942, 1943 }, { 1980, 3122 }, { 2024, 4212 }, { 2029, 4153 },
+    { 2051, 244 }, { 2081, 4124 }, { 2084, 2085 }, { 2129, 3556 }, { 2156, 3426 }, { 2235, 3674 },
+    { 2236, 1797 }, { 2239, 3911 }, { 2240, 4127 }, { 2241, 3921 }, { 2242, 3570 }, { 2258, 321 },
+    { 2311, 4195 }, { 2345, 1948 }, { 2483, 2484 }, { 2516, 2517 }, { 2564, 2565 }, { 2572, 4300 },
+    { 2573, 2574 }, { 2577, 2578 }, { 2595, 2596 }, { 2608, 3364 }, { 2617, 3874 }, { 2661, 3962 },
+    { 2690, 3885 }, { 2706, 2707 }, { 2708, 2709 }, { 2844, 2845 }, { 2996, 2997 }, { 2998, 2999 },
+    { 3108, 2570 }, { 3209, 529 }, { 3215, 983 }, { 3240, 3023 }, { 3245, 2569 }, { 3295, 1563 },
+    { 3313, 2494 }, { 3321, 1784 }, { 3373, 3112 }, { 3375, 4022 }, { 3509, 3439 }, { 3552, 1997 },
+    { 3682, 4366 }, { 3701, 4294 }, { 3757, 3883 }, { 3785, 3818 }, { 3793, 2112 }, { 3797, 4185 },
+    { 3840, 3103 }, { 3898, 4213 }, { 3933, 4163 }, { 4002, 4009 }, { 4003, 3622 }, { 4006, 1856 },
+    { 4016, 4319 }, { 4025, 3857 }, { 4026, 993 }, { 4079, 4285 }, { 4108, 3365 }, { 4123, 3763 },
+    { 4145, 2563 }, { 4152, 4177 }, { 4155, 4069 }, { 4157, 1431 }, { 4171, 2090 }, { 4186, 4282 },
+    { 4211, 2344 }, { 4238, 1063 }, { 4283, 4088 }, { 4287, 1922 }, { 4295, 4130 }, { 4298, 275 },
+    { 4332, 3890 }, { 4342, 3407 }, { 4343, 4312 }, { 4365, 4132 }, { 4404, 3967 }, { 4436, 322 },
+    { 4447, 2605 }, { 4452, 3513 }, { 3, 4172 }, { 348, 1411 }, { 3684, 1003 }, { 4335, 4465 },
+    { 369, 3731 }, { 372, 298 }, { 520, 198 }, { 524, 3728 }, { 796, 4482 }, { 1238, 3097 },
+    { 1279, 4464 }, { 1416, 4496 }, { 1429, 196 }, { 2129, 4000 }, { 2268, 3214 }, { 2609, 242 },
+    { 3025, 4481 }, { 3215, 2481 }, { 3509, 4009 }, { 3540, 4523 }, { 3658, 4553 }, { 3790, 4524 },
+    { 3805, 4548 }, { 3874, 3389 }, { 4006, 4466 }, { 4025, 4114 }, { 4026, 1065 }, { 4033, 4469 },
+    { 4140, 3785 }, { 4171, 4467 }, { 4190, 4519 }, { 4192, 4556 }, { 4202, 4499 }, { 4301, 4024 },
+    { 4326, 4520 }, { 4341, 4516 }, { 4392, 4605 }, { 4445, 1367 }, { 4473, 129 }, { 4478, 4574 },
+    { 4483, 4512 }, { 4486, 4400 }, { 4488, 534 }, { 4493, 4494 }, { 4498, 3240 }, { 4501, 4502 },
+    { 4507, 1095 }, { 4510, 1109 }, { 4511, 50 }, { 4513, 3843 }, { 4514, 4515 }, { 4522, 1307 },
+    { 4527, 1451 }, { 4529, 1510 }, { 4531, 4538 }, { 4533, 4069 }, { 4534, 1793 }, { 4536, 3710 },
+    { 4544, 4545 }, { 4546, 3856 }, { 4550, 4551 }, { 4561, 2575 }, { 4562, 2579 }, { 4563, 4578 },
+    { 4564, 1563 }, { 4565, 4590 }, { 4568, 4569 }, { 4570, 279 }, { 4571, 4572 }, { 4576, 1008 },
+    { 3, 4397 }, { 4624, 348 }, { 4082, 4623 }, { 1003, 2788 }, { 1857, 3097 }, { 4058, 4627 },
+    { 4112, 4466 }, { 4447, 4638 }, { 4464, 4462 }, { 4508, 298 }, { 4588, 4666 }, { 4622, 4678 },
+    { 4633, 4429 }, { 4634, 4497 }, { 4639, 4315 }, { 4645, 4549 }, { 4655, 4668 }, { 4658, 3007 },
+    { 4663, 4672 }, { 4677, 4479 }, { 4681, 4625 }, { 4683, 4552 }, { 4688, 4411 }, { 4691, 3000 },
+    { 4060, 3 }, { 348, 2603 }, { 298, 1003 }, { 1047, 4694 }, { 4659, 4693 }, { 4703, 4575 },
+    { 4709, 4650 }, { 4184, 3 }, { 4098, 348 }, { 1002, 1003 }, { 4694, 1349 }, { 4704, 4693 },
+    { 4717, 1991 }, { 4719, 384 }, { 3199, 4225 }, { 3, 4089 }, { 4718, 348 }, { 4724, 4461 },
+    { 1003, 2580 }, { 4725, 4491 }, { 4726, 4495 }, { 177, 2548 }, { 178, 4327 }, { 189, 3876 },
+    { 242, 1620 }, { 294, 3311 }, { 481, 3877 }, { 492, 4330 }, { 1496, 3142 }, { 1619, 4095 },
+    { 1666, 1667 }, { 1675, 4078 }, { 1678, 1679 }, { 1680, 1681 }, { 1717, 2002 }, { 1917, 3885 },
+    { 1921, 4612 }, { 1949, 4117 }, { 1984, 4193 }, { 1997, 1998 }, { 2013, 2014 }, { 2017, 2018 },
+    { 2022, 2023 }, { 2039, 4194 }, { 2066, 2067 }, { 2074, 4210 }, { 2076, 2077 }, { 2188, 4432 },
+    { 2441, 4398 }, { 2443, 3905 }, { 2459, 3425 }, { 2527, 3904 }, { 2534, 4399 }, { 3104, 50 },
+    { 3108, 1449 }, { 3478, 1609 }, { 3818, 3720 }, { 3882, 2091 }, { 4038, 2526 }, { 4178, 1776 },
+    { 4204, 4012 }, { 4224, 3103 }, { 4448, 2080 }, { 4471, 4458 }, { 4582, 4156 }, { 3, 4103 },
+    { 348, 3541 }, { 4733, 4129 }, { 1003, 4706 }, { 4661, 4732 }, { 4685, 4735 }, { 189, 3905 },
+    { 480, 4327 }, { 481, 3904 }, { 505, 4330 }, { 1619, 3311 }, { 1949, 4193 }, { 1984, 4117 },
+    { 1997, 4757 }, { 2200, 3142 }, { 2443, 3876 }, { 2527, 3877 }, { 2529, 3425 }, { 3222, 4763 },
+    { 3419, 4738 }, { 3478, 4761 }, { 3837, 4759 }, { 3919, 4770 }, { 4038, 4765 }, { 4079, 4753 },
+    { 4340, 3103 }, { 4398, 4768 }, { 4448, 2093 }, { 4739, 4740 }, { 4745, 1497 }, { 4749, 4750 },
+    { 4756, 1999 }, { 4758, 2019 }, { 4769, 4766 }, { 1911, 3 }, { 348, 4284 }, { 4375, 4782 },
+    { 4710, 4785 }, { 1619, 4741 }, { 1997, 4814 }, { 2088, 1003 }, { 3311, 4747 }, { 4038, 4815 },
+    { 4204, 4802 }, { 4399, 4798 }, { 4744, 4788 }, { 4775, 4808 }, { 4789, 4790 }, { 4791, 4743 },
+    { 4792, 6 }, { 4796, 1172 }, { 4805, 4797 }, { 1919, 3 }, { 4440, 348 }, { 2095, 1003 },
+    { 4795, 1997 }, { 4801, 4826 }, { 3, 4218 }, { 348, 1795 }, { 291, 498 }, { 298, 1781 },
+    { 977, 4611 }, { 2107, 2108 }, { 2109, 2110 }, { 2123, 4175 }, { 2128, 3986 }, { 2552, 4401 },
+    { 3001, 3002 }, { 3440, 3979 }, { 3714, 4318 }, { 3944, 1746 }, { 3980, 1761 }, { 3999, 3841 },
+    { 4041, 905 }, { 4042, 1780 }, { 4076, 4314 }, { 4186, 2823 }, { 4216, 3722 }, { 4252, 4088 },
+    { 4337, 3551 }, { 4526, 4418 }, { 4557, 3881 }, { 4695, 4492 }, { 4771, 4087 }, { 4839, 3 },
+    { 348, 1965 }, { 1794, 4840 }, { 298, 4847 }, { 2182, 4175 }, { 3714, 4388 }, { 3783, 4848 },
+    { 3968, 4844 }, { 3980, 2122 }, { 4041, 4484 }, { 4042, 2127 }, { 4216, 4490 }, { 4421, 2110 },
+    { 4716, 4849 }, { 4842, 3986 }, { 3, 4402 }, { 348, 2523 }, { 4866, 4632 }, { 4856, 4880 },
+    { 4873, 4845 }, { 4876, 4869 }, { 111, 4323 }, { 129, 4732 }, { 151, 1271 }, { 194, 4229 },
+    { 195, 1737 }, { 196, 4274 }, { 209, 4476 }, { 213, 3880 }, { 218, 1466 }, { 242, 1614 },
+    { 254, 4097 }, { 255, 533 }, { 257, 4139 }, { 279, 2273 }, { 294, 1786 }, { 298, 3731 },
+    { 300, 347 }, { 311, 3223 }, { 315, 4587 }, { 349, 4206 }, { 351, 3408 }, { 358, 3857 },
+    { 369, 2237 }, { 371, 1940 }, { 373, 3914 }, { 375, 3326 }, { 417, 3912 }, { 427, 4005 },
+    { 472, 2627 }, { 474, 3708 }, { 475, 476 }, { 485, 3425 }, { 499, 2541 }, { 530, 531 },
+    { 538, 3760 }, { 545, 3757 }, { 550, 325 }, { 557, 4711 }, { 693, 1668 }, { 769, 770 },
+    { 776, 777 }, { 784, 785 }, { 786, 787 }, { 788, 789 }, { 790, 791 }, { 792, 793 },
+    { 794, 795 }, { 796, 3104 }, { 865, 2221 }, { 866, 198 }, { 891, 4094 }, { 894, 3198 },
+    { 905, 4105 }, { 917, 2919 }, { 965, 3949 }, { 966, 3761 }, { 970, 4311 }, { 984, 1935 },
+    { 987, 1937 }, { 1001, 4737 }, { 1008, 4345 }, { 1012, 1013 }, { 1014, 4372 }, { 1025, 1970 },
+    { 1089, 4506 }, { 1121, 4173 }, { 1140, 4313 }, { 1163, 4242 }, { 1175, 1176 }, { 1178, 1179 },
+    { 1181, 1182 }, { 1185, 1186 }, { 1198, 4414 }, { 1238, 4299 }, { 1247, 3122 }, { 1249, 967 },
+    { 1264, 1265 }, { 1266, 1267 }, { 1268, 1269 }, { 1272, 1273 }, { 1278, 4705 }, { 1284, 4701 },
+    { 1299, 991 }, { 1306, 1307 }, { 1308, 4415 }, { 1314, 1315 }, { 1321, 4250 }, { 1323, 1324 },
+    { 1330, 1331 }, { 1332, 4391 }, { 1335, 1336 }, { 1337, 3739 }, { 1342, 4244 }, { 1344, 3573 },
+    { 1347, 1348 }, { 1364, 4329 }, { 1365, 3954 }, { 1366, 4182 }, { 1367, 2789 }, { 1371, 4862 },
+    { 1402, 3531 }, { 1409, 2835 }, { 1452, 3179 }, { 1456, 4259 }, { 1507, 2473 }, { 1605, 1606 },
+    { 1607, 597 }, { 1628, 1629 }, { 1630, 1631 }, { 1632, 4746 }, { 1637, 4831 }, { 1641, 1642 },
+    { 1644, 1645 }, { 1646, 3097 }, { 1656, 1657 }, { 1658, 1659 }, { 1662, 1663 }, { 1664, 1665 },
+    { 1669, 1670 }, { 1671, 1672 }, { 1673, 1674 }, { 1733, 4468 }, { 1735, 3876 }, { 1753, 3307 },
+    { 1791, 1933 }, { 1800, 1801 }, { 1835, 3877 }, { 1841, 4470 }, { 1848, 289 }, { 1877, 1878 },
+    { 1894, 1895 }, { 1896, 1897 }, { 1906, 924 }, { 1923, 1924 }, { 1926, 3580 }, { 1927, 1928 },
+    { 1929, 3116 }, { 1930, 3479 }, { 1931, 1932 }, { 1934, 4868 }, { 1941, 4539 }, { 1947, 1948 },
+    { 1997, 2288 }, { 2048, 4305 }, { 2113, 3728 }, { 2117, 4234 }, { 2119, 886 }, { 2130, 4679 },
+    { 2131, 2132 }, { 2148, 4408 }, { 2151, 4389 }, { 2157, 4477 }, { 2159, 4619 }, { 2175, 4635 },
+    { 2177, 2972 }, { 2223, 2224 }, { 2234, 4708 }, { 2238, 4260 }, { 2272, 3070 }, { 2291, 2292 },
+    { 2296, 4542 }, { 2325, 3426 }, { 2395, 4068 }, { 2396, 3647 }, { 2452, 2453 }, { 2459, 4164 },
+    { 2465, 1499 }, { 2466, 4374 }, { 2472, 4013 }, { 2492, 2493 }, { 2513, 2514 }, { 2519, 2520 },
+    { 2522, 4286 }, { 2560, 2561 }, { 2567, 4149 }, { 2571, 4560 }, { 2612, 3214 }, { 2630, 2631 },
+    { 2640, 498 }, { 2787, 4124 }, { 2796, 3992 }, { 2807, 4212 }, { 2812, 3526 }, { 2813, 3991 },
+    { 2832, 4630 }, { 2836, 3909 }, { 2843, 2984 }, { 2847, 2848 }, { 2850, 2851 }, { 2879, 2880 },
+    { 2908, 3471 }, { 3005, 4819 }, { 3024, 4707 }, { 3101, 5 }, { 3111, 4636 }, { 3119, 2838 },
+    { 3177, 4558 }, { 3178, 936 }, { 3209, 893 }, { 3215, 1350 }, { 3218, 3482 }, { 3240, 1419 },
+    { 3245, 2457 }, { 3247, 3486 }, { 3259, 3421 }, { 3263, 1325 }, { 3283, 532 }, { 3286, 551 },
+    { 3298, 2909 }, { 3358, 4317 }, { 3360, 1939 }, { 3366, 3636 }, { 3373, 4022 }, { 3375, 3618 },
+    { 3403, 992 }, { 3437, 4450 }, { 3494, 2837 }, { 3550, 3302 }, { 3557, 3856 }, { 3639, 870 },
+    { 3642, 4155 }, { 3651, 290 }, { 3675, 4049 }, { 3677, 4035 }, { 3685, 3435 }, { 3706, 4394 },
+    { 3756, 3304 }, { 3800, 1417 }, { 3820, 3705 }, { 3841, 4364 }, { 3849, 1458 }, { 3860, 4640 },
+    { 3875, 3620 }, { 3879, 4132 }, { 3882, 4723 }, { 3920, 3657 }, { 3944, 874 }, { 3959, 4503 },
+    { 3967, 4555 }, { 3999, 4377 }, { 4003, 4151 }, { 4016, 4867 }, { 4018, 3103 }, { 4029, 4087 },
+    { 4037, 1029 }, { 4039, 4406 }, { 4044, 239 }, { 4066, 1197 }, { 4067, 4673 }, { 4108, 3719 },
+    { 4114, 4654 }, { 4127, 4263 }, { 4135, 4644 }, { 4140, 553 }, { 4152, 4036 }, { 4166, 4306 },
+    { 4168, 3733 }, { 4178, 2125 }, { 4198, 1405 }, { 4211, 1258 }, { 4214, 4185 }, { 4221, 4580 },
+    { 4231, 4457 }, { 4261, 4262 }, { 4278, 4686 }, { 4291, 3622 }, { 4292, 4784 }, { 4304, 584 },
+    { 4309, 4547 }, { 4320, 4600 }, { 4324, 2169 }, { 4332, 4786 }, { 4333, 3445 }, { 4348, 4349 },
+    { 4356, 583 }, { 4357, 4014 }, { 4367, 4517 }, { 4368, 738 }, { 4378, 1385 }, { 4386, 4535 },
+    { 4407, 4205 }, { 4409, 4334 }, { 4410, 4413 }, { 4434, 4834 }, { 4438, 4660 }, { 4463, 4444 },
+    { 4474, 1534 }, { 4475, 202 }, { 4480, 3592 }, { 4518, 931 }, { 4525, 4153 }, { 4532, 4095 },
+    { 4559, 4144 }, { 4579, 2495 }, { 4581, 4537 }, { 4583, 4682 }, { 4584, 2780 }, { 4585, 4664 },
+    { 4586, 4722 }, { 4592, 4137 }, { 4597, 4351 }, { 4628, 2607 }, { 4629, 521 }, { 4641, 3711 },
+    { 4642, 4251 }, { 4662, 3234 }, { 4665, 4150 }, { 4675, 4316 }, { 4684, 2576 }, { 4690, 2985 },
+    { 4696, 2090 }, { 4720, 3365 }, { 4780, 1682 }, { 4783, 3765 }, { 4854, 2833 }, { 941, 3 },
+    { 348, 3709 }, { 1046, 4882 }, { 151, 1289 }, { 218, 2327 }, { 242, 4604 }, { 371, 5188 },
+    { 485, 4139 }, { 769, 859 }, { 776, 853 }, { 784, 5151 }, { 970, 5185 }, { 1012, 4610 },
+    { 1013, 1386 }, { 1121, 4278 }, { 1204, 4414 }, { 1270, 4889 }, { 1274, 4299 }, { 1307, 2811 },
+    { 1359, 4250 }, { 1735, 3905 }, { 1834, 4468 }, { 1835, 3904 }, { 1844, 1753 }, { 1852, 4470 },
+    { 1907, 3097 }, { 1936, 4945 }, { 1942, 1800 }, { 1997, 5069 }, { 2048, 4435 }, { 2119, 4170 },
+    { 2177, 4504 }, { 2220, 4935 }, { 2232, 3116 }, { 2233, 3479 }, { 2237, 5044 }, { 2287, 5029 },
+    { 2342, 4244 }, { 2492, 3909 }, { 2529, 4164 }, { 2672, 3949 }, { 2814, 5067 }, { 2829, 4891 },
+    { 2857, 4286 }, { 3069, 5045 }, { 3071, 4900 }, { 3104, 4907 }, { 3108, 1025 }, { 3122, 1058 },
+    { 3240, 2296 }, { 3245, 4937 }, { 3299, 3486 }, { 3445, 5038 }, { 3456, 5087 }, { 3477, 5021 },
+    { 3510, 5077 }, { 3511, 4980 }, { 3638, 5041 }, { 3639, 1083 }, { 3643, 5039 }, { 3646, 5050 },
+    { 3651, 5065 }, { 3705, 5027 }, { 3708, 4986 }, { 3713, 4902 }, { 3715, 5086 }, { 3762, 5014 },
+    { 3777, 4903 }, { 3793, 5042 }, { 3799, 3760 }, { 3841, 4390 }, { 3849, 4912 }, { 3884, 5019 },
+    { 3941, 4923 }, { 4012, 5017 }, { 4020, 5095 }, { 4029, 4310 }, { 4048, 4345 }, { 4052, 4914 },
+    { 4058, 4939 }, { 4130, 4881 }, { 4135, 4408 }, { 4151, 4288 }, { 4169, 4888 }, { 4192, 5028 },
+    { 4198, 4943 }, { 4202, 4982 }, { 4214, 4333 }, { 4242, 4328 }, { 4251, 5096 }, { 4261, 4349 },
+    { 4263, 3731 }, { 4304, 738 }, { 4317, 5127 }, { 4320, 4657 }, { 4324, 5032 }, { 4348, 4262 },
+    { 4351, 4950 }, { 4356, 651 }, { 4357, 5122 }, { 4368, 584 }, { 4386, 5138 }, { 4400, 5125 },
+    { 4407, 4334 }, { 4409, 4205 }, { 4413, 5186 }, { 4423, 4998 }, { 4521, 4967 }, { 4567, 5156 },
+    { 4589, 5031 }, { 4609, 5137 }, { 4620, 2472 }, { 4637, 5187 }, { 4643, 3103 }, { 4692, 5079 },
+    { 4696, 4467 }, { 4714, 4105 }, { 4715, 4406 }, { 4725, 4924 }, { 4764, 4919 }, { 4783, 3824 },
+    { 4823, 4925 }, { 4835, 1029 }, { 4866, 4960 }, { 4904, 4905 }, { 4906, 355 }, { 4908, 4787 },
+    { 4909, 2192 }, { 4915, 4916 }, { 4917, 3395 }, { 4920, 5093 }, { 4922, 546 }, { 4928, 4929 },
+    { 4930, 4931 }, { 4932, 4933 }, { 4938, 894 }, { 4948, 4949 }, { 4957, 1140 }, { 4963, 4964 },
+    { 4970, 4971 }, { 4972, 3739 }, { 4974, 4415 }, { 4975, 4976 }, { 4977, 4978 }, { 4983, 4984 },
+    { 4985, 5197 }, { 4988, 4727 }, { 4989, 1453 }, { 4990, 4260 }, { 4992, 4993 }, { 4994, 4995 },
+    { 4999, 5000 }, { 5001, 5002 }, { 5003, 5004 }, { 5005, 5006 }, { 5007, 4748 }, { 5008, 5009 },
+    { 5011, 5026 }, { 5012, 2143 }, { 5023, 5024 }, { 5036, 5037 }, { 5040, 2106 }, { 5046, 4607 },
+    { 5051, 4144 }, { 5056, 358 }, { 5057, 2515 }, { 5066, 4625 }, { 5073, 5196 }, { 5074, 314 },
+    { 5075, 345 }, { 5088, 4947 }, { 5097, 4910 }, { 5100, 4156 }, { 5102, 4389 }, { 5107, 5110 },
+    { 5135, 1139 }, { 5145, 4311 }, { 5153, 5063 }, { 5157, 5033 }, { 5170, 5172 }, { 5171, 5098 },
+    { 4734, 3 }, { 348, 4680 }, { 1307, 3994 }, { 2475, 3116 }, { 2824, 3949 }, { 3108, 5054 },
+    { 3479, 5034 }, { 3486, 5295 }, { 3638, 5071 }, { 3639, 1162 }, { 3793, 5233 }, { 3941, 4991 },
+    { 4291, 5284 }, { 4328, 5061 }, { 4360, 5213 }, { 4373, 5207 }, { 4566, 5296 }, { 4613, 4881 },
+    { 4913, 5319 }, { 4944, 5228 }, { 4958, 242 }, { 4965, 5218 }, { 4966, 5219 }, { 4981, 5267 },
+    { 5022, 5253 }, { 5025, 5359 }, { 5049, 5262 }, { 5059, 5204 }, { 5070, 5243 }, { 5072, 5329 },
+    { 5099, 5282 }, { 5104, 5340 }, { 5109, 5376 }, { 5139, 5288 }, { 5166, 5293 }, { 5167, 5283 },
+    { 5184, 5265 }, { 5192, 5332 }, { 5195, 5328 }, { 5208, 5216 }, { 5214, 4372 }, { 5223, 5224 },
+    { 5226, 5013 }, { 5235, 5236 }, { 5244, 2830 }, { 5246, 5247 }, { 5254, 5261 }, { 5255, 3571 },
+    { 5258, 5291 }, { 5264, 5286 }, { 5268, 5222 }, { 5276, 5018 }, { 5280, 5304 }, { 5299, 4450 },
+    { 5303, 4528 }, { 5309, 4968 }, { 5314, 5375 }, { 5320, 5124 }, { 5323, 5356 }, { 5325, 5176 },
+    { 5334, 5335 }, { 5346, 5382 }, { 5352, 4896 }, { 5354, 5178 }, { 5378, 3777 }, { 291, 292 },
+    { 913, 914 }, { 948, 3907 }, { 1225, 1226 }, { 1374, 2638 }, { 1534, 2110 }, { 2647, 2656 },
+    { 2654, 2655 }, { 2695, 4401 }, { 2696, 2697 }, { 3405, 5381 }, { 3419, 3300 }, { 3616, 4318 },
+    { 3662, 4608 }, { 3774, 3620 }, { 4224, 3901 }, { 3, 2703 }, { 348, 1420 }, { 1307, 5266 },
+    { 2397, 5385 }, { 3639, 4893 }, { 4676, 5389 }, { 5191, 5390 }, { 5361, 5408 }, { 5373, 5432 },
+    { 5384, 3103 }, { 5386, 2476 }, { 5395, 5406 }, { 5402, 4137 }, { 5404, 5405 }, { 5416, 5444 },
+    { 5418, 5439 }, { 5422, 4687 }, { 5426, 5043 }, { 5441, 5357 }, { 5443, 5336 }, { 2647, 4030 },
+    { 3616, 4388 }, { 3924, 5456 }, { 4157, 2110 }, { 4340, 3901 }, { 4724, 5450 }, { 5452, 3395 },
+    { 5457, 2698 }, { 242, 5081 }, { 257, 3425 }, { 298, 2187 }, { 322, 4424 }, { 323, 4002 },
+    { 324, 325 }, { 497, 4097 }, { 499, 1850 }, { 527, 4358 }, { 549, 1849 }, { 550, 2473 },
+    { 572, 573 }, { 593, 2065 }, { 642, 1889 }, { 698, 1901 }, { 937, 3850 }, { 944, 3405 },
+    { 994, 4598 }, { 1140, 2032 }, { 1260, 4219 }, { 1364, 4500 }, { 1383, 4648 }, { 1452, 4554 },
+    { 1475, 2541 }, { 1615, 1873 }, { 1620, 2745 }, { 1751, 3577 }, { 1862, 1891 }, { 1870, 599 },
+    { 1903, 741 }, { 1992, 4233 }, { 1996, 4813 }, { 1997, 2073 }, { 2009, 2010 }, { 2011, 2012 },
+    { 2013, 4652 }, { 2016, 4821 }, { 2020, 2021 }, { 2029, 4804 }, { 2033, 4674 }, { 2035, 4541 },
+    { 2039, 4543 }, { 2059, 2060 }, { 2068, 2069 }, { 2071, 2072 }, { 2078, 4779 }, { 2092, 4809 },
+    { 2096, 4194 }, { 2114, 4422 }, { 2181, 4870 }, { 2226, 5232 }, { 2227, 3223 }, { 2228, 4853 },
+    { 2248, 3142 }, { 2465, 2539 }, { 2471, 2472 }, { 2499, 2597 }, { 2505, 2601 }, { 2507, 2602 },
+    { 2509, 4621 }, { 2581, 2582 }, { 2583, 2584 }, { 2585, 2586 }, { 2587, 2588 }, { 2589, 2590 },
+    { 2591, 2644 }, { 2598, 2599 }, { 2600, 2504 }, { 2641, 2642 }, { 2669, 4403 }, { 2689, 4220 },
+    { 2768, 541 }, { 2853, 4863 }, { 2920, 4159 }, { 2921, 3996 }, { 3010, 3011 }, { 3012, 3013 },
+    { 3014, 3015 }, { 3016, 3017 }, { 3018, 3019 }, { 3020, 3021 }, { 3046, 3047 }, { 3048, 3049 },
+    { 3050, 3051 }, { 3242, 3104 }, { 3476, 3111 }, { 3495, 4872 }, { 3532, 4032 }, { 3651, 1448 },
+    { 3672, 2645 }, { 3706, 4320 }, { 3774, 4778 }, { 3845, 4043 }, { 3875, 4439 }, { 3883, 487 },
+    { 3941, 2540 }, { 3962, 4394 }, { 4031, 4860 }, { 4041, 5350 }, { 4042, 2186 }, { 4075, 4875 },
+    { 4165, 4303 }, { 4178, 2197 }, { 4221, 3980 }, { 4231, 5394 }, { 4337, 4859 }, { 4416, 2052 },
+    { 4421, 177 }, { 4425, 1890 }, { 4434, 4816 }, { 4441, 4618 }, { 4472, 4874 }, { 4487, 526 },
+    { 4530, 4210 }, { 4602, 4760 }, { 4656, 4667 }, { 4695, 3966 }, { 4697, 1643 }, { 4713, 2094 },
+    { 4729, 2064 }, { 4752, 4834 }, { 4773, 4843 }, { 4806, 4444 }, { 4817, 4033 }, { 4820, 1876 },
+    { 4855, 5237 }, { 4858, 3995 }, { 4879, 3003 }, { 4926, 3929 }, { 5010, 262 }, { 5199, 4431 },
+    { 5225, 1444 }, { 5270, 4852 }, { 5353, 1858 }, { 5383, 4864 }, { 5393, 2178 }, { 5434, 1650 },
+    { 3, 4699 }, { 348, 5103 }, { 5082, 5466 }, { 5181, 5464 }, { 5220, 1307 }, { 5409, 5467 },
+    { 5431, 5475 }, { 5470, 5307 }, { 5471, 5203 }, { 5477, 5438 }, { 5454, 3395 }, { 499, 4455 },
+    { 564, 4358 }, { 1060, 4598 }, { 1390, 4648 }, { 1837, 3425 }, { 1873, 5537 }, { 1888, 5505 },
+    { 1997, 4751 }, { 2096, 4543 }, { 2589, 2643 }, { 2768, 1474 }, { 3179, 5547 }, { 3222, 5525 },
+    { 3405, 5612 }, { 3526, 5536 }, { 3616, 5549 }, { 3651, 2464 }, { 3839, 4674 }, { 3883, 5497 },
+    { 3933, 4554 }, { 3997, 5508 }, { 4104, 5520 }, { 4159, 931 }, { 4165, 4387 }, { 4190, 5561 },
+    { 4417, 2052 }, { 4435, 3103 }, { 4441, 4700 }, { 4487, 571 }, { 4602, 5539 }, { 4652, 4836 },
+    { 4697, 1858 }, { 4713, 5527 }, { 4729, 5522 }, { 4730, 5555 }, { 4777, 5523 }, { 4803, 4541 },
+    { 4812, 1889 }, { 4817, 5579 }, { 4825, 5535 }, { 4861, 5518 }, { 4927, 3929 }, { 5084, 5507 },
+    { 5169, 5590 }, { 5308, 4431 }, { 5349, 2472 }, { 5481, 5617 }, { 5489, 4623 }, { 5491, 4015 },
+    { 5494, 3986 }, { 5501, 5499 }, { 5510, 5531 }, { 5512, 4393 }, { 5514, 5515 }, { 5524, 4762 },
+    { 5526, 4837 }, { 5528, 5529 }, { 5530, 5606 }, { 5533, 5598 }, { 5538, 5610 }, { 5543, 5544 },
+    { 5545, 2249 }, { 5548, 5558 }, { 5550, 5551 }, { 5552, 5553 }, { 5556, 2591 }, { 5566, 4403 },
+    { 5567, 5568 }, { 5569, 5570 }, { 5571, 5572 }, { 5573, 5574 }, { 5587, 2541 }, { 5592, 5360 },
+    { 5595, 5541 }, { 5601, 4463 }, { 5611, 5504 }, { 4596, 3 }, { 348, 5327 }, { 5412, 5630 },
+    { 1873, 5699 }, { 3651, 5546 }, { 4104, 5521 }, { 4165, 4405 }, { 4742, 5669 }, { 4800, 5645 },
+    { 5210, 3929 }, { 5506, 5677 }, { 5560, 5649 }, { 5591, 5689 }, { 5625, 5629 }, { 5646, 5600 },
+    { 5647, 5605 }, { 5648, 5665 }, { 5652, 5695 }, { 5653, 5614 }, { 5654, 5694 }, { 5655, 5703 },
+    { 5659, 5502 }, { 5672, 4822 }, { 5674, 5705 }, { 5679, 2070 }, { 5691, 5657 }, { 5696, 5676 },
+    { 5697, 4416 }, { 5700, 4846 }, { 5702, 5559 }, { 5704, 5554 }, { 5707, 5708 }, { 5709, 3022 },
+    { 5710, 5575 }, { 4689, 3 }, { 348, 5436 }, { 5269, 5717 }, { 3651, 5650 }, { 4774, 5719 },
+    { 5211, 3929 }, { 5671, 5629 }, { 5716, 5609 }, { 5723, 4417 }, { 5724, 5738 }, { 5727, 5557 },
+    { 3, 4838 }, { 5128, 5751 }, { 5465, 348 }, { 5750, 1991 }, { 5716, 5756 }, { 5754, 5670 },
+    { 132, 4203 }, { 1220, 1221 }, { 1498, 1499 }, { 1653, 1654 }, { 1686, 1687 }, { 3475, 1845 },
+    { 3818, 4225 }, { 3841, 2121 }, { 4420, 5576 }, { 4443, 3620 }, { 4781, 4883 }, { 5035, 4341 },
+    { 5090, 3317 }, { 3676, 5761 }, { 3, 581 }, { 479, 4203 }, { 4420, 5577 }, { 4443, 4807 },
+    { 5767, 4810 }, { 5771, 1654 }, { 3, 4112 }, { 491, 4203 }, { 5782, 4829 }, { 6, 765 },
+    { 19, 5414 }, { 50, 638 }, { 111, 5143 }, { 195, 2106 }, { 196, 4936 }, { 198, 3427 },
+    { 213, 3634 }, { 218, 2275 }, { 221, 875 }, { 234, 1489 }, { 235, 4290 }, { 242, 774 },
+    { 244, 4416 }, { 254, 4898 }, { 255, 1493 }, { 266, 895 }, { 274, 5369 }, { 275, 897 },
+    { 292, 5301 }, { 294, 2872 }, { 298, 1572 }, { 300, 1113 }, { 314, 3076 }, { 320, 1787 },
+    { 321, 575 }, { 323, 5094 }, { 324, 2473 }, { 341, 902 }, { 345, 1930 }, { 348, 379 },
+    { 354, 904 }, { 357, 4626 }, { 358, 1942 }, { 369, 3214 }, { 371, 2902 }, { 373, 4604 },
+    { 375, 4135 }, { 384, 4036 }, { 417, 418 }, { 427, 4646 }, { 466, 4078 }, { 484, 5126 },
+    { 496, 1518 }, { 509, 4782 }, { 519, 4229 }, { 523, 4630 }, { 527, 5201 }, { 537, 3142 },
+    { 540, 1474 }, { 544, 3223 }, { 547, 4424 }, { 548, 4163 }, { 550, 1788 }, { 554, 3116 },
+    { 555, 4736 }, { 565, 5162 }, { 580, 5781 }, { 585, 586 }, { 588, 589 }, { 590, 591 },
+    { 592, 593 }, { 600, 601 }, { 602, 603 }, { 606, 607 }, { 608, 609 }, { 610, 611 },
+    { 612, 613 }, { 614, 615 }, { 616, 617 }, { 618, 619 }, { 620, 621 }, { 622, 623 },
+    { 624, 625 }, { 626, 627 }, { 628, 629 }, { 630, 631 }, { 632, 633 }, { 634, 635 },
+    { 636, 637 }, { 639, 640 }, { 641, 642 }, { 643, 4425 }, { 645, 4423 }, { 647, 648 },
+    { 649, 2261 }, { 654, 655 }, { 658, 659 }, { 660, 661 }, { 674, 675 }, { 676, 677 },
+    { 678, 679 }, { 680, 681 }, { 682, 683 }, { 684, 685 }, { 686, 687 }, { 688, 689 },
+    { 690, 691 }, { 692, 693 }, { 694, 695 }, { 696, 697 }, { 698, 699 }, { 700, 701 },
+    { 702, 703 }, { 704, 705 }, { 706, 707 }, { 708, 709 }, { 710, 711 }, { 712, 713 },
+    { 714, 715 }, { 721, 722 }, { 723, 724 }, { 725, 726 }, { 727, 728 }, { 729, 730 },
+    { 731, 732 }, { 733, 734 }, { 735, 736 }, { 737, 4057 }, { 743, 744 }, { 745, 746 },
+    { 748, 749 }, { 751, 752 }, { 753, 754 }, { 755, 756 }, { 757, 3261 }, { 760, 761 },
+    { 762, 763 }, { 766, 767 }, { 781, 782 }, { 783, 5483 }, { 784, 5076 }, { 790, 802 },
+    { 792, 803 }, { 794, 804 }, { 797, 798 }, { 799, 800 }, { 805, 806 }, { 807, 808 },
+    { 812, 4631 }, { 813, 814 }, { 815, 816 }, { 820, 4934 }, { 822, 823 }, { 824, 825 },
+    { 826, 827 }, { 828, 829 }, { 830, 831 }, { 833, 834 }, { 839, 840 }, { 845, 846 },
+    { 850, 3103 }, { 864, 865 }, { 867, 868 }, { 871, 5123 }, { 884, 4234 }, { 887, 4617 },
+    { 898, 5175 }, { 901, 543 }, { 907, 3326 }, { 917, 918 }, { 928, 5662 }, { 932, 3996 },
+    { 965, 4962 }, { 966, 177 }, { 970, 3963 }, { 973, 5371 }, { 974, 3479 }, { 977, 4679 },
+    { 984, 2898 }, { 987, 2900 }, { 988, 1303 }, { 990, 1298 }, { 993, 1383 }, { 998, 5229 },
+    { 1000, 4946 }, { 1003, 1416 }, { 1010, 1418 }, { 1027, 1028 }, { 1065, 1390 }, { 1071, 1072 },
+    { 1074, 1075 }, { 1076, 1077 }, { 1078, 1079 }, { 1084, 1536 }, { 1088, 4951 }, { 1092, 4669 },
+    { 1096, 1097 }, { 1102, 1103 }, { 1106, 4670 }, { 1114, 4711 }, { 1131, 4959 }, { 1132, 4952 },
+    { 1140, 2809 }, { 1142, 4177 }, { 1152, 5217 }, { 1159, 4344 }, { 1167, 4505 }, { 1168, 4506 },
+    { 1170, 1171 }, { 1172, 3760 }, { 1174, 4955 }, { 1177, 4956 }, { 1180, 5339 }, { 1183, 1184 },
+    { 1187, 4587 }, { 1190, 4509 }, { 1192, 1193 }, { 1194, 5440 }, { 1211, 4954 }, { 1215, 1216 },
+    { 1222, 2372 }, { 1260, 4287 }, { 1288, 1279 }, { 1295, 1296 }, { 1302, 1255 }, { 1304, 1305 },
+    { 1307, 1563 }, { 1317, 1318 }, { 1319, 4391 }, { 1326, 3104 }, { 1339, 4705 }, { 1340, 4701 },
+    { 1354, 4969 }, { 1355, 1356 }, { 1357, 5344 }, { 1364, 4063 }, { 1367, 2806 }, { 1384, 1415 },
+    { 1385, 5215 }, { 1396, 4359 }, { 1399, 5660 }, { 1400, 3706 }, { 1401, 3122 }, { 1405, 4586 },
+    { 1409, 1410 }, { 1412, 3823 }, { 1421, 4064 }, { 1422, 3954 }, { 1423, 4182 }, { 1425, 5372 },
+    { 1428, 4635 }, { 1429, 1737 }, { 1436, 4149 }, { 1456, 4528 }, { 1457, 5480 }, { 1460, 1461 },
+    { 1463, 4293 }, { 1464, 3390 }, { 1465, 4895 }, { 1467, 4404 }, { 1480, 1481 }, { 1490, 1491 },
+    { 1508, 4651 }, { 1519, 4573 }, { 1525, 1849 }, { 1531, 1532 }, { 1533, 4606 }, { 1537, 3880 },
+    { 1539, 4094 }, { 1543, 4310 }, { 1545, 3757 }, { 1550, 4288 }, { 1551, 1552 }, { 1553, 3909 },
+    { 1557, 1558 }, { 1559, 1560 }, { 1561, 1562 }, { 1570, 1571 }, { 1591, 3097 }, { 1594, 1595 },
+    { 1596, 1597 }, { 1598, 1599 }, { 1601, 1602 }, { 1603, 3573 }, { 1610, 1611 }, { 1612, 1613 },
+    { 1617, 1618 }, { 1622, 1623 }, { 1624, 1625 }, { 1626, 1627 }, { 1633, 1634 }, { 1635, 1636 },
+    { 1639, 5622 }, { 1640, 5684 }, { 1655, 5355 }, { 1661, 5482 }, { 1676, 1677 }, { 1688, 1689 },
+    { 1745, 1488 }, { 1757, 5370 }, { 1758, 4316 }, { 1775, 1776 }, { 1785, 5182 }, { 1797, 4213 },
+    { 1801, 1802 }, { 1808, 3803 }, { 1812, 4535 }, { 1817, 3746 }, { 1838, 4776 }, { 1846, 4690 },
+    { 1862, 1863 }, { 1872, 5516 }, { 1874, 1875 }, { 1877, 2720 }, { 1879, 1880 }, { 1881, 4712 },
+    { 1885, 1886 }, { 1893, 4233 }, { 1898, 4530 }, { 1900, 5446 }, { 1908, 4115 }, { 1912, 5250 },
+    { 1915, 1916 }, { 1922, 3850 }, { 1929, 3081 }, { 1997, 2001 }, { 2010, 2804 }, { 2013, 5317 },
+    { 2015, 2089 }, { 2028, 4542 }, { 2035, 5068 }, { 2039, 2815 }, { 2054, 4305 }, { 2056, 4591 },
+    { 2070, 2779 }, { 2071, 2781 }, { 2115, 4595 }, { 2137, 2138 }, { 2150, 4637 }, { 2154, 5155 },
+    { 2161, 4195 }, { 2165, 4343 }, { 2166, 4886 }, { 2179, 5621 }, { 2188, 5690 }, { 2198, 5728 },
+    { 2224, 5179 }, { 2246, 4884 }, { 2266, 4003 }, { 2267, 4867 }, { 2270, 3874 }, { 2271, 3426 },
+    { 2273, 3445 }, { 2276, 4181 }, { 2284, 4119 }, { 2286, 5675 }, { 2289, 5534 }, { 2291, 5742 },
+    { 2296, 5743 }, { 2298, 2299 }, { 2320, 4319 }, { 2321, 2322 }, { 2324, 4309 }, { 2326, 5206 },
+    { 2328, 4619 }, { 2329, 2330 }, { 2338, 3962 }, { 2340, 3178 }, { 2373, 2374 }, { 2376, 4708 },
+    { 2391, 3805 }, { 2392, 3674 }, { 2398, 4209 }, { 2399, 3506 }, { 2400, 3570 }, { 2407, 2408 },
+    { 2444, 2445 }, { 2469, 4004 }, { 2472, 5190 }, { 2474, 2849 }, { 2479, 5118 }, { 2492, 3898 },
+    { 2493, 5180 }, { 2513, 2855 }, { 2518, 5058 }, { 2521, 2522 }, { 2561, 4892 }, { 2567, 3873 },
+    { 2592, 4259 }, { 2606, 3260 }, { 2610, 5379 }, { 2627, 3089 }, { 2659, 3767 }, { 2667, 3885 },
+    { 2669, 5461 }, { 2671, 3100 }, { 2672, 4942 }, { 2680, 4599 }, { 2687, 5588 }, { 2716, 2786 },
+    { 2775, 2776 }, { 2777, 2778 }, { 2782, 4762 }, { 2783, 2784 }, { 2790, 4809 }, { 2791, 4194 },
+    { 2792, 2793 }, { 2794, 2795 }, { 2796, 4125 }, { 2800, 4813 }, { 2801, 4584 }, { 2805, 4837 },
+    { 2810, 5633 }, { 2818, 2819 }, { 2834, 3556 }, { 2846, 2986 }, { 2854, 3857 }, { 2856, 5083 },
+    { 2859, 5410 }, { 2876, 4560 }, { 2878, 4787 }, { 2881, 1121 }, { 2890, 924 }, { 2891, 3628 },
+    { 2892, 2893 }, { 2896, 2897 }, { 2903, 2685 }, { 2912, 2631 }, { 2928, 5582 }, { 2936, 4644 },
+    { 2938, 4477 }, { 2939, 4039 }, { 2947, 5763 }, { 2951, 5132 }, { 2952, 1373 }, { 2972, 5290 },
+    { 2990, 5778 }, { 2991, 4539 }, { 2992, 3669 }, { 2993, 3215 }, { 2994, 2995 }, { 3004, 5078 },
+    { 3027, 4819 }, { 3029, 4707 }, { 3030, 4733 }, { 3031, 3404 }, { 3037, 3038 }, { 3063, 3234 },
+    { 3064, 3065 }, { 3068, 3198 }, { 3072, 3073 }, { 3074, 3075 }, { 3079, 3789 }, { 3083, 3860 },
+    { 3085, 4292 }, { 3101, 3113 }, { 3111, 3685 }, { 3112, 1590 }, { 3119, 1566 }, { 3134, 5230 },
+    { 3143, 4940 }, { 3179, 1503 }, { 3202, 4671 }, { 3222, 2803 }, { 3240, 3028 }, { 3283, 1492 },
+    { 3287, 4129 }, { 3299, 3349 }, { 3360, 2901 }, { 3373, 5113 }, { 3375, 5080 }, { 3377, 5015 },
+    { 3403, 2681 }, { 3437, 1971 }, { 3438, 4096 }, { 3472, 5430 }, { 3486, 5105 }, { 3503, 1483 },
+    { 3532, 3658 }, { 3638, 3062 }, { 3707, 2948 }, { 3711, 4382 }, { 3731, 5315 }, { 3774, 4439 },
+    { 3775, 4022 }, { 3785, 1549 }, { 3790, 2524 }, { 3855, 4315 }, { 3856, 3772 }, { 3875, 4778 },
+    { 3878, 1212 }, { 3882, 4016 }, { 3902, 5637 }, { 3917, 4028 }, { 3923, 3036 }, { 3925, 3827 },
+    { 3931, 4465 }, { 3950, 1352 }, { 3967, 2277 }, { 3999, 5420 }, { 4000, 4773 }, { 4007, 5152 },
+    { 4013, 4636 }, { 4029, 4374 }, { 4031, 5348 }, { 4052, 2310 }, { 4087, 4453 }, { 4092, 3034 },
+    { 4105, 5473 }, { 4113, 1784 }, { 4123, 5183 }, { 4134, 3383 }, { 4139, 4141 }, { 4143, 5474 },
+    { 4150, 1540 }, { 4159, 5202 }, { 4166, 5120 }, { 4169, 1479 }, { 4205, 4597 }, { 4255, 5396 },
+    { 4274, 1431 }, { 4282, 4223 }, { 4283, 5486 }, { 4294, 4722 }, { 4298, 2843 }, { 4301, 5114 },
+    { 4320, 5706 }, { 4324, 912 }, { 4336, 4987 }, { 4342, 3209 }, { 4360, 1251 }, { 4366, 4664 },
+    { 4373, 4953 }, { 4378, 5338 }, { 4392, 4011 }, { 4394, 4600 }, { 4411, 3088 }, { 4437, 5064 },
+    { 4442, 5460 }, { 4459, 5485 }, { 4472, 4580 }, { 4485, 1458 }, { 4503, 4313 }, { 4504, 1435 },
+    { 4517, 5442 }, { 4525, 4804 }, { 4537, 5464 }, { 4540, 4285 }, { 4547, 4023 }, { 4558, 5245 },
+    { 4577, 4616 }, { 4581, 2699 }, { 4589, 4476 }, { 4592, 5101 }, { 4601, 4469 }, { 4603, 4559 },
+    { 4610, 5279 }, { 4614, 2867 }, { 4629, 1081 }, { 4642, 5407 }, { 4643, 3636 }, { 4647, 5161 },
+    { 4653, 4518 }, { 4660, 3620 }, { 4662, 5193 }, { 4684, 2877 }, { 4698, 4911 }, { 4702, 1100 },
+    { 4715, 5330 }, { 4717, 1868 }, { 4720, 3719 }, { 4721, 5358 }, { 4728, 5424 }, { 4731, 4252 },
+    { 4751, 5517 }, { 4752, 4816 }, { 4760, 5411 }, { 4772, 1871 }, { 4779, 5368 }, { 4784, 2882 },
+    { 4811, 5429 }, { 4818, 512 }, { 4821, 4803 }, { 4822, 5347 }, { 4851, 4306 }, { 4865, 4675 },
+    { 4868, 5203 }, { 4887, 5565 }, { 4890, 4475 }, { 4897, 4899 }, { 4901, 4457 }, { 4921, 539 },
+    { 4973, 5092 }, { 4996, 5016 }, { 4997, 1638 }, { 5020, 967 }, { 5030, 5698 }, { 5047, 5532 },
+    { 5048, 5159 }, { 5060, 4474 }, { 5085, 5337 }, { 5089, 4377 }, { 5091, 3080 }, { 5111, 5752 },
+    { 5115, 1414 }, { 5130, 5194 }, { 5140, 1189 }, { 5141, 3297 }, { 5144, 2126 }, { 5147, 5108 },
+    { 5148, 4620 }, { 5149, 5055 }, { 5173, 202 }, { 5200, 5142 }, { 5212, 5581 }, { 5221, 5343 },
+    { 5227, 1979 }, { 5231, 4133 }, { 5238, 5731 }, { 5251, 5748 }, { 5271, 290 }, { 5273, 5362 },
+    { 5278, 5326 }, { 5287, 5613 }, { 5300, 584 }, { 5306, 5762 }, { 5316, 3026 }, { 5318, 3849 },
+    { 5322, 4871 }, { 5333, 574 }, { 5341, 5342 }, { 5364, 5758 }, { 5365, 2456 }, { 5366, 4579 },
+    { 5367, 4628 }, { 5374, 4883 }, { 5383, 5608 }, { 5388, 2468 }, { 5391, 4144 }, { 5397, 3703 },
+    { 5400, 5310 }, { 5413, 5399 }, { 5415, 1070 }, { 5417, 5129 }, { 5421, 5746 }, { 5423, 5121 },
+    { 5427, 5453 }, { 5437, 5117 }, { 5447, 5589 }, { 5458, 4338 }, { 5468, 4894 }, { 5476, 1938 },
+    { 5540, 876 }, { 5542, 4312 }, { 5586, 5496 }, { 5594, 2231 }, { 5634, 4334 }, { 5638, 4521 },
+    { 5644, 4877 }, { 5658, 4002 }, { 5713, 1768 }, { 5718, 3765 }, { 5739, 5248 }, { 5744, 2229 },
+    { 5764, 2774 }, { 5768, 5403 }, { 5783, 4019 }, { 3, 5205 }, { 504, 4203 }, { 5788, 4827 },
+    { 6, 5919 }, { 50, 5938 }, { 195, 2221 }, { 234, 1518 }, { 235, 5126 }, { 242, 3326 },
+    { 244, 4417 }, { 255, 3067 }, { 274, 5428 }, { 275, 2461 }, { 294, 3078 }, { 298, 3704 },
+    { 300, 1511 }, { 345, 2375 }, { 348, 5908 }, { 358, 6277 }, { 380, 3214 }, { 384, 4177 },
+    { 484, 4290 }, { 486, 5301 }, { 488, 4626 }, { 496, 1489 }, { 497, 4898 }, { 519, 4344 },
+    { 548, 5275 }, { 555, 5440 }, { 564, 5201 }, { 593, 1869 }, { 603, 1613 }, { 642, 1639 },
+    { 643, 4471 }, { 652, 586 }, { 655, 5351 }, { 737, 4061 }, { 750, 591 }, { 764, 5790 },
+    { 790, 810 }, { 792, 811 }, { 794, 5929 }, { 801, 5922 }, { 821, 5483 }, { 825, 835 },
+    { 827, 836 }, { 829, 837 }, { 831, 838 }, { 865, 1737 }, { 896, 5808 }, { 903, 4736 },
+    { 907, 6388 }, { 909, 4617 }, { 970, 5277 }, { 990, 6013 }, { 993, 1390 }, { 1003, 6086 },
+    { 1065, 1383 }, { 1084, 3944 }, { 1102, 1223 }, { 1112, 5812 }, { 1131, 5217 }, { 1140, 5134 },
+    { 1147, 4952 }, { 1152, 4959 }, { 1169, 4669 }, { 1191, 4670 }, { 1213, 4951 }, { 1217, 4955 },
+    { 1218, 4956 }, { 1219, 5339 }, { 1236, 5143 }, { 1296, 1353 }, { 1297, 5962 }, { 1302, 5961 },
+    { 1303, 6014 }, { 1307, 6058 }, { 1317, 5344 }, { 1318, 1358 }, { 1360, 3104 }, { 1384, 4737 },
+    { 1403, 5954 }, { 1406, 6001 }, { 1411, 5875 }, { 1430, 5796 }, { 1436, 5152 }, { 1463, 4646 },
+    { 1464, 3426 }, { 1488, 5123 }, { 1507, 1788 }, { 1512, 5821 }, { 1541, 3760 }, { 1544, 3223 },
+    { 1592, 5787 }, { 1598, 1647 }, { 1601, 6156 }, { 1622, 1878 }, { 1624, 6095 }, { 1633, 6097 },
+    { 1655, 5446 }, { 1801, 2377 }, { 1887, 4712 }, { 1900, 5355 }, { 1997, 6183 }, { 2000, 6106 },
+    { 2094, 5317 }, { 2105, 4229 }, { 2202, 5781 }, { 2266, 4149 }, { 2270, 4309 }, { 2272, 3142 },
+    { 2274, 5798 }, { 2286, 5740 }, { 2294, 4119 }, { 2307, 4595 }, { 2339, 3122 }, { 2341, 6104 },
+    { 2389, 4962 }, { 2393, 6084 }, { 2445, 5173 }, { 2492, 4599 }, { 2560, 6032 }, { 2606, 5480 },
+    { 2640, 5809 }, { 2667, 5112 }, { 2680, 3898 }, { 2700, 3097 }, { 2716, 6185 }, { 2766, 6167 },
+    { 2776, 4777 }, { 2799, 4233 }, { 2824, 4942 }, { 2834, 4000 }, { 2846, 6080 }, { 2849, 2988 },
+    { 2852, 5118 }, { 2871, 4004 }, { 2874, 3116 }, { 2899, 5960 }, { 2950, 5206 }, { 2981, 4606 },
+    { 3035, 4895 }, { 3040, 5078 }, { 3068, 3917 }, { 3082, 5819 }, { 3084, 3260 }, { 3090, 1373 },
+    { 3108, 6050 }, { 3119, 1569 }, { 3179, 5841 }, { 3215, 6026 }, { 3234, 6042 }, { 3245, 6049 },
+    { 3283, 3066 }, { 3286, 6043 }, { 3381, 2291 }, { 3383, 6168 }, { 3427, 202 }, { 3445, 6144 },
+    { 3478, 5852 }, { 3479, 6150 }, { 3532, 5198 }, { 3576, 6241 }, { 3634, 4314 }, { 3639, 5836 },
+    { 3643, 6040 }, { 3706, 4816 }, { 3711, 5474 }, { 3717, 3390 }, { 3757, 1502 }, { 3775, 5080 },
+    { 3785, 5978 }, { 3789, 6384 }, { 3790, 2860 }, { 3793, 6079 }, { 3823, 992 }, { 3839, 5633 },
+    { 3849, 6171 }, { 3856, 4382 }, { 3857, 6085 }, { 3873, 4151 }, { 3875, 4807 }, { 3878, 5987 },
+    { 3882, 5478 }, { 3914, 5828 }, { 3923, 6212 }, { 3933, 6045 }, { 3963, 6304 }, { 3964, 6005 },
+    { 4012, 5877 }, { 4013, 5111 }, { 4052, 6120 }, { 4058, 6034 }, { 4077, 5807 }, { 4078, 5871 },
+    { 4092, 5830 }, { 4093, 6282 }, { 4094, 6381 }, { 4106, 5951 }, { 4123, 5230 }, { 4145, 871 },
+    { 4150, 4811 }, { 4166, 5631 }, { 4180, 5971 }, { 4187, 6103 }, { 4198, 6206 }, { 4213, 5101 },
+    { 4238, 6030 }, { 4245, 6003 }, { 4259, 4654 }, { 4274, 3761 }, { 4288, 6025 }, { 4292, 6247 },
+    { 4295, 4940 }, { 4310, 4472 }, { 4324, 5945 }, { 4326, 1260 }, { 4328, 6033 }, { 4360, 6024 },
+    { 4367, 5791 }, { 4374, 4221 }, { 4394, 4657 }, { 4425, 6074 }, { 4452, 6256 }, { 4453, 4316 },
+    { 4458, 5906 }, { 4480, 5015 }, { 4485, 5827 }, { 4489, 5162 }, { 4505, 5975 }, { 4509, 1224 },
+    { 4532, 5482 }, { 4540, 6002 }, { 4567, 6316 }, { 4577, 5116 }, { 4583, 6195 }, { 4585, 6037 },
+    { 4594, 6266 }, { 4603, 5179 }, { 4614, 4333 }, { 4616, 3551 }, { 4631, 5925 }, { 4641, 6160 },
+    { 4651, 5752 }, { 4665, 6271 }, { 4671, 5998 }, { 4673, 6323 }, { 4692, 6224 }, { 4698, 5826 },
+    { 4702, 5990 }, { 4714, 6263 }, { 4717, 6098 }, { 4721, 5424 }, { 4728, 5358 }, { 4742, 6291 },
+    { 4772, 6065 }, { 4776, 2185 }, { 4784, 2883 }, { 4800, 6180 }, { 4812, 6073 }, { 4818, 562 },
+    { 4825, 6182 }, { 4832, 5429 }, { 4836, 5347 }, { 4887, 6209 }, { 4890, 5174 }, { 4897, 5209 },
+    { 4911, 1515 }, { 4921, 5503 }, { 4934, 5831 }, { 4936, 5943 }, { 4954, 4894 }, { 4961, 6021 },
+    { 4973, 5343 }, { 4997, 5730 }, { 5030, 5732 }, { 5047, 5741 }, { 5048, 5701 }, { 5053, 4573 },
+    { 5058, 5204 }, { 5068, 5177 }, { 5076, 4687 }, { 5083, 6165 }, { 5105, 5637 }, { 5106, 5944 },
+    { 5113, 5414 }, { 5115, 5965 }, { 5117, 5379 }, { 5130, 5326 }, { 5140, 1222 }, { 5141, 3636 },
+    { 5146, 4946 }, { 5147, 5263 }, { 5148, 6125 }, { 5159, 6039 }, { 5163, 5442 }, { 5165, 5215 },
+    { 5180, 5229 }, { 5183, 6116 }, { 5193, 5838 }, { 5200, 6365 }, { 5202, 4653 }, { 5212, 5745 },
+    { 5221, 5092 }, { 5227, 6101 }, { 5238, 5735 }, { 5240, 6169 }, { 5249, 6027 }, { 5252, 5085 },
+    { 5256, 5407 }, { 5257, 1405 }, { 5259, 5290 }, { 5260, 6324 }, { 5271, 4841 }, { 5273, 6213 },
+    { 5278, 5840 }, { 5300, 738 }, { 5318, 5315 }, { 5322, 5142 }, { 5341, 5345 }, { 5364, 5766 },
+    { 5365, 2537 }, { 5370, 2987 }, { 5371, 2989 }, { 5377, 4953 }, { 5388, 2870 }, { 5392, 5974 },
+    { 5400, 5399 }, { 5401, 6318 }, { 5403, 5995 }, { 5411, 2816 }, { 5413, 5310 }, { 5415, 5834 },
+    { 5417, 6402 }, { 5421, 5760 }, { 5427, 5487 }, { 5437, 5129 }, { 5445, 4996 }, { 5468, 5797 },
+    { 5476, 1983 }, { 5616, 5016 }, { 5628, 6099 }, { 5634, 6299 }, { 5635, 6334 }, { 5673, 6136 },
+    { 5718, 3824 }, { 5733, 6138 }, { 5763, 5968 }, { 5775, 6237 }, { 5792, 5870 }, { 5795, 1486 },
+    { 5799, 3150 }, { 5802, 767 }, { 5815, 4455 }, { 5823, 6201 }, { 5825, 5964 }, { 5829, 6312 },
+    { 5835, 5189 }, { 5842, 5816 }, { 5844, 5845 }, { 5849, 5850 }, { 5851, 594 }, { 5853, 604 },
+    { 5854, 5855 }, { 5856, 5857 }, { 5858, 5859 }, { 5860, 5861 }, { 5862, 5863 }, { 5864, 5865 },
+    { 5866, 5867 }, { 5868, 5869 }, { 5872, 5873 }, { 5876, 656 }, { 5880, 5881 }, { 5882, 5883 },
+    { 5884, 5885 }, { 5886, 5887 }, { 5888, 5889 }, { 5891, 5892 }, { 5893, 5894 }, { 5895, 5896 },
+    { 5897, 5898 }, { 5900, 5901 }, { 5902, 5903 }, { 5904, 5905 }, { 5909, 5910 }, { 5912, 5913 },
+    { 5914, 5915 }, { 5916, 5917 }, { 5921, 4686 }, { 5923, 5924 }, { 5927, 5928 }, { 5930, 5931 },
+    { 5933, 5934 }, { 5935, 5936 }, { 5937, 832 }, { 5948, 5818 }, { 5949, 6141 }, { 5952, 5682 },
+    { 5955, 6257 }, { 5956, 3702 }, { 5957, 5958 }, { 5966, 5114 }, { 5967, 3240 }, { 5972, 5973 },
+    { 5976, 5977 }, { 5979, 6243 }, { 5983, 6193 }, { 5991, 5992 }, { 5993, 5994 }, { 6008, 6009 },
+    { 6010, 4723 }, { 6011, 6012 }, { 6017, 6363 }, { 6023, 5511 }, { 6028, 6029 }, { 6038, 5369 },
+    { 6046, 6393 }, { 6051, 1546 }, { 6052, 6053 }, { 6054, 6055 }, { 6056, 6057 }, { 6063, 6064 },
+    { 6066, 1614 }, { 6069, 6070 }, { 6071, 6072 }, { 6078, 6076 }, { 6087, 1816 }, { 6088, 6289 },
+    { 6090, 1847 }, { 6092, 6093 }, { 6096, 6374 }, { 6107, 6192 }, { 6108, 6364 }, { 6109, 4607 },
+    { 6111, 6326 }, { 6118, 6255 }, { 6119, 5762 }, { 6122, 5133 }, { 6129, 6273 }, { 6134, 6279 },
+    { 6145, 6146 }, { 6151, 6152 }, { 6153, 6254 }, { 6154, 6259 }, { 6155, 3103 }, { 6157, 4892 },
+    { 6158, 1786 }, { 6161, 2482 }, { 6164, 6198 }, { 6172, 3708 }, { 6173, 6203 }, { 6184, 2060 },
+    { 6186, 6187 }, { 6188, 6189 }, { 6190, 6191 }, { 6200, 4640 }, { 6204, 3866 }, { 6205, 2894 },
+    { 6210, 3872 }, { 6217, 6268 }, { 6219, 6220 }, { 6225, 6226 }, { 6228, 6229 }, { 6231, 6232 },
+    { 6233, 6383 }, { 6240, 6112 }, { 6248, 6294 }, { 6260, 6216 }, { 6265, 6325 }, { 6275, 5132 },
+    { 6281, 5062 }, { 6284, 5194 }, { 6286, 5155 }, { 6308, 4234 }, { 6315, 5430 }, { 6321, 2254 },
+    { 6329, 6211 }, { 6330, 6360 }, { 6336, 5396 }, { 6340, 6292 }, { 6348, 5175 }, { 6355, 4210 },
+    { 6356, 4806 }, { 6358, 1611 }, { 6361, 6121 }, { 6368, 6307 }, { 6378, 6139 }, { 6385, 6018 },
+    { 6391, 1785 }, { 6409, 4306 }, { 6414, 6197 }, { 6415, 6202 }, { 6420, 6004 }, { 3, 5274 },
+    { 6449, 4830 }, { 50, 5939 }, { 242, 3914 }, { 244, 6778 }, { 298, 6636 }, { 348, 5980 },
+    { 527, 4290 }, { 559, 4626 }, { 593, 5351 }, { 603, 6821 }, { 790, 818 }, { 792, 819 },
+    { 794, 5932 }, { 809, 6487 }, { 825, 841 }, { 827, 842 }, { 829, 843 }, { 831, 844 },
+    { 865, 6339 }, { 1003, 6876 }, { 1102, 5996 }, { 1214, 4669 }, { 1291, 6448 }, { 1357, 6526 },
+    { 1383, 5472 }, { 1649, 6483 }, { 1736, 6496 }, { 1737, 6301 }, { 1807, 6504 }, { 1943, 6548 },
+    { 2105, 5794 }, { 2165, 4617 }, { 2319, 4595 }, { 2365, 6453 }, { 2492, 4649 }, { 2680, 5959 },
+    { 2701, 5787 }, { 2772, 4119 }, { 2864, 6567 }, { 2910, 3214 }, { 2980, 4344 }, { 2983, 4149 },
+    { 3104, 3326 }, { 3116, 6498 }, { 3142, 2462 }, { 3215, 6868 }, { 3222, 6451 }, { 3223, 6584 },
+    { 3260, 6335 }, { 3286, 6913 }, { 3389, 6535 }, { 3445, 6589 }, { 3478, 6836 }, { 3479, 6890 },
+    { 3532, 5473 }, { 3556, 6530 }, { 3634, 6799 }, { 3639, 5999 }, { 3643, 6888 }, { 3775, 6236 },
+    { 3790, 3086 }, { 3849, 6235 }, { 3898, 6278 }, { 3923, 6214 }, { 4004, 3077 }, { 4007, 6628 },
+    { 4052, 6143 }, { 4078, 6826 }, { 4092, 6131 }, { 4142, 6581 }, { 4145, 6127 }, { 4326, 2340 },
+    { 4367, 5950 }, { 4373, 6510 }, { 4382, 4736 }, { 4420, 6662 }, { 4453, 6290 }, { 4485, 6499 },
+    { 4505, 6515 }, { 4509, 6854 }, { 4540, 6175 }, { 4566, 6669 }, { 4573, 6668 }, { 4577, 5272 },
+    { 4594, 6269 }, { 4609, 6657 }, { 4614, 4832 }, { 4631, 6839 }, { 4646, 6864 }, { 4651, 6807 },
+    { 4670, 5451 }, { 4671, 6476 }, { 4676, 6463 }, { 4698, 6675 }, { 4721, 5425 }, { 4727, 6598 },
+    { 4774, 6575 }, { 4816, 6102 }, { 4818, 569 }, { 4865, 6672 }, { 5020, 3761 }, { 5089, 4616 },
+    { 5091, 6582 }, { 5106, 6536 }, { 5146, 6528 }, { 5177, 6883 }, { 5240, 6218 }, { 5249, 6207 },
+    { 5256, 6847 }, { 5257, 6501 }, { 5259, 6300 }, { 5260, 6506 }, { 5281, 6715 }, { 5289, 3760 },
+    { 5316, 6456 }, { 5333, 6597 }, { 5337, 6649 }, { 5366, 6745 }, { 5367, 6730 }, { 5368, 6553 },
+    { 5384, 3636 }, { 5391, 6665 }, { 5392, 6719 }, { 5397, 6623 }, { 5410, 6705 }, { 5428, 6317 },
+    { 5445, 6375 }, { 5596, 4013 }, { 5715, 6560 }, { 5759, 6768 }, { 5764, 6578 }, { 5772, 275 },
+    { 5793, 6646 }, { 5806, 6497 }, { 5810, 3179 }, { 5814, 6537 }, { 5820, 6467 }, { 5874, 4061 },
+    { 5899, 6481 }, { 5907, 6484 }, { 5911, 6485 }, { 5920, 6689 }, { 5926, 6490 }, { 5942, 6718 },
+    { 5986, 5174 }, { 5988, 6513 }, { 5989, 6697 }, { 5997, 6693 }, { 6000, 4702 }, { 6016, 6755 },
+    { 6031, 6532 }, { 6077, 6707 }, { 6100, 6550 }, { 6105, 6592 }, { 6115, 6746 }, { 6132, 6558 },
+    { 6133, 6559 }, { 6148, 6564 }, { 6149, 6464 }, { 6163, 6837 }, { 6166, 6727 }, { 6181, 6709 },
+    { 6196, 6770 }, { 6199, 6621 }, { 6230, 6591 }, { 6244, 6880 }, { 6249, 6803 }, { 6250, 6610 },
+    { 6251, 6555 }, { 6272, 6795 }, { 6293, 6460 }, { 6305, 6877 }, { 6310, 6911 }, { 6311, 6635 },
+    { 6343, 6749 }, { 6345, 6677 }, { 6346, 6802 }, { 6347, 6468 }, { 6350, 6478 }, { 6359, 6881 },
+    { 6366, 3757 }, { 6369, 6605 }, { 6373, 6859 }, { 6379, 6587 }, { 6380, 4606 }, { 6397, 6614 },
+    { 6408, 6845 }, { 6410, 6801 }, { 6438, 6860 }, { 6447, 6619 }, { 6452, 6492 }, { 6462, 6522 },
+    { 6465, 6538 }, { 6474, 5189 }, { 6475, 5094 }, { 6479, 6878 }, { 6480, 6670 }, { 6486, 5918 },
+    { 6488, 6489 }, { 6491, 6717 }, { 6493, 6494 }, { 6507, 6678 }, { 6516, 6517 }, { 6518, 6446 },
+    { 6519, 6020 }, { 6520, 6502 }, { 6521, 4969 }, { 6524, 5811 }, { 6527, 5478 }, { 6531, 3103 },
+    { 6540, 6866 }, { 6541, 6060 }, { 6543, 3580 }, { 6545, 6879 }, { 6546, 6549 }, { 6547, 6075 },
+    { 6554, 2106 }, { 6566, 4137 }, { 6569, 6047 }, { 6576, 1431 }, { 6577, 6903 }, { 6585, 2875 },
+    { 6586, 6253 }, { 6599, 6246 }, { 6600, 4176 }, { 6604, 3902 }, { 6607, 6810 }, { 6609, 6344 },
+    { 6611, 6533 }, { 6613, 5331 }, { 6618, 5847 }, { 6626, 6659 }, { 6633, 5330 }, { 6634, 5843 },
+    { 6637, 5878 }, { 6639, 6933 }, { 6640, 6322 }, { 6642, 6819 }, { 6643, 6925 }, { 6647, 6357 },
+    { 6651, 6852 }, { 6653, 6915 }, { 6680, 1981 }, { 6681, 5618 }, { 6683, 6262 }, { 6690, 6848 },
+    { 6695, 1140 }, { 6702, 6901 }, { 6703, 6871 }, { 6710, 4555 }, { 6712, 5664 }, { 6724, 6935 },
+    { 6725, 6606 }, { 6728, 6855 }, { 6757, 6731 }, { 6758, 5277 }, { 6762, 6261 }, { 6774, 6048 },
+    { 6786, 6644 }, { 6790, 6891 }, { 6792, 6399 }, { 6796, 6844 }, { 6811, 6812 }, { 6813, 6814 },
+    { 6815, 6816 }, { 6817, 6818 }, { 6822, 6823 }, { 6824, 6825 }, { 6827, 6828 }, { 6830, 6831 },
+    { 6832, 6673 }, { 6834, 6835 }, { 6840, 817 }, { 6841, 6842 }, { 6849, 6367 }, { 6853, 6929 },
+    { 6856, 6857 }, { 6867, 4300 }, { 6869, 6007 }, { 6872, 6785 }, { 6884, 5824 }, { 6889, 4074 },
+    { 6892, 6893 }, { 6894, 202 }, { 6897, 5245 }, { 6909, 6221 }, { 6910, 3032 }, { 6912, 5813 },
+    { 6916, 6556 }, { 6928, 6887 }, { 6936, 6850 }, { 6940, 6729 }, { 3, 5433 }, { 50, 5940 },
+    { 348, 6036 }, { 564, 4290 }, { 567, 4626 }, { 593, 7104 }, { 825, 847 }, { 827, 848 },
+    { 829, 849 }, { 831, 5941 }, { 865, 6798 }, { 1080, 6961 }, { 1390, 5472 }, { 1604, 6951 },
+    { 2680, 4649 }, { 2797, 4119 }, { 3060, 4344 }, { 3104, 6660 }, { 3116, 7220 }, { 3142, 2868 },
+    { 3214, 4443 }, { 3223, 6895 }, { 3326, 1459 }, { 3643, 7224 }, { 3775, 6238 }, { 3790, 7103 },
+    { 3879, 6985 }, { 4004, 5313 }, { 4052, 6557 }, { 4092, 6349 }, { 4410, 6996 }, { 4594, 6615 },
+    { 4728, 5425 }, { 4781, 6942 }, { 4818, 577 }, { 5060, 6970 }, { 5281, 7020 }, { 5377, 6945 },
+    { 5635, 7005 }, { 5879, 6952 }, { 5890, 7010 }, { 6179, 7014 }, { 6288, 7031 }, { 6387, 6963 },
+    { 6406, 6997 }, { 6495, 6944 }, { 6508, 6948 }, { 6514, 7090 }, { 6534, 7126 }, { 6563, 7100 },
+    { 6572, 7023 }, { 6580, 4382 }, { 6593, 7004 }, { 6595, 7153 }, { 6596, 7150 }, { 6602, 7035 },
+    { 6616, 7068 }, { 6624, 7048 }, { 6630, 7088 }, { 6632, 3636 }, { 6638, 7017 }, { 6645, 7076 },
+    { 6656, 6448 }, { 6666, 7174 }, { 6684, 6993 }, { 6692, 7021 }, { 6706, 7122 }, { 6711, 7190 },
+    { 6732, 6999 }, { 6737, 7144 }, { 6742, 7172 }, { 6751, 7151 }, { 6752, 7040 }, { 6756, 7166 },
+    { 6759, 6984 }, { 6760, 7171 }, { 6773, 6990 }, { 6788, 7156 }, { 6794, 7194 }, { 6797, 7180 },
+    { 6804, 5331 }, { 6829, 7081 }, { 6838, 7030 }, { 6843, 7133 }, { 6861, 7196 }, { 6863, 7170 },
+    { 6873, 7069 }, { 6875, 6962 }, { 6914, 6946 }, { 6921, 7192 }, { 6926, 7067 }, { 6932, 7138 },
+    { 6941, 7149 }, { 6947, 6523 }, { 6953, 6954 }, { 6955, 7142 }, { 6956, 7141 }, { 6957, 6958 },
+    { 6959, 6960 }, { 6964, 7091 }, { 6966, 4391 }, { 6969, 1738 }, { 6978, 7165 }, { 6979, 6327 },
+    { 6981, 1431 }, { 6982, 3872 }, { 6983, 6588 }, { 6986, 904 }, { 6989, 7084 }, { 6992, 7096 },
+    { 6994, 6918 }, { 6995, 7140 }, { 6998, 7101 }, { 7001, 4195 }, { 7009, 7195 }, { 7012, 6081 },
+    { 7018, 6617 }, { 7027, 7217 }, { 7032, 558 }, { 7033, 7034 }, { 7036, 7079 }, { 7038, 1413 },
+    { 7039, 7062 }, { 7045, 6771 }, { 7046, 3880 }, { 7052, 7168 }, { 7055, 4177 }, { 7057, 7229 },
+    { 7059, 3760 }, { 7071, 6753 }, { 7072, 6412 }, { 7073, 7163 }, { 7097, 6551 }, { 7098, 7099 },
+    { 7107, 6459 }, { 7113, 6987 }, { 7115, 6601 }, { 7116, 6654 }, { 7118, 7218 }, { 7128, 7185 },
+    { 7129, 6142 }, { 7132, 7022 }, { 7134, 6006 }, { 7145, 7146 }, { 7157, 6722 }, { 7181, 7175 },
+    { 7183, 4786 }, { 7198, 7008 }, { 7205, 7206 }, { 7207, 7208 }, { 7209, 7210 }, { 7212, 7213 },
+    { 7219, 6777 }, { 7230, 7007 }, { 7232, 3898 }, { 3, 5459 }, { 348, 6885 }, { 1485, 7245 },
+    { 3104, 7102 }, { 3142, 5947 }, { 3214, 6341 }, { 3326, 5362 }, { 3775, 6733 }, { 3790, 7106 },
+    { 4004, 5321 }, { 4092, 7283 }, { 4365, 7252 }, { 5374, 6942 }, { 6338, 7254 }, { 6418, 7256 },
+    { 6445, 7240 }, { 6671, 7235 }, { 6685, 7253 }, { 6971, 7322 }, { 7011, 7291 }, { 7051, 7265 },
+    { 7061, 7260 }, { 7085, 7317 }, { 7092, 7320 }, { 7093, 1431 }, { 7108, 7319 }, { 7143, 7280 },
+    { 7179, 7257 }, { 7204, 7342 }, { 7211, 7316 }, { 7214, 7346 }, { 7215, 7329 }, { 7216, 7318 },
+    { 7236, 7241 }, { 7242, 7243 }, { 7251, 6658 }, { 7261, 6907 }, { 7263, 7368 }, { 7272, 5984 },
+    { 7273, 7148 }, { 7274, 7385 }, { 7277, 7345 }, { 7278, 7282 }, { 7281, 6694 }, { 7287, 7003 },
+    { 7289, 6991 }, { 7290, 7135 }, { 7292, 7182 }, { 7293, 7089 }, { 7295, 1455 }, { 7298, 7356 },
+    { 7299, 7305 }, { 7300, 7334 }, { 7301, 7357 }, { 7302, 6902 }, { 7304, 7354 }, { 7307, 6652 },
+    { 7311, 2255 }, { 7312, 7379 }, { 7314, 7080 }, { 7321, 7139 }, { 7332, 7333 }, { 7347, 6608 },
+    { 7349, 7258 }, { 7355, 7294 }, { 7366, 6930 }, { 7383, 7384 }, { 7386, 7082 }, { 3346, 7390 },
+    { 4081, 3 }, { 348, 7221 }, { 3142, 6539 }, { 3214, 6738 }, { 3326, 6130 }, { 6428, 7396 },
+    { 6923, 7235 }, { 7105, 4004 }, { 7227, 7398 }, { 7275, 7419 }, { 7296, 7394 }, { 7326, 7448 },
+    { 7330, 7422 }, { 7331, 7421 }, { 7343, 7412 }, { 7375, 7395 }, { 7376, 7433 }, { 7400, 7006 },
+    { 7401, 7340 }, { 7405, 7367 }, { 7407, 6988 }, { 7409, 6898 }, { 7410, 7160 }, { 7411, 6267 },
+    { 7415, 7437 }, { 7416, 7451 }, { 7417, 7237 }, { 7423, 7424 }, { 7427, 7348 }, { 7432, 5134 },
+    { 7443, 7444 }, { 7445, 4313 }, { 7456, 7449 }, { 7458, 3 }, { 348, 7225 }, { 3214, 7063 },
+    { 5306, 7463 }, { 6295, 7461 }, { 7430, 7468 }, { 7471, 7484 }, { 7473, 7472 }, { 7479, 7460 },
+    { 7485, 7462 }, { 7486, 7244 }, { 3, 5729 }, { 348, 7413 }, { 3214, 7228 }, { 7202, 7493 },
+    { 7391, 7494 }, { 7492, 6302 }, { 7497, 7457 }, { 7498, 7502 }, { 242, 3278 }, { 314, 2368 },
+    { 542, 1756 }, { 911, 1489 }, { 917, 2337 }, { 977, 6303 }, { 1120, 2133 }, { 1217, 2367 },
+    { 1364, 5562 }, { 1750, 3871 }, { 1762, 4175 }, { 1769, 1770 }, { 1854, 1855 }, { 1931, 4611 },
+    { 2114, 4857 }, { 2172, 2173 }, { 2499, 2635 }, { 2581, 2633 }, { 2636, 4621 }, { 2649, 2650 },
+    { 2751, 1661 }, { 3010, 3041 }, { 3013, 3058 }, { 3042, 3015 }, { 3054, 3055 }, { 3056, 3057 },
+    { 3111, 4682 }, { 3199, 4860 }, { 3525, 3979 }, { 3551, 5623 }, { 3578, 5462 }, { 3579, 7074 },
+    { 3616, 4158 }, { 3765, 5460 }, { 3774, 5463 }, { 3818, 4843 }, { 3824, 5485 }, { 3875, 5488 },
+    { 3909, 905 }, { 4037, 5692 }, { 4084, 7050 }, { 4126, 4189 }, { 4337, 4877 }, { 4364, 5052 },
+    { 4390, 5241 }, { 4403, 4608 }, { 4442, 4851 }, { 4453, 4853 }, { 4459, 4871 }, { 4492, 4338 },
+    { 4557, 4872 }, { 4615, 4810 }, { 4618, 5131 }, { 4695, 4987 }, { 4850, 6924 }, { 4852, 4422 },
+    { 4855, 6627 }, { 4858, 6176 }, { 4864, 4339 }, { 4874, 2369 }, { 4875, 6972 }, { 4879, 3045 },
+    { 5090, 4314 }, { 5234, 4878 }, { 5324, 4500 }, { 5363, 4885 }, { 5449, 5769 }, { 5458, 4223 },
+    { 5469, 5035 }, { 5492, 5686 }, { 5498, 4899 }, { 5584, 4490 }, { 5597, 5603 }, { 5615, 5119 },
+    { 5626, 4222 }, { 5642, 6319 }, { 5678, 6629 }, { 5688, 4393 }, { 5714, 3405 }, { 6252, 4841 },
+    { 6283, 5683 }, { 6354, 5486 }, { 6583, 5564 }, { 6664, 3662 }, { 6896, 4863 }, { 6976, 5599 },
+    { 7223, 5712 }, { 5757, 7503 }, { 3, 4653 }, { 6908, 7505 }, { 7112, 7504 }, { 7199, 3214 },
+    { 7495, 7507 }, { 7499, 7510 }, { 911, 1518 }, { 1364, 7588 }, { 1750, 4176 }, { 2308, 7511 },
+    { 2652, 4621 }, { 3111, 7452 }, { 3578, 5583 }, { 3616, 7527 }, { 3765, 5667 }, { 3875, 5463 },
+    { 3909, 4484 }, { 4037, 7519 }, { 4094, 7520 }, { 4364, 5241 }, { 4390, 5052 }, { 4442, 5602 },
+    { 4615, 4827 }, { 4618, 5324 }, { 4716, 7535 }, { 4730, 7528 }, { 4835, 5692 }, { 4850, 7019 },
+    { 4857, 6562 }, { 4861, 5623 }, { 5131, 4500 }, { 5234, 4885 }, { 5311, 7525 }, { 5363, 4878 },
+    { 5451, 7512 }, { 5461, 4338 }, { 5469, 5712 }, { 5492, 7579 }, { 5498, 5209 }, { 5509, 4459 },
+    { 5584, 7513 }, { 5603, 4870 }, { 5615, 6270 }, { 5624, 4422 }, { 5626, 4223 }, { 5642, 6320 },
+    { 5643, 7557 }, { 5678, 5119 }, { 5687, 7560 }, { 5734, 4222 }, { 5773, 7516 }, { 5777, 5714 },
+    { 6622, 7566 }, { 6904, 5564 }, { 7336, 5599 }, { 7352, 7567 }, { 7459, 7569 }, { 7492, 2823 },
+    { 7517, 7552 }, { 7530, 2651 }, { 7532, 7534 }, { 7536, 7533 }, { 7537, 5686 }, { 7538, 4387 },
+    { 7544, 4700 }, { 7558, 7521 }, { 7570, 4175 }, { 7583, 4846 }, { 3, 5638 }, { 6743, 7599 },
+    { 7362, 3214 }, { 3824, 5667 }, { 4615, 4829 }, { 4730, 7658 }, { 4835, 7606 }, { 4857, 6975 },
+    { 4884, 7626 }, { 4886, 7610 }, { 5252, 7607 }, { 5513, 4442 }, { 5627, 4422 }, { 5643, 7559 },
+    { 5734, 4339 }, { 6973, 4885 }, { 7159, 4878 }, { 7518, 7633 }, { 7543, 7609 }, { 7546, 4387 },
+    { 7547, 4700 }, { 7582, 7664 }, { 7608, 3722 }, { 7612, 7529 }, { 7616, 4393 }, { 7617, 7639 },
+    { 7623, 3045 }, { 7624, 2634 }, { 7631, 6117 }, { 7636, 7657 }, { 3, 5970 }, { 6667, 7667 },
+    { 4615, 4830 }, { 5513, 4459 }, { 5624, 7674 }, { 5627, 7627 }, { 7676, 7571 }, { 7684, 7665 },
+    { 7696, 7597 }, { 3, 6041 }, { 6423, 7697 }, { 7692, 7704 }, { 3, 6059 }, { 6298, 7706 },
+    { 3, 6061 }, { 7259, 7709 }, { 3, 6276 }, { 7154, 7711 }, { 3, 6574 }, { 4082, 7713 },
+    { 3, 6846 }, { 6332, 7715 }, { 3, 6899 }, { 7075, 7717 }, { 3, 6905 }, { 4613, 7719 },
+    { 3, 6934 }, { 7722, 7721 }, { 3, 7117 }, { 3, 7131 }, { 6917, 7725 }, { 3, 7147 },
+    { 7397, 7726 }, { 3, 7193 }, { 5163, 7728 }, { 3, 7374 }, { 3, 7420 }, { 3, 7446 },
+    { 7083, 7733 }, { 3, 7720 }, { 6808, 3 }, { 7015, 7736 }, { 3, 111 }, { 7515, 7739 },
 };
 
 static const uint16_t symbols[] = {
-    5292, 5792, 7140, 200, 7217, 231, 6465, 6377, 6284, 6411, 5457, 6748, 5504, 6449,
-    6634, 353, 5830, 361, 7465, 413, 7328, 5292, 5797, 7140, 480, 7217, 231, 5840,
-    6727, 6284, 6411, 483, 6748, 5504, 6443, 6634, 353, 6481, 486, 7465, 487, 7328,
-    5292, 6460, 7140, 492, 7217, 493, 6465, 7600, 6284, 6772, 5457, 6748, 5649, 6449,
-    6634, 498, 5830, 499, 7465, 500, 7328, 5292, 6960, 7140, 503, 7217, 493, 5840,
-    7653, 6284, 6772, 483, 6748, 5649, 6443, 6634, 498, 6481, 504, 7465, 505, 7328,
-    6371, 7582, 6818, 519, 6624, 5614, 524, 6290, 5812, 5502, 6758, 6379, 4490, 6774,
-    7075, 7152, 7368, 353, 6966, 557, 6710, 6722, 7685, 6818, 560, 6624, 5614, 561,
-    6290, 5812, 4927, 6758, 6379, 562, 6774, 7075, 6819, 7368, 353, 7254, 565, 6710,
-    7059, 7636, 6818, 567, 6624, 5677, 524, 6290, 6483, 5502, 6758, 6728, 4490, 6774,
-    7146, 7152, 7368, 498, 6966, 573, 6710, 7279, 7713, 6818, 575, 6624, 5677, 561,
-    6290, 6483, 4927, 6758, 6728, 562, 6774, 7146, 6819, 7368, 498, 7254, 576, 6710,
-    7381, 5170, 5856, 586, 7757, 6822, 4101, 597, 598, 7183, 604, 7501, 7381, 5310,
-    6494, 652, 7757, 6833, 4101, 597, 598, 7192, 661, 662, 663, 664, 665, 666,
-    667, 668, 669, 670, 671, 672, 7522, 7381, 5307, 5856, 738, 7757, 6822, 4101,
-    739, 740, 7183, 604, 7501, 7381, 5173, 6494, 741, 7757, 6833, 4101, 739, 740,
-    7192, 661, 662, 663, 664, 665, 666, 667, 668, 669, 670, 671, 672, 7522,
-    6809, 188, 189, 6846, 746, 7755, 767, 5629, 770, 5629, 771, 5629, 772, 4935,
-    6813, 774, 5689, 777, 5689, 778, 5689, 779, 4936, 7527, 6809, 188, 479, 6846,
-    854, 7755, 767, 5629, 770, 5629, 771, 5629, 772, 4935, 6813, 855, 5764, 857,
-    5764, 858, 5764, 859, 5218, 7527, 6809, 491, 189, 6846, 860, 7755, 861, 5734,
-    863, 5734, 864, 5734, 865, 5217, 6813, 774, 5689, 777, 5689, 778, 5689, 779,
-    4936, 7527, 6809, 491, 479, 6846, 866, 7755, 861, 5734, 863, 5734, 864, 5734,
-    865, 5217, 6813, 855, 5764, 857, 5764, 858, 5764, 859, 5218, 7527, 6790, 509,
-    7582, 7105, 872, 7316, 879, 524, 6675, 5956, 7480, 902, 4490, 7431, 353, 556,
-    6476, 557, 7282, 6790, 559, 7685, 7105, 911, 7316, 879, 561, 6675, 6513, 7480,
-    902, 562, 7431, 353, 564, 6476, 565, 7282, 6790, 566, 7636, 7105, 913, 7316,
-    914, 524, 6938, 5956, 7480, 5458, 4490, 7431, 498, 556, 6476, 573, 7282, 6790,
-    574, 7713, 7105, 918, 7316, 914, 561, 6938, 6513, 7480, 5458, 562, 7431, 498,
-    564, 6476, 576, 7282, 7758, 942, 943, 933, 5210, 945, 3125, 946, 5092, 947,
-    3846, 7604, 4950, 971, 7082, 996, 997, 6746, 4671, 5346, 5617, 5346, 5129, 7758,
-    1060, 6308, 935, 5257, 5690, 7670, 4950, 1062, 7082, 996, 1063, 6746, 4671, 5432,
-    5617, 6434, 7758, 942, 943, 933, 5210, 945, 3125, 946, 5092, 947, 3846, 7697,
-    4950, 1067, 7082, 1068, 997, 6746, 6326, 4659, 6326, 5129, 7758, 1060, 6308, 935,
-    5257, 5690, 7659, 4950, 1072, 7082, 1068, 1063, 6746, 4374, 5432, 4659, 4374, 6434,
-    7724, 1076, 7396, 5792, 7259, 1085, 7073, 5614, 1088, 6675, 5956, 7388, 536, 569,
-    1104, 7488, 1134, 5992, 1138, 6784, 1134, 5992, 1144, 7416, 7724, 1146, 7396, 5797,
-    7259, 1147, 7073, 5614, 1148, 6675, 6513, 7388, 536, 1149, 7488, 1134, 6524, 1151,
-    6784, 1134, 6524, 1152, 7416, 7724, 1153, 7396, 6460, 7259, 1154, 7073, 5677, 1088,
-    6938, 5956, 7388, 5512, 569, 1104, 7488, 1155, 5992, 1156, 6784, 1155, 5992, 1157,
-    7416, 7724, 1158, 7396, 6960, 7259, 1159, 7073, 5677, 1148, 6938, 6513, 7388, 5512,
-    1149, 7488, 1155, 6524, 1160, 6784, 1155, 6524, 1161, 7416, 6371, 5165, 5792, 7106,
-    1164, 7081, 231, 6965, 4373, 6377, 7449, 287, 6689, 7402, 5504, 1191, 5283, 3999,
-    7498, 5991, 1138, 7033, 5991, 1205, 5408, 6722, 5165, 5797, 7106, 1206, 7081, 231,
-    7253, 4373, 6727, 7449, 287, 5854, 7402, 5504, 1191, 4160, 5505, 7498, 6522, 1151,
-    7033, 6522, 1208, 5408, 7059, 5165, 6460, 7106, 1209, 7081, 493, 6965, 4373, 7600,
-    7449, 4852, 6689, 7402, 5649, 1191, 5283, 3999, 7498, 6525, 1156, 7033, 6525, 1210,
-    5408, 7279, 5165, 6960, 7106, 1211, 7081, 493, 7253, 4373, 7653, 7449, 4852, 5854,
-    7402, 5649, 1191, 4160, 5505, 7498, 5994, 1160, 7033, 5994, 1212, 5408, 6371, 5165,
-    5792, 7151, 1213, 7016, 5614, 6965, 5427, 5812, 5502, 7454, 6379, 6689, 7393, 7075,
-    7152, 7500, 5991, 1138, 6325, 5991, 1205, 5408, 6722, 5165, 5797, 7151, 1230, 7016,
-    5614, 7253, 5427, 5812, 4927, 7454, 6379, 5854, 7393, 7075, 6819, 7500, 6522, 1151,
-    6325, 6522, 1208, 5408, 7059, 5165, 6460, 7151, 1231, 7016, 5677, 6965, 5427, 6483,
-    5502, 7454, 6728, 6689, 7393, 7146, 7152, 7500, 6525, 1156, 6325, 6525, 1210, 5408,
-    7279, 5165, 6960, 7151, 1232, 7016, 5677, 7253, 5427, 6483, 4927, 7454, 6728, 5854,
-    7393, 7146, 6819, 7500, 5994, 1160, 6325, 5994, 1212, 5408, 5292, 5792, 6726, 1233,
-    6439, 231, 6465, 6377, 4147, 6411, 5457, 6413, 5504, 6449, 6705, 353, 5830, 361,
-    6945, 5292, 5797, 6726, 1234, 6439, 231, 5840, 6727, 4147, 6411, 483, 6413, 5504,
-    6443, 6705, 353, 6481, 486, 6945, 5292, 6460, 6726, 1235, 6439, 493, 6465, 7600,
-    4147, 6772, 5457, 6413, 5649, 6449, 6705, 498, 5830, 499, 6945, 5292, 6960, 6726,
-    1236, 6439, 493, 5840, 7653, 4147, 6772, 483, 6413, 5649, 6443, 6705, 498, 6481,
-    504, 6945, 7712, 1248, 3958, 5210, 4970, 1251, 5670, 7604, 5963, 1253, 7387, 996,
-    997, 6750, 4671, 5346, 5617, 5346, 5129, 7712, 1262, 3695, 5210, 4186, 5520, 7670,
-    5963, 1264, 7387, 996, 1063, 6750, 4671, 5432, 5617, 6434, 7712, 1248, 3958, 5210,
-    4970, 1251, 5670, 7697, 5963, 1265, 7387, 1068, 997, 6750, 6326, 4659, 6326, 5129,
-    7712, 1262, 3695, 5210, 4186, 5520, 7659, 5963, 1266, 7387, 1068, 1063, 6750, 4374,
-    5432, 4659, 4374, 6434, 7721, 1290, 7309, 1293, 4376, 6981, 1295, 1296, 3101, 7604,
-    4950, 1297, 7341, 1303, 1304, 7392, 6421, 6871, 6733, 5350, 6871, 7141, 7721, 1330,
-    7309, 4427, 6981, 4462, 7670, 4950, 1331, 7341, 1303, 1332, 7392, 6421, 6537, 6733,
-    5350, 6537, 7141, 7721, 1290, 7309, 1293, 4376, 6981, 1295, 1296, 3101, 7697, 4950,
-    1336, 7341, 1337, 1304, 7392, 6779, 6871, 6733, 5353, 6871, 7141, 7721, 1330, 7309,
-    4427, 6981, 4462, 7659, 4950, 1341, 7341, 1337, 1332, 7392, 6779, 6537, 6733, 5353,
-    6537, 7141, 7749, 6427, 4218, 4988, 1346, 7441, 1303, 1304, 7342, 6421, 7348, 6406,
-    5350, 7348, 7319, 1371, 5426, 7749, 7515, 5151, 4334, 4988, 1379, 7441, 1303, 1332,
-    7342, 6421, 6025, 6406, 5350, 6025, 7319, 1380, 5426, 7749, 7503, 5151, 4335, 4988,
-    1381, 7441, 1337, 1304, 7342, 6779, 7348, 6406, 5353, 7348, 7319, 1382, 5426, 7749,
-    6427, 4219, 4988, 1383, 7441, 1337, 1332, 7342, 6779, 6025, 6406, 5353, 6025, 7319,
-    1384, 5426, 7747, 6427, 4218, 4988, 1385, 6802, 5973, 7066, 4671, 6029, 5287, 5617,
-    6029, 5287, 6644, 1391, 5426, 7747, 7515, 5151, 4334, 4988, 1392, 6802, 6516, 7066,
-    4671, 1388, 6347, 5617, 1388, 6347, 6644, 1394, 5426, 7747, 7503, 5151, 4335, 4988,
-    1395, 6802, 6518, 7066, 6754, 5287, 4659, 6754, 5287, 6644, 1396, 5426, 7747, 6427,
-    4219, 4988, 1397, 6802, 5979, 7066, 5171, 6347, 4659, 5171, 6347, 6644, 1398, 5426,
-    7734, 1401, 5672, 3, 6732, 6032, 5210, 6875, 5392, 6311, 4218, 6541, 1407, 7452,
-    5973, 7248, 6864, 6029, 5380, 6319, 6864, 6029, 5380, 7525, 7734, 1401, 5672, 3,
-    6732, 1401, 6308, 6732, 7515, 6311, 4334, 6541, 1427, 7452, 6516, 7248, 6864, 1388,
-    6667, 6319, 6864, 1388, 6667, 7525, 7734, 6032, 934, 3, 6875, 6032, 5210, 6875,
-    7503, 6311, 4335, 6541, 1429, 7452, 6518, 7248, 6754, 5380, 6319, 6754, 5380, 7525,
-    7734, 6032, 934, 3, 6875, 1401, 6308, 6732, 5392, 6311, 4219, 6541, 1430, 7452,
-    5979, 7248, 5171, 6667, 6319, 5171, 6667, 7525, 6371, 7582, 7428, 1435, 7323, 1440,
-    5509, 6701, 251, 3571, 5502, 7074, 1451, 4490, 7139, 5357, 320, 3929, 5283, 7450,
-    353, 6966, 557, 7510, 1465, 7453, 6722, 7685, 7428, 1473, 7323, 1440, 5650, 6701,
-    251, 3571, 4927, 7074, 1451, 562, 7139, 5357, 320, 4596, 320, 7450, 353, 7254,
-    565, 7510, 1474, 7453, 7059, 7636, 7428, 1475, 7323, 1476, 5509, 6701, 494, 3571,
-    5502, 7074, 5847, 4490, 7139, 1455, 3937, 1478, 497, 3929, 5283, 7450, 498, 6966,
-    573, 7510, 1479, 7453, 7279, 7713, 7428, 1480, 7323, 1476, 5650, 6701, 494, 3571,
-    4927, 7074, 5847, 562, 7139, 1455, 3937, 1478, 497, 4596, 320, 7450, 498, 7254,
-    576, 7510, 1481, 7453, 7728, 1485, 6266, 1487, 3391, 3730, 3823, 4822, 7407, 1490,
-    7374, 879, 1492, 7321, 251, 5813, 1497, 1498, 3367, 259, 7376, 902, 5776, 7366,
-    6250, 4422, 1507, 1508, 1509, 1510, 322, 7447, 353, 1516, 4629, 1517, 7215, 7728,
-    1519, 6266, 3887, 4840, 7407, 1520, 7374, 879, 1521, 7321, 251, 5813, 4927, 7376,
-    902, 1522, 7366, 6250, 4422, 1507, 4457, 320, 7447, 353, 1524, 4629, 1525, 7215,
-    7728, 1526, 6266, 1487, 3391, 3730, 3823, 4838, 7407, 1527, 7374, 7535, 7321, 494,
-    5813, 1497, 1498, 3367, 259, 7376, 7596, 7366, 4430, 1529, 4455, 1507, 1508, 1509,
-    1510, 322, 7447, 498, 1516, 4629, 1530, 7215, 7728, 1531, 6266, 3887, 4841, 7407,
-    1532, 7374, 7620, 7321, 494, 5813, 4927, 7376, 5458, 1522, 7366, 4430, 1529, 4455,
-    1507, 4457, 320, 7447, 498, 1524, 4629, 1533, 7215, 3827, 5392, 6286, 4822, 6878,
-    1538, 7216, 1541, 232, 7180, 6377, 7507, 1545, 5457, 7300, 3183, 1550, 4422, 5668,
-    7514, 1567, 1568, 6247, 1570, 1571, 7446, 3827, 7515, 6286, 4840, 6878, 1576, 7216,
-    1541, 481, 7180, 6727, 7507, 1545, 483, 7300, 3183, 1550, 4422, 5595, 320, 7514,
-    1567, 1568, 6247, 1577, 1578, 1579, 7446, 3827, 7503, 6286, 4838, 6878, 1580, 7216,
-    1581, 232, 7180, 1582, 1583, 253, 4908, 7507, 1584, 1585, 5457, 7300, 1586, 1587,
-    1588, 4455, 5668, 7514, 1589, 1590, 1591, 6247, 1570, 1571, 7446, 3827, 5392, 6286,
-    4841, 6878, 1592, 7216, 1581, 481, 7180, 1582, 1583, 253, 5216, 7507, 1584, 1585,
-    483, 7300, 1586, 1587, 1588, 4455, 5595, 320, 7514, 1589, 1590, 1591, 6247, 1577,
-    1578, 1579, 7446, 7730, 7740, 5170, 6072, 1603, 6884, 7261, 597, 1611, 7205, 1618,
-    1619, 6077, 4831, 1624, 6078, 7238, 6078, 7462, 7730, 1646, 3, 5361, 7740, 5310,
-    6554, 1651, 6884, 6984, 597, 1611, 7192, 1653, 1654, 1623, 1655, 5777, 7171, 6692,
-    7113, 7730, 7740, 5307, 6072, 1686, 6884, 7261, 739, 1687, 7205, 1618, 1619, 6077,
-    4831, 1624, 6078, 7238, 6078, 7462, 7730, 1646, 3, 5361, 7740, 5173, 6554, 1688,
-    6884, 6984, 739, 1687, 7192, 1653, 1654, 1623, 1655, 5793, 7171, 6888, 7113, 6715,
-    7668, 1743, 7666, 5808, 7691, 1753, 4094, 1754, 5019, 1756, 7702, 1770, 7543, 4789,
-    1779, 7689, 3880, 319, 1787, 4910, 7095, 7669, 5158, 7423, 6361, 7668, 1838, 7666,
-    6464, 7691, 1753, 4094, 1839, 4161, 7702, 1770, 6099, 1779, 6092, 1841, 7689, 3880,
-    319, 1787, 6378, 1787, 7669, 5299, 7423, 7420, 7350, 1537, 174, 1845, 6635, 3940,
-    5786, 6482, 5259, 4173, 5232, 253, 1754, 5019, 1756, 4031, 7090, 4181, 7610, 5776,
-    4418, 7560, 7037, 316, 5697, 4910, 7095, 7367, 7570, 6640, 5304, 7423, 7277, 7668,
-    1855, 7666, 5841, 7691, 5232, 253, 1839, 4161, 7702, 7544, 6099, 1841, 7689, 316,
-    5697, 6378, 1787, 7669, 5167, 7423, 5770, 5170, 6101, 1867, 7137, 5671, 7481, 5692,
-    7618, 5310, 5528, 1895, 6713, 5671, 6799, 5777, 7114, 6692, 5735, 5631, 5770, 5307,
-    6101, 1905, 7137, 5729, 7481, 5692, 7618, 5173, 5528, 1907, 6713, 5729, 6799, 5793,
-    7114, 6888, 5735, 5631, 7415, 7754, 7663, 6383, 1928, 7212, 6440, 6983, 4767, 5175,
-    4767, 7291, 7415, 7754, 6438, 6383, 1980, 7212, 6440, 7260, 4804, 5175, 4804, 7291,
-    7415, 7751, 7609, 6383, 1985, 7212, 6797, 6983, 4805, 5175, 4805, 7291, 7415, 7751,
-    7597, 6383, 1988, 7212, 6797, 7260, 4768, 5175, 4768, 7291, 5324, 5884, 1990, 4116,
-    1993, 5681, 1996, 5683, 6564, 5740, 2009, 2010, 2011, 5742, 2018, 5751, 6120, 5750,
-    6120, 5541, 2031, 5752, 6384, 4302, 2042, 2056, 5811, 6123, 2042, 2058, 5811, 6124,
-    5324, 6493, 1990, 4116, 2060, 5681, 1996, 5683, 6564, 5740, 2061, 5543, 2064, 5742,
-    2018, 5751, 6120, 5750, 6120, 5541, 2031, 5752, 6384, 4302, 2042, 2056, 5811, 6123,
-    2042, 2058, 5811, 6124, 5324, 6488, 2065, 4116, 2066, 5722, 1996, 5749, 6564, 5744,
-    2009, 2010, 2078, 5767, 6896, 5771, 6896, 5766, 6735, 4302, 2099, 2056, 6467, 6123,
-    2099, 2058, 6467, 6124, 5324, 5855, 2065, 4116, 2106, 5722, 1996, 5749, 6564, 5744,
-    2061, 5543, 2107, 5767, 6896, 5771, 6896, 5766, 6735, 4302, 2099, 2056, 6467, 6123,
-    2099, 2058, 6467, 6124, 6360, 7695, 2114, 7709, 879, 1492, 5303, 2121, 5239, 5141,
-    7681, 2127, 7543, 6397, 4896, 7719, 5158, 6791, 2156, 7193, 6714, 7695, 2167, 7709,
-    879, 1521, 5303, 6900, 7681, 2127, 1840, 6397, 6092, 6133, 7719, 5299, 6791, 2170,
-    7193, 7476, 6990, 5496, 2171, 5317, 7592, 6127, 7535, 5389, 2121, 5239, 5141, 5781,
-    4210, 4823, 6687, 7596, 4026, 5585, 5089, 5479, 5785, 7239, 4072, 7630, 5368, 5304,
-    6791, 2173, 7193, 7055, 7695, 2174, 7709, 7620, 5389, 6900, 7681, 7547, 6099, 6133,
-    7719, 5167, 6791, 2177, 7193, 6715, 7648, 2179, 7693, 231, 5509, 5688, 6134, 4886,
-    6450, 2186, 2187, 6719, 5737, 4861, 6953, 7191, 5189, 5691, 5158, 6794, 6361, 7648,
-    2198, 7693, 231, 5650, 5688, 6448, 6450, 2199, 6719, 1777, 2200, 6136, 4861, 6953,
-    4596, 6093, 5691, 5299, 6794, 7420, 5371, 5462, 2202, 5403, 5786, 493, 5509, 5781,
-    7561, 6134, 7563, 4843, 7610, 4490, 4784, 7560, 6752, 7191, 5189, 5176, 3906, 5358,
-    5304, 6794, 7277, 7648, 2204, 7693, 493, 5650, 7644, 6448, 5720, 7544, 2199, 5603,
-    6136, 4861, 6752, 4596, 6093, 5691, 5167, 6794, 7752, 5170, 5856, 2206, 4722, 6822,
-    5671, 7183, 2207, 7501, 7752, 5310, 6494, 2208, 4722, 6833, 5671, 5443, 2209, 2210,
-    2211, 2212, 2213, 2214, 2215, 2216, 2217, 2218, 2219, 2220, 7522, 7752, 5307, 5856,
-    2221, 4722, 6822, 5729, 7183, 2207, 7501, 7752, 5173, 6494, 2222, 4722, 6833, 5729,
-    5443, 2209, 2210, 2211, 2212, 2213, 2214, 2215, 2216, 2217, 2218, 2219, 2220, 7522,
-    6360, 7593, 2225, 7658, 1440, 2228, 5303, 6442, 7574, 6453, 2175, 2233, 6444, 4894,
-    7676, 5158, 6776, 6714, 7593, 2246, 7658, 1440, 2247, 5303, 6991, 7574, 6453, 2248,
-    6444, 1777, 2128, 6138, 7676, 5299, 6776, 7476, 5241, 5462, 2250, 5278, 3940, 5786,
-    1476, 2228, 5389, 6442, 5781, 7563, 5708, 6687, 5847, 916, 2253, 5790, 4687, 5490,
-    7570, 5244, 5304, 6776, 7055, 7593, 2254, 7658, 1476, 2247, 5389, 6991, 7574, 5753,
-    2186, 2255, 2248, 5152, 6138, 7676, 5167, 6776, 6715, 7696, 2256, 5317, 6441, 1492,
-    3996, 5688, 1754, 5630, 4886, 7656, 2127, 7543, 6397, 4896, 7585, 6250, 1787, 4227,
-    7095, 5189, 7651, 5158, 6432, 6361, 7696, 2259, 5317, 6441, 1521, 3996, 5688, 6448,
-    7656, 2127, 1840, 6397, 6092, 6133, 7585, 6250, 1787, 5157, 6093, 7651, 5299, 6432,
-    7420, 7172, 5462, 2260, 5317, 5786, 7535, 4865, 2124, 7561, 1754, 5630, 7563, 4823,
-    6260, 7596, 4026, 7560, 6940, 2261, 1851, 1529, 1852, 4227, 7095, 5189, 5479, 4072,
-    7630, 5368, 5304, 6432, 7277, 7696, 2262, 5317, 5549, 7620, 3996, 7644, 6448, 7656,
-    7547, 6099, 6133, 7585, 2261, 1851, 1529, 1852, 5157, 6093, 7651, 5167, 6432, 7618,
-    4890, 5884, 5528, 2263, 6713, 5729, 6799, 5793, 7114, 6888, 5735, 5208, 7294, 7618,
-    4890, 6493, 5528, 2265, 6713, 5671, 6799, 5777, 7114, 6692, 5735, 5208, 7294, 5770,
-    4890, 6488, 6101, 2266, 7137, 5729, 7481, 5314, 7294, 5770, 4890, 5855, 6101, 2267,
-    7137, 5671, 7481, 5314, 7294, 7278, 7754, 7663, 7061, 2268, 7404, 6440, 6983, 4767,
-    5175, 4767, 7528, 2272, 7497, 7278, 7754, 6438, 7061, 2281, 7404, 6440, 7260, 4804,
-    5175, 4804, 7528, 2282, 7497, 7278, 7751, 7609, 7061, 2283, 7404, 6797, 6983, 4805,
-    5175, 4805, 7528, 2284, 7497, 7278, 7751, 7597, 7061, 2285, 7404, 6797, 7260, 4768,
-    5175, 4768, 7528, 2286, 7497, 4712, 5170, 6145, 2288, 7378, 6147, 2293, 7379, 6408,
-    5741, 5611, 4712, 5310, 6572, 2298, 7219, 6147, 2064, 7326, 6408, 5705, 5611, 4712,
-    5307, 6145, 2300, 7378, 6150, 2303, 7379, 6408, 5741, 5611, 4712, 5173, 6572, 2304,
-    7219, 6150, 2011, 7326, 6408, 5705, 5611, 5324, 5884, 6572, 2305, 7219, 6150, 2011,
-    7326, 6384, 4593, 5324, 6493, 6572, 2306, 7219, 6147, 2064, 7326, 6384, 4593, 5324,
-    6488, 6145, 2307, 7378, 6150, 2303, 7379, 6735, 4593, 5324, 5855, 6145, 2308, 7378,
-    6147, 2293, 7379, 6735, 4593, 6715, 7595, 2309, 7716, 231, 5509, 5688, 6134, 4870,
-    6450, 2186, 2187, 6719, 5737, 7703, 6953, 7191, 7611, 5158, 7475, 2312, 7338, 6361,
-    7595, 2315, 7716, 231, 5650, 5688, 5653, 4870, 6450, 2199, 6719, 1777, 2200, 6136,
-    7703, 6953, 4596, 1787, 7611, 5299, 7475, 2316, 7338, 7420, 5371, 5496, 2317, 5403,
-    7592, 6573, 493, 5509, 5781, 7561, 6134, 4210, 4843, 7610, 4490, 4875, 6752, 7191,
-    6293, 5176, 3906, 5358, 5304, 7475, 2318, 7338, 7277, 7595, 2319, 7716, 493, 5650,
-    7644, 5653, 4870, 5720, 7544, 2199, 5603, 6136, 7703, 6752, 4596, 1787, 7611, 5167,
-    7475, 2320, 7338, 6360, 7646, 2321, 7715, 1440, 2228, 5303, 6442, 5606, 6453, 2175,
-    2233, 6444, 4894, 7599, 5158, 7487, 2326, 7464, 6714, 7646, 2334, 7715, 1440, 2247,
-    5303, 6991, 5606, 6453, 2248, 6444, 1777, 2128, 6138, 7599, 5299, 7487, 2335, 7464,
-    7476, 5241, 5496, 2336, 5278, 3940, 7592, 6992, 1476, 2228, 5389, 6442, 5781, 4210,
-    5708, 6687, 5847, 916, 2253, 5782, 5089, 5490, 7570, 5244, 5304, 7487, 2337, 7464,
-    7055, 7646, 2338, 7715, 1476, 2247, 5389, 6991, 5606, 5753, 2186, 2255, 2248, 5152,
-    6138, 7599, 5167, 7487, 2339, 7464, 4794, 3, 1239, 3562, 7760, 3780, 4107, 3,
-    4635, 7608, 6157, 4845, 7296, 3910, 4196, 3962, 4218, 5246, 2346, 5645, 5973, 5318,
-    4767, 5311, 4767, 5488, 2353, 5444, 7665, 6438, 5246, 2354, 5645, 6516, 5318, 4804,
-    5311, 4804, 5488, 2355, 5444, 4704, 7760, 3780, 4107, 3, 4635, 6157, 4828, 7296,
-    6157, 4845, 7296, 3910, 4196, 3962, 4335, 5246, 2356, 5645, 6518, 5318, 4805, 5311,
-    4805, 5488, 2357, 5444, 4704, 7760, 3562, 4153, 4893, 6157, 4828, 7296, 5390, 4219,
-    5246, 2358, 5645, 5979, 5318, 4768, 5311, 4768, 5488, 2359, 5444, 7665, 7663, 5246,
-    2360, 5645, 5973, 5318, 4767, 5311, 4767, 5488, 2361, 5444, 7665, 6438, 5246, 2362,
-    5645, 6516, 5318, 4804, 5311, 4804, 5488, 2363, 5444, 5784, 6948, 7609, 5246, 2364,
-    5645, 6518, 5318, 4805, 5311, 4805, 5488, 2365, 5444, 5784, 6948, 7597, 5246, 2366,
-    5645, 5979, 5318, 4768, 5311, 4768, 5488, 2367, 5444, 6360, 7616, 2369, 6342, 6441,
-    232, 5303, 5551, 5141, 7722, 2127, 1856, 2373, 5152, 2374, 7717, 5158, 6712, 6714,
-    7616, 2381, 6342, 6441, 481, 5303, 6900, 7722, 2127, 2382, 5152, 2374, 6092, 2383,
-    7717, 5299, 6712, 7476, 6993, 1537, 174, 2384, 6342, 5786, 914, 232, 5389, 5551,
-    5141, 4091, 3868, 4031, 5779, 1215, 2385, 5775, 276, 2386, 6687, 5458, 5457, 4026,
-    5586, 7463, 7630, 6989, 5304, 6712, 7055, 7616, 2387, 6342, 5549, 914, 481, 5389,
-    6900, 7722, 7547, 2382, 4789, 2383, 7717, 5167, 6712, 6426, 7608, 2388, 2389, 933,
-    4845, 2390, 3125, 2391, 4615, 6678, 4218, 6576, 2393, 7495, 996, 2397, 7046, 4767,
-    6445, 4767, 7519, 6426, 7608, 2404, 4112, 4845, 1915, 3125, 1402, 4372, 6678, 4334,
-    6576, 2405, 7495, 996, 2406, 7046, 4804, 6445, 4804, 7519, 6426, 6948, 3396, 2388,
-    2389, 933, 4845, 2390, 3125, 2391, 4615, 6678, 4335, 6576, 2407, 7495, 1068, 2397,
-    7046, 4805, 6445, 4805, 7519, 6426, 6948, 3396, 2404, 4112, 4845, 1915, 3125, 1402,
-    4372, 6678, 4219, 6576, 2408, 7495, 1068, 2406, 7046, 4768, 6445, 4768, 7519, 5770,
-    5170, 6072, 2409, 7168, 7261, 1873, 1611, 7205, 5525, 6077, 5625, 6556, 7238, 6556,
-    7462, 7618, 5310, 6554, 2412, 7168, 6984, 1873, 1611, 5637, 1654, 4533, 5777, 7171,
-    6692, 7113, 5770, 5307, 6072, 2413, 7168, 7261, 1906, 1687, 7205, 5525, 6077, 5625,
-    6556, 7238, 6556, 7462, 7618, 5173, 6554, 2414, 7168, 6984, 1906, 1687, 5637, 1654,
-    4533, 5793, 7171, 6888, 7113, 4844, 7241, 2449, 6660, 6423, 1492, 6389, 2460, 4094,
-    2461, 7385, 5666, 5062, 7418, 5661, 4910, 5404, 7276, 4028, 7615, 4301, 7077, 6777,
-    7377, 7562, 4839, 7241, 2530, 6660, 6423, 1521, 6389, 2460, 4094, 2531, 7385, 5666,
-    1522, 7418, 5661, 6378, 2474, 7276, 4028, 7615, 4402, 7077, 6955, 7377, 7626, 4835,
-    7241, 2538, 6660, 6781, 1492, 6389, 2540, 4094, 2461, 7385, 5728, 5062, 7418, 5718,
-    4910, 5404, 7276, 3200, 7615, 4383, 7077, 6404, 7377, 5783, 5787, 7241, 2551, 6660,
-    6781, 1521, 6389, 2540, 4094, 2531, 7385, 5728, 1522, 7418, 5718, 6378, 2474, 7276,
-    4738, 6909, 7581, 7077, 6759, 7377, 5791, 4844, 7143, 2564, 6943, 5808, 6695, 4780,
-    6398, 6738, 6298, 7271, 7085, 6933, 5602, 6433, 6452, 2594, 6761, 5745, 6581, 7684,
-    6638, 4603, 5594, 2616, 6787, 4416, 4839, 7143, 2634, 6943, 6464, 6695, 4811, 6398,
-    6054, 6298, 7271, 6400, 6933, 5730, 6433, 7708, 5255, 2594, 6761, 7704, 6581, 7701,
-    6638, 4603, 7629, 2639, 6787, 5499, 4835, 7143, 2641, 6943, 6482, 7044, 4780, 6751,
-    6738, 6298, 7413, 7085, 3997, 3798, 5071, 5673, 6792, 6452, 2594, 6405, 5745, 6581,
-    7628, 6638, 5144, 5594, 2648, 5410, 5073, 5493, 5787, 7143, 2650, 6943, 5841, 7044,
-    4811, 6751, 6054, 6298, 7413, 6400, 3997, 5780, 5071, 5587, 6792, 7686, 5255, 2594,
-    6405, 7699, 6581, 7678, 6638, 5144, 7569, 2655, 5410, 5464, 5073, 5648, 6805, 7297,
-    4218, 5249, 2675, 6414, 4301, 6188, 7654, 5612, 7645, 7603, 6805, 7288, 7650, 5249,
-    2690, 6414, 4402, 6188, 7660, 7583, 5571, 7657, 6454, 7297, 4335, 5249, 2694, 5294,
-    7700, 7262, 5518, 7635, 7594, 7662, 6454, 7288, 3655, 7531, 5249, 2696, 5294, 7664,
-    7262, 7605, 7637, 5695, 7606, 7732, 7744, 5170, 2707, 1866, 2708, 5769, 2713, 592,
-    2714, 4101, 2715, 598, 4785, 2716, 2717, 602, 2718, 1875, 1618, 2719, 2720, 2721,
-    4831, 2722, 6104, 2724, 2725, 2726, 2727, 4717, 2728, 4759, 6104, 2729, 2730, 2731,
-    2732, 4717, 2733, 4842, 5739, 4421, 2734, 2735, 982, 4058, 7732, 2736, 3, 2737,
-    2738, 2739, 3100, 7744, 5310, 5528, 2740, 5769, 2741, 4229, 4101, 2715, 598, 4008,
-    2742, 2743, 2744, 2745, 2746, 2747, 5526, 5777, 2749, 2750, 2751, 2752, 2753, 7552,
-    4092, 2749, 2755, 2756, 2757, 2758, 7552, 4834, 2759, 2760, 1672, 2761, 1674, 2762,
-    1676, 2763, 4761, 5735, 4793, 2764, 4429, 7732, 7744, 5307, 2707, 1866, 2765, 5769,
-    2713, 592, 2714, 4101, 2766, 740, 4785, 2716, 2717, 602, 2718, 1875, 1618, 2719,
-    2720, 2721, 4831, 2722, 6104, 2724, 2725, 2726, 2727, 4717, 2728, 4759, 6104, 2729,
-    2730, 2731, 2732, 4717, 2733, 4842, 5739, 4421, 2734, 2735, 982, 4058, 7732, 2736,
-    3, 2737, 2738, 2739, 3100, 7744, 5173, 5528, 2767, 5769, 2741, 4229, 4101, 2766,
-    740, 4008, 2742, 2743, 2744, 2745, 2746, 2747, 5526, 5793, 2749, 2750, 2751, 2752,
-    2753, 7552, 4092, 2749, 2755, 2756, 2757, 2758, 2768, 1664, 4834, 2759, 2760, 1672,
-    2761, 1674, 2762, 1676, 2763, 4761, 5735, 4793, 2764, 4429, 4844, 7175, 2770, 7030,
-    231, 524, 6695, 4780, 7047, 5116, 5572, 7043, 7271, 5746, 5197, 4408, 4028, 4248,
-    5602, 6765, 6777, 6180, 7562, 4839, 7175, 2772, 7030, 231, 561, 6695, 4811, 7047,
-    5116, 562, 7043, 7271, 4596, 6169, 4408, 4028, 4248, 5730, 6765, 6955, 6180, 7626,
-    4835, 7175, 2773, 7030, 493, 524, 7044, 4780, 7047, 5271, 5572, 7043, 7413, 5746,
-    5197, 4408, 3200, 4248, 5673, 6765, 6404, 6180, 5783, 5787, 7175, 2774, 7030, 493,
-    561, 7044, 4811, 7047, 5271, 562, 7043, 7413, 4596, 6169, 4408, 6362, 5587, 6765,
-    6759, 6180, 5791, 5725, 5170, 6996, 2776, 7492, 6913, 2788, 7499, 5238, 3106, 5725,
-    5310, 7263, 2801, 7466, 6913, 2805, 7496, 5238, 7337, 5611, 5725, 5307, 6996, 2820,
-    7492, 6204, 2823, 7499, 5238, 3106, 5725, 5173, 7263, 2824, 7466, 6204, 2825, 7496,
-    5238, 7337, 5611, 6805, 7200, 4218, 5396, 2828, 6437, 4301, 6579, 7714, 6309, 7571,
-    4030, 5471, 6805, 7042, 5627, 4334, 5396, 2829, 6437, 4402, 6579, 7694, 5128, 7705,
-    4030, 5592, 6454, 7200, 4335, 5396, 2830, 5456, 7677, 6994, 7692, 6309, 7641, 3526,
-    5783, 6454, 7042, 7671, 3992, 4219, 5396, 2831, 5456, 7612, 6994, 7661, 5128, 7687,
-    3526, 5791, 4844, 6435, 2834, 6429, 1440, 5845, 7575, 6700, 5589, 5572, 6935, 5693,
-    5746, 7201, 6296, 5602, 6801, 6662, 5206, 5471, 4839, 6435, 2842, 6429, 1440, 6487,
-    7633, 6700, 5589, 562, 6935, 5693, 4596, 2474, 7201, 6296, 5730, 6801, 4880, 5640,
-    5206, 5592, 4835, 6435, 2843, 6429, 1476, 5845, 7634, 6700, 5762, 5572, 6935, 5700,
-    5746, 7201, 3200, 5356, 5673, 6446, 6662, 6359, 5471, 5787, 6435, 2844, 6429, 1476,
-    6487, 7576, 6700, 5762, 562, 6935, 5700, 4596, 2474, 7201, 4738, 5356, 5587, 6446,
-    4862, 5640, 6359, 3721, 4819, 4844, 7280, 2845, 6699, 5808, 6341, 7575, 7130, 5116,
-    6738, 7364, 5319, 5605, 7202, 3709, 7613, 4301, 6956, 6777, 7436, 7562, 4839, 7280,
-    2864, 6699, 6464, 6341, 7633, 7130, 5116, 6054, 7364, 5319, 5157, 2474, 7202, 3709,
-    7613, 4402, 6956, 6955, 7436, 7626, 4835, 7280, 2865, 6699, 6482, 6341, 7634, 7130,
-    5271, 6738, 7364, 5329, 5605, 7202, 7613, 4383, 6956, 6404, 7436, 5783, 5787, 7280,
-    2866, 6699, 5841, 6341, 7576, 7130, 5271, 6054, 7364, 5329, 5157, 2474, 7202, 4221,
-    6594, 2856, 7581, 6956, 6759, 7436, 5791, 4844, 7352, 2868, 4606, 6423, 2869, 7062,
-    4360, 4780, 7417, 5666, 1584, 2872, 7459, 5661, 7094, 2876, 2475, 5197, 7177, 4028,
-    7667, 4301, 7136, 5755, 5748, 7354, 5754, 5745, 7249, 7684, 7339, 4603, 5127, 4839,
-    7352, 2887, 4606, 6423, 2888, 7062, 4360, 4811, 7417, 5666, 2889, 7459, 5661, 7094,
-    2890, 6169, 7177, 4028, 7667, 4402, 7136, 5755, 7708, 7354, 5754, 7704, 7249, 7701,
-    7339, 4603, 6279, 4835, 7352, 2891, 4606, 6781, 2869, 7062, 4386, 4780, 7417, 5728,
-    1584, 2872, 7459, 5718, 7094, 2876, 2475, 5197, 7177, 3200, 7667, 4383, 7136, 5768,
-    5748, 7354, 5590, 5745, 7249, 7628, 7339, 5144, 5127, 5787, 7352, 2892, 4606, 6781,
-    2888, 7062, 4386, 4811, 7417, 5728, 2889, 7459, 5718, 7094, 2890, 6169, 7177, 4738,
-    6917, 2856, 7581, 7136, 5768, 7686, 7354, 5590, 7699, 7249, 7678, 7339, 5144, 6642,
-    7742, 2689, 5591, 7614, 6184, 4390, 6338, 4611, 4218, 6919, 2898, 7198, 4028, 7545,
-    4301, 7351, 1941, 997, 7126, 4459, 5612, 5139, 1033, 7572, 7603, 7742, 2689, 5591,
-    7614, 2689, 5119, 6676, 7650, 6919, 2907, 7198, 4028, 7545, 4402, 7351, 1941, 1063,
-    7126, 6332, 7583, 2691, 7572, 7657, 7742, 6184, 4317, 6338, 6184, 4390, 6338, 4611,
-    4335, 6919, 2908, 7198, 3200, 7545, 4383, 7351, 1986, 997, 7126, 7635, 5330, 1033,
-    7572, 7662, 7742, 6184, 4317, 6338, 2689, 5119, 7614, 7531, 6919, 2909, 7198, 4738,
-    1934, 6316, 7351, 1986, 1063, 7126, 6331, 7637, 5500, 7069, 7606, 7508, 7297, 4218,
-    6187, 2910, 7375, 5622, 4301, 6584, 4601, 7654, 4439, 7511, 7645, 4796, 4436, 5594,
-    2914, 7273, 4435, 6218, 4416, 7508, 7288, 7650, 6187, 2916, 7375, 5622, 4402, 6584,
-    4601, 7660, 7511, 5139, 5571, 4796, 4436, 7629, 2917, 7273, 4435, 6218, 5499, 7489,
-    7297, 4335, 6187, 2918, 7375, 7700, 6584, 4651, 5518, 4440, 4439, 7511, 7594, 4796,
-    3216, 4029, 5594, 2919, 7273, 6218, 5493, 7489, 7288, 3655, 7531, 6187, 2920, 7375,
-    7664, 6584, 4651, 7605, 7511, 5330, 5695, 4796, 3216, 4029, 7569, 2921, 7273, 5464,
-    6218, 5648, 6672, 7743, 2926, 5597, 4970, 2927, 7577, 4218, 5249, 2928, 6414, 4301,
-    6188, 7654, 5612, 7645, 7603, 6672, 7743, 2929, 4156, 4390, 2924, 5257, 7577, 4334,
-    5249, 2930, 6414, 4402, 6188, 7660, 7583, 5571, 7657, 6672, 7748, 2926, 5597, 4970,
-    2927, 7577, 4335, 5249, 2932, 5294, 7700, 7262, 5518, 7635, 7594, 7662, 6672, 7748,
-    2929, 4156, 4390, 2924, 5257, 4400, 7531, 5249, 2933, 5294, 7664, 7262, 7605, 7637,
-    5695, 7606, 6451, 5884, 7263, 2934, 7466, 6204, 2825, 7496, 2051, 3836, 7337, 4593,
-    6451, 6493, 7263, 2935, 7466, 6913, 2805, 7496, 2051, 3836, 7337, 4593, 6451, 6488,
-    6996, 2936, 7492, 6204, 2823, 7499, 2051, 4593, 6451, 5855, 6996, 2937, 7492, 6913,
-    2788, 7499, 2051, 4593, 7508, 7200, 4218, 6590, 2938, 7397, 5598, 4301, 6172, 4601,
-    7714, 4163, 7490, 7571, 4436, 6272, 2940, 7395, 4435, 4873, 7508, 7042, 5627, 4334,
-    6590, 2943, 7397, 5598, 4402, 6172, 4601, 7694, 7490, 7705, 4436, 7565, 2944, 7395,
-    4435, 4529, 5499, 7489, 7200, 4335, 6590, 2945, 7397, 7677, 6172, 4651, 7692, 4163,
-    7490, 7641, 7268, 4437, 2946, 7395, 4529, 5493, 7489, 7042, 7671, 3992, 4219, 6590,
-    2947, 7397, 7612, 6172, 4651, 7661, 7490, 7687, 7268, 5497, 2948, 7395, 5464, 4529,
-    5648, 4844, 6793, 2949, 7080, 1440, 5845, 7575, 5296, 5589, 5572, 6394, 5693, 5746,
-    4009, 7298, 6296, 5602, 6801, 6662, 7526, 5206, 6272, 2952, 7491, 4435, 6225, 4416,
-    4839, 6793, 2956, 7080, 1440, 6487, 7633, 5296, 5589, 562, 6394, 5693, 4596, 5064,
-    7298, 6296, 5730, 6801, 4880, 5640, 7526, 5206, 7565, 2957, 7491, 4435, 6225, 5499,
-    4835, 6793, 2958, 7080, 1476, 5845, 7634, 5296, 5762, 5572, 6394, 5700, 5746, 4009,
-    7298, 3200, 5356, 5673, 6446, 6662, 7526, 6359, 6272, 2959, 7491, 6225, 5493, 5787,
-    6793, 2960, 7080, 1476, 6487, 7576, 5296, 5762, 562, 6394, 5700, 4596, 5064, 7298,
-    4738, 5356, 5587, 6446, 4862, 5640, 7526, 6359, 3721, 5497, 2961, 7491, 5464, 6225,
-    5648, 7181, 7743, 2931, 5119, 5674, 7588, 2962, 3402, 2963, 3137, 2964, 3401, 3670,
-    5396, 2965, 6437, 4301, 6579, 7714, 6309, 7571, 4030, 5471, 7181, 7743, 5574, 4390,
-    5713, 7588, 2966, 3402, 2963, 3137, 2967, 3401, 3718, 5396, 2968, 6437, 4402, 6579,
-    7694, 5128, 7705, 4030, 5592, 7181, 7748, 2931, 5119, 5674, 7588, 2969, 3402, 2970,
-    3137, 2964, 3420, 3670, 5396, 2971, 5456, 7677, 6994, 7692, 6309, 7641, 3526, 5783,
-    7181, 7748, 5574, 4390, 5713, 7671, 6186, 2972, 3402, 2970, 3137, 2967, 3420, 3718,
-    5396, 2973, 5456, 7612, 6994, 7661, 5128, 7687, 3526, 5791, 4844, 7174, 2974, 7072,
-    5808, 4354, 5124, 5061, 6398, 5062, 7060, 5319, 7085, 6933, 5602, 6433, 6452, 1459,
-    6761, 5745, 6045, 7684, 6747, 4603, 5594, 2976, 6787, 4416, 4839, 7174, 2977, 7072,
-    6464, 4354, 5124, 5248, 6398, 1522, 7060, 5319, 6400, 6933, 5730, 6433, 7708, 5255,
-    1459, 6761, 7704, 6045, 7701, 6747, 4603, 7629, 2978, 6787, 5499, 4835, 7174, 2979,
-    7072, 6482, 4354, 5280, 5061, 6751, 5062, 7060, 5329, 7085, 3997, 3798, 5071, 5673,
-    6792, 6452, 1459, 6405, 5745, 6045, 7628, 6747, 5144, 5594, 2980, 5410, 5073, 5493,
-    5787, 7174, 2981, 7072, 5841, 4354, 5280, 5248, 6751, 1522, 7060, 5329, 6400, 3997,
-    5780, 5071, 5587, 6792, 7686, 5255, 1459, 6405, 7699, 6045, 7678, 6747, 5144, 7569,
-    2982, 5410, 5464, 5073, 5648, 4844, 7353, 2985, 7322, 1440, 5809, 5124, 4780, 6653,
-    5589, 6582, 7477, 5693, 291, 4777, 5825, 4009, 7373, 4028, 7518, 5628, 6232, 5756,
-    6410, 6416, 5628, 3007, 6233, 5756, 6252, 5757, 7203, 5628, 6232, 5756, 6410, 7530,
-    4603, 6616, 4437, 3036, 7443, 4435, 6237, 4416, 4839, 7353, 3042, 7322, 1440, 6479,
-    5124, 4811, 6653, 5589, 6480, 7477, 5693, 291, 4434, 484, 5064, 7373, 4028, 7518,
-    5628, 6601, 5756, 5258, 7674, 6416, 5628, 3043, 6233, 5756, 6252, 7674, 7203, 5628,
-    6601, 5756, 5258, 7674, 7530, 4603, 6616, 5473, 3046, 7443, 4435, 6237, 5499, 4835,
-    7353, 3047, 7322, 1476, 5809, 5280, 4780, 6653, 5762, 6582, 7477, 5700, 291, 4777,
-    5825, 4009, 7373, 3200, 7518, 7591, 6232, 5758, 6410, 6416, 7591, 3007, 6233, 5758,
-    6252, 5757, 7203, 7591, 6232, 5758, 6410, 7530, 5144, 6616, 4437, 3055, 7443, 6237,
-    5493, 5787, 7353, 3056, 7322, 1476, 6479, 5280, 4811, 6653, 5762, 6480, 7477, 5700,
-    291, 4434, 484, 5064, 7373, 4738, 7518, 7707, 6601, 5758, 5258, 7675, 6416, 7707,
-    3043, 6233, 5758, 6252, 7675, 7203, 7707, 6601, 5758, 5258, 7675, 7530, 5144, 6616,
-    5497, 3062, 7443, 5464, 6237, 5648, 4844, 7438, 3064, 7246, 2458, 5809, 7386, 2460,
-    6468, 4780, 7384, 5666, 6582, 7403, 5661, 6471, 4430, 5825, 7357, 4028, 6244, 5602,
-    7068, 6777, 7299, 4436, 6272, 3090, 7494, 4435, 6605, 4416, 4839, 7438, 3094, 7246,
-    2458, 6479, 7386, 2460, 6468, 4811, 7384, 5666, 6480, 7403, 5661, 6471, 3183, 484,
-    2474, 7357, 4028, 6244, 5730, 7068, 6955, 7299, 4436, 7565, 3095, 7494, 4435, 6605,
-    5499, 4835, 7438, 3096, 7246, 2539, 5809, 7386, 2540, 6468, 4780, 7384, 5728, 6582,
-    7403, 5718, 6471, 4430, 5825, 7357, 3200, 6244, 5673, 7068, 6404, 7299, 7268, 4437,
-    3097, 7494, 6605, 5493, 5787, 7438, 3098, 7246, 2539, 6479, 7386, 2540, 6468, 4811,
-    7384, 5728, 6480, 7403, 5718, 6471, 3183, 484, 2474, 7357, 4738, 6244, 5587, 7068,
-    6759, 7299, 7268, 5497, 3099, 7494, 5464, 6605, 5648,
+    5285, 5785, 7124, 203, 7201, 234, 6455, 6370, 6274, 6401, 5448, 6736, 5495, 6440,
+    6620, 356, 5822, 364, 7454, 416, 7315, 5285, 5789, 7124, 483, 7201, 234, 5832,
+    6714, 6274, 6401, 486, 6736, 5495, 6435, 6620, 356, 6471, 489, 7454, 490, 7315,
+    5285, 6450, 7124, 495, 7201, 496, 6455, 7581, 6274, 6761, 5448, 6736, 5640, 6440,
+    6620, 501, 5822, 502, 7454, 503, 7315, 5285, 6943, 7124, 506, 7201, 496, 5832,
+    7637, 6274, 6761, 486, 6736, 5640, 6435, 6620, 501, 6471, 507, 7454, 508, 7315,
+    6362, 7562, 6805, 522, 6612, 5604, 527, 6280, 5804, 5493, 6747, 6372, 4489, 6763,
+    7058, 7137, 7353, 356, 6950, 560, 6696, 6708, 7671, 6805, 563, 6612, 5604, 564,
+    6280, 5804, 4918, 6747, 6372, 565, 6763, 7058, 6806, 7353, 356, 7239, 568, 6696,
+    7041, 7621, 6805, 570, 6612, 5668, 527, 6280, 6473, 5493, 6747, 6716, 4489, 6763,
+    7130, 7137, 7353, 501, 6950, 576, 6696, 7269, 7699, 6805, 578, 6612, 5668, 564,
+    6280, 6473, 4918, 6747, 6716, 565, 6763, 7130, 6806, 7353, 501, 7239, 579, 6696,
+    7173, 5154, 5848, 587, 7737, 6809, 4104, 598, 599, 7169, 605, 7491, 7173, 5302,
+    6482, 653, 7737, 6820, 4104, 598, 599, 7177, 662, 663, 664, 665, 666, 667,
+    668, 669, 670, 671, 672, 673, 7509, 7173, 5294, 5848, 739, 7737, 6809, 4104,
+    740, 741, 7169, 605, 7491, 7173, 5164, 6482, 742, 7737, 6820, 4104, 740, 741,
+    7177, 662, 663, 664, 665, 666, 667, 668, 669, 670, 671, 672, 673, 7509,
+    7002, 191, 192, 6833, 747, 7735, 768, 5620, 771, 5620, 772, 5620, 773, 4926,
+    6800, 775, 5681, 778, 5681, 779, 5681, 780, 4927, 7604, 7002, 191, 482, 6833,
+    851, 7735, 768, 5620, 771, 5620, 772, 5620, 773, 4926, 6800, 852, 5755, 854,
+    5755, 855, 5755, 856, 5211, 7604, 7002, 494, 192, 6833, 857, 7735, 858, 5725,
+    860, 5725, 861, 5725, 862, 5210, 6800, 775, 5681, 778, 5681, 779, 5681, 780,
+    4927, 7604, 7002, 494, 482, 6833, 863, 7735, 858, 5725, 860, 5725, 861, 5725,
+    862, 5210, 6800, 852, 5755, 854, 5755, 855, 5755, 856, 5211, 7604, 6780, 512,
+    7562, 7086, 869, 7303, 876, 527, 6663, 5946, 7469, 899, 4489, 7418, 356, 559,
+    6466, 560, 7271, 6780, 562, 7671, 7086, 908, 7303, 876, 564, 6663, 6500, 7469,
+    899, 565, 7418, 356, 567, 6466, 568, 7271, 6780, 569, 7621, 7086, 910, 7303,
+    911, 527, 6922, 5946, 7469, 5449, 4489, 7418, 501, 559, 6466, 576, 7271, 6780,
+    577, 7699, 7086, 915, 7303, 911, 564, 6922, 6500, 7469, 5449, 565, 7418, 501,
+    567, 6466, 579, 7271, 7738, 939, 940, 930, 5202, 942, 3122, 943, 5084, 944,
+    3850, 7585, 4941, 968, 7066, 993, 994, 6734, 4667, 5338, 5607, 5338, 5121, 7738,
+    1057, 6296, 932, 5250, 5682, 7647, 4941, 1059, 7066, 993, 1060, 6734, 4667, 5423,
+    5607, 6426, 7738, 939, 940, 930, 5202, 942, 3122, 943, 5084, 944, 3850, 7655,
+    4941, 1064, 7066, 1065, 994, 6734, 6314, 4656, 6314, 5121, 7738, 1057, 6296, 932,
+    5250, 5682, 7643, 4941, 1069, 7066, 1065, 1060, 6734, 4378, 5423, 4656, 4378, 6426,
+    7707, 1073, 7381, 5785, 7246, 1082, 7054, 5604, 1085, 6663, 5946, 7373, 539, 572,
+    1101, 7475, 1131, 5982, 1135, 6772, 1131, 5982, 1141, 7428, 7707, 1143, 7381, 5789,
+    7246, 1144, 7054, 5604, 1145, 6663, 6500, 7373, 539, 1146, 7475, 1131, 6511, 1148,
+    6772, 1131, 6511, 1149, 7428, 7707, 1150, 7381, 6450, 7246, 1151, 7054, 5668, 1085,
+    6922, 5946, 7373, 5503, 572, 1101, 7475, 1152, 5982, 1153, 6772, 1152, 5982, 1154,
+    7428, 7707, 1155, 7381, 6943, 7246, 1156, 7054, 5668, 1145, 6922, 6500, 7373, 5503,
+    1146, 7475, 1152, 6511, 1157, 6772, 1152, 6511, 1158, 7428, 6362, 5158, 5785, 7087,
+    1161, 7065, 234, 6949, 4377, 6370, 7438, 290, 6676, 7387, 5495, 1188, 5275, 4002,
+    7488, 5981, 1135, 7016, 5981, 1202, 5398, 6708, 5158, 5789, 7087, 1203, 7065, 234,
+    7238, 4377, 6714, 7438, 290, 5846, 7387, 5495, 1188, 4163, 5496, 7488, 6509, 1148,
+    7016, 6509, 1205, 5398, 7041, 5158, 6450, 7087, 1206, 7065, 496, 6949, 4377, 7581,
+    7438, 4841, 6676, 7387, 5640, 1188, 5275, 4002, 7488, 6512, 1153, 7016, 6512, 1207,
+    5398, 7269, 5158, 6943, 7087, 1208, 7065, 496, 7238, 4377, 7637, 7438, 4841, 5846,
+    7387, 5640, 1188, 4163, 5496, 7488, 5985, 1157, 7016, 5985, 1209, 5398, 6362, 5158,
+    5785, 7136, 1210, 7000, 5604, 6949, 5420, 5804, 5493, 7442, 6372, 6676, 7378, 7058,
+    7137, 7490, 5981, 1135, 6313, 5981, 1202, 5398, 6708, 5158, 5789, 7136, 1227, 7000,
+    5604, 7238, 5420, 5804, 4918, 7442, 6372, 5846, 7378, 7058, 6806, 7490, 6509, 1148,
+    6313, 6509, 1205, 5398, 7041, 5158, 6450, 7136, 1228, 7000, 5668, 6949, 5420, 6473,
+    5493, 7442, 6716, 6676, 7378, 7130, 7137, 7490, 6512, 1153, 6313, 6512, 1207, 5398,
+    7269, 5158, 6943, 7136, 1229, 7000, 5668, 7238, 5420, 6473, 4918, 7442, 6716, 5846,
+    7378, 7130, 6806, 7490, 5985, 1157, 6313, 5985, 1209, 5398, 5285, 5785, 6713, 1230,
+    6431, 234, 6455, 6370, 4150, 6401, 5448, 6403, 5495, 6440, 6691, 356, 5822, 364,
+    7120, 5285, 5789, 6713, 1231, 6431, 234, 5832, 6714, 4150, 6401, 486, 6403, 5495,
+    6435, 6691, 356, 6471, 489, 7120, 5285, 6450, 6713, 1232, 6431, 496, 6455, 7581,
+    4150, 6761, 5448, 6403, 5640, 6440, 6691, 501, 5822, 502, 7120, 5285, 6943, 6713,
+    1233, 6431, 496, 5832, 7637, 4150, 6761, 486, 6403, 5640, 6435, 6691, 501, 6471,
+    507, 7120, 7668, 1245, 3962, 5202, 4961, 1248, 5660, 7585, 5953, 1250, 7372, 993,
+    994, 6739, 4667, 5338, 5607, 5338, 5121, 7668, 1259, 3706, 5202, 4190, 5511, 7647,
+    5953, 1261, 7372, 993, 1060, 6739, 4667, 5423, 5607, 6426, 7668, 1245, 3962, 5202,
+    4961, 1248, 5660, 7655, 5953, 1262, 7372, 1065, 994, 6739, 6314, 4656, 6314, 5121,
+    7668, 1259, 3706, 5202, 4190, 5511, 7643, 5953, 1263, 7372, 1065, 1060, 6739, 4378,
+    5423, 4656, 4378, 6426, 7698, 1287, 7297, 1290, 4380, 6965, 1292, 1293, 3098, 7585,
+    4941, 1294, 7327, 1300, 1301, 7377, 6411, 6858, 6721, 5342, 6858, 7125, 7698, 1327,
+    7297, 4429, 6965, 4462, 7647, 4941, 1328, 7327, 1300, 1329, 7377, 6411, 6525, 6721,
+    5342, 6525, 7125, 7698, 1287, 7297, 1290, 4380, 6965, 1292, 1293, 3098, 7655, 4941,
+    1333, 7327, 1334, 1301, 7377, 6767, 6858, 6721, 5345, 6858, 7125, 7698, 1327, 7297,
+    4429, 6965, 4462, 7643, 4941, 1338, 7327, 1334, 1329, 7377, 6767, 6525, 6721, 5345,
+    6525, 7125, 7729, 6417, 4222, 4979, 1343, 7429, 1300, 1301, 7328, 6411, 7335, 6396,
+    5342, 7335, 7306, 1368, 5419, 7729, 5687, 3966, 4338, 4979, 1376, 7429, 1300, 1329,
+    7328, 6411, 6015, 6396, 5342, 6015, 7306, 1377, 5419, 7729, 7459, 5608, 4339, 4979,
+    1378, 7429, 1334, 1301, 7328, 6767, 7335, 6396, 5345, 7335, 7306, 1379, 5419, 7729,
+    6417, 4223, 4979, 1380, 7429, 1334, 1329, 7328, 6767, 6015, 6396, 5345, 6015, 7306,
+    1381, 5419, 7727, 6417, 4222, 4979, 1382, 6791, 5963, 7047, 4667, 6019, 5279, 5607,
+    6019, 5279, 6631, 1388, 5419, 7727, 5687, 3966, 4338, 4979, 1389, 6791, 6503, 7047,
+    4667, 1385, 6337, 5607, 1385, 6337, 6631, 1391, 5419, 7727, 7459, 5608, 4339, 4979,
+    1392, 6791, 6505, 7047, 6744, 5279, 4656, 6744, 5279, 6631, 1393, 5419, 7727, 6417,
+    4223, 4979, 1394, 6791, 5969, 7047, 5165, 6337, 4656, 5165, 6337, 6631, 1395, 5419,
+    7731, 1398, 5662, 3, 6720, 6022, 5202, 6862, 5383, 7564, 4222, 6529, 1404, 7440,
+    5963, 7233, 6851, 6019, 5372, 6306, 6851, 6019, 5372, 7601, 7731, 1398, 5662, 3,
+    6720, 1398, 6296, 6720, 5687, 4987, 4338, 6529, 1424, 7440, 6503, 7233, 6851, 1385,
+    6655, 6306, 6851, 1385, 6655, 7601, 7731, 6022, 931, 3, 6862, 6022, 5202, 6862,
+    7459, 7564, 4339, 6529, 1426, 7440, 6505, 7233, 6744, 5372, 6306, 6744, 5372, 7601,
+    7731, 6022, 931, 3, 6862, 1398, 6296, 6720, 5383, 7564, 4223, 6529, 1427, 7440,
+    5969, 7233, 5165, 6655, 6306, 5165, 6655, 7601, 6362, 7562, 7414, 1432, 7310, 1437,
+    5500, 6688, 254, 3577, 5493, 7056, 1448, 4489, 7123, 5349, 323, 3933, 5275, 7439,
+    356, 6950, 560, 7501, 1462, 7441, 6708, 7671, 7414, 1470, 7310, 1437, 5641, 6688,
+    254, 3577, 4918, 7056, 1448, 565, 7123, 5349, 323, 4593, 323, 7439, 356, 7239,
+    568, 7501, 1471, 7441, 7041, 7621, 7414, 1472, 7310, 1473, 5500, 6688, 497, 3577,
+    5493, 7056, 5839, 4489, 7123, 1452, 3941, 1475, 500, 3933, 5275, 7439, 501, 6950,
+    576, 7501, 1476, 7441, 7269, 7699, 7414, 1477, 7310, 1473, 5641, 6688, 497, 3577,
+    4918, 7056, 5839, 565, 7123, 1452, 3941, 1475, 500, 4593, 323, 7439, 501, 7239,
+    579, 7501, 1478, 7441, 7710, 1482, 6258, 1484, 3400, 3784, 3827, 4810, 7392, 1487,
+    7359, 876, 1489, 7308, 254, 5805, 1494, 1495, 3307, 262, 7363, 899, 5769, 7351,
+    6242, 4424, 1504, 1505, 1506, 1507, 325, 7436, 356, 1513, 4626, 1514, 7361, 7710,
+    1516, 6258, 3890, 4829, 7392, 1517, 7359, 876, 1518, 7308, 254, 5805, 4918, 7363,
+    899, 1519, 7351, 6242, 4424, 1504, 4457, 323, 7436, 356, 1521, 4626, 1522, 7361,
+    7710, 1523, 6258, 1484, 3400, 3784, 3827, 4827, 7392, 1524, 7359, 7514, 7308, 497,
+    5805, 1494, 1495, 3307, 262, 7363, 7577, 7351, 4432, 1526, 4455, 1504, 1505, 1506,
+    1507, 325, 7436, 501, 1513, 4626, 1527, 7361, 7710, 1528, 6258, 3890, 4830, 7392,
+    1529, 7359, 7605, 7308, 497, 5805, 4918, 7363, 5449, 1519, 7351, 4432, 1526, 4455,
+    1504, 4457, 323, 7436, 501, 1521, 4626, 1530, 7361, 3831, 5383, 7716, 4810, 6865,
+    1535, 7200, 1538, 235, 7167, 6370, 7496, 1542, 5448, 7288, 3179, 1547, 4424, 5658,
+    7500, 1564, 1565, 6239, 1567, 1568, 7435, 3831, 5489, 7713, 4829, 6865, 1573, 7200,
+    1538, 484, 7167, 6714, 7496, 1542, 486, 7288, 3179, 1547, 4424, 5586, 323, 7500,
+    1564, 1565, 6239, 1574, 1575, 1576, 7435, 3831, 7459, 7716, 4827, 6865, 1577, 7200,
+    1578, 235, 7167, 1579, 1580, 256, 4899, 7496, 1581, 1582, 5448, 7288, 1583, 1584,
+    1585, 4455, 5658, 7500, 1586, 1587, 1588, 6239, 1567, 1568, 7435, 3831, 5383, 7716,
+    4830, 6865, 1589, 7200, 1578, 484, 7167, 1579, 1580, 256, 5209, 7496, 1581, 1582,
+    486, 7288, 1583, 1584, 1585, 4455, 5586, 323, 7500, 1586, 1587, 1588, 6239, 1574,
+    1575, 1576, 7435, 7712, 7714, 5154, 6062, 1600, 6870, 7248, 598, 1608, 7191, 1615,
+    1616, 6067, 4820, 1621, 6068, 7222, 6068, 7450, 7712, 1643, 3, 5353, 7714, 5302,
+    6542, 1648, 6870, 6968, 598, 1608, 7177, 1650, 1651, 1620, 1652, 5770, 7158, 6679,
+    7094, 7712, 7714, 5294, 6062, 1683, 6870, 7248, 740, 1684, 7191, 1615, 1616, 6067,
+    4820, 1621, 6068, 7222, 6068, 7450, 7712, 1643, 3, 5353, 7714, 5164, 6542, 1685,
+    6870, 6968, 740, 1684, 7177, 1650, 1651, 1620, 1652, 5786, 7158, 6874, 7094, 6701,
+    7653, 1741, 7651, 5800, 7677, 1751, 4097, 1752, 5010, 1754, 7688, 1768, 7522, 4776,
+    1777, 7675, 3883, 322, 1785, 4901, 7078, 7654, 5150, 7408, 6353, 7653, 1836, 7651,
+    6454, 7677, 1751, 4097, 1837, 4164, 7688, 1768, 6089, 1777, 6082, 1839, 7675, 3883,
+    322, 1785, 6371, 1785, 7654, 5292, 7408, 7406, 7336, 1534, 177, 1843, 6622, 3944,
+    5779, 6472, 5252, 4176, 5225, 256, 1752, 5010, 1754, 4034, 7074, 4185, 7590, 5769,
+    4420, 7539, 7019, 319, 5690, 4901, 7078, 7352, 7549, 6627, 5298, 7408, 7267, 7653,
+    1853, 7651, 5833, 7677, 5225, 256, 1837, 4164, 7688, 7523, 6089, 1839, 7675, 319,
+    5690, 6371, 1785, 7654, 5160, 7408, 5765, 5154, 6091, 1864, 7121, 5661, 7470, 5684,
+    7598, 5302, 5519, 1892, 6699, 5661, 6789, 5770, 7095, 6679, 5726, 5622, 5765, 5294,
+    6091, 1902, 7121, 5721, 7470, 5684, 7598, 5164, 5519, 1904, 6699, 5721, 6789, 5786,
+    7095, 6874, 5726, 5622, 7402, 7734, 7648, 6376, 1925, 7197, 6432, 6967, 4754, 5168,
+    4754, 7279, 7402, 7734, 6430, 6376, 1977, 7197, 6432, 7247, 4793, 5168, 4793, 7279,
+    7402, 7732, 7681, 6376, 1982, 7197, 6787, 6967, 4794, 5168, 4794, 7279, 7402, 7732,
+    7578, 6376, 1985, 7197, 6787, 7247, 4755, 5168, 4755, 7279, 4647, 6764, 1987, 4119,
+    1990, 5673, 1993, 5675, 6552, 5731, 2006, 2007, 2008, 5733, 2015, 5742, 6110, 5741,
+    6110, 5532, 2028, 5743, 6377, 4305, 2039, 2053, 5803, 6113, 2039, 2055, 5803, 6114,
+    4647, 6405, 1987, 4119, 2057, 5673, 1993, 5675, 6552, 5731, 2058, 5534, 2061, 5733,
+    2015, 5742, 6110, 5741, 6110, 5532, 2028, 5743, 6377, 4305, 2039, 2053, 5803, 6113,
+    2039, 2055, 5803, 6114, 6342, 738, 2062, 4119, 2063, 5715, 1993, 5740, 6552, 5735,
+    2006, 2007, 2075, 5759, 6882, 5766, 6882, 5758, 6723, 4305, 2096, 2053, 6457, 6113,
+    2096, 2055, 6457, 6114, 6342, 584, 2062, 4119, 2103, 5715, 1993, 5740, 6552, 5735,
+    2058, 5534, 2104, 5759, 6882, 5766, 6882, 5758, 6723, 4305, 2096, 2053, 6457, 6113,
+    2096, 2055, 6457, 6114, 6352, 7682, 2111, 7695, 876, 1489, 5297, 2118, 5232, 5133,
+    7666, 2124, 7522, 6389, 4886, 7705, 5150, 6781, 2153, 7178, 6700, 7682, 2164, 7695,
+    876, 1518, 5297, 6886, 7666, 2124, 1838, 6389, 6082, 6123, 7705, 5292, 6781, 2167,
+    7178, 7465, 6973, 5487, 2168, 5311, 7573, 6117, 7514, 5380, 2118, 5232, 5133, 5774,
+    4214, 4811, 6674, 7577, 4029, 5576, 5081, 5469, 5778, 7223, 4075, 7615, 5360, 5298,
+    6781, 2170, 7178, 7037, 7682, 2171, 7695, 7605, 5380, 6886, 7666, 7526, 6089, 6123,
+    7705, 5160, 6781, 2174, 7178, 6701, 7632, 2176, 7679, 234, 5500, 5680, 6124, 4877,
+    6441, 2183, 2184, 6704, 5728, 4850, 6937, 7176, 5182, 5683, 5150, 6784, 6353, 7632,
+    2195, 7679, 234, 5641, 5680, 6439, 6441, 2196, 6704, 1775, 2197, 6126, 4850, 6937,
+    4593, 6083, 5683, 5292, 6784, 7406, 5363, 5453, 2199, 5393, 5779, 496, 5500, 5774,
+    7540, 6124, 7542, 4832, 7590, 4489, 4771, 7539, 6741, 7176, 5182, 5169, 3909, 5350,
+    5298, 6784, 7267, 7632, 2201, 7679, 496, 5641, 7628, 6439, 5713, 7523, 2196, 5594,
+    6126, 4850, 6741, 4593, 6083, 5683, 5160, 6784, 7111, 5154, 5848, 2203, 4717, 6809,
+    5661, 7169, 2204, 7491, 7111, 5302, 6482, 2205, 4717, 6820, 5661, 5434, 2206, 2207,
+    2208, 2209, 2210, 2211, 2212, 2213, 2214, 2215, 2216, 2217, 7509, 7111, 5294, 5848,
+    2218, 4717, 6809, 5721, 7169, 2204, 7491, 7111, 5164, 6482, 2219, 4717, 6820, 5721,
+    5434, 2206, 2207, 2208, 2209, 2210, 2211, 2212, 2213, 2214, 2215, 2216, 2217, 7509,
+    6352, 7574, 2222, 7642, 1437, 2225, 5297, 6434, 7553, 6444, 2172, 2230, 6436, 4884,
+    7661, 5150, 6765, 6700, 7574, 2243, 7642, 1437, 2244, 5297, 6974, 7553, 6444, 2245,
+    6436, 1775, 2125, 6128, 7661, 5292, 6765, 7465, 5234, 5453, 2247, 5270, 3944, 5779,
+    1473, 2225, 5380, 6434, 5774, 7542, 5701, 6674, 5839, 913, 2250, 5783, 4682, 5481,
+    7549, 5237, 5298, 6765, 7037, 7574, 2251, 7642, 1473, 2244, 5380, 6974, 7553, 5744,
+    2183, 2252, 2245, 5144, 6128, 7661, 5160, 6765, 6701, 7683, 2253, 5311, 6433, 1489,
+    3999, 5680, 1752, 5621, 4877, 7640, 2124, 7522, 6389, 4886, 7565, 6242, 1785, 4231,
+    7078, 5182, 7635, 5150, 6424, 6353, 7683, 2256, 5311, 6433, 1518, 3999, 5680, 6439,
+    7640, 2124, 1838, 6389, 6082, 6123, 7565, 6242, 1785, 5149, 6083, 7635, 5292, 6424,
+    7406, 7159, 5453, 2257, 5311, 5779, 7514, 4854, 2121, 7540, 1752, 5621, 7542, 4811,
+    6252, 7577, 4029, 7539, 6924, 2258, 1849, 1526, 1850, 4231, 7078, 5182, 5469, 4075,
+    7615, 5360, 5298, 6424, 7267, 7683, 2259, 5311, 5540, 7605, 3999, 7628, 6439, 7640,
+    7526, 6089, 6123, 7565, 2258, 1849, 1526, 1850, 5149, 6083, 7635, 5160, 6424, 7598,
+    6764, 5519, 2260, 6699, 5721, 6789, 5786, 7095, 6874, 5726, 5199, 7152, 7598, 6405,
+    5519, 2262, 6699, 5661, 6789, 5770, 7095, 6679, 5726, 5199, 7152, 5765, 5161, 738,
+    6091, 2263, 7121, 5721, 7470, 5308, 7152, 5765, 5161, 584, 6091, 2264, 7121, 5661,
+    7470, 5308, 7152, 7268, 7734, 7648, 7043, 2265, 7389, 6432, 6967, 4754, 5168, 4754,
+    7603, 2269, 7487, 7268, 7734, 6430, 7043, 2278, 7389, 6432, 7247, 4793, 5168, 4793,
+    7603, 2279, 7487, 7268, 7732, 7681, 7043, 2280, 7389, 6787, 6967, 4794, 5168, 4794,
+    7603, 2281, 7487, 7268, 7732, 7578, 7043, 2282, 7389, 6787, 7247, 4755, 5168, 4755,
+    7603, 2283, 7487, 4647, 5154, 6135, 2285, 7364, 6137, 2290, 7365, 6398, 5732, 5666,
+    4647, 5302, 6561, 2295, 7203, 6137, 2061, 7313, 6398, 5698, 5666, 4647, 5294, 6135,
+    2297, 7364, 6140, 2300, 7365, 6398, 5732, 5666, 4647, 5164, 6561, 2301, 7203, 6140,
+    2008, 7313, 6398, 5698, 5666, 4647, 6764, 6561, 2302, 7203, 6140, 2008, 7313, 6377,
+    4591, 4647, 6405, 6561, 2303, 7203, 6137, 2061, 7313, 6377, 4591, 6342, 738, 6135,
+    2304, 7364, 6140, 2300, 7365, 6723, 4591, 6342, 584, 6135, 2305, 7364, 6137, 2290,
+    7365, 6723, 4591, 6701, 7576, 2306, 7702, 234, 5500, 5680, 6124, 4859, 6441, 2183,
+    2184, 6704, 5728, 7689, 6937, 7176, 7591, 5150, 7464, 2309, 7324, 6353, 7576, 2312,
+    7702, 234, 5641, 5680, 5644, 4859, 6441, 2196, 6704, 1775, 2197, 6126, 7689, 6937,
+    4593, 1785, 7591, 5292, 7464, 2313, 7324, 7406, 5363, 5487, 2314, 5393, 7573, 6562,
+    496, 5500, 5774, 7540, 6124, 4214, 4832, 7590, 4489, 4865, 6741, 7176, 6283, 5169,
+    3909, 5350, 5298, 7464, 2315, 7324, 7267, 7576, 2316, 7702, 496, 5641, 7628, 5644,
+    4859, 5713, 7523, 2196, 5594, 6126, 7689, 6741, 4593, 1785, 7591, 5160, 7464, 2317,
+    7324, 6352, 7630, 2318, 7701, 1437, 2225, 5297, 6434, 5597, 6444, 2172, 2230, 6436,
+    4884, 7580, 5150, 7474, 2323, 7453, 6700, 7630, 2331, 7701, 1437, 2244, 5297, 6974,
+    5597, 6444, 2245, 6436, 1775, 2125, 6128, 7580, 5292, 7474, 2332, 7453, 7465, 5234,
+    5487, 2333, 5270, 3944, 7573, 6975, 1473, 2225, 5380, 6434, 5774, 4214, 5701, 6674,
+    5839, 913, 2250, 5775, 5081, 5481, 7549, 5237, 5298, 7474, 2334, 7453, 7037, 7630,
+    2335, 7701, 1473, 2244, 5380, 6974, 5597, 5744, 2183, 2252, 2245, 5144, 6128, 7580,
+    5160, 7474, 2336, 7453, 4781, 3, 1236, 3562, 7740, 3767, 4110, 3, 4632, 7589,
+    6147, 4834, 7284, 3913, 4200, 3966, 4222, 5239, 2343, 5636, 5963, 5312, 4754, 5305,
+    4754, 5479, 2350, 5435, 7650, 6430, 5239, 2351, 5636, 6503, 5312, 4793, 5305, 4793,
+    5479, 2352, 5435, 4582, 7740, 3767, 4110, 3, 4632, 6147, 4816, 7284, 6147, 4834,
+    7284, 3913, 4200, 3966, 4339, 5239, 2353, 5636, 6505, 5312, 4794, 5305, 4794, 5479,
+    2354, 5435, 4582, 7740, 3562, 4156, 4883, 6147, 4816, 7284, 5381, 4223, 5239, 2355,
+    5636, 5969, 5312, 4755, 5305, 4755, 5479, 2356, 5435, 7650, 7648, 5239, 2357, 5636,
+    5963, 5312, 4754, 5305, 4754, 5479, 2358, 5435, 7650, 6430, 5239, 2359, 5636, 6503,
+    5312, 4793, 5305, 4793, 5479, 2360, 5435, 5777, 6931, 7681, 5239, 2361, 5636, 6505,
+    5312, 4794, 5305, 4794, 5479, 2362, 5435, 5777, 6931, 7578, 5239, 2363, 5636, 5969,
+    5312, 4755, 5305, 4755, 5479, 2364, 5435, 6352, 7596, 2366, 6333, 6433, 235, 5297,
+    5542, 5133, 7708, 2124, 1854, 2370, 5144, 2371, 7703, 5150, 6698, 6700, 7596, 2378,
+    6333, 6433, 484, 5297, 6886, 7708, 2124, 2379, 5144, 2371, 6082, 2380, 7703, 5292,
+    6698, 7465, 6976, 1534, 177, 2381, 6333, 5779, 911, 235, 5380, 5542, 5133, 4094,
+    3871, 4034, 5772, 1212, 2382, 5768, 279, 2383, 6674, 5449, 5448, 4029, 5577, 7452,
+    7615, 6972, 5298, 6698, 7037, 7596, 2384, 6333, 5540, 911, 484, 5380, 6886, 7708,
+    7526, 2379, 4776, 2380, 7703, 5160, 6698, 6416, 7589, 2385, 2386, 930, 4834, 2387,
+    3122, 2388, 4612, 6309, 4222, 6565, 2390, 7481, 993, 2394, 7028, 4754, 6437, 4754,
+    7506, 6416, 7589, 2401, 4115, 4834, 1912, 3122, 1399, 4376, 6309, 4338, 6565, 2402,
+    7481, 993, 2403, 7028, 4793, 6437, 4793, 7506, 6416, 6931, 3405, 2385, 2386, 930,
+    4834, 2387, 3122, 2388, 4612, 6309, 4339, 6565, 2404, 7481, 1065, 2394, 7028, 4794,
+    6437, 4794, 7506, 6416, 6931, 3405, 2401, 4115, 4834, 1912, 3122, 1399, 4376, 6309,
+    4223, 6565, 2405, 7481, 1065, 2403, 7028, 4755, 6437, 4755, 7506, 5765, 5154, 6062,
+    2406, 7155, 7248, 1870, 1608, 7191, 5516, 6067, 5616, 6544, 7222, 6544, 7450, 7598,
+    5302, 6542, 2409, 7155, 6968, 1870, 1608, 5628, 1651, 4530, 5770, 7158, 6679, 7094,
+    5765, 5294, 6062, 2410, 7155, 7248, 1903, 1684, 7191, 5516, 6067, 5616, 6544, 7222,
+    6544, 7450, 7598, 5164, 6542, 2411, 7155, 6968, 1903, 1684, 5628, 1651, 4530, 5786,
+    7158, 6874, 7094, 4833, 7226, 2447, 6648, 6413, 1489, 6382, 2458, 4097, 2459, 7370,
+    5656, 5053, 7404, 5651, 4901, 5394, 7266, 4031, 7595, 4303, 7060, 6766, 7482, 7541,
+    4828, 7226, 2528, 6648, 6413, 1518, 6382, 2458, 4097, 2529, 7370, 5656, 1519, 7404,
+    5651, 6371, 2472, 7266, 4031, 7595, 4405, 7060, 6938, 7482, 7611, 4824, 7226, 2536,
+    6648, 6769, 1489, 6382, 2538, 4097, 2459, 7370, 5720, 5053, 7404, 5711, 4901, 5394,
+    7266, 3199, 7595, 4387, 7060, 6394, 7482, 5776, 5780, 7226, 2549, 6648, 6769, 1518,
+    6382, 2538, 4097, 2529, 7370, 5720, 1519, 7404, 5711, 6371, 2472, 7266, 4731, 6896,
+    7561, 7060, 6748, 7482, 5784, 4833, 7127, 2562, 6927, 5800, 6682, 4767, 6390, 6726,
+    6287, 7262, 7070, 6919, 5593, 6425, 6443, 2592, 6750, 5736, 6570, 7670, 6625, 4601,
+    5585, 2614, 6776, 4418, 4828, 7127, 2632, 6927, 6454, 6682, 4799, 6390, 6044, 6287,
+    7262, 6392, 6919, 5722, 6425, 7694, 5248, 2592, 6750, 7690, 6570, 7687, 6625, 4601,
+    7614, 2637, 6776, 5490, 4824, 7127, 2639, 6927, 6472, 7026, 4767, 6740, 6726, 6287,
+    7399, 7070, 4000, 3818, 5062, 5663, 6782, 6443, 2592, 6395, 5736, 6570, 7613, 6625,
+    5136, 5585, 2646, 5401, 5064, 5484, 5780, 7127, 2648, 6927, 5833, 7026, 4799, 6740,
+    6044, 6287, 7399, 6392, 4000, 5773, 5062, 5578, 6782, 7672, 5248, 2592, 6395, 7685,
+    6570, 7663, 6625, 5136, 7548, 2653, 5401, 5455, 5064, 5639, 6775, 7285, 4222, 5242,
+    2673, 6404, 4303, 6178, 7638, 5602, 7629, 7584, 6775, 7276, 7634, 5242, 2688, 6404,
+    4405, 6178, 7644, 7563, 5562, 7641, 6421, 7285, 4339, 5242, 2692, 5287, 7686, 7249,
+    5509, 7620, 7575, 7646, 6421, 7276, 3662, 7508, 5242, 2694, 5287, 7649, 7249, 7586,
+    7622, 5688, 7587, 7718, 7338, 5154, 2704, 1863, 2705, 5750, 2710, 593, 2711, 4104,
+    2712, 599, 4772, 2713, 2714, 603, 2715, 1872, 1615, 2716, 2717, 2718, 4820, 2719,
+    6094, 2721, 2722, 2723, 2724, 4712, 2725, 4746, 6094, 2726, 2727, 2728, 2729, 4712,
+    2730, 4831, 5730, 4423, 2731, 2732, 979, 4061, 7718, 2733, 3, 2734, 2735, 2736,
+    3097, 7338, 5302, 5519, 2737, 5750, 2738, 4233, 4104, 2712, 599, 4012, 2739, 2740,
+    2741, 2742, 2743, 2744, 5517, 5770, 2746, 2747, 2748, 2749, 2750, 7531, 4095, 2746,
+    2752, 2753, 2754, 2755, 7531, 4823, 2756, 2757, 1669, 2758, 1671, 2759, 1673, 2760,
+    4748, 5726, 4780, 2761, 4431, 7718, 7338, 5294, 2704, 1863, 2762, 5750, 2710, 593,
+    2711, 4104, 2763, 741, 4772, 2713, 2714, 603, 2715, 1872, 1615, 2716, 2717, 2718,
+    4820, 2719, 6094, 2721, 2722, 2723, 2724, 4712, 2725, 4746, 6094, 2726, 2727, 2728,
+    2729, 4712, 2730, 4831, 5730, 4423, 2731, 2732, 979, 4061, 7718, 2733, 3, 2734,
+    2735, 2736, 3097, 7338, 5164, 5519, 2764, 5750, 2738, 4233, 4104, 2763, 741, 4012,
+    2739, 2740, 2741, 2742, 2743, 2744, 5517, 5786, 2746, 2747, 2748, 2749, 2750, 7531,
+    4095, 2746, 2752, 2753, 2754, 2755, 2765, 1661, 4823, 2756, 2757, 1669, 2758, 1671,
+    2759, 1673, 2760, 4748, 5726, 4780, 2761, 4431, 4833, 7162, 2767, 7013, 234, 527,
+    6682, 4767, 7029, 5108, 5563, 7025, 7262, 5737, 5190, 4410, 4031, 4252, 5593, 6754,
+    6766, 6170, 7541, 4828, 7162, 2769, 7013, 234, 564, 6682, 4799, 7029, 5108, 565,
+    7025, 7262, 4593, 6159, 4410, 4031, 4252, 5722, 6754, 6938, 6170, 7611, 4824, 7162,
+    2770, 7013, 496, 527, 7026, 4767, 7029, 5263, 5563, 7025, 7399, 5737, 5190, 4410,
+    3199, 4252, 5663, 6754, 6394, 6170, 5776, 5780, 7162, 2771, 7013, 496, 564, 7026,
+    4799, 7029, 5263, 565, 7025, 7399, 4593, 6159, 4410, 6354, 5578, 6754, 6748, 6170,
+    5784, 5632, 5154, 6980, 2773, 7478, 6900, 2785, 7489, 5231, 3103, 5632, 5302, 7250,
+    2798, 7455, 6900, 2802, 7483, 5231, 7323, 5666, 5632, 5294, 6980, 2817, 7478, 6194,
+    2820, 7489, 5231, 3103, 5632, 5164, 7250, 2821, 7455, 6194, 2822, 7483, 5231, 7323,
+    5666, 6775, 7186, 4222, 5387, 2825, 6429, 4303, 6568, 7700, 6297, 7550, 4033, 5462,
+    6775, 7024, 5618, 4338, 5387, 2826, 6429, 4405, 6568, 7680, 5120, 7691, 4033, 5583,
+    6421, 7186, 4339, 5387, 2827, 5447, 7662, 6977, 7678, 6297, 7625, 3532, 5776, 6421,
+    7024, 7656, 3995, 4223, 5387, 2828, 5447, 7592, 6977, 7645, 5120, 7673, 3532, 5784,
+    4833, 6427, 2831, 6419, 1437, 5837, 7554, 6687, 5580, 5563, 6920, 5685, 5737, 7187,
+    6285, 5593, 6793, 6650, 5198, 5462, 4828, 6427, 2839, 6419, 1437, 6477, 7618, 6687,
+    5580, 565, 6920, 5685, 4593, 2472, 7187, 6285, 5722, 6793, 4871, 5631, 5198, 5583,
+    4824, 6427, 2840, 6419, 1473, 5837, 7619, 6687, 5753, 5563, 6920, 5693, 5737, 7187,
+    3199, 5348, 5663, 6442, 6650, 6351, 5462, 5780, 6427, 2841, 6419, 1473, 6477, 7555,
+    6687, 5753, 565, 6920, 5693, 4593, 2472, 7187, 4731, 5348, 5578, 6442, 4851, 5631,
+    6351, 3774, 4807, 4833, 7270, 2842, 6686, 5800, 6331, 7554, 7114, 5108, 6726, 7350,
+    5313, 5596, 7188, 3720, 7593, 4303, 6939, 6766, 7467, 7541, 4828, 7270, 2861, 6686,
+    6454, 6331, 7618, 7114, 5108, 6044, 7350, 5313, 5149, 2472, 7188, 3720, 7593, 4405,
+    6939, 6938, 7467, 7611, 4824, 7270, 2862, 6686, 6472, 6331, 7619, 7114, 5263, 6726,
+    7350, 5321, 5596, 7188, 7593, 4387, 6939, 6394, 7467, 5776, 5780, 7270, 2863, 6686,
+    5833, 6331, 7555, 7114, 5263, 6044, 7350, 5321, 5149, 2472, 7188, 4225, 6583, 2853,
+    7561, 6939, 6748, 7467, 5784, 4833, 7339, 2865, 4603, 6413, 2866, 7044, 4364, 4767,
+    7403, 5656, 1581, 2869, 7447, 5651, 7077, 2873, 2473, 5190, 7164, 4031, 7652, 4303,
+    7119, 5746, 5739, 7393, 5745, 5736, 7234, 7670, 7325, 4601, 5119, 4828, 7339, 2884,
+    4603, 6413, 2885, 7044, 4364, 4799, 7403, 5656, 2886, 7447, 5651, 7077, 2887, 6159,
+    7164, 4031, 7652, 4405, 7119, 5746, 7694, 7393, 5745, 7690, 7234, 7687, 7325, 4601,
+    6270, 4824, 7339, 2888, 4603, 6769, 2866, 7044, 4390, 4767, 7403, 5720, 1581, 2869,
+    7447, 5711, 7077, 2873, 2473, 5190, 7164, 3199, 7652, 4387, 7119, 5760, 5739, 7393,
+    5581, 5736, 7234, 7613, 7325, 5136, 5119, 5780, 7339, 2889, 4603, 6769, 2885, 7044,
+    4390, 4799, 7403, 5720, 2886, 7447, 5711, 7077, 2887, 6159, 7164, 4731, 6904, 2853,
+    7561, 7119, 5760, 7672, 7393, 5581, 7685, 7234, 7663, 7325, 5136, 6629, 7724, 2687,
+    5582, 7594, 6174, 4394, 6328, 4608, 4222, 6906, 2895, 7184, 4031, 7524, 4303, 7337,
+    1938, 994, 7109, 4459, 5602, 5131, 1030, 7551, 7584, 7724, 2687, 5582, 7594, 2687,
+    5112, 6664, 7634, 6906, 2904, 7184, 4031, 7524, 4405, 7337, 1938, 1060, 7109, 6320,
+    7563, 2689, 7551, 7641, 7724, 6174, 4320, 6328, 6174, 4394, 6328, 4608, 4339, 6906,
+    2905, 7184, 3199, 7524, 4387, 7337, 1983, 994, 7109, 7620, 5324, 1030, 7551, 7646,
+    7724, 6174, 4320, 6328, 2687, 5112, 7594, 7508, 6906, 2906, 7184, 4731, 1931, 6303,
+    7337, 1983, 1060, 7109, 6319, 7622, 5491, 7050, 7587, 6422, 7285, 4222, 6177, 2907,
+    7360, 5613, 4303, 6573, 4599, 7638, 4441, 7477, 7629, 4817, 4438, 5585, 2911, 7264,
+    4437, 6208, 4418, 6422, 7276, 7634, 6177, 2913, 7360, 5613, 4405, 6573, 4599, 7644,
+    7477, 5131, 5562, 4817, 4438, 7614, 2914, 7264, 4437, 6208, 5490, 6779, 7285, 4339,
+    6177, 2915, 7360, 7686, 6573, 4649, 5509, 4442, 4441, 7477, 7575, 4817, 3214, 4032,
+    5585, 2916, 7264, 6208, 5484, 6779, 7276, 3662, 7508, 6177, 2917, 7360, 7649, 6573,
+    4649, 7586, 7477, 5324, 5688, 4817, 3214, 4032, 7548, 2918, 7264, 5455, 6208, 5639,
+    6661, 7723, 2923, 5588, 4961, 2924, 7556, 4222, 5242, 2925, 6404, 4303, 6178, 7638,
+    5602, 7629, 7584, 6661, 7723, 2926, 4159, 4394, 2921, 5250, 7556, 4338, 5242, 2927,
+    6404, 4405, 6178, 7644, 7563, 5562, 7641, 6661, 7730, 2923, 5588, 4961, 2924, 7556,
+    4339, 5242, 2929, 5287, 7686, 7249, 5509, 7620, 7575, 7646, 6661, 7730, 2926, 4159,
+    4394, 2921, 5250, 4403, 7508, 5242, 2930, 5287, 7649, 7249, 7586, 7622, 5688, 7587,
+    5632, 6764, 7250, 2931, 7455, 6194, 2822, 7483, 2048, 3840, 7323, 4591, 5632, 6405,
+    7250, 2932, 7455, 6900, 2802, 7483, 2048, 3840, 7323, 4591, 5632, 5161, 738, 6980,
+    2933, 7478, 6194, 2820, 7489, 2048, 4591, 5632, 5161, 584, 6980, 2934, 7478, 6900,
+    2785, 7489, 2048, 4591, 6422, 7186, 4222, 6579, 2935, 7382, 5589, 4303, 6162, 4599,
+    7700, 4166, 7426, 7550, 4438, 6264, 2937, 7380, 4437, 4862, 6422, 7024, 5618, 4338,
+    6579, 2940, 7382, 5589, 4405, 6162, 4599, 7680, 7426, 7691, 4438, 7545, 2941, 7380,
+    4437, 4526, 5490, 6779, 7186, 4339, 6579, 2942, 7382, 7662, 6162, 4649, 7678, 4166,
+    7426, 7625, 7255, 4439, 2943, 7380, 4526, 5484, 6779, 7024, 7656, 3995, 4223, 6579,
+    2944, 7382, 7592, 6162, 4649, 7645, 7426, 7673, 7255, 5488, 2945, 7380, 5455, 4526,
+    5639, 4833, 6783, 2946, 7064, 1437, 5837, 7554, 5289, 5580, 5563, 6386, 5685, 5737,
+    4013, 7286, 6285, 5593, 6793, 6650, 7602, 5198, 6264, 2949, 7476, 4437, 6215, 4418,
+    4828, 6783, 2953, 7064, 1437, 6477, 7618, 5289, 5580, 565, 6386, 5685, 4593, 5055,
+    7286, 6285, 5722, 6793, 4871, 5631, 7602, 5198, 7545, 2954, 7476, 4437, 6215, 5490,
+    4824, 6783, 2955, 7064, 1473, 5837, 7619, 5289, 5753, 5563, 6386, 5693, 5737, 4013,
+    7286, 3199, 5348, 5663, 6442, 6650, 7602, 6351, 6264, 2956, 7476, 6215, 5484, 5780,
+    6783, 2957, 7064, 1473, 6477, 7555, 5289, 5753, 565, 6386, 5693, 4593, 5055, 7286,
+    4731, 5348, 5578, 6442, 4851, 5631, 7602, 6351, 3774, 5488, 2958, 7476, 5455, 6215,
+    5639, 7110, 7723, 2928, 5112, 5664, 7568, 2959, 3411, 2960, 3144, 2961, 3410, 3681,
+    5387, 2962, 6429, 4303, 6568, 7700, 6297, 7550, 4033, 5462, 7110, 7723, 5565, 4394,
+    5706, 7568, 2963, 3411, 2960, 3144, 2964, 3410, 3771, 5387, 2965, 6429, 4405, 6568,
+    7680, 5120, 7691, 4033, 5583, 7110, 7730, 2928, 5112, 5664, 7568, 2966, 3411, 2967,
+    3144, 2961, 3428, 3681, 5387, 2968, 5447, 7662, 6977, 7678, 6297, 7625, 3532, 5776,
+    7110, 7730, 5565, 4394, 5706, 7656, 6176, 2969, 3411, 2967, 3144, 2964, 3428, 3771,
+    5387, 2970, 5447, 7592, 6977, 7645, 5120, 7673, 3532, 5784, 4833, 7161, 2971, 7053,
+    5800, 4358, 5116, 5052, 6390, 5053, 7042, 5313, 7070, 6919, 5593, 6425, 6443, 1456,
+    6750, 5736, 6035, 7670, 6735, 4601, 5585, 2973, 6776, 4418, 4828, 7161, 2974, 7053,
+    6454, 4358, 5116, 5241, 6390, 1519, 7042, 5313, 6392, 6919, 5722, 6425, 7694, 5248,
+    1456, 6750, 7690, 6035, 7687, 6735, 4601, 7614, 2975, 6776, 5490, 4824, 7161, 2976,
+    7053, 6472, 4358, 5272, 5052, 6740, 5053, 7042, 5321, 7070, 4000, 3818, 5062, 5663,
+    6782, 6443, 1456, 6395, 5736, 6035, 7613, 6735, 5136, 5585, 2977, 5401, 5064, 5484,
+    5780, 7161, 2978, 7053, 5833, 4358, 5272, 5241, 6740, 1519, 7042, 5321, 6392, 4000,
+    5773, 5062, 5578, 6782, 7672, 5248, 1456, 6395, 7685, 6035, 7663, 6735, 5136, 7548,
+    2979, 5401, 5455, 5064, 5639, 4833, 7341, 2982, 7309, 1437, 5801, 5116, 4767, 6641,
+    5580, 6571, 7466, 5685, 294, 4764, 5817, 4013, 7358, 4031, 7600, 5619, 6222, 5747,
+    6400, 6407, 5619, 3004, 6223, 5747, 6245, 5748, 7189, 5619, 6222, 5747, 6400, 7669,
+    4601, 6603, 4439, 3033, 7431, 4437, 6227, 4418, 4828, 7341, 3039, 7309, 1437, 6469,
+    5116, 4799, 6641, 5580, 6470, 7466, 5685, 294, 4436, 487, 5055, 7358, 4031, 7600,
+    5619, 6590, 5747, 5251, 7659, 6407, 5619, 3040, 6223, 5747, 6245, 7659, 7189, 5619,
+    6590, 5747, 5251, 7659, 7669, 4601, 6603, 5463, 3043, 7431, 4437, 6227, 5490, 4824,
+    7341, 3044, 7309, 1473, 5801, 5272, 4767, 6641, 5753, 6571, 7466, 5693, 294, 4764,
+    5817, 4013, 7358, 3199, 7600, 7572, 6222, 5749, 6400, 6407, 7572, 3004, 6223, 5749,
+    6245, 5748, 7189, 7572, 6222, 5749, 6400, 7669, 5136, 6603, 4439, 3052, 7431, 6227,
+    5484, 5780, 7341, 3053, 7309, 1473, 6469, 5272, 4799, 6641, 5753, 6470, 7466, 5693,
+    294, 4436, 487, 5055, 7358, 4731, 7600, 7693, 6590, 5749, 5251, 7660, 6407, 7693,
+    3040, 6223, 5749, 6245, 7660, 7189, 7693, 6590, 5749, 5251, 7660, 7669, 5136, 6603,
+    5488, 3059, 7431, 5455, 6227, 5639, 4833, 7425, 3061, 7231, 2456, 5801, 7371, 2458,
+    6458, 4767, 7369, 5656, 6571, 7388, 5651, 6461, 4432, 5817, 7344, 4031, 6234, 5593,
+    7049, 6766, 7434, 4438, 6264, 3087, 7480, 4437, 6594, 4418, 4828, 7425, 3091, 7231,
+    2456, 6469, 7371, 2458, 6458, 4799, 7369, 5656, 6470, 7388, 5651, 6461, 3179, 487,
+    2472, 7344, 4031, 6234, 5722, 7049, 6938, 7434, 4438, 7545, 3092, 7480, 4437, 6594,
+    5490, 4824, 7425, 3093, 7231, 2537, 5801, 7371, 2538, 6458, 4767, 7369, 5720, 6571,
+    7388, 5711, 6461, 4432, 5817, 7344, 3199, 6234, 5663, 7049, 6394, 7434, 7255, 4439,
+    3094, 7480, 6594, 5484, 5780, 7425, 3095, 7231, 2537, 6469, 7371, 2538, 6458, 4799,
+    7369, 5720, 6470, 7388, 5711, 6461, 3179, 487, 2472, 7344, 4731, 6234, 5578, 7049,
+    6748, 7434, 7255, 5488, 3096, 7480, 5455, 6594, 5639,
 };
 
 static const struct kiln_program programs[] = {
-    { UINT64_C(0xb1ac7ec6fcb7b5f2), 90, 0, 21, 29978, 0, NULL },
-    { UINT64_C(0x53603f9cbd286bb1), 90, 21, 21, 29927, 0, NULL },
-    { UINT64_C(0xf8d30a3642564d63), 90, 42, 21, 30029, 0, NULL },
-    { UINT64_C(0xf34dcfbfd07c5f5e), 90, 63, 21, 29978, 0, NULL },
-    { UINT64_C(0x06de736e54fa923e), 90, 84, 21, 23781, 0, NULL },
-    { UINT64_C(0x57486e9cf40c848a), 90, 105, 21, 23727, 0, NULL },
-    { UINT64_C(0x1379855b566a3355), 90, 126, 21, 23835, 0, NULL },
-    { UINT64_C(0x10138d33433e850d), 90, 147, 21, 23781, 0, NULL },
-    { UINT64_C(0x33365671939c3e01), 0, 168, 12, 3979, 0, NULL },
-    { UINT64_C(0x63bfdd5a2a53338a), 0, 180, 23, 5978, 0, NULL },
-    { UINT64_C(0xb85bedc3533ebbaa), 0, 203, 12, 3975, 0, NULL },
-    { UINT64_C(0x75419d5f0ee4700b), 0, 215, 23, 5974, 0, NULL },
-    { UINT64_C(0xecae688da6d0fe66), 0, 238, 24, 10806, 0, NULL },
-    { UINT64_C(0x9005007560e58198), 0, 262, 24, 10806, 0, NULL },
-    { UINT64_C(0xf47585e649903470), 0, 286, 24, 10806, 0, NULL },
-    { UINT64_C(0xa1d3e448204ffb3e), 0, 310, 24, 10806, 0, NULL },
-    { UINT64_C(0xefdd675f8f14a0ba), 90, 334, 19, 20844, 0, NULL },
-    { UINT64_C(0xb95c68b7a42e072e), 90, 353, 19, 20792, 0, NULL },
-    { UINT64_C(0xfe16d8986e6ec898), 90, 372, 19, 20896, 0, NULL },
-    { UINT64_C(0xc1e77a1d01441000), 90, 391, 19, 20844, 0, NULL },
-    { UINT64_C(0x9ae01060a3658f8d), 0, 410, 23, 13417, 0, NULL },
-    { UINT64_C(0x1219fda6e64dc693), 0, 433, 17, 13197, 0, NULL },
-    { UINT64_C(0xb07338e1461695e0), 0, 450, 22, 13208, 0, NULL },
-    { UINT64_C(0x6d857d57058ae584), 0, 472, 18, 13623, 0, NULL },
-    { UINT64_C(0xa151bb11a69b1801), 90, 490, 24, 25179, 0, NULL },
-    { UINT64_C(0x349c991120d85425), 90, 514, 23, 25123, 0, NULL },
-    { UINT64_C(0x0c17153bd4ef64c1), 90, 537, 24, 25235, 0, NULL },
-    { UINT64_C(0x1e0fb26a5756974d), 90, 561, 23, 25179, 0, NULL },
-    { UINT64_C(0x238511faff75e38f), 90, 584, 25, 28323, 0, NULL },
-    { UINT64_C(0xc81be3213f64db4c), 90, 609, 25, 28265, 0, NULL },
-    { UINT64_C(0x10d505d06fd45c77), 90, 634, 25, 28378, 0, NULL },
-    { UINT64_C(0x586a0559c6883a12), 90, 659, 25, 28320, 0, NULL },
-    { UINT64_C(0xc3c6593d673931c7), 90, 684, 24, 28360, 0, NULL },
-    { UINT64_C(0xa7b833c43ed9c03c), 90, 708, 24, 28302, 0, NULL },
-    { UINT64_C(0x28ae2f57378af8e7), 90, 732, 24, 28418, 0, NULL },
-    { UINT64_C(0x7111c1e1d4525c24), 90, 756, 24, 28360, 0, NULL },
-    { UINT64_C(0x1aff4d6d53400386), 90, 780, 19, 23066, 0, NULL },
-    { UINT64_C(0xd55c66a30b20d8e7), 90, 799, 19, 23015, 0, NULL },
-    { UINT64_C(0x80221082537dfa25), 90, 818, 19, 23117, 0, NULL },
-    { UINT64_C(0x31dd211e6e64a18e), 90, 837, 19, 23066, 0, NULL },
-    { UINT64_C(0xcb39ae85ee9ec5ca), 0, 856, 19, 13409, 0, NULL },
-    { UINT64_C(0xd871e349dd99b6fc), 0, 875, 17, 13189, 0, NULL },
-    { UINT64_C(0xaa1e15d3ba732bc7), 0, 892, 18, 13200, 0, NULL },
-    { UINT64_C(0xacbaff29ca8dfe09), 0, 910, 18, 13615, 0, NULL },
-    { UINT64_C(0xc9636ce39b638ba9), 0, 928, 22, 14746, 0, NULL },
-    { UINT64_C(0x26de4eee755d68da), 0, 950, 19, 14534, 0, NULL },
-    { UINT64_C(0xdd51c31cfb940600), 0, 969, 22, 14545, 0, NULL },
-    { UINT64_C(0x47dc999941f86f8d), 0, 991, 19, 14968, 0, NULL },
-    { UINT64_C(0xd3b2deb2b14cb3cf), 0, 1010, 17, 21467, 0, NULL },
-    { UINT64_C(0x32c04710a379438c), 0, 1027, 18, 21255, 0, NULL },
-    { UINT64_C(0x0c5db4e75dba83e6), 0, 1045, 18, 21266, 0, NULL },
-    { UINT64_C(0x316f67ca6c7cf3bb), 0, 1063, 17, 21689, 0, NULL },
-    { UINT64_C(0xbb59231ee5fd8717), 0, 1080, 17, 20130, 0, NULL },
-    { UINT64_C(0x35015414a0708afa), 0, 1097, 18, 19910, 0, NULL },
-    { UINT64_C(0xb21fe9e7b1533d2e), 0, 1115, 17, 19921, 0, NULL },
-    { UINT64_C(0x5d8de02dc586ff1b), 0, 1132, 16, 20336, 0, NULL },
-    { UINT64_C(0xeca62114671fd232), 0, 1148, 24, 13428, 0, NULL },
-    { UINT64_C(0xeff98fcfdef716f2), 0, 1172, 24, 13212, 0, NULL },
-    { UINT64_C(0xf6de1373339bb6f8), 0, 1196, 22, 13215, 0, NULL },
-    { UINT64_C(0x6c31e292a096e096), 0, 1218, 22, 13634, 0, NULL },
-    { UINT64_C(0x83f7bcf498dbf016), 90, 1240, 26, 30713, 0, NULL },
-    { UINT64_C(0xc562f631a9a574b4), 90, 1266, 26, 30659, 0, NULL },
-    { UINT64_C(0xcc2b8253cc2ae086), 90, 1292, 28, 30767, 0, NULL },
-    { UINT64_C(0xabe5468f8b6be0a0), 90, 1320, 28, 30713, 0, NULL },
-    { UINT64_C(0x9aa3ab06dbe71376), 90, 1348, 37, 22734, 0, NULL },
-    { UINT64_C(0xb72651c12bdd532f), 90, 1385, 29, 22684, 0, NULL },
-    { UINT64_C(0x6149c1392f40de16), 90, 1414, 36, 22788, 0, NULL },
-    { UINT64_C(0x6f6eea45782e077b), 90, 1450, 29, 22738, 0, NULL },
-    { UINT64_C(0x94da973712f06f76), 90, 1479, 26, 21236, 0, NULL },
-    { UINT64_C(0x89aff7785bf2f70f), 90, 1505, 28, 20927, 0, NULL },
-    { UINT64_C(0x3864f5c1015394d1), 90, 1533, 32, 21005, 0, NULL },
-    { UINT64_C(0x94d54060ba3dddac), 90, 1565, 34, 21331, 0, NULL },
-    { UINT64_C(0xe638bfe28db62850), 0, 1599, 19, 4450, 0, NULL },
-    { UINT64_C(0x298eea7514dc4b1a), 0, 1618, 21, 4606, 0, NULL },
-    { UINT64_C(0x3bf7ba1d434970e7), 0, 1639, 19, 4446, 0, NULL },
-    { UINT64_C(0xf81066f0ad3f1e50), 0, 1658, 21, 4792, 0, NULL },
-    { UINT64_C(0xa0187d6ea768aa8f), 90, 1679, 25, 23120, 0, NULL },
-    { UINT64_C(0x1ac3d5d498c43e17), 90, 1704, 25, 23230, 0, NULL },
-    { UINT64_C(0x241042ad1ab77f11), 90, 1729, 33, 20799, 0, NULL },
-    { UINT64_C(0x78f7726a81cd7e58), 90, 1762, 22, 23125, 0, NULL },
-    { UINT64_C(0x68bea85e8a3b228a), 0, 1784, 8, 4376, 0, NULL },
-    { UINT64_C(0x2da4522a587b8594), 0, 1792, 12, 4522, 0, NULL },
-    { UINT64_C(0xeb8f060c185227a1), 0, 1804, 8, 4372, 0, NULL },
-    { UINT64_C(0x4249dd0a8476ab50), 0, 1812, 12, 4708, 0, NULL },
-    { UINT64_C(0xb2d6409194c50d03), 0, 1824, 12, 12965, 0, NULL },
-    { UINT64_C(0xb5de4c0131243e95), 0, 1836, 12, 13164, 0, NULL },
-    { UINT64_C(0x564ccf3198e2b72c), 0, 1848, 12, 12766, 0, NULL },
-    { UINT64_C(0x2b94b33be0e8a550), 0, 1860, 12, 12965, 0, NULL },
-    { UINT64_C(0x69d54f389db43a51), 0, 1872, 32, 8674, 0, NULL },
-    { UINT64_C(0x4e8f4fdf2c5070ed), 0, 1904, 32, 8734, 0, NULL },
-    { UINT64_C(0x34c3c3691c87eacd), 0, 1936, 28, 8040, 0, NULL },
-    { UINT64_C(0xee0e2908f1ace067), 0, 1964, 28, 8100, 0, NULL },
-    { UINT64_C(0x059734a5951857b5), 90, 1992, 20, 27990, 0, NULL },
-    { UINT64_C(0x0f8e4c13d769686b), 90, 2012, 19, 28117, 0, NULL },
-    { UINT64_C(0x64d4e17bffbccd10), 90, 2031, 30, 25949, 0, NULL },
-    { UINT64_C(0xfddd8a1ee35a3cae), 90, 2061, 16, 27990, 0, NULL },
-    { UINT64_C(0x787391cc51625fe9), 90, 2077, 21, 23289, 0, NULL },
-    { UINT64_C(0x118e1d3b55e89685), 90, 2098, 21, 23394, 0, NULL },
-    { UINT64_C(0x1d52b106e9cf58f5), 90, 2119, 25, 20968, 0, NULL },
-    { UINT64_C(0x0db0887a44a092ce), 90, 2144, 20, 23289, 0, NULL },
-    { UINT64_C(0x87b558c506324bb2), 0, 2164, 10, 3961, 0, NULL },
-    { UINT64_C(0xe190abc41b9c1c34), 0, 2174, 21, 5975, 0, NULL },
-    { UINT64_C(0x880894e030d65a67), 0, 2195, 10, 3957, 0, NULL },
-    { UINT64_C(0x667b030930c77069), 0, 2205, 21, 5971, 0, NULL },
-    { UINT64_C(0xe4d43da8c957aae4), 90, 2226, 17, 20265, 0, NULL },
-    { UINT64_C(0x18d10d8b087307a4), 90, 2243, 18, 20392, 0, NULL },
-    { UINT64_C(0x1c4cf7ae1b0781d0), 90, 2261, 25, 18199, 0, NULL },
-    { UINT64_C(0x1426aed55299fb33), 90, 2286, 18, 20265, 0, NULL },
-    { UINT64_C(0x78346d796337cd6f), 90, 2304, 25, 23289, 0, NULL },
-    { UINT64_C(0x5f00102e2ab322ad), 90, 2329, 23, 23399, 0, NULL },
-    { UINT64_C(0xf6ed45fd0569dbec), 90, 2352, 32, 20968, 0, NULL },
-    { UINT64_C(0xa179aeda517cfc96), 90, 2384, 23, 23294, 0, NULL },
-    { UINT64_C(0xbb4bee0bf6ffae9a), 0, 2407, 14, 4702, 0, NULL },
-    { UINT64_C(0x49263fa67d05bfea), 0, 2421, 14, 4516, 0, NULL },
-    { UINT64_C(0x9f56a0f5adaca6e9), 0, 2435, 10, 4366, 0, NULL },
-    { UINT64_C(0x68e2c600a9cf4fc6), 0, 2445, 10, 4370, 0, NULL },
-    { UINT64_C(0x87dda195bcc31d0a), 0, 2455, 14, 19540, 0, NULL },
-    { UINT64_C(0x5291d98fd3c74b0c), 0, 2469, 14, 19739, 0, NULL },
-    { UINT64_C(0xa52b60a97b75949f), 0, 2483, 14, 19341, 0, NULL },
-    { UINT64_C(0xfb333ead7afc2c1f), 0, 2497, 14, 19540, 0, NULL },
-    { UINT64_C(0xd9799d79984a8555), 0, 2511, 11, 6599, 0, NULL },
-    { UINT64_C(0x2d5a38ca9d26bea4), 0, 2522, 11, 7246, 0, NULL },
-    { UINT64_C(0x11047a7b3fb7e9c3), 0, 2533, 11, 6537, 0, NULL },
-    { UINT64_C(0x49113af878d80e92), 0, 2544, 11, 7184, 0, NULL },
-    { UINT64_C(0x3a30a07fd33e2cd9), 0, 2555, 10, 7176, 0, NULL },
-    { UINT64_C(0x53fa33c208d1ee8f), 0, 2565, 10, 7238, 0, NULL },
-    { UINT64_C(0x089a5ebb21dcc16a), 0, 2575, 10, 6529, 0, NULL },
-    { UINT64_C(0xd517fd1fe4239460), 0, 2585, 10, 6591, 0, NULL },
-    { UINT64_C(0xbc5de8a3812d0da6), 90, 2595, 22, 30507, 0, NULL },
-    { UINT64_C(0xd637964fb1be4f90), 90, 2617, 24, 30612, 0, NULL },
-    { UINT64_C(0x9d07440fc8e5d8b6), 90, 2641, 27, 28221, 0, NULL },
-    { UINT64_C(0x1d0e0787fc5d23af), 90, 2668, 23, 30507, 0, NULL },
-    { UINT64_C(0xc9b27fb18c0c16cb), 90, 2691, 19, 27103, 0, NULL },
-    { UINT64_C(0x2d5f42310828f001), 90, 2710, 20, 27230, 0, NULL },
-    { UINT64_C(0xa44ae04b2f99b133), 90, 2730, 28, 25068, 0, NULL },
-    { UINT64_C(0xa31faaa143b19976), 90, 2758, 20, 27103, 0, NULL },
-    { UINT64_C(0xcd668dc1348c960c), 0, 2778, 28, 19837, 0, NULL },
-    { UINT64_C(0x327b1308616f4c0e), 0, 2806, 13, 19741, 0, NULL },
-    { UINT64_C(0x83f1ba6791d09a8d), 0, 2819, 27, 19356, 0, NULL },
-    { UINT64_C(0xa1bb531fd55a4a6e), 0, 2846, 21, 19837, 0, NULL },
-    { UINT64_C(0x466f50827d406c78), 0, 2867, 13, 19540, 0, NULL },
-    { UINT64_C(0x988f1e2bfb37a580), 0, 2880, 13, 19739, 0, NULL },
-    { UINT64_C(0x0e2ccb8dc3b09dcc), 0, 2893, 14, 19341, 0, NULL },
-    { UINT64_C(0x785e8692183e043c), 0, 2907, 14, 19540, 0, NULL },
-    { UINT64_C(0x6a735b6b0c4cdbd8), 90, 2921, 18, 20102, 0, NULL },
-    { UINT64_C(0x94dd3c8d8a27f4a6), 90, 2939, 18, 20229, 0, NULL },
-    { UINT64_C(0xc2ac5af257492d3b), 90, 2957, 31, 18036, 0, NULL },
-    { UINT64_C(0x77f9fda29fb26409), 90, 2988, 17, 20102, 0, NULL },
-    { UINT64_C(0x5fa6fcf42d3e9f87), 0, 3005, 22, 12977, 0, NULL },
-    { UINT64_C(0x6b1a0cf93574868b), 0, 3027, 21, 13175, 0, NULL },
-    { UINT64_C(0x34a52e6c98992a4f), 0, 3048, 23, 12778, 0, NULL },
-    { UINT64_C(0x15aef1512b1b4d97), 0, 3071, 22, 12976, 0, NULL },
-    { UINT64_C(0xfb280700b6ea1e3a), 0, 3093, 16, 4373, 0, NULL },
-    { UINT64_C(0xf543cec078fcd109), 0, 3109, 15, 4530, 0, NULL },
-    { UINT64_C(0x4c9268056d8132bd), 0, 3124, 16, 4369, 0, NULL },
-    { UINT64_C(0xc7b76e54262cb261), 0, 3140, 15, 4716, 0, NULL },
-    { UINT64_C(0x6ee3740a83fbf5b9), 90, 3155, 25, 22477, 0, NULL },
-    { UINT64_C(0x928749345e827a71), 90, 3180, 25, 22352, 0, NULL },
-    { UINT64_C(0x118899879fa7b7be), 90, 3205, 25, 22301, 0, NULL },
-    { UINT64_C(0xa1cb24b2cc0412f2), 90, 3230, 25, 21657, 0, NULL },
-    { UINT64_C(0xe1c6a004a23ada04), 90, 3255, 27, 31914, 0, NULL },
-    { UINT64_C(0x85b60634b9b2e79b), 90, 3282, 28, 31636, 0, NULL },
-    { UINT64_C(0xa3f62335a1a9a533), 90, 3310, 30, 31444, 0, NULL },
-    { UINT64_C(0x9e540b2beadb6fcc), 90, 3340, 32, 30627, 0, NULL },
-    { UINT64_C(0x3e8ce94c2db76b01), 0, 3372, 12, 11882, 0, NULL },
-    { UINT64_C(0xd22a57901cb6bc31), 0, 3384, 12, 11827, 0, NULL },
-    { UINT64_C(0x9996ae1577b1bcb1), 0, 3396, 12, 11657, 0, NULL },
-    { UINT64_C(0x4350816b62b8bdad), 0, 3408, 13, 11045, 0, NULL },
-    { UINT64_C(0xebf4994eb76866d6), 0, 3421, 47, 4400, 0, NULL },
-    { UINT64_C(0xeec3d0b938598b87), 0, 3468, 53, 4601, 0, NULL },
-    { UINT64_C(0x0274d096eed83877), 0, 3521, 47, 4396, 0, NULL },
-    { UINT64_C(0x33e695014400ef0f), 0, 3568, 54, 4710, 0, NULL },
-    { UINT64_C(0x9da0b92ecfe21172), 90, 3622, 23, 21300, 0, NULL },
-    { UINT64_C(0x55626656e3cf959c), 90, 3645, 23, 21174, 0, NULL },
-    { UINT64_C(0x0d53c7608395ece8), 90, 3668, 23, 21124, 0, NULL },
-    { UINT64_C(0xe4815b7f8a2ab72a), 90, 3691, 22, 20479, 0, NULL },
-    { UINT64_C(0xb48196390c191481), 0, 3713, 10, 5770, 0, NULL },
-    { UINT64_C(0xe68952af6c4b0bd7), 0, 3723, 11, 7220, 0, NULL },
-    { UINT64_C(0x04393965b2048db8), 0, 3734, 10, 5707, 0, NULL },
-    { UINT64_C(0x07010f1266c00eda), 0, 3744, 11, 7157, 0, NULL },
-    { UINT64_C(0x113f76666f83855d), 0, 3755, 13, 11882, 0, NULL },
-    { UINT64_C(0xd6d73024cefaae5c), 0, 3768, 14, 11827, 0, NULL },
-    { UINT64_C(0x3da4cde02fa3ec1f), 0, 3782, 13, 11657, 0, NULL },
-    { UINT64_C(0x121fec0e5abf7d56), 0, 3795, 15, 11045, 0, NULL },
-    { UINT64_C(0x2b1e2f2157ea9d59), 90, 3810, 20, 21466, 0, NULL },
-    { UINT64_C(0x6f6df8f7fef93281), 90, 3830, 22, 21340, 0, NULL },
-    { UINT64_C(0x6af8ac7d012d447c), 90, 3852, 21, 21291, 0, NULL },
-    { UINT64_C(0x86f5b559051ce24e), 90, 3873, 24, 20646, 0, NULL },
-    { UINT64_C(0xd9b31c659c684c2f), 90, 3897, 21, 22464, 0, NULL },
-    { UINT64_C(0x07b575c38f6e4139), 90, 3918, 22, 22339, 0, NULL },
-    { UINT64_C(0x8c60406674618cf3), 90, 3940, 20, 22288, 0, NULL },
-    { UINT64_C(0xd2fff654a2fb75df), 90, 3960, 23, 21644, 0, NULL },
-    { UINT64_C(0xabfdf583c3f9e4f5), 90, 3983, 34, 25606, 0, NULL },
-    { UINT64_C(0xbc7c16d3eaebbe6d), 90, 4017, 32, 25309, 0, NULL },
-    { UINT64_C(0x845ff58e7e468100), 90, 4049, 34, 25286, 0, NULL },
-    { UINT64_C(0xa62b1d6c00f73f6a), 90, 4083, 33, 24358, 0, NULL },
-    { UINT64_C(0xf28ada757410851b), 0, 4116, 25, 11877, 0, NULL },
-    { UINT64_C(0x5f905a3f044b3a15), 0, 4141, 23, 11822, 0, NULL },
-    { UINT64_C(0x4a7d8f95e3e69260), 0, 4164, 24, 11652, 0, NULL },
-    { UINT64_C(0x6fccc51318f8fc32), 0, 4188, 23, 11040, 0, NULL },
-    { UINT64_C(0xe02eccfb56f95ddb), 0, 4211, 22, 18723, 0, NULL },
-    { UINT64_C(0xfda02e6f8b0a8ff0), 0, 4233, 22, 18689, 0, NULL },
-    { UINT64_C(0x92cd0e65d8276d12), 0, 4255, 22, 18348, 0, NULL },
-    { UINT64_C(0xe9d4bb41bb426a8d), 0, 4277, 23, 17849, 0, NULL },
-    { UINT64_C(0x30480787d66d1da0), 0, 4300, 17, 11897, 0, NULL },
-    { UINT64_C(0x584441b0222b4e0d), 0, 4317, 18, 11843, 0, NULL },
-    { UINT64_C(0x7c5bda0aa4b892fd), 0, 4335, 17, 11671, 0, NULL },
-    { UINT64_C(0xa452aad1c1ca7152), 0, 4352, 18, 11060, 0, NULL },
-    { UINT64_C(0xecbb5596d829b42f), 0, 4370, 12, 7149, 0, NULL },
-    { UINT64_C(0xd730fa7b0ffdd1b4), 0, 4382, 12, 7212, 0, NULL },
-    { UINT64_C(0x0e225d1cb40eb635), 0, 4394, 10, 5699, 0, NULL },
-    { UINT64_C(0xae11eac75d7ea70e), 0, 4404, 10, 5762, 0, NULL },
-    { UINT64_C(0x918f739b1eace18c), 0, 4414, 20, 18723, 0, NULL },
-    { UINT64_C(0xac4afee8d7b0558c), 0, 4434, 21, 18689, 0, NULL },
-    { UINT64_C(0x61a7c87eaa753307), 0, 4455, 19, 18348, 0, NULL },
-    { UINT64_C(0xb7de140b0299ff87), 0, 4474, 21, 17849, 0, NULL },
-    { UINT64_C(0xd3be168622a941dd), 90, 4495, 27, 28998, 0, NULL },
-    { UINT64_C(0x0cd70a924965a03a), 90, 4522, 28, 28893, 0, NULL },
-    { UINT64_C(0x0327824b1b64cc59), 90, 4550, 27, 28673, 0, NULL },
-    { UINT64_C(0x1aa1a2e24c7c2700), 90, 4577, 30, 28141, 0, NULL },
-    { UINT64_C(0xe8183d0dd44cb63a), 0, 4607, 23, 14664, 0, NULL },
-    { UINT64_C(0xcae2dd1271d6938a), 0, 4630, 23, 14610, 0, NULL },
-    { UINT64_C(0x27489ac6e431863b), 0, 4653, 23, 14438, 0, NULL },
-    { UINT64_C(0xf1de098d2275d643), 0, 4676, 24, 13827, 0, NULL },
-    { UINT64_C(0x82808d8c10200ee5), 90, 4700, 28, 31914, 0, NULL },
-    { UINT64_C(0x67eb9f7f7b72deca), 90, 4728, 29, 31636, 0, NULL },
-    { UINT64_C(0x3843e4a2aa7b0944), 90, 4757, 31, 31444, 0, NULL },
-    { UINT64_C(0xaee4285213b930fb), 90, 4788, 33, 30627, 0, NULL },
-    { UINT64_C(0x7ae877803c5f4f00), 90, 4821, 45, 36820, 0, NULL },
-    { UINT64_C(0x97c961dccb0286ee), 90, 4866, 47, 36594, 0, NULL },
-    { UINT64_C(0x85d006876cb011ec), 90, 4913, 44, 36137, 0, NULL },
-    { UINT64_C(0xf6f03bc14c3c6b86), 90, 4957, 47, 35338, 0, NULL },
-    { UINT64_C(0xe0d6e45ee5da3416), 90, 5004, 32, 28790, 0, NULL },
-    { UINT64_C(0xc7fb1dc401b13230), 90, 5036, 33, 28686, 0, NULL },
-    { UINT64_C(0xf2a34592c0d6a880), 90, 5069, 31, 28464, 0, NULL },
-    { UINT64_C(0xf2bf82bd192818a6), 90, 5100, 33, 27933, 0, NULL },
+    { UINT64_C(0x8bf3292753a78390), 90, 0, 21, 30166, 0, NULL },
+    { UINT64_C(0x881bcd38e888e097), 90, 21, 21, 30115, 0, NULL },
+    { UINT64_C(0x0f6bd91b06651a5d), 90, 42, 21, 30217, 0, NULL },
+    { UINT64_C(0x06c3dc4092daef08), 90, 63, 21, 30166, 0, NULL },
+    { UINT64_C(0x1c6339bc8a8e897d), 90, 84, 21, 23962, 0, NULL },
+    { UINT64_C(0xd4ab60583c6bdf35), 90, 105, 21, 23908, 0, NULL },
+    { UINT64_C(0xef4ab80cf2283052), 90, 126, 21, 24016, 0, NULL },
+    { UINT64_C(0x0783e4603848b4fe), 90, 147, 21, 23962, 0, NULL },
+    { UINT64_C(0x6c93097e9a44a9b4), 0, 168, 12, 4075, 0, NULL },
+    { UINT64_C(0xa0977c75a3a7ff1b), 0, 180, 23, 6074, 0, NULL },
+    { UINT64_C(0xe30f6aea5b9a8f39), 0, 203, 12, 4071, 0, NULL },
+    { UINT64_C(0x6f3a5033582af89c), 0, 215, 23, 6070, 0, NULL },
+    { UINT64_C(0x0f976e0648583393), 0, 238, 24, 9738, 0, NULL },
+    { UINT64_C(0x1342a3c6feb54c15), 0, 262, 24, 9738, 0, NULL },
+    { UINT64_C(0xd6bc520b5c2936a1), 0, 286, 24, 9738, 0, NULL },
+    { UINT64_C(0x91687a8a5b4f592f), 0, 310, 24, 9738, 0, NULL },
+    { UINT64_C(0x5ada5703558ff1df), 90, 334, 19, 21025, 0, NULL },
+    { UINT64_C(0xbb680869927dfdf7), 90, 353, 19, 20973, 0, NULL },
+    { UINT64_C(0x4527966f4857c801), 90, 372, 19, 21077, 0, NULL },
+    { UINT64_C(0x0a562a039db22565), 90, 391, 19, 21025, 0, NULL },
+    { UINT64_C(0x61a2c8d0842b3f94), 0, 410, 23, 13612, 0, NULL },
+    { UINT64_C(0x784ff6188695676e), 0, 433, 17, 13392, 0, NULL },
+    { UINT64_C(0x04548ccc4ba23bb7), 0, 450, 22, 13403, 0, NULL },
+    { UINT64_C(0xc252d6ebb4757fdd), 0, 472, 18, 13818, 0, NULL },
+    { UINT64_C(0x6c4ea258030e56de), 90, 490, 24, 25360, 0, NULL },
+    { UINT64_C(0x13d0fde305005fd6), 90, 514, 23, 25304, 0, NULL },
+    { UINT64_C(0xabc9aaad0a3fc5a6), 90, 537, 24, 25416, 0, NULL },
+    { UINT64_C(0x834182a4244dde96), 90, 561, 23, 25360, 0, NULL },
+    { UINT64_C(0x2917f81dd06beed0), 90, 584, 25, 28504, 0, NULL },
+    { UINT64_C(0xb8a6beb95f221f83), 90, 609, 25, 28446, 0, NULL },
+    { UINT64_C(0x9b368d4c12446e2e), 90, 634, 25, 28559, 0, NULL },
+    { UINT64_C(0xf9e672e74cfd48eb), 90, 659, 25, 28501, 0, NULL },
+    { UINT64_C(0xb2d1d7930832729a), 90, 684, 24, 28541, 0, NULL },
+    { UINT64_C(0xe7986e1c850cf979), 90, 708, 24, 28483, 0, NULL },
+    { UINT64_C(0xd5abed255f31ff82), 90, 732, 24, 28599, 0, NULL },
+    { UINT64_C(0xf44d41e297f2c5b1), 90, 756, 24, 28541, 0, NULL },
+    { UINT64_C(0xd78ee783025a6267), 90, 780, 19, 23247, 0, NULL },
+    { UINT64_C(0x521e39674e2e178c), 90, 799, 19, 23196, 0, NULL },
+    { UINT64_C(0x69ed804e0938cdc6), 90, 818, 19, 23298, 0, NULL },
+    { UINT64_C(0xfcc1f5df3d78b28f), 90, 837, 19, 23247, 0, NULL },
+    { UINT64_C(0xacf8f629b07f9c13), 0, 856, 19, 13604, 0, NULL },
+    { UINT64_C(0x08a106cb8e1ad5a9), 0, 875, 17, 13384, 0, NULL },
+    { UINT64_C(0xd3b48d99a13a8424), 0, 892, 18, 13395, 0, NULL },
+    { UINT64_C(0x9ed994ff667bd6f4), 0, 910, 18, 13810, 0, NULL },
+    { UINT64_C(0x591eb4ba691c50b2), 0, 928, 22, 14941, 0, NULL },
+    { UINT64_C(0x923108a860f44c81), 0, 950, 19, 14729, 0, NULL },
+    { UINT64_C(0xcbd02ad585569121), 0, 969, 22, 14740, 0, NULL },
+    { UINT64_C(0x40ddc47752c25afe), 0, 991, 19, 15163, 0, NULL },
+    { UINT64_C(0x61c9252a55b175b1), 0, 1010, 17, 21669, 0, NULL },
+    { UINT64_C(0xc9bd0bca872fec68), 0, 1027, 18, 21457, 0, NULL },
+    { UINT64_C(0xeb912556200db940), 0, 1045, 18, 21468, 0, NULL },
+    { UINT64_C(0xc84eaf21ab919551), 0, 1063, 17, 21891, 0, NULL },
+    { UINT64_C(0x6fd9329115e91dab), 0, 1080, 17, 20332, 0, NULL },
+    { UINT64_C(0x3e80eb274feba79c), 0, 1097, 18, 20112, 0, NULL },
+    { UINT64_C(0x31f9c842a00bb1f6), 0, 1115, 17, 20123, 0, NULL },
+    { UINT64_C(0xdbdebc5a76ef94e3), 0, 1132, 16, 20538, 0, NULL },
+    { UINT64_C(0x02fca4a456807043), 0, 1148, 24, 13623, 0, NULL },
+    { UINT64_C(0x137fb8a9ad02116b), 0, 1172, 24, 13407, 0, NULL },
+    { UINT64_C(0x908982af52fcfb57), 0, 1196, 22, 13410, 0, NULL },
+    { UINT64_C(0x822039e27f6f2b63), 0, 1218, 22, 13829, 0, NULL },
+    { UINT64_C(0x43e7d6493771a1ae), 90, 1240, 26, 30901, 0, NULL },
+    { UINT64_C(0xa2b5e0a6ec1691f8), 90, 1266, 26, 30847, 0, NULL },
+    { UINT64_C(0x67b5633b77c98c42), 90, 1292, 28, 30955, 0, NULL },
+    { UINT64_C(0x35e7e035e01c8000), 90, 1320, 28, 30901, 0, NULL },
+    { UINT64_C(0xb023ad15417c7f87), 90, 1348, 37, 22915, 0, NULL },
+    { UINT64_C(0x2ad12c5eebd3b8fe), 90, 1385, 29, 22865, 0, NULL },
+    { UINT64_C(0xf3e17fcb2cb0c5c7), 90, 1414, 36, 22969, 0, NULL },
+    { UINT64_C(0xa1ad482d046b5e06), 90, 1450, 29, 22919, 0, NULL },
+    { UINT64_C(0xda872b49a54d554b), 90, 1479, 26, 21417, 0, NULL },
+    { UINT64_C(0x05425652f73bc7b0), 90, 1505, 28, 21108, 0, NULL },
+    { UINT64_C(0x585de4a5fb6ba186), 90, 1533, 32, 21186, 0, NULL },
+    { UINT64_C(0x064830fc48da7177), 90, 1565, 34, 21512, 0, NULL },
+    { UINT64_C(0xd882bdd4119d0b09), 0, 1599, 19, 4546, 0, NULL },
+    { UINT64_C(0xc03190f06445e6e7), 0, 1618, 21, 4702, 0, NULL },
+    { UINT64_C(0xb24f36c220ddaf10), 0, 1639, 19, 4542, 0, NULL },
+    { UINT64_C(0xff65ad8365726e19), 0, 1658, 21, 4888, 0, NULL },
+    { UINT64_C(0x982f39ba3d9804f4), 90, 1679, 25, 23291, 0, NULL },
+    { UINT64_C(0xf4afde5f77c8d0f4), 90, 1704, 25, 23401, 0, NULL },
+    { UINT64_C(0xd8569332d69b8464), 90, 1729, 33, 20970, 0, NULL },
+    { UINT64_C(0xc5fa541907039e5b), 90, 1762, 22, 23296, 0, NULL },
+    { UINT64_C(0xf57e3180d6186405), 0, 1784, 8, 4472, 0, NULL },
+    { UINT64_C(0xf12e70142633e93d), 0, 1792, 12, 4618, 0, NULL },
+    { UINT64_C(0x0f73b60a059787e0), 0, 1804, 8, 4468, 0, NULL },
+    { UINT64_C(0x54da2db4039f02fd), 0, 1812, 12, 4804, 0, NULL },
+    { UINT64_C(0x0899807934bb4661), 0, 1824, 12, 13143, 0, NULL },
+    { UINT64_C(0x95539035d2320e4b), 0, 1836, 12, 13342, 0, NULL },
+    { UINT64_C(0x1a4201a54b88863e), 0, 1848, 12, 12944, 0, NULL },
+    { UINT64_C(0x2699dd502659ac46), 0, 1860, 12, 13143, 0, NULL },
+    { UINT64_C(0xcade8228a0048f1c), 0, 1872, 32, 8767, 0, NULL },
+    { UINT64_C(0x188acac1382eee1c), 0, 1904, 32, 8827, 0, NULL },
+    { UINT64_C(0x994538c176f4e080), 0, 1936, 28, 8133, 0, NULL },
+    { UINT64_C(0x35b5275ca885d002), 0, 1964, 28, 8193, 0, NULL },
+    { UINT64_C(0x17d42034a42082a3), 90, 1992, 20, 28168, 0, NULL },
+    { UINT64_C(0xcdd4617e46e0e49f), 90, 2012, 19, 28295, 0, NULL },
+    { UINT64_C(0xd1517bf286487fd2), 90, 2031, 30, 26127, 0, NULL },
+    { UINT64_C(0xd12f280766ccbec4), 90, 2061, 16, 28168, 0, NULL },
+    { UINT64_C(0xf4bc0f8907583284), 90, 2077, 21, 23460, 0, NULL },
+    { UINT64_C(0xe0f6013bc0d0e5e6), 90, 2098, 21, 23565, 0, NULL },
+    { UINT64_C(0x2fdf9f728340d4ae), 90, 2119, 25, 21139, 0, NULL },
+    { UINT64_C(0x76d431f830783b95), 90, 2144, 20, 23460, 0, NULL },
+    { UINT64_C(0xd727102d01e6a57b), 0, 2164, 10, 4057, 0, NULL },
+    { UINT64_C(0x685c814d6519f179), 0, 2174, 21, 6071, 0, NULL },
+    { UINT64_C(0x79fdcbafd9e284c8), 0, 2195, 10, 4053, 0, NULL },
+    { UINT64_C(0xdccc2945643e4e9e), 0, 2205, 21, 6067, 0, NULL },
+    { UINT64_C(0xe16241a26d70a85b), 90, 2226, 17, 20436, 0, NULL },
+    { UINT64_C(0x8fb951fd6a2245c9), 90, 2243, 18, 20563, 0, NULL },
+    { UINT64_C(0x3f6bd3df357b7485), 90, 2261, 25, 18370, 0, NULL },
+    { UINT64_C(0x077de107e46c86ae), 90, 2286, 18, 20436, 0, NULL },
+    { UINT64_C(0x498afbbf29b491b2), 90, 2304, 25, 23460, 0, NULL },
+    { UINT64_C(0xf8fb8dffa22a1650), 90, 2329, 23, 23570, 0, NULL },
+    { UINT64_C(0x3a26d25dc9e4e961), 90, 2352, 32, 21139, 0, NULL },
+    { UINT64_C(0x4fdfffaf85be6ea7), 90, 2384, 23, 23465, 0, NULL },
+    { UINT64_C(0x0ff7e9a18103ff49), 0, 2407, 13, 4798, 0, NULL },
+    { UINT64_C(0x789630bf0f1eac09), 0, 2420, 13, 4612, 0, NULL },
+    { UINT64_C(0x82accd9005e31e1a), 0, 2433, 10, 4462, 0, NULL },
+    { UINT64_C(0xbfa5b950598753db), 0, 2443, 10, 4466, 0, NULL },
+    { UINT64_C(0x834a30fbd4f3083b), 0, 2453, 14, 19725, 0, NULL },
+    { UINT64_C(0xebe01578e6bd8b89), 0, 2467, 14, 19924, 0, NULL },
+    { UINT64_C(0x6a3f2e727b3bd280), 0, 2481, 14, 19526, 0, NULL },
+    { UINT64_C(0x6ee8ed5b4853bd2c), 0, 2495, 14, 19725, 0, NULL },
+    { UINT64_C(0x56425e418a007978), 0, 2509, 11, 6694, 0, NULL },
+    { UINT64_C(0x62ed20024ae52ad9), 0, 2520, 11, 7341, 0, NULL },
+    { UINT64_C(0x31be26193750521a), 0, 2531, 11, 6632, 0, NULL },
+    { UINT64_C(0xb76fc857e6c16147), 0, 2542, 11, 7279, 0, NULL },
+    { UINT64_C(0x5739cf6f028cc7f4), 0, 2553, 10, 7271, 0, NULL },
+    { UINT64_C(0x2f56f73efa2e35be), 0, 2563, 10, 7333, 0, NULL },
+    { UINT64_C(0x6c8e7ce70102ab97), 0, 2573, 10, 6624, 0, NULL },
+    { UINT64_C(0x5c6162279f28a10d), 0, 2583, 10, 6686, 0, NULL },
+    { UINT64_C(0xc799af07e334125e), 90, 2593, 22, 30685, 0, NULL },
+    { UINT64_C(0xfba4b0c1b8585d8e), 90, 2615, 24, 30790, 0, NULL },
+    { UINT64_C(0x790c692ef2926cba), 90, 2639, 27, 28399, 0, NULL },
+    { UINT64_C(0x235ce2d0094d68e3), 90, 2666, 23, 30685, 0, NULL },
+    { UINT64_C(0x475ed50ba397da2b), 90, 2689, 19, 27281, 0, NULL },
+    { UINT64_C(0x12c9b4bd3c1896af), 90, 2708, 20, 27408, 0, NULL },
+    { UINT64_C(0xaa9d92633ab1a1cb), 90, 2728, 28, 25246, 0, NULL },
+    { UINT64_C(0x09215f072476cc9e), 90, 2756, 20, 27281, 0, NULL },
+    { UINT64_C(0x56101c2d70922963), 0, 2776, 28, 20022, 0, NULL },
+    { UINT64_C(0x8f9f8db4a7929739), 0, 2804, 13, 19926, 0, NULL },
+    { UINT64_C(0x6bfa0b1dec4b05a0), 0, 2817, 27, 19541, 0, NULL },
+    { UINT64_C(0xc543ec8a0d260dd9), 0, 2844, 21, 20022, 0, NULL },
+    { UINT64_C(0xc07f9664332fb861), 0, 2865, 13, 19725, 0, NULL },
+    { UINT64_C(0xdbe6ca71467f26a1), 0, 2878, 13, 19924, 0, NULL },
+    { UINT64_C(0xefe406685f348e81), 0, 2891, 14, 19526, 0, NULL },
+    { UINT64_C(0xf5f01c8e735adf71), 0, 2905, 14, 19725, 0, NULL },
+    { UINT64_C(0xc821dcbd80efe789), 90, 2919, 18, 20273, 0, NULL },
+    { UINT64_C(0xe8143d6254fbf421), 90, 2937, 18, 20400, 0, NULL },
+    { UINT64_C(0x9ec3b1079428eeb6), 90, 2955, 31, 18207, 0, NULL },
+    { UINT64_C(0xd327ec069fd355de), 90, 2986, 17, 20273, 0, NULL },
+    { UINT64_C(0x8dc7d6c8c3efed4f), 0, 3003, 22, 13155, 0, NULL },
+    { UINT64_C(0xab46684daf5da58b), 0, 3025, 21, 13353, 0, NULL },
+    { UINT64_C(0x21c4accf48f6c513), 0, 3046, 23, 12956, 0, NULL },
+    { UINT64_C(0x8a23a0c6a78b3ee3), 0, 3069, 22, 13154, 0, NULL },
+    { UINT64_C(0xc488b7544900ca57), 0, 3091, 16, 4469, 0, NULL },
+    { UINT64_C(0x4444845f74a134ca), 0, 3107, 15, 4626, 0, NULL },
+    { UINT64_C(0xf28dec02ca3c031a), 0, 3122, 16, 4465, 0, NULL },
+    { UINT64_C(0xddfdd46147273f0a), 0, 3138, 15, 4812, 0, NULL },
+    { UINT64_C(0xb55cc5334a93fb2b), 90, 3153, 25, 22663, 0, NULL },
+    { UINT64_C(0x6f652bdbac0c1753), 90, 3178, 25, 22538, 0, NULL },
+    { UINT64_C(0xc8d1e12bce7772e8), 90, 3203, 25, 22487, 0, NULL },
+    { UINT64_C(0x8ab21ffc3917423e), 90, 3228, 25, 21843, 0, NULL },
+    { UINT64_C(0x5405c263f2cedde3), 90, 3253, 27, 32107, 0, NULL },
+    { UINT64_C(0x7b62b14364274d12), 90, 3280, 28, 31829, 0, NULL },
+    { UINT64_C(0xefcbe6e3c1d2aece), 90, 3308, 30, 31637, 0, NULL },
+    { UINT64_C(0x2ef06b0b1efac5d1), 90, 3338, 32, 30820, 0, NULL },
+    { UINT64_C(0x70c69923863eb97e), 0, 3370, 12, 12075, 0, NULL },
+    { UINT64_C(0x75dcd387cc80b042), 0, 3382, 12, 12020, 0, NULL },
+    { UINT64_C(0x532e279d2ec609c4), 0, 3394, 12, 11850, 0, NULL },
+    { UINT64_C(0x1e189531befcd846), 0, 3406, 13, 11238, 0, NULL },
+    { UINT64_C(0xea869ab1f2c6af2e), 0, 3419, 47, 4497, 0, NULL },
+    { UINT64_C(0xdb77c334f721164d), 0, 3466, 53, 4698, 0, NULL },
+    { UINT64_C(0x004d3197b6baf0ed), 0, 3519, 47, 4493, 0, NULL },
+    { UINT64_C(0x830fdbf27f1fffe5), 0, 3566, 54, 4807, 0, NULL },
+    { UINT64_C(0x6b7f6c9b6b216470), 90, 3620, 23, 21486, 0, NULL },
+    { UINT64_C(0xbe8bd8fbfc14e2d2), 90, 3643, 23, 21360, 0, NULL },
+    { UINT64_C(0x52fb14a581e542b2), 90, 3666, 23, 21310, 0, NULL },
+    { UINT64_C(0xc4142dacad7e09ee), 90, 3689, 22, 20665, 0, NULL },
+    { UINT64_C(0x4d335cc994319ee3), 0, 3711, 10, 5867, 0, NULL },
+    { UINT64_C(0x6cd7383b16259409), 0, 3721, 11, 7316, 0, NULL },
+    { UINT64_C(0x8cb651a88ab94960), 0, 3732, 10, 5804, 0, NULL },
+    { UINT64_C(0xf5bf38791ef8ffb8), 0, 3742, 11, 7253, 0, NULL },
+    { UINT64_C(0x722a834311f285e6), 0, 3753, 13, 12075, 0, NULL },
+    { UINT64_C(0x39c15c2be2b6ca75), 0, 3766, 14, 12020, 0, NULL },
+    { UINT64_C(0x44e1235aed85af06), 0, 3780, 13, 11850, 0, NULL },
+    { UINT64_C(0x07ca3bbfe2ed1bcf), 0, 3793, 15, 11238, 0, NULL },
+    { UINT64_C(0xedd549618794bdeb), 90, 3808, 20, 21652, 0, NULL },
+    { UINT64_C(0x7be71a4e172cfbeb), 90, 3828, 22, 21526, 0, NULL },
+    { UINT64_C(0xc55f511a686e3326), 90, 3850, 21, 21477, 0, NULL },
+    { UINT64_C(0x5c6c638580d53f82), 90, 3871, 24, 20832, 0, NULL },
+    { UINT64_C(0x9bc92a2d3f70c619), 90, 3895, 21, 22650, 0, NULL },
+    { UINT64_C(0xa210c994c3cd8f8b), 90, 3916, 22, 22525, 0, NULL },
+    { UINT64_C(0xbf18dc0b17335a71), 90, 3938, 20, 22474, 0, NULL },
+    { UINT64_C(0xc2e17bd5f1f7cd83), 90, 3958, 23, 21830, 0, NULL },
+    { UINT64_C(0xa280f4e476c32cbb), 90, 3981, 34, 25792, 0, NULL },
+    { UINT64_C(0xf8f345882ad7f247), 90, 4015, 32, 25495, 0, NULL },
+    { UINT64_C(0x9fe0bbbb17ecdede), 90, 4047, 34, 25472, 0, NULL },
+    { UINT64_C(0xa069a7313bb483b6), 90, 4081, 33, 24544, 0, NULL },
+    { UINT64_C(0x73f853d2db3fe72c), 0, 4114, 25, 12070, 0, NULL },
+    { UINT64_C(0x47e773c07a59f2ba), 0, 4139, 23, 12015, 0, NULL },
+    { UINT64_C(0x644a210fa9ab689f), 0, 4162, 24, 11845, 0, NULL },
+    { UINT64_C(0xd12f28b8e46fd143), 0, 4186, 23, 11233, 0, NULL },
+    { UINT64_C(0x56932dec0cb04f77), 0, 4209, 22, 18923, 0, NULL },
+    { UINT64_C(0xba144f8eb3770134), 0, 4231, 22, 18889, 0, NULL },
+    { UINT64_C(0xa26bb89ad8355d5e), 0, 4253, 22, 18548, 0, NULL },
+    { UINT64_C(0x8e7fbdb1bdc2d363), 0, 4275, 23, 18049, 0, NULL },
+    { UINT64_C(0x3226f70a39a56439), 0, 4298, 17, 12090, 0, NULL },
+    { UINT64_C(0x4dca8515ba574086), 0, 4315, 18, 12036, 0, NULL },
+    { UINT64_C(0x2e1e7069aca1b4c4), 0, 4333, 17, 11864, 0, NULL },
+    { UINT64_C(0xf9095a1b0f7aaf8b), 0, 4350, 18, 11253, 0, NULL },
+    { UINT64_C(0x7cdbcb4ca80b5891), 0, 4368, 12, 7245, 0, NULL },
+    { UINT64_C(0x911d57d41f6a2ad2), 0, 4380, 12, 7308, 0, NULL },
+    { UINT64_C(0x5e5dcc735856e6e7), 0, 4392, 11, 5796, 0, NULL },
+    { UINT64_C(0xd711e86abca4b7a6), 0, 4403, 11, 5859, 0, NULL },
+    { UINT64_C(0x5006b33daf73568c), 0, 4414, 20, 18923, 0, NULL },
+    { UINT64_C(0xc9cb49c45bf62854), 0, 4434, 21, 18889, 0, NULL },
+    { UINT64_C(0x7ff0235319bc0433), 0, 4455, 19, 18548, 0, NULL },
+    { UINT64_C(0x71cf716c48ed20bd), 0, 4474, 21, 18049, 0, NULL },
+    { UINT64_C(0xc090e6249460f1a0), 90, 4495, 27, 29191, 0, NULL },
+    { UINT64_C(0xc56ae9be7af8a885), 90, 4522, 28, 29086, 0, NULL },
+    { UINT64_C(0xa3680617c6723b44), 90, 4550, 27, 28866, 0, NULL },
+    { UINT64_C(0x30bffa4b460870f5), 90, 4577, 30, 28334, 0, NULL },
+    { UINT64_C(0xa19ac3e7c0219fdb), 0, 4607, 23, 14857, 0, NULL },
+    { UINT64_C(0x48c87c74d5444aff), 0, 4630, 23, 14803, 0, NULL },
+    { UINT64_C(0x8a291e1f69402afe), 0, 4653, 23, 14631, 0, NULL },
+    { UINT64_C(0x299bb58175169974), 0, 4676, 24, 14020, 0, NULL },
+    { UINT64_C(0x4cc4ec780a697350), 90, 4700, 28, 32107, 0, NULL },
+    { UINT64_C(0x912f71185e25ebc5), 90, 4728, 29, 31829, 0, NULL },
+    { UINT64_C(0x8701bceb3db506c7), 90, 4757, 31, 31637, 0, NULL },
+    { UINT64_C(0x459683bfdb2fb878), 90, 4788, 33, 30820, 0, NULL },
+    { UINT64_C(0xd56911f3de0c053b), 90, 4821, 45, 37013, 0, NULL },
+    { UINT64_C(0xd91e08d3f29a9055), 90, 4866, 47, 36787, 0, NULL },
+    { UINT64_C(0x333ea09f68187f2f), 90, 4913, 44, 36330, 0, NULL },
+    { UINT64_C(0x9ac3af2c457c087f), 90, 4957, 47, 35531, 0, NULL },
+    { UINT64_C(0x3cb2c9734e1639ad), 90, 5004, 32, 28983, 0, NULL },
+    { UINT64_C(0x9132d5af2c6dc2d7), 90, 5036, 33, 28879, 0, NULL },
+    { UINT64_C(0xf1c396dd283fa27b), 90, 5069, 31, 28657, 0, NULL },
+    { UINT64_C(0x09c0ff8d45852137), 90, 5100, 33, 28126, 0, NULL },
 };
 
 static const struct kiln_stage stages[] = {
@@ -11030,7 +11024,7 @@ const struct kiln_bundle kiln_bundle_nvidia_h100 = {
     .provenance = "tuned on NVIDIA H100 80GB HBM3, NVIDIA CUDA, driver 580.159.04",
     .match = { "NVIDIA CUDA", "NVIDIA H100 80GB HBM3", NULL, 0, 0 },
     .traits = { 0, 132, 1, 232448, 90 },
-    .pool = { sizeof rows, 3100, 4661, 5133,
+    .pool = { sizeof rows, 3097, 4644, 5133,
               rows[0].text, lines, pairs, symbols },
     .num_programs = 236, .num_recipes = 240, .num_pins = 0,
     .programs = programs, .recipes = recipes, .pins = NULL,

@@ -20,6 +20,9 @@ static const struct { char text[4096]; } rows[] = { {
     "\0"
     "static void store(float x, __global half *p)\0"
     "    vstore_half(x, 0, p);\0"
+    "// C = alpha x + beta C for one element; beta == 0 does not read C.\0"
+    "static void put(float x, float alpha, float beta, __global half *p)\0"
+    "    store(beta == 0 ? alpha * x : alpha * x + beta * load(p), p);\0"
     "// NVIDIA's instructions, as the PTX ISA names them. An address in local memory is its 32 bits.\0"
     "static uint local_address(__local const void *p)\0"
     "    return (uint) (ulong) p;\0"
@@ -72,22 +75,22 @@ static const struct { char text[4096]; } rows[] = { {
     "            \"{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};\" :\0"
     "            \"+f\"(c[0]), \"+f\"(c[1]), \"+f\"(c[2]), \"+f\"(c[3]) :\0"
     "            \"r\"(a[0]), \"r\"(a[1]), \"r\"(a[2]), \"r\"(a[3]), \"r\"(b[0]), \"r\"(b[1]));\0"
-    "// Stores alpha x + beta C in a row of C, where there is such a column; beta == 0 does not read C.\0"
-    "static void put(float x, __global half *out, long col, long N, float alpha, float beta)\0"
+    "// put in a row of C, where there is such a column.\0"
+    "static void put_column(float x, __global half *out, long col, long N, float alpha, float beta)\0"
     "    if (col < N)\0"
     "        store(beta == 0 ? alpha * x : alpha * x + beta * load(out + col), out + col);\0"
     "static uint pack_halves(float low, float high)\0"
     "    uint both;\0"
+}, {
     "    asm(\"cvt.rn.f16x2.f32 %0, %1, %2;\" : \"=r\"(both) : \"f\"(high), \"f\"(low));\0"
     "    return both;\0"
     "// put for two columns side by side; `whole` says that they are at a multiple of their size.\0"
-}, {
     "static void put_pair(float x, float y, __global half *out, long col, long N, float alpha,\0"
     "        float beta,\0"
     "        bool whole)\0"
     "    if (!whole || col + 1 >= N) {\0"
-    "        put(x, out, col, N, alpha, beta);\0"
-    "        put(y, out, col + 1, N, alpha, beta);\0"
+    "        put_column(x, out, col, N, alpha, beta);\0"
+    "        put_column(y, out, col + 1, N, alpha, beta);\0"
     "        return;\0"
     "    float2 z = alpha * (float2) (x, y);\0"
     "    if (beta != 0) {\0"
@@ -158,11 +161,11 @@ static const struct { char text[4096]; } rows[] = { {
     "            if (t < 3)\0"
     "                continue;\0"
     "            // Of the last step, what there is of K.\0"
+}, {
     "            const long left = K - (long) (first + t - 3) * 64;\0"
     "            const uint a_tile = a_at + stage * 8192, b_tile = b_at + stage * 4096;\0"
     "            if (left >= 64)\0"
     "            #pragma unroll\0"
-}, {
     "                for (int s = 0; s < 4; s++) {\0"
     "                    // Reads what is multiplied at once, the s-th of a tile, into fragments 0.\0"
     "                    // Sixteen values of k of the tile. Blocks of 8 x 8 are read four at once:\0"
@@ -200,9 +203,9 @@ static const struct { char text[4096]; } rows[] = { {
     "                const int odd = (ulong) (out + first_n) / 2 % 2;\0"
     "                for (int n = 2 * (int) lane - odd; n < 32; n += 64) {\0"
     "                    if (n < 0)\0"
-    "                        put(c_tile[c_place(m, 0)], out, first_n, N, alpha, beta);\0"
+    "                        put_column(c_tile[c_place(m, 0)], out, first_n, N, alpha, beta);\0"
     "                    else if (n == 31)\0"
-    "                        put(c_tile[c_place(m, n)], out, first_n + n, N, alpha, beta);\0"
+    "                        put_column(c_tile[c_place(m, n)], out, first_n + n, N, alpha, beta);\0"
     "                    else\0"
     "                        put_pair(c_tile[c_place(m, n)], c_tile[c_place(m, n + 1)], out, first_n + n,\0"
     "                                N,\0"
@@ -227,9 +230,9 @@ static const struct { char text[4096]; } rows[] = { {
     "                                x = s * 2 + lane / 8 % 2;\0"
     "                        load_blocks(bs0[j / 2], b_tile + swizzled(line, x, 8));\0"
     "// A is stored K x M.\0"
+}, {
     "void kiln_hgemm_async_multiply_tn_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
     "                copy_a(a_at + stage * 8192, A + k * lda + first_m, lda, K - k, M - first_m, item);\0"
-}, {
     "                        const uint line = s * 16 + lane / 16 * 8 + lane % 8,\0"
     "                                x = warp_m / 8 + i * 2 + lane / 8 % 2;\0"
     "                        load_transposed_blocks(as0[i], a_tile + swizzled(line, x, 8));\0"
@@ -291,9 +294,9 @@ static const struct { char text[4096]; } rows[] = { {
     "                for (int j = 0; j < 4; j++) {\0"
     "// Adds up what work-groups have of a tile that none did alone, and stores it. Of 128 elements at a\0"
     "// time each of eight warps adds up every eighth part; what they have is then added in their order.\0"
+}, {
     "__kernel __attribute__((reqd_work_group_size(256, 1, 1)))\0"
     "void kiln_hgemm_async_add_nn_bm64_bn64_wm32_wn32_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
-}, {
     "        __global const float *restrict work, long parts_at, float alpha, float beta,\0"
     "    __local float sums[8][128] __attribute__((aligned(16)));\0"
     "    __local uint told[6];\0"
@@ -364,9 +367,9 @@ static const struct { char text[4096]; } rows[] = { {
     "            const uint in_m = e / 4 / 4 * 16, in_n = e / 4 % 4 * 8;\0"
     "            const long row = first_m + warp_m + in_m + e / 2 % 2 * 8 + lane_r;\0"
     "            const long col = first_n + warp_n + in_n + lane_k * 2 + e % 2;\0"
-    "            if (row < M)\0"
-    "                put(all, C + row * ldc, col, N, alpha, beta);\0"
 }, {
+    "            if (row < M)\0"
+    "                put_column(all, C + row * ldc, col, N, alpha, beta);\0"
     "void kiln_hgemm_async_stream_nt_bm64_bn64_wm32_wn32_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
     "                copy_b(b_at + stage * 8192, B + first_n * ldb + k, ldb, N - first_n, K - k, item);\0"
     "void kiln_hgemm_async_add_nt_bm64_bn64_wm32_wn32_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
@@ -430,8 +433,8 @@ static const struct { char text[4096]; } rows[] = { {
     "                const float b1 = b_tile[k + 1][local_n * 4 + 1];\0"
     "                const float b2 = b_tile[k + 1][local_n * 4 + 2];\0"
     "                const float b3 = b_tile[k + 1][local_n * 4 + 3];\0"
-    "                const float a0 = a_tile[k + 1][local_m * 4];\0"
 }, {
+    "                const float a0 = a_tile[k + 1][local_m * 4];\0"
     "                const float a1 = a_tile[k + 1][local_m * 4 + 1];\0"
     "                const float a2 = a_tile[k + 1][local_m * 4 + 2];\0"
     "                const float a3 = a_tile[k + 1][local_m * 4 + 3];\0"
@@ -452,39 +455,35 @@ static const struct { char text[4096]; } rows[] = { {
     "                const float a2 = a_tile[k + 3][local_m * 4 + 2];\0"
     "                const float a3 = a_tile[k + 3][local_m * 4 + 3];\0"
     "        for (; k < depth; k++) {\0"
-    "    // C = alpha c + beta C for the 4 x 4 block at (row, col); beta == 0 does not read C.\0"
+    "    // C = alpha c + beta C for the 4 x 4 block at (row, col).\0"
     "    if (row < M) {\0"
     "        __global half *out = C + row * ldc + col;\0"
-    "        if (col < N) {\0"
-    "            const float x = alpha * c0_0;\0"
-    "            store(beta == 0 ? x : x + beta * load(out), out);\0"
-    "        if (col + 1 < N) {\0"
-    "            const float x = alpha * c0_1;\0"
-    "            store(beta == 0 ? x : x + beta * load(out + 1), out + 1);\0"
-    "        if (col + 2 < N) {\0"
-    "            const float x = alpha * c0_2;\0"
-    "            store(beta == 0 ? x : x + beta * load(out + 2), out + 2);\0"
-    "        if (col + 3 < N) {\0"
-    "            const float x = alpha * c0_3;\0"
-    "            store(beta == 0 ? x : x + beta * load(out + 3), out + 3);\0"
+    "        if (col < N)\0"
+    "            put(c0_0, alpha, beta, out);\0"
+    "        if (col + 1 < N)\0"
+    "            put(c0_1, alpha, beta, out + 1);\0"
+    "        if (col + 2 < N)\0"
+    "            put(c0_2, alpha, beta, out + 2);\0"
+    "        if (col + 3 < N)\0"
+    "            put(c0_3, alpha, beta, out + 3);\0"
     "    if (row + 1 < M) {\0"
     "        __global half *out = C + (row + 1) * ldc + col;\0"
-    "            const float x = alpha * c1_0;\0"
-    "            const float x = alpha * c1_1;\0"
-    "            const float x = alpha * c1_2;\0"
-    "            const float x = alpha * c1_3;\0"
+    "            put(c1_0, alpha, beta, out);\0"
+    "            put(c1_1, alpha, beta, out + 1);\0"
+    "            put(c1_2, alpha, beta, out + 2);\0"
+    "            put(c1_3, alpha, beta, out + 3);\0"
     "    if (row + 2 < M) {\0"
     "        __global half *out = C + (row + 2) * ldc + col;\0"
-    "            const float x = alpha * c2_0;\0"
-    "            const float x = alpha * c2_1;\0"
-    "            const float x = alpha * c2_2;\0"
-    "            const float x = alpha * c2_3;\0"
+    "            put(c2_0, alpha, beta, out);\0"
+    "            put(c2_1, alpha, beta, out + 1);\0"
+    "            put(c2_2, alpha, beta, out + 2);\0"
+    "            put(c2_3, alpha, beta, out + 3);\0"
     "    if (row + 3 < M) {\0"
     "        __global half *out = C + (row + 3) * ldc + col;\0"
-    "            const float x = alpha * c3_0;\0"
-    "            const float x = alpha * c3_1;\0"
-    "            const float x = alpha * c3_2;\0"
-    "            const float x = alpha * c3_3;\0"
+    "            put(c3_0, alpha, beta, out);\0"
+    "            put(c3_1, alpha, beta, out + 1);\0"
+    "            put(c3_2, alpha, beta, out + 2);\0"
+    "            put(c3_3, alpha, beta, out + 3);\0"
     "void kiln_hgemm_tiled_multiply_nt_wgm16_wgn16_tm4_nv4_vec1_kt16_ku4_locala1_localb1_pad1_bufs1_ahead0_mapm0_mapn0_order0_group8_split1_guard1_index32(int M,\0"
     "            const int e = item, k = e % 16, n = e / 16;\0"
     "                    ? load(B + (first_n + n) * ldb + k0 + k) : 0;\0"
@@ -504,10 +503,10 @@ static const struct { char text[4096]; } rows[] = { {
     "// 16 bytes from where an element is, out of the one or two aligned chunks that they lie in.\0"
     "static uint4 load_anywhere(__global const element_bits *from)\0"
     "    const uint at = (ulong) from % 16;\0"
-}, {
     "    __global const uint4 *chunks = (__global const uint4 *) ((ulong) from - at);\0"
     "    const uint4 low = chunks[0], high = at > 0 ? chunks[1] : (uint4) 0;\0"
     "    uint4 x = at & 8 ? (uint4) (low.zw, high.xy) : low;\0"
+}, {
     "    uint2 next = at & 8 ? high.zw : high.xy;\0"
     "    x = at & 4 ? (uint4) (x.yzw, next.x) : x;\0"
     "    next.x = at & 4 ? next.y : next.x;\0"
@@ -572,9 +571,9 @@ static const struct { char text[4096]; } rows[] = { {
     "                            const uint line = warp_m + i * 16 + lane % 16, x = s * 2 + lane / 16;\0"
     "                            load_blocks(as0[i], a_tile + swizzled(line, x, 8));\0"
     "                        }\0"
-}, {
     "                        for (int j = 0; j < 2; j += 2) {\0"
     "                            const uint line = s * 16 + lane % 16, x = warp_n / 8 + j + lane / 16;\0"
+}, {
     "                            load_transposed_blocks(bs0[j / 2], b_tile + swizzled(line, x, 4));\0"
     "                        for (int i = 0; i < 2; i++)\0"
     "                            for (int j = 0; j < 2; j++)\0"
@@ -631,9 +630,9 @@ static const struct { char text[4096]; } rows[] = { {
     "        __global const element_bits *restrict X, long x_offset, long ldx,\0"
     "        __global uchar *restrict work, long at)\0"
     "    copy_matrix(rows, cols, X + x_offset, ldx, (__global element_bits *) work + at);\0"
-}, {
     "void kiln_hgemm_async_copyb_n(long rows, long cols,\0"
     "// A work-group computes 128 x 128 of C, a warp 64 x 32 of it. Tiles of A and B, 32\0"
+}, {
     "void kiln_hgemm_async_multiply_nn_bm128_bn128_wm64_wn32_depth64_st4_ku2_group8_bytes16_copy1(long M,\0"
     "    const int first = 0, num = (K + 31) / 32;\0"
     "    const uint tiles_m = ((uint) M + 127) / 128, tiles_n = ((uint) N + 127) / 128;\0"
@@ -670,8 +669,6 @@ static const struct { char text[4096]; } rows[] = { {
     "static float4 load_aligned(__global const half *p)\0"
     "    const uint2 bits = *(__global const uint2 *) p;\0"
     "    return vload_half4(0, (const half *) &bits);\0"
-    "static void put(float x, float beta, __global half *p)\0"
-    "    store(beta == 0 ? x : x + beta * load(p), p);\0"
     "// C = alpha op(A) op(B) + beta C for few rows: X is B and Y is A, C is S x L, row-major.\0"
     "// X is stored K x L: its rows are added up, each times an element of Y.\0"
     "// Y is stored S x K.\0"
@@ -705,11 +702,11 @@ static const struct { char text[4096]; } rows[] = { {
     "        for (; k + 384 < to; k += 512) {\0"
     "            __global const half *x = X + k * ldx + first;\0"
     "            const float4 a0 = load_aligned(x + 0 * ldx);\0"
-}, {
     "            const float4 a1 = load_aligned(x + 128 * ldx);\0"
     "            const float4 a2 = load_aligned(x + 256 * ldx);\0"
     "            const float4 a3 = load_aligned(x + 384 * ldx);\0"
     "            c0 += a0 * load(y0 + k * y_step);\0"
+}, {
     "            c0 += a1 * load(y0 + (k + 128) * y_step);\0"
     "            c0 += a2 * load(y0 + (k + 256) * y_step);\0"
     "            c0 += a3 * load(y0 + (k + 384) * y_step);\0"
@@ -729,7 +726,7 @@ static const struct { char text[4096]; } rows[] = { {
     "        float sums[4];\0"
     "        vstore4(part[item], 0, sums);\0"
     "            if (first + i >= begin && first + i < L)\0"
-    "                put(alpha * sums[i], beta, C + s * ldc + first + i);\0"
+    "                put(sums[i], alpha, beta, C + s * ldc + first + i);\0"
     "static float total(float4 x)\0"
     "    float e[4];\0"
     "    vstore4(x, 0, e);\0"
@@ -789,10 +786,10 @@ static const struct { char text[4096]; } rows[] = { {
     "    const int y_step = ldy;\0"
     "void kiln_hgemm_thin_multiply_tt_side0_short1_vec4_rows4_nv1_litems8_kitems128_ksplit1_align1_index32(int L,\0"
     "    // A single column of Y lies side by side like a row.\0"
-}, {
     "    const bool fast = is_aligned && ldy == 1;\0"
     "            const float4 b0 = (float4) (load(y0 + k * y_step), load(y0 + (k + 1) * y_step),\0"
     "                    load(y0 + (k + 2) * y_step), load(y0 + (k + 3) * y_step));\0"
+}, {
     "static void fetch_b(uint4 pieces[4], __global const half *from, long ld, int lines, int cols,\0"
     "static void put_b(__local uchar *tile, const uint4 pieces[4], uint item)\0"
     "void kiln_hgemm_async_stream_nn_bm64_bn64_wm32_wn32_depth128_st2_ku2_group8_bytes2_copy0(long M,\0"
@@ -846,10 +843,10 @@ static const struct { char text[4096]; } rows[] = { {
     "    for (int v = 0; v < 4; v++)\0"
     "        column[v] = whole ? l + v : min(base + v * 32 + along_l, L - 1);\0"
     "    for (int chunk = from; chunk < to; chunk += 256) {\0"
-}, {
     "        // The part of Y for the values of k from `chunk` to `end`.\0"
     "        const int end = min(chunk + 256, to);\0"
     "        for (int j = get_local_id(1); j < 8; j += 8) {\0"
+}, {
     "            __global const half *y = Y + min(s + j, S - 1) * ldy + chunk;\0"
     "            for (int at = get_local_id(0); at < end - chunk; at += 32)\0"
     "                kept[at * 8 + j] = load(y + at);\0"
@@ -888,7 +885,7 @@ static const struct { char text[4096]; } rows[] = { {
     "            sum += sums[k * 33];\0"
     "        const int short_at = s + j;\0"
     "        if (at < L && short_at < S)\0"
-    "            put(alpha * sum, beta, C + short_at * ldc + at);\0"
+    "            put(sum, alpha, beta, C + short_at * ldc + at);\0"
     "                    c[j + 4][v];\0"
     "        const int short_at = s + 4 + j;\0"
     "// A work-group of 8 work-items along L and 32 along K has 32 x 8 of C.\0"
@@ -931,9 +928,9 @@ static const struct { char text[4096]; } rows[] = { {
     "        const int of = i % 8, v = i / 8 % 4, j = i / 32;\0"
     "        const int at = (int) get_group_id(0) * 32 + of * 4 + v;\0"
     "        __local const float *sums = kept + (j * 4 + v) * 288 + of;\0"
-}, {
     "        for (int k = 1; k < 32; k++)\0"
     "            sum += sums[k * 9];\0"
+}, {
     "void kiln_hgemm_thin_multiply_tn_side0_short8_vec4_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L,\0"
     "        for (int i = item; i < (end - chunk) * 8; i += 256) {\0"
     "            const int at = i / 8, j = i % 8;\0"
@@ -989,8 +986,8 @@ static const struct { char text[4096]; } rows[] = { {
     "        const uint line = (item + p * 512) / 16, x = item % 16;\0"
     "// A work-group computes 128 x 128 of C, a warp 64 x 16 of it. Tiles of A and B, 32\0"
     "// deep, are copied into local memory asynchronously, 5 ahead of those that are multiplied.\0"
-}, {
     "__kernel __attribute__((reqd_work_group_size(512, 1, 1)))\0"
+}, {
     "void kiln_hgemm_async_multiply_nn_bm128_bn128_wm64_wn16_depth64_st6_ku2_group4_bytes2_copy0(long M,\0"
     "    __local uchar both_tiles[98304] __attribute__((aligned(1024)));\0"
     "    // Work-groups that run together share rows and columns: 4 rows of tiles at a time.\0"
@@ -1022,6 +1019,7 @@ static const struct { char text[4096]; } rows[] = { {
     "    return *p;\0"
     "static void store(float x, __global float *p)\0"
     "    *p = x;\0"
+    "static void put(float x, float alpha, float beta, __global float *p)\0"
     "// Begins to copy 4 bytes into local memory: the first `bytes` of them, and zeros.\0"
     "static void copy_4(uint to, __global const float *from, uint bytes)\0"
     "    asm volatile(\"cp.async.ca.shared.global [%0], [%1], 4, %2;\" ::\0"
@@ -1043,7 +1041,7 @@ static const struct { char text[4096]; } rows[] = { {
     "    const uint first = item / 128, col = item % 128;\0"
     "    for (uint line = first; line < first + 32; line += 1, from += 1 * ld) {\0"
     "            const uint where = x / 64 * 8192 + line * 256 + x % 64 * 4;\0"
-    "static void put(float x, __global float *out, long col, long N, float alpha, float beta)\0"
+    "static void put_column(float x, __global float *out, long col, long N, float alpha, float beta)\0"
     "static uint exchange(uint x, uint distance)\0"
     "    uint other;\0"
     "    asm volatile(\"shfl.sync.bfly.b32 %0, %1, %2, 31, 0xffffffff;\" :\0"
@@ -1055,13 +1053,13 @@ static const struct { char text[4096]; } rows[] = { {
     "        const uint other = exchange(item & 1 ? x[i] : x[i + 1], 1);\0"
     "        x[i] = item & 1 ? other : x[i];\0"
     "        x[i + 1] = item & 1 ? x[i + 1] : other;\0"
-    "    for (int i = 0; i < 2; i++) {\0"
 }, {
+    "    for (int i = 0; i < 2; i++) {\0"
     "        const uint other = exchange(item & 2 ? x[i] : x[i + 2], 2);\0"
     "        x[i] = item & 2 ? other : x[i];\0"
     "        x[i + 2] = item & 2 ? x[i + 2] : other;\0"
     "// put for four columns side by side, at an address that is a multiple of their size.\0"
-    "static void put_vector(float4 x, __global float *out, float alpha, float beta)\0"
+    "static void put_four(float4 x, __global float *out, float alpha, float beta)\0"
     "    x *= alpha;\0"
     "    if (beta != 0)\0"
     "        x += beta * *(__global float4 *) out;\0"
@@ -1120,7 +1118,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                            (float4) (c[m][n], c[m][n + 1], c[m][n + 2], c[m][n + 3]);\0"
     "                __global float *out = C + (first_m + m) * ldc;\0"
     "                for (uint n = lane; n < 128; n += 32)\0"
-    "                    put(c_tile[c_place(m, n)], out, first_n + n, N, alpha, beta);\0"
+    "                    put_column(c_tile[c_place(m, n)], out, first_n + n, N, alpha, beta);\0"
     "        for (int m = 0; m < 8; m++) {\0"
     "            const long row = first_m + warp_m + m / 4 * 32 + lane_m * 4 + m % 4;\0"
 }, {
@@ -1129,7 +1127,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                const long block = first_n + warp_n + n * 4;\0"
     "                if (is_aligned && block + 15 < N) {\0"
     "                    if (row < M)\0"
-    "                        put_vector((float4) (c[m][n], c[m][n + 1], c[m][n + 2], c[m][n + 3]),\0"
+    "                        put_four((float4) (c[m][n], c[m][n + 1], c[m][n + 2], c[m][n + 3]),\0"
     "                                out + block + lane_n * 4, alpha, beta);\0"
     "                    continue;\0"
     "                // Where rows of C begin anywhere: four work-items side by side store four columns\0"
@@ -1138,7 +1136,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                        as_uint(c[m][n + 3]) };\0"
     "                transpose_quad(x, lane);\0"
     "                if (row < M)\0"
-    "                        put(as_float(x[i]), out, block + i * 4 + lane_n, N, alpha, beta);\0"
+    "                        put_column(as_float(x[i]), out, block + i * 4 + lane_n, N, alpha, beta);\0"
     "// Begins to copy 128 lines of 32 values of k, of which this work-item copies four side by side in\0"
     "    for (uint line = first; line < first + 128; line += 16, from += 16 * ld) {\0"
     "void kiln_sgemm_async_multiply_nt_bm64_bn128_wm64_wn32_depth128_st2_ku4_group8_bytes4_copy0(long M,\0"
@@ -1301,7 +1299,6 @@ static const struct { char text[4096]; } rows[] = { {
     "// In one load what begins at a multiple of its size, 16 bytes.\0"
     "static float4 load_aligned(__global const float *p)\0"
     "    return *(__global const float4 *) p;\0"
-    "static void put(float x, float beta, __global float *p)\0"
     "// A work-group of 4 work-items along L and 16 along K has 16 x 1 of C.\0"
     "__kernel __attribute__((reqd_work_group_size(4, 16, 1)))\0"
     "void kiln_sgemm_thin_multiply_nn_side0_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L,\0"
@@ -1356,12 +1353,13 @@ static const struct { char text[4096]; } rows[] = { {
     "// does that in one step: FP_CONTRACT, on by default, allows it.\0"
     "static double load(__global const double *p)\0"
     "static void store(double x, __global double *p)\0"
+    "static void put(double x, double alpha, double beta, __global double *p)\0"
     "// Begins to copy 8 bytes into local memory: the first `bytes` of them, and zeros.\0"
     "static void copy_8(uint to, __global const double *from, uint bytes)\0"
     "    asm volatile(\"cp.async.ca.shared.global [%0], [%1], 8, %2;\" ::\0"
     "// bytes; boxes side by side have 16 lines.\0"
-    "    return (x / part * part * 16 + line * part + (x % part ^ line % 8 / (8 / part))) * 16;\0"
 }, {
+    "    return (x / part * part * 16 + line * part + (x % part ^ line % 8 / (8 / part))) * 16;\0"
     "// Begins to copy 64 lines of 16 elements, of which this work-item copies 1\0"
     "static void copy_a(uint to, __global const double *from, long ld, uint lines, int cols, uint item)\0"
     "    const uint first = item / 16, col = item % 16;\0"
@@ -1378,7 +1376,7 @@ static const struct { char text[4096]; } rows[] = { {
     "        asm volatile(\"mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 \"\0"
     "                \"{%0, %1}, {%2}, {%3}, {%0, %1};\" :\0"
     "                \"+d\"(c[i % 2 * 2]), \"+d\"(c[i % 2 * 2 + 1]) : \"d\"(a[i]), \"d\"(b[i / 2]));\0"
-    "static void put(double x, __global double *out, long col, long N, double alpha, double beta)\0"
+    "static void put_column(double x, __global double *out, long col, long N, double alpha, double beta)\0"
     "static void put_pair(double x, double y, __global double *out, long col, long N, double alpha,\0"
     "        double beta,\0"
     "    double2 z = alpha * (double2) (x, y);\0"
@@ -1419,8 +1417,8 @@ static const struct { char text[4096]; } rows[] = { {
     "                    as0[i][3] = *(__local const double *) (a_tile + a_first + i * 2048 + 1024 + (at\0"
     "                            ^ 8));\0"
     "                    const uint at = (k_0 * 128 + ((lane_m / 2) ^ k_0) * 16) ^ j % 2 * 64;\0"
-    "                    bs0[j][0] = *(__local const double *) (b_tile + b_first + j / 2 * 2048 + s\0"
 }, {
+    "                    bs0[j][0] = *(__local const double *) (b_tile + b_first + j / 2 * 2048 + s\0"
     "                            * 1024 + at);\0"
     "                    bs0[j][1] = *(__local const double *) (b_tile + b_first + j / 2 * 2048 + s\0"
     "                            * 1024 + (at ^ 144));\0"
@@ -1462,18 +1460,25 @@ static const struct { char text[4096]; } rows[] = { {
     "                        c_tile[c_place(row, col)] = c[i][j][2 * h];\0"
     "                        c_tile[c_place(row, col + 4)] = c[i][j][2 * h + 1];\0"
     "                    const long col = first_n + warp_n + j * 8 + lane_k;\0"
-    "                    put(c[i][j][2 * h], out, col, N, alpha, beta);\0"
-    "                    put(c[i][j][2 * h + 1], out, col + 4, N, alpha, beta);\0"
+    "                    put_column(c[i][j][2 * h], out, col, N, alpha, beta);\0"
+    "                    put_column(c[i][j][2 * h + 1], out, col + 4, N, alpha, beta);\0"
     "static double2 load_vector(__global const double *p)\0"
     "    return vload2(0, p);\0"
     "static void store_vector(double2 x, __global double *p)\0"
     "    vstore2(x, 0, p);\0"
+    "// put for elements side by side.\0"
+    "static void put_vector(double2 x, double alpha, double beta, __global double *p)\0"
+    "    if (beta == 0)\0"
+    "        store_vector(alpha * x, p);\0"
+    "    else\0"
+    "        store_vector(alpha * x + beta * load_vector(p), p);\0"
     "// A work-group of 8 x 4 work-items computes 32 x 16 of C, each work-item\0"
     "// K is cut into 32 parts, each for work-groups of its own; another kernel adds them up.\0"
     "__kernel __attribute__((reqd_work_group_size(4, 8, 1)))\0"
     "void kiln_dgemm_tiled_multiply_nn_wgm8_wgn4_tm4_nv2_vec2_kt16_ku4_locala1_localb1_pad0_bufs1_ahead1_mapm0_mapn0_order0_group8_split32_guard1_index32(int M,\0"
     "        int N, int K,\0"
     "        __global const double *restrict A, int a_offset, int lda,\0"
+}, {
     "        __global const double *restrict B, int b_offset, int ldb,\0"
     "        __global double *restrict work, long parts_at)\0"
     "    __local double a_tile[16][32];\0"
@@ -1481,7 +1486,6 @@ static const struct { char text[4096]; } rows[] = { {
     "    const int item = local_m * 4 + local_n;\0"
     "    const int first_m = (int) get_group_id(1) * 32;\0"
     "    const int first_n = (int) get_group_id(0) * 16;\0"
-}, {
     "    // This part's share of K, in whole tiles; the last parts may have none.\0"
     "    const int share = (K / 512 + (K % 512 != 0)) * 16;\0"
     "    const int begin = (int) get_group_id(2) * share, from = begin < K ? begin : 0;\0"
@@ -1552,6 +1556,7 @@ static const struct { char text[4096]; } rows[] = { {
     "            a_tile[k][m] = a_next0;\0"
     "            a_tile[k][m] = a_next1;\0"
     "            a_tile[k][m] = a_next2;\0"
+}, {
     "            a_tile[k][m] = a_next3;\0"
     "            a_tile[k][m] = a_next4;\0"
     "            a_tile[k][m] = a_next5;\0"
@@ -1561,7 +1566,6 @@ static const struct { char text[4096]; } rows[] = { {
     "            a_tile[k][m] = a_next9;\0"
     "            a_tile[k][m] = a_next10;\0"
     "            a_tile[k][m] = a_next11;\0"
-}, {
     "            a_tile[k][m] = a_next12;\0"
     "            a_tile[k][m] = a_next13;\0"
     "            a_tile[k][m] = a_next14;\0"
@@ -1630,13 +1634,13 @@ static const struct { char text[4096]; } rows[] = { {
     "                const int e = item + 224, n = e % 16, k = e / 16;\0"
     "                b_next7 = first_n + n < N && k1 + k < K\0"
     "                const double2 b0 = vload2(0, &b_tile[k][local_n * 4]);\0"
+}, {
     "                const double2 b1 = vload2(1, &b_tile[k][local_n * 4]);\0"
     "                const double a0 = a_tile[k][local_m * 4];\0"
     "                c0_0 += a0 * b0; c0_1 += a0 * b1;\0"
     "                const double a1 = a_tile[k][local_m * 4 + 1];\0"
     "                c1_0 += a1 * b0; c1_1 += a1 * b1;\0"
     "                const double a2 = a_tile[k][local_m * 4 + 2];\0"
-}, {
     "                c2_0 += a2 * b0; c2_1 += a2 * b1;\0"
     "                const double a3 = a_tile[k][local_m * 4 + 3];\0"
     "                c3_0 += a3 * b0; c3_1 += a3 * b1;\0"
@@ -1696,18 +1700,15 @@ static const struct { char text[4096]; } rows[] = { {
     "        const double2 x7 = vload2(0, part + 7 * size);\0"
     "        c0_0 += x0; c0_0 += x1; c0_0 += x2; c0_0 += x3; c0_0 += x4; c0_0 += x5; c0_0 += x6; c0_0\0"
     "                += x7;\0"
-    "    // C = alpha c + beta C for the 1 x 2 block at (row, col); beta == 0 does not read C.\0"
+    "    // C = alpha c + beta C for the 1 x 2 block at (row, col).\0"
     "        __global double *out = C + row * ldc + col;\0"
     "        if (col + 2 <= N) {\0"
-    "            if (beta == 0) {\0"
-    "                store_vector(alpha * c0_0, out);\0"
-    "                store_vector(alpha * c0_0 + beta * load_vector(out),\0"
-    "                        out);\0"
+    "            put_vector(c0_0, alpha, beta, out);\0"
     "            double x[2];\0"
-    "            vstore2(alpha * c0_0, 0, x);\0"
-    "            for (int n = 0; n < 2 && col + n < N; n++)\0"
-    "                store(beta == 0 ? x[n] : x[n] + beta * load(out + n), out + n);\0"
+    "            vstore2(c0_0, 0, x);\0"
 }, {
+    "            for (int n = 0; n < 2 && col + n < N; n++)\0"
+    "                put(x[n], alpha, beta, out + n);\0"
     "void kiln_dgemm_tiled_multiply_nt_wgm8_wgn4_tm4_nv2_vec2_kt16_ku4_locala1_localb1_pad0_bufs1_ahead1_mapm0_mapn0_order0_group8_split32_guard1_index32(int M,\0"
     "    B += from;\0"
     "                    ? load(B + (first_n + n) * ldb + k1 + k) : 0;\0"
@@ -1766,7 +1767,6 @@ static const struct { char text[4096]; } rows[] = { {
     "void kiln_dgemm_tiled_multiply_tt_wgm8_wgn4_tm4_nv2_vec2_kt16_ku4_locala1_localb1_pad0_bufs1_ahead1_mapm0_mapn0_order0_group8_split32_guard1_index32(int M,\0"
     "static double2 load_aligned(__global const double *p)\0"
     "    return *(__global const double2 *) p;\0"
-    "static void put(double x, double beta, __global double *p)\0"
     "// A work-group of 32 work-items along L and 8 along K has 64 x 4 of C.\0"
 }, {
     "void kiln_dgemm_thin_multiply_nn_side0_short4_vec2_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L,\0"
@@ -1949,7 +1949,7 @@ static const struct { char text[4096]; } rows[] = { {
     "        const double a2 = load(x2 + k);\0"
     "        const double a3 = load(x3 + k);\0"
     "        const double sums[] = { part[0][item], part[1][item], part[2][item], part[3][item] };\0"
-    "                put(alpha * sums[i], beta, C + (first + i) * ldc + s);\0"
+    "                put(sums[i], alpha, beta, C + (first + i) * ldc + s);\0"
     "void kiln_dgemm_thin_multiply_nt_side1_short1_vec2_rows4_nv1_litems8_kitems128_ksplit1_align1_index32(int L,\0"
     "    __global const double *y0 = Y + y_offset + min(s, S - 1) * ldy;\0"
     "// A work-group of 8 work-items along L and 128 along K has 16 x 1 of C.\0"
@@ -1988,7 +1988,7 @@ static const struct { char text[4096]; } rows[] = { {
     "void kiln_dgemm_thin_multiply_tn_side0_short8_vec2_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L,\0"
     "void kiln_dgemm_thin_multiply_tt_side0_short8_vec2_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L,\0"
     "void kiln_dgemm_thin_multiply_nn_side1_short8_vec2_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L,\0"
-    "            put(alpha * sum, beta, C + at * ldc + short_at);\0"
+    "            put(sum, alpha, beta, C + at * ldc + short_at);\0"
     "void kiln_dgemm_thin_multiply_nt_side1_short8_vec2_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L,\0"
     "void kiln_dgemm_thin_multiply_tn_side1_short8_vec2_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L,\0"
     "void kiln_dgemm_thin_multiply_tt_side1_short8_vec2_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L,\0"
@@ -2023,9 +2023,9 @@ static const struct { char text[4096]; } rows[] = { {
     "    const double p5 = parts[5 * (long) S * L];\0"
     "    const double p6 = parts[6 * (long) S * L];\0"
     "    const double p7 = parts[7 * (long) S * L];\0"
-    "    const double sum = alpha * (p0 + p1 + p2 + p3 + p4 + p5 + p6 + p7);\0"
+    "    const double sum = p0 + p1 + p2 + p3 + p4 + p5 + p6 + p7;\0"
     "    __global double *c = C + l * ldc + s;\0"
-    "    store(beta == 0 ? sum : sum + beta * load(c), c);\0"
+    "    put(sum, alpha, beta, c);\0"
     "void kiln_dgemm_thin_multiply_nt_side1_short8_vec2_rows4_nv1_litems8_kitems32_ksplit8_align1_index32_ydepth256(int L,\0"
 }, {
     "void kiln_dgemm_thin_multiply_tn_side1_short8_vec2_rows4_nv1_litems8_kitems32_ksplit8_align1_index32_ydepth256(int L,\0"
@@ -2044,151 +2044,151 @@ static const struct { char text[4096]; } rows[] = { {
 } };
 
 static const uint32_t lines[] = {
-    0, 100, 160, 202, 204, 233, 235, 236, 281, 307, 403, 452,
-    481, 565, 633, 701, 765, 845, 877, 934, 1005, 1039, 1096, 1183,
-    1227, 1278, 1369, 1445, 1537, 1553, 1650, 1703, 1727, 1742, 1820, 1830,
-    1862, 1945, 2014, 2064, 2074, 2080, 2156, 2248, 2345, 2398, 2476, 2545,
-    2641, 2658, 2705, 2791, 2879, 2932, 2990, 3082, 3176, 3250, 3320, 3400,
-    3461, 3540, 3639, 3727, 3744, 3830, 3877, 3892, 3968, 3985, 4096, 4186,
-    4206, 4226, 4260, 4302, 4348, 4364, 4404, 4425, 4483, 4541, 4601, 4698,
-    4773, 4813, 4871, 4894, 4952, 4974, 4996, 5046, 5128, 5220, 5278, 5378,
-    5402, 5468, 5559, 5619, 5687, 5759, 5836, 5911, 5930, 6006, 6073, 6118,
-    6137, 6156, 6233, 6279, 6367, 6446, 6527, 6585, 6667, 6727, 6733, 6790,
-    6826, 6893, 6919, 6942, 6978, 7018, 7062, 7098, 7133, 7156, 7200, 7300,
-    7363, 7389, 7424, 7470, 7484, 7511, 7559, 7658, 7757, 7786, 7816, 7843,
-    7866, 7892, 7945, 8008, 8091, 8119, 8192, 8238, 8333, 8428, 8504, 8539,
-    8589, 8683, 8759, 8781, 8834, 8928, 9019, 9067, 9119, 9205, 9223, 9240,
-    9294, 9387, 9427, 9454, 9520, 9570, 9612, 9652, 9698, 9769, 9819, 9889,
-    9964, 10043, 10112, 10174, 10243, 10308, 10378, 10409, 10491, 10529, 10615, 10640,
-    10741, 10776, 10828, 10848, 10929, 10971, 11048, 11078, 11105, 11157, 11203, 11279,
-    11370, 11411, 11487, 11565, 11587, 11687, 11786, 11871, 11929, 12009, 12031, 12131,
-    12288, 12365, 12436, 12523, 12623, 12658, 12696, 12752, 12810, 12892, 12988, 13085,
-    13131, 13229, 13295, 13365, 13433, 13485, 13580, 13670, 13713, 13783, 13834, 13911,
-    13956, 14011, 14064, 14154, 14235, 14279, 14339, 14397, 14465, 14548, 14572, 14606,
-    14685, 14745, 14812, 14838, 14878, 14913, 14972, 15010, 15109, 15192, 15245, 15336,
-    15388, 15415, 15484, 15572, 15616, 15664, 15736, 15758, 15808, 15878, 15916, 15962,
-    16062, 16162, 16220, 16384, 16469, 16530, 16556, 16596, 16691, 16713, 16812, 16906,
-    16953, 17027, 17082, 17163, 17212, 17271, 17328, 17384, 17456, 17525, 17574, 17595,
-    17623, 17719, 17806, 17895, 17961, 18051, 18119, 18216, 18291, 18355, 18423, 18506,
-    18534, 18571, 18599, 18630, 18661, 18695, 18725, 18743, 18795, 18875, 18929, 18953,
-    19008, 19037, 19080, 19150, 19179, 19208, 19287, 19345, 19386, 19418, 19487, 19514,
-    19541, 19581, 19620, 19716, 19738, 19789, 19853, 19912, 19973, 20013, 20084, 20152,
-    20231, 20306, 20331, 20480, 20578, 20677, 20772, 20870, 20965, 21063, 21158, 21183,
-    21259, 21293, 21351, 21508, 21555, 21619, 21683, 21741, 21775, 21809, 21877, 21922,
-    21974, 22026, 22098, 22197, 22247, 22297, 22347, 22397, 22438, 22490, 22546, 22603,
-    22669, 22731, 22793, 22855, 22907, 22963, 23020, 23086, 23148, 23210, 23272, 23321,
-    23340, 23381, 23395, 23452, 23513, 23574, 23635, 23692, 23776, 23837, 23921, 23982,
-    24066, 24127, 24211, 24272, 24337, 24402, 24467, 24576, 24641, 24706, 24771, 24832,
-    24897, 24962, 25027, 25088, 25153, 25218, 25283, 25344, 25409, 25474, 25539, 25600,
-    25665, 25730, 25795, 25828, 25918, 25937, 25987, 26010, 26052, 26114, 26141, 26183,
-    26253, 26280, 26322, 26392, 26419, 26461, 26531, 26554, 26610, 26652, 26694, 26736,
-    26778, 26801, 26857, 26899, 26941, 26983, 27025, 27048, 27104, 27146, 27188, 27230,
-    27272, 27429, 27485, 27551, 27613, 27675, 27737, 27894, 27950, 28016, 28078, 28140,
-    28202, 28359, 28416, 28445, 28468, 28561, 28623, 28672, 28753, 28825, 28881, 28926,
-    28972, 29011, 29073, 29087, 29187, 29288, 29298, 29381, 29426, 29462, 29494, 29526,
-    29547, 29601, 29646, 29724, 29821, 29872, 29966, 29985, 30019, 30084, 30169, 30233,
-    30306, 30368, 30438, 30516, 30610, 30644, 30709, 30782, 30844, 30914, 31006, 31105,
-    31173, 31245, 31289, 31388, 31432, 31456, 31500, 31559, 31648, 31737, 31767, 31823,
-    31849, 31906, 31973, 32060, 32092, 32123, 32173, 32272, 32371, 32451, 32490, 32544,
-    32642, 32722, 32768, 32825, 32923, 33018, 33070, 33126, 33216, 33237, 33295, 33358,
-    33421, 33499, 33598, 33687, 33776, 33838, 33922, 34021, 34110, 34191, 34266, 34357,
-    34456, 34556, 34592, 34680, 34716, 34755, 34836, 34929, 34994, 35011, 35099, 35157,
-    35194, 35207, 35304, 35400, 35451, 35492, 35536, 35627, 35704, 35796, 35875, 35952,
-    36007, 36066, 36122, 36196, 36274, 36348, 36400, 36493, 36586, 36638, 36712, 36760,
-    36864, 36916, 37000, 37101, 37147, 37230, 37292, 37359, 37385, 37421, 37456, 37504,
-    37567, 37595, 37641, 37691, 37767, 37815, 37855, 37925, 37996, 38035, 38091, 38143,
-    38244, 38324, 38380, 38432, 38533, 38589, 38690, 38740, 38770, 38817, 38844, 38907,
-    38958, 39010, 39059, 39114, 39164, 39254, 39327, 39349, 39422, 39480, 39589, 39636,
-    39700, 39764, 39795, 39863, 39923, 39964, 39996, 40015, 40081, 40107, 40187, 40249,
-    40268, 40296, 40311, 40346, 40390, 40440, 40541, 40624, 40669, 40741, 40798, 40839,
-    40897, 40960, 41019, 41078, 41137, 41183, 41237, 41291, 41345, 41409, 41422, 41475,
-    41530, 41585, 41640, 41700, 41744, 41765, 41824, 41856, 41909, 41942, 41965, 42003,
-    42056, 42125, 42154, 42170, 42192, 42230, 42298, 42356, 42465, 42498, 42566, 42654,
-    42709, 42768, 42827, 42886, 42937, 42969, 43034, 43068, 43084, 43124, 43176, 43228,
-    43280, 43332, 43383, 43463, 43511, 43559, 43607, 43655, 43724, 43750, 43798, 43837,
-    43865, 43904, 43932, 43971, 43999, 44038, 44066, 44102, 44148, 44181, 44214, 44247,
-    44280, 44314, 44369, 44424, 44479, 44534, 44627, 44649, 44758, 44818, 44846, 44955,
-    45056, 45102, 45194, 45273, 45367, 45440, 45537, 45605, 45649, 45736, 45793, 45888,
-    45944, 46007, 46101, 46198, 46292, 46389, 46483, 46580, 46674, 46774, 46874, 46974,
-    47074, 47172, 47267, 47365, 47460, 47558, 47653, 47751, 47846, 47919, 48008, 48065,
-    48183, 48224, 48283, 48344, 48389, 48408, 48469, 48568, 48666, 48716, 48771, 48816,
-    48835, 48854, 48886, 48922, 48947, 48966, 48998, 49071, 49152, 49220, 49266, 49321,
-    49395, 49466, 49515, 49548, 49588, 49615, 49638, 49684, 49758, 49796, 49834, 49872,
-    49910, 49954, 50002, 50071, 50111, 50157, 50228, 50276, 50310, 50337, 50383, 50427,
-    50467, 50548, 50580, 50643, 50672, 50716, 50776, 50842, 50909, 50938, 50974, 51007,
-    51043, 51079, 51140, 51173, 51213, 51285, 51403, 51462, 51493, 51525, 51569, 51605,
-    51630, 51681, 51743, 51769, 51814, 51843, 51894, 51989, 52039, 52090, 52141, 52192,
-    52243, 52320, 52355, 52386, 52430, 52478, 52537, 52587, 52665, 52717, 52769, 52786,
-    52831, 52862, 52906, 52945, 53007, 53051, 53108, 53172, 53248, 53285, 53317, 53435,
-    53497, 53542, 53623, 53741, 53824, 53895, 53952, 54029, 54108, 54191, 54283, 54384,
-    54452, 54524, 54613, 54694, 54777, 54836, 54897, 54964, 54990, 55030, 55065, 55109,
-    55209, 55235, 55335, 55365, 55388, 55451, 55535, 55588, 55640, 55741, 55818, 55909,
-    55964, 56040, 56141, 56241, 56342, 56421, 56515, 56549, 56614, 56687, 56749, 56828,
-    56922, 56989, 57062, 57126, 57210, 57344, 57402, 57502, 57570, 57658, 57739, 57797,
-    57864, 57890, 57925, 57969, 58068, 58092, 58136, 58195, 58225, 58251, 58318, 58350,
-    58400, 58454, 58534, 58586, 58657, 58757, 58841, 58941, 59041, 59142, 59185, 59200,
-    59246, 59258, 59341, 59409, 59476, 59547, 59604, 59702, 59799, 59888, 59986, 60039,
-    60089, 60172, 60230, 60297, 60346, 60423, 60514, 60612, 60665, 60741, 60813, 60902,
-    60946, 60962, 61030, 61080, 61098, 61158, 61207, 61244, 61312, 61352, 61400, 61440,
-    61508, 61548, 61596, 61682, 61761, 61777, 61796, 61842, 61876, 61959, 62059, 62126,
-    62218, 62279, 62355, 62422, 62503, 62564, 62621, 62684, 62781, 62805, 62888, 62971,
-    62994, 63030, 63070, 63099, 63199, 63299, 63322, 63385, 63451, 63518, 63548, 63646,
-    63671, 63704, 63750, 63808, 63857, 63919, 63963, 64020, 64118, 64184, 64280, 64337,
-    64426, 64502, 64598, 64650, 64706, 64764, 64785, 64838, 64878, 64925, 65025, 65085,
-    65172, 65235, 65289, 65371, 65409, 65536, 65585, 65630, 65691, 65743, 65776, 65870,
-    65942, 65972, 66071, 66099, 66191, 66239, 66280, 66309, 66399, 66498, 66577, 66677,
-    66777, 66835, 66911, 67002, 67053, 67129, 67229, 67278, 67378, 67476, 67534, 67601,
-    67683, 67782, 67850, 67922, 68001, 68061, 68124, 68221, 68304, 68327, 68363, 68403,
-    68502, 68568, 68634, 68667, 68711, 68768, 68866, 68923, 68975, 69031, 69071, 69118,
-    69187, 69240, 69278, 69323, 69422, 69498, 69549, 69632, 69731, 69830, 69929, 70011,
-    70108, 70175, 70220, 70283, 70306, 70350, 70394, 70449, 70543, 70592, 70653, 70720,
-    70765, 70846, 70943, 71037, 71134, 71228, 71325, 71419, 71446, 71467, 71506, 71599,
-    71655, 71698, 71767, 71843, 71934, 71989, 72065, 72148, 72200, 72298, 72393, 72491,
-    72586, 72642, 72694, 72792, 72887, 72985, 73080, 73157, 73212, 73313, 73414, 73515,
-    73616, 73728, 73807, 73907, 73981, 74048, 74137, 74181, 74236, 74333, 74411, 74481,
-    74572, 74642, 74723, 74778, 74858, 74880, 74944, 75015, 75060, 75160, 75257, 75357,
-    75454, 75554, 75651, 75753, 75855, 75957, 76059, 76156, 76226, 76314, 76408, 76482,
-    76551, 76638, 76706, 76786, 76840, 76919, 76986, 77083, 77177, 77274, 77368, 77465,
-    77559, 77659, 77824, 77900, 78000, 78100, 78151, 78176, 78224, 78288, 78340, 78381,
-    78437, 78509, 78566, 78675, 78724, 78791, 78858, 78887, 78949, 78992, 79025, 79092,
-    79119, 79183, 79212, 79246, 79297, 79391, 79485, 79543, 79582, 79641, 79699, 79757,
-    79815, 79868, 79921, 79974, 80028, 80082, 80136, 80180, 80238, 80291, 80348, 80457,
-    80488, 80544, 80604, 80664, 80724, 80757, 80823, 80862, 80899, 80944, 81053, 81114,
-    81143, 81252, 81298, 81396, 81461, 81506, 81554, 81637, 81706, 81773, 81817, 81920,
-    81996, 82095, 82146, 82222, 82305, 82374, 82423, 82499, 82598, 82674, 82766, 82845,
-    82877, 82949, 83001, 83089, 83182, 83277, 83298, 83340, 83395, 83438, 83496, 83519,
-    83601, 83700, 83768, 83863, 83925, 84001, 84068, 84114, 84174, 84256, 84283, 84383,
-    84482, 84582, 84678, 84762, 84812, 84866, 84926, 84963, 85011, 85077, 85119, 85210,
-    85260, 85306, 85393, 85487, 85588, 85688, 85788, 85823, 85913, 86016, 86058, 86153,
-    86203, 86247, 86295, 86361, 86429, 86505, 86585, 86649, 86702, 86756, 86832, 86931,
-    86985, 87079, 87179, 87270, 87367, 87443, 87519, 87618, 87661, 87730, 87828, 87926,
-    88014, 88085, 88162, 88261, 88309, 88366, 88446, 88483, 88553, 88654, 88708, 88774,
-    88842, 88918, 88990, 89057, 89132, 89185, 89210, 89266, 89288, 89362, 89451, 89507,
-    89663, 89685, 89751, 89817, 89872, 89907, 89942, 89986, 90038, 90112, 90189, 90244,
-    90327, 90369, 90384, 90405, 90437, 90469, 90501, 90533, 90624, 90707, 90796, 90879,
-    90895, 90912, 90941, 90993, 91059, 91120, 91172, 91233, 91285, 91346, 91398, 91460,
-    91512, 91574, 91626, 91688, 91740, 91802, 91854, 91906, 91968, 92020, 92082, 92135,
-    92197, 92250, 92312, 92365, 92427, 92480, 92542, 92595, 92657, 92710, 92739, 92795,
-    92847, 92913, 92974, 93026, 93087, 93139, 93200, 93252, 93314, 93366, 93428, 93480,
-    93542, 93594, 93656, 93708, 93757, 93793, 93829, 93865, 93901, 93937, 93973, 94009,
-    94045, 94081, 94117, 94154, 94208, 94245, 94282, 94319, 94356, 94405, 94441, 94477,
-    94513, 94549, 94585, 94621, 94657, 94693, 94711, 94733, 94766, 94826, 94882, 94952,
-    95017, 95073, 95138, 95194, 95259, 95315, 95381, 95437, 95503, 95559, 95625, 95681,
-    95747, 95803, 95869, 95925, 95991, 96047, 96113, 96170, 96236, 96293, 96359, 96416,
-    96482, 96539, 96605, 96662, 96728, 96785, 96818, 96878, 96934, 97004, 97069, 97125,
-    97190, 97246, 97311, 97367, 97433, 97489, 97555, 97611, 97677, 97733, 97799, 97855,
-    97926, 97997, 98055, 98105, 98167, 98217, 98304, 98354, 98416, 98466, 98541, 98616,
-    98678, 98744, 98810, 98876, 98951, 99026, 99088, 99154, 99220, 99286, 99361, 99436,
-    99498, 99564, 99630, 99696, 99767, 99816, 99865, 99933, 99987, 100018, 100049, 100109,
-    100140, 100171, 100231, 100262, 100293, 100353, 100384, 100415, 100510, 100592, 100638, 100717,
-    100805, 100865, 100937, 100976, 101032, 101105, 101127, 101183, 101238, 101293, 101348, 101403,
-    101458, 101513, 101568, 101623, 101720, 101743, 101833, 101885, 101913, 101942, 101991, 102060,
-    102090, 102115, 102156, 102211, 102400, 102556, 102571, 102637, 102698, 102759, 102820, 102882,
-    102944, 103006, 103068, 103128, 103198, 103263, 103328, 103393, 103459, 103525, 103591, 103657,
-    103813, 103834, 103890, 103956, 104017, 104078, 104139, 104201, 104263, 104325, 104387, 104449,
-    104511, 104573, 104635, 104697, 104759, 104821, 104883, 104943, 105013, 105078, 105143, 105208,
-    105274, 105340, 105406, 105472, 105538, 105604, 105670, 105736, 105802, 105868, 105934, 106000,
-    106156, 106210, 106252, 106311, 106496, 106614, 106663, 106729, 106795, 106855, 106915, 106960,
+    0, 100, 160, 202, 204, 233, 235, 236, 281, 307, 375, 443,
+    509, 605, 654, 683, 767, 835, 903, 967, 1047, 1079, 1136, 1207,
+    1241, 1298, 1385, 1429, 1480, 1571, 1647, 1739, 1755, 1852, 1905, 1929,
+    1944, 2022, 2032, 2064, 2147, 2216, 2266, 2276, 2282, 2358, 2450, 2547,
+    2600, 2678, 2747, 2843, 2860, 2907, 2993, 3081, 3134, 3192, 3284, 3378,
+    3452, 3522, 3602, 3663, 3742, 3794, 3889, 3906, 3992, 4039, 4096, 4172,
+    4189, 4282, 4372, 4392, 4412, 4446, 4495, 4548, 4564, 4604, 4625, 4683,
+    4741, 4801, 4898, 4973, 5013, 5071, 5094, 5152, 5174, 5196, 5246, 5328,
+    5420, 5478, 5578, 5602, 5668, 5759, 5819, 5887, 5959, 6036, 6111, 6130,
+    6206, 6273, 6318, 6337, 6356, 6433, 6479, 6567, 6646, 6727, 6785, 6867,
+    6927, 6933, 6990, 7026, 7093, 7119, 7142, 7178, 7218, 7262, 7298, 7333,
+    7356, 7400, 7500, 7563, 7589, 7624, 7670, 7684, 7711, 7759, 7858, 7957,
+    7986, 8016, 8043, 8066, 8092, 8192, 8255, 8338, 8366, 8393, 8439, 8534,
+    8629, 8705, 8740, 8790, 8884, 8960, 8982, 9035, 9129, 9220, 9268, 9320,
+    9406, 9424, 9441, 9495, 9588, 9628, 9655, 9721, 9771, 9813, 9853, 9899,
+    9970, 10020, 10090, 10165, 10244, 10313, 10375, 10444, 10509, 10579, 10610, 10699,
+    10737, 10830, 10855, 10956, 10991, 11043, 11063, 11144, 11186, 11263, 11293, 11320,
+    11372, 11418, 11494, 11585, 11626, 11702, 11780, 11802, 11902, 12001, 12086, 12144,
+    12224, 12288, 12388, 12487, 12564, 12635, 12722, 12822, 12857, 12895, 12951, 13009,
+    13091, 13187, 13284, 13330, 13428, 13494, 13564, 13632, 13684, 13779, 13869, 13912,
+    13982, 14033, 14110, 14155, 14210, 14263, 14353, 14434, 14478, 14538, 14596, 14664,
+    14747, 14771, 14805, 14884, 14944, 15011, 15037, 15077, 15112, 15171, 15209, 15308,
+    15391, 15444, 15535, 15587, 15614, 15683, 15771, 15815, 15863, 15935, 15957, 16007,
+    16077, 16115, 16161, 16261, 16384, 16442, 16537, 16622, 16683, 16709, 16749, 16844,
+    16866, 16965, 17059, 17106, 17180, 17235, 17316, 17365, 17424, 17481, 17537, 17609,
+    17678, 17727, 17748, 17776, 17872, 17959, 18048, 18114, 18204, 18272, 18369, 18444,
+    18508, 18576, 18659, 18687, 18724, 18752, 18783, 18814, 18848, 18878, 18896, 18948,
+    19028, 19082, 19106, 19161, 19190, 19233, 19303, 19332, 19361, 19440, 19498, 19539,
+    19571, 19640, 19667, 19694, 19734, 19773, 19869, 19891, 19942, 20006, 20065, 20126,
+    20166, 20237, 20305, 20384, 20480, 20505, 20574, 20672, 20771, 20866, 20964, 21059,
+    21157, 21252, 21277, 21353, 21387, 21445, 21602, 21649, 21713, 21777, 21835, 21869,
+    21903, 21971, 22016, 22068, 22120, 22192, 22291, 22341, 22391, 22441, 22491, 22532,
+    22584, 22640, 22697, 22763, 22825, 22887, 22949, 23001, 23057, 23114, 23180, 23242,
+    23304, 23366, 23415, 23434, 23475, 23489, 23546, 23607, 23668, 23729, 23786, 23870,
+    23931, 24015, 24076, 24160, 24221, 24305, 24366, 24431, 24496, 24576, 24637, 24702,
+    24767, 24832, 24893, 24958, 25023, 25088, 25149, 25214, 25279, 25344, 25405, 25470,
+    25535, 25600, 25661, 25726, 25791, 25856, 25889, 25952, 25971, 26021, 26042, 26083,
+    26108, 26153, 26178, 26223, 26248, 26293, 26316, 26372, 26413, 26458, 26503, 26548,
+    26571, 26627, 26668, 26713, 26758, 26803, 26826, 26882, 26923, 26968, 27013, 27058,
+    27215, 27271, 27337, 27399, 27461, 27523, 27680, 27736, 27802, 27864, 27926, 27988,
+    28145, 28202, 28231, 28254, 28347, 28409, 28448, 28529, 28601, 28672, 28717, 28763,
+    28802, 28864, 28878, 28978, 29079, 29089, 29172, 29217, 29253, 29285, 29317, 29338,
+    29392, 29437, 29515, 29612, 29663, 29757, 29776, 29810, 29875, 29960, 30024, 30097,
+    30159, 30229, 30307, 30401, 30435, 30500, 30573, 30635, 30705, 30797, 30896, 30964,
+    31036, 31080, 31179, 31223, 31247, 31291, 31350, 31439, 31528, 31558, 31614, 31640,
+    31697, 31764, 31851, 31883, 31914, 31964, 32063, 32162, 32242, 32281, 32335, 32433,
+    32513, 32539, 32596, 32768, 32863, 32915, 32971, 33061, 33082, 33140, 33203, 33266,
+    33344, 33443, 33532, 33621, 33683, 33767, 33866, 33955, 34036, 34111, 34202, 34301,
+    34401, 34437, 34525, 34561, 34600, 34681, 34774, 34839, 34856, 34944, 35002, 35039,
+    35052, 35149, 35245, 35296, 35337, 35381, 35472, 35549, 35641, 35720, 35797, 35852,
+    35911, 35967, 36041, 36119, 36193, 36245, 36338, 36431, 36483, 36557, 36605, 36690,
+    36742, 36864, 36965, 37011, 37094, 37156, 37223, 37249, 37285, 37320, 37368, 37431,
+    37459, 37505, 37555, 37631, 37679, 37719, 37789, 37860, 37899, 37955, 38007, 38108,
+    38188, 38244, 38296, 38397, 38453, 38554, 38604, 38634, 38681, 38708, 38771, 38822,
+    38874, 38923, 39013, 39086, 39108, 39181, 39239, 39348, 39395, 39459, 39523, 39554,
+    39622, 39682, 39723, 39755, 39774, 39840, 39866, 39946, 40008, 40027, 40055, 40070,
+    40105, 40149, 40199, 40300, 40383, 40428, 40500, 40557, 40598, 40656, 40713, 40772,
+    40831, 40890, 40960, 41014, 41068, 41122, 41186, 41199, 41252, 41307, 41362, 41417,
+    41477, 41521, 41542, 41601, 41633, 41686, 41719, 41742, 41780, 41833, 41901, 41930,
+    41946, 41968, 42006, 42074, 42132, 42241, 42274, 42342, 42430, 42485, 42544, 42603,
+    42662, 42713, 42745, 42810, 42844, 42860, 42900, 42952, 43004, 43056, 43108, 43159,
+    43239, 43287, 43335, 43383, 43431, 43500, 43526, 43574, 43613, 43641, 43680, 43708,
+    43747, 43775, 43814, 43842, 43878, 43924, 43957, 43990, 44023, 44056, 44090, 44145,
+    44200, 44255, 44310, 44403, 44425, 44534, 44594, 44622, 44731, 44789, 44835, 44927,
+    45056, 45150, 45223, 45320, 45388, 45432, 45519, 45576, 45671, 45727, 45790, 45884,
+    45981, 46075, 46172, 46266, 46363, 46457, 46557, 46657, 46757, 46857, 46955, 47050,
+    47148, 47243, 47341, 47436, 47534, 47629, 47702, 47791, 47848, 47966, 48007, 48066,
+    48127, 48172, 48191, 48252, 48351, 48449, 48499, 48554, 48599, 48618, 48637, 48669,
+    48705, 48730, 48749, 48781, 48854, 48909, 48977, 49023, 49152, 49226, 49297, 49346,
+    49379, 49419, 49446, 49469, 49515, 49589, 49627, 49665, 49703, 49741, 49785, 49833,
+    49902, 49942, 49988, 50059, 50107, 50141, 50168, 50214, 50258, 50298, 50379, 50411,
+    50474, 50503, 50547, 50607, 50673, 50740, 50769, 50805, 50838, 50874, 50910, 50970,
+    51003, 51043, 51115, 51233, 51292, 51323, 51355, 51399, 51435, 51460, 51511, 51573,
+    51599, 51644, 51673, 51724, 51819, 51869, 51920, 51971, 52022, 52073, 52150, 52185,
+    52216, 52260, 52308, 52367, 52417, 52495, 52547, 52599, 52616, 52661, 52692, 52736,
+    52775, 52837, 52881, 52938, 53002, 53069, 53106, 53248, 53366, 53428, 53473, 53554,
+    53672, 53755, 53826, 53883, 53960, 54039, 54122, 54214, 54315, 54383, 54455, 54544,
+    54625, 54708, 54767, 54828, 54895, 54921, 54961, 54996, 55040, 55140, 55166, 55266,
+    55296, 55319, 55382, 55466, 55519, 55571, 55672, 55749, 55840, 55895, 55971, 56072,
+    56172, 56273, 56352, 56446, 56480, 56545, 56618, 56680, 56759, 56853, 56920, 56993,
+    57057, 57141, 57233, 57344, 57444, 57512, 57600, 57681, 57739, 57806, 57832, 57867,
+    57911, 58010, 58034, 58078, 58137, 58167, 58193, 58260, 58292, 58342, 58396, 58476,
+    58528, 58599, 58699, 58783, 58883, 58983, 59084, 59127, 59142, 59188, 59200, 59269,
+    59352, 59420, 59487, 59558, 59615, 59713, 59810, 59899, 59997, 60050, 60100, 60183,
+    60241, 60308, 60357, 60434, 60525, 60623, 60676, 60752, 60824, 60920, 60964, 60980,
+    61048, 61098, 61116, 61176, 61225, 61262, 61330, 61370, 61440, 61474, 61542, 61582,
+    61630, 61716, 61793, 61809, 61828, 61874, 61908, 61991, 62091, 62158, 62250, 62311,
+    62387, 62454, 62535, 62596, 62653, 62716, 62813, 62837, 62920, 63003, 63026, 63062,
+    63102, 63131, 63231, 63331, 63354, 63417, 63483, 63550, 63580, 63678, 63703, 63736,
+    63782, 63840, 63889, 63951, 63995, 64052, 64150, 64216, 64312, 64369, 64458, 64534,
+    64630, 64682, 64738, 64796, 64817, 64870, 64910, 64957, 65057, 65117, 65204, 65267,
+    65321, 65410, 65448, 65536, 65585, 65630, 65691, 65743, 65776, 65868, 65940, 65970,
+    66069, 66097, 66189, 66237, 66278, 66307, 66404, 66503, 66582, 66682, 66782, 66840,
+    66916, 67007, 67058, 67134, 67234, 67283, 67383, 67481, 67539, 67606, 67688, 67787,
+    67855, 67927, 68006, 68066, 68129, 68226, 68309, 68332, 68368, 68408, 68507, 68573,
+    68639, 68672, 68716, 68773, 68871, 68928, 68980, 69036, 69076, 69123, 69192, 69245,
+    69283, 69328, 69427, 69503, 69554, 69632, 69731, 69830, 69929, 70011, 70108, 70175,
+    70220, 70283, 70306, 70350, 70394, 70449, 70543, 70592, 70653, 70720, 70765, 70846,
+    70943, 71037, 71134, 71228, 71325, 71419, 71446, 71467, 71506, 71599, 71655, 71698,
+    71767, 71843, 71934, 71989, 72065, 72148, 72200, 72298, 72393, 72491, 72586, 72642,
+    72694, 72792, 72887, 72985, 73080, 73157, 73212, 73313, 73414, 73515, 73616, 73728,
+    73807, 73907, 73981, 74048, 74137, 74181, 74236, 74333, 74411, 74481, 74572, 74642,
+    74723, 74778, 74858, 74880, 74944, 75015, 75060, 75160, 75257, 75357, 75454, 75554,
+    75651, 75753, 75855, 75957, 76059, 76156, 76226, 76314, 76408, 76482, 76551, 76638,
+    76706, 76786, 76840, 76919, 76986, 77083, 77177, 77274, 77368, 77465, 77559, 77659,
+    77824, 77900, 78000, 78100, 78151, 78176, 78224, 78288, 78340, 78381, 78453, 78510,
+    78619, 78668, 78735, 78802, 78831, 78893, 78936, 78969, 79036, 79063, 79127, 79156,
+    79190, 79241, 79335, 79429, 79487, 79526, 79585, 79643, 79701, 79759, 79812, 79865,
+    79918, 79972, 80026, 80080, 80124, 80182, 80235, 80292, 80401, 80432, 80488, 80548,
+    80608, 80668, 80701, 80767, 80806, 80843, 80888, 80997, 81058, 81087, 81196, 81242,
+    81340, 81405, 81450, 81498, 81571, 81654, 81723, 81790, 81920, 82011, 82087, 82186,
+    82237, 82313, 82396, 82465, 82514, 82590, 82689, 82765, 82857, 82936, 82968, 83040,
+    83092, 83180, 83280, 83375, 83396, 83438, 83493, 83536, 83594, 83617, 83699, 83798,
+    83866, 83961, 84023, 84099, 84166, 84212, 84272, 84354, 84381, 84481, 84580, 84680,
+    84776, 84860, 84910, 84964, 85024, 85061, 85109, 85175, 85217, 85308, 85358, 85404,
+    85491, 85585, 85686, 85786, 85886, 85921, 86016, 86111, 86153, 86248, 86298, 86342,
+    86390, 86456, 86524, 86600, 86680, 86744, 86797, 86851, 86927, 87026, 87080, 87174,
+    87274, 87365, 87462, 87538, 87614, 87713, 87756, 87825, 87923, 88021, 88109, 88180,
+    88257, 88356, 88404, 88461, 88541, 88578, 88648, 88749, 88803, 88869, 88937, 89013,
+    89085, 89159, 89241, 89294, 89319, 89375, 89397, 89431, 89512, 89531, 89567, 89576,
+    89636, 89710, 89799, 89855, 90011, 90033, 90112, 90178, 90233, 90268, 90303, 90347,
+    90399, 90451, 90528, 90583, 90666, 90708, 90723, 90744, 90776, 90808, 90840, 90872,
+    90963, 91046, 91135, 91218, 91234, 91251, 91280, 91332, 91398, 91459, 91511, 91572,
+    91624, 91685, 91737, 91799, 91851, 91913, 91965, 92027, 92079, 92141, 92193, 92245,
+    92307, 92359, 92421, 92474, 92536, 92589, 92651, 92704, 92766, 92819, 92881, 92934,
+    92996, 93049, 93078, 93134, 93186, 93252, 93313, 93365, 93426, 93478, 93539, 93591,
+    93653, 93705, 93767, 93819, 93881, 93933, 93995, 94047, 94096, 94132, 94168, 94208,
+    94244, 94280, 94316, 94352, 94388, 94424, 94460, 94497, 94534, 94571, 94608, 94645,
+    94682, 94731, 94767, 94803, 94839, 94875, 94911, 94947, 94983, 95019, 95037, 95059,
+    95092, 95152, 95208, 95278, 95343, 95399, 95464, 95520, 95585, 95641, 95707, 95763,
+    95829, 95885, 95951, 96007, 96073, 96129, 96195, 96251, 96317, 96373, 96439, 96496,
+    96562, 96619, 96685, 96742, 96808, 96865, 96931, 96988, 97054, 97111, 97144, 97204,
+    97260, 97330, 97395, 97451, 97516, 97572, 97637, 97693, 97759, 97815, 97881, 97937,
+    98003, 98059, 98125, 98181, 98304, 98375, 98433, 98483, 98545, 98595, 98657, 98707,
+    98769, 98819, 98894, 98969, 99031, 99097, 99163, 99229, 99304, 99379, 99441, 99507,
+    99573, 99639, 99714, 99789, 99851, 99917, 99983, 100049, 100120, 100169, 100218, 100286,
+    100340, 100371, 100402, 100462, 100493, 100524, 100584, 100615, 100646, 100706, 100737, 100768,
+    100863, 100945, 100991, 101070, 101158, 101218, 101290, 101329, 101385, 101458, 101480, 101536,
+    101591, 101646, 101701, 101756, 101811, 101866, 101921, 101976, 102073, 102096, 102159, 102211,
+    102239, 102287, 102312, 102400, 102455, 102504, 102660, 102675, 102741, 102802, 102863, 102924,
+    102986, 103048, 103110, 103172, 103232, 103302, 103367, 103432, 103497, 103563, 103629, 103695,
+    103761, 103917, 103938, 103994, 104060, 104121, 104182, 104243, 104305, 104367, 104429, 104491,
+    104553, 104615, 104677, 104739, 104801, 104863, 104925, 104987, 105047, 105117, 105182, 105247,
+    105312, 105378, 105444, 105510, 105576, 105642, 105708, 105774, 105840, 105906, 105972, 106038,
+    106104, 106260, 106314, 106356, 106496, 106614, 106663, 106729, 106795, 106855, 106915, 106960,
     107009, 107063, 107109, 107129, 107165, 107184, 107216, 107271, 107347, 107396, 107448, 107476,
     107551, 107599, 107671, 107699, 107762, 107806, 107865, 107931, 107999, 108029, 108101, 108219,
     108279, 108312, 108332, 108398, 108449, 108511, 108555, 108585, 108682, 108714, 108793, 108837,
@@ -2203,853 +2203,851 @@ static const uint32_t lines[] = {
     115393, 115449, 115549, 115649, 115749, 115849, 115949, 115980, 115997, 116019, 116043, 116093,
     116175, 116284, 116318, 116380, 116437, 116498, 116559, 116620, 116672, 116704, 116744, 116797,
     116850, 116903, 116956, 117008, 117057, 117106, 117155, 117204, 117299, 117348, 117388, 117428,
-    117468, 117508, 117602, 117673, 117782, 117850, 117923, 118032, 118064, 118124, 118186, 118206,
-    118221, 118315, 118345, 118403, 118463, 118521, 118581, 118641, 118701, 118784, 118838, 118894,
+    117468, 117508, 117602, 117672, 117781, 117849, 117922, 118031, 118063, 118123, 118185, 118205,
+    118220, 118314, 118344, 118402, 118462, 118520, 118580, 118640, 118700, 118784, 118838, 118894,
     118950, 119006, 119067, 119091, 119129, 119238, 119310, 119428, 119448, 119520, 119638, 119658,
-    119691, 119731, 119849, 119967, 120085, 120146, 120264, 120382, 120500, 120597, 120691, 120788,
-    120882, 120979, 121073, 121170, 121264, 121327, 121445, 121467, 121523, 121565, 121652, 121712,
-    121756, 121848, 121905, 121993, 122055, 122112, 122128, 122174, 122221, 122268, 122315, 122362,
-    122409, 122456, 122503, 122550, 122622, 122664, 122718, 122880, 122998, 123040, 123158, 123276,
+    119691, 119731, 119849, 119967, 120085, 120145, 120263, 120381, 120499, 120596, 120690, 120787,
+    120881, 120978, 121072, 121169, 121263, 121326, 121444, 121466, 121522, 121564, 121651, 121711,
+    121755, 121847, 121904, 121992, 122054, 122111, 122127, 122173, 122220, 122267, 122314, 122361,
+    122408, 122455, 122502, 122549, 122611, 122653, 122683, 122880, 122998, 123040, 123158, 123276,
     123364, 123406, 123524, 123642, 123760, 123860, 123960, 124060,
 };
 
 static const struct kiln_pair pairs[] = {
-    { 5, 6 }, { 39, 40 }, { 31, 32 }, { 39, 34 }, { 2001, 2000 }, { 40, 5 },
-    { 158, 165 }, { 553, 544 }, { 3, 32 }, { 135, 397 }, { 107, 108 }, { 9, 10 },
-    { 63, 64 }, { 101, 102 }, { 34, 35 }, { 5, 87 }, { 40, 2000 }, { 3, 11 },
-    { 38, 2004 }, { 106, 2010 }, { 135, 136 }, { 2013, 103 }, { 39, 168 }, { 82, 83 },
-    { 158, 154 }, { 169, 170 }, { 172, 173 }, { 16, 17 }, { 122, 123 }, { 133, 134 },
-    { 113, 114 }, { 544, 1072 }, { 1066, 1067 }, { 1076, 1077 }, { 1079, 1080 }, { 1081, 2007 },
-    { 1084, 2006 }, { 3, 2012 }, { 2000, 2011 }, { 165, 135 }, { 2022, 2025 }, { 2023, 84 },
-    { 2026, 122 }, { 2029, 2020 }, { 2030, 115 }, { 39, 258 }, { 2033, 2007 }, { 2034, 2035 },
-    { 173, 181 }, { 6, 109 }, { 117, 118 }, { 125, 126 }, { 198, 199 }, { 316, 816 },
-    { 144, 145 }, { 5, 277 }, { 73, 74 }, { 75, 76 }, { 203, 204 }, { 1321, 1322 },
-    { 1323, 1324 }, { 14, 15 }, { 2002, 33 }, { 2015, 88 }, { 27, 28 }, { 1011, 2004 },
-    { 220, 221 }, { 89, 90 }, { 196, 197 }, { 2017, 2000 }, { 3, 994 }, { 135, 140 },
-    { 2028, 122 }, { 171, 2042 }, { 39, 195 }, { 996, 2038 }, { 2019, 2049 }, { 2056, 2057 },
-    { 2058, 2039 }, { 165, 544 }, { 2059, 2060 }, { 2015, 213 }, { 2006, 2048 }, { 207, 90 },
-    { 2068, 2052 }, { 2037, 2000 }, { 2041, 3 }, { 2040, 2073 }, { 122, 2051 }, { 1094, 135 },
-    { 2075, 2069 }, { 2077, 40 }, { 2080, 2070 }, { 202, 2078 }, { 2000, 2086 }, { 3, 18 },
-    { 174, 122 }, { 0, 1 }, { 135, 2001 }, { 151, 152 }, { 153, 154 }, { 164, 165 },
-    { 544, 891 }, { 553, 549 }, { 1074, 1075 }, { 1083, 2036 }, { 2014, 36 }, { 175, 176 },
-    { 816, 818 }, { 20, 3 }, { 2000, 2027 }, { 544, 2104 }, { 2097, 2 }, { 2099, 2100 },
-    { 2107, 122 }, { 2043, 622 }, { 2074, 2072 }, { 2095, 2000 }, { 3, 2090 }, { 2061, 2110 },
-    { 544, 2105 }, { 2111, 2046 }, { 24, 3 }, { 2000, 22 }, { 2119, 2117 }, { 2102, 544 },
-    { 1, 993 }, { 19, 2109 }, { 100, 2021 }, { 122, 201 }, { 124, 2088 }, { 128, 129 },
-    { 130, 131 }, { 135, 39 }, { 141, 142 }, { 149, 1752 }, { 609, 610 }, { 905, 906 },
-    { 908, 909 }, { 1146, 2047 }, { 2089, 194 }, { 2108, 903 }, { 15, 2110 }, { 40, 2053 },
-    { 6, 243 }, { 8, 2038 }, { 32, 325 }, { 37, 2018 }, { 55, 56 }, { 57, 58 },
-    { 59, 60 }, { 61, 62 }, { 66, 67 }, { 69, 70 }, { 71, 72 }, { 76, 319 },
-    { 77, 78 }, { 79, 80 }, { 95, 96 }, { 104, 105 }, { 117, 1049 }, { 132, 2043 },
-    { 165, 1105 }, { 225, 226 }, { 233, 234 }, { 237, 238 }, { 240, 241 }, { 244, 245 },
-    { 246, 247 }, { 248, 249 }, { 250, 111 }, { 257, 258 }, { 264, 265 }, { 276, 277 },
-    { 281, 282 }, { 283, 284 }, { 285, 286 }, { 289, 290 }, { 292, 293 }, { 294, 295 },
-    { 297, 298 }, { 299, 300 }, { 302, 303 }, { 306, 307 }, { 308, 309 }, { 310, 311 },
-    { 312, 313 }, { 314, 315 }, { 316, 317 }, { 326, 327 }, { 331, 332 }, { 336, 337 },
-    { 349, 350 }, { 628, 1111 }, { 892, 893 }, { 896, 897 }, { 995, 2118 }, { 1007, 1008 },
-    { 1018, 2085 }, { 1020, 1021 }, { 1022, 1023 }, { 1024, 1025 }, { 1026, 1027 }, { 1028, 1029 },
-    { 1030, 1031 }, { 1032, 1033 }, { 1034, 1035 }, { 1036, 1037 }, { 1038, 1039 }, { 1045, 1046 },
-    { 1065, 2032 }, { 1071, 2031 }, { 1089, 1090 }, { 1096, 1097 }, { 1099, 1100 }, { 1101, 1102 },
-    { 1103, 1104 }, { 1106, 1107 }, { 1108, 1109 }, { 1779, 1760 }, { 2045, 2005 }, { 2050, 119 },
-    { 2084, 200 }, { 484, 485 }, { 486, 487 }, { 488, 489 }, { 2096, 2114 }, { 81, 2094 },
-    { 162, 154 }, { 178, 179 }, { 182, 183 }, { 186, 187 }, { 189, 190 }, { 191, 192 },
-    { 193, 2039 }, { 223, 86 }, { 227, 93 }, { 338, 339 }, { 341, 342 }, { 934, 935 },
-    { 1073, 2121 }, { 1082, 2120 }, { 1191, 28 }, { 1800, 1336 }, { 2071, 938 }, { 2076, 615 },
-    { 2113, 155 }, { 3, 2091 }, { 2000, 1325 }, { 21, 2123 }, { 122, 620 }, { 992, 2126 },
-    { 2071, 2134 }, { 2131, 2132 }, { 2139, 1147 }, { 2142, 2117 }, { 32, 2190 }, { 61, 2198 },
-    { 95, 1042 }, { 242, 2144 }, { 316, 1778 }, { 318, 2155 }, { 544, 2195 }, { 1085, 2032 },
-    { 1116, 2031 }, { 1777, 2141 }, { 2001, 2188 }, { 2008, 2202 }, { 2016, 2206 }, { 2021, 2209 },
-    { 2085, 65 }, { 2106, 2147 }, { 2137, 2219 }, { 2145, 2069 }, { 2146, 2189 }, { 2149, 2150 },
-    { 2152, 68 }, { 2153, 2154 }, { 2156, 2157 }, { 2162, 2217 }, { 2164, 235 }, { 2167, 2168 },
-    { 2169, 2170 }, { 2174, 2175 }, { 2176, 287 }, { 2178, 2179 }, { 2180, 2181 }, { 2182, 304 },
-    { 2183, 2184 }, { 2185, 2186 }, { 2192, 2220 }, { 2193, 2098 }, { 2199, 2200 }, { 2203, 40 },
-    { 2204, 2205 }, { 2207, 2208 }, { 2212, 1091 }, { 2214, 2215 }, { 2218, 1110 }, { 6, 2223 },
-    { 2093, 2005 }, { 2224, 2225 }, { 128, 2239 }, { 131, 936 }, { 142, 939 }, { 916, 2109 },
-    { 1078, 2047 }, { 2014, 2243 }, { 2024, 2228 }, { 2163, 2236 }, { 2191, 2237 }, { 2229, 180 },
-    { 2230, 184 }, { 2232, 2233 }, { 997, 998 }, { 490, 491 }, { 1009, 1010 }, { 1467, 2003 },
-    { 1546, 2009 }, { 1044, 3 }, { 2092, 2248 }, { 51, 2000 }, { 2127, 2249 }, { 2250, 122 },
-    { 2251, 2070 }, { 2252, 143 }, { 32, 2197 }, { 135, 2256 }, { 2151, 2270 }, { 2166, 2259 },
-    { 2187, 2266 }, { 2201, 2267 }, { 2216, 2279 }, { 2247, 2278 }, { 2253, 2161 }, { 2257, 1019 },
-    { 2260, 2272 }, { 2262, 158 }, { 2263, 1086 }, { 2274, 328 }, { 2281, 2282 }, { 2283, 2284 },
-    { 2288, 2289 }, { 2294, 2268 }, { 2295, 2094 }, { 40, 2227 }, { 103, 6 }, { 2240, 2306 },
-    { 2244, 2304 }, { 2302, 2303 }, { 2305, 917 }, { 2307, 2018 }, { 2313, 2234 }, { 1694, 2003 },
-    { 1711, 2009 }, { 2301, 2315 }, { 2316, 2065 }, { 39, 333 }, { 61, 1347 }, { 95, 279 },
-    { 112, 2044 }, { 144, 1063 }, { 149, 1377 }, { 232, 2280 }, { 258, 334 }, { 270, 2087 },
-    { 275, 2173 }, { 296, 2286 }, { 322, 323 }, { 816, 1743 }, { 1003, 1004 }, { 1329, 2122 },
-    { 1341, 1342 }, { 1343, 1344 }, { 1345, 1346 }, { 1360, 1361 }, { 1366, 1367 }, { 1368, 1369 },
-    { 1378, 1379 }, { 1395, 2042 }, { 2072, 2130 }, { 2082, 1398 }, { 2133, 2172 }, { 3, 222 },
-    { 4, 2000 }, { 32, 2343 }, { 39, 122 }, { 2277, 2333 }, { 2297, 2332 }, { 2321, 2148 },
-    { 2329, 2340 }, { 2330, 2261 }, { 2331, 2293 }, { 2336, 2138 }, { 2347, 2241 }, { 1773, 2337 },
-    { 2326, 2356 }, { 95, 1357 }, { 103, 321 }, { 135, 2087 }, { 280, 2341 }, { 324, 2339 },
-    { 330, 2327 }, { 2005, 2366 }, { 2008, 2373 }, { 2019, 2363 }, { 2040, 2379 }, { 2124, 2322 },
-    { 2285, 2367 }, { 2320, 2118 }, { 2357, 2364 }, { 2358, 2085 }, { 2360, 116 }, { 2362, 2378 },
-    { 2371, 1330 }, { 2376, 2377 }, { 47, 48 }, { 52, 53 }, { 864, 865 }, { 999, 2255 },
-    { 2143, 2265 }, { 2066, 2383 }, { 3, 2384 }, { 2324, 2000 }, { 122, 2291 }, { 2342, 2391 },
-    { 2388, 2298 }, { 2392, 2385 }, { 32, 2310 }, { 2387, 2345 }, { 2368, 2401 }, { 2372, 2404 },
-    { 2402, 2410 }, { 2413, 544 }, { 54, 2389 }, { 2416, 49 }, { 2421, 2000 }, { 7, 3 },
-    { 2112, 2422 }, { 1087, 122 }, { 2423, 2196 }, { 2426, 2424 }, { 2431, 2374 }, { 2432, 335 },
-    { 98, 3 }, { 2438, 2437 }, { 1092, 122 }, { 2000, 2328 }, { 2436, 481 }, { 2063, 2067 },
-    { 2081, 2083 }, { 12, 13 }, { 23, 2122 }, { 26, 2064 }, { 30, 2062 }, { 99, 2128 },
-    { 128, 529 }, { 165, 166 }, { 210, 211 }, { 216, 217 }, { 218, 2024 }, { 251, 2044 },
-    { 263, 2101 }, { 340, 2238 }, { 482, 483 }, { 492, 493 }, { 507, 508 }, { 510, 2008 },
-    { 513, 514 }, { 537, 142 }, { 544, 1144 }, { 546, 547 }, { 548, 549 }, { 559, 158 },
-    { 600, 86 }, { 665, 666 }, { 808, 809 }, { 823, 824 }, { 825, 258 }, { 833, 149 },
-    { 836, 837 }, { 852, 2053 }, { 864, 1967 }, { 894, 2395 }, { 946, 28 }, { 1051, 1052 },
-    { 1053, 1054 }, { 1068, 1069 }, { 1095, 2213 }, { 1145, 2046 }, { 1148, 2036 }, { 1268, 1728 },
-    { 1335, 1336 }, { 1337, 2004 }, { 1393, 1394 }, { 1400, 2129 }, { 1734, 1735 }, { 2054, 940 },
-    { 2079, 201 }, { 2082, 2312 }, { 2089, 270 }, { 2116, 2222 }, { 2125, 2194 }, { 2158, 97 },
-    { 2245, 111 }, { 2349, 2115 }, { 2443, 2428 }, { 3, 611 }, { 2000, 2427 }, { 2275, 2447 },
-    { 2445, 2273 }, { 2381, 122 }, { 2063, 2083 }, { 2081, 2067 }, { 166, 167 }, { 544, 2490 },
-    { 842, 149 }, { 846, 165 }, { 1143, 2470 }, { 2014, 2492 }, { 2210, 2487 }, { 2311, 2499 },
-    { 2348, 2497 }, { 2355, 2465 }, { 2386, 2488 }, { 2452, 25 }, { 2454, 2271 }, { 2459, 2460 },
-    { 2461, 252 }, { 2464, 2299 }, { 2468, 2016 }, { 2471, 2472 }, { 2477, 2478 }, { 2485, 2486 },
-    { 2489, 2254 }, { 2502, 2125 }, { 2503, 2444 }, { 2506, 2463 }, { 576, 577 }, { 578, 579 },
-    { 583, 584 }, { 587, 588 }, { 861, 862 }, { 2002, 206 }, { 69, 1348 }, { 72, 2247 },
-    { 1037, 1351 }, { 1352, 2094 }, { 1370, 1371 }, { 1396, 1397 }, { 92, 93 }, { 111, 2412 },
-    { 135, 2406 }, { 236, 2165 }, { 255, 2088 }, { 288, 2177 }, { 301, 2287 }, { 305, 2425 },
-    { 320, 2398 }, { 816, 817 }, { 853, 2369 }, { 1043, 2319 }, { 1138, 1058 }, { 1150, 2296 },
-    { 1152, 2140 }, { 1154, 2441 }, { 1358, 1359 }, { 1751, 2480 }, { 2074, 2323 }, { 2076, 1362 },
-    { 2079, 1392 }, { 2226, 177 }, { 2269, 2504 }, { 2325, 2054 }, { 2334, 1375 }, { 2344, 2235 },
-    { 2352, 194 }, { 2430, 329 }, { 2433, 1380 }, { 2136, 2507 }, { 3, 1006 }, { 2276, 2000 },
-    { 2292, 2508 }, { 122, 1056 }, { 544, 2494 }, { 2457, 149 }, { 2518, 2534 }, { 2519, 2493 },
-    { 2523, 494 }, { 592, 2016 }, { 2538, 2539 }, { 2540, 585 }, { 1349, 2545 }, { 1350, 2546 },
-    { 2411, 2544 }, { 2415, 2548 }, { 2549, 2511 }, { 921, 93 }, { 1772, 2535 }, { 2002, 1193 },
-    { 2014, 1194 }, { 2135, 2516 }, { 2258, 2561 }, { 2325, 2361 }, { 2375, 2569 }, { 2390, 2528 },
-    { 2397, 2566 }, { 2400, 2555 }, { 2405, 2553 }, { 2408, 2556 }, { 2557, 2558 }, { 2577, 2537 },
-    { 3, 2509 }, { 996, 2000 }, { 2581, 2429 }, { 2524, 122 }, { 2586, 2515 }, { 2592, 2593 },
-    { 149, 844 }, { 544, 1776 }, { 1005, 2580 }, { 2135, 2517 }, { 2567, 2585 }, { 2609, 2610 },
-    { 40, 6 }, { 50, 2321 }, { 316, 1756 }, { 517, 2016 }, { 602, 603 }, { 604, 605 },
-    { 606, 607 }, { 1002, 2370 }, { 1017, 2018 }, { 1070, 2211 }, { 1118, 28 }, { 1119, 2002 },
-    { 1122, 2264 }, { 1757, 1758 }, { 1759, 1760 }, { 2062, 2396 }, { 2124, 2350 }, { 2541, 589 },
-    { 2560, 1755 }, { 2579, 2055 }, { 3, 2582 }, { 651, 2000 }, { 2434, 2612 }, { 2583, 122 },
-    { 2594, 2617 }, { 2613, 2491 }, { 2619, 544 }, { 2623, 2611 }, { 1014, 2580 }, { 1070, 2264 },
-    { 1122, 2211 }, { 2600, 2632 }, { 2625, 2417 }, { 2626, 2637 }, { 2628, 2629 }, { 2630, 2055 },
-    { 2638, 2542 }, { 2335, 2644 }, { 3, 2614 }, { 2414, 2000 }, { 2648, 2547 }, { 122, 268 },
-    { 2645, 652 }, { 2657, 2660 }, { 2661, 3 }, { 2442, 2000 }, { 2646, 2662 }, { 122, 274 },
-    { 2314, 3 }, { 1729, 2000 }, { 2669, 2664 }, { 122, 2096 }, { 2668, 2575 }, { 12, 1797 },
-    { 39, 441 }, { 92, 2309 }, { 120, 1365 }, { 131, 539 }, { 135, 898 }, { 148, 149 },
-    { 150, 2246 }, { 156, 157 }, { 160, 262 }, { 163, 2101 }, { 212, 2308 }, { 230, 2319 },
-    { 231, 2128 }, { 348, 2290 }, { 449, 2001 }, { 549, 558 }, { 628, 154 }, { 717, 663 },
-    { 801, 802 }, { 1000, 2109 }, { 1055, 2647 }, { 1057, 1058 }, { 1061, 2054 }, { 1062, 1063 },
-    { 1064, 2520 }, { 1088, 2296 }, { 1096, 1176 }, { 1098, 2441 }, { 1168, 2121 }, { 1353, 1354 },
-    { 1376, 2578 }, { 1733, 2496 }, { 1940, 2621 }, { 2002, 1340 }, { 2014, 1008 }, { 2021, 2159 },
-    { 2048, 2446 }, { 2071, 2469 }, { 2072, 2554 }, { 2093, 40 }, { 2103, 554 }, { 2113, 626 },
-    { 2129, 2300 }, { 2254, 2120 }, { 2258, 1164 }, { 2334, 137 }, { 2344, 2474 }, { 2394, 2338 },
-    { 2407, 2525 }, { 2448, 2529 }, { 2453, 29 }, { 2456, 1059 }, { 2475, 2476 }, { 2531, 550 },
-    { 2570, 2584 }, { 2573, 146 }, { 2598, 2483 }, { 2599, 2655 }, { 1332, 3 }, { 2672, 2419 },
-    { 2588, 2000 }, { 39, 444 }, { 440, 2678 }, { 629, 122 }, { 2024, 2694 }, { 2103, 557 },
-    { 2359, 2319 }, { 2439, 2703 }, { 2458, 2688 }, { 2510, 2727 }, { 2514, 2246 }, { 2533, 2698 },
-    { 2603, 2708 }, { 2615, 2705 }, { 2618, 2710 }, { 2668, 2724 }, { 2673, 1730 }, { 2680, 2380 },
-    { 2681, 2115 }, { 2683, 2684 }, { 2693, 2473 }, { 2697, 1001 }, { 2700, 2701 }, { 2704, 2290 },
-    { 2706, 2721 }, { 2709, 1644 }, { 2722, 2689 }, { 2730, 2346 }, { 12, 1189 }, { 175, 1416 },
-    { 178, 2596 }, { 196, 1417 }, { 347, 2691 }, { 512, 2530 }, { 516, 2627 }, { 1363, 1364 },
-    { 1381, 1382 }, { 1383, 1384 }, { 1385, 1386 }, { 1387, 1388 }, { 1389, 1390 }, { 1391, 1415 },
-    { 1412, 1413 }, { 1500, 2003 }, { 1580, 2009 }, { 2226, 271 }, { 2595, 1372 }, { 1339, 3 },
-    { 39, 447 }, { 443, 2739 }, { 1149, 122 }, { 2000, 2728 }, { 2685, 2024 }, { 2715, 2760 },
-    { 2729, 2756 }, { 2749, 2699 }, { 1389, 1414 }, { 1674, 2003 }, { 1683, 2009 }, { 2050, 2773 },
-    { 2737, 2350 }, { 2769, 2052 }, { 2774, 2775 }, { 2777, 2778 }, { 2320, 3 }, { 446, 2786 },
-    { 2726, 2789 }, { 2759, 2000 }, { 2767, 122 }, { 2780, 2794 }, { 2800, 2776 }, { 2801, 1391 },
-    { 2435, 3 }, { 2802, 2649 }, { 2798, 2000 }, { 2807, 2779 }, { 3, 804 }, { 2810, 2656 },
-    { 2440, 2436 }, { 32, 502 }, { 39, 693 }, { 40, 117 }, { 44, 2002 }, { 46, 2018 },
-    { 85, 86 }, { 110, 2551 }, { 120, 121 }, { 122, 1137 }, { 135, 888 }, { 173, 630 },
-    { 185, 2231 }, { 188, 2576 }, { 229, 230 }, { 239, 2605 }, { 253, 254 }, { 256, 2171 },
-    { 261, 2686 }, { 266, 2675 }, { 267, 2665 }, { 269, 2365 }, { 270, 2501 }, { 273, 2352 },
-    { 291, 2651 }, { 343, 344 }, { 345, 346 }, { 409, 2009 }, { 495, 496 }, { 497, 498 },
-    { 499, 500 }, { 503, 504 }, { 505, 2123 }, { 506, 2466 }, { 511, 2771 }, { 525, 93 },
-    { 560, 561 }, { 567, 568 }, { 572, 573 }, { 580, 581 }, { 582, 2591 }, { 586, 2641 },
-    { 590, 591 }, { 593, 2122 }, { 594, 2000 }, { 616, 2044 }, { 680, 1766 }, { 774, 528 },
-    { 807, 2765 }, { 810, 811 }, { 816, 840 }, { 822, 2532 }, { 830, 831 }, { 863, 2418 },
-    { 864, 1948 }, { 872, 873 }, { 874, 875 }, { 883, 884 }, { 967, 924 }, { 1017, 2065 },
-    { 1052, 1135 }, { 1054, 1136 }, { 1093, 2140 }, { 1129, 1130 }, { 1132, 2160 }, { 1133, 1134 },
-    { 1140, 1141 }, { 1142, 1069 }, { 1151, 2446 }, { 1152, 2500 }, { 1153, 2213 }, { 1169, 1170 },
-    { 1175, 2761 }, { 1326, 1327 }, { 1328, 2255 }, { 1788, 1354 }, { 1798, 2064 }, { 1799, 2062 },
-    { 1837, 2484 }, { 1838, 2711 }, { 2001, 2481 }, { 2020, 562 }, { 2084, 2495 }, { 2322, 2663 },
-    { 2323, 2130 }, { 2351, 2674 }, { 2359, 2444 }, { 2380, 127 }, { 2394, 2399 }, { 2445, 8 },
-    { 2479, 834 }, { 2482, 2420 }, { 2498, 2809 }, { 2521, 272 }, { 2565, 2403 }, { 2568, 2222 },
-    { 2589, 2451 }, { 2616, 2338 }, { 2671, 2717 }, { 2690, 2159 }, { 2737, 2805 }, { 2738, 2590 },
-    { 2741, 2114 }, { 2751, 5 }, { 2788, 2563 }, { 2806, 177 }, { 3, 2526 }, { 39, 847 },
-    { 122, 2439 }, { 135, 902 }, { 173, 2884 }, { 501, 2817 }, { 511, 2772 }, { 525, 2309 },
-    { 645, 2000 }, { 816, 2871 }, { 1131, 2044 }, { 1604, 2009 }, { 2006, 2826 }, { 2045, 2868 },
-    { 2076, 2823 }, { 2098, 2481 }, { 2106, 2821 }, { 2158, 2830 }, { 2210, 2883 }, { 2221, 2824 },
-    { 2231, 2839 }, { 2386, 2886 }, { 2467, 2850 }, { 2479, 849 }, { 2501, 2720 }, { 2521, 2828 },
-    { 2522, 2882 }, { 2562, 2171 }, { 2607, 2840 }, { 2608, 2831 }, { 2640, 2123 }, { 2712, 2875 },
-    { 2716, 2833 }, { 2738, 2844 }, { 2763, 2814 }, { 2783, 2909 }, { 2799, 2495 }, { 2835, 2836 },
-    { 2838, 2914 }, { 2841, 2842 }, { 2847, 2848 }, { 2854, 574 }, { 2855, 2856 }, { 2857, 2858 },
-    { 2859, 2860 }, { 2861, 617 }, { 2866, 881 }, { 2873, 885 }, { 2876, 2877 }, { 2878, 2919 },
-    { 2880, 2881 }, { 2887, 2365 }, { 2890, 2899 }, { 2904, 2745 }, { 3, 2670 }, { 2804, 2922 },
-    { 816, 2872 }, { 2008, 2928 }, { 2221, 2832 }, { 2571, 2947 }, { 2825, 122 }, { 2829, 2946 },
-    { 2837, 2957 }, { 2846, 2927 }, { 2902, 2950 }, { 2920, 2926 }, { 2932, 2972 }, { 2934, 889 },
-    { 2936, 2941 }, { 2939, 2444 }, { 2942, 2960 }, { 2948, 2940 }, { 2955, 2845 }, { 2961, 2770 },
-    { 2964, 2965 }, { 3, 2666 }, { 2815, 2976 }, { 816, 2969 }, { 2943, 122 }, { 2951, 2980 },
-    { 2959, 2984 }, { 2970, 2982 }, { 2981, 2983 }, { 2985, 2962 }, { 2986, 2995 }, { 2990, 2903 },
-    { 2992, 2403 }, { 2996, 2912 }, { 494, 2000 }, { 620, 707 }, { 662, 1737 }, { 718, 1764 },
-    { 819, 1744 }, { 840, 2601 }, { 855, 2393 }, { 878, 1769 }, { 911, 912 }, { 1117, 2634 },
-    { 1120, 2953 }, { 1739, 1740 }, { 1745, 2867 }, { 1747, 828 }, { 1749, 1750 }, { 1754, 2945 },
-    { 1763, 2695 }, { 1770, 2968 }, { 1774, 1775 }, { 2045, 1768 }, { 2194, 2650 }, { 2242, 2785 },
-    { 2418, 2005 }, { 2543, 2271 }, { 2559, 2978 }, { 2574, 138 }, { 2622, 850 }, { 2631, 2652 },
-    { 2639, 2676 }, { 2862, 2532 }, { 2893, 2351 }, { 2896, 2642 }, { 2937, 2265 }, { 2606, 3 },
-    { 2988, 3003 }, { 3001, 2954 }, { 3002, 3008 }, { 816, 844 }, { 855, 2667 }, { 1736, 3012 },
-    { 1749, 3025 }, { 1771, 2999 }, { 1780, 2393 }, { 2574, 215 }, { 2601, 851 }, { 2622, 3015 },
-    { 2635, 3020 }, { 2650, 3030 }, { 2682, 3028 }, { 2865, 3021 }, { 2935, 3024 }, { 2997, 653 },
-    { 3010, 2590 }, { 3013, 2931 }, { 3017, 3027 }, { 3037, 3038 }, { 3042, 3016 }, { 2811, 3 },
-    { 816, 3022 }, { 2906, 3055 }, { 2923, 3050 }, { 2997, 713 }, { 3029, 3064 }, { 3036, 3054 },
-    { 3041, 3048 }, { 3051, 2989 }, { 3052, 1781 }, { 3058, 3057 }, { 3059, 1741 }, { 3, 2659 },
-    { 3067, 2754 }, { 3014, 3068 }, { 3060, 3069 }, { 3070, 3073 }, { 50, 2389 }, { 2587, 2674 },
-    { 1014, 3 }, { 2658, 3079 }, { 3082, 843 }, { 2810, 3084 }, { 3, 2977 }, { 3089, 2612 },
-    { 6, 394 }, { 28, 43 }, { 39, 674 }, { 76, 1974 }, { 91, 2550 }, { 95, 1643 },
-    { 99, 528 }, { 103, 1975 }, { 115, 252 }, { 135, 2045 }, { 139, 2750 }, { 147, 2757 },
-    { 149, 625 }, { 156, 627 }, { 159, 160 }, { 161, 2308 }, { 224, 2679 }, { 251, 1860 },
-    { 258, 1826 }, { 261, 2746 }, { 266, 2924 }, { 270, 2406 }, { 323, 1822 }, { 373, 2010 },
-    { 382, 383 }, { 389, 390 }, { 395, 396 }, { 397, 398 }, { 399, 400 }, { 401, 402 },
-    { 403, 404 }, { 405, 406 }, { 407, 408 }, { 481, 2529 }, { 509, 2944 }, { 515, 2979 },
-    { 530, 531 }, { 532, 134 }, { 534, 136 }, { 538, 539 }, { 540, 541 }, { 543, 544 },
-    { 545, 2731 }, { 549, 779 }, { 551, 552 }, { 555, 778 }, { 569, 2743 }, { 613, 921 },
-    { 618, 2793 }, { 631, 2231 }, { 632, 2576 }, { 636, 2742 }, { 646, 647 }, { 648, 649 },
-    { 658, 659 }, { 660, 366 }, { 664, 2475 }, { 666, 2476 }, { 688, 689 }, { 690, 691 },
-    { 708, 2005 }, { 801, 1960 }, { 826, 3023 }, { 866, 2393 }, { 943, 2101 }, { 986, 2758 },
-    { 1040, 2851 }, { 1047, 2044 }, { 1048, 2160 }, { 1112, 1212 }, { 1127, 2597 }, { 1141, 2433 },
-    { 1162, 2929 }, { 1165, 2390 }, { 1166, 1862 }, { 1167, 2647 }, { 1172, 2285 }, { 1173, 1174 },
-    { 1190, 2242 }, { 1192, 2735 }, { 1213, 2396 }, { 1216, 2702 }, { 1333, 2002 }, { 1373, 1374 },
-    { 1399, 2140 }, { 1408, 2634 }, { 1433, 2000 }, { 1595, 1596 }, { 1597, 1598 }, { 1599, 1600 },
-    { 1601, 1602 }, { 1805, 1806 }, { 1807, 2280 }, { 1808, 2165 }, { 1810, 2675 }, { 1811, 2665 },
-    { 1813, 2173 }, { 1815, 2341 }, { 1816, 2177 }, { 1817, 2408 }, { 1818, 2287 }, { 1819, 2425 },
-    { 1820, 2398 }, { 1823, 1824 }, { 1827, 2428 }, { 1828, 2238 }, { 1831, 1832 }, { 1858, 2021 },
-    { 1863, 2349 }, { 1865, 2584 }, { 1939, 2559 }, { 1942, 3034 }, { 1962, 2496 }, { 1963, 2814 },
-    { 1968, 1969 }, { 1971, 1644 }, { 1972, 1973 }, { 1976, 1977 }, { 1978, 1979 }, { 1980, 1981 },
-    { 1982, 1983 }, { 1985, 5 }, { 2008, 954 }, { 2043, 1375 }, { 2087, 3004 }, { 2096, 2921 },
-    { 2103, 777 }, { 2116, 2898 }, { 2133, 434 }, { 2143, 2642 }, { 2159, 3007 }, { 2172, 3046 },
-    { 2269, 2405 }, { 2311, 2006 }, { 2348, 2361 }, { 2369, 3081 }, { 2375, 2019 }, { 2399, 2987 },
-    { 2407, 2663 }, { 2409, 2436 }, { 2417, 2976 }, { 2439, 2563 }, { 2455, 2604 }, { 2462, 2748 },
-    { 2483, 2925 }, { 2510, 2451 }, { 2514, 2719 }, { 2531, 984 }, { 2562, 2505 }, { 2564, 2568 },
-    { 2572, 3044 }, { 2602, 2879 }, { 2613, 1432 }, { 2615, 2910 }, { 2620, 2543 }, { 2635, 1409 },
-    { 2645, 1883 }, { 2667, 867 }, { 2713, 2245 }, { 2714, 2885 }, { 2718, 2853 }, { 2723, 138 },
-    { 2732, 2382 }, { 2733, 260 }, { 2734, 3066 }, { 2736, 2895 }, { 2744, 2400 }, { 2752, 3074 },
-    { 2755, 2784 }, { 2762, 2338 }, { 2764, 2863 }, { 2792, 215 }, { 2827, 2446 }, { 2897, 780 },
-    { 2915, 3045 }, { 2918, 177 }, { 3000, 2565 }, { 3005, 2525 }, { 3047, 3075 }, { 3067, 2673 },
-    { 1005, 3 }, { 39, 1825 }, { 43, 2922 }, { 99, 3199 }, { 135, 2469 }, { 149, 841 },
-    { 159, 2746 }, { 209, 2750 }, { 382, 476 }, { 389, 470 }, { 397, 3179 }, { 624, 3104 },
-    { 701, 258 }, { 866, 3249 }, { 1050, 2793 }, { 1141, 2520 }, { 1165, 2605 }, { 1166, 2533 },
-    { 1172, 2651 }, { 1206, 2242 }, { 1207, 2735 }, { 1355, 2550 }, { 1399, 2500 }, { 1403, 1374 },
-    { 1809, 2390 }, { 1812, 3113 }, { 1821, 3114 }, { 1856, 2597 }, { 1859, 3109 }, { 1861, 3100 },
-    { 1943, 2393 }, { 1965, 3149 }, { 1966, 6 }, { 2000, 650 }, { 2002, 948 }, { 2005, 3188 },
-    { 2079, 3201 }, { 2103, 3157 }, { 2116, 2958 }, { 2160, 3140 }, { 2165, 3165 }, { 2177, 3168 },
-    { 2269, 2608 }, { 2312, 3141 }, { 2339, 3195 }, { 2382, 3112 }, { 2397, 3183 }, { 2409, 2677 },
-    { 2455, 3222 }, { 2456, 3128 }, { 2458, 3143 }, { 2467, 954 }, { 2510, 3125 }, { 2522, 3173 },
-    { 2564, 3268 }, { 2572, 3159 }, { 2602, 3098 }, { 2616, 3229 }, { 2620, 2639 }, { 2687, 2748 },
-    { 2714, 2971 }, { 2723, 215 }, { 2732, 2552 }, { 2733, 3103 }, { 2734, 3077 }, { 2736, 3040 },
-    { 2744, 2607 }, { 2752, 3083 }, { 2791, 2702 }, { 2792, 138 }, { 2797, 3260 }, { 2802, 3244 },
-    { 2834, 2308 }, { 2849, 3126 }, { 2852, 2731 }, { 2894, 3257 }, { 2952, 2663 }, { 2973, 3233 },
-    { 2991, 3266 }, { 3009, 3090 }, { 3011, 3152 }, { 3043, 3234 }, { 3063, 3203 }, { 3072, 3270 },
-    { 3078, 3202 }, { 3091, 2662 }, { 3092, 3118 }, { 3095, 3099 }, { 3097, 1359 }, { 3101, 2624 },
-    { 3105, 2024 }, { 3106, 3107 }, { 3110, 3196 }, { 3119, 3120 }, { 3121, 3122 }, { 3123, 3124 },
-    { 3131, 3132 }, { 3133, 3134 }, { 3135, 2473 }, { 3142, 2911 }, { 3146, 3147 }, { 3150, 3151 },
-    { 3153, 802 }, { 3155, 867 }, { 3161, 1004 }, { 3163, 1864 }, { 3166, 2900 }, { 3167, 2949 },
-    { 3169, 2888 }, { 3174, 1334 }, { 3180, 3181 }, { 3182, 1603 }, { 3184, 3185 }, { 3186, 3187 },
-    { 3189, 3190 }, { 3191, 3192 }, { 3193, 3194 }, { 3197, 343 }, { 3200, 3215 }, { 3204, 3205 },
-    { 3209, 3210 }, { 3211, 3212 }, { 3236, 3256 }, { 3242, 3240 }, { 3251, 3245 }, { 3255, 2757 },
-    { 2747, 3 }, { 39, 3223 }, { 1355, 2679 }, { 2000, 3345 }, { 2002, 3172 }, { 2005, 3206 },
-    { 2064, 43 }, { 2160, 3289 }, { 2327, 3273 }, { 2409, 2889 }, { 2453, 3274 }, { 2455, 3228 },
-    { 2536, 3320 }, { 2604, 3300 }, { 2631, 3330 }, { 2687, 3216 }, { 2762, 3317 }, { 2791, 3287 },
-    { 2892, 3337 }, { 2967, 3311 }, { 2975, 3332 }, { 3043, 3275 }, { 3088, 3339 }, { 3145, 3305 },
-    { 3160, 3286 }, { 3208, 3359 }, { 3221, 3285 }, { 3226, 3377 }, { 3243, 3395 }, { 3254, 3385 },
-    { 3262, 3314 }, { 3276, 3368 }, { 3282, 3382 }, { 3283, 2719 }, { 3290, 3380 }, { 3296, 2412 },
-    { 3298, 3316 }, { 3302, 1944 }, { 3303, 3304 }, { 3308, 2552 }, { 3315, 3371 }, { 3318, 1359 },
-    { 3321, 3129 }, { 3326, 5 }, { 3328, 3327 }, { 3336, 3394 }, { 3347, 2351 }, { 3349, 3396 },
-    { 3353, 2551 }, { 3354, 3039 }, { 3356, 3227 }, { 3364, 3389 }, { 3365, 3366 }, { 3373, 3094 },
-    { 3386, 3387 }, { 3392, 3393 }, { 2766, 3 }, { 3398, 2917 }, { 2462, 3399 }, { 2482, 3403 },
-    { 2905, 2000 }, { 3269, 3401 }, { 3288, 3405 }, { 3329, 3441 }, { 3338, 3432 }, { 3355, 3443 },
-    { 3384, 3433 }, { 3388, 3434 }, { 3406, 3449 }, { 3411, 3301 }, { 3414, 3445 }, { 3420, 3259 },
-    { 3423, 3453 }, { 3427, 3297 }, { 3430, 3383 }, { 3442, 3422 }, { 3450, 3367 }, { 3, 2820 },
-    { 3409, 3464 }, { 3419, 3467 }, { 3428, 3460 }, { 3452, 3465 }, { 3459, 3127 }, { 1381, 1404 },
-    { 1406, 2596 }, { 1407, 2078 }, { 1419, 1420 }, { 1421, 1422 }, { 1423, 1424 }, { 1426, 1427 },
-    { 1428, 2511 }, { 1429, 1430 }, { 1431, 2039 }, { 2411, 2086 }, { 2595, 1411 }, { 3381, 2587 },
-    { 30, 3033 }, { 34, 381 }, { 39, 680 }, { 40, 704 }, { 41, 42 }, { 45, 2938 },
-    { 205, 3404 }, { 259, 2993 }, { 271, 2395 }, { 524, 2016 }, { 581, 1186 }, { 608, 2643 },
-    { 612, 2579 }, { 679, 2001 }, { 733, 734 }, { 739, 740 }, { 749, 2624 }, { 752, 753 },
-    { 754, 755 }, { 756, 757 }, { 758, 759 }, { 868, 2696 }, { 894, 895 }, { 1124, 2370 },
-    { 1125, 1126 }, { 1183, 1184 }, { 1187, 2641 }, { 1188, 2589 }, { 1331, 2242 }, { 2346, 669 },
-    { 2355, 3062 }, { 2420, 3076 }, { 2440, 2448 }, { 2505, 937 }, { 2640, 2000 }, { 2671, 2300 },
-    { 2736, 3247 }, { 2808, 2498 }, { 2813, 2908 }, { 2901, 2707 }, { 2916, 3412 }, { 2956, 3026 },
-    { 2974, 3177 }, { 2998, 2235 }, { 3019, 3086 }, { 3056, 2676 }, { 3087, 638 }, { 3116, 2003 },
-    { 3246, 2326 }, { 3463, 863 }, { 3, 2930 }, { 3093, 3475 }, { 3478, 3379 }, { 3479, 3466 },
-    { 2050, 3484 }, { 2415, 3485 }, { 2669, 3491 }, { 3481, 1405 }, { 3486, 1425 }, { 3487, 3488 },
-    { 3489, 3490 }, { 34, 469 }, { 352, 2993 }, { 634, 2579 }, { 679, 2818 }, { 760, 2001 },
-    { 1185, 3504 }, { 2346, 718 }, { 2440, 2812 }, { 2505, 950 }, { 2591, 3520 }, { 2736, 3493 },
-    { 2808, 2908 }, { 2813, 2498 }, { 2901, 2891 }, { 2956, 3049 }, { 2974, 3522 }, { 2998, 2822 },
-    { 3085, 2707 }, { 3087, 3505 }, { 3117, 2003 }, { 3454, 3528 }, { 3469, 863 }, { 3507, 6 },
-    { 3511, 3512 }, { 3513, 3514 }, { 3516, 2337 }, { 3517, 3542 }, { 3518, 2065 }, { 3519, 2299 },
-    { 3530, 2587 }, { 3538, 3539 }, { 3540, 2643 }, { 2994, 3 }, { 3549, 1411 }, { 679, 3496 },
-    { 2001, 3509 }, { 3280, 2003 }, { 3498, 3545 }, { 3526, 3583 }, { 3531, 3551 }, { 3536, 3584 },
-    { 3559, 704 }, { 3560, 3564 }, { 3567, 3552 }, { 3570, 3565 }, { 3581, 3582 }, { 3455, 3 },
-    { 3587, 3480 }, { 3281, 2003 }, { 3579, 3596 }, { 3592, 3499 }, { 3597, 3521 }, { 3, 3178 },
-    { 3601, 3351 }, { 15, 2000 }, { 2672, 999 }, { 2816, 2812 }, { 3018, 913 }, { 3061, 654 },
-    { 3065, 2512 }, { 3071, 762 }, { 3454, 2061 }, { 3483, 2005 }, { 6, 374 }, { 28, 29 },
-    { 32, 2191 }, { 34, 1498 }, { 39, 387 }, { 40, 81 }, { 89, 358 }, { 91, 2851 },
-    { 92, 277 }, { 103, 1226 }, { 111, 2528 }, { 115, 617 }, { 117, 1627 }, { 122, 844 },
-    { 128, 974 }, { 132, 2115 }, { 134, 977 }, { 135, 979 }, { 139, 3335 }, { 142, 538 },
-    { 149, 274 }, { 173, 987 }, { 224, 2929 }, { 253, 1791 }, { 259, 3397 }, { 260, 3431 },
-    { 261, 3322 }, { 271, 3225 }, { 316, 856 }, { 338, 1228 }, { 340, 1229 }, { 342, 1173 },
-    { 352, 3415 }, { 359, 360 }, { 363, 364 }, { 365, 366 }, { 367, 368 }, { 369, 370 },
-    { 371, 372 }, { 375, 376 }, { 377, 378 }, { 379, 380 }, { 403, 415 }, { 405, 416 },
-    { 407, 417 }, { 409, 3220 }, { 410, 411 }, { 412, 413 }, { 418, 419 }, { 420, 421 },
-    { 425, 2843 }, { 426, 427 }, { 428, 429 }, { 435, 436 }, { 437, 438 }, { 439, 2740 },
-    { 442, 2787 }, { 445, 2803 }, { 448, 2692 }, { 450, 451 }, { 456, 457 }, { 462, 463 },
-    { 519, 2467 }, { 522, 2008 }, { 527, 528 }, { 531, 976 }, { 533, 3130 }, { 536, 3429 },
-    { 540, 981 }, { 542, 3369 }, { 544, 901 }, { 551, 985 }, { 555, 556 }, { 563, 2399 },
-    { 581, 1850 }, { 595, 596 }, { 597, 2938 }, { 599, 3033 }, { 616, 969 }, { 618, 619 },
-    { 621, 2253 }, { 644, 3544 }, { 655, 714 }, { 674, 675 }, { 680, 725 }, { 682, 683 },
-    { 688, 1296 }, { 692, 3558 }, { 698, 3577 }, { 699, 700 }, { 702, 703 }, { 705, 706 },
-    { 710, 711 }, { 729, 730 }, { 731, 732 }, { 734, 3590 }, { 735, 736 }, { 737, 738 },
-    { 741, 742 }, { 743, 744 }, { 745, 746 }, { 747, 748 }, { 750, 751 }, { 761, 3352 },
-    { 771, 2944 }, { 772, 2979 }, { 776, 982 }, { 807, 1964 }, { 835, 2480 }, { 838, 839 },
-    { 845, 3277 }, { 853, 2108 }, { 857, 858 }, { 859, 860 }, { 867, 3032 }, { 868, 3374 },
-    { 890, 2535 }, { 904, 2137 }, { 920, 2597 }, { 921, 2309 }, { 923, 924 }, { 925, 926 },
-    { 927, 928 }, { 929, 2221 }, { 930, 931 }, { 932, 2088 }, { 942, 2686 }, { 952, 2466 },
-    { 953, 3323 }, { 955, 2530 }, { 956, 3214 }, { 957, 3503 }, { 962, 2627 }, { 963, 964 },
-    { 971, 972 }, { 978, 136 }, { 983, 3239 }, { 989, 3309 }, { 1060, 3325 }, { 1085, 1666 },
-    { 1093, 2500 }, { 1112, 2370 }, { 1113, 2396 }, { 1115, 3340 }, { 1141, 2578 }, { 1156, 2484 },
-    { 1157, 2711 }, { 1158, 2065 }, { 1195, 2579 }, { 1215, 3312 }, { 1217, 2924 }, { 1218, 1219 },
-    { 1221, 3313 }, { 1222, 2286 }, { 1223, 2287 }, { 1224, 2425 }, { 1227, 2443 }, { 1230, 1231 },
-    { 1251, 2430 }, { 1252, 2537 }, { 1253, 2888 }, { 1268, 1269 }, { 1275, 1276 }, { 1277, 2319 },
-    { 1279, 1280 }, { 1281, 666 }, { 1291, 1292 }, { 1297, 1298 }, { 1303, 258 }, { 1333, 2599 },
-    { 1373, 3390 }, { 1394, 2552 }, { 1401, 3031 }, { 1437, 1438 }, { 1440, 1441 }, { 1442, 1443 },
-    { 1444, 1445 }, { 1446, 1447 }, { 1448, 3115 }, { 1449, 1450 }, { 1451, 1452 }, { 1455, 1456 },
-    { 1457, 1458 }, { 1459, 1460 }, { 1461, 1462 }, { 1463, 1464 }, { 1516, 2003 }, { 1540, 2045 },
-    { 1541, 1542 }, { 1543, 397 }, { 1598, 1608 }, { 1600, 1609 }, { 1602, 1610 }, { 1604, 3361 },
-    { 1605, 1606 }, { 1611, 1612 }, { 1616, 2933 }, { 1617, 1618 }, { 1623, 1624 }, { 1625, 1626 },
-    { 1628, 1629 }, { 1630, 1631 }, { 1632, 2819 }, { 1633, 1634 }, { 1636, 1637 }, { 1639, 1640 },
-    { 1642, 1643 }, { 1645, 1646 }, { 1647, 1648 }, { 1649, 1650 }, { 1651, 1652 }, { 1653, 1654 },
-    { 1655, 1656 }, { 1657, 1658 }, { 1659, 1660 }, { 1662, 1663 }, { 1664, 1665 }, { 1667, 2682 },
-    { 1668, 1669 }, { 1670, 1671 }, { 1738, 2765 }, { 1753, 2621 }, { 1789, 2550 }, { 1799, 2543 },
-    { 1802, 2002 }, { 1803, 3533 }, { 1829, 1830 }, { 1833, 2064 }, { 1847, 1848 }, { 1851, 2541 },
-    { 1852, 2589 }, { 1937, 2696 }, { 1970, 3207 }, { 1984, 3213 }, { 1988, 3436 }, { 2001, 5 },
-    { 2050, 2755 }, { 2087, 2918 }, { 2124, 2805 }, { 2133, 3358 }, { 2163, 227 }, { 2171, 3035 },
-    { 2301, 3062 }, { 2323, 2554 }, { 2365, 2745 }, { 2382, 1244 }, { 2407, 2966 }, { 2409, 2448 },
-    { 2418, 2420 }, { 2423, 995 }, { 2436, 2451 }, { 2462, 3238 }, { 2474, 2055 }, { 2482, 3424 },
-    { 2504, 2967 }, { 2522, 941 }, { 2527, 3111 }, { 2536, 2874 }, { 2564, 2116 }, { 2571, 2768 },
-    { 2572, 3417 }, { 2573, 623 }, { 2581, 2387 }, { 2598, 3502 }, { 2613, 1265 }, { 2620, 3402 },
-    { 2624, 1661 }, { 2633, 2725 }, { 2690, 2604 }, { 2695, 3148 }, { 2707, 2450 }, { 2713, 3007 },
-    { 2717, 3307 }, { 2718, 3137 }, { 2741, 2921 }, { 2742, 3156 }, { 2743, 2758 }, { 2751, 2403 },
-    { 2764, 2879 }, { 2785, 2895 }, { 2788, 2973 }, { 2790, 3278 }, { 2797, 3378 }, { 2827, 3438 },
-    { 2853, 3138 }, { 2864, 3447 }, { 2869, 2143 }, { 2885, 3000 }, { 2900, 973 }, { 2907, 3076 },
-    { 2916, 3019 }, { 2949, 2505 }, { 2963, 3218 }, { 2975, 3264 }, { 2991, 2863 }, { 3045, 3440 },
-    { 3053, 3102 }, { 3086, 3171 }, { 3090, 3408 }, { 3154, 829 }, { 3170, 3272 }, { 3176, 3219 },
-    { 3198, 1841 }, { 3217, 3553 }, { 3224, 1243 }, { 3230, 3416 }, { 3231, 2677 }, { 3241, 2898 },
-    { 3248, 653 }, { 3250, 968 }, { 3258, 1246 }, { 3271, 652 }, { 3279, 3594 }, { 3284, 3604 },
-    { 3292, 2753 }, { 3294, 3310 }, { 3306, 2712 }, { 3342, 3175 }, { 3344, 3235 }, { 3346, 3136 },
-    { 3348, 3444 }, { 3350, 3253 }, { 3363, 3331 }, { 3370, 3265 }, { 3372, 2814 }, { 3376, 2652 },
-    { 3391, 3026 }, { 3398, 3602 }, { 3410, 3333 }, { 3426, 1139 }, { 3435, 3457 }, { 3437, 3267 },
-    { 3458, 642 }, { 3470, 1992 }, { 3473, 3263 }, { 3508, 2818 }, { 3546, 3341 }, { 3587, 3005 },
-    { 3588, 3295 }, { 3, 3421 }, { 3343, 3607 }, { 3061, 762 }, { 3071, 654 }, { 3554, 2005 },
-    { 3610, 3609 }, { 3616, 2000 }, { 6, 3659 }, { 34, 1693 }, { 39, 1286 }, { 40, 3307 },
-    { 103, 3776 }, { 115, 3741 }, { 122, 3898 }, { 135, 1577 }, { 207, 358 }, { 209, 3335 },
-    { 259, 3415 }, { 316, 3735 }, { 352, 3397 }, { 360, 3791 }, { 369, 3795 }, { 374, 3657 },
-    { 379, 1515 }, { 403, 423 }, { 405, 424 }, { 407, 433 }, { 409, 3361 }, { 414, 3660 },
-    { 436, 3833 }, { 438, 452 }, { 453, 2787 }, { 454, 2803 }, { 455, 2692 }, { 458, 2740 },
-    { 544, 1793 }, { 566, 3429 }, { 613, 3626 }, { 682, 1923 }, { 775, 3130 }, { 776, 3369 },
-    { 807, 3852 }, { 853, 2141 }, { 860, 2138 }, { 942, 3322 }, { 958, 2466 }, { 959, 3323 },
-    { 960, 2530 }, { 961, 3214 }, { 970, 3629 }, { 975, 3683 }, { 980, 3686 }, { 1060, 3340 },
-    { 1115, 3325 }, { 1127, 3737 }, { 1157, 3934 }, { 1173, 3778 }, { 1225, 3627 }, { 1247, 2286 },
-    { 1248, 2287 }, { 1249, 2425 }, { 1267, 3544 }, { 1338, 2484 }, { 1403, 3390 }, { 1438, 3824 },
-    { 1517, 2003 }, { 1598, 1614 }, { 1600, 1615 }, { 1602, 1622 }, { 1604, 3220 }, { 1607, 3808 },
-    { 1635, 2819 }, { 1801, 3031 }, { 1849, 3692 }, { 1937, 3374 }, { 1991, 3207 }, { 2002, 3760 },
-    { 2045, 3358 }, { 2079, 274 }, { 2221, 3697 }, { 2323, 3743 }, { 2382, 3046 }, { 2399, 3267 },
-    { 2430, 3774 }, { 2462, 3855 }, { 2510, 3868 }, { 2527, 3278 }, { 2536, 2915 }, { 2571, 3482 },
-    { 2591, 3847 }, { 2602, 2874 }, { 2603, 3762 }, { 2616, 3863 }, { 2618, 3728 }, { 2636, 2725 },
-    { 2713, 3913 }, { 2718, 3690 }, { 2753, 2512 }, { 2755, 3956 }, { 2785, 3764 }, { 2790, 3111 },
-    { 2834, 2742 }, { 2843, 3664 }, { 2849, 3722 }, { 2852, 3239 }, { 2864, 3448 }, { 2869, 3525 },
-    { 2870, 2420 }, { 2894, 3897 }, { 2897, 3691 }, { 2907, 3375 }, { 2911, 3631 }, { 2933, 3812 },
-    { 2952, 2966 }, { 2963, 3252 }, { 2987, 3905 }, { 3018, 1787 }, { 3043, 3886 }, { 3044, 3909 },
-    { 3053, 3279 }, { 3065, 2450 }, { 3086, 3932 }, { 3102, 3566 }, { 3115, 2346 }, { 3137, 2743 },
-    { 3138, 2758 }, { 3139, 277 }, { 3154, 1767 }, { 3170, 3915 }, { 3176, 3310 }, { 3217, 2768 },
-    { 3224, 3767 }, { 3225, 3639 }, { 3230, 3444 }, { 3231, 2889 }, { 3237, 3090 }, { 3241, 2958 },
-    { 3248, 713 }, { 3250, 3739 }, { 3258, 3770 }, { 3264, 3758 }, { 3271, 1883 }, { 3272, 3056 },
-    { 3277, 2516 }, { 3284, 3708 }, { 3294, 3219 }, { 3342, 3295 }, { 3344, 3456 }, { 3348, 3416 },
-    { 3350, 3333 }, { 3363, 3413 }, { 3376, 3883 }, { 3391, 3049 }, { 3410, 3253 }, { 3417, 2171 },
-    { 3426, 1160 }, { 3436, 3447 }, { 3437, 3892 }, { 3438, 2720 }, { 3440, 3684 }, { 3454, 3856 },
-    { 3458, 3144 }, { 3470, 3851 }, { 3472, 3811 }, { 3473, 3341 }, { 3477, 3900 }, { 3492, 3175 },
-    { 3497, 3709 }, { 3510, 3720 }, { 3535, 3903 }, { 3543, 3907 }, { 3546, 3263 }, { 3547, 3844 },
-    { 3550, 3888 }, { 3576, 3871 }, { 3578, 3931 }, { 3601, 3009 }, { 3608, 3408 }, { 3618, 3799 },
-    { 3619, 3475 }, { 3620, 3647 }, { 3630, 3818 }, { 3634, 3753 }, { 3635, 3637 }, { 3638, 3839 },
-    { 3641, 2716 }, { 3645, 3901 }, { 3646, 3730 }, { 3648, 3649 }, { 3651, 361 }, { 3652, 3653 },
-    { 3654, 3655 }, { 3661, 3662 }, { 3663, 3474 }, { 3666, 3667 }, { 3668, 3669 }, { 3670, 430 },
-    { 3671, 3672 }, { 3673, 3674 }, { 3675, 3676 }, { 3680, 520 }, { 3682, 3889 }, { 3698, 3633 },
-    { 3704, 3785 }, { 3710, 712 }, { 3711, 3712 }, { 3714, 3715 }, { 3716, 3717 }, { 3718, 3719 },
-    { 3726, 3727 }, { 3729, 854 }, { 3731, 2542 }, { 3734, 3580 }, { 3744, 3893 }, { 3751, 965 },
-    { 3752, 3906 }, { 3757, 3835 }, { 3759, 2652 }, { 3768, 3769 }, { 3771, 3772 }, { 3775, 2761 },
-    { 3780, 3781 }, { 3782, 3783 }, { 3790, 3787 }, { 3792, 3793 }, { 3796, 3797 }, { 3801, 3802 },
-    { 3803, 1465 }, { 3806, 3807 }, { 3809, 3810 }, { 3813, 1613 }, { 3814, 3815 }, { 3816, 3817 },
-    { 3819, 3820 }, { 3822, 1638 }, { 3823, 1641 }, { 3825, 3826 }, { 3827, 3828 }, { 3829, 3830 },
-    { 3831, 3832 }, { 3836, 3837 }, { 3842, 3843 }, { 3846, 2299 }, { 3848, 2677 }, { 3873, 3431 },
-    { 3875, 3927 }, { 3879, 3643 }, { 3880, 3623 }, { 3885, 2633 }, { 3891, 3309 }, { 3896, 3922 },
-    { 3911, 2971 }, { 3914, 3532 }, { 3918, 3171 }, { 3928, 3313 }, { 3943, 3402 }, { 3944, 3725 },
-    { 3951, 3213 }, { 3, 3476 }, { 6, 4183 }, { 39, 1497 }, { 103, 4194 }, { 259, 3425 },
-    { 403, 431 }, { 405, 432 }, { 407, 4152 }, { 422, 3981 }, { 438, 464 }, { 459, 2787 },
-    { 460, 2803 }, { 461, 2692 }, { 544, 3754 }, { 643, 2000 }, { 907, 4000 }, { 1250, 3968 },
-    { 1436, 3977 }, { 1518, 2003 }, { 1598, 1620 }, { 1600, 1621 }, { 1602, 4188 }, { 1882, 3544 },
-    { 1910, 2005 }, { 2001, 3980 }, { 2221, 4172 }, { 2382, 4175 }, { 2466, 4157 }, { 2536, 3738 },
-    { 2570, 3992 }, { 2653, 2725 }, { 2740, 465 }, { 2764, 2874 }, { 2785, 3841 }, { 2819, 4190 },
-    { 2843, 4151 }, { 2907, 3948 }, { 2933, 4187 }, { 3139, 3858 }, { 3144, 3957 }, { 3265, 4039 },
-    { 3272, 3292 }, { 3291, 4078 }, { 3312, 4075 }, { 3472, 4069 }, { 3474, 4059 }, { 3548, 4055 },
-    { 3569, 4062 }, { 3632, 4007 }, { 3656, 4080 }, { 3658, 3964 }, { 3665, 3985 }, { 3677, 3987 },
-    { 3681, 520 }, { 3696, 4006 }, { 3707, 4101 }, { 3740, 3969 }, { 3742, 4037 }, { 3773, 4014 },
-    { 3777, 4013 }, { 3794, 3978 }, { 3821, 4028 }, { 3834, 4173 }, { 3854, 4123 }, { 3861, 4159 },
-    { 3862, 4097 }, { 3865, 4199 }, { 3872, 4036 }, { 3884, 3986 }, { 3908, 4099 }, { 3912, 4052 },
-    { 3941, 4038 }, { 3945, 4060 }, { 3955, 2966 }, { 3958, 1434 }, { 3970, 4072 }, { 3971, 397 },
-    { 3983, 4150 }, { 3984, 4154 }, { 3988, 3989 }, { 3990, 3678 }, { 3998, 3448 }, { 4001, 3156 },
-    { 4008, 3724 }, { 4012, 3765 }, { 4015, 4016 }, { 4018, 3779 }, { 4019, 4056 }, { 4021, 1644 },
-    { 4023, 4024 }, { 4025, 4026 }, { 4027, 4186 }, { 4029, 4198 }, { 4030, 4046 }, { 4040, 4137 },
-    { 4041, 4143 }, { 4042, 3916 }, { 4047, 3878 }, { 4050, 2517 }, { 4051, 2636 }, { 4053, 3894 },
-    { 4065, 3568 }, { 4066, 3004 }, { 4068, 2300 }, { 4074, 3628 }, { 4076, 3598 }, { 4085, 2676 },
-    { 4088, 4111 }, { 4089, 4115 }, { 4096, 4176 }, { 4120, 4189 }, { 4122, 2784 }, { 4124, 3352 },
-    { 4125, 4132 }, { 4127, 4067 }, { 4129, 3198 }, { 4131, 3457 }, { 4135, 3800 }, { 4144, 4168 },
-    { 4145, 4177 }, { 4155, 4156 }, { 4158, 4116 }, { 4160, 3966 }, { 4162, 3953 }, { 4164, 4165 },
-    { 4166, 2585 }, { 4174, 4033 }, { 4182, 3798 }, { 4195, 4196 }, { 4197, 3853 }, { 4213, 4113 },
-    { 3319, 3 }, { 3439, 4215 }, { 6, 4185 }, { 39, 1532 }, { 352, 3425 }, { 438, 3991 },
-    { 466, 2803 }, { 467, 2692 }, { 1266, 2000 }, { 1519, 2003 }, { 1619, 4234 }, { 2005, 4192 },
-    { 2394, 4241 }, { 2536, 4336 }, { 2654, 2725 }, { 2740, 4294 }, { 2892, 2785 }, { 3272, 4299 },
-    { 3291, 4256 }, { 3679, 4224 }, { 3688, 544 }, { 3699, 4254 }, { 3845, 4248 }, { 3857, 4259 },
-    { 3975, 4230 }, { 3979, 4265 }, { 3982, 4222 }, { 4017, 4231 }, { 4034, 4260 }, { 4044, 4282 },
-    { 4049, 4290 }, { 4095, 4271 }, { 4109, 4296 }, { 4118, 3957 }, { 4138, 4249 }, { 4140, 4298 },
-    { 4148, 4264 }, { 4149, 4250 }, { 4153, 4220 }, { 4193, 4218 }, { 4202, 4269 }, { 4207, 4258 },
-    { 4211, 4300 }, { 4216, 4184 }, { 4221, 4292 }, { 4225, 4226 }, { 4235, 4305 }, { 4237, 2491 },
-    { 4240, 4263 }, { 4244, 3789 }, { 4245, 2653 }, { 4246, 2787 }, { 4247, 4322 }, { 4252, 4304 },
-    { 4253, 277 }, { 4255, 4323 }, { 4272, 933 }, { 4273, 4309 }, { 4275, 4342 }, { 4276, 4191 },
-    { 4277, 4344 }, { 4280, 3895 }, { 4285, 3996 }, { 4287, 3723 }, { 4293, 4335 }, { 4302, 3572 },
-    { 4308, 4200 }, { 4310, 3529 }, { 4329, 4251 }, { 4343, 4283 }, { 3324, 3 }, { 1270, 2000 },
-    { 1520, 2003 }, { 1531, 4349 }, { 2870, 2005 }, { 3763, 4363 }, { 3805, 4348 }, { 4223, 4372 },
-    { 4227, 4365 }, { 4236, 4356 }, { 4243, 4377 }, { 4266, 4383 }, { 4267, 4361 }, { 4295, 4351 },
-    { 4306, 4399 }, { 4324, 4403 }, { 4325, 4380 }, { 4332, 4389 }, { 4352, 4353 }, { 4357, 4303 },
-    { 4358, 4407 }, { 4360, 2654 }, { 4373, 4274 }, { 4375, 4279 }, { 4376, 2910 }, { 4381, 4228 },
-    { 4382, 4371 }, { 4384, 4390 }, { 4385, 4415 }, { 4386, 4394 }, { 3360, 3 }, { 1521, 2003 },
-    { 4161, 2000 }, { 4369, 4430 }, { 4374, 4427 }, { 4388, 4438 }, { 4391, 4424 }, { 4392, 4432 },
-    { 4397, 4434 }, { 4405, 4435 }, { 4410, 4428 }, { 4416, 3602 }, { 4417, 1271 }, { 4423, 4443 },
-    { 4426, 4402 }, { 4431, 4334 }, { 4444, 4406 }, { 4445, 4139 }, { 3407, 3 }, { 1522, 2003 },
-    { 4416, 4288 }, { 4425, 4453 }, { 4429, 4452 }, { 4446, 3547 }, { 4450, 4459 }, { 4454, 5 },
-    { 3, 3494 }, { 1523, 2003 }, { 4446, 4330 }, { 4449, 4467 }, { 4456, 4468 }, { 4464, 3595 },
-    { 601, 3573 }, { 637, 3586 }, { 726, 727 }, { 767, 768 }, { 2440, 3534 }, { 2579, 2450 },
-    { 2633, 2913 }, { 3085, 2891 }, { 3232, 2235 }, { 3357, 2822 }, { 3501, 2654 }, { 3506, 2449 },
-    { 3556, 2636 }, { 3557, 2512 }, { 3562, 3600 }, { 3585, 2513 }, { 3962, 3575 }, { 3963, 2812 },
-    { 3, 3524 }, { 3500, 4472 }, { 1524, 2003 }, { 4464, 3599 }, { 4470, 4476 }, { 4475, 4455 },
-    { 633, 3573 }, { 640, 3586 }, { 2653, 2913 }, { 2753, 2450 }, { 2816, 3534 }, { 3232, 2822 },
-    { 3357, 2235 }, { 3501, 4484 }, { 3506, 2513 }, { 3550, 2891 }, { 3585, 2449 }, { 4478, 4489 },
-    { 4481, 727 }, { 3, 3606 }, { 3593, 4496 }, { 1525, 2003 }, { 4500, 4471 }, { 2913, 2636 },
-    { 3556, 4504 }, { 3557, 2450 }, { 4479, 4510 }, { 4502, 4491 }, { 4509, 2633 }, { 4516, 4515 },
-    { 3, 1435 }, { 1526, 2003 }, { 2913, 2654 }, { 4490, 4519 }, { 4503, 4521 }, { 4520, 2653 },
-    { 3, 2754 }, { 1527, 2003 }, { 4289, 4526 }, { 4488, 4528 }, { 3, 3695 }, { 1528, 2003 },
-    { 4393, 4532 }, { 3, 3860 }, { 1529, 2003 }, { 3, 3864 }, { 1530, 2003 }, { 4281, 4539 },
-    { 3, 3882 }, { 1533, 2003 }, { 4133, 4541 }, { 3, 3926 }, { 1534, 2003 }, { 3867, 4544 },
-    { 3, 4070 }, { 1535, 2003 }, { 3, 4094 }, { 1536, 2003 }, { 3237, 4550 }, { 3, 4119 },
-    { 1537, 2003 }, { 3, 4204 }, { 1538, 2003 }, { 3850, 4555 }, { 3, 4214 }, { 1539, 2003 },
-    { 2646, 4557 }, { 3, 4229 }, { 4032, 4560 }, { 3, 4354 }, { 3950, 4563 }, { 3, 4404 },
-    { 4549, 4565 }, { 3, 4412 }, { 4181, 4567 }, { 3, 4442 }, { 4543, 4569 }, { 3, 4448 },
-    { 4147, 4571 }, { 3, 4458 }, { 709, 4573 }, { 3, 4462 }, { 4301, 4575 }, { 2763, 3 },
-    { 4501, 4577 }, { 3372, 3 }, { 3924, 3 }, { 4091, 3 }, { 4572, 3 }, { 3, 4562 },
+    { 5, 6 }, { 42, 43 }, { 34, 35 }, { 42, 37 }, { 2001, 2000 }, { 43, 5 },
+    { 3, 11 }, { 161, 168 }, { 552, 543 }, { 138, 400 }, { 110, 111 }, { 12, 13 },
+    { 66, 67 }, { 104, 105 }, { 2000, 9 }, { 37, 38 }, { 3, 35 }, { 5, 90 },
+    { 41, 2004 }, { 109, 2010 }, { 138, 139 }, { 2013, 106 }, { 42, 171 }, { 85, 86 },
+    { 161, 157 }, { 172, 173 }, { 175, 176 }, { 19, 20 }, { 125, 126 }, { 136, 137 },
+    { 116, 117 }, { 543, 1070 }, { 1064, 1065 }, { 1074, 1075 }, { 1077, 1078 }, { 1079, 2008 },
+    { 1082, 2007 }, { 2006, 2000 }, { 3, 14 }, { 168, 138 }, { 993, 2014 }, { 2022, 2025 },
+    { 2023, 87 }, { 2026, 125 }, { 2029, 2020 }, { 2030, 118 }, { 42, 261 }, { 2033, 2008 },
+    { 2034, 2035 }, { 43, 2000 }, { 3, 2012 }, { 2011, 2038 }, { 138, 143 }, { 2028, 125 },
+    { 174, 2043 }, { 176, 184 }, { 6, 112 }, { 42, 198 }, { 120, 121 }, { 128, 129 },
+    { 201, 202 }, { 319, 813 }, { 147, 148 }, { 5, 280 }, { 76, 77 }, { 78, 79 },
+    { 206, 207 }, { 168, 543 }, { 1318, 1319 }, { 1320, 1321 }, { 1323, 2037 }, { 17, 18 },
+    { 2002, 36 }, { 2017, 91 }, { 2050, 2000 }, { 3, 991 }, { 2037, 2051 }, { 2041, 2054 },
+    { 125, 2059 }, { 1092, 138 }, { 2019, 2056 }, { 2064, 2065 }, { 2066, 2039 }, { 2040, 2070 },
+    { 2068, 2069 }, { 2017, 216 }, { 30, 31 }, { 1009, 2004 }, { 2007, 2055 }, { 223, 224 },
+    { 92, 93 }, { 199, 200 }, { 2042, 3 }, { 2075, 2000 }, { 177, 125 }, { 2081, 43 },
+    { 205, 2082 }, { 210, 93 }, { 2091, 2060 }, { 0, 1 }, { 8, 2014 }, { 138, 2001 },
+    { 154, 155 }, { 156, 157 }, { 167, 168 }, { 543, 888 }, { 552, 548 }, { 1072, 1073 },
+    { 1081, 2036 }, { 2015, 39 }, { 2000, 2092 }, { 3, 21 }, { 2084, 2093 }, { 543, 2107 },
+    { 2099, 2 }, { 2100, 10 }, { 2102, 2103 }, { 178, 179 }, { 813, 815 }, { 23, 3 },
+    { 2000, 2027 }, { 2112, 1322 }, { 543, 2108 }, { 2113, 2047 }, { 2117, 125 }, { 2044, 621 },
+    { 2057, 2053 }, { 2111, 2000 }, { 27, 3 }, { 2071, 2120 }, { 2105, 543 }, { 2076, 2000 },
+    { 3, 2095 }, { 2129, 2127 }, { 1, 990 }, { 22, 2119 }, { 103, 2021 }, { 125, 204 },
+    { 127, 2078 }, { 131, 132 }, { 133, 134 }, { 138, 42 }, { 144, 145 }, { 152, 1752 },
+    { 608, 609 }, { 902, 903 }, { 905, 906 }, { 1144, 2048 }, { 2040, 994 }, { 2079, 197 },
+    { 2093, 992 }, { 2118, 900 }, { 18, 2120 }, { 43, 2061 }, { 6, 246 }, { 35, 328 },
+    { 40, 2018 }, { 58, 59 }, { 60, 61 }, { 62, 63 }, { 64, 65 }, { 69, 70 },
+    { 72, 73 }, { 74, 75 }, { 79, 322 }, { 80, 81 }, { 82, 83 }, { 98, 99 },
+    { 107, 108 }, { 120, 1047 }, { 135, 2044 }, { 168, 1103 }, { 228, 229 }, { 236, 237 },
+    { 240, 241 }, { 243, 244 }, { 247, 248 }, { 249, 250 }, { 251, 252 }, { 253, 114 },
+    { 260, 261 }, { 267, 268 }, { 279, 280 }, { 284, 285 }, { 286, 287 }, { 288, 289 },
+    { 292, 293 }, { 295, 296 }, { 297, 298 }, { 300, 301 }, { 302, 303 }, { 305, 306 },
+    { 309, 310 }, { 311, 312 }, { 313, 314 }, { 315, 316 }, { 317, 318 }, { 319, 320 },
+    { 329, 330 }, { 334, 335 }, { 339, 340 }, { 352, 353 }, { 543, 893 }, { 627, 1109 },
+    { 889, 890 }, { 894, 161 }, { 1005, 1006 }, { 1016, 2074 }, { 1018, 1019 }, { 1020, 1021 },
+    { 1022, 1023 }, { 1024, 1025 }, { 1026, 1027 }, { 1028, 1029 }, { 1030, 1031 }, { 1032, 1033 },
+    { 1034, 1035 }, { 1036, 1037 }, { 1043, 1044 }, { 1063, 2032 }, { 1069, 2031 }, { 1087, 1088 },
+    { 1094, 1095 }, { 1097, 1098 }, { 1099, 1100 }, { 1101, 1102 }, { 1104, 1105 }, { 1106, 1107 },
+    { 1779, 1760 }, { 2046, 2005 }, { 2058, 122 }, { 2098, 203 }, { 2000, 25 }, { 3, 2083 },
+    { 125, 619 }, { 989, 2134 }, { 2052, 2142 }, { 2135, 24 }, { 2139, 2140 }, { 2147, 1145 },
+    { 2131, 2089 }, { 2152, 2127 }, { 35, 2199 }, { 43, 84 }, { 64, 2207 }, { 98, 1040 },
+    { 245, 2154 }, { 319, 1778 }, { 321, 2164 }, { 1083, 2032 }, { 1114, 2031 }, { 1777, 2151 },
+    { 2001, 2197 }, { 2016, 2211 }, { 2021, 2218 }, { 2049, 2215 }, { 2074, 68 }, { 2109, 2156 },
+    { 2132, 2165 }, { 2145, 2228 }, { 2155, 2198 }, { 2158, 2159 }, { 2161, 71 }, { 2162, 2163 },
+    { 2171, 2226 }, { 2172, 230 }, { 2173, 238 }, { 2176, 2177 }, { 2178, 2179 }, { 2183, 2184 },
+    { 2185, 290 }, { 2187, 2188 }, { 2189, 2190 }, { 2191, 307 }, { 2192, 2193 }, { 2194, 2195 },
+    { 2200, 341 }, { 2201, 2229 }, { 2202, 2205 }, { 2203, 2101 }, { 2208, 2209 }, { 2213, 2214 },
+    { 2216, 2217 }, { 2221, 1089 }, { 2223, 2224 }, { 2227, 1108 }, { 6, 483 }, { 485, 486 },
+    { 487, 488 }, { 2094, 2124 }, { 2096, 2005 }, { 131, 931 }, { 134, 933 }, { 145, 936 },
+    { 165, 157 }, { 181, 182 }, { 185, 186 }, { 189, 190 }, { 192, 193 }, { 194, 195 },
+    { 196, 2039 }, { 226, 89 }, { 344, 345 }, { 913, 2119 }, { 1071, 2123 }, { 1076, 2048 },
+    { 1080, 2122 }, { 1189, 31 }, { 1334, 2018 }, { 2015, 1800 }, { 2080, 614 }, { 2116, 158 },
+    { 1042, 3 }, { 2121, 2233 }, { 54, 2000 }, { 2234, 125 }, { 2235, 2150 }, { 2236, 146 },
+    { 2237, 2232 }, { 35, 2206 }, { 138, 2242 }, { 2160, 2256 }, { 2166, 2243 }, { 2175, 2246 },
+    { 2196, 2252 }, { 2210, 2253 }, { 2212, 43 }, { 2225, 2264 }, { 2238, 2170 }, { 2244, 1017 },
+    { 2247, 2259 }, { 2249, 1084 }, { 2260, 331 }, { 2263, 2258 }, { 2267, 2268 }, { 2269, 2270 },
+    { 2274, 2275 }, { 2281, 2255 }, { 2282, 2110 }, { 2286, 484 }, { 2287, 2288 }, { 106, 6 },
+    { 932, 2292 }, { 935, 2293 }, { 2024, 2294 }, { 2265, 96 }, { 2276, 342 }, { 2295, 183 },
+    { 2296, 187 }, { 2298, 2299 }, { 2303, 914 }, { 2304, 2305 }, { 2309, 2308 }, { 995, 996 },
+    { 489, 490 }, { 1007, 1008 }, { 1471, 2003 }, { 1550, 2009 }, { 1773, 2278 }, { 42, 336 },
+    { 64, 1345 }, { 98, 282 }, { 115, 2045 }, { 147, 1061 }, { 152, 1375 }, { 235, 2266 },
+    { 261, 337 }, { 273, 2077 }, { 278, 2182 }, { 299, 2272 }, { 325, 326 }, { 813, 1743 },
+    { 1001, 1002 }, { 1327, 2128 }, { 1339, 1340 }, { 1341, 1342 }, { 1343, 1344 }, { 1358, 1359 },
+    { 1364, 1365 }, { 1366, 1367 }, { 1376, 1377 }, { 1393, 2043 }, { 2053, 2138 }, { 2088, 1396 },
+    { 2141, 2181 }, { 3, 225 }, { 4, 2000 }, { 35, 2337 }, { 42, 125 }, { 2284, 2327 },
+    { 2314, 2157 }, { 2323, 2334 }, { 2324, 2248 }, { 2325, 2326 }, { 2330, 2146 }, { 2333, 2322 },
+    { 2052, 2343 }, { 2291, 2342 }, { 2349, 2300 }, { 2351, 2306 }, { 1695, 2003 }, { 1712, 2009 },
+    { 2319, 2355 }, { 2340, 2354 }, { 98, 1355 }, { 106, 324 }, { 138, 2077 }, { 283, 2335 },
+    { 327, 2332 }, { 333, 2320 }, { 2005, 2368 }, { 2016, 2375 }, { 2019, 2365 }, { 2041, 2381 },
+    { 2133, 2318 }, { 2271, 2369 }, { 2313, 2051 }, { 2359, 2366 }, { 2360, 2074 }, { 2362, 119 },
+    { 2364, 2380 }, { 2373, 1328 }, { 2378, 2379 }, { 50, 51 }, { 55, 56 }, { 861, 862 },
+    { 997, 2241 }, { 2087, 2329 }, { 2153, 2251 }, { 2385, 2000 }, { 3, 2115 }, { 2386, 7 },
+    { 125, 2279 }, { 2336, 2392 }, { 2389, 2285 }, { 2393, 2387 }, { 35, 2346 }, { 2395, 2110 },
+    { 2370, 2408 }, { 2374, 2411 }, { 2409, 2417 }, { 2420, 543 }, { 57, 2390 }, { 2423, 52 },
+    { 3, 2431 }, { 2240, 2429 }, { 1085, 125 }, { 2000, 2321 }, { 2434, 2432 }, { 2439, 2376 },
+    { 2440, 338 }, { 2073, 2090 }, { 2085, 2097 }, { 15, 16 }, { 26, 2128 }, { 29, 2086 },
+    { 33, 2072 }, { 100, 101 }, { 102, 2136 }, { 131, 528 }, { 168, 169 }, { 213, 214 },
+    { 219, 220 }, { 221, 2024 }, { 254, 2045 }, { 266, 2104 }, { 343, 2302 }, { 480, 481 },
+    { 482, 2339 }, { 491, 492 }, { 506, 507 }, { 509, 2016 }, { 512, 513 }, { 536, 145 },
+    { 543, 1142 }, { 545, 546 }, { 547, 548 }, { 558, 161 }, { 599, 89 }, { 662, 663 },
+    { 805, 806 }, { 820, 821 }, { 822, 261 }, { 830, 152 }, { 833, 834 }, { 849, 2061 },
+    { 861, 1967 }, { 891, 2358 }, { 943, 31 }, { 1049, 1050 }, { 1051, 1052 }, { 1066, 1067 },
+    { 1093, 2222 }, { 1143, 2047 }, { 1146, 2036 }, { 1266, 1729 }, { 1333, 1334 }, { 1335, 2004 },
+    { 1391, 1392 }, { 1398, 2137 }, { 1734, 1735 }, { 2062, 937 }, { 2067, 204 }, { 2079, 273 },
+    { 2088, 2348 }, { 2126, 2231 }, { 2130, 2204 }, { 2310, 114 }, { 2397, 2125 }, { 2114, 2444 },
+    { 3, 610 }, { 1090, 125 }, { 2000, 2435 }, { 2261, 2447 }, { 2073, 2097 }, { 2085, 2090 },
+    { 169, 170 }, { 543, 2494 }, { 839, 152 }, { 843, 168 }, { 1141, 2474 }, { 2015, 2496 },
+    { 2167, 2457 }, { 2219, 2491 }, { 2347, 2504 }, { 2388, 2492 }, { 2396, 2501 }, { 2403, 2469 },
+    { 2436, 2466 }, { 2454, 28 }, { 2456, 2257 }, { 2462, 2463 }, { 2464, 255 }, { 2467, 2468 },
+    { 2472, 2049 }, { 2475, 2476 }, { 2481, 2482 }, { 2489, 2490 }, { 2493, 2239 }, { 2506, 2130 },
+    { 2509, 2430 }, { 3, 2148 }, { 2144, 2510 }, { 2262, 2000 }, { 2280, 2512 }, { 2383, 125 },
+    { 543, 2498 }, { 2450, 2528 }, { 2460, 152 }, { 2520, 2538 }, { 2521, 2497 }, { 2527, 493 },
+    { 2316, 2541 }, { 3, 1004 }, { 2543, 2437 }, { 2000, 2418 }, { 125, 1054 }, { 2549, 2517 },
+    { 575, 576 }, { 577, 578 }, { 582, 583 }, { 586, 587 }, { 591, 2049 }, { 858, 859 },
+    { 2002, 209 }, { 72, 1346 }, { 75, 2132 }, { 1035, 1349 }, { 1350, 2110 }, { 1368, 1369 },
+    { 1394, 1395 }, { 95, 96 }, { 114, 2419 }, { 138, 2413 }, { 152, 841 }, { 239, 2174 },
+    { 258, 2078 }, { 291, 2186 }, { 304, 2273 }, { 308, 2433 }, { 323, 2405 }, { 332, 2547 },
+    { 543, 1776 }, { 813, 814 }, { 850, 2371 }, { 1041, 2312 }, { 1136, 1056 }, { 1148, 2283 },
+    { 1150, 2149 }, { 1152, 2448 }, { 1356, 1357 }, { 1751, 2484 }, { 1772, 2539 }, { 2015, 1192 },
+    { 2057, 2315 }, { 2067, 1390 }, { 2080, 1360 }, { 2143, 2518 }, { 2254, 2507 }, { 2289, 180 },
+    { 2313, 2495 }, { 2317, 2062 }, { 2328, 1373 }, { 2338, 2301 }, { 2391, 2532 }, { 2398, 197 },
+    { 2441, 1378 }, { 2540, 2445 }, { 3, 2513 }, { 2416, 2000 }, { 2449, 2555 }, { 2525, 125 },
+    { 2558, 2559 }, { 2560, 584 }, { 1347, 2566 }, { 1348, 2567 }, { 2422, 2569 }, { 2570, 2545 },
+    { 918, 96 }, { 1003, 2553 }, { 2002, 1191 }, { 2143, 2519 }, { 2245, 2585 }, { 2317, 2363 },
+    { 2377, 2596 }, { 2404, 2590 }, { 2407, 2577 }, { 2412, 2575 }, { 2415, 2578 }, { 2438, 2581 },
+    { 2579, 2580 }, { 2582, 543 }, { 2591, 2548 }, { 2552, 2445 }, { 43, 6 }, { 53, 2314 },
+    { 319, 1756 }, { 516, 2049 }, { 601, 602 }, { 603, 604 }, { 605, 606 }, { 1000, 2372 },
+    { 1015, 2018 }, { 1068, 2220 }, { 1116, 31 }, { 1120, 2250 }, { 1757, 1758 }, { 1759, 1760 },
+    { 2072, 2402 }, { 2133, 2350 }, { 2542, 2063 }, { 2561, 588 }, { 2584, 1755 }, { 3, 2544 },
+    { 2421, 2000 }, { 2442, 2608 }, { 2556, 125 }, { 2565, 2614 }, { 2615, 2568 }, { 2628, 2630 },
+    { 1012, 2553 }, { 1068, 2250 }, { 1117, 2002 }, { 1120, 2220 }, { 2593, 2642 }, { 2635, 2424 },
+    { 2636, 2646 }, { 2638, 2639 }, { 2640, 2063 }, { 2647, 2563 }, { 2653, 3 }, { 1730, 2000 },
+    { 2610, 2657 }, { 125, 271 }, { 2659, 2629 }, { 2666, 2669 }, { 3, 2554 }, { 2427, 2670 },
+    { 2529, 2000 }, { 2672, 2658 }, { 125, 277 }, { 2552, 2131 }, { 15, 1797 }, { 95, 2345 },
+    { 123, 1363 }, { 134, 538 }, { 151, 152 }, { 153, 2311 }, { 159, 160 }, { 163, 265 },
+    { 166, 2104 }, { 215, 2344 }, { 233, 2312 }, { 234, 2136 }, { 351, 2277 }, { 548, 557 },
+    { 627, 157 }, { 714, 660 }, { 798, 799 }, { 998, 2119 }, { 1053, 2656 }, { 1055, 1056 },
+    { 1059, 2062 }, { 1060, 1061 }, { 1062, 2523 }, { 1086, 2283 }, { 1094, 1174 }, { 1096, 2448 },
+    { 1166, 2123 }, { 1351, 1352 }, { 1374, 2606 }, { 1733, 2500 }, { 1940, 2621 }, { 2002, 1338 },
+    { 2015, 1006 }, { 2021, 2168 }, { 2052, 2473 }, { 2053, 2576 }, { 2055, 2511 }, { 2096, 43 },
+    { 2106, 553 }, { 2116, 625 }, { 2137, 2290 }, { 2239, 2122 }, { 2245, 1162 }, { 2328, 140 },
+    { 2338, 2478 }, { 2399, 2331 }, { 2455, 32 }, { 2459, 1057 }, { 2479, 2480 }, { 2487, 138 },
+    { 2535, 549 }, { 2546, 2573 }, { 2601, 149 }, { 2607, 2533 }, { 2620, 2664 }, { 2353, 3 },
+    { 2551, 2000 }, { 2655, 2676 }, { 125, 2094 }, { 2024, 2696 }, { 2106, 556 }, { 2361, 2312 },
+    { 2414, 2678 }, { 2446, 2705 }, { 2461, 2691 }, { 2516, 2311 }, { 2537, 2700 }, { 2540, 2131 },
+    { 2574, 2712 }, { 2611, 2707 }, { 2623, 2710 }, { 2677, 2603 }, { 2684, 2382 }, { 2685, 2125 },
+    { 2686, 2687 }, { 2695, 2477 }, { 2699, 999 }, { 2702, 2703 }, { 2706, 2277 }, { 2708, 2723 },
+    { 2711, 1648 }, { 2724, 2692 }, { 2730, 2341 }, { 1330, 3 }, { 2737, 2426 }, { 628, 125 },
+    { 2688, 2024 }, { 2716, 2759 }, { 2729, 2755 }, { 2744, 2728 }, { 2748, 2701 }, { 2758, 2000 },
+    { 15, 1187 }, { 178, 1414 }, { 181, 2617 }, { 199, 1415 }, { 350, 2694 }, { 511, 2534 },
+    { 515, 2637 }, { 1361, 1362 }, { 1379, 1380 }, { 1381, 1382 }, { 1383, 1384 }, { 1385, 1386 },
+    { 1387, 1388 }, { 1389, 1413 }, { 1410, 1411 }, { 1504, 2003 }, { 1584, 2009 }, { 2289, 274 },
+    { 2616, 1370 }, { 1337, 3 }, { 1147, 125 }, { 1387, 1412 }, { 1675, 2003 }, { 1684, 2009 },
+    { 2058, 2781 }, { 2350, 2000 }, { 2777, 2060 }, { 2782, 2783 }, { 2785, 2786 }, { 2443, 3 },
+    { 2766, 2799 }, { 2775, 125 }, { 2788, 2795 }, { 2801, 2784 }, { 2802, 1389 }, { 3, 801 },
+    { 2803, 2665 }, { 2806, 2787 }, { 35, 501 }, { 42, 690 }, { 43, 120 }, { 47, 2002 },
+    { 49, 2018 }, { 88, 89 }, { 113, 2572 }, { 123, 124 }, { 125, 1135 }, { 138, 885 },
+    { 176, 629 }, { 188, 2297 }, { 191, 2605 }, { 232, 233 }, { 242, 2604 }, { 256, 257 },
+    { 259, 2180 }, { 264, 2689 }, { 269, 2740 }, { 270, 2673 }, { 272, 2367 }, { 273, 2505 },
+    { 276, 2398 }, { 294, 2674 }, { 346, 347 }, { 348, 349 }, { 412, 2009 }, { 494, 495 },
+    { 496, 497 }, { 498, 499 }, { 502, 503 }, { 504, 2232 }, { 505, 2470 }, { 510, 2779 },
+    { 524, 96 }, { 559, 560 }, { 566, 567 }, { 571, 572 }, { 579, 580 }, { 581, 2613 },
+    { 585, 2651 }, { 589, 590 }, { 592, 2128 }, { 593, 2000 }, { 615, 2045 }, { 649, 650 },
+    { 677, 1766 }, { 771, 527 }, { 804, 2764 }, { 807, 808 }, { 813, 837 }, { 819, 2536 },
+    { 827, 828 }, { 860, 2425 }, { 861, 1948 }, { 869, 870 }, { 871, 872 }, { 880, 881 },
+    { 964, 921 }, { 1050, 1133 }, { 1052, 1134 }, { 1091, 2149 }, { 1127, 1128 }, { 1130, 2169 },
+    { 1131, 1132 }, { 1138, 1139 }, { 1140, 1067 }, { 1149, 2511 }, { 1150, 2503 }, { 1151, 2222 },
+    { 1167, 1168 }, { 1173, 2760 }, { 1324, 1325 }, { 1326, 2241 }, { 1788, 1352 }, { 1798, 2086 },
+    { 1799, 2072 }, { 1837, 2488 }, { 1838, 2713 }, { 2001, 2485 }, { 2020, 561 }, { 2089, 2429 },
+    { 2098, 2499 }, { 2315, 2138 }, { 2318, 2654 }, { 2352, 2679 }, { 2361, 101 }, { 2382, 130 },
+    { 2399, 2406 }, { 2483, 831 }, { 2486, 2428 }, { 2502, 2808 }, { 2524, 275 }, { 2557, 2331 },
+    { 2562, 2453 }, { 2589, 2410 }, { 2594, 2231 }, { 2671, 1883 }, { 2680, 2719 }, { 2693, 2168 },
+    { 2714, 1015 }, { 2738, 2612 }, { 2751, 5 }, { 2766, 2773 }, { 2767, 2124 }, { 2794, 2587 },
+    { 2805, 180 }, { 3, 2458 }, { 42, 844 }, { 125, 2446 }, { 176, 2879 }, { 500, 2812 },
+    { 510, 2780 }, { 524, 2345 }, { 644, 2000 }, { 649, 710 }, { 813, 2867 }, { 1129, 2045 },
+    { 1608, 2009 }, { 2007, 2821 }, { 2046, 2864 }, { 2080, 2818 }, { 2101, 2485 }, { 2109, 2816 },
+    { 2167, 2825 }, { 2219, 2878 }, { 2230, 2819 }, { 2297, 2834 }, { 2388, 2881 }, { 2471, 2845 },
+    { 2483, 846 }, { 2505, 2722 }, { 2524, 2823 }, { 2526, 2877 }, { 2586, 2180 }, { 2609, 2893 },
+    { 2626, 2835 }, { 2627, 2826 }, { 2649, 2232 }, { 2717, 2828 }, { 2738, 2839 }, { 2762, 2809 },
+    { 2791, 2904 }, { 2800, 2499 }, { 2830, 2831 }, { 2833, 2910 }, { 2836, 2837 }, { 2842, 2843 },
+    { 2849, 573 }, { 2850, 2851 }, { 2852, 2853 }, { 2854, 2855 }, { 2856, 616 }, { 2862, 878 },
+    { 2869, 882 }, { 2871, 2872 }, { 2873, 2914 }, { 2875, 2876 }, { 2882, 2367 }, { 2885, 2896 },
+    { 2900, 2745 }, { 3, 2530 }, { 813, 2868 }, { 2016, 2924 }, { 2230, 2827 }, { 2599, 2944 },
+    { 2820, 125 }, { 2824, 2943 }, { 2832, 2954 }, { 2841, 2923 }, { 2917, 2922 }, { 2929, 2969 },
+    { 2931, 886 }, { 2933, 2938 }, { 2936, 101 }, { 2939, 2957 }, { 2945, 2937 }, { 2948, 2958 },
+    { 2952, 2840 }, { 2961, 2962 }, { 3, 2739 }, { 2771, 2973 }, { 813, 2966 }, { 2940, 125 },
+    { 2949, 2976 }, { 2956, 2980 }, { 2967, 2978 }, { 2977, 2979 }, { 2981, 2959 }, { 2985, 2899 },
+    { 2987, 2410 }, { 2989, 2778 }, { 2991, 2906 }, { 2600, 3 }, { 2810, 2992 }, { 2965, 813 },
+    { 2983, 2998 }, { 2996, 2951 }, { 2997, 3002 }, { 493, 2000 }, { 619, 704 }, { 659, 1737 },
+    { 715, 1764 }, { 816, 1744 }, { 837, 2597 }, { 852, 2394 }, { 875, 1769 }, { 895, 1774 },
+    { 899, 2592 }, { 908, 909 }, { 1115, 2644 }, { 1118, 2912 }, { 1739, 1740 }, { 1745, 2863 },
+    { 1747, 825 }, { 1749, 1750 }, { 1754, 2942 }, { 1763, 2697 }, { 1771, 2994 }, { 1775, 2631 },
+    { 2046, 1768 }, { 2307, 2793 }, { 2329, 2670 }, { 2425, 2005 }, { 2564, 2257 }, { 2583, 2974 },
+    { 2602, 141 }, { 2632, 847 }, { 2641, 2660 }, { 2648, 2753 }, { 2677, 2726 }, { 2858, 2536 },
+    { 2888, 2352 }, { 2891, 2652 }, { 2934, 2251 }, { 3, 2668 }, { 3005, 2671 }, { 813, 3025 },
+    { 852, 2675 }, { 1736, 3013 }, { 1749, 3028 }, { 1770, 3007 }, { 1780, 2394 }, { 2204, 2631 },
+    { 2597, 848 }, { 2602, 218 }, { 2632, 3016 }, { 2662, 3023 }, { 2861, 3024 }, { 2932, 3027 },
+    { 2984, 2592 }, { 3011, 2612 }, { 3014, 2928 }, { 3019, 3031 }, { 3032, 3018 }, { 3040, 3041 },
+    { 3046, 3017 }, { 53, 2390 }, { 2550, 2679 }, { 1012, 3 }, { 2667, 3047 }, { 2901, 3058 },
+    { 2920, 3052 }, { 3015, 3049 }, { 3030, 3062 }, { 3039, 3056 }, { 3045, 3050 }, { 3054, 1781 },
+    { 3060, 1741 }, { 3065, 3055 }, { 3066, 3053 }, { 2803, 3069 }, { 3, 2993 }, { 3061, 3073 },
+    { 3074, 3077 }, { 3083, 2608 }, { 6, 397 }, { 31, 46 }, { 42, 671 }, { 79, 1974 },
+    { 94, 2571 }, { 98, 1647 }, { 102, 527 }, { 106, 1975 }, { 118, 255 }, { 138, 2046 },
+    { 142, 2752 }, { 150, 2756 }, { 152, 624 }, { 159, 626 }, { 162, 163 }, { 164, 2344 },
+    { 227, 2683 }, { 254, 1860 }, { 261, 1826 }, { 264, 2746 }, { 269, 2921 }, { 273, 2413 },
+    { 326, 1822 }, { 376, 2010 }, { 385, 386 }, { 392, 393 }, { 398, 399 }, { 400, 401 },
+    { 402, 403 }, { 404, 405 }, { 406, 407 }, { 408, 409 }, { 410, 411 }, { 508, 2941 },
+    { 514, 2975 }, { 529, 530 }, { 531, 137 }, { 533, 139 }, { 537, 538 }, { 539, 540 },
+    { 542, 543 }, { 544, 2732 }, { 548, 776 }, { 550, 551 }, { 554, 775 }, { 568, 2742 },
+    { 612, 918 }, { 617, 2772 }, { 630, 2297 }, { 631, 2605 }, { 635, 2741 }, { 645, 646 },
+    { 647, 648 }, { 655, 656 }, { 657, 369 }, { 661, 2479 }, { 663, 2480 }, { 685, 686 },
+    { 687, 688 }, { 705, 2005 }, { 798, 1960 }, { 823, 3026 }, { 840, 2750 }, { 841, 3076 },
+    { 863, 2394 }, { 940, 2104 }, { 983, 2757 }, { 1038, 2846 }, { 1045, 2045 }, { 1046, 2169 },
+    { 1110, 1210 }, { 1125, 2618 }, { 1139, 2441 }, { 1160, 2925 }, { 1163, 2391 }, { 1164, 1862 },
+    { 1165, 2656 }, { 1170, 2271 }, { 1171, 1172 }, { 1188, 2307 }, { 1190, 2736 }, { 1211, 2402 },
+    { 1214, 2704 }, { 1331, 2002 }, { 1357, 2919 }, { 1371, 1372 }, { 1397, 2149 }, { 1406, 2644 },
+    { 1431, 2000 }, { 1599, 1600 }, { 1601, 1602 }, { 1603, 1604 }, { 1605, 1606 }, { 1805, 1806 },
+    { 1807, 2266 }, { 1808, 2174 }, { 1810, 2740 }, { 1811, 2673 }, { 1813, 2182 }, { 1815, 2335 },
+    { 1816, 2186 }, { 1817, 2415 }, { 1818, 2273 }, { 1819, 2433 }, { 1820, 2405 }, { 1823, 1824 },
+    { 1827, 2436 }, { 1828, 2302 }, { 1831, 1832 }, { 1858, 2021 }, { 1863, 2397 }, { 1865, 2733 },
+    { 1939, 2583 }, { 1942, 3037 }, { 1962, 2500 }, { 1963, 2809 }, { 1968, 1969 }, { 1971, 1648 },
+    { 1972, 1973 }, { 1976, 1977 }, { 1978, 1979 }, { 1980, 1981 }, { 1982, 1983 }, { 1985, 5 },
+    { 2016, 951 }, { 2044, 1373 }, { 2077, 2999 }, { 2087, 3067 }, { 2094, 2918 }, { 2106, 774 },
+    { 2126, 2894 }, { 2141, 437 }, { 2153, 2652 }, { 2168, 3001 }, { 2181, 3010 }, { 2254, 2412 },
+    { 2313, 1430 }, { 2347, 2007 }, { 2371, 3075 }, { 2377, 2019 }, { 2396, 2363 }, { 2406, 2982 },
+    { 2414, 2654 }, { 2424, 2992 }, { 2446, 2587 }, { 2465, 2747 }, { 2487, 3068 }, { 2516, 2721 },
+    { 2535, 981 }, { 2540, 2037 }, { 2546, 2384 }, { 2586, 2508 }, { 2588, 2594 }, { 2598, 3008 },
+    { 2609, 2682 }, { 2611, 2907 }, { 2619, 2564 }, { 2622, 2874 }, { 2624, 1859 }, { 2662, 1407 },
+    { 2675, 864 }, { 2678, 2844 }, { 2715, 2310 }, { 2718, 2880 }, { 2720, 2848 }, { 2725, 141 },
+    { 2731, 3020 }, { 2734, 263 }, { 2743, 2407 }, { 2749, 2453 }, { 2754, 2792 }, { 2761, 2331 },
+    { 2763, 2859 }, { 2765, 2890 }, { 2770, 218 }, { 2822, 2511 }, { 2892, 777 }, { 2903, 2595 },
+    { 2911, 3009 }, { 2916, 180 }, { 2995, 2589 }, { 3005, 2909 }, { 1003, 3 }, { 42, 1825 },
+    { 46, 2973 }, { 102, 3197 }, { 138, 2473 }, { 152, 838 }, { 162, 2746 }, { 212, 2752 },
+    { 385, 475 }, { 392, 469 }, { 400, 3177 }, { 623, 3100 }, { 698, 261 }, { 863, 3248 },
+    { 1048, 2772 }, { 1139, 2523 }, { 1163, 2604 }, { 1164, 2537 }, { 1170, 2674 }, { 1204, 2307 },
+    { 1205, 2736 }, { 1353, 2571 }, { 1397, 2503 }, { 1401, 1372 }, { 1809, 2391 }, { 1812, 3109 },
+    { 1821, 3110 }, { 1856, 2618 }, { 1861, 3096 }, { 1943, 2394 }, { 1965, 3144 }, { 1966, 6 },
+    { 2002, 945 }, { 2005, 3186 }, { 2067, 3199 }, { 2106, 3154 }, { 2126, 2955 }, { 2169, 3135 },
+    { 2174, 3162 }, { 2186, 3165 }, { 2254, 2627 }, { 2332, 3193 }, { 2348, 3136 }, { 2384, 3108 },
+    { 2404, 3181 }, { 2459, 3123 }, { 2461, 3138 }, { 2471, 951 }, { 2522, 2919 }, { 2526, 3170 },
+    { 2557, 3229 }, { 2588, 3268 }, { 2598, 3156 }, { 2609, 2884 }, { 2619, 2648 }, { 2622, 3094 },
+    { 2624, 2572 }, { 2690, 2747 }, { 2718, 2968 }, { 2725, 218 }, { 2731, 3081 }, { 2734, 3099 },
+    { 2743, 2626 }, { 2749, 2533 }, { 2750, 3078 }, { 2765, 3044 }, { 2769, 2704 }, { 2770, 141 },
+    { 2798, 3258 }, { 2829, 2344 }, { 2847, 2732 }, { 2889, 3261 }, { 2950, 2654 }, { 2970, 3232 },
+    { 3000, 3249 }, { 3004, 3084 }, { 3012, 3147 }, { 3064, 3201 }, { 3080, 3200 }, { 3082, 3151 },
+    { 3085, 3150 }, { 3087, 2676 }, { 3088, 3114 }, { 3091, 3095 }, { 3093, 1357 }, { 3097, 2634 },
+    { 3101, 2024 }, { 3102, 3103 }, { 3106, 3194 }, { 3115, 3116 }, { 3117, 3118 }, { 3119, 3120 },
+    { 3121, 3122 }, { 3126, 3127 }, { 3128, 3129 }, { 3130, 2477 }, { 3137, 2908 }, { 3140, 2000 },
+    { 3141, 3142 }, { 3145, 3146 }, { 3148, 799 }, { 3152, 864 }, { 3158, 1002 }, { 3160, 1864 },
+    { 3163, 2895 }, { 3164, 2946 }, { 3166, 2883 }, { 3171, 1332 }, { 3172, 3227 }, { 3178, 3179 },
+    { 3180, 1607 }, { 3182, 3183 }, { 3184, 3185 }, { 3187, 3188 }, { 3189, 3190 }, { 3191, 3192 },
+    { 3195, 346 }, { 3198, 3213 }, { 3202, 3203 }, { 3207, 3208 }, { 3209, 3210 }, { 3241, 3239 },
+    { 3246, 3105 }, { 3251, 3243 }, { 3254, 3234 }, { 3255, 2756 }, { 2522, 3 }, { 42, 3222 },
+    { 1353, 2683 }, { 2002, 3169 }, { 2005, 3204 }, { 2086, 46 }, { 2169, 3287 }, { 2320, 3271 },
+    { 2455, 3272 }, { 2625, 2919 }, { 2641, 3324 }, { 2690, 3214 }, { 2761, 3313 }, { 2769, 3285 },
+    { 2887, 3335 }, { 2964, 3307 }, { 2972, 3328 }, { 3086, 3334 }, { 3157, 3284 }, { 3206, 3353 },
+    { 3220, 3283 }, { 3228, 3373 }, { 3238, 3382 }, { 3245, 3391 }, { 3260, 3310 }, { 3273, 3392 },
+    { 3274, 3363 }, { 3280, 3379 }, { 3281, 2721 }, { 3288, 3376 }, { 3294, 2419 }, { 3296, 3311 },
+    { 3299, 1944 }, { 3300, 3301 }, { 3312, 3366 }, { 3314, 3378 }, { 3315, 3124 }, { 3318, 3221 },
+    { 3320, 3321 }, { 3325, 3322 }, { 3330, 3394 }, { 3341, 2352 }, { 3343, 3393 }, { 3344, 3362 },
+    { 3347, 3043 }, { 3348, 3226 }, { 3358, 3386 }, { 3359, 3360 }, { 3369, 3090 }, { 3383, 3384 },
+    { 3389, 3390 }, { 2735, 3 }, { 2465, 3397 }, { 2486, 3400 }, { 3286, 3402 }, { 3332, 3425 },
+    { 3349, 3436 }, { 3350, 3413 }, { 3381, 3426 }, { 3385, 3427 }, { 3403, 3442 }, { 3405, 3326 },
+    { 3408, 3438 }, { 3415, 3446 }, { 3418, 3295 }, { 3421, 3298 }, { 3423, 3380 }, { 3434, 5 },
+    { 3435, 3414 }, { 3443, 3361 }, { 2774, 3 }, { 3447, 2913 }, { 3420, 3450 }, { 3431, 3454 },
+    { 3445, 3455 }, { 3, 2815 }, { 3468, 3375 }, { 3470, 3456 }, { 1379, 1402 }, { 1404, 2617 },
+    { 1405, 2082 }, { 1417, 1418 }, { 1419, 1420 }, { 1421, 1422 }, { 1424, 1425 }, { 1426, 2545 },
+    { 1427, 1428 }, { 1429, 2039 }, { 2610, 2092 }, { 2616, 1409 }, { 3377, 2550 }, { 33, 3036 },
+    { 37, 384 }, { 42, 677 }, { 43, 701 }, { 44, 45 }, { 48, 2935 }, { 208, 3401 },
+    { 262, 2988 }, { 274, 2358 }, { 480, 1181 }, { 523, 2049 }, { 580, 1184 }, { 607, 2650 },
+    { 611, 2542 }, { 676, 2001 }, { 730, 731 }, { 736, 737 }, { 746, 2634 }, { 749, 750 },
+    { 751, 752 }, { 753, 754 }, { 755, 756 }, { 865, 2698 }, { 891, 892 }, { 1122, 2372 },
+    { 1123, 1124 }, { 1182, 2339 }, { 1185, 2651 }, { 1186, 2562 }, { 1329, 2307 }, { 2087, 3022 },
+    { 2341, 666 }, { 2403, 3063 }, { 2428, 3079 }, { 2508, 934 }, { 2649, 2000 }, { 2680, 2290 },
+    { 2681, 2804 }, { 2765, 3247 }, { 2807, 2502 }, { 2857, 651 }, { 2897, 2709 }, { 2915, 3406 },
+    { 2927, 759 }, { 2953, 3029 }, { 2971, 3175 }, { 3006, 2301 }, { 3034, 2726 }, { 3059, 2753 },
+    { 3072, 637 }, { 3112, 2003 }, { 3244, 2319 }, { 3452, 860 }, { 3, 2926 }, { 3089, 3471 },
+    { 2058, 3477 }, { 2422, 3478 }, { 3474, 1403 }, { 3479, 1423 }, { 3480, 3481 }, { 3482, 3483 },
+    { 37, 468 }, { 355, 2988 }, { 633, 2542 }, { 676, 2813 }, { 757, 2001 }, { 1183, 3498 },
+    { 2341, 715 }, { 2508, 947 }, { 2613, 3514 }, { 2633, 3496 }, { 2765, 3486 }, { 2811, 2502 },
+    { 2857, 759 }, { 2897, 2886 }, { 2927, 651 }, { 2953, 3051 }, { 2971, 3516 }, { 3006, 2817 },
+    { 3070, 2709 }, { 3071, 3535 }, { 3072, 3499 }, { 3113, 2003 }, { 3453, 860 }, { 3466, 3522 },
+    { 3501, 6 }, { 3505, 3506 }, { 3507, 3508 }, { 3510, 2278 }, { 3511, 3538 }, { 3525, 2550 },
+    { 3536, 2650 }, { 3, 3003 }, { 3543, 1409 }, { 676, 3489 }, { 2001, 3503 }, { 3278, 2003 },
+    { 3491, 3541 }, { 3517, 3567 }, { 3526, 3544 }, { 3532, 3577 }, { 3552, 701 }, { 3553, 3556 },
+    { 3557, 3513 }, { 3559, 3545 }, { 3564, 3558 }, { 3576, 3512 }, { 2625, 3 }, { 2898, 3579 },
+    { 3279, 2003 }, { 3574, 3588 }, { 3584, 3492 }, { 3589, 3515 }, { 2986, 3 }, { 3594, 3461 },
+    { 2990, 3 }, { 3600, 3266 }, { 3467, 3 }, { 3602, 3439 }, { 3, 3176 }, { 3604, 3345 },
+    { 18, 2000 }, { 2633, 2804 }, { 2737, 997 }, { 3021, 910 }, { 3215, 2514 }, { 3466, 2071 },
+    { 3476, 2005 }, { 6, 377 }, { 31, 32 }, { 35, 2276 }, { 37, 1502 }, { 42, 390 },
+    { 43, 449 }, { 92, 361 }, { 94, 2846 }, { 95, 280 }, { 106, 1224 }, { 114, 2532 },
+    { 118, 616 }, { 120, 1631 }, { 125, 841 }, { 131, 971 }, { 135, 2125 }, { 137, 974 },
+    { 138, 976 }, { 142, 3331 }, { 145, 537 }, { 152, 277 }, { 176, 984 }, { 227, 2925 },
+    { 256, 1791 }, { 262, 3395 }, { 263, 3424 }, { 264, 3316 }, { 274, 3225 }, { 319, 853 },
+    { 343, 1227 }, { 345, 1171 }, { 355, 3409 }, { 362, 363 }, { 366, 367 }, { 368, 369 },
+    { 370, 371 }, { 372, 373 }, { 374, 375 }, { 378, 379 }, { 380, 381 }, { 382, 383 },
+    { 406, 418 }, { 408, 419 }, { 410, 420 }, { 412, 3219 }, { 413, 414 }, { 415, 416 },
+    { 421, 422 }, { 423, 424 }, { 428, 2838 }, { 429, 430 }, { 431, 432 }, { 438, 439 },
+    { 440, 441 }, { 442, 443 }, { 444, 445 }, { 446, 447 }, { 455, 456 }, { 461, 462 },
+    { 480, 1847 }, { 518, 2471 }, { 521, 2016 }, { 526, 527 }, { 530, 973 }, { 532, 3125 },
+    { 535, 3422 }, { 539, 978 }, { 541, 3364 }, { 543, 898 }, { 550, 982 }, { 554, 555 },
+    { 562, 2406 }, { 580, 1850 }, { 594, 595 }, { 596, 2935 }, { 598, 3036 }, { 615, 966 },
+    { 617, 618 }, { 620, 2238 }, { 643, 3540 }, { 652, 711 }, { 671, 672 }, { 677, 722 },
+    { 679, 680 }, { 685, 1293 }, { 689, 3551 }, { 695, 3572 }, { 696, 697 }, { 699, 700 },
+    { 702, 703 }, { 707, 708 }, { 726, 727 }, { 728, 729 }, { 731, 3582 }, { 732, 733 },
+    { 734, 735 }, { 738, 739 }, { 740, 741 }, { 742, 743 }, { 744, 745 }, { 747, 748 },
+    { 758, 3346 }, { 768, 2941 }, { 769, 2975 }, { 773, 979 }, { 804, 1964 }, { 832, 2484 },
+    { 835, 836 }, { 842, 3275 }, { 850, 2118 }, { 854, 855 }, { 856, 857 }, { 864, 3035 },
+    { 865, 3370 }, { 887, 2539 }, { 895, 1669 }, { 901, 2145 }, { 917, 2618 }, { 918, 2345 },
+    { 920, 921 }, { 922, 923 }, { 924, 925 }, { 926, 2230 }, { 927, 928 }, { 929, 2078 },
+    { 939, 2689 }, { 949, 2470 }, { 950, 3317 }, { 952, 2534 }, { 953, 3212 }, { 954, 3497 },
+    { 959, 2637 }, { 960, 961 }, { 968, 969 }, { 975, 139 }, { 980, 3236 }, { 986, 3305 },
+    { 1058, 3319 }, { 1091, 2503 }, { 1110, 2372 }, { 1111, 2402 }, { 1113, 3336 }, { 1139, 2606 },
+    { 1154, 2488 }, { 1155, 2713 }, { 1193, 2542 }, { 1213, 3308 }, { 1215, 2921 }, { 1216, 1217 },
+    { 1219, 3309 }, { 1220, 2272 }, { 1221, 2273 }, { 1222, 2433 }, { 1225, 2450 }, { 1228, 1229 },
+    { 1249, 2438 }, { 1250, 2547 }, { 1251, 2883 }, { 1266, 1267 }, { 1272, 1273 }, { 1274, 2312 },
+    { 1276, 1277 }, { 1278, 663 }, { 1288, 1289 }, { 1294, 1295 }, { 1300, 261 }, { 1331, 2620 },
+    { 1371, 3387 }, { 1392, 2573 }, { 1399, 3033 }, { 1434, 1435 }, { 1436, 1437 }, { 1438, 1439 },
+    { 1441, 1442 }, { 1444, 1445 }, { 1446, 1447 }, { 1448, 1449 }, { 1450, 1451 }, { 1452, 3111 },
+    { 1453, 1454 }, { 1455, 1456 }, { 1459, 1460 }, { 1461, 1462 }, { 1463, 1464 }, { 1465, 1466 },
+    { 1467, 1468 }, { 1520, 2003 }, { 1544, 2046 }, { 1545, 1546 }, { 1547, 400 }, { 1602, 1612 },
+    { 1604, 1613 }, { 1606, 1614 }, { 1608, 3355 }, { 1609, 1610 }, { 1615, 1616 }, { 1620, 2930 },
+    { 1621, 1622 }, { 1627, 1628 }, { 1629, 1630 }, { 1632, 1633 }, { 1634, 1635 }, { 1636, 2814 },
+    { 1637, 1638 }, { 1640, 1641 }, { 1643, 1644 }, { 1646, 1647 }, { 1649, 1650 }, { 1651, 1652 },
+    { 1653, 1654 }, { 1655, 1656 }, { 1657, 1658 }, { 1659, 1660 }, { 1661, 1662 }, { 1663, 1664 },
+    { 1666, 1667 }, { 1670, 1671 }, { 1672, 2001 }, { 1738, 2764 }, { 1753, 2621 }, { 1789, 2571 },
+    { 1799, 2564 }, { 1802, 2002 }, { 1803, 3528 }, { 1829, 1830 }, { 1833, 2086 }, { 1848, 2339 },
+    { 1851, 2561 }, { 1852, 2562 }, { 1937, 2698 }, { 1970, 3205 }, { 1984, 3211 }, { 1988, 3429 },
+    { 2037, 1263 }, { 2058, 2754 }, { 2077, 2916 }, { 2133, 2773 }, { 2141, 3352 }, { 2180, 3038 },
+    { 2315, 2576 }, { 2340, 3063 }, { 2367, 2745 }, { 2384, 1242 }, { 2414, 2963 }, { 2425, 2428 },
+    { 2453, 3084 }, { 2465, 3235 }, { 2478, 2063 }, { 2486, 3416 }, { 2507, 2964 }, { 2526, 938 },
+    { 2531, 3107 }, { 2540, 2006 }, { 2543, 2395 }, { 2588, 2126 }, { 2595, 2733 }, { 2598, 3411 },
+    { 2599, 2776 }, { 2601, 622 }, { 2619, 3399 }, { 2622, 2870 }, { 2634, 1665 }, { 2643, 2727 },
+    { 2693, 2624 }, { 2697, 3143 }, { 2709, 2452 }, { 2714, 1156 }, { 2715, 3001 }, { 2719, 3303 },
+    { 2720, 3132 }, { 2741, 3153 }, { 2742, 2757 }, { 2751, 2410 }, { 2763, 2874 }, { 2767, 2918 },
+    { 2768, 3276 }, { 2793, 2890 }, { 2794, 2970 }, { 2798, 3374 }, { 2807, 3265 }, { 2822, 3430 },
+    { 2848, 3133 }, { 2860, 3440 }, { 2865, 2153 }, { 2880, 2995 }, { 2895, 970 }, { 2902, 3079 },
+    { 2903, 3304 }, { 2915, 3022 }, { 2946, 2508 }, { 2947, 2682 }, { 2960, 3217 }, { 2972, 3263 },
+    { 3009, 3432 }, { 3034, 2603 }, { 3057, 3098 }, { 3071, 3168 }, { 3134, 2265 }, { 3149, 826 },
+    { 3167, 3270 }, { 3174, 3218 }, { 3196, 1841 }, { 3216, 3546 }, { 3223, 1241 }, { 3230, 3410 },
+    { 3237, 641 }, { 3240, 2894 }, { 3250, 965 }, { 3256, 1244 }, { 3269, 650 }, { 3277, 3586 },
+    { 3282, 3597 }, { 3290, 3534 }, { 3292, 3306 }, { 3338, 3173 }, { 3339, 3233 }, { 3340, 3131 },
+    { 3342, 3437 }, { 3357, 3327 }, { 3365, 3264 }, { 3368, 2809 }, { 3372, 2660 }, { 3388, 3029 },
+    { 3396, 2911 }, { 3404, 3533 }, { 3419, 1137 }, { 3428, 3449 }, { 3433, 3253 }, { 3447, 3605 },
+    { 3459, 1992 }, { 3464, 3262 }, { 3472, 3337 }, { 3502, 2813 }, { 3580, 3293 }, { 3600, 2859 },
+    { 3602, 3000 }, { 3603, 3329 }, { 3, 3367 }, { 3224, 3606 }, { 3547, 2005 }, { 3610, 3608 },
+    { 3613, 2000 }, { 6, 3655 }, { 37, 1694 }, { 42, 1283 }, { 43, 3303 }, { 106, 3770 },
+    { 118, 3737 }, { 125, 3892 }, { 138, 1581 }, { 210, 361 }, { 212, 3331 }, { 262, 3409 },
+    { 319, 3731 }, { 355, 3395 }, { 363, 3788 }, { 372, 3792 }, { 377, 3653 }, { 382, 1519 },
+    { 406, 426 }, { 408, 427 }, { 410, 436 }, { 412, 3355 }, { 417, 3656 }, { 439, 3830 },
+    { 441, 451 }, { 443, 452 }, { 445, 453 }, { 447, 454 }, { 448, 3620 }, { 543, 1793 },
+    { 565, 3422 }, { 612, 3623 }, { 679, 1923 }, { 772, 3125 }, { 773, 3364 }, { 804, 3847 },
+    { 850, 2151 }, { 857, 2146 }, { 939, 3316 }, { 955, 2470 }, { 956, 3317 }, { 957, 2534 },
+    { 958, 3212 }, { 967, 3626 }, { 972, 3678 }, { 977, 3681 }, { 1058, 3336 }, { 1113, 3319 },
+    { 1125, 3733 }, { 1155, 3302 }, { 1171, 3772 }, { 1223, 3624 }, { 1226, 3644 }, { 1245, 2272 },
+    { 1246, 2273 }, { 1247, 2433 }, { 1265, 3540 }, { 1336, 2488 }, { 1401, 3387 }, { 1442, 3821 },
+    { 1521, 2003 }, { 1602, 1618 }, { 1604, 1619 }, { 1606, 1626 }, { 1608, 3219 }, { 1611, 3805 },
+    { 1639, 2814 }, { 1668, 3730 }, { 1801, 3033 }, { 1849, 3687 }, { 1937, 3370 }, { 1991, 3205 },
+    { 2002, 3755 }, { 2046, 3352 }, { 2067, 277 }, { 2230, 3692 }, { 2315, 3739 }, { 2384, 3010 },
+    { 2406, 3267 }, { 2438, 3768 }, { 2465, 3850 }, { 2531, 3276 }, { 2552, 3848 }, { 2557, 3857 },
+    { 2574, 3723 }, { 2595, 3460 }, { 2599, 3475 }, { 2607, 3860 }, { 2613, 3842 }, { 2623, 3757 },
+    { 2645, 2727 }, { 2715, 3908 }, { 2720, 3685 }, { 2754, 3948 }, { 2763, 2870 }, { 2768, 3107 },
+    { 2793, 3759 }, { 2811, 3265 }, { 2829, 2741 }, { 2838, 3660 }, { 2844, 3717 }, { 2847, 3236 },
+    { 2860, 3441 }, { 2865, 3520 }, { 2866, 2428 }, { 2889, 3891 }, { 2892, 3686 }, { 2902, 3371 },
+    { 2908, 3628 }, { 2930, 3809 }, { 2947, 2884 }, { 2950, 2963 }, { 2960, 3252 }, { 2982, 3899 },
+    { 3008, 3904 }, { 3021, 1787 }, { 3042, 2514 }, { 3057, 3277 }, { 3071, 3927 }, { 3098, 3894 },
+    { 3111, 2341 }, { 3132, 2742 }, { 3133, 2757 }, { 3134, 280 }, { 3149, 1767 }, { 3167, 3911 },
+    { 3174, 3306 }, { 3216, 2776 }, { 3223, 3761 }, { 3225, 3636 }, { 3230, 3437 }, { 3237, 3139 },
+    { 3240, 2955 }, { 3250, 3735 }, { 3256, 3764 }, { 3257, 3084 }, { 3263, 3753 }, { 3269, 710 },
+    { 3270, 3059 }, { 3275, 2518 }, { 3282, 3703 }, { 3292, 3218 }, { 3338, 3293 }, { 3339, 3448 },
+    { 3342, 3410 }, { 3357, 3407 }, { 3372, 3874 }, { 3388, 3051 }, { 3396, 3677 }, { 3411, 2180 },
+    { 3419, 1158 }, { 3429, 3440 }, { 3430, 2722 }, { 3432, 3679 }, { 3433, 3329 }, { 3459, 3846 },
+    { 3462, 3808 }, { 3464, 3337 }, { 3466, 3851 }, { 3472, 3262 }, { 3473, 3839 }, { 3484, 3880 },
+    { 3485, 3173 }, { 3490, 3704 }, { 3504, 3715 }, { 3531, 3897 }, { 3539, 3901 }, { 3570, 3863 },
+    { 3573, 3926 }, { 3594, 3878 }, { 3601, 3893 }, { 3603, 3253 }, { 3604, 3004 }, { 3615, 3796 },
+    { 3616, 3471 }, { 3627, 3815 }, { 3631, 3749 }, { 3632, 3634 }, { 3635, 3834 }, { 3638, 2717 },
+    { 3642, 3895 }, { 3643, 3725 }, { 3645, 3769 }, { 3647, 364 }, { 3648, 3649 }, { 3650, 3651 },
+    { 3657, 3658 }, { 3659, 3465 }, { 3662, 3663 }, { 3664, 3665 }, { 3666, 433 }, { 3667, 3668 },
+    { 3669, 3670 }, { 3674, 3841 }, { 3675, 519 }, { 3693, 3630 }, { 3699, 3779 }, { 3705, 709 },
+    { 3706, 3707 }, { 3709, 3710 }, { 3711, 3712 }, { 3713, 3714 }, { 3721, 3722 }, { 3724, 851 },
+    { 3726, 2563 }, { 3729, 3575 }, { 3740, 3885 }, { 3747, 962 }, { 3748, 3900 }, { 3754, 2660 },
+    { 3762, 3763 }, { 3765, 3766 }, { 3774, 3775 }, { 3776, 3777 }, { 3784, 3781 }, { 3786, 3787 },
+    { 3789, 3790 }, { 3793, 3794 }, { 3798, 3799 }, { 3800, 1469 }, { 3803, 3804 }, { 3806, 3807 },
+    { 3810, 1617 }, { 3811, 3812 }, { 3813, 3814 }, { 3816, 3817 }, { 3819, 1642 }, { 3820, 1645 },
+    { 3822, 3823 }, { 3824, 3825 }, { 3826, 3827 }, { 3828, 3829 }, { 3831, 3832 }, { 3837, 3838 },
+    { 3843, 2682 }, { 3865, 3424 }, { 3873, 3640 }, { 3875, 3871 }, { 3877, 2643 }, { 3884, 3305 },
+    { 3888, 3918 }, { 3907, 2968 }, { 3914, 3168 }, { 3922, 3691 }, { 3923, 3309 }, { 3936, 3399 },
+    { 3937, 3720 }, { 3938, 3864 }, { 3944, 3211 }, { 3242, 3 }, { 6, 4174 }, { 42, 1501 },
+    { 43, 3672 }, { 106, 4185 }, { 262, 3417 }, { 406, 434 }, { 408, 435 }, { 410, 4145 },
+    { 425, 3974 }, { 441, 457 }, { 443, 458 }, { 445, 459 }, { 447, 460 }, { 450, 3980 },
+    { 466, 2005 }, { 543, 3750 }, { 642, 2000 }, { 904, 3993 }, { 1248, 3961 }, { 1440, 3970 },
+    { 1522, 2003 }, { 1602, 1624 }, { 1604, 1625 }, { 1606, 4179 }, { 1882, 3540 }, { 2001, 3973 },
+    { 2230, 4164 }, { 2384, 4166 }, { 2470, 4150 }, { 2595, 3985 }, { 2661, 2727 }, { 2793, 3836 },
+    { 2814, 4181 }, { 2838, 4144 }, { 2870, 4199 }, { 2902, 3941 }, { 2930, 4178 }, { 2947, 4149 },
+    { 3139, 3952 }, { 3264, 4034 }, { 3270, 3290 }, { 3289, 4074 }, { 3308, 4070 }, { 3396, 3734 },
+    { 3462, 4065 }, { 3465, 4055 }, { 3495, 138 }, { 3542, 4049 }, { 3563, 4058 }, { 3617, 4008 },
+    { 3629, 4000 }, { 3652, 4076 }, { 3654, 3957 }, { 3661, 3978 }, { 3671, 3984 }, { 3676, 519 },
+    { 3702, 4096 }, { 3736, 3962 }, { 3738, 4032 }, { 3767, 4007 }, { 3771, 4006 }, { 3791, 3971 },
+    { 3818, 4022 }, { 3849, 4118 }, { 3854, 4151 }, { 3856, 4092 }, { 3876, 3979 }, { 3882, 4109 },
+    { 3903, 4094 }, { 3910, 4053 }, { 3912, 280 }, { 3934, 4033 }, { 3943, 4056 }, { 3949, 4047 },
+    { 3950, 2963 }, { 3953, 1432 }, { 3963, 4069 }, { 3964, 400 }, { 3976, 4143 }, { 3977, 4147 },
+    { 3981, 3982 }, { 3991, 3441 }, { 3994, 3153 }, { 4001, 3719 }, { 4005, 3881 }, { 4009, 4010 },
+    { 4012, 3773 }, { 4013, 4052 }, { 4015, 1648 }, { 4017, 4018 }, { 4019, 4020 }, { 4021, 4177 },
+    { 4023, 4188 }, { 4024, 4189 }, { 4025, 4044 }, { 4036, 4136 }, { 4040, 2519 }, { 4046, 2645 },
+    { 4048, 3886 }, { 4050, 4084 }, { 4061, 3561 }, { 4062, 2999 }, { 4064, 2290 }, { 4073, 3591 },
+    { 4081, 3909 }, { 4085, 4108 }, { 4090, 4167 }, { 4102, 2087 }, { 4112, 4180 }, { 4116, 3196 },
+    { 4119, 3346 }, { 4120, 4124 }, { 4122, 4063 }, { 4123, 3449 }, { 4125, 3625 }, { 4126, 2792 },
+    { 4129, 3797 }, { 4137, 4160 }, { 4138, 2760 }, { 4152, 3959 }, { 4154, 3947 }, { 4156, 4157 },
+    { 4158, 2548 }, { 4165, 4028 }, { 4173, 3795 }, { 4186, 4187 }, { 4202, 4107 }, { 4203, 4031 },
+    { 3323, 3 }, { 6, 4176 }, { 42, 1536 }, { 43, 3673 }, { 355, 3417 }, { 441, 463 },
+    { 443, 464 }, { 445, 465 }, { 447, 4220 }, { 1264, 2000 }, { 1523, 2003 }, { 1623, 4227 },
+    { 1910, 2005 }, { 2399, 4233 }, { 2663, 2727 }, { 2887, 2793 }, { 3270, 4290 }, { 3289, 4246 },
+    { 3396, 4240 }, { 3683, 543 }, { 3694, 4244 }, { 3840, 4237 }, { 3852, 4250 }, { 3968, 4223 },
+    { 3972, 4258 }, { 3975, 4213 }, { 3983, 4208 }, { 3999, 4232 }, { 4011, 4224 }, { 4029, 4251 },
+    { 4035, 4255 }, { 4039, 4282 }, { 4087, 3952 }, { 4089, 4263 }, { 4103, 4287 }, { 4104, 4273 },
+    { 4131, 4238 }, { 4133, 4289 }, { 4141, 4257 }, { 4142, 4239 }, { 4146, 4211 }, { 4148, 4260 },
+    { 4183, 4294 }, { 4184, 4209 }, { 4196, 4248 }, { 4200, 4291 }, { 4206, 4175 }, { 4212, 4284 },
+    { 4215, 4216 }, { 4217, 4218 }, { 4219, 4286 }, { 4228, 4296 }, { 4230, 2495 }, { 4235, 3783 },
+    { 4236, 2661 }, { 4242, 4295 }, { 4245, 4311 }, { 4256, 4132 }, { 4264, 930 }, { 4267, 4330 },
+    { 4268, 4182 }, { 4271, 3887 }, { 4272, 4298 }, { 4278, 3718 }, { 4279, 3989 }, { 4293, 3566 },
+    { 4300, 4190 }, { 4301, 3523 }, { 4305, 4105 }, { 4312, 4265 }, { 4318, 4241 }, { 4333, 4270 },
+    { 3333, 3 }, { 1268, 2000 }, { 1524, 2003 }, { 1535, 4336 }, { 2005, 4376 }, { 3758, 4350 },
+    { 3802, 4335 }, { 4214, 4359 }, { 4229, 4345 }, { 4249, 4367 }, { 4259, 4373 }, { 4285, 4375 },
+    { 4297, 4389 }, { 4314, 4370 }, { 4322, 4380 }, { 4331, 4396 }, { 4334, 3587 }, { 4337, 4339 },
+    { 4340, 4341 }, { 4347, 4395 }, { 4348, 2663 }, { 4352, 4361 }, { 4360, 4382 }, { 4362, 4266 },
+    { 4364, 4324 }, { 4365, 2907 }, { 4371, 4221 }, { 4372, 4358 }, { 4374, 4381 }, { 3354, 3 },
+    { 1433, 2000 }, { 1525, 2003 }, { 2866, 2005 }, { 4334, 3592 }, { 4356, 4418 }, { 4363, 4416 },
+    { 4377, 4421 }, { 4379, 4429 }, { 4383, 4423 }, { 4384, 4428 }, { 4385, 4419 }, { 4394, 4410 },
+    { 4403, 4430 }, { 4406, 3605 }, { 4413, 4434 }, { 4415, 4392 }, { 4424, 4342 }, { 4427, 4391 },
+    { 3, 3487 }, { 1526, 2003 }, { 4153, 2000 }, { 4406, 4280 }, { 4414, 4446 }, { 4417, 4445 },
+    { 4435, 3473 }, { 4436, 3785 }, { 4441, 4450 }, { 4442, 5 }, { 4444, 4452 }, { 600, 3568 },
+    { 636, 3578 }, { 723, 724 }, { 764, 765 }, { 2087, 4329 }, { 2542, 2452 }, { 2633, 3529 },
+    { 2643, 2905 }, { 3048, 3527 }, { 3070, 2886 }, { 3231, 2301 }, { 3351, 2817 }, { 3494, 2663 },
+    { 3500, 2451 }, { 3524, 3593 }, { 3549, 2645 }, { 3550, 2514 }, { 3585, 2515 }, { 3955, 3571 },
+    { 3956, 2804 }, { 3, 3519 }, { 3493, 4454 }, { 1527, 2003 }, { 4435, 4315 }, { 4440, 4458 },
+    { 4459, 4464 }, { 632, 3568 }, { 639, 3578 }, { 2661, 2905 }, { 2681, 3529 }, { 3042, 2452 },
+    { 3048, 3530 }, { 3231, 2817 }, { 3351, 2301 }, { 3484, 2886 }, { 3494, 4472 }, { 3500, 2515 },
+    { 3585, 2451 }, { 4465, 4478 }, { 4468, 724 }, { 3, 3599 }, { 3590, 4485 }, { 1528, 2003 },
+    { 4462, 4490 }, { 4489, 4447 }, { 2905, 2645 }, { 3048, 3560 }, { 3215, 2452 }, { 3549, 4493 },
+    { 4466, 4501 }, { 4491, 4481 }, { 4492, 3550 }, { 4500, 2643 }, { 4506, 4505 }, { 3, 2909 },
+    { 1529, 2003 }, { 2905, 2663 }, { 3048, 3562 }, { 4480, 4510 }, { 4513, 2661 }, { 4516, 2452 },
+    { 3, 3690 }, { 1530, 2003 }, { 4386, 4519 }, { 4477, 4521 }, { 3, 3855 }, { 1531, 2003 },
+    { 3, 3858 }, { 1532, 2003 }, { 4243, 4530 }, { 3, 3868 }, { 1533, 2003 }, { 4128, 4532 },
+    { 3, 4067 }, { 1534, 2003 }, { 2655, 4535 }, { 3, 4111 }, { 1537, 2003 }, { 3257, 4538 },
+    { 3, 4171 }, { 1538, 2003 }, { 3845, 4541 }, { 3, 4204 }, { 1539, 2003 }, { 4461, 4544 },
+    { 3, 4222 }, { 1540, 2003 }, { 4027, 4547 }, { 3, 4343 }, { 1541, 2003 }, { 3920, 4550 },
+    { 3, 4393 }, { 1542, 2003 }, { 4038, 4553 }, { 3, 4400 }, { 1543, 2003 }, { 4172, 4556 },
+    { 3, 4407 }, { 4534, 4559 }, { 3, 4433 }, { 4292, 4562 }, { 3, 4456 }, { 4140, 4564 },
+    { 3, 4463 }, { 706, 4566 }, { 3, 4549 }, { 4509, 4568 }, { 2762, 3 }, { 4281, 4570 },
+    { 3368, 3 }, { 3905, 3 }, { 4066, 3 }, { 4563, 3 }, { 3, 4540 },
 };
 
 static const uint16_t symbols[] = {
-    4092, 3605, 3571, 2449, 3096, 94, 4110, 3636, 2790, 3940, 2790, 4107, 4092, 4497,
-    4487, 2512, 3096, 208, 4110, 3973, 3899, 3331, 3899, 3413, 4092, 3605, 4507, 2513,
-    3096, 214, 3946, 3636, 2527, 3940, 2527, 4107, 4092, 4497, 3571, 2450, 3096, 219,
-    3946, 3973, 4043, 3331, 4043, 3413, 4311, 3537, 2449, 3108, 228, 3939, 3642, 2790,
-    3936, 2790, 4104, 278, 3006, 4311, 4508, 2512, 3108, 351, 3939, 3976, 4057, 3235,
-    4057, 3456, 353, 3006, 4311, 4486, 2513, 3108, 354, 4106, 3642, 2527, 3936, 2527,
-    4104, 355, 3006, 4311, 3537, 2450, 3108, 356, 4106, 3976, 3874, 3235, 3874, 3456,
-    357, 3006, 2905, 2063, 3624, 4146, 362, 4574, 3495, 3541, 384, 3541, 385, 3541,
-    386, 3116, 3622, 34, 388, 3574, 391, 3574, 392, 3574, 393, 3117, 4518, 2905,
-    2063, 3972, 4146, 468, 4574, 3495, 3541, 384, 3541, 385, 3541, 386, 3116, 3622,
-    3555, 3603, 471, 3603, 472, 3603, 473, 3281, 4518, 2905, 2081, 3624, 4146, 474,
-    4574, 34, 475, 3591, 477, 3591, 478, 3591, 479, 3280, 3622, 34, 388, 3574,
-    391, 3574, 392, 3574, 393, 3117, 4518, 2905, 2081, 3972, 4146, 480, 4574, 34,
-    475, 3591, 477, 3591, 478, 3591, 479, 3280, 3622, 3555, 3603, 471, 3603, 472,
-    3603, 473, 3281, 4518, 4457, 518, 4242, 521, 2530, 4268, 523, 3503, 3571, 2449,
-    3625, 526, 4359, 535, 3685, 3687, 3136, 4315, 3937, 4315, 4317, 4457, 564, 4242,
-    2771, 4268, 2772, 4487, 2512, 3625, 565, 4359, 535, 3993, 3687, 3136, 3252, 4082,
-    3937, 3252, 4082, 4317, 4457, 518, 4242, 521, 2530, 4268, 523, 3503, 4507, 2513,
-    3625, 570, 4359, 571, 3685, 3687, 2963, 4315, 3346, 2963, 4315, 4317, 4457, 564,
-    4242, 2771, 4268, 2772, 3571, 2450, 3625, 575, 4359, 571, 3993, 3687, 4071, 4082,
-    3346, 4071, 4082, 4317, 4546, 3693, 4136, 3694, 598, 3404, 4536, 2998, 3870, 4513,
-    3994, 614, 4439, 138, 259, 4203, 3362, 4058, 3869, 3362, 4058, 4413, 4546, 3693,
-    4136, 3694, 3693, 3545, 3694, 3357, 3870, 4523, 3994, 635, 4439, 138, 352, 4203,
-    3362, 3644, 3869, 3362, 3644, 4413, 4546, 598, 2064, 29, 4536, 598, 3404, 4536,
-    3232, 3870, 4522, 3994, 639, 4439, 215, 259, 4203, 2527, 4058, 3869, 2527, 4058,
-    4413, 4546, 598, 2064, 29, 4536, 3693, 3545, 3694, 2998, 3870, 4530, 3994, 641,
-    4439, 215, 352, 4203, 2527, 3644, 3869, 2527, 3644, 4413, 4566, 4367, 3613, 655,
-    656, 657, 4581, 661, 662, 663, 3148, 667, 668, 3523, 670, 671, 672, 673,
-    3701, 676, 677, 678, 3589, 681, 3703, 684, 685, 686, 687, 3451, 3705, 3703,
-    694, 695, 696, 697, 3451, 3706, 4270, 4327, 4566, 4576, 4367, 3960, 3700, 715,
-    4581, 716, 3887, 667, 668, 3561, 719, 720, 721, 722, 723, 724, 3702, 4480,
-    728, 4338, 728, 4163, 3508, 3590, 4339, 4328, 3721, 4566, 4367, 3959, 655, 656,
-    763, 4581, 661, 662, 663, 3148, 764, 765, 3523, 670, 671, 672, 673, 3701,
-    676, 677, 678, 3589, 681, 3703, 684, 685, 686, 687, 3451, 3705, 3703, 694,
-    695, 696, 697, 3451, 3706, 4270, 4327, 4566, 4576, 4367, 3615, 3700, 766, 4581,
-    716, 3887, 764, 765, 3561, 719, 720, 721, 722, 723, 724, 3702, 4514, 728,
-    4338, 728, 4163, 769, 770, 3713, 4339, 4328, 3721, 4409, 3537, 2449, 3640, 773,
-    4408, 535, 3685, 3997, 3136, 3218, 4081, 3370, 3937, 3218, 4081, 4286, 781, 3006,
-    4409, 4508, 2512, 3640, 782, 4408, 535, 3993, 3997, 3136, 3218, 3902, 3370, 3937,
-    3218, 3902, 4286, 783, 3006, 4409, 4486, 2513, 3640, 784, 4408, 571, 3685, 3997,
-    3910, 4081, 3370, 3346, 3910, 4081, 4286, 785, 3006, 4409, 3537, 2450, 3640, 786,
-    4408, 571, 3993, 3997, 3910, 3902, 3370, 3346, 3910, 3902, 4286, 787, 3006, 3608,
-    3605, 3571, 2055, 4513, 3096, 788, 4110, 3636, 2790, 3940, 2790, 4107, 3608, 4497,
-    4487, 2055, 4523, 3096, 789, 4110, 3973, 3899, 3331, 3899, 3413, 3608, 3605, 4507,
-    2055, 4522, 3096, 790, 3946, 3636, 2527, 3940, 2527, 4107, 3608, 4497, 3571, 2055,
-    4530, 3096, 791, 3946, 3973, 4043, 3331, 4043, 3413, 4134, 3537, 2055, 4513, 3108,
-    792, 3939, 3642, 2790, 3936, 2790, 4104, 793, 3006, 4134, 4508, 2055, 4523, 3108,
-    794, 3939, 3976, 4057, 3235, 4057, 3456, 795, 3006, 4134, 4486, 2055, 4522, 3108,
-    796, 4106, 3642, 2527, 3936, 2527, 4104, 797, 3006, 4134, 3537, 2055, 4530, 3108,
-    798, 4106, 3976, 3874, 3235, 3874, 3456, 799, 3006, 4379, 3613, 800, 2696, 803,
-    3942, 805, 662, 806, 2864, 2865, 812, 813, 814, 815, 2559, 2108, 819, 820,
-    816, 821, 2867, 826, 827, 828, 829, 2935, 676, 832, 2906, 4340, 840, 4100,
-    843, 4313, 2923, 676, 848, 2945, 4340, 850, 4100, 851, 4313, 2896, 4167, 855,
-    4333, 3904, 4167, 866, 4333, 3732, 4379, 3960, 3515, 869, 3942, 870, 2695, 2864,
-    718, 871, 2931, 815, 3034, 3702, 2532, 826, 827, 828, 876, 2045, 877, 878,
-    879, 880, 2968, 3047, 882, 2999, 886, 887, 2989, 4169, 2682, 899, 900, 4366,
-    2194, 4366, 3580, 2925, 4169, 2937, 3999, 855, 4370, 3904, 3999, 866, 4370, 3732,
-    4379, 3959, 800, 2696, 910, 3942, 805, 662, 806, 2864, 2865, 812, 813, 814,
-    815, 2559, 2108, 819, 820, 816, 821, 2867, 3612, 2935, 676, 832, 2906, 4340,
-    840, 4100, 843, 4313, 2923, 676, 848, 2945, 4340, 850, 4100, 851, 4313, 2896,
-    4167, 855, 4333, 3904, 4167, 866, 4333, 3732, 4379, 3615, 3515, 914, 3942, 870,
-    2695, 2864, 718, 871, 2931, 815, 3034, 3702, 2532, 3018, 915, 2045, 877, 878,
-    879, 880, 2968, 3047, 882, 2999, 886, 887, 2989, 4169, 2682, 899, 900, 4366,
-    2194, 4366, 3580, 2925, 4169, 2937, 3999, 855, 4370, 3904, 3999, 866, 4370, 3732,
-    4554, 918, 42, 4136, 919, 2938, 4497, 2815, 4585, 2449, 3736, 922, 4460, 3527,
-    139, 4201, 3362, 4170, 3238, 3362, 4170, 4318, 4554, 918, 42, 4136, 919, 2938,
-    3605, 3091, 4557, 2512, 3736, 944, 4460, 3527, 209, 4201, 3362, 4297, 3238, 3362,
-    4297, 4318, 4554, 945, 2484, 29, 3, 947, 3306, 2271, 4497, 2417, 4585, 2513,
-    3736, 949, 4460, 3563, 139, 4201, 2527, 4170, 3238, 2527, 4170, 4318, 4554, 945,
-    2484, 29, 3, 947, 3306, 2271, 3605, 2815, 4585, 2450, 3736, 951, 4460, 3563,
-    209, 4201, 2527, 4297, 3238, 2527, 4297, 4318, 4466, 3745, 3746, 3747, 3748, 3749,
-    4002, 4003, 4004, 4005, 3750, 2998, 2474, 2449, 4171, 966, 4463, 535, 536, 4441,
-    3689, 4206, 4061, 3689, 4206, 4401, 4466, 3745, 3746, 3747, 3748, 3749, 3745, 4003,
-    3747, 4005, 3749, 3357, 2474, 2512, 4171, 988, 4463, 535, 566, 4441, 3689, 3252,
-    3755, 4061, 3689, 3252, 3755, 4401, 4466, 4002, 3746, 4004, 3748, 3750, 4002, 4003,
-    4004, 4005, 3750, 3232, 2474, 2513, 4171, 990, 4463, 571, 536, 4441, 2963, 4206,
-    4061, 2963, 4206, 4401, 4466, 4002, 3746, 4004, 3748, 3750, 3745, 4003, 3747, 4005,
-    3749, 2998, 2474, 2450, 4171, 991, 4463, 571, 566, 4441, 4071, 3755, 4061, 4071,
-    3755, 4401, 4482, 1012, 1013, 28, 3086, 1015, 2002, 1016, 2953, 2753, 2449, 3158,
-    1041, 4121, 4009, 4205, 3418, 4482, 4341, 4054, 3158, 1114, 4121, 3761, 4396, 3418,
-    2440, 4284, 1012, 1013, 28, 3086, 1015, 2002, 1016, 2953, 2753, 2513, 3158, 1121,
-    3952, 4009, 4437, 3418, 2440, 4284, 4341, 4505, 3158, 1123, 3952, 3761, 4314, 3418,
-    4492, 4512, 3162, 1128, 3947, 4524, 3461, 4492, 3614, 3162, 1155, 3947, 4531, 3461,
-    3562, 4421, 4493, 3162, 1159, 4112, 4535, 3461, 3562, 4421, 4077, 3162, 1161, 4112,
-    4529, 3461, 4506, 4512, 3164, 1163, 3954, 3974, 2633, 3261, 2633, 3468, 1171, 3462,
-    4506, 3614, 3164, 1177, 3954, 3650, 2653, 3261, 2653, 3468, 1178, 3462, 2816, 4284,
-    4493, 3164, 1179, 4128, 3974, 2654, 3261, 2654, 3468, 1180, 3462, 2816, 4284, 4077,
-    3164, 1181, 4128, 3650, 2636, 3261, 2636, 3468, 1182, 3462, 4525, 3962, 4117, 3412,
-    4321, 2055, 3766, 2449, 3164, 1196, 3954, 3974, 2633, 3261, 2633, 3468, 1197, 3462,
-    4506, 3614, 3164, 1198, 3954, 3650, 2653, 3261, 2653, 3468, 1199, 3462, 4525, 4117,
-    4210, 4321, 2055, 1200, 3087, 1201, 2643, 3766, 2513, 3164, 1202, 4128, 3974, 2654,
-    3261, 2654, 3468, 1203, 3462, 4525, 3963, 2916, 4210, 3065, 2055, 1201, 4483, 3164,
-    1204, 4128, 3650, 2636, 3261, 2636, 3468, 1205, 3462, 2440, 3962, 4117, 3412, 1206,
-    2484, 3086, 1207, 3306, 2655, 2753, 2449, 3158, 1208, 4121, 4009, 4205, 3418, 4482,
-    4341, 4054, 3158, 1209, 4121, 3761, 4396, 3418, 2440, 4117, 4210, 1206, 2484, 3086,
-    1207, 3306, 2655, 2753, 2513, 3158, 1210, 3952, 4009, 4437, 3418, 2440, 3963, 2916,
-    4210, 4341, 4505, 3158, 1211, 3952, 3761, 4314, 3418, 2816, 4494, 4108, 4257, 2449,
-    4400, 1214, 4398, 3527, 3756, 4205, 4436, 1220, 4461, 3611, 4108, 4212, 4054, 4400,
-    1232, 4398, 3527, 4010, 4396, 4436, 1233, 4461, 2816, 3575, 4364, 4257, 2513, 4400,
-    1234, 4398, 3563, 3756, 4437, 4436, 1235, 4461, 2816, 4495, 4364, 4212, 4505, 4400,
-    1236, 4398, 3563, 4010, 4314, 4436, 1237, 4461, 4525, 4494, 4108, 4257, 2055, 3766,
-    2449, 4083, 1238, 4312, 3527, 3756, 4205, 4208, 3562, 4108, 4212, 4054, 4083, 1239,
-    4312, 3527, 4010, 4396, 4208, 4525, 3575, 4364, 4257, 2055, 1200, 3087, 1201, 2643,
-    3766, 2513, 4083, 1240, 4312, 3563, 3756, 4437, 4208, 4525, 4495, 4364, 4212, 2753,
-    2055, 1201, 4483, 4083, 1241, 4312, 3563, 4010, 4314, 4208, 3611, 3600, 4512, 4011,
-    1242, 4387, 1139, 4524, 4440, 1245, 4451, 3611, 3600, 3614, 4011, 1254, 4387, 1139,
-    4531, 4440, 1255, 4451, 3611, 4421, 4493, 4011, 1256, 4387, 1160, 4535, 4440, 1257,
-    4451, 3611, 4421, 4077, 4011, 1258, 4387, 1160, 4529, 4440, 1259, 4451, 2440, 4494,
-    3600, 4321, 2449, 3162, 1260, 3947, 4524, 3461, 4492, 3614, 3162, 1261, 3947, 4531,
-    3461, 2440, 3575, 1262, 2064, 3246, 2600, 1158, 2018, 4321, 2513, 3162, 1263, 4112,
-    4535, 3461, 2440, 4495, 1262, 2064, 3246, 2600, 1158, 2018, 4077, 3162, 1264, 4112,
-    4529, 3461, 4568, 4578, 3613, 1272, 1273, 1274, 4178, 1278, 662, 4179, 1282, 1283,
-    3523, 1284, 671, 1285, 673, 1286, 675, 1287, 1288, 1289, 3589, 1290, 3784, 684,
-    1293, 1294, 1295, 4337, 3705, 3784, 694, 1299, 1300, 1301, 4337, 3706, 1302, 700,
-    3786, 702, 1304, 4327, 4568, 4576, 4578, 3960, 1272, 1305, 1306, 4178, 1307, 717,
-    4179, 1282, 1283, 3561, 1308, 1309, 1310, 1311, 723, 1312, 680, 1313, 4480, 1314,
-    4338, 1314, 4163, 3508, 3590, 4339, 3510, 1315, 1316, 3578, 3786, 3604, 3721, 4568,
-    4578, 3959, 1272, 1273, 1317, 4178, 1278, 662, 4179, 1318, 1319, 3523, 1284, 671,
-    1285, 673, 1286, 675, 1287, 1288, 1289, 3589, 1290, 3784, 684, 1293, 1294, 1295,
-    4337, 3705, 3784, 694, 1299, 1300, 1301, 4337, 3706, 1302, 700, 3786, 702, 1304,
-    4327, 4568, 4576, 4578, 3615, 1272, 1305, 1320, 4178, 1307, 717, 4179, 1318, 1319,
-    3561, 1308, 1309, 1310, 1311, 723, 1312, 680, 1313, 4514, 1314, 4338, 1314, 4163,
-    769, 770, 3713, 4339, 3510, 1315, 1316, 3578, 3786, 3604, 3721, 4499, 4411, 2449,
-    3293, 1356, 3446, 3935, 3035, 4079, 3334, 3877, 3919, 2300, 4499, 4180, 3572, 2512,
-    3293, 1402, 3446, 4103, 3035, 3930, 3334, 4045, 3919, 3617, 4477, 4411, 2513, 3293,
-    1410, 3446, 4278, 4209, 3334, 4087, 4086, 2300, 4477, 4180, 2587, 4130, 3293, 1418,
-    3446, 4261, 4320, 3334, 3921, 4086, 3961, 4534, 2063, 3624, 4232, 1439, 4570, 1453,
-    1454, 4433, 3495, 1466, 2317, 1468, 1469, 2317, 1470, 1471, 2317, 1472, 1473, 2317,
-    1474, 1475, 2317, 1476, 1477, 2317, 1478, 1479, 2317, 1480, 1481, 2317, 384, 1482,
-    2317, 1483, 1484, 2317, 1485, 1486, 2317, 1487, 1488, 2317, 1489, 1490, 2317, 1491,
-    1492, 2317, 1493, 1494, 2317, 1495, 1496, 1467, 4217, 3621, 1499, 2781, 1501, 1502,
-    2781, 1503, 1504, 2781, 1505, 1506, 2781, 1507, 1508, 2781, 1509, 1510, 2781, 1511,
-    1512, 2781, 1513, 1514, 1500, 4239, 3495, 3804, 1468, 4022, 1470, 4233, 1472, 4355,
-    1474, 4418, 1476, 4447, 1478, 4465, 1480, 4473, 384, 4498, 1483, 4517, 1485, 4527,
-    1487, 4533, 1489, 4537, 1491, 4540, 1493, 4542, 1495, 4419, 3621, 4545, 1501, 4548,
-    1503, 4551, 1505, 4553, 1507, 4556, 1509, 4558, 1511, 4561, 1513, 4422, 1544, 1545,
-    2318, 1547, 1548, 2318, 1549, 1550, 2318, 1551, 1552, 2318, 1553, 1554, 2318, 1555,
-    1556, 2318, 1557, 1558, 2318, 1559, 1560, 2318, 1561, 1562, 2318, 1563, 1564, 2318,
-    1565, 1566, 2318, 1567, 1568, 2318, 1569, 1570, 2318, 1571, 1572, 2318, 1573, 1574,
-    2318, 1575, 1576, 1546, 4291, 1578, 1579, 2782, 1581, 1582, 2782, 1583, 1584, 2782,
-    1585, 1586, 2782, 1587, 1588, 2782, 1589, 1590, 2782, 1591, 1592, 2782, 1593, 1594,
-    1580, 4580, 4534, 2063, 3972, 4232, 1672, 4570, 1453, 1673, 4433, 3495, 1466, 2317,
-    1468, 1469, 2317, 1470, 1471, 2317, 1472, 1473, 2317, 1474, 1475, 2317, 1476, 1477,
-    2317, 1478, 1479, 2317, 1480, 1481, 2317, 384, 1482, 2317, 1483, 1484, 2317, 1485,
-    1486, 2317, 1487, 1488, 2317, 1489, 1490, 2317, 1491, 1492, 2317, 1493, 1494, 2317,
-    1495, 1496, 1467, 4217, 3555, 1499, 2795, 1675, 1502, 2795, 1676, 1504, 2795, 1677,
-    1506, 2795, 1678, 1508, 2795, 1679, 1510, 2795, 1680, 1512, 2795, 1681, 1514, 1674,
-    4239, 3495, 3804, 1468, 4022, 1470, 4233, 1472, 4355, 1474, 4418, 1476, 4447, 1478,
-    4465, 1480, 4473, 384, 4498, 1483, 4517, 1485, 4527, 1487, 4533, 1489, 4537, 1491,
-    4540, 1493, 4542, 1495, 4419, 3555, 4545, 1675, 4548, 1676, 4551, 1677, 4553, 1678,
-    4556, 1679, 4558, 1680, 4561, 1681, 4422, 1544, 1545, 2318, 1547, 1548, 2318, 1549,
-    1550, 2318, 1551, 1552, 2318, 1553, 1554, 2318, 1555, 1556, 2318, 1557, 1558, 2318,
-    1559, 1560, 2318, 1561, 1562, 2318, 1563, 1564, 2318, 1565, 1566, 2318, 1567, 1568,
-    2318, 1569, 1570, 2318, 1571, 1572, 2318, 1573, 1574, 2318, 1575, 1576, 1546, 4291,
-    1682, 1579, 2796, 1684, 1582, 2796, 1685, 1584, 2796, 1686, 1586, 2796, 1687, 1588,
-    2796, 1688, 1590, 2796, 1689, 1592, 2796, 1690, 1594, 1683, 4580, 4534, 2081, 3624,
-    4232, 1691, 4570, 1692, 1454, 4433, 3965, 1466, 2353, 1695, 1469, 2353, 1696, 1471,
-    2353, 1697, 1473, 2353, 1698, 1475, 2353, 1699, 1477, 2353, 1700, 1479, 2353, 1701,
-    1481, 2353, 1702, 1482, 2353, 1703, 1484, 2353, 1704, 1486, 2353, 1705, 1488, 2353,
-    1706, 1490, 2353, 1707, 1492, 2353, 1708, 1494, 2353, 1709, 1496, 1694, 4217, 3621,
-    1499, 2781, 1501, 1502, 2781, 1503, 1504, 2781, 1505, 1506, 2781, 1507, 1508, 2781,
-    1509, 1510, 2781, 1511, 1512, 2781, 1513, 1514, 1500, 4239, 3965, 3804, 1695, 4022,
-    1696, 4233, 1697, 4355, 1698, 4418, 1699, 4447, 1700, 4465, 1701, 4473, 1702, 4498,
-    1703, 4517, 1704, 4527, 1705, 4533, 1706, 4537, 1707, 4540, 1708, 4542, 1709, 4419,
-    3621, 4545, 1501, 4548, 1503, 4551, 1505, 4553, 1507, 4556, 1509, 4558, 1511, 4561,
-    1513, 4422, 1710, 1545, 2354, 1712, 1548, 2354, 1713, 1550, 2354, 1714, 1552, 2354,
-    1715, 1554, 2354, 1716, 1556, 2354, 1717, 1558, 2354, 1718, 1560, 2354, 1719, 1562,
-    2354, 1720, 1564, 2354, 1721, 1566, 2354, 1722, 1568, 2354, 1723, 1570, 2354, 1724,
-    1572, 2354, 1725, 1574, 2354, 1726, 1576, 1711, 4291, 1578, 1579, 2782, 1581, 1582,
-    2782, 1583, 1584, 2782, 1585, 1586, 2782, 1587, 1588, 2782, 1589, 1590, 2782, 1591,
-    1592, 2782, 1593, 1594, 1580, 4580, 4534, 2081, 3972, 4232, 1727, 4570, 1692, 1673,
-    4433, 3965, 1466, 2353, 1695, 1469, 2353, 1696, 1471, 2353, 1697, 1473, 2353, 1698,
-    1475, 2353, 1699, 1477, 2353, 1700, 1479, 2353, 1701, 1481, 2353, 1702, 1482, 2353,
-    1703, 1484, 2353, 1704, 1486, 2353, 1705, 1488, 2353, 1706, 1490, 2353, 1707, 1492,
-    2353, 1708, 1494, 2353, 1709, 1496, 1694, 4217, 3555, 1499, 2795, 1675, 1502, 2795,
-    1676, 1504, 2795, 1677, 1506, 2795, 1678, 1508, 2795, 1679, 1510, 2795, 1680, 1512,
-    2795, 1681, 1514, 1674, 4239, 3965, 3804, 1695, 4022, 1696, 4233, 1697, 4355, 1698,
-    4418, 1699, 4447, 1700, 4465, 1701, 4473, 1702, 4498, 1703, 4517, 1704, 4527, 1705,
-    4533, 1706, 4537, 1707, 4540, 1708, 4542, 1709, 4419, 3555, 4545, 1675, 4548, 1676,
-    4551, 1677, 4553, 1678, 4556, 1679, 4558, 1680, 4561, 1681, 4422, 1710, 1545, 2354,
-    1712, 1548, 2354, 1713, 1550, 2354, 1714, 1552, 2354, 1715, 1554, 2354, 1716, 1556,
-    2354, 1717, 1558, 2354, 1718, 1560, 2354, 1719, 1562, 2354, 1720, 1564, 2354, 1721,
-    1566, 2354, 1722, 1568, 2354, 1723, 1570, 2354, 1724, 1572, 2354, 1725, 1574, 2354,
-    1726, 1576, 1711, 4291, 1682, 1579, 2796, 1684, 1582, 2796, 1685, 1584, 2796, 1686,
-    1586, 2796, 1687, 1588, 2796, 1688, 1590, 2796, 1689, 1592, 2796, 1690, 1594, 1683,
-    4580, 3080, 3613, 1731, 2696, 1732, 3569, 3838, 3078, 1742, 816, 2560, 3081, 1746,
-    3023, 1748, 3088, 4141, 3083, 4141, 3074, 2869, 2005, 3080, 3960, 1761, 2696, 1762,
-    3535, 3838, 3063, 1765, 816, 853, 2978, 3039, 1746, 3023, 1767, 3072, 816, 274,
-    3075, 3881, 3077, 3502, 2925, 3881, 3066, 4063, 3032, 3080, 3959, 1731, 2696, 1782,
-    3569, 3838, 3078, 1742, 816, 2560, 3081, 1783, 1784, 1785, 3088, 4141, 3083, 4141,
-    3074, 2869, 2005, 3080, 3615, 1761, 2696, 1786, 3535, 3838, 3063, 1765, 816, 853,
-    2978, 3039, 1783, 1784, 1787, 3072, 816, 274, 3075, 3881, 3077, 3502, 2925, 3881,
-    3066, 4063, 3032, 4499, 3177, 2785, 3247, 4485, 2449, 3840, 1790, 4319, 2797, 4142,
-    2784, 1373, 1792, 3035, 259, 4048, 2808, 4035, 2809, 4395, 2783, 2768, 3876, 2084,
-    1400, 3529, 4499, 1331, 3031, 3381, 4485, 2512, 3840, 1794, 4319, 2797, 4142, 2784,
-    1403, 1792, 3035, 352, 4048, 2808, 4035, 3551, 4395, 2783, 3482, 3876, 2084, 1400,
-    2671, 3617, 4477, 3177, 2785, 3247, 4485, 2513, 3840, 1795, 4319, 2050, 4142, 3492,
-    1373, 1792, 3053, 259, 4048, 2813, 4035, 2809, 4395, 2096, 2806, 271, 2768, 3876,
-    2799, 1400, 3529, 4477, 1331, 3031, 3493, 4511, 2450, 3840, 1796, 4319, 3548, 4142,
-    3588, 1403, 1792, 3053, 352, 4048, 2813, 4035, 3552, 4395, 2096, 2806, 271, 3553,
-    3876, 2799, 1400, 2671, 3961, 4582, 3923, 4307, 2449, 3400, 1804, 4347, 3935, 3859,
-    4079, 3471, 3877, 4102, 3890, 1814, 4474, 2770, 4582, 3923, 4368, 3533, 2512, 3400,
-    1834, 4347, 4103, 3859, 3930, 3471, 4045, 4102, 3483, 3967, 1835, 4474, 347, 1836,
-    2290, 4582, 4090, 4307, 2513, 3400, 1839, 4347, 4278, 2171, 4209, 3471, 4087, 3933,
-    3890, 1840, 4469, 3920, 2691, 4582, 4090, 4368, 2351, 4130, 3400, 1842, 4347, 4261,
-    2171, 4320, 3471, 3921, 3933, 3554, 3967, 1843, 4469, 1844, 1845, 3920, 1846, 2290,
-    4584, 4105, 4316, 2055, 1853, 3087, 1854, 2643, 1855, 2579, 2449, 3299, 1857, 4326,
-    3788, 138, 4219, 3566, 3949, 2768, 3925, 2300, 4584, 4105, 4362, 2893, 3568, 2055,
-    1866, 3087, 1854, 2643, 1867, 2579, 2512, 3299, 1868, 4326, 4020, 138, 4350, 3594,
-    3949, 3482, 3925, 3617, 4584, 3938, 4316, 2055, 1869, 3087, 1870, 2643, 1855, 2579,
-    2513, 3299, 1871, 3477, 2050, 3378, 3492, 3788, 215, 4219, 3532, 4114, 2768, 4093,
-    2300, 4584, 3938, 4362, 3040, 4511, 2055, 1872, 3087, 1870, 2643, 1867, 4483, 3299,
-    1873, 3477, 3548, 3378, 3588, 4020, 215, 4350, 3598, 4114, 3553, 4093, 3961, 4346,
-    3923, 4307, 2449, 3293, 1874, 3446, 3935, 3035, 4079, 3334, 3877, 3919, 2300, 4346,
-    3923, 4368, 3533, 2512, 3293, 1875, 3446, 4103, 3035, 3930, 3334, 4045, 3919, 3617,
-    4346, 4090, 4307, 2513, 3293, 1876, 3446, 4278, 4209, 3334, 4087, 4086, 2300, 4346,
-    4090, 4368, 2351, 4130, 3293, 1877, 3446, 4261, 4320, 3334, 3921, 4086, 3961, 3958,
-    1878, 3, 1879, 1880, 1881, 2000, 4538, 4552, 762, 3700, 1884, 4579, 1885, 3887,
-    1886, 765, 3561, 1887, 1888, 1889, 1890, 1891, 1892, 2862, 4514, 1893, 1894, 1895,
-    1896, 1897, 1898, 734, 2818, 1893, 1899, 1900, 1901, 1902, 1903, 3713, 1904, 1905,
-    743, 1906, 745, 1907, 747, 1908, 4328, 1909, 3011, 4238, 3958, 1878, 3, 1879,
-    1880, 1881, 2000, 4538, 4552, 654, 3700, 1911, 4579, 1885, 3887, 1912, 668, 3561,
-    1887, 1888, 1889, 1890, 1891, 1892, 2862, 4480, 1893, 1894, 1895, 1896, 1897, 1898,
-    734, 2818, 1893, 1899, 1900, 1901, 1902, 1898, 3713, 1904, 1905, 743, 1906, 745,
-    1907, 747, 1908, 4328, 1909, 3011, 4238, 3958, 4538, 4547, 762, 1913, 656, 1914,
-    4579, 1915, 662, 1916, 3148, 1886, 765, 3523, 1917, 1918, 672, 1919, 3701, 1749,
-    1920, 1921, 3589, 1922, 3995, 1924, 1925, 1926, 1927, 3451, 1928, 3558, 3995, 1929,
-    1930, 1931, 1932, 3451, 1933, 3577, 4270, 3497, 1934, 1935, 123, 707, 4238, 3958,
-    4538, 4547, 654, 1913, 656, 1936, 4579, 1915, 662, 1916, 3148, 1912, 668, 3523,
-    1917, 1918, 672, 1919, 3701, 1749, 1920, 1921, 3589, 1922, 3995, 1924, 1925, 1926,
-    1927, 3451, 1928, 3558, 3995, 1929, 1930, 1931, 1932, 3451, 1933, 3577, 4270, 3497,
-    1934, 1935, 123, 707, 4238, 3080, 3613, 3849, 1938, 4262, 3917, 3469, 2869, 3424,
-    3032, 3080, 3960, 3515, 1941, 4126, 4084, 3463, 4063, 3866, 3375, 3866, 3435, 3032,
-    3080, 3959, 3849, 1945, 4262, 3612, 3469, 2869, 3424, 3032, 3080, 3615, 3515, 1946,
-    4126, 4073, 3463, 4063, 3866, 3375, 3866, 3435, 3032, 3080, 4552, 762, 3515, 1947,
-    4126, 4073, 3543, 2870, 3525, 4064, 3375, 4064, 3435, 4420, 3080, 4552, 654, 3515,
-    1949, 4126, 4084, 3543, 2870, 3525, 4064, 3375, 4064, 3435, 4420, 3080, 4547, 762,
-    3849, 1950, 4262, 3612, 3576, 2870, 3424, 4420, 3080, 4547, 654, 3849, 1951, 4262,
-    3917, 3576, 2870, 3424, 4420, 4583, 3599, 4411, 2449, 3400, 1952, 4347, 3935, 3859,
-    4079, 3471, 3877, 4102, 3890, 1953, 4474, 2770, 4583, 3599, 4180, 3572, 2512, 3400,
-    1954, 4347, 4103, 3859, 3930, 3471, 4045, 4102, 3483, 3967, 1955, 4474, 347, 1836,
-    2290, 4583, 3595, 4411, 2513, 3400, 1956, 4347, 4278, 2171, 4209, 3471, 4087, 3933,
-    3890, 1957, 4469, 3920, 2691, 4583, 3595, 4180, 2587, 4130, 3400, 1958, 4347, 4261,
-    2171, 4320, 3471, 3921, 3933, 3554, 3967, 1959, 4469, 1844, 1845, 3920, 1846, 2290,
-    4098, 713, 762, 3733, 1961, 4345, 4073, 4414, 4559, 4098, 713, 654, 3733, 1986,
-    4345, 4084, 4414, 4559, 4098, 653, 762, 4031, 1987, 4378, 3612, 4331, 4559, 4098,
-    653, 654, 4031, 1989, 4378, 3917, 4331, 4559, 3929, 653, 654, 4031, 1990, 4378,
-    3917, 4331, 4564, 3929, 713, 654, 3733, 1993, 4345, 4084, 4414, 4564, 3929, 653,
-    762, 4031, 1994, 4378, 3612, 4331, 4564, 3929, 713, 762, 3733, 1995, 4345, 4073,
-    4414, 4564, 4346, 4105, 4316, 2449, 3299, 1996, 4326, 3788, 138, 4219, 3566, 3949,
-    2768, 3925, 2300, 4346, 4105, 4362, 2893, 3568, 2512, 3299, 1997, 4326, 4020, 138,
-    4350, 3594, 3949, 3482, 3925, 3617, 4346, 3938, 4316, 2513, 3299, 1998, 3477, 2050,
-    3378, 3492, 3788, 215, 4219, 3532, 4114, 2768, 4093, 2300, 4346, 3938, 4362, 3040,
-    4511, 2450, 3299, 1999, 3477, 3548, 3378, 3588, 4020, 215, 4350, 3598, 4114, 3553,
-    4093, 3961,
+    4091, 3598, 3565, 2451, 3092, 97, 3942, 3633, 2768, 3933, 2768, 4101, 4091, 4486,
+    4476, 2514, 3092, 211, 3942, 3966, 3890, 3327, 3890, 3407, 4091, 3598, 4497, 2515,
+    3092, 217, 4110, 3633, 2531, 3933, 2531, 4101, 4091, 4486, 3565, 2452, 3092, 222,
+    4110, 3966, 4037, 3327, 4037, 3407, 4043, 3939, 2451, 3104, 231, 4127, 3639, 2768,
+    3930, 2768, 4099, 281, 3595, 4043, 3404, 4498, 2514, 3104, 354, 4127, 3969, 4051,
+    3233, 4051, 3448, 356, 3595, 4043, 3404, 4475, 2515, 3104, 357, 3951, 3639, 2531,
+    3930, 2531, 4099, 358, 3595, 4043, 3939, 2452, 3104, 359, 3951, 3969, 3866, 3233,
+    3866, 3448, 360, 3595, 3867, 2073, 3621, 4139, 365, 4567, 3488, 3537, 387, 3537,
+    388, 3537, 389, 3112, 3619, 37, 391, 3569, 394, 3569, 395, 3569, 396, 3113,
+    4508, 3867, 2073, 3965, 4139, 467, 4567, 3488, 3537, 387, 3537, 388, 3537, 389,
+    3112, 3619, 3548, 3596, 470, 3596, 471, 3596, 472, 3279, 4508, 3867, 2085, 3621,
+    4139, 473, 4567, 37, 474, 3583, 476, 3583, 477, 3583, 478, 3278, 3619, 37,
+    391, 3569, 394, 3569, 395, 3569, 396, 3113, 4508, 3867, 2085, 3965, 4139, 479,
+    4567, 37, 474, 3583, 476, 3583, 477, 3583, 478, 3278, 3619, 3548, 3596, 470,
+    3596, 471, 3596, 472, 3279, 4508, 4449, 517, 4234, 520, 2534, 4261, 522, 3497,
+    3565, 2451, 3622, 525, 4369, 534, 3680, 3682, 3131, 4304, 3931, 4304, 4307, 4449,
+    563, 4234, 2779, 4261, 2780, 4476, 2514, 3622, 564, 4369, 534, 3986, 3682, 3131,
+    3252, 4078, 3931, 3252, 4078, 4307, 4449, 517, 4234, 520, 2534, 4261, 522, 3497,
+    4497, 2515, 3622, 569, 4369, 570, 3680, 3682, 2960, 4304, 3340, 2960, 4304, 4307,
+    4449, 563, 4234, 2779, 4261, 2780, 3565, 2452, 3622, 574, 4369, 570, 3986, 3682,
+    4068, 4078, 3340, 4068, 4078, 4307, 4537, 3688, 4130, 3689, 597, 3401, 4526, 3006,
+    3862, 4503, 3987, 613, 4405, 141, 262, 4192, 3356, 4054, 3861, 3356, 4054, 4401,
+    4537, 3688, 4130, 3689, 3688, 3541, 3689, 3351, 3862, 4515, 3987, 634, 4405, 141,
+    355, 4192, 3356, 3641, 3861, 3356, 3641, 4401, 4537, 597, 2086, 32, 4526, 597,
+    3401, 4526, 3231, 3862, 4514, 3987, 638, 4405, 218, 262, 4192, 2531, 4054, 3861,
+    2531, 4054, 4401, 4537, 597, 2086, 32, 4526, 3688, 3541, 3689, 3006, 3862, 4525,
+    3987, 640, 4405, 218, 355, 4192, 2531, 3641, 3861, 2531, 3641, 4401, 4555, 4354,
+    3527, 652, 653, 654, 4574, 658, 659, 660, 3143, 664, 665, 3518, 667, 668,
+    669, 670, 3696, 673, 674, 675, 3581, 678, 3698, 681, 682, 683, 684, 3444,
+    3700, 3698, 691, 692, 693, 694, 3444, 3701, 4262, 4316, 4555, 4569, 4354, 3562,
+    3695, 712, 4574, 713, 3879, 664, 665, 3554, 716, 717, 718, 719, 720, 721,
+    3697, 4467, 725, 4326, 725, 4155, 3502, 3582, 4327, 4317, 3716, 4555, 4354, 3560,
+    652, 653, 760, 4574, 658, 659, 660, 3143, 761, 762, 3518, 667, 668, 669,
+    670, 3696, 673, 674, 675, 3581, 678, 3698, 681, 682, 683, 684, 3444, 3700,
+    3698, 691, 692, 693, 694, 3444, 3701, 4262, 4316, 4555, 4569, 4354, 3530, 3695,
+    763, 4574, 713, 3879, 761, 762, 3554, 716, 717, 718, 719, 720, 721, 3697,
+    4504, 725, 4326, 725, 4155, 766, 767, 3708, 4327, 4317, 3716, 4397, 3533, 2451,
+    3637, 770, 4398, 534, 3680, 3990, 3131, 3217, 4077, 3365, 3931, 3217, 4077, 4277,
+    778, 3595, 4397, 4498, 2514, 3637, 779, 4398, 534, 3986, 3990, 3131, 3217, 3896,
+    3365, 3931, 3217, 3896, 4277, 780, 3595, 4397, 4475, 2515, 3637, 781, 4398, 570,
+    3680, 3990, 3906, 4077, 3365, 3340, 3906, 4077, 4277, 782, 3595, 4397, 3533, 2452,
+    3637, 783, 4398, 570, 3986, 3990, 3906, 3896, 3365, 3340, 3906, 3896, 4277, 784,
+    3595, 3607, 3598, 3565, 2063, 4503, 3092, 785, 3942, 3633, 2768, 3933, 2768, 4101,
+    3607, 4486, 4476, 2063, 4515, 3092, 786, 3942, 3966, 3890, 3327, 3890, 3407, 3607,
+    3598, 4497, 2063, 4514, 3092, 787, 4110, 3633, 2531, 3933, 2531, 4101, 3607, 4486,
+    3565, 2063, 4525, 3092, 788, 4110, 3966, 4037, 3327, 4037, 3407, 3607, 3939, 2063,
+    4503, 3104, 789, 4127, 3639, 2768, 3930, 2768, 4099, 790, 3595, 3607, 3404, 4498,
+    2063, 4515, 3104, 791, 4127, 3969, 4051, 3233, 4051, 3448, 792, 3595, 3607, 3404,
+    4475, 2063, 4514, 3104, 793, 3951, 3639, 2531, 3930, 2531, 4099, 794, 3595, 3607,
+    3939, 2063, 4525, 3104, 795, 3951, 3969, 3866, 3233, 3866, 3448, 796, 3595, 4366,
+    3527, 797, 2698, 800, 3935, 802, 659, 803, 2860, 2861, 809, 810, 811, 812,
+    2583, 2118, 816, 817, 813, 818, 2863, 823, 824, 825, 826, 2932, 673, 829,
+    2901, 4328, 837, 4095, 840, 4302, 2920, 673, 845, 2942, 4328, 847, 4095, 848,
+    4302, 2891, 4159, 852, 4323, 3898, 4159, 863, 4323, 3727, 4366, 3562, 3509, 866,
+    3935, 867, 2697, 2860, 715, 868, 2928, 812, 3037, 3697, 2536, 823, 824, 825,
+    873, 2046, 874, 875, 876, 877, 3007, 841, 879, 2994, 883, 884, 2984, 4161,
+    138, 895, 896, 897, 4353, 2204, 4353, 3575, 138, 899, 4161, 2934, 3992, 852,
+    4357, 3898, 3992, 863, 4357, 3727, 4366, 3560, 797, 2698, 907, 3935, 802, 659,
+    803, 2860, 2861, 809, 810, 811, 812, 2583, 2118, 816, 817, 813, 818, 2863,
+    3611, 2932, 673, 829, 2901, 4328, 837, 4095, 840, 4302, 2920, 673, 845, 2942,
+    4328, 847, 4095, 848, 4302, 2891, 4159, 852, 4323, 3898, 4159, 863, 4323, 3727,
+    4366, 3530, 3509, 911, 3935, 867, 2697, 2860, 715, 868, 2928, 812, 3037, 3697,
+    2536, 3021, 912, 2046, 874, 875, 876, 877, 3007, 841, 879, 2994, 883, 884,
+    2984, 4161, 138, 895, 896, 897, 4353, 2204, 4353, 3575, 138, 899, 4161, 2934,
+    3992, 852, 4357, 3898, 3992, 863, 4357, 3727, 4543, 915, 45, 4130, 916, 2935,
+    4486, 2810, 4578, 2451, 3732, 919, 4451, 3521, 142, 4191, 3356, 4162, 3235, 3356,
+    4162, 4308, 4543, 915, 45, 4130, 916, 2935, 3598, 3087, 4535, 2514, 3732, 941,
+    4451, 3521, 212, 4191, 3356, 4288, 3235, 3356, 4288, 4308, 4543, 942, 2488, 32,
+    3, 944, 3302, 2257, 4486, 2424, 4578, 2515, 3732, 946, 4451, 3555, 142, 4191,
+    2531, 4162, 3235, 2531, 4162, 4308, 4543, 942, 2488, 32, 3, 944, 3302, 2257,
+    3598, 2810, 4578, 2452, 3732, 948, 4451, 3555, 212, 4191, 2531, 4288, 3235, 2531,
+    4288, 4308, 4457, 3741, 3742, 3743, 3744, 3745, 3995, 3996, 3997, 3998, 3746, 3006,
+    2478, 2451, 4163, 963, 4453, 534, 535, 4432, 3684, 4195, 4057, 3684, 4195, 4390,
+    4457, 3741, 3742, 3743, 3744, 3745, 3741, 3996, 3743, 3998, 3745, 3351, 2478, 2514,
+    4163, 985, 4453, 534, 565, 4432, 3684, 3252, 3751, 4057, 3684, 3252, 3751, 4390,
+    4457, 3995, 3742, 3997, 3744, 3746, 3995, 3996, 3997, 3998, 3746, 3231, 2478, 2515,
+    4163, 987, 4453, 570, 535, 4432, 2960, 4195, 4057, 2960, 4195, 4390, 4457, 3995,
+    3742, 3997, 3744, 3746, 3741, 3996, 3743, 3998, 3745, 3006, 2478, 2452, 4163, 988,
+    4453, 570, 565, 4432, 4068, 3751, 4057, 4068, 3751, 4390, 4494, 2087, 1010, 1011,
+    31, 3071, 1013, 2002, 1014, 2912, 3042, 2451, 3155, 1039, 4113, 4002, 4194, 3412,
+    4494, 4469, 4072, 3155, 1112, 4113, 3756, 4388, 3412, 2681, 4274, 2087, 1010, 1011,
+    31, 3071, 1013, 2002, 1014, 2912, 3042, 2515, 3155, 1119, 3945, 4002, 4426, 3412,
+    2681, 4274, 4469, 4495, 3155, 1121, 3945, 3756, 4303, 3412, 4479, 4502, 3159, 1126,
+    3940, 4517, 3463, 4479, 3612, 3159, 1153, 3940, 4524, 3463, 3524, 4411, 4482, 3159,
+    1157, 4106, 4529, 3463, 3524, 4411, 4512, 3159, 1159, 4106, 4523, 3463, 4471, 4502,
+    3161, 1161, 3946, 3967, 2643, 3259, 2643, 3458, 1169, 3451, 4471, 3612, 3161, 1175,
+    3946, 3646, 2661, 3259, 2661, 3458, 1176, 3451, 2633, 4274, 4482, 3161, 1177, 4115,
+    3967, 2663, 3259, 2663, 3458, 1178, 3451, 2633, 4274, 4512, 3161, 1179, 4115, 3646,
+    2645, 3259, 2645, 3458, 1180, 3451, 4518, 3955, 4114, 3406, 2087, 4310, 2063, 3760,
+    2451, 3161, 1194, 3946, 3967, 2643, 3259, 2643, 3458, 1195, 3451, 4471, 3612, 3161,
+    1196, 3946, 3646, 2661, 3259, 2661, 3458, 1197, 3451, 4518, 4114, 4198, 4310, 2063,
+    1198, 3072, 1199, 2650, 3760, 2515, 3161, 1200, 4115, 3967, 2663, 3259, 2663, 3458,
+    1201, 3451, 4518, 3956, 2915, 4198, 3067, 2063, 1199, 4470, 3161, 1202, 4115, 3646,
+    2645, 3259, 2645, 3458, 1203, 3451, 2681, 3955, 4114, 3406, 2087, 1204, 2488, 3071,
+    1205, 3302, 2664, 3534, 2451, 3155, 1206, 4113, 4002, 4194, 3412, 4494, 4469, 4072,
+    3155, 1207, 4113, 3756, 4388, 3412, 2681, 4114, 4198, 1204, 2488, 3071, 1205, 3302,
+    2664, 3534, 2515, 3155, 1208, 3945, 4002, 4426, 3412, 2681, 3956, 2915, 4198, 4329,
+    4495, 3155, 1209, 3945, 3756, 4303, 3412, 2633, 4483, 4313, 4247, 2451, 4276, 1212,
+    4402, 3521, 3752, 4194, 4425, 1218, 4448, 3609, 4313, 4201, 4072, 4276, 1230, 4402,
+    3521, 4003, 4388, 4425, 1231, 4448, 2633, 3571, 4351, 4247, 2515, 4276, 1232, 4402,
+    3555, 3752, 4426, 4425, 1233, 4448, 2633, 4484, 4351, 4201, 4495, 4276, 1234, 4402,
+    3555, 4003, 4303, 4425, 1235, 4448, 4518, 4483, 4313, 4247, 2063, 3760, 2451, 4079,
+    1236, 4193, 3521, 3752, 4194, 4197, 3524, 4313, 4201, 4072, 4079, 1237, 4193, 3521,
+    4003, 4388, 4197, 4518, 3571, 4351, 4247, 2063, 1198, 3072, 1199, 2650, 3760, 2515,
+    4079, 1238, 4193, 3555, 3752, 4426, 4197, 4518, 4484, 4351, 4201, 3042, 2063, 1199,
+    4470, 4079, 1239, 4193, 3555, 4003, 4303, 4197, 3609, 3593, 4502, 4004, 1240, 4378,
+    1137, 4517, 4431, 1243, 4443, 3609, 3593, 3612, 4004, 1252, 4378, 1137, 4524, 4431,
+    1253, 4443, 3609, 4411, 4482, 4004, 1254, 4378, 1158, 4529, 4431, 1255, 4443, 3609,
+    4411, 4512, 4004, 1256, 4378, 1158, 4523, 4431, 1257, 4443, 2681, 4483, 3593, 2087,
+    4310, 2451, 3159, 1258, 3940, 4517, 3463, 4479, 3612, 3159, 1259, 3940, 4524, 3463,
+    2681, 3571, 1260, 2086, 3244, 2593, 1156, 2018, 4310, 2515, 3159, 1261, 4106, 4529,
+    3463, 2681, 4484, 1260, 2086, 3244, 2593, 1156, 2018, 3067, 2452, 3159, 1262, 4106,
+    4523, 3463, 4558, 4565, 3527, 1269, 1270, 1271, 4168, 1275, 659, 4169, 1279, 1280,
+    3518, 1281, 668, 1282, 670, 1283, 672, 1284, 1285, 1286, 3581, 1287, 3778, 681,
+    1290, 1291, 1292, 4325, 3700, 3778, 691, 1296, 1297, 1298, 4325, 3701, 1299, 697,
+    3780, 699, 1301, 4316, 4558, 4569, 4565, 3562, 1269, 1302, 1303, 4168, 1304, 714,
+    4169, 1279, 1280, 3554, 1305, 1306, 1307, 1308, 720, 1309, 677, 1310, 4467, 1311,
+    4326, 1311, 4155, 3502, 3582, 4327, 3504, 1312, 1313, 3573, 3780, 3597, 3716, 4558,
+    4565, 3560, 1269, 1270, 1314, 4168, 1275, 659, 4169, 1315, 1316, 3518, 1281, 668,
+    1282, 670, 1283, 672, 1284, 1285, 1286, 3581, 1287, 3778, 681, 1290, 1291, 1292,
+    4325, 3700, 3778, 691, 1296, 1297, 1298, 4325, 3701, 1299, 697, 3780, 699, 1301,
+    4316, 4558, 4569, 4565, 3530, 1269, 1302, 1317, 4168, 1304, 714, 4169, 1315, 1316,
+    3554, 1305, 1306, 1307, 1308, 720, 1309, 677, 1310, 4504, 1311, 4326, 1311, 4155,
+    766, 767, 3708, 4327, 3504, 1312, 1313, 3573, 3780, 3597, 3716, 4439, 4399, 2451,
+    3291, 1354, 3457, 3929, 3038, 4075, 2733, 3872, 3915, 2290, 4439, 4170, 3566, 2514,
+    3291, 1400, 3457, 4098, 3038, 3925, 3870, 4042, 3915, 3614, 4422, 4399, 2515, 3291,
+    1408, 3457, 4269, 4275, 2733, 4083, 4082, 2290, 4422, 4170, 2550, 4117, 3291, 1416,
+    3457, 4253, 4309, 3870, 3917, 4082, 3954, 4573, 2073, 3621, 4225, 1443, 4561, 1457,
+    1458, 4420, 3488, 1470, 2356, 1472, 1473, 2356, 1474, 1475, 2356, 1476, 1477, 2356,
+    1478, 1479, 2356, 1480, 1481, 2356, 1482, 1483, 2356, 1484, 1485, 2356, 387, 1486,
+    2356, 1487, 1488, 2356, 1489, 1490, 2356, 1491, 1492, 2356, 1493, 1494, 2356, 1495,
+    1496, 2356, 1497, 1498, 2356, 1499, 1500, 1471, 4207, 3618, 1503, 2789, 1505, 1506,
+    2789, 1507, 1508, 2789, 1509, 1510, 2789, 1511, 1512, 2789, 1513, 1514, 2789, 1515,
+    1516, 2789, 1517, 1518, 1504, 4231, 3488, 3801, 1472, 4016, 1474, 4226, 1476, 4344,
+    1478, 4408, 1480, 4437, 1482, 4455, 1484, 4487, 387, 4507, 1487, 4520, 1489, 4527,
+    1491, 4531, 1493, 4533, 1495, 4536, 1497, 4539, 1499, 4409, 3618, 4542, 1505, 4545,
+    1507, 4548, 1509, 4551, 1511, 4554, 1513, 4557, 1515, 4560, 1517, 4412, 1548, 1549,
+    2357, 1551, 1552, 2357, 1553, 1554, 2357, 1555, 1556, 2357, 1557, 1558, 2357, 1559,
+    1560, 2357, 1561, 1562, 2357, 1563, 1564, 2357, 1565, 1566, 2357, 1567, 1568, 2357,
+    1569, 1570, 2357, 1571, 1572, 2357, 1573, 1574, 2357, 1575, 1576, 2357, 1577, 1578,
+    2357, 1579, 1580, 1550, 4283, 1582, 1583, 2790, 1585, 1586, 2790, 1587, 1588, 2790,
+    1589, 1590, 2790, 1591, 1592, 2790, 1593, 1594, 2790, 1595, 1596, 2790, 1597, 1598,
+    1584, 4571, 4573, 2073, 3965, 4225, 1673, 4561, 1457, 1674, 4420, 3488, 1470, 2356,
+    1472, 1473, 2356, 1474, 1475, 2356, 1476, 1477, 2356, 1478, 1479, 2356, 1480, 1481,
+    2356, 1482, 1483, 2356, 1484, 1485, 2356, 387, 1486, 2356, 1487, 1488, 2356, 1489,
+    1490, 2356, 1491, 1492, 2356, 1493, 1494, 2356, 1495, 1496, 2356, 1497, 1498, 2356,
+    1499, 1500, 1471, 4207, 3548, 1503, 2796, 1676, 1506, 2796, 1677, 1508, 2796, 1678,
+    1510, 2796, 1679, 1512, 2796, 1680, 1514, 2796, 1681, 1516, 2796, 1682, 1518, 1675,
+    4231, 3488, 3801, 1472, 4016, 1474, 4226, 1476, 4344, 1478, 4408, 1480, 4437, 1482,
+    4455, 1484, 4487, 387, 4507, 1487, 4520, 1489, 4527, 1491, 4531, 1493, 4533, 1495,
+    4536, 1497, 4539, 1499, 4409, 3548, 4542, 1676, 4545, 1677, 4548, 1678, 4551, 1679,
+    4554, 1680, 4557, 1681, 4560, 1682, 4412, 1548, 1549, 2357, 1551, 1552, 2357, 1553,
+    1554, 2357, 1555, 1556, 2357, 1557, 1558, 2357, 1559, 1560, 2357, 1561, 1562, 2357,
+    1563, 1564, 2357, 1565, 1566, 2357, 1567, 1568, 2357, 1569, 1570, 2357, 1571, 1572,
+    2357, 1573, 1574, 2357, 1575, 1576, 2357, 1577, 1578, 2357, 1579, 1580, 1550, 4283,
+    1683, 1583, 2797, 1685, 1586, 2797, 1686, 1588, 2797, 1687, 1590, 2797, 1688, 1592,
+    2797, 1689, 1594, 2797, 1690, 1596, 2797, 1691, 1598, 1684, 4571, 4573, 2085, 3621,
+    4225, 1692, 4561, 1693, 1458, 4420, 3958, 1470, 2400, 1696, 1473, 2400, 1697, 1475,
+    2400, 1698, 1477, 2400, 1699, 1479, 2400, 1700, 1481, 2400, 1701, 1483, 2400, 1702,
+    1485, 2400, 1703, 1486, 2400, 1704, 1488, 2400, 1705, 1490, 2400, 1706, 1492, 2400,
+    1707, 1494, 2400, 1708, 1496, 2400, 1709, 1498, 2400, 1710, 1500, 1695, 4207, 3618,
+    1503, 2789, 1505, 1506, 2789, 1507, 1508, 2789, 1509, 1510, 2789, 1511, 1512, 2789,
+    1513, 1514, 2789, 1515, 1516, 2789, 1517, 1518, 1504, 4231, 3958, 3801, 1696, 4016,
+    1697, 4226, 1698, 4344, 1699, 4408, 1700, 4437, 1701, 4455, 1702, 4487, 1703, 4507,
+    1704, 4520, 1705, 4527, 1706, 4531, 1707, 4533, 1708, 4536, 1709, 4539, 1710, 4409,
+    3618, 4542, 1505, 4545, 1507, 4548, 1509, 4551, 1511, 4554, 1513, 4557, 1515, 4560,
+    1517, 4412, 1711, 1549, 2401, 1713, 1552, 2401, 1714, 1554, 2401, 1715, 1556, 2401,
+    1716, 1558, 2401, 1717, 1560, 2401, 1718, 1562, 2401, 1719, 1564, 2401, 1720, 1566,
+    2401, 1721, 1568, 2401, 1722, 1570, 2401, 1723, 1572, 2401, 1724, 1574, 2401, 1725,
+    1576, 2401, 1726, 1578, 2401, 1727, 1580, 1712, 4283, 1582, 1583, 2790, 1585, 1586,
+    2790, 1587, 1588, 2790, 1589, 1590, 2790, 1591, 1592, 2790, 1593, 1594, 2790, 1595,
+    1596, 2790, 1597, 1598, 1584, 4571, 4573, 2085, 3965, 4225, 1728, 4561, 1693, 1674,
+    4420, 3958, 1470, 2400, 1696, 1473, 2400, 1697, 1475, 2400, 1698, 1477, 2400, 1699,
+    1479, 2400, 1700, 1481, 2400, 1701, 1483, 2400, 1702, 1485, 2400, 1703, 1486, 2400,
+    1704, 1488, 2400, 1705, 1490, 2400, 1706, 1492, 2400, 1707, 1494, 2400, 1708, 1496,
+    2400, 1709, 1498, 2400, 1710, 1500, 1695, 4207, 3548, 1503, 2796, 1676, 1506, 2796,
+    1677, 1508, 2796, 1678, 1510, 2796, 1679, 1512, 2796, 1680, 1514, 2796, 1681, 1516,
+    2796, 1682, 1518, 1675, 4231, 3958, 3801, 1696, 4016, 1697, 4226, 1698, 4344, 1699,
+    4408, 1700, 4437, 1701, 4455, 1702, 4487, 1703, 4507, 1704, 4520, 1705, 4527, 1706,
+    4531, 1707, 4533, 1708, 4536, 1709, 4539, 1710, 4409, 3548, 4542, 1676, 4545, 1677,
+    4548, 1678, 4551, 1679, 4554, 1680, 4557, 1681, 4560, 1682, 4412, 1711, 1549, 2401,
+    1713, 1552, 2401, 1714, 1554, 2401, 1715, 1556, 2401, 1716, 1558, 2401, 1717, 1560,
+    2401, 1718, 1562, 2401, 1719, 1564, 2401, 1720, 1566, 2401, 1721, 1568, 2401, 1722,
+    1570, 2401, 1723, 1572, 2401, 1724, 1574, 2401, 1725, 1576, 2401, 1726, 1578, 2401,
+    1727, 1580, 1712, 4283, 1683, 1583, 2797, 1685, 1586, 2797, 1686, 1588, 2797, 1687,
+    1590, 2797, 1688, 1592, 2797, 1689, 1594, 2797, 1690, 1596, 2797, 1691, 1598, 1684,
+    4571, 4473, 1731, 2698, 1732, 3563, 3833, 3080, 1742, 813, 2584, 3075, 1746, 3026,
+    1748, 3085, 840, 4134, 3086, 4134, 3078, 2865, 2005, 4522, 1761, 2698, 1762, 3531,
+    3833, 3064, 1765, 813, 850, 2974, 3043, 1746, 3026, 1767, 3082, 277, 3076, 4252,
+    3081, 4252, 3020, 3495, 3068, 4059, 3035, 4511, 1731, 2698, 1782, 3563, 3833, 3080,
+    1742, 813, 2584, 3075, 1783, 1784, 1785, 3085, 840, 4134, 3086, 4134, 3078, 2865,
+    2005, 4496, 1761, 2698, 1786, 3531, 3833, 3064, 1765, 813, 850, 2974, 3043, 1783,
+    1784, 1787, 3082, 277, 3076, 4252, 3081, 4252, 3020, 3495, 3068, 4059, 3035, 4439,
+    3175, 2793, 3247, 4474, 2451, 3835, 1790, 4320, 2798, 4135, 2792, 1371, 1792, 3038,
+    262, 4045, 2807, 4030, 2808, 4387, 2791, 2776, 3869, 2098, 1398, 3523, 4439, 1329,
+    3033, 3377, 4474, 2514, 3835, 1794, 4320, 2798, 4135, 2792, 1401, 1792, 3038, 355,
+    4045, 2807, 4030, 3544, 4387, 2791, 3475, 3869, 2098, 1398, 2680, 3614, 4422, 3175,
+    2793, 3247, 4474, 2515, 3835, 1795, 4320, 2058, 4135, 3485, 1371, 1792, 3057, 262,
+    4045, 2811, 4030, 2808, 4387, 2094, 2805, 274, 2776, 3869, 2800, 1398, 3523, 4422,
+    1329, 3033, 3486, 4499, 2452, 3835, 1796, 4320, 3542, 4135, 3580, 1401, 1792, 3057,
+    355, 4045, 2811, 4030, 3545, 4387, 2094, 2805, 274, 3546, 3869, 2800, 1398, 2680,
+    3954, 4575, 3919, 4299, 2451, 3398, 1804, 3469, 3929, 3853, 4075, 3460, 3872, 4097,
+    3883, 1814, 4488, 2778, 4575, 3919, 4355, 3528, 2514, 3398, 1834, 3469, 4098, 3853,
+    3925, 4041, 4042, 4097, 3476, 3960, 1835, 4488, 350, 1836, 2277, 4575, 4086, 4299,
+    2515, 3398, 1839, 3469, 4269, 2180, 4275, 3460, 4083, 3928, 3883, 1840, 4460, 3916,
+    2694, 4575, 4086, 4355, 2352, 4117, 3398, 1842, 3469, 4253, 2180, 4309, 4041, 3917,
+    3928, 3547, 3960, 1843, 4460, 1844, 1845, 3916, 1846, 2277, 4577, 4100, 4306, 2063,
+    1853, 3072, 1854, 2650, 1855, 2542, 2451, 3297, 1857, 4321, 3782, 141, 4210, 2807,
+    3902, 3267, 2776, 3921, 2290, 4577, 4100, 4349, 2888, 3561, 2063, 1866, 3072, 1854,
+    2650, 1867, 2542, 2514, 3297, 1868, 4321, 4014, 141, 4338, 3586, 3304, 3267, 3475,
+    3921, 3614, 4577, 3932, 4306, 2063, 1869, 3072, 1870, 2650, 1855, 2542, 2515, 3297,
+    1871, 3601, 2058, 3374, 3485, 3782, 218, 4210, 2811, 3902, 3889, 2776, 4088, 2290,
+    4577, 3932, 4349, 3044, 4499, 2063, 1872, 3072, 1870, 2650, 1867, 4470, 3297, 1873,
+    3601, 3542, 3374, 3580, 4014, 218, 4338, 3591, 3304, 3889, 3546, 4088, 3954, 4205,
+    3919, 4299, 2451, 3291, 1874, 3457, 3929, 3038, 4075, 2733, 3872, 3915, 2290, 4205,
+    3919, 4355, 3528, 2514, 3291, 1875, 3457, 4098, 3038, 3925, 3870, 4042, 3915, 3614,
+    4205, 4086, 4299, 2515, 3291, 1876, 3457, 4269, 4275, 2733, 4083, 4082, 2290, 4205,
+    4086, 4355, 2352, 4117, 3291, 1877, 3457, 4253, 4309, 3870, 3917, 4082, 3954, 3953,
+    1878, 3, 1879, 1880, 1881, 2000, 4528, 710, 759, 3695, 1884, 4572, 1885, 3879,
+    1886, 762, 3554, 1887, 1888, 1889, 1890, 1891, 1892, 2858, 4504, 1893, 1894, 1895,
+    1896, 1897, 1898, 731, 2813, 1893, 1899, 1900, 1901, 1902, 1903, 3708, 1904, 1905,
+    740, 1906, 742, 1907, 744, 1908, 4317, 1909, 3012, 4346, 3953, 1878, 3, 1879,
+    1880, 1881, 2000, 4528, 710, 651, 3695, 1911, 4572, 1885, 3879, 1912, 665, 3554,
+    1887, 1888, 1889, 1890, 1891, 1892, 2858, 4467, 1893, 1894, 1895, 1896, 1897, 1898,
+    731, 2813, 1893, 1899, 1900, 1901, 1902, 1898, 3708, 1904, 1905, 740, 1906, 742,
+    1907, 744, 1908, 4317, 1909, 3012, 4346, 3953, 4528, 650, 759, 1913, 653, 1914,
+    4572, 1915, 659, 1916, 3143, 1886, 762, 3518, 1917, 1918, 669, 1919, 3696, 1749,
+    1920, 1921, 3581, 1922, 3988, 1924, 1925, 1926, 1927, 3444, 1928, 3551, 3988, 1929,
+    1930, 1931, 1932, 3444, 1933, 3572, 4262, 3490, 1934, 1935, 126, 704, 4346, 3953,
+    4528, 650, 651, 1913, 653, 1936, 4572, 1915, 659, 1916, 3143, 1912, 665, 3518,
+    1917, 1918, 669, 1919, 3696, 1749, 1920, 1921, 3581, 1922, 3988, 1924, 1925, 1926,
+    1927, 3444, 1928, 3551, 3988, 1929, 1930, 1931, 1932, 3444, 1933, 3572, 4262, 3490,
+    1934, 1935, 126, 704, 4346, 4473, 3844, 1938, 4254, 3913, 3453, 2865, 3416, 3035,
+    4522, 3509, 1941, 4121, 4080, 3452, 4059, 3859, 3371, 3859, 3428, 3035, 4511, 3844,
+    1945, 4254, 3611, 3453, 2865, 3416, 3035, 4496, 3509, 1946, 4121, 4071, 3452, 4059,
+    3859, 3371, 3859, 3428, 3035, 4093, 759, 3509, 1947, 4121, 4071, 3539, 2866, 3520,
+    4060, 3371, 4060, 3428, 4438, 4093, 651, 3509, 1949, 4121, 4080, 3539, 2866, 3520,
+    4060, 3371, 4060, 3428, 4438, 3924, 759, 3844, 1950, 4254, 3611, 3570, 2866, 3416,
+    4438, 3924, 651, 3844, 1951, 4254, 3913, 3570, 2866, 3416, 4438, 4576, 3592, 4399,
+    2451, 3398, 1952, 3469, 3929, 3853, 4075, 3460, 3872, 4097, 3883, 1953, 4488, 2778,
+    4576, 3592, 4170, 3566, 2514, 3398, 1954, 3469, 4098, 3853, 3925, 4041, 4042, 4097,
+    3476, 3960, 1955, 4488, 350, 1836, 2277, 4576, 3587, 4399, 2515, 3398, 1956, 3469,
+    4269, 2180, 4275, 3460, 4083, 3928, 3883, 1957, 4460, 3916, 2694, 4576, 3587, 4170,
+    2550, 4117, 3398, 1958, 3469, 4253, 2180, 4309, 4041, 3917, 3928, 3547, 3960, 1959,
+    4460, 1844, 1845, 3916, 1846, 2277, 4093, 759, 3728, 1961, 4332, 4071, 4404, 4546,
+    4093, 651, 3728, 1986, 4332, 4080, 4404, 4546, 3924, 759, 4026, 1987, 4368, 3611,
+    4319, 4546, 3924, 651, 4026, 1989, 4368, 3913, 4319, 4546, 4473, 4026, 1990, 4368,
+    3913, 4319, 4552, 4522, 3728, 1993, 4332, 4080, 4404, 4552, 4511, 4026, 1994, 4368,
+    3611, 4319, 4552, 4496, 3728, 1995, 4332, 4071, 4404, 4552, 4205, 4100, 4306, 2451,
+    3297, 1996, 4321, 3782, 141, 4210, 2807, 3902, 3267, 2776, 3921, 2290, 4205, 4100,
+    4349, 2888, 3561, 2514, 3297, 1997, 4321, 4014, 141, 4338, 3586, 3304, 3267, 3475,
+    3921, 3614, 4205, 3932, 4306, 2515, 3297, 1998, 3601, 2058, 3374, 3485, 3782, 218,
+    4210, 2811, 3902, 3889, 2776, 4088, 2290, 4205, 3932, 4349, 3044, 4499, 2452, 3297,
+    1999, 3601, 3542, 3374, 3580, 4014, 218, 4338, 3591, 3304, 3889, 3546, 4088, 3954,
 };
 
 static const struct kiln_program programs[] = {
-    { UINT64_C(0x9ae01060a3658f8d), 0, 0, 12, 13417, 0, NULL },
-    { UINT64_C(0x1219fda6e64dc693), 0, 12, 12, 13197, 0, NULL },
-    { UINT64_C(0xb07338e1461695e0), 0, 24, 12, 13208, 0, NULL },
-    { UINT64_C(0x6d857d57058ae584), 0, 36, 12, 13623, 0, NULL },
-    { UINT64_C(0x83b7d1d67fba159f), 0, 48, 13, 20139, 0, NULL },
-    { UINT64_C(0x91cb196bd6229362), 0, 61, 13, 19919, 0, NULL },
-    { UINT64_C(0x292816978d983884), 0, 74, 13, 19930, 0, NULL },
-    { UINT64_C(0xbcdce6081993d207), 0, 87, 13, 20345, 0, NULL },
-    { UINT64_C(0xecae688da6d0fe66), 0, 100, 25, 10806, 0, NULL },
-    { UINT64_C(0x9005007560e58198), 0, 125, 24, 10806, 0, NULL },
-    { UINT64_C(0xf47585e649903470), 0, 149, 26, 10806, 0, NULL },
-    { UINT64_C(0xa1d3e448204ffb3e), 0, 175, 25, 10806, 0, NULL },
-    { UINT64_C(0x0b1924aa693deb26), 0, 200, 21, 14746, 0, NULL },
-    { UINT64_C(0x4f18dd9bb901420d), 0, 221, 21, 14534, 0, NULL },
-    { UINT64_C(0xf89a1dffbb1e907b), 0, 242, 22, 14545, 0, NULL },
-    { UINT64_C(0x17318c9ea1ac3dee), 0, 264, 20, 14968, 0, NULL },
-    { UINT64_C(0x1404195bbecd1fbe), 0, 284, 22, 16564, 0, NULL },
-    { UINT64_C(0x75de2b5f0560dcb2), 0, 306, 22, 16343, 0, NULL },
-    { UINT64_C(0xf10ef40c3ce3a7e8), 0, 328, 23, 16356, 0, NULL },
-    { UINT64_C(0x31262a3c81865fb4), 0, 351, 23, 16770, 0, NULL },
-    { UINT64_C(0xd30deef5480bfea2), 0, 374, 40, 4453, 0, NULL },
-    { UINT64_C(0x2e7b5e56c86172a7), 0, 414, 29, 4598, 0, NULL },
-    { UINT64_C(0x713ebfb9fd5cb489), 0, 443, 40, 4449, 0, NULL },
-    { UINT64_C(0x479653bf3dc74aed), 0, 483, 30, 4784, 0, NULL },
-    { UINT64_C(0xd3b2deb2b14cb3cf), 0, 513, 19, 21467, 0, NULL },
-    { UINT64_C(0x32c04710a379438c), 0, 532, 19, 21255, 0, NULL },
-    { UINT64_C(0x0c5db4e75dba83e6), 0, 551, 18, 21266, 0, NULL },
-    { UINT64_C(0x316f67ca6c7cf3bb), 0, 569, 18, 21689, 0, NULL },
-    { UINT64_C(0xe2ed4ac6abaa6ea9), 0, 587, 13, 16546, 0, NULL },
-    { UINT64_C(0x9011f4b7c121c1e7), 0, 600, 13, 16326, 0, NULL },
-    { UINT64_C(0x8655ee057a4d6e82), 0, 613, 13, 16337, 0, NULL },
-    { UINT64_C(0x77edc5fca259c92c), 0, 626, 13, 16752, 0, NULL },
-    { UINT64_C(0xeb569dfd0b2be54f), 0, 639, 14, 23134, 0, NULL },
-    { UINT64_C(0x3ca7dee4fb5ff8b2), 0, 653, 14, 22914, 0, NULL },
-    { UINT64_C(0x422e985c7ccdd774), 0, 667, 14, 22925, 0, NULL },
-    { UINT64_C(0xfb2c66deff7b705b), 0, 681, 14, 23340, 0, NULL },
-    { UINT64_C(0xa0a35c3e68bd02d8), 0, 695, 53, 6674, 0, NULL },
-    { UINT64_C(0xda3b41f54c27ef0c), 0, 748, 50, 7322, 0, NULL },
-    { UINT64_C(0xda9f3ee0cb08ca27), 0, 798, 50, 6613, 0, NULL },
-    { UINT64_C(0x033dd1ad33eb29d9), 0, 848, 48, 7261, 0, NULL },
-    { UINT64_C(0xaf2da0764279e3b7), 0, 896, 22, 11385, 0, NULL },
-    { UINT64_C(0xb1db49ebb7e6116d), 0, 918, 22, 11165, 0, NULL },
-    { UINT64_C(0xa9ae9c886c5f1a1f), 0, 940, 24, 11174, 0, NULL },
-    { UINT64_C(0x1261b44af7899735), 0, 964, 24, 11589, 0, NULL },
-    { UINT64_C(0x05ab441d1d064224), 0, 988, 26, 14766, 0, NULL },
-    { UINT64_C(0xdd84648a4dd5c4d1), 0, 1014, 28, 14550, 0, NULL },
-    { UINT64_C(0xd73a623c08cbcdc5), 0, 1042, 26, 14569, 0, NULL },
-    { UINT64_C(0xef1df620a7b531ec), 0, 1068, 26, 14988, 0, NULL },
-    { UINT64_C(0x5fa6fcf42d3e9f87), 0, 1094, 17, 12977, 0, NULL },
-    { UINT64_C(0x6b1a0cf93574868b), 0, 1111, 9, 13175, 0, NULL },
-    { UINT64_C(0x34a52e6c98992a4f), 0, 1120, 18, 12778, 0, NULL },
-    { UINT64_C(0x15aef1512b1b4d97), 0, 1138, 10, 12976, 0, NULL },
-    { UINT64_C(0xb2d6409194c50d03), 0, 1148, 7, 12965, 0, NULL },
-    { UINT64_C(0xb5de4c0131243e95), 0, 1155, 7, 13164, 0, NULL },
-    { UINT64_C(0x564ccf3198e2b72c), 0, 1162, 8, 12766, 0, NULL },
-    { UINT64_C(0x2b94b33be0e8a550), 0, 1170, 8, 12965, 0, NULL },
-    { UINT64_C(0x466f50827d406c78), 0, 1178, 12, 19540, 0, NULL },
-    { UINT64_C(0x988f1e2bfb37a580), 0, 1190, 12, 19739, 0, NULL },
-    { UINT64_C(0x0e2ccb8dc3b09dcc), 0, 1202, 13, 19341, 0, NULL },
-    { UINT64_C(0x785e8692183e043c), 0, 1215, 13, 19540, 0, NULL },
-    { UINT64_C(0xbf02474234d2078c), 0, 1228, 18, 21718, 0, NULL },
-    { UINT64_C(0x24994c99943d2898), 0, 1246, 12, 19741, 0, NULL },
-    { UINT64_C(0x56a17744a500c677), 0, 1258, 21, 22140, 0, NULL },
-    { UINT64_C(0x6538745bce0ac367), 0, 1279, 18, 21718, 0, NULL },
-    { UINT64_C(0x9240a996efc950bb), 0, 1297, 18, 13271, 0, NULL },
-    { UINT64_C(0x0ae1b8424702005c), 0, 1315, 9, 13176, 0, NULL },
-    { UINT64_C(0x8cdf4acfa2649e36), 0, 1324, 17, 12790, 0, NULL },
-    { UINT64_C(0xfa2b8c9076c320be), 0, 1341, 12, 13272, 0, NULL },
-    { UINT64_C(0x62d62d8baa1d2fc7), 0, 1353, 14, 19886, 0, NULL },
-    { UINT64_C(0x6ba7ad38c3c38970), 0, 1367, 13, 19791, 0, NULL },
-    { UINT64_C(0x41e5c4e15023c777), 0, 1380, 14, 19404, 0, NULL },
-    { UINT64_C(0x131f86b4a51ffc9d), 0, 1394, 14, 19886, 0, NULL },
-    { UINT64_C(0x337c2fb018f3e32f), 0, 1408, 14, 15300, 0, NULL },
-    { UINT64_C(0x03419c3efd1267a7), 0, 1422, 11, 13190, 0, NULL },
-    { UINT64_C(0xcfca0f90aa7e63f5), 0, 1433, 18, 15721, 0, NULL },
-    { UINT64_C(0x5f370f0ad5b75dfc), 0, 1451, 15, 15300, 0, NULL },
-    { UINT64_C(0x87dda195bcc31d0a), 0, 1466, 11, 19540, 0, NULL },
-    { UINT64_C(0x5291d98fd3c74b0c), 0, 1477, 11, 19739, 0, NULL },
-    { UINT64_C(0xa52b60a97b75949f), 0, 1488, 11, 19341, 0, NULL },
-    { UINT64_C(0xfb333ead7afc2c1f), 0, 1499, 11, 19540, 0, NULL },
-    { UINT64_C(0x5e9cb3edb531ab82), 0, 1510, 10, 13261, 0, NULL },
-    { UINT64_C(0x5b4add6a9853acee), 0, 1520, 7, 13165, 0, NULL },
-    { UINT64_C(0xcb570de83291ff79), 0, 1527, 15, 12781, 0, NULL },
-    { UINT64_C(0x9c90cd5e7429fd46), 0, 1542, 14, 13262, 0, NULL },
-    { UINT64_C(0xfb280700b6ea1e3a), 0, 1556, 44, 4373, 0, NULL },
-    { UINT64_C(0xf543cec078fcd109), 0, 1600, 37, 4530, 0, NULL },
-    { UINT64_C(0x4c9268056d8132bd), 0, 1637, 44, 4369, 0, NULL },
-    { UINT64_C(0xc7b76e54262cb261), 0, 1681, 38, 4716, 0, NULL },
-    { UINT64_C(0xaf3b486b3cc2fa19), 0, 1719, 13, 11852, 0, NULL },
-    { UINT64_C(0x955a2e500c9fbf89), 0, 1732, 14, 11797, 0, NULL },
-    { UINT64_C(0x97783518d2414b61), 0, 1746, 12, 11627, 0, NULL },
-    { UINT64_C(0x44290274366bceb5), 0, 1758, 13, 11015, 0, NULL },
-    { UINT64_C(0x69848ed568991feb), 0, 1771, 205, 21950, 0, NULL },
-    { UINT64_C(0x30ee866bd5f87389), 0, 1976, 205, 21944, 0, NULL },
-    { UINT64_C(0xd5f92a18c1056092), 0, 2181, 205, 21956, 0, NULL },
-    { UINT64_C(0xb08c7ea8551179f8), 0, 2386, 205, 21950, 0, NULL },
-    { UINT64_C(0xb48196390c191481), 0, 2591, 22, 5770, 0, NULL },
-    { UINT64_C(0xe68952af6c4b0bd7), 0, 2613, 28, 7220, 0, NULL },
-    { UINT64_C(0x04393965b2048db8), 0, 2641, 22, 5707, 0, NULL },
-    { UINT64_C(0x07010f1266c00eda), 0, 2663, 28, 7157, 0, NULL },
-    { UINT64_C(0x5af77442b3bdb955), 0, 2691, 27, 11852, 0, NULL },
-    { UINT64_C(0xcec2e8b8dfb5783c), 0, 2718, 28, 11797, 0, NULL },
-    { UINT64_C(0x73be006da2eba487), 0, 2746, 29, 11627, 0, NULL },
-    { UINT64_C(0x2770744c53584246), 0, 2775, 30, 11015, 0, NULL },
-    { UINT64_C(0xb89ede0c6731c68d), 0, 2805, 17, 18709, 0, NULL },
-    { UINT64_C(0x2ee95e4da30d04a7), 0, 2822, 21, 18676, 0, NULL },
-    { UINT64_C(0x6c7bb48c68ca8703), 0, 2843, 18, 18333, 0, NULL },
-    { UINT64_C(0xee91c9971bbdfee1), 0, 2861, 23, 17835, 0, NULL },
-    { UINT64_C(0xac423f4cb438cc9a), 0, 2884, 22, 14626, 0, NULL },
-    { UINT64_C(0x722d358b60ea9daa), 0, 2906, 24, 14572, 0, NULL },
-    { UINT64_C(0x04a659bfa0740929), 0, 2930, 25, 14400, 0, NULL },
-    { UINT64_C(0x317d9dc023501e5b), 0, 2955, 26, 13789, 0, NULL },
-    { UINT64_C(0xcd1cfd9f84bc9540), 0, 2981, 14, 11867, 0, NULL },
-    { UINT64_C(0x52966062d98debbd), 0, 2995, 15, 11813, 0, NULL },
-    { UINT64_C(0xa0923054de4f2335), 0, 3010, 13, 11641, 0, NULL },
-    { UINT64_C(0xfb771d36bbd0472a), 0, 3023, 14, 11030, 0, NULL },
-    { UINT64_C(0x3ad2ad3223f79e0f), 0, 3037, 53, 4704, 0, NULL },
-    { UINT64_C(0xf5fc9c21b882f0a5), 0, 3090, 53, 4595, 0, NULL },
-    { UINT64_C(0x2621a3492daa384f), 0, 3143, 48, 4390, 0, NULL },
-    { UINT64_C(0xf11561f3f18c9ffe), 0, 3191, 48, 4394, 0, NULL },
-    { UINT64_C(0x7f777e1cb9694cbe), 0, 3239, 10, 6519, 0, NULL },
-    { UINT64_C(0x74298e0132b5baf5), 0, 3249, 13, 8706, 0, NULL },
-    { UINT64_C(0xa643a1aec61b97a1), 0, 3262, 10, 6456, 0, NULL },
-    { UINT64_C(0x6b94ca682b9a5338), 0, 3272, 13, 8643, 0, NULL },
-    { UINT64_C(0xda6653183a959bd9), 0, 3285, 15, 8635, 0, NULL },
-    { UINT64_C(0xb402929e042fad0e), 0, 3300, 15, 8698, 0, NULL },
-    { UINT64_C(0x89521d9ecc0790f4), 0, 3315, 11, 6448, 0, NULL },
-    { UINT64_C(0x2a343e8f152c19c5), 0, 3326, 11, 6511, 0, NULL },
-    { UINT64_C(0x094e5287452f6733), 0, 3337, 17, 18693, 0, NULL },
-    { UINT64_C(0x3dda6089225a9990), 0, 3354, 21, 18659, 0, NULL },
-    { UINT64_C(0x92c1c3f01c8abc72), 0, 3375, 18, 18318, 0, NULL },
-    { UINT64_C(0x44cbbed86c6fb1cd), 0, 3393, 23, 17819, 0, NULL },
-    { UINT64_C(0x4b7a0764ca4b3700), 0, 3416, 9, 9684, 0, NULL },
-    { UINT64_C(0x16c88134cc66c3d9), 0, 3425, 9, 9747, 0, NULL },
-    { UINT64_C(0x154ec47440b1bd6b), 0, 3434, 9, 7531, 0, NULL },
-    { UINT64_C(0x56a37220d44bb444), 0, 3443, 9, 7594, 0, NULL },
-    { UINT64_C(0xce1776009e08d510), 0, 3452, 9, 7602, 0, NULL },
-    { UINT64_C(0x3747cd93301affc5), 0, 3461, 9, 9755, 0, NULL },
-    { UINT64_C(0x36a6753a4b2fa781), 0, 3470, 9, 7539, 0, NULL },
-    { UINT64_C(0x5a8ccfeb1961681e), 0, 3479, 9, 9692, 0, NULL },
-    { UINT64_C(0x33cfd0c02dc9bd7a), 0, 3488, 15, 11859, 0, NULL },
-    { UINT64_C(0x89a274cb7d62eda8), 0, 3503, 17, 11805, 0, NULL },
-    { UINT64_C(0x94d01ed2c61336cf), 0, 3520, 18, 11633, 0, NULL },
-    { UINT64_C(0x7e516b99d7bf27cd), 0, 3538, 20, 11022, 0, NULL },
+    { UINT64_C(0x61a2c8d0842b3f94), 0, 0, 12, 13612, 0, NULL },
+    { UINT64_C(0x784ff6188695676e), 0, 12, 12, 13392, 0, NULL },
+    { UINT64_C(0x04548ccc4ba23bb7), 0, 24, 12, 13403, 0, NULL },
+    { UINT64_C(0xc252d6ebb4757fdd), 0, 36, 12, 13818, 0, NULL },
+    { UINT64_C(0x95b3c812ccb57ae5), 0, 48, 13, 20341, 0, NULL },
+    { UINT64_C(0xc0e76fc9f43c1506), 0, 61, 14, 20121, 0, NULL },
+    { UINT64_C(0xe5bfc227a5af5c1e), 0, 75, 14, 20132, 0, NULL },
+    { UINT64_C(0x7fbc0721e939e8a9), 0, 89, 13, 20547, 0, NULL },
+    { UINT64_C(0x0f976e0648583393), 0, 102, 25, 9738, 0, NULL },
+    { UINT64_C(0x1342a3c6feb54c15), 0, 127, 24, 9738, 0, NULL },
+    { UINT64_C(0xd6bc520b5c2936a1), 0, 151, 26, 9738, 0, NULL },
+    { UINT64_C(0x91687a8a5b4f592f), 0, 177, 25, 9738, 0, NULL },
+    { UINT64_C(0x0ccbd39342e097b9), 0, 202, 21, 14941, 0, NULL },
+    { UINT64_C(0x66f9396cbeca6452), 0, 223, 21, 14729, 0, NULL },
+    { UINT64_C(0x74714b916d7be75a), 0, 244, 22, 14740, 0, NULL },
+    { UINT64_C(0x8cd2e720b0307c89), 0, 266, 20, 15163, 0, NULL },
+    { UINT64_C(0x1ae94a0cd078dde7), 0, 286, 22, 16759, 0, NULL },
+    { UINT64_C(0x27930a0a7b56c785), 0, 308, 22, 16538, 0, NULL },
+    { UINT64_C(0x4769d14cab3c40a5), 0, 330, 23, 16551, 0, NULL },
+    { UINT64_C(0x643dd432a3b788e1), 0, 353, 23, 16965, 0, NULL },
+    { UINT64_C(0x56d893b60d34827d), 0, 376, 40, 4549, 0, NULL },
+    { UINT64_C(0xf889ae20610d3544), 0, 416, 29, 4694, 0, NULL },
+    { UINT64_C(0x687ff64937b3dec0), 0, 445, 40, 4545, 0, NULL },
+    { UINT64_C(0x6b945fcf13c69f12), 0, 485, 30, 4880, 0, NULL },
+    { UINT64_C(0x61c9252a55b175b1), 0, 515, 19, 21669, 0, NULL },
+    { UINT64_C(0xc9bd0bca872fec68), 0, 534, 19, 21457, 0, NULL },
+    { UINT64_C(0xeb912556200db940), 0, 553, 18, 21468, 0, NULL },
+    { UINT64_C(0xc84eaf21ab919551), 0, 571, 18, 21891, 0, NULL },
+    { UINT64_C(0x32f463f380618ae2), 0, 589, 13, 16741, 0, NULL },
+    { UINT64_C(0x49a44b6bdadb2a60), 0, 602, 13, 16521, 0, NULL },
+    { UINT64_C(0x7516f6c7da34a903), 0, 615, 13, 16532, 0, NULL },
+    { UINT64_C(0x7f7383ec62ac73df), 0, 628, 13, 16947, 0, NULL },
+    { UINT64_C(0x1bc58677abc774ef), 0, 641, 14, 23336, 0, NULL },
+    { UINT64_C(0x8a550f752047d280), 0, 655, 15, 23116, 0, NULL },
+    { UINT64_C(0x46cacd7c7247eb64), 0, 670, 15, 23127, 0, NULL },
+    { UINT64_C(0x393872a3b4732837), 0, 685, 14, 23542, 0, NULL },
+    { UINT64_C(0xfea2159bd4608205), 0, 699, 53, 6769, 0, NULL },
+    { UINT64_C(0xd7af783d825564a7), 0, 752, 52, 7417, 0, NULL },
+    { UINT64_C(0xebf086a0e0f86994), 0, 804, 50, 6708, 0, NULL },
+    { UINT64_C(0xbeb47eb785ec2264), 0, 854, 50, 7356, 0, NULL },
+    { UINT64_C(0x5d7398e12db42354), 0, 904, 22, 11566, 0, NULL },
+    { UINT64_C(0x05527c068743eeba), 0, 926, 22, 11346, 0, NULL },
+    { UINT64_C(0xa7238424468ba29a), 0, 948, 24, 11355, 0, NULL },
+    { UINT64_C(0x7be4c1fab917647e), 0, 972, 24, 11770, 0, NULL },
+    { UINT64_C(0x78c1eecfdc4b35ed), 0, 996, 26, 14961, 0, NULL },
+    { UINT64_C(0x416f0fe0af0c8630), 0, 1022, 28, 14745, 0, NULL },
+    { UINT64_C(0xb8028ff3db4b635e), 0, 1050, 26, 14764, 0, NULL },
+    { UINT64_C(0x3e912c781edc074d), 0, 1076, 26, 15183, 0, NULL },
+    { UINT64_C(0x8dc7d6c8c3efed4f), 0, 1102, 18, 13155, 0, NULL },
+    { UINT64_C(0xab46684daf5da58b), 0, 1120, 9, 13353, 0, NULL },
+    { UINT64_C(0x21c4accf48f6c513), 0, 1129, 19, 12956, 0, NULL },
+    { UINT64_C(0x8a23a0c6a78b3ee3), 0, 1148, 10, 13154, 0, NULL },
+    { UINT64_C(0x0899807934bb4661), 0, 1158, 7, 13143, 0, NULL },
+    { UINT64_C(0x95539035d2320e4b), 0, 1165, 7, 13342, 0, NULL },
+    { UINT64_C(0x1a4201a54b88863e), 0, 1172, 8, 12944, 0, NULL },
+    { UINT64_C(0x2699dd502659ac46), 0, 1180, 8, 13143, 0, NULL },
+    { UINT64_C(0xc07f9664332fb861), 0, 1188, 12, 19725, 0, NULL },
+    { UINT64_C(0xdbe6ca71467f26a1), 0, 1200, 12, 19924, 0, NULL },
+    { UINT64_C(0xefe406685f348e81), 0, 1212, 13, 19526, 0, NULL },
+    { UINT64_C(0xf5f01c8e735adf71), 0, 1225, 13, 19725, 0, NULL },
+    { UINT64_C(0x4bc995f9ac9e1175), 0, 1238, 19, 21903, 0, NULL },
+    { UINT64_C(0xb9c6690638bebccb), 0, 1257, 12, 19926, 0, NULL },
+    { UINT64_C(0xe278e9e30e6ffeaa), 0, 1269, 21, 22325, 0, NULL },
+    { UINT64_C(0x911d6e1f72a2abfc), 0, 1290, 18, 21903, 0, NULL },
+    { UINT64_C(0xaddb5f8ac45b3c9d), 0, 1308, 19, 13449, 0, NULL },
+    { UINT64_C(0x2171c02bb73da1b6), 0, 1327, 9, 13354, 0, NULL },
+    { UINT64_C(0x02858d772c5cfcd0), 0, 1336, 17, 12968, 0, NULL },
+    { UINT64_C(0xa47b87d0c5c5eb08), 0, 1353, 12, 13450, 0, NULL },
+    { UINT64_C(0x7871c80d39ebdee6), 0, 1365, 14, 20071, 0, NULL },
+    { UINT64_C(0x9c662be73fec48bf), 0, 1379, 13, 19976, 0, NULL },
+    { UINT64_C(0xdb418b7fa767ddd6), 0, 1392, 14, 19589, 0, NULL },
+    { UINT64_C(0x0fc203310b87b930), 0, 1406, 14, 20071, 0, NULL },
+    { UINT64_C(0x628e77ce315813a3), 0, 1420, 14, 15478, 0, NULL },
+    { UINT64_C(0x924022e04e39cad5), 0, 1434, 11, 13368, 0, NULL },
+    { UINT64_C(0x4796c823f3f08c07), 0, 1445, 18, 15899, 0, NULL },
+    { UINT64_C(0x50c6daab8a109f64), 0, 1463, 15, 15478, 0, NULL },
+    { UINT64_C(0x834a30fbd4f3083b), 0, 1478, 11, 19725, 0, NULL },
+    { UINT64_C(0xebe01578e6bd8b89), 0, 1489, 11, 19924, 0, NULL },
+    { UINT64_C(0x6a3f2e727b3bd280), 0, 1500, 11, 19526, 0, NULL },
+    { UINT64_C(0x6ee8ed5b4853bd2c), 0, 1511, 11, 19725, 0, NULL },
+    { UINT64_C(0xbf26f8ff47feb126), 0, 1522, 11, 13439, 0, NULL },
+    { UINT64_C(0x517ec13ed339286e), 0, 1533, 7, 13343, 0, NULL },
+    { UINT64_C(0x66f1b2f91b0fd5b5), 0, 1540, 15, 12959, 0, NULL },
+    { UINT64_C(0x5c60c1df7668289a), 0, 1555, 15, 13440, 0, NULL },
+    { UINT64_C(0xc488b7544900ca57), 0, 1570, 44, 4469, 0, NULL },
+    { UINT64_C(0x4444845f74a134ca), 0, 1614, 37, 4626, 0, NULL },
+    { UINT64_C(0xf28dec02ca3c031a), 0, 1651, 44, 4465, 0, NULL },
+    { UINT64_C(0xddfdd46147273f0a), 0, 1695, 38, 4812, 0, NULL },
+    { UINT64_C(0xc5f989ba1ab43dfe), 0, 1733, 13, 12045, 0, NULL },
+    { UINT64_C(0x1fe46dbf9da6f3e2), 0, 1746, 14, 11990, 0, NULL },
+    { UINT64_C(0x093e6ca27aa24cac), 0, 1760, 12, 11820, 0, NULL },
+    { UINT64_C(0xfd0622c64b1d06e6), 0, 1772, 13, 11208, 0, NULL },
+    { UINT64_C(0x1ee5a29e7e43f11f), 0, 1785, 205, 22176, 0, NULL },
+    { UINT64_C(0xb183a3f47aef60e1), 0, 1990, 205, 22170, 0, NULL },
+    { UINT64_C(0x3318a4248437dbc2), 0, 2195, 205, 22182, 0, NULL },
+    { UINT64_C(0x23639e651225180c), 0, 2400, 205, 22176, 0, NULL },
+    { UINT64_C(0x4d335cc994319ee3), 0, 2605, 22, 5867, 0, NULL },
+    { UINT64_C(0x6cd7383b16259409), 0, 2627, 26, 7316, 0, NULL },
+    { UINT64_C(0x8cb651a88ab94960), 0, 2653, 22, 5804, 0, NULL },
+    { UINT64_C(0xf5bf38791ef8ffb8), 0, 2675, 26, 7253, 0, NULL },
+    { UINT64_C(0xdea6487f31fe8716), 0, 2701, 27, 12045, 0, NULL },
+    { UINT64_C(0xed0295bd04de882d), 0, 2728, 28, 11990, 0, NULL },
+    { UINT64_C(0x69ab72ebdc379066), 0, 2756, 29, 11820, 0, NULL },
+    { UINT64_C(0x0c0df757ba8d93b7), 0, 2785, 30, 11208, 0, NULL },
+    { UINT64_C(0x230f725d42432d81), 0, 2815, 17, 18909, 0, NULL },
+    { UINT64_C(0x49c906832f61a64b), 0, 2832, 21, 18876, 0, NULL },
+    { UINT64_C(0x27b4fa91dd6e715b), 0, 2853, 18, 18533, 0, NULL },
+    { UINT64_C(0xde37ee65b8c4b347), 0, 2871, 23, 18035, 0, NULL },
+    { UINT64_C(0x276e81a201a1bdf3), 0, 2894, 23, 14819, 0, NULL },
+    { UINT64_C(0x452c65365f74df7f), 0, 2917, 25, 14765, 0, NULL },
+    { UINT64_C(0x72c94c746c4de0f0), 0, 2942, 26, 14593, 0, NULL },
+    { UINT64_C(0x115dc24f584cae1c), 0, 2968, 27, 13982, 0, NULL },
+    { UINT64_C(0xc260b0a3808110b1), 0, 2995, 14, 12060, 0, NULL },
+    { UINT64_C(0x46bf2285b85f9bbe), 0, 3009, 15, 12006, 0, NULL },
+    { UINT64_C(0xc0b614a28d652744), 0, 3024, 13, 11834, 0, NULL },
+    { UINT64_C(0x7cf0fba3369c5d7b), 0, 3037, 14, 11223, 0, NULL },
+    { UINT64_C(0xf4696923b1af6777), 0, 3051, 53, 4801, 0, NULL },
+    { UINT64_C(0xed07a437588870cd), 0, 3104, 53, 4692, 0, NULL },
+    { UINT64_C(0x3f0c2e8e75b121c7), 0, 3157, 48, 4487, 0, NULL },
+    { UINT64_C(0x424a1be2979deed4), 0, 3205, 48, 4491, 0, NULL },
+    { UINT64_C(0x812c66c397c521e0), 0, 3253, 9, 6615, 0, NULL },
+    { UINT64_C(0xc3bfa033a54d5ff9), 0, 3262, 12, 8800, 0, NULL },
+    { UINT64_C(0xeb136dd80ed1e00b), 0, 3274, 9, 6552, 0, NULL },
+    { UINT64_C(0x91bb3a3ed7b2f0c4), 0, 3283, 12, 8737, 0, NULL },
+    { UINT64_C(0x671566e9e5a2c4ad), 0, 3295, 14, 8729, 0, NULL },
+    { UINT64_C(0xdd4df01fb7b3194a), 0, 3309, 14, 8792, 0, NULL },
+    { UINT64_C(0x487d6482ca5ad076), 0, 3323, 10, 6544, 0, NULL },
+    { UINT64_C(0x229161dba8d1d35f), 0, 3333, 10, 6607, 0, NULL },
+    { UINT64_C(0xb2865d2b5a1b7e47), 0, 3343, 17, 18893, 0, NULL },
+    { UINT64_C(0x0fadf01bc4a3229c), 0, 3360, 21, 18859, 0, NULL },
+    { UINT64_C(0xc517b64154d16e76), 0, 3381, 18, 18518, 0, NULL },
+    { UINT64_C(0x0c91c915b2aeba4b), 0, 3399, 23, 18019, 0, NULL },
+    { UINT64_C(0x421579add32f0db2), 0, 3422, 8, 9862, 0, NULL },
+    { UINT64_C(0xff54bf203aeed64f), 0, 3430, 8, 9925, 0, NULL },
+    { UINT64_C(0xbbb3d8a8bdd41349), 0, 3438, 8, 7709, 0, NULL },
+    { UINT64_C(0xd828cb2c277d0216), 0, 3446, 8, 7772, 0, NULL },
+    { UINT64_C(0x4df490b14b9fe2fa), 0, 3454, 7, 7780, 0, NULL },
+    { UINT64_C(0xcad4e9fbf4240393), 0, 3461, 7, 9933, 0, NULL },
+    { UINT64_C(0x2185493820bc80ef), 0, 3468, 7, 7717, 0, NULL },
+    { UINT64_C(0xc3102c5657384fc0), 0, 3475, 7, 9870, 0, NULL },
+    { UINT64_C(0x30a15efff4795933), 0, 3482, 16, 12052, 0, NULL },
+    { UINT64_C(0x3d53036027a6bcc5), 0, 3498, 18, 11998, 0, NULL },
+    { UINT64_C(0xafacc05a4fb9c4de), 0, 3516, 19, 11826, 0, NULL },
+    { UINT64_C(0x5ba9d9f218a7d5f6), 0, 3535, 21, 11215, 0, NULL },
 };
 
 static const struct kiln_stage stages[] = {
@@ -5647,7 +5645,7 @@ const struct kiln_bundle kiln_bundle_nvidia = {
     .provenance = "tuned on NVIDIA H200, NVIDIA CUDA, driver 580.159.04",
     .match = { "NVIDIA CUDA", "NVIDIA of compute capability 8.0", NULL, 0, 0 },
     .traits = { 0, 132, 1, 101376, 80 },
-    .pool = { sizeof rows, 2000, 2586, 3558,
+    .pool = { sizeof rows, 2000, 2579, 3556,
               rows[0].text, lines, pairs, symbols },
     .num_programs = 144, .num_recipes = 144, .num_pins = 0,
     .programs = programs, .recipes = recipes, .pins = NULL,

@@ -20,10 +20,19 @@ static const struct { char text[4096]; } rows[] = { {
     "\0"
     "static void store(float x, __global half *p)\0"
     "    vstore_half(x, 0, p);\0"
+    "// C = alpha x + beta C for one element; beta == 0 does not read C.\0"
+    "static void put(float x, float alpha, float beta, __global half *p)\0"
+    "    store(beta == 0 ? alpha * x : alpha * x + beta * load(p), p);\0"
     "static float16 load_vector(__global const half *p)\0"
     "    return vload_half16(0, p);\0"
     "static void store_vector(float16 x, __global half *p)\0"
     "    vstore_half16(x, 0, p);\0"
+    "// put for elements side by side.\0"
+    "static void put_vector(float16 x, float alpha, float beta, __global half *p)\0"
+    "    if (beta == 0)\0"
+    "        store_vector(alpha * x, p);\0"
+    "    else\0"
+    "        store_vector(alpha * x + beta * load_vector(p), p);\0"
     "// Packs a matrix into panels of 6: panel p holds, for every k, the lines p * 6 to\0"
     "// p * 6 + 5 side by side. Lines past the end repeat the last one; what is\0"
     "// computed from them is not stored. One work-item packs 256 values of k of one panel.\0"
@@ -81,6 +90,7 @@ static const struct { char text[4096]; } rows[] = { {
     "    // What the slices of K add up to so far, block after block.\0"
     "    __local float sums[3072];\0"
     "    C += c_offset;\0"
+}, {
     "    // K advances by 1024, so that a slice of a panel of B stays in the nearest cache.\0"
     "    for (long k0 = 0; k0 == 0 || k0 < K; k0 += 1024) {\0"
     "        const long depth = min(K - k0, (long) 1024);\0"
@@ -89,7 +99,6 @@ static const struct { char text[4096]; } rows[] = { {
     "        for (long row = first_row; row < end_row; row += 6) {\0"
     "            __global const float *restrict b = packed_b + b_at + col * K + k0 * 32;\0"
     "            __global const float *restrict a = packed_a + a_at + row * K + k0 * 6;\0"
-}, {
     "            float16 c0_0 = 0, c0_1 = 0;\0"
     "            float16 c1_0 = 0, c1_1 = 0;\0"
     "            float16 c2_0 = 0, c2_1 = 0;\0"
@@ -133,68 +142,50 @@ static const struct { char text[4096]; } rows[] = { {
     "                vstore16(c4_0, 8, sum); vstore16(c4_1, 9, sum);\0"
     "                vstore16(c5_0, 10, sum); vstore16(c5_1, 11, sum);\0"
     "            } else {\0"
-    "                // C = alpha c + beta C for the 6 x 32 block at (row, col); beta == 0 does not read\0"
-    "                // C.\0"
+    "                // C = alpha c + beta C for the 6 x 32 block at (row, col).\0"
     "                if (row < M) {\0"
     "                    __global half *out = C + row * ldc + col;\0"
     "                    if (col + 32 <= N) {\0"
-    "                        if (beta == 0) {\0"
-    "                            store_vector(alpha * c0_0, out);\0"
-    "                            store_vector(alpha * c0_1, out + 16);\0"
-    "                        } else {\0"
-    "                            store_vector(alpha * c0_0 + beta * load_vector(out),\0"
-    "                                    out);\0"
-    "                            store_vector(alpha * c0_1 + beta * load_vector(out + 16),\0"
-    "                                    out + 16);\0"
-    "                        }\0"
+    "                        put_vector(c0_0, alpha, beta, out);\0"
+    "                        put_vector(c0_1, alpha, beta, out + 16);\0"
     "                    } else {\0"
     "                        float x[32];\0"
-    "                        vstore16(alpha * c0_0, 0, x);\0"
-    "                        vstore16(alpha * c0_1, 0, x + 16);\0"
+    "                        vstore16(c0_0, 0, x);\0"
+    "                        vstore16(c0_1, 0, x + 16);\0"
     "                        for (int n = 0; n < 32 && col + n < N; n++)\0"
-    "                            store(beta == 0 ? x[n] : x[n] + beta * load(out + n), out + n);\0"
+    "                            put(x[n], alpha, beta, out + n);\0"
     "                    }\0"
     "                if (row + 1 < M) {\0"
     "                    __global half *out = C + (row + 1) * ldc + col;\0"
-    "                            store_vector(alpha * c1_0, out);\0"
-    "                            store_vector(alpha * c1_1, out + 16);\0"
-    "                            store_vector(alpha * c1_0 + beta * load_vector(out),\0"
-    "                            store_vector(alpha * c1_1 + beta * load_vector(out + 16),\0"
-    "                        vstore16(alpha * c1_0, 0, x);\0"
-    "                        vstore16(alpha * c1_1, 0, x + 16);\0"
+    "                        put_vector(c1_0, alpha, beta, out);\0"
+    "                        put_vector(c1_1, alpha, beta, out + 16);\0"
+    "                        vstore16(c1_0, 0, x);\0"
+    "                        vstore16(c1_1, 0, x + 16);\0"
     "                if (row + 2 < M) {\0"
     "                    __global half *out = C + (row + 2) * ldc + col;\0"
-    "                            store_vector(alpha * c2_0, out);\0"
-    "                            store_vector(alpha * c2_1, out + 16);\0"
-    "                            store_vector(alpha * c2_0 + beta * load_vector(out),\0"
-    "                            store_vector(alpha * c2_1 + beta * load_vector(out + 16),\0"
-    "                        vstore16(alpha * c2_0, 0, x);\0"
-}, {
-    "                        vstore16(alpha * c2_1, 0, x + 16);\0"
+    "                        put_vector(c2_0, alpha, beta, out);\0"
+    "                        put_vector(c2_1, alpha, beta, out + 16);\0"
+    "                        vstore16(c2_0, 0, x);\0"
+    "                        vstore16(c2_1, 0, x + 16);\0"
     "                if (row + 3 < M) {\0"
     "                    __global half *out = C + (row + 3) * ldc + col;\0"
-    "                            store_vector(alpha * c3_0, out);\0"
-    "                            store_vector(alpha * c3_1, out + 16);\0"
-    "                            store_vector(alpha * c3_0 + beta * load_vector(out),\0"
-    "                            store_vector(alpha * c3_1 + beta * load_vector(out + 16),\0"
-    "                        vstore16(alpha * c3_0, 0, x);\0"
-    "                        vstore16(alpha * c3_1, 0, x + 16);\0"
+    "                        put_vector(c3_0, alpha, beta, out);\0"
+    "                        put_vector(c3_1, alpha, beta, out + 16);\0"
+}, {
+    "                        vstore16(c3_0, 0, x);\0"
+    "                        vstore16(c3_1, 0, x + 16);\0"
     "                if (row + 4 < M) {\0"
     "                    __global half *out = C + (row + 4) * ldc + col;\0"
-    "                            store_vector(alpha * c4_0, out);\0"
-    "                            store_vector(alpha * c4_1, out + 16);\0"
-    "                            store_vector(alpha * c4_0 + beta * load_vector(out),\0"
-    "                            store_vector(alpha * c4_1 + beta * load_vector(out + 16),\0"
-    "                        vstore16(alpha * c4_0, 0, x);\0"
-    "                        vstore16(alpha * c4_1, 0, x + 16);\0"
+    "                        put_vector(c4_0, alpha, beta, out);\0"
+    "                        put_vector(c4_1, alpha, beta, out + 16);\0"
+    "                        vstore16(c4_0, 0, x);\0"
+    "                        vstore16(c4_1, 0, x + 16);\0"
     "                if (row + 5 < M) {\0"
     "                    __global half *out = C + (row + 5) * ldc + col;\0"
-    "                            store_vector(alpha * c5_0, out);\0"
-    "                            store_vector(alpha * c5_1, out + 16);\0"
-    "                            store_vector(alpha * c5_0 + beta * load_vector(out),\0"
-    "                            store_vector(alpha * c5_1 + beta * load_vector(out + 16),\0"
-    "                        vstore16(alpha * c5_0, 0, x);\0"
-    "                        vstore16(alpha * c5_1, 0, x + 16);\0"
+    "                        put_vector(c5_0, alpha, beta, out);\0"
+    "                        put_vector(c5_1, alpha, beta, out + 16);\0"
+    "                        vstore16(c5_0, 0, x);\0"
+    "                        vstore16(c5_1, 0, x + 16);\0"
     "            sum += 192;\0"
     "void kiln_hgemm_packed_packb_t_nv2_vec16(long lines, long K,\0"
     "    const long l6 = min(line + 6, lines - 1) * ldx;\0"
@@ -252,7 +243,6 @@ static const struct { char text[4096]; } rows[] = { {
     "        out[31] = load(in + l31);\0"
     "void kiln_hgemm_packed_packa_t_tm6_vec16(long lines, long K,\0"
     "    if (line + 6 <= lines) {\0"
-}, {
     "        for (long k = k0; k < k1; k++, in += ldx, out += 6) {\0"
     "            out[0] = load(in);\0"
     "            out[1] = load(in + 1);\0"
@@ -264,13 +254,12 @@ static const struct { char text[4096]; } rows[] = { {
     "            for (int i = 0; i < 6; i++)\0"
     "static float16 load_row(__global const half *p)\0"
     "    return load_vector(p);\0"
-    "static void put(float x, float beta, __global half *p)\0"
-    "    store(beta == 0 ? x : x + beta * load(p), p);\0"
     "// C = alpha op(A) op(B) + beta C for few rows: X is B and Y is A, C is S x L, row-major.\0"
     "// X is stored K x L: its rows are added up, each times an element of Y.\0"
     "// Y is stored S x K.\0"
     "// A work-group of 1 work-items along L and 1 along K has 512 x 1 of C.\0"
     "void kiln_hgemm_thin_multiply_nn_side0_short1_vec16_rows8_nv32_litems1_kitems1_ksplit1_align0_index64(long L,\0"
+}, {
     "        long S, long K, float alpha, float beta,\0"
     "        __global const half *restrict Y, long y_offset, long ldy,\0"
     "    const int along_k = get_local_id(1), along_l = get_local_id(0);\0"
@@ -326,11 +315,10 @@ static const struct { char text[4096]; } rows[] = { {
     "        vstore16(c0[v], 0, sums);\0"
     "        for (int i = 0; i < 16; i++)\0"
     "            if (first + i >= begin && first + i < L)\0"
-    "                put(alpha * sums[i], beta, C + s * ldc + first + i);\0"
+    "                put(sums[i], alpha, beta, C + s * ldc + first + i);\0"
     "static float total(float16 x)\0"
     "    float e[16];\0"
     "    vstore16(x, 0, e);\0"
-}, {
     "    return e[0] + e[1] + e[2] + e[3] + e[4] + e[5] + e[6] + e[7] + e[8] + e[9] + e[10] + e[11]\0"
     "            + e[12] + e[13] + e[14] + e[15];\0"
     "// X is stored L x K: each of its rows is multiplied by Y to a sum.\0"
@@ -344,6 +332,7 @@ static const struct { char text[4096]; } rows[] = { {
     "    __global const half *x2 = X + min(l + 2, L - 1) * ldx;\0"
     "    __global const half *x3 = X + min(l + 3, L - 1) * ldx;\0"
     "    __global const half *x4 = X + min(l + 4, L - 1) * ldx;\0"
+}, {
     "    __global const half *x5 = X + min(l + 5, L - 1) * ldx;\0"
     "    __global const half *x6 = X + min(l + 6, L - 1) * ldx;\0"
     "    __global const half *x7 = X + min(l + 7, L - 1) * ldx;\0"
@@ -407,7 +396,6 @@ static const struct { char text[4096]; } rows[] = { {
     "            const float16 b0 = (float16) (load(y0 + k * y_step), load(y0 + (k + 1) * y_step),\0"
     "                    load(y0 + (k + 2) * y_step), load(y0 + (k + 3) * y_step),\0"
     "                    load(y0 + (k + 4) * y_step), load(y0 + (k + 5) * y_step),\0"
-}, {
     "                    load(y0 + (k + 6) * y_step), load(y0 + (k + 7) * y_step),\0"
     "                    load(y0 + (k + 8) * y_step), load(y0 + (k + 9) * y_step),\0"
     "                    load(y0 + (k + 10) * y_step), load(y0 + (k + 11) * y_step),\0"
@@ -417,10 +405,12 @@ static const struct { char text[4096]; } rows[] = { {
     "    return vload_half8(0, p);\0"
     "static void store_vector(float8 x, __global half *p)\0"
     "    vstore_half8(x, 0, p);\0"
+    "static void put_vector(float8 x, float alpha, float beta, __global half *p)\0"
     "// Packs a matrix into panels of 8: panel p holds, for every k, the lines p * 8 to\0"
     "// p * 8 + 7 side by side. Lines past the end repeat the last one; what is\0"
     "void kiln_hgemm_packed_packa_n_tm8_vec8(long lines, long K,\0"
     "    const long line = get_group_id(0) * 8;\0"
+}, {
     "    __global float *restrict out = packed + at + line * K + k0 * 8;\0"
     "    for (long k = k0; k < k1; k++, in++, out += 8) {\0"
     "void kiln_hgemm_packed_packb_n_nv1_vec8(long lines, long K,\0"
@@ -470,59 +460,48 @@ static const struct { char text[4096]; } rows[] = { {
     "                c7_0 += a7 * b0;\0"
     "                b += 8;\0"
     "                a += 8;\0"
-    "        // C = alpha c + beta C for the 8 x 8 block at (row, col); beta == 0 does not read C.\0"
+    "        // C = alpha c + beta C for the 8 x 8 block at (row, col).\0"
     "        if (row < M) {\0"
     "            __global half *out = C + row * ldc + col;\0"
     "            if (col + 8 <= N) {\0"
-    "                if (beta == 0) {\0"
-    "                    store_vector(alpha * c0_0, out);\0"
-    "                } else {\0"
-    "                    store_vector(alpha * c0_0 + beta * load_vector(out),\0"
-    "                            out);\0"
+    "                put_vector(c0_0, alpha, beta, out);\0"
     "                float x[8];\0"
-    "                vstore8(alpha * c0_0, 0, x);\0"
+    "                vstore8(c0_0, 0, x);\0"
     "                for (int n = 0; n < 8 && col + n < N; n++)\0"
-    "                    store(beta == 0 ? x[n] : x[n] + beta * load(out + n), out + n);\0"
+    "                    put(x[n], alpha, beta, out + n);\0"
     "        if (row + 1 < M) {\0"
     "            __global half *out = C + (row + 1) * ldc + col;\0"
-    "                    store_vector(alpha * c1_0, out);\0"
-    "                    store_vector(alpha * c1_0 + beta * load_vector(out),\0"
-    "                vstore8(alpha * c1_0, 0, x);\0"
+    "                put_vector(c1_0, alpha, beta, out);\0"
+    "                vstore8(c1_0, 0, x);\0"
     "        if (row + 2 < M) {\0"
     "            __global half *out = C + (row + 2) * ldc + col;\0"
-    "                    store_vector(alpha * c2_0, out);\0"
-    "                    store_vector(alpha * c2_0 + beta * load_vector(out),\0"
-}, {
-    "                vstore8(alpha * c2_0, 0, x);\0"
+    "                put_vector(c2_0, alpha, beta, out);\0"
+    "                vstore8(c2_0, 0, x);\0"
     "        if (row + 3 < M) {\0"
     "            __global half *out = C + (row + 3) * ldc + col;\0"
-    "                    store_vector(alpha * c3_0, out);\0"
-    "                    store_vector(alpha * c3_0 + beta * load_vector(out),\0"
-    "                vstore8(alpha * c3_0, 0, x);\0"
+    "                put_vector(c3_0, alpha, beta, out);\0"
+    "                vstore8(c3_0, 0, x);\0"
     "        if (row + 4 < M) {\0"
     "            __global half *out = C + (row + 4) * ldc + col;\0"
-    "                    store_vector(alpha * c4_0, out);\0"
-    "                    store_vector(alpha * c4_0 + beta * load_vector(out),\0"
-    "                vstore8(alpha * c4_0, 0, x);\0"
+    "                put_vector(c4_0, alpha, beta, out);\0"
+    "                vstore8(c4_0, 0, x);\0"
     "        if (row + 5 < M) {\0"
     "            __global half *out = C + (row + 5) * ldc + col;\0"
-    "                    store_vector(alpha * c5_0, out);\0"
-    "                    store_vector(alpha * c5_0 + beta * load_vector(out),\0"
-    "                vstore8(alpha * c5_0, 0, x);\0"
+    "                put_vector(c5_0, alpha, beta, out);\0"
+    "                vstore8(c5_0, 0, x);\0"
     "        if (row + 6 < M) {\0"
     "            __global half *out = C + (row + 6) * ldc + col;\0"
-    "                    store_vector(alpha * c6_0, out);\0"
-    "                    store_vector(alpha * c6_0 + beta * load_vector(out),\0"
-    "                vstore8(alpha * c6_0, 0, x);\0"
+    "                put_vector(c6_0, alpha, beta, out);\0"
+    "                vstore8(c6_0, 0, x);\0"
     "        if (row + 7 < M) {\0"
     "            __global half *out = C + (row + 7) * ldc + col;\0"
-    "                    store_vector(alpha * c7_0, out);\0"
-    "                    store_vector(alpha * c7_0 + beta * load_vector(out),\0"
-    "                vstore8(alpha * c7_0, 0, x);\0"
+    "                put_vector(c7_0, alpha, beta, out);\0"
+    "                vstore8(c7_0, 0, x);\0"
     "void kiln_hgemm_packed_packb_t_nv1_vec8(long lines, long K,\0"
     "void kiln_hgemm_packed_packa_t_tm8_vec8(long lines, long K,\0"
     "// Packs a matrix into panels of 12: panel p holds, for every k, the lines p * 12 to\0"
     "// p * 12 + 11 side by side. Lines past the end repeat the last one; what is\0"
+}, {
     "void kiln_hgemm_packed_packa_n_tm12_vec16(long lines, long K,\0"
     "    const long line = get_group_id(0) * 12;\0"
     "    __global float *restrict out = packed + at + line * K + k0 * 12;\0"
@@ -568,76 +547,59 @@ static const struct { char text[4096]; } rows[] = { {
     "                c11_0 += a11 * b0; c11_1 += a11 * b1;\0"
     "                b += 32;\0"
     "                a += 12;\0"
-    "        // C = alpha c + beta C for the 12 x 32 block at (row, col); beta == 0 does not read C.\0"
+    "        // C = alpha c + beta C for the 12 x 32 block at (row, col).\0"
     "            if (col + 32 <= N) {\0"
-    "                    store_vector(alpha * c0_1, out + 16);\0"
-}, {
-    "                    store_vector(alpha * c0_1 + beta * load_vector(out + 16),\0"
-    "                            out + 16);\0"
+    "                put_vector(c0_1, alpha, beta, out + 16);\0"
     "                float x[32];\0"
-    "                vstore16(alpha * c0_0, 0, x);\0"
-    "                vstore16(alpha * c0_1, 0, x + 16);\0"
+    "                vstore16(c0_0, 0, x);\0"
+    "                vstore16(c0_1, 0, x + 16);\0"
     "                for (int n = 0; n < 32 && col + n < N; n++)\0"
-    "                    store_vector(alpha * c1_1, out + 16);\0"
-    "                    store_vector(alpha * c1_1 + beta * load_vector(out + 16),\0"
-    "                vstore16(alpha * c1_0, 0, x);\0"
-    "                vstore16(alpha * c1_1, 0, x + 16);\0"
-    "                    store_vector(alpha * c2_1, out + 16);\0"
-    "                    store_vector(alpha * c2_1 + beta * load_vector(out + 16),\0"
-    "                vstore16(alpha * c2_0, 0, x);\0"
-    "                vstore16(alpha * c2_1, 0, x + 16);\0"
-    "                    store_vector(alpha * c3_1, out + 16);\0"
-    "                    store_vector(alpha * c3_1 + beta * load_vector(out + 16),\0"
-    "                vstore16(alpha * c3_0, 0, x);\0"
-    "                vstore16(alpha * c3_1, 0, x + 16);\0"
-    "                    store_vector(alpha * c4_1, out + 16);\0"
-    "                    store_vector(alpha * c4_1 + beta * load_vector(out + 16),\0"
-    "                vstore16(alpha * c4_0, 0, x);\0"
-    "                vstore16(alpha * c4_1, 0, x + 16);\0"
-    "                    store_vector(alpha * c5_1, out + 16);\0"
-    "                    store_vector(alpha * c5_1 + beta * load_vector(out + 16),\0"
-    "                vstore16(alpha * c5_0, 0, x);\0"
-    "                vstore16(alpha * c5_1, 0, x + 16);\0"
-    "                    store_vector(alpha * c6_1, out + 16);\0"
-    "                    store_vector(alpha * c6_1 + beta * load_vector(out + 16),\0"
-    "                vstore16(alpha * c6_0, 0, x);\0"
-    "                vstore16(alpha * c6_1, 0, x + 16);\0"
-    "                    store_vector(alpha * c7_1, out + 16);\0"
-    "                    store_vector(alpha * c7_1 + beta * load_vector(out + 16),\0"
-    "                vstore16(alpha * c7_0, 0, x);\0"
-    "                vstore16(alpha * c7_1, 0, x + 16);\0"
+    "                put_vector(c1_1, alpha, beta, out + 16);\0"
+    "                vstore16(c1_0, 0, x);\0"
+    "                vstore16(c1_1, 0, x + 16);\0"
+    "                put_vector(c2_1, alpha, beta, out + 16);\0"
+    "                vstore16(c2_0, 0, x);\0"
+    "                vstore16(c2_1, 0, x + 16);\0"
+    "                put_vector(c3_1, alpha, beta, out + 16);\0"
+    "                vstore16(c3_0, 0, x);\0"
+    "                vstore16(c3_1, 0, x + 16);\0"
+    "                put_vector(c4_1, alpha, beta, out + 16);\0"
+    "                vstore16(c4_0, 0, x);\0"
+    "                vstore16(c4_1, 0, x + 16);\0"
+    "                put_vector(c5_1, alpha, beta, out + 16);\0"
+    "                vstore16(c5_0, 0, x);\0"
+    "                vstore16(c5_1, 0, x + 16);\0"
+    "                put_vector(c6_1, alpha, beta, out + 16);\0"
+    "                vstore16(c6_0, 0, x);\0"
+    "                vstore16(c6_1, 0, x + 16);\0"
+    "                put_vector(c7_1, alpha, beta, out + 16);\0"
+    "                vstore16(c7_0, 0, x);\0"
+    "                vstore16(c7_1, 0, x + 16);\0"
     "        if (row + 8 < M) {\0"
     "            __global half *out = C + (row + 8) * ldc + col;\0"
-    "                    store_vector(alpha * c8_0, out);\0"
-    "                    store_vector(alpha * c8_1, out + 16);\0"
-    "                    store_vector(alpha * c8_0 + beta * load_vector(out),\0"
-    "                    store_vector(alpha * c8_1 + beta * load_vector(out + 16),\0"
-    "                vstore16(alpha * c8_0, 0, x);\0"
-    "                vstore16(alpha * c8_1, 0, x + 16);\0"
+    "                put_vector(c8_0, alpha, beta, out);\0"
+    "                put_vector(c8_1, alpha, beta, out + 16);\0"
+    "                vstore16(c8_0, 0, x);\0"
+    "                vstore16(c8_1, 0, x + 16);\0"
     "        if (row + 9 < M) {\0"
     "            __global half *out = C + (row + 9) * ldc + col;\0"
-    "                    store_vector(alpha * c9_0, out);\0"
-    "                    store_vector(alpha * c9_1, out + 16);\0"
-    "                    store_vector(alpha * c9_0 + beta * load_vector(out),\0"
-    "                    store_vector(alpha * c9_1 + beta * load_vector(out + 16),\0"
-    "                vstore16(alpha * c9_0, 0, x);\0"
-    "                vstore16(alpha * c9_1, 0, x + 16);\0"
+    "                put_vector(c9_0, alpha, beta, out);\0"
+    "                put_vector(c9_1, alpha, beta, out + 16);\0"
+    "                vstore16(c9_0, 0, x);\0"
+}, {
+    "                vstore16(c9_1, 0, x + 16);\0"
     "        if (row + 10 < M) {\0"
     "            __global half *out = C + (row + 10) * ldc + col;\0"
-    "                    store_vector(alpha * c10_0, out);\0"
-    "                    store_vector(alpha * c10_1, out + 16);\0"
-    "                    store_vector(alpha * c10_0 + beta * load_vector(out),\0"
-    "                    store_vector(alpha * c10_1 + beta * load_vector(out + 16),\0"
-    "                vstore16(alpha * c10_0, 0, x);\0"
-    "                vstore16(alpha * c10_1, 0, x + 16);\0"
+    "                put_vector(c10_0, alpha, beta, out);\0"
+    "                put_vector(c10_1, alpha, beta, out + 16);\0"
+    "                vstore16(c10_0, 0, x);\0"
+    "                vstore16(c10_1, 0, x + 16);\0"
     "        if (row + 11 < M) {\0"
     "            __global half *out = C + (row + 11) * ldc + col;\0"
-    "                    store_vector(alpha * c11_0, out);\0"
-    "                    store_vector(alpha * c11_1, out + 16);\0"
-    "                    store_vector(alpha * c11_0 + beta * load_vector(out),\0"
-    "                    store_vector(alpha * c11_1 + beta * load_vector(out + 16),\0"
-    "                vstore16(alpha * c11_0, 0, x);\0"
-    "                vstore16(alpha * c11_1, 0, x + 16);\0"
+    "                put_vector(c11_0, alpha, beta, out);\0"
+    "                put_vector(c11_1, alpha, beta, out + 16);\0"
+    "                vstore16(c11_0, 0, x);\0"
+    "                vstore16(c11_1, 0, x + 16);\0"
     "void kiln_hgemm_packed_packa_t_tm12_vec16(long lines, long K,\0"
     "    if (line + 12 <= lines) {\0"
     "        for (long k = k0; k < k1; k++, in += ldx, out += 12) {\0"
@@ -646,7 +608,6 @@ static const struct { char text[4096]; } rows[] = { {
     "            out[8] = load(in + 8);\0"
     "            out[9] = load(in + 9);\0"
     "            out[10] = load(in + 10);\0"
-}, {
     "            out[11] = load(in + 11);\0"
     "        for (long k = k0; k < k1; k++, in += ldx, out += 12)\0"
     "            for (int i = 0; i < 12; i++)\0"
@@ -683,7 +644,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                c10_0 += a10 * b0;\0"
     "                c11_0 += a11 * b0;\0"
     "                b += 16;\0"
-    "        // C = alpha c + beta C for the 12 x 16 block at (row, col); beta == 0 does not read C.\0"
+    "        // C = alpha c + beta C for the 12 x 16 block at (row, col).\0"
     "            if (col + 16 <= N) {\0"
     "                float x[16];\0"
     "                for (int n = 0; n < 16 && col + n < N; n++)\0"
@@ -707,6 +668,7 @@ static const struct { char text[4096]; } rows[] = { {
     "    const long vectors = (N + 15) / 16, panels = (vectors + 3) / 4;\0"
     "    const long slices = max((K + 511) / 512, (long) 1), slice = (K + slices - 1) / slices;\0"
     "    // Chunks of up to 64 blocks of rows; panels in a chunk; blocks in a panel. Each work-group\0"
+}, {
     "    // takes as many blocks, to one, of this order.\0"
     "    const long group = get_group_id(0), groups = get_num_groups(0);\0"
     "    const long share = blocks * panels / groups, rest = blocks * panels % groups;\0"
@@ -725,7 +687,6 @@ static const struct { char text[4096]; } rows[] = { {
     "        long k0 = 0;\0"
     "        do {\0"
     "            const long depth = min(slice, K - k0);\0"
-}, {
     "            // Packs B from (k0, col) on: `depth` of K, `width` vectors of columns. Columns past the\0"
     "            // end repeat the last one; what is computed from them is not stored.\0"
     "                const long whole = min(width, (N - col) / 16);\0"
@@ -781,11 +742,13 @@ static const struct { char text[4096]; } rows[] = { {
     "                            c5_0 += a5 * b0;\0"
     "                            b += 64;\0"
     "                            a++;\0"
+    "                        }\0"
     "                    vstore16(c0_0, 0, sum);\0"
     "                    vstore16(c1_0, 4, sum);\0"
     "                    vstore16(c2_0, 8, sum);\0"
     "                    vstore16(c3_0, 12, sum);\0"
     "                    vstore16(c4_0, 16, sum);\0"
+}, {
     "                    vstore16(c5_0, 20, sum);\0"
     "                if (width == 2) {\0"
     "                    // Adds the slice's share of a block of 6 rows and 2 vectors to `sum`, where\0"
@@ -801,7 +764,6 @@ static const struct { char text[4096]; } rows[] = { {
     "                        c3_0 = vload16(12, sum); c3_1 = vload16(13, sum);\0"
     "                        c4_0 = vload16(16, sum); c4_1 = vload16(17, sum);\0"
     "                        c5_0 = vload16(20, sum); c5_1 = vload16(21, sum);\0"
-}, {
     "                            const float16 b1 = vload16(1, b);\0"
     "                            c0_0 += a0 * b0; c0_1 += a0 * b1;\0"
     "                            c1_0 += a1 * b0; c1_1 += a1 * b1;\0"
@@ -844,6 +806,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                    vstore16(c5_0, 20, sum); vstore16(c5_1, 21, sum); vstore16(c5_2, 22, sum);\0"
     "                if (width == 4) {\0"
     "                    // Adds the slice's share of a block of 6 rows and 4 vectors to `sum`, where\0"
+}, {
     "                    float16 c0_0 = 0, c0_1 = 0, c0_2 = 0, c0_3 = 0;\0"
     "                    float16 c1_0 = 0, c1_1 = 0, c1_2 = 0, c1_3 = 0;\0"
     "                    float16 c2_0 = 0, c2_1 = 0, c2_2 = 0, c2_3 = 0;\0"
@@ -856,7 +819,6 @@ static const struct { char text[4096]; } rows[] = { {
     "                                sum); c1_3 = vload16(7, sum);\0"
     "                        c2_0 = vload16(8, sum); c2_1 = vload16(9, sum); c2_2 = vload16(10,\0"
     "                                sum); c2_3 = vload16(11, sum);\0"
-}, {
     "                        c3_0 = vload16(12, sum); c3_1 = vload16(13, sum); c3_2 = vload16(14,\0"
     "                                sum); c3_3 = vload16(15, sum);\0"
     "                        c4_0 = vload16(16, sum); c4_1 = vload16(17, sum); c4_2 = vload16(18,\0"
@@ -883,21 +845,14 @@ static const struct { char text[4096]; } rows[] = { {
     "                    vstore16(c5_0, 20, sum); vstore16(c5_1, 21, sum); vstore16(c5_2, 22,\0"
     "                            sum); vstore16(c5_3, 23, sum);\0"
     "                if (k0 + depth == K) {\0"
-    "                    // C = alpha sum + beta C for a block of `width` vectors at (row, col); beta ==\0"
-    "                    // 0 does not read C.\0"
+    "                    // C = alpha sum + beta C for a block of `width` vectors at (row, col).\0"
     "                    for (long m = 0; m < 6 && row + m < M; m++) {\0"
     "                        __global half *out = C + (row + m) * ldc + col;\0"
     "                        __local const float *x = sum + m * 64;\0"
     "                        long n = 0;\0"
     "                        for (; n + 16 <= min(width * 16, N - col); n += 16)\0"
-    "                            if (beta == 0)\0"
-    "                                store_vector(alpha * vload16(0, x + n), out + n);\0"
-    "                            else\0"
-    "                                store_vector(alpha * vload16(0, x + n) + beta * load_vector(out\0"
-    "                                        + n), out + n);\0"
+    "                            put_vector(vload16(0, x + n), alpha, beta, out + n);\0"
     "                        for (; n < min(width * 16, N - col); n++)\0"
-    "                            store(beta == 0 ? alpha * x[n] : alpha * x[n] + beta * load(out + n),\0"
-    "                                    out + n);\0"
     "            k0 += depth;\0"
     "        } while (k0 < K);\0"
     "// B is stored N x K.\0"
@@ -909,6 +864,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                const long l1 = min(col + v * 16 + 1, N - 1) * ldb;\0"
     "                const long l2 = min(col + v * 16 + 2, N - 1) * ldb;\0"
     "                const long l3 = min(col + v * 16 + 3, N - 1) * ldb;\0"
+}, {
     "                const long l4 = min(col + v * 16 + 4, N - 1) * ldb;\0"
     "                const long l5 = min(col + v * 16 + 5, N - 1) * ldb;\0"
     "                const long l6 = min(col + v * 16 + 6, N - 1) * ldb;\0"
@@ -916,7 +872,6 @@ static const struct { char text[4096]; } rows[] = { {
     "                const long l8 = min(col + v * 16 + 8, N - 1) * ldb;\0"
     "                const long l9 = min(col + v * 16 + 9, N - 1) * ldb;\0"
     "                const long l10 = min(col + v * 16 + 10, N - 1) * ldb;\0"
-}, {
     "                const long l11 = min(col + v * 16 + 11, N - 1) * ldb;\0"
     "                const long l12 = min(col + v * 16 + 12, N - 1) * ldb;\0"
     "                const long l13 = min(col + v * 16 + 13, N - 1) * ldb;\0"
@@ -968,6 +923,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                    const float16 x2_11 = (float16)(x1_6.odd, x1_7.odd);\0"
     "                    const float16 x2_4 = (float16)(x1_8.even, x1_9.even);\0"
     "                    const float16 x2_12 = (float16)(x1_8.odd, x1_9.odd);\0"
+}, {
     "                    const float16 x2_5 = (float16)(x1_10.even, x1_11.even);\0"
     "                    const float16 x2_13 = (float16)(x1_10.odd, x1_11.odd);\0"
     "                    const float16 x2_6 = (float16)(x1_12.even, x1_13.even);\0"
@@ -975,7 +931,6 @@ static const struct { char text[4096]; } rows[] = { {
     "                    const float16 x2_7 = (float16)(x1_14.even, x1_15.even);\0"
     "                    const float16 x2_15 = (float16)(x1_14.odd, x1_15.odd);\0"
     "                    const float16 x3_0 = (float16)(x2_0.even, x2_1.even);\0"
-}, {
     "                    const float16 x3_8 = (float16)(x2_0.odd, x2_1.odd);\0"
     "                    const float16 x3_1 = (float16)(x2_2.even, x2_3.even);\0"
     "                    const float16 x3_9 = (float16)(x2_2.odd, x2_3.odd);\0"
@@ -1033,6 +988,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                    out[6] = load(in + l6);\0"
     "                    out[7] = load(in + l7);\0"
     "                    out[8] = load(in + l8);\0"
+}, {
     "                    out[9] = load(in + l9);\0"
     "                    out[10] = load(in + l10);\0"
     "                    out[11] = load(in + l11);\0"
@@ -1043,7 +999,6 @@ static const struct { char text[4096]; } rows[] = { {
     "// A is stored K x M.\0"
     "void kiln_hgemm_fused_multiply_tn_tm6_nv4_vec16_mb64_kc512_ku1(long M, long N, long K, float alpha,\0"
     "                __global const half *restrict a = A + k0 * lda;\0"
-}, {
     "                const long r0 = min(row, M - 1);\0"
     "                const long r1 = min(row + 1, M - 1);\0"
     "                const long r2 = min(row + 2, M - 1);\0"
@@ -1095,30 +1050,23 @@ static const struct { char text[4096]; } rows[] = { {
     "                vstore16(c3_0, 9, sum); vstore16(c3_1, 10, sum); vstore16(c3_2, 11, sum);\0"
     "                vstore16(c4_0, 12, sum); vstore16(c4_1, 13, sum); vstore16(c4_2, 14, sum);\0"
     "                vstore16(c5_0, 15, sum); vstore16(c5_1, 16, sum); vstore16(c5_2, 17, sum);\0"
-    "                // C = alpha c + beta C for the 6 x 48 block at (row, col); beta == 0 does not read\0"
+    "                // C = alpha c + beta C for the 6 x 48 block at (row, col).\0"
     "                    if (col + 48 <= N) {\0"
-    "                            store_vector(alpha * c0_2, out + 32);\0"
-    "                            store_vector(alpha * c0_2 + beta * load_vector(out + 32),\0"
-    "                                    out + 32);\0"
-    "                        float x[48];\0"
-    "                        vstore16(alpha * c0_2, 0, x + 32);\0"
-    "                        for (int n = 0; n < 48 && col + n < N; n++)\0"
-    "                            store_vector(alpha * c1_2, out + 32);\0"
-    "                            store_vector(alpha * c1_2 + beta * load_vector(out + 32),\0"
 }, {
-    "                        vstore16(alpha * c1_2, 0, x + 32);\0"
-    "                            store_vector(alpha * c2_2, out + 32);\0"
-    "                            store_vector(alpha * c2_2 + beta * load_vector(out + 32),\0"
-    "                        vstore16(alpha * c2_2, 0, x + 32);\0"
-    "                            store_vector(alpha * c3_2, out + 32);\0"
-    "                            store_vector(alpha * c3_2 + beta * load_vector(out + 32),\0"
-    "                        vstore16(alpha * c3_2, 0, x + 32);\0"
-    "                            store_vector(alpha * c4_2, out + 32);\0"
-    "                            store_vector(alpha * c4_2 + beta * load_vector(out + 32),\0"
-    "                        vstore16(alpha * c4_2, 0, x + 32);\0"
-    "                            store_vector(alpha * c5_2, out + 32);\0"
-    "                            store_vector(alpha * c5_2 + beta * load_vector(out + 32),\0"
-    "                        vstore16(alpha * c5_2, 0, x + 32);\0"
+    "                        put_vector(c0_2, alpha, beta, out + 32);\0"
+    "                        float x[48];\0"
+    "                        vstore16(c0_2, 0, x + 32);\0"
+    "                        for (int n = 0; n < 48 && col + n < N; n++)\0"
+    "                        put_vector(c1_2, alpha, beta, out + 32);\0"
+    "                        vstore16(c1_2, 0, x + 32);\0"
+    "                        put_vector(c2_2, alpha, beta, out + 32);\0"
+    "                        vstore16(c2_2, 0, x + 32);\0"
+    "                        put_vector(c3_2, alpha, beta, out + 32);\0"
+    "                        vstore16(c3_2, 0, x + 32);\0"
+    "                        put_vector(c4_2, alpha, beta, out + 32);\0"
+    "                        vstore16(c4_2, 0, x + 32);\0"
+    "                        put_vector(c5_2, alpha, beta, out + 32);\0"
+    "                        vstore16(c5_2, 0, x + 32);\0"
     "            sum += 288;\0"
     "void kiln_hgemm_packed_packb_t_nv3_vec16(long lines, long K,\0"
     "    const long l32 = min(line + 32, lines - 1) * ldx;\0"
@@ -1165,7 +1113,7 @@ static const struct { char text[4096]; } rows[] = { {
     "            if (k0 + 512 < K) {\0"
     "// C = alpha op(A) op(B) + beta C for few columns: X is A, C is L x S, row-major.\0"
     "void kiln_hgemm_thin_multiply_nn_side1_short1_vec16_rows8_nv32_litems1_kitems1_ksplit1_align0_index64(long L,\0"
-    "                put(alpha * sums[i], beta, C + (first + i) * ldc + s);\0"
+    "                put(sums[i], alpha, beta, C + (first + i) * ldc + s);\0"
     "void kiln_hgemm_thin_multiply_nt_side1_short1_vec16_rows8_nv32_litems1_kitems1_ksplit1_align0_index64(long L,\0"
     "void kiln_hgemm_thin_multiply_tn_side1_short1_vec16_rows8_nv32_litems1_kitems1_ksplit1_align0_index64(long L,\0"
     "void kiln_hgemm_thin_multiply_tt_side1_short1_vec16_rows8_nv32_litems1_kitems1_ksplit1_align0_index64(long L,\0"
@@ -1176,9 +1124,9 @@ static const struct { char text[4096]; } rows[] = { {
     "    float16 c1[32];\0"
     "        c0[v] = 0; c1[v] = 0;\0"
     "            c0[0] += a * load(y0 + k * y_step); c1[0] += a * load(y1 + k * y_step);\0"
-}, {
     "        const float b1_0 = load(y1 + k * y_step), b1_1 = load(y1 + (k + 1) * y_step),\0"
     "                b1_2 = load(y1 + (k + 2) * y_step), b1_3 = load(y1 + (k + 3) * y_step),\0"
+}, {
     "                b1_4 = load(y1 + (k + 4) * y_step), b1_5 = load(y1 + (k + 5) * y_step),\0"
     "                b1_6 = load(y1 + (k + 6) * y_step), b1_7 = load(y1 + (k + 7) * y_step);\0"
     "            c1[v] += a0 * b1_0 + a1 * b1_1 + a2 * b1_2 + a3 * b1_3 + a4 * b1_4 + a5 * b1_5 + a6\0"
@@ -1187,7 +1135,7 @@ static const struct { char text[4096]; } rows[] = { {
     "            c1[v] += a0 * b1_0;\0"
     "    for (int v = 0; v < vectors && s + 1 < S; v++) {\0"
     "        vstore16(c1[v], 0, sums);\0"
-    "                put(alpha * sums[i], beta, C + (s + 1) * ldc + first + i);\0"
+    "                put(sums[i], alpha, beta, C + (s + 1) * ldc + first + i);\0"
     "// A work-group of 1 work-items along L and 1 along K has 8 x 2 of C.\0"
     "void kiln_hgemm_thin_multiply_nt_side0_short2_vec16_rows8_nv32_litems1_kitems1_ksplit1_align0_index64(long L,\0"
     "    float16 c1_0 = 0, c1_1 = 0, c1_2 = 0, c1_3 = 0, c1_4 = 0, c1_5 = 0, c1_6 = 0, c1_7 = 0;\0"
@@ -1225,10 +1173,12 @@ static const struct { char text[4096]; } rows[] = { {
     "    return *p;\0"
     "static void store(float x, __global float *p)\0"
     "    *p = x;\0"
+    "static void put(float x, float alpha, float beta, __global float *p)\0"
     "static float16 load_vector(__global const float *p)\0"
     "    return vload16(0, p);\0"
     "static void store_vector(float16 x, __global float *p)\0"
     "    vstore16(x, 0, p);\0"
+    "static void put_vector(float16 x, float alpha, float beta, __global float *p)\0"
     "void kiln_sgemm_fused_multiply_nn_tm6_nv3_vec16_mb64_kc384_ku1(long M, long N, long K, float alpha,\0"
     "        __global const float *restrict A, long a_offset, long lda,\0"
     "        __global const float *restrict B, long b_offset, long ldb,\0"
@@ -1239,8 +1189,8 @@ static const struct { char text[4096]; } rows[] = { {
     "    // Panels are up to 3 vectors of columns wide, slices up to 384 of K deep. All are\0"
     "    const long vectors = (N + 15) / 16, panels = (vectors + 2) / 3;\0"
     "    const long slices = max((K + 383) / 384, (long) 1), slice = (K + slices - 1) / slices;\0"
-}, {
     "                __global const float *in = B + k0 * ldb + col;\0"
+}, {
     "                for (long k = 0; k < depth; k++, in += ldb, out += 48) {\0"
     "                __local float *sum = sums + (slices > 1 ? block * 288 : 0);\0"
     "                __global const float *restrict a = A + k0;\0"
@@ -1302,8 +1252,8 @@ static const struct { char text[4096]; } rows[] = { {
     "void kiln_sgemm_fused_multiply_tt_tm6_nv3_vec16_mb64_kc384_ku1(long M, long N, long K, float alpha,\0"
     "// Straight from global memory, for any shape.\0"
     "// A work-group of 8 x 1 work-items; each computes 12 x 32 of C in registers.\0"
-}, {
     "// Rows and columns past the end repeat the last one; what is computed from them is not stored.\0"
+}, {
     "__kernel __attribute__((reqd_work_group_size(1, 8, 1)))\0"
     "void kiln_sgemm_direct_multiply_nn_wgm8_wgn1_tm12_nv2_vec16_ku1_index64(long M, long N, long K,\0"
     "    const long row = (long) get_global_id(1) * 12;\0"
@@ -1388,119 +1338,91 @@ static const struct { char text[4096]; } rows[] = { {
     "                const float a11 = load(a + r11);\0"
     "                const float16 b0 = (float16) (load(b + s0), load(b + s1), load(b + s2),\0"
     "                        load(b + s3), load(b + s4), load(b + s5), load(b + s6), load(b + s7),\0"
-}, {
     "                        load(b + s8), load(b + s9), load(b + s10), load(b + s11), load(b + s12),\0"
     "                        load(b + s13), load(b + s14), load(b + s15));\0"
+}, {
     "                const float16 b1 = (float16) (load(b + s16), load(b + s17), load(b + s18),\0"
     "                        load(b + s19), load(b + s20), load(b + s21), load(b + s22), load(b + s23),\0"
     "                        load(b + s24), load(b + s25), load(b + s26), load(b + s27), load(b + s28),\0"
     "                        load(b + s29), load(b + s30), load(b + s31));\0"
-    "    // C = alpha c + beta C for the 12 x 32 block at (row, col); beta == 0 does not read C.\0"
+    "    // C = alpha c + beta C for the 12 x 32 block at (row, col).\0"
     "    if (row < M) {\0"
     "        __global float *out = C + row * ldc + col;\0"
     "        if (col + 32 <= N) {\0"
-    "            if (beta == 0) {\0"
-    "                store_vector(alpha * c0_0, out);\0"
-    "                store_vector(alpha * c0_1, out + 16);\0"
-    "                store_vector(alpha * c0_0 + beta * load_vector(out),\0"
-    "                        out);\0"
-    "                store_vector(alpha * c0_1 + beta * load_vector(out + 16),\0"
-    "                        out + 16);\0"
+    "            put_vector(c0_0, alpha, beta, out);\0"
+    "            put_vector(c0_1, alpha, beta, out + 16);\0"
     "        } else {\0"
     "            float x[32];\0"
-    "            vstore16(alpha * c0_0, 0, x);\0"
-    "            vstore16(alpha * c0_1, 0, x + 16);\0"
+    "            vstore16(c0_0, 0, x);\0"
+    "            vstore16(c0_1, 0, x + 16);\0"
     "            for (int n = 0; n < 32 && col + n < N; n++)\0"
-    "                store(beta == 0 ? x[n] : x[n] + beta * load(out + n), out + n);\0"
+    "                put(x[n], alpha, beta, out + n);\0"
     "    if (row + 1 < M) {\0"
     "        __global float *out = C + (row + 1) * ldc + col;\0"
-    "                store_vector(alpha * c1_0, out);\0"
-    "                store_vector(alpha * c1_1, out + 16);\0"
-    "                store_vector(alpha * c1_0 + beta * load_vector(out),\0"
-    "                store_vector(alpha * c1_1 + beta * load_vector(out + 16),\0"
-    "            vstore16(alpha * c1_0, 0, x);\0"
-    "            vstore16(alpha * c1_1, 0, x + 16);\0"
+    "            put_vector(c1_0, alpha, beta, out);\0"
+    "            put_vector(c1_1, alpha, beta, out + 16);\0"
+    "            vstore16(c1_0, 0, x);\0"
+    "            vstore16(c1_1, 0, x + 16);\0"
     "    if (row + 2 < M) {\0"
     "        __global float *out = C + (row + 2) * ldc + col;\0"
-    "                store_vector(alpha * c2_0, out);\0"
-    "                store_vector(alpha * c2_1, out + 16);\0"
-    "                store_vector(alpha * c2_0 + beta * load_vector(out),\0"
-    "                store_vector(alpha * c2_1 + beta * load_vector(out + 16),\0"
-    "            vstore16(alpha * c2_0, 0, x);\0"
-    "            vstore16(alpha * c2_1, 0, x + 16);\0"
+    "            put_vector(c2_0, alpha, beta, out);\0"
+    "            put_vector(c2_1, alpha, beta, out + 16);\0"
+    "            vstore16(c2_0, 0, x);\0"
+    "            vstore16(c2_1, 0, x + 16);\0"
     "    if (row + 3 < M) {\0"
     "        __global float *out = C + (row + 3) * ldc + col;\0"
-    "                store_vector(alpha * c3_0, out);\0"
-    "                store_vector(alpha * c3_1, out + 16);\0"
-    "                store_vector(alpha * c3_0 + beta * load_vector(out),\0"
-    "                store_vector(alpha * c3_1 + beta * load_vector(out + 16),\0"
-    "            vstore16(alpha * c3_0, 0, x);\0"
-    "            vstore16(alpha * c3_1, 0, x + 16);\0"
+    "            put_vector(c3_0, alpha, beta, out);\0"
+    "            put_vector(c3_1, alpha, beta, out + 16);\0"
+    "            vstore16(c3_0, 0, x);\0"
+    "            vstore16(c3_1, 0, x + 16);\0"
     "    if (row + 4 < M) {\0"
     "        __global float *out = C + (row + 4) * ldc + col;\0"
-    "                store_vector(alpha * c4_0, out);\0"
-    "                store_vector(alpha * c4_1, out + 16);\0"
-    "                store_vector(alpha * c4_0 + beta * load_vector(out),\0"
-    "                store_vector(alpha * c4_1 + beta * load_vector(out + 16),\0"
-    "            vstore16(alpha * c4_0, 0, x);\0"
-    "            vstore16(alpha * c4_1, 0, x + 16);\0"
+    "            put_vector(c4_0, alpha, beta, out);\0"
+    "            put_vector(c4_1, alpha, beta, out + 16);\0"
+    "            vstore16(c4_0, 0, x);\0"
+    "            vstore16(c4_1, 0, x + 16);\0"
     "    if (row + 5 < M) {\0"
     "        __global float *out = C + (row + 5) * ldc + col;\0"
-    "                store_vector(alpha * c5_0, out);\0"
-    "                store_vector(alpha * c5_1, out + 16);\0"
-    "                store_vector(alpha * c5_0 + beta * load_vector(out),\0"
-    "                store_vector(alpha * c5_1 + beta * load_vector(out + 16),\0"
-    "            vstore16(alpha * c5_0, 0, x);\0"
-    "            vstore16(alpha * c5_1, 0, x + 16);\0"
+    "            put_vector(c5_0, alpha, beta, out);\0"
+    "            put_vector(c5_1, alpha, beta, out + 16);\0"
+    "            vstore16(c5_0, 0, x);\0"
+    "            vstore16(c5_1, 0, x + 16);\0"
     "    if (row + 6 < M) {\0"
     "        __global float *out = C + (row + 6) * ldc + col;\0"
-    "                store_vector(alpha * c6_0, out);\0"
-    "                store_vector(alpha * c6_1, out + 16);\0"
-    "                store_vector(alpha * c6_0 + beta * load_vector(out),\0"
-    "                store_vector(alpha * c6_1 + beta * load_vector(out + 16),\0"
-    "            vstore16(alpha * c6_0, 0, x);\0"
-    "            vstore16(alpha * c6_1, 0, x + 16);\0"
+    "            put_vector(c6_0, alpha, beta, out);\0"
+    "            put_vector(c6_1, alpha, beta, out + 16);\0"
+    "            vstore16(c6_0, 0, x);\0"
+    "            vstore16(c6_1, 0, x + 16);\0"
     "    if (row + 7 < M) {\0"
     "        __global float *out = C + (row + 7) * ldc + col;\0"
-    "                store_vector(alpha * c7_0, out);\0"
-    "                store_vector(alpha * c7_1, out + 16);\0"
-    "                store_vector(alpha * c7_0 + beta * load_vector(out),\0"
-}, {
-    "                store_vector(alpha * c7_1 + beta * load_vector(out + 16),\0"
-    "            vstore16(alpha * c7_0, 0, x);\0"
-    "            vstore16(alpha * c7_1, 0, x + 16);\0"
+    "            put_vector(c7_0, alpha, beta, out);\0"
+    "            put_vector(c7_1, alpha, beta, out + 16);\0"
+    "            vstore16(c7_0, 0, x);\0"
+    "            vstore16(c7_1, 0, x + 16);\0"
     "    if (row + 8 < M) {\0"
     "        __global float *out = C + (row + 8) * ldc + col;\0"
-    "                store_vector(alpha * c8_0, out);\0"
-    "                store_vector(alpha * c8_1, out + 16);\0"
-    "                store_vector(alpha * c8_0 + beta * load_vector(out),\0"
-    "                store_vector(alpha * c8_1 + beta * load_vector(out + 16),\0"
-    "            vstore16(alpha * c8_0, 0, x);\0"
-    "            vstore16(alpha * c8_1, 0, x + 16);\0"
+    "            put_vector(c8_0, alpha, beta, out);\0"
+    "            put_vector(c8_1, alpha, beta, out + 16);\0"
+    "            vstore16(c8_0, 0, x);\0"
+    "            vstore16(c8_1, 0, x + 16);\0"
     "    if (row + 9 < M) {\0"
     "        __global float *out = C + (row + 9) * ldc + col;\0"
-    "                store_vector(alpha * c9_0, out);\0"
-    "                store_vector(alpha * c9_1, out + 16);\0"
-    "                store_vector(alpha * c9_0 + beta * load_vector(out),\0"
-    "                store_vector(alpha * c9_1 + beta * load_vector(out + 16),\0"
-    "            vstore16(alpha * c9_0, 0, x);\0"
-    "            vstore16(alpha * c9_1, 0, x + 16);\0"
+    "            put_vector(c9_0, alpha, beta, out);\0"
+    "            put_vector(c9_1, alpha, beta, out + 16);\0"
+    "            vstore16(c9_0, 0, x);\0"
+    "            vstore16(c9_1, 0, x + 16);\0"
     "    if (row + 10 < M) {\0"
     "        __global float *out = C + (row + 10) * ldc + col;\0"
-    "                store_vector(alpha * c10_0, out);\0"
-    "                store_vector(alpha * c10_1, out + 16);\0"
-    "                store_vector(alpha * c10_0 + beta * load_vector(out),\0"
-    "                store_vector(alpha * c10_1 + beta * load_vector(out + 16),\0"
-    "            vstore16(alpha * c10_0, 0, x);\0"
-    "            vstore16(alpha * c10_1, 0, x + 16);\0"
+    "            put_vector(c10_0, alpha, beta, out);\0"
+    "            put_vector(c10_1, alpha, beta, out + 16);\0"
+    "            vstore16(c10_0, 0, x);\0"
+    "            vstore16(c10_1, 0, x + 16);\0"
     "    if (row + 11 < M) {\0"
     "        __global float *out = C + (row + 11) * ldc + col;\0"
-    "                store_vector(alpha * c11_0, out);\0"
-    "                store_vector(alpha * c11_1, out + 16);\0"
-    "                store_vector(alpha * c11_0 + beta * load_vector(out),\0"
-    "                store_vector(alpha * c11_1 + beta * load_vector(out + 16),\0"
-    "            vstore16(alpha * c11_0, 0, x);\0"
-    "            vstore16(alpha * c11_1, 0, x + 16);\0"
+    "            put_vector(c11_0, alpha, beta, out);\0"
+    "            put_vector(c11_1, alpha, beta, out + 16);\0"
+    "            vstore16(c11_0, 0, x);\0"
+    "            vstore16(c11_1, 0, x + 16);\0"
     "void kiln_sgemm_direct_multiply_nt_wgm8_wgn1_tm12_nv2_vec16_ku1_index64(long M, long N, long K,\0"
     "    const long s0 = min(col, N - 1) * ldb;\0"
     "    const long s1 = min(col + 1, N - 1) * ldb;\0"
@@ -1509,6 +1431,7 @@ static const struct { char text[4096]; } rows[] = { {
     "    const long s4 = min(col + 4, N - 1) * ldb;\0"
     "    const long s5 = min(col + 5, N - 1) * ldb;\0"
     "    const long s6 = min(col + 6, N - 1) * ldb;\0"
+}, {
     "    const long s7 = min(col + 7, N - 1) * ldb;\0"
     "    const long s8 = min(col + 8, N - 1) * ldb;\0"
     "    const long s9 = min(col + 9, N - 1) * ldb;\0"
@@ -1543,7 +1466,6 @@ static const struct { char text[4096]; } rows[] = { {
     "                    load(b + s14), load(b + s15));\0"
     "            const float16 b1 = (float16) (load(b + s16), load(b + s17), load(b + s18),\0"
     "                    load(b + s19), load(b + s20), load(b + s21), load(b + s22), load(b + s23),\0"
-}, {
     "                    load(b + s24), load(b + s25), load(b + s26), load(b + s27), load(b + s28),\0"
     "                    load(b + s29), load(b + s30), load(b + s31));\0"
     "            __global const float *a = A + k;\0"
@@ -1589,6 +1511,7 @@ static const struct { char text[4096]; } rows[] = { {
     "            __global const float *a = A + k * lda;\0"
     "// it with blocks of 12 rows of A, as they lie; a block of C is held in registers.\0"
     "void kiln_sgemm_fused_multiply_nn_tm12_nv2_vec16_mb16_kc384_ku1(long M, long N, long K, float alpha,\0"
+}, {
     "    // A slice of a panel: for every k, the panel's columns of B side by side, 32 apart.\0"
     "    __local float panel[12288];\0"
     "    // Panels are up to 2 vectors of columns wide, slices up to 384 of K deep. All are\0"
@@ -1622,7 +1545,6 @@ static const struct { char text[4096]; } rows[] = { {
     "                        c7_0 = vload16(14, sum);\0"
     "                        c8_0 = vload16(16, sum);\0"
     "                        c9_0 = vload16(18, sum);\0"
-}, {
     "                        c10_0 = vload16(20, sum);\0"
     "                        c11_0 = vload16(22, sum);\0"
     "                            const float a6 = load(a + r6);\0"
@@ -1664,6 +1586,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                        c6_0 = vload16(12, sum); c6_1 = vload16(13, sum);\0"
     "                        c7_0 = vload16(14, sum); c7_1 = vload16(15, sum);\0"
     "                        c8_0 = vload16(16, sum); c8_1 = vload16(17, sum);\0"
+}, {
     "                        c9_0 = vload16(18, sum); c9_1 = vload16(19, sum);\0"
     "                        c10_0 = vload16(20, sum); c10_1 = vload16(21, sum);\0"
     "                        c11_0 = vload16(22, sum); c11_1 = vload16(23, sum);\0"
@@ -1691,7 +1614,6 @@ static const struct { char text[4096]; } rows[] = { {
     "                    vstore16(x4_1, 0, out + 32);\0"
     "                    vstore16(x4_2, 0, out + 64);\0"
     "                    vstore16(x4_3, 0, out + 96);\0"
-}, {
     "                    vstore16(x4_4, 0, out + 128);\0"
     "                    vstore16(x4_5, 0, out + 160);\0"
     "                    vstore16(x4_6, 0, out + 192);\0"
@@ -1729,6 +1651,7 @@ static const struct { char text[4096]; } rows[] = { {
     "// Packed B is panel after panel, each K x 64. A work-group is one work-item; it computes up to\0"
     "// 4 x 4 blocks of 6 x 64, each block held in registers.\0"
     "void kiln_sgemm_packed_multiply_n_tm6_nv4_vec16_mp4_np4_kc128_ku1_packa0(long M, long N, long K,\0"
+}, {
     "    // K advances by 128, so that a slice of a panel of B stays in the nearest cache.\0"
     "    for (long k0 = 0; k0 == 0 || k0 < K; k0 += 128) {\0"
     "        const long depth = min(K - k0, (long) 128);\0"
@@ -1758,7 +1681,6 @@ static const struct { char text[4096]; } rows[] = { {
     "                c4_0 = vload16(16, sum); c4_1 = vload16(17, sum); c4_2 = vload16(18,\0"
     "                        sum); c4_3 = vload16(19, sum);\0"
     "                c5_0 = vload16(20, sum); c5_1 = vload16(21, sum); c5_2 = vload16(22,\0"
-}, {
     "                        sum); c5_3 = vload16(23, sum);\0"
     "                    const float16 b3 = vload16(3, b);\0"
     "                    const float a0 = load(a + r0);\0"
@@ -1788,41 +1710,34 @@ static const struct { char text[4096]; } rows[] = { {
     "                        sum); vstore16(c4_3, 19, sum);\0"
     "                vstore16(c5_0, 20, sum); vstore16(c5_1, 21, sum); vstore16(c5_2, 22,\0"
     "                        sum); vstore16(c5_3, 23, sum);\0"
-    "                // C = alpha c + beta C for the 6 x 64 block at (row, col); beta == 0 does not read\0"
+    "                // C = alpha c + beta C for the 6 x 64 block at (row, col).\0"
     "                    __global float *out = C + row * ldc + col;\0"
     "                    if (col + 64 <= N) {\0"
-    "                            store_vector(alpha * c0_3, out + 48);\0"
-    "                            store_vector(alpha * c0_3 + beta * load_vector(out + 48),\0"
-    "                                    out + 48);\0"
+    "                        put_vector(c0_3, alpha, beta, out + 48);\0"
     "                        float x[64];\0"
-    "                        vstore16(alpha * c0_3, 0, x + 48);\0"
+    "                        vstore16(c0_3, 0, x + 48);\0"
+}, {
     "                        for (int n = 0; n < 64 && col + n < N; n++)\0"
     "                    __global float *out = C + (row + 1) * ldc + col;\0"
-    "                            store_vector(alpha * c1_3, out + 48);\0"
-    "                            store_vector(alpha * c1_3 + beta * load_vector(out + 48),\0"
-    "                        vstore16(alpha * c1_3, 0, x + 48);\0"
+    "                        put_vector(c1_3, alpha, beta, out + 48);\0"
+    "                        vstore16(c1_3, 0, x + 48);\0"
     "                    __global float *out = C + (row + 2) * ldc + col;\0"
-    "                            store_vector(alpha * c2_3, out + 48);\0"
-    "                            store_vector(alpha * c2_3 + beta * load_vector(out + 48),\0"
-    "                        vstore16(alpha * c2_3, 0, x + 48);\0"
+    "                        put_vector(c2_3, alpha, beta, out + 48);\0"
+    "                        vstore16(c2_3, 0, x + 48);\0"
     "                    __global float *out = C + (row + 3) * ldc + col;\0"
-    "                            store_vector(alpha * c3_3, out + 48);\0"
-    "                            store_vector(alpha * c3_3 + beta * load_vector(out + 48),\0"
-    "                        vstore16(alpha * c3_3, 0, x + 48);\0"
+    "                        put_vector(c3_3, alpha, beta, out + 48);\0"
+    "                        vstore16(c3_3, 0, x + 48);\0"
     "                    __global float *out = C + (row + 4) * ldc + col;\0"
-    "                            store_vector(alpha * c4_3, out + 48);\0"
-    "                            store_vector(alpha * c4_3 + beta * load_vector(out + 48),\0"
-    "                        vstore16(alpha * c4_3, 0, x + 48);\0"
+    "                        put_vector(c4_3, alpha, beta, out + 48);\0"
+    "                        vstore16(c4_3, 0, x + 48);\0"
     "                    __global float *out = C + (row + 5) * ldc + col;\0"
-    "                            store_vector(alpha * c5_3, out + 48);\0"
-    "                            store_vector(alpha * c5_3 + beta * load_vector(out + 48),\0"
-    "                        vstore16(alpha * c5_3, 0, x + 48);\0"
+    "                        put_vector(c5_3, alpha, beta, out + 48);\0"
+    "                        vstore16(c5_3, 0, x + 48);\0"
     "            sum += 384;\0"
     "void kiln_sgemm_packed_packb_t_nv4_vec16(long lines, long K,\0"
     "    __global const float *restrict in = X + x_offset + k0;\0"
     "    const long l48 = min(line + 48, lines - 1) * ldx;\0"
     "    const long l49 = min(line + 49, lines - 1) * ldx;\0"
-}, {
     "    const long l50 = min(line + 50, lines - 1) * ldx;\0"
     "    const long l51 = min(line + 51, lines - 1) * ldx;\0"
     "    const long l52 = min(line + 52, lines - 1) * ldx;\0"
@@ -1879,6 +1794,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                    for (; k + 2 <= depth; k += 2) {\0"
     "                    vstore16(c6_0, 18, sum);\0"
     "                    vstore16(c7_0, 21, sum);\0"
+}, {
     "                    // Adds the slice's share of a block of 8 rows and 2 vectors to `sum`, where\0"
     "                        c6_0 = vload16(18, sum); c6_1 = vload16(19, sum);\0"
     "                        c7_0 = vload16(21, sum); c7_1 = vload16(22, sum);\0"
@@ -1894,12 +1810,10 @@ static const struct { char text[4096]; } rows[] = { {
     "                    vstore16(c6_0, 18, sum); vstore16(c6_1, 19, sum); vstore16(c6_2, 20, sum);\0"
     "                    vstore16(c7_0, 21, sum); vstore16(c7_1, 22, sum); vstore16(c7_2, 23, sum);\0"
     "                    for (long m = 0; m < 8 && row + m < M; m++) {\0"
-}, {
     "void kiln_sgemm_fused_multiply_nt_tm8_nv3_vec16_mb32_kc512_ku2(long M, long N, long K, float alpha,\0"
     "void kiln_sgemm_fused_multiply_tn_tm8_nv3_vec16_mb32_kc512_ku2(long M, long N, long K, float alpha,\0"
     "void kiln_sgemm_fused_multiply_tt_tm8_nv3_vec16_mb32_kc512_ku2(long M, long N, long K, float alpha,\0"
     "static float16 load_row(__global const float *p)\0"
-    "static void put(float x, float beta, __global float *p)\0"
     "void kiln_sgemm_thin_multiply_nn_side0_short2_vec16_rows8_nv32_litems1_kitems1_ksplit1_align0_index64(long L,\0"
     "        __global const float *restrict Y, long y_offset, long ldy,\0"
     "    __global const float *y0 = Y + y_offset + min(s, S - 1) * ldy;\0"
@@ -1941,6 +1855,7 @@ static const struct { char text[4096]; } rows[] = { {
     "            const float8 b0 = load_vector(y0 + k);\0"
     "            const float8 b0 = (float8) (load(y0 + k * y_step), load(y0 + (k + 1) * y_step),\0"
     "                    load(y0 + (k + 6) * y_step), load(y0 + (k + 7) * y_step));\0"
+}, {
     "void kiln_sgemm_thin_multiply_nt_side1_short1_vec8_rows8_nv64_litems1_kitems1_ksplit1_align0_index64(long L,\0"
     "    for (; k + 8 <= to; k += 8) {\0"
     "        const float8 a0 = load_row(x0 + k);\0"
@@ -1962,7 +1877,6 @@ static const struct { char text[4096]; } rows[] = { {
     "            __global const float *x = X + k * ldx + min(l + v * 8, last);\0"
     "            const float8 a0 = load_row(x + 0 * ldx);\0"
     "            const float8 a1 = load_row(x + 1 * ldx);\0"
-}, {
     "            const float8 a2 = load_row(x + 2 * ldx);\0"
     "            const float8 a3 = load_row(x + 3 * ldx);\0"
     "            const float8 a4 = load_row(x + 4 * ldx);\0"
@@ -1978,9 +1892,11 @@ static const struct { char text[4096]; } rows[] = { {
     "// does that in one step: FP_CONTRACT, on by default, allows it.\0"
     "static double load(__global const double *p)\0"
     "static void store(double x, __global double *p)\0"
+    "static void put(double x, double alpha, double beta, __global double *p)\0"
     "static double8 load_vector(__global const double *p)\0"
     "static void store_vector(double8 x, __global double *p)\0"
     "    vstore8(x, 0, p);\0"
+    "static void put_vector(double8 x, double alpha, double beta, __global double *p)\0"
     "void kiln_dgemm_packed_packa_n_tm6_vec8(long lines, long K,\0"
     "        __global const double *restrict X, long x_offset, long ldx,\0"
     "        __global double *restrict packed, long at)\0"
@@ -2010,6 +1926,7 @@ static const struct { char text[4096]; } rows[] = { {
     "            double8 c2_0 = 0, c2_1 = 0, c2_2 = 0, c2_3 = 0;\0"
     "            double8 c3_0 = 0, c3_1 = 0, c3_2 = 0, c3_3 = 0;\0"
     "            double8 c4_0 = 0, c4_1 = 0, c4_2 = 0, c4_3 = 0;\0"
+}, {
     "            double8 c5_0 = 0, c5_1 = 0, c5_2 = 0, c5_3 = 0;\0"
     "                c0_0 = vload8(0, sum); c0_1 = vload8(1, sum); c0_2 = vload8(2,\0"
     "                        sum); c0_3 = vload8(3, sum);\0"
@@ -2033,7 +1950,6 @@ static const struct { char text[4096]; } rows[] = { {
     "                    const double a2 = a[2];\0"
     "                    const double a3 = a[3];\0"
     "                    const double a4 = a[4];\0"
-}, {
     "                    const double a5 = a[5];\0"
     "            if (k0 + 384 < K) {\0"
     "                vstore8(c0_0, 0, sum); vstore8(c0_1, 1, sum); vstore8(c0_2, 2, sum); vstore8(c0_3,\0"
@@ -2049,75 +1965,55 @@ static const struct { char text[4096]; } rows[] = { {
     "                vstore8(c5_0, 20, sum); vstore8(c5_1, 21, sum); vstore8(c5_2, 22,\0"
     "                        sum); vstore8(c5_3, 23, sum);\0"
     "                    __global double *out = C + row * ldc + col;\0"
-    "                            store_vector(alpha * c0_1, out + 8);\0"
-    "                            store_vector(alpha * c0_2, out + 16);\0"
-    "                            store_vector(alpha * c0_3, out + 24);\0"
-    "                            store_vector(alpha * c0_1 + beta * load_vector(out + 8),\0"
-    "                                    out + 8);\0"
-    "                            store_vector(alpha * c0_2 + beta * load_vector(out + 16),\0"
-    "                            store_vector(alpha * c0_3 + beta * load_vector(out + 24),\0"
-    "                                    out + 24);\0"
+    "                        put_vector(c0_1, alpha, beta, out + 8);\0"
+    "                        put_vector(c0_2, alpha, beta, out + 16);\0"
+    "                        put_vector(c0_3, alpha, beta, out + 24);\0"
     "                        double x[32];\0"
-    "                        vstore8(alpha * c0_0, 0, x);\0"
-    "                        vstore8(alpha * c0_1, 0, x + 8);\0"
-    "                        vstore8(alpha * c0_2, 0, x + 16);\0"
-    "                        vstore8(alpha * c0_3, 0, x + 24);\0"
+    "                        vstore8(c0_0, 0, x);\0"
+    "                        vstore8(c0_1, 0, x + 8);\0"
+    "                        vstore8(c0_2, 0, x + 16);\0"
+    "                        vstore8(c0_3, 0, x + 24);\0"
     "                    __global double *out = C + (row + 1) * ldc + col;\0"
-    "                            store_vector(alpha * c1_1, out + 8);\0"
-    "                            store_vector(alpha * c1_2, out + 16);\0"
-    "                            store_vector(alpha * c1_3, out + 24);\0"
-    "                            store_vector(alpha * c1_1 + beta * load_vector(out + 8),\0"
-    "                            store_vector(alpha * c1_2 + beta * load_vector(out + 16),\0"
-    "                            store_vector(alpha * c1_3 + beta * load_vector(out + 24),\0"
-    "                        vstore8(alpha * c1_0, 0, x);\0"
-    "                        vstore8(alpha * c1_1, 0, x + 8);\0"
-    "                        vstore8(alpha * c1_2, 0, x + 16);\0"
-    "                        vstore8(alpha * c1_3, 0, x + 24);\0"
+    "                        put_vector(c1_1, alpha, beta, out + 8);\0"
+    "                        put_vector(c1_2, alpha, beta, out + 16);\0"
+    "                        put_vector(c1_3, alpha, beta, out + 24);\0"
+    "                        vstore8(c1_0, 0, x);\0"
+    "                        vstore8(c1_1, 0, x + 8);\0"
+    "                        vstore8(c1_2, 0, x + 16);\0"
+    "                        vstore8(c1_3, 0, x + 24);\0"
     "                    __global double *out = C + (row + 2) * ldc + col;\0"
-    "                            store_vector(alpha * c2_1, out + 8);\0"
-    "                            store_vector(alpha * c2_2, out + 16);\0"
-    "                            store_vector(alpha * c2_3, out + 24);\0"
-    "                            store_vector(alpha * c2_1 + beta * load_vector(out + 8),\0"
-    "                            store_vector(alpha * c2_2 + beta * load_vector(out + 16),\0"
-    "                            store_vector(alpha * c2_3 + beta * load_vector(out + 24),\0"
-    "                        vstore8(alpha * c2_0, 0, x);\0"
-    "                        vstore8(alpha * c2_1, 0, x + 8);\0"
-    "                        vstore8(alpha * c2_2, 0, x + 16);\0"
-    "                        vstore8(alpha * c2_3, 0, x + 24);\0"
+    "                        put_vector(c2_1, alpha, beta, out + 8);\0"
+    "                        put_vector(c2_2, alpha, beta, out + 16);\0"
+    "                        put_vector(c2_3, alpha, beta, out + 24);\0"
+    "                        vstore8(c2_0, 0, x);\0"
+    "                        vstore8(c2_1, 0, x + 8);\0"
+    "                        vstore8(c2_2, 0, x + 16);\0"
+    "                        vstore8(c2_3, 0, x + 24);\0"
     "                    __global double *out = C + (row + 3) * ldc + col;\0"
-    "                            store_vector(alpha * c3_1, out + 8);\0"
-    "                            store_vector(alpha * c3_2, out + 16);\0"
-    "                            store_vector(alpha * c3_3, out + 24);\0"
-    "                            store_vector(alpha * c3_1 + beta * load_vector(out + 8),\0"
-    "                            store_vector(alpha * c3_2 + beta * load_vector(out + 16),\0"
-    "                            store_vector(alpha * c3_3 + beta * load_vector(out + 24),\0"
-    "                        vstore8(alpha * c3_0, 0, x);\0"
-    "                        vstore8(alpha * c3_1, 0, x + 8);\0"
-    "                        vstore8(alpha * c3_2, 0, x + 16);\0"
-    "                        vstore8(alpha * c3_3, 0, x + 24);\0"
-    "                    __global double *out = C + (row + 4) * ldc + col;\0"
+    "                        put_vector(c3_1, alpha, beta, out + 8);\0"
+    "                        put_vector(c3_2, alpha, beta, out + 16);\0"
+    "                        put_vector(c3_3, alpha, beta, out + 24);\0"
+    "                        vstore8(c3_0, 0, x);\0"
+    "                        vstore8(c3_1, 0, x + 8);\0"
+    "                        vstore8(c3_2, 0, x + 16);\0"
+    "                        vstore8(c3_3, 0, x + 24);\0"
 }, {
-    "                            store_vector(alpha * c4_1, out + 8);\0"
-    "                            store_vector(alpha * c4_2, out + 16);\0"
-    "                            store_vector(alpha * c4_3, out + 24);\0"
-    "                            store_vector(alpha * c4_1 + beta * load_vector(out + 8),\0"
-    "                            store_vector(alpha * c4_2 + beta * load_vector(out + 16),\0"
-    "                            store_vector(alpha * c4_3 + beta * load_vector(out + 24),\0"
-    "                        vstore8(alpha * c4_0, 0, x);\0"
-    "                        vstore8(alpha * c4_1, 0, x + 8);\0"
-    "                        vstore8(alpha * c4_2, 0, x + 16);\0"
-    "                        vstore8(alpha * c4_3, 0, x + 24);\0"
+    "                    __global double *out = C + (row + 4) * ldc + col;\0"
+    "                        put_vector(c4_1, alpha, beta, out + 8);\0"
+    "                        put_vector(c4_2, alpha, beta, out + 16);\0"
+    "                        put_vector(c4_3, alpha, beta, out + 24);\0"
+    "                        vstore8(c4_0, 0, x);\0"
+    "                        vstore8(c4_1, 0, x + 8);\0"
+    "                        vstore8(c4_2, 0, x + 16);\0"
+    "                        vstore8(c4_3, 0, x + 24);\0"
     "                    __global double *out = C + (row + 5) * ldc + col;\0"
-    "                            store_vector(alpha * c5_1, out + 8);\0"
-    "                            store_vector(alpha * c5_2, out + 16);\0"
-    "                            store_vector(alpha * c5_3, out + 24);\0"
-    "                            store_vector(alpha * c5_1 + beta * load_vector(out + 8),\0"
-    "                            store_vector(alpha * c5_2 + beta * load_vector(out + 16),\0"
-    "                            store_vector(alpha * c5_3 + beta * load_vector(out + 24),\0"
-    "                        vstore8(alpha * c5_0, 0, x);\0"
-    "                        vstore8(alpha * c5_1, 0, x + 8);\0"
-    "                        vstore8(alpha * c5_2, 0, x + 16);\0"
-    "                        vstore8(alpha * c5_3, 0, x + 24);\0"
+    "                        put_vector(c5_1, alpha, beta, out + 8);\0"
+    "                        put_vector(c5_2, alpha, beta, out + 16);\0"
+    "                        put_vector(c5_3, alpha, beta, out + 24);\0"
+    "                        vstore8(c5_0, 0, x);\0"
+    "                        vstore8(c5_1, 0, x + 8);\0"
+    "                        vstore8(c5_2, 0, x + 16);\0"
+    "                        vstore8(c5_3, 0, x + 24);\0"
     "void kiln_dgemm_packed_packb_t_nv4_vec8(long lines, long K,\0"
     "void kiln_dgemm_packed_packa_t_tm6_vec8(long lines, long K,\0"
     "// A work-group of 8 x 2 work-items; each computes 6 x 32 of C in registers.\0"
@@ -2170,7 +2066,6 @@ static const struct { char text[4096]; } rows[] = { {
     "    double8 c1_0 = 0, c1_1 = 0, c1_2 = 0, c1_3 = 0;\0"
     "    double8 c2_0 = 0, c2_1 = 0, c2_2 = 0, c2_3 = 0;\0"
     "    double8 c3_0 = 0, c3_1 = 0, c3_2 = 0, c3_3 = 0;\0"
-}, {
     "    double8 c4_0 = 0, c4_1 = 0, c4_2 = 0, c4_3 = 0;\0"
     "    double8 c5_0 = 0, c5_1 = 0, c5_2 = 0, c5_3 = 0;\0"
     "    int k = 0;\0"
@@ -2182,6 +2077,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                const double8 b3 = load_vector(b + 24);\0"
     "                __global const double *a = A + k;\0"
     "                const double a0 = load(a + r0);\0"
+}, {
     "                c0_0 += a0 * b0; c0_1 += a0 * b1; c0_2 += a0 * b2; c0_3 += a0 * b3;\0"
     "                const double a1 = load(a + r1);\0"
     "                c1_0 += a1 * b0; c1_1 += a1 * b1; c1_2 += a1 * b2; c1_3 += a1 * b3;\0"
@@ -2203,80 +2099,60 @@ static const struct { char text[4096]; } rows[] = { {
     "                        load(b + s19), load(b + s20), load(b + s21), load(b + s22), load(b + s23));\0"
     "                const double8 b3 = (double8) (load(b + s24), load(b + s25), load(b + s26),\0"
     "                        load(b + s27), load(b + s28), load(b + s29), load(b + s30), load(b + s31));\0"
-    "    // C = alpha c + beta C for the 6 x 32 block at (row, col); beta == 0 does not read C.\0"
+    "    // C = alpha c + beta C for the 6 x 32 block at (row, col).\0"
     "        __global double *out = C + row * ldc + col;\0"
-    "                store_vector(alpha * c0_1, out + 8);\0"
-    "                store_vector(alpha * c0_2, out + 16);\0"
-    "                store_vector(alpha * c0_3, out + 24);\0"
-    "                store_vector(alpha * c0_1 + beta * load_vector(out + 8),\0"
-    "                        out + 8);\0"
-    "                store_vector(alpha * c0_2 + beta * load_vector(out + 16),\0"
-    "                store_vector(alpha * c0_3 + beta * load_vector(out + 24),\0"
-    "                        out + 24);\0"
+    "            put_vector(c0_1, alpha, beta, out + 8);\0"
+    "            put_vector(c0_2, alpha, beta, out + 16);\0"
+    "            put_vector(c0_3, alpha, beta, out + 24);\0"
     "            double x[32];\0"
-    "            vstore8(alpha * c0_0, 0, x);\0"
-    "            vstore8(alpha * c0_1, 0, x + 8);\0"
-    "            vstore8(alpha * c0_2, 0, x + 16);\0"
-    "            vstore8(alpha * c0_3, 0, x + 24);\0"
+    "            vstore8(c0_0, 0, x);\0"
+    "            vstore8(c0_1, 0, x + 8);\0"
+    "            vstore8(c0_2, 0, x + 16);\0"
+    "            vstore8(c0_3, 0, x + 24);\0"
     "        __global double *out = C + (row + 1) * ldc + col;\0"
-    "                store_vector(alpha * c1_1, out + 8);\0"
-    "                store_vector(alpha * c1_2, out + 16);\0"
-    "                store_vector(alpha * c1_3, out + 24);\0"
-    "                store_vector(alpha * c1_1 + beta * load_vector(out + 8),\0"
-    "                store_vector(alpha * c1_2 + beta * load_vector(out + 16),\0"
-    "                store_vector(alpha * c1_3 + beta * load_vector(out + 24),\0"
-    "            vstore8(alpha * c1_0, 0, x);\0"
-    "            vstore8(alpha * c1_1, 0, x + 8);\0"
-    "            vstore8(alpha * c1_2, 0, x + 16);\0"
-    "            vstore8(alpha * c1_3, 0, x + 24);\0"
+    "            put_vector(c1_1, alpha, beta, out + 8);\0"
+    "            put_vector(c1_2, alpha, beta, out + 16);\0"
+    "            put_vector(c1_3, alpha, beta, out + 24);\0"
+    "            vstore8(c1_0, 0, x);\0"
+    "            vstore8(c1_1, 0, x + 8);\0"
+    "            vstore8(c1_2, 0, x + 16);\0"
+    "            vstore8(c1_3, 0, x + 24);\0"
     "        __global double *out = C + (row + 2) * ldc + col;\0"
-    "                store_vector(alpha * c2_1, out + 8);\0"
-    "                store_vector(alpha * c2_2, out + 16);\0"
-    "                store_vector(alpha * c2_3, out + 24);\0"
-    "                store_vector(alpha * c2_1 + beta * load_vector(out + 8),\0"
-    "                store_vector(alpha * c2_2 + beta * load_vector(out + 16),\0"
-    "                store_vector(alpha * c2_3 + beta * load_vector(out + 24),\0"
-    "            vstore8(alpha * c2_0, 0, x);\0"
-}, {
-    "            vstore8(alpha * c2_1, 0, x + 8);\0"
-    "            vstore8(alpha * c2_2, 0, x + 16);\0"
-    "            vstore8(alpha * c2_3, 0, x + 24);\0"
+    "            put_vector(c2_1, alpha, beta, out + 8);\0"
+    "            put_vector(c2_2, alpha, beta, out + 16);\0"
+    "            put_vector(c2_3, alpha, beta, out + 24);\0"
+    "            vstore8(c2_0, 0, x);\0"
+    "            vstore8(c2_1, 0, x + 8);\0"
+    "            vstore8(c2_2, 0, x + 16);\0"
+    "            vstore8(c2_3, 0, x + 24);\0"
     "        __global double *out = C + (row + 3) * ldc + col;\0"
-    "                store_vector(alpha * c3_1, out + 8);\0"
-    "                store_vector(alpha * c3_2, out + 16);\0"
-    "                store_vector(alpha * c3_3, out + 24);\0"
-    "                store_vector(alpha * c3_1 + beta * load_vector(out + 8),\0"
-    "                store_vector(alpha * c3_2 + beta * load_vector(out + 16),\0"
-    "                store_vector(alpha * c3_3 + beta * load_vector(out + 24),\0"
-    "            vstore8(alpha * c3_0, 0, x);\0"
-    "            vstore8(alpha * c3_1, 0, x + 8);\0"
-    "            vstore8(alpha * c3_2, 0, x + 16);\0"
-    "            vstore8(alpha * c3_3, 0, x + 24);\0"
+    "            put_vector(c3_1, alpha, beta, out + 8);\0"
+    "            put_vector(c3_2, alpha, beta, out + 16);\0"
+    "            put_vector(c3_3, alpha, beta, out + 24);\0"
+    "            vstore8(c3_0, 0, x);\0"
+    "            vstore8(c3_1, 0, x + 8);\0"
+    "            vstore8(c3_2, 0, x + 16);\0"
+    "            vstore8(c3_3, 0, x + 24);\0"
     "        __global double *out = C + (row + 4) * ldc + col;\0"
-    "                store_vector(alpha * c4_1, out + 8);\0"
-    "                store_vector(alpha * c4_2, out + 16);\0"
-    "                store_vector(alpha * c4_3, out + 24);\0"
-    "                store_vector(alpha * c4_1 + beta * load_vector(out + 8),\0"
-    "                store_vector(alpha * c4_2 + beta * load_vector(out + 16),\0"
-    "                store_vector(alpha * c4_3 + beta * load_vector(out + 24),\0"
-    "            vstore8(alpha * c4_0, 0, x);\0"
-    "            vstore8(alpha * c4_1, 0, x + 8);\0"
-    "            vstore8(alpha * c4_2, 0, x + 16);\0"
-    "            vstore8(alpha * c4_3, 0, x + 24);\0"
+    "            put_vector(c4_1, alpha, beta, out + 8);\0"
+    "            put_vector(c4_2, alpha, beta, out + 16);\0"
+    "            put_vector(c4_3, alpha, beta, out + 24);\0"
+    "            vstore8(c4_0, 0, x);\0"
+    "            vstore8(c4_1, 0, x + 8);\0"
+    "            vstore8(c4_2, 0, x + 16);\0"
+    "            vstore8(c4_3, 0, x + 24);\0"
     "        __global double *out = C + (row + 5) * ldc + col;\0"
-    "                store_vector(alpha * c5_1, out + 8);\0"
-    "                store_vector(alpha * c5_2, out + 16);\0"
-    "                store_vector(alpha * c5_3, out + 24);\0"
-    "                store_vector(alpha * c5_1 + beta * load_vector(out + 8),\0"
-    "                store_vector(alpha * c5_2 + beta * load_vector(out + 16),\0"
-    "                store_vector(alpha * c5_3 + beta * load_vector(out + 24),\0"
-    "            vstore8(alpha * c5_0, 0, x);\0"
-    "            vstore8(alpha * c5_1, 0, x + 8);\0"
-    "            vstore8(alpha * c5_2, 0, x + 16);\0"
-    "            vstore8(alpha * c5_3, 0, x + 24);\0"
+    "            put_vector(c5_1, alpha, beta, out + 8);\0"
+    "            put_vector(c5_2, alpha, beta, out + 16);\0"
+    "            put_vector(c5_3, alpha, beta, out + 24);\0"
+    "            vstore8(c5_0, 0, x);\0"
+    "            vstore8(c5_1, 0, x + 8);\0"
+    "            vstore8(c5_2, 0, x + 16);\0"
+    "            vstore8(c5_3, 0, x + 24);\0"
     "void kiln_dgemm_direct_multiply_nt_wgm8_wgn2_tm6_nv4_vec8_ku2_index32(int M, int N, int K,\0"
     "    const int s0 = min(col, N - 1) * ldb;\0"
     "    const int s1 = min(col + 1, N - 1) * ldb;\0"
+}, {
     "    const int s2 = min(col + 2, N - 1) * ldb;\0"
     "    const int s3 = min(col + 3, N - 1) * ldb;\0"
     "    const int s4 = min(col + 4, N - 1) * ldb;\0"
@@ -2313,7 +2189,6 @@ static const struct { char text[4096]; } rows[] = { {
     "                    load(b + s4), load(b + s5), load(b + s6), load(b + s7));\0"
     "            const double8 b1 = (double8) (load(b + s8), load(b + s9), load(b + s10), load(b + s11),\0"
     "                    load(b + s12), load(b + s13), load(b + s14), load(b + s15));\0"
-}, {
     "            const double8 b2 = (double8) (load(b + s16), load(b + s17), load(b + s18),\0"
     "                    load(b + s19), load(b + s20), load(b + s21), load(b + s22), load(b + s23));\0"
     "            const double8 b3 = (double8) (load(b + s24), load(b + s25), load(b + s26),\0"
@@ -2349,6 +2224,7 @@ static const struct { char text[4096]; } rows[] = { {
     "        double beta,\0"
     "        __global const double *restrict A, long a_offset, long lda,\0"
     "        __global const double *restrict B, long b_offset, long ldb,\0"
+}, {
     "    // A slice of a panel: for every k, the panel's columns of B side by side, 24 apart.\0"
     "    __local double panel[9216];\0"
     "    __local double sums[12288];\0"
@@ -2385,7 +2261,6 @@ static const struct { char text[4096]; } rows[] = { {
     "                            const double a2 = load(a + r2);\0"
     "                            const double a3 = load(a + r3);\0"
     "                            const double a4 = load(a + r4);\0"
-}, {
     "                            const double a5 = load(a + r5);\0"
     "                            const double a6 = load(a + r6);\0"
     "                            const double a7 = load(a + r7);\0"
@@ -2424,6 +2299,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                    vstore8(c6_0, 18, sum); vstore8(c6_1, 19, sum);\0"
     "                    vstore8(c7_0, 21, sum); vstore8(c7_1, 22, sum);\0"
     "                    double8 c0_0 = 0, c0_1 = 0, c0_2 = 0;\0"
+}, {
     "                    double8 c1_0 = 0, c1_1 = 0, c1_2 = 0;\0"
     "                    double8 c2_0 = 0, c2_1 = 0, c2_2 = 0;\0"
     "                    double8 c3_0 = 0, c3_1 = 0, c3_2 = 0;\0"
@@ -2447,14 +2323,11 @@ static const struct { char text[4096]; } rows[] = { {
     "                    vstore8(c4_0, 12, sum); vstore8(c4_1, 13, sum); vstore8(c4_2, 14, sum);\0"
     "                    vstore8(c5_0, 15, sum); vstore8(c5_1, 16, sum); vstore8(c5_2, 17, sum);\0"
     "                    vstore8(c6_0, 18, sum); vstore8(c6_1, 19, sum); vstore8(c6_2, 20, sum);\0"
-}, {
     "                    vstore8(c7_0, 21, sum); vstore8(c7_1, 22, sum); vstore8(c7_2, 23, sum);\0"
     "                        __global double *out = C + (row + m) * ldc + col;\0"
     "                        __local const double *x = sum + m * 24;\0"
     "                        for (; n + 8 <= min(width * 8, N - col); n += 8)\0"
-    "                                store_vector(alpha * vload8(0, x + n), out + n);\0"
-    "                                store_vector(alpha * vload8(0, x + n) + beta * load_vector(out + n),\0"
-    "                                        out + n);\0"
+    "                            put_vector(vload8(0, x + n), alpha, beta, out + n);\0"
     "                        for (; n < min(width * 8, N - col); n++)\0"
     "void kiln_dgemm_fused_multiply_nt_tm8_nv3_vec8_mb64_kc384_ku2(long M, long N, long K, double alpha,\0"
     "                __local double *out = panel + v * 8;\0"
@@ -2482,6 +2355,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                    const double8 x1_5 = (double8)(x0_2.odd, x0_3.odd);\0"
     "                    const double8 x1_2 = (double8)(x0_4.even, x0_5.even);\0"
     "                    const double8 x1_6 = (double8)(x0_4.odd, x0_5.odd);\0"
+}, {
     "                    const double8 x1_3 = (double8)(x0_6.even, x0_7.even);\0"
     "                    const double8 x1_7 = (double8)(x0_6.odd, x0_7.odd);\0"
     "                    const double8 x2_0 = (double8)(x1_0.even, x1_1.even);\0"
@@ -2508,7 +2382,6 @@ static const struct { char text[4096]; } rows[] = { {
     "                    vstore8(x3_5, 0, out + 120);\0"
     "                    vstore8(x3_6, 0, out + 144);\0"
     "                    vstore8(x3_7, 0, out + 168);\0"
-}, {
     "                for (; k < depth; k++, in++, out += 24) {\0"
     "void kiln_dgemm_fused_multiply_tn_tm8_nv3_vec8_mb64_kc384_ku2(long M, long N, long K, double alpha,\0"
     "                __global const double *restrict a = A + k0 * lda;\0"
@@ -2545,6 +2418,7 @@ static const struct { char text[4096]; } rows[] = { {
     "                    vstore8(c4_0, 16, sum); vstore8(c4_1, 17, sum);\0"
     "                    vstore8(c5_0, 20, sum); vstore8(c5_1, 21, sum);\0"
     "                        c1_0 = vload8(4, sum); c1_1 = vload8(5, sum); c1_2 = vload8(6, sum);\0"
+}, {
     "                        c2_0 = vload8(8, sum); c2_1 = vload8(9, sum); c2_2 = vload8(10, sum);\0"
     "                        c3_0 = vload8(12, sum); c3_1 = vload8(13, sum); c3_2 = vload8(14, sum);\0"
     "                        c4_0 = vload8(16, sum); c4_1 = vload8(17, sum); c4_2 = vload8(18, sum);\0"
@@ -2566,7 +2440,6 @@ static const struct { char text[4096]; } rows[] = { {
     "                                sum); c1_3 = vload8(7, sum);\0"
     "                        c2_0 = vload8(8, sum); c2_1 = vload8(9, sum); c2_2 = vload8(10,\0"
     "                                sum); c2_3 = vload8(11, sum);\0"
-}, {
     "                        c3_0 = vload8(12, sum); c3_1 = vload8(13, sum); c3_2 = vload8(14,\0"
     "                                sum); c3_3 = vload8(15, sum);\0"
     "                        c4_0 = vload8(16, sum); c4_1 = vload8(17, sum); c4_2 = vload8(18,\0"
@@ -2601,9 +2474,9 @@ static const struct { char text[4096]; } rows[] = { {
     "static double total(double8 x)\0"
     "    double e[8];\0"
     "static double8 load_row(__global const double *p)\0"
-    "static void put(double x, double beta, __global double *p)\0"
     "void kiln_dgemm_thin_multiply_nn_side1_short1_vec8_rows8_nv64_litems1_kitems1_ksplit1_align0_index64(long L,\0"
     "        long S, long K, double alpha, double beta,\0"
+}, {
     "        __global const double *restrict Y, long y_offset, long ldy,\0"
     "    __global const double *y0 = Y + y_offset + min(s, S - 1);\0"
     "    __global const double *x0 = X + min(l, L - 1) * ldx;\0"
@@ -2634,7 +2507,6 @@ static const struct { char text[4096]; } rows[] = { {
     "        const double a5 = load(x5 + k);\0"
     "        const double a6 = load(x6 + k);\0"
     "        const double a7 = load(x7 + k);\0"
-}, {
     "        const double sums[] = { total(c0_0), total(c0_1), total(c0_2), total(c0_3), total(c0_4),\0"
     "void kiln_dgemm_thin_multiply_nt_side1_short1_vec8_rows8_nv64_litems1_kitems1_ksplit1_align0_index64(long L,\0"
     "    __global const double *y0 = Y + y_offset + min(s, S - 1) * ldy;\0"
@@ -2674,6 +2546,7 @@ static const struct { char text[4096]; } rows[] = { {
     "    double8 c1_0 = 0, c1_1 = 0, c1_2 = 0, c1_3 = 0, c1_4 = 0, c1_5 = 0, c1_6 = 0, c1_7 = 0;\0"
     "        const double8 b1 = load_vector(y1 + k);\0"
     "        const double b1 = load(y1 + k * y_step);\0"
+}, {
     "        const double sums[] = { total(c1_0), total(c1_1), total(c1_2), total(c1_3), total(c1_4),\0"
     "void kiln_dgemm_thin_multiply_tn_side0_short2_vec8_rows8_nv64_litems1_kitems1_ksplit1_align0_index64(long L,\0"
     "    __global const double *y1 = Y + y_offset + min(s + 1, S - 1);\0"
@@ -2684,1018 +2557,970 @@ static const struct { char text[4096]; } rows[] = { {
 } };
 
 static const uint32_t lines[] = {
-    0, 100, 160, 202, 204, 233, 235, 236, 281, 307, 358, 389,
-    443, 471, 554, 629, 716, 773, 829, 890, 956, 1006, 1049, 1115,
-    1183, 1241, 1289, 1341, 1393, 1445, 1497, 1549, 1602, 1634, 1666, 1698,
-    1730, 1762, 1794, 1800, 1885, 1962, 2026, 2087, 2131, 2200, 2271, 2301,
-    2364, 2411, 2463, 2473, 2486, 2547, 2588, 2657, 2734, 2737, 2829, 2925,
-    2983, 3080, 3113, 3173, 3233, 3293, 3376, 3459, 3524, 3554, 3573, 3660,
-    3715, 3768, 3803, 3864, 3926, 4010, 4096, 4136, 4176, 4216, 4256, 4296,
-    4336, 4362, 4426, 4490, 4554, 4618, 4682, 4748, 4762, 4786, 4823, 4841,
-    4895, 4949, 4992, 5046, 5089, 5143, 5186, 5240, 5283, 5337, 5380, 5434,
-    5477, 5531, 5560, 5588, 5606, 5667, 5700, 5764, 5828, 5892, 5956, 6020,
-    6086, 6107, 6207, 6229, 6260, 6322, 6363, 6404, 6465, 6531, 6564, 6645,
-    6687, 6773, 6820, 6846, 6875, 6912, 6966, 7025, 7093, 7185, 7207, 7242,
-    7310, 7371, 7437, 7518, 7604, 7658, 7717, 7752, 7820, 7881, 7947, 8028,
-    8114, 8192, 8251, 8286, 8354, 8415, 8481, 8562, 8648, 8702, 8761, 8796,
-    8864, 8925, 8991, 9072, 9158, 9212, 9271, 9306, 9374, 9435, 9501, 9582,
-    9668, 9722, 9781, 9805, 9866, 9918, 9970, 10022, 10074, 10128, 10182, 10236,
-    10290, 10344, 10398, 10452, 10506, 10560, 10614, 10668, 10722, 10776, 10830, 10884,
-    10938, 10992, 11046, 11100, 11154, 11208, 11262, 11316, 11348, 11380, 11412, 11444,
-    11478, 11512, 11546, 11580, 11614, 11648, 11682, 11716, 11750, 11784, 11818, 11852,
-    11886, 11920, 11954, 11988, 12022, 12056, 12090, 12124, 12158, 12192, 12253, 12288,
-    12350, 12381, 12416, 12451, 12486, 12521, 12556, 12616, 12656, 12704, 12731, 12786,
-    12836, 12926, 12999, 13021, 13093, 13203, 13252, 13318, 13386, 13451, 13494, 13527,
-    13546, 13612, 13639, 13687, 13732, 13791, 13811, 13851, 13870, 13889, 13905, 13935,
-    13979, 14029, 14125, 14218, 14302, 14386, 14470, 14556, 14642, 14729, 14777, 14810,
-    14896, 14984, 15072, 15160, 15204, 15278, 15332, 15386, 15440, 15494, 15548, 15602,
-    15656, 15710, 15806, 15846, 15872, 15922, 15954, 16003, 16068, 16092, 16126, 16163,
-    16216, 16285, 16315, 16332, 16384, 16479, 16524, 16592, 16662, 16772, 16840, 16901,
-    16989, 17044, 17103, 17162, 17221, 17280, 17339, 17398, 17457, 17549, 17583, 17619,
-    17664, 17709, 17754, 17799, 17844, 17889, 17934, 17979, 18027, 18125, 18187, 18256,
-    18304, 18343, 18371, 18410, 18438, 18477, 18505, 18544, 18572, 18611, 18639, 18678,
-    18706, 18745, 18773, 18812, 18840, 18877, 18910, 19006, 19063, 19099, 19121, 19231,
-    19291, 19320, 19430, 19488, 19520, 19536, 19576, 19625, 19674, 19723, 19772, 19821,
-    19870, 19919, 19968, 20020, 20111, 20188, 20282, 20360, 20480, 20558, 20636, 20716,
-    20796, 20877, 20927, 20957, 21010, 21037, 21120, 21195, 21255, 21298, 21366, 21419,
-    21479, 21508, 21570, 21616, 21676, 21716, 21808, 21903, 21959, 22051, 22134, 22215,
-    22249, 22305, 22363, 22442, 22521, 22546, 22571, 22596, 22621, 22646, 22671, 22696,
-    22721, 22741, 22774, 22788, 22836, 22875, 22908, 22947, 22980, 23019, 23052, 23091,
-    23124, 23163, 23196, 23235, 23268, 23307, 23340, 23379, 23412, 23436, 23460, 23554,
-    23577, 23631, 23663, 23696, 23749, 23774, 23847, 23881, 23909, 23954, 24013, 24097,
-    24124, 24184, 24237, 24310, 24355, 24382, 24442, 24495, 24576, 24621, 24648, 24708,
-    24761, 24834, 24879, 24906, 24966, 25019, 25092, 25137, 25164, 25224, 25277, 25350,
-    25395, 25422, 25482, 25535, 25608, 25653, 25680, 25740, 25793, 25866, 25911, 25971,
-    26031, 26116, 26193, 26255, 26299, 26368, 26422, 26516, 26575, 26670, 26753, 26838,
-    26895, 26954, 27034, 27114, 27150, 27186, 27222, 27258, 27294, 27330, 27366, 27402,
-    27438, 27474, 27512, 27550, 27600, 27650, 27700, 27750, 27800, 27850, 27900, 27950,
-    28000, 28050, 28089, 28139, 28178, 28228, 28269, 28323, 28364, 28418, 28443, 28468,
-    28564, 28597, 28672, 28750, 28789, 28818, 28864, 28915, 28975, 29033, 29111, 29157,
-    29208, 29266, 29344, 29390, 29441, 29499, 29577, 29623, 29674, 29732, 29810, 29856,
-    29907, 29965, 30043, 30089, 30140, 30198, 30276, 30322, 30373, 30431, 30509, 30555,
-    30606, 30633, 30693, 30746, 30804, 30877, 30955, 31001, 31052, 31079, 31139, 31192,
-    31250, 31323, 31401, 31447, 31498, 31526, 31587, 31641, 31700, 31774, 31853, 31900,
-    31952, 31980, 32041, 32095, 32154, 32228, 32307, 32354, 32406, 32468, 32498, 32561,
-    32596, 32631, 32666, 32701, 32768, 32805, 32866, 32907, 32992, 33069, 33130, 33174,
-    33243, 33273, 33336, 33397, 33438, 33534, 33593, 33688, 33771, 33856, 33913, 33993,
-    34019, 34045, 34071, 34097, 34123, 34149, 34175, 34201, 34227, 34253, 34280, 34307,
-    34340, 34373, 34408, 34443, 34468, 34564, 34597, 34626, 34686, 34747, 34801, 34859,
-    34881, 34903, 35004, 35086, 35186, 35206, 35272, 35338, 35427, 35459, 35490, 35577,
-    35637, 35674, 35742, 35833, 35929, 35981, 36049, 36131, 36179, 36229, 36248, 36267,
-    36290, 36342, 36402, 36485, 36569, 36628, 36720, 36748, 36769, 36782, 36864, 36965,
-    37047, 37110, 37154, 37216, 37289, 37342, 37410, 37477, 37542, 37604, 37658, 37734,
-    37782, 37840, 37895, 37954, 38013, 38072, 38131, 38190, 38224, 38321, 38376, 38414,
-    38452, 38490, 38528, 38566, 38604, 38638, 38686, 38734, 38782, 38831, 38880, 38929,
-    38961, 39006, 39032, 39094, 39153, 39198, 39257, 39302, 39361, 39406, 39465, 39510,
-    39569, 39614, 39673, 39718, 39755, 39788, 39832, 39876, 39920, 39965, 40010, 40055,
-    40089, 40186, 40234, 40282, 40330, 40378, 40426, 40474, 40546, 40618, 40690, 40764,
-    40838, 40960, 41022, 41084, 41146, 41208, 41270, 41332, 41394, 41462, 41530, 41598,
-    41668, 41738, 41808, 41842, 41939, 41997, 42055, 42113, 42171, 42229, 42287, 42383,
-    42479, 42576, 42675, 42774, 42873, 42935, 43014, 43093, 43172, 43251, 43330, 43409,
-    43501, 43593, 43686, 43781, 43876, 43971, 44005, 44102, 44170, 44238, 44306, 44374,
-    44442, 44510, 44600, 44662, 44752, 44814, 44905, 45056, 45149, 45212, 45305, 45368,
-    45461, 45524, 45586, 45682, 45778, 45874, 45970, 46066, 46162, 46248, 46306, 46392,
-    46450, 46537, 46596, 46685, 46744, 46833, 46892, 46981, 47040, 47079, 47179, 47221,
-    47287, 47359, 47422, 47458, 47534, 47577, 47659, 47692, 47788, 47844, 47910, 48008,
-    48054, 48079, 48105, 48127, 48227, 48274, 48327, 48377, 48441, 48509, 48577, 48645,
-    48713, 48781, 48849, 48917, 48985, 49053, 49152, 49222, 49292, 49362, 49432, 49502,
-    49530, 49625, 49681, 49755, 49818, 49881, 49944, 50007, 50070, 50133, 50196, 50259,
-    50322, 50385, 50450, 50515, 50580, 50645, 50710, 50775, 50849, 50921, 50995, 51067,
-    51141, 51214, 51288, 51361, 51435, 51508, 51584, 51659, 51735, 51810, 51886, 51961,
-    52035, 52107, 52181, 52253, 52327, 52400, 52474, 52547, 52621, 52694, 52770, 52845,
-    52921, 52996, 53072, 53147, 53248, 53320, 53394, 53466, 53540, 53613, 53687, 53760,
-    53834, 53907, 53983, 54058, 54134, 54209, 54285, 54360, 54434, 54506, 54580, 54652,
-    54726, 54799, 54873, 54946, 55020, 55093, 55169, 55244, 55320, 55395, 55471, 55546,
-    55590, 55639, 55689, 55739, 55789, 55839, 55889, 55939, 55989, 56039, 56090, 56141,
-    56192, 56243, 56294, 56345, 56403, 56447, 56491, 56535, 56579, 56623, 56667, 56711,
-    56755, 56799, 56843, 56889, 56935, 56981, 57027, 57073, 57119, 57141, 57241, 57344,
-    57393, 57446, 57499, 57552, 57605, 57658, 57696, 57796, 57881, 57958, 58019, 58063,
-    58132, 58162, 58225, 58277, 58338, 58379, 58475, 58533, 58630, 58713, 58743, 58804,
-    58888, 58938, 58988, 59038, 59088, 59138, 59188, 59276, 59364, 59452, 59542, 59633,
-    59724, 59778, 59849, 59920, 59991, 60062, 60133, 60204, 60233, 60321, 60409, 60497,
-    60587, 60678, 60769, 60869, 60910, 60976, 61062, 61109, 61146, 61205, 61273, 61339,
-    61440, 61499, 61565, 61651, 61710, 61776, 61862, 61921, 61987, 62073, 62132, 62198,
-    62284, 62343, 62367, 62428, 62482, 62536, 62590, 62644, 62698, 62752, 62806, 62860,
-    62914, 62968, 63022, 63076, 63130, 63184, 63238, 63292, 63346, 63380, 63414, 63448,
-    63482, 63516, 63550, 63584, 63618, 63652, 63686, 63720, 63754, 63788, 63822, 63856,
-    63890, 63948, 64044, 64127, 64157, 64243, 64297, 64349, 64394, 64426, 64508, 64618,
-    64689, 64799, 64909, 65019, 65091, 65201, 65248, 65318, 65338, 65368, 65536, 65622,
-    65710, 65798, 65886, 65982, 66022, 66072, 66104, 66157, 66191, 66266, 66336, 66446,
-    66538, 66586, 66684, 66746, 66794, 66842, 66890, 66938, 66986, 67034, 67082, 67130,
-    67178, 67215, 67311, 67368, 67478, 67542, 67652, 67704, 67795, 67872, 67966, 68044,
-    68122, 68200, 68278, 68358, 68438, 68519, 68620, 68663, 68678, 68724, 68736, 68788,
-    68814, 68869, 68892, 68992, 69059, 69126, 69187, 69276, 69308, 69339, 69426, 69494,
-    69632, 69695, 69768, 69844, 69903, 69958, 70006, 70054, 70102, 70151, 70200, 70237,
-    70281, 70325, 70369, 70414, 70459, 70531, 70603, 70676, 70750, 70824, 70892, 70960,
-    71029, 71099, 71169, 71265, 71361, 71459, 71558, 71657, 71749, 71841, 71935, 72030,
-    72125, 72198, 72261, 72361, 72412, 72485, 72534, 72583, 72633, 72683, 72733, 72783,
-    72833, 72883, 72933, 72984, 73035, 73086, 73137, 73188, 73239, 73297, 73397, 73462,
-    73562, 73609, 73728, 73824, 73880, 73976, 74027, 74078, 74108, 74124, 74167, 74214,
-    74261, 74308, 74355, 74402, 74449, 74496, 74543, 74590, 74639, 74688, 74731, 74778,
-    74825, 74872, 74919, 74966, 75013, 75060, 75107, 75154, 75203, 75252, 75301, 75350,
-    75399, 75448, 75497, 75546, 75595, 75644, 75693, 75742, 75791, 75840, 75889, 75938,
-    75987, 76036, 76085, 76134, 76183, 76232, 76264, 76296, 76328, 76360, 76392, 76424,
-    76456, 76488, 76520, 76552, 76586, 76620, 76636, 76722, 76747, 76776, 76837, 76888,
-    76944, 76993, 77040, 77087, 77134, 77181, 77228, 77275, 77322, 77369, 77416, 77463,
-    77512, 77561, 77649, 77824, 77921, 77991, 78082, 78181, 78280, 78350, 78442, 78461,
-    78512, 78541, 78570, 78619, 78673, 78742, 78772, 78846, 78881, 78898, 78923, 78965,
-    79012, 79068, 79148, 79171, 79228, 79277, 79331, 79400, 79474, 79516, 79563, 79586,
-    79643, 79692, 79746, 79815, 79889, 79931, 79978, 80001, 80058, 80107, 80161, 80230,
-    80304, 80346, 80393, 80416, 80473, 80522, 80576, 80645, 80719, 80761, 80808, 80831,
-    80888, 80937, 80991, 81060, 81134, 81176, 81223, 81246, 81303, 81352, 81406, 81475,
-    81549, 81591, 81638, 81661, 81718, 81767, 81821, 81920, 81994, 82036, 82083, 82106,
-    82163, 82212, 82266, 82335, 82409, 82451, 82498, 82521, 82578, 82627, 82681, 82750,
-    82824, 82866, 82913, 82937, 82995, 83045, 83100, 83170, 83245, 83288, 83336, 83360,
-    83418, 83468, 83523, 83593, 83668, 83711, 83759, 83855, 83898, 83945, 83992, 84039,
-    84086, 84133, 84180, 84227, 84274, 84321, 84370, 84419, 84468, 84517, 84566, 84615,
-    84664, 84713, 84762, 84811, 84860, 84909, 84958, 85007, 85056, 85105, 85154, 85203,
-    85252, 85301, 85350, 85399, 85424, 85434, 85479, 85577, 85667, 85761, 85812, 85899,
-    86016, 86111, 86177, 86222, 86265, 86311, 86354, 86400, 86443, 86489, 86532, 86578,
-    86621, 86667, 86710, 86756, 86799, 86845, 86888, 86934, 86977, 87023, 87066, 87112,
-    87157, 87207, 87252, 87302, 87398, 87435, 87476, 87517, 87558, 87599, 87640, 87681,
-    87722, 87763, 87804, 87847, 87890, 87945, 88041, 88092, 88175, 88276, 88365, 88397,
-    88484, 88523, 88591, 88687, 88739, 88799, 88872, 88927, 88986, 89045, 89104, 89163,
-    89224, 89285, 89383, 89438, 89476, 89514, 89552, 89590, 89629, 89668, 89716, 89764,
-    89812, 89860, 89909, 89958, 90007, 90056, 90112, 90162, 90212, 90271, 90316, 90375,
-    90420, 90479, 90524, 90583, 90628, 90689, 90736, 90797, 90844, 90881, 90925, 90969,
-    91013, 91057, 91102, 91147, 91192, 91237, 91282, 91328, 91374, 91472, 91520, 91568,
-    91616, 91664, 91714, 91764, 91836, 91908, 91980, 92052, 92126, 92200, 92274, 92348,
-    92422, 92498, 92574, 92636, 92698, 92760, 92822, 92888, 92954, 93022, 93090, 93158,
-    93226, 93296, 93366, 93436, 93506, 93576, 93648, 93720, 93787, 93850, 93951, 94024,
-    94073, 94122, 94208, 94258, 94308, 94358, 94408, 94458, 94508, 94559, 94610, 94661,
-    94712, 94763, 94814, 94872, 94973, 95026, 95079, 95132, 95185, 95240, 95295, 95396,
-    95481, 95558, 95619, 95686, 95730, 95799, 95871, 95901, 95964, 96016, 96077, 96118,
-    96197, 96293, 96350, 96447, 96533, 96587, 96639, 96700, 96784, 96839, 96890, 96945,
-    97000, 97055, 97110, 97165, 97225, 97285, 97345, 97405, 97465, 97525, 97607, 97661,
-    97743, 97797, 97880, 97935, 98020, 98075, 98160, 98215, 98304, 98359, 98413, 98464,
-    98552, 98603, 98691, 98742, 98830, 98881, 98969, 99020, 99108, 99159, 99247, 99276,
-    99301, 99333, 99415, 99469, 99551, 99605, 99688, 99743, 99828, 99883, 99968, 100023,
-    100108, 100163, 100263, 100326, 100367, 100433, 100519, 100566, 100603, 100662, 100730, 100799,
-    100865, 100951, 101010, 101079, 101145, 101231, 101290, 101359, 101425, 101511, 101570, 101639,
-    101705, 101791, 101850, 101919, 101985, 102071, 102130, 102154, 102215, 102274, 102328, 102400,
-    102454, 102508, 102562, 102616, 102670, 102724, 102778, 102832, 102886, 102940, 102994, 103048,
-    103102, 103156, 103210, 103244, 103278, 103312, 103346, 103380, 103414, 103448, 103482, 103516,
-    103550, 103584, 103618, 103652, 103686, 103720, 103754, 103851, 103912, 103957, 104006, 104055,
-    104104, 104153, 104202, 104232, 104314, 104414, 104446, 104477, 104564, 104601, 104697, 104749,
-    104809, 104863, 104960, 105009, 105058, 105111, 105156, 105201, 105298, 105372, 105446, 105516,
-    105586, 105683, 105741, 105799, 105898, 105997, 106076, 106155, 106250, 106345, 106496, 106596,
-    106696, 106796, 106845, 106901, 107011, 107078, 107145, 107216, 107267, 107342, 107452, 107508,
-    107568, 107628, 107688, 107748, 107808, 107868, 107928, 108038, 108099, 108164, 108274, 108325,
-    108350, 108379, 108395, 108417, 108483, 108531, 108640, 108731, 108764, 108802, 108850, 108898,
-    108946, 108994, 109042, 109090, 109138, 109186, 109237, 109329, 109408, 109517, 109551, 109595,
-    109639, 109683, 109727, 109771, 109815, 109859, 109903, 109950, 110059, 110103, 110160, 110179,
-    110194, 110288, 110373, 110447, 110500, 110592, 110645, 110698, 110751, 110804, 110857, 110910,
-    110974, 110997, 111030, 111139, 111185, 111283, 111348, 111393, 111441, 111494, 111550, 111572,
-    111632, 111700, 111751, 111820, 111880, 111940, 112010, 112083, 112133, 112184, 112235, 112293,
-    112388, 112423, 112484, 112545, 112607, 112639, 112725, 112779, 112831, 112867, 112952, 113036,
-    113096, 113156, 113216, 113276, 113336, 113396, 113475, 113528, 113607, 113660, 113740, 113794,
-    113876, 113930, 114012, 114066, 114148, 114202, 114247, 114300, 114353, 114406, 114459, 114503,
-    114547, 114591, 114635, 114688, 114732, 114764, 114863, 114896, 114995, 115028, 115128, 115162,
-    115244, 115298, 115380, 115434, 115516, 115570, 115634, 115699, 115765, 115831, 115916, 115962,
-    116048, 116134, 116181, 116219, 116272, 116329, 116387, 116445, 116515, 116580, 116646, 116712,
-    116797, 116883, 116969, 117022, 117079, 117137, 117195, 117265, 117330, 117396, 117462, 117547,
-    117633, 117719, 117772, 117829, 117887, 117945, 118015, 118080, 118146, 118212, 118297, 118383,
-    118469, 118522, 118579, 118637, 118695, 118784, 118849, 118915, 118981, 119066, 119152, 119238,
-    119291, 119348, 119406, 119464, 119534, 119599, 119665, 119731, 119816, 119902, 119988, 120041,
-    120098, 120156, 120214, 120274, 120334, 120411, 120467, 120558, 120624, 120690, 120750, 120798,
-    120847, 120889, 120935, 120981, 121027, 121073, 121119, 121161, 121207, 121253, 121299, 121345,
-    121391, 121437, 121483, 121529, 121575, 121623, 121671, 121719, 121767, 121815, 121863, 121911,
-    121959, 122007, 122055, 122103, 122151, 122199, 122247, 122295, 122343, 122391, 122439, 122487,
-    122535, 122583, 122631, 122683, 122735, 122787, 122880, 122932, 122984, 122999, 123036, 123098,
-    123149, 123204, 123260, 123316, 123366, 123414, 123498, 123546, 123630, 123678, 123762, 123810,
-    123894, 123942, 124026, 124074, 124158, 124226, 124282, 124370, 124465, 124554, 124654, 124745,
-    124845, 124936, 125036, 125127, 125179, 125232, 125286, 125340, 125413, 125447, 125521, 125595,
-    125630, 125656, 125697, 125742, 125788, 125834, 125892, 125945, 125999, 126053, 126126, 126200,
-    126274, 126315, 126360, 126406, 126452, 126510, 126563, 126617, 126671, 126744, 126818, 126892,
-    126976, 127021, 127067, 127113, 127171, 127224, 127278, 127332, 127405, 127479, 127553, 127594,
-    127639, 127685, 127731, 127789, 127842, 127896, 127950, 128023, 128097, 128171, 128212, 128257,
-    128303, 128349, 128407, 128460, 128514, 128568, 128641, 128715, 128789, 128830, 128875, 128921,
-    128967, 129058, 129100, 129146, 129192, 129238, 129284, 129330, 129376, 129422, 129468, 129514,
-    129562, 129610, 129658, 129706, 129754, 129802, 129850, 129898, 129946, 129994, 130042, 130090,
-    130138, 130186, 130234, 130282, 130330, 130378, 130426, 130474, 130522, 130570, 130603, 130649,
-    130747, 130824, 130924, 131072, 131159, 131255, 131342, 131438, 131484, 131528, 131608, 131652,
-    131732, 131776, 131856, 131900, 131980, 132024, 132104, 132148, 132228, 132280, 132332, 132423,
-    132459, 132499, 132539, 132579, 132619, 132659, 132715, 132777, 132868, 132920, 132978, 133078,
-    133099, 133167, 133235, 133324, 133356, 133388, 133454, 133545, 133607, 133652, 133716, 133789,
-    133855, 133920, 133997, 134046, 134106, 134144, 134182, 134220, 134258, 134296, 134334, 134372,
-    134410, 134457, 134504, 134551, 134598, 134646, 134694, 134742, 134790, 134851, 134911, 134971,
-    135031, 135091, 135168, 135228, 135288, 135348, 135385, 135428, 135471, 135514, 135557, 135601,
-    135645, 135689, 135733, 135781, 135829, 135877, 135925, 135973, 136021, 136069, 136117, 136187,
-    136257, 136327, 136398, 136470, 136542, 136614, 136686, 136747, 136813, 136879, 136945, 137012,
-    137080, 137148, 137216, 137284, 137342, 137400, 137458, 137516, 137574, 137632, 137690, 137748,
-    137841, 137934, 138027, 138122, 138218, 138314, 138410, 138506, 138567, 138656, 138745, 138834,
-    138925, 139017, 139109, 139264, 139356, 139430, 139494, 139567, 139648, 139749, 139799, 139864,
-    139964, 140017, 140069, 140132, 140199, 140266, 140333, 140400, 140467, 140534, 140601, 140671,
-    140734, 140797, 140860, 140923, 140986, 141049, 141112, 141175, 141249, 141321, 141395, 141467,
-    141541, 141613, 141687, 141759, 141833, 141905, 141979, 142051, 142125, 142197, 142271, 142343,
-    142417, 142489, 142563, 142635, 142709, 142781, 142855, 142927, 142970, 143018, 143066, 143114,
-    143162, 143211, 143260, 143360, 143418, 143518, 143584, 143684, 143784, 143817, 143848, 143925,
-    144025, 144125, 144225, 144325, 144358, 144389, 144455, 144502, 144549, 144597, 144645, 144693,
-    144736, 144779, 144823, 144867, 144911, 144981, 145051, 145123, 145195, 145267, 145333, 145399,
-    145467, 145535, 145603, 145696, 145790, 145886, 145982, 146078, 146167, 146257, 146349, 146441,
-    146533, 146601, 146669, 146737, 146805, 146873, 146941, 147028, 147089, 147176, 147237, 147325,
-    147456, 147546, 147608, 147698, 147760, 147850, 147912, 147973, 148056, 148113, 148196, 148253,
-    148337, 148395, 148481, 148539, 148625, 148683, 148769, 148827, 148891, 148991, 149061, 149109,
-    149157, 149205, 149254, 149303, 149352, 149401, 149501, 149601, 149632, 149649, 149699, 149758,
-    149867, 149918, 149986, 150048, 150105, 150166, 150227, 150288, 150349, 150410, 150471, 150532,
-    150624, 150673, 150722, 150771, 150820, 150869, 150918, 150967, 151016, 151068, 151162, 151211,
-    151251, 151291, 151331, 151371, 151411, 151451, 151491, 151552, 151649, 151758, 151826, 151871,
-    151916, 151961, 152006, 152051, 152096, 152141, 152186, 152234, 152343, 152363, 152415, 152511,
-    152598, 152673, 152727, 152781, 152835, 152889, 152943, 152997, 153051, 153105, 153156, 153180,
-    153289, 153398, 153470, 153490, 153577, 153628, 153661, 153770, 153862, 153910, 153959, 154056,
-    154165, 154231, 154340, 154392, 154486,
+    0, 100, 160, 202, 204, 233, 235, 236, 281, 307, 375, 443,
+    509, 560, 591, 645, 673, 707, 784, 803, 839, 848, 908, 991,
+    1066, 1153, 1210, 1266, 1327, 1393, 1443, 1486, 1552, 1620, 1678, 1726,
+    1778, 1830, 1882, 1934, 1986, 2039, 2071, 2103, 2135, 2167, 2199, 2231,
+    2237, 2322, 2399, 2463, 2524, 2568, 2637, 2708, 2738, 2801, 2848, 2900,
+    2910, 2923, 2984, 3025, 3094, 3171, 3174, 3266, 3362, 3420, 3517, 3550,
+    3610, 3670, 3730, 3813, 3896, 3961, 3991, 4096, 4183, 4238, 4291, 4326,
+    4387, 4449, 4533, 4616, 4656, 4696, 4736, 4776, 4816, 4856, 4882, 4946,
+    5010, 5074, 5138, 5202, 5268, 5282, 5306, 5343, 5361, 5415, 5469, 5512,
+    5566, 5609, 5663, 5706, 5760, 5803, 5857, 5900, 5954, 5997, 6051, 6080,
+    6108, 6126, 6187, 6220, 6284, 6348, 6412, 6476, 6540, 6606, 6627, 6703,
+    6734, 6796, 6837, 6897, 6962, 6991, 7028, 7074, 7125, 7193, 7254, 7276,
+    7311, 7379, 7439, 7504, 7550, 7601, 7636, 7704, 7764, 7829, 7875, 7926,
+    7961, 8029, 8089, 8192, 8238, 8289, 8324, 8392, 8452, 8517, 8563, 8614,
+    8649, 8717, 8777, 8842, 8888, 8939, 8963, 9024, 9076, 9128, 9180, 9232,
+    9286, 9340, 9394, 9448, 9502, 9556, 9610, 9664, 9718, 9772, 9826, 9880,
+    9934, 9988, 10042, 10096, 10150, 10204, 10258, 10312, 10366, 10420, 10474, 10506,
+    10538, 10570, 10602, 10636, 10670, 10704, 10738, 10772, 10806, 10840, 10874, 10908,
+    10942, 10976, 11010, 11044, 11078, 11112, 11146, 11180, 11214, 11248, 11282, 11316,
+    11350, 11411, 11440, 11502, 11533, 11568, 11603, 11638, 11673, 11708, 11768, 11808,
+    11856, 11883, 11973, 12046, 12068, 12140, 12288, 12337, 12403, 12471, 12536, 12579,
+    12612, 12631, 12697, 12724, 12772, 12817, 12876, 12896, 12936, 12955, 12974, 12990,
+    13020, 13064, 13114, 13210, 13303, 13387, 13471, 13555, 13641, 13727, 13814, 13862,
+    13895, 13981, 14069, 14157, 14245, 14289, 14363, 14417, 14471, 14525, 14579, 14633,
+    14687, 14741, 14795, 14891, 14931, 14957, 15007, 15039, 15088, 15153, 15177, 15211,
+    15248, 15301, 15369, 15399, 15416, 15439, 15534, 15579, 15647, 15717, 15827, 15895,
+    15956, 16044, 16099, 16158, 16217, 16276, 16384, 16443, 16502, 16561, 16653, 16687,
+    16723, 16768, 16813, 16858, 16903, 16948, 16993, 17038, 17083, 17131, 17229, 17291,
+    17360, 17408, 17447, 17475, 17514, 17542, 17581, 17609, 17648, 17676, 17715, 17743,
+    17782, 17810, 17849, 17877, 17916, 17944, 17981, 18014, 18110, 18167, 18203, 18225,
+    18335, 18395, 18424, 18534, 18592, 18624, 18640, 18680, 18729, 18778, 18827, 18876,
+    18925, 18974, 19023, 19072, 19124, 19215, 19292, 19386, 19464, 19542, 19620, 19698,
+    19778, 19858, 19939, 19989, 20019, 20072, 20099, 20175, 20258, 20333, 20393, 20480,
+    20548, 20601, 20661, 20690, 20752, 20798, 20858, 20898, 20990, 21085, 21141, 21233,
+    21316, 21397, 21431, 21487, 21545, 21624, 21703, 21728, 21753, 21778, 21803, 21828,
+    21853, 21878, 21903, 21923, 21956, 21970, 22018, 22057, 22090, 22129, 22162, 22201,
+    22234, 22273, 22306, 22345, 22378, 22417, 22450, 22489, 22522, 22561, 22594, 22618,
+    22642, 22709, 22732, 22786, 22818, 22870, 22898, 22935, 22994, 23047, 23074, 23134,
+    23186, 23223, 23250, 23310, 23362, 23399, 23426, 23486, 23538, 23575, 23602, 23662,
+    23714, 23751, 23778, 23838, 23890, 23927, 23954, 24014, 24066, 24103, 24130, 24190,
+    24242, 24279, 24339, 24399, 24484, 24576, 24638, 24682, 24751, 24805, 24899, 24958,
+    25053, 25136, 25221, 25278, 25337, 25417, 25497, 25533, 25569, 25605, 25641, 25677,
+    25713, 25749, 25785, 25821, 25857, 25895, 25933, 25983, 26033, 26083, 26133, 26183,
+    26233, 26283, 26333, 26383, 26433, 26472, 26522, 26561, 26611, 26652, 26706, 26747,
+    26801, 26826, 26851, 26920, 26953, 27010, 27039, 27077, 27120, 27180, 27237, 27275,
+    27318, 27375, 27413, 27456, 27513, 27551, 27594, 27651, 27689, 27732, 27789, 27827,
+    27870, 27927, 27965, 28008, 28065, 28103, 28146, 28173, 28233, 28285, 28342, 28380,
+    28423, 28450, 28510, 28562, 28619, 28672, 28715, 28743, 28804, 28857, 28915, 28954,
+    28998, 29026, 29087, 29140, 29198, 29237, 29281, 29343, 29373, 29436, 29471, 29506,
+    29541, 29576, 29613, 29650, 29711, 29752, 29837, 29914, 29975, 30019, 30088, 30118,
+    30181, 30242, 30283, 30379, 30438, 30533, 30616, 30701, 30758, 30838, 30864, 30890,
+    30916, 30942, 30968, 30994, 31020, 31046, 31072, 31098, 31125, 31152, 31185, 31218,
+    31253, 31288, 31313, 31382, 31415, 31444, 31504, 31565, 31619, 31677, 31699, 31721,
+    31822, 31904, 32004, 32024, 32090, 32156, 32245, 32277, 32308, 32395, 32455, 32492,
+    32560, 32651, 32768, 32820, 32888, 32970, 33018, 33068, 33087, 33106, 33129, 33181,
+    33241, 33324, 33408, 33467, 33559, 33587, 33608, 33621, 33672, 33773, 33855, 33918,
+    33962, 34024, 34097, 34150, 34218, 34285, 34350, 34412, 34466, 34542, 34590, 34648,
+    34703, 34762, 34821, 34880, 34939, 34998, 35032, 35129, 35184, 35222, 35260, 35298,
+    35336, 35374, 35412, 35446, 35494, 35542, 35590, 35639, 35688, 35737, 35769, 35814,
+    35840, 35902, 35961, 36006, 36065, 36110, 36169, 36214, 36273, 36318, 36377, 36422,
+    36481, 36526, 36563, 36596, 36622, 36666, 36710, 36754, 36799, 36864, 36909, 36943,
+    37040, 37088, 37136, 37184, 37232, 37280, 37328, 37400, 37472, 37544, 37618, 37692,
+    37766, 37828, 37890, 37952, 38014, 38076, 38138, 38200, 38268, 38336, 38404, 38474,
+    38544, 38614, 38648, 38745, 38803, 38861, 38919, 38977, 39035, 39093, 39189, 39285,
+    39382, 39481, 39580, 39679, 39741, 39820, 39899, 39978, 40057, 40136, 40215, 40307,
+    40399, 40492, 40587, 40682, 40777, 40811, 40960, 41028, 41096, 41164, 41232, 41300,
+    41368, 41458, 41520, 41610, 41672, 41763, 41826, 41919, 41982, 42075, 42138, 42231,
+    42294, 42356, 42452, 42548, 42644, 42740, 42836, 42932, 43018, 43076, 43162, 43220,
+    43307, 43366, 43455, 43514, 43603, 43662, 43751, 43810, 43849, 43941, 44007, 44079,
+    44142, 44178, 44254, 44335, 44401, 44426, 44452, 44474, 44574, 44621, 44674, 44724,
+    44788, 44856, 44924, 45056, 45124, 45192, 45260, 45328, 45396, 45464, 45534, 45604,
+    45674, 45744, 45814, 45884, 45912, 46007, 46063, 46137, 46200, 46263, 46326, 46389,
+    46452, 46515, 46578, 46641, 46704, 46767, 46832, 46897, 46962, 47027, 47092, 47157,
+    47231, 47303, 47377, 47449, 47523, 47596, 47670, 47743, 47817, 47890, 47966, 48041,
+    48117, 48192, 48268, 48343, 48417, 48489, 48563, 48635, 48709, 48782, 48856, 48929,
+    49003, 49152, 49228, 49303, 49379, 49454, 49530, 49605, 49679, 49751, 49825, 49897,
+    49971, 50044, 50118, 50191, 50265, 50338, 50414, 50489, 50565, 50640, 50716, 50791,
+    50865, 50937, 51011, 51083, 51157, 51230, 51304, 51377, 51451, 51524, 51600, 51675,
+    51751, 51826, 51902, 51977, 52021, 52070, 52120, 52170, 52220, 52270, 52320, 52370,
+    52420, 52470, 52521, 52572, 52623, 52674, 52725, 52776, 52834, 52878, 52922, 52966,
+    53010, 53054, 53098, 53142, 53186, 53248, 53292, 53338, 53384, 53430, 53476, 53522,
+    53568, 53590, 53690, 53754, 53803, 53856, 53909, 53962, 54015, 54068, 54106, 54206,
+    54291, 54368, 54429, 54473, 54542, 54572, 54635, 54687, 54748, 54789, 54885, 54943,
+    55040, 55123, 55153, 55214, 55298, 55348, 55398, 55448, 55498, 55548, 55598, 55686,
+    55774, 55862, 55952, 56043, 56134, 56188, 56259, 56330, 56401, 56472, 56543, 56614,
+    56643, 56731, 56819, 56907, 56997, 57088, 57179, 57255, 57344, 57409, 57446, 57497,
+    57565, 57630, 57681, 57746, 57797, 57862, 57913, 57978, 58029, 58094, 58145, 58169,
+    58230, 58284, 58338, 58392, 58446, 58500, 58554, 58608, 58662, 58716, 58770, 58824,
+    58878, 58932, 58986, 59040, 59094, 59148, 59182, 59216, 59250, 59284, 59318, 59352,
+    59386, 59420, 59454, 59488, 59522, 59556, 59590, 59624, 59658, 59692, 59750, 59846,
+    59929, 59959, 60045, 60099, 60151, 60196, 60228, 60310, 60420, 60490, 60600, 60710,
+    60820, 60892, 61002, 61049, 61119, 61139, 61169, 61253, 61339, 61440, 61528, 61616,
+    61712, 61752, 61802, 61834, 61887, 61921, 61995, 62065, 62175, 62267, 62315, 62413,
+    62475, 62523, 62571, 62619, 62667, 62715, 62763, 62811, 62859, 62907, 62944, 63040,
+    63097, 63207, 63271, 63381, 63433, 63524, 63601, 63695, 63773, 63851, 63929, 64007,
+    64087, 64167, 64248, 64349, 64392, 64407, 64453, 64465, 64534, 64586, 64612, 64667,
+    64690, 64768, 64868, 64935, 65002, 65063, 65152, 65184, 65215, 65302, 65370, 65461,
+    65536, 65609, 65685, 65744, 65799, 65847, 65895, 65943, 65992, 66041, 66078, 66122,
+    66166, 66210, 66255, 66300, 66372, 66444, 66517, 66591, 66665, 66733, 66801, 66870,
+    66940, 67010, 67106, 67202, 67300, 67399, 67498, 67590, 67682, 67776, 67871, 67966,
+    68039, 68102, 68202, 68253, 68326, 68375, 68424, 68474, 68524, 68574, 68624, 68674,
+    68724, 68774, 68825, 68876, 68927, 68978, 69029, 69080, 69138, 69238, 69303, 69403,
+    69450, 69528, 69632, 69688, 69784, 69835, 69886, 69916, 69932, 69975, 70022, 70069,
+    70116, 70163, 70210, 70257, 70304, 70351, 70398, 70447, 70496, 70539, 70586, 70633,
+    70680, 70727, 70774, 70821, 70868, 70915, 70962, 71011, 71060, 71109, 71158, 71207,
+    71256, 71305, 71354, 71403, 71452, 71501, 71550, 71599, 71648, 71697, 71746, 71795,
+    71844, 71893, 71942, 71991, 72040, 72072, 72104, 72136, 72168, 72200, 72232, 72264,
+    72296, 72328, 72360, 72394, 72428, 72444, 72530, 72555, 72584, 72645, 72696, 72752,
+    72801, 72848, 72895, 72942, 72989, 73036, 73083, 73130, 73177, 73224, 73271, 73320,
+    73369, 73457, 73551, 73648, 73728, 73819, 73918, 74017, 74087, 74152, 74171, 74222,
+    74251, 74299, 74352, 74369, 74394, 74428, 74467, 74523, 74572, 74595, 74652, 74700,
+    74753, 74787, 74826, 74849, 74906, 74954, 75007, 75041, 75080, 75103, 75160, 75208,
+    75261, 75295, 75334, 75357, 75414, 75462, 75515, 75549, 75588, 75611, 75668, 75716,
+    75769, 75803, 75842, 75865, 75922, 75970, 76023, 76057, 76096, 76119, 76176, 76224,
+    76277, 76311, 76350, 76373, 76430, 76478, 76531, 76565, 76604, 76627, 76684, 76732,
+    76785, 76819, 76858, 76882, 76940, 76989, 77043, 77078, 77118, 77142, 77200, 77249,
+    77303, 77338, 77378, 77474, 77517, 77564, 77611, 77658, 77705, 77752, 77824, 77871,
+    77918, 77965, 78014, 78063, 78112, 78161, 78210, 78259, 78308, 78357, 78406, 78455,
+    78504, 78553, 78602, 78651, 78700, 78749, 78798, 78847, 78896, 78945, 78994, 79043,
+    79068, 79078, 79123, 79221, 79311, 79405, 79456, 79543, 79638, 79733, 79799, 79844,
+    79887, 79933, 79976, 80022, 80065, 80111, 80154, 80200, 80243, 80289, 80332, 80378,
+    80421, 80467, 80510, 80556, 80599, 80645, 80688, 80734, 80779, 80829, 80874, 80924,
+    81020, 81057, 81098, 81139, 81180, 81221, 81262, 81303, 81344, 81385, 81426, 81469,
+    81512, 81567, 81663, 81714, 81797, 81920, 82009, 82041, 82128, 82167, 82235, 82331,
+    82383, 82443, 82516, 82571, 82630, 82689, 82748, 82807, 82868, 82929, 83027, 83082,
+    83120, 83158, 83196, 83234, 83273, 83312, 83360, 83408, 83456, 83504, 83553, 83602,
+    83651, 83700, 83749, 83799, 83849, 83908, 83953, 84012, 84057, 84116, 84161, 84220,
+    84265, 84326, 84373, 84434, 84481, 84518, 84562, 84606, 84650, 84694, 84739, 84784,
+    84829, 84874, 84919, 84965, 85011, 85109, 85157, 85205, 85253, 85301, 85351, 85401,
+    85473, 85545, 85617, 85689, 85763, 85837, 85911, 86016, 86090, 86166, 86242, 86304,
+    86366, 86428, 86490, 86556, 86622, 86690, 86758, 86826, 86894, 86964, 87034, 87104,
+    87174, 87244, 87316, 87388, 87455, 87518, 87619, 87692, 87741, 87790, 87839, 87889,
+    87939, 87989, 88039, 88089, 88139, 88190, 88241, 88292, 88343, 88394, 88445, 88503,
+    88604, 88657, 88710, 88763, 88816, 88871, 88926, 89027, 89112, 89189, 89250, 89317,
+    89361, 89430, 89502, 89532, 89595, 89647, 89708, 89749, 89828, 89924, 89981, 90112,
+    90198, 90252, 90304, 90365, 90449, 90504, 90555, 90610, 90665, 90720, 90775, 90830,
+    90890, 90950, 91010, 91070, 91130, 91190, 91272, 91326, 91408, 91462, 91545, 91600,
+    91685, 91740, 91825, 91880, 91965, 92020, 92074, 92125, 92213, 92264, 92352, 92403,
+    92491, 92542, 92630, 92681, 92769, 92820, 92908, 92937, 92962, 92994, 93076, 93130,
+    93212, 93266, 93349, 93404, 93489, 93544, 93629, 93684, 93769, 93824, 93900, 93963,
+    94004, 94069, 94106, 94208, 94276, 94345, 94410, 94461, 94530, 94595, 94646, 94715,
+    94780, 94831, 94900, 94965, 95016, 95085, 95150, 95201, 95225, 95286, 95345, 95399,
+    95453, 95507, 95561, 95615, 95669, 95723, 95777, 95831, 95885, 95939, 95993, 96047,
+    96101, 96155, 96209, 96263, 96297, 96331, 96365, 96399, 96433, 96467, 96501, 96535,
+    96569, 96603, 96637, 96671, 96705, 96739, 96773, 96807, 96904, 96965, 97010, 97059,
+    97108, 97157, 97206, 97255, 97285, 97367, 97467, 97499, 97530, 97617, 97654, 97750,
+    97802, 97862, 97916, 98013, 98062, 98111, 98164, 98209, 98304, 98401, 98475, 98549,
+    98619, 98689, 98786, 98844, 98902, 99001, 99100, 99179, 99258, 99353, 99448, 99514,
+    99614, 99714, 99814, 99863, 99973, 100040, 100107, 100178, 100229, 100304, 100414, 100470,
+    100530, 100590, 100650, 100710, 100770, 100830, 100890, 101000, 101061, 101126, 101236, 101287,
+    101312, 101341, 101357, 101379, 101445, 101493, 101602, 101693, 101726, 101764, 101812, 101860,
+    101908, 101956, 102004, 102052, 102100, 102148, 102199, 102291, 102400, 102509, 102543, 102587,
+    102631, 102675, 102719, 102763, 102807, 102851, 102895, 102942, 103051, 103095, 103152, 103171,
+    103186, 103280, 103365, 103439, 103492, 103545, 103598, 103651, 103704, 103757, 103810, 103863,
+    103927, 103950, 103983, 104092, 104138, 104236, 104301, 104346, 104394, 104467, 104520, 104576,
+    104598, 104679, 104739, 104807, 104858, 104927, 104987, 105047, 105117, 105190, 105240, 105291,
+    105342, 105400, 105495, 105530, 105591, 105652, 105714, 105746, 105832, 105886, 105938, 105974,
+    106059, 106143, 106203, 106263, 106323, 106383, 106496, 106556, 106635, 106688, 106767, 106820,
+    106900, 106954, 107036, 107090, 107172, 107226, 107308, 107362, 107407, 107460, 107513, 107566,
+    107619, 107663, 107707, 107751, 107795, 107839, 107883, 107915, 108014, 108047, 108146, 108179,
+    108279, 108313, 108395, 108449, 108531, 108585, 108667, 108721, 108785, 108849, 108914, 108979,
+    109017, 109062, 109111, 109161, 109211, 109281, 109345, 109410, 109475, 109520, 109569, 109619,
+    109669, 109739, 109803, 109868, 109933, 109978, 110027, 110077, 110127, 110197, 110261, 110326,
+    110391, 110436, 110485, 110535, 110592, 110662, 110726, 110791, 110856, 110901, 110950, 111000,
+    111050, 111120, 111184, 111249, 111314, 111359, 111408, 111458, 111508, 111568, 111628, 111705,
+    111761, 111852, 111918, 111984, 112044, 112092, 112141, 112183, 112229, 112275, 112321, 112367,
+    112413, 112455, 112501, 112547, 112593, 112639, 112685, 112731, 112777, 112823, 112869, 112917,
+    112965, 113013, 113061, 113109, 113157, 113205, 113253, 113301, 113349, 113397, 113445, 113493,
+    113541, 113589, 113637, 113685, 113733, 113781, 113829, 113877, 113925, 113977, 114029, 114081,
+    114133, 114185, 114237, 114252, 114289, 114351, 114402, 114457, 114513, 114569, 114619, 114688,
+    114772, 114820, 114904, 114952, 115036, 115084, 115168, 115216, 115300, 115348, 115432, 115500,
+    115556, 115644, 115739, 115828, 115928, 116019, 116119, 116210, 116310, 116374, 116426, 116478,
+    116531, 116584, 116610, 116643, 116680, 116718, 116756, 116814, 116866, 116919, 116972, 117005,
+    117042, 117080, 117118, 117176, 117228, 117281, 117334, 117367, 117404, 117442, 117480, 117538,
+    117590, 117643, 117696, 117729, 117766, 117804, 117842, 117900, 117952, 118005, 118058, 118091,
+    118128, 118166, 118204, 118262, 118314, 118367, 118420, 118453, 118490, 118528, 118566, 118657,
+    118699, 118784, 118830, 118876, 118922, 118968, 119014, 119060, 119106, 119152, 119200, 119248,
+    119296, 119344, 119392, 119440, 119488, 119536, 119584, 119632, 119680, 119728, 119776, 119824,
+    119872, 119920, 119968, 120016, 120064, 120112, 120160, 120208, 120241, 120287, 120385, 120462,
+    120562, 120643, 120730, 120826, 120913, 121009, 121055, 121099, 121179, 121223, 121303, 121347,
+    121427, 121471, 121551, 121595, 121675, 121719, 121799, 121851, 121903, 121994, 122030, 122070,
+    122110, 122150, 122190, 122230, 122286, 122348, 122439, 122491, 122549, 122649, 122670, 122738,
+    122880, 122969, 123001, 123033, 123099, 123190, 123252, 123297, 123361, 123434, 123500, 123565,
+    123642, 123691, 123751, 123789, 123827, 123865, 123903, 123941, 123979, 124017, 124055, 124102,
+    124149, 124196, 124243, 124291, 124339, 124387, 124435, 124496, 124556, 124616, 124676, 124736,
+    124796, 124856, 124916, 124976, 125013, 125056, 125099, 125142, 125185, 125229, 125273, 125317,
+    125361, 125409, 125457, 125505, 125553, 125601, 125649, 125697, 125745, 125815, 125885, 125955,
+    126026, 126098, 126170, 126242, 126314, 126375, 126441, 126507, 126573, 126640, 126708, 126776,
+    126844, 126912, 126976, 127034, 127092, 127150, 127208, 127266, 127324, 127382, 127475, 127568,
+    127661, 127756, 127852, 127948, 128044, 128140, 128201, 128290, 128379, 128468, 128559, 128651,
+    128743, 128835, 128927, 129001, 129065, 129138, 129218, 129283, 129383, 129436, 129488, 129551,
+    129618, 129685, 129752, 129819, 129886, 129953, 130020, 130090, 130153, 130216, 130279, 130342,
+    130405, 130468, 130531, 130594, 130668, 130740, 130814, 130886, 130960, 131072, 131146, 131218,
+    131292, 131364, 131438, 131510, 131584, 131656, 131730, 131802, 131876, 131948, 132022, 132094,
+    132168, 132240, 132314, 132386, 132429, 132477, 132525, 132573, 132621, 132670, 132719, 132768,
+    132826, 132926, 132992, 133092, 133192, 133225, 133256, 133333, 133433, 133533, 133633, 133733,
+    133766, 133797, 133863, 133910, 133957, 134005, 134053, 134101, 134144, 134187, 134231, 134275,
+    134319, 134389, 134459, 134531, 134603, 134675, 134741, 134807, 134875, 134943, 135011, 135168,
+    135262, 135358, 135454, 135550, 135639, 135729, 135821, 135913, 136005, 136073, 136141, 136209,
+    136277, 136345, 136413, 136500, 136561, 136648, 136709, 136797, 136859, 136949, 137011, 137101,
+    137163, 137253, 137315, 137376, 137459, 137516, 137599, 137656, 137740, 137798, 137884, 137942,
+    138028, 138086, 138172, 138230, 138294, 138394, 138464, 138512, 138560, 138608, 138657, 138706,
+    138755, 138804, 138904, 139004, 139035, 139052, 139102, 139211, 139264, 139332, 139394, 139451,
+    139512, 139573, 139634, 139695, 139756, 139817, 139878, 139970, 140019, 140068, 140117, 140166,
+    140215, 140264, 140313, 140362, 140414, 140508, 140557, 140597, 140637, 140677, 140717, 140757,
+    140797, 140837, 140877, 140974, 141083, 141151, 141196, 141241, 141286, 141331, 141376, 141421,
+    141466, 141511, 141559, 141668, 141688, 141740, 141836, 141923, 141998, 142052, 142106, 142160,
+    142214, 142268, 142322, 142376, 142430, 142481, 142505, 142614, 142723, 142795, 142815, 142902,
+    142953, 142986, 143095, 143187, 143235, 143360, 143457, 143566, 143632, 143741, 143793, 143887,
 };
 
 static const struct kiln_pair pairs[] = {
-    { 5, 6 }, { 38, 5 }, { 91, 50 }, { 141, 111 }, { 134, 135 }, { 744, 745 },
-    { 111, 120 }, { 466, 2635 }, { 134, 141 }, { 140, 2636 }, { 50, 38 }, { 91, 1376 },
-    { 125, 126 }, { 1368, 1369 }, { 1380, 1381 }, { 141, 743 }, { 462, 2639 }, { 139, 2642 },
-    { 2647, 2643 }, { 760, 2641 }, { 2336, 2370 }, { 3, 1195 }, { 69, 6 }, { 111, 91 },
-    { 1197, 2633 }, { 19, 20 }, { 133, 2637 }, { 552, 458 }, { 559, 2640 }, { 746, 781 },
-    { 1375, 2644 }, { 1025, 2641 }, { 3, 2657 }, { 2654, 2633 }, { 2648, 2638 }, { 555, 2639 },
-    { 665, 458 }, { 667, 2640 }, { 2649, 666 }, { 2659, 136 }, { 2663, 1377 }, { 0, 1 },
-    { 50, 51 }, { 5, 670 }, { 109, 110 }, { 134, 745 }, { 693, 694 }, { 2653, 2395 },
-    { 2658, 3 }, { 2668, 556 }, { 4, 2633 }, { 2674, 2 }, { 1840, 745 }, { 2679, 69 },
-    { 457, 458 }, { 465, 2640 }, { 2649, 463 }, { 15, 16 }, { 25, 26 }, { 27, 28 },
-    { 29, 30 }, { 32, 33 }, { 34, 35 }, { 36, 37 }, { 41, 17 }, { 54, 2634 },
-    { 1, 1194 }, { 55, 56 }, { 91, 876 }, { 111, 767 }, { 262, 263 }, { 368, 311 },
-    { 688, 689 }, { 690, 691 }, { 698, 699 }, { 702, 703 }, { 704, 705 }, { 706, 707 },
-    { 748, 2338 }, { 750, 2339 }, { 752, 2340 }, { 754, 2341 }, { 756, 2342 }, { 860, 861 },
-    { 874, 875 }, { 1196, 2665 }, { 1935, 1936 }, { 1937, 1938 }, { 2336, 2337 }, { 2656, 716 },
-    { 2666, 1939 }, { 61, 62 }, { 63, 64 }, { 94, 95 }, { 746, 747 }, { 749, 783 },
-    { 751, 784 }, { 753, 785 }, { 755, 786 }, { 757, 758 }, { 1071, 126 }, { 1074, 2637 },
-    { 1077, 2642 }, { 2171, 2644 }, { 2345, 2652 }, { 2662, 808 }, { 3, 8 }, { 2683, 7 },
-    { 10, 2633 }, { 2648, 2685 }, { 15, 2697 }, { 2690, 17 }, { 2691, 2692 }, { 2694, 2695 },
-    { 50, 2634 }, { 56, 673 }, { 111, 2716 }, { 692, 2686 }, { 782, 2338 }, { 783, 2339 },
-    { 784, 2340 }, { 785, 2341 }, { 786, 2342 }, { 1193, 2699 }, { 2337, 809 }, { 2636, 2701 },
-    { 2665, 1940 }, { 2666, 2718 }, { 2705, 2706 }, { 2707, 700 }, { 2708, 2709 }, { 2711, 2712 },
-    { 2713, 2714 }, { 2715, 758 }, { 2719, 2720 }, { 748, 749 }, { 750, 751 }, { 752, 753 },
-    { 754, 755 }, { 756, 2732 }, { 757, 787 }, { 1755, 126 }, { 1758, 2637 }, { 1761, 2642 },
-    { 2345, 2664 }, { 2662, 747 }, { 2724, 2725 }, { 2726, 96 }, { 2728, 2729 }, { 2730, 2731 },
-    { 2734, 1075 }, { 2736, 2172 }, { 184, 185 }, { 211, 212 }, { 12, 5 }, { 91, 92 },
-    { 94, 1986 }, { 122, 123 }, { 129, 130 }, { 146, 131 }, { 1727, 1991 }, { 1729, 1992 },
-    { 1731, 1993 }, { 1733, 1994 }, { 1735, 1995 }, { 1737, 2677 }, { 1987, 1988 }, { 1989, 1990 },
-    { 2656, 112 }, { 3, 2740 }, { 2739, 2633 }, { 2745, 2693 }, { 2746, 2696 }, { 810, 2339 },
-    { 811, 2340 }, { 812, 2341 }, { 813, 2342 }, { 877, 2634 }, { 2337, 2751 }, { 2680, 2757 },
-    { 2717, 2758 }, { 2721, 2764 }, { 2723, 2759 }, { 2749, 862 }, { 2750, 695 }, { 2752, 2753 },
-    { 2754, 2755 }, { 2756, 2760 }, { 2763, 2710 }, { 2765, 2766 }, { 111, 794 }, { 782, 2781 },
-    { 2017, 2637 }, { 2727, 2768 }, { 2741, 11 }, { 2769, 2770 }, { 2771, 2772 }, { 2775, 1759 },
-    { 2782, 2773 }, { 129, 154 }, { 162, 131 }, { 747, 809 }, { 757, 814 }, { 2789, 2799 },
-    { 2793, 2794 }, { 2795, 2796 }, { 2797, 2798 }, { 2684, 2802 }, { 9, 3 }, { 1883, 2633 },
-    { 2338, 2806 }, { 2653, 2811 }, { 2761, 2817 }, { 2767, 2815 }, { 2807, 2808 }, { 2809, 814 },
-    { 2813, 2810 }, { 2814, 2822 }, { 2818, 2819 }, { 24, 2804 }, { 2778, 2824 }, { 2820, 1198 },
-    { 2825, 2018 }, { 2826, 2828 }, { 2805, 2786 }, { 129, 170 }, { 178, 131 }, { 749, 810 },
-    { 751, 811 }, { 753, 812 }, { 755, 813 }, { 2738, 2834 }, { 2800, 2837 }, { 2838, 2839 },
-    { 2840, 2803 }, { 3, 2842 }, { 249, 2633 }, { 2812, 2843 }, { 2844, 2851 }, { 2847, 2848 },
-    { 2841, 2827 }, { 2853, 2831 }, { 2856, 2829 }, { 129, 2792 }, { 2791, 131 }, { 2836, 2865 },
-    { 2860, 2861 }, { 2862, 2863 }, { 3, 251 }, { 2846, 2868 }, { 2870, 2872 }, { 2871, 787 },
-    { 1199, 2633 }, { 2867, 2873 }, { 129, 2833 }, { 2832, 131 }, { 2864, 2879 }, { 2878, 2866 },
-    { 2880, 2835 }, { 38, 6 }, { 186, 187 }, { 188, 189 }, { 213, 214 }, { 215, 216 },
-    { 760, 2678 }, { 1222, 2652 }, { 2676, 671 }, { 2852, 2785 }, { 13, 14 }, { 21, 22 },
-    { 39, 40 }, { 93, 2780 }, { 97, 98 }, { 99, 100 }, { 101, 102 }, { 103, 104 },
-    { 105, 106 }, { 107, 108 }, { 127, 128 }, { 137, 138 }, { 144, 145 }, { 148, 149 },
-    { 152, 153 }, { 156, 157 }, { 160, 161 }, { 164, 165 }, { 168, 169 }, { 172, 173 },
-    { 176, 177 }, { 180, 181 }, { 261, 2703 }, { 674, 17 }, { 683, 684 }, { 701, 2821 },
-    { 727, 728 }, { 730, 731 }, { 732, 733 }, { 734, 735 }, { 736, 737 }, { 769, 770 },
-    { 771, 772 }, { 773, 774 }, { 866, 867 }, { 868, 869 }, { 870, 871 }, { 872, 873 },
-    { 1203, 1204 }, { 1592, 1593 }, { 1594, 1595 }, { 2700, 57 }, { 2702, 768 }, { 2722, 717 },
-    { 2816, 863 }, { 2823, 795 }, { 2859, 179 }, { 2876, 147 }, { 2877, 132 }, { 50, 286 },
-    { 190, 191 }, { 192, 193 }, { 217, 218 }, { 219, 220 }, { 259, 260 }, { 265, 2655 },
-    { 274, 275 }, { 278, 279 }, { 288, 289 }, { 301, 302 }, { 321, 322 }, { 346, 303 },
-    { 364, 365 }, { 367, 2704 }, { 387, 388 }, { 672, 2748 }, { 721, 722 }, { 723, 724 },
-    { 725, 726 }, { 899, 900 }, { 1000, 1001 }, { 1002, 1003 }, { 1004, 1005 }, { 1006, 1007 },
-    { 1019, 1020 }, { 1021, 1022 }, { 1023, 1024 }, { 3, 2869 }, { 2881, 2633 }, { 2858, 131 },
-    { 2882, 1941 }, { 2885, 1200 }, { 2889, 2891 }, { 1025, 2678 }, { 1222, 2664 }, { 2643, 6 },
-    { 2676, 1016 }, { 2857, 2895 }, { 2893, 2894 }, { 43, 22 }, { 129, 2947 }, { 736, 775 },
-    { 1592, 1634 }, { 1594, 1635 }, { 2762, 2926 }, { 2875, 2940 }, { 2887, 163 }, { 2888, 155 },
-    { 2905, 2906 }, { 2907, 2908 }, { 2909, 2910 }, { 2928, 2929 }, { 2932, 2933 }, { 2935, 2936 },
-    { 2937, 2938 }, { 2939, 1205 }, { 38, 272 }, { 372, 2655 }, { 878, 2748 }, { 2892, 2963 },
-    { 2896, 2953 }, { 2951, 2952 }, { 2959, 290 }, { 2967, 2968 }, { 2970, 901 }, { 2971, 2972 },
-    { 2973, 2974 }, { 2975, 2976 }, { 1959, 3 }, { 686, 6 }, { 2874, 2993 }, { 2979, 252 },
-    { 2980, 171 }, { 2996, 2941 }, { 2999, 3000 }, { 3001, 2677 }, { 3002, 2930 }, { 3003, 2934 },
-    { 3004, 3005 }, { 2643, 303 }, { 2900, 2989 }, { 2986, 306 }, { 2988, 3011 }, { 3014, 2969 },
-    { 3016, 3017 }, { 3018, 2977 }, { 19, 258 }, { 67, 1131 }, { 74, 75 }, { 91, 182 },
-    { 111, 2890 }, { 120, 121 }, { 142, 143 }, { 150, 151 }, { 158, 159 }, { 166, 167 },
-    { 174, 175 }, { 194, 195 }, { 196, 197 }, { 198, 199 }, { 200, 201 }, { 202, 203 },
-    { 204, 205 }, { 206, 207 }, { 208, 209 }, { 221, 222 }, { 223, 224 }, { 225, 226 },
-    { 227, 228 }, { 229, 230 }, { 231, 232 }, { 233, 234 }, { 235, 236 }, { 240, 241 },
-    { 242, 243 }, { 244, 245 }, { 248, 2978 }, { 291, 292 }, { 307, 308 }, { 310, 311 },
-    { 312, 38 }, { 432, 433 }, { 455, 456 }, { 460, 461 }, { 467, 468 }, { 472, 473 },
-    { 477, 478 }, { 482, 483 }, { 487, 488 }, { 492, 493 }, { 497, 498 }, { 676, 3006 },
-    { 687, 2845 }, { 696, 697 }, { 718, 719 }, { 736, 802 }, { 796, 797 }, { 798, 799 },
-    { 800, 801 }, { 866, 2406 }, { 868, 2407 }, { 870, 2408 }, { 1139, 2634 }, { 1145, 2703 },
-    { 1592, 1853 }, { 1593, 2344 }, { 1594, 1854 }, { 1604, 2652 }, { 1834, 1835 }, { 2140, 2141 },
-    { 2142, 2143 }, { 2144, 2145 }, { 2146, 2147 }, { 2148, 2149 }, { 2150, 2151 }, { 2303, 2304 },
-    { 2310, 2821 }, { 2320, 2321 }, { 2322, 2323 }, { 2324, 2325 }, { 2343, 1634 }, { 2345, 2897 },
-    { 2354, 2355 }, { 2356, 2357 }, { 2358, 2359 }, { 2379, 2380 }, { 2381, 2382 }, { 2383, 2384 },
-    { 2409, 2410 }, { 2655, 419 }, { 2681, 2902 }, { 2737, 2638 }, { 2787, 2901 }, { 2788, 2904 },
-    { 2790, 124 }, { 2841, 2741 }, { 2942, 58 }, { 2990, 44 }, { 2779, 3 }, { 3021, 2994 },
-    { 3025, 3026 }, { 3029, 2849 }, { 3033, 2954 }, { 257, 3037 }, { 460, 470 }, { 736, 2328 },
-    { 1160, 2634 }, { 1211, 6 }, { 1604, 2664 }, { 1833, 2845 }, { 1853, 2344 }, { 2305, 3019 },
-    { 2343, 3096 }, { 2345, 2984 }, { 2650, 3040 }, { 2681, 3128 }, { 2762, 3107 }, { 2777, 2638 },
-    { 2867, 3126 }, { 2884, 3111 }, { 2979, 1137 }, { 2983, 3095 }, { 3012, 3048 }, { 3049, 3050 },
-    { 3051, 3052 }, { 3053, 3054 }, { 3056, 3057 }, { 3058, 3059 }, { 3060, 3061 }, { 3062, 3063 },
-    { 3064, 3065 }, { 3067, 250 }, { 3068, 293 }, { 3072, 434 }, { 3083, 3084 }, { 3087, 3088 },
-    { 3090, 3091 }, { 3092, 3119 }, { 3100, 3101 }, { 3102, 3103 }, { 3104, 3105 }, { 3108, 3109 },
-    { 3113, 3114 }, { 3116, 3117 }, { 3121, 23 }, { 2854, 3 }, { 460, 475 }, { 736, 2362 },
-    { 2343, 3141 }, { 2344, 1635 }, { 2850, 3143 }, { 3020, 3140 }, { 3106, 3142 }, { 3129, 65 },
-    { 3133, 3157 }, { 3134, 64 }, { 3145, 2747 }, { 3152, 3097 }, { 3153, 3154 }, { 3155, 3156 },
-    { 3158, 3159 }, { 3161, 3066 }, { 3166, 3089 }, { 3167, 3168 }, { 3169, 3170 }, { 3172, 3110 },
-    { 3173, 3115 }, { 3174, 3118 }, { 2886, 3 }, { 3176, 2982 }, { 460, 480 }, { 736, 2387 },
-    { 2883, 3179 }, { 3150, 3180 }, { 3181, 1595 }, { 3182, 3099 }, { 3185, 3191 }, { 3189, 3190 },
-    { 3194, 2849 }, { 3195, 3171 }, { 3, 1201 }, { 460, 485 }, { 3199, 3123 }, { 3203, 1854 },
-    { 3207, 3160 }, { 3208, 3055 }, { 48, 49 }, { 287, 3013 }, { 366, 2964 }, { 2962, 347 },
-    { 3030, 304 }, { 3, 1942 }, { 3200, 3211 }, { 460, 490 }, { 2950, 3218 }, { 3010, 3219 },
-    { 2981, 3222 }, { 460, 495 }, { 1205, 3 }, { 460, 500 }, { 3082, 3 }, { 6, 682 },
-    { 22, 405 }, { 31, 2805 }, { 46, 47 }, { 52, 53 }, { 70, 71 }, { 72, 73 },
-    { 76, 77 }, { 78, 79 }, { 80, 81 }, { 82, 83 }, { 84, 85 }, { 86, 87 },
-    { 88, 89 }, { 111, 821 }, { 114, 115 }, { 116, 117 }, { 118, 119 }, { 120, 1372 },
-    { 133, 1073 }, { 210, 3215 }, { 238, 239 }, { 246, 247 }, { 255, 17 }, { 257, 1682 },
-    { 266, 267 }, { 268, 269 }, { 270, 271 }, { 273, 2957 }, { 277, 2958 }, { 280, 281 },
-    { 282, 283 }, { 291, 2604 }, { 294, 295 }, { 296, 297 }, { 298, 299 }, { 300, 2960 },
-    { 305, 3032 }, { 309, 3070 }, { 314, 315 }, { 316, 317 }, { 377, 378 }, { 379, 380 },
-    { 381, 382 }, { 383, 384 }, { 401, 402 }, { 434, 708 }, { 436, 437 }, { 438, 439 },
-    { 440, 441 }, { 442, 443 }, { 444, 445 }, { 446, 447 }, { 448, 449 }, { 450, 451 },
-    { 459, 3074 }, { 469, 3135 }, { 474, 3177 }, { 479, 3201 }, { 484, 3212 }, { 489, 3224 },
-    { 494, 3228 }, { 504, 505 }, { 550, 2635 }, { 588, 589 }, { 596, 597 }, { 604, 605 },
-    { 612, 613 }, { 683, 1832 }, { 712, 713 }, { 714, 715 }, { 727, 1837 }, { 759, 2652 },
-    { 761, 1223 }, { 788, 1233 }, { 815, 1243 }, { 822, 729 }, { 880, 881 }, { 883, 884 },
+    { 5, 6 }, { 47, 5 }, { 100, 59 }, { 141, 142 }, { 3, 11 }, { 2508, 9 },
+    { 706, 707 }, { 722, 723 }, { 2511, 120 }, { 452, 2510 }, { 59, 47 }, { 2512, 2508 },
+    { 142, 705 }, { 981, 723 }, { 140, 2516 }, { 1326, 1327 }, { 3, 18 }, { 19, 20 },
+    { 21, 5 }, { 2508, 16 }, { 2515, 142 }, { 2214, 2248 }, { 78, 6 }, { 120, 100 },
+    { 1146, 2513 }, { 2520, 2514 }, { 28, 29 }, { 129, 533 }, { 136, 137 }, { 536, 2517 },
+    { 708, 744 }, { 1322, 1323 }, { 0, 1 }, { 10, 2519 }, { 59, 60 }, { 118, 119 },
+    { 655, 656 }, { 1757, 707 }, { 2223, 2521 }, { 2524, 2525 }, { 2523, 2518 }, { 3, 1144 },
+    { 129, 628 }, { 629, 2517 }, { 4, 2508 }, { 8, 2513 }, { 2540, 2 }, { 2521, 142 },
+    { 2516, 100 }, { 2520, 2545 }, { 2526, 632 }, { 2541, 12 }, { 2544, 78 }, { 3, 2532 },
+    { 2549, 2508 }, { 2552, 7 }, { 2547, 2558 }, { 2553, 2559 }, { 129, 449 }, { 451, 2517 },
+    { 2529, 2273 }, { 24, 25 }, { 34, 35 }, { 36, 37 }, { 38, 39 }, { 41, 42 },
+    { 43, 44 }, { 45, 46 }, { 50, 26 }, { 63, 2509 }, { 1, 1143 }, { 64, 65 },
+    { 120, 730 }, { 251, 252 }, { 357, 300 }, { 650, 651 }, { 652, 653 }, { 654, 2560 },
+    { 660, 661 }, { 664, 665 }, { 666, 667 }, { 668, 669 }, { 710, 2216 }, { 712, 2217 },
+    { 714, 2218 }, { 716, 2219 }, { 718, 2220 }, { 823, 824 }, { 832, 833 }, { 1147, 2519 },
+    { 1851, 1852 }, { 1853, 1854 }, { 2214, 2215 }, { 2531, 678 }, { 2534, 3 }, { 13, 2508 },
+    { 2547, 2526 }, { 24, 2576 }, { 2569, 26 }, { 2570, 2571 }, { 2573, 2574 }, { 59, 2509 },
+    { 65, 635 }, { 120, 2595 }, { 745, 2216 }, { 746, 2217 }, { 747, 2218 }, { 748, 2219 },
+    { 749, 2220 }, { 1142, 2578 }, { 1145, 2561 }, { 1856, 2519 }, { 2215, 772 }, { 2556, 2596 },
+    { 2562, 1855 }, { 2583, 2584 }, { 2585, 657 }, { 2586, 662 }, { 2587, 2588 }, { 2590, 2591 },
+    { 2592, 2593 }, { 2594, 720 }, { 2598, 2599 }, { 15, 2527 }, { 70, 71 }, { 72, 73 },
+    { 103, 104 }, { 136, 1029 }, { 708, 709 }, { 710, 711 }, { 712, 713 }, { 714, 715 },
+    { 716, 717 }, { 718, 719 }, { 1322, 2065 }, { 2223, 2528 }, { 2533, 2538 }, { 2546, 142 },
+    { 2597, 1148 }, { 3, 2563 }, { 1799, 2508 }, { 2607, 2572 }, { 2608, 2575 }, { 773, 2217 },
+    { 774, 2218 }, { 775, 2219 }, { 776, 2220 }, { 2215, 2612 }, { 2561, 2619 }, { 2562, 2618 },
+    { 2568, 2620 }, { 2600, 2627 }, { 2613, 2614 }, { 2615, 2616 }, { 2621, 2509 }, { 2623, 2624 },
+    { 2626, 2589 }, { 2628, 2629 }, { 2630, 2622 }, { 120, 757 }, { 136, 1681 }, { 709, 745 },
+    { 711, 746 }, { 713, 747 }, { 715, 748 }, { 717, 749 }, { 719, 750 }, { 2603, 14 },
+    { 2631, 17 }, { 2632, 2633 }, { 2634, 105 }, { 2636, 2637 }, { 2638, 2639 }, { 2640, 2641 },
+    { 175, 176 }, { 202, 203 }, { 100, 101 }, { 103, 1904 }, { 1031, 2516 }, { 1151, 2527 },
+    { 1651, 1909 }, { 1653, 1910 }, { 1655, 1911 }, { 1657, 1912 }, { 1659, 1913 }, { 1661, 2543 },
+    { 1905, 1906 }, { 1907, 1908 }, { 2531, 121 }, { 2554, 2647 }, { 3, 2565 }, { 240, 2508 },
+    { 2216, 2651 }, { 2529, 2655 }, { 2617, 2657 }, { 2652, 2653 }, { 2654, 777 }, { 2656, 1857 },
+    { 2659, 2665 }, { 2660, 2661 }, { 33, 2649 }, { 136, 1931 }, { 2669, 2670 }, { 2671, 2672 },
+    { 2673, 2674 }, { 2679, 2680 }, { 2681, 720 }, { 2650, 2683 }, { 709, 772 }, { 711, 773 },
+    { 713, 774 }, { 715, 775 }, { 717, 776 }, { 1683, 2516 }, { 1859, 2527 }, { 2648, 1858 },
+    { 2676, 2604 }, { 2685, 2694 }, { 2687, 1152 }, { 2688, 2689 }, { 2690, 2691 }, { 2692, 2693 },
+    { 2697, 2698 }, { 3, 2699 }, { 2658, 2700 }, { 2666, 2705 }, { 2701, 2707 }, { 2703, 2704 },
+    { 1149, 2508 }, { 2702, 2646 }, { 2710, 2711 }, { 2713, 2714 }, { 719, 777 }, { 771, 2716 },
+    { 2695, 2727 }, { 2717, 2718 }, { 2719, 2720 }, { 2722, 1860 }, { 2728, 2729 }, { 47, 6 },
+    { 177, 178 }, { 179, 180 }, { 204, 205 }, { 206, 207 }, { 1173, 2528 }, { 2515, 707 },
+    { 2564, 633 }, { 2708, 2682 }, { 2730, 3 }, { 2732, 2735 }, { 2734, 750 }, { 2738, 2712 },
+    { 2725, 2742 }, { 2736, 1150 }, { 2741, 2743 }, { 2744, 2740 }, { 1173, 2555 }, { 2518, 6 },
+    { 2564, 972 }, { 2715, 2750 }, { 2748, 2749 }, { 1156, 3 }, { 2756, 2675 }, { 2760, 2746 },
+    { 2762, 2763 }, { 2767, 2751 }, { 22, 23 }, { 30, 31 }, { 48, 49 }, { 102, 2678 },
+    { 106, 107 }, { 108, 109 }, { 110, 111 }, { 112, 113 }, { 114, 115 }, { 116, 117 },
+    { 134, 135 }, { 138, 139 }, { 145, 146 }, { 147, 148 }, { 151, 152 }, { 153, 154 },
+    { 157, 158 }, { 159, 160 }, { 163, 164 }, { 165, 166 }, { 169, 170 }, { 171, 172 },
+    { 250, 2581 }, { 636, 26 }, { 645, 646 }, { 648, 6 }, { 663, 2664 }, { 689, 690 },
+    { 692, 693 }, { 694, 695 }, { 696, 697 }, { 698, 699 }, { 732, 733 }, { 734, 735 },
+    { 736, 737 }, { 828, 829 }, { 830, 831 }, { 1154, 1155 }, { 1516, 1517 }, { 1518, 1519 },
+    { 2579, 66 }, { 2580, 731 }, { 2601, 679 }, { 2611, 825 }, { 2667, 758 }, { 2731, 241 },
+    { 47, 261 }, { 59, 275 }, { 181, 182 }, { 183, 184 }, { 208, 209 }, { 210, 211 },
+    { 248, 249 }, { 254, 2530 }, { 263, 264 }, { 267, 268 }, { 277, 278 }, { 290, 291 },
+    { 310, 311 }, { 335, 292 }, { 353, 354 }, { 356, 2582 }, { 376, 377 }, { 634, 2610 },
+    { 683, 684 }, { 685, 686 }, { 687, 688 }, { 855, 856 }, { 956, 957 }, { 958, 959 },
+    { 960, 961 }, { 962, 963 }, { 975, 976 }, { 977, 978 }, { 979, 980 }, { 2755, 2768 },
+    { 2765, 295 }, { 2733, 3 }, { 52, 31 }, { 698, 738 }, { 1516, 1558 }, { 1518, 1559 },
+    { 2625, 2800 }, { 2739, 2812 }, { 2778, 2779 }, { 2780, 2781 }, { 2782, 2783 }, { 2802, 2803 },
+    { 2806, 2807 }, { 2809, 2810 }, { 2811, 2769 }, { 361, 2530 }, { 834, 2610 }, { 2518, 292 },
+    { 2747, 2834 }, { 2773, 2824 }, { 2822, 2823 }, { 2830, 279 }, { 2838, 2839 }, { 2841, 857 },
+    { 2842, 2843 }, { 2844, 2845 }, { 2846, 2847 }, { 1877, 3 }, { 2851, 2723 }, { 2759, 2854 },
+    { 2857, 2813 }, { 2858, 2859 }, { 2860, 2543 }, { 2861, 2804 }, { 2862, 2808 }, { 2863, 2662 },
+    { 2869, 2825 }, { 2872, 2840 }, { 2874, 2875 }, { 2876, 2848 }, { 28, 247 }, { 76, 1080 },
+    { 83, 84 }, { 100, 173 }, { 120, 2771 }, { 129, 130 }, { 131, 132 }, { 143, 144 },
+    { 149, 150 }, { 155, 156 }, { 161, 162 }, { 167, 168 }, { 185, 186 }, { 187, 188 },
+    { 189, 190 }, { 191, 192 }, { 193, 194 }, { 195, 196 }, { 197, 198 }, { 199, 200 },
+    { 212, 213 }, { 214, 215 }, { 216, 217 }, { 218, 219 }, { 220, 221 }, { 222, 223 },
+    { 224, 225 }, { 226, 227 }, { 231, 232 }, { 233, 234 }, { 235, 236 }, { 280, 281 },
+    { 296, 297 }, { 299, 300 }, { 301, 47 }, { 422, 423 }, { 445, 446 }, { 453, 454 },
+    { 457, 458 }, { 461, 462 }, { 465, 466 }, { 469, 470 }, { 473, 474 }, { 477, 478 },
+    { 638, 2864 }, { 649, 2663 }, { 658, 659 }, { 680, 681 }, { 698, 765 }, { 759, 760 },
+    { 761, 762 }, { 763, 764 }, { 828, 2284 }, { 1088, 2509 }, { 1094, 2581 }, { 1162, 6 },
+    { 1516, 1770 }, { 1517, 2222 }, { 1518, 1771 }, { 1528, 2528 }, { 1751, 1752 }, { 2038, 2039 },
+    { 2040, 2041 }, { 2042, 2043 }, { 2044, 2045 }, { 2046, 2047 }, { 2048, 2049 }, { 2181, 2182 },
+    { 2188, 2664 }, { 2198, 2199 }, { 2200, 2201 }, { 2202, 2203 }, { 2221, 1558 }, { 2223, 2753 },
+    { 2232, 2233 }, { 2234, 2235 }, { 2236, 2237 }, { 2257, 2258 }, { 2259, 2260 }, { 2261, 2262 },
+    { 2285, 2286 }, { 2530, 409 }, { 2538, 2772 }, { 2546, 707 }, { 2602, 2775 }, { 2643, 2514 },
+    { 2684, 2777 }, { 2724, 2774 }, { 2731, 1086 }, { 2756, 2603 }, { 2799, 1750 }, { 2814, 67 },
+    { 2852, 53 }, { 2677, 3 }, { 2879, 2855 }, { 2881, 2882 }, { 246, 2890 }, { 698, 2206 },
+    { 1109, 2509 }, { 1528, 2555 }, { 1770, 2222 }, { 2183, 2877 }, { 2221, 2947 }, { 2522, 2893 },
+    { 2602, 2982 }, { 2625, 2958 }, { 2645, 2514 }, { 2663, 2950 }, { 2758, 2962 }, { 2870, 2902 },
+    { 2886, 2910 }, { 2903, 2904 }, { 2905, 2906 }, { 2907, 2908 }, { 2911, 2912 }, { 2913, 2914 },
+    { 2915, 2916 }, { 2918, 2919 }, { 2921, 282 }, { 2925, 424 }, { 2935, 2936 }, { 2939, 2940 },
+    { 2942, 2970 }, { 2946, 2948 }, { 2951, 2952 }, { 2953, 2954 }, { 2955, 2956 }, { 2959, 2960 },
+    { 2964, 2965 }, { 2967, 2968 }, { 2974, 32 }, { 2737, 3 }, { 698, 2240 }, { 2221, 2990 },
+    { 2222, 1559 }, { 2538, 2984 }, { 2706, 2992 }, { 2957, 2991 }, { 2972, 3013 }, { 2980, 2997 },
+    { 2983, 74 }, { 2986, 73 }, { 2993, 2609 }, { 2999, 3001 }, { 3000, 3004 }, { 3002, 3003 },
+    { 3005, 3006 }, { 3007, 2920 }, { 3011, 2941 }, { 3012, 2662 }, { 3014, 3015 }, { 3017, 2961 },
+    { 3018, 2966 }, { 3019, 2969 }, { 2770, 3 }, { 3021, 2761 }, { 698, 2265 }, { 2757, 3023 },
+    { 2998, 3024 }, { 3026, 1519 }, { 3033, 3035 }, { 3034, 3036 }, { 3040, 3016 }, { 3, 2726 },
+    { 3044, 2977 }, { 3047, 1771 }, { 3050, 2909 }, { 3051, 2917 }, { 57, 58 }, { 276, 2871 },
+    { 355, 2835 }, { 2833, 336 }, { 2867, 293 }, { 3, 2745 }, { 3045, 3053 }, { 2821, 3059 },
+    { 2868, 3060 }, { 2878, 3063 }, { 3031, 3 }, { 3, 303 }, { 6, 644 }, { 31, 395 },
+    { 40, 2650 }, { 55, 56 }, { 61, 62 }, { 79, 80 }, { 81, 82 }, { 85, 86 },
+    { 87, 88 }, { 89, 90 }, { 91, 92 }, { 93, 94 }, { 95, 96 }, { 97, 98 },
+    { 120, 784 }, { 123, 124 }, { 125, 126 }, { 127, 128 }, { 133, 2784 }, { 201, 3057 },
+    { 229, 230 }, { 237, 238 }, { 239, 2819 }, { 244, 26 }, { 246, 1606 }, { 255, 256 },
+    { 257, 258 }, { 259, 260 }, { 262, 2828 }, { 266, 2829 }, { 269, 270 }, { 271, 272 },
+    { 280, 2479 }, { 283, 284 }, { 285, 286 }, { 287, 288 }, { 289, 2831 }, { 294, 2850 },
+    { 298, 2923 }, { 304, 305 }, { 306, 2508 }, { 366, 367 }, { 368, 369 }, { 370, 371 },
+    { 372, 373 }, { 391, 392 }, { 424, 670 }, { 426, 427 }, { 428, 429 }, { 430, 431 },
+    { 432, 433 }, { 434, 435 }, { 436, 437 }, { 438, 439 }, { 440, 441 }, { 483, 484 },
+    { 529, 2510 }, { 558, 559 }, { 564, 565 }, { 570, 571 }, { 576, 577 }, { 645, 1749 },
+    { 674, 675 }, { 676, 677 }, { 689, 1754 }, { 721, 2528 }, { 724, 1174 }, { 751, 1184 },
+    { 778, 1194 }, { 785, 691 }, { 836, 837 }, { 839, 840 }, { 841, 842 }, { 843, 844 },
+    { 845, 846 }, { 847, 848 }, { 849, 850 }, { 851, 852 }, { 853, 854 }, { 859, 860 },
+    { 861, 862 }, { 863, 864 }, { 865, 866 }, { 867, 868 }, { 869, 870 }, { 871, 872 },
+    { 873, 874 }, { 875, 876 }, { 877, 878 }, { 879, 880 }, { 881, 882 }, { 883, 884 },
     { 885, 886 }, { 887, 888 }, { 889, 890 }, { 891, 892 }, { 893, 894 }, { 895, 896 },
-    { 897, 898 }, { 903, 904 }, { 905, 906 }, { 907, 908 }, { 909, 910 }, { 911, 912 },
-    { 913, 914 }, { 915, 916 }, { 917, 918 }, { 919, 920 }, { 921, 922 }, { 923, 924 },
-    { 925, 926 }, { 927, 928 }, { 929, 930 }, { 931, 932 }, { 933, 934 }, { 935, 936 },
-    { 937, 938 }, { 939, 940 }, { 941, 942 }, { 943, 944 }, { 945, 946 }, { 947, 948 },
-    { 949, 950 }, { 951, 952 }, { 953, 954 }, { 955, 956 }, { 957, 958 }, { 959, 960 },
-    { 961, 962 }, { 963, 964 }, { 965, 966 }, { 967, 968 }, { 969, 970 }, { 971, 972 },
-    { 973, 974 }, { 975, 976 }, { 977, 978 }, { 979, 980 }, { 981, 982 }, { 1008, 1009 },
-    { 1010, 1011 }, { 1012, 1013 }, { 1014, 1015 }, { 1216, 3027 }, { 1217, 1218 }, { 1219, 1220 },
-    { 1224, 1225 }, { 1226, 1227 }, { 1228, 1229 }, { 1230, 1231 }, { 1234, 1235 }, { 1236, 1237 },
-    { 1238, 1239 }, { 1240, 1241 }, { 1244, 1245 }, { 1246, 1247 }, { 1248, 1249 }, { 1279, 1280 },
-    { 1386, 1373 }, { 1575, 1576 }, { 1617, 1618 }, { 1864, 3229 }, { 1944, 1945 }, { 2317, 2318 },
-    { 2329, 2330 }, { 2331, 2332 }, { 2346, 2347 }, { 2348, 2349 }, { 2350, 2351 }, { 2363, 2364 },
-    { 2365, 2366 }, { 2371, 2372 }, { 2373, 2374 }, { 2375, 2376 }, { 2388, 2389 }, { 2390, 2391 },
-    { 2396, 2397 }, { 2398, 2399 }, { 2400, 2401 }, { 2404, 2405 }, { 2553, 2978 }, { 2557, 3019 },
-    { 2634, 2903 }, { 2645, 2911 }, { 2646, 1370 }, { 2647, 2747 }, { 2650, 3043 }, { 2651, 1382 },
-    { 2667, 2874 }, { 2672, 2912 }, { 2681, 404 }, { 2700, 510 }, { 2702, 1843 }, { 2704, 3137 },
-    { 2722, 1836 }, { 2780, 3131 }, { 2801, 113 }, { 2816, 1857 }, { 2823, 1848 }, { 2913, 1078 },
-    { 2914, 1080 }, { 2915, 1081 }, { 2916, 1083 }, { 2917, 1084 }, { 2918, 1086 }, { 2919, 1087 },
-    { 2920, 1089 }, { 2921, 1090 }, { 2922, 1092 }, { 2955, 2923 }, { 2966, 2924 }, { 3022, 253 },
-    { 3028, 2992 }, { 3031, 3216 }, { 3034, 2927 }, { 3042, 3125 }, { 3124, 1056 }, { 3138, 3165 },
-    { 3164, 531 }, { 3183, 2306 }, { 3192, 2675 }, { 3193, 3086 }, { 3196, 3136 }, { 3197, 3178 },
-    { 3198, 3202 }, { 3199, 2787 }, { 3206, 3147 }, { 3223, 2899 }, { 3227, 2987 }, { 318, 254 },
-    { 344, 345 }, { 374, 375 }, { 390, 391 }, { 2956, 323 }, { 18, 3175 }, { 42, 3146 },
-    { 285, 3225 }, { 324, 325 }, { 326, 327 }, { 328, 329 }, { 330, 331 }, { 348, 349 },
-    { 350, 351 }, { 352, 353 }, { 354, 355 }, { 356, 357 }, { 358, 359 }, { 360, 361 },
-    { 362, 363 }, { 709, 1212 }, { 1148, 3007 }, { 1151, 1152 }, { 1154, 1155 }, { 1183, 1184 },
-    { 1222, 2897 }, { 1270, 3036 }, { 1567, 1568 }, { 1672, 1673 }, { 1886, 1887 }, { 1916, 1917 },
-    { 1931, 2614 }, { 2135, 2136 }, { 2137, 2138 }, { 2154, 2155 }, { 2156, 2157 }, { 2158, 2159 },
-    { 2160, 2161 }, { 2267, 2268 }, { 2269, 2270 }, { 2271, 2272 }, { 2273, 2274 }, { 2276, 2277 },
-    { 2278, 2279 }, { 2280, 2281 }, { 2282, 2283 }, { 2284, 2285 }, { 2286, 2287 }, { 2311, 2312 },
-    { 2315, 2316 }, { 2412, 2413 }, { 2414, 2415 }, { 2416, 2417 }, { 2418, 2419 }, { 2420, 2421 },
-    { 2423, 2424 }, { 2425, 2426 }, { 2427, 2428 }, { 2429, 2430 }, { 2431, 2432 }, { 2433, 2434 },
-    { 2435, 2436 }, { 2437, 2438 }, { 2439, 2440 }, { 2441, 2442 }, { 2443, 2444 }, { 2445, 2446 },
-    { 2447, 2448 }, { 2449, 2450 }, { 2451, 2452 }, { 2453, 2454 }, { 2633, 3162 }, { 2698, 3127 },
-    { 2743, 237 }, { 2744, 183 }, { 2898, 2638 }, { 2961, 3094 }, { 3071, 1158 }, { 3149, 313 },
-    { 3186, 3 }, { 6, 1209 }, { 22, 508 }, { 120, 1394 }, { 133, 1079 }, { 319, 17 },
-    { 434, 2134 }, { 460, 592 }, { 499, 3230 }, { 759, 2664 }, { 1402, 1373 }, { 1944, 3400 },
-    { 2645, 2913 }, { 2646, 1384 }, { 2650, 3044 }, { 2651, 1390 }, { 2655, 3237 }, { 2667, 2875 },
-    { 2672, 2914 }, { 2675, 3236 }, { 2681, 507 }, { 2698, 2903 }, { 2911, 1072 }, { 2912, 1076 },
-    { 2915, 2998 }, { 2917, 2997 }, { 2919, 3023 }, { 2921, 2991 }, { 2922, 3187 }, { 2931, 3363 },
-    { 2943, 729 }, { 2946, 1216 }, { 2949, 3251 }, { 2961, 2923 }, { 2978, 1862 }, { 2995, 3278 },
-    { 3009, 2924 }, { 3028, 3379 }, { 3035, 3358 }, { 3039, 3239 }, { 3069, 3270 }, { 3210, 2635 },
-    { 3223, 2987 }, { 3227, 2899 }, { 3231, 1206 }, { 3232, 2925 }, { 3240, 3241 }, { 3242, 3243 },
-    { 3244, 3245 }, { 3246, 3308 }, { 3247, 3248 }, { 3249, 3434 }, { 3252, 2634 }, { 3253, 3439 },
-    { 3256, 3380 }, { 3257, 3258 }, { 3259, 3007 }, { 3261, 3262 }, { 3263, 284 }, { 3264, 2605 },
-    { 3265, 3266 }, { 3267, 3268 }, { 3271, 3272 }, { 3273, 3274 }, { 3275, 3276 }, { 3279, 3280 },
-    { 3281, 3282 }, { 3283, 3284 }, { 3285, 3286 }, { 3301, 3302 }, { 3305, 3365 }, { 3306, 3369 },
-    { 3307, 3373 }, { 3310, 3311 }, { 3312, 3313 }, { 3314, 3315 }, { 3316, 3317 }, { 3318, 3319 },
-    { 3320, 3321 }, { 3322, 3323 }, { 3324, 3325 }, { 3326, 3327 }, { 3328, 3329 }, { 3330, 3331 },
-    { 3332, 3333 }, { 3334, 3335 }, { 3336, 3337 }, { 3338, 3339 }, { 3340, 3341 }, { 3342, 3343 },
-    { 3344, 3345 }, { 3346, 3347 }, { 3348, 3349 }, { 3350, 3351 }, { 3352, 3353 }, { 3354, 3355 },
-    { 3356, 3357 }, { 3359, 3360 }, { 3364, 1221 }, { 3367, 3368 }, { 3371, 3372 }, { 3375, 3132 },
-    { 3376, 2686 }, { 3383, 3384 }, { 3385, 3386 }, { 3388, 3389 }, { 3390, 3391 }, { 3393, 3394 },
-    { 3395, 3396 }, { 3398, 3209 }, { 3399, 2554 }, { 3408, 3405 }, { 3409, 3233 }, { 3444, 3294 },
-    { 318, 369 }, { 3008, 323 }, { 3450, 376 }, { 45, 3235 }, { 266, 3478 }, { 270, 3469 },
-    { 305, 1157 }, { 712, 3497 }, { 880, 3498 }, { 1178, 3412 }, { 1222, 2984 }, { 1919, 2957 },
-    { 1933, 2704 }, { 2465, 3036 }, { 2743, 3454 }, { 2744, 3453 }, { 2852, 3234 }, { 2955, 3094 },
-    { 2958, 1921 }, { 2985, 2638 }, { 3034, 3475 }, { 3071, 1176 }, { 3146, 3432 }, { 3149, 3162 },
-    { 3151, 253 }, { 3213, 3521 }, { 3220, 3460 }, { 3260, 276 }, { 3309, 1251 }, { 3456, 3457 },
-    { 3458, 3459 }, { 3461, 3462 }, { 3463, 3464 }, { 3465, 3466 }, { 3467, 3226 }, { 3470, 1153 },
-    { 3477, 2633 }, { 3480, 3481 }, { 3482, 3483 }, { 3484, 3485 }, { 3486, 3487 }, { 3488, 3489 },
-    { 3490, 3491 }, { 3492, 3493 }, { 3494, 3495 }, { 3496, 2313 }, { 3499, 3500 }, { 3501, 3502 },
-    { 3503, 3504 }, { 3505, 3506 }, { 3507, 3508 }, { 3509, 3510 }, { 3511, 3512 }, { 3513, 3514 },
-    { 3515, 3516 }, { 3517, 3518 }, { 3, 3589 }, { 6, 1831 }, { 120, 1410 }, { 133, 1082 },
-    { 460, 600 }, { 1418, 1373 }, { 1827, 17 }, { 2556, 3538 }, { 2645, 3551 }, { 2646, 1392 },
-    { 2650, 3045 }, { 2651, 1398 }, { 2667, 2983 }, { 2672, 2916 }, { 2943, 1216 }, { 2946, 729 },
-    { 2948, 3531 }, { 2949, 3638 }, { 3543, 3238 }, { 3545, 3541 }, { 3547, 3529 }, { 3556, 3625 },
-    { 3565, 3624 }, { 3566, 3573 }, { 3574, 3575 }, { 3577, 3578 }, { 3580, 3254 }, { 3584, 3585 },
-    { 3587, 3588 }, { 3590, 3591 }, { 3592, 3593 }, { 3594, 3595 }, { 3597, 3366 }, { 3598, 3370 },
-    { 3599, 3374 }, { 3600, 3601 }, { 3602, 3603 }, { 3604, 3605 }, { 3606, 3607 }, { 3608, 3609 },
-    { 3610, 3611 }, { 3612, 3613 }, { 3614, 3615 }, { 3616, 3617 }, { 3618, 3619 }, { 3620, 3621 },
-    { 3622, 3623 }, { 3626, 1232 }, { 3627, 1242 }, { 3630, 2333 }, { 3631, 3387 }, { 3632, 2367 },
-    { 3633, 3392 }, { 3634, 2392 }, { 3635, 3397 }, { 434, 3686 }, { 2995, 3669 }, { 3175, 45 },
-    { 3213, 3656 }, { 3217, 3546 }, { 3522, 3663 }, { 3562, 3468 }, { 3579, 3127 }, { 3647, 3032 },
-    { 3648, 715 }, { 3649, 3687 }, { 3655, 3644 }, { 3667, 3672 }, { 3670, 3671 }, { 3673, 3674 },
-    { 3679, 3680 }, { 3681, 3682 }, { 3683, 3684 }, { 3688, 3015 }, { 3689, 3690 }, { 3691, 3692 },
-    { 3693, 3694 }, { 3695, 3696 }, { 5, 1679 }, { 22, 635 }, { 56, 1692 }, { 58, 511 },
-    { 60, 3184 }, { 61, 1203 }, { 63, 3229 }, { 65, 644 }, { 66, 67 }, { 69, 693 },
-    { 73, 1698 }, { 75, 1043 }, { 77, 1044 }, { 84, 1050 }, { 90, 2788 }, { 91, 1093 },
-    { 93, 2890 }, { 97, 1057 }, { 99, 1058 }, { 101, 1059 }, { 103, 1060 }, { 105, 1061 },
-    { 107, 1062 }, { 110, 3415 }, { 111, 1268 }, { 127, 2010 }, { 129, 2859 }, { 142, 1762 },
-    { 144, 2024 }, { 150, 1766 }, { 152, 2035 }, { 158, 1770 }, { 160, 2046 }, { 166, 1774 },
-    { 168, 2057 }, { 174, 1778 }, { 176, 2068 }, { 254, 3255 }, { 291, 1868 }, { 312, 2634 },
-    { 332, 333 }, { 334, 335 }, { 336, 337 }, { 338, 339 }, { 340, 341 }, { 342, 343 },
-    { 348, 1168 }, { 350, 1169 }, { 352, 1170 }, { 354, 1171 }, { 356, 1172 }, { 358, 1173 },
-    { 360, 1174 }, { 362, 1175 }, { 385, 386 }, { 389, 3451 }, { 392, 393 }, { 394, 395 },
-    { 396, 2965 }, { 398, 2633 }, { 406, 2857 }, { 408, 409 }, { 410, 2675 }, { 411, 412 },
-    { 413, 414 }, { 416, 3129 }, { 417, 418 }, { 420, 421 }, { 422, 423 }, { 424, 425 },
-    { 426, 427 }, { 428, 429 }, { 430, 431 }, { 436, 533 }, { 438, 534 }, { 440, 535 },
-    { 442, 536 }, { 444, 537 }, { 446, 538 }, { 448, 539 }, { 450, 540 }, { 452, 453 },
-    { 454, 3073 }, { 459, 553 }, { 462, 554 }, { 464, 2688 }, { 469, 560 }, { 474, 564 },
-    { 479, 568 }, { 484, 572 }, { 489, 576 }, { 494, 580 }, { 499, 584 }, { 509, 2988 },
-    { 513, 514 }, { 515, 516 }, { 517, 518 }, { 519, 520 }, { 521, 522 }, { 523, 524 },
-    { 525, 526 }, { 527, 528 }, { 529, 530 }, { 541, 542 }, { 543, 544 }, { 545, 546 },
-    { 547, 548 }, { 549, 3295 }, { 557, 558 }, { 561, 2682 }, { 562, 563 }, { 566, 567 },
-    { 570, 571 }, { 574, 575 }, { 578, 579 }, { 582, 583 }, { 586, 587 }, { 590, 591 },
-    { 594, 595 }, { 598, 599 }, { 602, 603 }, { 606, 607 }, { 608, 2671 }, { 610, 611 },
-    { 614, 615 }, { 618, 619 }, { 621, 622 }, { 623, 624 }, { 625, 626 }, { 627, 628 },
-    { 629, 630 }, { 631, 632 }, { 640, 641 }, { 647, 648 }, { 649, 650 }, { 651, 652 },
-    { 653, 654 }, { 655, 656 }, { 657, 658 }, { 662, 663 }, { 672, 1272 }, { 676, 677 },
-    { 678, 64 }, { 679, 680 }, { 681, 3572 }, { 683, 1560 }, { 685, 3020 }, { 727, 1573 },
-    { 736, 829 }, { 738, 739 }, { 740, 741 }, { 742, 3544 }, { 747, 842 }, { 749, 843 },
-    { 751, 844 }, { 753, 845 }, { 755, 846 }, { 757, 847 }, { 761, 762 }, { 763, 764 },
-    { 765, 766 }, { 776, 777 }, { 778, 779 }, { 780, 3407 }, { 788, 789 }, { 790, 791 },
-    { 792, 793 }, { 803, 804 }, { 805, 806 }, { 815, 816 }, { 817, 818 }, { 819, 820 },
-    { 823, 824 }, { 825, 826 }, { 827, 828 }, { 830, 831 }, { 832, 833 }, { 834, 835 },
-    { 836, 837 }, { 838, 839 }, { 848, 849 }, { 850, 851 }, { 852, 853 }, { 854, 855 },
-    { 856, 857 }, { 858, 859 }, { 864, 865 }, { 983, 1253 }, { 1027, 1028 }, { 1037, 1038 },
-    { 1045, 1046 }, { 1047, 1048 }, { 1051, 1052 }, { 1053, 1054 }, { 1055, 3435 }, { 1064, 1065 },
-    { 1066, 1067 }, { 1068, 1069 }, { 1070, 3125 }, { 1074, 1757 }, { 1085, 2783 }, { 1095, 1096 },
-    { 1097, 1098 }, { 1099, 1100 }, { 1101, 1102 }, { 1103, 1104 }, { 1105, 1106 }, { 1107, 1108 },
-    { 1109, 1110 }, { 1112, 1113 }, { 1114, 1115 }, { 1116, 1117 }, { 1118, 1119 }, { 1120, 1121 },
-    { 1122, 1123 }, { 1124, 1125 }, { 1126, 1127 }, { 1130, 3038 }, { 1132, 1133 }, { 1135, 3414 },
-    { 1147, 3646 }, { 1149, 3225 }, { 1150, 3676 }, { 1159, 3070 }, { 1177, 3650 }, { 1208, 3528 },
-    { 1210, 3206 }, { 1213, 3596 }, { 1214, 719 }, { 1215, 3661 }, { 1248, 1652 }, { 1254, 1255 },
-    { 1256, 1257 }, { 1258, 1259 }, { 1260, 1261 }, { 1262, 1263 }, { 1264, 1265 }, { 1266, 1267 },
-    { 1273, 1274 }, { 1277, 1278 }, { 1325, 1326 }, { 1327, 1328 }, { 1329, 1330 }, { 1331, 1332 },
-    { 1333, 1334 }, { 1335, 1336 }, { 1338, 1339 }, { 1340, 3533 }, { 1365, 1366 }, { 1367, 3403 },
-    { 1371, 3250 }, { 1374, 2673 }, { 1375, 2170 }, { 1378, 1379 }, { 1383, 3540 }, { 1388, 1389 },
-    { 1393, 3530 }, { 1396, 1397 }, { 1400, 1401 }, { 1404, 1405 }, { 1406, 1407 }, { 1408, 1409 },
-    { 1412, 1413 }, { 1414, 1415 }, { 1416, 1417 }, { 1420, 1421 }, { 1422, 1423 }, { 1424, 1425 },
-    { 1428, 1429 }, { 1430, 1431 }, { 1432, 1433 }, { 1436, 1437 }, { 1438, 1439 }, { 1440, 1441 },
-    { 1444, 1445 }, { 1446, 1447 }, { 1448, 1449 }, { 1452, 1453 }, { 1454, 1455 }, { 1456, 1457 },
-    { 1460, 1461 }, { 1462, 1463 }, { 1464, 1465 }, { 1468, 1469 }, { 1503, 1504 }, { 1557, 1558 },
-    { 1561, 3138 }, { 1562, 2845 }, { 1563, 1564 }, { 1566, 3085 }, { 1574, 3027 }, { 1577, 1578 },
-    { 1579, 1580 }, { 1581, 1582 }, { 1583, 1584 }, { 1585, 1586 }, { 1587, 1588 }, { 1589, 1590 },
-    { 1596, 1597 }, { 1598, 1599 }, { 1600, 1601 }, { 1602, 1603 }, { 1605, 1606 }, { 1607, 1608 },
-    { 1609, 1610 }, { 1611, 1612 }, { 1613, 1614 }, { 1615, 2702 }, { 1619, 1620 }, { 1621, 1622 },
-    { 1623, 1624 }, { 1625, 1626 }, { 1627, 1628 }, { 1629, 1630 }, { 1631, 1632 }, { 1640, 1641 },
-    { 1642, 1643 }, { 1644, 1645 }, { 1646, 1647 }, { 1648, 1649 }, { 1650, 2816 }, { 1682, 20 },
-    { 1695, 1696 }, { 1707, 1708 }, { 1709, 1710 }, { 1711, 1712 }, { 1713, 1714 }, { 1715, 1716 },
-    { 1717, 1718 }, { 1719, 1720 }, { 1721, 1722 }, { 1723, 1724 }, { 1725, 1726 }, { 1727, 1728 },
-    { 1729, 1730 }, { 1731, 1732 }, { 1733, 1734 }, { 1735, 1736 }, { 1737, 1738 }, { 1740, 1741 },
-    { 1742, 1743 }, { 1744, 1745 }, { 1746, 1747 }, { 1748, 1749 }, { 1750, 1751 }, { 1753, 2790 },
-    { 1754, 2774 }, { 1756, 3559 }, { 1760, 2776 }, { 1764, 2830 }, { 1767, 2998 }, { 1771, 2997 },
-    { 1775, 3023 }, { 1779, 2991 }, { 1782, 2747 }, { 1838, 1839 }, { 1841, 1842 }, { 1844, 1845 },
-    { 1846, 1847 }, { 1849, 1850 }, { 1851, 1852 }, { 1855, 1856 }, { 1861, 3561 }, { 1870, 1871 },
-    { 1872, 1873 }, { 1874, 1875 }, { 1876, 1877 }, { 1882, 2868 }, { 1892, 2568 }, { 1922, 1923 },
-    { 1947, 2804 }, { 1955, 1956 }, { 1957, 1958 }, { 1960, 2655 }, { 1961, 1962 }, { 1963, 1964 },
-    { 1965, 1966 }, { 1967, 1968 }, { 1969, 1970 }, { 1971, 1972 }, { 1973, 1974 }, { 1975, 1976 },
-    { 1977, 1978 }, { 1979, 1980 }, { 1981, 1982 }, { 1983, 1984 }, { 1996, 1997 }, { 1998, 1999 },
-    { 2000, 2001 }, { 2002, 2003 }, { 2004, 2005 }, { 2006, 2007 }, { 2008, 3042 }, { 2011, 2012 },
-    { 2013, 2014 }, { 2016, 2855 }, { 2019, 2020 }, { 2021, 2022 }, { 2025, 2026 }, { 2030, 2031 },
-    { 2032, 2033 }, { 2036, 2037 }, { 2041, 2042 }, { 2043, 2044 }, { 2047, 2048 }, { 2052, 2053 },
-    { 2054, 2055 }, { 2058, 2059 }, { 2063, 2064 }, { 2065, 2066 }, { 2069, 2070 }, { 2074, 2075 },
-    { 2076, 2077 }, { 2083, 2084 }, { 2086, 2087 }, { 2126, 2127 }, { 2128, 2129 }, { 2130, 2131 },
-    { 2164, 2165 }, { 2167, 2168 }, { 2173, 2174 }, { 2175, 2176 }, { 2178, 2179 }, { 2183, 2784 },
-    { 2184, 2185 }, { 2186, 2187 }, { 2189, 2190 }, { 2195, 2196 }, { 2197, 2198 }, { 2200, 2201 },
-    { 2206, 2207 }, { 2208, 2209 }, { 2211, 2212 }, { 2217, 2218 }, { 2219, 2220 }, { 2222, 2223 },
-    { 2228, 2229 }, { 2230, 2231 }, { 2309, 3436 }, { 2319, 3433 }, { 2326, 2327 }, { 2334, 2335 },
-    { 2346, 2483 }, { 2352, 2353 }, { 2360, 2361 }, { 2368, 2369 }, { 2371, 2493 }, { 2377, 2378 },
-    { 2385, 2386 }, { 2393, 2394 }, { 2396, 2503 }, { 2402, 2403 }, { 2404, 2539 }, { 2455, 2456 },
-    { 2457, 2458 }, { 2459, 2460 }, { 2461, 2462 }, { 2463, 3035 }, { 2470, 2318 }, { 2477, 3445 },
-    { 2478, 2479 }, { 2480, 2481 }, { 2484, 2485 }, { 2486, 2487 }, { 2488, 2489 }, { 2490, 2491 },
-    { 2494, 2495 }, { 2496, 2497 }, { 2498, 2499 }, { 2500, 2501 }, { 2504, 2505 }, { 2506, 2507 },
-    { 2508, 2509 }, { 2510, 2511 }, { 2512, 2513 }, { 2514, 2515 }, { 2516, 2517 }, { 2518, 2519 },
-    { 2520, 2521 }, { 2522, 2523 }, { 2524, 2525 }, { 2526, 2337 }, { 2527, 2528 }, { 2529, 2530 },
-    { 2531, 2532 }, { 2533, 2534 }, { 2535, 2536 }, { 2537, 2538 }, { 2552, 3677 }, { 2559, 2560 },
-    { 2561, 2562 }, { 2563, 2564 }, { 2565, 2566 }, { 2569, 2570 }, { 2571, 2572 }, { 2573, 2574 },
-    { 2587, 2964 }, { 2601, 2602 }, { 2603, 3013 }, { 2606, 2607 }, { 2608, 2609 }, { 2610, 2611 },
-    { 2612, 2960 }, { 2656, 2904 }, { 2661, 3075 }, { 2669, 3287 }, { 2670, 3076 }, { 2681, 634 },
-    { 2687, 3288 }, { 2689, 471 }, { 2698, 3410 }, { 2733, 3418 }, { 2735, 3043 }, { 2738, 841 },
-    { 2742, 2850 }, { 2743, 620 }, { 2744, 506 }, { 2785, 2989 }, { 2801, 1136 }, { 2867, 397 },
-    { 2876, 2027 }, { 2882, 2551 }, { 2887, 2049 }, { 2888, 2038 }, { 2902, 1946 }, { 2944, 3382 },
-    { 2945, 3628 }, { 2956, 3582 }, { 2962, 2578 }, { 2980, 2060 }, { 2990, 1949 }, { 3022, 3448 },
-    { 3030, 2613 }, { 3041, 3041 }, { 3077, 2660 }, { 3120, 645 }, { 3124, 3131 }, { 3163, 3269 },
-    { 3164, 435 }, { 3176, 2885 }, { 3199, 12 }, { 3220, 1167 }, { 3221, 1156 }, { 3226, 3662 },
-    { 3303, 3362 }, { 3377, 1387 }, { 3406, 2177 }, { 3416, 3636 }, { 3419, 1765 }, { 3421, 1769 },
-    { 3423, 1773 }, { 3425, 1777 }, { 3427, 1781 }, { 3430, 369 }, { 3437, 532 }, { 3438, 2307 },
-    { 3449, 38 }, { 3474, 3476 }, { 3479, 3653 }, { 3525, 3069 }, { 3527, 3428 }, { 3537, 1403 },
-    { 3542, 1391 }, { 3557, 3431 }, { 3558, 3440 }, { 3564, 2992 }, { 3571, 1207 }, { 3583, 3652 },
-    { 3639, 2900 }, { 3641, 3532 }, { 3645, 2600 }, { 3654, 2927 }, { 3657, 3401 }, { 3675, 3093 },
-    { 120, 3702 }, { 133, 1088 }, { 460, 616 }, { 2645, 3552 }, { 2650, 3046 }, { 2672, 2918 },
-    { 2948, 3716 }, { 3381, 3 }, { 3402, 3714 }, { 3411, 1216 }, { 3699, 1373 }, { 3705, 3710 },
-    { 3719, 3361 }, { 3720, 3721 }, { 3727, 3728 }, { 3732, 3733 }, { 3734, 3735 }, { 3736, 3737 },
-    { 3738, 3739 }, { 3740, 3741 }, { 3742, 3743 }, { 1143, 17 }, { 3163, 3725 }, { 3526, 3697 },
-    { 3666, 3754 }, { 3668, 3724 }, { 3723, 3548 }, { 3762, 3770 }, { 3763, 3756 }, { 3764, 3766 },
-    { 3769, 3685 }, { 3771, 3772 }, { 3773, 3774 }, { 5, 2901 }, { 6, 1337 }, { 22, 1031 },
-    { 45, 3836 }, { 61, 3006 }, { 67, 1041 }, { 68, 3715 }, { 75, 1699 }, { 84, 4101 },
-    { 90, 4311 }, { 91, 434 }, { 111, 1670 }, { 142, 2023 }, { 150, 2034 }, { 158, 2045 },
-    { 166, 2056 }, { 174, 2067 }, { 291, 4144 }, { 332, 1163 }, { 385, 3830 }, { 462, 565 },
-    { 476, 2688 }, { 512, 3129 }, { 513, 644 }, { 516, 646 }, { 518, 3908 }, { 533, 1346 },
-    { 534, 1347 }, { 535, 1348 }, { 536, 1349 }, { 537, 1350 }, { 538, 1351 }, { 539, 1352 },
-    { 540, 1353 }, { 541, 659 }, { 542, 1354 }, { 543, 660 }, { 544, 1355 }, { 545, 661 },
-    { 546, 1356 }, { 547, 3914 }, { 548, 2635 }, { 551, 3073 }, { 557, 2670 }, { 562, 4281 },
-    { 569, 2682 }, { 590, 3534 }, { 598, 3701 }, { 729, 3027 }, { 736, 4250 }, { 761, 4077 },
-    { 788, 4090 }, { 807, 3709 }, { 840, 2667 }, { 842, 2338 }, { 843, 2339 }, { 844, 2340 },
-    { 845, 2341 }, { 846, 2342 }, { 878, 1272 }, { 1039, 3184 }, { 1042, 3786 }, { 1049, 3788 },
-    { 1063, 3798 }, { 1074, 1768 }, { 1091, 2783 }, { 1134, 73 }, { 1210, 3436 }, { 1274, 2081 },
-    { 1366, 2163 }, { 1375, 2194 }, { 1395, 2673 }, { 1399, 2646 }, { 1400, 4204 }, { 1406, 2210 },
-    { 1408, 4207 }, { 1414, 2221 }, { 1416, 4210 }, { 1557, 2475 }, { 1559, 3920 }, { 1574, 3564 },
-    { 1596, 1636 }, { 1598, 1637 }, { 1600, 1638 }, { 1602, 1639 }, { 1651, 4005 }, { 1691, 3777 },
-    { 1697, 3785 }, { 1763, 3713 }, { 1772, 2830 }, { 1830, 3698 }, { 1888, 3561 }, { 1956, 4188 },
-    { 1985, 2890 }, { 2014, 2028 }, { 2029, 2855 }, { 2133, 3533 }, { 2166, 3250 }, { 2168, 2182 },
-    { 2169, 4027 }, { 2188, 3706 }, { 2191, 3530 }, { 2205, 2784 }, { 2266, 3768 }, { 2308, 3528 },
-    { 2309, 3445 }, { 2314, 3761 }, { 2476, 3572 }, { 2651, 4035 }, { 2655, 3993 }, { 2656, 3791 },
-    { 2660, 3858 }, { 2661, 2634 }, { 2669, 606 }, { 2671, 566 }, { 2675, 3726 }, { 2680, 4256 },
-    { 2681, 1030 }, { 2687, 3287 }, { 2689, 481 }, { 2700, 3839 }, { 2722, 4064 }, { 2733, 3420 },
-    { 2735, 3044 }, { 2737, 3747 }, { 2742, 2883 }, { 2774, 3418 }, { 2776, 3804 }, { 2777, 3749 },
-    { 2790, 2009 }, { 2801, 4114 }, { 2820, 4142 }, { 2877, 4169 }, { 2882, 3637 }, { 2898, 3729 },
-    { 2931, 3924 }, { 2942, 3964 }, { 2944, 3085 }, { 2945, 3636 }, { 2950, 4273 }, { 2966, 3703 },
-    { 2985, 3730 }, { 2992, 4085 }, { 2998, 3700 }, { 3008, 3582 }, { 3010, 4271 }, { 3015, 1252 },
-    { 3019, 3782 }, { 3024, 4073 }, { 3031, 3868 }, { 3038, 3784 }, { 3039, 4151 }, { 3074, 3859 },
-    { 3075, 4283 }, { 3086, 3745 }, { 3120, 3842 }, { 3131, 4293 }, { 3136, 3746 }, { 3178, 3748 },
-    { 3192, 3902 }, { 3193, 4134 }, { 3196, 4215 }, { 3197, 4219 }, { 3198, 4223 }, { 3202, 3750 },
-    { 3215, 3984 }, { 3217, 1034 }, { 3221, 4312 }, { 3223, 3775 }, { 3231, 4060 }, { 3277, 2743 },
-    { 3295, 664 }, { 3300, 4001 }, { 3362, 3718 }, { 3377, 2181 }, { 3378, 4066 }, { 3403, 4193 },
-    { 3406, 4029 }, { 3413, 3382 }, { 3414, 4278 }, { 3415, 3722 }, { 3416, 3628 }, { 3422, 2997 },
-    { 3424, 3023 }, { 3426, 2991 }, { 3431, 3744 }, { 3435, 4107 }, { 3438, 2468 }, { 3440, 3942 },
-    { 3441, 4235 }, { 3442, 4239 }, { 3443, 4243 }, { 3471, 4317 }, { 3527, 3560 }, { 3537, 2203 },
-    { 3540, 4197 }, { 3549, 3559 }, { 3550, 4123 }, { 3567, 4334 }, { 3568, 4022 }, { 3571, 1829 },
-    { 3576, 3947 }, { 3586, 4274 }, { 3640, 4290 }, { 3708, 2199 }, { 3731, 4136 }, { 3751, 4226 },
-    { 3755, 4347 }, { 3757, 3759 }, { 3758, 4002 }, { 3765, 3815 }, { 3779, 3783 }, { 3780, 3781 },
-    { 3787, 3965 }, { 3789, 3994 }, { 3790, 2747 }, { 3792, 3793 }, { 3794, 3795 }, { 3796, 3797 },
-    { 3800, 4168 }, { 3801, 2071 }, { 3803, 4173 }, { 3805, 4176 }, { 3807, 4179 }, { 3809, 4182 },
-    { 3811, 4185 }, { 3813, 293 }, { 3816, 3817 }, { 3818, 3819 }, { 3821, 3822 }, { 3823, 3824 },
-    { 3825, 3826 }, { 3827, 3828 }, { 3829, 2965 }, { 3831, 3832 }, { 3834, 399 }, { 3837, 3838 },
-    { 3840, 3841 }, { 3843, 3844 }, { 3845, 3846 }, { 3847, 4313 }, { 3848, 3849 }, { 3850, 3851 },
-    { 3852, 3853 }, { 3854, 3855 }, { 3861, 3135 }, { 3862, 3177 }, { 3863, 3201 }, { 3864, 3212 },
-    { 3865, 3224 }, { 3866, 3228 }, { 3867, 3230 }, { 3870, 3871 }, { 3872, 3873 }, { 3874, 3875 },
-    { 3876, 3877 }, { 3878, 3879 }, { 3880, 3881 }, { 3883, 4279 }, { 3884, 3885 }, { 3897, 610 },
-    { 3903, 3904 }, { 3909, 3910 }, { 3911, 3912 }, { 3913, 3437 }, { 3916, 3917 }, { 3919, 3921 },
-    { 3922, 4065 }, { 3923, 3950 }, { 3925, 3926 }, { 3927, 3928 }, { 3929, 3930 }, { 3931, 3932 },
-    { 3933, 3934 }, { 3935, 4338 }, { 3936, 3937 }, { 3939, 3940 }, { 3941, 3712 }, { 3944, 3945 },
-    { 3948, 3949 }, { 3951, 3952 }, { 3953, 3954 }, { 3955, 3956 }, { 3957, 3958 }, { 3959, 3960 },
-    { 3961, 3132 }, { 3962, 4006 }, { 3967, 3968 }, { 3970, 3971 }, { 3975, 3423 }, { 3976, 3977 },
-    { 3978, 3979 }, { 3980, 3981 }, { 3982, 3983 }, { 3985, 3986 }, { 3987, 3988 }, { 3989, 3990 },
-    { 3996, 3997 }, { 3998, 3137 }, { 4000, 2925 }, { 4007, 4008 }, { 4009, 4010 }, { 4011, 4012 },
-    { 4013, 1275 }, { 4014, 3629 }, { 4015, 4016 }, { 4017, 4018 }, { 4019, 4020 }, { 4023, 4024 },
-    { 4026, 4028 }, { 4030, 4337 }, { 4058, 3404 }, { 4061, 4062 }, { 4068, 4069 }, { 4070, 4071 },
-    { 4072, 1591 }, { 4074, 4075 }, { 4078, 4079 }, { 4080, 4081 }, { 4082, 1616 }, { 4083, 4084 },
-    { 4086, 4087 }, { 4088, 4089 }, { 4091, 4092 }, { 4093, 4094 }, { 4098, 4099 }, { 4102, 4103 },
-    { 4104, 4105 }, { 4108, 4109 }, { 4110, 4111 }, { 4112, 4113 }, { 4115, 4116 }, { 4117, 4118 },
-    { 4119, 1752 }, { 4120, 4121 }, { 4122, 3974 }, { 4124, 4323 }, { 4133, 3417 }, { 4138, 4139 },
-    { 4140, 4141 }, { 4143, 4268 }, { 4146, 4147 }, { 4148, 4149 }, { 4152, 4153 }, { 4155, 4156 },
-    { 4157, 4158 }, { 4159, 4160 }, { 4161, 4162 }, { 4163, 4164 }, { 4165, 4166 }, { 4170, 4171 },
-    { 4174, 4175 }, { 4177, 4178 }, { 4180, 4181 }, { 4183, 4184 }, { 4186, 4187 }, { 4190, 4191 },
-    { 4195, 4196 }, { 4198, 4199 }, { 4200, 3542 }, { 4202, 4203 }, { 4205, 4206 }, { 4208, 4209 },
-    { 4211, 4212 }, { 4213, 3147 }, { 4217, 4237 }, { 4221, 4241 }, { 4225, 4245 }, { 4227, 3209 },
-    { 4228, 4229 }, { 4230, 4231 }, { 4236, 2482 }, { 4238, 3557 }, { 4240, 2492 }, { 4244, 2502 },
-    { 4247, 4248 }, { 4251, 4252 }, { 4253, 4254 }, { 4257, 4258 }, { 4259, 4260 }, { 4261, 4262 },
-    { 4264, 4265 }, { 4266, 4267 }, { 4269, 4270 }, { 4272, 3659 }, { 4275, 4276 }, { 4282, 3776 },
-    { 4287, 4286 }, { 4291, 3717 }, { 4292, 3216 }, { 4308, 3041 }, { 4318, 3999 }, { 4343, 3835 },
-    { 2645, 3553 }, { 2650, 3047 }, { 2672, 2920 }, { 3539, 4355 }, { 3707, 4352 }, { 4354, 4353 },
-    { 4365, 4366 }, { 4367, 4368 }, { 1161, 17 }, { 3753, 4364 }, { 4372, 3519 }, { 4380, 4381 },
-    { 3, 400 }, { 6, 2132 }, { 22, 1684 }, { 45, 3901 }, { 67, 2469 }, { 84, 4726 },
-    { 91, 4129 }, { 111, 4232 }, { 120, 1426 }, { 133, 1085 }, { 434, 1341 }, { 460, 608 },
-    { 462, 573 }, { 486, 2688 }, { 570, 2670 }, { 577, 2682 }, { 614, 4351 }, { 642, 3129 },
-    { 643, 644 }, { 729, 4571 }, { 1040, 4387 }, { 1074, 1776 }, { 1129, 3184 }, { 1216, 3441 },
-    { 1345, 4408 }, { 1373, 1427 }, { 1375, 2216 }, { 1411, 2673 }, { 1633, 2667 }, { 1780, 2830 },
-    { 2014, 2039 }, { 2040, 2855 }, { 2080, 4450 }, { 2162, 4451 }, { 2168, 2193 }, { 2213, 4359 },
-    { 2224, 4349 }, { 2227, 2784 }, { 2635, 3857 }, { 2646, 4036 }, { 2651, 4038 }, { 2660, 3892 },
-    { 2661, 3076 }, { 2669, 3288 }, { 2671, 574 }, { 2675, 3905 }, { 2687, 3289 }, { 2689, 491 },
-    { 2733, 4564 }, { 2735, 3045 }, { 2737, 3749 }, { 2742, 2884 }, { 2774, 3420 }, { 2776, 3806 },
-    { 2777, 3747 }, { 2783, 3419 }, { 2788, 4475 }, { 2801, 4729 }, { 2898, 3730 }, { 2925, 4487 },
-    { 2931, 4695 }, { 2944, 4003 }, { 2945, 4667 }, { 2985, 3729 }, { 3009, 3703 }, { 3073, 4280 },
-    { 3120, 4634 }, { 3130, 4463 }, { 3183, 4460 }, { 3210, 4392 }, { 3227, 4382 }, { 3277, 2744 },
-    { 3290, 4501 }, { 3298, 4495 }, { 3300, 4746 }, { 3378, 3718 }, { 3413, 3085 }, { 3422, 4126 },
-    { 3424, 4127 }, { 3426, 4128 }, { 3442, 3748 }, { 3443, 3750 }, { 3455, 4371 }, { 3549, 4717 },
-    { 3550, 4769 }, { 3576, 4757 }, { 3583, 4374 }, { 3639, 4385 }, { 3640, 4770 }, { 3643, 3726 },
-    { 3700, 4446 }, { 3706, 4031 }, { 3708, 4454 }, { 3711, 4567 }, { 3712, 4573 }, { 3715, 4443 },
-    { 3722, 4357 }, { 3731, 4301 }, { 3744, 4132 }, { 3745, 3709 }, { 3746, 4289 }, { 3751, 4520 },
-    { 3752, 4488 }, { 3760, 4580 }, { 3799, 4361 }, { 3802, 4508 }, { 3860, 4535 }, { 3882, 4424 },
-    { 3894, 3701 }, { 3900, 4494 }, { 3943, 4434 }, { 3946, 4583 }, { 3966, 4444 }, { 3969, 4598 },
-    { 3992, 4491 }, { 4034, 4490 }, { 4095, 4467 }, { 4097, 4469 }, { 4100, 4390 }, { 4106, 4568 },
-    { 4131, 4358 }, { 4150, 4533 }, { 4167, 4511 }, { 4189, 3629 }, { 4194, 4481 }, { 4201, 4483 },
-    { 4222, 3417 }, { 4249, 4431 }, { 4263, 3637 }, { 4288, 4652 }, { 4295, 4476 }, { 4309, 4629 },
-    { 4310, 4406 }, { 4316, 4611 }, { 4321, 4577 }, { 4329, 4623 }, { 4356, 4299 }, { 4362, 4391 },
-    { 4363, 3856 }, { 4369, 983 }, { 4373, 4375 }, { 4376, 2422 }, { 4377, 3520 }, { 4378, 4348 },
-    { 4400, 333 }, { 4401, 4616 }, { 4403, 3077 }, { 4404, 3869 }, { 4405, 4532 }, { 4407, 4644 },
-    { 4409, 4410 }, { 4411, 4412 }, { 4413, 4414 }, { 4415, 4417 }, { 4416, 4418 }, { 4419, 4421 },
-    { 4420, 4422 }, { 4425, 3075 }, { 4427, 3887 }, { 4430, 4517 }, { 4432, 4699 }, { 4433, 4705 },
-    { 4436, 4437 }, { 4438, 4439 }, { 4440, 847 }, { 4445, 4670 }, { 4447, 3427 }, { 4453, 4032 },
-    { 4455, 2202 }, { 4461, 4694 }, { 4462, 4702 }, { 4464, 4465 }, { 4468, 1693 }, { 4471, 4325 },
-    { 4472, 4554 }, { 4474, 2085 }, { 4477, 4733 }, { 4484, 4743 }, { 4489, 4234 }, { 4493, 4534 },
-    { 4499, 4384 }, { 4502, 415 }, { 4504, 4525 }, { 4512, 4713 }, { 4514, 2015 }, { 4524, 4703 },
-    { 4530, 4698 }, { 4531, 2896 }, { 4536, 4135 }, { 4537, 4620 }, { 4539, 4216 }, { 4540, 4220 },
-    { 4541, 4643 }, { 4545, 4546 }, { 4547, 4676 }, { 4549, 3567 }, { 4550, 1680 }, { 4551, 3038 },
-    { 4555, 3544 }, { 4556, 4480 }, { 4557, 4067 }, { 4558, 4479 }, { 4559, 1385 }, { 4561, 4538 },
-    { 4565, 4350 }, { 4572, 4755 }, { 4584, 4767 }, { 4585, 3717 }, { 4587, 4563 }, { 4588, 4322 },
-    { 4593, 4388 }, { 4599, 4600 }, { 4604, 4298 }, { 4605, 4297 }, { 4606, 4304 }, { 4607, 4602 },
-    { 4609, 4610 }, { 4612, 4613 }, { 4614, 4773 }, { 4618, 2698 }, { 4621, 4622 }, { 4624, 4625 },
-    { 4626, 4638 }, { 4628, 4402 }, { 4635, 4636 }, { 4645, 4646 }, { 4648, 3165 }, { 4650, 4662 },
-    { 4653, 4654 }, { 4655, 4656 }, { 4657, 3938 }, { 4658, 4659 }, { 4663, 4435 }, { 4664, 4665 },
-    { 4668, 4682 }, { 4672, 4673 }, { 4674, 4675 }, { 4677, 4678 }, { 4681, 4449 }, { 4683, 4684 },
-    { 4687, 4688 }, { 4689, 4383 }, { 4690, 4025 }, { 4696, 4697 }, { 4700, 4701 }, { 4708, 4709 },
-    { 4710, 4711 }, { 4714, 4715 }, { 4718, 4509 }, { 4720, 4721 }, { 4722, 4765 }, { 4723, 4529 },
-    { 4725, 4154 }, { 4727, 4728 }, { 4730, 4731 }, { 4732, 4172 }, { 4737, 3187 }, { 4738, 4192 },
-    { 4740, 4741 }, { 4742, 4586 }, { 4745, 3404 }, { 4747, 4754 }, { 4748, 4242 }, { 4749, 4246 },
-    { 4751, 4752 }, { 4758, 4759 }, { 4760, 4761 }, { 4763, 4764 }, { 4772, 4492 }, { 4774, 2634 },
-    { 2645, 3554 }, { 2672, 3555 }, { 4360, 4779 }, { 4775, 4777 }, { 4781, 4782 }, { 3, 1683 },
-    { 6, 4904 }, { 17, 4442 }, { 67, 4486 }, { 111, 4990 }, { 120, 1434 }, { 133, 1091 },
-    { 460, 4642 }, { 462, 581 }, { 496, 2688 }, { 578, 2670 }, { 585, 2682 }, { 1074, 4816 },
-    { 1216, 4542 }, { 1340, 4797 }, { 1373, 1435 }, { 1375, 4824 }, { 1419, 2673 }, { 2014, 2050 },
-    { 2051, 2855 }, { 2168, 2204 }, { 2192, 4821 }, { 2215, 4813 }, { 2646, 4039 }, { 2650, 4394 },
-    { 2651, 4041 }, { 2660, 3896 }, { 2661, 3078 }, { 2667, 2850 }, { 2669, 3289 }, { 2671, 582 },
-    { 2687, 3291 }, { 2689, 501 }, { 2733, 4566 }, { 2735, 3046 }, { 2742, 3024 }, { 2774, 4864 },
-    { 2776, 3808 }, { 2783, 3421 }, { 2784, 4739 }, { 2830, 4324 }, { 2944, 4233 }, { 2945, 4750 },
-    { 3076, 4833 }, { 3292, 4834 }, { 3296, 4828 }, { 3558, 4868 }, { 3698, 4846 }, { 3711, 4867 },
-    { 3713, 4842 }, { 3899, 4351 }, { 4037, 4827 }, { 4042, 4795 }, { 4125, 4877 }, { 4218, 4358 },
-    { 4319, 4862 }, { 4339, 4886 }, { 4340, 4885 }, { 4350, 4808 }, { 4356, 4305 }, { 4357, 4778 },
-    { 4359, 4814 }, { 4362, 4596 }, { 4363, 4941 }, { 4369, 5021 }, { 4457, 4822 }, { 4459, 4823 },
-    { 4482, 4912 }, { 4497, 4932 }, { 4498, 4949 }, { 4505, 4969 }, { 4543, 4977 }, { 4544, 4978 },
-    { 4553, 4852 }, { 4569, 4791 }, { 4570, 4897 }, { 4579, 4892 }, { 4594, 4935 }, { 4595, 4899 },
-    { 4601, 4971 }, { 4603, 4917 }, { 4617, 4787 }, { 4619, 4976 }, { 4630, 4799 }, { 4637, 4922 },
-    { 4639, 4894 }, { 4641, 4829 }, { 4649, 4987 }, { 4660, 4898 }, { 4661, 5014 }, { 4666, 4849 },
-    { 4669, 4900 }, { 4691, 4989 }, { 4692, 4878 }, { 4704, 4815 }, { 4706, 4903 }, { 4707, 4905 },
-    { 4716, 4870 }, { 4724, 4908 }, { 4784, 4528 }, { 4786, 5051 }, { 4790, 4979 }, { 4792, 5040 },
-    { 4800, 3079 }, { 4802, 3889 }, { 4804, 4805 }, { 4806, 4753 }, { 4807, 4882 }, { 4809, 4901 },
-    { 4810, 4887 }, { 4811, 4937 }, { 4818, 4734 }, { 4820, 4988 }, { 4825, 4500 }, { 4836, 4835 },
-    { 4843, 5055 }, { 4844, 5041 }, { 4847, 5030 }, { 4853, 5011 }, { 4854, 4958 }, { 4856, 2152 },
-    { 4869, 4982 }, { 4872, 4914 }, { 4874, 5006 }, { 4875, 4974 }, { 4876, 4615 }, { 4879, 4033 },
-    { 4880, 3407 }, { 4881, 4756 }, { 4890, 4680 }, { 4893, 4284 }, { 4902, 4826 }, { 4906, 5033 },
-    { 4916, 5015 }, { 4919, 4936 }, { 4920, 5004 }, { 4921, 2180 }, { 4924, 4562 }, { 4938, 4939 },
-    { 4940, 4942 }, { 4944, 4830 }, { 4946, 4651 }, { 4947, 5031 }, { 4950, 4951 }, { 4952, 3972 },
-    { 4956, 4063 }, { 4957, 4972 }, { 4970, 5034 }, { 4973, 4076 }, { 4980, 4224 }, { 4981, 5024 },
-    { 4993, 4277 }, { 4999, 4817 }, { 5003, 3820 }, { 5007, 4925 }, { 5008, 5009 }, { 5016, 5017 },
-    { 5022, 5023 }, { 5026, 4891 }, { 5027, 5028 }, { 5035, 4839 }, { 5037, 2575 }, { 5044, 4788 },
-    { 5048, 4992 }, { 5052, 4255 }, { 5053, 4762 }, { 5054, 2567 }, { 4776, 5057 }, { 4780, 5060 },
-    { 3, 3918 }, { 6, 5207 }, { 17, 4934 }, { 67, 4961 }, { 120, 1442 }, { 133, 2062 },
-    { 462, 593 }, { 586, 2670 }, { 601, 2682 }, { 1074, 4960 }, { 1216, 5133 }, { 1373, 1443 },
-    { 1375, 4964 }, { 1451, 2673 }, { 2014, 2061 }, { 2073, 2855 }, { 2168, 2226 }, { 2645, 5000 },
-    { 2646, 4045 }, { 2650, 4395 }, { 2651, 4044 }, { 2660, 4627 }, { 2661, 3079 }, { 2667, 2883 },
-    { 2669, 3290 }, { 2671, 594 }, { 2687, 3293 }, { 2688, 2634 }, { 2689, 4933 }, { 2733, 4578 },
-    { 2735, 3047 }, { 2742, 3130 }, { 2774, 4865 }, { 2776, 3810 }, { 2783, 3425 }, { 2784, 4744 },
-    { 2830, 4326 }, { 3078, 5093 }, { 3291, 4831 }, { 3298, 5088 }, { 3535, 5094 }, { 4040, 5087 },
-    { 4096, 5062 }, { 4130, 5097 }, { 4330, 5065 }, { 4349, 5079 }, { 4426, 5091 }, { 4448, 5124 },
-    { 4518, 5064 }, { 4576, 5082 }, { 4632, 5070 }, { 4671, 5096 }, { 4719, 5075 }, { 4778, 5059 },
-    { 4840, 5098 }, { 4860, 5069 }, { 4866, 5068 }, { 4871, 5111 }, { 4873, 5183 }, { 4907, 5119 },
-    { 4911, 5101 }, { 4928, 5162 }, { 4943, 5135 }, { 4945, 5089 }, { 4948, 5157 }, { 4954, 5188 },
-    { 4994, 5163 }, { 4997, 5199 }, { 4998, 5206 }, { 5012, 5125 }, { 5018, 5137 }, { 5019, 5195 },
-    { 5020, 5152 }, { 5032, 5194 }, { 5039, 5164 }, { 5042, 5086 }, { 5045, 5129 }, { 5049, 5190 },
-    { 5050, 5184 }, { 5061, 4926 }, { 5063, 4389 }, { 5066, 4883 }, { 5067, 5077 }, { 5071, 3081 },
-    { 5072, 3080 }, { 5073, 3891 }, { 5074, 4327 }, { 5078, 5047 }, { 5081, 4735 }, { 5083, 4452 },
-    { 5100, 5176 }, { 5107, 3534 }, { 5108, 4507 }, { 5110, 4838 }, { 5113, 5085 }, { 5114, 4812 },
-    { 5115, 5102 }, { 5116, 5134 }, { 5126, 5220 }, { 5127, 2214 }, { 5128, 2225 }, { 5130, 3833 },
-    { 5131, 5205 }, { 5136, 5109 }, { 5138, 4470 }, { 5140, 5153 }, { 5143, 5 }, { 5144, 5216 },
-    { 5146, 5217 }, { 5147, 4966 }, { 5149, 5179 }, { 5150, 5151 }, { 5156, 5181 }, { 5167, 5196 },
-    { 5168, 5090 }, { 5172, 5200 }, { 5177, 5178 }, { 5193, 5123 }, { 5197, 5005 }, { 5201, 4423 },
-    { 5204, 5208 }, { 5212, 3991 }, { 5227, 5104 }, { 5229, 5058 }, { 3, 4686 }, { 17, 5038 },
-    { 67, 4965 }, { 120, 1450 }, { 133, 4953 }, { 462, 609 }, { 602, 2670 }, { 617, 2682 },
-    { 1074, 5222 }, { 1216, 5211 }, { 1373, 1459 }, { 1375, 5307 }, { 1467, 2673 }, { 2014, 2072 },
-    { 2168, 5084 }, { 2645, 5001 }, { 2646, 4048 }, { 2650, 4396 }, { 2651, 4047 }, { 2660, 4631 },
-    { 2661, 3080 }, { 2667, 2884 }, { 2669, 3292 }, { 2671, 618 }, { 2687, 4859 }, { 2688, 5105 },
-    { 2689, 5165 }, { 2733, 4991 }, { 2735, 4597 }, { 2742, 3188 }, { 2774, 5287 }, { 2776, 4793 },
-    { 2783, 5288 }, { 2784, 5046 }, { 2830, 5335 }, { 2855, 4736 }, { 3077, 5255 }, { 3293, 5092 },
-    { 3303, 5241 }, { 3778, 5233 }, { 3888, 5253 }, { 3973, 5260 }, { 4043, 5251 }, { 4428, 5256 },
-    { 4582, 5234 }, { 4640, 5252 }, { 4647, 5231 }, { 4796, 5240 }, { 4801, 3078 }, { 4963, 5250 },
-    { 4984, 5232 }, { 5059, 5230 }, { 5061, 5329 }, { 5099, 5263 }, { 5117, 5274 }, { 5120, 5267 },
-    { 5132, 5321 }, { 5139, 5311 }, { 5158, 5304 }, { 5160, 5305 }, { 5169, 5336 }, { 5170, 5278 },
-    { 5180, 5339 }, { 5235, 5242 }, { 5238, 3296 }, { 5239, 3895 }, { 5244, 4052 }, { 5245, 5236 },
-    { 5246, 5043 }, { 5247, 5318 }, { 5248, 5080 }, { 5249, 5313 }, { 5261, 5095 }, { 5270, 4798 },
-    { 5271, 5258 }, { 5273, 4789 }, { 5275, 4861 }, { 5276, 5272 }, { 5277, 4496 }, { 5280, 5243 },
-    { 5283, 4975 }, { 5290, 5262 }, { 5291, 5198 }, { 5292, 4794 }, { 5295, 3132 }, { 5297, 4832 },
-    { 5298, 5122 }, { 5300, 5293 }, { 5308, 5254 }, { 5309, 5226 }, { 5312, 5284 }, { 5322, 5237 },
-    { 5327, 5285 }, { 5338, 5175 }, { 5342, 5302 }, { 5343, 4466 }, { 5346, 5350 }, { 5347, 4909 },
-    { 5348, 5325 }, { 3, 4910 }, { 17, 5344 }, { 67, 5013 }, { 120, 1458 }, { 133, 5173 },
-    { 462, 5148 }, { 1373, 5154 }, { 1954, 5356 }, { 2645, 5002 }, { 2646, 4051 }, { 2650, 4397 },
-    { 2651, 4050 }, { 2660, 4633 }, { 2661, 3081 }, { 2667, 5210 }, { 2669, 3535 }, { 2670, 2634 },
-    { 2671, 5202 }, { 2673, 4046 }, { 2682, 3886 }, { 2687, 5106 }, { 2688, 3080 }, { 2689, 5192 },
-    { 2742, 3204 }, { 3079, 5377 }, { 4386, 5355 }, { 4803, 5378 }, { 4855, 5357 }, { 4913, 5364 },
-    { 4986, 5366 }, { 5159, 5389 }, { 5161, 5407 }, { 5166, 5375 }, { 5225, 5376 }, { 5230, 5354 },
-    { 5259, 5379 }, { 5264, 5385 }, { 5265, 5427 }, { 5268, 5381 }, { 5279, 5415 }, { 5282, 5382 },
-    { 5317, 5386 }, { 5320, 5388 }, { 5330, 5369 }, { 5331, 5424 }, { 5351, 5450 }, { 5359, 5383 },
-    { 5361, 5286 }, { 5362, 4896 }, { 5363, 5447 }, { 5367, 4693 }, { 5370, 5422 }, { 5371, 5418 },
-    { 5372, 5425 }, { 5387, 5411 }, { 5394, 5417 }, { 5395, 5374 }, { 5397, 5426 }, { 5402, 5408 },
-    { 5413, 4712 }, { 5414, 5452 }, { 5416, 5445 }, { 5428, 5360 }, { 5435, 5384 }, { 5441, 5406 },
-    { 5453, 5432 }, { 254, 4370 }, { 369, 3255 }, { 1165, 1166 }, { 1186, 1187 }, { 1891, 1905 },
-    { 1903, 2965 }, { 3022, 3641 }, { 3151, 3448 }, { 3472, 2643 }, { 3665, 3812 }, { 4306, 4783 },
-    { 3, 4915 }, { 17, 5448 }, { 67, 5025 }, { 120, 1466 }, { 133, 5306 }, { 462, 5294 },
-    { 1373, 5296 }, { 2645, 5141 }, { 2646, 4054 }, { 2650, 4398 }, { 2651, 4053 }, { 2660, 4895 },
-    { 2661, 3297 }, { 2667, 5333 }, { 2669, 4429 }, { 2670, 3081 }, { 2671, 5315 }, { 2673, 4049 },
-    { 2682, 3890 }, { 2687, 5429 }, { 2688, 5492 }, { 2689, 5314 }, { 2742, 3205 }, { 3907, 5455 },
-    { 4962, 5454 }, { 5010, 5473 }, { 5029, 5460 }, { 5214, 5458 }, { 5319, 5464 }, { 5328, 5477 },
-    { 5341, 5468 }, { 5373, 5506 }, { 5380, 5489 }, { 5396, 5508 }, { 5400, 5459 }, { 5401, 5456 },
-    { 5410, 5490 }, { 5442, 5471 }, { 5457, 5365 }, { 5462, 5368 }, { 5463, 5358 }, { 5467, 5466 },
-    { 5474, 5475 }, { 5480, 5470 }, { 5484, 5503 }, { 5491, 5500 }, { 5493, 5299 }, { 5497, 5266 },
-    { 5505, 5390 }, { 5509, 5340 }, { 5511, 5472 }, { 5515, 5488 }, { 5518, 5354 }, { 1891, 3643 },
-    { 3151, 4344 }, { 3430, 5520 }, { 3451, 5525 }, { 3665, 5521 }, { 4328, 4370 }, { 5522, 38 },
-    { 5526, 4783 }, { 5527, 3532 }, { 3, 5337 }, { 17, 5582 }, { 67, 5514 }, { 120, 4320 },
-    { 133, 5404 }, { 462, 5316 }, { 1373, 5421 }, { 2645, 5142 }, { 2646, 4057 }, { 2651, 4056 },
-    { 2660, 5112 }, { 2661, 3299 }, { 2669, 5269 }, { 2670, 3297 }, { 2671, 5403 }, { 2673, 4055 },
-    { 2682, 3893 }, { 2742, 3214 }, { 4296, 5531 }, { 4341, 5533 }, { 4918, 5536 }, { 4968, 5532 },
-    { 5155, 5537 }, { 5257, 5552 }, { 5281, 5549 }, { 5392, 5546 }, { 5393, 5553 }, { 5444, 5544 },
-    { 5465, 5571 }, { 5476, 5563 }, { 5478, 5547 }, { 5494, 5576 }, { 5512, 5567 }, { 5538, 5535 },
-    { 5539, 5569 }, { 5540, 5570 }, { 5543, 5542 }, { 5551, 5573 }, { 5554, 5568 }, { 5558, 5507 },
-    { 5559, 5579 }, { 5562, 5548 }, { 17, 5583 }, { 120, 4336 }, { 133, 5423 }, { 462, 5420 },
-    { 1128, 5594 }, { 1373, 5437 }, { 2645, 5632 }, { 2646, 4955 }, { 2651, 4456 }, { 2660, 5145 },
-    { 2661, 5446 }, { 2669, 5398 }, { 2670, 3299 }, { 2671, 5419 }, { 2673, 5519 }, { 2682, 3898 },
-    { 4294, 5593 }, { 5391, 5607 }, { 5461, 5595 }, { 5482, 5610 }, { 5541, 5627 }, { 5557, 5596 },
-    { 5572, 5598 }, { 5575, 5625 }, { 5581, 5634 }, { 5600, 5597 }, { 5601, 5534 }, { 5604, 5603 },
-    { 5606, 5545 }, { 5608, 5602 }, { 5609, 5629 }, { 5614, 5622 }, { 5616, 5550 }, { 5618, 5469 },
-    { 5621, 5599 }, { 5633, 5628 }, { 59, 5635 }, { 120, 5434 }, { 133, 5624 }, { 462, 5486 },
-    { 1373, 5496 }, { 1555, 17 }, { 2646, 5326 }, { 2651, 4458 }, { 2660, 5556 }, { 2661, 5516 },
-    { 2669, 5574 }, { 2670, 5623 }, { 2671, 5433 }, { 2673, 5615 }, { 2682, 5510 }, { 5174, 5640 },
-    { 5501, 5647 }, { 5613, 5644 }, { 5617, 5657 }, { 5626, 5660 }, { 5630, 5667 }, { 5636, 5649 },
-    { 5645, 5665 }, { 5646, 5663 }, { 5650, 5662 }, { 5652, 5605 }, { 5655, 5664 }, { 5658, 5495 },
-    { 5659, 5669 }, { 5668, 5648 }, { 5670, 5637 }, { 120, 5483 }, { 133, 5701 }, { 462, 5502 },
-    { 1373, 5504 }, { 2646, 5498 }, { 2660, 5689 }, { 2661, 5688 }, { 2669, 5700 }, { 2670, 5696 },
-    { 2671, 5687 }, { 2673, 5699 }, { 2682, 5565 }, { 4959, 17 }, { 5564, 5673 }, { 5578, 5678 },
-    { 5631, 5683 }, { 5638, 5680 }, { 5642, 5672 }, { 5653, 5690 }, { 5656, 5684 }, { 5666, 5691 },
-    { 5685, 5674 }, { 5692, 5677 }, { 5697, 5661 }, { 120, 5698 }, { 2646, 5716 }, { 5580, 5713 },
-    { 5641, 5703 }, { 5675, 5719 }, { 5679, 5708 }, { 5682, 5709 }, { 5686, 5702 }, { 5693, 5718 },
-    { 5694, 5711 }, { 5695, 5704 }, { 5712, 5725 }, { 5717, 5710 }, { 5721, 5724 }, { 5723, 5707 },
-    { 120, 5715 }, { 5209, 5726 }, { 5643, 5727 }, { 5720, 5729 }, { 5728, 5731 }, { 5732, 5735 },
-    { 5733, 5730 }, { 5734, 5736 }, { 5737, 5705 }, { 5577, 5741 }, { 5738, 5746 }, { 5739, 5749 },
-    { 5740, 5748 }, { 5743, 5706 }, { 5745, 5753 }, { 5747, 5754 }, { 5751, 5681 },
+    { 897, 898 }, { 899, 900 }, { 901, 902 }, { 903, 904 }, { 905, 906 }, { 907, 908 },
+    { 909, 910 }, { 911, 912 }, { 913, 914 }, { 915, 916 }, { 917, 918 }, { 919, 920 },
+    { 921, 922 }, { 923, 924 }, { 925, 926 }, { 927, 928 }, { 929, 930 }, { 931, 932 },
+    { 933, 934 }, { 935, 936 }, { 937, 938 }, { 964, 965 }, { 966, 967 }, { 968, 969 },
+    { 970, 971 }, { 1167, 2883 }, { 1168, 1169 }, { 1170, 1171 }, { 1175, 1176 }, { 1177, 1178 },
+    { 1179, 1180 }, { 1181, 1182 }, { 1185, 1186 }, { 1187, 1188 }, { 1189, 1190 }, { 1191, 1192 },
+    { 1195, 1196 }, { 1197, 1198 }, { 1199, 1200 }, { 1230, 1231 }, { 1319, 1320 }, { 1499, 1500 },
+    { 1541, 1542 }, { 1780, 2769 }, { 1862, 1863 }, { 2195, 2196 }, { 2207, 2208 }, { 2209, 2210 },
+    { 2224, 2225 }, { 2226, 2227 }, { 2228, 2229 }, { 2241, 2242 }, { 2243, 2244 }, { 2249, 2250 },
+    { 2251, 2252 }, { 2253, 2254 }, { 2266, 2267 }, { 2268, 2269 }, { 2274, 2275 }, { 2276, 2277 },
+    { 2278, 2279 }, { 2282, 2283 }, { 2432, 2877 }, { 2509, 2776 }, { 2522, 2897 }, { 2523, 2609 },
+    { 2533, 2739 }, { 2536, 2785 }, { 2548, 1328 }, { 2579, 489 }, { 2580, 1760 }, { 2582, 2988 },
+    { 2601, 1753 }, { 2602, 394 }, { 2611, 1774 }, { 2644, 2759 }, { 2667, 1765 }, { 2678, 2985 },
+    { 2696, 122 }, { 2786, 1032 }, { 2787, 1033 }, { 2788, 1034 }, { 2789, 1035 }, { 2790, 1036 },
+    { 2791, 1037 }, { 2792, 1038 }, { 2793, 1039 }, { 2794, 1040 }, { 2795, 1041 }, { 2826, 2796 },
+    { 2837, 2797 }, { 2849, 3056 }, { 2851, 2648 }, { 2884, 2853 }, { 2887, 2801 }, { 2895, 2896 },
+    { 2934, 1157 }, { 2945, 3010 }, { 2976, 1012 }, { 3009, 510 }, { 3027, 2184 }, { 3029, 2995 },
+    { 3037, 2542 }, { 3038, 2938 }, { 3041, 2987 }, { 3042, 3022 }, { 3043, 3046 }, { 3044, 2724 },
+    { 3064, 2754 }, { 3067, 2766 }, { 242, 243 }, { 307, 358 }, { 333, 334 }, { 363, 364 },
+    { 379, 380 }, { 2827, 312 }, { 27, 3020 }, { 51, 2994 }, { 274, 3065 }, { 313, 314 },
+    { 315, 316 }, { 317, 318 }, { 319, 320 }, { 337, 338 }, { 339, 340 }, { 341, 342 },
+    { 343, 344 }, { 345, 346 }, { 347, 348 }, { 349, 350 }, { 351, 352 }, { 671, 1163 },
+    { 1097, 2820 }, { 1100, 1101 }, { 1103, 1104 }, { 1132, 1133 }, { 1173, 2521 }, { 1221, 2889 },
+    { 1491, 1492 }, { 1596, 1597 }, { 1802, 1803 }, { 1832, 1833 }, { 1847, 2489 }, { 2033, 2034 },
+    { 2035, 2036 }, { 2052, 2053 }, { 2054, 2055 }, { 2056, 2057 }, { 2058, 2059 }, { 2145, 2146 },
+    { 2147, 2148 }, { 2149, 2150 }, { 2151, 2152 }, { 2154, 2155 }, { 2156, 2157 }, { 2158, 2159 },
+    { 2160, 2161 }, { 2162, 2163 }, { 2164, 2165 }, { 2189, 2190 }, { 2193, 2194 }, { 2288, 2289 },
+    { 2290, 2291 }, { 2292, 2293 }, { 2294, 2295 }, { 2296, 2297 }, { 2299, 2300 }, { 2301, 2302 },
+    { 2303, 2304 }, { 2305, 2306 }, { 2307, 2308 }, { 2309, 2310 }, { 2311, 2312 }, { 2313, 2314 },
+    { 2315, 2316 }, { 2317, 2318 }, { 2319, 2320 }, { 2321, 2322 }, { 2323, 2324 }, { 2325, 2326 },
+    { 2327, 2328 }, { 2329, 2330 }, { 2577, 2981 }, { 2605, 228 }, { 2606, 174 }, { 2752, 2514 },
+    { 2832, 2944 }, { 2924, 1107 }, { 2979, 302 }, { 47, 3061 }, { 54, 398 }, { 65, 1616 },
+    { 67, 490 }, { 69, 3030 }, { 70, 1154 }, { 74, 606 }, { 75, 76 }, { 77, 2530 },
+    { 78, 655 }, { 84, 999 }, { 99, 2684 }, { 102, 2771 }, { 106, 1013 }, { 108, 1014 },
+    { 110, 1015 }, { 112, 1016 }, { 114, 1017 }, { 116, 1018 }, { 129, 1026 }, { 131, 1678 },
+    { 134, 1928 }, { 143, 1684 }, { 145, 1937 }, { 149, 1687 }, { 151, 1945 }, { 155, 1690 },
+    { 157, 1953 }, { 161, 1693 }, { 163, 1961 }, { 167, 1696 }, { 169, 1969 }, { 273, 1098 },
+    { 321, 322 }, { 323, 324 }, { 325, 326 }, { 327, 328 }, { 329, 330 }, { 331, 332 },
+    { 360, 2865 }, { 374, 375 }, { 381, 382 }, { 383, 384 }, { 385, 2836 }, { 389, 2527 },
+    { 390, 2604 }, { 396, 2715 }, { 399, 400 }, { 401, 402 }, { 403, 404 }, { 406, 2983 },
+    { 407, 408 }, { 410, 411 }, { 412, 413 }, { 414, 415 }, { 416, 417 }, { 418, 419 },
+    { 420, 421 }, { 442, 443 }, { 444, 2926 }, { 447, 448 }, { 450, 2567 }, { 455, 537 },
+    { 459, 540 }, { 463, 543 }, { 467, 546 }, { 471, 549 }, { 475, 552 }, { 479, 555 },
+    { 488, 2773 }, { 492, 493 }, { 494, 495 }, { 496, 497 }, { 498, 499 }, { 500, 501 },
+    { 502, 503 }, { 504, 505 }, { 506, 507 }, { 508, 509 }, { 512, 1297 }, { 513, 1298 },
+    { 514, 1299 }, { 515, 1300 }, { 516, 1301 }, { 517, 1302 }, { 518, 1303 }, { 519, 520 },
+    { 521, 522 }, { 523, 524 }, { 525, 526 }, { 527, 528 }, { 531, 560 }, { 532, 2535 },
+    { 534, 535 }, { 538, 539 }, { 541, 542 }, { 544, 545 }, { 547, 548 }, { 550, 551 },
+    { 553, 554 }, { 556, 557 }, { 562, 563 }, { 566, 567 }, { 568, 569 }, { 572, 573 },
+    { 574, 575 }, { 578, 579 }, { 580, 581 }, { 583, 584 }, { 585, 586 }, { 587, 588 },
+    { 589, 590 }, { 591, 592 }, { 593, 594 }, { 602, 603 }, { 609, 610 }, { 611, 612 },
+    { 613, 614 }, { 615, 616 }, { 617, 618 }, { 619, 620 }, { 624, 625 }, { 634, 1223 },
+    { 638, 639 }, { 640, 73 }, { 641, 642 }, { 647, 2799 }, { 698, 792 }, { 700, 701 },
+    { 702, 703 }, { 709, 805 }, { 711, 806 }, { 713, 807 }, { 715, 808 }, { 717, 809 },
+    { 719, 810 }, { 725, 726 }, { 727, 728 }, { 729, 2815 }, { 739, 740 }, { 741, 742 },
+    { 752, 753 }, { 754, 755 }, { 756, 2818 }, { 766, 767 }, { 768, 769 }, { 771, 804 },
+    { 779, 780 }, { 781, 782 }, { 786, 787 }, { 788, 789 }, { 790, 791 }, { 793, 794 },
+    { 795, 796 }, { 797, 798 }, { 799, 800 }, { 801, 802 }, { 811, 812 }, { 813, 814 },
+    { 815, 816 }, { 817, 818 }, { 819, 820 }, { 821, 822 }, { 826, 827 }, { 939, 1204 },
+    { 983, 984 }, { 993, 994 }, { 1000, 1001 }, { 1002, 1003 }, { 1004, 1005 }, { 1006, 1007 },
+    { 1008, 1009 }, { 1010, 1011 }, { 1019, 119 }, { 1020, 1021 }, { 1022, 1023 }, { 1024, 1025 },
+    { 1028, 1680 }, { 1030, 1682 }, { 1031, 2556 }, { 1044, 1045 }, { 1046, 1047 }, { 1048, 1049 },
+    { 1050, 1051 }, { 1052, 1053 }, { 1054, 1055 }, { 1056, 1057 }, { 1058, 1059 }, { 1061, 1062 },
+    { 1063, 1064 }, { 1065, 1066 }, { 1067, 1068 }, { 1069, 1070 }, { 1071, 1072 }, { 1073, 1074 },
+    { 1075, 1076 }, { 1079, 2891 }, { 1081, 1082 }, { 1124, 3066 }, { 1125, 1126 }, { 1160, 2798 },
+    { 1165, 681 }, { 1172, 1755 }, { 1183, 1761 }, { 1193, 1768 }, { 1205, 1206 }, { 1207, 1208 },
+    { 1209, 1210 }, { 1211, 1212 }, { 1213, 1214 }, { 1215, 1216 }, { 1217, 1218 }, { 1219, 2888 },
+    { 1224, 1225 }, { 1228, 1229 }, { 1276, 1277 }, { 1278, 1279 }, { 1280, 1281 }, { 1282, 1283 },
+    { 1284, 1285 }, { 1286, 1287 }, { 1289, 1290 }, { 1316, 1317 }, { 1321, 2539 }, { 1324, 1325 },
+    { 1330, 1331 }, { 1332, 1333 }, { 1334, 1335 }, { 1336, 1337 }, { 1338, 1339 }, { 1340, 1341 },
+    { 1342, 1343 }, { 1344, 1345 }, { 1346, 1347 }, { 1348, 1349 }, { 1350, 1351 }, { 1352, 1353 },
+    { 1354, 1355 }, { 1356, 1357 }, { 1358, 1359 }, { 1360, 1361 }, { 1362, 1363 }, { 1364, 1365 },
+    { 1366, 1367 }, { 1368, 1369 }, { 1370, 1371 }, { 1372, 1373 }, { 1374, 1375 }, { 1376, 1377 },
+    { 1378, 1379 }, { 1380, 1381 }, { 1382, 1383 }, { 1384, 1385 }, { 1386, 1387 }, { 1388, 1389 },
+    { 1390, 1391 }, { 1392, 1393 }, { 1427, 1428 }, { 1481, 1482 }, { 1484, 1485 }, { 1486, 2663 },
+    { 1487, 1488 }, { 1490, 2937 }, { 1497, 1498 }, { 1501, 1502 }, { 1503, 1504 }, { 1505, 1506 },
+    { 1507, 1508 }, { 1509, 1510 }, { 1511, 1512 }, { 1513, 1514 }, { 1520, 1521 }, { 1522, 1523 },
+    { 1524, 1525 }, { 1526, 1527 }, { 1529, 1530 }, { 1531, 1532 }, { 1533, 1534 }, { 1535, 1536 },
+    { 1537, 1538 }, { 1543, 1544 }, { 1545, 1546 }, { 1547, 1548 }, { 1549, 1550 }, { 1551, 1552 },
+    { 1553, 1554 }, { 1555, 1556 }, { 1564, 1565 }, { 1566, 1567 }, { 1568, 1569 }, { 1570, 1571 },
+    { 1572, 1573 }, { 1576, 2885 }, { 1603, 1604 }, { 1619, 1620 }, { 1631, 1632 }, { 1633, 1634 },
+    { 1635, 1636 }, { 1637, 1638 }, { 1639, 1640 }, { 1641, 1642 }, { 1643, 1644 }, { 1645, 1646 },
+    { 1647, 1648 }, { 1649, 1650 }, { 1651, 1652 }, { 1653, 1654 }, { 1655, 1656 }, { 1657, 1658 },
+    { 1659, 1660 }, { 1661, 1662 }, { 1664, 1665 }, { 1666, 1667 }, { 1668, 1669 }, { 1670, 1671 },
+    { 1672, 1673 }, { 1674, 1675 }, { 1685, 2668 }, { 1686, 2721 }, { 1698, 1683 }, { 1756, 2557 },
+    { 1758, 1759 }, { 1763, 1764 }, { 1766, 1767 }, { 1772, 1773 }, { 1784, 282 }, { 1786, 1787 },
+    { 1788, 1789 }, { 1790, 1791 }, { 1792, 1793 }, { 1804, 2978 }, { 1808, 2443 }, { 1838, 1839 },
+    { 1865, 2649 }, { 1873, 1874 }, { 1875, 1876 }, { 1879, 1880 }, { 1881, 1882 }, { 1883, 1884 },
+    { 1885, 1886 }, { 1887, 1888 }, { 1889, 1890 }, { 1891, 1892 }, { 1893, 1894 }, { 1895, 1896 },
+    { 1897, 1898 }, { 1899, 1900 }, { 1901, 1902 }, { 1914, 1915 }, { 1916, 1917 }, { 1918, 1919 },
+    { 1920, 1921 }, { 1922, 1923 }, { 1924, 1925 }, { 1929, 1930 }, { 1932, 1933 }, { 1934, 1935 },
+    { 1938, 1939 }, { 1940, 1941 }, { 1942, 1943 }, { 1946, 1947 }, { 1948, 1949 }, { 1950, 1951 },
+    { 1954, 1955 }, { 1956, 1957 }, { 1958, 1959 }, { 1962, 1963 }, { 1964, 1965 }, { 1966, 1967 },
+    { 1970, 1971 }, { 1972, 1973 }, { 1974, 1975 }, { 1981, 1982 }, { 1984, 1985 }, { 2024, 2025 },
+    { 2026, 2027 }, { 2028, 2029 }, { 2037, 3052 }, { 2062, 2063 }, { 2064, 2642 }, { 2066, 2067 },
+    { 2068, 2069 }, { 2071, 2072 }, { 2074, 2075 }, { 2076, 2077 }, { 2079, 2080 }, { 2082, 2083 },
+    { 2084, 2085 }, { 2087, 2088 }, { 2090, 2091 }, { 2092, 2093 }, { 2095, 2096 }, { 2098, 2099 },
+    { 2100, 2101 }, { 2103, 2104 }, { 2106, 2107 }, { 2108, 2109 }, { 2191, 2192 }, { 2204, 2205 },
+    { 2211, 2212 }, { 2230, 2231 }, { 2238, 2239 }, { 2245, 2246 }, { 2255, 2256 }, { 2263, 2264 },
+    { 2270, 2271 }, { 2280, 2281 }, { 2331, 2332 }, { 2333, 2334 }, { 2335, 2336 }, { 2337, 2338 },
+    { 2354, 2355 }, { 2356, 2357 }, { 2359, 2360 }, { 2361, 2362 }, { 2364, 2365 }, { 2366, 2367 },
+    { 2369, 2370 }, { 2371, 2372 }, { 2374, 2375 }, { 2376, 2377 }, { 2379, 2380 }, { 2381, 2382 },
+    { 2384, 2385 }, { 2386, 2387 }, { 2388, 2389 }, { 2390, 2391 }, { 2392, 2393 }, { 2394, 2395 },
+    { 2396, 2397 }, { 2398, 2399 }, { 2400, 2401 }, { 2402, 2215 }, { 2403, 2404 }, { 2405, 2406 },
+    { 2407, 2408 }, { 2409, 2410 }, { 2411, 2412 }, { 2413, 2414 }, { 2415, 3039 }, { 2434, 2435 },
+    { 2436, 2437 }, { 2438, 2439 }, { 2440, 2441 }, { 2444, 2445 }, { 2446, 2447 }, { 2448, 2449 },
+    { 2462, 2835 }, { 2476, 2477 }, { 2478, 2871 }, { 2480, 2481 }, { 2482, 2483 }, { 2484, 2485 },
+    { 2486, 2487 }, { 2531, 2777 }, { 2537, 2927 }, { 2541, 386 }, { 2551, 2928 }, { 2566, 456 },
+    { 2597, 1798 }, { 2682, 2768 }, { 2686, 2898 }, { 2775, 1864 }, { 2816, 2346 }, { 2833, 2453 },
+    { 2852, 1867 }, { 2866, 1744 }, { 2867, 2488 }, { 2873, 1203 }, { 2880, 2764 }, { 2894, 2894 },
+    { 2899, 1027 }, { 2922, 1108 }, { 2929, 627 }, { 2971, 607 }, { 3021, 2736 }, { 3058, 990 },
+    { 3062, 1105 }, { 6, 1748 }, { 31, 487 }, { 133, 2786 }, { 308, 26 }, { 424, 2032 },
+    { 721, 2555 }, { 1862, 3230 }, { 2522, 2898 }, { 2536, 2787 }, { 2542, 3074 }, { 2577, 2776 },
+    { 2602, 486 }, { 2644, 2772 }, { 2795, 3032 }, { 2805, 3194 }, { 2815, 1167 }, { 2832, 2796 },
+    { 2856, 3116 }, { 2866, 2797 }, { 2884, 3210 }, { 2892, 3077 }, { 2922, 3108 }, { 3064, 2766 },
+    { 3067, 2754 }, { 3069, 3109 }, { 3070, 2798 }, { 3075, 3076 }, { 3078, 3079 }, { 3080, 3081 },
+    { 3082, 3083 }, { 3084, 3139 }, { 3085, 3086 }, { 3087, 3263 }, { 3088, 3235 }, { 3089, 2509 },
+    { 3090, 3270 }, { 3094, 3211 }, { 3095, 3096 }, { 3097, 2820 }, { 3099, 3100 }, { 3103, 3104 },
+    { 3105, 3106 }, { 3111, 3112 }, { 3113, 3114 }, { 3117, 3118 }, { 3119, 3120 }, { 3121, 3122 },
+    { 3123, 3124 }, { 3132, 3133 }, { 3136, 3196 }, { 3137, 3200 }, { 3138, 3204 }, { 3141, 3142 },
+    { 3143, 3144 }, { 3145, 3146 }, { 3147, 3148 }, { 3149, 3150 }, { 3151, 3152 }, { 3153, 3154 },
+    { 3155, 3156 }, { 3157, 3158 }, { 3159, 3160 }, { 3161, 3162 }, { 3163, 3164 }, { 3165, 3166 },
+    { 3167, 3168 }, { 3169, 3170 }, { 3171, 3172 }, { 3173, 3174 }, { 3175, 3176 }, { 3177, 3178 },
+    { 3179, 3180 }, { 3181, 3182 }, { 3183, 3184 }, { 3185, 3186 }, { 3187, 3188 }, { 3189, 3190 },
+    { 3191, 3192 }, { 3198, 3199 }, { 3202, 3203 }, { 3206, 2885 }, { 3207, 2560 }, { 3212, 3 },
+    { 3214, 3215 }, { 3216, 3217 }, { 3219, 3220 }, { 3221, 3222 }, { 3224, 3225 }, { 3226, 3227 },
+    { 3229, 3039 }, { 3241, 3071 }, { 3275, 3125 }, { 242, 358 }, { 307, 243 }, { 3281, 365 },
+    { 54, 3073 }, { 255, 3309 }, { 259, 3300 }, { 294, 1106 }, { 674, 3328 }, { 836, 3329 },
+    { 1127, 3239 }, { 1173, 2753 }, { 1835, 2828 }, { 1849, 2582 }, { 2341, 2889 }, { 2605, 3285 },
+    { 2606, 3284 }, { 2708, 3072 }, { 2826, 2944 }, { 2829, 1837 }, { 2887, 3306 }, { 2994, 3259 },
+    { 3052, 2510 }, { 3054, 3351 }, { 3098, 265 }, { 3140, 1202 }, { 3287, 3288 }, { 3289, 3290 },
+    { 3291, 3292 }, { 3293, 3294 }, { 3295, 3296 }, { 3297, 3298 }, { 3301, 1102 }, { 3304, 707 },
+    { 3308, 2508 }, { 3311, 3312 }, { 3313, 3314 }, { 3315, 3316 }, { 3317, 3318 }, { 3319, 3320 },
+    { 3321, 3322 }, { 3323, 3324 }, { 3325, 3326 }, { 3330, 3331 }, { 3332, 3333 }, { 3334, 3335 },
+    { 3336, 3337 }, { 3338, 3339 }, { 3340, 3341 }, { 3342, 3343 }, { 3344, 3345 }, { 3346, 3347 },
+    { 3348, 3349 }, { 2518, 3061 }, { 2865, 312 }, { 70, 2864 }, { 72, 2769 }, { 76, 643 },
+    { 82, 1622 }, { 84, 1623 }, { 86, 3524 }, { 93, 3527 }, { 99, 2976 }, { 120, 1594 },
+    { 129, 1677 }, { 131, 1927 }, { 143, 1936 }, { 149, 1944 }, { 155, 1952 }, { 161, 1960 },
+    { 167, 1968 }, { 239, 2978 }, { 273, 3286 }, { 280, 3682 }, { 321, 1112 }, { 337, 1117 },
+    { 339, 1118 }, { 341, 1119 }, { 343, 1120 }, { 345, 1121 }, { 347, 1122 }, { 349, 1123 },
+    { 351, 3555 }, { 374, 378 }, { 426, 512 }, { 428, 513 }, { 430, 514 }, { 432, 515 },
+    { 434, 516 }, { 436, 517 }, { 438, 518 }, { 440, 3443 }, { 447, 455 }, { 448, 2550 },
+    { 459, 2566 }, { 460, 2567 }, { 491, 2983 }, { 492, 606 }, { 495, 608 }, { 497, 3472 },
+    { 519, 1304 }, { 520, 621 }, { 521, 1305 }, { 522, 622 }, { 523, 1306 }, { 524, 623 },
+    { 525, 1307 }, { 526, 3478 }, { 530, 2926 }, { 531, 3419 }, { 534, 2551 }, { 538, 3814 },
+    { 561, 2535 }, { 627, 467 }, { 645, 3616 }, { 689, 3620 }, { 691, 2883 }, { 698, 3783 },
+    { 704, 3234 }, { 724, 3493 }, { 743, 3243 }, { 751, 3498 }, { 778, 3504 }, { 805, 2216 },
+    { 806, 2217 }, { 807, 2218 }, { 808, 2219 }, { 809, 2220 }, { 834, 1223 }, { 995, 3030 },
+    { 997, 2530 }, { 998, 3367 }, { 1027, 2784 }, { 1028, 2635 }, { 1030, 2686 }, { 1042, 2609 },
+    { 1084, 3245 }, { 1160, 3131 }, { 1161, 3029 }, { 1199, 3649 }, { 1225, 1979 }, { 1296, 3436 },
+    { 1317, 2061 }, { 1318, 3208 }, { 1319, 1330 }, { 1334, 2078 }, { 1336, 3742 }, { 1340, 2086 },
+    { 1342, 3745 }, { 1346, 2094 }, { 1348, 3748 }, { 1352, 2102 }, { 1354, 3751 }, { 1481, 2351 },
+    { 1515, 2533 }, { 1520, 1560 }, { 1522, 1561 }, { 1524, 1562 }, { 1526, 1563 }, { 1539, 2580 },
+    { 1540, 1498 }, { 1574, 2611 }, { 1606, 29 }, { 1615, 3359 }, { 1679, 3247 }, { 1688, 2668 },
+    { 1689, 2721 }, { 1762, 2557 }, { 1778, 2819 }, { 1874, 3729 }, { 1903, 2771 }, { 1926, 2895 },
+    { 2073, 2642 }, { 2187, 3265 }, { 2197, 3262 }, { 2224, 3770 }, { 2249, 3774 }, { 2274, 3778 },
+    { 2282, 3796 }, { 2339, 2888 }, { 2353, 3269 }, { 2373, 2818 }, { 2531, 3369 }, { 2537, 2928 },
+    { 2539, 3583 }, { 2548, 3584 }, { 2553, 3813 }, { 2556, 1699 }, { 2568, 3789 }, { 2579, 3406 },
+    { 2601, 3619 }, { 2604, 2774 }, { 2696, 1085 }, { 2702, 3816 }, { 2709, 3712 }, { 2755, 3403 },
+    { 2764, 2514 }, { 2785, 3535 }, { 2814, 3523 }, { 2816, 2937 }, { 2817, 3520 }, { 2821, 3806 },
+    { 2837, 1744 }, { 2849, 3426 }, { 2853, 3639 }, { 2868, 3804 }, { 2873, 2298 }, { 2877, 3363 },
+    { 2880, 3628 }, { 2891, 3366 }, { 2923, 2988 }, { 2924, 3556 }, { 2934, 3615 }, { 2945, 3617 },
+    { 2971, 3409 }, { 2979, 3092 }, { 2985, 3246 }, { 3008, 3107 }, { 3009, 425 }, { 3037, 3466 },
+    { 3038, 3680 }, { 3041, 3755 }, { 3042, 3758 }, { 3043, 3761 }, { 3044, 2676 }, { 3057, 3545 },
+    { 3065, 1099 }, { 3066, 2943 }, { 3068, 3257 }, { 3101, 3389 }, { 3102, 2480 }, { 3126, 626 },
+    { 3127, 3448 }, { 3134, 3193 }, { 3195, 1172 }, { 3197, 3678 }, { 3201, 3679 }, { 3205, 3681 },
+    { 3209, 3621 }, { 3218, 3757 }, { 3223, 3760 }, { 3228, 3763 }, { 3236, 1329 }, { 3237, 3360 },
+    { 3240, 3213 }, { 3248, 3675 }, { 3251, 1691 }, { 3252, 1692 }, { 3253, 1694 }, { 3254, 1695 },
+    { 3255, 1697 }, { 3256, 3536 }, { 3260, 2427 }, { 3261, 3496 }, { 3264, 1158 }, { 3266, 3370 },
+    { 3267, 511 }, { 3268, 2185 }, { 3271, 3501 }, { 3272, 3768 }, { 3273, 3772 }, { 3274, 3776 },
+    { 3278, 3093 }, { 3282, 3398 }, { 3299, 1164 }, { 3302, 3834 }, { 3305, 3307 }, { 3327, 3754 },
+    { 3355, 3829 }, { 3358, 3404 }, { 3361, 3364 }, { 3371, 3372 }, { 3373, 3374 }, { 3375, 3530 },
+    { 3376, 2896 }, { 3378, 3711 }, { 3380, 3714 }, { 3382, 3717 }, { 3384, 3720 }, { 3386, 3723 },
+    { 3388, 3726 }, { 3391, 3392 }, { 3393, 3394 }, { 3395, 3280 }, { 3397, 2836 }, { 3399, 3400 },
+    { 3401, 3402 }, { 3407, 3408 }, { 3410, 3411 }, { 3412, 3413 }, { 3416, 3417 }, { 3418, 2927 },
+    { 3428, 3429 }, { 3430, 3431 }, { 3432, 3433 }, { 3434, 3435 }, { 3437, 3438 }, { 3439, 3440 },
+    { 3441, 3442 }, { 3444, 3445 }, { 3446, 3447 }, { 3449, 3450 }, { 3467, 3468 }, { 3473, 3474 },
+    { 3475, 3476 }, { 3480, 3481 }, { 3483, 3010 }, { 3484, 3509 }, { 3485, 3486 }, { 3487, 3488 },
+    { 3489, 3490 }, { 3491, 3492 }, { 3494, 3495 }, { 3499, 3500 }, { 3502, 770 }, { 3505, 783 },
+    { 3506, 3507 }, { 3510, 3511 }, { 3512, 3513 }, { 3514, 3515 }, { 3516, 3517 }, { 3518, 3519 },
+    { 3521, 3562 }, { 3525, 3526 }, { 3528, 3529 }, { 3531, 3532 }, { 3537, 3538 }, { 3539, 3540 },
+    { 3541, 3542 }, { 3543, 3544 }, { 3546, 3547 }, { 3548, 3549 }, { 3550, 3551 }, { 3554, 1083 },
+    { 3559, 3677 }, { 3561, 1769 }, { 3563, 3564 }, { 3565, 3566 }, { 3567, 3568 }, { 3570, 1226 },
+    { 3572, 3573 }, { 3574, 3575 }, { 3576, 3577 }, { 3580, 3581 }, { 3613, 3233 }, { 3623, 3624 },
+    { 3625, 3626 }, { 3629, 3630 }, { 3632, 3633 }, { 3634, 3635 }, { 3637, 3638 }, { 3640, 3641 },
+    { 3642, 3643 }, { 3644, 3645 }, { 3646, 3647 }, { 3651, 1621 }, { 3652, 3653 }, { 3655, 3656 },
+    { 3657, 3658 }, { 3659, 3660 }, { 3661, 3662 }, { 3663, 3664 }, { 3665, 3666 }, { 3668, 3669 },
+    { 3670, 3671 }, { 3672, 3673 }, { 3683, 3684 }, { 3685, 3686 }, { 3688, 3801 }, { 3691, 3692 },
+    { 3693, 3694 }, { 3695, 3696 }, { 3697, 3698 }, { 3699, 3700 }, { 3701, 3702 }, { 3703, 3704 },
+    { 3705, 3706 }, { 3707, 3708 }, { 3709, 3710 }, { 3715, 3716 }, { 3718, 3719 }, { 3721, 3722 },
+    { 3724, 3725 }, { 3727, 3728 }, { 3731, 3732 }, { 3735, 3736 }, { 3737, 3738 }, { 3740, 3741 },
+    { 3743, 3744 }, { 3746, 3747 }, { 3749, 3750 }, { 3752, 3753 }, { 3756, 2213 }, { 3759, 2247 },
+    { 3762, 2272 }, { 3764, 3765 }, { 3766, 3767 }, { 3769, 2358 }, { 3771, 2363 }, { 3773, 2368 },
+    { 3777, 2378 }, { 3779, 2383 }, { 3780, 3781 }, { 3784, 3785 }, { 3786, 3787 }, { 3790, 3791 },
+    { 3792, 3793 }, { 3794, 3795 }, { 3797, 3798 }, { 3799, 3800 }, { 3802, 3803 }, { 3807, 3808 },
+    { 3809, 3810 }, { 3817, 3056 }, { 3820, 2196 }, { 3827, 2894 }, { 3830, 463 }, { 133, 2788 },
+    { 2431, 3841 }, { 2522, 2899 }, { 2536, 2789 }, { 2818, 1167 }, { 3232, 3837 }, { 3843, 3842 },
+    { 3846, 3836 }, { 3855, 3862 }, { 3859, 3110 }, { 3863, 3864 }, { 3866, 3867 }, { 3870, 3091 },
+    { 3875, 3876 }, { 3877, 3878 }, { 3879, 3880 }, { 3881, 3882 }, { 3887, 3888 }, { 3889, 3890 },
+    { 3891, 3892 }, { 3893, 3894 }, { 3895, 3896 }, { 3897, 3898 }, { 3899, 3900 }, { 3901, 3902 },
+    { 3903, 3904 }, { 3905, 3906 }, { 3907, 3908 }, { 3909, 3910 }, { 3911, 3912 }, { 1092, 26 },
+    { 2856, 3951 }, { 3020, 54 }, { 3054, 3942 }, { 3058, 3844 }, { 3352, 3947 }, { 3869, 2981 },
+    { 3933, 2850 }, { 3934, 677 }, { 3935, 3969 }, { 3941, 3930 }, { 3950, 3874 }, { 3952, 3953 },
+    { 3954, 3955 }, { 3956, 3957 }, { 3962, 3963 }, { 3964, 3965 }, { 3966, 3967 }, { 3971, 3972 },
+    { 3973, 3974 }, { 3975, 3976 }, { 3977, 3978 }, { 3, 387 }, { 6, 1288 }, { 31, 597 },
+    { 76, 1159 }, { 93, 4283 }, { 100, 424 }, { 120, 3245 }, { 280, 3689 }, { 301, 2509 },
+    { 447, 463 }, { 448, 4227 }, { 455, 2550 }, { 464, 2567 }, { 467, 2566 }, { 527, 2510 },
+    { 531, 3420 }, { 541, 2551 }, { 604, 2983 }, { 605, 606 }, { 627, 459 }, { 691, 4179 },
+    { 724, 4274 }, { 751, 4279 }, { 803, 2644 }, { 1027, 3247 }, { 1078, 3030 }, { 1096, 3932 },
+    { 1116, 4001 }, { 1161, 3265 }, { 1166, 3946 }, { 1183, 3243 }, { 1193, 3847 }, { 1291, 3839 },
+    { 1319, 3582 }, { 1483, 4040 }, { 1575, 4065 }, { 1676, 3990 }, { 1679, 2784 }, { 1747, 3835 },
+    { 1878, 2530 }, { 1978, 4066 }, { 2060, 4068 }, { 2070, 4070 }, { 2081, 2642 }, { 2187, 3269 },
+    { 2211, 2557 }, { 2352, 3860 }, { 2428, 3960 }, { 2429, 2819 }, { 2508, 388 }, { 2533, 2706 },
+    { 2535, 3451 }, { 2537, 2929 }, { 2539, 3586 }, { 2542, 3405 }, { 2548, 3587 }, { 2602, 596 },
+    { 2604, 3650 }, { 2605, 582 }, { 2606, 485 }, { 2635, 3248 }, { 2643, 3919 }, { 2645, 3921 },
+    { 2668, 3256 }, { 2684, 4096 }, { 2686, 2900 }, { 2696, 4289 }, { 2709, 4305 }, { 2721, 3379 },
+    { 2752, 3884 }, { 2764, 3885 }, { 2785, 4060 }, { 2805, 4234 }, { 2816, 3213 }, { 2817, 3915 },
+    { 2827, 3872 }, { 2853, 3913 }, { 2883, 4164 }, { 2892, 4297 }, { 2930, 4039 }, { 2938, 3914 },
+    { 2971, 4218 }, { 2984, 4081 }, { 2985, 4118 }, { 2987, 3918 }, { 3022, 3920 }, { 3027, 4079 },
+    { 3046, 3922 }, { 3062, 4143 }, { 3067, 4117 }, { 3068, 3851 }, { 3101, 3998 }, { 3102, 4337 },
+    { 3126, 4034 }, { 3131, 4064 }, { 3193, 3849 }, { 3195, 4260 }, { 3197, 3850 }, { 3208, 4311 },
+    { 3237, 3471 }, { 3240, 2937 }, { 3242, 3924 }, { 3246, 4251 }, { 3249, 4091 }, { 3250, 4092 },
+    { 3264, 1746 }, { 3266, 4286 }, { 3268, 2344 }, { 3279, 3838 }, { 3310, 3939 }, { 3362, 3982 },
+    { 3365, 3861 }, { 3368, 4062 }, { 3414, 4144 }, { 3465, 4145 }, { 3477, 3267 }, { 3482, 3983 },
+    { 3497, 4046 }, { 3503, 4235 }, { 3508, 4233 }, { 3533, 4200 }, { 3560, 4093 }, { 3571, 3916 },
+    { 3579, 4069 }, { 3627, 4080 }, { 3636, 4085 }, { 3648, 4087 }, { 3674, 4171 }, { 3676, 4113 },
+    { 3739, 4098 }, { 3775, 4107 }, { 3782, 4043 }, { 3805, 3945 }, { 3812, 4035 }, { 3828, 3251 },
+    { 3831, 4024 }, { 3852, 4190 }, { 3854, 4276 }, { 3856, 4194 }, { 3865, 4242 }, { 3873, 3938 },
+    { 3886, 3205 }, { 3917, 3819 }, { 3923, 3228 }, { 3925, 4121 }, { 3927, 3093 }, { 3931, 2475 },
+    { 3940, 2801 }, { 3943, 3231 }, { 3970, 4132 }, { 3984, 3985 }, { 3986, 4249 }, { 3987, 4250 },
+    { 3988, 4142 }, { 3989, 2888 }, { 4000, 322 }, { 4002, 4003 }, { 4004, 4005 }, { 4006, 4007 },
+    { 4008, 4137 }, { 4009, 4189 }, { 4010, 4011 }, { 4012, 4013 }, { 4014, 4015 }, { 4016, 4017 },
+    { 4018, 3815 }, { 4019, 4036 }, { 4020, 4021 }, { 4022, 3427 }, { 4023, 4135 }, { 4025, 4229 },
+    { 4026, 4028 }, { 4027, 4029 }, { 4030, 4032 }, { 4031, 4033 }, { 4038, 3458 }, { 4045, 4238 },
+    { 4047, 4239 }, { 4048, 4241 }, { 4049, 4050 }, { 4051, 4052 }, { 4053, 810 }, { 4055, 996 },
+    { 4058, 4059 }, { 4063, 4099 }, { 4067, 4222 }, { 4074, 2089 }, { 4076, 2097 }, { 4078, 2105 },
+    { 4082, 4083 }, { 4089, 1617 }, { 4095, 1983 }, { 4097, 3991 }, { 4101, 4324 }, { 4103, 4327 },
+    { 4110, 4111 }, { 4115, 405 }, { 4120, 3713 }, { 4126, 2885 }, { 4130, 4277 }, { 4134, 4273 },
+    { 4138, 2891 }, { 4139, 3618 }, { 4140, 4214 }, { 4151, 4256 }, { 4152, 3958 }, { 4157, 2926 },
+    { 4159, 3209 }, { 4160, 3234 }, { 4161, 3238 }, { 4162, 3244 }, { 4177, 4061 }, { 4181, 4197 },
+    { 4184, 4240 }, { 4185, 4323 }, { 4186, 4325 }, { 4187, 4326 }, { 4198, 4199 }, { 4207, 4208 },
+    { 4212, 3115 }, { 4219, 4220 }, { 4221, 4182 }, { 4223, 4224 }, { 4225, 4226 }, { 4236, 4237 },
+    { 4243, 4244 }, { 4245, 4246 }, { 4248, 4262 }, { 4252, 4253 }, { 4254, 4255 }, { 4257, 4258 },
+    { 4259, 82 }, { 4263, 4264 }, { 4266, 4267 }, { 4269, 4168 }, { 4271, 4272 }, { 4278, 1557 },
+    { 4282, 3654 }, { 4284, 4285 }, { 4287, 4288 }, { 4290, 4291 }, { 4292, 4293 }, { 4294, 4336 },
+    { 4295, 4133 }, { 4299, 4300 }, { 4302, 4303 }, { 4309, 3032 }, { 4310, 3733 }, { 4312, 3236 },
+    { 4317, 3233 }, { 4321, 4322 }, { 4329, 4330 }, { 4331, 4332 }, { 4334, 4335 }, { 4338, 2831 },
+    { 4341, 4108 }, { 133, 2790 }, { 2522, 2900 }, { 2536, 2791 }, { 3868, 4348 }, { 4343, 4346 },
+    { 4351, 4353 }, { 4358, 4359 }, { 4360, 4361 }, { 4362, 4363 }, { 4364, 4365 }, { 4366, 4367 },
+    { 4368, 4369 }, { 4370, 4371 }, { 1110, 26 }, { 3008, 4356 }, { 3356, 4352 }, { 3949, 4375 },
+    { 4355, 3845 }, { 4383, 4377 }, { 4386, 4387 }, { 4390, 3968 }, { 4391, 4392 }, { 4393, 4394 },
+    { 3, 1607 }, { 6, 2030 }, { 31, 987 }, { 54, 4509 }, { 76, 2186 }, { 93, 4639 },
+    { 120, 3569 }, { 424, 1292 }, { 447, 471 }, { 468, 2567 }, { 475, 2550 }, { 479, 2566 },
+    { 531, 3421 }, { 544, 2551 }, { 627, 560 }, { 691, 4608 }, { 1027, 3249 }, { 1167, 3272 },
+    { 1319, 3585 }, { 1679, 4172 }, { 2031, 3839 }, { 2144, 4389 }, { 2245, 2557 }, { 2345, 3835 },
+    { 2429, 2978 }, { 2510, 4216 }, { 2530, 4626 }, { 2533, 2757 }, { 2535, 3452 }, { 2537, 2509 },
+    { 2539, 3589 }, { 2542, 3469 }, { 2548, 3590 }, { 2602, 986 }, { 2635, 3250 }, { 2642, 4315 },
+    { 2643, 3921 }, { 2644, 4477 }, { 2645, 3919 }, { 2668, 4123 }, { 2686, 2901 }, { 2696, 4640 },
+    { 2709, 4306 }, { 2721, 3385 }, { 2752, 3885 }, { 2798, 4439 }, { 2805, 4630 }, { 2816, 3558 },
+    { 2817, 3924 }, { 2897, 4419 }, { 2929, 4404 }, { 3064, 4452 }, { 3201, 4347 }, { 3218, 3850 },
+    { 3242, 3915 }, { 3252, 4460 }, { 3261, 3913 }, { 3271, 3914 }, { 3273, 3920 }, { 3274, 3922 },
+    { 3377, 4432 }, { 3557, 4423 }, { 3730, 3916 }, { 3811, 4478 }, { 3849, 4491 }, { 3854, 4471 },
+    { 3860, 4232 }, { 3861, 4057 }, { 3865, 4328 }, { 3873, 4384 }, { 3886, 4163 }, { 3917, 3822 },
+    { 3918, 4440 }, { 3923, 4167 }, { 3925, 4195 }, { 3926, 4453 }, { 3928, 3838 }, { 3929, 4357 },
+    { 3948, 4427 }, { 3981, 4517 }, { 4037, 4414 }, { 4041, 4472 }, { 4042, 4467 }, { 4072, 4438 },
+    { 4086, 4532 }, { 4090, 4522 }, { 4102, 4525 }, { 4109, 4410 }, { 4112, 4395 }, { 4114, 4574 },
+    { 4146, 4475 }, { 4147, 4479 }, { 4148, 4480 }, { 4149, 4482 }, { 4155, 4600 }, { 4158, 4570 },
+    { 4165, 3238 }, { 4166, 3244 }, { 4176, 4458 }, { 4180, 4398 }, { 4193, 4381 }, { 4196, 4506 },
+    { 4201, 4592 }, { 4202, 4462 }, { 4213, 4598 }, { 4215, 4508 }, { 4217, 4560 }, { 4230, 4510 },
+    { 4247, 4593 }, { 4268, 4396 }, { 4275, 4520 }, { 4280, 4521 }, { 4281, 4545 }, { 4296, 4473 },
+    { 4301, 4459 }, { 4304, 4587 }, { 4350, 4129 }, { 4376, 4543 }, { 4378, 4379 }, { 4380, 4533 },
+    { 4382, 4544 }, { 4385, 3390 }, { 4399, 4633 }, { 4400, 2050 }, { 4405, 4528 }, { 4407, 2930 },
+    { 4411, 4342 }, { 4412, 4413 }, { 4415, 4512 }, { 4418, 4513 }, { 4420, 3553 }, { 4422, 4551 },
+    { 4428, 4590 }, { 4429, 4597 }, { 4433, 4489 }, { 4436, 4493 }, { 4437, 4524 }, { 4441, 4106 },
+    { 4448, 4450 }, { 4449, 2577 }, { 4451, 4397 }, { 4455, 3818 }, { 4461, 4635 }, { 4476, 4615 },
+    { 4483, 3856 }, { 4487, 4649 }, { 4490, 4603 }, { 4497, 4515 }, { 4498, 4499 }, { 4501, 4634 },
+    { 4505, 4564 }, { 4507, 4401 }, { 4514, 4620 }, { 4516, 3025 }, { 4518, 4629 }, { 4519, 4595 },
+    { 4523, 2609 }, { 4526, 4646 }, { 4530, 4565 }, { 4531, 3883 }, { 4536, 4469 }, { 4546, 4547 },
+    { 4548, 4354 }, { 4552, 4553 }, { 4554, 3936 }, { 4555, 4211 }, { 4556, 4557 }, { 4558, 4559 },
+    { 4561, 2927 }, { 4566, 4568 }, { 4567, 4569 }, { 4573, 4534 }, { 4575, 4576 }, { 4578, 4466 },
+    { 4579, 2995 }, { 4580, 4617 }, { 4584, 4084 }, { 4588, 2815 }, { 4594, 4631 }, { 4599, 4625 },
+    { 4607, 4612 }, { 4609, 4445 }, { 4613, 4209 }, { 4618, 4488 }, { 4622, 4627 }, { 4623, 4624 },
+    { 4637, 2450 }, { 4647, 4333 }, { 4648, 2442 }, { 133, 2792 }, { 2522, 2901 }, { 2536, 2793 },
+    { 4345, 4651 }, { 4349, 4655 }, { 4653, 4652 }, { 4659, 4660 }, { 4661, 4662 }, { 4374, 4658 },
+    { 4672, 4673 }, { 3, 2648 }, { 6, 4735 }, { 26, 4563 }, { 31, 1608 }, { 76, 4056 },
+    { 120, 4105 }, { 424, 4774 }, { 447, 475 }, { 471, 2550 }, { 472, 2567 }, { 531, 3422 },
+    { 547, 2551 }, { 627, 479 }, { 691, 4610 }, { 1027, 3253 }, { 1167, 4739 }, { 1291, 4681 },
+    { 1319, 3588 }, { 1679, 4174 }, { 2270, 2557 }, { 2533, 2758 }, { 2535, 3453 }, { 2537, 2930 },
+    { 2539, 3592 }, { 2542, 4357 }, { 2548, 3593 }, { 2566, 476 }, { 2635, 3254 }, { 2642, 4316 },
+    { 2668, 4173 }, { 2686, 4529 }, { 2709, 4307 }, { 2721, 3387 }, { 2817, 4104 }, { 2931, 4682 },
+    { 3127, 4688 }, { 3223, 4347 }, { 3383, 4693 }, { 3415, 4699 }, { 3464, 4703 }, { 3534, 4713 },
+    { 3622, 4720 }, { 3926, 4454 }, { 4088, 4674 }, { 4183, 4678 }, { 4203, 4716 }, { 4228, 4705 },
+    { 4298, 4679 }, { 4350, 4677 }, { 4354, 4654 }, { 4406, 4754 }, { 4408, 4683 }, { 4416, 4784 },
+    { 4417, 4785 }, { 4431, 4734 }, { 4434, 4787 }, { 4446, 4761 }, { 4447, 4686 }, { 4463, 4759 },
+    { 4486, 4665 }, { 4492, 4730 }, { 4511, 4740 }, { 4538, 4722 }, { 4539, 2509 }, { 4562, 4724 },
+    { 4571, 4802 }, { 4572, 4689 }, { 4581, 4709 }, { 4589, 4742 }, { 4602, 4738 }, { 4611, 4701 },
+    { 4616, 4840 }, { 4621, 4782 }, { 4628, 4783 }, { 4632, 4796 }, { 4642, 4675 }, { 4643, 4810 },
+    { 4650, 4715 }, { 4656, 4825 }, { 4657, 4844 }, { 4663, 939 }, { 4666, 3092 }, { 4667, 4668 },
+    { 4669, 3350 }, { 4670, 4153 }, { 4680, 4372 }, { 4684, 553 }, { 4685, 480 }, { 4687, 4474 },
+    { 4690, 4708 }, { 4691, 4746 }, { 4692, 4812 }, { 4697, 4719 }, { 4704, 4706 }, { 4707, 4676 },
+    { 4711, 4850 }, { 4723, 4815 }, { 4726, 4731 }, { 4727, 4732 }, { 4741, 4835 }, { 4744, 4728 },
+    { 4747, 4496 }, { 4748, 4813 }, { 4751, 4210 }, { 4756, 4044 }, { 4757, 4314 }, { 4758, 4852 },
+    { 4762, 4444 }, { 4763, 4846 }, { 4764, 4261 }, { 4765, 4318 }, { 4766, 4319 }, { 4767, 4320 },
+    { 4772, 4830 }, { 4778, 4779 }, { 4793, 4136 }, { 4801, 4832 }, { 4803, 4619 }, { 4804, 4700 },
+    { 4805, 4837 }, { 4821, 4847 }, { 4823, 3667 }, { 4828, 4806 }, { 4829, 3631 }, { 4831, 3788 },
+    { 4841, 4857 }, { 4843, 4409 }, { 4845, 4826 }, { 4853, 3552 }, { 133, 2794 }, { 2536, 3848 },
+    { 4863, 4865 }, { 4866, 4868 }, { 4869, 4870 }, { 3, 4442 }, { 6, 4786 }, { 26, 4577 },
+    { 76, 4808 }, { 447, 4924 }, { 531, 3423 }, { 550, 2551 }, { 566, 2550 }, { 627, 572 },
+    { 691, 4855 }, { 1027, 3255 }, { 1167, 4982 }, { 1319, 3591 }, { 1679, 4822 }, { 2522, 3992 },
+    { 2533, 4981 }, { 2535, 3454 }, { 2537, 2931 }, { 2539, 3595 }, { 2548, 3596 }, { 2557, 3028 },
+    { 2566, 4780 }, { 2567, 2509 }, { 2635, 4606 }, { 2642, 4644 }, { 2668, 4175 }, { 2709, 4308 },
+    { 2932, 4880 }, { 2933, 4885 }, { 4119, 4873 }, { 4169, 4875 }, { 4204, 4904 }, { 4582, 4901 },
+    { 4604, 4888 }, { 4645, 4878 }, { 4654, 4867 }, { 4656, 4836 }, { 4657, 4911 }, { 4663, 4858 },
+    { 4696, 2758 }, { 4702, 4930 }, { 4717, 4891 }, { 4729, 4887 }, { 4733, 4892 }, { 4737, 4922 },
+    { 4743, 4932 }, { 4749, 4921 }, { 4755, 4914 }, { 4773, 4874 }, { 4781, 4952 }, { 4788, 4950 },
+    { 4794, 4872 }, { 4798, 4929 }, { 4809, 4949 }, { 4816, 4927 }, { 4817, 4944 }, { 4849, 4999 },
+    { 4851, 4886 }, { 4854, 4993 }, { 4861, 4906 }, { 4871, 3825 }, { 4877, 4972 }, { 4890, 4966 },
+    { 4894, 4895 }, { 4896, 4898 }, { 4897, 4839 }, { 4900, 4714 }, { 4910, 4902 }, { 4913, 4931 },
+    { 4915, 4790 }, { 4916, 4876 }, { 4925, 4979 }, { 4926, 4430 }, { 4928, 4920 }, { 4933, 4425 },
+    { 4939, 3847 }, { 4941, 4997 }, { 4942, 2880 }, { 4947, 4994 }, { 4962, 4903 }, { 4963, 2706 },
+    { 4970, 4426 }, { 4991, 4951 }, { 4992, 4838 }, { 4995, 4964 }, { 5000, 4990 }, { 4864, 5002 },
+    { 5005, 5004 }, { 3, 4614 }, { 6, 4807 }, { 26, 4638 }, { 76, 4811 }, { 133, 4205 },
+    { 447, 4937 }, { 531, 3424 }, { 556, 2551 }, { 578, 2550 }, { 627, 4842 }, { 691, 4943 },
+    { 1167, 4983 }, { 1319, 3594 }, { 1679, 4986 }, { 2522, 3993 }, { 2535, 3455 }, { 2537, 2932 },
+    { 2539, 3598 }, { 2548, 3599 }, { 2557, 3048 }, { 2566, 4799 }, { 2567, 2928 }, { 2635, 5049 },
+    { 2709, 4641 }, { 3129, 5015 }, { 3381, 5020 }, { 4124, 5009 }, { 4178, 5007 }, { 4500, 5010 },
+    { 4583, 5031 }, { 4605, 5018 }, { 4775, 5043 }, { 4776, 5021 }, { 4824, 5008 }, { 4881, 5013 },
+    { 4882, 5034 }, { 4883, 5023 }, { 4884, 2931 }, { 4909, 5050 }, { 4960, 5029 }, { 4969, 5086 },
+    { 4971, 5046 }, { 4987, 5044 }, { 4989, 5056 }, { 5006, 4953 }, { 5011, 4907 }, { 5014, 568 },
+    { 5017, 5030 }, { 5019, 5071 }, { 5024, 5012 }, { 5025, 5026 }, { 5032, 4905 }, { 5037, 5062 },
+    { 5040, 4827 }, { 5045, 4958 }, { 5047, 5070 }, { 5051, 4867 }, { 5052, 4818 }, { 5053, 4919 },
+    { 5054, 4996 }, { 5057, 4789 }, { 5058, 5041 }, { 5060, 4313 }, { 5061, 5075 }, { 5064, 4893 },
+    { 5068, 5065 }, { 5074, 5048 }, { 5078, 4968 }, { 5083, 5022 }, { 5091, 5069 }, { 5093, 5003 },
+    { 3, 4736 }, { 6, 4848 }, { 26, 5089 }, { 76, 4965 }, { 133, 4206 }, { 447, 5134 },
+    { 531, 3425 }, { 562, 2551 }, { 627, 4923 }, { 1167, 4984 }, { 1319, 3597 }, { 1872, 5097 },
+    { 2522, 3994 }, { 2535, 3456 }, { 2537, 2933 }, { 2539, 3601 }, { 2548, 3602 }, { 2550, 574 },
+    { 2557, 3049 }, { 2566, 5130 }, { 3134, 5106 }, { 3995, 5099 }, { 4481, 5098 }, { 4596, 5096 },
+    { 4601, 5104 }, { 4760, 5105 }, { 4777, 5109 }, { 4899, 2567 }, { 4980, 5095 }, { 5006, 5149 },
+    { 5028, 5116 }, { 5042, 5094 }, { 5059, 5150 }, { 5073, 5142 }, { 5080, 5155 }, { 5100, 5115 },
+    { 5102, 4908 }, { 5103, 580 }, { 5107, 5145 }, { 5110, 5111 }, { 5112, 5113 }, { 5120, 5161 },
+    { 5121, 5160 }, { 5125, 5027 }, { 5129, 2932 }, { 5131, 5144 }, { 5133, 2757 }, { 5135, 5117 },
+    { 5146, 5108 }, { 5147, 4998 }, { 5164, 5143 }, { 3, 4934 }, { 26, 5126 }, { 76, 5200 },
+    { 133, 4918 }, { 531, 3459 }, { 627, 4959 }, { 1077, 5168 }, { 1167, 4985 }, { 1319, 3600 },
+    { 2522, 3996 }, { 2535, 3457 }, { 2537, 3128 }, { 2539, 3604 }, { 2548, 3605 }, { 2550, 4800 },
+    { 2551, 2509 }, { 2557, 3055 }, { 2933, 5171 }, { 4502, 5169 }, { 4586, 5166 }, { 4770, 5175 },
+    { 4917, 5167 }, { 5067, 5195 }, { 5094, 5165 }, { 5101, 5179 }, { 5119, 5183 }, { 5137, 5196 },
+    { 5138, 5190 }, { 5140, 5185 }, { 5158, 5207 }, { 5170, 5118 }, { 5176, 5206 }, { 5180, 5172 },
+    { 5181, 5182 }, { 5186, 5184 }, { 5187, 5033 }, { 5198, 5211 }, { 5208, 5213 }, { 5216, 5204 },
+    { 1114, 1115 }, { 1135, 1136 }, { 1807, 1821 }, { 1819, 2836 }, { 3278, 4373 }, { 3279, 4664 },
+    { 3, 5194 }, { 26, 5243 }, { 68, 5218 }, { 133, 5038 }, { 531, 3461 }, { 627, 5141 },
+    { 1319, 3603 }, { 2522, 5252 }, { 2535, 3460 }, { 2537, 3129 }, { 2539, 3607 }, { 2548, 3608 },
+    { 2550, 4961 }, { 2551, 3130 }, { 4231, 5217 }, { 4769, 5228 }, { 4771, 5224 }, { 5151, 5240 },
+    { 5173, 3128 }, { 5174, 5231 }, { 5177, 5219 }, { 5192, 5220 }, { 5193, 5234 }, { 5197, 5165 },
+    { 5201, 5245 }, { 5203, 5232 }, { 5205, 5241 }, { 5210, 5222 }, { 5225, 5250 }, { 5226, 5247 },
+    { 5229, 5230 }, { 5237, 5114 }, { 5246, 5214 }, { 5249, 5227 }, { 5254, 5199 }, { 5255, 5248 },
+    { 1807, 3929 }, { 3282, 5259 }, { 3927, 4373 }, { 3928, 4664 }, { 26, 5244 }, { 133, 5127 },
+    { 531, 3463 }, { 627, 5287 }, { 1319, 3606 }, { 2535, 3462 }, { 2537, 3130 }, { 2539, 3610 },
+    { 2548, 3611 }, { 2550, 5132 }, { 2551, 5035 }, { 2697, 5262 }, { 4591, 5263 }, { 5178, 5265 },
+    { 5221, 5270 }, { 5223, 5279 }, { 5242, 5275 }, { 5253, 5288 }, { 5264, 5285 }, { 5268, 5292 },
+    { 5269, 5291 }, { 5271, 5266 }, { 5272, 5273 }, { 5278, 5233 }, { 5280, 5267 }, { 5281, 5274 },
+    { 5286, 5284 }, { 5297, 5290 }, { 133, 5283 }, { 531, 5319 }, { 627, 5289 }, { 1319, 3609 },
+    { 1479, 26 }, { 2535, 4912 }, { 2537, 5277 }, { 2539, 4270 }, { 2548, 4071 }, { 2550, 5202 },
+    { 2551, 5318 }, { 4494, 5302 }, { 5282, 5303 }, { 5306, 5324 }, { 5307, 5308 }, { 5309, 5310 },
+    { 5314, 5328 }, { 5315, 5322 }, { 5316, 5323 }, { 5327, 5311 }, { 5329, 5321 }, { 1319, 3612 },
+    { 2548, 4073 }, { 2550, 5326 }, { 3823, 26 }, { 5157, 5338 }, { 5215, 5331 }, { 5295, 5336 },
+    { 5304, 5335 }, { 5312, 5339 }, { 5330, 5347 }, { 5333, 5345 }, { 5340, 5305 }, { 5341, 5349 },
+    { 5348, 5344 }, { 5350, 5343 }, { 1319, 4940 }, { 2548, 4075 }, { 4128, 26 }, { 4978, 5352 },
+    { 5332, 5359 }, { 5342, 5360 }, { 5351, 5337 }, { 5353, 5362 }, { 5356, 5357 }, { 5364, 5358 },
+    { 5365, 5361 }, { 1319, 5039 }, { 2548, 4077 }, { 4585, 26 }, { 5363, 5370 }, { 5366, 5367 },
+    { 5374, 5375 }, { 5376, 5372 }, { 1319, 5124 }, { 5369, 5381 }, { 5377, 5378 }, { 5380, 5373 },
+    { 1319, 5385 }, { 5386, 5384 }, { 5355, 5388 }, { 5390, 5389 },
 };
 
 static const uint16_t symbols[] = {
-    4589, 4929, 5671, 4589, 4590, 5671, 4927, 4929, 5671, 4927, 4590, 5671, 3664, 3430,
-    3812, 256, 4335, 264, 4302, 5289, 3814, 4785, 4306, 3532, 320, 4575, 264, 3452,
-    4592, 5215, 4331, 4378, 3675, 3814, 3664, 4328, 3255, 370, 4335, 371, 4526, 5289,
-    3814, 4785, 3022, 4344, 373, 4575, 371, 3642, 4592, 5187, 5332, 2643, 4378, 3675,
-    3814, 5651, 4858, 403, 5056, 4552, 407, 5185, 5722, 5651, 4858, 403, 5056, 4858,
-    502, 5056, 5722, 5651, 4552, 503, 5185, 4552, 407, 5185, 5722, 5651, 4552, 503,
-    5185, 4858, 502, 5056, 5722, 5186, 3401, 4377, 4285, 5755, 5186, 3401, 3757, 3579,
-    3410, 5755, 5440, 3548, 4377, 4285, 5755, 5440, 3548, 3757, 3579, 3410, 5755, 5186,
-    2634, 3906, 2743, 633, 4768, 45, 636, 637, 48, 2675, 638, 639, 4285, 5757,
-    5186, 2634, 3906, 2744, 668, 4768, 3031, 3012, 669, 3133, 2634, 3410, 5757, 5440,
-    2698, 3906, 2743, 633, 4768, 45, 636, 637, 48, 2675, 638, 639, 4285, 5757,
-    5440, 2698, 3906, 2744, 668, 4768, 3031, 3012, 669, 3133, 2634, 3410, 5757, 4315,
-    2899, 3429, 675, 5566, 3562, 709, 710, 711, 3596, 4519, 720, 3433, 5203, 3304,
-    5218, 3304, 5301, 3304, 5449, 3304, 5303, 4315, 2899, 3563, 879, 5566, 2995, 3309,
-    882, 4364, 3015, 902, 5310, 984, 985, 986, 987, 988, 989, 990, 991, 992,
-    993, 994, 995, 996, 997, 998, 111, 999, 4361, 4519, 720, 3433, 5203, 3304,
-    5218, 3304, 5301, 3304, 5449, 3304, 5303, 4315, 2987, 3429, 1017, 5566, 3562, 709,
-    710, 711, 3596, 4519, 1018, 3036, 2927, 5203, 3536, 5218, 3536, 5301, 3536, 5449,
-    3536, 5303, 4315, 2987, 3563, 1026, 5566, 2995, 3309, 882, 4364, 3015, 902, 5310,
-    984, 985, 986, 987, 988, 989, 990, 991, 992, 993, 994, 995, 996, 997,
-    998, 111, 999, 4361, 4519, 1018, 3036, 2927, 5203, 3536, 5218, 3536, 5301, 3536,
-    5449, 3536, 5303, 3755, 3657, 2634, 3963, 2743, 1029, 4967, 45, 1032, 1033, 4548,
-    2675, 1035, 1036, 2698, 5750, 3755, 3657, 2634, 3963, 2744, 1094, 4967, 3432, 5219,
-    1111, 5352, 2634, 5750, 4373, 3723, 2698, 3963, 2743, 1029, 4967, 45, 1032, 1033,
-    4548, 2675, 1035, 1036, 2698, 5750, 4373, 3723, 2698, 3963, 2744, 1094, 4967, 3432,
-    5219, 1111, 5352, 2634, 5750, 4589, 4929, 5639, 4589, 4590, 5639, 4927, 4929, 5639,
-    4927, 4590, 5639, 4785, 5585, 1138, 4575, 371, 3642, 4592, 5187, 5332, 2643, 4930,
-    4785, 5592, 1140, 4575, 264, 3452, 4592, 5215, 4331, 4930, 3664, 5588, 1141, 4335,
-    371, 4526, 5289, 3093, 3664, 5529, 1142, 4335, 264, 4302, 5289, 3093, 3664, 5586,
-    1144, 3527, 3658, 264, 1146, 4302, 3995, 4374, 4679, 4371, 4574, 3163, 5191, 4785,
-    5530, 1162, 3527, 3524, 264, 1146, 3452, 3765, 4931, 5215, 3449, 1164, 5590, 5349,
-    3664, 5589, 1179, 3527, 3658, 371, 1180, 4526, 3995, 4374, 4679, 4371, 4574, 3163,
-    5191, 4785, 5591, 1181, 3527, 3524, 371, 1180, 3642, 3765, 4931, 5187, 1182, 3472,
-    5332, 1185, 5523, 1188, 1189, 1190, 1191, 1192, 5528, 5349, 3446, 3429, 1202, 5612,
-    4591, 4848, 1215, 3433, 4985, 4516, 5189, 4845, 5118, 2898, 4884, 3446, 3563, 1250,
-    5612, 5485, 4848, 1215, 3433, 4985, 4516, 5189, 4845, 5118, 2898, 4884, 3569, 3429,
-    1269, 5612, 4591, 4848, 3474, 2927, 4985, 4850, 5189, 4523, 5118, 2985, 4884, 3569,
-    3563, 1271, 5612, 5485, 4848, 3474, 2927, 4985, 4850, 5189, 4523, 5118, 2985, 4884,
-    3446, 3915, 4685, 1276, 5479, 1281, 1282, 1283, 1284, 1285, 1286, 1287, 1288, 1289,
-    1290, 1291, 1292, 1293, 1294, 1295, 1296, 1297, 1298, 1299, 1300, 1301, 1302, 1303,
-    1304, 1305, 1306, 1307, 1308, 1309, 1310, 1311, 1312, 1313, 1314, 1315, 1316, 1317,
-    1318, 1319, 1320, 1321, 1322, 1323, 1324, 5221, 4021, 5076, 1342, 1343, 1344, 5451,
-    51, 5076, 1357, 1358, 1359, 1360, 1361, 1362, 1363, 1364, 1344, 5451, 2892, 5752,
-    3446, 4441, 4685, 1470, 5479, 1281, 1282, 1283, 1284, 1285, 1286, 1287, 1288, 1289,
-    1290, 1291, 1292, 1471, 1472, 1473, 1474, 1475, 1476, 1477, 1478, 1479, 1480, 1481,
-    1482, 1483, 1484, 1485, 1486, 1487, 1488, 1489, 1490, 1491, 1492, 1493, 1494, 1495,
-    1496, 1497, 1498, 1499, 1500, 1501, 1502, 5221, 4059, 1505, 1506, 1507, 1508, 1509,
-    1510, 1511, 1512, 1513, 1514, 1515, 1516, 1517, 1518, 1519, 1520, 1521, 1522, 1523,
-    1524, 1525, 1526, 1527, 1528, 1529, 1530, 1531, 1532, 1533, 1534, 1535, 1536, 1537,
-    1538, 2986, 5752, 3569, 3915, 4685, 1539, 5479, 1540, 1541, 1542, 1543, 1544, 1545,
-    1546, 1547, 1548, 1549, 1550, 1551, 1293, 1294, 1295, 1296, 1297, 1298, 1299, 1300,
-    1301, 1302, 1303, 1304, 1305, 1306, 1307, 1308, 1309, 1310, 1311, 1312, 1313, 1314,
-    1315, 1316, 1317, 1318, 1319, 1320, 1321, 1322, 1323, 1324, 5221, 4021, 5076, 1342,
-    1343, 1552, 5451, 51, 5076, 1357, 1358, 1359, 1360, 1361, 1362, 1363, 1364, 1552,
-    5451, 2892, 5752, 3569, 4441, 4685, 1553, 5479, 1540, 1541, 1542, 1543, 1544, 1545,
-    1546, 1547, 1548, 1549, 1550, 1551, 1471, 1472, 1473, 1474, 1475, 1476, 1477, 1478,
-    1479, 1480, 1481, 1482, 1483, 1484, 1485, 1486, 1487, 1488, 1489, 1490, 1491, 1492,
-    1493, 1494, 1495, 1496, 1497, 1498, 1499, 1500, 1501, 1502, 5221, 4059, 1505, 1506,
-    1507, 1508, 1509, 1510, 1511, 1512, 1513, 1554, 1515, 1516, 1517, 1518, 1519, 1520,
-    1521, 1522, 1523, 1524, 1525, 1526, 1527, 1528, 1529, 1530, 1531, 1532, 1533, 1534,
-    1535, 1536, 1537, 1538, 2986, 5752, 3446, 2966, 5676, 1556, 5405, 3758, 1565, 3596,
-    4503, 4004, 1569, 1570, 1571, 1572, 5561, 3098, 5499, 3098, 5439, 3446, 3009, 5676,
-    1653, 5405, 4784, 3015, 1654, 5310, 1655, 1656, 1657, 1658, 1659, 1660, 1661, 1662,
-    1663, 1664, 1665, 1666, 1667, 1668, 1669, 4393, 4361, 4503, 4004, 1569, 1570, 1571,
-    1572, 5561, 3098, 5499, 3098, 5439, 3569, 2966, 5676, 1671, 5405, 3758, 1565, 3596,
-    4503, 4332, 1674, 1675, 1676, 1677, 5561, 3139, 5499, 3139, 5439, 3569, 3009, 5676,
-    1678, 5405, 4784, 3015, 1654, 5310, 1655, 1656, 1657, 1658, 1659, 1660, 1661, 1662,
-    1663, 1664, 1665, 1666, 1667, 1668, 1669, 4393, 4361, 4503, 4332, 1674, 1675, 1676,
-    1677, 5561, 3139, 5499, 3139, 5439, 4983, 2743, 1681, 5430, 1685, 1686, 1687, 4548,
-    1688, 2675, 1689, 1690, 2698, 5714, 1694, 5412, 1700, 1701, 1702, 1703, 1704, 1705,
-    1706, 5513, 1739, 5742, 4983, 2744, 1783, 5430, 1784, 2804, 4771, 5219, 1785, 1786,
-    1787, 1788, 1789, 1790, 1791, 1792, 1793, 1794, 1795, 1796, 1797, 1798, 1799, 1800,
-    1801, 5352, 1802, 1803, 1804, 1805, 1806, 1807, 1808, 1809, 1810, 1811, 1812, 1813,
-    1814, 1815, 1816, 1817, 2634, 5714, 1694, 5412, 1700, 1701, 1702, 1703, 1704, 1705,
-    1706, 5513, 1739, 5742, 4983, 2743, 1681, 5430, 1685, 1686, 1687, 4548, 1688, 2675,
-    1689, 1690, 2698, 5714, 1818, 5412, 1819, 1820, 1821, 1822, 1823, 1824, 1825, 5513,
-    1826, 5742, 4983, 2744, 1783, 5430, 1784, 2804, 4771, 5219, 1785, 1786, 1787, 1788,
-    1789, 1790, 1791, 1792, 1793, 1794, 1795, 1796, 1797, 1798, 1799, 1800, 1801, 5352,
-    1802, 1803, 1804, 1805, 1806, 1807, 1808, 1809, 1810, 1811, 1812, 1813, 1814, 1815,
-    1816, 1817, 2634, 5714, 1818, 5412, 1819, 1820, 1821, 1822, 1823, 1824, 1825, 5513,
-    1826, 5742, 3446, 4522, 1828, 5399, 4591, 4863, 4004, 5409, 3473, 3024, 3523, 3024,
-    4516, 5436, 3473, 3130, 3523, 3130, 4845, 5517, 3473, 3188, 3523, 3188, 2898, 4995,
-    3446, 4851, 1858, 5399, 5485, 4863, 4004, 5409, 3473, 3024, 3523, 3024, 4516, 5436,
-    3473, 3130, 3523, 3130, 4845, 5517, 3473, 3188, 3523, 3188, 2898, 4995, 3569, 4522,
-    1859, 5399, 4591, 4863, 4332, 5409, 3651, 3024, 3660, 3024, 4850, 5436, 3651, 3130,
-    3660, 3130, 4523, 5517, 3651, 3188, 3660, 3188, 2985, 4995, 3569, 4851, 1860, 5399,
-    5485, 4863, 4332, 5409, 3651, 3024, 3660, 3024, 4850, 5436, 3651, 3130, 3660, 3130,
-    4523, 5517, 3651, 3188, 3660, 3188, 2985, 4995, 4314, 4137, 5586, 1863, 3581, 3658,
-    1865, 1866, 4302, 3995, 3260, 1867, 3724, 4679, 4608, 3725, 4574, 4608, 5191, 4314,
-    313, 3697, 2633, 4137, 5530, 1869, 3581, 3524, 1865, 1866, 3452, 5036, 4931, 5215,
-    3449, 1164, 5590, 5349, 4314, 4137, 5589, 1878, 3581, 3658, 1879, 1880, 4526, 3995,
-    3260, 1867, 3724, 4679, 4608, 3725, 4574, 4608, 5191, 4314, 313, 3697, 2633, 4137,
-    5591, 1881, 3581, 3524, 1879, 1880, 3642, 5036, 4931, 5187, 1182, 3472, 5332, 1185,
-    5523, 1188, 1189, 1190, 1191, 1192, 5528, 5349, 4513, 1884, 3, 1885, 3677, 4473,
-    5585, 1889, 3581, 3560, 1879, 3642, 5036, 1890, 5584, 1892, 1893, 1894, 1895, 1896,
-    1897, 1898, 1899, 1900, 1901, 2965, 2675, 1892, 1893, 1894, 1895, 1896, 1897, 1898,
-    1899, 1900, 1902, 5587, 2643, 4930, 4513, 1884, 3, 1885, 3677, 4473, 5592, 1904,
-    3581, 3560, 1865, 3452, 5036, 1890, 5524, 1906, 1907, 1908, 1909, 1910, 1911, 1912,
-    1913, 1914, 4331, 4930, 4513, 4473, 5588, 1915, 3581, 3428, 1879, 3008, 3645, 1918,
-    4342, 1867, 1920, 3659, 3455, 4399, 1924, 1925, 1926, 1927, 1928, 1929, 1930, 2960,
-    3221, 4399, 3269, 1931, 1932, 3653, 3093, 4513, 4473, 5529, 1934, 3581, 3428, 1865,
-    2956, 3645, 1918, 4342, 1867, 1920, 3659, 3455, 4399, 1924, 1925, 1926, 1927, 1928,
-    1929, 1930, 2960, 3221, 4399, 3269, 1931, 1932, 3653, 3093, 4857, 2744, 1943, 4923,
-    4145, 3234, 3401, 2743, 1948, 5121, 1950, 3235, 410, 1951, 1952, 1953, 3546, 3520,
-    5744, 4857, 2744, 1943, 4923, 4145, 3234, 3401, 2744, 2078, 5121, 4145, 4771, 3759,
-    5744, 4857, 2743, 2079, 4923, 1950, 4375, 2743, 1948, 5121, 1950, 3235, 410, 1951,
-    1952, 1953, 3546, 3520, 5744, 4857, 2743, 2079, 4923, 1950, 4375, 2744, 2078, 5121,
-    4145, 4771, 3759, 5744, 3570, 3915, 4819, 2082, 5555, 2088, 2089, 2090, 2091, 2092,
-    2093, 2094, 2095, 2096, 2097, 2098, 2099, 2100, 2101, 2102, 2103, 2104, 2105, 2106,
-    2107, 2108, 2109, 2110, 2111, 2112, 2113, 2114, 2115, 2116, 2117, 2118, 2119, 2120,
-    2121, 2122, 2123, 2124, 2125, 5224, 4021, 4478, 3678, 2139, 5182, 3678, 2153, 4581,
-    3678, 2139, 3568, 51, 4478, 3767, 2139, 5182, 3767, 2153, 4581, 3767, 2139, 3568,
-    2892, 5756, 3570, 4441, 4819, 2232, 5555, 2088, 2089, 2090, 2091, 2092, 2093, 2233,
-    2234, 2235, 2236, 2237, 2238, 2239, 2240, 2241, 2242, 2243, 2244, 2245, 2246, 2247,
-    2248, 2249, 2250, 2251, 2252, 2253, 2254, 2255, 2256, 2257, 2258, 2259, 2260, 2261,
-    2262, 2263, 2264, 5224, 2265, 1504, 4485, 2275, 4379, 50, 1504, 2288, 3768, 2289,
-    4379, 2643, 4059, 4485, 2275, 4379, 2986, 5756, 3447, 3915, 4819, 2290, 5555, 2291,
-    2292, 2293, 2294, 2295, 2296, 2094, 2095, 2096, 2097, 2098, 2099, 2100, 2101, 2102,
-    2103, 2104, 2105, 2106, 2107, 2108, 2109, 2110, 2111, 2112, 2113, 2114, 2115, 2116,
-    2117, 2118, 2119, 2120, 2121, 2122, 2123, 2124, 2125, 5224, 4021, 4478, 3678, 2297,
-    5182, 3678, 2298, 4581, 3678, 2297, 3568, 51, 4478, 3767, 2297, 5182, 3767, 2298,
-    4581, 3767, 2297, 3568, 2892, 5756, 3447, 4441, 4819, 2299, 5555, 2291, 2292, 2293,
-    2294, 2295, 2296, 2233, 2234, 2235, 2236, 2237, 2238, 2239, 2240, 2241, 2242, 2243,
-    2244, 2245, 2246, 2247, 2248, 2249, 2250, 2251, 2252, 2253, 2254, 2255, 2256, 2257,
-    2258, 2259, 2260, 2261, 2262, 2263, 2264, 5224, 2265, 1504, 4485, 2300, 4379, 50,
-    1504, 2288, 3768, 2301, 4379, 2643, 4059, 4485, 2300, 4379, 2986, 5756, 3570, 4522,
-    2302, 5431, 4889, 4560, 2319, 3661, 5619, 3112, 3205, 3122, 3205, 4506, 5560, 3112,
-    3204, 3122, 3204, 4837, 5654, 3112, 3214, 3122, 3214, 2737, 4996, 3570, 4851, 2411,
-    5431, 5438, 4560, 2319, 3661, 5619, 3112, 3205, 3122, 3205, 4506, 5560, 3112, 3204,
-    3122, 3204, 4837, 5654, 3112, 3214, 3122, 3214, 2737, 4996, 3447, 4522, 2464, 5431,
-    4889, 4560, 3654, 3476, 5619, 3144, 3205, 3148, 3205, 4841, 5560, 3144, 3204, 3148,
-    3204, 4510, 5654, 3144, 3214, 3148, 3214, 2777, 4996, 3447, 4851, 2466, 5431, 5438,
-    4560, 3654, 3476, 5619, 3144, 3205, 3148, 3205, 4841, 5560, 3144, 3204, 3148, 3204,
-    4510, 5654, 3144, 3214, 3148, 3214, 2777, 4996, 3570, 3429, 2467, 5334, 4889, 5103,
-    4214, 5171, 3112, 2850, 3122, 2850, 4506, 5324, 3112, 2884, 3122, 2884, 4837, 5323,
-    3112, 2883, 3122, 2883, 2737, 4888, 3570, 3563, 2471, 5334, 5438, 5103, 4214, 5171,
-    3112, 2850, 3122, 2850, 4506, 5324, 3112, 2884, 3122, 2884, 4837, 5323, 3112, 2883,
-    3122, 2883, 2737, 4888, 3447, 3429, 2472, 5334, 4889, 5103, 4346, 5171, 3144, 2850,
-    3148, 2850, 4841, 5324, 3144, 2884, 3148, 2884, 4510, 5323, 3144, 2883, 3148, 2883,
-    2777, 4888, 3447, 3563, 2473, 5334, 5438, 5103, 4346, 5171, 3144, 2850, 3148, 2850,
-    4841, 5324, 3144, 2884, 3148, 2884, 4510, 5323, 3144, 2883, 3148, 2883, 2777, 4888,
-    3570, 3429, 2474, 5481, 3752, 1565, 3761, 4300, 4214, 5345, 3098, 5487, 3098, 5443,
-    3098, 5620, 3098, 5353, 3570, 3563, 2540, 5481, 4376, 2541, 4786, 2455, 2542, 2543,
-    2544, 2545, 2546, 2547, 2548, 4393, 3035, 4300, 4214, 5345, 3098, 5487, 3098, 5443,
-    3098, 5620, 3098, 5353, 3447, 3429, 2549, 5481, 3752, 1565, 3761, 4300, 4346, 5345,
-    3139, 5487, 3139, 5443, 3139, 5620, 3139, 5353, 3447, 3563, 2550, 5481, 4376, 2541,
-    4786, 2455, 2542, 2543, 2544, 2545, 2546, 2547, 2548, 4393, 3035, 4300, 4346, 5345,
-    3139, 5487, 3139, 5443, 3139, 5620, 3139, 5353, 5611, 5585, 2555, 3704, 3560, 2558,
-    3642, 5228, 5584, 5223, 2576, 2965, 2675, 5223, 2577, 5587, 2643, 4303, 2579, 349,
-    2580, 351, 2581, 353, 2582, 355, 2583, 357, 2584, 359, 2585, 361, 2586, 363,
-    4527, 3093, 5611, 5592, 2588, 3704, 3560, 2589, 3452, 5228, 5524, 2590, 2591, 2592,
-    2593, 2594, 2595, 2596, 2597, 2598, 4331, 4303, 2579, 349, 2580, 351, 2581, 353,
-    2582, 355, 2583, 357, 2584, 359, 2585, 361, 2586, 363, 4527, 3093, 4515, 5588,
-    2599, 3704, 3428, 2558, 3008, 4345, 4342, 4766, 285, 4521, 5213, 4307, 3586, 3269,
-    4333, 3093, 4515, 5529, 2615, 3704, 3428, 2589, 2956, 4345, 4342, 4766, 285, 4521,
-    5213, 4307, 3586, 3269, 4333, 3093, 4515, 5586, 2616, 3704, 3658, 2589, 2617, 2956,
-    4345, 2618, 3646, 3652, 4766, 1149, 4521, 2619, 3676, 5213, 3471, 4307, 2620, 3586,
-    3760, 4333, 3525, 3479, 2621, 3412, 5611, 5530, 2622, 3704, 3524, 2589, 2617, 3452,
-    5228, 2623, 5524, 2590, 2591, 2592, 2593, 2594, 2595, 2596, 2597, 2598, 3449, 2624,
-    5590, 4303, 2625, 2579, 1168, 2580, 1169, 2581, 1170, 2582, 1171, 2583, 1172, 2584,
-    1173, 2585, 1174, 2586, 1175, 4527, 3662, 2626, 3650, 4515, 5589, 2627, 3704, 3658,
-    2558, 2628, 3008, 4345, 2618, 3646, 3652, 4766, 1149, 4521, 2619, 3676, 5213, 3471,
-    4307, 2620, 3586, 3760, 4333, 3525, 3479, 2621, 3412, 5611, 5591, 2629, 3704, 3524,
-    2558, 2628, 3642, 5228, 2623, 5584, 5223, 2576, 2965, 2630, 3472, 2675, 5223, 2577,
-    5587, 2631, 5523, 2632, 5528, 4303, 2625, 2579, 1168, 2580, 1169, 2581, 1170, 2582,
-    1171, 2583, 1172, 2584, 1173, 2585, 1174, 2586, 1175, 4527, 3662, 2626, 3650,
+    4791, 4956, 5320, 4791, 4792, 5320, 4955, 4956, 5320, 4955, 4792, 5320, 4141, 4188,
+    245, 4154, 253, 4470, 5152, 4403, 4954, 4750, 309, 4485, 253, 3283, 4795, 4856,
+    3357, 4670, 3066, 4403, 4141, 4540, 359, 4154, 3396, 3872, 5152, 4403, 4954, 4503,
+    362, 4485, 3396, 312, 4795, 4976, 5072, 3979, 4670, 3066, 4403, 5313, 2606, 393,
+    4936, 3115, 2605, 397, 4975, 5346, 5313, 2606, 393, 4936, 3115, 2606, 481, 4936,
+    5346, 5313, 2605, 482, 4975, 3115, 2605, 397, 4975, 5346, 5313, 2605, 482, 4975,
+    3115, 2606, 481, 4936, 5346, 5076, 3231, 4669, 2577, 5382, 5076, 3231, 4378, 3869,
+    5382, 5153, 3845, 4669, 2577, 5382, 5153, 3845, 4378, 3869, 5382, 5076, 2509, 3470,
+    2605, 595, 4814, 54, 598, 599, 57, 2542, 600, 601, 2577, 5387, 5076, 2509,
+    3470, 2606, 630, 4814, 2849, 2870, 631, 2886, 2509, 5387, 5153, 2577, 3470, 2605,
+    595, 4814, 54, 598, 599, 57, 2542, 600, 601, 2577, 5387, 5153, 2577, 3470,
+    2606, 630, 4814, 2849, 2870, 631, 2886, 2509, 5387, 4150, 2754, 3258, 637, 5276,
+    3852, 671, 672, 673, 3883, 4125, 682, 3262, 4977, 3135, 4938, 3135, 5082, 3135,
+    5092, 3135, 4945, 4150, 2754, 3853, 835, 5276, 2856, 3140, 838, 4658, 2873, 858,
+    5139, 940, 941, 942, 943, 944, 945, 946, 947, 948, 949, 950, 951, 952,
+    953, 954, 120, 955, 2888, 4372, 4125, 682, 3262, 4977, 3135, 4938, 3135, 5082,
+    3135, 5092, 3135, 4945, 4150, 2766, 3258, 973, 5276, 3852, 671, 672, 673, 3883,
+    4125, 974, 2889, 2801, 4977, 3840, 4938, 3840, 5082, 3840, 5092, 3840, 4945, 4150,
+    2766, 3853, 982, 5276, 2856, 3140, 838, 4658, 2873, 858, 5139, 940, 941, 942,
+    943, 944, 945, 946, 947, 948, 949, 950, 951, 952, 953, 954, 120, 955,
+    2888, 4372, 4125, 974, 2889, 2801, 4977, 3840, 4938, 3840, 5082, 3840, 5092, 3840,
+    4945, 4376, 3943, 2509, 3522, 2605, 985, 4967, 54, 988, 989, 3833, 2542, 991,
+    992, 2577, 5296, 4376, 3943, 2509, 3522, 2606, 1043, 4967, 3259, 4859, 1060, 5001,
+    2509, 5296, 4667, 4355, 2577, 3522, 2605, 985, 4967, 54, 988, 989, 3833, 2542,
+    991, 992, 2577, 5296, 4667, 4355, 2577, 3522, 2606, 1043, 4967, 3259, 4859, 1060,
+    5001, 2509, 5296, 4791, 4956, 5317, 4791, 4792, 5317, 4955, 4956, 5317, 4955, 4792,
+    5317, 4666, 3997, 4503, 1087, 4485, 3396, 312, 4795, 4976, 5072, 3979, 4957, 4666,
+    3997, 4750, 1089, 4485, 253, 3283, 4795, 4856, 3357, 4957, 2979, 3997, 4540, 1090,
+    4154, 3396, 3872, 5152, 2943, 2979, 3997, 4188, 1091, 4154, 253, 4470, 5152, 2943,
+    4141, 5260, 1093, 3068, 3944, 253, 1095, 4470, 4421, 4384, 4768, 4665, 4191, 3008,
+    4988, 4954, 5301, 1111, 3068, 3354, 253, 1095, 3283, 4385, 4550, 4856, 1113, 5256,
+    3357, 5090, 4141, 5300, 1128, 3068, 3944, 360, 1129, 2865, 3872, 4421, 4384, 4768,
+    4665, 4191, 3008, 4988, 4954, 5261, 1130, 3068, 3354, 360, 1129, 3980, 4385, 4550,
+    4976, 1131, 3303, 5072, 1134, 5257, 1137, 1138, 1139, 1140, 1141, 3303, 3979, 5090,
+    3276, 3258, 1153, 5055, 4833, 4721, 1166, 3262, 4820, 4464, 5081, 4718, 5088, 2752,
+    4834, 3276, 3853, 1201, 5055, 5239, 4721, 1166, 3262, 4820, 4464, 5081, 4718, 5088,
+    2752, 4834, 3857, 3258, 1220, 5055, 4833, 4721, 3305, 2801, 4820, 2764, 3884, 5081,
+    4465, 5088, 2764, 4834, 3857, 3853, 1222, 5055, 5239, 4721, 3305, 2801, 4820, 2764,
+    3884, 5081, 4465, 5088, 2764, 4834, 3276, 3479, 4265, 1227, 4753, 1232, 1233, 1234,
+    1235, 1236, 1237, 1238, 1239, 1240, 1241, 1242, 1243, 1244, 1245, 1246, 1247, 1248,
+    1249, 1250, 1251, 1252, 1253, 1254, 1255, 1256, 1257, 1258, 1259, 1260, 1261, 1262,
+    1263, 1264, 1265, 1266, 1267, 1268, 1269, 1270, 1271, 1272, 1273, 1274, 1275, 4946,
+    3578, 4889, 1293, 1294, 1295, 5063, 60, 4889, 1308, 1309, 1310, 1311, 1312, 1313,
+    1314, 1315, 1295, 5063, 2747, 5383, 3276, 4054, 4265, 1394, 4753, 1232, 1233, 1234,
+    1235, 1236, 1237, 1238, 1239, 1240, 1241, 1242, 1243, 1395, 1396, 1397, 1398, 1399,
+    1400, 1401, 1402, 1403, 1404, 1405, 1406, 1407, 1408, 1409, 1410, 1411, 1412, 1413,
+    1414, 1415, 1416, 1417, 1418, 1419, 1420, 1421, 1422, 1423, 1424, 1425, 1426, 4946,
+    3614, 1429, 1430, 1431, 1432, 1433, 1434, 1435, 1436, 1437, 1438, 1439, 1440, 1441,
+    1442, 1443, 1444, 1445, 1446, 1447, 1448, 1449, 1450, 1451, 1452, 1453, 1454, 1455,
+    1456, 1457, 1458, 1459, 1460, 1461, 1462, 2765, 5383, 3857, 3479, 4265, 1463, 4753,
+    1464, 1465, 1466, 1467, 1468, 1469, 1470, 1471, 1472, 1473, 1474, 1475, 1244, 1245,
+    1246, 1247, 1248, 1249, 1250, 1251, 1252, 1253, 1254, 1255, 1256, 1257, 1258, 1259,
+    1260, 1261, 1262, 1263, 1264, 1265, 1266, 1267, 1268, 1269, 1270, 1271, 1272, 1273,
+    1274, 1275, 4946, 3578, 4889, 1293, 1294, 1476, 5063, 60, 4889, 1308, 1309, 1310,
+    1311, 1312, 1313, 1314, 1315, 1476, 5063, 2747, 5383, 3857, 4054, 4265, 1477, 4753,
+    1464, 1465, 1466, 1467, 1468, 1469, 1470, 1471, 1472, 1473, 1474, 1475, 1395, 1396,
+    1397, 1398, 1399, 1400, 1401, 1402, 1403, 1404, 1405, 1406, 1407, 1408, 1409, 1410,
+    1411, 1412, 1413, 1414, 1415, 1416, 1417, 1418, 1419, 1420, 1421, 1422, 1423, 1424,
+    1425, 1426, 4946, 3614, 1429, 1430, 1431, 1432, 1433, 1434, 1435, 1436, 1437, 1478,
+    1439, 1440, 1441, 1442, 1443, 1444, 1445, 1446, 1447, 1448, 1449, 1450, 1451, 1452,
+    1453, 1454, 1455, 1456, 1457, 1458, 1459, 1460, 1461, 1462, 2765, 5383, 3276, 2837,
+    5334, 1480, 5189, 3852, 3299, 1489, 3883, 4116, 4424, 1493, 1494, 1495, 1496, 5154,
+    2949, 5162, 2949, 5079, 3276, 2866, 5334, 1577, 5189, 4871, 2873, 1578, 5139, 1579,
+    1580, 1581, 1582, 1583, 1584, 1585, 1586, 1587, 1588, 1589, 1590, 1591, 1592, 1593,
+    4549, 4372, 4116, 4424, 1493, 1494, 1495, 1496, 5154, 2949, 5162, 2949, 5079, 3857,
+    2837, 5334, 1595, 5189, 3852, 3299, 1489, 3883, 4116, 4192, 1598, 1599, 1600, 1601,
+    5154, 2989, 5162, 2989, 5079, 3857, 2866, 5334, 1602, 5189, 4871, 2873, 1578, 5139,
+    1579, 1580, 1581, 1582, 1583, 1584, 1585, 1586, 1587, 1588, 1589, 1590, 1591, 1592,
+    1593, 4549, 4372, 4116, 4192, 1598, 1599, 1600, 1601, 5154, 2989, 5162, 2989, 5079,
+    4725, 2605, 1605, 5077, 1609, 1610, 1611, 3833, 1612, 2542, 1613, 1614, 2577, 5379,
+    1618, 5128, 1624, 1625, 1626, 1627, 1628, 1629, 1630, 5085, 1663, 5294, 4725, 2606,
+    1700, 5077, 1701, 2649, 4339, 4859, 1702, 1703, 1704, 1705, 1706, 1707, 1708, 1709,
+    1710, 1711, 1712, 1713, 1714, 1715, 1716, 1717, 1718, 5001, 1719, 1720, 1721, 1722,
+    1723, 1724, 1725, 1726, 1727, 1728, 1729, 1730, 1731, 1732, 1733, 1734, 2509, 5379,
+    1618, 5128, 1624, 1625, 1626, 1627, 1628, 1629, 1630, 5085, 1663, 5294, 4725, 2605,
+    1605, 5077, 1609, 1610, 1611, 3833, 1612, 2542, 1613, 1614, 2577, 5379, 1735, 5128,
+    1736, 1737, 1738, 1739, 1740, 1741, 1742, 5085, 1743, 5294, 4725, 2606, 1700, 5077,
+    1701, 2649, 4339, 4859, 1702, 1703, 1704, 1705, 1706, 1707, 1708, 1709, 1710, 1711,
+    1712, 1713, 1714, 1715, 1716, 1717, 1718, 5001, 1719, 1720, 1721, 1722, 1723, 1724,
+    1725, 1726, 1727, 1728, 1729, 1730, 1731, 1732, 1733, 1734, 2509, 5379, 1735, 5128,
+    1736, 1737, 1738, 1739, 1740, 1741, 1742, 5085, 1743, 5294, 3276, 5368, 1745, 5123,
+    4833, 4495, 4424, 5084, 3937, 2880, 3353, 2880, 4464, 5148, 3937, 3025, 3353, 3025,
+    4718, 5209, 3937, 3028, 3353, 3028, 2752, 4973, 3276, 5354, 1775, 5123, 5239, 4495,
+    4424, 5084, 3937, 2880, 3353, 2880, 4464, 5148, 3937, 3025, 3353, 3025, 4718, 5209,
+    3937, 3028, 3353, 3028, 2752, 4973, 3857, 5368, 1776, 5123, 4833, 4495, 4192, 5084,
+    3959, 3826, 2514, 3826, 3884, 5148, 3959, 3025, 4122, 3025, 4465, 5209, 3959, 3028,
+    4122, 3028, 2764, 4973, 3857, 5354, 1777, 5123, 5239, 4495, 4192, 5084, 3959, 3826,
+    2514, 3826, 3884, 5148, 3959, 3025, 4122, 3025, 4465, 5209, 3959, 3028, 4122, 3028,
+    2764, 4973, 3832, 4094, 5260, 1779, 3871, 3944, 1781, 1782, 4470, 4421, 3098, 1783,
+    3874, 4768, 3999, 4356, 4191, 3999, 4988, 3832, 302, 4352, 4094, 5301, 1785, 3871,
+    3354, 1781, 1782, 3283, 4636, 4550, 4856, 1113, 5256, 3357, 5090, 3832, 4094, 5300,
+    1794, 3871, 3944, 1795, 1796, 2865, 3872, 4421, 3098, 1783, 3874, 4768, 3999, 4356,
+    4191, 3999, 4988, 3832, 302, 4352, 4094, 5261, 1797, 3871, 3354, 1795, 1796, 3980,
+    4636, 4550, 4976, 1131, 3303, 5072, 1134, 5257, 1137, 1138, 1139, 1140, 1141, 3303,
+    3979, 5090, 5036, 1800, 3, 1801, 3960, 3687, 4503, 1805, 3871, 3851, 1795, 3980,
+    4636, 1806, 5298, 1808, 1809, 1810, 1811, 1812, 1813, 1814, 1815, 1816, 1817, 2836,
+    2542, 1808, 1809, 1810, 1811, 1812, 1813, 1814, 1815, 1816, 1818, 5299, 3979, 4957,
+    5036, 1800, 3, 1801, 3960, 3687, 4750, 1820, 3871, 3851, 1781, 3283, 4636, 1806,
+    5258, 1822, 1823, 1824, 1825, 1826, 1827, 1828, 1829, 1830, 3280, 3357, 4957, 5036,
+    3687, 4540, 1831, 3871, 3257, 1795, 2865, 3931, 1834, 4535, 1783, 1836, 3945, 3286,
+    4402, 1840, 1841, 1842, 1843, 1844, 1845, 1846, 2831, 3062, 4402, 3107, 1847, 1848,
+    3939, 2943, 5036, 3687, 4188, 1850, 3871, 3257, 1781, 2827, 3931, 1834, 4535, 1783,
+    1836, 3945, 3286, 4402, 1840, 1841, 1842, 1843, 1844, 1845, 1846, 2831, 3062, 4402,
+    3107, 1847, 1848, 3939, 2943, 4484, 2606, 1861, 4537, 3690, 3072, 3231, 2605, 1866,
+    4745, 1868, 3073, 400, 1869, 1870, 1871, 3844, 3350, 5371, 4484, 2606, 1861, 4537,
+    3690, 3072, 3231, 2606, 1976, 4745, 3690, 4339, 4379, 5371, 4484, 2605, 1977, 4537,
+    1868, 4668, 2605, 1866, 4745, 1868, 3073, 400, 1869, 1870, 1871, 3844, 3350, 5371,
+    4484, 2605, 1977, 4537, 1868, 4668, 2606, 1976, 4745, 3690, 4339, 4379, 5371, 3858,
+    3479, 4435, 1980, 5236, 1986, 1987, 1988, 1989, 1990, 1991, 1992, 1993, 1994, 1995,
+    1996, 1997, 1998, 1999, 2000, 2001, 2002, 2003, 2004, 2005, 2006, 2007, 2008, 2009,
+    2010, 2011, 2012, 2013, 2014, 2015, 2016, 2017, 2018, 2019, 2020, 2021, 2022, 2023,
+    4948, 3578, 4694, 3961, 3734, 4797, 3961, 2051, 4752, 3961, 3734, 2510, 60, 4694,
+    4388, 3734, 4797, 4388, 2051, 4752, 4388, 3734, 2510, 2747, 5391, 3858, 4054, 4435,
+    2110, 5236, 1986, 1987, 1988, 1989, 1990, 1991, 2111, 2112, 2113, 2114, 2115, 2116,
+    2117, 2118, 2119, 2120, 2121, 2122, 2123, 2124, 2125, 2126, 2127, 2128, 2129, 2130,
+    2131, 2132, 2133, 2134, 2135, 2136, 2137, 2138, 2139, 2140, 2141, 2142, 4948, 2143,
+    1428, 4695, 2153, 4671, 59, 1428, 2166, 4389, 2167, 4671, 2518, 3614, 4695, 2153,
+    4671, 2765, 5391, 3277, 3479, 4435, 2168, 5236, 2169, 2170, 2171, 2172, 2173, 2174,
+    1992, 1993, 1994, 1995, 1996, 1997, 1998, 1999, 2000, 2001, 2002, 2003, 2004, 2005,
+    2006, 2007, 2008, 2009, 2010, 2011, 2012, 2013, 2014, 2015, 2016, 2017, 2018, 2019,
+    2020, 2021, 2022, 2023, 4948, 3578, 4694, 3961, 2175, 3052, 4797, 3961, 2176, 4752,
+    3961, 2175, 3948, 60, 4694, 4388, 2175, 3052, 4797, 4388, 2176, 4752, 4388, 2175,
+    3948, 2747, 5391, 3277, 4054, 4435, 2177, 5236, 2169, 2170, 2171, 2172, 2173, 2174,
+    2111, 2112, 2113, 2114, 2115, 2116, 2117, 2118, 2119, 2120, 2121, 2122, 2123, 2124,
+    2125, 2126, 2127, 2128, 2129, 2130, 2131, 2132, 2133, 2134, 2135, 2136, 2137, 2138,
+    2139, 2140, 2141, 2142, 4948, 2143, 1428, 4695, 2178, 4671, 59, 1428, 2166, 4389,
+    2179, 4671, 2518, 3614, 4695, 2178, 4671, 2765, 5391, 3858, 5368, 2180, 5238, 4879,
+    4170, 2197, 3946, 5251, 2963, 3049, 2975, 3049, 4456, 5293, 2963, 3048, 2975, 3048,
+    4710, 5325, 2963, 3055, 2975, 3055, 2643, 4974, 3858, 5354, 2287, 5238, 5156, 4170,
+    2197, 3946, 5251, 2963, 3049, 2975, 3049, 4456, 5293, 2963, 3048, 2975, 3048, 4710,
+    5325, 2963, 3055, 2975, 3055, 2643, 4974, 3277, 5368, 2340, 5238, 4879, 4170, 3940,
+    3307, 5251, 2973, 3049, 2996, 3049, 4712, 5293, 2973, 3048, 2996, 3048, 4457, 5325,
+    2973, 3055, 2996, 3055, 2645, 4974, 3277, 5354, 2342, 5238, 5156, 4170, 3940, 3307,
+    5251, 2973, 3049, 2996, 3049, 4712, 5293, 2973, 3048, 2996, 3048, 4457, 5325, 2973,
+    3055, 2996, 3055, 2645, 4974, 3858, 3258, 2343, 5235, 4879, 4340, 4100, 5087, 2963,
+    2706, 2975, 2706, 4456, 5136, 2963, 2758, 2975, 2758, 4710, 5212, 2963, 2757, 2975,
+    2757, 2643, 4935, 3858, 3853, 2347, 5235, 5156, 4340, 4100, 5087, 2963, 2706, 2975,
+    2706, 4456, 5136, 2963, 2758, 2975, 2758, 4710, 5212, 2963, 2757, 2975, 2757, 2643,
+    4935, 3277, 3258, 2348, 5235, 4879, 4340, 4542, 5087, 2973, 2706, 2996, 2706, 4712,
+    5136, 2973, 2758, 2996, 2758, 4457, 5212, 2973, 2757, 2996, 2757, 2645, 4935, 3277,
+    3853, 2349, 5235, 5156, 4340, 4542, 5087, 2973, 2706, 2996, 2706, 4712, 5136, 2973,
+    2758, 2996, 2758, 4457, 5212, 2973, 2757, 2996, 2757, 2645, 4935, 3858, 3258, 2350,
+    5188, 424, 3327, 2191, 1489, 4381, 4468, 4100, 5016, 2949, 5159, 2949, 5191, 2949,
+    5163, 2949, 5066, 3858, 3853, 2416, 5188, 4382, 3970, 2873, 2417, 4872, 2331, 2418,
+    2419, 2420, 2421, 2422, 2423, 2424, 4549, 4468, 4100, 5016, 2949, 5159, 2949, 5191,
+    2949, 5163, 2949, 5066, 3277, 3258, 2425, 5188, 424, 3327, 2191, 1489, 4381, 4468,
+    4542, 5016, 2989, 5159, 2989, 5191, 2989, 5163, 2989, 5066, 3277, 3853, 2426, 5188,
+    4382, 3970, 2873, 2417, 4872, 2331, 2418, 2419, 2420, 2421, 2422, 2423, 2424, 4549,
+    4468, 4542, 5016, 2989, 5159, 2989, 5191, 2989, 5163, 2989, 5066, 5122, 4698, 4503,
+    2430, 4344, 3851, 2433, 3980, 4862, 5298, 4860, 2451, 2836, 2542, 4860, 2452, 5299,
+    2518, 3821, 2454, 338, 2455, 340, 2456, 342, 2457, 344, 2458, 346, 2459, 348,
+    2460, 350, 2461, 352, 4131, 2943, 5122, 4698, 4750, 2463, 4344, 3851, 2464, 3283,
+    4862, 5258, 2465, 2466, 2467, 2468, 2469, 2470, 2471, 2472, 2473, 3280, 47, 3821,
+    2454, 338, 2455, 340, 2456, 342, 2457, 344, 2458, 346, 2459, 348, 2460, 350,
+    2461, 352, 4131, 2943, 3260, 4698, 4540, 2474, 4344, 3257, 2433, 2865, 4541, 4535,
+    4527, 274, 4127, 4819, 3824, 4156, 3107, 4504, 2943, 3260, 4698, 4188, 2490, 4344,
+    3257, 2464, 2827, 4541, 4535, 4527, 274, 4127, 4819, 3824, 4156, 3107, 4504, 2943,
+    3260, 4443, 5260, 2491, 4344, 3944, 2464, 2492, 2827, 4541, 2493, 3932, 3938, 4527,
+    1098, 4127, 2494, 3958, 4819, 3302, 3824, 2495, 4156, 4380, 4504, 3355, 3310, 2496,
+    3239, 5122, 4443, 5301, 2497, 4344, 3354, 2464, 2492, 3283, 4862, 2498, 5258, 2465,
+    2466, 2467, 2468, 2469, 2470, 2471, 2472, 2473, 3280, 2499, 5256, 47, 3821, 2500,
+    2454, 1117, 2455, 1118, 2456, 1119, 2457, 1120, 2458, 1121, 2459, 1122, 2460, 1123,
+    2461, 1124, 4131, 2924, 1125, 2501, 3936, 3260, 4443, 5300, 2502, 4344, 3944, 2433,
+    2503, 2865, 4541, 2493, 3932, 3938, 4527, 1098, 4127, 2494, 3958, 4819, 3302, 3824,
+    2495, 4156, 4380, 4504, 3355, 3310, 2496, 3239, 5122, 4443, 5261, 2504, 4344, 3354,
+    2433, 2503, 3980, 4862, 2498, 5298, 4860, 2451, 2836, 2505, 3303, 2542, 4860, 2452,
+    5299, 2506, 5257, 2507, 3303, 2518, 3821, 2500, 2454, 1117, 2455, 1118, 2456, 1119,
+    2457, 1120, 2458, 1121, 2459, 1122, 2460, 1123, 2461, 1124, 4131, 2924, 1125, 2501,
+    3936,
 };
 
 static const struct kiln_program programs[] = {
-    { UINT64_C(0x20fa79a61ecf8f86), 0, 0, 3, 12734, 0, NULL },
-    { UINT64_C(0x24051cd1a13d5462), 0, 3, 3, 15154, 0, NULL },
-    { UINT64_C(0x4f740a66dd88c1b3), 0, 6, 3, 12690, 0, NULL },
-    { UINT64_C(0x54bb667edb26b293), 0, 9, 3, 15110, 0, NULL },
-    { UINT64_C(0x87a3ec00f6ac9ca5), 0, 12, 9, 4471, 0, NULL },
-    { UINT64_C(0x4b3fba390236fab2), 0, 21, 13, 4167, 0, NULL },
-    { UINT64_C(0x039283744a8c16ea), 0, 34, 9, 4467, 0, NULL },
-    { UINT64_C(0xb6b6579f58366da4), 0, 43, 14, 5597, 0, NULL },
-    { UINT64_C(0xc34b66e77ded2fda), 0, 57, 8, 10268, 0, NULL },
-    { UINT64_C(0xcc8463ef6cbd3c15), 0, 65, 8, 10640, 0, NULL },
-    { UINT64_C(0x6ccaa76f5d39ae13), 0, 73, 8, 9896, 0, NULL },
-    { UINT64_C(0x003149c6ade2510c), 0, 81, 8, 10268, 0, NULL },
-    { UINT64_C(0xca0606db539058e7), 0, 89, 5, 16742, 0, NULL },
-    { UINT64_C(0xcfb945e149bde157), 0, 94, 6, 19162, 0, NULL },
-    { UINT64_C(0x47c125d2f487403f), 0, 100, 5, 16403, 0, NULL },
-    { UINT64_C(0x89b048fa0b003b9f), 0, 105, 6, 18823, 0, NULL },
-    { UINT64_C(0x3cb7de9c6840b392), 0, 111, 15, 13592, 0, NULL },
-    { UINT64_C(0x0d5aa262273b244d), 0, 126, 13, 14656, 0, NULL },
-    { UINT64_C(0xc7ff3bcf9e603eba), 0, 139, 15, 13253, 0, NULL },
-    { UINT64_C(0xb22a4b2edb5c8175), 0, 154, 13, 14317, 0, NULL },
-    { UINT64_C(0xa7e2e17f4f1fd315), 0, 167, 22, 16509, 0, NULL },
-    { UINT64_C(0xa2e6c772f831b2ec), 0, 189, 42, 24854, 0, NULL },
-    { UINT64_C(0xe11dd45fccb74c86), 0, 231, 23, 16499, 0, NULL },
-    { UINT64_C(0xe79800ce1bd79a8b), 0, 254, 43, 24844, 0, NULL },
-    { UINT64_C(0x0b26a590853d5d8e), 0, 297, 16, 14850, 0, NULL },
-    { UINT64_C(0x55d488a79a5e00a9), 0, 313, 13, 18626, 0, NULL },
-    { UINT64_C(0xb3af899c2613dbfb), 0, 326, 16, 14806, 0, NULL },
-    { UINT64_C(0x2fd71a79482633bc), 0, 342, 13, 18582, 0, NULL },
-    { UINT64_C(0x9befd3039bf7838c), 0, 355, 3, 14354, 0, NULL },
-    { UINT64_C(0x072a85d28b4174b0), 0, 358, 3, 16774, 0, NULL },
-    { UINT64_C(0x47595115fcf11e2d), 0, 361, 3, 14310, 0, NULL },
-    { UINT64_C(0x92178b5a6b3a028d), 0, 364, 3, 16730, 0, NULL },
-    { UINT64_C(0x96744ea3ceb41408), 0, 367, 11, 5591, 0, NULL },
-    { UINT64_C(0xf01ba191c24339e6), 0, 378, 10, 4161, 0, NULL },
-    { UINT64_C(0xc7fa79e071400062), 0, 388, 8, 4461, 0, NULL },
-    { UINT64_C(0x991d16fe9cc4f021), 0, 396, 8, 4465, 0, NULL },
-    { UINT64_C(0x1e06b821de29aa7f), 0, 404, 15, 5527, 0, NULL },
-    { UINT64_C(0xb410aeb58247cfdd), 0, 419, 15, 5109, 0, NULL },
-    { UINT64_C(0x539b2a872b198041), 0, 434, 15, 5517, 0, NULL },
-    { UINT64_C(0x8758d82ad9b33aac), 0, 449, 23, 7360, 0, NULL },
-    { UINT64_C(0x7214a83abd98f6dc), 0, 472, 15, 12603, 0, NULL },
-    { UINT64_C(0xc679def3e7b8a9c7), 0, 487, 15, 20946, 0, NULL },
-    { UINT64_C(0xac0ad44accf12512), 0, 502, 15, 12588, 0, NULL },
-    { UINT64_C(0x936f71d776cca893), 0, 517, 15, 20931, 0, NULL },
-    { UINT64_C(0xf8e37bdc7e455e89), 0, 532, 70, 16831, 0, NULL },
-    { UINT64_C(0xfc6e447c6a2a0ff9), 0, 602, 87, 15077, 0, NULL },
-    { UINT64_C(0xdea784e8e7f0aa23), 0, 689, 70, 16771, 0, NULL },
-    { UINT64_C(0x26164ba16a3ed750), 0, 759, 87, 15011, 0, NULL },
-    { UINT64_C(0x9a3408c7aa0b2a3d), 0, 846, 19, 13305, 0, NULL },
-    { UINT64_C(0x57fa7967aa593718), 0, 865, 37, 21647, 0, NULL },
-    { UINT64_C(0xacd2cb3a44e16858), 0, 902, 19, 13249, 0, NULL },
-    { UINT64_C(0xc955f0ae7df3e2c1), 0, 921, 37, 21591, 0, NULL },
-    { UINT64_C(0xef5e1626e25d0ca2), 0, 958, 26, 16173, 0, NULL },
-    { UINT64_C(0x0f754655bd857673), 0, 984, 56, 21305, 0, NULL },
-    { UINT64_C(0x28486993612ebc16), 0, 1040, 26, 16148, 0, NULL },
-    { UINT64_C(0xcc8654b51575f61d), 0, 1066, 56, 21280, 0, NULL },
-    { UINT64_C(0x7b01bd52632be18d), 0, 1122, 26, 22108, 0, NULL },
-    { UINT64_C(0x47a9e5d0b46e8c7e), 0, 1148, 26, 30451, 0, NULL },
-    { UINT64_C(0xb55104df13ca1583), 0, 1174, 26, 22111, 0, NULL },
-    { UINT64_C(0xe04de871a3d1a8ae), 0, 1200, 26, 30454, 0, NULL },
-    { UINT64_C(0x3771b004ffe8a202), 0, 1226, 19, 5508, 0, NULL },
-    { UINT64_C(0x677eb67a0099d767), 0, 1245, 19, 5095, 0, NULL },
-    { UINT64_C(0xf61f339ec91a15c6), 0, 1264, 19, 5498, 0, NULL },
-    { UINT64_C(0x4c1a5c2b03efa1a8), 0, 1283, 27, 7346, 0, NULL },
-    { UINT64_C(0x23f3486f84cd4d8c), 0, 1310, 40, 5152, 0, NULL },
-    { UINT64_C(0xd68859c965c77662), 0, 1350, 26, 4052, 0, NULL },
-    { UINT64_C(0xeacd55c35d968d4f), 0, 1376, 31, 4073, 0, NULL },
-    { UINT64_C(0x067cf4bbdf769c72), 0, 1407, 31, 4077, 0, NULL },
-    { UINT64_C(0x499cded75dc6b2e9), 0, 1438, 19, 21656, 0, NULL },
-    { UINT64_C(0x6e1da22f6c4377a8), 0, 1457, 14, 23977, 0, NULL },
-    { UINT64_C(0x469d8f85c7ec21a2), 0, 1471, 18, 21612, 0, NULL },
-    { UINT64_C(0xc4e41cad92f6bcad), 0, 1489, 13, 23933, 0, NULL },
-    { UINT64_C(0xe84300358cf2d4e3), 0, 1502, 68, 19518, 0, NULL },
-    { UINT64_C(0x63db40cf5bdfa461), 0, 1570, 62, 15500, 0, NULL },
-    { UINT64_C(0x250221eff698b00f), 0, 1632, 68, 19518, 0, NULL },
-    { UINT64_C(0x2711972bcc006eca), 0, 1700, 62, 15482, 0, NULL },
-    { UINT64_C(0x12ae29ba24a30657), 0, 1762, 27, 22116, 0, NULL },
-    { UINT64_C(0x754aed6742d3b774), 0, 1789, 27, 25608, 0, NULL },
-    { UINT64_C(0x8f4749b7392b2605), 0, 1816, 27, 22119, 0, NULL },
-    { UINT64_C(0xf6bdb771f769d9bc), 0, 1843, 27, 25611, 0, NULL },
-    { UINT64_C(0xc4809ab8cf0764a9), 0, 1870, 26, 18674, 0, NULL },
-    { UINT64_C(0x2eefdc8c70416202), 0, 1896, 26, 22166, 0, NULL },
-    { UINT64_C(0x40904c9185d5fb0b), 0, 1922, 26, 18689, 0, NULL },
-    { UINT64_C(0x4349dbb3612b6da2), 0, 1948, 26, 22181, 0, NULL },
-    { UINT64_C(0x5c842bdffd20fc83), 0, 1974, 18, 16426, 0, NULL },
-    { UINT64_C(0x457bc30a141bf234), 0, 1992, 28, 19919, 0, NULL },
-    { UINT64_C(0xd878c1ac9e57d632), 0, 2020, 18, 16416, 0, NULL },
-    { UINT64_C(0xcac8cfcbe587d59d), 0, 2038, 28, 19909, 0, NULL },
-    { UINT64_C(0x1e35ce0970814163), 0, 2066, 36, 5258, 0, NULL },
-    { UINT64_C(0x3fe7efae6ec1359d), 0, 2102, 38, 4148, 0, NULL },
-    { UINT64_C(0x376159196e3efaf5), 0, 2140, 18, 4156, 0, NULL },
-    { UINT64_C(0x6f9e0b916e8ab024), 0, 2158, 18, 4160, 0, NULL },
-    { UINT64_C(0x424033516516c8ca), 0, 2176, 28, 5223, 0, NULL },
-    { UINT64_C(0x0e1dd0b95dd704ec), 0, 2204, 45, 5100, 0, NULL },
-    { UINT64_C(0xfc35dbc010851810), 0, 2249, 28, 5213, 0, NULL },
-    { UINT64_C(0x445e86f8bad6d753), 0, 2277, 46, 6713, 0, NULL },
+    { UINT64_C(0xf15f6f331efcda2b), 0, 0, 3, 10705, 0, NULL },
+    { UINT64_C(0x9988c961a97f231f), 0, 3, 3, 13125, 0, NULL },
+    { UINT64_C(0x51e21374004f6782), 0, 6, 3, 10661, 0, NULL },
+    { UINT64_C(0xb1f9ba47c2f24b3a), 0, 9, 3, 13081, 0, NULL },
+    { UINT64_C(0xf01943acbc0d26ec), 0, 12, 8, 4567, 0, NULL },
+    { UINT64_C(0x47644fdf3b558ae9), 0, 20, 12, 4263, 0, NULL },
+    { UINT64_C(0xe631394964b70395), 0, 32, 8, 4563, 0, NULL },
+    { UINT64_C(0x42448e11e0a603ff), 0, 40, 13, 5693, 0, NULL },
+    { UINT64_C(0x4130d08ec1e876f6), 0, 53, 9, 8903, 0, NULL },
+    { UINT64_C(0x7ad82891e0b66cbf), 0, 62, 9, 9275, 0, NULL },
+    { UINT64_C(0x6c0e624cb0ded161), 0, 71, 9, 8531, 0, NULL },
+    { UINT64_C(0x21cd7d769bffcfec), 0, 80, 9, 8903, 0, NULL },
+    { UINT64_C(0x472cfed37fa59fe0), 0, 89, 5, 12970, 0, NULL },
+    { UINT64_C(0xb912279b1d4e73c0), 0, 94, 5, 15390, 0, NULL },
+    { UINT64_C(0x2858f169e6acd75a), 0, 99, 5, 12631, 0, NULL },
+    { UINT64_C(0xb2778be04cb6c76e), 0, 104, 5, 15051, 0, NULL },
+    { UINT64_C(0x97e2f30b523f1a95), 0, 109, 15, 11334, 0, NULL },
+    { UINT64_C(0x6b25cb2e4d3a5f90), 0, 124, 12, 12398, 0, NULL },
+    { UINT64_C(0x741095075100e26b), 0, 136, 15, 10995, 0, NULL },
+    { UINT64_C(0x99523faab174abb2), 0, 151, 12, 12059, 0, NULL },
+    { UINT64_C(0x54f2b3f54a68d04b), 0, 163, 22, 16594, 0, NULL },
+    { UINT64_C(0xf32e76f209f3eb4c), 0, 185, 43, 24939, 0, NULL },
+    { UINT64_C(0xbe8af1ec7daa5140), 0, 228, 23, 16584, 0, NULL },
+    { UINT64_C(0xbefd20a056845de3), 0, 251, 44, 24929, 0, NULL },
+    { UINT64_C(0xcc6f872d25a7f02e), 0, 295, 16, 11969, 0, NULL },
+    { UINT64_C(0xd9e9c08cab4c2a11), 0, 311, 13, 15745, 0, NULL },
+    { UINT64_C(0x6372121799c7bfbf), 0, 324, 16, 11925, 0, NULL },
+    { UINT64_C(0x5352c1a8f87ad680), 0, 340, 13, 15701, 0, NULL },
+    { UINT64_C(0x63713d2faba339f5), 0, 353, 3, 12325, 0, NULL },
+    { UINT64_C(0xf9c97487cb3c3631), 0, 356, 3, 14745, 0, NULL },
+    { UINT64_C(0x6b76da4f719fa7d0), 0, 359, 3, 12281, 0, NULL },
+    { UINT64_C(0x45fba0eb05450498), 0, 362, 3, 14701, 0, NULL },
+    { UINT64_C(0x24a6d174618401d5), 0, 365, 12, 5687, 0, NULL },
+    { UINT64_C(0x20bd1eb518ee53c3), 0, 377, 11, 4257, 0, NULL },
+    { UINT64_C(0x4323c42280c9d9bf), 0, 388, 9, 4557, 0, NULL },
+    { UINT64_C(0xf294df1259fad552), 0, 397, 9, 4561, 0, NULL },
+    { UINT64_C(0x2840b654c08ab8f6), 0, 406, 15, 5622, 0, NULL },
+    { UINT64_C(0x1237c49ebb5ad4ec), 0, 421, 15, 5204, 0, NULL },
+    { UINT64_C(0x94c8cc803ed7826c), 0, 436, 16, 5612, 0, NULL },
+    { UINT64_C(0xa41ce1e831e0dc87), 0, 452, 24, 7455, 0, NULL },
+    { UINT64_C(0x52150eb8e256d844), 0, 476, 15, 12690, 0, NULL },
+    { UINT64_C(0xd320c68fd5ca7485), 0, 491, 15, 21033, 0, NULL },
+    { UINT64_C(0xa81f4235130dcc80), 0, 506, 16, 12675, 0, NULL },
+    { UINT64_C(0x1f6aea1266a2b8b7), 0, 522, 16, 21018, 0, NULL },
+    { UINT64_C(0x37c9f2045f5f62e0), 0, 538, 70, 13397, 0, NULL },
+    { UINT64_C(0xa4e7f220ccea67b0), 0, 608, 87, 11643, 0, NULL },
+    { UINT64_C(0xbf4be5310990a172), 0, 695, 70, 13337, 0, NULL },
+    { UINT64_C(0x1f21308385ba06f3), 0, 765, 87, 11577, 0, NULL },
+    { UINT64_C(0xdc1acd4e015d69dd), 0, 852, 20, 13392, 0, NULL },
+    { UINT64_C(0x1a2b35287d7c3284), 0, 872, 37, 21734, 0, NULL },
+    { UINT64_C(0xd58036fe54e1305c), 0, 909, 20, 13336, 0, NULL },
+    { UINT64_C(0x7f160377fc4d1801), 0, 929, 37, 21678, 0, NULL },
+    { UINT64_C(0x6a2f86fa70112e21), 0, 966, 26, 12442, 0, NULL },
+    { UINT64_C(0x50b8e26f3e475ff8), 0, 992, 56, 17574, 0, NULL },
+    { UINT64_C(0xb26e66a52779a18f), 0, 1048, 26, 12417, 0, NULL },
+    { UINT64_C(0xa509b792dd21a604), 0, 1074, 56, 17549, 0, NULL },
+    { UINT64_C(0x28539ab88b48149b), 0, 1130, 26, 22195, 0, NULL },
+    { UINT64_C(0x8ee6df3df283329a), 0, 1156, 26, 30538, 0, NULL },
+    { UINT64_C(0xf5f42336bf50e637), 0, 1182, 26, 22198, 0, NULL },
+    { UINT64_C(0x6b79416c754fb370), 0, 1208, 26, 30541, 0, NULL },
+    { UINT64_C(0x9c8d8026510bfd85), 0, 1234, 19, 5603, 0, NULL },
+    { UINT64_C(0xb20641c39d51f3e4), 0, 1253, 18, 5190, 0, NULL },
+    { UINT64_C(0x9722eab794a6fc79), 0, 1271, 20, 5593, 0, NULL },
+    { UINT64_C(0x6f6eff676dd5e1b9), 0, 1291, 27, 7441, 0, NULL },
+    { UINT64_C(0xea7cb5b72d76e381), 0, 1318, 40, 5248, 0, NULL },
+    { UINT64_C(0x52921f2c779f01cf), 0, 1358, 27, 4148, 0, NULL },
+    { UINT64_C(0x21c6d1545cf34498), 0, 1385, 31, 4169, 0, NULL },
+    { UINT64_C(0x42c99a58b4f309b7), 0, 1416, 31, 4173, 0, NULL },
+    { UINT64_C(0x499711d6d00f29e1), 0, 1447, 19, 17944, 0, NULL },
+    { UINT64_C(0x2cc5cc9e5117b164), 0, 1466, 14, 20265, 0, NULL },
+    { UINT64_C(0x37e110017a4194a2), 0, 1480, 18, 17900, 0, NULL },
+    { UINT64_C(0x5d7166319bb6a0cd), 0, 1498, 13, 20221, 0, NULL },
+    { UINT64_C(0x3c73eb999f6f7adb), 0, 1511, 68, 16617, 0, NULL },
+    { UINT64_C(0x66c09d4d4d52119d), 0, 1579, 62, 12599, 0, NULL },
+    { UINT64_C(0xe78617db0197c213), 0, 1641, 70, 16617, 0, NULL },
+    { UINT64_C(0x01ceb27d8075b0d8), 0, 1711, 62, 12581, 0, NULL },
+    { UINT64_C(0x24e8a08b4a7abf45), 0, 1773, 27, 22211, 0, NULL },
+    { UINT64_C(0x45e0f4c7c76f0ac4), 0, 1800, 27, 25703, 0, NULL },
+    { UINT64_C(0xb6a8ca3d64873efb), 0, 1827, 27, 22214, 0, NULL },
+    { UINT64_C(0x7611a7732c5481a4), 0, 1854, 27, 25706, 0, NULL },
+    { UINT64_C(0xe53f4e5ac19eeac7), 0, 1881, 26, 18769, 0, NULL },
+    { UINT64_C(0x0f73855a845afd32), 0, 1907, 26, 22261, 0, NULL },
+    { UINT64_C(0x961a949cb5965271), 0, 1933, 26, 18784, 0, NULL },
+    { UINT64_C(0xa610033bf66725d2), 0, 1959, 26, 22276, 0, NULL },
+    { UINT64_C(0x842c41b6d3205939), 0, 1985, 20, 16521, 0, NULL },
+    { UINT64_C(0x0cddc8ba77b4b500), 0, 2005, 29, 20014, 0, NULL },
+    { UINT64_C(0xdc9c4fd583723ee2), 0, 2034, 20, 16511, 0, NULL },
+    { UINT64_C(0x6fec35f7c773af67), 0, 2054, 29, 20004, 0, NULL },
+    { UINT64_C(0x8a601a0121964ccb), 0, 2083, 37, 5355, 0, NULL },
+    { UINT64_C(0x2f59fbdb3d92b5d5), 0, 2120, 40, 4245, 0, NULL },
+    { UINT64_C(0x1e54f07d7c768475), 0, 2160, 19, 4253, 0, NULL },
+    { UINT64_C(0x843b0f5a9090396a), 0, 2179, 19, 4257, 0, NULL },
+    { UINT64_C(0x23278fbdc7a5bbbc), 0, 2198, 29, 5319, 0, NULL },
+    { UINT64_C(0x520450f76ad872c6), 0, 2227, 48, 5196, 0, NULL },
+    { UINT64_C(0x59f74148d454f0f2), 0, 2275, 29, 5309, 0, NULL },
+    { UINT64_C(0x79e1744a5d726ff5), 0, 2304, 49, 6809, 0, NULL },
 };
 
 static const struct kiln_stage stages[] = {
@@ -5263,7 +5088,7 @@ const struct kiln_bundle kiln_bundle_pocl_avx512 = {
     .provenance = "tuned on pthread-skylake-avx512-AMD EPYC, Portable Computing Language, driver 3.1+debian",
     .match = { "Portable Computing Language", NULL, "3.1+debian", 16, 0 },
     .traits = { 1, 2, 16, 1048576, 0 },
-    .pool = { sizeof rows, 2633, 3125, 2323,
+    .pool = { sizeof rows, 2508, 2884, 2353,
               rows[0].text, lines, pairs, symbols },
     .num_programs = 96, .num_recipes = 96, .num_pins = 0,
     .programs = programs, .recipes = recipes, .pins = NULL,
