@@ -194,6 +194,7 @@ static void compare_generic(const struct records *records, const struct choice *
         const double weight = task_weight(task);
         out->shapes++;
         out->slower += loses_to_generic(choice, task);
+        out->unverified += loses_to_generic(choice, task) && task->by_generic < 0;
         sum += weight * log(task->seconds[c] / task->generic);
         weights += weight;
     }

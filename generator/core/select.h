@@ -58,8 +58,9 @@ bool select_list(const struct records *records, const struct winners *winners,
 
 /* How a precision's bundle stands against the generic one, at the shapes where both were timed. */
 struct select_generic {
-    unsigned shapes, slower;           /* how many, and at how many of them generic is clearly
-                                          faster, by a recipe that was not verified in time */
+    unsigned shapes, slower;           /* how many; at how many of them generic is clearly faster */
+    unsigned unverified;               /* at how many of these by a recipe that was not verified in
+                                          time; at others it is predicted to be slower */
     double factor;                     /* weighted mean of time over generic's; 0: not compared */
     bool is_left;                      /* generic is faster on the whole, or all that was chosen is
                                           its own: nothing ships */

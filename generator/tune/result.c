@@ -171,10 +171,17 @@ static void warn_precision(const struct options *options, const struct tuner *tu
         result_why(tuner, precision, why);
         fprintf(stderr, "kiln-tune: warning: nothing for %s precision, the generic bundle serves "
                 "it: %s\n", precision->name, why);
-    } else if (select_generic(&tuner->records, precision, &against) && against.slower)
-        fprintf(stderr, "kiln-tune: warning: %s: the generic bundle was faster at %u of %u shapes, "
-                "but there was no time to verify its recipe: raise the budget above %.0f s\n",
-                precision->name, against.slower, against.shapes, options->seconds);
+    } else if (select_generic(&tuner->records, precision, &against)) {
+        if (against.unverified)
+            fprintf(stderr, "kiln-tune: warning: %s: the generic bundle was faster at %u of %u "
+                    "shapes, but there was no time to verify its recipe: raise the budget above "
+                    "%.0f s\n", precision->name, against.unverified, against.shapes,
+                    options->seconds);
+        if (against.slower > against.unverified)
+            fprintf(stderr, "kiln-tune: %s: at %u of %u shapes a recipe of the generic bundle was "
+                    "faster than the one that is predicted to be\n", precision->name,
+                    against.slower - against.unverified, against.shapes);
+    }
 }
 
 static void warn_loss(const struct options *options, const struct winners *winners)
