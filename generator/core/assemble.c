@@ -11,9 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* By which the template of a stage includes its kernel's head. */
-#define HEAD_FILE "kernel"
-
 /* What one recipe is made from. */
 struct source {
     const struct config *config;
@@ -148,7 +145,7 @@ void assemble_entry_name(const struct config *config, const struct problem *prob
         *p = (char) tolower((unsigned char) *p);
 }
 
-/* With a head, templates may include it by the name of HEAD_FILE. */
+/* With a kernel's head, templates may include it. */
 static char *render(struct source *source, const char *template, const char *head)
 {
     struct tmpl_error e;
@@ -156,7 +153,7 @@ static char *render(struct source *source, const char *template, const char *hea
     if (!files)
         return NULL;
     memcpy(files, template_files, num_template_files * sizeof *files);
-    files[num_template_files] = (struct tmpl_file) { HEAD_FILE, head };
+    files[num_template_files] = (struct tmpl_file) { SIGNATURE_FILE, head };
     char *text = tmpl_render(files, num_template_files + (head != NULL), template, &source->scope,
             &e);
     if (!text)
@@ -185,35 +182,15 @@ static bool bind_all(struct source *source, const char *bind)
     return true;
 }
 
-/* What stands before a stage's body, as a template: its work-group, its name, its arguments. */
-static bool head_text(struct source *source, const struct family_stage *stage, struct text *head)
-{
-    char name[ENTRY_NAME_BYTES];
-    struct signature signature;
-    assemble_entry_name(source->config, source->problem, stage, name);
-    text_add(head, "__kernel __attribute__((reqd_work_group_size(");
-    for (unsigned i = 0; i < 3; i++) {
-        const char *local;
-        size_t len;
-        const bool has = list_part(stage->locals, i, &local, &len);
-        text_add(head, has ? "${%.*s}%s" : "%.*s%s", has ? (int) len : 1, has ? local : "1",
-                i < 2 ? ", " : ")))\n");
-    }
-    text_add(head, "void %s(", name);
-    if (!signature_parse(stage->args, &signature))
-        return false;
-    signature_declare(&signature, head);
-    text_add(head, ")\n");
-    return !head->failed;
-}
-
 /* The text of one stage; the scope is left as it was. */
 static char *stage_text(struct source *source, const struct family_stage *stage)
 {
     const size_t mark = source->scope.num;
     struct text head = { 0 };
-    char *text = NULL;
-    if (bind_all(source, stage->bind) && head_text(source, stage, &head))
+    char name[ENTRY_NAME_BYTES], *text = NULL;
+    assemble_entry_name(source->config, source->problem, stage, name);
+    if (bind_all(source, stage->bind) &&
+        signature_head(name, stage->locals, stage->args, &head))
         text = render(source, stage->template, head.bytes);
     source->scope.num = mark;
     text_free(&head);

@@ -60,12 +60,30 @@ bool signature_parse(const char *args, struct signature *signature)
     return true;
 }
 
-void signature_declare(const struct signature *signature, struct text *text)
+static void declare(const struct signature *signature, struct text *head)
 {
     for (unsigned i = 0; i < signature->num; i++) {
         const char *declaration = signature->args[i].declaration;
         const bool is_memory = !strncmp(declaration, "__", 2);
-        text_add(text, "%s%.*s", i == 0 ? "" : is_memory ? ",\n        " : ", ",
+        text_add(head, "%s%.*s", i == 0 ? "" : is_memory ? ",\n        " : ", ",
                 (int) signature->args[i].len, declaration);
     }
+}
+
+bool signature_head(const char *name, const char *locals, const char *args, struct text *head)
+{
+    struct signature signature;
+    if (!signature_parse(args, &signature))
+        return false;
+    text_add(head, "__kernel __attribute__((reqd_work_group_size(");
+    for (unsigned i = 0; i < 3; i++) {
+        locals += strspn(locals, " ;");
+        const int len = (int) strcspn(locals, ";");
+        text_add(head, len ? "${%.*s}%s" : "%.*s1%s", len, locals, i < 2 ? ", " : ")))\n");
+        locals += len;
+    }
+    text_add(head, "void %s(", name);
+    declare(&signature, head);
+    text_add(head, ")\n");
+    return !head->failed;
 }

@@ -23,8 +23,13 @@ struct signature {
 /* False when a code is unknown, a declaration is empty, or there are too many. */
 bool signature_parse(const char *args, struct signature *signature);
 
-/* Adds the declarations, with commas between; what lies in memory begins a line. */
-void signature_declare(const struct signature *signature, struct text *text);
+/* Adds what stands before a kernel's body, as a template: its work-group, by a list of at most three
+ * expressions ("WGN; WGM"), its name and its declarations, of which what lies in memory begins a
+ * line. False when the list of arguments is malformed or memory is out. */
+bool signature_head(const char *name, const char *locals, const char *args, struct text *head);
+
+/* By this name templates include a kernel's head. */
+#define SIGNATURE_FILE "kernel"
 
 /* The codes by their names in bundle.h, without prefix. */
 extern const char *const signature_arg_names[KILN_NUM_ARG_CODES];

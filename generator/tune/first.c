@@ -182,12 +182,23 @@ static unsigned next_near(const struct table *table, const bool *taken, unsigned
     return least <= log(near_best) ? next : num;
 }
 
-/* The next of relatives' recipes, nearest relative first; with a table only what takes none of its
- * shapes. `num` when there are no more. */
-static unsigned next_kin(const struct first *first, const bool *taken, const struct table *table)
+/* Whether a configuration takes one of the shapes, be it that it failed there. */
+static bool takes_some(const struct tuner *tuner, const struct problem *problem,
+        const struct config *config, const struct table *table)
+{
+    for (unsigned s = 0; s < table->num; s++)
+        if (config_takes(config, problem, &tuner->facts, table->shapes[s].m, table->shapes[s].n,
+                    table->shapes[s].k))
+            return true;
+    return false;
+}
+
+/* The next of relatives' recipes, nearest relative first: of those that take none of the shapes, or
+ * of all. `num` when there are no more. */
+static unsigned next_kin(const struct first *first, const bool *taken, const bool *takes)
 {
     for (unsigned c = 0; c < first->num_kin; c++)
-        if (!taken[c] && (!table || !(least_lag(table, c, first->num) < HUGE_VAL)))
+        if (!taken[c] && (!takes || !takes[c]))
             return c;
     return first->num;
 }
@@ -202,16 +213,19 @@ void first_sort(const struct tuner *tuner, const struct precision *precision, st
 {
     static struct table table;         /* too large for a stack by habit; one run at a time */
     struct first sorted = { .num = 0 };
-    bool taken[FIRST_MOST] = { false };
+    bool taken[FIRST_MOST] = { false }, takes[FIRST_MOST];
+    const struct problem problem = problem_of_pair(precision, 0);
     double best[MAX_SHAPES], gain;
     table.num = 0;
     fill(tuner, precision, first, &table);
     for (unsigned s = 0; s < table.num; s++)
         best[s] = HUGE_VAL;
+    for (unsigned c = 0; c < first->num; c++)
+        takes[c] = takes_some(tuner, &problem, &first->configs[c], &table);
     for (unsigned i = 0; i < first->num; i++) {
         unsigned c = next_of(&table, best, taken, first->num, &gain);
         if (c == first->num || gain < least_gain)
-            c = next_kin(first, taken, &table);
+            c = next_kin(first, taken, takes);
         if (c == first->num)
             c = next_near(&table, taken, first->num);
         if (c == first->num)

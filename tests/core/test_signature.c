@@ -4,6 +4,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -16,8 +17,11 @@ static void check(const char *args, unsigned num, const uint8_t *codes, const ch
     assert_int_equal(signature.num, num);
     for (unsigned i = 0; i < num; i++)
         assert_int_equal(signature.args[i].code, codes[i]);
-    signature_declare(&signature, &text);
-    assert_string_equal(text.bytes ? text.bytes : "", declared);
+    assert_true(signature_head("f", "WGN; 2 * WGM", args, &text));
+    char expected[512];
+    snprintf(expected, sizeof expected, "__kernel __attribute__((reqd_work_group_size(${WGN}, "
+            "${2 * WGM}, 1)))\nvoid f(%s)\n", declared);
+    assert_string_equal(text.bytes, expected);
     text_free(&text);
 }
 
@@ -46,6 +50,7 @@ static void a_list_may_declare(void **state)
 static void what_has_no_name_is_refused(void **state)
 {
     struct signature signature;
+    struct text text = { 0 };
     char many[3 * (KILN_MAX_ARGS + 1) + 1] = "";
     (void) state;
     for (unsigned i = 0; i <= KILN_MAX_ARGS; i++)
@@ -55,7 +60,9 @@ static void what_has_no_name_is_refused(void **state)
         "WORKSPACE as", many,
     };
     for (size_t i = 0; i < sizeof malformed / sizeof malformed[0]; i++)
-        assert_false(signature_parse(malformed[i], &signature));
+        assert_false(signature_parse(malformed[i], &signature) ||
+                     signature_head("f", "1", malformed[i], &text));
+    assert_null(text.bytes);
     many[strlen(many) - 3] = '\0';
     assert_true(signature_parse(many, &signature));
     assert_int_equal(signature.num, KILN_MAX_ARGS);

@@ -94,7 +94,7 @@ static void multiply_blocks(double c[4], const double a[4], const double b[2])
             "d"(a[0]), "d"(a[1]), "d"(a[2]), "d"(a[3]), "d"(b[0]), "d"(b[1]));
 }
 
-// put in a row of C, where there is such a column.
+// What put does, in a row of C, where there is such a column.
 static void put_column(double x, __global double *out, long col, long N, double alpha, double beta)
 {
     if (col < N)

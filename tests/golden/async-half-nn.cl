@@ -114,7 +114,7 @@ static void multiply_blocks(float c[4], const uint a[4], const uint b[2])
             "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 }
 
-// put in a row of C, where there is such a column.
+// What put does, in a row of C, where there is such a column.
 static void put_column(float x, __global half *out, long col, long N, float alpha, float beta)
 {
     if (col < N)

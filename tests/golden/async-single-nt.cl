@@ -79,7 +79,7 @@ static void copy_b(uint to, __global const float *from, long ld, uint lines, int
     }
 }
 
-// put in a row of C, where there is such a column.
+// What put does, in a row of C, where there is such a column.
 static void put_column(float x, __global float *out, long col, long N, float alpha, float beta)
 {
     if (col < N)

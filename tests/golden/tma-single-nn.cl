@@ -178,7 +178,7 @@ static void transpose_block(__local uchar *tile, uint rows, uint i)
     }
 }
 
-// put in a row of C, where there is such a column.
+// What put does, in a row of C, where there is such a column.
 static void put_column(float x, __global float *out, long col, long N, float alpha, float beta)
 {
     if (col < N)

@@ -6,6 +6,7 @@
  * last element, so that a simulator sees stray accesses.
  */
 #include "core/family.h"
+#include "core/signature.h"
 #include "core/text.h"
 #include "tune/device.h"
 #include "tune/launcher.h"
@@ -36,6 +37,17 @@ static void need(bool good, const char *what)
     }
 }
 
+/* The stage of a family that copies both, which has the arguments of all of them. */
+static const struct family_stage *find_stage(void)
+{
+    const struct family *family = family_find("async");
+    for (unsigned i = 0; i < family->num_stages; i++)
+        if (!strcmp(family->stages[i].template, "copies/both.cl.in"))
+            return &family->stages[i];
+    need(false, "the stage is missing");
+    return NULL;
+}
+
 /* The text of the kernel for elements of so many bytes. */
 static char *render(size_t element_bytes)
 {
@@ -45,17 +57,24 @@ static char *render(size_t element_bytes)
     struct text all = { NULL };
     struct scope scope = { .num = 0 };
     struct tmpl_error error;
+    struct text head = { NULL };
+    const struct family_stage *stage = find_stage();
+    struct tmpl_file *with_head = malloc((num_template_files + 1) * sizeof *with_head);
+    need(with_head && signature_head("copy", stage->locals, stage->args, &head), "out of memory");
+    memcpy(with_head, template_files, num_template_files * sizeof *with_head);
+    with_head[num_template_files] = (struct tmpl_file) { SIGNATURE_FILE, head.bytes };
     need(scope_set(&scope, "ELEM_BYTES", (long) element_bytes) &&
             scope_set(&scope, "WHOLE", 16 / (long) element_bytes) &&
             scope_set(&scope, "COPYA", 1) && scope_set(&scope, "COPYB", 1) &&
-            scope_set(&scope, "PARTS", 0) && scope_set_text(&scope, "KERNEL", "copy"),
-            "the names are too many");
+            scope_set(&scope, "PARTS", 0), "the names are too many");
     for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
-        char *text = tmpl_render(template_files, num_template_files, files[i], &scope, &error);
+        char *text = tmpl_render(with_head, num_template_files + 1, files[i], &scope, &error);
         need(text != NULL, text ? "" : error.what);
         text_add(&all, "%s\n", text);
         free(text);
     }
+    text_free(&head);
+    free(with_head);
     return all.bytes;
 }
 

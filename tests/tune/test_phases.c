@@ -278,6 +278,20 @@ static void relatives_recipes_for_other_shapes_are_verified(void **state)
     assert_true(is_verified(&kin[num_kin - 1], first_row(RECORD_SEARCH)));
 }
 
+/* One that fails wherever it is tried comes behind what is fast. */
+static void relatives_recipes_that_fail_come_last(void **state)
+{
+    (void) state;
+    is_flat = true;
+    make_kin(60);
+    failing_family = "packed";
+    assert_true(run_made(60));
+    assert_int_equal(strcmp(kin[0].family->name, "packed"), 0);
+    for (size_t i = 0; i < first_row(RECORD_SEARCH); i++)
+        assert_false(tuner.records.rows[i].kind == RECORD_EDGES &&
+                     config_equal(&tuner.records.rows[i].config, &kin[0]));
+}
+
 /* At every shape that was timed first there is one that was timed there and is verified. */
 static void every_class_is_served_before_the_search(void **state)
 {
@@ -378,6 +392,7 @@ int main(void)
         TEST(others_evaluate_nothing_again),
         TEST(relatives_recipes_come_before_any_search),
         TEST(relatives_recipes_for_other_shapes_are_verified),
+        TEST(relatives_recipes_that_fail_come_last),
         TEST(every_class_is_served_before_the_search),
         TEST(own_shapes_are_timed_for_all_pairs_and_pinned),
         TEST(held_shapes_are_used_for_nothing_else),

@@ -5,7 +5,8 @@
 #ifndef KILN_KERNELS_COPIES_H
 #define KILN_KERNELS_COPIES_H
 
-/* The arguments that concern X, which is called x, or whose parts are, as `a_rows`. */
+/* Operand X and its copy. The text calls them by these names, and extents and copy with the prefix:
+ * `a_rows`, `a_work`. */
 #define COPY_ARGS(X, rows, cols, name, offset, ld, prefix) \
     rows " as long " prefix "rows; " cols " as long " prefix "cols; " \
     #X " as __global const element_bits *restrict " name "; " \

@@ -1,0 +1,426 @@
+// Elements of float are computed with as float. A product and a sum are fused where the device does
+// that in one step: FP_CONTRACT, on by default, allows it.
+static float load(__global const float *p)
+{
+    return *p;
+}
+
+static void store(float x, __global float *p)
+{
+    *p = x;
+}
+
+// C = alpha x + beta C for one element; beta == 0 does not read C.
+static void put(float x, float alpha, float beta, __global float *p)
+{
+    store(beta == 0 ? alpha * x : alpha * x + beta * load(p), p);
+}
+
+// NVIDIA's instructions, as the PTX ISA names them. An address in local memory is its 32 bits.
+static uint local_address(__local const void *p)
+{
+    return (uint) (ulong) p;
+}
+
+// Divisions of 64 bits take long.
+static ulong divide(ulong x, ulong y)
+{
+    return (x | y) >> 32 ? x / y : (uint) x / (uint) y;
+}
+
+// Begins to copy 4 bytes into local memory: the first `bytes` of them, and zeros.
+static void copy_4(uint to, __global const float *from, uint bytes)
+{
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::
+            "r"(to), "l"((ulong) from), "r"(bytes) : "memory");
+}
+
+// What this work-item has begun to copy since it last committed is one step's.
+static void commit_copies(void)
+{
+    asm volatile("cp.async.commit_group;" ::: "memory");
+}
+
+// Waits for what this work-item has copied, but for the last 1 steps.
+static void wait_for_copies(void)
+{
+    asm volatile("cp.async.wait_group 1;" ::: "memory");
+}
+
+// Begins to copy 32 lines of 32 elements, of which this work-item copies 1
+// at a time in every 8th line. There are `lines` and `cols` of the matrix left; what lies
+// beyond is 0.
+static void copy_a(uint to, __global const float *from, long ld, uint lines, int cols, uint item)
+{
+    const uint first = item / 32, col = item % 32;
+    from += first * ld;
+#pragma unroll
+    for (uint line = first; line < first + 32; line += 8, from += 8 * ld) {
+        {
+            const uint x = col;
+            const uint bytes = line < lines ? clamp(cols - (int) x, 0, 1) * 4 : 0;
+            const uint where = x / 32 * 4096 + line * 128 + x % 32 * 4;
+            copy_4(to + where, from + x, bytes);
+        }
+    }
+}
+
+// Begins to copy 64 lines of 32 values of k, of which this work-item copies four side by side in
+// every 32th line. There are `lines` and `cols` of the matrix left; what lies beyond is 0. Four
+// lines of a value of k are put side by side, so that no two work-items meet in a bank.
+static void copy_b(uint to, __global const float *from, long ld, uint lines, int cols, uint item)
+{
+    const uint first = item / 8, col = item % 8 * 4;
+    from += first * ld;
+#pragma unroll
+    for (uint line = first; line < first + 64; line += 32, from += 32 * ld) {
+#pragma unroll
+        for (uint x = col; x < col + 4; x += 1) {
+            const uint bytes = line < lines ? clamp(cols - (int) x, 0, 1) * 4 : 0;
+            const uint where = line / 64 * 8192 + x * 256
+                    + (line % 64 / 4 ^ x / 4) * 16 + line % 4 * 4;
+            copy_4(to + where, from + x, bytes);
+        }
+    }
+}
+
+// What put does, in a row of C, where there is such a column.
+static void put_column(float x, __global float *out, long col, long N, float alpha, float beta)
+{
+    if (col < N)
+        store(beta == 0 ? alpha * x : alpha * x + beta * load(out + col), out + col);
+}
+
+static uint exchange(uint x, uint distance)
+{
+    uint other;
+    asm volatile("shfl.sync.bfly.b32 %0, %1, %2, 31, 0xffffffff;" :
+            "=r"(other) : "r"(x), "r"(distance));
+    return other;
+}
+
+// x[i] of work-item j of four becomes x[j] of work-item i.
+static void transpose_quad(uint x[4], uint item)
+{
+#pragma unroll
+    for (int i = 0; i < 4; i += 2) {
+        const uint other = exchange(item & 1 ? x[i] : x[i + 1], 1);
+        x[i] = item & 1 ? other : x[i];
+        x[i + 1] = item & 1 ? x[i + 1] : other;
+    }
+#pragma unroll
+    for (int i = 0; i < 2; i++) {
+        const uint other = exchange(item & 2 ? x[i] : x[i + 2], 2);
+        x[i] = item & 2 ? other : x[i];
+        x[i + 2] = item & 2 ? x[i + 2] : other;
+    }
+}
+
+// put for four columns side by side, at an address that is a multiple of their size.
+static void put_four(float4 x, __global float *out, float alpha, float beta)
+{
+    x *= alpha;
+    if (beta != 0)
+        x += beta * *(__global float4 *) out;
+    *(__global float4 *) out = x;
+}
+// C = alpha op(A) op(B) + beta C; C is M x N, row-major.
+// A is stored K x M.
+// B is stored N x K.
+// For NVIDIA's compute capability 8.0 and later.
+// A work-group computes 32 x 64 of C, a warp 32 x 32 of it. Tiles of A and B, 32
+// deep, are copied into local memory asynchronously, 2 ahead of those that are multiplied.
+// As many work-groups as run at once take tiles in turn. Of the tiles that do not make a whole
+// turn, the steps are shared out evenly (stream-K, Osama et al. 2023); what a work-group has of
+// such a tile is kept, to be added up later.
+__kernel __attribute__((reqd_work_group_size(256, 1, 1)))
+void kiln_sgemm_async_stream_tt_bm32_bn64_wm32_wn32_depth128_st3_ku2_group8_bytes4_copy0_slices4(long M,
+        long N, long K,
+        __global const float *restrict A, long a_offset, long lda,
+        __global const float *restrict B, long b_offset, long ldb,
+        __global float *work, long parts_at, float alpha, float beta,
+        __global float *restrict C, long c_offset, long ldc)
+{
+    __local uchar both_tiles[36864] __attribute__((aligned(1024)));
+    __local uchar *a_tiles = both_tiles, *b_tiles = both_tiles + 12288;
+    const uint a_at = local_address(a_tiles), b_at = local_address(b_tiles);
+    const uint item = get_local_id(0), warp = item / 32, lane = item % 32;
+    C += c_offset;
+    // Whether every row of C starts where 4 columns may be stored at once.
+    const ulong misaligned = ((ulong) C | (ulong) (ldc * 4)) & 15;
+    const bool is_aligned = misaligned == 0;
+    A += a_offset;
+    B += b_offset;
+    __global float *parts = work + parts_at + item;
+    // The first `whole` tiles are done in turns; of the rest, which are `steps` steps each, a
+    // work-group takes `share` steps. A last turn that is three quarters full is a turn.
+    const uint groups = get_num_groups(0);
+    const uint tiles = ((uint) M + 31) / 32 * (((uint) N + 63) / 64);
+    const uint in_turns = tiles / groups * groups;
+    const uint whole = tiles - in_turns < groups * 3 / 4 ? in_turns : tiles;
+    const uint steps = ((uint) K + 31) / 32;
+    const ulong all = (ulong) (tiles - whole) * steps;
+    const ulong share = (all + groups - 1) / groups;
+    const ulong begin = min(get_group_id(0) * share, all), end = min(begin + share, all);
+
+    for (ulong turn = get_group_id(0), at = begin; turn < whole || at < end; ) {
+        const bool is_whole = turn < whole;
+        const uint done = is_whole ? 0 : divide(at, steps);
+        const uint tile = is_whole ? turn : whole + done;
+        const int first = is_whole ? 0 : at - (ulong) done * steps;
+        const int num = is_whole ? steps : min((ulong) (steps - first), end - at);
+        turn += groups;
+        at += is_whole ? 0 : num;
+    // Work-groups that run together share rows and columns: 8 rows of tiles at a time.
+    const uint tiles_m = ((uint) M + 31) / 32, tiles_n = ((uint) N + 63) / 64;
+    const uint band = tile / (8 * tiles_n) * 8, in_band = tile - band * tiles_n;
+    const uint band_rows = min(tiles_m - band, (uint) 8);
+    const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;
+    const int first_m = tile_m * 32, first_n = tile_n * 64;
+    {
+        const uint lane_m = lane / 4, lane_n = lane % 4;
+        const uint warp_m = warp % 1 * 32, warp_n = warp % 2 * 32;
+        // Where a work-item's first rows (columns) are in the parts of a tile, of 32 (64) by 32
+        // values of k.
+        const uint a_chunk = warp_m / 32 * 4096 + (warp_m % 32 / 4 + lane_m) * 16;
+        const uint b_chunk = warp_n / 64 * 8192 + (warp_n % 64 / 4 + lane_n) * 16;
+        float c[4][8];
+        #pragma unroll
+        for (int m = 0; m < 4; m++)
+        #pragma unroll
+            for (int n = 0; n < 8; n++)
+                c[m][n] = 0;
+        // Of each step this warp has one part of 4.
+        const int slice = warp / 2;
+        // All have read what is left of the tiles before.
+        barrier(CLK_LOCAL_MEM_FENCE);
+        int stage = 0;
+        for (int t = 0; t < num + 2; t++) {
+            // The tiles of step t - 2 are there for all, and all have multiplied those of the step
+            // before, whose place is the next one to copy to.
+            if (t >= 2) {
+                wait_for_copies();
+                barrier(CLK_LOCAL_MEM_FENCE);
+            }
+            if (t < num) {
+                const int k = (first + t) * 32;
+                copy_a(a_at + stage * 4096, A + k * lda + first_m, lda, K - k, M - first_m, item);
+                copy_b(b_at + stage * 8192, B + first_n * ldb + k, ldb, N - first_n, K - k, item);
+            }
+            commit_copies();
+            if (++stage == 3)
+                stage = 0;
+            if (t < 2)
+                continue;
+            // Of the last step, what there is of K.
+            const long left = K - (long) (first + t - 2) * 32;
+            __local const uchar *a_tile = a_tiles + stage * 4096;
+            __local const uchar *b_tile = b_tiles + stage * 8192;
+            if (left >= 32) {
+                // For one value of k after the other, of rows and columns four side by side at a
+                // time.
+                #pragma unroll 2
+                for (int q = slice * 2; q < (slice + 1) * 2; q++) {
+                    const uint a_from = a_chunk;
+                    const uint b_from = b_chunk ^ q * 16;
+                #pragma unroll
+                    for (int k = 4 * q; k < 4 * q + 4; k++) {
+                        float as[4], bs[8];
+                #pragma unroll
+                        for (int m = 0; m < 4; m += 4) {
+                            const float4 x = *(__local const float4 *) (a_tile + k * 128 + a_from
+                                    + m / 8 * 8192 + m % 8 * 32);
+                            as[m] = x.s0, as[m + 1] = x.s1, as[m + 2] = x.s2, as[m + 3] = x.s3;
+                        }
+                #pragma unroll
+                        for (int n = 0; n < 8; n += 4) {
+                            const float4 x = *(__local const float4 *) (b_tile + k * 256
+                                    + (b_from ^ n % 8 * 16) + n / 8 * 128);
+                            bs[n] = x.s0, bs[n + 1] = x.s1, bs[n + 2] = x.s2, bs[n + 3] = x.s3;
+                        }
+                #pragma unroll
+                        for (int n = 0; n < 8; n++)
+                #pragma unroll
+                            for (int m = 0; m < 4; m++)
+                                c[m][n] += as[m] * bs[n];
+                    }
+                }
+            } else {
+                // For one value of k after the other, of rows and columns four side by side at a
+                // time.
+                for (int q = slice * 2; q < (slice + 1) * 2 && 4 * q < left; q++) {
+                    const uint a_from = a_chunk;
+                    const uint b_from = b_chunk ^ q * 16;
+                #pragma unroll
+                    for (int k = 4 * q; k < 4 * q + 4; k++) {
+                        float as[4], bs[8];
+                #pragma unroll
+                        for (int m = 0; m < 4; m += 4) {
+                            const float4 x = *(__local const float4 *) (a_tile + k * 128 + a_from
+                                    + m / 8 * 8192 + m % 8 * 32);
+                            as[m] = x.s0, as[m + 1] = x.s1, as[m + 2] = x.s2, as[m + 3] = x.s3;
+                        }
+                #pragma unroll
+                        for (int n = 0; n < 8; n += 4) {
+                            const float4 x = *(__local const float4 *) (b_tile + k * 256
+                                    + (b_from ^ n % 8 * 16) + n / 8 * 128);
+                            bs[n] = x.s0, bs[n + 1] = x.s1, bs[n + 2] = x.s2, bs[n + 3] = x.s3;
+                        }
+                #pragma unroll
+                        for (int n = 0; n < 8; n++)
+                #pragma unroll
+                            for (int m = 0; m < 4; m++)
+                                c[m][n] += as[m] * bs[n];
+                    }
+                }
+            }
+        }
+        // What slices have is added up, always in the same order, through local memory: all tiles
+        // have been multiplied.
+        __local float *sums = (__local float *) a_tiles + item % 64;
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (slice > 0)
+        #pragma unroll
+            for (int m = 0; m < 4; m++)
+        #pragma unroll
+                for (int n = 0; n < 8; n++)
+                    sums[((slice - 1) * 32 + m * 8 + n) * 64] = c[m][n];
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (slice > 0)
+            continue;
+        #pragma unroll
+        for (int x = 0; x < 3; x++)
+        #pragma unroll
+            for (int m = 0; m < 4; m++)
+        #pragma unroll
+                for (int n = 0; n < 8; n++)
+                    c[m][n] += sums[(x * 32 + m * 8 + n) * 64];
+        if (num < steps) {
+            // Not all of the tile: kept for the stage that adds up.
+            __global float *part = parts + (2 * get_group_id(0) + (first == 0)) * 2048;
+        #pragma unroll
+            for (int m = 0; m < 4; m++)
+        #pragma unroll
+                for (int n = 0; n < 8; n++)
+                    part[(m * 8 + n) * 64] = c[m][n];
+            continue;
+        }
+        #pragma unroll
+        for (int m = 0; m < 4; m++) {
+            const long row = first_m + warp_m + m / 4 * 32 + lane_m * 4 + m % 4;
+            __global float *out = C + row * ldc;
+        #pragma unroll
+            for (int n = 0; n < 8; n += 4) {
+                const long block = first_n + warp_n + n * 4;
+                if (is_aligned && block + 15 < N) {
+                    if (row < M)
+                        put_four((float4) (c[m][n], c[m][n + 1], c[m][n + 2], c[m][n + 3]),
+                                out + block + lane_n * 4, alpha, beta);
+                    continue;
+                }
+                // Where rows of C begin anywhere: four work-items side by side store four columns
+                // at once.
+                uint x[4] = { as_uint(c[m][n]), as_uint(c[m][n + 1]), as_uint(c[m][n + 2]),
+                        as_uint(c[m][n + 3]) };
+                transpose_quad(x, lane);
+                if (row < M)
+        #pragma unroll
+                    for (int i = 0; i < 4; i++)
+                        put_column(as_float(x[i]), out, block + i * 4 + lane_n, N, alpha, beta);
+            }
+        }
+    }
+    }
+}
+// Adds up what work-groups have of a tile that none did alone, and stores it. Of 128 elements at a
+// time each of eight warps adds up every eighth part; what they have is then added in their order.
+__kernel __attribute__((reqd_work_group_size(256, 1, 1)))
+void kiln_sgemm_async_add_tt_bm32_bn64_wm32_wn32_depth128_st3_ku2_group8_bytes4_copy0_slices4(long M,
+        long N, long K,
+        __global const float *restrict work, long parts_at, float alpha, float beta,
+        __global float *restrict C, long c_offset, long ldc)
+{
+    __local float sums[8][128] __attribute__((aligned(16)));
+    __local uint told[6];
+    const uint adder = get_local_id(0);
+    // Work-groups share a tile. One work-item finds out which it is, and what there is of it.
+    if (adder == 0) {
+        // The first `whole` tiles are done in turns; of the rest, which are `steps` steps each, a
+        // work-group takes `share` steps. A last turn that is three quarters full is a turn.
+        const uint groups = get_num_groups(0);
+        const uint tiles = ((uint) M + 31) / 32 * (((uint) N + 63) / 64);
+        const uint in_turns = tiles / groups * groups;
+        const uint whole = tiles - in_turns < groups * 3 / 4 ? in_turns : tiles;
+        const uint steps = ((uint) K + 31) / 32;
+        const ulong all = (ulong) (tiles - whole) * steps;
+        const ulong share = (all + groups - 1) / groups;
+        const uint adders = groups * get_num_groups(1);
+        const uint number = get_group_id(1) * groups + get_group_id(0);
+        const uint each = min(adders / max(tiles - whole, 1U), 16U);
+        const uint tile = whole + number / each;
+        told[0] = 1;
+        if (tile < tiles) {
+            // Work-groups that run together share rows and columns: 8 rows of tiles at a time.
+            const uint tiles_m = ((uint) M + 31) / 32, tiles_n = ((uint) N + 63) / 64;
+            const uint band = tile / (8 * tiles_n) * 8, in_band = tile - band * tiles_n;
+            const uint band_rows = min(tiles_m - band, (uint) 8);
+            const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;
+            const int first_m = tile_m * 32, first_n = tile_n * 64;
+            // The work-groups that have the tile's first and last step: the first has it as its
+            // last piece, the others what they have of it as their first.
+            const ulong begin = (ulong) (tile - whole) * steps;
+            const uint from = steps > 0 ? divide(begin, share) : 0;
+            told[0] = steps > 0 ? divide(begin + steps - 1, share) - from + 1 : 0;
+            told[1] = from;
+            told[2] = number % each;
+            told[3] = each;
+            told[4] = first_m;
+            told[5] = first_n;
+        }
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    const uint num = told[0];
+    if (num == 1)
+        return;
+    const int first_m = told[4], first_n = told[5];
+    __global const float *parts = work + parts_at + 2 * (ulong) told[1] * 2048;
+    C += c_offset;
+    for (uint at = told[2]; at < 16; at += told[3]) {
+        float4 sum = 0;
+        for (uint p = adder / 32; p < num; p += 144) {
+            float4 part[18];
+#pragma unroll
+            for (int u = 0; u < 18; u++) {
+                const uint q = p + u * 8, piece = q == 0 ? 1 : 2 * q;
+                part[u] = 0;
+                if (q < num)
+                    part[u] = *(__global const float4 *) (parts + piece * 2048
+                            + at * 128 + adder % 32 * 4);
+            }
+#pragma unroll
+            for (int u = 0; u < 18; u++)
+                sum += part[u];
+        }
+        *(__local float4 *) &sums[adder / 32][adder % 32 * 4] = sum;
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (adder < 128) {
+            float all = 0;
+#pragma unroll
+            for (int u = 0; u < 8; u++)
+                all += sums[u][adder];
+            // Where the element is: as the stage before has it, of which a work-item has every
+            // 64th.
+            const uint element = at * 128 + adder;
+            const uint item = element % 64, e = element / 64;
+            const uint warp = item / 32, lane = item % 32;
+            const uint lane_m = lane / 4, lane_n = lane % 4;
+            const uint warp_m = warp % 1 * 32, warp_n = warp % 2 * 32;
+            const uint m = e / 8, n = e % 8;
+            const long row = first_m + warp_m + m / 4 * 32 + lane_m * 4 + m % 4;
+            const long col = first_n + warp_n + n / 4 * 16 + lane_n * 4 + n % 4;
+            if (row < M)
+                put_column(all, C + row * ldc, col, N, alpha, beta);
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
+    }
+}
