@@ -507,6 +507,7 @@ static void a_lead_of_generic_may_be_mispredicted(void **state)
     assert_true(select_generic(&records, precision_find("single"), &against));
     assert_int_equal(against.slower, 1);
     assert_int_equal(against.unverified, 0);
+    records_free(&records);
 }
 
 /* Also where that is worth little on the whole; not for noise. */
