@@ -9,8 +9,8 @@ const char *const signature_arg_names[KILN_NUM_ARG_CODES] = {
     "PACKED_A", "PACKED_A_AT", "PACKED_LDA", "PACKED_B", "PACKED_B_AT", "PACKED_LDB",
 };
 
-/* How a kernel's text sees them, unless a list says otherwise. What a stage writes it declares
- * itself, and what lies in the workspace has a name for what it is. */
+/* How a kernel's text sees them, unless a list says otherwise. The workspace and its regions have
+ * no default: a list names them for what lies there. */
 static const char *const declarations[KILN_NUM_ARG_CODES] = {
     [KILN_ARG_M] = "${I} M", [KILN_ARG_N] = "${I} N", [KILN_ARG_K] = "${I} K",
     [KILN_ARG_ALPHA] = "${R} alpha", [KILN_ARG_BETA] = "${R} beta",

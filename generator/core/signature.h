@@ -15,7 +15,8 @@ struct signature {
     unsigned num;
     struct {
         uint8_t code;                  /* enum kiln_arg */
-        const char *declaration;       /* a template's text; not terminated where it is the list's */
+        const char *declaration;       /* a template's text of so many bytes; static, or the
+                                          list's */
         size_t len;
     } args[KILN_MAX_ARGS];
 };
@@ -23,9 +24,9 @@ struct signature {
 /* False when a code is unknown, a declaration is empty, or there are too many. */
 bool signature_parse(const char *args, struct signature *signature);
 
-/* Adds what stands before a kernel's body, as a template: its work-group, by a list of at most three
- * expressions ("WGN; WGM"), its name and its declarations, of which what lies in memory begins a
- * line. False when the list of arguments is malformed or memory is out. */
+/* Adds what stands before a kernel's body, as a template: its work-group, by a list of at most
+ * three expressions ("WGN; WGM"), its name and its declarations, of which what lies in memory
+ * begins a line. False when the list of arguments is malformed or memory is out. */
 bool signature_head(const char *name, const char *locals, const char *args, struct text *head);
 
 /* By this name templates include a kernel's head. */

@@ -148,8 +148,8 @@ static void add_known(struct phases *phases, unsigned from, unsigned to, bool is
 }
 
 /* The search begins where what came before it ends. The most of what was known before it comes
- * first, then the best of each task, then the next best, then what else relatives have, whose shapes
- * may not have been drawn, then the siblings of all these, then the rest. */
+ * first, then the best of each task, then the next best, then what else relatives have, whose
+ * shapes may not have been drawn, then the siblings of all these, then the rest. */
 static bool search_each(struct phases *phases, const struct task *tasks, size_t num, size_t own,
         double end)
 {
