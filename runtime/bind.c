@@ -22,7 +22,7 @@ struct kiln_pack kiln_pack_of(const struct kiln_product *product, unsigned prepa
 {
     bool is_a = prepared == KILN_PREPARED_A;
     return (struct kiln_pack){
-        .precision = (enum kiln_precision)product->precision,
+        .precision = kiln_precision_of_call(product->precision),
         .operand = (enum kiln_pack_operand)prepared,
         .trans = (is_a ? product->transa : product->transb) ? KILN_TRANS : KILN_NO_TRANS,
         .rows = is_a ? product->m : product->k,

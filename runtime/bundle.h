@@ -15,7 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { KILN_BUNDLE_FORMAT = 11 };
+enum { KILN_BUNDLE_FORMAT = 12 };
 
 enum {
     KILN_MAX_STAGES = 6,
@@ -62,8 +62,8 @@ enum kiln_arg {
     KILN_NUM_ARG_CODES
 };
 
-/* A part of the workspace: a matrix of round_up(dim[0], round[0]) x round_up(dim[1], round[1])
- * elements of element_bytes each.
+/* A part of the workspace: a matrix of round_up(dim[0], round[0]) + more rows and
+ * round_up(dim[1], round[1]) columns, of elements of element_bytes each.
  *
  * At most one region holds prepared A, and one B. It lies in the workspace; when a call brings a
  * pack, in the pack; and nowhere where the operand is taken as it is. So kernels find it by the
@@ -71,6 +71,7 @@ enum kiln_arg {
 struct kiln_region {
     uint8_t dim[2];                    /* enum kiln_dim */
     uint32_t round[2];                 /* >= 1 */
+    uint32_t more;                     /* rows that say something of each column */
     uint32_t element_bytes;
     uint8_t holds;                     /* enum kiln_prepared */
 };

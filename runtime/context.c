@@ -141,6 +141,26 @@ static enum kiln_status make_links(struct kiln_context *context,
     return KILN_SUCCESS;
 }
 
+/* Has the link recipes of emulated single precision that are for the device? */
+static bool link_emulates(const struct kiln_link *link)
+{
+    for (uint32_t r = 0; r < link->num_recipes; r++) {
+        if (link->bundle->recipes[r].precision == KILN_EMULATED && !link->left_out[r]) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void find_emulation(struct kiln_context *context)
+{
+    while (context->emulation < context->num_links &&
+           !link_emulates(&context->links[context->emulation])) {
+        context->emulation++;
+    }
+    context->has_emulation = context->emulation < context->num_links;
+}
+
 /* What came of building in advance. */
 struct progress {
     bool any;                          /* a recipe can be used */
@@ -158,8 +178,8 @@ static bool build_recipe(struct kiln_context *context, struct kiln_link *link, u
 
 /* The recipes that calls may be served by: those with a time, and of the others those up to the
  * first that takes every call. */
-static bool build_recipes(struct kiln_context *context, struct kiln_link *link,
-        enum kiln_precision precision, unsigned pair, enum kiln_status *passing)
+static bool build_recipes(struct kiln_context *context, struct kiln_link *link, unsigned precision,
+        unsigned pair, enum kiln_status *passing)
 {
     const struct kiln_bundle *bundle = link->bundle;
     bool serves = false, serves_all = false;
@@ -195,7 +215,9 @@ static enum kiln_status build_now(struct kiln_context *context)
 {
     struct progress progress = {.passing = KILN_SUCCESS};
     for (size_t slot = 0; slot < KILN_NUM_PRECISIONS; slot++) {
-        bool runs = kiln_precision_runs(kiln_precisions[slot].precision, &context->facts);
+        const unsigned precision = kiln_precisions[slot].precision;
+        bool runs = kiln_precision_runs(precision, &context->facts) &&
+                    (precision != KILN_EMULATED || context->arithmetic == KILN_ALLOW_EMULATION);
         for (unsigned pair = 0; runs && pair < 4; pair++) {
             build_pair(context, slot, pair, &progress);
         }
@@ -224,6 +246,7 @@ static enum kiln_status retain_handles(struct kiln_context *context, cl_context 
 static enum kiln_status context_init(struct kiln_context *context, cl_context opencl_context,
         cl_device_id device, const struct kiln_context_params *params)
 {
+    context->arithmetic = params->arithmetic == 0 ? KILN_NATIVE : params->arithmetic;
     context->log = params->log;
     context->log_user = params->log_user;
     context->recent = calloc(KILN_NUM_RECENT, sizeof *context->recent);
@@ -245,6 +268,12 @@ static enum kiln_status context_init(struct kiln_context *context, cl_context op
     }
     if (status == KILN_SUCCESS) {
         status = make_links(context, params);
+    }
+    if (status == KILN_SUCCESS && !kiln_arithmetic_is_known(params->arithmetic)) {
+        status = KILN_INVALID_ARITHMETIC;
+    }
+    if (status == KILN_SUCCESS) {
+        find_emulation(context);
     }
     if (status == KILN_SUCCESS && params->build == KILN_BUILD_NOW) {
         status = build_now(context);

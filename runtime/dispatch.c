@@ -53,8 +53,8 @@ static bool bound_recipe(const struct kiln_context *context, const struct kiln_p
 {
     const unsigned link = problem->bound_link;
     const uint32_t recipe = problem->bound_recipe;
-    const bool is_first = walk->link < context->num_links;
-    walk->link = context->num_links;
+    const bool is_first = walk->turn < context->num_links;
+    walk->turn = context->num_links;
     return is_first &&
            kiln_recipe_takes(&context->links[link].bundle->recipes[recipe], &problem->product) &&
            choose(context, problem, link, recipe, choice);
@@ -90,16 +90,28 @@ static void log_shape(const struct kiln_context *context, const struct kiln_prod
             pairs[2 * product->transa + product->transb], batch, NULL);
 }
 
-/* Whether none of the bundles before a link has recipes for the product. */
+/* Which link has the turn: as they come, but where emulation is allowed one that has it before
+ * those that do not. */
+static unsigned link_in_turn(const struct kiln_context *context,
+        const struct kiln_product *product, unsigned turn)
+{
+    if (product->precision != KILN_EMULATED || turn > context->emulation) {
+        return turn;
+    }
+    return turn == 0 ? context->emulation : turn - 1;
+}
+
+/* Whether none of the bundles before this turn has recipes for the product. */
 static bool is_first_to_rank(const struct kiln_context *context,
-        const struct kiln_product *product, unsigned link)
+        const struct kiln_product *product, unsigned turn)
 {
     struct kiln_rank ranks[KILN_RANKED];
     unsigned before = 0;
-    while (before < link && rank(context, before, product, NULL, ranks) == 0) {
+    while (before < turn &&
+           rank(context, link_in_turn(context, product, before), product, NULL, ranks) == 0) {
         before++;
     }
-    return before == link;
+    return before == turn;
 }
 
 /* The first recipes of a bundle in order, as they were found before for such a shape, or anew. */
@@ -114,7 +126,7 @@ static void rank_first(const struct kiln_context *context, const struct kiln_pro
         take_order(ranks, walk);
         kiln_recent_note(context->recent, &key, ranks, walk->num);
         if (context->logs_calls && walk->num > 0 &&
-            is_first_to_rank(context, product, walk->link)) {
+            is_first_to_rank(context, product, walk->turn)) {
             log_shape(context, product);
         }
     }
@@ -155,8 +167,9 @@ bool kiln_walk_next(const struct kiln_context *context, const struct kiln_proble
     if (problem->bound != 0) {
         return bound_recipe(context, problem, walk, choice);
     }
-    for (; walk->link < context->num_links; *walk = (struct kiln_walk){.link = walk->link + 1}) {
+    for (; walk->turn < context->num_links; *walk = (struct kiln_walk){.turn = walk->turn + 1}) {
         uint32_t recipe = 0;
+        walk->link = link_in_turn(context, &problem->product, walk->turn);
         while (next_in_order(context, &problem->product, walk, &recipe)) {
             if (choose(context, problem, walk->link, recipe, choice)) {
                 return true;

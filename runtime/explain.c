@@ -27,7 +27,12 @@ static void add_shape(struct kiln_text *text, const char *key, size_t m, size_t 
 static void add_problem(struct kiln_text *text, const struct kiln_problem *problem)
 {
     const struct kiln_product *product = &problem->product;
-    add_fact(text, "precision", kiln_precision_find(product->precision)->name);
+    const unsigned precision = kiln_precision_of_call(product->precision);
+    add_fact(text, "precision", kiln_precision_find(precision)->name);
+    if (problem->wants_emulation) {
+        add_fact(text, "arithmetic", product->precision == KILN_EMULATED ? "emulation allowed"
+                : "native: no bundle has emulation for the device");
+    }
     add_shape(text, "shape", product->m, product->n, product->k);
     kiln_text_add(text, product->transa ? " transa=T" : " transa=N");
     kiln_text_add(text, product->transb ? " transb=T" : " transb=N");

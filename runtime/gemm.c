@@ -5,7 +5,11 @@ enum kiln_status kiln_problem_make(const struct kiln_context *context,
         const struct kiln_gemm *gemm, enum kiln_checks checks, struct kiln_problem *problem)
 {
     enum kiln_status status = kiln_problem_check(context, gemm, checks, problem);
-    return status == KILN_SUCCESS ? kiln_problem_bind(context, gemm, problem) : status;
+    if (status == KILN_SUCCESS) {
+        status = kiln_problem_bind(context, gemm, problem);
+    }
+    return status == KILN_SUCCESS && !kiln_arithmetic_is_known(gemm->arithmetic)
+            ? KILN_INVALID_ARITHMETIC : status;
 }
 
 static enum kiln_status enqueue(struct kiln_context *context, const struct kiln_gemm *gemm,

@@ -112,8 +112,27 @@ enum {
 #undef PRECISION
 };
 
+/* No precision of a call: that of products for which emulation is allowed and there, and of recipes
+ * that emulate. */
+enum { KILN_EMULATED = KILN_ID_EMULATED };
+
+/* How a call names a precision of precisions.inc. */
+static inline enum kiln_precision kiln_precision_of_call(unsigned precision)
+{
+    return precision == KILN_EMULATED ? KILN_SINGLE : (enum kiln_precision)precision;
+}
+/* 0 is the default. */
+static inline bool kiln_arithmetic_is_known(unsigned arithmetic)
+{
+    return arithmetic == 0 || arithmetic == KILN_NATIVE || arithmetic == KILN_ALLOW_EMULATION;
+}
+static inline enum kiln_arithmetic kiln_arithmetic_of_call(unsigned precision)
+{
+    return precision == KILN_EMULATED ? KILN_ALLOW_EMULATION : KILN_NATIVE;
+}
+
 struct kiln_precision_facts {
-    enum kiln_precision precision;
+    unsigned precision;                /* enum kiln_precision, or KILN_EMULATED */
     const char *name;
     size_t element_bytes;              /* of A, B and C */
     size_t real_bytes;                 /* of alpha, beta and the sums: cl_float or cl_double */
@@ -256,6 +275,9 @@ struct kiln_context {
     struct kiln_device_facts facts;
     void (*log)(void *user, const char *message);
     void *log_user;
+    enum kiln_arithmetic arithmetic;   /* of calls that name none */
+    bool has_emulation;                /* a link has recipes of it that are for the device: */
+    unsigned emulation;                /* the first such link */
     bool logs_calls;                   /* tells of shapes, from the end of creation on */
     unsigned num_links;
     struct kiln_link links[KILN_MAX_LINKS];
@@ -301,6 +323,7 @@ enum kiln_status kiln_buffer_query(cl_mem buffer, enum kiln_status invalid,
 struct kiln_problem {
     struct kiln_product product;
     size_t real_bytes;
+    bool wants_emulation;              /* whether there is any or not */
     double alpha, beta;
     cl_mem a, b, c;
     struct kiln_places places;         /* the context's workspace begins at 0 */
@@ -371,6 +394,7 @@ struct kiln_choice {
 
 /* Where a walk through the recipes stands; all zero at its beginning. */
 struct kiln_walk {
+    unsigned turn;                     /* of the links that the walk goes through, and which it is */
     unsigned link;
     bool has_begun;                    /* the first recipes of the link's bundle are ranked: */
     unsigned num, at;

@@ -162,7 +162,7 @@ static bool region_elements(const struct kiln_product *product, uint32_t units,
     return kiln_round_up(kiln_extent(product, units, region->dim[0]), region->round[0], &rows) &&
            kiln_round_up(kiln_extent(product, units, region->dim[1]), region->round[1],
                    &columns) &&
-           kiln_multiply(rows, columns, elements);
+           kiln_add(rows, region->more, &rows) && kiln_multiply(rows, columns, elements);
 }
 
 static bool regions_fit(const struct kiln_recipe *recipe, const struct kiln_product *padded)
@@ -201,9 +201,9 @@ bool kiln_indices_fit(const struct kiln_recipe *recipe, const struct kiln_produc
 
 bool kiln_recipe_takes(const struct kiln_recipe *recipe, const struct kiln_product *product)
 {
-    return recipe->precision == product->precision && recipe->transa == product->transa &&
-           recipe->transb == product->transb && kiln_guard_takes(&recipe->guard, product) &&
-           kiln_indices_fit(recipe, product);
+    return kiln_precision_serves(recipe->precision, product->precision) &&
+           recipe->transa == product->transa && recipe->transb == product->transb &&
+           kiln_guard_takes(&recipe->guard, product) && kiln_indices_fit(recipe, product);
 }
 
 /* ---- Stages ---- */

@@ -46,6 +46,12 @@ enum {
 #undef PRECISION
 };
 
+/* Do recipes for one precision serve products of another? */
+static inline bool kiln_precision_serves(unsigned recipe, unsigned product)
+{
+    return recipe == product || (product == KILN_ID_EMULATED && recipe == KILN_ID_SINGLE);
+}
+
 /* How a matrix lies in memory: `rows` rows of `row_length` elements, `ld` elements apart. */
 struct kiln_matrix {
     size_t offset, ld, stride;         /* elements; stride is 0 unless there is a batch */

@@ -53,8 +53,8 @@ static unsigned insert(const struct kiln_rank *rank, struct kiln_rank ranks[KILN
 
 static bool is_candidate(const struct kiln_recipe *recipe, const struct kiln_product *product)
 {
-    return recipe->precision == product->precision && recipe->transa == product->transa &&
-           recipe->transb == product->transb &&
+    return kiln_precision_serves(recipe->precision, product->precision) &&
+           recipe->transa == product->transa && recipe->transb == product->transb &&
            kiln_guard_takes_extents(&recipe->guard, product->m, product->n, product->k);
 }
 

@@ -224,7 +224,7 @@ static bool region_is_sound(const struct kiln_recipe *recipe, const struct kiln_
     const unsigned long_dim = region->holds == KILN_PREPARED_A ? KILN_DIM_M : KILN_DIM_N;
     bool is_rows = (recipe->as_is & region->holds) == 0 ||
                    (region->dim[0] == long_dim && region->dim[1] == KILN_DIM_K &&
-                    region->element_bytes ==
+                    region->more == 0 && region->element_bytes ==
                             kiln_precision_find(recipe->precision)->element_bytes);
     return region->dim[0] < num_dims && region->dim[1] < num_dims && is_rows &&
            region->round[0] >= 1 && region->round[1] >= 1 && region->element_bytes >= 1 &&

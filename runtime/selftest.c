@@ -72,7 +72,8 @@ static cl_mem matrix_buffer(const struct test *test, size_t rows, size_t columns
 static enum kiln_status multiply(const struct test *test, cl_mem a, cl_mem b, cl_mem c)
 {
     const struct kiln_gemm gemm = {
-        .precision = test->precision->precision,
+        .precision = kiln_precision_of_call(test->precision->precision),
+        .arithmetic = kiln_arithmetic_of_call(test->precision->precision),
         .transa = test->transa ? KILN_TRANS : KILN_NO_TRANS,
         .transb = test->transb ? KILN_TRANS : KILN_NO_TRANS,
         .m = TEST_M, .n = TEST_N, .k = TEST_K, .alpha = 2, .beta = 3,
@@ -123,7 +124,7 @@ static enum kiln_status test_one(const struct test *test)
 }
 
 /* A bundle may leave a precision out altogether. */
-static bool is_served(const struct kiln_context *context, enum kiln_precision precision)
+static bool is_served(const struct kiln_context *context, unsigned precision)
 {
     if (!kiln_precision_runs(precision, &context->facts)) {
         return false;

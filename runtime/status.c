@@ -50,6 +50,7 @@ static const char *const kiln_status_strings[] = {
     [KILN_PACK_BUNDLE_MISMATCH] = "a pack was made with a bundle that the context does not use",
     [KILN_PACK_RECIPE_MISMATCH] = "the two packs were made for different kernels",
     [KILN_PACK_UNSUITABLE] = "the kernel that a pack was made for can not serve the call",
+    [KILN_INVALID_ARITHMETIC] = "the arithmetic is neither KILN_NATIVE nor KILN_ALLOW_EMULATION",
 };
 
 _Static_assert(sizeof kiln_status_strings / sizeof *kiln_status_strings == KILN_NUM_STATUSES,

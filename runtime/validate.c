@@ -85,15 +85,23 @@ static bool layout_is_known(enum kiln_layout layout, bool strict)
     return layout == KILN_ROW_MAJOR || layout == KILN_COL_MAJOR || (layout == 0 && !strict);
 }
 
-static enum kiln_status read_modes(const struct kiln_gemm *gemm, bool strict,
-        struct kiln_problem *problem)
+/* Whether single precision may be emulated. */
+static bool may_emulate(const struct kiln_context *context, const struct kiln_gemm *gemm)
+{
+    return (gemm->arithmetic != 0 ? gemm->arithmetic : context->arithmetic) == KILN_ALLOW_EMULATION;
+}
+
+static enum kiln_status read_modes(const struct kiln_context *context,
+        const struct kiln_gemm *gemm, bool strict, struct kiln_problem *problem)
 {
     struct kiln_product *product = &problem->product;
-    product->precision = gemm->precision == 0 ? KILN_SINGLE : gemm->precision;
-    const struct kiln_precision_facts *precision = kiln_precision_find(product->precision);
-    if (precision == NULL) {
+    const unsigned asked = gemm->precision == 0 ? KILN_SINGLE : gemm->precision;
+    const struct kiln_precision_facts *precision = kiln_precision_find(asked);
+    if (precision == NULL || asked == KILN_EMULATED) {
         return KILN_INVALID_PRECISION;
     }
+    problem->wants_emulation = asked == KILN_SINGLE && may_emulate(context, gemm);
+    product->precision = problem->wants_emulation && context->has_emulation ? KILN_EMULATED : asked;
     product->element_bytes = precision->element_bytes;
     problem->real_bytes = precision->real_bytes;
     if (!layout_is_known(gemm->layout, strict)) {
@@ -367,7 +375,7 @@ enum kiln_status kiln_problem_check(const struct kiln_context *context,
     struct kiln_product *product = &problem->product;
     bool strict = checks == KILN_CHECK_ALL_STRICT;
     memset(problem, 0, sizeof *problem);
-    enum kiln_status status = read_modes(gemm, strict, problem);
+    enum kiln_status status = read_modes(context, gemm, strict, problem);
     if (status != KILN_SUCCESS) {
         return status;
     }

@@ -346,6 +346,8 @@ static bool fill_region(struct source *source, const struct family_region *from,
     if (!evaluate(source, from->element_bytes, strlen(from->element_bytes), &bytes))
         return false;
     region->element_bytes = (uint32_t) bytes;
+    if (from->more && !evaluate_part(source, from->more, 0, &region->more))
+        return false;
     return prepared_code(from->holds, &region->holds);
 }
 

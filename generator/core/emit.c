@@ -174,7 +174,7 @@ static void emit_times(const struct emitted_times *times, struct text *text)
 static bool same_region(const struct kiln_region *a, const struct kiln_region *b)
 {
     return a->dim[0] == b->dim[0] && a->dim[1] == b->dim[1] && a->round[0] == b->round[0] &&
-           a->round[1] == b->round[1] && a->element_bytes == b->element_bytes &&
+           a->round[1] == b->round[1] && a->more == b->more && a->element_bytes == b->element_bytes &&
            a->holds == b->holds;
 }
 
@@ -211,9 +211,9 @@ static unsigned *places_of_regions(const struct kiln_bundle *bundle, unsigned *n
 
 static void emit_region(const struct kiln_region *g, struct text *text)
 {
-    text_add(text, "    { { KILN_DIM_%s, KILN_DIM_%s }, { %u, %u }, %u, KILN_PREPARED_%s },\n",
+    text_add(text, "    { { KILN_DIM_%s, KILN_DIM_%s }, { %u, %u }, %u, %u, KILN_PREPARED_%s },\n",
             assemble_dim_names[g->dim[0]], assemble_dim_names[g->dim[1]], g->round[0],
-            g->round[1], g->element_bytes, assemble_prepared_names[g->holds]);
+            g->round[1], g->more, g->element_bytes, assemble_prepared_names[g->holds]);
 }
 
 static void emit_regions(const struct kiln_bundle *bundle, const unsigned *places, unsigned num,

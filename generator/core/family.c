@@ -341,13 +341,34 @@ struct problem preset_problem(const struct family_preset *preset, const struct c
 
 /* ---- Scope and rules ---- */
 
+static bool scope_precision(struct scope *scope, const struct precision *precision)
+{
+    bool room = true;
+    for (size_t i = 0; i < num_precisions; i++)
+        room = room && scope_set(scope, precisions[i].constant, &precisions[i] == precision);
+    return room;
+}
+
+/* Is the family for the precision in the scope? */
+static bool serves_scope(const struct family *family, const struct scope *scope)
+{
+    const char *const serves = family->serves ? family->serves : "!EMULATED";
+    struct expr_error e;
+    int64_t value = 0;
+    return expr_eval(serves, strlen(serves), scope, &value, &e) && value;
+}
+
+bool family_serves(const struct family *family, const struct precision *precision)
+{
+    struct scope scope;
+    scope.num = scope.globals = scope.floor = 0;
+    return scope_precision(&scope, precision) && serves_scope(family, &scope);
+}
+
 static bool scope_problem(struct scope *scope, const struct problem *problem)
 {
     const struct precision *p = problem->precision;
-    bool room = true;
-    for (size_t i = 0; i < num_precisions; i++)
-        room = room && scope_set(scope, precisions[i].constant, &precisions[i] == p);
-    return room && scope_set(scope, "ELEM_BYTES", p->element_bytes) &&
+    return scope_precision(scope, p) && scope_set(scope, "ELEM_BYTES", p->element_bytes) &&
            scope_set(scope, "REAL_BYTES", p->real_bytes) &&
            scope_set_text(scope, "T", p->element) && scope_set_text(scope, "R", p->real) &&
            scope_set(scope, "TA", problem->transa) && scope_set(scope, "TB", problem->transb);
@@ -404,6 +425,10 @@ bool config_legal(const struct config *config, const struct problem *problem,
     *reason = broken;
     if (!config_scope(config, problem, facts, &scope, error))
         return false;
+    if (!serves_scope(config->family, &scope)) {
+        *reason = "the family is not for this precision";
+        return false;
+    }
     for (unsigned i = 0; i < config->family->num_rules; i++) {
         const struct family_rule *rule = &config->family->rules[i];
         struct expr_error e;

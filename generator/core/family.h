@@ -67,6 +67,8 @@ struct family_region {
     const char *rounds;                /* expressions: "TM; 1" */
     const char *element_bytes;
     const char *holds;                 /* "A" or "B", prepared; NULL */
+    const char *more;                  /* expression: rows that say something of each column; NULL:
+                                          none */
 };
 
 /* What was published of a kernel, on whose problem; NO_FIGURE of table.h when nothing was. */
@@ -89,6 +91,8 @@ struct family {
     const char *name;
     const char *meaning;
     long literature;                   /* 1: for the record: a default search leaves it out */
+    const char *serves;                /* expression: which precisions it is for; NULL: all but
+                                          EMULATED */
     const struct family_param *params;
     const struct family_rule *rules;
     const struct family_value *values;
@@ -209,6 +213,9 @@ struct problem preset_problem(const struct family_preset *preset, const struct c
 /* Fills scope with every name an expression of the family may use. */
 bool config_scope(const struct config *config, const struct problem *problem,
         const struct device_facts *facts, struct scope *scope, char error[FAMILY_ERROR_BYTES]);
+
+/* Is the family for problems of this precision? */
+bool family_serves(const struct family *family, const struct precision *precision);
 
 /* Whether the configuration is legal for problem and device; if not, *reason is the broken
  * rule's. */

@@ -29,13 +29,13 @@ static uint64_t hash_double(uint64_t hash, double value)
 #define STAGE_FIELDS(F) \
     F(name) F(when) F(template) F(bind) F(keys) F(transposes) F(dims) F(tiles) F(locals) \
     F(local_bytes) F(args) F(prepares) F(adds)
-#define REGION_FIELDS(F) F(when) F(dims) F(rounds) F(element_bytes) F(holds)
+#define REGION_FIELDS(F) F(when) F(dims) F(rounds) F(element_bytes) F(holds) F(more)
 #define PRESET_FIELDS(F) \
     F(name) F(config) F(origin) F(figure.device) F(figure.precision) F(figure.pair) \
     F(figure.extent) F(figure.gflops)
 #define THREE(F, field) F(field[0]) F(field[1]) F(field[2])
 #define FAMILY_FIELDS(F) \
-    F(name) F(meaning) F(literature) F(prelude) THREE(F, guard) THREE(F, align) THREE(F, most) \
+    F(name) F(meaning) F(literature) F(serves) F(prelude) THREE(F, guard) THREE(F, align) THREE(F, most) \
     THREE(F, rest) THREE(F, tile) THREE(F, edges) F(unit_turns) F(shares) F(as_is[0]) F(as_is[1]) \
     F(block[0]) F(block[1]) F(split) F(capability) F(ptx) F(rank)
 #define TABLE_FIELDS(F) F(params) F(rules) F(values) F(stages) F(regions) F(presets)

@@ -167,7 +167,8 @@ bool known_dispatch(const struct launcher *launcher, const struct problem *probl
         size_t n, size_t k, struct config *config)
 {
     const struct kiln_gemm gemm = {
-        .precision = (enum kiln_precision) problem->precision->id, .layout = KILN_ROW_MAJOR,
+        .precision = kiln_precision_of_call(problem->precision->id),
+        .arithmetic = kiln_arithmetic_of_call(problem->precision->id), .layout = KILN_ROW_MAJOR,
         .transa = problem->transa ? KILN_TRANS : KILN_NO_TRANS,
         .transb = problem->transb ? KILN_TRANS : KILN_NO_TRANS, .m = m, .n = n, .k = k, .alpha = 1,
     };

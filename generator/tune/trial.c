@@ -110,7 +110,8 @@ static void timing_begins(void *user, unsigned entry)
 static struct kiln_gemm timed_gemm(const struct trial *trial, const struct trial_request *request)
 {
     return (struct kiln_gemm) {
-        .precision = (enum kiln_precision) request->problem.precision->id,
+        .precision = kiln_precision_of_call(request->problem.precision->id),
+        .arithmetic = kiln_arithmetic_of_call(request->problem.precision->id),
         .layout = KILN_ROW_MAJOR,
         .transa = request->problem.transa ? KILN_TRANS : KILN_NO_TRANS,
         .transb = request->problem.transb ? KILN_TRANS : KILN_NO_TRANS,

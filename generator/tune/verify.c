@@ -61,7 +61,8 @@ static struct kiln_gemm gemm_of(const struct verify_operands *operands,
         const struct verify_case *of)
 {
     const struct kiln_gemm gemm = {
-        .precision = (enum kiln_precision) of->problem.precision->id,
+        .precision = kiln_precision_of_call(of->problem.precision->id),
+        .arithmetic = kiln_arithmetic_of_call(of->problem.precision->id),
         .layout = KILN_ROW_MAJOR,
         .transa = of->problem.transa ? KILN_TRANS : KILN_NO_TRANS,
         .transb = of->problem.transb ? KILN_TRANS : KILN_NO_TRANS,

@@ -6,6 +6,7 @@
 
 #include "compare.h"
 #include "core/files.h"
+#include "errors.h"
 #include "first_result.h"
 #include "json.h"
 #include "openblas_child.h"
@@ -31,7 +32,7 @@ static int bench_compare_peers(const struct options *options, const struct devic
 {
     const struct peer *kiln = peers_find(peers, num_peers, "kiln");
     struct comparison comparison = {
-        .peers = peers, .num_peers = num_peers, .rounds = options->rounds,
+        .peers = peers, .num_peers = num_peers, .data = options->data, .rounds = options->rounds,
         .min_seconds = options->min_seconds,
         .clock = device->has_clock ? CLOCK_DEVICE : CLOCK_WALL,
         .recipes = recipes,
@@ -84,6 +85,25 @@ static int bench_compare(struct options *options, const struct device *device)
     return status;
 }
 
+static int bench_errors(struct options *options, const struct device *device)
+{
+    const enum kiln_precision precision = KILN_SINGLE;
+    const struct peer_setup setup = {
+        .device = device, .precisions = &precision, .num_precisions = 1,
+        .min_seconds = options->min_seconds,
+    };
+    struct peer peers[PEERS_MAX];
+    size_t count;
+
+    if (!options_draw(options, device) || !peers_open(peers, &count, options->peers, &setup)) {
+        return EXIT_FAILURE;
+    }
+    const bool good = errors_report(options, device, peers, count);
+
+    peers_close(peers, count);
+    return good ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
 static int bench_host_overhead(const struct options *options, const struct device *device)
 {
     struct overhead overhead;
@@ -122,6 +142,9 @@ static int bench_on_device(struct options *options)
     switch (options->mode) {
     case MODE_HOST_OVERHEAD:
         status = bench_host_overhead(options, &device);
+        break;
+    case MODE_ERRORS:
+        status = bench_errors(options, &device);
         break;
     case MODE_FIRST_RESULT:
         status = bench_first_result(options, &device);

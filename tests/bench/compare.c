@@ -389,6 +389,11 @@ static bool compare_row(struct comparison *comparison, struct row *row,
             || !problem_create(&problem, row->precision, row->transa, row->transb, &row->shape)) {
         return false;
     }
+    if (comparison->data != NULL && row->precision == KILN_SINGLE
+            && !data_take(comparison->data, &problem)) {
+        problem_destroy(&problem);
+        return false;
+    }
     row->flops = problem_flops(&problem);
     good = compare_measure(comparison, row, &problem, device);
     problem_destroy(&problem);

@@ -48,6 +48,7 @@ struct comparison {
     size_t num_peers;
     struct recipes *recipes;           /* they take part beside Kiln; NULL: not */
     size_t kiln;                       /* index of the peer Kiln; num_peers: not there */
+    const struct data_kind *data;      /* of A and B in single precision; NULL: random numbers */
     size_t rounds;
     double min_seconds;
     enum timer_clock clock;            /* that counts; the wall clock is taken in any case */

@@ -269,6 +269,29 @@ static bool options_read_version(struct options *options, const char *text)
     return options_set_mode(options, MODE_VERSION);
 }
 
+static bool options_read_data(struct options *options, const char *text)
+{
+    for (size_t i = 0; i < data_num_kinds; i++) {
+        if (data_kinds[i].is_finite && strcmp(data_kinds[i].name, text) == 0) {
+            options->data = &data_kinds[i];
+            return true;
+        }
+    }
+    fprintf(stderr, "kiln-bench: no data '%s':", text);
+    for (size_t i = 0; i < data_num_kinds; i++) {
+        fprintf(stderr, "%s%s", data_kinds[i].is_finite ? " " : "",
+                data_kinds[i].is_finite ? data_kinds[i].name : "");
+    }
+    fprintf(stderr, "\n");
+    return false;
+}
+
+static bool options_read_errors(struct options *options, const char *text)
+{
+    (void)text;
+    return options_set_mode(options, MODE_ERRORS);
+}
+
 static const struct option_row option_rows[] = {
     {"--shapes", "NAME", options_read_shapes,
         "add a named list: goals, squares, skinny, deep, small, odd, all, hopper,\n"
@@ -292,6 +315,9 @@ static const struct option_row option_rows[] = {
         "(default: nn; of a random shape, a pair of its own; likewise in a file)"},
     {"--peers", "LIST", options_read_peers,
         "compare only these (default: all that are built in and meant for the device)"},
+    {"--data", "NAME", options_read_data,
+        "what A and B hold in single precision: one of the kinds that --errors shows\n"
+        "(default: uniform random numbers)"},
     {"--best", NULL, options_read_best,
         "time every recipe of the bundle beside what Kiln chooses, and show what that loses"},
     {"--rounds", "N", options_read_rounds, "samples of each peer, interleaved (default: 9)"},
@@ -305,6 +331,8 @@ static const struct option_row option_rows[] = {
         "instead: what a warm call costs the host beyond the launches themselves"},
     {"--first-result", NULL, options_read_first_result,
         "instead: time to the first result of a fresh process, driver caches empty"},
+    {"--errors", NULL, options_read_errors,
+        "instead: errors of all elements of C in single precision, on data of every kind"},
     {"--size", "N", options_read_size, "extent of the matrices of --first-result (default: 256)"},
     {"--list-peers", NULL, options_read_list_peers, "print the peers and whether each is there"},
     {"--list-shapes", NULL, options_read_list_shapes, "print the named lists of shapes"},

@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "core/draw.h"
+#include "data.h"
 #include "device.h"
 #include "kiln/kiln.h"
 #include "shapes.h"
@@ -15,6 +16,7 @@ enum mode {
     MODE_COMPARE,
     MODE_HOST_OVERHEAD,
     MODE_FIRST_RESULT,
+    MODE_ERRORS,
     MODE_LIST_PEERS,
     MODE_LIST_SHAPES,
     MODE_HELP,
@@ -49,6 +51,7 @@ struct options {
     const char *peers;                 /* comma list; NULL: all */
     const char *device;                /* substring; NULL: the first */
     bool device_clock;                 /* time a CPU device by its own clock too, as all others */
+    const struct data_kind *data;      /* what A and B hold; NULL: random numbers */
     const char *json;                  /* path; NULL: none */
     bool failed;                       /* the command line is right, but a file cannot be read */
 };

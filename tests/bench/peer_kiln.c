@@ -1,5 +1,6 @@
 /* peer_kiln.c: Kiln as a peer: as it comes; held to the generic bundle, which shows what tuning
- * gives; with both operands packed before, which is not timed; and held to one recipe. */
+ * gives; with both operands packed before, which is not timed; where single precision may be
+ * emulated; and held to one recipe. */
 #include "peers.h"
 
 #include <stdlib.h>
@@ -264,14 +265,34 @@ bool peer_kiln_open(struct peer *peer, const struct peer_setup *setup)
     return peer_kiln_open_with(peer, setup, NULL);
 }
 
-bool peer_kiln_packed_open(struct peer *peer, const struct peer_setup *setup)
+static bool peer_kiln_open_packed_with(struct peer *peer, const struct peer_setup *setup,
+        const struct kiln_context_params *params)
 {
-    snprintf(peer->detail, sizeof(peer->detail), "both operands packed before");
-    if (!peer_kiln_open_with(peer, setup, NULL)) {
+    if (!peer_kiln_open_with(peer, setup, params)) {
         return false;
     }
     ((struct peer_kiln *)peer->state)->packs = true;
     return true;
+}
+
+bool peer_kiln_packed_open(struct peer *peer, const struct peer_setup *setup)
+{
+    snprintf(peer->detail, sizeof(peer->detail), "both operands packed before");
+    return peer_kiln_open_packed_with(peer, setup, NULL);
+}
+
+static const struct kiln_context_params peer_kiln_emulates = {.arithmetic = KILN_ALLOW_EMULATION};
+
+bool peer_kiln_emulated_open(struct peer *peer, const struct peer_setup *setup)
+{
+    snprintf(peer->detail, sizeof(peer->detail), "may emulate single precision");
+    return peer_kiln_open_with(peer, setup, &peer_kiln_emulates);
+}
+
+bool peer_kiln_emulated_packed_open(struct peer *peer, const struct peer_setup *setup)
+{
+    snprintf(peer->detail, sizeof(peer->detail), "likewise, both operands packed before");
+    return peer_kiln_open_packed_with(peer, setup, &peer_kiln_emulates);
 }
 
 bool peer_kiln_recipe_open(struct peer *peer, const struct peer_setup *setup,

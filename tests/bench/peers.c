@@ -50,6 +50,10 @@ static const struct peer_row peer_rows[PEERS_MAX] = {
         NULL, false},
     {"kiln-packed", "packed", "Kiln with both operands packed before, untimed; if named",
         peer_kiln_packed_open, NULL, true},
+    {"kiln-emulated", "emulated", "Kiln where single precision may be emulated; if named",
+        peer_kiln_emulated_open, NULL, true},
+    {"kiln-emulated-packed", "em packed", "likewise, both operands packed before; if named",
+        peer_kiln_emulated_packed_open, NULL, true},
     {"kiln-generic", "generic", "Kiln held to its generic bundle", OPEN_GENERIC, NULL, false},
     {"openblas", "OpenBLAS", "OpenBLAS with its own choice of core type; CPUs", OPEN_OPENBLAS,
         peers_is_cpu, false},
@@ -155,7 +159,7 @@ const struct peer *peers_find(const struct peer *peers, size_t count, const char
 void peers_list(FILE *out)
 {
     for (size_t i = 0; i < PEERS_MAX; i++) {
-        fprintf(out, "%-14s %-10s %s\n", peer_rows[i].key,
+        fprintf(out, "%-20s %-10s %s\n", peer_rows[i].key,
                 peer_rows[i].open != NULL ? "there" : "not built", peer_rows[i].about);
     }
 }

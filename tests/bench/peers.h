@@ -43,7 +43,7 @@ struct peer {
     char detail[320];                  /* version, core type: what this run really uses */
 };
 
-enum { PEERS_MAX = 7 };
+enum { PEERS_MAX = 9 };
 
 /* What the openers of peers may need to know. */
 struct peer_setup {
@@ -75,6 +75,8 @@ struct peer_room {
 /* The openers. Each fills state, class and detail, or returns false with a message on stderr. */
 bool peer_kiln_open(struct peer *peer, const struct peer_setup *setup);
 bool peer_kiln_packed_open(struct peer *peer, const struct peer_setup *setup);
+bool peer_kiln_emulated_open(struct peer *peer, const struct peer_setup *setup);
+bool peer_kiln_emulated_packed_open(struct peer *peer, const struct peer_setup *setup);
 bool peer_kiln_generic_open(struct peer *peer, const struct peer_setup *setup);
 struct kiln_bundle;
 /* Kiln held to one recipe of a bundle; where that can not serve, the peer refuses. Its workspace is

@@ -72,6 +72,9 @@ static void problem_fill(const struct problem *problem, void *matrix, size_t cou
 static void problem_measure(const struct problem *problem, const void *matrix, size_t rows,
         size_t columns, bool of_columns, double *norms)
 {
+    for (size_t i = 0; i < (of_columns ? columns : rows); i++) {
+        norms[i] = 0;
+    }
     for (size_t i = 0; i < rows; i++) {
         for (size_t j = 0; j < columns; j++) {
             double value = problem_get(problem, matrix, i * columns + j);
@@ -84,7 +87,7 @@ static void problem_measure(const struct problem *problem, const void *matrix, s
     }
 }
 
-static void problem_measure_norms(struct problem *problem)
+void problem_measure_lines(struct problem *problem)
 {
     size_t m = problem->m;
     size_t n = problem->n;
@@ -122,7 +125,7 @@ bool problem_create(struct problem *problem, enum kiln_precision precision, bool
     }
     problem_fill(problem, problem->a, problem->m * problem->k, 1);
     problem_fill(problem, problem->b, problem->k * problem->n, 2);
-    problem_measure_norms(problem);
+    problem_measure_lines(problem);
     return true;
 }
 

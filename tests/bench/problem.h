@@ -28,6 +28,9 @@ bool problem_create(struct problem *problem, enum kiln_precision precision, bool
         bool transb, const struct shape *shape);
 void problem_destroy(struct problem *problem);
 
+/* The lengths of op(A)'s rows and of op(B)'s columns, when A and B hold other numbers. */
+void problem_measure_lines(struct problem *problem);
+
 /* Floating-point operations of the multiplication. */
 double problem_flops(const struct problem *problem);
 

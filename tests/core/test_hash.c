@@ -182,8 +182,8 @@ static const struct place stage_places[] = {
 };
 static const struct place args_place[] = { PLACE(kiln_stage, args) };
 static const struct place region_places[] = {
-    PLACE(kiln_region, dim), PLACE(kiln_region, round), PLACE(kiln_region, element_bytes),
-    PLACE(kiln_region, holds),
+    PLACE(kiln_region, dim), PLACE(kiln_region, round), PLACE(kiln_region, more),
+    PLACE(kiln_region, element_bytes), PLACE(kiln_region, holds),
 };
 static const struct place program_places[] = {
     PLACE(kiln_program, hash), PLACE(kiln_program, ptx),

@@ -9,7 +9,8 @@
 
 static struct space make_space(size_t family, size_t precision)
 {
-    const struct problem problem = { &precisions[precision], false, true };
+    const struct problem problem = { &precisions[served_precision(families[family], precision)],
+        false, true };
     struct device_facts facts = facts_wide();
     struct space space;
     facts.value[FACT_COMPUTE_CAPABILITY] = families[family]->capability;
@@ -188,7 +189,7 @@ static void legal_points_render(void **state)
 
 /* ---- Corners ---- */
 
-enum { CORNER_DRAWS = 2000, RARE_DRAWS = 20000, NUM_PRECISIONS = 3 };
+enum { CORNER_DRAWS = 2000, RARE_DRAWS = 20000, NUM_PRECISIONS = 4 };
 
 static void render_config(const struct space *space, const struct config *config)
 {

@@ -18,4 +18,13 @@ static inline struct device_facts facts_wide(void)
     return facts;
 }
 
+/* The precision of that number, or the first that the family is for. */
+static inline size_t served_precision(const struct family *family, size_t wished)
+{
+    size_t p = 0;
+    while (!family_serves(family, &precisions[p]))
+        p++;
+    return family_serves(family, &precisions[wished]) ? wished : p;
+}
+
 #endif

@@ -6251,22 +6251,22 @@ static const struct kiln_stage stages[] = {
 };
 
 static const struct kiln_region regions[] = {
-    { { KILN_DIM_M, KILN_DIM_K }, { 4, 1 }, 4, KILN_PREPARED_A },
-    { { KILN_DIM_N, KILN_DIM_K }, { 16, 1 }, 4, KILN_PREPARED_B },
-    { { KILN_DIM_M, KILN_DIM_K }, { 3, 1 }, 4, KILN_PREPARED_A },
-    { { KILN_DIM_N, KILN_DIM_K }, { 32, 1 }, 4, KILN_PREPARED_B },
-    { { KILN_DIM_M, KILN_DIM_K }, { 3, 1 }, 4, KILN_PREPARED_A },
-    { { KILN_DIM_N, KILN_DIM_K }, { 16, 1 }, 4, KILN_PREPARED_B },
-    { { KILN_DIM_M, KILN_DIM_N }, { 32, 64 }, 128, KILN_PREPARED_NONE },
-    { { KILN_DIM_M, KILN_DIM_N }, { 16, 32 }, 128, KILN_PREPARED_NONE },
-    { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
-    { { KILN_DIM_N, KILN_DIM_K }, { 48, 1 }, 4, KILN_PREPARED_B },
-    { { KILN_DIM_M, KILN_DIM_N }, { 8, 32 }, 128, KILN_PREPARED_NONE },
-    { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
-    { { KILN_DIM_N, KILN_DIM_K }, { 16, 1 }, 8, KILN_PREPARED_B },
-    { { KILN_DIM_M, KILN_DIM_N }, { 32, 16 }, 256, KILN_PREPARED_NONE },
-    { { KILN_DIM_M, KILN_DIM_N }, { 128, 32 }, 128, KILN_PREPARED_NONE },
-    { { KILN_DIM_M, KILN_DIM_N }, { 32, 8 }, 256, KILN_PREPARED_NONE },
+    { { KILN_DIM_M, KILN_DIM_K }, { 4, 1 }, 0, 4, KILN_PREPARED_A },
+    { { KILN_DIM_N, KILN_DIM_K }, { 16, 1 }, 0, 4, KILN_PREPARED_B },
+    { { KILN_DIM_M, KILN_DIM_K }, { 3, 1 }, 0, 4, KILN_PREPARED_A },
+    { { KILN_DIM_N, KILN_DIM_K }, { 32, 1 }, 0, 4, KILN_PREPARED_B },
+    { { KILN_DIM_M, KILN_DIM_K }, { 3, 1 }, 0, 4, KILN_PREPARED_A },
+    { { KILN_DIM_N, KILN_DIM_K }, { 16, 1 }, 0, 4, KILN_PREPARED_B },
+    { { KILN_DIM_M, KILN_DIM_N }, { 32, 64 }, 0, 128, KILN_PREPARED_NONE },
+    { { KILN_DIM_M, KILN_DIM_N }, { 16, 32 }, 0, 128, KILN_PREPARED_NONE },
+    { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 0, 1, KILN_PREPARED_NONE },
+    { { KILN_DIM_N, KILN_DIM_K }, { 48, 1 }, 0, 4, KILN_PREPARED_B },
+    { { KILN_DIM_M, KILN_DIM_N }, { 8, 32 }, 0, 128, KILN_PREPARED_NONE },
+    { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 0, 1, KILN_PREPARED_NONE },
+    { { KILN_DIM_N, KILN_DIM_K }, { 16, 1 }, 0, 8, KILN_PREPARED_B },
+    { { KILN_DIM_M, KILN_DIM_N }, { 32, 16 }, 0, 256, KILN_PREPARED_NONE },
+    { { KILN_DIM_M, KILN_DIM_N }, { 128, 32 }, 0, 128, KILN_PREPARED_NONE },
+    { { KILN_DIM_M, KILN_DIM_N }, { 32, 8 }, 0, 256, KILN_PREPARED_NONE },
 };
 
 static const struct kiln_time times[] = {
@@ -6979,7 +6979,7 @@ static const struct kiln_recipe recipes[] = {
 
 extern const struct kiln_bundle kiln_bundle_generic;
 const struct kiln_bundle kiln_bundle_generic = {
-    .format = 11,
+    .format = 12,
     .name = "generic",
     .provenance = "for every device of OpenCL 1.2; tuned on pthread-skylake-avx512-AMD EPYC; NVIDIA H200",
     .match = { NULL, NULL, NULL, 0, 0 },

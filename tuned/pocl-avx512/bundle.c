@@ -4627,20 +4627,20 @@ static const struct kiln_stage stages[] = {
 };
 
 static const struct kiln_region regions[] = {
-    { { KILN_DIM_M, KILN_DIM_K }, { 6, 1 }, 4, KILN_PREPARED_A },
-    { { KILN_DIM_N, KILN_DIM_K }, { 32, 1 }, 4, KILN_PREPARED_B },
-    { { KILN_DIM_M, KILN_DIM_K }, { 8, 1 }, 4, KILN_PREPARED_A },
-    { { KILN_DIM_N, KILN_DIM_K }, { 8, 1 }, 4, KILN_PREPARED_B },
-    { { KILN_DIM_M, KILN_DIM_K }, { 12, 1 }, 4, KILN_PREPARED_A },
-    { { KILN_DIM_N, KILN_DIM_K }, { 32, 1 }, 4, KILN_PREPARED_B },
-    { { KILN_DIM_M, KILN_DIM_K }, { 12, 1 }, 4, KILN_PREPARED_A },
-    { { KILN_DIM_N, KILN_DIM_K }, { 16, 1 }, 4, KILN_PREPARED_B },
-    { { KILN_DIM_M, KILN_DIM_K }, { 6, 1 }, 4, KILN_PREPARED_A },
-    { { KILN_DIM_N, KILN_DIM_K }, { 48, 1 }, 4, KILN_PREPARED_B },
-    { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 1, KILN_PREPARED_NONE },
-    { { KILN_DIM_N, KILN_DIM_K }, { 64, 1 }, 4, KILN_PREPARED_B },
-    { { KILN_DIM_M, KILN_DIM_K }, { 6, 1 }, 8, KILN_PREPARED_A },
-    { { KILN_DIM_N, KILN_DIM_K }, { 32, 1 }, 8, KILN_PREPARED_B },
+    { { KILN_DIM_M, KILN_DIM_K }, { 6, 1 }, 0, 4, KILN_PREPARED_A },
+    { { KILN_DIM_N, KILN_DIM_K }, { 32, 1 }, 0, 4, KILN_PREPARED_B },
+    { { KILN_DIM_M, KILN_DIM_K }, { 8, 1 }, 0, 4, KILN_PREPARED_A },
+    { { KILN_DIM_N, KILN_DIM_K }, { 8, 1 }, 0, 4, KILN_PREPARED_B },
+    { { KILN_DIM_M, KILN_DIM_K }, { 12, 1 }, 0, 4, KILN_PREPARED_A },
+    { { KILN_DIM_N, KILN_DIM_K }, { 32, 1 }, 0, 4, KILN_PREPARED_B },
+    { { KILN_DIM_M, KILN_DIM_K }, { 12, 1 }, 0, 4, KILN_PREPARED_A },
+    { { KILN_DIM_N, KILN_DIM_K }, { 16, 1 }, 0, 4, KILN_PREPARED_B },
+    { { KILN_DIM_M, KILN_DIM_K }, { 6, 1 }, 0, 4, KILN_PREPARED_A },
+    { { KILN_DIM_N, KILN_DIM_K }, { 48, 1 }, 0, 4, KILN_PREPARED_B },
+    { { KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1 }, 0, 1, KILN_PREPARED_NONE },
+    { { KILN_DIM_N, KILN_DIM_K }, { 64, 1 }, 0, 4, KILN_PREPARED_B },
+    { { KILN_DIM_M, KILN_DIM_K }, { 6, 1 }, 0, 8, KILN_PREPARED_A },
+    { { KILN_DIM_N, KILN_DIM_K }, { 32, 1 }, 0, 8, KILN_PREPARED_B },
 };
 
 static const struct kiln_time times[] = {
@@ -5083,7 +5083,7 @@ static const struct kiln_recipe recipes[] = {
 
 extern const struct kiln_bundle kiln_bundle_pocl_avx512;
 const struct kiln_bundle kiln_bundle_pocl_avx512 = {
-    .format = 11,
+    .format = 12,
     .name = "pocl-avx512",
     .provenance = "tuned on pthread-skylake-avx512-AMD EPYC, Portable Computing Language, driver 3.1+debian",
     .match = { "Portable Computing Language", NULL, "3.1+debian", 16, 0 },

@@ -86,6 +86,26 @@ enum kiln_transpose { KILN_NO_TRANS = 111, KILN_TRANS = 112, KILN_CONJ_TRANS = 1
  * and take float alpha and beta; the device needs no half arithmetic. */
 enum kiln_precision { KILN_HALF = 1, KILN_SINGLE = 2, KILN_DOUBLE = 3 };
 
+/* How single precision may be computed.
+ * KILN_NATIVE: by fused multiply-adds of floats.
+ * KILN_ALLOW_EMULATION: or by products of halves on tensor units, where the device has them, the
+ *     bundles have kernels for it, and these are predicted to be faster; as natively elsewhere.
+ * Other precisions have one arithmetic, whatever is said here.
+ *
+ * Emulation (the idea: Markidis et al. 2018; with scales: Ootomo and Yokota 2022): each row of
+ * op(A) and column of op(B) is scaled by a power of two, and each element is cut into two halves,
+ * x = high + low / 2^11. Three products, high high, high low and low high, are added up in float.
+ * - Error: an element of op(A) op(B) differs from the exact one by at most
+ *   2^-24 (16 + k / 64) sum |a||b| + 2^-49 k max |a| max |b|, with sum and maxima over its row and
+ *   column. Mostly it is nearer than the native one (tests/bench/RESULTS.md).
+ * - A row or column with an infinity or NaN, or with elements 2^32 times as large as others that
+ *   are not 0, is multiplied natively, and so are those that share a tile of C with it; so is all
+ *   where k is below 16. What is infinite or NaN natively is so here. Nothing is read by the host.
+ * - Subnormal elements count in full. Products of integers are exact where they are natively.
+ * - The same call gives bitwise the same result, which is another one than the native.
+ * - Devices: NVIDIA's compute capability 9.0. */
+enum kiln_arithmetic { KILN_NATIVE = 1, KILN_ALLOW_EMULATION = 2 };
+
 /* What became of a call. 0 is success. Positive values are Kiln's own; they are pinned, and
  * numbered in the order in which the arguments of a call are checked: when several things are
  * wrong, the one with the lowest number counts. Negative values are OpenCL's codes
@@ -144,9 +164,10 @@ enum kiln_status {
     KILN_PACK_BATCH_MISMATCH = 44,     /* a batch in which the packed operand has a stride */
     KILN_PACK_BUNDLE_MISMATCH = 45,    /* made with a bundle that the kiln_context does not use */
     KILN_PACK_RECIPE_MISMATCH = 46,    /* the packs of A and B were made for different kernels */
-    KILN_PACK_UNSUITABLE = 47          /* the kernels it was made for can not serve the call */
+    KILN_PACK_UNSUITABLE = 47,         /* the kernels it was made for can not serve the call */
+    KILN_INVALID_ARITHMETIC = 48       /* of a call or, at creation, of the parameters */
 };
-enum { KILN_NUM_STATUSES = 48 };      /* Kiln's own, KILN_SUCCESS included */
+enum { KILN_NUM_STATUSES = 49 };      /* Kiln's own, KILN_SUCCESS included */
 
 /* A status in words, for people: a few words for Kiln's own, the name ("CL_OUT_OF_RESOURCES") for
  * those of OpenCL 1.2, a general text for any other value. Never NULL; static, not to be freed. */
@@ -203,6 +224,8 @@ struct kiln_context_params {
      * because the batch is another one. With packs, what is told is the call that an operand was
      * packed for. A shape that is remembered costs no more than without. */
     int log_calls;
+    /* That of calls that name none, the typed ones among them. 0: KILN_NATIVE. */
+    enum kiln_arithmetic arithmetic;
 };
 
 /* Makes a context for a device.
@@ -212,7 +235,7 @@ struct kiln_context_params {
  * out: required; the context, to be given to kiln_context_destroy, or NULL on failure.
  *
  * Errors: KILN_INVALID_ARGUMENT (out is NULL), KILN_INVALID_CONTEXT, KILN_INVALID_DEVICE,
- * KILN_INVALID_BUNDLE, KILN_OUT_OF_MEMORY, KILN_NO_KERNEL (no bundle at all, or KILN_BUILD_NOW
+ * KILN_INVALID_ARITHMETIC, KILN_INVALID_BUNDLE, KILN_OUT_OF_MEMORY, KILN_NO_KERNEL (no bundle at all, or KILN_BUILD_NOW
  * found nothing that the device takes), KILN_SELF_TEST_FAILED, OpenCL's own, such as that of memory
  * when KILN_BUILD_NOW has nothing for some calls because of it.
  * Blocks: only with KILN_BUILD_NOW or self_test. */
@@ -325,6 +348,7 @@ struct kiln_gemm {
      * its buffer, offset and leading dimension are not looked at, and the kernels are those that
      * the pack was made for. All members of a batch share it, so that its stride must be 0. */
     const struct kiln_pack *packed_a, *packed_b;
+    enum kiln_arithmetic arithmetic;   /* 0: that of the context */
 };
 
 /* Enqueues the call that *gemm describes. The typed calls are this with fewer fields; all that is

@@ -1,0 +1,121 @@
+/* halves: single precision by products of halves on the tensor units of NVIDIA's compute capability
+ * 9.0, for callers who allow it (KILN_ALLOW_EMULATION). A stage of its own cuts the operands into
+ * pieces, in the order in which tiles lie in local memory. */
+#include "../nv/nv.h"
+#include "../table.h"
+
+static const struct family_param params[] = {
+    { "BM", "64 128 192 256", 128, "rows of C of a work-group", "CUTLASS CtaTileM" },
+    { "BN", "64 96 128 192", 128, "columns of C of a work-group", "CUTLASS CtaTileN" },
+    { "BK", "32 64", 64, "k in a tile", "CUTLASS CtaTileK" },
+    { "ST", "2 3 4 5 6 8", 3, "tiles under way", "CUTLASS Stages" },
+    { "APART", "0 1", 1, "whether products with a low piece have sums of their own", NULL },
+    { "GROUP", "1 2 4 8 16", 8, "rows of tiles that work-groups take together", "CUTLASS swizzle" },
+    { "STREAM", "0 1", 0, "work-groups a compute unit, which share the steps; 0: one a tile",
+      "Osama et al. 2023", .sibling = 1 },
+    { "SHARED", "0 1", 1, "whether they share those of tiles that make no whole turn", NULL },
+};
+
+#define KEYS "BM BN BK ST APART GROUP SHARED"
+
+static const struct family_value values[] = {
+    { "VEC", "1" },
+    { "INDEX", "64" },
+    { "COPYA", "0" },
+    { "COPYB", "0" },
+    { "EDGES", "0" },
+    { "MMA", "0" },
+    { "WGMMA", "1" },
+    { "ASYNC", "0" },
+    { "THROUGH", "0" },
+    { "LANES", "2" },
+    { "PARTS", "STREAM && SHARED" },
+    // Warp groups, each with 64 rows of the tile.
+    { "CONSUMERS", "BM / 64" },
+    { "WORKERS", "CONSUMERS * 128" },
+    { "OWNERS", "WORKERS" },
+    // Sums, and what is found to be needed beside them, in registers of a work-item. As of tma.
+    { "REGISTERS", "BN + APART * BN / 2 + 40" },
+    { "GIVES", "REGISTERS > 512 / ceil_div(WORKERS + 32, 128) / 8 * 8" },
+    { "ITEMS", "WORKERS + (GIVES ? 128 : 32)" },
+    { "SHARE", "512 / ceil_div(ITEMS, 128) / 8 * 8" },
+    { "LEAVES", "24" },
+    { "KEEPS", "GIVES ? SHARE + (SHARE - LEAVES) * 128 / WORKERS / 8 * 8 : SHARE" },
+    // The bytes of eight lines of a tile: both pieces of BK elements each.
+    { "LINES", "BK * 32" },
+    // The exponent of a line that is not cut.
+    { "PLAIN", "1000" },
+};
+
+static const struct family_rule rules[] = {
+    { "COMPUTE_CAPABILITY == 90", "not a device of compute capability 9.0" },
+    { "ST * ((BM + BN) * BK * 4 + 16) <= 227 * 1024 - 1024", "tiles exceed local memory" },
+    { "REGISTERS <= KEEPS", "a work-group exceeds the registers" },
+    { "SHARED || STREAM", "SHARED is for work-groups that take tiles in turn" },
+};
+
+/* Four work-groups for each compute unit; a prefix as of copies.h. */
+#define CUT_ARGS(X, rows, name, offset, ld, prefix) \
+    rows " as long " prefix "lines; K as long " prefix "depth; " \
+    #X " as __global const float *restrict " name "; " \
+    #X "_OFFSET as long " offset "; LD" #X " as long " ld "; " \
+    "PACKED_" #X " as __global uchar *restrict " prefix "work; " \
+    "PACKED_" #X "_AT as long " prefix "at; "
+#define CUT_STAGE(name, template, bind, keys, transposes, args, prepares) \
+    { name, NULL, template, bind, keys, transposes, "UNITS", "4", "256", NULL, args, prepares, 0 }
+
+#define PIECES(X, x) \
+    "PACKED_" #X " as __global const uchar *restrict packed_" #x "; " \
+    "PACKED_" #X "_AT as long packed_" #x "_at; "
+#define WORK "WORKSPACE as __global uchar *work; REGION_2 as long parts_at; "
+
+static const struct family_stage stages[] = {
+    CUT_STAGE("cut", "halves/both.cl.in", NULL, "BM BN BK", "A B",
+            CUT_ARGS(A, "M", "A", "a_offset", "lda", "a_")
+            CUT_ARGS(B, "N", "B", "b_offset", "ldb", "b_"), "BOTH"),
+    CUT_STAGE("cuta", "halves/cut.cl.in", "LONG = BM; ACROSS = TA", "BM BK", "A",
+            CUT_ARGS(A, "M", "X", "x_offset", "ldx", ""), "A"),
+    CUT_STAGE("cutb", "halves/cut.cl.in", "LONG = BN; ACROSS = !TB", "BN BK", "B",
+            CUT_ARGS(B, "N", "X", "x_offset", "ldx", ""), "B"),
+    NV_MULTIPLY("halves/halves.cl.in", KEYS, "ITEMS", "", WORK, "1", PIECES(A, a) PIECES(B, b)),
+    NV_ADD("PARTS", KEYS, "REGION_2"),
+};
+
+/* A line of exponents, then blocks of BK of k; of each, eight rows (columns) after the other. */
+static const struct family_region regions[] = {
+    { NULL, "K M", "BK; BM", "4", "A", "1" },
+    { NULL, "K N", "BK; BN", "4", "B", "1" },
+    NV_PARTS("PARTS"),
+};
+
+static const struct family_preset presets[] = {
+    { "hopper-halves", "halves BM=128 BN=128", "found by a probe on one H200",
+      FOR_PRECISION('x') },
+    { "hopper-halves-wide", "halves BM=128 BN=192 BK=32 ST=5 APART=0", NULL, FOR_PRECISION('x') },
+    { "hopper-halves-turns", "halves BM=128 BN=128 STREAM=1", NULL, FOR_PRECISION('x') },
+    { "hopper-halves-small", "halves BM=64 BN=128 ST=4", NULL, FOR_PRECISION('x') },
+    { "hopper-halves-square", "halves BM=64 BN=64 ST=6", NULL, FOR_PRECISION('x') },
+};
+
+extern const struct family family_halves;
+const struct family family_halves = {
+    .name = "halves",
+    .meaning = "single precision by products of halves on tensor units",
+    .serves = "EMULATED",
+    TABLE(params),
+    TABLE(rules),
+    TABLE(values),
+    TABLE(stages),
+    TABLE(regions),
+    TABLE(presets),
+    .prelude = "halves/prelude.cl.in",
+    .guard = { "1", "1", "1" },
+    .most = { "2147483136", "2147483136", "2147483136" },
+    .tile = { "BM", "BN", "BK" },
+    .edges = { "8; 32; 64", "2; 8; 32", "8; 64; 256; ST * BK" },
+    .unit_turns = "STREAM",
+    .shares = "PARTS",
+    .capability = 90,
+    .ptx = 90,
+    .rank = "BM * BN / (BM + BN) * 4 + ST - STREAM * 50",
+};

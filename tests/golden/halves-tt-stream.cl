@@ -1,0 +1,715 @@
+// Elements of float are computed with as float. A product and a sum are fused where the device does
+// that in one step: FP_CONTRACT, on by default, allows it.
+static float load(__global const float *p)
+{
+    return *p;
+}
+
+static void store(float x, __global float *p)
+{
+    *p = x;
+}
+
+// C = alpha x + beta C for one element; beta == 0 does not read C.
+static void put(float x, float alpha, float beta, __global float *p)
+{
+    store(beta == 0 ? alpha * x : alpha * x + beta * load(p), p);
+}
+
+// NVIDIA's instructions, as the PTX ISA names them. An address in local memory is its 32 bits. What
+// only sm_90a has is masked as a comment; the mask is taken from the PTX that this is compiled to.
+static uint local_address(__local const void *p)
+{
+    return (uint) (ulong) p;
+}
+
+// Divisions of 64 bits take long.
+static ulong divide(ulong x, ulong y)
+{
+    return (x | y) >> 32 ? x / y : (uint) x / (uint) y;
+}
+
+// The work-items of a warp wait for each other, and see what each has written.
+static void warp_sync(void)
+{
+    asm volatile("bar.warp.sync 0xffffffff;" ::: "memory");
+}
+
+// A barrier in local memory counts arrivals, and the bytes of copies under way.
+static void mbarrier_init(uint mbarrier, uint arrivals)
+{
+    asm volatile("mbarrier.init.shared.b64 [%0], %1;" :: "r"(mbarrier), "r"(arrivals) : "memory");
+}
+
+static void mbarrier_expect(uint mbarrier, uint bytes)
+{
+    asm volatile("mbarrier.arrive.expect_tx.shared.b64 _, [%0], %1;" ::
+            "r"(mbarrier), "r"(bytes) : "memory");
+}
+
+static void mbarrier_wait(uint mbarrier, uint phase)
+{
+    asm volatile("{ .reg .pred done;\n"
+            "again: mbarrier.try_wait.parity.shared.b64 done, [%0], %1;\n"
+            "@!done bra again; }" :: "r"(mbarrier), "r"(phase) : "memory");
+}
+
+static void mbarrier_arrive(uint mbarrier)
+{
+    asm volatile("mbarrier.arrive.shared.b64 _, [%0];" :: "r"(mbarrier) : "memory");
+}
+
+// Copies bytes that lie one after the other into local memory.
+static void fetch_bytes(uint to, __global const uchar *from, uint bytes, uint mbarrier)
+{
+    asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes "
+            "[%0], [%1], %2, [%3];" ::
+            "r"(to), "l"((ulong) from), "r"(bytes), "r"(mbarrier) : "memory");
+}
+
+// Whether any of those who multiply says so.
+static uint any_worker(uint says)
+{
+    uint any;
+    asm volatile("{ .reg .pred mine, all;\n"
+            "setp.ne.u32 mine, %1, 0;\n"
+            "bar.red.or.pred all, 1, 128, mine;\n"
+            "selp.u32 %0, 1, 0, all; }" : "=r"(any) : "r"(says) : "memory");
+    return any;
+}
+
+// What all work-items of a warp have alike; the compiler then knows that they do.
+static uint uniform(uint x)
+{
+    uint first;
+    asm("shfl.sync.idx.b32 %0, %1, 0, 31, 0xffffffff;" : "=r"(first) : "r"(x));
+    return first;
+}
+
+// x times 2 to the e, rounded once; e is from -252 to 252.
+static float scaled(float x, int e)
+{
+    return x * as_float((e / 2 + 127) << 23) * as_float((e - e / 2 + 127) << 23);
+}
+
+static uint pack_halves(float low, float high)
+{
+    uint both;
+    asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(both) : "f"(high), "f"(low));
+    return both;
+}
+
+static float2 unpack_halves(uint both)
+{
+    return vload_half2(0, (const half *) &both);
+}
+
+// How a line is cut: the exponent of the power of two that brings its largest element to 2^14 or
+// more, below 2^15, by the bits of its largest and of its smallest element but 0, without signs.
+// 1000: it stays as it is, as an element is infinite or no number, or 2^32 times larger than
+// another, or as it is so short that nothing is gained.
+static int exponent_of(uint most, uint least, long depth)
+{
+    if (depth < 16 || most >= 0x7f800000
+            || (most != 0 && as_float(least) * 0x1p32f < as_float(most)))
+        return 1000;
+    return most != 0 ? 14 - ilogb(as_float(most)) : 0;
+}
+
+// Eight elements of a line along k: the high pieces, and the low ones times 2^11 512 bytes
+// further on. Of a line that is not cut, four elements each.
+static void put_pieces(const float x[8], int e, __global uchar *to)
+{
+    uint high[4], low[4];
+    if (e == 1000) {
+#pragma unroll
+        for (int i = 0; i < 4; i++) {
+            high[i] = as_uint(x[i]);
+            low[i] = as_uint(x[4 + i]);
+        }
+    } else {
+#pragma unroll
+        for (int i = 0; i < 4; i++) {
+            const float2 y = (float2) (scaled(x[2 * i], e), scaled(x[2 * i + 1], e));
+            high[i] = pack_halves(y.x, y.y);
+            const float2 rest = (y - unpack_halves(high[i])) * 2048;
+            low[i] = pack_halves(rest.x, rest.y);
+        }
+    }
+    *(__global uint4 *) to = (uint4) (high[0], high[1], high[2], high[3]);
+    *(__global uint4 *) (to + 512) = (uint4) (low[0], low[1], low[2], low[3]);
+}
+
+// Where the pieces of a line are from k on, which is a multiple of 8; `padded` lines are cut.
+static __global uchar *pieces_at(__global uchar *work, long padded, long line, long k)
+{
+    return work + padded * 4 + (k / 32 * (padded / 8) + line / 8) * 1024
+            + k % 32 / 8 * 128 + line % 8 * 16;
+}
+
+static uint most_of_warp(uint x)
+{
+    uint most;
+    asm volatile("redux.sync.max.u32 %0, %1, 0xffffffff;" : "=r"(most) : "r"(x));
+    return most;
+}
+
+static uint least_of_warp(uint x)
+{
+    uint least;
+    asm volatile("redux.sync.min.u32 %0, %1, 0xffffffff;" : "=r"(least) : "r"(x));
+    return least;
+}
+
+// Cuts eight lines, from `first` on, whose elements lie side by side. A warp finds the exponent of
+// one.
+static void cut_along(long first, __global const float *X, long ldx, long lines, long depth,
+        long padded, __global uchar *work, __local uint *scratch)
+{
+    const uint warp = get_local_id(0) / 32, lane = get_local_id(0) % 32;
+    uint most = 0, least = 0xffffffff;
+    if (first + warp < lines) {
+        __global const float *x = X + (first + warp) * ldx;
+#pragma unroll 8
+        for (long k = lane; k < depth; k += 32) {
+            const uint bits = as_uint(x[k]) & 0x7fffffff;
+            most = max(most, bits);
+            least = min(least, bits - 1);
+        }
+    }
+    most = most_of_warp(most);
+    least = least_of_warp(least) + 1;
+    if (lane == 0) {
+        scratch[warp] = exponent_of(most, least, depth);
+        ((__global int *) work)[first + warp] = scratch[warp];
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    const long line = first + lane % 8;
+    const int e = scratch[lane % 8];
+    const bool is_aligned = (((ulong) X | (ulong) (ldx * 4)) & 15) == 0;
+    __global const float *from = X + line * ldx;
+    for (long k = get_local_id(0) / 8 * 8; k < (depth + 31) / 32 * 32; k += 256) {
+        float x[8];
+        if (is_aligned && line < lines && k + 7 < depth) {
+            vstore4(*(__global const float4 *) (from + k), 0, x);
+            vstore4(*(__global const float4 *) (from + k + 4), 1, x);
+        } else {
+#pragma unroll
+            for (int i = 0; i < 8; i++)
+                x[i] = line < lines && k + i < depth ? from[k + i] : 0;
+        }
+        put_pieces(x, e, pieces_at(work, padded, line, k));
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+}
+
+// Cuts 32 lines, from `first` on, that lie side by side. A warp looks at every eighth k of them.
+static void cut_across(long first, __global const float *X, long ldx, long lines, long depth,
+        long padded, __global uchar *work, __local uint *scratch)
+{
+    const uint warp = get_local_id(0) / 32, lane = get_local_id(0) % 32;
+    const long line = first + lane;
+    uint most = 0, least = 0xffffffff;
+    if (line < lines) {
+#pragma unroll 8
+        for (long k = warp; k < depth; k += 8) {
+            const uint bits = as_uint(X[k * ldx + line]) & 0x7fffffff;
+            most = max(most, bits);
+            least = min(least, bits - 1);
+        }
+    }
+    scratch[get_local_id(0)] = most;
+    scratch[256 + get_local_id(0)] = least;
+    barrier(CLK_LOCAL_MEM_FENCE);
+#pragma unroll
+    for (int i = 0; i < 8; i++) {
+        most = max(most, scratch[i * 32 + lane]);
+        least = min(least, scratch[256 + i * 32 + lane]);
+    }
+    const int e = exponent_of(most, least + 1, depth);
+    if (warp == 0)
+        ((__global int *) work)[line] = e;
+    for (long k = warp * 8; k < (depth + 31) / 32 * 32; k += 64) {
+        float x[8];
+#pragma unroll
+        for (int i = 0; i < 8; i++)
+            x[i] = line < lines && k + i < depth ? X[(k + i) * ldx + line] : 0;
+        put_pieces(x, e, pieces_at(work, padded, line, k));
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+}
+
+// c += a b, or c = a b, for 64 x 16, 16 x 96 and 64 x 96, asynchronously, by the low words of
+// descriptors of a and b; the high ones have the stride from eight lines to the next.
+static void multiply(float c[48], uint a, uint b)
+{
+    asm volatile("//@wgmma.mma_async.sync.aligned.m64n96k16.f32.f16.f16 "
+            "{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47}, "
+            "%48, %49, 1, 1, 1, 0, 0;" :
+            "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3]), "+f"(c[4]), "+f"(c[5]), "+f"(c[6]),
+                    "+f"(c[7]), "+f"(c[8]), "+f"(c[9]), "+f"(c[10]), "+f"(c[11]), "+f"(c[12]),
+                    "+f"(c[13]), "+f"(c[14]), "+f"(c[15]), "+f"(c[16]), "+f"(c[17]), "+f"(c[18]),
+                    "+f"(c[19]), "+f"(c[20]), "+f"(c[21]), "+f"(c[22]), "+f"(c[23]), "+f"(c[24]),
+                    "+f"(c[25]), "+f"(c[26]), "+f"(c[27]), "+f"(c[28]), "+f"(c[29]), "+f"(c[30]),
+                    "+f"(c[31]), "+f"(c[32]), "+f"(c[33]), "+f"(c[34]), "+f"(c[35]), "+f"(c[36]),
+                    "+f"(c[37]), "+f"(c[38]), "+f"(c[39]), "+f"(c[40]), "+f"(c[41]), "+f"(c[42]),
+                    "+f"(c[43]), "+f"(c[44]), "+f"(c[45]), "+f"(c[46]), "+f"(c[47]) :
+            "l"((ulong) 64 << 32 | a), "l"((ulong) 64 << 32 | b));
+}
+
+static void multiply_first(float c[48], uint a, uint b)
+{
+    asm volatile("//@wgmma.mma_async.sync.aligned.m64n96k16.f32.f16.f16 "
+            "{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47}, "
+            "%48, %49, 0, 1, 1, 0, 0;" :
+            "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3]), "+f"(c[4]), "+f"(c[5]), "+f"(c[6]),
+                    "+f"(c[7]), "+f"(c[8]), "+f"(c[9]), "+f"(c[10]), "+f"(c[11]), "+f"(c[12]),
+                    "+f"(c[13]), "+f"(c[14]), "+f"(c[15]), "+f"(c[16]), "+f"(c[17]), "+f"(c[18]),
+                    "+f"(c[19]), "+f"(c[20]), "+f"(c[21]), "+f"(c[22]), "+f"(c[23]), "+f"(c[24]),
+                    "+f"(c[25]), "+f"(c[26]), "+f"(c[27]), "+f"(c[28]), "+f"(c[29]), "+f"(c[30]),
+                    "+f"(c[31]), "+f"(c[32]), "+f"(c[33]), "+f"(c[34]), "+f"(c[35]), "+f"(c[36]),
+                    "+f"(c[37]), "+f"(c[38]), "+f"(c[39]), "+f"(c[40]), "+f"(c[41]), "+f"(c[42]),
+                    "+f"(c[43]), "+f"(c[44]), "+f"(c[45]), "+f"(c[46]), "+f"(c[47]) :
+            "l"((ulong) 64 << 32 | a), "l"((ulong) 64 << 32 | b));
+}
+
+// The sums of products that have been waited for: nothing that reads them comes sooner.
+static void settle(float c[48])
+{
+    asm volatile("" : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3]), "+f"(c[4]), "+f"(c[5]),
+            "+f"(c[6]), "+f"(c[7]), "+f"(c[8]), "+f"(c[9]), "+f"(c[10]), "+f"(c[11]), "+f"(c[12]),
+            "+f"(c[13]), "+f"(c[14]), "+f"(c[15]), "+f"(c[16]), "+f"(c[17]), "+f"(c[18]),
+            "+f"(c[19]), "+f"(c[20]), "+f"(c[21]), "+f"(c[22]), "+f"(c[23]), "+f"(c[24]),
+            "+f"(c[25]), "+f"(c[26]), "+f"(c[27]), "+f"(c[28]), "+f"(c[29]), "+f"(c[30]),
+            "+f"(c[31]), "+f"(c[32]), "+f"(c[33]), "+f"(c[34]), "+f"(c[35]), "+f"(c[36]),
+            "+f"(c[37]), "+f"(c[38]), "+f"(c[39]), "+f"(c[40]), "+f"(c[41]), "+f"(c[42]),
+            "+f"(c[43]), "+f"(c[44]), "+f"(c[45]), "+f"(c[46]), "+f"(c[47]) :: "memory");
+}
+
+// What put does, in a row of C, where there is such a column.
+static void put_column(float x, __global float *out, long col, long N, float alpha, float beta)
+{
+    if (col < N)
+        store(beta == 0 ? alpha * x : alpha * x + beta * load(out + col), out + col);
+}
+
+// put for two columns side by side; `whole` says that they are at a multiple of their size.
+static void put_pair(float x, float y, __global float *out, long col, long N, float alpha,
+        float beta,
+        bool whole)
+{
+    if (!whole || col + 1 >= N) {
+        put_column(x, out, col, N, alpha, beta);
+        put_column(y, out, col + 1, N, alpha, beta);
+        return;
+    }
+    float2 z = alpha * (float2) (x, y);
+    if (beta != 0)
+        z += beta * *(__global float2 *) (out + col);
+    *(__global float2 *) (out + col) = z;
+}
+// Cuts op(A) and op(B) into halves.
+__kernel __attribute__((reqd_work_group_size(256, 1, 1)))
+void kiln_xgemm_halves_cut_tt_bm64_bn96_bk32(long a_lines, long a_depth,
+        __global const float *restrict A, long a_offset, long lda,
+        __global uchar *restrict a_work, long a_at, long b_lines, long b_depth,
+        __global const float *restrict B, long b_offset, long ldb,
+        __global uchar *restrict b_work, long b_at)
+{
+    __local uint scratch[512];
+    const long a_padded = (a_lines + 63) / 64 * 64;
+    const long b_padded = (b_lines + 95) / 96 * 96;
+    const long tasks_a = a_padded / 32, tasks = tasks_a + b_padded / 8;
+    A += a_offset;
+    B += b_offset;
+    a_work += a_at * 4;
+    b_work += b_at * 4;
+    for (long task = get_group_id(0); task < tasks; task += get_num_groups(0)) {
+        if (task < tasks_a)
+            cut_across(task * 32, A, lda, a_lines, a_depth, a_padded, a_work, scratch);
+        else
+            cut_along((task - tasks_a) * 8, B, ldb, b_lines, b_depth, b_padded, b_work, scratch);
+    }
+}
+// Cuts op(X), whose lines are rows of op(A) or columns of op(B), into halves.
+__kernel __attribute__((reqd_work_group_size(256, 1, 1)))
+void kiln_xgemm_halves_cuta_t_bm64_bk32(long lines, long depth,
+        __global const float *restrict X, long x_offset, long ldx,
+        __global uchar *restrict work, long at)
+{
+    __local uint scratch[512];
+    const long padded = (lines + 63) / 64 * 64;
+    X += x_offset;
+    work += at * 4;
+    for (long first = get_group_id(0) * 32; first < padded; first += get_num_groups(0) * 32)
+        cut_across(first, X, ldx, lines, depth, padded, work, scratch);
+}
+// Cuts op(X), whose lines are rows of op(A) or columns of op(B), into halves.
+__kernel __attribute__((reqd_work_group_size(256, 1, 1)))
+void kiln_xgemm_halves_cutb_t_bn96_bk32(long lines, long depth,
+        __global const float *restrict X, long x_offset, long ldx,
+        __global uchar *restrict work, long at)
+{
+    __local uint scratch[512];
+    const long padded = (lines + 95) / 96 * 96;
+    X += x_offset;
+    work += at * 4;
+    for (long first = get_group_id(0) * 8; first < padded; first += get_num_groups(0) * 8)
+        cut_along(first, X, ldx, lines, depth, padded, work, scratch);
+}
+// C = alpha op(A) op(B) + beta C; C is M x N, row-major.
+// A is stored K x M.
+// B is stored N x K.
+// For NVIDIA's compute capability 9.0.
+// op(A) and op(B) have been cut into halves, an element x of a row (column) into x = 2^-e (high +
+// 2^-11 low). A work-group computes 64 x 96 of C; tiles of both pieces, 32 deep, are fetched into
+// local memory, up to 3 at a time, and a tile's `full` barrier says that it is there. One
+// work-item fetches; 1 warp groups multiply, 64 rows of C each, and say by the `empty` barrier when
+// they have read a tile.
+// As many work-groups as run at once take tiles in turn. Of the tiles that do not make a whole
+// turn, the steps are shared out evenly (stream-K, Osama et al. 2023); what a work-group has of
+// such a tile is kept, to be added up later.
+__kernel __attribute__((reqd_work_group_size(160, 1, 1)))
+void kiln_xgemm_halves_stream_tt_bm64_bn96_bk32_st3_apart0_group8_shared1(long M, long N, long K,
+        __global const uchar *restrict packed_a, long packed_a_at,
+        __global const uchar *restrict packed_b, long packed_b_at,
+        __global uchar *work, long parts_at, float alpha, float beta,
+        __global float *restrict C, long c_offset, long ldc)
+{
+    __local uchar a_tiles[24576] __attribute__((aligned(1024)));
+    __local uchar b_tiles[36864] __attribute__((aligned(1024)));
+    __local ulong full[3];
+    __local ulong empty[3];
+    const uint item = get_local_id(0);
+    const uint fulls = local_address(full), empties = local_address(empty);
+    const uint a_at = local_address(a_tiles), b_at = local_address(b_tiles);
+    C += c_offset;
+    // Whether every row of C starts where 2 columns may be stored at once.
+    const ulong misaligned = ((ulong) C | (ulong) (ldc * 4)) & 7;
+    const bool is_aligned = misaligned == 0;
+    __global float *parts = (__global float *) (work + parts_at * 4) + item;
+    // The first `whole` tiles are done in turns; of the rest, which are `steps` steps each, a
+    // work-group takes `share` steps. A last turn that is three quarters full is a turn.
+    const uint groups = get_num_groups(0);
+    const uint tiles = ((uint) M + 63) / 64 * (((uint) N + 95) / 96);
+    const uint in_turns = tiles / groups * groups;
+    const uint whole = tiles - in_turns < groups * 3 / 4 ? in_turns : tiles;
+    const uint steps = ((uint) K + 31) / 32;
+    const ulong all = (ulong) (tiles - whole) * steps;
+    const ulong share = (all + groups - 1) / groups;
+    const ulong begin = min(get_group_id(0) * share, all), end = min(begin + share, all);
+    // The exponents, one for each line, lie before the pieces.
+    const long a_lines = (M + 63) / 64 * 64;
+    const long b_lines = (N + 95) / 96 * 96;
+    __global const int *a_exponents = (__global const int *) (packed_a + packed_a_at * 4);
+    __global const int *b_exponents = (__global const int *) (packed_b + packed_b_at * 4);
+    if (item == 0) {
+        for (int s = 0; s < 3; s++) {
+            mbarrier_init(fulls + 8 * s, 1);
+            mbarrier_init(empties + 8 * s, 1);
+        }
+        asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+
+    if (item >= 128) {
+        if (item == 128) {
+            __global const uchar *a_pieces = (__global const uchar *) (a_exponents + a_lines);
+            __global const uchar *b_pieces = (__global const uchar *) (b_exponents + b_lines);
+            uint s = 0, phase = 1;
+            for (ulong turn = get_group_id(0), at = begin; turn < whole || at < end; ) {
+                const bool is_whole = turn < whole;
+                const uint done = is_whole ? 0 : divide(at, steps);
+                const uint tile = is_whole ? turn : whole + done;
+                const int first = is_whole ? 0 : at - (ulong) done * steps;
+                const int num = is_whole ? steps : min((ulong) (steps - first), end - at);
+                turn += groups;
+                at += is_whole ? 0 : num;
+            // Work-groups that run together share rows and columns: 8 rows of tiles at a time.
+            const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 95) / 96;
+            const uint band = tile / (8 * tiles_n) * 8, in_band = tile - band * tiles_n;
+            const uint band_rows = min(tiles_m - band, (uint) 8);
+            const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;
+            const int first_m = tile_m * 64, first_n = tile_n * 96;
+            for (int t = 0; t < num; t++) {
+                mbarrier_wait(empties + 8 * s, phase);
+                mbarrier_expect(fulls + 8 * s, 20480);
+                fetch_bytes(a_at + s * 8192, a_pieces
+                        + ((first + t) * (a_lines / 8) + first_m / 8) * 1024, 8192,
+                        fulls + 8 * s);
+                fetch_bytes(b_at + s * 12288, b_pieces
+                        + ((first + t) * (b_lines / 8) + first_n / 8) * 1024, 12288,
+                        fulls + 8 * s);
+                if (++s == 3) {
+                    s = 0;
+                    phase ^= 1;
+                }
+            }
+            }
+        }
+        return;
+    }
+    uint stage = 0, phase = 0;
+    const uint group = uniform(item / 128);
+    for (ulong turn = get_group_id(0), at = begin; turn < whole || at < end; ) {
+        const bool is_whole = turn < whole;
+        const uint done = is_whole ? 0 : divide(at, steps);
+        const uint tile = is_whole ? turn : whole + done;
+        const int first = is_whole ? 0 : at - (ulong) done * steps;
+        const int num = is_whole ? steps : min((ulong) (steps - first), end - at);
+        turn += groups;
+        at += is_whole ? 0 : num;
+    // Work-groups that run together share rows and columns: 8 rows of tiles at a time.
+    const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 95) / 96;
+    const uint band = tile / (8 * tiles_n) * 8, in_band = tile - band * tiles_n;
+    const uint band_rows = min(tiles_m - band, (uint) 8);
+    const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;
+    const int first_m = tile_m * 64, first_n = tile_n * 96;
+    {
+        // Where a line of the tile is not cut, the tile is multiplied as it is.
+        uint is_plain = 0;
+        for (int i = item; i < 96; i += 128) {
+            if (i < 64)
+                is_plain |= a_exponents[first_m + i] == 1000;
+            if (i < 96)
+                is_plain |= b_exponents[first_n + i] == 1000;
+        }
+        is_plain = any_worker(is_plain);
+        float c[48];
+        #pragma unroll
+        for (int i = 0; i < 48; i++)
+            c[i] = 0;
+        const long row_0 = first_m + item / 32 * 16 + item % 32 / 4, col_0 = first_n + item % 4 * 2;
+        if (is_plain) {
+            // Every line is put together again, or was not cut: in the place of its pieces, k after
+            // k, each with the eight lines side by side; which k is where differs from group to
+            // group, so that work-items meet in few banks.
+            const uint warp = item / 32, lane = item % 32;
+            for (int now = 0; now < num; now++) {
+                __local uchar *a_tile = a_tiles + stage * 8192;
+                __local uchar *b_tile = b_tiles + stage * 12288;
+                mbarrier_wait(fulls + 8 * stage, phase);
+            #pragma unroll 1
+                for (uint g = warp; g < 20; g += 4) {
+                    const bool is_a = g < 8;
+                    const uint lines = is_a ? g : g - 8;
+                    __local uchar *eight = (is_a ? a_tile : b_tile) + lines * 1024;
+                    const int e = is_a ? a_exponents[first_m + lines * 8 + lane % 8]
+                            : b_exponents[first_n + lines * 8 + lane % 8];
+                    uint4 high[1], low[1];
+            #pragma unroll
+                    for (int i = 0; i < 1; i++) {
+                        high[i] = *(__local const uint4 *) (eight + i * 512 + lane * 16);
+                        low[i] = *(__local const uint4 *) (eight + 512 + i * 512 + lane * 16);
+                    }
+                    warp_sync();
+            #pragma unroll
+                    for (int i = 0; i < 1; i++) {
+                        uint x[8];
+                        vstore4(high[i], 0, x);
+                        vstore4(low[i], 1, x);
+            #pragma unroll
+                        for (int u = 0; u < 8; u++) {
+                            const uint k = i * 32 + lane / 8 * 8 + u;
+                            const float2 two = unpack_halves(x[u / 2])
+                                    + unpack_halves(x[4 + u / 2]) * 0x1p-11f;
+                            *(__local float *) (eight + (k ^ lines % 4) * 32 + lane % 8 * 4) =
+                                    e == 1000 ? as_float(x[u])
+                                    : scaled(u % 2 ? two.y : two.x, -e);
+                        }
+                    }
+                }
+                asm volatile("bar.sync 2, 128;" ::: "memory");
+            #pragma unroll 2
+                for (uint k = 0; k < 32; k++) {
+                    float x[2];
+            #pragma unroll
+                    for (uint h = 0; h < 2; h++) {
+                        const uint lines = warp * 2 + h;
+                        x[h] = *(__local const float *) (a_tile + lines * 1024 + (k ^ lines % 4)
+                                * 32
+                                + lane / 4 * 4);
+                    }
+            #pragma unroll
+                    for (uint j = 0; j < 12; j++) {
+                        const float2 y = *(__local const float2 *) (b_tile + j * 1024 + (k ^ j % 4)
+                                * 32
+                                + lane % 4 * 8);
+            #pragma unroll
+                        for (uint h = 0; h < 2; h++) {
+                            c[4 * j + 2 * h] += x[h] * y.x;
+                            c[4 * j + 2 * h + 1] += x[h] * y.y;
+                        }
+                    }
+                }
+                // What was written here is read no more when the copy engine writes.
+                asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+                asm volatile("bar.sync 2, 128;" ::: "memory");
+                if (item % 128 == 0)
+                    mbarrier_arrive(empties + 8 * stage);
+                if (++stage == 3) {
+                    stage = 0;
+                    phase ^= 1;
+                }
+            }
+        } else {
+            float h[48];
+            #pragma unroll
+            for (int i = 0; i < 48; i++)
+                h[i] = 0;
+            for (int now = 0; now < num; now++) {
+                // The low words of descriptors (PTX ISA, "matrix descriptor"): the address of the
+                // high pieces, and 128 bytes from eight k to the next. The low pieces lie 512 bytes
+                // further on.
+                const uint a = (a_at + stage * 8192 + group * 8192) >> 4 | 8 << 16;
+                const uint b = (b_at + stage * 12288) >> 4 | 8 << 16;
+                mbarrier_wait(fulls + 8 * stage, phase);
+                warp_sync();
+                asm volatile("//@wgmma.fence.sync.aligned;" ::: "memory");
+                multiply_first(h, a, b + 32);
+                multiply(h, a + 32, b);
+            #pragma unroll
+                for (int s = 1; s < 2; s++) {
+                    multiply(h, a + s * 16, b + s * 16 + 32);
+                    multiply(h, a + s * 16 + 32, b + s * 16);
+                }
+                asm volatile("//@wgmma.commit_group.sync.aligned;" ::: "memory");
+                asm volatile("//@wgmma.wait_group.sync.aligned 0;" ::: "memory");
+                settle(h);
+            #pragma unroll
+                for (int i = 0; i < 48; i++)
+                    c[i] += h[i] * 0x1p-11f;
+                settle(h);
+                asm volatile("//@wgmma.fence.sync.aligned;" ::: "memory");
+                multiply_first(h, a, b);
+            #pragma unroll
+                for (int s = 1; s < 2; s++)
+                    multiply(h, a + s * 16, b + s * 16);
+                asm volatile("//@wgmma.commit_group.sync.aligned;" ::: "memory");
+                asm volatile("//@wgmma.wait_group.sync.aligned 0;" ::: "memory");
+                settle(h);
+                if (item % 128 == 0)
+                    mbarrier_arrive(empties + 8 * stage);
+            #pragma unroll
+                for (int i = 0; i < 48; i++)
+                    c[i] += h[i];
+                if (++stage == 3) {
+                    stage = 0;
+                    phase ^= 1;
+                }
+            }
+        #pragma unroll
+            for (int i = 0; i < 48; i++) {
+                const int e = a_exponents[row_0 + i / 2 % 2 * 8] + b_exponents[col_0 + i / 4 * 8 + i
+                        % 2];
+                c[i] = scaled(c[i], clamp(-e, -252, 252));
+            }
+        }
+        if (num < steps) {
+            // Not all of the tile: kept for the stage that adds up.
+            __global float *part = parts + (2 * get_group_id(0) + (first == 0)) * 6144;
+        #pragma unroll
+            for (int i = 0; i < 48; i++)
+                part[i * 128] = c[i];
+            continue;
+        }
+        #pragma unroll
+        for (int h = 0; h < 2; h++) {
+            const long row = row_0 + h * 8;
+            if (row < M)
+        #pragma unroll
+                for (int j = 0; j < 12; j++)
+                    put_pair(c[4 * j + 2 * h], c[4 * j + 2 * h + 1], C + row * ldc, col_0 + j * 8,
+                            N, alpha,
+                            beta, is_aligned);
+        }
+    }
+    }
+}
+// Adds up what work-groups have of a tile that none did alone, and stores it. Of 128 elements at a
+// time each of eight warps adds up every eighth part; what they have is then added in their order.
+__kernel __attribute__((reqd_work_group_size(256, 1, 1)))
+void kiln_xgemm_halves_add_tt_bm64_bn96_bk32_st3_apart0_group8_shared1(long M, long N, long K,
+        __global const float *restrict work, long parts_at, float alpha, float beta,
+        __global float *restrict C, long c_offset, long ldc)
+{
+    __local float sums[8][128] __attribute__((aligned(16)));
+    __local uint told[6];
+    const uint adder = get_local_id(0);
+    // Work-groups share a tile. One work-item finds out which it is, and what there is of it.
+    if (adder == 0) {
+        // The first `whole` tiles are done in turns; of the rest, which are `steps` steps each, a
+        // work-group takes `share` steps. A last turn that is three quarters full is a turn.
+        const uint groups = get_num_groups(0);
+        const uint tiles = ((uint) M + 63) / 64 * (((uint) N + 95) / 96);
+        const uint in_turns = tiles / groups * groups;
+        const uint whole = tiles - in_turns < groups * 3 / 4 ? in_turns : tiles;
+        const uint steps = ((uint) K + 31) / 32;
+        const ulong all = (ulong) (tiles - whole) * steps;
+        const ulong share = (all + groups - 1) / groups;
+        const uint adders = groups * get_num_groups(1);
+        const uint number = get_group_id(1) * groups + get_group_id(0);
+        const uint each = min(adders / max(tiles - whole, 1U), 48U);
+        const uint tile = whole + number / each;
+        told[0] = 1;
+        if (tile < tiles) {
+            // Work-groups that run together share rows and columns: 8 rows of tiles at a time.
+            const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 95) / 96;
+            const uint band = tile / (8 * tiles_n) * 8, in_band = tile - band * tiles_n;
+            const uint band_rows = min(tiles_m - band, (uint) 8);
+            const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;
+            const int first_m = tile_m * 64, first_n = tile_n * 96;
+            // The work-groups that have the tile's first and last step: the first has it as its
+            // last piece, the others what they have of it as their first.
+            const ulong begin = (ulong) (tile - whole) * steps;
+            const uint from = steps > 0 ? divide(begin, share) : 0;
+            told[0] = steps > 0 ? divide(begin + steps - 1, share) - from + 1 : 0;
+            told[1] = from;
+            told[2] = number % each;
+            told[3] = each;
+            told[4] = first_m;
+            told[5] = first_n;
+        }
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    const uint num = told[0];
+    if (num == 1)
+        return;
+    const int first_m = told[4], first_n = told[5];
+    __global const float *parts = work + parts_at + 2 * (ulong) told[1] * 6144;
+    C += c_offset;
+    for (uint at = told[2]; at < 48; at += told[3]) {
+        float4 sum = 0;
+        for (uint p = adder / 32; p < num; p += 144) {
+            float4 part[18];
+#pragma unroll
+            for (int u = 0; u < 18; u++) {
+                const uint q = p + u * 8, piece = q == 0 ? 1 : 2 * q;
+                part[u] = 0;
+                if (q < num)
+                    part[u] = *(__global const float4 *) (parts + piece * 6144
+                            + at * 128 + adder % 32 * 4);
+            }
+#pragma unroll
+            for (int u = 0; u < 18; u++)
+                sum += part[u];
+        }
+        *(__local float4 *) &sums[adder / 32][adder % 32 * 4] = sum;
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (adder < 128) {
+            float all = 0;
+#pragma unroll
+            for (int u = 0; u < 8; u++)
+                all += sums[u][adder];
+            // Where the element is: as the stage before has it, of which a work-item has every
+            // 128th.
+            const uint element = at * 128 + adder;
+            const uint item = element % 128, e = element / 128;
+            const long row = first_m + item / 32 * 16 + item % 32 / 4 + e / 2 % 2 * 8;
+            const long col = first_n + e / 4 * 8 + item % 4 * 2 + e % 2;
+            if (row < M)
+                put_column(all, C + row * ldc, col, N, alpha, beta);
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
+    }
+}
