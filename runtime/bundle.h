@@ -18,7 +18,7 @@
 enum { KILN_BUNDLE_FORMAT = 12 };
 
 enum {
-    KILN_MAX_STAGES = 6,
+    KILN_MAX_STAGES = 8,
     KILN_MAX_REGIONS = 4,
     KILN_MAX_ARGS = 24,
     KILN_REGION_ALIGN = 256,           /* bytes; every region starts at a multiple */

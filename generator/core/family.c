@@ -444,6 +444,21 @@ bool config_legal(const struct config *config, const struct problem *problem,
     return true;
 }
 
+bool precision_is_there(const struct precision *precision, const struct device_facts *facts)
+{
+    const struct problem problem = { precision, false, false };
+    for (size_t f = 0; f < num_families; f++)
+        for (unsigned i = 0; i < families[f]->num_presets && !families[f]->literature; i++) {
+            struct config config;
+            char error[FAMILY_ERROR_BYTES];
+            const char *reason;
+            if (config_parse(families[f]->presets[i].config, &config, error) &&
+                config_legal(&config, &problem, facts, &reason))
+                return true;
+        }
+    return false;
+}
+
 /* The value of an expression, 0 when it is missing; false when a guard can not hold it. */
 static bool guard_value(const struct family *family, const char *expr, const struct scope *scope,
         uint32_t *value, char error[FAMILY_ERROR_BYTES])

@@ -202,6 +202,10 @@ bool config_parse(const char *text, struct config *config, char error[FAMILY_ERR
 void config_format(const struct config *config, char text[CONFIG_TEXT_BYTES]);
 bool config_equal(const struct config *a, const struct config *b);
 
+/* Is there anything for the precision on the device: a preset that is legal, of a family that is
+ * searched? */
+bool precision_is_there(const struct precision *precision, const struct device_facts *facts);
+
 /* The preset called `name` of any family, and its configuration. NULL with a message, which names
  * the one that was perhaps meant. */
 const struct family_preset *preset_find(const char *name, struct config *config,

@@ -139,7 +139,7 @@ void result_why(const struct tuner *tuner, const struct precision *precision,
     const struct tally tried = count(tuner, precision, false);
     const struct tally edges = count(tuner, precision, true);
     struct select_generic against;
-    if (precision->real_bytes == sizeof(double) && !tuner->facts.value[FACT_HAS_DOUBLE])
+    if (!precision_is_there(precision, &tuner->facts))
         snprintf(why, FAMILY_ERROR_BYTES, "the device does not have it");
     else if (!tried.asked)
         snprintf(why, FAMILY_ERROR_BYTES, "the budget ended before it began");
@@ -165,7 +165,7 @@ static void warn_precision(const struct options *options, const struct tuner *tu
 {
     char why[FAMILY_ERROR_BYTES];
     struct select_generic against;
-    if (precision->real_bytes == sizeof(double) && !tuner->facts.value[FACT_HAS_DOUBLE])
+    if (!precision_is_there(precision, &tuner->facts))
         fprintf(stderr, "kiln-tune: %s precision: the device does not have it\n", precision->name);
     else if (!winners_recipe(winners, precision, 0)) {
         result_why(tuner, precision, why);

@@ -59,8 +59,7 @@ static void tune_all(const struct options *options, struct tuner *tuner)
     tuner->slack = (tuner->seconds - tuner->budget) / 2;
     for (size_t i = 0; i < options->num_precisions; i++) {
         const double left = tuner->budget - tuner->spent;
-        if (options->precisions[i]->real_bytes == sizeof(double) &&
-            !tuner->facts.value[FACT_HAS_DOUBLE])
+        if (!precision_is_there(options->precisions[i], &tuner->facts))
             continue;
         if (left <= 0 || !phases_run(tuner, options->precisions[i],
                     left / (double) (options->num_precisions - i)))

@@ -167,7 +167,7 @@ static struct errors errors_of(const struct errors_bench *bench, const struct pr
         const double unit = ldexp(bench->sums[i], -24), k = (double)problem->k;
         const double difference = fabs((double)c[i] - bench->exact[i]);
         const double bound = (16 + k / 64) * unit
-                + ldexp(k * bench->a_most[i / problem->n] * bench->b_most[i % problem->n], -49);
+                + ldexp(k * bench->a_most[i / problem->n] * bench->b_most[i % problem->n], -48);
 
         if (errors_class(c[i]) != errors_class(bench->chained[i])) {
             errors.wrong++;

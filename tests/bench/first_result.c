@@ -68,7 +68,8 @@ static bool first_result_by_clblast(const struct device *device, const struct pr
 
 /* Everything that the clock sees. */
 static bool first_result_compute(const char *key, const char *substring,
-        const struct problem *problem, const double *reference, void *c, char kernels[32])
+        const struct problem *problem, const double *reference, void *c, char kernels[32],
+        double *ready)
 {
     struct device device;
     struct operands operands;
@@ -80,6 +81,7 @@ static bool first_result_compute(const char *key, const char *substring,
         return false;
     }
     good = operands_create(&operands, &device, problem);
+    *ready = timer_now();
     if (good) {
         good = strcmp(key, "kiln") == 0
                 ? first_result_by_kiln(&device, problem, &operands, c, kernels)
@@ -106,13 +108,13 @@ int first_result_child(const char *key, const char *size, const char *device)
     c = malloc(problem.c_bytes);
     reference = malloc(extent * extent * sizeof(*reference));
     if (c != NULL && reference != NULL) {
-        double start;
+        double start, ready = 0;
 
         problem_reference(&problem, reference);
         start = timer_now();
-        good = first_result_compute(key, device, &problem, reference, c, kernels);
+        good = first_result_compute(key, device, &problem, reference, c, kernels, &ready);
         if (good) {
-            printf("ok %.9e %s\n", timer_now() - start, kernels);
+            printf("ok %.9e %.9e %s\n", timer_now() - start, ready - start, kernels);
         }
     }
     free(c);
@@ -150,7 +152,7 @@ static void first_result_remove(const char *path)
 }
 
 static bool first_result_ask(const char *key, const struct options *options, const char *cache,
-        double *seconds, char kernels[32])
+        double *seconds, double *ready, char kernels[32])
 {
     char size[16], pocl[512], xdg[512], cuda[512], answer[128];
     const char *const arguments[] = {
@@ -168,13 +170,13 @@ static bool first_result_ask(const char *key, const struct options *options, con
         return false;
     }
     good = fgets(answer, sizeof(answer), process.from) != NULL
-            && sscanf(answer, "ok %lf %31[^\n]", seconds, kernels) == 2;
+            && sscanf(answer, "ok %lf %lf %31[^\n]", seconds, ready, kernels) == 3;
     return process_stop(&process) && good;
 }
 
 /* One sample: a new process with a new directory. */
 static bool first_result_sample(const char *key, const struct options *options, double *seconds,
-        char kernels[32])
+        double *ready, char kernels[32])
 {
     const char *parent = getenv("TMPDIR");
     char cache[448];
@@ -185,7 +187,7 @@ static bool first_result_sample(const char *key, const struct options *options, 
         fprintf(stderr, "kiln-bench: %s: no directory can be made\n", cache);
         return false;
     }
-    good = first_result_ask(key, options, cache, seconds, kernels);
+    good = first_result_ask(key, options, cache, seconds, ready, kernels);
     first_result_remove(cache);
     if (!good) {
         fprintf(stderr, "kiln-bench: the child of %s came to no right result\n", key);
@@ -206,19 +208,22 @@ bool first_result_measure(const struct options *options, struct first_result *re
     for (size_t round = 0; round < result->rounds; round++) {
         for (size_t i = 0; i < FIRST_RESULT_PEERS; i++) {
             char kernels[32];
+            double ready = 0;
 
             if (!result->has[i]) {
                 continue;
             }
             if (!first_result_sample(first_result_keys[i], options, &result->samples[i][round],
-                        kernels)) {
+                        &ready, kernels)) {
                 return false;
             }
             if (i == 0) {
                 memcpy(result->kernels, kernels, sizeof(kernels));
+                result->ready[round] = ready;
             }
         }
     }
+    result->median_ready = stats_median(result->ready, result->rounds);
     for (size_t i = 0; i < FIRST_RESULT_PEERS; i++) {
         result->median[i] = result->has[i] ? stats_median(result->samples[i], result->rounds) : 0;
     }
@@ -230,6 +235,7 @@ void first_result_report(const struct first_result *result)
     printf("\nfirst result of a fresh process, SGEMM at %zu, driver caches empty,"
             " medians of %zu\n\n", result->size, result->rounds);
     printf("  Kiln, kernels from %-20s %9.1f ms\n", result->kernels, 1e3 * result->median[0]);
+    printf("  of these, until there is a context      %9.1f ms\n", 1e3 * result->median_ready);
     if (result->has[1]) {
         printf("  CLBlast                                 %9.1f ms\n", 1e3 * result->median[1]);
         printf("  CLBlast / Kiln                          %9.2f\n",

@@ -15,6 +15,9 @@ struct first_result {
     bool has[FIRST_RESULT_PEERS];      /* Kiln, CLBlast */
     double samples[FIRST_RESULT_PEERS][FIRST_RESULT_MAX_ROUNDS];       /* seconds */
     double median[FIRST_RESULT_PEERS];
+    double ready[FIRST_RESULT_MAX_ROUNDS];     /* Kiln's: until the OpenCL context and the matrices
+                                                  are there, before Kiln is called */
+    double median_ready;
     char kernels[32];                  /* Kiln's: "source" or "binary" */
 };
 

@@ -35,6 +35,19 @@ grep -q "none/bench.json" "$folder/error"
     --precision s,h --transpose nn,tt > "$folder/packed"
 grep -q "packed" "$folder/packed"
 
+# Errors on data of every kind, also where emulation is allowed; data by name.
+"$bench" --errors --shape 33x40x50 --transpose nn,tt --peers kiln,kiln-emulated > "$folder/errors"
+grep -q "nan: one NaN in B" "$folder/errors"
+grep -q "kiln-emulated" "$folder/errors"
+"$bench" --shape 65x33x17 --data powers --peers kiln,kiln-emulated,kiln-emulated-packed \
+    --rounds 1 --sample-ms 1 --precision s > "$folder/data"
+grep -q "em packed" "$folder/data"
+if "$bench" --data none --shape 8x8x8 > "$folder/data" 2> "$folder/error"; then
+    echo "data of no kind was accepted" >&2
+    exit 1
+fi
+grep -q "no data 'none': uniform" "$folder/error"
+
 # Shapes of a group and of none; both clocks.
 printf '7 5 3\n' > "$folder/own"
 "$bench" --shapes small --shapes-file "$folder/own" --shape 1x2x3 --peers kiln --rounds 1 \

@@ -233,6 +233,23 @@ static void figures_are_whole(void **state)
         }
 }
 
+static void precisions_are_there_by_the_device(void **state)
+{
+    struct device_facts facts = facts_wide();
+    (void) state;
+    for (size_t p = 0; p < num_precisions; p++) {
+        facts.value[FACT_COMPUTE_CAPABILITY] = 90;
+        facts.value[FACT_HAS_DOUBLE] = 1;
+        assert_true(precision_is_there(&precisions[p], &facts));
+        facts.value[FACT_COMPUTE_CAPABILITY] = 80;
+        assert_int_equal(precision_is_there(&precisions[p], &facts),
+                precisions[p].id != KILN_ID_EMULATED);
+        facts.value[FACT_HAS_DOUBLE] = 0;
+        assert_int_equal(precision_is_there(&precisions[p], &facts),
+                precisions[p].id != KILN_ID_EMULATED && precisions[p].id != KILN_ID_DOUBLE);
+    }
+}
+
 static void preset_names_are_found(void **state)
 {
     (void) state;
@@ -449,6 +466,7 @@ int main(void)
         cmocka_unit_test(tiles_are_stated),
         cmocka_unit_test(presets_are_legal),
         cmocka_unit_test(figures_are_whole),
+        cmocka_unit_test(precisions_are_there_by_the_device),
         cmocka_unit_test(preset_names_are_found),
         cmocka_unit_test(a_legal_configuration_on_the_least_device),
         cmocka_unit_test(texts_come_back),

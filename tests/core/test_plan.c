@@ -501,6 +501,24 @@ static void regions_that_overflow_have_no_plan(void **state)
     assert_false(kiln_plan_make(&recipe, &p, &at_start, 1, &plan));   /* rounded up */
 }
 
+/* Beside the rounded extent, which they are no part of. */
+static void regions_may_have_more_rows(void **state)
+{
+    struct kiln_region region = { .dim = { KILN_DIM_K, KILN_DIM_M }, .round = { 8, 4 }, .more = 3,
+            .element_bytes = 4 };
+    struct kiln_recipe recipe = one_stage();
+    struct kiln_product p = dense(10, 1, 9);
+    struct kiln_plan plan;
+    (void) state;
+    recipe.num_regions = 1;
+    recipe.regions = &region;
+    assert_true(kiln_plan_make(&recipe, &p, &at_start, 1, &plan));
+    assert_int_equal(plan.workspace_bytes, (16 + 3) * 12 * 4);
+    region.round[0] = 1;
+    p.k = SIZE_MAX - 2;
+    assert_false(kiln_plan_make(&recipe, &p, &at_start, 1, &plan));
+}
+
 static void images_begin_with_the_buffer(void **state)
 {
     const struct kiln_region region = { .dim = { KILN_DIM_K, KILN_DIM_ONE }, .round = { 1, 1 },
@@ -549,6 +567,7 @@ int main(void)
         cmocka_unit_test(packed_operands_need_no_workspace),
         cmocka_unit_test(plain_packs_suit_the_guard),
         cmocka_unit_test(regions_that_overflow_have_no_plan),
+        cmocka_unit_test(regions_may_have_more_rows),
         cmocka_unit_test(images_begin_with_the_buffer),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -98,141 +98,6 @@ static float2 unpack_halves(uint both)
     return vload_half2(0, (const half *) &both);
 }
 
-// How a line is cut: the exponent of the power of two that brings its largest element to 2^14 or
-// more, below 2^15, by the bits of its largest and of its smallest element but 0, without signs.
-// 1000: it stays as it is, as an element is infinite or no number, or 2^32 times larger than
-// another, or as it is so short that nothing is gained.
-static int exponent_of(uint most, uint least, long depth)
-{
-    if (depth < 16 || most >= 0x7f800000
-            || (most != 0 && as_float(least) * 0x1p32f < as_float(most)))
-        return 1000;
-    return most != 0 ? 14 - ilogb(as_float(most)) : 0;
-}
-
-// Eight elements of a line along k: the high pieces, and the low ones times 2^11 1024 bytes
-// further on. Of a line that is not cut, four elements each.
-static void put_pieces(const float x[8], int e, __global uchar *to)
-{
-    uint high[4], low[4];
-    if (e == 1000) {
-#pragma unroll
-        for (int i = 0; i < 4; i++) {
-            high[i] = as_uint(x[i]);
-            low[i] = as_uint(x[4 + i]);
-        }
-    } else {
-#pragma unroll
-        for (int i = 0; i < 4; i++) {
-            const float2 y = (float2) (scaled(x[2 * i], e), scaled(x[2 * i + 1], e));
-            high[i] = pack_halves(y.x, y.y);
-            const float2 rest = (y - unpack_halves(high[i])) * 2048;
-            low[i] = pack_halves(rest.x, rest.y);
-        }
-    }
-    *(__global uint4 *) to = (uint4) (high[0], high[1], high[2], high[3]);
-    *(__global uint4 *) (to + 1024) = (uint4) (low[0], low[1], low[2], low[3]);
-}
-
-// Where the pieces of a line are from k on, which is a multiple of 8; `padded` lines are cut.
-static __global uchar *pieces_at(__global uchar *work, long padded, long line, long k)
-{
-    return work + padded * 4 + (k / 64 * (padded / 8) + line / 8) * 2048
-            + k % 64 / 8 * 128 + line % 8 * 16;
-}
-
-static uint most_of_warp(uint x)
-{
-    uint most;
-    asm volatile("redux.sync.max.u32 %0, %1, 0xffffffff;" : "=r"(most) : "r"(x));
-    return most;
-}
-
-static uint least_of_warp(uint x)
-{
-    uint least;
-    asm volatile("redux.sync.min.u32 %0, %1, 0xffffffff;" : "=r"(least) : "r"(x));
-    return least;
-}
-
-// Cuts eight lines, from `first` on, whose elements lie side by side. A warp finds the exponent of
-// one.
-static void cut_along(long first, __global const float *X, long ldx, long lines, long depth,
-        long padded, __global uchar *work, __local uint *scratch)
-{
-    const uint warp = get_local_id(0) / 32, lane = get_local_id(0) % 32;
-    uint most = 0, least = 0xffffffff;
-    if (first + warp < lines) {
-        __global const float *x = X + (first + warp) * ldx;
-#pragma unroll 8
-        for (long k = lane; k < depth; k += 32) {
-            const uint bits = as_uint(x[k]) & 0x7fffffff;
-            most = max(most, bits);
-            least = min(least, bits - 1);
-        }
-    }
-    most = most_of_warp(most);
-    least = least_of_warp(least) + 1;
-    if (lane == 0) {
-        scratch[warp] = exponent_of(most, least, depth);
-        ((__global int *) work)[first + warp] = scratch[warp];
-    }
-    barrier(CLK_LOCAL_MEM_FENCE);
-    const long line = first + lane % 8;
-    const int e = scratch[lane % 8];
-    const bool is_aligned = (((ulong) X | (ulong) (ldx * 4)) & 15) == 0;
-    __global const float *from = X + line * ldx;
-    for (long k = get_local_id(0) / 8 * 8; k < (depth + 63) / 64 * 64; k += 256) {
-        float x[8];
-        if (is_aligned && line < lines && k + 7 < depth) {
-            vstore4(*(__global const float4 *) (from + k), 0, x);
-            vstore4(*(__global const float4 *) (from + k + 4), 1, x);
-        } else {
-#pragma unroll
-            for (int i = 0; i < 8; i++)
-                x[i] = line < lines && k + i < depth ? from[k + i] : 0;
-        }
-        put_pieces(x, e, pieces_at(work, padded, line, k));
-    }
-    barrier(CLK_LOCAL_MEM_FENCE);
-}
-
-// Cuts 32 lines, from `first` on, that lie side by side. A warp looks at every eighth k of them.
-static void cut_across(long first, __global const float *X, long ldx, long lines, long depth,
-        long padded, __global uchar *work, __local uint *scratch)
-{
-    const uint warp = get_local_id(0) / 32, lane = get_local_id(0) % 32;
-    const long line = first + lane;
-    uint most = 0, least = 0xffffffff;
-    if (line < lines) {
-#pragma unroll 8
-        for (long k = warp; k < depth; k += 8) {
-            const uint bits = as_uint(X[k * ldx + line]) & 0x7fffffff;
-            most = max(most, bits);
-            least = min(least, bits - 1);
-        }
-    }
-    scratch[get_local_id(0)] = most;
-    scratch[256 + get_local_id(0)] = least;
-    barrier(CLK_LOCAL_MEM_FENCE);
-#pragma unroll
-    for (int i = 0; i < 8; i++) {
-        most = max(most, scratch[i * 32 + lane]);
-        least = min(least, scratch[256 + i * 32 + lane]);
-    }
-    const int e = exponent_of(most, least + 1, depth);
-    if (warp == 0)
-        ((__global int *) work)[line] = e;
-    for (long k = warp * 8; k < (depth + 63) / 64 * 64; k += 64) {
-        float x[8];
-#pragma unroll
-        for (int i = 0; i < 8; i++)
-            x[i] = line < lines && k + i < depth ? X[(k + i) * ldx + line] : 0;
-        put_pieces(x, e, pieces_at(work, padded, line, k));
-    }
-    barrier(CLK_LOCAL_MEM_FENCE);
-}
-
 // c += a b, or c = a b, for 64 x 16, 16 x 64 and 64 x 64, asynchronously, by the low words of
 // descriptors of a and b; the high ones have the stride from eight lines to the next.
 static void multiply(float c[32], uint a, uint b)
@@ -281,6 +146,14 @@ static void put_column(float x, __global float *out, long col, long N, float alp
         store(beta == 0 ? alpha * x : alpha * x + beta * load(out + col), out + col);
 }
 
+static uint exchange(uint x, uint distance)
+{
+    uint other;
+    asm volatile("shfl.sync.bfly.b32 %0, %1, %2, 31, 0xffffffff;" :
+            "=r"(other) : "r"(x), "r"(distance));
+    return other;
+}
+
 // put for two columns side by side; `whole` says that they are at a multiple of their size.
 static void put_pair(float x, float y, __global float *out, long col, long N, float alpha,
         float beta,
@@ -296,54 +169,297 @@ static void put_pair(float x, float y, __global float *out, long col, long N, fl
         z += beta * *(__global float2 *) (out + col);
     *(__global float2 *) (out + col) = z;
 }
+
+// How a line is cut: the exponent of the power of two that brings its largest element to 2^14 or
+// more, below 2^15. `most` has its bits without the sign; `ranks` is the sum of the exponents, as
+// floats hold them, of the `num` elements but 0.
+// 1000: it stays as it is, as an element is infinite or no number, or as the exponents are on
+// average 20 below the largest, or as it is so short that nothing is gained.
+static int exponent_of(uint most, ulong ranks, ulong num, long depth)
+{
+    if (depth < 16 || most >= 0x7f800000 || ranks + 20 * num < (most >> 23) * num)
+        return 1000;
+    return most != 0 ? 14 - ilogb(as_float(most)) : 0;
+}
+
+// The low piece of x, of which y is too small for any piece: as small as may be, but not 0, so that
+// a product with an infinity stays one.
+static uint not_0(float x, float y, uint low)
+{
+    return x != 0 && fabs(y) < 0x1p-35f ? (x < 0 ? 0x8001 : 1) : low;
+}
+
+// Eight elements of a line along k: the high pieces, and the low ones times 2^11 1024 bytes
+// further on. Of a line that is not cut, four elements each.
+static void put_pieces(const float x[8], int e, __global uchar *to)
+{
+    uint high[4], low[4];
+    if (e == 1000) {
+#pragma unroll
+        for (int i = 0; i < 4; i++) {
+            high[i] = as_uint(x[i]);
+            low[i] = as_uint(x[4 + i]);
+        }
+    } else {
+#pragma unroll
+        for (int i = 0; i < 4; i++) {
+            const float2 y = (float2) (scaled(x[2 * i], e), scaled(x[2 * i + 1], e));
+            high[i] = pack_halves(y.x, y.y);
+            const float2 rest = (y - unpack_halves(high[i])) * 2048;
+            low[i] = pack_halves(rest.x, rest.y);
+            low[i] = not_0(x[2 * i], y.x, low[i] & 0xffff)
+                    | not_0(x[2 * i + 1], y.y, low[i] >> 16) << 16;
+        }
+    }
+    *(__global uint4 *) to = (uint4) (high[0], high[1], high[2], high[3]);
+    *(__global uint4 *) (to + 1024) = (uint4) (low[0], low[1], low[2], low[3]);
+}
+
+// Where the pieces of a line are from k on, which is a multiple of 8; `padded` lines are cut.
+static __global uchar *pieces_at(__global uchar *work, long padded, long line, long k)
+{
+    return work + padded * 4 + (k / 64 * (padded / 8) + line / 8) * 2048
+            + k % 64 / 8 * 128 + line % 8 * 16;
+}
+
+// Eight elements of a line from k on.
+static void load_along(float x[8], __global const float *X, long ldx, long line, long k)
+{
+    __global const float *from = X + line * ldx + k;
+    if (((ulong) from & 15) == 0) {
+        vstore4(*(__global const float4 *) from, 0, x);
+        vstore4(*(__global const float4 *) (from + 4), 1, x);
+    } else {
+#pragma unroll
+        for (int i = 0; i < 8; i++)
+            x[i] = from[i];
+    }
+}
+
+static void load_across(float x[8], __global const float *X, long ldx, long line, long k)
+{
+#pragma unroll
+    for (int i = 0; i < 8; i++)
+        x[i] = X[(k + i) * ldx + line];
+}
+
+// The same at the edge of the matrix: what lies outside is 0. Elements of a line are `step` apart.
+static void load_some(float x[8], __global const float *from, long step, long num)
+{
+#pragma unroll
+    for (int i = 0; i < 8; i++)
+        x[i] = i < num ? from[i * step] : 0;
+}
+
+// What exponent_of asks of a line.
+struct look {
+    uint most, ranks, num;
+};
+
+static void look_at(struct look *look, const float x[8])
+{
+#pragma unroll
+    for (int i = 0; i < 8; i++) {
+        const uint bits = as_uint(x[i]) & 0x7fffffff;
+        look->most = max(look->most, bits);
+        look->ranks += bits >> 23;
+        look->num += bits != 0;
+    }
+}
+
+// What the work-items of a group have of each of eight lines, put together.
+static struct look look_of_all(struct look look, __local uint *scratch)
+{
+    const uint item = get_local_id(0), own = item % 8;
+#pragma unroll
+    for (uint distance = 8; distance < 32; distance *= 2) {
+        look.most = max(look.most, exchange(look.most, distance));
+        look.ranks += exchange(look.ranks, distance);
+        look.num += exchange(look.num, distance);
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (item % 32 < 8) {
+        scratch[item / 32 * 8 + own] = look.most;
+        scratch[128 + item / 32 * 8 + own] = look.ranks;
+        scratch[256 + item / 32 * 8 + own] = look.num;
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    struct look all = { 0, 0, 0 };
+    for (int i = 0; i < 16; i++) {
+        all.most = max(all.most, scratch[i * 8 + own]);
+        all.ranks += scratch[128 + i * 8 + own];
+        all.num += scratch[256 + i * 8 + own];
+    }
+    return all;
+}
+
+// A work-item looks at every 64th eight elements of one of eight lines, from `first` on, for k from
+// `begin` to `end`.
+static struct look look_along(long first, __global const float *X, long ldx, long lines,
+        long begin, long end)
+{
+    const long line = first + get_local_id(0) % 8;
+    long k = begin + get_local_id(0) / 8 * 8;
+    struct look look = { 0, 0, 0 };
+    if (line >= lines)
+        return look;
+    for (; k + 519 < end; k += 1024) {
+        float x[8], y[8];
+        load_along(x, X, ldx, line, k);
+        load_along(y, X, ldx, line, k + 512);
+        look_at(&look, x);
+        look_at(&look, y);
+    }
+    for (; k < end; k += 512) {
+        float x[8];
+        load_some(x, X + line * ldx + k, 1, end - k);
+        look_at(&look, x);
+    }
+    return look;
+}
+
+// Cuts what was looked at; behind the end of K, up to `padded_end`, pieces are 0.
+static void cut_along(long first, int e, __global const float *X, long ldx, long lines,
+        long begin, long end, long padded_end, long padded, __global uchar *work)
+{
+    const long line = first + get_local_id(0) % 8;
+    long k = begin + get_local_id(0) / 8 * 8;
+    for (; line < lines && k + 519 < end; k += 1024) {
+        float x[8], y[8];
+        load_along(x, X, ldx, line, k);
+        load_along(y, X, ldx, line, k + 512);
+        put_pieces(x, e, pieces_at(work, padded, line, k));
+        put_pieces(y, e, pieces_at(work, padded, line, k + 512));
+    }
+    for (; k < padded_end; k += 512) {
+        float x[8];
+        load_some(x, X + line * ldx + k, 1, line < lines ? end - k : 0);
+        put_pieces(x, e, pieces_at(work, padded, line, k));
+    }
+}
+
+// A work-item looks at every 64th eight elements of one of eight lines, from `first` on, for k from
+// `begin` to `end`.
+static struct look look_across(long first, __global const float *X, long ldx, long lines,
+        long begin, long end)
+{
+    const long line = first + get_local_id(0) % 8;
+    long k = begin + get_local_id(0) / 8 * 8;
+    struct look look = { 0, 0, 0 };
+    if (line >= lines)
+        return look;
+    for (; k + 519 < end; k += 1024) {
+        float x[8], y[8];
+        load_across(x, X, ldx, line, k);
+        load_across(y, X, ldx, line, k + 512);
+        look_at(&look, x);
+        look_at(&look, y);
+    }
+    for (; k < end; k += 512) {
+        float x[8];
+        load_some(x, X + k * ldx + line, ldx, end - k);
+        look_at(&look, x);
+    }
+    return look;
+}
+
+// Cuts what was looked at; behind the end of K, up to `padded_end`, pieces are 0.
+static void cut_across(long first, int e, __global const float *X, long ldx, long lines,
+        long begin, long end, long padded_end, long padded, __global uchar *work)
+{
+    const long line = first + get_local_id(0) % 8;
+    long k = begin + get_local_id(0) / 8 * 8;
+    for (; line < lines && k + 519 < end; k += 1024) {
+        float x[8], y[8];
+        load_across(x, X, ldx, line, k);
+        load_across(y, X, ldx, line, k + 512);
+        put_pieces(x, e, pieces_at(work, padded, line, k));
+        put_pieces(y, e, pieces_at(work, padded, line, k + 512));
+    }
+    for (; k < padded_end; k += 512) {
+        float x[8];
+        load_some(x, X + k * ldx + line, ldx, line < lines ? end - k : 0);
+        put_pieces(x, e, pieces_at(work, padded, line, k));
+    }
+}
+
 // Cuts op(A) and op(B) into halves.
-__kernel __attribute__((reqd_work_group_size(256, 1, 1)))
-void kiln_xgemm_halves_cut_nn_bm128_bn64_bk64(long a_lines, long a_depth,
+__kernel __attribute__((reqd_work_group_size(512, 1, 1)))
+void kiln_xgemm_halves_cut_nn_bm128_bn64_bk64_cutters512_shares1(long a_lines, long a_depth,
         __global const float *restrict A, long a_offset, long lda,
         __global uchar *restrict a_work, long a_at, long b_lines, long b_depth,
         __global const float *restrict B, long b_offset, long ldb,
         __global uchar *restrict b_work, long b_at)
 {
-    __local uint scratch[512];
+    __local uint scratch[384];
     const long a_padded = (a_lines + 127) / 128 * 128;
     const long b_padded = (b_lines + 63) / 64 * 64;
-    const long tasks_a = a_padded / 8, tasks = tasks_a + b_padded / 32;
-    A += a_offset;
-    B += b_offset;
-    a_work += a_at * 4;
-    b_work += b_at * 4;
-    for (long task = get_group_id(0); task < tasks; task += get_num_groups(0)) {
-        if (task < tasks_a)
-            cut_along(task * 8, A, lda, a_lines, a_depth, a_padded, a_work, scratch);
-        else
-            cut_across((task - tasks_a) * 32, B, ldb, b_lines, b_depth, b_padded, b_work, scratch);
+    for (long task = get_group_id(0); task < (a_padded + b_padded) / 8;
+         task += get_num_groups(0)) {
+        const long of_both = task * 8, depth = a_depth;
+        if (of_both < a_padded) {
+            const long first = of_both, lines = a_lines, ldx = lda, padded = a_padded;
+            __global const float *X = A + a_offset;
+            __global uchar *work = a_work + a_at * 4;
+            const long begin = 0, end = depth, next = (depth + 63) / 64 * 64;
+            const struct look look = look_of_all(look_along(first, X, ldx, lines, begin, end),
+                    scratch);
+            const int e = exponent_of(look.most, look.ranks, look.num, depth);
+            if (get_local_id(0) < 8)
+                ((__global int *) work)[first + get_local_id(0)] = e;
+            cut_along(first, e, X, ldx, lines, begin, end, next, padded, work);
+        } else {
+            const long first = of_both - a_padded, lines = b_lines, ldx = ldb, padded = b_padded;
+            __global const float *X = B + b_offset;
+            __global uchar *work = b_work + b_at * 4;
+            const long begin = 0, end = depth, next = (depth + 63) / 64 * 64;
+            const struct look look = look_of_all(look_across(first, X, ldx, lines, begin, end),
+                    scratch);
+            const int e = exponent_of(look.most, look.ranks, look.num, depth);
+            if (get_local_id(0) < 8)
+                ((__global int *) work)[first + get_local_id(0)] = e;
+            cut_across(first, e, X, ldx, lines, begin, end, next, padded, work);
+        }
     }
 }
 // Cuts op(X), whose lines are rows of op(A) or columns of op(B), into halves.
-__kernel __attribute__((reqd_work_group_size(256, 1, 1)))
-void kiln_xgemm_halves_cuta_n_bm128_bk64(long lines, long depth,
+__kernel __attribute__((reqd_work_group_size(512, 1, 1)))
+void kiln_xgemm_halves_cuta_n_bm128_bk64_cutters512_shares1(long lines, long depth,
         __global const float *restrict X, long x_offset, long ldx,
         __global uchar *restrict work, long at)
 {
-    __local uint scratch[512];
+    __local uint scratch[384];
     const long padded = (lines + 127) / 128 * 128;
     X += x_offset;
     work += at * 4;
-    for (long first = get_group_id(0) * 8; first < padded; first += get_num_groups(0) * 8)
-        cut_along(first, X, ldx, lines, depth, padded, work, scratch);
+    for (long first = get_group_id(0) * 8; first < padded; first += get_num_groups(0) * 8) {
+        const long begin = 0, end = depth, next = (depth + 63) / 64 * 64;
+        const struct look look = look_of_all(look_along(first, X, ldx, lines, begin, end), scratch);
+        const int e = exponent_of(look.most, look.ranks, look.num, depth);
+        if (get_local_id(0) < 8)
+            ((__global int *) work)[first + get_local_id(0)] = e;
+        cut_along(first, e, X, ldx, lines, begin, end, next, padded, work);
+    }
 }
 // Cuts op(X), whose lines are rows of op(A) or columns of op(B), into halves.
-__kernel __attribute__((reqd_work_group_size(256, 1, 1)))
-void kiln_xgemm_halves_cutb_n_bn64_bk64(long lines, long depth,
+__kernel __attribute__((reqd_work_group_size(512, 1, 1)))
+void kiln_xgemm_halves_cutb_n_bn64_bk64_cutters512_shares1(long lines, long depth,
         __global const float *restrict X, long x_offset, long ldx,
         __global uchar *restrict work, long at)
 {
-    __local uint scratch[512];
+    __local uint scratch[384];
     const long padded = (lines + 63) / 64 * 64;
     X += x_offset;
     work += at * 4;
-    for (long first = get_group_id(0) * 32; first < padded; first += get_num_groups(0) * 32)
-        cut_across(first, X, ldx, lines, depth, padded, work, scratch);
+    for (long first = get_group_id(0) * 8; first < padded; first += get_num_groups(0) * 8) {
+        const long begin = 0, end = depth, next = (depth + 63) / 64 * 64;
+        const struct look look = look_of_all(look_across(first, X, ldx, lines, begin, end),
+                scratch);
+        const int e = exponent_of(look.most, look.ranks, look.num, depth);
+        if (get_local_id(0) < 8)
+            ((__global int *) work)[first + get_local_id(0)] = e;
+        cut_across(first, e, X, ldx, lines, begin, end, next, padded, work);
+    }
 }
 // C = alpha op(A) op(B) + beta C; C is M x N, row-major.
 // A is stored M x K.
@@ -355,7 +471,8 @@ void kiln_xgemm_halves_cutb_n_bn64_bk64(long lines, long depth,
 // work-item fetches; 2 warp groups multiply, 64 rows of C each, and say by the `empty` barrier when
 // they have read a tile.
 __kernel __attribute__((reqd_work_group_size(288, 1, 1)))
-void kiln_xgemm_halves_multiply_nn_bm128_bn64_bk64_st3_apart1_group8_shared1(long M, long N, long K,
+void kiln_xgemm_halves_multiply_nn_bm128_bn64_bk64_st3_apart1_shares1_group8_shared1(long M, long N,
+        long K,
         __global const uchar *restrict packed_a, long packed_a_at,
         __global const uchar *restrict packed_b, long packed_b_at, float alpha, float beta,
         __global float *restrict C, long c_offset, long ldc)
@@ -387,8 +504,8 @@ void kiln_xgemm_halves_multiply_nn_bm128_bn64_bk64_st3_apart1_group8_shared1(lon
 
     if (item >= 256) {
         if (item == 256) {
-            __global const uchar *a_pieces = (__global const uchar *) (a_exponents + a_lines);
-            __global const uchar *b_pieces = (__global const uchar *) (b_exponents + b_lines);
+            __global const uchar *a_pieces = (__global const uchar *) (a_exponents + 1 * a_lines);
+            __global const uchar *b_pieces = (__global const uchar *) (b_exponents + 1 * b_lines);
             uint s = 0, phase = 1;
             const uint tile = get_group_id(1) * get_num_groups(0) + get_group_id(0);
             const int first = 0, num = (K + 63) / 64;

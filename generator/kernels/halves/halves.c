@@ -10,13 +10,16 @@ static const struct family_param params[] = {
     { "BK", "32 64", 64, "k in a tile", "CUTLASS CtaTileK" },
     { "ST", "2 3 4 5 6 8", 3, "tiles under way", "CUTLASS Stages" },
     { "APART", "0 1", 1, "whether products with a low piece have sums of their own", NULL },
+    { "CUTTERS", "256 512 1024", 512, "work-items of a work-group that cuts eight rows (columns)",
+      NULL },
+    { "SHARES", "1 16", 1, "parts of K that are cut one by one, in two launches if several", NULL },
     { "GROUP", "1 2 4 8 16", 8, "rows of tiles that work-groups take together", "CUTLASS swizzle" },
     { "STREAM", "0 1", 0, "work-groups a compute unit, which share the steps; 0: one a tile",
       "Osama et al. 2023", .sibling = 1 },
     { "SHARED", "0 1", 1, "whether they share those of tiles that make no whole turn", NULL },
 };
 
-#define KEYS "BM BN BK ST APART GROUP SHARED"
+#define KEYS "BM BN BK ST APART SHARES GROUP SHARED"
 
 static const struct family_value values[] = {
     { "VEC", "1" },
@@ -43,6 +46,8 @@ static const struct family_value values[] = {
     { "KEEPS", "GIVES ? SHARE + (SHARE - LEAVES) * 128 / WORKERS / 8 * 8 : SHARE" },
     // The bytes of eight lines of a tile: both pieces of BK elements each.
     { "LINES", "BK * 32" },
+    // Rows of a region before the pieces: exponents, and what was found in each part of K.
+    { "HEADS", "SHARES > 1 ? 1 + 3 * SHARES : 1" },
     // The exponent of a line that is not cut.
     { "PLAIN", "1000" },
 };
@@ -50,19 +55,30 @@ static const struct family_value values[] = {
 static const struct family_rule rules[] = {
     { "COMPUTE_CAPABILITY == 90", "not a device of compute capability 9.0" },
     { "ST * ((BM + BN) * BK * 4 + 16) <= 227 * 1024 - 1024", "tiles exceed local memory" },
-    { "REGISTERS <= KEEPS", "a work-group exceeds the registers" },
+    { "REGISTERS <= KEEPS && KEEPS <= 256", "a work-group exceeds the registers" },
     { "SHARED || STREAM", "SHARED is for work-groups that take tiles in turn" },
 };
 
-/* Four work-groups for each compute unit; a prefix as of copies.h. */
+/* As many work-items as a compute unit has room for; a prefix as of copies.h. */
 #define CUT_ARGS(X, rows, name, offset, ld, prefix) \
     rows " as long " prefix "lines; K as long " prefix "depth; " \
     #X " as __global const float *restrict " name "; " \
     #X "_OFFSET as long " offset "; LD" #X " as long " ld "; " \
     "PACKED_" #X " as __global uchar *restrict " prefix "work; " \
     "PACKED_" #X "_AT as long " prefix "at; "
-#define CUT_STAGE(name, template, bind, keys, transposes, args, prepares) \
-    { name, NULL, template, bind, keys, transposes, "UNITS", "4", "256", NULL, args, prepares, 0 }
+#define CUT_ONE(name, when, bind, key, X, rows, letter) \
+    { name, when, "halves/cut.cl.in", bind, key " BK CUTTERS SHARES", letter, "UNITS", \
+      "2048 / CUTTERS", "CUTTERS", NULL, CUT_ARGS(X, rows, "X", "x_offset", "ldx", ""), letter, 0 }
+#define CUT_BOTH(name, when, bind) \
+    { name, when, "halves/both.cl.in", bind, "BM BN BK CUTTERS SHARES", "A B", "UNITS", \
+      "2048 / CUTTERS", "CUTTERS", NULL, \
+      CUT_ARGS(A, "M", "A", "a_offset", "lda", "a_") \
+      CUT_ARGS(B, "N", "B", "b_offset", "ldb", "b_"), "BOTH", 0 }
+/* A launch, of both operands or of one; `bind` says whether it looks at lines, or cuts them. */
+#define CUT_STAGES(name, when, bind) \
+    CUT_BOTH(name, when, bind), \
+    CUT_ONE(name "a", when, bind "; LONG = BM; ACROSS = TA", "BM", A, "M", "A"), \
+    CUT_ONE(name "b", when, bind "; LONG = BN; ACROSS = !TB", "BN", B, "N", "B")
 
 #define PIECES(X, x) \
     "PACKED_" #X " as __global const uchar *restrict packed_" #x "; " \
@@ -70,21 +86,16 @@ static const struct family_rule rules[] = {
 #define WORK "WORKSPACE as __global uchar *work; REGION_2 as long parts_at; "
 
 static const struct family_stage stages[] = {
-    CUT_STAGE("cut", "halves/both.cl.in", NULL, "BM BN BK", "A B",
-            CUT_ARGS(A, "M", "A", "a_offset", "lda", "a_")
-            CUT_ARGS(B, "N", "B", "b_offset", "ldb", "b_"), "BOTH"),
-    CUT_STAGE("cuta", "halves/cut.cl.in", "LONG = BM; ACROSS = TA", "BM BK", "A",
-            CUT_ARGS(A, "M", "X", "x_offset", "ldx", ""), "A"),
-    CUT_STAGE("cutb", "halves/cut.cl.in", "LONG = BN; ACROSS = !TB", "BN BK", "B",
-            CUT_ARGS(B, "N", "X", "x_offset", "ldx", ""), "B"),
+    CUT_STAGES("look", "SHARES > 1", "LOOKS = 1; CUTS = 0"),
+    CUT_STAGES("cut", NULL, "LOOKS = SHARES == 1; CUTS = 1"),
     NV_MULTIPLY("halves/halves.cl.in", KEYS, "ITEMS", "", WORK, "1", PIECES(A, a) PIECES(B, b)),
     NV_ADD("PARTS", KEYS, "REGION_2"),
 };
 
 /* A line of exponents, then blocks of BK of k; of each, eight rows (columns) after the other. */
 static const struct family_region regions[] = {
-    { NULL, "K M", "BK; BM", "4", "A", "1" },
-    { NULL, "K N", "BK; BN", "4", "B", "1" },
+    { NULL, "K M", "BK; BM", "4", "A", "HEADS" },
+    { NULL, "K N", "BK; BN", "4", "B", "HEADS" },
     NV_PARTS("PARTS"),
 };
 
@@ -92,7 +103,10 @@ static const struct family_preset presets[] = {
     { "hopper-halves", "halves BM=128 BN=128", "found by a probe on one H200",
       FOR_PRECISION('x') },
     { "hopper-halves-wide", "halves BM=128 BN=192 BK=32 ST=5 APART=0", NULL, FOR_PRECISION('x') },
-    { "hopper-halves-turns", "halves BM=128 BN=128 STREAM=1", NULL, FOR_PRECISION('x') },
+    { "hopper-halves-turns", "halves BM=128 BN=128 CUTTERS=1024 STREAM=1", NULL,
+      FOR_PRECISION('x') },
+    { "hopper-halves-deep", "halves BM=64 BN=64 ST=6 SHARES=16 STREAM=1", NULL,
+      FOR_PRECISION('x') },
     { "hopper-halves-small", "halves BM=64 BN=128 ST=4", NULL, FOR_PRECISION('x') },
     { "hopper-halves-square", "halves BM=64 BN=64 ST=6", NULL, FOR_PRECISION('x') },
 };
@@ -112,7 +126,7 @@ const struct family family_halves = {
     .guard = { "1", "1", "1" },
     .most = { "2147483136", "2147483136", "2147483136" },
     .tile = { "BM", "BN", "BK" },
-    .edges = { "8; 32; 64", "2; 8; 32", "8; 64; 256; ST * BK" },
+    .edges = { "8; 64", "2; 8", "8; 16; CUTTERS; 2 * CUTTERS; ST * BK; SHARES * BK" },
     .unit_turns = "STREAM",
     .shares = "PARTS",
     .capability = 90,

@@ -96,11 +96,12 @@ enum kiln_precision { KILN_HALF = 1, KILN_SINGLE = 2, KILN_DOUBLE = 3 };
  * op(A) and column of op(B) is scaled by a power of two, and each element is cut into two halves,
  * x = high + low / 2^11. Three products, high high, high low and low high, are added up in float.
  * - Error: an element of op(A) op(B) differs from the exact one by at most
- *   2^-24 (16 + k / 64) sum |a||b| + 2^-49 k max |a| max |b|, with sum and maxima over its row and
+ *   2^-24 (16 + k / 64) sum |a||b| + 2^-48 k max |a| max |b|, with sum and maxima over its row and
  *   column. Mostly it is nearer than the native one (tests/bench/RESULTS.md).
- * - A row or column with an infinity or NaN, or with elements 2^32 times as large as others that
- *   are not 0, is multiplied natively, and so are those that share a tile of C with it; so is all
- *   where k is below 16. What is infinite or NaN natively is so here. Nothing is read by the host.
+ * - A row or column with an infinity or NaN, or whose elements but 0 are on average more than 2^20
+ *   times smaller than the largest, is multiplied natively, and so are those that share a tile of C
+ *   with it; so is all where k is below 16. What is infinite or NaN natively is so here. No host
+ *   reads anything.
  * - Subnormal elements count in full. Products of integers are exact where they are natively.
  * - The same call gives bitwise the same result, which is another one than the native.
  * - Devices: NVIDIA's compute capability 9.0. */
