@@ -447,6 +447,8 @@ bool config_legal(const struct config *config, const struct problem *problem,
 bool precision_is_there(const struct precision *precision, const struct device_facts *facts)
 {
     const struct problem problem = { precision, false, false };
+    if (precision->real_bytes == sizeof(double) && !facts->value[FACT_HAS_DOUBLE])
+        return false;
     for (size_t f = 0; f < num_families; f++)
         for (unsigned i = 0; i < families[f]->num_presets && !families[f]->literature; i++) {
             struct config config;
