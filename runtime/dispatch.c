@@ -37,12 +37,21 @@ static unsigned rank(const struct kiln_context *context, unsigned link,
             context->facts.compute_units, after, ranks);
 }
 
+static bool emulates(const struct kiln_context *context, unsigned link, uint32_t recipe)
+{
+    return context->links[link].bundle->recipes[recipe].precision == KILN_EMULATED;
+}
+
 /* False: the recipe does not take the product, or asks for more than the device has. */
 static bool choose(const struct kiln_context *context, const struct kiln_problem *problem,
         unsigned link, uint32_t recipe, struct kiln_choice *choice)
 {
     choice->link = link;
     choice->recipe = recipe;
+    if (context->emulates_only && problem->product.precision == KILN_EMULATED &&
+        !emulates(context, link, recipe)) {
+        return false;
+    }
     return kiln_fit_of(context, problem, link, recipe, &choice->plan) == KILN_FITS;
 }
 
@@ -90,12 +99,18 @@ static void log_shape(const struct kiln_context *context, const struct kiln_prod
             pairs[2 * product->transa + product->transb], batch, NULL);
 }
 
-/* Which link has the turn: as they come, but where emulation is allowed one that has it before
- * those that do not. */
+/* Where emulation is allowed and not the first link has it, one that has it goes ahead, with what
+ * it emulates up to the first recipe that does not. */
+static bool one_goes_ahead(const struct kiln_context *context, const struct kiln_product *product)
+{
+    return product->precision == KILN_EMULATED && context->emulation > 0;
+}
+
+/* Which link has the turn: but for that one, as they come. */
 static unsigned link_in_turn(const struct kiln_context *context,
         const struct kiln_product *product, unsigned turn)
 {
-    if (product->precision != KILN_EMULATED || turn > context->emulation) {
+    if (!one_goes_ahead(context, product)) {
         return turn;
     }
     return turn == 0 ? context->emulation : turn - 1;
@@ -167,11 +182,17 @@ bool kiln_walk_next(const struct kiln_context *context, const struct kiln_proble
     if (problem->bound != 0) {
         return bound_recipe(context, problem, walk, choice);
     }
-    for (; walk->turn < context->num_links; *walk = (struct kiln_walk){.turn = walk->turn + 1}) {
+    const bool is_ahead = one_goes_ahead(context, &problem->product);
+    const unsigned num_turns = context->num_links + is_ahead;
+    for (; walk->turn < num_turns; *walk = (struct kiln_walk){.turn = walk->turn + 1}) {
         uint32_t recipe = 0;
+        bool goes_on = true;
         walk->link = link_in_turn(context, &problem->product, walk->turn);
-        while (next_in_order(context, &problem->product, walk, &recipe)) {
-            if (choose(context, problem, walk->link, recipe, choice)) {
+        while (goes_on && next_in_order(context, &problem->product, walk, &recipe)) {
+            const bool fits = choose(context, problem, walk->link, recipe, choice);
+            goes_on = !fits || !is_ahead || walk->turn > 0 ||
+                      emulates(context, walk->link, recipe);
+            if (fits && goes_on) {
                 return true;
             }
         }

@@ -23,15 +23,26 @@ static void add_shape(struct kiln_text *text, const char *key, size_t m, size_t 
     add_number(text, " k=", k);
 }
 
-/* In canonical form: a column-major call shows up with m and n swapped. */
-static void add_problem(struct kiln_text *text, const struct kiln_problem *problem)
+/* Of a call that allows emulation. */
+static const char *arithmetic(const struct kiln_problem *problem, const struct kiln_choice *choice)
+{
+    if (problem->product.precision != KILN_EMULATED) {
+        return "native: no bundle has emulation for the device";
+    }
+    return choice != NULL && choice->plan.recipe->precision == KILN_EMULATED
+            ? "emulated" : "native, though emulation is allowed";
+}
+
+/* In canonical form: a column-major call shows up with m and n swapped. choice: NULL when nothing
+ * is multiplied. */
+static void add_problem(struct kiln_text *text, const struct kiln_problem *problem,
+        const struct kiln_choice *choice)
 {
     const struct kiln_product *product = &problem->product;
     const unsigned precision = kiln_precision_of_call(product->precision);
     add_fact(text, "precision", kiln_precision_find(precision)->name);
     if (problem->wants_emulation) {
-        add_fact(text, "arithmetic", product->precision == KILN_EMULATED ? "emulation allowed"
-                : "native: no bundle has emulation for the device");
+        add_fact(text, "arithmetic", arithmetic(problem, choice));
     }
     add_shape(text, "shape", product->m, product->n, product->k);
     kiln_text_add(text, product->transa ? " transa=T" : " transa=N");
@@ -88,7 +99,7 @@ static void add_choice(struct kiln_text *text, const struct kiln_context *contex
         kiln_text_add(text, bundle->match.device != NULL ? bundle->match.device : "");
         kiln_text_add(text, "\n");
     }
-    add_problem(text, problem);
+    add_problem(text, problem, choice);
     add_packs(text, problem);
     add_fact(text, "program", from_binary ? "binary" : "source");
     add_fact(text, "indices", plan->recipe->index_bits == 32 ? "32 bits" : "64 bits");
@@ -159,7 +170,7 @@ static void add_nothing(struct kiln_text *text, const struct kiln_context *conte
 {
     add_fact(text, "bundle", context->links[0].bundle->name);
     add_fact(text, "kernel", "none: C stays as it is");
-    add_problem(text, problem);
+    add_problem(text, problem, NULL);
 }
 
 /* A recipe that can not be built for the moment may serve the call in the end: what is told does

@@ -8,8 +8,7 @@ enum kiln_status kiln_problem_make(const struct kiln_context *context,
     if (status == KILN_SUCCESS) {
         status = kiln_problem_bind(context, gemm, problem);
     }
-    return status == KILN_SUCCESS && !kiln_arithmetic_is_known(gemm->arithmetic)
-            ? KILN_INVALID_ARITHMETIC : status;
+    return status == KILN_SUCCESS ? kiln_check_arithmetic(gemm) : status;
 }
 
 static enum kiln_status enqueue(struct kiln_context *context, const struct kiln_gemm *gemm,

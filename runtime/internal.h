@@ -126,6 +126,10 @@ static inline bool kiln_arithmetic_is_known(unsigned arithmetic)
 {
     return arithmetic == 0 || arithmetic == KILN_NATIVE || arithmetic == KILN_ALLOW_EMULATION;
 }
+static inline enum kiln_status kiln_check_arithmetic(const struct kiln_gemm *gemm)
+{
+    return kiln_arithmetic_is_known(gemm->arithmetic) ? KILN_SUCCESS : KILN_INVALID_ARITHMETIC;
+}
 static inline enum kiln_arithmetic kiln_arithmetic_of_call(unsigned precision)
 {
     return precision == KILN_EMULATED ? KILN_ALLOW_EMULATION : KILN_NATIVE;
@@ -278,6 +282,7 @@ struct kiln_context {
     enum kiln_arithmetic arithmetic;   /* of calls that name none */
     bool has_emulation;                /* a link has recipes of it that are for the device: */
     unsigned emulation;                /* the first such link */
+    bool emulates_only;                /* what may be emulated is: for the self-test */
     bool logs_calls;                   /* tells of shapes, from the end of creation on */
     unsigned num_links;
     struct kiln_link links[KILN_MAX_LINKS];
@@ -394,7 +399,7 @@ struct kiln_choice {
 
 /* Where a walk through the recipes stands; all zero at its beginning. */
 struct kiln_walk {
-    unsigned turn;                     /* of the links that the walk goes through, and which it is */
+    unsigned turn;                     /* of the links, which have it in an order of the walk's */
     unsigned link;
     bool has_begun;                    /* the first recipes of the link's bundle are ranked: */
     unsigned num, at;

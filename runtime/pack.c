@@ -60,7 +60,8 @@ static enum kiln_status make_problem(const struct kiln_context *context,
     if (kiln_operand(&problem->product, *prepared)->stride != 0) {
         status = kiln_lower(status, KILN_PACK_BATCH_MISMATCH);
     }
-    return kiln_lower(status, kiln_problem_bind(context, &gemm, problem));
+    status = kiln_lower(status, kiln_problem_bind(context, &gemm, problem));
+    return kiln_lower(status, kiln_check_arithmetic(&gemm));
 }
 
 /* As with a workspace, what is told does for recipes that can not be built for the moment too. */

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TEST_M = 7, TEST_N = 5, TEST_K = 9, TEST_MOST = TEST_K * TEST_M };
+enum { TEST_M = 7, TEST_N = 5, TEST_K = 21, TEST_MOST = TEST_K * TEST_M };
 
 struct test {
     struct kiln_context *context;
@@ -126,6 +126,9 @@ static enum kiln_status test_one(const struct test *test)
 /* A bundle may leave a precision out altogether. */
 static bool is_served(const struct kiln_context *context, unsigned precision)
 {
+    if (precision == KILN_EMULATED) {
+        return context->has_emulation;
+    }
     if (!kiln_precision_runs(precision, &context->facts)) {
         return false;
     }
@@ -144,6 +147,7 @@ static enum kiln_status test_all(struct kiln_context *context, cl_command_queue 
 {
     for (size_t i = 0; i < KILN_NUM_PRECISIONS; i++) {
         const struct kiln_precision_facts *precision = &kiln_precisions[i];
+        context->emulates_only = precision->precision == KILN_EMULATED;
         for (unsigned trans = 0; is_served(context, precision->precision) && trans < 4; trans++) {
             const struct test test = {context, queue, precision, trans / 2, trans % 2};
             enum kiln_status status = test_one(&test);
@@ -164,6 +168,7 @@ enum kiln_status kiln_self_test(struct kiln_context *context)
         return (enum kiln_status)error;
     }
     enum kiln_status status = test_all(context, queue);
+    context->emulates_only = false;
     kiln_spaces_free(context->spaces); /* nobody else has the context yet: all are its queue's */
     context->spaces = NULL;
     context->num_spaces = 0;

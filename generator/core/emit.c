@@ -174,8 +174,8 @@ static void emit_times(const struct emitted_times *times, struct text *text)
 static bool same_region(const struct kiln_region *a, const struct kiln_region *b)
 {
     return a->dim[0] == b->dim[0] && a->dim[1] == b->dim[1] && a->round[0] == b->round[0] &&
-           a->round[1] == b->round[1] && a->more == b->more && a->element_bytes == b->element_bytes &&
-           a->holds == b->holds;
+           a->round[1] == b->round[1] && a->more == b->more &&
+           a->element_bytes == b->element_bytes && a->holds == b->holds;
 }
 
 static bool same_regions(const struct kiln_recipe *a, const struct kiln_recipe *b)

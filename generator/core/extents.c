@@ -102,8 +102,8 @@ static const char *read_word(const char *word, struct given *given, struct exten
         why = read_weight(word + 7, &line->weight);
         return why ? why : twice(&given->weight, "weight is given twice");
     }
-    return "expected M N K, and behind it a precision (half, single, double, h, s, d), a pair "
-           "(nn, nt, tn, tt), batch=N, weight=X";
+    return "expected M N K, and behind it a precision (half, single, double, emulated, h, s, d, "
+           "x), a pair (nn, nt, tn, tt), batch=N, weight=X";
 }
 
 static const char *read_line(const char *text, struct extents_line *line)

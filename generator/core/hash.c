@@ -35,9 +35,9 @@ static uint64_t hash_double(uint64_t hash, double value)
     F(figure.extent) F(figure.gflops)
 #define THREE(F, field) F(field[0]) F(field[1]) F(field[2])
 #define FAMILY_FIELDS(F) \
-    F(name) F(meaning) F(literature) F(serves) F(prelude) THREE(F, guard) THREE(F, align) THREE(F, most) \
-    THREE(F, rest) THREE(F, tile) THREE(F, edges) F(unit_turns) F(shares) F(as_is[0]) F(as_is[1]) \
-    F(block[0]) F(block[1]) F(split) F(capability) F(ptx) F(rank)
+    F(name) F(meaning) F(literature) F(serves) F(prelude) THREE(F, guard) THREE(F, align) \
+    THREE(F, most) THREE(F, rest) THREE(F, tile) THREE(F, edges) F(unit_turns) F(shares) \
+    F(as_is[0]) F(as_is[1]) F(block[0]) F(block[1]) F(split) F(capability) F(ptx) F(rank)
 #define TABLE_FIELDS(F) F(params) F(rules) F(values) F(stages) F(regions) F(presets)
 #define COUNT_FIELDS(F) \
     F(num_params) F(num_rules) F(num_values) F(num_stages) F(num_regions) F(num_presets)

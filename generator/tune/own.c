@@ -161,8 +161,7 @@ void own_report(const struct options *options, const struct tuner *tuner,
         bool is_tuned = false;
         for (size_t p = 0; p < options->num_precisions; p++)
             if (own_is_for(own, options->precisions[p])) {
-                const bool runs = options->precisions[p]->real_bytes < (int) sizeof(double) ||
-                                  tuner->facts.value[FACT_HAS_DOUBLE];
+                const bool runs = precision_is_there(options->precisions[p], &tuner->facts);
                 is_tuned = true;
                 if (runs || own->precision)
                     report_one(tuner, winners, own, options->precisions[p]);

@@ -7,8 +7,8 @@
 struct data_kind {
     const char *name, *about;
     bool is_finite;                    /* a result of it can be judged by its error alone */
-    /* Element (i, p) of op(A), or element (p, i) of op(B), from random bits; `lines` and `depth` are
-     * the extents of i and p. */
+    /* Element (i, p) of op(A), or element (p, i) of op(B), from random bits; `lines` and `depth`
+     * are the extents of i and p. */
     float (*element)(size_t i, size_t lines, size_t p, size_t depth, bool is_b, uint64_t bits);
 };
 

@@ -166,7 +166,7 @@ static struct errors errors_of(const struct errors_bench *bench, const struct pr
     for (size_t i = 0; i < count; i++) {
         const double unit = ldexp(bench->sums[i], -24), k = (double)problem->k;
         const double difference = fabs((double)c[i] - bench->exact[i]);
-        const double bound = (16 + k / 64) * unit
+        const double bound = (192 + k / 16) * unit
                 + ldexp(k * bench->a_most[i / problem->n] * bench->b_most[i % problem->n], -48);
 
         if (errors_class(c[i]) != errors_class(bench->chained[i])) {

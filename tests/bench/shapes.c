@@ -8,6 +8,7 @@
 
 #include "core/draw.h"
 #include "core/extents.h"
+#include "internal.h"
 
 static const struct shape shapes_goals[] = {
     {512, 512, 512}, {1000, 1000, 1000}, {1024, 1024, 1024}, {2048, 2048, 2048},
@@ -144,7 +145,7 @@ static const char *shapes_take(void *user, const struct extents_line *line)
     char error[64];
     const struct shape shape = {
         .m = line->extents[0], .n = line->extents[1], .k = line->extents[2],
-        .precision = line->precision != NULL ? (enum kiln_precision)line->precision->id : 0,
+        .precision = line->precision != NULL ? kiln_precision_of_call(line->precision->id) : 0,
         .has_pair = line->pair >= 0, .transa = line->pair > 1, .transb = line->pair == 1
                 || line->pair == 3,
     };

@@ -95,7 +95,7 @@ static void words(void **state)
 static void bad_words(void **state)
 {
     static const char unknown[] = "expected M N K, and behind it a precision (half, single, "
-            "double, h, s, d), a pair (nn, nt, tn, tt), batch=N, weight=X";
+            "double, emulated, h, s, d, x), a pair (nn, nt, tn, tt), batch=N, weight=X";
     static const char batch[] = "batch is not a number from 1 to 16777216",
             weight[] = "weight is not a number above 0, up to 1e9";
     static const struct {

@@ -270,7 +270,8 @@ static void a_legal_configuration_on_the_least_device(void **state)
     struct device_facts facts;
     facts_minimal(&facts);
     for (size_t f = 0; f < num_families; f++) {
-        const struct problem problem = { &precisions[served_precision(families[f], 1)], false, false };
+        const size_t p = served_precision(families[f], 1);
+        const struct problem problem = { &precisions[p], false, false };
         struct config config;
         const char *reason = "";
         config_default(families[f], &config);

@@ -3,6 +3,7 @@
 #include "setup.h"
 
 #include "element.h"
+#include "internal.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -164,7 +165,8 @@ struct kiln_gemm recipe_call(const struct kiln_recipe *recipe, const size_t exte
     const size_t n = fit(extents[1], guard->n, guard->most[1]);
     const size_t k = fit(extents[2], guard->k, guard->most[2]);
     return (struct kiln_gemm) {
-        .precision = (enum kiln_precision) recipe->precision,
+        .precision = kiln_precision_of_call(recipe->precision),
+        .arithmetic = kiln_arithmetic_of_call(recipe->precision),
         .transa = recipe->transa ? KILN_TRANS : KILN_NO_TRANS,
         .transb = recipe->transb ? KILN_TRANS : KILN_NO_TRANS,
         .m = m, .n = n, .k = k, .alpha = 1,

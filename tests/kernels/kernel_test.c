@@ -14,6 +14,7 @@
 #include "core/files.h"
 #include "core/space.h"
 #include "core/winners.h"
+#include "internal.h"
 #include "tune/candidate.h"
 #include "tune/device.h"
 
@@ -194,7 +195,8 @@ static enum verify_verdict run_tight(struct verifier *verifier, struct kiln_cont
     const bool ta = of->problem.transa, tb = of->problem.transb;
     const size_t a_cols = ta ? of->m : of->k, b_cols = tb ? of->k : of->n;
     struct kiln_gemm gemm = {
-        .precision = (enum kiln_precision) of->problem.precision->id, .layout = KILN_ROW_MAJOR,
+        .precision = kiln_precision_of_call(of->problem.precision->id),
+        .arithmetic = kiln_arithmetic_of_call(of->problem.precision->id), .layout = KILN_ROW_MAJOR,
         .transa = ta ? KILN_TRANS : KILN_NO_TRANS, .transb = tb ? KILN_TRANS : KILN_NO_TRANS,
         .m = of->m, .n = of->n, .k = of->k, .alpha = of->alpha, .beta = of->beta,
         .a = tight_buffer(launcher, of, ta ? of->k : of->m, a_cols, of->pad_a, of->offset_a),

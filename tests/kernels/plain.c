@@ -1,5 +1,6 @@
 /* plain.c: see checks.h. */
 #include "checks.h"
+#include "internal.h"
 
 /* What pads a row so that the next one begins at a multiple of the unit. */
 static size_t padding(size_t columns, uint32_t unit)
@@ -65,7 +66,8 @@ struct kiln_gemm plain_gemm(const struct plain *plain, const cl_mem buffers[3])
 {
     const struct verify_case *of = plain->of;
     return (struct kiln_gemm) {
-        .precision = (enum kiln_precision) of->problem.precision->id, .layout = KILN_ROW_MAJOR,
+        .precision = kiln_precision_of_call(of->problem.precision->id),
+        .arithmetic = kiln_arithmetic_of_call(of->problem.precision->id), .layout = KILN_ROW_MAJOR,
         .transa = of->problem.transa ? KILN_TRANS : KILN_NO_TRANS,
         .transb = of->problem.transb ? KILN_TRANS : KILN_NO_TRANS,
         .m = of->m, .n = of->n, .k = of->k, .alpha = of->alpha, .beta = of->beta,

@@ -1,6 +1,7 @@
 /* soak_call.c: see soak_call.h. */
 #include "soak_call.h"
 #include "element.h"
+#include "internal.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -226,7 +227,9 @@ static void choose(const struct soak *soak, uint64_t *state, struct soak_call *c
     static const enum kiln_transpose modes[] = { KILN_NO_TRANS, KILN_TRANS };
     struct kiln_gemm *g = &call->gemm;
     *call = (struct soak_call) { .times = soak_below(state, 5) ? 1 : 2 };
-    g->precision = (enum kiln_precision) soak_random_precision(state, &soak->facts)->id;
+    const unsigned precision = soak_random_precision(state, &soak->facts)->id;
+    g->precision = kiln_precision_of_call(precision);
+    g->arithmetic = kiln_arithmetic_of_call(precision);
     g->layout = soak_below(state, 2) ? KILN_ROW_MAJOR : KILN_COL_MAJOR;
     g->transa = modes[soak_below(state, 2)];
     g->transb = modes[soak_below(state, 2)];

@@ -1,5 +1,5 @@
-/* test_emulation.c: who gets recipes of emulated single precision: those who allow it, where they are
- * predicted to be faster. */
+/* test_emulation.c: who gets recipes of emulated single precision: those who allow it, where they
+ * are predicted to be faster. */
 #include "packing.h"
 
 #include "internal.h"
@@ -116,6 +116,7 @@ static void an_unknown_arithmetic_is_refused_last(void **state)
     gemm.arithmetic = (enum kiln_arithmetic)3;
     assert_int_equal(call(f, &gemm), KILN_INVALID_ARITHMETIC);
     assert_int_equal(kiln_gemm_workspace_bytes(f->kiln, &gemm, &bytes), KILN_INVALID_ARITHMETIC);
+    assert_int_equal(kiln_pack_bytes(f->kiln, &gemm, KILN_PACK_A, &bytes), KILN_INVALID_ARITHMETIC);
     gemm.b = NULL;
     assert_int_equal(call(f, &gemm), KILN_INVALID_BUFFER_B);
     assert_int_equal(stub_num_records(), 0);
@@ -127,7 +128,8 @@ static void an_unknown_arithmetic_is_refused_last(void **state)
 static void explain_says_what_is_allowed(void **state)
 {
     static const char none[] = "arithmetic: native: no bundle has emulation for the device\n";
-    static const char allowed[] = "precision: single\narithmetic: emulation allowed\n";
+    static const char emulated[] = "precision: single\narithmetic: emulated\n";
+    static const char native[] = "arithmetic: native, though emulation is allowed\n";
     struct fixture *f = *state;
     struct kiln_gemm gemm = fixture_gemm(f, 64, 64, 64);
     char text[4096];
@@ -136,7 +138,10 @@ static void explain_says_what_is_allowed(void **state)
     assert_non_null(strstr(text, none));
     begin(f, 0);
     assert_int_equal(kiln_gemm_explain(f->kiln, &gemm, text, sizeof text), KILN_SUCCESS);
-    assert_non_null(strstr(text, allowed));
+    assert_non_null(strstr(text, emulated));
+    gemm.m = 1001;
+    assert_int_equal(kiln_gemm_explain(f->kiln, &gemm, text, sizeof text), KILN_SUCCESS);
+    assert_non_null(strstr(text, native));
     gemm.arithmetic = 0;
     assert_int_equal(kiln_gemm_explain(f->kiln, &gemm, text, sizeof text), KILN_SUCCESS);
     assert_null(strstr(text, "arithmetic"));
@@ -159,6 +164,24 @@ static void a_link_that_has_it_comes_first(void **state)
     fixture_expect_recipe(f, &gemm, "tuned", "emulated_small");
     gemm.transa = gemm.transb = KILN_TRANS;
     fixture_expect_recipe(f, &gemm, "generic", "generic_s_tt");
+    gemm = fixture_gemm(f, 1001, 64, 64);          /* natively it is faster: by the first link */
+    gemm.arithmetic = KILN_ALLOW_EMULATION;
+    fixture_expect_recipe(f, &gemm, "generic", "generic_s_nn");
+    kiln_context_destroy(&f->kiln);
+}
+
+static void the_self_test_emulates(void **state)
+{
+    struct fixture *f = *state;
+    begin(f, 0);
+    emulating.times[0] = (struct kiln_time){{[KILN_TERM_CALL] = 0x1p60f}};
+    struct kiln_gemm gemm = fixture_gemm(f, 64, 64, 64);
+    gemm.arithmetic = KILN_ALLOW_EMULATION;
+    fixture_expect_recipe(f, &gemm, "tuned", "tuned_small");
+    f->kiln->emulates_only = true;
+    fixture_expect_recipe(f, &gemm, "tuned", "emulated_packed");
+    gemm.arithmetic = KILN_NATIVE;
+    fixture_expect_recipe(f, &gemm, "tuned", "tuned_small");
     kiln_context_destroy(&f->kiln);
 }
 
@@ -202,6 +225,7 @@ int main(void)
         TEST(an_unknown_arithmetic_is_refused_last),
         TEST(explain_says_what_is_allowed),
         TEST(a_link_that_has_it_comes_first),
+        TEST(the_self_test_emulates),
         TEST(packs_keep_to_what_they_were_made_for),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

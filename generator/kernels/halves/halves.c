@@ -124,7 +124,8 @@ const struct family family_halves = {
     TABLE(presets),
     .prelude = "halves/prelude.cl.in",
     .guard = { "1", "1", "1" },
-    .most = { "2147483136", "2147483136", "2147483136" },
+    // The exponents of a line are added up in 32 bits.
+    .most = { "2147483136", "2147483136", "16777216" },
     .tile = { "BM", "BN", "BK" },
     .edges = { "8; 64", "2; 8", "8; 16; CUTTERS; 2 * CUTTERS; ST * BK; SHARES * BK" },
     .unit_turns = "STREAM",

@@ -96,13 +96,19 @@ enum kiln_precision { KILN_HALF = 1, KILN_SINGLE = 2, KILN_DOUBLE = 3 };
  * op(A) and column of op(B) is scaled by a power of two, and each element is cut into two halves,
  * x = high + low / 2^11. Three products, high high, high low and low high, are added up in float.
  * - Error: an element of op(A) op(B) differs from the exact one by at most
- *   2^-24 (16 + k / 64) sum |a||b| + 2^-48 k max |a| max |b|, with sum and maxima over its row and
- *   column. Mostly it is nearer than the native one (tests/bench/RESULTS.md).
+ *   2^-24 (192 + k / 16) sum |a||b| + 2^-48 k max |a| max |b|, with sum and maxima over its row and
+ *   column, where a native one may differ by 2^-24 k sum |a||b|. What was measured is less by far,
+ *   and on most data a fifth of the native error (tests/bench/RESULTS.md). The second term is for
+ *   elements more than 2^28 times smaller than the largest of their row or column: they lose bits,
+ *   and below 2^-49 of it they keep their sign alone.
  * - A row or column with an infinity or NaN, or whose elements but 0 are on average more than 2^20
- *   times smaller than the largest, is multiplied natively, and so are those that share a tile of C
- *   with it; so is all where k is below 16. What is infinite or NaN natively is so here. No host
- *   reads anything.
- * - Subnormal elements count in full. Products of integers are exact where they are natively.
+ *   times smaller than the largest, is not cut. Tiles of C that it meets are computed by fused
+ *   multiply-adds of floats, of it and of what the pieces of others stand for, with the error of a
+ *   native product; so are all where k is below 16. No host reads anything.
+ * - An infinity or NaN among the elements has the effect that it has natively. A sum that overflows
+ *   natively before its end may come out finite.
+ * - Subnormal elements are like others: it is the largest of their row or column that counts.
+ *   Products of integers of at most 2048 are exact where they are natively.
  * - The same call gives bitwise the same result, which is another one than the native.
  * - Devices: NVIDIA's compute capability 9.0. */
 enum kiln_arithmetic { KILN_NATIVE = 1, KILN_ALLOW_EMULATION = 2 };
@@ -165,7 +171,8 @@ enum kiln_status {
     KILN_PACK_BATCH_MISMATCH = 44,     /* a batch in which the packed operand has a stride */
     KILN_PACK_BUNDLE_MISMATCH = 45,    /* made with a bundle that the kiln_context does not use */
     KILN_PACK_RECIPE_MISMATCH = 46,    /* the packs of A and B were made for different kernels */
-    KILN_PACK_UNSUITABLE = 47,         /* the kernels it was made for can not serve the call */
+    KILN_PACK_UNSUITABLE = 47,         /* the kernels it was made for can not serve the call: its
+                                          shape, say, or they emulate and it does not allow that */
     KILN_INVALID_ARITHMETIC = 48       /* of a call or, at creation, of the parameters */
 };
 enum { KILN_NUM_STATUSES = 49 };      /* Kiln's own, KILN_SUCCESS included */
@@ -189,8 +196,9 @@ struct kiln_bundle;
  * threads never build one program twice: the second waits for the first.
  * KILN_BUILD_NOW: at creation, for each precision and transpose pair, what the first bundle that
  * serves it has for it: the kernels whose times are known, or those tried before the first that
- * serves every shape. A call may still build another one when its alignment or size rules these
- * out, or when memory was lacking for them. */
+ * serves every shape; kernels that emulate, if that is the context's default. A call may still
+ * build another one when its alignment or size rules these out, or when memory was lacking for
+ * them. */
 enum kiln_build { KILN_BUILD_AT_FIRST_USE = 0, KILN_BUILD_NOW = 1 };
 
 /* Options of a context. All zero is the default of every field, and what NULL in their place is. */
@@ -219,7 +227,8 @@ struct kiln_context_params {
     int exact_only;
     /* Not 0: the log is also told each shape that a call has, or a question about one, when it was
      * not seen lately, as the file for option shapes wants it behind the first word:
-     * "shape: M N K single nt", and " batch=N" for a batch. It is in row-major layout: a
+     * "shape: M N K single nt", and " batch=N" for a batch; the
+     * precision is "emulated" where emulation is allowed and there. It is in row-major layout: a
      * column-major call shows up with m and n swapped. A shape may be told again, when others came
      * between (128 are remembered at most) or its leading dimensions are of another kind, but not
      * because the batch is another one. With packs, what is told is the call that an operand was
@@ -236,9 +245,9 @@ struct kiln_context_params {
  * out: required; the context, to be given to kiln_context_destroy, or NULL on failure.
  *
  * Errors: KILN_INVALID_ARGUMENT (out is NULL), KILN_INVALID_CONTEXT, KILN_INVALID_DEVICE,
- * KILN_INVALID_ARITHMETIC, KILN_INVALID_BUNDLE, KILN_OUT_OF_MEMORY, KILN_NO_KERNEL (no bundle at all, or KILN_BUILD_NOW
- * found nothing that the device takes), KILN_SELF_TEST_FAILED, OpenCL's own, such as that of memory
- * when KILN_BUILD_NOW has nothing for some calls because of it.
+ * KILN_INVALID_ARITHMETIC, KILN_INVALID_BUNDLE, KILN_OUT_OF_MEMORY, KILN_NO_KERNEL (no bundle at
+ * all, or KILN_BUILD_NOW found nothing that the device takes), KILN_SELF_TEST_FAILED, OpenCL's own,
+ * such as that of memory when KILN_BUILD_NOW has nothing for some calls because of it.
  * Blocks: only with KILN_BUILD_NOW or self_test. */
 KILN_API enum kiln_status kiln_context_create(cl_context context, cl_device_id device,
         const struct kiln_context_params *params, struct kiln_context **out);
