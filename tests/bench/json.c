@@ -318,7 +318,8 @@ static void json_first_result(FILE *out, const struct first_result *result)
             json_numbers(out, result->samples[i], result->rounds);
         }
     }
-    fputs("}", out);
+    fputs("},\n    \"kiln_until_context\": ", out);
+    json_numbers(out, result->ready, result->rounds);
     if (result->has[1]) {
         fprintf(out, ",\n    \"clblast/kiln\": %.6g", result->median[1] / result->median[0]);
     }

@@ -92,13 +92,6 @@ static float scaled(float x, int e)
     return x * as_float((e / 2 + 127) << 23) * as_float((e - e / 2 + 127) << 23);
 }
 
-static uint pack_halves(float low, float high)
-{
-    uint both;
-    asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(both) : "f"(high), "f"(low));
-    return both;
-}
-
 static float2 unpack_halves(uint both)
 {
     return vload_half2(0, (const half *) &both);
@@ -164,6 +157,13 @@ static uint exchange(uint x, uint distance)
     asm volatile("shfl.sync.bfly.b32 %0, %1, %2, 31, 0xffffffff;" :
             "=r"(other) : "r"(x), "r"(distance));
     return other;
+}
+
+static uint pack_halves(float low, float high)
+{
+    uint both;
+    asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(both) : "f"(high), "f"(low));
+    return both;
 }
 
 // put for two columns side by side; `whole` says that they are at a multiple of their size.

@@ -41,9 +41,8 @@ static const struct family_value values[] = {
     { "REGISTERS", "BN + APART * BN / 2 + 40" },
     { "GIVES", "REGISTERS > 512 / ceil_div(WORKERS + 32, 128) / 8 * 8" },
     { "ITEMS", "WORKERS + (GIVES ? 128 : 32)" },
-    { "SHARE", "512 / ceil_div(ITEMS, 128) / 8 * 8" },
     { "LEAVES", "24" },
-    { "KEEPS", "GIVES ? SHARE + (SHARE - LEAVES) * 128 / WORKERS / 8 * 8 : SHARE" },
+    NV_REGISTERS,
     // The bytes of eight lines of a tile: both pieces of BK elements each.
     { "LINES", "BK * 32" },
     // Rows of a region before the pieces: exponents, and what was found in each part of K.

@@ -32,6 +32,13 @@
     { "TRANSPOSEA", "SINGLE && !TA" }, \
     { "TRANSPOSEB", "SINGLE && TB" }
 
+/* The registers of a work-item where four warps fetch and leave theirs, but for LEAVES, to those that
+ * multiply (GIVES): what all begin with, and what these have then. They are given out by eights, as
+ * many as there are for the warps on each of four schedulers. */
+#define NV_REGISTERS \
+    { "SHARE", "512 / ceil_div(ITEMS, 128) / 8 * 8" }, \
+    { "KEEPS", "GIVES ? SHARE + (SHARE - LEAVES) * 128 / max(WORKERS, 32) / 8 * 8 : SHARE" }
+
 /* The stages that multiply, for work-groups of `items` work-items; `keys` are the parameters but
  * for STREAM. Without STREAM there is a work-group for each tile, and `each` are its arguments
  * beside the operands; with STREAM there are so many for each compute unit, and `turns` are their

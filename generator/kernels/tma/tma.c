@@ -57,9 +57,8 @@ static const struct family_value values[] = {
     { "OWNERS", "WORKERS / SLICES" },
     { "FETCHERS", "SINGLE || GIVES ? 128 : EARLY ? 64 : 32" },
     { "ITEMS", "WORKERS + FETCHERS" },
-    { "SHARE", "512 / ceil_div(ITEMS, 128) / 8 * 8" },
     { "LEAVES", "SINGLE ? 56 : 24" },
-    { "KEEPS", "GIVES ? SHARE + (SHARE - LEAVES) * 128 / max(WORKERS, 32) / 8 * 8 : SHARE" },
+    NV_REGISTERS,
     { "MAPPER", "EARLY ? WORKERS : 0" },
     { "TRANSPOSING", "TRANSPOSEA || TRANSPOSEB" },
     // Whether a warp of D reads what it multiplies next before it multiplies.
