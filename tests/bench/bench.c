@@ -27,10 +27,18 @@ static int bench_write(const struct options *options, const struct json_document
     return status;
 }
 
+/* The peer whose choice of recipes is judged. */
+static const struct peer *bench_judged(const struct peer *peers, size_t num_peers)
+{
+    const struct peer *kiln = peers_find(peers, num_peers, "kiln");
+
+    return kiln != NULL ? kiln : peers_find(peers, num_peers, "kiln-emulated");
+}
+
 static int bench_compare_peers(const struct options *options, const struct device *device,
         struct peer *peers, size_t num_peers, struct recipes *recipes)
 {
-    const struct peer *kiln = peers_find(peers, num_peers, "kiln");
+    const struct peer *kiln = bench_judged(peers, num_peers);
     struct comparison comparison = {
         .peers = peers, .num_peers = num_peers, .data = options->data, .rounds = options->rounds,
         .min_seconds = options->min_seconds,
@@ -73,10 +81,11 @@ static int bench_compare(struct options *options, const struct device *device)
     if (!peers_open(peers, &count, options->peers, &setup)) {
         return EXIT_FAILURE;
     }
-    if (options->best && peers_find(peers, count, "kiln") == NULL) {
-        fprintf(stderr, "kiln-bench: --best needs the peer 'kiln'\n");
+    if (options->best && bench_judged(peers, count) == NULL) {
+        fprintf(stderr, "kiln-bench: --best needs the peer 'kiln' or 'kiln-emulated'\n");
         status = EXIT_FAILURE;
     } else {
+        recipes.emulates = peers_find(peers, count, "kiln") == NULL;
         status = bench_compare_peers(options, device, peers, count,
                 options->best ? &recipes : NULL);
     }

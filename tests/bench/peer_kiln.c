@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "bundle.h"
+#include "plan.h"
 
 #ifdef HAVE_GENERIC
 extern const struct kiln_bundle kiln_bundle_generic;
@@ -313,7 +314,10 @@ bool peer_kiln_recipe_open(struct peer *peer, const struct peer_setup *setup,
         .num_programs = 1, .programs = &bundle->programs[bundle->recipes[recipe].program],
         .num_recipes = 1, .recipes = &alone->recipe,
     };
-    const struct kiln_context_params params = {.bundle = &alone->bundle};
+    const struct kiln_context_params params = {
+        .bundle = &alone->bundle,
+        .arithmetic = alone->recipe.precision == KILN_ID_EMULATED ? KILN_ALLOW_EMULATION : 0,
+    };
 
     snprintf(peer->detail, sizeof(peer->detail), "of bundle %s", bundle->name);
     if (!peer_kiln_open_with(peer, setup, &params)) {

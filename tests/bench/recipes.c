@@ -18,9 +18,12 @@ static const struct kiln_bundle *recipes_bundle(const char *name)
 }
 
 /* The problem as a product, in canonical form: rows of C as they are. */
-static struct kiln_product recipes_product(const struct problem *problem)
+static struct kiln_product recipes_product(const struct recipes *recipes,
+        const struct problem *problem)
 {
-    struct kiln_product product = kiln_product_dense(problem->precision,
+    bool emulates = recipes->emulates && problem->precision == KILN_SINGLE;
+    unsigned precision = emulates ? KILN_ID_EMULATED : problem->precision;
+    struct kiln_product product = kiln_product_dense(precision,
             kiln_element_bytes(problem->precision), problem->transa, problem->transb, problem->m,
             problem->n, problem->k);
 
@@ -68,7 +71,7 @@ bool recipes_find(struct recipes *recipes, const char *bundle, const struct prob
         struct recipe_peer ***list, size_t *count)
 {
     const struct kiln_bundle *found = recipes_bundle(bundle);
-    const struct kiln_product product = recipes_product(problem);
+    const struct kiln_product product = recipes_product(recipes, problem);
 
     *count = 0;
     *list = NULL;

@@ -17,9 +17,10 @@ struct recipe_peer {
     struct peer peer;                  /* its key is the recipe's name */
 };
 
-/* Only `setup` is for others to set. */
+/* Only `setup` and `emulates` are for others to set. */
 struct recipes {
     const struct peer_setup *setup;
+    bool emulates;                     /* single precision may be emulated */
     struct recipe_peer **items;
     size_t count;
     struct peer_room room;             /* workspace of whichever of them multiplies */
