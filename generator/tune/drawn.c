@@ -22,6 +22,8 @@ static const double drawn_share = 5e-4, slow_share = 5e-3;
 
 /* What is drawn: operations, extents, and elements of A, B and C together. */
 static const uint64_t least_ops = 20000, slow_most_ops = 10000000, least_most_ops = 160000;
+/* The least where native recipes serve the same calls, and are faster for few operations. */
+static const uint64_t least_emulated_ops = 10000000;
 static const struct draw_limits cpu_most = { .most_ops = UINT64_C(20000000000), .largest = 4096,
         .most_elements = UINT64_C(1) << 26 };
 static const struct draw_limits gpu_most = { .most_ops = UINT64_C(500000000000), .largest = 8192,
@@ -43,8 +45,10 @@ static double most_ops(const struct phases *phases)
 static struct draw_limits limits_of(const struct phases *phases)
 {
     struct draw_limits limits = phases->tuner->facts.value[FACT_IS_CPU] ? cpu_most : gpu_most;
-    limits.least_ops = least_ops;
     limits.most_ops = (uint64_t) fmin((double) limits.most_ops, most_ops(phases));
+    const bool has_native = phases->precision->id == KILN_ID_EMULATED;
+    limits.least_ops = has_native && limits.most_ops / 64 > least_emulated_ops ? least_emulated_ops
+                                                                               : least_ops;
     return limits;
 }
 

@@ -91,6 +91,44 @@ static float2 unpack_halves(uint both)
     return vload_half2(0, (const half *) &both);
 }
 
+// The sums of products that have been waited for: nothing that reads them comes sooner.
+static void settle(float c[32])
+{
+    asm volatile("" : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3]), "+f"(c[4]), "+f"(c[5]),
+            "+f"(c[6]), "+f"(c[7]), "+f"(c[8]), "+f"(c[9]), "+f"(c[10]), "+f"(c[11]), "+f"(c[12]),
+            "+f"(c[13]), "+f"(c[14]), "+f"(c[15]), "+f"(c[16]), "+f"(c[17]), "+f"(c[18]),
+            "+f"(c[19]), "+f"(c[20]), "+f"(c[21]), "+f"(c[22]), "+f"(c[23]), "+f"(c[24]),
+            "+f"(c[25]), "+f"(c[26]), "+f"(c[27]), "+f"(c[28]), "+f"(c[29]), "+f"(c[30]),
+            "+f"(c[31]) :: "memory");
+}
+
+// Eight lines of a tile are put together again, in the place of their pieces or floats, and times
+// 2^-e: k after k, each with the eight lines side by side. Which k is where differs from group to
+// group, so that work-items meet in few banks. A warp does so.
+static void restore(__local uchar *eight, uint lines, int e, uint lane)
+{
+    uint4 high[2], low[2];
+#pragma unroll
+    for (int i = 0; i < 2; i++) {
+        high[i] = *(__local const uint4 *) (eight + i * 512 + lane * 16);
+        low[i] = *(__local const uint4 *) (eight + 1024 + i * 512 + lane * 16);
+    }
+    warp_sync();
+#pragma unroll
+    for (int i = 0; i < 2; i++) {
+        uint x[8];
+        vstore4(high[i], 0, x);
+        vstore4(low[i], 1, x);
+#pragma unroll
+        for (int u = 0; u < 8; u++) {
+            const uint k = i * 32 + lane / 8 * 8 + u;
+            const float2 two = unpack_halves(x[u / 2]) + unpack_halves(x[4 + u / 2]) * 0x1p-11f;
+            *(__local float *) (eight + (k ^ lines % 4) * 32 + lane % 8 * 4) =
+                    e == 1000 ? as_float(x[u]) : scaled(u % 2 ? two.y : two.x, -e);
+        }
+    }
+}
+
 // c += a b, or c = a b, for 64 x 16, 16 x 64 and 64 x 64, asynchronously, by the low words of
 // descriptors of a and b; the high ones have the stride from eight lines to the next.
 static void multiply(float c[32], uint a, uint b)
@@ -121,17 +159,6 @@ static void multiply_first(float c[32], uint a, uint b)
             "l"((ulong) 128 << 32 | a), "l"((ulong) 128 << 32 | b));
 }
 
-// The sums of products that have been waited for: nothing that reads them comes sooner.
-static void settle(float c[32])
-{
-    asm volatile("" : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3]), "+f"(c[4]), "+f"(c[5]),
-            "+f"(c[6]), "+f"(c[7]), "+f"(c[8]), "+f"(c[9]), "+f"(c[10]), "+f"(c[11]), "+f"(c[12]),
-            "+f"(c[13]), "+f"(c[14]), "+f"(c[15]), "+f"(c[16]), "+f"(c[17]), "+f"(c[18]),
-            "+f"(c[19]), "+f"(c[20]), "+f"(c[21]), "+f"(c[22]), "+f"(c[23]), "+f"(c[24]),
-            "+f"(c[25]), "+f"(c[26]), "+f"(c[27]), "+f"(c[28]), "+f"(c[29]), "+f"(c[30]),
-            "+f"(c[31]) :: "memory");
-}
-
 // What put does, in a row of C, where there is such a column.
 static void put_column(float x, __global float *out, long col, long N, float alpha, float beta)
 {
@@ -152,22 +179,6 @@ static uint pack_halves(float low, float high)
     uint both;
     asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(both) : "f"(high), "f"(low));
     return both;
-}
-
-// put for two columns side by side; `whole` says that they are at a multiple of their size.
-static void put_pair(float x, float y, __global float *out, long col, long N, float alpha,
-        float beta,
-        bool whole)
-{
-    if (!whole || col + 1 >= N) {
-        put_column(x, out, col, N, alpha, beta);
-        put_column(y, out, col + 1, N, alpha, beta);
-        return;
-    }
-    float2 z = alpha * (float2) (x, y);
-    if (beta != 0)
-        z += beta * *(__global float2 *) (out + col);
-    *(__global float2 *) (out + col) = z;
 }
 
 // How a line is cut: the exponent of the power of two that brings its largest element to 2^14 or
@@ -479,15 +490,13 @@ void kiln_xgemm_halves_multiply_nn_bm128_bn64_bk64_st3_apart1_shares1_group8_sha
 {
     __local uchar a_tiles[98304] __attribute__((aligned(1024)));
     __local uchar b_tiles[49152] __attribute__((aligned(1024)));
+    __local float rows[2048];
     __local ulong full[3];
     __local ulong empty[3];
-    const uint item = get_local_id(0);
+    const uint item = get_local_id(0), lane = item % 32;
     const uint fulls = local_address(full), empties = local_address(empty);
     const uint a_at = local_address(a_tiles), b_at = local_address(b_tiles);
     C += c_offset;
-    // Whether every row of C starts where 2 columns may be stored at once.
-    const ulong misaligned = ((ulong) C | (ulong) (ldc * 4)) & 7;
-    const bool is_aligned = misaligned == 0;
     // The exponents, one for each line, lie before the pieces.
     const long a_lines = (M + 127) / 128 * 128;
     const long b_lines = (N + 63) / 64 * 64;
@@ -558,10 +567,8 @@ void kiln_xgemm_halves_multiply_nn_bm128_bn64_bk64_st3_apart1_shares1_group8_sha
             c[i] = 0;
         const long row_0 = first_m + item / 32 * 16 + item % 32 / 4, col_0 = first_n + item % 4 * 2;
         if (is_plain) {
-            // Every line is put together again, or was not cut: in the place of its pieces, k after
-            // k, each with the eight lines side by side; which k is where differs from group to
-            // group, so that work-items meet in few banks.
-            const uint warp = item / 32, lane = item % 32;
+            // Every line is put together again, or was not cut.
+            const uint warp = item / 32;
             for (int now = 0; now < num; now++) {
                 __local uchar *a_tile = a_tiles + stage * 32768;
                 __local uchar *b_tile = b_tiles + stage * 16384;
@@ -573,30 +580,14 @@ void kiln_xgemm_halves_multiply_nn_bm128_bn64_bk64_st3_apart1_shares1_group8_sha
                     __local uchar *eight = (is_a ? a_tile : b_tile) + lines * 2048;
                     const int e = is_a ? a_exponents[first_m + lines * 8 + lane % 8]
                             : b_exponents[first_n + lines * 8 + lane % 8];
-                    uint4 high[2], low[2];
-            #pragma unroll
-                    for (int i = 0; i < 2; i++) {
-                        high[i] = *(__local const uint4 *) (eight + i * 512 + lane * 16);
-                        low[i] = *(__local const uint4 *) (eight + 1024 + i * 512 + lane * 16);
-                    }
-                    warp_sync();
-            #pragma unroll
-                    for (int i = 0; i < 2; i++) {
-                        uint x[8];
-                        vstore4(high[i], 0, x);
-                        vstore4(low[i], 1, x);
-            #pragma unroll
-                        for (int u = 0; u < 8; u++) {
-                            const uint k = i * 32 + lane / 8 * 8 + u;
-                            const float2 two = unpack_halves(x[u / 2])
-                                    + unpack_halves(x[4 + u / 2]) * 0x1p-11f;
-                            *(__local float *) (eight + (k ^ lines % 4) * 32 + lane % 8 * 4) =
-                                    e == 1000 ? as_float(x[u])
-                                    : scaled(u % 2 ? two.y : two.x, -e);
-                        }
-                    }
+                    restore(eight, lines, e, lane);
                 }
                 asm volatile("bar.sync 2, 256;" ::: "memory");
+                // A tile has sums of its own, so that fewer are added one after the other.
+                float sums[32];
+            #pragma unroll
+                for (int i = 0; i < 32; i++)
+                    sums[i] = 0;
             #pragma unroll 2
                 for (uint k = 0; k < 64; k++) {
                     float x[2];
@@ -614,11 +605,14 @@ void kiln_xgemm_halves_multiply_nn_bm128_bn64_bk64_st3_apart1_shares1_group8_sha
                                 + lane % 4 * 8);
             #pragma unroll
                         for (uint h = 0; h < 2; h++) {
-                            c[4 * j + 2 * h] += x[h] * y.x;
-                            c[4 * j + 2 * h + 1] += x[h] * y.y;
+                            sums[4 * j + 2 * h] += x[h] * y.x;
+                            sums[4 * j + 2 * h + 1] += x[h] * y.y;
                         }
                     }
                 }
+            #pragma unroll
+                for (int i = 0; i < 32; i++)
+                    c[i] += sums[i];
                 // What was written here is read no more when the copy engine writes.
                 asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
                 asm volatile("bar.sync 2, 256;" ::: "memory");
@@ -686,15 +680,29 @@ void kiln_xgemm_halves_multiply_nn_bm128_bn64_bk64_st3_apart1_shares1_group8_sha
                 c[i] = scaled(c[i], clamp(-e, -252, 252));
             }
         }
+        // A warp puts 8 rows and 32 columns after the other into local memory, and stores them row
+        // by row: columns side by side are stored at once, wherever a row begins. In which place
+        // eight columns are differs from row to row, so that work-items meet in few banks.
+        __local float *eight = rows + item / 32 * 256;
         #pragma unroll
-        for (int h = 0; h < 2; h++) {
-            const long row = row_0 + h * 8;
-            if (row < M)
+        for (int h = 0; h < 2; h++)
         #pragma unroll
-                for (int j = 0; j < 8; j++)
-                    put_pair(c[4 * j + 2 * h], c[4 * j + 2 * h + 1], C + row * ldc, col_0 + j * 8,
-                            N, alpha,
-                            beta, is_aligned);
-        }
+            for (int j = 0; j < 8; j += 4) {
+                warp_sync();
+        #pragma unroll
+                for (int b = 0; b < 4; b++)
+                    *(__local float2 *) (eight + lane / 4 * 32 + (b ^ lane / 4 % 4) * 8
+                            + lane % 4 * 2) = (float2) (c[4 * (j + b) + 2 * h],
+                                    c[4 * (j + b) + 2 * h + 1]);
+                warp_sync();
+        #pragma unroll
+                for (int i = 0; i < 8; i++) {
+                    const uint r = i + lane / 32, column = lane % 32;
+                    const long row = first_m + item / 32 * 16 + h * 8 + r;
+                    if (row < M)
+                        put_column(eight[r * 32 + (column / 8 ^ r % 4) * 8 + column % 8],
+                                C + row * ldc, first_n + j * 8 + column, N, alpha, beta);
+                }
+            }
     }
 }

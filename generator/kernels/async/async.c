@@ -87,7 +87,7 @@ static const struct family_stage stages[] = {
     MULTIPLY("!COPYA && COPYB", AS_IT_IS(A) COPIED(B, b)),
     MULTIPLY("COPYA && !COPYB", COPIED(A, a) AS_IT_IS(B)),
     MULTIPLY("COPYA && COPYB", COPIED(A, a) COPIED(B, b)),
-    NV_ADD("STREAM", KEYS, "REGION_2"),
+    NV_ADD("STREAM", "SWAPPED = 0", KEYS, "REGION_2"),
 };
 
 static const struct family_region regions[] = {

@@ -1,7 +1,7 @@
 /* halves: single precision by products of halves on the tensor units of NVIDIA's compute capability
  * 9.0, for callers who allow it (KILN_ALLOW_EMULATION). A stage of its own cuts the operands into
  * pieces, in the order in which tiles lie in local memory. */
-#include "../nv/nv.h"
+#include "halves.h"
 #include "../table.h"
 
 static const struct family_param params[] = {
@@ -10,9 +10,7 @@ static const struct family_param params[] = {
     { "BK", "32 64", 64, "k in a tile", "CUTLASS CtaTileK" },
     { "ST", "2 3 4 5 6 8", 3, "tiles under way", "CUTLASS Stages" },
     { "APART", "0 1", 1, "whether products with a low piece have sums of their own", NULL },
-    { "CUTTERS", "256 512 1024", 512, "work-items of a work-group that cuts eight rows (columns)",
-      NULL },
-    { "SHARES", "1 16", 1, "parts of K that are cut one by one, in two launches if several", NULL },
+    HALVES_CUTTING,
     { "GROUP", "1 2 4 8 16", 8, "rows of tiles that work-groups take together", "CUTLASS swizzle" },
     { "STREAM", "0 1", 0, "work-groups a compute unit, which share the steps; 0: one a tile",
       "Osama et al. 2023", .sibling = 1 },
@@ -22,17 +20,7 @@ static const struct family_param params[] = {
 #define KEYS "BM BN BK ST APART SHARES GROUP SHARED"
 
 static const struct family_value values[] = {
-    { "VEC", "1" },
-    { "INDEX", "64" },
-    { "COPYA", "0" },
-    { "COPYB", "0" },
-    { "EDGES", "0" },
-    { "MMA", "0" },
-    { "WGMMA", "1" },
-    { "ASYNC", "0" },
-    { "THROUGH", "0" },
-    { "LANES", "2" },
-    { "PARTS", "STREAM && SHARED" },
+    HALVES_VALUES,
     // Warp groups, each with 64 rows of the tile.
     { "CONSUMERS", "BM / 64" },
     { "WORKERS", "CONSUMERS * 128" },
@@ -43,31 +31,20 @@ static const struct family_value values[] = {
     { "ITEMS", "WORKERS + (GIVES ? 128 : 32)" },
     { "LEAVES", "24" },
     NV_REGISTERS,
-    // The bytes of eight lines of a tile: both pieces of BK elements each.
-    { "LINES", "BK * 32" },
-    // Rows of a region before the pieces: exponents, and what was found in each part of K.
-    { "HEADS", "SHARES > 1 ? 1 + 3 * SHARES : 1" },
-    // The exponent of a line that is not cut.
-    { "PLAIN", "1000" },
+    // Sums of a work-item.
+    { "SUMS", "BN / 2" },
+    { "TILES", "ST * ((BM + BN) * BK * 4 + 16)" },
+    // Columns of C that a warp puts side by side to store them.
+    { "COLUMNS", "TILES + WORKERS * 32 <= 226 * 1024 ? 32 : 16" },
 };
 
 static const struct family_rule rules[] = {
     { "COMPUTE_CAPABILITY == 90", "not a device of compute capability 9.0" },
-    { "ST * ((BM + BN) * BK * 4 + 16) <= 227 * 1024 - 1024", "tiles exceed local memory" },
+    { "TILES + WORKERS * COLUMNS <= 226 * 1024", "tiles exceed local memory" },
     { "REGISTERS <= KEEPS && KEEPS <= 256", "a work-group exceeds the registers" },
     { "SHARED || STREAM", "SHARED is for work-groups that take tiles in turn" },
 };
 
-/* As many work-items as a compute unit has room for; a prefix as of copies.h. */
-#define CUT_ARGS(X, rows, name, offset, ld, prefix) \
-    rows " as long " prefix "lines; K as long " prefix "depth; " \
-    #X " as __global const float *restrict " name "; " \
-    #X "_OFFSET as long " offset "; LD" #X " as long " ld "; " \
-    "PACKED_" #X " as __global uchar *restrict " prefix "work; " \
-    "PACKED_" #X "_AT as long " prefix "at; "
-#define CUT_ONE(name, when, bind, key, X, rows, letter) \
-    { name, when, "halves/cut.cl.in", bind, key " BK CUTTERS SHARES", letter, "UNITS", \
-      "2048 / CUTTERS", "CUTTERS", NULL, CUT_ARGS(X, rows, "X", "x_offset", "ldx", ""), letter, 0 }
 #define CUT_BOTH(name, when, bind) \
     { name, when, "halves/both.cl.in", bind, "BM BN BK CUTTERS SHARES", "A B", "UNITS", \
       "2048 / CUTTERS", "CUTTERS", NULL, \
@@ -79,16 +56,13 @@ static const struct family_rule rules[] = {
     CUT_ONE(name "a", when, bind "; LONG = BM; ACROSS = TA", "BM", A, "M", "A"), \
     CUT_ONE(name "b", when, bind "; LONG = BN; ACROSS = !TB", "BN", B, "N", "B")
 
-#define PIECES(X, x) \
-    "PACKED_" #X " as __global const uchar *restrict packed_" #x "; " \
-    "PACKED_" #X "_AT as long packed_" #x "_at; "
 #define WORK "WORKSPACE as __global uchar *work; REGION_2 as long parts_at; "
 
 static const struct family_stage stages[] = {
     CUT_STAGES("look", "SHARES > 1", "LOOKS = 1; CUTS = 0"),
     CUT_STAGES("cut", NULL, "LOOKS = SHARES == 1; CUTS = 1"),
     NV_MULTIPLY("halves/halves.cl.in", KEYS, "ITEMS", "", WORK, "1", PIECES(A, a) PIECES(B, b)),
-    NV_ADD("PARTS", KEYS, "REGION_2"),
+    NV_ADD("PARTS", "SWAPPED = 0", KEYS, "REGION_2"),
 };
 
 /* A line of exponents, then blocks of BK of k; of each, eight rows (columns) after the other. */

@@ -98,7 +98,7 @@ static const struct family_rule rules[] = {
 static const struct family_stage stages[] = {
     COPY_STAGES,
     NV_MULTIPLY("tma/tma.cl.in", KEYS, "ITEMS", WORK, WORK, "1", COPIED(A, a) COPIED(B, b)),
-    NV_ADD("PARTS", KEYS, "REGION_3"),
+    NV_ADD("PARTS", "SWAPPED = 0", KEYS, "REGION_3"),
 };
 
 static const struct family_region regions[] = {

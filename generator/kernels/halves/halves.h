@@ -1,0 +1,49 @@
+/* halves.h: what the families that multiply halves have in common: how an operand is cut. */
+#ifndef KILN_KERNELS_HALVES_H
+#define KILN_KERNELS_HALVES_H
+
+#include "../nv/nv.h"
+
+/* Derived values that they share. */
+#define HALVES_VALUES \
+    { "VEC", "1" }, \
+    { "INDEX", "64" }, \
+    { "COPYA", "0" }, \
+    { "COPYB", "0" }, \
+    { "EDGES", "0" }, \
+    { "MMA", "0" }, \
+    { "WGMMA", "1" }, \
+    { "ASYNC", "0" }, \
+    { "THROUGH", "0" }, \
+    { "PARTS", "STREAM && SHARED" }, \
+    /* The bytes of eight lines of a tile: both pieces of BK elements each. */ \
+    { "LINES", "BK * 32" }, \
+    /* Rows of a region before the pieces: exponents, and what was found in each part of K. */ \
+    { "HEADS", "SHARES > 1 ? 1 + 3 * SHARES : 1" }, \
+    /* The exponent of a line that is not cut. */ \
+    { "PLAIN", "1000" }
+
+/* The parameters of what cuts. */
+#define HALVES_CUTTING \
+    { "CUTTERS", "256 512 1024", 512, "work-items of a work-group that cuts eight rows (columns)", \
+      NULL }, \
+    { "SHARES", "1 16", 1, "parts of K that are cut one by one, in two launches if several", NULL }
+
+/* As many work-items as a compute unit has room for; a prefix as of copies.h. */
+#define CUT_ARGS(X, rows, name, offset, ld, prefix) \
+    rows " as long " prefix "lines; K as long " prefix "depth; " \
+    #X " as __global const float *restrict " name "; " \
+    #X "_OFFSET as long " offset "; LD" #X " as long " ld "; " \
+    "PACKED_" #X " as __global uchar *restrict " prefix "work; " \
+    "PACKED_" #X "_AT as long " prefix "at; "
+/* A launch that looks at the lines of one operand, or cuts them, as `bind` says. */
+#define CUT_ONE(name, when, bind, key, X, rows, letter) \
+    { name, when, "halves/cut.cl.in", bind, key " BK CUTTERS SHARES", letter, "UNITS", \
+      "2048 / CUTTERS", "CUTTERS", NULL, CUT_ARGS(X, rows, "X", "x_offset", "ldx", ""), letter, 0 }
+
+/* An operand that has been cut. */
+#define PIECES(X, x) \
+    "PACKED_" #X " as __global const uchar *restrict packed_" #x "; " \
+    "PACKED_" #X "_AT as long packed_" #x "_at; "
+
+#endif
