@@ -238,6 +238,9 @@ static int set_precisions(struct options *o, const char *v)
         const struct precision *precision = precision_find(name);
         if (!precision)
             return usage("--precisions: no precision '%s'", name);
+        if (kiln_precision_is_complex(precision->id))
+            return usage("--precisions: %s products are those of the real precision, which is "
+                         "tuned", precision->name);
         if (!is_chosen(o, precision))
             o->precisions[o->num_precisions++] = precision;
         v += len + (v[len] == ',');
@@ -248,7 +251,8 @@ static int set_precisions(struct options *o, const char *v)
 static int set_precision(struct options *o, const char *v)
 {
     o->precision = precision_find(v);
-    return o->precision ? 0 : usage("--precision: no precision '%s'", v);
+    return o->precision && !kiln_precision_is_complex(o->precision->id)
+            ? 0 : usage("--precision: no real precision '%s'", v);
 }
 
 static int set_transpose(struct options *o, const char *v)

@@ -21,10 +21,12 @@ struct brought {
 struct kiln_pack kiln_pack_of(const struct kiln_product *product, unsigned prepared)
 {
     bool is_a = prepared == KILN_PREPARED_A;
+    bool is_conj = (is_a ? product->conja : product->conjb) != 0;
+    bool is_trans = (is_a ? product->transa : product->transb) != 0;
     return (struct kiln_pack){
         .precision = kiln_precision_of_call(product->precision),
         .operand = (enum kiln_pack_operand)prepared,
-        .trans = (is_a ? product->transa : product->transb) ? KILN_TRANS : KILN_NO_TRANS,
+        .trans = is_conj ? KILN_CONJ_TRANS : is_trans ? KILN_TRANS : KILN_NO_TRANS,
         .rows = is_a ? product->m : product->k,
         .columns = is_a ? product->k : product->n,
     };

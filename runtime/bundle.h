@@ -15,7 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { KILN_BUNDLE_FORMAT = 12 };
+enum { KILN_BUNDLE_FORMAT = 13 };
 
 enum {
     KILN_MAX_STAGES = 8,
@@ -44,7 +44,7 @@ enum kiln_prepared {
 enum { KILN_PIXEL_BYTES = 16 };
 
 /* One kernel argument. "index" is cl_int or cl_long as the recipe's index_bits says; "real" is
- * cl_double for KILN_DOUBLE and cl_float for the others. */
+ * cl_double for KILN_DOUBLE and KILN_COMPLEX_DOUBLE, and cl_float for the others. */
 enum kiln_arg {
     KILN_ARG_M, KILN_ARG_N, KILN_ARG_K,                  /* index */
     KILN_ARG_ALPHA, KILN_ARG_BETA,                       /* real */
@@ -59,6 +59,8 @@ enum kiln_arg {
      * where it is taken as it is; index: its leading dimension, of recipes that may do so */
     KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_LDA,
     KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT, KILN_ARG_PACKED_LDB,
+    /* Of complex precisions: real; cl_int: 1 where op(X) is the conjugate of X or its transpose */
+    KILN_ARG_ALPHA_IMAG, KILN_ARG_BETA_IMAG, KILN_ARG_CONJ_A, KILN_ARG_CONJ_B,
     KILN_NUM_ARG_CODES
 };
 

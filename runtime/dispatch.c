@@ -140,7 +140,8 @@ static void rank_first(const struct kiln_context *context, const struct kiln_pro
         walk->num = rank(context, walk->link, product, NULL, ranks);
         take_order(ranks, walk);
         kiln_recent_note(context->recent, &key, ranks, walk->num);
-        if (context->logs_calls && walk->num > 0 &&
+        /* Of a complex product the real one in its place is told. */
+        if (context->logs_calls && walk->num > 0 && !kiln_precision_is_complex(product->precision) &&
             is_first_to_rank(context, product, walk->turn)) {
             log_shape(context, product);
         }

@@ -26,7 +26,8 @@ static void add_shape(struct kiln_text *text, const char *key, size_t m, size_t 
 /* Of a call that allows emulation. */
 static const char *arithmetic(const struct kiln_problem *problem, const struct kiln_choice *choice)
 {
-    if (problem->product.precision != KILN_EMULATED) {
+    const bool is_complex = kiln_precision_is_complex(problem->product.precision);
+    if (problem->product.precision != KILN_EMULATED && !is_complex) {
         return "native: no bundle has emulation for the device";
     }
     return choice != NULL && choice->plan.recipe->precision == KILN_EMULATED
@@ -45,8 +46,8 @@ static void add_problem(struct kiln_text *text, const struct kiln_problem *probl
         add_fact(text, "arithmetic", arithmetic(problem, choice));
     }
     add_shape(text, "shape", product->m, product->n, product->k);
-    kiln_text_add(text, product->transa ? " transa=T" : " transa=N");
-    kiln_text_add(text, product->transb ? " transb=T" : " transb=N");
+    kiln_text_add(text, product->conja ? " transa=C" : product->transa ? " transa=T" : " transa=N");
+    kiln_text_add(text, product->conjb ? " transb=C" : product->transb ? " transb=T" : " transb=N");
     if (product->batch_count > 1) {
         add_number(text, " batch=", product->batch_count);
     }
@@ -84,8 +85,20 @@ static void add_stage(struct kiln_text *text, const struct kiln_plan *plan, unsi
     kiln_text_add(text, "\n");
 }
 
+static void add_stages(struct kiln_text *text, const struct kiln_plan *plan)
+{
+    for (unsigned i = 0; i < plan->recipe->num_stages; i++) {
+        if (kiln_stage_is_needed(plan->recipe, i, plan->ready) &&
+            !kiln_stage_is_empty(plan, i)) {
+            add_stage(text, plan, i);
+        }
+    }
+}
+
+/* own: of a complex problem, what comes before the real product that the choice is for; NULL. */
 static void add_choice(struct kiln_text *text, const struct kiln_context *context,
-        const struct kiln_problem *problem, const struct kiln_choice *choice)
+        const struct kiln_problem *problem, const struct kiln_choice *own,
+        const struct kiln_choice *choice)
 {
     const struct kiln_link *link = &context->links[choice->link];
     const struct kiln_bundle *bundle = link->bundle;
@@ -103,13 +116,14 @@ static void add_choice(struct kiln_text *text, const struct kiln_context *contex
     add_packs(text, problem);
     add_fact(text, "program", from_binary ? "binary" : "source");
     add_fact(text, "indices", plan->recipe->index_bits == 32 ? "32 bits" : "64 bits");
-    for (unsigned i = 0; i < plan->recipe->num_stages; i++) {
-        if (kiln_stage_is_needed(plan->recipe, i, plan->ready) &&
-            !kiln_stage_is_empty(plan, i)) {
-            add_stage(text, plan, i);
-        }
+    if (own != NULL) {
+        add_stages(text, &own->plan);
     }
-    add_number(text, "workspace: ", plan->workspace_bytes);
+    if (choice != own) {
+        add_stages(text, plan);
+    }
+    add_number(text, "workspace: ", plan->workspace_bytes +
+            (own != NULL && own != choice ? own->plan.workspace_bytes : 0));
     kiln_text_add(text, " bytes\n");
     if (bundle->provenance != NULL) {
         add_fact(text, "provenance", bundle->provenance);
@@ -173,13 +187,38 @@ static void add_nothing(struct kiln_text *text, const struct kiln_context *conte
     add_problem(text, problem, NULL);
 }
 
+/* The recipe of a complex problem, and the real one that it leaves. */
+static enum kiln_status split(struct kiln_context *context, const struct kiln_problem *problem,
+        struct kiln_choice *own, struct kiln_problem *real)
+{
+    enum kiln_status status = kiln_search_first(context, problem, own);
+    return status == KILN_SUCCESS ? kiln_complex_split(context, problem, &own->plan, real) : status;
+}
+
 /* A recipe that can not be built for the moment may serve the call in the end: what is told does
- * for it as well. */
+ * for it as well. `before` is what the real product of a complex one finds taken. */
+static enum kiln_status most_workspace(struct kiln_context *context,
+        const struct kiln_problem *problem, size_t before, size_t *bytes)
+{
+    struct kiln_search search = {0};
+    struct kiln_choice choice;
+    enum kiln_status first = KILN_SUCCESS, status = KILN_SUCCESS;
+    size_t most = 0;
+    while (kiln_search_next(context, problem, &search, &choice, &status)) {
+        most = choice.plan.workspace_bytes > most ? choice.plan.workspace_bytes : most;
+        if (status == KILN_SUCCESS) {
+            return kiln_add(before, most, bytes) ? KILN_SUCCESS : KILN_SIZE_OVERFLOW;
+        }
+        first = first == KILN_SUCCESS ? status : first;
+    }
+    return first == KILN_SUCCESS ? kiln_search_failure(problem) : first;
+}
+
 enum kiln_status kiln_gemm_workspace_bytes(struct kiln_context *context,
         const struct kiln_gemm *gemm, size_t *bytes)
 {
-    struct kiln_problem problem;
-    struct kiln_choice choice;
+    struct kiln_problem problem, real;
+    struct kiln_choice own;
     if (bytes != NULL) {
         *bytes = 0;
     }
@@ -190,25 +229,57 @@ enum kiln_status kiln_gemm_workspace_bytes(struct kiln_context *context,
     if (status != KILN_SUCCESS || problem.is_nothing) {
         return status;
     }
-    struct kiln_search search = {0};
-    enum kiln_status first = KILN_SUCCESS;
-    size_t most = 0;
-    while (kiln_search_next(context, &problem, &search, &choice, &status)) {
-        most = choice.plan.workspace_bytes > most ? choice.plan.workspace_bytes : most;
-        if (status == KILN_SUCCESS) {
-            *bytes = most;
-            return KILN_SUCCESS;
-        }
-        first = first == KILN_SUCCESS ? status : first;
+    if (!kiln_precision_is_complex(problem.product.precision)) {
+        return most_workspace(context, &problem, 0, bytes);
     }
-    return first == KILN_SUCCESS ? kiln_search_failure(&problem) : first;
+    status = split(context, &problem, &own, &real);
+    if (status == KILN_SUCCESS && real.is_nothing) {
+        *bytes = own.plan.workspace_bytes;
+    } else if (status == KILN_SUCCESS) {
+        status = most_workspace(context, &real, own.plan.workspace_bytes, bytes);
+    }
+    return status;
+}
+
+static enum kiln_status explain_complex(struct kiln_text *text, struct kiln_context *context,
+        const struct kiln_problem *problem)
+{
+    struct kiln_problem real;
+    struct kiln_choice own, choice;
+    enum kiln_status status = split(context, problem, &own, &real);
+    if (status == KILN_SUCCESS && real.is_nothing) {
+        add_choice(text, context, problem, &own, &own);
+    } else if (status == KILN_SUCCESS) {
+        status = kiln_search_first(context, &real, &choice);
+        if (status == KILN_SUCCESS) {
+            add_choice(text, context, problem, &own, &choice);
+            add_candidates(text, context, &real, &choice);
+        }
+    }
+    return status;
+}
+
+static enum kiln_status explain_choice(struct kiln_text *text, struct kiln_context *context,
+        const struct kiln_problem *problem)
+{
+    struct kiln_choice choice;
+    if (kiln_precision_is_complex(problem->product.precision)) {
+        return explain_complex(text, context, problem);
+    }
+    enum kiln_status status = kiln_search_first(context, problem, &choice);
+    if (status == KILN_SUCCESS) {
+        add_choice(text, context, problem, NULL, &choice);
+        if (problem->bound == 0) {
+            add_candidates(text, context, problem, &choice);
+        }
+    }
+    return status;
 }
 
 enum kiln_status kiln_gemm_explain(struct kiln_context *context, const struct kiln_gemm *gemm,
         char *text, size_t size)
 {
     struct kiln_problem problem;
-    struct kiln_choice choice;
     struct kiln_text builder;
     if (text != NULL) {
         kiln_text_begin(&builder, text, size);
@@ -223,13 +294,9 @@ enum kiln_status kiln_gemm_explain(struct kiln_context *context, const struct ki
     if (problem.is_nothing) {
         add_nothing(&builder, context, &problem);
     } else {
-        status = kiln_search_first(context, &problem, &choice);
+        status = explain_choice(&builder, context, &problem);
         if (status != KILN_SUCCESS) {
             return status;
-        }
-        add_choice(&builder, context, &problem, &choice);
-        if (problem.bound == 0) {
-            add_candidates(&builder, context, &problem, &choice);
         }
     }
     return builder.truncated ? KILN_TEXT_TOO_SMALL : KILN_SUCCESS;

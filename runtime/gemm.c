@@ -116,3 +116,37 @@ enum kiln_status kiln_hgemm(struct kiln_context *context, enum kiln_layout layou
     };
     return enqueue_typed(context, &gemm, queue, num_events_in_wait_list, event_wait_list, event);
 }
+
+enum kiln_status kiln_cgemm(struct kiln_context *context, enum kiln_layout layout,
+        enum kiln_transpose transa, enum kiln_transpose transb, size_t m, size_t n, size_t k,
+        cl_float2 alpha, cl_mem a, size_t a_offset, size_t lda, cl_mem b, size_t b_offset,
+        size_t ldb, cl_float2 beta, cl_mem c, size_t c_offset, size_t ldc, cl_command_queue queue,
+        cl_uint num_events_in_wait_list, const cl_event *event_wait_list, cl_event *event)
+{
+    const struct kiln_gemm gemm = {
+        .precision = KILN_COMPLEX_SINGLE, .layout = layout, .transa = transa, .transb = transb,
+        .m = m, .n = n, .k = k, .alpha = alpha.s[0], .alpha_imag = alpha.s[1],
+        .beta = beta.s[0], .beta_imag = beta.s[1],
+        .a = a, .a_offset = a_offset, .lda = lda,
+        .b = b, .b_offset = b_offset, .ldb = ldb,
+        .c = c, .c_offset = c_offset, .ldc = ldc,
+    };
+    return enqueue_typed(context, &gemm, queue, num_events_in_wait_list, event_wait_list, event);
+}
+
+enum kiln_status kiln_zgemm(struct kiln_context *context, enum kiln_layout layout,
+        enum kiln_transpose transa, enum kiln_transpose transb, size_t m, size_t n, size_t k,
+        cl_double2 alpha, cl_mem a, size_t a_offset, size_t lda, cl_mem b, size_t b_offset,
+        size_t ldb, cl_double2 beta, cl_mem c, size_t c_offset, size_t ldc, cl_command_queue queue,
+        cl_uint num_events_in_wait_list, const cl_event *event_wait_list, cl_event *event)
+{
+    const struct kiln_gemm gemm = {
+        .precision = KILN_COMPLEX_DOUBLE, .layout = layout, .transa = transa, .transb = transb,
+        .m = m, .n = n, .k = k, .alpha = alpha.s[0], .alpha_imag = alpha.s[1],
+        .beta = beta.s[0], .beta_imag = beta.s[1],
+        .a = a, .a_offset = a_offset, .lda = lda,
+        .b = b, .b_offset = b_offset, .ldb = ldb,
+        .c = c, .c_offset = c_offset, .ldc = ldc,
+    };
+    return enqueue_typed(context, &gemm, queue, num_events_in_wait_list, event_wait_list, event);
+}

@@ -329,7 +329,8 @@ struct kiln_problem {
     struct kiln_product product;
     size_t real_bytes;
     bool wants_emulation;              /* whether there is any or not */
-    double alpha, beta;
+    double alpha, beta;                /* of complex ones the real parts */
+    double alpha_imag, beta_imag;
     cl_mem a, b, c;
     struct kiln_places places;         /* the context's workspace begins at 0 */
     cl_mem workspace;                  /* NULL: held by the context, or not asked for yet */
@@ -524,6 +525,16 @@ void kiln_spaces_free(struct kiln_space *spaces);
 /* ---- image.c ---- */
 
 void kiln_images_free(struct kiln_image *images);
+
+/* ---- complex.c: complex products as real ones ---- */
+
+/* The product of real matrices that is left when the stages of a recipe for a complex problem are
+ * done, those of its plan that have something to do; the others are taken from the plan. What of
+ * its operands lies in the workspace is told by kiln_complex_place, once there is one. */
+enum kiln_status kiln_complex_split(const struct kiln_context *context,
+        const struct kiln_problem *problem, struct kiln_plan *plan, struct kiln_problem *real);
+void kiln_complex_place(const struct kiln_problem *problem, cl_mem workspace,
+        struct kiln_problem *real);
 
 /* ---- launch.c: enqueues a call, or a packing ---- */
 

@@ -62,17 +62,82 @@ static void report_choice(const struct kiln_request *request, const struct kiln_
     }
 }
 
+/* A complex product under way. */
+struct complex {
+    const struct kiln_problem *whole;
+    struct kiln_choice own;            /* the recipe that brings it into the form of a real one */
+    struct kiln_problem real;
+    size_t num_prepared;               /* members for which it did */
+};
+
+/* What comes before the real product of the member under way; that of each member takes the place
+ * of the one before. */
+static enum kiln_status prepare_member(struct launch *launch, struct complex *complex,
+        cl_mem workspace, bool is_last)
+{
+    launch->problem = complex->whole;
+    launch->goes_on = !complex->real.is_nothing || !is_last;
+    enum kiln_status status = kiln_stages_enqueue(launch, &complex->own, workspace);
+    if (status == KILN_SUCCESS) {
+        complex->num_prepared++;
+        launch->member--;
+    }
+    return status;
+}
+
+/* choice: of the real product; NULL if nothing is multiplied. */
+static enum kiln_status launch_members(struct launch *launch, struct complex *complex,
+        const struct kiln_choice *choice, cl_mem workspace)
+{
+    const size_t num = launch->num_members;
+    enum kiln_status status = KILN_SUCCESS;
+    kiln_complex_place(complex->whole, workspace, &complex->real);
+    while (status == KILN_SUCCESS && launch->member < num) {
+        const bool is_last = launch->member + 1 == num;
+        launch->num_members = launch->member + 1;
+        if (complex->num_prepared == launch->member) {
+            status = prepare_member(launch, complex, workspace, is_last);
+        }
+        if (status == KILN_SUCCESS && choice != NULL) {
+            launch->problem = &complex->real;
+            launch->goes_on = !is_last;
+            status = kiln_stages_enqueue(launch, choice, workspace);
+        } else if (status == KILN_SUCCESS) {
+            launch->member++;
+        }
+    }
+    launch->num_members = num;
+    launch->problem = complex->whole;
+    return status;
+}
+
+static enum kiln_status launch_real(struct launch *launch, struct complex *complex,
+        const struct kiln_choice *choice)
+{
+    struct kiln_plan plan = complex->own.plan;
+    cl_mem workspace = NULL;
+    if (choice != NULL && !kiln_add(plan.workspace_bytes, choice->plan.workspace_bytes,
+            &plan.workspace_bytes)) {
+        return KILN_SIZE_OVERFLOW;
+    }
+    enum kiln_status status = kiln_claim_workspace(launch, &plan, &workspace);
+    return status == KILN_SUCCESS ? launch_members(launch, complex, choice, workspace) : status;
+}
+
 /* A caller's workspace, or buffer for a pack, must do for the recipe that serves the call, as
  * kiln_gemm_workspace_bytes or kiln_pack_bytes told; a later one that is too hungry is passed
- * over, and the first failure is what counts. */
-static enum kiln_status launch_first_that_works(struct launch *launch)
+ * over, and the first failure is what counts. complex: NULL unless the problem is what is left of
+ * one. */
+static enum kiln_status launch_first_that_works(struct launch *launch,
+        const struct kiln_problem *problem, struct complex *complex)
 {
     struct kiln_search search = {0};
     struct kiln_choice choice;
     enum kiln_status first = KILN_SUCCESS, status = KILN_SUCCESS;
-    while (kiln_search_next(launch->context, launch->problem, &search, &choice, &status)) {
+    while (kiln_search_next(launch->context, problem, &search, &choice, &status)) {
         if (status == KILN_SUCCESS) {
-            status = launch_choice(launch, &choice);
+            status = complex != NULL ? launch_real(launch, complex, &choice)
+                                     : launch_choice(launch, &choice);
         }
         if (status == KILN_SUCCESS) {
             report_choice(launch->request, &choice);
@@ -81,7 +146,7 @@ static enum kiln_status launch_first_that_works(struct launch *launch)
         bool is_too_small = status == KILN_WORKSPACE_TOO_SMALL ||
                             status == KILN_PACK_BUFFER_TOO_SMALL;
         bool go_on = is_about_recipe(status) || (is_too_small && first != KILN_SUCCESS);
-        bool is_spoilt = launch->touched && launch->problem->beta != 0;
+        bool is_spoilt = launch->touched && problem->beta != 0;
         first = first == KILN_SUCCESS ? status : first;
         if (!go_on || is_spoilt) {
             return first;
@@ -89,7 +154,22 @@ static enum kiln_status launch_first_that_works(struct launch *launch)
         kiln_log(launch->context, choice.plan.recipe->name, " passed over: ",
                 kiln_status_string(status), NULL);
     }
-    return first == KILN_SUCCESS ? kiln_search_failure(launch->problem) : first;
+    return first == KILN_SUCCESS ? kiln_search_failure(problem) : first;
+}
+
+static enum kiln_status launch_complex(struct launch *launch)
+{
+    struct complex complex = {.whole = launch->problem};
+    enum kiln_status status = kiln_search_first(launch->context, launch->problem, &complex.own);
+    if (status == KILN_SUCCESS) {
+        status = kiln_complex_split(launch->context, launch->problem, &complex.own.plan,
+                &complex.real);
+    }
+    if (status != KILN_SUCCESS) {
+        return status;
+    }
+    return complex.real.is_nothing ? launch_real(launch, &complex, NULL)
+                                   : launch_first_that_works(launch, &complex.real, &complex);
 }
 
 enum kiln_status kiln_launch(struct kiln_context *context, const struct kiln_problem *problem,
@@ -104,7 +184,10 @@ enum kiln_status kiln_launch(struct kiln_context *context, const struct kiln_pro
         .request = request,
         .num_members = request->prepared != KILN_PREPARED_NONE ? 1 : problem->product.batch_count,
     };
-    enum kiln_status status = launch_first_that_works(&launch);
+    const bool is_complex = kiln_precision_is_complex(problem->product.precision) &&
+                            request->prepared == KILN_PREPARED_NONE;
+    enum kiln_status status = is_complex ? launch_complex(&launch)
+                                         : launch_first_that_works(&launch, problem, NULL);
     kiln_claim_leave(&launch);
     if (status == KILN_SUCCESS && request->event != NULL) {
         *request->event = launch.last;

@@ -40,6 +40,7 @@ static enum kiln_status make_problem(const struct kiln_context *context,
             : is_a ? KILN_CHECK_A : KILN_CHECK_B;
     *prepared = KILN_PREPARED_NONE;
     gemm.alpha = 1;
+    gemm.alpha_imag = 0;
     gemm.workspace = NULL;
     gemm.workspace_offset = 0;
     *(is_a ? &gemm.packed_a : &gemm.packed_b) = NULL;

@@ -46,6 +46,12 @@ enum {
 #undef PRECISION
 };
 
+/* Are elements complex? */
+static inline bool kiln_precision_is_complex(unsigned precision)
+{
+    return precision == KILN_ID_COMPLEX_SINGLE || precision == KILN_ID_COMPLEX_DOUBLE;
+}
+
 /* Do recipes for one precision serve products of another? */
 static inline bool kiln_precision_serves(unsigned recipe, unsigned product)
 {
@@ -64,6 +70,7 @@ struct kiln_product {
     unsigned precision;                /* enum kiln_precision */
     size_t element_bytes;
     unsigned transa, transb;           /* 0 or 1 */
+    unsigned conja, conjb;             /* 1: and conjugated, of complex elements */
     size_t m, n, k;
     size_t batch_count;                /* >= 1 */
     struct kiln_matrix a, b, c;

@@ -111,8 +111,10 @@ bool kiln_arg_is_memory(unsigned code)
 static bool preparation_may_take(unsigned prepared, unsigned code)
 {
     return (prepared & (source_of(code) | place_of(code))) != 0 || code == KILN_ARG_K ||
-           ((prepared & KILN_PREPARED_A) != 0 && code == KILN_ARG_M) ||
-           ((prepared & KILN_PREPARED_B) != 0 && code == KILN_ARG_N);
+           ((prepared & KILN_PREPARED_A) != 0 &&
+            (code == KILN_ARG_M || code == KILN_ARG_CONJ_A)) ||
+           ((prepared & KILN_PREPARED_B) != 0 &&
+            (code == KILN_ARG_N || code == KILN_ARG_CONJ_B));
 }
 
 /* An operand with a region of its own is read by the stages that prepare it alone; its region is

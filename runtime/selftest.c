@@ -129,7 +129,8 @@ static bool is_served(const struct kiln_context *context, unsigned precision)
     if (precision == KILN_EMULATED) {
         return context->has_emulation;
     }
-    if (!kiln_precision_runs(precision, &context->facts)) {
+    /* Complex products are real ones. */
+    if (kiln_precision_is_complex(precision) || !kiln_precision_runs(precision, &context->facts)) {
         return false;
     }
     for (unsigned i = 0; i < context->num_links; i++) {

@@ -52,7 +52,7 @@ static cl_int enqueue_member(struct launch *launch, const struct kiln_plan *plan
         struct kiln_kernel_set *set, cl_mem workspace)
 {
     struct kiln_argument arguments[KILN_NUM_ARG_CODES];
-    bool is_final_member = launch->member + 1 == launch->num_members;
+    bool is_final_member = launch->member + 1 == launch->num_members && !launch->goes_on;
     unsigned end = end_of_stages(launch, plan);
     kiln_arguments_fill(launch, plan, workspace, arguments);
     cl_int error = CL_SUCCESS;

@@ -100,8 +100,11 @@ static enum kiln_status read_modes(const struct kiln_context *context,
     if (precision == NULL || asked == KILN_EMULATED) {
         return KILN_INVALID_PRECISION;
     }
-    problem->wants_emulation = asked == KILN_SINGLE && may_emulate(context, gemm);
-    product->precision = problem->wants_emulation && context->has_emulation ? KILN_EMULATED : asked;
+    const bool is_complex = kiln_precision_is_complex(asked);
+    problem->wants_emulation = (asked == KILN_SINGLE || asked == KILN_COMPLEX_SINGLE) &&
+                               may_emulate(context, gemm);
+    product->precision = problem->wants_emulation && context->has_emulation && !is_complex
+            ? KILN_EMULATED : asked;
     product->element_bytes = precision->element_bytes;
     problem->real_bytes = precision->real_bytes;
     if (!layout_is_known(gemm->layout, strict)) {
@@ -113,6 +116,8 @@ static enum kiln_status read_modes(const struct kiln_context *context,
     if (!read_transpose(gemm->transb, strict, &product->transb)) {
         return KILN_INVALID_TRANSPOSE_B;
     }
+    product->conja = is_complex && gemm->transa == KILN_CONJ_TRANS;
+    product->conjb = is_complex && gemm->transb == KILN_CONJ_TRANS;
     return KILN_SUCCESS;
 }
 
@@ -294,6 +299,10 @@ static void read_scalars(const struct kiln_gemm *gemm, struct kiln_problem *prob
     bool is_double = problem->real_bytes == sizeof(cl_double);
     problem->alpha = is_double ? gemm->alpha : (double)(float)gemm->alpha;
     problem->beta = is_double ? gemm->beta : (double)(float)gemm->beta;
+    if (kiln_precision_is_complex(problem->product.precision)) {
+        problem->alpha_imag = is_double ? gemm->alpha_imag : (double)(float)gemm->alpha_imag;
+        problem->beta_imag = is_double ? gemm->beta_imag : (double)(float)gemm->beta_imag;
+    }
 }
 
 /* A call that reads nothing of A and B is the same as one with k and alpha of 0. Alpha must go too:
@@ -303,6 +312,7 @@ static void drop_a_and_b(struct kiln_problem *problem, struct operand operands[N
 {
     problem->product.k = 0;
     problem->alpha = problem->beta == 0 ? 0.0 : -0.0;
+    problem->alpha_imag = 0;
     for (unsigned i = OPERAND_A; i <= OPERAND_B; i++) {
         operands[i] = (struct operand){.buffer = operands[OPERAND_C].buffer};
     }
@@ -327,6 +337,9 @@ static void set_canonical(const struct kiln_gemm *gemm, struct kiln_problem *pro
         unsigned trans = product->transa;
         product->transa = product->transb;
         product->transb = trans;
+        unsigned conj = product->conja;
+        product->conja = product->conjb;
+        product->conjb = conj;
         product->m = gemm->n;
         product->n = gemm->m;
     }
@@ -390,7 +403,7 @@ enum kiln_status kiln_problem_check(const struct kiln_context *context,
         return status;
     }
     bool has_c = product->m > 0 && product->n > 0;
-    bool reads_a_and_b = product->k > 0 && problem->alpha != 0;
+    bool reads_a_and_b = product->k > 0 && (problem->alpha != 0 || problem->alpha_imag != 0);
     if (has_c) {
         status = check_memory(context, gemm, checks, reads_a_and_b, operands, problem);
     }
@@ -403,7 +416,8 @@ enum kiln_status kiln_problem_check(const struct kiln_context *context,
     if (!reads_a_and_b) {
         drop_a_and_b(problem, operands);
     }
-    problem->is_nothing = !has_c || (!reads_a_and_b && problem->beta == 1);
+    problem->is_nothing = !has_c || (!reads_a_and_b && problem->beta == 1 &&
+                                     problem->beta_imag == 0);
     set_canonical(gemm, problem, operands);
     return KILN_SUCCESS;
 }

@@ -83,7 +83,9 @@ static const char *read_weight(const char *word, double *weight)
 /* Returns why a word is refused, or NULL. */
 static const char *read_word(const char *word, struct given *given, struct extents_line *line)
 {
-    const struct precision *precision = precision_find(word);
+    const struct precision *found = precision_find(word);
+    // Complex products are real ones of other extents.
+    const struct precision *precision = found && !kiln_precision_is_complex(found->id) ? found : NULL;
     const int pair = pair_find(word);
     const char *why;
     if (precision) {

@@ -352,7 +352,7 @@ static bool scope_precision(struct scope *scope, const struct precision *precisi
 /* Is the family for the precision in the scope? */
 static bool serves_scope(const struct family *family, const struct scope *scope)
 {
-    const char *const serves = family->serves ? family->serves : "!EMULATED";
+    const char *const serves = family->serves ? family->serves : "HALF || SINGLE || DOUBLE";
     struct expr_error e;
     int64_t value = 0;
     return expr_eval(serves, strlen(serves), scope, &value, &e) && value;

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_CHOSEN = 40, FEW_AGAINST_RELATIVES = 150, FEW_TASKS = 8, MOST_PRECISIONS = 4 };
+enum { MAX_CHOSEN = 40, FEW_AGAINST_RELATIVES = 150, FEW_TASKS = 8, MOST_PRECISIONS = 6 };
 
 /* What a recipe must lower the mean loss by, to be worth its size: on a CPU, and elsewhere, where
  * times repeat better and what is fast for one kind of shape is far behind for others. */

@@ -7,6 +7,7 @@ const char *const signature_arg_names[KILN_NUM_ARG_CODES] = {
     "M", "N", "K", "ALPHA", "BETA", "A", "A_OFFSET", "LDA", "B", "B_OFFSET", "LDB", "C", "C_OFFSET",
     "LDC", "WORKSPACE", "WORKSPACE_IMAGE", "REGION_0", "REGION_1", "REGION_2", "REGION_3",
     "PACKED_A", "PACKED_A_AT", "PACKED_LDA", "PACKED_B", "PACKED_B_AT", "PACKED_LDB",
+    "ALPHA_IMAG", "BETA_IMAG", "CONJ_A", "CONJ_B",
 };
 
 /* How a kernel's text sees them, unless a list says otherwise. The workspace and its regions have
@@ -24,6 +25,8 @@ static const char *const declarations[KILN_NUM_ARG_CODES] = {
     [KILN_ARG_PACKED_A_AT] = "long a_at",
     [KILN_ARG_PACKED_B] = "__global const ${R} *restrict packed_b",
     [KILN_ARG_PACKED_B_AT] = "long b_at",
+    [KILN_ARG_ALPHA_IMAG] = "${R} alpha_imag", [KILN_ARG_BETA_IMAG] = "${R} beta_imag",
+    [KILN_ARG_CONJ_A] = "int conj_a", [KILN_ARG_CONJ_B] = "int conj_b",
 };
 
 static int code_of(const char *name, size_t len)

@@ -444,6 +444,37 @@ bool winners_rehash(struct winners *winners, char error[FAMILY_ERROR_BYTES])
     return ok;
 }
 
+static bool serves(const struct winners *winners, unsigned precision)
+{
+    bool found = false;
+    for (unsigned i = 0; i < winners->num_recipes; i++)
+        found = found || winners->recipes[i].precision->id == precision;
+    return found;
+}
+
+bool winners_add_complex(struct winners *winners, char error[FAMILY_ERROR_BYTES])
+{
+    static const unsigned ids[][2] = {
+        { KILN_ID_SINGLE, KILN_ID_COMPLEX_SINGLE }, { KILN_ID_DOUBLE, KILN_ID_COMPLEX_DOUBLE },
+    };
+    for (size_t i = 0; i < sizeof ids / sizeof ids[0]; i++) {
+        const struct problem problem = { precision_of_id(ids[i][1]), false, false };
+        struct winner winner = { .precision = problem.precision };
+        const char *reason;
+        if (!preset_find("complex", &winner.config, error))
+            return false;
+        if (!serves(winners, ids[i][0]) || serves(winners, ids[i][1]) ||
+            !config_legal(&winner.config, &problem, &winners->facts, &reason))
+            continue;
+        if (winners->num_recipes == WINNERS_MAX_RECIPES) {
+            snprintf(error, FAMILY_ERROR_BYTES, "too many recipes");
+            return false;
+        }
+        winners->recipes[winners->num_recipes++] = winner;
+    }
+    return winners_rehash(winners, error);
+}
+
 void winners_comment(const struct winners *winners, struct text *text)
 {
     text_add(text, " *\n * Bundle %s%s%s\n", winners->name, winners->provenance[0] ? ": " : "",

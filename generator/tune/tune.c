@@ -121,6 +121,8 @@ static int conclude(const struct options *options, struct tuner *tuner)
              : EXIT_FAILURE;
     result_report_dropped(&budget);
     result_report(options, tuner, &winners);
+    if (!winners_add_complex(&winners, error))
+        return fail(error);
     return result_write(options, &winners) && result_write_device(options, &tuner->facts) &&
            !failed ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -561,6 +561,10 @@ char compare_precision_letter(enum kiln_precision precision)
         return 'H';
     case KILN_DOUBLE:
         return 'D';
+    case KILN_COMPLEX_SINGLE:
+        return 'C';
+    case KILN_COMPLEX_DOUBLE:
+        return 'Z';
     default:
         return 'S';
     }

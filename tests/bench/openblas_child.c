@@ -27,12 +27,26 @@ static bool openblas_child_multiply(void *user)
     blasint m = (blasint)p->m, n = (blasint)p->n, k = (blasint)p->k;
     blasint lda = (blasint)p->lda, ldb = (blasint)p->ldb, ldc = (blasint)p->ldc;
 
-    if (p->precision == KILN_DOUBLE) {
+    const float one[2] = {1, 0}, zero[2] = {0, 0};
+    const double wide_one[2] = {1, 0}, wide_zero[2] = {0, 0};
+
+    switch (p->precision) {
+    case KILN_DOUBLE:
         cblas_dgemm(CblasRowMajor, transa, transb, m, n, k, 1, p->a, lda, p->b, ldb, 0, child->c,
                 ldc);
-    } else {
+        break;
+    case KILN_COMPLEX_SINGLE:
+        cblas_cgemm(CblasRowMajor, transa, transb, m, n, k, one, p->a, lda, p->b, ldb, zero,
+                child->c, ldc);
+        break;
+    case KILN_COMPLEX_DOUBLE:
+        cblas_zgemm(CblasRowMajor, transa, transb, m, n, k, wide_one, p->a, lda, p->b, ldb,
+                wide_zero, child->c, ldc);
+        break;
+    default:
         cblas_sgemm(CblasRowMajor, transa, transb, m, n, k, 1, p->a, lda, p->b, ldb, 0, child->c,
                 ldc);
+        break;
     }
     return true;
 }
@@ -50,7 +64,7 @@ static void openblas_child_problem(struct openblas_child *child, const char *req
         printf("failed\n");
         return;
     }
-    if (precision != KILN_SINGLE && precision != KILN_DOUBLE) {
+    if (precision == KILN_HALF) {
         printf("refused\n");
         return;
     }

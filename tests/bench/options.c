@@ -81,8 +81,12 @@ static bool options_read_precision(struct options *options, const char *text)
             options_add_precision(options, KILN_DOUBLE);
         } else if (*at == 'h') {
             options_add_precision(options, KILN_HALF);
+        } else if (*at == 'c') {
+            options_add_precision(options, KILN_COMPLEX_SINGLE);
+        } else if (*at == 'z') {
+            options_add_precision(options, KILN_COMPLEX_DOUBLE);
         } else if (*at != ',') {
-            return options_bad(text, "a list of s, d and h");
+            return options_bad(text, "a list of s, d, h, c and z");
         }
     }
     return true;

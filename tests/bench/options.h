@@ -23,7 +23,7 @@ enum mode {
     MODE_VERSION
 };
 
-enum { OPTIONS_MAX_PRECISIONS = 3, OPTIONS_MAX_TRANSPOSES = 4 };
+enum { OPTIONS_MAX_PRECISIONS = 5, OPTIONS_MAX_TRANSPOSES = 4 };
 
 /* What shapes are drawn; a limit of 0 is left to the device. */
 struct options_random {

@@ -22,6 +22,9 @@ static CLBlastStatusCode peer_clblast_enqueue(const struct peer_clblast *clblast
     CLBlastTranspose transa = p->transa ? CLBlastTransposeYes : CLBlastTransposeNo;
     CLBlastTranspose transb = p->transb ? CLBlastTransposeYes : CLBlastTransposeNo;
 
+    const cl_float2 one = {{1, 0}}, zero = {{0, 0}};
+    const cl_double2 wide_one = {{1, 0}}, wide_zero = {{0, 0}};
+
     switch (p->precision) {
     case KILN_HALF:
         return CLBlastHgemm(layout, transa, transb, p->m, p->n, p->k, CLBLAST_HALF_ONE, o->a, 0,
@@ -29,6 +32,12 @@ static CLBlastStatusCode peer_clblast_enqueue(const struct peer_clblast *clblast
     case KILN_DOUBLE:
         return CLBlastDgemm(layout, transa, transb, p->m, p->n, p->k, 1, o->a, 0, p->lda, o->b,
                 0, p->ldb, 0, o->c, 0, p->ldc, &queue, event);
+    case KILN_COMPLEX_SINGLE:
+        return CLBlastCgemm(layout, transa, transb, p->m, p->n, p->k, one, o->a, 0, p->lda, o->b,
+                0, p->ldb, zero, o->c, 0, p->ldc, &queue, event);
+    case KILN_COMPLEX_DOUBLE:
+        return CLBlastZgemm(layout, transa, transb, p->m, p->n, p->k, wide_one, o->a, 0, p->lda,
+                o->b, 0, p->ldb, wide_zero, o->c, 0, p->ldc, &queue, event);
     default:
         return CLBlastSgemm(layout, transa, transb, p->m, p->n, p->k, 1, o->a, 0, p->lda, o->b,
                 0, p->ldb, 0, o->c, 0, p->ldc, &queue, event);
@@ -59,7 +68,7 @@ static enum peer_answer peer_clblast_prepare(struct peer *peer, const struct pro
     clblast->problem = problem;
     clblast->operands = operands;
     if ((problem->precision == KILN_HALF && !clblast->device->has_half)
-            || (problem->precision == KILN_DOUBLE && !clblast->device->has_double)) {
+            || (problem_is_wide(problem) && !clblast->device->has_double)) {
         return PEER_REFUSED;
     }
     return PEER_OK;

@@ -42,7 +42,7 @@ static bool cublas_good(const char *what, cublasStatus_t status)
 /* Single precision means just that: no TF32. */
 static cublasMath_t cublas_math(enum kiln_precision precision)
 {
-    return precision == KILN_SINGLE ? CUBLAS_PEDANTIC_MATH : CUBLAS_DEFAULT_MATH;
+    return precision == KILN_SINGLE || precision == KILN_COMPLEX_SINGLE ? CUBLAS_PEDANTIC_MATH : CUBLAS_DEFAULT_MATH;
 }
 
 static bool cublas_multiply(const struct peer_cublas *cublas)
@@ -54,6 +54,8 @@ static bool cublas_multiply(const struct peer_cublas *cublas)
     const int lda = (int)p->lda, ldb = (int)p->ldb, ldc = (int)p->ldc;
     const float one = 1, zero = 0;
     const double wide_one = 1, wide_zero = 0;
+    const cuComplex complex_one = {1, 0}, complex_zero = {0, 0};
+    const cuDoubleComplex complex_wide_one = {1, 0}, complex_wide_zero = {0, 0};
     cublasStatus_t status;
 
     switch (p->precision) {
@@ -65,6 +67,14 @@ static bool cublas_multiply(const struct peer_cublas *cublas)
     case KILN_DOUBLE:
         status = cublasDgemm(cublas->handle, transb, transa, n, m, k, &wide_one, cublas->b, ldb,
                 cublas->a, lda, &wide_zero, cublas->c, ldc);
+        break;
+    case KILN_COMPLEX_SINGLE:
+        status = cublasCgemm(cublas->handle, transb, transa, n, m, k, &complex_one, cublas->b, ldb,
+                cublas->a, lda, &complex_zero, cublas->c, ldc);
+        break;
+    case KILN_COMPLEX_DOUBLE:
+        status = cublasZgemm(cublas->handle, transb, transa, n, m, k, &complex_wide_one, cublas->b,
+                ldb, cublas->a, lda, &complex_wide_zero, cublas->c, ldc);
         break;
     default:
         status = cublasSgemm(cublas->handle, transb, transa, n, m, k, &one, cublas->b, ldb,

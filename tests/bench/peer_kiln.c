@@ -165,7 +165,7 @@ static enum peer_answer peer_kiln_prepare(struct peer *peer, const struct proble
         .a = operands->a, .b = operands->b, .c = operands->c,
         .lda = problem->lda, .ldb = problem->ldb, .ldc = problem->ldc,
     };
-    if (problem->precision == KILN_DOUBLE && !kiln->device->has_double) {
+    if (problem_is_wide(problem) && !kiln->device->has_double) {
         return PEER_REFUSED;
     }
     if (kiln->alone != NULL) {

@@ -20,6 +20,7 @@ static int problem_digits(enum kiln_precision precision)
     case KILN_HALF:
         return 11;
     case KILN_DOUBLE:
+    case KILN_COMPLEX_DOUBLE:
         return DBL_MANT_DIG;
     default:
         return FLT_MANT_DIG;
@@ -34,34 +35,50 @@ static double problem_random(uint64_t *state, int digits)
     return (double)(integer - ((int64_t)1 << digits)) / (double)((int64_t)1 << digits);
 }
 
-static double problem_get(const struct problem *problem, const void *matrix, size_t index)
+/* The real numbers that an element is made of. */
+static size_t problem_parts(const struct problem *problem)
 {
-    size_t bytes = kiln_element_bytes(problem->precision);
-
-    return kiln_element_load((const unsigned char *)matrix + index * bytes, bytes);
+    return problem->precision == KILN_COMPLEX_SINGLE || problem->precision == KILN_COMPLEX_DOUBLE
+            ? 2 : 1;
 }
 
-static double problem_get_a(const struct problem *problem, size_t i, size_t p)
+bool problem_is_wide(const struct problem *problem)
+{
+    return problem->precision == KILN_DOUBLE || problem->precision == KILN_COMPLEX_DOUBLE;
+}
+
+static double problem_get(const struct problem *problem, const void *matrix, size_t index,
+        size_t part)
+{
+    size_t parts = problem_parts(problem);
+    size_t bytes = kiln_element_bytes(problem->precision) / parts;
+
+    return kiln_element_load((const unsigned char *)matrix + (index * parts + part) * bytes,
+            bytes);
+}
+
+static double problem_get_a(const struct problem *problem, size_t i, size_t p, size_t part)
 {
     size_t lda = problem->lda;
 
-    return problem_get(problem, problem->a, problem->transa ? p * lda + i : i * lda + p);
+    return problem_get(problem, problem->a, problem->transa ? p * lda + i : i * lda + p, part);
 }
 
-static double problem_get_b(const struct problem *problem, size_t p, size_t j)
+static double problem_get_b(const struct problem *problem, size_t p, size_t j, size_t part)
 {
     size_t ldb = problem->ldb;
 
-    return problem_get(problem, problem->b, problem->transb ? j * ldb + p : p * ldb + j);
+    return problem_get(problem, problem->b, problem->transb ? j * ldb + p : p * ldb + j, part);
 }
 
 static void problem_fill(const struct problem *problem, void *matrix, size_t count, uint64_t seed)
 {
     int digits = problem_digits(problem->precision);
-    size_t bytes = kiln_element_bytes(problem->precision);
+    size_t parts = problem_parts(problem);
+    size_t bytes = kiln_element_bytes(problem->precision) / parts;
     uint64_t state = seed ^ ((uint64_t)problem->m << 42 ^ (uint64_t)problem->n << 21 ^ problem->k);
 
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count * parts; i++) {
         kiln_element_store((unsigned char *)matrix + i * bytes, bytes,
                 problem_random(&state, digits));
     }
@@ -72,14 +89,16 @@ static void problem_fill(const struct problem *problem, void *matrix, size_t cou
 static void problem_measure(const struct problem *problem, const void *matrix, size_t rows,
         size_t columns, bool of_columns, double *norms)
 {
+    size_t parts = problem_parts(problem);
+
     for (size_t i = 0; i < (of_columns ? columns : rows); i++) {
         norms[i] = 0;
     }
     for (size_t i = 0; i < rows; i++) {
-        for (size_t j = 0; j < columns; j++) {
-            double value = problem_get(problem, matrix, i * columns + j);
+        for (size_t j = 0; j < columns * parts; j++) {
+            double value = problem_get(problem, matrix, i * columns + j / parts, j % parts);
 
-            norms[of_columns ? j : i] += value * value;
+            norms[of_columns ? j / parts : i] += value * value;
         }
     }
     for (size_t i = 0; i < (of_columns ? columns : rows); i++) {
@@ -140,7 +159,9 @@ void problem_destroy(struct problem *problem)
 
 double problem_flops(const struct problem *problem)
 {
-    return 2.0 * (double)problem->m * (double)problem->n * (double)problem->k;
+    double multiplications = problem_parts(problem) == 2 ? 4.0 : 1.0;
+
+    return 2.0 * multiplications * (double)problem->m * (double)problem->n * (double)problem->k;
 }
 
 /* The unit in which errors at (i, j) are counted; never 0, so that it can divide. */
@@ -157,29 +178,44 @@ static double problem_in_units(double difference, double unit)
     return isnan(difference) ? INFINITY : fabs(difference) / unit;
 }
 
-static long double problem_exact(const struct problem *problem, size_t i, size_t j)
+/* One part of an element. */
+static long double problem_exact(const struct problem *problem, size_t i, size_t j, size_t part)
 {
+    bool is_complex = problem_parts(problem) == 2;
     long double exact = 0;
 
     for (size_t p = 0; p < problem->k; p++) {
-        exact += (long double)problem_get_a(problem, i, p) * problem_get_b(problem, p, j);
+        exact += (long double)problem_get_a(problem, i, p, 0)
+                * problem_get_b(problem, p, j, part);
+        if (is_complex) {
+            long double other = (long double)problem_get_a(problem, i, p, 1)
+                    * problem_get_b(problem, p, j, 1 - part);
+
+            exact += part == 0 ? -other : other;
+        }
     }
     return exact;
 }
 
 double problem_error_at(const struct problem *problem, const void *c, size_t i, size_t j)
 {
-    double value = problem_get(problem, c, i * problem->ldc + j);
+    double worst = 0;
 
-    return problem_in_units((double)(value - problem_exact(problem, i, j)),
-            problem_unit(problem, i, j));
+    for (size_t part = 0; part < problem_parts(problem); part++) {
+        double value = problem_get(problem, c, i * problem->ldc + j, part);
+
+        worst = fmax(worst, problem_in_units((double)(value
+                                - problem_exact(problem, i, j, part)),
+                        problem_unit(problem, i, j)));
+    }
+    return worst;
 }
 
 void problem_reference(const struct problem *problem, double *reference)
 {
     for (size_t i = 0; i < problem->m; i++) {
         for (size_t j = 0; j < problem->n; j++) {
-            reference[i * problem->ldc + j] = (double)problem_exact(problem, i, j);
+            reference[i * problem->ldc + j] = (double)problem_exact(problem, i, j, 0);
         }
     }
 }
@@ -191,7 +227,7 @@ double problem_error_from(const struct problem *problem, const void *c, const do
     for (size_t i = 0; i < problem->m; i++) {
         for (size_t j = 0; j < problem->n; j++) {
             size_t index = i * problem->ldc + j;
-            double difference = problem_get(problem, c, index) - reference[index];
+            double difference = problem_get(problem, c, index, 0) - reference[index];
 
             worst = fmax(worst, problem_in_units(difference, problem_unit(problem, i, j)));
         }
@@ -220,12 +256,14 @@ double problem_error(const struct problem *problem, const void *c)
 double problem_difference(const struct problem *problem, const void *c, const void *other,
         size_t *i, size_t *j)
 {
+    size_t parts = problem_parts(problem);
     double worst = -1;
 
     for (size_t row = 0; row < problem->m; row++) {
-        for (size_t column = 0; column < problem->n; column++) {
-            size_t index = row * problem->ldc + column;
-            double difference = problem_get(problem, c, index) - problem_get(problem, other, index);
+        for (size_t at = 0; at < problem->n * parts; at++) {
+            size_t column = at / parts, index = row * problem->ldc + column;
+            double difference = problem_get(problem, c, index, at % parts)
+                    - problem_get(problem, other, index, at % parts);
 
             difference = problem_in_units(difference, problem_unit(problem, row, column));
             if (difference > worst) {

@@ -31,7 +31,10 @@ void problem_destroy(struct problem *problem);
 /* The lengths of op(A)'s rows and of op(B)'s columns, when A and B hold other numbers. */
 void problem_measure_lines(struct problem *problem);
 
-/* Floating-point operations of the multiplication. */
+/* Does it take a device with double precision? */
+bool problem_is_wide(const struct problem *problem);
+
+/* Floating-point operations of the multiplication: eight for a product and sum of complex numbers. */
 double problem_flops(const struct problem *problem);
 
 /* The error of element (i, j) of `c` against wider arithmetic, in units of eps |a_i| |b_j|: the
@@ -45,7 +48,7 @@ double problem_error(const struct problem *problem, const void *c);
 double problem_difference(const struct problem *problem, const void *c, const void *other,
         size_t *i, size_t *j);
 
-/* The exact result, rounded to double, in `reference` (m x n); slow, for small problems. */
+/* The exact result, rounded to double, in `reference` (m x n); slow, for small real problems. */
 void problem_reference(const struct problem *problem, double *reference);
 
 /* The largest error of all elements against that. */

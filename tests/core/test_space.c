@@ -41,6 +41,8 @@ static void shards_part_the_space(void **state)
     for (size_t f = 0; f < num_families; f++) {
         struct space space = make_space(f, 1);
         const uint64_t size = space_size(&space);
+        if (size < NUM * NUM)          // too few to be parted
+            continue;
         unsigned held[NUM] = { 0 }, legal = 0;
         for (uint64_t i = 0, step = size / 20000 + 1; i < size; i += step) {
             const struct point point = space_point(&space, i);
@@ -189,7 +191,7 @@ static void legal_points_render(void **state)
 
 /* ---- Corners ---- */
 
-enum { CORNER_DRAWS = 2000, RARE_DRAWS = 20000, NUM_PRECISIONS = 4 };
+enum { CORNER_DRAWS = 2000, RARE_DRAWS = 20000, NUM_PRECISIONS = 6 };
 
 static void render_config(const struct space *space, const struct config *config)
 {

@@ -431,7 +431,8 @@ static bool read_bundle(const char *folder, struct winners *winners)
 static bool is_asked_for(const struct options *options, const struct winner *winner, int pair,
         unsigned *number)
 {
-    return (!options->family || options->family == winner->config.family) &&
+    return !kiln_precision_is_complex(winner->precision->id) &&      // see runtime-complex
+           (!options->family || options->family == winner->config.family) &&
            (!options->precision || options->precision == winner->precision) &&
            (options->pair < 0 || options->pair == pair) &&
            (!options->shard.num || (*number)++ % options->shard.num + 1 == options->shard.index);

@@ -83,7 +83,9 @@ static const size_t far_apart = (size_t) 1 << 30;
 static void make_up_huge(unsigned long number, struct verify_case *of)
 {
     const size_t operand = number % NUM_OPERANDS;
-    const struct precision *precision = &precisions[(number - 1) / NUM_OPERANDS % num_precisions];
+    static const char letters[] = "hsdx";
+    const char letter[2] = { letters[(number - 1) / NUM_OPERANDS % strlen(letters)], '\0' };
+    const struct precision *precision = precision_find(letter);
     *of = (struct verify_case) {
         .problem = { .precision = precision }, .m = operand == 1 ? 65 : 3, .n = 70,
         .k = operand == 1 ? 3 : 67, .pad_a = operand == 0 ? far_apart : 0,

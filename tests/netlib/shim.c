@@ -1,6 +1,6 @@
 /* shim.c: netlib's names over Kiln, so that Debian's compiled BLAS testers test Kiln.
  *
- * Preloaded before the tester it takes the calls of cblas_sgemm, cblas_dgemm, sgemm_ and dgemm_:
+ * Preloaded before the tester it takes the calls of gemm in S, D, C and Z, by C's names and Fortran's:
  * the operands are copied to the device, Kiln multiplies, C is copied back whole, so that the
  * tester sees what lies between the columns too. Bad arguments go through Kiln's own checks; its
  * status is reported through the tester's cblas_xerbla() or xerbla_() as the argument's number.
@@ -30,6 +30,16 @@ void cblas_sgemm(int layout, int transa, int transb, int m, int n, int k, float 
         const float *a, int lda, const float *b, int ldb, float beta, float *c, int ldc);
 void cblas_dgemm(int layout, int transa, int transb, int m, int n, int k, double alpha,
         const double *a, int lda, const double *b, int ldb, double beta, double *c, int ldc);
+void cblas_cgemm(int layout, int transa, int transb, int m, int n, int k, const void *alpha,
+        const void *a, int lda, const void *b, int ldb, const void *beta, void *c, int ldc);
+void cblas_zgemm(int layout, int transa, int transb, int m, int n, int k, const void *alpha,
+        const void *a, int lda, const void *b, int ldb, const void *beta, void *c, int ldc);
+void cgemm_(const char *transa, const char *transb, const int *m, const int *n, const int *k,
+        const float *alpha, const void *a, const int *lda, const void *b, const int *ldb,
+        const float *beta, void *c, const int *ldc);
+void zgemm_(const char *transa, const char *transb, const int *m, const int *n, const int *k,
+        const double *alpha, const void *a, const int *lda, const void *b, const int *ldb,
+        const double *beta, void *c, const int *ldc);
 void sgemm_(const char *transa, const char *transb, const int *m, const int *n, const int *k,
         const float *alpha, const float *a, const int *lda, const float *b, const int *ldb,
         const float *beta, float *c, const int *ldc);
@@ -49,6 +59,7 @@ struct call {
     int layout, transa, transb, m, n, k;
     double alpha, beta;
     struct operand a, b, c;
+    double alpha_imag, beta_imag;
 };
 
 /* A device buffer that grows with the operands. */
@@ -130,7 +141,16 @@ static void open_device(void)
 
 static size_t element_bytes(const struct call *call)
 {
-    return call->precision == KILN_DOUBLE ? sizeof(cl_double) : sizeof(cl_float);
+    switch (call->precision) {
+    case KILN_DOUBLE:
+        return sizeof(cl_double);
+    case KILN_COMPLEX_SINGLE:
+        return sizeof(cl_float2);
+    case KILN_COMPLEX_DOUBLE:
+        return sizeof(cl_double2);
+    default:
+        return sizeof(cl_float);
+    }
 }
 
 /* Sets how much of an operand there is: `lines` of `length` elements, as they lie in memory. An
@@ -157,7 +177,7 @@ static void measure_operands(struct call *call)
 /* Brings an operand to the device, `offset` bytes into its buffer. */
 static void upload(struct operand *operand, struct store *store, size_t offset)
 {
-    size_t needed = offset + operand->bytes + sizeof(double);
+    size_t needed = offset + operand->bytes + sizeof(cl_double2);
     cl_int status;
     if (store->bytes < needed) {
         if (store->buffer != NULL) {
@@ -185,6 +205,20 @@ static enum kiln_status enqueue(const struct call *call)
     if (call->precision == KILN_SINGLE) {
         return kiln_sgemm(device.kiln, layout, transa, transb, m, n, k, (float)call->alpha,
                 call->a.buffer, OFFSET_A, lda, call->b.buffer, OFFSET_B, ldb, (float)call->beta,
+                call->c.buffer, OFFSET_C, ldc, device.queue, 0, NULL, NULL);
+    }
+    if (call->precision == KILN_COMPLEX_SINGLE) {
+        const cl_float2 alpha = {{(float)call->alpha, (float)call->alpha_imag}};
+        const cl_float2 beta = {{(float)call->beta, (float)call->beta_imag}};
+        return kiln_cgemm(device.kiln, layout, transa, transb, m, n, k, alpha,
+                call->a.buffer, OFFSET_A, lda, call->b.buffer, OFFSET_B, ldb, beta,
+                call->c.buffer, OFFSET_C, ldc, device.queue, 0, NULL, NULL);
+    }
+    if (call->precision == KILN_COMPLEX_DOUBLE) {
+        const cl_double2 alpha = {{call->alpha, call->alpha_imag}};
+        const cl_double2 beta = {{call->beta, call->beta_imag}};
+        return kiln_zgemm(device.kiln, layout, transa, transb, m, n, k, alpha,
+                call->a.buffer, OFFSET_A, lda, call->b.buffer, OFFSET_B, ldb, beta,
                 call->c.buffer, OFFSET_C, ldc, device.queue, 0, NULL, NULL);
     }
     return kiln_dgemm(device.kiln, layout, transa, transb, m, n, k, call->alpha,
@@ -275,7 +309,7 @@ void cblas_sgemm(int layout, int transa, int transb, int m, int n, int k, float 
         const float *a, int lda, const float *b, int ldb, float beta, float *c, int ldc)
 {
     struct call call = { KILN_SINGLE, layout, transa, transb, m, n, k, (double)alpha, (double)beta,
-        { a, lda, 0, NULL }, { b, ldb, 0, NULL }, { c, ldc, 0, NULL } };
+        { a, lda, 0, NULL }, { b, ldb, 0, NULL }, { c, ldc, 0, NULL }, 0, 0 };
     cblas_call(&call, c, "cblas_sgemm");
 }
 
@@ -283,8 +317,27 @@ void cblas_dgemm(int layout, int transa, int transb, int m, int n, int k, double
         const double *a, int lda, const double *b, int ldb, double beta, double *c, int ldc)
 {
     struct call call = { KILN_DOUBLE, layout, transa, transb, m, n, k, alpha, beta,
-        { a, lda, 0, NULL }, { b, ldb, 0, NULL }, { c, ldc, 0, NULL } };
+        { a, lda, 0, NULL }, { b, ldb, 0, NULL }, { c, ldc, 0, NULL }, 0, 0 };
     cblas_call(&call, c, "cblas_dgemm");
+}
+
+void cblas_cgemm(int layout, int transa, int transb, int m, int n, int k, const void *alpha,
+        const void *a, int lda, const void *b, int ldb, const void *beta, void *c, int ldc)
+{
+    const float *x = alpha, *y = beta;
+    struct call call = { KILN_COMPLEX_SINGLE, layout, transa, transb, m, n, k, (double)x[0],
+        (double)y[0], { a, lda, 0, NULL }, { b, ldb, 0, NULL }, { c, ldc, 0, NULL },
+        (double)x[1], (double)y[1] };
+    cblas_call(&call, c, "cblas_cgemm");
+}
+
+void cblas_zgemm(int layout, int transa, int transb, int m, int n, int k, const void *alpha,
+        const void *a, int lda, const void *b, int ldb, const void *beta, void *c, int ldc)
+{
+    const double *x = alpha, *y = beta;
+    struct call call = { KILN_COMPLEX_DOUBLE, layout, transa, transb, m, n, k, x[0], y[0],
+        { a, lda, 0, NULL }, { b, ldb, 0, NULL }, { c, ldc, 0, NULL }, x[1], y[1] };
+    cblas_call(&call, c, "cblas_zgemm");
 }
 
 /* --- Fortran --- */
@@ -319,7 +372,7 @@ void sgemm_(const char *transa, const char *transb, const int *m, const int *n, 
 {
     struct call call = { KILN_SINGLE, KILN_COL_MAJOR, transpose_of(*transa), transpose_of(*transb),
         *m, *n, *k, (double)*alpha, (double)*beta,
-        { a, *lda, 0, NULL }, { b, *ldb, 0, NULL }, { c, *ldc, 0, NULL } };
+        { a, *lda, 0, NULL }, { b, *ldb, 0, NULL }, { c, *ldc, 0, NULL }, 0, 0 };
     fortran_call(&call, c, "SGEMM ");
 }
 
@@ -329,6 +382,27 @@ void dgemm_(const char *transa, const char *transb, const int *m, const int *n, 
 {
     struct call call = { KILN_DOUBLE, KILN_COL_MAJOR, transpose_of(*transa), transpose_of(*transb),
         *m, *n, *k, *alpha, *beta,
-        { a, *lda, 0, NULL }, { b, *ldb, 0, NULL }, { c, *ldc, 0, NULL } };
+        { a, *lda, 0, NULL }, { b, *ldb, 0, NULL }, { c, *ldc, 0, NULL }, 0, 0 };
     fortran_call(&call, c, "DGEMM ");
+}
+
+void cgemm_(const char *transa, const char *transb, const int *m, const int *n, const int *k,
+        const float *alpha, const void *a, const int *lda, const void *b, const int *ldb,
+        const float *beta, void *c, const int *ldc)
+{
+    struct call call = { KILN_COMPLEX_SINGLE, KILN_COL_MAJOR, transpose_of(*transa),
+        transpose_of(*transb), *m, *n, *k, (double)alpha[0], (double)beta[0],
+        { a, *lda, 0, NULL }, { b, *ldb, 0, NULL }, { c, *ldc, 0, NULL },
+        (double)alpha[1], (double)beta[1] };
+    fortran_call(&call, c, "CGEMM ");
+}
+
+void zgemm_(const char *transa, const char *transb, const int *m, const int *n, const int *k,
+        const double *alpha, const void *a, const int *lda, const void *b, const int *ldb,
+        const double *beta, void *c, const int *ldc)
+{
+    struct call call = { KILN_COMPLEX_DOUBLE, KILN_COL_MAJOR, transpose_of(*transa),
+        transpose_of(*transb), *m, *n, *k, alpha[0], beta[0],
+        { a, *lda, 0, NULL }, { b, *ldb, 0, NULL }, { c, *ldc, 0, NULL }, alpha[1], beta[1] };
+    fortran_call(&call, c, "ZGEMM ");
 }

@@ -293,7 +293,7 @@ static void the_lowest_status_of_a_packing_counts(void **state)
     const struct kiln_pack none = {0};
     struct kiln_pack made;
     size_t bytes = 1;
-    wrong.precision = (enum kiln_precision)5;
+    wrong.precision = (enum kiln_precision)9;
     batch.batch_count = 2;
     batch.a_stride = M * K;
     batch.c_stride = M * N;

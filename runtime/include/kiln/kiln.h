@@ -1,7 +1,7 @@
 /* kiln.h: general matrix multiplication on OpenCL devices, with kernels chosen at build time.
  *
- * One operation: C = alpha op(A) op(B) + beta C, in half, single and double precision, where op(X)
- * is X or its transpose. The kernels, and data that tell how long each of them takes for a shape,
+ * One operation: C = alpha op(A) op(B) + beta C, in half, single and double precision and in complex
+ * single and double, where op(X) is X, its transpose or its conjugate transpose. The kernels, and data that tell how long each of them takes for a shape,
  * were made when the library was built ("bundles"); a call takes what is predicted to be fastest,
  * and enqueues it. There is no search at run time, and no file or environment variable is read.
  *
@@ -79,12 +79,16 @@ extern "C" {
  * The layout holds for A, B and C alike. */
 enum kiln_layout { KILN_ROW_MAJOR = 101, KILN_COL_MAJOR = 102 };
 
-/* What op(X) is. Values as in CBLAS. Elements are real, so that CONJ_TRANS means TRANS. */
+/* What op(X) is. Values as in CBLAS. Of real elements CONJ_TRANS means TRANS. */
 enum kiln_transpose { KILN_NO_TRANS = 111, KILN_TRANS = 112, KILN_CONJ_TRANS = 113 };
 
-/* The elements of A, B and C: cl_half, cl_float, cl_double. Half matrices are accumulated in float
- * and take float alpha and beta; the device needs no half arithmetic. */
-enum kiln_precision { KILN_HALF = 1, KILN_SINGLE = 2, KILN_DOUBLE = 3 };
+/* The elements of A, B and C: cl_half, cl_float, cl_double; complex ones are two of these, the real
+ * part before the imaginary one (cl_float2, cl_double2, C's float complex). Half matrices are
+ * accumulated in float and take float alpha and beta; the device needs no half arithmetic. */
+enum kiln_precision {
+    KILN_HALF = 1, KILN_SINGLE = 2, KILN_DOUBLE = 3,
+    KILN_COMPLEX_SINGLE = 5, KILN_COMPLEX_DOUBLE = 6
+};
 
 /* How single precision may be computed.
  * KILN_NATIVE: by fused multiply-adds of floats.
@@ -326,6 +330,23 @@ KILN_API enum kiln_status kiln_hgemm(struct kiln_context *context, enum kiln_lay
         float beta, cl_mem c, size_t c_offset, size_t ldc, cl_command_queue queue,
         cl_uint num_events_in_wait_list, const cl_event *event_wait_list, cl_event *event);
 
+/* Complex single precision: buffers of cl_float2. A real product of twice the columns and depth is
+ * computed, in four multiplications for each of two complex numbers: an element has the error of
+ * such a sum, in the real part and in the imaginary one. B takes twice its size in the workspace;
+ * with a transposed A, so does A its own; alpha that is not real takes another B. */
+KILN_API enum kiln_status kiln_cgemm(struct kiln_context *context, enum kiln_layout layout,
+        enum kiln_transpose transa, enum kiln_transpose transb, size_t m, size_t n, size_t k,
+        cl_float2 alpha, cl_mem a, size_t a_offset, size_t lda, cl_mem b, size_t b_offset,
+        size_t ldb, cl_float2 beta, cl_mem c, size_t c_offset, size_t ldc, cl_command_queue queue,
+        cl_uint num_events_in_wait_list, const cl_event *event_wait_list, cl_event *event);
+
+/* Complex double precision: buffers of cl_double2. KILN_NO_DOUBLE on a device without. */
+KILN_API enum kiln_status kiln_zgemm(struct kiln_context *context, enum kiln_layout layout,
+        enum kiln_transpose transa, enum kiln_transpose transb, size_t m, size_t n, size_t k,
+        cl_double2 alpha, cl_mem a, size_t a_offset, size_t lda, cl_mem b, size_t b_offset,
+        size_t ldb, cl_double2 beta, cl_mem c, size_t c_offset, size_t ldc, cl_command_queue queue,
+        cl_uint num_events_in_wait_list, const cl_event *event_wait_list, cl_event *event);
+
 struct kiln_pack;
 
 /* Every field of a call. 0 and NULL mean the documented default, so that designated initialisers
@@ -338,6 +359,7 @@ struct kiln_gemm {
     enum kiln_transpose transa, transb;    /* 0: KILN_NO_TRANS */
     size_t m, n, k;                    /* no default: 0 is 0 */
     double alpha, beta;                /* 0 is 0; rounded to float for single and half */
+    double alpha_imag, beta_imag;      /* the imaginary parts, of complex precisions */
     cl_mem a, b, c;
     size_t a_offset, b_offset, c_offset;   /* elements */
     size_t lda, ldb, ldc;              /* elements; 0: dense, the length of a row or column */
@@ -447,7 +469,7 @@ struct kiln_pack {
     uint32_t recipe;                   /* which of them: an index into the bundle */
     enum kiln_precision precision;
     enum kiln_pack_operand operand;
-    enum kiln_transpose trans;         /* KILN_NO_TRANS or KILN_TRANS */
+    enum kiln_transpose trans;         /* KILN_CONJ_TRANS of complex elements alone */
     size_t rows, columns;              /* of op(A), m x k, or op(B), k x n */
 };
 

@@ -1,0 +1,74 @@
+/* complex: brings a complex product into the form of a real one, of twice the columns and depth.
+ *
+ * Elements are stored as their parts, side by side. So C (M x N) is a real matrix of 2 N columns, and
+ * op(A) one of 2 K where it is stored by rows. With each element b of op(B) as two rows,
+ *     ( re b  im b)
+ *     (-im b  re b),
+ * the real product of these is C: 2 M (2 N) (2 K) operations, as many as four products take. Any
+ * recipe of the real precision computes it (runtime/complex.c). */
+#include "../table.h"
+
+static const struct family_param params[] = {
+    { "TILE", "8 16", 16, "rows and columns of a matrix that a work-group copies", NULL },
+    { "ROWS", "1 2 4", 4, "work-items across these rows", NULL },
+};
+
+static const struct family_value values[] = {
+    { "VEC", "1" },
+    { "INDEX", "64" },
+};
+
+static const struct family_rule rules[] = {
+    { "!COMPLEX_DOUBLE || HAS_DOUBLE", "the device has no double precision" },
+    { "TILE * ROWS <= MAX_ITEMS && TILE <= MAX_ITEMS_X && ROWS <= MAX_ITEMS_Y",
+      "work-group larger than the device's" },
+    { "TILE * (TILE + 1) * ELEM_BYTES <= LOCAL_BYTES", "a tile exceeds local memory" },
+};
+
+/* Launches over a matrix: its columns, its rows. */
+#define OVER(columns, rows) columns " " rows, "TILE; TILE", "TILE; ROWS"
+#define COPIES "TILE * (TILE + 1) * ELEM_BYTES"
+#define PREPARED(X, x) \
+    "PACKED_" #X " as __global ${T} *restrict packed_" #x "; PACKED_" #X "_AT as long " #x "_at; "
+
+static const struct family_stage stages[] = {
+    { "turn", "TA", "complex/turn.cl.in", NULL, NULL, "A", OVER("K", "M"), COPIES,
+      "M K A A_OFFSET LDA CONJ_A " PREPARED(A, a), "A", 0 },
+    { "expand", NULL, "complex/expand.cl.in", NULL, NULL, "B", OVER("N", "K"), "TB ? " COPIES " : 0",
+      "N K B B_OFFSET LDB CONJ_B " PREPARED(B, b), "B", 0 },
+    { "rotate", NULL, "complex/rotate.cl.in", NULL, NULL, "", OVER("N", "K"), NULL,
+      "N K ALPHA ALPHA_IMAG PACKED_B as __global const ${T} *restrict packed_b; "
+      "PACKED_B_AT as long b_at; WORKSPACE as __global ${T} *restrict work; REGION_2 as long work_at; ",
+      NULL, 0 },
+    { "scale", NULL, "complex/scale.cl.in", NULL, NULL, "", OVER("N", "M"), NULL,
+      "M N BETA BETA_IMAG C C_OFFSET LDC ", NULL, 0 },
+};
+
+/* Rows begin at multiples of 16 bytes. The regions of the real recipe come behind; the last one is
+ * theirs where alpha is real (runtime/complex.c). */
+static const struct family_region regions[] = {
+    { "TA", "M K", "1; 2", "ELEM_BYTES", "A" },
+    { NULL, "K N", "1; 2", "2 * ELEM_BYTES", "B" },
+    { NULL, "K N", "1; 2", "2 * ELEM_BYTES", NULL },
+};
+
+static const struct family_preset presets[] = {
+    { "complex", "complex", NULL, FOR_PRECISION('c') },
+};
+
+extern const struct family family_complex;
+const struct family family_complex = {
+    .name = "complex",
+    .meaning = "complex products in the form of real ones, for recipes of these",
+    .serves = "COMPLEX_SINGLE || COMPLEX_DOUBLE",
+    TABLE(params),
+    TABLE(rules),
+    TABLE(values),
+    TABLE(stages),
+    TABLE(regions),
+    TABLE(presets),
+    .prelude = "complex/prelude.cl.in",
+    .guard = { "1", "1", "1" },
+    .tile = { "TILE", "TILE", "TILE" },
+    .edges = { "TILE", "TILE", "TILE" },
+};

@@ -1,0 +1,145 @@
+/* complex.c: complex products as real ones.
+ *
+ * A recipe for complex precision multiplies nothing. It brings op(A) into rows, and each element of
+ * op(B) into two rows of two columns (generator/kernels/complex); what is left is a product of real
+ * matrices, 2 N columns and 2 K deep, in the place of C. A recipe for that precision computes it,
+ * emulated ones included. Regions of the first lie at the start of the workspace, and those of the
+ * second behind them.
+ */
+#include "internal.h"
+
+/* The region of rotated B, which is the last, and the stages behind those that prepare. */
+enum { ROTATED = 2 };
+
+/* Is alpha, or beta, more than a real factor? */
+static bool rotates(const struct kiln_problem *problem)
+{
+    return kiln_reads_operands(&problem->product) && problem->alpha_imag != 0;
+}
+
+static bool scales(const struct kiln_problem *problem)
+{
+    return problem->beta_imag != 0;
+}
+
+static void leave_out(struct kiln_plan *plan, unsigned index)
+{
+    for (unsigned d = 0; d < 3; d++) {
+        plan->groups[index][d] = 0;
+    }
+}
+
+/* Stages that have nothing to do are left out, and so is the room of what is not rotated. */
+static void trim(const struct kiln_problem *problem, struct kiln_plan *plan)
+{
+    const struct kiln_recipe *recipe = plan->recipe;
+    for (unsigned i = 0; i < recipe->num_stages; i++) {
+        const struct kiln_stage *stage = &recipe->stages[i];
+        const bool is_last = i + 1 == recipe->num_stages;
+        const bool is_wanted = stage->prepares != KILN_PREPARED_NONE ||
+                               (is_last ? scales(problem) : rotates(problem));
+        if (!is_wanted) {
+            leave_out(plan, i);
+        }
+    }
+    if (!rotates(problem)) {
+        const size_t start = plan->region_start[ROTATED] * recipe->regions[ROTATED].element_bytes;
+        plan->workspace_bytes = start - problem->places.workspace_offset;
+    }
+}
+
+static unsigned real_precision(const struct kiln_context *context,
+        const struct kiln_problem *problem)
+{
+    return problem->product.precision == KILN_COMPLEX_DOUBLE ? KILN_DOUBLE
+            : problem->wants_emulation && context->has_emulation ? KILN_EMULATED : KILN_SINGLE;
+}
+
+/* A matrix of complex elements as one of their parts. */
+static struct kiln_matrix parts_of(const struct kiln_matrix *matrix)
+{
+    return (struct kiln_matrix){
+        .offset = 2 * matrix->offset,
+        .ld = 2 * matrix->ld,
+        .stride = 2 * matrix->stride,
+        .rows = matrix->rows,
+        .row_length = 2 * matrix->row_length,
+    };
+}
+
+/* What a stage wrote: rows of `columns` elements, which are whole pairs of them in memory. */
+static struct kiln_matrix written(size_t start, size_t rows, size_t columns)
+{
+    return (struct kiln_matrix){
+        .offset = start,
+        .ld = 2 * (columns + columns % 2),
+        .rows = rows,
+        .row_length = 2 * columns,
+    };
+}
+
+static void place_operands(const struct kiln_problem *problem, const struct kiln_plan *plan,
+        struct kiln_product *real)
+{
+    const struct kiln_product *product = &problem->product;
+    const size_t b_start = rotates(problem) ? plan->region_start[ROTATED]
+                                            : plan->packed_start[KILN_PREPARED_B];
+    real->a = product->transa
+            ? written(2 * plan->packed_start[KILN_PREPARED_A], product->m, product->k)
+            : parts_of(&product->a);
+    real->b = written(4 * b_start, 2 * product->k, product->n);
+}
+
+/* Every count of the complex call fits with bytes of elements, so that twice as many do. */
+enum kiln_status kiln_complex_split(const struct kiln_context *context,
+        const struct kiln_problem *problem, struct kiln_plan *plan, struct kiln_problem *real)
+{
+    const struct kiln_product *product = &problem->product;
+    size_t offset = 0;
+    trim(problem, plan);
+    if (!kiln_add(problem->places.workspace_offset, plan->workspace_bytes, &offset) ||
+        !kiln_round_up(offset, KILN_REGION_ALIGN, &offset)) {
+        return KILN_SIZE_OVERFLOW;
+    }
+    const size_t own = offset - problem->places.workspace_offset;
+    plan->workspace_bytes = own;
+    *real = (struct kiln_problem){
+        .product = {
+            .precision = real_precision(context, problem),
+            .element_bytes = problem->real_bytes,
+            .m = product->m,
+            .n = 2 * product->n,
+            .k = 2 * product->k,
+            .batch_count = product->batch_count,
+            .c = parts_of(&product->c),
+        },
+        .real_bytes = problem->real_bytes,
+        .wants_emulation = problem->wants_emulation,
+        .alpha = rotates(problem) ? 1 : problem->alpha,
+        .beta = scales(problem) ? 1 : problem->beta,
+        .a = problem->a,
+        .b = problem->b,
+        .c = problem->c,
+        .places = {.workspace_offset = offset},
+        .workspace = problem->workspace,
+        .workspace_bytes = problem->workspace_bytes > own ? problem->workspace_bytes - own : 0,
+    };
+    if (kiln_reads_operands(product)) {
+        place_operands(problem, plan, &real->product);
+    }
+    real->is_nothing = !kiln_reads_operands(product) && real->beta == 1;
+    return KILN_SUCCESS;
+}
+
+void kiln_complex_place(const struct kiln_problem *problem, cl_mem workspace,
+        struct kiln_problem *real)
+{
+    if (!kiln_reads_operands(&problem->product)) {
+        return;
+    }
+    const cl_mem pack_a = problem->packs[KILN_PREPARED_A], pack_b = problem->packs[KILN_PREPARED_B];
+    if (problem->product.transa) {
+        real->a = pack_a != NULL ? pack_a : workspace;
+    }
+    real->b = pack_b != NULL && !rotates(problem) ? pack_b : workspace;
+}
