@@ -56,7 +56,8 @@ static const char help[] =
     "                        choice\n"
     "\n"
     "      --preset NAME     render, explain: a preset in place of CONFIG\n"
-    "  -p, --precision P     half, single, double or emulated (default single, a\n"
+    "  -p, --precision P     half, single, double, emulated, complex_single or\n"
+    "                        complex_double (default single, a\n"
     "                        preset's own)\n"
     "  -t, --transpose XY    nn, nt, tn or tt (default nn; a preset's own)\n"
     "  -f, --facts FILE      device facts (kiln-tune probe, or winners.tsv); default: the least\n"
@@ -418,6 +419,8 @@ static int command_select(const struct options *options)
         fprintf(stderr, "kiln-gen: %s: %s\n", options->words[0], error);
         return EXIT_FAILURE;
     }
+    if (!winners_add_complex(&winners, error))
+        return fail("%s", error);
     select_tell_dropped(&budget, "kiln-gen", &text);
     if (text.len && !text.failed)
         fputs(text.bytes, stderr);
@@ -445,6 +448,8 @@ static int command_join(const struct options *options)
         if (!join_winners(&all, &one, error))
             return fail("%s", error);
     }
+    if (!winners_add_complex(&all, error))
+        return fail("%s", error);
     winners_format(&all, &text);
     return finish(options, &text);
 }

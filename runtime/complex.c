@@ -29,8 +29,16 @@ static void leave_out(struct kiln_plan *plan, unsigned index)
     }
 }
 
-/* Stages that have nothing to do are left out, and so is the room of what is not rotated. */
-static void trim(const struct kiln_problem *problem, struct kiln_plan *plan)
+/* Does a region lie in the workspace? */
+static bool uses_workspace(const struct kiln_problem *problem)
+{
+    const unsigned packed = problem->places.packed;
+    return kiln_reads_operands(&problem->product) &&
+           ((packed & KILN_PREPARED_B) == 0 || rotates(problem) ||
+            (problem->product.transa && (packed & KILN_PREPARED_A) == 0));
+}
+
+void kiln_complex_trim(const struct kiln_problem *problem, struct kiln_plan *plan)
 {
     const struct kiln_recipe *recipe = plan->recipe;
     for (unsigned i = 0; i < recipe->num_stages; i++) {
@@ -42,10 +50,17 @@ static void trim(const struct kiln_problem *problem, struct kiln_plan *plan)
             leave_out(plan, i);
         }
     }
-    if (!rotates(problem)) {
+    if (!uses_workspace(problem)) {
+        plan->workspace_bytes = 0;
+    } else if (!rotates(problem)) {
         const size_t start = plan->region_start[ROTATED] * recipe->regions[ROTATED].element_bytes;
         plan->workspace_bytes = start - problem->places.workspace_offset;
     }
+}
+
+void kiln_complex_leave_scale_out(struct kiln_plan *plan)
+{
+    leave_out(plan, plan->recipe->num_stages - 1u);
 }
 
 static unsigned real_precision(const struct kiln_context *context,
@@ -96,7 +111,6 @@ enum kiln_status kiln_complex_split(const struct kiln_context *context,
 {
     const struct kiln_product *product = &problem->product;
     size_t offset = 0;
-    trim(problem, plan);
     if (!kiln_add(problem->places.workspace_offset, plan->workspace_bytes, &offset) ||
         !kiln_round_up(offset, KILN_REGION_ALIGN, &offset)) {
         return KILN_SIZE_OVERFLOW;
@@ -121,8 +135,6 @@ enum kiln_status kiln_complex_split(const struct kiln_context *context,
         .b = problem->b,
         .c = problem->c,
         .places = {.workspace_offset = offset},
-        .workspace = problem->workspace,
-        .workspace_bytes = problem->workspace_bytes > own ? problem->workspace_bytes - own : 0,
     };
     if (kiln_reads_operands(product)) {
         place_operands(problem, plan, &real->product);

@@ -207,7 +207,8 @@ static void build_pair(struct kiln_context *context, size_t slot, unsigned pair,
         struct kiln_link *link = &context->links[i];
         serves = build_recipes(context, link, kiln_precisions[slot].precision, pair, &passing);
     }
-    progress->any = progress->any || serves;
+    progress->any = progress->any ||
+                    (serves && !kiln_precision_is_complex(kiln_precisions[slot].precision));
     progress->passing = serves || passing == KILN_SUCCESS ? progress->passing : passing;
 }
 

@@ -20,8 +20,13 @@ enum kiln_fit kiln_fit_of(const struct kiln_context *context, const struct kiln_
         return KILN_FIT_INDICES;
     }
     if (!kiln_plan_make(asked, &problem->product, &problem->places,
-                context->facts.compute_units, plan) ||
-        plan->workspace_bytes > context->facts.max_alloc_bytes ||
+                context->facts.compute_units, plan)) {
+        return KILN_FIT_WORKSPACE;
+    }
+    if (kiln_precision_is_complex(asked->precision)) {
+        kiln_complex_trim(problem, plan);
+    }
+    if (plan->workspace_bytes > context->facts.max_alloc_bytes ||
         plan->pixels > context->facts.max_pixels) {
         return KILN_FIT_WORKSPACE;
     }
@@ -141,7 +146,8 @@ static void rank_first(const struct kiln_context *context, const struct kiln_pro
         take_order(ranks, walk);
         kiln_recent_note(context->recent, &key, ranks, walk->num);
         /* Of a complex product the real one in its place is told. */
-        if (context->logs_calls && walk->num > 0 && !kiln_precision_is_complex(product->precision) &&
+        if (context->logs_calls && walk->num > 0 &&
+            !kiln_precision_is_complex(product->precision) &&
             is_first_to_rank(context, product, walk->turn)) {
             log_shape(context, product);
         }

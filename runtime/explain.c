@@ -24,10 +24,9 @@ static void add_shape(struct kiln_text *text, const char *key, size_t m, size_t 
 }
 
 /* Of a call that allows emulation. */
-static const char *arithmetic(const struct kiln_problem *problem, const struct kiln_choice *choice)
+static const char *arithmetic(const struct kiln_context *context, const struct kiln_choice *choice)
 {
-    const bool is_complex = kiln_precision_is_complex(problem->product.precision);
-    if (problem->product.precision != KILN_EMULATED && !is_complex) {
+    if (!context->has_emulation) {
         return "native: no bundle has emulation for the device";
     }
     return choice != NULL && choice->plan.recipe->precision == KILN_EMULATED
@@ -36,14 +35,14 @@ static const char *arithmetic(const struct kiln_problem *problem, const struct k
 
 /* In canonical form: a column-major call shows up with m and n swapped. choice: NULL when nothing
  * is multiplied. */
-static void add_problem(struct kiln_text *text, const struct kiln_problem *problem,
-        const struct kiln_choice *choice)
+static void add_problem(struct kiln_text *text, const struct kiln_context *context,
+        const struct kiln_problem *problem, const struct kiln_choice *choice)
 {
     const struct kiln_product *product = &problem->product;
     const unsigned precision = kiln_precision_of_call(product->precision);
     add_fact(text, "precision", kiln_precision_find(precision)->name);
     if (problem->wants_emulation) {
-        add_fact(text, "arithmetic", arithmetic(problem, choice));
+        add_fact(text, "arithmetic", arithmetic(context, choice));
     }
     add_shape(text, "shape", product->m, product->n, product->k);
     kiln_text_add(text, product->conja ? " transa=C" : product->transa ? " transa=T" : " transa=N");
@@ -112,12 +111,17 @@ static void add_choice(struct kiln_text *text, const struct kiln_context *contex
         kiln_text_add(text, bundle->match.device != NULL ? bundle->match.device : "");
         kiln_text_add(text, "\n");
     }
-    add_problem(text, problem, choice);
+    add_problem(text, context, problem, choice);
     add_packs(text, problem);
     add_fact(text, "program", from_binary ? "binary" : "source");
     add_fact(text, "indices", plan->recipe->index_bits == 32 ? "32 bits" : "64 bits");
     if (own != NULL) {
+        const struct kiln_link *first = &context->links[own->link];
+        kiln_text_add(text, "first: ");
+        kiln_text_add(text, own->plan.recipe->name);
+        add_fact(text, ", bundle", first->bundle->name);
         add_stages(text, &own->plan);
+        kiln_text_add(text, choice != own ? "then: a real product\n" : "");
     }
     if (choice != own) {
         add_stages(text, plan);
@@ -184,7 +188,7 @@ static void add_nothing(struct kiln_text *text, const struct kiln_context *conte
 {
     add_fact(text, "bundle", context->links[0].bundle->name);
     add_fact(text, "kernel", "none: C stays as it is");
-    add_problem(text, problem, NULL);
+    add_problem(text, context, problem, NULL);
 }
 
 /* The recipe of a complex problem, and the real one that it leaves. */
@@ -253,7 +257,9 @@ static enum kiln_status explain_complex(struct kiln_text *text, struct kiln_cont
         status = kiln_search_first(context, &real, &choice);
         if (status == KILN_SUCCESS) {
             add_choice(text, context, problem, &own, &choice);
-            add_candidates(text, context, &real, &choice);
+            if (problem->bound == 0) {
+                add_candidates(text, context, &real, &choice);
+            }
         }
     }
     return status;

@@ -50,7 +50,8 @@ enum kiln_status kiln_gemm_enqueue_profiled(struct kiln_context *context,
     if (num_events != NULL) {
         *num_events = 0;
     }
-    if (stage_events == NULL || num_events == NULL || gemm == NULL || gemm->batch_count > 1) {
+    if (stage_events == NULL || num_events == NULL || gemm == NULL || gemm->batch_count > 1 ||
+        kiln_precision_is_complex(gemm->precision)) {
         return KILN_INVALID_ARGUMENT;
     }
     return enqueue(context, gemm, KILN_CHECK_ALL, &request);

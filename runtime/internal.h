@@ -32,7 +32,7 @@
 
 /* As kiln_gemm_enqueue, through the same code, but hands out the event of each stage that was
  * enqueued, in order; the caller releases them. The queue should have profiling enabled. On failure
- * *num_events is 0. KILN_INVALID_ARGUMENT: a batch of more than one. */
+ * *num_events is 0. KILN_INVALID_ARGUMENT: a batch of more than one, or a complex precision. */
 enum kiln_status kiln_gemm_enqueue_profiled(struct kiln_context *context,
         const struct kiln_gemm *gemm, cl_command_queue queue,
         cl_event stage_events[KILN_MAX_STAGES], unsigned *num_events);
@@ -528,9 +528,13 @@ void kiln_images_free(struct kiln_image *images);
 
 /* ---- complex.c: complex products as real ones ---- */
 
+/* Takes the stages and the room that the problem does not need from the plan of its recipe. */
+void kiln_complex_trim(const struct kiln_problem *problem, struct kiln_plan *plan);
+void kiln_complex_leave_scale_out(struct kiln_plan *plan);
+
 /* The product of real matrices that is left when the stages of a recipe for a complex problem are
- * done, those of its plan that have something to do; the others are taken from the plan. What of
- * its operands lies in the workspace is told by kiln_complex_place, once there is one. */
+ * done. The plan's workspace is rounded up to where that of the real one begins. What of its
+ * operands lies in the workspace is told by kiln_complex_place, once there is one. */
 enum kiln_status kiln_complex_split(const struct kiln_context *context,
         const struct kiln_problem *problem, struct kiln_plan *plan, struct kiln_problem *real);
 void kiln_complex_place(const struct kiln_problem *problem, cl_mem workspace,

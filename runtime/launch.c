@@ -1,9 +1,10 @@
 /* launch.c: the last room of a call: what is planned and prepared is enqueued.
  *
  * Recipes are tried in the order of prepare.c. As long as no stage that writes C is enqueued, C is
- * untouched and the next recipe may be tried; it may still be where C is not read. The members of a
- * batch are done one after the other, each in that way; one that is enqueued is done, whatever
- * becomes of the next.
+ * untouched and the next recipe may be tried; it may still be where C is not read, and where a
+ * complex product's C was multiplied by beta, which is done once. The members of a batch are done
+ * one after the other, each in that way; one that is enqueued is done, whatever becomes of the
+ * next.
  */
 #include "launch.h"
 
@@ -67,7 +68,8 @@ struct complex {
     const struct kiln_problem *whole;
     struct kiln_choice own;            /* the recipe that brings it into the form of a real one */
     struct kiln_problem real;
-    size_t num_prepared;               /* members for which it did */
+    bool is_prepared;                  /* it did, for the member under way and in the workspace */
+    bool is_scaled;                    /* C of that member is times beta already */
 };
 
 /* What comes before the real product of the member under way; that of each member takes the place
@@ -75,17 +77,41 @@ struct complex {
 static enum kiln_status prepare_member(struct launch *launch, struct complex *complex,
         cl_mem workspace, bool is_last)
 {
+    struct kiln_choice own = complex->own;
+    if (complex->is_scaled) {
+        kiln_complex_leave_scale_out(&own.plan);
+    }
     launch->problem = complex->whole;
     launch->goes_on = !complex->real.is_nothing || !is_last;
-    enum kiln_status status = kiln_stages_enqueue(launch, &complex->own, workspace);
+    enum kiln_status status = kiln_stages_enqueue(launch, &own, workspace);
     if (status == KILN_SUCCESS) {
-        complex->num_prepared++;
+        complex->is_prepared = complex->is_scaled = true;
         launch->member--;
     }
     return status;
 }
 
-/* choice: of the real product; NULL if nothing is multiplied. */
+/* choice: of the real product; NULL if nothing is multiplied. When it fails, the workspace may be
+ * another one for the next choice, so that all is prepared anew, but for C. */
+static enum kiln_status launch_member(struct launch *launch, struct complex *complex,
+        const struct kiln_choice *choice, cl_mem workspace, bool is_last)
+{
+    enum kiln_status status = KILN_SUCCESS;
+    if (!complex->is_prepared) {
+        status = prepare_member(launch, complex, workspace, is_last);
+    }
+    if (status == KILN_SUCCESS && choice != NULL) {
+        launch->problem = &complex->real;
+        launch->goes_on = !is_last;
+        status = kiln_stages_enqueue(launch, choice, workspace);
+    } else if (status == KILN_SUCCESS) {
+        launch->member++;
+    }
+    complex->is_prepared = false;
+    complex->is_scaled = complex->is_scaled && status != KILN_SUCCESS;
+    return status;
+}
+
 static enum kiln_status launch_members(struct launch *launch, struct complex *complex,
         const struct kiln_choice *choice, cl_mem workspace)
 {
@@ -93,18 +119,8 @@ static enum kiln_status launch_members(struct launch *launch, struct complex *co
     enum kiln_status status = KILN_SUCCESS;
     kiln_complex_place(complex->whole, workspace, &complex->real);
     while (status == KILN_SUCCESS && launch->member < num) {
-        const bool is_last = launch->member + 1 == num;
         launch->num_members = launch->member + 1;
-        if (complex->num_prepared == launch->member) {
-            status = prepare_member(launch, complex, workspace, is_last);
-        }
-        if (status == KILN_SUCCESS && choice != NULL) {
-            launch->problem = &complex->real;
-            launch->goes_on = !is_last;
-            status = kiln_stages_enqueue(launch, choice, workspace);
-        } else if (status == KILN_SUCCESS) {
-            launch->member++;
-        }
+        status = launch_member(launch, complex, choice, workspace, launch->member + 1 == num);
     }
     launch->num_members = num;
     launch->problem = complex->whole;

@@ -234,6 +234,31 @@ static bool region_is_sound(const struct kiln_recipe *recipe, const struct kiln_
            extent_is_of(region->holds, region->dim[1]);
 }
 
+static bool is_form(const struct kiln_region *region, unsigned holds, unsigned rows,
+        unsigned columns, size_t element_bytes)
+{
+    return region->holds == holds && region->dim[0] == rows && region->dim[1] == columns &&
+           region->round[0] == 1 && region->round[1] == 2 && region->more == 0 &&
+           region->element_bytes == element_bytes;
+}
+
+/* What complex.c counts on: where op(A) and op(B) lie, and B times alpha; behind the stages that
+ * prepare them one for this, and one for beta. */
+static bool complex_is_sound(const struct kiln_recipe *recipe)
+{
+    const struct kiln_region *a = kiln_prepared_region(recipe, KILN_PREPARED_A);
+    const size_t bytes = kiln_precision_find(recipe->precision)->element_bytes;
+    const unsigned first = recipe->transa ? 2 : 1;
+    return !kiln_precision_is_complex(recipe->precision) ||
+           (recipe->num_regions == 3 && recipe->num_stages == first + 2 &&
+            recipe->stages[first - 1].prepares == KILN_PREPARED_B &&
+            recipe->stages[first].prepares == KILN_PREPARED_NONE &&
+            (recipe->transa ? is_form(&recipe->regions[0], KILN_PREPARED_A, KILN_DIM_M,
+                    KILN_DIM_K, bytes) : a == NULL) &&
+            is_form(&recipe->regions[1], KILN_PREPARED_B, KILN_DIM_K, KILN_DIM_N, 2 * bytes) &&
+            is_form(&recipe->regions[2], KILN_PREPARED_NONE, KILN_DIM_K, KILN_DIM_N, 2 * bytes));
+}
+
 static bool precision_is_known(unsigned precision)
 {
     return kiln_precision_find(precision) != NULL;
@@ -268,7 +293,8 @@ static bool recipe_is_sound(const struct kiln_recipe *recipe, uint32_t num_progr
             return false;
         }
     }
-    return has_multiplying_stage(recipe) && preparation_is_sound(recipe, KILN_PREPARED_A) &&
+    return has_multiplying_stage(recipe) && complex_is_sound(recipe) &&
+           preparation_is_sound(recipe, KILN_PREPARED_A) &&
            preparation_is_sound(recipe, KILN_PREPARED_B);
 }
 

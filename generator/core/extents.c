@@ -85,7 +85,8 @@ static const char *read_word(const char *word, struct given *given, struct exten
 {
     const struct precision *found = precision_find(word);
     // Complex products are real ones of other extents.
-    const struct precision *precision = found && !kiln_precision_is_complex(found->id) ? found : NULL;
+    const bool is_real = found && !kiln_precision_is_complex(found->id);
+    const struct precision *precision = is_real ? found : NULL;
     const int pair = pair_find(word);
     const char *why;
     if (precision) {

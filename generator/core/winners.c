@@ -463,14 +463,10 @@ bool winners_add_complex(struct winners *winners, char error[FAMILY_ERROR_BYTES]
         const char *reason;
         if (!preset_find("complex", &winner.config, error))
             return false;
-        if (!serves(winners, ids[i][0]) || serves(winners, ids[i][1]) ||
-            !config_legal(&winner.config, &problem, &winners->facts, &reason))
-            continue;
-        if (winners->num_recipes == WINNERS_MAX_RECIPES) {
-            snprintf(error, FAMILY_ERROR_BYTES, "too many recipes");
-            return false;
-        }
-        winners->recipes[winners->num_recipes++] = winner;
+        if (serves(winners, ids[i][0]) && !serves(winners, ids[i][1]) &&
+            winners->num_recipes < WINNERS_MAX_RECIPES &&
+            config_legal(&winner.config, &problem, &winners->facts, &reason))
+            winners->recipes[winners->num_recipes++] = winner;
     }
     return winners_rehash(winners, error);
 }

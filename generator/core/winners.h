@@ -91,8 +91,8 @@ const struct winner *winners_recipe(const struct winners *winners,
 const struct winner_loss *winners_loss(const struct winners *winners,
         const struct precision *precision, const char *class);
 
-/* Adds the recipes for complex products, which need no search, to those for real ones that are there.
- * The hashes are filled anew. */
+/* Adds the recipes for complex products, which need no search, to those for real ones that are
+ * there, while there is room. The hashes are filled anew. */
 bool winners_add_complex(struct winners *winners, char error[FAMILY_ERROR_BYTES]);
 
 /* Fills each recipe's hashes from what its kernels render to now. */

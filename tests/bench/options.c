@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "element.h"
+
 enum {
     OPTIONS_ERROR_SIZE = 512,
     OPTIONS_ROUNDS = 9,
@@ -314,7 +316,7 @@ static const struct option_row option_rows[] = {
         "largest extent of a random shape, an eighth of the deepest K\n"
         "(default: 4096 on a CPU, else 8192)"},
     {"--precision", "LIST", options_read_precision,
-        "of s, d, h (default: s,d; of a shape in a file, its own if it names one)"},
+        "of s, d, h, c, z (default: s,d; of a shape in a file, its own if it names one)"},
     {"--transpose", "LIST", options_read_transpose, "of nn, nt, tn, tt\n"
         "(default: nn; of a random shape, a pair of its own; likewise in a file)"},
     {"--peers", "LIST", options_read_peers,
@@ -420,14 +422,22 @@ bool options_parse(struct options *options, int argc, char **argv)
             || options_read_shapes(options, "goals");
 }
 
-/* 1 GiB for A, B and C in the widest precision, or what the device has. */
-static uint64_t options_most_elements(const struct device *device)
+/* 1 GiB for A, B and C in double precision, or in complex double where that is asked for; or what
+ * the device has. */
+static uint64_t options_most_elements(const struct options *options, const struct device *device)
 {
+    size_t widest = sizeof(double);
+
     uint64_t bytes = (uint64_t)1 << 30;
 
     bytes = device->most_buffer_bytes < bytes ? device->most_buffer_bytes : bytes;
     bytes = device->memory_bytes / 4 < bytes ? device->memory_bytes / 4 : bytes;
-    return bytes / sizeof(double);
+    for (size_t i = 0; i < options->num_precisions; i++) {
+        size_t element = kiln_element_bytes(options->precisions[i]);
+
+        widest = element > widest ? element : widest;
+    }
+    return bytes / widest;
 }
 
 bool options_draw(struct options *options, const struct device *device)
@@ -443,7 +453,7 @@ bool options_draw(struct options *options, const struct device *device)
     limits->most_ops = limits->most_ops != 0 ? limits->most_ops
             : device->is_cpu ? UINT64_C(10000000000) : UINT64_C(500000000000);
     limits->largest = limits->largest != 0 ? limits->largest : device->is_cpu ? 4096 : 8192;
-    limits->most_elements = options_most_elements(device);
+    limits->most_elements = options_most_elements(options, device);
     if (!shapes_add_drawn(&options->shapes, limits, options->random.seed, options->random.count,
             error, sizeof(error))) {
         fprintf(stderr, "kiln-bench: %s\n", error);

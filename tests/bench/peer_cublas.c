@@ -42,7 +42,9 @@ static bool cublas_good(const char *what, cublasStatus_t status)
 /* Single precision means just that: no TF32. */
 static cublasMath_t cublas_math(enum kiln_precision precision)
 {
-    return precision == KILN_SINGLE || precision == KILN_COMPLEX_SINGLE ? CUBLAS_PEDANTIC_MATH : CUBLAS_DEFAULT_MATH;
+    const bool is_single = precision == KILN_SINGLE || precision == KILN_COMPLEX_SINGLE;
+
+    return is_single ? CUBLAS_PEDANTIC_MATH : CUBLAS_DEFAULT_MATH;
 }
 
 static bool cublas_multiply(const struct peer_cublas *cublas)

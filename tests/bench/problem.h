@@ -34,7 +34,8 @@ void problem_measure_lines(struct problem *problem);
 /* Does it take a device with double precision? */
 bool problem_is_wide(const struct problem *problem);
 
-/* Floating-point operations of the multiplication: eight for a product and sum of complex numbers. */
+/* Floating-point operations of the multiplication: eight for a product and sum of complex
+ * numbers. */
 double problem_flops(const struct problem *problem);
 
 /* The error of element (i, j) of `c` against wider arithmetic, in units of eps |a_i| |b_j|: the

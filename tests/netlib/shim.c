@@ -1,9 +1,10 @@
 /* shim.c: netlib's names over Kiln, so that Debian's compiled BLAS testers test Kiln.
  *
- * Preloaded before the tester it takes the calls of gemm in S, D, C and Z, by C's names and Fortran's:
- * the operands are copied to the device, Kiln multiplies, C is copied back whole, so that the
- * tester sees what lies between the columns too. Bad arguments go through Kiln's own checks; its
- * status is reported through the tester's cblas_xerbla() or xerbla_() as the argument's number.
+ * Preloaded before the tester it takes the calls of gemm in S, D, C and Z, by C's names and
+ * Fortran's: the operands are copied to the device, Kiln multiplies, C is copied back whole, so
+ * that the tester sees what lies between the columns too. Bad arguments go through Kiln's own
+ * checks; its status is reported through the tester's cblas_xerbla() or xerbla_() as the
+ * argument's number.
  */
 #include <kiln/kiln.h>
 

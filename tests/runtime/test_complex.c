@@ -81,8 +81,8 @@ static size_t element_bytes(const struct call *call)
     return is_double(call) ? sizeof(cl_double2) : sizeof(cl_float2);
 }
 
-/* What the element type makes of a number. GCC 12 leaves out the conversions of two that are narrowed
- * side by side. */
+/* What the element type makes of a number. GCC 12 leaves out the conversions of two that are
+ * narrowed side by side. */
 static double narrow(const struct call *call, double value)
 {
     volatile float narrowed = (float)value;
@@ -234,6 +234,27 @@ static void restore(const struct device *device, const struct call *call)
     free(elements);
 }
 
+/* One byte less than told: nothing is done. */
+static void run_without_room(const struct device *device, const struct call *call,
+        const struct kiln_gemm *gemm, size_t bytes)
+{
+    cl_int error = CL_SUCCESS;
+    struct kiln_gemm small = *gemm;
+    struct call nothing = *call;
+    small.workspace = clCreateBuffer(device->cl, CL_MEM_READ_WRITE,
+            gemm->workspace_offset + bytes - 1, NULL, &error);
+    check("clCreateBuffer", error);
+    restore(device, call);
+    if (kiln_gemm_enqueue(device->kiln, &small, device->queue, 0, NULL, NULL) !=
+        KILN_WORKSPACE_TOO_SMALL) {
+        fail("a workspace that is too small is taken", KILN_SUCCESS);
+    }
+    nothing.gemm.alpha = nothing.gemm.alpha_imag = nothing.gemm.beta_imag = 0;
+    nothing.gemm.beta = 1;
+    compare(device, &nothing, "without room");
+    clReleaseMemObject(small.workspace);
+}
+
 /* The workspace has what was told, and not a byte more. */
 static void run_with_workspace(const struct device *device, struct call *call)
 {
@@ -259,6 +280,7 @@ static void run_with_workspace(const struct device *device, struct call *call)
             NULL));
     compare(device, call, "with a workspace");
     clReleaseMemObject(gemm.workspace);
+    run_without_room(device, call, &gemm, bytes);
 }
 
 static cl_mem pack(const struct device *device, const struct kiln_gemm *gemm,
@@ -274,6 +296,7 @@ static cl_mem pack(const struct device *device, const struct kiln_gemm *gemm,
     check("clCreateBuffer", error);
     check("kiln_pack_enqueue", (int)kiln_pack_enqueue(device->kiln, gemm, which, room, 256,
             device->queue, 0, NULL, NULL, packed));
+    check("clFinish", clFinish(device->queue));
     return room;
 }
 
@@ -359,9 +382,11 @@ static void run_case(const struct device *device)
     matrix_free(&call.c);
 }
 
-/* beta of 0 does not read C; a real precision does not look at imaginary parts. */
+/* beta of 0 does not read C; a pack of the conjugate transpose is none of the transpose. */
 static void run_special(const struct device *device)
 {
+    struct kiln_pack packed;
+    size_t bytes = 0;
     const float ones[4] = {1, 0, 0, 1};
     float c[2] = {NAN, NAN};
     cl_int error = CL_SUCCESS;
@@ -371,13 +396,26 @@ static void run_special(const struct device *device)
             c, &error);
     check("clCreateBuffer", error);
     const cl_float2 i = {{0, 1}}, zero = {{0, 0}};
-    check("kiln_cgemm", (int)kiln_cgemm(device->kiln, KILN_ROW_MAJOR, KILN_NO_TRANS, KILN_CONJ_TRANS,
-            1, 1, 1, i, a, 0, 1, a, 1, 1, zero, result, 0, 1, device->queue, 0, NULL, NULL));
+    check("kiln_cgemm", (int)kiln_cgemm(device->kiln, KILN_ROW_MAJOR, KILN_NO_TRANS,
+            KILN_CONJ_TRANS, 1, 1, 1, i, a, 0, 1, a, 1, 1, zero, result, 0, 1, device->queue, 0,
+            NULL, NULL));
+    check("clFinish", clFinish(device->queue));
     check("clEnqueueReadBuffer", clEnqueueReadBuffer(device->queue, result, CL_TRUE, 0, sizeof c, c,
             0, NULL, NULL));
     if (c[0] != 1 || c[1] != 0) {      /* i * 1 * conj(i) */
         fail("i times the conjugate of i is not 1", KILN_SUCCESS);
     }
+    struct kiln_gemm gemm = {
+        .precision = KILN_COMPLEX_SINGLE, .transb = KILN_CONJ_TRANS, .m = 1, .n = 1, .k = 1,
+        .alpha = 1, .a = a, .b = a, .c = result,
+    };
+    cl_mem room = pack(device, &gemm, KILN_PACK_B, &packed);
+    gemm.packed_b = &packed;
+    gemm.transb = KILN_TRANS;
+    if (kiln_gemm_workspace_bytes(device->kiln, &gemm, &bytes) != KILN_PACK_TRANSPOSE_MISMATCH) {
+        fail("a pack of the conjugate is taken for the transpose", KILN_SUCCESS);
+    }
+    clReleaseMemObject(room);
     clReleaseMemObject(a);
     clReleaseMemObject(result);
 }
@@ -392,6 +430,13 @@ static cl_device_id find_device(cl_platform_id platform, const char *wanted)
         return NULL;
     }
     return wanted == NULL || strstr(name, wanted) != NULL ? id : NULL;
+}
+
+static void open_queue(struct device *device, cl_command_queue_properties order)
+{
+    cl_int error = CL_SUCCESS;
+    device->queue = clCreateCommandQueue(device->cl, device->id, order, &error);
+    check("clCreateCommandQueue", error);
 }
 
 static void open_device(const char *wanted, struct device *device)
@@ -412,9 +457,6 @@ static void open_device(const char *wanted, struct device *device)
     }
     device->cl = clCreateContext(NULL, 1, &device->id, NULL, NULL, &error);
     check("clCreateContext", error);
-    device->queue = clCreateCommandQueue(device->cl, device->id,
-            draw(2) ? CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE : 0, &error);
-    check("clCreateCommandQueue", error);
     check("clGetDeviceInfo", clGetDeviceInfo(device->id, CL_DEVICE_EXTENSIONS, 0, NULL, &size));
     char *extensions = calloc(size + 1, 1);
     if (extensions == NULL) {
@@ -432,13 +474,16 @@ int main(int argc, char **argv)
     struct device device = {.id = NULL};
     const unsigned num = argc > 1 ? FEW_CASES : NUM_CASES;
     open_device(argc > 1 ? argv[1] : NULL, &device);
-    run_special(&device);
-    for (unsigned i = 0; i < num; i++) {
-        run_case(&device);
+    for (unsigned order = 0; order < 2; order++) {
+        open_queue(&device, order ? CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE : 0);
+        run_special(&device);
+        for (unsigned i = 0; i < num / 2; i++) {
+            run_case(&device);
+        }
+        check("clFinish", clFinish(device.queue));
+        clReleaseCommandQueue(device.queue);
     }
-    check("clFinish", clFinish(device.queue));
     kiln_context_destroy(&device.kiln);
-    clReleaseCommandQueue(device.queue);
     clReleaseContext(device.cl);
     printf("%u complex calls, each in three ways\n", num);
     return 0;

@@ -1,7 +1,7 @@
 /* complex: brings a complex product into the form of a real one, of twice the columns and depth.
  *
- * Elements are stored as their parts, side by side. So C (M x N) is a real matrix of 2 N columns, and
- * op(A) one of 2 K where it is stored by rows. With each element b of op(B) as two rows,
+ * Elements are stored as their parts, side by side. So C (M x N) is a real matrix of 2 N columns,
+ * and op(A) one of 2 K where it is stored by rows. With each element b of op(B) as two rows,
  *     ( re b  im b)
  *     (-im b  re b),
  * the real product of these is C: 2 M (2 N) (2 K) operations, as many as four products take. Any
@@ -16,6 +16,9 @@ static const struct family_param params[] = {
 static const struct family_value values[] = {
     { "VEC", "1" },
     { "INDEX", "64" },
+    // Tiles below each other that a work-group copies: some devices have few groups along an axis
+    // but the first.
+    { "TILES", "8" },
 };
 
 static const struct family_rule rules[] = {
@@ -26,22 +29,25 @@ static const struct family_rule rules[] = {
 };
 
 /* Launches over a matrix: its columns, its rows. */
-#define OVER(columns, rows) columns " " rows, "TILE; TILE", "TILE; ROWS"
+#define OVER(columns, rows) columns " " rows, "TILE; TILE * TILES", "TILE; ROWS"
 #define COPIES "TILE * (TILE + 1) * ELEM_BYTES"
 #define PREPARED(X, x) \
-    "PACKED_" #X " as __global ${T} *restrict packed_" #x "; PACKED_" #X "_AT as long " #x "_at; "
+    "PACKED_" #X " as __global ${R} *restrict packed_" #x "; PACKED_" #X "_AT as long " #x "_at; "
+#define OPERAND(X) #X " as __global const ${R} *restrict " #X "; "
 
 static const struct family_stage stages[] = {
     { "turn", "TA", "complex/turn.cl.in", NULL, NULL, "A", OVER("K", "M"), COPIES,
-      "M K A A_OFFSET LDA CONJ_A " PREPARED(A, a), "A", 0 },
-    { "expand", NULL, "complex/expand.cl.in", NULL, NULL, "B", OVER("N", "K"), "TB ? " COPIES " : 0",
-      "N K B B_OFFSET LDB CONJ_B " PREPARED(B, b), "B", 0 },
+      "M K " OPERAND(A) "A_OFFSET LDA CONJ_A " PREPARED(A, a), "A", 0 },
+    { "expand", NULL, "complex/expand.cl.in", NULL, NULL, "B", OVER("N", "K"),
+      "TB ? " COPIES " : 0",
+      "N K " OPERAND(B) "B_OFFSET LDB CONJ_B " PREPARED(B, b), "B", 0 },
     { "rotate", NULL, "complex/rotate.cl.in", NULL, NULL, "", OVER("N", "K"), NULL,
-      "N K ALPHA ALPHA_IMAG PACKED_B as __global const ${T} *restrict packed_b; "
-      "PACKED_B_AT as long b_at; WORKSPACE as __global ${T} *restrict work; REGION_2 as long work_at; ",
+      "N K ALPHA ALPHA_IMAG PACKED_B as __global const ${R} *restrict packed_b; "
+      "PACKED_B_AT as long b_at; WORKSPACE as __global ${R} *restrict work; "
+      "REGION_2 as long work_at; ",
       NULL, 0 },
     { "scale", NULL, "complex/scale.cl.in", NULL, NULL, "", OVER("N", "M"), NULL,
-      "M N BETA BETA_IMAG C C_OFFSET LDC ", NULL, 0 },
+      "M N BETA BETA_IMAG C as __global ${R} *restrict C; C_OFFSET LDC ", NULL, 0 },
 };
 
 /* Rows begin at multiples of 16 bytes. The regions of the real recipe come behind; the last one is
@@ -69,6 +75,6 @@ const struct family family_complex = {
     TABLE(presets),
     .prelude = "complex/prelude.cl.in",
     .guard = { "1", "1", "1" },
-    .tile = { "TILE", "TILE", "TILE" },
-    .edges = { "TILE", "TILE", "TILE" },
+    .tile = { "TILE * TILES", "TILE", "TILE * TILES" },
+    .edges = { "TILE * TILES", "TILE", "TILE * TILES" },
 };

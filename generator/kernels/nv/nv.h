@@ -50,8 +50,8 @@
       items, NULL, "M N K " operands turns "ALPHA BETA C C_OFFSET LDC", NULL, 0 }
 
 /* The stage that adds up what work-groups have of a tile, and where they leave it: two tiles for
- * each work-group. Along axis 0 there are as many work-groups as multiply. `bind` says whether rows of
- * such a tile are columns of C (SWAPPED). */
+ * each work-group. Along axis 0 there are as many work-groups as multiply. `bind` says whether rows
+ * of such a tile are columns of C (SWAPPED). */
 #define NV_ADD(when, bind, keys, region) \
     { "add", when, "nv/add.cl.in", bind, keys, "A B", "UNITS ONE", "STREAM; 8 / STREAM", "256; 1", \
       NULL, "M N K WORKSPACE as __global const ${R} *restrict work; " region " as long parts_at; " \

@@ -1,9 +1,10 @@
 /* kiln.h: general matrix multiplication on OpenCL devices, with kernels chosen at build time.
  *
- * One operation: C = alpha op(A) op(B) + beta C, in half, single and double precision and in complex
- * single and double, where op(X) is X, its transpose or its conjugate transpose. The kernels, and data that tell how long each of them takes for a shape,
- * were made when the library was built ("bundles"); a call takes what is predicted to be fastest,
- * and enqueues it. There is no search at run time, and no file or environment variable is read.
+ * One operation: C = alpha op(A) op(B) + beta C, in half, single and double precision, and in
+ * single and double of complex numbers, where op(X) is X, its transpose or its conjugate
+ * transpose. The kernels, and data that tell how long each of them takes for a shape, were made
+ * when the library was built ("bundles"); a call takes what is predicted to be fastest, and
+ * enqueues it. There is no search at run time, and no file or environment variable is read.
  *
  *     struct kiln_context *kiln = NULL;
  *     enum kiln_status status = kiln_context_create(context, device, NULL, &kiln);
@@ -90,15 +91,16 @@ enum kiln_precision {
     KILN_COMPLEX_SINGLE = 5, KILN_COMPLEX_DOUBLE = 6
 };
 
-/* How single precision may be computed.
+/* How single precision may be computed, and complex single precision, which is made of it.
  * KILN_NATIVE: by fused multiply-adds of floats.
  * KILN_ALLOW_EMULATION: or by products of halves on tensor units, where the device has them, the
  *     bundles have kernels for it, and these are predicted to be faster; as natively elsewhere.
  * Other precisions have one arithmetic, whatever is said here.
  *
  * Emulation (the idea: Markidis et al. 2018; with scales: Ootomo and Yokota 2022): each row of
- * op(A) and column of op(B) is scaled by a power of two, and each element is cut into two halves,
- * x = high + low / 2^11. Three products, high high, high low and low high, are added up in float.
+ * op(A) and column of op(B), or each part of one, is scaled by a power of two, and each element is
+ * cut into two halves, x = high + low / 2^11. Three products, high high, high low and low high,
+ * are added up in float.
  * - Error: an element of op(A) op(B) differs from the exact one by at most
  *   2^-24 (192 + k / 16) sum |a||b| + 2^-48 k max |a| max |b|, with sum and maxima over its row and
  *   column, where a native one may differ by 2^-24 k sum |a||b|. What was measured is less by far,
@@ -108,11 +110,14 @@ enum kiln_precision {
  * - A row or column with an infinity or NaN, or whose elements but 0 are on average more than 2^20
  *   times smaller than the largest, is not cut. Tiles of C that it meets are computed by fused
  *   multiply-adds of floats, of it and of what the pieces of others stand for, with the error of a
- *   native product; so are all where k is below 16. No host reads anything.
+ *   native product; so are all where k is below 16. Where C has few rows or columns, lines of the
+ *   long matrix are looked at for infinities and NaN alone, and scaled 32 or 64 elements at a
+ *   time: what is far smaller than these is left to the second term. No host reads anything.
  * - An infinity or NaN among the elements has the effect that it has natively. A sum that overflows
  *   natively before its end may come out finite.
  * - Subnormal elements are like others: it is the largest of their row or column that counts.
  *   Products of integers of at most 2048 are exact where they are natively.
+ * - Complex single precision is emulated as a real product with twice the k.
  * - The same call gives bitwise the same result, which is another one than the native.
  * - Devices: NVIDIA's compute capability 9.0. */
 enum kiln_arithmetic { KILN_NATIVE = 1, KILN_ALLOW_EMULATION = 2 };
@@ -223,20 +228,22 @@ struct kiln_context_params {
     void (*log)(void *user, const char *message);
     void *log_user;                    /* passed through; may be NULL */
     enum kiln_build build;
-    /* Not 0: multiply small integer matrices in every precision that the device and the bundles
-     * have, and each transpose pair, and compare exactly. Blocks until they are done. */
+    /* Not 0: multiply small integer matrices in every real precision that the device and the
+     * bundles have, and each transpose pair, and compare exactly. Blocks until they are done. */
     int self_test;
     /* Not 0: no bundle that was tuned on a relative serves, so that a device that no bundle is for
      * has the generic one alone. */
     int exact_only;
-    /* Not 0: the log is also told each shape that a call has, or a question about one, when it was
-     * not seen lately, as the file for option shapes wants it behind the first word:
-     * "shape: M N K single nt", and " batch=N" for a batch; the
-     * precision is "emulated" where emulation is allowed and there. It is in row-major layout: a
-     * column-major call shows up with m and n swapped. A shape may be told again, when others came
-     * between (128 are remembered at most) or its leading dimensions are of another kind, but not
-     * because the batch is another one. With packs, what is told is the call that an operand was
-     * packed for. A shape that is remembered costs no more than without. */
+    /* Not 0: the log is also told each shape that a call has, or a question about one, when it
+     * was not seen lately, as the file for option shapes wants it behind the first word:
+     * "shape: M N K single nt", and " batch=N" for a batch; the precision is "emulated" where
+     * emulation is allowed and there. Of a complex product the real one in its place is told,
+     * which has twice the n and k. It is in row-major layout: a column-major call shows up
+     * with m and n swapped. A shape may be told again, when others came between (128 are
+     * remembered at most) or its leading dimensions are of another kind, but not because the
+     * batch is another one. With packs, what is told is the call that an operand was packed
+     * for; of complex products the call that multiplies. A shape that is remembered costs no
+     * more than without. */
     int log_calls;
     /* That of calls that name none, the typed ones among them. 0: KILN_NATIVE. */
     enum kiln_arithmetic arithmetic;
@@ -294,8 +301,9 @@ KILN_API void kiln_context_destroy(struct kiln_context **context);
  *
  * Errors: KILN_INVALID_ARGUMENT, every status from KILN_INVALID_QUEUE to KILN_SIZE_OVERFLOW,
  * KILN_NO_DOUBLE, KILN_NO_KERNEL, KILN_OUT_OF_MEMORY, OpenCL's own. On any of them C is unchanged,
- * with one exception: some kernels write C in two launches. If the driver takes the first of these
- * and then refuses the second, for want of memory say, C is undefined.
+ * with one exception: some kernels write C in two launches, and so does a complex beta that is no
+ * real number. If the driver takes the first of these and then refuses the second, for want of
+ * memory say, C is undefined.
  * KILN_SIZE_OVERFLOW takes the turn of the operand whose size overflows. What can be known only
  * with the kernels comes last: KILN_WORKSPACE_TOO_SMALL, and KILN_PACK_BUFFER_TOO_SMALL in
  * kiln_pack_enqueue.
@@ -358,8 +366,8 @@ struct kiln_gemm {
     enum kiln_layout layout;           /* 0: KILN_ROW_MAJOR */
     enum kiln_transpose transa, transb;    /* 0: KILN_NO_TRANS */
     size_t m, n, k;                    /* no default: 0 is 0 */
-    double alpha, beta;                /* 0 is 0; rounded to float for single and half */
-    double alpha_imag, beta_imag;      /* the imaginary parts, of complex precisions */
+    double alpha, beta;                /* 0 is 0; rounded to float unless the precision is double */
+    double alpha_imag, beta_imag;      /* imaginary parts; not looked at unless it is complex */
     cl_mem a, b, c;
     size_t a_offset, b_offset, c_offset;   /* elements */
     size_t lda, ldb, ldc;              /* elements; 0: dense, the length of a row or column */
@@ -376,9 +384,10 @@ struct kiln_gemm {
      * calls with one kiln_context, from any thread. */
     cl_mem workspace;
     size_t workspace_offset;           /* bytes; a multiple of 256 */
-    /* NULL: A and B are read from their buffers. Otherwise A or B as kiln_pack_enqueue packed it;
-     * its buffer, offset and leading dimension are not looked at, and the kernels are those that
-     * the pack was made for. All members of a batch share it, so that its stride must be 0. */
+    /* NULL: A and B are read from their buffers. Otherwise A or B as kiln_pack_enqueue packed
+     * it; its buffer, offset and leading dimension are not looked at, and the kernels are
+     * those that the pack was made for, but for the real product in the place of a complex
+     * one. All members of a batch share it, so that its stride must be 0. */
     const struct kiln_pack *packed_a, *packed_b;
     enum kiln_arithmetic arithmetic;   /* 0: that of the context */
 };
@@ -393,7 +402,8 @@ struct kiln_gemm {
  * KILN_INVALID_WORKSPACE, KILN_WORKSPACE_TOO_SMALL; with packs, every status from KILN_INVALID_PACK
  * on. Packs are looked at when all else is checked, but before the size of a workspace, on which
  * they decide, and only when A and B are read. A call with packs is served by the kernels that they
- * were made for, or not at all: when the driver refuses those, no others are tried.
+ * were made for, or not at all: when the driver refuses those, no others are tried. That holds for
+ * the form of complex operands, not for the real product of these.
  *
  * On any error C is unchanged, with one exception more: if the driver refuses, midway, to enqueue
  * more of a batch with every recipe there is, the members already enqueued are done, whole, and the
@@ -449,7 +459,8 @@ KILN_API enum kiln_status kiln_gemm_explain(struct kiln_context *context,
  *
  * The kernels are chosen when the operand is packed: those that the same call without packs would
  * use, so that the result is bitwise the same. Kernels that take an operand as it is get a plain
- * copy of it. */
+ * copy of it. Of a complex operand the form of a real product is kept, whose kernels are chosen by
+ * each call: a result may differ in its last bits. */
 
 /* Which operand. */
 enum kiln_pack_operand { KILN_PACK_A = 1, KILN_PACK_B = 2 };

@@ -1,0 +1,121 @@
+/* test_parts.c: complex products in which one call to OpenCL or to the allocator fails, each in its
+ * turn. Such a product is done by two recipes that share a workspace. What succeeds in spite of
+ * the failure must be right, and what does not must leave C alone, unless beta is no real number.
+ * All is given back in the end.
+ */
+#include "setup.h"
+#include "wrap.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { M = 20, N = 12, K = 24, BATCH = 2, MOST_CALLS = 400 };
+
+/* Elements are whole numbers, so that results are exact. */
+struct matrices {
+    cl_float2 a[K * M], b[K * N], c[BATCH * M * N], right[BATCH * M * N];
+};
+
+static const double alpha = 2, beta = 3;
+
+static cl_float2 number(size_t i)
+{
+    return (cl_float2){{(float)(i * 7 % 5) - 2, (float)(i * 11 % 7) - 3}};
+}
+
+static cl_float2 sum_of(cl_float2 x, cl_float2 y, cl_float2 z)
+{
+    return (cl_float2){{z.s[0] + x.s[0] * y.s[0] - x.s[1] * y.s[1],
+            z.s[1] + x.s[0] * y.s[1] + x.s[1] * y.s[0]}};
+}
+
+/* C = alpha A^H B + beta C, of both members, which share A and B. */
+static void fill(double beta_imag, struct matrices *x)
+{
+    const cl_float2 none = {{0, 0}}, factor = {{(float)beta, (float)beta_imag}};
+    for (size_t i = 0; i < K * M; i++) {
+        x->a[i] = number(i);
+    }
+    for (size_t i = 0; i < K * N; i++) {
+        x->b[i] = number(i + 3);
+    }
+    for (size_t i = 0; i < BATCH * M * N; i++) {
+        const size_t row = i / N % M, column = i % N;
+        cl_float2 sum = none;
+        for (size_t p = 0; p < K; p++) {
+            const cl_float2 a = x->a[p * M + row];
+            sum = sum_of((cl_float2){{a.s[0], -a.s[1]}}, x->b[p * N + column], sum);
+        }
+        x->c[i] = number(i + 5);
+        x->right[i] = sum_of(factor, x->c[i],
+                (cl_float2){{(float)alpha * sum.s[0], (float)alpha * sum.s[1]}});
+    }
+}
+
+/* Returns whether a call failed. */
+static bool run(const struct setup *setup, const struct fault *fault, double beta_imag,
+        unsigned *failures)
+{
+    static struct matrices x;
+    static cl_float2 result[BATCH * M * N];
+    fill(beta_imag, &x);
+    wrap_begin_quietly();
+    struct kiln_context *kiln = setup_kiln(setup, NULL);
+    wrap_end();
+    struct kiln_gemm gemm = {
+        .precision = KILN_COMPLEX_SINGLE, .transa = KILN_CONJ_TRANS, .m = M, .n = N, .k = K,
+        .alpha = alpha, .beta = beta, .beta_imag = beta_imag,
+        .a = setup_buffer(setup, sizeof x.a, x.a), .b = setup_buffer(setup, sizeof x.b, x.b),
+        .c = setup_buffer(setup, sizeof x.c, x.c), .batch_count = BATCH, .c_stride = M * N,
+    };
+    wrap_begin(fault);
+    const enum kiln_status status = kiln_gemm_enqueue(kiln, &gemm, setup->queue, 0, NULL, NULL);
+    const struct wrap_report report = wrap_end();
+    need(clFinish(setup->queue) == CL_SUCCESS, "clFinish");
+    setup_read(setup, gemm.c, sizeof result, result);
+    const bool is_right = memcmp(result, x.right, sizeof result) == 0;
+    const bool is_first = memcmp(result, x.right, sizeof result / BATCH) == 0 &&
+                          memcmp(result + M * N, x.c + M * N, sizeof result / BATCH) == 0;
+    const bool is_old = memcmp(result, x.c, sizeof result) == 0;
+    if (status == KILN_SUCCESS ? !is_right : beta_imag == 0 && !is_old && !is_first) {
+        printf("FAILED: beta (%g, %g), call %lu (%s): %s, and C is %s\n", beta, beta_imag,
+                fault->at, report.failed != NULL ? report.failed : "none",
+                kiln_status_string(status), is_old ? "as it was" : "wrong");
+        ++*failures;
+    }
+    clReleaseMemObject(gemm.a);
+    clReleaseMemObject(gemm.b);
+    clReleaseMemObject(gemm.c);
+    wrap_begin_quietly();
+    kiln_context_destroy(&kiln);
+    wrap_end();
+    return report.failed != NULL;
+}
+
+int main(int argc, char **argv)
+{
+    static const char *const only[] = {"clEnqueueNDRangeKernel", "clCreateBuffer", NULL};
+    const struct options options = options_of(argc, argv);
+    struct setup setup;
+    unsigned failures = 0, num = 0;
+    wrap_enter_thread();
+    setup_open(&options, &setup);
+    for (unsigned i = 0; i < 2 * NUM_FAULT_KINDS * (sizeof only / sizeof *only); i++) {
+        struct fault fault = {
+            .kind = (enum fault_kind)(i / 2 % NUM_FAULT_KINDS),
+            .only = only[i / 2 / NUM_FAULT_KINDS],
+        };
+        bool goes_on = true;
+        for (fault.at = 1; goes_on && fault.at < MOST_CALLS; fault.at++) {
+            goes_on = run(&setup, &fault, i % 2 != 0 ? 1 : 0, &failures);
+            num++;
+        }
+    }
+    if (wrap_given_too_often() != 0) {
+        printf("FAILED: references were given back too often\n");
+        failures++;
+    }
+    setup_close(&setup);
+    printf("%u calls, %u failures\n", num, failures);
+    return failures == 0 ? 0 : 1;
+}
