@@ -10,6 +10,10 @@ enum { EVEN_PARTS = 256 };
 /* Of memory. */
 enum { LINE_BYTES = 64 };
 
+/* Rows that begin at multiples of so many bytes share the lines of a CPU's first cache, where no more
+ * than so many find room. */
+enum { MEETING_BYTES = 4096, MEETING_ROWS = 16 };
+
 static uint64_t at_most(uint64_t value)
 {
     return value < KILN_TIME_MAX ? value : KILN_TIME_MAX;
@@ -111,6 +115,30 @@ static void count_copies(const struct kiln_recipe *recipe, const struct kiln_pro
     terms[KILN_TERM_COPIES] = a || b;
     terms[KILN_TERM_COPIED_A] = a ? terms[KILN_TERM_A] : 0;
     terms[KILN_TERM_COPIED_B] = b ? terms[KILN_TERM_B] : 0;
+}
+
+static bool rows_meet(const struct kiln_matrix *matrix, size_t element_bytes)
+{
+    return matrix->rows > MEETING_ROWS && matrix->ld * element_bytes % MEETING_BYTES == 0;
+}
+
+unsigned kiln_time_meeting(const struct kiln_product *product)
+{
+    const size_t bytes = product->element_bytes;
+    return (rows_meet(&product->a, bytes) ? KILN_PREPARED_A : 0u) |
+           (rows_meet(&product->b, bytes) ? KILN_PREPARED_B : 0u);
+}
+
+unsigned kiln_time_crowded(const struct kiln_recipe *recipe, const struct kiln_product *product)
+{
+    const unsigned meeting = kiln_time_meeting(product);
+    bool in_place = recipe->num_regions == 0;
+    for (unsigned i = 0; i < recipe->num_stages; i++) {
+        in_place = in_place && recipe->stages[i].local_bytes == 0;
+    }
+    const bool a = (meeting & KILN_PREPARED_A) != 0 && product->n > recipe->tile[1];
+    const bool b = (meeting & KILN_PREPARED_B) != 0 && product->m > recipe->tile[0];
+    return in_place ? (unsigned)a + (unsigned)b : 0;
 }
 
 void kiln_time_terms(const struct kiln_recipe *recipe, const struct kiln_product *product,

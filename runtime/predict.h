@@ -18,6 +18,11 @@
 enum kiln_ragged { KILN_RAGGED_A = 1, KILN_RAGGED_B = 2, KILN_RAGGED_C = 4 };
 unsigned kiln_time_ragged(const struct kiln_product *product);
 
+/* The operands whose rows meet in the same lines of a CPU's first cache (enum kiln_prepared), and
+ * how many of these a recipe reads in place, anew for each tile. */
+unsigned kiln_time_meeting(const struct kiln_product *product);
+unsigned kiln_time_crowded(const struct kiln_recipe *recipe, const struct kiln_product *product);
+
 /* The counts of a product's terms, by enum kiln_term, on a device with so many compute units (0 is
  * taken as 1). They stop at 2^62. */
 void kiln_time_terms(const struct kiln_recipe *recipe, const struct kiln_product *product,

@@ -253,6 +253,33 @@ static int compare(const void *left, const void *right)
 }
 
 /* Batches list every recipe that is for the extents, each once, in the order of a plain sort. */
+/* On a CPU, rows that begin at multiples of 4096 bytes: what reads them in place takes longer. */
+static void rows_that_meet_count_on_cpus(void **state)
+{
+    static const struct kiln_stage keeps = { .entry = "keeps", .work_dim = 1, .local_bytes = 64 };
+    struct clay clay;
+    struct kiln_product product = cube();
+    uint32_t order[MOST];
+    (void) state;
+    clay_make(&clay, 2);
+    clay.times[0].coefficient[KILN_TERM_CALL] = 1000;
+    clay.times[1].coefficient[KILN_TERM_CALL] = 1100;
+    clay.recipes[1].num_stages = 1;
+    clay.recipes[1].stages = &keeps;
+    for (unsigned is_cpu = 0; is_cpu < 2; is_cpu++)
+        for (unsigned meets = 0; meets < 4; meets++) {
+            clay.bundle.traits.is_cpu = (uint8_t) is_cpu;
+            product.a.ld = meets & 1 ? 1024 : 1040;
+            product.b.ld = meets & 2 ? 2048 : 64;
+            assert_int_equal(order_of(&clay, &product, order), 2);
+            assert_int_equal(order[0], is_cpu && meets);
+            assert_int_equal(kiln_time_meeting(&product), meets);
+        }
+    product.m = product.a.rows = 8;        // one row of tiles reads B once
+    assert_int_equal(order_of(&clay, &product, order), 2);
+    assert_int_equal(order[0], 0);
+}
+
 static void batches_list_each_once(void **state)
 {
     uint64_t random = 3;
@@ -299,6 +326,7 @@ int main(void)
         cmocka_unit_test(pins_are_for_one_pair),
         cmocka_unit_test(only_what_takes_the_extents_is_ranked),
         cmocka_unit_test(the_prediction_decides),
+        cmocka_unit_test(rows_that_meet_count_on_cpus),
         cmocka_unit_test(batches_list_each_once),
     };
     return cmocka_run_group_tests_name("rank", tests, NULL, NULL);
