@@ -10,8 +10,8 @@ enum { EVEN_PARTS = 256 };
 /* Of memory. */
 enum { LINE_BYTES = 64 };
 
-/* Rows that begin at multiples of so many bytes share the lines of a CPU's first cache, where no more
- * than so many find room. */
+/* Rows that begin at multiples of so many bytes share the lines of a CPU's first cache, where no
+ * more than so many find room. */
 enum { MEETING_BYTES = 4096, MEETING_ROWS = 16 };
 
 static uint64_t at_most(uint64_t value)

@@ -19,8 +19,8 @@ static uint16_t pinned_recipe(const struct kiln_bundle *bundle, const struct kil
     return KILN_NO_RECIPE;
 }
 
-/* Drawn shapes, to which times are fitted, hardly ever have rows that meet in a CPU's cache. Read in
- * place, each such operand takes an eighth more time, as measured (tests/bench/RESULTS.md). */
+/* Drawn shapes, to which times are fitted, hardly ever have rows that meet in a CPU's cache. Read
+ * in place, each such operand takes an eighth more time, as measured (tests/bench/RESULTS.md). */
 static uint64_t time_of(const struct kiln_bundle *bundle, const struct kiln_recipe *recipe,
         const struct kiln_product *product, uint32_t units)
 {
@@ -38,7 +38,8 @@ struct kiln_rank kiln_rank_of(const struct kiln_bundle *bundle, uint32_t recipe,
 {
     bool is_pinned = pinned_recipe(bundle, product) == recipe;
     return (struct kiln_rank){
-        is_pinned ? KILN_RANK_PINNED : time_of(bundle, &bundle->recipes[recipe], product, units), recipe,
+        is_pinned ? KILN_RANK_PINNED : time_of(bundle, &bundle->recipes[recipe], product, units),
+        recipe,
     };
 }
 
