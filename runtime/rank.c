@@ -20,7 +20,8 @@ static uint16_t pinned_recipe(const struct kiln_bundle *bundle, const struct kil
 }
 
 /* Drawn shapes, to which times are fitted, hardly ever have rows that meet in a CPU's cache. Read
- * in place, each such operand takes an eighth more time, as measured (tests/bench/RESULTS.md). */
+ * in place, each such operand counts for an eighth more time, as measured on one CPU
+ * (tests/bench/RESULTS.md). The tuner's own count of losses knows nothing of it. */
 static uint64_t time_of(const struct kiln_bundle *bundle, const struct kiln_recipe *recipe,
         const struct kiln_product *product, uint32_t units)
 {

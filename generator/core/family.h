@@ -91,8 +91,8 @@ struct family {
     const char *name;
     const char *meaning;
     long literature;                   /* 1: for the record: a default search leaves it out */
-    const char *serves;                /* expression: which precisions it is for; NULL: all but
-                                          EMULATED */
+    const char *serves;                /* expression: which precisions it is for; NULL: HALF,
+                                          SINGLE and DOUBLE */
     const struct family_param *params;
     const struct family_rule *rules;
     const struct family_value *values;

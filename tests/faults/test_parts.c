@@ -111,11 +111,12 @@ int main(int argc, char **argv)
             num++;
         }
     }
-    if (wrap_given_too_often() != 0) {
-        printf("FAILED: references were given back too often\n");
+    setup_close(&setup);
+    if (wrap_held() != 0 || wrap_given_too_often() != 0 || wrap_allocated() != 0) {
+        printf("FAILED: %ld references held, %ld given back too often, %ld allocations left\n",
+                wrap_held(), wrap_given_too_often(), wrap_allocated());
         failures++;
     }
-    setup_close(&setup);
     printf("%u calls, %u failures\n", num, failures);
     return failures == 0 ? 0 : 1;
 }

@@ -341,7 +341,9 @@ KILN_API enum kiln_status kiln_hgemm(struct kiln_context *context, enum kiln_lay
 /* Complex single precision: buffers of cl_float2. A real product of twice the columns and depth is
  * computed, in four multiplications for each of two complex numbers: an element has the error of
  * such a sum, in the real part and in the imaginary one. B takes twice its size in the workspace;
- * with a transposed A, so does A its own; alpha that is not real takes another B. */
+ * with a transposed A, so does A its own; alpha that is not real takes another B. What brings A and
+ * B into that form is one recipe, the first that can be built; no other is tried when the driver
+ * refuses its launch. */
 KILN_API enum kiln_status kiln_cgemm(struct kiln_context *context, enum kiln_layout layout,
         enum kiln_transpose transa, enum kiln_transpose transb, size_t m, size_t n, size_t k,
         cl_float2 alpha, cl_mem a, size_t a_offset, size_t lda, cl_mem b, size_t b_offset,
