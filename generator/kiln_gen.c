@@ -2,6 +2,7 @@
 #include "core/assemble.h"
 #include "core/emit.h"
 #include "core/files.h"
+#include "core/forms.h"
 #include "core/join.h"
 #include "core/select.h"
 #include "core/space.h"
@@ -23,6 +24,7 @@ struct options {
     const char *facts, *output, *name, *preset;
     const char *strategy, *start, *rank, *provenance;
     unsigned seeds, ahead, bundle_kib;
+    bool triangle;
     char **words;
     int num_words;
 };
@@ -60,6 +62,7 @@ static const char help[] =
     "                        complex_double (default single, a\n"
     "                        preset's own)\n"
     "  -t, --transpose XY    nn, nt, tn or tt (default nn; a preset's own)\n"
+    "      --store WHAT      render, explain: all of C, or a triangle (default all)\n"
     "  -f, --facts FILE      device facts (kiln-tune probe, or winners.tsv); default: the least\n"
     "                        device of OpenCL 1.2, with --preset one that allows every preset\n"
     "  -n, --name NAME       select, join: the bundle's name\n"
@@ -155,6 +158,7 @@ static int find_subject(const struct options *options, const char *command,
         subject->problem.precision = options->precision;
     if (options->pair >= 0)
         subject->problem = problem_of_pair(subject->problem.precision, options->pair);
+    subject->problem.triangle = options->triangle;
     return EXIT_SUCCESS;
 }
 
@@ -163,7 +167,7 @@ static int command_families(const struct options *options)
     struct text text = { 0 };
     for (size_t i = 0; i < num_families; i++)
         text_add(&text, "%-8s %s%s\n", families[i]->name, families[i]->meaning,
-                families[i]->literature ? "; not searched by default" : "");
+                family_is_searched(families[i]) ? "" : "; not searched by default");
     return finish(options, &text);
 }
 
@@ -419,7 +423,7 @@ static int command_select(const struct options *options)
         fprintf(stderr, "kiln-gen: %s: %s\n", options->words[0], error);
         return EXIT_FAILURE;
     }
-    if (!winners_add_complex(&winners, error))
+    if (!forms_add(&winners, error))
         return fail("%s", error);
     select_tell_dropped(&budget, "kiln-gen", &text);
     if (text.len && !text.failed)
@@ -448,7 +452,7 @@ static int command_join(const struct options *options)
         if (!join_winners(&all, &one, error))
             return fail("%s", error);
     }
-    if (!winners_add_complex(&all, error))
+    if (!forms_add(&all, error))
         return fail("%s", error);
     winners_format(&all, &text);
     return finish(options, &text);
@@ -504,7 +508,7 @@ static const struct command {
 enum option {
     OPTION_PRECISION, OPTION_TRANSPOSE, OPTION_FACTS, OPTION_OUTPUT, OPTION_NAME, OPTION_STRATEGY,
     OPTION_SEEDS, OPTION_START, OPTION_RANK, OPTION_AHEAD, OPTION_PRESET, OPTION_BUNDLE_KIB,
-    OPTION_PROVENANCE, NUM_OPTIONS, OPTION_UNKNOWN, NO_OPTION
+    OPTION_PROVENANCE, OPTION_STORE, NUM_OPTIONS, OPTION_UNKNOWN, NO_OPTION
 };
 
 static const struct {
@@ -517,7 +521,7 @@ static const struct {
     [OPTION_SEEDS] = { "seeds", 0 }, [OPTION_START] = { "start", 0 }, [OPTION_RANK] = { "rank", 0 },
     [OPTION_AHEAD] = { "ahead", 0 },
     [OPTION_PRESET] = { "preset", 0 }, [OPTION_BUNDLE_KIB] = { "bundle-kib", 0 },
-    [OPTION_PROVENANCE] = { "provenance", 0 },
+    [OPTION_PROVENANCE] = { "provenance", 0 }, [OPTION_STORE] = { "store", 0 },
 };
 
 static enum option find_option(const char *word)
@@ -583,6 +587,10 @@ static int set_option(struct options *options, enum option option, const char *v
     case OPTION_PROVENANCE:
         options->provenance = value;
         return 0;
+    case OPTION_STORE:
+        options->triangle = !strcmp(value, "triangle");
+        return options->triangle || !strcmp(value, "all") ? 0
+                : usage("--store: neither all nor triangle: '%s'", value);
     default:
         options->name = value;
         return 0;

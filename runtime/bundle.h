@@ -15,7 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { KILN_BUNDLE_FORMAT = 13 };
+enum { KILN_BUNDLE_FORMAT = 14 };
 
 enum {
     KILN_MAX_STAGES = 8,
@@ -61,8 +61,25 @@ enum kiln_arg {
     KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT, KILN_ARG_PACKED_LDB,
     /* Of complex precisions: real; cl_int: 1 where op(X) is the conjugate of X or its transpose */
     KILN_ARG_ALPHA_IMAG, KILN_ARG_BETA_IMAG, KILN_ARG_CONJ_A, KILN_ARG_CONJ_B,
+    KILN_ARG_TRIANGLE,                                   /* cl_int: enum kiln_triangle */
     KILN_NUM_ARG_CODES
 };
+
+/* Which elements of a row i of a matrix count: all, or those of a triangle. Where a matrix of pairs
+ * is taken as one of twice the columns, the triangle is that of the pairs. */
+enum kiln_triangle {
+    KILN_TRIANGLE_NONE = 0,
+    KILN_TRIANGLE_LOWER = 1, KILN_TRIANGLE_UPPER = -1,               /* columns j <= i, j >= i */
+    KILN_TRIANGLE_LOWER_PAIRS = 2, KILN_TRIANGLE_UPPER_PAIRS = -2    /* j / 2 instead of j */
+};
+
+/* What a recipe is for. KILN_ROUTINE_MIRROR: of A, m x m, the triangle of KILN_ARG_TRIANGLE is read
+ * and written to C, and its transpose, conjugated with KILN_ARG_CONJ_A, across the diagonal. */
+enum kiln_routine { KILN_ROUTINE_MULTIPLY = 0, KILN_ROUTINE_MIRROR = 1 };
+
+/* Whether a recipe is for products of which one triangle is stored; then its stages that write C
+ * take KILN_ARG_TRIANGLE. */
+enum kiln_triangles { KILN_TRIANGLES_NEVER, KILN_TRIANGLES_ALWAYS, KILN_TRIANGLES_ALSO };
 
 /* A part of the workspace: a matrix of round_up(dim[0], round[0]) + more rows and
  * round_up(dim[1], round[1]) columns, of elements of element_bytes each.
@@ -193,6 +210,8 @@ struct kiln_recipe {
     const char *name;                  /* family and configuration, for a reader */
     uint8_t precision;                 /* enum kiln_precision */
     uint8_t transa, transb;            /* 0 or 1 */
+    uint8_t routine;                   /* enum kiln_routine */
+    uint8_t triangles;                 /* enum kiln_triangles */
     uint8_t index_bits;                /* 32: only while every index fits 31 bits; or 64 */
     struct kiln_guard guard;
     uint32_t tile[3];                  /* >= 1: rows and columns of C that are computed at a time,

@@ -8,8 +8,10 @@
  */
 #include "internal.h"
 
-/* The region of rotated B, which is the last, and the stages behind those that prepare. */
+/* The region of rotated B, which is the last, and the stages behind those that prepare, counted from
+ * the end. */
 enum { ROTATED = 2 };
+enum { DIAGONAL = 1, SCALE = 2 };
 
 /* Is alpha, or beta, more than a real factor? */
 static bool rotates(const struct kiln_problem *problem)
@@ -20,6 +22,12 @@ static bool rotates(const struct kiln_problem *problem)
 static bool scales(const struct kiln_problem *problem)
 {
     return problem->beta_imag != 0;
+}
+
+/* The diagonal is made real when all is done. */
+bool kiln_complex_has_end(const struct kiln_problem *problem)
+{
+    return problem->is_hermitian && problem->product.triangle != KILN_TRIANGLE_NONE;
 }
 
 static void leave_out(struct kiln_plan *plan, unsigned index)
@@ -43,9 +51,10 @@ void kiln_complex_trim(const struct kiln_problem *problem, struct kiln_plan *pla
     const struct kiln_recipe *recipe = plan->recipe;
     for (unsigned i = 0; i < recipe->num_stages; i++) {
         const struct kiln_stage *stage = &recipe->stages[i];
-        const bool is_last = i + 1 == recipe->num_stages;
+        const unsigned from_end = recipe->num_stages - i;
         const bool is_wanted = stage->prepares != KILN_PREPARED_NONE ||
-                               (is_last ? scales(problem) : rotates(problem));
+                               (from_end == DIAGONAL ? kiln_complex_has_end(problem)
+                                : from_end == SCALE ? scales(problem) : rotates(problem));
         if (!is_wanted) {
             leave_out(plan, i);
         }
@@ -60,7 +69,19 @@ void kiln_complex_trim(const struct kiln_problem *problem, struct kiln_plan *pla
 
 void kiln_complex_leave_scale_out(struct kiln_plan *plan)
 {
-    leave_out(plan, plan->recipe->num_stages - 1u);
+    leave_out(plan, plan->recipe->num_stages - (unsigned)SCALE);
+}
+
+void kiln_complex_take_begin(struct kiln_plan *plan)
+{
+    leave_out(plan, plan->recipe->num_stages - (unsigned)DIAGONAL);
+}
+
+void kiln_complex_take_end(struct kiln_plan *plan)
+{
+    for (unsigned i = 0; i + DIAGONAL < plan->recipe->num_stages; i++) {
+        leave_out(plan, i);
+    }
 }
 
 static unsigned real_precision(const struct kiln_context *context,
@@ -121,6 +142,7 @@ enum kiln_status kiln_complex_split(const struct kiln_context *context,
         .product = {
             .precision = real_precision(context, problem),
             .element_bytes = problem->real_bytes,
+            .triangle = 2 * product->triangle,
             .m = product->m,
             .n = 2 * product->n,
             .k = 2 * product->k,

@@ -23,7 +23,7 @@ enum kiln_fit kiln_fit_of(const struct kiln_context *context, const struct kiln_
                 context->facts.compute_units, plan)) {
         return KILN_FIT_WORKSPACE;
     }
-    if (kiln_precision_is_complex(asked->precision)) {
+    if (kiln_product_is_complex(&problem->product)) {
         kiln_complex_trim(problem, plan);
     }
     if (plan->workspace_bytes > context->facts.max_alloc_bytes ||
@@ -148,6 +148,7 @@ static void rank_first(const struct kiln_context *context, const struct kiln_pro
         /* Of a complex product the real one in its place is told. */
         if (context->logs_calls && walk->num > 0 &&
             !kiln_precision_is_complex(product->precision) &&
+            product->routine == KILN_ROUTINE_MULTIPLY &&
             is_first_to_rank(context, product, walk->turn)) {
             log_shape(context, product);
         }

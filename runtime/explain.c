@@ -33,6 +33,15 @@ static const char *arithmetic(const struct kiln_context *context, const struct k
             ? "emulated" : "native, though emulation is allowed";
 }
 
+static void add_triangle(struct kiln_text *text, bool is_hermitian, const char *key, int triangle)
+{
+    if (triangle != KILN_TRIANGLE_NONE) {
+        kiln_text_add(text, key);
+        kiln_text_add(text, is_hermitian ? "hermitian," : "symmetric,");
+        kiln_text_add(text, triangle > 0 ? "lower" : "upper");
+    }
+}
+
 /* In canonical form: a column-major call shows up with m and n swapped. choice: NULL when nothing
  * is multiplied. */
 static void add_problem(struct kiln_text *text, const struct kiln_context *context,
@@ -50,6 +59,9 @@ static void add_problem(struct kiln_text *text, const struct kiln_context *conte
     if (product->batch_count > 1) {
         add_number(text, " batch=", product->batch_count);
     }
+    add_triangle(text, problem->is_hermitian, " a=", problem->triangle_a);
+    add_triangle(text, problem->is_hermitian, " b=", problem->triangle_b);
+    add_triangle(text, problem->is_hermitian, " c=", product->triangle);
     kiln_text_add(text, "\n");
 }
 
@@ -94,17 +106,64 @@ static void add_stages(struct kiln_text *text, const struct kiln_plan *plan)
     }
 }
 
-/* own: of a complex problem, what comes before the real product that the choice is for; NULL. */
-static void add_choice(struct kiln_text *text, const struct kiln_context *context,
-        const struct kiln_problem *problem, const struct kiln_choice *own,
-        const struct kiln_choice *choice)
+/* A recipe that brings operands into a form, and its stages. */
+static void add_part(struct kiln_text *text, const struct kiln_context *context, const char *key,
+        const struct kiln_choice *choice, const struct kiln_plan *plan)
 {
+    kiln_text_add(text, key);
+    kiln_text_add(text, ": ");
+    kiln_text_add(text, choice->plan.recipe->name);
+    add_fact(text, ", bundle", context->links[choice->link].bundle->name);
+    add_stages(text, plan);
+}
+
+/* What a call does, part by part. */
+struct parts {
+    struct kiln_mirroring mirroring;   /* its rest is what is left when the operands are whole */
+    struct kiln_choice mirror[2];
+    bool is_complex;
+    struct kiln_choice own;            /* of a complex problem, what is around a real product */
+    struct kiln_problem real;
+    const struct kiln_problem *product;    /* what is multiplied; NULL: nothing */
+    struct kiln_choice choice;         /* by this */
+};
+
+static void add_parts(struct kiln_text *text, const struct kiln_context *context,
+        const struct parts *parts)
+{
+    struct kiln_plan before = parts->own.plan, behind = before;
+    size_t bytes = parts->mirroring.bytes;
+    for (unsigned i = 0; i < parts->mirroring.num; i++) {
+        add_part(text, context, "first", &parts->mirror[i], &parts->mirror[i].plan);
+    }
+    if (parts->is_complex) {
+        kiln_complex_take_begin(&before);
+        add_part(text, context, "first", &parts->own, &before);
+        bytes += parts->own.plan.workspace_bytes;
+    }
+    if (parts->product != NULL) {
+        kiln_text_add(text, parts->is_complex ? "then: a real product\n"
+                            : parts->mirroring.num > 0 ? "then: a product\n" : "");
+        add_stages(text, &parts->choice.plan);
+        bytes += parts->choice.plan.workspace_bytes;
+    }
+    if (parts->is_complex && kiln_complex_has_end(&parts->mirroring.rest)) {
+        kiln_complex_take_end(&behind);
+        add_part(text, context, "last", &parts->own, &behind);
+    }
+    add_number(text, "workspace: ", bytes);
+    kiln_text_add(text, " bytes\n");
+}
+
+static void add_choice(struct kiln_text *text, const struct kiln_context *context,
+        const struct kiln_problem *problem, const struct parts *parts)
+{
+    const struct kiln_choice *choice = parts->product != NULL ? &parts->choice : &parts->own;
     const struct kiln_link *link = &context->links[choice->link];
     const struct kiln_bundle *bundle = link->bundle;
-    const struct kiln_plan *plan = &choice->plan;
-    bool from_binary = link->programs[plan->recipe->program].from_binary;
+    const struct kiln_recipe *recipe = choice->plan.recipe;
     add_fact(text, "bundle", bundle->name);
-    add_fact(text, "kernel", plan->recipe->name);
+    add_fact(text, "kernel", recipe->name);
     if (link->is_relative) {
         kiln_text_add(text, "tuned on: a relative of the device");
         kiln_text_add(text, bundle->match.device != NULL ? ", " : "");
@@ -113,22 +172,9 @@ static void add_choice(struct kiln_text *text, const struct kiln_context *contex
     }
     add_problem(text, context, problem, choice);
     add_packs(text, problem);
-    add_fact(text, "program", from_binary ? "binary" : "source");
-    add_fact(text, "indices", plan->recipe->index_bits == 32 ? "32 bits" : "64 bits");
-    if (own != NULL) {
-        const struct kiln_link *first = &context->links[own->link];
-        kiln_text_add(text, "first: ");
-        kiln_text_add(text, own->plan.recipe->name);
-        add_fact(text, ", bundle", first->bundle->name);
-        add_stages(text, &own->plan);
-        kiln_text_add(text, choice != own ? "then: a real product\n" : "");
-    }
-    if (choice != own) {
-        add_stages(text, plan);
-    }
-    add_number(text, "workspace: ", plan->workspace_bytes +
-            (own != NULL && own != choice ? own->plan.workspace_bytes : 0));
-    kiln_text_add(text, " bytes\n");
+    add_fact(text, "program", link->programs[recipe->program].from_binary ? "binary" : "source");
+    add_fact(text, "indices", recipe->index_bits == 32 ? "32 bits" : "64 bits");
+    add_parts(text, context, parts);
     if (bundle->provenance != NULL) {
         add_fact(text, "provenance", bundle->provenance);
     }
@@ -191,38 +237,11 @@ static void add_nothing(struct kiln_text *text, const struct kiln_context *conte
     add_problem(text, context, problem, NULL);
 }
 
-/* The recipe of a complex problem, and the real one that it leaves. */
-static enum kiln_status split(struct kiln_context *context, const struct kiln_problem *problem,
-        struct kiln_choice *own, struct kiln_problem *real)
-{
-    enum kiln_status status = kiln_search_first(context, problem, own);
-    return status == KILN_SUCCESS ? kiln_complex_split(context, problem, &own->plan, real) : status;
-}
-
-/* A recipe that can not be built for the moment may serve the call in the end: what is told does
- * for it as well. `before` is what the real product of a complex one finds taken. */
-static enum kiln_status most_workspace(struct kiln_context *context,
-        const struct kiln_problem *problem, size_t before, size_t *bytes)
-{
-    struct kiln_search search = {0};
-    struct kiln_choice choice;
-    enum kiln_status first = KILN_SUCCESS, status = KILN_SUCCESS;
-    size_t most = 0;
-    while (kiln_search_next(context, problem, &search, &choice, &status)) {
-        most = choice.plan.workspace_bytes > most ? choice.plan.workspace_bytes : most;
-        if (status == KILN_SUCCESS) {
-            return kiln_add(before, most, bytes) ? KILN_SUCCESS : KILN_SIZE_OVERFLOW;
-        }
-        first = first == KILN_SUCCESS ? status : first;
-    }
-    return first == KILN_SUCCESS ? kiln_search_failure(problem) : first;
-}
-
 enum kiln_status kiln_gemm_workspace_bytes(struct kiln_context *context,
         const struct kiln_gemm *gemm, size_t *bytes)
 {
-    struct kiln_problem problem, real;
-    struct kiln_choice own;
+    struct kiln_problem problem;
+    size_t needed = 0;
     if (bytes != NULL) {
         *bytes = 0;
     }
@@ -233,59 +252,35 @@ enum kiln_status kiln_gemm_workspace_bytes(struct kiln_context *context,
     if (status != KILN_SUCCESS || problem.is_nothing) {
         return status;
     }
-    if (!kiln_precision_is_complex(problem.product.precision)) {
-        return most_workspace(context, &problem, 0, bytes);
-    }
-    status = split(context, &problem, &own, &real);
-    if (status == KILN_SUCCESS && real.is_nothing) {
-        *bytes = own.plan.workspace_bytes;
-    } else if (status == KILN_SUCCESS) {
-        status = most_workspace(context, &real, own.plan.workspace_bytes, bytes);
-    }
+    status = kiln_workspace_needed(context, &problem, &needed);
+    *bytes = status == KILN_SUCCESS ? needed : 0;
     return status;
 }
 
-static enum kiln_status explain_complex(struct kiln_text *text, struct kiln_context *context,
-        const struct kiln_problem *problem)
+static enum kiln_status find_parts(struct kiln_context *context,
+        const struct kiln_problem *problem, struct parts *parts)
 {
-    struct kiln_problem real;
-    struct kiln_choice own, choice;
-    enum kiln_status status = split(context, problem, &own, &real);
-    if (status == KILN_SUCCESS && real.is_nothing) {
-        add_choice(text, context, problem, &own, &own);
-    } else if (status == KILN_SUCCESS) {
-        status = kiln_search_first(context, &real, &choice);
-        if (status == KILN_SUCCESS) {
-            add_choice(text, context, problem, &own, &choice);
-            if (problem->bound == 0) {
-                add_candidates(text, context, &real, &choice);
-            }
-        }
+    struct kiln_mirroring *mirroring = &parts->mirroring;
+    enum kiln_status status = kiln_mirroring_make(problem, mirroring) ? KILN_SUCCESS
+                                                                      : KILN_SIZE_OVERFLOW;
+    for (unsigned i = 0; i < mirroring->num && status == KILN_SUCCESS; i++) {
+        status = kiln_search_first(context, &mirroring->mirror[i], &parts->mirror[i]);
     }
-    return status;
-}
-
-static enum kiln_status explain_choice(struct kiln_text *text, struct kiln_context *context,
-        const struct kiln_problem *problem)
-{
-    struct kiln_choice choice;
-    if (kiln_precision_is_complex(problem->product.precision)) {
-        return explain_complex(text, context, problem);
+    parts->product = &mirroring->rest;
+    parts->is_complex = kiln_product_is_complex(&problem->product);
+    if (status == KILN_SUCCESS && parts->is_complex) {
+        status = kiln_problem_split(context, &mirroring->rest, &parts->own, &parts->real);
+        parts->product = parts->real.is_nothing ? NULL : &parts->real;
     }
-    enum kiln_status status = kiln_search_first(context, problem, &choice);
-    if (status == KILN_SUCCESS) {
-        add_choice(text, context, problem, NULL, &choice);
-        if (problem->bound == 0) {
-            add_candidates(text, context, problem, &choice);
-        }
-    }
-    return status;
+    return status == KILN_SUCCESS && parts->product != NULL
+            ? kiln_search_first(context, parts->product, &parts->choice) : status;
 }
 
 enum kiln_status kiln_gemm_explain(struct kiln_context *context, const struct kiln_gemm *gemm,
         char *text, size_t size)
 {
     struct kiln_problem problem;
+    struct parts parts = {.product = NULL};
     struct kiln_text builder;
     if (text != NULL) {
         kiln_text_begin(&builder, text, size);
@@ -300,9 +295,13 @@ enum kiln_status kiln_gemm_explain(struct kiln_context *context, const struct ki
     if (problem.is_nothing) {
         add_nothing(&builder, context, &problem);
     } else {
-        status = explain_choice(&builder, context, &problem);
+        status = find_parts(context, &problem, &parts);
         if (status != KILN_SUCCESS) {
             return status;
+        }
+        add_choice(&builder, context, &problem, &parts);
+        if (parts.product != NULL && problem.bound == 0) {
+            add_candidates(&builder, context, parts.product, &parts.choice);
         }
     }
     return builder.truncated ? KILN_TEXT_TOO_SMALL : KILN_SUCCESS;

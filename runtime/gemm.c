@@ -8,11 +8,11 @@ enum kiln_status kiln_problem_make(const struct kiln_context *context,
     if (status == KILN_SUCCESS) {
         status = kiln_problem_bind(context, gemm, problem);
     }
-    return status == KILN_SUCCESS ? kiln_check_arithmetic(gemm) : status;
+    return status == KILN_SUCCESS ? kiln_check_forms(gemm) : status;
 }
 
 static enum kiln_status enqueue(struct kiln_context *context, const struct kiln_gemm *gemm,
-        enum kiln_checks checks, struct kiln_request *request)
+        enum kiln_checks checks, enum kiln_status found, struct kiln_request *request)
 {
     struct kiln_problem problem;
     if (context == NULL || gemm == NULL) {
@@ -20,9 +20,15 @@ static enum kiln_status enqueue(struct kiln_context *context, const struct kiln_
     }
     enum kiln_status status = kiln_check_request(context, request);
     if (status == KILN_SUCCESS) {
-        status = kiln_problem_make(context, gemm, checks, &problem);
+        status = kiln_lower(kiln_problem_make(context, gemm, checks, &problem), found);
     }
     return status == KILN_SUCCESS ? kiln_launch(context, &problem, request) : status;
+}
+
+enum kiln_status kiln_gemm_request(struct kiln_context *context, const struct kiln_gemm *gemm,
+        enum kiln_status found, struct kiln_request *request)
+{
+    return enqueue(context, gemm, KILN_CHECK_ALL_STRICT, found, request);
 }
 
 enum kiln_status kiln_gemm_enqueue(struct kiln_context *context, const struct kiln_gemm *gemm,
@@ -35,7 +41,7 @@ enum kiln_status kiln_gemm_enqueue(struct kiln_context *context, const struct ki
         .wait = event_wait_list,
         .event = event,
     };
-    return enqueue(context, gemm, KILN_CHECK_ALL, &request);
+    return enqueue(context, gemm, KILN_CHECK_ALL, KILN_SUCCESS, &request);
 }
 
 enum kiln_status kiln_gemm_enqueue_profiled(struct kiln_context *context,
@@ -51,10 +57,10 @@ enum kiln_status kiln_gemm_enqueue_profiled(struct kiln_context *context,
         *num_events = 0;
     }
     if (stage_events == NULL || num_events == NULL || gemm == NULL || gemm->batch_count > 1 ||
-        kiln_precision_is_complex(gemm->precision)) {
+        gemm->uplo_a != 0 || gemm->uplo_b != 0 || kiln_precision_is_complex(gemm->precision)) {
         return KILN_INVALID_ARGUMENT;
     }
-    return enqueue(context, gemm, KILN_CHECK_ALL, &request);
+    return enqueue(context, gemm, KILN_CHECK_ALL, KILN_SUCCESS, &request);
 }
 
 /* The typed calls differ in the precision alone. */
@@ -67,7 +73,7 @@ static enum kiln_status enqueue_typed(struct kiln_context *context, const struct
         .wait = wait,
         .event = event,
     };
-    return enqueue(context, gemm, KILN_CHECK_ALL_STRICT, &request);
+    return kiln_gemm_request(context, gemm, KILN_SUCCESS, &request);
 }
 
 enum kiln_status kiln_sgemm(struct kiln_context *context, enum kiln_layout layout,

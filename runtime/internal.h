@@ -126,10 +126,6 @@ static inline bool kiln_arithmetic_is_known(unsigned arithmetic)
 {
     return arithmetic == 0 || arithmetic == KILN_NATIVE || arithmetic == KILN_ALLOW_EMULATION;
 }
-static inline enum kiln_status kiln_check_arithmetic(const struct kiln_gemm *gemm)
-{
-    return kiln_arithmetic_is_known(gemm->arithmetic) ? KILN_SUCCESS : KILN_INVALID_ARITHMETIC;
-}
 static inline enum kiln_arithmetic kiln_arithmetic_of_call(unsigned precision)
 {
     return precision == KILN_EMULATED ? KILN_ALLOW_EMULATION : KILN_NATIVE;
@@ -332,6 +328,8 @@ struct kiln_problem {
     double alpha, beta;                /* of complex ones the real parts */
     double alpha_imag, beta_imag;
     cl_mem a, b, c;
+    int triangle_a, triangle_b;        /* enum kiln_triangle: what of A and B is stored */
+    bool is_hermitian;                 /* what one triangle is stored of */
     struct kiln_places places;         /* the context's workspace begins at 0 */
     cl_mem workspace;                  /* NULL: held by the context, or not asked for yet */
     size_t workspace_bytes;            /* from the offset on */
@@ -375,6 +373,9 @@ enum kiln_checks {
 /* The problem of a call, but for the packs that it brings. */
 enum kiln_status kiln_problem_check(const struct kiln_context *context,
         const struct kiln_gemm *gemm, enum kiln_checks checks, struct kiln_problem *problem);
+
+/* What is looked at last: the arithmetic, and triangles. */
+enum kiln_status kiln_check_forms(const struct kiln_gemm *gemm);
 
 /* ---- bind.c: calls with packs ---- */
 
@@ -540,12 +541,48 @@ enum kiln_status kiln_complex_split(const struct kiln_context *context,
 void kiln_complex_place(const struct kiln_problem *problem, cl_mem workspace,
         struct kiln_problem *real);
 
+/* Does a stage come behind the real product? A plan has them all: the next two leave out what comes
+ * behind it, or all else. */
+bool kiln_complex_has_end(const struct kiln_problem *problem);
+void kiln_complex_take_begin(struct kiln_plan *plan);
+void kiln_complex_take_end(struct kiln_plan *plan);
+
+/* ---- triangle.c: operands of which one triangle is stored ---- */
+
+/* A problem with such operands as mirroring these, and what is left to do. */
+struct kiln_mirroring {
+    unsigned num;                      /* 0 to 2 */
+    struct kiln_problem mirror[2];     /* these write to the workspace: from its offset on, */
+    size_t bytes;                      /* so many */
+    struct kiln_problem rest;
+};
+
+/* False on overflow. What lies in the workspace is told by kiln_mirroring_place, once there is
+ * one. */
+bool kiln_mirroring_make(const struct kiln_problem *problem, struct kiln_mirroring *mirroring);
+void kiln_mirroring_place(struct kiln_mirroring *mirroring, cl_mem workspace, size_t bytes);
+
+/* ---- need.c: what a call takes before it is launched ---- */
+
+/* The recipe of a complex problem, and the real one that it leaves. */
+enum kiln_status kiln_problem_split(struct kiln_context *context,
+        const struct kiln_problem *problem, struct kiln_choice *own, struct kiln_problem *real);
+
+/* The workspace that a problem asks for from its offset on, whichever recipe serves it in the
+ * end. */
+enum kiln_status kiln_workspace_needed(struct kiln_context *context,
+        const struct kiln_problem *problem, size_t *bytes);
+
 /* ---- launch.c: enqueues a call, or a packing ---- */
 
 enum kiln_status kiln_launch(struct kiln_context *context, const struct kiln_problem *problem,
         const struct kiln_request *request);
 
 /* ---- gemm.c ---- */
+
+/* A typed call, as it is checked. found: what else is wrong with it, KILN_SUCCESS if nothing. */
+enum kiln_status kiln_gemm_request(struct kiln_context *context, const struct kiln_gemm *gemm,
+        enum kiln_status found, struct kiln_request *request);
 
 /* The problem of a call: checked, and the packs that it brings in the place of its operands. */
 enum kiln_status kiln_problem_make(const struct kiln_context *context,

@@ -78,16 +78,36 @@ static enum kiln_status prepare_member(struct launch *launch, struct complex *co
         cl_mem workspace, bool is_last)
 {
     struct kiln_choice own = complex->own;
+    kiln_complex_take_begin(&own.plan);
     if (complex->is_scaled) {
         kiln_complex_leave_scale_out(&own.plan);
     }
     launch->problem = complex->whole;
-    launch->goes_on = !complex->real.is_nothing || !is_last;
+    launch->goes_on = !complex->real.is_nothing || !is_last ||
+                      kiln_complex_has_end(complex->whole);
     enum kiln_status status = kiln_stages_enqueue(launch, &own, workspace);
     if (status == KILN_SUCCESS) {
         complex->is_prepared = complex->is_scaled = true;
         launch->member--;
     }
+    return status;
+}
+
+/* What comes behind it. Where that fails, C is not done: another recipe may do it again if C was
+ * not read. */
+static enum kiln_status end_member(struct launch *launch, const struct complex *complex,
+        cl_mem workspace, bool is_last)
+{
+    struct kiln_choice own = complex->own;
+    if (!kiln_complex_has_end(complex->whole)) {
+        return KILN_SUCCESS;
+    }
+    kiln_complex_take_end(&own.plan);
+    launch->member--;
+    launch->problem = complex->whole;
+    launch->goes_on = !is_last;
+    enum kiln_status status = kiln_stages_enqueue(launch, &own, workspace);
+    launch->touched = status != KILN_SUCCESS;
     return status;
 }
 
@@ -102,10 +122,13 @@ static enum kiln_status launch_member(struct launch *launch, struct complex *com
     }
     if (status == KILN_SUCCESS && choice != NULL) {
         launch->problem = &complex->real;
-        launch->goes_on = !is_last;
+        launch->goes_on = !is_last || kiln_complex_has_end(complex->whole);
         status = kiln_stages_enqueue(launch, choice, workspace);
     } else if (status == KILN_SUCCESS) {
         launch->member++;
+    }
+    if (status == KILN_SUCCESS) {
+        status = end_member(launch, complex, workspace, is_last);
     }
     complex->is_prepared = false;
     complex->is_scaled = complex->is_scaled && status != KILN_SUCCESS;
@@ -176,16 +199,70 @@ static enum kiln_status launch_first_that_works(struct launch *launch,
 static enum kiln_status launch_complex(struct launch *launch)
 {
     struct complex complex = {.whole = launch->problem};
-    enum kiln_status status = kiln_search_first(launch->context, launch->problem, &complex.own);
-    if (status == KILN_SUCCESS) {
-        status = kiln_complex_split(launch->context, launch->problem, &complex.own.plan,
-                &complex.real);
-    }
+    enum kiln_status status = kiln_problem_split(launch->context, launch->problem, &complex.own,
+            &complex.real);
     if (status != KILN_SUCCESS) {
         return status;
     }
     return complex.real.is_nothing ? launch_real(launch, &complex, NULL)
                                    : launch_first_that_works(launch, &complex.real, &complex);
+}
+
+static enum kiln_status launch_problem(struct launch *launch, const struct kiln_problem *problem)
+{
+    const bool packs = launch->request->prepared != KILN_PREPARED_NONE;
+    launch->problem = problem;
+    launch->member = 0;
+    launch->num_members = packs ? 1 : problem->product.batch_count;
+    return kiln_product_is_complex(&problem->product) && !packs
+            ? launch_complex(launch) : launch_first_that_works(launch, problem, NULL);
+}
+
+/* The workspace of a call whose operands are mirrored into it, and its bytes from the offset on. It
+ * does for the recipe that serves the rest, as kiln_gemm_workspace_bytes tells. */
+static enum kiln_status claim_mirrors(struct launch *launch, const struct kiln_problem *problem,
+        const struct kiln_mirroring *mirroring, cl_mem *workspace, size_t *bytes)
+{
+    struct kiln_plan plan = {.recipe = NULL};
+    enum kiln_status status = kiln_workspace_needed(launch->context, problem,
+            &plan.workspace_bytes);
+    if (status == KILN_SUCCESS && plan.workspace_bytes < mirroring->bytes) {
+        status = KILN_SIZE_OVERFLOW;
+    }
+    *bytes = plan.workspace_bytes;
+    launch->problem = problem;
+    return status == KILN_SUCCESS ? kiln_claim_workspace(launch, &plan, workspace) : status;
+}
+
+/* Operands of which one triangle is stored are mirrored, and then it is a call as any other, with
+ * a workspace behind them. */
+static enum kiln_status launch_mirrored(struct launch *launch, const struct kiln_problem *problem)
+{
+    struct kiln_mirroring mirroring;
+    cl_mem workspace = NULL;
+    size_t bytes = 0;
+    if (!kiln_mirroring_make(problem, &mirroring)) {
+        return KILN_SIZE_OVERFLOW;
+    }
+    enum kiln_status status = claim_mirrors(launch, problem, &mirroring, &workspace, &bytes);
+    /* When a recipe fails the context lets go of its workspace, which the next one reads. */
+    if (status == KILN_SUCCESS) {
+        status = (enum kiln_status)clRetainMemObject(workspace);
+    }
+    if (status != KILN_SUCCESS) {
+        return status;
+    }
+    kiln_mirroring_place(&mirroring, workspace, bytes);
+    for (unsigned i = 0; i < mirroring.num && status == KILN_SUCCESS; i++) {
+        launch->goes_on = true;
+        status = launch_problem(launch, &mirroring.mirror[i]);
+    }
+    launch->goes_on = false;
+    if (status == KILN_SUCCESS) {
+        status = launch_problem(launch, &mirroring.rest);
+    }
+    clReleaseMemObject(workspace);
+    return status;
 }
 
 enum kiln_status kiln_launch(struct kiln_context *context, const struct kiln_problem *problem,
@@ -198,12 +275,12 @@ enum kiln_status kiln_launch(struct kiln_context *context, const struct kiln_pro
         .context = context,
         .problem = problem,
         .request = request,
-        .num_members = request->prepared != KILN_PREPARED_NONE ? 1 : problem->product.batch_count,
     };
-    const bool is_complex = kiln_precision_is_complex(problem->product.precision) &&
-                            request->prepared == KILN_PREPARED_NONE;
-    enum kiln_status status = is_complex ? launch_complex(&launch)
-                                         : launch_first_that_works(&launch, problem, NULL);
+    const bool has_triangle = request->prepared == KILN_PREPARED_NONE &&
+                              (problem->triangle_a != KILN_TRIANGLE_NONE ||
+                               problem->triangle_b != KILN_TRIANGLE_NONE);
+    enum kiln_status status = has_triangle ? launch_mirrored(&launch, problem)
+                                           : launch_problem(&launch, problem);
     kiln_claim_leave(&launch);
     if (status == KILN_SUCCESS && request->event != NULL) {
         *request->event = launch.last;

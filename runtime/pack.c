@@ -62,7 +62,9 @@ static enum kiln_status make_problem(const struct kiln_context *context,
         status = kiln_lower(status, KILN_PACK_BATCH_MISMATCH);
     }
     status = kiln_lower(status, kiln_problem_bind(context, &gemm, problem));
-    return kiln_lower(status, kiln_check_arithmetic(&gemm));
+    status = kiln_lower(status, kiln_check_forms(&gemm));
+    const bool is_triangle = (is_a ? gemm.uplo_a : gemm.uplo_b) != 0;
+    return kiln_lower(status, is_triangle ? KILN_PACK_OF_TRIANGLE : KILN_SUCCESS);
 }
 
 /* As with a workspace, what is told does for recipes that can not be built for the moment too. */

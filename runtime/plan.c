@@ -3,6 +3,9 @@
 
 #include <string.h>
 
+/* A triangle of more is counted as if it were whole: it has no room in any memory. */
+enum { MAX_ROWS_OF_TILES = 1 << 20 };
+
 /* ---- What is multiplied ---- */
 
 /* Gives the matrices the rows that follow from m, n and k. */
@@ -201,9 +204,8 @@ bool kiln_indices_fit(const struct kiln_recipe *recipe, const struct kiln_produc
 
 bool kiln_recipe_takes(const struct kiln_recipe *recipe, const struct kiln_product *product)
 {
-    return kiln_precision_serves(recipe->precision, product->precision) &&
-           recipe->transa == product->transa && recipe->transb == product->transb &&
-           kiln_guard_takes(&recipe->guard, product) && kiln_indices_fit(recipe, product);
+    return kiln_recipe_is_for(recipe, product) && kiln_guard_takes(&recipe->guard, product) &&
+           kiln_indices_fit(recipe, product);
 }
 
 /* ---- Stages ---- */
@@ -251,6 +253,26 @@ uint64_t kiln_whole_tiles(const struct kiln_recipe *recipe, uint64_t tiles, uint
     return rest < turn * 3 / 4 ? tiles - rest : tiles;
 }
 
+/* Of row after row of tiles those up to the diagonal, or from there on; the same as in kernels
+ * (generator/kernels/nv/put.cl.in). Without a diagonal, all. */
+uint64_t kiln_stored_tiles(const struct kiln_recipe *recipe, const struct kiln_product *product)
+{
+    const uint64_t rows = kiln_parts(product->m, recipe->tile[0]);
+    const uint64_t columns = kiln_parts(product->n, recipe->tile[1]);
+    const uint64_t pair = product->triangle < 0 ? (uint64_t)-product->triangle
+                                                : (uint64_t)product->triangle;
+    uint64_t tiles = 0;
+    if (product->triangle == KILN_TRIANGLE_NONE || rows > MAX_ROWS_OF_TILES) {
+        return __builtin_mul_overflow(rows, columns, &tiles) ? UINT64_MAX : tiles;
+    }
+    for (uint64_t row = 0; row < rows; row++) {
+        const uint64_t first = row * recipe->tile[0] * pair / recipe->tile[1];
+        const uint64_t end = kiln_parts((row + 1) * recipe->tile[0] * pair, recipe->tile[1]);
+        tiles += product->triangle < 0 ? columns - first : end < columns ? end : columns;
+    }
+    return tiles;
+}
+
 static size_t parts(size_t extent, size_t size)
 {
     return (size_t)kiln_parts(extent, size);
@@ -260,9 +282,8 @@ static size_t parts(size_t extent, size_t size)
 static bool shares_tiles(const struct kiln_recipe *recipe, const struct kiln_product *product,
         uint32_t units)
 {
-    size_t tiles = 0;
-    return !kiln_multiply(parts(product->m, recipe->tile[0]), parts(product->n, recipe->tile[1]),
-            &tiles) || kiln_whole_tiles(recipe, tiles, units) < tiles;
+    const uint64_t tiles = kiln_stored_tiles(recipe, product);
+    return tiles == UINT64_MAX || kiln_whole_tiles(recipe, tiles, units) < tiles;
 }
 
 static bool count_groups(const struct kiln_product *product, const struct kiln_stage *stage,

@@ -69,6 +69,8 @@ struct kiln_matrix {
 struct kiln_product {
     unsigned precision;                /* enum kiln_precision */
     size_t element_bytes;
+    unsigned routine;                  /* enum kiln_routine */
+    int triangle;                      /* enum kiln_triangle: what of C is stored; to mirror, of A */
     unsigned transa, transb;           /* 0 or 1 */
     unsigned conja, conjb;             /* 1: and conjugated, of complex elements */
     size_t m, n, k;
@@ -79,6 +81,13 @@ struct kiln_product {
 /* One product of matrices without gaps between their rows, at the start of their buffers. */
 struct kiln_product kiln_product_dense(unsigned precision, size_t element_bytes, unsigned transa,
         unsigned transb, size_t m, size_t n, size_t k);
+
+/* Is it one that complex.c takes apart? */
+static inline bool kiln_product_is_complex(const struct kiln_product *product)
+{
+    return kiln_precision_is_complex(product->precision) &&
+           product->routine == KILN_ROUTINE_MULTIPLY;
+}
 
 /* Is anything of A and B read? */
 static inline bool kiln_reads_operands(const struct kiln_product *product)
@@ -113,7 +122,19 @@ bool kiln_guard_takes(const struct kiln_guard *guard, const struct kiln_product 
 /* Do the indices that the recipe's kernels compute fit their type? */
 bool kiln_indices_fit(const struct kiln_recipe *recipe, const struct kiln_product *product);
 
-/* Is the recipe for the product's precision and transposes, and takes its shape? */
+/* Is the recipe for such products, whatever their shape? */
+static inline bool kiln_recipe_is_for(const struct kiln_recipe *recipe,
+        const struct kiln_product *product)
+{
+    return kiln_precision_serves(recipe->precision, product->precision) &&
+           recipe->transa == product->transa && recipe->transb == product->transb &&
+           recipe->routine == product->routine &&
+           (recipe->triangles == KILN_TRIANGLES_ALSO ||
+            (recipe->triangles == KILN_TRIANGLES_ALWAYS) ==
+                    (product->triangle != KILN_TRIANGLE_NONE));
+}
+
+/* And takes its shape? */
 bool kiln_recipe_takes(const struct kiln_recipe *recipe, const struct kiln_product *product);
 
 /* Does the recipe serve every shape of its precision and transposes? */
@@ -128,6 +149,9 @@ bool kiln_is_aligned(const struct kiln_product *product, unsigned prepared);
  * turn (stream-K, Osama et al. 2023), those of whole turns. A last turn that is three quarters full
  * is a turn. Kernels that share count in the same way. */
 uint64_t kiln_whole_tiles(const struct kiln_recipe *recipe, uint64_t tiles, uint32_t units);
+
+/* The tiles of C of which something is stored, UINT64_MAX at most. */
+uint64_t kiln_stored_tiles(const struct kiln_recipe *recipe, const struct kiln_product *product);
 
 /* The region of a recipe that holds a prepared operand; NULL: there is none. */
 const struct kiln_region *kiln_prepared_region(const struct kiln_recipe *recipe,

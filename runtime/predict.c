@@ -70,8 +70,7 @@ static void count_rounds(uint64_t groups, uint64_t steps, uint32_t units,
 static void count_work(const struct kiln_recipe *recipe, const struct kiln_product *product,
         uint32_t units, uint64_t terms[KILN_NUM_TERMS])
 {
-    const uint64_t tiles = times(kiln_parts(product->m, recipe->tile[0]),
-            kiln_parts(product->n, recipe->tile[1]));
+    const uint64_t tiles = at_most(kiln_stored_tiles(recipe, product));
     const uint64_t steps = kiln_parts(product->k, recipe->tile[2]);
     const uint64_t groups = times(tiles, recipe->split);
     const uint64_t depth = kiln_parts(steps, recipe->split);
@@ -84,13 +83,28 @@ static void count_work(const struct kiln_recipe *recipe, const struct kiln_produ
     terms[KILN_TERM_EVEN] = times(times(groups, depth), EVEN_PARTS) / units;
 }
 
+/* Of what goes with the tiles, what goes with those that are stored, in 1/256. */
+static uint64_t stored(const struct kiln_recipe *recipe, const struct kiln_product *product,
+        uint64_t count)
+{
+    if (product->triangle == KILN_TRIANGLE_NONE) {
+        return count;
+    }
+    const uint64_t tiles = times(kiln_parts(product->m, recipe->tile[0]),
+            kiln_parts(product->n, recipe->tile[1]));
+    const uint64_t some = at_most(kiln_stored_tiles(recipe, product));
+    return tiles > 0 ? times(count, times(some, 256) / tiles) / 256 : 0;
+}
+
 static void count_memory(const struct kiln_recipe *recipe, const struct kiln_product *product,
         uint64_t terms[KILN_NUM_TERMS])
 {
     const uint64_t a = times(product->m, product->k), b = times(product->k, product->n);
-    const uint64_t c = times(product->m, product->n);
-    const uint64_t fetched_a = times(kiln_parts(product->n, recipe->tile[1]), a);
-    const uint64_t fetched_b = times(kiln_parts(product->m, recipe->tile[0]), b);
+    const uint64_t c = stored(recipe, product, times(product->m, product->n));
+    const uint64_t fetched_a = stored(recipe, product,
+            times(kiln_parts(product->n, recipe->tile[1]), a));
+    const uint64_t fetched_b = stored(recipe, product,
+            times(kiln_parts(product->m, recipe->tile[0]), b));
     const unsigned ragged = kiln_time_ragged(product);
     terms[KILN_TERM_A] = a;
     terms[KILN_TERM_B] = b;

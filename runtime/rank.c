@@ -62,8 +62,7 @@ static unsigned insert(const struct kiln_rank *rank, struct kiln_rank ranks[KILN
 
 static bool is_candidate(const struct kiln_recipe *recipe, const struct kiln_product *product)
 {
-    return kiln_precision_serves(recipe->precision, product->precision) &&
-           recipe->transa == product->transa && recipe->transb == product->transb &&
+    return kiln_recipe_is_for(recipe, product) &&
            kiln_guard_takes_extents(&recipe->guard, product->m, product->n, product->k);
 }
 

@@ -9,7 +9,7 @@
 
 /* Where the last part of a key has what is no extent. */
 enum { SHIFT_TRANSA = 8, SHIFT_TRANSB = 9, SHIFT_RAGGED = 10, SHIFT_ALIGNED = 13,
-       SHIFT_MEETING = 15, SHIFT_LINK = 17 };
+       SHIFT_MEETING = 15, SHIFT_TRIANGLE = 17, SHIFT_ROUTINE = 18, SHIFT_LINK = 19 };
 
 struct kiln_recent_key kiln_recent_key(unsigned link, const struct kiln_product *product)
 {
@@ -18,7 +18,9 @@ struct kiln_recent_key kiln_recent_key(unsigned link, const struct kiln_product 
     size_t kind = product->precision | product->transa << SHIFT_TRANSA |
                   product->transb << SHIFT_TRANSB |
                   kiln_time_ragged(product) << SHIFT_RAGGED | aligned << SHIFT_ALIGNED |
-                  kiln_time_meeting(product) << SHIFT_MEETING | link << SHIFT_LINK;
+                  kiln_time_meeting(product) << SHIFT_MEETING |
+                  (product->triangle != KILN_TRIANGLE_NONE) << SHIFT_TRIANGLE |
+                  product->routine << SHIFT_ROUTINE | link << SHIFT_LINK;
     return (struct kiln_recent_key){{product->m, product->n, product->k, kind}};
 }
 

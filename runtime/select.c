@@ -6,6 +6,8 @@
  */
 #include "internal.h"
 
+#include <string.h>
+
 static bool binary_is_sound(const struct kiln_binary *binary)
 {
     return binary->data != NULL && binary->size > 0;
@@ -243,20 +245,41 @@ static bool is_form(const struct kiln_region *region, unsigned holds, unsigned r
 }
 
 /* What complex.c counts on: where op(A) and op(B) lie, and B times alpha; behind the stages that
- * prepare them one for this, and one for beta. */
+ * prepare them one for this, one for beta, and one for the diagonal. */
 static bool complex_is_sound(const struct kiln_recipe *recipe)
 {
     const struct kiln_region *a = kiln_prepared_region(recipe, KILN_PREPARED_A);
     const size_t bytes = kiln_precision_find(recipe->precision)->element_bytes;
     const unsigned first = recipe->transa ? 2 : 1;
     return !kiln_precision_is_complex(recipe->precision) ||
-           (recipe->num_regions == 3 && recipe->num_stages == first + 2 &&
+           recipe->routine != KILN_ROUTINE_MULTIPLY ||
+           (recipe->num_regions == 3 && recipe->num_stages == first + 3 &&
             recipe->stages[first - 1].prepares == KILN_PREPARED_B &&
             recipe->stages[first].prepares == KILN_PREPARED_NONE &&
             (recipe->transa ? is_form(&recipe->regions[0], KILN_PREPARED_A, KILN_DIM_M,
                     KILN_DIM_K, bytes) : a == NULL) &&
             is_form(&recipe->regions[1], KILN_PREPARED_B, KILN_DIM_K, KILN_DIM_N, 2 * bytes) &&
             is_form(&recipe->regions[2], KILN_PREPARED_NONE, KILN_DIM_K, KILN_DIM_N, 2 * bytes));
+}
+
+static bool takes(const struct kiln_stage *stage, unsigned code)
+{
+    return memchr(stage->args, code, stage->num_args) != NULL;
+}
+
+/* One of a triangle knows of it wherever C is written; one that mirrors is a single stage, without
+ * a workspace. */
+static bool triangles_are_sound(const struct kiln_recipe *recipe)
+{
+    bool any = false;
+    for (unsigned i = 0; i < recipe->num_stages; i++) {
+        any = any || takes(&recipe->stages[i], KILN_ARG_TRIANGLE);
+    }
+    return recipe->triangles <= KILN_TRIANGLES_ALSO &&
+           (recipe->triangles != KILN_TRIANGLES_NEVER) == any && recipe->routine <= KILN_ROUTINE_MIRROR &&
+           (recipe->routine != KILN_ROUTINE_MIRROR ||
+            (any && recipe->num_stages == 1 && recipe->num_regions == 0 && recipe->transa == 0 &&
+             recipe->transb == 0));
 }
 
 static bool precision_is_known(unsigned precision)
@@ -294,6 +317,7 @@ static bool recipe_is_sound(const struct kiln_recipe *recipe, uint32_t num_progr
         }
     }
     return has_multiplying_stage(recipe) && complex_is_sound(recipe) &&
+           triangles_are_sound(recipe) &&
            preparation_is_sound(recipe, KILN_PREPARED_A) &&
            preparation_is_sound(recipe, KILN_PREPARED_B);
 }

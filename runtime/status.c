@@ -51,6 +51,10 @@ static const char *const kiln_status_strings[] = {
     [KILN_PACK_RECIPE_MISMATCH] = "the two packs were made for different kernels",
     [KILN_PACK_UNSUITABLE] = "the kernel that a pack was made for can not serve the call",
     [KILN_INVALID_ARITHMETIC] = "the arithmetic is neither KILN_NATIVE nor KILN_ALLOW_EMULATION",
+    [KILN_INVALID_SIDE] = "the side is neither KILN_LEFT nor KILN_RIGHT",
+    [KILN_INVALID_UPLO] = "a triangle is neither KILN_UPPER nor KILN_LOWER",
+    [KILN_NOT_SQUARE] = "a matrix of which one triangle is stored must be square",
+    [KILN_PACK_OF_TRIANGLE] = "an operand of which one triangle is stored can not be packed",
 };
 
 _Static_assert(sizeof kiln_status_strings / sizeof *kiln_status_strings == KILN_NUM_STATUSES,

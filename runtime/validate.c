@@ -381,6 +381,48 @@ static enum kiln_status check_memory(const struct kiln_context *context,
     return kiln_lower(status, workspace);
 }
 
+static bool uplo_is_known(enum kiln_uplo uplo)
+{
+    return uplo == 0 || uplo == KILN_UPPER || uplo == KILN_LOWER;
+}
+
+enum kiln_status kiln_check_forms(const struct kiln_gemm *gemm)
+{
+    if (!kiln_arithmetic_is_known(gemm->arithmetic)) {
+        return KILN_INVALID_ARITHMETIC;
+    }
+    if (!uplo_is_known(gemm->uplo_a) || !uplo_is_known(gemm->uplo_b) ||
+        !uplo_is_known(gemm->uplo_c)) {
+        return KILN_INVALID_UPLO;
+    }
+    if ((gemm->uplo_a != 0 && gemm->m != gemm->k) || (gemm->uplo_b != 0 && gemm->k != gemm->n) ||
+        (gemm->uplo_c != 0 && gemm->m != gemm->n)) {
+        return KILN_NOT_SQUARE;
+    }
+    return (gemm->uplo_a != 0 && gemm->packed_a != NULL) ||
+           (gemm->uplo_b != 0 && gemm->packed_b != NULL) ? KILN_PACK_OF_TRIANGLE : KILN_SUCCESS;
+}
+
+/* By columns, a triangle is by rows the other one. */
+static int triangle_of(enum kiln_uplo uplo, bool by_columns)
+{
+    return uplo == 0 ? KILN_TRIANGLE_NONE
+            : (uplo == KILN_LOWER) != by_columns ? KILN_TRIANGLE_LOWER : KILN_TRIANGLE_UPPER;
+}
+
+/* A triangle of an operand that is not read is none. */
+static void read_triangles(const struct kiln_gemm *gemm, struct kiln_problem *problem)
+{
+    const bool swap = gemm->layout == KILN_COL_MAJOR;
+    problem->product.triangle = triangle_of(gemm->uplo_c, swap);
+    problem->is_hermitian = gemm->hermitian != 0 &&
+                            kiln_precision_is_complex(problem->product.precision);
+    if (kiln_reads_operands(&problem->product)) {
+        problem->triangle_a = triangle_of(swap ? gemm->uplo_b : gemm->uplo_a, swap);
+        problem->triangle_b = triangle_of(swap ? gemm->uplo_a : gemm->uplo_b, swap);
+    }
+}
+
 enum kiln_status kiln_problem_check(const struct kiln_context *context,
         const struct kiln_gemm *gemm, enum kiln_checks checks, struct kiln_problem *problem)
 {
@@ -419,5 +461,6 @@ enum kiln_status kiln_problem_check(const struct kiln_context *context,
     problem->is_nothing = !has_c || (!reads_a_and_b && problem->beta == 1 &&
                                      problem->beta_imag == 0);
     set_canonical(gemm, problem, operands);
+    read_triangles(gemm, problem);
     return KILN_SUCCESS;
 }

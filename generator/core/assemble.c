@@ -35,6 +35,15 @@ static bool source_open(struct source *source, const struct config *config,
     return config_scope(config, problem, facts, &source->scope, error);
 }
 
+/* Do the kernels store all of C? Complex recipes and those that mirror are told of triangles when
+ * they are launched. */
+static bool is_whole(const struct source *source)
+{
+    return !source->problem->triangle &&
+           source->config->family->routine == KILN_ROUTINE_MULTIPLY &&
+           !kiln_precision_is_complex(source->problem->precision->id);
+}
+
 static bool evaluate(struct source *source, const char *text, size_t len, int64_t *value)
 {
     struct expr_error e;
@@ -127,8 +136,8 @@ static bool prepared_code(const char *name, uint8_t *code)
 void assemble_entry_name(const struct config *config, const struct problem *problem,
         const struct family_stage *stage, char name[ENTRY_NAME_BYTES])
 {
-    int at = snprintf(name, ENTRY_NAME_BYTES, "kiln_%cgemm_%s_%s", problem->precision->letter,
-            config->family->name, stage->name);
+    int at = snprintf(name, ENTRY_NAME_BYTES, "kiln_%cgemm%s_%s_%s", problem->precision->letter,
+            problem->triangle ? "t" : "", config->family->name, stage->name);
     const bool a = has_word(stage->transposes, "A"), b = has_word(stage->transposes, "B");
     if (a || b)
         at += snprintf(name + at, (size_t) (ENTRY_NAME_BYTES - at), "_%s%s",
@@ -190,7 +199,7 @@ static char *stage_text(struct source *source, const struct family_stage *stage)
     char name[ENTRY_NAME_BYTES], *text = NULL;
     assemble_entry_name(source->config, source->problem, stage, name);
     if (bind_all(source, stage->bind) &&
-        signature_head(name, stage->locals, stage->args, &head))
+        signature_head(name, stage->locals, stage->args, is_whole(source), &head))
         text = render(source, stage->template, head.bytes);
     source->scope.num = mark;
     text_free(&head);
@@ -272,10 +281,10 @@ static bool add_program(struct assembly *assembly, struct source *source, uint32
     return ok;
 }
 
-static bool fill_args(struct kiln_stage *stage, const char *args)
+static bool fill_args(const struct source *source, struct kiln_stage *stage, const char *args)
 {
     struct signature signature;
-    if (!signature_parse(args, &signature))
+    if (!signature_parse(args, is_whole(source), &signature))
         return false;
     for (unsigned i = 0; i < signature.num; i++)
         stage->args[i] = signature.args[i].code;
@@ -306,7 +315,7 @@ static bool fill_stage(struct assembly *assembly, struct source *source,
         return false;
     stage->local_bytes = (uint32_t) bytes;
     stage->adds = (uint8_t) from->adds;
-    return stage->entry && stage->work_dim && fill_args(stage, from->args) &&
+    return stage->entry && stage->work_dim && fill_args(source, stage, from->args) &&
            prepared_code(from->prepares, &stage->prepares);
 }
 
@@ -327,6 +336,10 @@ static bool fill_stages(struct assembly *assembly, struct source *source,
         recipe->num_stages++;
     }
     recipe->stages = arena_copy(&assembly->arena, stages, recipe->num_stages * sizeof stages[0]);
+    for (unsigned i = 0; i < recipe->num_stages; i++)
+        if (!recipe->triangles &&
+            memchr(stages[i].args, KILN_ARG_TRIANGLE, stages[i].num_args))
+            recipe->triangles = KILN_TRIANGLES_ALSO;
     return recipe->stages && recipe->num_stages;
 }
 
@@ -461,10 +474,14 @@ static bool fill_traits(struct source *source, struct kiln_recipe *recipe,
         struct assembly_edges *edges)
 {
     const struct problem *problem = source->problem;
+    const long routine = source->config->family->routine;
+    const bool multiplies = routine == KILN_ROUTINE_MULTIPLY;
     const struct scope_entry *bits = scope_find(&source->scope, "INDEX", 5);
     *recipe = (struct kiln_recipe) {
         .precision = (uint8_t) problem->precision->id,
-        .transa = problem->transa, .transb = problem->transb,
+        .transa = multiplies && problem->transa, .transb = multiplies && problem->transb,
+        .routine = (uint8_t) routine,
+        .triangles = problem->triangle ? KILN_TRIANGLES_ALWAYS : KILN_TRIANGLES_NEVER,
         .index_bits = (uint8_t) (bits ? bits->value : 64),
     };
     return family_guard(source->config->family, &source->scope, &recipe->guard, source->error) &&
@@ -494,7 +511,8 @@ static int find_recipe(const struct assembly *assembly, const char *name,
     for (unsigned i = 0; i < assembly->bundle.num_recipes; i++) {
         const struct kiln_recipe *r = &assembly->recipes[i];
         if (!strcmp(r->name, name) && r->precision == problem->precision->id &&
-            r->transa == problem->transa && r->transb == problem->transb && r->kinds == kinds &&
+            r->transa == problem->transa && r->transb == problem->transb &&
+            (r->triangles == KILN_TRIANGLES_ALWAYS) == problem->triangle && r->kinds == kinds &&
             r->vector_floats == vector_floats)
             return (int) i;
     }

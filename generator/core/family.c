@@ -371,7 +371,9 @@ static bool scope_problem(struct scope *scope, const struct problem *problem)
     return scope_precision(scope, p) && scope_set(scope, "ELEM_BYTES", p->element_bytes) &&
            scope_set(scope, "REAL_BYTES", p->real_bytes) &&
            scope_set_text(scope, "T", p->element) && scope_set_text(scope, "R", p->real) &&
-           scope_set(scope, "TA", problem->transa) && scope_set(scope, "TB", problem->transb);
+           scope_set(scope, "TA", problem->transa) && scope_set(scope, "TB", problem->transb) &&
+           scope_set(scope, "TRIANGLE", problem->triangle) &&
+           scope_set_text(scope, "STORED", problem->triangle ? "stored" : "N");
 }
 
 /* RV, the vector type, and I, the index type, follow from the family's VEC and INDEX. */
@@ -429,6 +431,10 @@ bool config_legal(const struct config *config, const struct problem *problem,
         *reason = "the family is not for this precision";
         return false;
     }
+    if (problem->triangle && !config->family->triangles) {
+        *reason = "the family stores all of C";
+        return false;
+    }
     for (unsigned i = 0; i < config->family->num_rules; i++) {
         const struct family_rule *rule = &config->family->rules[i];
         struct expr_error e;
@@ -450,7 +456,7 @@ bool precision_is_there(const struct precision *precision, const struct device_f
     if (precision->real_bytes == sizeof(double) && !facts->value[FACT_HAS_DOUBLE])
         return false;
     for (size_t f = 0; f < num_families; f++)
-        for (unsigned i = 0; i < families[f]->num_presets && !families[f]->literature; i++) {
+        for (unsigned i = 0; i < families[f]->num_presets && family_is_searched(families[f]); i++) {
             struct config config;
             char error[FAMILY_ERROR_BYTES];
             const char *reason;

@@ -91,6 +91,9 @@ struct family {
     const char *name;
     const char *meaning;
     long literature;                   /* 1: for the record: a default search leaves it out */
+    long triangles;                    /* 1: it can store a triangle of C: texts have TRIANGLE, and
+                                          the name STORED for what tells columns of a row of C */
+    long routine;                      /* enum kiln_routine; what does not multiply is not searched */
     const char *serves;                /* expression: which precisions it is for; NULL: HALF,
                                           SINGLE and DOUBLE */
     const struct family_param *params;
@@ -162,6 +165,7 @@ struct precision {
 struct problem {
     const struct precision *precision;
     bool transa, transb;
+    bool triangle;                     /* one triangle of C is stored */
 };
 
 /* Pairs of transposes are numbered 2 * transa + transb: NN, NT, TN, TT. */
@@ -217,6 +221,12 @@ struct problem preset_problem(const struct family_preset *preset, const struct c
 /* Fills scope with every name an expression of the family may use. */
 bool config_scope(const struct config *config, const struct problem *problem,
         const struct device_facts *facts, struct scope *scope, char error[FAMILY_ERROR_BYTES]);
+
+/* Does a default search look at the family? */
+static inline bool family_is_searched(const struct family *family)
+{
+    return !family->literature && family->routine == KILN_ROUTINE_MULTIPLY;
+}
 
 /* Is the family for problems of this precision? */
 bool family_serves(const struct family *family, const struct precision *precision);

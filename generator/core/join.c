@@ -1,5 +1,6 @@
 /* join.c: see join.h. */
 #include "join.h"
+#include "forms.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -46,6 +47,8 @@ bool join_winners(struct winners *to, const struct winners *from,
     }
     for (unsigned i = 0; i < from->num_recipes; i++) {
         struct winner winner = from->recipes[i];
+        if (form_is(&winner))
+            continue;
         set_kind(from, &winner);
         struct winner *same = find_same(to, &winner);
         if (same) {

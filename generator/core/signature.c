@@ -7,7 +7,7 @@ const char *const signature_arg_names[KILN_NUM_ARG_CODES] = {
     "M", "N", "K", "ALPHA", "BETA", "A", "A_OFFSET", "LDA", "B", "B_OFFSET", "LDB", "C", "C_OFFSET",
     "LDC", "WORKSPACE", "WORKSPACE_IMAGE", "REGION_0", "REGION_1", "REGION_2", "REGION_3",
     "PACKED_A", "PACKED_A_AT", "PACKED_LDA", "PACKED_B", "PACKED_B_AT", "PACKED_LDB",
-    "ALPHA_IMAG", "BETA_IMAG", "CONJ_A", "CONJ_B",
+    "ALPHA_IMAG", "BETA_IMAG", "CONJ_A", "CONJ_B", "TRIANGLE",
 };
 
 /* How a kernel's text sees them, unless a list says otherwise. The workspace and its regions have
@@ -27,6 +27,7 @@ static const char *const declarations[KILN_NUM_ARG_CODES] = {
     [KILN_ARG_PACKED_B_AT] = "long b_at",
     [KILN_ARG_ALPHA_IMAG] = "${R} alpha_imag", [KILN_ARG_BETA_IMAG] = "${R} beta_imag",
     [KILN_ARG_CONJ_A] = "int conj_a", [KILN_ARG_CONJ_B] = "int conj_b",
+    [KILN_ARG_TRIANGLE] = "int triangle",
 };
 
 static int code_of(const char *name, size_t len)
@@ -37,7 +38,7 @@ static int code_of(const char *name, size_t len)
     return -1;
 }
 
-bool signature_parse(const char *args, struct signature *signature)
+bool signature_parse(const char *args, bool is_whole, struct signature *signature)
 {
     static const char as[] = "as ";
     *signature = (struct signature) { .num = 0 };
@@ -47,6 +48,8 @@ bool signature_parse(const char *args, struct signature *signature)
         if (code < 0 || signature->num == KILN_MAX_ARGS)
             return false;
         at += len + strspn(at + len, " ");
+        if (is_whole && code == KILN_ARG_TRIANGLE)
+            continue;
         const char *declaration = declarations[code];
         size_t size = declaration ? strlen(declaration) : 0;
         if (!strncmp(at, as, strlen(as))) {
@@ -73,10 +76,11 @@ static void declare(const struct signature *signature, struct text *head)
     }
 }
 
-bool signature_head(const char *name, const char *locals, const char *args, struct text *head)
+bool signature_head(const char *name, const char *locals, const char *args, bool is_whole,
+        struct text *head)
 {
     struct signature signature;
-    if (!signature_parse(args, &signature))
+    if (!signature_parse(args, is_whole, &signature))
         return false;
     text_add(head, "__kernel __attribute__((reqd_work_group_size(");
     for (unsigned i = 0; i < 3; i++) {

@@ -21,13 +21,15 @@ struct signature {
     } args[KILN_MAX_ARGS];
 };
 
-/* False when a code is unknown, a declaration is empty, or there are too many. */
-bool signature_parse(const char *args, struct signature *signature);
+/* False when a code is unknown, a declaration is empty, or there are too many. is_whole: all of C is
+ * stored, so that TRIANGLE is left out. */
+bool signature_parse(const char *args, bool is_whole, struct signature *signature);
 
 /* Adds what stands before a kernel's body, as a template: its work-group, by a list of at most
  * three expressions ("WGN; WGM"), its name and its declarations, of which what lies in memory
  * begins a line. False when the list of arguments is malformed or memory is out. */
-bool signature_head(const char *name, const char *locals, const char *args, struct text *head);
+bool signature_head(const char *name, const char *locals, const char *args, bool is_whole,
+        struct text *head);
 
 /* By this name templates include a kernel's head. */
 #define SIGNATURE_FILE "kernel"

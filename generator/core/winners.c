@@ -29,6 +29,7 @@ static const char *parse_recipe(const struct line *line, struct winners *winners
     struct winner *winner = &winners->recipes[winners->num_recipes];
     if (line->num != 3 + NUM_PAIRS)
         return "a recipe has a precision, a configuration and four hashes";
+    winner->triangle = !strcmp(line->field[0], "triangle");
     if (winners->num_recipes == WINNERS_MAX_RECIPES)
         return "too many recipes";
     winner->precision = precision_find(line->field[1]);
@@ -187,7 +188,7 @@ static const char *parse_text(const struct line *line, struct winners *winners)
 static const char *parse_line(const struct line *line, struct winners *winners,
         char error[FAMILY_ERROR_BYTES])
 {
-    if (!strcmp(line->field[0], "recipe"))
+    if (!strcmp(line->field[0], "recipe") || !strcmp(line->field[0], "triangle"))
         return parse_recipe(line, winners, error);
     if (!strcmp(line->field[0], "time"))
         return parse_time(line, winners);
@@ -294,7 +295,8 @@ void winners_format(const struct winners *w, struct text *text)
     format_head(w, text);
     for (unsigned i = 0; i < w->num_recipes; i++) {
         config_format(&w->recipes[i].config, config);
-        text_add(text, "recipe\t%s\t%s", w->recipes[i].precision->name, config);
+        text_add(text, "%s\t%s\t%s", w->recipes[i].triangle ? "triangle" : "recipe",
+                w->recipes[i].precision->name, config);
         for (int pair = 0; pair < NUM_PAIRS; pair++)
             text_add(text, "\t%016" PRIx64, w->recipes[i].hash[pair]);
         text_add(text, "\n");
@@ -326,6 +328,13 @@ const struct winner *winners_recipe(const struct winners *winners,
     return NULL;
 }
 
+struct problem winner_problem(const struct winner *winner, int pair)
+{
+    struct problem problem = problem_of_pair(winner->precision, pair);
+    problem.triangle = winner->triangle;
+    return problem;
+}
+
 const struct winner_loss *winners_loss(const struct winners *winners,
         const struct precision *precision, const char *class)
 {
@@ -335,6 +344,12 @@ const struct winner_loss *winners_loss(const struct winners *winners,
     return NULL;
 }
 
+/* What does not multiply is the same for all transposes. */
+static int winner_pairs(const struct winner *winner)
+{
+    return winner->config.family->routine == KILN_ROUTINE_MULTIPLY ? NUM_PAIRS : 1;
+}
+
 /* Adds the four recipes of each of a precision's winners, in order. */
 static bool add_recipes(const struct winners *winners, const struct precision *precision,
         struct assembly *assembly, unsigned index[WINNERS_MAX_RECIPES][NUM_PAIRS],
@@ -342,8 +357,8 @@ static bool add_recipes(const struct winners *winners, const struct precision *p
 {
     const struct winner *winner;
     for (int i = 0; (winner = winners_recipe(winners, precision, i)); i++)
-        for (int pair = 0; pair < NUM_PAIRS; pair++) {
-            const struct problem problem = problem_of_pair(precision, pair);
+        for (int pair = 0; pair < winner_pairs(winner); pair++) {
+            const struct problem problem = winner_problem(winner, pair);
             if (!assembly_add_for(assembly, &winner->config, &problem, winner->kinds,
                         winner->vector_floats, &index[i][pair], error))
                 return false;
@@ -434,7 +449,7 @@ bool winners_rehash(struct winners *winners, char error[FAMILY_ERROR_BYTES])
     for (unsigned i = 0; i < winners->num_recipes && ok; i++)
         for (int pair = 0; pair < NUM_PAIRS && ok; pair++) {
             struct winner *winner = &winners->recipes[i];
-            const struct problem problem = problem_of_pair(winner->precision, pair);
+            const struct problem problem = winner_problem(winner, pair);
             unsigned at;
             ok = assembly_add(&assembly, &winner->config, &problem, &at, error);
             if (ok)
@@ -442,33 +457,6 @@ bool winners_rehash(struct winners *winners, char error[FAMILY_ERROR_BYTES])
         }
     assembly_free(&assembly);
     return ok;
-}
-
-static bool serves(const struct winners *winners, unsigned precision)
-{
-    bool found = false;
-    for (unsigned i = 0; i < winners->num_recipes; i++)
-        found = found || winners->recipes[i].precision->id == precision;
-    return found;
-}
-
-bool winners_add_complex(struct winners *winners, char error[FAMILY_ERROR_BYTES])
-{
-    static const unsigned ids[][2] = {
-        { KILN_ID_SINGLE, KILN_ID_COMPLEX_SINGLE }, { KILN_ID_DOUBLE, KILN_ID_COMPLEX_DOUBLE },
-    };
-    for (size_t i = 0; i < sizeof ids / sizeof ids[0]; i++) {
-        const struct problem problem = { precision_of_id(ids[i][1]), false, false };
-        struct winner winner = { .precision = problem.precision };
-        const char *reason;
-        if (!preset_find("complex", &winner.config, error))
-            return false;
-        if (serves(winners, ids[i][0]) && !serves(winners, ids[i][1]) &&
-            winners->num_recipes < WINNERS_MAX_RECIPES &&
-            config_legal(&winner.config, &problem, &winners->facts, &reason))
-            winners->recipes[winners->num_recipes++] = winner;
-    }
-    return winners_rehash(winners, error);
 }
 
 void winners_comment(const struct winners *winners, struct text *text)

@@ -35,6 +35,7 @@ enum {
 struct winner {
     const struct precision *precision;
     struct config config;
+    bool triangle;                     /* for products of which one triangle is stored */
     uint64_t hash[NUM_PAIRS];
     bool is_timed;
     struct kiln_time time;             /* if it is timed */
@@ -91,9 +92,8 @@ const struct winner *winners_recipe(const struct winners *winners,
 const struct winner_loss *winners_loss(const struct winners *winners,
         const struct precision *precision, const char *class);
 
-/* Adds the recipes for complex products, which need no search, to those for real ones that are
- * there, while there is room. The hashes are filled anew. */
-bool winners_add_complex(struct winners *winners, char error[FAMILY_ERROR_BYTES]);
+/* What a winner is for. */
+struct problem winner_problem(const struct winner *winner, int pair);
 
 /* Fills each recipe's hashes from what its kernels render to now. */
 bool winners_rehash(struct winners *winners, char error[FAMILY_ERROR_BYTES]);

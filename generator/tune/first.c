@@ -33,7 +33,7 @@ static void add_presets(const struct tuner *tuner, const struct precision *preci
         bool is_meant, struct first *first)
 {
     for (size_t f = 0; f < num_families; f++)
-        for (unsigned i = 0; i < families[f]->num_presets && !families[f]->literature; i++) {
+        for (unsigned i = 0; i < families[f]->num_presets && family_is_searched(families[f]); i++) {
             const struct family_preset *preset = &families[f]->presets[i];
             const bool meant = !preset->figure.device &&
                                preset->figure.precision == precision->letter;

@@ -72,6 +72,8 @@ static size_t add_configs(const struct kiln_bundle *bundle, const struct precisi
 {
     for (uint32_t r = 0; r < bundle->num_recipes && num < max; r++)
         if (bundle->recipes[r].precision == precision->id &&
+            bundle->recipes[r].routine == KILN_ROUTINE_MULTIPLY &&
+            bundle->recipes[r].triangles != KILN_TRIANGLES_ALWAYS &&
             is_wanted(&bundle->recipes[r], which, facts))
             num = add_config(bundle->recipes[r].name, configs, num);
     return num;

@@ -196,7 +196,7 @@ static bool open_one(struct task_search *all, size_t family)
     one->space.n = all->shape.n;
     one->space.k = all->shape.k;
     one->search.best_cost = HUGE_VAL;
-    one->done = families[family]->literature ||
+    one->done = !family_is_searched(families[family]) ||
                 (all->initial->is_informed && !has_initial(all->initial, families[family]));
     if (one->done)
         return true;

@@ -6,6 +6,7 @@
 #include "result.h"
 #include "tuner.h"
 #include "../core/files.h"
+#include "../core/forms.h"
 #include "../core/select.h"
 
 #include <errno.h>
@@ -121,7 +122,7 @@ static int conclude(const struct options *options, struct tuner *tuner)
              : EXIT_FAILURE;
     result_report_dropped(&budget);
     result_report(options, tuner, &winners);
-    if (!winners_add_complex(&winners, error))
+    if (!forms_add(&winners, error))
         return fail(error);
     return result_write(options, &winners) && result_write_device(options, &tuner->facts) &&
            !failed ? EXIT_SUCCESS : EXIT_FAILURE;

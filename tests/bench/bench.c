@@ -14,6 +14,7 @@
 #include "overhead.h"
 #include "process.h"
 #include "report.h"
+#include "triangles.h"
 #include "tune/quiet.h"
 
 enum { EXIT_USAGE = 2 };
@@ -169,6 +170,10 @@ static int bench_on_device(struct options *options)
         break;
     case MODE_ERRORS:
         status = bench_errors(options, &device);
+        break;
+    case MODE_TRIANGLES:
+        status = options_draw(options, &device) && triangles_report(options, &device)
+                ? EXIT_SUCCESS : EXIT_FAILURE;
         break;
     case MODE_FIRST_RESULT:
         status = bench_first_result(options, &device);

@@ -298,6 +298,12 @@ static bool options_read_errors(struct options *options, const char *text)
     return options_set_mode(options, MODE_ERRORS);
 }
 
+static bool options_read_triangles(struct options *options, const char *text)
+{
+    (void)text;
+    return options_set_mode(options, MODE_TRIANGLES);
+}
+
 static const struct option_row option_rows[] = {
     {"--shapes", "NAME", options_read_shapes,
         "add a named list: goals, squares, skinny, deep, small, odd, all, hopper,\n"
@@ -339,6 +345,9 @@ static const struct option_row option_rows[] = {
         "instead: time to the first result of a fresh process, driver caches empty"},
     {"--errors", NULL, options_read_errors,
         "instead: errors of all elements of C in single precision, on data of every kind"},
+    {"--triangles", NULL, options_read_triangles,
+        "instead: rates where one triangle of C is stored, or of A, beside a whole product;\n"
+        "of square matrices alone"},
     {"--size", "N", options_read_size, "extent of the matrices of --first-result (default: 256)"},
     {"--list-peers", NULL, options_read_list_peers, "print the peers and whether each is there"},
     {"--list-shapes", NULL, options_read_list_shapes, "print the named lists of shapes"},

@@ -48,6 +48,11 @@ if "$bench" --data none --shape 8x8x8 > "$folder/data" 2> "$folder/error"; then
 fi
 grep -q "no data 'none': uniform" "$folder/error"
 
+# Triangles, of square matrices alone.
+"$bench" --triangles --shape 40x40x40 --shape 8x9x10 --precision s,c --rounds 1 --sample-ms 1 \
+    > "$folder/triangles"
+[ "$(grep -c "^[SC]  *40 " "$folder/triangles")" -eq 2 ]
+
 # Shapes of a group and of none; both clocks.
 printf '7 5 3\n' > "$folder/own"
 "$bench" --shapes small --shapes-file "$folder/own" --shape 1x2x3 --peers kiln --rounds 1 \

@@ -263,8 +263,10 @@ static void check_launch(const struct assembly *assembly, const struct config *c
     config_format(config, name);
     assert_string_equal(recipe->name, name);
     assert_int_equal(recipe->precision, problem->precision->id);
-    assert_int_equal(recipe->transa, problem->transa);
-    assert_int_equal(recipe->transb, problem->transb);
+    const bool multiplies = recipe->routine == KILN_ROUTINE_MULTIPLY;
+    assert_int_equal(recipe->routine, config->family->routine);
+    assert_int_equal(recipe->transa, multiplies && problem->transa);
+    assert_int_equal(recipe->transb, multiplies && problem->transb);
     assert_true(recipe->index_bits == 32 || recipe->index_bits == 64);
     assert_true(recipe->guard.m && recipe->guard.n && recipe->guard.k);
     assert_in_range(recipe->num_stages, 1, KILN_MAX_STAGES);

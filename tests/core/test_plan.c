@@ -352,6 +352,34 @@ static void whole_turns_are_not_shared(void **state)
     assert_int_equal(kiln_whole_tiles(&recipe, 7, 4), 7);
 }
 
+/* As many as have an element of the triangle, counted one by one. */
+static void stored_tiles_have_an_element_of_the_triangle(void **state)
+{
+    static const int triangles[] = { 1, -1, 2, -2 };
+    static const uint32_t sizes[] = { 1, 3, 8, 16, 40 };
+    (void) state;
+    for (unsigned i = 0; i < 4 * 5 * 5 * 30; i++) {
+        const int triangle = triangles[i % 4], pair = abs(triangle);
+        const struct kiln_recipe recipe = { .tile = { sizes[i / 4 % 5], sizes[i / 20 % 5], 1 } };
+        const size_t m = 1 + i / 100 * 3, n = m * (size_t) pair;
+        struct kiln_product product = dense(m, n, 1);
+        uint64_t stored = 0;
+        for (size_t row = 0; row < m; row += recipe.tile[0])
+            for (size_t col = 0; col < n; col += recipe.tile[1]) {
+                const size_t last_row = row + recipe.tile[0] - 1, last = m - 1;
+                const size_t end = col + recipe.tile[1] < n ? col + recipe.tile[1] : n;
+                stored += triangle > 0
+                        ? col / (size_t) pair <= (last_row < last ? last_row : last)
+                        : (end - 1) / (size_t) pair >= row;
+            }
+        product.triangle = triangle;
+        assert_int_equal(kiln_stored_tiles(&recipe, &product), stored);
+        product.triangle = KILN_TRIANGLE_NONE;
+        assert_int_equal(kiln_stored_tiles(&recipe, &product),
+                kiln_parts(m, recipe.tile[0]) * kiln_parts(n, recipe.tile[1]));
+    }
+}
+
 static void without_k_the_last_stage_alone_runs(void **state)
 {
     const struct kiln_recipe recipe = packing();
@@ -565,6 +593,7 @@ int main(void)
         cmocka_unit_test(packs_take_the_place_of_stages),
         cmocka_unit_test(regions_lie_one_after_another),
         cmocka_unit_test(packed_operands_need_no_workspace),
+        cmocka_unit_test(stored_tiles_have_an_element_of_the_triangle),
         cmocka_unit_test(plain_packs_suit_the_guard),
         cmocka_unit_test(regions_that_overflow_have_no_plan),
         cmocka_unit_test(regions_may_have_more_rows),

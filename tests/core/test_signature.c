@@ -13,11 +13,11 @@ static void check(const char *args, unsigned num, const uint8_t *codes, const ch
 {
     struct signature signature;
     struct text text = { 0 };
-    assert_true(signature_parse(args, &signature));
+    assert_true(signature_parse(args, false, &signature));
     assert_int_equal(signature.num, num);
     for (unsigned i = 0; i < num; i++)
         assert_int_equal(signature.args[i].code, codes[i]);
-    assert_true(signature_head("f", "WGN; 2 * WGM", args, &text));
+    assert_true(signature_head("f", "WGN; 2 * WGM", args, false, &text));
     char expected[512];
     snprintf(expected, sizeof expected, "__kernel __attribute__((reqd_work_group_size(${WGN}, "
             "${2 * WGM}, 1)))\nvoid f(%s)\n", declared);
@@ -60,11 +60,11 @@ static void what_has_no_name_is_refused(void **state)
         "WORKSPACE as", many,
     };
     for (size_t i = 0; i < sizeof malformed / sizeof malformed[0]; i++)
-        assert_false(signature_parse(malformed[i], &signature) ||
-                     signature_head("f", "1", malformed[i], &text));
+        assert_false(signature_parse(malformed[i], false, &signature) ||
+                     signature_head("f", "1", malformed[i], false, &text));
     assert_null(text.bytes);
     many[strlen(many) - 3] = '\0';
-    assert_true(signature_parse(many, &signature));
+    assert_true(signature_parse(many, false, &signature));
     assert_int_equal(signature.num, KILN_MAX_ARGS);
 }
 

@@ -1,7 +1,7 @@
 /* test_parts.c: complex products in which one call to OpenCL or to the allocator fails, each in its
- * turn. Such a product is done by two recipes that share a workspace. What succeeds in spite of
- * the failure must be right, and what does not must leave C alone, unless beta is no real number.
- * All is given back in the end.
+ * turn. Such a product is done by two recipes that share a workspace, or by three where one triangle
+ * of A is stored. What succeeds in spite of the failure must be right, and what does not must leave
+ * C alone, unless beta is no real number. All is given back in the end.
  */
 #include "setup.h"
 #include "wrap.h"
@@ -11,9 +11,12 @@
 
 enum { M = 20, N = 12, K = 24, BATCH = 2, MOST_CALLS = 400 };
 
+/* A real beta, one that is not, and a Hermitian A of K x K. */
+enum form { PLAIN, TURNED, HERMITIAN, NUM_FORMS };
+
 /* Elements are whole numbers, so that results are exact. */
 struct matrices {
-    cl_float2 a[K * M], b[K * N], c[BATCH * M * N], right[BATCH * M * N];
+    cl_float2 a[K * K], b[K * N], c[BATCH * K * N], right[BATCH * K * N];
 };
 
 static const double alpha = 2, beta = 3;
@@ -29,22 +32,38 @@ static cl_float2 sum_of(cl_float2 x, cl_float2 y, cl_float2 z)
             z.s[1] + x.s[0] * y.s[1] + x.s[1] * y.s[0]}};
 }
 
-/* C = alpha A^H B + beta C, of both members, which share A and B. */
-static void fill(double beta_imag, struct matrices *x)
+static size_t rows_of(enum form form)
 {
-    const cl_float2 none = {{0, 0}}, factor = {{(float)beta, (float)beta_imag}};
-    for (size_t i = 0; i < K * M; i++) {
+    return form == HERMITIAN ? K : M;
+}
+
+/* Element (row, p) of A^H, or of A of which the lower triangle is stored. */
+static cl_float2 element_of_a(const struct matrices *x, enum form form, size_t row, size_t p)
+{
+    if (form == HERMITIAN && p <= row) {
+        const cl_float2 a = x->a[row * K + p];
+        return (cl_float2){{a.s[0], p < row ? a.s[1] : 0}};
+    }
+    const cl_float2 a = x->a[p * rows_of(form) + row];
+    return (cl_float2){{a.s[0], -a.s[1]}};
+}
+
+/* C = alpha A^H B + beta C, of both members, which share A and B. */
+static void fill(enum form form, struct matrices *x)
+{
+    const cl_float2 none = {{0, 0}}, factor = {{(float)beta, form == TURNED ? 1 : 0}};
+    const size_t rows = rows_of(form);
+    for (size_t i = 0; i < K * K; i++) {
         x->a[i] = number(i);
     }
     for (size_t i = 0; i < K * N; i++) {
         x->b[i] = number(i + 3);
     }
-    for (size_t i = 0; i < BATCH * M * N; i++) {
-        const size_t row = i / N % M, column = i % N;
+    for (size_t i = 0; i < BATCH * rows * N; i++) {
+        const size_t row = i / N % rows, column = i % N;
         cl_float2 sum = none;
         for (size_t p = 0; p < K; p++) {
-            const cl_float2 a = x->a[p * M + row];
-            sum = sum_of((cl_float2){{a.s[0], -a.s[1]}}, x->b[p * N + column], sum);
+            sum = sum_of(element_of_a(x, form, row, p), x->b[p * N + column], sum);
         }
         x->c[i] = number(i + 5);
         x->right[i] = sum_of(factor, x->c[i],
@@ -53,32 +72,35 @@ static void fill(double beta_imag, struct matrices *x)
 }
 
 /* Returns whether a call failed. */
-static bool run(const struct setup *setup, const struct fault *fault, double beta_imag,
+static bool run(const struct setup *setup, const struct fault *fault, enum form form,
         unsigned *failures)
 {
     static struct matrices x;
-    static cl_float2 result[BATCH * M * N];
-    fill(beta_imag, &x);
+    static cl_float2 result[BATCH * K * N];
+    const size_t rows = rows_of(form), bytes = rows * N * sizeof *result;
+    fill(form, &x);
     wrap_begin_quietly();
     struct kiln_context *kiln = setup_kiln(setup, NULL);
     wrap_end();
     struct kiln_gemm gemm = {
-        .precision = KILN_COMPLEX_SINGLE, .transa = KILN_CONJ_TRANS, .m = M, .n = N, .k = K,
-        .alpha = alpha, .beta = beta, .beta_imag = beta_imag,
+        .precision = KILN_COMPLEX_SINGLE, .m = rows, .n = N, .k = K,
+        .transa = form == HERMITIAN ? KILN_NO_TRANS : KILN_CONJ_TRANS,
+        .uplo_a = form == HERMITIAN ? KILN_LOWER : (enum kiln_uplo)0, .hermitian = 1,
+        .alpha = alpha, .beta = beta, .beta_imag = form == TURNED ? 1 : 0,
         .a = setup_buffer(setup, sizeof x.a, x.a), .b = setup_buffer(setup, sizeof x.b, x.b),
-        .c = setup_buffer(setup, sizeof x.c, x.c), .batch_count = BATCH, .c_stride = M * N,
+        .c = setup_buffer(setup, sizeof x.c, x.c), .batch_count = BATCH, .c_stride = rows * N,
     };
     wrap_begin(fault);
     const enum kiln_status status = kiln_gemm_enqueue(kiln, &gemm, setup->queue, 0, NULL, NULL);
     const struct wrap_report report = wrap_end();
     need(clFinish(setup->queue) == CL_SUCCESS, "clFinish");
     setup_read(setup, gemm.c, sizeof result, result);
-    const bool is_right = memcmp(result, x.right, sizeof result) == 0;
-    const bool is_first = memcmp(result, x.right, sizeof result / BATCH) == 0 &&
-                          memcmp(result + M * N, x.c + M * N, sizeof result / BATCH) == 0;
-    const bool is_old = memcmp(result, x.c, sizeof result) == 0;
-    if (status == KILN_SUCCESS ? !is_right : beta_imag == 0 && !is_old && !is_first) {
-        printf("FAILED: beta (%g, %g), call %lu (%s): %s, and C is %s\n", beta, beta_imag,
+    const bool is_right = memcmp(result, x.right, BATCH * bytes) == 0;
+    const bool is_first = memcmp(result, x.right, bytes) == 0 &&
+                          memcmp(result + rows * N, x.c + rows * N, bytes) == 0;
+    const bool is_old = memcmp(result, x.c, BATCH * bytes) == 0;
+    if (status == KILN_SUCCESS ? !is_right : form != TURNED && !is_old && !is_first) {
+        printf("FAILED: form %d, call %lu (%s): %s, and C is %s\n", (int)form,
                 fault->at, report.failed != NULL ? report.failed : "none",
                 kiln_status_string(status), is_old ? "as it was" : "wrong");
         ++*failures;
@@ -100,14 +122,14 @@ int main(int argc, char **argv)
     unsigned failures = 0, num = 0;
     wrap_enter_thread();
     setup_open(&options, &setup);
-    for (unsigned i = 0; i < 2 * NUM_FAULT_KINDS * (sizeof only / sizeof *only); i++) {
+    for (unsigned i = 0; i < NUM_FORMS * NUM_FAULT_KINDS * (sizeof only / sizeof *only); i++) {
         struct fault fault = {
-            .kind = (enum fault_kind)(i / 2 % NUM_FAULT_KINDS),
-            .only = only[i / 2 / NUM_FAULT_KINDS],
+            .kind = (enum fault_kind)(i / NUM_FORMS % NUM_FAULT_KINDS),
+            .only = only[i / NUM_FORMS / NUM_FAULT_KINDS],
         };
         bool goes_on = true;
         for (fault.at = 1; goes_on && fault.at < MOST_CALLS; fault.at++) {
-            goes_on = run(&setup, &fault, i % 2 != 0 ? 1 : 0, &failures);
+            goes_on = run(&setup, &fault, (enum form)(i % NUM_FORMS), &failures);
             num++;
         }
     }

@@ -386,8 +386,10 @@ static unsigned do_recipe(const struct options *options, unsigned long number)
         is_open = true;
     }
     need(linked_recipe(number, &bundle, &index), "a recipe");
-    if (kiln_precision_is_complex(bundle->recipes[index].precision)) {
-        return 0;                      /* they multiply nothing by themselves: runtime-complex */
+    if (kiln_precision_is_complex(bundle->recipes[index].precision) ||
+        bundle->recipes[index].routine != KILN_ROUTINE_MULTIPLY ||
+        bundle->recipes[index].triangles == KILN_TRIANGLES_ALWAYS) {
+        return 0;                      /* they serve no call of a whole product: runtime-forms */
     }
     solo_make(&solo, bundle, index);
     test.recipe = &solo.recipe;

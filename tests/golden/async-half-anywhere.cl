@@ -309,8 +309,7 @@ void kiln_hgemm_async_multiply_nt_bm64_bn64_wm32_wn32_depth128_st4_ku2_group8_by
                         put_column(c_tile[c_place(m, n)], out, first_n + n, N, alpha, beta);
                     else
                         put_pair(c_tile[c_place(m, n)], c_tile[c_place(m, n + 1)], out, first_n + n,
-                                N,
-                                alpha, beta, true);
+                                N, alpha, beta, true);
                 }
             }
             return;

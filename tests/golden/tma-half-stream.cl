@@ -518,7 +518,7 @@ void kiln_hgemm_tma_stream_tt_bm64_bn64_wm64_wn32_depth128_st5_early2_ku2_group8
                         for (int b = 0; b < 4; b++)
                             put_pair(c[(4 * j + b) * 4 + 2 * h], c[(4 * j + b) * 4 + 2 * h + 1],
                                     C + row * ldc, block + b * 8 + item % 4 * 2, N, alpha, beta,
-                                            is_aligned);
+                                    is_aligned);
                     continue;
                 }
                 // With its three neighbours a work-item changes them for the eight columns of one.

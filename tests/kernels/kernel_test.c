@@ -12,6 +12,7 @@
 #include "core/assemble.h"
 #include "core/fields.h"
 #include "core/files.h"
+#include "core/forms.h"
 #include "core/space.h"
 #include "core/winners.h"
 #include "internal.h"
@@ -431,7 +432,7 @@ static bool read_bundle(const char *folder, struct winners *winners)
 static bool is_asked_for(const struct options *options, const struct winner *winner, int pair,
         unsigned *number)
 {
-    return !kiln_precision_is_complex(winner->precision->id) &&      // see runtime-complex
+    return !form_is(winner) &&         // see runtime-forms
            (!options->family || options->family == winner->config.family) &&
            (!options->precision || options->precision == winner->precision) &&
            (options->pair < 0 || options->pair == pair) &&

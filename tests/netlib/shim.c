@@ -6,21 +6,16 @@
  * checks; its status is reported through the tester's cblas_xerbla() or xerbla_() as the
  * argument's number.
  */
-#include <kiln/kiln.h>
+#include "shim.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-enum {
-    EXIT_NO_DEVICE = 77,
-    MAX_PLATFORMS = 16,
-    OFFSET_A = 5, OFFSET_B = 3, OFFSET_C = 7     /* elements; odd, so that offsets count */
-};
+enum { EXIT_NO_DEVICE = 77, MAX_PLATFORMS = 16 };
 
-/* The tester's; each takes the number of the bad argument. */
+/* The tester's; it takes the number of the bad argument. */
 void cblas_xerbla(int argument, const char *routine, const char *format, ...)
         __attribute__((weak));
-void xerbla_(const char *routine, const int *argument, size_t length) __attribute__((weak));
 
 /* The library's part of an agreement with the C tester: while this is set, the numbers reported
  * are those of the column-major call that a row-major one amounts to. */
@@ -48,13 +43,6 @@ void dgemm_(const char *transa, const char *transb, const int *m, const int *n, 
         const double *alpha, const double *a, const int *lda, const double *b, const int *ldb,
         const double *beta, double *c, const int *ldc);
 
-struct operand {
-    const void *data;
-    int ld;
-    size_t bytes;                      /* from the first element to the last */
-    cl_mem buffer;
-};
-
 struct call {
     enum kiln_precision precision;
     int layout, transa, transb, m, n, k;
@@ -63,21 +51,9 @@ struct call {
     double alpha_imag, beta_imag;
 };
 
-/* A device buffer that grows with the operands. */
-struct store {
-    cl_mem buffer;
-    size_t bytes;
-};
+struct shim_device shim_device;
 
-static struct {
-    cl_context context;
-    cl_command_queue queue;
-    struct kiln_context *kiln;
-    struct store a, b, c;
-    unsigned long calls;
-} device;
-
-static void check(const char *what, int status)
+void shim_check(const char *what, int status)
 {
     if (status == 0) {
         return;
@@ -89,19 +65,19 @@ static void check(const char *what, int status)
 
 static void close_device(void)
 {
-    fprintf(stderr, "netlib shim: Kiln served %lu calls\n", device.calls);
-    if (device.a.buffer != NULL) {
-        clReleaseMemObject(device.a.buffer);
+    fprintf(stderr, "netlib shim: Kiln served %lu calls\n", shim_device.calls);
+    if (shim_device.a.buffer != NULL) {
+        clReleaseMemObject(shim_device.a.buffer);
     }
-    if (device.b.buffer != NULL) {
-        clReleaseMemObject(device.b.buffer);
+    if (shim_device.b.buffer != NULL) {
+        clReleaseMemObject(shim_device.b.buffer);
     }
-    if (device.c.buffer != NULL) {
-        clReleaseMemObject(device.c.buffer);
+    if (shim_device.c.buffer != NULL) {
+        clReleaseMemObject(shim_device.c.buffer);
     }
-    kiln_context_destroy(&device.kiln);
-    clReleaseCommandQueue(device.queue);
-    clReleaseContext(device.context);
+    kiln_context_destroy(&shim_device.kiln);
+    clReleaseCommandQueue(shim_device.queue);
+    clReleaseContext(shim_device.context);
 }
 
 /* The first device of the first platform that has one. */
@@ -122,21 +98,21 @@ static cl_device_id find_device(void)
     exit(EXIT_NO_DEVICE);
 }
 
-static void open_device(void)
+void shim_open(void)
 {
     cl_int status;
-    if (device.kiln != NULL) {
+    if (shim_device.kiln != NULL) {
         return;
     }
     cl_device_id id = find_device();
-    device.context = clCreateContext(NULL, 1, &id, NULL, NULL, &status);
-    check("clCreateContext", status);
-    device.queue = clCreateCommandQueue(device.context, id, 0, &status);
-    check("clCreateCommandQueue", status);
-    check("kiln_context_create",
-            (int)kiln_context_create(device.context, id, NULL, &device.kiln));
+    shim_device.context = clCreateContext(NULL, 1, &id, NULL, NULL, &status);
+    shim_check("clCreateContext", status);
+    shim_device.queue = clCreateCommandQueue(shim_device.context, id, 0, &status);
+    shim_check("clCreateCommandQueue", status);
+    shim_check("kiln_context_create",
+            (int)kiln_context_create(shim_device.context, id, NULL, &shim_device.kiln));
     if (atexit(close_device) != 0) {
-        check("atexit", KILN_OUT_OF_MEMORY);
+        shim_check("atexit", KILN_OUT_OF_MEMORY);
     }
 }
 
@@ -176,7 +152,7 @@ static void measure_operands(struct call *call)
 }
 
 /* Brings an operand to the device, `offset` bytes into its buffer. */
-static void upload(struct operand *operand, struct store *store, size_t offset)
+void shim_upload(struct operand *operand, struct store *store, size_t offset)
 {
     size_t needed = offset + operand->bytes + sizeof(cl_double2);
     cl_int status;
@@ -184,14 +160,14 @@ static void upload(struct operand *operand, struct store *store, size_t offset)
         if (store->buffer != NULL) {
             clReleaseMemObject(store->buffer);
         }
-        store->buffer = clCreateBuffer(device.context, CL_MEM_READ_WRITE, 2 * needed, NULL,
+        store->buffer = clCreateBuffer(shim_device.context, CL_MEM_READ_WRITE, 2 * needed, NULL,
                 &status);
-        check("clCreateBuffer", status);
+        shim_check("clCreateBuffer", status);
         store->bytes = 2 * needed;
     }
     operand->buffer = store->buffer;
     if (operand->bytes > 0) {
-        check("clEnqueueWriteBuffer", clEnqueueWriteBuffer(device.queue, store->buffer, CL_FALSE,
+        shim_check("clEnqueueWriteBuffer", clEnqueueWriteBuffer(shim_device.queue, store->buffer, CL_FALSE,
                 offset, operand->bytes, operand->data, 0, NULL, NULL));
     }
 }
@@ -204,27 +180,27 @@ static enum kiln_status enqueue(const struct call *call)
     size_t m = (size_t)call->m, n = (size_t)call->n, k = (size_t)call->k;
     size_t lda = (size_t)call->a.ld, ldb = (size_t)call->b.ld, ldc = (size_t)call->c.ld;
     if (call->precision == KILN_SINGLE) {
-        return kiln_sgemm(device.kiln, layout, transa, transb, m, n, k, (float)call->alpha,
+        return kiln_sgemm(shim_device.kiln, layout, transa, transb, m, n, k, (float)call->alpha,
                 call->a.buffer, OFFSET_A, lda, call->b.buffer, OFFSET_B, ldb, (float)call->beta,
-                call->c.buffer, OFFSET_C, ldc, device.queue, 0, NULL, NULL);
+                call->c.buffer, OFFSET_C, ldc, shim_device.queue, 0, NULL, NULL);
     }
     if (call->precision == KILN_COMPLEX_SINGLE) {
         const cl_float2 alpha = {{(float)call->alpha, (float)call->alpha_imag}};
         const cl_float2 beta = {{(float)call->beta, (float)call->beta_imag}};
-        return kiln_cgemm(device.kiln, layout, transa, transb, m, n, k, alpha,
+        return kiln_cgemm(shim_device.kiln, layout, transa, transb, m, n, k, alpha,
                 call->a.buffer, OFFSET_A, lda, call->b.buffer, OFFSET_B, ldb, beta,
-                call->c.buffer, OFFSET_C, ldc, device.queue, 0, NULL, NULL);
+                call->c.buffer, OFFSET_C, ldc, shim_device.queue, 0, NULL, NULL);
     }
     if (call->precision == KILN_COMPLEX_DOUBLE) {
         const cl_double2 alpha = {{call->alpha, call->alpha_imag}};
         const cl_double2 beta = {{call->beta, call->beta_imag}};
-        return kiln_zgemm(device.kiln, layout, transa, transb, m, n, k, alpha,
+        return kiln_zgemm(shim_device.kiln, layout, transa, transb, m, n, k, alpha,
                 call->a.buffer, OFFSET_A, lda, call->b.buffer, OFFSET_B, ldb, beta,
-                call->c.buffer, OFFSET_C, ldc, device.queue, 0, NULL, NULL);
+                call->c.buffer, OFFSET_C, ldc, shim_device.queue, 0, NULL, NULL);
     }
-    return kiln_dgemm(device.kiln, layout, transa, transb, m, n, k, call->alpha,
+    return kiln_dgemm(shim_device.kiln, layout, transa, transb, m, n, k, call->alpha,
             call->a.buffer, OFFSET_A, lda, call->b.buffer, OFFSET_B, ldb, call->beta,
-            call->c.buffer, OFFSET_C, ldc, device.queue, 0, NULL, NULL);
+            call->c.buffer, OFFSET_C, ldc, shim_device.queue, 0, NULL, NULL);
 }
 
 /* Which argument of the cblas call a status speaks of. */
@@ -246,7 +222,7 @@ static int argument_number(enum kiln_status status)
     case KILN_INVALID_LDC:
         return 14;
     default:
-        check("gemm", (int)status);
+        shim_check("gemm", (int)status);
         return 0;
     }
 }
@@ -263,18 +239,18 @@ static int multiply(struct call *call, void *result)
     if (call->k < 0) {
         return 6;
     }
-    open_device();
+    shim_open();
     measure_operands(call);
-    upload(&call->a, &device.a, OFFSET_A * element_bytes(call));
-    upload(&call->b, &device.b, OFFSET_B * element_bytes(call));
-    upload(&call->c, &device.c, OFFSET_C * element_bytes(call));
+    shim_upload(&call->a, &shim_device.a, OFFSET_A * element_bytes(call));
+    shim_upload(&call->b, &shim_device.b, OFFSET_B * element_bytes(call));
+    shim_upload(&call->c, &shim_device.c, OFFSET_C * element_bytes(call));
     int argument = argument_number(enqueue(call));
-    device.calls++;
+    shim_device.calls++;
     if (argument == 0 && call->c.bytes > 0) {
-        check("clEnqueueReadBuffer", clEnqueueReadBuffer(device.queue, call->c.buffer, CL_TRUE,
+        shim_check("clEnqueueReadBuffer", clEnqueueReadBuffer(shim_device.queue, call->c.buffer, CL_TRUE,
                 OFFSET_C * element_bytes(call), call->c.bytes, result, 0, NULL, NULL));
     }
-    check("clFinish", clFinish(device.queue));
+    shim_check("clFinish", clFinish(shim_device.queue));
     return argument;
 }
 

@@ -143,6 +143,7 @@ static const struct family_preset presets[] = {
 extern const struct family family_async;
 const struct family family_async = {
     .name = "async",
+    .triangles = 1,
     .meaning = "tiles copied asynchronously on NVIDIA's compute capability 8.0 and later",
     TABLE(params),
     TABLE(rules),

@@ -47,7 +47,9 @@ static const struct family_stage stages[] = {
       "REGION_2 as long work_at; ",
       NULL, 0 },
     { "scale", NULL, "complex/scale.cl.in", NULL, NULL, "", OVER("N", "M"), NULL,
-      "M N BETA BETA_IMAG C as __global ${R} *restrict C; C_OFFSET LDC ", NULL, 0 },
+      "M N BETA BETA_IMAG C as __global ${R} *restrict C; C_OFFSET LDC TRIANGLE", NULL, 0 },
+    { "diagonal", NULL, "complex/diagonal.cl.in", NULL, "TILE ROWS", "", "M", "TILE * ROWS",
+      "TILE * ROWS", NULL, "M C as __global ${R} *restrict C; C_OFFSET LDC", NULL, 0 },
 };
 
 /* Rows begin at multiples of 16 bytes. The regions of the real recipe come behind; the last one is

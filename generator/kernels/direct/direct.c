@@ -27,7 +27,7 @@ static const struct family_rule rules[] = {
 static const struct family_stage stages[] = {
     { "multiply", NULL, "direct/direct.cl.in", NULL, NULL, "A B",
       "N M", "WGN * TN; WGM * TM", "WGN; WGM", NULL,
-      "M N K ALPHA BETA A A_OFFSET LDA B B_OFFSET LDB C C_OFFSET LDC" },
+      "M N K ALPHA BETA A A_OFFSET LDA B B_OFFSET LDB C C_OFFSET LDC TRIANGLE" },
 };
 
 static const struct family_preset presets[] = {
@@ -41,6 +41,7 @@ static const struct family_preset presets[] = {
 extern const struct family family_direct;
 const struct family family_direct = {
     .name = "direct",
+    .triangles = 1,
     .meaning = "a block of C in registers, operands straight from global memory, any shape",
     TABLE(params),
     TABLE(rules),

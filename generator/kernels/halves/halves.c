@@ -87,6 +87,7 @@ static const struct family_preset presets[] = {
 extern const struct family family_halves;
 const struct family family_halves = {
     .name = "halves",
+    .triangles = 1,
     .meaning = "single precision by products of halves on tensor units",
     .serves = "EMULATED",
     TABLE(params),

@@ -45,9 +45,9 @@
  * arguments. */
 #define NV_MULTIPLY(template, keys, items, each, turns, copies, operands) \
     { "multiply", "!STREAM && " copies, template, NULL, keys, "A B", "N M", "BN; BM", \
-      items "; 1", NULL, "M N K " operands each "ALPHA BETA C C_OFFSET LDC", NULL, 0 }, \
+      items "; 1", NULL, "M N K " operands each "ALPHA BETA C C_OFFSET LDC TRIANGLE", NULL, 0 }, \
     { "stream", "STREAM && " copies, template, NULL, keys, "A B", "UNITS", "STREAM", \
-      items, NULL, "M N K " operands turns "ALPHA BETA C C_OFFSET LDC", NULL, 0 }
+      items, NULL, "M N K " operands turns "ALPHA BETA C C_OFFSET LDC TRIANGLE", NULL, 0 }
 
 /* The stage that adds up what work-groups have of a tile, and where they leave it: two tiles for
  * each work-group. Along axis 0 there are as many work-groups as multiply. `bind` says whether rows
@@ -55,7 +55,7 @@
 #define NV_ADD(when, bind, keys, region) \
     { "add", when, "nv/add.cl.in", bind, keys, "A B", "UNITS ONE", "STREAM; 8 / STREAM", "256; 1", \
       NULL, "M N K WORKSPACE as __global const ${R} *restrict work; " region " as long parts_at; " \
-      "ALPHA BETA C C_OFFSET LDC", NULL, 1 }
+      "ALPHA BETA C C_OFFSET LDC TRIANGLE", NULL, 1 }
 #define NV_PARTS(when) \
     { when, "UNITS ONE", "1; 2 * BM * BN * STREAM", "REAL_BYTES", NULL }
 

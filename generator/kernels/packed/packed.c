@@ -40,10 +40,10 @@ static const struct family_stage stages[] = {
       "N K", "TN; DEPTH", "1; 1", NULL, PACK_ARGS("N", B), "B" },
     { "multiply", "PACKA", "packed/packed.cl.in", NULL, NULL, "",
       "N M", "NP * TN; MP * TM", "1; 1", "SUMBYTES",
-      "M N K ALPHA BETA PACKED_A PACKED_A_AT PACKED_B PACKED_B_AT C C_OFFSET LDC" },
+      "M N K ALPHA BETA PACKED_A PACKED_A_AT PACKED_B PACKED_B_AT C C_OFFSET LDC TRIANGLE" },
     { "multiply", "!PACKA", "packed/packed.cl.in", NULL, NULL, "A",
       "N M", "NP * TN; MP * TM", "1; 1", "SUMBYTES",
-      "M N K ALPHA BETA A A_OFFSET LDA PACKED_B PACKED_B_AT C C_OFFSET LDC" },
+      "M N K ALPHA BETA A A_OFFSET LDA PACKED_B PACKED_B_AT C C_OFFSET LDC TRIANGLE" },
 };
 
 static const struct family_region regions[] = {
@@ -69,6 +69,7 @@ static const struct family_preset presets[] = {
 extern const struct family family_packed;
 const struct family family_packed = {
     .name = "packed",
+    .triangles = 1,
     .meaning = "panels packed once, then a block of C in registers, one work-item per work-group",
     TABLE(params),
     TABLE(rules),

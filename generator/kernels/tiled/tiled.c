@@ -67,16 +67,16 @@ static const struct family_rule rules[] = {
 static const struct family_stage stages[] = {
     { "multiply", "SPLIT == 1", "tiled/tiled.cl.in", NULL, NULL, "A B",
       "N M", "BLKN; BLKM", "WGN; WGM", "TILEBYTES",
-      "M N K ALPHA BETA A A_OFFSET LDA B B_OFFSET LDB C C_OFFSET LDC" },
+      "M N K ALPHA BETA A A_OFFSET LDA B B_OFFSET LDB C C_OFFSET LDC TRIANGLE" },
     { "multiply", "SPLIT > 1", "tiled/tiled.cl.in", NULL, NULL, "A B",
       "N M ONE", "BLKN; BLKM; SPLIT", "WGN; WGM; 1", "TILEBYTES",
       "M N K A A_OFFSET LDA B B_OFFSET LDB WORKSPACE as __global ${R} *restrict work; "
-      "REGION_0 as long parts_at" },
+      "REGION_0 as long parts_at; TRIANGLE" },
     { "add", "SPLIT > 1", "tiled/add.cl.in", "TM = 1; NV = 1; TN = VEC; MSTEP = 1; NSTEP = VEC",
       "WGM WGN TM NV VEC SPLIT INDEX", "",
       "N M", "WGN * VEC; WGM", "WGN; WGM", NULL,
       "M N WORKSPACE as __global const ${R} *restrict work; REGION_0 as long parts_at; "
-      "ALPHA BETA C C_OFFSET LDC" },
+      "ALPHA BETA C C_OFFSET LDC TRIANGLE" },
 };
 
 /* The parts, each of whole tiles. */
@@ -101,6 +101,7 @@ static const struct family_preset presets[] = {
 extern const struct family family_tiled;
 const struct family family_tiled = {
     .name = "tiled",
+    .triangles = 1,
     .meaning = "tiles of A and B staged in local memory, a block of C in registers",
     TABLE(params),
     TABLE(rules),

@@ -168,6 +168,7 @@ static const struct family_preset presets[] = {
 extern const struct family family_tma;
 const struct family family_tma = {
     .name = "tma",
+    .triangles = 1,
     .meaning = "tiles fetched by the copy engine of NVIDIA's compute capability 9.0",
     TABLE(params),
     TABLE(rules),

@@ -1,8 +1,8 @@
-/* kiln.h: general matrix multiplication on OpenCL devices, with kernels chosen at build time.
+/* kiln.h: matrix multiplication on OpenCL devices, with kernels chosen at build time.
  *
  * One operation: C = alpha op(A) op(B) + beta C, in half, single and double precision, and in
  * single and double of complex numbers, where op(X) is X, its transpose or its conjugate
- * transpose. The kernels, and data that tell how long each of them takes for a shape, were made
+ * transpose, and one triangle of A, B or C may be all that counts. The kernels, and data that tell how long each of them takes for a shape, were made
  * when the library was built ("bundles"); a call takes what is predicted to be fastest, and
  * enqueues it. There is no search at run time, and no file or environment variable is read.
  *
@@ -82,6 +82,13 @@ enum kiln_layout { KILN_ROW_MAJOR = 101, KILN_COL_MAJOR = 102 };
 
 /* What op(X) is. Values as in CBLAS. Of real elements CONJ_TRANS means TRANS. */
 enum kiln_transpose { KILN_NO_TRANS = 111, KILN_TRANS = 112, KILN_CONJ_TRANS = 113 };
+
+/* Which triangle of a square matrix, its diagonal included, as the call's layout has rows and
+ * columns. Values as in CBLAS. */
+enum kiln_uplo { KILN_UPPER = 121, KILN_LOWER = 122 };
+
+/* On which side of the product the symmetric matrix is. Values as in CBLAS. */
+enum kiln_side { KILN_LEFT = 141, KILN_RIGHT = 142 };
 
 /* The elements of A, B and C: cl_half, cl_float, cl_double; complex ones are two of these, the real
  * part before the imaginary one (cl_float2, cl_double2, C's float complex). Half matrices are
@@ -182,9 +189,14 @@ enum kiln_status {
     KILN_PACK_RECIPE_MISMATCH = 46,    /* the packs of A and B were made for different kernels */
     KILN_PACK_UNSUITABLE = 47,         /* the kernels it was made for can not serve the call: its
                                           shape, say, or they emulate and it does not allow that */
-    KILN_INVALID_ARITHMETIC = 48       /* of a call or, at creation, of the parameters */
+    KILN_INVALID_ARITHMETIC = 48,      /* of a call or, at creation, of the parameters */
+    KILN_INVALID_SIDE = 49,            /* of a typed call */
+    KILN_INVALID_UPLO = 50,            /* of A, B or C */
+    KILN_NOT_SQUARE = 51,              /* a matrix of which one triangle counts */
+    KILN_PACK_OF_TRIANGLE = 52         /* an operand is packed, or to be packed, and uplo_a or uplo_b
+                                          says that one triangle of it is stored */
 };
-enum { KILN_NUM_STATUSES = 49 };      /* Kiln's own, KILN_SUCCESS included */
+enum { KILN_NUM_STATUSES = 53 };      /* Kiln's own, KILN_SUCCESS included */
 
 /* A status in words, for people: a few words for Kiln's own, the name ("CL_OUT_OF_RESOURCES") for
  * those of OpenCL 1.2, a general text for any other value. Never NULL; static, not to be freed. */
@@ -301,8 +313,8 @@ KILN_API void kiln_context_destroy(struct kiln_context **context);
  *
  * Errors: KILN_INVALID_ARGUMENT, every status from KILN_INVALID_QUEUE to KILN_SIZE_OVERFLOW,
  * KILN_NO_DOUBLE, KILN_NO_KERNEL, KILN_OUT_OF_MEMORY, OpenCL's own. On any of them C is unchanged,
- * with one exception: some kernels write C in two launches, and so does a complex beta that is no
- * real number. If the driver takes the first of these and then refuses the second, for want of
+ * with one exception: some kernels write C in two launches, and so do a complex beta that is no
+ * real number and a Hermitian C. If the driver takes the first of these and then refuses the second, for want of
  * memory say, C is undefined.
  * KILN_SIZE_OVERFLOW takes the turn of the operand whose size overflows. What can be known only
  * with the kernels comes last: KILN_WORKSPACE_TOO_SMALL, and KILN_PACK_BUFFER_TOO_SMALL in
@@ -357,6 +369,42 @@ KILN_API enum kiln_status kiln_zgemm(struct kiln_context *context, enum kiln_lay
         size_t ldb, cl_double2 beta, cl_mem c, size_t c_offset, size_t ldc, cl_command_queue queue,
         cl_uint num_events_in_wait_list, const cl_event *event_wait_list, cl_event *event);
 
+/* A symmetric or Hermitian operand: C = alpha A B + beta C (KILN_LEFT; A is m x m) or C = alpha B A
+ * + beta C (KILN_RIGHT; A is n x n), where B and C are m x n. Of A the triangle that uplo names is
+ * read. These are calls by struct kiln_gemm with uplo_a or uplo_b, and all that is said there
+ * holds. Statuses are those of A and B as they are called here; that of a matrix which the layout
+ * or the side has brought to the other's place may name the other. */
+#define KILN_SYMM(name, scalar) \
+    KILN_API enum kiln_status name(struct kiln_context *context, enum kiln_layout layout, \
+            enum kiln_side side, enum kiln_uplo uplo, size_t m, size_t n, scalar alpha, cl_mem a, \
+            size_t a_offset, size_t lda, cl_mem b, size_t b_offset, size_t ldb, scalar beta, \
+            cl_mem c, size_t c_offset, size_t ldc, cl_command_queue queue, \
+            cl_uint num_events_in_wait_list, const cl_event *event_wait_list, cl_event *event)
+KILN_SYMM(kiln_ssymm, float);
+KILN_SYMM(kiln_dsymm, double);
+KILN_SYMM(kiln_csymm, cl_float2);
+KILN_SYMM(kiln_zsymm, cl_double2);
+KILN_SYMM(kiln_chemm, cl_float2);      /* Hermitian: imaginary parts of A's diagonal count as 0 */
+KILN_SYMM(kiln_zhemm, cl_double2);
+
+/* A matrix times its own transpose: C = alpha op(A) op(A)' + beta C, where op(A) is n x k and C is
+ * n x n; for herk, op(A) times its conjugate transpose, alpha and beta are real, and the imaginary
+ * parts of C's diagonal become 0. Of C the triangle that uplo names is read and written. trans is
+ * KILN_NO_TRANS (A is n x k) or KILN_TRANS (k x n); for herk KILN_CONJ_TRANS instead; for real
+ * matrices either. These are calls by struct kiln_gemm with uplo_c. */
+#define KILN_SYRK(name, scalar) \
+    KILN_API enum kiln_status name(struct kiln_context *context, enum kiln_layout layout, \
+            enum kiln_uplo uplo, enum kiln_transpose trans, size_t n, size_t k, scalar alpha, \
+            cl_mem a, size_t a_offset, size_t lda, scalar beta, cl_mem c, size_t c_offset, \
+            size_t ldc, cl_command_queue queue, cl_uint num_events_in_wait_list, \
+            const cl_event *event_wait_list, cl_event *event)
+KILN_SYRK(kiln_ssyrk, float);
+KILN_SYRK(kiln_dsyrk, double);
+KILN_SYRK(kiln_csyrk, cl_float2);
+KILN_SYRK(kiln_zsyrk, cl_double2);
+KILN_SYRK(kiln_cherk, float);
+KILN_SYRK(kiln_zherk, double);
+
 struct kiln_pack;
 
 /* Every field of a call. 0 and NULL mean the documented default, so that designated initialisers
@@ -392,6 +440,19 @@ struct kiln_gemm {
      * one. All members of a batch share it, so that its stride must be 0. */
     const struct kiln_pack *packed_a, *packed_b;
     enum kiln_arithmetic arithmetic;   /* 0: that of the context */
+    /* 0: all elements count. Otherwise A, or B, is symmetric (square), and this triangle of it is
+     * read, as it is stored: op(A) is as if the whole were there. A whole one is written to the
+     * workspace first, once for each member of a batch that has its own. Such an operand can not be
+     * packed. */
+    enum kiln_uplo uplo_a, uplo_b;
+    /* 0: all of C. Otherwise C is square, and this triangle of it is read and written: the rest
+     * stays as it is. About half the work is done, where the kernels that serve the call can leave
+     * tiles out. */
+    enum kiln_uplo uplo_c;
+    /* Not 0, of complex matrices: what one triangle is stored of is Hermitian. What lies across the
+     * diagonal of A and B is the conjugate; imaginary parts of their diagonals count as 0, and those
+     * of C's diagonal become 0. */
+    int hermitian;
 };
 
 /* Enqueues the call that *gemm describes. The typed calls are this with fewer fields; all that is

@@ -1,8 +1,9 @@
-/* test_complex.c: complex products on a real device, with the library as it is shipped: both
- * layouts, all operations, alpha and beta real or not, batches, packs, and a workspace of the
- * caller's that has not a byte too many. Each is compared with a sum in double precision.
+/* test_forms.c: complex matrices, and those of which one triangle counts, on a real device, with the
+ * library as it is shipped: both layouts, all operations, alpha and beta real or not, batches,
+ * packs, and a workspace of the caller's that has not a byte too many. Each is compared with a sum
+ * in double precision.
  *
- *     test_complex [DEVICE]
+ *     test_forms [DEVICE]
  *
  * DEVICE is a part of a device's name; then there are few calls, for Oclgrind.
  */
@@ -59,7 +60,7 @@ static double real_number(void)
 
 static void fail(const char *what, int status)
 {
-    fprintf(stderr, "test_complex: %s: %s (%d)\n", what,
+    fprintf(stderr, "test_forms: %s: %s (%d)\n", what,
             kiln_status_string((enum kiln_status)status), status);
     exit(EXIT_FAILURE);
 }
@@ -73,12 +74,18 @@ static void check(const char *what, int status)
 
 static bool is_double(const struct call *call)
 {
-    return call->gemm.precision == KILN_COMPLEX_DOUBLE;
+    return call->gemm.precision == KILN_COMPLEX_DOUBLE || call->gemm.precision == KILN_DOUBLE;
+}
+
+static bool is_complex(const struct call *call)
+{
+    return call->gemm.precision == KILN_COMPLEX_DOUBLE ||
+           call->gemm.precision == KILN_COMPLEX_SINGLE;
 }
 
 static size_t element_bytes(const struct call *call)
 {
-    return is_double(call) ? sizeof(cl_double2) : sizeof(cl_float2);
+    return (is_double(call) ? sizeof(cl_double) : sizeof(cl_float)) * (is_complex(call) ? 2 : 1);
 }
 
 /* What the element type makes of a number. GCC 12 leaves out the conversions of two that are
@@ -116,7 +123,8 @@ static void matrix_make(const struct device *device, const struct call *call, si
         fail("calloc", KILN_OUT_OF_MEMORY);
     }
     for (size_t i = 0; i < matrix->elements; i++) {
-        matrix->host[i] = (struct number){narrow(call, real_number()), narrow(call, real_number())};
+        matrix->host[i] = (struct number){narrow(call, real_number()),
+                is_complex(call) ? narrow(call, real_number()) : 0};
     }
     void *elements = to_elements(call, matrix);
     matrix->buffer = clCreateBuffer(device->cl, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR,
@@ -131,14 +139,32 @@ static void matrix_free(struct matrix *matrix)
     free(matrix->host);
 }
 
+/* Does element (i, j) lie in the triangle? */
+static bool is_in(enum kiln_uplo uplo, size_t i, size_t j)
+{
+    return uplo == 0 || (uplo == KILN_LOWER ? j <= i : j >= i);
+}
+
+/* Element (i, j) of a matrix of which a triangle is stored, or all. */
+static struct number stored(const struct call *call, const struct matrix *matrix,
+        enum kiln_uplo uplo, size_t member, size_t i, size_t j)
+{
+    const bool by_columns = call->gemm.layout == KILN_COL_MAJOR;
+    const bool is_across = !is_in(uplo, i, j);
+    const size_t line = is_across != by_columns ? j : i, at = is_across != by_columns ? i : j;
+    struct number x = matrix->host[OFFSET + member * matrix->stride + line * matrix->ld + at];
+    if (uplo != 0 && call->gemm.hermitian) {
+        x.im = i == j ? 0 : is_across ? -x.im : x.im;
+    }
+    return x;
+}
+
 /* Element (i, j) of op(X). */
 static struct number element(const struct call *call, const struct matrix *matrix,
-        enum kiln_transpose trans, size_t member, size_t i, size_t j)
+        enum kiln_uplo uplo, enum kiln_transpose trans, size_t member, size_t i, size_t j)
 {
     const bool is_turned = trans != KILN_NO_TRANS;
-    const bool by_columns = call->gemm.layout == KILN_COL_MAJOR;
-    const size_t line = is_turned != by_columns ? j : i, at = is_turned != by_columns ? i : j;
-    struct number x = matrix->host[OFFSET + member * matrix->stride + line * matrix->ld + at];
+    struct number x = stored(call, matrix, uplo, member, is_turned ? j : i, is_turned ? i : j);
     x.im = trans == KILN_CONJ_TRANS ? -x.im : x.im;
     return x;
 }
@@ -156,30 +182,56 @@ static struct number expected(const struct call *call, size_t member, size_t i, 
     struct number sum = {0, 0};
     *size = 0;
     for (size_t p = 0; p < gemm->k; p++) {
-        struct number product = times(element(call, &call->a, gemm->transa, member, i, p),
-                element(call, &call->b, gemm->transb, member, p, j));
+        struct number product = times(
+                element(call, &call->a, gemm->uplo_a, gemm->transa, member, i, p),
+                element(call, &call->b, gemm->uplo_b, gemm->transb, member, p, j));
         sum.re += product.re;
         sum.im += product.im;
         *size += 4;
     }
-    const struct number c = element(call, &call->c, KILN_NO_TRANS, member, i, j);
+    const struct number c = element(call, &call->c, 0, KILN_NO_TRANS, member, i, j);
     const struct number one = times((struct number){gemm->alpha, gemm->alpha_imag}, sum);
     const struct number two = times((struct number){gemm->beta, gemm->beta_imag}, c);
     *size = (*size * (fabs(gemm->alpha) + fabs(gemm->alpha_imag)) +
              4 * (fabs(gemm->beta) + fabs(gemm->beta_imag)));
-    return (struct number){one.re + two.re, one.im + two.im};
+    const bool is_real = gemm->uplo_c != 0 && gemm->hermitian && i == j && is_complex(call);
+    return (struct number){one.re + two.re, is_real ? 0 : one.im + two.im};
+}
+
+/* The element that a place of C has. */
+static size_t row_of(const struct call *call, size_t line, size_t place)
+{
+    return call->gemm.layout == KILN_COL_MAJOR ? place : line;
+}
+
+/* Is C left as it is by the call, the diagonal of a Hermitian matrix too? */
+static bool leaves_c(const struct kiln_gemm *gemm)
+{
+    return (gemm->k == 0 || (gemm->alpha == 0 && gemm->alpha_imag == 0)) && gemm->beta == 1 &&
+           gemm->beta_imag == 0;
 }
 
 static struct number found(const struct call *call, const void *elements, size_t at)
 {
-    double parts[2];
-    float singles[2];
+    double parts[2] = {0, 0};
+    float singles[2] = {0, 0};
+    const size_t bytes = element_bytes(call);
     if (is_double(call)) {
-        memcpy(parts, (const unsigned char *)elements + at * sizeof parts, sizeof parts);
+        memcpy(parts, (const unsigned char *)elements + at * bytes, bytes);
         return (struct number){parts[0], parts[1]};
     }
-    memcpy(singles, (const unsigned char *)elements + at * sizeof singles, sizeof singles);
+    memcpy(singles, (const unsigned char *)elements + at * bytes, bytes);
     return (struct number){(double)singles[0], (double)singles[1]};
+}
+
+/* What is multiplied, for a reader of a failure. */
+static void describe(const struct kiln_gemm *gemm)
+{
+    fprintf(stderr, "precision %d, layout %d, ops %d %d, %zu x %zu x %zu, alpha (%g, %g), beta "
+            "(%g, %g), triangles %d %d %d, hermitian %d, batch %zu\n", (int)gemm->precision,
+            (int)gemm->layout, (int)gemm->transa, (int)gemm->transb, gemm->m, gemm->n, gemm->k,
+            gemm->alpha, gemm->alpha_imag, gemm->beta, gemm->beta_imag, (int)gemm->uplo_a,
+            (int)gemm->uplo_b, (int)gemm->uplo_c, gemm->hermitian, gemm->batch_count);
 }
 
 /* All elements, those between the rows included, which stay as they were. */
@@ -187,7 +239,6 @@ static void compare(const struct device *device, const struct call *call, const 
 {
     const struct matrix *c = &call->c;
     const double eps = is_double(call) ? 0x1p-52 : 0x1p-23;
-    const bool by_columns = call->gemm.layout == KILN_COL_MAJOR;
     void *elements = malloc(c->elements * element_bytes(call));
     unsigned char *meant = calloc(c->elements, 1);
     if (elements == NULL || meant == NULL) {
@@ -200,13 +251,17 @@ static void compare(const struct device *device, const struct call *call, const 
         for (size_t line = 0; line < c->lines; line++) {
             for (size_t place = 0; place < c->length; place++) {
                 const size_t at = OFFSET + member * c->stride + line * c->ld + place;
+                const size_t row = row_of(call, line, place), column = line + place - row;
                 double size = 0;
-                const struct number right = expected(call, member, by_columns ? place : line,
-                        by_columns ? line : place, &size);
+                if (!is_in(call->gemm.uplo_c, row, column) || leaves_c(&call->gemm)) {
+                    continue;
+                }
+                const struct number right = expected(call, member, row, column, &size);
                 const struct number got = found(call, elements, at);
                 meant[at] = 1;
                 if (!(fabs(got.re - right.re) <= 2 * eps * size) ||
                     !(fabs(got.im - right.im) <= 2 * eps * size)) {
+                    describe(&call->gemm);
                     fprintf(stderr, "%s: member %zu, line %zu, place %zu: (%g, %g), not (%g, %g)\n",
                             how, member, line, place, got.re, got.im, right.re, right.im);
                     exit(EXIT_FAILURE);
@@ -217,7 +272,8 @@ static void compare(const struct device *device, const struct call *call, const 
     for (size_t i = 0; i < c->elements; i++) {
         const struct number got = found(call, elements, i);
         if (!meant[i] && (got.re != c->host[i].re || got.im != c->host[i].im)) {
-            fprintf(stderr, "%s: element %zu of %zu, between the rows of C, was written\n", how, i,
+            describe(&call->gemm);
+            fprintf(stderr, "%s: element %zu of %zu, which is none of C's, was written\n", how, i,
                     c->elements);
             exit(EXIT_FAILURE);
         }
@@ -266,7 +322,7 @@ static void run_with_workspace(const struct device *device, struct call *call)
     check("kiln_gemm_workspace_bytes",
             (int)kiln_gemm_workspace_bytes(device->kiln, &gemm, &bytes));
     check("kiln_gemm_explain", (int)kiln_gemm_explain(device->kiln, &gemm, text, sizeof text));
-    if (strstr(text, "precision: complex_") == NULL) {
+    if (is_complex(call) != (strstr(text, "precision: complex_") != NULL)) {
         fail("explain tells no precision", KILN_SUCCESS);
     }
     if (bytes == 0) {
@@ -307,11 +363,11 @@ static void run_with_packs(const struct device *device, struct call *call)
     cl_mem rooms[2] = {NULL, NULL};
     const unsigned which = 1 + draw(3);
     struct kiln_gemm gemm = call->gemm;
-    if ((which & 1) != 0 && call->a.stride == 0) {
+    if ((which & 1) != 0 && call->a.stride == 0 && gemm.uplo_a == 0) {
         rooms[0] = pack(device, &gemm, KILN_PACK_A, &packs[0]);
         gemm.packed_a = rooms[0] != NULL ? &packs[0] : NULL;
     }
-    if ((which & 2) != 0 && call->b.stride == 0) {
+    if ((which & 2) != 0 && call->b.stride == 0 && gemm.uplo_b == 0) {
         rooms[1] = pack(device, &gemm, KILN_PACK_B, &packs[1]);
         gemm.packed_b = rooms[1] != NULL ? &packs[1] : NULL;
     }
@@ -333,23 +389,56 @@ static double factor(const struct call *call)
     return which < 3 ? common[which] : narrow(call, real_number());
 }
 
+/* Some calls are of triangles: then the matrices are square. */
+static void draw_triangles(struct kiln_gemm *gemm)
+{
+    static const enum kiln_uplo triangles[] = {KILN_UPPER, KILN_LOWER};
+    const unsigned which = draw(8);
+    if ((which & 1) != 0) {
+        gemm->uplo_a = triangles[draw(2)];
+        gemm->k = gemm->m;
+    }
+    if ((which & 2) != 0) {
+        gemm->uplo_b = triangles[draw(2)];
+        gemm->n = gemm->k > 0 ? gemm->k : 1;
+        gemm->k = gemm->n;
+        gemm->m = gemm->uplo_a != 0 ? gemm->k : gemm->m;
+    }
+    if ((which & 4) != 0) {
+        gemm->uplo_c = triangles[draw(2)];
+        gemm->n = gemm->uplo_b != 0 ? gemm->n : gemm->m;
+        gemm->m = gemm->n;
+        gemm->k = gemm->uplo_a != 0 ? gemm->m : gemm->k;
+    }
+    gemm->hermitian = (int)draw(2);
+}
+
+static enum kiln_precision draw_precision(const struct device *device)
+{
+    static const enum kiln_precision precisions[] = {
+        KILN_SINGLE, KILN_COMPLEX_SINGLE, KILN_DOUBLE, KILN_COMPLEX_DOUBLE
+    };
+    return precisions[draw(device->has_double ? 4 : 2)];
+}
+
 static void run_case(const struct device *device)
 {
     static const enum kiln_transpose ops[] = {KILN_NO_TRANS, KILN_TRANS, KILN_CONJ_TRANS};
     struct call call = {.batch = draw(4) == 0 ? 1 + draw(MAX_BATCH) : 1};
     struct kiln_gemm *gemm = &call.gemm;
     const bool is_shared = draw(2) == 0 || call.batch == 1;
-    gemm->precision = device->has_double && draw(2) ? KILN_COMPLEX_DOUBLE : KILN_COMPLEX_SINGLE;
+    gemm->precision = draw_precision(device);
     gemm->layout = draw(2) ? KILN_COL_MAJOR : KILN_ROW_MAJOR;
     gemm->transa = ops[draw(3)];
     gemm->transb = ops[draw(3)];
     gemm->m = 1 + draw(40);
     gemm->n = 1 + draw(40);
     gemm->k = draw(40);
+    draw_triangles(gemm);
     gemm->alpha = factor(&call);
-    gemm->alpha_imag = draw(2) ? 0 : factor(&call);
+    gemm->alpha_imag = !is_complex(&call) || draw(2) ? 0 : factor(&call);
     gemm->beta = factor(&call);
-    gemm->beta_imag = draw(2) ? 0 : factor(&call);
+    gemm->beta_imag = !is_complex(&call) || draw(2) ? 0 : factor(&call);
     const bool by_columns = gemm->layout == KILN_COL_MAJOR;
     const bool a_by_k = (gemm->transa == KILN_NO_TRANS) != by_columns;
     const bool b_by_n = (gemm->transb == KILN_NO_TRANS) != by_columns;
@@ -370,8 +459,12 @@ static void run_case(const struct device *device)
     gemm->b_stride = call.b.stride;
     gemm->c_stride = call.c.stride;
     cl_event event = NULL;
-    check("kiln_gemm_enqueue", (int)kiln_gemm_enqueue(device->kiln, gemm, device->queue, 0, NULL,
-            &event));
+    const enum kiln_status status = kiln_gemm_enqueue(device->kiln, gemm, device->queue, 0, NULL,
+            &event);
+    if (status != KILN_SUCCESS) {
+        describe(gemm);
+    }
+    check("kiln_gemm_enqueue", (int)status);
     check("clWaitForEvents", clWaitForEvents(1, &event));
     clReleaseEvent(event);
     compare(device, &call, "by itself");

@@ -1,0 +1,213 @@
+/* forms.c: see forms.h. */
+#include "forms.h"
+#include "assemble.h"
+#include "plan.h"
+#include "predict.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Recipes for triangles: so many of a precision, and of a bundle for several kinds of devices for each
+ * kind. */
+enum { MOST_TRIANGLES = 4, MOST_OF_KIND = 2, NUM_SHAPES = 2 * 8 * 4 };
+
+bool form_is(const struct winner *winner)
+{
+    return winner->triangle || winner->config.family->routine != KILN_ROUTINE_MULTIPLY ||
+           kiln_precision_is_complex(winner->precision->id);
+}
+
+static void drop_forms(struct winners *winners)
+{
+    unsigned num = 0;
+    for (unsigned i = 0; i < winners->num_recipes; i++)
+        if (!form_is(&winners->recipes[i]))
+            winners->recipes[num++] = winners->recipes[i];
+    winners->num_recipes = num;
+}
+
+static bool has_precision(const struct winners *winners, unsigned precision)
+{
+    bool found = false;
+    for (unsigned i = 0; i < winners->num_recipes; i++)
+        found = found || winners->recipes[i].precision->id == precision;
+    return found;
+}
+
+static void add(struct winners *winners, const struct winner *winner)
+{
+    const struct problem problem = winner_problem(winner, 0);
+    const char *reason;
+    if (winners->num_recipes < WINNERS_MAX_RECIPES &&
+        config_legal(&winner->config, &problem, &winners->facts, &reason))
+        winners->recipes[winners->num_recipes++] = *winner;
+}
+
+/* ---- Presets ---- */
+
+static bool add_presets(struct winners *winners, char error[FAMILY_ERROR_BYTES])
+{
+    static const struct {
+        unsigned of, precision;
+        const char *preset;
+    } forms[] = {
+        { KILN_ID_SINGLE, KILN_ID_COMPLEX_SINGLE, "complex" },
+        { KILN_ID_DOUBLE, KILN_ID_COMPLEX_DOUBLE, "complex" },
+        { KILN_ID_HALF, KILN_ID_HALF, "mirror" },
+        { KILN_ID_SINGLE, KILN_ID_SINGLE, "mirror" },
+        { KILN_ID_DOUBLE, KILN_ID_DOUBLE, "mirror" },
+        { KILN_ID_COMPLEX_SINGLE, KILN_ID_COMPLEX_SINGLE, "mirror" },
+        { KILN_ID_COMPLEX_DOUBLE, KILN_ID_COMPLEX_DOUBLE, "mirror" },
+    };
+    for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++) {
+        struct winner winner = { .precision = precision_of_id(forms[i].precision) };
+        if (!preset_find(forms[i].preset, &winner.config, error))
+            return false;
+        if (has_precision(winners, forms[i].of))
+            add(winners, &winner);
+    }
+    return true;
+}
+
+/* ---- Triangles ---- */
+
+/* Winners that can store a triangle, on a kind of devices, and their times at some shapes. */
+struct candidates {
+    unsigned num, index[WINNERS_MAX_RECIPES];
+    bool takes_all[WINNERS_MAX_RECIPES];           /* whatever the shape and the device */
+    double time[WINNERS_MAX_RECIPES][NUM_SHAPES];  /* HUGE_VAL: does not take it */
+};
+
+/* Squares of 64 to 8192 rows, aligned or not, and K from an eighth of that to eight times. */
+static struct kiln_product shape(const struct problem *problem, unsigned i)
+{
+    const size_t odd = i % 2, extent = ((size_t) 64 << i / 2 % 8) + odd;
+    const size_t depth = (extent << 2 * (i / 16)) / 8 + odd;
+    struct kiln_product product = product_dense(problem, extent, extent, depth);
+    product.triangle = KILN_TRIANGLE_LOWER;
+    return product;
+}
+
+/* One that is not timed is as good as others like it, and never better than one that is. */
+static double time_of(const struct winner *winner, const struct kiln_recipe *recipe,
+        const struct kiln_product *product, const struct device_facts *facts)
+{
+    if (!kiln_guard_takes(&recipe->guard, product))
+        return HUGE_VAL;
+    struct kiln_recipe timed = *recipe;
+    timed.time = &winner->time;
+    return winner->is_timed
+            ? 1 + (double) kiln_time_predict(&timed, product, (uint32_t) facts->value[FACT_UNITS])
+            : 1e18;
+}
+
+static bool find_candidates(const struct winners *winners, const struct precision *precision,
+        unsigned kind, struct candidates *candidates, char error[FAMILY_ERROR_BYTES])
+{
+    candidates->num = 0;
+    for (unsigned i = 0; i < winners->num_recipes; i++) {
+        const struct winner *winner = &winners->recipes[i];
+        struct problem problem = problem_of_pair(precision, 1);
+        struct kiln_recipe recipe;
+        const char *reason;
+        problem.triangle = true;
+        if (winner->precision != precision || form_is(winner) ||
+            (winner->kinds && !(winner->kinds & kind)) ||
+            !config_legal(&winner->config, &problem, &winners->facts, &reason))
+            continue;
+        if (!assemble_traits(&winner->config, &problem, &winners->facts, &recipe, error))
+            return false;
+        for (unsigned s = 0; s < NUM_SHAPES; s++) {
+            const struct kiln_product product = shape(&problem, s);
+            candidates->time[candidates->num][s] =
+                    time_of(winner, &recipe, &product, &winners->facts);
+        }
+        candidates->takes_all[candidates->num] = kiln_recipe_takes_all(&recipe) && !winner->kinds;
+        candidates->index[candidates->num++] = i;
+    }
+    return true;
+}
+
+/* What remains to be lost with a candidate more: a sum of logarithms. */
+static double loss_with(const struct candidates *candidates, unsigned one,
+        const double best[NUM_SHAPES])
+{
+    double loss = 0;
+    for (unsigned s = 0; s < NUM_SHAPES; s++)
+        loss += log(fmin(fmin(candidates->time[one][s], best[s]), 1e30));
+    return loss;
+}
+
+static void add_triangle(struct winners *winners, const struct candidates *candidates,
+        unsigned one)
+{
+    struct winner winner = winners->recipes[candidates->index[one]];
+    winner.triangle = true;
+    bool is_there = false;
+    for (unsigned i = 0; i < winners->num_recipes; i++) {
+        const struct winner *other = &winners->recipes[i];
+        is_there = is_there || (other->triangle && other->precision == winner.precision &&
+                                other->kinds == winner.kinds &&
+                                config_equal(&other->config, &winner.config));
+    }
+    if (!is_there)
+        add(winners, &winner);
+}
+
+/* Greedily, each time the one that leaves least to be lost; while it gains three hundredths. If none
+ * of these takes every shape on every device, one that does. */
+static void add_triangles(struct winners *winners, const struct candidates *candidates, int most)
+{
+    double best[NUM_SHAPES], last = HUGE_VAL;
+    bool takes_all = false;
+    for (unsigned s = 0; s < NUM_SHAPES; s++)
+        best[s] = HUGE_VAL;
+    for (int i = 0; i < most && candidates->num; i++) {
+        unsigned least = 0;
+        for (unsigned c = 1; c < candidates->num; c++)
+            if (loss_with(candidates, c, best) < loss_with(candidates, least, best))
+                least = c;
+        const double loss = loss_with(candidates, least, best);
+        if (last - loss < NUM_SHAPES * 0.03)
+            break;
+        last = loss;
+        takes_all = takes_all || candidates->takes_all[least];
+        add_triangle(winners, candidates, least);
+        for (unsigned s = 0; s < NUM_SHAPES; s++)
+            best[s] = fmin(best[s], candidates->time[least][s]);
+    }
+    for (unsigned c = 0; c < candidates->num && !takes_all; c++) {
+        takes_all = candidates->takes_all[c];
+        if (takes_all)
+            add_triangle(winners, candidates, c);
+    }
+}
+
+/* Those for CPUs, then those for others; where none says what it is for, they are the same. */
+static bool add_triangles_of(struct winners *winners, const struct precision *precision,
+        char error[FAMILY_ERROR_BYTES])
+{
+    static struct candidates candidates;
+    bool has_kinds = false;
+    for (unsigned i = 0; i < winners->num_recipes; i++)
+        has_kinds = has_kinds || (winners->recipes[i].precision == precision &&
+                                  winners->recipes[i].kinds);
+    for (unsigned kind = KILN_KIND_CPU; kind <= KILN_KIND_OTHER; kind++) {
+        if (!find_candidates(winners, precision, kind, &candidates, error))
+            return false;
+        add_triangles(winners, &candidates, has_kinds ? MOST_OF_KIND : MOST_TRIANGLES);
+        if (!has_kinds)
+            break;
+    }
+    return true;
+}
+
+bool forms_add(struct winners *winners, char error[FAMILY_ERROR_BYTES])
+{
+    drop_forms(winners);
+    for (size_t p = 0; p < num_precisions; p++)
+        if (!kiln_precision_is_complex(precisions[p].id) &&
+            !add_triangles_of(winners, &precisions[p], error))
+            return false;
+    return add_presets(winners, error) && winners_rehash(winners, error);
+}

@@ -1,0 +1,438 @@
+#pragma OPENCL EXTENSION cl_khr_fp64 : enable
+// Elements of double are computed with as double. A product and a sum are fused where the device
+// does that in one step: FP_CONTRACT, on by default, allows it.
+static double load(__global const double *p)
+{
+    return *p;
+}
+
+static void store(double x, __global double *p)
+{
+    *p = x;
+}
+
+// The first column of a row that is stored, and the one behind the last.
+static long2 stored_columns(long row, long N, int triangle)
+{
+    return (long2) (triangle < 0 ? row * -triangle : 0,
+            triangle > 0 ? min(N, (row + 1) * triangle) : N);
+}
+
+// C = alpha x + beta C for one element; beta == 0 does not read C.
+static void put(double x, double alpha, double beta, __global double *p)
+{
+    store(beta == 0 ? alpha * x : alpha * x + beta * load(p), p);
+}
+
+// NVIDIA's instructions, as the PTX ISA names them. An address in local memory is its 32 bits.
+static uint local_address(__local const void *p)
+{
+    return (uint) (ulong) p;
+}
+
+// Divisions of 64 bits take long.
+static ulong divide(ulong x, ulong y)
+{
+    return (x | y) >> 32 ? x / y : (uint) x / (uint) y;
+}
+
+// Begins to copy 16 bytes into local memory: the first `bytes` of them, and zeros.
+static void copy_16(uint to, __global const double *from, uint bytes)
+{
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::
+            "r"(to), "l"((ulong) from), "r"(bytes) : "memory");
+}
+
+// What this work-item has begun to copy since it last committed is one step's.
+static void commit_copies(void)
+{
+    asm volatile("cp.async.commit_group;" ::: "memory");
+}
+
+// Waits for what this work-item has copied, but for the last 1 steps.
+static void wait_for_copies(void)
+{
+    asm volatile("cp.async.wait_group 1;" ::: "memory");
+}
+
+// Where the x-th 16 bytes of a line are, in boxes whose lines have 2, 4 or 8 times 16
+// bytes; boxes side by side have 16 lines.
+static uint swizzled(uint line, uint x, uint part)
+{
+    return (x / part * part * 16 + line * part + (x % part ^ line % 8 / (8 / part))) * 16;
+}
+
+// Begins to copy 64 lines of 16 elements, of which this work-item copies 2
+// at a time in every 16th line. There are `lines` and `cols` of the matrix left; what lies
+// beyond is 0.
+static void copy_a(uint to, __global const double *from, long ld, uint lines, int cols, uint item)
+{
+    const uint first = item / 8, col = item % 8 * 2;
+    from += first * ld;
+#pragma unroll
+    for (uint line = first; line < first + 64; line += 16, from += 16 * ld) {
+        {
+            const uint x = col;
+            const uint bytes = line < lines ? clamp(cols - (int) x, 0, 2) * 8 : 0;
+            const uint where = swizzled(line, x / 2, 8) + x % 2 * 8;
+            copy_16(to + where, from + x, bytes);
+        }
+    }
+}
+
+// Begins to copy 64 lines of 16 elements, of which this work-item copies 2
+// at a time in every 16th line. There are `lines` and `cols` of the matrix left; what lies
+// beyond is 0.
+static void copy_b(uint to, __global const double *from, long ld, uint lines, int cols, uint item)
+{
+    const uint first = item / 8, col = item % 8 * 2;
+    from += first * ld;
+#pragma unroll
+    for (uint line = first; line < first + 64; line += 16, from += 16 * ld) {
+        {
+            const uint x = col;
+            const uint bytes = line < lines ? clamp(cols - (int) x, 0, 2) * 8 : 0;
+            const uint where = swizzled(line, x / 2, 8) + x % 2 * 8;
+            copy_16(to + where, from + x, bytes);
+        }
+    }
+}
+
+// c += a b for blocks of 16 x 8, 16 x 8 and 8 x 8, spread over a warp as the PTX ISA says.
+static void multiply_blocks(double c[4], const double a[4], const double b[2])
+{
+#pragma unroll
+    for (int i = 0; i < 4; i++)
+        asm volatile("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 "
+                "{%0, %1}, {%2}, {%3}, {%0, %1};" :
+                "+d"(c[i % 2 * 2]), "+d"(c[i % 2 * 2 + 1]) : "d"(a[i]), "d"(b[i / 2]));
+}
+
+// Of a row of tiles those of which something is stored: the first, and the one behind the last.
+static uint2 stored_tiles(uint tile_m, uint tiles_n, int triangle)
+{
+    return (uint2) (triangle < 0 ? tile_m * 64 * -triangle / 64 : 0,
+            triangle > 0 ? min(((tile_m + 1) * 64 * triangle + 63) / 64, tiles_n)
+            : tiles_n);
+}
+
+static uint count_tiles(uint tiles_m, uint tiles_n, int triangle)
+{
+    uint count = 0;
+    for (uint m = 0; m < tiles_m; m++) {
+        const uint2 stored = stored_tiles(m, tiles_n, triangle);
+        count += stored.y - stored.x;
+    }
+    return count;
+}
+
+// What put does, in a row of C, where there is such a column.
+static void put_column(double x, __global double *out, long col, long2 stored, double alpha,
+        double beta)
+{
+    if (col >= stored.x && col < stored.y)
+        store(beta == 0 ? alpha * x : alpha * x + beta * load(out + col), out + col);
+}
+
+// put for two columns side by side; `whole` says that they are at a multiple of their size.
+static void put_pair(double x, double y, __global double *out, long col, long2 stored, double alpha,
+        double beta, bool whole)
+{
+    put_column(x, out, col, stored, alpha, beta);
+    put_column(y, out, col + 1, stored, alpha, beta);
+}
+
+// Where an element of a tile of C is in local memory: the pieces of 16 bytes of a row are in an
+// order of its own, so that work-items side by side meet different banks.
+static uint c_place(uint row, uint col)
+{
+    return row * 64 + (col / 2 ^ (row + row / 4) % 8) * 2
+            + col % 2;
+}
+// C = alpha op(A) op(B) + beta C; C is M x N, row-major.
+// A is stored M x K.
+// B is stored N x K.
+// For NVIDIA's compute capability 8.0 and later.
+// A work-group computes 64 x 64 of C, a warp 32 x 32 of it. Tiles of A and B, 16
+// deep, are copied into local memory asynchronously, 2 ahead of those that are multiplied.
+// As many work-groups as run at once take tiles in turn. Of the tiles that do not make a whole
+// turn, the steps are shared out evenly (stream-K, Osama et al. 2023); what a work-group has of
+// such a tile is kept, to be added up later.
+__kernel __attribute__((reqd_work_group_size(128, 1, 1)))
+void kiln_dgemmt_async_stream_nt_bm64_bn64_wm32_wn32_depth128_st3_ku2_group8_bytes16_copy0(long M,
+        long N, long K,
+        __global const double *restrict A, long a_offset, long lda,
+        __global const double *restrict B, long b_offset, long ldb,
+        __global double *work, long parts_at, double alpha, double beta,
+        __global double *restrict C, long c_offset, long ldc, int triangle)
+{
+    __local uchar both_tiles[49152] __attribute__((aligned(1024)));
+    __local uchar *a_tiles = both_tiles, *b_tiles = both_tiles + 24576;
+    const uint a_at = local_address(a_tiles), b_at = local_address(b_tiles);
+    const uint item = get_local_id(0), warp = item / 32, lane = item % 32;
+    C += c_offset;
+    // Columns are stored one by one.
+    const bool is_aligned = false;
+    A += a_offset;
+    B += b_offset;
+    __global double *parts = work + parts_at + item;
+    // The first `whole` tiles are done in turns; of the rest, which are `steps` steps each, a
+    // work-group takes `share` steps. A last turn that is three quarters full is a turn.
+    const uint groups = get_num_groups(0);
+    const uint tiles = count_tiles(((uint) M + 63) / 64, ((uint) N + 63) / 64,
+            triangle);
+    const uint in_turns = tiles / groups * groups;
+    const uint whole = tiles - in_turns < groups * 3 / 4 ? in_turns : tiles;
+    const uint steps = ((uint) K + 15) / 16;
+    const ulong all = (ulong) (tiles - whole) * steps;
+    const ulong share = (all + groups - 1) / groups;
+    const ulong begin = min(get_group_id(0) * share, all), end = min(begin + share, all);
+
+    for (ulong turn = get_group_id(0), at = begin; turn < whole || at < end; ) {
+        const bool is_whole = turn < whole;
+        const uint done = is_whole ? 0 : divide(at, steps);
+        const uint tile = is_whole ? turn : whole + done;
+        const int first = is_whole ? 0 : at - (ulong) done * steps;
+        const int num = is_whole ? steps : min((ulong) (steps - first), end - at);
+        turn += groups;
+        at += is_whole ? 0 : num;
+    // Tiles of which something is stored, row by row.
+    const uint tiles_n = ((uint) N + 63) / 64;
+    uint tile_m = 0, of_row = tile;
+    uint2 stored = stored_tiles(0, tiles_n, triangle);
+    while (of_row >= stored.y - stored.x) {
+        of_row -= stored.y - stored.x;
+        stored = stored_tiles(++tile_m, tiles_n, triangle);
+    }
+    const uint tile_n = stored.x + of_row;
+    const int first_m = tile_m * 64, first_n = tile_n * 64;
+    {
+        const uint lane_m = lane / 4, lane_k = lane % 4;
+        // Rows 0, 1, 4, 5, 2, 3, 6, 7 of A (columns of B).
+        const uint lane_r = (lane_m & 1) | (lane_m & 2) << 1 | (lane_m & 4) >> 1;
+        const uint warp_m = warp % 2 * 32, warp_n = warp / 2 * 32;
+        double c[2][4][4];
+        #pragma unroll
+        for (int i = 0; i < 2; i++)
+        #pragma unroll
+            for (int j = 0; j < 4; j++)
+        #pragma unroll
+                for (int e = 0; e < 4; e++)
+                    c[i][j][e] = 0;
+        // Eight values of k at a time. In which order is ours to choose, as long as A and B agree,
+        // and so is the order of rows and columns within a block. Column x, in 16 bytes, of row r
+        // of a tile is at x ^ r % 8. The orders here let no two work-items that read together meet
+        // in a bank (8 together read 16 bytes each, 16 read 8 bytes each), and what is read is
+        // where it is used. The tensor core's k and k + 4 are 0 3 4 7 and 1 2 5 6.
+        const uint k_0 = 2 * lane_k + lane_k % 2;
+        const uint a_first = (warp_m + lane_r) * 128;
+        const uint b_first = (warp_n + lane_r) * 128;
+        double as0[2][4], bs0[4][2];
+        // All have read what is left of the tiles before.
+        barrier(CLK_LOCAL_MEM_FENCE);
+        int stage = 0;
+        for (int t = 0; t < num + 2; t++) {
+            // The tiles of step t - 2 are there for all, and all have multiplied those of the step
+            // before, whose place is the next one to copy to.
+            if (t >= 2) {
+                wait_for_copies();
+                barrier(CLK_LOCAL_MEM_FENCE);
+            }
+            if (t < num) {
+                const int k = (first + t) * 16;
+                copy_a(a_at + stage * 8192, A + first_m * lda + k, lda, M - first_m, K - k, item);
+                copy_b(b_at + stage * 8192, B + first_n * ldb + k, ldb, N - first_n, K - k, item);
+            }
+            commit_copies();
+            if (++stage == 3)
+                stage = 0;
+            if (t < 2)
+                continue;
+            __local const uchar *a_tile = a_tiles + stage * 8192;
+            __local const uchar *b_tile = b_tiles + stage * 8192;
+            #pragma unroll
+            for (int s = 0; s < 2; s++) {
+                // Reads what is multiplied at once, the s-th of a tile, into fragments 0.
+                // Eight values of k of the tile.
+                #pragma unroll
+                for (int i = 0; i < 2; i++) {
+                    const uint at = ((4 * s + lane_k) ^ lane_r) * 16 + lane_k % 2 * 8;
+                    as0[i][0] = *(__local const double *) (a_tile + a_first + i * 2048 + at);
+                    as0[i][1] = *(__local const double *) (a_tile + a_first + i * 2048 + 1024 + at);
+                    as0[i][2] = *(__local const double *) (a_tile + a_first + i * 2048 + (at ^ 8));
+                    as0[i][3] = *(__local const double *) (a_tile + a_first + i * 2048 + 1024 + (at
+                            ^ 8));
+                }
+                #pragma unroll
+                for (int j = 0; j < 4; j++) {
+                    const uint at = ((4 * s + lane_k) ^ lane_r) * 16 + lane_k % 2 * 8;
+                    bs0[j][0] = *(__local const double *) (b_tile + b_first + j * 1024 + at);
+                    bs0[j][1] = *(__local const double *) (b_tile + b_first + j * 1024 + (at ^ 8));
+                }
+                #pragma unroll
+                for (int i = 0; i < 2; i++)
+                #pragma unroll
+                    for (int j = 0; j < 4; j++)
+                        multiply_blocks(c[i][j], as0[i], bs0[j]);
+            }
+        }
+        if (num < steps) {
+            // Not all of the tile: kept for the stage that adds up.
+            __global double *part = parts + (2 * get_group_id(0) + (first == 0)) * 4096;
+        #pragma unroll
+            for (int i = 0; i < 2; i++)
+        #pragma unroll
+                for (int j = 0; j < 4; j++)
+        #pragma unroll
+                    for (int e = 0; e < 4; e++)
+                        part[((i * 4 + j) * 4 + e) * 128] = c[i][j][e];
+            continue;
+        }
+        // Where rows of C begin anywhere, the tile is put into local memory, so that a warp
+        // stores columns side by side.
+        if (!is_aligned) {
+            __local double *c_tile = (__local double *) both_tiles;
+            // All have multiplied the last step.
+            barrier(CLK_LOCAL_MEM_FENCE);
+        #pragma unroll
+            for (int i = 0; i < 2; i++)
+        #pragma unroll
+                for (int h = 0; h < 2; h++) {
+                    const uint row = warp_m + i * 16 + h * 8 + lane_r;
+        #pragma unroll
+                    for (int j = 0; j < 4; j++) {
+                        const uint col = warp_n + j * 8 + lane_k % 2 * 4 + lane_k / 2 * 2;
+                        *(__local double2 *) (c_tile + c_place(row, col)) =
+                                (double2) (c[i][j][2 * h], c[i][j][2 * h + 1]);
+                    }
+                }
+            barrier(CLK_LOCAL_MEM_FENCE);
+            for (uint m = warp; m < 64 && first_m + m < M; m += 4) {
+                const long2 stored = stored_columns(first_m + m, N, triangle);
+                __global double *out = C + (first_m + m) * ldc;
+        #pragma unroll
+                for (uint n = lane; n < 64; n += 32)
+                    put_column(c_tile[c_place(m, n)], out, first_n + n, stored, alpha, beta);
+            }
+            continue;
+        }
+        // Rows and columns of a block are in the order in which they were read.
+        #pragma unroll
+        for (int i = 0; i < 2; i++)
+        #pragma unroll
+            for (int h = 0; h < 2; h++) {
+                const long row = first_m + warp_m + i * 16 + h * 8 + lane_r;
+                if (row >= M)
+                    break;
+                const long2 stored = stored_columns(row, N, triangle);
+                __global double *out = C + row * ldc;
+        #pragma unroll
+                for (int j = 0; j < 4; j++) {
+                    const long col = first_n + warp_n + j * 8 + lane_k % 2 * 4 + lane_k / 2 * 2;
+                    put_pair(c[i][j][2 * h], c[i][j][2 * h + 1], out, col, stored, alpha, beta,
+                            is_aligned);
+                }
+            }
+    }
+    }
+}
+// Adds up what work-groups have of a tile that none did alone, and stores it. Of 64 elements at a
+// time each of eight warps adds up every eighth part; what they have is then added in their order.
+__kernel __attribute__((reqd_work_group_size(256, 1, 1)))
+void kiln_dgemmt_async_add_nt_bm64_bn64_wm32_wn32_depth128_st3_ku2_group8_bytes16_copy0(long M,
+        long N, long K,
+        __global const double *restrict work, long parts_at, double alpha, double beta,
+        __global double *restrict C, long c_offset, long ldc, int triangle)
+{
+    __local double sums[8][64] __attribute__((aligned(16)));
+    __local uint told[6];
+    const uint adder = get_local_id(0);
+    // Work-groups share a tile. One work-item finds out which it is, and what there is of it.
+    if (adder == 0) {
+        // The first `whole` tiles are done in turns; of the rest, which are `steps` steps each, a
+        // work-group takes `share` steps. A last turn that is three quarters full is a turn.
+        const uint groups = get_num_groups(0);
+        const uint tiles = count_tiles(((uint) M + 63) / 64, ((uint) N + 63) / 64,
+                triangle);
+        const uint in_turns = tiles / groups * groups;
+        const uint whole = tiles - in_turns < groups * 3 / 4 ? in_turns : tiles;
+        const uint steps = ((uint) K + 15) / 16;
+        const ulong all = (ulong) (tiles - whole) * steps;
+        const ulong share = (all + groups - 1) / groups;
+        const uint adders = groups * get_num_groups(1);
+        const uint number = get_group_id(1) * groups + get_group_id(0);
+        const uint each = min(adders / max(tiles - whole, 1U), 64U);
+        const uint tile = whole + number / each;
+        told[0] = 1;
+        if (tile < tiles) {
+            // Tiles of which something is stored, row by row.
+            const uint tiles_n = ((uint) N + 63) / 64;
+            uint tile_m = 0, of_row = tile;
+            uint2 stored = stored_tiles(0, tiles_n, triangle);
+            while (of_row >= stored.y - stored.x) {
+                of_row -= stored.y - stored.x;
+                stored = stored_tiles(++tile_m, tiles_n, triangle);
+            }
+            const uint tile_n = stored.x + of_row;
+            const int first_m = tile_m * 64, first_n = tile_n * 64;
+            // The work-groups that have the tile's first and last step: the first has it as its
+            // last piece, the others what they have of it as their first.
+            const ulong begin = (ulong) (tile - whole) * steps;
+            const uint from = steps > 0 ? divide(begin, share) : 0;
+            told[0] = steps > 0 ? divide(begin + steps - 1, share) - from + 1 : 0;
+            told[1] = from;
+            told[2] = number % each;
+            told[3] = each;
+            told[4] = first_m;
+            told[5] = first_n;
+        }
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    const uint num = told[0];
+    if (num == 1)
+        return;
+    const int first_m = told[4], first_n = told[5];
+    __global const double *parts = work + parts_at + 2 * (ulong) told[1] * 4096;
+    C += c_offset;
+    for (uint at = told[2]; at < 64; at += told[3]) {
+        double2 sum = 0;
+        for (uint p = adder / 32; p < num; p += 144) {
+            double2 part[18];
+#pragma unroll
+            for (int u = 0; u < 18; u++) {
+                const uint q = p + u * 8, piece = q == 0 ? 1 : 2 * q;
+                part[u] = 0;
+                if (q < num)
+                    part[u] = *(__global const double2 *) (parts + piece * 4096
+                            + at * 64 + adder % 32 * 2);
+            }
+#pragma unroll
+            for (int u = 0; u < 18; u++)
+                sum += part[u];
+        }
+        *(__local double2 *) &sums[adder / 32][adder % 32 * 2] = sum;
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (adder < 64) {
+            double all = 0;
+#pragma unroll
+            for (int u = 0; u < 8; u++)
+                all += sums[u][adder];
+            // Where the element is: as the stage before has it, of which a work-item has every
+            // 128th.
+            const uint element = at * 64 + adder;
+            const uint item = element % 128, e = element / 128;
+            const uint warp = item / 32, lane = item % 32;
+            const uint lane_m = lane / 4, lane_k = lane % 4;
+            // Rows 0, 1, 4, 5, 2, 3, 6, 7 of A (columns of B).
+            const uint lane_r = (lane_m & 1) | (lane_m & 2) << 1 | (lane_m & 4) >> 1;
+            const uint warp_m = warp % 2 * 32, warp_n = warp / 2 * 32;
+            const uint in_m = e / 4 / 4 * 16, in_n = e / 4 % 4 * 8;
+            const long row = first_m + warp_m + in_m + e / 2 % 2 * 8 + lane_r;
+            const long col = first_n + warp_n + in_n + lane_k % 2 * 4 + lane_k / 2 * 2 + e % 2;
+            const long2 stored = stored_columns(row, N, triangle);
+            if (row < M)
+                put_column(all, C + row * ldc, col, stored, alpha, beta);
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
+    }
+}

@@ -1,0 +1,127 @@
+// Elements of float are computed with as float. A product and a sum are fused where the device does
+// that in one step: FP_CONTRACT, on by default, allows it.
+static float load(__global const float *p)
+{
+    return *p;
+}
+
+static void store(float x, __global float *p)
+{
+    *p = x;
+}
+
+// The first column of a row that is stored, and the one behind the last.
+static int2 stored_columns(int row, int N, int triangle)
+{
+    return (int2) (triangle < 0 ? row * -triangle : 0,
+            triangle > 0 ? min(N, (row + 1) * triangle) : N);
+}
+
+// Is nothing stored of a block of C?
+static bool is_left_out(int row, int col, int rows, int columns, int triangle)
+{
+    return triangle > 0 ? col >= (row + rows) * triangle
+            : triangle < 0 && col + columns <= row * -triangle;
+}
+
+// C = alpha x + beta C for one element; beta == 0 does not read C.
+static void put(float x, float alpha, float beta, __global float *p)
+{
+    store(beta == 0 ? alpha * x : alpha * x + beta * load(p), p);
+}
+
+// C = alpha op(A) op(B) + beta C; C is M x N, row-major.
+// A is stored M x K.
+// B is stored N x K.
+// Through local memory.
+// A work-group of 4 x 4 work-items computes 8 x 8 of C, each work-item
+// 2 x 2 of it. K advances by 4.
+__kernel __attribute__((reqd_work_group_size(4, 4, 1)))
+void kiln_sgemmt_tiled_multiply_nt_wgm4_wgn4_tm2_nv1_vec2_kt4_ku1_locala1_localb1_pad0_bufs1_ahead0_mapm0_mapn0_order0_group8_split1_guard1_index32(int M,
+        int N, int K, float alpha, float beta,
+        __global const float *restrict A, int a_offset, int lda,
+        __global const float *restrict B, int b_offset, int ldb,
+        __global float *restrict C, int c_offset, int ldc, int triangle)
+{
+    __local float a_tile[4][8];
+    __local float b_tile[4][8];
+    const int local_m = get_local_id(1), local_n = get_local_id(0);
+    const int item = local_m * 4 + local_n;
+    const int first_m = (int) get_group_id(1) * 8;
+    const int first_n = (int) get_group_id(0) * 8;
+    // Of what is not stored nothing is multiplied. No work-item leaves before the others are
+    // through: PoCL 3.1 gets barriers behind a return wrong.
+    if (is_left_out(first_m, first_n, 8, 8, triangle))
+        K = 0;
+    const int row = first_m + local_m * 2, col = first_n + local_n * 2;
+    A += a_offset;
+    B += b_offset;
+    C += c_offset;
+
+    // Accumulators are scalars by name, so that no compiler has to promote an array to registers.
+    float2 c0_0 = 0;
+    float2 c1_0 = 0;
+
+    for (int k0 = 0; k0 < K; k0 += 4) {
+        // Stage A: 4 x 8, transposed if need be.
+        {
+            const int e = item, k = e % 4, m = e / 4;
+            a_tile[k][m] = first_m + m < M && k0 + k < K
+                    ? load(A + (first_m + m) * lda + k0 + k) : 0;
+        }
+        {
+            const int e = item + 16, k = e % 4, m = e / 4;
+            a_tile[k][m] = first_m + m < M && k0 + k < K
+                    ? load(A + (first_m + m) * lda + k0 + k) : 0;
+        }
+        // Stage B: 4 x 8, transposed if need be.
+        {
+            const int e = item, k = e % 4, n = e / 4;
+            b_tile[k][n] = first_n + n < N && k0 + k < K
+                    ? load(B + (first_n + n) * ldb + k0 + k) : 0;
+        }
+        {
+            const int e = item + 16, k = e % 4, n = e / 4;
+            b_tile[k][n] = first_n + n < N && k0 + k < K
+                    ? load(B + (first_n + n) * ldb + k0 + k) : 0;
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
+
+        const int depth = min(K - k0, (int) 4);
+        int k = 0;
+        for (; k < depth; k++) {
+            {
+                const float2 b0 = vload2(0, &b_tile[k][local_n * 2]);
+                const float a0 = a_tile[k][local_m * 2];
+                c0_0 += a0 * b0;
+                const float a1 = a_tile[k][local_m * 2 + 1];
+                c1_0 += a1 * b0;
+            }
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
+    }
+
+    // Of C = alpha c + beta C for 2 x 2 of C from (row, col) on, what is in the triangle.
+    if (row < M) {
+        __global float *out = C + row * ldc + col;
+        const int2 stored = stored_columns(row, N, triangle);
+        float x[2];
+        vstore2(c0_0, 0, x);
+        for (int i = 0; i < 2; i++) {
+            const int n = i;
+            if (col + n >= stored.x && col + n < stored.y)
+                put(x[i], alpha, beta, out + n);
+        }
+    }
+    if (row + 1 < M) {
+        __global float *out = C + (row + 1) * ldc + col;
+        const int2 stored = stored_columns(row + 1, N, triangle);
+        float x[2];
+        vstore2(c1_0, 0, x);
+        for (int i = 0; i < 2; i++) {
+            const int n = i;
+            if (col + n >= stored.x && col + n < stored.y)
+                put(x[i], alpha, beta, out + n);
+        }
+    }
+}

@@ -1,0 +1,555 @@
+// Elements of float are computed with as float. A product and a sum are fused where the device does
+// that in one step: FP_CONTRACT, on by default, allows it.
+static float load(__global const float *p)
+{
+    return *p;
+}
+
+static void store(float x, __global float *p)
+{
+    *p = x;
+}
+
+// The first column of a row that is stored, and the one behind the last.
+static long2 stored_columns(long row, long N, int triangle)
+{
+    return (long2) (triangle < 0 ? row * -triangle : 0,
+            triangle > 0 ? min(N, (row + 1) * triangle) : N);
+}
+
+// C = alpha x + beta C for one element; beta == 0 does not read C.
+static void put(float x, float alpha, float beta, __global float *p)
+{
+    store(beta == 0 ? alpha * x : alpha * x + beta * load(p), p);
+}
+
+// NVIDIA's instructions, as the PTX ISA names them. An address in local memory is its 32 bits. What
+// only sm_90a has is masked as a comment; the mask is taken from the PTX that this is compiled to.
+static uint local_address(__local const void *p)
+{
+    return (uint) (ulong) p;
+}
+
+// Divisions of 64 bits take long.
+static ulong divide(ulong x, ulong y)
+{
+    return (x | y) >> 32 ? x / y : (uint) x / (uint) y;
+}
+
+// An element, and 16 bytes of them, as they are copied.
+typedef uint element_bits;
+typedef uint4 chunk;
+
+// 16 bytes from where an element is, out of the one or two aligned chunks that they lie in.
+static uint4 load_anywhere(__global const element_bits *from)
+{
+    const uint at = (ulong) from % 16;
+    __global const uint4 *chunks = (__global const uint4 *) ((ulong) from - at);
+    const uint4 low = chunks[0], high = at > 0 ? chunks[1] : (uint4) 0;
+    uint4 x = at & 8 ? (uint4) (low.zw, high.xy) : low;
+    uint2 next = at & 8 ? high.zw : high.xy;
+    x = at & 4 ? (uint4) (x.yzw, next.x) : x;
+    return x;
+}
+
+// All work-items copy a matrix so that its rows start at multiples of 16 bytes, a chunk at a time.
+// What pads the rows is undefined.
+static void copy_matrix(long rows, long cols, __global const element_bits *X, long ldx,
+        __global element_bits *out)
+{
+    const ulong each = (cols + 3) / 4;
+    for (ulong i = get_global_id(0); i < rows * each; i += get_global_size(0)) {
+        const long row = divide(i, each), col = (i - row * each) * 4, last = cols - 1 - col;
+        __global const element_bits *from = X + row * ldx + col;
+        uint4 x;
+        // Elements are copied one by one where a chunk may lie beyond the last of all.
+        if (last >= 7 || (row + 1 < rows && cols >= 8))
+            x = load_anywhere(from);
+        else
+            x = as_uint4((chunk) (from[min(0L, last)], from[min(1L, last)], from[min(2L, last)],
+                    from[min(3L, last)]));
+        ((__global uint4 *) out)[i] = x;
+    }
+}
+
+// The work-items of a warp wait for each other, and see what each has written.
+static void warp_sync(void)
+{
+    asm volatile("bar.warp.sync 0xffffffff;" ::: "memory");
+}
+
+// A barrier in local memory counts arrivals, and the bytes of copies under way.
+static void mbarrier_init(uint mbarrier, uint arrivals)
+{
+    asm volatile("mbarrier.init.shared.b64 [%0], %1;" :: "r"(mbarrier), "r"(arrivals) : "memory");
+}
+
+static void mbarrier_expect(uint mbarrier, uint bytes)
+{
+    asm volatile("mbarrier.arrive.expect_tx.shared.b64 _, [%0], %1;" ::
+            "r"(mbarrier), "r"(bytes) : "memory");
+}
+
+static void mbarrier_wait(uint mbarrier, uint phase)
+{
+    asm volatile("{ .reg .pred done;\n"
+            "again: mbarrier.try_wait.parity.shared.b64 done, [%0], %1;\n"
+            "@!done bra again; }" :: "r"(mbarrier), "r"(phase) : "memory");
+}
+
+static void mbarrier_arrive(uint mbarrier)
+{
+    asm volatile("mbarrier.arrive.shared.b64 _, [%0];" :: "r"(mbarrier) : "memory");
+}
+
+// Arrives when what this work-item has begun to copy by fetch_chunk is there; it is waited for
+// beside the arrivals that the barrier was initialised for.
+static void mbarrier_arrive_later(uint mbarrier)
+{
+    asm volatile("cp.async.mbarrier.arrive.shared.b64 [%0];" :: "r"(mbarrier) : "memory");
+}
+
+// Writes a tensor map (PTX ISA, "tensor-map"), through which tiles are fetched. The matrix has
+// `rows` x `cols` elements, its rows `ld` apart; a box is what one fetch copies. `swizzle` is 3, 2,
+// 1 or 0 for boxes whose columns are 128, 64, 32 or any number of bytes. `map` is in local memory,
+// all zero.
+static void write_map(uint map, ulong address, long rows, long cols, long ld, uint box_rows,
+        uint box_cols, uint swizzle)
+{
+    asm volatile("//@tensormap.replace.tile.global_address.shared::cta.b1024.b64 [%0], %1;" ::
+            "r"(map), "l"(address) : "memory");
+    asm volatile("//@tensormap.replace.tile.rank.shared::cta.b1024.b32 [%0], 1;" ::
+            "r"(map) : "memory");
+    asm volatile("//@tensormap.replace.tile.box_dim.shared::cta.b1024.b32 [%0], 0, %1;" ::
+            "r"(map), "r"(box_cols) : "memory");
+    asm volatile("//@tensormap.replace.tile.box_dim.shared::cta.b1024.b32 [%0], 1, %1;" ::
+            "r"(map), "r"(box_rows) : "memory");
+    asm volatile("//@tensormap.replace.tile.global_dim.shared::cta.b1024.b32 [%0], 0, %1;" ::
+            "r"(map), "r"((uint) cols) : "memory");
+    asm volatile("//@tensormap.replace.tile.global_dim.shared::cta.b1024.b32 [%0], 1, %1;" ::
+            "r"(map), "r"((uint) rows) : "memory");
+    asm volatile("//@tensormap.replace.tile.global_stride.shared::cta.b1024.b64 [%0], 0, %1;" ::
+            "r"(map), "l"(ld * 4) : "memory");
+    asm volatile("//@tensormap.replace.tile.element_stride.shared::cta.b1024.b32 [%0], 0, 1;" ::
+            "r"(map) : "memory");
+    asm volatile("//@tensormap.replace.tile.element_stride.shared::cta.b1024.b32 [%0], 1, 1;" ::
+            "r"(map) : "memory");
+    asm volatile("//@tensormap.replace.tile.elemtype.shared::cta.b1024.b32 [%0], 7;" ::
+            "r"(map) : "memory");
+    asm volatile("//@tensormap.replace.tile.interleave_layout.shared::cta.b1024.b32 [%0], 0;" ::
+            "r"(map) : "memory");
+    if (swizzle == 0)
+        asm volatile("//@tensormap.replace.tile.swizzle_mode.shared::cta.b1024.b32 [%0], 0;" ::
+                "r"(map) : "memory");
+    if (swizzle == 1)
+        asm volatile("//@tensormap.replace.tile.swizzle_mode.shared::cta.b1024.b32 [%0], 1;" ::
+                "r"(map) : "memory");
+    if (swizzle == 2)
+        asm volatile("//@tensormap.replace.tile.swizzle_mode.shared::cta.b1024.b32 [%0], 2;" ::
+                "r"(map) : "memory");
+    if (swizzle == 3)
+        asm volatile("//@tensormap.replace.tile.swizzle_mode.shared::cta.b1024.b32 [%0], 3;" ::
+                "r"(map) : "memory");
+    asm volatile("//@tensormap.replace.tile.fill_mode.shared::cta.b1024.b32 [%0], 0;" ::
+            "r"(map) : "memory");
+}
+
+// What work-groups have written of a tensor map is seen by the fetches that follow.
+static void acquire_map(ulong map)
+{
+    asm volatile("fence.proxy.tensormap::generic.acquire.gpu [%0], 128;" :: "l"(map) : "memory");
+}
+
+// Copies 16 bytes at (row, col) of a matrix into local memory; what lies outside the matrix is 0.
+static void fetch_chunk(uint to, __global const float *X, long rows, long cols, long ld, long row,
+        long col)
+{
+    const uint bytes = row < rows ? clamp((cols - col) * 4, 0L, 16L) : 0;
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::
+            "r"(to), "l"((ulong) (X + row * ld + col)), "r"(bytes) : "memory");
+}
+
+// Copies the box at (x, y) of a tensor map into local memory; what lies outside the matrix is 0.
+static void fetch_box(uint to, ulong map, int x, int y, uint mbarrier)
+{
+    asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes "
+            "[%0], [%1, {%2, %3}], [%4];" ::
+            "r"(to), "l"(map), "r"(x), "r"(y), "r"(mbarrier) : "memory");
+}
+
+// Where the copy engine puts the x-th 16 bytes of a line, in boxes whose lines have 2, 4 or 8 times
+// 16 bytes; boxes side by side have 32 lines.
+static uint swizzled(uint line, uint x, uint part)
+{
+    return (x / part * part * 32 + line * part + (x % part ^ line % 8 / (8 / part))) * 16;
+}
+
+// Transposes 32 or 64 rows of 32 values of k, of which the copy engine puts four at q ^ r % 8 of
+// row r, into 32 lines of a value of k each, in which four rows are at r / 4 ^ k / 4 % 8: either
+// way no two work-items that read or write together meet in a bank.
+static void transpose_block(__local uchar *tile, uint rows, uint i)
+{
+    const uint q = i % 8, g = i / 8;
+    __local const uchar *from = tile + g * 512;
+    __local uchar *to = tile + q * 16 * rows + (g ^ q) * 16;
+    const bool has_block = g < rows / 4;
+    float4 x[4];
+    if (has_block)
+#pragma unroll
+        for (int r = 0; r < 4; r++)
+            x[r] = *(__local const float4 *) (from + r * 128 + (q ^ (g % 2 * 4 + r)) * 16);
+    warp_sync();
+    asm volatile("bar.sync 1, 128;" ::: "memory");
+    if (has_block) {
+        *(__local float4 *) to = (float4) (x[0].s0, x[1].s0, x[2].s0, x[3].s0);
+        *(__local float4 *) (to + 4 * rows) = (float4) (x[0].s1, x[1].s1, x[2].s1, x[3].s1);
+        *(__local float4 *) (to + 8 * rows) = (float4) (x[0].s2, x[1].s2, x[2].s2, x[3].s2);
+        *(__local float4 *) (to + 12 * rows) = (float4) (x[0].s3, x[1].s3, x[2].s3, x[3].s3);
+    }
+}
+
+// Of a row of tiles those of which something is stored: the first, and the one behind the last.
+static uint2 stored_tiles(uint tile_m, uint tiles_n, int triangle)
+{
+    return (uint2) (triangle < 0 ? tile_m * 64 * -triangle / 128 : 0,
+            triangle > 0 ? min(((tile_m + 1) * 64 * triangle + 127) / 128, tiles_n)
+            : tiles_n);
+}
+
+static uint count_tiles(uint tiles_m, uint tiles_n, int triangle)
+{
+    uint count = 0;
+    for (uint m = 0; m < tiles_m; m++) {
+        const uint2 stored = stored_tiles(m, tiles_n, triangle);
+        count += stored.y - stored.x;
+    }
+    return count;
+}
+
+// What put does, in a row of C, where there is such a column.
+static void put_column(float x, __global float *out, long col, long2 stored, float alpha,
+        float beta)
+{
+    if (col >= stored.x && col < stored.y)
+        store(beta == 0 ? alpha * x : alpha * x + beta * load(out + col), out + col);
+}
+
+static uint exchange(uint x, uint distance)
+{
+    uint other;
+    asm volatile("shfl.sync.bfly.b32 %0, %1, %2, 31, 0xffffffff;" :
+            "=r"(other) : "r"(x), "r"(distance));
+    return other;
+}
+
+// x[i] of work-item j of four becomes x[j] of work-item i.
+static void transpose_quad(uint x[4], uint item)
+{
+#pragma unroll
+    for (int i = 0; i < 4; i += 2) {
+        const uint other = exchange(item & 1 ? x[i] : x[i + 1], 1);
+        x[i] = item & 1 ? other : x[i];
+        x[i + 1] = item & 1 ? x[i + 1] : other;
+    }
+#pragma unroll
+    for (int i = 0; i < 2; i++) {
+        const uint other = exchange(item & 2 ? x[i] : x[i + 2], 2);
+        x[i] = item & 2 ? other : x[i];
+        x[i + 2] = item & 2 ? x[i + 2] : other;
+    }
+}
+
+// put for four columns side by side, at an address that is a multiple of their size.
+static void put_four(float4 x, __global float *out, float alpha, float beta)
+{
+    x *= alpha;
+    if (beta != 0)
+        x += beta * *(__global float4 *) out;
+    *(__global float4 *) out = x;
+}
+__kernel __attribute__((reqd_work_group_size(256, 1, 1)))
+void kiln_sgemmt_tma_copy_nt(long a_rows, long a_cols,
+        __global const element_bits *restrict A, long a_offset, long lda,
+        __global uchar *restrict a_work, long a_at, long b_rows, long b_cols,
+        __global const element_bits *restrict B, long b_offset, long ldb,
+        __global uchar *restrict b_work, long b_at)
+{
+    copy_matrix(a_rows, a_cols, A + a_offset, lda, (__global element_bits *) a_work + a_at);
+    copy_matrix(b_rows, b_cols, B + b_offset, ldb, (__global element_bits *) b_work + b_at);
+}
+__kernel __attribute__((reqd_work_group_size(256, 1, 1)))
+void kiln_sgemmt_tma_copya_n(long rows, long cols,
+        __global const element_bits *restrict X, long x_offset, long ldx,
+        __global uchar *restrict work, long at)
+{
+    copy_matrix(rows, cols, X + x_offset, ldx, (__global element_bits *) work + at);
+}
+__kernel __attribute__((reqd_work_group_size(256, 1, 1)))
+void kiln_sgemmt_tma_copyb_t(long rows, long cols,
+        __global const element_bits *restrict X, long x_offset, long ldx,
+        __global uchar *restrict work, long at)
+{
+    copy_matrix(rows, cols, X + x_offset, ldx, (__global element_bits *) work + at);
+}
+// C = alpha op(A) op(B) + beta C; C is M x N, row-major.
+// A is stored M x K.
+// B is stored N x K.
+// For NVIDIA's compute capability 9.0.
+// A work-group computes 64 x 128 of C. Tiles of A and B, 32 deep, are fetched into local
+// memory by the copy engine, up to 6 at a time; a tile's `full` barrier says that it is there.
+// The first 2 are copied by all who multiply, while the tensor maps are made.
+// One work-item fetches; a warp computes 64 x 16 of C, and says by the `empty` barrier
+// when it has read a tile.
+// Tiles whose k lie side by side are transposed by four warps of their own; the `transposed`
+// barrier says that they were.
+__kernel __attribute__((reqd_work_group_size(384, 1, 1)))
+void kiln_sgemmt_tma_multiply_nt_bm64_bn128_wm64_wn16_depth128_st6_early2_ku4_group8_edges0(long M,
+        long N, long K,
+        __global const float *restrict A, long a_offset, long lda,
+        __global const float *restrict B, long b_offset, long ldb,
+        __global uchar *work, long maps_at, long parts_at, float alpha, float beta,
+        __global float *restrict C, long c_offset, long ldc, int triangle)
+{
+    __local uchar a_tiles[49152] __attribute__((aligned(1024)));
+    __local uchar b_tiles[98304] __attribute__((aligned(1024)));
+    __local ulong full[6];
+    __local ulong empty[6];
+    __local ulong transposed[6];
+    const uint item = get_local_id(0);
+    const uint fulls = local_address(full);
+    const uint a_at = local_address(a_tiles), b_at = local_address(b_tiles);
+    const uint empties = local_address(empty);
+    const uint transposeds = local_address(transposed);
+    {
+        const uint tiles = count_tiles(((uint) M + 63) / 64, ((uint) N + 127) / 128,
+                triangle);
+        if (get_group_id(1) * get_num_groups(0) + get_group_id(0) >= tiles)
+            return;
+    }
+    C += c_offset;
+    // Columns are stored one by one.
+    const bool is_aligned = false;
+
+    // Of lines along k no more are fetched than C needs where it is smaller than a tile.
+    const int box_m = min(((int) M + 7) & -8, 64);
+    const int box_n = min(((int) N + 7) & -8, 128);
+    const ulong a_map = (ulong) (work + maps_at * 256), b_map = a_map + 128;
+    __local uint maps[64] __attribute__((aligned(128)));
+    if (item == 0) {
+        for (int s = 0; s < 6; s++) {
+            mbarrier_init(fulls + 8 * s, 1);
+            mbarrier_init(empties + 8 * s, 8);
+            mbarrier_init(transposeds + 8 * s, 4);
+        }
+        asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+
+    if (item >= 256) {
+        asm volatile("//@setmaxnreg.dec.sync.aligned.u32 56;" ::: "memory");
+        // One warp writes the map of A, the next that of B, to where all work-groups write the
+        // same.
+        if (item < 320) {
+            const uint which = (item - 256) / 32, lane = item % 32;
+            __local uint *map = maps + which * 32;
+            map[lane] = 0;
+            warp_sync();
+            if (item == 256)
+                write_map(local_address(map), (ulong) (A + a_offset), M, K, lda, box_m, 32,
+                        3);
+            if (item == 288)
+                write_map(local_address(map), (ulong) (B + b_offset), N, K, ldb, box_n, 32,
+                        3);
+            warp_sync();
+            asm volatile("tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu"
+                    ".sync.aligned [%0], [%1], 128;" ::
+                    "l"(a_map + which * 128), "r"(local_address(map)) : "memory");
+            asm volatile("bar.sync 3, 64;" ::: "memory");
+        }
+        int early = 2;
+        if (item == 256) {
+            acquire_map(a_map);
+            acquire_map(b_map);
+        }
+        warp_sync();
+        uint s = 0, phase = 1, transpose_phase = 0;
+        const uint tile = get_group_id(1) * get_num_groups(0) + get_group_id(0);
+        const int first = 0, num = (K + 31) / 32;
+        // Tiles of which something is stored, row by row.
+        const uint tiles_n = ((uint) N + 127) / 128;
+        uint tile_m = 0, of_row = tile;
+        uint2 stored = stored_tiles(0, tiles_n, triangle);
+        while (of_row >= stored.y - stored.x) {
+            of_row -= stored.y - stored.x;
+            stored = stored_tiles(++tile_m, tiles_n, triangle);
+        }
+        const uint tile_n = stored.x + of_row;
+        const int first_m = tile_m * 64, first_n = tile_n * 128;
+        // A tile is transposed when the next one has been asked for.
+        for (int t = 0; t <= num; t++) {
+            const uint p = s == 0 ? 5 : s - 1;
+            if (item == 256 && t >= early && t < num) {
+                mbarrier_wait(empties + 8 * s, phase);
+                // Fetches step t into place s.
+                {
+                    const uint mbarrier = fulls + 8 * s;
+                    const int k = (first + t) * 32;
+                    mbarrier_expect(mbarrier, (box_m + box_n) * 128);
+                    fetch_box(a_at + s * 8192, a_map, k, first_m, mbarrier);
+                    fetch_box(b_at + s * 16384, b_map, k, first_n, mbarrier);
+                }
+            }
+            if (t > 0) {
+                // Transposes the tiles of place p, as soon as they are there, and says so. Of up to
+                // 64 rows (columns) at a time each work-item has 4, with 4 values of k.
+                mbarrier_wait(fulls + 8 * p, transpose_phase);
+                #pragma unroll 1
+                for (int x = 0; x < 1; x++)
+                    transpose_block(a_tiles + p * 8192 + x * 8192, 64, item - 256);
+                #pragma unroll 1
+                for (int x = 0; x < 2; x++)
+                    transpose_block(b_tiles + p * 16384 + x * 8192, 64, item - 256);
+                warp_sync();
+                if (item % 32 == 0)
+                    mbarrier_arrive(transposeds + 8 * p);
+                transpose_phase ^= p == 5;
+            }
+            if (t < num && ++s == 6) {
+                s = 0;
+                phase ^= 1;
+            }
+        }
+        return;
+    }
+    {
+        // Who multiplies fetches the first tiles, while the tensor maps are made.
+        const uint tile = get_group_id(1) * get_num_groups(0) + get_group_id(0);
+        const int first = 0, num = (K + 31) / 32;
+        // Tiles of which something is stored, row by row.
+        const uint tiles_n = ((uint) N + 127) / 128;
+        uint tile_m = 0, of_row = tile;
+        uint2 stored = stored_tiles(0, tiles_n, triangle);
+        while (of_row >= stored.y - stored.x) {
+            of_row -= stored.y - stored.x;
+            stored = stored_tiles(++tile_m, tiles_n, triangle);
+        }
+        const uint tile_n = stored.x + of_row;
+        const int first_m = tile_m * 64, first_n = tile_n * 128;
+            const int early = min(num, 2);
+            for (int s = 0; s < early; s++) {
+                const int k = (first + s) * 32;
+                for (uint i = item; i < 512; i += 256) {
+                    const uint line = i / 8, x = i % 8;
+                    const uint to = swizzled(line, x, 8);
+                    fetch_chunk(a_at + s * 8192 + to, A + a_offset, M, K, lda, first_m + line,
+                            k + x * 4);
+                }
+                for (uint i = item; i < 1024; i += 256) {
+                    const uint line = i / 8, x = i % 8;
+                    const uint to = swizzled(line, x, 8);
+                    fetch_chunk(b_at + s * 16384 + to, B + b_offset, N, K, ldb, first_n + line,
+                            k + x * 4);
+                }
+                mbarrier_arrive_later(fulls + 8 * s);
+            }
+            asm volatile("bar.sync 2, 256;" ::: "memory");
+            for (int s = 0; item == 0 && s < early; s++)
+                mbarrier_arrive(fulls + 8 * s);
+    }
+    asm volatile("//@setmaxnreg.inc.sync.aligned.u32 224;" ::: "memory");
+    uint stage = 0, phase = 0;
+    const uint warp = item / 32, lane = item % 32;
+    const uint tile = get_group_id(1) * get_num_groups(0) + get_group_id(0);
+    const int first = 0, num = (K + 31) / 32;
+    // Tiles of which something is stored, row by row.
+    const uint tiles_n = ((uint) N + 127) / 128;
+    uint tile_m = 0, of_row = tile;
+    uint2 stored = stored_tiles(0, tiles_n, triangle);
+    while (of_row >= stored.y - stored.x) {
+        of_row -= stored.y - stored.x;
+        stored = stored_tiles(++tile_m, tiles_n, triangle);
+    }
+    const uint tile_n = stored.x + of_row;
+    const int first_m = tile_m * 64, first_n = tile_n * 128;
+    {
+        const uint lane_m = lane / 4, lane_n = lane % 4;
+        const uint warp_m = warp % 1 * 64, warp_n = warp * 16;
+        // Where a work-item's first rows (columns) are in the parts of a tile, of 64 (64) by 32
+        // values of k.
+        const uint a_chunk = warp_m / 64 * 8192 + (warp_m % 64 / 4 + lane_m) * 16;
+        const uint b_chunk = warp_n / 64 * 8192 + (warp_n % 64 / 4 + lane_n) * 16;
+        float c[8][4];
+        #pragma unroll
+        for (int m = 0; m < 8; m++)
+        #pragma unroll
+            for (int n = 0; n < 4; n++)
+                c[m][n] = 0;
+        for (int now = 0; now < num; now++) {
+            mbarrier_wait(transposeds + 8 * stage, phase);
+            // Hands back the place of the step before, which is not done sooner: what is read from
+            // local memory has surely arrived only when it has been multiplied.
+            warp_sync();
+            if (now > 0 && lane == 0)
+                mbarrier_arrive(empties + 8 * (stage == 0 ? 5 : stage - 1));
+            __local const uchar *a_tile = a_tiles + stage * 8192;
+            __local const uchar *b_tile = b_tiles + stage * 16384;
+            // For one value of k after the other, of rows and columns four side by side at a time.
+            #pragma unroll 4
+            for (int q = 0; q < 8; q++) {
+                const uint a_from = a_chunk ^ q * 16;
+                const uint b_from = b_chunk ^ q * 16;
+            #pragma unroll
+                for (int k = 4 * q; k < 4 * q + 4; k++) {
+                    float as[8], bs[4];
+            #pragma unroll
+                    for (int m = 0; m < 8; m += 4) {
+                        const float4 x = *(__local const float4 *) (a_tile + k * 256 + a_from
+                                + m / 8 * 8192 + m % 8 * 32);
+                        as[m] = x.s0, as[m + 1] = x.s1, as[m + 2] = x.s2, as[m + 3] = x.s3;
+                    }
+            #pragma unroll
+                    for (int n = 0; n < 4; n += 4) {
+                        const float4 x = *(__local const float4 *) (b_tile + k * 256
+                                + (b_from ^ n % 8 * 16) + n / 8 * 128);
+                        bs[n] = x.s0, bs[n + 1] = x.s1, bs[n + 2] = x.s2, bs[n + 3] = x.s3;
+                    }
+            #pragma unroll
+                    for (int n = 0; n < 4; n++)
+            #pragma unroll
+                        for (int m = 0; m < 8; m++)
+                            c[m][n] += as[m] * bs[n];
+                }
+            }
+            if (++stage == 6) {
+                stage = 0;
+                phase ^= 1;
+            }
+        }
+        #pragma unroll
+        for (int m = 0; m < 8; m++) {
+            const long row = first_m + warp_m + m / 4 * 32 + lane_m * 4 + m % 4;
+            const long2 stored = stored_columns(row, N, triangle);
+            __global float *out = C + row * ldc;
+        #pragma unroll
+            for (int n = 0; n < 4; n += 4) {
+                const long block = first_n + warp_n + n * 4;
+                if (is_aligned && block + 15 < N) {
+                    if (row < M)
+                        put_four((float4) (c[m][n], c[m][n + 1], c[m][n + 2], c[m][n + 3]),
+                                out + block + lane_n * 4, alpha, beta);
+                    continue;
+                }
+                // Where rows of C begin anywhere: four work-items side by side store four columns
+                // at once.
+                uint x[4] = { as_uint(c[m][n]), as_uint(c[m][n + 1]), as_uint(c[m][n + 2]),
+                        as_uint(c[m][n + 3]) };
+                transpose_quad(x, lane);
+                if (row < M)
+        #pragma unroll
+                    for (int i = 0; i < 4; i++)
+                        put_column(as_float(x[i]), out, block + i * 4 + lane_n, stored, alpha,
+                                beta);
+            }
+        }
+    }
+}
