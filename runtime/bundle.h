@@ -15,7 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { KILN_BUNDLE_FORMAT = 14 };
+enum { KILN_BUNDLE_FORMAT = 15 };
 
 enum {
     KILN_MAX_STAGES = 8,
@@ -146,7 +146,8 @@ struct kiln_pool {
     uint32_t text_bytes, num_lines, num_pairs, num_symbols;
     const char *text;                  /* its last byte is NUL */
     const uint32_t *lines;             /* where each begins in the text. A NUL ends it, and stands
-                                          for a newline */
+                                          for a newline; a first byte below ' ', for so many
+                                          spaces */
     const struct kiln_pair *pairs;
     const uint16_t *symbols;           /* of the programs */
 };

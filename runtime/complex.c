@@ -8,8 +8,8 @@
  */
 #include "internal.h"
 
-/* The region of rotated B, which is the last, and the stages behind those that prepare, counted from
- * the end. */
+/* The region of rotated B, which is the last, and the stages behind those that prepare, counted
+ * from the end. */
 enum { ROTATED = 2 };
 enum { DIAGONAL = 1, SCALE = 2 };
 

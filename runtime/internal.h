@@ -32,7 +32,8 @@
 
 /* As kiln_gemm_enqueue, through the same code, but hands out the event of each stage that was
  * enqueued, in order; the caller releases them. The queue should have profiling enabled. On failure
- * *num_events is 0. KILN_INVALID_ARGUMENT: a batch of more than one, or a complex precision. */
+ * *num_events is 0. KILN_INVALID_ARGUMENT: a batch of more than one, a complex precision, or
+ * an operand of which one triangle is stored. */
 enum kiln_status kiln_gemm_enqueue_profiled(struct kiln_context *context,
         const struct kiln_gemm *gemm, cl_command_queue queue,
         cl_event stage_events[KILN_MAX_STAGES], unsigned *num_events);

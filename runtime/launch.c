@@ -184,7 +184,8 @@ static enum kiln_status launch_first_that_works(struct launch *launch,
         }
         bool is_too_small = status == KILN_WORKSPACE_TOO_SMALL ||
                             status == KILN_PACK_BUFFER_TOO_SMALL;
-        bool go_on = is_about_recipe(status) || (is_too_small && first != KILN_SUCCESS);
+        bool go_on = is_about_recipe(status) ||
+                     (is_too_small && (first != KILN_SUCCESS || launch->shares_room));
         bool is_spoilt = launch->touched && problem->beta != 0;
         first = first == KILN_SUCCESS ? status : first;
         if (!go_on || is_spoilt) {
@@ -219,19 +220,25 @@ static enum kiln_status launch_problem(struct launch *launch, const struct kiln_
 }
 
 /* The workspace of a call whose operands are mirrored into it, and its bytes from the offset on. It
- * does for the recipe that serves the rest, as kiln_gemm_workspace_bytes tells. */
+ * does for the recipe that serves the rest, as kiln_gemm_workspace_bytes tells; where the context
+ * has no such room, for recipes that need none. */
 static enum kiln_status claim_mirrors(struct launch *launch, const struct kiln_problem *problem,
         const struct kiln_mirroring *mirroring, cl_mem *workspace, size_t *bytes)
 {
     struct kiln_plan plan = {.recipe = NULL};
     enum kiln_status status = kiln_workspace_needed(launch->context, problem,
             &plan.workspace_bytes);
-    if (status == KILN_SUCCESS && plan.workspace_bytes < mirroring->bytes) {
-        status = KILN_SIZE_OVERFLOW;
-    }
-    *bytes = plan.workspace_bytes;
     launch->problem = problem;
-    return status == KILN_SUCCESS ? kiln_claim_workspace(launch, &plan, workspace) : status;
+    if (status == KILN_SUCCESS) {
+        status = kiln_claim_workspace(launch, &plan, workspace);
+    }
+    if (status != KILN_SUCCESS && problem->workspace == NULL && is_about_recipe(status) &&
+        plan.workspace_bytes > mirroring->bytes) {
+        plan.workspace_bytes = mirroring->bytes;
+        status = kiln_claim_workspace(launch, &plan, workspace);
+    }
+    *bytes = problem->workspace != NULL ? problem->workspace_bytes : plan.workspace_bytes;
+    return status;
 }
 
 /* Operands of which one triangle is stored are mirrored, and then it is a call as any other, with
@@ -258,6 +265,7 @@ static enum kiln_status launch_mirrored(struct launch *launch, const struct kiln
         status = launch_problem(launch, &mirroring.mirror[i]);
     }
     launch->goes_on = false;
+    launch->shares_room = true;
     if (status == KILN_SUCCESS) {
         status = launch_problem(launch, &mirroring.rest);
     }

@@ -27,6 +27,18 @@ static enum kiln_status check_target(const struct kiln_context *context, struct 
     return facts.owner == context->context ? KILN_SUCCESS : KILN_PACK_CONTEXT_MISMATCH;
 }
 
+/* An operand of which one triangle is stored is whole when the call reads it. */
+static bool take_whole(struct kiln_problem *problem)
+{
+    struct kiln_mirroring mirroring;
+    if (!kiln_mirroring_make(problem, &mirroring)) {
+        return false;
+    }
+    problem->product = mirroring.rest.product;
+    problem->triangle_a = problem->triangle_b = KILN_TRIANGLE_NONE;
+    return true;
+}
+
 /* The call whose operand is packed, as far as it matters: alpha is not 0, and it needs no
  * workspace. `prepared` becomes the operand's canonical code; 0 when there is nothing to pack.
  * Without a target nobody asks where to. */
@@ -53,6 +65,9 @@ static enum kiln_status make_problem(const struct kiln_context *context,
     }
     if (!kiln_reads_operands(&problem->product)) {
         return KILN_SUCCESS;
+    }
+    if (!take_whole(problem)) {
+        return KILN_SIZE_OVERFLOW;
     }
     *prepared = is_a == (gemm.layout != KILN_COL_MAJOR) ? KILN_PREPARED_A : KILN_PREPARED_B;
     if (target != NULL) {

@@ -70,7 +70,8 @@ struct kiln_product {
     unsigned precision;                /* enum kiln_precision */
     size_t element_bytes;
     unsigned routine;                  /* enum kiln_routine */
-    int triangle;                      /* enum kiln_triangle: what of C is stored; to mirror, of A */
+    int triangle;                      /* enum kiln_triangle: what of C is stored; of A where that
+                                          is mirrored */
     unsigned transa, transb;           /* 0 or 1 */
     unsigned conja, conjb;             /* 1: and conjugated, of complex elements */
     size_t m, n, k;

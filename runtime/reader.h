@@ -27,7 +27,17 @@ static inline struct kiln_reader kiln_reader_begin(const struct kiln_pool *pool,
     return reader;
 }
 
-/* The next line without its newline. NULL at the end, or where pairs lie too deep in pairs. */
+/* How many spaces a line begins with, as its first byte says; behind that is what follows. */
+static inline size_t kiln_line_indent(const char **line)
+{
+    const unsigned char first = (unsigned char)**line;
+    const bool is_count = first > 0 && first < ' ';
+    *line += is_count;
+    return is_count ? first : 0;
+}
+
+/* The next line without its newline, as the pool has it. NULL at the end, or where pairs lie too
+ * deep in pairs. */
 static inline const char *kiln_reader_line(struct kiln_reader *reader)
 {
     if (reader->num_waiting == 0 && reader->next == reader->end) {
@@ -57,9 +67,11 @@ static inline uint64_t kiln_pool_hash(const struct kiln_pool *pool,
     const char *line;
     *bytes = 0;
     while (*bytes <= program->text_bytes && (line = kiln_reader_line(&reader)) != NULL) {
-        size_t length = strlen(line);
+        static const char spaces[] = "                               ";
+        size_t indent = kiln_line_indent(&line), length = strlen(line);
+        hash = kiln_hash(hash, spaces, indent);
         hash = kiln_hash(kiln_hash(hash, line, length), "\n", 1);
-        *bytes += length + 1;
+        *bytes += indent + length + 1;
     }
     return hash;
 }
@@ -79,10 +91,11 @@ static inline void kiln_pool_copy(const struct kiln_pool *pool,
 {
     struct kiln_reader reader = kiln_reader_begin(pool, program);
     for (const char *line; (line = kiln_reader_line(&reader)) != NULL;) {
-        size_t length = strlen(line);
-        memcpy(text, line, length);
-        text[length] = '\n';
-        text += length + 1;
+        size_t indent = kiln_line_indent(&line), length = strlen(line);
+        memset(text, ' ', indent);
+        memcpy(text + indent, line, length);
+        text[indent + length] = '\n';
+        text += indent + length + 1;
     }
     *text = '\0';
 }

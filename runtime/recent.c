@@ -9,7 +9,7 @@
 
 /* Where the last part of a key has what is no extent. */
 enum { SHIFT_TRANSA = 8, SHIFT_TRANSB = 9, SHIFT_RAGGED = 10, SHIFT_ALIGNED = 13,
-       SHIFT_MEETING = 15, SHIFT_TRIANGLE = 17, SHIFT_ROUTINE = 18, SHIFT_LINK = 19 };
+       SHIFT_MEETING = 15, SHIFT_TRIANGLE = 17, SHIFT_ROUTINE = 20, SHIFT_LINK = 21 };
 
 struct kiln_recent_key kiln_recent_key(unsigned link, const struct kiln_product *product)
 {
@@ -19,7 +19,7 @@ struct kiln_recent_key kiln_recent_key(unsigned link, const struct kiln_product 
                   product->transb << SHIFT_TRANSB |
                   kiln_time_ragged(product) << SHIFT_RAGGED | aligned << SHIFT_ALIGNED |
                   kiln_time_meeting(product) << SHIFT_MEETING |
-                  (product->triangle != KILN_TRIANGLE_NONE) << SHIFT_TRIANGLE |
+                  (unsigned)(product->triangle + 2) << SHIFT_TRIANGLE |
                   product->routine << SHIFT_ROUTINE | link << SHIFT_LINK;
     return (struct kiln_recent_key){{product->m, product->n, product->k, kind}};
 }

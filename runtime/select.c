@@ -267,19 +267,25 @@ static bool takes(const struct kiln_stage *stage, unsigned code)
     return memchr(stage->args, code, stage->num_args) != NULL;
 }
 
-/* One of a triangle knows of it wherever C is written; one that mirrors is a single stage, without
+/* One of triangles knows of them wherever C is written; one that mirrors is a single stage, without
  * a workspace. */
 static bool triangles_are_sound(const struct kiln_recipe *recipe)
 {
-    bool any = false;
+    const struct kiln_stage *first = &recipe->stages[0];
+    bool any = false, all = true;
     for (unsigned i = 0; i < recipe->num_stages; i++) {
-        any = any || takes(&recipe->stages[i], KILN_ARG_TRIANGLE);
+        const bool is_told = takes(&recipe->stages[i], KILN_ARG_TRIANGLE);
+        any = any || is_told;
+        all = all && (is_told || !takes(&recipe->stages[i], KILN_ARG_C));
     }
+    const bool is_mirror = recipe->num_stages == 1 && recipe->num_regions == 0 &&
+                           recipe->transa == 0 && recipe->transb == 0 && any &&
+                           takes(first, KILN_ARG_A) && takes(first, KILN_ARG_C);
     return recipe->triangles <= KILN_TRIANGLES_ALSO &&
-           (recipe->triangles != KILN_TRIANGLES_NEVER) == any && recipe->routine <= KILN_ROUTINE_MIRROR &&
-           (recipe->routine != KILN_ROUTINE_MIRROR ||
-            (any && recipe->num_stages == 1 && recipe->num_regions == 0 && recipe->transa == 0 &&
-             recipe->transb == 0));
+           (recipe->triangles != KILN_TRIANGLES_NEVER) == any &&
+           (recipe->triangles != KILN_TRIANGLES_ALWAYS || all) &&
+           (recipe->routine == KILN_ROUTINE_MULTIPLY ||
+            (recipe->routine == KILN_ROUTINE_MIRROR && is_mirror));
 }
 
 static bool precision_is_known(unsigned precision)

@@ -1,7 +1,7 @@
 /* triangle.c: operands of which one triangle is stored.
  *
- * A symmetric or Hermitian operand becomes a whole matrix at the start of the workspace, by a recipe
- * that mirrors (KILN_ROUTINE_MIRROR). What is left is a problem as any other, complex ones
+ * A symmetric or Hermitian operand becomes a whole matrix at the start of the workspace, by a
+ * recipe that mirrors (KILN_ROUTINE_MIRROR). What is left is a problem as any other, complex ones
  * included, whose workspace is what lies behind. Such matrices of a batch lie one behind the other.
  */
 #include "internal.h"

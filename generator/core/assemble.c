@@ -6,7 +6,6 @@
 #include "text.h"
 #include "tidy.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -136,22 +135,13 @@ static bool prepared_code(const char *name, uint8_t *code)
 void assemble_entry_name(const struct config *config, const struct problem *problem,
         const struct family_stage *stage, char name[ENTRY_NAME_BYTES])
 {
-    int at = snprintf(name, ENTRY_NAME_BYTES, "kiln_%cgemm%s_%s_%s", problem->precision->letter,
-            problem->triangle ? "t" : "", config->family->name, stage->name);
+    const int at = snprintf(name, ENTRY_NAME_BYTES, "kiln_%cgemm%s_%s_%s",
+            problem->precision->letter, problem->triangle ? "t" : "", config->family->name,
+            stage->name);
     const bool a = has_word(stage->transposes, "A"), b = has_word(stage->transposes, "B");
     if (a || b)
-        at += snprintf(name + at, (size_t) (ENTRY_NAME_BYTES - at), "_%s%s",
+        snprintf(name + at, (size_t) (ENTRY_NAME_BYTES - at), "_%s%s",
                 a ? problem->transa ? "t" : "n" : "", b ? problem->transb ? "t" : "n" : "");
-    for (unsigned i = 0; i < config->family->num_params && at < ENTRY_NAME_BYTES; i++) {
-        const struct family_param *param = &config->family->params[i];
-        if ((stage->keys && !has_word(stage->keys, param->name)) ||
-            (param->late && config->value[i] == param->default_value))
-            continue;
-        at += snprintf(name + at, (size_t) (ENTRY_NAME_BYTES - at), "_%s%ld", param->name,
-                config->value[i]);
-    }
-    for (char *p = name; *p; p++)
-        *p = (char) tolower((unsigned char) *p);
 }
 
 /* With a kernel's head, templates may include it. */

@@ -246,8 +246,9 @@ static void emit_recipes(const struct kiln_bundle *bundle, const unsigned *place
         text_add(text, ",\n      %u, %u, %u, %u, %u, %u, { %u, %u, %u, %u, %u, %u, { %u, %u, %u }, "
                 "{ %u, %u, %u } },\n      { %u, %u, %u }, { %u, %u, %u }, %u, %u, %u, %u, ",
                 p->precision, p->transa, p->transb, p->routine, p->triangles, p->index_bits, g->m,
-                g->n, g->k, g->a, g->b, g->c, g->most[0], g->most[1], g->most[2], g->rest[0], g->rest[1], g->rest[2],
-                p->tile[0], p->tile[1], p->tile[2], p->reach[0], p->reach[1], p->reach[2],
+                g->n, g->k, g->a, g->b, g->c, g->most[0], g->most[1], g->most[2], g->rest[0],
+                g->rest[1], g->rest[2], p->tile[0], p->tile[1], p->tile[2], p->reach[0],
+                p->reach[1], p->reach[2],
                 p->split, p->unit_turns, p->shares, p->as_is);
         if (p->time)
             text_add(text, "&times[%u], ", time_number(times, p->time));

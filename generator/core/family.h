@@ -18,19 +18,16 @@ enum {
     FAMILY_MAX_VALUES = 16,
     FAMILY_ERROR_BYTES = 256,
     CONFIG_TEXT_BYTES = 256,
-    ENTRY_NAME_BYTES = 192
+    ENTRY_NAME_BYTES = 64
 };
 
 /* In rows of tables every field has a machine word, so that none can hide in padding (hash.c). */
 struct family_param {
-    const char *name;                  /* upper case; lower case in kernel names */
+    const char *name;                  /* upper case */
     const char *values;                /* "1 2 4 8", at most FAMILY_MAX_VALUES */
     long default_value;                /* renders what was rendered before the row was added */
     const char *meaning;
     const char *origin;                /* who introduced it, with that work's symbol */
-    long late;                         /* 1: added after bundles had been tuned: kernels' names say
-                                          nothing of its default, so that the texts that were timed
-                                          stay what they were */
     long sibling;                      /* 1: says less of how fast a tile is than of which shapes it
                                           is for; the tuner tries other values of it */
 };
@@ -49,7 +46,6 @@ struct family_stage {
     const char *when;                  /* expression; NULL: always */
     const char *template;              /* file: "fused/fused.cl.in" */
     const char *bind;                  /* "NAME = EXPR; ..." for this stage's text; or NULL */
-    const char *keys;                  /* parameters its text depends on, in its name; NULL: all */
     const char *transposes;            /* operands whose transposition changes its text: "A B" */
     const char *dims;                  /* extents along axis 0, 1, 2: "N M" */
     const char *tiles, *locals;        /* expressions, as many as dims: "BLKN; BLKM" */
@@ -93,7 +89,7 @@ struct family {
     long literature;                   /* 1: for the record: a default search leaves it out */
     long triangles;                    /* 1: it can store a triangle of C: texts have TRIANGLE, and
                                           the name STORED for what tells columns of a row of C */
-    long routine;                      /* enum kiln_routine; what does not multiply is not searched */
+    long routine;                      /* enum kiln_routine; what multiplies is searched */
     const char *serves;                /* expression: which precisions it is for; NULL: HALF,
                                           SINGLE and DOUBLE */
     const struct family_param *params;

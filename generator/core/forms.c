@@ -7,9 +7,17 @@
 #include <math.h>
 #include <string.h>
 
-/* Recipes for triangles: so many of a precision, and of a bundle for several kinds of devices for each
- * kind. */
-enum { MOST_TRIANGLES = 4, MOST_OF_KIND = 2, NUM_SHAPES = 2 * 8 * 4 };
+/* Recipes for triangles: so many of a precision. */
+enum { MOST_TRIANGLES = 4, NUM_SHAPES = 2 * 8 * 4 };
+
+/* Of a bundle for several kinds of devices, so many for each of these kinds. */
+static const struct kind {
+    unsigned kind, vector_floats;
+    int most;
+} kinds[] = {
+    { KILN_KIND_CPU, 16, 2 }, { KILN_KIND_CPU, 8, 1 }, { KILN_KIND_CPU, 4, 1 },
+    { KILN_KIND_OTHER, 1, 2 },
+};
 
 bool form_is(const struct winner *winner)
 {
@@ -102,7 +110,7 @@ static double time_of(const struct winner *winner, const struct kiln_recipe *rec
 }
 
 static bool find_candidates(const struct winners *winners, const struct precision *precision,
-        unsigned kind, struct candidates *candidates, char error[FAMILY_ERROR_BYTES])
+        const struct kind *kind, struct candidates *candidates, char error[FAMILY_ERROR_BYTES])
 {
     candidates->num = 0;
     for (unsigned i = 0; i < winners->num_recipes; i++) {
@@ -112,7 +120,8 @@ static bool find_candidates(const struct winners *winners, const struct precisio
         const char *reason;
         problem.triangle = true;
         if (winner->precision != precision || form_is(winner) ||
-            (winner->kinds && !(winner->kinds & kind)) ||
+            (winner->kinds && !(winner->kinds & kind->kind)) ||
+            winner->vector_floats > kind->vector_floats ||
             !config_legal(&winner->config, &problem, &winners->facts, &reason))
             continue;
         if (!assemble_traits(&winner->config, &problem, &winners->facts, &recipe, error))
@@ -154,8 +163,8 @@ static void add_triangle(struct winners *winners, const struct candidates *candi
         add(winners, &winner);
 }
 
-/* Greedily, each time the one that leaves least to be lost; while it gains three hundredths. If none
- * of these takes every shape on every device, one that does. */
+/* Greedily, each time the one that leaves least to be lost, while it gains three hundredths. If
+ * none of these takes every shape on every device, those that do. */
 static void add_triangles(struct winners *winners, const struct candidates *candidates, int most)
 {
     double best[NUM_SHAPES], last = HUGE_VAL;
@@ -176,14 +185,12 @@ static void add_triangles(struct winners *winners, const struct candidates *cand
         for (unsigned s = 0; s < NUM_SHAPES; s++)
             best[s] = fmin(best[s], candidates->time[least][s]);
     }
-    for (unsigned c = 0; c < candidates->num && !takes_all; c++) {
-        takes_all = candidates->takes_all[c];
-        if (takes_all)
+    for (unsigned c = 0; c < candidates->num && !takes_all; c++)
+        if (candidates->takes_all[c])
             add_triangle(winners, candidates, c);
-    }
 }
 
-/* Those for CPUs, then those for others; where none says what it is for, they are the same. */
+/* Where no recipe says which devices it is for, they are for the one. */
 static bool add_triangles_of(struct winners *winners, const struct precision *precision,
         char error[FAMILY_ERROR_BYTES])
 {
@@ -192,14 +199,15 @@ static bool add_triangles_of(struct winners *winners, const struct precision *pr
     for (unsigned i = 0; i < winners->num_recipes; i++)
         has_kinds = has_kinds || (winners->recipes[i].precision == precision &&
                                   winners->recipes[i].kinds);
-    for (unsigned kind = KILN_KIND_CPU; kind <= KILN_KIND_OTHER; kind++) {
-        if (!find_candidates(winners, precision, kind, &candidates, error))
-            return false;
-        add_triangles(winners, &candidates, has_kinds ? MOST_OF_KIND : MOST_TRIANGLES);
-        if (!has_kinds)
-            break;
+    const struct kind any = { KILN_KIND_BOTH, UINT8_MAX, MOST_TRIANGLES };
+    const struct kind *const list = has_kinds ? kinds : &any;
+    bool ok = true;
+    for (size_t i = 0; i < (has_kinds ? sizeof kinds / sizeof kinds[0] : 1) && ok; i++) {
+        ok = find_candidates(winners, precision, &list[i], &candidates, error);
+        if (ok)
+            add_triangles(winners, &candidates, list[i].most);
     }
-    return true;
+    return ok;
 }
 
 bool forms_add(struct winners *winners, char error[FAMILY_ERROR_BYTES])

@@ -23,11 +23,11 @@ static uint64_t hash_double(uint64_t hash, double value)
 
 /* ---- Tables: all fields of a row ---- */
 
-#define PARAM_FIELDS(F) F(name) F(values) F(default_value) F(meaning) F(origin) F(late) F(sibling)
+#define PARAM_FIELDS(F) F(name) F(values) F(default_value) F(meaning) F(origin) F(sibling)
 #define RULE_FIELDS(F) F(expr) F(reason)
 #define VALUE_FIELDS(F) F(name) F(expr)
 #define STAGE_FIELDS(F) \
-    F(name) F(when) F(template) F(bind) F(keys) F(transposes) F(dims) F(tiles) F(locals) \
+    F(name) F(when) F(template) F(bind) F(transposes) F(dims) F(tiles) F(locals) \
     F(local_bytes) F(args) F(prepares) F(adds)
 #define REGION_FIELDS(F) F(when) F(dims) F(rounds) F(element_bytes) F(holds) F(more)
 #define PRESET_FIELDS(F) \
@@ -35,7 +35,8 @@ static uint64_t hash_double(uint64_t hash, double value)
     F(figure.extent) F(figure.gflops)
 #define THREE(F, field) F(field[0]) F(field[1]) F(field[2])
 #define FAMILY_FIELDS(F) \
-    F(name) F(meaning) F(literature) F(triangles) F(routine) F(serves) F(prelude) THREE(F, guard) THREE(F, align) \
+    F(name) F(meaning) F(literature) F(triangles) F(routine) F(serves) F(prelude) \
+    THREE(F, guard) THREE(F, align) \
     THREE(F, most) THREE(F, rest) THREE(F, tile) THREE(F, edges) F(unit_turns) F(shares) \
     F(as_is[0]) F(as_is[1]) F(block[0]) F(block[1]) F(split) F(capability) F(ptx) F(rank)
 #define TABLE_FIELDS(F) F(params) F(rules) F(values) F(stages) F(regions) F(presets)

@@ -81,9 +81,27 @@ static bool append_line(struct pool *pool, const char *line, size_t len)
     return true;
 }
 
+/* Puts how many spaces a line begins with into one byte (bundle.h). False when the line is too
+ * long, or begins with such a byte. */
+static bool encode_line(char encoded[POOL_MAX_LINE], const char **line, size_t *len)
+{
+    const size_t most = ' ' - 1, spaces = strspn(*line, " ");
+    const size_t indent = spaces < most ? spaces : most;
+    if (*len > POOL_MAX_LINE || (*len && (unsigned char) **line < ' '))
+        return false;
+    if (indent < 2 || indent > *len)
+        return true;
+    encoded[0] = (char) indent;
+    memcpy(encoded + 1, *line + indent, *len - indent);
+    *line = encoded;
+    *len -= indent - 1;
+    return true;
+}
+
 static bool add_line(struct pool *pool, const char *line, size_t len)
 {
-    if (len > POOL_MAX_LINE || !grow_slots(pool))
+    char encoded[POOL_MAX_LINE];
+    if (!encode_line(encoded, &line, &len) || !grow_slots(pool))
         return false;
     uint32_t *slot = slot_of(pool, line, len);
     if (!*slot) {

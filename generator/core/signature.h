@@ -21,8 +21,8 @@ struct signature {
     } args[KILN_MAX_ARGS];
 };
 
-/* False when a code is unknown, a declaration is empty, or there are too many. is_whole: all of C is
- * stored, so that TRIANGLE is left out. */
+/* False when a code is unknown, a declaration is empty, or there are too many. is_whole: all of C
+ * is stored, so that TRIANGLE is left out. */
 bool signature_parse(const char *args, bool is_whole, struct signature *signature);
 
 /* Adds what stands before a kernel's body, as a template: its work-group, by a list of at most

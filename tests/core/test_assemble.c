@@ -57,8 +57,6 @@ struct parsed {
     const struct precision *precision;
     const struct family *family;
     char stage[32], transposes[3];
-    bool has[FAMILY_MAX_PARAMS];
-    long value[FAMILY_MAX_PARAMS];
 };
 
 /* The next part of a name up to an underscore or its end. */
@@ -72,25 +70,7 @@ static bool next_part(const char **at, char part[32])
     return true;
 }
 
-static bool parse_param(const char *part, struct parsed *parsed)
-{
-    const size_t len = strcspn(part, "0123456789");
-    char *end;
-    for (unsigned i = 0; i < parsed->family->num_params; i++) {
-        const char *name = parsed->family->params[i].name;
-        size_t same = 0;
-        while (same < len && name[same] && tolower((unsigned char) name[same]) == part[same])
-            same++;
-        if (same != len || name[same] || parsed->has[i])
-            continue;
-        parsed->has[i] = true;
-        parsed->value[i] = strtol(part + len, &end, 10);
-        return part[len] && !*end;
-    }
-    return false;
-}
-
-/* kiln_Pgemm_FAMILY_STAGE[_TRANSPOSES][_paramVALUE]... */
+/* kiln_Pgemm_FAMILY_STAGE[_TRANSPOSES] */
 static bool parse_name(const char *name, struct parsed *parsed)
 {
     char part[32];
@@ -109,10 +89,7 @@ static bool parse_name(const char *name, struct parsed *parsed)
         next_part(&name, part);
         strcpy(parsed->transposes, part);
     }
-    while (*name)
-        if (!next_part(&name, part) || !parse_param(part, parsed))
-            return false;
-    return true;
+    return !*name;
 }
 
 static void check_name(const struct assembly *assembly, const struct config *config,
@@ -128,10 +105,6 @@ static void check_name(const struct assembly *assembly, const struct config *con
             fail_msg("cannot parse '%s'", entry);
         assert_ptr_equal(parsed.precision, problem->precision);
         assert_ptr_equal(parsed.family, config->family);
-        for (unsigned i = 0; i < config->family->num_params; i++)
-            if (parsed.has[i] && parsed.value[i] != config->value[i])
-                fail_msg("'%s': %s is %ld", entry, config->family->params[i].name,
-                        config->value[i]);
         for (unsigned i = 0; i < config->family->num_stages; i++) {
             const struct family_stage *stage = &config->family->stages[i];
             char name[ENTRY_NAME_BYTES];
@@ -146,12 +119,6 @@ static void check_name(const struct assembly *assembly, const struct config *con
             };
             has_stage = has_stage || (!strcmp(parsed.stage, stage->name) &&
                                       !strcmp(parsed.transposes, expected));
-            for (unsigned p = 0; p < config->family->num_params; p++) {
-                const struct family_param *param = &config->family->params[p];
-                const bool is_said = !param->late || config->value[p] != param->default_value;
-                if (!stage->keys && parsed.has[p] != is_said)
-                    fail_msg("'%s': %s", entry, param->name);
-            }
         }
         assert_true(has_stage);
     }

@@ -45,6 +45,26 @@ static void a_text_is_read_as_it_was_added(void **state)
     pool_free(&pool);
 }
 
+/* However many spaces a line begins with, and however many there are of them alone. */
+static void indentation_takes_a_byte(void **state)
+{
+    (void) state;
+    for (int spaces = 0; spaces < 100; spaces++) {
+        struct kiln_program program = { 0 };
+        struct pool pool = { .num_slots = 0 };
+        char text[512];
+        snprintf(text, sizeof text, "%*sx\n%*s\n%*s y\n", spaces, "", spaces, "", spaces, "");
+        assert_true(pool_add(&pool, text, &program));
+        check_text(&pool.data, &program, text);
+        assert_true(pool.data.text_bytes <= 3 * (3 + (spaces < 32 ? 1 : (unsigned) spaces - 30)));
+        pool_free(&pool);
+    }
+    struct kiln_program program = { 0 };
+    struct pool pool = { .num_slots = 0 };
+    assert_false(pool_add(&pool, "\tx\n", &program));
+    pool_free(&pool);
+}
+
 static void a_newline_ends_a_text(void **state)
 {
     struct kiln_program program = { 0 };
@@ -296,6 +316,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_text_is_read_as_it_was_added),
+        cmocka_unit_test(indentation_takes_a_byte),
         cmocka_unit_test(a_newline_ends_a_text),
         cmocka_unit_test(lines_lie_within_rows),
         cmocka_unit_test(a_line_may_be_too_long),

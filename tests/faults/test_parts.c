@@ -1,7 +1,7 @@
 /* test_parts.c: complex products in which one call to OpenCL or to the allocator fails, each in its
- * turn. Such a product is done by two recipes that share a workspace, or by three where one triangle
- * of A is stored. What succeeds in spite of the failure must be right, and what does not must leave
- * C alone, unless beta is no real number. All is given back in the end.
+ * turn. Such a product is done by two recipes that share a workspace, or by three where one
+ * triangle of A is stored. What succeeds in spite of the failure must be right, and what does not
+ * must leave C alone, unless beta is no real number. All is given back in the end.
  */
 #include "setup.h"
 #include "wrap.h"

@@ -50,8 +50,7 @@ static void update(float x, float beta, __global float *C, int left)
 }
 
 __kernel __attribute__((reqd_work_group_size(4, 4, 1)))
-void kiln_sgemm_blocked_multiply_nt_lm4_ln4_tm2_tn1_va1_vb1_vec1_kt4_ku1_copya2_copyb1_rega0_regb0_ahead0_flipa1_flipb0_order12_map1_bufs1_prea0_shuf0_xm0_guard1_index32(int M,
-        int N, int K, float alpha, float beta,
+void kiln_sgemm_blocked_multiply_nt(int M, int N, int K, float alpha, float beta,
         __global const float *restrict A, int a_offset, int lda,
         __global const float *restrict B, int b_offset, int ldb,
         __global float *restrict C, int c_offset, int ldc)

@@ -49,8 +49,7 @@ static void update(float4 x, float beta, __global half *C, int left)
 }
 
 __kernel __attribute__((reqd_work_group_size(4, 4, 1)))
-void kiln_hgemm_blocked_multiply_tn_lm4_ln4_tm2_tn4_va2_vb4_vec4_kt4_ku2_copya0_copyb1_rega1_regb1_ahead0_flipa0_flipb0_order201_map0_bufs1_prea0_shuf0_xm0_guard1_index32(int M,
-        int N, int K, float alpha, float beta,
+void kiln_hgemm_blocked_multiply_tn(int M, int N, int K, float alpha, float beta,
         __global const half *restrict A, int a_offset, int lda,
         __global const half *restrict B, int b_offset, int ldb,
         __global half *restrict C, int c_offset, int ldc)

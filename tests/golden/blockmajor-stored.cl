@@ -41,8 +41,7 @@ static void update(float2 x, float beta, __global float *C)
 }
 
 __kernel __attribute__((reqd_work_group_size(16, 1, 1)))
-void kiln_sgemm_blockmajor_multiply_nt_blkm8_blkn8_kt4_tm2_tn2_ku2_vec2_locala1_localb0_imagea0_imageb0_layout0_flip0_pad0_index32(int M,
-        int N, int K, float alpha, float beta,
+void kiln_sgemm_blockmajor_multiply_nt(int M, int N, int K, float alpha, float beta,
         __global const float *restrict A, int a_offset, int lda,
         __global const float *restrict B, int b_offset, int ldb,
         __global float *restrict C, int c_offset, int ldc)

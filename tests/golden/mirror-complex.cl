@@ -14,7 +14,7 @@ static void store(double2 x, __global double *X, long at)
 // A is symmetric, or Hermitian (conj_a), and M x M. Of it one triangle is read: the lower one, or
 // the upper one where triangle < 0. C becomes the whole matrix.
 __kernel __attribute__((reqd_work_group_size(8, 2, 1)))
-void kiln_zgemm_mirror_mirror_tile8_rows2(long M,
+void kiln_zgemm_mirror_mirror(long M,
         __global const double *restrict A, long a_offset, long lda, int conj_a, int triangle,
         __global double *restrict C, long c_offset, long ldc)
 {

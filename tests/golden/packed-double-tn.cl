@@ -40,7 +40,7 @@ static void put_vector(double2 x, double alpha, double beta, __global double *p)
 // computed from them is not stored. One work-item packs 256 values of k of one panel.
 // The source holds the lines of one k side by side: K x lines.
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
-void kiln_dgemm_packed_packa_t_tm2_vec2(long lines, long K,
+void kiln_dgemm_packed_packa_t(long lines, long K,
         __global const double *restrict X, long x_offset, long ldx,
         __global double *restrict packed, long at)
 {
@@ -63,7 +63,7 @@ void kiln_dgemm_packed_packa_t_tm2_vec2(long lines, long K,
 // computed from them is not stored. One work-item packs 256 values of k of one panel.
 // The source holds the lines of one k side by side: K x lines.
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
-void kiln_dgemm_packed_packb_n_nv1_vec2(long lines, long K,
+void kiln_dgemm_packed_packb_n(long lines, long K,
         __global const double *restrict X, long x_offset, long ldx,
         __global double *restrict packed, long at)
 {
@@ -87,8 +87,7 @@ void kiln_dgemm_packed_packb_n_nv1_vec2(long lines, long K,
 // Packed B is panel after panel, each K x 2. A work-group is one work-item; it computes up to
 // 2 x 2 blocks of 2 x 2, each block held in registers.
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
-void kiln_dgemm_packed_multiply_tm2_nv1_vec2_mp2_np2_kc0_ku1_packa1(long M, long N, long K,
-        double alpha, double beta,
+void kiln_dgemm_packed_multiply(long M, long N, long K, double alpha, double beta,
         __global const double *restrict packed_a, long a_at,
         __global const double *restrict packed_b, long b_at,
         __global double *restrict C, long c_offset, long ldc)

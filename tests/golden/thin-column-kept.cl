@@ -23,8 +23,7 @@ static void put(float x, float alpha, float beta, __global half *p)
 // It brings the part of Y for 64 values of k into local memory, and goes through them.
 // 2 work-groups share K; what each has goes to the workspace.
 __kernel __attribute__((reqd_work_group_size(4, 2, 1)))
-void kiln_hgemm_thin_multiply_tn_side1_short4_vec2_rows2_nv1_litems2_kitems4_ksplit2_align0_index32_ydepth64(int L,
-        int S, int K,
+void kiln_hgemm_thin_multiply_tn(int L, int S, int K,
         __global const half *restrict X, int x_offset, int ldx,
         __global const half *restrict Y, int y_offset, int ldy,
         __global float *restrict parts, long parts_at)
@@ -125,7 +124,7 @@ void kiln_hgemm_thin_multiply_tn_side1_short4_vec2_rows2_nv1_litems2_kitems4_ksp
 }
 // C = alpha sum + beta C: adds up what 2 work-groups have of each element, in their order.
 __kernel __attribute__((reqd_work_group_size(64, 1, 1)))
-void kiln_hgemm_thin_add_side1_ksplit2_index32(int L, int S, float alpha, float beta,
+void kiln_hgemm_thin_add(int L, int S, float alpha, float beta,
         __global const float *restrict parts, long parts_at,
         __global half *restrict C, int c_offset, int ldc)
 {

@@ -33,8 +33,7 @@ static double2 load_row(__global const double *p)
 // A work-group of 1 work-items along L and 1 along K has 2 x 1 of C.
 // 4 work-groups share K; what each has goes to the workspace.
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
-void kiln_dgemm_thin_multiply_tn_side1_short1_vec2_rows2_nv1_litems1_kitems1_ksplit4_align0_index64(long L,
-        long S, long K,
+void kiln_dgemm_thin_multiply_tn(long L, long S, long K,
         __global const double *restrict X, long x_offset, long ldx,
         __global const double *restrict Y, long y_offset, long ldy,
         __global double *restrict parts, long parts_at)
@@ -83,7 +82,7 @@ void kiln_dgemm_thin_multiply_tn_side1_short1_vec2_rows2_nv1_litems1_kitems1_ksp
 }
 // C = alpha sum + beta C: adds up what 4 work-groups have of each element, in their order.
 __kernel __attribute__((reqd_work_group_size(64, 1, 1)))
-void kiln_dgemm_thin_add_side1_ksplit4_index64(long L, long S, double alpha, double beta,
+void kiln_dgemm_thin_add(long L, long S, double alpha, double beta,
         __global const double *restrict parts, long parts_at,
         __global double *restrict C, long c_offset, long ldc)
 {

@@ -43,8 +43,7 @@ static void put_vector(double2 x, double alpha, double beta, __global double *p)
 // 2 x 2 of it. K advances by 4.
 // K is cut into 4 parts, each for work-groups of its own; another kernel adds them up.
 __kernel __attribute__((reqd_work_group_size(4, 4, 1)))
-void kiln_dgemm_tiled_multiply_tn_wgm4_wgn4_tm2_nv1_vec2_kt4_ku1_locala1_localb0_pad0_bufs1_ahead0_mapm0_mapn0_order0_group8_split4_guard1_index32(int M,
-        int N, int K,
+void kiln_dgemm_tiled_multiply_tn(int M, int N, int K,
         __global const double *restrict A, int a_offset, int lda,
         __global const double *restrict B, int b_offset, int ldb,
         __global double *restrict work, long parts_at)
@@ -116,7 +115,7 @@ void kiln_dgemm_tiled_multiply_tn_wgm4_wgn4_tm2_nv1_vec2_kt4_ku1_locala1_localb0
 // result is always bitwise the same. A part has room for whole tiles of 8 x 8.
 // Each work-item adds up 2 columns of a row.
 __kernel __attribute__((reqd_work_group_size(4, 4, 1)))
-void kiln_dgemm_tiled_add_wgm4_wgn4_tm2_nv1_vec2_split4_index32(int M, int N,
+void kiln_dgemm_tiled_add(int M, int N,
         __global const double *restrict work, long parts_at, double alpha, double beta,
         __global double *restrict C, int c_offset, int ldc)
 {

@@ -240,8 +240,7 @@ void kiln_dgemm_tma_copyb_t(long rows, long cols,
 // One work-item fetches; a warp computes 32 x 32 of C, and says by the `empty` barrier
 // when it has read a tile.
 __kernel __attribute__((reqd_work_group_size(320, 1, 1)))
-void kiln_dgemm_tma_multiply_nt_bm64_bn128_wm32_wn32_depth128_st8_early2_ku2_group8_edges0(long M,
-        long N, long K,
+void kiln_dgemm_tma_multiply_nt(long M, long N, long K,
         __global const double *restrict A, long a_offset, long lda,
         __global const double *restrict B, long b_offset, long ldb,
         __global uchar *work, long maps_at, long parts_at, double alpha, double beta,

@@ -262,8 +262,7 @@ void kiln_hgemm_tma_copyb_t(long rows, long cols,
 // One work-item fetches; a warp computes 16 x 16 of C, and says by the `empty` barrier
 // when it has read a tile.
 __kernel __attribute__((reqd_work_group_size(192, 1, 1)))
-void kiln_hgemm_tma_multiply_nt_bm16_bn64_wm16_wn16_depth128_st12_early2_ku2_group8_edges0(long M,
-        long N, long K,
+void kiln_hgemm_tma_multiply_nt(long M, long N, long K,
         __global const half *restrict A, long a_offset, long lda,
         __global const half *restrict B, long b_offset, long ldb,
         __global uchar *work, long maps_at, long parts_at, float alpha, float beta,

@@ -299,8 +299,7 @@ void kiln_hgemm_tma_copyb_n(long rows, long cols,
 // One work-item fetches; 2 warp groups multiply, 64 rows of C each, and say by the `empty`
 // barrier when they have read a tile.
 __kernel __attribute__((reqd_work_group_size(320, 1, 1)))
-void kiln_hgemm_tma_multiply_nn_bm128_bn128_wm64_wn32_depth128_st6_early2_ku2_group8_edges0(long M,
-        long N, long K,
+void kiln_hgemm_tma_multiply_nn(long M, long N, long K,
         __global const half *restrict A, long a_offset, long lda,
         __global const half *restrict B, long b_offset, long ldb,
         __global uchar *work, long maps_at, long parts_at, float alpha, float beta,

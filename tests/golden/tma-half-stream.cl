@@ -297,8 +297,7 @@ void kiln_hgemm_tma_copyb_t(long rows, long cols,
 // turn, the steps are shared out evenly (stream-K, Osama et al. 2023); what a work-group has of
 // such a tile is kept, to be added up later.
 __kernel __attribute__((reqd_work_group_size(192, 1, 1)))
-void kiln_hgemm_tma_stream_tt_bm64_bn64_wm64_wn32_depth128_st5_early2_ku2_group8_edges0(long M,
-        long N, long K,
+void kiln_hgemm_tma_stream_tt(long M, long N, long K,
         __global const half *restrict A, long a_offset, long lda,
         __global const half *restrict B, long b_offset, long ldb,
         __global uchar *work, long maps_at, long parts_at, float alpha, float beta,
@@ -555,8 +554,7 @@ void kiln_hgemm_tma_stream_tt_bm64_bn64_wm64_wn32_depth128_st5_early2_ku2_group8
 // Adds up what work-groups have of a tile that none did alone, and stores it. Of 128 elements at a
 // time each of eight warps adds up every eighth part; what they have is then added in their order.
 __kernel __attribute__((reqd_work_group_size(256, 1, 1)))
-void kiln_hgemm_tma_add_tt_bm64_bn64_wm64_wn32_depth128_st5_early2_ku2_group8_edges0(long M, long N,
-        long K,
+void kiln_hgemm_tma_add_tt(long M, long N, long K,
         __global const float *restrict work, long parts_at, float alpha, float beta,
         __global half *restrict C, long c_offset, long ldc)
 {

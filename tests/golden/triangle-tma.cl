@@ -303,8 +303,7 @@ void kiln_sgemmt_tma_copyb_t(long rows, long cols,
 // Tiles whose k lie side by side are transposed by four warps of their own; the `transposed`
 // barrier says that they were.
 __kernel __attribute__((reqd_work_group_size(384, 1, 1)))
-void kiln_sgemmt_tma_multiply_nt_bm64_bn128_wm64_wn16_depth128_st6_early2_ku4_group8_edges0(long M,
-        long N, long K,
+void kiln_sgemmt_tma_multiply_nt(long M, long N, long K,
         __global const float *restrict A, long a_offset, long lda,
         __global const float *restrict B, long b_offset, long ldb,
         __global uchar *work, long maps_at, long parts_at, float alpha, float beta,

@@ -60,7 +60,8 @@ static char *render(size_t element_bytes)
     struct text head = { NULL };
     const struct family_stage *stage = find_stage();
     struct tmpl_file *with_head = malloc((num_template_files + 1) * sizeof *with_head);
-    need(with_head && signature_head("copy", stage->locals, stage->args, true, &head), "out of memory");
+    need(with_head && signature_head("copy", stage->locals, stage->args, true, &head),
+            "out of memory");
     memcpy(with_head, template_files, num_template_files * sizeof *with_head);
     with_head[num_template_files] = (struct tmpl_file) { SIGNATURE_FILE, head.bytes };
     need(scope_set(&scope, "ELEM_BYTES", (long) element_bytes) &&

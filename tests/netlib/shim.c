@@ -167,8 +167,8 @@ void shim_upload(struct operand *operand, struct store *store, size_t offset)
     }
     operand->buffer = store->buffer;
     if (operand->bytes > 0) {
-        shim_check("clEnqueueWriteBuffer", clEnqueueWriteBuffer(shim_device.queue, store->buffer, CL_FALSE,
-                offset, operand->bytes, operand->data, 0, NULL, NULL));
+        shim_check("clEnqueueWriteBuffer", clEnqueueWriteBuffer(shim_device.queue, store->buffer,
+                CL_FALSE, offset, operand->bytes, operand->data, 0, NULL, NULL));
     }
 }
 
@@ -247,8 +247,8 @@ static int multiply(struct call *call, void *result)
     int argument = argument_number(enqueue(call));
     shim_device.calls++;
     if (argument == 0 && call->c.bytes > 0) {
-        shim_check("clEnqueueReadBuffer", clEnqueueReadBuffer(shim_device.queue, call->c.buffer, CL_TRUE,
-                OFFSET_C * element_bytes(call), call->c.bytes, result, 0, NULL, NULL));
+        shim_check("clEnqueueReadBuffer", clEnqueueReadBuffer(shim_device.queue, call->c.buffer,
+                CL_TRUE, OFFSET_C * element_bytes(call), call->c.bytes, result, 0, NULL, NULL));
     }
     shim_check("clFinish", clFinish(shim_device.queue));
     return argument;

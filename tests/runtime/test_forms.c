@@ -1,5 +1,5 @@
-/* test_forms.c: complex matrices, and those of which one triangle counts, on a real device, with the
- * library as it is shipped: both layouts, all operations, alpha and beta real or not, batches,
+/* test_forms.c: complex matrices, and those of which one triangle counts, on a real device, with
+ * the library as it is shipped: both layouts, all operations, alpha and beta real or not, batches,
  * packs, and a workspace of the caller's that has not a byte too many. Each is compared with a sum
  * in double precision.
  *

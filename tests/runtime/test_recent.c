@@ -136,7 +136,7 @@ static void another_problem_is_not_recalled(void **state)
 static void no_two_kinds_have_one_key(void **state)
 {
     static const unsigned precisions[] = {KILN_HALF, KILN_SINGLE, KILN_DOUBLE};
-    enum { NUM = 3 * 32 * KILN_MAX_LINKS };
+    enum { NUM = 3 * 32 * KILN_MAX_LINKS * 6 };
     size_t seen[NUM];
     (void)state;
     for (unsigned i = 0; i < NUM; i++) {
@@ -145,7 +145,9 @@ static void no_two_kinds_have_one_key(void **state)
         product.a.offset = i / 12 & 1;
         product.b.offset = i / 24 & 1;
         product.c.offset = i / 48 & 1;
-        seen[i] = kiln_recent_key(i / 96, &product).part[KILN_RECENT_KEYS - 1];
+        product.triangle = (int)(i / 96 / KILN_MAX_LINKS % 3) - 1;
+        product.routine = i / 96 / KILN_MAX_LINKS / 3;
+        seen[i] = kiln_recent_key(i / 96 % KILN_MAX_LINKS, &product).part[KILN_RECENT_KEYS - 1];
         for (unsigned j = 0; j < i; j++) {
             assert_true(seen[i] != seen[j]);
         }

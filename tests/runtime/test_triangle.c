@@ -6,8 +6,8 @@
 
 #include <string.h>
 
-/* The tuned bundle with a recipe that mirrors, and the small one once more, for triangles. Both have
- * the small one's kernel, which is told of the triangle in the place of beta. */
+/* The tuned bundle with a recipe that mirrors, and the small one once more, for triangles. Both
+ * have the small one's kernel, which is told of the triangle in the place of beta. */
 enum { MIRROR = NUM_TUNED, TRIANGLE, NUM_RECIPES };
 
 static struct {

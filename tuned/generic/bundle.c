@@ -9,2541 +9,2511 @@ static const struct { char text[4096]; } rows[] = { {
     "// that in one step: FP_CONTRACT, on by default, allows it.\0"
     "static float load(__global const half *p)\0"
     "{\0"
-    "    return vload_half(0, p);\0"
+    "\004return vload_half(0, p);\0"
     "}\0"
     "\0"
     "static void store(float x, __global half *p)\0"
-    "    vstore_half(x, 0, p);\0"
+    "\004vstore_half(x, 0, p);\0"
     "// C = alpha x + beta C for one element; beta == 0 does not read C.\0"
     "static void put(float x, float alpha, float beta, __global half *p)\0"
-    "    store(beta == 0 ? alpha * x : alpha * x + beta * load(p), p);\0"
+    "\004store(beta == 0 ? alpha * x : alpha * x + beta * load(p), p);\0"
     "static float16 load_vector(__global const half *p)\0"
-    "    return vload_half16(0, p);\0"
+    "\004return vload_half16(0, p);\0"
     "static void store_vector(float16 x, __global half *p)\0"
-    "    vstore_half16(x, 0, p);\0"
+    "\004vstore_half16(x, 0, p);\0"
     "// put for elements side by side.\0"
     "static void put_vector(float16 x, float alpha, float beta, __global half *p)\0"
-    "    if (beta == 0)\0"
-    "        store_vector(alpha * x, p);\0"
-    "    else\0"
-    "        store_vector(alpha * x + beta * load_vector(p), p);\0"
+    "\004if (beta == 0)\0"
+    "\010store_vector(alpha * x, p);\0"
+    "\004else\0"
+    "\010store_vector(alpha * x + beta * load_vector(p), p);\0"
     "// Packs a matrix into panels of 4: panel p holds, for every k, the lines p * 4 to\0"
     "// p * 4 + 3 side by side. Lines past the end repeat the last one; what is\0"
     "// computed from them is not stored. One work-item packs 256 values of k of one panel.\0"
     "// The source holds one line after the other: lines x K.\0"
     "__kernel __attribute__((reqd_work_group_size(1, 1, 1)))\0"
-    "void kiln_hgemm_packed_packa_n_tm4_vec16(long lines, long K,\0"
-    "        __global const half *restrict X, long x_offset, long ldx,\0"
-    "        __global float *restrict packed, long at)\0"
-    "    const long line = get_group_id(0) * 4;\0"
-    "    const long k0 = get_group_id(1) * 256, k1 = min(K, k0 + 256);\0"
-    "    __global float *restrict out = packed + at + line * K + k0 * 4;\0"
-    "    __global const half *restrict in = X + x_offset + k0;\0"
-    "    const long l0 = min(line, lines - 1) * ldx;\0"
-    "    const long l1 = min(line + 1, lines - 1) * ldx;\0"
-    "    const long l2 = min(line + 2, lines - 1) * ldx;\0"
-    "    const long l3 = min(line + 3, lines - 1) * ldx;\0"
-    "    for (long k = k0; k < k1; k++, in++, out += 4) {\0"
-    "        out[0] = load(in + l0);\0"
-    "        out[1] = load(in + l1);\0"
-    "        out[2] = load(in + l2);\0"
-    "        out[3] = load(in + l3);\0"
-    "    }\0"
+    "void kiln_hgemm_packed_packa_n(long lines, long K,\0"
+    "\010__global const half *restrict X, long x_offset, long ldx,\0"
+    "\010__global float *restrict packed, long at)\0"
+    "\004const long line = get_group_id(0) * 4;\0"
+    "\004const long k0 = get_group_id(1) * 256, k1 = min(K, k0 + 256);\0"
+    "\004__global float *restrict out = packed + at + line * K + k0 * 4;\0"
+    "\004__global const half *restrict in = X + x_offset + k0;\0"
+    "\004const long l0 = min(line, lines - 1) * ldx;\0"
+    "\004const long l1 = min(line + 1, lines - 1) * ldx;\0"
+    "\004const long l2 = min(line + 2, lines - 1) * ldx;\0"
+    "\004const long l3 = min(line + 3, lines - 1) * ldx;\0"
+    "\004for (long k = k0; k < k1; k++, in++, out += 4) {\0"
+    "\010out[0] = load(in + l0);\0"
+    "\010out[1] = load(in + l1);\0"
+    "\010out[2] = load(in + l2);\0"
+    "\010out[3] = load(in + l3);\0"
+    "\004}\0"
     "// Packs a matrix into panels of 16: panel p holds, for every k, the lines p * 16 to\0"
     "// p * 16 + 15 side by side. Lines past the end repeat the last one; what is\0"
     "// The source holds the lines of one k side by side: K x lines.\0"
-    "void kiln_hgemm_packed_packb_n_nv1_vec16(long lines, long K,\0"
-    "    const long line = get_group_id(0) * 16;\0"
-    "    __global float *restrict out = packed + at + line * K + k0 * 16;\0"
-    "    __global const half *restrict in = X + x_offset + k0 * ldx + line;\0"
-    "    if (line + 16 <= lines) {\0"
-    "        for (long k = k0; k < k1; k++, in += ldx, out += 16) {\0"
-    "            vstore16(load_vector(in), 0, out);\0"
-    "        }\0"
-    "    } else {\0"
-    "        for (long k = k0; k < k1; k++, in += ldx, out += 16)\0"
-    "            for (int i = 0; i < 16; i++)\0"
-    "                out[i] = load(in + min((long) i, lines - 1 - line));\0"
+    "void kiln_hgemm_packed_packb_n(long lines, long K,\0"
+    "\004const long line = get_group_id(0) * 16;\0"
+    "\004__global float *restrict out = packed + at + line * K + k0 * 16;\0"
+    "\004__global const half *restrict in = X + x_offset + k0 * ldx + line;\0"
+    "\004if (line + 16 <= lines) {\0"
+    "\010for (long k = k0; k < k1; k++, in += ldx, out += 16) {\0"
+    "\014vstore16(load_vector(in), 0, out);\0"
+    "\010}\0"
+    "\004} else {\0"
+    "\010for (long k = k0; k < k1; k++, in += ldx, out += 16)\0"
+    "\014for (int i = 0; i < 16; i++)\0"
+    "\020out[i] = load(in + min((long) i, lines - 1 - line));\0"
     "// C = alpha A B + beta C from packed A and packed B; C is M x N, row-major.\0"
     "//\0"
     "// Packed A is panel after panel, each K x 4: for every k, the panel's 4 rows side by side.\0"
     "// Packed B is panel after panel, each K x 16. A work-group is one work-item; it computes up to\0"
     "// 1 x 4 blocks of 4 x 16, each block held in registers.\0"
-    "void kiln_hgemm_packed_multiply_tm4_nv1_vec16_mp1_np4_kc0_ku1_packa1(long M, long N, long K,\0"
-    "        float alpha, float beta,\0"
-    "        __global const float *restrict packed_a, long a_at,\0"
-    "        __global const float *restrict packed_b, long b_at,\0"
-    "        __global half *restrict C, long c_offset, long ldc)\0"
-    "    const long first_row = get_group_id(1) * 4, end_row = min(first_row + 4, M);\0"
-    "    const long first_col = get_group_id(0) * 64, end_col = min(first_col + 64, N);\0"
-    "    C += c_offset;\0"
-    "    const long k0 = 0, depth = K;\0"
-    "    for (long col = first_col; col < end_col; col += 16)\0"
-    "    for (long row = first_row; row < end_row; row += 4) {\0"
-    "        __global const float *restrict b = packed_b + b_at + col * K + k0 * 16;\0"
-    "        __global const float *restrict a = packed_a + a_at + row * K + k0 * 4;\0"
-    "        float16 c0_0 = 0;\0"
-    "        float16 c1_0 = 0;\0"
-    "        float16 c2_0 = 0;\0"
+    "void kiln_hgemm_packed_multiply(long M, long N, long K, float alpha, float beta,\0"
+    "\010__global const float *restrict packed_a, long a_at,\0"
+    "\010__global const float *restrict packed_b, long b_at,\0"
+    "\010__global half *restrict C, long c_offset, long ldc)\0"
+    "\004const long first_row = get_group_id(1) * 4, end_row = min(first_row + 4, M);\0"
+    "\004const long first_col = get_group_id(0) * 64, end_col = min(first_col + 64, N);\0"
+    "\004C += c_offset;\0"
+    "\004const long k0 = 0, depth = K;\0"
+    "\004for (long col = first_col; col < end_col; col += 16)\0"
+    "\004for (long row = first_row; row < end_row; row += 4) {\0"
+    "\010__global const float *restrict b = packed_b + b_at + col * K + k0 * 16;\0"
+    "\010__global const float *restrict a = packed_a + a_at + row * K + k0 * 4;\0"
+    "\010float16 c0_0 = 0;\0"
+    "\010float16 c1_0 = 0;\0"
+    "\010float16 c2_0 = 0;\0"
+    "\010float16 c3_0 = 0;\0"
+    "\010long k = 0;\0"
+    "\010for (; k < depth; k++) {\0"
+    "\014{\0"
+    "\020const float16 b0 = vload16(0, b);\0"
+    "\020const float a0 = a[0];\0"
+    "\020c0_0 += a0 * b0;\0"
+    "\020const float a1 = a[1];\0"
+    "\020c1_0 += a1 * b0;\0"
+    "\020const float a2 = a[2];\0"
+    "\020c2_0 += a2 * b0;\0"
+    "\020const float a3 = a[3];\0"
+    "\020c3_0 += a3 * b0;\0"
+    "\020b += 16;\0"
+    "\020a += 4;\0"
+    "\014}\0"
 }, {
-    "        float16 c3_0 = 0;\0"
-    "        long k = 0;\0"
-    "        for (; k < depth; k++) {\0"
-    "            {\0"
-    "                const float16 b0 = vload16(0, b);\0"
-    "                const float a0 = a[0];\0"
-    "                c0_0 += a0 * b0;\0"
-    "                const float a1 = a[1];\0"
-    "                c1_0 += a1 * b0;\0"
-    "                const float a2 = a[2];\0"
-    "                c2_0 += a2 * b0;\0"
-    "                const float a3 = a[3];\0"
-    "                c3_0 += a3 * b0;\0"
-    "                b += 16;\0"
-    "                a += 4;\0"
-    "            }\0"
-    "        // C = alpha c + beta C for the 4 x 16 block at (row, col).\0"
-    "        if (row < M) {\0"
-    "            __global half *out = C + row * ldc + col;\0"
-    "            if (col + 16 <= N) {\0"
-    "                put_vector(c0_0, alpha, beta, out);\0"
-    "            } else {\0"
-    "                float x[16];\0"
-    "                vstore16(c0_0, 0, x);\0"
-    "                for (int n = 0; n < 16 && col + n < N; n++)\0"
-    "                    put(x[n], alpha, beta, out + n);\0"
-    "        if (row + 1 < M) {\0"
-    "            __global half *out = C + (row + 1) * ldc + col;\0"
-    "                put_vector(c1_0, alpha, beta, out);\0"
-    "                vstore16(c1_0, 0, x);\0"
-    "        if (row + 2 < M) {\0"
-    "            __global half *out = C + (row + 2) * ldc + col;\0"
-    "                put_vector(c2_0, alpha, beta, out);\0"
-    "                vstore16(c2_0, 0, x);\0"
-    "        if (row + 3 < M) {\0"
-    "            __global half *out = C + (row + 3) * ldc + col;\0"
-    "                put_vector(c3_0, alpha, beta, out);\0"
-    "                vstore16(c3_0, 0, x);\0"
-    "void kiln_hgemm_packed_packb_t_nv1_vec16(long lines, long K,\0"
-    "    const long l4 = min(line + 4, lines - 1) * ldx;\0"
-    "    const long l5 = min(line + 5, lines - 1) * ldx;\0"
-    "    const long l6 = min(line + 6, lines - 1) * ldx;\0"
-    "    const long l7 = min(line + 7, lines - 1) * ldx;\0"
-    "    const long l8 = min(line + 8, lines - 1) * ldx;\0"
-    "    const long l9 = min(line + 9, lines - 1) * ldx;\0"
-    "    const long l10 = min(line + 10, lines - 1) * ldx;\0"
-    "    const long l11 = min(line + 11, lines - 1) * ldx;\0"
-    "    const long l12 = min(line + 12, lines - 1) * ldx;\0"
-    "    const long l13 = min(line + 13, lines - 1) * ldx;\0"
-    "    const long l14 = min(line + 14, lines - 1) * ldx;\0"
-    "    const long l15 = min(line + 15, lines - 1) * ldx;\0"
-    "    for (long k = k0; k < k1; k++, in++, out += 16) {\0"
-    "        out[4] = load(in + l4);\0"
-    "        out[5] = load(in + l5);\0"
-    "        out[6] = load(in + l6);\0"
-    "        out[7] = load(in + l7);\0"
-    "        out[8] = load(in + l8);\0"
-    "        out[9] = load(in + l9);\0"
-    "        out[10] = load(in + l10);\0"
-    "        out[11] = load(in + l11);\0"
-    "        out[12] = load(in + l12);\0"
-    "        out[13] = load(in + l13);\0"
-    "        out[14] = load(in + l14);\0"
-    "        out[15] = load(in + l15);\0"
-    "void kiln_hgemm_packed_packa_t_tm4_vec16(long lines, long K,\0"
-    "    if (line + 4 <= lines) {\0"
-    "        for (long k = k0; k < k1; k++, in += ldx, out += 4) {\0"
-    "            out[0] = load(in);\0"
-    "            out[1] = load(in + 1);\0"
-    "            out[2] = load(in + 2);\0"
-    "            out[3] = load(in + 3);\0"
-    "        for (long k = k0; k < k1; k++, in += ldx, out += 4)\0"
-    "            for (int i = 0; i < 4; i++)\0"
+    "\010// C = alpha c + beta C for the 4 x 16 block at (row, col).\0"
+    "\010if (row < M) {\0"
+    "\014__global half *out = C + row * ldc + col;\0"
+    "\014if (col + 16 <= N) {\0"
+    "\020put_vector(c0_0, alpha, beta, out);\0"
+    "\014} else {\0"
+    "\020float x[16];\0"
+    "\020vstore16(c0_0, 0, x);\0"
+    "\020for (int n = 0; n < 16 && col + n < N; n++)\0"
+    "\024put(x[n], alpha, beta, out + n);\0"
+    "\010if (row + 1 < M) {\0"
+    "\014__global half *out = C + (row + 1) * ldc + col;\0"
+    "\020put_vector(c1_0, alpha, beta, out);\0"
+    "\020vstore16(c1_0, 0, x);\0"
+    "\010if (row + 2 < M) {\0"
+    "\014__global half *out = C + (row + 2) * ldc + col;\0"
+    "\020put_vector(c2_0, alpha, beta, out);\0"
+    "\020vstore16(c2_0, 0, x);\0"
+    "\010if (row + 3 < M) {\0"
+    "\014__global half *out = C + (row + 3) * ldc + col;\0"
+    "\020put_vector(c3_0, alpha, beta, out);\0"
+    "\020vstore16(c3_0, 0, x);\0"
+    "void kiln_hgemm_packed_packb_t(long lines, long K,\0"
+    "\004const long l4 = min(line + 4, lines - 1) * ldx;\0"
+    "\004const long l5 = min(line + 5, lines - 1) * ldx;\0"
+    "\004const long l6 = min(line + 6, lines - 1) * ldx;\0"
+    "\004const long l7 = min(line + 7, lines - 1) * ldx;\0"
+    "\004const long l8 = min(line + 8, lines - 1) * ldx;\0"
+    "\004const long l9 = min(line + 9, lines - 1) * ldx;\0"
+    "\004const long l10 = min(line + 10, lines - 1) * ldx;\0"
+    "\004const long l11 = min(line + 11, lines - 1) * ldx;\0"
+    "\004const long l12 = min(line + 12, lines - 1) * ldx;\0"
+    "\004const long l13 = min(line + 13, lines - 1) * ldx;\0"
+    "\004const long l14 = min(line + 14, lines - 1) * ldx;\0"
+    "\004const long l15 = min(line + 15, lines - 1) * ldx;\0"
+    "\004for (long k = k0; k < k1; k++, in++, out += 16) {\0"
+    "\010out[4] = load(in + l4);\0"
+    "\010out[5] = load(in + l5);\0"
+    "\010out[6] = load(in + l6);\0"
+    "\010out[7] = load(in + l7);\0"
+    "\010out[8] = load(in + l8);\0"
+    "\010out[9] = load(in + l9);\0"
+    "\010out[10] = load(in + l10);\0"
+    "\010out[11] = load(in + l11);\0"
+    "\010out[12] = load(in + l12);\0"
+    "\010out[13] = load(in + l13);\0"
+    "\010out[14] = load(in + l14);\0"
+    "\010out[15] = load(in + l15);\0"
+    "void kiln_hgemm_packed_packa_t(long lines, long K,\0"
+    "\004if (line + 4 <= lines) {\0"
+    "\010for (long k = k0; k < k1; k++, in += ldx, out += 4) {\0"
+    "\014out[0] = load(in);\0"
+    "\014out[1] = load(in + 1);\0"
+    "\014out[2] = load(in + 2);\0"
+    "\014out[3] = load(in + 3);\0"
+    "\010for (long k = k0; k < k1; k++, in += ldx, out += 4)\0"
+    "\014for (int i = 0; i < 4; i++)\0"
     "static float8 load_vector(__global const half *p)\0"
-    "    return vload_half8(0, p);\0"
+    "\004return vload_half8(0, p);\0"
     "static void store_vector(float8 x, __global half *p)\0"
-    "    vstore_half8(x, 0, p);\0"
+    "\004vstore_half8(x, 0, p);\0"
     "static void put_vector(float8 x, float alpha, float beta, __global half *p)\0"
     "// Packs a matrix into panels of 3: panel p holds, for every k, the lines p * 3 to\0"
     "// p * 3 + 2 side by side. Lines past the end repeat the last one; what is\0"
-    "void kiln_hgemm_packed_packa_n_tm3_vec8(long lines, long K,\0"
-    "    const long line = get_group_id(0) * 3;\0"
-    "    __global float *restrict out = packed + at + line * K + k0 * 3;\0"
-    "    for (long k = k0; k < k1; k++, in++, out += 3) {\0"
+    "\004const long line = get_group_id(0) * 3;\0"
+    "\004__global float *restrict out = packed + at + line * K + k0 * 3;\0"
+    "\004for (long k = k0; k < k1; k++, in++, out += 3) {\0"
     "// Packs a matrix into panels of 32: panel p holds, for every k, the lines p * 32 to\0"
     "// p * 32 + 31 side by side. Lines past the end repeat the last one; what is\0"
-    "void kiln_hgemm_packed_packb_n_nv4_vec8(long lines, long K,\0"
-    "    const long line = get_group_id(0) * 32;\0"
-    "    __global float *restrict out = packed + at + line * K + k0 * 32;\0"
-    "    if (line + 32 <= lines) {\0"
-    "        for (long k = k0; k < k1; k++, in += ldx, out += 32) {\0"
-    "            vstore8(load_vector(in), 0, out);\0"
-}, {
-    "            vstore8(load_vector(in + 8), 1, out);\0"
-    "            vstore8(load_vector(in + 16), 2, out);\0"
-    "            vstore8(load_vector(in + 24), 3, out);\0"
-    "        for (long k = k0; k < k1; k++, in += ldx, out += 32)\0"
-    "            for (int i = 0; i < 32; i++)\0"
+    "\004const long line = get_group_id(0) * 32;\0"
+    "\004__global float *restrict out = packed + at + line * K + k0 * 32;\0"
+    "\004if (line + 32 <= lines) {\0"
+    "\010for (long k = k0; k < k1; k++, in += ldx, out += 32) {\0"
+    "\014vstore8(load_vector(in), 0, out);\0"
+    "\014vstore8(load_vector(in + 8), 1, out);\0"
+    "\014vstore8(load_vector(in + 16), 2, out);\0"
+    "\014vstore8(load_vector(in + 24), 3, out);\0"
+    "\010for (long k = k0; k < k1; k++, in += ldx, out += 32)\0"
+    "\014for (int i = 0; i < 32; i++)\0"
     "// Packed A is panel after panel, each K x 3: for every k, the panel's 3 rows side by side.\0"
     "// Packed B is panel after panel, each K x 32. A work-group is one work-item; it computes up to\0"
     "// 4 x 16 blocks of 3 x 32, each block held in registers.\0"
-    "void kiln_hgemm_packed_multiply_tm3_nv4_vec8_mp4_np16_kc1024_ku1_packa1(long M, long N, long K,\0"
-    "    const long first_row = get_group_id(1) * 12, end_row = min(first_row + 12, M);\0"
-    "    const long first_col = get_group_id(0) * 512, end_col = min(first_col + 512, N);\0"
-    "    // What the slices of K add up to so far, block after block.\0"
-    "    __local float sums[6144];\0"
-    "    // K advances by 1024, so that a slice of a panel of B stays in the nearest cache.\0"
-    "    for (long k0 = 0; k0 == 0 || k0 < K; k0 += 1024) {\0"
-    "        const long depth = min(K - k0, (long) 1024);\0"
-    "        __local float *sum = sums;\0"
-    "        for (long col = first_col; col < end_col; col += 32)\0"
-    "        for (long row = first_row; row < end_row; row += 3) {\0"
-    "            __global const float *restrict b = packed_b + b_at + col * K + k0 * 32;\0"
-    "            __global const float *restrict a = packed_a + a_at + row * K + k0 * 3;\0"
-    "            float8 c0_0 = 0, c0_1 = 0, c0_2 = 0, c0_3 = 0;\0"
-    "            float8 c1_0 = 0, c1_1 = 0, c1_2 = 0, c1_3 = 0;\0"
-    "            float8 c2_0 = 0, c2_1 = 0, c2_2 = 0, c2_3 = 0;\0"
-    "            if (k0 > 0) {\0"
-    "                c0_0 = vload8(0, sum); c0_1 = vload8(1, sum); c0_2 = vload8(2,\0"
-    "                        sum); c0_3 = vload8(3, sum);\0"
-    "                c1_0 = vload8(4, sum); c1_1 = vload8(5, sum); c1_2 = vload8(6,\0"
-    "                        sum); c1_3 = vload8(7, sum);\0"
-    "                c2_0 = vload8(8, sum); c2_1 = vload8(9, sum); c2_2 = vload8(10,\0"
-    "                        sum); c2_3 = vload8(11, sum);\0"
-    "            long k = 0;\0"
-    "            for (; k < depth; k++) {\0"
-    "                {\0"
-    "                    const float8 b0 = vload8(0, b);\0"
-    "                    const float8 b1 = vload8(1, b);\0"
-    "                    const float8 b2 = vload8(2, b);\0"
-    "                    const float8 b3 = vload8(3, b);\0"
-    "                    const float a0 = a[0];\0"
-    "                    c0_0 += a0 * b0; c0_1 += a0 * b1; c0_2 += a0 * b2; c0_3 += a0 * b3;\0"
-    "                    const float a1 = a[1];\0"
-    "                    c1_0 += a1 * b0; c1_1 += a1 * b1; c1_2 += a1 * b2; c1_3 += a1 * b3;\0"
-    "                    const float a2 = a[2];\0"
-    "                    c2_0 += a2 * b0; c2_1 += a2 * b1; c2_2 += a2 * b2; c2_3 += a2 * b3;\0"
-    "                    b += 32;\0"
-    "                    a += 3;\0"
-    "                }\0"
-    "            // Alpha and beta are for the sum of all slices.\0"
-    "            if (k0 + 1024 < K) {\0"
-    "                vstore8(c0_0, 0, sum); vstore8(c0_1, 1, sum); vstore8(c0_2, 2, sum); vstore8(c0_3,\0"
-    "                        3, sum);\0"
-    "                vstore8(c1_0, 4, sum); vstore8(c1_1, 5, sum); vstore8(c1_2, 6, sum); vstore8(c1_3,\0"
-    "                        7, sum);\0"
-    "                vstore8(c2_0, 8, sum); vstore8(c2_1, 9, sum); vstore8(c2_2, 10, sum); vstore8(c2_3,\0"
-    "                        11, sum);\0"
-    "                // C = alpha c + beta C for the 3 x 32 block at (row, col).\0"
-    "                if (row < M) {\0"
-    "                    __global half *out = C + row * ldc + col;\0"
-    "                    if (col + 32 <= N) {\0"
-    "                        put_vector(c0_0, alpha, beta, out);\0"
-    "                        put_vector(c0_1, alpha, beta, out + 8);\0"
-    "                        put_vector(c0_2, alpha, beta, out + 16);\0"
-    "                        put_vector(c0_3, alpha, beta, out + 24);\0"
-    "                    } else {\0"
-    "                        float x[32];\0"
-    "                        vstore8(c0_0, 0, x);\0"
-    "                        vstore8(c0_1, 0, x + 8);\0"
-    "                        vstore8(c0_2, 0, x + 16);\0"
-    "                        vstore8(c0_3, 0, x + 24);\0"
-    "                        for (int n = 0; n < 32 && col + n < N; n++)\0"
-    "                            put(x[n], alpha, beta, out + n);\0"
+    "\004const long first_row = get_group_id(1) * 12, end_row = min(first_row + 12, M);\0"
+    "\004const long first_col = get_group_id(0) * 512, end_col = min(first_col + 512, N);\0"
+    "\004// What the slices of K add up to so far, block after block.\0"
+    "\004__local float sums[6144];\0"
+    "\004// K advances by 1024, so that a slice of a panel of B stays in the nearest cache.\0"
+    "\004for (long k0 = 0; k0 == 0 || k0 < K; k0 += 1024) {\0"
+    "\010const long depth = min(K - k0, (long) 1024);\0"
+    "\010__local float *sum = sums;\0"
+    "\010for (long col = first_col; col < end_col; col += 32)\0"
+    "\010for (long row = first_row; row < end_row; row += 3) {\0"
+    "\014__global const float *restrict b = packed_b + b_at + col * K + k0 * 32;\0"
 }, {
-    "                    }\0"
-    "                if (row + 1 < M) {\0"
-    "                    __global half *out = C + (row + 1) * ldc + col;\0"
-    "                        put_vector(c1_0, alpha, beta, out);\0"
-    "                        put_vector(c1_1, alpha, beta, out + 8);\0"
-    "                        put_vector(c1_2, alpha, beta, out + 16);\0"
-    "                        put_vector(c1_3, alpha, beta, out + 24);\0"
-    "                        vstore8(c1_0, 0, x);\0"
-    "                        vstore8(c1_1, 0, x + 8);\0"
-    "                        vstore8(c1_2, 0, x + 16);\0"
-    "                        vstore8(c1_3, 0, x + 24);\0"
-    "                if (row + 2 < M) {\0"
-    "                    __global half *out = C + (row + 2) * ldc + col;\0"
-    "                        put_vector(c2_0, alpha, beta, out);\0"
-    "                        put_vector(c2_1, alpha, beta, out + 8);\0"
-    "                        put_vector(c2_2, alpha, beta, out + 16);\0"
-    "                        put_vector(c2_3, alpha, beta, out + 24);\0"
-    "                        vstore8(c2_0, 0, x);\0"
-    "                        vstore8(c2_1, 0, x + 8);\0"
-    "                        vstore8(c2_2, 0, x + 16);\0"
-    "                        vstore8(c2_3, 0, x + 24);\0"
-    "            sum += 96;\0"
-    "void kiln_hgemm_packed_packb_t_nv4_vec8(long lines, long K,\0"
-    "    const long l16 = min(line + 16, lines - 1) * ldx;\0"
-    "    const long l17 = min(line + 17, lines - 1) * ldx;\0"
-    "    const long l18 = min(line + 18, lines - 1) * ldx;\0"
-    "    const long l19 = min(line + 19, lines - 1) * ldx;\0"
-    "    const long l20 = min(line + 20, lines - 1) * ldx;\0"
-    "    const long l21 = min(line + 21, lines - 1) * ldx;\0"
-    "    const long l22 = min(line + 22, lines - 1) * ldx;\0"
-    "    const long l23 = min(line + 23, lines - 1) * ldx;\0"
-    "    const long l24 = min(line + 24, lines - 1) * ldx;\0"
-    "    const long l25 = min(line + 25, lines - 1) * ldx;\0"
-    "    const long l26 = min(line + 26, lines - 1) * ldx;\0"
-    "    const long l27 = min(line + 27, lines - 1) * ldx;\0"
-    "    const long l28 = min(line + 28, lines - 1) * ldx;\0"
-    "    const long l29 = min(line + 29, lines - 1) * ldx;\0"
-    "    const long l30 = min(line + 30, lines - 1) * ldx;\0"
-    "    const long l31 = min(line + 31, lines - 1) * ldx;\0"
-    "    for (long k = k0; k < k1; k++, in++, out += 32) {\0"
-    "        out[16] = load(in + l16);\0"
-    "        out[17] = load(in + l17);\0"
-    "        out[18] = load(in + l18);\0"
-    "        out[19] = load(in + l19);\0"
-    "        out[20] = load(in + l20);\0"
-    "        out[21] = load(in + l21);\0"
-    "        out[22] = load(in + l22);\0"
-    "        out[23] = load(in + l23);\0"
-    "        out[24] = load(in + l24);\0"
-    "        out[25] = load(in + l25);\0"
-    "        out[26] = load(in + l26);\0"
-    "        out[27] = load(in + l27);\0"
-    "        out[28] = load(in + l28);\0"
-    "        out[29] = load(in + l29);\0"
-    "        out[30] = load(in + l30);\0"
-    "        out[31] = load(in + l31);\0"
-    "void kiln_hgemm_packed_packa_t_tm3_vec8(long lines, long K,\0"
-    "    if (line + 3 <= lines) {\0"
-    "        for (long k = k0; k < k1; k++, in += ldx, out += 3) {\0"
-    "        for (long k = k0; k < k1; k++, in += ldx, out += 3)\0"
-    "            for (int i = 0; i < 3; i++)\0"
-    "void kiln_hgemm_packed_packb_n_nv2_vec8(long lines, long K,\0"
+    "\014__global const float *restrict a = packed_a + a_at + row * K + k0 * 3;\0"
+    "\014float8 c0_0 = 0, c0_1 = 0, c0_2 = 0, c0_3 = 0;\0"
+    "\014float8 c1_0 = 0, c1_1 = 0, c1_2 = 0, c1_3 = 0;\0"
+    "\014float8 c2_0 = 0, c2_1 = 0, c2_2 = 0, c2_3 = 0;\0"
+    "\014if (k0 > 0) {\0"
+    "\020c0_0 = vload8(0, sum); c0_1 = vload8(1, sum); c0_2 = vload8(2,\0"
+    "\030sum); c0_3 = vload8(3, sum);\0"
+    "\020c1_0 = vload8(4, sum); c1_1 = vload8(5, sum); c1_2 = vload8(6,\0"
+    "\030sum); c1_3 = vload8(7, sum);\0"
+    "\020c2_0 = vload8(8, sum); c2_1 = vload8(9, sum); c2_2 = vload8(10,\0"
+    "\030sum); c2_3 = vload8(11, sum);\0"
+    "\014long k = 0;\0"
+    "\014for (; k < depth; k++) {\0"
+    "\020{\0"
+    "\024const float8 b0 = vload8(0, b);\0"
+    "\024const float8 b1 = vload8(1, b);\0"
+    "\024const float8 b2 = vload8(2, b);\0"
+    "\024const float8 b3 = vload8(3, b);\0"
+    "\024const float a0 = a[0];\0"
+    "\024c0_0 += a0 * b0; c0_1 += a0 * b1; c0_2 += a0 * b2; c0_3 += a0 * b3;\0"
+    "\024const float a1 = a[1];\0"
+    "\024c1_0 += a1 * b0; c1_1 += a1 * b1; c1_2 += a1 * b2; c1_3 += a1 * b3;\0"
+    "\024const float a2 = a[2];\0"
+    "\024c2_0 += a2 * b0; c2_1 += a2 * b1; c2_2 += a2 * b2; c2_3 += a2 * b3;\0"
+    "\024b += 32;\0"
+    "\024a += 3;\0"
+    "\020}\0"
+    "\014// Alpha and beta are for the sum of all slices.\0"
+    "\014if (k0 + 1024 < K) {\0"
+    "\020vstore8(c0_0, 0, sum); vstore8(c0_1, 1, sum); vstore8(c0_2, 2, sum); vstore8(c0_3,\0"
+    "\0303, sum);\0"
+    "\020vstore8(c1_0, 4, sum); vstore8(c1_1, 5, sum); vstore8(c1_2, 6, sum); vstore8(c1_3,\0"
+    "\0307, sum);\0"
+    "\020vstore8(c2_0, 8, sum); vstore8(c2_1, 9, sum); vstore8(c2_2, 10, sum); vstore8(c2_3,\0"
+    "\03011, sum);\0"
+    "\020// C = alpha c + beta C for the 3 x 32 block at (row, col).\0"
+    "\020if (row < M) {\0"
+    "\024__global half *out = C + row * ldc + col;\0"
+    "\024if (col + 32 <= N) {\0"
+    "\030put_vector(c0_0, alpha, beta, out);\0"
+    "\030put_vector(c0_1, alpha, beta, out + 8);\0"
+    "\030put_vector(c0_2, alpha, beta, out + 16);\0"
+    "\030put_vector(c0_3, alpha, beta, out + 24);\0"
+    "\024} else {\0"
+    "\030float x[32];\0"
+    "\030vstore8(c0_0, 0, x);\0"
+    "\030vstore8(c0_1, 0, x + 8);\0"
+    "\030vstore8(c0_2, 0, x + 16);\0"
+    "\030vstore8(c0_3, 0, x + 24);\0"
+    "\030for (int n = 0; n < 32 && col + n < N; n++)\0"
+    "\034put(x[n], alpha, beta, out + n);\0"
+    "\024}\0"
+    "\020if (row + 1 < M) {\0"
+    "\024__global half *out = C + (row + 1) * ldc + col;\0"
+    "\030put_vector(c1_0, alpha, beta, out);\0"
+    "\030put_vector(c1_1, alpha, beta, out + 8);\0"
+    "\030put_vector(c1_2, alpha, beta, out + 16);\0"
+    "\030put_vector(c1_3, alpha, beta, out + 24);\0"
+    "\030vstore8(c1_0, 0, x);\0"
+    "\030vstore8(c1_1, 0, x + 8);\0"
+    "\030vstore8(c1_2, 0, x + 16);\0"
+    "\030vstore8(c1_3, 0, x + 24);\0"
+    "\020if (row + 2 < M) {\0"
+    "\024__global half *out = C + (row + 2) * ldc + col;\0"
+    "\030put_vector(c2_0, alpha, beta, out);\0"
+    "\030put_vector(c2_1, alpha, beta, out + 8);\0"
+    "\030put_vector(c2_2, alpha, beta, out + 16);\0"
+    "\030put_vector(c2_3, alpha, beta, out + 24);\0"
+    "\030vstore8(c2_0, 0, x);\0"
+    "\030vstore8(c2_1, 0, x + 8);\0"
+    "\030vstore8(c2_2, 0, x + 16);\0"
+    "\030vstore8(c2_3, 0, x + 24);\0"
+    "\014sum += 96;\0"
+    "\004const long l16 = min(line + 16, lines - 1) * ldx;\0"
+    "\004const long l17 = min(line + 17, lines - 1) * ldx;\0"
+    "\004const long l18 = min(line + 18, lines - 1) * ldx;\0"
+    "\004const long l19 = min(line + 19, lines - 1) * ldx;\0"
+    "\004const long l20 = min(line + 20, lines - 1) * ldx;\0"
+    "\004const long l21 = min(line + 21, lines - 1) * ldx;\0"
+    "\004const long l22 = min(line + 22, lines - 1) * ldx;\0"
+    "\004const long l23 = min(line + 23, lines - 1) * ldx;\0"
+    "\004const long l24 = min(line + 24, lines - 1) * ldx;\0"
+    "\004const long l25 = min(line + 25, lines - 1) * ldx;\0"
+    "\004const long l26 = min(line + 26, lines - 1) * ldx;\0"
+    "\004const long l27 = min(line + 27, lines - 1) * ldx;\0"
+    "\004const long l28 = min(line + 28, lines - 1) * ldx;\0"
+    "\004const long l29 = min(line + 29, lines - 1) * ldx;\0"
+    "\004const long l30 = min(line + 30, lines - 1) * ldx;\0"
+    "\004const long l31 = min(line + 31, lines - 1) * ldx;\0"
+    "\004for (long k = k0; k < k1; k++, in++, out += 32) {\0"
+    "\010out[16] = load(in + l16);\0"
+    "\010out[17] = load(in + l17);\0"
+    "\010out[18] = load(in + l18);\0"
+    "\010out[19] = load(in + l19);\0"
+    "\010out[20] = load(in + l20);\0"
+    "\010out[21] = load(in + l21);\0"
+    "\010out[22] = load(in + l22);\0"
+    "\010out[23] = load(in + l23);\0"
+    "\010out[24] = load(in + l24);\0"
+    "\010out[25] = load(in + l25);\0"
+    "\010out[26] = load(in + l26);\0"
+    "\010out[27] = load(in + l27);\0"
+    "\010out[28] = load(in + l28);\0"
+    "\010out[29] = load(in + l29);\0"
+    "\010out[30] = load(in + l30);\0"
+    "\010out[31] = load(in + l31);\0"
+    "\004if (line + 3 <= lines) {\0"
+    "\010for (long k = k0; k < k1; k++, in += ldx, out += 3) {\0"
+    "\010for (long k = k0; k < k1; k++, in += ldx, out += 3)\0"
+    "\014for (int i = 0; i < 3; i++)\0"
     "// 1 x 16 blocks of 3 x 16, each block held in registers.\0"
-    "void kiln_hgemm_packed_multiply_tm3_nv2_vec8_mp1_np16_kc0_ku1_packa1(long M, long N, long K,\0"
-    "    const long first_row = get_group_id(1) * 3, end_row = min(first_row + 3, M);\0"
-    "    const long first_col = get_group_id(0) * 256, end_col = min(first_col + 256, N);\0"
-    "    for (long row = first_row; row < end_row; row += 3) {\0"
-    "        __global const float *restrict a = packed_a + a_at + row * K + k0 * 3;\0"
-    "        float8 c0_0 = 0, c0_1 = 0;\0"
-    "        float8 c1_0 = 0, c1_1 = 0;\0"
-    "        float8 c2_0 = 0, c2_1 = 0;\0"
-    "                const float8 b0 = vload8(0, b);\0"
-    "                const float8 b1 = vload8(1, b);\0"
-    "                c0_0 += a0 * b0; c0_1 += a0 * b1;\0"
-    "                c1_0 += a1 * b0; c1_1 += a1 * b1;\0"
-    "                c2_0 += a2 * b0; c2_1 += a2 * b1;\0"
-    "                a += 3;\0"
-    "        // C = alpha c + beta C for the 3 x 16 block at (row, col).\0"
-    "                put_vector(c0_1, alpha, beta, out + 8);\0"
-    "                vstore8(c0_0, 0, x);\0"
-    "                vstore8(c0_1, 0, x + 8);\0"
-    "                put_vector(c1_1, alpha, beta, out + 8);\0"
 }, {
-    "                vstore8(c1_0, 0, x);\0"
-    "                vstore8(c1_1, 0, x + 8);\0"
-    "                put_vector(c2_1, alpha, beta, out + 8);\0"
-    "                vstore8(c2_0, 0, x);\0"
-    "                vstore8(c2_1, 0, x + 8);\0"
-    "void kiln_hgemm_packed_packb_t_nv2_vec8(long lines, long K,\0"
+    "\004const long first_row = get_group_id(1) * 3, end_row = min(first_row + 3, M);\0"
+    "\004const long first_col = get_group_id(0) * 256, end_col = min(first_col + 256, N);\0"
+    "\004for (long row = first_row; row < end_row; row += 3) {\0"
+    "\010__global const float *restrict a = packed_a + a_at + row * K + k0 * 3;\0"
+    "\010float8 c0_0 = 0, c0_1 = 0;\0"
+    "\010float8 c1_0 = 0, c1_1 = 0;\0"
+    "\010float8 c2_0 = 0, c2_1 = 0;\0"
+    "\020const float8 b0 = vload8(0, b);\0"
+    "\020const float8 b1 = vload8(1, b);\0"
+    "\020c0_0 += a0 * b0; c0_1 += a0 * b1;\0"
+    "\020c1_0 += a1 * b0; c1_1 += a1 * b1;\0"
+    "\020c2_0 += a2 * b0; c2_1 += a2 * b1;\0"
+    "\020a += 3;\0"
+    "\010// C = alpha c + beta C for the 3 x 16 block at (row, col).\0"
+    "\020put_vector(c0_1, alpha, beta, out + 8);\0"
+    "\020vstore8(c0_0, 0, x);\0"
+    "\020vstore8(c0_1, 0, x + 8);\0"
+    "\020put_vector(c1_1, alpha, beta, out + 8);\0"
+    "\020vstore8(c1_0, 0, x);\0"
+    "\020vstore8(c1_1, 0, x + 8);\0"
+    "\020put_vector(c2_1, alpha, beta, out + 8);\0"
+    "\020vstore8(c2_0, 0, x);\0"
+    "\020vstore8(c2_1, 0, x + 8);\0"
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major.\0"
     "// A is stored M x K.\0"
     "// B is stored K x N.\0"
     "// A work-group is one work-item. It packs a slice of a panel of B into local memory, and multiplies\0"
     "// it with blocks of 4 rows of A, as they lie; a block of C is held in registers.\0"
-    "void kiln_hgemm_fused_multiply_nn_tm4_nv3_vec8_mb8_kc256_ku1(long M, long N, long K, float alpha,\0"
-    "        float beta,\0"
-    "        __global const half *restrict A, long a_offset, long lda,\0"
-    "        __global const half *restrict B, long b_offset, long ldb,\0"
-    "    // A slice of a panel: for every k, the panel's columns of B side by side, 24 apart.\0"
-    "    __local float panel[6144];\0"
-    "    __local float sums[768];\0"
-    "    // Panels are up to 3 vectors of columns wide, slices up to 256 of K deep. All are\0"
-    "    // of equal size, but for one vector or the last slice.\0"
-    "    const long blocks = (M + 3) / 4;\0"
-    "    const long vectors = (N + 7) / 8, panels = (vectors + 2) / 3;\0"
-    "    const long slices = max((K + 255) / 256, (long) 1), slice = (K + slices - 1) / slices;\0"
-    "    // Chunks of up to 8 blocks of rows; panels in a chunk; blocks in a panel. Each work-group\0"
-    "    // takes as many blocks, to one, of this order.\0"
-    "    const long group = get_group_id(0), groups = get_num_groups(0);\0"
-    "    const long share = blocks * panels / groups, rest = blocks * panels % groups;\0"
-    "    long at = group * share + min(group, rest);\0"
-    "    const long end = at + share + (group < rest);\0"
-    "    A += a_offset;\0"
-    "    B += b_offset;\0"
-    "    while (at < end) {\0"
-    "        const long chunk = at / (8 * panels) * 8;\0"
-    "        const long height = min(blocks - chunk, (long) 8);\0"
-    "        const long in_chunk = at - chunk * panels, this_panel = in_chunk / height;\0"
-    "        const long first = in_chunk % height, last = min(height, first + end - at);\0"
-    "        const long vector = vectors * this_panel / panels;\0"
-    "        const long width = vectors * (this_panel + 1) / panels - vector, col = vector * 8;\0"
-    "        at += last - first;\0"
-    "        long k0 = 0;\0"
-    "        do {\0"
-    "            const long depth = min(slice, K - k0);\0"
-    "            // Packs B from (k0, col) on: `depth` of K, `width` vectors of columns. Columns past the\0"
-    "            // end repeat the last one; what is computed from them is not stored.\0"
-    "                const long whole = min(width, (N - col) / 8);\0"
-    "                __local float *out = panel;\0"
-    "                __global const half *in = B + k0 * ldb + col;\0"
-    "                for (long k = 0; k < depth; k++, in += ldb, out += 24) {\0"
-    "                    for (long v = 0; v < whole; v++)\0"
-    "                        vstore8(load_vector(in + v * 8), v, out);\0"
-    "                    for (long i = whole * 8; i < width * 8; i++)\0"
-    "                        out[i] = load(in + min(i, N - 1 - col));\0"
-    "            for (long block = first; block < last; block++) {\0"
-    "                const long row = (chunk + block) * 4;\0"
-    "                __local float *sum = sums + (slices > 1 ? block * 96 : 0);\0"
-    "                __local const float *b = panel;\0"
-    "                __global const half *restrict a = A + k0;\0"
-    "                const long r0 = min(row, M - 1) * lda;\0"
-    "                const long r1 = min(row + 1, M - 1) * lda;\0"
-    "                const long r2 = min(row + 2, M - 1) * lda;\0"
-    "                const long r3 = min(row + 3, M - 1) * lda;\0"
-    "                if (width == 1) {\0"
-    "                    // Adds the slice's share of a block of 4 rows and 1 vectors to `sum`, where\0"
-    "                    // vectors lie as in a block of 3.\0"
-    "                    float8 c0_0 = 0;\0"
-    "                    float8 c1_0 = 0;\0"
-    "                    float8 c2_0 = 0;\0"
-    "                    float8 c3_0 = 0;\0"
-    "                    if (k0 > 0) {\0"
-    "                        c0_0 = vload8(0, sum);\0"
-    "                        c1_0 = vload8(3, sum);\0"
-    "                        c2_0 = vload8(6, sum);\0"
-    "                        c3_0 = vload8(9, sum);\0"
-    "                    long k = 0;\0"
+    "void kiln_hgemm_fused_multiply_nn(long M, long N, long K, float alpha, float beta,\0"
+    "\010__global const half *restrict A, long a_offset, long lda,\0"
+    "\010__global const half *restrict B, long b_offset, long ldb,\0"
+    "\004// A slice of a panel: for every k, the panel's columns of B side by side, 24 apart.\0"
+    "\004__local float panel[6144];\0"
+    "\004__local float sums[768];\0"
+    "\004// Panels are up to 3 vectors of columns wide, slices up to 256 of K deep. All are\0"
+    "\004// of equal size, but for one vector or the last slice.\0"
+    "\004const long blocks = (M + 3) / 4;\0"
+    "\004const long vectors = (N + 7) / 8, panels = (vectors + 2) / 3;\0"
+    "\004const long slices = max((K + 255) / 256, (long) 1), slice = (K + slices - 1) / slices;\0"
+    "\004// Chunks of up to 8 blocks of rows; panels in a chunk; blocks in a panel. Each work-group\0"
+    "\004// takes as many blocks, to one, of this order.\0"
+    "\004const long group = get_group_id(0), groups = get_num_groups(0);\0"
+    "\004const long share = blocks * panels / groups, rest = blocks * panels % groups;\0"
+    "\004long at = group * share + min(group, rest);\0"
+    "\004const long end = at + share + (group < rest);\0"
+    "\004A += a_offset;\0"
+    "\004B += b_offset;\0"
+    "\004while (at < end) {\0"
+    "\010const long chunk = at / (8 * panels) * 8;\0"
+    "\010const long height = min(blocks - chunk, (long) 8);\0"
+    "\010const long in_chunk = at - chunk * panels, this_panel = in_chunk / height;\0"
+    "\010const long first = in_chunk % height, last = min(height, first + end - at);\0"
+    "\010const long vector = vectors * this_panel / panels;\0"
+    "\010const long width = vectors * (this_panel + 1) / panels - vector, col = vector * 8;\0"
+    "\010at += last - first;\0"
+    "\010long k0 = 0;\0"
+    "\010do {\0"
+    "\014const long depth = min(slice, K - k0);\0"
+    "\014// Packs B from (k0, col) on: `depth` of K, `width` vectors of columns. Columns past the\0"
+    "\014// end repeat the last one; what is computed from them is not stored.\0"
+    "\020const long whole = min(width, (N - col) / 8);\0"
+    "\020__local float *out = panel;\0"
+    "\020__global const half *in = B + k0 * ldb + col;\0"
+    "\020for (long k = 0; k < depth; k++, in += ldb, out += 24) {\0"
+    "\024for (long v = 0; v < whole; v++)\0"
+    "\030vstore8(load_vector(in + v * 8), v, out);\0"
+    "\024for (long i = whole * 8; i < width * 8; i++)\0"
+    "\030out[i] = load(in + min(i, N - 1 - col));\0"
+    "\014for (long block = first; block < last; block++) {\0"
+    "\020const long row = (chunk + block) * 4;\0"
+    "\020__local float *sum = sums + (slices > 1 ? block * 96 : 0);\0"
+    "\020__local const float *b = panel;\0"
+    "\020__global const half *restrict a = A + k0;\0"
+    "\020const long r0 = min(row, M - 1) * lda;\0"
+    "\020const long r1 = min(row + 1, M - 1) * lda;\0"
+    "\020const long r2 = min(row + 2, M - 1) * lda;\0"
+    "\020const long r3 = min(row + 3, M - 1) * lda;\0"
+    "\020if (width == 1) {\0"
+    "\024// Adds the slice's share of a block of 4 rows and 1 vectors to `sum`, where\0"
+    "\024// vectors lie as in a block of 3.\0"
+    "\024float8 c0_0 = 0;\0"
+    "\024float8 c1_0 = 0;\0"
+    "\024float8 c2_0 = 0;\0"
+    "\024float8 c3_0 = 0;\0"
+    "\024if (k0 > 0) {\0"
+    "\030c0_0 = vload8(0, sum);\0"
+    "\030c1_0 = vload8(3, sum);\0"
+    "\030c2_0 = vload8(6, sum);\0"
+    "\030c3_0 = vload8(9, sum);\0"
+    "\024long k = 0;\0"
+    "\024for (; k < depth; k++) {\0"
+    "\030{\0"
+    "\034const float8 b0 = vload8(0, b);\0"
+    "\034const float a0 = load(a + r0);\0"
+    "\034c0_0 += a0 * b0;\0"
 }, {
-    "                    for (; k < depth; k++) {\0"
-    "                        {\0"
-    "                            const float8 b0 = vload8(0, b);\0"
-    "                            const float a0 = load(a + r0);\0"
-    "                            c0_0 += a0 * b0;\0"
-    "                            const float a1 = load(a + r1);\0"
-    "                            c1_0 += a1 * b0;\0"
-    "                            const float a2 = load(a + r2);\0"
-    "                            c2_0 += a2 * b0;\0"
-    "                            const float a3 = load(a + r3);\0"
-    "                            c3_0 += a3 * b0;\0"
-    "                            b += 24;\0"
-    "                            a++;\0"
-    "                        }\0"
-    "                    vstore8(c0_0, 0, sum);\0"
-    "                    vstore8(c1_0, 3, sum);\0"
-    "                    vstore8(c2_0, 6, sum);\0"
-    "                    vstore8(c3_0, 9, sum);\0"
-    "                if (width == 2) {\0"
-    "                    // Adds the slice's share of a block of 4 rows and 2 vectors to `sum`, where\0"
-    "                    float8 c0_0 = 0, c0_1 = 0;\0"
-    "                    float8 c1_0 = 0, c1_1 = 0;\0"
-    "                    float8 c2_0 = 0, c2_1 = 0;\0"
-    "                    float8 c3_0 = 0, c3_1 = 0;\0"
-    "                        c0_0 = vload8(0, sum); c0_1 = vload8(1, sum);\0"
-    "                        c1_0 = vload8(3, sum); c1_1 = vload8(4, sum);\0"
-    "                        c2_0 = vload8(6, sum); c2_1 = vload8(7, sum);\0"
-    "                        c3_0 = vload8(9, sum); c3_1 = vload8(10, sum);\0"
-    "                            const float8 b1 = vload8(1, b);\0"
-    "                            c0_0 += a0 * b0; c0_1 += a0 * b1;\0"
-    "                            c1_0 += a1 * b0; c1_1 += a1 * b1;\0"
-    "                            c2_0 += a2 * b0; c2_1 += a2 * b1;\0"
-    "                            c3_0 += a3 * b0; c3_1 += a3 * b1;\0"
-    "                    vstore8(c0_0, 0, sum); vstore8(c0_1, 1, sum);\0"
-    "                    vstore8(c1_0, 3, sum); vstore8(c1_1, 4, sum);\0"
-    "                    vstore8(c2_0, 6, sum); vstore8(c2_1, 7, sum);\0"
-    "                    vstore8(c3_0, 9, sum); vstore8(c3_1, 10, sum);\0"
-    "                if (width == 3) {\0"
-    "                    // Adds the slice's share of a block of 4 rows and 3 vectors to `sum`, where\0"
-    "                    float8 c0_0 = 0, c0_1 = 0, c0_2 = 0;\0"
-    "                    float8 c1_0 = 0, c1_1 = 0, c1_2 = 0;\0"
-    "                    float8 c2_0 = 0, c2_1 = 0, c2_2 = 0;\0"
-    "                    float8 c3_0 = 0, c3_1 = 0, c3_2 = 0;\0"
-    "                        c0_0 = vload8(0, sum); c0_1 = vload8(1, sum); c0_2 = vload8(2, sum);\0"
-    "                        c1_0 = vload8(3, sum); c1_1 = vload8(4, sum); c1_2 = vload8(5, sum);\0"
-    "                        c2_0 = vload8(6, sum); c2_1 = vload8(7, sum); c2_2 = vload8(8, sum);\0"
-    "                        c3_0 = vload8(9, sum); c3_1 = vload8(10, sum); c3_2 = vload8(11, sum);\0"
-    "                            const float8 b2 = vload8(2, b);\0"
-    "                            c0_0 += a0 * b0; c0_1 += a0 * b1; c0_2 += a0 * b2;\0"
-    "                            c1_0 += a1 * b0; c1_1 += a1 * b1; c1_2 += a1 * b2;\0"
-    "                            c2_0 += a2 * b0; c2_1 += a2 * b1; c2_2 += a2 * b2;\0"
-    "                            c3_0 += a3 * b0; c3_1 += a3 * b1; c3_2 += a3 * b2;\0"
-    "                    vstore8(c0_0, 0, sum); vstore8(c0_1, 1, sum); vstore8(c0_2, 2, sum);\0"
-    "                    vstore8(c1_0, 3, sum); vstore8(c1_1, 4, sum); vstore8(c1_2, 5, sum);\0"
-    "                    vstore8(c2_0, 6, sum); vstore8(c2_1, 7, sum); vstore8(c2_2, 8, sum);\0"
-    "                    vstore8(c3_0, 9, sum); vstore8(c3_1, 10, sum); vstore8(c3_2, 11, sum);\0"
-    "                if (k0 + depth == K) {\0"
-    "                    // C = alpha sum + beta C for a block of `width` vectors at (row, col).\0"
-    "                    for (long m = 0; m < 4 && row + m < M; m++) {\0"
-    "                        __global half *out = C + (row + m) * ldc + col;\0"
-    "                        __local const float *x = sum + m * 24;\0"
-    "                        long n = 0;\0"
-    "                        for (; n + 8 <= min(width * 8, N - col); n += 8)\0"
-    "                            put_vector(vload8(0, x + n), alpha, beta, out + n);\0"
-    "                        for (; n < min(width * 8, N - col); n++)\0"
-    "            k0 += depth;\0"
-    "        } while (k0 < K);\0"
-}, {
+    "\034const float a1 = load(a + r1);\0"
+    "\034c1_0 += a1 * b0;\0"
+    "\034const float a2 = load(a + r2);\0"
+    "\034c2_0 += a2 * b0;\0"
+    "\034const float a3 = load(a + r3);\0"
+    "\034c3_0 += a3 * b0;\0"
+    "\034b += 24;\0"
+    "\034a++;\0"
+    "\030}\0"
+    "\024vstore8(c0_0, 0, sum);\0"
+    "\024vstore8(c1_0, 3, sum);\0"
+    "\024vstore8(c2_0, 6, sum);\0"
+    "\024vstore8(c3_0, 9, sum);\0"
+    "\020if (width == 2) {\0"
+    "\024// Adds the slice's share of a block of 4 rows and 2 vectors to `sum`, where\0"
+    "\024float8 c0_0 = 0, c0_1 = 0;\0"
+    "\024float8 c1_0 = 0, c1_1 = 0;\0"
+    "\024float8 c2_0 = 0, c2_1 = 0;\0"
+    "\024float8 c3_0 = 0, c3_1 = 0;\0"
+    "\030c0_0 = vload8(0, sum); c0_1 = vload8(1, sum);\0"
+    "\030c1_0 = vload8(3, sum); c1_1 = vload8(4, sum);\0"
+    "\030c2_0 = vload8(6, sum); c2_1 = vload8(7, sum);\0"
+    "\030c3_0 = vload8(9, sum); c3_1 = vload8(10, sum);\0"
+    "\034const float8 b1 = vload8(1, b);\0"
+    "\034c0_0 += a0 * b0; c0_1 += a0 * b1;\0"
+    "\034c1_0 += a1 * b0; c1_1 += a1 * b1;\0"
+    "\034c2_0 += a2 * b0; c2_1 += a2 * b1;\0"
+    "\034c3_0 += a3 * b0; c3_1 += a3 * b1;\0"
+    "\024vstore8(c0_0, 0, sum); vstore8(c0_1, 1, sum);\0"
+    "\024vstore8(c1_0, 3, sum); vstore8(c1_1, 4, sum);\0"
+    "\024vstore8(c2_0, 6, sum); vstore8(c2_1, 7, sum);\0"
+    "\024vstore8(c3_0, 9, sum); vstore8(c3_1, 10, sum);\0"
+    "\020if (width == 3) {\0"
+    "\024// Adds the slice's share of a block of 4 rows and 3 vectors to `sum`, where\0"
+    "\024float8 c0_0 = 0, c0_1 = 0, c0_2 = 0;\0"
+    "\024float8 c1_0 = 0, c1_1 = 0, c1_2 = 0;\0"
+    "\024float8 c2_0 = 0, c2_1 = 0, c2_2 = 0;\0"
+    "\024float8 c3_0 = 0, c3_1 = 0, c3_2 = 0;\0"
+    "\030c0_0 = vload8(0, sum); c0_1 = vload8(1, sum); c0_2 = vload8(2, sum);\0"
+    "\030c1_0 = vload8(3, sum); c1_1 = vload8(4, sum); c1_2 = vload8(5, sum);\0"
+    "\030c2_0 = vload8(6, sum); c2_1 = vload8(7, sum); c2_2 = vload8(8, sum);\0"
+    "\030c3_0 = vload8(9, sum); c3_1 = vload8(10, sum); c3_2 = vload8(11, sum);\0"
+    "\034const float8 b2 = vload8(2, b);\0"
+    "\034c0_0 += a0 * b0; c0_1 += a0 * b1; c0_2 += a0 * b2;\0"
+    "\034c1_0 += a1 * b0; c1_1 += a1 * b1; c1_2 += a1 * b2;\0"
+    "\034c2_0 += a2 * b0; c2_1 += a2 * b1; c2_2 += a2 * b2;\0"
+    "\034c3_0 += a3 * b0; c3_1 += a3 * b1; c3_2 += a3 * b2;\0"
+    "\024vstore8(c0_0, 0, sum); vstore8(c0_1, 1, sum); vstore8(c0_2, 2, sum);\0"
+    "\024vstore8(c1_0, 3, sum); vstore8(c1_1, 4, sum); vstore8(c1_2, 5, sum);\0"
+    "\024vstore8(c2_0, 6, sum); vstore8(c2_1, 7, sum); vstore8(c2_2, 8, sum);\0"
+    "\024vstore8(c3_0, 9, sum); vstore8(c3_1, 10, sum); vstore8(c3_2, 11, sum);\0"
+    "\020if (k0 + depth == K) {\0"
+    "\024// C = alpha sum + beta C for a block of `width` vectors at (row, col).\0"
+    "\024for (long m = 0; m < 4 && row + m < M; m++) {\0"
+    "\030__global half *out = C + (row + m) * ldc + col;\0"
+    "\030__local const float *x = sum + m * 24;\0"
+    "\030long n = 0;\0"
+    "\030for (; n + 8 <= min(width * 8, N - col); n += 8)\0"
+    "\034put_vector(vload8(0, x + n), alpha, beta, out + n);\0"
+    "\030for (; n < min(width * 8, N - col); n++)\0"
+    "\014k0 += depth;\0"
+    "\010} while (k0 < K);\0"
     "// B is stored N x K.\0"
-    "void kiln_hgemm_fused_multiply_nt_tm4_nv3_vec8_mb8_kc256_ku1(long M, long N, long K, float alpha,\0"
-    "            for (long v = 0; v < width; v++) {\0"
-    "                __local float *out = panel + v * 8;\0"
-    "                __global const half *in = B + k0;\0"
-    "                const long l0 = min(col + v * 8, N - 1) * ldb;\0"
-    "                const long l1 = min(col + v * 8 + 1, N - 1) * ldb;\0"
-    "                const long l2 = min(col + v * 8 + 2, N - 1) * ldb;\0"
-    "                const long l3 = min(col + v * 8 + 3, N - 1) * ldb;\0"
-    "                const long l4 = min(col + v * 8 + 4, N - 1) * ldb;\0"
-    "                const long l5 = min(col + v * 8 + 5, N - 1) * ldb;\0"
-    "                const long l6 = min(col + v * 8 + 6, N - 1) * ldb;\0"
-    "                const long l7 = min(col + v * 8 + 7, N - 1) * ldb;\0"
-    "                long k = 0;\0"
-    "                // A square of columns by k is transposed: each step puts the even and the odd\0"
-    "                // elements of two neighbours together.\0"
-    "                for (; k + 8 <= depth; k += 8, in += 8, out += 192) {\0"
-    "                    const float8 x0_0 = load_vector(in + l0);\0"
-    "                    const float8 x0_1 = load_vector(in + l1);\0"
-    "                    const float8 x0_2 = load_vector(in + l2);\0"
-    "                    const float8 x0_3 = load_vector(in + l3);\0"
-    "                    const float8 x0_4 = load_vector(in + l4);\0"
-    "                    const float8 x0_5 = load_vector(in + l5);\0"
-    "                    const float8 x0_6 = load_vector(in + l6);\0"
-    "                    const float8 x0_7 = load_vector(in + l7);\0"
-    "                    const float8 x1_0 = (float8)(x0_0.even, x0_1.even);\0"
-    "                    const float8 x1_4 = (float8)(x0_0.odd, x0_1.odd);\0"
-    "                    const float8 x1_1 = (float8)(x0_2.even, x0_3.even);\0"
-    "                    const float8 x1_5 = (float8)(x0_2.odd, x0_3.odd);\0"
-    "                    const float8 x1_2 = (float8)(x0_4.even, x0_5.even);\0"
-    "                    const float8 x1_6 = (float8)(x0_4.odd, x0_5.odd);\0"
-    "                    const float8 x1_3 = (float8)(x0_6.even, x0_7.even);\0"
-    "                    const float8 x1_7 = (float8)(x0_6.odd, x0_7.odd);\0"
-    "                    const float8 x2_0 = (float8)(x1_0.even, x1_1.even);\0"
-    "                    const float8 x2_4 = (float8)(x1_0.odd, x1_1.odd);\0"
-    "                    const float8 x2_1 = (float8)(x1_2.even, x1_3.even);\0"
-    "                    const float8 x2_5 = (float8)(x1_2.odd, x1_3.odd);\0"
-    "                    const float8 x2_2 = (float8)(x1_4.even, x1_5.even);\0"
-    "                    const float8 x2_6 = (float8)(x1_4.odd, x1_5.odd);\0"
-    "                    const float8 x2_3 = (float8)(x1_6.even, x1_7.even);\0"
-    "                    const float8 x2_7 = (float8)(x1_6.odd, x1_7.odd);\0"
-    "                    const float8 x3_0 = (float8)(x2_0.even, x2_1.even);\0"
-    "                    const float8 x3_4 = (float8)(x2_0.odd, x2_1.odd);\0"
-    "                    const float8 x3_1 = (float8)(x2_2.even, x2_3.even);\0"
-    "                    const float8 x3_5 = (float8)(x2_2.odd, x2_3.odd);\0"
-    "                    const float8 x3_2 = (float8)(x2_4.even, x2_5.even);\0"
-    "                    const float8 x3_6 = (float8)(x2_4.odd, x2_5.odd);\0"
-    "                    const float8 x3_3 = (float8)(x2_6.even, x2_7.even);\0"
-    "                    const float8 x3_7 = (float8)(x2_6.odd, x2_7.odd);\0"
-    "                    vstore8(x3_0, 0, out);\0"
-    "                    vstore8(x3_1, 0, out + 24);\0"
-    "                    vstore8(x3_2, 0, out + 48);\0"
-    "                    vstore8(x3_3, 0, out + 72);\0"
-    "                    vstore8(x3_4, 0, out + 96);\0"
-    "                    vstore8(x3_5, 0, out + 120);\0"
-    "                    vstore8(x3_6, 0, out + 144);\0"
-    "                    vstore8(x3_7, 0, out + 168);\0"
-    "                for (; k < depth; k++, in++, out += 24) {\0"
-    "                    out[0] = load(in + l0);\0"
-    "                    out[1] = load(in + l1);\0"
-    "                    out[2] = load(in + l2);\0"
-    "                    out[3] = load(in + l3);\0"
-    "                    out[4] = load(in + l4);\0"
-    "                    out[5] = load(in + l5);\0"
-    "                    out[6] = load(in + l6);\0"
-    "                    out[7] = load(in + l7);\0"
-    "// A is stored K x M.\0"
+    "void kiln_hgemm_fused_multiply_nt(long M, long N, long K, float alpha, float beta,\0"
+    "\014for (long v = 0; v < width; v++) {\0"
+    "\020__local float *out = panel + v * 8;\0"
+    "\020__global const half *in = B + k0;\0"
+    "\020const long l0 = min(col + v * 8, N - 1) * ldb;\0"
+    "\020const long l1 = min(col + v * 8 + 1, N - 1) * ldb;\0"
+    "\020const long l2 = min(col + v * 8 + 2, N - 1) * ldb;\0"
+    "\020const long l3 = min(col + v * 8 + 3, N - 1) * ldb;\0"
+    "\020const long l4 = min(col + v * 8 + 4, N - 1) * ldb;\0"
+    "\020const long l5 = min(col + v * 8 + 5, N - 1) * ldb;\0"
+    "\020const long l6 = min(col + v * 8 + 6, N - 1) * ldb;\0"
+    "\020const long l7 = min(col + v * 8 + 7, N - 1) * ldb;\0"
+    "\020long k = 0;\0"
+    "\020// A square of columns by k is transposed: each step puts the even and the odd\0"
+    "\020// elements of two neighbours together.\0"
+    "\020for (; k + 8 <= depth; k += 8, in += 8, out += 192) {\0"
+    "\024const float8 x0_0 = load_vector(in + l0);\0"
+    "\024const float8 x0_1 = load_vector(in + l1);\0"
+    "\024const float8 x0_2 = load_vector(in + l2);\0"
+    "\024const float8 x0_3 = load_vector(in + l3);\0"
+    "\024const float8 x0_4 = load_vector(in + l4);\0"
+    "\024const float8 x0_5 = load_vector(in + l5);\0"
+    "\024const float8 x0_6 = load_vector(in + l6);\0"
+    "\024const float8 x0_7 = load_vector(in + l7);\0"
+    "\024const float8 x1_0 = (float8)(x0_0.even, x0_1.even);\0"
+    "\024const float8 x1_4 = (float8)(x0_0.odd, x0_1.odd);\0"
+    "\024const float8 x1_1 = (float8)(x0_2.even, x0_3.even);\0"
+    "\024const float8 x1_5 = (float8)(x0_2.odd, x0_3.odd);\0"
+    "\024const float8 x1_2 = (float8)(x0_4.even, x0_5.even);\0"
+    "\024const float8 x1_6 = (float8)(x0_4.odd, x0_5.odd);\0"
+    "\024const float8 x1_3 = (float8)(x0_6.even, x0_7.even);\0"
+    "\024const float8 x1_7 = (float8)(x0_6.odd, x0_7.odd);\0"
 }, {
-    "void kiln_hgemm_fused_multiply_tn_tm4_nv3_vec8_mb8_kc256_ku1(long M, long N, long K, float alpha,\0"
-    "                __global const half *restrict a = A + k0 * lda;\0"
-    "                const long r0 = min(row, M - 1);\0"
-    "                const long r1 = min(row + 1, M - 1);\0"
-    "                const long r2 = min(row + 2, M - 1);\0"
-    "                const long r3 = min(row + 3, M - 1);\0"
-    "                            a += lda;\0"
-    "void kiln_hgemm_fused_multiply_tt_tm4_nv3_vec8_mb8_kc256_ku1(long M, long N, long K, float alpha,\0"
+    "\024const float8 x2_0 = (float8)(x1_0.even, x1_1.even);\0"
+    "\024const float8 x2_4 = (float8)(x1_0.odd, x1_1.odd);\0"
+    "\024const float8 x2_1 = (float8)(x1_2.even, x1_3.even);\0"
+    "\024const float8 x2_5 = (float8)(x1_2.odd, x1_3.odd);\0"
+    "\024const float8 x2_2 = (float8)(x1_4.even, x1_5.even);\0"
+    "\024const float8 x2_6 = (float8)(x1_4.odd, x1_5.odd);\0"
+    "\024const float8 x2_3 = (float8)(x1_6.even, x1_7.even);\0"
+    "\024const float8 x2_7 = (float8)(x1_6.odd, x1_7.odd);\0"
+    "\024const float8 x3_0 = (float8)(x2_0.even, x2_1.even);\0"
+    "\024const float8 x3_4 = (float8)(x2_0.odd, x2_1.odd);\0"
+    "\024const float8 x3_1 = (float8)(x2_2.even, x2_3.even);\0"
+    "\024const float8 x3_5 = (float8)(x2_2.odd, x2_3.odd);\0"
+    "\024const float8 x3_2 = (float8)(x2_4.even, x2_5.even);\0"
+    "\024const float8 x3_6 = (float8)(x2_4.odd, x2_5.odd);\0"
+    "\024const float8 x3_3 = (float8)(x2_6.even, x2_7.even);\0"
+    "\024const float8 x3_7 = (float8)(x2_6.odd, x2_7.odd);\0"
+    "\024vstore8(x3_0, 0, out);\0"
+    "\024vstore8(x3_1, 0, out + 24);\0"
+    "\024vstore8(x3_2, 0, out + 48);\0"
+    "\024vstore8(x3_3, 0, out + 72);\0"
+    "\024vstore8(x3_4, 0, out + 96);\0"
+    "\024vstore8(x3_5, 0, out + 120);\0"
+    "\024vstore8(x3_6, 0, out + 144);\0"
+    "\024vstore8(x3_7, 0, out + 168);\0"
+    "\020for (; k < depth; k++, in++, out += 24) {\0"
+    "\024out[0] = load(in + l0);\0"
+    "\024out[1] = load(in + l1);\0"
+    "\024out[2] = load(in + l2);\0"
+    "\024out[3] = load(in + l3);\0"
+    "\024out[4] = load(in + l4);\0"
+    "\024out[5] = load(in + l5);\0"
+    "\024out[6] = load(in + l6);\0"
+    "\024out[7] = load(in + l7);\0"
+    "// A is stored K x M.\0"
+    "void kiln_hgemm_fused_multiply_tn(long M, long N, long K, float alpha, float beta,\0"
+    "\020__global const half *restrict a = A + k0 * lda;\0"
+    "\020const long r0 = min(row, M - 1);\0"
+    "\020const long r1 = min(row + 1, M - 1);\0"
+    "\020const long r2 = min(row + 2, M - 1);\0"
+    "\020const long r3 = min(row + 3, M - 1);\0"
+    "\034a += lda;\0"
+    "void kiln_hgemm_fused_multiply_tt(long M, long N, long K, float alpha, float beta,\0"
     "static float2 load_vector(__global const half *p)\0"
-    "    return vload_half2(0, p);\0"
+    "\004return vload_half2(0, p);\0"
     "static void store_vector(float2 x, __global half *p)\0"
-    "    vstore_half2(x, 0, p);\0"
+    "\004vstore_half2(x, 0, p);\0"
     "static void put_vector(float2 x, float alpha, float beta, __global half *p)\0"
     "// Through local memory.\0"
     "// A work-group of 8 x 16 work-items computes 32 x 64 of C, each work-item\0"
     "// 4 x 4 of it. K advances by 16.\0"
     "// K is cut into 32 parts, each for work-groups of its own; another kernel adds them up.\0"
     "__kernel __attribute__((reqd_work_group_size(16, 8, 1)))\0"
-    "void kiln_hgemm_tiled_multiply_nn_wgm8_wgn16_tm4_nv2_vec2_kt16_ku4_locala1_localb1_pad0_bufs2_ahead1_mapm0_mapn0_order0_group8_split32_guard1_index32(int M,\0"
-    "        int N, int K,\0"
-    "        __global const half *restrict A, int a_offset, int lda,\0"
-    "        __global const half *restrict B, int b_offset, int ldb,\0"
-    "        __global float *restrict work, long parts_at)\0"
-    "    __local float a_tiles[2][16][32];\0"
-    "    __local float b_tiles[2][16][64];\0"
-    "    const int local_m = get_local_id(1), local_n = get_local_id(0);\0"
-    "    const int item = local_m * 16 + local_n;\0"
-    "    const int first_m = (int) get_group_id(1) * 32;\0"
-    "    const int first_n = (int) get_group_id(0) * 64;\0"
-    "    const int row = first_m + local_m * 4, col = first_n + local_n * 4;\0"
-    "    // This part's share of K, in whole tiles; the last parts may have none.\0"
-    "    const int share = (K / 512 + (K % 512 != 0)) * 16;\0"
-    "    const int begin = (int) get_group_id(2) * share, from = begin < K ? begin : 0;\0"
-    "    K = clamp(K - begin, (int) 0, share);\0"
-    "    A += from;\0"
-    "    B += from * ldb;\0"
-    "    // Accumulators are scalars by name, so that no compiler has to promote an array to registers.\0"
-    "    float2 c0_0 = 0, c0_1 = 0;\0"
-    "    float2 c1_0 = 0, c1_1 = 0;\0"
-    "    float2 c2_0 = 0, c2_1 = 0;\0"
-    "    float2 c3_0 = 0, c3_1 = 0;\0"
-    "    // While the tile at k0 is multiplied, the next one, at k1, is fetched into registers.\0"
-    "    float a_next0, a_next1, a_next2, a_next3;\0"
-    "    float b_next0, b_next1, b_next2, b_next3, b_next4, b_next5, b_next6, b_next7;\0"
-    "    int k1 = 0;\0"
-    "    if (K > 0) {\0"
-    "        // Fetch A: 16 x 32.\0"
-    "        {\0"
-    "            const int e = item, k = e % 16, m = e / 16;\0"
-    "            a_next0 = first_m + m < M && k1 + k < K\0"
-    "                    ? load(A + (first_m + m) * lda + k1 + k) : 0;\0"
-    "            const int e = item + 128, k = e % 16, m = e / 16;\0"
-    "            a_next1 = first_m + m < M && k1 + k < K\0"
-    "            const int e = item + 256, k = e % 16, m = e / 16;\0"
-    "            a_next2 = first_m + m < M && k1 + k < K\0"
-    "            const int e = item + 384, k = e % 16, m = e / 16;\0"
-    "            a_next3 = first_m + m < M && k1 + k < K\0"
-    "        // Fetch B: 16 x 64.\0"
-    "            const int e = item, n = e % 64, k = e / 64;\0"
-    "            b_next0 = first_n + n < N && k1 + k < K\0"
-    "                    ? load(B + (k1 + k) * ldb + first_n + n) : 0;\0"
-    "            const int e = item + 128, n = e % 64, k = e / 64;\0"
-    "            b_next1 = first_n + n < N && k1 + k < K\0"
-    "            const int e = item + 256, n = e % 64, k = e / 64;\0"
-    "            b_next2 = first_n + n < N && k1 + k < K\0"
-    "            const int e = item + 384, n = e % 64, k = e / 64;\0"
-    "            b_next3 = first_n + n < N && k1 + k < K\0"
-    "            const int e = item + 512, n = e % 64, k = e / 64;\0"
-    "            b_next4 = first_n + n < N && k1 + k < K\0"
-    "            const int e = item + 640, n = e % 64, k = e / 64;\0"
-    "            b_next5 = first_n + n < N && k1 + k < K\0"
-    "            const int e = item + 768, n = e % 64, k = e / 64;\0"
-    "            b_next6 = first_n + n < N && k1 + k < K\0"
-    "            const int e = item + 896, n = e % 64, k = e / 64;\0"
-    "            b_next7 = first_n + n < N && k1 + k < K\0"
-    "    int now = 0;\0"
+    "void kiln_hgemm_tiled_multiply_nn(int M, int N, int K,\0"
+    "\010__global const half *restrict A, int a_offset, int lda,\0"
+    "\010__global const half *restrict B, int b_offset, int ldb,\0"
+    "\010__global float *restrict work, long parts_at)\0"
+    "\004__local float a_tiles[2][16][32];\0"
+    "\004__local float b_tiles[2][16][64];\0"
+    "\004const int local_m = get_local_id(1), local_n = get_local_id(0);\0"
+    "\004const int item = local_m * 16 + local_n;\0"
+    "\004const int first_m = (int) get_group_id(1) * 32;\0"
+    "\004const int first_n = (int) get_group_id(0) * 64;\0"
+    "\004const int row = first_m + local_m * 4, col = first_n + local_n * 4;\0"
+    "\004// This part's share of K, in whole tiles; the last parts may have none.\0"
+    "\004const int share = (K / 512 + (K % 512 != 0)) * 16;\0"
+    "\004const int begin = (int) get_group_id(2) * share, from = begin < K ? begin : 0;\0"
+    "\004K = clamp(K - begin, (int) 0, share);\0"
+    "\004A += from;\0"
+    "\004B += from * ldb;\0"
+    "\004// Accumulators are scalars by name, so that no compiler has to promote an array to registers.\0"
+    "\004float2 c0_0 = 0, c0_1 = 0;\0"
+    "\004float2 c1_0 = 0, c1_1 = 0;\0"
+    "\004float2 c2_0 = 0, c2_1 = 0;\0"
+    "\004float2 c3_0 = 0, c3_1 = 0;\0"
+    "\004// While the tile at k0 is multiplied, the next one, at k1, is fetched into registers.\0"
+    "\004float a_next0, a_next1, a_next2, a_next3;\0"
+    "\004float b_next0, b_next1, b_next2, b_next3, b_next4, b_next5, b_next6, b_next7;\0"
+    "\004int k1 = 0;\0"
+    "\004if (K > 0) {\0"
+    "\010// Fetch A: 16 x 32.\0"
+    "\010{\0"
+    "\014const int e = item, k = e % 16, m = e / 16;\0"
+    "\014a_next0 = first_m + m < M && k1 + k < K\0"
+    "\024? load(A + (first_m + m) * lda + k1 + k) : 0;\0"
+    "\014const int e = item + 128, k = e % 16, m = e / 16;\0"
+    "\014a_next1 = first_m + m < M && k1 + k < K\0"
+    "\014const int e = item + 256, k = e % 16, m = e / 16;\0"
+    "\014a_next2 = first_m + m < M && k1 + k < K\0"
+    "\014const int e = item + 384, k = e % 16, m = e / 16;\0"
+    "\014a_next3 = first_m + m < M && k1 + k < K\0"
+    "\010// Fetch B: 16 x 64.\0"
+    "\014const int e = item, n = e % 64, k = e / 64;\0"
+    "\014b_next0 = first_n + n < N && k1 + k < K\0"
+    "\024? load(B + (k1 + k) * ldb + first_n + n) : 0;\0"
 }, {
-    "    for (int k0 = 0; k0 < K; k0 += 16, now = 1 - now) {\0"
-    "        const int buffer = now;\0"
-    "        __local float (*a_tile)[32] = a_tiles[buffer];\0"
-    "        __local float (*b_tile)[64] = b_tiles[buffer];\0"
-    "        // What was fetched of A becomes a tile.\0"
-    "            a_tile[k][m] = a_next0;\0"
-    "            a_tile[k][m] = a_next1;\0"
-    "            a_tile[k][m] = a_next2;\0"
-    "            a_tile[k][m] = a_next3;\0"
-    "        // What was fetched of B becomes a tile.\0"
-    "            b_tile[k][n] = b_next0;\0"
-    "            b_tile[k][n] = b_next1;\0"
-    "            b_tile[k][n] = b_next2;\0"
-    "            b_tile[k][n] = b_next3;\0"
-    "            b_tile[k][n] = b_next4;\0"
-    "            b_tile[k][n] = b_next5;\0"
-    "            b_tile[k][n] = b_next6;\0"
-    "            b_tile[k][n] = b_next7;\0"
-    "        barrier(CLK_LOCAL_MEM_FENCE);\0"
-    "        k1 += 16;\0"
-    "        if (k1 < K) {\0"
-    "            // Fetch A: 16 x 32.\0"
-    "                const int e = item, k = e % 16, m = e / 16;\0"
-    "                a_next0 = first_m + m < M && k1 + k < K\0"
-    "                        ? load(A + (first_m + m) * lda + k1 + k) : 0;\0"
-    "                const int e = item + 128, k = e % 16, m = e / 16;\0"
-    "                a_next1 = first_m + m < M && k1 + k < K\0"
-    "                const int e = item + 256, k = e % 16, m = e / 16;\0"
-    "                a_next2 = first_m + m < M && k1 + k < K\0"
-    "                const int e = item + 384, k = e % 16, m = e / 16;\0"
-    "                a_next3 = first_m + m < M && k1 + k < K\0"
-    "            // Fetch B: 16 x 64.\0"
-    "                const int e = item, n = e % 64, k = e / 64;\0"
-    "                b_next0 = first_n + n < N && k1 + k < K\0"
-    "                        ? load(B + (k1 + k) * ldb + first_n + n) : 0;\0"
-    "                const int e = item + 128, n = e % 64, k = e / 64;\0"
-    "                b_next1 = first_n + n < N && k1 + k < K\0"
-    "                const int e = item + 256, n = e % 64, k = e / 64;\0"
-    "                b_next2 = first_n + n < N && k1 + k < K\0"
-    "                const int e = item + 384, n = e % 64, k = e / 64;\0"
-    "                b_next3 = first_n + n < N && k1 + k < K\0"
-    "                const int e = item + 512, n = e % 64, k = e / 64;\0"
-    "                b_next4 = first_n + n < N && k1 + k < K\0"
-    "                const int e = item + 640, n = e % 64, k = e / 64;\0"
-    "                b_next5 = first_n + n < N && k1 + k < K\0"
-    "                const int e = item + 768, n = e % 64, k = e / 64;\0"
-    "                b_next6 = first_n + n < N && k1 + k < K\0"
-    "                const int e = item + 896, n = e % 64, k = e / 64;\0"
-    "                b_next7 = first_n + n < N && k1 + k < K\0"
-    "        const int depth = min(K - k0, (int) 16);\0"
-    "        int k = 0;\0"
-    "        for (; k + 4 <= depth; k += 4) {\0"
-    "                const float2 b0 = vload2(0, &b_tile[k][local_n * 4]);\0"
-    "                const float2 b1 = vload2(1, &b_tile[k][local_n * 4]);\0"
-    "                const float a0 = a_tile[k][local_m * 4];\0"
-    "                const float a1 = a_tile[k][local_m * 4 + 1];\0"
-    "                const float a2 = a_tile[k][local_m * 4 + 2];\0"
-    "                const float a3 = a_tile[k][local_m * 4 + 3];\0"
-    "                c3_0 += a3 * b0; c3_1 += a3 * b1;\0"
-    "                const float2 b0 = vload2(0, &b_tile[k + 1][local_n * 4]);\0"
-    "                const float2 b1 = vload2(1, &b_tile[k + 1][local_n * 4]);\0"
-    "                const float a0 = a_tile[k + 1][local_m * 4];\0"
-    "                const float a1 = a_tile[k + 1][local_m * 4 + 1];\0"
-    "                const float a2 = a_tile[k + 1][local_m * 4 + 2];\0"
-    "                const float a3 = a_tile[k + 1][local_m * 4 + 3];\0"
-    "                const float2 b0 = vload2(0, &b_tile[k + 2][local_n * 4]);\0"
-    "                const float2 b1 = vload2(1, &b_tile[k + 2][local_n * 4]);\0"
-    "                const float a0 = a_tile[k + 2][local_m * 4];\0"
-    "                const float a1 = a_tile[k + 2][local_m * 4 + 1];\0"
-    "                const float a2 = a_tile[k + 2][local_m * 4 + 2];\0"
-    "                const float a3 = a_tile[k + 2][local_m * 4 + 3];\0"
-    "                const float2 b0 = vload2(0, &b_tile[k + 3][local_n * 4]);\0"
-    "                const float2 b1 = vload2(1, &b_tile[k + 3][local_n * 4]);\0"
-    "                const float a0 = a_tile[k + 3][local_m * 4];\0"
-    "                const float a1 = a_tile[k + 3][local_m * 4 + 1];\0"
+    "\014const int e = item + 128, n = e % 64, k = e / 64;\0"
+    "\014b_next1 = first_n + n < N && k1 + k < K\0"
+    "\014const int e = item + 256, n = e % 64, k = e / 64;\0"
+    "\014b_next2 = first_n + n < N && k1 + k < K\0"
+    "\014const int e = item + 384, n = e % 64, k = e / 64;\0"
+    "\014b_next3 = first_n + n < N && k1 + k < K\0"
+    "\014const int e = item + 512, n = e % 64, k = e / 64;\0"
+    "\014b_next4 = first_n + n < N && k1 + k < K\0"
+    "\014const int e = item + 640, n = e % 64, k = e / 64;\0"
+    "\014b_next5 = first_n + n < N && k1 + k < K\0"
+    "\014const int e = item + 768, n = e % 64, k = e / 64;\0"
+    "\014b_next6 = first_n + n < N && k1 + k < K\0"
+    "\014const int e = item + 896, n = e % 64, k = e / 64;\0"
+    "\014b_next7 = first_n + n < N && k1 + k < K\0"
+    "\004int now = 0;\0"
+    "\004for (int k0 = 0; k0 < K; k0 += 16, now = 1 - now) {\0"
+    "\010const int buffer = now;\0"
+    "\010__local float (*a_tile)[32] = a_tiles[buffer];\0"
+    "\010__local float (*b_tile)[64] = b_tiles[buffer];\0"
+    "\010// What was fetched of A becomes a tile.\0"
+    "\014a_tile[k][m] = a_next0;\0"
+    "\014a_tile[k][m] = a_next1;\0"
+    "\014a_tile[k][m] = a_next2;\0"
+    "\014a_tile[k][m] = a_next3;\0"
+    "\010// What was fetched of B becomes a tile.\0"
+    "\014b_tile[k][n] = b_next0;\0"
+    "\014b_tile[k][n] = b_next1;\0"
+    "\014b_tile[k][n] = b_next2;\0"
+    "\014b_tile[k][n] = b_next3;\0"
+    "\014b_tile[k][n] = b_next4;\0"
+    "\014b_tile[k][n] = b_next5;\0"
+    "\014b_tile[k][n] = b_next6;\0"
+    "\014b_tile[k][n] = b_next7;\0"
+    "\010barrier(CLK_LOCAL_MEM_FENCE);\0"
+    "\010k1 += 16;\0"
+    "\010if (k1 < K) {\0"
+    "\014// Fetch A: 16 x 32.\0"
+    "\020const int e = item, k = e % 16, m = e / 16;\0"
+    "\020a_next0 = first_m + m < M && k1 + k < K\0"
+    "\030? load(A + (first_m + m) * lda + k1 + k) : 0;\0"
+    "\020const int e = item + 128, k = e % 16, m = e / 16;\0"
+    "\020a_next1 = first_m + m < M && k1 + k < K\0"
+    "\020const int e = item + 256, k = e % 16, m = e / 16;\0"
+    "\020a_next2 = first_m + m < M && k1 + k < K\0"
+    "\020const int e = item + 384, k = e % 16, m = e / 16;\0"
+    "\020a_next3 = first_m + m < M && k1 + k < K\0"
+    "\014// Fetch B: 16 x 64.\0"
+    "\020const int e = item, n = e % 64, k = e / 64;\0"
+    "\020b_next0 = first_n + n < N && k1 + k < K\0"
+    "\030? load(B + (k1 + k) * ldb + first_n + n) : 0;\0"
+    "\020const int e = item + 128, n = e % 64, k = e / 64;\0"
+    "\020b_next1 = first_n + n < N && k1 + k < K\0"
+    "\020const int e = item + 256, n = e % 64, k = e / 64;\0"
+    "\020b_next2 = first_n + n < N && k1 + k < K\0"
+    "\020const int e = item + 384, n = e % 64, k = e / 64;\0"
+    "\020b_next3 = first_n + n < N && k1 + k < K\0"
+    "\020const int e = item + 512, n = e % 64, k = e / 64;\0"
+    "\020b_next4 = first_n + n < N && k1 + k < K\0"
+    "\020const int e = item + 640, n = e % 64, k = e / 64;\0"
+    "\020b_next5 = first_n + n < N && k1 + k < K\0"
+    "\020const int e = item + 768, n = e % 64, k = e / 64;\0"
+    "\020b_next6 = first_n + n < N && k1 + k < K\0"
+    "\020const int e = item + 896, n = e % 64, k = e / 64;\0"
+    "\020b_next7 = first_n + n < N && k1 + k < K\0"
+    "\010const int depth = min(K - k0, (int) 16);\0"
+    "\010int k = 0;\0"
+    "\010for (; k + 4 <= depth; k += 4) {\0"
+    "\020const float2 b0 = vload2(0, &b_tile[k][local_n * 4]);\0"
+    "\020const float2 b1 = vload2(1, &b_tile[k][local_n * 4]);\0"
+    "\020const float a0 = a_tile[k][local_m * 4];\0"
+    "\020const float a1 = a_tile[k][local_m * 4 + 1];\0"
+    "\020const float a2 = a_tile[k][local_m * 4 + 2];\0"
+    "\020const float a3 = a_tile[k][local_m * 4 + 3];\0"
+    "\020c3_0 += a3 * b0; c3_1 += a3 * b1;\0"
+    "\020const float2 b0 = vload2(0, &b_tile[k + 1][local_n * 4]);\0"
+    "\020const float2 b1 = vload2(1, &b_tile[k + 1][local_n * 4]);\0"
+    "\020const float a0 = a_tile[k + 1][local_m * 4];\0"
+    "\020const float a1 = a_tile[k + 1][local_m * 4 + 1];\0"
+    "\020const float a2 = a_tile[k + 1][local_m * 4 + 2];\0"
+    "\020const float a3 = a_tile[k + 1][local_m * 4 + 3];\0"
+    "\020const float2 b0 = vload2(0, &b_tile[k + 2][local_n * 4]);\0"
+    "\020const float2 b1 = vload2(1, &b_tile[k + 2][local_n * 4]);\0"
+    "\020const float a0 = a_tile[k + 2][local_m * 4];\0"
+    "\020const float a1 = a_tile[k + 2][local_m * 4 + 1];\0"
+    "\020const float a2 = a_tile[k + 2][local_m * 4 + 2];\0"
+    "\020const float a3 = a_tile[k + 2][local_m * 4 + 3];\0"
+    "\020const float2 b0 = vload2(0, &b_tile[k + 3][local_n * 4]);\0"
+    "\020const float2 b1 = vload2(1, &b_tile[k + 3][local_n * 4]);\0"
+    "\020const float a0 = a_tile[k + 3][local_m * 4];\0"
+    "\020const float a1 = a_tile[k + 3][local_m * 4 + 1];\0"
+    "\020const float a2 = a_tile[k + 3][local_m * 4 + 2];\0"
+    "\020const float a3 = a_tile[k + 3][local_m * 4 + 3];\0"
+    "\004// The tile of this part, as it is; there is room for whole tiles.\0"
+    "\004const int ld = (int) get_num_groups(0) * 64;\0"
+    "\004__global float *part = work + parts_at * 32\0"
+    "\014+ (long) get_group_id(2) * get_num_groups(1) * 32 * ld;\0"
+    "\004{\0"
 }, {
-    "                const float a2 = a_tile[k + 3][local_m * 4 + 2];\0"
-    "                const float a3 = a_tile[k + 3][local_m * 4 + 3];\0"
-    "    // The tile of this part, as it is; there is room for whole tiles.\0"
-    "    const int ld = (int) get_num_groups(0) * 64;\0"
-    "    __global float *part = work + parts_at * 32\0"
-    "            + (long) get_group_id(2) * get_num_groups(1) * 32 * ld;\0"
-    "    {\0"
-    "        __global float *out = part + row * ld + col;\0"
-    "        vstore2(c0_0, 0, out);\0"
-    "        vstore2(c0_1, 1, out);\0"
-    "        __global float *out = part + (row + 1) * ld + col;\0"
-    "        vstore2(c1_0, 0, out);\0"
-    "        vstore2(c1_1, 1, out);\0"
-    "        __global float *out = part + (row + 2) * ld + col;\0"
-    "        vstore2(c2_0, 0, out);\0"
-    "        vstore2(c2_1, 1, out);\0"
-    "        __global float *out = part + (row + 3) * ld + col;\0"
-    "        vstore2(c3_0, 0, out);\0"
-    "        vstore2(c3_1, 1, out);\0"
+    "\010__global float *out = part + row * ld + col;\0"
+    "\010vstore2(c0_0, 0, out);\0"
+    "\010vstore2(c0_1, 1, out);\0"
+    "\010__global float *out = part + (row + 1) * ld + col;\0"
+    "\010vstore2(c1_0, 0, out);\0"
+    "\010vstore2(c1_1, 1, out);\0"
+    "\010__global float *out = part + (row + 2) * ld + col;\0"
+    "\010vstore2(c2_0, 0, out);\0"
+    "\010vstore2(c2_1, 1, out);\0"
+    "\010__global float *out = part + (row + 3) * ld + col;\0"
+    "\010vstore2(c3_0, 0, out);\0"
+    "\010vstore2(c3_1, 1, out);\0"
     "// C = alpha (p0 + p1 + ...) + beta C for 32 parts, which are added in this order, so that the\0"
     "// result is always bitwise the same. A part has room for whole tiles of 32 x 64.\0"
     "// Each work-item adds up 2 columns of a row.\0"
-    "void kiln_hgemm_tiled_add_wgm8_wgn16_tm4_nv2_vec2_split32_index32(int M, int N,\0"
-    "        __global const float *restrict work, long parts_at, float alpha, float beta,\0"
-    "        __global half *restrict C, int c_offset, int ldc)\0"
-    "    const int row = get_global_id(1), col = (int) get_global_id(0) * 2;\0"
-    "    const int ld = (N + 63) / 64 * 64;\0"
-    "    const long size = (long) ((M + 31) / 32 * 32) * ld;\0"
-    "    __global const float *part = work + parts_at * 32 + row * ld + col;\0"
-    "    float2 c0_0 = 0;\0"
-    "    for (int p = 0; p < 32; p += 8, part += 8 * size) {\0"
-    "        const float2 x0 = vload2(0, part + 0 * size);\0"
-    "        const float2 x1 = vload2(0, part + 1 * size);\0"
-    "        const float2 x2 = vload2(0, part + 2 * size);\0"
-    "        const float2 x3 = vload2(0, part + 3 * size);\0"
-    "        const float2 x4 = vload2(0, part + 4 * size);\0"
-    "        const float2 x5 = vload2(0, part + 5 * size);\0"
-    "        const float2 x6 = vload2(0, part + 6 * size);\0"
-    "        const float2 x7 = vload2(0, part + 7 * size);\0"
-    "        c0_0 += x0; c0_0 += x1; c0_0 += x2; c0_0 += x3; c0_0 += x4; c0_0 += x5; c0_0 += x6; c0_0\0"
-    "                += x7;\0"
-    "    // C = alpha c + beta C for the 1 x 2 block at (row, col).\0"
-    "    if (row < M) {\0"
-    "        __global half *out = C + row * ldc + col;\0"
-    "        if (col + 2 <= N) {\0"
-    "            put_vector(c0_0, alpha, beta, out);\0"
-    "        } else {\0"
-    "            float x[2];\0"
-    "            vstore2(c0_0, 0, x);\0"
-    "            for (int n = 0; n < 2 && col + n < N; n++)\0"
-    "                put(x[n], alpha, beta, out + n);\0"
-    "void kiln_hgemm_tiled_multiply_nt_wgm8_wgn16_tm4_nv2_vec2_kt16_ku4_locala1_localb1_pad0_bufs2_ahead1_mapm0_mapn0_order0_group8_split32_guard1_index32(int M,\0"
-    "    B += from;\0"
-    "            const int e = item, k = e % 16, n = e / 16;\0"
-    "                    ? load(B + (first_n + n) * ldb + k1 + k) : 0;\0"
-    "            const int e = item + 128, k = e % 16, n = e / 16;\0"
-    "            const int e = item + 256, k = e % 16, n = e / 16;\0"
-    "            const int e = item + 384, k = e % 16, n = e / 16;\0"
-    "            const int e = item + 512, k = e % 16, n = e / 16;\0"
-    "            const int e = item + 640, k = e % 16, n = e / 16;\0"
-    "            const int e = item + 768, k = e % 16, n = e / 16;\0"
-    "            const int e = item + 896, k = e % 16, n = e / 16;\0"
-    "                const int e = item, k = e % 16, n = e / 16;\0"
-    "                        ? load(B + (first_n + n) * ldb + k1 + k) : 0;\0"
-    "                const int e = item + 128, k = e % 16, n = e / 16;\0"
-    "                const int e = item + 256, k = e % 16, n = e / 16;\0"
-    "                const int e = item + 384, k = e % 16, n = e / 16;\0"
-    "                const int e = item + 512, k = e % 16, n = e / 16;\0"
-    "                const int e = item + 640, k = e % 16, n = e / 16;\0"
-    "                const int e = item + 768, k = e % 16, n = e / 16;\0"
-    "                const int e = item + 896, k = e % 16, n = e / 16;\0"
-    "void kiln_hgemm_tiled_multiply_tn_wgm8_wgn16_tm4_nv2_vec2_kt16_ku4_locala1_localb1_pad0_bufs2_ahead1_mapm0_mapn0_order0_group8_split32_guard1_index32(int M,\0"
-    "    A += from * lda;\0"
-}, {
-    "            const int e = item, m = e % 32, k = e / 32;\0"
-    "                    ? load(A + (k1 + k) * lda + first_m + m) : 0;\0"
-    "            const int e = item + 128, m = e % 32, k = e / 32;\0"
-    "            const int e = item + 256, m = e % 32, k = e / 32;\0"
-    "            const int e = item + 384, m = e % 32, k = e / 32;\0"
-    "                const int e = item, m = e % 32, k = e / 32;\0"
-    "                        ? load(A + (k1 + k) * lda + first_m + m) : 0;\0"
-    "                const int e = item + 128, m = e % 32, k = e / 32;\0"
-    "                const int e = item + 256, m = e % 32, k = e / 32;\0"
-    "                const int e = item + 384, m = e % 32, k = e / 32;\0"
-    "void kiln_hgemm_tiled_multiply_tt_wgm8_wgn16_tm4_nv2_vec2_kt16_ku4_locala1_localb1_pad0_bufs2_ahead1_mapm0_mapn0_order0_group8_split32_guard1_index32(int M,\0"
+    "void kiln_hgemm_tiled_add(int M, int N,\0"
+    "\010__global const float *restrict work, long parts_at, float alpha, float beta,\0"
+    "\010__global half *restrict C, int c_offset, int ldc)\0"
+    "\004const int row = get_global_id(1), col = (int) get_global_id(0) * 2;\0"
+    "\004const int ld = (N + 63) / 64 * 64;\0"
+    "\004const long size = (long) ((M + 31) / 32 * 32) * ld;\0"
+    "\004__global const float *part = work + parts_at * 32 + row * ld + col;\0"
+    "\004float2 c0_0 = 0;\0"
+    "\004for (int p = 0; p < 32; p += 8, part += 8 * size) {\0"
+    "\010const float2 x0 = vload2(0, part + 0 * size);\0"
+    "\010const float2 x1 = vload2(0, part + 1 * size);\0"
+    "\010const float2 x2 = vload2(0, part + 2 * size);\0"
+    "\010const float2 x3 = vload2(0, part + 3 * size);\0"
+    "\010const float2 x4 = vload2(0, part + 4 * size);\0"
+    "\010const float2 x5 = vload2(0, part + 5 * size);\0"
+    "\010const float2 x6 = vload2(0, part + 6 * size);\0"
+    "\010const float2 x7 = vload2(0, part + 7 * size);\0"
+    "\010c0_0 += x0; c0_0 += x1; c0_0 += x2; c0_0 += x3; c0_0 += x4; c0_0 += x5; c0_0 += x6; c0_0\0"
+    "\020+= x7;\0"
+    "\004// C = alpha c + beta C for the 1 x 2 block at (row, col).\0"
+    "\004if (row < M) {\0"
+    "\010__global half *out = C + row * ldc + col;\0"
+    "\010if (col + 2 <= N) {\0"
+    "\014put_vector(c0_0, alpha, beta, out);\0"
+    "\010} else {\0"
+    "\014float x[2];\0"
+    "\014vstore2(c0_0, 0, x);\0"
+    "\014for (int n = 0; n < 2 && col + n < N; n++)\0"
+    "\020put(x[n], alpha, beta, out + n);\0"
+    "void kiln_hgemm_tiled_multiply_nt(int M, int N, int K,\0"
+    "\004B += from;\0"
+    "\014const int e = item, k = e % 16, n = e / 16;\0"
+    "\024? load(B + (first_n + n) * ldb + k1 + k) : 0;\0"
+    "\014const int e = item + 128, k = e % 16, n = e / 16;\0"
+    "\014const int e = item + 256, k = e % 16, n = e / 16;\0"
+    "\014const int e = item + 384, k = e % 16, n = e / 16;\0"
+    "\014const int e = item + 512, k = e % 16, n = e / 16;\0"
+    "\014const int e = item + 640, k = e % 16, n = e / 16;\0"
+    "\014const int e = item + 768, k = e % 16, n = e / 16;\0"
+    "\014const int e = item + 896, k = e % 16, n = e / 16;\0"
+    "\020const int e = item, k = e % 16, n = e / 16;\0"
+    "\030? load(B + (first_n + n) * ldb + k1 + k) : 0;\0"
+    "\020const int e = item + 128, k = e % 16, n = e / 16;\0"
+    "\020const int e = item + 256, k = e % 16, n = e / 16;\0"
+    "\020const int e = item + 384, k = e % 16, n = e / 16;\0"
+    "\020const int e = item + 512, k = e % 16, n = e / 16;\0"
+    "\020const int e = item + 640, k = e % 16, n = e / 16;\0"
+    "\020const int e = item + 768, k = e % 16, n = e / 16;\0"
+    "\020const int e = item + 896, k = e % 16, n = e / 16;\0"
+    "void kiln_hgemm_tiled_multiply_tn(int M, int N, int K,\0"
+    "\004A += from * lda;\0"
+    "\014const int e = item, m = e % 32, k = e / 32;\0"
+    "\024? load(A + (k1 + k) * lda + first_m + m) : 0;\0"
+    "\014const int e = item + 128, m = e % 32, k = e / 32;\0"
+    "\014const int e = item + 256, m = e % 32, k = e / 32;\0"
+    "\014const int e = item + 384, m = e % 32, k = e / 32;\0"
+    "\020const int e = item, m = e % 32, k = e / 32;\0"
+    "\030? load(A + (k1 + k) * lda + first_m + m) : 0;\0"
+    "\020const int e = item + 128, m = e % 32, k = e / 32;\0"
+    "\020const int e = item + 256, m = e % 32, k = e / 32;\0"
+    "\020const int e = item + 384, m = e % 32, k = e / 32;\0"
+    "void kiln_hgemm_tiled_multiply_tt(int M, int N, int K,\0"
     "// A work-group of 16 x 16 work-items computes 64 x 64 of C, each work-item\0"
     "__kernel __attribute__((reqd_work_group_size(16, 16, 1)))\0"
-    "void kiln_hgemm_tiled_multiply_nn_wgm16_wgn16_tm4_nv4_vec1_kt16_ku4_locala1_localb1_pad1_bufs1_ahead0_mapm0_mapn0_order0_group8_split1_guard1_index32(int M,\0"
-    "        int N, int K, float alpha, float beta,\0"
-    "    __local float a_tile[16][65];\0"
-    "    __local float b_tile[16][65];\0"
-    "    const int first_m = (int) get_group_id(1) * 64;\0"
-    "    float c0_0 = 0, c0_1 = 0, c0_2 = 0, c0_3 = 0;\0"
-    "    float c1_0 = 0, c1_1 = 0, c1_2 = 0, c1_3 = 0;\0"
-    "    float c2_0 = 0, c2_1 = 0, c2_2 = 0, c2_3 = 0;\0"
-    "    float c3_0 = 0, c3_1 = 0, c3_2 = 0, c3_3 = 0;\0"
-    "    for (int k0 = 0; k0 < K; k0 += 16) {\0"
-    "        // Stage A: 16 x 64, transposed if need be.\0"
-    "            a_tile[k][m] = first_m + m < M && k0 + k < K\0"
-    "                    ? load(A + (first_m + m) * lda + k0 + k) : 0;\0"
-    "            const int e = item + 512, k = e % 16, m = e / 16;\0"
-    "            const int e = item + 768, k = e % 16, m = e / 16;\0"
-    "        // Stage B: 16 x 64, transposed if need be.\0"
-    "            b_tile[k][n] = first_n + n < N && k0 + k < K\0"
-    "                    ? load(B + (k0 + k) * ldb + first_n + n) : 0;\0"
-    "                const float b0 = b_tile[k][local_n * 4];\0"
-    "                const float b1 = b_tile[k][local_n * 4 + 1];\0"
-    "                const float b2 = b_tile[k][local_n * 4 + 2];\0"
-    "                const float b3 = b_tile[k][local_n * 4 + 3];\0"
-    "                c0_0 += a0 * b0; c0_1 += a0 * b1; c0_2 += a0 * b2; c0_3 += a0 * b3;\0"
-    "                c1_0 += a1 * b0; c1_1 += a1 * b1; c1_2 += a1 * b2; c1_3 += a1 * b3;\0"
-    "                c2_0 += a2 * b0; c2_1 += a2 * b1; c2_2 += a2 * b2; c2_3 += a2 * b3;\0"
-    "                c3_0 += a3 * b0; c3_1 += a3 * b1; c3_2 += a3 * b2; c3_3 += a3 * b3;\0"
-    "                const float b0 = b_tile[k + 1][local_n * 4];\0"
-    "                const float b1 = b_tile[k + 1][local_n * 4 + 1];\0"
-    "                const float b2 = b_tile[k + 1][local_n * 4 + 2];\0"
-    "                const float b3 = b_tile[k + 1][local_n * 4 + 3];\0"
-    "                const float b0 = b_tile[k + 2][local_n * 4];\0"
-    "                const float b1 = b_tile[k + 2][local_n * 4 + 1];\0"
-    "                const float b2 = b_tile[k + 2][local_n * 4 + 2];\0"
-    "                const float b3 = b_tile[k + 2][local_n * 4 + 3];\0"
-    "                const float b0 = b_tile[k + 3][local_n * 4];\0"
-    "                const float b1 = b_tile[k + 3][local_n * 4 + 1];\0"
-    "                const float b2 = b_tile[k + 3][local_n * 4 + 2];\0"
-    "                const float b3 = b_tile[k + 3][local_n * 4 + 3];\0"
-    "    // C = alpha c + beta C for the 4 x 4 block at (row, col).\0"
-    "        if (col < N)\0"
-    "            put(c0_0, alpha, beta, out);\0"
-    "        if (col + 1 < N)\0"
-    "            put(c0_1, alpha, beta, out + 1);\0"
-    "        if (col + 2 < N)\0"
-    "            put(c0_2, alpha, beta, out + 2);\0"
-    "        if (col + 3 < N)\0"
-    "            put(c0_3, alpha, beta, out + 3);\0"
-    "    if (row + 1 < M) {\0"
-    "        __global half *out = C + (row + 1) * ldc + col;\0"
-    "            put(c1_0, alpha, beta, out);\0"
-    "            put(c1_1, alpha, beta, out + 1);\0"
-    "            put(c1_2, alpha, beta, out + 2);\0"
-    "            put(c1_3, alpha, beta, out + 3);\0"
-    "    if (row + 2 < M) {\0"
-    "        __global half *out = C + (row + 2) * ldc + col;\0"
-    "            put(c2_0, alpha, beta, out);\0"
-    "            put(c2_1, alpha, beta, out + 1);\0"
+    "void kiln_hgemm_tiled_multiply_nn(int M, int N, int K, float alpha, float beta,\0"
+    "\004__local float a_tile[16][65];\0"
+    "\004__local float b_tile[16][65];\0"
+    "\004const int first_m = (int) get_group_id(1) * 64;\0"
+    "\004float c0_0 = 0, c0_1 = 0, c0_2 = 0, c0_3 = 0;\0"
+    "\004float c1_0 = 0, c1_1 = 0, c1_2 = 0, c1_3 = 0;\0"
+    "\004float c2_0 = 0, c2_1 = 0, c2_2 = 0, c2_3 = 0;\0"
+    "\004float c3_0 = 0, c3_1 = 0, c3_2 = 0, c3_3 = 0;\0"
+    "\004for (int k0 = 0; k0 < K; k0 += 16) {\0"
+    "\010// Stage A: 16 x 64, transposed if need be.\0"
+    "\014a_tile[k][m] = first_m + m < M && k0 + k < K\0"
 }, {
-    "            put(c2_2, alpha, beta, out + 2);\0"
-    "            put(c2_3, alpha, beta, out + 3);\0"
-    "    if (row + 3 < M) {\0"
-    "        __global half *out = C + (row + 3) * ldc + col;\0"
-    "            put(c3_0, alpha, beta, out);\0"
-    "            put(c3_1, alpha, beta, out + 1);\0"
-    "            put(c3_2, alpha, beta, out + 2);\0"
-    "            put(c3_3, alpha, beta, out + 3);\0"
-    "void kiln_hgemm_tiled_multiply_nt_wgm16_wgn16_tm4_nv4_vec1_kt16_ku4_locala1_localb1_pad1_bufs1_ahead0_mapm0_mapn0_order0_group8_split1_guard1_index32(int M,\0"
-    "                    ? load(B + (first_n + n) * ldb + k0 + k) : 0;\0"
-    "void kiln_hgemm_tiled_multiply_tn_wgm16_wgn16_tm4_nv4_vec1_kt16_ku4_locala1_localb1_pad1_bufs1_ahead0_mapm0_mapn0_order0_group8_split1_guard1_index32(int M,\0"
-    "            const int e = item, m = e % 64, k = e / 64;\0"
-    "                    ? load(A + (k0 + k) * lda + first_m + m) : 0;\0"
-    "            const int e = item + 256, m = e % 64, k = e / 64;\0"
-    "            const int e = item + 512, m = e % 64, k = e / 64;\0"
-    "            const int e = item + 768, m = e % 64, k = e / 64;\0"
-    "void kiln_hgemm_tiled_multiply_tt_wgm16_wgn16_tm4_nv4_vec1_kt16_ku4_locala1_localb1_pad1_bufs1_ahead0_mapm0_mapn0_order0_group8_split1_guard1_index32(int M,\0"
+    "\024? load(A + (first_m + m) * lda + k0 + k) : 0;\0"
+    "\014const int e = item + 512, k = e % 16, m = e / 16;\0"
+    "\014const int e = item + 768, k = e % 16, m = e / 16;\0"
+    "\010// Stage B: 16 x 64, transposed if need be.\0"
+    "\014b_tile[k][n] = first_n + n < N && k0 + k < K\0"
+    "\024? load(B + (k0 + k) * ldb + first_n + n) : 0;\0"
+    "\020const float b0 = b_tile[k][local_n * 4];\0"
+    "\020const float b1 = b_tile[k][local_n * 4 + 1];\0"
+    "\020const float b2 = b_tile[k][local_n * 4 + 2];\0"
+    "\020const float b3 = b_tile[k][local_n * 4 + 3];\0"
+    "\020c0_0 += a0 * b0; c0_1 += a0 * b1; c0_2 += a0 * b2; c0_3 += a0 * b3;\0"
+    "\020c1_0 += a1 * b0; c1_1 += a1 * b1; c1_2 += a1 * b2; c1_3 += a1 * b3;\0"
+    "\020c2_0 += a2 * b0; c2_1 += a2 * b1; c2_2 += a2 * b2; c2_3 += a2 * b3;\0"
+    "\020c3_0 += a3 * b0; c3_1 += a3 * b1; c3_2 += a3 * b2; c3_3 += a3 * b3;\0"
+    "\020const float b0 = b_tile[k + 1][local_n * 4];\0"
+    "\020const float b1 = b_tile[k + 1][local_n * 4 + 1];\0"
+    "\020const float b2 = b_tile[k + 1][local_n * 4 + 2];\0"
+    "\020const float b3 = b_tile[k + 1][local_n * 4 + 3];\0"
+    "\020const float b0 = b_tile[k + 2][local_n * 4];\0"
+    "\020const float b1 = b_tile[k + 2][local_n * 4 + 1];\0"
+    "\020const float b2 = b_tile[k + 2][local_n * 4 + 2];\0"
+    "\020const float b3 = b_tile[k + 2][local_n * 4 + 3];\0"
+    "\020const float b0 = b_tile[k + 3][local_n * 4];\0"
+    "\020const float b1 = b_tile[k + 3][local_n * 4 + 1];\0"
+    "\020const float b2 = b_tile[k + 3][local_n * 4 + 2];\0"
+    "\020const float b3 = b_tile[k + 3][local_n * 4 + 3];\0"
+    "\004// C = alpha c + beta C for the 4 x 4 block at (row, col).\0"
+    "\010if (col < N)\0"
+    "\014put(c0_0, alpha, beta, out);\0"
+    "\010if (col + 1 < N)\0"
+    "\014put(c0_1, alpha, beta, out + 1);\0"
+    "\010if (col + 2 < N)\0"
+    "\014put(c0_2, alpha, beta, out + 2);\0"
+    "\010if (col + 3 < N)\0"
+    "\014put(c0_3, alpha, beta, out + 3);\0"
+    "\004if (row + 1 < M) {\0"
+    "\010__global half *out = C + (row + 1) * ldc + col;\0"
+    "\014put(c1_0, alpha, beta, out);\0"
+    "\014put(c1_1, alpha, beta, out + 1);\0"
+    "\014put(c1_2, alpha, beta, out + 2);\0"
+    "\014put(c1_3, alpha, beta, out + 3);\0"
+    "\004if (row + 2 < M) {\0"
+    "\010__global half *out = C + (row + 2) * ldc + col;\0"
+    "\014put(c2_0, alpha, beta, out);\0"
+    "\014put(c2_1, alpha, beta, out + 1);\0"
+    "\014put(c2_2, alpha, beta, out + 2);\0"
+    "\014put(c2_3, alpha, beta, out + 3);\0"
+    "\004if (row + 3 < M) {\0"
+    "\010__global half *out = C + (row + 3) * ldc + col;\0"
+    "\014put(c3_0, alpha, beta, out);\0"
+    "\014put(c3_1, alpha, beta, out + 1);\0"
+    "\014put(c3_2, alpha, beta, out + 2);\0"
+    "\014put(c3_3, alpha, beta, out + 3);\0"
+    "void kiln_hgemm_tiled_multiply_nt(int M, int N, int K, float alpha, float beta,\0"
+    "\024? load(B + (first_n + n) * ldb + k0 + k) : 0;\0"
+    "void kiln_hgemm_tiled_multiply_tn(int M, int N, int K, float alpha, float beta,\0"
+    "\014const int e = item, m = e % 64, k = e / 64;\0"
+    "\024? load(A + (k0 + k) * lda + first_m + m) : 0;\0"
+    "\014const int e = item + 256, m = e % 64, k = e / 64;\0"
+    "\014const int e = item + 512, m = e % 64, k = e / 64;\0"
+    "\014const int e = item + 768, m = e % 64, k = e / 64;\0"
+    "void kiln_hgemm_tiled_multiply_tt(int M, int N, int K, float alpha, float beta,\0"
     "static float4 load_vector(__global const half *p)\0"
-    "    return vload_half4(0, p);\0"
+    "\004return vload_half4(0, p);\0"
     "static float4 load_row(__global const half *p)\0"
-    "    return load_vector(p);\0"
+    "\004return load_vector(p);\0"
     "// In one load what begins at a multiple of its size, 8 bytes.\0"
     "static float4 load_aligned(__global const half *p)\0"
-    "    const uint2 bits = *(__global const uint2 *) p;\0"
-    "    return vload_half4(0, (const half *) &bits);\0"
+    "\004const uint2 bits = *(__global const uint2 *) p;\0"
+    "\004return vload_half4(0, (const half *) &bits);\0"
     "// C = alpha op(A) op(B) + beta C for few rows: X is B and Y is A, C is S x L, row-major.\0"
     "// X is stored K x L: its rows are added up, each times an element of Y.\0"
     "// Y is stored S x K.\0"
     "// A work-group of 8 work-items along L and 32 along K has 32 x 4 of C.\0"
     "__kernel __attribute__((reqd_work_group_size(8, 32, 1)))\0"
-    "void kiln_hgemm_thin_multiply_nn_side0_short4_vec4_rows2_nv1_litems8_kitems32_ksplit1_align1_index32(int L,\0"
-    "        int S, int K, float alpha, float beta,\0"
-    "        __global const half *restrict X, int x_offset, int ldx,\0"
-    "        __global const half *restrict Y, int y_offset, int ldy,\0"
-    "    __local float4 part[256];\0"
-    "    const int along_k = get_local_id(1), along_l = get_local_id(0);\0"
-    "    const int l = (int) get_group_id(0) * 32 + along_l * 4;\0"
-    "    const int s = (int) get_group_id(1) * 4;\0"
-    "    const int from = 0, to = K;\0"
-    "    X += x_offset;\0"
-    "    __global const half *y0 = Y + y_offset + min(s, S - 1) * ldy;\0"
-    "    __global const half *y1 = Y + y_offset + min(s + 1, S - 1) * ldy;\0"
-    "    __global const half *y2 = Y + y_offset + min(s + 2, S - 1) * ldy;\0"
-    "    __global const half *y3 = Y + y_offset + min(s + 3, S - 1) * ldy;\0"
-    "    const int y_step = 1;\0"
-    "    // Vectors past the end repeat the last one, which ends where the row does.\0"
-    "    const int begin = l, first = max(min(l, L - 4), (int) 0);\0"
-    "    float4 c0 = 0;\0"
-    "    float4 c1 = 0;\0"
-    "    float4 c2 = 0;\0"
-    "    float4 c3 = 0;\0"
-    "    int k = from + along_k;\0"
-    "    if (L < 4)\0"
-    "        for (; k < to; k += 32) {\0"
-    "            // A row is less than a vector.\0"
-    "            __global const half *x = X + k * ldx;\0"
-    "            const float4 a = (float4) (load(x + min((int) 0, L - 1)), load(x + min((int) 1, L - 1)),\0"
-    "                    load(x + min((int) 2, L - 1)), load(x + min((int) 3, L - 1)));\0"
-    "            c0 += a * load(y0 + k * y_step); c1 += a * load(y1 + k * y_step); c2 += a * load(y2 + k\0"
-    "                    * y_step); c3 += a * load(y3 + k * y_step);\0"
-    "    // The address itself is tested: a buffer may begin at any element.\0"
-    "    if (ldx % 4 == 0 && (size_t) (X + first) % 8 == 0) {\0"
-    "        for (; k + 32 < to; k += 64) {\0"
-    "            __global const half *x = X + k * ldx + first;\0"
-    "            const float4 a0 = load_aligned(x + 0 * ldx);\0"
-    "            const float4 a1 = load_aligned(x + 32 * ldx);\0"
-    "            c0 += a0 * load(y0 + k * y_step); c1 += a0 * load(y1 + k * y_step); c2 += a0 * load(y2\0"
-    "                    + k * y_step); c3 += a0 * load(y3 + k * y_step);\0"
-    "            c0 += a1 * load(y0 + (k + 32) * y_step); c1 += a1 * load(y1 + (k + 32) * y_step); c2\0"
+    "void kiln_hgemm_thin_multiply_nn(int L, int S, int K, float alpha, float beta,\0"
+    "\010__global const half *restrict X, int x_offset, int ldx,\0"
+    "\010__global const half *restrict Y, int y_offset, int ldy,\0"
+    "\004__local float4 part[256];\0"
+    "\004const int along_k = get_local_id(1), along_l = get_local_id(0);\0"
+    "\004const int l = (int) get_group_id(0) * 32 + along_l * 4;\0"
+    "\004const int s = (int) get_group_id(1) * 4;\0"
+    "\004const int from = 0, to = K;\0"
+    "\004X += x_offset;\0"
+    "\004__global const half *y0 = Y + y_offset + min(s, S - 1) * ldy;\0"
+    "\004__global const half *y1 = Y + y_offset + min(s + 1, S - 1) * ldy;\0"
+    "\004__global const half *y2 = Y + y_offset + min(s + 2, S - 1) * ldy;\0"
+    "\004__global const half *y3 = Y + y_offset + min(s + 3, S - 1) * ldy;\0"
 }, {
-    "                    += a1 * load(y2 + (k + 32) * y_step); c3 += a1 * load(y3 + (k + 32) * y_step);\0"
-    "            const float4 a = load_aligned(X + k * ldx + first);\0"
-    "            const float4 a0 = load_row(x + 0 * ldx);\0"
-    "            const float4 a1 = load_row(x + 32 * ldx);\0"
-    "            const float4 a = load_row(X + k * ldx + first);\0"
-    "    const int item = along_k * 8 + along_l;\0"
-    "    part[item] = c0;\0"
-    "    for (int half_way = 16; half_way > 0; half_way /= 2) {\0"
-    "        if (along_k < half_way)\0"
-    "            part[item] += part[item + half_way * 8];\0"
-    "    if (along_k == 0 && s < S) {\0"
-    "        float sums[4];\0"
-    "        vstore4(part[item], 0, sums);\0"
-    "        for (int i = 0; i < 4; i++)\0"
-    "            if (first + i >= begin && first + i < L)\0"
-    "                put(sums[i], alpha, beta, C + s * ldc + first + i);\0"
-    "    barrier(CLK_LOCAL_MEM_FENCE);\0"
-    "    part[item] = c1;\0"
-    "    if (along_k == 0 && s + 1 < S) {\0"
-    "                put(sums[i], alpha, beta, C + (s + 1) * ldc + first + i);\0"
-    "    part[item] = c2;\0"
-    "    if (along_k == 0 && s + 2 < S) {\0"
-    "                put(sums[i], alpha, beta, C + (s + 2) * ldc + first + i);\0"
-    "    part[item] = c3;\0"
-    "    if (along_k == 0 && s + 3 < S) {\0"
-    "                put(sums[i], alpha, beta, C + (s + 3) * ldc + first + i);\0"
+    "\004const int y_step = 1;\0"
+    "\004// Vectors past the end repeat the last one, which ends where the row does.\0"
+    "\004const int begin = l, first = max(min(l, L - 4), (int) 0);\0"
+    "\004float4 c0 = 0;\0"
+    "\004float4 c1 = 0;\0"
+    "\004float4 c2 = 0;\0"
+    "\004float4 c3 = 0;\0"
+    "\004int k = from + along_k;\0"
+    "\004if (L < 4)\0"
+    "\010for (; k < to; k += 32) {\0"
+    "\014// A row is less than a vector.\0"
+    "\014__global const half *x = X + k * ldx;\0"
+    "\014const float4 a = (float4) (load(x + min((int) 0, L - 1)), load(x + min((int) 1, L - 1)),\0"
+    "\024load(x + min((int) 2, L - 1)), load(x + min((int) 3, L - 1)));\0"
+    "\014c0 += a * load(y0 + k * y_step); c1 += a * load(y1 + k * y_step); c2 += a * load(y2 + k\0"
+    "\024* y_step); c3 += a * load(y3 + k * y_step);\0"
+    "\004// The address itself is tested: a buffer may begin at any element.\0"
+    "\004if (ldx % 4 == 0 && (size_t) (X + first) % 8 == 0) {\0"
+    "\010for (; k + 32 < to; k += 64) {\0"
+    "\014__global const half *x = X + k * ldx + first;\0"
+    "\014const float4 a0 = load_aligned(x + 0 * ldx);\0"
+    "\014const float4 a1 = load_aligned(x + 32 * ldx);\0"
+    "\014c0 += a0 * load(y0 + k * y_step); c1 += a0 * load(y1 + k * y_step); c2 += a0 * load(y2\0"
+    "\024+ k * y_step); c3 += a0 * load(y3 + k * y_step);\0"
+    "\014c0 += a1 * load(y0 + (k + 32) * y_step); c1 += a1 * load(y1 + (k + 32) * y_step); c2\0"
+    "\024+= a1 * load(y2 + (k + 32) * y_step); c3 += a1 * load(y3 + (k + 32) * y_step);\0"
+    "\014const float4 a = load_aligned(X + k * ldx + first);\0"
+    "\014const float4 a0 = load_row(x + 0 * ldx);\0"
+    "\014const float4 a1 = load_row(x + 32 * ldx);\0"
+    "\014const float4 a = load_row(X + k * ldx + first);\0"
+    "\004const int item = along_k * 8 + along_l;\0"
+    "\004part[item] = c0;\0"
+    "\004for (int half_way = 16; half_way > 0; half_way /= 2) {\0"
+    "\010if (along_k < half_way)\0"
+    "\014part[item] += part[item + half_way * 8];\0"
+    "\004if (along_k == 0 && s < S) {\0"
+    "\010float sums[4];\0"
+    "\010vstore4(part[item], 0, sums);\0"
+    "\010for (int i = 0; i < 4; i++)\0"
+    "\014if (first + i >= begin && first + i < L)\0"
+    "\020put(sums[i], alpha, beta, C + s * ldc + first + i);\0"
+    "\004barrier(CLK_LOCAL_MEM_FENCE);\0"
+    "\004part[item] = c1;\0"
+    "\004if (along_k == 0 && s + 1 < S) {\0"
+    "\020put(sums[i], alpha, beta, C + (s + 1) * ldc + first + i);\0"
+    "\004part[item] = c2;\0"
+    "\004if (along_k == 0 && s + 2 < S) {\0"
+    "\020put(sums[i], alpha, beta, C + (s + 2) * ldc + first + i);\0"
+    "\004part[item] = c3;\0"
+    "\004if (along_k == 0 && s + 3 < S) {\0"
+    "\020put(sums[i], alpha, beta, C + (s + 3) * ldc + first + i);\0"
     "static float total(float4 x)\0"
-    "    float e[4];\0"
-    "    vstore4(x, 0, e);\0"
-    "    return e[0] + e[1] + e[2] + e[3];\0"
+    "\004float e[4];\0"
+    "\004vstore4(x, 0, e);\0"
+    "\004return e[0] + e[1] + e[2] + e[3];\0"
     "// X is stored L x K: each of its rows is multiplied by Y to a sum.\0"
     "// A work-group of 8 work-items along L and 32 along K has 16 x 4 of C.\0"
     "__kernel __attribute__((reqd_work_group_size(32, 8, 1)))\0"
-    "void kiln_hgemm_thin_multiply_nt_side0_short4_vec4_rows2_nv1_litems8_kitems32_ksplit1_align1_index32(int L,\0"
-    "    __local float part[2][256];\0"
-    "    const int along_k = get_local_id(0), along_l = get_local_id(1);\0"
-    "    const int l = (int) get_group_id(0) * 16 + along_l * 2;\0"
-    "    // Rows past the end repeat the last one; what is computed from them is not stored.\0"
-    "    __global const half *x0 = X + min(l, L - 1) * ldx;\0"
-    "    __global const half *x1 = X + min(l + 1, L - 1) * ldx;\0"
-    "    float4 c0_0 = 0, c0_1 = 0;\0"
-    "    float4 c1_0 = 0, c1_1 = 0;\0"
-    "    float4 c2_0 = 0, c2_1 = 0;\0"
-    "    float4 c3_0 = 0, c3_1 = 0;\0"
-    "    int k = from + along_k * 4;\0"
-    "    const bool is_aligned = ldx % 4 == 0 && (size_t) X % 8 == 0;\0"
-    "    const bool fast = is_aligned;\0"
-    "    if (fast) {\0"
-    "        for (; k + 4 <= to; k += 128) {\0"
-    "            const float4 a0 = load_aligned(x0 + k);\0"
-    "            const float4 a1 = load_aligned(x1 + k);\0"
-    "            const float4 b0 = load_vector(y0 + k);\0"
-    "            c0_0 += a0 * b0; c0_1 += a1 * b0;\0"
-    "            const float4 b1 = load_vector(y1 + k);\0"
-    "            c1_0 += a0 * b1; c1_1 += a1 * b1;\0"
-    "            const float4 b2 = load_vector(y2 + k);\0"
-    "            c2_0 += a0 * b2; c2_1 += a1 * b2;\0"
-    "            const float4 b3 = load_vector(y3 + k);\0"
-    "            c3_0 += a0 * b3; c3_1 += a1 * b3;\0"
-    "            const float4 a0 = load_row(x0 + k);\0"
-    "            const float4 a1 = load_row(x1 + k);\0"
-    "    // What is left of K is less than a vector, and one work-item's.\0"
-    "    for (; k < to; k++) {\0"
-    "        const float b0 = load(y0 + k * y_step);\0"
-    "        const float b1 = load(y1 + k * y_step);\0"
-    "        const float b2 = load(y2 + k * y_step);\0"
-    "        const float b3 = load(y3 + k * y_step);\0"
-    "        const float a0 = load(x0 + k);\0"
-    "        c0_0.s0 += a0 * b0; c1_0.s0 += a0 * b1; c2_0.s0 += a0 * b2; c3_0.s0 += a0 * b3;\0"
-    "        const float a1 = load(x1 + k);\0"
-    "        c0_1.s0 += a1 * b0; c1_1.s0 += a1 * b1; c2_1.s0 += a1 * b2; c3_1.s0 += a1 * b3;\0"
-    "    const int begin = l, first = l;\0"
-    "    const int item = along_l * 32 + along_k;\0"
-    "    part[0][item] = total(c0_0);\0"
-    "    part[1][item] = total(c0_1);\0"
-    "        if (along_k < half_way) {\0"
-    "            part[0][item] += part[0][item + half_way];\0"
-    "            part[1][item] += part[1][item + half_way];\0"
-    "        const float sums[] = { part[0][item], part[1][item] };\0"
-    "        for (int i = 0; i < 2; i++)\0"
-    "    part[0][item] = total(c1_0);\0"
-    "    part[1][item] = total(c1_1);\0"
-    "    part[0][item] = total(c2_0);\0"
-    "    part[1][item] = total(c2_1);\0"
-    "    part[0][item] = total(c3_0);\0"
-    "    part[1][item] = total(c3_1);\0"
-    "// Y is stored K x S.\0"
+    "void kiln_hgemm_thin_multiply_nt(int L, int S, int K, float alpha, float beta,\0"
+    "\004__local float part[2][256];\0"
+    "\004const int along_k = get_local_id(0), along_l = get_local_id(1);\0"
+    "\004const int l = (int) get_group_id(0) * 16 + along_l * 2;\0"
+    "\004// Rows past the end repeat the last one; what is computed from them is not stored.\0"
+    "\004__global const half *x0 = X + min(l, L - 1) * ldx;\0"
+    "\004__global const half *x1 = X + min(l + 1, L - 1) * ldx;\0"
+    "\004float4 c0_0 = 0, c0_1 = 0;\0"
+    "\004float4 c1_0 = 0, c1_1 = 0;\0"
+    "\004float4 c2_0 = 0, c2_1 = 0;\0"
+    "\004float4 c3_0 = 0, c3_1 = 0;\0"
+    "\004int k = from + along_k * 4;\0"
+    "\004const bool is_aligned = ldx % 4 == 0 && (size_t) X % 8 == 0;\0"
+    "\004const bool fast = is_aligned;\0"
+    "\004if (fast) {\0"
+    "\010for (; k + 4 <= to; k += 128) {\0"
+    "\014const float4 a0 = load_aligned(x0 + k);\0"
+    "\014const float4 a1 = load_aligned(x1 + k);\0"
+    "\014const float4 b0 = load_vector(y0 + k);\0"
+    "\014c0_0 += a0 * b0; c0_1 += a1 * b0;\0"
+    "\014const float4 b1 = load_vector(y1 + k);\0"
+    "\014c1_0 += a0 * b1; c1_1 += a1 * b1;\0"
+    "\014const float4 b2 = load_vector(y2 + k);\0"
+    "\014c2_0 += a0 * b2; c2_1 += a1 * b2;\0"
+    "\014const float4 b3 = load_vector(y3 + k);\0"
+    "\014c3_0 += a0 * b3; c3_1 += a1 * b3;\0"
+    "\014const float4 a0 = load_row(x0 + k);\0"
+    "\014const float4 a1 = load_row(x1 + k);\0"
+    "\004// What is left of K is less than a vector, and one work-item's.\0"
+    "\004for (; k < to; k++) {\0"
+    "\010const float b0 = load(y0 + k * y_step);\0"
+    "\010const float b1 = load(y1 + k * y_step);\0"
+    "\010const float b2 = load(y2 + k * y_step);\0"
+    "\010const float b3 = load(y3 + k * y_step);\0"
+    "\010const float a0 = load(x0 + k);\0"
+    "\010c0_0.s0 += a0 * b0; c1_0.s0 += a0 * b1; c2_0.s0 += a0 * b2; c3_0.s0 += a0 * b3;\0"
+    "\010const float a1 = load(x1 + k);\0"
 }, {
-    "void kiln_hgemm_thin_multiply_tn_side0_short4_vec4_rows2_nv1_litems8_kitems32_ksplit1_align1_index32(int L,\0"
-    "    __global const half *y0 = Y + y_offset + min(s, S - 1);\0"
-    "    __global const half *y1 = Y + y_offset + min(s + 1, S - 1);\0"
-    "    __global const half *y2 = Y + y_offset + min(s + 2, S - 1);\0"
-    "    __global const half *y3 = Y + y_offset + min(s + 3, S - 1);\0"
-    "    const int y_step = ldy;\0"
-    "void kiln_hgemm_thin_multiply_tt_side0_short4_vec4_rows2_nv1_litems8_kitems32_ksplit1_align1_index32(int L,\0"
-    "    // A single column of Y lies side by side like a row.\0"
-    "    const bool fast = is_aligned && ldy == 1;\0"
-    "            const float4 b0 = (float4) (load(y0 + k * y_step), load(y0 + (k + 1) * y_step),\0"
-    "                    load(y0 + (k + 2) * y_step), load(y0 + (k + 3) * y_step));\0"
-    "            const float4 b1 = (float4) (load(y1 + k * y_step), load(y1 + (k + 1) * y_step),\0"
-    "                    load(y1 + (k + 2) * y_step), load(y1 + (k + 3) * y_step));\0"
-    "            const float4 b2 = (float4) (load(y2 + k * y_step), load(y2 + (k + 1) * y_step),\0"
-    "                    load(y2 + (k + 2) * y_step), load(y2 + (k + 3) * y_step));\0"
-    "            const float4 b3 = (float4) (load(y3 + k * y_step), load(y3 + (k + 1) * y_step),\0"
-    "                    load(y3 + (k + 2) * y_step), load(y3 + (k + 3) * y_step));\0"
+    "\010c0_1.s0 += a1 * b0; c1_1.s0 += a1 * b1; c2_1.s0 += a1 * b2; c3_1.s0 += a1 * b3;\0"
+    "\004const int begin = l, first = l;\0"
+    "\004const int item = along_l * 32 + along_k;\0"
+    "\004part[0][item] = total(c0_0);\0"
+    "\004part[1][item] = total(c0_1);\0"
+    "\010if (along_k < half_way) {\0"
+    "\014part[0][item] += part[0][item + half_way];\0"
+    "\014part[1][item] += part[1][item + half_way];\0"
+    "\010const float sums[] = { part[0][item], part[1][item] };\0"
+    "\010for (int i = 0; i < 2; i++)\0"
+    "\004part[0][item] = total(c1_0);\0"
+    "\004part[1][item] = total(c1_1);\0"
+    "\004part[0][item] = total(c2_0);\0"
+    "\004part[1][item] = total(c2_1);\0"
+    "\004part[0][item] = total(c3_0);\0"
+    "\004part[1][item] = total(c3_1);\0"
+    "// Y is stored K x S.\0"
+    "void kiln_hgemm_thin_multiply_tn(int L, int S, int K, float alpha, float beta,\0"
+    "\004__global const half *y0 = Y + y_offset + min(s, S - 1);\0"
+    "\004__global const half *y1 = Y + y_offset + min(s + 1, S - 1);\0"
+    "\004__global const half *y2 = Y + y_offset + min(s + 2, S - 1);\0"
+    "\004__global const half *y3 = Y + y_offset + min(s + 3, S - 1);\0"
+    "\004const int y_step = ldy;\0"
+    "void kiln_hgemm_thin_multiply_tt(int L, int S, int K, float alpha, float beta,\0"
+    "\004// A single column of Y lies side by side like a row.\0"
+    "\004const bool fast = is_aligned && ldy == 1;\0"
+    "\014const float4 b0 = (float4) (load(y0 + k * y_step), load(y0 + (k + 1) * y_step),\0"
+    "\024load(y0 + (k + 2) * y_step), load(y0 + (k + 3) * y_step));\0"
+    "\014const float4 b1 = (float4) (load(y1 + k * y_step), load(y1 + (k + 1) * y_step),\0"
+    "\024load(y1 + (k + 2) * y_step), load(y1 + (k + 3) * y_step));\0"
+    "\014const float4 b2 = (float4) (load(y2 + k * y_step), load(y2 + (k + 1) * y_step),\0"
+    "\024load(y2 + (k + 2) * y_step), load(y2 + (k + 3) * y_step));\0"
+    "\014const float4 b3 = (float4) (load(y3 + k * y_step), load(y3 + (k + 1) * y_step),\0"
+    "\024load(y3 + (k + 2) * y_step), load(y3 + (k + 3) * y_step));\0"
     "static void store_vector(float4 x, __global half *p)\0"
-    "    vstore_half4(x, 0, p);\0"
+    "\004vstore_half4(x, 0, p);\0"
     "static void put_vector(float4 x, float alpha, float beta, __global half *p)\0"
     "// A work-group of 16 x 16 work-items computes 128 x 128 of C, each work-item\0"
     "// 8 x 8 of it. K advances by 8.\0"
     "// A work-item's vectors of 4 columns lie 64 apart.\0"
-    "void kiln_hgemm_tiled_multiply_nn_wgm16_wgn16_tm8_nv2_vec4_kt8_ku8_locala1_localb1_pad0_bufs2_ahead1_mapm0_mapn1_order3_group8_split1_guard1_index32(int M,\0"
-    "    __local float a_tiles[2][8][128];\0"
-    "    __local float b_tiles[2][8][128];\0"
-    "    const int tiles_m = get_num_groups(1), tiles_n = get_num_groups(0);\0"
-    "    const int tile = (int) get_group_id(1) * tiles_n + get_group_id(0);\0"
-    "    // Work-groups take tiles of C along Hilbert's curve, so that those which run together share\0"
-    "    // rows and columns. The curve covers the next power of two; what lies outside C is left out.\0"
-    "    // It goes through a square's quarters to the right, down and to the left; in the first one it\0"
-    "    // is transposed, in the last one transposed and turned around.\0"
-    "    int tile_m = 0, tile_n = 0, left = tile, side = 1;\0"
-    "    while (side < max(tiles_m, tiles_n))\0"
-    "        side *= 2;\0"
-    "    int transposed = 0, turned = 0;\0"
-    "    while (side > 1) {\0"
-    "        side /= 2;\0"
-    "        int quarter = 0;\0"
-    "        for (;; quarter++) {\0"
-    "            const int along = quarter / 2, across = along ^ quarter % 2;\0"
-    "            const int m = tile_m + ((transposed ? across : along) ^ turned) * side;\0"
-    "            const int n = tile_n + ((transposed ? along : across) ^ turned) * side;\0"
-    "            const int inside = max(min(side, tiles_m - m), (int) 0)\0"
-    "                    * max(min(side, tiles_n - n), (int) 0);\0"
-    "            if (left < inside) {\0"
-    "                tile_m = m;\0"
-    "                tile_n = n;\0"
-    "                break;\0"
-    "            left -= inside;\0"
-    "        transposed ^= quarter % 3 == 0;\0"
-    "        turned ^= quarter == 3;\0"
-    "    const int first_m = tile_m * 128;\0"
-    "    const int first_n = tile_n * 128;\0"
-    "    const int row = first_m + local_m * 8, col = first_n + local_n * 4;\0"
-    "    float4 c4_0 = 0, c4_1 = 0;\0"
-    "    float4 c5_0 = 0, c5_1 = 0;\0"
-    "    float4 c6_0 = 0, c6_1 = 0;\0"
-    "    float4 c7_0 = 0, c7_1 = 0;\0"
-    "    float b_next0, b_next1, b_next2, b_next3;\0"
-    "        // Fetch A: 8 x 128.\0"
-    "            const int e = item, k = e % 8, m = e / 8;\0"
-    "            const int e = item + 256, k = e % 8, m = e / 8;\0"
-    "            const int e = item + 512, k = e % 8, m = e / 8;\0"
-    "            const int e = item + 768, k = e % 8, m = e / 8;\0"
-    "        // Fetch B: 8 x 128.\0"
-    "            const int e = item, n = e % 128, k = e / 128;\0"
-    "            const int e = item + 256, n = e % 128, k = e / 128;\0"
-    "            const int e = item + 512, n = e % 128, k = e / 128;\0"
-    "            const int e = item + 768, n = e % 128, k = e / 128;\0"
-    "    for (int k0 = 0; k0 < K; k0 += 8, now = 1 - now) {\0"
+    "\004__local float a_tiles[2][8][128];\0"
+    "\004__local float b_tiles[2][8][128];\0"
+    "\004const int tiles_m = get_num_groups(1), tiles_n = get_num_groups(0);\0"
+    "\004const int tile = (int) get_group_id(1) * tiles_n + get_group_id(0);\0"
+    "\004// Work-groups take tiles of C along Hilbert's curve, so that those which run together share\0"
+    "\004// rows and columns. The curve covers the next power of two; what lies outside C is left out.\0"
+    "\004// It goes through a square's quarters to the right, down and to the left; in the first one it\0"
+    "\004// is transposed, in the last one transposed and turned around.\0"
+    "\004int tile_m = 0, tile_n = 0, left = tile, side = 1;\0"
+    "\004while (side < max(tiles_m, tiles_n))\0"
+    "\010side *= 2;\0"
+    "\004int transposed = 0, turned = 0;\0"
+    "\004while (side > 1) {\0"
+    "\010side /= 2;\0"
+    "\010int quarter = 0;\0"
+    "\010for (;; quarter++) {\0"
+    "\014const int along = quarter / 2, across = along ^ quarter % 2;\0"
+    "\014const int m = tile_m + ((transposed ? across : along) ^ turned) * side;\0"
+    "\014const int n = tile_n + ((transposed ? along : across) ^ turned) * side;\0"
+    "\014const int inside = max(min(side, tiles_m - m), (int) 0)\0"
+    "\024* max(min(side, tiles_n - n), (int) 0);\0"
+    "\014if (left < inside) {\0"
+    "\020tile_m = m;\0"
+    "\020tile_n = n;\0"
+    "\020break;\0"
+    "\014left -= inside;\0"
+    "\010transposed ^= quarter % 3 == 0;\0"
+    "\010turned ^= quarter == 3;\0"
+    "\004const int first_m = tile_m * 128;\0"
+    "\004const int first_n = tile_n * 128;\0"
+    "\004const int row = first_m + local_m * 8, col = first_n + local_n * 4;\0"
+    "\004float4 c4_0 = 0, c4_1 = 0;\0"
+    "\004float4 c5_0 = 0, c5_1 = 0;\0"
+    "\004float4 c6_0 = 0, c6_1 = 0;\0"
+    "\004float4 c7_0 = 0, c7_1 = 0;\0"
+    "\004float b_next0, b_next1, b_next2, b_next3;\0"
+    "\010// Fetch A: 8 x 128.\0"
+    "\014const int e = item, k = e % 8, m = e / 8;\0"
+    "\014const int e = item + 256, k = e % 8, m = e / 8;\0"
+    "\014const int e = item + 512, k = e % 8, m = e / 8;\0"
+    "\014const int e = item + 768, k = e % 8, m = e / 8;\0"
+    "\010// Fetch B: 8 x 128.\0"
+    "\014const int e = item, n = e % 128, k = e / 128;\0"
+    "\014const int e = item + 256, n = e % 128, k = e / 128;\0"
+    "\014const int e = item + 512, n = e % 128, k = e / 128;\0"
+    "\014const int e = item + 768, n = e % 128, k = e / 128;\0"
+    "\004for (int k0 = 0; k0 < K; k0 += 8, now = 1 - now) {\0"
+    "\010__local float (*a_tile)[128] = a_tiles[buffer];\0"
 }, {
-    "        __local float (*a_tile)[128] = a_tiles[buffer];\0"
-    "        __local float (*b_tile)[128] = b_tiles[buffer];\0"
-    "        k1 += 8;\0"
-    "            // Fetch A: 8 x 128.\0"
-    "                const int e = item, k = e % 8, m = e / 8;\0"
-    "                const int e = item + 256, k = e % 8, m = e / 8;\0"
-    "                const int e = item + 512, k = e % 8, m = e / 8;\0"
-    "                const int e = item + 768, k = e % 8, m = e / 8;\0"
-    "            // Fetch B: 8 x 128.\0"
-    "                const int e = item, n = e % 128, k = e / 128;\0"
-    "                const int e = item + 256, n = e % 128, k = e / 128;\0"
-    "                const int e = item + 512, n = e % 128, k = e / 128;\0"
-    "                const int e = item + 768, n = e % 128, k = e / 128;\0"
-    "        const int depth = min(K - k0, (int) 8);\0"
-    "        for (; k + 8 <= depth; k += 8) {\0"
-    "                const float4 b0 = vload4(0, &b_tile[k][local_n * 4]);\0"
-    "                const float4 b1 = vload4(16, &b_tile[k][local_n * 4]);\0"
-    "                const float a0 = a_tile[k][local_m * 8];\0"
-    "                const float a1 = a_tile[k][local_m * 8 + 1];\0"
-    "                const float a2 = a_tile[k][local_m * 8 + 2];\0"
-    "                const float a3 = a_tile[k][local_m * 8 + 3];\0"
-    "                const float a4 = a_tile[k][local_m * 8 + 4];\0"
-    "                c4_0 += a4 * b0; c4_1 += a4 * b1;\0"
-    "                const float a5 = a_tile[k][local_m * 8 + 5];\0"
-    "                c5_0 += a5 * b0; c5_1 += a5 * b1;\0"
-    "                const float a6 = a_tile[k][local_m * 8 + 6];\0"
-    "                c6_0 += a6 * b0; c6_1 += a6 * b1;\0"
-    "                const float a7 = a_tile[k][local_m * 8 + 7];\0"
-    "                c7_0 += a7 * b0; c7_1 += a7 * b1;\0"
-    "                const float4 b0 = vload4(0, &b_tile[k + 1][local_n * 4]);\0"
-    "                const float4 b1 = vload4(16, &b_tile[k + 1][local_n * 4]);\0"
-    "                const float a0 = a_tile[k + 1][local_m * 8];\0"
-    "                const float a1 = a_tile[k + 1][local_m * 8 + 1];\0"
-    "                const float a2 = a_tile[k + 1][local_m * 8 + 2];\0"
-    "                const float a3 = a_tile[k + 1][local_m * 8 + 3];\0"
-    "                const float a4 = a_tile[k + 1][local_m * 8 + 4];\0"
-    "                const float a5 = a_tile[k + 1][local_m * 8 + 5];\0"
-    "                const float a6 = a_tile[k + 1][local_m * 8 + 6];\0"
-    "                const float a7 = a_tile[k + 1][local_m * 8 + 7];\0"
-    "                const float4 b0 = vload4(0, &b_tile[k + 2][local_n * 4]);\0"
-    "                const float4 b1 = vload4(16, &b_tile[k + 2][local_n * 4]);\0"
-    "                const float a0 = a_tile[k + 2][local_m * 8];\0"
-    "                const float a1 = a_tile[k + 2][local_m * 8 + 1];\0"
-    "                const float a2 = a_tile[k + 2][local_m * 8 + 2];\0"
-    "                const float a3 = a_tile[k + 2][local_m * 8 + 3];\0"
-    "                const float a4 = a_tile[k + 2][local_m * 8 + 4];\0"
-    "                const float a5 = a_tile[k + 2][local_m * 8 + 5];\0"
-    "                const float a6 = a_tile[k + 2][local_m * 8 + 6];\0"
-    "                const float a7 = a_tile[k + 2][local_m * 8 + 7];\0"
-    "                const float4 b0 = vload4(0, &b_tile[k + 3][local_n * 4]);\0"
-    "                const float4 b1 = vload4(16, &b_tile[k + 3][local_n * 4]);\0"
-    "                const float a0 = a_tile[k + 3][local_m * 8];\0"
-    "                const float a1 = a_tile[k + 3][local_m * 8 + 1];\0"
-    "                const float a2 = a_tile[k + 3][local_m * 8 + 2];\0"
-    "                const float a3 = a_tile[k + 3][local_m * 8 + 3];\0"
-    "                const float a4 = a_tile[k + 3][local_m * 8 + 4];\0"
-    "                const float a5 = a_tile[k + 3][local_m * 8 + 5];\0"
-    "                const float a6 = a_tile[k + 3][local_m * 8 + 6];\0"
-    "                const float a7 = a_tile[k + 3][local_m * 8 + 7];\0"
-    "                const float4 b0 = vload4(0, &b_tile[k + 4][local_n * 4]);\0"
-    "                const float4 b1 = vload4(16, &b_tile[k + 4][local_n * 4]);\0"
-    "                const float a0 = a_tile[k + 4][local_m * 8];\0"
-    "                const float a1 = a_tile[k + 4][local_m * 8 + 1];\0"
-    "                const float a2 = a_tile[k + 4][local_m * 8 + 2];\0"
-    "                const float a3 = a_tile[k + 4][local_m * 8 + 3];\0"
-    "                const float a4 = a_tile[k + 4][local_m * 8 + 4];\0"
+    "\010__local float (*b_tile)[128] = b_tiles[buffer];\0"
+    "\010k1 += 8;\0"
+    "\014// Fetch A: 8 x 128.\0"
+    "\020const int e = item, k = e % 8, m = e / 8;\0"
+    "\020const int e = item + 256, k = e % 8, m = e / 8;\0"
+    "\020const int e = item + 512, k = e % 8, m = e / 8;\0"
+    "\020const int e = item + 768, k = e % 8, m = e / 8;\0"
+    "\014// Fetch B: 8 x 128.\0"
+    "\020const int e = item, n = e % 128, k = e / 128;\0"
+    "\020const int e = item + 256, n = e % 128, k = e / 128;\0"
+    "\020const int e = item + 512, n = e % 128, k = e / 128;\0"
+    "\020const int e = item + 768, n = e % 128, k = e / 128;\0"
+    "\010const int depth = min(K - k0, (int) 8);\0"
+    "\010for (; k + 8 <= depth; k += 8) {\0"
+    "\020const float4 b0 = vload4(0, &b_tile[k][local_n * 4]);\0"
+    "\020const float4 b1 = vload4(16, &b_tile[k][local_n * 4]);\0"
+    "\020const float a0 = a_tile[k][local_m * 8];\0"
+    "\020const float a1 = a_tile[k][local_m * 8 + 1];\0"
+    "\020const float a2 = a_tile[k][local_m * 8 + 2];\0"
+    "\020const float a3 = a_tile[k][local_m * 8 + 3];\0"
+    "\020const float a4 = a_tile[k][local_m * 8 + 4];\0"
+    "\020c4_0 += a4 * b0; c4_1 += a4 * b1;\0"
+    "\020const float a5 = a_tile[k][local_m * 8 + 5];\0"
+    "\020c5_0 += a5 * b0; c5_1 += a5 * b1;\0"
+    "\020const float a6 = a_tile[k][local_m * 8 + 6];\0"
+    "\020c6_0 += a6 * b0; c6_1 += a6 * b1;\0"
+    "\020const float a7 = a_tile[k][local_m * 8 + 7];\0"
+    "\020c7_0 += a7 * b0; c7_1 += a7 * b1;\0"
+    "\020const float4 b0 = vload4(0, &b_tile[k + 1][local_n * 4]);\0"
+    "\020const float4 b1 = vload4(16, &b_tile[k + 1][local_n * 4]);\0"
+    "\020const float a0 = a_tile[k + 1][local_m * 8];\0"
+    "\020const float a1 = a_tile[k + 1][local_m * 8 + 1];\0"
+    "\020const float a2 = a_tile[k + 1][local_m * 8 + 2];\0"
+    "\020const float a3 = a_tile[k + 1][local_m * 8 + 3];\0"
+    "\020const float a4 = a_tile[k + 1][local_m * 8 + 4];\0"
+    "\020const float a5 = a_tile[k + 1][local_m * 8 + 5];\0"
+    "\020const float a6 = a_tile[k + 1][local_m * 8 + 6];\0"
+    "\020const float a7 = a_tile[k + 1][local_m * 8 + 7];\0"
+    "\020const float4 b0 = vload4(0, &b_tile[k + 2][local_n * 4]);\0"
+    "\020const float4 b1 = vload4(16, &b_tile[k + 2][local_n * 4]);\0"
+    "\020const float a0 = a_tile[k + 2][local_m * 8];\0"
+    "\020const float a1 = a_tile[k + 2][local_m * 8 + 1];\0"
+    "\020const float a2 = a_tile[k + 2][local_m * 8 + 2];\0"
+    "\020const float a3 = a_tile[k + 2][local_m * 8 + 3];\0"
+    "\020const float a4 = a_tile[k + 2][local_m * 8 + 4];\0"
+    "\020const float a5 = a_tile[k + 2][local_m * 8 + 5];\0"
+    "\020const float a6 = a_tile[k + 2][local_m * 8 + 6];\0"
+    "\020const float a7 = a_tile[k + 2][local_m * 8 + 7];\0"
+    "\020const float4 b0 = vload4(0, &b_tile[k + 3][local_n * 4]);\0"
+    "\020const float4 b1 = vload4(16, &b_tile[k + 3][local_n * 4]);\0"
+    "\020const float a0 = a_tile[k + 3][local_m * 8];\0"
+    "\020const float a1 = a_tile[k + 3][local_m * 8 + 1];\0"
+    "\020const float a2 = a_tile[k + 3][local_m * 8 + 2];\0"
+    "\020const float a3 = a_tile[k + 3][local_m * 8 + 3];\0"
+    "\020const float a4 = a_tile[k + 3][local_m * 8 + 4];\0"
+    "\020const float a5 = a_tile[k + 3][local_m * 8 + 5];\0"
+    "\020const float a6 = a_tile[k + 3][local_m * 8 + 6];\0"
+    "\020const float a7 = a_tile[k + 3][local_m * 8 + 7];\0"
+    "\020const float4 b0 = vload4(0, &b_tile[k + 4][local_n * 4]);\0"
+    "\020const float4 b1 = vload4(16, &b_tile[k + 4][local_n * 4]);\0"
+    "\020const float a0 = a_tile[k + 4][local_m * 8];\0"
+    "\020const float a1 = a_tile[k + 4][local_m * 8 + 1];\0"
+    "\020const float a2 = a_tile[k + 4][local_m * 8 + 2];\0"
+    "\020const float a3 = a_tile[k + 4][local_m * 8 + 3];\0"
+    "\020const float a4 = a_tile[k + 4][local_m * 8 + 4];\0"
+    "\020const float a5 = a_tile[k + 4][local_m * 8 + 5];\0"
+    "\020const float a6 = a_tile[k + 4][local_m * 8 + 6];\0"
+    "\020const float a7 = a_tile[k + 4][local_m * 8 + 7];\0"
+    "\020const float4 b0 = vload4(0, &b_tile[k + 5][local_n * 4]);\0"
+    "\020const float4 b1 = vload4(16, &b_tile[k + 5][local_n * 4]);\0"
+    "\020const float a0 = a_tile[k + 5][local_m * 8];\0"
+    "\020const float a1 = a_tile[k + 5][local_m * 8 + 1];\0"
+    "\020const float a2 = a_tile[k + 5][local_m * 8 + 2];\0"
+    "\020const float a3 = a_tile[k + 5][local_m * 8 + 3];\0"
+    "\020const float a4 = a_tile[k + 5][local_m * 8 + 4];\0"
+    "\020const float a5 = a_tile[k + 5][local_m * 8 + 5];\0"
+    "\020const float a6 = a_tile[k + 5][local_m * 8 + 6];\0"
+    "\020const float a7 = a_tile[k + 5][local_m * 8 + 7];\0"
+    "\020const float4 b0 = vload4(0, &b_tile[k + 6][local_n * 4]);\0"
+    "\020const float4 b1 = vload4(16, &b_tile[k + 6][local_n * 4]);\0"
+    "\020const float a0 = a_tile[k + 6][local_m * 8];\0"
+    "\020const float a1 = a_tile[k + 6][local_m * 8 + 1];\0"
+    "\020const float a2 = a_tile[k + 6][local_m * 8 + 2];\0"
+    "\020const float a3 = a_tile[k + 6][local_m * 8 + 3];\0"
 }, {
-    "                const float a5 = a_tile[k + 4][local_m * 8 + 5];\0"
-    "                const float a6 = a_tile[k + 4][local_m * 8 + 6];\0"
-    "                const float a7 = a_tile[k + 4][local_m * 8 + 7];\0"
-    "                const float4 b0 = vload4(0, &b_tile[k + 5][local_n * 4]);\0"
-    "                const float4 b1 = vload4(16, &b_tile[k + 5][local_n * 4]);\0"
-    "                const float a0 = a_tile[k + 5][local_m * 8];\0"
-    "                const float a1 = a_tile[k + 5][local_m * 8 + 1];\0"
-    "                const float a2 = a_tile[k + 5][local_m * 8 + 2];\0"
-    "                const float a3 = a_tile[k + 5][local_m * 8 + 3];\0"
-    "                const float a4 = a_tile[k + 5][local_m * 8 + 4];\0"
-    "                const float a5 = a_tile[k + 5][local_m * 8 + 5];\0"
-    "                const float a6 = a_tile[k + 5][local_m * 8 + 6];\0"
-    "                const float a7 = a_tile[k + 5][local_m * 8 + 7];\0"
-    "                const float4 b0 = vload4(0, &b_tile[k + 6][local_n * 4]);\0"
-    "                const float4 b1 = vload4(16, &b_tile[k + 6][local_n * 4]);\0"
-    "                const float a0 = a_tile[k + 6][local_m * 8];\0"
-    "                const float a1 = a_tile[k + 6][local_m * 8 + 1];\0"
-    "                const float a2 = a_tile[k + 6][local_m * 8 + 2];\0"
-    "                const float a3 = a_tile[k + 6][local_m * 8 + 3];\0"
-    "                const float a4 = a_tile[k + 6][local_m * 8 + 4];\0"
-    "                const float a5 = a_tile[k + 6][local_m * 8 + 5];\0"
-    "                const float a6 = a_tile[k + 6][local_m * 8 + 6];\0"
-    "                const float a7 = a_tile[k + 6][local_m * 8 + 7];\0"
-    "                const float4 b0 = vload4(0, &b_tile[k + 7][local_n * 4]);\0"
-    "                const float4 b1 = vload4(16, &b_tile[k + 7][local_n * 4]);\0"
-    "                const float a0 = a_tile[k + 7][local_m * 8];\0"
-    "                const float a1 = a_tile[k + 7][local_m * 8 + 1];\0"
-    "                const float a2 = a_tile[k + 7][local_m * 8 + 2];\0"
-    "                const float a3 = a_tile[k + 7][local_m * 8 + 3];\0"
-    "                const float a4 = a_tile[k + 7][local_m * 8 + 4];\0"
-    "                const float a5 = a_tile[k + 7][local_m * 8 + 5];\0"
-    "                const float a6 = a_tile[k + 7][local_m * 8 + 6];\0"
-    "                const float a7 = a_tile[k + 7][local_m * 8 + 7];\0"
-    "    // C = alpha c + beta C for 8 x 8 of C from (row, col) on.\0"
-    "        if (col + 68 <= N) {\0"
-    "            put_vector(c0_1, alpha, beta, out + 64);\0"
-    "            float x[8];\0"
-    "            vstore4(c0_0, 0, x);\0"
-    "            vstore4(c0_1, 0, x + 4);\0"
-    "            for (int i = 0; i < 8; i++) {\0"
-    "                const int n = i / 4 * 64 + i % 4;\0"
-    "                if (col + n < N)\0"
-    "                    put(x[i], alpha, beta, out + n);\0"
-    "            put_vector(c1_0, alpha, beta, out);\0"
-    "            put_vector(c1_1, alpha, beta, out + 64);\0"
-    "            vstore4(c1_0, 0, x);\0"
-    "            vstore4(c1_1, 0, x + 4);\0"
-    "            put_vector(c2_0, alpha, beta, out);\0"
-    "            put_vector(c2_1, alpha, beta, out + 64);\0"
-    "            vstore4(c2_0, 0, x);\0"
-    "            vstore4(c2_1, 0, x + 4);\0"
-    "            put_vector(c3_0, alpha, beta, out);\0"
-    "            put_vector(c3_1, alpha, beta, out + 64);\0"
-    "            vstore4(c3_0, 0, x);\0"
-    "            vstore4(c3_1, 0, x + 4);\0"
-    "    if (row + 4 < M) {\0"
-    "        __global half *out = C + (row + 4) * ldc + col;\0"
-    "            put_vector(c4_0, alpha, beta, out);\0"
-    "            put_vector(c4_1, alpha, beta, out + 64);\0"
-    "            vstore4(c4_0, 0, x);\0"
-    "            vstore4(c4_1, 0, x + 4);\0"
-    "    if (row + 5 < M) {\0"
-    "        __global half *out = C + (row + 5) * ldc + col;\0"
-    "            put_vector(c5_0, alpha, beta, out);\0"
-    "            put_vector(c5_1, alpha, beta, out + 64);\0"
-    "            vstore4(c5_0, 0, x);\0"
-    "            vstore4(c5_1, 0, x + 4);\0"
-    "    if (row + 6 < M) {\0"
-    "        __global half *out = C + (row + 6) * ldc + col;\0"
-    "            put_vector(c6_0, alpha, beta, out);\0"
-    "            put_vector(c6_1, alpha, beta, out + 64);\0"
-    "            vstore4(c6_0, 0, x);\0"
-    "            vstore4(c6_1, 0, x + 4);\0"
-    "    if (row + 7 < M) {\0"
-    "        __global half *out = C + (row + 7) * ldc + col;\0"
-    "            put_vector(c7_0, alpha, beta, out);\0"
-    "            put_vector(c7_1, alpha, beta, out + 64);\0"
-    "            vstore4(c7_0, 0, x);\0"
-}, {
-    "            vstore4(c7_1, 0, x + 4);\0"
-    "void kiln_hgemm_tiled_multiply_nt_wgm16_wgn16_tm8_nv2_vec4_kt8_ku8_locala1_localb1_pad0_bufs2_ahead1_mapm0_mapn1_order3_group8_split1_guard1_index32(int M,\0"
-    "            const int e = item, k = e % 8, n = e / 8;\0"
-    "            const int e = item + 256, k = e % 8, n = e / 8;\0"
-    "            const int e = item + 512, k = e % 8, n = e / 8;\0"
-    "            const int e = item + 768, k = e % 8, n = e / 8;\0"
-    "                const int e = item, k = e % 8, n = e / 8;\0"
-    "                const int e = item + 256, k = e % 8, n = e / 8;\0"
-    "                const int e = item + 512, k = e % 8, n = e / 8;\0"
-    "                const int e = item + 768, k = e % 8, n = e / 8;\0"
-    "void kiln_hgemm_tiled_multiply_tn_wgm16_wgn16_tm8_nv2_vec4_kt8_ku8_locala1_localb1_pad0_bufs2_ahead1_mapm0_mapn1_order3_group8_split1_guard1_index32(int M,\0"
-    "            const int e = item, m = e % 128, k = e / 128;\0"
-    "            const int e = item + 256, m = e % 128, k = e / 128;\0"
-    "            const int e = item + 512, m = e % 128, k = e / 128;\0"
-    "            const int e = item + 768, m = e % 128, k = e / 128;\0"
-    "                const int e = item, m = e % 128, k = e / 128;\0"
-    "                const int e = item + 256, m = e % 128, k = e / 128;\0"
-    "                const int e = item + 512, m = e % 128, k = e / 128;\0"
-    "                const int e = item + 768, m = e % 128, k = e / 128;\0"
-    "void kiln_hgemm_tiled_multiply_tt_wgm16_wgn16_tm8_nv2_vec4_kt8_ku8_locala1_localb1_pad0_bufs2_ahead1_mapm0_mapn1_order3_group8_split1_guard1_index32(int M,\0"
+    "\020const float a4 = a_tile[k + 6][local_m * 8 + 4];\0"
+    "\020const float a5 = a_tile[k + 6][local_m * 8 + 5];\0"
+    "\020const float a6 = a_tile[k + 6][local_m * 8 + 6];\0"
+    "\020const float a7 = a_tile[k + 6][local_m * 8 + 7];\0"
+    "\020const float4 b0 = vload4(0, &b_tile[k + 7][local_n * 4]);\0"
+    "\020const float4 b1 = vload4(16, &b_tile[k + 7][local_n * 4]);\0"
+    "\020const float a0 = a_tile[k + 7][local_m * 8];\0"
+    "\020const float a1 = a_tile[k + 7][local_m * 8 + 1];\0"
+    "\020const float a2 = a_tile[k + 7][local_m * 8 + 2];\0"
+    "\020const float a3 = a_tile[k + 7][local_m * 8 + 3];\0"
+    "\020const float a4 = a_tile[k + 7][local_m * 8 + 4];\0"
+    "\020const float a5 = a_tile[k + 7][local_m * 8 + 5];\0"
+    "\020const float a6 = a_tile[k + 7][local_m * 8 + 6];\0"
+    "\020const float a7 = a_tile[k + 7][local_m * 8 + 7];\0"
+    "\004// C = alpha c + beta C for 8 x 8 of C from (row, col) on.\0"
+    "\010if (col + 68 <= N) {\0"
+    "\014put_vector(c0_1, alpha, beta, out + 64);\0"
+    "\014float x[8];\0"
+    "\014vstore4(c0_0, 0, x);\0"
+    "\014vstore4(c0_1, 0, x + 4);\0"
+    "\014for (int i = 0; i < 8; i++) {\0"
+    "\020const int n = i / 4 * 64 + i % 4;\0"
+    "\020if (col + n < N)\0"
+    "\024put(x[i], alpha, beta, out + n);\0"
+    "\014put_vector(c1_0, alpha, beta, out);\0"
+    "\014put_vector(c1_1, alpha, beta, out + 64);\0"
+    "\014vstore4(c1_0, 0, x);\0"
+    "\014vstore4(c1_1, 0, x + 4);\0"
+    "\014put_vector(c2_0, alpha, beta, out);\0"
+    "\014put_vector(c2_1, alpha, beta, out + 64);\0"
+    "\014vstore4(c2_0, 0, x);\0"
+    "\014vstore4(c2_1, 0, x + 4);\0"
+    "\014put_vector(c3_0, alpha, beta, out);\0"
+    "\014put_vector(c3_1, alpha, beta, out + 64);\0"
+    "\014vstore4(c3_0, 0, x);\0"
+    "\014vstore4(c3_1, 0, x + 4);\0"
+    "\004if (row + 4 < M) {\0"
+    "\010__global half *out = C + (row + 4) * ldc + col;\0"
+    "\014put_vector(c4_0, alpha, beta, out);\0"
+    "\014put_vector(c4_1, alpha, beta, out + 64);\0"
+    "\014vstore4(c4_0, 0, x);\0"
+    "\014vstore4(c4_1, 0, x + 4);\0"
+    "\004if (row + 5 < M) {\0"
+    "\010__global half *out = C + (row + 5) * ldc + col;\0"
+    "\014put_vector(c5_0, alpha, beta, out);\0"
+    "\014put_vector(c5_1, alpha, beta, out + 64);\0"
+    "\014vstore4(c5_0, 0, x);\0"
+    "\014vstore4(c5_1, 0, x + 4);\0"
+    "\004if (row + 6 < M) {\0"
+    "\010__global half *out = C + (row + 6) * ldc + col;\0"
+    "\014put_vector(c6_0, alpha, beta, out);\0"
+    "\014put_vector(c6_1, alpha, beta, out + 64);\0"
+    "\014vstore4(c6_0, 0, x);\0"
+    "\014vstore4(c6_1, 0, x + 4);\0"
+    "\004if (row + 7 < M) {\0"
+    "\010__global half *out = C + (row + 7) * ldc + col;\0"
+    "\014put_vector(c7_0, alpha, beta, out);\0"
+    "\014put_vector(c7_1, alpha, beta, out + 64);\0"
+    "\014vstore4(c7_0, 0, x);\0"
+    "\014vstore4(c7_1, 0, x + 4);\0"
+    "\014const int e = item, k = e % 8, n = e / 8;\0"
+    "\014const int e = item + 256, k = e % 8, n = e / 8;\0"
+    "\014const int e = item + 512, k = e % 8, n = e / 8;\0"
+    "\014const int e = item + 768, k = e % 8, n = e / 8;\0"
+    "\020const int e = item, k = e % 8, n = e / 8;\0"
+    "\020const int e = item + 256, k = e % 8, n = e / 8;\0"
+    "\020const int e = item + 512, k = e % 8, n = e / 8;\0"
+    "\020const int e = item + 768, k = e % 8, n = e / 8;\0"
+    "\014const int e = item, m = e % 128, k = e / 128;\0"
+    "\014const int e = item + 256, m = e % 128, k = e / 128;\0"
+    "\014const int e = item + 512, m = e % 128, k = e / 128;\0"
+    "\014const int e = item + 768, m = e % 128, k = e / 128;\0"
+    "\020const int e = item, m = e % 128, k = e / 128;\0"
+    "\020const int e = item + 256, m = e % 128, k = e / 128;\0"
+    "\020const int e = item + 512, m = e % 128, k = e / 128;\0"
+    "\020const int e = item + 768, m = e % 128, k = e / 128;\0"
     "// A work-group of 8 x 16 work-items computes 16 x 32 of C, each work-item\0"
     "// 2 x 2 of it. K advances by 16.\0"
-    "void kiln_hgemm_tiled_multiply_nn_wgm8_wgn16_tm2_nv2_vec1_kt16_ku4_locala1_localb1_pad0_bufs2_ahead1_mapm0_mapn0_order0_group8_split32_guard1_index32(int M,\0"
-    "    __local float a_tiles[2][16][16];\0"
-    "    __local float b_tiles[2][16][32];\0"
-    "    const int first_m = (int) get_group_id(1) * 16;\0"
-    "    const int first_n = (int) get_group_id(0) * 32;\0"
-    "    const int row = first_m + local_m * 2, col = first_n + local_n * 2;\0"
-    "    float c0_0 = 0, c0_1 = 0;\0"
-    "    float c1_0 = 0, c1_1 = 0;\0"
-    "    float a_next0, a_next1;\0"
-    "        // Fetch A: 16 x 16.\0"
-    "        // Fetch B: 16 x 32.\0"
-    "            const int e = item, n = e % 32, k = e / 32;\0"
-    "            const int e = item + 128, n = e % 32, k = e / 32;\0"
-    "            const int e = item + 256, n = e % 32, k = e / 32;\0"
-    "            const int e = item + 384, n = e % 32, k = e / 32;\0"
-    "        __local float (*a_tile)[16] = a_tiles[buffer];\0"
-    "        __local float (*b_tile)[32] = b_tiles[buffer];\0"
-    "            // Fetch A: 16 x 16.\0"
-    "            // Fetch B: 16 x 32.\0"
-    "                const int e = item, n = e % 32, k = e / 32;\0"
-    "                const int e = item + 128, n = e % 32, k = e / 32;\0"
-    "                const int e = item + 256, n = e % 32, k = e / 32;\0"
-    "                const int e = item + 384, n = e % 32, k = e / 32;\0"
-    "                const float b0 = b_tile[k][local_n * 2];\0"
-    "                const float b1 = b_tile[k][local_n * 2 + 1];\0"
-    "                const float a0 = a_tile[k][local_m * 2];\0"
-    "                const float a1 = a_tile[k][local_m * 2 + 1];\0"
-    "                const float b0 = b_tile[k + 1][local_n * 2];\0"
-    "                const float b1 = b_tile[k + 1][local_n * 2 + 1];\0"
-    "                const float a0 = a_tile[k + 1][local_m * 2];\0"
-    "                const float a1 = a_tile[k + 1][local_m * 2 + 1];\0"
-    "                const float b0 = b_tile[k + 2][local_n * 2];\0"
-    "                const float b1 = b_tile[k + 2][local_n * 2 + 1];\0"
-    "                const float a0 = a_tile[k + 2][local_m * 2];\0"
-    "                const float a1 = a_tile[k + 2][local_m * 2 + 1];\0"
-    "                const float b0 = b_tile[k + 3][local_n * 2];\0"
-    "                const float b1 = b_tile[k + 3][local_n * 2 + 1];\0"
-    "                const float a0 = a_tile[k + 3][local_m * 2];\0"
-    "                const float a1 = a_tile[k + 3][local_m * 2 + 1];\0"
-    "    const int ld = (int) get_num_groups(0) * 32;\0"
-    "            + (long) get_group_id(2) * get_num_groups(1) * 16 * ld;\0"
-    "        out[0] = c0_0;\0"
-    "        out[1] = c0_1;\0"
-    "        out[0] = c1_0;\0"
-    "        out[1] = c1_1;\0"
+    "\004__local float a_tiles[2][16][16];\0"
+    "\004__local float b_tiles[2][16][32];\0"
+    "\004const int first_m = (int) get_group_id(1) * 16;\0"
+    "\004const int first_n = (int) get_group_id(0) * 32;\0"
+    "\004const int row = first_m + local_m * 2, col = first_n + local_n * 2;\0"
+    "\004float c0_0 = 0, c0_1 = 0;\0"
+    "\004float c1_0 = 0, c1_1 = 0;\0"
+    "\004float a_next0, a_next1;\0"
+    "\010// Fetch A: 16 x 16.\0"
+    "\010// Fetch B: 16 x 32.\0"
+    "\014const int e = item, n = e % 32, k = e / 32;\0"
+    "\014const int e = item + 128, n = e % 32, k = e / 32;\0"
+    "\014const int e = item + 256, n = e % 32, k = e / 32;\0"
+    "\014const int e = item + 384, n = e % 32, k = e / 32;\0"
+    "\010__local float (*a_tile)[16] = a_tiles[buffer];\0"
+    "\010__local float (*b_tile)[32] = b_tiles[buffer];\0"
+    "\014// Fetch A: 16 x 16.\0"
+    "\014// Fetch B: 16 x 32.\0"
+    "\020const int e = item, n = e % 32, k = e / 32;\0"
+    "\020const int e = item + 128, n = e % 32, k = e / 32;\0"
+    "\020const int e = item + 256, n = e % 32, k = e / 32;\0"
+    "\020const int e = item + 384, n = e % 32, k = e / 32;\0"
+    "\020const float b0 = b_tile[k][local_n * 2];\0"
+    "\020const float b1 = b_tile[k][local_n * 2 + 1];\0"
 }, {
+    "\020const float a0 = a_tile[k][local_m * 2];\0"
+    "\020const float a1 = a_tile[k][local_m * 2 + 1];\0"
+    "\020const float b0 = b_tile[k + 1][local_n * 2];\0"
+    "\020const float b1 = b_tile[k + 1][local_n * 2 + 1];\0"
+    "\020const float a0 = a_tile[k + 1][local_m * 2];\0"
+    "\020const float a1 = a_tile[k + 1][local_m * 2 + 1];\0"
+    "\020const float b0 = b_tile[k + 2][local_n * 2];\0"
+    "\020const float b1 = b_tile[k + 2][local_n * 2 + 1];\0"
+    "\020const float a0 = a_tile[k + 2][local_m * 2];\0"
+    "\020const float a1 = a_tile[k + 2][local_m * 2 + 1];\0"
+    "\020const float b0 = b_tile[k + 3][local_n * 2];\0"
+    "\020const float b1 = b_tile[k + 3][local_n * 2 + 1];\0"
+    "\020const float a0 = a_tile[k + 3][local_m * 2];\0"
+    "\020const float a1 = a_tile[k + 3][local_m * 2 + 1];\0"
+    "\004const int ld = (int) get_num_groups(0) * 32;\0"
+    "\014+ (long) get_group_id(2) * get_num_groups(1) * 16 * ld;\0"
+    "\010out[0] = c0_0;\0"
+    "\010out[1] = c0_1;\0"
+    "\010out[0] = c1_0;\0"
+    "\010out[1] = c1_1;\0"
     "// result is always bitwise the same. A part has room for whole tiles of 16 x 32.\0"
-    "void kiln_hgemm_tiled_add_wgm8_wgn16_tm2_nv2_vec1_split32_index32(int M, int N,\0"
-    "    const int row = get_global_id(1), col = (int) get_global_id(0);\0"
-    "    const int ld = (N + 31) / 32 * 32;\0"
-    "    const long size = (long) ((M + 15) / 16 * 16) * ld;\0"
-    "    float c0_0 = 0;\0"
-    "        const float x0 = part[0 * size];\0"
-    "        const float x1 = part[1 * size];\0"
-    "        const float x2 = part[2 * size];\0"
-    "        const float x3 = part[3 * size];\0"
-    "        const float x4 = part[4 * size];\0"
-    "        const float x5 = part[5 * size];\0"
-    "        const float x6 = part[6 * size];\0"
-    "        const float x7 = part[7 * size];\0"
-    "    // C = alpha c + beta C for the 1 x 1 block at (row, col).\0"
-    "void kiln_hgemm_tiled_multiply_nt_wgm8_wgn16_tm2_nv2_vec1_kt16_ku4_locala1_localb1_pad0_bufs2_ahead1_mapm0_mapn0_order0_group8_split32_guard1_index32(int M,\0"
-    "void kiln_hgemm_tiled_multiply_tn_wgm8_wgn16_tm2_nv2_vec1_kt16_ku4_locala1_localb1_pad0_bufs2_ahead1_mapm0_mapn0_order0_group8_split32_guard1_index32(int M,\0"
-    "            const int e = item, m = e % 16, k = e / 16;\0"
-    "            const int e = item + 128, m = e % 16, k = e / 16;\0"
-    "                const int e = item, m = e % 16, k = e / 16;\0"
-    "                const int e = item + 128, m = e % 16, k = e / 16;\0"
-    "void kiln_hgemm_tiled_multiply_tt_wgm8_wgn16_tm2_nv2_vec1_kt16_ku4_locala1_localb1_pad0_bufs2_ahead1_mapm0_mapn0_order0_group8_split32_guard1_index32(int M,\0"
+    "\004const int row = get_global_id(1), col = (int) get_global_id(0);\0"
+    "\004const int ld = (N + 31) / 32 * 32;\0"
+    "\004const long size = (long) ((M + 15) / 16 * 16) * ld;\0"
+    "\004float c0_0 = 0;\0"
+    "\010const float x0 = part[0 * size];\0"
+    "\010const float x1 = part[1 * size];\0"
+    "\010const float x2 = part[2 * size];\0"
+    "\010const float x3 = part[3 * size];\0"
+    "\010const float x4 = part[4 * size];\0"
+    "\010const float x5 = part[5 * size];\0"
+    "\010const float x6 = part[6 * size];\0"
+    "\010const float x7 = part[7 * size];\0"
+    "\004// C = alpha c + beta C for the 1 x 1 block at (row, col).\0"
+    "\014const int e = item, m = e % 16, k = e / 16;\0"
+    "\014const int e = item + 128, m = e % 16, k = e / 16;\0"
+    "\020const int e = item, m = e % 16, k = e / 16;\0"
+    "\020const int e = item + 128, m = e % 16, k = e / 16;\0"
     "// A work-group of 4 work-items along L and 16 along K has 16 x 1 of C.\0"
     "__kernel __attribute__((reqd_work_group_size(4, 16, 1)))\0"
-    "void kiln_hgemm_thin_multiply_nn_side0_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L,\0"
-    "        long S, long K, float alpha, float beta,\0"
-    "        __global const half *restrict Y, long y_offset, long ldy,\0"
-    "    __local float4 part[64];\0"
-    "    const long l = (long) get_group_id(0) * 16 + along_l * 4;\0"
-    "    const long s = (long) get_group_id(1);\0"
-    "    const long from = 0, to = K;\0"
-    "    const long y_step = 1;\0"
-    "    const long begin = l, first = max(min(l, L - 4), (long) 0);\0"
-    "    long k = from + along_k;\0"
-    "        for (; k < to; k += 16) {\0"
-    "            const float4 a = (float4) (load(x + min((long) 0, L - 1)), load(x + min((long) 1,\0"
-    "                    L - 1)), load(x + min((long) 2, L - 1)), load(x + min((long) 3, L - 1)));\0"
-    "            c0 += a * load(y0 + k * y_step);\0"
-    "        for (; k + 48 < to; k += 64) {\0"
-    "            const float4 a1 = load_aligned(x + 16 * ldx);\0"
-    "            const float4 a2 = load_aligned(x + 32 * ldx);\0"
-    "            const float4 a3 = load_aligned(x + 48 * ldx);\0"
-    "            c0 += a0 * load(y0 + k * y_step);\0"
-    "            c0 += a1 * load(y0 + (k + 16) * y_step);\0"
-    "            c0 += a2 * load(y0 + (k + 32) * y_step);\0"
-    "            c0 += a3 * load(y0 + (k + 48) * y_step);\0"
-    "            const float4 a1 = load_row(x + 16 * ldx);\0"
-    "            const float4 a2 = load_row(x + 32 * ldx);\0"
-    "            const float4 a3 = load_row(x + 48 * ldx);\0"
-    "    const int item = along_k * 4 + along_l;\0"
-    "    for (int half_way = 8; half_way > 0; half_way /= 2) {\0"
-    "            part[item] += part[item + half_way * 4];\0"
+    "void kiln_hgemm_thin_multiply_nn(long L, long S, long K, float alpha, float beta,\0"
+    "\010__global const half *restrict Y, long y_offset, long ldy,\0"
+    "\004__local float4 part[64];\0"
+    "\004const long l = (long) get_group_id(0) * 16 + along_l * 4;\0"
+    "\004const long s = (long) get_group_id(1);\0"
+    "\004const long from = 0, to = K;\0"
+    "\004const long y_step = 1;\0"
+    "\004const long begin = l, first = max(min(l, L - 4), (long) 0);\0"
+    "\004long k = from + along_k;\0"
+    "\010for (; k < to; k += 16) {\0"
+    "\014const float4 a = (float4) (load(x + min((long) 0, L - 1)), load(x + min((long) 1,\0"
+    "\024L - 1)), load(x + min((long) 2, L - 1)), load(x + min((long) 3, L - 1)));\0"
+    "\014c0 += a * load(y0 + k * y_step);\0"
+    "\010for (; k + 48 < to; k += 64) {\0"
+    "\014const float4 a1 = load_aligned(x + 16 * ldx);\0"
+    "\014const float4 a2 = load_aligned(x + 32 * ldx);\0"
+    "\014const float4 a3 = load_aligned(x + 48 * ldx);\0"
+    "\014c0 += a0 * load(y0 + k * y_step);\0"
+    "\014c0 += a1 * load(y0 + (k + 16) * y_step);\0"
+    "\014c0 += a2 * load(y0 + (k + 32) * y_step);\0"
+    "\014c0 += a3 * load(y0 + (k + 48) * y_step);\0"
+    "\014const float4 a1 = load_row(x + 16 * ldx);\0"
+    "\014const float4 a2 = load_row(x + 32 * ldx);\0"
+    "\014const float4 a3 = load_row(x + 48 * ldx);\0"
+    "\004const int item = along_k * 4 + along_l;\0"
+    "\004for (int half_way = 8; half_way > 0; half_way /= 2) {\0"
+    "\014part[item] += part[item + half_way * 4];\0"
     "__kernel __attribute__((reqd_work_group_size(16, 4, 1)))\0"
-    "void kiln_hgemm_thin_multiply_nt_side0_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L,\0"
-    "    __local float part[4][64];\0"
-    "    __global const half *x2 = X + min(l + 2, L - 1) * ldx;\0"
-    "    __global const half *x3 = X + min(l + 3, L - 1) * ldx;\0"
-    "    float4 c0_0 = 0, c0_1 = 0, c0_2 = 0, c0_3 = 0;\0"
-    "    long k = from + along_k * 4;\0"
-    "        for (; k + 4 <= to; k += 64) {\0"
-    "            const float4 a2 = load_aligned(x2 + k);\0"
-    "            const float4 a3 = load_aligned(x3 + k);\0"
-    "            c0_0 += a0 * b0; c0_1 += a1 * b0; c0_2 += a2 * b0; c0_3 += a3 * b0;\0"
-    "            const float4 a2 = load_row(x2 + k);\0"
-    "            const float4 a3 = load_row(x3 + k);\0"
-    "        c0_0.s0 += a0 * b0;\0"
-    "        c0_1.s0 += a1 * b0;\0"
-    "        const float a2 = load(x2 + k);\0"
-    "        c0_2.s0 += a2 * b0;\0"
-    "        const float a3 = load(x3 + k);\0"
-    "        c0_3.s0 += a3 * b0;\0"
-    "    const long begin = l, first = l;\0"
-    "    const int item = along_l * 16 + along_k;\0"
+    "void kiln_hgemm_thin_multiply_nt(long L, long S, long K, float alpha, float beta,\0"
+    "\004__local float part[4][64];\0"
+    "\004__global const half *x2 = X + min(l + 2, L - 1) * ldx;\0"
+    "\004__global const half *x3 = X + min(l + 3, L - 1) * ldx;\0"
+    "\004float4 c0_0 = 0, c0_1 = 0, c0_2 = 0, c0_3 = 0;\0"
+    "\004long k = from + along_k * 4;\0"
+    "\010for (; k + 4 <= to; k += 64) {\0"
+    "\014const float4 a2 = load_aligned(x2 + k);\0"
+    "\014const float4 a3 = load_aligned(x3 + k);\0"
+    "\014c0_0 += a0 * b0; c0_1 += a1 * b0; c0_2 += a2 * b0; c0_3 += a3 * b0;\0"
+    "\014const float4 a2 = load_row(x2 + k);\0"
+    "\014const float4 a3 = load_row(x3 + k);\0"
+    "\010c0_0.s0 += a0 * b0;\0"
+    "\010c0_1.s0 += a1 * b0;\0"
+    "\010const float a2 = load(x2 + k);\0"
+    "\010c0_2.s0 += a2 * b0;\0"
+    "\010const float a3 = load(x3 + k);\0"
+    "\010c0_3.s0 += a3 * b0;\0"
+    "\004const long begin = l, first = l;\0"
+    "\004const int item = along_l * 16 + along_k;\0"
+    "\004part[2][item] = total(c0_2);\0"
+    "\004part[3][item] = total(c0_3);\0"
+    "\014part[2][item] += part[2][item + half_way];\0"
+    "\014part[3][item] += part[3][item + half_way];\0"
+    "\010const float sums[] = { part[0][item], part[1][item], part[2][item], part[3][item] };\0"
 }, {
-    "    part[2][item] = total(c0_2);\0"
-    "    part[3][item] = total(c0_3);\0"
-    "            part[2][item] += part[2][item + half_way];\0"
-    "            part[3][item] += part[3][item + half_way];\0"
-    "        const float sums[] = { part[0][item], part[1][item], part[2][item], part[3][item] };\0"
-    "void kiln_hgemm_thin_multiply_tn_side0_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L,\0"
-    "    const long y_step = ldy;\0"
-    "void kiln_hgemm_thin_multiply_tt_side0_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L,\0"
+    "void kiln_hgemm_thin_multiply_tn(long L, long S, long K, float alpha, float beta,\0"
+    "\004const long y_step = ldy;\0"
+    "void kiln_hgemm_thin_multiply_tt(long L, long S, long K, float alpha, float beta,\0"
     "// C = alpha op(A) op(B) + beta C for few columns: X is A, C is L x S, row-major.\0"
-    "void kiln_hgemm_thin_multiply_nn_side1_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L,\0"
-    "                put(sums[i], alpha, beta, C + (first + i) * ldc + s);\0"
-    "void kiln_hgemm_thin_multiply_nt_side1_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L,\0"
-    "void kiln_hgemm_thin_multiply_tn_side1_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L,\0"
-    "void kiln_hgemm_thin_multiply_tt_side1_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L,\0"
+    "\020put(sums[i], alpha, beta, C + (first + i) * ldc + s);\0"
     "// Straight from global memory, for any shape.\0"
     "// A work-group of 8 x 8 work-items; each computes 4 x 4 of C in registers.\0"
     "// Rows and columns past the end repeat the last one; what is computed from them is not stored.\0"
     "__kernel __attribute__((reqd_work_group_size(8, 8, 1)))\0"
-    "void kiln_hgemm_direct_multiply_nn_wgm8_wgn8_tm4_nv1_vec4_ku1_index32(int M, int N, int K,\0"
-    "    const int row = (int) get_global_id(1) * 4;\0"
-    "    const int col = (int) get_global_id(0) * 4;\0"
-    "    if (row >= M || col >= N)\0"
-    "        return;\0"
-    "    const int r0 = min(row, M - 1) * lda;\0"
-    "    const int r1 = min(row + 1, M - 1) * lda;\0"
-    "    const int r2 = min(row + 2, M - 1) * lda;\0"
-    "    const int r3 = min(row + 3, M - 1) * lda;\0"
-    "    const int s0 = min(col, N - 1) - col;\0"
-    "    const int s1 = min(col + 1, N - 1) - col;\0"
-    "    const int s2 = min(col + 2, N - 1) - col;\0"
-    "    const int s3 = min(col + 3, N - 1) - col;\0"
-    "    float4 c0_0 = 0;\0"
-    "    float4 c1_0 = 0;\0"
-    "    float4 c2_0 = 0;\0"
-    "    float4 c3_0 = 0;\0"
-    "    int k = 0;\0"
-    "    // Whole vectors of B while none crosses the right edge; else element by element.\0"
-    "    if (col + 4 <= N) {\0"
-    "        for (; k < K; k++) {\0"
-    "                __global const half *b = B + k * ldb + col;\0"
-    "                const float4 b0 = load_vector(b);\0"
-    "                __global const half *a = A + k;\0"
-    "                const float a0 = load(a + r0);\0"
-    "                const float a1 = load(a + r1);\0"
-    "                const float a2 = load(a + r2);\0"
-    "                const float a3 = load(a + r3);\0"
-    "                const float4 b0 = (float4) (load(b + s0), load(b + s1), load(b + s2), load(b + s3));\0"
-    "        if (col + 4 <= N) {\0"
-    "            float x[4];\0"
-    "            for (int n = 0; n < 4 && col + n < N; n++)\0"
-    "void kiln_hgemm_direct_multiply_nt_wgm8_wgn8_tm4_nv1_vec4_ku1_index32(int M, int N, int K,\0"
-    "    const int s0 = min(col, N - 1) * ldb;\0"
-    "    const int s1 = min(col + 1, N - 1) * ldb;\0"
-    "    const int s2 = min(col + 2, N - 1) * ldb;\0"
-    "    const int s3 = min(col + 3, N - 1) * ldb;\0"
-    "    for (; k < K; k++) {\0"
-    "            __global const half *b = B + k;\0"
-    "            const float4 b0 = (float4) (load(b + s0), load(b + s1), load(b + s2), load(b + s3));\0"
-    "            __global const half *a = A + k;\0"
-    "            const float a0 = load(a + r0);\0"
-    "            c0_0 += a0 * b0;\0"
-    "            const float a1 = load(a + r1);\0"
-    "            c1_0 += a1 * b0;\0"
-    "            const float a2 = load(a + r2);\0"
-    "            c2_0 += a2 * b0;\0"
-    "            const float a3 = load(a + r3);\0"
-    "            c3_0 += a3 * b0;\0"
-    "void kiln_hgemm_direct_multiply_tn_wgm8_wgn8_tm4_nv1_vec4_ku1_index32(int M, int N, int K,\0"
-    "    const int r0 = min(row, M - 1);\0"
-    "    const int r1 = min(row + 1, M - 1);\0"
-    "    const int r2 = min(row + 2, M - 1);\0"
-    "    const int r3 = min(row + 3, M - 1);\0"
-    "                __global const half *a = A + k * lda;\0"
-    "void kiln_hgemm_direct_multiply_tt_wgm8_wgn8_tm4_nv1_vec4_ku1_index32(int M, int N, int K,\0"
-    "            __global const half *a = A + k * lda;\0"
+    "void kiln_hgemm_direct_multiply_nn(int M, int N, int K, float alpha, float beta,\0"
+    "\004const int row = (int) get_global_id(1) * 4;\0"
+    "\004const int col = (int) get_global_id(0) * 4;\0"
+    "\004if (row >= M || col >= N)\0"
+    "\010return;\0"
+    "\004const int r0 = min(row, M - 1) * lda;\0"
+    "\004const int r1 = min(row + 1, M - 1) * lda;\0"
+    "\004const int r2 = min(row + 2, M - 1) * lda;\0"
+    "\004const int r3 = min(row + 3, M - 1) * lda;\0"
+    "\004const int s0 = min(col, N - 1) - col;\0"
+    "\004const int s1 = min(col + 1, N - 1) - col;\0"
+    "\004const int s2 = min(col + 2, N - 1) - col;\0"
+    "\004const int s3 = min(col + 3, N - 1) - col;\0"
+    "\004float4 c0_0 = 0;\0"
+    "\004float4 c1_0 = 0;\0"
+    "\004float4 c2_0 = 0;\0"
+    "\004float4 c3_0 = 0;\0"
+    "\004int k = 0;\0"
+    "\004// Whole vectors of B while none crosses the right edge; else element by element.\0"
+    "\004if (col + 4 <= N) {\0"
+    "\010for (; k < K; k++) {\0"
+    "\020__global const half *b = B + k * ldb + col;\0"
+    "\020const float4 b0 = load_vector(b);\0"
+    "\020__global const half *a = A + k;\0"
+    "\020const float a0 = load(a + r0);\0"
+    "\020const float a1 = load(a + r1);\0"
+    "\020const float a2 = load(a + r2);\0"
+    "\020const float a3 = load(a + r3);\0"
+    "\020const float4 b0 = (float4) (load(b + s0), load(b + s1), load(b + s2), load(b + s3));\0"
+    "\010if (col + 4 <= N) {\0"
+    "\014float x[4];\0"
+    "\014for (int n = 0; n < 4 && col + n < N; n++)\0"
+    "void kiln_hgemm_direct_multiply_nt(int M, int N, int K, float alpha, float beta,\0"
+    "\004const int s0 = min(col, N - 1) * ldb;\0"
+    "\004const int s1 = min(col + 1, N - 1) * ldb;\0"
+    "\004const int s2 = min(col + 2, N - 1) * ldb;\0"
+    "\004const int s3 = min(col + 3, N - 1) * ldb;\0"
+    "\004for (; k < K; k++) {\0"
+    "\014__global const half *b = B + k;\0"
+    "\014const float4 b0 = (float4) (load(b + s0), load(b + s1), load(b + s2), load(b + s3));\0"
+    "\014__global const half *a = A + k;\0"
+    "\014const float a0 = load(a + r0);\0"
+    "\014c0_0 += a0 * b0;\0"
+    "\014const float a1 = load(a + r1);\0"
+    "\014c1_0 += a1 * b0;\0"
+    "\014const float a2 = load(a + r2);\0"
+    "\014c2_0 += a2 * b0;\0"
+    "\014const float a3 = load(a + r3);\0"
+    "\014c3_0 += a3 * b0;\0"
+    "void kiln_hgemm_direct_multiply_tn(int M, int N, int K, float alpha, float beta,\0"
+    "\004const int r0 = min(row, M - 1);\0"
+    "\004const int r1 = min(row + 1, M - 1);\0"
+    "\004const int r2 = min(row + 2, M - 1);\0"
+    "\004const int r3 = min(row + 3, M - 1);\0"
+    "\020__global const half *a = A + k * lda;\0"
+    "void kiln_hgemm_direct_multiply_tt(int M, int N, int K, float alpha, float beta,\0"
+    "\014__global const half *a = A + k * lda;\0"
     "// A work-group of 8 x 8 work-items; each computes 1 x 1 of C in registers.\0"
-}, {
-    "void kiln_hgemm_direct_multiply_nn_wgm8_wgn8_tm1_nv1_vec1_ku1_index64(long M, long N, long K,\0"
-    "    const long row = (long) get_global_id(1);\0"
-    "    const long col = (long) get_global_id(0);\0"
-    "    const long r0 = min(row, M - 1) * lda;\0"
-    "    const long s0 = min(col, N - 1);\0"
-    "    long k = 0;\0"
-    "            __global const half *b = B + k * ldb;\0"
-    "            const float b0 = load(b + s0);\0"
-    "void kiln_hgemm_direct_multiply_nt_wgm8_wgn8_tm1_nv1_vec1_ku1_index64(long M, long N, long K,\0"
-    "    const long s0 = min(col, N - 1) * ldb;\0"
-    "void kiln_hgemm_direct_multiply_tn_wgm8_wgn8_tm1_nv1_vec1_ku1_index64(long M, long N, long K,\0"
-    "    const long r0 = min(row, M - 1);\0"
-    "void kiln_hgemm_direct_multiply_tt_wgm8_wgn8_tm1_nv1_vec1_ku1_index64(long M, long N, long K,\0"
+    "void kiln_hgemm_direct_multiply_nn(long M, long N, long K, float alpha, float beta,\0"
+    "\004const long row = (long) get_global_id(1);\0"
+    "\004const long col = (long) get_global_id(0);\0"
+    "\004const long r0 = min(row, M - 1) * lda;\0"
+    "\004const long s0 = min(col, N - 1);\0"
+    "\004long k = 0;\0"
+    "\014__global const half *b = B + k * ldb;\0"
+    "\014const float b0 = load(b + s0);\0"
+    "void kiln_hgemm_direct_multiply_nt(long M, long N, long K, float alpha, float beta,\0"
+    "\004const long s0 = min(col, N - 1) * ldb;\0"
+    "void kiln_hgemm_direct_multiply_tn(long M, long N, long K, float alpha, float beta,\0"
+    "\004const long r0 = min(row, M - 1);\0"
+    "void kiln_hgemm_direct_multiply_tt(long M, long N, long K, float alpha, float beta,\0"
     "// A work-group of 1 x 1 work-items; each computes 4 x 4 of C in registers.\0"
-    "void kiln_hgemm_direct_multiply_nn_wgm1_wgn1_tm4_nv1_vec4_ku1_index64(long M, long N, long K,\0"
-    "    const long row = (long) get_global_id(1) * 4;\0"
-    "    const long col = (long) get_global_id(0) * 4;\0"
-    "    const long r1 = min(row + 1, M - 1) * lda;\0"
-    "    const long r2 = min(row + 2, M - 1) * lda;\0"
-    "    const long r3 = min(row + 3, M - 1) * lda;\0"
-    "    const long s0 = min(col, N - 1) - col;\0"
-    "    const long s1 = min(col + 1, N - 1) - col;\0"
-    "    const long s2 = min(col + 2, N - 1) - col;\0"
-    "    const long s3 = min(col + 3, N - 1) - col;\0"
-    "void kiln_hgemm_direct_multiply_nt_wgm1_wgn1_tm4_nv1_vec4_ku1_index64(long M, long N, long K,\0"
-    "    const long s1 = min(col + 1, N - 1) * ldb;\0"
-    "    const long s2 = min(col + 2, N - 1) * ldb;\0"
-    "    const long s3 = min(col + 3, N - 1) * ldb;\0"
-    "void kiln_hgemm_direct_multiply_tn_wgm1_wgn1_tm4_nv1_vec4_ku1_index64(long M, long N, long K,\0"
-    "    const long r1 = min(row + 1, M - 1);\0"
-    "    const long r2 = min(row + 2, M - 1);\0"
-    "    const long r3 = min(row + 3, M - 1);\0"
-    "void kiln_hgemm_direct_multiply_tt_wgm1_wgn1_tm4_nv1_vec4_ku1_index64(long M, long N, long K,\0"
+    "\004const long row = (long) get_global_id(1) * 4;\0"
+    "\004const long col = (long) get_global_id(0) * 4;\0"
+    "\004const long r1 = min(row + 1, M - 1) * lda;\0"
+    "\004const long r2 = min(row + 2, M - 1) * lda;\0"
+    "\004const long r3 = min(row + 3, M - 1) * lda;\0"
+    "\004const long s0 = min(col, N - 1) - col;\0"
+    "\004const long s1 = min(col + 1, N - 1) - col;\0"
+    "\004const long s2 = min(col + 2, N - 1) - col;\0"
+    "\004const long s3 = min(col + 3, N - 1) - col;\0"
+    "\004const long s1 = min(col + 1, N - 1) * ldb;\0"
+    "\004const long s2 = min(col + 2, N - 1) * ldb;\0"
+}, {
+    "\004const long s3 = min(col + 3, N - 1) * ldb;\0"
+    "\004const long r1 = min(row + 1, M - 1);\0"
+    "\004const long r2 = min(row + 2, M - 1);\0"
+    "\004const long r3 = min(row + 3, M - 1);\0"
     "// The first column of a row that is stored, and the one behind the last.\0"
     "static long2 stored_columns(long row, long N, int triangle)\0"
-    "    return (long2) (triangle < 0 ? row * -triangle : 0,\0"
-    "            triangle > 0 ? min(N, (row + 1) * triangle) : N);\0"
+    "\004return (long2) (triangle < 0 ? row * -triangle : 0,\0"
+    "\014triangle > 0 ? min(N, (row + 1) * triangle) : N);\0"
     "// Is nothing stored of a block of C?\0"
     "static bool is_left_out(long row, long col, int rows, int columns, int triangle)\0"
-    "    return triangle > 0 ? col >= (row + rows) * triangle\0"
-    "            : triangle < 0 && col + columns <= row * -triangle;\0"
-    "void kiln_hgemmt_packed_packa_n_tm4_vec16(long lines, long K,\0"
-    "void kiln_hgemmt_packed_packb_n_nv1_vec16(long lines, long K,\0"
-    "void kiln_hgemmt_packed_multiply_tm4_nv1_vec16_mp1_np4_kc0_ku1_packa1(long M, long N, long K,\0"
-    "        __global half *restrict C, long c_offset, long ldc, int triangle)\0"
-    "        if (is_left_out(row, col, 4, 16, triangle))\0"
-    "            continue;\0"
-    "        // Of C = alpha c + beta C for 4 x 16 of C from (row, col) on, what is in the triangle.\0"
-    "            const long2 stored = stored_columns(row, N, triangle);\0"
-    "            float x[16];\0"
-    "            vstore16(c0_0, 0, x);\0"
-    "            for (int i = 0; i < 16; i++) {\0"
-    "                const int n = i;\0"
-    "                if (col + n >= stored.x && col + n < stored.y)\0"
-    "            const long2 stored = stored_columns(row + 1, N, triangle);\0"
-    "            vstore16(c1_0, 0, x);\0"
-    "            const long2 stored = stored_columns(row + 2, N, triangle);\0"
-    "            vstore16(c2_0, 0, x);\0"
-    "            const long2 stored = stored_columns(row + 3, N, triangle);\0"
-    "            vstore16(c3_0, 0, x);\0"
-    "void kiln_hgemmt_packed_packb_t_nv1_vec16(long lines, long K,\0"
-    "void kiln_hgemmt_packed_packa_t_tm4_vec16(long lines, long K,\0"
-    "void kiln_hgemmt_direct_multiply_nn_wgm8_wgn8_tm1_nv1_vec1_ku1_index64(long M, long N, long K,\0"
-    "    if (row >= M || col >= N || is_left_out(row, col, 1, 1, triangle))\0"
-    "    // Of C = alpha c + beta C for 1 x 1 of C from (row, col) on, what is in the triangle.\0"
-    "        const long2 stored = stored_columns(row, N, triangle);\0"
-    "        if (col >= stored.x && col < stored.y)\0"
-    "void kiln_hgemmt_direct_multiply_nt_wgm8_wgn8_tm1_nv1_vec1_ku1_index64(long M, long N, long K,\0"
-    "void kiln_hgemmt_direct_multiply_tn_wgm8_wgn8_tm1_nv1_vec1_ku1_index64(long M, long N, long K,\0"
-}, {
-    "void kiln_hgemmt_direct_multiply_tt_wgm8_wgn8_tm1_nv1_vec1_ku1_index64(long M, long N, long K,\0"
+    "\004return triangle > 0 ? col >= (row + rows) * triangle\0"
+    "\014: triangle < 0 && col + columns <= row * -triangle;\0"
+    "void kiln_hgemmt_packed_packa_n(long lines, long K,\0"
+    "void kiln_hgemmt_packed_packb_n(long lines, long K,\0"
+    "void kiln_hgemmt_packed_multiply(long M, long N, long K, float alpha, float beta,\0"
+    "\010__global half *restrict C, long c_offset, long ldc, int triangle)\0"
+    "\010if (is_left_out(row, col, 4, 16, triangle))\0"
+    "\014continue;\0"
+    "\010// Of C = alpha c + beta C for 4 x 16 of C from (row, col) on, what is in the triangle.\0"
+    "\014const long2 stored = stored_columns(row, N, triangle);\0"
+    "\014float x[16];\0"
+    "\014vstore16(c0_0, 0, x);\0"
+    "\014for (int i = 0; i < 16; i++) {\0"
+    "\020const int n = i;\0"
+    "\020if (col + n >= stored.x && col + n < stored.y)\0"
+    "\014const long2 stored = stored_columns(row + 1, N, triangle);\0"
+    "\014vstore16(c1_0, 0, x);\0"
+    "\014const long2 stored = stored_columns(row + 2, N, triangle);\0"
+    "\014vstore16(c2_0, 0, x);\0"
+    "\014const long2 stored = stored_columns(row + 3, N, triangle);\0"
+    "\014vstore16(c3_0, 0, x);\0"
+    "void kiln_hgemmt_packed_packb_t(long lines, long K,\0"
+    "void kiln_hgemmt_packed_packa_t(long lines, long K,\0"
+    "void kiln_hgemmt_direct_multiply_nn(long M, long N, long K, float alpha, float beta,\0"
+    "\004if (row >= M || col >= N || is_left_out(row, col, 1, 1, triangle))\0"
+    "\004// Of C = alpha c + beta C for 1 x 1 of C from (row, col) on, what is in the triangle.\0"
+    "\010const long2 stored = stored_columns(row, N, triangle);\0"
+    "\010if (col >= stored.x && col < stored.y)\0"
+    "void kiln_hgemmt_direct_multiply_nt(long M, long N, long K, float alpha, float beta,\0"
+    "void kiln_hgemmt_direct_multiply_tn(long M, long N, long K, float alpha, float beta,\0"
+    "void kiln_hgemmt_direct_multiply_tt(long M, long N, long K, float alpha, float beta,\0"
+    "\004if (row >= M || col >= N || is_left_out(row, col, 4, 4, triangle))\0"
+    "\004// Of C = alpha c + beta C for 4 x 4 of C from (row, col) on, what is in the triangle.\0"
+    "\010float x[4];\0"
+    "\010vstore4(c0_0, 0, x);\0"
+    "\010for (int i = 0; i < 4; i++) {\0"
+    "\014const int n = i;\0"
+    "\014if (col + n >= stored.x && col + n < stored.y)\0"
+    "\020put(x[i], alpha, beta, out + n);\0"
+    "\010const long2 stored = stored_columns(row + 1, N, triangle);\0"
+    "\010vstore4(c1_0, 0, x);\0"
+    "\010const long2 stored = stored_columns(row + 2, N, triangle);\0"
+    "\010vstore4(c2_0, 0, x);\0"
+    "\010const long2 stored = stored_columns(row + 3, N, triangle);\0"
+    "\010vstore4(c3_0, 0, x);\0"
+    "\014if (is_left_out(row, col, 3, 32, triangle))\0"
+    "\020continue;\0"
+    "\020// Of C = alpha c + beta C for 3 x 32 of C from (row, col) on, what is in the\0"
+    "\020// triangle.\0"
+    "\024const long2 stored = stored_columns(row, N, triangle);\0"
+    "\024float x[32];\0"
+    "\024vstore8(c0_0, 0, x);\0"
+    "\024vstore8(c0_1, 0, x + 8);\0"
+    "\024vstore8(c0_2, 0, x + 16);\0"
+    "\024vstore8(c0_3, 0, x + 24);\0"
+    "\024for (int i = 0; i < 32; i++) {\0"
+    "\030const int n = i;\0"
+    "\030if (col + n >= stored.x && col + n < stored.y)\0"
+    "\034put(x[i], alpha, beta, out + n);\0"
+    "\024const long2 stored = stored_columns(row + 1, N, triangle);\0"
+    "\024vstore8(c1_0, 0, x);\0"
+    "\024vstore8(c1_1, 0, x + 8);\0"
+    "\024vstore8(c1_2, 0, x + 16);\0"
+    "\024vstore8(c1_3, 0, x + 24);\0"
+    "\024const long2 stored = stored_columns(row + 2, N, triangle);\0"
+    "\024vstore8(c2_0, 0, x);\0"
+    "\024vstore8(c2_1, 0, x + 8);\0"
+    "\024vstore8(c2_2, 0, x + 16);\0"
+    "\024vstore8(c2_3, 0, x + 24);\0"
     "static int2 stored_columns(int row, int N, int triangle)\0"
-    "    return (int2) (triangle < 0 ? row * -triangle : 0,\0"
+    "\004return (int2) (triangle < 0 ? row * -triangle : 0,\0"
     "static bool is_left_out(int row, int col, int rows, int columns, int triangle)\0"
-    "void kiln_hgemmt_tiled_multiply_nn_wgm16_wgn16_tm4_nv4_vec1_kt16_ku4_locala1_localb1_pad1_bufs1_ahead0_mapm0_mapn0_order0_group8_split1_guard1_index32(int M,\0"
-    "        __global half *restrict C, int c_offset, int ldc, int triangle)\0"
-    "    // Of what is not stored nothing is multiplied. No work-item leaves before the others are\0"
-    "    // through: PoCL 3.1 gets barriers behind a return wrong.\0"
-    "    if (is_left_out(first_m, first_n, 64, 64, triangle))\0"
-    "        K = 0;\0"
-    "    // Of C = alpha c + beta C for 4 x 4 of C from (row, col) on, what is in the triangle.\0"
-    "        const int2 stored = stored_columns(row, N, triangle);\0"
-    "        if (col + 1 >= stored.x && col + 1 < stored.y)\0"
-    "        if (col + 2 >= stored.x && col + 2 < stored.y)\0"
-    "        if (col + 3 >= stored.x && col + 3 < stored.y)\0"
-    "        const int2 stored = stored_columns(row + 1, N, triangle);\0"
-    "        const int2 stored = stored_columns(row + 2, N, triangle);\0"
-    "        const int2 stored = stored_columns(row + 3, N, triangle);\0"
-    "void kiln_hgemmt_tiled_multiply_nt_wgm16_wgn16_tm4_nv4_vec1_kt16_ku4_locala1_localb1_pad1_bufs1_ahead0_mapm0_mapn0_order0_group8_split1_guard1_index32(int M,\0"
-    "void kiln_hgemmt_tiled_multiply_tn_wgm16_wgn16_tm4_nv4_vec1_kt16_ku4_locala1_localb1_pad1_bufs1_ahead0_mapm0_mapn0_order0_group8_split1_guard1_index32(int M,\0"
-    "void kiln_hgemmt_tiled_multiply_tt_wgm16_wgn16_tm4_nv4_vec1_kt16_ku4_locala1_localb1_pad1_bufs1_ahead0_mapm0_mapn0_order0_group8_split1_guard1_index32(int M,\0"
-    "void kiln_hgemmt_tiled_multiply_nn_wgm8_wgn16_tm4_nv2_vec2_kt16_ku4_locala1_localb1_pad0_bufs2_ahead1_mapm0_mapn0_order0_group8_split32_guard1_index32(int M,\0"
-    "        __global float *restrict work, long parts_at, int triangle)\0"
-    "    if (is_left_out(first_m, first_n, 32, 64, triangle))\0"
-    "void kiln_hgemmt_tiled_add_wgm8_wgn16_tm4_nv2_vec2_split32_index32(int M, int N,\0"
-    "    // Of C = alpha c + beta C for 1 x 2 of C from (row, col) on, what is in the triangle.\0"
-    "        float x[2];\0"
-    "        vstore2(c0_0, 0, x);\0"
-    "        for (int i = 0; i < 2; i++) {\0"
-    "            const int n = i;\0"
-    "            if (col + n >= stored.x && col + n < stored.y)\0"
-    "                put(x[i], alpha, beta, out + n);\0"
-    "void kiln_hgemmt_tiled_multiply_nt_wgm8_wgn16_tm4_nv2_vec2_kt16_ku4_locala1_localb1_pad0_bufs2_ahead1_mapm0_mapn0_order0_group8_split32_guard1_index32(int M,\0"
-    "void kiln_hgemmt_tiled_multiply_tn_wgm8_wgn16_tm4_nv2_vec2_kt16_ku4_locala1_localb1_pad0_bufs2_ahead1_mapm0_mapn0_order0_group8_split32_guard1_index32(int M,\0"
-    "void kiln_hgemmt_tiled_multiply_tt_wgm8_wgn16_tm4_nv2_vec2_kt16_ku4_locala1_localb1_pad0_bufs2_ahead1_mapm0_mapn0_order0_group8_split32_guard1_index32(int M,\0"
+    "void kiln_hgemmt_direct_multiply_nn(int M, int N, int K, float alpha, float beta,\0"
+    "\010__global half *restrict C, int c_offset, int ldc, int triangle)\0"
+    "\010const int2 stored = stored_columns(row, N, triangle);\0"
+    "\010const int2 stored = stored_columns(row + 1, N, triangle);\0"
+    "\010const int2 stored = stored_columns(row + 2, N, triangle);\0"
+    "\010const int2 stored = stored_columns(row + 3, N, triangle);\0"
+}, {
+    "void kiln_hgemmt_direct_multiply_nt(int M, int N, int K, float alpha, float beta,\0"
+    "void kiln_hgemmt_direct_multiply_tn(int M, int N, int K, float alpha, float beta,\0"
+    "void kiln_hgemmt_direct_multiply_tt(int M, int N, int K, float alpha, float beta,\0"
+    "void kiln_hgemmt_tiled_multiply_nn(int M, int N, int K, float alpha, float beta,\0"
+    "\004// Of what is not stored nothing is multiplied. No work-item leaves before the others are\0"
+    "\004// through: PoCL 3.1 gets barriers behind a return wrong.\0"
+    "\004if (is_left_out(first_m, first_n, 64, 64, triangle))\0"
+    "\010K = 0;\0"
+    "\010if (col + 1 >= stored.x && col + 1 < stored.y)\0"
+    "\010if (col + 2 >= stored.x && col + 2 < stored.y)\0"
+    "\010if (col + 3 >= stored.x && col + 3 < stored.y)\0"
+    "void kiln_hgemmt_tiled_multiply_nt(int M, int N, int K, float alpha, float beta,\0"
+    "void kiln_hgemmt_tiled_multiply_tn(int M, int N, int K, float alpha, float beta,\0"
+    "void kiln_hgemmt_tiled_multiply_tt(int M, int N, int K, float alpha, float beta,\0"
+    "void kiln_hgemmt_tiled_multiply_nn(int M, int N, int K,\0"
+    "\010__global float *restrict work, long parts_at, int triangle)\0"
+    "\004if (is_left_out(first_m, first_n, 32, 64, triangle))\0"
+    "void kiln_hgemmt_tiled_add(int M, int N,\0"
+    "\004// Of C = alpha c + beta C for 1 x 2 of C from (row, col) on, what is in the triangle.\0"
+    "\010float x[2];\0"
+    "\010vstore2(c0_0, 0, x);\0"
+    "\010for (int i = 0; i < 2; i++) {\0"
+    "void kiln_hgemmt_tiled_multiply_nt(int M, int N, int K,\0"
+    "void kiln_hgemmt_tiled_multiply_tn(int M, int N, int K,\0"
+    "void kiln_hgemmt_tiled_multiply_tt(int M, int N, int K,\0"
     "static float load(__global const half *X, long at)\0"
-    "    return vload_half(at, X);\0"
+    "\004return vload_half(at, X);\0"
     "static void store(float x, __global half *X, long at)\0"
-    "    vstore_half(x, at, X);\0"
+    "\004vstore_half(x, at, X);\0"
     "// A is symmetric, or Hermitian (conj_a), and M x M. Of it one triangle is read: the lower one, or\0"
     "// the upper one where triangle < 0. C becomes the whole matrix.\0"
-    "void kiln_hgemm_mirror_mirror_tile16_rows4(long M,\0"
-    "        __global const half *restrict A, long a_offset, long lda, int conj_a, int triangle,\0"
-    "    __local float tile[16][17];\0"
-    "    const long first_row = get_group_id(1) * 16, first_col = get_group_id(0) * 16;\0"
-    "    const uint x = get_local_id(0);\0"
-    "    for (uint y = get_local_id(1); y < 16; y += 4) {\0"
-    "        const long row = first_row + y, col = first_col + x;\0"
-    "        if (row < M && col < M && (triangle < 0 ? col >= row : col <= row)) {\0"
-    "            const float element = load(A, a_offset + row * lda + col);\0"
-    "            store(element, C, c_offset + row * ldc + col);\0"
-    "            tile[x][y] = element;\0"
-    "        const long row = first_col + y, col = first_row + x;\0"
-    "        if (row < M && col < M && (triangle < 0 ? row > col : row < col)) {\0"
-    "            store(tile[y][x], C, c_offset + row * ldc + col);\0"
-}, {
+    "void kiln_hgemm_mirror_mirror(long M,\0"
+    "\010__global const half *restrict A, long a_offset, long lda, int conj_a, int triangle,\0"
+    "\004__local float tile[16][17];\0"
+    "\004const long first_row = get_group_id(1) * 16, first_col = get_group_id(0) * 16;\0"
+    "\004const uint x = get_local_id(0);\0"
+    "\004for (uint y = get_local_id(1); y < 16; y += 4) {\0"
+    "\010const long row = first_row + y, col = first_col + x;\0"
+    "\010if (row < M && col < M && (triangle < 0 ? col >= row : col <= row)) {\0"
+    "\014const float element = load(A, a_offset + row * lda + col);\0"
+    "\014store(element, C, c_offset + row * ldc + col);\0"
+    "\014tile[x][y] = element;\0"
+    "\010const long row = first_col + y, col = first_row + x;\0"
+    "\010if (row < M && col < M && (triangle < 0 ? row > col : row < col)) {\0"
+    "\014store(tile[y][x], C, c_offset + row * ldc + col);\0"
     "// Elements of float are computed with as float. A product and a sum are fused where the device does\0"
     "static float load(__global const float *p)\0"
-    "    return *p;\0"
+    "\004return *p;\0"
     "static void store(float x, __global float *p)\0"
-    "    *p = x;\0"
+    "\004*p = x;\0"
     "static void put(float x, float alpha, float beta, __global float *p)\0"
     "static float16 load_vector(__global const float *p)\0"
-    "    return vload16(0, p);\0"
+    "\004return vload16(0, p);\0"
     "static void store_vector(float16 x, __global float *p)\0"
-    "    vstore16(x, 0, p);\0"
+    "\004vstore16(x, 0, p);\0"
     "static void put_vector(float16 x, float alpha, float beta, __global float *p)\0"
-    "void kiln_sgemm_fused_multiply_nn_tm4_nv4_vec16_mb8_kc64_ku1(long M, long N, long K, float alpha,\0"
-    "        __global const float *restrict A, long a_offset, long lda,\0"
-    "        __global const float *restrict B, long b_offset, long ldb,\0"
-    "        __global float *restrict C, long c_offset, long ldc)\0"
-    "    // A slice of a panel: for every k, the panel's columns of B side by side, 64 apart.\0"
-    "    __local float panel[4096];\0"
-    "    __local float sums[2048];\0"
-    "    // Panels are up to 4 vectors of columns wide, slices up to 64 of K deep. All are\0"
-    "    const long vectors = (N + 15) / 16, panels = (vectors + 3) / 4;\0"
-    "    const long slices = max((K + 63) / 64, (long) 1), slice = (K + slices - 1) / slices;\0"
-    "        const long width = vectors * (this_panel + 1) / panels - vector, col = vector * 16;\0"
-    "                const long whole = min(width, (N - col) / 16);\0"
-    "                __global const float *in = B + k0 * ldb + col;\0"
-    "                for (long k = 0; k < depth; k++, in += ldb, out += 64) {\0"
-    "                        vstore16(load_vector(in + v * 16), v, out);\0"
-    "                    for (long i = whole * 16; i < width * 16; i++)\0"
-    "                __local float *sum = sums + (slices > 1 ? block * 256 : 0);\0"
-    "                __global const float *restrict a = A + k0;\0"
-    "                    // vectors lie as in a block of 4.\0"
-    "                    float16 c0_0 = 0;\0"
-    "                    float16 c1_0 = 0;\0"
-    "                    float16 c2_0 = 0;\0"
-    "                    float16 c3_0 = 0;\0"
-    "                        c0_0 = vload16(0, sum);\0"
-    "                        c1_0 = vload16(4, sum);\0"
-    "                        c2_0 = vload16(8, sum);\0"
-    "                        c3_0 = vload16(12, sum);\0"
-    "                            const float16 b0 = vload16(0, b);\0"
-    "                            b += 64;\0"
-    "                    vstore16(c0_0, 0, sum);\0"
-    "                    vstore16(c1_0, 4, sum);\0"
-    "                    vstore16(c2_0, 8, sum);\0"
-    "                    vstore16(c3_0, 12, sum);\0"
-    "                    float16 c0_0 = 0, c0_1 = 0;\0"
-    "                    float16 c1_0 = 0, c1_1 = 0;\0"
-    "                    float16 c2_0 = 0, c2_1 = 0;\0"
-    "                    float16 c3_0 = 0, c3_1 = 0;\0"
-    "                        c0_0 = vload16(0, sum); c0_1 = vload16(1, sum);\0"
-    "                        c1_0 = vload16(4, sum); c1_1 = vload16(5, sum);\0"
-    "                        c2_0 = vload16(8, sum); c2_1 = vload16(9, sum);\0"
-    "                        c3_0 = vload16(12, sum); c3_1 = vload16(13, sum);\0"
-    "                            const float16 b1 = vload16(1, b);\0"
-    "                    vstore16(c0_0, 0, sum); vstore16(c0_1, 1, sum);\0"
-    "                    vstore16(c1_0, 4, sum); vstore16(c1_1, 5, sum);\0"
-    "                    vstore16(c2_0, 8, sum); vstore16(c2_1, 9, sum);\0"
-    "                    vstore16(c3_0, 12, sum); vstore16(c3_1, 13, sum);\0"
-    "                    float16 c0_0 = 0, c0_1 = 0, c0_2 = 0;\0"
-    "                    float16 c1_0 = 0, c1_1 = 0, c1_2 = 0;\0"
-    "                    float16 c2_0 = 0, c2_1 = 0, c2_2 = 0;\0"
-    "                    float16 c3_0 = 0, c3_1 = 0, c3_2 = 0;\0"
-    "                        c0_0 = vload16(0, sum); c0_1 = vload16(1, sum); c0_2 = vload16(2, sum);\0"
-    "                        c1_0 = vload16(4, sum); c1_1 = vload16(5, sum); c1_2 = vload16(6, sum);\0"
-    "                        c2_0 = vload16(8, sum); c2_1 = vload16(9, sum); c2_2 = vload16(10, sum);\0"
-    "                        c3_0 = vload16(12, sum); c3_1 = vload16(13, sum); c3_2 = vload16(14, sum);\0"
-    "                            const float16 b2 = vload16(2, b);\0"
-    "                    vstore16(c0_0, 0, sum); vstore16(c0_1, 1, sum); vstore16(c0_2, 2, sum);\0"
+    "void kiln_sgemm_fused_multiply_nn(long M, long N, long K, float alpha, float beta,\0"
+    "\010__global const float *restrict A, long a_offset, long lda,\0"
+    "\010__global const float *restrict B, long b_offset, long ldb,\0"
+    "\010__global float *restrict C, long c_offset, long ldc)\0"
+    "\004// A slice of a panel: for every k, the panel's columns of B side by side, 64 apart.\0"
+    "\004__local float panel[4096];\0"
+    "\004__local float sums[2048];\0"
+    "\004// Panels are up to 4 vectors of columns wide, slices up to 64 of K deep. All are\0"
+    "\004const long vectors = (N + 15) / 16, panels = (vectors + 3) / 4;\0"
+    "\004const long slices = max((K + 63) / 64, (long) 1), slice = (K + slices - 1) / slices;\0"
+    "\010const long width = vectors * (this_panel + 1) / panels - vector, col = vector * 16;\0"
+    "\020const long whole = min(width, (N - col) / 16);\0"
+    "\020__global const float *in = B + k0 * ldb + col;\0"
+    "\020for (long k = 0; k < depth; k++, in += ldb, out += 64) {\0"
+    "\030vstore16(load_vector(in + v * 16), v, out);\0"
+    "\024for (long i = whole * 16; i < width * 16; i++)\0"
+    "\020__local float *sum = sums + (slices > 1 ? block * 256 : 0);\0"
 }, {
-    "                    vstore16(c1_0, 4, sum); vstore16(c1_1, 5, sum); vstore16(c1_2, 6, sum);\0"
-    "                    vstore16(c2_0, 8, sum); vstore16(c2_1, 9, sum); vstore16(c2_2, 10, sum);\0"
-    "                    vstore16(c3_0, 12, sum); vstore16(c3_1, 13, sum); vstore16(c3_2, 14, sum);\0"
-    "                if (width == 4) {\0"
-    "                    // Adds the slice's share of a block of 4 rows and 4 vectors to `sum`, where\0"
-    "                    float16 c0_0 = 0, c0_1 = 0, c0_2 = 0, c0_3 = 0;\0"
-    "                    float16 c1_0 = 0, c1_1 = 0, c1_2 = 0, c1_3 = 0;\0"
-    "                    float16 c2_0 = 0, c2_1 = 0, c2_2 = 0, c2_3 = 0;\0"
-    "                    float16 c3_0 = 0, c3_1 = 0, c3_2 = 0, c3_3 = 0;\0"
-    "                        c0_0 = vload16(0, sum); c0_1 = vload16(1, sum); c0_2 = vload16(2,\0"
-    "                                sum); c0_3 = vload16(3, sum);\0"
-    "                        c1_0 = vload16(4, sum); c1_1 = vload16(5, sum); c1_2 = vload16(6,\0"
-    "                                sum); c1_3 = vload16(7, sum);\0"
-    "                        c2_0 = vload16(8, sum); c2_1 = vload16(9, sum); c2_2 = vload16(10,\0"
-    "                                sum); c2_3 = vload16(11, sum);\0"
-    "                        c3_0 = vload16(12, sum); c3_1 = vload16(13, sum); c3_2 = vload16(14,\0"
-    "                                sum); c3_3 = vload16(15, sum);\0"
-    "                            const float16 b3 = vload16(3, b);\0"
-    "                            c0_0 += a0 * b0; c0_1 += a0 * b1; c0_2 += a0 * b2; c0_3 += a0 * b3;\0"
-    "                            c1_0 += a1 * b0; c1_1 += a1 * b1; c1_2 += a1 * b2; c1_3 += a1 * b3;\0"
-    "                            c2_0 += a2 * b0; c2_1 += a2 * b1; c2_2 += a2 * b2; c2_3 += a2 * b3;\0"
-    "                            c3_0 += a3 * b0; c3_1 += a3 * b1; c3_2 += a3 * b2; c3_3 += a3 * b3;\0"
-    "                    vstore16(c0_0, 0, sum); vstore16(c0_1, 1, sum); vstore16(c0_2, 2,\0"
-    "                            sum); vstore16(c0_3, 3, sum);\0"
-    "                    vstore16(c1_0, 4, sum); vstore16(c1_1, 5, sum); vstore16(c1_2, 6,\0"
-    "                            sum); vstore16(c1_3, 7, sum);\0"
-    "                    vstore16(c2_0, 8, sum); vstore16(c2_1, 9, sum); vstore16(c2_2, 10,\0"
-    "                            sum); vstore16(c2_3, 11, sum);\0"
-    "                    vstore16(c3_0, 12, sum); vstore16(c3_1, 13, sum); vstore16(c3_2, 14,\0"
-    "                            sum); vstore16(c3_3, 15, sum);\0"
-    "                        __global float *out = C + (row + m) * ldc + col;\0"
-    "                        __local const float *x = sum + m * 64;\0"
-    "                        for (; n + 16 <= min(width * 16, N - col); n += 16)\0"
-    "                            put_vector(vload16(0, x + n), alpha, beta, out + n);\0"
-    "                        for (; n < min(width * 16, N - col); n++)\0"
-    "void kiln_sgemm_fused_multiply_nt_tm4_nv4_vec16_mb8_kc64_ku1(long M, long N, long K, float alpha,\0"
-    "                __local float *out = panel + v * 16;\0"
-    "                __global const float *in = B + k0;\0"
-    "                const long l0 = min(col + v * 16, N - 1) * ldb;\0"
-    "                const long l1 = min(col + v * 16 + 1, N - 1) * ldb;\0"
-    "                const long l2 = min(col + v * 16 + 2, N - 1) * ldb;\0"
-    "                const long l3 = min(col + v * 16 + 3, N - 1) * ldb;\0"
-    "                const long l4 = min(col + v * 16 + 4, N - 1) * ldb;\0"
-    "                const long l5 = min(col + v * 16 + 5, N - 1) * ldb;\0"
-    "                const long l6 = min(col + v * 16 + 6, N - 1) * ldb;\0"
-    "                const long l7 = min(col + v * 16 + 7, N - 1) * ldb;\0"
-    "                const long l8 = min(col + v * 16 + 8, N - 1) * ldb;\0"
-    "                const long l9 = min(col + v * 16 + 9, N - 1) * ldb;\0"
-    "                const long l10 = min(col + v * 16 + 10, N - 1) * ldb;\0"
-    "                const long l11 = min(col + v * 16 + 11, N - 1) * ldb;\0"
-    "                const long l12 = min(col + v * 16 + 12, N - 1) * ldb;\0"
-    "                const long l13 = min(col + v * 16 + 13, N - 1) * ldb;\0"
-    "                const long l14 = min(col + v * 16 + 14, N - 1) * ldb;\0"
-    "                const long l15 = min(col + v * 16 + 15, N - 1) * ldb;\0"
-    "                for (; k + 16 <= depth; k += 16, in += 16, out += 1024) {\0"
+    "\020__global const float *restrict a = A + k0;\0"
+    "\024// vectors lie as in a block of 4.\0"
+    "\024float16 c0_0 = 0;\0"
+    "\024float16 c1_0 = 0;\0"
+    "\024float16 c2_0 = 0;\0"
+    "\024float16 c3_0 = 0;\0"
+    "\030c0_0 = vload16(0, sum);\0"
+    "\030c1_0 = vload16(4, sum);\0"
+    "\030c2_0 = vload16(8, sum);\0"
+    "\030c3_0 = vload16(12, sum);\0"
+    "\034const float16 b0 = vload16(0, b);\0"
+    "\034b += 64;\0"
+    "\024vstore16(c0_0, 0, sum);\0"
+    "\024vstore16(c1_0, 4, sum);\0"
+    "\024vstore16(c2_0, 8, sum);\0"
+    "\024vstore16(c3_0, 12, sum);\0"
+    "\024float16 c0_0 = 0, c0_1 = 0;\0"
+    "\024float16 c1_0 = 0, c1_1 = 0;\0"
+    "\024float16 c2_0 = 0, c2_1 = 0;\0"
+    "\024float16 c3_0 = 0, c3_1 = 0;\0"
+    "\030c0_0 = vload16(0, sum); c0_1 = vload16(1, sum);\0"
+    "\030c1_0 = vload16(4, sum); c1_1 = vload16(5, sum);\0"
+    "\030c2_0 = vload16(8, sum); c2_1 = vload16(9, sum);\0"
+    "\030c3_0 = vload16(12, sum); c3_1 = vload16(13, sum);\0"
+    "\034const float16 b1 = vload16(1, b);\0"
+    "\024vstore16(c0_0, 0, sum); vstore16(c0_1, 1, sum);\0"
+    "\024vstore16(c1_0, 4, sum); vstore16(c1_1, 5, sum);\0"
+    "\024vstore16(c2_0, 8, sum); vstore16(c2_1, 9, sum);\0"
+    "\024vstore16(c3_0, 12, sum); vstore16(c3_1, 13, sum);\0"
+    "\024float16 c0_0 = 0, c0_1 = 0, c0_2 = 0;\0"
+    "\024float16 c1_0 = 0, c1_1 = 0, c1_2 = 0;\0"
+    "\024float16 c2_0 = 0, c2_1 = 0, c2_2 = 0;\0"
+    "\024float16 c3_0 = 0, c3_1 = 0, c3_2 = 0;\0"
+    "\030c0_0 = vload16(0, sum); c0_1 = vload16(1, sum); c0_2 = vload16(2, sum);\0"
+    "\030c1_0 = vload16(4, sum); c1_1 = vload16(5, sum); c1_2 = vload16(6, sum);\0"
+    "\030c2_0 = vload16(8, sum); c2_1 = vload16(9, sum); c2_2 = vload16(10, sum);\0"
+    "\030c3_0 = vload16(12, sum); c3_1 = vload16(13, sum); c3_2 = vload16(14, sum);\0"
+    "\034const float16 b2 = vload16(2, b);\0"
+    "\024vstore16(c0_0, 0, sum); vstore16(c0_1, 1, sum); vstore16(c0_2, 2, sum);\0"
+    "\024vstore16(c1_0, 4, sum); vstore16(c1_1, 5, sum); vstore16(c1_2, 6, sum);\0"
+    "\024vstore16(c2_0, 8, sum); vstore16(c2_1, 9, sum); vstore16(c2_2, 10, sum);\0"
+    "\024vstore16(c3_0, 12, sum); vstore16(c3_1, 13, sum); vstore16(c3_2, 14, sum);\0"
+    "\020if (width == 4) {\0"
+    "\024// Adds the slice's share of a block of 4 rows and 4 vectors to `sum`, where\0"
+    "\024float16 c0_0 = 0, c0_1 = 0, c0_2 = 0, c0_3 = 0;\0"
+    "\024float16 c1_0 = 0, c1_1 = 0, c1_2 = 0, c1_3 = 0;\0"
+    "\024float16 c2_0 = 0, c2_1 = 0, c2_2 = 0, c2_3 = 0;\0"
+    "\024float16 c3_0 = 0, c3_1 = 0, c3_2 = 0, c3_3 = 0;\0"
+    "\030c0_0 = vload16(0, sum); c0_1 = vload16(1, sum); c0_2 = vload16(2,\0"
+    "\037 sum); c0_3 = vload16(3, sum);\0"
+    "\030c1_0 = vload16(4, sum); c1_1 = vload16(5, sum); c1_2 = vload16(6,\0"
+    "\037 sum); c1_3 = vload16(7, sum);\0"
+    "\030c2_0 = vload16(8, sum); c2_1 = vload16(9, sum); c2_2 = vload16(10,\0"
+    "\037 sum); c2_3 = vload16(11, sum);\0"
+    "\030c3_0 = vload16(12, sum); c3_1 = vload16(13, sum); c3_2 = vload16(14,\0"
+    "\037 sum); c3_3 = vload16(15, sum);\0"
+    "\034const float16 b3 = vload16(3, b);\0"
+    "\034c0_0 += a0 * b0; c0_1 += a0 * b1; c0_2 += a0 * b2; c0_3 += a0 * b3;\0"
+    "\034c1_0 += a1 * b0; c1_1 += a1 * b1; c1_2 += a1 * b2; c1_3 += a1 * b3;\0"
+    "\034c2_0 += a2 * b0; c2_1 += a2 * b1; c2_2 += a2 * b2; c2_3 += a2 * b3;\0"
+    "\034c3_0 += a3 * b0; c3_1 += a3 * b1; c3_2 += a3 * b2; c3_3 += a3 * b3;\0"
+    "\024vstore16(c0_0, 0, sum); vstore16(c0_1, 1, sum); vstore16(c0_2, 2,\0"
+    "\034sum); vstore16(c0_3, 3, sum);\0"
+    "\024vstore16(c1_0, 4, sum); vstore16(c1_1, 5, sum); vstore16(c1_2, 6,\0"
+    "\034sum); vstore16(c1_3, 7, sum);\0"
+    "\024vstore16(c2_0, 8, sum); vstore16(c2_1, 9, sum); vstore16(c2_2, 10,\0"
+    "\034sum); vstore16(c2_3, 11, sum);\0"
+    "\024vstore16(c3_0, 12, sum); vstore16(c3_1, 13, sum); vstore16(c3_2, 14,\0"
+    "\034sum); vstore16(c3_3, 15, sum);\0"
+    "\030__global float *out = C + (row + m) * ldc + col;\0"
+    "\030__local const float *x = sum + m * 64;\0"
+    "\030for (; n + 16 <= min(width * 16, N - col); n += 16)\0"
+    "\034put_vector(vload16(0, x + n), alpha, beta, out + n);\0"
+    "\030for (; n < min(width * 16, N - col); n++)\0"
+    "void kiln_sgemm_fused_multiply_nt(long M, long N, long K, float alpha, float beta,\0"
+    "\020__local float *out = panel + v * 16;\0"
+    "\020__global const float *in = B + k0;\0"
+    "\020const long l0 = min(col + v * 16, N - 1) * ldb;\0"
+    "\020const long l1 = min(col + v * 16 + 1, N - 1) * ldb;\0"
+    "\020const long l2 = min(col + v * 16 + 2, N - 1) * ldb;\0"
+    "\020const long l3 = min(col + v * 16 + 3, N - 1) * ldb;\0"
+    "\020const long l4 = min(col + v * 16 + 4, N - 1) * ldb;\0"
+    "\020const long l5 = min(col + v * 16 + 5, N - 1) * ldb;\0"
+    "\020const long l6 = min(col + v * 16 + 6, N - 1) * ldb;\0"
+    "\020const long l7 = min(col + v * 16 + 7, N - 1) * ldb;\0"
+    "\020const long l8 = min(col + v * 16 + 8, N - 1) * ldb;\0"
+    "\020const long l9 = min(col + v * 16 + 9, N - 1) * ldb;\0"
 }, {
-    "                    const float16 x0_0 = load_vector(in + l0);\0"
-    "                    const float16 x0_1 = load_vector(in + l1);\0"
-    "                    const float16 x0_2 = load_vector(in + l2);\0"
-    "                    const float16 x0_3 = load_vector(in + l3);\0"
-    "                    const float16 x0_4 = load_vector(in + l4);\0"
-    "                    const float16 x0_5 = load_vector(in + l5);\0"
-    "                    const float16 x0_6 = load_vector(in + l6);\0"
-    "                    const float16 x0_7 = load_vector(in + l7);\0"
-    "                    const float16 x0_8 = load_vector(in + l8);\0"
-    "                    const float16 x0_9 = load_vector(in + l9);\0"
-    "                    const float16 x0_10 = load_vector(in + l10);\0"
-    "                    const float16 x0_11 = load_vector(in + l11);\0"
-    "                    const float16 x0_12 = load_vector(in + l12);\0"
-    "                    const float16 x0_13 = load_vector(in + l13);\0"
-    "                    const float16 x0_14 = load_vector(in + l14);\0"
-    "                    const float16 x0_15 = load_vector(in + l15);\0"
-    "                    const float16 x1_0 = (float16)(x0_0.even, x0_1.even);\0"
-    "                    const float16 x1_8 = (float16)(x0_0.odd, x0_1.odd);\0"
-    "                    const float16 x1_1 = (float16)(x0_2.even, x0_3.even);\0"
-    "                    const float16 x1_9 = (float16)(x0_2.odd, x0_3.odd);\0"
-    "                    const float16 x1_2 = (float16)(x0_4.even, x0_5.even);\0"
-    "                    const float16 x1_10 = (float16)(x0_4.odd, x0_5.odd);\0"
-    "                    const float16 x1_3 = (float16)(x0_6.even, x0_7.even);\0"
-    "                    const float16 x1_11 = (float16)(x0_6.odd, x0_7.odd);\0"
-    "                    const float16 x1_4 = (float16)(x0_8.even, x0_9.even);\0"
-    "                    const float16 x1_12 = (float16)(x0_8.odd, x0_9.odd);\0"
-    "                    const float16 x1_5 = (float16)(x0_10.even, x0_11.even);\0"
-    "                    const float16 x1_13 = (float16)(x0_10.odd, x0_11.odd);\0"
-    "                    const float16 x1_6 = (float16)(x0_12.even, x0_13.even);\0"
-    "                    const float16 x1_14 = (float16)(x0_12.odd, x0_13.odd);\0"
-    "                    const float16 x1_7 = (float16)(x0_14.even, x0_15.even);\0"
-    "                    const float16 x1_15 = (float16)(x0_14.odd, x0_15.odd);\0"
-    "                    const float16 x2_0 = (float16)(x1_0.even, x1_1.even);\0"
-    "                    const float16 x2_8 = (float16)(x1_0.odd, x1_1.odd);\0"
-    "                    const float16 x2_1 = (float16)(x1_2.even, x1_3.even);\0"
-    "                    const float16 x2_9 = (float16)(x1_2.odd, x1_3.odd);\0"
-    "                    const float16 x2_2 = (float16)(x1_4.even, x1_5.even);\0"
-    "                    const float16 x2_10 = (float16)(x1_4.odd, x1_5.odd);\0"
-    "                    const float16 x2_3 = (float16)(x1_6.even, x1_7.even);\0"
-    "                    const float16 x2_11 = (float16)(x1_6.odd, x1_7.odd);\0"
-    "                    const float16 x2_4 = (float16)(x1_8.even, x1_9.even);\0"
-    "                    const float16 x2_12 = (float16)(x1_8.odd, x1_9.odd);\0"
-    "                    const float16 x2_5 = (float16)(x1_10.even, x1_11.even);\0"
-    "                    const float16 x2_13 = (float16)(x1_10.odd, x1_11.odd);\0"
-    "                    const float16 x2_6 = (float16)(x1_12.even, x1_13.even);\0"
-    "                    const float16 x2_14 = (float16)(x1_12.odd, x1_13.odd);\0"
-    "                    const float16 x2_7 = (float16)(x1_14.even, x1_15.even);\0"
-    "                    const float16 x2_15 = (float16)(x1_14.odd, x1_15.odd);\0"
-    "                    const float16 x3_0 = (float16)(x2_0.even, x2_1.even);\0"
-    "                    const float16 x3_8 = (float16)(x2_0.odd, x2_1.odd);\0"
-    "                    const float16 x3_1 = (float16)(x2_2.even, x2_3.even);\0"
-    "                    const float16 x3_9 = (float16)(x2_2.odd, x2_3.odd);\0"
-    "                    const float16 x3_2 = (float16)(x2_4.even, x2_5.even);\0"
-    "                    const float16 x3_10 = (float16)(x2_4.odd, x2_5.odd);\0"
-    "                    const float16 x3_3 = (float16)(x2_6.even, x2_7.even);\0"
-    "                    const float16 x3_11 = (float16)(x2_6.odd, x2_7.odd);\0"
-    "                    const float16 x3_4 = (float16)(x2_8.even, x2_9.even);\0"
+    "\020const long l10 = min(col + v * 16 + 10, N - 1) * ldb;\0"
+    "\020const long l11 = min(col + v * 16 + 11, N - 1) * ldb;\0"
+    "\020const long l12 = min(col + v * 16 + 12, N - 1) * ldb;\0"
+    "\020const long l13 = min(col + v * 16 + 13, N - 1) * ldb;\0"
+    "\020const long l14 = min(col + v * 16 + 14, N - 1) * ldb;\0"
+    "\020const long l15 = min(col + v * 16 + 15, N - 1) * ldb;\0"
+    "\020for (; k + 16 <= depth; k += 16, in += 16, out += 1024) {\0"
+    "\024const float16 x0_0 = load_vector(in + l0);\0"
+    "\024const float16 x0_1 = load_vector(in + l1);\0"
+    "\024const float16 x0_2 = load_vector(in + l2);\0"
+    "\024const float16 x0_3 = load_vector(in + l3);\0"
+    "\024const float16 x0_4 = load_vector(in + l4);\0"
+    "\024const float16 x0_5 = load_vector(in + l5);\0"
+    "\024const float16 x0_6 = load_vector(in + l6);\0"
+    "\024const float16 x0_7 = load_vector(in + l7);\0"
+    "\024const float16 x0_8 = load_vector(in + l8);\0"
+    "\024const float16 x0_9 = load_vector(in + l9);\0"
+    "\024const float16 x0_10 = load_vector(in + l10);\0"
+    "\024const float16 x0_11 = load_vector(in + l11);\0"
+    "\024const float16 x0_12 = load_vector(in + l12);\0"
+    "\024const float16 x0_13 = load_vector(in + l13);\0"
+    "\024const float16 x0_14 = load_vector(in + l14);\0"
+    "\024const float16 x0_15 = load_vector(in + l15);\0"
+    "\024const float16 x1_0 = (float16)(x0_0.even, x0_1.even);\0"
+    "\024const float16 x1_8 = (float16)(x0_0.odd, x0_1.odd);\0"
+    "\024const float16 x1_1 = (float16)(x0_2.even, x0_3.even);\0"
+    "\024const float16 x1_9 = (float16)(x0_2.odd, x0_3.odd);\0"
+    "\024const float16 x1_2 = (float16)(x0_4.even, x0_5.even);\0"
+    "\024const float16 x1_10 = (float16)(x0_4.odd, x0_5.odd);\0"
+    "\024const float16 x1_3 = (float16)(x0_6.even, x0_7.even);\0"
+    "\024const float16 x1_11 = (float16)(x0_6.odd, x0_7.odd);\0"
+    "\024const float16 x1_4 = (float16)(x0_8.even, x0_9.even);\0"
+    "\024const float16 x1_12 = (float16)(x0_8.odd, x0_9.odd);\0"
+    "\024const float16 x1_5 = (float16)(x0_10.even, x0_11.even);\0"
+    "\024const float16 x1_13 = (float16)(x0_10.odd, x0_11.odd);\0"
+    "\024const float16 x1_6 = (float16)(x0_12.even, x0_13.even);\0"
+    "\024const float16 x1_14 = (float16)(x0_12.odd, x0_13.odd);\0"
+    "\024const float16 x1_7 = (float16)(x0_14.even, x0_15.even);\0"
+    "\024const float16 x1_15 = (float16)(x0_14.odd, x0_15.odd);\0"
+    "\024const float16 x2_0 = (float16)(x1_0.even, x1_1.even);\0"
+    "\024const float16 x2_8 = (float16)(x1_0.odd, x1_1.odd);\0"
+    "\024const float16 x2_1 = (float16)(x1_2.even, x1_3.even);\0"
+    "\024const float16 x2_9 = (float16)(x1_2.odd, x1_3.odd);\0"
+    "\024const float16 x2_2 = (float16)(x1_4.even, x1_5.even);\0"
+    "\024const float16 x2_10 = (float16)(x1_4.odd, x1_5.odd);\0"
+    "\024const float16 x2_3 = (float16)(x1_6.even, x1_7.even);\0"
+    "\024const float16 x2_11 = (float16)(x1_6.odd, x1_7.odd);\0"
+    "\024const float16 x2_4 = (float16)(x1_8.even, x1_9.even);\0"
+    "\024const float16 x2_12 = (float16)(x1_8.odd, x1_9.odd);\0"
+    "\024const float16 x2_5 = (float16)(x1_10.even, x1_11.even);\0"
+    "\024const float16 x2_13 = (float16)(x1_10.odd, x1_11.odd);\0"
+    "\024const float16 x2_6 = (float16)(x1_12.even, x1_13.even);\0"
+    "\024const float16 x2_14 = (float16)(x1_12.odd, x1_13.odd);\0"
+    "\024const float16 x2_7 = (float16)(x1_14.even, x1_15.even);\0"
+    "\024const float16 x2_15 = (float16)(x1_14.odd, x1_15.odd);\0"
+    "\024const float16 x3_0 = (float16)(x2_0.even, x2_1.even);\0"
+    "\024const float16 x3_8 = (float16)(x2_0.odd, x2_1.odd);\0"
+    "\024const float16 x3_1 = (float16)(x2_2.even, x2_3.even);\0"
+    "\024const float16 x3_9 = (float16)(x2_2.odd, x2_3.odd);\0"
+    "\024const float16 x3_2 = (float16)(x2_4.even, x2_5.even);\0"
+    "\024const float16 x3_10 = (float16)(x2_4.odd, x2_5.odd);\0"
+    "\024const float16 x3_3 = (float16)(x2_6.even, x2_7.even);\0"
+    "\024const float16 x3_11 = (float16)(x2_6.odd, x2_7.odd);\0"
+    "\024const float16 x3_4 = (float16)(x2_8.even, x2_9.even);\0"
+    "\024const float16 x3_12 = (float16)(x2_8.odd, x2_9.odd);\0"
+    "\024const float16 x3_5 = (float16)(x2_10.even, x2_11.even);\0"
+    "\024const float16 x3_13 = (float16)(x2_10.odd, x2_11.odd);\0"
+    "\024const float16 x3_6 = (float16)(x2_12.even, x2_13.even);\0"
+    "\024const float16 x3_14 = (float16)(x2_12.odd, x2_13.odd);\0"
+    "\024const float16 x3_7 = (float16)(x2_14.even, x2_15.even);\0"
+    "\024const float16 x3_15 = (float16)(x2_14.odd, x2_15.odd);\0"
+    "\024const float16 x4_0 = (float16)(x3_0.even, x3_1.even);\0"
+    "\024const float16 x4_8 = (float16)(x3_0.odd, x3_1.odd);\0"
+    "\024const float16 x4_1 = (float16)(x3_2.even, x3_3.even);\0"
+    "\024const float16 x4_9 = (float16)(x3_2.odd, x3_3.odd);\0"
+    "\024const float16 x4_2 = (float16)(x3_4.even, x3_5.even);\0"
+    "\024const float16 x4_10 = (float16)(x3_4.odd, x3_5.odd);\0"
 }, {
-    "                    const float16 x3_12 = (float16)(x2_8.odd, x2_9.odd);\0"
-    "                    const float16 x3_5 = (float16)(x2_10.even, x2_11.even);\0"
-    "                    const float16 x3_13 = (float16)(x2_10.odd, x2_11.odd);\0"
-    "                    const float16 x3_6 = (float16)(x2_12.even, x2_13.even);\0"
-    "                    const float16 x3_14 = (float16)(x2_12.odd, x2_13.odd);\0"
-    "                    const float16 x3_7 = (float16)(x2_14.even, x2_15.even);\0"
-    "                    const float16 x3_15 = (float16)(x2_14.odd, x2_15.odd);\0"
-    "                    const float16 x4_0 = (float16)(x3_0.even, x3_1.even);\0"
-    "                    const float16 x4_8 = (float16)(x3_0.odd, x3_1.odd);\0"
-    "                    const float16 x4_1 = (float16)(x3_2.even, x3_3.even);\0"
-    "                    const float16 x4_9 = (float16)(x3_2.odd, x3_3.odd);\0"
-    "                    const float16 x4_2 = (float16)(x3_4.even, x3_5.even);\0"
-    "                    const float16 x4_10 = (float16)(x3_4.odd, x3_5.odd);\0"
-    "                    const float16 x4_3 = (float16)(x3_6.even, x3_7.even);\0"
-    "                    const float16 x4_11 = (float16)(x3_6.odd, x3_7.odd);\0"
-    "                    const float16 x4_4 = (float16)(x3_8.even, x3_9.even);\0"
-    "                    const float16 x4_12 = (float16)(x3_8.odd, x3_9.odd);\0"
-    "                    const float16 x4_5 = (float16)(x3_10.even, x3_11.even);\0"
-    "                    const float16 x4_13 = (float16)(x3_10.odd, x3_11.odd);\0"
-    "                    const float16 x4_6 = (float16)(x3_12.even, x3_13.even);\0"
-    "                    const float16 x4_14 = (float16)(x3_12.odd, x3_13.odd);\0"
-    "                    const float16 x4_7 = (float16)(x3_14.even, x3_15.even);\0"
-    "                    const float16 x4_15 = (float16)(x3_14.odd, x3_15.odd);\0"
-    "                    vstore16(x4_0, 0, out);\0"
-    "                    vstore16(x4_1, 0, out + 64);\0"
-    "                    vstore16(x4_2, 0, out + 128);\0"
-    "                    vstore16(x4_3, 0, out + 192);\0"
-    "                    vstore16(x4_4, 0, out + 256);\0"
-    "                    vstore16(x4_5, 0, out + 320);\0"
-    "                    vstore16(x4_6, 0, out + 384);\0"
-    "                    vstore16(x4_7, 0, out + 448);\0"
-    "                    vstore16(x4_8, 0, out + 512);\0"
-    "                    vstore16(x4_9, 0, out + 576);\0"
-    "                    vstore16(x4_10, 0, out + 640);\0"
-    "                    vstore16(x4_11, 0, out + 704);\0"
-    "                    vstore16(x4_12, 0, out + 768);\0"
-    "                    vstore16(x4_13, 0, out + 832);\0"
-    "                    vstore16(x4_14, 0, out + 896);\0"
-    "                    vstore16(x4_15, 0, out + 960);\0"
-    "                for (; k < depth; k++, in++, out += 64) {\0"
-    "                    out[8] = load(in + l8);\0"
-    "                    out[9] = load(in + l9);\0"
-    "                    out[10] = load(in + l10);\0"
-    "                    out[11] = load(in + l11);\0"
-    "                    out[12] = load(in + l12);\0"
-    "                    out[13] = load(in + l13);\0"
-    "                    out[14] = load(in + l14);\0"
-    "                    out[15] = load(in + l15);\0"
-    "void kiln_sgemm_fused_multiply_tn_tm4_nv4_vec16_mb8_kc64_ku1(long M, long N, long K, float alpha,\0"
-    "                __global const float *restrict a = A + k0 * lda;\0"
-    "void kiln_sgemm_fused_multiply_tt_tm4_nv4_vec16_mb8_kc64_ku1(long M, long N, long K, float alpha,\0"
+    "\024const float16 x4_3 = (float16)(x3_6.even, x3_7.even);\0"
+    "\024const float16 x4_11 = (float16)(x3_6.odd, x3_7.odd);\0"
+    "\024const float16 x4_4 = (float16)(x3_8.even, x3_9.even);\0"
+    "\024const float16 x4_12 = (float16)(x3_8.odd, x3_9.odd);\0"
+    "\024const float16 x4_5 = (float16)(x3_10.even, x3_11.even);\0"
+    "\024const float16 x4_13 = (float16)(x3_10.odd, x3_11.odd);\0"
+    "\024const float16 x4_6 = (float16)(x3_12.even, x3_13.even);\0"
+    "\024const float16 x4_14 = (float16)(x3_12.odd, x3_13.odd);\0"
+    "\024const float16 x4_7 = (float16)(x3_14.even, x3_15.even);\0"
+    "\024const float16 x4_15 = (float16)(x3_14.odd, x3_15.odd);\0"
+    "\024vstore16(x4_0, 0, out);\0"
+    "\024vstore16(x4_1, 0, out + 64);\0"
+    "\024vstore16(x4_2, 0, out + 128);\0"
+    "\024vstore16(x4_3, 0, out + 192);\0"
+    "\024vstore16(x4_4, 0, out + 256);\0"
+    "\024vstore16(x4_5, 0, out + 320);\0"
+    "\024vstore16(x4_6, 0, out + 384);\0"
+    "\024vstore16(x4_7, 0, out + 448);\0"
+    "\024vstore16(x4_8, 0, out + 512);\0"
+    "\024vstore16(x4_9, 0, out + 576);\0"
+    "\024vstore16(x4_10, 0, out + 640);\0"
+    "\024vstore16(x4_11, 0, out + 704);\0"
+    "\024vstore16(x4_12, 0, out + 768);\0"
+    "\024vstore16(x4_13, 0, out + 832);\0"
+    "\024vstore16(x4_14, 0, out + 896);\0"
+    "\024vstore16(x4_15, 0, out + 960);\0"
+    "\020for (; k < depth; k++, in++, out += 64) {\0"
+    "\024out[8] = load(in + l8);\0"
+    "\024out[9] = load(in + l9);\0"
+    "\024out[10] = load(in + l10);\0"
+    "\024out[11] = load(in + l11);\0"
+    "\024out[12] = load(in + l12);\0"
+    "\024out[13] = load(in + l13);\0"
+    "\024out[14] = load(in + l14);\0"
+    "\024out[15] = load(in + l15);\0"
+    "void kiln_sgemm_fused_multiply_tn(long M, long N, long K, float alpha, float beta,\0"
+    "\020__global const float *restrict a = A + k0 * lda;\0"
+    "void kiln_sgemm_fused_multiply_tt(long M, long N, long K, float alpha, float beta,\0"
     "// Packs a matrix into panels of 48: panel p holds, for every k, the lines p * 48 to\0"
     "// p * 48 + 47 side by side. Lines past the end repeat the last one; what is\0"
-    "void kiln_sgemm_packed_packb_n_nv3_vec16(long lines, long K,\0"
-    "        __global const float *restrict X, long x_offset, long ldx,\0"
-    "    const long line = get_group_id(0) * 48;\0"
-    "    __global float *restrict out = packed + at + line * K + k0 * 48;\0"
-    "    __global const float *restrict in = X + x_offset + k0 * ldx + line;\0"
-    "    if (line + 48 <= lines) {\0"
-    "        for (long k = k0; k < k1; k++, in += ldx, out += 48) {\0"
-    "            vstore16(load_vector(in + 16), 1, out);\0"
-    "            vstore16(load_vector(in + 32), 2, out);\0"
-    "        for (long k = k0; k < k1; k++, in += ldx, out += 48)\0"
-    "            for (int i = 0; i < 48; i++)\0"
+    "void kiln_sgemm_packed_packb_n(long lines, long K,\0"
+    "\010__global const float *restrict X, long x_offset, long ldx,\0"
+    "\004const long line = get_group_id(0) * 48;\0"
+    "\004__global float *restrict out = packed + at + line * K + k0 * 48;\0"
+    "\004__global const float *restrict in = X + x_offset + k0 * ldx + line;\0"
+    "\004if (line + 48 <= lines) {\0"
+    "\010for (long k = k0; k < k1; k++, in += ldx, out += 48) {\0"
+    "\014vstore16(load_vector(in + 16), 1, out);\0"
+    "\014vstore16(load_vector(in + 32), 2, out);\0"
+    "\010for (long k = k0; k < k1; k++, in += ldx, out += 48)\0"
+    "\014for (int i = 0; i < 48; i++)\0"
     "// C = alpha A B + beta C from A as it is and packed B; C is M x N, row-major.\0"
-}, {
     "// Packed B is panel after panel, each K x 48. A work-group is one work-item; it computes up to\0"
     "// 2 x 2 blocks of 8 x 48, each block held in registers.\0"
-    "void kiln_sgemm_packed_multiply_n_tm8_nv3_vec16_mp2_np2_kc256_ku1_packa0(long M, long N, long K,\0"
-    "    const long first_row = get_group_id(1) * 16, end_row = min(first_row + 16, M);\0"
-    "    const long first_col = get_group_id(0) * 96, end_col = min(first_col + 96, N);\0"
-    "    __local float sums[1536];\0"
-    "    // K advances by 256, so that a slice of a panel of B stays in the nearest cache.\0"
-    "    for (long k0 = 0; k0 == 0 || k0 < K; k0 += 256) {\0"
-    "        const long depth = min(K - k0, (long) 256);\0"
-    "        for (long col = first_col; col < end_col; col += 48)\0"
-    "        for (long row = first_row; row < end_row; row += 8) {\0"
-    "            __global const float *restrict b = packed_b + b_at + col * K + k0 * 48;\0"
-    "            __global const float *restrict a = A + k0;\0"
-    "            const long r0 = min(row, M - 1) * lda;\0"
-    "            const long r1 = min(row + 1, M - 1) * lda;\0"
-    "            const long r2 = min(row + 2, M - 1) * lda;\0"
-    "            const long r3 = min(row + 3, M - 1) * lda;\0"
-    "            const long r4 = min(row + 4, M - 1) * lda;\0"
-    "            const long r5 = min(row + 5, M - 1) * lda;\0"
-    "            const long r6 = min(row + 6, M - 1) * lda;\0"
-    "            const long r7 = min(row + 7, M - 1) * lda;\0"
-    "            float16 c0_0 = 0, c0_1 = 0, c0_2 = 0;\0"
-    "            float16 c1_0 = 0, c1_1 = 0, c1_2 = 0;\0"
-    "            float16 c2_0 = 0, c2_1 = 0, c2_2 = 0;\0"
-    "            float16 c3_0 = 0, c3_1 = 0, c3_2 = 0;\0"
-    "            float16 c4_0 = 0, c4_1 = 0, c4_2 = 0;\0"
-    "            float16 c5_0 = 0, c5_1 = 0, c5_2 = 0;\0"
-    "            float16 c6_0 = 0, c6_1 = 0, c6_2 = 0;\0"
-    "            float16 c7_0 = 0, c7_1 = 0, c7_2 = 0;\0"
-    "                c0_0 = vload16(0, sum); c0_1 = vload16(1, sum); c0_2 = vload16(2, sum);\0"
-    "                c1_0 = vload16(3, sum); c1_1 = vload16(4, sum); c1_2 = vload16(5, sum);\0"
-    "                c2_0 = vload16(6, sum); c2_1 = vload16(7, sum); c2_2 = vload16(8, sum);\0"
-    "                c3_0 = vload16(9, sum); c3_1 = vload16(10, sum); c3_2 = vload16(11, sum);\0"
-    "                c4_0 = vload16(12, sum); c4_1 = vload16(13, sum); c4_2 = vload16(14, sum);\0"
-    "                c5_0 = vload16(15, sum); c5_1 = vload16(16, sum); c5_2 = vload16(17, sum);\0"
-    "                c6_0 = vload16(18, sum); c6_1 = vload16(19, sum); c6_2 = vload16(20, sum);\0"
-    "                c7_0 = vload16(21, sum); c7_1 = vload16(22, sum); c7_2 = vload16(23, sum);\0"
-    "                    const float16 b0 = vload16(0, b);\0"
-    "                    const float16 b1 = vload16(1, b);\0"
-    "                    const float16 b2 = vload16(2, b);\0"
-    "                    const float a0 = load(a + r0);\0"
-    "                    c0_0 += a0 * b0; c0_1 += a0 * b1; c0_2 += a0 * b2;\0"
-    "                    const float a1 = load(a + r1);\0"
-    "                    c1_0 += a1 * b0; c1_1 += a1 * b1; c1_2 += a1 * b2;\0"
-    "                    const float a2 = load(a + r2);\0"
-    "                    c2_0 += a2 * b0; c2_1 += a2 * b1; c2_2 += a2 * b2;\0"
-    "                    const float a3 = load(a + r3);\0"
-    "                    c3_0 += a3 * b0; c3_1 += a3 * b1; c3_2 += a3 * b2;\0"
-    "                    const float a4 = load(a + r4);\0"
-    "                    c4_0 += a4 * b0; c4_1 += a4 * b1; c4_2 += a4 * b2;\0"
-    "                    const float a5 = load(a + r5);\0"
-    "                    c5_0 += a5 * b0; c5_1 += a5 * b1; c5_2 += a5 * b2;\0"
-    "                    const float a6 = load(a + r6);\0"
-    "                    c6_0 += a6 * b0; c6_1 += a6 * b1; c6_2 += a6 * b2;\0"
-    "                    const float a7 = load(a + r7);\0"
-    "                    c7_0 += a7 * b0; c7_1 += a7 * b1; c7_2 += a7 * b2;\0"
-    "                    b += 48;\0"
-    "                    a++;\0"
-    "            if (k0 + 256 < K) {\0"
-    "                vstore16(c0_0, 0, sum); vstore16(c0_1, 1, sum); vstore16(c0_2, 2, sum);\0"
-    "                vstore16(c1_0, 3, sum); vstore16(c1_1, 4, sum); vstore16(c1_2, 5, sum);\0"
-    "                vstore16(c2_0, 6, sum); vstore16(c2_1, 7, sum); vstore16(c2_2, 8, sum);\0"
-    "                vstore16(c3_0, 9, sum); vstore16(c3_1, 10, sum); vstore16(c3_2, 11, sum);\0"
+    "void kiln_sgemm_packed_multiply_n(long M, long N, long K, float alpha, float beta,\0"
+    "\004const long first_row = get_group_id(1) * 16, end_row = min(first_row + 16, M);\0"
+    "\004const long first_col = get_group_id(0) * 96, end_col = min(first_col + 96, N);\0"
+    "\004__local float sums[1536];\0"
+    "\004// K advances by 256, so that a slice of a panel of B stays in the nearest cache.\0"
+    "\004for (long k0 = 0; k0 == 0 || k0 < K; k0 += 256) {\0"
+    "\010const long depth = min(K - k0, (long) 256);\0"
+    "\010for (long col = first_col; col < end_col; col += 48)\0"
+    "\010for (long row = first_row; row < end_row; row += 8) {\0"
+    "\014__global const float *restrict b = packed_b + b_at + col * K + k0 * 48;\0"
+    "\014__global const float *restrict a = A + k0;\0"
+    "\014const long r0 = min(row, M - 1) * lda;\0"
+    "\014const long r1 = min(row + 1, M - 1) * lda;\0"
+    "\014const long r2 = min(row + 2, M - 1) * lda;\0"
+    "\014const long r3 = min(row + 3, M - 1) * lda;\0"
+    "\014const long r4 = min(row + 4, M - 1) * lda;\0"
+    "\014const long r5 = min(row + 5, M - 1) * lda;\0"
+    "\014const long r6 = min(row + 6, M - 1) * lda;\0"
+    "\014const long r7 = min(row + 7, M - 1) * lda;\0"
+    "\014float16 c0_0 = 0, c0_1 = 0, c0_2 = 0;\0"
+    "\014float16 c1_0 = 0, c1_1 = 0, c1_2 = 0;\0"
+    "\014float16 c2_0 = 0, c2_1 = 0, c2_2 = 0;\0"
+    "\014float16 c3_0 = 0, c3_1 = 0, c3_2 = 0;\0"
+    "\014float16 c4_0 = 0, c4_1 = 0, c4_2 = 0;\0"
+    "\014float16 c5_0 = 0, c5_1 = 0, c5_2 = 0;\0"
+    "\014float16 c6_0 = 0, c6_1 = 0, c6_2 = 0;\0"
+    "\014float16 c7_0 = 0, c7_1 = 0, c7_2 = 0;\0"
+    "\020c0_0 = vload16(0, sum); c0_1 = vload16(1, sum); c0_2 = vload16(2, sum);\0"
+    "\020c1_0 = vload16(3, sum); c1_1 = vload16(4, sum); c1_2 = vload16(5, sum);\0"
+    "\020c2_0 = vload16(6, sum); c2_1 = vload16(7, sum); c2_2 = vload16(8, sum);\0"
+    "\020c3_0 = vload16(9, sum); c3_1 = vload16(10, sum); c3_2 = vload16(11, sum);\0"
 }, {
-    "                vstore16(c4_0, 12, sum); vstore16(c4_1, 13, sum); vstore16(c4_2, 14, sum);\0"
-    "                vstore16(c5_0, 15, sum); vstore16(c5_1, 16, sum); vstore16(c5_2, 17, sum);\0"
-    "                vstore16(c6_0, 18, sum); vstore16(c6_1, 19, sum); vstore16(c6_2, 20, sum);\0"
-    "                vstore16(c7_0, 21, sum); vstore16(c7_1, 22, sum); vstore16(c7_2, 23, sum);\0"
-    "                // C = alpha c + beta C for the 8 x 48 block at (row, col).\0"
-    "                    __global float *out = C + row * ldc + col;\0"
-    "                    if (col + 48 <= N) {\0"
-    "                        put_vector(c0_1, alpha, beta, out + 16);\0"
-    "                        put_vector(c0_2, alpha, beta, out + 32);\0"
-    "                        float x[48];\0"
-    "                        vstore16(c0_0, 0, x);\0"
-    "                        vstore16(c0_1, 0, x + 16);\0"
-    "                        vstore16(c0_2, 0, x + 32);\0"
-    "                        for (int n = 0; n < 48 && col + n < N; n++)\0"
-    "                    __global float *out = C + (row + 1) * ldc + col;\0"
-    "                        put_vector(c1_1, alpha, beta, out + 16);\0"
-    "                        put_vector(c1_2, alpha, beta, out + 32);\0"
-    "                        vstore16(c1_0, 0, x);\0"
-    "                        vstore16(c1_1, 0, x + 16);\0"
-    "                        vstore16(c1_2, 0, x + 32);\0"
-    "                    __global float *out = C + (row + 2) * ldc + col;\0"
-    "                        put_vector(c2_1, alpha, beta, out + 16);\0"
-    "                        put_vector(c2_2, alpha, beta, out + 32);\0"
-    "                        vstore16(c2_0, 0, x);\0"
-    "                        vstore16(c2_1, 0, x + 16);\0"
-    "                        vstore16(c2_2, 0, x + 32);\0"
-    "                if (row + 3 < M) {\0"
-    "                    __global float *out = C + (row + 3) * ldc + col;\0"
-    "                        put_vector(c3_0, alpha, beta, out);\0"
-    "                        put_vector(c3_1, alpha, beta, out + 16);\0"
-    "                        put_vector(c3_2, alpha, beta, out + 32);\0"
-    "                        vstore16(c3_0, 0, x);\0"
-    "                        vstore16(c3_1, 0, x + 16);\0"
-    "                        vstore16(c3_2, 0, x + 32);\0"
-    "                if (row + 4 < M) {\0"
-    "                    __global float *out = C + (row + 4) * ldc + col;\0"
-    "                        put_vector(c4_0, alpha, beta, out);\0"
-    "                        put_vector(c4_1, alpha, beta, out + 16);\0"
-    "                        put_vector(c4_2, alpha, beta, out + 32);\0"
-    "                        vstore16(c4_0, 0, x);\0"
-    "                        vstore16(c4_1, 0, x + 16);\0"
-    "                        vstore16(c4_2, 0, x + 32);\0"
-    "                if (row + 5 < M) {\0"
-    "                    __global float *out = C + (row + 5) * ldc + col;\0"
-    "                        put_vector(c5_0, alpha, beta, out);\0"
-    "                        put_vector(c5_1, alpha, beta, out + 16);\0"
-    "                        put_vector(c5_2, alpha, beta, out + 32);\0"
-    "                        vstore16(c5_0, 0, x);\0"
-    "                        vstore16(c5_1, 0, x + 16);\0"
-    "                        vstore16(c5_2, 0, x + 32);\0"
-    "                if (row + 6 < M) {\0"
-    "                    __global float *out = C + (row + 6) * ldc + col;\0"
-    "                        put_vector(c6_0, alpha, beta, out);\0"
-    "                        put_vector(c6_1, alpha, beta, out + 16);\0"
-    "                        put_vector(c6_2, alpha, beta, out + 32);\0"
-    "                        vstore16(c6_0, 0, x);\0"
-    "                        vstore16(c6_1, 0, x + 16);\0"
-    "                        vstore16(c6_2, 0, x + 32);\0"
-    "                if (row + 7 < M) {\0"
-    "                    __global float *out = C + (row + 7) * ldc + col;\0"
-    "                        put_vector(c7_0, alpha, beta, out);\0"
-    "                        put_vector(c7_1, alpha, beta, out + 16);\0"
-    "                        put_vector(c7_2, alpha, beta, out + 32);\0"
-    "                        vstore16(c7_0, 0, x);\0"
-    "                        vstore16(c7_1, 0, x + 16);\0"
-    "                        vstore16(c7_2, 0, x + 32);\0"
-    "            sum += 384;\0"
-    "void kiln_sgemm_packed_packb_t_nv3_vec16(long lines, long K,\0"
-    "    __global const float *restrict in = X + x_offset + k0;\0"
-    "    const long l32 = min(line + 32, lines - 1) * ldx;\0"
-    "    const long l33 = min(line + 33, lines - 1) * ldx;\0"
+    "\020c4_0 = vload16(12, sum); c4_1 = vload16(13, sum); c4_2 = vload16(14, sum);\0"
+    "\020c5_0 = vload16(15, sum); c5_1 = vload16(16, sum); c5_2 = vload16(17, sum);\0"
+    "\020c6_0 = vload16(18, sum); c6_1 = vload16(19, sum); c6_2 = vload16(20, sum);\0"
+    "\020c7_0 = vload16(21, sum); c7_1 = vload16(22, sum); c7_2 = vload16(23, sum);\0"
+    "\024const float16 b0 = vload16(0, b);\0"
+    "\024const float16 b1 = vload16(1, b);\0"
+    "\024const float16 b2 = vload16(2, b);\0"
+    "\024const float a0 = load(a + r0);\0"
+    "\024c0_0 += a0 * b0; c0_1 += a0 * b1; c0_2 += a0 * b2;\0"
+    "\024const float a1 = load(a + r1);\0"
+    "\024c1_0 += a1 * b0; c1_1 += a1 * b1; c1_2 += a1 * b2;\0"
+    "\024const float a2 = load(a + r2);\0"
+    "\024c2_0 += a2 * b0; c2_1 += a2 * b1; c2_2 += a2 * b2;\0"
+    "\024const float a3 = load(a + r3);\0"
+    "\024c3_0 += a3 * b0; c3_1 += a3 * b1; c3_2 += a3 * b2;\0"
+    "\024const float a4 = load(a + r4);\0"
+    "\024c4_0 += a4 * b0; c4_1 += a4 * b1; c4_2 += a4 * b2;\0"
+    "\024const float a5 = load(a + r5);\0"
+    "\024c5_0 += a5 * b0; c5_1 += a5 * b1; c5_2 += a5 * b2;\0"
+    "\024const float a6 = load(a + r6);\0"
+    "\024c6_0 += a6 * b0; c6_1 += a6 * b1; c6_2 += a6 * b2;\0"
+    "\024const float a7 = load(a + r7);\0"
+    "\024c7_0 += a7 * b0; c7_1 += a7 * b1; c7_2 += a7 * b2;\0"
+    "\024b += 48;\0"
+    "\024a++;\0"
+    "\014if (k0 + 256 < K) {\0"
+    "\020vstore16(c0_0, 0, sum); vstore16(c0_1, 1, sum); vstore16(c0_2, 2, sum);\0"
+    "\020vstore16(c1_0, 3, sum); vstore16(c1_1, 4, sum); vstore16(c1_2, 5, sum);\0"
+    "\020vstore16(c2_0, 6, sum); vstore16(c2_1, 7, sum); vstore16(c2_2, 8, sum);\0"
+    "\020vstore16(c3_0, 9, sum); vstore16(c3_1, 10, sum); vstore16(c3_2, 11, sum);\0"
+    "\020vstore16(c4_0, 12, sum); vstore16(c4_1, 13, sum); vstore16(c4_2, 14, sum);\0"
+    "\020vstore16(c5_0, 15, sum); vstore16(c5_1, 16, sum); vstore16(c5_2, 17, sum);\0"
+    "\020vstore16(c6_0, 18, sum); vstore16(c6_1, 19, sum); vstore16(c6_2, 20, sum);\0"
+    "\020vstore16(c7_0, 21, sum); vstore16(c7_1, 22, sum); vstore16(c7_2, 23, sum);\0"
+    "\020// C = alpha c + beta C for the 8 x 48 block at (row, col).\0"
+    "\024__global float *out = C + row * ldc + col;\0"
+    "\024if (col + 48 <= N) {\0"
+    "\030put_vector(c0_1, alpha, beta, out + 16);\0"
+    "\030put_vector(c0_2, alpha, beta, out + 32);\0"
+    "\030float x[48];\0"
+    "\030vstore16(c0_0, 0, x);\0"
+    "\030vstore16(c0_1, 0, x + 16);\0"
+    "\030vstore16(c0_2, 0, x + 32);\0"
+    "\030for (int n = 0; n < 48 && col + n < N; n++)\0"
+    "\024__global float *out = C + (row + 1) * ldc + col;\0"
+    "\030put_vector(c1_1, alpha, beta, out + 16);\0"
+    "\030put_vector(c1_2, alpha, beta, out + 32);\0"
+    "\030vstore16(c1_0, 0, x);\0"
+    "\030vstore16(c1_1, 0, x + 16);\0"
+    "\030vstore16(c1_2, 0, x + 32);\0"
+    "\024__global float *out = C + (row + 2) * ldc + col;\0"
+    "\030put_vector(c2_1, alpha, beta, out + 16);\0"
+    "\030put_vector(c2_2, alpha, beta, out + 32);\0"
+    "\030vstore16(c2_0, 0, x);\0"
+    "\030vstore16(c2_1, 0, x + 16);\0"
+    "\030vstore16(c2_2, 0, x + 32);\0"
+    "\020if (row + 3 < M) {\0"
+    "\024__global float *out = C + (row + 3) * ldc + col;\0"
+    "\030put_vector(c3_0, alpha, beta, out);\0"
+    "\030put_vector(c3_1, alpha, beta, out + 16);\0"
+    "\030put_vector(c3_2, alpha, beta, out + 32);\0"
+    "\030vstore16(c3_0, 0, x);\0"
+    "\030vstore16(c3_1, 0, x + 16);\0"
+    "\030vstore16(c3_2, 0, x + 32);\0"
+    "\020if (row + 4 < M) {\0"
+    "\024__global float *out = C + (row + 4) * ldc + col;\0"
+    "\030put_vector(c4_0, alpha, beta, out);\0"
+    "\030put_vector(c4_1, alpha, beta, out + 16);\0"
+    "\030put_vector(c4_2, alpha, beta, out + 32);\0"
+    "\030vstore16(c4_0, 0, x);\0"
+    "\030vstore16(c4_1, 0, x + 16);\0"
+    "\030vstore16(c4_2, 0, x + 32);\0"
+    "\020if (row + 5 < M) {\0"
+    "\024__global float *out = C + (row + 5) * ldc + col;\0"
+    "\030put_vector(c5_0, alpha, beta, out);\0"
+    "\030put_vector(c5_1, alpha, beta, out + 16);\0"
+    "\030put_vector(c5_2, alpha, beta, out + 32);\0"
+    "\030vstore16(c5_0, 0, x);\0"
+    "\030vstore16(c5_1, 0, x + 16);\0"
+    "\030vstore16(c5_2, 0, x + 32);\0"
+    "\020if (row + 6 < M) {\0"
+    "\024__global float *out = C + (row + 6) * ldc + col;\0"
+    "\030put_vector(c6_0, alpha, beta, out);\0"
+    "\030put_vector(c6_1, alpha, beta, out + 16);\0"
+    "\030put_vector(c6_2, alpha, beta, out + 32);\0"
+    "\030vstore16(c6_0, 0, x);\0"
+    "\030vstore16(c6_1, 0, x + 16);\0"
+    "\030vstore16(c6_2, 0, x + 32);\0"
+    "\020if (row + 7 < M) {\0"
+    "\024__global float *out = C + (row + 7) * ldc + col;\0"
+    "\030put_vector(c7_0, alpha, beta, out);\0"
+    "\030put_vector(c7_1, alpha, beta, out + 16);\0"
+    "\030put_vector(c7_2, alpha, beta, out + 32);\0"
+    "\030vstore16(c7_0, 0, x);\0"
+    "\030vstore16(c7_1, 0, x + 16);\0"
+    "\030vstore16(c7_2, 0, x + 32);\0"
+    "\014sum += 384;\0"
+    "void kiln_sgemm_packed_packb_t(long lines, long K,\0"
+    "\004__global const float *restrict in = X + x_offset + k0;\0"
+    "\004const long l32 = min(line + 32, lines - 1) * ldx;\0"
+    "\004const long l33 = min(line + 33, lines - 1) * ldx;\0"
 }, {
-    "    const long l34 = min(line + 34, lines - 1) * ldx;\0"
-    "    const long l35 = min(line + 35, lines - 1) * ldx;\0"
-    "    const long l36 = min(line + 36, lines - 1) * ldx;\0"
-    "    const long l37 = min(line + 37, lines - 1) * ldx;\0"
-    "    const long l38 = min(line + 38, lines - 1) * ldx;\0"
-    "    const long l39 = min(line + 39, lines - 1) * ldx;\0"
-    "    const long l40 = min(line + 40, lines - 1) * ldx;\0"
-    "    const long l41 = min(line + 41, lines - 1) * ldx;\0"
-    "    const long l42 = min(line + 42, lines - 1) * ldx;\0"
-    "    const long l43 = min(line + 43, lines - 1) * ldx;\0"
-    "    const long l44 = min(line + 44, lines - 1) * ldx;\0"
-    "    const long l45 = min(line + 45, lines - 1) * ldx;\0"
-    "    const long l46 = min(line + 46, lines - 1) * ldx;\0"
-    "    const long l47 = min(line + 47, lines - 1) * ldx;\0"
-    "    for (long k = k0; k < k1; k++, in++, out += 48) {\0"
-    "        out[32] = load(in + l32);\0"
-    "        out[33] = load(in + l33);\0"
-    "        out[34] = load(in + l34);\0"
-    "        out[35] = load(in + l35);\0"
-    "        out[36] = load(in + l36);\0"
-    "        out[37] = load(in + l37);\0"
-    "        out[38] = load(in + l38);\0"
-    "        out[39] = load(in + l39);\0"
-    "        out[40] = load(in + l40);\0"
-    "        out[41] = load(in + l41);\0"
-    "        out[42] = load(in + l42);\0"
-    "        out[43] = load(in + l43);\0"
-    "        out[44] = load(in + l44);\0"
-    "        out[45] = load(in + l45);\0"
-    "        out[46] = load(in + l46);\0"
-    "        out[47] = load(in + l47);\0"
-    "void kiln_sgemm_packed_multiply_t_tm8_nv3_vec16_mp2_np2_kc256_ku1_packa0(long M, long N, long K,\0"
-    "            __global const float *restrict a = A + k0 * lda;\0"
-    "            const long r0 = min(row, M - 1);\0"
-    "            const long r1 = min(row + 1, M - 1);\0"
-    "            const long r2 = min(row + 2, M - 1);\0"
-    "            const long r3 = min(row + 3, M - 1);\0"
-    "            const long r4 = min(row + 4, M - 1);\0"
-    "            const long r5 = min(row + 5, M - 1);\0"
-    "            const long r6 = min(row + 6, M - 1);\0"
-    "            const long r7 = min(row + 7, M - 1);\0"
-    "                    a += lda;\0"
+    "\004const long l34 = min(line + 34, lines - 1) * ldx;\0"
+    "\004const long l35 = min(line + 35, lines - 1) * ldx;\0"
+    "\004const long l36 = min(line + 36, lines - 1) * ldx;\0"
+    "\004const long l37 = min(line + 37, lines - 1) * ldx;\0"
+    "\004const long l38 = min(line + 38, lines - 1) * ldx;\0"
+    "\004const long l39 = min(line + 39, lines - 1) * ldx;\0"
+    "\004const long l40 = min(line + 40, lines - 1) * ldx;\0"
+    "\004const long l41 = min(line + 41, lines - 1) * ldx;\0"
+    "\004const long l42 = min(line + 42, lines - 1) * ldx;\0"
+    "\004const long l43 = min(line + 43, lines - 1) * ldx;\0"
+    "\004const long l44 = min(line + 44, lines - 1) * ldx;\0"
+    "\004const long l45 = min(line + 45, lines - 1) * ldx;\0"
+    "\004const long l46 = min(line + 46, lines - 1) * ldx;\0"
+    "\004const long l47 = min(line + 47, lines - 1) * ldx;\0"
+    "\004for (long k = k0; k < k1; k++, in++, out += 48) {\0"
+    "\010out[32] = load(in + l32);\0"
+    "\010out[33] = load(in + l33);\0"
+    "\010out[34] = load(in + l34);\0"
+    "\010out[35] = load(in + l35);\0"
+    "\010out[36] = load(in + l36);\0"
+    "\010out[37] = load(in + l37);\0"
+    "\010out[38] = load(in + l38);\0"
+    "\010out[39] = load(in + l39);\0"
+    "\010out[40] = load(in + l40);\0"
+    "\010out[41] = load(in + l41);\0"
+    "\010out[42] = load(in + l42);\0"
+    "\010out[43] = load(in + l43);\0"
+    "\010out[44] = load(in + l44);\0"
+    "\010out[45] = load(in + l45);\0"
+    "\010out[46] = load(in + l46);\0"
+    "\010out[47] = load(in + l47);\0"
+    "void kiln_sgemm_packed_multiply_t(long M, long N, long K, float alpha, float beta,\0"
+    "\014__global const float *restrict a = A + k0 * lda;\0"
+    "\014const long r0 = min(row, M - 1);\0"
+    "\014const long r1 = min(row + 1, M - 1);\0"
+    "\014const long r2 = min(row + 2, M - 1);\0"
+    "\014const long r3 = min(row + 3, M - 1);\0"
+    "\014const long r4 = min(row + 4, M - 1);\0"
+    "\014const long r5 = min(row + 5, M - 1);\0"
+    "\014const long r6 = min(row + 6, M - 1);\0"
+    "\014const long r7 = min(row + 7, M - 1);\0"
+    "\024a += lda;\0"
     "static float8 load_vector(__global const float *p)\0"
-    "    return vload8(0, p);\0"
+    "\004return vload8(0, p);\0"
     "static void store_vector(float8 x, __global float *p)\0"
-    "    vstore8(x, 0, p);\0"
+    "\004vstore8(x, 0, p);\0"
     "static void put_vector(float8 x, float alpha, float beta, __global float *p)\0"
-    "void kiln_sgemm_packed_packa_n_tm3_vec8(long lines, long K,\0"
-    "void kiln_sgemm_packed_packb_n_nv4_vec8(long lines, long K,\0"
+    "void kiln_sgemm_packed_packa_n(long lines, long K,\0"
     "// 2 x 1 blocks of 3 x 32, each block held in registers.\0"
-    "void kiln_sgemm_packed_multiply_tm3_nv4_vec8_mp2_np1_kc384_ku1_packa1(long M, long N, long K,\0"
-    "    const long first_row = get_group_id(1) * 6, end_row = min(first_row + 6, M);\0"
-    "    const long first_col = get_group_id(0) * 32, end_col = min(first_col + 32, N);\0"
-    "    __local float sums[192];\0"
-    "    // K advances by 384, so that a slice of a panel of B stays in the nearest cache.\0"
-    "    for (long k0 = 0; k0 == 0 || k0 < K; k0 += 384) {\0"
-    "        const long depth = min(K - k0, (long) 384);\0"
-    "            if (k0 + 384 < K) {\0"
-    "void kiln_sgemm_packed_packb_t_nv4_vec8(long lines, long K,\0"
-    "void kiln_sgemm_packed_packa_t_tm3_vec8(long lines, long K,\0"
+    "void kiln_sgemm_packed_multiply(long M, long N, long K, float alpha, float beta,\0"
+    "\004const long first_row = get_group_id(1) * 6, end_row = min(first_row + 6, M);\0"
+    "\004const long first_col = get_group_id(0) * 32, end_col = min(first_col + 32, N);\0"
+    "\004__local float sums[192];\0"
+    "\004// K advances by 384, so that a slice of a panel of B stays in the nearest cache.\0"
+    "\004for (long k0 = 0; k0 == 0 || k0 < K; k0 += 384) {\0"
+    "\010const long depth = min(K - k0, (long) 384);\0"
+    "\014if (k0 + 384 < K) {\0"
+    "void kiln_sgemm_packed_packa_t(long lines, long K,\0"
     "// it with blocks of 6 rows of A, as they lie; a block of C is held in registers.\0"
-    "void kiln_sgemm_fused_multiply_nn_tm6_nv2_vec8_mb16_kc256_ku4(long M, long N, long K, float alpha,\0"
-    "    // A slice of a panel: for every k, the panel's columns of B side by side, 16 apart.\0"
-    "    // Panels are up to 2 vectors of columns wide, slices up to 256 of K deep. All are\0"
-    "    const long blocks = (M + 5) / 6;\0"
-    "    const long vectors = (N + 7) / 8, panels = (vectors + 1) / 2;\0"
-    "    // Chunks of up to 16 blocks of rows; panels in a chunk; blocks in a panel. Each work-group\0"
-    "        const long chunk = at / (16 * panels) * 16;\0"
-    "        const long height = min(blocks - chunk, (long) 16);\0"
-    "                for (long k = 0; k < depth; k++, in += ldb, out += 16) {\0"
-    "                const long row = (chunk + block) * 6;\0"
-    "                const long r4 = min(row + 4, M - 1) * lda;\0"
-    "                const long r5 = min(row + 5, M - 1) * lda;\0"
-    "                    // Adds the slice's share of a block of 6 rows and 1 vectors to `sum`, where\0"
-    "                    // vectors lie as in a block of 2.\0"
-    "                    float8 c4_0 = 0;\0"
+    "\004// A slice of a panel: for every k, the panel's columns of B side by side, 16 apart.\0"
+    "\004// Panels are up to 2 vectors of columns wide, slices up to 256 of K deep. All are\0"
+    "\004const long blocks = (M + 5) / 6;\0"
+    "\004const long vectors = (N + 7) / 8, panels = (vectors + 1) / 2;\0"
+    "\004// Chunks of up to 16 blocks of rows; panels in a chunk; blocks in a panel. Each work-group\0"
+    "\010const long chunk = at / (16 * panels) * 16;\0"
+    "\010const long height = min(blocks - chunk, (long) 16);\0"
+    "\020for (long k = 0; k < depth; k++, in += ldb, out += 16) {\0"
+    "\020const long row = (chunk + block) * 6;\0"
+    "\020const long r4 = min(row + 4, M - 1) * lda;\0"
+    "\020const long r5 = min(row + 5, M - 1) * lda;\0"
+    "\024// Adds the slice's share of a block of 6 rows and 1 vectors to `sum`, where\0"
+    "\024// vectors lie as in a block of 2.\0"
+    "\024float8 c4_0 = 0;\0"
+    "\024float8 c5_0 = 0;\0"
+    "\030c1_0 = vload8(2, sum);\0"
+    "\030c2_0 = vload8(4, sum);\0"
+    "\030c3_0 = vload8(6, sum);\0"
+    "\030c4_0 = vload8(8, sum);\0"
+    "\030c5_0 = vload8(10, sum);\0"
+    "\024for (; k + 4 <= depth; k += 4) {\0"
+    "\034const float a4 = load(a + r4);\0"
+    "\034c4_0 += a4 * b0;\0"
+    "\034const float a5 = load(a + r5);\0"
+    "\034c5_0 += a5 * b0;\0"
+    "\034b += 16;\0"
+    "\024vstore8(c1_0, 2, sum);\0"
+    "\024vstore8(c2_0, 4, sum);\0"
+    "\024vstore8(c3_0, 6, sum);\0"
+    "\024vstore8(c4_0, 8, sum);\0"
+    "\024vstore8(c5_0, 10, sum);\0"
+    "\024// Adds the slice's share of a block of 6 rows and 2 vectors to `sum`, where\0"
+    "\024float8 c4_0 = 0, c4_1 = 0;\0"
+    "\024float8 c5_0 = 0, c5_1 = 0;\0"
+    "\030c1_0 = vload8(2, sum); c1_1 = vload8(3, sum);\0"
+    "\030c2_0 = vload8(4, sum); c2_1 = vload8(5, sum);\0"
+    "\030c3_0 = vload8(6, sum); c3_1 = vload8(7, sum);\0"
+    "\030c4_0 = vload8(8, sum); c4_1 = vload8(9, sum);\0"
 }, {
-    "                    float8 c5_0 = 0;\0"
-    "                        c1_0 = vload8(2, sum);\0"
-    "                        c2_0 = vload8(4, sum);\0"
-    "                        c3_0 = vload8(6, sum);\0"
-    "                        c4_0 = vload8(8, sum);\0"
-    "                        c5_0 = vload8(10, sum);\0"
-    "                    for (; k + 4 <= depth; k += 4) {\0"
-    "                            const float a4 = load(a + r4);\0"
-    "                            c4_0 += a4 * b0;\0"
-    "                            const float a5 = load(a + r5);\0"
-    "                            c5_0 += a5 * b0;\0"
-    "                            b += 16;\0"
-    "                    vstore8(c1_0, 2, sum);\0"
-    "                    vstore8(c2_0, 4, sum);\0"
-    "                    vstore8(c3_0, 6, sum);\0"
-    "                    vstore8(c4_0, 8, sum);\0"
-    "                    vstore8(c5_0, 10, sum);\0"
-    "                    // Adds the slice's share of a block of 6 rows and 2 vectors to `sum`, where\0"
-    "                    float8 c4_0 = 0, c4_1 = 0;\0"
-    "                    float8 c5_0 = 0, c5_1 = 0;\0"
-    "                        c1_0 = vload8(2, sum); c1_1 = vload8(3, sum);\0"
-    "                        c2_0 = vload8(4, sum); c2_1 = vload8(5, sum);\0"
-    "                        c3_0 = vload8(6, sum); c3_1 = vload8(7, sum);\0"
-    "                        c4_0 = vload8(8, sum); c4_1 = vload8(9, sum);\0"
-    "                        c5_0 = vload8(10, sum); c5_1 = vload8(11, sum);\0"
-    "                            c4_0 += a4 * b0; c4_1 += a4 * b1;\0"
-    "                            c5_0 += a5 * b0; c5_1 += a5 * b1;\0"
-    "                    vstore8(c1_0, 2, sum); vstore8(c1_1, 3, sum);\0"
-    "                    vstore8(c2_0, 4, sum); vstore8(c2_1, 5, sum);\0"
-    "                    vstore8(c3_0, 6, sum); vstore8(c3_1, 7, sum);\0"
-    "                    vstore8(c4_0, 8, sum); vstore8(c4_1, 9, sum);\0"
-    "                    vstore8(c5_0, 10, sum); vstore8(c5_1, 11, sum);\0"
-    "                    for (long m = 0; m < 6 && row + m < M; m++) {\0"
-    "                        __local const float *x = sum + m * 16;\0"
-    "void kiln_sgemm_fused_multiply_nt_tm6_nv2_vec8_mb16_kc256_ku4(long M, long N, long K, float alpha,\0"
-    "                for (; k + 8 <= depth; k += 8, in += 8, out += 128) {\0"
-    "                    vstore8(x3_1, 0, out + 16);\0"
-    "                    vstore8(x3_2, 0, out + 32);\0"
-    "                    vstore8(x3_3, 0, out + 48);\0"
-    "                    vstore8(x3_4, 0, out + 64);\0"
-    "                    vstore8(x3_5, 0, out + 80);\0"
-    "                    vstore8(x3_6, 0, out + 96);\0"
-    "                    vstore8(x3_7, 0, out + 112);\0"
-    "                for (; k < depth; k++, in++, out += 16) {\0"
-    "void kiln_sgemm_fused_multiply_tn_tm6_nv2_vec8_mb16_kc256_ku4(long M, long N, long K, float alpha,\0"
-    "                const long r4 = min(row + 4, M - 1);\0"
-    "                const long r5 = min(row + 5, M - 1);\0"
-    "void kiln_sgemm_fused_multiply_tt_tm6_nv2_vec8_mb16_kc256_ku4(long M, long N, long K, float alpha,\0"
-    "void kiln_sgemm_fused_multiply_nn_tm6_nv2_vec8_mb64_kc128_ku4(long M, long N, long K, float alpha,\0"
-    "    __local float panel[2048];\0"
-    "    // Panels are up to 2 vectors of columns wide, slices up to 128 of K deep. All are\0"
-    "    const long slices = max((K + 127) / 128, (long) 1), slice = (K + slices - 1) / slices;\0"
-    "    // Chunks of up to 64 blocks of rows; panels in a chunk; blocks in a panel. Each work-group\0"
-    "        const long chunk = at / (64 * panels) * 64;\0"
-    "        const long height = min(blocks - chunk, (long) 64);\0"
-    "void kiln_sgemm_fused_multiply_nt_tm6_nv2_vec8_mb64_kc128_ku4(long M, long N, long K, float alpha,\0"
-    "void kiln_sgemm_fused_multiply_tn_tm6_nv2_vec8_mb64_kc128_ku4(long M, long N, long K, float alpha,\0"
-    "void kiln_sgemm_fused_multiply_tt_tm6_nv2_vec8_mb64_kc128_ku4(long M, long N, long K, float alpha,\0"
+    "\030c5_0 = vload8(10, sum); c5_1 = vload8(11, sum);\0"
+    "\034c4_0 += a4 * b0; c4_1 += a4 * b1;\0"
+    "\034c5_0 += a5 * b0; c5_1 += a5 * b1;\0"
+    "\024vstore8(c1_0, 2, sum); vstore8(c1_1, 3, sum);\0"
+    "\024vstore8(c2_0, 4, sum); vstore8(c2_1, 5, sum);\0"
+    "\024vstore8(c3_0, 6, sum); vstore8(c3_1, 7, sum);\0"
+    "\024vstore8(c4_0, 8, sum); vstore8(c4_1, 9, sum);\0"
+    "\024vstore8(c5_0, 10, sum); vstore8(c5_1, 11, sum);\0"
+    "\024for (long m = 0; m < 6 && row + m < M; m++) {\0"
+    "\030__local const float *x = sum + m * 16;\0"
+    "\020for (; k + 8 <= depth; k += 8, in += 8, out += 128) {\0"
+    "\024vstore8(x3_1, 0, out + 16);\0"
+    "\024vstore8(x3_2, 0, out + 32);\0"
+    "\024vstore8(x3_3, 0, out + 48);\0"
+    "\024vstore8(x3_4, 0, out + 64);\0"
+    "\024vstore8(x3_5, 0, out + 80);\0"
+    "\024vstore8(x3_6, 0, out + 96);\0"
+    "\024vstore8(x3_7, 0, out + 112);\0"
+    "\020for (; k < depth; k++, in++, out += 16) {\0"
+    "\020const long r4 = min(row + 4, M - 1);\0"
+    "\020const long r5 = min(row + 5, M - 1);\0"
+    "\004__local float panel[2048];\0"
+    "\004// Panels are up to 2 vectors of columns wide, slices up to 128 of K deep. All are\0"
+    "\004const long slices = max((K + 127) / 128, (long) 1), slice = (K + slices - 1) / slices;\0"
+    "\004// Chunks of up to 64 blocks of rows; panels in a chunk; blocks in a panel. Each work-group\0"
+    "\010const long chunk = at / (64 * panels) * 64;\0"
+    "\010const long height = min(blocks - chunk, (long) 64);\0"
     "static float2 load_vector(__global const float *p)\0"
-    "    return vload2(0, p);\0"
+    "\004return vload2(0, p);\0"
     "static void store_vector(float2 x, __global float *p)\0"
-    "    vstore2(x, 0, p);\0"
+    "\004vstore2(x, 0, p);\0"
     "static void put_vector(float2 x, float alpha, float beta, __global float *p)\0"
-    "void kiln_sgemm_tiled_multiply_nn_wgm8_wgn16_tm4_nv2_vec2_kt16_ku4_locala1_localb1_pad0_bufs2_ahead1_mapm0_mapn0_order0_group8_split32_guard1_index32(int M,\0"
-    "        __global const float *restrict A, int a_offset, int lda,\0"
-}, {
-    "        __global const float *restrict B, int b_offset, int ldb,\0"
-    "void kiln_sgemm_tiled_add_wgm8_wgn16_tm4_nv2_vec2_split32_index32(int M, int N,\0"
-    "        __global float *restrict C, int c_offset, int ldc)\0"
-    "        __global float *out = C + row * ldc + col;\0"
-    "void kiln_sgemm_tiled_multiply_nt_wgm8_wgn16_tm4_nv2_vec2_kt16_ku4_locala1_localb1_pad0_bufs2_ahead1_mapm0_mapn0_order0_group8_split32_guard1_index32(int M,\0"
-    "void kiln_sgemm_tiled_multiply_tn_wgm8_wgn16_tm4_nv2_vec2_kt16_ku4_locala1_localb1_pad0_bufs2_ahead1_mapm0_mapn0_order0_group8_split32_guard1_index32(int M,\0"
-    "void kiln_sgemm_tiled_multiply_tt_wgm8_wgn16_tm4_nv2_vec2_kt16_ku4_locala1_localb1_pad0_bufs2_ahead1_mapm0_mapn0_order0_group8_split32_guard1_index32(int M,\0"
+    "void kiln_sgemm_tiled_multiply_nn(int M, int N, int K,\0"
+    "\010__global const float *restrict A, int a_offset, int lda,\0"
+    "\010__global const float *restrict B, int b_offset, int ldb,\0"
+    "void kiln_sgemm_tiled_add(int M, int N,\0"
+    "\010__global float *restrict C, int c_offset, int ldc)\0"
+    "\010__global float *out = C + row * ldc + col;\0"
+    "void kiln_sgemm_tiled_multiply_nt(int M, int N, int K,\0"
+    "void kiln_sgemm_tiled_multiply_tn(int M, int N, int K,\0"
+    "void kiln_sgemm_tiled_multiply_tt(int M, int N, int K,\0"
     "static float4 load_vector(__global const float *p)\0"
-    "    return vload4(0, p);\0"
+    "\004return vload4(0, p);\0"
     "static float4 load_row(__global const float *p)\0"
     "// In one load what begins at a multiple of its size, 16 bytes.\0"
     "static float4 load_aligned(__global const float *p)\0"
-    "    return *(__global const float4 *) p;\0"
+    "\004return *(__global const float4 *) p;\0"
     "// A work-group of 8 work-items along L and 32 along K has 32 x 1 of C.\0"
-    "void kiln_sgemm_thin_multiply_nn_side0_short1_vec4_rows4_nv1_litems8_kitems32_ksplit1_align1_index32(int L,\0"
-    "        __global const float *restrict X, int x_offset, int ldx,\0"
-    "        __global const float *restrict Y, int y_offset, int ldy,\0"
-    "    const int s = (int) get_group_id(1);\0"
-    "    __global const float *y0 = Y + y_offset + min(s, S - 1) * ldy;\0"
-    "            __global const float *x = X + k * ldx;\0"
-    "    if (ldx % 4 == 0 && (size_t) (X + first) % 16 == 0) {\0"
-    "        for (; k + 96 < to; k += 128) {\0"
-    "            __global const float *x = X + k * ldx + first;\0"
-    "            const float4 a2 = load_aligned(x + 64 * ldx);\0"
-    "            const float4 a3 = load_aligned(x + 96 * ldx);\0"
-    "            c0 += a1 * load(y0 + (k + 32) * y_step);\0"
-    "            c0 += a2 * load(y0 + (k + 64) * y_step);\0"
-    "            c0 += a3 * load(y0 + (k + 96) * y_step);\0"
-    "            const float4 a2 = load_row(x + 64 * ldx);\0"
-    "            const float4 a3 = load_row(x + 96 * ldx);\0"
-    "void kiln_sgemm_thin_multiply_nt_side0_short1_vec4_rows4_nv1_litems8_kitems32_ksplit1_align1_index32(int L,\0"
-    "    __local float part[4][256];\0"
-    "    __global const float *x0 = X + min(l, L - 1) * ldx;\0"
-    "    __global const float *x1 = X + min(l + 1, L - 1) * ldx;\0"
-    "    __global const float *x2 = X + min(l + 2, L - 1) * ldx;\0"
-    "    __global const float *x3 = X + min(l + 3, L - 1) * ldx;\0"
-    "    const bool is_aligned = ldx % 4 == 0 && (size_t) X % 16 == 0;\0"
-    "void kiln_sgemm_thin_multiply_tn_side0_short1_vec4_rows4_nv1_litems8_kitems32_ksplit1_align1_index32(int L,\0"
-    "    __global const float *y0 = Y + y_offset + min(s, S - 1);\0"
-    "void kiln_sgemm_thin_multiply_tt_side0_short1_vec4_rows4_nv1_litems8_kitems32_ksplit1_align1_index32(int L,\0"
+    "void kiln_sgemm_thin_multiply_nn(int L, int S, int K, float alpha, float beta,\0"
+    "\010__global const float *restrict X, int x_offset, int ldx,\0"
+    "\010__global const float *restrict Y, int y_offset, int ldy,\0"
+    "\004const int s = (int) get_group_id(1);\0"
+    "\004__global const float *y0 = Y + y_offset + min(s, S - 1) * ldy;\0"
+    "\014__global const float *x = X + k * ldx;\0"
+    "\004if (ldx % 4 == 0 && (size_t) (X + first) % 16 == 0) {\0"
+    "\010for (; k + 96 < to; k += 128) {\0"
+    "\014__global const float *x = X + k * ldx + first;\0"
+    "\014const float4 a2 = load_aligned(x + 64 * ldx);\0"
+    "\014const float4 a3 = load_aligned(x + 96 * ldx);\0"
+    "\014c0 += a1 * load(y0 + (k + 32) * y_step);\0"
+    "\014c0 += a2 * load(y0 + (k + 64) * y_step);\0"
+    "\014c0 += a3 * load(y0 + (k + 96) * y_step);\0"
+    "\014const float4 a2 = load_row(x + 64 * ldx);\0"
+    "\014const float4 a3 = load_row(x + 96 * ldx);\0"
+    "void kiln_sgemm_thin_multiply_nt(int L, int S, int K, float alpha, float beta,\0"
+    "\004__local float part[4][256];\0"
+    "\004__global const float *x0 = X + min(l, L - 1) * ldx;\0"
+    "\004__global const float *x1 = X + min(l + 1, L - 1) * ldx;\0"
+    "\004__global const float *x2 = X + min(l + 2, L - 1) * ldx;\0"
+    "\004__global const float *x3 = X + min(l + 3, L - 1) * ldx;\0"
+    "\004const bool is_aligned = ldx % 4 == 0 && (size_t) X % 16 == 0;\0"
+    "void kiln_sgemm_thin_multiply_tn(int L, int S, int K, float alpha, float beta,\0"
+    "\004__global const float *y0 = Y + y_offset + min(s, S - 1);\0"
+    "void kiln_sgemm_thin_multiply_tt(int L, int S, int K, float alpha, float beta,\0"
     "static void store_vector(float4 x, __global float *p)\0"
-    "    vstore4(x, 0, p);\0"
+    "\004vstore4(x, 0, p);\0"
     "static void put_vector(float4 x, float alpha, float beta, __global float *p)\0"
     "// A work-item's rows lie 16 apart.\0"
-    "void kiln_sgemm_tiled_multiply_nn_wgm16_wgn16_tm8_nv2_vec4_kt8_ku8_locala1_localb1_pad0_bufs1_ahead1_mapm1_mapn1_order0_group8_split1_guard1_index32(int M,\0"
-    "    __local float a_tile[8][128];\0"
-    "    __local float b_tile[8][128];\0"
-    "    const int first_m = (int) get_group_id(1) * 128;\0"
-    "    const int first_n = (int) get_group_id(0) * 128;\0"
-    "    const int row = first_m + local_m, col = first_n + local_n * 4;\0"
-    "    for (int k0 = 0; k0 < K; k0 += 8) {\0"
-    "                const float a0 = a_tile[k][local_m];\0"
-    "                const float a1 = a_tile[k][local_m + 16];\0"
-    "                const float a2 = a_tile[k][local_m + 32];\0"
-    "                const float a3 = a_tile[k][local_m + 48];\0"
-    "                const float a4 = a_tile[k][local_m + 64];\0"
-    "                const float a5 = a_tile[k][local_m + 80];\0"
-    "                const float a6 = a_tile[k][local_m + 96];\0"
-    "                const float a7 = a_tile[k][local_m + 112];\0"
-    "                const float a0 = a_tile[k + 1][local_m];\0"
-    "                const float a1 = a_tile[k + 1][local_m + 16];\0"
-    "                const float a2 = a_tile[k + 1][local_m + 32];\0"
-    "                const float a3 = a_tile[k + 1][local_m + 48];\0"
+    "void kiln_sgemm_tiled_multiply_nn(int M, int N, int K, float alpha, float beta,\0"
+    "\004__local float a_tile[8][128];\0"
+    "\004__local float b_tile[8][128];\0"
+    "\004const int first_m = (int) get_group_id(1) * 128;\0"
+    "\004const int first_n = (int) get_group_id(0) * 128;\0"
 }, {
-    "                const float a4 = a_tile[k + 1][local_m + 64];\0"
-    "                const float a5 = a_tile[k + 1][local_m + 80];\0"
-    "                const float a6 = a_tile[k + 1][local_m + 96];\0"
-    "                const float a7 = a_tile[k + 1][local_m + 112];\0"
-    "                const float a0 = a_tile[k + 2][local_m];\0"
-    "                const float a1 = a_tile[k + 2][local_m + 16];\0"
-    "                const float a2 = a_tile[k + 2][local_m + 32];\0"
-    "                const float a3 = a_tile[k + 2][local_m + 48];\0"
-    "                const float a4 = a_tile[k + 2][local_m + 64];\0"
-    "                const float a5 = a_tile[k + 2][local_m + 80];\0"
-    "                const float a6 = a_tile[k + 2][local_m + 96];\0"
-    "                const float a7 = a_tile[k + 2][local_m + 112];\0"
-    "                const float a0 = a_tile[k + 3][local_m];\0"
-    "                const float a1 = a_tile[k + 3][local_m + 16];\0"
-    "                const float a2 = a_tile[k + 3][local_m + 32];\0"
-    "                const float a3 = a_tile[k + 3][local_m + 48];\0"
-    "                const float a4 = a_tile[k + 3][local_m + 64];\0"
-    "                const float a5 = a_tile[k + 3][local_m + 80];\0"
-    "                const float a6 = a_tile[k + 3][local_m + 96];\0"
-    "                const float a7 = a_tile[k + 3][local_m + 112];\0"
-    "                const float a0 = a_tile[k + 4][local_m];\0"
-    "                const float a1 = a_tile[k + 4][local_m + 16];\0"
-    "                const float a2 = a_tile[k + 4][local_m + 32];\0"
-    "                const float a3 = a_tile[k + 4][local_m + 48];\0"
-    "                const float a4 = a_tile[k + 4][local_m + 64];\0"
-    "                const float a5 = a_tile[k + 4][local_m + 80];\0"
-    "                const float a6 = a_tile[k + 4][local_m + 96];\0"
-    "                const float a7 = a_tile[k + 4][local_m + 112];\0"
-    "                const float a0 = a_tile[k + 5][local_m];\0"
-    "                const float a1 = a_tile[k + 5][local_m + 16];\0"
-    "                const float a2 = a_tile[k + 5][local_m + 32];\0"
-    "                const float a3 = a_tile[k + 5][local_m + 48];\0"
-    "                const float a4 = a_tile[k + 5][local_m + 64];\0"
-    "                const float a5 = a_tile[k + 5][local_m + 80];\0"
-    "                const float a6 = a_tile[k + 5][local_m + 96];\0"
-    "                const float a7 = a_tile[k + 5][local_m + 112];\0"
-    "                const float a0 = a_tile[k + 6][local_m];\0"
-    "                const float a1 = a_tile[k + 6][local_m + 16];\0"
-    "                const float a2 = a_tile[k + 6][local_m + 32];\0"
-    "                const float a3 = a_tile[k + 6][local_m + 48];\0"
-    "                const float a4 = a_tile[k + 6][local_m + 64];\0"
-    "                const float a5 = a_tile[k + 6][local_m + 80];\0"
-    "                const float a6 = a_tile[k + 6][local_m + 96];\0"
-    "                const float a7 = a_tile[k + 6][local_m + 112];\0"
-    "                const float a0 = a_tile[k + 7][local_m];\0"
-    "                const float a1 = a_tile[k + 7][local_m + 16];\0"
-    "                const float a2 = a_tile[k + 7][local_m + 32];\0"
-    "                const float a3 = a_tile[k + 7][local_m + 48];\0"
-    "                const float a4 = a_tile[k + 7][local_m + 64];\0"
-    "                const float a5 = a_tile[k + 7][local_m + 80];\0"
-    "                const float a6 = a_tile[k + 7][local_m + 96];\0"
-    "                const float a7 = a_tile[k + 7][local_m + 112];\0"
-    "    if (row + 16 < M) {\0"
-    "        __global float *out = C + (row + 16) * ldc + col;\0"
-    "    if (row + 32 < M) {\0"
-    "        __global float *out = C + (row + 32) * ldc + col;\0"
-    "    if (row + 48 < M) {\0"
-    "        __global float *out = C + (row + 48) * ldc + col;\0"
-    "    if (row + 64 < M) {\0"
-    "        __global float *out = C + (row + 64) * ldc + col;\0"
-    "    if (row + 80 < M) {\0"
-    "        __global float *out = C + (row + 80) * ldc + col;\0"
-    "    if (row + 96 < M) {\0"
-    "        __global float *out = C + (row + 96) * ldc + col;\0"
-    "    if (row + 112 < M) {\0"
-    "        __global float *out = C + (row + 112) * ldc + col;\0"
-    "void kiln_sgemm_tiled_multiply_nt_wgm16_wgn16_tm8_nv2_vec4_kt8_ku8_locala1_localb1_pad0_bufs1_ahead1_mapm1_mapn1_order0_group8_split1_guard1_index32(int M,\0"
-    "void kiln_sgemm_tiled_multiply_tn_wgm16_wgn16_tm8_nv2_vec4_kt8_ku8_locala1_localb1_pad0_bufs1_ahead1_mapm1_mapn1_order0_group8_split1_guard1_index32(int M,\0"
+    "\004const int row = first_m + local_m, col = first_n + local_n * 4;\0"
+    "\004for (int k0 = 0; k0 < K; k0 += 8) {\0"
+    "\020const float a0 = a_tile[k][local_m];\0"
+    "\020const float a1 = a_tile[k][local_m + 16];\0"
+    "\020const float a2 = a_tile[k][local_m + 32];\0"
+    "\020const float a3 = a_tile[k][local_m + 48];\0"
+    "\020const float a4 = a_tile[k][local_m + 64];\0"
+    "\020const float a5 = a_tile[k][local_m + 80];\0"
+    "\020const float a6 = a_tile[k][local_m + 96];\0"
+    "\020const float a7 = a_tile[k][local_m + 112];\0"
+    "\020const float a0 = a_tile[k + 1][local_m];\0"
+    "\020const float a1 = a_tile[k + 1][local_m + 16];\0"
+    "\020const float a2 = a_tile[k + 1][local_m + 32];\0"
+    "\020const float a3 = a_tile[k + 1][local_m + 48];\0"
+    "\020const float a4 = a_tile[k + 1][local_m + 64];\0"
+    "\020const float a5 = a_tile[k + 1][local_m + 80];\0"
+    "\020const float a6 = a_tile[k + 1][local_m + 96];\0"
+    "\020const float a7 = a_tile[k + 1][local_m + 112];\0"
+    "\020const float a0 = a_tile[k + 2][local_m];\0"
+    "\020const float a1 = a_tile[k + 2][local_m + 16];\0"
+    "\020const float a2 = a_tile[k + 2][local_m + 32];\0"
+    "\020const float a3 = a_tile[k + 2][local_m + 48];\0"
+    "\020const float a4 = a_tile[k + 2][local_m + 64];\0"
+    "\020const float a5 = a_tile[k + 2][local_m + 80];\0"
+    "\020const float a6 = a_tile[k + 2][local_m + 96];\0"
+    "\020const float a7 = a_tile[k + 2][local_m + 112];\0"
+    "\020const float a0 = a_tile[k + 3][local_m];\0"
+    "\020const float a1 = a_tile[k + 3][local_m + 16];\0"
+    "\020const float a2 = a_tile[k + 3][local_m + 32];\0"
+    "\020const float a3 = a_tile[k + 3][local_m + 48];\0"
+    "\020const float a4 = a_tile[k + 3][local_m + 64];\0"
+    "\020const float a5 = a_tile[k + 3][local_m + 80];\0"
+    "\020const float a6 = a_tile[k + 3][local_m + 96];\0"
+    "\020const float a7 = a_tile[k + 3][local_m + 112];\0"
+    "\020const float a0 = a_tile[k + 4][local_m];\0"
+    "\020const float a1 = a_tile[k + 4][local_m + 16];\0"
+    "\020const float a2 = a_tile[k + 4][local_m + 32];\0"
+    "\020const float a3 = a_tile[k + 4][local_m + 48];\0"
+    "\020const float a4 = a_tile[k + 4][local_m + 64];\0"
+    "\020const float a5 = a_tile[k + 4][local_m + 80];\0"
+    "\020const float a6 = a_tile[k + 4][local_m + 96];\0"
+    "\020const float a7 = a_tile[k + 4][local_m + 112];\0"
+    "\020const float a0 = a_tile[k + 5][local_m];\0"
+    "\020const float a1 = a_tile[k + 5][local_m + 16];\0"
+    "\020const float a2 = a_tile[k + 5][local_m + 32];\0"
+    "\020const float a3 = a_tile[k + 5][local_m + 48];\0"
+    "\020const float a4 = a_tile[k + 5][local_m + 64];\0"
+    "\020const float a5 = a_tile[k + 5][local_m + 80];\0"
+    "\020const float a6 = a_tile[k + 5][local_m + 96];\0"
+    "\020const float a7 = a_tile[k + 5][local_m + 112];\0"
+    "\020const float a0 = a_tile[k + 6][local_m];\0"
+    "\020const float a1 = a_tile[k + 6][local_m + 16];\0"
+    "\020const float a2 = a_tile[k + 6][local_m + 32];\0"
+    "\020const float a3 = a_tile[k + 6][local_m + 48];\0"
+    "\020const float a4 = a_tile[k + 6][local_m + 64];\0"
+    "\020const float a5 = a_tile[k + 6][local_m + 80];\0"
+    "\020const float a6 = a_tile[k + 6][local_m + 96];\0"
+    "\020const float a7 = a_tile[k + 6][local_m + 112];\0"
+    "\020const float a0 = a_tile[k + 7][local_m];\0"
+    "\020const float a1 = a_tile[k + 7][local_m + 16];\0"
+    "\020const float a2 = a_tile[k + 7][local_m + 32];\0"
+    "\020const float a3 = a_tile[k + 7][local_m + 48];\0"
+    "\020const float a4 = a_tile[k + 7][local_m + 64];\0"
+    "\020const float a5 = a_tile[k + 7][local_m + 80];\0"
+    "\020const float a6 = a_tile[k + 7][local_m + 96];\0"
+    "\020const float a7 = a_tile[k + 7][local_m + 112];\0"
+    "\004if (row + 16 < M) {\0"
+    "\010__global float *out = C + (row + 16) * ldc + col;\0"
+    "\004if (row + 32 < M) {\0"
+    "\010__global float *out = C + (row + 32) * ldc + col;\0"
+    "\004if (row + 48 < M) {\0"
+    "\010__global float *out = C + (row + 48) * ldc + col;\0"
+    "\004if (row + 64 < M) {\0"
+    "\010__global float *out = C + (row + 64) * ldc + col;\0"
+    "\004if (row + 80 < M) {\0"
+    "\010__global float *out = C + (row + 80) * ldc + col;\0"
+    "\004if (row + 96 < M) {\0"
+    "\010__global float *out = C + (row + 96) * ldc + col;\0"
+    "\004if (row + 112 < M) {\0"
+    "\010__global float *out = C + (row + 112) * ldc + col;\0"
+    "void kiln_sgemm_tiled_multiply_nt(int M, int N, int K, float alpha, float beta,\0"
+    "void kiln_sgemm_tiled_multiply_tn(int M, int N, int K, float alpha, float beta,\0"
+    "void kiln_sgemm_tiled_multiply_tt(int M, int N, int K, float alpha, float beta,\0"
+    "void kiln_sgemm_direct_multiply_nn(int M, int N, int K, float alpha, float beta,\0"
+    "\020__global const float *b = B + k * ldb + col;\0"
+    "\020__global const float *a = A + k;\0"
+    "\010__global float *out = C + (row + 1) * ldc + col;\0"
+    "\010__global float *out = C + (row + 2) * ldc + col;\0"
 }, {
-    "void kiln_sgemm_tiled_multiply_tt_wgm16_wgn16_tm8_nv2_vec4_kt8_ku8_locala1_localb1_pad0_bufs1_ahead1_mapm1_mapn1_order0_group8_split1_guard1_index32(int M,\0"
-    "void kiln_sgemm_direct_multiply_nn_wgm8_wgn8_tm4_nv1_vec4_ku1_index32(int M, int N, int K,\0"
-    "                __global const float *b = B + k * ldb + col;\0"
-    "                __global const float *a = A + k;\0"
-    "        __global float *out = C + (row + 1) * ldc + col;\0"
-    "        __global float *out = C + (row + 2) * ldc + col;\0"
-    "        __global float *out = C + (row + 3) * ldc + col;\0"
-    "void kiln_sgemm_direct_multiply_nt_wgm8_wgn8_tm4_nv1_vec4_ku1_index32(int M, int N, int K,\0"
-    "            __global const float *b = B + k;\0"
-    "            __global const float *a = A + k;\0"
-    "void kiln_sgemm_direct_multiply_tn_wgm8_wgn8_tm4_nv1_vec4_ku1_index32(int M, int N, int K,\0"
-    "                __global const float *a = A + k * lda;\0"
-    "void kiln_sgemm_direct_multiply_tt_wgm8_wgn8_tm4_nv1_vec4_ku1_index32(int M, int N, int K,\0"
-    "            __global const float *a = A + k * lda;\0"
+    "\010__global float *out = C + (row + 3) * ldc + col;\0"
+    "void kiln_sgemm_direct_multiply_nt(int M, int N, int K, float alpha, float beta,\0"
+    "\014__global const float *b = B + k;\0"
+    "\014__global const float *a = A + k;\0"
+    "void kiln_sgemm_direct_multiply_tn(int M, int N, int K, float alpha, float beta,\0"
+    "\020__global const float *a = A + k * lda;\0"
+    "void kiln_sgemm_direct_multiply_tt(int M, int N, int K, float alpha, float beta,\0"
+    "\014__global const float *a = A + k * lda;\0"
     "// A work-group of 2 x 16 work-items computes 8 x 32 of C, each work-item\0"
     "// 4 x 2 of it. K advances by 16.\0"
     "__kernel __attribute__((reqd_work_group_size(16, 2, 1)))\0"
-    "void kiln_sgemm_tiled_multiply_nn_wgm2_wgn16_tm4_nv2_vec1_kt16_ku4_locala1_localb1_pad0_bufs2_ahead1_mapm0_mapn0_order0_group8_split32_guard1_index32(int M,\0"
-    "    __local float a_tiles[2][16][8];\0"
-    "    const int first_m = (int) get_group_id(1) * 8;\0"
-    "    const int row = first_m + local_m * 4, col = first_n + local_n * 2;\0"
-    "    float c2_0 = 0, c2_1 = 0;\0"
-    "    float c3_0 = 0, c3_1 = 0;\0"
-    "    float b_next8, b_next9, b_next10, b_next11, b_next12, b_next13, b_next14, b_next15;\0"
-    "        // Fetch A: 16 x 8.\0"
-    "            const int e = item + 32, k = e % 16, m = e / 16;\0"
-    "            const int e = item + 64, k = e % 16, m = e / 16;\0"
-    "            const int e = item + 96, k = e % 16, m = e / 16;\0"
-    "            const int e = item + 32, n = e % 32, k = e / 32;\0"
-    "            const int e = item + 64, n = e % 32, k = e / 32;\0"
-    "            const int e = item + 96, n = e % 32, k = e / 32;\0"
-    "            const int e = item + 160, n = e % 32, k = e / 32;\0"
-    "            const int e = item + 192, n = e % 32, k = e / 32;\0"
-    "            const int e = item + 224, n = e % 32, k = e / 32;\0"
-    "            b_next8 = first_n + n < N && k1 + k < K\0"
-    "            const int e = item + 288, n = e % 32, k = e / 32;\0"
-    "            b_next9 = first_n + n < N && k1 + k < K\0"
-    "            const int e = item + 320, n = e % 32, k = e / 32;\0"
-    "            b_next10 = first_n + n < N && k1 + k < K\0"
-    "            const int e = item + 352, n = e % 32, k = e / 32;\0"
-    "            b_next11 = first_n + n < N && k1 + k < K\0"
-    "            b_next12 = first_n + n < N && k1 + k < K\0"
-    "            const int e = item + 416, n = e % 32, k = e / 32;\0"
-    "            b_next13 = first_n + n < N && k1 + k < K\0"
-    "            const int e = item + 448, n = e % 32, k = e / 32;\0"
-    "            b_next14 = first_n + n < N && k1 + k < K\0"
-    "            const int e = item + 480, n = e % 32, k = e / 32;\0"
-    "            b_next15 = first_n + n < N && k1 + k < K\0"
-    "        __local float (*a_tile)[8] = a_tiles[buffer];\0"
-    "            b_tile[k][n] = b_next8;\0"
-    "            b_tile[k][n] = b_next9;\0"
-    "            b_tile[k][n] = b_next10;\0"
-    "            b_tile[k][n] = b_next11;\0"
-    "            b_tile[k][n] = b_next12;\0"
-    "            b_tile[k][n] = b_next13;\0"
-    "            b_tile[k][n] = b_next14;\0"
-    "            b_tile[k][n] = b_next15;\0"
-    "            // Fetch A: 16 x 8.\0"
-    "                const int e = item + 32, k = e % 16, m = e / 16;\0"
-    "                const int e = item + 64, k = e % 16, m = e / 16;\0"
-    "                const int e = item + 96, k = e % 16, m = e / 16;\0"
-    "                const int e = item + 32, n = e % 32, k = e / 32;\0"
-    "                const int e = item + 64, n = e % 32, k = e / 32;\0"
-    "                const int e = item + 96, n = e % 32, k = e / 32;\0"
-    "                const int e = item + 160, n = e % 32, k = e / 32;\0"
-    "                const int e = item + 192, n = e % 32, k = e / 32;\0"
-    "                const int e = item + 224, n = e % 32, k = e / 32;\0"
-    "                b_next8 = first_n + n < N && k1 + k < K\0"
-    "                const int e = item + 288, n = e % 32, k = e / 32;\0"
-}, {
-    "                b_next9 = first_n + n < N && k1 + k < K\0"
-    "                const int e = item + 320, n = e % 32, k = e / 32;\0"
-    "                b_next10 = first_n + n < N && k1 + k < K\0"
-    "                const int e = item + 352, n = e % 32, k = e / 32;\0"
-    "                b_next11 = first_n + n < N && k1 + k < K\0"
-    "                b_next12 = first_n + n < N && k1 + k < K\0"
-    "                const int e = item + 416, n = e % 32, k = e / 32;\0"
-    "                b_next13 = first_n + n < N && k1 + k < K\0"
-    "                const int e = item + 448, n = e % 32, k = e / 32;\0"
-    "                b_next14 = first_n + n < N && k1 + k < K\0"
-    "                const int e = item + 480, n = e % 32, k = e / 32;\0"
-    "                b_next15 = first_n + n < N && k1 + k < K\0"
-    "            + (long) get_group_id(2) * get_num_groups(1) * 8 * ld;\0"
-    "        out[0] = c2_0;\0"
-    "        out[1] = c2_1;\0"
-    "        out[0] = c3_0;\0"
-    "        out[1] = c3_1;\0"
+    "\004__local float a_tiles[2][16][8];\0"
+    "\004const int first_m = (int) get_group_id(1) * 8;\0"
+    "\004const int row = first_m + local_m * 4, col = first_n + local_n * 2;\0"
+    "\004float c2_0 = 0, c2_1 = 0;\0"
+    "\004float c3_0 = 0, c3_1 = 0;\0"
+    "\004float b_next8, b_next9, b_next10, b_next11, b_next12, b_next13, b_next14, b_next15;\0"
+    "\010// Fetch A: 16 x 8.\0"
+    "\014const int e = item + 32, k = e % 16, m = e / 16;\0"
+    "\014const int e = item + 64, k = e % 16, m = e / 16;\0"
+    "\014const int e = item + 96, k = e % 16, m = e / 16;\0"
+    "\014const int e = item + 32, n = e % 32, k = e / 32;\0"
+    "\014const int e = item + 64, n = e % 32, k = e / 32;\0"
+    "\014const int e = item + 96, n = e % 32, k = e / 32;\0"
+    "\014const int e = item + 160, n = e % 32, k = e / 32;\0"
+    "\014const int e = item + 192, n = e % 32, k = e / 32;\0"
+    "\014const int e = item + 224, n = e % 32, k = e / 32;\0"
+    "\014b_next8 = first_n + n < N && k1 + k < K\0"
+    "\014const int e = item + 288, n = e % 32, k = e / 32;\0"
+    "\014b_next9 = first_n + n < N && k1 + k < K\0"
+    "\014const int e = item + 320, n = e % 32, k = e / 32;\0"
+    "\014b_next10 = first_n + n < N && k1 + k < K\0"
+    "\014const int e = item + 352, n = e % 32, k = e / 32;\0"
+    "\014b_next11 = first_n + n < N && k1 + k < K\0"
+    "\014b_next12 = first_n + n < N && k1 + k < K\0"
+    "\014const int e = item + 416, n = e % 32, k = e / 32;\0"
+    "\014b_next13 = first_n + n < N && k1 + k < K\0"
+    "\014const int e = item + 448, n = e % 32, k = e / 32;\0"
+    "\014b_next14 = first_n + n < N && k1 + k < K\0"
+    "\014const int e = item + 480, n = e % 32, k = e / 32;\0"
+    "\014b_next15 = first_n + n < N && k1 + k < K\0"
+    "\010__local float (*a_tile)[8] = a_tiles[buffer];\0"
+    "\014b_tile[k][n] = b_next8;\0"
+    "\014b_tile[k][n] = b_next9;\0"
+    "\014b_tile[k][n] = b_next10;\0"
+    "\014b_tile[k][n] = b_next11;\0"
+    "\014b_tile[k][n] = b_next12;\0"
+    "\014b_tile[k][n] = b_next13;\0"
+    "\014b_tile[k][n] = b_next14;\0"
+    "\014b_tile[k][n] = b_next15;\0"
+    "\014// Fetch A: 16 x 8.\0"
+    "\020const int e = item + 32, k = e % 16, m = e / 16;\0"
+    "\020const int e = item + 64, k = e % 16, m = e / 16;\0"
+    "\020const int e = item + 96, k = e % 16, m = e / 16;\0"
+    "\020const int e = item + 32, n = e % 32, k = e / 32;\0"
+    "\020const int e = item + 64, n = e % 32, k = e / 32;\0"
+    "\020const int e = item + 96, n = e % 32, k = e / 32;\0"
+    "\020const int e = item + 160, n = e % 32, k = e / 32;\0"
+    "\020const int e = item + 192, n = e % 32, k = e / 32;\0"
+    "\020const int e = item + 224, n = e % 32, k = e / 32;\0"
+    "\020b_next8 = first_n + n < N && k1 + k < K\0"
+    "\020const int e = item + 288, n = e % 32, k = e / 32;\0"
+    "\020b_next9 = first_n + n < N && k1 + k < K\0"
+    "\020const int e = item + 320, n = e % 32, k = e / 32;\0"
+    "\020b_next10 = first_n + n < N && k1 + k < K\0"
+    "\020const int e = item + 352, n = e % 32, k = e / 32;\0"
+    "\020b_next11 = first_n + n < N && k1 + k < K\0"
+    "\020b_next12 = first_n + n < N && k1 + k < K\0"
+    "\020const int e = item + 416, n = e % 32, k = e / 32;\0"
+    "\020b_next13 = first_n + n < N && k1 + k < K\0"
+    "\020const int e = item + 448, n = e % 32, k = e / 32;\0"
+    "\020b_next14 = first_n + n < N && k1 + k < K\0"
+    "\020const int e = item + 480, n = e % 32, k = e / 32;\0"
+    "\020b_next15 = first_n + n < N && k1 + k < K\0"
+    "\014+ (long) get_group_id(2) * get_num_groups(1) * 8 * ld;\0"
+    "\010out[0] = c2_0;\0"
+    "\010out[1] = c2_1;\0"
+    "\010out[0] = c3_0;\0"
+    "\010out[1] = c3_1;\0"
     "// result is always bitwise the same. A part has room for whole tiles of 8 x 32.\0"
-    "void kiln_sgemm_tiled_add_wgm2_wgn16_tm4_nv2_vec1_split32_index32(int M, int N,\0"
-    "    const long size = (long) ((M + 7) / 8 * 8) * ld;\0"
-    "void kiln_sgemm_tiled_multiply_nt_wgm2_wgn16_tm4_nv2_vec1_kt16_ku4_locala1_localb1_pad0_bufs2_ahead1_mapm0_mapn0_order0_group8_split32_guard1_index32(int M,\0"
-    "            const int e = item + 32, k = e % 16, n = e / 16;\0"
-    "            const int e = item + 64, k = e % 16, n = e / 16;\0"
-    "            const int e = item + 96, k = e % 16, n = e / 16;\0"
-    "            const int e = item + 160, k = e % 16, n = e / 16;\0"
-    "            const int e = item + 192, k = e % 16, n = e / 16;\0"
-    "            const int e = item + 224, k = e % 16, n = e / 16;\0"
-    "            const int e = item + 288, k = e % 16, n = e / 16;\0"
-    "            const int e = item + 320, k = e % 16, n = e / 16;\0"
-    "            const int e = item + 352, k = e % 16, n = e / 16;\0"
-    "            const int e = item + 416, k = e % 16, n = e / 16;\0"
-    "            const int e = item + 448, k = e % 16, n = e / 16;\0"
-    "            const int e = item + 480, k = e % 16, n = e / 16;\0"
-    "                const int e = item + 32, k = e % 16, n = e / 16;\0"
-    "                const int e = item + 64, k = e % 16, n = e / 16;\0"
-    "                const int e = item + 96, k = e % 16, n = e / 16;\0"
-    "                const int e = item + 160, k = e % 16, n = e / 16;\0"
-    "                const int e = item + 192, k = e % 16, n = e / 16;\0"
-    "                const int e = item + 224, k = e % 16, n = e / 16;\0"
-    "                const int e = item + 288, k = e % 16, n = e / 16;\0"
-    "                const int e = item + 320, k = e % 16, n = e / 16;\0"
-    "                const int e = item + 352, k = e % 16, n = e / 16;\0"
-    "                const int e = item + 416, k = e % 16, n = e / 16;\0"
-    "                const int e = item + 448, k = e % 16, n = e / 16;\0"
-    "                const int e = item + 480, k = e % 16, n = e / 16;\0"
-    "void kiln_sgemm_tiled_multiply_tn_wgm2_wgn16_tm4_nv2_vec1_kt16_ku4_locala1_localb1_pad0_bufs2_ahead1_mapm0_mapn0_order0_group8_split32_guard1_index32(int M,\0"
-    "            const int e = item, m = e % 8, k = e / 8;\0"
-    "            const int e = item + 32, m = e % 8, k = e / 8;\0"
-    "            const int e = item + 64, m = e % 8, k = e / 8;\0"
-    "            const int e = item + 96, m = e % 8, k = e / 8;\0"
-    "                const int e = item, m = e % 8, k = e / 8;\0"
-    "                const int e = item + 32, m = e % 8, k = e / 8;\0"
-    "                const int e = item + 64, m = e % 8, k = e / 8;\0"
-    "                const int e = item + 96, m = e % 8, k = e / 8;\0"
-    "void kiln_sgemm_tiled_multiply_tt_wgm2_wgn16_tm4_nv2_vec1_kt16_ku4_locala1_localb1_pad0_bufs2_ahead1_mapm0_mapn0_order0_group8_split32_guard1_index32(int M,\0"
+    "\004const long size = (long) ((M + 7) / 8 * 8) * ld;\0"
+    "\014const int e = item + 32, k = e % 16, n = e / 16;\0"
+    "\014const int e = item + 64, k = e % 16, n = e / 16;\0"
+    "\014const int e = item + 96, k = e % 16, n = e / 16;\0"
+    "\014const int e = item + 160, k = e % 16, n = e / 16;\0"
+    "\014const int e = item + 192, k = e % 16, n = e / 16;\0"
+    "\014const int e = item + 224, k = e % 16, n = e / 16;\0"
+    "\014const int e = item + 288, k = e % 16, n = e / 16;\0"
+    "\014const int e = item + 320, k = e % 16, n = e / 16;\0"
+    "\014const int e = item + 352, k = e % 16, n = e / 16;\0"
+}, {
+    "\014const int e = item + 416, k = e % 16, n = e / 16;\0"
+    "\014const int e = item + 448, k = e % 16, n = e / 16;\0"
+    "\014const int e = item + 480, k = e % 16, n = e / 16;\0"
+    "\020const int e = item + 32, k = e % 16, n = e / 16;\0"
+    "\020const int e = item + 64, k = e % 16, n = e / 16;\0"
+    "\020const int e = item + 96, k = e % 16, n = e / 16;\0"
+    "\020const int e = item + 160, k = e % 16, n = e / 16;\0"
+    "\020const int e = item + 192, k = e % 16, n = e / 16;\0"
+    "\020const int e = item + 224, k = e % 16, n = e / 16;\0"
+    "\020const int e = item + 288, k = e % 16, n = e / 16;\0"
+    "\020const int e = item + 320, k = e % 16, n = e / 16;\0"
+    "\020const int e = item + 352, k = e % 16, n = e / 16;\0"
+    "\020const int e = item + 416, k = e % 16, n = e / 16;\0"
+    "\020const int e = item + 448, k = e % 16, n = e / 16;\0"
+    "\020const int e = item + 480, k = e % 16, n = e / 16;\0"
+    "\014const int e = item, m = e % 8, k = e / 8;\0"
+    "\014const int e = item + 32, m = e % 8, k = e / 8;\0"
+    "\014const int e = item + 64, m = e % 8, k = e / 8;\0"
+    "\014const int e = item + 96, m = e % 8, k = e / 8;\0"
+    "\020const int e = item, m = e % 8, k = e / 8;\0"
+    "\020const int e = item + 32, m = e % 8, k = e / 8;\0"
+    "\020const int e = item + 64, m = e % 8, k = e / 8;\0"
+    "\020const int e = item + 96, m = e % 8, k = e / 8;\0"
     "// A work-group of 16 x 4 work-items computes 64 x 16 of C, each work-item\0"
-    "void kiln_sgemm_tiled_multiply_nn_wgm16_wgn4_tm4_nv4_vec1_kt16_ku4_locala1_localb1_pad1_bufs1_ahead1_mapm0_mapn0_order0_group8_split1_guard1_index32(int M,\0"
-    "    __local float b_tile[16][17];\0"
-    "    const int item = local_m * 4 + local_n;\0"
-    "    const int first_n = (int) get_group_id(0) * 16;\0"
-    "    float a_next0, a_next1, a_next2, a_next3, a_next4, a_next5, a_next6, a_next7;\0"
+    "\004__local float b_tile[16][17];\0"
+    "\004const int item = local_m * 4 + local_n;\0"
+    "\004const int first_n = (int) get_group_id(0) * 16;\0"
+    "\004float a_next0, a_next1, a_next2, a_next3, a_next4, a_next5, a_next6, a_next7;\0"
+    "\004float a_next8, a_next9, a_next10, a_next11, a_next12, a_next13, a_next14, a_next15;\0"
+    "\010// Fetch A: 16 x 64.\0"
+    "\014const int e = item + 192, k = e % 16, m = e / 16;\0"
+    "\014a_next4 = first_m + m < M && k1 + k < K\0"
+    "\014const int e = item + 320, k = e % 16, m = e / 16;\0"
+    "\014a_next5 = first_m + m < M && k1 + k < K\0"
+    "\014a_next6 = first_m + m < M && k1 + k < K\0"
+    "\014const int e = item + 448, k = e % 16, m = e / 16;\0"
+    "\014a_next7 = first_m + m < M && k1 + k < K\0"
+    "\014a_next8 = first_m + m < M && k1 + k < K\0"
+    "\014const int e = item + 576, k = e % 16, m = e / 16;\0"
+    "\014a_next9 = first_m + m < M && k1 + k < K\0"
+    "\014const int e = item + 640, k = e % 16, m = e / 16;\0"
+    "\014a_next10 = first_m + m < M && k1 + k < K\0"
+    "\014const int e = item + 704, k = e % 16, m = e / 16;\0"
+    "\014a_next11 = first_m + m < M && k1 + k < K\0"
+    "\014a_next12 = first_m + m < M && k1 + k < K\0"
+    "\014const int e = item + 832, k = e % 16, m = e / 16;\0"
+    "\014a_next13 = first_m + m < M && k1 + k < K\0"
+    "\014const int e = item + 896, k = e % 16, m = e / 16;\0"
+    "\014a_next14 = first_m + m < M && k1 + k < K\0"
+    "\014const int e = item + 960, k = e % 16, m = e / 16;\0"
+    "\014a_next15 = first_m + m < M && k1 + k < K\0"
+    "\010// Fetch B: 16 x 16.\0"
+    "\014const int e = item, n = e % 16, k = e / 16;\0"
+    "\014const int e = item + 64, n = e % 16, k = e / 16;\0"
+    "\014const int e = item + 128, n = e % 16, k = e / 16;\0"
+    "\014const int e = item + 192, n = e % 16, k = e / 16;\0"
+    "\014a_tile[k][m] = a_next4;\0"
+    "\014a_tile[k][m] = a_next5;\0"
+    "\014a_tile[k][m] = a_next6;\0"
+    "\014a_tile[k][m] = a_next7;\0"
+    "\014a_tile[k][m] = a_next8;\0"
+    "\014a_tile[k][m] = a_next9;\0"
+    "\014a_tile[k][m] = a_next10;\0"
+    "\014a_tile[k][m] = a_next11;\0"
+    "\014a_tile[k][m] = a_next12;\0"
+    "\014a_tile[k][m] = a_next13;\0"
+    "\014a_tile[k][m] = a_next14;\0"
+    "\014a_tile[k][m] = a_next15;\0"
+    "\014// Fetch A: 16 x 64.\0"
+    "\020const int e = item + 192, k = e % 16, m = e / 16;\0"
+    "\020a_next4 = first_m + m < M && k1 + k < K\0"
+    "\020const int e = item + 320, k = e % 16, m = e / 16;\0"
+    "\020a_next5 = first_m + m < M && k1 + k < K\0"
+    "\020a_next6 = first_m + m < M && k1 + k < K\0"
+    "\020const int e = item + 448, k = e % 16, m = e / 16;\0"
+    "\020a_next7 = first_m + m < M && k1 + k < K\0"
+    "\020const int e = item + 512, k = e % 16, m = e / 16;\0"
+    "\020a_next8 = first_m + m < M && k1 + k < K\0"
+    "\020const int e = item + 576, k = e % 16, m = e / 16;\0"
+    "\020a_next9 = first_m + m < M && k1 + k < K\0"
+    "\020const int e = item + 640, k = e % 16, m = e / 16;\0"
+    "\020a_next10 = first_m + m < M && k1 + k < K\0"
+    "\020const int e = item + 704, k = e % 16, m = e / 16;\0"
+    "\020a_next11 = first_m + m < M && k1 + k < K\0"
+    "\020const int e = item + 768, k = e % 16, m = e / 16;\0"
+    "\020a_next12 = first_m + m < M && k1 + k < K\0"
+    "\020const int e = item + 832, k = e % 16, m = e / 16;\0"
+    "\020a_next13 = first_m + m < M && k1 + k < K\0"
+    "\020const int e = item + 896, k = e % 16, m = e / 16;\0"
+    "\020a_next14 = first_m + m < M && k1 + k < K\0"
+    "\020const int e = item + 960, k = e % 16, m = e / 16;\0"
+    "\020a_next15 = first_m + m < M && k1 + k < K\0"
 }, {
-    "    float a_next8, a_next9, a_next10, a_next11, a_next12, a_next13, a_next14, a_next15;\0"
-    "        // Fetch A: 16 x 64.\0"
-    "            const int e = item + 192, k = e % 16, m = e / 16;\0"
-    "            a_next4 = first_m + m < M && k1 + k < K\0"
-    "            const int e = item + 320, k = e % 16, m = e / 16;\0"
-    "            a_next5 = first_m + m < M && k1 + k < K\0"
-    "            a_next6 = first_m + m < M && k1 + k < K\0"
-    "            const int e = item + 448, k = e % 16, m = e / 16;\0"
-    "            a_next7 = first_m + m < M && k1 + k < K\0"
-    "            a_next8 = first_m + m < M && k1 + k < K\0"
-    "            const int e = item + 576, k = e % 16, m = e / 16;\0"
-    "            a_next9 = first_m + m < M && k1 + k < K\0"
-    "            const int e = item + 640, k = e % 16, m = e / 16;\0"
-    "            a_next10 = first_m + m < M && k1 + k < K\0"
-    "            const int e = item + 704, k = e % 16, m = e / 16;\0"
-    "            a_next11 = first_m + m < M && k1 + k < K\0"
-    "            a_next12 = first_m + m < M && k1 + k < K\0"
-    "            const int e = item + 832, k = e % 16, m = e / 16;\0"
-    "            a_next13 = first_m + m < M && k1 + k < K\0"
-    "            const int e = item + 896, k = e % 16, m = e / 16;\0"
-    "            a_next14 = first_m + m < M && k1 + k < K\0"
-    "            const int e = item + 960, k = e % 16, m = e / 16;\0"
-    "            a_next15 = first_m + m < M && k1 + k < K\0"
-    "        // Fetch B: 16 x 16.\0"
-    "            const int e = item, n = e % 16, k = e / 16;\0"
-    "            const int e = item + 64, n = e % 16, k = e / 16;\0"
-    "            const int e = item + 128, n = e % 16, k = e / 16;\0"
-    "            const int e = item + 192, n = e % 16, k = e / 16;\0"
-    "            a_tile[k][m] = a_next4;\0"
-    "            a_tile[k][m] = a_next5;\0"
-    "            a_tile[k][m] = a_next6;\0"
-    "            a_tile[k][m] = a_next7;\0"
-    "            a_tile[k][m] = a_next8;\0"
-    "            a_tile[k][m] = a_next9;\0"
-    "            a_tile[k][m] = a_next10;\0"
-    "            a_tile[k][m] = a_next11;\0"
-    "            a_tile[k][m] = a_next12;\0"
-    "            a_tile[k][m] = a_next13;\0"
-    "            a_tile[k][m] = a_next14;\0"
-    "            a_tile[k][m] = a_next15;\0"
-    "            // Fetch A: 16 x 64.\0"
-    "                const int e = item + 192, k = e % 16, m = e / 16;\0"
-    "                a_next4 = first_m + m < M && k1 + k < K\0"
-    "                const int e = item + 320, k = e % 16, m = e / 16;\0"
-    "                a_next5 = first_m + m < M && k1 + k < K\0"
-    "                a_next6 = first_m + m < M && k1 + k < K\0"
-    "                const int e = item + 448, k = e % 16, m = e / 16;\0"
-    "                a_next7 = first_m + m < M && k1 + k < K\0"
-    "                const int e = item + 512, k = e % 16, m = e / 16;\0"
-    "                a_next8 = first_m + m < M && k1 + k < K\0"
-    "                const int e = item + 576, k = e % 16, m = e / 16;\0"
-    "                a_next9 = first_m + m < M && k1 + k < K\0"
-    "                const int e = item + 640, k = e % 16, m = e / 16;\0"
-    "                a_next10 = first_m + m < M && k1 + k < K\0"
-    "                const int e = item + 704, k = e % 16, m = e / 16;\0"
-    "                a_next11 = first_m + m < M && k1 + k < K\0"
-    "                const int e = item + 768, k = e % 16, m = e / 16;\0"
-    "                a_next12 = first_m + m < M && k1 + k < K\0"
-    "                const int e = item + 832, k = e % 16, m = e / 16;\0"
-    "                a_next13 = first_m + m < M && k1 + k < K\0"
-    "                const int e = item + 896, k = e % 16, m = e / 16;\0"
-    "                a_next14 = first_m + m < M && k1 + k < K\0"
-    "                const int e = item + 960, k = e % 16, m = e / 16;\0"
-    "                a_next15 = first_m + m < M && k1 + k < K\0"
-    "            // Fetch B: 16 x 16.\0"
-    "                const int e = item, n = e % 16, k = e / 16;\0"
-    "                const int e = item + 64, n = e % 16, k = e / 16;\0"
-    "                const int e = item + 128, n = e % 16, k = e / 16;\0"
-    "                const int e = item + 192, n = e % 16, k = e / 16;\0"
-    "void kiln_sgemm_tiled_multiply_nt_wgm16_wgn4_tm4_nv4_vec1_kt16_ku4_locala1_localb1_pad1_bufs1_ahead1_mapm0_mapn0_order0_group8_split1_guard1_index32(int M,\0"
-    "void kiln_sgemm_tiled_multiply_tn_wgm16_wgn4_tm4_nv4_vec1_kt16_ku4_locala1_localb1_pad1_bufs1_ahead1_mapm0_mapn0_order0_group8_split1_guard1_index32(int M,\0"
+    "\014// Fetch B: 16 x 16.\0"
+    "\020const int e = item, n = e % 16, k = e / 16;\0"
+    "\020const int e = item + 64, n = e % 16, k = e / 16;\0"
+    "\020const int e = item + 128, n = e % 16, k = e / 16;\0"
+    "\020const int e = item + 192, n = e % 16, k = e / 16;\0"
+    "\014const int e = item + 64, m = e % 64, k = e / 64;\0"
+    "\014const int e = item + 128, m = e % 64, k = e / 64;\0"
+    "\014const int e = item + 192, m = e % 64, k = e / 64;\0"
+    "\014const int e = item + 320, m = e % 64, k = e / 64;\0"
+    "\014const int e = item + 384, m = e % 64, k = e / 64;\0"
+    "\014const int e = item + 448, m = e % 64, k = e / 64;\0"
+    "\014const int e = item + 576, m = e % 64, k = e / 64;\0"
+    "\014const int e = item + 640, m = e % 64, k = e / 64;\0"
+    "\014const int e = item + 704, m = e % 64, k = e / 64;\0"
+    "\014const int e = item + 832, m = e % 64, k = e / 64;\0"
+    "\014const int e = item + 896, m = e % 64, k = e / 64;\0"
+    "\014const int e = item + 960, m = e % 64, k = e / 64;\0"
+    "\020const int e = item, m = e % 64, k = e / 64;\0"
+    "\020const int e = item + 64, m = e % 64, k = e / 64;\0"
+    "\020const int e = item + 128, m = e % 64, k = e / 64;\0"
+    "\020const int e = item + 192, m = e % 64, k = e / 64;\0"
+    "\020const int e = item + 256, m = e % 64, k = e / 64;\0"
+    "\020const int e = item + 320, m = e % 64, k = e / 64;\0"
+    "\020const int e = item + 384, m = e % 64, k = e / 64;\0"
+    "\020const int e = item + 448, m = e % 64, k = e / 64;\0"
+    "\020const int e = item + 512, m = e % 64, k = e / 64;\0"
+    "\020const int e = item + 576, m = e % 64, k = e / 64;\0"
+    "\020const int e = item + 640, m = e % 64, k = e / 64;\0"
+    "\020const int e = item + 704, m = e % 64, k = e / 64;\0"
+    "\020const int e = item + 768, m = e % 64, k = e / 64;\0"
+    "\020const int e = item + 832, m = e % 64, k = e / 64;\0"
+    "\020const int e = item + 896, m = e % 64, k = e / 64;\0"
+    "\020const int e = item + 960, m = e % 64, k = e / 64;\0"
+    "void kiln_sgemm_thin_multiply_nn(long L, long S, long K, float alpha, float beta,\0"
+    "\010__global const float *restrict Y, long y_offset, long ldy,\0"
+    "void kiln_sgemm_thin_multiply_nt(long L, long S, long K, float alpha, float beta,\0"
+    "void kiln_sgemm_thin_multiply_tn(long L, long S, long K, float alpha, float beta,\0"
+    "void kiln_sgemm_thin_multiply_tt(long L, long S, long K, float alpha, float beta,\0"
+    "void kiln_sgemm_direct_multiply_nn(long M, long N, long K, float alpha, float beta,\0"
+    "\014__global const float *b = B + k * ldb;\0"
+    "void kiln_sgemm_direct_multiply_nt(long M, long N, long K, float alpha, float beta,\0"
+    "void kiln_sgemm_direct_multiply_tn(long M, long N, long K, float alpha, float beta,\0"
+    "void kiln_sgemm_direct_multiply_tt(long M, long N, long K, float alpha, float beta,\0"
+    "void kiln_sgemmt_packed_packb_n(long lines, long K,\0"
+    "void kiln_sgemmt_packed_multiply_n(long M, long N, long K, float alpha, float beta,\0"
+    "\010__global float *restrict C, long c_offset, long ldc, int triangle)\0"
+    "\014if (is_left_out(row, col, 8, 48, triangle))\0"
+    "\020// Of C = alpha c + beta C for 8 x 48 of C from (row, col) on, what is in the\0"
+    "\024float x[48];\0"
+    "\024vstore16(c0_0, 0, x);\0"
+    "\024vstore16(c0_1, 0, x + 16);\0"
+    "\024vstore16(c0_2, 0, x + 32);\0"
+    "\024for (int i = 0; i < 48; i++) {\0"
+    "\024vstore16(c1_0, 0, x);\0"
+    "\024vstore16(c1_1, 0, x + 16);\0"
+    "\024vstore16(c1_2, 0, x + 32);\0"
+    "\024vstore16(c2_0, 0, x);\0"
+    "\024vstore16(c2_1, 0, x + 16);\0"
+    "\024vstore16(c2_2, 0, x + 32);\0"
+    "\024const long2 stored = stored_columns(row + 3, N, triangle);\0"
+    "\024vstore16(c3_0, 0, x);\0"
+    "\024vstore16(c3_1, 0, x + 16);\0"
+    "\024vstore16(c3_2, 0, x + 32);\0"
+    "\024const long2 stored = stored_columns(row + 4, N, triangle);\0"
+    "\024vstore16(c4_0, 0, x);\0"
+    "\024vstore16(c4_1, 0, x + 16);\0"
+    "\024vstore16(c4_2, 0, x + 32);\0"
+    "\024const long2 stored = stored_columns(row + 5, N, triangle);\0"
+    "\024vstore16(c5_0, 0, x);\0"
+    "\024vstore16(c5_1, 0, x + 16);\0"
+    "\024vstore16(c5_2, 0, x + 32);\0"
+    "\024const long2 stored = stored_columns(row + 6, N, triangle);\0"
+    "\024vstore16(c6_0, 0, x);\0"
+    "\024vstore16(c6_1, 0, x + 16);\0"
+    "\024vstore16(c6_2, 0, x + 32);\0"
+    "\024const long2 stored = stored_columns(row + 7, N, triangle);\0"
+    "\024vstore16(c7_0, 0, x);\0"
+    "\024vstore16(c7_1, 0, x + 16);\0"
+    "\024vstore16(c7_2, 0, x + 32);\0"
+    "void kiln_sgemmt_packed_packb_t(long lines, long K,\0"
+    "void kiln_sgemmt_packed_multiply_t(long M, long N, long K, float alpha, float beta,\0"
+    "void kiln_sgemmt_direct_multiply_nn(long M, long N, long K, float alpha, float beta,\0"
+    "void kiln_sgemmt_direct_multiply_nt(long M, long N, long K, float alpha, float beta,\0"
 }, {
-    "            const int e = item + 64, m = e % 64, k = e / 64;\0"
-    "            const int e = item + 128, m = e % 64, k = e / 64;\0"
-    "            const int e = item + 192, m = e % 64, k = e / 64;\0"
-    "            const int e = item + 320, m = e % 64, k = e / 64;\0"
-    "            const int e = item + 384, m = e % 64, k = e / 64;\0"
-    "            const int e = item + 448, m = e % 64, k = e / 64;\0"
-    "            const int e = item + 576, m = e % 64, k = e / 64;\0"
-    "            const int e = item + 640, m = e % 64, k = e / 64;\0"
-    "            const int e = item + 704, m = e % 64, k = e / 64;\0"
-    "            const int e = item + 832, m = e % 64, k = e / 64;\0"
-    "            const int e = item + 896, m = e % 64, k = e / 64;\0"
-    "            const int e = item + 960, m = e % 64, k = e / 64;\0"
-    "                const int e = item, m = e % 64, k = e / 64;\0"
-    "                const int e = item + 64, m = e % 64, k = e / 64;\0"
-    "                const int e = item + 128, m = e % 64, k = e / 64;\0"
-    "                const int e = item + 192, m = e % 64, k = e / 64;\0"
-    "                const int e = item + 256, m = e % 64, k = e / 64;\0"
-    "                const int e = item + 320, m = e % 64, k = e / 64;\0"
-    "                const int e = item + 384, m = e % 64, k = e / 64;\0"
-    "                const int e = item + 448, m = e % 64, k = e / 64;\0"
-    "                const int e = item + 512, m = e % 64, k = e / 64;\0"
-    "                const int e = item + 576, m = e % 64, k = e / 64;\0"
-    "                const int e = item + 640, m = e % 64, k = e / 64;\0"
-    "                const int e = item + 704, m = e % 64, k = e / 64;\0"
-    "                const int e = item + 768, m = e % 64, k = e / 64;\0"
-    "                const int e = item + 832, m = e % 64, k = e / 64;\0"
-    "                const int e = item + 896, m = e % 64, k = e / 64;\0"
-    "                const int e = item + 960, m = e % 64, k = e / 64;\0"
-    "void kiln_sgemm_tiled_multiply_tt_wgm16_wgn4_tm4_nv4_vec1_kt16_ku4_locala1_localb1_pad1_bufs1_ahead1_mapm0_mapn0_order0_group8_split1_guard1_index32(int M,\0"
-    "void kiln_sgemm_thin_multiply_nn_side0_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L,\0"
-    "        __global const float *restrict Y, long y_offset, long ldy,\0"
-    "void kiln_sgemm_thin_multiply_nt_side0_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L,\0"
-    "void kiln_sgemm_thin_multiply_tn_side0_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L,\0"
-    "void kiln_sgemm_thin_multiply_tt_side0_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L,\0"
-    "void kiln_sgemm_thin_multiply_nn_side1_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L,\0"
-    "void kiln_sgemm_thin_multiply_nt_side1_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L,\0"
-    "void kiln_sgemm_thin_multiply_tn_side1_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L,\0"
-    "void kiln_sgemm_thin_multiply_tt_side1_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L,\0"
-    "void kiln_sgemm_direct_multiply_nn_wgm8_wgn8_tm1_nv1_vec1_ku1_index64(long M, long N, long K,\0"
-    "            __global const float *b = B + k * ldb;\0"
-    "void kiln_sgemm_direct_multiply_nt_wgm8_wgn8_tm1_nv1_vec1_ku1_index64(long M, long N, long K,\0"
-    "void kiln_sgemm_direct_multiply_tn_wgm8_wgn8_tm1_nv1_vec1_ku1_index64(long M, long N, long K,\0"
-    "void kiln_sgemm_direct_multiply_tt_wgm8_wgn8_tm1_nv1_vec1_ku1_index64(long M, long N, long K,\0"
-    "void kiln_sgemm_direct_multiply_nn_wgm1_wgn1_tm4_nv1_vec4_ku1_index64(long M, long N, long K,\0"
-    "void kiln_sgemm_direct_multiply_nt_wgm1_wgn1_tm4_nv1_vec4_ku1_index64(long M, long N, long K,\0"
-    "void kiln_sgemm_direct_multiply_tn_wgm1_wgn1_tm4_nv1_vec4_ku1_index64(long M, long N, long K,\0"
-    "void kiln_sgemm_direct_multiply_tt_wgm1_wgn1_tm4_nv1_vec4_ku1_index64(long M, long N, long K,\0"
-    "void kiln_sgemmt_packed_packb_n_nv3_vec16(long lines, long K,\0"
-    "void kiln_sgemmt_packed_multiply_n_tm8_nv3_vec16_mp2_np2_kc256_ku1_packa0(long M, long N, long K,\0"
-    "        __global float *restrict C, long c_offset, long ldc, int triangle)\0"
-    "            if (is_left_out(row, col, 8, 48, triangle))\0"
-    "                continue;\0"
-}, {
-    "                // Of C = alpha c + beta C for 8 x 48 of C from (row, col) on, what is in the\0"
-    "                // triangle.\0"
-    "                    const long2 stored = stored_columns(row, N, triangle);\0"
-    "                    float x[48];\0"
-    "                    vstore16(c0_0, 0, x);\0"
-    "                    vstore16(c0_1, 0, x + 16);\0"
-    "                    vstore16(c0_2, 0, x + 32);\0"
-    "                    for (int i = 0; i < 48; i++) {\0"
-    "                        const int n = i;\0"
-    "                        if (col + n >= stored.x && col + n < stored.y)\0"
-    "                            put(x[i], alpha, beta, out + n);\0"
-    "                    const long2 stored = stored_columns(row + 1, N, triangle);\0"
-    "                    vstore16(c1_0, 0, x);\0"
-    "                    vstore16(c1_1, 0, x + 16);\0"
-    "                    vstore16(c1_2, 0, x + 32);\0"
-    "                    const long2 stored = stored_columns(row + 2, N, triangle);\0"
-    "                    vstore16(c2_0, 0, x);\0"
-    "                    vstore16(c2_1, 0, x + 16);\0"
-    "                    vstore16(c2_2, 0, x + 32);\0"
-    "                    const long2 stored = stored_columns(row + 3, N, triangle);\0"
-    "                    vstore16(c3_0, 0, x);\0"
-    "                    vstore16(c3_1, 0, x + 16);\0"
-    "                    vstore16(c3_2, 0, x + 32);\0"
-    "                    const long2 stored = stored_columns(row + 4, N, triangle);\0"
-    "                    vstore16(c4_0, 0, x);\0"
-    "                    vstore16(c4_1, 0, x + 16);\0"
-    "                    vstore16(c4_2, 0, x + 32);\0"
-    "                    const long2 stored = stored_columns(row + 5, N, triangle);\0"
-    "                    vstore16(c5_0, 0, x);\0"
-    "                    vstore16(c5_1, 0, x + 16);\0"
-    "                    vstore16(c5_2, 0, x + 32);\0"
-    "                    const long2 stored = stored_columns(row + 6, N, triangle);\0"
-    "                    vstore16(c6_0, 0, x);\0"
-    "                    vstore16(c6_1, 0, x + 16);\0"
-    "                    vstore16(c6_2, 0, x + 32);\0"
-    "                    const long2 stored = stored_columns(row + 7, N, triangle);\0"
-    "                    vstore16(c7_0, 0, x);\0"
-    "                    vstore16(c7_1, 0, x + 16);\0"
-    "                    vstore16(c7_2, 0, x + 32);\0"
-    "void kiln_sgemmt_packed_packb_t_nv3_vec16(long lines, long K,\0"
-    "void kiln_sgemmt_packed_multiply_t_tm8_nv3_vec16_mp2_np2_kc256_ku1_packa0(long M, long N, long K,\0"
-    "void kiln_sgemmt_direct_multiply_nn_wgm8_wgn8_tm1_nv1_vec1_ku1_index64(long M, long N, long K,\0"
-    "void kiln_sgemmt_direct_multiply_nt_wgm8_wgn8_tm1_nv1_vec1_ku1_index64(long M, long N, long K,\0"
-    "void kiln_sgemmt_direct_multiply_tn_wgm8_wgn8_tm1_nv1_vec1_ku1_index64(long M, long N, long K,\0"
-    "void kiln_sgemmt_direct_multiply_tt_wgm8_wgn8_tm1_nv1_vec1_ku1_index64(long M, long N, long K,\0"
-    "void kiln_sgemmt_tiled_multiply_nn_wgm16_wgn4_tm4_nv4_vec1_kt16_ku4_locala1_localb1_pad1_bufs1_ahead1_mapm0_mapn0_order0_group8_split1_guard1_index32(int M,\0"
-    "        __global float *restrict C, int c_offset, int ldc, int triangle)\0"
-    "    if (is_left_out(first_m, first_n, 64, 16, triangle))\0"
-    "void kiln_sgemmt_tiled_multiply_nt_wgm16_wgn4_tm4_nv4_vec1_kt16_ku4_locala1_localb1_pad1_bufs1_ahead1_mapm0_mapn0_order0_group8_split1_guard1_index32(int M,\0"
-    "void kiln_sgemmt_tiled_multiply_tn_wgm16_wgn4_tm4_nv4_vec1_kt16_ku4_locala1_localb1_pad1_bufs1_ahead1_mapm0_mapn0_order0_group8_split1_guard1_index32(int M,\0"
-    "void kiln_sgemmt_tiled_multiply_tt_wgm16_wgn4_tm4_nv4_vec1_kt16_ku4_locala1_localb1_pad1_bufs1_ahead1_mapm0_mapn0_order0_group8_split1_guard1_index32(int M,\0"
-    "void kiln_sgemmt_tiled_multiply_nn_wgm8_wgn16_tm4_nv2_vec2_kt16_ku4_locala1_localb1_pad0_bufs2_ahead1_mapm0_mapn0_order0_group8_split32_guard1_index32(int M,\0"
-    "void kiln_sgemmt_tiled_add_wgm8_wgn16_tm4_nv2_vec2_split32_index32(int M, int N,\0"
-    "void kiln_sgemmt_tiled_multiply_nt_wgm8_wgn16_tm4_nv2_vec2_kt16_ku4_locala1_localb1_pad0_bufs2_ahead1_mapm0_mapn0_order0_group8_split32_guard1_index32(int M,\0"
-    "void kiln_sgemmt_tiled_multiply_tn_wgm8_wgn16_tm4_nv2_vec2_kt16_ku4_locala1_localb1_pad0_bufs2_ahead1_mapm0_mapn0_order0_group8_split32_guard1_index32(int M,\0"
-}, {
-    "void kiln_sgemmt_tiled_multiply_tt_wgm8_wgn16_tm4_nv2_vec2_kt16_ku4_locala1_localb1_pad0_bufs2_ahead1_mapm0_mapn0_order0_group8_split32_guard1_index32(int M,\0"
+    "void kiln_sgemmt_direct_multiply_tn(long M, long N, long K, float alpha, float beta,\0"
+    "void kiln_sgemmt_direct_multiply_tt(long M, long N, long K, float alpha, float beta,\0"
+    "void kiln_sgemmt_packed_packa_n(long lines, long K,\0"
+    "void kiln_sgemmt_packed_multiply(long M, long N, long K, float alpha, float beta,\0"
+    "void kiln_sgemmt_packed_packa_t(long lines, long K,\0"
+    "void kiln_sgemmt_direct_multiply_nn(int M, int N, int K, float alpha, float beta,\0"
+    "\010__global float *restrict C, int c_offset, int ldc, int triangle)\0"
+    "void kiln_sgemmt_direct_multiply_nt(int M, int N, int K, float alpha, float beta,\0"
+    "void kiln_sgemmt_direct_multiply_tn(int M, int N, int K, float alpha, float beta,\0"
+    "void kiln_sgemmt_direct_multiply_tt(int M, int N, int K, float alpha, float beta,\0"
+    "void kiln_sgemmt_tiled_multiply_nn(int M, int N, int K, float alpha, float beta,\0"
+    "\004if (is_left_out(first_m, first_n, 64, 16, triangle))\0"
+    "void kiln_sgemmt_tiled_multiply_nt(int M, int N, int K, float alpha, float beta,\0"
+    "void kiln_sgemmt_tiled_multiply_tn(int M, int N, int K, float alpha, float beta,\0"
+    "void kiln_sgemmt_tiled_multiply_tt(int M, int N, int K, float alpha, float beta,\0"
+    "void kiln_sgemmt_tiled_multiply_nn(int M, int N, int K,\0"
+    "void kiln_sgemmt_tiled_add(int M, int N,\0"
+    "void kiln_sgemmt_tiled_multiply_nt(int M, int N, int K,\0"
+    "void kiln_sgemmt_tiled_multiply_tn(int M, int N, int K,\0"
+    "void kiln_sgemmt_tiled_multiply_tt(int M, int N, int K,\0"
     "static float load(__global const float *X, long at)\0"
-    "    return X[at];\0"
+    "\004return X[at];\0"
     "static void store(float x, __global float *X, long at)\0"
-    "    X[at] = x;\0"
-    "void kiln_sgemm_mirror_mirror_tile16_rows4(long M,\0"
-    "        __global const float *restrict A, long a_offset, long lda, int conj_a, int triangle,\0"
+    "\004X[at] = x;\0"
+    "void kiln_sgemm_mirror_mirror(long M,\0"
+    "\010__global const float *restrict A, long a_offset, long lda, int conj_a, int triangle,\0"
     "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\0"
     "// Elements of double are computed with as double. A product and a sum are fused where the device\0"
     "// does that in one step: FP_CONTRACT, on by default, allows it.\0"
@@ -2554,2644 +2524,2700 @@ static const struct { char text[4096]; } rows[] = { {
     "static void store_vector(double8 x, __global double *p)\0"
     "static void put_vector(double8 x, double alpha, double beta, __global double *p)\0"
     "// it with blocks of 8 rows of A, as they lie; a block of C is held in registers.\0"
-    "void kiln_dgemm_fused_multiply_nn_tm8_nv3_vec8_mb4_kc128_ku1(long M, long N, long K, double alpha,\0"
-    "        double beta,\0"
-    "        __global const double *restrict A, long a_offset, long lda,\0"
-    "        __global const double *restrict B, long b_offset, long ldb,\0"
-    "        __global double *restrict C, long c_offset, long ldc)\0"
-    "    __local double panel[3072];\0"
-    "    __local double sums[768];\0"
-    "    // Panels are up to 3 vectors of columns wide, slices up to 128 of K deep. All are\0"
-    "    const long blocks = (M + 7) / 8;\0"
-    "    // Chunks of up to 4 blocks of rows; panels in a chunk; blocks in a panel. Each work-group\0"
-    "        const long chunk = at / (4 * panels) * 4;\0"
-    "        const long height = min(blocks - chunk, (long) 4);\0"
-    "                __local double *out = panel;\0"
-    "                __global const double *in = B + k0 * ldb + col;\0"
-    "                const long row = (chunk + block) * 8;\0"
-    "                __local double *sum = sums + (slices > 1 ? block * 192 : 0);\0"
-    "                __local const double *b = panel;\0"
-    "                __global const double *restrict a = A + k0;\0"
-    "                const long r6 = min(row + 6, M - 1) * lda;\0"
-    "                const long r7 = min(row + 7, M - 1) * lda;\0"
-    "                    // Adds the slice's share of a block of 8 rows and 1 vectors to `sum`, where\0"
-    "                    double8 c0_0 = 0;\0"
-    "                    double8 c1_0 = 0;\0"
-    "                    double8 c2_0 = 0;\0"
-    "                    double8 c3_0 = 0;\0"
-    "                    double8 c4_0 = 0;\0"
-    "                    double8 c5_0 = 0;\0"
-    "                    double8 c6_0 = 0;\0"
-    "                    double8 c7_0 = 0;\0"
-    "                        c4_0 = vload8(12, sum);\0"
-    "                        c5_0 = vload8(15, sum);\0"
-    "                        c6_0 = vload8(18, sum);\0"
-    "                        c7_0 = vload8(21, sum);\0"
-    "                            const double8 b0 = vload8(0, b);\0"
-    "                            const double a0 = load(a + r0);\0"
-    "                            const double a1 = load(a + r1);\0"
-    "                            const double a2 = load(a + r2);\0"
-    "                            const double a3 = load(a + r3);\0"
-    "                            const double a4 = load(a + r4);\0"
-    "                            const double a5 = load(a + r5);\0"
-    "                            const double a6 = load(a + r6);\0"
-    "                            c6_0 += a6 * b0;\0"
-    "                            const double a7 = load(a + r7);\0"
-    "                            c7_0 += a7 * b0;\0"
-    "                    vstore8(c4_0, 12, sum);\0"
-    "                    vstore8(c5_0, 15, sum);\0"
-    "                    vstore8(c6_0, 18, sum);\0"
-    "                    vstore8(c7_0, 21, sum);\0"
-    "                    // Adds the slice's share of a block of 8 rows and 2 vectors to `sum`, where\0"
-    "                    double8 c0_0 = 0, c0_1 = 0;\0"
-    "                    double8 c1_0 = 0, c1_1 = 0;\0"
-    "                    double8 c2_0 = 0, c2_1 = 0;\0"
-    "                    double8 c3_0 = 0, c3_1 = 0;\0"
-    "                    double8 c4_0 = 0, c4_1 = 0;\0"
-    "                    double8 c5_0 = 0, c5_1 = 0;\0"
+    "void kiln_dgemm_fused_multiply_nn(long M, long N, long K, double alpha, double beta,\0"
+    "\010__global const double *restrict A, long a_offset, long lda,\0"
+    "\010__global const double *restrict B, long b_offset, long ldb,\0"
+    "\010__global double *restrict C, long c_offset, long ldc)\0"
+    "\004__local double panel[3072];\0"
+    "\004__local double sums[768];\0"
+    "\004// Panels are up to 3 vectors of columns wide, slices up to 128 of K deep. All are\0"
+    "\004const long blocks = (M + 7) / 8;\0"
+    "\004// Chunks of up to 4 blocks of rows; panels in a chunk; blocks in a panel. Each work-group\0"
+    "\010const long chunk = at / (4 * panels) * 4;\0"
+    "\010const long height = min(blocks - chunk, (long) 4);\0"
+    "\020__local double *out = panel;\0"
+    "\020__global const double *in = B + k0 * ldb + col;\0"
+    "\020const long row = (chunk + block) * 8;\0"
+    "\020__local double *sum = sums + (slices > 1 ? block * 192 : 0);\0"
+    "\020__local const double *b = panel;\0"
+    "\020__global const double *restrict a = A + k0;\0"
+    "\020const long r6 = min(row + 6, M - 1) * lda;\0"
+    "\020const long r7 = min(row + 7, M - 1) * lda;\0"
+    "\024// Adds the slice's share of a block of 8 rows and 1 vectors to `sum`, where\0"
+    "\024double8 c0_0 = 0;\0"
+    "\024double8 c1_0 = 0;\0"
+    "\024double8 c2_0 = 0;\0"
+    "\024double8 c3_0 = 0;\0"
+    "\024double8 c4_0 = 0;\0"
+    "\024double8 c5_0 = 0;\0"
+    "\024double8 c6_0 = 0;\0"
+    "\024double8 c7_0 = 0;\0"
+    "\030c4_0 = vload8(12, sum);\0"
+    "\030c5_0 = vload8(15, sum);\0"
+    "\030c6_0 = vload8(18, sum);\0"
+    "\030c7_0 = vload8(21, sum);\0"
+    "\034const double8 b0 = vload8(0, b);\0"
+    "\034const double a0 = load(a + r0);\0"
+    "\034const double a1 = load(a + r1);\0"
+    "\034const double a2 = load(a + r2);\0"
+    "\034const double a3 = load(a + r3);\0"
+    "\034const double a4 = load(a + r4);\0"
+    "\034const double a5 = load(a + r5);\0"
+    "\034const double a6 = load(a + r6);\0"
+    "\034c6_0 += a6 * b0;\0"
+    "\034const double a7 = load(a + r7);\0"
+    "\034c7_0 += a7 * b0;\0"
+    "\024vstore8(c4_0, 12, sum);\0"
+    "\024vstore8(c5_0, 15, sum);\0"
+    "\024vstore8(c6_0, 18, sum);\0"
+    "\024vstore8(c7_0, 21, sum);\0"
 }, {
-    "                    double8 c6_0 = 0, c6_1 = 0;\0"
-    "                    double8 c7_0 = 0, c7_1 = 0;\0"
-    "                        c4_0 = vload8(12, sum); c4_1 = vload8(13, sum);\0"
-    "                        c5_0 = vload8(15, sum); c5_1 = vload8(16, sum);\0"
-    "                        c6_0 = vload8(18, sum); c6_1 = vload8(19, sum);\0"
-    "                        c7_0 = vload8(21, sum); c7_1 = vload8(22, sum);\0"
-    "                            const double8 b1 = vload8(1, b);\0"
-    "                            c6_0 += a6 * b0; c6_1 += a6 * b1;\0"
-    "                            c7_0 += a7 * b0; c7_1 += a7 * b1;\0"
-    "                    vstore8(c4_0, 12, sum); vstore8(c4_1, 13, sum);\0"
-    "                    vstore8(c5_0, 15, sum); vstore8(c5_1, 16, sum);\0"
-    "                    vstore8(c6_0, 18, sum); vstore8(c6_1, 19, sum);\0"
-    "                    vstore8(c7_0, 21, sum); vstore8(c7_1, 22, sum);\0"
-    "                    // Adds the slice's share of a block of 8 rows and 3 vectors to `sum`, where\0"
-    "                    double8 c0_0 = 0, c0_1 = 0, c0_2 = 0;\0"
-    "                    double8 c1_0 = 0, c1_1 = 0, c1_2 = 0;\0"
-    "                    double8 c2_0 = 0, c2_1 = 0, c2_2 = 0;\0"
-    "                    double8 c3_0 = 0, c3_1 = 0, c3_2 = 0;\0"
-    "                    double8 c4_0 = 0, c4_1 = 0, c4_2 = 0;\0"
-    "                    double8 c5_0 = 0, c5_1 = 0, c5_2 = 0;\0"
-    "                    double8 c6_0 = 0, c6_1 = 0, c6_2 = 0;\0"
-    "                    double8 c7_0 = 0, c7_1 = 0, c7_2 = 0;\0"
-    "                        c4_0 = vload8(12, sum); c4_1 = vload8(13, sum); c4_2 = vload8(14, sum);\0"
-    "                        c5_0 = vload8(15, sum); c5_1 = vload8(16, sum); c5_2 = vload8(17, sum);\0"
-    "                        c6_0 = vload8(18, sum); c6_1 = vload8(19, sum); c6_2 = vload8(20, sum);\0"
-    "                        c7_0 = vload8(21, sum); c7_1 = vload8(22, sum); c7_2 = vload8(23, sum);\0"
-    "                            const double8 b2 = vload8(2, b);\0"
-    "                            c4_0 += a4 * b0; c4_1 += a4 * b1; c4_2 += a4 * b2;\0"
-    "                            c5_0 += a5 * b0; c5_1 += a5 * b1; c5_2 += a5 * b2;\0"
-    "                            c6_0 += a6 * b0; c6_1 += a6 * b1; c6_2 += a6 * b2;\0"
-    "                            c7_0 += a7 * b0; c7_1 += a7 * b1; c7_2 += a7 * b2;\0"
-    "                    vstore8(c4_0, 12, sum); vstore8(c4_1, 13, sum); vstore8(c4_2, 14, sum);\0"
-    "                    vstore8(c5_0, 15, sum); vstore8(c5_1, 16, sum); vstore8(c5_2, 17, sum);\0"
-    "                    vstore8(c6_0, 18, sum); vstore8(c6_1, 19, sum); vstore8(c6_2, 20, sum);\0"
-    "                    vstore8(c7_0, 21, sum); vstore8(c7_1, 22, sum); vstore8(c7_2, 23, sum);\0"
-    "                    for (long m = 0; m < 8 && row + m < M; m++) {\0"
-    "                        __global double *out = C + (row + m) * ldc + col;\0"
-    "                        __local const double *x = sum + m * 24;\0"
-    "void kiln_dgemm_fused_multiply_nt_tm8_nv3_vec8_mb4_kc128_ku1(long M, long N, long K, double alpha,\0"
-    "                __local double *out = panel + v * 8;\0"
-    "                __global const double *in = B + k0;\0"
-    "                    const double8 x0_0 = load_vector(in + l0);\0"
-    "                    const double8 x0_1 = load_vector(in + l1);\0"
-    "                    const double8 x0_2 = load_vector(in + l2);\0"
-    "                    const double8 x0_3 = load_vector(in + l3);\0"
-    "                    const double8 x0_4 = load_vector(in + l4);\0"
-    "                    const double8 x0_5 = load_vector(in + l5);\0"
-    "                    const double8 x0_6 = load_vector(in + l6);\0"
-    "                    const double8 x0_7 = load_vector(in + l7);\0"
-    "                    const double8 x1_0 = (double8)(x0_0.even, x0_1.even);\0"
-    "                    const double8 x1_4 = (double8)(x0_0.odd, x0_1.odd);\0"
-    "                    const double8 x1_1 = (double8)(x0_2.even, x0_3.even);\0"
-    "                    const double8 x1_5 = (double8)(x0_2.odd, x0_3.odd);\0"
-    "                    const double8 x1_2 = (double8)(x0_4.even, x0_5.even);\0"
-    "                    const double8 x1_6 = (double8)(x0_4.odd, x0_5.odd);\0"
-    "                    const double8 x1_3 = (double8)(x0_6.even, x0_7.even);\0"
-    "                    const double8 x1_7 = (double8)(x0_6.odd, x0_7.odd);\0"
+    "\024// Adds the slice's share of a block of 8 rows and 2 vectors to `sum`, where\0"
+    "\024double8 c0_0 = 0, c0_1 = 0;\0"
+    "\024double8 c1_0 = 0, c1_1 = 0;\0"
+    "\024double8 c2_0 = 0, c2_1 = 0;\0"
+    "\024double8 c3_0 = 0, c3_1 = 0;\0"
+    "\024double8 c4_0 = 0, c4_1 = 0;\0"
+    "\024double8 c5_0 = 0, c5_1 = 0;\0"
+    "\024double8 c6_0 = 0, c6_1 = 0;\0"
+    "\024double8 c7_0 = 0, c7_1 = 0;\0"
+    "\030c4_0 = vload8(12, sum); c4_1 = vload8(13, sum);\0"
+    "\030c5_0 = vload8(15, sum); c5_1 = vload8(16, sum);\0"
+    "\030c6_0 = vload8(18, sum); c6_1 = vload8(19, sum);\0"
+    "\030c7_0 = vload8(21, sum); c7_1 = vload8(22, sum);\0"
+    "\034const double8 b1 = vload8(1, b);\0"
+    "\034c6_0 += a6 * b0; c6_1 += a6 * b1;\0"
+    "\034c7_0 += a7 * b0; c7_1 += a7 * b1;\0"
+    "\024vstore8(c4_0, 12, sum); vstore8(c4_1, 13, sum);\0"
+    "\024vstore8(c5_0, 15, sum); vstore8(c5_1, 16, sum);\0"
+    "\024vstore8(c6_0, 18, sum); vstore8(c6_1, 19, sum);\0"
+    "\024vstore8(c7_0, 21, sum); vstore8(c7_1, 22, sum);\0"
+    "\024// Adds the slice's share of a block of 8 rows and 3 vectors to `sum`, where\0"
+    "\024double8 c0_0 = 0, c0_1 = 0, c0_2 = 0;\0"
+    "\024double8 c1_0 = 0, c1_1 = 0, c1_2 = 0;\0"
+    "\024double8 c2_0 = 0, c2_1 = 0, c2_2 = 0;\0"
+    "\024double8 c3_0 = 0, c3_1 = 0, c3_2 = 0;\0"
+    "\024double8 c4_0 = 0, c4_1 = 0, c4_2 = 0;\0"
+    "\024double8 c5_0 = 0, c5_1 = 0, c5_2 = 0;\0"
+    "\024double8 c6_0 = 0, c6_1 = 0, c6_2 = 0;\0"
+    "\024double8 c7_0 = 0, c7_1 = 0, c7_2 = 0;\0"
+    "\030c4_0 = vload8(12, sum); c4_1 = vload8(13, sum); c4_2 = vload8(14, sum);\0"
+    "\030c5_0 = vload8(15, sum); c5_1 = vload8(16, sum); c5_2 = vload8(17, sum);\0"
+    "\030c6_0 = vload8(18, sum); c6_1 = vload8(19, sum); c6_2 = vload8(20, sum);\0"
+    "\030c7_0 = vload8(21, sum); c7_1 = vload8(22, sum); c7_2 = vload8(23, sum);\0"
+    "\034const double8 b2 = vload8(2, b);\0"
+    "\034c4_0 += a4 * b0; c4_1 += a4 * b1; c4_2 += a4 * b2;\0"
+    "\034c5_0 += a5 * b0; c5_1 += a5 * b1; c5_2 += a5 * b2;\0"
+    "\034c6_0 += a6 * b0; c6_1 += a6 * b1; c6_2 += a6 * b2;\0"
+    "\034c7_0 += a7 * b0; c7_1 += a7 * b1; c7_2 += a7 * b2;\0"
+    "\024vstore8(c4_0, 12, sum); vstore8(c4_1, 13, sum); vstore8(c4_2, 14, sum);\0"
+    "\024vstore8(c5_0, 15, sum); vstore8(c5_1, 16, sum); vstore8(c5_2, 17, sum);\0"
+    "\024vstore8(c6_0, 18, sum); vstore8(c6_1, 19, sum); vstore8(c6_2, 20, sum);\0"
+    "\024vstore8(c7_0, 21, sum); vstore8(c7_1, 22, sum); vstore8(c7_2, 23, sum);\0"
+    "\024for (long m = 0; m < 8 && row + m < M; m++) {\0"
+    "\030__global double *out = C + (row + m) * ldc + col;\0"
+    "\030__local const double *x = sum + m * 24;\0"
+    "void kiln_dgemm_fused_multiply_nt(long M, long N, long K, double alpha, double beta,\0"
+    "\020__local double *out = panel + v * 8;\0"
+    "\020__global const double *in = B + k0;\0"
+    "\024const double8 x0_0 = load_vector(in + l0);\0"
+    "\024const double8 x0_1 = load_vector(in + l1);\0"
+    "\024const double8 x0_2 = load_vector(in + l2);\0"
+    "\024const double8 x0_3 = load_vector(in + l3);\0"
+    "\024const double8 x0_4 = load_vector(in + l4);\0"
+    "\024const double8 x0_5 = load_vector(in + l5);\0"
+    "\024const double8 x0_6 = load_vector(in + l6);\0"
+    "\024const double8 x0_7 = load_vector(in + l7);\0"
+    "\024const double8 x1_0 = (double8)(x0_0.even, x0_1.even);\0"
+    "\024const double8 x1_4 = (double8)(x0_0.odd, x0_1.odd);\0"
+    "\024const double8 x1_1 = (double8)(x0_2.even, x0_3.even);\0"
+    "\024const double8 x1_5 = (double8)(x0_2.odd, x0_3.odd);\0"
+    "\024const double8 x1_2 = (double8)(x0_4.even, x0_5.even);\0"
+    "\024const double8 x1_6 = (double8)(x0_4.odd, x0_5.odd);\0"
+    "\024const double8 x1_3 = (double8)(x0_6.even, x0_7.even);\0"
+    "\024const double8 x1_7 = (double8)(x0_6.odd, x0_7.odd);\0"
+    "\024const double8 x2_0 = (double8)(x1_0.even, x1_1.even);\0"
+    "\024const double8 x2_4 = (double8)(x1_0.odd, x1_1.odd);\0"
+    "\024const double8 x2_1 = (double8)(x1_2.even, x1_3.even);\0"
+    "\024const double8 x2_5 = (double8)(x1_2.odd, x1_3.odd);\0"
+    "\024const double8 x2_2 = (double8)(x1_4.even, x1_5.even);\0"
+    "\024const double8 x2_6 = (double8)(x1_4.odd, x1_5.odd);\0"
+    "\024const double8 x2_3 = (double8)(x1_6.even, x1_7.even);\0"
+    "\024const double8 x2_7 = (double8)(x1_6.odd, x1_7.odd);\0"
+    "\024const double8 x3_0 = (double8)(x2_0.even, x2_1.even);\0"
+    "\024const double8 x3_4 = (double8)(x2_0.odd, x2_1.odd);\0"
+    "\024const double8 x3_1 = (double8)(x2_2.even, x2_3.even);\0"
+    "\024const double8 x3_5 = (double8)(x2_2.odd, x2_3.odd);\0"
+    "\024const double8 x3_2 = (double8)(x2_4.even, x2_5.even);\0"
+    "\024const double8 x3_6 = (double8)(x2_4.odd, x2_5.odd);\0"
+    "\024const double8 x3_3 = (double8)(x2_6.even, x2_7.even);\0"
+    "\024const double8 x3_7 = (double8)(x2_6.odd, x2_7.odd);\0"
+    "void kiln_dgemm_fused_multiply_tn(long M, long N, long K, double alpha, double beta,\0"
 }, {
-    "                    const double8 x2_0 = (double8)(x1_0.even, x1_1.even);\0"
-    "                    const double8 x2_4 = (double8)(x1_0.odd, x1_1.odd);\0"
-    "                    const double8 x2_1 = (double8)(x1_2.even, x1_3.even);\0"
-    "                    const double8 x2_5 = (double8)(x1_2.odd, x1_3.odd);\0"
-    "                    const double8 x2_2 = (double8)(x1_4.even, x1_5.even);\0"
-    "                    const double8 x2_6 = (double8)(x1_4.odd, x1_5.odd);\0"
-    "                    const double8 x2_3 = (double8)(x1_6.even, x1_7.even);\0"
-    "                    const double8 x2_7 = (double8)(x1_6.odd, x1_7.odd);\0"
-    "                    const double8 x3_0 = (double8)(x2_0.even, x2_1.even);\0"
-    "                    const double8 x3_4 = (double8)(x2_0.odd, x2_1.odd);\0"
-    "                    const double8 x3_1 = (double8)(x2_2.even, x2_3.even);\0"
-    "                    const double8 x3_5 = (double8)(x2_2.odd, x2_3.odd);\0"
-    "                    const double8 x3_2 = (double8)(x2_4.even, x2_5.even);\0"
-    "                    const double8 x3_6 = (double8)(x2_4.odd, x2_5.odd);\0"
-    "                    const double8 x3_3 = (double8)(x2_6.even, x2_7.even);\0"
-    "                    const double8 x3_7 = (double8)(x2_6.odd, x2_7.odd);\0"
-    "void kiln_dgemm_fused_multiply_tn_tm8_nv3_vec8_mb4_kc128_ku1(long M, long N, long K, double alpha,\0"
-    "                __global const double *restrict a = A + k0 * lda;\0"
-    "                const long r6 = min(row + 6, M - 1);\0"
-    "                const long r7 = min(row + 7, M - 1);\0"
-    "void kiln_dgemm_fused_multiply_tt_tm8_nv3_vec8_mb4_kc128_ku1(long M, long N, long K, double alpha,\0"
+    "\020__global const double *restrict a = A + k0 * lda;\0"
+    "\020const long r6 = min(row + 6, M - 1);\0"
+    "\020const long r7 = min(row + 7, M - 1);\0"
+    "void kiln_dgemm_fused_multiply_tt(long M, long N, long K, double alpha, double beta,\0"
     "static double4 load_vector(__global const double *p)\0"
     "static void store_vector(double4 x, __global double *p)\0"
     "static void put_vector(double4 x, double alpha, double beta, __global double *p)\0"
-    "void kiln_dgemm_fused_multiply_nn_tm4_nv3_vec4_mb32_kc64_ku2(long M, long N, long K, double alpha,\0"
-    "    // A slice of a panel: for every k, the panel's columns of B side by side, 12 apart.\0"
-    "    __local double panel[768];\0"
-    "    __local double sums[1536];\0"
-    "    // Panels are up to 3 vectors of columns wide, slices up to 64 of K deep. All are\0"
-    "    const long vectors = (N + 3) / 4, panels = (vectors + 2) / 3;\0"
-    "    // Chunks of up to 32 blocks of rows; panels in a chunk; blocks in a panel. Each work-group\0"
-    "        const long chunk = at / (32 * panels) * 32;\0"
-    "        const long height = min(blocks - chunk, (long) 32);\0"
-    "        const long width = vectors * (this_panel + 1) / panels - vector, col = vector * 4;\0"
-    "                const long whole = min(width, (N - col) / 4);\0"
-    "                for (long k = 0; k < depth; k++, in += ldb, out += 12) {\0"
-    "                        vstore4(load_vector(in + v * 4), v, out);\0"
-    "                    for (long i = whole * 4; i < width * 4; i++)\0"
-    "                __local double *sum = sums + (slices > 1 ? block * 48 : 0);\0"
-    "                    double4 c0_0 = 0;\0"
-    "                    double4 c1_0 = 0;\0"
-    "                    double4 c2_0 = 0;\0"
-    "                    double4 c3_0 = 0;\0"
-    "                        c0_0 = vload4(0, sum);\0"
-    "                        c1_0 = vload4(3, sum);\0"
-    "                        c2_0 = vload4(6, sum);\0"
-    "                        c3_0 = vload4(9, sum);\0"
-    "                    for (; k + 2 <= depth; k += 2) {\0"
-    "                            const double4 b0 = vload4(0, b);\0"
-    "                            b += 12;\0"
-    "                    vstore4(c0_0, 0, sum);\0"
-    "                    vstore4(c1_0, 3, sum);\0"
-    "                    vstore4(c2_0, 6, sum);\0"
-    "                    vstore4(c3_0, 9, sum);\0"
-    "                    double4 c0_0 = 0, c0_1 = 0;\0"
-    "                    double4 c1_0 = 0, c1_1 = 0;\0"
-    "                    double4 c2_0 = 0, c2_1 = 0;\0"
-    "                    double4 c3_0 = 0, c3_1 = 0;\0"
-    "                        c0_0 = vload4(0, sum); c0_1 = vload4(1, sum);\0"
-    "                        c1_0 = vload4(3, sum); c1_1 = vload4(4, sum);\0"
-    "                        c2_0 = vload4(6, sum); c2_1 = vload4(7, sum);\0"
-    "                        c3_0 = vload4(9, sum); c3_1 = vload4(10, sum);\0"
-    "                            const double4 b1 = vload4(1, b);\0"
-    "                    vstore4(c0_0, 0, sum); vstore4(c0_1, 1, sum);\0"
+    "\004// A slice of a panel: for every k, the panel's columns of B side by side, 12 apart.\0"
+    "\004__local double panel[768];\0"
+    "\004__local double sums[1536];\0"
+    "\004// Panels are up to 3 vectors of columns wide, slices up to 64 of K deep. All are\0"
+    "\004const long vectors = (N + 3) / 4, panels = (vectors + 2) / 3;\0"
+    "\004// Chunks of up to 32 blocks of rows; panels in a chunk; blocks in a panel. Each work-group\0"
+    "\010const long chunk = at / (32 * panels) * 32;\0"
+    "\010const long height = min(blocks - chunk, (long) 32);\0"
+    "\010const long width = vectors * (this_panel + 1) / panels - vector, col = vector * 4;\0"
+    "\020const long whole = min(width, (N - col) / 4);\0"
+    "\020for (long k = 0; k < depth; k++, in += ldb, out += 12) {\0"
+    "\030vstore4(load_vector(in + v * 4), v, out);\0"
+    "\024for (long i = whole * 4; i < width * 4; i++)\0"
+    "\020__local double *sum = sums + (slices > 1 ? block * 48 : 0);\0"
+    "\024double4 c0_0 = 0;\0"
+    "\024double4 c1_0 = 0;\0"
+    "\024double4 c2_0 = 0;\0"
+    "\024double4 c3_0 = 0;\0"
+    "\030c0_0 = vload4(0, sum);\0"
+    "\030c1_0 = vload4(3, sum);\0"
+    "\030c2_0 = vload4(6, sum);\0"
+    "\030c3_0 = vload4(9, sum);\0"
+    "\024for (; k + 2 <= depth; k += 2) {\0"
+    "\034const double4 b0 = vload4(0, b);\0"
+    "\034b += 12;\0"
+    "\024vstore4(c0_0, 0, sum);\0"
+    "\024vstore4(c1_0, 3, sum);\0"
+    "\024vstore4(c2_0, 6, sum);\0"
+    "\024vstore4(c3_0, 9, sum);\0"
+    "\024double4 c0_0 = 0, c0_1 = 0;\0"
+    "\024double4 c1_0 = 0, c1_1 = 0;\0"
+    "\024double4 c2_0 = 0, c2_1 = 0;\0"
+    "\024double4 c3_0 = 0, c3_1 = 0;\0"
+    "\030c0_0 = vload4(0, sum); c0_1 = vload4(1, sum);\0"
+    "\030c1_0 = vload4(3, sum); c1_1 = vload4(4, sum);\0"
+    "\030c2_0 = vload4(6, sum); c2_1 = vload4(7, sum);\0"
+    "\030c3_0 = vload4(9, sum); c3_1 = vload4(10, sum);\0"
+    "\034const double4 b1 = vload4(1, b);\0"
+    "\024vstore4(c0_0, 0, sum); vstore4(c0_1, 1, sum);\0"
+    "\024vstore4(c1_0, 3, sum); vstore4(c1_1, 4, sum);\0"
+    "\024vstore4(c2_0, 6, sum); vstore4(c2_1, 7, sum);\0"
+    "\024vstore4(c3_0, 9, sum); vstore4(c3_1, 10, sum);\0"
+    "\024double4 c0_0 = 0, c0_1 = 0, c0_2 = 0;\0"
+    "\024double4 c1_0 = 0, c1_1 = 0, c1_2 = 0;\0"
+    "\024double4 c2_0 = 0, c2_1 = 0, c2_2 = 0;\0"
+    "\024double4 c3_0 = 0, c3_1 = 0, c3_2 = 0;\0"
+    "\030c0_0 = vload4(0, sum); c0_1 = vload4(1, sum); c0_2 = vload4(2, sum);\0"
+    "\030c1_0 = vload4(3, sum); c1_1 = vload4(4, sum); c1_2 = vload4(5, sum);\0"
+    "\030c2_0 = vload4(6, sum); c2_1 = vload4(7, sum); c2_2 = vload4(8, sum);\0"
+    "\030c3_0 = vload4(9, sum); c3_1 = vload4(10, sum); c3_2 = vload4(11, sum);\0"
+    "\034const double4 b2 = vload4(2, b);\0"
+    "\024vstore4(c0_0, 0, sum); vstore4(c0_1, 1, sum); vstore4(c0_2, 2, sum);\0"
+    "\024vstore4(c1_0, 3, sum); vstore4(c1_1, 4, sum); vstore4(c1_2, 5, sum);\0"
+    "\024vstore4(c2_0, 6, sum); vstore4(c2_1, 7, sum); vstore4(c2_2, 8, sum);\0"
+    "\024vstore4(c3_0, 9, sum); vstore4(c3_1, 10, sum); vstore4(c3_2, 11, sum);\0"
+    "\030__local const double *x = sum + m * 12;\0"
+    "\030for (; n + 4 <= min(width * 4, N - col); n += 4)\0"
+    "\034put_vector(vload4(0, x + n), alpha, beta, out + n);\0"
+    "\030for (; n < min(width * 4, N - col); n++)\0"
+    "\020__local double *out = panel + v * 4;\0"
+    "\020const long l0 = min(col + v * 4, N - 1) * ldb;\0"
+    "\020const long l1 = min(col + v * 4 + 1, N - 1) * ldb;\0"
+    "\020const long l2 = min(col + v * 4 + 2, N - 1) * ldb;\0"
+    "\020const long l3 = min(col + v * 4 + 3, N - 1) * ldb;\0"
+    "\020for (; k + 4 <= depth; k += 4, in += 4, out += 48) {\0"
+    "\024const double4 x0_0 = load_vector(in + l0);\0"
+    "\024const double4 x0_1 = load_vector(in + l1);\0"
+    "\024const double4 x0_2 = load_vector(in + l2);\0"
+    "\024const double4 x0_3 = load_vector(in + l3);\0"
+    "\024const double4 x1_0 = (double4)(x0_0.even, x0_1.even);\0"
+    "\024const double4 x1_2 = (double4)(x0_0.odd, x0_1.odd);\0"
+    "\024const double4 x1_1 = (double4)(x0_2.even, x0_3.even);\0"
+    "\024const double4 x1_3 = (double4)(x0_2.odd, x0_3.odd);\0"
+    "\024const double4 x2_0 = (double4)(x1_0.even, x1_1.even);\0"
+    "\024const double4 x2_2 = (double4)(x1_0.odd, x1_1.odd);\0"
+    "\024const double4 x2_1 = (double4)(x1_2.even, x1_3.even);\0"
+    "\024const double4 x2_3 = (double4)(x1_2.odd, x1_3.odd);\0"
+    "\024vstore4(x2_0, 0, out);\0"
+    "\024vstore4(x2_1, 0, out + 12);\0"
+    "\024vstore4(x2_2, 0, out + 24);\0"
+    "\024vstore4(x2_3, 0, out + 36);\0"
+    "\020for (; k < depth; k++, in++, out += 12) {\0"
 }, {
-    "                    vstore4(c1_0, 3, sum); vstore4(c1_1, 4, sum);\0"
-    "                    vstore4(c2_0, 6, sum); vstore4(c2_1, 7, sum);\0"
-    "                    vstore4(c3_0, 9, sum); vstore4(c3_1, 10, sum);\0"
-    "                    double4 c0_0 = 0, c0_1 = 0, c0_2 = 0;\0"
-    "                    double4 c1_0 = 0, c1_1 = 0, c1_2 = 0;\0"
-    "                    double4 c2_0 = 0, c2_1 = 0, c2_2 = 0;\0"
-    "                    double4 c3_0 = 0, c3_1 = 0, c3_2 = 0;\0"
-    "                        c0_0 = vload4(0, sum); c0_1 = vload4(1, sum); c0_2 = vload4(2, sum);\0"
-    "                        c1_0 = vload4(3, sum); c1_1 = vload4(4, sum); c1_2 = vload4(5, sum);\0"
-    "                        c2_0 = vload4(6, sum); c2_1 = vload4(7, sum); c2_2 = vload4(8, sum);\0"
-    "                        c3_0 = vload4(9, sum); c3_1 = vload4(10, sum); c3_2 = vload4(11, sum);\0"
-    "                            const double4 b2 = vload4(2, b);\0"
-    "                    vstore4(c0_0, 0, sum); vstore4(c0_1, 1, sum); vstore4(c0_2, 2, sum);\0"
-    "                    vstore4(c1_0, 3, sum); vstore4(c1_1, 4, sum); vstore4(c1_2, 5, sum);\0"
-    "                    vstore4(c2_0, 6, sum); vstore4(c2_1, 7, sum); vstore4(c2_2, 8, sum);\0"
-    "                    vstore4(c3_0, 9, sum); vstore4(c3_1, 10, sum); vstore4(c3_2, 11, sum);\0"
-    "                        __local const double *x = sum + m * 12;\0"
-    "                        for (; n + 4 <= min(width * 4, N - col); n += 4)\0"
-    "                            put_vector(vload4(0, x + n), alpha, beta, out + n);\0"
-    "                        for (; n < min(width * 4, N - col); n++)\0"
-    "void kiln_dgemm_fused_multiply_nt_tm4_nv3_vec4_mb32_kc64_ku2(long M, long N, long K, double alpha,\0"
-    "                __local double *out = panel + v * 4;\0"
-    "                const long l0 = min(col + v * 4, N - 1) * ldb;\0"
-    "                const long l1 = min(col + v * 4 + 1, N - 1) * ldb;\0"
-    "                const long l2 = min(col + v * 4 + 2, N - 1) * ldb;\0"
-    "                const long l3 = min(col + v * 4 + 3, N - 1) * ldb;\0"
-    "                for (; k + 4 <= depth; k += 4, in += 4, out += 48) {\0"
-    "                    const double4 x0_0 = load_vector(in + l0);\0"
-    "                    const double4 x0_1 = load_vector(in + l1);\0"
-    "                    const double4 x0_2 = load_vector(in + l2);\0"
-    "                    const double4 x0_3 = load_vector(in + l3);\0"
-    "                    const double4 x1_0 = (double4)(x0_0.even, x0_1.even);\0"
-    "                    const double4 x1_2 = (double4)(x0_0.odd, x0_1.odd);\0"
-    "                    const double4 x1_1 = (double4)(x0_2.even, x0_3.even);\0"
-    "                    const double4 x1_3 = (double4)(x0_2.odd, x0_3.odd);\0"
-    "                    const double4 x2_0 = (double4)(x1_0.even, x1_1.even);\0"
-    "                    const double4 x2_2 = (double4)(x1_0.odd, x1_1.odd);\0"
-    "                    const double4 x2_1 = (double4)(x1_2.even, x1_3.even);\0"
-    "                    const double4 x2_3 = (double4)(x1_2.odd, x1_3.odd);\0"
-    "                    vstore4(x2_0, 0, out);\0"
-    "                    vstore4(x2_1, 0, out + 12);\0"
-    "                    vstore4(x2_2, 0, out + 24);\0"
-    "                    vstore4(x2_3, 0, out + 36);\0"
-    "                for (; k < depth; k++, in++, out += 12) {\0"
-    "void kiln_dgemm_fused_multiply_tn_tm4_nv3_vec4_mb32_kc64_ku2(long M, long N, long K, double alpha,\0"
-    "void kiln_dgemm_fused_multiply_tt_tm4_nv3_vec4_mb32_kc64_ku2(long M, long N, long K, double alpha,\0"
-    "void kiln_dgemm_packed_packb_n_nv4_vec4(long lines, long K,\0"
-    "        __global const double *restrict X, long x_offset, long ldx,\0"
-    "        __global double *restrict packed, long at)\0"
-    "    __global double *restrict out = packed + at + line * K + k0 * 16;\0"
-    "    __global const double *restrict in = X + x_offset + k0 * ldx + line;\0"
-    "            vstore4(load_vector(in), 0, out);\0"
-    "            vstore4(load_vector(in + 4), 1, out);\0"
-    "            vstore4(load_vector(in + 8), 2, out);\0"
-    "            vstore4(load_vector(in + 12), 3, out);\0"
+    "void kiln_dgemm_packed_packb_n(long lines, long K,\0"
+    "\010__global const double *restrict X, long x_offset, long ldx,\0"
+    "\010__global double *restrict packed, long at)\0"
+    "\004__global double *restrict out = packed + at + line * K + k0 * 16;\0"
+    "\004__global const double *restrict in = X + x_offset + k0 * ldx + line;\0"
+    "\014vstore4(load_vector(in), 0, out);\0"
+    "\014vstore4(load_vector(in + 4), 1, out);\0"
+    "\014vstore4(load_vector(in + 8), 2, out);\0"
+    "\014vstore4(load_vector(in + 12), 3, out);\0"
     "// 2 x 16 blocks of 3 x 16, each block held in registers.\0"
-    "void kiln_dgemm_packed_multiply_n_tm3_nv4_vec4_mp2_np16_kc1024_ku1_packa0(long M, long N, long K,\0"
-    "        double alpha, double beta,\0"
-    "        __global const double *restrict packed_b, long b_at,\0"
-    "        __local double *sum = sums;\0"
-}, {
-    "        for (long col = first_col; col < end_col; col += 16)\0"
-    "            __global const double *restrict b = packed_b + b_at + col * K + k0 * 16;\0"
-    "            __global const double *restrict a = A + k0;\0"
-    "            double4 c0_0 = 0, c0_1 = 0, c0_2 = 0, c0_3 = 0;\0"
-    "            double4 c1_0 = 0, c1_1 = 0, c1_2 = 0, c1_3 = 0;\0"
-    "            double4 c2_0 = 0, c2_1 = 0, c2_2 = 0, c2_3 = 0;\0"
-    "                c0_0 = vload4(0, sum); c0_1 = vload4(1, sum); c0_2 = vload4(2,\0"
-    "                        sum); c0_3 = vload4(3, sum);\0"
-    "                c1_0 = vload4(4, sum); c1_1 = vload4(5, sum); c1_2 = vload4(6,\0"
-    "                        sum); c1_3 = vload4(7, sum);\0"
-    "                c2_0 = vload4(8, sum); c2_1 = vload4(9, sum); c2_2 = vload4(10,\0"
-    "                        sum); c2_3 = vload4(11, sum);\0"
-    "                    const double4 b0 = vload4(0, b);\0"
-    "                    const double4 b1 = vload4(1, b);\0"
-    "                    const double4 b2 = vload4(2, b);\0"
-    "                    const double4 b3 = vload4(3, b);\0"
-    "                    const double a0 = load(a + r0);\0"
-    "                    const double a1 = load(a + r1);\0"
-    "                    const double a2 = load(a + r2);\0"
-    "                    b += 16;\0"
-    "                vstore4(c0_0, 0, sum); vstore4(c0_1, 1, sum); vstore4(c0_2, 2, sum); vstore4(c0_3,\0"
-    "                vstore4(c1_0, 4, sum); vstore4(c1_1, 5, sum); vstore4(c1_2, 6, sum); vstore4(c1_3,\0"
-    "                vstore4(c2_0, 8, sum); vstore4(c2_1, 9, sum); vstore4(c2_2, 10, sum); vstore4(c2_3,\0"
-    "                // C = alpha c + beta C for the 3 x 16 block at (row, col).\0"
-    "                    __global double *out = C + row * ldc + col;\0"
-    "                    if (col + 16 <= N) {\0"
-    "                        put_vector(c0_1, alpha, beta, out + 4);\0"
-    "                        put_vector(c0_2, alpha, beta, out + 8);\0"
-    "                        put_vector(c0_3, alpha, beta, out + 12);\0"
-    "                        double x[16];\0"
-    "                        vstore4(c0_0, 0, x);\0"
-    "                        vstore4(c0_1, 0, x + 4);\0"
-    "                        vstore4(c0_2, 0, x + 8);\0"
-    "                        vstore4(c0_3, 0, x + 12);\0"
-    "                        for (int n = 0; n < 16 && col + n < N; n++)\0"
-    "                    __global double *out = C + (row + 1) * ldc + col;\0"
-    "                        put_vector(c1_1, alpha, beta, out + 4);\0"
-    "                        put_vector(c1_2, alpha, beta, out + 8);\0"
-    "                        put_vector(c1_3, alpha, beta, out + 12);\0"
-    "                        vstore4(c1_0, 0, x);\0"
-    "                        vstore4(c1_1, 0, x + 4);\0"
-    "                        vstore4(c1_2, 0, x + 8);\0"
-    "                        vstore4(c1_3, 0, x + 12);\0"
-    "                    __global double *out = C + (row + 2) * ldc + col;\0"
-    "                        put_vector(c2_1, alpha, beta, out + 4);\0"
-    "                        put_vector(c2_2, alpha, beta, out + 8);\0"
-    "                        put_vector(c2_3, alpha, beta, out + 12);\0"
-    "                        vstore4(c2_0, 0, x);\0"
-    "                        vstore4(c2_1, 0, x + 4);\0"
-    "                        vstore4(c2_2, 0, x + 8);\0"
-    "                        vstore4(c2_3, 0, x + 12);\0"
-    "            sum += 48;\0"
-    "void kiln_dgemm_packed_packb_t_nv4_vec4(long lines, long K,\0"
-    "    __global const double *restrict in = X + x_offset + k0;\0"
-    "void kiln_dgemm_packed_multiply_t_tm3_nv4_vec4_mp2_np16_kc1024_ku1_packa0(long M, long N, long K,\0"
-    "            __global const double *restrict a = A + k0 * lda;\0"
+    "void kiln_dgemm_packed_multiply_n(long M, long N, long K, double alpha, double beta,\0"
+    "\010__global const double *restrict packed_b, long b_at,\0"
+    "\010__local double *sum = sums;\0"
+    "\010for (long col = first_col; col < end_col; col += 16)\0"
+    "\014__global const double *restrict b = packed_b + b_at + col * K + k0 * 16;\0"
+    "\014__global const double *restrict a = A + k0;\0"
+    "\014double4 c0_0 = 0, c0_1 = 0, c0_2 = 0, c0_3 = 0;\0"
+    "\014double4 c1_0 = 0, c1_1 = 0, c1_2 = 0, c1_3 = 0;\0"
+    "\014double4 c2_0 = 0, c2_1 = 0, c2_2 = 0, c2_3 = 0;\0"
+    "\020c0_0 = vload4(0, sum); c0_1 = vload4(1, sum); c0_2 = vload4(2,\0"
+    "\030sum); c0_3 = vload4(3, sum);\0"
+    "\020c1_0 = vload4(4, sum); c1_1 = vload4(5, sum); c1_2 = vload4(6,\0"
+    "\030sum); c1_3 = vload4(7, sum);\0"
+    "\020c2_0 = vload4(8, sum); c2_1 = vload4(9, sum); c2_2 = vload4(10,\0"
+    "\030sum); c2_3 = vload4(11, sum);\0"
+    "\024const double4 b0 = vload4(0, b);\0"
+    "\024const double4 b1 = vload4(1, b);\0"
+    "\024const double4 b2 = vload4(2, b);\0"
+    "\024const double4 b3 = vload4(3, b);\0"
+    "\024const double a0 = load(a + r0);\0"
+    "\024const double a1 = load(a + r1);\0"
+    "\024const double a2 = load(a + r2);\0"
+    "\024b += 16;\0"
+    "\020vstore4(c0_0, 0, sum); vstore4(c0_1, 1, sum); vstore4(c0_2, 2, sum); vstore4(c0_3,\0"
+    "\020vstore4(c1_0, 4, sum); vstore4(c1_1, 5, sum); vstore4(c1_2, 6, sum); vstore4(c1_3,\0"
+    "\020vstore4(c2_0, 8, sum); vstore4(c2_1, 9, sum); vstore4(c2_2, 10, sum); vstore4(c2_3,\0"
+    "\020// C = alpha c + beta C for the 3 x 16 block at (row, col).\0"
+    "\024__global double *out = C + row * ldc + col;\0"
+    "\024if (col + 16 <= N) {\0"
+    "\030put_vector(c0_1, alpha, beta, out + 4);\0"
+    "\030put_vector(c0_2, alpha, beta, out + 8);\0"
+    "\030put_vector(c0_3, alpha, beta, out + 12);\0"
+    "\030double x[16];\0"
+    "\030vstore4(c0_0, 0, x);\0"
+    "\030vstore4(c0_1, 0, x + 4);\0"
+    "\030vstore4(c0_2, 0, x + 8);\0"
+    "\030vstore4(c0_3, 0, x + 12);\0"
+    "\030for (int n = 0; n < 16 && col + n < N; n++)\0"
+    "\024__global double *out = C + (row + 1) * ldc + col;\0"
+    "\030put_vector(c1_1, alpha, beta, out + 4);\0"
+    "\030put_vector(c1_2, alpha, beta, out + 8);\0"
+    "\030put_vector(c1_3, alpha, beta, out + 12);\0"
+    "\030vstore4(c1_0, 0, x);\0"
+    "\030vstore4(c1_1, 0, x + 4);\0"
+    "\030vstore4(c1_2, 0, x + 8);\0"
+    "\030vstore4(c1_3, 0, x + 12);\0"
+    "\024__global double *out = C + (row + 2) * ldc + col;\0"
+    "\030put_vector(c2_1, alpha, beta, out + 4);\0"
+    "\030put_vector(c2_2, alpha, beta, out + 8);\0"
+    "\030put_vector(c2_3, alpha, beta, out + 12);\0"
+    "\030vstore4(c2_0, 0, x);\0"
+    "\030vstore4(c2_1, 0, x + 4);\0"
+    "\030vstore4(c2_2, 0, x + 8);\0"
+    "\030vstore4(c2_3, 0, x + 12);\0"
+    "\014sum += 48;\0"
+    "void kiln_dgemm_packed_packb_t(long lines, long K,\0"
+    "\004__global const double *restrict in = X + x_offset + k0;\0"
+    "void kiln_dgemm_packed_multiply_t(long M, long N, long K, double alpha, double beta,\0"
+    "\014__global const double *restrict a = A + k0 * lda;\0"
     "static double2 load_vector(__global const double *p)\0"
     "static void store_vector(double2 x, __global double *p)\0"
     "static void put_vector(double2 x, double alpha, double beta, __global double *p)\0"
-    "void kiln_dgemm_direct_multiply_nn_wgm8_wgn8_tm4_nv2_vec2_ku1_index32(int M, int N, int K,\0"
-    "        __global const double *restrict A, int a_offset, int lda,\0"
-    "        __global const double *restrict B, int b_offset, int ldb,\0"
-    "        __global double *restrict C, int c_offset, int ldc)\0"
-    "    double2 c0_0 = 0, c0_1 = 0;\0"
-    "    double2 c1_0 = 0, c1_1 = 0;\0"
-    "    double2 c2_0 = 0, c2_1 = 0;\0"
-    "    double2 c3_0 = 0, c3_1 = 0;\0"
-    "                __global const double *b = B + k * ldb + col;\0"
-    "                const double2 b0 = load_vector(b);\0"
+    "void kiln_dgemm_direct_multiply_nn(int M, int N, int K, double alpha, double beta,\0"
+    "\010__global const double *restrict A, int a_offset, int lda,\0"
+    "\010__global const double *restrict B, int b_offset, int ldb,\0"
+    "\010__global double *restrict C, int c_offset, int ldc)\0"
+    "\004double2 c0_0 = 0, c0_1 = 0;\0"
+    "\004double2 c1_0 = 0, c1_1 = 0;\0"
+    "\004double2 c2_0 = 0, c2_1 = 0;\0"
+    "\004double2 c3_0 = 0, c3_1 = 0;\0"
+    "\020__global const double *b = B + k * ldb + col;\0"
+    "\020const double2 b0 = load_vector(b);\0"
+    "\020const double2 b1 = load_vector(b + 2);\0"
+    "\020__global const double *a = A + k;\0"
+    "\020const double a0 = load(a + r0);\0"
+    "\020const double a1 = load(a + r1);\0"
+    "\020const double a2 = load(a + r2);\0"
+    "\020const double a3 = load(a + r3);\0"
+    "\020const double2 b0 = (double2) (load(b + s0), load(b + s1));\0"
+    "\020const double2 b1 = (double2) (load(b + s2), load(b + s3));\0"
+    "\010__global double *out = C + row * ldc + col;\0"
+    "\014put_vector(c0_1, alpha, beta, out + 2);\0"
+    "\014double x[4];\0"
+    "\014vstore2(c0_1, 0, x + 2);\0"
 }, {
-    "                const double2 b1 = load_vector(b + 2);\0"
-    "                __global const double *a = A + k;\0"
-    "                const double a0 = load(a + r0);\0"
-    "                const double a1 = load(a + r1);\0"
-    "                const double a2 = load(a + r2);\0"
-    "                const double a3 = load(a + r3);\0"
-    "                const double2 b0 = (double2) (load(b + s0), load(b + s1));\0"
-    "                const double2 b1 = (double2) (load(b + s2), load(b + s3));\0"
-    "        __global double *out = C + row * ldc + col;\0"
-    "            put_vector(c0_1, alpha, beta, out + 2);\0"
-    "            double x[4];\0"
-    "            vstore2(c0_1, 0, x + 2);\0"
-    "        __global double *out = C + (row + 1) * ldc + col;\0"
-    "            put_vector(c1_1, alpha, beta, out + 2);\0"
-    "            vstore2(c1_0, 0, x);\0"
-    "            vstore2(c1_1, 0, x + 2);\0"
-    "        __global double *out = C + (row + 2) * ldc + col;\0"
-    "            put_vector(c2_1, alpha, beta, out + 2);\0"
-    "            vstore2(c2_0, 0, x);\0"
-    "            vstore2(c2_1, 0, x + 2);\0"
-    "        __global double *out = C + (row + 3) * ldc + col;\0"
-    "            put_vector(c3_1, alpha, beta, out + 2);\0"
-    "            vstore2(c3_0, 0, x);\0"
-    "            vstore2(c3_1, 0, x + 2);\0"
-    "void kiln_dgemm_direct_multiply_nt_wgm8_wgn8_tm4_nv2_vec2_ku1_index32(int M, int N, int K,\0"
-    "            __global const double *b = B + k;\0"
-    "            const double2 b0 = (double2) (load(b + s0), load(b + s1));\0"
-    "            const double2 b1 = (double2) (load(b + s2), load(b + s3));\0"
-    "            __global const double *a = A + k;\0"
-    "            const double a0 = load(a + r0);\0"
-    "            c0_0 += a0 * b0; c0_1 += a0 * b1;\0"
-    "            const double a1 = load(a + r1);\0"
-    "            c1_0 += a1 * b0; c1_1 += a1 * b1;\0"
-    "            const double a2 = load(a + r2);\0"
-    "            c2_0 += a2 * b0; c2_1 += a2 * b1;\0"
-    "            const double a3 = load(a + r3);\0"
-    "            c3_0 += a3 * b0; c3_1 += a3 * b1;\0"
-    "void kiln_dgemm_direct_multiply_tn_wgm8_wgn8_tm4_nv2_vec2_ku1_index32(int M, int N, int K,\0"
-    "                __global const double *a = A + k * lda;\0"
-    "void kiln_dgemm_direct_multiply_tt_wgm8_wgn8_tm4_nv2_vec2_ku1_index32(int M, int N, int K,\0"
-    "            __global const double *a = A + k * lda;\0"
-    "void kiln_dgemm_direct_multiply_nn_wgm8_wgn8_tm1_nv1_vec1_ku1_index64(long M, long N, long K,\0"
-    "    double c0_0 = 0;\0"
-    "            __global const double *b = B + k * ldb;\0"
-    "            const double b0 = load(b + s0);\0"
-    "void kiln_dgemm_direct_multiply_nt_wgm8_wgn8_tm1_nv1_vec1_ku1_index64(long M, long N, long K,\0"
-    "void kiln_dgemm_direct_multiply_tn_wgm8_wgn8_tm1_nv1_vec1_ku1_index64(long M, long N, long K,\0"
-    "void kiln_dgemm_direct_multiply_tt_wgm8_wgn8_tm1_nv1_vec1_ku1_index64(long M, long N, long K,\0"
+    "\010__global double *out = C + (row + 1) * ldc + col;\0"
+    "\014put_vector(c1_1, alpha, beta, out + 2);\0"
+    "\014vstore2(c1_0, 0, x);\0"
+    "\014vstore2(c1_1, 0, x + 2);\0"
+    "\010__global double *out = C + (row + 2) * ldc + col;\0"
+    "\014put_vector(c2_1, alpha, beta, out + 2);\0"
+    "\014vstore2(c2_0, 0, x);\0"
+    "\014vstore2(c2_1, 0, x + 2);\0"
+    "\010__global double *out = C + (row + 3) * ldc + col;\0"
+    "\014put_vector(c3_1, alpha, beta, out + 2);\0"
+    "\014vstore2(c3_0, 0, x);\0"
+    "\014vstore2(c3_1, 0, x + 2);\0"
+    "void kiln_dgemm_direct_multiply_nt(int M, int N, int K, double alpha, double beta,\0"
+    "\014__global const double *b = B + k;\0"
+    "\014const double2 b0 = (double2) (load(b + s0), load(b + s1));\0"
+    "\014const double2 b1 = (double2) (load(b + s2), load(b + s3));\0"
+    "\014__global const double *a = A + k;\0"
+    "\014const double a0 = load(a + r0);\0"
+    "\014c0_0 += a0 * b0; c0_1 += a0 * b1;\0"
+    "\014const double a1 = load(a + r1);\0"
+    "\014c1_0 += a1 * b0; c1_1 += a1 * b1;\0"
+    "\014const double a2 = load(a + r2);\0"
+    "\014c2_0 += a2 * b0; c2_1 += a2 * b1;\0"
+    "\014const double a3 = load(a + r3);\0"
+    "\014c3_0 += a3 * b0; c3_1 += a3 * b1;\0"
+    "void kiln_dgemm_direct_multiply_tn(int M, int N, int K, double alpha, double beta,\0"
+    "\020__global const double *a = A + k * lda;\0"
+    "void kiln_dgemm_direct_multiply_tt(int M, int N, int K, double alpha, double beta,\0"
+    "\014__global const double *a = A + k * lda;\0"
+    "void kiln_dgemm_direct_multiply_nn(long M, long N, long K, double alpha, double beta,\0"
+    "\004double c0_0 = 0;\0"
+    "\014__global const double *b = B + k * ldb;\0"
+    "\014const double b0 = load(b + s0);\0"
+    "void kiln_dgemm_direct_multiply_nt(long M, long N, long K, double alpha, double beta,\0"
+    "void kiln_dgemm_direct_multiply_tn(long M, long N, long K, double alpha, double beta,\0"
+    "void kiln_dgemm_direct_multiply_tt(long M, long N, long K, double alpha, double beta,\0"
     "// A work-group of 8 x 4 work-items computes 32 x 16 of C, each work-item\0"
     "__kernel __attribute__((reqd_work_group_size(4, 8, 1)))\0"
-    "void kiln_dgemm_tiled_multiply_nn_wgm8_wgn4_tm4_nv2_vec2_kt16_ku4_locala1_localb1_pad0_bufs1_ahead1_mapm0_mapn0_order0_group8_split32_guard1_index32(int M,\0"
-    "        __global double *restrict work, long parts_at)\0"
-    "    __local double a_tile[16][32];\0"
-    "    __local double b_tile[16][16];\0"
-    "    double a_next0, a_next1, a_next2, a_next3, a_next4, a_next5, a_next6, a_next7;\0"
-    "    double a_next8, a_next9, a_next10, a_next11, a_next12, a_next13, a_next14, a_next15;\0"
-    "    double b_next0, b_next1, b_next2, b_next3, b_next4, b_next5, b_next6, b_next7;\0"
-    "            const int e = item + 160, k = e % 16, m = e / 16;\0"
-    "            const int e = item + 224, k = e % 16, m = e / 16;\0"
-    "            const int e = item + 288, k = e % 16, m = e / 16;\0"
-    "            const int e = item + 352, k = e % 16, m = e / 16;\0"
-    "            const int e = item + 416, k = e % 16, m = e / 16;\0"
-    "            const int e = item + 480, k = e % 16, m = e / 16;\0"
-    "            const int e = item + 32, n = e % 16, k = e / 16;\0"
-    "            const int e = item + 96, n = e % 16, k = e / 16;\0"
-    "            const int e = item + 160, n = e % 16, k = e / 16;\0"
-    "            const int e = item + 224, n = e % 16, k = e / 16;\0"
-    "                const int e = item + 160, k = e % 16, m = e / 16;\0"
-    "                const int e = item + 224, k = e % 16, m = e / 16;\0"
+    "void kiln_dgemm_tiled_multiply_nn(int M, int N, int K,\0"
+    "\010__global double *restrict work, long parts_at)\0"
+    "\004__local double a_tile[16][32];\0"
+    "\004__local double b_tile[16][16];\0"
+    "\004double a_next0, a_next1, a_next2, a_next3, a_next4, a_next5, a_next6, a_next7;\0"
+    "\004double a_next8, a_next9, a_next10, a_next11, a_next12, a_next13, a_next14, a_next15;\0"
+    "\004double b_next0, b_next1, b_next2, b_next3, b_next4, b_next5, b_next6, b_next7;\0"
+    "\014const int e = item + 160, k = e % 16, m = e / 16;\0"
+    "\014const int e = item + 224, k = e % 16, m = e / 16;\0"
+    "\014const int e = item + 288, k = e % 16, m = e / 16;\0"
+    "\014const int e = item + 352, k = e % 16, m = e / 16;\0"
+    "\014const int e = item + 416, k = e % 16, m = e / 16;\0"
+    "\014const int e = item + 480, k = e % 16, m = e / 16;\0"
+    "\014const int e = item + 32, n = e % 16, k = e / 16;\0"
+    "\014const int e = item + 96, n = e % 16, k = e / 16;\0"
+    "\014const int e = item + 160, n = e % 16, k = e / 16;\0"
+    "\014const int e = item + 224, n = e % 16, k = e / 16;\0"
+    "\020const int e = item + 160, k = e % 16, m = e / 16;\0"
+    "\020const int e = item + 224, k = e % 16, m = e / 16;\0"
+    "\020const int e = item + 288, k = e % 16, m = e / 16;\0"
+    "\020const int e = item + 352, k = e % 16, m = e / 16;\0"
+    "\020const int e = item + 416, k = e % 16, m = e / 16;\0"
+    "\020const int e = item + 480, k = e % 16, m = e / 16;\0"
+    "\020const int e = item + 32, n = e % 16, k = e / 16;\0"
+    "\020const int e = item + 96, n = e % 16, k = e / 16;\0"
+    "\020const int e = item + 160, n = e % 16, k = e / 16;\0"
+    "\020const int e = item + 224, n = e % 16, k = e / 16;\0"
+    "\020const double2 b0 = vload2(0, &b_tile[k][local_n * 4]);\0"
+    "\020const double2 b1 = vload2(1, &b_tile[k][local_n * 4]);\0"
+    "\020const double a0 = a_tile[k][local_m * 4];\0"
+    "\020const double a1 = a_tile[k][local_m * 4 + 1];\0"
+    "\020const double a2 = a_tile[k][local_m * 4 + 2];\0"
+    "\020const double a3 = a_tile[k][local_m * 4 + 3];\0"
+    "\020const double2 b0 = vload2(0, &b_tile[k + 1][local_n * 4]);\0"
+    "\020const double2 b1 = vload2(1, &b_tile[k + 1][local_n * 4]);\0"
+    "\020const double a0 = a_tile[k + 1][local_m * 4];\0"
+    "\020const double a1 = a_tile[k + 1][local_m * 4 + 1];\0"
+    "\020const double a2 = a_tile[k + 1][local_m * 4 + 2];\0"
+    "\020const double a3 = a_tile[k + 1][local_m * 4 + 3];\0"
+    "\020const double2 b0 = vload2(0, &b_tile[k + 2][local_n * 4]);\0"
+    "\020const double2 b1 = vload2(1, &b_tile[k + 2][local_n * 4]);\0"
+    "\020const double a0 = a_tile[k + 2][local_m * 4];\0"
+    "\020const double a1 = a_tile[k + 2][local_m * 4 + 1];\0"
+    "\020const double a2 = a_tile[k + 2][local_m * 4 + 2];\0"
 }, {
-    "                const int e = item + 288, k = e % 16, m = e / 16;\0"
-    "                const int e = item + 352, k = e % 16, m = e / 16;\0"
-    "                const int e = item + 416, k = e % 16, m = e / 16;\0"
-    "                const int e = item + 480, k = e % 16, m = e / 16;\0"
-    "                const int e = item + 32, n = e % 16, k = e / 16;\0"
-    "                const int e = item + 96, n = e % 16, k = e / 16;\0"
-    "                const int e = item + 160, n = e % 16, k = e / 16;\0"
-    "                const int e = item + 224, n = e % 16, k = e / 16;\0"
-    "                const double2 b0 = vload2(0, &b_tile[k][local_n * 4]);\0"
-    "                const double2 b1 = vload2(1, &b_tile[k][local_n * 4]);\0"
-    "                const double a0 = a_tile[k][local_m * 4];\0"
-    "                const double a1 = a_tile[k][local_m * 4 + 1];\0"
-    "                const double a2 = a_tile[k][local_m * 4 + 2];\0"
-    "                const double a3 = a_tile[k][local_m * 4 + 3];\0"
-    "                const double2 b0 = vload2(0, &b_tile[k + 1][local_n * 4]);\0"
-    "                const double2 b1 = vload2(1, &b_tile[k + 1][local_n * 4]);\0"
-    "                const double a0 = a_tile[k + 1][local_m * 4];\0"
-    "                const double a1 = a_tile[k + 1][local_m * 4 + 1];\0"
-    "                const double a2 = a_tile[k + 1][local_m * 4 + 2];\0"
-    "                const double a3 = a_tile[k + 1][local_m * 4 + 3];\0"
-    "                const double2 b0 = vload2(0, &b_tile[k + 2][local_n * 4]);\0"
-    "                const double2 b1 = vload2(1, &b_tile[k + 2][local_n * 4]);\0"
-    "                const double a0 = a_tile[k + 2][local_m * 4];\0"
-    "                const double a1 = a_tile[k + 2][local_m * 4 + 1];\0"
-    "                const double a2 = a_tile[k + 2][local_m * 4 + 2];\0"
-    "                const double a3 = a_tile[k + 2][local_m * 4 + 3];\0"
-    "                const double2 b0 = vload2(0, &b_tile[k + 3][local_n * 4]);\0"
-    "                const double2 b1 = vload2(1, &b_tile[k + 3][local_n * 4]);\0"
-    "                const double a0 = a_tile[k + 3][local_m * 4];\0"
-    "                const double a1 = a_tile[k + 3][local_m * 4 + 1];\0"
-    "                const double a2 = a_tile[k + 3][local_m * 4 + 2];\0"
-    "                const double a3 = a_tile[k + 3][local_m * 4 + 3];\0"
-    "    const int ld = (int) get_num_groups(0) * 16;\0"
-    "    __global double *part = work + parts_at * 32\0"
-    "        __global double *out = part + row * ld + col;\0"
-    "        __global double *out = part + (row + 1) * ld + col;\0"
-    "        __global double *out = part + (row + 2) * ld + col;\0"
-    "        __global double *out = part + (row + 3) * ld + col;\0"
+    "\020const double a3 = a_tile[k + 2][local_m * 4 + 3];\0"
+    "\020const double2 b0 = vload2(0, &b_tile[k + 3][local_n * 4]);\0"
+    "\020const double2 b1 = vload2(1, &b_tile[k + 3][local_n * 4]);\0"
+    "\020const double a0 = a_tile[k + 3][local_m * 4];\0"
+    "\020const double a1 = a_tile[k + 3][local_m * 4 + 1];\0"
+    "\020const double a2 = a_tile[k + 3][local_m * 4 + 2];\0"
+    "\020const double a3 = a_tile[k + 3][local_m * 4 + 3];\0"
+    "\004const int ld = (int) get_num_groups(0) * 16;\0"
+    "\004__global double *part = work + parts_at * 32\0"
+    "\010__global double *out = part + row * ld + col;\0"
+    "\010__global double *out = part + (row + 1) * ld + col;\0"
+    "\010__global double *out = part + (row + 2) * ld + col;\0"
+    "\010__global double *out = part + (row + 3) * ld + col;\0"
     "// result is always bitwise the same. A part has room for whole tiles of 32 x 16.\0"
-    "void kiln_dgemm_tiled_add_wgm8_wgn4_tm4_nv2_vec2_split32_index32(int M, int N,\0"
-    "        __global const double *restrict work, long parts_at, double alpha, double beta,\0"
-    "    const int ld = (N + 15) / 16 * 16;\0"
-    "    __global const double *part = work + parts_at * 32 + row * ld + col;\0"
-    "    double2 c0_0 = 0;\0"
-    "        const double2 x0 = vload2(0, part + 0 * size);\0"
-    "        const double2 x1 = vload2(0, part + 1 * size);\0"
-    "        const double2 x2 = vload2(0, part + 2 * size);\0"
-    "        const double2 x3 = vload2(0, part + 3 * size);\0"
-    "        const double2 x4 = vload2(0, part + 4 * size);\0"
-    "        const double2 x5 = vload2(0, part + 5 * size);\0"
-    "        const double2 x6 = vload2(0, part + 6 * size);\0"
-    "        const double2 x7 = vload2(0, part + 7 * size);\0"
-    "            double x[2];\0"
-    "void kiln_dgemm_tiled_multiply_nt_wgm8_wgn4_tm4_nv2_vec2_kt16_ku4_locala1_localb1_pad0_bufs1_ahead1_mapm0_mapn0_order0_group8_split32_guard1_index32(int M,\0"
-    "void kiln_dgemm_tiled_multiply_tn_wgm8_wgn4_tm4_nv2_vec2_kt16_ku4_locala1_localb1_pad0_bufs1_ahead1_mapm0_mapn0_order0_group8_split32_guard1_index32(int M,\0"
-    "            const int e = item + 32, m = e % 32, k = e / 32;\0"
-    "            const int e = item + 64, m = e % 32, k = e / 32;\0"
-    "            const int e = item + 96, m = e % 32, k = e / 32;\0"
-    "            const int e = item + 160, m = e % 32, k = e / 32;\0"
-    "            const int e = item + 192, m = e % 32, k = e / 32;\0"
-    "            const int e = item + 224, m = e % 32, k = e / 32;\0"
-    "            const int e = item + 288, m = e % 32, k = e / 32;\0"
-}, {
-    "            const int e = item + 320, m = e % 32, k = e / 32;\0"
-    "            const int e = item + 352, m = e % 32, k = e / 32;\0"
-    "            const int e = item + 416, m = e % 32, k = e / 32;\0"
-    "            const int e = item + 448, m = e % 32, k = e / 32;\0"
-    "            const int e = item + 480, m = e % 32, k = e / 32;\0"
-    "                const int e = item + 32, m = e % 32, k = e / 32;\0"
-    "                const int e = item + 64, m = e % 32, k = e / 32;\0"
-    "                const int e = item + 96, m = e % 32, k = e / 32;\0"
-    "                const int e = item + 160, m = e % 32, k = e / 32;\0"
-    "                const int e = item + 192, m = e % 32, k = e / 32;\0"
-    "                const int e = item + 224, m = e % 32, k = e / 32;\0"
-    "                const int e = item + 288, m = e % 32, k = e / 32;\0"
-    "                const int e = item + 320, m = e % 32, k = e / 32;\0"
-    "                const int e = item + 352, m = e % 32, k = e / 32;\0"
-    "                const int e = item + 416, m = e % 32, k = e / 32;\0"
-    "                const int e = item + 448, m = e % 32, k = e / 32;\0"
-    "                const int e = item + 480, m = e % 32, k = e / 32;\0"
-    "void kiln_dgemm_tiled_multiply_tt_wgm8_wgn4_tm4_nv2_vec2_kt16_ku4_locala1_localb1_pad0_bufs1_ahead1_mapm0_mapn0_order0_group8_split32_guard1_index32(int M,\0"
+    "void kiln_dgemm_tiled_add(int M, int N,\0"
+    "\010__global const double *restrict work, long parts_at, double alpha, double beta,\0"
+    "\004const int ld = (N + 15) / 16 * 16;\0"
+    "\004__global const double *part = work + parts_at * 32 + row * ld + col;\0"
+    "\004double2 c0_0 = 0;\0"
+    "\010const double2 x0 = vload2(0, part + 0 * size);\0"
+    "\010const double2 x1 = vload2(0, part + 1 * size);\0"
+    "\010const double2 x2 = vload2(0, part + 2 * size);\0"
+    "\010const double2 x3 = vload2(0, part + 3 * size);\0"
+    "\010const double2 x4 = vload2(0, part + 4 * size);\0"
+    "\010const double2 x5 = vload2(0, part + 5 * size);\0"
+    "\010const double2 x6 = vload2(0, part + 6 * size);\0"
+    "\010const double2 x7 = vload2(0, part + 7 * size);\0"
+    "\014double x[2];\0"
+    "void kiln_dgemm_tiled_multiply_nt(int M, int N, int K,\0"
+    "void kiln_dgemm_tiled_multiply_tn(int M, int N, int K,\0"
+    "\014const int e = item + 32, m = e % 32, k = e / 32;\0"
+    "\014const int e = item + 64, m = e % 32, k = e / 32;\0"
+    "\014const int e = item + 96, m = e % 32, k = e / 32;\0"
+    "\014const int e = item + 160, m = e % 32, k = e / 32;\0"
+    "\014const int e = item + 192, m = e % 32, k = e / 32;\0"
+    "\014const int e = item + 224, m = e % 32, k = e / 32;\0"
+    "\014const int e = item + 288, m = e % 32, k = e / 32;\0"
+    "\014const int e = item + 320, m = e % 32, k = e / 32;\0"
+    "\014const int e = item + 352, m = e % 32, k = e / 32;\0"
+    "\014const int e = item + 416, m = e % 32, k = e / 32;\0"
+    "\014const int e = item + 448, m = e % 32, k = e / 32;\0"
+    "\014const int e = item + 480, m = e % 32, k = e / 32;\0"
+    "\020const int e = item + 32, m = e % 32, k = e / 32;\0"
+    "\020const int e = item + 64, m = e % 32, k = e / 32;\0"
+    "\020const int e = item + 96, m = e % 32, k = e / 32;\0"
+    "\020const int e = item + 160, m = e % 32, k = e / 32;\0"
+    "\020const int e = item + 192, m = e % 32, k = e / 32;\0"
+    "\020const int e = item + 224, m = e % 32, k = e / 32;\0"
+    "\020const int e = item + 288, m = e % 32, k = e / 32;\0"
+    "\020const int e = item + 320, m = e % 32, k = e / 32;\0"
+    "\020const int e = item + 352, m = e % 32, k = e / 32;\0"
+    "\020const int e = item + 416, m = e % 32, k = e / 32;\0"
+    "\020const int e = item + 448, m = e % 32, k = e / 32;\0"
+    "\020const int e = item + 480, m = e % 32, k = e / 32;\0"
+    "void kiln_dgemm_tiled_multiply_tt(int M, int N, int K,\0"
     "// A work-group of 16 x 8 work-items computes 128 x 32 of C, each work-item\0"
     "// 8 x 4 of it. K advances by 8.\0"
     "// A work-item's vectors of 2 columns lie 16 apart.\0"
     "// K is cut into 16 parts, each for work-groups of its own; another kernel adds them up.\0"
     "__kernel __attribute__((reqd_work_group_size(8, 16, 1)))\0"
-    "void kiln_dgemm_tiled_multiply_nn_wgm16_wgn8_tm8_nv2_vec2_kt8_ku2_locala1_localb1_pad2_bufs2_ahead1_mapm1_mapn1_order2_group2_split16_guard1_index32(int M,\0"
-    "    __local double a_tiles[2][8][130];\0"
-    "    __local double b_tiles[2][8][34];\0"
-    "    const int item = local_m * 8 + local_n;\0"
-    "    // Work-groups take tiles of C in bands of 2 rows, each column by column, so that those which\0"
-    "    // run together share rows and columns. The last band may have fewer rows.\0"
-    "    const int band = tile / (2 * tiles_n) * 2, in_band = tile - band * tiles_n;\0"
-    "    const int band_rows = min(tiles_m - band, (int) 2);\0"
-    "    const int tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\0"
-    "    const int first_n = tile_n * 32;\0"
-    "    const int row = first_m + local_m, col = first_n + local_n * 2;\0"
-    "    const int share = (K / 128 + (K % 128 != 0)) * 8;\0"
-    "    double2 c4_0 = 0, c4_1 = 0;\0"
-    "    double2 c5_0 = 0, c5_1 = 0;\0"
-    "    double2 c6_0 = 0, c6_1 = 0;\0"
-    "    double2 c7_0 = 0, c7_1 = 0;\0"
-    "    double b_next0, b_next1;\0"
-    "            const int e = item + 128, k = e % 8, m = e / 8;\0"
-    "            const int e = item + 384, k = e % 8, m = e / 8;\0"
-    "            const int e = item + 640, k = e % 8, m = e / 8;\0"
-    "            const int e = item + 896, k = e % 8, m = e / 8;\0"
-    "        // Fetch B: 8 x 32.\0"
-    "        __local double (*a_tile)[130] = a_tiles[buffer];\0"
-    "        __local double (*b_tile)[34] = b_tiles[buffer];\0"
-    "                const int e = item + 128, k = e % 8, m = e / 8;\0"
-    "                const int e = item + 384, k = e % 8, m = e / 8;\0"
-    "                const int e = item + 640, k = e % 8, m = e / 8;\0"
-    "                const int e = item + 896, k = e % 8, m = e / 8;\0"
-    "            // Fetch B: 8 x 32.\0"
-    "        for (; k + 2 <= depth; k += 2) {\0"
-    "                const double2 b0 = vload2(0, &b_tile[k][local_n * 2]);\0"
-    "                const double2 b1 = vload2(8, &b_tile[k][local_n * 2]);\0"
-    "                const double a0 = a_tile[k][local_m];\0"
-    "                const double a1 = a_tile[k][local_m + 16];\0"
-    "                const double a2 = a_tile[k][local_m + 32];\0"
-    "                const double a3 = a_tile[k][local_m + 48];\0"
-    "                const double a4 = a_tile[k][local_m + 64];\0"
-    "                const double a5 = a_tile[k][local_m + 80];\0"
-    "                const double a6 = a_tile[k][local_m + 96];\0"
-    "                const double a7 = a_tile[k][local_m + 112];\0"
-    "                const double2 b0 = vload2(0, &b_tile[k + 1][local_n * 2]);\0"
-    "                const double2 b1 = vload2(8, &b_tile[k + 1][local_n * 2]);\0"
-    "                const double a0 = a_tile[k + 1][local_m];\0"
+    "\004__local double a_tiles[2][8][130];\0"
+    "\004__local double b_tiles[2][8][34];\0"
+    "\004const int item = local_m * 8 + local_n;\0"
+    "\004// Work-groups take tiles of C in bands of 2 rows, each column by column, so that those which\0"
+    "\004// run together share rows and columns. The last band may have fewer rows.\0"
+    "\004const int band = tile / (2 * tiles_n) * 2, in_band = tile - band * tiles_n;\0"
+    "\004const int band_rows = min(tiles_m - band, (int) 2);\0"
+    "\004const int tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\0"
+    "\004const int first_n = tile_n * 32;\0"
+    "\004const int row = first_m + local_m, col = first_n + local_n * 2;\0"
+    "\004const int share = (K / 128 + (K % 128 != 0)) * 8;\0"
+    "\004double2 c4_0 = 0, c4_1 = 0;\0"
+    "\004double2 c5_0 = 0, c5_1 = 0;\0"
+    "\004double2 c6_0 = 0, c6_1 = 0;\0"
+    "\004double2 c7_0 = 0, c7_1 = 0;\0"
+    "\004double b_next0, b_next1;\0"
+    "\014const int e = item + 128, k = e % 8, m = e / 8;\0"
+    "\014const int e = item + 384, k = e % 8, m = e / 8;\0"
+    "\014const int e = item + 640, k = e % 8, m = e / 8;\0"
+    "\014const int e = item + 896, k = e % 8, m = e / 8;\0"
+    "\010// Fetch B: 8 x 32.\0"
 }, {
-    "                const double a1 = a_tile[k + 1][local_m + 16];\0"
-    "                const double a2 = a_tile[k + 1][local_m + 32];\0"
-    "                const double a3 = a_tile[k + 1][local_m + 48];\0"
-    "                const double a4 = a_tile[k + 1][local_m + 64];\0"
-    "                const double a5 = a_tile[k + 1][local_m + 80];\0"
-    "                const double a6 = a_tile[k + 1][local_m + 96];\0"
-    "                const double a7 = a_tile[k + 1][local_m + 112];\0"
-    "    __global double *part = work + parts_at * 16\0"
-    "            + (long) get_group_id(2) * get_num_groups(1) * 128 * ld;\0"
-    "        vstore2(c0_1, 8, out);\0"
-    "        __global double *out = part + (row + 16) * ld + col;\0"
-    "        vstore2(c1_1, 8, out);\0"
-    "        __global double *out = part + (row + 32) * ld + col;\0"
-    "        vstore2(c2_1, 8, out);\0"
-    "        __global double *out = part + (row + 48) * ld + col;\0"
-    "        vstore2(c3_1, 8, out);\0"
-    "        __global double *out = part + (row + 64) * ld + col;\0"
-    "        vstore2(c4_0, 0, out);\0"
-    "        vstore2(c4_1, 8, out);\0"
-    "        __global double *out = part + (row + 80) * ld + col;\0"
-    "        vstore2(c5_0, 0, out);\0"
-    "        vstore2(c5_1, 8, out);\0"
-    "        __global double *out = part + (row + 96) * ld + col;\0"
-    "        vstore2(c6_0, 0, out);\0"
-    "        vstore2(c6_1, 8, out);\0"
-    "        __global double *out = part + (row + 112) * ld + col;\0"
-    "        vstore2(c7_0, 0, out);\0"
-    "        vstore2(c7_1, 8, out);\0"
+    "\010__local double (*a_tile)[130] = a_tiles[buffer];\0"
+    "\010__local double (*b_tile)[34] = b_tiles[buffer];\0"
+    "\020const int e = item + 128, k = e % 8, m = e / 8;\0"
+    "\020const int e = item + 384, k = e % 8, m = e / 8;\0"
+    "\020const int e = item + 640, k = e % 8, m = e / 8;\0"
+    "\020const int e = item + 896, k = e % 8, m = e / 8;\0"
+    "\014// Fetch B: 8 x 32.\0"
+    "\010for (; k + 2 <= depth; k += 2) {\0"
+    "\020const double2 b0 = vload2(0, &b_tile[k][local_n * 2]);\0"
+    "\020const double2 b1 = vload2(8, &b_tile[k][local_n * 2]);\0"
+    "\020const double a0 = a_tile[k][local_m];\0"
+    "\020const double a1 = a_tile[k][local_m + 16];\0"
+    "\020const double a2 = a_tile[k][local_m + 32];\0"
+    "\020const double a3 = a_tile[k][local_m + 48];\0"
+    "\020const double a4 = a_tile[k][local_m + 64];\0"
+    "\020const double a5 = a_tile[k][local_m + 80];\0"
+    "\020const double a6 = a_tile[k][local_m + 96];\0"
+    "\020const double a7 = a_tile[k][local_m + 112];\0"
+    "\020const double2 b0 = vload2(0, &b_tile[k + 1][local_n * 2]);\0"
+    "\020const double2 b1 = vload2(8, &b_tile[k + 1][local_n * 2]);\0"
+    "\020const double a0 = a_tile[k + 1][local_m];\0"
+    "\020const double a1 = a_tile[k + 1][local_m + 16];\0"
+    "\020const double a2 = a_tile[k + 1][local_m + 32];\0"
+    "\020const double a3 = a_tile[k + 1][local_m + 48];\0"
+    "\020const double a4 = a_tile[k + 1][local_m + 64];\0"
+    "\020const double a5 = a_tile[k + 1][local_m + 80];\0"
+    "\020const double a6 = a_tile[k + 1][local_m + 96];\0"
+    "\020const double a7 = a_tile[k + 1][local_m + 112];\0"
+    "\004__global double *part = work + parts_at * 16\0"
+    "\014+ (long) get_group_id(2) * get_num_groups(1) * 128 * ld;\0"
+    "\010vstore2(c0_1, 8, out);\0"
+    "\010__global double *out = part + (row + 16) * ld + col;\0"
+    "\010vstore2(c1_1, 8, out);\0"
+    "\010__global double *out = part + (row + 32) * ld + col;\0"
+    "\010vstore2(c2_1, 8, out);\0"
+    "\010__global double *out = part + (row + 48) * ld + col;\0"
+    "\010vstore2(c3_1, 8, out);\0"
+    "\010__global double *out = part + (row + 64) * ld + col;\0"
+    "\010vstore2(c4_0, 0, out);\0"
+    "\010vstore2(c4_1, 8, out);\0"
+    "\010__global double *out = part + (row + 80) * ld + col;\0"
+    "\010vstore2(c5_0, 0, out);\0"
+    "\010vstore2(c5_1, 8, out);\0"
+    "\010__global double *out = part + (row + 96) * ld + col;\0"
+    "\010vstore2(c6_0, 0, out);\0"
+    "\010vstore2(c6_1, 8, out);\0"
+    "\010__global double *out = part + (row + 112) * ld + col;\0"
+    "\010vstore2(c7_0, 0, out);\0"
+    "\010vstore2(c7_1, 8, out);\0"
     "// C = alpha (p0 + p1 + ...) + beta C for 16 parts, which are added in this order, so that the\0"
     "// result is always bitwise the same. A part has room for whole tiles of 128 x 32.\0"
-    "void kiln_dgemm_tiled_add_wgm16_wgn8_tm8_nv2_vec2_split16_index32(int M, int N,\0"
-    "    const long size = (long) ((M + 127) / 128 * 128) * ld;\0"
-    "    __global const double *part = work + parts_at * 16 + row * ld + col;\0"
-    "    for (int p = 0; p < 16; p += 8, part += 8 * size) {\0"
-    "void kiln_dgemm_tiled_multiply_nt_wgm16_wgn8_tm8_nv2_vec2_kt8_ku2_locala1_localb1_pad2_bufs2_ahead1_mapm1_mapn1_order2_group2_split16_guard1_index32(int M,\0"
-    "            const int e = item + 128, k = e % 8, n = e / 8;\0"
-    "                const int e = item + 128, k = e % 8, n = e / 8;\0"
-    "void kiln_dgemm_tiled_multiply_tn_wgm16_wgn8_tm8_nv2_vec2_kt8_ku2_locala1_localb1_pad2_bufs2_ahead1_mapm1_mapn1_order2_group2_split16_guard1_index32(int M,\0"
-    "            const int e = item + 128, m = e % 128, k = e / 128;\0"
-    "            const int e = item + 384, m = e % 128, k = e / 128;\0"
-    "            const int e = item + 640, m = e % 128, k = e / 128;\0"
-    "            const int e = item + 896, m = e % 128, k = e / 128;\0"
-    "                const int e = item + 128, m = e % 128, k = e / 128;\0"
-    "                const int e = item + 384, m = e % 128, k = e / 128;\0"
-    "                const int e = item + 640, m = e % 128, k = e / 128;\0"
-    "                const int e = item + 896, m = e % 128, k = e / 128;\0"
-    "void kiln_dgemm_tiled_multiply_tt_wgm16_wgn8_tm8_nv2_vec2_kt8_ku2_locala1_localb1_pad2_bufs2_ahead1_mapm1_mapn1_order2_group2_split16_guard1_index32(int M,\0"
+    "\004const long size = (long) ((M + 127) / 128 * 128) * ld;\0"
+    "\004__global const double *part = work + parts_at * 16 + row * ld + col;\0"
+    "\004for (int p = 0; p < 16; p += 8, part += 8 * size) {\0"
+    "\014const int e = item + 128, k = e % 8, n = e / 8;\0"
+    "\020const int e = item + 128, k = e % 8, n = e / 8;\0"
+    "\014const int e = item + 128, m = e % 128, k = e / 128;\0"
+    "\014const int e = item + 384, m = e % 128, k = e / 128;\0"
+    "\014const int e = item + 640, m = e % 128, k = e / 128;\0"
+    "\014const int e = item + 896, m = e % 128, k = e / 128;\0"
+    "\020const int e = item + 128, m = e % 128, k = e / 128;\0"
+    "\020const int e = item + 384, m = e % 128, k = e / 128;\0"
+    "\020const int e = item + 640, m = e % 128, k = e / 128;\0"
+    "\020const int e = item + 896, m = e % 128, k = e / 128;\0"
     "// A work-group of 8 x 4 work-items computes 32 x 8 of C, each work-item\0"
     "// A work-item's rows lie 8 apart.\0"
-    "void kiln_dgemm_tiled_multiply_nn_wgm8_wgn4_tm4_nv1_vec2_kt16_ku4_locala1_localb1_pad0_bufs1_ahead1_mapm1_mapn0_order0_group8_split32_guard1_index32(int M,\0"
-    "    __local double b_tile[16][8];\0"
-    "    const int first_n = (int) get_group_id(0) * 8;\0"
-    "    double2 c1_0 = 0;\0"
-    "    double2 c2_0 = 0;\0"
-    "    double2 c3_0 = 0;\0"
-    "    double b_next0, b_next1, b_next2, b_next3;\0"
-    "        // Fetch B: 16 x 8.\0"
-    "            const int e = item, n = e % 8, k = e / 8;\0"
-    "            const int e = item + 32, n = e % 8, k = e / 8;\0"
-    "            const int e = item + 64, n = e % 8, k = e / 8;\0"
-    "            const int e = item + 96, n = e % 8, k = e / 8;\0"
-    "            // Fetch B: 16 x 8.\0"
-    "                const int e = item, n = e % 8, k = e / 8;\0"
-    "                const int e = item + 32, n = e % 8, k = e / 8;\0"
-    "                const int e = item + 64, n = e % 8, k = e / 8;\0"
-    "                const int e = item + 96, n = e % 8, k = e / 8;\0"
-    "                const double a1 = a_tile[k][local_m + 8];\0"
-    "                const double a2 = a_tile[k][local_m + 16];\0"
+    "\004__local double b_tile[16][8];\0"
+    "\004const int first_n = (int) get_group_id(0) * 8;\0"
+    "\004double2 c1_0 = 0;\0"
+    "\004double2 c2_0 = 0;\0"
+    "\004double2 c3_0 = 0;\0"
+    "\004double b_next0, b_next1, b_next2, b_next3;\0"
+    "\010// Fetch B: 16 x 8.\0"
+    "\014const int e = item, n = e % 8, k = e / 8;\0"
+    "\014const int e = item + 32, n = e % 8, k = e / 8;\0"
+    "\014const int e = item + 64, n = e % 8, k = e / 8;\0"
+    "\014const int e = item + 96, n = e % 8, k = e / 8;\0"
+    "\014// Fetch B: 16 x 8.\0"
+    "\020const int e = item, n = e % 8, k = e / 8;\0"
+    "\020const int e = item + 32, n = e % 8, k = e / 8;\0"
+    "\020const int e = item + 64, n = e % 8, k = e / 8;\0"
+    "\020const int e = item + 96, n = e % 8, k = e / 8;\0"
+    "\020const double a1 = a_tile[k][local_m + 8];\0"
+    "\020const double a2 = a_tile[k][local_m + 16];\0"
+    "\020const double a3 = a_tile[k][local_m + 24];\0"
+    "\020const double a1 = a_tile[k + 1][local_m + 8];\0"
+    "\020const double a2 = a_tile[k + 1][local_m + 16];\0"
+    "\020const double a3 = a_tile[k + 1][local_m + 24];\0"
+    "\020const double2 b0 = vload2(0, &b_tile[k + 2][local_n * 2]);\0"
+    "\020const double a0 = a_tile[k + 2][local_m];\0"
+    "\020const double a1 = a_tile[k + 2][local_m + 8];\0"
 }, {
-    "                const double a3 = a_tile[k][local_m + 24];\0"
-    "                const double a1 = a_tile[k + 1][local_m + 8];\0"
-    "                const double a2 = a_tile[k + 1][local_m + 16];\0"
-    "                const double a3 = a_tile[k + 1][local_m + 24];\0"
-    "                const double2 b0 = vload2(0, &b_tile[k + 2][local_n * 2]);\0"
-    "                const double a0 = a_tile[k + 2][local_m];\0"
-    "                const double a1 = a_tile[k + 2][local_m + 8];\0"
-    "                const double a2 = a_tile[k + 2][local_m + 16];\0"
-    "                const double a3 = a_tile[k + 2][local_m + 24];\0"
-    "                const double2 b0 = vload2(0, &b_tile[k + 3][local_n * 2]);\0"
-    "                const double a0 = a_tile[k + 3][local_m];\0"
-    "                const double a1 = a_tile[k + 3][local_m + 8];\0"
-    "                const double a2 = a_tile[k + 3][local_m + 16];\0"
-    "                const double a3 = a_tile[k + 3][local_m + 24];\0"
-    "    const int ld = (int) get_num_groups(0) * 8;\0"
-    "        __global double *out = part + (row + 8) * ld + col;\0"
-    "        __global double *out = part + (row + 24) * ld + col;\0"
+    "\020const double a2 = a_tile[k + 2][local_m + 16];\0"
+    "\020const double a3 = a_tile[k + 2][local_m + 24];\0"
+    "\020const double2 b0 = vload2(0, &b_tile[k + 3][local_n * 2]);\0"
+    "\020const double a0 = a_tile[k + 3][local_m];\0"
+    "\020const double a1 = a_tile[k + 3][local_m + 8];\0"
+    "\020const double a2 = a_tile[k + 3][local_m + 16];\0"
+    "\020const double a3 = a_tile[k + 3][local_m + 24];\0"
+    "\004const int ld = (int) get_num_groups(0) * 8;\0"
+    "\010__global double *out = part + (row + 8) * ld + col;\0"
+    "\010__global double *out = part + (row + 24) * ld + col;\0"
     "// result is always bitwise the same. A part has room for whole tiles of 32 x 8.\0"
-    "void kiln_dgemm_tiled_add_wgm8_wgn4_tm4_nv1_vec2_split32_index32(int M, int N,\0"
-    "    const int ld = (N + 7) / 8 * 8;\0"
-    "void kiln_dgemm_tiled_multiply_nt_wgm8_wgn4_tm4_nv1_vec2_kt16_ku4_locala1_localb1_pad0_bufs1_ahead1_mapm1_mapn0_order0_group8_split32_guard1_index32(int M,\0"
-    "void kiln_dgemm_tiled_multiply_tn_wgm8_wgn4_tm4_nv1_vec2_kt16_ku4_locala1_localb1_pad0_bufs1_ahead1_mapm1_mapn0_order0_group8_split32_guard1_index32(int M,\0"
-    "void kiln_dgemm_tiled_multiply_tt_wgm8_wgn4_tm4_nv1_vec2_kt16_ku4_locala1_localb1_pad0_bufs1_ahead1_mapm1_mapn0_order0_group8_split32_guard1_index32(int M,\0"
+    "\004const int ld = (N + 7) / 8 * 8;\0"
     "static double2 load_row(__global const double *p)\0"
     "static double2 load_aligned(__global const double *p)\0"
-    "    return *(__global const double2 *) p;\0"
+    "\004return *(__global const double2 *) p;\0"
     "// A work-group of 4 work-items along L and 16 along K has 8 x 1 of C.\0"
-    "void kiln_dgemm_thin_multiply_nn_side0_short1_vec2_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L,\0"
-    "        long S, long K, double alpha, double beta,\0"
-    "        __global const double *restrict Y, long y_offset, long ldy,\0"
-    "    __local double2 part[64];\0"
-    "    const long l = (long) get_group_id(0) * 8 + along_l * 2;\0"
-    "    __global const double *y0 = Y + y_offset + min(s, S - 1) * ldy;\0"
-    "    const long begin = l, first = max(min(l, L - 2), (long) 0);\0"
-    "    double2 c0 = 0;\0"
-    "    if (L < 2)\0"
-    "            __global const double *x = X + k * ldx;\0"
-    "            const double2 a = (double2) (load(x + min((long) 0, L - 1)), load(x + min((long) 1,\0"
-    "                    L - 1)));\0"
-    "    if (ldx % 2 == 0 && (size_t) (X + first) % 16 == 0) {\0"
-    "            __global const double *x = X + k * ldx + first;\0"
-    "            const double2 a0 = load_aligned(x + 0 * ldx);\0"
-    "            const double2 a1 = load_aligned(x + 16 * ldx);\0"
-    "            const double2 a2 = load_aligned(x + 32 * ldx);\0"
-    "            const double2 a3 = load_aligned(x + 48 * ldx);\0"
-    "            const double2 a = load_aligned(X + k * ldx + first);\0"
-    "            const double2 a0 = load_row(x + 0 * ldx);\0"
-    "            const double2 a1 = load_row(x + 16 * ldx);\0"
-    "            const double2 a2 = load_row(x + 32 * ldx);\0"
-    "            const double2 a3 = load_row(x + 48 * ldx);\0"
-    "            const double2 a = load_row(X + k * ldx + first);\0"
-    "        double sums[2];\0"
-    "        vstore2(part[item], 0, sums);\0"
+    "void kiln_dgemm_thin_multiply_nn(long L, long S, long K, double alpha, double beta,\0"
+    "\010__global const double *restrict Y, long y_offset, long ldy,\0"
+    "\004__local double2 part[64];\0"
+    "\004const long l = (long) get_group_id(0) * 8 + along_l * 2;\0"
+    "\004__global const double *y0 = Y + y_offset + min(s, S - 1) * ldy;\0"
+    "\004const long begin = l, first = max(min(l, L - 2), (long) 0);\0"
+    "\004double2 c0 = 0;\0"
+    "\004if (L < 2)\0"
+    "\014__global const double *x = X + k * ldx;\0"
+    "\014const double2 a = (double2) (load(x + min((long) 0, L - 1)), load(x + min((long) 1,\0"
+    "\024L - 1)));\0"
+    "\004if (ldx % 2 == 0 && (size_t) (X + first) % 16 == 0) {\0"
+    "\014__global const double *x = X + k * ldx + first;\0"
+    "\014const double2 a0 = load_aligned(x + 0 * ldx);\0"
+    "\014const double2 a1 = load_aligned(x + 16 * ldx);\0"
+    "\014const double2 a2 = load_aligned(x + 32 * ldx);\0"
+    "\014const double2 a3 = load_aligned(x + 48 * ldx);\0"
+    "\014const double2 a = load_aligned(X + k * ldx + first);\0"
+    "\014const double2 a0 = load_row(x + 0 * ldx);\0"
+    "\014const double2 a1 = load_row(x + 16 * ldx);\0"
+    "\014const double2 a2 = load_row(x + 32 * ldx);\0"
+    "\014const double2 a3 = load_row(x + 48 * ldx);\0"
+    "\014const double2 a = load_row(X + k * ldx + first);\0"
+    "\010double sums[2];\0"
+    "\010vstore2(part[item], 0, sums);\0"
     "static double total(double2 x)\0"
-    "    double e[2];\0"
-    "    vstore2(x, 0, e);\0"
-    "    return e[0] + e[1];\0"
-    "void kiln_dgemm_thin_multiply_nt_side0_short1_vec2_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L,\0"
-    "    __local double part[4][64];\0"
-    "    __global const double *x0 = X + min(l, L - 1) * ldx;\0"
-    "    __global const double *x1 = X + min(l + 1, L - 1) * ldx;\0"
-    "    __global const double *x2 = X + min(l + 2, L - 1) * ldx;\0"
-    "    __global const double *x3 = X + min(l + 3, L - 1) * ldx;\0"
-    "    double2 c0_0 = 0, c0_1 = 0, c0_2 = 0, c0_3 = 0;\0"
-    "    long k = from + along_k * 2;\0"
-    "    const bool is_aligned = ldx % 2 == 0 && (size_t) X % 16 == 0;\0"
-    "        for (; k + 2 <= to; k += 32) {\0"
-    "            const double2 a0 = load_aligned(x0 + k);\0"
+    "\004double e[2];\0"
+    "\004vstore2(x, 0, e);\0"
+    "\004return e[0] + e[1];\0"
+    "void kiln_dgemm_thin_multiply_nt(long L, long S, long K, double alpha, double beta,\0"
+    "\004__local double part[4][64];\0"
+    "\004__global const double *x0 = X + min(l, L - 1) * ldx;\0"
+    "\004__global const double *x1 = X + min(l + 1, L - 1) * ldx;\0"
+    "\004__global const double *x2 = X + min(l + 2, L - 1) * ldx;\0"
+    "\004__global const double *x3 = X + min(l + 3, L - 1) * ldx;\0"
+    "\004double2 c0_0 = 0, c0_1 = 0, c0_2 = 0, c0_3 = 0;\0"
+    "\004long k = from + along_k * 2;\0"
+    "\004const bool is_aligned = ldx % 2 == 0 && (size_t) X % 16 == 0;\0"
+    "\010for (; k + 2 <= to; k += 32) {\0"
+    "\014const double2 a0 = load_aligned(x0 + k);\0"
+    "\014const double2 a1 = load_aligned(x1 + k);\0"
+    "\014const double2 a2 = load_aligned(x2 + k);\0"
+    "\014const double2 a3 = load_aligned(x3 + k);\0"
+    "\014const double2 b0 = load_vector(y0 + k);\0"
+    "\014const double2 a0 = load_row(x0 + k);\0"
+    "\014const double2 a1 = load_row(x1 + k);\0"
+    "\014const double2 a2 = load_row(x2 + k);\0"
+    "\014const double2 a3 = load_row(x3 + k);\0"
+    "\010const double b0 = load(y0 + k * y_step);\0"
+    "\010const double a0 = load(x0 + k);\0"
+    "\010const double a1 = load(x1 + k);\0"
+    "\010const double a2 = load(x2 + k);\0"
+    "\010const double a3 = load(x3 + k);\0"
+    "\010const double sums[] = { part[0][item], part[1][item], part[2][item], part[3][item] };\0"
+    "void kiln_dgemm_thin_multiply_tn(long L, long S, long K, double alpha, double beta,\0"
+    "\004__global const double *y0 = Y + y_offset + min(s, S - 1);\0"
+    "void kiln_dgemm_thin_multiply_tt(long L, long S, long K, double alpha, double beta,\0"
+    "\014const double2 b0 = (double2) (load(y0 + k * y_step), load(y0 + (k + 1) * y_step));\0"
+    "void kiln_dgemmt_packed_packb_n(long lines, long K,\0"
+    "void kiln_dgemmt_packed_multiply_n(long M, long N, long K, double alpha, double beta,\0"
+    "\010__global double *restrict C, long c_offset, long ldc, int triangle)\0"
+    "\014if (is_left_out(row, col, 3, 16, triangle))\0"
+    "\020// Of C = alpha c + beta C for 3 x 16 of C from (row, col) on, what is in the\0"
+    "\024double x[16];\0"
+    "\024vstore4(c0_0, 0, x);\0"
+    "\024vstore4(c0_1, 0, x + 4);\0"
+    "\024vstore4(c0_2, 0, x + 8);\0"
+    "\024vstore4(c0_3, 0, x + 12);\0"
+    "\024for (int i = 0; i < 16; i++) {\0"
+    "\024vstore4(c1_0, 0, x);\0"
+    "\024vstore4(c1_1, 0, x + 4);\0"
+    "\024vstore4(c1_2, 0, x + 8);\0"
+    "\024vstore4(c1_3, 0, x + 12);\0"
 }, {
-    "            const double2 a1 = load_aligned(x1 + k);\0"
-    "            const double2 a2 = load_aligned(x2 + k);\0"
-    "            const double2 a3 = load_aligned(x3 + k);\0"
-    "            const double2 b0 = load_vector(y0 + k);\0"
-    "            const double2 a0 = load_row(x0 + k);\0"
-    "            const double2 a1 = load_row(x1 + k);\0"
-    "            const double2 a2 = load_row(x2 + k);\0"
-    "            const double2 a3 = load_row(x3 + k);\0"
-    "        const double b0 = load(y0 + k * y_step);\0"
-    "        const double a0 = load(x0 + k);\0"
-    "        const double a1 = load(x1 + k);\0"
-    "        const double a2 = load(x2 + k);\0"
-    "        const double a3 = load(x3 + k);\0"
-    "        const double sums[] = { part[0][item], part[1][item], part[2][item], part[3][item] };\0"
-    "void kiln_dgemm_thin_multiply_tn_side0_short1_vec2_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L,\0"
-    "    __global const double *y0 = Y + y_offset + min(s, S - 1);\0"
-    "void kiln_dgemm_thin_multiply_tt_side0_short1_vec2_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L,\0"
-    "            const double2 b0 = (double2) (load(y0 + k * y_step), load(y0 + (k + 1) * y_step));\0"
-    "void kiln_dgemm_thin_multiply_nn_side1_short1_vec2_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L,\0"
-    "void kiln_dgemm_thin_multiply_nt_side1_short1_vec2_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L,\0"
-    "void kiln_dgemm_thin_multiply_tn_side1_short1_vec2_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L,\0"
-    "void kiln_dgemm_thin_multiply_tt_side1_short1_vec2_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L,\0"
-    "void kiln_dgemm_direct_multiply_nn_wgm1_wgn1_tm4_nv2_vec2_ku1_index64(long M, long N, long K,\0"
-    "void kiln_dgemm_direct_multiply_nt_wgm1_wgn1_tm4_nv2_vec2_ku1_index64(long M, long N, long K,\0"
-    "void kiln_dgemm_direct_multiply_tn_wgm1_wgn1_tm4_nv2_vec2_ku1_index64(long M, long N, long K,\0"
-    "void kiln_dgemm_direct_multiply_tt_wgm1_wgn1_tm4_nv2_vec2_ku1_index64(long M, long N, long K,\0"
-    "void kiln_dgemmt_packed_packb_n_nv4_vec4(long lines, long K,\0"
-    "void kiln_dgemmt_packed_multiply_n_tm3_nv4_vec4_mp2_np16_kc1024_ku1_packa0(long M, long N, long K,\0"
-    "        __global double *restrict C, long c_offset, long ldc, int triangle)\0"
-    "            if (is_left_out(row, col, 3, 16, triangle))\0"
-    "                // Of C = alpha c + beta C for 3 x 16 of C from (row, col) on, what is in the\0"
-    "                    double x[16];\0"
-    "                    vstore4(c0_0, 0, x);\0"
-    "                    vstore4(c0_1, 0, x + 4);\0"
-    "                    vstore4(c0_2, 0, x + 8);\0"
-    "                    vstore4(c0_3, 0, x + 12);\0"
-    "                    for (int i = 0; i < 16; i++) {\0"
-    "                    vstore4(c1_0, 0, x);\0"
-    "                    vstore4(c1_1, 0, x + 4);\0"
-    "                    vstore4(c1_2, 0, x + 8);\0"
-    "                    vstore4(c1_3, 0, x + 12);\0"
-    "                    vstore4(c2_0, 0, x);\0"
-    "                    vstore4(c2_1, 0, x + 4);\0"
-    "                    vstore4(c2_2, 0, x + 8);\0"
-    "                    vstore4(c2_3, 0, x + 12);\0"
-    "void kiln_dgemmt_packed_packb_t_nv4_vec4(long lines, long K,\0"
-    "void kiln_dgemmt_packed_multiply_t_tm3_nv4_vec4_mp2_np16_kc1024_ku1_packa0(long M, long N, long K,\0"
-    "void kiln_dgemmt_direct_multiply_nn_wgm8_wgn8_tm1_nv1_vec1_ku1_index64(long M, long N, long K,\0"
-    "void kiln_dgemmt_direct_multiply_nt_wgm8_wgn8_tm1_nv1_vec1_ku1_index64(long M, long N, long K,\0"
-    "void kiln_dgemmt_direct_multiply_tn_wgm8_wgn8_tm1_nv1_vec1_ku1_index64(long M, long N, long K,\0"
-    "void kiln_dgemmt_direct_multiply_tt_wgm8_wgn8_tm1_nv1_vec1_ku1_index64(long M, long N, long K,\0"
-    "void kiln_dgemmt_tiled_multiply_nn_wgm16_wgn8_tm8_nv2_vec2_kt8_ku2_locala1_localb1_pad2_bufs2_ahead1_mapm1_mapn1_order2_group2_split16_guard1_index32(int M,\0"
-    "        __global double *restrict work, long parts_at, int triangle)\0"
-    "    if (is_left_out(first_m, first_n, 128, 32, triangle))\0"
-    "void kiln_dgemmt_tiled_add_wgm16_wgn8_tm8_nv2_vec2_split16_index32(int M, int N,\0"
-    "        __global double *restrict C, int c_offset, int ldc, int triangle)\0"
-    "        double x[2];\0"
-    "void kiln_dgemmt_tiled_multiply_nt_wgm16_wgn8_tm8_nv2_vec2_kt8_ku2_locala1_localb1_pad2_bufs2_ahead1_mapm1_mapn1_order2_group2_split16_guard1_index32(int M,\0"
-}, {
-    "void kiln_dgemmt_tiled_multiply_tn_wgm16_wgn8_tm8_nv2_vec2_kt8_ku2_locala1_localb1_pad2_bufs2_ahead1_mapm1_mapn1_order2_group2_split16_guard1_index32(int M,\0"
-    "void kiln_dgemmt_tiled_multiply_tt_wgm16_wgn8_tm8_nv2_vec2_kt8_ku2_locala1_localb1_pad2_bufs2_ahead1_mapm1_mapn1_order2_group2_split16_guard1_index32(int M,\0"
+    "\024vstore4(c2_0, 0, x);\0"
+    "\024vstore4(c2_1, 0, x + 4);\0"
+    "\024vstore4(c2_2, 0, x + 8);\0"
+    "\024vstore4(c2_3, 0, x + 12);\0"
+    "void kiln_dgemmt_packed_packb_t(long lines, long K,\0"
+    "void kiln_dgemmt_packed_multiply_t(long M, long N, long K, double alpha, double beta,\0"
+    "void kiln_dgemmt_direct_multiply_nn(long M, long N, long K, double alpha, double beta,\0"
+    "void kiln_dgemmt_direct_multiply_nt(long M, long N, long K, double alpha, double beta,\0"
+    "void kiln_dgemmt_direct_multiply_tn(long M, long N, long K, double alpha, double beta,\0"
+    "void kiln_dgemmt_direct_multiply_tt(long M, long N, long K, double alpha, double beta,\0"
+    "\010double x[4];\0"
+    "\010vstore2(c0_1, 0, x + 2);\0"
+    "\010vstore2(c1_0, 0, x);\0"
+    "\010vstore2(c1_1, 0, x + 2);\0"
+    "\010vstore2(c2_0, 0, x);\0"
+    "\010vstore2(c2_1, 0, x + 2);\0"
+    "\010vstore2(c3_0, 0, x);\0"
+    "\010vstore2(c3_1, 0, x + 2);\0"
+    "void kiln_dgemmt_direct_multiply_nn(int M, int N, int K, double alpha, double beta,\0"
+    "\010__global double *restrict C, int c_offset, int ldc, int triangle)\0"
+    "void kiln_dgemmt_direct_multiply_nt(int M, int N, int K, double alpha, double beta,\0"
+    "void kiln_dgemmt_direct_multiply_tn(int M, int N, int K, double alpha, double beta,\0"
+    "void kiln_dgemmt_direct_multiply_tt(int M, int N, int K, double alpha, double beta,\0"
+    "void kiln_dgemmt_tiled_multiply_nn(int M, int N, int K,\0"
+    "\010__global double *restrict work, long parts_at, int triangle)\0"
+    "\004if (is_left_out(first_m, first_n, 128, 32, triangle))\0"
+    "void kiln_dgemmt_tiled_add(int M, int N,\0"
+    "\010double x[2];\0"
+    "void kiln_dgemmt_tiled_multiply_nt(int M, int N, int K,\0"
+    "void kiln_dgemmt_tiled_multiply_tn(int M, int N, int K,\0"
+    "void kiln_dgemmt_tiled_multiply_tt(int M, int N, int K,\0"
     "static double load(__global const double *X, long at)\0"
     "static void store(double x, __global double *X, long at)\0"
-    "void kiln_dgemm_mirror_mirror_tile16_rows4(long M,\0"
-    "        __global const double *restrict A, long a_offset, long lda, int conj_a, int triangle,\0"
-    "    __local double tile[16][17];\0"
-    "            const double element = load(A, a_offset + row * lda + col);\0"
+    "void kiln_dgemm_mirror_mirror(long M,\0"
+    "\010__global const double *restrict A, long a_offset, long lda, int conj_a, int triangle,\0"
+    "\004__local double tile[16][17];\0"
+    "\014const double element = load(A, a_offset + row * lda + col);\0"
     "// Elements lie at multiples of their parts: the application's own memory may begin at any.\0"
     "static float2 load(__global const float *X, long at)\0"
-    "    return vload2(at, X);\0"
+    "\004return vload2(at, X);\0"
     "static void store(float2 x, __global float *X, long at)\0"
-    "    vstore2(x, at, X);\0"
+    "\004vstore2(x, at, X);\0"
     "static float2 product(float2 x, float2 y)\0"
-    "    return (float2) (x.x * y.x - x.y * y.y, x.x * y.y + x.y * y.x);\0"
+    "\004return (float2) (x.x * y.x - x.y * y.y, x.x * y.y + x.y * y.x);\0"
     "// op(B), each element as two rows of two real columns; rows are whole pairs of elements.\0"
-    "void kiln_cgemm_complex_expand_n_tile16_rows4(long N, long K,\0"
-    "        __global const float *restrict B, long b_offset, long ldb, int conj_b,\0"
-    "        __global float *restrict packed_b, long b_at)\0"
-    "    const long first_n = get_group_id(0) * 16, ld = (N + 1) / 2 * 2;\0"
-    "    for (int t = 0; t < 8; t++) {\0"
-    "        const long first_k = (get_group_id(1) * 8 + t) * 16;\0"
-    "        for (uint y = get_local_id(1); y < 16; y += 4)\0"
-    "            if (first_n + x < N && first_k + y < K) {\0"
-    "                const float2 b = load(B, b_offset + (first_k + y) * ldb + first_n + x);\0"
-    "                const float imag = conj_b ? -b.y : b.y;\0"
-    "                const long at = 2 * b_at + 2 * (first_k + y) * ld + first_n + x;\0"
-    "                store((float2) (b.x, imag), packed_b, at);\0"
-    "                store((float2) (-imag, b.x), packed_b, at + ld);\0"
+    "void kiln_cgemm_complex_expand_n(long N, long K,\0"
+    "\010__global const float *restrict B, long b_offset, long ldb, int conj_b,\0"
+    "\010__global float *restrict packed_b, long b_at)\0"
+    "\004const long first_n = get_group_id(0) * 16, ld = (N + 1) / 2 * 2;\0"
+    "\004for (int t = 0; t < 8; t++) {\0"
+    "\010const long first_k = (get_group_id(1) * 8 + t) * 16;\0"
+    "\010for (uint y = get_local_id(1); y < 16; y += 4)\0"
+    "\014if (first_n + x < N && first_k + y < K) {\0"
+    "\020const float2 b = load(B, b_offset + (first_k + y) * ldb + first_n + x);\0"
+    "\020const float imag = conj_b ? -b.y : b.y;\0"
+    "\020const long at = 2 * b_at + 2 * (first_k + y) * ld + first_n + x;\0"
+    "\020store((float2) (b.x, imag), packed_b, at);\0"
+    "\020store((float2) (-imag, b.x), packed_b, at + ld);\0"
     "// What expand wrote, times alpha.\0"
-    "void kiln_cgemm_complex_rotate_tile16_rows4(long N, long K, float alpha, float alpha_imag,\0"
-    "        __global float *restrict work, long work_at)\0"
-    "    const long n = get_group_id(0) * 16 + get_local_id(0), ld = (N + 1) / 2 * 2;\0"
-    "    const long first_k = get_group_id(1) * 128, end = min(first_k + 128, K);\0"
-    "    for (long k = 2 * first_k + get_local_id(1); k < 2 * end; k += 4)\0"
-    "        if (n < N)\0"
-    "            store(product((float2) (alpha, alpha_imag), load(packed_b, 2 * b_at + k * ld + n)),\0"
-    "                    work, 2 * work_at + k * ld + n);\0"
+    "void kiln_cgemm_complex_rotate(long N, long K, float alpha, float alpha_imag,\0"
+    "\010__global float *restrict work, long work_at)\0"
+    "\004const long n = get_group_id(0) * 16 + get_local_id(0), ld = (N + 1) / 2 * 2;\0"
+    "\004const long first_k = get_group_id(1) * 128, end = min(first_k + 128, K);\0"
+    "\004for (long k = 2 * first_k + get_local_id(1); k < 2 * end; k += 4)\0"
+    "\010if (n < N)\0"
+    "\014store(product((float2) (alpha, alpha_imag), load(packed_b, 2 * b_at + k * ld + n)),\0"
+    "\024work, 2 * work_at + k * ld + n);\0"
     "// C times beta, as far as it is stored.\0"
-    "void kiln_cgemm_complex_scale_tile16_rows4(long M, long N, float beta, float beta_imag,\0"
-    "    const long n = get_group_id(0) * 16 + get_local_id(0);\0"
-    "    const long first_m = get_group_id(1) * 128, end = min(first_m + 128, M);\0"
-    "    for (long m = first_m + get_local_id(1); m < end; m += 4)\0"
-    "        if (n < N && !is_left_out(m, n, 1, 1, triangle)) {\0"
-    "            const long at = c_offset + m * ldc + n;\0"
-    "            store(product((float2) (beta, beta_imag), load(C, at)), C, at);\0"
+    "void kiln_cgemm_complex_scale(long M, long N, float beta, float beta_imag,\0"
+    "\004const long n = get_group_id(0) * 16 + get_local_id(0);\0"
+    "\004const long first_m = get_group_id(1) * 128, end = min(first_m + 128, M);\0"
+    "\004for (long m = first_m + get_local_id(1); m < end; m += 4)\0"
+    "\010if (n < N && !is_left_out(m, n, 1, 1, triangle)) {\0"
+    "\014const long at = c_offset + m * ldc + n;\0"
+    "\014store(product((float2) (beta, beta_imag), load(C, at)), C, at);\0"
     "// The diagonal of C, which is Hermitian: its imaginary parts become 0.\0"
+}, {
     "__kernel __attribute__((reqd_work_group_size(64, 1, 1)))\0"
-    "void kiln_cgemm_complex_diagonal_tile16_rows4(long M,\0"
-    "    const long m = get_global_id(0);\0"
-    "    if (m < M)\0"
-    "        C[2 * (c_offset + m * ldc + m) + 1] = 0;\0"
-    "void kiln_cgemm_complex_expand_t_tile16_rows4(long N, long K,\0"
-    "    __local float2 tile[16][17];\0"
-    "            if (first_k + x < K && first_n + y < N)\0"
-    "                tile[x][y] = load(B, b_offset + (first_n + y) * ldb + first_k + x);\0"
-    "                const float2 b = tile[y][x];\0"
+    "void kiln_cgemm_complex_diagonal(long M,\0"
+    "\004const long m = get_global_id(0);\0"
+    "\004if (m < M)\0"
+    "\010C[2 * (c_offset + m * ldc + m) + 1] = 0;\0"
+    "void kiln_cgemm_complex_expand_t(long N, long K,\0"
+    "\004__local float2 tile[16][17];\0"
+    "\014if (first_k + x < K && first_n + y < N)\0"
+    "\020tile[x][y] = load(B, b_offset + (first_n + y) * ldb + first_k + x);\0"
+    "\020const float2 b = tile[y][x];\0"
     "// op(A) by rows. A's columns are its rows, conjugated if asked for; the rows of what is written are\0"
     "// whole pairs of elements.\0"
-    "void kiln_cgemm_complex_turn_t_tile16_rows4(long M, long K,\0"
-    "        __global const float *restrict A, long a_offset, long lda, int conj_a,\0"
-    "        __global float *restrict packed_a, long a_at)\0"
-    "    const long first_k = get_group_id(0) * 16, ld = (K + 1) / 2 * 2;\0"
-    "        const long first_m = (get_group_id(1) * 8 + t) * 16;\0"
-    "            if (first_m + x < M && first_k + y < K)\0"
-}, {
-    "                tile[x][y] = load(A, a_offset + (first_k + y) * lda + first_m + x);\0"
-    "            if (first_m + y < M && first_k + x < K) {\0"
-    "                const float2 element = tile[y][x];\0"
-    "                store((float2) (element.x, conj_a ? -element.y : element.y), packed_a,\0"
-    "                        a_at + (first_m + y) * ld + first_k + x);\0"
-    "void kiln_cgemm_mirror_mirror_tile16_rows4(long M,\0"
-    "            float2 element = load(A, a_offset + row * lda + col);\0"
-    "            if (conj_a && row == col)\0"
-    "                element.y = 0;\0"
-    "            const float2 element = tile[y][x];\0"
-    "            store((float2) (element.x, conj_a ? -element.y : element.y), C,\0"
-    "                    c_offset + row * ldc + col);\0"
+    "void kiln_cgemm_complex_turn_t(long M, long K,\0"
+    "\010__global const float *restrict A, long a_offset, long lda, int conj_a,\0"
+    "\010__global float *restrict packed_a, long a_at)\0"
+    "\004const long first_k = get_group_id(0) * 16, ld = (K + 1) / 2 * 2;\0"
+    "\010const long first_m = (get_group_id(1) * 8 + t) * 16;\0"
+    "\014if (first_m + x < M && first_k + y < K)\0"
+    "\020tile[x][y] = load(A, a_offset + (first_k + y) * lda + first_m + x);\0"
+    "\014if (first_m + y < M && first_k + x < K) {\0"
+    "\020const float2 element = tile[y][x];\0"
+    "\020store((float2) (element.x, conj_a ? -element.y : element.y), packed_a,\0"
+    "\030a_at + (first_m + y) * ld + first_k + x);\0"
+    "void kiln_cgemm_mirror_mirror(long M,\0"
+    "\014float2 element = load(A, a_offset + row * lda + col);\0"
+    "\014if (conj_a && row == col)\0"
+    "\020element.y = 0;\0"
+    "\014const float2 element = tile[y][x];\0"
+    "\014store((float2) (element.x, conj_a ? -element.y : element.y), C,\0"
+    "\024c_offset + row * ldc + col);\0"
     "static double2 load(__global const double *X, long at)\0"
     "static void store(double2 x, __global double *X, long at)\0"
     "static double2 product(double2 x, double2 y)\0"
-    "    return (double2) (x.x * y.x - x.y * y.y, x.x * y.y + x.y * y.x);\0"
-    "void kiln_zgemm_complex_expand_n_tile16_rows4(long N, long K,\0"
-    "        __global const double *restrict B, long b_offset, long ldb, int conj_b,\0"
-    "        __global double *restrict packed_b, long b_at)\0"
-    "                const double2 b = load(B, b_offset + (first_k + y) * ldb + first_n + x);\0"
-    "                const double imag = conj_b ? -b.y : b.y;\0"
-    "                store((double2) (b.x, imag), packed_b, at);\0"
-    "                store((double2) (-imag, b.x), packed_b, at + ld);\0"
-    "void kiln_zgemm_complex_rotate_tile16_rows4(long N, long K, double alpha, double alpha_imag,\0"
-    "        __global double *restrict work, long work_at)\0"
-    "            store(product((double2) (alpha, alpha_imag), load(packed_b, 2 * b_at + k * ld + n)),\0"
-    "void kiln_zgemm_complex_scale_tile16_rows4(long M, long N, double beta, double beta_imag,\0"
-    "            store(product((double2) (beta, beta_imag), load(C, at)), C, at);\0"
-    "void kiln_zgemm_complex_diagonal_tile16_rows4(long M,\0"
-    "void kiln_zgemm_complex_expand_t_tile16_rows4(long N, long K,\0"
-    "    __local double2 tile[16][17];\0"
-    "                const double2 b = tile[y][x];\0"
-    "void kiln_zgemm_complex_turn_t_tile16_rows4(long M, long K,\0"
-    "        __global const double *restrict A, long a_offset, long lda, int conj_a,\0"
-    "        __global double *restrict packed_a, long a_at)\0"
-    "                const double2 element = tile[y][x];\0"
-    "                store((double2) (element.x, conj_a ? -element.y : element.y), packed_a,\0"
-    "void kiln_zgemm_mirror_mirror_tile16_rows4(long M,\0"
-    "            double2 element = load(A, a_offset + row * lda + col);\0"
-    "            const double2 element = tile[y][x];\0"
-    "            store((double2) (element.x, conj_a ? -element.y : element.y), C,\0"
+    "\004return (double2) (x.x * y.x - x.y * y.y, x.x * y.y + x.y * y.x);\0"
+    "void kiln_zgemm_complex_expand_n(long N, long K,\0"
+    "\010__global const double *restrict B, long b_offset, long ldb, int conj_b,\0"
+    "\010__global double *restrict packed_b, long b_at)\0"
+    "\020const double2 b = load(B, b_offset + (first_k + y) * ldb + first_n + x);\0"
+    "\020const double imag = conj_b ? -b.y : b.y;\0"
+    "\020store((double2) (b.x, imag), packed_b, at);\0"
+    "\020store((double2) (-imag, b.x), packed_b, at + ld);\0"
+    "void kiln_zgemm_complex_rotate(long N, long K, double alpha, double alpha_imag,\0"
+    "\010__global double *restrict work, long work_at)\0"
+    "\014store(product((double2) (alpha, alpha_imag), load(packed_b, 2 * b_at + k * ld + n)),\0"
+    "void kiln_zgemm_complex_scale(long M, long N, double beta, double beta_imag,\0"
+    "\014store(product((double2) (beta, beta_imag), load(C, at)), C, at);\0"
+    "void kiln_zgemm_complex_diagonal(long M,\0"
+    "void kiln_zgemm_complex_expand_t(long N, long K,\0"
+    "\004__local double2 tile[16][17];\0"
+    "\020const double2 b = tile[y][x];\0"
+    "void kiln_zgemm_complex_turn_t(long M, long K,\0"
+    "\010__global const double *restrict A, long a_offset, long lda, int conj_a,\0"
+    "\010__global double *restrict packed_a, long a_at)\0"
+    "\020const double2 element = tile[y][x];\0"
+    "\020store((double2) (element.x, conj_a ? -element.y : element.y), packed_a,\0"
+    "void kiln_zgemm_mirror_mirror(long M,\0"
+    "\014double2 element = load(A, a_offset + row * lda + col);\0"
+    "\014const double2 element = tile[y][x];\0"
+    "\014store((double2) (element.x, conj_a ? -element.y : element.y), C,\0"
 } };
 
 static const uint32_t lines[] = {
-    0, 100, 160, 202, 204, 233, 235, 236, 281, 307, 375, 443,
-    509, 560, 591, 645, 673, 707, 784, 803, 839, 848, 908, 991,
-    1066, 1153, 1210, 1266, 1327, 1393, 1443, 1486, 1552, 1620, 1678, 1726,
-    1778, 1830, 1882, 1935, 1967, 1999, 2031, 2063, 2069, 2154, 2231, 2295,
-    2356, 2400, 2469, 2540, 2570, 2633, 2680, 2690, 2703, 2764, 2805, 2874,
-    2951, 2954, 3046, 3142, 3199, 3292, 3325, 3385, 3445, 3505, 3586, 3669,
-    3688, 3722, 3779, 3837, 3917, 3996, 4022, 4048, 4096, 4122, 4142, 4175,
-    4189, 4239, 4278, 4311, 4350, 4383, 4422, 4455, 4494, 4527, 4552, 4576,
-    4590, 4658, 4681, 4735, 4768, 4820, 4841, 4870, 4908, 4968, 5021, 5048,
-    5108, 5160, 5198, 5225, 5285, 5337, 5375, 5402, 5462, 5514, 5552, 5613,
-    5665, 5717, 5769, 5821, 5873, 5925, 5979, 6033, 6087, 6141, 6195, 6249,
-    6303, 6335, 6367, 6399, 6431, 6463, 6495, 6529, 6563, 6597, 6631, 6665,
-    6699, 6760, 6789, 6851, 6882, 6917, 6952, 6987, 7047, 7087, 7137, 7167,
-    7220, 7247, 7323, 7406, 7481, 7541, 7584, 7652, 7705, 7790, 7867, 7927,
-    7971, 8040, 8070, 8133, 8192, 8242, 8293, 8344, 8405, 8446, 8538, 8634,
-    8692, 8788, 8871, 8956, 9021, 9051, 9138, 9193, 9246, 9281, 9342, 9404,
-    9488, 9571, 9630, 9689, 9748, 9774, 9853, 9906, 9985, 10038, 10118, 10172,
-    10196, 10233, 10251, 10303, 10355, 10407, 10459, 10502, 10590, 10633, 10721, 10764,
-    10852, 10881, 10909, 10927, 10988, 11021, 11120, 11153, 11252, 11285, 11385, 11419,
-    11495, 11526, 11588, 11629, 11689, 11753, 11818, 11883, 11912, 11949, 11994, 12043,
-    12093, 12143, 12211, 12288, 12310, 12345, 12413, 12473, 12537, 12602, 12667, 12712,
-    12761, 12811, 12861, 12896, 12964, 13024, 13088, 13153, 13218, 13263, 13312, 13362,
-    13412, 13435, 13495, 13549, 13603, 13657, 13711, 13765, 13819, 13873, 13927, 13981,
-    14035, 14089, 14143, 14197, 14251, 14305, 14359, 14413, 14447, 14481, 14515, 14549,
-    14583, 14617, 14651, 14685, 14719, 14753, 14787, 14821, 14855, 14889, 14923, 14957,
-    15017, 15046, 15108, 15168, 15208, 15268, 15326, 15419, 15500, 15585, 15643, 15722,
-    15757, 15792, 15827, 15875, 15923, 15973, 16023, 16073, 16097, 16165, 16221, 16258,
-    16299, 16384, 16421, 16462, 16518, 16555, 16596, 16656, 16714, 16736, 16758, 16859,
-    16941, 17039, 17059, 17125, 17191, 17280, 17311, 17340, 17427, 17487, 17524, 17590,
-    17681, 17776, 17828, 17896, 17978, 18026, 18076, 18095, 18114, 18137, 18187, 18246,
-    18329, 18413, 18472, 18563, 18591, 18612, 18625, 18676, 18777, 18859, 18921, 18965,
-    19027, 19100, 19153, 19219, 19284, 19349, 19411, 19465, 19540, 19588, 19646, 19701,
-    19760, 19819, 19878, 19912, 20009, 20064, 20101, 20138, 20175, 20212, 20246, 20293,
-    20340, 20387, 20434, 20480, 20525, 20551, 20611, 20670, 20715, 20774, 20819, 20878,
-    20923, 20982, 21027, 21064, 21097, 21123, 21166, 21209, 21252, 21295, 21329, 21426,
-    21473, 21520, 21567, 21614, 21684, 21754, 21824, 21895, 21955, 22017, 22079, 22141,
-    22203, 22269, 22335, 22401, 22468, 22502, 22599, 22656, 22713, 22770, 22827, 22920,
-    23013, 23106, 23201, 23261, 23340, 23419, 23498, 23577, 23666, 23755, 23844, 23935,
-    23974, 24066, 24132, 24204, 24267, 24303, 24376, 24456, 24521, 24546, 24576, 24598,
-    24696, 24743, 24795, 24845, 24908, 24975, 25042, 25109, 25176, 25243, 25310, 25377,
-    25405, 25500, 25556, 25626, 25688, 25750, 25812, 25874, 25936, 25998, 26060, 26122,
-    26194, 26264, 26336, 26406, 26478, 26548, 26620, 26690, 26762, 26832, 26904, 26974,
-    27046, 27116, 27188, 27258, 27330, 27400, 27472, 27542, 27614, 27684, 27756, 27826,
-    27869, 27917, 27965, 28013, 28061, 28110, 28159, 28208, 28266, 28310, 28354, 28398,
-    28442, 28486, 28530, 28574, 28618, 28672, 28770, 28834, 28883, 28936, 28989, 29042,
-    29080, 29178, 29228, 29258, 29311, 29338, 29414, 29439, 29514, 29548, 29637, 29694,
-    29851, 29873, 29937, 30001, 30055, 30093, 30131, 30199, 30244, 30296, 30348, 30420,
-    30497, 30552, 30635, 30677, 30692, 30713, 30812, 30843, 30874, 30905, 30936, 31027,
-    31073, 31155, 31171, 31188, 31217, 31227, 31283, 31335, 31401, 31463, 31515, 31577,
-    31629, 31691, 31743, 31772, 31828, 31880, 31946, 32008, 32060, 32122, 32174, 32236,
-    32288, 32350, 32402, 32464, 32516, 32578, 32630, 32692, 32744, 32768, 32824, 32856,
-    32911, 32966, 33015, 33051, 33087, 33123, 33159, 33208, 33244, 33280, 33316, 33352,
-    33388, 33424, 33460, 33496, 33534, 33552, 33574, 33607, 33667, 33723, 33793, 33859,
-    33915, 33981, 34037, 34103, 34159, 34192, 34252, 34308, 34378, 34444, 34500, 34566,
-    34622, 34688, 34744, 34810, 34866, 34932, 34988, 35054, 35110, 35176, 35232, 35281,
-    35300, 35341, 35411, 35481, 35538, 35599, 35660, 35721, 35771, 35845, 35919, 35980,
-    36045, 36110, 36175, 36249, 36323, 36384, 36449, 36514, 36579, 36653, 36727, 36788,
-    36864, 36929, 36994, 37065, 37114, 37162, 37230, 37236, 37289, 37320, 37351, 37410,
-    37441, 37472, 37531, 37562, 37593, 37652, 37683, 37714, 37809, 37891, 37937, 38017,
-    38102, 38160, 38232, 38271, 38327, 38399, 38420, 38476, 38530, 38584, 38638, 38692,
-    38746, 38800, 38854, 38908, 39005, 39028, 39091, 39110, 39160, 39188, 39236, 39253,
-    39277, 39310, 39365, 39414, 39571, 39586, 39642, 39708, 39770, 39832, 39894, 39956,
-    40018, 40080, 40142, 40202, 40272, 40338, 40404, 40470, 40536, 40602, 40668, 40734,
-    40891, 40960, 41016, 41082, 41144, 41206, 41268, 41328, 41398, 41464, 41530, 41596,
-    41753, 41829, 41887, 42044, 42091, 42125, 42159, 42211, 42261, 42311, 42361, 42411,
-    42452, 42504, 42561, 42627, 42689, 42751, 42803, 42860, 42926, 42983, 43044, 43105,
-    43166, 43250, 43334, 43418, 43502, 43563, 43628, 43693, 43758, 43819, 43884, 43949,
-    44014, 44075, 44140, 44205, 44270, 44333, 44354, 44395, 44420, 44465, 44490, 44535,
-    44560, 44605, 44628, 44684, 44725, 44770, 44815, 44860, 44883, 44939, 44980, 45056,
-    45101, 45146, 45169, 45225, 45266, 45311, 45356, 45401, 45558, 45624, 45781, 45837,
-    45903, 45965, 46027, 46089, 46246, 46296, 46326, 46373, 46400, 46463, 46514, 46566,
-    46615, 46705, 46778, 46800, 46872, 46929, 47037, 47084, 47148, 47212, 47242, 47310,
-    47370, 47415, 47447, 47466, 47532, 47602, 47672, 47742, 47768, 47848, 47910, 47929,
-    47948, 47967, 47986, 48014, 48029, 48063, 48107, 48157, 48258, 48341, 48441, 48505,
-    48577, 48634, 48673, 48731, 48788, 48846, 48945, 49014, 49152, 49251, 49315, 49368,
-    49422, 49482, 49526, 49547, 49606, 49638, 49691, 49724, 49747, 49785, 49821, 49874,
-    49942, 49976, 49997, 50034, 50108, 50129, 50166, 50240, 50261, 50298, 50372, 50401,
-    50417, 50439, 50477, 50545, 50617, 50674, 50782, 50814, 50882, 50942, 51030, 51085,
-    51144, 51175, 51206, 51237, 51268, 51300, 51365, 51399, 51415, 51455, 51507, 51559,
-    51610, 51656, 51707, 51753, 51804, 51850, 51901, 51947, 51995, 52043, 52112, 52138,
-    52186, 52234, 52282, 52330, 52369, 52457, 52496, 52584, 52620, 52665, 52698, 52731,
-    52765, 52820, 52875, 52938, 52974, 53007, 53040, 53073, 53106, 53139, 53172, 53248,
-    53356, 53416, 53480, 53544, 53608, 53636, 53744, 53802, 53848, 53940, 54019, 54111,
-    54190, 54282, 54361, 54453, 54532, 54585, 54612, 54688, 54766, 54799, 54851, 55007,
-    55045, 55083, 55155, 55227, 55324, 55422, 55521, 55589, 55644, 55685, 55704, 55740,
-    55763, 55782, 55807, 55836, 55909, 55993, 56077, 56145, 56205, 56238, 56266, 56294,
-    56317, 56345, 56385, 56417, 56455, 56493, 56565, 56596, 56627, 56658, 56689, 56735,
-    56764, 56818, 56878, 56938, 56998, 57027, 57085, 57149, 57213, 57277, 57344, 57400,
-    57456, 57473, 57506, 57564, 57628, 57692, 57756, 57789, 57851, 57919, 57987, 58055,
-    58103, 58144, 58214, 58285, 58342, 58403, 58464, 58525, 58586, 58636, 58697, 58747,
-    58808, 58858, 58919, 58969, 59043, 59118, 59179, 59244, 59309, 59374, 59439, 59504,
-    59569, 59634, 59708, 59783, 59844, 59909, 59974, 60039, 60104, 60169, 60234, 60299,
-    60373, 60448, 60509, 60574, 60639, 60704, 60769, 60834, 60899, 60964, 61038, 61113,
-    61174, 61239, 61304, 61369, 61440, 61505, 61570, 61635, 61709, 61784, 61845, 61910,
-    61975, 62040, 62105, 62170, 62235, 62300, 62374, 62449, 62510, 62575, 62640, 62705,
-    62770, 62835, 62900, 62965, 63039, 63114, 63175, 63240, 63305, 63370, 63435, 63500,
-    63565, 63630, 63693, 63722, 63775, 63799, 63832, 63869, 63911, 63961, 63994, 64047,
-    64095, 64148, 64181, 64218, 64266, 64319, 64352, 64389, 64437, 64490, 64523, 64560,
-    64583, 64639, 64687, 64740, 64773, 64810, 64833, 64889, 64937, 64990, 65023, 65060,
-    65083, 65139, 65187, 65240, 65273, 65310, 65333, 65389, 65437, 65490, 65536, 65573,
-    65729, 65783, 65843, 65903, 65963, 66021, 66085, 66149, 66213, 66369, 66427, 66491,
-    66555, 66619, 66681, 66749, 66817, 66885, 67041, 67116, 67150, 67307, 67345, 67383,
-    67435, 67487, 67559, 67589, 67619, 67647, 67676, 67705, 67761, 67823, 67885, 67947,
-    68002, 68057, 68090, 68123, 68183, 68249, 68315, 68381, 68438, 68499, 68556, 68617,
-    68678, 68743, 68804, 68869, 68930, 68995, 69056, 69121, 69182, 69247, 69308, 69373,
-    69422, 69490, 69513, 69536, 69559, 69632, 69714, 69794, 69862, 69901, 69957, 69977,
-    70018, 70059, 70100, 70141, 70182, 70223, 70264, 70305, 70368, 70525, 70682, 70738,
-    70800, 70860, 70926, 71083, 71155, 71212, 71321, 71370, 71436, 71465, 71527, 71570,
-    71603, 71630, 71694, 71723, 71757, 71851, 71945, 71990, 72029, 72087, 72145, 72203,
-    72249, 72302, 72355, 72408, 72462, 72516, 72570, 72614, 72672, 72725, 72782, 72891,
-    72922, 72981, 73040, 73091, 73124, 73163, 73215, 73267, 73347, 73395, 73443, 73471,
-    73499, 73538, 73566, 73605, 73633, 73670, 73728, 73761, 73794, 73849, 73904, 73997,
-    74106, 74135, 74244, 74326, 74435, 74505, 74614, 74723, 74832, 74879, 74955, 75051,
-    75107, 75198, 75246, 75294, 75324, 75340, 75382, 75428, 75474, 75520, 75562, 75608,
-    75654, 75700, 75721, 75742, 75763, 75784, 75799, 75885, 75909, 75938, 75998, 76048,
-    76096, 76143, 76190, 76237, 76284, 76385, 76413, 76437, 76492, 76583, 76625, 76671,
-    76717, 76763, 76788, 76832, 76929, 76973, 77016, 77045, 77088, 77117, 77160, 77189,
-    77232, 77261, 77352, 77388, 77428, 77468, 77508, 77562, 77653, 77703, 77824, 77918,
-    77964, 78010, 78053, 78090, 78106, 78156, 78199, 78293, 78336, 78430, 78467, 78561,
-    78637, 78731, 78781, 78831, 78878, 78925, 78972, 79015, 79062, 79109, 79156, 79250,
-    79297, 79344, 79391, 79485, 79526, 79567, 79608, 79702, 79776, 79836, 79892, 79954,
-    79992, 80073, 80130, 80194, 80256, 80318, 80412, 80486, 80538, 80560, 80656, 80723,
-    80748, 80782, 80825, 80858, 80921, 80992, 81026, 81097, 81131, 81202, 81236, 81298,
-    81360, 81455, 81526, 81617, 81680, 81727, 81822, 81920, 82015, 82072, 82127, 82206,
-    82364, 82436, 82530, 82592, 82649, 82664, 82755, 82817, 82872, 82927, 82982, 83048,
-    83114, 83180, 83338, 83496, 83654, 83812, 83880, 83937, 84018, 84109, 84129, 84158,
-    84196, 84225, 84284, 84333, 84491, 84649, 84807, 84858, 84888, 84942, 84969, 85068,
-    85133, 85184, 85276, 85308, 85391, 85427, 85480, 85541, 85619, 85690, 85749, 85783,
-    85844, 85920, 86016, 86117, 86160, 86175, 86221, 86233, 86302, 86354, 86380, 86435,
-    86458, 86536, 86634, 86701, 86768, 86829, 86918, 86949, 86979, 87065, 87133, 87222,
-    87314, 87377, 87440, 87513, 87581, 87648, 87724, 87783, 87838, 87876, 87914, 87952,
-    87990, 88038, 88086, 88134, 88183, 88245, 88282, 88326, 88370, 88414, 88459, 88507,
-    88555, 88603, 88651, 88723, 88795, 88867, 88941, 89003, 89071, 89139, 89207, 89277,
-    89335, 89393, 89451, 89509, 89605, 89701, 89798, 89897, 89959, 90112, 90204, 90297,
-    90392, 90426, 90523, 90591, 90659, 90727, 90795, 90885, 90947, 91037, 91099, 91190,
-    91253, 91346, 91409, 91471, 91567, 91663, 91759, 91855, 91941, 91999, 92085, 92143,
-    92230, 92289, 92378, 92437, 92510, 92573, 92649, 92730, 92796, 92894, 92947, 92998,
-    93062, 93130, 93198, 93266, 93334, 93402, 93470, 93538, 93606, 93674, 93744, 93814,
-    93884, 93954, 94024, 94094, 94208, 94271, 94334, 94397, 94460, 94523, 94586, 94649,
-    94712, 94775, 94838, 94903, 94968, 95033, 95098, 95163, 95228, 95302, 95374, 95448,
-    95520, 95594, 95667, 95741, 95814, 95888, 95961, 96037, 96112, 96188, 96263, 96339,
-    96414, 96488, 96560, 96634, 96706, 96780, 96853, 96927, 97000, 97074, 97147, 97223,
-    97298, 97374, 97449, 97525, 97600, 97674, 97746, 97820, 97892, 97966, 98039, 98113,
-    98186, 98304, 98377, 98453, 98528, 98604, 98679, 98755, 98830, 98904, 98976, 99050,
-    99122, 99196, 99269, 99343, 99416, 99490, 99563, 99639, 99714, 99790, 99865, 99941,
-    100016, 100060, 100109, 100159, 100209, 100259, 100309, 100359, 100409, 100459, 100509, 100560,
-    100611, 100662, 100713, 100764, 100815, 100873, 100917, 100961, 101007, 101053, 101099, 101145,
-    101191, 101237, 101335, 101400, 101498, 101583, 101660, 101721, 101788, 101832, 101901, 101973,
-    102003, 102066, 102118, 102170, 102231, 102272, 102400, 102496, 102553, 102650, 102733, 102816,
-    102846, 102932, 102986, 103038, 103099, 103161, 103245, 103300, 103351, 103406, 103461, 103516,
-    103571, 103626, 103681, 103736, 103786, 103836, 103886, 103936, 103986, 104036, 104086, 104136,
-    104224, 104312, 104400, 104490, 104581, 104672, 104763, 104854, 104908, 104962, 105016, 105067,
-    105138, 105189, 105260, 105311, 105382, 105433, 105504, 105555, 105626, 105677, 105748, 105799,
-    105870, 105921, 105992, 106021, 106046, 106078, 106166, 106254, 106342, 106496, 106587, 106678,
-    106769, 106860, 106936, 106999, 107040, 107105, 107170, 107207, 107253, 107304, 107355, 107423,
-    107492, 107557, 107622, 107668, 107719, 107770, 107839, 107904, 107969, 108015, 108066, 108117,
-    108152, 108221, 108281, 108346, 108411, 108457, 108508, 108559, 108594, 108663, 108723, 108788,
-    108853, 108899, 108950, 109001, 109036, 109105, 109165, 109230, 109295, 109341, 109392, 109443,
-    109478, 109547, 109607, 109672, 109737, 109783, 109834, 109885, 109920, 109989, 110049, 110114,
-    110179, 110225, 110276, 110327, 110351, 110412, 110471, 110525, 110592, 110646, 110700, 110754,
-    110808, 110862, 110916, 110970, 111024, 111078, 111132, 111186, 111240, 111294, 111348, 111402,
-    111436, 111470, 111504, 111538, 111572, 111606, 111640, 111674, 111708, 111742, 111776, 111810,
-    111844, 111878, 111912, 111946, 112043, 112104, 112149, 112198, 112247, 112296, 112345, 112394,
-    112443, 112492, 112522, 112573, 112598, 112652, 112674, 112751, 112811, 112871, 112928, 113022,
-    113103, 113186, 113215, 113301, 113355, 113407, 113439, 113499, 113559, 113641, 113740, 113829,
-    113916, 113953, 114019, 114115, 114167, 114227, 114300, 114354, 114413, 114472, 114569, 114624,
-    114688, 114725, 114772, 114819, 114866, 114913, 114961, 115014, 115073, 115118, 115177, 115222,
-    115259, 115302, 115345, 115388, 115431, 115475, 115572, 115619, 115666, 115736, 115806, 115876,
-    115946, 116018, 116080, 116142, 116208, 116274, 116340, 116406, 116474, 116540, 116603, 116702,
-    116772, 116820, 116868, 116916, 116964, 117012, 117060, 117109, 117167, 117266, 117319, 117372,
-    117471, 117570, 117601, 117688, 117779, 117875, 117927, 117987, 118086, 118185, 118284, 118335,
-    118360, 118414, 118436, 118513, 118670, 118784, 118849, 118929, 118988, 119039, 119196, 119353,
-    119510, 119561, 119586, 119634, 119698, 119750, 119791, 119863, 119971, 120036, 120101, 120142,
-    120209, 120260, 120318, 120358, 120417, 120475, 120533, 120586, 120639, 120692, 120746, 120800,
-    120908, 120940, 120996, 121056, 121116, 121176, 121242, 121350, 121411, 121519, 121573, 121595,
-    121672, 121708, 121864, 121898, 121932, 121985, 122038, 122106, 122146, 122199, 122257, 122315,
-    122373, 122431, 122489, 122547, 122606, 122663, 122725, 122787, 122880, 122942, 123004, 123066,
-    123129, 123186, 123248, 123310, 123372, 123434, 123496, 123558, 123621, 123678, 123740, 123802,
-    123864, 123926, 123988, 124050, 124113, 124170, 124232, 124294, 124356, 124418, 124480, 124542,
-    124605, 124662, 124724, 124786, 124848, 124910, 124972, 125034, 125097, 125154, 125216, 125278,
-    125340, 125402, 125464, 125526, 125589, 125646, 125708, 125770, 125832, 125894, 125956, 126018,
-    126081, 126105, 126163, 126187, 126245, 126269, 126327, 126351, 126409, 126433, 126491, 126515,
-    126573, 126598, 126657, 126813, 126976, 127132, 127223, 127284, 127333, 127390, 127447, 127504,
-    127595, 127640, 127685, 127776, 127831, 127922, 127973, 128047, 128081, 128138, 128295, 128332,
-    128383, 128455, 128485, 128515, 128603, 128631, 128692, 128753, 128814, 128875, 128936, 128997,
-    129059, 129121, 129183, 129235, 129297, 129349, 129411, 129464, 129526, 129579, 129632, 129694,
-    129747, 129809, 129862, 129924, 129977, 130031, 130067, 130103, 130140, 130177, 130214, 130251,
-    130288, 130325, 130357, 130422, 130487, 130552, 130617, 130682, 130747, 130813, 130879, 130945,
-    131001, 131072, 131128, 131194, 131251, 131317, 131374, 131431, 131497, 131554, 131620, 131677,
-    131743, 131800, 131867, 131890, 131913, 131936, 131959, 132040, 132120, 132173, 132330, 132391,
-    132452, 132513, 132575, 132637, 132699, 132761, 132823, 132885, 132947, 133009, 133071, 133136,
-    133201, 133266, 133332, 133398, 133464, 133530, 133596, 133662, 133728, 133794, 133860, 134017,
-    134071, 134130, 134189, 134248, 134306, 134369, 134432, 134495, 134652, 134727, 134883, 134917,
-    134961, 135013, 135168, 135256, 135285, 135347, 135399, 135461, 135513, 135565, 135627, 135679,
-    135731, 135793, 135845, 135907, 135960, 136022, 136075, 136128, 136190, 136243, 136305, 136358,
-    136420, 136473, 136502, 136558, 136619, 136681, 136743, 136779, 136815, 136851, 136887, 136923,
-    136959, 136996, 137033, 137070, 137107, 137144, 137181, 137214, 137280, 137336, 137402, 137458,
-    137514, 137580, 137636, 137702, 137758, 137824, 137880, 137946, 138003, 138069, 138126, 138192,
-    138249, 138315, 138372, 138438, 138495, 138561, 138618, 138651, 138711, 138776, 138842, 138908,
-    139064, 139264, 139325, 139387, 139449, 139511, 139573, 139635, 139697, 139759, 139821, 139883,
-    139945, 140007, 140067, 140132, 140198, 140264, 140330, 140396, 140462, 140528, 140594, 140660,
-    140726, 140792, 140858, 140924, 140990, 141056, 141212, 141321, 141388, 141497, 141606, 141715,
-    141824, 141933, 142042, 142151, 142245, 142296, 142390, 142484, 142578, 142672, 142766, 142860,
-    142954, 143016, 143114, 143189, 143245, 143360, 143454, 143483, 143558, 143591, 143633, 143680,
-    143727, 143778, 143819, 143890, 143951, 144030, 144072, 144119, 144166, 144245, 144287, 144334,
-    144381, 144460, 144502, 144549, 144596, 144675, 144717, 144764, 144811, 144890, 144932, 144979,
-    145026, 145105, 145147, 145194, 145241, 145320, 145362, 145409, 145456, 145518, 145616, 145711,
-    145806, 145901, 145996, 146153, 146226, 146283, 146440, 146597, 146754, 146912, 146993, 147151,
-    147456, 147614, 147666, 147684, 147739, 147754, 147805, 147898, 147944, 148042, 148107, 148152,
-    148200, 148273, 148326, 148382, 148463, 148545, 148644, 148665, 148733, 148801, 148863, 148895,
-    148925, 149012, 149049, 149144, 149194, 149253, 149298, 149362, 149416, 149493, 149542, 149602,
-    149661, 149720, 149817, 149855, 149893, 149931, 149969, 150007, 150045, 150083, 150121, 150169,
-    150217, 150265, 150313, 150374, 150434, 150494, 150554, 150614, 150674, 150734, 150794, 150839,
-    150899, 150944, 150988, 151032, 151076, 151120, 151217, 151265, 151313, 151361, 151409, 151457,
-    151552, 151600, 151648, 151720, 151792, 151864, 151936, 151997, 152059, 152121, 152189, 152257,
-    152325, 152393, 152490, 152548, 152606, 152664, 152722, 152780, 152838, 152896, 152954, 153050,
-    153146, 153242, 153338, 153399, 153478, 153557, 153636, 153715, 153807, 153899, 153991, 154083,
-    154149, 154223, 154287, 154386, 154439, 154491, 154554, 154617, 154680, 154743, 154806, 154869,
-    154932, 154995, 155069, 155141, 155215, 155287, 155361, 155433, 155507, 155648, 155722, 155794,
-    155868, 155940, 156014, 156086, 156160, 156232, 156306, 156378, 156452, 156524, 156598, 156670,
-    156744, 156816, 156915, 156981, 157034, 157087, 157186, 157239, 157295, 157376, 157475, 157564,
-    157595, 157626, 157712, 157778, 157874, 157926, 157986, 158077, 158139, 158212, 158278, 158343,
-    158419, 158457, 158495, 158533, 158571, 158618, 158665, 158712, 158759, 158812, 158873, 158910,
-    158953, 158996, 159039, 159082, 159130, 159178, 159226, 159274, 159344, 159414, 159484, 159555,
-    159616, 159744, 159810, 159876, 159943, 160001, 160059, 160117, 160175, 160268, 160361, 160454,
-    160549, 160610, 160699, 160788, 160877, 160968, 161032, 161105, 161185, 161250, 161349, 161402,
-    161465, 161532, 161599, 161666, 161735, 161798, 161861, 161924, 161987, 162061, 162133, 162207,
-    162279, 162353, 162425, 162499, 162571, 162614, 162662, 162710, 162758, 162816, 162915, 163014,
-    163074, 163142, 163193, 163263, 163336, 163382, 163432, 163482, 163533, 163591, 163689, 163724,
-    163785, 163840, 163901, 163986, 164042, 164102, 164162, 164222, 164301, 164354, 164433, 164486,
-    164566, 164620, 164673, 164726, 164779, 164832, 164884, 164936, 164988, 165017, 165116, 165215,
-    165315, 165391, 165455, 165496, 165560, 165624, 165689, 165727, 165772, 165821, 165870, 165920,
-    165988, 166058, 166122, 166186, 166251, 166296, 166345, 166394, 166444, 166514, 166578, 166642,
-    166707, 166752, 166801, 166850, 166900, 166923, 166983, 167043, 167141, 167203, 167256, 167312,
-    167393, 167484, 167550, 167616, 167676, 167708, 167740, 167772, 167804, 167866, 167936, 167991,
-    168041, 168089, 168137, 168185, 168233, 168308, 168383, 168435, 168487, 168512, 168549, 168607,
-    168659, 168692, 168729, 168787, 168839, 168872, 168909, 168967, 169019, 169052, 169089, 169180,
-    169226, 169297, 169368, 169414, 169458, 169504, 169548, 169594, 169638, 169684, 169728, 169774,
-    169865, 169921, 170012, 170064, 170158, 170179, 170231, 170275, 170369, 170463, 170557, 170631,
-    170687, 170843, 170898, 170933, 170968, 171051, 171140, 171223, 171285, 171347, 171409, 171471,
-    171533, 171595, 171656, 171717, 171779, 171841, 171907, 172032, 172098, 172164, 172230, 172296,
-    172361, 172426, 172492, 172558, 172629, 172700, 172758, 172820, 172882, 172944, 173019, 173094,
-    173156, 173222, 173288, 173354, 173429, 173504, 173566, 173632, 173698, 173764, 173839, 173914,
-    173976, 174042, 174108, 174174, 174223, 174272, 174326, 174386, 174446, 174506, 174588, 174667,
-    174755, 174794, 174867, 174889, 174944, 174999, 175054, 175109, 175164, 175219, 175274, 175329,
-    175354, 175510, 175666, 175727, 175788, 175849, 175911, 175973, 176035, 176128, 176190, 176252,
-    176314, 176376, 176438, 176503, 176568, 176633, 176699, 176765, 176831, 176897, 176963, 177029,
-    177095, 177161, 177227, 177383, 177459, 177492, 177544, 177633, 177690, 177846, 177885, 177923,
-    177967, 178065, 178144, 178224, 178280, 178361, 178398, 178466, 178520, 178552, 178584, 178616,
-    178648, 178677, 178737, 178797, 178857, 178917, 178945, 179002, 179058, 179122, 179186, 179250,
-    179314, 179346, 179387, 179458, 179529, 179583, 179642, 179701, 179760, 179819, 179878, 179937,
-    179997, 180072, 180147, 180224, 180287, 180350, 180413, 180476, 180539, 180602, 180666, 180715,
-    180784, 180815, 180876, 180907, 180968, 180999, 181060, 181091, 181152, 181183, 181214, 181275,
-    181306, 181337, 181398, 181429, 181460, 181522, 181553, 181584, 181679, 181762, 181842, 181901,
-    181974, 182030, 182186, 182246, 182310, 182466, 182530, 182594, 182658, 182722, 182790, 182858,
-    182926, 182994, 183150, 183223, 183258, 183414, 183448, 183499, 183521, 183543, 183565, 183612,
-    183640, 183694, 183753, 183812, 183871, 183903, 183961, 184024, 184087, 184150, 184208, 184320,
-    184379, 184441, 184504, 184567, 184642, 184700, 184762, 184825, 184888, 184963, 185021, 185083,
-    185146, 185209, 185257, 185317, 185378, 185459, 185538, 185574, 185730, 185886, 186042, 186092,
-    186146, 186188, 186259, 186368, 186419, 186487, 186517, 186578, 186646, 186710, 186730, 186745,
-    186797, 186893, 186923, 186981, 187041, 187099, 187158, 187217, 187276, 187341, 187395, 187450,
-    187505, 187560, 187621, 187645, 187683, 187714, 187731, 187753, 187777, 187886, 187918, 187975,
-    188036, 188097, 188158, 188210, 188243, 188309, 188348, 188416, 188469, 188522, 188575, 188627,
-    188676, 188725, 188774, 188823, 188872, 188912, 188952, 188992, 189032, 189126, 189235, 189297,
-    189406, 189501, 189610, 189719, 189828, 189937, 190031, 190125, 190219, 190313, 190374, 190473,
-    190549, 190605, 190699, 190733, 190774, 190819, 190864, 190910, 190961, 191002, 191047, 191092,
-    191138, 191179, 191224, 191269, 191315, 191376, 191475, 191570, 191665, 191760, 191855, 192012,
-    192081, 192139, 192220, 192294, 192315, 192512, 192669, 192826, 192880, 192937, 192988, 193082,
-    193115, 193187, 193279, 193332, 193358, 193414, 193437, 193479, 193547, 193637, 193699, 193778,
-    193832, 193901, 193935, 193996, 194051, 194105, 194193, 194249, 194330, 194389, 194454, 194489,
-    194580, 194633, 194714, 194791, 194861, 194880, 194976, 195029, 195070, 195158, 195217, 195294,
-    195356, 195415, 195467, 195543, 195615, 195672, 195726, 195763, 195778, 195827, 195889, 195922,
-    195974, 196058, 196103, 196204, 196232, 196292, 196371, 196425, 196494, 196555, 196608, 196692,
-    196746, 196797, 196884, 196950, 197001, 197067, 197105, 197136, 197183, 197259, 197308, 197363,
-    197421, 197466, 197535, 197597, 197677, 197732, 197821, 197878, 197938, 198004, 198097, 198151,
-    198248, 198338, 198415, 198469, 198531, 198565, 198611, 198671, 198751, 198806, 198858, 198946,
-    198997, 199064, 199112,
+    0, 100, 160, 202, 204, 230, 232, 233, 278, 301, 369, 437,
+    500, 551, 579, 633, 658, 692, 769, 785, 814, 820, 873, 956,
+    1031, 1118, 1175, 1231, 1282, 1341, 1384, 1424, 1487, 1552, 1607, 1652,
+    1701, 1750, 1799, 1849, 1874, 1899, 1924, 1949, 1952, 2037, 2114, 2178,
+    2229, 2270, 2336, 2404, 2431, 2487, 2523, 2526, 2536, 2590, 2620, 2674,
+    2751, 2754, 2846, 2942, 2999, 3080, 3133, 3186, 3239, 3317, 3397, 3413,
+    3444, 3498, 3553, 3626, 3698, 3717, 3736, 3755, 3774, 3787, 3813, 3816,
+    3851, 3875, 3893, 3917, 3935, 3959, 3977, 4001, 4019, 4029, 4038, 4096,
+    4157, 4173, 4216, 4238, 4275, 4285, 4299, 4322, 4367, 4401, 4421, 4470,
+    4507, 4530, 4550, 4599, 4636, 4659, 4679, 4728, 4765, 4788, 4839, 4888,
+    4937, 4986, 5035, 5084, 5133, 5184, 5235, 5286, 5337, 5388, 5439, 5490,
+    5515, 5540, 5565, 5590, 5615, 5640, 5667, 5694, 5721, 5748, 5775, 5802,
+    5853, 5879, 5934, 5954, 5978, 6002, 6026, 6079, 6108, 6158, 6185, 6238,
+    6262, 6338, 6421, 6496, 6536, 6601, 6651, 6736, 6813, 6854, 6920, 6947,
+    7003, 7038, 7077, 7117, 7157, 7211, 7241, 7333, 7429, 7487, 7567, 7649,
+    7711, 7738, 7822, 7874, 7920, 7948, 8002, 8057, 8192, 8264, 8312, 8360,
+    8408, 8423, 8487, 8517, 8581, 8611, 8676, 8707, 8720, 8746, 8749, 8782,
+    8815, 8848, 8881, 8905, 8974, 8998, 9067, 9091, 9160, 9170, 9179, 9182,
+    9232, 9254, 9338, 9348, 9432, 9442, 9527, 9538, 9599, 9615, 9658, 9680,
+    9717, 9758, 9800, 9842, 9852, 9866, 9888, 9914, 9941, 9968, 10013, 10047,
+    10050, 10070, 10119, 10156, 10197, 10239, 10281, 10303, 10329, 10356, 10383, 10403,
+    10452, 10489, 10530, 10572, 10614, 10636, 10662, 10689, 10716, 10728, 10779, 10830,
+    10881, 10932, 10983, 11034, 11085, 11136, 11187, 11238, 11289, 11340, 11391, 11442,
+    11493, 11544, 11595, 11622, 11649, 11676, 11703, 11730, 11757, 11784, 11811, 11838,
+    11865, 11892, 11919, 11946, 11973, 12000, 12027, 12053, 12108, 12161, 12190, 12288,
+    12366, 12448, 12503, 12575, 12603, 12631, 12659, 12692, 12725, 12760, 12795, 12830,
+    12839, 12900, 12941, 12963, 12989, 13030, 13052, 13078, 13119, 13141, 13167, 13225,
+    13247, 13269, 13370, 13452, 13535, 13594, 13653, 13739, 13767, 13793, 13877, 13934,
+    13968, 14031, 14119, 14211, 14260, 14325, 14404, 14449, 14496, 14512, 14528, 14548,
+    14591, 14643, 14719, 14796, 14848, 14932, 14953, 14967, 14973, 15013, 15103, 15174,
+    15221, 15250, 15297, 15355, 15389, 15432, 15478, 15520, 15571, 15610, 15670, 15703,
+    15746, 15786, 15830, 15874, 15918, 15937, 16015, 16051, 16069, 16087, 16105, 16123,
+    16138, 16162, 16186, 16210, 16234, 16247, 16273, 16276, 16309, 16341, 16384, 16416,
+    16434, 16466, 16484, 16516, 16534, 16544, 16550, 16553, 16577, 16601, 16625, 16649,
+    16668, 16746, 16774, 16802, 16830, 16858, 16905, 16952, 16999, 17047, 17080, 17115,
+    17150, 17185, 17220, 17267, 17314, 17361, 17409, 17428, 17506, 17544, 17582, 17620,
+    17658, 17728, 17798, 17868, 17940, 17973, 18025, 18077, 18129, 18181, 18251, 18321,
+    18391, 18463, 18487, 18560, 18607, 18656, 18696, 18709, 18759, 18812, 18854, 18868,
+    18887, 18909, 18992, 19028, 19065, 19100, 19148, 19200, 19252, 19304, 19356, 19408,
+    19460, 19512, 19525, 19605, 19646, 19701, 19744, 19787, 19830, 19873, 19916, 19959,
+    20002, 20045, 20098, 20149, 20202, 20253, 20306, 20357, 20410, 20480, 20533, 20584,
+    20637, 20688, 20741, 20792, 20845, 20896, 20949, 21000, 21053, 21104, 21157, 21208,
+    21261, 21312, 21336, 21365, 21394, 21423, 21452, 21482, 21512, 21542, 21585, 21610,
+    21635, 21660, 21685, 21710, 21735, 21760, 21785, 21807, 21890, 21939, 21973, 22011,
+    22049, 22087, 22098, 22181, 22231, 22258, 22311, 22335, 22411, 22436, 22511, 22545,
+    22634, 22691, 22746, 22803, 22860, 22907, 22942, 22977, 23042, 23084, 23133, 23182,
+    23251, 23325, 23377, 23457, 23496, 23508, 23526, 23622, 23650, 23678, 23706, 23734,
+    23822, 23865, 23944, 23957, 23971, 23993, 23996, 24041, 24082, 24129, 24180, 24221,
+    24272, 24313, 24364, 24405, 24427, 24472, 24513, 24576, 24627, 24668, 24719, 24760,
+    24811, 24852, 24903, 24944, 24995, 25036, 25087, 25128, 25179, 25220, 25234, 25287,
+    25312, 25360, 25408, 25450, 25475, 25500, 25525, 25550, 25592, 25617, 25642, 25667,
+    25692, 25717, 25742, 25767, 25792, 25823, 25834, 25849, 25871, 25916, 25957, 26004,
+    26055, 26096, 26147, 26188, 26239, 26280, 26302, 26347, 26388, 26435, 26486, 26527,
+    26578, 26619, 26670, 26711, 26762, 26803, 26854, 26895, 26946, 26987, 27038, 27079,
+    27121, 27133, 27167, 27222, 27277, 27319, 27365, 27411, 27457, 27492, 27551, 27610,
+    27656, 27706, 27756, 27806, 27865, 27924, 27970, 28020, 28070, 28120, 28179, 28238,
+    28284, 28334, 28384, 28434, 28502, 28548, 28593, 28650, 28672, 28718, 28742, 28766,
+    28818, 28842, 28866, 28918, 28942, 28966, 29018, 29042, 29066, 29161, 29243, 29289,
+    29329, 29407, 29458, 29527, 29563, 29616, 29685, 29703, 29756, 29803, 29850, 29897,
+    29944, 29991, 30038, 30085, 30132, 30222, 30230, 30290, 30306, 30349, 30370, 30407,
+    30417, 30430, 30452, 30496, 30530, 30585, 30597, 30642, 30689, 30740, 30791, 30842,
+    30893, 30944, 30995, 31046, 31091, 31138, 31189, 31240, 31291, 31342, 31393, 31444,
+    31495, 31550, 31568, 31613, 31660, 31711, 31762, 31813, 31858, 31905, 31956, 32007,
+    32058, 32113, 32189, 32247, 32327, 32358, 32389, 32438, 32485, 32532, 32579, 32626,
+    32664, 32709, 32768, 32815, 32866, 32917, 32962, 33008, 33055, 33097, 33143, 33189,
+    33235, 33304, 33373, 33442, 33511, 33557, 33607, 33657, 33707, 33753, 33803, 33853,
+    33903, 33949, 33999, 34049, 34099, 34159, 34173, 34203, 34221, 34255, 34273, 34307,
+    34325, 34359, 34379, 34428, 34458, 34492, 34526, 34560, 34580, 34629, 34659, 34693,
+    34727, 34761, 34781, 34830, 34860, 34894, 34928, 34962, 35042, 35089, 35169, 35214,
+    35261, 35312, 35363, 35414, 35494, 35544, 35571, 35618, 35642, 35705, 35756, 35805,
+    35851, 35941, 36014, 36036, 36108, 36165, 36244, 36301, 36358, 36385, 36450, 36507,
+    36549, 36578, 36594, 36657, 36724, 36791, 36864, 36887, 36964, 37023, 37039, 37055,
+    37071, 37087, 37112, 37124, 37151, 37184, 37223, 37313, 37377, 37466, 37511, 37580,
+    37634, 37666, 37713, 37759, 37806, 37894, 37944, 38030, 38110, 38163, 38205, 38248,
+    38297, 38338, 38356, 38412, 38437, 38479, 38509, 38525, 38556, 38585, 38627, 38680,
+    38711, 38729, 38763, 38822, 38840, 38874, 38933, 38951, 38985, 39044, 39073, 39086,
+    39105, 39140, 39208, 39280, 39337, 39416, 39445, 39510, 39567, 39652, 39704, 39760,
+    39788, 39816, 39844, 39872, 39901, 39963, 39994, 40007, 40040, 40081, 40122, 40162,
+    40197, 40237, 40272, 40312, 40347, 40387, 40422, 40459, 40496, 40562, 40585, 40626,
+    40667, 40708, 40749, 40781, 40862, 40960, 41041, 41074, 41116, 41146, 41176, 41203,
+    41247, 41291, 41347, 41376, 41406, 41436, 41466, 41496, 41526, 41556, 41578, 41657,
+    41714, 41775, 41836, 41897, 41922, 42001, 42056, 42099, 42180, 42240, 42321, 42381,
+    42462, 42522, 42603, 42663, 42716, 42740, 42816, 42894, 42927, 42979, 43014, 43049,
+    43118, 43187, 43281, 43376, 43472, 43537, 43589, 43627, 43639, 43672, 43692, 43704,
+    43722, 43744, 43806, 43879, 43952, 44009, 44050, 44072, 44085, 44098, 44106, 44123,
+    44156, 44181, 44216, 44251, 44320, 44348, 44376, 44404, 44432, 44475, 44497, 44540,
+    44589, 44638, 44687, 44709, 44756, 44809, 44862, 44915, 44967, 45056, 45105, 45115,
+    45137, 45180, 45229, 45278, 45327, 45349, 45396, 45449, 45502, 45555, 45596, 45630,
+    45685, 45741, 45783, 45829, 45875, 45921, 45967, 46002, 46048, 46083, 46129, 46164,
+    46210, 46245, 46304, 46364, 46410, 46460, 46510, 46560, 46610, 46660, 46710, 46760,
+    46819, 46879, 46925, 46975, 47025, 47075, 47125, 47175, 47225, 47275, 47334, 47394,
+    47440, 47490, 47540, 47590, 47640, 47690, 47740, 47790, 47849, 47909, 47955, 48005,
+    48055, 48105, 48155, 48205, 48255, 48305, 48364, 48424, 48470, 48520, 48570, 48620,
+    48670, 48720, 48770, 48820, 48879, 48939, 48985, 49035, 49085, 49152, 49202, 49252,
+    49302, 49352, 49411, 49471, 49517, 49567, 49617, 49667, 49717, 49767, 49817, 49867,
+    49927, 49949, 49991, 50004, 50026, 50052, 50083, 50118, 50136, 50170, 50207, 50249,
+    50271, 50297, 50334, 50376, 50398, 50424, 50461, 50503, 50525, 50551, 50571, 50620,
+    50657, 50699, 50721, 50747, 50767, 50816, 50853, 50895, 50917, 50943, 50963, 51012,
+    51049, 51091, 51113, 51139, 51159, 51208, 51245, 51287, 51309, 51335, 51378, 51427,
+    51476, 51525, 51568, 51617, 51666, 51715, 51762, 51815, 51868, 51921, 51968, 52021,
+    52074, 52127, 52202, 52236, 52271, 52306, 52355, 52404, 52473, 52500, 52527, 52552,
+    52574, 52596, 52641, 52692, 52743, 52794, 52842, 52890, 52912, 52934, 52979, 53030,
+    53081, 53132, 53174, 53248, 53290, 53336, 53382, 53432, 53478, 53528, 53574, 53624,
+    53670, 53720, 53766, 53816, 53862, 53912, 53958, 54015, 54031, 54047, 54063, 54079,
+    54161, 54226, 54262, 54315, 54332, 54366, 54400, 54434, 54468, 54502, 54536, 54570,
+    54604, 54664, 54709, 54760, 54805, 54856, 54928, 54985, 55067, 55126, 55152, 55211,
+    55251, 55281, 55305, 55366, 55392, 55419, 55502, 55577, 55611, 55643, 55690, 55737,
+    55784, 55819, 55861, 55903, 55945, 55988, 56031, 56074, 56115, 56170, 56212, 56269,
+    56351, 56379, 56435, 56491, 56539, 56569, 56601, 56642, 56683, 56752, 56789, 56826,
+    56847, 56868, 56900, 56921, 56953, 56974, 57008, 57050, 57080, 57110, 57154, 57198,
+    57344, 57426, 57452, 57534, 57616, 57671, 57718, 57794, 57890, 57946, 58027, 58072,
+    58117, 58144, 58153, 58192, 58235, 58278, 58321, 58360, 58403, 58446, 58489, 58507,
+    58525, 58543, 58561, 58573, 58656, 58677, 58699, 58744, 58779, 58812, 58844, 58876,
+    58908, 58940, 59026, 59047, 59060, 59104, 59185, 59224, 59267, 59310, 59353, 59375,
+    59408, 59494, 59527, 59559, 59577, 59609, 59627, 59659, 59677, 59709, 59727, 59808,
+    59841, 59878, 59915, 59952, 59991, 60072, 60111, 60187, 60271, 60314, 60357, 60397,
+    60431, 60444, 60483, 60515, 60599, 60639, 60723, 60757, 60841, 60917, 60964, 61011,
+    61055, 61099, 61143, 61183, 61227, 61271, 61315, 61359, 61440, 61484, 61522, 61560,
+    61598, 61672, 61732, 61785, 61836, 61874, 61955, 62009, 62062, 62114, 62166, 62248,
+    62315, 62360, 62371, 62460, 62516, 62530, 62553, 62585, 62603, 62651, 62711, 62734,
+    62794, 62817, 62877, 62900, 62952, 63004, 63089, 63157, 63245, 63301, 63341, 63426,
+    63511, 63596, 63664, 63752, 63765, 63787, 63818, 63836, 63884, 63918, 63978, 64000,
+    64060, 64082, 64142, 64164, 64209, 64220, 64299, 64313, 64369, 64383, 64405, 64431,
+    64458, 64485, 64517, 64535, 64583, 64617, 64677, 64699, 64725, 64752, 64779, 64839,
+    64861, 64887, 64914, 64941, 64998, 65050, 65129, 65211, 65276, 65331, 65390, 65449,
+    65536, 65618, 65700, 65782, 65863, 65954, 66013, 66067, 66075, 66123, 66171, 66219,
+    66300, 66381, 66462, 66518, 66579, 66633, 66674, 66762, 66775, 66797, 66828, 66884,
+    66940, 66996, 67047, 67074, 67128, 67152, 67251, 67316, 67354, 67439, 67468, 67548,
+    67581, 67631, 67685, 67756, 67816, 67864, 67887, 67941, 68010, 68061, 68162, 68205,
+    68217, 68263, 68272, 68341, 68393, 68416, 68471, 68491, 68569, 68652, 68712, 68772,
+    68826, 68912, 68940, 68967, 69050, 69115, 69201, 69286, 69334, 69382, 69440, 69485,
+    69533, 69632, 69676, 69712, 69731, 69750, 69769, 69788, 69813, 69838, 69863, 69889,
+    69924, 69934, 69959, 69984, 70009, 70035, 70064, 70093, 70122, 70151, 70200, 70249,
+    70298, 70349, 70384, 70433, 70482, 70531, 70582, 70621, 70660, 70699, 70738, 70811,
+    70884, 70958, 71034, 71069, 71142, 71215, 71289, 71365, 71384, 71462, 71511, 71560,
+    71609, 71658, 71725, 71757, 71824, 71856, 71924, 71957, 72027, 72060, 72095, 72164,
+    72233, 72302, 72371, 72438, 72469, 72536, 72567, 72635, 72667, 72737, 72769, 72819,
+    72859, 72912, 72966, 73009, 73092, 73130, 73166, 73215, 73268, 73321, 73374, 73427,
+    73480, 73533, 73586, 73639, 73728, 73783, 73838, 73893, 73948, 74003, 74058, 74117,
+    74161, 74205, 74249, 74293, 74337, 74381, 74425, 74469, 74513, 74557, 74603, 74649,
+    74695, 74741, 74787, 74833, 74888, 74941, 74996, 75049, 75104, 75158, 75213, 75267,
+    75322, 75376, 75433, 75489, 75546, 75602, 75659, 75715, 75770, 75823, 75878, 75931,
+    75986, 76040, 76095, 76149, 76204, 76258, 76315, 76371, 76428, 76484, 76541, 76597,
+    76652, 76705, 76760, 76813, 76868, 76922, 76977, 77031, 77086, 77140, 77197, 77253,
+    77310, 77366, 77423, 77479, 77534, 77587, 77642, 77695, 77750, 77824, 77879, 77933,
+    77988, 78042, 78099, 78155, 78212, 78268, 78325, 78381, 78406, 78436, 78467, 78498,
+    78529, 78560, 78591, 78622, 78653, 78684, 78716, 78748, 78780, 78812, 78844, 78876,
+    78919, 78944, 78969, 78996, 79023, 79050, 79077, 79104, 79131, 79214, 79264, 79347,
+    79432, 79509, 79560, 79620, 79661, 79727, 79796, 79823, 79879, 79920, 79961, 80015,
+    80045, 80124, 80220, 80277, 80360, 80440, 80520, 80547, 80630, 80681, 80726, 80780,
+    80835, 80908, 80952, 80992, 81036, 81080, 81124, 81168, 81212, 81256, 81300, 81339,
+    81378, 81417, 81456, 81495, 81534, 81573, 81612, 81685, 81758, 81831, 81920, 81996,
+    82072, 82148, 82224, 82259, 82294, 82329, 82361, 82413, 82445, 82497, 82529, 82581,
+    82613, 82665, 82697, 82749, 82781, 82833, 82865, 82917, 82949, 83001, 83011, 83017,
+    83038, 83111, 83184, 83257, 83332, 83408, 83484, 83560, 83636, 83697, 83741, 83763,
+    83805, 83847, 83861, 83884, 83912, 83940, 83985, 84035, 84077, 84119, 84142, 84170,
+    84198, 84248, 84290, 84332, 84355, 84383, 84411, 84431, 84481, 84518, 84560, 84602,
+    84625, 84653, 84681, 84701, 84751, 84788, 84830, 84872, 84895, 84923, 84951, 84971,
+    85021, 85058, 85100, 85142, 85165, 85193, 85221, 85241, 85291, 85328, 85370, 85412,
+    85435, 85463, 85491, 85511, 85561, 85598, 85640, 85682, 85705, 85733, 85761, 85774,
+    85825, 85881, 85932, 86016, 86067, 86118, 86169, 86220, 86271, 86322, 86373, 86424,
+    86475, 86526, 86577, 86628, 86679, 86730, 86781, 86808, 86835, 86862, 86889, 86916,
+    86943, 86970, 86997, 87024, 87051, 87078, 87105, 87132, 87159, 87186, 87213, 87296,
+    87346, 87380, 87418, 87456, 87494, 87532, 87570, 87608, 87646, 87657, 87708, 87730,
+    87784, 87803, 87880, 87931, 87988, 88069, 88147, 88227, 88253, 88336, 88387, 88432,
+    88453, 88504, 88586, 88672, 88756, 88790, 88853, 88946, 88991, 89044, 89102, 89141,
+    89185, 89229, 89307, 89343, 89361, 89379, 89403, 89427, 89451, 89475, 89500, 89534,
+    89566, 89584, 89616, 89634, 89644, 89668, 89692, 89716, 89740, 89765, 89843, 89871,
+    89899, 89946, 89993, 90040, 90112, 90161, 90196, 90231, 90278, 90325, 90372, 90419,
+    90468, 90515, 90555, 90610, 90639, 90668, 90697, 90726, 90755, 90784, 90814, 90857,
+    90895, 90933, 90961, 91045, 91133, 91226, 91271, 91324, 91375, 91397, 91451, 91470,
+    91547, 91602, 91660, 91718, 91758, 91810, 91854, 91909, 91964, 92019, 92070, 92092,
+    92140, 92204, 92256, 92294, 92366, 92445, 92503, 92561, 92599, 92663, 92703, 92758,
+    92791, 92839, 92886, 92933, 92975, 93017, 93059, 93102, 93145, 93224, 93253, 93306,
+    93363, 93420, 93477, 93540, 93619, 93677, 93756, 93810, 93829, 93906, 93942, 94022,
+    94053, 94084, 94134, 94208, 94273, 94310, 94348, 94391, 94434, 94477, 94520, 94563,
+    94606, 94650, 94692, 94739, 94786, 94833, 94880, 94927, 94974, 95022, 95064, 95111,
+    95158, 95205, 95252, 95299, 95346, 95394, 95436, 95483, 95530, 95577, 95624, 95671,
+    95718, 95766, 95808, 95855, 95902, 95949, 95996, 96043, 96090, 96138, 96180, 96227,
+    96274, 96321, 96368, 96415, 96462, 96510, 96552, 96599, 96646, 96693, 96740, 96787,
+    96834, 96882, 96924, 96971, 97018, 97065, 97112, 97159, 97206, 97254, 97275, 97326,
+    97347, 97398, 97419, 97470, 97491, 97542, 97563, 97614, 97635, 97686, 97708, 97760,
+    97840, 97920, 98000, 98081, 98127, 98161, 98211, 98304, 98354, 98435, 98469, 98503,
+    98584, 98624, 98705, 98745, 98819, 98853, 98910, 98944, 98992, 99061, 99088, 99115,
+    99200, 99221, 99271, 99321, 99371, 99421, 99471, 99521, 99572, 99623, 99674, 99715,
+    99766, 99807, 99858, 99900, 99951, 99993, 100035, 100086, 100128, 100179, 100221, 100272,
+    100314, 100361, 100386, 100411, 100437, 100463, 100489, 100515, 100541, 100567, 100588, 100638,
+    100688, 100738, 100788, 100838, 100888, 100939, 100990, 101041, 101082, 101133, 101174, 101225,
+    101267, 101318, 101360, 101402, 101453, 101495, 101546, 101588, 101639, 101681, 101737, 101753,
+    101769, 101785, 101801, 101882, 101932, 101982, 102032, 102082, 102133, 102184, 102235, 102286,
+    102337, 102400, 102451, 102502, 102553, 102603, 102653, 102703, 102754, 102805, 102856, 102907,
+    102958, 103009, 103060, 103111, 103162, 103205, 103253, 103301, 103349, 103392, 103440, 103488,
+    103536, 103611, 103642, 103683, 103732, 103811, 103896, 103918, 103969, 104010, 104061, 104102,
+    104143, 104194, 104235, 104276, 104327, 104368, 104419, 104461, 104512, 104554, 104596, 104647,
+    104689, 104740, 104782, 104833, 104875, 104897, 104942, 104992, 105043, 105094, 105119, 105144,
+    105169, 105194, 105219, 105244, 105270, 105296, 105322, 105348, 105374, 105400, 105422, 105473,
+    105514, 105565, 105606, 105647, 105698, 105739, 105790, 105831, 105882, 105923, 105974, 106016,
+    106067, 106109, 106160, 106202, 106253, 106295, 106346, 106388, 106439, 106496, 106518, 106563,
+    106613, 106664, 106715, 106765, 106816, 106867, 106918, 106969, 107020, 107071, 107122, 107173,
+    107224, 107275, 107326, 107371, 107421, 107472, 107523, 107574, 107625, 107676, 107727, 107778,
+    107829, 107880, 107931, 107982, 108033, 108084, 108135, 108217, 108277, 108359, 108441, 108523,
+    108607, 108647, 108731, 108815, 108899, 108951, 109035, 109103, 109148, 109227, 109241, 109264,
+    109292, 109320, 109352, 109375, 109403, 109431, 109454, 109482, 109510, 109570, 109593, 109621,
+    109649, 109709, 109732, 109760, 109788, 109848, 109871, 109899, 109927, 109987, 110010, 110038,
+    110066, 110126, 110149, 110177, 110205, 110257, 110341, 110426, 110592, 110677, 110762, 110814,
+    110896, 110948, 111030, 111096, 111178, 111260, 111342, 111423, 111477, 111558, 111639, 111720,
+    111776, 111817, 111873, 111929, 111985, 112037, 112052, 112107, 112119, 112157, 112243, 112289,
+    112387, 112452, 112497, 112545, 112618, 112671, 112727, 112808, 112890, 112975, 113036, 113097,
+    113152, 113181, 113208, 113292, 113326, 113418, 113461, 113513, 113543, 113592, 113631, 113693,
+    113727, 113772, 113816, 113860, 113938, 113957, 113976, 113995, 114014, 114033, 114052, 114071,
+    114090, 114115, 114140, 114165, 114190, 114224, 114257, 114290, 114323, 114356, 114389, 114422,
+    114455, 114473, 114506, 114524, 114549, 114574, 114599, 114688, 114766, 114795, 114824, 114853,
+    114882, 114911, 114940, 114969, 114998, 115047, 115096, 115145, 115194, 115228, 115263, 115298,
+    115347, 115396, 115445, 115494, 115572, 115611, 115650, 115689, 115728, 115767, 115806, 115845,
+    115884, 115957, 116030, 116103, 116176, 116210, 116262, 116314, 116366, 116418, 116491, 116564,
+    116637, 116710, 116757, 116808, 116849, 116934, 116972, 117009, 117053, 117097, 117141, 117185,
+    117229, 117273, 117317, 117361, 117416, 117469, 117524, 117577, 117632, 117685, 117740, 117793,
+    117848, 117901, 117956, 118009, 118064, 118117, 118172, 118225, 118280, 118333, 118388, 118441,
+    118496, 118549, 118604, 118657, 118784, 118835, 118873, 118911, 118996, 119049, 119105, 119186,
+    119272, 119300, 119328, 119411, 119474, 119567, 119612, 119665, 119749, 119796, 119854, 119897,
+    119943, 120004, 120023, 120042, 120061, 120080, 120104, 120128, 120152, 120176, 120210, 120244,
+    120254, 120278, 120302, 120326, 120350, 120379, 120408, 120437, 120466, 120513, 120560, 120607,
+    120655, 120689, 120736, 120783, 120830, 120878, 120917, 120956, 120995, 121034, 121104, 121174,
+    121244, 121316, 121350, 121420, 121490, 121560, 121632, 121673, 121723, 121776, 121818, 121856,
+    121904, 121956, 122008, 122060, 122114, 122158, 122202, 122246, 122290, 122345, 122398, 122453,
+    122506, 122561, 122614, 122669, 122722, 122746, 122775, 122804, 122833, 122880, 122931, 122992,
+    123036, 123103, 123173, 123208, 123247, 123286, 123326, 123384, 123469, 123523, 123552, 123606,
+    123680, 123725, 123774, 123823, 123872, 123936, 123966, 124030, 124060, 124125, 124156, 124190,
+    124224, 124258, 124292, 124325, 124358, 124391, 124401, 124485, 124569, 124654, 124715, 124760,
+    124782, 124823, 124864, 124906, 124921, 124943, 124969, 124995, 125022, 125067, 125118, 125159,
+    125200, 125242, 125264, 125290, 125316, 125343, 125394, 125435, 125476, 125518, 125540, 125566,
+    125592, 125619, 125631, 125682, 125739, 125824, 125875, 125928, 125984, 126065, 126148, 126207,
+    126266, 126319, 126348, 126377, 126406, 126435, 126482, 126518, 126558, 126593, 126626, 126659,
+    126692, 126725, 126785, 126845, 126890, 126931, 126945, 126976, 127027, 127068, 127090, 127116,
+    127167, 127208, 127230, 127256, 127307, 127348, 127370, 127396, 127479, 127514, 127574, 127634,
+    127669, 127702, 127737, 127770, 127805, 127838, 127873, 127906, 127941, 128024, 128065, 128148,
+    128189, 128275, 128293, 128334, 128367, 128453, 128539, 128625, 128699, 128755, 128810, 128858,
+    128890, 128922, 129002, 129088, 129168, 129219, 129270, 129321, 129372, 129423, 129474, 129524,
+    129574, 129625, 129676, 129727, 129778, 129829, 129880, 129931, 129982, 130032, 130082, 130133,
+    130184, 130240, 130296, 130339, 130386, 130433, 130480, 130540, 130600, 130647, 130698, 130749,
+    130800, 130860, 130920, 130967, 131018, 131072, 131123, 131183, 131243, 131290, 131341, 131392,
+    131443, 131489, 131535, 131582, 131635, 131688, 131741, 131823, 131863, 131944, 131980, 132050,
+    132069, 132117, 132165, 132213, 132261, 132309, 132357, 132405, 132453, 132467, 132522, 132577,
+    132627, 132677, 132727, 132778, 132829, 132880, 132931, 132982, 133033, 133084, 133135, 133186,
+    133236, 133286, 133336, 133387, 133438, 133489, 133540, 133591, 133642, 133693, 133744, 133795,
+    133850, 133926, 133959, 134011, 134100, 134157, 134193, 134228, 134269, 134364, 134440, 134517,
+    134570, 134648, 134682, 134747, 134798, 134827, 134856, 134885, 134914, 134940, 134989, 135038,
+    135087, 135136, 135168, 135218, 135267, 135316, 135365, 135414, 135463, 135484, 135518, 135574,
+    135630, 135669, 135713, 135757, 135801, 135845, 135889, 135933, 135978, 136038, 136098, 136141,
+    136189, 136237, 136285, 136333, 136381, 136429, 136478, 136524, 136582, 136606, 136660, 136684,
+    136738, 136762, 136816, 136840, 136894, 136918, 136942, 136996, 137020, 137044, 137098, 137122,
+    137146, 137201, 137225, 137249, 137344, 137427, 137483, 137553, 137606, 137655, 137704, 137757,
+    137810, 137863, 137916, 137969, 138022, 138075, 138128, 138201, 138236, 138267, 138315, 138334,
+    138353, 138372, 138416, 138437, 138480, 138528, 138576, 138624, 138645, 138688, 138736, 138784,
+    138832, 138875, 138919, 138963, 139010, 139058, 139106, 139166, 139209, 139264, 139312, 139360,
+    139420, 139463, 139510, 139558, 139606, 139651, 139704, 139758, 139839, 139872, 139922, 139976,
+    140015, 140086, 140170, 140231, 140258, 140316, 140381, 140442, 140459, 140471, 140512, 140597,
+    140608, 140663, 140712, 140759, 140807, 140855, 140903, 140957, 141000, 141044, 141088, 141132,
+    141182, 141199, 141230, 141261, 141275, 141294, 141315, 141399, 141428, 141482, 141540, 141598,
+    141656, 141705, 141735, 141798, 141830, 141872, 141914, 141956, 141998, 142039, 142077, 142115,
+    142153, 142191, 142233, 142266, 142299, 142332, 142365, 142452, 142536, 142595, 142679, 142763,
+    142815, 142901, 142970, 143015, 143094, 143109, 143131, 143157, 143183, 143210, 143242, 143264,
+    143290, 143316, 143360, 143382, 143408, 143434, 143461, 143513, 143599, 143686, 143773, 143860,
+    143947, 143961, 143987, 144009, 144035, 144057, 144083, 144105, 144131, 144215, 144282, 144366,
+    144450, 144534, 144590, 144652, 144707, 144748, 144762, 144818, 144874, 144930, 144984, 145041,
+    145079, 145166, 145196, 145257, 145349, 145402, 145425, 145481, 145501, 145543, 145608, 145698,
+    145747, 145819, 145866, 145932, 145963, 146017, 146065, 146108, 146181, 146222, 146288, 146332,
+    146382, 146417, 146495, 146541, 146619, 146693, 146760, 146772, 146857, 146891, 146932, 147007,
+    147063, 147137, 147196, 147248, 147289, 147354, 147456, 147513, 147554, 147588, 147600, 147642,
+    147691, 147721, 147762, 147831, 147861, 147962, 147990, 148037, 148109, 148156, 148222, 148276,
+    148317, 148386, 148429, 148465, 148537, 148580, 148618, 148673, 148700, 148716, 148752, 148817,
+    148847, 148902, 148960, 149005, 149071, 149120, 149193, 149241, 149315, 149357, 149402, 149453,
+    149533, 149580, 149666, 149743, 149809, 149850, 149899, 149930, 149961, 150008, 150081, 150129,
+    150166, 150239, 150277, 150333, 150370,
 };
 
 static const struct kiln_pair pairs[] = {
-    { 54, 580 }, { 5, 6 }, { 95, 83 }, { 54, 43 }, { 43, 5 }, { 3, 11 },
-    { 95, 54 }, { 3316, 9 }, { 583, 3315 }, { 633, 3317 }, { 243, 218 }, { 354, 355 },
-    { 734, 3318 }, { 758, 3315 }, { 763, 3317 }, { 3320, 3316 }, { 43, 690 }, { 5, 331 },
-    { 3, 1540 }, { 95, 3318 }, { 1542, 3322 }, { 18, 19 }, { 20, 21 }, { 412, 243 },
-    { 1387, 3327 }, { 3326, 71 }, { 593, 3315 }, { 643, 3317 }, { 3333, 3316 }, { 3, 3335 },
-    { 3336, 3337 }, { 242, 3325 }, { 400, 401 }, { 43, 6 }, { 1, 1539 }, { 82, 83 },
-    { 3322, 10 }, { 3332, 332 }, { 738, 3315 }, { 747, 3317 }, { 3, 3345 }, { 3316, 16 },
-    { 1538, 3349 }, { 3343, 1541 }, { 0, 1 }, { 3332, 532 }, { 3357, 3358 }, { 2, 3 },
-    { 4, 3316 }, { 667, 3317 }, { 243, 398 }, { 1162, 3334 }, { 6, 569 }, { 54, 627 },
-    { 730, 1156 }, { 1159, 1160 }, { 3321, 3350 }, { 3344, 1543 }, { 8, 3351 }, { 577, 578 },
-    { 613, 580 }, { 614, 3315 }, { 2503, 2504 }, { 2505, 2506 }, { 3343, 2507 }, { 1453, 1454 },
-    { 218, 95 }, { 402, 403 }, { 404, 405 }, { 406, 407 }, { 408, 409 }, { 411, 3338 },
-    { 412, 3347 }, { 658, 659 }, { 660, 83 }, { 1360, 3340 }, { 2508, 3330 }, { 2449, 2450 },
-    { 2451, 3325 }, { 3318, 5 }, { 316, 664 }, { 317, 665 }, { 318, 666 }, { 399, 400 },
-    { 431, 1999 }, { 558, 559 }, { 565, 566 }, { 628, 629 }, { 723, 724 }, { 726, 727 },
-    { 2000, 2001 }, { 2002, 2003 }, { 3326, 563 }, { 3355, 3352 }, { 7, 3 }, { 3359, 3362 },
-    { 730, 1386 }, { 1082, 3317 }, { 1161, 3366 }, { 3368, 6 }, { 54, 55 }, { 3361, 3372 },
-    { 618, 580 }, { 619, 3315 }, { 3377, 3378 }, { 402, 428 }, { 404, 429 }, { 406, 430 },
-    { 539, 3338 }, { 3382, 3383 }, { 3384, 3385 }, { 3388, 3389 }, { 1450, 3316 }, { 3373, 3330 },
-    { 3379, 3344 }, { 3392, 3393 }, { 408, 3399 }, { 663, 3395 }, { 726, 2060 }, { 1999, 3405 },
-    { 2001, 2018 }, { 3346, 95 }, { 3396, 3397 }, { 3403, 3348 }, { 3355, 3360 }, { 1354, 1355 },
-    { 1359, 3390 }, { 3318, 608 }, { 3363, 3409 }, { 3370, 3413 }, { 6, 574 }, { 54, 3417 },
-    { 3, 3380 }, { 615, 3315 }, { 795, 3317 }, { 3416, 3330 }, { 3420, 3421 }, { 3424, 3425 },
-    { 3316, 1447 }, { 3419, 3429 }, { 3427, 1451 }, { 2017, 3435 }, { 3414, 3402 }, { 3422, 3431 },
-    { 3432, 3437 }, { 3434, 3406 }, { 1393, 580 }, { 3410, 3443 }, { 3321, 6 }, { 616, 3315 },
-    { 29, 3 }, { 427, 3451 }, { 3452, 3460 }, { 3454, 3391 }, { 3456, 2003 }, { 71, 6 },
-    { 620, 3315 }, { 3462, 3428 }, { 1552, 3 }, { 3458, 3469 }, { 3463, 3426 }, { 2065, 3316 },
-    { 28, 3465 }, { 235, 1854 }, { 333, 546 }, { 564, 3401 }, { 661, 662 }, { 663, 792 },
-    { 664, 793 }, { 665, 794 }, { 726, 2826 }, { 730, 2828 }, { 788, 789 }, { 790, 791 },
-    { 810, 3319 }, { 909, 910 }, { 1452, 3447 }, { 2448, 3430 }, { 1419, 3461 }, { 24, 25 },
-    { 34, 35 }, { 39, 40 }, { 46, 26 }, { 101, 102 }, { 104, 105 }, { 399, 3347 },
-    { 553, 554 }, { 582, 3323 }, { 583, 54 }, { 592, 3341 }, { 617, 3446 }, { 627, 3348 },
-    { 632, 3324 }, { 633, 95 }, { 642, 3342 }, { 1542, 3453 }, { 1858, 3346 }, { 2056, 2057 },
-    { 3365, 3398 }, { 3445, 575 }, { 3468, 2805 }, { 585, 3328 }, { 635, 3329 }, { 3318, 6 },
-    { 621, 3315 }, { 3466, 3474 }, { 3, 3476 }, { 466, 546 }, { 847, 3316 }, { 3319, 703 },
-    { 3407, 3480 }, { 3481, 3459 }, { 3482, 3483 }, { 3484, 666 }, { 3487, 3488 }, { 24, 3497 },
-    { 582, 3328 }, { 592, 3353 }, { 632, 3329 }, { 642, 3354 }, { 758, 54 }, { 763, 95 },
-    { 3321, 3506 }, { 3494, 26 }, { 3495, 36 }, { 3496, 41 }, { 585, 3323 }, { 635, 3324 },
-    { 3334, 6 }, { 2517, 3 }, { 2051, 3316 }, { 3527, 3528 }, { 58, 3319 }, { 587, 3323 },
-    { 637, 3324 }, { 54, 1299 }, { 60, 334 }, { 95, 203 }, { 204, 205 }, { 218, 417 },
-    { 235, 236 }, { 333, 1352 }, { 349, 350 }, { 351, 352 }, { 353, 3340 }, { 359, 360 },
-    { 363, 364 }, { 365, 366 }, { 367, 368 }, { 400, 2673 }, { 411, 3387 }, { 455, 456 },
-    { 464, 465 }, { 579, 580 }, { 595, 3341 }, { 597, 3353 }, { 609, 610 }, { 617, 3315 },
-    { 630, 83 }, { 645, 3342 }, { 647, 3354 }, { 667, 3371 }, { 689, 690 }, { 712, 71 },
-    { 1294, 1295 }, { 1307, 1308 }, { 1309, 1310 }, { 1315, 627 }, { 1385, 729 }, { 1397, 1398 },
-    { 1413, 3440 }, { 1415, 1416 }, { 1449, 3455 }, { 1550, 1551 }, { 2053, 3356 }, { 2064, 3521 },
-    { 3320, 3352 }, { 3331, 694 }, { 3339, 5 }, { 3381, 219 }, { 3472, 844 }, { 68, 3 },
-    { 3529, 3546 }, { 3543, 686 }, { 6, 3493 }, { 587, 3328 }, { 637, 3329 }, { 218, 3566 },
-    { 466, 1352 }, { 539, 3387 }, { 580, 737 }, { 595, 3353 }, { 597, 3341 }, { 622, 3315 },
-    { 645, 3354 }, { 647, 3342 }, { 845, 3316 }, { 1376, 83 }, { 1385, 1163 }, { 3320, 3360 },
-    { 3339, 817 }, { 3340, 3367 }, { 3355, 5 }, { 3374, 3568 }, { 3381, 377 }, { 3436, 3567 },
-    { 3442, 3571 }, { 3450, 3590 }, { 3457, 3573 }, { 3552, 3553 }, { 3557, 3558 }, { 3559, 356 },
-    { 3560, 361 }, { 3561, 3562 }, { 3579, 866 }, { 3580, 3581 }, { 3587, 3491 }, { 971, 972 },
-    { 3539, 37 }, { 3540, 42 }, { 44, 45 }, { 48, 31 }, { 59, 60 }, { 65, 66 },
-    { 316, 671 }, { 317, 672 }, { 318, 673 }, { 548, 549 }, { 562, 3525 }, { 581, 3376 },
-    { 631, 3507 }, { 643, 3475 }, { 679, 3364 }, { 685, 3576 }, { 692, 693 }, { 695, 696 },
-    { 698, 699 }, { 701, 702 }, { 728, 729 }, { 732, 733 }, { 746, 3534 }, { 809, 3489 },
-    { 823, 824 }, { 829, 830 }, { 903, 627 }, { 1485, 3455 }, { 1486, 3447 }, { 1489, 1490 },
-    { 2098, 3356 }, { 2515, 2516 }, { 2809, 2810 }, { 2812, 2813 }, { 2814, 2815 }, { 3331, 697 },
-    { 3438, 725 }, { 3499, 3321 }, { 3514, 576 }, { 3523, 2067 }, { 3545, 2806 }, { 3588, 3473 },
-    { 3589, 2807 }, { 119, 120 }, { 121, 122 }, { 123, 124 }, { 125, 126 }, { 127, 128 },
-    { 129, 130 }, { 132, 133 }, { 134, 135 }, { 136, 137 }, { 138, 139 }, { 140, 141 },
-    { 142, 143 }, { 907, 908 }, { 3, 709 }, { 623, 3315 }, { 1385, 1167 }, { 3620, 3319 },
-    { 3625, 3626 }, { 3628, 3563 }, { 3630, 3550 }, { 3632, 973 }, { 83, 3655 }, { 316, 677 },
-    { 317, 678 }, { 318, 3647 }, { 568, 3367 }, { 581, 3502 }, { 626, 3623 }, { 667, 3598 },
-    { 670, 3639 }, { 737, 3418 }, { 747, 3475 }, { 1042, 3374 }, { 1293, 3629 }, { 3316, 852 },
-    { 3327, 5 }, { 3331, 700 }, { 3375, 3644 }, { 3605, 3532 }, { 3638, 67 }, { 3640, 3641 },
-    { 3652, 3524 }, { 3653, 730 }, { 3660, 3661 }, { 3666, 3667 }, { 3633, 3676 }, { 3634, 3682 },
-    { 3677, 3678 }, { 3679, 3680 }, { 3683, 3684 }, { 3685, 3686 }, { 3688, 3490 }, { 8, 3453 },
-    { 43, 817 }, { 54, 887 }, { 71, 354 }, { 86, 1381 }, { 88, 1382 }, { 90, 1383 },
-    { 218, 436 }, { 226, 101 }, { 241, 3346 }, { 338, 339 }, { 393, 394 }, { 403, 2548 },
-    { 405, 2549 }, { 407, 2550 }, { 460, 461 }, { 462, 463 }, { 547, 3642 }, { 552, 3665 },
-    { 556, 557 }, { 558, 2315 }, { 560, 561 }, { 562, 3616 }, { 570, 571 }, { 572, 573 },
-    { 611, 612 }, { 629, 1057 }, { 668, 669 }, { 671, 793 }, { 672, 794 }, { 673, 3449 },
-    { 674, 675 }, { 676, 792 }, { 680, 681 }, { 685, 795 }, { 687, 688 }, { 691, 3649 },
-    { 704, 705 }, { 710, 711 }, { 713, 714 }, { 715, 716 }, { 717, 718 }, { 719, 720 },
-    { 721, 722 }, { 775, 776 }, { 777, 778 }, { 781, 782 }, { 786, 787 }, { 796, 797 },
-    { 798, 799 }, { 800, 801 }, { 802, 803 }, { 804, 805 }, { 806, 807 }, { 823, 2193 },
-    { 829, 2194 }, { 957, 958 }, { 969, 970 }, { 1043, 580 }, { 1067, 659 }, { 1069, 1070 },
-    { 1076, 3009 }, { 1078, 3010 }, { 1080, 3011 }, { 1082, 3371 }, { 1157, 3615 }, { 1165, 3339 },
-    { 1171, 3411 }, { 1173, 3593 }, { 1243, 1244 }, { 1270, 3599 }, { 1369, 1370 }, { 1371, 1372 },
-    { 1465, 1466 }, { 1771, 3465 }, { 1781, 60 }, { 1961, 3356 }, { 1998, 3347 }, { 2357, 3446 },
-    { 2547, 428 }, { 2931, 2932 }, { 2933, 2934 }, { 2935, 2936 }, { 2937, 2938 }, { 3002, 3003 },
-    { 3318, 779 }, { 3322, 1543 }, { 3414, 1056 }, { 3445, 2872 }, { 3470, 872 }, { 3510, 1448 },
-    { 3513, 1576 }, { 3526, 3364 }, { 3564, 2687 }, { 3584, 3518 }, { 3592, 3650 }, { 3627, 362 },
-    { 3664, 3544 }, { 3668, 3651 }, { 3671, 3618 }, { 3515, 3 }, { 624, 3315 }, { 316, 683 },
-    { 317, 684 }, { 318, 3648 }, { 676, 3698 }, { 736, 3367 }, { 3654, 3711 }, { 3699, 3700 },
-    { 3705, 3716 }, { 3721, 3723 }, { 3722, 3725 }, { 3724, 3681 }, { 3726, 3687 }, { 43, 906 },
-    { 71, 2930 }, { 393, 423 }, { 429, 2549 }, { 430, 2550 }, { 447, 2548 }, { 667, 3008 },
-    { 670, 792 }, { 677, 793 }, { 678, 794 }, { 679, 3449 }, { 781, 839 }, { 786, 836 },
-    { 795, 3537 }, { 816, 3729 }, { 834, 3319 }, { 1169, 3339 }, { 1380, 3732 }, { 1385, 3795 },
-    { 1959, 3316 }, { 2547, 3740 }, { 3318, 3784 }, { 3364, 3759 }, { 3365, 3805 }, { 3371, 3597 },
-    { 3400, 3749 }, { 3411, 3793 }, { 3462, 3728 }, { 3463, 3787 }, { 3470, 933 }, { 3526, 3704 },
-    { 3577, 3764 }, { 3578, 3767 }, { 3621, 3753 }, { 3689, 3766 }, { 3712, 3717 }, { 3731, 6 },
-    { 3733, 3734 }, { 3741, 3742 }, { 3743, 3744 }, { 3745, 550 }, { 3750, 3772 }, { 3751, 3752 },
-    { 3754, 83 }, { 3756, 3757 }, { 3758, 3778 }, { 3761, 682 }, { 3768, 3769 }, { 3770, 3771 },
-    { 3776, 3777 }, { 3779, 3760 }, { 3780, 3781 }, { 3789, 3790 }, { 3799, 3800 }, { 3801, 1467 },
-    { 3808, 3809 }, { 3810, 3811 }, { 3812, 3004 }, { 3820, 3755 }, { 3823, 3826 }, { 3824, 3694 },
-    { 947, 1327 }, { 331, 532 }, { 589, 3503 }, { 639, 3508 }, { 1302, 3415 }, { 1335, 3348 },
-    { 1338, 1339 }, { 1340, 1341 }, { 3, 3611 }, { 625, 3315 }, { 3828, 3673 }, { 3830, 3831 },
-    { 3833, 3836 }, { 3838, 3840 }, { 3839, 3841 }, { 316, 3005 }, { 317, 3006 }, { 318, 3007 },
-    { 448, 2549 }, { 449, 2550 }, { 682, 792 }, { 683, 793 }, { 684, 794 }, { 822, 43 },
-    { 911, 3319 }, { 2547, 3847 }, { 2548, 3845 }, { 3318, 906 }, { 3411, 3794 }, { 3449, 3891 },
-    { 3583, 3868 }, { 3747, 3867 }, { 3762, 3866 }, { 3763, 3873 }, { 3765, 550 }, { 3815, 3885 },
-    { 3832, 3872 }, { 3837, 3864 }, { 3846, 431 }, { 3848, 3894 }, { 3849, 3886 }, { 3850, 3851 },
-    { 3852, 3893 }, { 3859, 3879 }, { 3860, 3796 }, { 3862, 3880 }, { 3874, 3889 }, { 3881, 3692 },
-    { 3883, 3773 }, { 3884, 3827 }, { 3887, 3892 }, { 3897, 3898 }, { 3901, 3877 }, { 589, 3535 },
-    { 639, 3536 }, { 1302, 3518 }, { 3696, 3910 }, { 3785, 3909 }, { 6, 1373 }, { 31, 162 },
-    { 55, 3612 }, { 65, 3738 }, { 72, 73 }, { 81, 3350 }, { 92, 3317 }, { 97, 98 },
-    { 106, 107 }, { 110, 111 }, { 154, 3316 }, { 156, 3356 }, { 158, 159 }, { 183, 1787 },
-    { 185, 186 }, { 228, 1850 }, { 235, 2778 }, { 244, 1859 }, { 254, 1865 }, { 333, 3551 },
-    { 335, 26 }, { 337, 3674 }, { 344, 345 }, { 376, 3619 }, { 379, 380 }, { 382, 383 },
-    { 384, 385 }, { 386, 387 }, { 389, 390 }, { 391, 392 }, { 409, 2674 }, { 410, 3386 },
-    { 419, 420 }, { 421, 422 }, { 479, 480 }, { 524, 525 }, { 526, 527 }, { 535, 536 },
-    { 537, 538 }, { 552, 3501 }, { 580, 591 }, { 599, 593 }, { 601, 3341 }, { 603, 3353 },
-    { 622, 3457 }, { 649, 3342 }, { 651, 3354 }, { 757, 3376 }, { 762, 3533 }, { 771, 3512 },
-    { 808, 3404 }, { 848, 849 }, { 850, 851 }, { 902, 3582 }, { 904, 1316 }, { 923, 924 },
-    { 931, 3709 }, { 945, 946 }, { 955, 956 }, { 975, 910 }, { 1009, 1010 }, { 1053, 610 },
-    { 1162, 3321 }, { 1287, 1317 }, { 1299, 881 }, { 1336, 1337 }, { 1353, 3440 }, { 1357, 1358 },
-    { 1374, 1375 }, { 1427, 1354 }, { 1429, 1430 }, { 1477, 3390 }, { 1479, 1480 }, { 1510, 1511 },
-    { 1512, 1513 }, { 1514, 3394 }, { 1528, 3229 }, { 2321, 3323 }, { 2323, 3328 }, { 2360, 3324 },
-    { 2362, 3329 }, { 2811, 3689 }, { 2921, 692 }, { 2939, 3835 }, { 3187, 3430 }, { 3331, 3025 },
-    { 3365, 2672 }, { 3398, 2673 }, { 3419, 3379 }, { 3438, 1508 }, { 3441, 1417 }, { 3450, 1958 },
-    { 3462, 3373 }, { 3467, 3565 }, { 3472, 153 }, { 3477, 3636 }, { 3485, 3718 }, { 3510, 1484 },
-    { 3513, 2546 }, { 3520, 3604 }, { 3554, 418 }, { 3556, 3585 }, { 3594, 220 }, { 3598, 1259 },
-    { 3602, 457 }, { 3622, 2097 }, { 3637, 177 }, { 3663, 2099 }, { 3672, 2068 }, { 3715, 3596 },
-    { 3735, 437 }, { 3746, 2869 }, { 3804, 1962 }, { 3819, 1590 }, { 3842, 3727 }, { 3861, 1960 },
-    { 3863, 959 }, { 3907, 1303 }, { 3, 3631 }, { 2346, 3315 }, { 3595, 3911 }, { 828, 43 },
-    { 3411, 3858 }, { 3597, 3932 }, { 3613, 3931 }, { 3807, 3929 }, { 3876, 3949 }, { 3888, 3914 },
-    { 3899, 3918 }, { 3900, 3940 }, { 3919, 3920 }, { 3921, 3922 }, { 3923, 3924 }, { 3925, 3935 },
-    { 3936, 3955 }, { 3942, 3791 }, { 3943, 3953 }, { 3944, 3945 }, { 3946, 92 }, { 1302, 3730 },
-    { 3959, 3930 }, { 161, 3962 }, { 183, 2652 }, { 317, 3317 }, { 410, 3423 }, { 450, 2674 },
-    { 466, 3551 }, { 552, 3512 }, { 589, 3323 }, { 599, 738 }, { 601, 3353 }, { 603, 3341 },
-    { 639, 3324 }, { 649, 3354 }, { 651, 3342 }, { 757, 3531 }, { 771, 3501 }, { 808, 3433 },
-    { 925, 3316 }, { 1001, 3356 }, { 1314, 4014 }, { 1348, 3319 }, { 2321, 3328 }, { 2360, 3329 },
-    { 2700, 3928 }, { 2927, 4042 }, { 3321, 3963 }, { 3365, 3500 }, { 3375, 4008 }, { 3441, 1425 },
-    { 3442, 4022 }, { 3467, 3604 }, { 3470, 3965 }, { 3520, 3565 }, { 3523, 4012 }, { 3586, 4032 },
-    { 3603, 3585 }, { 3617, 3973 }, { 3669, 4057 }, { 3896, 4023 }, { 3908, 4026 }, { 3948, 3991 },
-    { 3960, 3582 }, { 3971, 155 }, { 3972, 157 }, { 3975, 187 }, { 3986, 3987 }, { 3989, 3990 },
-    { 3993, 3994 }, { 3995, 481 }, { 3996, 3997 }, { 3998, 3999 }, { 4029, 3612 }, { 4030, 26 },
-    { 4033, 3489 }, { 4034, 4035 }, { 4056, 49 }, { 2347, 3315 }, { 3, 3675 }, { 3691, 4083 },
-    { 3818, 4079 }, { 3915, 4088 }, { 3939, 4095 }, { 4084, 4097 }, { 4086, 3941 }, { 4087, 3890 },
-    { 4089, 4091 }, { 4093, 4094 }, { 43, 912 }, { 589, 3328 }, { 599, 3341 }, { 605, 3353 },
-    { 639, 3329 }, { 653, 3342 }, { 655, 3354 }, { 2323, 3323 }, { 2362, 3324 }, { 3316, 1346 },
-    { 3954, 4139 }, { 3958, 4121 }, { 4016, 4119 }, { 4028, 3441 }, { 4081, 1000 }, { 4092, 4106 },
-    { 4120, 1002 }, { 4141, 4143 }, { 4156, 4036 }, { 2348, 3315 }, { 3, 3719 }, { 3913, 4159 },
-    { 4090, 4162 }, { 4098, 4168 }, { 4163, 3937 }, { 4167, 4096 }, { 599, 3353 }, { 605, 3341 },
-    { 653, 3354 }, { 655, 3342 }, { 2324, 3323 }, { 2363, 3324 }, { 4125, 4184 }, { 4165, 2674 },
-    { 4179, 4044 }, { 4180, 4015 }, { 4186, 4101 }, { 708, 3 }, { 2349, 3315 }, { 4164, 4192 },
-    { 4191, 4193 }, { 2324, 3328 }, { 2363, 3329 }, { 4058, 4189 }, { 51, 52 }, { 56, 57 },
-    { 131, 3917 }, { 147, 148 }, { 331, 332 }, { 528, 529 }, { 530, 531 }, { 567, 3701 },
-    { 607, 593 }, { 657, 3646 }, { 739, 3471 }, { 740, 3519 }, { 748, 3609 }, { 749, 3575 },
-    { 756, 3834 }, { 904, 905 }, { 936, 937 }, { 938, 939 }, { 963, 1330 }, { 965, 1331 },
-    { 1325, 1326 }, { 1328, 1329 }, { 1332, 1333 }, { 1342, 3490 }, { 1545, 3316 }, { 2646, 3521 },
-    { 3505, 3706 }, { 3570, 741 }, { 3635, 3530 }, { 3645, 634 }, { 3702, 584 }, { 3703, 4009 },
-    { 3710, 853 }, { 3903, 3415 }, { 4190, 3408 }, { 2059, 3 }, { 2350, 3315 }, { 4208, 3855 },
-    { 567, 3834 }, { 607, 738 }, { 657, 3707 }, { 739, 3606 }, { 740, 4240 }, { 756, 3701 },
-    { 3219, 3316 }, { 3415, 4214 }, { 3635, 3538 }, { 3659, 4228 }, { 3697, 4225 }, { 3710, 926 },
-    { 3713, 584 }, { 3916, 4215 }, { 4018, 4233 }, { 4019, 4234 }, { 4077, 4231 }, { 4151, 4218 },
-    { 4190, 3439 }, { 4216, 149 }, { 4223, 4224 }, { 4226, 750 }, { 4229, 4230 }, { 4232, 4235 },
-    { 3, 3934 }, { 2351, 3315 }, { 3221, 3316 }, { 3714, 4254 }, { 4258, 3547 }, { 4261, 4272 },
-    { 4264, 3319 }, { 4265, 4246 }, { 4267, 4274 }, { 4268, 4219 }, { 4271, 741 }, { 5, 3255 },
-    { 6, 348 }, { 22, 23 }, { 28, 1291 }, { 30, 31 }, { 54, 785 }, { 61, 62 },
-    { 63, 26 }, { 65, 1550 }, { 69, 70 }, { 75, 76 }, { 77, 78 }, { 79, 80 },
-    { 83, 369 }, { 84, 85 }, { 86, 87 }, { 88, 89 }, { 90, 91 }, { 92, 93 },
-    { 94, 3321 }, { 95, 627 }, { 99, 100 }, { 114, 115 }, { 164, 165 }, { 183, 184 },
-    { 188, 189 }, { 190, 191 }, { 192, 193 }, { 194, 195 }, { 196, 197 }, { 198, 199 },
-    { 200, 201 }, { 202, 3624 }, { 206, 207 }, { 208, 209 }, { 210, 211 }, { 212, 213 },
-    { 214, 215 }, { 216, 217 }, { 221, 222 }, { 223, 224 }, { 225, 3736 }, { 228, 2773 },
-    { 230, 231 }, { 232, 233 }, { 234, 3555 }, { 237, 238 }, { 239, 240 }, { 241, 3436 },
-    { 244, 2784 }, { 246, 247 }, { 248, 249 }, { 250, 251 }, { 252, 253 }, { 254, 2792 },
-    { 256, 257 }, { 258, 259 }, { 260, 261 }, { 262, 263 }, { 264, 3394 }, { 266, 267 },
-    { 268, 269 }, { 270, 271 }, { 272, 273 }, { 274, 275 }, { 276, 277 }, { 278, 279 },
-    { 280, 281 }, { 283, 284 }, { 285, 286 }, { 287, 288 }, { 289, 290 }, { 291, 292 },
-    { 293, 294 }, { 295, 296 }, { 297, 298 }, { 308, 4103 }, { 316, 1072 }, { 317, 1073 },
-    { 318, 1074 }, { 344, 1980 }, { 357, 358 }, { 373, 374 }, { 375, 3984 }, { 386, 1989 },
-    { 393, 442 }, { 395, 396 }, { 402, 447 }, { 404, 448 }, { 406, 449 }, { 408, 431 },
-    { 412, 3821 }, { 413, 414 }, { 415, 416 }, { 424, 425 }, { 432, 433 }, { 434, 435 },
-    { 443, 444 }, { 451, 452 }, { 453, 454 }, { 471, 472 }, { 473, 474 }, { 475, 476 },
-    { 477, 478 }, { 548, 769 }, { 558, 2975 }, { 580, 838 }, { 586, 3464 }, { 588, 3905 },
-    { 590, 4001 }, { 591, 3418 }, { 594, 3471 }, { 596, 3519 }, { 598, 3608 }, { 600, 3690 },
-    { 602, 3829 }, { 604, 3912 }, { 606, 4221 }, { 620, 3938 }, { 636, 3549 }, { 638, 3906 },
-    { 641, 3509 }, { 643, 3870 }, { 644, 3574 }, { 646, 3610 }, { 648, 4006 }, { 649, 3646 },
-    { 650, 4115 }, { 652, 4174 }, { 654, 4198 }, { 656, 4222 }, { 667, 1075 }, { 690, 691 },
-    { 695, 3026 }, { 698, 3028 }, { 701, 3030 }, { 705, 2867 }, { 711, 2929 }, { 714, 1271 },
-    { 729, 1155 }, { 731, 3835 }, { 732, 2829 }, { 742, 4111 }, { 743, 4004 }, { 744, 4172 },
-    { 745, 4252 }, { 751, 4007 }, { 752, 4197 }, { 753, 4175 }, { 754, 4253 }, { 759, 3448 },
-    { 760, 3600 }, { 761, 3956 }, { 764, 3517 }, { 765, 3601 }, { 766, 3957 }, { 772, 773 },
-    { 774, 561 }, { 779, 780 }, { 808, 3485 }, { 809, 810 }, { 811, 812 }, { 813, 814 },
-    { 815, 3856 }, { 818, 4085 }, { 819, 1495 }, { 820, 1496 }, { 821, 1497 }, { 823, 2834 },
-    { 829, 2838 }, { 862, 3709 }, { 865, 866 }, { 874, 1298 }, { 879, 4025 }, { 891, 1304 },
-    { 897, 4078 }, { 898, 1311 }, { 900, 4204 }, { 942, 943 }, { 974, 4020 }, { 990, 991 },
-    { 1003, 1004 }, { 1035, 2981 }, { 1038, 1039 }, { 1040, 1041 }, { 1044, 3376 }, { 1058, 3507 },
-    { 1076, 1077 }, { 1078, 1079 }, { 1080, 1081 }, { 1082, 4064 }, { 1083, 1084 }, { 1093, 1094 },
-    { 1103, 1104 }, { 1113, 1114 }, { 1123, 1124 }, { 1133, 1134 }, { 1143, 1144 }, { 1154, 1163 },
-    { 1157, 1158 }, { 1164, 3369 }, { 1165, 1166 }, { 1167, 1168 }, { 1169, 1170 }, { 1171, 1172 },
-    { 1173, 1174 }, { 1177, 1178 }, { 1179, 1180 }, { 1183, 1184 }, { 1185, 1186 }, { 1189, 1190 },
-    { 1191, 1192 }, { 1195, 1196 }, { 1197, 1198 }, { 1200, 3532 }, { 1204, 3534 }, { 1209, 3531 },
-    { 1213, 3533 }, { 1222, 3400 }, { 1226, 1227 }, { 1231, 3504 }, { 1247, 1248 }, { 1251, 1252 },
-    { 1255, 1256 }, { 1261, 1262 }, { 1263, 1264 }, { 1267, 1268 }, { 1272, 1273 }, { 1274, 1275 },
-    { 1276, 1277 }, { 1278, 3438 }, { 1279, 3404 }, { 1287, 1288 }, { 1290, 1771 }, { 1300, 1301 },
-    { 1305, 1306 }, { 1312, 1313 }, { 1319, 4017 }, { 1322, 1323 }, { 1324, 4266 }, { 1334, 4205 },
-    { 1398, 3518 }, { 1399, 1400 }, { 1401, 1402 }, { 1403, 1404 }, { 1418, 3798 }, { 1448, 4079 },
-    { 1451, 3491 }, { 1480, 825 }, { 1484, 4189 }, { 1492, 3643 }, { 1494, 1509 }, { 1547, 3356 },
-    { 1577, 3386 }, { 1635, 2025 }, { 1768, 1769 }, { 1782, 1783 }, { 1785, 1786 }, { 1788, 1789 },
-    { 1791, 1792 }, { 1795, 1796 }, { 1803, 1804 }, { 1805, 1806 }, { 1807, 1808 }, { 1809, 1810 },
-    { 1811, 1812 }, { 1813, 1814 }, { 1815, 1816 }, { 1817, 1818 }, { 1819, 1820 }, { 1821, 1822 },
-    { 1823, 1824 }, { 1825, 1826 }, { 1827, 1828 }, { 1829, 1830 }, { 1831, 1832 }, { 1833, 1834 },
-    { 1835, 1836 }, { 1837, 1838 }, { 1840, 1841 }, { 1842, 1843 }, { 1844, 1845 }, { 1846, 1847 },
-    { 1848, 101 }, { 1871, 1872 }, { 1879, 1880 }, { 1887, 1888 }, { 1895, 1896 }, { 1903, 1904 },
-    { 1949, 1950 }, { 1986, 3985 }, { 1990, 4148 }, { 1991, 1992 }, { 1993, 1994 }, { 1995, 1996 },
-    { 1997, 3865 }, { 2004, 2005 }, { 2006, 2007 }, { 2008, 3554 }, { 2010, 2011 }, { 2012, 2013 },
-    { 2014, 2015 }, { 2019, 2020 }, { 2021, 2022 }, { 2023, 3602 }, { 2100, 2969 }, { 2314, 3748 },
-    { 2317, 2318 }, { 2326, 3323 }, { 2327, 3328 }, { 2340, 3503 }, { 2349, 3446 }, { 2365, 3324 },
-    { 2367, 3329 }, { 2381, 3508 }, { 2419, 3473 }, { 2514, 3825 }, { 2515, 2747 }, { 2736, 2737 },
-    { 2748, 2749 }, { 2752, 2753 }, { 2755, 2756 }, { 2757, 2758 }, { 2759, 2760 }, { 2761, 2762 },
-    { 2763, 2764 }, { 2783, 3346 }, { 2827, 3486 }, { 2830, 3613 }, { 2832, 2833 }, { 2836, 2837 },
-    { 2840, 2841 }, { 2860, 3599 }, { 2895, 2896 }, { 2920, 3577 }, { 2967, 2968 }, { 2970, 2971 },
-    { 2973, 2974 }, { 2976, 2977 }, { 2978, 2979 }, { 2982, 3407 }, { 2983, 3401 }, { 2984, 2985 },
-    { 2986, 2987 }, { 2988, 3374 }, { 2994, 2995 }, { 3002, 3004 }, { 3012, 3013 }, { 3021, 3792 },
-    { 3022, 3023 }, { 3024, 4046 }, { 3031, 3032 }, { 3033, 3331 }, { 3034, 3035 }, { 3037, 3038 },
-    { 3040, 3041 }, { 3043, 3044 }, { 3046, 3047 }, { 3112, 3544 }, { 3224, 1317 }, { 3228, 4037 },
-    { 3230, 3231 }, { 3241, 3242 }, { 3243, 3244 }, { 3249, 3250 }, { 3251, 3252 }, { 3258, 3259 },
-    { 3322, 3391 }, { 3351, 3330 }, { 3414, 3426 }, { 3423, 3500 }, { 3433, 3656 }, { 3450, 1544 },
-    { 3468, 4238 }, { 3477, 4102 }, { 3479, 3882 }, { 3499, 3334 }, { 3514, 3708 }, { 3537, 686 },
-    { 3564, 4142 }, { 3578, 1270 }, { 3616, 4273 }, { 3636, 2738 }, { 3657, 4160 }, { 3658, 3947 },
-    { 3659, 3696 }, { 3662, 1506 }, { 3663, 2648 }, { 3670, 3969 }, { 3672, 3107 }, { 3691, 2835 },
-    { 3703, 4242 }, { 3788, 1071 }, { 3797, 1245 }, { 3802, 1772 }, { 3806, 3706 }, { 3813, 3713 },
-    { 3816, 2873 }, { 3817, 1297 }, { 3822, 1478 }, { 3828, 3545 }, { 3843, 3048 }, { 3875, 4129 },
-    { 3878, 4146 }, { 3895, 3961 }, { 3902, 468 }, { 3926, 3782 }, { 3933, 2192 }, { 3951, 3445 },
-    { 3952, 4116 }, { 3964, 3596 }, { 3982, 1978 }, { 3988, 388 }, { 4000, 555 }, { 4005, 2358 },
-    { 4010, 4248 }, { 4048, 2687 }, { 4059, 2574 }, { 4063, 2769 }, { 4067, 178 }, { 4074, 1603 },
-    { 4082, 3783 }, { 4099, 3543 }, { 4117, 4206 }, { 4133, 74 }, { 4145, 4138 }, { 4161, 3814 },
-    { 4166, 3669 }, { 4194, 3412 }, { 4237, 1546 }, { 4243, 3541 }, { 4250, 1493 }, { 4255, 4195 },
-    { 2352, 3315 }, { 3361, 3 }, { 6, 4444 }, { 31, 168 }, { 54, 880 }, { 62, 2744 },
-    { 65, 3674 }, { 83, 1239 }, { 86, 3081 }, { 88, 3082 }, { 90, 3083 }, { 99, 108 },
-    { 188, 4545 }, { 196, 4551 }, { 211, 2766 }, { 213, 2767 }, { 215, 2768 }, { 222, 2770 },
-    { 224, 2771 }, { 230, 4336 }, { 316, 1246 }, { 317, 2110 }, { 318, 2111 }, { 408, 450 },
-    { 413, 4582 }, { 432, 4588 }, { 548, 1288 }, { 580, 4500 }, { 586, 3548 }, { 590, 4278 },
-    { 594, 3569 }, { 596, 3607 }, { 598, 4171 }, { 600, 4003 }, { 602, 4112 }, { 604, 4196 },
-    { 622, 3938 }, { 627, 3231 }, { 640, 4280 }, { 649, 3707 }, { 667, 2112 }, { 690, 4043 },
-    { 705, 2971 }, { 714, 4203 }, { 742, 3690 }, { 743, 3829 }, { 744, 3912 }, { 747, 3870 },
-    { 759, 3516 }, { 760, 3464 }, { 768, 4390 }, { 772, 4592 }, { 774, 2316 }, { 809, 819 },
-    { 810, 1495 }, { 811, 820 }, { 812, 1496 }, { 813, 821 }, { 814, 1497 }, { 815, 3857 },
-    { 1005, 769 }, { 1044, 3502 }, { 1076, 2113 }, { 1078, 2114 }, { 1080, 2115 }, { 1154, 4425 },
-    { 1171, 2839 }, { 1200, 3418 }, { 1209, 3376 }, { 1268, 4643 }, { 1279, 4657 }, { 1290, 4289 },
-    { 1292, 4456 }, { 1324, 4282 }, { 1423, 3798 }, { 1480, 831 }, { 1499, 4534 }, { 1505, 4275 },
-    { 1577, 3423 }, { 1911, 3394 }, { 1967, 4362 }, { 1976, 26 }, { 1990, 4149 }, { 2016, 3865 },
-    { 2024, 4540 }, { 2326, 3328 }, { 2327, 3323 }, { 2340, 3535 }, { 2365, 3329 }, { 2367, 3324 },
-    { 2381, 3536 }, { 2736, 4644 }, { 2746, 3825 }, { 2831, 3486 }, { 2847, 4527 }, { 2980, 4468 },
-    { 3027, 4420 }, { 3029, 4421 }, { 3036, 3331 }, { 3042, 3319 }, { 3238, 1317 }, { 3260, 5 },
-    { 3316, 3217 }, { 3339, 4454 }, { 3369, 4485 }, { 3375, 4471 }, { 3386, 3500 }, { 3400, 4443 },
-    { 3412, 4477 }, { 3422, 4376 }, { 3448, 4393 }, { 3477, 4290 }, { 3505, 4396 }, { 3522, 3882 },
-    { 3542, 4405 }, { 3555, 4338 }, { 3583, 4613 }, { 3584, 4528 }, { 3592, 4511 }, { 3594, 4565 },
-    { 3615, 4614 }, { 3624, 4555 }, { 3637, 4292 }, { 3670, 3970 }, { 3693, 4367 }, { 3695, 4461 },
-    { 3708, 2319 }, { 3718, 4426 }, { 3720, 4628 }, { 3739, 4372 }, { 3748, 560 }, { 3782, 4160 },
-    { 3783, 3947 }, { 3786, 4502 }, { 3788, 2108 }, { 3797, 3459 }, { 3803, 4542 }, { 3816, 4630 },
-    { 3844, 4380 }, { 3869, 4532 }, { 3875, 4263 }, { 3878, 4544 }, { 3902, 4299 }, { 3916, 4346 },
-    { 3917, 4354 }, { 3926, 3657 }, { 3933, 4450 }, { 3952, 4716 }, { 3966, 4300 }, { 3968, 4307 },
-    { 4021, 4624 }, { 4047, 3821 }, { 4061, 388 }, { 4082, 3658 }, { 4099, 4127 }, { 4108, 555 },
-    { 4114, 4432 }, { 4118, 4693 }, { 4131, 4631 }, { 4166, 4050 }, { 4194, 4476 }, { 4212, 3814 },
-    { 4239, 4285 }, { 4244, 4439 }, { 4283, 4526 }, { 4284, 3619 }, { 4286, 3256 }, { 4294, 67 },
-    { 4295, 4710 }, { 4296, 4297 }, { 4301, 4302 }, { 4303, 4304 }, { 4311, 4312 }, { 4313, 4314 },
-    { 4315, 4316 }, { 4317, 4318 }, { 4319, 4320 }, { 4321, 4322 }, { 4323, 4324 }, { 4325, 4326 },
-    { 4327, 227 }, { 4329, 4330 }, { 4331, 4332 }, { 4333, 3737 }, { 4334, 4345 }, { 4341, 4342 },
-    { 4343, 4344 }, { 4347, 4348 }, { 4349, 4350 }, { 4351, 4352 }, { 4355, 4356 }, { 4357, 4358 },
-    { 4359, 4360 }, { 4363, 4364 }, { 4365, 4417 }, { 4366, 1981 }, { 4368, 4369 }, { 4370, 4577 },
-    { 4371, 4383 }, { 4373, 4374 }, { 4378, 4379 }, { 4381, 4382 }, { 4384, 4385 }, { 4386, 4387 },
-    { 4388, 4389 }, { 4395, 3504 }, { 4397, 4398 }, { 4399, 4400 }, { 4401, 4402 }, { 4407, 4409 },
-    { 4410, 4411 }, { 4413, 4414 }, { 4415, 4416 }, { 4418, 4510 }, { 4423, 3843 }, { 4424, 4513 },
-    { 4428, 4429 }, { 4430, 4431 }, { 4433, 4434 }, { 4435, 4209 }, { 4437, 4438 }, { 4440, 4441 },
-    { 4446, 4447 }, { 4448, 4449 }, { 4451, 4452 }, { 4455, 1385 }, { 4458, 4459 }, { 4460, 4521 },
-    { 4462, 4522 }, { 4463, 4075 }, { 4466, 943 }, { 4469, 4470 }, { 4473, 4474 }, { 4484, 4486 },
-    { 4487, 3444 }, { 4514, 4515 }, { 4517, 3656 }, { 4519, 4601 }, { 4520, 4100 }, { 4524, 887 },
-    { 4529, 4530 }, { 4537, 4187 }, { 4538, 1548 }, { 4543, 3974 }, { 4546, 1797 }, { 4547, 4548 },
-    { 4549, 4550 }, { 4552, 4553 }, { 4556, 4557 }, { 4558, 4559 }, { 4560, 4561 }, { 4562, 4563 },
-    { 4566, 4567 }, { 4568, 4569 }, { 4575, 1951 }, { 4579, 4580 }, { 4583, 4584 }, { 4586, 4587 },
-    { 4589, 4590 }, { 4591, 4622 }, { 4605, 190 }, { 4606, 2754 }, { 4607, 4608 }, { 4610, 4611 },
-    { 4617, 3593 }, { 4619, 2897 }, { 4623, 4391 }, { 4626, 4627 }, { 4633, 3014 }, { 4636, 4419 },
-    { 4637, 4638 }, { 4640, 3039 }, { 4646, 4647 }, { 4648, 4649 }, { 4650, 4651 }, { 4659, 2647 },
-    { 4669, 4670 }, { 4672, 4536 }, { 4688, 4436 }, { 4694, 4593 }, { 2353, 3315 }, { 3, 2069 },
-    { 31, 1773 }, { 54, 4885 }, { 83, 4501 }, { 99, 112 }, { 167, 4722 }, { 196, 4981 },
-    { 230, 4904 }, { 316, 2109 }, { 317, 2822 }, { 318, 2823 }, { 580, 4506 }, { 667, 3018 },
-    { 809, 825 }, { 811, 826 }, { 813, 827 }, { 832, 1496 }, { 833, 1497 }, { 1076, 3019 },
-    { 1078, 3020 }, { 1080, 4634 }, { 1154, 4488 }, { 1231, 3418 }, { 1480, 4773 }, { 1500, 4794 },
-    { 1790, 4731 }, { 2009, 4801 }, { 2043, 6 }, { 2312, 4745 }, { 2329, 3323 }, { 2331, 3328 },
-    { 2369, 3324 }, { 2371, 3329 }, { 2746, 4603 }, { 2765, 4733 }, { 2800, 3394 }, { 3111, 4810 },
-    { 3247, 1317 }, { 3319, 3904 }, { 3331, 4641 }, { 3339, 4944 }, { 3369, 4489 }, { 3375, 4787 },
-    { 3412, 4478 }, { 3444, 5 }, { 3486, 4616 }, { 3555, 4905 }, { 3608, 4763 }, { 3624, 4982 },
-    { 3695, 4948 }, { 3739, 4974 }, { 3786, 4780 }, { 3803, 4724 }, { 3844, 4976 }, { 3869, 4535 },
-    { 3951, 4721 }, { 4011, 4865 }, { 4071, 388 }, { 4085, 4850 }, { 4275, 3643 }, { 4287, 4843 },
-    { 4298, 4867 }, { 4337, 4834 }, { 4339, 3737 }, { 4375, 4742 }, { 4427, 4839 }, { 4442, 4826 },
-    { 4445, 4835 }, { 4533, 4821 }, { 4554, 4840 }, { 4615, 4822 }, { 4621, 4978 }, { 4625, 4814 },
-    { 4629, 4856 }, { 4632, 4727 }, { 4635, 4760 }, { 4639, 4817 }, { 4642, 4761 }, { 4652, 4820 },
-    { 4666, 4934 }, { 4667, 4950 }, { 4674, 4730 }, { 4677, 4833 }, { 4678, 4912 }, { 4679, 4739 },
-    { 4684, 4945 }, { 4689, 4979 }, { 4695, 4767 }, { 4704, 4736 }, { 4714, 4987 }, { 4718, 4935 },
-    { 4720, 4712 }, { 4726, 3509 }, { 4728, 4729 }, { 4732, 4966 }, { 4734, 4735 }, { 4737, 3736 },
-    { 4740, 4741 }, { 4743, 4975 }, { 4744, 4977 }, { 4747, 4394 }, { 4749, 4750 }, { 4751, 4752 },
-    { 4753, 4754 }, { 4757, 4875 }, { 4759, 4781 }, { 4764, 4765 }, { 4768, 761 }, { 4770, 4771 },
-    { 4772, 4774 }, { 4775, 4777 }, { 4776, 815 }, { 4782, 4783 }, { 4784, 4823 }, { 4788, 4687 },
-    { 4790, 3596 }, { 4792, 4525 }, { 4795, 1495 }, { 4796, 4996 }, { 4803, 3950 }, { 4829, 588 },
-    { 4830, 32 }, { 4831, 4925 }, { 4836, 4959 }, { 4838, 4971 }, { 4841, 4293 }, { 4848, 397 },
-    { 4855, 26 }, { 4857, 426 }, { 4862, 4906 }, { 4863, 4909 }, { 4882, 4940 }, { 4883, 4236 },
-    { 4889, 4890 }, { 4891, 4892 }, { 4893, 4894 }, { 4895, 4896 }, { 4898, 4899 }, { 4900, 4901 },
-    { 4907, 4908 }, { 4910, 4911 }, { 4913, 4951 }, { 4916, 4578 }, { 4917, 445 }, { 4922, 4923 },
-    { 4926, 4927 }, { 4928, 4929 }, { 4930, 4931 }, { 4932, 4837 }, { 4933, 4762 }, { 4937, 4938 },
-    { 4941, 4942 }, { 4943, 4453 }, { 4946, 4844 }, { 4952, 4953 }, { 4954, 4516 }, { 4962, 4860 },
-    { 4964, 4965 }, { 4967, 4968 }, { 4969, 4970 }, { 4985, 4869 }, { 4993, 3253 }, { 4998, 4845 },
-    { 2354, 3315 }, { 3, 4013 }, { 4069, 5000 }, { 83, 5089 }, { 316, 2821 }, { 317, 2899 },
-    { 318, 2900 }, { 809, 831 }, { 811, 832 }, { 813, 833 }, { 826, 1496 }, { 827, 1497 },
-    { 1154, 4490 }, { 1480, 5152 }, { 1494, 5023 }, { 1495, 5016 }, { 2329, 3328 }, { 2331, 3323 },
-    { 2369, 3329 }, { 2371, 3324 }, { 3017, 5012 }, { 3331, 4815 }, { 3369, 4491 }, { 3412, 4479 },
-    { 3486, 4983 }, { 4493, 3444 }, { 4499, 5044 }, { 4585, 5053 }, { 4609, 5048 }, { 4662, 5 },
-    { 4676, 5045 }, { 4680, 5001 }, { 4720, 4880 }, { 4738, 5062 }, { 4748, 5090 }, { 4799, 5086 },
-    { 4812, 5070 }, { 4818, 5077 }, { 4842, 5004 }, { 4847, 5073 }, { 4853, 5008 }, { 4859, 5120 },
-    { 4866, 5100 }, { 4876, 5058 }, { 4879, 5075 }, { 4881, 5047 }, { 4888, 5061 }, { 4918, 5064 },
-    { 4924, 5101 }, { 4947, 5049 }, { 4980, 5006 }, { 4989, 5076 }, { 4990, 5039 }, { 4997, 5107 },
-    { 5007, 5046 }, { 5009, 5010 }, { 5013, 5014 }, { 5015, 815 }, { 5017, 3857 }, { 5018, 5019 },
-    { 5021, 5041 }, { 5034, 5095 }, { 5040, 4785 }, { 5050, 4581 }, { 5052, 26 }, { 5056, 4995 },
-    { 5067, 5065 }, { 5069, 5158 }, { 5074, 5093 }, { 5079, 5155 }, { 5080, 4663 }, { 5082, 4406 },
-    { 5083, 5141 }, { 5087, 4939 }, { 5088, 5096 }, { 5097, 5105 }, { 5098, 5026 }, { 5099, 5119 },
-    { 5102, 5103 }, { 5104, 5150 }, { 5106, 745 }, { 5109, 5111 }, { 5110, 3856 }, { 5122, 5145 },
-    { 5123, 3518 }, { 5124, 4972 }, { 5129, 5139 }, { 5130, 5140 }, { 5133, 4305 }, { 5134, 5135 },
-    { 5136, 4897 }, { 5138, 4902 }, { 5144, 4150 }, { 5146, 5147 }, { 5156, 5025 }, { 5157, 5094 },
-    { 5159, 4564 }, { 5160, 5072 }, { 2355, 3315 }, { 3, 4068 }, { 4135, 5164 }, { 83, 5256 },
-    { 316, 2898 }, { 317, 3016 }, { 318, 5183 }, { 1154, 4492 }, { 1498, 5176 }, { 2333, 3323 },
-    { 2334, 3328 }, { 2373, 3324 }, { 2375, 3329 }, { 2820, 5167 }, { 3001, 5166 }, { 3331, 4816 },
-    { 3369, 4495 }, { 3412, 4480 }, { 4497, 3444 }, { 4988, 5184 }, { 5020, 5207 }, { 5024, 5178 },
-    { 5117, 5173 }, { 5142, 5226 }, { 5168, 5169 }, { 5170, 5171 }, { 5172, 4778 }, { 5175, 5185 },
-    { 5177, 5245 }, { 5190, 4802 }, { 5191, 5224 }, { 5193, 5225 }, { 5196, 5063 }, { 5197, 4936 },
-    { 5203, 5238 }, { 5206, 4851 }, { 5208, 5243 }, { 5209, 5251 }, { 5211, 5241 }, { 5214, 5215 },
-    { 5217, 4903 }, { 5218, 667 }, { 5219, 5220 }, { 5229, 5199 }, { 5230, 5259 }, { 5235, 4475 },
-    { 5246, 606 }, { 5249, 4353 }, { 5250, 4361 }, { 5252, 5253 }, { 2356, 3315 }, { 3, 4073 },
-    { 4066, 5262 }, { 316, 3015 }, { 640, 5264 }, { 1068, 83 }, { 1154, 4494 }, { 2333, 3328 },
-    { 2334, 3323 }, { 2373, 3329 }, { 2375, 3324 }, { 3331, 5300 }, { 3369, 5188 }, { 3412, 4481 },
-    { 4984, 5265 }, { 5113, 3444 }, { 5213, 5291 }, { 5222, 5281 }, { 5239, 5290 }, { 5258, 5305 },
-    { 5266, 5267 }, { 5274, 5302 }, { 5280, 5276 }, { 5282, 5221 }, { 5283, 5174 }, { 5286, 5287 },
-    { 5292, 5187 }, { 5295, 5112 }, { 5299, 4403 }, { 3, 4076 }, { 3774, 3315 }, { 1154, 4496 },
-    { 2336, 3323 }, { 2338, 3328 }, { 2377, 3324 }, { 2379, 3329 }, { 3369, 5189 }, { 3412, 4482 },
-    { 4700, 83 }, { 5223, 3444 }, { 5268, 5323 }, { 5275, 5314 }, { 5304, 5337 }, { 5315, 4209 },
-    { 5317, 5277 }, { 5322, 5200 }, { 5325, 5285 }, { 5328, 5333 }, { 6, 1419 }, { 13, 3316 },
-    { 33, 4281 }, { 50, 4213 }, { 163, 3540 }, { 171, 172 }, { 300, 301 }, { 302, 303 },
-    { 370, 1561 }, { 483, 484 }, { 485, 486 }, { 487, 488 }, { 489, 490 }, { 491, 492 },
+    { 54, 569 }, { 5, 6 }, { 94, 82 }, { 54, 43 }, { 3, 11 }, { 3282, 9 },
+    { 43, 5 }, { 94, 54 }, { 572, 3281 }, { 622, 3283 }, { 239, 214 }, { 344, 345 },
+    { 3284, 6 }, { 747, 3281 }, { 752, 3283 }, { 3285, 3282 }, { 3, 1547 }, { 43, 679 },
+    { 5, 322 }, { 3292, 70 }, { 723, 3284 }, { 1458, 1459 }, { 1549, 3286 }, { 18, 19 },
+    { 20, 21 }, { 402, 239 }, { 3297, 3282 }, { 582, 3281 }, { 632, 3283 }, { 1460, 3284 },
+    { 3, 3303 }, { 3304, 3305 }, { 1360, 3301 }, { 1457, 3302 }, { 238, 3291 }, { 390, 391 },
+    { 1, 1546 }, { 43, 6 }, { 1422, 1423 }, { 3286, 10 }, { 81, 82 }, { 727, 3281 },
+    { 736, 3283 }, { 3, 3312 }, { 3282, 16 }, { 3314, 3310 }, { 1545, 3317 }, { 3307, 1548 },
+    { 0, 1 }, { 94, 3284 }, { 1333, 3300 }, { 3299, 323 }, { 3327, 3328 }, { 2, 3 },
+    { 4, 3282 }, { 656, 3283 }, { 3299, 522 }, { 54, 55 }, { 239, 388 }, { 1148, 3330 },
+    { 1478, 1479 }, { 1480, 3291 }, { 1550, 3296 }, { 6, 558 }, { 719, 1142 }, { 1145, 1146 },
+    { 2482, 2483 }, { 2484, 2485 }, { 3288, 3321 }, { 3307, 2486 }, { 94, 3293 }, { 8, 3320 },
+    { 566, 567 }, { 602, 569 }, { 603, 3281 }, { 1420, 1421 }, { 392, 393 }, { 394, 395 },
+    { 396, 397 }, { 398, 399 }, { 401, 3306 }, { 402, 3316 }, { 647, 648 }, { 649, 82 },
+    { 715, 716 }, { 1327, 1328 }, { 3319, 3286 }, { 1416, 1417 }, { 1418, 1419 }, { 3311, 2487 },
+    { 7, 3 }, { 3329, 3334 }, { 3341, 3342 }, { 54, 616 }, { 719, 1359 }, { 1068, 3283 },
+    { 1147, 3340 }, { 3347, 3348 }, { 70, 6 }, { 3333, 3311 }, { 214, 94 }, { 607, 569 },
+    { 608, 3281 }, { 392, 418 }, { 394, 419 }, { 396, 420 }, { 398, 421 }, { 529, 3306 },
+    { 715, 2057 }, { 1349, 82 }, { 1549, 3282 }, { 3357, 3358 }, { 3359, 3360 }, { 3363, 3364 },
+    { 3350, 3370 }, { 3352, 3296 }, { 3335, 3371 }, { 29, 3 }, { 3346, 3377 }, { 3374, 6 },
+    { 54, 3382 }, { 604, 3281 }, { 783, 3283 }, { 1366, 569 }, { 3380, 3343 }, { 3384, 3385 },
+    { 3386, 3387 }, { 3392, 3393 }, { 3282, 3356 }, { 3378, 3395 }, { 3372, 3397 }, { 6, 563 },
+    { 605, 3281 }, { 3, 3367 }, { 3406, 3407 }, { 3369, 3409 }, { 3288, 6 }, { 3, 3391 },
+    { 609, 3281 }, { 417, 3415 }, { 3411, 3396 }, { 28, 3398 }, { 308, 653 }, { 309, 654 },
+    { 310, 655 }, { 389, 390 }, { 547, 548 }, { 554, 555 }, { 617, 618 }, { 712, 713 },
+    { 715, 2799 }, { 2003, 2004 }, { 2005, 2006 }, { 2022, 2007 }, { 3292, 552 }, { 3315, 94 },
+    { 3410, 3296 }, { 2062, 3282 }, { 3324, 3332 }, { 3284, 5 }, { 24, 25 }, { 34, 35 },
+    { 39, 40 }, { 46, 26 }, { 58, 3287 }, { 324, 1325 }, { 1332, 3331 }, { 1392, 3404 },
+    { 3337, 456 }, { 85, 1354 }, { 87, 1355 }, { 89, 1356 }, { 199, 200 }, { 231, 1861 },
+    { 542, 543 }, { 650, 651 }, { 652, 780 }, { 719, 2801 }, { 776, 777 }, { 778, 779 },
+    { 896, 897 }, { 1342, 1343 }, { 1344, 1345 }, { 1370, 1371 }, { 1416, 1491 }, { 1420, 1493 },
+    { 1492, 1419 }, { 2053, 2054 }, { 2425, 3373 }, { 3351, 675 }, { 3381, 215 }, { 59, 60 },
+    { 65, 66 }, { 100, 101 }, { 103, 104 }, { 571, 3289 }, { 572, 54 }, { 581, 3308 },
+    { 606, 3401 }, { 616, 3318 }, { 621, 3290 }, { 631, 3309 }, { 797, 798 }, { 805, 806 },
+    { 811, 812 }, { 817, 818 }, { 1557, 1558 }, { 2785, 2786 }, { 2787, 2788 }, { 3319, 3320 },
+    { 3412, 564 }, { 3416, 3414 }, { 610, 3281 }, { 3368, 3 }, { 652, 3423 }, { 2003, 2021 },
+    { 2005, 3434 }, { 3400, 3429 }, { 3408, 3432 }, { 3417, 3394 }, { 3424, 3425 }, { 3430, 3318 },
+    { 3433, 2007 }, { 6, 3448 }, { 24, 3444 }, { 2048, 3282 }, { 3284, 597 }, { 3441, 26 },
+    { 3442, 36 }, { 3443, 41 }, { 94, 3453 }, { 324, 536 }, { 553, 3428 }, { 653, 781 },
+    { 654, 782 }, { 1353, 3450 }, { 3287, 692 }, { 3451, 3452 }, { 3459, 3460 }, { 3462, 3463 },
+    { 389, 3316 }, { 571, 3294 }, { 581, 3322 }, { 621, 3295 }, { 631, 3323 }, { 747, 54 },
+    { 1865, 3315 }, { 3288, 3480 }, { 3333, 3418 }, { 3339, 3426 }, { 3411, 8 }, { 3437, 2778 },
+    { 3488, 3489 }, { 322, 522 }, { 574, 3289 }, { 624, 3290 }, { 55, 3390 }, { 60, 325 },
+    { 214, 407 }, { 222, 100 }, { 231, 232 }, { 339, 340 }, { 341, 342 }, { 343, 3300 },
+    { 349, 350 }, { 353, 354 }, { 355, 356 }, { 357, 358 }, { 390, 2650 }, { 401, 3362 },
+    { 445, 446 }, { 454, 455 }, { 456, 1325 }, { 568, 569 }, { 584, 3308 }, { 598, 599 },
+    { 619, 82 }, { 634, 3309 }, { 656, 3349 }, { 678, 679 }, { 701, 70 }, { 805, 2189 },
+    { 811, 2190 }, { 817, 2191 }, { 1271, 1272 }, { 1284, 1285 }, { 1286, 1287 }, { 1292, 616 },
+    { 1326, 3366 }, { 1330, 1331 }, { 1347, 1348 }, { 1358, 718 }, { 1388, 1389 }, { 1400, 1327 },
+    { 1401, 1402 }, { 1453, 3331 }, { 1477, 3373 }, { 1778, 3398 }, { 2050, 3325 }, { 2493, 2494 },
+    { 2782, 2783 }, { 3285, 3332 }, { 3298, 683 }, { 3313, 5 }, { 3381, 367 }, { 3405, 2061 },
+    { 3421, 832 }, { 1559, 3 }, { 3420, 3496 }, { 3495, 3501 }, { 3499, 3503 }, { 835, 3282 },
+    { 3435, 3513 }, { 3457, 3514 }, { 3511, 201 }, { 3515, 655 }, { 3516, 3518 }, { 622, 94 },
+    { 3494, 3492 }, { 574, 3294 }, { 576, 3289 }, { 624, 3295 }, { 626, 3290 }, { 3509, 37 },
+    { 3510, 42 }, { 6, 1346 }, { 54, 1276 }, { 214, 3551 }, { 529, 3362 }, { 569, 726 },
+    { 584, 3322 }, { 586, 3308 }, { 606, 3281 }, { 634, 3323 }, { 636, 3309 }, { 1358, 1149 },
+    { 1386, 3366 }, { 3288, 3537 }, { 3300, 3344 }, { 3324, 5 }, { 3353, 3554 }, { 3436, 3552 },
+    { 3498, 3557 }, { 3507, 3556 }, { 3542, 3543 }, { 3544, 346 }, { 3545, 351 }, { 3546, 3547 },
+    { 3565, 853 }, { 3566, 3567 }, { 3571, 3390 }, { 3574, 26 }, { 118, 119 }, { 120, 121 },
+    { 122, 123 }, { 124, 125 }, { 126, 127 }, { 128, 129 }, { 131, 132 }, { 133, 134 },
+    { 135, 136 }, { 137, 138 }, { 139, 140 }, { 141, 142 }, { 322, 323 }, { 958, 959 },
+    { 3589, 3497 }, { 3, 3438 }, { 3282, 3466 }, { 3456, 3590 }, { 3519, 3594 }, { 3597, 91 },
+    { 752, 94 }, { 576, 3294 }, { 626, 3295 }, { 586, 3322 }, { 611, 3281 }, { 636, 3323 },
+    { 1358, 1153 }, { 3326, 5 }, { 3622, 3287 }, { 3625, 3626 }, { 3628, 3548 }, { 3630, 3607 },
+    { 3604, 3633 }, { 3605, 3639 }, { 3634, 3635 }, { 3636, 3637 }, { 3640, 3641 }, { 3642, 3643 },
+    { 3646, 960 }, { 31, 160 }, { 44, 45 }, { 82, 735 }, { 157, 158 }, { 308, 660 },
+    { 309, 661 }, { 310, 662 }, { 328, 329 }, { 538, 539 }, { 551, 3593 }, { 557, 3344 },
+    { 570, 3355 }, { 615, 3623 }, { 620, 3481 }, { 632, 3500 }, { 656, 3470 }, { 668, 3336 },
+    { 674, 3559 }, { 681, 682 }, { 684, 685 }, { 687, 688 }, { 690, 691 }, { 717, 718 },
+    { 721, 722 }, { 726, 3383 }, { 890, 616 }, { 1028, 3353 }, { 1270, 3629 }, { 1449, 798 },
+    { 1504, 1505 }, { 2095, 3325 }, { 3298, 686 }, { 3350, 3418 }, { 3472, 174 }, { 3475, 3288 },
+    { 3487, 3588 }, { 3490, 3296 }, { 3491, 565 }, { 3502, 714 }, { 3506, 2779 }, { 3579, 2780 },
+    { 3592, 2064 }, { 3610, 3523 }, { 2495, 3 }, { 3467, 3649 }, { 3651, 3596 }, { 833, 3282 },
+    { 612, 3281 }, { 1358, 1157 }, { 3586, 3648 }, { 3665, 3667 }, { 3666, 3669 }, { 3668, 3638 },
+    { 3670, 3644 }, { 48, 31 }, { 159, 3672 }, { 308, 666 }, { 309, 667 }, { 310, 3688 },
+    { 570, 3476 }, { 659, 3676 }, { 725, 3344 }, { 736, 3500 }, { 3298, 689 }, { 3301, 5 },
+    { 3354, 3683 }, { 3378, 3704 }, { 3483, 3287 }, { 3674, 3525 }, { 3677, 3678 }, { 3693, 3517 },
+    { 3694, 719 }, { 456, 536 }, { 3324, 3337 }, { 894, 895 }, { 67, 3 }, { 3531, 3282 },
+    { 613, 3281 }, { 3722, 3724 }, { 3723, 3725 }, { 308, 672 }, { 309, 673 }, { 310, 3689 },
+    { 665, 3728 }, { 3695, 3736 }, { 3716, 3414 }, { 3729, 3730 }, { 3732, 3741 }, { 3324, 3449 },
+    { 3746, 3461 }, { 3, 698 }, { 614, 3281 }, { 671, 3752 }, { 3282, 840 }, { 3753, 3754 },
+    { 3755, 3758 }, { 3759, 3336 }, { 31, 165 }, { 43, 893 }, { 54, 874 }, { 70, 344 },
+    { 162, 163 }, { 181, 182 }, { 184, 185 }, { 187, 188 }, { 189, 190 }, { 191, 192 },
+    { 193, 194 }, { 195, 196 }, { 197, 198 }, { 202, 203 }, { 204, 205 }, { 206, 207 },
+    { 208, 209 }, { 210, 211 }, { 212, 213 }, { 214, 426 }, { 217, 218 }, { 219, 220 },
+    { 221, 3540 }, { 224, 1857 }, { 237, 3315 }, { 240, 1866 }, { 250, 1872 }, { 260, 3440 },
+    { 308, 2794 }, { 309, 2795 }, { 310, 2796 }, { 352, 3663 }, { 383, 384 }, { 393, 2526 },
+    { 395, 2527 }, { 397, 2528 }, { 450, 451 }, { 452, 453 }, { 537, 3680 }, { 545, 546 },
+    { 547, 2306 }, { 549, 550 }, { 551, 3619 }, { 559, 560 }, { 561, 562 }, { 600, 601 },
+    { 618, 1043 }, { 656, 2980 }, { 657, 658 }, { 659, 780 }, { 660, 781 }, { 661, 782 },
+    { 662, 3403 }, { 663, 664 }, { 669, 670 }, { 674, 783 }, { 676, 677 }, { 680, 3690 },
+    { 693, 694 }, { 699, 700 }, { 702, 703 }, { 704, 705 }, { 706, 707 }, { 708, 709 },
+    { 710, 711 }, { 763, 764 }, { 765, 766 }, { 769, 770 }, { 774, 775 }, { 784, 785 },
+    { 786, 787 }, { 788, 789 }, { 790, 791 }, { 792, 793 }, { 794, 795 }, { 805, 2803 },
+    { 811, 2807 }, { 817, 2811 }, { 822, 3287 }, { 944, 945 }, { 956, 957 }, { 1029, 569 },
+    { 1053, 648 }, { 1055, 1056 }, { 1062, 2981 }, { 1064, 2982 }, { 1066, 2983 }, { 1068, 3349 },
+    { 1143, 3313 }, { 1159, 3584 }, { 1225, 1226 }, { 1251, 3504 }, { 1372, 1373 }, { 1374, 1375 },
+    { 1376, 1377 }, { 1434, 1435 }, { 1455, 1456 }, { 1462, 3326 }, { 1466, 3660 }, { 1788, 60 },
+    { 1968, 3325 }, { 2002, 3316 }, { 2348, 3401 }, { 2487, 3296 }, { 2525, 418 }, { 2904, 2905 },
+    { 2906, 2907 }, { 2908, 2909 }, { 2910, 2911 }, { 2974, 2975 }, { 3284, 767 }, { 3375, 1151 },
+    { 3379, 859 }, { 3400, 1042 }, { 3412, 2845 }, { 3464, 3293 }, { 3471, 216 }, { 3494, 3416 },
+    { 3520, 3606 }, { 3529, 3599 }, { 3530, 1583 }, { 3549, 2664 }, { 3580, 3715 }, { 3583, 3691 },
+    { 3650, 3687 }, { 3652, 3351 }, { 3692, 3735 }, { 3705, 175 }, { 3709, 3621 }, { 3465, 3 },
+    { 2337, 3281 }, { 3764, 3766 }, { 1966, 3282 }, { 70, 2903 }, { 164, 3769 }, { 308, 2977 },
+    { 309, 2978 }, { 310, 2979 }, { 383, 413 }, { 419, 2527 }, { 420, 2528 }, { 437, 2526 },
+    { 665, 780 }, { 666, 781 }, { 667, 782 }, { 668, 3403 }, { 769, 827 }, { 774, 824 },
+    { 783, 3528 }, { 804, 43 }, { 898, 3287 }, { 1155, 3313 }, { 1455, 1464 }, { 2525, 3802 },
+    { 2793, 3797 }, { 3284, 893 }, { 3336, 3817 }, { 3339, 3870 }, { 3349, 3717 }, { 3375, 3857 },
+    { 3379, 920 }, { 3417, 3851 }, { 3427, 3810 }, { 3464, 3861 }, { 3560, 3826 }, { 3561, 3829 },
+    { 3595, 3782 }, { 3616, 3880 }, { 3624, 3814 }, { 3627, 3800 }, { 3652, 3618 }, { 3703, 3895 },
+    { 3742, 3827 }, { 3748, 3886 }, { 3762, 3828 }, { 3767, 3823 }, { 3768, 3822 }, { 3772, 6 },
+    { 3774, 183 }, { 3775, 186 }, { 3776, 3777 }, { 3778, 3779 }, { 3780, 3781 }, { 3783, 3784 },
+    { 3785, 3786 }, { 3789, 3790 }, { 3798, 3799 }, { 3803, 3804 }, { 3805, 3806 }, { 3807, 540 },
+    { 3811, 3834 }, { 3812, 3813 }, { 3815, 82 }, { 3816, 3853 }, { 3818, 3819 }, { 3820, 3821 },
+    { 3830, 3831 }, { 3832, 3833 }, { 3838, 3839 }, { 3840, 3841 }, { 3842, 3843 }, { 3854, 3855 },
+    { 3862, 3863 }, { 3864, 1436 }, { 3865, 3326 }, { 3874, 3875 }, { 3876, 3877 }, { 3878, 2976 },
+    { 3893, 3825 }, { 3, 3718 }, { 2338, 3281 }, { 3898, 3757 }, { 438, 2527 }, { 439, 2528 },
+    { 671, 780 }, { 672, 781 }, { 673, 782 }, { 810, 43 }, { 1455, 3866 }, { 2525, 3910 },
+    { 2526, 3908 }, { 3284, 3848 }, { 3375, 3858 }, { 3403, 3967 }, { 3572, 3928 }, { 3650, 3925 },
+    { 3808, 3931 }, { 3824, 3927 }, { 3882, 3961 }, { 3892, 3940 }, { 3900, 3977 }, { 3904, 3905 },
+    { 3906, 3962 }, { 3909, 421 }, { 3911, 3912 }, { 3913, 3914 }, { 3921, 3326 }, { 3922, 3956 },
+    { 3923, 3955 }, { 3932, 3971 }, { 3934, 3965 }, { 3935, 3952 }, { 3936, 3313 }, { 3941, 540 },
+    { 3945, 3944 }, { 3949, 3950 }, { 3953, 3787 }, { 3954, 3791 }, { 3957, 3661 }, { 3959, 3835 },
+    { 3960, 3897 }, { 3963, 3964 }, { 3974, 3975 }, { 934, 1304 }, { 146, 147 }, { 153, 3282 },
+    { 578, 3477 }, { 628, 3598 }, { 1279, 3293 }, { 1312, 3318 }, { 1315, 1316 }, { 1317, 1318 },
+    { 3532, 3 }, { 2339, 3281 }, { 3587, 3978 }, { 816, 43 }, { 1455, 3867 }, { 3375, 3920 },
+    { 3717, 3992 }, { 3720, 3991 }, { 3873, 3989 }, { 3933, 3998 }, { 3943, 4009 }, { 3951, 4010 },
+    { 3968, 4003 }, { 3969, 3983 }, { 3976, 4000 }, { 3981, 3982 }, { 3984, 3985 }, { 3994, 4013 },
+    { 3996, 3917 }, { 4001, 3970 }, { 4006, 399 }, { 4007, 656 }, { 4008, 3293 }, { 578, 3526 },
+    { 628, 3653 }, { 1279, 3338 }, { 3671, 4030 }, { 3849, 4029 }, { 4023, 148 }, { 3, 3570 },
+    { 4031, 3711 }, { 2340, 3281 }, { 3659, 4036 }, { 3988, 4046 }, { 3999, 4040 }, { 4004, 4044 },
+    { 4014, 4042 }, { 4020, 4043 }, { 4039, 4002 }, { 4041, 3966 }, { 4045, 4050 }, { 4047, 4049 },
+    { 1279, 3771 }, { 4057, 3924 }, { 6, 1392 }, { 26, 64 }, { 43, 899 }, { 71, 72 },
+    { 80, 3321 }, { 91, 3283 }, { 96, 97 }, { 105, 106 }, { 109, 110 }, { 155, 3325 },
+    { 179, 180 }, { 231, 2751 }, { 261, 262 }, { 263, 264 }, { 265, 266 }, { 267, 268 },
+    { 269, 270 }, { 271, 272 }, { 273, 274 }, { 275, 276 }, { 278, 279 }, { 280, 281 },
+    { 282, 283 }, { 284, 285 }, { 286, 287 }, { 288, 289 }, { 290, 291 }, { 292, 293 },
+    { 324, 3538 }, { 334, 335 }, { 366, 3585 }, { 369, 370 }, { 372, 373 }, { 374, 375 },
+    { 376, 377 }, { 379, 380 }, { 381, 382 }, { 400, 3361 }, { 409, 410 }, { 411, 412 },
+    { 440, 2651 }, { 469, 470 }, { 514, 515 }, { 516, 517 }, { 525, 526 }, { 527, 528 },
+    { 569, 580 }, { 578, 3289 }, { 588, 582 }, { 590, 3308 }, { 592, 3322 }, { 611, 3498 },
+    { 628, 3290 }, { 638, 3309 }, { 640, 3323 }, { 746, 3355 }, { 751, 3524 }, { 796, 3365 },
+    { 836, 837 }, { 838, 839 }, { 889, 3568 }, { 891, 1293 }, { 910, 911 }, { 912, 3282 },
+    { 918, 3699 }, { 932, 933 }, { 942, 943 }, { 962, 897 }, { 995, 996 }, { 1039, 599 },
+    { 1148, 3288 }, { 1265, 1294 }, { 1276, 868 }, { 1313, 1314 }, { 1324, 3287 }, { 1334, 1335 },
+    { 1336, 1337 }, { 1338, 1339 }, { 1340, 1341 }, { 1362, 1363 }, { 1364, 1365 }, { 1379, 1380 },
+    { 1381, 1382 }, { 1390, 1403 }, { 1396, 1410 }, { 1398, 1413 }, { 1404, 1405 }, { 1406, 1407 },
+    { 1408, 1409 }, { 1411, 1412 }, { 1414, 1415 }, { 1446, 3331 }, { 1448, 3700 }, { 1454, 3389 },
+    { 1520, 1521 }, { 1535, 3195 }, { 2312, 3294 }, { 2351, 3295 }, { 2784, 3762 }, { 2894, 681 },
+    { 2899, 2900 }, { 2912, 3756 }, { 3141, 3373 }, { 3285, 3337 }, { 3298, 2997 }, { 3302, 3310 },
+    { 3339, 2649 }, { 3380, 1550 }, { 3405, 1965 }, { 3411, 3352 }, { 3421, 152 }, { 3422, 3726 },
+    { 3426, 2650 }, { 3431, 3743 }, { 3446, 3569 }, { 3455, 697 }, { 3468, 2056 }, { 3470, 1241 },
+    { 3473, 3747 }, { 3502, 1518 }, { 3529, 3980 }, { 3530, 2524 }, { 3539, 408 }, { 3550, 3591 },
+    { 3573, 3447 }, { 3575, 3576 }, { 3581, 2842 }, { 3608, 447 }, { 3609, 3647 }, { 3620, 3675 },
+    { 3702, 2096 }, { 3713, 2065 }, { 3721, 2094 }, { 3738, 3599 }, { 3748, 3898 }, { 3770, 3761 },
+    { 3788, 427 }, { 3869, 1969 }, { 3888, 3343 }, { 3889, 1597 }, { 3901, 1967 }, { 3990, 946 },
+    { 4021, 3710 }, { 4024, 154 }, { 4027, 1291 }, { 4033, 987 }, { 4056, 1280 }, { 3, 3708 },
+    { 2341, 3281 }, { 4037, 4068 }, { 4048, 4065 }, { 4066, 4072 }, { 4067, 4015 }, { 179, 1794 },
+    { 309, 3283 }, { 326, 26 }, { 400, 3388 }, { 578, 3294 }, { 588, 727 }, { 590, 3322 },
+    { 592, 3308 }, { 628, 3295 }, { 638, 3323 }, { 640, 3309 }, { 746, 3522 }, { 796, 3389 },
+    { 988, 3325 }, { 1454, 3365 }, { 2312, 3289 }, { 2351, 3290 }, { 2677, 4064 }, { 3282, 1323 },
+    { 3285, 3449 }, { 3339, 3521 }, { 3354, 4130 }, { 3379, 4078 }, { 3422, 3727 }, { 3446, 3617 },
+    { 3507, 4144 }, { 3550, 3647 }, { 3568, 4074 }, { 3573, 4166 }, { 3575, 3447 }, { 3591, 3609 },
+    { 3592, 4133 }, { 3679, 3747 }, { 3750, 4087 }, { 3751, 4095 }, { 3972, 4145 }, { 4028, 4148 },
+    { 4051, 2651 }, { 4060, 3576 }, { 4075, 3631 }, { 4076, 4193 }, { 4084, 156 }, { 4088, 4089 },
+    { 4090, 4091 }, { 4092, 4093 }, { 4096, 4097 }, { 4098, 4099 }, { 4100, 4101 }, { 4107, 4108 },
+    { 4110, 4111 }, { 4113, 4114 }, { 4116, 471 }, { 4117, 4118 }, { 4119, 4120 }, { 4135, 4136 },
+    { 4137, 4138 }, { 4150, 4151 }, { 4152, 4153 }, { 4154, 4155 }, { 4156, 4157 }, { 4158, 4161 },
+    { 4159, 4164 }, { 4160, 4165 }, { 4162, 4163 }, { 4167, 3287 }, { 4169, 4180 }, { 4175, 4173 },
+    { 4186, 49 }, { 4188, 4176 }, { 4209, 3716 }, { 51, 52 }, { 56, 57 }, { 161, 3510 },
+    { 168, 169 }, { 294, 295 }, { 296, 297 }, { 518, 519 }, { 520, 521 }, { 556, 3682 },
+    { 596, 582 }, { 646, 3686 }, { 728, 3419 }, { 729, 3493 }, { 737, 3614 }, { 738, 3658 },
+    { 745, 3733 }, { 891, 892 }, { 923, 924 }, { 925, 926 }, { 950, 1307 }, { 952, 1308 },
+    { 1302, 1303 }, { 1305, 1306 }, { 1309, 1310 }, { 1319, 3461 }, { 2624, 3648 }, { 3479, 3696 },
+    { 3656, 730 }, { 3673, 3505 }, { 3684, 3685 }, { 3712, 3439 }, { 3731, 573 }, { 3765, 841 },
+    { 4022, 3338 }, { 2418, 3 }, { 2342, 3281 }, { 4224, 4226 }, { 4225, 4012 }, { 179, 2629 },
+    { 588, 3308 }, { 594, 3322 }, { 642, 3309 }, { 644, 3323 }, { 2314, 3289 }, { 2315, 3294 },
+    { 2353, 3290 }, { 2354, 3295 }, { 3446, 3632 }, { 3942, 4222 }, { 4058, 4255 }, { 4060, 3447 },
+    { 4069, 2651 }, { 4217, 4296 }, { 4219, 4282 }, { 4241, 989 }, { 4245, 4115 }, { 4261, 4270 },
+    { 4262, 4273 }, { 4271, 4272 }, { 4274, 4275 }, { 4293, 5 }, { 130, 3751 }, { 556, 3733 },
+    { 596, 727 }, { 646, 3734 }, { 728, 3611 }, { 729, 4325 }, { 745, 3682 }, { 1552, 3282 },
+    { 3338, 4299 }, { 3509, 4300 }, { 3673, 3508 }, { 3684, 4131 }, { 3697, 4314 }, { 3737, 573 },
+    { 3740, 4311 }, { 3765, 913 }, { 4140, 4319 }, { 4141, 4320 }, { 4216, 4317 }, { 4280, 4304 },
+    { 4302, 4059 }, { 4303, 3445 }, { 4309, 4310 }, { 4312, 739 }, { 4315, 4316 }, { 4318, 4321 },
+    { 4061, 3 }, { 2343, 3281 }, { 588, 3322 }, { 594, 3308 }, { 642, 3323 }, { 644, 3309 },
+    { 2314, 3294 }, { 2315, 3289 }, { 2353, 3295 }, { 2354, 3290 }, { 4264, 4347 }, { 4354, 4356 },
+    { 4355, 4357 }, { 3185, 3282 }, { 3338, 4380 }, { 3714, 4363 }, { 3750, 4359 }, { 4367, 3445 },
+    { 4368, 3287 }, { 4373, 4382 }, { 4375, 4331 }, { 4377, 4384 }, { 4378, 4305 }, { 4381, 730 },
+    { 3, 760 }, { 2344, 3281 }, { 4396, 4094 }, { 4397, 4102 }, { 3187, 3282 }, { 4379, 4399 },
+    { 4385, 3712 }, { 4400, 4364 }, { 4401, 3287 }, { 4406, 1311 }, { 3553, 3569 }, { 5, 3221 },
+    { 6, 338 }, { 22, 23 }, { 26, 1426 }, { 28, 1268 }, { 30, 31 }, { 54, 773 },
+    { 61, 62 }, { 68, 69 }, { 74, 75 }, { 76, 77 }, { 78, 79 }, { 82, 359 },
+    { 83, 84 }, { 85, 86 }, { 87, 88 }, { 89, 90 }, { 91, 92 }, { 93, 3288 },
+    { 94, 616 }, { 98, 99 }, { 113, 114 }, { 166, 167 }, { 170, 171 }, { 172, 173 },
+    { 177, 178 }, { 179, 1975 }, { 184, 1798 }, { 192, 1818 }, { 207, 2739 }, { 209, 2740 },
+    { 211, 2741 }, { 218, 2743 }, { 220, 2744 }, { 224, 225 }, { 226, 227 }, { 228, 229 },
+    { 230, 3541 }, { 233, 234 }, { 235, 236 }, { 237, 3436 }, { 240, 241 }, { 242, 243 },
+    { 244, 245 }, { 246, 247 }, { 248, 249 }, { 250, 251 }, { 252, 253 }, { 254, 255 },
+    { 256, 257 }, { 258, 259 }, { 300, 4336 }, { 308, 1058 }, { 309, 1059 }, { 310, 1060 },
+    { 334, 1984 }, { 347, 348 }, { 363, 364 }, { 365, 4105 }, { 376, 1993 }, { 383, 432 },
+    { 385, 386 }, { 392, 437 }, { 394, 438 }, { 396, 439 }, { 398, 440 }, { 402, 3890 },
+    { 403, 404 }, { 405, 406 }, { 414, 415 }, { 422, 423 }, { 424, 425 }, { 433, 434 },
+    { 441, 442 }, { 443, 444 }, { 461, 462 }, { 463, 464 }, { 465, 466 }, { 467, 468 },
+    { 538, 758 }, { 547, 2947 }, { 569, 826 }, { 575, 3413 }, { 577, 4025 }, { 579, 4121 },
+    { 580, 3383 }, { 583, 3419 }, { 585, 3493 }, { 587, 3657 }, { 589, 3719 }, { 591, 3749 },
+    { 593, 3763 }, { 595, 4307 }, { 609, 3997 }, { 623, 3536 }, { 625, 3603 }, { 627, 4026 },
+    { 629, 4404 }, { 630, 3482 }, { 632, 3930 }, { 633, 3558 }, { 635, 3615 }, { 637, 4128 },
+    { 638, 3686 }, { 639, 4238 }, { 641, 4339 }, { 643, 4390 }, { 645, 4308 }, { 656, 1061 },
+    { 679, 680 }, { 684, 2998 }, { 687, 3000 }, { 690, 3002 }, { 694, 2840 }, { 695, 696 },
+    { 700, 2902 }, { 703, 1252 }, { 718, 1141 }, { 720, 3756 }, { 721, 2802 }, { 731, 4234 },
+    { 732, 4125 }, { 733, 4338 }, { 734, 4361 }, { 740, 4129 }, { 741, 4389 }, { 742, 4340 },
+    { 743, 4362 }, { 748, 3402 }, { 749, 3654 }, { 750, 4054 }, { 753, 3602 }, { 754, 3655 },
+    { 755, 4055 }, { 761, 3427 }, { 762, 550 }, { 767, 768 }, { 796, 3431 }, { 797, 807 },
+    { 799, 800 }, { 801, 802 }, { 803, 3847 }, { 808, 1509 }, { 809, 1510 }, { 813, 1508 },
+    { 849, 3699 }, { 852, 853 }, { 861, 1275 }, { 866, 4147 }, { 878, 1281 }, { 884, 4221 },
+    { 885, 1288 }, { 887, 4351 }, { 929, 930 }, { 961, 4142 }, { 977, 978 }, { 990, 991 },
+    { 1021, 2953 }, { 1024, 1025 }, { 1026, 1027 }, { 1030, 3355 }, { 1044, 3481 }, { 1062, 1063 },
+    { 1064, 1065 }, { 1066, 1067 }, { 1068, 4192 }, { 1069, 1070 }, { 1079, 1080 }, { 1089, 1090 },
+    { 1099, 1100 }, { 1109, 1110 }, { 1119, 1120 }, { 1129, 1130 }, { 1140, 1149 }, { 1143, 1144 },
+    { 1150, 3345 }, { 1151, 1152 }, { 1153, 1154 }, { 1155, 1156 }, { 1157, 1158 }, { 1159, 1160 },
+    { 1163, 1164 }, { 1165, 1166 }, { 1169, 1170 }, { 1171, 1172 }, { 1175, 1176 }, { 1177, 1178 },
+    { 1181, 1182 }, { 1183, 1184 }, { 1185, 3523 }, { 1189, 3525 }, { 1193, 3522 }, { 1197, 3524 },
+    { 1208, 1209 }, { 1213, 3478 }, { 1229, 1230 }, { 1233, 1234 }, { 1237, 1238 }, { 1243, 1244 },
+    { 1245, 1246 }, { 1248, 1249 }, { 1253, 1254 }, { 1255, 1256 }, { 1257, 1258 }, { 1259, 3502 },
+    { 1260, 3365 }, { 1265, 1266 }, { 1277, 1278 }, { 1282, 1283 }, { 1289, 1290 }, { 1296, 4139 },
+    { 1299, 1300 }, { 1301, 4376 }, { 1350, 1351 }, { 1367, 1368 }, { 1371, 3293 }, { 1391, 3860 },
+    { 1448, 3973 }, { 1449, 819 }, { 1461, 3987 }, { 1463, 4005 }, { 1465, 4035 }, { 1467, 1468 },
+    { 1469, 1470 }, { 1471, 1472 }, { 1473, 1474 }, { 1475, 1476 }, { 1482, 1483 }, { 1484, 1485 },
+    { 1487, 1488 }, { 1489, 1490 }, { 1496, 1519 }, { 1507, 3681 }, { 1520, 3157 }, { 1554, 3325 },
+    { 1557, 66 }, { 1584, 3361 }, { 1642, 2029 }, { 1775, 1776 }, { 1778, 2407 }, { 1789, 1790 },
+    { 1792, 1793 }, { 1795, 1796 }, { 1802, 1803 }, { 1810, 1811 }, { 1812, 1813 }, { 1814, 1815 },
+    { 1816, 1817 }, { 1819, 1820 }, { 1821, 1822 }, { 1823, 1824 }, { 1825, 3595 }, { 1826, 1827 },
+    { 1828, 1829 }, { 1830, 1831 }, { 1832, 1833 }, { 1834, 1835 }, { 1836, 1837 }, { 1838, 1839 },
+    { 1840, 1841 }, { 1842, 1843 }, { 1844, 1845 }, { 1847, 1848 }, { 1849, 1850 }, { 1851, 1852 },
+    { 1853, 1854 }, { 1855, 100 }, { 1878, 1879 }, { 1886, 1887 }, { 1894, 1895 }, { 1902, 1903 },
+    { 1910, 1911 }, { 1918, 3440 }, { 1956, 1957 }, { 1973, 1974 }, { 1976, 1977 }, { 1978, 3948 },
+    { 1979, 4016 }, { 1990, 4106 }, { 1994, 4277 }, { 1995, 1996 }, { 1997, 1998 }, { 1999, 2000 },
+    { 2001, 3926 }, { 2008, 2009 }, { 2010, 2011 }, { 2012, 3539 }, { 2014, 2015 }, { 2016, 2017 },
+    { 2018, 2019 }, { 2023, 2024 }, { 2025, 2026 }, { 2027, 3608 }, { 2097, 2942 }, { 2187, 1357 },
+    { 2305, 3809 }, { 2308, 2309 }, { 2317, 3289 }, { 2318, 3294 }, { 2331, 3477 }, { 2340, 3401 },
+    { 2356, 3290 }, { 2358, 3295 }, { 2372, 3598 }, { 2493, 2720 }, { 2710, 2711 }, { 2721, 2722 },
+    { 2725, 2726 }, { 2728, 2729 }, { 2730, 2731 }, { 2732, 2733 }, { 2734, 2735 }, { 2736, 2737 },
+    { 2756, 3315 }, { 2789, 2790 }, { 2792, 4052 }, { 2797, 2798 }, { 2800, 3458 }, { 2805, 2806 },
+    { 2809, 2810 }, { 2813, 2814 }, { 2816, 2817 }, { 2819, 2820 }, { 2821, 2822 }, { 2823, 2824 },
+    { 2825, 2826 }, { 2833, 3504 }, { 2868, 2869 }, { 2893, 3560 }, { 2940, 2941 }, { 2943, 2944 },
+    { 2945, 2946 }, { 2948, 2949 }, { 2950, 2951 }, { 2954, 3435 }, { 2955, 3428 }, { 2956, 2957 },
+    { 2958, 2959 }, { 2960, 3353 }, { 2966, 2967 }, { 2974, 2976 }, { 2984, 2985 }, { 2993, 3856 },
+    { 2994, 2995 }, { 2996, 4179 }, { 3003, 3004 }, { 3005, 3298 }, { 3006, 3007 }, { 3009, 3010 },
+    { 3012, 3013 }, { 3015, 3016 }, { 3017, 3018 }, { 3074, 3715 }, { 3156, 3158 }, { 3159, 3326 },
+    { 3160, 3161 }, { 3162, 3163 }, { 3190, 1294 }, { 3194, 4170 }, { 3196, 3197 }, { 3207, 3208 },
+    { 3209, 3210 }, { 3215, 3216 }, { 3217, 3218 }, { 3224, 3225 }, { 3313, 3844 }, { 3379, 3947 },
+    { 3388, 3521 }, { 3389, 3739 }, { 3394, 4334 }, { 3405, 1551 }, { 3422, 3903 }, { 3437, 4323 },
+    { 3445, 3896 }, { 3455, 544 }, { 3468, 2462 }, { 3473, 1427 }, { 3475, 3330 }, { 3484, 1497 },
+    { 3485, 1498 }, { 3486, 1499 }, { 3487, 4332 }, { 3491, 3698 }, { 3512, 3958 }, { 3520, 4267 },
+    { 3528, 675 }, { 3533, 3606 }, { 3549, 4265 }, { 3561, 1251 }, { 3562, 4011 }, { 3563, 4063 },
+    { 3564, 4038 }, { 3578, 1779 }, { 3580, 3133 }, { 3616, 2804 }, { 3619, 4383 }, { 3659, 2808 },
+    { 3697, 3671 }, { 3701, 1516 }, { 3702, 2626 }, { 3706, 4082 }, { 3707, 1982 }, { 3713, 3070 },
+    { 3720, 2812 }, { 3726, 2712 }, { 3738, 3980 }, { 3773, 3505 }, { 3794, 1481 }, { 3795, 1486 },
+    { 3852, 1057 }, { 3859, 1227 }, { 3871, 3696 }, { 3879, 3737 }, { 3881, 1274 }, { 3883, 2846 },
+    { 3884, 1447 }, { 3885, 2742 }, { 3887, 3404 }, { 3902, 3019 }, { 3937, 4249 }, { 3938, 458 },
+    { 4018, 3412 }, { 4019, 4239 }, { 4031, 3506 }, { 4070, 3710 }, { 4071, 3376 }, { 4109, 378 },
+    { 4126, 2349 }, { 4132, 3993 }, { 4187, 2664 }, { 4195, 3343 }, { 4196, 2552 }, { 4208, 3872 },
+    { 4214, 1610 }, { 4227, 3471 }, { 4228, 3946 }, { 4250, 73 }, { 4269, 4204 }, { 4297, 4222 },
+    { 4324, 4408 }, { 4329, 3535 }, { 4366, 1553 }, { 4395, 4322 }, { 4407, 3585 }, { 3, 3995 },
+    { 2345, 3281 }, { 4385, 4328 }, { 3553, 3632 }, { 6, 4556 }, { 31, 1780 }, { 54, 867 },
+    { 62, 2718 }, { 82, 1221 }, { 85, 3048 }, { 87, 3049 }, { 89, 3050 }, { 94, 3796 },
+    { 98, 107 }, { 192, 4728 }, { 224, 2746 }, { 226, 4462 }, { 240, 2757 }, { 250, 2765 },
+    { 277, 4412 }, { 308, 1228 }, { 309, 2107 }, { 310, 2108 }, { 403, 4704 }, { 422, 4710 },
+    { 538, 1266 }, { 569, 4609 }, { 575, 3601 }, { 579, 4416 }, { 583, 3555 }, { 585, 3612 },
+    { 587, 4337 }, { 589, 4124 }, { 591, 4235 }, { 593, 4388 }, { 611, 3997 }, { 616, 3197 },
+    { 638, 3734 }, { 656, 2109 }, { 679, 4174 }, { 694, 2944 }, { 696, 2056 }, { 703, 4350 },
+    { 731, 3719 }, { 732, 3749 }, { 733, 3763 }, { 736, 3930 }, { 748, 3600 }, { 749, 3413 },
+    { 757, 4499 }, { 762, 2307 }, { 797, 813 }, { 799, 808 }, { 800, 1509 }, { 801, 809 },
+    { 802, 1510 }, { 803, 3918 }, { 807, 1508 }, { 821, 4561 }, { 992, 758 }, { 1030, 3476 },
+    { 1062, 2110 }, { 1064, 2111 }, { 1066, 2112 }, { 1140, 4537 }, { 1185, 3383 }, { 1193, 3355 },
+    { 1204, 3427 }, { 1249, 4771 }, { 1260, 4788 }, { 1269, 4565 }, { 1301, 4405 }, { 1350, 1357 },
+    { 1396, 3860 }, { 1449, 4564 }, { 1454, 3431 }, { 1472, 4647 }, { 1496, 3700 }, { 1584, 3388 },
+    { 1797, 4447 }, { 1920, 4411 }, { 1971, 26 }, { 1973, 4471 }, { 1994, 4278 }, { 2020, 3926 },
+    { 2028, 4657 }, { 2187, 1351 }, { 2193, 1368 }, { 2317, 3294 }, { 2318, 3289 }, { 2331, 3526 },
+    { 2356, 3295 }, { 2358, 3290 }, { 2372, 3653 }, { 2710, 4772 }, { 2738, 4449 }, { 2773, 3440 },
+    { 2789, 4736 }, { 2827, 3293 }, { 2829, 4052 }, { 2831, 2820 }, { 2952, 4577 }, { 2999, 4531 },
+    { 3001, 4532 }, { 3008, 3298 }, { 3014, 3287 }, { 3156, 4653 }, { 3204, 1294 }, { 3226, 5 },
+    { 3282, 3183 }, { 3313, 3845 }, { 3326, 3844 }, { 3338, 4444 }, { 3345, 4594 }, { 3354, 4580 },
+    { 3361, 3521 }, { 3376, 4586 }, { 3379, 4695 }, { 3400, 4789 }, { 3402, 4502 }, { 3422, 4425 },
+    { 3455, 1495 }, { 3458, 4738 }, { 3468, 544 }, { 3471, 4682 }, { 3472, 4427 }, { 3479, 4505 },
+    { 3483, 4559 }, { 3484, 4011 }, { 3485, 4063 }, { 3486, 4038 }, { 3520, 3504 }, { 3533, 4756 },
+    { 3541, 4464 }, { 3562, 1497 }, { 3563, 1498 }, { 3564, 1499 }, { 3572, 4737 }, { 3578, 3727 },
+    { 3583, 4619 }, { 3595, 4731 }, { 3662, 4476 }, { 3664, 4570 }, { 3679, 1427 }, { 3698, 2310 },
+    { 3706, 4083 }, { 3743, 4538 }, { 3773, 3508 }, { 3801, 4481 }, { 3809, 549 }, { 3846, 4823 },
+    { 3850, 4611 }, { 3852, 2105 }, { 3859, 3590 }, { 3868, 4660 }, { 3883, 4758 }, { 3885, 4016 },
+    { 3887, 3631 }, { 3907, 4489 }, { 3937, 4372 }, { 3938, 4432 }, { 3939, 4714 }, { 3946, 3947 },
+    { 3993, 4809 }, { 4019, 4860 }, { 4070, 4194 }, { 4071, 4585 }, { 4079, 4433 }, { 4081, 4440 },
+    { 4085, 4786 }, { 4143, 4752 }, { 4181, 3890 }, { 4197, 378 }, { 4237, 4544 }, { 4253, 4759 },
+    { 4286, 4837 }, { 4291, 4804 }, { 4301, 4443 }, { 4327, 4514 }, { 4370, 4551 }, { 4387, 4540 },
+    { 4409, 4554 }, { 4418, 4862 }, { 4420, 3222 }, { 4423, 4796 }, { 4424, 3747 }, { 4428, 4856 },
+    { 4429, 4430 }, { 4434, 4435 }, { 4436, 4437 }, { 4448, 4668 }, { 4450, 4451 }, { 4452, 4453 },
+    { 4455, 4456 }, { 4457, 4458 }, { 4459, 3793 }, { 4467, 4468 }, { 4469, 4470 }, { 4472, 4473 },
+    { 4474, 4528 }, { 4475, 1985 }, { 4477, 4478 }, { 4479, 4699 }, { 4480, 4492 }, { 4482, 4483 },
+    { 4484, 4485 }, { 4487, 4488 }, { 4490, 4491 }, { 4493, 4494 }, { 4495, 4496 }, { 4497, 4498 },
+    { 4504, 3478 }, { 4506, 4507 }, { 4508, 4509 }, { 4510, 4511 }, { 4515, 4516 }, { 4518, 4520 },
+    { 4521, 4522 }, { 4524, 4525 }, { 4526, 4527 }, { 4529, 4618 }, { 4533, 4294 }, { 4534, 697 },
+    { 4535, 3902 }, { 4536, 4621 }, { 4539, 4785 }, { 4541, 4542 }, { 4545, 4546 }, { 4547, 4335 },
+    { 4549, 4550 }, { 4552, 4553 }, { 4562, 4563 }, { 4567, 4568 }, { 4569, 4628 }, { 4571, 4629 },
+    { 4572, 4210 }, { 4575, 930 }, { 4578, 4579 }, { 4582, 4583 }, { 4593, 4595 }, { 4596, 3399 },
+    { 4622, 4623 }, { 4625, 3739 }, { 4627, 4073 }, { 4631, 874 }, { 4644, 4645 }, { 4646, 3577 },
+    { 4649, 4650 }, { 4651, 4358 }, { 4654, 1555 }, { 4659, 3588 }, { 4661, 4855 }, { 4663, 1804 },
+    { 4664, 4665 }, { 4666, 4667 }, { 4669, 4670 }, { 4671, 4672 }, { 4673, 4674 }, { 4675, 4676 },
+    { 4677, 4678 }, { 4679, 4680 }, { 4683, 4684 }, { 4685, 4686 }, { 4693, 1958 }, { 4694, 4446 },
+    { 4701, 4702 }, { 4705, 4706 }, { 4708, 4709 }, { 4711, 4712 }, { 4713, 4750 }, { 4726, 186 },
+    { 4727, 2727 }, { 4729, 4730 }, { 4734, 2791 }, { 4740, 3584 }, { 4741, 2818 }, { 4743, 4744 },
+    { 4747, 2870 }, { 4751, 4500 }, { 4754, 4755 }, { 4761, 2986 }, { 4764, 4530 }, { 4765, 4766 },
+    { 4768, 3011 }, { 4773, 4774 }, { 4776, 3660 }, { 4778, 4779 }, { 4780, 4781 }, { 4782, 4783 },
+    { 4792, 2625 }, { 4810, 4811 }, { 4818, 4652 }, { 4825, 3872 }, { 4839, 4548 }, { 4841, 4716 },
+    { 4854, 4697 }, { 4859, 3657 }, { 2346, 3281 }, { 3, 2066 }, { 54, 5047 }, { 82, 3685 },
+    { 98, 111 }, { 226, 5060 }, { 308, 2106 }, { 309, 2872 }, { 310, 2873 }, { 569, 4614 },
+    { 656, 2990 }, { 797, 819 }, { 799, 814 }, { 801, 815 }, { 803, 3986 }, { 820, 1509 },
+    { 821, 1510 }, { 1062, 2991 }, { 1064, 2992 }, { 1066, 4762 }, { 1140, 4597 }, { 1213, 3383 },
+    { 1449, 4921 }, { 1472, 5111 }, { 1496, 3973 }, { 1508, 4917 }, { 1515, 4864 }, { 1981, 26 },
+    { 2013, 4947 }, { 2043, 6 }, { 2055, 4905 }, { 2304, 4889 }, { 2320, 3289 }, { 2322, 3294 },
+    { 2360, 3290 }, { 2362, 3295 }, { 3156, 4775 }, { 3213, 1294 }, { 3287, 3534 }, { 3298, 4769 },
+    { 3313, 5014 }, { 3319, 4973 }, { 3326, 3846 }, { 3345, 4598 }, { 3354, 4930 }, { 3376, 4587 },
+    { 3399, 5 }, { 3458, 4739 }, { 3541, 5061 }, { 3577, 4876 }, { 3578, 3903 }, { 3618, 4961 },
+    { 3664, 5099 }, { 3801, 5129 }, { 3850, 4924 }, { 3868, 4871 }, { 3907, 5131 }, { 3939, 4936 },
+    { 4018, 4868 }, { 4211, 378 }, { 4227, 5020 }, { 4240, 5027 }, { 4285, 5021 }, { 4289, 4995 },
+    { 4409, 4715 }, { 4421, 5005 }, { 4431, 5031 }, { 4442, 5041 }, { 4445, 5033 }, { 4460, 3796 },
+    { 4463, 4997 }, { 4465, 3793 }, { 4517, 5037 }, { 4557, 5001 }, { 4558, 4916 }, { 4560, 4920 },
+    { 4662, 4943 }, { 4732, 4959 }, { 4745, 4962 }, { 4749, 5133 }, { 4753, 4965 }, { 4757, 5019 },
+    { 4760, 4873 }, { 4763, 4903 }, { 4767, 4968 }, { 4770, 4904 }, { 4784, 4972 }, { 4808, 5088 },
+    { 4812, 4869 }, { 4814, 4986 }, { 4815, 5101 }, { 4820, 4877 }, { 4829, 5062 }, { 4830, 4884 },
+    { 4833, 5096 }, { 4836, 5056 }, { 4842, 4911 }, { 4845, 5144 }, { 4848, 4992 }, { 4872, 3482 },
+    { 4874, 4875 }, { 4878, 5136 }, { 4885, 4886 }, { 4887, 5130 }, { 4888, 5132 }, { 4891, 4503 },
+    { 4892, 5044 }, { 4893, 4894 }, { 4895, 4896 }, { 4897, 4898 }, { 4902, 4925 }, { 4907, 4908 },
+    { 4909, 734 }, { 4912, 750 }, { 4919, 3918 }, { 4926, 4927 }, { 4928, 4977 }, { 4932, 4838 },
+    { 4935, 4632 }, { 4940, 4648 }, { 4946, 5026 }, { 4948, 3647 }, { 4949, 4017 }, { 4970, 4975 },
+    { 4974, 4816 }, { 4976, 4793 }, { 4981, 4696 }, { 4983, 577 }, { 4984, 32 }, { 4988, 5125 },
+    { 4989, 63 }, { 4990, 5076 }, { 4993, 4994 }, { 5012, 387 }, { 5022, 416 }, { 5042, 5079 },
+    { 5043, 5094 }, { 5045, 4555 }, { 5052, 5053 }, { 5054, 5119 }, { 5057, 5058 }, { 5063, 5102 },
+    { 5066, 4700 }, { 5067, 435 }, { 5068, 5069 }, { 5073, 5074 }, { 5077, 5078 }, { 5080, 5081 },
+    { 5082, 5083 }, { 5084, 5003 }, { 5087, 4906 }, { 5090, 4543 }, { 5091, 5092 }, { 5097, 5006 },
+    { 5103, 5104 }, { 5105, 4624 }, { 5109, 5110 }, { 5117, 5118 }, { 5120, 5121 }, { 5122, 5123 },
+    { 5124, 4681 }, { 5142, 5034 }, { 5148, 3845 }, { 5152, 3219 }, { 5158, 5008 }, { 2347, 3281 },
+    { 3, 4134 }, { 4206, 5162 }, { 82, 4610 }, { 308, 2871 }, { 309, 2988 }, { 310, 2989 },
+    { 799, 820 }, { 801, 4922 }, { 803, 4034 }, { 814, 1509 }, { 815, 1510 }, { 1140, 4599 },
+    { 1508, 5176 }, { 2320, 3294 }, { 2322, 3289 }, { 2360, 3295 }, { 2362, 3290 }, { 3156, 5149 },
+    { 3287, 3896 }, { 3298, 4966 }, { 3345, 4600 }, { 3376, 4588 }, { 3458, 5138 }, { 4602, 3399 },
+    { 4608, 5207 }, { 4707, 5217 }, { 4797, 5 }, { 4864, 3681 }, { 4880, 5231 }, { 4915, 5173 },
+    { 4918, 5175 }, { 4941, 5186 }, { 4969, 5246 }, { 4991, 5236 }, { 4996, 5242 }, { 5004, 5238 },
+    { 5009, 5165 }, { 5016, 5167 }, { 5018, 26 }, { 5023, 5288 }, { 5028, 5266 }, { 5030, 5244 },
+    { 5051, 5227 }, { 5075, 5268 }, { 5089, 5250 }, { 5095, 3986 }, { 5098, 5213 }, { 5115, 5237 },
+    { 5128, 5287 }, { 5135, 5262 }, { 5140, 5239 }, { 5146, 5245 }, { 5147, 5200 }, { 5157, 5274 },
+    { 5160, 5272 }, { 5166, 5209 }, { 5168, 5169 }, { 5171, 5178 }, { 5177, 3847 }, { 5179, 5180 },
+    { 5181, 5204 }, { 5184, 5210 }, { 5187, 5155 }, { 5197, 5203 }, { 5208, 5201 }, { 5214, 4703 },
+    { 5222, 5154 }, { 5225, 4914 }, { 5228, 5286 }, { 5229, 3948 }, { 5233, 5313 }, { 5243, 5261 },
+    { 5248, 5316 }, { 5251, 4802 }, { 5253, 5302 }, { 5256, 3540 }, { 5257, 5093 }, { 5259, 5293 },
+    { 5263, 5271 }, { 5264, 5189 }, { 5265, 5283 }, { 5267, 5312 }, { 5269, 5270 }, { 5280, 3577 },
+    { 5281, 5134 }, { 5290, 5126 }, { 5292, 5307 }, { 5299, 4438 }, { 5300, 5319 }, { 5301, 5059 },
+    { 5306, 4279 }, { 5308, 5309 }, { 5320, 5321 }, { 5322, 5241 }, { 3, 4205 }, { 3836, 3281 },
+    { 4259, 5327 }, { 82, 5258 }, { 308, 2987 }, { 1140, 4601 }, { 2324, 3289 }, { 2325, 3294 },
+    { 2364, 3290 }, { 2366, 3295 }, { 3298, 4967 }, { 3345, 4604 }, { 3376, 4589 }, { 4606, 3399 },
+    { 4638, 5339 }, { 4883, 5345 }, { 4938, 5336 }, { 5141, 5330 }, { 5145, 5346 }, { 5172, 5333 },
+    { 5174, 5335 }, { 5183, 5372 }, { 5216, 26 }, { 5234, 5371 }, { 5235, 5357 }, { 5285, 5391 },
+    { 5303, 5392 }, { 5318, 5415 }, { 5331, 5332 }, { 5337, 4034 }, { 5338, 5347 }, { 5352, 5282 },
+    { 5355, 5232 }, { 5358, 5275 }, { 5362, 5055 }, { 5364, 5405 }, { 5369, 5414 }, { 5370, 5409 },
+    { 5374, 1799 }, { 5378, 5379 }, { 5381, 5273 }, { 5382, 5230 }, { 5384, 5386 }, { 5401, 4584 },
+    { 5413, 595 }, { 5418, 4335 }, { 3760, 536 }, { 13, 3282 }, { 33, 4403 }, { 50, 4298 },
+    { 360, 1568 }, { 456, 3538 }, { 473, 474 }, { 475, 476 }, { 477, 478 }, { 479, 480 },
+    { 481, 482 }, { 483, 484 }, { 485, 486 }, { 487, 488 }, { 489, 490 }, { 491, 492 },
     { 493, 494 }, { 495, 496 }, { 497, 498 }, { 499, 500 }, { 501, 502 }, { 503, 504 },
-    { 505, 506 }, { 507, 508 }, { 509, 510 }, { 511, 512 }, { 513, 514 }, { 580, 2342 },
-    { 854, 4024 }, { 885, 886 }, { 934, 935 }, { 992, 993 }, { 1296, 3871 }, { 1361, 1362 },
-    { 1363, 1364 }, { 1365, 1366 }, { 1367, 1368 }, { 1389, 1390 }, { 1391, 1392 }, { 1406, 1407 },
-    { 1408, 1409 }, { 1423, 1439 }, { 1431, 1432 }, { 1434, 1435 }, { 1436, 1437 }, { 1440, 1441 },
-    { 1443, 1444 }, { 1566, 4147 }, { 1766, 4152 }, { 1913, 5308 }, { 1987, 1988 }, { 2037, 2038 },
-    { 2089, 2090 }, { 2091, 2092 }, { 2213, 3448 }, { 2214, 3464 }, { 2246, 3542 }, { 2247, 3549 },
-    { 2278, 3471 }, { 2279, 3519 }, { 2290, 3609 }, { 2291, 3575 }, { 2341, 3714 }, { 2382, 3697 },
-    { 2383, 3509 }, { 3154, 1327 }, { 3408, 3980 }, { 3416, 3591 }, { 3439, 4107 }, { 3548, 2215 },
-    { 3556, 4027 }, { 3570, 2280 }, { 3586, 4051 }, { 3603, 4154 }, { 3614, 3479 }, { 3622, 922 },
-    { 4031, 4130 }, { 4081, 846 }, { 4136, 1417 }, { 4178, 853 }, { 4181, 2066 }, { 4260, 43 },
-    { 4270, 3415 }, { 4306, 5038 }, { 4671, 3318 }, { 4691, 469 }, { 5011, 1232 }, { 5092, 1240 },
-    { 3, 4144 }, { 3775, 3315 }, { 4052, 5340 }, { 1154, 4498 }, { 2336, 3328 }, { 2338, 3323 },
-    { 2377, 3329 }, { 2379, 3324 }, { 3369, 5279 }, { 3412, 4483 }, { 5288, 3444 }, { 5331, 5358 },
-    { 83, 5421 }, { 580, 3702 }, { 982, 4024 }, { 1344, 3871 }, { 2213, 3541 }, { 2214, 5426 },
-    { 2278, 3606 }, { 2279, 5428 }, { 2341, 5384 }, { 2342, 3418 }, { 2503, 6 }, { 3408, 4107 },
-    { 3439, 3980 }, { 3539, 5363 }, { 3556, 4154 }, { 3586, 4130 }, { 3603, 4027 }, { 3614, 3522 },
-    { 3622, 2066 }, { 3645, 5413 }, { 4031, 4051 }, { 4053, 3591 }, { 4081, 922 }, { 4136, 1425 },
-    { 4157, 5361 }, { 4178, 926 }, { 4181, 846 }, { 4182, 5390 }, { 5022, 1232 }, { 5359, 4153 },
-    { 5365, 5439 }, { 5366, 3547 }, { 5368, 5369 }, { 5370, 5371 }, { 5372, 5373 }, { 5374, 5375 },
-    { 5376, 5377 }, { 5378, 5379 }, { 5380, 5381 }, { 5382, 5383 }, { 5392, 5393 }, { 5394, 5395 },
-    { 5396, 5397 }, { 5398, 5402 }, { 5399, 1433 }, { 5400, 5401 }, { 5403, 1445 }, { 5409, 5410 },
-    { 5411, 5412 }, { 5414, 2248 }, { 5415, 5416 }, { 5417, 5418 }, { 3, 4185 }, { 3853, 3315 },
-    { 4055, 5445 }, { 5447, 5312 }, { 5342, 5453 }, { 5352, 5456 }, { 5355, 3444 }, { 5448, 5347 },
-    { 2382, 5457 }, { 3614, 4062 }, { 3806, 5466 }, { 4157, 5362 }, { 4182, 5499 }, { 5313, 3408 },
-    { 5433, 5503 }, { 5461, 5462 }, { 5463, 5464 }, { 5465, 3504 }, { 5470, 3319 }, { 5476, 5506 },
-    { 5477, 5501 }, { 5484, 5391 }, { 5487, 5488 }, { 5489, 5490 }, { 5491, 5492 }, { 5493, 5494 },
-    { 5495, 5496 }, { 5505, 2215 }, { 5507, 2280 }, { 5508, 2292 }, { 3, 5165 }, { 3854, 3315 },
-    { 4183, 5509 }, { 5514, 5356 }, { 3614, 4137 }, { 5313, 3439 }, { 5532, 5533 }, { 5534, 5535 },
-    { 3, 5263 }, { 5437, 5539 }, { 5541, 3408 }, { 5545, 5546 }, { 2438, 3 }, { 5434, 5547 },
-    { 5475, 5539 }, { 5541, 3439 }, { 5550, 515 }, { 3179, 3 }, { 5483, 5547 }, { 4049, 3 },
-    { 4072, 3 }, { 5558, 4161 }, { 5511, 3 }, { 5559, 2870 }, { 3, 4257 }, { 5561, 4711 },
-    { 912, 1529 }, { 1522, 1523 }, { 1527, 1528 }, { 1530, 1531 }, { 1533, 1534 }, { 1535, 1536 },
-    { 4245, 854 }, { 5388, 1327 }, { 3, 4277 }, { 1529, 5568 }, { 3218, 5563 }, { 3318, 5565 },
-    { 4245, 982 }, { 5566, 1317 }, { 3, 3108 }, { 3220, 5573 }, { 3286, 5563 }, { 5567, 5574 },
-    { 5569, 5576 }, { 6, 343 }, { 15, 3356 }, { 17, 3617 }, { 26, 180 }, { 33, 3633 },
-    { 38, 3634 }, { 43, 1035 }, { 50, 145 }, { 53, 1777 }, { 54, 1033 }, { 62, 305 },
-    { 64, 4070 }, { 65, 3501 }, { 67, 3240 }, { 75, 310 }, { 83, 1063 }, { 85, 316 },
-    { 86, 3084 }, { 87, 317 }, { 88, 3085 }, { 89, 318 }, { 90, 3086 }, { 92, 3371 },
-    { 93, 319 }, { 95, 1032 }, { 96, 4868 }, { 99, 116 }, { 103, 5081 }, { 109, 5201 },
-    { 113, 3670 }, { 117, 5192 }, { 146, 4270 }, { 150, 3415 }, { 151, 152 }, { 160, 4660 },
-    { 169, 170 }, { 173, 174 }, { 175, 176 }, { 181, 182 }, { 183, 342 }, { 218, 523 },
-    { 228, 229 }, { 231, 1852 }, { 244, 245 }, { 246, 1860 }, { 254, 255 }, { 256, 1866 },
-    { 282, 5309 }, { 307, 308 }, { 311, 312 }, { 313, 3966 }, { 314, 315 }, { 321, 3498 },
-    { 322, 323 }, { 325, 326 }, { 328, 329 }, { 333, 4645 }, { 337, 3738 }, { 340, 341 },
-    { 344, 2521 }, { 346, 347 }, { 372, 4915 }, { 378, 1565 }, { 386, 2533 }, { 388, 2534 },
-    { 393, 1572 }, { 402, 1623 }, { 404, 1624 }, { 406, 1625 }, { 408, 1626 }, { 409, 2551 },
-    { 411, 4377 }, { 412, 4665 }, { 427, 446 }, { 438, 439 }, { 440, 441 }, { 458, 459 },
-    { 460, 1637 }, { 466, 4819 }, { 516, 517 }, { 518, 519 }, { 520, 521 }, { 542, 3316 },
-    { 549, 550 }, { 580, 581 }, { 584, 3464 }, { 586, 4038 }, { 588, 4188 }, { 593, 4877 },
-    { 595, 738 }, { 596, 5446 }, { 604, 3775 }, { 615, 3446 }, { 622, 3623 }, { 626, 3315 },
-    { 634, 3549 }, { 636, 4040 }, { 638, 4200 }, { 645, 4408 }, { 649, 4766 }, { 667, 1089 },
-    { 682, 3914 }, { 688, 1260 }, { 695, 4046 }, { 698, 3331 }, { 701, 3524 }, { 706, 707 },
-    { 708, 4713 }, { 739, 3519 }, { 740, 5540 }, { 744, 3854 }, { 748, 3575 }, { 759, 4080 },
-    { 760, 4249 }, { 761, 5163 }, { 764, 4124 }, { 765, 4599 }, { 766, 5273 }, { 783, 4805 },
-    { 784, 3774 }, { 817, 818 }, { 838, 3376 }, { 840, 4123 }, { 841, 4595 }, { 842, 3853 },
-    { 858, 859 }, { 860, 4206 }, { 861, 862 }, { 863, 2074 }, { 864, 4457 }, { 873, 874 },
-    { 878, 879 }, { 880, 881 }, { 882, 4957 }, { 883, 884 }, { 887, 3148 }, { 888, 1303 },
-    { 889, 890 }, { 891, 892 }, { 893, 894 }, { 895, 896 }, { 898, 899 }, { 901, 902 },
-    { 911, 4169 }, { 921, 3319 }, { 967, 968 }, { 1007, 1008 }, { 1011, 1012 }, { 1013, 1014 },
-    { 1015, 1016 }, { 1017, 1018 }, { 1019, 1020 }, { 1021, 1022 }, { 1023, 1024 }, { 1025, 1026 },
-    { 1027, 1028 }, { 1029, 1030 }, { 1036, 1037 }, { 1045, 3448 }, { 1046, 3548 }, { 1047, 3505 },
-    { 1048, 4746 }, { 1049, 3418 }, { 1050, 3471 }, { 1051, 3607 }, { 1052, 4002 }, { 1054, 1055 },
-    { 1059, 3542 }, { 1061, 3906 }, { 1062, 5003 }, { 1064, 3574 }, { 1065, 3610 }, { 1076, 1090 },
-    { 1078, 1091 }, { 1080, 1092 }, { 1082, 3537 }, { 1102, 5186 }, { 1112, 5278 }, { 1122, 5324 },
-    { 1132, 5348 }, { 1142, 5454 }, { 1152, 3792 }, { 1153, 3404 }, { 1175, 1176 }, { 1181, 1182 },
-    { 1187, 1188 }, { 1193, 1194 }, { 1201, 3606 }, { 1202, 3570 }, { 1203, 4110 }, { 1205, 3609 },
-    { 1210, 3516 }, { 1211, 3600 }, { 1212, 3956 }, { 1214, 3517 }, { 1215, 3601 }, { 1216, 3957 },
-    { 1218, 1219 }, { 1221, 4504 }, { 1223, 1224 }, { 1225, 3525 }, { 1228, 3708 }, { 1235, 1236 },
-    { 1250, 4104 }, { 1269, 5232 }, { 1279, 3485 }, { 1296, 5085 }, { 1298, 3118 }, { 1307, 2082 },
-    { 1320, 1321 }, { 1330, 3161 }, { 1331, 3162 }, { 1333, 3163 }, { 1377, 1378 }, { 1394, 1395 },
-    { 1418, 4618 }, { 1420, 1421 }, { 1457, 3715 }, { 1459, 1460 }, { 1461, 3968 }, { 1462, 1463 },
-    { 1464, 4140 }, { 1473, 3896 }, { 1488, 4878 }, { 1491, 1492 }, { 1494, 3207 }, { 1553, 1554 },
-    { 1556, 3983 }, { 1557, 1558 }, { 1559, 3694 }, { 1567, 1568 }, { 1569, 1570 }, { 1573, 1574 },
-    { 1575, 3819 }, { 1578, 1579 }, { 1580, 1581 }, { 1582, 1583 }, { 1584, 1585 }, { 1586, 1587 },
-    { 1588, 1589 }, { 1591, 1592 }, { 1593, 1594 }, { 1595, 1596 }, { 1597, 1598 }, { 1599, 1600 },
-    { 1601, 1602 }, { 1604, 1605 }, { 1606, 1607 }, { 1608, 1609 }, { 1610, 1611 }, { 1612, 1613 },
-    { 1614, 1615 }, { 1616, 1617 }, { 1618, 1619 }, { 1620, 1621 }, { 1627, 1628 }, { 1629, 1630 },
-    { 1631, 1632 }, { 1633, 1634 }, { 1635, 1636 }, { 1638, 1639 }, { 1642, 5255 }, { 1774, 1775 },
-    { 1779, 1780 }, { 1793, 1794 }, { 1798, 1799 }, { 1800, 1801 }, { 1802, 5330 }, { 1839, 5237 },
-    { 1849, 3976 }, { 1851, 1873 }, { 1853, 3478 }, { 1855, 1856 }, { 1857, 3511 }, { 1858, 3436 },
-    { 1862, 1863 }, { 1868, 1869 }, { 1874, 1875 }, { 1876, 1877 }, { 1881, 1882 }, { 1884, 1885 },
-    { 1889, 1890 }, { 1892, 1893 }, { 1897, 1898 }, { 1900, 1901 }, { 1905, 1906 }, { 1908, 1909 },
-    { 1914, 1915 }, { 1916, 1917 }, { 1918, 1919 }, { 1920, 1921 }, { 1922, 1923 }, { 1924, 1925 },
-    { 1926, 1927 }, { 1928, 1929 }, { 1931, 1932 }, { 1933, 1934 }, { 1935, 1936 }, { 1937, 1938 },
-    { 1939, 1940 }, { 1941, 1942 }, { 1943, 1944 }, { 1945, 1946 }, { 1948, 4973 }, { 1952, 1953 },
-    { 1954, 1955 }, { 1957, 5248 }, { 1967, 1968 }, { 1969, 3470 }, { 1970, 1971 }, { 1972, 5310 },
-    { 1973, 5137 }, { 1979, 4914 }, { 1982, 3693 }, { 1983, 1984 }, { 2000, 2552 }, { 2002, 2553 },
-    { 2027, 5555 }, { 2028, 2029 }, { 2030, 2031 }, { 2032, 2033 }, { 2035, 4884 }, { 2041, 4310 },
-    { 2045, 2046 }, { 2072, 2073 }, { 2078, 2079 }, { 2083, 2084 }, { 2100, 4779 }, { 2102, 2103 },
-    { 2104, 2105 }, { 2106, 5233 }, { 2123, 5043 }, { 2172, 2173 }, { 2174, 2175 }, { 2176, 2177 },
-    { 2178, 2179 }, { 2180, 2181 }, { 2182, 2183 }, { 2184, 2185 }, { 2190, 1384 }, { 2192, 5244 },
-    { 2202, 2203 }, { 2204, 2275 }, { 2209, 2210 }, { 2211, 3374 }, { 2214, 3541 }, { 2244, 3457 },
-    { 2269, 5148 }, { 2270, 2271 }, { 2272, 2273 }, { 2281, 3829 }, { 2282, 3912 }, { 2293, 4197 },
-    { 2294, 4175 }, { 2316, 3643 }, { 2320, 3572 }, { 2322, 4158 }, { 2325, 4207 }, { 2326, 3503 },
-    { 2328, 4276 }, { 2330, 4719 }, { 2332, 4999 }, { 2335, 5261 }, { 2337, 5311 }, { 2339, 4596 },
-    { 2343, 3569 }, { 2345, 5349 }, { 2359, 4113 }, { 2361, 4177 }, { 2364, 4598 }, { 2365, 3508 },
-    { 2366, 4808 }, { 2368, 5031 }, { 2370, 5182 }, { 2372, 5272 }, { 2374, 5321 }, { 2376, 5345 },
-    { 2378, 5452 }, { 2380, 4600 }, { 2386, 4412 }, { 2391, 4170 }, { 2392, 4039 }, { 2393, 4210 },
-    { 2394, 4804 }, { 2395, 5179 }, { 2396, 5030 }, { 2397, 5318 }, { 2398, 5449 }, { 2399, 5344 },
-    { 2400, 4806 }, { 2401, 3533 }, { 2404, 4173 }, { 2406, 4041 }, { 2407, 4211 }, { 2408, 4807 },
-    { 2410, 5181 }, { 2411, 5032 }, { 2412, 5320 }, { 2414, 5451 }, { 2415, 5346 }, { 2416, 4809 },
-    { 2439, 2440 }, { 2441, 2442 }, { 2443, 2444 }, { 2445, 2446 }, { 2447, 3492 }, { 2452, 3182 },
-    { 2453, 2454 }, { 2457, 2458 }, { 2461, 2462 }, { 2465, 2466 }, { 2469, 2470 }, { 2473, 2474 },
-    { 2477, 2478 }, { 2508, 3591 }, { 2523, 2524 }, { 2525, 2526 }, { 2527, 2528 }, { 2529, 2530 },
-    { 2535, 2536 }, { 2537, 2538 }, { 2539, 2540 }, { 2541, 5126 }, { 2542, 2543 }, { 2544, 2545 },
-    { 2554, 2555 }, { 2557, 2558 }, { 2559, 2560 }, { 2562, 2563 }, { 2564, 2565 }, { 2566, 2567 },
-    { 2568, 2569 }, { 2570, 2571 }, { 2572, 2573 }, { 2577, 2578 }, { 2579, 2580 }, { 2582, 2583 },
-    { 2584, 2585 }, { 2586, 2587 }, { 2588, 2589 }, { 2590, 2591 }, { 2592, 2593 }, { 2594, 3928 },
-    { 2599, 2600 }, { 2601, 2602 }, { 2603, 2604 }, { 2605, 3950 }, { 2642, 4152 }, { 2650, 2651 },
-    { 2656, 2657 }, { 2664, 2665 }, { 2666, 2667 }, { 2668, 2669 }, { 2670, 2671 }, { 2675, 2676 },
-    { 2677, 2678 }, { 2679, 2680 }, { 2681, 2682 }, { 2683, 2684 }, { 2685, 2686 }, { 2688, 2689 },
-    { 2690, 2691 }, { 2692, 2693 }, { 2694, 2695 }, { 2696, 2697 }, { 2698, 2699 }, { 2701, 2702 },
-    { 2703, 2704 }, { 2706, 2707 }, { 2708, 3692 }, { 2739, 4213 }, { 2740, 2741 }, { 2742, 2743 },
-    { 2746, 3664 }, { 2747, 3298 }, { 2750, 2751 }, { 2772, 4328 }, { 2775, 2776 }, { 2777, 3977 },
-    { 2779, 2780 }, { 2781, 2782 }, { 2785, 2786 }, { 2788, 2789 }, { 2790, 2791 }, { 2793, 2794 },
-    { 2796, 2797 }, { 2798, 2799 }, { 2802, 4281 }, { 2816, 2817 }, { 2819, 5332 }, { 2824, 2825 },
-    { 2843, 2844 }, { 2846, 4813 }, { 2847, 2848 }, { 2849, 2850 }, { 2851, 2852 }, { 2853, 2854 },
-    { 2861, 2862 }, { 2866, 3642 }, { 2871, 4849 }, { 2874, 3618 }, { 2875, 4176 }, { 2876, 4594 },
-    { 2877, 5029 }, { 2878, 5270 }, { 2879, 5343 }, { 2901, 2902 }, { 2906, 3364 }, { 2907, 2908 },
-    { 2913, 2914 }, { 2918, 3576 }, { 2919, 4620 }, { 2921, 3649 }, { 2922, 3650 }, { 2923, 3651 },
-    { 2924, 3717 }, { 2925, 4422 }, { 2926, 4126 }, { 2927, 3206 }, { 2928, 5149 }, { 2930, 3067 },
-    { 2990, 4109 }, { 2992, 4597 }, { 2993, 5443 }, { 3000, 5444 }, { 3012, 3014 }, { 3050, 4404 },
-    { 3066, 2982 }, { 3068, 3069 }, { 3087, 3088 }, { 3091, 3967 }, { 3092, 3093 }, { 3109, 1288 },
-    { 3114, 3629 }, { 3116, 3117 }, { 3119, 3120 }, { 3121, 4100 }, { 3123, 3124 }, { 3125, 3126 },
-    { 3127, 3695 }, { 3128, 4078 }, { 3129, 3130 }, { 3131, 3132 }, { 3133, 4204 }, { 3134, 3135 },
-    { 3137, 3138 }, { 3141, 4017 }, { 3142, 3143 }, { 3144, 3145 }, { 3146, 3147 }, { 3149, 3150 },
-    { 3151, 3152 }, { 3153, 5422 }, { 3155, 3156 }, { 3157, 3158 }, { 3159, 3160 }, { 3164, 3490 },
-    { 3183, 3184 }, { 3185, 3186 }, { 3188, 3189 }, { 3190, 3191 }, { 3192, 3193 }, { 3194, 3195 },
-    { 3226, 3227 }, { 3231, 3273 }, { 3234, 3235 }, { 3236, 3237 }, { 3245, 3246 }, { 3248, 5551 },
-    { 3254, 5002 }, { 3257, 3473 }, { 3263, 3264 }, { 3266, 3267 }, { 3271, 4037 }, { 3274, 4756 },
-    { 3278, 5440 }, { 3291, 3292 }, { 3295, 3296 }, { 3300, 5556 }, { 3302, 3544 }, { 3318, 2107 },
-    { 3321, 320 }, { 3366, 5 }, { 3386, 4702 }, { 3400, 4021 }, { 3423, 5240 }, { 3433, 4155 },
-    { 3450, 2050 }, { 3451, 4828 }, { 3467, 4656 }, { 3468, 2509 }, { 3472, 12 }, { 3477, 5005 },
-    { 3479, 4467 }, { 3512, 4248 }, { 3518, 5353 }, { 3520, 4825 }, { 3522, 5071 }, { 3530, 299 },
-    { 3531, 2389 }, { 3545, 2052 }, { 3547, 4705 }, { 3554, 2561 }, { 3589, 2054 }, { 3621, 2236 },
-    { 3627, 2658 }, { 3645, 2247 }, { 3657, 5350 }, { 3658, 5455 }, { 3662, 2488 }, { 3665, 2811 },
-    { 3689, 5114 }, { 3697, 5538 }, { 3702, 5524 }, { 3704, 1259 }, { 3714, 5525 }, { 3720, 3961 },
-    { 3735, 2581 }, { 3746, 3203 }, { 3802, 4102 }, { 3804, 2511 }, { 3813, 3375 }, { 3822, 4789 },
-    { 3832, 4854 }, { 3861, 2510 }, { 3895, 3599 }, { 3903, 5132 }, { 3915, 4509 }, { 3954, 4050 },
-    { 3964, 1458 }, { 3969, 1468 }, { 3970, 1470 }, { 3978, 5293 }, { 3979, 2456 }, { 3992, 4919 },
-    { 4000, 5118 }, { 4005, 1237 }, { 4010, 2487 }, { 4011, 5151 }, { 4045, 4335 }, { 4048, 4142 },
-    { 4054, 4054 }, { 4059, 3948 }, { 4060, 4060 }, { 4092, 450 }, { 4105, 4920 }, { 4116, 2942 },
-    { 4128, 3452 }, { 4132, 4132 }, { 4133, 309 }, { 4134, 4134 }, { 4147, 4698 }, { 4149, 5128 },
-    { 4172, 2283 }, { 4212, 4653 }, { 4220, 5205 }, { 4227, 5236 }, { 4250, 4118 }, { 4260, 4075 },
-    { 4279, 5125 }, { 4288, 3538 }, { 4291, 3605 }, { 4308, 1472 }, { 4340, 2774 }, { 4392, 5510 },
-    { 4464, 5116 }, { 4472, 2996 }, { 4503, 3057 }, { 4505, 3445 }, { 4507, 1249 }, { 4508, 1253 },
-    { 4512, 2276 }, { 4531, 2428 }, { 4570, 2460 }, { 4571, 2464 }, { 4572, 2468 }, { 4573, 2472 },
-    { 4574, 2476 }, { 4576, 5404 }, { 4655, 4717 }, { 4664, 3097 }, { 4681, 2279 }, { 4682, 5536 },
-    { 4683, 3070 }, { 4686, 3106 }, { 4690, 3461 }, { 4692, 5303 }, { 4699, 5059 }, { 4701, 5108 },
-    { 4703, 4165 }, { 4706, 1622 }, { 4707, 5334 }, { 4708, 5228 }, { 4709, 5066 }, { 4723, 897 },
-    { 4793, 2196 }, { 4824, 2989 }, { 4827, 1085 }, { 4852, 3053 }, { 4858, 3351 }, { 4861, 5367 },
-    { 4864, 5335 }, { 4870, 4201 }, { 4872, 5336 }, { 4887, 5298 }, { 4921, 4065 }, { 4956, 4523 },
-    { 4958, 941 }, { 4963, 5327 }, { 4991, 3232 }, { 4992, 3299 }, { 5027, 2044 }, { 5036, 3113 },
-    { 5054, 4654 }, { 5068, 5575 }, { 5091, 3330 }, { 5115, 4791 }, { 5131, 5242 }, { 5161, 3301 },
-    { 5162, 5458 }, { 5194, 5406 }, { 5198, 3180 }, { 5202, 5051 }, { 5204, 5297 }, { 5212, 3927 },
-    { 5216, 5307 }, { 5234, 5354 }, { 5247, 5296 }, { 5260, 4986 }, { 5271, 2951 }, { 5316, 5306 },
-    { 5360, 14 }, { 5405, 5408 }, { 5407, 5284 }, { 5420, 2291 }, { 5450, 2880 }, { 5512, 4138 },
-    { 5517, 2384 }, { 5527, 4309 }, { 5537, 3608 }, { 5542, 3045 }, { 5548, 4262 }, { 5560, 3322 },
-    { 5561, 4145 }, { 5562, 3065 }, { 3, 4668 }, { 4675, 5579 }, { 3287, 5573 }, { 5583, 5570 },
-    { 6, 2042 }, { 26, 306 }, { 50, 5531 }, { 53, 6243 }, { 65, 3588 }, { 86, 3089 },
-    { 88, 3090 }, { 90, 3096 }, { 92, 6264 }, { 95, 4798 }, { 179, 5587 }, { 183, 1555 },
-    { 218, 5832 }, { 231, 6061 }, { 246, 6065 }, { 256, 6068 }, { 316, 1086 }, { 317, 1087 },
-    { 318, 1088 }, { 324, 3498 }, { 333, 4819 }, { 340, 2518 }, { 346, 5027 }, { 378, 2663 },
-    { 388, 6012 }, { 393, 5822 }, { 460, 6052 }, { 466, 4645 }, { 522, 5624 }, { 539, 4377 },
-    { 544, 3356 }, { 549, 2204 }, { 550, 1266 }, { 580, 1049 }, { 584, 3548 }, { 586, 4080 },
-    { 588, 4199 }, { 595, 5672 }, { 600, 5446 }, { 634, 4040 }, { 636, 4808 }, { 638, 5321 },
-    { 645, 4766 }, { 649, 4408 }, { 667, 1099 }, { 688, 5931 }, { 707, 2059 }, { 739, 3570 },
-    { 742, 5540 }, { 748, 4007 }, { 759, 4123 }, { 760, 4595 }, { 761, 6313 }, { 783, 4249 },
-    { 784, 5163 }, { 818, 5244 }, { 840, 5510 }, { 842, 5271 }, { 858, 5908 }, { 862, 6117 },
-    { 890, 5153 }, { 915, 4169 }, { 940, 887 }, { 1031, 5608 }, { 1034, 5590 }, { 1045, 3464 },
-    { 1046, 4038 }, { 1047, 3905 }, { 1050, 3569 }, { 1051, 3519 }, { 1052, 4755 }, { 1059, 3549 },
-    { 1061, 4200 }, { 1062, 5599 }, { 1076, 1100 }, { 1078, 1101 }, { 1080, 2131 }, { 1082, 3543 },
-    { 1153, 3433 }, { 1201, 3471 }, { 1206, 3575 }, { 1207, 5683 }, { 1210, 3448 }, { 1212, 3505 },
-    { 1214, 3601 }, { 1215, 4124 }, { 1216, 4211 }, { 1224, 2208 }, { 1254, 4104 }, { 1303, 2079 },
-    { 1344, 5085 }, { 1377, 1384 }, { 1394, 1421 }, { 1423, 4618 }, { 1463, 1469 }, { 1471, 4140 },
-    { 1478, 3485 }, { 1492, 4986 }, { 1554, 3974 }, { 1567, 5820 }, { 1571, 5649 }, { 1776, 5592 },
-    { 1778, 3415 }, { 1793, 5887 }, { 1839, 5248 }, { 1851, 5626 }, { 1861, 3478 }, { 1864, 3511 },
-    { 1910, 5858 }, { 1930, 5309 }, { 1956, 5330 }, { 1957, 5237 }, { 1966, 3715 }, { 1985, 4915 },
-    { 2017, 2552 }, { 2018, 2553 }, { 2076, 4957 }, { 2139, 5278 }, { 2147, 5324 }, { 2155, 5348 },
-    { 2163, 5454 }, { 2171, 3792 }, { 2190, 1378 }, { 2192, 5269 }, { 2196, 1395 }, { 2203, 3063 },
-    { 2206, 4504 }, { 2237, 3315 }, { 2245, 83 }, { 2274, 5926 }, { 2279, 3606 }, { 2281, 4004 },
-    { 2282, 4110 }, { 2294, 4758 }, { 2320, 4109 }, { 2322, 4176 }, { 2325, 4594 }, { 2326, 3535 },
-    { 2328, 5029 }, { 2330, 5180 }, { 2332, 5270 }, { 2335, 5343 }, { 2337, 5450 }, { 2344, 3607 },
-    { 2345, 4002 }, { 2361, 5182 }, { 2364, 5452 }, { 2365, 3536 }, { 2385, 3610 }, { 2390, 3600 },
-    { 2391, 3572 }, { 2392, 4158 }, { 2393, 4188 }, { 2394, 4207 }, { 2395, 4276 }, { 2396, 4719 },
-    { 2397, 4999 }, { 2398, 5261 }, { 2399, 5311 }, { 2402, 3517 }, { 2409, 4599 }, { 2413, 5273 },
-    { 2442, 4328 }, { 2443, 3182 }, { 2444, 5991 }, { 2455, 3492 }, { 2487, 4878 }, { 2520, 5643 },
-    { 2522, 3693 }, { 2529, 6031 }, { 2551, 2595 }, { 2555, 2576 }, { 2604, 2705 }, { 2653, 3983 },
-    { 2654, 1558 }, { 2746, 6194 }, { 2750, 2804 }, { 2783, 3436 }, { 2787, 3977 }, { 2816, 6074 },
-    { 2843, 2862 }, { 2856, 5332 }, { 2858, 4813 }, { 2885, 4177 }, { 2886, 4598 }, { 2887, 5031 },
-    { 2888, 5272 }, { 2889, 5345 }, { 2890, 4600 }, { 2912, 3364 }, { 2944, 4170 }, { 2945, 4039 },
-    { 2946, 4210 }, { 2947, 4804 }, { 2948, 5179 }, { 2949, 5030 }, { 2950, 5318 }, { 2952, 5344 },
-    { 2953, 4806 }, { 2956, 4173 }, { 2957, 4041 }, { 2959, 4807 }, { 2960, 5181 }, { 2961, 5032 },
-    { 2962, 5320 }, { 2963, 5451 }, { 2964, 5346 }, { 2965, 4809 }, { 2989, 3541 }, { 2992, 5942 },
-    { 2993, 4746 }, { 2997, 4113 }, { 2999, 5954 }, { 3000, 5003 }, { 3050, 5673 }, { 3056, 4597 },
-    { 3098, 5687 }, { 3099, 5689 }, { 3100, 4422 }, { 3101, 4126 }, { 3102, 5149 }, { 3123, 6125 },
-    { 3139, 3316 }, { 3149, 6137 }, { 3205, 6102 }, { 3235, 6161 }, { 3239, 5597 }, { 3272, 6148 },
-    { 3297, 6058 }, { 3319, 4217 }, { 3331, 6097 }, { 3371, 5084 }, { 3386, 5240 }, { 3400, 5913 },
-    { 3404, 4155 }, { 3423, 4702 }, { 3466, 4828 }, { 3467, 4825 }, { 3470, 4146 }, { 3472, 541 },
-    { 3473, 5257 }, { 3479, 5071 }, { 3509, 5754 }, { 3516, 2943 }, { 3520, 4656 }, { 3522, 4467 },
-    { 3524, 1265 }, { 3538, 5618 }, { 3542, 5679 }, { 3544, 5198 }, { 3547, 5127 }, { 3594, 5895 },
-    { 3596, 5642 }, { 3602, 6029 }, { 3609, 5695 }, { 3617, 4541 }, { 3621, 5786 }, { 3627, 5813 },
-    { 3662, 3204 }, { 3668, 5932 }, { 3671, 5928 }, { 3690, 5934 }, { 3695, 6127 }, { 3712, 5933 },
-    { 3720, 4683 }, { 3802, 5005 }, { 3813, 4129 }, { 3817, 5714 }, { 3822, 4955 }, { 3842, 6128 },
-    { 3863, 6139 }, { 3895, 5486 }, { 3967, 6109 }, { 3976, 5254 }, { 3978, 2452 }, { 3979, 5301 },
-    { 3982, 5810 }, { 3988, 5814 }, { 3992, 4920 }, { 4025, 6119 }, { 4045, 4340 }, { 4047, 4665 },
-    { 4063, 5137 }, { 4064, 5686 }, { 4065, 5843 }, { 4067, 5594 }, { 4070, 5622 }, { 4074, 6172 },
-    { 4105, 4919 }, { 4108, 5118 }, { 4117, 1488 }, { 4128, 5657 }, { 4131, 5750 }, { 4132, 6173 },
-    { 4134, 6180 }, { 4148, 5126 }, { 4205, 6140 }, { 4206, 4512 }, { 4248, 6255 }, { 4250, 6222 },
-    { 4251, 5205 }, { 4256, 5236 }, { 4279, 5227 }, { 4288, 3530 }, { 4291, 4001 }, { 4308, 5610 },
-    { 4335, 2774 }, { 4392, 6183 }, { 4472, 5751 }, { 4503, 5778 }, { 4505, 5927 }, { 4507, 3837 },
-    { 4508, 6211 }, { 4509, 1257 }, { 4531, 5800 }, { 4570, 5854 }, { 4576, 6316 }, { 4602, 6032 },
-    { 4612, 6247 }, { 4620, 4043 }, { 4664, 6095 }, { 4682, 2214 }, { 4685, 6170 }, { 4686, 3136 },
-    { 4690, 4153 }, { 4692, 5335 }, { 4697, 5906 }, { 4701, 5912 }, { 4703, 6026 }, { 4706, 5210 },
-    { 4707, 5336 }, { 4708, 5296 }, { 4709, 5730 }, { 4723, 900 }, { 4756, 3232 }, { 4786, 6110 },
-    { 4805, 6087 }, { 4824, 5742 }, { 4827, 2116 }, { 4849, 6111 }, { 4852, 5775 }, { 4858, 4654 },
-    { 4864, 5303 }, { 4868, 5636 }, { 4870, 4202 }, { 4871, 6040 }, { 4872, 5334 }, { 4873, 5923 },
-    { 4874, 5059 }, { 4886, 5551 }, { 4887, 5802 }, { 4914, 6295 }, { 4921, 6027 }, { 4949, 5116 },
-    { 4956, 4791 }, { 4958, 2093 }, { 4963, 5849 }, { 4973, 5327 }, { 4991, 6155 }, { 4992, 6151 },
-    { 5002, 6163 }, { 5033, 5556 }, { 5036, 6130 }, { 5037, 6152 }, { 5042, 3053 }, { 5043, 1095 },
-    { 5054, 3351 }, { 5055, 5668 }, { 5057, 5658 }, { 5068, 5581 }, { 5108, 6193 }, { 5114, 4203 },
-    { 5115, 4523 }, { 5121, 5588 }, { 5128, 6016 }, { 5131, 5354 }, { 5143, 6024 }, { 5151, 5924 },
-    { 5154, 5917 }, { 5161, 6153 }, { 5186, 2132 }, { 5194, 5846 }, { 5195, 3330 }, { 5201, 327 },
-    { 5202, 6282 }, { 5204, 5307 }, { 5212, 4122 }, { 5216, 5297 }, { 5232, 4789 }, { 5234, 5242 },
-    { 5247, 5228 }, { 5255, 482 }, { 5284, 6232 }, { 5293, 5629 }, { 5294, 6307 }, { 5298, 5803 },
-    { 5316, 5338 }, { 5319, 6089 }, { 5326, 5704 }, { 5329, 6227 }, { 5339, 6309 }, { 5341, 5703 },
-    { 5350, 5918 }, { 5351, 5768 }, { 5364, 5620 }, { 5387, 5793 }, { 5442, 5845 }, { 5455, 5919 },
-    { 5481, 5125 }, { 5485, 4404 }, { 5498, 6269 }, { 5500, 6209 }, { 5513, 5770 }, { 5515, 5769 },
-    { 5519, 2343 }, { 5526, 5949 }, { 5557, 4262 }, { 5558, 6238 }, { 5559, 6312 }, { 5560, 4653 },
-    { 5562, 6083 }, { 5564, 6182 }, { 5572, 5132 }, { 5580, 3222 }, { 5585, 5586 }, { 5591, 5615 },
-    { 5595, 6288 }, { 5598, 5633 }, { 5600, 5602 }, { 5601, 5603 }, { 5604, 5607 }, { 5606, 5231 },
-    { 5616, 5617 }, { 5621, 6185 }, { 5623, 5584 }, { 5630, 1867 }, { 5632, 6233 }, { 5634, 5635 },
-    { 5637, 5081 }, { 5639, 5192 }, { 5644, 5060 }, { 5646, 380 }, { 5647, 5648 }, { 5650, 5651 },
-    { 5652, 5653 }, { 5654, 5899 }, { 5660, 3950 }, { 5661, 5844 }, { 5663, 5664 }, { 5666, 543 },
-    { 5669, 5939 }, { 5671, 5941 }, { 5680, 5952 }, { 5681, 5953 }, { 5684, 5756 }, { 5685, 6207 },
-    { 5690, 5691 }, { 5698, 2951 }, { 5705, 2389 }, { 5706, 5965 }, { 5707, 5968 }, { 5709, 5710 },
-    { 5712, 4457 }, { 5715, 5716 }, { 5717, 5720 }, { 5723, 5724 }, { 5726, 6242 }, { 5731, 5732 },
-    { 5733, 5734 }, { 5735, 5736 }, { 5737, 5738 }, { 5739, 5740 }, { 5741, 5233 }, { 5745, 5771 },
-    { 5746, 5747 }, { 5748, 5749 }, { 5753, 5774 }, { 5755, 1066 }, { 5757, 5758 }, { 5760, 1105 },
-    { 5761, 1115 }, { 5762, 1125 }, { 5763, 1135 }, { 5764, 1145 }, { 5765, 5306 }, { 5772, 5773 },
-    { 5776, 5777 }, { 5779, 5780 }, { 5781, 5667 }, { 5782, 5783 }, { 5785, 1229 }, { 5787, 6254 },
-    { 5789, 3656 }, { 5792, 5910 }, { 5794, 5795 }, { 5799, 6081 }, { 5801, 1458 }, { 5804, 5805 },
-    { 5806, 6166 }, { 5809, 4187 }, { 5811, 5812 }, { 5816, 5817 }, { 5818, 5819 }, { 5824, 5825 },
-    { 5826, 5827 }, { 5828, 5829 }, { 5830, 5831 }, { 5833, 5834 }, { 5835, 5836 }, { 5837, 5838 },
-    { 5839, 5840 }, { 5841, 5842 }, { 5850, 5851 }, { 5855, 5856 }, { 5860, 1870 }, { 5862, 1878 },
-    { 5863, 1883 }, { 5864, 1886 }, { 5865, 1891 }, { 5866, 1894 }, { 5867, 1899 }, { 5868, 1902 },
-    { 5869, 1907 }, { 5871, 5872 }, { 5873, 5874 }, { 5875, 5876 }, { 5877, 5878 }, { 5879, 5880 },
-    { 5881, 5882 }, { 5883, 5884 }, { 5885, 5886 }, { 5888, 5889 }, { 5892, 5893 }, { 5896, 347 },
-    { 5897, 5898 }, { 5900, 6009 }, { 5901, 5902 }, { 5903, 5904 }, { 5915, 2124 }, { 5922, 5516 },
-    { 5935, 2283 }, { 5936, 5937 }, { 5943, 5944 }, { 5946, 5947 }, { 5955, 5956 }, { 5957, 5958 },
-    { 5959, 5960 }, { 5961, 5962 }, { 5966, 5967 }, { 5969, 5970 }, { 5971, 5972 }, { 5975, 2405 },
-    { 5976, 5977 }, { 5979, 5980 }, { 5982, 5983 }, { 5987, 5988 }, { 5990, 6143 }, { 5992, 2459 },
-    { 5993, 2463 }, { 5994, 2467 }, { 5995, 2471 }, { 5996, 2475 }, { 5997, 2479 }, { 6003, 6004 },
-    { 6005, 6006 }, { 6007, 6008 }, { 6010, 6011 }, { 6013, 6014 }, { 6017, 6273 }, { 6018, 6019 },
-    { 6020, 6021 }, { 6022, 6023 }, { 6033, 6189 }, { 6034, 6035 }, { 6036, 6037 }, { 6038, 6039 },
-    { 6042, 6043 }, { 6044, 6045 }, { 6046, 6047 }, { 6048, 6049 }, { 6050, 6051 }, { 6054, 6055 },
-    { 6059, 6292 }, { 6062, 6063 }, { 6066, 6067 }, { 6069, 6070 }, { 6072, 2818 }, { 6075, 2845 },
-    { 6077, 6078 }, { 6079, 6080 }, { 6082, 2867 }, { 6090, 2903 }, { 6091, 6092 }, { 6093, 2915 },
-    { 6094, 5357 }, { 6099, 6100 }, { 6101, 6103 }, { 6104, 6112 }, { 6108, 5682 }, { 6114, 6115 },
-    { 6118, 5791 }, { 6120, 3122 }, { 6121, 6122 }, { 6123, 6124 }, { 6131, 6132 }, { 6133, 5719 },
-    { 6134, 6135 }, { 6141, 6142 }, { 6145, 6146 }, { 6149, 6150 }, { 6154, 5078 }, { 6156, 1317 },
-    { 6158, 3275 }, { 6162, 6302 }, { 6188, 1236 }, { 6191, 6192 }, { 6195, 6212 }, { 6225, 4054 },
-    { 6249, 6210 }, { 6262, 6317 }, { 6267, 3618 }, { 6294, 3246 }, { 6303, 5929 }, { 6305, 2440 },
-    { 6314, 6281 }, { 6319, 4596 }, { 6321, 3574 }, { 3, 4673 }, { 4604, 6329 }, { 6, 2655 },
-    { 26, 6445 }, { 65, 6178 }, { 86, 3094 }, { 88, 3095 }, { 90, 6932 }, { 95, 5035 },
-    { 183, 2519 }, { 218, 5905 }, { 316, 1096 }, { 317, 1097 }, { 318, 1098 }, { 378, 3985 },
-    { 388, 6903 }, { 393, 6838 }, { 549, 2867 }, { 584, 4038 }, { 586, 4249 }, { 588, 5163 },
-    { 667, 1109 }, { 707, 5807 }, { 739, 4111 }, { 783, 6734 }, { 784, 5319 }, { 818, 5269 },
-    { 840, 4080 }, { 841, 5510 }, { 918, 4169 }, { 1045, 3541 }, { 1046, 3464 }, { 1047, 4188 },
-    { 1048, 6366 }, { 1060, 3549 }, { 1076, 1110 }, { 1078, 1111 }, { 1080, 6450 }, { 1202, 3519 },
-    { 1203, 4755 }, { 1210, 3600 }, { 1211, 4123 }, { 1212, 4210 }, { 1303, 6935 }, { 1421, 2197 },
-    { 1463, 6428 }, { 1567, 6837 }, { 1851, 5628 }, { 2058, 6379 }, { 2077, 6422 }, { 2130, 6409 },
-    { 2207, 6420 }, { 2238, 3315 }, { 2282, 5349 }, { 2320, 4199 }, { 2322, 4719 }, { 2325, 5311 },
-    { 2359, 4200 }, { 2403, 3601 }, { 2444, 6890 }, { 2456, 3182 }, { 2551, 6447 }, { 2552, 2596 },
-    { 2553, 2597 }, { 2555, 2598 }, { 2575, 6504 }, { 2774, 6346 }, { 2795, 3977 }, { 2875, 4158 },
-    { 2876, 4207 }, { 2877, 4276 }, { 2878, 4999 }, { 2879, 5261 }, { 2942, 3448 }, { 2944, 3572 },
-    { 2954, 3517 }, { 2958, 4211 }, { 2991, 4176 }, { 2998, 4177 }, { 3051, 6375 }, { 3054, 4170 },
-    { 3055, 4039 }, { 3056, 6470 }, { 3058, 4173 }, { 3059, 4041 }, { 3060, 6480 }, { 3062, 6458 },
-    { 3181, 6495 }, { 3294, 6558 }, { 3319, 4705 }, { 3331, 6098 }, { 3360, 333 }, { 3364, 6644 },
-    { 3386, 5329 }, { 3404, 4846 }, { 3415, 6556 }, { 3423, 6732 }, { 3433, 4960 }, { 3471, 2344 },
-    { 3473, 5891 }, { 3478, 5870 }, { 3485, 6832 }, { 3492, 6257 }, { 3498, 5611 }, { 3504, 6401 },
-    { 3511, 4571 }, { 3516, 6482 }, { 3520, 6169 }, { 3524, 6462 }, { 3542, 6404 }, { 3543, 5353 },
-    { 3548, 6105 }, { 3662, 5808 }, { 3693, 5907 }, { 3817, 6933 }, { 3967, 6113 }, { 3976, 6888 },
-    { 3983, 6773 }, { 4060, 6577 }, { 4061, 6432 }, { 4065, 6505 }, { 4070, 6769 }, { 4104, 6253 },
-    { 4113, 6372 }, { 4114, 6382 }, { 4124, 6885 }, { 4126, 6704 }, { 4127, 6512 }, { 4128, 6569 },
-    { 4140, 6215 }, { 4310, 6571 }, { 4602, 6354 }, { 4612, 6639 }, { 4655, 6632 }, { 4660, 6335 },
-    { 4685, 6567 }, { 4697, 6431 }, { 4786, 6412 }, { 4793, 6425 }, { 4871, 6236 }, { 4873, 6424 },
-    { 4886, 6573 }, { 4961, 6588 }, { 5033, 6582 }, { 5037, 6946 }, { 5042, 6415 }, { 5055, 6248 },
-    { 5057, 6911 }, { 5060, 6590 }, { 5121, 6758 }, { 5143, 6624 }, { 5148, 6579 }, { 5153, 2079 },
-    { 5154, 6948 }, { 5162, 6640 }, { 5180, 6088 }, { 5231, 6605 }, { 5254, 5627 }, { 5257, 5985 },
-    { 5260, 6591 }, { 5289, 6456 }, { 5294, 6720 }, { 5310, 6615 }, { 5326, 5916 }, { 5338, 5759 },
-    { 5339, 6718 }, { 5351, 5920 }, { 5419, 6463 }, { 5446, 5674 }, { 5449, 6530 }, { 5467, 6702 },
-    { 5497, 6657 }, { 5502, 6604 }, { 5504, 6688 }, { 5513, 6872 }, { 5515, 5921 }, { 5520, 6336 },
-    { 5540, 5693 }, { 5542, 6557 }, { 5564, 6580 }, { 5593, 6397 }, { 5596, 4206 }, { 5613, 6638 },
-    { 5619, 6737 }, { 5638, 6716 }, { 5641, 6585 }, { 5665, 6361 }, { 5670, 6468 }, { 5688, 6550 },
-    { 5696, 2945 }, { 5697, 2948 }, { 5699, 6533 }, { 5700, 6535 }, { 5701, 6538 }, { 5702, 6471 },
-    { 5743, 6400 }, { 5766, 6731 }, { 5767, 6736 }, { 5788, 4955 }, { 5796, 6629 }, { 5815, 6433 },
-    { 5821, 6358 }, { 5823, 6620 }, { 5847, 6583 }, { 5848, 6689 }, { 5853, 6438 }, { 5857, 3978 },
-    { 5859, 6440 }, { 5894, 6584 }, { 5925, 6364 }, { 5930, 6461 }, { 5940, 6784 }, { 5945, 6387 },
-    { 5951, 6785 }, { 5964, 6792 }, { 5974, 6492 }, { 5978, 6493 }, { 5981, 6494 }, { 5989, 6607 },
-    { 6015, 6707 }, { 6025, 6661 }, { 6028, 6586 }, { 6056, 6635 }, { 6057, 5556 }, { 6071, 5227 },
-    { 6096, 6563 }, { 6107, 6370 }, { 6126, 6595 }, { 6129, 6555 }, { 6144, 6613 }, { 6157, 6560 },
-    { 6165, 6676 }, { 6168, 6800 }, { 6186, 6357 }, { 6190, 6581 }, { 6197, 4109 }, { 6198, 6378 },
-    { 6205, 6791 }, { 6214, 6427 }, { 6216, 6608 }, { 6220, 83 }, { 6223, 6889 }, { 6226, 6778 },
-    { 6228, 6503 }, { 6230, 6576 }, { 6234, 6627 }, { 6241, 6710 }, { 6252, 6823 }, { 6270, 6663 },
-    { 6274, 6776 }, { 6284, 6446 }, { 6285, 6679 }, { 6289, 6779 }, { 6296, 6392 }, { 6298, 6756 },
-    { 6304, 6856 }, { 6306, 6541 }, { 6318, 6587 }, { 6328, 6672 }, { 6331, 3288 }, { 6333, 6684 },
-    { 6337, 5551 }, { 6338, 6339 }, { 6340, 6764 }, { 6341, 6652 }, { 6343, 6619 }, { 6347, 6511 },
-    { 6349, 6350 }, { 6351, 6787 }, { 6355, 6501 }, { 6359, 6053 }, { 6363, 545 }, { 6367, 6467 },
-    { 6369, 6469 }, { 6371, 5675 }, { 6373, 6518 }, { 6374, 6520 }, { 6377, 6407 }, { 6380, 6465 },
-    { 6381, 5694 }, { 6383, 6524 }, { 6384, 6527 }, { 6386, 6875 }, { 6388, 6675 }, { 6390, 6883 },
-    { 6391, 4248 }, { 6393, 890 }, { 6398, 2990 }, { 6402, 6403 }, { 6405, 6545 }, { 6406, 6575 },
-    { 6413, 6414 }, { 6421, 6646 }, { 6426, 6513 }, { 6429, 4155 }, { 6434, 6435 }, { 6436, 6864 },
-    { 6441, 4798 }, { 6442, 6860 }, { 6443, 5890 }, { 6451, 2148 }, { 6452, 2156 }, { 6453, 2164 },
-    { 6472, 6473 }, { 6474, 6475 }, { 6476, 6477 }, { 6478, 6519 }, { 6479, 6521 }, { 6481, 5963 },
-    { 6484, 6485 }, { 6487, 6488 }, { 6489, 842 }, { 6490, 6491 }, { 6496, 6940 }, { 6497, 6498 },
-    { 6506, 6507 }, { 6509, 6690 }, { 6522, 6926 }, { 6525, 6526 }, { 6528, 6529 }, { 6536, 6537 },
-    { 6539, 6540 }, { 6543, 6547 }, { 6551, 6552 }, { 6566, 5914 }, { 6570, 3467 }, { 6592, 6596 },
-    { 6593, 2212 }, { 6594, 6873 }, { 6597, 6084 }, { 6602, 4020 }, { 6603, 6827 }, { 6609, 6344 },
-    { 6612, 6934 }, { 6617, 6780 }, { 6618, 6334 }, { 6628, 6231 }, { 6631, 6721 }, { 6633, 6727 },
-    { 6634, 6733 }, { 6642, 6820 }, { 6645, 6788 }, { 6648, 5861 }, { 6649, 6725 }, { 6650, 4103 },
-    { 6651, 6348 }, { 6658, 6275 }, { 6673, 6819 }, { 6678, 6041 }, { 6683, 6728 }, { 6686, 6755 },
-    { 6691, 6667 }, { 6693, 5078 }, { 6694, 6956 }, { 6696, 6712 }, { 6700, 5341 }, { 6701, 5659 },
-    { 6703, 1492 }, { 6706, 5589 }, { 6711, 6735 }, { 6726, 5301 }, { 6729, 6671 }, { 6738, 6291 },
-    { 6739, 6869 }, { 6745, 5516 }, { 6753, 5938 }, { 6759, 5609 }, { 6760, 6770 }, { 6761, 6763 },
-    { 6762, 5605 }, { 6765, 3547 }, { 6771, 6352 }, { 6775, 6896 }, { 6783, 6368 }, { 6786, 6877 },
-    { 6793, 6882 }, { 6801, 6802 }, { 6803, 6804 }, { 6806, 6818 }, { 6810, 6376 }, { 6811, 6698 },
-    { 6817, 6410 }, { 6822, 5784 }, { 6834, 3452 }, { 6836, 4071 }, { 6839, 6345 }, { 6841, 6842 },
-    { 6843, 6844 }, { 6845, 6437 }, { 6857, 6858 }, { 6861, 6862 }, { 6868, 2556 }, { 6870, 2034 },
-    { 6874, 2295 }, { 6876, 2339 }, { 6878, 6879 }, { 6887, 5984 }, { 6897, 6898 }, { 6902, 6201 },
-    { 6904, 6709 }, { 6905, 3694 }, { 6907, 6614 }, { 6909, 6677 }, { 6912, 6286 }, { 6915, 5852 },
-    { 6916, 6064 }, { 6918, 6510 }, { 6921, 6922 }, { 6925, 2909 }, { 6928, 6929 }, { 6930, 6953 },
-    { 6936, 6554 }, { 6937, 6938 }, { 6939, 6136 }, { 6941, 4045 }, { 6952, 6950 }, { 3, 4715 },
-    { 4994, 6960 }, { 6, 6500 }, { 183, 6865 }, { 316, 1106 }, { 317, 1107 }, { 318, 1108 },
-    { 393, 7346 }, { 584, 4080 }, { 586, 5341 }, { 588, 6730 }, { 667, 1119 }, { 707, 6499 },
-    { 739, 7288 }, { 841, 4249 }, { 1045, 7071 }, { 1047, 4199 }, { 1060, 4040 }, { 1076, 1120 },
-    { 1078, 1121 }, { 1080, 6454 }, { 1210, 3464 }, { 1212, 4188 }, { 1421, 2201 }, { 1463, 6831 },
-    { 1507, 6982 }, { 1567, 6840 }, { 1851, 6768 }, { 1965, 6963 }, { 2138, 6997 }, { 2239, 3315 },
-    { 2282, 6237 }, { 2322, 7115 }, { 2325, 6958 }, { 2444, 6891 }, { 2512, 26 }, { 2947, 4207 },
-    { 2949, 4719 }, { 2950, 4999 }, { 2952, 5311 }, { 2955, 3601 }, { 2991, 4158 }, { 3054, 3572 },
-    { 3319, 5127 }, { 3331, 6549 }, { 3360, 466 }, { 3364, 6924 }, { 3404, 4960 }, { 3415, 6766 },
-    { 3433, 4846 }, { 3448, 2390 }, { 3467, 7056 }, { 3471, 5692 }, { 3478, 6847 }, { 3492, 6258 },
-    { 3498, 5612 }, { 3511, 4572 }, { 3516, 7000 }, { 3517, 6417 }, { 3519, 5950 }, { 3520, 6565 },
-    { 3600, 6523 }, { 3693, 7360 }, { 4195, 6983 }, { 4854, 7052 }, { 5051, 6990 }, { 5066, 7072 },
-    { 5084, 7082 }, { 5163, 7272 }, { 5289, 6986 }, { 5528, 7083 }, { 5625, 7117 }, { 5631, 7049 },
-    { 5986, 7076 }, { 6060, 7026 }, { 6085, 7014 }, { 6217, 7019 }, { 6239, 7125 }, { 6240, 7121 },
-    { 6245, 7137 }, { 6250, 7069 }, { 6324, 7086 }, { 6385, 7129 }, { 6389, 6988 }, { 6396, 7140 },
-    { 6399, 7037 }, { 6411, 7123 }, { 6418, 7044 }, { 6419, 7045 }, { 6439, 7167 }, { 6448, 7025 },
-    { 6449, 7009 }, { 6459, 7011 }, { 6483, 6987 }, { 6516, 7017 }, { 6517, 7235 }, { 6532, 7151 },
-    { 6534, 7152 }, { 6546, 7039 }, { 6599, 7033 }, { 6606, 7199 }, { 6610, 7160 }, { 6616, 7111 },
-    { 6630, 7158 }, { 6637, 7128 }, { 6641, 6994 }, { 6643, 7287 }, { 6653, 7185 }, { 6659, 7220 },
-    { 6660, 7284 }, { 6665, 7192 }, { 6670, 6991 }, { 6682, 7118 }, { 6685, 7181 }, { 6714, 7255 },
-    { 6740, 7126 }, { 6746, 7324 }, { 6747, 7058 }, { 6748, 7265 }, { 6754, 7094 }, { 6767, 7077 },
-    { 6781, 7146 }, { 6789, 7054 }, { 6790, 5261 }, { 6797, 7246 }, { 6807, 7248 }, { 6809, 7251 },
-    { 6830, 7198 }, { 6833, 7108 }, { 6835, 7079 }, { 6846, 7166 }, { 6848, 7065 }, { 6855, 7060 },
-    { 6859, 7258 }, { 6881, 7335 }, { 6884, 7085 }, { 6886, 7177 }, { 6899, 7193 }, { 6900, 7179 },
-    { 6901, 7021 }, { 6908, 7308 }, { 6910, 7107 }, { 6913, 7080 }, { 6914, 7182 }, { 6917, 7305 },
-    { 6949, 7061 }, { 6955, 7232 }, { 6957, 7227 }, { 6959, 7268 }, { 6961, 7184 }, { 6965, 6966 },
-    { 6971, 6972 }, { 6973, 7237 }, { 6975, 7359 }, { 6976, 6662 }, { 6979, 7030 }, { 6980, 7032 },
-    { 6981, 6995 }, { 6985, 7264 }, { 6992, 6106 }, { 6993, 7064 }, { 6998, 6999 }, { 7001, 7041 },
-    { 7002, 7042 }, { 7003, 7371 }, { 7005, 6246 }, { 7008, 4713 }, { 7010, 6713 }, { 7015, 7031 },
-    { 7016, 2880 }, { 7020, 7374 }, { 7022, 7023 }, { 7027, 7366 }, { 7028, 2320 }, { 7034, 7149 },
-    { 7038, 7249 }, { 7046, 6977 }, { 7047, 7273 }, { 7053, 7205 }, { 7055, 6138 }, { 7066, 7174 },
-    { 7074, 7293 }, { 7075, 7222 }, { 7078, 7067 }, { 7081, 7327 }, { 7084, 7353 }, { 7090, 7122 },
-    { 7091, 6969 }, { 7092, 7226 }, { 7093, 7243 }, { 7099, 7088 }, { 7104, 7312 }, { 7105, 1211 },
-    { 7109, 7330 }, { 7110, 5210 }, { 7113, 7157 }, { 7116, 7329 }, { 7119, 6430 }, { 7120, 7306 },
-    { 7127, 7238 }, { 7130, 7219 }, { 7135, 7134 }, { 7139, 33 }, { 7147, 7233 }, { 7148, 7283 },
-    { 7150, 4276 }, { 7153, 7281 }, { 7154, 7263 }, { 7161, 7162 }, { 7164, 7348 }, { 7171, 7242 },
-    { 7172, 7354 }, { 7173, 7334 }, { 7175, 7018 }, { 7178, 7274 }, { 7180, 7203 }, { 7187, 7290 },
-    { 7188, 3106 }, { 7190, 6945 }, { 7191, 7331 }, { 7195, 6978 }, { 7196, 7286 }, { 7201, 7189 },
-    { 7202, 7351 }, { 7206, 7208 }, { 7207, 580 }, { 7209, 6777 }, { 7215, 7349 }, { 7217, 6466 },
-    { 7218, 3525 }, { 7223, 7224 }, { 7228, 7340 }, { 7229, 5999 }, { 7236, 7267 }, { 7240, 7278 },
-    { 7241, 7279 }, { 7244, 5973 }, { 7250, 7339 }, { 7256, 7259 }, { 7269, 6486 }, { 7270, 7271 },
-    { 7275, 6962 }, { 7276, 6444 }, { 7282, 4877 }, { 7291, 7159 }, { 7294, 3692 }, { 7298, 6722 },
-    { 7299, 6708 }, { 7303, 6626 }, { 7314, 6943 }, { 7323, 7352 }, { 7326, 7063 }, { 7332, 7357 },
-    { 7336, 7337 }, { 7341, 7156 }, { 7344, 7006 }, { 7350, 6863 }, { 7355, 6880 }, { 7367, 6179 },
-    { 7375, 7285 }, { 3, 6330 }, { 4658, 7376 }, { 6, 6866 }, { 316, 1116 }, { 317, 1117 },
-    { 318, 1118 }, { 393, 7361 }, { 586, 6669 }, { 667, 1129 }, { 707, 7297 }, { 1046, 4080 },
-    { 1076, 1130 }, { 1078, 1131 }, { 1080, 6812 }, { 1851, 6849 }, { 2170, 7396 }, { 2240, 3315 },
-    { 2444, 6892 }, { 2493, 7388 }, { 2943, 3464 }, { 2946, 4188 }, { 3055, 4158 }, { 3331, 7369 },
-    { 3364, 7301 }, { 3404, 7445 }, { 3433, 7574 }, { 3448, 7247 }, { 3478, 6850 }, { 3492, 6259 },
-    { 3498, 5614 }, { 3511, 4573 }, { 3572, 7384 }, { 3979, 7403 }, { 5357, 7422 }, { 6251, 7434 },
-    { 6265, 7428 }, { 6323, 7389 }, { 6464, 7407 }, { 6544, 7393 }, { 6717, 7433 }, { 6961, 7519 },
-    { 6967, 7526 }, { 7007, 7465 }, { 7029, 7531 }, { 7035, 7416 }, { 7036, 7473 }, { 7040, 7538 },
-    { 7043, 7463 }, { 7059, 7379 }, { 7062, 7410 }, { 7089, 7541 }, { 7097, 7537 }, { 7106, 7459 },
-    { 7114, 7556 }, { 7124, 7462 }, { 7138, 7521 }, { 7143, 7424 }, { 7145, 7496 }, { 7165, 7506 },
-    { 7168, 7476 }, { 7176, 7512 }, { 7194, 7588 }, { 7197, 7426 }, { 7204, 7437 }, { 7216, 7391 },
-    { 7225, 7562 }, { 7266, 7609 }, { 7280, 7582 }, { 7295, 7560 }, { 7309, 7503 }, { 7315, 7385 },
-    { 7316, 7570 }, { 7318, 3319 }, { 7319, 7491 }, { 7328, 7595 }, { 7333, 7586 }, { 7345, 7402 },
-    { 7347, 7621 }, { 7358, 7529 }, { 7365, 7564 }, { 7373, 7555 }, { 7377, 3617 }, { 7378, 7608 },
-    { 7380, 7381 }, { 7382, 7533 }, { 7383, 7602 }, { 7386, 7409 }, { 7387, 7394 }, { 7390, 7616 },
-    { 7392, 6542 }, { 7397, 7418 }, { 7398, 6548 }, { 7401, 7423 }, { 7405, 2140 }, { 7412, 7581 },
-    { 7413, 7414 }, { 7415, 2953 }, { 7417, 7535 }, { 7420, 7580 }, { 7427, 7559 }, { 7441, 7155 },
-    { 7444, 2400 }, { 7446, 7470 }, { 7447, 7320 }, { 7449, 7590 }, { 7451, 6086 }, { 7453, 6310 },
-    { 7454, 6301 }, { 7455, 7239 }, { 7458, 6531 }, { 7460, 6805 }, { 7467, 7112 }, { 7468, 3525 },
-    { 7469, 7615 }, { 7477, 7343 }, { 7478, 6365 }, { 7480, 7234 }, { 7481, 5752 }, { 7483, 7050 },
-    { 7484, 7073 }, { 7486, 7629 }, { 7487, 5744 }, { 7489, 6030 }, { 7490, 7163 }, { 7493, 7435 },
-    { 7497, 4884 }, { 7505, 7584 }, { 7508, 7257 }, { 7509, 7632 }, { 7510, 7612 }, { 7513, 7514 },
-    { 7515, 7466 }, { 7518, 7230 }, { 7520, 7548 }, { 7522, 7579 }, { 7523, 7607 }, { 7527, 7528 },
-    { 7532, 7545 }, { 7534, 5948 }, { 7536, 6808 }, { 7540, 7592 }, { 7542, 7425 }, { 7546, 6968 },
-    { 7547, 7024 }, { 7553, 7598 }, { 7554, 7436 }, { 7565, 6287 }, { 7571, 7492 }, { 7572, 7558 },
-    { 7589, 7511 }, { 7597, 7068 }, { 7610, 7611 }, { 7617, 7438 }, { 7626, 6970 }, { 7627, 7431 },
-    { 7628, 7599 }, { 7631, 7530 }, { 7637, 3 }, { 6, 6867 }, { 316, 1126 }, { 317, 1127 },
-    { 318, 1128 }, { 393, 7362 }, { 667, 1139 }, { 707, 7479 }, { 1076, 1140 }, { 1078, 1141 },
-    { 1080, 6813 }, { 1211, 4080 }, { 1851, 6851 }, { 2241, 3315 }, { 2444, 6893 }, { 3448, 7711 },
-    { 3464, 6416 }, { 3478, 6852 }, { 3492, 6260 }, { 3498, 6772 }, { 3511, 4574 }, { 3572, 7646 },
-    { 4158, 7656 }, { 4188, 7679 }, { 4717, 7661 }, { 6263, 7660 }, { 6266, 7667 }, { 6268, 7636 },
-    { 6280, 7662 }, { 6408, 7649 }, { 6906, 7642 }, { 7096, 7638 }, { 7142, 7665 }, { 7404, 7684 },
-    { 7408, 7722 }, { 7430, 7653 }, { 7439, 7673 }, { 7440, 7659 }, { 7450, 7715 }, { 7452, 7685 },
-    { 7456, 7674 }, { 7461, 7725 }, { 7471, 7702 }, { 7472, 7681 }, { 7475, 7655 }, { 7499, 7732 },
-    { 7507, 7650 }, { 7544, 7773 }, { 7557, 7776 }, { 7563, 7718 }, { 7583, 7774 }, { 7591, 7779 },
-    { 7596, 7741 }, { 7603, 7764 }, { 7606, 7734 }, { 7624, 7735 }, { 7630, 7783 }, { 7635, 7781 },
-    { 7639, 7640 }, { 7641, 7723 }, { 7644, 7647 }, { 7651, 7690 }, { 7654, 7057 }, { 7657, 7727 },
-    { 7663, 7432 }, { 7668, 7429 }, { 7670, 7683 }, { 7671, 7013 }, { 7675, 7682 }, { 7686, 7400 },
-    { 7688, 5708 }, { 7689, 7765 }, { 7694, 7678 }, { 7696, 7356 }, { 7697, 7633 }, { 7699, 7787 },
-    { 7701, 7739 }, { 7704, 7710 }, { 7706, 6984 }, { 7709, 7577 }, { 7712, 7721 }, { 7719, 7720 },
-    { 7724, 7737 }, { 7730, 7731 }, { 7754, 7658 }, { 7756, 7746 }, { 7766, 7767 }, { 7769, 5035 },
-    { 7771, 7772 }, { 7780, 7778 }, { 7784, 7677 }, { 7786, 7645 }, { 5432, 3 }, { 6, 7504 },
-    { 316, 1136 }, { 317, 1137 }, { 318, 1138 }, { 393, 7363 }, { 667, 1149 }, { 1076, 1150 },
-    { 1078, 1151 }, { 1080, 6814 }, { 1851, 6853 }, { 2242, 3315 }, { 2444, 6894 }, { 3448, 7726 },
-    { 3464, 7749 }, { 3478, 6854 }, { 3492, 6261 }, { 3498, 7825 }, { 3511, 7302 }, { 6654, 7808 },
-    { 6996, 7803 }, { 7144, 7812 }, { 7516, 7798 }, { 7549, 7816 }, { 7550, 7815 }, { 7568, 7809 },
-    { 7593, 7636 }, { 7643, 7827 }, { 7664, 7807 }, { 7680, 7836 }, { 7700, 7834 }, { 7705, 7862 },
-    { 7714, 7844 }, { 7738, 7835 }, { 7740, 7832 }, { 7751, 7800 }, { 7770, 7843 }, { 7785, 7866 },
-    { 7793, 4961 }, { 7795, 7796 }, { 7797, 7853 }, { 7799, 7801 }, { 7804, 7856 }, { 7805, 7810 },
-    { 7814, 7733 }, { 7818, 7211 }, { 7822, 7874 }, { 7824, 7794 }, { 7826, 7695 }, { 7830, 7884 },
-    { 7831, 7880 }, { 7833, 7551 }, { 7839, 7857 }, { 7846, 7419 }, { 7847, 6553 }, { 7851, 7852 },
-    { 7854, 7872 }, { 7859, 7464 }, { 7861, 7539 }, { 7865, 7858 }, { 7868, 7745 }, { 7876, 7838 },
-    { 947, 948 }, { 949, 950 }, { 951, 952 }, { 953, 954 }, { 1537, 3394 }, { 3316, 5578 },
-    { 5423, 3981 }, { 5436, 854 }, { 5482, 5385 }, { 5479, 3 }, { 6, 7788 }, { 316, 1146 },
-    { 317, 1147 }, { 318, 1148 }, { 667, 2120 }, { 1076, 2121 }, { 1078, 2122 }, { 1080, 6815 },
-    { 1851, 7763 }, { 2243, 3315 }, { 2444, 6895 }, { 3478, 7937 }, { 3492, 6342 }, { 6697, 7898 },
-    { 7292, 7886 }, { 7395, 7894 }, { 7517, 7890 }, { 7666, 7895 }, { 7698, 7899 }, { 7790, 7902 },
-    { 7793, 7102 }, { 7811, 7897 }, { 7819, 7908 }, { 7821, 7929 }, { 7828, 7913 }, { 7837, 7909 },
-    { 7845, 7912 }, { 7870, 7906 }, { 7881, 7931 }, { 7883, 7939 }, { 7885, 6325 }, { 7887, 7888 },
-    { 7889, 7926 }, { 7891, 7892 }, { 7900, 7813 }, { 7904, 7587 }, { 7905, 7940 }, { 7914, 7703 },
-    { 7924, 7925 }, { 7944, 7903 }, { 5425, 3981 }, { 5436, 982 }, { 5482, 5459 }, { 6332, 7951 },
-    { 7947, 7948 }, { 7949, 7950 }, { 3, 3223 }, { 316, 1258 }, { 317, 2118 }, { 318, 2119 },
-    { 667, 2128 }, { 1076, 2129 }, { 1078, 2146 }, { 1080, 6816 }, { 7304, 7957 }, { 7648, 7964 },
-    { 7901, 7967 }, { 7919, 7981 }, { 7928, 7974 }, { 7956, 6749 }, { 7958, 7959 }, { 7960, 7990 },
-    { 7961, 7962 }, { 7970, 7927 }, { 7972, 7995 }, { 7975, 7875 }, { 7979, 7840 }, { 7982, 7946 },
-    { 7985, 7993 }, { 7988, 7989 }, { 7991, 7965 }, { 7996, 7968 }, { 5468, 3981 }, { 8001, 8002 },
-    { 3, 3262 }, { 316, 2117 }, { 317, 2126 }, { 318, 2127 }, { 667, 2136 }, { 1076, 2137 },
-    { 1078, 2154 }, { 1080, 6871 }, { 2145, 8009 }, { 7214, 8003 }, { 7252, 8004 }, { 7802, 8010 },
-    { 7978, 8013 }, { 8005, 8006 }, { 8007, 8008 }, { 8012, 8026 }, { 8015, 8027 }, { 8017, 8018 },
-    { 8019, 7963 }, { 8025, 8021 }, { 5469, 3981 }, { 3, 3289 }, { 316, 2125 }, { 317, 2134 },
-    { 318, 2135 }, { 667, 2144 }, { 1076, 2153 }, { 1078, 2162 }, { 1080, 7260 }, { 7321, 8032 },
-    { 8014, 8043 }, { 8028, 8047 }, { 8033, 8034 }, { 8035, 8036 }, { 8042, 8048 }, { 8044, 8049 },
-    { 8050, 8046 }, { 3, 3304 }, { 316, 2133 }, { 317, 2142 }, { 318, 2143 }, { 667, 2152 },
-    { 1076, 2161 }, { 1078, 7543 }, { 1080, 7261 }, { 7576, 8052 }, { 8038, 8053 }, { 8039, 8059 },
-    { 8054, 8055 }, { 8057, 8037 }, { 8060, 8066 }, { 8061, 7969 }, { 8063, 8045 }, { 8065, 7893 },
-    { 3, 6184 }, { 316, 2141 }, { 317, 2150 }, { 318, 2151 }, { 667, 2160 }, { 1076, 2169 },
-    { 1078, 7729 }, { 1080, 7262 }, { 8067, 8084 }, { 8069, 8079 }, { 8070, 8071 }, { 8072, 8080 },
-    { 8073, 8058 }, { 8077, 8083 }, { 3, 6187 }, { 316, 2149 }, { 317, 2158 }, { 318, 2159 },
-    { 667, 2168 }, { 1076, 8078 }, { 1078, 7941 }, { 1080, 7849 }, { 6171, 8085 }, { 8064, 8091 },
-    { 8074, 8094 }, { 8081, 8098 }, { 8086, 8095 }, { 8087, 8088 }, { 8089, 8097 }, { 8096, 8075 },
-    { 3, 6204 }, { 316, 2157 }, { 317, 2166 }, { 318, 2167 }, { 667, 7877 }, { 8056, 8104 },
-    { 8090, 8105 }, { 8093, 8106 }, { 8100, 8112 }, { 8101, 8102 }, { 8107, 8099 }, { 8108, 8111 },
-    { 8110, 8109 }, { 8113, 8092 }, { 3, 6208 }, { 316, 2165 }, { 317, 2905 }, { 318, 6927 },
-    { 8103, 8121 }, { 8114, 8116 }, { 8117, 8118 }, { 8120, 8123 }, { 8124, 8128 }, { 8127, 8126 },
-    { 3, 6293 }, { 316, 2904 }, { 317, 2911 }, { 318, 7277 }, { 2917, 8132 }, { 6174, 8129 },
-    { 8130, 8135 }, { 8134, 8137 }, { 8138, 8136 }, { 3, 6315 }, { 316, 2910 }, { 317, 6564 },
-    { 318, 7368 }, { 7669, 8140 }, { 8141, 8142 }, { 8143, 8119 }, { 8144, 8115 }, { 8145, 8133 },
-    { 8147, 8146 }, { 3, 6692 }, { 316, 2916 }, { 317, 7920 }, { 6175, 8148 }, { 8041, 8150 },
-    { 8131, 8151 }, { 8149, 8153 }, { 8157, 8156 }, { 3, 6757 }, { 316, 6824 }, { 317, 8154 },
-    { 6559, 8158 }, { 8152, 8163 }, { 8162, 8160 }, { 8164, 8159 }, { 3, 6782 }, { 316, 8171 },
-    { 7443, 8167 }, { 8161, 8166 }, { 8170, 8172 }, { 3, 6954 }, { 6572, 8173 }, { 8175, 8174 },
-    { 8177, 8168 }, { 3, 7231 }, { 6561, 8178 }, { 3, 7317 }, { 8179, 8182 }, { 3, 7342 },
-    { 6221, 8184 }, { 3, 7442 }, { 4699, 8186 }, { 3, 7573 }, { 6623, 8188 }, { 3, 7748 },
-    { 6202, 8190 }, { 3, 7911 }, { 4874, 8192 }, { 3, 7916 }, { 6656, 8194 }, { 6213, 3 },
-    { 6829, 8196 }, { 6508, 3 },
+    { 569, 2333 }, { 842, 4146 }, { 872, 873 }, { 921, 922 }, { 979, 980 }, { 1273, 3929 },
+    { 1325, 3617 }, { 1573, 4276 }, { 1773, 4281 }, { 1991, 1992 }, { 2039, 2040 }, { 2086, 2087 },
+    { 2088, 2089 }, { 2209, 3402 }, { 2210, 3413 }, { 2242, 3536 }, { 2243, 3603 }, { 2272, 3419 },
+    { 2273, 3493 }, { 2284, 3614 }, { 2285, 3658 }, { 2332, 3714 }, { 2373, 3740 }, { 2374, 3482 },
+    { 2482, 6 }, { 3116, 1304 }, { 3439, 4103 }, { 3505, 143 }, { 3508, 27 }, { 3582, 3512 },
+    { 3601, 2211 }, { 3656, 2274 }, { 3721, 909 }, { 3744, 3958 }, { 4033, 834 }, { 4178, 4252 },
+    { 4199, 1390 }, { 4200, 4288 }, { 4246, 841 }, { 4256, 1398 }, { 4257, 4290 }, { 4266, 4284 },
+    { 4283, 2063 }, { 4348, 4287 }, { 4371, 43 }, { 4439, 5199 }, { 4817, 3284 }, { 4840, 459 },
+    { 5170, 1214 }, { 5260, 1222 }, { 3, 4212 }, { 3837, 3281 }, { 4207, 5421 }, { 82, 5466 },
+    { 1140, 4603 }, { 2324, 3294 }, { 2325, 3289 }, { 2364, 3295 }, { 2366, 3290 }, { 2973, 5424 },
+    { 3298, 5460 }, { 3345, 5350 }, { 3376, 4590 }, { 5277, 3399 }, { 5356, 5441 }, { 5368, 5439 },
+    { 5376, 5455 }, { 5406, 5452 }, { 5425, 5449 }, { 5435, 5385 }, { 5437, 5450 }, { 5438, 5383 },
+    { 5440, 5334 }, { 5444, 5446 }, { 5448, 5419 }, { 5456, 5276 }, { 5458, 4512 }, { 33, 4417 },
+    { 50, 4414 }, { 569, 3731 }, { 969, 4146 }, { 1321, 3929 }, { 2209, 3535 }, { 2210, 5519 },
+    { 2272, 3611 }, { 2273, 5520 }, { 2332, 5489 }, { 2333, 3383 }, { 3439, 5472 }, { 3553, 3617 },
+    { 3582, 3744 }, { 3721, 2063 }, { 3745, 4103 }, { 3760, 1325 }, { 4033, 909 }, { 4178, 3512 },
+    { 4199, 1398 }, { 4200, 4290 }, { 4246, 913 }, { 4247, 536 }, { 4251, 5469 }, { 4256, 1390 },
+    { 4257, 4288 }, { 4266, 4287 }, { 4283, 834 }, { 4295, 5470 }, { 4348, 4284 }, { 5182, 1214 },
+    { 5473, 5474 }, { 5475, 5476 }, { 5477, 5478 }, { 5479, 5480 }, { 5481, 5482 }, { 5483, 5484 },
+    { 5485, 5486 }, { 5487, 5488 }, { 5500, 5501 }, { 5502, 5503 }, { 5504, 5505 }, { 5506, 5507 },
+    { 5508, 5509 }, { 3, 4215 }, { 3915, 3281 }, { 629, 5542 }, { 1054, 82 }, { 1140, 4605 },
+    { 2327, 3289 }, { 2329, 3294 }, { 2368, 3290 }, { 2370, 3295 }, { 3345, 5351 }, { 3376, 4591 },
+    { 5387, 3399 }, { 5426, 5550 }, { 5431, 5549 }, { 5463, 5554 }, { 5543, 5432 }, { 5548, 5557 },
+    { 5562, 5349 }, { 3582, 4252 }, { 3760, 3538 }, { 3871, 5576 }, { 4247, 5495 }, { 4251, 5567 },
+    { 4295, 5566 }, { 4352, 3439 }, { 5571, 5572 }, { 5573, 5574 }, { 5575, 3478 }, { 5597, 5598 },
+    { 5599, 5600 }, { 5601, 5602 }, { 5603, 5604 }, { 5606, 2211 }, { 5607, 2244 }, { 5608, 2274 },
+    { 5609, 2286 }, { 3, 4218 }, { 3916, 3281 }, { 4183, 5610 }, { 1140, 4607 }, { 2327, 3294 },
+    { 2329, 3289 }, { 2368, 3295 }, { 2370, 3290 }, { 3345, 5434 }, { 3376, 4592 }, { 5451, 3399 },
+    { 5623, 5359 }, { 5626, 5624 }, { 82, 5512 }, { 3582, 5578 }, { 5541, 3439 }, { 5638, 5639 },
+    { 5640, 5641 }, { 3, 5328 }, { 4185, 5646 }, { 5648, 5539 }, { 5614, 5654 }, { 5625, 3399 },
+    { 5649, 5619 }, { 5658, 5657 }, { 2373, 5659 }, { 5662, 5663 }, { 3, 5423 }, { 5531, 5664 },
+    { 5672, 505 }, { 4201, 3 }, { 5523, 5673 }, { 5580, 5664 }, { 4220, 3 }, { 5676, 2843 },
+    { 5593, 5673 }, { 5665, 3 }, { 5679, 4352 }, { 3, 4398 }, { 5682, 4857 }, { 5679, 5634 },
+    { 899, 1536 }, { 1529, 1530 }, { 1534, 1535 }, { 1537, 1538 }, { 1540, 1541 }, { 1542, 1543 },
+    { 3745, 3512 }, { 4330, 842 }, { 5493, 1304 }, { 3, 4413 }, { 1536, 5690 }, { 3184, 5684 },
+    { 3284, 5687 }, { 4330, 969 }, { 5688, 1294 }, { 3, 3071 }, { 3186, 5696 }, { 3252, 5684 },
+    { 5689, 5697 }, { 5691, 5699 }, { 6, 333 }, { 15, 3325 }, { 17, 3620 }, { 33, 3604 },
+    { 38, 3605 }, { 43, 1021 }, { 47, 5594 }, { 50, 144 }, { 53, 1784 }, { 54, 1019 },
+    { 62, 298 }, { 66, 3206 }, { 74, 302 }, { 82, 1049 }, { 84, 308 }, { 85, 3051 },
+    { 86, 309 }, { 87, 3052 }, { 88, 310 }, { 89, 3053 }, { 91, 3349 }, { 92, 311 },
+    { 94, 1018 }, { 95, 5032 }, { 98, 115 }, { 102, 5252 }, { 108, 5363 }, { 112, 3706 },
+    { 116, 5353 }, { 117, 5633 }, { 145, 4059 }, { 149, 3338 }, { 150, 151 }, { 176, 4268 },
+    { 179, 332 }, { 214, 513 }, { 223, 3792 }, { 227, 1859 }, { 242, 1867 }, { 252, 1873 },
+    { 299, 300 }, { 303, 304 }, { 305, 4079 }, { 306, 307 }, { 313, 3474 }, { 314, 315 },
+    { 317, 318 }, { 320, 321 }, { 324, 4777 }, { 330, 331 }, { 334, 2499 }, { 336, 337 },
+    { 362, 5065 }, { 368, 1572 }, { 376, 2511 }, { 378, 2512 }, { 383, 1579 }, { 392, 1630 },
+    { 394, 1631 }, { 396, 1632 }, { 398, 1633 }, { 401, 4486 }, { 402, 4807 }, { 417, 436 },
+    { 428, 429 }, { 430, 431 }, { 440, 2529 }, { 448, 449 }, { 450, 1644 }, { 456, 4971 },
+    { 506, 507 }, { 508, 509 }, { 510, 511 }, { 532, 3282 }, { 539, 540 }, { 569, 570 },
+    { 573, 3413 }, { 575, 3899 }, { 577, 4032 }, { 582, 5038 }, { 584, 727 }, { 585, 5540 },
+    { 593, 3837 }, { 604, 3401 }, { 611, 3623 }, { 615, 3281 }, { 623, 3603 }, { 625, 4244 },
+    { 627, 4394 }, { 634, 4519 }, { 638, 4910 }, { 656, 1075 }, { 677, 1242 }, { 684, 4179 },
+    { 687, 3298 }, { 690, 3517 }, { 696, 1495 }, { 728, 3493 }, { 729, 5647 }, { 733, 3916 },
+    { 737, 3658 }, { 748, 4171 }, { 749, 4223 }, { 750, 4865 }, { 753, 4172 }, { 754, 4722 },
+    { 755, 5430 }, { 771, 4953 }, { 772, 3836 }, { 826, 3355 }, { 828, 5611 }, { 829, 4718 },
+    { 830, 3915 }, { 832, 3978 }, { 846, 847 }, { 848, 849 }, { 850, 2071 }, { 851, 4566 },
+    { 860, 861 }, { 865, 866 }, { 867, 868 }, { 869, 5107 }, { 870, 871 }, { 874, 3110 },
+    { 875, 1280 }, { 876, 877 }, { 878, 879 }, { 880, 881 }, { 882, 883 }, { 885, 886 },
+    { 888, 889 }, { 898, 4077 }, { 908, 3287 }, { 954, 955 }, { 993, 994 }, { 997, 998 },
+    { 999, 1000 }, { 1001, 1002 }, { 1003, 1004 }, { 1005, 1006 }, { 1007, 1008 }, { 1009, 1010 },
+    { 1011, 1012 }, { 1013, 1014 }, { 1015, 1016 }, { 1022, 1023 }, { 1031, 3402 }, { 1032, 3601 },
+    { 1033, 3479 }, { 1034, 4890 }, { 1035, 3383 }, { 1036, 3419 }, { 1037, 3612 }, { 1038, 4123 },
+    { 1040, 1041 }, { 1045, 3536 }, { 1047, 4026 }, { 1048, 5329 }, { 1050, 3558 }, { 1051, 3615 },
+    { 1062, 1076 }, { 1064, 1077 }, { 1066, 1078 }, { 1068, 3351 }, { 1088, 5348 }, { 1098, 5433 },
+    { 1108, 5551 }, { 1118, 5620 }, { 1128, 5655 }, { 1138, 3856 }, { 1139, 3365 }, { 1161, 1162 },
+    { 1167, 1168 }, { 1173, 1174 }, { 1179, 1180 }, { 1186, 3611 }, { 1187, 3656 }, { 1188, 4233 },
+    { 1190, 3614 }, { 1194, 3600 }, { 1195, 3654 }, { 1196, 4054 }, { 1198, 3602 }, { 1199, 3655 },
+    { 1200, 4055 }, { 1201, 1202 }, { 1203, 4931 }, { 1205, 1206 }, { 1207, 3593 }, { 1210, 3698 },
+    { 1217, 1218 }, { 1232, 4229 }, { 1250, 5399 }, { 1260, 3431 }, { 1273, 5255 }, { 1275, 3080 },
+    { 1284, 2079 }, { 1297, 1298 }, { 1307, 3123 }, { 1308, 3124 }, { 1310, 3125 }, { 1352, 3894 },
+    { 1367, 1394 }, { 1369, 4053 }, { 1383, 5218 }, { 1391, 4746 }, { 1428, 1429 }, { 1430, 4081 },
+    { 1431, 1432 }, { 1433, 4263 }, { 1442, 3972 }, { 1448, 5284 }, { 1461, 5323 }, { 1463, 5390 },
+    { 1465, 5344 }, { 1468, 1800 }, { 1470, 4879 }, { 1471, 2421 }, { 1481, 3136 }, { 1486, 5388 },
+    { 1496, 3173 }, { 1506, 1507 }, { 1560, 1561 }, { 1563, 4104 }, { 1564, 1565 }, { 1566, 3663 },
+    { 1574, 1575 }, { 1576, 1577 }, { 1580, 1581 }, { 1582, 3889 }, { 1585, 1586 }, { 1587, 1588 },
+    { 1589, 1590 }, { 1591, 1592 }, { 1593, 1594 }, { 1595, 1596 }, { 1598, 1599 }, { 1600, 1601 },
+    { 1602, 1603 }, { 1604, 1605 }, { 1606, 1607 }, { 1608, 1609 }, { 1611, 1612 }, { 1613, 1614 },
+    { 1615, 1616 }, { 1617, 1618 }, { 1619, 1620 }, { 1621, 1622 }, { 1623, 1624 }, { 1625, 1626 },
+    { 1627, 1628 }, { 1634, 1635 }, { 1636, 1637 }, { 1638, 1639 }, { 1640, 1641 }, { 1642, 1643 },
+    { 1645, 1646 }, { 1649, 5417 }, { 1781, 1782 }, { 1786, 1787 }, { 1801, 5116 }, { 1805, 1806 },
+    { 1807, 1808 }, { 1809, 5563 }, { 1846, 5402 }, { 1858, 1880 }, { 1860, 3454 }, { 1862, 1863 },
+    { 1864, 3527 }, { 1865, 3436 }, { 1869, 1870 }, { 1875, 1876 }, { 1881, 1882 }, { 1883, 1884 },
+    { 1888, 1889 }, { 1891, 1892 }, { 1896, 1897 }, { 1899, 1900 }, { 1904, 1905 }, { 1907, 1908 },
+    { 1912, 1913 }, { 1915, 1916 }, { 1920, 4403 }, { 1921, 1922 }, { 1923, 1924 }, { 1925, 1926 },
+    { 1927, 1928 }, { 1929, 1930 }, { 1931, 1932 }, { 1933, 1934 }, { 1935, 1936 }, { 1937, 4412 },
+    { 1938, 1939 }, { 1940, 1941 }, { 1942, 1943 }, { 1944, 1945 }, { 1946, 1947 }, { 1948, 1949 },
+    { 1950, 1951 }, { 1952, 1953 }, { 1955, 5127 }, { 1959, 1960 }, { 1961, 1962 }, { 1964, 5412 },
+    { 1972, 3473 }, { 1983, 5064 }, { 1986, 3662 }, { 1987, 1988 }, { 2004, 2530 }, { 2006, 2531 },
+    { 2030, 5675 }, { 2031, 2032 }, { 2033, 2034 }, { 2035, 2036 }, { 2038, 4863 }, { 2041, 4085 },
+    { 2045, 2046 }, { 2061, 3648 }, { 2069, 2070 }, { 2075, 2076 }, { 2080, 2081 }, { 2097, 4923 },
+    { 2099, 2100 }, { 2101, 2102 }, { 2103, 5400 }, { 2120, 5206 }, { 2169, 2170 }, { 2171, 2172 },
+    { 2173, 2174 }, { 2175, 2176 }, { 2177, 2178 }, { 2179, 2180 }, { 2181, 2182 }, { 2188, 5025 },
+    { 2199, 2200 }, { 2201, 5191 }, { 2205, 2206 }, { 2207, 3353 }, { 2210, 3535 }, { 2240, 3498 },
+    { 2265, 5310 }, { 2266, 2267 }, { 2268, 2269 }, { 2275, 3749 }, { 2276, 3763 }, { 2287, 4389 },
+    { 2288, 4340 }, { 2307, 3681 }, { 2311, 3613 }, { 2313, 3979 }, { 2316, 4062 }, { 2317, 3477 },
+    { 2319, 4333 }, { 2321, 4386 }, { 2323, 4410 }, { 2326, 5161 }, { 2328, 5326 }, { 2330, 4719 },
+    { 2334, 3555 }, { 2336, 4847 }, { 2350, 4127 }, { 2352, 4343 }, { 2355, 4721 }, { 2356, 3598 },
+    { 2357, 4956 }, { 2359, 5195 }, { 2361, 5343 }, { 2363, 5429 }, { 2365, 5547 }, { 2367, 5617 },
+    { 2369, 5653 }, { 2371, 4723 }, { 2377, 4523 }, { 2380, 4232 }, { 2381, 4391 }, { 2382, 4342 },
+    { 2383, 4952 }, { 2384, 5340 }, { 2385, 5194 }, { 2386, 5544 }, { 2387, 5650 }, { 2388, 5616 },
+    { 2389, 4954 }, { 2390, 3524 }, { 2393, 4236 }, { 2395, 4393 }, { 2396, 4344 }, { 2397, 4955 },
+    { 2399, 5342 }, { 2400, 5196 }, { 2401, 5546 }, { 2403, 5652 }, { 2404, 5618 }, { 2405, 4957 },
+    { 2422, 2423 }, { 2424, 3469 }, { 2426, 2427 }, { 2429, 2430 }, { 2433, 2434 }, { 2437, 2438 },
+    { 2441, 2442 }, { 2445, 2446 }, { 2449, 2450 }, { 2462, 5029 }, { 2491, 26 }, { 2501, 2502 },
+    { 2503, 2504 }, { 2505, 2506 }, { 2507, 2508 }, { 2513, 2514 }, { 2515, 2516 }, { 2517, 2518 },
+    { 2519, 5294 }, { 2520, 2521 }, { 2522, 2523 }, { 2532, 2533 }, { 2535, 2536 }, { 2537, 2538 },
+    { 2540, 2541 }, { 2542, 2543 }, { 2544, 2545 }, { 2546, 2547 }, { 2548, 2549 }, { 2550, 2551 },
+    { 2555, 2556 }, { 2557, 2558 }, { 2560, 2561 }, { 2562, 2563 }, { 2564, 2565 }, { 2566, 2567 },
+    { 2568, 2569 }, { 2570, 2571 }, { 2572, 4064 }, { 2577, 2578 }, { 2579, 2580 }, { 2581, 2582 },
+    { 2583, 4017 }, { 2620, 4281 }, { 2627, 2628 }, { 2633, 2634 }, { 2641, 2642 }, { 2643, 2644 },
+    { 2645, 2646 }, { 2647, 2648 }, { 2652, 2653 }, { 2654, 2655 }, { 2656, 2657 }, { 2658, 2659 },
+    { 2660, 2661 }, { 2662, 2663 }, { 2665, 2666 }, { 2667, 2668 }, { 2669, 2670 }, { 2671, 2672 },
+    { 2673, 2674 }, { 2675, 2676 }, { 2678, 2679 }, { 2680, 2681 }, { 2683, 2684 }, { 2685, 3661 },
+    { 2713, 4298 }, { 2714, 2715 }, { 2716, 2717 }, { 2720, 3264 }, { 2723, 2724 }, { 2748, 2749 },
+    { 2750, 4086 }, { 2752, 2753 }, { 2754, 2755 }, { 2758, 2759 }, { 2761, 2762 }, { 2763, 2764 },
+    { 2766, 2767 }, { 2769, 2770 }, { 2771, 2772 }, { 2775, 4417 }, { 2816, 2835 }, { 2839, 3680 },
+    { 2844, 5013 }, { 2847, 3621 }, { 2848, 4341 }, { 2849, 4717 }, { 2850, 5193 }, { 2851, 5427 },
+    { 2852, 5615 }, { 2874, 2875 }, { 2879, 3336 }, { 2880, 2881 }, { 2886, 2887 }, { 2891, 3559 },
+    { 2892, 4748 }, { 2894, 3690 }, { 2895, 3691 }, { 2896, 3692 }, { 2897, 3742 }, { 2898, 5085 },
+    { 2900, 3165 }, { 2901, 5311 }, { 2903, 3034 }, { 2962, 4122 }, { 2964, 4720 }, { 2965, 5537 },
+    { 2972, 5538 }, { 2984, 2986 }, { 3020, 4513 }, { 3033, 2954 }, { 3035, 3036 }, { 3054, 3055 },
+    { 3058, 4080 }, { 3059, 3060 }, { 3072, 1266 }, { 3076, 3629 }, { 3078, 3079 }, { 3081, 3082 },
+    { 3083, 4073 }, { 3085, 3086 }, { 3087, 3088 }, { 3089, 3664 }, { 3090, 4221 }, { 3091, 3092 },
+    { 3093, 3094 }, { 3095, 4351 }, { 3096, 3097 }, { 3099, 3100 }, { 3103, 4139 }, { 3104, 3105 },
+    { 3106, 3107 }, { 3108, 3109 }, { 3111, 3112 }, { 3113, 3114 }, { 3115, 5514 }, { 3117, 3118 },
+    { 3119, 3120 }, { 3121, 3122 }, { 3126, 3461 }, { 3137, 3138 }, { 3139, 3140 }, { 3142, 3143 },
+    { 3144, 3145 }, { 3146, 3147 }, { 3148, 3149 }, { 3192, 3193 }, { 3197, 3239 }, { 3200, 3201 },
+    { 3202, 3203 }, { 3211, 3212 }, { 3214, 4332 }, { 3220, 5163 }, { 3223, 3588 }, { 3229, 3230 },
+    { 3232, 3233 }, { 3237, 4170 }, { 3240, 4900 }, { 3244, 5534 }, { 3257, 3258 }, { 3261, 3262 },
+    { 3266, 3133 }, { 3268, 3715 }, { 3284, 2104 }, { 3288, 312 }, { 3340, 5 }, { 3361, 4849 },
+    { 3388, 5407 }, { 3389, 4292 }, { 3404, 5139 }, { 3405, 2047 }, { 3421, 12 }, { 3427, 4143 },
+    { 3437, 2488 }, { 3445, 5365 }, { 3455, 5389 }, { 3484, 4639 }, { 3485, 4640 }, { 3486, 4641 },
+    { 3505, 1444 }, { 3506, 2049 }, { 3508, 1424 }, { 3522, 2378 }, { 3533, 3504 }, { 3539, 2539 },
+    { 3562, 5445 }, { 3563, 5553 }, { 3564, 5561 }, { 3579, 2051 }, { 3581, 2784 }, { 3591, 4198 },
+    { 3624, 2232 }, { 3627, 2635 }, { 3631, 5137 }, { 3687, 1241 }, { 3701, 2467 }, { 3714, 5636 },
+    { 3731, 5635 }, { 3740, 5645 }, { 3762, 5278 }, { 3767, 4617 }, { 3768, 4616 }, { 3788, 2559 },
+    { 3794, 5453 }, { 3795, 5462 }, { 3869, 2490 }, { 3879, 3354 }, { 3884, 4933 }, { 3888, 1550 },
+    { 3900, 5017 }, { 3901, 2489 }, { 3987, 4799 }, { 4005, 4800 }, { 4021, 4194 }, { 4022, 5046 },
+    { 4082, 1437 }, { 4083, 1439 }, { 4112, 5070 }, { 4126, 1219 }, { 4132, 5360 }, { 4168, 4637 },
+    { 4177, 4881 }, { 4187, 4265 }, { 4190, 5298 }, { 4191, 5394 }, { 4196, 4051 }, { 4203, 4203 },
+    { 4208, 2487 }, { 4214, 3415 }, { 4231, 5071 }, { 4239, 2915 }, { 4242, 5185 }, { 4243, 2963 },
+    { 4248, 3408 }, { 4250, 301 }, { 4254, 4254 }, { 4258, 4258 }, { 4276, 4846 }, { 4278, 5295 },
+    { 4285, 4806 }, { 4306, 5367 }, { 4313, 5403 }, { 4334, 4240 }, { 4338, 2277 }, { 4371, 4210 },
+    { 4402, 5291 }, { 4411, 5436 }, { 4426, 3610 }, { 4441, 1441 }, { 4454, 5317 }, { 4573, 5279 },
+    { 4581, 2968 }, { 4612, 3026 }, { 4613, 3412 }, { 4615, 1231 }, { 4620, 2271 }, { 4634, 1385 },
+    { 4635, 1447 }, { 4636, 1393 }, { 4642, 5159 }, { 4687, 2432 }, { 4688, 2436 }, { 4689, 2440 },
+    { 4690, 2444 }, { 4691, 2448 }, { 4698, 5496 }, { 4733, 4882 }, { 4735, 5212 }, { 4742, 5377 },
+    { 4787, 3647 }, { 4794, 5354 }, { 4798, 5442 }, { 4805, 3064 }, { 4827, 5410 }, { 4831, 2273 },
+    { 4832, 5642 }, { 4834, 3037 }, { 4843, 3069 }, { 4851, 4069 }, { 4853, 1629 }, { 4870, 884 },
+    { 4937, 2193 }, { 4945, 2459 }, { 4950, 2196 }, { 4951, 2194 }, { 4958, 3075 }, { 4978, 2961 },
+    { 4980, 1071 }, { 4999, 5559 }, { 5000, 4035 }, { 5015, 3022 }, { 5024, 5471 }, { 5035, 4349 },
+    { 5040, 4633 }, { 5049, 4630 }, { 5050, 5457 }, { 5072, 4202 }, { 5086, 4844 }, { 5108, 928 },
+    { 5114, 4934 }, { 5150, 3198 }, { 5151, 3265 }, { 5164, 2243 }, { 5190, 2044 }, { 5202, 5698 },
+    { 5211, 4944 }, { 5219, 4501 }, { 5221, 4643 }, { 5296, 5397 }, { 5297, 5612 }, { 5324, 3267 },
+    { 5325, 5568 }, { 5361, 5215 }, { 5366, 5461 }, { 5373, 3919 }, { 5380, 5465 }, { 5411, 3134 },
+    { 5416, 4461 }, { 5420, 5143 }, { 5428, 2924 }, { 5454, 4998 }, { 5459, 2419 }, { 5468, 14 },
+    { 5497, 5499 }, { 5498, 5447 }, { 5511, 2285 }, { 5513, 3356 }, { 5516, 5632 }, { 5517, 5589 },
+    { 5613, 5464 }, { 5644, 3657 }, { 5651, 2853 }, { 5666, 4204 }, { 5670, 3172 }, { 5671, 2375 },
+    { 5674, 4374 }, { 5680, 3032 }, { 5682, 4269 }, { 3, 3490 }, { 4822, 5702 }, { 3253, 5696 },
+    { 5706, 5692 }, { 6, 2042 }, { 33, 6348 }, { 50, 5395 }, { 53, 6347 }, { 82, 6090 },
+    { 85, 3056 }, { 87, 3057 }, { 89, 3063 }, { 91, 6374 }, { 94, 4692 }, { 176, 5048 },
+    { 179, 1562 }, { 214, 5951 }, { 223, 4454 }, { 227, 6172 }, { 242, 6176 }, { 252, 6179 },
+    { 308, 1072 }, { 309, 1073 }, { 310, 1074 }, { 316, 3474 }, { 324, 4971 }, { 330, 2496 },
+    { 336, 5190 }, { 368, 2640 }, { 378, 6125 }, { 383, 5941 }, { 450, 6165 }, { 456, 4777 },
+    { 512, 5742 }, { 529, 4486 }, { 534, 3325 }, { 539, 2201 }, { 540, 5086 }, { 569, 1035 },
+    { 573, 3601 }, { 575, 4223 }, { 577, 4392 }, { 584, 5786 }, { 589, 5540 }, { 623, 4244 },
+    { 625, 4956 }, { 627, 5547 }, { 634, 4910 }, { 638, 4519 }, { 656, 1085 }, { 677, 6047 },
+    { 696, 6110 }, { 728, 3656 }, { 731, 5647 }, { 737, 4129 }, { 748, 3899 }, { 749, 4718 },
+    { 750, 6421 }, { 771, 5422 }, { 772, 4865 }, { 828, 4171 }, { 829, 5611 }, { 830, 5428 },
+    { 849, 6218 }, { 877, 5314 }, { 902, 4077 }, { 927, 874 }, { 1017, 5729 }, { 1020, 5712 },
+    { 1031, 3413 }, { 1032, 6334 }, { 1033, 4025 }, { 1036, 3555 }, { 1037, 3493 }, { 1038, 4899 },
+    { 1045, 3603 }, { 1047, 4394 }, { 1048, 5720 }, { 1062, 1086 }, { 1064, 1087 }, { 1066, 2128 },
+    { 1068, 3528 }, { 1139, 3389 }, { 1186, 3419 }, { 1191, 3658 }, { 1192, 5797 }, { 1194, 3402 },
+    { 1196, 3479 }, { 1198, 3655 }, { 1199, 4172 }, { 1200, 4344 }, { 1206, 2204 }, { 1236, 4229 },
+    { 1280, 2076 }, { 1321, 5255 }, { 1352, 5218 }, { 1383, 3894 }, { 1394, 2194 }, { 1396, 4746 },
+    { 1432, 1438 }, { 1440, 4263 }, { 1470, 3792 }, { 1471, 3136 }, { 1481, 5410 }, { 1496, 5284 },
+    { 1497, 5323 }, { 1498, 5390 }, { 1499, 5344 }, { 1507, 5143 }, { 1517, 5803 }, { 1561, 4228 },
+    { 1574, 5939 }, { 1578, 5763 }, { 1781, 4414 }, { 1783, 5715 }, { 1785, 3338 }, { 1846, 5412 },
+    { 1858, 5744 }, { 1868, 3454 }, { 1871, 3527 }, { 1917, 5976 }, { 1963, 5563 }, { 1964, 5402 },
+    { 1989, 5065 }, { 2021, 2530 }, { 2022, 2531 }, { 2073, 5107 }, { 2136, 5433 }, { 2144, 5551 },
+    { 2152, 5620 }, { 2160, 5655 }, { 2168, 3856 }, { 2198, 4053 }, { 2200, 3031 }, { 2202, 4931 },
+    { 2233, 3281 }, { 2270, 6042 }, { 2273, 3611 }, { 2275, 4125 }, { 2276, 4233 }, { 2288, 4901 },
+    { 2311, 4032 }, { 2313, 4341 }, { 2316, 4717 }, { 2317, 3526 }, { 2319, 5193 }, { 2321, 5341 },
+    { 2323, 5427 }, { 2326, 5615 }, { 2328, 5651 }, { 2335, 3612 }, { 2336, 4123 }, { 2352, 5343 },
+    { 2355, 5653 }, { 2356, 3653 }, { 2376, 3615 }, { 2379, 3654 }, { 2380, 3613 }, { 2381, 3979 },
+    { 2383, 4062 }, { 2384, 4333 }, { 2385, 4386 }, { 2386, 4410 }, { 2387, 5161 }, { 2388, 5326 },
+    { 2391, 3602 }, { 2398, 4722 }, { 2402, 5430 }, { 2421, 6103 }, { 2428, 3469 }, { 2498, 5757 },
+    { 2500, 3662 }, { 2507, 6144 }, { 2529, 6015 }, { 2533, 2554 }, { 2582, 2682 }, { 2630, 4104 },
+    { 2631, 1565 }, { 2723, 2777 }, { 2745, 4879 }, { 2756, 3436 }, { 2760, 4086 }, { 2834, 2835 },
+    { 2858, 4343 }, { 2859, 4721 }, { 2860, 5195 }, { 2861, 5429 }, { 2862, 5617 }, { 2863, 4723 },
+    { 2885, 3336 }, { 2917, 4232 }, { 2918, 4391 }, { 2919, 4342 }, { 2920, 4952 }, { 2921, 5340 },
+    { 2922, 5194 }, { 2923, 5544 }, { 2925, 5616 }, { 2926, 4954 }, { 2929, 4236 }, { 2930, 4393 },
+    { 2932, 4955 }, { 2933, 5342 }, { 2934, 5196 }, { 2935, 5546 }, { 2936, 5652 }, { 2937, 5618 },
+    { 2938, 4957 }, { 2961, 3535 }, { 2964, 6058 }, { 2965, 4890 }, { 2969, 4127 }, { 2971, 6070 },
+    { 2972, 5329 }, { 3020, 5787 }, { 3025, 4720 }, { 3065, 5800 }, { 3066, 5802 }, { 3067, 5085 },
+    { 3068, 5311 }, { 3085, 6226 }, { 3101, 3282 }, { 3111, 6238 }, { 3135, 5923 }, { 3201, 6262 },
+    { 3205, 5718 }, { 3238, 6249 }, { 3263, 6170 }, { 3287, 3645 }, { 3298, 6199 }, { 3349, 5254 },
+    { 3351, 4939 }, { 3361, 5407 }, { 3365, 4292 }, { 3388, 4849 }, { 3421, 531 }, { 3427, 6030 },
+    { 3431, 5927 }, { 3468, 5389 }, { 3473, 4332 }, { 3482, 5865 }, { 3484, 5315 }, { 3485, 5553 },
+    { 3486, 5561 }, { 3517, 1247 }, { 3533, 4267 }, { 3536, 5793 }, { 3562, 4639 }, { 3563, 4640 },
+    { 3564, 4641 }, { 3581, 3165 }, { 3588, 5375 }, { 3591, 4787 }, { 3600, 2916 }, { 3608, 6142 },
+    { 3614, 5807 }, { 3620, 4658 }, { 3624, 5897 }, { 3627, 5932 }, { 3664, 6228 }, { 3701, 3171 },
+    { 3703, 6048 }, { 3705, 5717 }, { 3707, 5929 }, { 3709, 6044 }, { 3715, 5411 }, { 3719, 6050 },
+    { 3735, 6049 }, { 3770, 6229 }, { 3879, 4249 }, { 3881, 5825 }, { 3884, 5106 }, { 3891, 6145 },
+    { 3987, 4999 }, { 3990, 6240 }, { 4005, 6391 }, { 4080, 6210 }, { 4109, 5933 }, { 4112, 5071 },
+    { 4147, 6220 }, { 4168, 5185 }, { 4177, 4882 }, { 4181, 4807 }, { 4192, 5799 }, { 4195, 1550 },
+    { 4198, 4198 }, { 4202, 5962 }, { 4203, 6371 }, { 4231, 5070 }, { 4242, 4637 }, { 4243, 6187 },
+    { 4248, 3420 }, { 4253, 5861 }, { 4254, 4979 }, { 4260, 5756 }, { 4268, 5747 }, { 4277, 5294 },
+    { 4286, 4806 }, { 4289, 6285 }, { 4294, 5278 }, { 4326, 5713 }, { 4360, 5367 }, { 4365, 5403 },
+    { 4369, 5736 }, { 4395, 6241 }, { 4402, 5443 }, { 4426, 4121 }, { 4441, 5731 }, { 4466, 5462 },
+    { 4501, 6284 }, { 4576, 4923 }, { 4581, 5862 }, { 4612, 5889 }, { 4613, 6043 }, { 4615, 6303 },
+    { 4616, 1235 }, { 4617, 1239 }, { 4620, 5899 }, { 4634, 5910 }, { 4635, 5900 }, { 4636, 2412 },
+    { 4642, 6409 }, { 4687, 5972 }, { 4698, 6425 }, { 4724, 3133 }, { 4733, 4881 }, { 4748, 4174 },
+    { 4795, 5394 }, { 4798, 6313 }, { 4799, 5559 }, { 4800, 5558 }, { 4805, 6197 }, { 4821, 6022 },
+    { 4824, 6167 }, { 4828, 5388 }, { 4832, 2210 }, { 4834, 6186 }, { 4835, 6270 }, { 4843, 3098 },
+    { 4851, 6139 }, { 4853, 5305 }, { 4870, 887 }, { 4900, 3198 }, { 4929, 6211 }, { 4937, 5909 },
+    { 4944, 5990 }, { 4945, 6011 }, { 4950, 6040 }, { 4953, 6189 }, { 4958, 6231 }, { 4963, 5212 },
+    { 4964, 5377 }, { 4978, 5853 }, { 4980, 2113 }, { 4982, 6321 }, { 4985, 5298 }, { 4987, 5354 },
+    { 5002, 5989 }, { 5013, 6212 }, { 5015, 5886 }, { 5025, 2196 }, { 5032, 5751 }, { 5035, 4353 },
+    { 5036, 6153 }, { 5049, 4934 }, { 5050, 5913 }, { 5064, 6405 }, { 5072, 6140 }, { 5100, 5279 },
+    { 5108, 2090 }, { 5114, 4630 }, { 5116, 5555 }, { 5150, 6256 }, { 5151, 6252 }, { 5159, 5743 },
+    { 5163, 6264 }, { 5191, 4844 }, { 5198, 6253 }, { 5202, 5704 }, { 5205, 3022 }, { 5206, 1081 },
+    { 5219, 5782 }, { 5220, 5771 }, { 5223, 4633 }, { 5249, 5965 }, { 5289, 5710 }, { 5295, 6129 },
+    { 5296, 5612 }, { 5297, 5397 }, { 5304, 6137 }, { 5317, 6375 }, { 5324, 6254 }, { 5348, 2129 },
+    { 5360, 6287 }, { 5361, 6392 }, { 5363, 319 }, { 5366, 5465 }, { 5373, 4149 }, { 5380, 5461 },
+    { 5396, 5221 }, { 5399, 4933 }, { 5408, 6415 }, { 5416, 6305 }, { 5417, 472 }, { 5442, 6390 },
+    { 5447, 6338 }, { 5454, 6373 }, { 5457, 5914 }, { 5459, 1800 }, { 5464, 5870 }, { 5492, 5904 },
+    { 5536, 5964 }, { 5545, 6191 }, { 5552, 6033 }, { 5556, 6328 }, { 5565, 6417 }, { 5596, 4513 },
+    { 5613, 5564 }, { 5621, 6035 }, { 5622, 5879 }, { 5630, 2334 }, { 5637, 6065 }, { 5656, 5878 },
+    { 5667, 5881 }, { 5668, 5880 }, { 5676, 6420 }, { 5680, 6185 }, { 5681, 4374 }, { 5685, 6429 },
+    { 5695, 5046 }, { 5703, 3188 }, { 5708, 5709 }, { 5714, 5737 }, { 5719, 5748 }, { 5721, 5723 },
+    { 5722, 5724 }, { 5725, 5728 }, { 5727, 5398 }, { 5738, 5739 }, { 5741, 5707 }, { 5746, 1874 },
+    { 5749, 5750 }, { 5752, 5252 }, { 5754, 5353 }, { 5758, 5226 }, { 5760, 370 }, { 5761, 5762 },
+    { 5764, 5765 }, { 5766, 5767 }, { 5773, 2573 }, { 5774, 4017 }, { 5775, 5963 }, { 5777, 5778 },
+    { 5780, 533 }, { 5783, 6055 }, { 5784, 6056 }, { 5785, 6057 }, { 5794, 6068 }, { 5795, 6069 },
+    { 5798, 5867 }, { 5810, 2924 }, { 5816, 2378 }, { 5818, 6084 }, { 5821, 697 }, { 5823, 4566 },
+    { 5826, 5827 }, { 5828, 5831 }, { 5834, 5835 }, { 5837, 6346 }, { 5841, 6274 }, { 5842, 5843 },
+    { 5844, 5845 }, { 5846, 5847 }, { 5848, 5849 }, { 5850, 5851 }, { 5852, 5400 }, { 5856, 5882 },
+    { 5857, 5858 }, { 5859, 5860 }, { 5864, 5885 }, { 5866, 1052 }, { 5868, 5869 }, { 5871, 1091 },
+    { 5872, 1101 }, { 5873, 1111 }, { 5874, 1121 }, { 5875, 1131 }, { 5883, 5884 }, { 5887, 5888 },
+    { 5890, 5891 }, { 5892, 5781 }, { 5893, 5894 }, { 5896, 1211 }, { 5903, 6027 }, { 5905, 5906 },
+    { 5915, 5916 }, { 5917, 6267 }, { 5918, 5919 }, { 5920, 5921 }, { 5924, 6101 }, { 5925, 6244 },
+    { 5930, 5931 }, { 5935, 5936 }, { 5937, 5938 }, { 5942, 6330 }, { 5943, 5944 }, { 5945, 5946 },
+    { 5947, 5948 }, { 5949, 5950 }, { 5952, 5953 }, { 5954, 5955 }, { 5956, 5957 }, { 5958, 5959 },
+    { 5960, 5961 }, { 5966, 6276 }, { 5967, 5968 }, { 5969, 5970 }, { 5973, 5974 }, { 5975, 3794 },
+    { 5978, 1877 }, { 5980, 1885 }, { 5981, 1890 }, { 5982, 1893 }, { 5983, 1898 }, { 5984, 1901 },
+    { 5985, 1906 }, { 5986, 1909 }, { 5987, 1914 }, { 5991, 5992 }, { 5993, 5994 }, { 5995, 5996 },
+    { 5997, 5998 }, { 5999, 6000 }, { 6001, 6002 }, { 6003, 6004 }, { 6005, 6006 }, { 6007, 6008 },
+    { 6012, 337 }, { 6013, 6014 }, { 6016, 6122 }, { 6017, 6018 }, { 6019, 6020 }, { 6025, 2056 },
+    { 6032, 2121 }, { 6039, 5669 }, { 6046, 2241 }, { 6051, 2277 }, { 6052, 6053 }, { 6059, 6060 },
+    { 6062, 6063 }, { 6071, 6072 }, { 6073, 6074 }, { 6075, 6076 }, { 6077, 6078 }, { 6081, 6082 },
+    { 6085, 6086 }, { 6087, 6088 }, { 6091, 2394 }, { 6092, 6093 }, { 6095, 6096 }, { 6098, 6099 },
+    { 6102, 4827 }, { 6104, 2431 }, { 6105, 2435 }, { 6106, 2439 }, { 6107, 2443 }, { 6108, 2447 },
+    { 6109, 2451 }, { 6116, 6117 }, { 6118, 6119 }, { 6120, 6121 }, { 6123, 6124 }, { 6126, 6127 },
+    { 6130, 6380 }, { 6131, 6132 }, { 6133, 6134 }, { 6135, 6136 }, { 6146, 6294 }, { 6147, 6148 },
+    { 6149, 6150 }, { 6151, 6152 }, { 6155, 6156 }, { 6157, 6158 }, { 6159, 6160 }, { 6161, 6162 },
+    { 6163, 6164 }, { 6168, 6169 }, { 6173, 6174 }, { 6177, 6178 }, { 6180, 6181 }, { 6184, 2840 },
+    { 6192, 2876 }, { 6193, 6194 }, { 6195, 2888 }, { 6196, 5560 }, { 6201, 6202 }, { 6203, 6301 },
+    { 6205, 6213 }, { 6209, 5796 }, { 6215, 6216 }, { 6219, 5902 }, { 6221, 3084 }, { 6222, 6223 },
+    { 6224, 6225 }, { 6232, 6233 }, { 6234, 5830 }, { 6235, 6236 }, { 6242, 6243 }, { 6246, 6247 },
+    { 6250, 6251 }, { 6255, 5247 }, { 6257, 1294 }, { 6259, 3241 }, { 6278, 6279 }, { 6288, 6289 },
+    { 6293, 1218 }, { 6299, 4122 }, { 6302, 6311 }, { 6314, 4035 }, { 6341, 6295 }, { 6351, 4461 },
+    { 6352, 6316 }, { 6361, 4643 }, { 6367, 6426 }, { 6368, 2747 }, { 6369, 4735 }, { 6378, 3621 },
+    { 6397, 5730 }, { 6403, 3212 }, { 6407, 5436 }, { 6413, 6045 }, { 6418, 1468 }, { 6419, 5453 },
+    { 6423, 5922 }, { 6431, 6389 }, { 6433, 4719 }, { 6436, 3558 }, { 3, 4819 }, { 6, 2632 },
+    { 85, 3061 }, { 87, 3062 }, { 89, 7039 }, { 94, 4960 }, { 179, 2497 }, { 214, 6021 },
+    { 308, 1082 }, { 309, 1083 }, { 310, 1084 }, { 368, 4106 }, { 378, 7015 }, { 383, 6947 },
+    { 539, 2840 }, { 573, 3899 }, { 575, 4243 }, { 577, 4865 }, { 656, 1095 }, { 728, 4234 },
+    { 771, 4223 }, { 772, 5545 }, { 905, 4077 }, { 1031, 3535 }, { 1032, 3413 }, { 1033, 4032 },
+    { 1034, 6478 }, { 1046, 3603 }, { 1062, 1096 }, { 1064, 1097 }, { 1066, 5876 }, { 1187, 3493 },
+    { 1188, 4899 }, { 1194, 3654 }, { 1195, 4171 }, { 1196, 4342 }, { 1280, 7042 }, { 1394, 2198 },
+    { 1432, 6540 }, { 1486, 3136 }, { 1574, 6946 }, { 1781, 5395 }, { 1856, 3792 }, { 1858, 5745 },
+    { 2074, 6533 }, { 2127, 6520 }, { 2188, 3894 }, { 2203, 6531 }, { 2234, 3281 }, { 2276, 4847 },
+    { 2311, 4122 }, { 2313, 4386 }, { 2316, 5326 }, { 2350, 4394 }, { 2392, 3655 }, { 2420, 6541 },
+    { 2421, 7002 }, { 2472, 6491 }, { 2529, 6564 }, { 2530, 2574 }, { 2531, 2575 }, { 2533, 2576 },
+    { 2553, 6614 }, { 2747, 6458 }, { 2768, 4086 }, { 2848, 3979 }, { 2849, 4062 }, { 2850, 4333 },
+    { 2851, 4410 }, { 2852, 5161 }, { 2915, 3402 }, { 2917, 3613 }, { 2927, 3602 }, { 2931, 4344 },
+    { 2970, 4343 }, { 3021, 6487 }, { 3023, 4232 }, { 3024, 4391 }, { 3025, 6584 }, { 3027, 4236 },
+    { 3028, 4393 }, { 3029, 6594 }, { 3030, 6573 }, { 3260, 6664 }, { 3287, 5365 }, { 3298, 6200 },
+    { 3336, 6754 }, { 3337, 324 }, { 3338, 6662 }, { 3351, 5627 }, { 3361, 5556 }, { 3365, 5010 },
+    { 3388, 6854 }, { 3389, 5112 }, { 3419, 2335 }, { 3431, 4292 }, { 3454, 5988 }, { 3469, 6362 },
+    { 3474, 5732 }, { 3478, 6512 }, { 3484, 5445 }, { 3485, 5621 }, { 3486, 6862 }, { 3517, 6576 },
+    { 3527, 4688 }, { 3533, 6776 }, { 3536, 6515 }, { 3581, 3170 }, { 3588, 6848 }, { 3600, 6596 },
+    { 3601, 6206 }, { 3647, 6672 }, { 3662, 6023 }, { 3701, 5928 }, { 3881, 7040 }, { 3891, 6466 },
+    { 3942, 6440 }, { 4080, 6214 }, { 4104, 6884 }, { 4127, 6484 }, { 4168, 6422 }, { 4172, 6998 },
+    { 4197, 6551 }, { 4202, 6615 }, { 4229, 6356 }, { 4237, 6494 }, { 4242, 6846 }, { 4248, 5770 },
+    { 4258, 6692 }, { 4263, 6318 }, { 4268, 7067 }, { 4291, 6685 }, { 4332, 7073 }, { 4392, 6188 },
+    { 4466, 5926 }, { 4576, 6028 }, { 4724, 6705 }, { 4791, 6445 }, { 4821, 6550 }, { 4824, 6182 },
+    { 4835, 6673 }, { 4929, 6523 }, { 4951, 6572 }, { 4979, 3591 }, { 4998, 6713 }, { 5000, 5558 },
+    { 5002, 6553 }, { 5036, 6340 }, { 5113, 6696 }, { 5127, 5555 }, { 5198, 6263 }, { 5205, 6526 },
+    { 5220, 7023 }, { 5226, 6698 }, { 5249, 6785 }, { 5289, 6872 }, { 5310, 6684 }, { 5314, 2076 },
+    { 5315, 6034 }, { 5325, 6749 }, { 5341, 6190 }, { 5375, 7062 }, { 5396, 6761 }, { 5398, 6716 },
+    { 5408, 6838 }, { 5420, 6700 }, { 5422, 6498 }, { 5510, 6577 }, { 5540, 5788 }, { 5552, 6681 },
+    { 5564, 6521 }, { 5565, 6836 }, { 5605, 6809 }, { 5611, 5817 }, { 5622, 6037 }, { 5647, 5805 },
+    { 5650, 6637 }, { 5656, 6036 }, { 5667, 6984 }, { 5668, 6038 }, { 5670, 6739 }, { 5685, 6430 },
+    { 5716, 6508 }, { 5734, 6747 }, { 5740, 6839 }, { 5753, 6835 }, { 5772, 5304 }, { 5779, 6473 },
+    { 5801, 6657 }, { 5808, 6631 }, { 5809, 2921 }, { 5811, 6640 }, { 5812, 6642 }, { 5813, 6645 },
+    { 5814, 6585 }, { 5854, 6511 }, { 5898, 6755 }, { 5907, 6744 }, { 5911, 6536 }, { 5912, 6622 },
+    { 5934, 6552 }, { 5940, 6470 }, { 5977, 6559 }, { 6009, 6561 }, { 6029, 6676 }, { 6041, 6476 },
+    { 6061, 6499 }, { 6067, 6897 }, { 6080, 6500 }, { 6083, 6902 }, { 6094, 6606 }, { 6097, 6607 },
+    { 6128, 6826 }, { 6138, 6779 }, { 6141, 6694 }, { 6171, 6811 }, { 6175, 6765 }, { 6198, 6669 },
+    { 6208, 6482 }, { 6227, 6699 }, { 6230, 6661 }, { 6245, 6721 }, { 6258, 6666 }, { 6266, 6801 },
+    { 6286, 6469 }, { 6292, 6725 }, { 6296, 6490 }, { 6297, 1507 }, { 6308, 6901 }, { 6315, 6677 },
+    { 6317, 6539 }, { 6322, 6687 }, { 6323, 6940 }, { 6327, 6613 }, { 6332, 6693 }, { 6333, 6768 },
+    { 6336, 6873 }, { 6337, 6733 }, { 6344, 6833 }, { 6355, 6932 }, { 6357, 6840 }, { 6358, 4053 },
+    { 6381, 6887 }, { 6384, 6679 }, { 6385, 6800 }, { 6387, 6503 }, { 6393, 6563 }, { 6398, 6890 },
+    { 6404, 6686 }, { 6406, 6870 }, { 6412, 6815 }, { 6414, 6648 }, { 6427, 6695 }, { 6435, 7036 },
+    { 6438, 6798 }, { 6442, 3254 }, { 6444, 6806 }, { 6448, 6605 }, { 6449, 6450 }, { 6451, 6877 },
+    { 6452, 6766 }, { 6457, 7072 }, { 6459, 6621 }, { 6461, 6462 }, { 6463, 6899 }, { 6467, 6611 },
+    { 6471, 6166 }, { 6475, 535 }, { 6481, 6583 }, { 6483, 5789 }, { 6485, 6625 }, { 6486, 6627 },
+    { 6489, 6518 }, { 6492, 6579 }, { 6493, 5806 }, { 6495, 2918 }, { 6496, 6634 }, { 6501, 5819 },
+    { 6502, 6996 }, { 6504, 877 }, { 6509, 2962 }, { 6510, 4341 }, { 6513, 6514 }, { 6516, 6652 },
+    { 6517, 6680 }, { 6522, 6853 }, { 6524, 6525 }, { 6532, 6756 }, { 6535, 5908 }, { 6538, 6183 },
+    { 6542, 7047 }, { 6544, 6545 }, { 6546, 6547 }, { 6549, 5029 }, { 6554, 6555 }, { 6557, 6957 },
+    { 6560, 4692 }, { 6567, 2137 }, { 6568, 2145 }, { 6569, 2153 }, { 6570, 2161 }, { 6586, 6587 },
+    { 6588, 6589 }, { 6590, 6591 }, { 6592, 6626 }, { 6593, 6628 }, { 6595, 6079 }, { 6597, 828 },
+    { 6598, 2382 }, { 6599, 829 }, { 6600, 6601 }, { 6602, 830 }, { 6603, 6604 }, { 6608, 6609 },
+    { 6616, 6617 }, { 6629, 7033 }, { 6632, 6633 }, { 6635, 6636 }, { 6643, 6644 }, { 6646, 6647 },
+    { 6650, 6654 }, { 6658, 6659 }, { 6682, 6683 }, { 6688, 6689 }, { 6691, 6814 }, { 6701, 6707 },
+    { 6702, 6735 }, { 6703, 6455 }, { 6704, 2208 }, { 6706, 6986 }, { 6708, 4142 }, { 6712, 4336 },
+    { 6714, 6934 }, { 6719, 7041 }, { 6726, 6891 }, { 6727, 6269 }, { 6729, 7053 }, { 6734, 6879 },
+    { 6736, 6335 }, { 6737, 6271 }, { 6738, 5139 }, { 6741, 6841 }, { 6742, 6855 }, { 6752, 6929 },
+    { 6757, 5106 }, { 6759, 3739 }, { 6762, 5979 }, { 6763, 6845 }, { 6769, 6770 }, { 6773, 7026 },
+    { 6790, 4963 }, { 6799, 6928 }, { 6803, 6154 }, { 6805, 6847 }, { 6808, 6869 }, { 6812, 6782 },
+    { 6817, 6831 }, { 6825, 5711 }, { 6830, 6774 }, { 6842, 6306 }, { 6849, 5877 }, { 6850, 6400 },
+    { 6851, 6980 }, { 6857, 6793 }, { 6859, 6864 }, { 6863, 5669 }, { 6866, 6054 }, { 6871, 4422 },
+    { 6874, 6876 }, { 6875, 5726 }, { 6878, 3445 }, { 6882, 6464 }, { 6886, 7008 }, { 6894, 6895 },
+    { 6898, 6990 }, { 6909, 6910 }, { 6911, 6912 }, { 6913, 6914 }, { 6916, 6927 }, { 6920, 6488 },
+    { 6921, 6820 }, { 6931, 5895 }, { 6937, 6938 }, { 6939, 7001 }, { 6942, 3408 }, { 6945, 4211 },
+    { 6948, 6456 }, { 6950, 6951 }, { 6952, 6953 }, { 6955, 6956 }, { 6968, 6969 }, { 6970, 6971 },
+    { 6972, 6973 }, { 6974, 6975 }, { 6979, 2534 }, { 6981, 2037 }, { 6987, 2289 }, { 6989, 2330 },
+    { 6991, 6992 }, { 7000, 6100 }, { 7009, 7010 }, { 7014, 6304 }, { 7016, 6829 }, { 7017, 3663 },
+    { 7019, 6722 }, { 7021, 6394 }, { 7024, 6802 }, { 7028, 7064 }, { 7029, 6620 }, { 7032, 2882 },
+    { 7035, 6204 }, { 7037, 7066 }, { 7043, 6660 }, { 7044, 7045 }, { 7046, 6237 }, { 7048, 4177 },
+    { 7060, 6543 }, { 7070, 6479 }, { 3, 4861 }, { 5153, 7077 }, { 6, 6610 }, { 308, 1092 },
+    { 309, 1093 }, { 310, 1094 }, { 383, 7464 }, { 573, 6730 }, { 575, 6788 }, { 577, 6852 },
+    { 656, 1105 }, { 728, 7406 }, { 1031, 7187 }, { 1032, 3899 }, { 1033, 4392 }, { 1046, 4244 },
+    { 1062, 1106 }, { 1064, 1107 }, { 1066, 6571 }, { 1137, 7107 }, { 1194, 3413 }, { 1196, 4032 },
+    { 1432, 6936 }, { 1574, 6949 }, { 1858, 6880 }, { 2235, 3281 }, { 2276, 6345 }, { 2311, 7210 },
+    { 2313, 7237 }, { 2316, 7075 }, { 2421, 7003 }, { 2747, 7339 }, { 2920, 4062 }, { 2922, 4386 },
+    { 2923, 4410 }, { 2925, 5326 }, { 2928, 3655 }, { 2963, 3979 }, { 3023, 3613 }, { 3298, 6656 },
+    { 3336, 7031 }, { 3365, 5112 }, { 3389, 5010 }, { 3402, 2379 }, { 3419, 5804 }, { 3454, 6959 },
+    { 3469, 6363 }, { 3474, 5733 }, { 3493, 6066 }, { 3527, 4689 }, { 3591, 7169 }, { 3600, 7110 },
+    { 3602, 6528 }, { 3654, 6630 }, { 3662, 7480 }, { 3792, 7435 }, { 4223, 7387 }, { 4297, 6440 },
+    { 4334, 7197 }, { 4387, 7096 }, { 4655, 7185 }, { 4791, 6446 }, { 4828, 7133 }, { 4865, 7389 },
+    { 4982, 7203 }, { 5017, 7163 }, { 5211, 7118 }, { 5215, 7100 }, { 5254, 7201 }, { 5643, 7196 },
+    { 6342, 7248 }, { 6343, 7241 }, { 6349, 7252 }, { 6353, 7183 }, { 6359, 7172 }, { 6360, 1394 },
+    { 6386, 4053 }, { 6399, 7168 }, { 6408, 7250 }, { 6460, 7141 }, { 6480, 7144 }, { 6497, 7253 },
+    { 6507, 7259 }, { 6529, 7157 }, { 6530, 7158 }, { 6558, 7279 }, { 6565, 7139 }, { 6566, 7121 },
+    { 6574, 7124 }, { 6581, 7143 }, { 6582, 7345 }, { 6618, 7226 }, { 6619, 7140 }, { 6623, 7130 },
+    { 6624, 7347 }, { 6639, 7268 }, { 6641, 7269 }, { 6653, 7152 }, { 6663, 7367 }, { 6709, 7147 },
+    { 6717, 7277 }, { 6720, 7221 }, { 6723, 7233 }, { 6746, 7245 }, { 6751, 7104 }, { 6753, 7405 },
+    { 6767, 7304 }, { 6771, 7294 }, { 6772, 7333 }, { 6786, 7401 }, { 6787, 7123 }, { 6792, 7101 },
+    { 6794, 7177 }, { 6795, 7190 }, { 6807, 7291 }, { 6818, 7332 }, { 6821, 5422 }, { 6822, 7263 },
+    { 6824, 7371 }, { 6844, 7222 }, { 6858, 7254 }, { 6860, 7171 }, { 6861, 7380 }, { 6881, 7445 },
+    { 6889, 7136 }, { 6892, 7264 }, { 6896, 7097 }, { 6900, 5161 }, { 6906, 7356 }, { 6917, 7359 },
+    { 6919, 7363 }, { 6935, 7307 }, { 6941, 7230 }, { 6943, 7199 }, { 6958, 7120 }, { 6960, 7181 },
+    { 6967, 7173 }, { 6976, 7280 }, { 6988, 7283 }, { 6994, 7286 }, { 6995, 7355 }, { 6997, 7198 },
+    { 6999, 7288 }, { 7011, 7301 }, { 7012, 7289 }, { 7013, 7135 }, { 7020, 7429 }, { 7022, 7229 },
+    { 7025, 7200 }, { 7027, 7293 }, { 7057, 7303 }, { 7063, 7302 }, { 7074, 7340 }, { 7076, 7383 },
+    { 7079, 7080 }, { 7085, 7086 }, { 7087, 7349 }, { 7089, 7479 }, { 7090, 6780 }, { 7092, 7142 },
+    { 7094, 7146 }, { 7095, 7105 }, { 7098, 7379 }, { 7102, 6207 }, { 7103, 7176 }, { 7108, 7109 },
+    { 7111, 7154 }, { 7112, 7155 }, { 7113, 7489 }, { 7115, 6350 }, { 7116, 7492 }, { 7119, 7372 },
+    { 7122, 6832 }, { 7127, 7093 }, { 7128, 7145 }, { 7129, 2853 }, { 7132, 7460 }, { 7134, 7170 },
+    { 7137, 7138 }, { 7148, 7352 }, { 7151, 7360 }, { 7159, 7091 }, { 7165, 6239 }, { 7167, 7314 },
+    { 7178, 7179 }, { 7186, 7285 }, { 7191, 7410 }, { 7192, 7083 }, { 7194, 7335 }, { 7202, 7473 },
+    { 7204, 5305 }, { 7207, 7175 }, { 7208, 5137 }, { 7216, 5443 }, { 7224, 6731 }, { 7228, 1195 },
+    { 7231, 7467 }, { 7232, 7447 }, { 7239, 7493 }, { 7240, 7446 }, { 7242, 6548 }, { 7243, 5815 },
+    { 7244, 7350 }, { 7247, 7362 }, { 7251, 7256 }, { 7257, 4350 }, { 7261, 7338 }, { 7265, 7398 },
+    { 7266, 7393 }, { 7267, 4333 }, { 7270, 7396 }, { 7271, 7378 }, { 7278, 6944 }, { 7281, 6031 },
+    { 7284, 7451 }, { 7292, 5971 }, { 7296, 7407 }, { 7297, 3069 }, { 7299, 7052 }, { 7300, 7448 },
+    { 7306, 4358 }, { 7308, 7400 }, { 7309, 7298 }, { 7310, 7471 }, { 7312, 7058 }, { 7315, 7054 },
+    { 7316, 569 }, { 7319, 6888 }, { 7320, 7238 }, { 7321, 3894 }, { 7327, 5247 }, { 7329, 6580 },
+    { 7331, 3593 }, { 7334, 7131 }, { 7336, 7337 }, { 7341, 7457 }, { 7342, 6112 }, { 7348, 7382 },
+    { 7353, 7394 }, { 7361, 7456 }, { 7368, 7369 }, { 7391, 7078 }, { 7397, 5038 }, { 7402, 7180 },
+    { 7403, 7313 }, { 7409, 7274 }, { 7411, 3661 }, { 7413, 6280 }, { 7414, 7195 }, { 7418, 6410 },
+    { 7419, 6411 }, { 7424, 7205 }, { 7426, 6745 }, { 7433, 7050 }, { 7434, 3287 }, { 7437, 7246 },
+    { 7439, 7472 }, { 7441, 7442 }, { 7449, 7477 }, { 7452, 7453 }, { 7462, 7117 }, { 7466, 6556 },
+    { 7468, 7469 }, { 7470, 7161 }, { 7475, 6993 }, { 7485, 4960 }, { 3, 6441 }, { 4790, 7495 },
+    { 6, 6977 }, { 308, 1102 }, { 309, 1103 }, { 310, 1104 }, { 383, 7481 }, { 575, 7696 },
+    { 656, 1115 }, { 1062, 1116 }, { 1064, 1117 }, { 1066, 6922 }, { 1195, 3899 }, { 1858, 6961 },
+    { 2167, 7513 }, { 2236, 3281 }, { 2421, 7004 }, { 2916, 3413 }, { 2919, 4032 }, { 3024, 3979 },
+    { 3298, 7487 }, { 3402, 7357 }, { 3454, 6962 }, { 3469, 6364 }, { 3474, 5735 }, { 3527, 4690 },
+    { 3613, 7508 }, { 3795, 7519 }, { 4655, 7209 }, { 5560, 7535 }, { 6354, 7547 }, { 6376, 7539 },
+    { 6432, 7506 }, { 6578, 7521 }, { 6651, 7510 }, { 6816, 7537 }, { 6834, 7546 }, { 7056, 7502 },
+    { 7081, 7649 }, { 7149, 7531 }, { 7150, 7591 }, { 7153, 7661 }, { 7156, 7578 }, { 7174, 7525 },
+    { 7206, 7664 }, { 7218, 7660 }, { 7220, 7678 }, { 7235, 7615 }, { 7236, 7680 }, { 7287, 7637 },
+    { 7290, 7619 }, { 7305, 7538 }, { 7311, 7548 }, { 7325, 7709 }, { 7328, 7507 }, { 7330, 7715 },
+    { 7358, 7509 }, { 7370, 7536 }, { 7381, 7732 }, { 7386, 7551 }, { 7388, 7558 }, { 7390, 7557 },
+    { 7395, 7705 }, { 7430, 7626 }, { 7450, 7621 }, { 7454, 7577 }, { 7463, 7518 }, { 7465, 7741 },
+    { 7478, 7652 }, { 7484, 7574 }, { 7491, 7677 }, { 7494, 7668 }, { 7496, 3620 }, { 7497, 7731 },
+    { 7498, 7499 }, { 7500, 7656 }, { 7501, 7722 }, { 7503, 7523 }, { 7504, 7524 }, { 7505, 7511 },
+    { 7514, 7750 }, { 7515, 7533 }, { 7516, 6655 }, { 7527, 7704 }, { 7528, 7529 }, { 7530, 2926 },
+    { 7532, 7658 }, { 7534, 7702 }, { 7545, 7412 }, { 7553, 7614 }, { 7559, 7425 }, { 7560, 7645 },
+    { 7562, 7272 }, { 7564, 7588 }, { 7565, 6827 }, { 7566, 6828 }, { 7567, 7351 }, { 7573, 7354 },
+    { 7575, 7669 }, { 7576, 6638 }, { 7582, 7234 }, { 7583, 3593 }, { 7585, 7706 }, { 7586, 6562 },
+    { 7587, 7644 }, { 7593, 7717 }, { 7595, 7461 }, { 7596, 6715 }, { 7597, 6477 }, { 7598, 7346 },
+    { 7599, 5863 }, { 7602, 7162 }, { 7603, 7189 }, { 7604, 7436 }, { 7606, 5855 }, { 7607, 7399 },
+    { 7609, 6143 }, { 7612, 7685 }, { 7613, 6954 }, { 7616, 7543 }, { 7618, 7714 }, { 7620, 4863 },
+    { 7628, 7707 }, { 7629, 7580 }, { 7631, 7373 }, { 7632, 6010 }, { 7633, 7474 }, { 7634, 7635 },
+    { 7638, 7639 }, { 7640, 7581 }, { 7643, 7343 }, { 7647, 7730 }, { 7650, 7651 }, { 7654, 7584 },
+    { 7655, 7670 }, { 7657, 6064 }, { 7659, 6918 }, { 7663, 7711 }, { 7665, 7082 }, { 7679, 7752 },
+    { 7686, 7542 }, { 7691, 7757 }, { 7693, 7211 }, { 7694, 7683 }, { 7699, 7255 }, { 7701, 6748 },
+    { 7703, 7733 }, { 7723, 7550 }, { 7728, 7636 }, { 7736, 7549 }, { 7751, 7084 }, { 7753, 7718 },
+    { 7755, 7653 }, { 4725, 3 }, { 6, 6978 }, { 308, 1112 }, { 309, 1113 }, { 310, 1114 },
+    { 383, 7482 }, { 656, 1125 }, { 1062, 1126 }, { 1064, 1127 }, { 1066, 6923 }, { 1858, 6963 },
+    { 2237, 3281 }, { 2421, 7005 }, { 3402, 7825 }, { 3413, 6527 }, { 3454, 6964 }, { 3469, 6365 },
+    { 3474, 6883 }, { 3527, 4691 }, { 3613, 7894 }, { 3899, 7385 }, { 3979, 7779 }, { 4032, 7820 },
+    { 6379, 7761 }, { 6388, 7782 }, { 6519, 7772 }, { 7018, 7767 }, { 7215, 7763 }, { 7260, 7785 },
+    { 7522, 7838 }, { 7526, 7830 }, { 7541, 7777 }, { 7554, 7794 }, { 7568, 7795 }, { 7589, 7819 },
+    { 7590, 7801 }, { 7594, 7778 }, { 7611, 7768 }, { 7622, 7846 }, { 7630, 7774 }, { 7646, 7807 },
+    { 7666, 7884 }, { 7671, 7822 }, { 7681, 7898 }, { 7682, 7834 }, { 7698, 7808 }, { 7729, 7848 },
+    { 7739, 7881 }, { 7746, 7849 }, { 7754, 7826 }, { 7764, 7765 }, { 7766, 7840 }, { 7769, 7770 },
+    { 7773, 7780 }, { 7783, 7544 }, { 7787, 7847 }, { 7788, 7540 }, { 7791, 7803 }, { 7792, 7126 },
+    { 7797, 7802 }, { 7805, 7517 }, { 7809, 7888 }, { 7810, 7476 }, { 7811, 7673 }, { 7813, 7907 },
+    { 7814, 7759 }, { 7815, 7817 }, { 7821, 2389 }, { 7827, 7837 }, { 7832, 7863 }, { 7835, 7836 },
+    { 7841, 7900 }, { 7844, 7845 }, { 7852, 7738 }, { 7859, 7895 }, { 7866, 7899 }, { 7872, 7781 },
+    { 7889, 7890 }, { 7892, 7893 }, { 7902, 7758 }, { 7904, 7799 }, { 4813, 3 }, { 6, 7627 },
+    { 308, 1122 }, { 309, 1123 }, { 310, 1124 }, { 383, 7483 }, { 656, 1135 }, { 1062, 1136 },
+    { 1064, 2119 }, { 1066, 6924 }, { 1858, 6965 }, { 2238, 3281 }, { 2421, 7006 }, { 3402, 7842 },
+    { 3413, 7384 }, { 3454, 6966 }, { 3469, 6366 }, { 3474, 7942 }, { 3527, 7423 }, { 6377, 7933 },
+    { 6775, 7927 }, { 7106, 7923 }, { 7262, 7931 }, { 7641, 7919 }, { 7674, 7935 }, { 7690, 7928 },
+    { 7712, 7761 }, { 7775, 7959 }, { 7784, 7926 }, { 7798, 7943 }, { 7800, 7949 }, { 7804, 7945 },
+    { 7824, 7974 }, { 7829, 7977 }, { 7854, 7948 }, { 7865, 7944 }, { 7909, 7976 }, { 7914, 7688 },
+    { 7916, 7917 }, { 7918, 7966 }, { 7920, 7921 }, { 7924, 7929 }, { 7934, 7936 }, { 7938, 7969 },
+    { 7939, 7984 }, { 7941, 7915 }, { 7947, 7675 }, { 7953, 7968 }, { 7954, 7188 }, { 7955, 7970 },
+    { 7963, 6915 }, { 7964, 7965 }, { 7967, 7843 }, { 7971, 7579 }, { 7973, 7662 }, { 7975, 6089 },
+    { 7978, 7860 }, { 7980, 6649 }, { 7983, 7896 }, { 7986, 7952 }, { 7994, 7960 }, { 5007, 3 },
+    { 6, 7910 }, { 308, 1132 }, { 309, 1133 }, { 310, 1134 }, { 656, 2117 }, { 1062, 2118 },
+    { 1064, 2135 }, { 1066, 6925 }, { 1858, 7885 }, { 2239, 3281 }, { 2421, 7007 }, { 3454, 8042 },
+    { 3469, 6453 }, { 6819, 8008 }, { 7404, 7996 }, { 7512, 8004 }, { 7642, 8000 }, { 7786, 8005 },
+    { 7812, 8009 }, { 7901, 8012 }, { 7914, 7747 }, { 7930, 8007 }, { 7950, 8019 }, { 7956, 8026 },
+    { 7961, 8017 }, { 7992, 8039 }, { 7997, 7998 }, { 7999, 8035 }, { 8001, 8002 }, { 8010, 7932 },
+    { 8014, 7988 }, { 8015, 7887 }, { 8016, 8046 }, { 8022, 7905 }, { 8024, 7839 }, { 8025, 7823 },
+    { 8030, 7760 }, { 8033, 8034 }, { 8037, 7981 }, { 8044, 8013 }, { 7762, 3 }, { 308, 1240 },
+    { 309, 2115 }, { 310, 2116 }, { 656, 2125 }, { 1062, 2126 }, { 1064, 2143 }, { 1066, 6926 },
+    { 2134, 8063 }, { 7408, 8057 }, { 7771, 8064 }, { 8011, 8067 }, { 8023, 8078 }, { 8036, 8074 },
+    { 8058, 8059 }, { 8060, 8085 }, { 8061, 8062 }, { 8070, 8047 }, { 8072, 8094 }, { 8075, 8095 },
+    { 8079, 8054 }, { 8082, 8089 }, { 8083, 8084 }, { 8086, 8065 }, { 8096, 8068 }, { 5521, 3 },
+    { 308, 2114 }, { 309, 2123 }, { 310, 2124 }, { 656, 2133 }, { 1062, 2142 }, { 1064, 2151 },
+    { 1066, 6983 }, { 7364, 8098 }, { 7922, 8104 }, { 8080, 8109 }, { 8097, 5113 }, { 8099, 8100 },
+    { 8101, 8102 }, { 8107, 8119 }, { 8108, 8069 }, { 8110, 8120 }, { 8111, 8112 }, { 8113, 8003 },
+    { 8118, 8115 }, { 934, 935 }, { 936, 937 }, { 938, 939 }, { 940, 941 }, { 1544, 3440 },
+    { 3282, 5701 }, { 3512, 5240 }, { 3534, 4189 }, { 3645, 4345 }, { 4415, 5467 }, { 4866, 3744 },
+    { 5515, 4230 }, { 5527, 842 }, { 5582, 3569 }, { 5587, 5490 }, { 5583, 3 }, { 308, 2122 },
+    { 309, 2131 }, { 310, 2132 }, { 656, 2141 }, { 1062, 2150 }, { 1064, 2159 }, { 1066, 7374 },
+    { 7440, 8123 }, { 8097, 7225 }, { 8121, 8138 }, { 8122, 6437 }, { 8124, 8125 }, { 8127, 8103 },
+    { 8131, 8139 }, { 8132, 8137 }, { 8134, 8140 }, { 8141, 8136 }, { 3534, 4345 }, { 3645, 4189 },
+    { 4415, 5693 }, { 5527, 969 }, { 5577, 4230 }, { 5582, 3632 }, { 5587, 5569 }, { 6443, 8146 },
+    { 8142, 8143 }, { 8144, 8145 }, { 3, 3189 }, { 308, 2130 }, { 309, 2139 }, { 310, 2140 },
+    { 656, 2149 }, { 1062, 2158 }, { 1064, 7667 }, { 1066, 7375 }, { 8105, 8164 }, { 8129, 8158 },
+    { 8157, 6867 }, { 8159, 8160 }, { 8161, 8170 }, { 8162, 8128 }, { 8165, 8173 }, { 8169, 8135 },
+    { 8174, 8171 }, { 3534, 4419 }, { 3645, 4867 }, { 3745, 4189 }, { 5581, 4230 }, { 8183, 8184 },
+    { 3, 3228 }, { 308, 2138 }, { 309, 2147 }, { 310, 2148 }, { 656, 2157 }, { 1062, 2166 },
+    { 1064, 7985 }, { 1066, 7376 }, { 7326, 8185 }, { 8186, 8196 }, { 8187, 8188 }, { 8189, 8198 },
+    { 8190, 8163 }, { 8194, 8200 }, { 8197, 8192 }, { 3534, 4867 }, { 3645, 4419 }, { 3745, 4345 },
+    { 5629, 4230 }, { 3, 3255 }, { 308, 2146 }, { 309, 2155 }, { 310, 2156 }, { 656, 2165 },
+    { 1062, 8193 }, { 1064, 8090 }, { 1066, 7377 }, { 8191, 8216 }, { 8199, 8220 }, { 8201, 8213 },
+    { 8208, 8217 }, { 8209, 8210 }, { 8211, 8219 }, { 8218, 8214 }, { 3, 3270 }, { 308, 2154 },
+    { 309, 2163 }, { 310, 2164 }, { 656, 7990 }, { 7610, 8226 }, { 8126, 8231 }, { 8212, 8232 },
+    { 8221, 8227 }, { 8228, 8229 }, { 8235, 8234 }, { 8238, 8240 }, { 8239, 8233 }, { 3, 3506 },
+    { 308, 2162 }, { 309, 2878 }, { 310, 7034 }, { 8230, 8248 }, { 8237, 8249 }, { 8242, 8250 },
+    { 8243, 8244 }, { 8251, 8247 }, { 3, 5822 }, { 308, 2877 }, { 309, 2884 }, { 310, 7392 },
+    { 2778, 8254 }, { 2890, 8257 }, { 8252, 8260 }, { 8253, 8255 }, { 8261, 8258 }, { 8262, 8259 },
+    { 3, 6282 }, { 308, 2883 }, { 309, 6670 }, { 310, 7486 }, { 7790, 8264 }, { 8265, 8266 },
+    { 8268, 8245 }, { 8269, 8270 }, { 3, 6290 }, { 308, 2889 }, { 309, 7869 }, { 6272, 8273 },
+    { 8130, 8275 }, { 8256, 8276 }, { 8272, 8280 }, { 8274, 8278 }, { 3, 6307 }, { 308, 7273 },
+    { 309, 8279 }, { 8277, 8286 }, { 8284, 8281 }, { 8285, 8283 }, { 8287, 8271 }, { 8288, 8282 },
+    { 3, 6312 }, { 308, 8294 }, { 7563, 8290 }, { 8292, 8296 }, { 3, 6402 }, { 6275, 8297 },
+    { 8299, 8298 }, { 8300, 8291 }, { 3, 6424 }, { 8302, 8289 }, { 3, 6813 }, { 6273, 8305 },
+    { 3, 6893 }, { 6665, 8307 }, { 3, 7068 }, { 6675, 8309 }, { 3, 7071 }, { 6667, 8311 },
+    { 3, 7317 }, { 6764, 8313 }, { 3, 7344 }, { 7987, 8315 }, { 3, 7421 }, { 8312, 8317 },
+    { 3, 7444 }, { 8303, 8319 }, { 3, 7458 }, { 8308, 8321 }, { 3, 7695 }, { 4794, 8323 },
+    { 3, 7708 }, { 7184, 8325 }, { 3, 7725 }, { 4191, 8327 }, { 3, 7862 }, { 7227, 8329 },
+    { 3, 7903 }, { 4987, 8331 }, { 3, 8021 }, { 6454, 8333 }, { 3, 8027 }, { 6778, 8335 },
+    { 3, 8045 }, { 5048, 8337 }, { 3, 8215 }, { 4190, 8339 }, { 3, 8246 }, { 3356, 8341 },
+    { 6428, 8343 },
 };
 
 static const uint16_t symbols[] = {
-    8176, 6244, 27, 7708, 4241, 47, 7136, 7976, 8176, 6244, 27, 7708, 4259, 118,
-    6741, 7976, 8176, 6636, 144, 7569, 4241, 47, 7136, 7976, 8176, 6636, 144, 7569,
-    4259, 118, 6741, 7976, 7578, 6322, 3530, 166, 6176, 50, 7692, 7869, 7578, 6322,
-    3538, 265, 6176, 33, 5308, 7448, 7869, 7495, 4309, 3530, 166, 6176, 50, 7692,
-    7869, 7495, 4309, 3538, 265, 6176, 33, 5308, 7448, 7869, 7578, 5527, 4241, 304,
-    5520, 5364, 4279, 7984, 7578, 5527, 4259, 330, 5481, 7984, 7495, 4241, 304, 5520,
-    5364, 4279, 7984, 7495, 4259, 330, 5481, 7984, 6327, 7953, 336, 7693, 4861, 370,
-    371, 5645, 6974, 381, 6235, 7296, 6218, 7566, 6611, 7707, 3992, 7212, 6327, 8029,
-    467, 7693, 5442, 470, 6724, 5555, 7761, 6974, 381, 6235, 7296, 6218, 7566, 6611,
-    7707, 3992, 7212, 6327, 8051, 533, 7693, 4861, 370, 371, 5645, 6974, 534, 4152,
-    4698, 7296, 6621, 7566, 6229, 7707, 4105, 7212, 6327, 7997, 540, 7693, 5442, 470,
-    6724, 5555, 7761, 6974, 534, 4152, 4698, 7296, 6621, 7566, 6229, 7707, 4105, 7212,
-    8185, 3408, 4661, 551, 6271, 7742, 7498, 8185, 3408, 4832, 735, 6271, 7622, 7498,
-    8185, 3439, 4661, 755, 6271, 7623, 7498, 8185, 3439, 4832, 767, 6271, 7743, 7498,
-    5478, 3479, 4769, 770, 6277, 7871, 7752, 7782, 5478, 3522, 4769, 835, 6277, 7871,
-    7744, 7782, 4053, 5431, 4769, 837, 6277, 7863, 7752, 7782, 4053, 5474, 4769, 843,
-    6277, 7863, 7744, 7782, 5552, 5571, 855, 856, 857, 6794, 5711, 863, 5713, 867,
-    868, 869, 870, 871, 6600, 875, 876, 877, 6796, 882, 5718, 5386, 3730, 888,
-    5721, 5722, 6798, 6278, 5386, 3415, 5721, 5725, 6798, 6666, 5386, 3518, 6799, 5727,
-    913, 5438, 914, 3727, 6394, 916, 5438, 917, 3727, 6989, 919, 5438, 920, 3727,
-    5728, 8016, 854, 927, 928, 929, 6794, 930, 931, 932, 5713, 867, 868, 869,
-    870, 871, 3871, 5387, 4273, 6395, 941, 4464, 944, 4018, 8030, 3415, 944, 4019,
-    8030, 4077, 960, 961, 962, 963, 964, 965, 966, 3348, 5729, 3785, 4671, 3930,
-    4465, 5727, 976, 977, 5441, 914, 4465, 6394, 978, 979, 5441, 917, 4465, 6989,
-    980, 981, 5441, 920, 4465, 5728, 5552, 5577, 855, 856, 983, 6794, 5711, 863,
-    5713, 984, 985, 986, 987, 988, 6600, 875, 876, 877, 6796, 882, 5718, 5386,
-    3730, 888, 5721, 5722, 6798, 6278, 5386, 3415, 5721, 5725, 6798, 6666, 5386, 3518,
-    6799, 5727, 913, 5438, 914, 3727, 6394, 916, 5438, 917, 3727, 6989, 919, 5438,
-    920, 3727, 5728, 8016, 982, 927, 928, 989, 6794, 930, 931, 932, 5713, 984,
-    985, 986, 987, 988, 3871, 5387, 4273, 6395, 941, 4949, 944, 4018, 8030, 3415,
-    944, 4019, 5388, 948, 994, 995, 950, 996, 997, 952, 998, 999, 954, 4077,
-    960, 961, 962, 963, 964, 965, 966, 3348, 5729, 3785, 4671, 3930, 4465, 5727,
-    976, 977, 5441, 914, 4465, 6394, 978, 979, 5441, 917, 4465, 6989, 980, 981,
-    5441, 920, 4465, 5728, 5549, 6177, 4779, 1006, 7878, 7736, 7775, 6625, 7757, 7501,
-    7753, 7613, 8122, 5549, 6578, 4779, 1199, 7878, 7736, 7338, 6625, 7757, 7687, 7753,
-    7502, 8122, 5554, 6177, 4779, 1208, 7878, 7307, 7775, 6625, 7910, 7501, 7300, 7613,
-    8122, 5554, 6578, 4779, 1217, 7878, 7307, 7338, 6625, 7910, 7687, 7300, 7502, 8122,
-    5478, 3479, 6821, 1220, 8189, 4220, 7601, 4243, 585, 3503, 1230, 5443, 3569, 1233,
-    3607, 1234, 4002, 6589, 4263, 5676, 5485, 3471, 1233, 3519, 1234, 7200, 4242, 635,
-    3508, 1238, 5444, 3574, 1241, 3610, 1242, 4412, 8180, 5478, 3522, 6821, 1280, 8189,
-    4251, 7601, 4243, 585, 3503, 1230, 4278, 4255, 4110, 6589, 4263, 5676, 3706, 4285,
-    7200, 4242, 635, 3508, 1238, 4280, 4758, 8180, 4053, 5431, 6821, 1281, 8189, 4256,
-    7601, 1282, 3531, 1283, 585, 3535, 1230, 5443, 3569, 1233, 3607, 1234, 4002, 6589,
-    3375, 1282, 3376, 1283, 5676, 5485, 3471, 1233, 3519, 1234, 7200, 1284, 3533, 1285,
-    635, 3536, 1238, 5444, 3574, 1241, 3610, 1242, 4412, 8180, 4053, 5474, 6821, 1286,
-    8189, 4227, 7601, 1282, 3531, 1283, 585, 3535, 1230, 4278, 4255, 4110, 6589, 3375,
-    1282, 3376, 1283, 5676, 3706, 4285, 7200, 1284, 3533, 1285, 635, 3536, 1238, 4280,
-    4758, 8180, 5552, 5571, 4518, 1289, 6300, 867, 5790, 7500, 6308, 8016, 5385, 1318,
-    6705, 867, 5389, 7322, 6951, 3927, 5552, 5577, 4518, 1343, 6300, 984, 6423, 7500,
-    6308, 8016, 5459, 1345, 6705, 984, 5460, 7322, 7310, 3927, 7956, 5557, 7999, 1347,
-    6705, 984, 5460, 7322, 7310, 4122, 7956, 5557, 7955, 1349, 6705, 867, 5389, 7322,
-    6951, 4122, 5552, 7998, 4518, 1350, 6300, 984, 6423, 7500, 6719, 5552, 7954, 4518,
-    1351, 6300, 867, 5790, 7500, 6719, 5549, 5427, 1356, 7141, 5530, 7131, 5797, 1379,
-    7100, 1379, 6276, 5549, 5473, 1388, 7141, 5530, 6743, 5798, 1396, 6723, 5554, 5427,
-    1405, 7141, 5521, 7131, 5797, 1410, 7100, 1410, 6276, 5554, 5473, 1411, 7141, 5521,
-    6743, 5798, 1412, 6723, 5478, 4062, 1414, 4696, 5429, 6647, 1396, 6601, 5478, 4137,
-    1422, 4696, 5429, 7098, 1396, 6601, 4053, 5518, 1424, 4696, 5472, 6647, 1412, 6601,
-    4053, 5543, 1426, 4696, 5472, 7098, 1412, 6601, 5549, 5471, 1428, 4696, 5529, 7132,
-    5797, 1379, 7100, 1379, 6276, 5549, 5430, 1438, 4696, 5529, 6744, 5798, 1396, 6723,
-    5554, 5471, 1442, 4696, 5523, 7132, 5797, 1410, 7100, 1410, 6276, 5554, 5430, 1446,
-    4696, 5523, 6744, 5798, 1412, 6723, 6674, 12, 3, 5360, 6244, 1455, 7708, 4241,
-    1456, 7136, 8199, 6674, 6244, 1455, 7708, 4259, 1474, 6741, 8199, 6674, 12, 3,
-    5360, 6636, 1475, 7569, 4241, 1456, 7136, 8199, 6674, 6636, 1475, 7569, 4259, 1474,
-    6741, 8199, 6283, 3591, 4062, 1476, 8198, 5435, 6647, 1396, 7095, 6283, 3591, 4137,
-    1481, 8198, 5435, 7098, 1396, 7095, 6283, 5518, 1482, 8198, 5480, 6647, 1412, 7095,
-    6283, 5543, 1483, 8198, 5480, 7098, 1412, 7095, 6699, 3591, 3479, 4769, 1487, 8191,
-    7871, 7752, 7930, 6699, 3591, 3522, 4769, 1501, 8191, 7871, 7744, 7930, 6699, 5431,
-    4769, 1502, 8191, 7863, 7752, 7930, 6699, 5474, 4769, 1503, 8191, 7863, 7744, 7930,
-    6297, 4217, 4661, 1504, 6219, 7742, 7728, 6297, 4217, 4832, 1515, 6219, 7622, 7728,
-    6297, 3904, 4661, 1516, 6219, 7623, 7728, 6297, 3904, 4832, 1517, 6219, 7743, 7728,
-    1518, 3, 1519, 3316, 1520, 3, 1521, 7952, 1524, 1525, 3596, 1526, 5582, 1532,
-    8000, 7923, 7953, 1549, 7971, 83, 1560, 5367, 1562, 373, 1563, 1564, 3984, 6774,
-    5404, 7750, 4539, 7762, 4539, 7792, 4539, 7873, 4539, 7713, 7923, 8029, 1640, 7971,
-    468, 1641, 1642, 1643, 1644, 1645, 1646, 1647, 1648, 1649, 1650, 1651, 1652, 1653,
-    1654, 1655, 1656, 1657, 1658, 4150, 1659, 1660, 1661, 1662, 1663, 1664, 1665, 1666,
-    1667, 1668, 1669, 1670, 1671, 1672, 1673, 1674, 1675, 1676, 1677, 1678, 1679, 1680,
-    1681, 1682, 1683, 1684, 1685, 1686, 1687, 1688, 1689, 1690, 1691, 1692, 1693, 1694,
-    1695, 1696, 1697, 1698, 1699, 1700, 1701, 1702, 1703, 1704, 1705, 1706, 1707, 1708,
-    1709, 1710, 1711, 1712, 1713, 1714, 1715, 1716, 1717, 1718, 1719, 1720, 1721, 1722,
-    1723, 1724, 1725, 1726, 1727, 1728, 1729, 1730, 1731, 1732, 1733, 1734, 1735, 1736,
-    1737, 1738, 1739, 1740, 1741, 1742, 1743, 1744, 1745, 1746, 1747, 1748, 1749, 1750,
-    1751, 1752, 1753, 1754, 1755, 218, 1756, 4284, 1757, 1758, 1759, 1760, 1761, 1762,
-    1763, 1764, 3619, 6774, 5404, 7750, 4539, 7762, 4539, 7792, 4539, 7873, 4539, 7713,
-    7923, 8051, 1765, 7971, 83, 1560, 5367, 1562, 373, 1563, 1564, 3984, 6774, 5405,
-    7750, 4797, 7762, 4797, 7792, 4797, 7873, 4797, 7713, 7923, 7997, 1767, 7971, 468,
-    1641, 1642, 1643, 1644, 1645, 1646, 1647, 1648, 1649, 1650, 1651, 1652, 1653, 1654,
-    1655, 1656, 1657, 1658, 4150, 1659, 1660, 1661, 1662, 1663, 1664, 1665, 1666, 1667,
+    8324, 5517, 7749, 6740, 6447, 8076, 8324, 5517, 7749, 6743, 5291, 8076, 8324, 5516,
+    7692, 6740, 6447, 8076, 8324, 5516, 7692, 6743, 5291, 8076, 7258, 4826, 47, 7556,
+    7906, 7258, 5011, 117, 7214, 7906, 6868, 4826, 47, 7556, 7906, 6868, 5011, 117,
+    7214, 7906, 7258, 6740, 4301, 4402, 8081, 7258, 6743, 8081, 6868, 6740, 4301, 4402,
+    8081, 6868, 6743, 8081, 6439, 8153, 327, 7743, 5024, 360, 361, 5759, 7088, 371,
+    6339, 7415, 6319, 7689, 6718, 7878, 4112, 7324, 6439, 8179, 457, 7743, 5536, 460,
+    6843, 5675, 7882, 7088, 371, 6339, 7415, 6319, 7689, 6718, 7878, 4112, 7324, 6439,
+    8205, 523, 7743, 5024, 360, 361, 5759, 7088, 524, 4281, 4846, 7415, 6728, 7689,
+    6331, 7878, 4231, 7324, 6439, 8225, 530, 7743, 5536, 460, 6843, 5675, 7882, 7088,
+    524, 4281, 4846, 7415, 6728, 7689, 6331, 7878, 4231, 7324, 8320, 3439, 4803, 541,
+    6372, 7855, 7572, 8320, 3439, 5522, 724, 6372, 7744, 7572, 8320, 3745, 4803, 744,
+    6372, 7745, 7572, 8320, 5467, 3958, 756, 6372, 7856, 7572, 4184, 5518, 4913, 759,
+    6325, 7951, 7870, 7876, 4184, 5579, 4913, 823, 6325, 7951, 7857, 7876, 4184, 5584,
+    4913, 825, 6325, 7858, 7870, 7876, 4184, 5588, 4913, 831, 6325, 7858, 7857, 7876,
+    5677, 5694, 843, 844, 845, 6903, 8263, 850, 5824, 854, 855, 856, 857, 858,
+    6710, 862, 863, 864, 6905, 869, 5829, 5491, 3771, 875, 5832, 5833, 6907, 6382,
+    5491, 3338, 5832, 5836, 6907, 6781, 5491, 3293, 6908, 5838, 900, 5533, 901, 3761,
+    6505, 903, 5533, 904, 3761, 7099, 906, 5533, 907, 3761, 5839, 8195, 842, 914,
+    915, 916, 6903, 3, 917, 918, 919, 5824, 854, 855, 856, 857, 858, 3929,
+    5492, 4383, 6506, 928, 4573, 931, 4140, 8206, 3338, 931, 4141, 8206, 4216, 947,
+    948, 949, 950, 951, 952, 953, 3318, 5840, 3849, 4817, 3924, 4574, 5838, 963,
+    964, 5535, 901, 4574, 6505, 965, 966, 5535, 904, 4574, 7099, 967, 968, 5535,
+    907, 4574, 5839, 5677, 5700, 843, 844, 970, 6903, 8263, 850, 5824, 971, 972,
+    973, 974, 975, 6710, 862, 863, 864, 6905, 869, 5829, 5491, 3771, 875, 5832,
+    5833, 6907, 6382, 5491, 3338, 5832, 5836, 6907, 6781, 5491, 3293, 6908, 5838, 900,
+    5533, 901, 3761, 6505, 903, 5533, 904, 3761, 7099, 906, 5533, 907, 3761, 5839,
+    8195, 969, 914, 915, 976, 6903, 3, 917, 918, 919, 5824, 971, 972, 973,
+    974, 975, 3929, 5492, 4383, 6506, 928, 5100, 931, 4140, 8206, 3338, 931, 4141,
+    5493, 935, 981, 982, 937, 983, 984, 939, 985, 986, 941, 4216, 947, 948,
+    949, 950, 951, 952, 953, 3318, 5840, 3849, 4817, 3924, 4574, 5838, 963, 964,
+    5535, 901, 4574, 6505, 965, 966, 5535, 904, 4574, 7099, 967, 968, 5535, 907,
+    4574, 5839, 5686, 3512, 6750, 759, 8342, 7853, 7897, 6732, 7875, 7624, 7871, 7734,
+    8236, 5686, 3744, 6750, 823, 8342, 7853, 7455, 6732, 7875, 7806, 7871, 7625, 8236,
+    5683, 5693, 6750, 825, 8342, 7428, 7897, 6732, 8020, 7624, 7420, 7734, 8236, 5683,
+    5467, 6750, 831, 8342, 7428, 7455, 6732, 8020, 7806, 7420, 7625, 8236, 4184, 5518,
+    6930, 541, 8326, 4306, 7721, 4329, 574, 3477, 1212, 5537, 3555, 1215, 3612, 1216,
+    4123, 6697, 4372, 5790, 5596, 3419, 1215, 3493, 1216, 6320, 5164, 623, 624, 3598,
+    1220, 5538, 3558, 1223, 3615, 1224, 4523, 8322, 4184, 5579, 6930, 724, 8326, 4360,
+    7721, 4329, 574, 3477, 1212, 4416, 4233, 6697, 4372, 5790, 3696, 4408, 6320, 5164,
+    623, 624, 3598, 1220, 4404, 4901, 8322, 4184, 5584, 6930, 744, 8326, 4365, 7721,
+    1261, 3522, 1262, 574, 3526, 1212, 5537, 3555, 1215, 3612, 1216, 4123, 6697, 3354,
+    1261, 3355, 1262, 5790, 5596, 3419, 1215, 3493, 1216, 6320, 82, 1263, 3524, 1264,
+    624, 3653, 1220, 5538, 3558, 1223, 3615, 1224, 4523, 8322, 4184, 5588, 6930, 756,
+    8326, 4313, 7721, 1261, 3522, 1262, 574, 3526, 1212, 4416, 4233, 6697, 3354, 1261,
+    3355, 1262, 5790, 3696, 4408, 6320, 82, 1263, 3524, 1264, 624, 3653, 1220, 4404,
+    4901, 8322, 5677, 5694, 4626, 1267, 6804, 854, 5901, 7623, 6416, 8195, 5490, 1295,
+    6396, 854, 5494, 7438, 7061, 3919, 5677, 5700, 4626, 1320, 6804, 971, 6534, 7623,
+    6416, 8195, 5569, 1322, 6396, 971, 5570, 7438, 7431, 3919, 8157, 5681, 8181, 1267,
+    6396, 971, 5570, 7438, 7431, 4149, 8157, 5681, 8156, 1295, 6396, 854, 5494, 7438,
+    7061, 4149, 5677, 8178, 4626, 1320, 6804, 971, 6534, 7623, 6837, 5677, 8154, 4626,
+    1322, 6804, 854, 5901, 7623, 6837, 5686, 4189, 1329, 4190, 5595, 6823, 7365, 5404,
+    5686, 4419, 1361, 4190, 5595, 5039, 6758, 5404, 5683, 8204, 1378, 4190, 5532, 6823,
+    7275, 5404, 5683, 8155, 1384, 4190, 5532, 5039, 7318, 5404, 4184, 5628, 1387, 4260,
+    5525, 7570, 1369, 6711, 4184, 5660, 1395, 4260, 5525, 6784, 1369, 6711, 4184, 5524,
+    1397, 4260, 5585, 7570, 1385, 6711, 4184, 5631, 1399, 4260, 5585, 6784, 1385, 6711,
+    5686, 4345, 1387, 4260, 5591, 6395, 7365, 5404, 5686, 4867, 1395, 4260, 5591, 5224,
+    6758, 5404, 5683, 8224, 1397, 4260, 5529, 6395, 7275, 5404, 5683, 8180, 1399, 4260,
+    5529, 5224, 7318, 5404, 4346, 12, 3, 5468, 4422, 6283, 7749, 4326, 1425, 5594,
+    6447, 8340, 4346, 4422, 6283, 7749, 4369, 1443, 5633, 5291, 8340, 4346, 12, 3,
+    5468, 4422, 6281, 7692, 4326, 1425, 5594, 6447, 8340, 4346, 4422, 6281, 7692, 4369,
+    1443, 5633, 5291, 8340, 7193, 5628, 1445, 8056, 5590, 7570, 1369, 7217, 7193, 5660,
+    1450, 8056, 5590, 6784, 1369, 7217, 7193, 5524, 1451, 8056, 5528, 7570, 1385, 7217,
+    7193, 5631, 1452, 8056, 5528, 6784, 1385, 7217, 4346, 5820, 8150, 1445, 8056, 5526,
+    6395, 7365, 7742, 4346, 8203, 1450, 8056, 5526, 5224, 6758, 7742, 4346, 5820, 8175,
+    1451, 8056, 5586, 6395, 7275, 7742, 4346, 8222, 1452, 8056, 5586, 5224, 7318, 7742,
+    4346, 152, 3, 4024, 3675, 6283, 5589, 4826, 1425, 7556, 8336, 4346, 3675, 6283,
+    5589, 5011, 1443, 7214, 8336, 4346, 152, 3, 4024, 3675, 6281, 5632, 4826, 1425,
+    7556, 8336, 4346, 3675, 6281, 5632, 5011, 1443, 7214, 8336, 4858, 5820, 8176, 1494,
+    4985, 5530, 6823, 7365, 7719, 4858, 8223, 1500, 4985, 5530, 5039, 6758, 7719, 4858,
+    5820, 8149, 1501, 4985, 5592, 6823, 7275, 7719, 4858, 8202, 1502, 4985, 5592, 5039,
+    7318, 7719, 7552, 5518, 4913, 1503, 7608, 7951, 7870, 7851, 7552, 5579, 4913, 1511,
+    7608, 7951, 7857, 7851, 7552, 5584, 4913, 1512, 7608, 7858, 7870, 7851, 7552, 5588,
+    4913, 1513, 7608, 7858, 7857, 7851, 4858, 3645, 4803, 1514, 6277, 7855, 7818, 4858,
+    3645, 5522, 1522, 6277, 7744, 7818, 4858, 3534, 4803, 1523, 6277, 7745, 7818, 4858,
+    3534, 5522, 1524, 6277, 7856, 7818, 1525, 3, 1526, 3282, 1527, 3, 1528, 8147,
+    1531, 1532, 3747, 1533, 5705, 1539, 8182, 8133, 8153, 1556, 8071, 82, 1567, 5471,
+    1569, 363, 1570, 1571, 4105, 6885, 5496, 7867, 4656, 7883, 4656, 7913, 4656, 7982,
+    4656, 7828, 8133, 8179, 1647, 8071, 458, 1648, 1649, 1650, 1651, 1652, 1653, 1654,
+    1655, 1656, 1657, 1658, 1659, 1660, 1661, 1662, 1663, 1664, 1665, 4279, 1666, 1667,
     1668, 1669, 1670, 1671, 1672, 1673, 1674, 1675, 1676, 1677, 1678, 1679, 1680, 1681,
     1682, 1683, 1684, 1685, 1686, 1687, 1688, 1689, 1690, 1691, 1692, 1693, 1694, 1695,
     1696, 1697, 1698, 1699, 1700, 1701, 1702, 1703, 1704, 1705, 1706, 1707, 1708, 1709,
     1710, 1711, 1712, 1713, 1714, 1715, 1716, 1717, 1718, 1719, 1720, 1721, 1722, 1723,
     1724, 1725, 1726, 1727, 1728, 1729, 1730, 1731, 1732, 1733, 1734, 1735, 1736, 1737,
     1738, 1739, 1740, 1741, 1742, 1743, 1744, 1745, 1746, 1747, 1748, 1749, 1750, 1751,
-    1752, 1753, 1754, 1755, 218, 1756, 4284, 1757, 1758, 1759, 1760, 1761, 1762, 1763,
-    1764, 3619, 6774, 5405, 7750, 4797, 7762, 4797, 7792, 4797, 7873, 4797, 7713, 7977,
-    3530, 1770, 7759, 1784, 7101, 7585, 8062, 7977, 3538, 1912, 7938, 1784, 7101, 7585,
-    8062, 7977, 3530, 1770, 7759, 1947, 7101, 7614, 8062, 7977, 3538, 1912, 7938, 1947,
-    7101, 7614, 8062, 6320, 3538, 1963, 6203, 1913, 6322, 3530, 1964, 6598, 1774, 7692,
-    7933, 6320, 3538, 1963, 6203, 1913, 6322, 3538, 1974, 6598, 5406, 7448, 7933, 6320,
-    3530, 1975, 6203, 1774, 5531, 4309, 3530, 1964, 6598, 1774, 7692, 7933, 6320, 3530,
-    1975, 6203, 1774, 5531, 4309, 3538, 1974, 6598, 5406, 7448, 7933, 5512, 5423, 4800,
-    1977, 7932, 7210, 7850, 5512, 5468, 4800, 2026, 7932, 7789, 7850, 5512, 5469, 4800,
-    2036, 7932, 7210, 7848, 5512, 5425, 4800, 2039, 7932, 7789, 7848, 5512, 5423, 4800,
-    2040, 7755, 7210, 7850, 5512, 5468, 4800, 2047, 7755, 7789, 7850, 5512, 5469, 4800,
-    2048, 7755, 7210, 7848, 5512, 5425, 4800, 2049, 7755, 7789, 7848, 8125, 3408, 4661,
-    2055, 6681, 7742, 7777, 8125, 3408, 4832, 2061, 6681, 7622, 7777, 8125, 3439, 4661,
-    2062, 6681, 7623, 7777, 8125, 3439, 4832, 2063, 6681, 7743, 7777, 5553, 5571, 2070,
-    856, 2071, 7245, 5711, 6795, 2075, 871, 6600, 6796, 2076, 5718, 4100, 2077, 5909,
-    5722, 2080, 2081, 6826, 6278, 3907, 5909, 5725, 2085, 2086, 6826, 6666, 3958, 6799,
-    3927, 7987, 854, 2070, 928, 2087, 7245, 2088, 931, 6795, 2075, 871, 3871, 5504,
-    1322, 6395, 2093, 4464, 944, 4282, 944, 4266, 3903, 4283, 1334, 3908, 5729, 3960,
-    3659, 4101, 4236, 3927, 5553, 5577, 2070, 856, 2094, 7245, 5711, 6795, 2095, 988,
-    6600, 6796, 2076, 5718, 4100, 2077, 5909, 5722, 2080, 2081, 6826, 6278, 3907, 5909,
-    5725, 2085, 2086, 6826, 6666, 3958, 6799, 3927, 7987, 982, 2070, 928, 2096, 7245,
-    2088, 931, 6795, 2095, 988, 3871, 5504, 1322, 6395, 2093, 4949, 944, 4282, 944,
-    4266, 5572, 4283, 1334, 3908, 5729, 3960, 3659, 4101, 4236, 3927, 5522, 6177, 5911,
-    2101, 7485, 7736, 7775, 6164, 7757, 7501, 7753, 7613, 8165, 5522, 6578, 5911, 2186,
-    7485, 7736, 7338, 6164, 7757, 7687, 7753, 7502, 8165, 5544, 6177, 5911, 2187, 7485,
-    7307, 7775, 6164, 7910, 7501, 7300, 7613, 8165, 5544, 6578, 5911, 2188, 7485, 7307,
-    7338, 6164, 7910, 7687, 7300, 7502, 8165, 5522, 5427, 2189, 6964, 5530, 7131, 6455,
-    2191, 6680, 2191, 6664, 5522, 5473, 2195, 6964, 5530, 6743, 6457, 2197, 6311, 5544,
-    5427, 2198, 6964, 5521, 7131, 6455, 2199, 6680, 2199, 6664, 5544, 5473, 2200, 6964,
-    5521, 6743, 6457, 2201, 6311, 5424, 3479, 7169, 2205, 8195, 4220, 7482, 5458, 5524,
-    3905, 1230, 5011, 2216, 3569, 2217, 3607, 2218, 4171, 1232, 4003, 2219, 4112, 2220,
-    4196, 2221, 607, 3341, 1233, 2222, 3341, 2223, 2224, 3341, 2225, 2226, 3341, 2227,
-    2228, 3341, 1234, 2229, 3341, 2230, 2231, 3341, 2232, 2233, 3341, 2234, 2235, 593,
-    6947, 3713, 5536, 3505, 5022, 2216, 3471, 2217, 3519, 2218, 3608, 1232, 3690, 2219,
-    3829, 2220, 3912, 2221, 5678, 1233, 6460, 2223, 7012, 2225, 7406, 2227, 7652, 1234,
-    7806, 2230, 7896, 2232, 7966, 2234, 7170, 5528, 3906, 1238, 5092, 2249, 3574, 2250,
-    3610, 2251, 4006, 1240, 4115, 2252, 4174, 2253, 4198, 2254, 657, 3342, 1241, 2255,
-    3342, 2256, 2257, 3342, 2258, 2259, 3342, 2260, 2261, 3342, 1242, 2262, 3342, 2263,
-    2264, 3342, 2265, 2266, 3342, 2267, 2268, 3646, 7934, 5424, 3522, 7169, 2277, 8195,
-    4251, 7482, 5458, 5524, 3905, 1230, 6199, 7829, 607, 3353, 740, 2222, 3353, 2284,
-    2224, 3353, 2285, 2226, 3353, 2286, 2228, 3353, 741, 2229, 3353, 2287, 2231, 3353,
-    2288, 2233, 3353, 2289, 2235, 738, 6947, 3713, 5536, 4239, 7672, 5678, 740, 6460,
-    2284, 7012, 2285, 7406, 2286, 7652, 741, 7806, 2287, 7896, 2288, 7966, 2289, 7170,
-    5528, 3906, 1238, 6196, 7561, 657, 3354, 749, 2255, 3354, 2296, 2257, 3354, 2297,
-    2259, 3354, 2298, 2261, 3354, 750, 2262, 3354, 2299, 2264, 3354, 2300, 2266, 3354,
-    2301, 2268, 3707, 7934, 3416, 5431, 7169, 2302, 8195, 4256, 7482, 580, 2303, 3531,
-    2304, 3516, 2305, 3600, 2306, 3956, 1230, 5011, 2216, 3569, 2217, 3607, 2218, 4171,
-    1232, 4003, 2219, 4112, 2220, 4196, 2221, 607, 3341, 1233, 2222, 3341, 2223, 2224,
-    3341, 2225, 2226, 3341, 2227, 2228, 3341, 1234, 2229, 3341, 2230, 2231, 3341, 2232,
-    2233, 3341, 2234, 2235, 593, 6947, 3375, 2303, 3376, 2304, 3448, 2305, 3464, 2306,
-    3505, 5022, 2216, 3471, 2217, 3519, 2218, 3608, 1232, 3690, 2219, 3829, 2220, 3912,
-    2221, 5678, 1233, 6460, 2223, 7012, 2225, 7406, 2227, 7652, 1234, 7806, 2230, 7896,
-    2232, 7966, 2234, 7170, 2307, 3533, 2308, 3517, 2309, 3601, 2310, 3957, 1238, 5092,
-    2249, 3574, 2250, 3610, 2251, 4006, 1240, 4115, 2252, 4174, 2253, 4198, 2254, 657,
-    3342, 1241, 2255, 3342, 2256, 2257, 3342, 2258, 2259, 3342, 2260, 2261, 3342, 1242,
-    2262, 3342, 2263, 2264, 3342, 2265, 2266, 3342, 2267, 2268, 3646, 7934, 3416, 5474,
-    7169, 2311, 8195, 4227, 7482, 580, 2303, 3531, 2304, 3516, 2305, 3600, 2306, 3956,
-    1230, 6199, 7829, 607, 3353, 740, 2222, 3353, 2284, 2224, 3353, 2285, 2226, 3353,
-    2286, 2228, 3353, 741, 2229, 3353, 2287, 2231, 3353, 2288, 2233, 3353, 2289, 2235,
-    738, 6947, 3375, 2303, 3376, 2304, 3448, 2305, 3464, 2306, 4239, 7672, 5678, 740,
-    6460, 2284, 7012, 2285, 7406, 2286, 7652, 741, 7806, 2287, 7896, 2288, 7966, 2289,
-    7170, 2307, 3533, 2308, 3517, 2309, 3601, 2310, 3957, 1238, 6196, 7561, 657, 3354,
-    749, 2255, 3354, 2296, 2257, 3354, 2297, 2259, 3354, 2298, 2261, 3354, 750, 2262,
-    3354, 2299, 2264, 3354, 2300, 2266, 3354, 2301, 2268, 3707, 7934, 5424, 3479, 5028,
-    2313, 6272, 7921, 7494, 7992, 7760, 7867, 7524, 7600, 5424, 3522, 5028, 2387, 6272,
-    7921, 7575, 7992, 7860, 7867, 7604, 7600, 3416, 5431, 5028, 2388, 6272, 7864, 7494,
-    8022, 7760, 7922, 7524, 7600, 3416, 5474, 5028, 2417, 6272, 7864, 7575, 8022, 7860,
-    7922, 7604, 7600, 5553, 5571, 4518, 2418, 6687, 2075, 5790, 7747, 6308, 7987, 5385,
-    2420, 6290, 2075, 5389, 7133, 6951, 3927, 5553, 5577, 4518, 2421, 6687, 2095, 6423,
-    7747, 6308, 7987, 5459, 2422, 6290, 2095, 5460, 7133, 7310, 3927, 7885, 5548, 7999,
-    2423, 6290, 2095, 5460, 7133, 7310, 4122, 7885, 5548, 7955, 2424, 6290, 2075, 5389,
-    7133, 6951, 4122, 5553, 7998, 4518, 2425, 6687, 2095, 6423, 7747, 6719, 5553, 7954,
-    4518, 2426, 6687, 2075, 5790, 7747, 6719, 5424, 4062, 2427, 4725, 5429, 6256, 7004,
-    6206, 5424, 4137, 2429, 4725, 5429, 6279, 7004, 6206, 3416, 5518, 2430, 4725, 5472,
-    6256, 7399, 6206, 3416, 5543, 2431, 4725, 5472, 6279, 7399, 6206, 5522, 5471, 2432,
-    4725, 5529, 7132, 6455, 2191, 6680, 2191, 6664, 5522, 5430, 2433, 4725, 5529, 6744,
-    6457, 2197, 6311, 5544, 5471, 2434, 4725, 5523, 7132, 6455, 2199, 6680, 2199, 6664,
-    5544, 5430, 2435, 4725, 5523, 6744, 6457, 2201, 6311, 6299, 1544, 3, 4237, 4541,
-    3530, 2436, 7759, 2437, 7488, 7585, 8082, 6299, 4541, 3538, 2480, 7938, 2437, 7488,
-    7585, 8082, 6299, 1544, 3, 4237, 4541, 3530, 2436, 7759, 2481, 7488, 7614, 8082,
-    6299, 4541, 3538, 2480, 7938, 2481, 7488, 7614, 8082, 5091, 3591, 4062, 2482, 7221,
-    5435, 6256, 7004, 6655, 5091, 3591, 4137, 2483, 7221, 5435, 6279, 7004, 6655, 5091,
-    5518, 2484, 7221, 5480, 6256, 7399, 6655, 5091, 5543, 2485, 7221, 5480, 6279, 7399,
-    6655, 5195, 3591, 3479, 5028, 2486, 8187, 7921, 7494, 7992, 7760, 7867, 7524, 7817,
-    5195, 3591, 3522, 5028, 2489, 8187, 7921, 7575, 7992, 7860, 7867, 7604, 7817, 5195,
-    5431, 5028, 2490, 8187, 7864, 7494, 8022, 7760, 7922, 7524, 7817, 5195, 5474, 5028,
-    2491, 8187, 7864, 7575, 8022, 7860, 7922, 7604, 7817, 6715, 4217, 4661, 2492, 6622,
-    7742, 7855, 6715, 4217, 4832, 2494, 6622, 7622, 7855, 6715, 3904, 4661, 2495, 6622,
-    7623, 7855, 6715, 3904, 4832, 2496, 6622, 7743, 7855, 2497, 3, 2498, 3316, 2499,
-    3, 2500, 7952, 2501, 2502, 3473, 1526, 5582, 1532, 8000, 8155, 5423, 7411, 2513,
-    7842, 4861, 6000, 5645, 6001, 6002, 4147, 5407, 2531, 2532, 7791, 6218, 7879, 6611,
-    7917, 3992, 7758, 8155, 5468, 7411, 2606, 7842, 4691, 2607, 2608, 6724, 2609, 2610,
-    2611, 2612, 2613, 2614, 2615, 2616, 2617, 2618, 2619, 2620, 2621, 2622, 2623, 2624,
-    2625, 2626, 2627, 2628, 2629, 2630, 2631, 2632, 2633, 2634, 2635, 2636, 2637, 2638,
-    2639, 2640, 515, 7761, 6001, 6002, 4147, 5407, 2531, 2532, 7791, 6218, 7879, 6611,
-    7917, 3992, 7758, 8155, 5469, 7411, 2641, 7842, 4861, 6000, 5645, 6001, 6502, 5408,
-    2643, 2644, 7791, 6621, 7879, 6229, 7917, 4105, 7758, 8155, 5425, 7411, 2645, 7842,
-    4691, 2607, 2608, 6724, 2609, 2610, 2611, 2612, 2613, 2614, 2615, 2616, 2617, 2618,
-    2619, 2620, 2621, 2622, 2623, 2624, 2625, 2626, 2627, 2628, 2629, 2630, 2631, 2632,
-    2633, 2634, 2635, 2636, 2637, 2638, 2639, 2640, 515, 7761, 6001, 6502, 5408, 2643,
-    2644, 7791, 6621, 7879, 6229, 7917, 4105, 7758, 7377, 7953, 2649, 8011, 83, 2659,
-    6000, 2660, 373, 2661, 2662, 3984, 6356, 6002, 6235, 7823, 411, 5656, 3386, 6224,
-    3386, 7907, 5655, 4202, 6167, 4202, 3386, 7973, 5655, 4201, 6167, 4201, 3386, 7768,
-    7377, 8029, 2709, 8011, 468, 2710, 2608, 2711, 2712, 2713, 2714, 4150, 2715, 2716,
-    2717, 2718, 2719, 2720, 2721, 2722, 2723, 2724, 2725, 2726, 2727, 2728, 2729, 2730,
-    2731, 218, 2732, 4151, 3619, 6356, 6002, 6235, 7823, 411, 5656, 3386, 6224, 3386,
-    7907, 5655, 4202, 6167, 4202, 3386, 7973, 5655, 4201, 6167, 4201, 3386, 7768, 7377,
-    8051, 2733, 8011, 83, 2659, 6000, 2660, 373, 2661, 2662, 3984, 6356, 6502, 4698,
-    7823, 539, 5656, 3423, 6224, 3423, 7907, 6362, 4202, 6568, 4202, 3423, 7973, 6362,
-    4201, 6568, 4201, 3423, 7768, 7377, 7997, 2734, 8011, 468, 2710, 2608, 2711, 2712,
-    2713, 2714, 4150, 2715, 2716, 2717, 2718, 2719, 2720, 2721, 2722, 2723, 2724, 2725,
-    2726, 2727, 2728, 2729, 2730, 2731, 218, 2732, 4151, 3619, 6356, 6502, 4698, 7823,
-    539, 5656, 3423, 6224, 3423, 7907, 6362, 4202, 6568, 4202, 3423, 7973, 6362, 4201,
-    6568, 4201, 3423, 7768, 7717, 4241, 2735, 7676, 2745, 7103, 7364, 7935, 7717, 4259,
-    2801, 7525, 2745, 7103, 7364, 7935, 7717, 4241, 2735, 7676, 2803, 7103, 7618, 7935,
-    7717, 4259, 2801, 7525, 2803, 7103, 7618, 7935, 4247, 5427, 2808, 8200, 5530, 5497,
-    6200, 4153, 6919, 6073, 7087, 6073, 7070, 4247, 5473, 2842, 8200, 5530, 5498, 6200,
-    3461, 6920, 2846, 7634, 4269, 5427, 2855, 8200, 5521, 5497, 6200, 4153, 6919, 6514,
-    7087, 6514, 7070, 4269, 5473, 2857, 8200, 5521, 5498, 6200, 3461, 6920, 2858, 7634,
-    3454, 5998, 4062, 2859, 4811, 5429, 6828, 6076, 6825, 3454, 5998, 4137, 2863, 4811,
-    5429, 7253, 6076, 6825, 3454, 2508, 5518, 2864, 4811, 5472, 6828, 6515, 6825, 3454,
-    2508, 5543, 2865, 4811, 5472, 7253, 6515, 6825, 4247, 3479, 6923, 2868, 7325, 4220,
-    7289, 7983, 5526, 2881, 3569, 2343, 3607, 2882, 4171, 2344, 4003, 2883, 4112, 2345,
-    4196, 2884, 4221, 8023, 5519, 2881, 3471, 2343, 3519, 2882, 3608, 2344, 3690, 2883,
-    3829, 2345, 3912, 2884, 3703, 7918, 5517, 2891, 3574, 2384, 3610, 2892, 4006, 2385,
-    4115, 2893, 4174, 2386, 4198, 2894, 4222, 8181, 4247, 3522, 6923, 2940, 7325, 4251,
-    7289, 7983, 5419, 5525, 7829, 4252, 8023, 4681, 7672, 3703, 7918, 5420, 5538, 7561,
-    4253, 8181, 4269, 3479, 6923, 2941, 7325, 4256, 7289, 7945, 5526, 2881, 3569, 2343,
-    3607, 2882, 4171, 2344, 4003, 2883, 4112, 2345, 4196, 2884, 4221, 8024, 5519, 2881,
-    3471, 2343, 3519, 2882, 3608, 2344, 3690, 2883, 3829, 2345, 3912, 2884, 4244, 7994,
-    5517, 2891, 3574, 2384, 3610, 2892, 4006, 2385, 4115, 2893, 4174, 2386, 4198, 2894,
-    4222, 8181, 4269, 3522, 6923, 2966, 7325, 4227, 7289, 7945, 5419, 5525, 7829, 4252,
-    8024, 4681, 7672, 4244, 7994, 5420, 5538, 7561, 4253, 8181, 4247, 6574, 2972, 6751,
-    4220, 7915, 7186, 7980, 6742, 7936, 6931, 7457, 4247, 6181, 3049, 6751, 4251, 7915,
-    7619, 7980, 6668, 7936, 7474, 7457, 4269, 6574, 3052, 6751, 4256, 7943, 7186, 8020,
-    6742, 7942, 6931, 7457, 4269, 6181, 3061, 6751, 4227, 7943, 7619, 8020, 6668, 7942,
-    7474, 7457, 4247, 3479, 7552, 3064, 7605, 4220, 7370, 7983, 3071, 580, 3072, 3504,
-    3073, 3569, 3074, 3607, 3075, 4002, 8023, 3806, 3072, 3418, 3073, 3471, 3074, 3519,
-    3075, 5677, 7918, 3076, 83, 3077, 3509, 3078, 3574, 3079, 3610, 3080, 4412, 7986,
-    4247, 3522, 7552, 3103, 7605, 4251, 7370, 7983, 3071, 6199, 4110, 8023, 4681, 5537,
-    5677, 7918, 3076, 6196, 4758, 7986, 4269, 3479, 7552, 3104, 7605, 4256, 7370, 7945,
-    3071, 580, 3072, 3504, 3073, 3569, 3074, 3607, 3075, 4002, 8024, 3806, 3072, 3418,
-    3073, 3471, 3074, 3519, 3075, 5677, 4009, 7994, 3076, 83, 3077, 3509, 3078, 3574,
-    3079, 3610, 3080, 4412, 7986, 4269, 3522, 7552, 3105, 7605, 4227, 7370, 7945, 3071,
-    6199, 4110, 8024, 4681, 5537, 5677, 4009, 7994, 3076, 6196, 4758, 7986, 7820, 5571,
-    6116, 3110, 7213, 3115, 1296, 7841, 3927, 8197, 4262, 5385, 3140, 6695, 3115, 5389,
-    7372, 4464, 7716, 5422, 7620, 3927, 7820, 5577, 6116, 3165, 7213, 3166, 1344, 7841,
-    3927, 8197, 4262, 5459, 3167, 6695, 3166, 5460, 7372, 4949, 7716, 3168, 1327, 7620,
-    3927, 8197, 7999, 3169, 6695, 3166, 5460, 7372, 4949, 7716, 3168, 1327, 7620, 4122,
-    8197, 7955, 3170, 6695, 3115, 5389, 7372, 4464, 7716, 5422, 7620, 4122, 7820, 7998,
-    6116, 3171, 7213, 3166, 1344, 7841, 4122, 7820, 7954, 6116, 3172, 7213, 3115, 1296,
-    7841, 4122, 4247, 5471, 3173, 4811, 5529, 5502, 3720, 5486, 6919, 6073, 7087, 6073,
-    7070, 4247, 5430, 3174, 4811, 5529, 5500, 3720, 3599, 6920, 2846, 7634, 4269, 5471,
-    3175, 4811, 5523, 5502, 3720, 5486, 6919, 6514, 7087, 6514, 7070, 4269, 5430, 3176,
-    4811, 5523, 5500, 3720, 3599, 6920, 2858, 7634, 6752, 4238, 4241, 3177, 7676, 3178,
-    7313, 7364, 7882, 6752, 4259, 3196, 7525, 3178, 7313, 7364, 7882, 6752, 4238, 4241,
-    3177, 7676, 3197, 7313, 7618, 7882, 6752, 4259, 3196, 7525, 3197, 7313, 7618, 7882,
-    6326, 5998, 4062, 3198, 7183, 5435, 6828, 6076, 7254, 6326, 5998, 4137, 3199, 7183,
-    5435, 7253, 6076, 7254, 6326, 2508, 5518, 3200, 7183, 5480, 6828, 6515, 7254, 6326,
-    2508, 5543, 3201, 7183, 5480, 7253, 6515, 7254, 6750, 4217, 6574, 3202, 8193, 4220,
-    7915, 7186, 7980, 6742, 7936, 6931, 7691, 6750, 4217, 6181, 3208, 8193, 4251, 7915,
-    7619, 7980, 6668, 7936, 7474, 7691, 6750, 3904, 6574, 3209, 8193, 4256, 7943, 7186,
-    8020, 6742, 7942, 6931, 7691, 6750, 3904, 6181, 3210, 8193, 4227, 7943, 7619, 8020,
-    6668, 7942, 7474, 7691, 5467, 3211, 3, 2498, 3316, 3212, 3, 2500, 7952, 3213,
-    3214, 3544, 3215, 5582, 3216, 8000, 8040, 3352, 5640, 3225, 6147, 8139, 3233, 6942,
-    95, 6562, 6353, 8169, 3352, 333, 7625, 8040, 3352, 6360, 3261, 6147, 8031, 7311,
-    3265, 6942, 4306, 6562, 5662, 8169, 3352, 466, 7625, 8040, 7051, 6944, 3268, 3269,
-    3270, 8031, 7594, 3276, 3277, 6159, 5640, 3225, 6147, 8139, 3233, 6942, 95, 5038,
-    6353, 8169, 7051, 7625, 8040, 7421, 6944, 3268, 3269, 3270, 8031, 7594, 3276, 3277,
-    6159, 6360, 3261, 6147, 8031, 7311, 3265, 6942, 5440, 5662, 8169, 7421, 7625, 3217,
-    5575, 5580, 5578, 3279, 2502, 3473, 3262, 5582, 3280, 3281, 3282, 6332, 3283, 3284,
-    3285, 3394, 8076, 3352, 5640, 3290, 6160, 8139, 3293, 7048, 95, 6562, 6353, 8183,
-    3352, 333, 7567, 8076, 3352, 6360, 3303, 6160, 8068, 7311, 3305, 7048, 4306, 6562,
-    5662, 8183, 3352, 466, 7567, 8076, 7051, 6944, 3306, 3307, 3308, 8068, 7594, 3309,
-    3310, 6159, 5640, 3290, 6160, 8139, 3293, 7048, 95, 5038, 6353, 8183, 7051, 7567,
-    8076, 7421, 6944, 3306, 3307, 3308, 8068, 7594, 3309, 3310, 6159, 6360, 3303, 6160,
-    8068, 7311, 3305, 7048, 5440, 5662, 8183, 7421, 7567, 5467, 3217, 5581, 6331, 5578,
-    3311, 3214, 3544, 3304, 5582, 3312, 3281, 3282, 6332, 3313, 3314, 3285, 3394,
+    1752, 1753, 1754, 1755, 1756, 1757, 1758, 1759, 1760, 1761, 1762, 214, 1763, 4407,
+    1764, 1765, 1766, 1767, 1768, 1769, 1770, 1771, 3585, 6885, 5496, 7867, 4656, 7883,
+    4656, 7913, 4656, 7982, 4656, 7828, 8133, 8205, 1772, 8071, 82, 1567, 5471, 1569,
+    363, 1570, 1571, 4105, 6885, 5497, 7867, 4942, 7883, 4942, 7913, 4942, 7982, 4942,
+    7828, 8133, 8225, 1774, 8071, 458, 1648, 1649, 1650, 1651, 1652, 1653, 1654, 1655,
+    1656, 1657, 1658, 1659, 1660, 1661, 1662, 1663, 1664, 1665, 4279, 1666, 1667, 1668,
+    1669, 1670, 1671, 1672, 1673, 1674, 1675, 1676, 1677, 1678, 1679, 1680, 1681, 1682,
+    1683, 1684, 1685, 1686, 1687, 1688, 1689, 1690, 1691, 1692, 1693, 1694, 1695, 1696,
+    1697, 1698, 1699, 1700, 1701, 1702, 1703, 1704, 1705, 1706, 1707, 1708, 1709, 1710,
+    1711, 1712, 1713, 1714, 1715, 1716, 1717, 1718, 1719, 1720, 1721, 1722, 1723, 1724,
+    1725, 1726, 1727, 1728, 1729, 1730, 1731, 1732, 1733, 1734, 1735, 1736, 1737, 1738,
+    1739, 1740, 1741, 1742, 1743, 1744, 1745, 1746, 1747, 1748, 1749, 1750, 1751, 1752,
+    1753, 1754, 1755, 1756, 1757, 1758, 1759, 1760, 1761, 1762, 214, 1763, 4407, 1764,
+    1765, 1766, 1767, 1768, 1769, 1770, 1771, 3585, 6885, 5497, 7867, 4942, 7883, 4942,
+    7913, 4942, 7982, 4942, 7828, 8166, 3505, 1777, 7879, 1791, 7555, 7756, 8167, 8166,
+    3508, 1919, 7993, 1791, 7555, 7756, 8167, 8166, 3505, 1777, 7879, 1954, 7555, 7886,
+    8167, 8166, 3508, 1919, 7993, 1954, 7555, 7886, 8167, 6434, 3508, 1970, 6797, 4826,
+    1777, 7561, 7874, 6434, 3508, 1970, 6797, 5011, 1919, 7069, 7874, 6434, 3505, 1980,
+    7223, 4826, 1777, 7561, 7874, 6434, 3505, 1980, 7223, 5011, 1919, 7069, 7874, 5666,
+    5515, 5188, 1556, 8040, 7323, 8043, 5666, 5577, 5188, 1647, 8040, 7911, 8043, 5666,
+    5581, 5188, 1772, 8040, 7323, 7962, 5666, 5629, 5188, 1774, 8040, 7911, 7962, 5666,
+    5515, 5188, 1556, 7873, 7323, 8043, 5666, 5577, 5188, 1647, 7873, 7911, 8043, 5666,
+    5581, 5188, 1772, 7873, 7323, 7962, 5666, 5629, 5188, 1774, 7873, 7911, 7962, 8293,
+    3439, 4803, 2052, 6796, 7855, 7796, 8293, 3439, 5522, 2058, 6796, 7744, 7796, 8293,
+    3745, 4803, 2059, 6796, 7745, 7796, 8293, 5467, 3958, 2060, 6796, 7856, 7796, 5678,
+    5694, 2067, 844, 2068, 6982, 8263, 6904, 2072, 858, 6710, 6905, 2073, 5829, 4073,
+    2074, 6026, 5833, 2077, 2078, 6933, 6382, 4056, 6026, 5836, 2082, 2083, 6933, 6781,
+    4027, 6908, 3919, 8168, 842, 2067, 915, 2084, 6982, 3, 2085, 918, 6904, 2072,
+    858, 3929, 5605, 1299, 6506, 2090, 4573, 931, 4405, 931, 4376, 4022, 4418, 4028,
+    5840, 4058, 3697, 4074, 4322, 3919, 5678, 5700, 2067, 844, 2091, 6982, 8263, 6904,
+    2092, 975, 6710, 6905, 2073, 5829, 4073, 2074, 6026, 5833, 2077, 2078, 6933, 6382,
+    4056, 6026, 5836, 2082, 2083, 6933, 6781, 4027, 6908, 3919, 8168, 969, 2067, 915,
+    2093, 6982, 3, 2085, 918, 6904, 2092, 975, 3929, 5605, 1299, 6506, 2090, 5100,
+    931, 4405, 931, 4376, 5695, 4418, 4028, 5840, 4058, 3697, 4074, 4322, 3919, 5661,
+    3512, 7212, 2098, 8330, 7853, 7897, 6265, 7875, 7624, 7871, 7734, 8295, 5661, 3744,
+    7212, 2183, 8330, 7853, 7455, 6265, 7875, 7806, 7871, 7625, 8295, 5541, 5693, 7212,
+    2184, 8330, 7428, 7897, 6265, 8020, 7624, 7420, 7734, 8295, 5541, 5467, 7212, 2185,
+    8330, 7428, 7455, 6265, 8020, 7806, 7420, 7625, 8295, 5661, 4189, 2186, 4191, 5595,
+    5223, 7605, 5393, 5661, 4419, 2192, 4191, 5595, 5039, 7571, 5393, 5541, 8204, 2195,
+    4191, 5532, 5223, 7724, 5393, 5541, 8155, 2197, 4191, 5532, 5039, 7219, 5393, 4182,
+    5518, 7282, 2052, 8334, 4306, 7600, 5568, 5635, 4025, 1212, 5170, 2212, 3555, 2213,
+    3612, 2214, 4337, 1214, 4124, 2215, 4235, 2216, 4388, 2217, 596, 3308, 1215, 2218,
+    3308, 2219, 2220, 3308, 2221, 2222, 3308, 2223, 2224, 3308, 1216, 2225, 3308, 2226,
+    2227, 3308, 2228, 2229, 3308, 2230, 2231, 582, 7055, 3737, 5642, 3479, 5182, 2212,
+    3419, 2213, 3493, 2214, 3657, 1214, 3719, 2215, 3749, 2216, 3763, 2217, 5792, 1215,
+    6575, 2219, 7125, 2221, 7520, 2223, 7776, 1216, 7925, 2226, 8006, 2228, 8066, 2230,
+    6985, 5164, 5643, 4026, 1220, 5260, 2245, 3558, 2246, 3615, 2247, 4128, 1222, 4238,
+    2248, 4339, 2249, 4390, 2250, 646, 3309, 1223, 2251, 3309, 2252, 2253, 3309, 2254,
+    2255, 3309, 2256, 2257, 3309, 1224, 2258, 3309, 2259, 2260, 3309, 2261, 2262, 3309,
+    2263, 2264, 3686, 8318, 4182, 5579, 7282, 2058, 8334, 4360, 7600, 5568, 5635, 4025,
+    1212, 6298, 7946, 596, 3322, 729, 2218, 3322, 2278, 2220, 3322, 2279, 2222, 3322,
+    2280, 2224, 3322, 730, 2225, 3322, 2281, 2227, 3322, 2282, 2229, 3322, 2283, 2231,
+    727, 7055, 3737, 5642, 4324, 7793, 5792, 729, 6575, 2278, 7125, 2279, 7520, 2280,
+    7776, 730, 7925, 2281, 8006, 2282, 8066, 2283, 6985, 5164, 5643, 4026, 1220, 6300,
+    7684, 646, 3323, 738, 2251, 3323, 2290, 2253, 3323, 2291, 2255, 3323, 2292, 2257,
+    3323, 739, 2258, 3323, 2293, 2260, 3323, 2294, 2262, 3323, 2295, 2264, 3734, 8318,
+    4182, 5584, 7282, 2059, 8334, 4365, 7600, 569, 2296, 3522, 2297, 3600, 2298, 3654,
+    2299, 4054, 1212, 5170, 2212, 3555, 2213, 3612, 2214, 4337, 1214, 4124, 2215, 4235,
+    2216, 4388, 2217, 596, 3308, 1215, 2218, 3308, 2219, 2220, 3308, 2221, 2222, 3308,
+    2223, 2224, 3308, 1216, 2225, 3308, 2226, 2227, 3308, 2228, 2229, 3308, 2230, 2231,
+    582, 7055, 3354, 2296, 3355, 2297, 3402, 2298, 3413, 2299, 3479, 5182, 2212, 3419,
+    2213, 3493, 2214, 3657, 1214, 3719, 2215, 3749, 2216, 3763, 2217, 5792, 1215, 6575,
+    2219, 7125, 2221, 7520, 2223, 7776, 1216, 7925, 2226, 8006, 2228, 8066, 2230, 6985,
+    82, 2300, 3524, 2301, 3602, 2302, 3655, 2303, 4055, 1220, 5260, 2245, 3558, 2246,
+    3615, 2247, 4128, 1222, 4238, 2248, 4339, 2249, 4390, 2250, 646, 3309, 1223, 2251,
+    3309, 2252, 2253, 3309, 2254, 2255, 3309, 2256, 2257, 3309, 1224, 2258, 3309, 2259,
+    2260, 3309, 2261, 2262, 3309, 2263, 2264, 3686, 8318, 4182, 5588, 7282, 2060, 8334,
+    4313, 7600, 569, 2296, 3522, 2297, 3600, 2298, 3654, 2299, 4054, 1212, 6298, 7946,
+    596, 3322, 729, 2218, 3322, 2278, 2220, 3322, 2279, 2222, 3322, 2280, 2224, 3322,
+    730, 2225, 3322, 2281, 2227, 3322, 2282, 2229, 3322, 2283, 2231, 727, 7055, 3354,
+    2296, 3355, 2297, 3402, 2298, 3413, 2299, 4324, 7793, 5792, 729, 6575, 2278, 7125,
+    2279, 7520, 2280, 7776, 730, 7925, 2281, 8006, 2282, 8066, 2283, 6985, 82, 2300,
+    3524, 2301, 3602, 2302, 3655, 2303, 4055, 1220, 6300, 7684, 646, 3323, 738, 2251,
+    3323, 2290, 2253, 3323, 2291, 2255, 3323, 2292, 2257, 3323, 739, 2258, 3323, 2293,
+    2260, 3323, 2294, 2262, 3323, 2295, 2264, 3734, 8318, 4182, 5518, 5192, 2098, 6326,
+    8053, 7617, 8088, 7880, 7979, 7648, 7720, 4182, 5579, 5192, 2183, 6326, 8053, 7697,
+    8088, 7972, 7979, 7726, 7720, 4182, 5584, 5192, 2184, 6326, 8050, 7617, 8116, 7880,
+    8031, 7648, 7720, 4182, 5588, 5192, 2185, 6326, 8050, 7697, 8116, 7972, 8031, 7726,
+    7720, 5678, 5694, 4626, 2406, 6401, 2072, 5901, 7861, 6416, 8168, 5490, 2408, 6810,
+    2072, 5494, 7249, 7061, 3919, 5678, 5700, 4626, 2409, 6401, 2092, 6534, 7861, 6416,
+    8168, 5569, 2410, 6810, 2092, 5570, 7249, 7431, 3919, 8122, 5674, 8181, 2406, 6810,
+    2092, 5570, 7249, 7431, 4149, 8122, 5674, 8156, 2408, 6810, 2072, 5494, 7249, 7061,
+    4149, 5678, 8178, 4626, 2409, 6401, 2092, 6534, 7861, 6837, 5678, 8154, 4626, 2410,
+    6401, 2072, 5901, 7861, 6837, 4182, 5628, 2411, 3707, 5525, 6760, 6537, 6309, 4182,
+    5660, 2413, 3707, 5525, 6383, 6537, 6309, 4182, 5524, 2414, 3707, 5585, 6760, 7114,
+    6309, 4182, 5631, 2415, 3707, 5585, 6383, 7114, 6309, 5661, 4345, 2411, 3707, 5591,
+    5040, 7605, 5393, 5661, 4867, 2413, 3707, 5591, 5224, 7571, 5393, 5541, 8224, 2414,
+    3707, 5529, 5040, 7724, 5393, 5541, 8180, 2415, 3707, 5529, 5224, 7219, 5393, 4213,
+    1551, 3, 4366, 4658, 3505, 2416, 7879, 2417, 7789, 7756, 8172, 4213, 4658, 3508,
+    2452, 7993, 2417, 7789, 7756, 8172, 4213, 1551, 3, 4366, 4658, 3505, 2416, 7879,
+    2453, 7789, 7886, 8172, 4213, 4658, 3508, 2452, 7993, 2453, 7789, 7886, 8172, 6310,
+    5628, 2454, 4801, 5590, 6760, 6537, 6777, 6310, 5660, 2455, 4801, 5590, 6383, 6537,
+    6777, 6310, 5524, 2456, 4801, 5528, 6760, 7114, 6777, 6310, 5631, 2457, 4801, 5528,
+    6383, 7114, 6777, 4213, 6024, 8150, 2454, 4801, 5526, 5040, 7605, 7716, 4213, 8203,
+    2455, 4801, 5526, 5224, 7571, 7716, 4213, 6024, 8175, 2456, 4801, 5586, 5040, 7724,
+    7716, 4213, 8222, 2457, 4801, 5586, 5224, 7219, 7716, 4213, 1965, 3, 3901, 3675,
+    3508, 2458, 6797, 4826, 2416, 7561, 7908, 4213, 3675, 3508, 2458, 6797, 5011, 2452,
+    7069, 7908, 4213, 1965, 3, 3901, 3675, 3505, 2460, 7223, 4826, 2416, 7561, 7908,
+    4213, 3675, 3505, 2460, 7223, 5011, 2452, 7069, 7908, 4850, 6024, 8176, 2461, 4795,
+    5530, 5223, 7605, 7868, 4850, 8223, 2463, 4795, 5530, 5039, 7571, 7868, 4850, 6024,
+    8149, 2464, 4795, 5592, 5223, 7724, 7868, 4850, 8202, 2465, 4795, 5592, 5039, 7219,
+    7868, 6724, 5518, 5192, 2466, 7601, 8053, 7617, 8088, 7880, 7979, 7648, 7850, 6724,
+    5579, 5192, 2468, 7601, 8053, 7697, 8088, 7972, 7979, 7726, 7850, 6724, 5584, 5192,
+    2469, 7601, 8050, 7617, 8116, 7880, 8031, 7648, 7850, 6724, 5588, 5192, 2470, 7601,
+    8050, 7697, 8116, 7972, 8031, 7726, 7850, 4850, 3645, 4803, 2471, 6678, 7855, 7672,
+    4850, 3645, 5522, 2473, 6678, 7744, 7672, 4850, 3534, 4803, 2474, 6678, 7745, 7672,
+    4850, 3534, 5522, 2475, 6678, 7856, 7672, 2476, 3, 2477, 3282, 2478, 3, 2479,
+    8147, 2480, 2481, 3588, 1533, 5705, 1539, 8182, 8306, 5515, 6111, 2492, 7958, 5024,
+    6113, 5759, 6114, 6115, 4276, 5498, 2509, 2510, 7912, 6319, 7991, 6718, 8028, 4112,
+    7877, 8306, 5577, 6111, 2584, 7958, 4840, 2585, 2586, 6843, 2587, 2588, 2589, 2590,
+    2591, 2592, 2593, 2594, 2595, 2596, 2597, 2598, 2599, 2600, 2601, 2602, 2603, 2604,
+    2605, 2606, 2607, 2608, 2609, 2610, 2611, 2612, 2613, 2614, 2615, 2616, 2617, 2618,
+    505, 7882, 6114, 6115, 4276, 5498, 2509, 2510, 7912, 6319, 7991, 6718, 8028, 4112,
+    7877, 8306, 5581, 6111, 2619, 7958, 5024, 6113, 5759, 6114, 6612, 5499, 2621, 2622,
+    7912, 6728, 7991, 6331, 8028, 4231, 7877, 8306, 5629, 6111, 2623, 7958, 4840, 2585,
+    2586, 6843, 2587, 2588, 2589, 2590, 2591, 2592, 2593, 2594, 2595, 2596, 2597, 2598,
+    2599, 2600, 2601, 2602, 2603, 2604, 2605, 2606, 2607, 2608, 2609, 2610, 2611, 2612,
+    2613, 2614, 2615, 2616, 2617, 2618, 505, 7882, 6114, 6612, 5499, 2621, 2622, 7912,
+    6728, 7991, 6331, 8028, 4231, 7877, 7496, 8153, 2492, 8106, 82, 2636, 6113, 2637,
+    363, 2638, 2639, 4105, 6468, 6115, 6339, 7940, 401, 5769, 3361, 6324, 3361, 8018,
+    5768, 4349, 6268, 4349, 3361, 8073, 5768, 4353, 6268, 4353, 3361, 7891, 7496, 8179,
+    2584, 8106, 458, 2686, 2586, 2687, 2688, 2689, 2690, 4279, 2691, 2692, 2693, 2694,
+    2695, 2696, 2697, 2698, 2699, 2700, 2701, 2702, 2703, 2704, 2705, 2706, 2707, 214,
+    2708, 4280, 3585, 6468, 6115, 6339, 7940, 401, 5769, 3361, 6324, 3361, 8018, 5768,
+    4349, 6268, 4349, 3361, 8073, 5768, 4353, 6268, 4353, 3361, 7891, 7496, 8205, 2619,
+    8106, 82, 2636, 6113, 2637, 363, 2638, 2639, 4105, 6468, 6612, 4846, 7940, 529,
+    5769, 3388, 6324, 3388, 8018, 6474, 4349, 6674, 4349, 3388, 8073, 6474, 4353, 6674,
+    4353, 3388, 7891, 7496, 8225, 2623, 8106, 458, 2686, 2586, 2687, 2688, 2689, 2690,
+    4279, 2691, 2692, 2693, 2694, 2695, 2696, 2697, 2698, 2699, 2700, 2701, 2702, 2703,
+    2704, 2705, 2706, 2707, 214, 2708, 4280, 3585, 6468, 6612, 4846, 7940, 529, 5769,
+    3388, 6324, 3388, 8018, 6474, 4349, 6674, 4349, 3388, 8073, 6474, 4353, 6674, 4353,
+    3388, 7891, 7833, 4326, 2709, 8077, 2719, 7213, 7710, 8093, 7833, 4369, 2774, 8032,
+    2719, 7213, 7710, 8093, 7833, 4326, 2709, 8077, 2776, 7213, 7864, 8093, 7833, 4369,
+    2774, 8032, 2776, 7213, 7864, 8093, 4866, 4189, 2781, 6291, 5595, 7059, 7065, 7166,
+    4866, 4419, 2815, 6291, 5595, 7416, 6370, 5627, 4415, 8204, 2828, 6291, 5532, 7059,
+    7427, 7166, 4415, 8155, 2830, 6291, 5532, 7416, 6791, 5627, 3410, 5628, 2832, 3891,
+    5525, 7276, 4742, 7422, 3410, 5660, 2836, 3891, 5525, 7366, 4742, 7422, 3410, 5524,
+    2837, 3891, 5585, 7276, 4964, 7422, 3410, 5631, 2838, 3891, 5585, 7366, 4964, 7422,
+    4866, 3512, 7030, 2841, 7443, 4306, 7182, 8091, 5637, 2854, 3555, 2334, 3612, 2855,
+    4337, 2335, 4124, 2856, 4235, 2336, 4388, 2857, 4307, 8087, 5630, 2854, 3419, 2334,
+    3493, 2855, 3657, 2335, 3719, 2856, 3749, 2336, 3763, 2857, 4327, 8029, 5671, 2864,
+    3558, 2375, 3615, 2865, 4128, 2376, 4238, 2866, 4339, 2377, 4390, 2867, 4308, 8304,
+    8152, 7030, 2913, 7443, 4360, 7182, 8091, 5510, 5636, 7946, 4361, 8087, 4831, 7793,
+    4327, 8029, 5511, 5645, 7684, 4362, 8304, 8177, 7030, 2914, 7443, 4365, 7182, 8051,
+    5637, 2854, 3555, 2334, 3612, 2855, 4337, 2335, 4124, 2856, 4235, 2336, 4388, 2857,
+    4307, 8117, 5630, 2854, 3419, 2334, 3493, 2855, 3657, 2335, 3719, 2856, 3749, 2336,
+    3763, 2857, 4370, 8092, 5671, 2864, 3558, 2375, 3615, 2865, 4128, 2376, 4238, 2866,
+    4339, 2377, 4390, 2867, 4308, 8304, 8151, 7030, 2939, 7443, 4313, 7182, 8051, 5510,
+    5636, 7946, 4361, 8117, 4831, 7793, 4370, 8092, 5511, 5645, 7684, 4362, 8304, 4866,
+    8148, 2841, 6865, 4306, 8052, 7295, 8038, 6856, 8041, 7038, 7700, 8152, 5240, 2913,
+    6865, 4360, 8052, 7737, 8038, 6783, 8041, 7592, 7700, 8177, 5240, 2914, 6865, 4365,
+    8049, 7295, 8114, 6856, 8048, 7038, 7700, 8151, 5240, 2939, 6865, 4313, 8049, 7737,
+    8114, 6783, 8048, 7592, 7700, 4866, 3512, 7676, 2841, 7727, 4306, 7488, 8091, 3038,
+    569, 3039, 3478, 3040, 3555, 3041, 3612, 3042, 4123, 8087, 3871, 3039, 3383, 3040,
+    3419, 3041, 3493, 3042, 5791, 3685, 8029, 3043, 82, 3044, 3482, 3045, 3558, 3046,
+    3615, 3047, 4523, 8055, 8152, 7676, 2913, 7727, 4360, 7488, 8091, 3038, 6298, 4233,
+    8087, 4831, 5644, 5791, 3685, 8029, 3043, 6300, 4901, 8055, 8177, 7676, 2914, 7727,
+    4365, 7488, 8051, 3038, 569, 3039, 3478, 3040, 3555, 3041, 3612, 3042, 4123, 8117,
+    3871, 3039, 3383, 3040, 3419, 3041, 3493, 3042, 5791, 4131, 8092, 3043, 82, 3044,
+    3482, 3045, 3558, 3046, 3615, 3047, 4523, 8055, 8151, 7676, 2939, 7727, 4313, 7488,
+    8051, 3038, 6298, 4233, 8117, 4831, 5644, 5791, 4131, 8092, 3043, 6300, 4901, 8055,
+    7937, 5694, 6217, 3073, 7322, 3077, 1273, 7957, 3919, 8338, 4374, 5490, 3102, 6789,
+    3077, 5494, 7490, 4573, 7831, 5514, 7740, 3919, 7937, 5700, 6217, 3127, 7322, 3128,
+    1321, 7957, 3919, 8338, 4374, 5569, 3129, 6789, 3128, 5570, 7490, 5100, 7831, 3130,
+    1304, 7740, 3919, 8338, 8181, 3073, 6789, 3128, 5570, 7490, 5100, 7831, 3130, 1304,
+    7740, 4149, 8338, 8156, 3102, 6789, 3077, 5494, 7490, 4573, 7831, 5514, 7740, 4149,
+    7937, 8178, 6217, 3127, 7322, 3128, 1321, 7957, 4149, 7937, 8154, 6217, 3129, 7322,
+    3077, 1273, 7957, 4149, 4866, 4345, 2832, 3891, 5591, 7687, 7065, 7166, 4866, 4867,
+    2836, 3891, 5591, 7417, 6370, 5627, 4415, 8224, 2837, 3891, 5529, 7687, 7427, 7166,
+    4415, 8180, 2838, 3891, 5529, 7417, 6791, 5627, 4852, 4323, 4326, 3131, 8077, 3132,
+    8316, 7710, 7989, 4852, 4369, 3150, 8032, 3132, 8316, 7710, 7989, 4852, 4323, 4326,
+    3131, 8077, 3151, 8316, 7864, 7989, 4852, 4369, 3150, 8032, 3151, 8316, 7864, 7989,
+    6329, 5628, 3152, 7995, 5590, 7276, 4742, 7569, 6329, 5660, 3153, 7995, 5590, 7366,
+    4742, 7569, 6329, 5524, 3154, 7995, 5528, 7276, 4964, 7569, 6329, 5631, 3155, 7995,
+    5528, 7366, 4964, 7569, 4852, 8267, 8150, 3152, 7995, 5526, 7687, 7065, 6671, 7459,
+    4852, 8203, 3153, 7995, 5526, 7417, 6370, 4939, 7459, 4852, 8267, 8175, 3154, 7995,
+    5586, 7687, 7427, 6671, 7459, 4852, 8222, 3155, 7995, 5586, 7417, 6791, 4939, 7459,
+    5156, 8267, 8176, 3164, 6690, 5530, 7059, 7065, 6671, 7735, 5156, 8223, 3166, 6690,
+    5530, 7416, 6370, 4939, 7735, 5156, 8267, 8149, 3167, 6690, 5592, 7059, 7427, 6671,
+    7735, 5156, 8202, 3168, 6690, 5592, 7416, 6791, 4939, 7735, 5156, 3645, 8148, 3169,
+    8328, 4306, 8052, 7295, 8038, 6856, 8041, 7038, 7816, 5156, 3645, 3744, 5240, 3174,
+    8328, 4360, 8052, 7737, 8038, 6783, 8041, 7592, 7816, 5156, 3534, 8148, 3175, 8328,
+    4365, 8049, 7295, 8114, 6856, 8048, 7038, 7816, 5156, 3534, 3744, 5240, 3176, 8328,
+    4313, 8049, 7737, 8114, 6783, 8048, 7592, 7816, 5513, 3177, 3, 2477, 3282, 3178,
+    3, 2479, 8147, 3179, 3180, 3715, 3181, 5705, 3182, 8182, 8344, 3332, 5755, 3191,
+    6248, 8301, 3199, 7049, 94, 6668, 6465, 8310, 3332, 324, 7748, 8344, 3332, 6472,
+    3227, 6248, 8207, 7432, 3231, 7049, 4439, 6668, 5776, 8310, 3332, 456, 7748, 8344,
+    7164, 7051, 3234, 3235, 3236, 8207, 7713, 3242, 3243, 6260, 5755, 3191, 6248, 8301,
+    3199, 7049, 94, 5199, 6465, 8310, 7164, 7748, 8344, 3449, 7051, 3234, 3235, 3236,
+    8207, 7713, 3242, 3243, 6260, 6472, 3227, 6248, 8207, 7432, 3231, 7049, 5534, 5776,
+    8310, 3449, 7748, 3183, 5698, 5703, 5701, 3245, 2481, 3588, 3228, 5705, 3246, 3247,
+    3248, 6443, 3249, 3250, 3251, 3440, 8345, 3332, 5755, 3256, 6261, 8301, 3259, 7160,
+    94, 6668, 6465, 8314, 3332, 324, 8332, 8345, 3332, 6472, 3269, 6261, 8241, 7432,
+    3271, 7160, 4439, 6668, 5776, 8314, 3332, 456, 8332, 8345, 7164, 7051, 3272, 3273,
+    3274, 8241, 7713, 3275, 3276, 6260, 5755, 3256, 6261, 8301, 3259, 7160, 94, 5199,
+    6465, 8314, 7164, 8332, 8345, 3449, 7051, 3272, 3273, 3274, 8241, 7713, 3275, 3276,
+    6260, 6472, 3269, 6261, 8241, 7432, 3271, 7160, 5534, 5776, 8314, 3449, 8332, 5513,
+    3183, 5704, 6442, 5701, 3277, 3180, 3715, 3270, 5705, 3278, 3247, 3248, 6443, 3279,
+    3280, 3251, 3440,
 };
 
 static const struct kiln_program programs[] = {
-    { UINT64_C(0x6ff769c0d1b84a19), 0, 0, 8, 6654, 0, NULL },
-    { UINT64_C(0x72be81a9673c381c), 0, 8, 8, 7718, 0, NULL },
-    { UINT64_C(0x014899ffdad9d8f6), 0, 16, 8, 6708, 0, NULL },
-    { UINT64_C(0x68261a9111909087), 0, 24, 8, 7772, 0, NULL },
-    { UINT64_C(0x45a96fa58fac3683), 0, 32, 8, 9292, 0, NULL },
-    { UINT64_C(0x84d703fc85e70608), 0, 40, 9, 11613, 0, NULL },
-    { UINT64_C(0xbe1090eb09ff1075), 0, 49, 8, 9395, 0, NULL },
-    { UINT64_C(0x25bee23638bd241e), 0, 57, 9, 11716, 0, NULL },
-    { UINT64_C(0xa61b91d9ee885b9f), 0, 66, 8, 6532, 0, NULL },
-    { UINT64_C(0x559762380e06e29a), 0, 74, 6, 7547, 0, NULL },
-    { UINT64_C(0x31bf6bfa179002f9), 0, 80, 7, 6635, 0, NULL },
-    { UINT64_C(0xf6cfd420de69176c), 0, 87, 5, 7650, 0, NULL },
-    { UINT64_C(0xf7d1e6ec85fb17ba), 0, 92, 18, 10619, 0, NULL },
-    { UINT64_C(0xe4faeb8b0b37d699), 0, 110, 19, 14055, 0, NULL },
-    { UINT64_C(0xf7ec31780d931d20), 0, 129, 19, 10616, 0, NULL },
-    { UINT64_C(0x6798c814bd71a54d), 0, 148, 20, 14052, 0, NULL },
-    { UINT64_C(0xad9d3e7e7800df23), 0, 168, 7, 15646, 0, NULL },
-    { UINT64_C(0x60c514f9ff90c5c9), 0, 175, 7, 15640, 0, NULL },
-    { UINT64_C(0xa2a85de00dff7906), 0, 182, 7, 15652, 0, NULL },
-    { UINT64_C(0xd4ff4e3ca2c49e84), 0, 189, 7, 15646, 0, NULL },
-    { UINT64_C(0x0f976e0648583393), 0, 196, 8, 9738, 0, NULL },
-    { UINT64_C(0x1342a3c6feb54c15), 0, 204, 8, 9738, 0, NULL },
-    { UINT64_C(0xd6bc520b5c2936a1), 0, 212, 8, 9738, 0, NULL },
-    { UINT64_C(0x91687a8a5b4f592f), 0, 220, 8, 9738, 0, NULL },
-    { UINT64_C(0x7c9196994b86610d), 0, 228, 53, 6778, 0, NULL },
-    { UINT64_C(0x866baa1a74b13429), 0, 281, 61, 6974, 0, NULL },
-    { UINT64_C(0x173b086b814b3e3f), 0, 342, 53, 6756, 0, NULL },
-    { UINT64_C(0x04b8b9d7f1597280), 0, 395, 71, 7502, 0, NULL },
-    { UINT64_C(0x9440386a25f008ce), 0, 466, 13, 22994, 0, NULL },
-    { UINT64_C(0x2be4b160660fcf70), 0, 479, 13, 22946, 0, NULL },
-    { UINT64_C(0xbc4ca24ebfcbeeac), 0, 492, 13, 23042, 0, NULL },
-    { UINT64_C(0x6645ea658a7917e2), 0, 505, 13, 22994, 0, NULL },
-    { UINT64_C(0x3f5d28612b162771), 0, 518, 37, 9992, 0, NULL },
-    { UINT64_C(0xb0da0b51c665b3a7), 0, 555, 27, 9986, 0, NULL },
-    { UINT64_C(0xc3318d0c8c9440ba), 0, 582, 44, 9998, 0, NULL },
-    { UINT64_C(0xb3ba8b05e6d6bf28), 0, 626, 34, 9992, 0, NULL },
-    { UINT64_C(0xd882bdd4119d0b09), 0, 660, 9, 4546, 0, NULL },
-    { UINT64_C(0xc03190f06445e6e7), 0, 669, 9, 4702, 0, NULL },
-    { UINT64_C(0xb24f36c220ddaf10), 0, 678, 9, 4542, 0, NULL },
-    { UINT64_C(0xff65ad8365726e19), 0, 687, 9, 4888, 0, NULL },
-    { UINT64_C(0x25f13885bf26442b), 0, 696, 10, 4882, 0, NULL },
-    { UINT64_C(0xae46a1f8751ee311), 0, 706, 10, 4696, 0, NULL },
-    { UINT64_C(0x899f12994a253884), 0, 716, 9, 4536, 0, NULL },
-    { UINT64_C(0x3f9acac99f87a7d5), 0, 725, 9, 4540, 0, NULL },
-    { UINT64_C(0xcb1b03effb4d2b25), 0, 734, 11, 4997, 0, NULL },
-    { UINT64_C(0x94e057739b8b401d), 0, 745, 9, 4251, 0, NULL },
-    { UINT64_C(0x69ef6b80d2fc2115), 0, 754, 11, 4985, 0, NULL },
-    { UINT64_C(0x1c2a48a749241ee2), 0, 765, 9, 4233, 0, NULL },
-    { UINT64_C(0x4010c23bd6e0828c), 0, 774, 8, 1991, 0, NULL },
-    { UINT64_C(0xc6b7c3e5f5f9043a), 0, 782, 8, 1991, 0, NULL },
-    { UINT64_C(0x62c28f33a4438086), 0, 790, 8, 1991, 0, NULL },
-    { UINT64_C(0x4c79f852f9ecd208), 0, 798, 8, 1991, 0, NULL },
-    { UINT64_C(0x4d1ee31f9a758c14), 0, 806, 11, 5019, 0, NULL },
-    { UINT64_C(0x0779482fb25f23b8), 0, 817, 9, 4273, 0, NULL },
-    { UINT64_C(0x58922ea7fd6f46f0), 0, 826, 11, 5007, 0, NULL },
-    { UINT64_C(0x6024cd4732c11ca3), 0, 837, 9, 4255, 0, NULL },
-    { UINT64_C(0x2171ed13f46a9d2a), 0, 846, 11, 7089, 0, NULL },
-    { UINT64_C(0x134a5b664240d785), 0, 857, 8, 8066, 0, NULL },
-    { UINT64_C(0xbc0108b02c175111), 0, 865, 11, 7143, 0, NULL },
-    { UINT64_C(0x61654483efec97ca), 0, 876, 8, 8120, 0, NULL },
-    { UINT64_C(0x8cd7ee58ace353d4), 0, 884, 9, 2666, 0, NULL },
-    { UINT64_C(0xbfb583ad40d92e0a), 0, 893, 9, 2666, 0, NULL },
-    { UINT64_C(0x751c0d5fca684616), 0, 902, 8, 2666, 0, NULL },
-    { UINT64_C(0x3ad354e407bba0f0), 0, 910, 8, 2666, 0, NULL },
-    { UINT64_C(0xd2250fc47ddc472a), 0, 918, 9, 11229, 0, NULL },
-    { UINT64_C(0x5a3a75d601874964), 0, 927, 9, 11229, 0, NULL },
-    { UINT64_C(0x19465c1c2e170d40), 0, 936, 8, 11229, 0, NULL },
-    { UINT64_C(0x8e168d8057895706), 0, 944, 8, 11229, 0, NULL },
-    { UINT64_C(0x07bc1c6f070bc532), 0, 952, 7, 16052, 0, NULL },
-    { UINT64_C(0xd49e3a86da04e97c), 0, 959, 7, 16046, 0, NULL },
-    { UINT64_C(0xafc8788474a6c7bd), 0, 966, 7, 16058, 0, NULL },
-    { UINT64_C(0xef8b53a34b7082bf), 0, 973, 7, 16052, 0, NULL },
-    { UINT64_C(0x0c4f18c6b69d01bd), 0, 980, 15, 1425, 0, NULL },
-    { UINT64_C(0xe59f8a51c726c994), 0, 995, 23, 13508, 0, NULL },
-    { UINT64_C(0xbb3674d6124ea9b7), 0, 1018, 144, 21853, 0, NULL },
-    { UINT64_C(0x6acd1bc1e5a3b4a3), 0, 1162, 23, 13510, 0, NULL },
-    { UINT64_C(0x64227607ed7ddf84), 0, 1185, 144, 21855, 0, NULL },
-    { UINT64_C(0xa610ea1b921c1a89), 0, 1329, 8, 13142, 0, NULL },
-    { UINT64_C(0x8bf29ce1c2faa42a), 0, 1337, 8, 16918, 0, NULL },
-    { UINT64_C(0x4e40abf7b4f1e065), 0, 1345, 8, 13105, 0, NULL },
-    { UINT64_C(0x3fa63f875c561dd8), 0, 1353, 8, 16881, 0, NULL },
-    { UINT64_C(0xbfd492f663c3a152), 0, 1361, 12, 9257, 0, NULL },
-    { UINT64_C(0x445fe899e8cd69c1), 0, 1373, 12, 11578, 0, NULL },
-    { UINT64_C(0x5b79cef6eec4e166), 0, 1385, 13, 9360, 0, NULL },
-    { UINT64_C(0x2b4140c73689c89d), 0, 1398, 13, 11681, 0, NULL },
-    { UINT64_C(0xaf2970038b8c86a8), 0, 1411, 7, 16865, 0, NULL },
-    { UINT64_C(0xf48e8f4e93e67aa6), 0, 1418, 7, 20299, 0, NULL },
-    { UINT64_C(0x3f5433b74f6145c5), 0, 1425, 7, 16885, 0, NULL },
-    { UINT64_C(0xa7efdd207760bd3f), 0, 1432, 7, 20319, 0, NULL },
-    { UINT64_C(0x8ffdde4a888e889c), 0, 1439, 7, 16865, 0, NULL },
-    { UINT64_C(0x6d2705d129ab9aa6), 0, 1446, 7, 20299, 0, NULL },
-    { UINT64_C(0xea45cad5e2ab0495), 0, 1453, 7, 16885, 0, NULL },
-    { UINT64_C(0xb83456006373db83), 0, 1460, 7, 20319, 0, NULL },
-    { UINT64_C(0xa9e6204c698ee60c), 0, 1467, 7, 15619, 0, NULL },
-    { UINT64_C(0x30ade3206e940c4a), 0, 1474, 7, 15613, 0, NULL },
-    { UINT64_C(0xb9483737528559f5), 0, 1481, 7, 15625, 0, NULL },
-    { UINT64_C(0xb70b8e64cefe3513), 0, 1488, 7, 15619, 0, NULL },
-    { UINT64_C(0x2489f6e0f95d7676), 0, 1495, 32, 4451, 0, NULL },
-    { UINT64_C(0x7c682df07c5c7faa), 0, 1527, 31, 4613, 0, NULL },
-    { UINT64_C(0x19978cee69889e65), 0, 1558, 32, 4447, 0, NULL },
-    { UINT64_C(0xa7a8f21a70f523ce), 0, 1590, 31, 4799, 0, NULL },
-    { UINT64_C(0x81fa90e51becd97e), 0, 1621, 13, 21326, 0, NULL },
-    { UINT64_C(0x23797600eb211dbc), 0, 1634, 13, 21278, 0, NULL },
-    { UINT64_C(0x758ef0a408093de0), 0, 1647, 13, 21374, 0, NULL },
-    { UINT64_C(0x89bf4e6f485f30ea), 0, 1660, 13, 21326, 0, NULL },
-    { UINT64_C(0x84ad2b8817ad29c6), 0, 1673, 11, 4977, 0, NULL },
-    { UINT64_C(0x94ab42a408062112), 0, 1684, 9, 4229, 0, NULL },
-    { UINT64_C(0x2c1641cca34e87e2), 0, 1693, 11, 4965, 0, NULL },
-    { UINT64_C(0x7903e5576ebeb8e9), 0, 1704, 9, 4211, 0, NULL },
-    { UINT64_C(0xda97ba46ce537ce0), 0, 1713, 130, 19063, 0, NULL },
-    { UINT64_C(0x48d94e9fd3c79f72), 0, 1843, 93, 19057, 0, NULL },
-    { UINT64_C(0xdc0c9e6a49177c4b), 0, 1936, 148, 19045, 0, NULL },
-    { UINT64_C(0x38c1fe0c8d1ab5ad), 0, 2084, 111, 19039, 0, NULL },
-    { UINT64_C(0xc91340db317fdd86), 0, 2195, 12, 19340, 0, NULL },
-    { UINT64_C(0x305f169f31ee5834), 0, 2207, 12, 19340, 0, NULL },
-    { UINT64_C(0xeb6592674dccf2b8), 0, 2219, 12, 19340, 0, NULL },
-    { UINT64_C(0xf50717edee7565fa), 0, 2231, 12, 19340, 0, NULL },
-    { UINT64_C(0xc488b7544900ca57), 0, 2243, 9, 4469, 0, NULL },
-    { UINT64_C(0x4444845f74a134ca), 0, 2252, 9, 4626, 0, NULL },
-    { UINT64_C(0xf28dec02ca3c031a), 0, 2261, 9, 4465, 0, NULL },
-    { UINT64_C(0xddfdd46147273f0a), 0, 2270, 9, 4812, 0, NULL },
-    { UINT64_C(0x70498aa7c68b1efe), 0, 2279, 10, 4806, 0, NULL },
-    { UINT64_C(0x433cbbedf6349792), 0, 2289, 10, 4620, 0, NULL },
-    { UINT64_C(0x4e78e3b45c168aa6), 0, 2299, 9, 4459, 0, NULL },
-    { UINT64_C(0xeda12bf6bf6a61d3), 0, 2308, 9, 4463, 0, NULL },
-    { UINT64_C(0x1e5d17b363ba12e3), 0, 2317, 8, 1973, 0, NULL },
-    { UINT64_C(0xfb3deee93a97208d), 0, 2325, 8, 1973, 0, NULL },
-    { UINT64_C(0x78803575fe2e1cc5), 0, 2333, 8, 1973, 0, NULL },
-    { UINT64_C(0x808e480544192ae3), 0, 2341, 8, 1973, 0, NULL },
-    { UINT64_C(0xf3541f032e6da965), 0, 2349, 11, 4999, 0, NULL },
-    { UINT64_C(0xb7a4a4411c668ef1), 0, 2360, 9, 4251, 0, NULL },
-    { UINT64_C(0xd24edd9860c58f2d), 0, 2369, 11, 4987, 0, NULL },
-    { UINT64_C(0x4f033c18625ea2ee), 0, 2380, 9, 4233, 0, NULL },
-    { UINT64_C(0x35fae8ed1d221b43), 0, 2389, 12, 12646, 0, NULL },
-    { UINT64_C(0xcf4d6a4f6e8209f9), 0, 2401, 9, 16339, 0, NULL },
-    { UINT64_C(0xd6c422747312d1c7), 0, 2410, 12, 12609, 0, NULL },
-    { UINT64_C(0xdf0630cb9c442a35), 0, 2422, 9, 16302, 0, NULL },
-    { UINT64_C(0xcb39a6f0bff28b4b), 0, 2431, 9, 2648, 0, NULL },
-    { UINT64_C(0xb89043d4b9100199), 0, 2440, 9, 2648, 0, NULL },
-    { UINT64_C(0x82e0926a19187e21), 0, 2449, 8, 2648, 0, NULL },
-    { UINT64_C(0xc89c6c203e0016fb), 0, 2457, 8, 2648, 0, NULL },
-    { UINT64_C(0xeeb8a9075d40c166), 0, 2465, 13, 20831, 0, NULL },
-    { UINT64_C(0x65d4d8325ca87be4), 0, 2478, 13, 20831, 0, NULL },
-    { UINT64_C(0x1b521fe0457aeae0), 0, 2491, 12, 20831, 0, NULL },
-    { UINT64_C(0x5c79e3e8427e6d52), 0, 2503, 12, 20831, 0, NULL },
-    { UINT64_C(0xe0ddcd794682151e), 0, 2515, 7, 16032, 0, NULL },
-    { UINT64_C(0x92fab93471c34f08), 0, 2522, 7, 16026, 0, NULL },
-    { UINT64_C(0xcbaf88415d4fd7d5), 0, 2529, 7, 16038, 0, NULL },
-    { UINT64_C(0xd216f662c652ddaf), 0, 2536, 7, 16032, 0, NULL },
-    { UINT64_C(0x9dc6a8d97622a28c), 0, 2543, 15, 1405, 0, NULL },
-    { UINT64_C(0xe501a8b3621d1dfb), 0, 2558, 21, 14659, 0, NULL },
-    { UINT64_C(0xfeb119b96b761004), 0, 2579, 56, 18151, 0, NULL },
-    { UINT64_C(0xa735e30b9950183f), 0, 2635, 20, 14632, 0, NULL },
-    { UINT64_C(0xf24214873600e086), 0, 2655, 55, 18124, 0, NULL },
-    { UINT64_C(0x25b1f09f5af54655), 0, 2710, 34, 15320, 0, NULL },
-    { UINT64_C(0x050a37fbb9b8e7ab), 0, 2744, 55, 16752, 0, NULL },
-    { UINT64_C(0xa4c38dd9b59090c3), 0, 2799, 34, 15347, 0, NULL },
-    { UINT64_C(0x63f7d635ed6a3881), 0, 2833, 55, 16779, 0, NULL },
-    { UINT64_C(0x9254350dd8edaabf), 0, 2888, 8, 8363, 0, NULL },
-    { UINT64_C(0x97fe31a0c80eb506), 0, 2896, 8, 9277, 0, NULL },
-    { UINT64_C(0xed7649dd3a681d2a), 0, 2904, 8, 8356, 0, NULL },
-    { UINT64_C(0x00b734abe2735c79), 0, 2912, 8, 9270, 0, NULL },
-    { UINT64_C(0x144793cbae1bdb2b), 0, 2920, 13, 5707, 0, NULL },
-    { UINT64_C(0x38032bc7faa6fa35), 0, 2933, 11, 4825, 0, NULL },
-    { UINT64_C(0xdbcea9317addd2fd), 0, 2944, 13, 5695, 0, NULL },
-    { UINT64_C(0xf0cd1b1c458308d6), 0, 2957, 11, 4807, 0, NULL },
-    { UINT64_C(0x2e61c529c52560d1), 0, 2968, 9, 2040, 0, NULL },
-    { UINT64_C(0x53729a56bcf54a87), 0, 2977, 9, 2040, 0, NULL },
-    { UINT64_C(0xebff60ec96130023), 0, 2986, 9, 2040, 0, NULL },
-    { UINT64_C(0x99553e2c086f23ed), 0, 2995, 9, 2040, 0, NULL },
-    { UINT64_C(0x1ee5a29e7e43f11f), 0, 3004, 56, 22176, 0, NULL },
-    { UINT64_C(0xb183a3f47aef60e1), 0, 3060, 22, 22170, 0, NULL },
-    { UINT64_C(0x3318a4248437dbc2), 0, 3082, 56, 22182, 0, NULL },
-    { UINT64_C(0x23639e651225180c), 0, 3138, 22, 22176, 0, NULL },
-    { UINT64_C(0x81b4d8c75714434b), 0, 3160, 12, 15879, 0, NULL },
-    { UINT64_C(0xe46398ea42c41cb1), 0, 3172, 12, 15861, 0, NULL },
-    { UINT64_C(0x51490ccbb655fc4a), 0, 3184, 12, 15981, 0, NULL },
-    { UINT64_C(0x931b9631e62985f0), 0, 3196, 12, 15963, 0, NULL },
-    { UINT64_C(0x990687d8d50b091d), 0, 3208, 40, 19046, 0, NULL },
-    { UINT64_C(0xcc15cc6c78899a3f), 0, 3248, 20, 19064, 0, NULL },
-    { UINT64_C(0x935d6688ba0ab67c), 0, 3268, 41, 19052, 0, NULL },
-    { UINT64_C(0xb0161dfc4dfad8e6), 0, 3309, 21, 19070, 0, NULL },
-    { UINT64_C(0x7320f088f13e1668), 0, 3330, 9, 4490, 0, NULL },
-    { UINT64_C(0x892162a4cdbf9bf6), 0, 3339, 13, 4706, 0, NULL },
-    { UINT64_C(0xee1dad4aab36173f), 0, 3352, 9, 4486, 0, NULL },
-    { UINT64_C(0x59ac37a86beca08a), 0, 3361, 14, 4815, 0, NULL },
-    { UINT64_C(0x8ff5d3593d0b0d18), 0, 3375, 13, 4809, 0, NULL },
-    { UINT64_C(0x8b7fd1cbafc96ed2), 0, 3388, 12, 4700, 0, NULL },
-    { UINT64_C(0x4b170b7348deddb5), 0, 3400, 9, 4480, 0, NULL },
-    { UINT64_C(0x531624a41ac42206), 0, 3409, 9, 4484, 0, NULL },
-    { UINT64_C(0x4dbddb9a891d7d94), 0, 3418, 13, 5729, 0, NULL },
-    { UINT64_C(0x170459a8f4877376), 0, 3431, 11, 4847, 0, NULL },
-    { UINT64_C(0x17a394d2a6c859ca), 0, 3442, 13, 5717, 0, NULL },
-    { UINT64_C(0x46cdb9cf58c5f0d9), 0, 3455, 11, 4829, 0, NULL },
-    { UINT64_C(0xf14fb23048bf0092), 0, 3466, 9, 8173, 0, NULL },
-    { UINT64_C(0x3afc300389600760), 0, 3475, 8, 9004, 0, NULL },
-    { UINT64_C(0x1fb7b8beed49d111), 0, 3483, 9, 8166, 0, NULL },
-    { UINT64_C(0x509fdc752de841a3), 0, 3492, 8, 8997, 0, NULL },
-    { UINT64_C(0x1d3a4feba4ca86a9), 0, 3500, 9, 2715, 0, NULL },
-    { UINT64_C(0xd115b83a91c8199f), 0, 3509, 9, 2715, 0, NULL },
-    { UINT64_C(0xdffa2e96b7690ba3), 0, 3518, 9, 2715, 0, NULL },
-    { UINT64_C(0x2866d8102d558d9d), 0, 3527, 9, 2715, 0, NULL },
-    { UINT64_C(0x97144c112b12a54e), 0, 3536, 13, 16285, 0, NULL },
-    { UINT64_C(0x657c1b968b9dad7c), 0, 3549, 13, 16267, 0, NULL },
-    { UINT64_C(0xdb6fc14edf3c3861), 0, 3562, 13, 16387, 0, NULL },
-    { UINT64_C(0x7e688749e889319f), 0, 3575, 13, 16369, 0, NULL },
-    { UINT64_C(0x3394c50004a64979), 0, 3588, 16, 1460, 0, NULL },
-    { UINT64_C(0x5a1c98598d3207aa), 0, 3604, 15, 3654, 0, NULL },
-    { UINT64_C(0xac9ac77aec7d8f3b), 0, 3619, 16, 3911, 0, NULL },
-    { UINT64_C(0xfd6d954f346fb60f), 0, 3635, 23, 4972, 0, NULL },
-    { UINT64_C(0x2645339889398de8), 0, 3658, 23, 5229, 0, NULL },
-    { UINT64_C(0x7dce6fcff2f47b1c), 0, 3681, 17, 1690, 0, NULL },
-    { UINT64_C(0x58b91638bf70594a), 0, 3698, 15, 3725, 0, NULL },
-    { UINT64_C(0xfc2f4e6fa7234e58), 0, 3713, 16, 3983, 0, NULL },
-    { UINT64_C(0x9122db6df6cf3b17), 0, 3729, 23, 5048, 0, NULL },
-    { UINT64_C(0x6eb0393fb25499fd), 0, 3752, 23, 5306, 0, NULL },
-    { UINT64_C(0xffba3c51e760282f), 0, 3775, 18, 1747, 0, NULL },
+    { UINT64_C(0x985f828cb8df45ec), 0, 0, 6, 6589, 0, NULL },
+    { UINT64_C(0x79d8b22d332f1f6b), 0, 6, 6, 7653, 0, NULL },
+    { UINT64_C(0x5e244eaf8668c1e1), 0, 12, 6, 6643, 0, NULL },
+    { UINT64_C(0xe36f1e158bc79492), 0, 18, 6, 7707, 0, NULL },
+    { UINT64_C(0x0353a54f997f5c5e), 0, 24, 5, 9226, 0, NULL },
+    { UINT64_C(0x775dda94d290faad), 0, 29, 5, 11547, 0, NULL },
+    { UINT64_C(0xe838200525e39eac), 0, 34, 5, 9329, 0, NULL },
+    { UINT64_C(0xc254cea87dd8ba17), 0, 39, 5, 11650, 0, NULL },
+    { UINT64_C(0xcae9d25d8e219882), 0, 44, 5, 6469, 0, NULL },
+    { UINT64_C(0x25b7364a2cf1a521), 0, 49, 3, 7484, 0, NULL },
+    { UINT64_C(0x4478843d2c2db940), 0, 52, 5, 6572, 0, NULL },
+    { UINT64_C(0x4535771a1d379cbf), 0, 57, 3, 7587, 0, NULL },
+    { UINT64_C(0x4861e9c21616bd39), 0, 60, 18, 10584, 0, NULL },
+    { UINT64_C(0xb5e99c7479779746), 0, 78, 19, 14020, 0, NULL },
+    { UINT64_C(0x4673510c193b7c71), 0, 97, 19, 10581, 0, NULL },
+    { UINT64_C(0xb390aa6d588eb820), 0, 116, 20, 14017, 0, NULL },
+    { UINT64_C(0xb2da5c60062df305), 0, 136, 7, 15482, 0, NULL },
+    { UINT64_C(0xe2986ea55c3397ab), 0, 143, 7, 15476, 0, NULL },
+    { UINT64_C(0x210296ffd9478600), 0, 150, 7, 15488, 0, NULL },
+    { UINT64_C(0x3f2e75122d2e75d6), 0, 157, 7, 15482, 0, NULL },
+    { UINT64_C(0x30b2cabe19bc89de), 0, 164, 8, 9614, 0, NULL },
+    { UINT64_C(0x11abdce30b3a9a9c), 0, 172, 8, 9614, 0, NULL },
+    { UINT64_C(0xf81c175258288898), 0, 180, 8, 9614, 0, NULL },
+    { UINT64_C(0x281e6da9f0582cea), 0, 188, 8, 9614, 0, NULL },
+    { UINT64_C(0x71dc60d862a0bb13), 0, 196, 53, 6702, 0, NULL },
+    { UINT64_C(0x6d275215254ab0b7), 0, 249, 62, 6898, 0, NULL },
+    { UINT64_C(0x241233aa29825065), 0, 311, 53, 6680, 0, NULL },
+    { UINT64_C(0x985c6ff8f68291fe), 0, 364, 72, 7426, 0, NULL },
+    { UINT64_C(0x2c986963517752b6), 0, 436, 13, 22871, 0, NULL },
+    { UINT64_C(0xc2b749386f5eb4c8), 0, 449, 13, 22823, 0, NULL },
+    { UINT64_C(0x02f6093f37711d14), 0, 462, 13, 22919, 0, NULL },
+    { UINT64_C(0x38ad9d2276b5461a), 0, 475, 13, 22871, 0, NULL },
+    { UINT64_C(0x0b4ac9a6d69e2497), 0, 488, 38, 9828, 0, NULL },
+    { UINT64_C(0xa461a0771f1f0edd), 0, 526, 27, 9822, 0, NULL },
+    { UINT64_C(0x9e34b248218e331c), 0, 553, 45, 9834, 0, NULL },
+    { UINT64_C(0xfd608c2835a358c2), 0, 598, 34, 9828, 0, NULL },
+    { UINT64_C(0x19425c6132236899), 0, 632, 9, 4470, 0, NULL },
+    { UINT64_C(0xae16227a36e5493b), 0, 641, 9, 4626, 0, NULL },
+    { UINT64_C(0x2a711d3cb077a9fc), 0, 650, 9, 4466, 0, NULL },
+    { UINT64_C(0x669dbaf443bd35b9), 0, 659, 9, 4812, 0, NULL },
+    { UINT64_C(0xd16db13df38aa3c0), 0, 668, 10, 4806, 0, NULL },
+    { UINT64_C(0x6298ed7b120eac3a), 0, 678, 10, 4620, 0, NULL },
+    { UINT64_C(0x6bce67cbf90bd3cd), 0, 688, 9, 4460, 0, NULL },
+    { UINT64_C(0x3069129395ae9088), 0, 697, 9, 4464, 0, NULL },
+    { UINT64_C(0x6b35f419e7bbc719), 0, 706, 8, 4954, 0, NULL },
+    { UINT64_C(0x5e7f26eaca2dd2a9), 0, 714, 8, 4208, 0, NULL },
+    { UINT64_C(0x5dd9039039fe9909), 0, 722, 8, 4942, 0, NULL },
+    { UINT64_C(0x6d7ba92f98ab43ce), 0, 730, 8, 4190, 0, NULL },
+    { UINT64_C(0xbcc51312f854ffc3), 0, 738, 8, 1948, 0, NULL },
+    { UINT64_C(0x8f40c9660d01b8bd), 0, 746, 8, 1948, 0, NULL },
+    { UINT64_C(0xa085d0e858c4ba91), 0, 754, 8, 1948, 0, NULL },
+    { UINT64_C(0x82412e0343e50037), 0, 762, 8, 1948, 0, NULL },
+    { UINT64_C(0x717c6550183fb399), 0, 770, 8, 4976, 0, NULL },
+    { UINT64_C(0xabf6feb34f04d7a1), 0, 778, 8, 4230, 0, NULL },
+    { UINT64_C(0x210981a6f115d2f1), 0, 786, 8, 4964, 0, NULL },
+    { UINT64_C(0x18ab33d213457556), 0, 794, 8, 4212, 0, NULL },
+    { UINT64_C(0xd43e013e344b050d), 0, 802, 12, 7024, 0, NULL },
+    { UINT64_C(0x93b239cade1a9e38), 0, 814, 9, 8001, 0, NULL },
+    { UINT64_C(0x0ee9077073063278), 0, 823, 12, 7078, 0, NULL },
+    { UINT64_C(0xa5bf3204957d6055), 0, 835, 9, 8055, 0, NULL },
+    { UINT64_C(0x732ca200c4cc75bb), 0, 844, 8, 2623, 0, NULL },
+    { UINT64_C(0x188cd9227c481c35), 0, 852, 8, 2623, 0, NULL },
+    { UINT64_C(0xfd6ce8996abbddd9), 0, 860, 8, 2623, 0, NULL },
+    { UINT64_C(0x594262e5c1fc85df), 0, 868, 8, 2623, 0, NULL },
+    { UINT64_C(0xf33b69b0c7f25094), 0, 876, 9, 5383, 0, NULL },
+    { UINT64_C(0x9d43cfbc9ea0ccb6), 0, 885, 8, 4552, 0, NULL },
+    { UINT64_C(0x700080d53b9c149c), 0, 893, 9, 5371, 0, NULL },
+    { UINT64_C(0xc245b0ebe80284b5), 0, 902, 8, 4534, 0, NULL },
+    { UINT64_C(0x5f84a6f0b6ac0d2b), 0, 910, 11, 9037, 0, NULL },
+    { UINT64_C(0x4df7ffb663b77146), 0, 921, 8, 11273, 0, NULL },
+    { UINT64_C(0xa8af8c512f91e515), 0, 929, 11, 9140, 0, NULL },
+    { UINT64_C(0x96631d305b76b540), 0, 940, 8, 11376, 0, NULL },
+    { UINT64_C(0x63b3bd13b6a06a62), 0, 948, 9, 5351, 0, NULL },
+    { UINT64_C(0x053d036411d32f5c), 0, 957, 8, 4520, 0, NULL },
+    { UINT64_C(0x980ca5587d2c9732), 0, 965, 9, 5339, 0, NULL },
+    { UINT64_C(0xbc19c5e92736f34b), 0, 974, 8, 4502, 0, NULL },
+    { UINT64_C(0x81e33e11eabc6607), 0, 982, 8, 11105, 0, NULL },
+    { UINT64_C(0xbd5ee2511dd4d98d), 0, 990, 8, 11105, 0, NULL },
+    { UINT64_C(0xce2f120243df93a9), 0, 998, 8, 11105, 0, NULL },
+    { UINT64_C(0x9cecee777ed9c033), 0, 1006, 8, 11105, 0, NULL },
+    { UINT64_C(0xc384087b3c47bf4c), 0, 1014, 7, 15888, 0, NULL },
+    { UINT64_C(0x55c7271abb3e5bce), 0, 1021, 7, 15882, 0, NULL },
+    { UINT64_C(0xfabff0153b0a0873), 0, 1028, 7, 15894, 0, NULL },
+    { UINT64_C(0xba48d94d1a8df31d), 0, 1035, 7, 15888, 0, NULL },
+    { UINT64_C(0x33c01ef8b31dd5ef), 0, 1042, 15, 1412, 0, NULL },
+    { UINT64_C(0x36eab6776cfba926), 0, 1057, 23, 13473, 0, NULL },
+    { UINT64_C(0xf56d32c13f8c27b9), 0, 1080, 144, 21818, 0, NULL },
+    { UINT64_C(0x0ec22309acb2ab51), 0, 1224, 23, 13475, 0, NULL },
+    { UINT64_C(0x59ab3696601a8412), 0, 1247, 144, 21820, 0, NULL },
+    { UINT64_C(0xda59f3f044bc0cbf), 0, 1391, 8, 13085, 0, NULL },
+    { UINT64_C(0xec7773b2e8617de6), 0, 1399, 8, 16861, 0, NULL },
+    { UINT64_C(0x7c6527be21e352b7), 0, 1407, 8, 13048, 0, NULL },
+    { UINT64_C(0x638d554227b1af0c), 0, 1415, 8, 16824, 0, NULL },
+    { UINT64_C(0xb9dd9c4ccee0bd93), 0, 1423, 8, 9193, 0, NULL },
+    { UINT64_C(0xda35153cf22cde88), 0, 1431, 8, 11514, 0, NULL },
+    { UINT64_C(0x78707581b1979bdf), 0, 1439, 8, 9296, 0, NULL },
+    { UINT64_C(0xb62cad0f66df257c), 0, 1447, 8, 11617, 0, NULL },
+    { UINT64_C(0x1d9521803afec1a4), 0, 1455, 7, 16829, 0, NULL },
+    { UINT64_C(0xe6f509e920998c92), 0, 1462, 7, 20263, 0, NULL },
+    { UINT64_C(0xfcb93f9984b9f719), 0, 1469, 7, 16849, 0, NULL },
+    { UINT64_C(0xf630cb0d947f3663), 0, 1476, 7, 20283, 0, NULL },
+    { UINT64_C(0x6b19ff922551e6d5), 0, 1483, 7, 16829, 0, NULL },
+    { UINT64_C(0x2f8d9be7b682bfe7), 0, 1490, 7, 20263, 0, NULL },
+    { UINT64_C(0xc2c441f7ff539fac), 0, 1497, 7, 16849, 0, NULL },
+    { UINT64_C(0x4af03c78bfb2a26a), 0, 1504, 7, 20283, 0, NULL },
+    { UINT64_C(0xde55e8e920d6967e), 0, 1511, 7, 15455, 0, NULL },
+    { UINT64_C(0xb05f3eb9b33dceb4), 0, 1518, 7, 15449, 0, NULL },
+    { UINT64_C(0x77808351d26f6ce7), 0, 1525, 7, 15461, 0, NULL },
+    { UINT64_C(0x5dc0f1ccd98967a5), 0, 1532, 7, 15455, 0, NULL },
+    { UINT64_C(0x205175d6c5986635), 0, 1539, 32, 4375, 0, NULL },
+    { UINT64_C(0xe91b2f46b5483433), 0, 1571, 31, 4537, 0, NULL },
+    { UINT64_C(0x5312febd21a89892), 0, 1602, 32, 4371, 0, NULL },
+    { UINT64_C(0x5db9706911827a67), 0, 1634, 31, 4723, 0, NULL },
+    { UINT64_C(0x1c6f778c3dd70035), 0, 1665, 13, 21203, 0, NULL },
+    { UINT64_C(0x0f52c1b87ea7e9cb), 0, 1678, 13, 21155, 0, NULL },
+    { UINT64_C(0xbae94fc21c1fa687), 0, 1691, 13, 21251, 0, NULL },
+    { UINT64_C(0x1ce08bf149be1d29), 0, 1704, 13, 21203, 0, NULL },
+    { UINT64_C(0x6e4a8da2b8ac17f2), 0, 1717, 8, 4934, 0, NULL },
+    { UINT64_C(0x9eaa90dcca69acc6), 0, 1725, 8, 4186, 0, NULL },
+    { UINT64_C(0xb0d9f0537b566d7e), 0, 1733, 8, 4922, 0, NULL },
+    { UINT64_C(0x7b9604c2cce6596d), 0, 1741, 8, 4168, 0, NULL },
+    { UINT64_C(0x612391eaa691400c), 0, 1749, 131, 18899, 0, NULL },
+    { UINT64_C(0x77259d0518f34fe6), 0, 1880, 94, 18893, 0, NULL },
+    { UINT64_C(0x97dff96a69035c33), 0, 1974, 149, 18881, 0, NULL },
+    { UINT64_C(0x7c6e698d049f981d), 0, 2123, 112, 18875, 0, NULL },
+    { UINT64_C(0x015b887369eda025), 0, 2235, 12, 19217, 0, NULL },
+    { UINT64_C(0x8b0ec3e74e367eff), 0, 2247, 12, 19217, 0, NULL },
+    { UINT64_C(0xbf22e2b5ea8c4a2b), 0, 2259, 12, 19217, 0, NULL },
+    { UINT64_C(0xe4634768bed01191), 0, 2271, 12, 19217, 0, NULL },
+    { UINT64_C(0xa11b88ff60b9b3d3), 0, 2283, 9, 4393, 0, NULL },
+    { UINT64_C(0xf4cd227bf30f522a), 0, 2292, 9, 4550, 0, NULL },
+    { UINT64_C(0xfc9a281cb15349a2), 0, 2301, 9, 4389, 0, NULL },
+    { UINT64_C(0x9c5e58ac42110cee), 0, 2310, 9, 4736, 0, NULL },
+    { UINT64_C(0x46d2950fcf05d5eb), 0, 2319, 10, 4730, 0, NULL },
+    { UINT64_C(0xb33d86cec85da3ff), 0, 2329, 10, 4544, 0, NULL },
+    { UINT64_C(0x3b71e1d4247530c3), 0, 2339, 9, 4383, 0, NULL },
+    { UINT64_C(0x8659420815c81742), 0, 2348, 9, 4387, 0, NULL },
+    { UINT64_C(0x1ed007ab39bfbdda), 0, 2357, 8, 1930, 0, NULL },
+    { UINT64_C(0x92462b445726b530), 0, 2365, 8, 1930, 0, NULL },
+    { UINT64_C(0xa5a54417171c1c38), 0, 2373, 8, 1930, 0, NULL },
+    { UINT64_C(0xca84431b21bdb7ba), 0, 2381, 8, 1930, 0, NULL },
+    { UINT64_C(0x705d8f209e6591c2), 0, 2389, 8, 4956, 0, NULL },
+    { UINT64_C(0xabbb59681108221e), 0, 2397, 8, 4208, 0, NULL },
+    { UINT64_C(0xb99cf041a9130f9e), 0, 2405, 8, 4944, 0, NULL },
+    { UINT64_C(0x151ba2a3db38510d), 0, 2413, 8, 4190, 0, NULL },
+    { UINT64_C(0xcc5a0a468b25024b), 0, 2421, 12, 12589, 0, NULL },
+    { UINT64_C(0x8b942cf4041a0485), 0, 2433, 9, 16282, 0, NULL },
+    { UINT64_C(0xf31d642a99e2abf7), 0, 2442, 12, 12552, 0, NULL },
+    { UINT64_C(0x197c65ec03e22ce9), 0, 2454, 9, 16245, 0, NULL },
+    { UINT64_C(0xf96f1395268dae46), 0, 2463, 8, 2605, 0, NULL },
+    { UINT64_C(0xbac547b1f0e85678), 0, 2471, 8, 2605, 0, NULL },
+    { UINT64_C(0xfe7ede7707188ac8), 0, 2479, 8, 2605, 0, NULL },
+    { UINT64_C(0xfd8b3f93385d130e), 0, 2487, 8, 2605, 0, NULL },
+    { UINT64_C(0xcf2a3492c06f5e07), 0, 2495, 9, 5366, 0, NULL },
+    { UINT64_C(0xb13fd3b019fb5406), 0, 2504, 8, 4537, 0, NULL },
+    { UINT64_C(0x3ac559fa6f152d63), 0, 2512, 9, 5354, 0, NULL },
+    { UINT64_C(0x329d000d09c5d1f1), 0, 2521, 8, 4519, 0, NULL },
+    { UINT64_C(0x521f2cba0efff862), 0, 2529, 12, 9007, 0, NULL },
+    { UINT64_C(0x13b97402997bf2c0), 0, 2541, 9, 11247, 0, NULL },
+    { UINT64_C(0xb06c4df09bda16da), 0, 2550, 12, 9110, 0, NULL },
+    { UINT64_C(0xa7ab57e987689cbe), 0, 2562, 9, 11350, 0, NULL },
+    { UINT64_C(0xba4ac0f95411688d), 0, 2571, 9, 5334, 0, NULL },
+    { UINT64_C(0xb2bdde6e1a0f6d0c), 0, 2580, 8, 4505, 0, NULL },
+    { UINT64_C(0x54c156159fcdf751), 0, 2588, 9, 5322, 0, NULL },
+    { UINT64_C(0x11b956dff272f757), 0, 2597, 8, 4487, 0, NULL },
+    { UINT64_C(0xef553144c3778fad), 0, 2605, 12, 20708, 0, NULL },
+    { UINT64_C(0x964ca100a4a9f897), 0, 2617, 12, 20708, 0, NULL },
+    { UINT64_C(0x58d7d19e1ce26b9b), 0, 2629, 12, 20708, 0, NULL },
+    { UINT64_C(0x3d558896e78455a1), 0, 2641, 12, 20708, 0, NULL },
+    { UINT64_C(0xcffabf76ceabe700), 0, 2653, 7, 15868, 0, NULL },
+    { UINT64_C(0x512337968c2ead7a), 0, 2660, 7, 15862, 0, NULL },
+    { UINT64_C(0xe5eb52c7f11cb8db), 0, 2667, 7, 15874, 0, NULL },
+    { UINT64_C(0x01ce2cdeb0c5b4b5), 0, 2674, 7, 15868, 0, NULL },
+    { UINT64_C(0x9e25a8ec41147c4c), 0, 2681, 15, 1392, 0, NULL },
+    { UINT64_C(0x2c87b5d5a5db29b8), 0, 2696, 21, 14624, 0, NULL },
+    { UINT64_C(0x4dc8af4f379181bf), 0, 2717, 56, 18116, 0, NULL },
+    { UINT64_C(0x1962c847000ecc8a), 0, 2773, 20, 14597, 0, NULL },
+    { UINT64_C(0x9c49dbd3a2b6ea33), 0, 2793, 55, 18089, 0, NULL },
+    { UINT64_C(0x4c253180886fb09f), 0, 2848, 34, 15285, 0, NULL },
+    { UINT64_C(0x08a855ee795237a9), 0, 2882, 55, 16717, 0, NULL },
+    { UINT64_C(0x9e3d5015edb8688d), 0, 2937, 34, 15312, 0, NULL },
+    { UINT64_C(0x6ed7e3ddd892e0df), 0, 2971, 55, 16744, 0, NULL },
+    { UINT64_C(0xbadb986e6eba2d99), 0, 3026, 8, 8306, 0, NULL },
+    { UINT64_C(0x8c9eb44ce29d5ad0), 0, 3034, 8, 9220, 0, NULL },
+    { UINT64_C(0x548b3bafe2dfcd64), 0, 3042, 8, 8299, 0, NULL },
+    { UINT64_C(0x64c335984e8940db), 0, 3050, 8, 9213, 0, NULL },
+    { UINT64_C(0x66edd237ca86579a), 0, 3058, 8, 5664, 0, NULL },
+    { UINT64_C(0xec14890cfd213644), 0, 3066, 8, 4782, 0, NULL },
+    { UINT64_C(0xeb3dc9ecf575f494), 0, 3074, 8, 5652, 0, NULL },
+    { UINT64_C(0xb99fdcf4738f06d7), 0, 3082, 8, 4764, 0, NULL },
+    { UINT64_C(0x962ddd815cc37250), 0, 3090, 8, 1997, 0, NULL },
+    { UINT64_C(0x6359a1a4617260a2), 0, 3098, 8, 1997, 0, NULL },
+    { UINT64_C(0x8d1993bd2597c3ee), 0, 3106, 8, 1997, 0, NULL },
+    { UINT64_C(0xb6b51b9ae7e6460c), 0, 3114, 8, 1997, 0, NULL },
+    { UINT64_C(0x6e4f97b8c290b7f0), 0, 3122, 56, 22014, 0, NULL },
+    { UINT64_C(0x3562b417a70b2c9e), 0, 3178, 21, 22008, 0, NULL },
+    { UINT64_C(0xf929af388f9cec53), 0, 3199, 55, 22020, 0, NULL },
+    { UINT64_C(0xfb42427ad901de21), 0, 3254, 21, 22014, 0, NULL },
+    { UINT64_C(0x104d3848da33f892), 0, 3275, 12, 15716, 0, NULL },
+    { UINT64_C(0x7a6bad7a49e31af0), 0, 3287, 12, 15698, 0, NULL },
+    { UINT64_C(0xd185afc35e2e7863), 0, 3299, 12, 15818, 0, NULL },
+    { UINT64_C(0xa724debfc5e76ec1), 0, 3311, 12, 15800, 0, NULL },
+    { UINT64_C(0xc060d7d65013e883), 0, 3323, 41, 18884, 0, NULL },
+    { UINT64_C(0x23287448bea35651), 0, 3364, 20, 18902, 0, NULL },
+    { UINT64_C(0x8c96fb9885926a38), 0, 3384, 40, 18890, 0, NULL },
+    { UINT64_C(0x33a2b760fcf911ee), 0, 3424, 20, 18908, 0, NULL },
+    { UINT64_C(0xb44975e895d2fdde), 0, 3444, 9, 4414, 0, NULL },
+    { UINT64_C(0x406febddbc71be9c), 0, 3453, 13, 4630, 0, NULL },
+    { UINT64_C(0x655febf83be18e41), 0, 3466, 9, 4410, 0, NULL },
+    { UINT64_C(0x66f61773942c9068), 0, 3475, 14, 4739, 0, NULL },
+    { UINT64_C(0xa7f0c33ac07a3579), 0, 3489, 13, 4733, 0, NULL },
+    { UINT64_C(0x3899f62e297b99ad), 0, 3502, 12, 4624, 0, NULL },
+    { UINT64_C(0x03fc6005d6849548), 0, 3514, 9, 4404, 0, NULL },
+    { UINT64_C(0xe4a2b3159f0dc2cb), 0, 3523, 9, 4408, 0, NULL },
+    { UINT64_C(0x481c707a1da25c7e), 0, 3532, 8, 5686, 0, NULL },
+    { UINT64_C(0x128d945a9ddfa258), 0, 3540, 8, 4804, 0, NULL },
+    { UINT64_C(0xd69a077a32468708), 0, 3548, 8, 5674, 0, NULL },
+    { UINT64_C(0x2449312fca2dca13), 0, 3556, 8, 4786, 0, NULL },
+    { UINT64_C(0xe1e18521b700ca10), 0, 3564, 9, 8116, 0, NULL },
+    { UINT64_C(0xce3e48f867b07848), 0, 3573, 8, 8947, 0, NULL },
+    { UINT64_C(0x475d598fa8db32e7), 0, 3581, 9, 8109, 0, NULL },
+    { UINT64_C(0x46f1c12412264b2f), 0, 3590, 8, 8940, 0, NULL },
+    { UINT64_C(0xa2a5f3269ff933cc), 0, 3598, 8, 2672, 0, NULL },
+    { UINT64_C(0xdc05d33692edc146), 0, 3606, 8, 2672, 0, NULL },
+    { UINT64_C(0xd99a3ebfacdf160a), 0, 3614, 8, 2672, 0, NULL },
+    { UINT64_C(0xae5a23e6b74ec590), 0, 3622, 8, 2672, 0, NULL },
+    { UINT64_C(0xd2c45d7aa27df065), 0, 3630, 10, 5866, 0, NULL },
+    { UINT64_C(0x179cbad2526fede8), 0, 3640, 9, 4901, 0, NULL },
+    { UINT64_C(0xb144e3c224241eff), 0, 3649, 10, 5854, 0, NULL },
+    { UINT64_C(0x44e8280b32d10f5b), 0, 3659, 9, 4883, 0, NULL },
+    { UINT64_C(0xf306f8516efe678b), 0, 3668, 10, 5834, 0, NULL },
+    { UINT64_C(0xe844397c793d1d22), 0, 3678, 9, 4869, 0, NULL },
+    { UINT64_C(0xcfc4c262f5cb162d), 0, 3687, 10, 5822, 0, NULL },
+    { UINT64_C(0xa085d8c7941fd5a1), 0, 3697, 9, 4851, 0, NULL },
+    { UINT64_C(0x92fd2182202e5ff5), 0, 3706, 13, 16122, 0, NULL },
+    { UINT64_C(0x56070ce64bdee3fb), 0, 3719, 14, 16104, 0, NULL },
+    { UINT64_C(0x5c82f2c1f9a4beda), 0, 3733, 13, 16224, 0, NULL },
+    { UINT64_C(0xa0edcaa07b42bae0), 0, 3746, 14, 16206, 0, NULL },
+    { UINT64_C(0xc0a689eee7893e73), 0, 3760, 16, 1447, 0, NULL },
+    { UINT64_C(0x720ea238c678bca4), 0, 3776, 15, 3602, 0, NULL },
+    { UINT64_C(0x3ab3d130cf915aeb), 0, 3791, 16, 3859, 0, NULL },
+    { UINT64_C(0x7171744316394d85), 0, 3807, 23, 4907, 0, NULL },
+    { UINT64_C(0x8783831160ebcaf8), 0, 3830, 23, 5164, 0, NULL },
+    { UINT64_C(0xeecc099b73090826), 0, 3853, 17, 1677, 0, NULL },
+    { UINT64_C(0x29430553fe7e87b0), 0, 3870, 15, 3673, 0, NULL },
+    { UINT64_C(0x8a912a54dcb2847a), 0, 3885, 16, 3931, 0, NULL },
+    { UINT64_C(0xabf59f332f0ecfbf), 0, 3901, 23, 4983, 0, NULL },
+    { UINT64_C(0x0a098b26d42a22c5), 0, 3924, 23, 5241, 0, NULL },
+    { UINT64_C(0x63d97aef87b3312f), 0, 3947, 18, 1734, 0, NULL },
 };
 
 static const struct kiln_stage stages[] = {
-    { "kiln_hgemm_packed_packa_n_tm4_vec16",
+    { "kiln_hgemm_packed_packa_n",
       2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 4, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_hgemm_packed_packb_n_nv1_vec16",
+    { "kiln_hgemm_packed_packb_n",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 16, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_hgemm_packed_multiply_tm4_nv1_vec16_mp1_np4_kc0_ku1_packa1",
+    { "kiln_hgemm_packed_multiply",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 4, 1 }, { 1, 1, 1 }, 0,
       12, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B,
         KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_packed_packa_n_tm4_vec16",
+    { "kiln_hgemm_packed_packa_n",
       2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 4, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_hgemm_packed_packb_t_nv1_vec16",
+    { "kiln_hgemm_packed_packb_t",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 16, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_hgemm_packed_multiply_tm4_nv1_vec16_mp1_np4_kc0_ku1_packa1",
+    { "kiln_hgemm_packed_multiply",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 4, 1 }, { 1, 1, 1 }, 0,
       12, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B,
         KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_packed_packa_t_tm4_vec16",
+    { "kiln_hgemm_packed_packa_t",
       2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 4, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_hgemm_packed_packb_n_nv1_vec16",
+    { "kiln_hgemm_packed_packb_n",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 16, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_hgemm_packed_multiply_tm4_nv1_vec16_mp1_np4_kc0_ku1_packa1",
+    { "kiln_hgemm_packed_multiply",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 4, 1 }, { 1, 1, 1 }, 0,
       12, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B,
         KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_packed_packa_t_tm4_vec16",
+    { "kiln_hgemm_packed_packa_t",
       2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 4, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_hgemm_packed_packb_t_nv1_vec16",
+    { "kiln_hgemm_packed_packb_t",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 16, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_hgemm_packed_multiply_tm4_nv1_vec16_mp1_np4_kc0_ku1_packa1",
+    { "kiln_hgemm_packed_multiply",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 4, 1 }, { 1, 1, 1 }, 0,
       12, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B,
         KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_packed_packa_n_tm3_vec8",
+    { "kiln_hgemm_packed_packa_n",
       2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 3, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_hgemm_packed_packb_n_nv4_vec8",
+    { "kiln_hgemm_packed_packb_n",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 32, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_hgemm_packed_multiply_tm3_nv4_vec8_mp4_np16_kc1024_ku1_packa1",
+    { "kiln_hgemm_packed_multiply",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 512, 12, 1 }, { 1, 1, 1 }, 24576,
       12, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B,
         KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_packed_packa_n_tm3_vec8",
+    { "kiln_hgemm_packed_packa_n",
       2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 3, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_hgemm_packed_packb_t_nv4_vec8",
+    { "kiln_hgemm_packed_packb_t",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 32, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_hgemm_packed_multiply_tm3_nv4_vec8_mp4_np16_kc1024_ku1_packa1",
+    { "kiln_hgemm_packed_multiply",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 512, 12, 1 }, { 1, 1, 1 }, 24576,
       12, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B,
         KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_packed_packa_t_tm3_vec8",
+    { "kiln_hgemm_packed_packa_t",
       2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 3, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_hgemm_packed_packb_n_nv4_vec8",
+    { "kiln_hgemm_packed_packb_n",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 32, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_hgemm_packed_multiply_tm3_nv4_vec8_mp4_np16_kc1024_ku1_packa1",
+    { "kiln_hgemm_packed_multiply",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 512, 12, 1 }, { 1, 1, 1 }, 24576,
       12, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B,
         KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_packed_packa_t_tm3_vec8",
+    { "kiln_hgemm_packed_packa_t",
       2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 3, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_hgemm_packed_packb_t_nv4_vec8",
+    { "kiln_hgemm_packed_packb_t",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 32, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_hgemm_packed_multiply_tm3_nv4_vec8_mp4_np16_kc1024_ku1_packa1",
+    { "kiln_hgemm_packed_multiply",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 512, 12, 1 }, { 1, 1, 1 }, 24576,
       12, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B,
         KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_packed_packa_n_tm3_vec8",
+    { "kiln_hgemm_packed_packa_n",
       2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 3, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_hgemm_packed_packb_n_nv2_vec8",
+    { "kiln_hgemm_packed_packb_n",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 16, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_hgemm_packed_multiply_tm3_nv2_vec8_mp1_np16_kc0_ku1_packa1",
+    { "kiln_hgemm_packed_multiply",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 256, 3, 1 }, { 1, 1, 1 }, 0,
       12, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B,
         KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_packed_packa_n_tm3_vec8",
+    { "kiln_hgemm_packed_packa_n",
       2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 3, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_hgemm_packed_packb_t_nv2_vec8",
+    { "kiln_hgemm_packed_packb_t",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 16, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_hgemm_packed_multiply_tm3_nv2_vec8_mp1_np16_kc0_ku1_packa1",
+    { "kiln_hgemm_packed_multiply",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 256, 3, 1 }, { 1, 1, 1 }, 0,
       12, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B,
         KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_packed_packa_t_tm3_vec8",
+    { "kiln_hgemm_packed_packa_t",
       2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 3, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_hgemm_packed_packb_n_nv2_vec8",
+    { "kiln_hgemm_packed_packb_n",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 16, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_hgemm_packed_multiply_tm3_nv2_vec8_mp1_np16_kc0_ku1_packa1",
+    { "kiln_hgemm_packed_multiply",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 256, 3, 1 }, { 1, 1, 1 }, 0,
       12, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B,
         KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_packed_packa_t_tm3_vec8",
+    { "kiln_hgemm_packed_packa_t",
       2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 3, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_hgemm_packed_packb_t_nv2_vec8",
+    { "kiln_hgemm_packed_packb_t",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 16, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_hgemm_packed_multiply_tm3_nv2_vec8_mp1_np16_kc0_ku1_packa1",
+    { "kiln_hgemm_packed_multiply",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 256, 3, 1 }, { 1, 1, 1 }, 0,
       12, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B,
         KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_fused_multiply_nn_tm4_nv3_vec8_mb8_kc256_ku1",
+    { "kiln_hgemm_fused_multiply_nn",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 4, 1, 1 }, { 1, 1, 1 }, 27648,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -5199,7 +5225,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_fused_multiply_nt_tm4_nv3_vec8_mb8_kc256_ku1",
+    { "kiln_hgemm_fused_multiply_nt",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 4, 1, 1 }, { 1, 1, 1 }, 27648,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -5207,7 +5233,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_fused_multiply_tn_tm4_nv3_vec8_mb8_kc256_ku1",
+    { "kiln_hgemm_fused_multiply_tn",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 4, 1, 1 }, { 1, 1, 1 }, 27648,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -5215,7 +5241,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_fused_multiply_tt_tm4_nv3_vec8_mb8_kc256_ku1",
+    { "kiln_hgemm_fused_multiply_tt",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 4, 1, 1 }, { 1, 1, 1 }, 27648,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -5223,63 +5249,63 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_tiled_multiply_nn_wgm8_wgn16_tm4_nv2_vec2_kt16_ku4_locala1_localb1_pad0_bufs2_ahead1_mapm0_mapn0_order0_group8_split32_guard1_index32",
+    { "kiln_hgemm_tiled_multiply_nn",
       3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 32, 32 }, { 16, 8, 1 }, 12288,
       11, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
         KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_0 },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_tiled_add_wgm8_wgn16_tm4_nv2_vec2_split32_index32",
+    { "kiln_hgemm_tiled_add",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 8, 1 }, { 16, 8, 1 }, 0,
       9, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_WORKSPACE, KILN_ARG_REGION_0,
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_tiled_multiply_nt_wgm8_wgn16_tm4_nv2_vec2_kt16_ku4_locala1_localb1_pad0_bufs2_ahead1_mapm0_mapn0_order0_group8_split32_guard1_index32",
+    { "kiln_hgemm_tiled_multiply_nt",
       3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 32, 32 }, { 16, 8, 1 }, 12288,
       11, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
         KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_0 },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_tiled_add_wgm8_wgn16_tm4_nv2_vec2_split32_index32",
+    { "kiln_hgemm_tiled_add",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 8, 1 }, { 16, 8, 1 }, 0,
       9, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_WORKSPACE, KILN_ARG_REGION_0,
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_tiled_multiply_tn_wgm8_wgn16_tm4_nv2_vec2_kt16_ku4_locala1_localb1_pad0_bufs2_ahead1_mapm0_mapn0_order0_group8_split32_guard1_index32",
+    { "kiln_hgemm_tiled_multiply_tn",
       3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 32, 32 }, { 16, 8, 1 }, 12288,
       11, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
         KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_0 },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_tiled_add_wgm8_wgn16_tm4_nv2_vec2_split32_index32",
+    { "kiln_hgemm_tiled_add",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 8, 1 }, { 16, 8, 1 }, 0,
       9, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_WORKSPACE, KILN_ARG_REGION_0,
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_tiled_multiply_tt_wgm8_wgn16_tm4_nv2_vec2_kt16_ku4_locala1_localb1_pad0_bufs2_ahead1_mapm0_mapn0_order0_group8_split32_guard1_index32",
+    { "kiln_hgemm_tiled_multiply_tt",
       3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 32, 32 }, { 16, 8, 1 }, 12288,
       11, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
         KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_0 },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_tiled_add_wgm8_wgn16_tm4_nv2_vec2_split32_index32",
+    { "kiln_hgemm_tiled_add",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 8, 1 }, { 16, 8, 1 }, 0,
       9, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_WORKSPACE, KILN_ARG_REGION_0,
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_tiled_multiply_nn_wgm16_wgn16_tm4_nv4_vec1_kt16_ku4_locala1_localb1_pad1_bufs1_ahead0_mapm0_mapn0_order0_group8_split1_guard1_index32",
+    { "kiln_hgemm_tiled_multiply_nn",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 64, 1 }, { 16, 16, 1 }, 8320,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -5287,7 +5313,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_tiled_multiply_nt_wgm16_wgn16_tm4_nv4_vec1_kt16_ku4_locala1_localb1_pad1_bufs1_ahead0_mapm0_mapn0_order0_group8_split1_guard1_index32",
+    { "kiln_hgemm_tiled_multiply_nt",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 64, 1 }, { 16, 16, 1 }, 8320,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -5295,7 +5321,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_tiled_multiply_tn_wgm16_wgn16_tm4_nv4_vec1_kt16_ku4_locala1_localb1_pad1_bufs1_ahead0_mapm0_mapn0_order0_group8_split1_guard1_index32",
+    { "kiln_hgemm_tiled_multiply_tn",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 64, 1 }, { 16, 16, 1 }, 8320,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -5303,7 +5329,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_tiled_multiply_tt_wgm16_wgn16_tm4_nv4_vec1_kt16_ku4_locala1_localb1_pad1_bufs1_ahead0_mapm0_mapn0_order0_group8_split1_guard1_index32",
+    { "kiln_hgemm_tiled_multiply_tt",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 64, 1 }, { 16, 16, 1 }, 8320,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -5311,7 +5337,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_thin_multiply_nn_side0_short4_vec4_rows2_nv1_litems8_kitems32_ksplit1_align1_index32",
+    { "kiln_hgemm_thin_multiply_nn",
       3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 4, 1 }, { 8, 32, 1 }, 4096,
       14, {
         KILN_ARG_N, KILN_ARG_M, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -5319,7 +5345,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_thin_multiply_nt_side0_short4_vec4_rows2_nv1_litems8_kitems32_ksplit1_align1_index32",
+    { "kiln_hgemm_thin_multiply_nt",
       3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 16, 4, 1 }, { 32, 8, 1 }, 2048,
       14, {
         KILN_ARG_N, KILN_ARG_M, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -5327,7 +5353,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_thin_multiply_tn_side0_short4_vec4_rows2_nv1_litems8_kitems32_ksplit1_align1_index32",
+    { "kiln_hgemm_thin_multiply_tn",
       3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 4, 1 }, { 8, 32, 1 }, 4096,
       14, {
         KILN_ARG_N, KILN_ARG_M, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -5335,7 +5361,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_thin_multiply_tt_side0_short4_vec4_rows2_nv1_litems8_kitems32_ksplit1_align1_index32",
+    { "kiln_hgemm_thin_multiply_tt",
       3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 16, 4, 1 }, { 32, 8, 1 }, 2048,
       14, {
         KILN_ARG_N, KILN_ARG_M, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -5343,7 +5369,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_tiled_multiply_nn_wgm16_wgn16_tm8_nv2_vec4_kt8_ku8_locala1_localb1_pad0_bufs2_ahead1_mapm0_mapn1_order3_group8_split1_guard1_index32",
+    { "kiln_hgemm_tiled_multiply_nn",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 128, 128, 1 }, { 16, 16, 1 }, 16384,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -5351,7 +5377,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_tiled_multiply_nt_wgm16_wgn16_tm8_nv2_vec4_kt8_ku8_locala1_localb1_pad0_bufs2_ahead1_mapm0_mapn1_order3_group8_split1_guard1_index32",
+    { "kiln_hgemm_tiled_multiply_nt",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 128, 128, 1 }, { 16, 16, 1 }, 16384,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -5359,7 +5385,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_tiled_multiply_tn_wgm16_wgn16_tm8_nv2_vec4_kt8_ku8_locala1_localb1_pad0_bufs2_ahead1_mapm0_mapn1_order3_group8_split1_guard1_index32",
+    { "kiln_hgemm_tiled_multiply_tn",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 128, 128, 1 }, { 16, 16, 1 }, 16384,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -5367,7 +5393,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_tiled_multiply_tt_wgm16_wgn16_tm8_nv2_vec4_kt8_ku8_locala1_localb1_pad0_bufs2_ahead1_mapm0_mapn1_order3_group8_split1_guard1_index32",
+    { "kiln_hgemm_tiled_multiply_tt",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 128, 128, 1 }, { 16, 16, 1 }, 16384,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -5375,63 +5401,63 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_tiled_multiply_nn_wgm8_wgn16_tm2_nv2_vec1_kt16_ku4_locala1_localb1_pad0_bufs2_ahead1_mapm0_mapn0_order0_group8_split32_guard1_index32",
+    { "kiln_hgemm_tiled_multiply_nn",
       3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 16, 32 }, { 16, 8, 1 }, 6144,
       11, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
         KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_0 },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_tiled_add_wgm8_wgn16_tm2_nv2_vec1_split32_index32",
+    { "kiln_hgemm_tiled_add",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 16, 8, 1 }, { 16, 8, 1 }, 0,
       9, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_WORKSPACE, KILN_ARG_REGION_0,
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_tiled_multiply_nt_wgm8_wgn16_tm2_nv2_vec1_kt16_ku4_locala1_localb1_pad0_bufs2_ahead1_mapm0_mapn0_order0_group8_split32_guard1_index32",
+    { "kiln_hgemm_tiled_multiply_nt",
       3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 16, 32 }, { 16, 8, 1 }, 6144,
       11, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
         KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_0 },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_tiled_add_wgm8_wgn16_tm2_nv2_vec1_split32_index32",
+    { "kiln_hgemm_tiled_add",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 16, 8, 1 }, { 16, 8, 1 }, 0,
       9, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_WORKSPACE, KILN_ARG_REGION_0,
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_tiled_multiply_tn_wgm8_wgn16_tm2_nv2_vec1_kt16_ku4_locala1_localb1_pad0_bufs2_ahead1_mapm0_mapn0_order0_group8_split32_guard1_index32",
+    { "kiln_hgemm_tiled_multiply_tn",
       3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 16, 32 }, { 16, 8, 1 }, 6144,
       11, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
         KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_0 },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_tiled_add_wgm8_wgn16_tm2_nv2_vec1_split32_index32",
+    { "kiln_hgemm_tiled_add",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 16, 8, 1 }, { 16, 8, 1 }, 0,
       9, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_WORKSPACE, KILN_ARG_REGION_0,
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_tiled_multiply_tt_wgm8_wgn16_tm2_nv2_vec1_kt16_ku4_locala1_localb1_pad0_bufs2_ahead1_mapm0_mapn0_order0_group8_split32_guard1_index32",
+    { "kiln_hgemm_tiled_multiply_tt",
       3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 16, 32 }, { 16, 8, 1 }, 6144,
       11, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
         KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_0 },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_tiled_add_wgm8_wgn16_tm2_nv2_vec1_split32_index32",
+    { "kiln_hgemm_tiled_add",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 16, 8, 1 }, { 16, 8, 1 }, 0,
       9, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_WORKSPACE, KILN_ARG_REGION_0,
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_thin_multiply_nn_side0_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64",
+    { "kiln_hgemm_thin_multiply_nn",
       3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 16, 1, 1 }, { 4, 16, 1 }, 1024,
       14, {
         KILN_ARG_N, KILN_ARG_M, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -5439,7 +5465,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_thin_multiply_nt_side0_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64",
+    { "kiln_hgemm_thin_multiply_nt",
       3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 16, 1, 1 }, { 16, 4, 1 }, 1024,
       14, {
         KILN_ARG_N, KILN_ARG_M, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -5447,7 +5473,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_thin_multiply_tn_side0_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64",
+    { "kiln_hgemm_thin_multiply_tn",
       3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 16, 1, 1 }, { 4, 16, 1 }, 1024,
       14, {
         KILN_ARG_N, KILN_ARG_M, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -5455,7 +5481,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_thin_multiply_tt_side0_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64",
+    { "kiln_hgemm_thin_multiply_tt",
       3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 16, 1, 1 }, { 16, 4, 1 }, 1024,
       14, {
         KILN_ARG_N, KILN_ARG_M, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -5463,7 +5489,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_thin_multiply_nn_side1_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64",
+    { "kiln_hgemm_thin_multiply_nn",
       3, { KILN_DIM_M, KILN_DIM_N, KILN_DIM_ONE }, { 16, 1, 1 }, { 16, 4, 1 }, 1024,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -5471,7 +5497,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_thin_multiply_nt_side1_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64",
+    { "kiln_hgemm_thin_multiply_nt",
       3, { KILN_DIM_M, KILN_DIM_N, KILN_DIM_ONE }, { 16, 1, 1 }, { 16, 4, 1 }, 1024,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -5479,7 +5505,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_thin_multiply_tn_side1_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64",
+    { "kiln_hgemm_thin_multiply_tn",
       3, { KILN_DIM_M, KILN_DIM_N, KILN_DIM_ONE }, { 16, 1, 1 }, { 4, 16, 1 }, 1024,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -5487,7 +5513,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_thin_multiply_tt_side1_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64",
+    { "kiln_hgemm_thin_multiply_tt",
       3, { KILN_DIM_M, KILN_DIM_N, KILN_DIM_ONE }, { 16, 1, 1 }, { 4, 16, 1 }, 1024,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -5495,7 +5521,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_direct_multiply_nn_wgm8_wgn8_tm4_nv1_vec4_ku1_index32",
+    { "kiln_hgemm_direct_multiply_nn",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 32, 1 }, { 8, 8, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -5503,7 +5529,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_direct_multiply_nt_wgm8_wgn8_tm4_nv1_vec4_ku1_index32",
+    { "kiln_hgemm_direct_multiply_nt",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 32, 1 }, { 8, 8, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -5511,7 +5537,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_direct_multiply_tn_wgm8_wgn8_tm4_nv1_vec4_ku1_index32",
+    { "kiln_hgemm_direct_multiply_tn",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 32, 1 }, { 8, 8, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -5519,7 +5545,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_direct_multiply_tt_wgm8_wgn8_tm4_nv1_vec4_ku1_index32",
+    { "kiln_hgemm_direct_multiply_tt",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 32, 1 }, { 8, 8, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -5527,7 +5553,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_direct_multiply_nn_wgm8_wgn8_tm1_nv1_vec1_ku1_index64",
+    { "kiln_hgemm_direct_multiply_nn",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 8, 8, 1 }, { 8, 8, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -5535,7 +5561,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_direct_multiply_nt_wgm8_wgn8_tm1_nv1_vec1_ku1_index64",
+    { "kiln_hgemm_direct_multiply_nt",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 8, 8, 1 }, { 8, 8, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -5543,7 +5569,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_direct_multiply_tn_wgm8_wgn8_tm1_nv1_vec1_ku1_index64",
+    { "kiln_hgemm_direct_multiply_tn",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 8, 8, 1 }, { 8, 8, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -5551,7 +5577,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_direct_multiply_tt_wgm8_wgn8_tm1_nv1_vec1_ku1_index64",
+    { "kiln_hgemm_direct_multiply_tt",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 8, 8, 1 }, { 8, 8, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -5559,7 +5585,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_direct_multiply_nn_wgm1_wgn1_tm4_nv1_vec4_ku1_index64",
+    { "kiln_hgemm_direct_multiply_nn",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 4, 4, 1 }, { 1, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -5567,7 +5593,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_direct_multiply_nt_wgm1_wgn1_tm4_nv1_vec4_ku1_index64",
+    { "kiln_hgemm_direct_multiply_nt",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 4, 4, 1 }, { 1, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -5575,7 +5601,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_direct_multiply_tn_wgm1_wgn1_tm4_nv1_vec4_ku1_index64",
+    { "kiln_hgemm_direct_multiply_tn",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 4, 4, 1 }, { 1, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -5583,7 +5609,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_direct_multiply_tt_wgm1_wgn1_tm4_nv1_vec4_ku1_index64",
+    { "kiln_hgemm_direct_multiply_tt",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 4, 4, 1 }, { 1, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -5591,19 +5617,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemmt_packed_packa_n_tm4_vec16",
+    { "kiln_hgemmt_packed_packa_n",
       2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 4, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_hgemmt_packed_packb_n_nv1_vec16",
+    { "kiln_hgemmt_packed_packb_n",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 16, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_hgemmt_packed_multiply_tm4_nv1_vec16_mp1_np4_kc0_ku1_packa1",
+    { "kiln_hgemmt_packed_multiply",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 4, 1 }, { 1, 1, 1 }, 0,
       13, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -5611,19 +5637,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC,
         KILN_ARG_TRIANGLE },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemmt_packed_packa_n_tm4_vec16",
+    { "kiln_hgemmt_packed_packa_n",
       2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 4, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_hgemmt_packed_packb_t_nv1_vec16",
+    { "kiln_hgemmt_packed_packb_t",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 16, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_hgemmt_packed_multiply_tm4_nv1_vec16_mp1_np4_kc0_ku1_packa1",
+    { "kiln_hgemmt_packed_multiply",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 4, 1 }, { 1, 1, 1 }, 0,
       13, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -5631,19 +5657,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC,
         KILN_ARG_TRIANGLE },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemmt_packed_packa_t_tm4_vec16",
+    { "kiln_hgemmt_packed_packa_t",
       2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 4, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_hgemmt_packed_packb_n_nv1_vec16",
+    { "kiln_hgemmt_packed_packb_n",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 16, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_hgemmt_packed_multiply_tm4_nv1_vec16_mp1_np4_kc0_ku1_packa1",
+    { "kiln_hgemmt_packed_multiply",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 4, 1 }, { 1, 1, 1 }, 0,
       13, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -5651,19 +5677,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC,
         KILN_ARG_TRIANGLE },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemmt_packed_packa_t_tm4_vec16",
+    { "kiln_hgemmt_packed_packa_t",
       2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 4, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_hgemmt_packed_packb_t_nv1_vec16",
+    { "kiln_hgemmt_packed_packb_t",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 16, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_hgemmt_packed_multiply_tm4_nv1_vec16_mp1_np4_kc0_ku1_packa1",
+    { "kiln_hgemmt_packed_multiply",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 4, 1 }, { 1, 1, 1 }, 0,
       13, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -5671,7 +5697,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC,
         KILN_ARG_TRIANGLE },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemmt_direct_multiply_nn_wgm8_wgn8_tm1_nv1_vec1_ku1_index64",
+    { "kiln_hgemmt_direct_multiply_nn",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 8, 8, 1 }, { 8, 8, 1 }, 0,
       15, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -5679,7 +5705,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC, KILN_ARG_TRIANGLE },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemmt_direct_multiply_nt_wgm8_wgn8_tm1_nv1_vec1_ku1_index64",
+    { "kiln_hgemmt_direct_multiply_nt",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 8, 8, 1 }, { 8, 8, 1 }, 0,
       15, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -5687,7 +5713,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC, KILN_ARG_TRIANGLE },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemmt_direct_multiply_tn_wgm8_wgn8_tm1_nv1_vec1_ku1_index64",
+    { "kiln_hgemmt_direct_multiply_tn",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 8, 8, 1 }, { 8, 8, 1 }, 0,
       15, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -5695,7 +5721,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC, KILN_ARG_TRIANGLE },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemmt_direct_multiply_tt_wgm8_wgn8_tm1_nv1_vec1_ku1_index64",
+    { "kiln_hgemmt_direct_multiply_tt",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 8, 8, 1 }, { 8, 8, 1 }, 0,
       15, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -5703,7 +5729,151 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC, KILN_ARG_TRIANGLE },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemmt_tiled_multiply_nn_wgm16_wgn16_tm4_nv4_vec1_kt16_ku4_locala1_localb1_pad1_bufs1_ahead0_mapm0_mapn0_order0_group8_split1_guard1_index32",
+    { "kiln_hgemmt_direct_multiply_nn",
+      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 4, 4, 1 }, { 1, 1, 1 }, 0,
+      15, {
+        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
+        KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
+        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
+        KILN_ARG_C_OFFSET, KILN_ARG_LDC, KILN_ARG_TRIANGLE },
+      KILN_PREPARED_NONE, 0 },
+    { "kiln_hgemmt_direct_multiply_nt",
+      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 4, 4, 1 }, { 1, 1, 1 }, 0,
+      15, {
+        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
+        KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
+        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
+        KILN_ARG_C_OFFSET, KILN_ARG_LDC, KILN_ARG_TRIANGLE },
+      KILN_PREPARED_NONE, 0 },
+    { "kiln_hgemmt_direct_multiply_tn",
+      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 4, 4, 1 }, { 1, 1, 1 }, 0,
+      15, {
+        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
+        KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
+        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
+        KILN_ARG_C_OFFSET, KILN_ARG_LDC, KILN_ARG_TRIANGLE },
+      KILN_PREPARED_NONE, 0 },
+    { "kiln_hgemmt_direct_multiply_tt",
+      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 4, 4, 1 }, { 1, 1, 1 }, 0,
+      15, {
+        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
+        KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
+        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
+        KILN_ARG_C_OFFSET, KILN_ARG_LDC, KILN_ARG_TRIANGLE },
+      KILN_PREPARED_NONE, 0 },
+    { "kiln_hgemmt_packed_packa_n",
+      2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 3, 256, 1 }, { 1, 1, 1 }, 0,
+      7, {
+        KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
+        KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
+      KILN_PREPARED_A, 0 },
+    { "kiln_hgemmt_packed_packb_n",
+      2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 32, 256, 1 }, { 1, 1, 1 }, 0,
+      7, {
+        KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
+        KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
+      KILN_PREPARED_B, 0 },
+    { "kiln_hgemmt_packed_multiply",
+      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 512, 12, 1 }, { 1, 1, 1 }, 24576,
+      13, {
+        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
+        KILN_ARG_BETA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B,
+        KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC,
+        KILN_ARG_TRIANGLE },
+      KILN_PREPARED_NONE, 0 },
+    { "kiln_hgemmt_packed_packa_n",
+      2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 3, 256, 1 }, { 1, 1, 1 }, 0,
+      7, {
+        KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
+        KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
+      KILN_PREPARED_A, 0 },
+    { "kiln_hgemmt_packed_packb_t",
+      2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 32, 256, 1 }, { 1, 1, 1 }, 0,
+      7, {
+        KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
+        KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
+      KILN_PREPARED_B, 0 },
+    { "kiln_hgemmt_packed_multiply",
+      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 512, 12, 1 }, { 1, 1, 1 }, 24576,
+      13, {
+        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
+        KILN_ARG_BETA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B,
+        KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC,
+        KILN_ARG_TRIANGLE },
+      KILN_PREPARED_NONE, 0 },
+    { "kiln_hgemmt_packed_packa_t",
+      2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 3, 256, 1 }, { 1, 1, 1 }, 0,
+      7, {
+        KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
+        KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
+      KILN_PREPARED_A, 0 },
+    { "kiln_hgemmt_packed_packb_n",
+      2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 32, 256, 1 }, { 1, 1, 1 }, 0,
+      7, {
+        KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
+        KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
+      KILN_PREPARED_B, 0 },
+    { "kiln_hgemmt_packed_multiply",
+      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 512, 12, 1 }, { 1, 1, 1 }, 24576,
+      13, {
+        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
+        KILN_ARG_BETA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B,
+        KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC,
+        KILN_ARG_TRIANGLE },
+      KILN_PREPARED_NONE, 0 },
+    { "kiln_hgemmt_packed_packa_t",
+      2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 3, 256, 1 }, { 1, 1, 1 }, 0,
+      7, {
+        KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
+        KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
+      KILN_PREPARED_A, 0 },
+    { "kiln_hgemmt_packed_packb_t",
+      2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 32, 256, 1 }, { 1, 1, 1 }, 0,
+      7, {
+        KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
+        KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
+      KILN_PREPARED_B, 0 },
+    { "kiln_hgemmt_packed_multiply",
+      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 512, 12, 1 }, { 1, 1, 1 }, 24576,
+      13, {
+        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
+        KILN_ARG_BETA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B,
+        KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC,
+        KILN_ARG_TRIANGLE },
+      KILN_PREPARED_NONE, 0 },
+    { "kiln_hgemmt_direct_multiply_nn",
+      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 32, 1 }, { 8, 8, 1 }, 0,
+      15, {
+        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
+        KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
+        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
+        KILN_ARG_C_OFFSET, KILN_ARG_LDC, KILN_ARG_TRIANGLE },
+      KILN_PREPARED_NONE, 0 },
+    { "kiln_hgemmt_direct_multiply_nt",
+      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 32, 1 }, { 8, 8, 1 }, 0,
+      15, {
+        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
+        KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
+        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
+        KILN_ARG_C_OFFSET, KILN_ARG_LDC, KILN_ARG_TRIANGLE },
+      KILN_PREPARED_NONE, 0 },
+    { "kiln_hgemmt_direct_multiply_tn",
+      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 32, 1 }, { 8, 8, 1 }, 0,
+      15, {
+        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
+        KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
+        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
+        KILN_ARG_C_OFFSET, KILN_ARG_LDC, KILN_ARG_TRIANGLE },
+      KILN_PREPARED_NONE, 0 },
+    { "kiln_hgemmt_direct_multiply_tt",
+      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 32, 1 }, { 8, 8, 1 }, 0,
+      15, {
+        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
+        KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
+        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
+        KILN_ARG_C_OFFSET, KILN_ARG_LDC, KILN_ARG_TRIANGLE },
+      KILN_PREPARED_NONE, 0 },
+    { "kiln_hgemmt_tiled_multiply_nn",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 64, 1 }, { 16, 16, 1 }, 8320,
       15, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -5711,7 +5881,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC, KILN_ARG_TRIANGLE },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemmt_tiled_multiply_nt_wgm16_wgn16_tm4_nv4_vec1_kt16_ku4_locala1_localb1_pad1_bufs1_ahead0_mapm0_mapn0_order0_group8_split1_guard1_index32",
+    { "kiln_hgemmt_tiled_multiply_nt",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 64, 1 }, { 16, 16, 1 }, 8320,
       15, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -5719,7 +5889,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC, KILN_ARG_TRIANGLE },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemmt_tiled_multiply_tn_wgm16_wgn16_tm4_nv4_vec1_kt16_ku4_locala1_localb1_pad1_bufs1_ahead0_mapm0_mapn0_order0_group8_split1_guard1_index32",
+    { "kiln_hgemmt_tiled_multiply_tn",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 64, 1 }, { 16, 16, 1 }, 8320,
       15, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -5727,7 +5897,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC, KILN_ARG_TRIANGLE },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemmt_tiled_multiply_tt_wgm16_wgn16_tm4_nv4_vec1_kt16_ku4_locala1_localb1_pad1_bufs1_ahead0_mapm0_mapn0_order0_group8_split1_guard1_index32",
+    { "kiln_hgemmt_tiled_multiply_tt",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 64, 1 }, { 16, 16, 1 }, 8320,
       15, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -5735,70 +5905,70 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC, KILN_ARG_TRIANGLE },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemmt_tiled_multiply_nn_wgm8_wgn16_tm4_nv2_vec2_kt16_ku4_locala1_localb1_pad0_bufs2_ahead1_mapm0_mapn0_order0_group8_split32_guard1_index32",
+    { "kiln_hgemmt_tiled_multiply_nn",
       3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 32, 32 }, { 16, 8, 1 }, 12288,
       12, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
         KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_0, KILN_ARG_TRIANGLE },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemmt_tiled_add_wgm8_wgn16_tm4_nv2_vec2_split32_index32",
+    { "kiln_hgemmt_tiled_add",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 8, 1 }, { 16, 8, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_WORKSPACE, KILN_ARG_REGION_0,
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC, KILN_ARG_TRIANGLE },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemmt_tiled_multiply_nt_wgm8_wgn16_tm4_nv2_vec2_kt16_ku4_locala1_localb1_pad0_bufs2_ahead1_mapm0_mapn0_order0_group8_split32_guard1_index32",
+    { "kiln_hgemmt_tiled_multiply_nt",
       3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 32, 32 }, { 16, 8, 1 }, 12288,
       12, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
         KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_0, KILN_ARG_TRIANGLE },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemmt_tiled_add_wgm8_wgn16_tm4_nv2_vec2_split32_index32",
+    { "kiln_hgemmt_tiled_add",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 8, 1 }, { 16, 8, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_WORKSPACE, KILN_ARG_REGION_0,
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC, KILN_ARG_TRIANGLE },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemmt_tiled_multiply_tn_wgm8_wgn16_tm4_nv2_vec2_kt16_ku4_locala1_localb1_pad0_bufs2_ahead1_mapm0_mapn0_order0_group8_split32_guard1_index32",
+    { "kiln_hgemmt_tiled_multiply_tn",
       3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 32, 32 }, { 16, 8, 1 }, 12288,
       12, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
         KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_0, KILN_ARG_TRIANGLE },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemmt_tiled_add_wgm8_wgn16_tm4_nv2_vec2_split32_index32",
+    { "kiln_hgemmt_tiled_add",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 8, 1 }, { 16, 8, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_WORKSPACE, KILN_ARG_REGION_0,
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC, KILN_ARG_TRIANGLE },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemmt_tiled_multiply_tt_wgm8_wgn16_tm4_nv2_vec2_kt16_ku4_locala1_localb1_pad0_bufs2_ahead1_mapm0_mapn0_order0_group8_split32_guard1_index32",
+    { "kiln_hgemmt_tiled_multiply_tt",
       3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 32, 32 }, { 16, 8, 1 }, 12288,
       12, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
         KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_0, KILN_ARG_TRIANGLE },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemmt_tiled_add_wgm8_wgn16_tm4_nv2_vec2_split32_index32",
+    { "kiln_hgemmt_tiled_add",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 8, 1 }, { 16, 8, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_WORKSPACE, KILN_ARG_REGION_0,
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC, KILN_ARG_TRIANGLE },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_mirror_mirror_tile16_rows4",
+    { "kiln_hgemm_mirror_mirror",
       2, { KILN_DIM_M, KILN_DIM_M, KILN_DIM_ONE }, { 16, 16, 1 }, { 16, 4, 1 }, 1088,
       9, {
         KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
         KILN_ARG_CONJ_A, KILN_ARG_TRIANGLE, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_fused_multiply_nn_tm4_nv4_vec16_mb8_kc64_ku1",
+    { "kiln_sgemm_fused_multiply_nn",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 4, 1, 1 }, { 1, 1, 1 }, 24576,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -5806,7 +5976,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_fused_multiply_nt_tm4_nv4_vec16_mb8_kc64_ku1",
+    { "kiln_sgemm_fused_multiply_nt",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 4, 1, 1 }, { 1, 1, 1 }, 24576,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -5814,7 +5984,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_fused_multiply_tn_tm4_nv4_vec16_mb8_kc64_ku1",
+    { "kiln_sgemm_fused_multiply_tn",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 4, 1, 1 }, { 1, 1, 1 }, 24576,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -5822,7 +5992,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_fused_multiply_tt_tm4_nv4_vec16_mb8_kc64_ku1",
+    { "kiln_sgemm_fused_multiply_tt",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 4, 1, 1 }, { 1, 1, 1 }, 24576,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -5830,13 +6000,13 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_packed_packb_n_nv3_vec16",
+    { "kiln_sgemm_packed_packb_n",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 48, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_sgemm_packed_multiply_n_tm8_nv3_vec16_mp2_np2_kc256_ku1_packa0",
+    { "kiln_sgemm_packed_multiply_n",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 96, 16, 1 }, { 1, 1, 1 }, 6144,
       13, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -5844,13 +6014,13 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_packed_packb_t_nv3_vec16",
+    { "kiln_sgemm_packed_packb_t",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 48, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_sgemm_packed_multiply_n_tm8_nv3_vec16_mp2_np2_kc256_ku1_packa0",
+    { "kiln_sgemm_packed_multiply_n",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 96, 16, 1 }, { 1, 1, 1 }, 6144,
       13, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -5858,13 +6028,13 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_packed_packb_n_nv3_vec16",
+    { "kiln_sgemm_packed_packb_n",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 48, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_sgemm_packed_multiply_t_tm8_nv3_vec16_mp2_np2_kc256_ku1_packa0",
+    { "kiln_sgemm_packed_multiply_t",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 96, 16, 1 }, { 1, 1, 1 }, 6144,
       13, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -5872,13 +6042,13 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_packed_packb_t_nv3_vec16",
+    { "kiln_sgemm_packed_packb_t",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 48, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_sgemm_packed_multiply_t_tm8_nv3_vec16_mp2_np2_kc256_ku1_packa0",
+    { "kiln_sgemm_packed_multiply_t",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 96, 16, 1 }, { 1, 1, 1 }, 6144,
       13, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -5886,83 +6056,83 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_packed_packa_n_tm3_vec8",
+    { "kiln_sgemm_packed_packa_n",
       2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 3, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_sgemm_packed_packb_n_nv4_vec8",
+    { "kiln_sgemm_packed_packb_n",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 32, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_sgemm_packed_multiply_tm3_nv4_vec8_mp2_np1_kc384_ku1_packa1",
+    { "kiln_sgemm_packed_multiply",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 6, 1 }, { 1, 1, 1 }, 768,
       12, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B,
         KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_packed_packa_n_tm3_vec8",
+    { "kiln_sgemm_packed_packa_n",
       2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 3, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_sgemm_packed_packb_t_nv4_vec8",
+    { "kiln_sgemm_packed_packb_t",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 32, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_sgemm_packed_multiply_tm3_nv4_vec8_mp2_np1_kc384_ku1_packa1",
+    { "kiln_sgemm_packed_multiply",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 6, 1 }, { 1, 1, 1 }, 768,
       12, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B,
         KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_packed_packa_t_tm3_vec8",
+    { "kiln_sgemm_packed_packa_t",
       2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 3, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_sgemm_packed_packb_n_nv4_vec8",
+    { "kiln_sgemm_packed_packb_n",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 32, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_sgemm_packed_multiply_tm3_nv4_vec8_mp2_np1_kc384_ku1_packa1",
+    { "kiln_sgemm_packed_multiply",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 6, 1 }, { 1, 1, 1 }, 768,
       12, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B,
         KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_packed_packa_t_tm3_vec8",
+    { "kiln_sgemm_packed_packa_t",
       2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 3, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_sgemm_packed_packb_t_nv4_vec8",
+    { "kiln_sgemm_packed_packb_t",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 32, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_sgemm_packed_multiply_tm3_nv4_vec8_mp2_np1_kc384_ku1_packa1",
+    { "kiln_sgemm_packed_multiply",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 6, 1 }, { 1, 1, 1 }, 768,
       12, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B,
         KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_fused_multiply_nn_tm6_nv2_vec8_mb16_kc256_ku4",
+    { "kiln_sgemm_fused_multiply_nn",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 1, 1, 1 }, 22528,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -5970,7 +6140,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_fused_multiply_nt_tm6_nv2_vec8_mb16_kc256_ku4",
+    { "kiln_sgemm_fused_multiply_nt",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 1, 1, 1 }, 22528,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -5978,7 +6148,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_fused_multiply_tn_tm6_nv2_vec8_mb16_kc256_ku4",
+    { "kiln_sgemm_fused_multiply_tn",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 1, 1, 1 }, 22528,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -5986,7 +6156,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_fused_multiply_tt_tm6_nv2_vec8_mb16_kc256_ku4",
+    { "kiln_sgemm_fused_multiply_tt",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 1, 1, 1 }, 22528,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -5994,7 +6164,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_fused_multiply_nn_tm6_nv2_vec8_mb64_kc128_ku4",
+    { "kiln_sgemm_fused_multiply_nn",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 4, 1, 1 }, { 1, 1, 1 }, 32768,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -6002,7 +6172,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_fused_multiply_nt_tm6_nv2_vec8_mb64_kc128_ku4",
+    { "kiln_sgemm_fused_multiply_nt",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 4, 1, 1 }, { 1, 1, 1 }, 32768,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -6010,7 +6180,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_fused_multiply_tn_tm6_nv2_vec8_mb64_kc128_ku4",
+    { "kiln_sgemm_fused_multiply_tn",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 4, 1, 1 }, { 1, 1, 1 }, 32768,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -6018,7 +6188,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_fused_multiply_tt_tm6_nv2_vec8_mb64_kc128_ku4",
+    { "kiln_sgemm_fused_multiply_tt",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 4, 1, 1 }, { 1, 1, 1 }, 32768,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -6026,63 +6196,63 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_tiled_multiply_nn_wgm8_wgn16_tm4_nv2_vec2_kt16_ku4_locala1_localb1_pad0_bufs2_ahead1_mapm0_mapn0_order0_group8_split32_guard1_index32",
+    { "kiln_sgemm_tiled_multiply_nn",
       3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 32, 32 }, { 16, 8, 1 }, 12288,
       11, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
         KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_0 },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_tiled_add_wgm8_wgn16_tm4_nv2_vec2_split32_index32",
+    { "kiln_sgemm_tiled_add",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 8, 1 }, { 16, 8, 1 }, 0,
       9, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_WORKSPACE, KILN_ARG_REGION_0,
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_tiled_multiply_nt_wgm8_wgn16_tm4_nv2_vec2_kt16_ku4_locala1_localb1_pad0_bufs2_ahead1_mapm0_mapn0_order0_group8_split32_guard1_index32",
+    { "kiln_sgemm_tiled_multiply_nt",
       3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 32, 32 }, { 16, 8, 1 }, 12288,
       11, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
         KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_0 },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_tiled_add_wgm8_wgn16_tm4_nv2_vec2_split32_index32",
+    { "kiln_sgemm_tiled_add",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 8, 1 }, { 16, 8, 1 }, 0,
       9, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_WORKSPACE, KILN_ARG_REGION_0,
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_tiled_multiply_tn_wgm8_wgn16_tm4_nv2_vec2_kt16_ku4_locala1_localb1_pad0_bufs2_ahead1_mapm0_mapn0_order0_group8_split32_guard1_index32",
+    { "kiln_sgemm_tiled_multiply_tn",
       3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 32, 32 }, { 16, 8, 1 }, 12288,
       11, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
         KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_0 },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_tiled_add_wgm8_wgn16_tm4_nv2_vec2_split32_index32",
+    { "kiln_sgemm_tiled_add",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 8, 1 }, { 16, 8, 1 }, 0,
       9, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_WORKSPACE, KILN_ARG_REGION_0,
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_tiled_multiply_tt_wgm8_wgn16_tm4_nv2_vec2_kt16_ku4_locala1_localb1_pad0_bufs2_ahead1_mapm0_mapn0_order0_group8_split32_guard1_index32",
+    { "kiln_sgemm_tiled_multiply_tt",
       3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 32, 32 }, { 16, 8, 1 }, 12288,
       11, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
         KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_0 },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_tiled_add_wgm8_wgn16_tm4_nv2_vec2_split32_index32",
+    { "kiln_sgemm_tiled_add",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 8, 1 }, { 16, 8, 1 }, 0,
       9, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_WORKSPACE, KILN_ARG_REGION_0,
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_thin_multiply_nn_side0_short1_vec4_rows4_nv1_litems8_kitems32_ksplit1_align1_index32",
+    { "kiln_sgemm_thin_multiply_nn",
       3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 1, 1 }, { 8, 32, 1 }, 4096,
       14, {
         KILN_ARG_N, KILN_ARG_M, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -6090,7 +6260,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_thin_multiply_nt_side0_short1_vec4_rows4_nv1_litems8_kitems32_ksplit1_align1_index32",
+    { "kiln_sgemm_thin_multiply_nt",
       3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 1, 1 }, { 32, 8, 1 }, 4096,
       14, {
         KILN_ARG_N, KILN_ARG_M, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -6098,7 +6268,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_thin_multiply_tn_side0_short1_vec4_rows4_nv1_litems8_kitems32_ksplit1_align1_index32",
+    { "kiln_sgemm_thin_multiply_tn",
       3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 1, 1 }, { 8, 32, 1 }, 4096,
       14, {
         KILN_ARG_N, KILN_ARG_M, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -6106,7 +6276,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_thin_multiply_tt_side0_short1_vec4_rows4_nv1_litems8_kitems32_ksplit1_align1_index32",
+    { "kiln_sgemm_thin_multiply_tt",
       3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 1, 1 }, { 32, 8, 1 }, 4096,
       14, {
         KILN_ARG_N, KILN_ARG_M, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -6114,7 +6284,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_tiled_multiply_nn_wgm16_wgn16_tm8_nv2_vec4_kt8_ku8_locala1_localb1_pad0_bufs1_ahead1_mapm1_mapn1_order0_group8_split1_guard1_index32",
+    { "kiln_sgemm_tiled_multiply_nn",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 128, 128, 1 }, { 16, 16, 1 }, 8192,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -6122,7 +6292,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_tiled_multiply_nt_wgm16_wgn16_tm8_nv2_vec4_kt8_ku8_locala1_localb1_pad0_bufs1_ahead1_mapm1_mapn1_order0_group8_split1_guard1_index32",
+    { "kiln_sgemm_tiled_multiply_nt",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 128, 128, 1 }, { 16, 16, 1 }, 8192,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -6130,7 +6300,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_tiled_multiply_tn_wgm16_wgn16_tm8_nv2_vec4_kt8_ku8_locala1_localb1_pad0_bufs1_ahead1_mapm1_mapn1_order0_group8_split1_guard1_index32",
+    { "kiln_sgemm_tiled_multiply_tn",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 128, 128, 1 }, { 16, 16, 1 }, 8192,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -6138,7 +6308,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_tiled_multiply_tt_wgm16_wgn16_tm8_nv2_vec4_kt8_ku8_locala1_localb1_pad0_bufs1_ahead1_mapm1_mapn1_order0_group8_split1_guard1_index32",
+    { "kiln_sgemm_tiled_multiply_tt",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 128, 128, 1 }, { 16, 16, 1 }, 8192,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -6146,7 +6316,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_direct_multiply_nn_wgm8_wgn8_tm4_nv1_vec4_ku1_index32",
+    { "kiln_sgemm_direct_multiply_nn",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 32, 1 }, { 8, 8, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -6154,7 +6324,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_direct_multiply_nt_wgm8_wgn8_tm4_nv1_vec4_ku1_index32",
+    { "kiln_sgemm_direct_multiply_nt",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 32, 1 }, { 8, 8, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -6162,7 +6332,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_direct_multiply_tn_wgm8_wgn8_tm4_nv1_vec4_ku1_index32",
+    { "kiln_sgemm_direct_multiply_tn",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 32, 1 }, { 8, 8, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -6170,7 +6340,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_direct_multiply_tt_wgm8_wgn8_tm4_nv1_vec4_ku1_index32",
+    { "kiln_sgemm_direct_multiply_tt",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 32, 1 }, { 8, 8, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -6178,63 +6348,63 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_tiled_multiply_nn_wgm2_wgn16_tm4_nv2_vec1_kt16_ku4_locala1_localb1_pad0_bufs2_ahead1_mapm0_mapn0_order0_group8_split32_guard1_index32",
+    { "kiln_sgemm_tiled_multiply_nn",
       3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 8, 32 }, { 16, 2, 1 }, 5120,
       11, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
         KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_0 },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_tiled_add_wgm2_wgn16_tm4_nv2_vec1_split32_index32",
+    { "kiln_sgemm_tiled_add",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 16, 2, 1 }, { 16, 2, 1 }, 0,
       9, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_WORKSPACE, KILN_ARG_REGION_0,
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_tiled_multiply_nt_wgm2_wgn16_tm4_nv2_vec1_kt16_ku4_locala1_localb1_pad0_bufs2_ahead1_mapm0_mapn0_order0_group8_split32_guard1_index32",
+    { "kiln_sgemm_tiled_multiply_nt",
       3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 8, 32 }, { 16, 2, 1 }, 5120,
       11, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
         KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_0 },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_tiled_add_wgm2_wgn16_tm4_nv2_vec1_split32_index32",
+    { "kiln_sgemm_tiled_add",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 16, 2, 1 }, { 16, 2, 1 }, 0,
       9, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_WORKSPACE, KILN_ARG_REGION_0,
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_tiled_multiply_tn_wgm2_wgn16_tm4_nv2_vec1_kt16_ku4_locala1_localb1_pad0_bufs2_ahead1_mapm0_mapn0_order0_group8_split32_guard1_index32",
+    { "kiln_sgemm_tiled_multiply_tn",
       3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 8, 32 }, { 16, 2, 1 }, 5120,
       11, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
         KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_0 },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_tiled_add_wgm2_wgn16_tm4_nv2_vec1_split32_index32",
+    { "kiln_sgemm_tiled_add",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 16, 2, 1 }, { 16, 2, 1 }, 0,
       9, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_WORKSPACE, KILN_ARG_REGION_0,
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_tiled_multiply_tt_wgm2_wgn16_tm4_nv2_vec1_kt16_ku4_locala1_localb1_pad0_bufs2_ahead1_mapm0_mapn0_order0_group8_split32_guard1_index32",
+    { "kiln_sgemm_tiled_multiply_tt",
       3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 8, 32 }, { 16, 2, 1 }, 5120,
       11, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
         KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_0 },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_tiled_add_wgm2_wgn16_tm4_nv2_vec1_split32_index32",
+    { "kiln_sgemm_tiled_add",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 16, 2, 1 }, { 16, 2, 1 }, 0,
       9, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_WORKSPACE, KILN_ARG_REGION_0,
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_tiled_multiply_nn_wgm16_wgn4_tm4_nv4_vec1_kt16_ku4_locala1_localb1_pad1_bufs1_ahead1_mapm0_mapn0_order0_group8_split1_guard1_index32",
+    { "kiln_sgemm_tiled_multiply_nn",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 16, 64, 1 }, { 4, 16, 1 }, 5248,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -6242,7 +6412,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_tiled_multiply_nt_wgm16_wgn4_tm4_nv4_vec1_kt16_ku4_locala1_localb1_pad1_bufs1_ahead1_mapm0_mapn0_order0_group8_split1_guard1_index32",
+    { "kiln_sgemm_tiled_multiply_nt",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 16, 64, 1 }, { 4, 16, 1 }, 5248,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -6250,7 +6420,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_tiled_multiply_tn_wgm16_wgn4_tm4_nv4_vec1_kt16_ku4_locala1_localb1_pad1_bufs1_ahead1_mapm0_mapn0_order0_group8_split1_guard1_index32",
+    { "kiln_sgemm_tiled_multiply_tn",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 16, 64, 1 }, { 4, 16, 1 }, 5248,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -6258,7 +6428,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_tiled_multiply_tt_wgm16_wgn4_tm4_nv4_vec1_kt16_ku4_locala1_localb1_pad1_bufs1_ahead1_mapm0_mapn0_order0_group8_split1_guard1_index32",
+    { "kiln_sgemm_tiled_multiply_tt",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 16, 64, 1 }, { 4, 16, 1 }, 5248,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -6266,7 +6436,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_thin_multiply_nn_side0_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64",
+    { "kiln_sgemm_thin_multiply_nn",
       3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 16, 1, 1 }, { 4, 16, 1 }, 1024,
       14, {
         KILN_ARG_N, KILN_ARG_M, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -6274,7 +6444,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_thin_multiply_nt_side0_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64",
+    { "kiln_sgemm_thin_multiply_nt",
       3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 16, 1, 1 }, { 16, 4, 1 }, 1024,
       14, {
         KILN_ARG_N, KILN_ARG_M, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -6282,7 +6452,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_thin_multiply_tn_side0_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64",
+    { "kiln_sgemm_thin_multiply_tn",
       3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 16, 1, 1 }, { 4, 16, 1 }, 1024,
       14, {
         KILN_ARG_N, KILN_ARG_M, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -6290,7 +6460,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_thin_multiply_tt_side0_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64",
+    { "kiln_sgemm_thin_multiply_tt",
       3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 16, 1, 1 }, { 16, 4, 1 }, 1024,
       14, {
         KILN_ARG_N, KILN_ARG_M, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -6298,7 +6468,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_thin_multiply_nn_side1_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64",
+    { "kiln_sgemm_thin_multiply_nn",
       3, { KILN_DIM_M, KILN_DIM_N, KILN_DIM_ONE }, { 16, 1, 1 }, { 16, 4, 1 }, 1024,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -6306,7 +6476,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_thin_multiply_nt_side1_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64",
+    { "kiln_sgemm_thin_multiply_nt",
       3, { KILN_DIM_M, KILN_DIM_N, KILN_DIM_ONE }, { 16, 1, 1 }, { 16, 4, 1 }, 1024,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -6314,7 +6484,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_thin_multiply_tn_side1_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64",
+    { "kiln_sgemm_thin_multiply_tn",
       3, { KILN_DIM_M, KILN_DIM_N, KILN_DIM_ONE }, { 16, 1, 1 }, { 4, 16, 1 }, 1024,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -6322,7 +6492,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_thin_multiply_tt_side1_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64",
+    { "kiln_sgemm_thin_multiply_tt",
       3, { KILN_DIM_M, KILN_DIM_N, KILN_DIM_ONE }, { 16, 1, 1 }, { 4, 16, 1 }, 1024,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -6330,7 +6500,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_direct_multiply_nn_wgm8_wgn8_tm4_nv1_vec4_ku1_index32",
+    { "kiln_sgemm_direct_multiply_nn",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 32, 1 }, { 8, 8, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -6338,7 +6508,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_direct_multiply_nt_wgm8_wgn8_tm4_nv1_vec4_ku1_index32",
+    { "kiln_sgemm_direct_multiply_nt",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 32, 1 }, { 8, 8, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -6346,7 +6516,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_direct_multiply_tn_wgm8_wgn8_tm4_nv1_vec4_ku1_index32",
+    { "kiln_sgemm_direct_multiply_tn",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 32, 1 }, { 8, 8, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -6354,7 +6524,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_direct_multiply_tt_wgm8_wgn8_tm4_nv1_vec4_ku1_index32",
+    { "kiln_sgemm_direct_multiply_tt",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 32, 1 }, { 8, 8, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -6362,7 +6532,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_direct_multiply_nn_wgm8_wgn8_tm1_nv1_vec1_ku1_index64",
+    { "kiln_sgemm_direct_multiply_nn",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 8, 8, 1 }, { 8, 8, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -6370,7 +6540,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_direct_multiply_nt_wgm8_wgn8_tm1_nv1_vec1_ku1_index64",
+    { "kiln_sgemm_direct_multiply_nt",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 8, 8, 1 }, { 8, 8, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -6378,7 +6548,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_direct_multiply_tn_wgm8_wgn8_tm1_nv1_vec1_ku1_index64",
+    { "kiln_sgemm_direct_multiply_tn",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 8, 8, 1 }, { 8, 8, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -6386,7 +6556,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_direct_multiply_tt_wgm8_wgn8_tm1_nv1_vec1_ku1_index64",
+    { "kiln_sgemm_direct_multiply_tt",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 8, 8, 1 }, { 8, 8, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -6394,7 +6564,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_direct_multiply_nn_wgm1_wgn1_tm4_nv1_vec4_ku1_index64",
+    { "kiln_sgemm_direct_multiply_nn",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 4, 4, 1 }, { 1, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -6402,7 +6572,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_direct_multiply_nt_wgm1_wgn1_tm4_nv1_vec4_ku1_index64",
+    { "kiln_sgemm_direct_multiply_nt",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 4, 4, 1 }, { 1, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -6410,7 +6580,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_direct_multiply_tn_wgm1_wgn1_tm4_nv1_vec4_ku1_index64",
+    { "kiln_sgemm_direct_multiply_tn",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 4, 4, 1 }, { 1, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -6418,7 +6588,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_direct_multiply_tt_wgm1_wgn1_tm4_nv1_vec4_ku1_index64",
+    { "kiln_sgemm_direct_multiply_tt",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 4, 4, 1 }, { 1, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -6426,13 +6596,13 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemmt_packed_packb_n_nv3_vec16",
+    { "kiln_sgemmt_packed_packb_n",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 48, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_sgemmt_packed_multiply_n_tm8_nv3_vec16_mp2_np2_kc256_ku1_packa0",
+    { "kiln_sgemmt_packed_multiply_n",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 96, 16, 1 }, { 1, 1, 1 }, 6144,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -6440,13 +6610,13 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC, KILN_ARG_TRIANGLE },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemmt_packed_packb_t_nv3_vec16",
+    { "kiln_sgemmt_packed_packb_t",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 48, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_sgemmt_packed_multiply_n_tm8_nv3_vec16_mp2_np2_kc256_ku1_packa0",
+    { "kiln_sgemmt_packed_multiply_n",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 96, 16, 1 }, { 1, 1, 1 }, 6144,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -6454,13 +6624,13 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC, KILN_ARG_TRIANGLE },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemmt_packed_packb_n_nv3_vec16",
+    { "kiln_sgemmt_packed_packb_n",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 48, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_sgemmt_packed_multiply_t_tm8_nv3_vec16_mp2_np2_kc256_ku1_packa0",
+    { "kiln_sgemmt_packed_multiply_t",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 96, 16, 1 }, { 1, 1, 1 }, 6144,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -6468,13 +6638,13 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC, KILN_ARG_TRIANGLE },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemmt_packed_packb_t_nv3_vec16",
+    { "kiln_sgemmt_packed_packb_t",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 48, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_sgemmt_packed_multiply_t_tm8_nv3_vec16_mp2_np2_kc256_ku1_packa0",
+    { "kiln_sgemmt_packed_multiply_t",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 96, 16, 1 }, { 1, 1, 1 }, 6144,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -6482,7 +6652,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC, KILN_ARG_TRIANGLE },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemmt_direct_multiply_nn_wgm8_wgn8_tm1_nv1_vec1_ku1_index64",
+    { "kiln_sgemmt_direct_multiply_nn",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 8, 8, 1 }, { 8, 8, 1 }, 0,
       15, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -6490,7 +6660,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC, KILN_ARG_TRIANGLE },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemmt_direct_multiply_nt_wgm8_wgn8_tm1_nv1_vec1_ku1_index64",
+    { "kiln_sgemmt_direct_multiply_nt",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 8, 8, 1 }, { 8, 8, 1 }, 0,
       15, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -6498,7 +6668,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC, KILN_ARG_TRIANGLE },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemmt_direct_multiply_tn_wgm8_wgn8_tm1_nv1_vec1_ku1_index64",
+    { "kiln_sgemmt_direct_multiply_tn",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 8, 8, 1 }, { 8, 8, 1 }, 0,
       15, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -6506,7 +6676,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC, KILN_ARG_TRIANGLE },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemmt_direct_multiply_tt_wgm8_wgn8_tm1_nv1_vec1_ku1_index64",
+    { "kiln_sgemmt_direct_multiply_tt",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 8, 8, 1 }, { 8, 8, 1 }, 0,
       15, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -6514,7 +6684,151 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC, KILN_ARG_TRIANGLE },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemmt_tiled_multiply_nn_wgm16_wgn4_tm4_nv4_vec1_kt16_ku4_locala1_localb1_pad1_bufs1_ahead1_mapm0_mapn0_order0_group8_split1_guard1_index32",
+    { "kiln_sgemmt_direct_multiply_nn",
+      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 4, 4, 1 }, { 1, 1, 1 }, 0,
+      15, {
+        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
+        KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
+        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
+        KILN_ARG_C_OFFSET, KILN_ARG_LDC, KILN_ARG_TRIANGLE },
+      KILN_PREPARED_NONE, 0 },
+    { "kiln_sgemmt_direct_multiply_nt",
+      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 4, 4, 1 }, { 1, 1, 1 }, 0,
+      15, {
+        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
+        KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
+        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
+        KILN_ARG_C_OFFSET, KILN_ARG_LDC, KILN_ARG_TRIANGLE },
+      KILN_PREPARED_NONE, 0 },
+    { "kiln_sgemmt_direct_multiply_tn",
+      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 4, 4, 1 }, { 1, 1, 1 }, 0,
+      15, {
+        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
+        KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
+        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
+        KILN_ARG_C_OFFSET, KILN_ARG_LDC, KILN_ARG_TRIANGLE },
+      KILN_PREPARED_NONE, 0 },
+    { "kiln_sgemmt_direct_multiply_tt",
+      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 4, 4, 1 }, { 1, 1, 1 }, 0,
+      15, {
+        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
+        KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
+        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
+        KILN_ARG_C_OFFSET, KILN_ARG_LDC, KILN_ARG_TRIANGLE },
+      KILN_PREPARED_NONE, 0 },
+    { "kiln_sgemmt_packed_packa_n",
+      2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 3, 256, 1 }, { 1, 1, 1 }, 0,
+      7, {
+        KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
+        KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
+      KILN_PREPARED_A, 0 },
+    { "kiln_sgemmt_packed_packb_n",
+      2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 32, 256, 1 }, { 1, 1, 1 }, 0,
+      7, {
+        KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
+        KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
+      KILN_PREPARED_B, 0 },
+    { "kiln_sgemmt_packed_multiply",
+      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 6, 1 }, { 1, 1, 1 }, 768,
+      13, {
+        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
+        KILN_ARG_BETA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B,
+        KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC,
+        KILN_ARG_TRIANGLE },
+      KILN_PREPARED_NONE, 0 },
+    { "kiln_sgemmt_packed_packa_n",
+      2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 3, 256, 1 }, { 1, 1, 1 }, 0,
+      7, {
+        KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
+        KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
+      KILN_PREPARED_A, 0 },
+    { "kiln_sgemmt_packed_packb_t",
+      2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 32, 256, 1 }, { 1, 1, 1 }, 0,
+      7, {
+        KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
+        KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
+      KILN_PREPARED_B, 0 },
+    { "kiln_sgemmt_packed_multiply",
+      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 6, 1 }, { 1, 1, 1 }, 768,
+      13, {
+        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
+        KILN_ARG_BETA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B,
+        KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC,
+        KILN_ARG_TRIANGLE },
+      KILN_PREPARED_NONE, 0 },
+    { "kiln_sgemmt_packed_packa_t",
+      2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 3, 256, 1 }, { 1, 1, 1 }, 0,
+      7, {
+        KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
+        KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
+      KILN_PREPARED_A, 0 },
+    { "kiln_sgemmt_packed_packb_n",
+      2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 32, 256, 1 }, { 1, 1, 1 }, 0,
+      7, {
+        KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
+        KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
+      KILN_PREPARED_B, 0 },
+    { "kiln_sgemmt_packed_multiply",
+      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 6, 1 }, { 1, 1, 1 }, 768,
+      13, {
+        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
+        KILN_ARG_BETA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B,
+        KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC,
+        KILN_ARG_TRIANGLE },
+      KILN_PREPARED_NONE, 0 },
+    { "kiln_sgemmt_packed_packa_t",
+      2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 3, 256, 1 }, { 1, 1, 1 }, 0,
+      7, {
+        KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
+        KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
+      KILN_PREPARED_A, 0 },
+    { "kiln_sgemmt_packed_packb_t",
+      2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 32, 256, 1 }, { 1, 1, 1 }, 0,
+      7, {
+        KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
+        KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
+      KILN_PREPARED_B, 0 },
+    { "kiln_sgemmt_packed_multiply",
+      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 6, 1 }, { 1, 1, 1 }, 768,
+      13, {
+        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
+        KILN_ARG_BETA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B,
+        KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC,
+        KILN_ARG_TRIANGLE },
+      KILN_PREPARED_NONE, 0 },
+    { "kiln_sgemmt_direct_multiply_nn",
+      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 32, 1 }, { 8, 8, 1 }, 0,
+      15, {
+        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
+        KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
+        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
+        KILN_ARG_C_OFFSET, KILN_ARG_LDC, KILN_ARG_TRIANGLE },
+      KILN_PREPARED_NONE, 0 },
+    { "kiln_sgemmt_direct_multiply_nt",
+      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 32, 1 }, { 8, 8, 1 }, 0,
+      15, {
+        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
+        KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
+        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
+        KILN_ARG_C_OFFSET, KILN_ARG_LDC, KILN_ARG_TRIANGLE },
+      KILN_PREPARED_NONE, 0 },
+    { "kiln_sgemmt_direct_multiply_tn",
+      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 32, 1 }, { 8, 8, 1 }, 0,
+      15, {
+        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
+        KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
+        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
+        KILN_ARG_C_OFFSET, KILN_ARG_LDC, KILN_ARG_TRIANGLE },
+      KILN_PREPARED_NONE, 0 },
+    { "kiln_sgemmt_direct_multiply_tt",
+      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 32, 1 }, { 8, 8, 1 }, 0,
+      15, {
+        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
+        KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
+        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
+        KILN_ARG_C_OFFSET, KILN_ARG_LDC, KILN_ARG_TRIANGLE },
+      KILN_PREPARED_NONE, 0 },
+    { "kiln_sgemmt_tiled_multiply_nn",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 16, 64, 1 }, { 4, 16, 1 }, 5248,
       15, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -6522,7 +6836,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC, KILN_ARG_TRIANGLE },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemmt_tiled_multiply_nt_wgm16_wgn4_tm4_nv4_vec1_kt16_ku4_locala1_localb1_pad1_bufs1_ahead1_mapm0_mapn0_order0_group8_split1_guard1_index32",
+    { "kiln_sgemmt_tiled_multiply_nt",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 16, 64, 1 }, { 4, 16, 1 }, 5248,
       15, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -6530,7 +6844,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC, KILN_ARG_TRIANGLE },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemmt_tiled_multiply_tn_wgm16_wgn4_tm4_nv4_vec1_kt16_ku4_locala1_localb1_pad1_bufs1_ahead1_mapm0_mapn0_order0_group8_split1_guard1_index32",
+    { "kiln_sgemmt_tiled_multiply_tn",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 16, 64, 1 }, { 4, 16, 1 }, 5248,
       15, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -6538,7 +6852,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC, KILN_ARG_TRIANGLE },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemmt_tiled_multiply_tt_wgm16_wgn4_tm4_nv4_vec1_kt16_ku4_locala1_localb1_pad1_bufs1_ahead1_mapm0_mapn0_order0_group8_split1_guard1_index32",
+    { "kiln_sgemmt_tiled_multiply_tt",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 16, 64, 1 }, { 4, 16, 1 }, 5248,
       15, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -6546,70 +6860,70 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC, KILN_ARG_TRIANGLE },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemmt_tiled_multiply_nn_wgm8_wgn16_tm4_nv2_vec2_kt16_ku4_locala1_localb1_pad0_bufs2_ahead1_mapm0_mapn0_order0_group8_split32_guard1_index32",
+    { "kiln_sgemmt_tiled_multiply_nn",
       3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 32, 32 }, { 16, 8, 1 }, 12288,
       12, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
         KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_0, KILN_ARG_TRIANGLE },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemmt_tiled_add_wgm8_wgn16_tm4_nv2_vec2_split32_index32",
+    { "kiln_sgemmt_tiled_add",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 8, 1 }, { 16, 8, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_WORKSPACE, KILN_ARG_REGION_0,
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC, KILN_ARG_TRIANGLE },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemmt_tiled_multiply_nt_wgm8_wgn16_tm4_nv2_vec2_kt16_ku4_locala1_localb1_pad0_bufs2_ahead1_mapm0_mapn0_order0_group8_split32_guard1_index32",
+    { "kiln_sgemmt_tiled_multiply_nt",
       3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 32, 32 }, { 16, 8, 1 }, 12288,
       12, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
         KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_0, KILN_ARG_TRIANGLE },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemmt_tiled_add_wgm8_wgn16_tm4_nv2_vec2_split32_index32",
+    { "kiln_sgemmt_tiled_add",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 8, 1 }, { 16, 8, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_WORKSPACE, KILN_ARG_REGION_0,
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC, KILN_ARG_TRIANGLE },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemmt_tiled_multiply_tn_wgm8_wgn16_tm4_nv2_vec2_kt16_ku4_locala1_localb1_pad0_bufs2_ahead1_mapm0_mapn0_order0_group8_split32_guard1_index32",
+    { "kiln_sgemmt_tiled_multiply_tn",
       3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 32, 32 }, { 16, 8, 1 }, 12288,
       12, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
         KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_0, KILN_ARG_TRIANGLE },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemmt_tiled_add_wgm8_wgn16_tm4_nv2_vec2_split32_index32",
+    { "kiln_sgemmt_tiled_add",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 8, 1 }, { 16, 8, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_WORKSPACE, KILN_ARG_REGION_0,
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC, KILN_ARG_TRIANGLE },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemmt_tiled_multiply_tt_wgm8_wgn16_tm4_nv2_vec2_kt16_ku4_locala1_localb1_pad0_bufs2_ahead1_mapm0_mapn0_order0_group8_split32_guard1_index32",
+    { "kiln_sgemmt_tiled_multiply_tt",
       3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 32, 32 }, { 16, 8, 1 }, 12288,
       12, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
         KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_0, KILN_ARG_TRIANGLE },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemmt_tiled_add_wgm8_wgn16_tm4_nv2_vec2_split32_index32",
+    { "kiln_sgemmt_tiled_add",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 8, 1 }, { 16, 8, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_WORKSPACE, KILN_ARG_REGION_0,
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC, KILN_ARG_TRIANGLE },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_mirror_mirror_tile16_rows4",
+    { "kiln_sgemm_mirror_mirror",
       2, { KILN_DIM_M, KILN_DIM_M, KILN_DIM_ONE }, { 16, 16, 1 }, { 16, 4, 1 }, 1088,
       9, {
         KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
         KILN_ARG_CONJ_A, KILN_ARG_TRIANGLE, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_fused_multiply_nn_tm8_nv3_vec8_mb4_kc128_ku1",
+    { "kiln_dgemm_fused_multiply_nn",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 1, 1, 1 }, 30720,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -6617,7 +6931,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_fused_multiply_nt_tm8_nv3_vec8_mb4_kc128_ku1",
+    { "kiln_dgemm_fused_multiply_nt",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 1, 1, 1 }, 30720,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -6625,7 +6939,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_fused_multiply_tn_tm8_nv3_vec8_mb4_kc128_ku1",
+    { "kiln_dgemm_fused_multiply_tn",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 1, 1, 1 }, 30720,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -6633,7 +6947,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_fused_multiply_tt_tm8_nv3_vec8_mb4_kc128_ku1",
+    { "kiln_dgemm_fused_multiply_tt",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 1, 1, 1 }, 30720,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -6641,7 +6955,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_fused_multiply_nn_tm4_nv3_vec4_mb32_kc64_ku2",
+    { "kiln_dgemm_fused_multiply_nn",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 1, 1, 1 }, 18432,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -6649,7 +6963,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_fused_multiply_nt_tm4_nv3_vec4_mb32_kc64_ku2",
+    { "kiln_dgemm_fused_multiply_nt",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 1, 1, 1 }, 18432,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -6657,7 +6971,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_fused_multiply_tn_tm4_nv3_vec4_mb32_kc64_ku2",
+    { "kiln_dgemm_fused_multiply_tn",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 1, 1, 1 }, 18432,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -6665,7 +6979,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_fused_multiply_tt_tm4_nv3_vec4_mb32_kc64_ku2",
+    { "kiln_dgemm_fused_multiply_tt",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 1, 1, 1 }, 18432,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -6673,13 +6987,13 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_packed_packb_n_nv4_vec4",
+    { "kiln_dgemm_packed_packb_n",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 16, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_dgemm_packed_multiply_n_tm3_nv4_vec4_mp2_np16_kc1024_ku1_packa0",
+    { "kiln_dgemm_packed_multiply_n",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 256, 6, 1 }, { 1, 1, 1 }, 12288,
       13, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -6687,13 +7001,13 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_packed_packb_t_nv4_vec4",
+    { "kiln_dgemm_packed_packb_t",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 16, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_dgemm_packed_multiply_n_tm3_nv4_vec4_mp2_np16_kc1024_ku1_packa0",
+    { "kiln_dgemm_packed_multiply_n",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 256, 6, 1 }, { 1, 1, 1 }, 12288,
       13, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -6701,13 +7015,13 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_packed_packb_n_nv4_vec4",
+    { "kiln_dgemm_packed_packb_n",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 16, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_dgemm_packed_multiply_t_tm3_nv4_vec4_mp2_np16_kc1024_ku1_packa0",
+    { "kiln_dgemm_packed_multiply_t",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 256, 6, 1 }, { 1, 1, 1 }, 12288,
       13, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -6715,13 +7029,13 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_packed_packb_t_nv4_vec4",
+    { "kiln_dgemm_packed_packb_t",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 16, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_dgemm_packed_multiply_t_tm3_nv4_vec4_mp2_np16_kc1024_ku1_packa0",
+    { "kiln_dgemm_packed_multiply_t",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 256, 6, 1 }, { 1, 1, 1 }, 12288,
       13, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -6729,7 +7043,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_direct_multiply_nn_wgm8_wgn8_tm4_nv2_vec2_ku1_index32",
+    { "kiln_dgemm_direct_multiply_nn",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 32, 1 }, { 8, 8, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -6737,7 +7051,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_direct_multiply_nt_wgm8_wgn8_tm4_nv2_vec2_ku1_index32",
+    { "kiln_dgemm_direct_multiply_nt",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 32, 1 }, { 8, 8, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -6745,7 +7059,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_direct_multiply_tn_wgm8_wgn8_tm4_nv2_vec2_ku1_index32",
+    { "kiln_dgemm_direct_multiply_tn",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 32, 1 }, { 8, 8, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -6753,7 +7067,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_direct_multiply_tt_wgm8_wgn8_tm4_nv2_vec2_ku1_index32",
+    { "kiln_dgemm_direct_multiply_tt",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 32, 1 }, { 8, 8, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -6761,7 +7075,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_direct_multiply_nn_wgm8_wgn8_tm1_nv1_vec1_ku1_index64",
+    { "kiln_dgemm_direct_multiply_nn",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 8, 8, 1 }, { 8, 8, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -6769,7 +7083,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_direct_multiply_nt_wgm8_wgn8_tm1_nv1_vec1_ku1_index64",
+    { "kiln_dgemm_direct_multiply_nt",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 8, 8, 1 }, { 8, 8, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -6777,7 +7091,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_direct_multiply_tn_wgm8_wgn8_tm1_nv1_vec1_ku1_index64",
+    { "kiln_dgemm_direct_multiply_tn",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 8, 8, 1 }, { 8, 8, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -6785,7 +7099,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_direct_multiply_tt_wgm8_wgn8_tm1_nv1_vec1_ku1_index64",
+    { "kiln_dgemm_direct_multiply_tt",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 8, 8, 1 }, { 8, 8, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -6793,175 +7107,175 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_tiled_multiply_nn_wgm8_wgn4_tm4_nv2_vec2_kt16_ku4_locala1_localb1_pad0_bufs1_ahead1_mapm0_mapn0_order0_group8_split32_guard1_index32",
+    { "kiln_dgemm_tiled_multiply_nn",
       3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 16, 32, 32 }, { 4, 8, 1 }, 6144,
       11, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
         KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_0 },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_tiled_add_wgm8_wgn4_tm4_nv2_vec2_split32_index32",
+    { "kiln_dgemm_tiled_add",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 8, 8, 1 }, { 4, 8, 1 }, 0,
       9, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_WORKSPACE, KILN_ARG_REGION_0,
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_tiled_multiply_nt_wgm8_wgn4_tm4_nv2_vec2_kt16_ku4_locala1_localb1_pad0_bufs1_ahead1_mapm0_mapn0_order0_group8_split32_guard1_index32",
+    { "kiln_dgemm_tiled_multiply_nt",
       3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 16, 32, 32 }, { 4, 8, 1 }, 6144,
       11, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
         KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_0 },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_tiled_add_wgm8_wgn4_tm4_nv2_vec2_split32_index32",
+    { "kiln_dgemm_tiled_add",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 8, 8, 1 }, { 4, 8, 1 }, 0,
       9, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_WORKSPACE, KILN_ARG_REGION_0,
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_tiled_multiply_tn_wgm8_wgn4_tm4_nv2_vec2_kt16_ku4_locala1_localb1_pad0_bufs1_ahead1_mapm0_mapn0_order0_group8_split32_guard1_index32",
+    { "kiln_dgemm_tiled_multiply_tn",
       3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 16, 32, 32 }, { 4, 8, 1 }, 6144,
       11, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
         KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_0 },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_tiled_add_wgm8_wgn4_tm4_nv2_vec2_split32_index32",
+    { "kiln_dgemm_tiled_add",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 8, 8, 1 }, { 4, 8, 1 }, 0,
       9, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_WORKSPACE, KILN_ARG_REGION_0,
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_tiled_multiply_tt_wgm8_wgn4_tm4_nv2_vec2_kt16_ku4_locala1_localb1_pad0_bufs1_ahead1_mapm0_mapn0_order0_group8_split32_guard1_index32",
+    { "kiln_dgemm_tiled_multiply_tt",
       3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 16, 32, 32 }, { 4, 8, 1 }, 6144,
       11, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
         KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_0 },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_tiled_add_wgm8_wgn4_tm4_nv2_vec2_split32_index32",
+    { "kiln_dgemm_tiled_add",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 8, 8, 1 }, { 4, 8, 1 }, 0,
       9, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_WORKSPACE, KILN_ARG_REGION_0,
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_tiled_multiply_nn_wgm16_wgn8_tm8_nv2_vec2_kt8_ku2_locala1_localb1_pad2_bufs2_ahead1_mapm1_mapn1_order2_group2_split16_guard1_index32",
+    { "kiln_dgemm_tiled_multiply_nn",
       3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 128, 16 }, { 8, 16, 1 }, 20992,
       11, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
         KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_0 },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_tiled_add_wgm16_wgn8_tm8_nv2_vec2_split16_index32",
+    { "kiln_dgemm_tiled_add",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 16, 16, 1 }, { 8, 16, 1 }, 0,
       9, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_WORKSPACE, KILN_ARG_REGION_0,
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_tiled_multiply_nt_wgm16_wgn8_tm8_nv2_vec2_kt8_ku2_locala1_localb1_pad2_bufs2_ahead1_mapm1_mapn1_order2_group2_split16_guard1_index32",
+    { "kiln_dgemm_tiled_multiply_nt",
       3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 128, 16 }, { 8, 16, 1 }, 20992,
       11, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
         KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_0 },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_tiled_add_wgm16_wgn8_tm8_nv2_vec2_split16_index32",
+    { "kiln_dgemm_tiled_add",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 16, 16, 1 }, { 8, 16, 1 }, 0,
       9, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_WORKSPACE, KILN_ARG_REGION_0,
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_tiled_multiply_tn_wgm16_wgn8_tm8_nv2_vec2_kt8_ku2_locala1_localb1_pad2_bufs2_ahead1_mapm1_mapn1_order2_group2_split16_guard1_index32",
+    { "kiln_dgemm_tiled_multiply_tn",
       3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 128, 16 }, { 8, 16, 1 }, 20992,
       11, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
         KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_0 },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_tiled_add_wgm16_wgn8_tm8_nv2_vec2_split16_index32",
+    { "kiln_dgemm_tiled_add",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 16, 16, 1 }, { 8, 16, 1 }, 0,
       9, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_WORKSPACE, KILN_ARG_REGION_0,
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_tiled_multiply_tt_wgm16_wgn8_tm8_nv2_vec2_kt8_ku2_locala1_localb1_pad2_bufs2_ahead1_mapm1_mapn1_order2_group2_split16_guard1_index32",
+    { "kiln_dgemm_tiled_multiply_tt",
       3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 128, 16 }, { 8, 16, 1 }, 20992,
       11, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
         KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_0 },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_tiled_add_wgm16_wgn8_tm8_nv2_vec2_split16_index32",
+    { "kiln_dgemm_tiled_add",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 16, 16, 1 }, { 8, 16, 1 }, 0,
       9, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_WORKSPACE, KILN_ARG_REGION_0,
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_tiled_multiply_nn_wgm8_wgn4_tm4_nv1_vec2_kt16_ku4_locala1_localb1_pad0_bufs1_ahead1_mapm1_mapn0_order0_group8_split32_guard1_index32",
+    { "kiln_dgemm_tiled_multiply_nn",
       3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 8, 32, 32 }, { 4, 8, 1 }, 5120,
       11, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
         KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_0 },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_tiled_add_wgm8_wgn4_tm4_nv1_vec2_split32_index32",
+    { "kiln_dgemm_tiled_add",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 8, 8, 1 }, { 4, 8, 1 }, 0,
       9, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_WORKSPACE, KILN_ARG_REGION_0,
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_tiled_multiply_nt_wgm8_wgn4_tm4_nv1_vec2_kt16_ku4_locala1_localb1_pad0_bufs1_ahead1_mapm1_mapn0_order0_group8_split32_guard1_index32",
+    { "kiln_dgemm_tiled_multiply_nt",
       3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 8, 32, 32 }, { 4, 8, 1 }, 5120,
       11, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
         KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_0 },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_tiled_add_wgm8_wgn4_tm4_nv1_vec2_split32_index32",
+    { "kiln_dgemm_tiled_add",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 8, 8, 1 }, { 4, 8, 1 }, 0,
       9, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_WORKSPACE, KILN_ARG_REGION_0,
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_tiled_multiply_tn_wgm8_wgn4_tm4_nv1_vec2_kt16_ku4_locala1_localb1_pad0_bufs1_ahead1_mapm1_mapn0_order0_group8_split32_guard1_index32",
+    { "kiln_dgemm_tiled_multiply_tn",
       3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 8, 32, 32 }, { 4, 8, 1 }, 5120,
       11, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
         KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_0 },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_tiled_add_wgm8_wgn4_tm4_nv1_vec2_split32_index32",
+    { "kiln_dgemm_tiled_add",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 8, 8, 1 }, { 4, 8, 1 }, 0,
       9, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_WORKSPACE, KILN_ARG_REGION_0,
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_tiled_multiply_tt_wgm8_wgn4_tm4_nv1_vec2_kt16_ku4_locala1_localb1_pad0_bufs1_ahead1_mapm1_mapn0_order0_group8_split32_guard1_index32",
+    { "kiln_dgemm_tiled_multiply_tt",
       3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 8, 32, 32 }, { 4, 8, 1 }, 5120,
       11, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
         KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_0 },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_tiled_add_wgm8_wgn4_tm4_nv1_vec2_split32_index32",
+    { "kiln_dgemm_tiled_add",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 8, 8, 1 }, { 4, 8, 1 }, 0,
       9, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_WORKSPACE, KILN_ARG_REGION_0,
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_thin_multiply_nn_side0_short1_vec2_rows4_nv1_litems4_kitems16_ksplit1_align1_index64",
+    { "kiln_dgemm_thin_multiply_nn",
       3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 8, 1, 1 }, { 4, 16, 1 }, 1024,
       14, {
         KILN_ARG_N, KILN_ARG_M, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -6969,7 +7283,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_thin_multiply_nt_side0_short1_vec2_rows4_nv1_litems4_kitems16_ksplit1_align1_index64",
+    { "kiln_dgemm_thin_multiply_nt",
       3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 16, 1, 1 }, { 16, 4, 1 }, 2048,
       14, {
         KILN_ARG_N, KILN_ARG_M, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -6977,7 +7291,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_thin_multiply_tn_side0_short1_vec2_rows4_nv1_litems4_kitems16_ksplit1_align1_index64",
+    { "kiln_dgemm_thin_multiply_tn",
       3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 8, 1, 1 }, { 4, 16, 1 }, 1024,
       14, {
         KILN_ARG_N, KILN_ARG_M, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -6985,7 +7299,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_thin_multiply_tt_side0_short1_vec2_rows4_nv1_litems4_kitems16_ksplit1_align1_index64",
+    { "kiln_dgemm_thin_multiply_tt",
       3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 16, 1, 1 }, { 16, 4, 1 }, 2048,
       14, {
         KILN_ARG_N, KILN_ARG_M, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -6993,7 +7307,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_thin_multiply_nn_side0_short1_vec2_rows4_nv1_litems4_kitems16_ksplit1_align1_index64",
+    { "kiln_dgemm_thin_multiply_nn",
       3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 8, 1, 1 }, { 4, 16, 1 }, 1024,
       14, {
         KILN_ARG_N, KILN_ARG_M, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -7001,7 +7315,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_thin_multiply_nt_side0_short1_vec2_rows4_nv1_litems4_kitems16_ksplit1_align1_index64",
+    { "kiln_dgemm_thin_multiply_nt",
       3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 16, 1, 1 }, { 16, 4, 1 }, 2048,
       14, {
         KILN_ARG_N, KILN_ARG_M, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -7009,7 +7323,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_thin_multiply_tn_side0_short1_vec2_rows4_nv1_litems4_kitems16_ksplit1_align1_index64",
+    { "kiln_dgemm_thin_multiply_tn",
       3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 8, 1, 1 }, { 4, 16, 1 }, 1024,
       14, {
         KILN_ARG_N, KILN_ARG_M, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -7017,7 +7331,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_thin_multiply_tt_side0_short1_vec2_rows4_nv1_litems4_kitems16_ksplit1_align1_index64",
+    { "kiln_dgemm_thin_multiply_tt",
       3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 16, 1, 1 }, { 16, 4, 1 }, 2048,
       14, {
         KILN_ARG_N, KILN_ARG_M, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -7025,7 +7339,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_thin_multiply_nn_side1_short1_vec2_rows4_nv1_litems4_kitems16_ksplit1_align1_index64",
+    { "kiln_dgemm_thin_multiply_nn",
       3, { KILN_DIM_M, KILN_DIM_N, KILN_DIM_ONE }, { 16, 1, 1 }, { 16, 4, 1 }, 2048,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -7033,7 +7347,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_thin_multiply_nt_side1_short1_vec2_rows4_nv1_litems4_kitems16_ksplit1_align1_index64",
+    { "kiln_dgemm_thin_multiply_nt",
       3, { KILN_DIM_M, KILN_DIM_N, KILN_DIM_ONE }, { 16, 1, 1 }, { 16, 4, 1 }, 2048,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -7041,7 +7355,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_thin_multiply_tn_side1_short1_vec2_rows4_nv1_litems4_kitems16_ksplit1_align1_index64",
+    { "kiln_dgemm_thin_multiply_tn",
       3, { KILN_DIM_M, KILN_DIM_N, KILN_DIM_ONE }, { 8, 1, 1 }, { 4, 16, 1 }, 1024,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -7049,7 +7363,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_thin_multiply_tt_side1_short1_vec2_rows4_nv1_litems4_kitems16_ksplit1_align1_index64",
+    { "kiln_dgemm_thin_multiply_tt",
       3, { KILN_DIM_M, KILN_DIM_N, KILN_DIM_ONE }, { 8, 1, 1 }, { 4, 16, 1 }, 1024,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -7057,7 +7371,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_direct_multiply_nn_wgm8_wgn8_tm4_nv2_vec2_ku1_index32",
+    { "kiln_dgemm_direct_multiply_nn",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 32, 1 }, { 8, 8, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -7065,7 +7379,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_direct_multiply_nt_wgm8_wgn8_tm4_nv2_vec2_ku1_index32",
+    { "kiln_dgemm_direct_multiply_nt",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 32, 1 }, { 8, 8, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -7073,7 +7387,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_direct_multiply_tn_wgm8_wgn8_tm4_nv2_vec2_ku1_index32",
+    { "kiln_dgemm_direct_multiply_tn",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 32, 1 }, { 8, 8, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -7081,7 +7395,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_direct_multiply_tt_wgm8_wgn8_tm4_nv2_vec2_ku1_index32",
+    { "kiln_dgemm_direct_multiply_tt",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 32, 1 }, { 8, 8, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -7089,7 +7403,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_direct_multiply_nn_wgm8_wgn8_tm1_nv1_vec1_ku1_index64",
+    { "kiln_dgemm_direct_multiply_nn",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 8, 8, 1 }, { 8, 8, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -7097,7 +7411,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_direct_multiply_nt_wgm8_wgn8_tm1_nv1_vec1_ku1_index64",
+    { "kiln_dgemm_direct_multiply_nt",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 8, 8, 1 }, { 8, 8, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -7105,7 +7419,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_direct_multiply_tn_wgm8_wgn8_tm1_nv1_vec1_ku1_index64",
+    { "kiln_dgemm_direct_multiply_tn",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 8, 8, 1 }, { 8, 8, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -7113,7 +7427,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_direct_multiply_tt_wgm8_wgn8_tm1_nv1_vec1_ku1_index64",
+    { "kiln_dgemm_direct_multiply_tt",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 8, 8, 1 }, { 8, 8, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -7121,7 +7435,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_direct_multiply_nn_wgm1_wgn1_tm4_nv2_vec2_ku1_index64",
+    { "kiln_dgemm_direct_multiply_nn",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 4, 4, 1 }, { 1, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -7129,7 +7443,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_direct_multiply_nt_wgm1_wgn1_tm4_nv2_vec2_ku1_index64",
+    { "kiln_dgemm_direct_multiply_nt",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 4, 4, 1 }, { 1, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -7137,7 +7451,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_direct_multiply_tn_wgm1_wgn1_tm4_nv2_vec2_ku1_index64",
+    { "kiln_dgemm_direct_multiply_tn",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 4, 4, 1 }, { 1, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -7145,7 +7459,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_direct_multiply_tt_wgm1_wgn1_tm4_nv2_vec2_ku1_index64",
+    { "kiln_dgemm_direct_multiply_tt",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 4, 4, 1 }, { 1, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -7153,13 +7467,13 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemmt_packed_packb_n_nv4_vec4",
+    { "kiln_dgemmt_packed_packb_n",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 16, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_dgemmt_packed_multiply_n_tm3_nv4_vec4_mp2_np16_kc1024_ku1_packa0",
+    { "kiln_dgemmt_packed_multiply_n",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 256, 6, 1 }, { 1, 1, 1 }, 12288,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -7167,13 +7481,13 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC, KILN_ARG_TRIANGLE },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemmt_packed_packb_t_nv4_vec4",
+    { "kiln_dgemmt_packed_packb_t",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 16, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_dgemmt_packed_multiply_n_tm3_nv4_vec4_mp2_np16_kc1024_ku1_packa0",
+    { "kiln_dgemmt_packed_multiply_n",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 256, 6, 1 }, { 1, 1, 1 }, 12288,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -7181,13 +7495,13 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC, KILN_ARG_TRIANGLE },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemmt_packed_packb_n_nv4_vec4",
+    { "kiln_dgemmt_packed_packb_n",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 16, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_dgemmt_packed_multiply_t_tm3_nv4_vec4_mp2_np16_kc1024_ku1_packa0",
+    { "kiln_dgemmt_packed_multiply_t",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 256, 6, 1 }, { 1, 1, 1 }, 12288,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -7195,13 +7509,13 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC, KILN_ARG_TRIANGLE },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemmt_packed_packb_t_nv4_vec4",
+    { "kiln_dgemmt_packed_packb_t",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 16, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_dgemmt_packed_multiply_t_tm3_nv4_vec4_mp2_np16_kc1024_ku1_packa0",
+    { "kiln_dgemmt_packed_multiply_t",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 256, 6, 1 }, { 1, 1, 1 }, 12288,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -7209,7 +7523,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC, KILN_ARG_TRIANGLE },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemmt_direct_multiply_nn_wgm8_wgn8_tm1_nv1_vec1_ku1_index64",
+    { "kiln_dgemmt_direct_multiply_nn",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 8, 8, 1 }, { 8, 8, 1 }, 0,
       15, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -7217,7 +7531,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC, KILN_ARG_TRIANGLE },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemmt_direct_multiply_nt_wgm8_wgn8_tm1_nv1_vec1_ku1_index64",
+    { "kiln_dgemmt_direct_multiply_nt",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 8, 8, 1 }, { 8, 8, 1 }, 0,
       15, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -7225,7 +7539,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC, KILN_ARG_TRIANGLE },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemmt_direct_multiply_tn_wgm8_wgn8_tm1_nv1_vec1_ku1_index64",
+    { "kiln_dgemmt_direct_multiply_tn",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 8, 8, 1 }, { 8, 8, 1 }, 0,
       15, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -7233,7 +7547,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC, KILN_ARG_TRIANGLE },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemmt_direct_multiply_tt_wgm8_wgn8_tm1_nv1_vec1_ku1_index64",
+    { "kiln_dgemmt_direct_multiply_tt",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 8, 8, 1 }, { 8, 8, 1 }, 0,
       15, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -7241,63 +7555,127 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC, KILN_ARG_TRIANGLE },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemmt_tiled_multiply_nn_wgm16_wgn8_tm8_nv2_vec2_kt8_ku2_locala1_localb1_pad2_bufs2_ahead1_mapm1_mapn1_order2_group2_split16_guard1_index32",
+    { "kiln_dgemmt_direct_multiply_nn",
+      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 4, 4, 1 }, { 1, 1, 1 }, 0,
+      15, {
+        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
+        KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
+        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
+        KILN_ARG_C_OFFSET, KILN_ARG_LDC, KILN_ARG_TRIANGLE },
+      KILN_PREPARED_NONE, 0 },
+    { "kiln_dgemmt_direct_multiply_nt",
+      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 4, 4, 1 }, { 1, 1, 1 }, 0,
+      15, {
+        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
+        KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
+        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
+        KILN_ARG_C_OFFSET, KILN_ARG_LDC, KILN_ARG_TRIANGLE },
+      KILN_PREPARED_NONE, 0 },
+    { "kiln_dgemmt_direct_multiply_tn",
+      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 4, 4, 1 }, { 1, 1, 1 }, 0,
+      15, {
+        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
+        KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
+        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
+        KILN_ARG_C_OFFSET, KILN_ARG_LDC, KILN_ARG_TRIANGLE },
+      KILN_PREPARED_NONE, 0 },
+    { "kiln_dgemmt_direct_multiply_tt",
+      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 4, 4, 1 }, { 1, 1, 1 }, 0,
+      15, {
+        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
+        KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
+        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
+        KILN_ARG_C_OFFSET, KILN_ARG_LDC, KILN_ARG_TRIANGLE },
+      KILN_PREPARED_NONE, 0 },
+    { "kiln_dgemmt_direct_multiply_nn",
+      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 32, 1 }, { 8, 8, 1 }, 0,
+      15, {
+        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
+        KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
+        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
+        KILN_ARG_C_OFFSET, KILN_ARG_LDC, KILN_ARG_TRIANGLE },
+      KILN_PREPARED_NONE, 0 },
+    { "kiln_dgemmt_direct_multiply_nt",
+      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 32, 1 }, { 8, 8, 1 }, 0,
+      15, {
+        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
+        KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
+        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
+        KILN_ARG_C_OFFSET, KILN_ARG_LDC, KILN_ARG_TRIANGLE },
+      KILN_PREPARED_NONE, 0 },
+    { "kiln_dgemmt_direct_multiply_tn",
+      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 32, 1 }, { 8, 8, 1 }, 0,
+      15, {
+        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
+        KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
+        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
+        KILN_ARG_C_OFFSET, KILN_ARG_LDC, KILN_ARG_TRIANGLE },
+      KILN_PREPARED_NONE, 0 },
+    { "kiln_dgemmt_direct_multiply_tt",
+      2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 32, 1 }, { 8, 8, 1 }, 0,
+      15, {
+        KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
+        KILN_ARG_BETA, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
+        KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
+        KILN_ARG_C_OFFSET, KILN_ARG_LDC, KILN_ARG_TRIANGLE },
+      KILN_PREPARED_NONE, 0 },
+    { "kiln_dgemmt_tiled_multiply_nn",
       3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 128, 16 }, { 8, 16, 1 }, 20992,
       12, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
         KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_0, KILN_ARG_TRIANGLE },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemmt_tiled_add_wgm16_wgn8_tm8_nv2_vec2_split16_index32",
+    { "kiln_dgemmt_tiled_add",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 16, 16, 1 }, { 8, 16, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_WORKSPACE, KILN_ARG_REGION_0,
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC, KILN_ARG_TRIANGLE },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemmt_tiled_multiply_nt_wgm16_wgn8_tm8_nv2_vec2_kt8_ku2_locala1_localb1_pad2_bufs2_ahead1_mapm1_mapn1_order2_group2_split16_guard1_index32",
+    { "kiln_dgemmt_tiled_multiply_nt",
       3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 128, 16 }, { 8, 16, 1 }, 20992,
       12, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
         KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_0, KILN_ARG_TRIANGLE },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemmt_tiled_add_wgm16_wgn8_tm8_nv2_vec2_split16_index32",
+    { "kiln_dgemmt_tiled_add",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 16, 16, 1 }, { 8, 16, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_WORKSPACE, KILN_ARG_REGION_0,
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC, KILN_ARG_TRIANGLE },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemmt_tiled_multiply_tn_wgm16_wgn8_tm8_nv2_vec2_kt8_ku2_locala1_localb1_pad2_bufs2_ahead1_mapm1_mapn1_order2_group2_split16_guard1_index32",
+    { "kiln_dgemmt_tiled_multiply_tn",
       3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 128, 16 }, { 8, 16, 1 }, 20992,
       12, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
         KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_0, KILN_ARG_TRIANGLE },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemmt_tiled_add_wgm16_wgn8_tm8_nv2_vec2_split16_index32",
+    { "kiln_dgemmt_tiled_add",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 16, 16, 1 }, { 8, 16, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_WORKSPACE, KILN_ARG_REGION_0,
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC, KILN_ARG_TRIANGLE },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemmt_tiled_multiply_tt_wgm16_wgn8_tm8_nv2_vec2_kt8_ku2_locala1_localb1_pad2_bufs2_ahead1_mapm1_mapn1_order2_group2_split16_guard1_index32",
+    { "kiln_dgemmt_tiled_multiply_tt",
       3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 128, 16 }, { 8, 16, 1 }, 20992,
       12, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
         KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_0, KILN_ARG_TRIANGLE },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemmt_tiled_add_wgm16_wgn8_tm8_nv2_vec2_split16_index32",
+    { "kiln_dgemmt_tiled_add",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 16, 16, 1 }, { 8, 16, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_WORKSPACE, KILN_ARG_REGION_0,
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC, KILN_ARG_TRIANGLE },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemmt_direct_multiply_nn_wgm8_wgn8_tm1_nv1_vec1_ku1_index64",
+    { "kiln_dgemmt_direct_multiply_nn",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 8, 8, 1 }, { 8, 8, 1 }, 0,
       15, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -7305,7 +7683,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC, KILN_ARG_TRIANGLE },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemmt_direct_multiply_nt_wgm8_wgn8_tm1_nv1_vec1_ku1_index64",
+    { "kiln_dgemmt_direct_multiply_nt",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 8, 8, 1 }, { 8, 8, 1 }, 0,
       15, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -7313,7 +7691,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC, KILN_ARG_TRIANGLE },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemmt_direct_multiply_tn_wgm8_wgn8_tm1_nv1_vec1_ku1_index64",
+    { "kiln_dgemmt_direct_multiply_tn",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 8, 8, 1 }, { 8, 8, 1 }, 0,
       15, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -7321,7 +7699,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC, KILN_ARG_TRIANGLE },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemmt_direct_multiply_tt_wgm8_wgn8_tm1_nv1_vec1_ku1_index64",
+    { "kiln_dgemmt_direct_multiply_tt",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 8, 8, 1 }, { 8, 8, 1 }, 0,
       15, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -7329,229 +7707,229 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC, KILN_ARG_TRIANGLE },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_mirror_mirror_tile16_rows4",
+    { "kiln_dgemm_mirror_mirror",
       2, { KILN_DIM_M, KILN_DIM_M, KILN_DIM_ONE }, { 16, 16, 1 }, { 16, 4, 1 }, 2176,
       9, {
         KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
         KILN_ARG_CONJ_A, KILN_ARG_TRIANGLE, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_cgemm_complex_expand_n_tile16_rows4",
+    { "kiln_cgemm_complex_expand_n",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 16, 128, 1 }, { 16, 4, 1 }, 0,
       8, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_CONJ_B, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_cgemm_complex_rotate_tile16_rows4",
+    { "kiln_cgemm_complex_rotate",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 16, 128, 1 }, { 16, 4, 1 }, 0,
       8, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA, KILN_ARG_ALPHA_IMAG,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2 },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_cgemm_complex_scale_tile16_rows4",
+    { "kiln_cgemm_complex_scale",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 16, 128, 1 }, { 16, 4, 1 }, 0,
       8, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_BETA, KILN_ARG_BETA_IMAG,
         KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC, KILN_ARG_TRIANGLE },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_cgemm_complex_diagonal_tile16_rows4",
+    { "kiln_cgemm_complex_diagonal",
       1, { KILN_DIM_M, KILN_DIM_ONE, KILN_DIM_ONE }, { 64, 1, 1 }, { 64, 1, 1 }, 0,
       4, {
         KILN_ARG_M, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_cgemm_complex_expand_t_tile16_rows4",
+    { "kiln_cgemm_complex_expand_t",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 16, 128, 1 }, { 16, 4, 1 }, 2176,
       8, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_CONJ_B, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_cgemm_complex_rotate_tile16_rows4",
+    { "kiln_cgemm_complex_rotate",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 16, 128, 1 }, { 16, 4, 1 }, 0,
       8, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA, KILN_ARG_ALPHA_IMAG,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2 },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_cgemm_complex_scale_tile16_rows4",
+    { "kiln_cgemm_complex_scale",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 16, 128, 1 }, { 16, 4, 1 }, 0,
       8, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_BETA, KILN_ARG_BETA_IMAG,
         KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC, KILN_ARG_TRIANGLE },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_cgemm_complex_diagonal_tile16_rows4",
+    { "kiln_cgemm_complex_diagonal",
       1, { KILN_DIM_M, KILN_DIM_ONE, KILN_DIM_ONE }, { 64, 1, 1 }, { 64, 1, 1 }, 0,
       4, {
         KILN_ARG_M, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_cgemm_complex_turn_t_tile16_rows4",
+    { "kiln_cgemm_complex_turn_t",
       2, { KILN_DIM_K, KILN_DIM_M, KILN_DIM_ONE }, { 16, 128, 1 }, { 16, 4, 1 }, 2176,
       8, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_CONJ_A, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_cgemm_complex_expand_n_tile16_rows4",
+    { "kiln_cgemm_complex_expand_n",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 16, 128, 1 }, { 16, 4, 1 }, 0,
       8, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_CONJ_B, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_cgemm_complex_rotate_tile16_rows4",
+    { "kiln_cgemm_complex_rotate",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 16, 128, 1 }, { 16, 4, 1 }, 0,
       8, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA, KILN_ARG_ALPHA_IMAG,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2 },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_cgemm_complex_scale_tile16_rows4",
+    { "kiln_cgemm_complex_scale",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 16, 128, 1 }, { 16, 4, 1 }, 0,
       8, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_BETA, KILN_ARG_BETA_IMAG,
         KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC, KILN_ARG_TRIANGLE },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_cgemm_complex_diagonal_tile16_rows4",
+    { "kiln_cgemm_complex_diagonal",
       1, { KILN_DIM_M, KILN_DIM_ONE, KILN_DIM_ONE }, { 64, 1, 1 }, { 64, 1, 1 }, 0,
       4, {
         KILN_ARG_M, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_cgemm_complex_turn_t_tile16_rows4",
+    { "kiln_cgemm_complex_turn_t",
       2, { KILN_DIM_K, KILN_DIM_M, KILN_DIM_ONE }, { 16, 128, 1 }, { 16, 4, 1 }, 2176,
       8, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_CONJ_A, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_cgemm_complex_expand_t_tile16_rows4",
+    { "kiln_cgemm_complex_expand_t",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 16, 128, 1 }, { 16, 4, 1 }, 2176,
       8, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_CONJ_B, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_cgemm_complex_rotate_tile16_rows4",
+    { "kiln_cgemm_complex_rotate",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 16, 128, 1 }, { 16, 4, 1 }, 0,
       8, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA, KILN_ARG_ALPHA_IMAG,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2 },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_cgemm_complex_scale_tile16_rows4",
+    { "kiln_cgemm_complex_scale",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 16, 128, 1 }, { 16, 4, 1 }, 0,
       8, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_BETA, KILN_ARG_BETA_IMAG,
         KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC, KILN_ARG_TRIANGLE },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_cgemm_complex_diagonal_tile16_rows4",
+    { "kiln_cgemm_complex_diagonal",
       1, { KILN_DIM_M, KILN_DIM_ONE, KILN_DIM_ONE }, { 64, 1, 1 }, { 64, 1, 1 }, 0,
       4, {
         KILN_ARG_M, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_cgemm_mirror_mirror_tile16_rows4",
+    { "kiln_cgemm_mirror_mirror",
       2, { KILN_DIM_M, KILN_DIM_M, KILN_DIM_ONE }, { 16, 16, 1 }, { 16, 4, 1 }, 2176,
       9, {
         KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
         KILN_ARG_CONJ_A, KILN_ARG_TRIANGLE, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_zgemm_complex_expand_n_tile16_rows4",
+    { "kiln_zgemm_complex_expand_n",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 16, 128, 1 }, { 16, 4, 1 }, 0,
       8, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_CONJ_B, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_zgemm_complex_rotate_tile16_rows4",
+    { "kiln_zgemm_complex_rotate",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 16, 128, 1 }, { 16, 4, 1 }, 0,
       8, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA, KILN_ARG_ALPHA_IMAG,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2 },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_zgemm_complex_scale_tile16_rows4",
+    { "kiln_zgemm_complex_scale",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 16, 128, 1 }, { 16, 4, 1 }, 0,
       8, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_BETA, KILN_ARG_BETA_IMAG,
         KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC, KILN_ARG_TRIANGLE },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_zgemm_complex_diagonal_tile16_rows4",
+    { "kiln_zgemm_complex_diagonal",
       1, { KILN_DIM_M, KILN_DIM_ONE, KILN_DIM_ONE }, { 64, 1, 1 }, { 64, 1, 1 }, 0,
       4, {
         KILN_ARG_M, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_zgemm_complex_expand_t_tile16_rows4",
+    { "kiln_zgemm_complex_expand_t",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 16, 128, 1 }, { 16, 4, 1 }, 4352,
       8, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_CONJ_B, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_zgemm_complex_rotate_tile16_rows4",
+    { "kiln_zgemm_complex_rotate",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 16, 128, 1 }, { 16, 4, 1 }, 0,
       8, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA, KILN_ARG_ALPHA_IMAG,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2 },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_zgemm_complex_scale_tile16_rows4",
+    { "kiln_zgemm_complex_scale",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 16, 128, 1 }, { 16, 4, 1 }, 0,
       8, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_BETA, KILN_ARG_BETA_IMAG,
         KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC, KILN_ARG_TRIANGLE },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_zgemm_complex_diagonal_tile16_rows4",
+    { "kiln_zgemm_complex_diagonal",
       1, { KILN_DIM_M, KILN_DIM_ONE, KILN_DIM_ONE }, { 64, 1, 1 }, { 64, 1, 1 }, 0,
       4, {
         KILN_ARG_M, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_zgemm_complex_turn_t_tile16_rows4",
+    { "kiln_zgemm_complex_turn_t",
       2, { KILN_DIM_K, KILN_DIM_M, KILN_DIM_ONE }, { 16, 128, 1 }, { 16, 4, 1 }, 4352,
       8, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_CONJ_A, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_zgemm_complex_expand_n_tile16_rows4",
+    { "kiln_zgemm_complex_expand_n",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 16, 128, 1 }, { 16, 4, 1 }, 0,
       8, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_CONJ_B, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_zgemm_complex_rotate_tile16_rows4",
+    { "kiln_zgemm_complex_rotate",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 16, 128, 1 }, { 16, 4, 1 }, 0,
       8, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA, KILN_ARG_ALPHA_IMAG,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2 },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_zgemm_complex_scale_tile16_rows4",
+    { "kiln_zgemm_complex_scale",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 16, 128, 1 }, { 16, 4, 1 }, 0,
       8, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_BETA, KILN_ARG_BETA_IMAG,
         KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC, KILN_ARG_TRIANGLE },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_zgemm_complex_diagonal_tile16_rows4",
+    { "kiln_zgemm_complex_diagonal",
       1, { KILN_DIM_M, KILN_DIM_ONE, KILN_DIM_ONE }, { 64, 1, 1 }, { 64, 1, 1 }, 0,
       4, {
         KILN_ARG_M, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_zgemm_complex_turn_t_tile16_rows4",
+    { "kiln_zgemm_complex_turn_t",
       2, { KILN_DIM_K, KILN_DIM_M, KILN_DIM_ONE }, { 16, 128, 1 }, { 16, 4, 1 }, 4352,
       8, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_CONJ_A, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_zgemm_complex_expand_t_tile16_rows4",
+    { "kiln_zgemm_complex_expand_t",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 16, 128, 1 }, { 16, 4, 1 }, 4352,
       8, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_CONJ_B, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_zgemm_complex_rotate_tile16_rows4",
+    { "kiln_zgemm_complex_rotate",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 16, 128, 1 }, { 16, 4, 1 }, 0,
       8, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA, KILN_ARG_ALPHA_IMAG,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2 },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_zgemm_complex_scale_tile16_rows4",
+    { "kiln_zgemm_complex_scale",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 16, 128, 1 }, { 16, 4, 1 }, 0,
       8, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_BETA, KILN_ARG_BETA_IMAG,
         KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC, KILN_ARG_TRIANGLE },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_zgemm_complex_diagonal_tile16_rows4",
+    { "kiln_zgemm_complex_diagonal",
       1, { KILN_DIM_M, KILN_DIM_ONE, KILN_DIM_ONE }, { 64, 1, 1 }, { 64, 1, 1 }, 0,
       4, {
         KILN_ARG_M, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_zgemm_mirror_mirror_tile16_rows4",
+    { "kiln_zgemm_mirror_mirror",
       2, { KILN_DIM_M, KILN_DIM_M, KILN_DIM_ONE }, { 16, 16, 1 }, { 16, 4, 1 }, 4352,
       9, {
         KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
@@ -7961,535 +8339,631 @@ static const struct kiln_recipe recipes[] = {
     { "direct WGM=8 WGN=8 TM=1 NV=1 VEC=1 KU=1 INDEX=64",
       1, 1, 1, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
       { 8, 8, 1 }, { 8, 8, 1 }, 1, 0, 0, 0, NULL, 63, 1, 0, stages + 103, NULL, 0, 0 },
+    { "direct WGM=1 WGN=1 TM=4 NV=1 VEC=4 KU=1 INDEX=64",
+      1, 0, 0, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 4, 4, 1 }, { 4, 4, 1 }, 1, 0, 0, 0, NULL, 64, 1, 0, stages + 104, NULL, 0, 0 },
+    { "direct WGM=1 WGN=1 TM=4 NV=1 VEC=4 KU=1 INDEX=64",
+      1, 0, 1, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 4, 4, 1 }, { 4, 4, 1 }, 1, 0, 0, 0, NULL, 65, 1, 0, stages + 105, NULL, 0, 0 },
+    { "direct WGM=1 WGN=1 TM=4 NV=1 VEC=4 KU=1 INDEX=64",
+      1, 1, 0, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 4, 4, 1 }, { 4, 4, 1 }, 1, 0, 0, 0, NULL, 66, 1, 0, stages + 106, NULL, 0, 0 },
+    { "direct WGM=1 WGN=1 TM=4 NV=1 VEC=4 KU=1 INDEX=64",
+      1, 1, 1, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 4, 4, 1 }, { 4, 4, 1 }, 1, 0, 0, 0, NULL, 67, 1, 0, stages + 107, NULL, 0, 0 },
+    { "packed TM=3 NV=4 VEC=8 MP=4 NP=16 KC=1024 KU=1 PACKA=1",
+      1, 0, 0, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 12, 512, 1 }, { 12, 512, 1024 }, 1, 0, 0, 0, &times[1], 68, 3, 2, stages + 108, regions + 2, KILN_KIND_CPU, 8 },
+    { "packed TM=3 NV=4 VEC=8 MP=4 NP=16 KC=1024 KU=1 PACKA=1",
+      1, 0, 1, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 12, 512, 1 }, { 12, 512, 1024 }, 1, 0, 0, 0, &times[1], 69, 3, 2, stages + 111, regions + 2, KILN_KIND_CPU, 8 },
+    { "packed TM=3 NV=4 VEC=8 MP=4 NP=16 KC=1024 KU=1 PACKA=1",
+      1, 1, 0, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 12, 512, 1 }, { 12, 512, 1024 }, 1, 0, 0, 0, &times[1], 70, 3, 2, stages + 114, regions + 2, KILN_KIND_CPU, 8 },
+    { "packed TM=3 NV=4 VEC=8 MP=4 NP=16 KC=1024 KU=1 PACKA=1",
+      1, 1, 1, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 12, 512, 1 }, { 12, 512, 1024 }, 1, 0, 0, 0, &times[1], 71, 3, 2, stages + 117, regions + 2, KILN_KIND_CPU, 8 },
+    { "direct WGM=8 WGN=8 TM=4 NV=1 VEC=4 KU=1 INDEX=32",
+      1, 0, 0, 0, 1, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 32, 32, 1 }, { 32, 32, 1 }, 1, 0, 0, 0, NULL, 72, 1, 0, stages + 120, NULL, 0, 0 },
+    { "direct WGM=8 WGN=8 TM=4 NV=1 VEC=4 KU=1 INDEX=32",
+      1, 0, 1, 0, 1, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 32, 32, 1 }, { 32, 32, 1 }, 1, 0, 0, 0, NULL, 73, 1, 0, stages + 121, NULL, 0, 0 },
+    { "direct WGM=8 WGN=8 TM=4 NV=1 VEC=4 KU=1 INDEX=32",
+      1, 1, 0, 0, 1, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 32, 32, 1 }, { 32, 32, 1 }, 1, 0, 0, 0, NULL, 74, 1, 0, stages + 122, NULL, 0, 0 },
+    { "direct WGM=8 WGN=8 TM=4 NV=1 VEC=4 KU=1 INDEX=32",
+      1, 1, 1, 0, 1, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 32, 32, 1 }, { 32, 32, 1 }, 1, 0, 0, 0, NULL, 75, 1, 0, stages + 123, NULL, 0, 0 },
     { "tiled WGM=16 WGN=16 TM=4 NV=4 VEC=1 KT=16 KU=4 LOCALA=1 LOCALB=1 PAD=1 BUFS=1 AHEAD=0 MAPM=0 MAPN=0 ORDER=0 GROUP=8 SPLIT=1 GUARD=1 INDEX=32",
       1, 0, 0, 0, 1, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 64, 64, 16 }, { 64, 64, 16 }, 1, 0, 0, 0, &times[5], 64, 1, 0, stages + 104, NULL, KILN_KIND_OTHER, 0 },
+      { 64, 64, 16 }, { 64, 64, 16 }, 1, 0, 0, 0, &times[5], 76, 1, 0, stages + 124, NULL, KILN_KIND_OTHER, 0 },
     { "tiled WGM=16 WGN=16 TM=4 NV=4 VEC=1 KT=16 KU=4 LOCALA=1 LOCALB=1 PAD=1 BUFS=1 AHEAD=0 MAPM=0 MAPN=0 ORDER=0 GROUP=8 SPLIT=1 GUARD=1 INDEX=32",
       1, 0, 1, 0, 1, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 64, 64, 16 }, { 64, 64, 16 }, 1, 0, 0, 0, &times[5], 65, 1, 0, stages + 105, NULL, KILN_KIND_OTHER, 0 },
+      { 64, 64, 16 }, { 64, 64, 16 }, 1, 0, 0, 0, &times[5], 77, 1, 0, stages + 125, NULL, KILN_KIND_OTHER, 0 },
     { "tiled WGM=16 WGN=16 TM=4 NV=4 VEC=1 KT=16 KU=4 LOCALA=1 LOCALB=1 PAD=1 BUFS=1 AHEAD=0 MAPM=0 MAPN=0 ORDER=0 GROUP=8 SPLIT=1 GUARD=1 INDEX=32",
       1, 1, 0, 0, 1, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 64, 64, 16 }, { 64, 64, 16 }, 1, 0, 0, 0, &times[5], 66, 1, 0, stages + 106, NULL, KILN_KIND_OTHER, 0 },
+      { 64, 64, 16 }, { 64, 64, 16 }, 1, 0, 0, 0, &times[5], 78, 1, 0, stages + 126, NULL, KILN_KIND_OTHER, 0 },
     { "tiled WGM=16 WGN=16 TM=4 NV=4 VEC=1 KT=16 KU=4 LOCALA=1 LOCALB=1 PAD=1 BUFS=1 AHEAD=0 MAPM=0 MAPN=0 ORDER=0 GROUP=8 SPLIT=1 GUARD=1 INDEX=32",
       1, 1, 1, 0, 1, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 64, 64, 16 }, { 64, 64, 16 }, 1, 0, 0, 0, &times[5], 67, 1, 0, stages + 107, NULL, KILN_KIND_OTHER, 0 },
+      { 64, 64, 16 }, { 64, 64, 16 }, 1, 0, 0, 0, &times[5], 79, 1, 0, stages + 127, NULL, KILN_KIND_OTHER, 0 },
     { "tiled WGM=8 WGN=16 TM=4 NV=2 VEC=2 KT=16 KU=4 LOCALA=1 LOCALB=1 PAD=0 BUFS=2 AHEAD=1 MAPM=0 MAPN=0 ORDER=0 GROUP=8 SPLIT=32 GUARD=1 INDEX=32",
       1, 0, 0, 0, 1, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 32, 64, 16 }, { 32, 64, 512 }, 32, 0, 0, 0, &times[4], 68, 2, 1, stages + 108, regions + 6, KILN_KIND_OTHER, 0 },
+      { 32, 64, 16 }, { 32, 64, 512 }, 32, 0, 0, 0, &times[4], 80, 2, 1, stages + 128, regions + 6, KILN_KIND_OTHER, 0 },
     { "tiled WGM=8 WGN=16 TM=4 NV=2 VEC=2 KT=16 KU=4 LOCALA=1 LOCALB=1 PAD=0 BUFS=2 AHEAD=1 MAPM=0 MAPN=0 ORDER=0 GROUP=8 SPLIT=32 GUARD=1 INDEX=32",
       1, 0, 1, 0, 1, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 32, 64, 16 }, { 32, 64, 512 }, 32, 0, 0, 0, &times[4], 69, 2, 1, stages + 110, regions + 6, KILN_KIND_OTHER, 0 },
+      { 32, 64, 16 }, { 32, 64, 512 }, 32, 0, 0, 0, &times[4], 81, 2, 1, stages + 130, regions + 6, KILN_KIND_OTHER, 0 },
     { "tiled WGM=8 WGN=16 TM=4 NV=2 VEC=2 KT=16 KU=4 LOCALA=1 LOCALB=1 PAD=0 BUFS=2 AHEAD=1 MAPM=0 MAPN=0 ORDER=0 GROUP=8 SPLIT=32 GUARD=1 INDEX=32",
       1, 1, 0, 0, 1, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 32, 64, 16 }, { 32, 64, 512 }, 32, 0, 0, 0, &times[4], 70, 2, 1, stages + 112, regions + 6, KILN_KIND_OTHER, 0 },
+      { 32, 64, 16 }, { 32, 64, 512 }, 32, 0, 0, 0, &times[4], 82, 2, 1, stages + 132, regions + 6, KILN_KIND_OTHER, 0 },
     { "tiled WGM=8 WGN=16 TM=4 NV=2 VEC=2 KT=16 KU=4 LOCALA=1 LOCALB=1 PAD=0 BUFS=2 AHEAD=1 MAPM=0 MAPN=0 ORDER=0 GROUP=8 SPLIT=32 GUARD=1 INDEX=32",
       1, 1, 1, 0, 1, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 32, 64, 16 }, { 32, 64, 512 }, 32, 0, 0, 0, &times[4], 71, 2, 1, stages + 114, regions + 6, KILN_KIND_OTHER, 0 },
+      { 32, 64, 16 }, { 32, 64, 512 }, 32, 0, 0, 0, &times[4], 83, 2, 1, stages + 134, regions + 6, KILN_KIND_OTHER, 0 },
     { "mirror TILE=16 ROWS=4",
       1, 0, 0, 1, 2, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 16, 16, 1 }, { 16, 16, 1 }, 1, 0, 0, 0, NULL, 72, 1, 0, stages + 116, NULL, 0, 0 },
+      { 16, 16, 1 }, { 16, 16, 1 }, 1, 0, 0, 0, NULL, 84, 1, 0, stages + 136, NULL, 0, 0 },
     { "fused TM=4 NV=4 VEC=16 MB=8 KC=64 KU=1 TURNS=4",
       2, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 4, 16, 1 }, { 32, 64, 64 }, 1, 4, 0, 0, &times[9], 73, 1, 0, stages + 117, NULL, KILN_KIND_CPU, 16 },
+      { 4, 16, 1 }, { 32, 64, 64 }, 1, 4, 0, 0, &times[9], 85, 1, 0, stages + 137, NULL, KILN_KIND_CPU, 16 },
     { "fused TM=4 NV=4 VEC=16 MB=8 KC=64 KU=1 TURNS=4",
       2, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 4, 16, 1 }, { 32, 64, 64 }, 1, 4, 0, 0, &times[9], 74, 1, 0, stages + 118, NULL, KILN_KIND_CPU, 16 },
+      { 4, 16, 1 }, { 32, 64, 64 }, 1, 4, 0, 0, &times[9], 86, 1, 0, stages + 138, NULL, KILN_KIND_CPU, 16 },
     { "fused TM=4 NV=4 VEC=16 MB=8 KC=64 KU=1 TURNS=4",
       2, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 4, 16, 1 }, { 32, 64, 64 }, 1, 4, 0, 0, &times[9], 75, 1, 0, stages + 119, NULL, KILN_KIND_CPU, 16 },
+      { 4, 16, 1 }, { 32, 64, 64 }, 1, 4, 0, 0, &times[9], 87, 1, 0, stages + 139, NULL, KILN_KIND_CPU, 16 },
     { "fused TM=4 NV=4 VEC=16 MB=8 KC=64 KU=1 TURNS=4",
       2, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 4, 16, 1 }, { 32, 64, 64 }, 1, 4, 0, 0, &times[9], 76, 1, 0, stages + 120, NULL, KILN_KIND_CPU, 16 },
+      { 4, 16, 1 }, { 32, 64, 64 }, 1, 4, 0, 0, &times[9], 88, 1, 0, stages + 140, NULL, KILN_KIND_CPU, 16 },
     { "packed TM=8 NV=3 VEC=16 MP=2 NP=2 KC=256 KU=1 PACKA=0",
       2, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 16, 96, 1 }, { 16, 96, 256 }, 1, 0, 0, 0, &times[10], 77, 2, 2, stages + 121, regions + 8, KILN_KIND_CPU, 16 },
+      { 16, 96, 1 }, { 16, 96, 256 }, 1, 0, 0, 0, &times[10], 89, 2, 2, stages + 141, regions + 8, KILN_KIND_CPU, 16 },
     { "packed TM=8 NV=3 VEC=16 MP=2 NP=2 KC=256 KU=1 PACKA=0",
       2, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 16, 96, 1 }, { 16, 96, 256 }, 1, 0, 0, 0, &times[10], 78, 2, 2, stages + 123, regions + 8, KILN_KIND_CPU, 16 },
+      { 16, 96, 1 }, { 16, 96, 256 }, 1, 0, 0, 0, &times[10], 90, 2, 2, stages + 143, regions + 8, KILN_KIND_CPU, 16 },
     { "packed TM=8 NV=3 VEC=16 MP=2 NP=2 KC=256 KU=1 PACKA=0",
       2, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 16, 96, 1 }, { 16, 96, 256 }, 1, 0, 0, 0, &times[10], 79, 2, 2, stages + 125, regions + 8, KILN_KIND_CPU, 16 },
+      { 16, 96, 1 }, { 16, 96, 256 }, 1, 0, 0, 0, &times[10], 91, 2, 2, stages + 145, regions + 8, KILN_KIND_CPU, 16 },
     { "packed TM=8 NV=3 VEC=16 MP=2 NP=2 KC=256 KU=1 PACKA=0",
       2, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 16, 96, 1 }, { 16, 96, 256 }, 1, 0, 0, 0, &times[10], 80, 2, 2, stages + 127, regions + 8, KILN_KIND_CPU, 16 },
+      { 16, 96, 1 }, { 16, 96, 256 }, 1, 0, 0, 0, &times[10], 92, 2, 2, stages + 147, regions + 8, KILN_KIND_CPU, 16 },
     { "packed TM=3 NV=4 VEC=8 MP=2 NP=1 KC=384 KU=1 PACKA=1",
       2, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 6, 32, 1 }, { 6, 32, 384 }, 1, 0, 0, 0, &times[11], 81, 3, 2, stages + 129, regions + 2, KILN_KIND_CPU, 8 },
+      { 6, 32, 1 }, { 6, 32, 384 }, 1, 0, 0, 0, &times[11], 93, 3, 2, stages + 149, regions + 2, KILN_KIND_CPU, 8 },
     { "packed TM=3 NV=4 VEC=8 MP=2 NP=1 KC=384 KU=1 PACKA=1",
       2, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 6, 32, 1 }, { 6, 32, 384 }, 1, 0, 0, 0, &times[11], 82, 3, 2, stages + 132, regions + 2, KILN_KIND_CPU, 8 },
+      { 6, 32, 1 }, { 6, 32, 384 }, 1, 0, 0, 0, &times[11], 94, 3, 2, stages + 152, regions + 2, KILN_KIND_CPU, 8 },
     { "packed TM=3 NV=4 VEC=8 MP=2 NP=1 KC=384 KU=1 PACKA=1",
       2, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 6, 32, 1 }, { 6, 32, 384 }, 1, 0, 0, 0, &times[11], 83, 3, 2, stages + 135, regions + 2, KILN_KIND_CPU, 8 },
+      { 6, 32, 1 }, { 6, 32, 384 }, 1, 0, 0, 0, &times[11], 95, 3, 2, stages + 155, regions + 2, KILN_KIND_CPU, 8 },
     { "packed TM=3 NV=4 VEC=8 MP=2 NP=1 KC=384 KU=1 PACKA=1",
       2, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 6, 32, 1 }, { 6, 32, 384 }, 1, 0, 0, 0, &times[11], 84, 3, 2, stages + 138, regions + 2, KILN_KIND_CPU, 8 },
+      { 6, 32, 1 }, { 6, 32, 384 }, 1, 0, 0, 0, &times[11], 96, 3, 2, stages + 158, regions + 2, KILN_KIND_CPU, 8 },
     { "fused TM=6 NV=2 VEC=8 MB=16 KC=256 KU=4 TURNS=1",
       2, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 6, 8, 4 }, { 96, 16, 256 }, 1, 1, 0, 0, &times[12], 85, 1, 0, stages + 141, NULL, KILN_KIND_CPU, 8 },
+      { 6, 8, 4 }, { 96, 16, 256 }, 1, 1, 0, 0, &times[12], 97, 1, 0, stages + 161, NULL, KILN_KIND_CPU, 8 },
     { "fused TM=6 NV=2 VEC=8 MB=16 KC=256 KU=4 TURNS=1",
       2, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 6, 8, 4 }, { 96, 16, 256 }, 1, 1, 0, 0, &times[12], 86, 1, 0, stages + 142, NULL, KILN_KIND_CPU, 8 },
+      { 6, 8, 4 }, { 96, 16, 256 }, 1, 1, 0, 0, &times[12], 98, 1, 0, stages + 162, NULL, KILN_KIND_CPU, 8 },
     { "fused TM=6 NV=2 VEC=8 MB=16 KC=256 KU=4 TURNS=1",
       2, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 6, 8, 4 }, { 96, 16, 256 }, 1, 1, 0, 0, &times[12], 87, 1, 0, stages + 143, NULL, KILN_KIND_CPU, 8 },
+      { 6, 8, 4 }, { 96, 16, 256 }, 1, 1, 0, 0, &times[12], 99, 1, 0, stages + 163, NULL, KILN_KIND_CPU, 8 },
     { "fused TM=6 NV=2 VEC=8 MB=16 KC=256 KU=4 TURNS=1",
       2, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 6, 8, 4 }, { 96, 16, 256 }, 1, 1, 0, 0, &times[12], 88, 1, 0, stages + 144, NULL, KILN_KIND_CPU, 8 },
+      { 6, 8, 4 }, { 96, 16, 256 }, 1, 1, 0, 0, &times[12], 100, 1, 0, stages + 164, NULL, KILN_KIND_CPU, 8 },
     { "fused TM=6 NV=2 VEC=8 MB=64 KC=128 KU=4 TURNS=4",
       2, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 6, 8, 4 }, { 384, 16, 128 }, 1, 4, 0, 0, &times[13], 89, 1, 0, stages + 145, NULL, KILN_KIND_CPU, 8 },
+      { 6, 8, 4 }, { 384, 16, 128 }, 1, 4, 0, 0, &times[13], 101, 1, 0, stages + 165, NULL, KILN_KIND_CPU, 8 },
     { "fused TM=6 NV=2 VEC=8 MB=64 KC=128 KU=4 TURNS=4",
       2, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 6, 8, 4 }, { 384, 16, 128 }, 1, 4, 0, 0, &times[13], 90, 1, 0, stages + 146, NULL, KILN_KIND_CPU, 8 },
+      { 6, 8, 4 }, { 384, 16, 128 }, 1, 4, 0, 0, &times[13], 102, 1, 0, stages + 166, NULL, KILN_KIND_CPU, 8 },
     { "fused TM=6 NV=2 VEC=8 MB=64 KC=128 KU=4 TURNS=4",
       2, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 6, 8, 4 }, { 384, 16, 128 }, 1, 4, 0, 0, &times[13], 91, 1, 0, stages + 147, NULL, KILN_KIND_CPU, 8 },
+      { 6, 8, 4 }, { 384, 16, 128 }, 1, 4, 0, 0, &times[13], 103, 1, 0, stages + 167, NULL, KILN_KIND_CPU, 8 },
     { "fused TM=6 NV=2 VEC=8 MB=64 KC=128 KU=4 TURNS=4",
       2, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 6, 8, 4 }, { 384, 16, 128 }, 1, 4, 0, 0, &times[13], 92, 1, 0, stages + 148, NULL, KILN_KIND_CPU, 8 },
+      { 6, 8, 4 }, { 384, 16, 128 }, 1, 4, 0, 0, &times[13], 104, 1, 0, stages + 168, NULL, KILN_KIND_CPU, 8 },
     { "tiled WGM=8 WGN=16 TM=4 NV=2 VEC=2 KT=16 KU=4 LOCALA=1 LOCALB=1 PAD=0 BUFS=2 AHEAD=1 MAPM=0 MAPN=0 ORDER=0 GROUP=8 SPLIT=32 GUARD=1 INDEX=32",
       2, 0, 0, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 32, 64, 16 }, { 32, 64, 512 }, 32, 0, 0, 0, &times[14], 93, 2, 1, stages + 149, regions + 6, KILN_KIND_OTHER, 0 },
+      { 32, 64, 16 }, { 32, 64, 512 }, 32, 0, 0, 0, &times[14], 105, 2, 1, stages + 169, regions + 6, KILN_KIND_OTHER, 0 },
     { "tiled WGM=8 WGN=16 TM=4 NV=2 VEC=2 KT=16 KU=4 LOCALA=1 LOCALB=1 PAD=0 BUFS=2 AHEAD=1 MAPM=0 MAPN=0 ORDER=0 GROUP=8 SPLIT=32 GUARD=1 INDEX=32",
       2, 0, 1, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 32, 64, 16 }, { 32, 64, 512 }, 32, 0, 0, 0, &times[14], 94, 2, 1, stages + 151, regions + 6, KILN_KIND_OTHER, 0 },
+      { 32, 64, 16 }, { 32, 64, 512 }, 32, 0, 0, 0, &times[14], 106, 2, 1, stages + 171, regions + 6, KILN_KIND_OTHER, 0 },
     { "tiled WGM=8 WGN=16 TM=4 NV=2 VEC=2 KT=16 KU=4 LOCALA=1 LOCALB=1 PAD=0 BUFS=2 AHEAD=1 MAPM=0 MAPN=0 ORDER=0 GROUP=8 SPLIT=32 GUARD=1 INDEX=32",
       2, 1, 0, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 32, 64, 16 }, { 32, 64, 512 }, 32, 0, 0, 0, &times[14], 95, 2, 1, stages + 153, regions + 6, KILN_KIND_OTHER, 0 },
+      { 32, 64, 16 }, { 32, 64, 512 }, 32, 0, 0, 0, &times[14], 107, 2, 1, stages + 173, regions + 6, KILN_KIND_OTHER, 0 },
     { "tiled WGM=8 WGN=16 TM=4 NV=2 VEC=2 KT=16 KU=4 LOCALA=1 LOCALB=1 PAD=0 BUFS=2 AHEAD=1 MAPM=0 MAPN=0 ORDER=0 GROUP=8 SPLIT=32 GUARD=1 INDEX=32",
       2, 1, 1, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 32, 64, 16 }, { 32, 64, 512 }, 32, 0, 0, 0, &times[14], 96, 2, 1, stages + 155, regions + 6, KILN_KIND_OTHER, 0 },
+      { 32, 64, 16 }, { 32, 64, 512 }, 32, 0, 0, 0, &times[14], 108, 2, 1, stages + 175, regions + 6, KILN_KIND_OTHER, 0 },
     { "thin SIDE=0 SHORT=1 VEC=4 ROWS=4 NV=1 LITEMS=8 KITEMS=32 KSPLIT=1 ALIGN=1 INDEX=32 YDEPTH=0",
       2, 0, 0, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 2, 0, 0 }, { 0, 0, 0 } },
-      { 1, 32, 128 }, { 1, 32, 128 }, 1, 0, 0, 0, &times[15], 97, 1, 0, stages + 157, NULL, KILN_KIND_OTHER, 0 },
+      { 1, 32, 128 }, { 1, 32, 128 }, 1, 0, 0, 0, &times[15], 109, 1, 0, stages + 177, NULL, KILN_KIND_OTHER, 0 },
     { "thin SIDE=0 SHORT=1 VEC=4 ROWS=4 NV=1 LITEMS=8 KITEMS=32 KSPLIT=1 ALIGN=1 INDEX=32 YDEPTH=0",
       2, 0, 1, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 2, 0, 0 }, { 0, 0, 0 } },
-      { 1, 32, 128 }, { 1, 32, 128 }, 1, 0, 0, 0, &times[15], 98, 1, 0, stages + 158, NULL, KILN_KIND_OTHER, 0 },
+      { 1, 32, 128 }, { 1, 32, 128 }, 1, 0, 0, 0, &times[15], 110, 1, 0, stages + 178, NULL, KILN_KIND_OTHER, 0 },
     { "thin SIDE=0 SHORT=1 VEC=4 ROWS=4 NV=1 LITEMS=8 KITEMS=32 KSPLIT=1 ALIGN=1 INDEX=32 YDEPTH=0",
       2, 1, 0, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 2, 0, 0 }, { 0, 0, 0 } },
-      { 1, 32, 128 }, { 1, 32, 128 }, 1, 0, 0, 0, &times[15], 99, 1, 0, stages + 159, NULL, KILN_KIND_OTHER, 0 },
+      { 1, 32, 128 }, { 1, 32, 128 }, 1, 0, 0, 0, &times[15], 111, 1, 0, stages + 179, NULL, KILN_KIND_OTHER, 0 },
     { "thin SIDE=0 SHORT=1 VEC=4 ROWS=4 NV=1 LITEMS=8 KITEMS=32 KSPLIT=1 ALIGN=1 INDEX=32 YDEPTH=0",
       2, 1, 1, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 2, 0, 0 }, { 0, 0, 0 } },
-      { 1, 32, 128 }, { 1, 32, 128 }, 1, 0, 0, 0, &times[15], 100, 1, 0, stages + 160, NULL, KILN_KIND_OTHER, 0 },
+      { 1, 32, 128 }, { 1, 32, 128 }, 1, 0, 0, 0, &times[15], 112, 1, 0, stages + 180, NULL, KILN_KIND_OTHER, 0 },
     { "tiled WGM=16 WGN=16 TM=8 NV=2 VEC=4 KT=8 KU=8 LOCALA=1 LOCALB=1 PAD=0 BUFS=1 AHEAD=1 MAPM=1 MAPN=1 ORDER=0 GROUP=8 SPLIT=1 GUARD=1 INDEX=32",
       2, 0, 0, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 128, 128, 8 }, { 128, 128, 8 }, 1, 0, 0, 0, &times[16], 101, 1, 0, stages + 161, NULL, KILN_KIND_OTHER, 0 },
+      { 128, 128, 8 }, { 128, 128, 8 }, 1, 0, 0, 0, &times[16], 113, 1, 0, stages + 181, NULL, KILN_KIND_OTHER, 0 },
     { "tiled WGM=16 WGN=16 TM=8 NV=2 VEC=4 KT=8 KU=8 LOCALA=1 LOCALB=1 PAD=0 BUFS=1 AHEAD=1 MAPM=1 MAPN=1 ORDER=0 GROUP=8 SPLIT=1 GUARD=1 INDEX=32",
       2, 0, 1, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 128, 128, 8 }, { 128, 128, 8 }, 1, 0, 0, 0, &times[16], 102, 1, 0, stages + 162, NULL, KILN_KIND_OTHER, 0 },
+      { 128, 128, 8 }, { 128, 128, 8 }, 1, 0, 0, 0, &times[16], 114, 1, 0, stages + 182, NULL, KILN_KIND_OTHER, 0 },
     { "tiled WGM=16 WGN=16 TM=8 NV=2 VEC=4 KT=8 KU=8 LOCALA=1 LOCALB=1 PAD=0 BUFS=1 AHEAD=1 MAPM=1 MAPN=1 ORDER=0 GROUP=8 SPLIT=1 GUARD=1 INDEX=32",
       2, 1, 0, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 128, 128, 8 }, { 128, 128, 8 }, 1, 0, 0, 0, &times[16], 103, 1, 0, stages + 163, NULL, KILN_KIND_OTHER, 0 },
+      { 128, 128, 8 }, { 128, 128, 8 }, 1, 0, 0, 0, &times[16], 115, 1, 0, stages + 183, NULL, KILN_KIND_OTHER, 0 },
     { "tiled WGM=16 WGN=16 TM=8 NV=2 VEC=4 KT=8 KU=8 LOCALA=1 LOCALB=1 PAD=0 BUFS=1 AHEAD=1 MAPM=1 MAPN=1 ORDER=0 GROUP=8 SPLIT=1 GUARD=1 INDEX=32",
       2, 1, 1, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 128, 128, 8 }, { 128, 128, 8 }, 1, 0, 0, 0, &times[16], 104, 1, 0, stages + 164, NULL, KILN_KIND_OTHER, 0 },
+      { 128, 128, 8 }, { 128, 128, 8 }, 1, 0, 0, 0, &times[16], 116, 1, 0, stages + 184, NULL, KILN_KIND_OTHER, 0 },
     { "direct WGM=8 WGN=8 TM=4 NV=1 VEC=4 KU=1 INDEX=32",
       2, 0, 0, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 32, 32, 1 }, { 32, 32, 1 }, 1, 0, 0, 0, &times[17], 105, 1, 0, stages + 165, NULL, KILN_KIND_OTHER, 0 },
+      { 32, 32, 1 }, { 32, 32, 1 }, 1, 0, 0, 0, &times[17], 117, 1, 0, stages + 185, NULL, KILN_KIND_OTHER, 0 },
     { "direct WGM=8 WGN=8 TM=4 NV=1 VEC=4 KU=1 INDEX=32",
       2, 0, 1, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 32, 32, 1 }, { 32, 32, 1 }, 1, 0, 0, 0, &times[17], 106, 1, 0, stages + 166, NULL, KILN_KIND_OTHER, 0 },
+      { 32, 32, 1 }, { 32, 32, 1 }, 1, 0, 0, 0, &times[17], 118, 1, 0, stages + 186, NULL, KILN_KIND_OTHER, 0 },
     { "direct WGM=8 WGN=8 TM=4 NV=1 VEC=4 KU=1 INDEX=32",
       2, 1, 0, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 32, 32, 1 }, { 32, 32, 1 }, 1, 0, 0, 0, &times[17], 107, 1, 0, stages + 167, NULL, KILN_KIND_OTHER, 0 },
+      { 32, 32, 1 }, { 32, 32, 1 }, 1, 0, 0, 0, &times[17], 119, 1, 0, stages + 187, NULL, KILN_KIND_OTHER, 0 },
     { "direct WGM=8 WGN=8 TM=4 NV=1 VEC=4 KU=1 INDEX=32",
       2, 1, 1, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 32, 32, 1 }, { 32, 32, 1 }, 1, 0, 0, 0, &times[17], 108, 1, 0, stages + 168, NULL, KILN_KIND_OTHER, 0 },
+      { 32, 32, 1 }, { 32, 32, 1 }, 1, 0, 0, 0, &times[17], 120, 1, 0, stages + 188, NULL, KILN_KIND_OTHER, 0 },
     { "tiled WGM=2 WGN=16 TM=4 NV=2 VEC=1 KT=16 KU=4 LOCALA=1 LOCALB=1 PAD=0 BUFS=2 AHEAD=1 MAPM=0 MAPN=0 ORDER=0 GROUP=8 SPLIT=32 GUARD=1 INDEX=32",
       2, 0, 0, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 8, 32, 16 }, { 8, 32, 512 }, 32, 0, 0, 0, &times[18], 109, 2, 1, stages + 169, regions + 10, KILN_KIND_OTHER, 0 },
+      { 8, 32, 16 }, { 8, 32, 512 }, 32, 0, 0, 0, &times[18], 121, 2, 1, stages + 189, regions + 10, KILN_KIND_OTHER, 0 },
     { "tiled WGM=2 WGN=16 TM=4 NV=2 VEC=1 KT=16 KU=4 LOCALA=1 LOCALB=1 PAD=0 BUFS=2 AHEAD=1 MAPM=0 MAPN=0 ORDER=0 GROUP=8 SPLIT=32 GUARD=1 INDEX=32",
       2, 0, 1, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 8, 32, 16 }, { 8, 32, 512 }, 32, 0, 0, 0, &times[18], 110, 2, 1, stages + 171, regions + 10, KILN_KIND_OTHER, 0 },
+      { 8, 32, 16 }, { 8, 32, 512 }, 32, 0, 0, 0, &times[18], 122, 2, 1, stages + 191, regions + 10, KILN_KIND_OTHER, 0 },
     { "tiled WGM=2 WGN=16 TM=4 NV=2 VEC=1 KT=16 KU=4 LOCALA=1 LOCALB=1 PAD=0 BUFS=2 AHEAD=1 MAPM=0 MAPN=0 ORDER=0 GROUP=8 SPLIT=32 GUARD=1 INDEX=32",
       2, 1, 0, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 8, 32, 16 }, { 8, 32, 512 }, 32, 0, 0, 0, &times[18], 111, 2, 1, stages + 173, regions + 10, KILN_KIND_OTHER, 0 },
+      { 8, 32, 16 }, { 8, 32, 512 }, 32, 0, 0, 0, &times[18], 123, 2, 1, stages + 193, regions + 10, KILN_KIND_OTHER, 0 },
     { "tiled WGM=2 WGN=16 TM=4 NV=2 VEC=1 KT=16 KU=4 LOCALA=1 LOCALB=1 PAD=0 BUFS=2 AHEAD=1 MAPM=0 MAPN=0 ORDER=0 GROUP=8 SPLIT=32 GUARD=1 INDEX=32",
       2, 1, 1, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 8, 32, 16 }, { 8, 32, 512 }, 32, 0, 0, 0, &times[18], 112, 2, 1, stages + 175, regions + 10, KILN_KIND_OTHER, 0 },
+      { 8, 32, 16 }, { 8, 32, 512 }, 32, 0, 0, 0, &times[18], 124, 2, 1, stages + 195, regions + 10, KILN_KIND_OTHER, 0 },
     { "tiled WGM=16 WGN=4 TM=4 NV=4 VEC=1 KT=16 KU=4 LOCALA=1 LOCALB=1 PAD=1 BUFS=1 AHEAD=1 MAPM=0 MAPN=0 ORDER=0 GROUP=8 SPLIT=1 GUARD=1 INDEX=32",
       2, 0, 0, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 64, 16, 16 }, { 64, 16, 16 }, 1, 0, 0, 0, &times[19], 113, 1, 0, stages + 177, NULL, KILN_KIND_OTHER, 0 },
+      { 64, 16, 16 }, { 64, 16, 16 }, 1, 0, 0, 0, &times[19], 125, 1, 0, stages + 197, NULL, KILN_KIND_OTHER, 0 },
     { "tiled WGM=16 WGN=4 TM=4 NV=4 VEC=1 KT=16 KU=4 LOCALA=1 LOCALB=1 PAD=1 BUFS=1 AHEAD=1 MAPM=0 MAPN=0 ORDER=0 GROUP=8 SPLIT=1 GUARD=1 INDEX=32",
       2, 0, 1, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 64, 16, 16 }, { 64, 16, 16 }, 1, 0, 0, 0, &times[19], 114, 1, 0, stages + 178, NULL, KILN_KIND_OTHER, 0 },
+      { 64, 16, 16 }, { 64, 16, 16 }, 1, 0, 0, 0, &times[19], 126, 1, 0, stages + 198, NULL, KILN_KIND_OTHER, 0 },
     { "tiled WGM=16 WGN=4 TM=4 NV=4 VEC=1 KT=16 KU=4 LOCALA=1 LOCALB=1 PAD=1 BUFS=1 AHEAD=1 MAPM=0 MAPN=0 ORDER=0 GROUP=8 SPLIT=1 GUARD=1 INDEX=32",
       2, 1, 0, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 64, 16, 16 }, { 64, 16, 16 }, 1, 0, 0, 0, &times[19], 115, 1, 0, stages + 179, NULL, KILN_KIND_OTHER, 0 },
+      { 64, 16, 16 }, { 64, 16, 16 }, 1, 0, 0, 0, &times[19], 127, 1, 0, stages + 199, NULL, KILN_KIND_OTHER, 0 },
     { "tiled WGM=16 WGN=4 TM=4 NV=4 VEC=1 KT=16 KU=4 LOCALA=1 LOCALB=1 PAD=1 BUFS=1 AHEAD=1 MAPM=0 MAPN=0 ORDER=0 GROUP=8 SPLIT=1 GUARD=1 INDEX=32",
       2, 1, 1, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 64, 16, 16 }, { 64, 16, 16 }, 1, 0, 0, 0, &times[19], 116, 1, 0, stages + 180, NULL, KILN_KIND_OTHER, 0 },
+      { 64, 16, 16 }, { 64, 16, 16 }, 1, 0, 0, 0, &times[19], 128, 1, 0, stages + 200, NULL, KILN_KIND_OTHER, 0 },
     { "thin SIDE=0 SHORT=1 VEC=4 ROWS=4 NV=1 LITEMS=4 KITEMS=16 KSPLIT=1 ALIGN=1 INDEX=64 YDEPTH=0",
       2, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 2, 0, 0 }, { 0, 0, 0 } },
-      { 1, 16, 64 }, { 1, 16, 64 }, 1, 0, 0, 0, NULL, 117, 1, 0, stages + 181, NULL, 0, 0 },
+      { 1, 16, 64 }, { 1, 16, 64 }, 1, 0, 0, 0, NULL, 129, 1, 0, stages + 201, NULL, 0, 0 },
     { "thin SIDE=0 SHORT=1 VEC=4 ROWS=4 NV=1 LITEMS=4 KITEMS=16 KSPLIT=1 ALIGN=1 INDEX=64 YDEPTH=0",
       2, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 2, 0, 0 }, { 0, 0, 0 } },
-      { 1, 16, 64 }, { 1, 16, 64 }, 1, 0, 0, 0, NULL, 118, 1, 0, stages + 182, NULL, 0, 0 },
+      { 1, 16, 64 }, { 1, 16, 64 }, 1, 0, 0, 0, NULL, 130, 1, 0, stages + 202, NULL, 0, 0 },
     { "thin SIDE=0 SHORT=1 VEC=4 ROWS=4 NV=1 LITEMS=4 KITEMS=16 KSPLIT=1 ALIGN=1 INDEX=64 YDEPTH=0",
       2, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 2, 0, 0 }, { 0, 0, 0 } },
-      { 1, 16, 64 }, { 1, 16, 64 }, 1, 0, 0, 0, NULL, 119, 1, 0, stages + 183, NULL, 0, 0 },
+      { 1, 16, 64 }, { 1, 16, 64 }, 1, 0, 0, 0, NULL, 131, 1, 0, stages + 203, NULL, 0, 0 },
     { "thin SIDE=0 SHORT=1 VEC=4 ROWS=4 NV=1 LITEMS=4 KITEMS=16 KSPLIT=1 ALIGN=1 INDEX=64 YDEPTH=0",
       2, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 2, 0, 0 }, { 0, 0, 0 } },
-      { 1, 16, 64 }, { 1, 16, 64 }, 1, 0, 0, 0, NULL, 120, 1, 0, stages + 184, NULL, 0, 0 },
+      { 1, 16, 64 }, { 1, 16, 64 }, 1, 0, 0, 0, NULL, 132, 1, 0, stages + 204, NULL, 0, 0 },
     { "thin SIDE=1 SHORT=1 VEC=4 ROWS=4 NV=1 LITEMS=4 KITEMS=16 KSPLIT=1 ALIGN=1 INDEX=64 YDEPTH=0",
       2, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 2, 0 }, { 0, 0, 0 } },
-      { 16, 1, 64 }, { 16, 1, 64 }, 1, 0, 0, 0, NULL, 121, 1, 0, stages + 185, NULL, 0, 0 },
+      { 16, 1, 64 }, { 16, 1, 64 }, 1, 0, 0, 0, NULL, 133, 1, 0, stages + 205, NULL, 0, 0 },
     { "thin SIDE=1 SHORT=1 VEC=4 ROWS=4 NV=1 LITEMS=4 KITEMS=16 KSPLIT=1 ALIGN=1 INDEX=64 YDEPTH=0",
       2, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 2, 0 }, { 0, 0, 0 } },
-      { 16, 1, 64 }, { 16, 1, 64 }, 1, 0, 0, 0, NULL, 122, 1, 0, stages + 186, NULL, 0, 0 },
+      { 16, 1, 64 }, { 16, 1, 64 }, 1, 0, 0, 0, NULL, 134, 1, 0, stages + 206, NULL, 0, 0 },
     { "thin SIDE=1 SHORT=1 VEC=4 ROWS=4 NV=1 LITEMS=4 KITEMS=16 KSPLIT=1 ALIGN=1 INDEX=64 YDEPTH=0",
       2, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 2, 0 }, { 0, 0, 0 } },
-      { 16, 1, 64 }, { 16, 1, 64 }, 1, 0, 0, 0, NULL, 123, 1, 0, stages + 187, NULL, 0, 0 },
+      { 16, 1, 64 }, { 16, 1, 64 }, 1, 0, 0, 0, NULL, 135, 1, 0, stages + 207, NULL, 0, 0 },
     { "thin SIDE=1 SHORT=1 VEC=4 ROWS=4 NV=1 LITEMS=4 KITEMS=16 KSPLIT=1 ALIGN=1 INDEX=64 YDEPTH=0",
       2, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 2, 0 }, { 0, 0, 0 } },
-      { 16, 1, 64 }, { 16, 1, 64 }, 1, 0, 0, 0, NULL, 124, 1, 0, stages + 188, NULL, 0, 0 },
+      { 16, 1, 64 }, { 16, 1, 64 }, 1, 0, 0, 0, NULL, 136, 1, 0, stages + 208, NULL, 0, 0 },
     { "direct WGM=8 WGN=8 TM=4 NV=1 VEC=4 KU=1 INDEX=32",
       2, 0, 0, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 32, 32, 1 }, { 32, 32, 1 }, 1, 0, 0, 0, NULL, 105, 1, 0, stages + 189, NULL, 0, 0 },
+      { 32, 32, 1 }, { 32, 32, 1 }, 1, 0, 0, 0, NULL, 117, 1, 0, stages + 209, NULL, 0, 0 },
     { "direct WGM=8 WGN=8 TM=4 NV=1 VEC=4 KU=1 INDEX=32",
       2, 0, 1, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 32, 32, 1 }, { 32, 32, 1 }, 1, 0, 0, 0, NULL, 106, 1, 0, stages + 190, NULL, 0, 0 },
+      { 32, 32, 1 }, { 32, 32, 1 }, 1, 0, 0, 0, NULL, 118, 1, 0, stages + 210, NULL, 0, 0 },
     { "direct WGM=8 WGN=8 TM=4 NV=1 VEC=4 KU=1 INDEX=32",
       2, 1, 0, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 32, 32, 1 }, { 32, 32, 1 }, 1, 0, 0, 0, NULL, 107, 1, 0, stages + 191, NULL, 0, 0 },
+      { 32, 32, 1 }, { 32, 32, 1 }, 1, 0, 0, 0, NULL, 119, 1, 0, stages + 211, NULL, 0, 0 },
     { "direct WGM=8 WGN=8 TM=4 NV=1 VEC=4 KU=1 INDEX=32",
       2, 1, 1, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 32, 32, 1 }, { 32, 32, 1 }, 1, 0, 0, 0, NULL, 108, 1, 0, stages + 192, NULL, 0, 0 },
+      { 32, 32, 1 }, { 32, 32, 1 }, 1, 0, 0, 0, NULL, 120, 1, 0, stages + 212, NULL, 0, 0 },
     { "direct WGM=8 WGN=8 TM=1 NV=1 VEC=1 KU=1 INDEX=64",
       2, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 8, 8, 1 }, { 8, 8, 1 }, 1, 0, 0, 0, NULL, 125, 1, 0, stages + 193, NULL, 0, 0 },
+      { 8, 8, 1 }, { 8, 8, 1 }, 1, 0, 0, 0, NULL, 137, 1, 0, stages + 213, NULL, 0, 0 },
     { "direct WGM=8 WGN=8 TM=1 NV=1 VEC=1 KU=1 INDEX=64",
       2, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 8, 8, 1 }, { 8, 8, 1 }, 1, 0, 0, 0, NULL, 126, 1, 0, stages + 194, NULL, 0, 0 },
+      { 8, 8, 1 }, { 8, 8, 1 }, 1, 0, 0, 0, NULL, 138, 1, 0, stages + 214, NULL, 0, 0 },
     { "direct WGM=8 WGN=8 TM=1 NV=1 VEC=1 KU=1 INDEX=64",
       2, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 8, 8, 1 }, { 8, 8, 1 }, 1, 0, 0, 0, NULL, 127, 1, 0, stages + 195, NULL, 0, 0 },
+      { 8, 8, 1 }, { 8, 8, 1 }, 1, 0, 0, 0, NULL, 139, 1, 0, stages + 215, NULL, 0, 0 },
     { "direct WGM=8 WGN=8 TM=1 NV=1 VEC=1 KU=1 INDEX=64",
       2, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 8, 8, 1 }, { 8, 8, 1 }, 1, 0, 0, 0, NULL, 128, 1, 0, stages + 196, NULL, 0, 0 },
+      { 8, 8, 1 }, { 8, 8, 1 }, 1, 0, 0, 0, NULL, 140, 1, 0, stages + 216, NULL, 0, 0 },
     { "direct WGM=1 WGN=1 TM=4 NV=1 VEC=4 KU=1 INDEX=64",
       2, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 4, 4, 1 }, { 4, 4, 1 }, 1, 0, 0, 0, NULL, 129, 1, 0, stages + 197, NULL, 0, 0 },
+      { 4, 4, 1 }, { 4, 4, 1 }, 1, 0, 0, 0, NULL, 141, 1, 0, stages + 217, NULL, 0, 0 },
     { "direct WGM=1 WGN=1 TM=4 NV=1 VEC=4 KU=1 INDEX=64",
       2, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 4, 4, 1 }, { 4, 4, 1 }, 1, 0, 0, 0, NULL, 130, 1, 0, stages + 198, NULL, 0, 0 },
+      { 4, 4, 1 }, { 4, 4, 1 }, 1, 0, 0, 0, NULL, 142, 1, 0, stages + 218, NULL, 0, 0 },
     { "direct WGM=1 WGN=1 TM=4 NV=1 VEC=4 KU=1 INDEX=64",
       2, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 4, 4, 1 }, { 4, 4, 1 }, 1, 0, 0, 0, NULL, 131, 1, 0, stages + 199, NULL, 0, 0 },
+      { 4, 4, 1 }, { 4, 4, 1 }, 1, 0, 0, 0, NULL, 143, 1, 0, stages + 219, NULL, 0, 0 },
     { "direct WGM=1 WGN=1 TM=4 NV=1 VEC=4 KU=1 INDEX=64",
       2, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 4, 4, 1 }, { 4, 4, 1 }, 1, 0, 0, 0, NULL, 132, 1, 0, stages + 200, NULL, 0, 0 },
+      { 4, 4, 1 }, { 4, 4, 1 }, 1, 0, 0, 0, NULL, 144, 1, 0, stages + 220, NULL, 0, 0 },
     { "packed TM=8 NV=3 VEC=16 MP=2 NP=2 KC=256 KU=1 PACKA=0",
       2, 0, 0, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 16, 96, 1 }, { 16, 96, 256 }, 1, 0, 0, 0, &times[10], 133, 2, 2, stages + 201, regions + 8, KILN_KIND_CPU, 16 },
+      { 16, 96, 1 }, { 16, 96, 256 }, 1, 0, 0, 0, &times[10], 145, 2, 2, stages + 221, regions + 8, KILN_KIND_CPU, 16 },
     { "packed TM=8 NV=3 VEC=16 MP=2 NP=2 KC=256 KU=1 PACKA=0",
       2, 0, 1, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 16, 96, 1 }, { 16, 96, 256 }, 1, 0, 0, 0, &times[10], 134, 2, 2, stages + 203, regions + 8, KILN_KIND_CPU, 16 },
+      { 16, 96, 1 }, { 16, 96, 256 }, 1, 0, 0, 0, &times[10], 146, 2, 2, stages + 223, regions + 8, KILN_KIND_CPU, 16 },
     { "packed TM=8 NV=3 VEC=16 MP=2 NP=2 KC=256 KU=1 PACKA=0",
       2, 1, 0, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 16, 96, 1 }, { 16, 96, 256 }, 1, 0, 0, 0, &times[10], 135, 2, 2, stages + 205, regions + 8, KILN_KIND_CPU, 16 },
+      { 16, 96, 1 }, { 16, 96, 256 }, 1, 0, 0, 0, &times[10], 147, 2, 2, stages + 225, regions + 8, KILN_KIND_CPU, 16 },
     { "packed TM=8 NV=3 VEC=16 MP=2 NP=2 KC=256 KU=1 PACKA=0",
       2, 1, 1, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 16, 96, 1 }, { 16, 96, 256 }, 1, 0, 0, 0, &times[10], 136, 2, 2, stages + 207, regions + 8, KILN_KIND_CPU, 16 },
+      { 16, 96, 1 }, { 16, 96, 256 }, 1, 0, 0, 0, &times[10], 148, 2, 2, stages + 227, regions + 8, KILN_KIND_CPU, 16 },
     { "direct WGM=8 WGN=8 TM=1 NV=1 VEC=1 KU=1 INDEX=64",
       2, 0, 0, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 8, 8, 1 }, { 8, 8, 1 }, 1, 0, 0, 0, NULL, 137, 1, 0, stages + 209, NULL, 0, 0 },
+      { 8, 8, 1 }, { 8, 8, 1 }, 1, 0, 0, 0, NULL, 149, 1, 0, stages + 229, NULL, 0, 0 },
     { "direct WGM=8 WGN=8 TM=1 NV=1 VEC=1 KU=1 INDEX=64",
       2, 0, 1, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 8, 8, 1 }, { 8, 8, 1 }, 1, 0, 0, 0, NULL, 138, 1, 0, stages + 210, NULL, 0, 0 },
+      { 8, 8, 1 }, { 8, 8, 1 }, 1, 0, 0, 0, NULL, 150, 1, 0, stages + 230, NULL, 0, 0 },
     { "direct WGM=8 WGN=8 TM=1 NV=1 VEC=1 KU=1 INDEX=64",
       2, 1, 0, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 8, 8, 1 }, { 8, 8, 1 }, 1, 0, 0, 0, NULL, 139, 1, 0, stages + 211, NULL, 0, 0 },
+      { 8, 8, 1 }, { 8, 8, 1 }, 1, 0, 0, 0, NULL, 151, 1, 0, stages + 231, NULL, 0, 0 },
     { "direct WGM=8 WGN=8 TM=1 NV=1 VEC=1 KU=1 INDEX=64",
       2, 1, 1, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 8, 8, 1 }, { 8, 8, 1 }, 1, 0, 0, 0, NULL, 140, 1, 0, stages + 212, NULL, 0, 0 },
+      { 8, 8, 1 }, { 8, 8, 1 }, 1, 0, 0, 0, NULL, 152, 1, 0, stages + 232, NULL, 0, 0 },
+    { "direct WGM=1 WGN=1 TM=4 NV=1 VEC=4 KU=1 INDEX=64",
+      2, 0, 0, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 4, 4, 1 }, { 4, 4, 1 }, 1, 0, 0, 0, NULL, 153, 1, 0, stages + 233, NULL, 0, 0 },
+    { "direct WGM=1 WGN=1 TM=4 NV=1 VEC=4 KU=1 INDEX=64",
+      2, 0, 1, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 4, 4, 1 }, { 4, 4, 1 }, 1, 0, 0, 0, NULL, 154, 1, 0, stages + 234, NULL, 0, 0 },
+    { "direct WGM=1 WGN=1 TM=4 NV=1 VEC=4 KU=1 INDEX=64",
+      2, 1, 0, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 4, 4, 1 }, { 4, 4, 1 }, 1, 0, 0, 0, NULL, 155, 1, 0, stages + 235, NULL, 0, 0 },
+    { "direct WGM=1 WGN=1 TM=4 NV=1 VEC=4 KU=1 INDEX=64",
+      2, 1, 1, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 4, 4, 1 }, { 4, 4, 1 }, 1, 0, 0, 0, NULL, 156, 1, 0, stages + 236, NULL, 0, 0 },
+    { "packed TM=3 NV=4 VEC=8 MP=2 NP=1 KC=384 KU=1 PACKA=1",
+      2, 0, 0, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 6, 32, 1 }, { 6, 32, 384 }, 1, 0, 0, 0, &times[11], 157, 3, 2, stages + 237, regions + 2, KILN_KIND_CPU, 8 },
+    { "packed TM=3 NV=4 VEC=8 MP=2 NP=1 KC=384 KU=1 PACKA=1",
+      2, 0, 1, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 6, 32, 1 }, { 6, 32, 384 }, 1, 0, 0, 0, &times[11], 158, 3, 2, stages + 240, regions + 2, KILN_KIND_CPU, 8 },
+    { "packed TM=3 NV=4 VEC=8 MP=2 NP=1 KC=384 KU=1 PACKA=1",
+      2, 1, 0, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 6, 32, 1 }, { 6, 32, 384 }, 1, 0, 0, 0, &times[11], 159, 3, 2, stages + 243, regions + 2, KILN_KIND_CPU, 8 },
+    { "packed TM=3 NV=4 VEC=8 MP=2 NP=1 KC=384 KU=1 PACKA=1",
+      2, 1, 1, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 6, 32, 1 }, { 6, 32, 384 }, 1, 0, 0, 0, &times[11], 160, 3, 2, stages + 246, regions + 2, KILN_KIND_CPU, 8 },
+    { "direct WGM=8 WGN=8 TM=4 NV=1 VEC=4 KU=1 INDEX=32",
+      2, 0, 0, 0, 1, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 32, 32, 1 }, { 32, 32, 1 }, 1, 0, 0, 0, NULL, 161, 1, 0, stages + 249, NULL, 0, 0 },
+    { "direct WGM=8 WGN=8 TM=4 NV=1 VEC=4 KU=1 INDEX=32",
+      2, 0, 1, 0, 1, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 32, 32, 1 }, { 32, 32, 1 }, 1, 0, 0, 0, NULL, 162, 1, 0, stages + 250, NULL, 0, 0 },
+    { "direct WGM=8 WGN=8 TM=4 NV=1 VEC=4 KU=1 INDEX=32",
+      2, 1, 0, 0, 1, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 32, 32, 1 }, { 32, 32, 1 }, 1, 0, 0, 0, NULL, 163, 1, 0, stages + 251, NULL, 0, 0 },
+    { "direct WGM=8 WGN=8 TM=4 NV=1 VEC=4 KU=1 INDEX=32",
+      2, 1, 1, 0, 1, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 32, 32, 1 }, { 32, 32, 1 }, 1, 0, 0, 0, NULL, 164, 1, 0, stages + 252, NULL, 0, 0 },
     { "tiled WGM=16 WGN=4 TM=4 NV=4 VEC=1 KT=16 KU=4 LOCALA=1 LOCALB=1 PAD=1 BUFS=1 AHEAD=1 MAPM=0 MAPN=0 ORDER=0 GROUP=8 SPLIT=1 GUARD=1 INDEX=32",
       2, 0, 0, 0, 1, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 64, 16, 16 }, { 64, 16, 16 }, 1, 0, 0, 0, &times[19], 141, 1, 0, stages + 213, NULL, KILN_KIND_OTHER, 0 },
+      { 64, 16, 16 }, { 64, 16, 16 }, 1, 0, 0, 0, &times[19], 165, 1, 0, stages + 253, NULL, KILN_KIND_OTHER, 0 },
     { "tiled WGM=16 WGN=4 TM=4 NV=4 VEC=1 KT=16 KU=4 LOCALA=1 LOCALB=1 PAD=1 BUFS=1 AHEAD=1 MAPM=0 MAPN=0 ORDER=0 GROUP=8 SPLIT=1 GUARD=1 INDEX=32",
       2, 0, 1, 0, 1, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 64, 16, 16 }, { 64, 16, 16 }, 1, 0, 0, 0, &times[19], 142, 1, 0, stages + 214, NULL, KILN_KIND_OTHER, 0 },
+      { 64, 16, 16 }, { 64, 16, 16 }, 1, 0, 0, 0, &times[19], 166, 1, 0, stages + 254, NULL, KILN_KIND_OTHER, 0 },
     { "tiled WGM=16 WGN=4 TM=4 NV=4 VEC=1 KT=16 KU=4 LOCALA=1 LOCALB=1 PAD=1 BUFS=1 AHEAD=1 MAPM=0 MAPN=0 ORDER=0 GROUP=8 SPLIT=1 GUARD=1 INDEX=32",
       2, 1, 0, 0, 1, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 64, 16, 16 }, { 64, 16, 16 }, 1, 0, 0, 0, &times[19], 143, 1, 0, stages + 215, NULL, KILN_KIND_OTHER, 0 },
+      { 64, 16, 16 }, { 64, 16, 16 }, 1, 0, 0, 0, &times[19], 167, 1, 0, stages + 255, NULL, KILN_KIND_OTHER, 0 },
     { "tiled WGM=16 WGN=4 TM=4 NV=4 VEC=1 KT=16 KU=4 LOCALA=1 LOCALB=1 PAD=1 BUFS=1 AHEAD=1 MAPM=0 MAPN=0 ORDER=0 GROUP=8 SPLIT=1 GUARD=1 INDEX=32",
       2, 1, 1, 0, 1, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 64, 16, 16 }, { 64, 16, 16 }, 1, 0, 0, 0, &times[19], 144, 1, 0, stages + 216, NULL, KILN_KIND_OTHER, 0 },
+      { 64, 16, 16 }, { 64, 16, 16 }, 1, 0, 0, 0, &times[19], 168, 1, 0, stages + 256, NULL, KILN_KIND_OTHER, 0 },
     { "tiled WGM=8 WGN=16 TM=4 NV=2 VEC=2 KT=16 KU=4 LOCALA=1 LOCALB=1 PAD=0 BUFS=2 AHEAD=1 MAPM=0 MAPN=0 ORDER=0 GROUP=8 SPLIT=32 GUARD=1 INDEX=32",
       2, 0, 0, 0, 1, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 32, 64, 16 }, { 32, 64, 512 }, 32, 0, 0, 0, &times[14], 145, 2, 1, stages + 217, regions + 6, KILN_KIND_OTHER, 0 },
+      { 32, 64, 16 }, { 32, 64, 512 }, 32, 0, 0, 0, &times[14], 169, 2, 1, stages + 257, regions + 6, KILN_KIND_OTHER, 0 },
     { "tiled WGM=8 WGN=16 TM=4 NV=2 VEC=2 KT=16 KU=4 LOCALA=1 LOCALB=1 PAD=0 BUFS=2 AHEAD=1 MAPM=0 MAPN=0 ORDER=0 GROUP=8 SPLIT=32 GUARD=1 INDEX=32",
       2, 0, 1, 0, 1, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 32, 64, 16 }, { 32, 64, 512 }, 32, 0, 0, 0, &times[14], 146, 2, 1, stages + 219, regions + 6, KILN_KIND_OTHER, 0 },
+      { 32, 64, 16 }, { 32, 64, 512 }, 32, 0, 0, 0, &times[14], 170, 2, 1, stages + 259, regions + 6, KILN_KIND_OTHER, 0 },
     { "tiled WGM=8 WGN=16 TM=4 NV=2 VEC=2 KT=16 KU=4 LOCALA=1 LOCALB=1 PAD=0 BUFS=2 AHEAD=1 MAPM=0 MAPN=0 ORDER=0 GROUP=8 SPLIT=32 GUARD=1 INDEX=32",
       2, 1, 0, 0, 1, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 32, 64, 16 }, { 32, 64, 512 }, 32, 0, 0, 0, &times[14], 147, 2, 1, stages + 221, regions + 6, KILN_KIND_OTHER, 0 },
+      { 32, 64, 16 }, { 32, 64, 512 }, 32, 0, 0, 0, &times[14], 171, 2, 1, stages + 261, regions + 6, KILN_KIND_OTHER, 0 },
     { "tiled WGM=8 WGN=16 TM=4 NV=2 VEC=2 KT=16 KU=4 LOCALA=1 LOCALB=1 PAD=0 BUFS=2 AHEAD=1 MAPM=0 MAPN=0 ORDER=0 GROUP=8 SPLIT=32 GUARD=1 INDEX=32",
       2, 1, 1, 0, 1, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 32, 64, 16 }, { 32, 64, 512 }, 32, 0, 0, 0, &times[14], 148, 2, 1, stages + 223, regions + 6, KILN_KIND_OTHER, 0 },
+      { 32, 64, 16 }, { 32, 64, 512 }, 32, 0, 0, 0, &times[14], 172, 2, 1, stages + 263, regions + 6, KILN_KIND_OTHER, 0 },
     { "mirror TILE=16 ROWS=4",
       2, 0, 0, 1, 2, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 16, 16, 1 }, { 16, 16, 1 }, 1, 0, 0, 0, NULL, 149, 1, 0, stages + 225, NULL, 0, 0 },
+      { 16, 16, 1 }, { 16, 16, 1 }, 1, 0, 0, 0, NULL, 173, 1, 0, stages + 265, NULL, 0, 0 },
     { "fused TM=8 NV=3 VEC=8 MB=4 KC=128 KU=1 TURNS=2",
       3, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 8, 8, 1 }, { 32, 24, 128 }, 1, 2, 0, 0, &times[20], 150, 1, 0, stages + 226, NULL, KILN_KIND_CPU, 16 },
+      { 8, 8, 1 }, { 32, 24, 128 }, 1, 2, 0, 0, &times[20], 174, 1, 0, stages + 266, NULL, KILN_KIND_CPU, 16 },
     { "fused TM=8 NV=3 VEC=8 MB=4 KC=128 KU=1 TURNS=2",
       3, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 8, 8, 1 }, { 32, 24, 128 }, 1, 2, 0, 0, &times[20], 151, 1, 0, stages + 227, NULL, KILN_KIND_CPU, 16 },
+      { 8, 8, 1 }, { 32, 24, 128 }, 1, 2, 0, 0, &times[20], 175, 1, 0, stages + 267, NULL, KILN_KIND_CPU, 16 },
     { "fused TM=8 NV=3 VEC=8 MB=4 KC=128 KU=1 TURNS=2",
       3, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 8, 8, 1 }, { 32, 24, 128 }, 1, 2, 0, 0, &times[20], 152, 1, 0, stages + 228, NULL, KILN_KIND_CPU, 16 },
+      { 8, 8, 1 }, { 32, 24, 128 }, 1, 2, 0, 0, &times[20], 176, 1, 0, stages + 268, NULL, KILN_KIND_CPU, 16 },
     { "fused TM=8 NV=3 VEC=8 MB=4 KC=128 KU=1 TURNS=2",
       3, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 8, 8, 1 }, { 32, 24, 128 }, 1, 2, 0, 0, &times[20], 153, 1, 0, stages + 229, NULL, KILN_KIND_CPU, 16 },
+      { 8, 8, 1 }, { 32, 24, 128 }, 1, 2, 0, 0, &times[20], 177, 1, 0, stages + 269, NULL, KILN_KIND_CPU, 16 },
     { "fused TM=4 NV=3 VEC=4 MB=32 KC=64 KU=2 TURNS=1",
       3, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 4, 4, 2 }, { 128, 12, 64 }, 1, 1, 0, 0, &times[21], 154, 1, 0, stages + 230, NULL, KILN_KIND_CPU, 8 },
+      { 4, 4, 2 }, { 128, 12, 64 }, 1, 1, 0, 0, &times[21], 178, 1, 0, stages + 270, NULL, KILN_KIND_CPU, 8 },
     { "fused TM=4 NV=3 VEC=4 MB=32 KC=64 KU=2 TURNS=1",
       3, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 4, 4, 2 }, { 128, 12, 64 }, 1, 1, 0, 0, &times[21], 155, 1, 0, stages + 231, NULL, KILN_KIND_CPU, 8 },
+      { 4, 4, 2 }, { 128, 12, 64 }, 1, 1, 0, 0, &times[21], 179, 1, 0, stages + 271, NULL, KILN_KIND_CPU, 8 },
     { "fused TM=4 NV=3 VEC=4 MB=32 KC=64 KU=2 TURNS=1",
       3, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 4, 4, 2 }, { 128, 12, 64 }, 1, 1, 0, 0, &times[21], 156, 1, 0, stages + 232, NULL, KILN_KIND_CPU, 8 },
+      { 4, 4, 2 }, { 128, 12, 64 }, 1, 1, 0, 0, &times[21], 180, 1, 0, stages + 272, NULL, KILN_KIND_CPU, 8 },
     { "fused TM=4 NV=3 VEC=4 MB=32 KC=64 KU=2 TURNS=1",
       3, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 4, 4, 2 }, { 128, 12, 64 }, 1, 1, 0, 0, &times[21], 157, 1, 0, stages + 233, NULL, KILN_KIND_CPU, 8 },
+      { 4, 4, 2 }, { 128, 12, 64 }, 1, 1, 0, 0, &times[21], 181, 1, 0, stages + 273, NULL, KILN_KIND_CPU, 8 },
     { "packed TM=3 NV=4 VEC=4 MP=2 NP=16 KC=1024 KU=1 PACKA=0",
       3, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 6, 256, 1 }, { 6, 256, 1024 }, 1, 0, 0, 0, &times[22], 158, 2, 2, stages + 234, regions + 11, KILN_KIND_CPU, 8 },
+      { 6, 256, 1 }, { 6, 256, 1024 }, 1, 0, 0, 0, &times[22], 182, 2, 2, stages + 274, regions + 11, KILN_KIND_CPU, 8 },
     { "packed TM=3 NV=4 VEC=4 MP=2 NP=16 KC=1024 KU=1 PACKA=0",
       3, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 6, 256, 1 }, { 6, 256, 1024 }, 1, 0, 0, 0, &times[22], 159, 2, 2, stages + 236, regions + 11, KILN_KIND_CPU, 8 },
+      { 6, 256, 1 }, { 6, 256, 1024 }, 1, 0, 0, 0, &times[22], 183, 2, 2, stages + 276, regions + 11, KILN_KIND_CPU, 8 },
     { "packed TM=3 NV=4 VEC=4 MP=2 NP=16 KC=1024 KU=1 PACKA=0",
       3, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 6, 256, 1 }, { 6, 256, 1024 }, 1, 0, 0, 0, &times[22], 160, 2, 2, stages + 238, regions + 11, KILN_KIND_CPU, 8 },
+      { 6, 256, 1 }, { 6, 256, 1024 }, 1, 0, 0, 0, &times[22], 184, 2, 2, stages + 278, regions + 11, KILN_KIND_CPU, 8 },
     { "packed TM=3 NV=4 VEC=4 MP=2 NP=16 KC=1024 KU=1 PACKA=0",
       3, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 6, 256, 1 }, { 6, 256, 1024 }, 1, 0, 0, 0, &times[22], 161, 2, 2, stages + 240, regions + 11, KILN_KIND_CPU, 8 },
+      { 6, 256, 1 }, { 6, 256, 1024 }, 1, 0, 0, 0, &times[22], 185, 2, 2, stages + 280, regions + 11, KILN_KIND_CPU, 8 },
     { "direct WGM=8 WGN=8 TM=4 NV=2 VEC=2 KU=1 INDEX=32",
       3, 0, 0, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 32, 32, 1 }, { 32, 32, 1 }, 1, 0, 0, 0, &times[23], 162, 1, 0, stages + 242, NULL, KILN_KIND_OTHER, 0 },
+      { 32, 32, 1 }, { 32, 32, 1 }, 1, 0, 0, 0, &times[23], 186, 1, 0, stages + 282, NULL, KILN_KIND_OTHER, 0 },
     { "direct WGM=8 WGN=8 TM=4 NV=2 VEC=2 KU=1 INDEX=32",
       3, 0, 1, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 32, 32, 1 }, { 32, 32, 1 }, 1, 0, 0, 0, &times[23], 163, 1, 0, stages + 243, NULL, KILN_KIND_OTHER, 0 },
+      { 32, 32, 1 }, { 32, 32, 1 }, 1, 0, 0, 0, &times[23], 187, 1, 0, stages + 283, NULL, KILN_KIND_OTHER, 0 },
     { "direct WGM=8 WGN=8 TM=4 NV=2 VEC=2 KU=1 INDEX=32",
       3, 1, 0, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 32, 32, 1 }, { 32, 32, 1 }, 1, 0, 0, 0, &times[23], 164, 1, 0, stages + 244, NULL, KILN_KIND_OTHER, 0 },
+      { 32, 32, 1 }, { 32, 32, 1 }, 1, 0, 0, 0, &times[23], 188, 1, 0, stages + 284, NULL, KILN_KIND_OTHER, 0 },
     { "direct WGM=8 WGN=8 TM=4 NV=2 VEC=2 KU=1 INDEX=32",
       3, 1, 1, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 32, 32, 1 }, { 32, 32, 1 }, 1, 0, 0, 0, &times[23], 165, 1, 0, stages + 245, NULL, KILN_KIND_OTHER, 0 },
+      { 32, 32, 1 }, { 32, 32, 1 }, 1, 0, 0, 0, &times[23], 189, 1, 0, stages + 285, NULL, KILN_KIND_OTHER, 0 },
     { "direct WGM=8 WGN=8 TM=1 NV=1 VEC=1 KU=1 INDEX=64",
       3, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 8, 8, 1 }, { 8, 8, 1 }, 1, 0, 0, 0, &times[24], 166, 1, 0, stages + 246, NULL, KILN_KIND_OTHER, 0 },
+      { 8, 8, 1 }, { 8, 8, 1 }, 1, 0, 0, 0, &times[24], 190, 1, 0, stages + 286, NULL, KILN_KIND_OTHER, 0 },
     { "direct WGM=8 WGN=8 TM=1 NV=1 VEC=1 KU=1 INDEX=64",
       3, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 8, 8, 1 }, { 8, 8, 1 }, 1, 0, 0, 0, &times[24], 167, 1, 0, stages + 247, NULL, KILN_KIND_OTHER, 0 },
+      { 8, 8, 1 }, { 8, 8, 1 }, 1, 0, 0, 0, &times[24], 191, 1, 0, stages + 287, NULL, KILN_KIND_OTHER, 0 },
     { "direct WGM=8 WGN=8 TM=1 NV=1 VEC=1 KU=1 INDEX=64",
       3, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 8, 8, 1 }, { 8, 8, 1 }, 1, 0, 0, 0, &times[24], 168, 1, 0, stages + 248, NULL, KILN_KIND_OTHER, 0 },
+      { 8, 8, 1 }, { 8, 8, 1 }, 1, 0, 0, 0, &times[24], 192, 1, 0, stages + 288, NULL, KILN_KIND_OTHER, 0 },
     { "direct WGM=8 WGN=8 TM=1 NV=1 VEC=1 KU=1 INDEX=64",
       3, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 8, 8, 1 }, { 8, 8, 1 }, 1, 0, 0, 0, &times[24], 169, 1, 0, stages + 249, NULL, KILN_KIND_OTHER, 0 },
+      { 8, 8, 1 }, { 8, 8, 1 }, 1, 0, 0, 0, &times[24], 193, 1, 0, stages + 289, NULL, KILN_KIND_OTHER, 0 },
     { "tiled WGM=8 WGN=4 TM=4 NV=2 VEC=2 KT=16 KU=4 LOCALA=1 LOCALB=1 PAD=0 BUFS=1 AHEAD=1 MAPM=0 MAPN=0 ORDER=0 GROUP=8 SPLIT=32 GUARD=1 INDEX=32",
       3, 0, 0, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 32, 16, 16 }, { 32, 16, 512 }, 32, 0, 0, 0, &times[25], 170, 2, 1, stages + 250, regions + 13, KILN_KIND_OTHER, 0 },
+      { 32, 16, 16 }, { 32, 16, 512 }, 32, 0, 0, 0, &times[25], 194, 2, 1, stages + 290, regions + 13, KILN_KIND_OTHER, 0 },
     { "tiled WGM=8 WGN=4 TM=4 NV=2 VEC=2 KT=16 KU=4 LOCALA=1 LOCALB=1 PAD=0 BUFS=1 AHEAD=1 MAPM=0 MAPN=0 ORDER=0 GROUP=8 SPLIT=32 GUARD=1 INDEX=32",
       3, 0, 1, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 32, 16, 16 }, { 32, 16, 512 }, 32, 0, 0, 0, &times[25], 171, 2, 1, stages + 252, regions + 13, KILN_KIND_OTHER, 0 },
+      { 32, 16, 16 }, { 32, 16, 512 }, 32, 0, 0, 0, &times[25], 195, 2, 1, stages + 292, regions + 13, KILN_KIND_OTHER, 0 },
     { "tiled WGM=8 WGN=4 TM=4 NV=2 VEC=2 KT=16 KU=4 LOCALA=1 LOCALB=1 PAD=0 BUFS=1 AHEAD=1 MAPM=0 MAPN=0 ORDER=0 GROUP=8 SPLIT=32 GUARD=1 INDEX=32",
       3, 1, 0, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 32, 16, 16 }, { 32, 16, 512 }, 32, 0, 0, 0, &times[25], 172, 2, 1, stages + 254, regions + 13, KILN_KIND_OTHER, 0 },
+      { 32, 16, 16 }, { 32, 16, 512 }, 32, 0, 0, 0, &times[25], 196, 2, 1, stages + 294, regions + 13, KILN_KIND_OTHER, 0 },
     { "tiled WGM=8 WGN=4 TM=4 NV=2 VEC=2 KT=16 KU=4 LOCALA=1 LOCALB=1 PAD=0 BUFS=1 AHEAD=1 MAPM=0 MAPN=0 ORDER=0 GROUP=8 SPLIT=32 GUARD=1 INDEX=32",
       3, 1, 1, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 32, 16, 16 }, { 32, 16, 512 }, 32, 0, 0, 0, &times[25], 173, 2, 1, stages + 256, regions + 13, KILN_KIND_OTHER, 0 },
+      { 32, 16, 16 }, { 32, 16, 512 }, 32, 0, 0, 0, &times[25], 197, 2, 1, stages + 296, regions + 13, KILN_KIND_OTHER, 0 },
     { "tiled WGM=16 WGN=8 TM=8 NV=2 VEC=2 KT=8 KU=2 LOCALA=1 LOCALB=1 PAD=2 BUFS=2 AHEAD=1 MAPM=1 MAPN=1 ORDER=2 GROUP=2 SPLIT=16 GUARD=1 INDEX=32",
       3, 0, 0, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 128, 32, 8 }, { 128, 32, 128 }, 16, 0, 0, 0, &times[26], 174, 2, 1, stages + 258, regions + 14, KILN_KIND_OTHER, 0 },
+      { 128, 32, 8 }, { 128, 32, 128 }, 16, 0, 0, 0, &times[26], 198, 2, 1, stages + 298, regions + 14, KILN_KIND_OTHER, 0 },
     { "tiled WGM=16 WGN=8 TM=8 NV=2 VEC=2 KT=8 KU=2 LOCALA=1 LOCALB=1 PAD=2 BUFS=2 AHEAD=1 MAPM=1 MAPN=1 ORDER=2 GROUP=2 SPLIT=16 GUARD=1 INDEX=32",
       3, 0, 1, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 128, 32, 8 }, { 128, 32, 128 }, 16, 0, 0, 0, &times[26], 175, 2, 1, stages + 260, regions + 14, KILN_KIND_OTHER, 0 },
+      { 128, 32, 8 }, { 128, 32, 128 }, 16, 0, 0, 0, &times[26], 199, 2, 1, stages + 300, regions + 14, KILN_KIND_OTHER, 0 },
     { "tiled WGM=16 WGN=8 TM=8 NV=2 VEC=2 KT=8 KU=2 LOCALA=1 LOCALB=1 PAD=2 BUFS=2 AHEAD=1 MAPM=1 MAPN=1 ORDER=2 GROUP=2 SPLIT=16 GUARD=1 INDEX=32",
       3, 1, 0, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 128, 32, 8 }, { 128, 32, 128 }, 16, 0, 0, 0, &times[26], 176, 2, 1, stages + 262, regions + 14, KILN_KIND_OTHER, 0 },
+      { 128, 32, 8 }, { 128, 32, 128 }, 16, 0, 0, 0, &times[26], 200, 2, 1, stages + 302, regions + 14, KILN_KIND_OTHER, 0 },
     { "tiled WGM=16 WGN=8 TM=8 NV=2 VEC=2 KT=8 KU=2 LOCALA=1 LOCALB=1 PAD=2 BUFS=2 AHEAD=1 MAPM=1 MAPN=1 ORDER=2 GROUP=2 SPLIT=16 GUARD=1 INDEX=32",
       3, 1, 1, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 128, 32, 8 }, { 128, 32, 128 }, 16, 0, 0, 0, &times[26], 177, 2, 1, stages + 264, regions + 14, KILN_KIND_OTHER, 0 },
+      { 128, 32, 8 }, { 128, 32, 128 }, 16, 0, 0, 0, &times[26], 201, 2, 1, stages + 304, regions + 14, KILN_KIND_OTHER, 0 },
     { "tiled WGM=8 WGN=4 TM=4 NV=1 VEC=2 KT=16 KU=4 LOCALA=1 LOCALB=1 PAD=0 BUFS=1 AHEAD=1 MAPM=1 MAPN=0 ORDER=0 GROUP=8 SPLIT=32 GUARD=1 INDEX=32",
       3, 0, 0, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 32, 8, 16 }, { 32, 8, 512 }, 32, 0, 0, 0, &times[27], 178, 2, 1, stages + 266, regions + 15, KILN_KIND_OTHER, 0 },
+      { 32, 8, 16 }, { 32, 8, 512 }, 32, 0, 0, 0, &times[27], 202, 2, 1, stages + 306, regions + 15, KILN_KIND_OTHER, 0 },
     { "tiled WGM=8 WGN=4 TM=4 NV=1 VEC=2 KT=16 KU=4 LOCALA=1 LOCALB=1 PAD=0 BUFS=1 AHEAD=1 MAPM=1 MAPN=0 ORDER=0 GROUP=8 SPLIT=32 GUARD=1 INDEX=32",
       3, 0, 1, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 32, 8, 16 }, { 32, 8, 512 }, 32, 0, 0, 0, &times[27], 179, 2, 1, stages + 268, regions + 15, KILN_KIND_OTHER, 0 },
+      { 32, 8, 16 }, { 32, 8, 512 }, 32, 0, 0, 0, &times[27], 203, 2, 1, stages + 308, regions + 15, KILN_KIND_OTHER, 0 },
     { "tiled WGM=8 WGN=4 TM=4 NV=1 VEC=2 KT=16 KU=4 LOCALA=1 LOCALB=1 PAD=0 BUFS=1 AHEAD=1 MAPM=1 MAPN=0 ORDER=0 GROUP=8 SPLIT=32 GUARD=1 INDEX=32",
       3, 1, 0, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 32, 8, 16 }, { 32, 8, 512 }, 32, 0, 0, 0, &times[27], 180, 2, 1, stages + 270, regions + 15, KILN_KIND_OTHER, 0 },
+      { 32, 8, 16 }, { 32, 8, 512 }, 32, 0, 0, 0, &times[27], 204, 2, 1, stages + 310, regions + 15, KILN_KIND_OTHER, 0 },
     { "tiled WGM=8 WGN=4 TM=4 NV=1 VEC=2 KT=16 KU=4 LOCALA=1 LOCALB=1 PAD=0 BUFS=1 AHEAD=1 MAPM=1 MAPN=0 ORDER=0 GROUP=8 SPLIT=32 GUARD=1 INDEX=32",
       3, 1, 1, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 32, 8, 16 }, { 32, 8, 512 }, 32, 0, 0, 0, &times[27], 181, 2, 1, stages + 272, regions + 15, KILN_KIND_OTHER, 0 },
+      { 32, 8, 16 }, { 32, 8, 512 }, 32, 0, 0, 0, &times[27], 205, 2, 1, stages + 312, regions + 15, KILN_KIND_OTHER, 0 },
     { "thin SIDE=0 SHORT=1 VEC=2 ROWS=4 NV=1 LITEMS=4 KITEMS=16 KSPLIT=1 ALIGN=1 INDEX=64 YDEPTH=0",
       3, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 2, 0, 0 }, { 0, 0, 0 } },
-      { 1, 8, 64 }, { 1, 8, 64 }, 1, 0, 0, 0, &times[28], 182, 1, 0, stages + 274, NULL, KILN_KIND_OTHER, 0 },
+      { 1, 8, 64 }, { 1, 8, 64 }, 1, 0, 0, 0, &times[28], 206, 1, 0, stages + 314, NULL, KILN_KIND_OTHER, 0 },
     { "thin SIDE=0 SHORT=1 VEC=2 ROWS=4 NV=1 LITEMS=4 KITEMS=16 KSPLIT=1 ALIGN=1 INDEX=64 YDEPTH=0",
       3, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 2, 0, 0 }, { 0, 0, 0 } },
-      { 1, 16, 32 }, { 1, 16, 32 }, 1, 0, 0, 0, &times[28], 183, 1, 0, stages + 275, NULL, KILN_KIND_OTHER, 0 },
+      { 1, 16, 32 }, { 1, 16, 32 }, 1, 0, 0, 0, &times[28], 207, 1, 0, stages + 315, NULL, KILN_KIND_OTHER, 0 },
     { "thin SIDE=0 SHORT=1 VEC=2 ROWS=4 NV=1 LITEMS=4 KITEMS=16 KSPLIT=1 ALIGN=1 INDEX=64 YDEPTH=0",
       3, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 2, 0, 0 }, { 0, 0, 0 } },
-      { 1, 8, 64 }, { 1, 8, 64 }, 1, 0, 0, 0, &times[28], 184, 1, 0, stages + 276, NULL, KILN_KIND_OTHER, 0 },
+      { 1, 8, 64 }, { 1, 8, 64 }, 1, 0, 0, 0, &times[28], 208, 1, 0, stages + 316, NULL, KILN_KIND_OTHER, 0 },
     { "thin SIDE=0 SHORT=1 VEC=2 ROWS=4 NV=1 LITEMS=4 KITEMS=16 KSPLIT=1 ALIGN=1 INDEX=64 YDEPTH=0",
       3, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 2, 0, 0 }, { 0, 0, 0 } },
-      { 1, 16, 32 }, { 1, 16, 32 }, 1, 0, 0, 0, &times[28], 185, 1, 0, stages + 277, NULL, KILN_KIND_OTHER, 0 },
+      { 1, 16, 32 }, { 1, 16, 32 }, 1, 0, 0, 0, &times[28], 209, 1, 0, stages + 317, NULL, KILN_KIND_OTHER, 0 },
     { "thin SIDE=0 SHORT=1 VEC=2 ROWS=4 NV=1 LITEMS=4 KITEMS=16 KSPLIT=1 ALIGN=1 INDEX=64 YDEPTH=0",
       3, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 2, 0, 0 }, { 0, 0, 0 } },
-      { 1, 8, 64 }, { 1, 8, 64 }, 1, 0, 0, 0, NULL, 182, 1, 0, stages + 278, NULL, 0, 0 },
+      { 1, 8, 64 }, { 1, 8, 64 }, 1, 0, 0, 0, NULL, 206, 1, 0, stages + 318, NULL, 0, 0 },
     { "thin SIDE=0 SHORT=1 VEC=2 ROWS=4 NV=1 LITEMS=4 KITEMS=16 KSPLIT=1 ALIGN=1 INDEX=64 YDEPTH=0",
       3, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 2, 0, 0 }, { 0, 0, 0 } },
-      { 1, 16, 32 }, { 1, 16, 32 }, 1, 0, 0, 0, NULL, 183, 1, 0, stages + 279, NULL, 0, 0 },
+      { 1, 16, 32 }, { 1, 16, 32 }, 1, 0, 0, 0, NULL, 207, 1, 0, stages + 319, NULL, 0, 0 },
     { "thin SIDE=0 SHORT=1 VEC=2 ROWS=4 NV=1 LITEMS=4 KITEMS=16 KSPLIT=1 ALIGN=1 INDEX=64 YDEPTH=0",
       3, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 2, 0, 0 }, { 0, 0, 0 } },
-      { 1, 8, 64 }, { 1, 8, 64 }, 1, 0, 0, 0, NULL, 184, 1, 0, stages + 280, NULL, 0, 0 },
+      { 1, 8, 64 }, { 1, 8, 64 }, 1, 0, 0, 0, NULL, 208, 1, 0, stages + 320, NULL, 0, 0 },
     { "thin SIDE=0 SHORT=1 VEC=2 ROWS=4 NV=1 LITEMS=4 KITEMS=16 KSPLIT=1 ALIGN=1 INDEX=64 YDEPTH=0",
       3, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 2, 0, 0 }, { 0, 0, 0 } },
-      { 1, 16, 32 }, { 1, 16, 32 }, 1, 0, 0, 0, NULL, 185, 1, 0, stages + 281, NULL, 0, 0 },
+      { 1, 16, 32 }, { 1, 16, 32 }, 1, 0, 0, 0, NULL, 209, 1, 0, stages + 321, NULL, 0, 0 },
     { "thin SIDE=1 SHORT=1 VEC=2 ROWS=4 NV=1 LITEMS=4 KITEMS=16 KSPLIT=1 ALIGN=1 INDEX=64 YDEPTH=0",
       3, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 2, 0 }, { 0, 0, 0 } },
-      { 16, 1, 32 }, { 16, 1, 32 }, 1, 0, 0, 0, NULL, 186, 1, 0, stages + 282, NULL, 0, 0 },
+      { 16, 1, 32 }, { 16, 1, 32 }, 1, 0, 0, 0, NULL, 210, 1, 0, stages + 322, NULL, 0, 0 },
     { "thin SIDE=1 SHORT=1 VEC=2 ROWS=4 NV=1 LITEMS=4 KITEMS=16 KSPLIT=1 ALIGN=1 INDEX=64 YDEPTH=0",
       3, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 2, 0 }, { 0, 0, 0 } },
-      { 16, 1, 32 }, { 16, 1, 32 }, 1, 0, 0, 0, NULL, 187, 1, 0, stages + 283, NULL, 0, 0 },
+      { 16, 1, 32 }, { 16, 1, 32 }, 1, 0, 0, 0, NULL, 211, 1, 0, stages + 323, NULL, 0, 0 },
     { "thin SIDE=1 SHORT=1 VEC=2 ROWS=4 NV=1 LITEMS=4 KITEMS=16 KSPLIT=1 ALIGN=1 INDEX=64 YDEPTH=0",
       3, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 2, 0 }, { 0, 0, 0 } },
-      { 8, 1, 64 }, { 8, 1, 64 }, 1, 0, 0, 0, NULL, 188, 1, 0, stages + 284, NULL, 0, 0 },
+      { 8, 1, 64 }, { 8, 1, 64 }, 1, 0, 0, 0, NULL, 212, 1, 0, stages + 324, NULL, 0, 0 },
     { "thin SIDE=1 SHORT=1 VEC=2 ROWS=4 NV=1 LITEMS=4 KITEMS=16 KSPLIT=1 ALIGN=1 INDEX=64 YDEPTH=0",
       3, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 2, 0 }, { 0, 0, 0 } },
-      { 8, 1, 64 }, { 8, 1, 64 }, 1, 0, 0, 0, NULL, 189, 1, 0, stages + 285, NULL, 0, 0 },
+      { 8, 1, 64 }, { 8, 1, 64 }, 1, 0, 0, 0, NULL, 213, 1, 0, stages + 325, NULL, 0, 0 },
     { "direct WGM=8 WGN=8 TM=4 NV=2 VEC=2 KU=1 INDEX=32",
       3, 0, 0, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 32, 32, 1 }, { 32, 32, 1 }, 1, 0, 0, 0, NULL, 162, 1, 0, stages + 286, NULL, 0, 0 },
+      { 32, 32, 1 }, { 32, 32, 1 }, 1, 0, 0, 0, NULL, 186, 1, 0, stages + 326, NULL, 0, 0 },
     { "direct WGM=8 WGN=8 TM=4 NV=2 VEC=2 KU=1 INDEX=32",
       3, 0, 1, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 32, 32, 1 }, { 32, 32, 1 }, 1, 0, 0, 0, NULL, 163, 1, 0, stages + 287, NULL, 0, 0 },
+      { 32, 32, 1 }, { 32, 32, 1 }, 1, 0, 0, 0, NULL, 187, 1, 0, stages + 327, NULL, 0, 0 },
     { "direct WGM=8 WGN=8 TM=4 NV=2 VEC=2 KU=1 INDEX=32",
       3, 1, 0, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 32, 32, 1 }, { 32, 32, 1 }, 1, 0, 0, 0, NULL, 164, 1, 0, stages + 288, NULL, 0, 0 },
+      { 32, 32, 1 }, { 32, 32, 1 }, 1, 0, 0, 0, NULL, 188, 1, 0, stages + 328, NULL, 0, 0 },
     { "direct WGM=8 WGN=8 TM=4 NV=2 VEC=2 KU=1 INDEX=32",
       3, 1, 1, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 32, 32, 1 }, { 32, 32, 1 }, 1, 0, 0, 0, NULL, 165, 1, 0, stages + 289, NULL, 0, 0 },
+      { 32, 32, 1 }, { 32, 32, 1 }, 1, 0, 0, 0, NULL, 189, 1, 0, stages + 329, NULL, 0, 0 },
     { "direct WGM=8 WGN=8 TM=1 NV=1 VEC=1 KU=1 INDEX=64",
       3, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 8, 8, 1 }, { 8, 8, 1 }, 1, 0, 0, 0, NULL, 166, 1, 0, stages + 290, NULL, 0, 0 },
+      { 8, 8, 1 }, { 8, 8, 1 }, 1, 0, 0, 0, NULL, 190, 1, 0, stages + 330, NULL, 0, 0 },
     { "direct WGM=8 WGN=8 TM=1 NV=1 VEC=1 KU=1 INDEX=64",
       3, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 8, 8, 1 }, { 8, 8, 1 }, 1, 0, 0, 0, NULL, 167, 1, 0, stages + 291, NULL, 0, 0 },
+      { 8, 8, 1 }, { 8, 8, 1 }, 1, 0, 0, 0, NULL, 191, 1, 0, stages + 331, NULL, 0, 0 },
     { "direct WGM=8 WGN=8 TM=1 NV=1 VEC=1 KU=1 INDEX=64",
       3, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 8, 8, 1 }, { 8, 8, 1 }, 1, 0, 0, 0, NULL, 168, 1, 0, stages + 292, NULL, 0, 0 },
+      { 8, 8, 1 }, { 8, 8, 1 }, 1, 0, 0, 0, NULL, 192, 1, 0, stages + 332, NULL, 0, 0 },
     { "direct WGM=8 WGN=8 TM=1 NV=1 VEC=1 KU=1 INDEX=64",
       3, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 8, 8, 1 }, { 8, 8, 1 }, 1, 0, 0, 0, NULL, 169, 1, 0, stages + 293, NULL, 0, 0 },
+      { 8, 8, 1 }, { 8, 8, 1 }, 1, 0, 0, 0, NULL, 193, 1, 0, stages + 333, NULL, 0, 0 },
     { "direct WGM=1 WGN=1 TM=4 NV=2 VEC=2 KU=1 INDEX=64",
       3, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 4, 4, 1 }, { 4, 4, 1 }, 1, 0, 0, 0, NULL, 190, 1, 0, stages + 294, NULL, 0, 0 },
+      { 4, 4, 1 }, { 4, 4, 1 }, 1, 0, 0, 0, NULL, 214, 1, 0, stages + 334, NULL, 0, 0 },
     { "direct WGM=1 WGN=1 TM=4 NV=2 VEC=2 KU=1 INDEX=64",
       3, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 4, 4, 1 }, { 4, 4, 1 }, 1, 0, 0, 0, NULL, 191, 1, 0, stages + 295, NULL, 0, 0 },
+      { 4, 4, 1 }, { 4, 4, 1 }, 1, 0, 0, 0, NULL, 215, 1, 0, stages + 335, NULL, 0, 0 },
     { "direct WGM=1 WGN=1 TM=4 NV=2 VEC=2 KU=1 INDEX=64",
       3, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 4, 4, 1 }, { 4, 4, 1 }, 1, 0, 0, 0, NULL, 192, 1, 0, stages + 296, NULL, 0, 0 },
+      { 4, 4, 1 }, { 4, 4, 1 }, 1, 0, 0, 0, NULL, 216, 1, 0, stages + 336, NULL, 0, 0 },
     { "direct WGM=1 WGN=1 TM=4 NV=2 VEC=2 KU=1 INDEX=64",
       3, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 4, 4, 1 }, { 4, 4, 1 }, 1, 0, 0, 0, NULL, 193, 1, 0, stages + 297, NULL, 0, 0 },
+      { 4, 4, 1 }, { 4, 4, 1 }, 1, 0, 0, 0, NULL, 217, 1, 0, stages + 337, NULL, 0, 0 },
     { "packed TM=3 NV=4 VEC=4 MP=2 NP=16 KC=1024 KU=1 PACKA=0",
       3, 0, 0, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 6, 256, 1 }, { 6, 256, 1024 }, 1, 0, 0, 0, &times[22], 194, 2, 2, stages + 298, regions + 11, KILN_KIND_CPU, 8 },
+      { 6, 256, 1 }, { 6, 256, 1024 }, 1, 0, 0, 0, &times[22], 218, 2, 2, stages + 338, regions + 11, KILN_KIND_CPU, 8 },
     { "packed TM=3 NV=4 VEC=4 MP=2 NP=16 KC=1024 KU=1 PACKA=0",
       3, 0, 1, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 6, 256, 1 }, { 6, 256, 1024 }, 1, 0, 0, 0, &times[22], 195, 2, 2, stages + 300, regions + 11, KILN_KIND_CPU, 8 },
+      { 6, 256, 1 }, { 6, 256, 1024 }, 1, 0, 0, 0, &times[22], 219, 2, 2, stages + 340, regions + 11, KILN_KIND_CPU, 8 },
     { "packed TM=3 NV=4 VEC=4 MP=2 NP=16 KC=1024 KU=1 PACKA=0",
       3, 1, 0, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 6, 256, 1 }, { 6, 256, 1024 }, 1, 0, 0, 0, &times[22], 196, 2, 2, stages + 302, regions + 11, KILN_KIND_CPU, 8 },
+      { 6, 256, 1 }, { 6, 256, 1024 }, 1, 0, 0, 0, &times[22], 220, 2, 2, stages + 342, regions + 11, KILN_KIND_CPU, 8 },
     { "packed TM=3 NV=4 VEC=4 MP=2 NP=16 KC=1024 KU=1 PACKA=0",
       3, 1, 1, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 6, 256, 1 }, { 6, 256, 1024 }, 1, 0, 0, 0, &times[22], 197, 2, 2, stages + 304, regions + 11, KILN_KIND_CPU, 8 },
+      { 6, 256, 1 }, { 6, 256, 1024 }, 1, 0, 0, 0, &times[22], 221, 2, 2, stages + 344, regions + 11, KILN_KIND_CPU, 8 },
     { "direct WGM=8 WGN=8 TM=1 NV=1 VEC=1 KU=1 INDEX=64",
       3, 0, 0, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 8, 8, 1 }, { 8, 8, 1 }, 1, 0, 0, 0, NULL, 198, 1, 0, stages + 306, NULL, 0, 0 },
+      { 8, 8, 1 }, { 8, 8, 1 }, 1, 0, 0, 0, NULL, 222, 1, 0, stages + 346, NULL, 0, 0 },
     { "direct WGM=8 WGN=8 TM=1 NV=1 VEC=1 KU=1 INDEX=64",
       3, 0, 1, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 8, 8, 1 }, { 8, 8, 1 }, 1, 0, 0, 0, NULL, 199, 1, 0, stages + 307, NULL, 0, 0 },
+      { 8, 8, 1 }, { 8, 8, 1 }, 1, 0, 0, 0, NULL, 223, 1, 0, stages + 347, NULL, 0, 0 },
     { "direct WGM=8 WGN=8 TM=1 NV=1 VEC=1 KU=1 INDEX=64",
       3, 1, 0, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 8, 8, 1 }, { 8, 8, 1 }, 1, 0, 0, 0, NULL, 200, 1, 0, stages + 308, NULL, 0, 0 },
+      { 8, 8, 1 }, { 8, 8, 1 }, 1, 0, 0, 0, NULL, 224, 1, 0, stages + 348, NULL, 0, 0 },
     { "direct WGM=8 WGN=8 TM=1 NV=1 VEC=1 KU=1 INDEX=64",
       3, 1, 1, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 8, 8, 1 }, { 8, 8, 1 }, 1, 0, 0, 0, NULL, 201, 1, 0, stages + 309, NULL, 0, 0 },
+      { 8, 8, 1 }, { 8, 8, 1 }, 1, 0, 0, 0, NULL, 225, 1, 0, stages + 349, NULL, 0, 0 },
+    { "direct WGM=1 WGN=1 TM=4 NV=2 VEC=2 KU=1 INDEX=64",
+      3, 0, 0, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 4, 4, 1 }, { 4, 4, 1 }, 1, 0, 0, 0, NULL, 226, 1, 0, stages + 350, NULL, 0, 0 },
+    { "direct WGM=1 WGN=1 TM=4 NV=2 VEC=2 KU=1 INDEX=64",
+      3, 0, 1, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 4, 4, 1 }, { 4, 4, 1 }, 1, 0, 0, 0, NULL, 227, 1, 0, stages + 351, NULL, 0, 0 },
+    { "direct WGM=1 WGN=1 TM=4 NV=2 VEC=2 KU=1 INDEX=64",
+      3, 1, 0, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 4, 4, 1 }, { 4, 4, 1 }, 1, 0, 0, 0, NULL, 228, 1, 0, stages + 352, NULL, 0, 0 },
+    { "direct WGM=1 WGN=1 TM=4 NV=2 VEC=2 KU=1 INDEX=64",
+      3, 1, 1, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 4, 4, 1 }, { 4, 4, 1 }, 1, 0, 0, 0, NULL, 229, 1, 0, stages + 353, NULL, 0, 0 },
+    { "direct WGM=8 WGN=8 TM=4 NV=2 VEC=2 KU=1 INDEX=32",
+      3, 0, 0, 0, 1, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 32, 32, 1 }, { 32, 32, 1 }, 1, 0, 0, 0, NULL, 230, 1, 0, stages + 354, NULL, 0, 0 },
+    { "direct WGM=8 WGN=8 TM=4 NV=2 VEC=2 KU=1 INDEX=32",
+      3, 0, 1, 0, 1, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 32, 32, 1 }, { 32, 32, 1 }, 1, 0, 0, 0, NULL, 231, 1, 0, stages + 355, NULL, 0, 0 },
+    { "direct WGM=8 WGN=8 TM=4 NV=2 VEC=2 KU=1 INDEX=32",
+      3, 1, 0, 0, 1, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 32, 32, 1 }, { 32, 32, 1 }, 1, 0, 0, 0, NULL, 232, 1, 0, stages + 356, NULL, 0, 0 },
+    { "direct WGM=8 WGN=8 TM=4 NV=2 VEC=2 KU=1 INDEX=32",
+      3, 1, 1, 0, 1, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
+      { 32, 32, 1 }, { 32, 32, 1 }, 1, 0, 0, 0, NULL, 233, 1, 0, stages + 357, NULL, 0, 0 },
     { "tiled WGM=16 WGN=8 TM=8 NV=2 VEC=2 KT=8 KU=2 LOCALA=1 LOCALB=1 PAD=2 BUFS=2 AHEAD=1 MAPM=1 MAPN=1 ORDER=2 GROUP=2 SPLIT=16 GUARD=1 INDEX=32",
       3, 0, 0, 0, 1, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 128, 32, 8 }, { 128, 32, 128 }, 16, 0, 0, 0, &times[26], 202, 2, 1, stages + 310, regions + 14, KILN_KIND_OTHER, 0 },
+      { 128, 32, 8 }, { 128, 32, 128 }, 16, 0, 0, 0, &times[26], 234, 2, 1, stages + 358, regions + 14, KILN_KIND_OTHER, 0 },
     { "tiled WGM=16 WGN=8 TM=8 NV=2 VEC=2 KT=8 KU=2 LOCALA=1 LOCALB=1 PAD=2 BUFS=2 AHEAD=1 MAPM=1 MAPN=1 ORDER=2 GROUP=2 SPLIT=16 GUARD=1 INDEX=32",
       3, 0, 1, 0, 1, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 128, 32, 8 }, { 128, 32, 128 }, 16, 0, 0, 0, &times[26], 203, 2, 1, stages + 312, regions + 14, KILN_KIND_OTHER, 0 },
+      { 128, 32, 8 }, { 128, 32, 128 }, 16, 0, 0, 0, &times[26], 235, 2, 1, stages + 360, regions + 14, KILN_KIND_OTHER, 0 },
     { "tiled WGM=16 WGN=8 TM=8 NV=2 VEC=2 KT=8 KU=2 LOCALA=1 LOCALB=1 PAD=2 BUFS=2 AHEAD=1 MAPM=1 MAPN=1 ORDER=2 GROUP=2 SPLIT=16 GUARD=1 INDEX=32",
       3, 1, 0, 0, 1, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 128, 32, 8 }, { 128, 32, 128 }, 16, 0, 0, 0, &times[26], 204, 2, 1, stages + 314, regions + 14, KILN_KIND_OTHER, 0 },
+      { 128, 32, 8 }, { 128, 32, 128 }, 16, 0, 0, 0, &times[26], 236, 2, 1, stages + 362, regions + 14, KILN_KIND_OTHER, 0 },
     { "tiled WGM=16 WGN=8 TM=8 NV=2 VEC=2 KT=8 KU=2 LOCALA=1 LOCALB=1 PAD=2 BUFS=2 AHEAD=1 MAPM=1 MAPN=1 ORDER=2 GROUP=2 SPLIT=16 GUARD=1 INDEX=32",
       3, 1, 1, 0, 1, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 128, 32, 8 }, { 128, 32, 128 }, 16, 0, 0, 0, &times[26], 205, 2, 1, stages + 316, regions + 14, KILN_KIND_OTHER, 0 },
+      { 128, 32, 8 }, { 128, 32, 128 }, 16, 0, 0, 0, &times[26], 237, 2, 1, stages + 364, regions + 14, KILN_KIND_OTHER, 0 },
     { "direct WGM=8 WGN=8 TM=1 NV=1 VEC=1 KU=1 INDEX=64",
       3, 0, 0, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 8, 8, 1 }, { 8, 8, 1 }, 1, 0, 0, 0, &times[24], 198, 1, 0, stages + 318, NULL, KILN_KIND_OTHER, 0 },
+      { 8, 8, 1 }, { 8, 8, 1 }, 1, 0, 0, 0, &times[24], 222, 1, 0, stages + 366, NULL, KILN_KIND_OTHER, 0 },
     { "direct WGM=8 WGN=8 TM=1 NV=1 VEC=1 KU=1 INDEX=64",
       3, 0, 1, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 8, 8, 1 }, { 8, 8, 1 }, 1, 0, 0, 0, &times[24], 199, 1, 0, stages + 319, NULL, KILN_KIND_OTHER, 0 },
+      { 8, 8, 1 }, { 8, 8, 1 }, 1, 0, 0, 0, &times[24], 223, 1, 0, stages + 367, NULL, KILN_KIND_OTHER, 0 },
     { "direct WGM=8 WGN=8 TM=1 NV=1 VEC=1 KU=1 INDEX=64",
       3, 1, 0, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 8, 8, 1 }, { 8, 8, 1 }, 1, 0, 0, 0, &times[24], 200, 1, 0, stages + 320, NULL, KILN_KIND_OTHER, 0 },
+      { 8, 8, 1 }, { 8, 8, 1 }, 1, 0, 0, 0, &times[24], 224, 1, 0, stages + 368, NULL, KILN_KIND_OTHER, 0 },
     { "direct WGM=8 WGN=8 TM=1 NV=1 VEC=1 KU=1 INDEX=64",
       3, 1, 1, 0, 1, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 8, 8, 1 }, { 8, 8, 1 }, 1, 0, 0, 0, &times[24], 201, 1, 0, stages + 321, NULL, KILN_KIND_OTHER, 0 },
+      { 8, 8, 1 }, { 8, 8, 1 }, 1, 0, 0, 0, &times[24], 225, 1, 0, stages + 369, NULL, KILN_KIND_OTHER, 0 },
     { "mirror TILE=16 ROWS=4",
       3, 0, 0, 1, 2, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 16, 16, 1 }, { 16, 16, 1 }, 1, 0, 0, 0, NULL, 206, 1, 0, stages + 322, NULL, 0, 0 },
+      { 16, 16, 1 }, { 16, 16, 1 }, 1, 0, 0, 0, NULL, 238, 1, 0, stages + 370, NULL, 0, 0 },
     { "complex TILE=16 ROWS=4",
       5, 0, 0, 0, 2, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 128, 16, 128 }, { 128, 16, 128 }, 1, 0, 0, 0, NULL, 207, 4, 3, stages + 323, regions + 16, 0, 0 },
+      { 128, 16, 128 }, { 128, 16, 128 }, 1, 0, 0, 0, NULL, 239, 4, 3, stages + 371, regions + 16, 0, 0 },
     { "complex TILE=16 ROWS=4",
       5, 0, 1, 0, 2, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 128, 16, 128 }, { 128, 16, 128 }, 1, 0, 0, 0, NULL, 208, 4, 3, stages + 327, regions + 16, 0, 0 },
+      { 128, 16, 128 }, { 128, 16, 128 }, 1, 0, 0, 0, NULL, 240, 4, 3, stages + 375, regions + 16, 0, 0 },
     { "complex TILE=16 ROWS=4",
       5, 1, 0, 0, 2, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 128, 16, 128 }, { 128, 16, 128 }, 1, 0, 0, 0, NULL, 209, 5, 3, stages + 331, regions + 19, 0, 0 },
+      { 128, 16, 128 }, { 128, 16, 128 }, 1, 0, 0, 0, NULL, 241, 5, 3, stages + 379, regions + 19, 0, 0 },
     { "complex TILE=16 ROWS=4",
       5, 1, 1, 0, 2, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 128, 16, 128 }, { 128, 16, 128 }, 1, 0, 0, 0, NULL, 210, 5, 3, stages + 336, regions + 19, 0, 0 },
+      { 128, 16, 128 }, { 128, 16, 128 }, 1, 0, 0, 0, NULL, 242, 5, 3, stages + 384, regions + 19, 0, 0 },
     { "mirror TILE=16 ROWS=4",
       5, 0, 0, 1, 2, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 16, 16, 1 }, { 16, 16, 1 }, 1, 0, 0, 0, NULL, 211, 1, 0, stages + 341, NULL, 0, 0 },
+      { 16, 16, 1 }, { 16, 16, 1 }, 1, 0, 0, 0, NULL, 243, 1, 0, stages + 389, NULL, 0, 0 },
     { "complex TILE=16 ROWS=4",
       6, 0, 0, 0, 2, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 128, 16, 128 }, { 128, 16, 128 }, 1, 0, 0, 0, NULL, 212, 4, 3, stages + 342, regions + 22, 0, 0 },
+      { 128, 16, 128 }, { 128, 16, 128 }, 1, 0, 0, 0, NULL, 244, 4, 3, stages + 390, regions + 22, 0, 0 },
     { "complex TILE=16 ROWS=4",
       6, 0, 1, 0, 2, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 128, 16, 128 }, { 128, 16, 128 }, 1, 0, 0, 0, NULL, 213, 4, 3, stages + 346, regions + 22, 0, 0 },
+      { 128, 16, 128 }, { 128, 16, 128 }, 1, 0, 0, 0, NULL, 245, 4, 3, stages + 394, regions + 22, 0, 0 },
     { "complex TILE=16 ROWS=4",
       6, 1, 0, 0, 2, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 128, 16, 128 }, { 128, 16, 128 }, 1, 0, 0, 0, NULL, 214, 5, 3, stages + 350, regions + 25, 0, 0 },
+      { 128, 16, 128 }, { 128, 16, 128 }, 1, 0, 0, 0, NULL, 246, 5, 3, stages + 398, regions + 25, 0, 0 },
     { "complex TILE=16 ROWS=4",
       6, 1, 1, 0, 2, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 128, 16, 128 }, { 128, 16, 128 }, 1, 0, 0, 0, NULL, 215, 5, 3, stages + 355, regions + 25, 0, 0 },
+      { 128, 16, 128 }, { 128, 16, 128 }, 1, 0, 0, 0, NULL, 247, 5, 3, stages + 403, regions + 25, 0, 0 },
     { "mirror TILE=16 ROWS=4",
       6, 0, 0, 1, 2, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 16, 16, 1 }, { 16, 16, 1 }, 1, 0, 0, 0, NULL, 216, 1, 0, stages + 360, NULL, 0, 0 },
+      { 16, 16, 1 }, { 16, 16, 1 }, 1, 0, 0, 0, NULL, 248, 1, 0, stages + 408, NULL, 0, 0 },
 };
 
 extern const struct kiln_bundle kiln_bundle_generic;
 const struct kiln_bundle kiln_bundle_generic = {
-    .format = 14,
+    .format = 15,
     .name = "generic",
     .provenance = "for every device of OpenCL 1.2; tuned on pthread-skylake-avx512-AMD EPYC; NVIDIA H200",
     .match = { NULL, NULL, NULL, 0, 0 },
-    .pool = { sizeof rows, 3315, 4886, 3793,
+    .pool = { sizeof rows, 3281, 5065, 3965,
               rows[0].text, lines, pairs, symbols },
-    .num_programs = 217, .num_recipes = 237, .num_pins = 0,
+    .num_programs = 249, .num_recipes = 269, .num_pins = 0,
     .programs = programs, .recipes = recipes, .pins = NULL,
 };

@@ -15,93 +15,93 @@ static const struct { char text[4096]; } rows[] = { {
     "// that in one step: FP_CONTRACT, on by default, allows it.\0"
     "static float load(__global const half *p)\0"
     "{\0"
-    "    return vload_half(0, p);\0"
+    "\004return vload_half(0, p);\0"
     "}\0"
     "\0"
     "static void store(float x, __global half *p)\0"
-    "    vstore_half(x, 0, p);\0"
+    "\004vstore_half(x, 0, p);\0"
     "// C = alpha x + beta C for one element; beta == 0 does not read C.\0"
     "static void put(float x, float alpha, float beta, __global half *p)\0"
-    "    store(beta == 0 ? alpha * x : alpha * x + beta * load(p), p);\0"
+    "\004store(beta == 0 ? alpha * x : alpha * x + beta * load(p), p);\0"
     "// NVIDIA's instructions, as the PTX ISA names them. An address in local memory is its 32 bits.\0"
     "static uint local_address(__local const void *p)\0"
-    "    return (uint) (ulong) p;\0"
+    "\004return (uint) (ulong) p;\0"
     "// Begins to copy 16 bytes into local memory: the first `bytes` of them, and zeros.\0"
     "static void copy_16(uint to, __global const half *from, uint bytes)\0"
-    "    asm volatile(\"cp.async.cg.shared.global [%0], [%1], 16, %2;\" ::\0"
-    "            \"r\"(to), \"l\"((ulong) from), \"r\"(bytes) : \"memory\");\0"
+    "\004asm volatile(\"cp.async.cg.shared.global [%0], [%1], 16, %2;\" ::\0"
+    "\014\"r\"(to), \"l\"((ulong) from), \"r\"(bytes) : \"memory\");\0"
     "// What this work-item has begun to copy since it last committed is one step's.\0"
     "static void commit_copies(void)\0"
-    "    asm volatile(\"cp.async.commit_group;\" ::: \"memory\");\0"
+    "\004asm volatile(\"cp.async.commit_group;\" ::: \"memory\");\0"
     "// Waits for what this work-item has copied, but for the last 2 steps.\0"
     "static void wait_for_copies(void)\0"
-    "    asm volatile(\"cp.async.wait_group 2;\" ::: \"memory\");\0"
+    "\004asm volatile(\"cp.async.wait_group 2;\" ::: \"memory\");\0"
     "// Where the x-th 16 bytes of a line are, in boxes whose lines have 2, 4 or 8 times 16\0"
     "// bytes; boxes side by side have 64 lines.\0"
     "static uint swizzled(uint line, uint x, uint part)\0"
-    "    return (x / part * part * 64 + line * part + (x % part ^ line % 8 / (8 / part))) * 16;\0"
+    "\004return (x / part * part * 64 + line * part + (x % part ^ line % 8 / (8 / part))) * 16;\0"
     "// Begins to copy 64 lines of 64 elements, of which this work-item copies 8\0"
     "// at a time in every 16th line. There are `lines` and `cols` of the matrix left; what lies\0"
     "// beyond is 0.\0"
     "static void copy_a(uint to, __global const half *from, long ld, uint lines, int cols, uint item)\0"
-    "    const uint first = item / 8, col = item % 8 * 8;\0"
-    "    from += first * ld;\0"
+    "\004const uint first = item / 8, col = item % 8 * 8;\0"
+    "\004from += first * ld;\0"
     "#pragma unroll\0"
-    "    for (uint line = first; line < first + 64; line += 16, from += 16 * ld) {\0"
-    "        {\0"
-    "            const uint x = col;\0"
-    "            const uint bytes = line < lines ? clamp(cols - (int) x, 0, 8) * 2 : 0;\0"
-    "            const uint where = swizzled(line, x / 8, 8) + x % 8 * 2;\0"
-    "            copy_16(to + where, from + x, bytes);\0"
-    "        }\0"
-    "    }\0"
+    "\004for (uint line = first; line < first + 64; line += 16, from += 16 * ld) {\0"
+    "\010{\0"
+    "\014const uint x = col;\0"
+    "\014const uint bytes = line < lines ? clamp(cols - (int) x, 0, 8) * 2 : 0;\0"
+    "\014const uint where = swizzled(line, x / 8, 8) + x % 8 * 2;\0"
+    "\014copy_16(to + where, from + x, bytes);\0"
+    "\010}\0"
+    "\004}\0"
     "// Begins to copy 64 lines of 32 elements, of which this work-item copies 8\0"
     "// at a time in every 32th line. There are `lines` and `cols` of the matrix left; what lies\0"
     "static void copy_b(uint to, __global const half *from, long ld, uint lines, int cols, uint item)\0"
-    "    const uint first = item / 4, col = item % 4 * 8;\0"
-    "    for (uint line = first; line < first + 64; line += 32, from += 32 * ld) {\0"
-    "            const uint where = swizzled(line, x / 8, 4) + x % 8 * 2;\0"
+    "\004const uint first = item / 4, col = item % 4 * 8;\0"
+    "\004for (uint line = first; line < first + 64; line += 32, from += 32 * ld) {\0"
+    "\014const uint where = swizzled(line, x / 8, 4) + x % 8 * 2;\0"
     "// Reads four blocks of 8 x 8 halves from local memory, as mma wants them; lines are rows of A,\0"
     "// columns of B.\0"
     "static void load_blocks(uint to[4], uint from)\0"
-    "    asm volatile(\"ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];\" :\0"
-    "            \"=r\"(to[0]), \"=r\"(to[1]), \"=r\"(to[2]), \"=r\"(to[3]) : \"r\"(from) : \"memory\");\0"
+    "\004asm volatile(\"ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];\" :\0"
+    "\014\"=r\"(to[0]), \"=r\"(to[1]), \"=r\"(to[2]), \"=r\"(to[3]) : \"r\"(from) : \"memory\");\0"
     "// The same where lines are columns of A, rows of B.\0"
     "static void load_transposed_blocks(uint to[4], uint from)\0"
-    "    asm volatile(\"ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];\" :\0"
+    "\004asm volatile(\"ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];\" :\0"
     "// c += a b for blocks of 16 x 8, 16 x 16 and 16 x 8, spread over a warp as the PTX ISA says.\0"
     "static void multiply_blocks(float c[4], const uint a[4], const uint b[2])\0"
-    "    asm volatile(\"mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 \"\0"
-    "            \"{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};\" :\0"
-    "            \"+f\"(c[0]), \"+f\"(c[1]), \"+f\"(c[2]), \"+f\"(c[3]) :\0"
-    "            \"r\"(a[0]), \"r\"(a[1]), \"r\"(a[2]), \"r\"(a[3]), \"r\"(b[0]), \"r\"(b[1]));\0"
+    "\004asm volatile(\"mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 \"\0"
+    "\014\"{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};\" :\0"
+    "\014\"+f\"(c[0]), \"+f\"(c[1]), \"+f\"(c[2]), \"+f\"(c[3]) :\0"
+    "\014\"r\"(a[0]), \"r\"(a[1]), \"r\"(a[2]), \"r\"(a[3]), \"r\"(b[0]), \"r\"(b[1]));\0"
     "// What put does, in a row of C, where there is such a column.\0"
     "static void put_column(float x, __global half *out, long col, long N, float alpha, float beta)\0"
-    "    if (col < N)\0"
-    "        store(beta == 0 ? alpha * x : alpha * x + beta * load(out + col), out + col);\0"
+    "\004if (col < N)\0"
+    "\010store(beta == 0 ? alpha * x : alpha * x + beta * load(out + col), out + col);\0"
     "static uint pack_halves(float low, float high)\0"
-    "    uint both;\0"
-}, {
-    "    asm(\"cvt.rn.f16x2.f32 %0, %1, %2;\" : \"=r\"(both) : \"f\"(high), \"f\"(low));\0"
-    "    return both;\0"
+    "\004uint both;\0"
+    "\004asm(\"cvt.rn.f16x2.f32 %0, %1, %2;\" : \"=r\"(both) : \"f\"(high), \"f\"(low));\0"
+    "\004return both;\0"
     "// put for two columns side by side; `whole` says that they are at a multiple of their size.\0"
+}, {
     "static void put_pair(float x, float y, __global half *out, long col, long N, float alpha,\0"
-    "        float beta,\0"
-    "        bool whole)\0"
-    "    if (!whole || col + 1 >= N) {\0"
-    "        put_column(x, out, col, N, alpha, beta);\0"
-    "        put_column(y, out, col + 1, N, alpha, beta);\0"
-    "        return;\0"
-    "    float2 z = alpha * (float2) (x, y);\0"
-    "    if (beta != 0) {\0"
-    "        const uint both = *(__global uint *) (out + col);\0"
-    "        z += beta * vload_half2(0, (const half *) &both);\0"
-    "    *(__global uint *) (out + col) = pack_halves(z.x, z.y);\0"
+    "\010float beta,\0"
+    "\010bool whole)\0"
+    "\004if (!whole || col + 1 >= N) {\0"
+    "\010put_column(x, out, col, N, alpha, beta);\0"
+    "\010put_column(y, out, col + 1, N, alpha, beta);\0"
+    "\010return;\0"
+    "\004float2 z = alpha * (float2) (x, y);\0"
+    "\004if (beta != 0) {\0"
+    "\010const uint both = *(__global uint *) (out + col);\0"
+    "\010z += beta * vload_half2(0, (const half *) &both);\0"
+    "\004*(__global uint *) (out + col) = pack_halves(z.x, z.y);\0"
     "// Where an element of a tile of C is in local memory: the pieces of 16 bytes of a row are in an\0"
     "// order of its own, so that work-items side by side meet different banks.\0"
     "static uint c_place(uint row, uint col)\0"
-    "    return row * 32 + (col / 4 ^ (row + row / 4) % 8) * 4\0"
-    "            + col % 4;\0"
+    "\004return row * 32 + (col / 4 ^ (row + row / 4) % 8) * 4\0"
+    "\014+ col % 4;\0"
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major.\0"
     "// A is stored M x K.\0"
     "// B is stored K x N.\0"
@@ -109,3384 +109,3221 @@ static const struct { char text[4096]; } rows[] = { {
     "// A work-group computes 64 x 32 of C, a warp 32 x 16 of it. Tiles of A and B, 64\0"
     "// deep, are copied into local memory asynchronously, 3 ahead of those that are multiplied.\0"
     "__kernel __attribute__((reqd_work_group_size(128, 1, 1)))\0"
-    "void kiln_hgemm_async_multiply_nn_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
-    "        long N, long K,\0"
-    "        __global const half *restrict A, long a_offset, long lda,\0"
-    "        __global const half *restrict B, long b_offset, long ldb, float alpha, float beta,\0"
-    "        __global half *restrict C, long c_offset, long ldc)\0"
-    "    __local uchar both_tiles[49152] __attribute__((aligned(1024)));\0"
-    "    __local uchar *a_tiles = both_tiles, *b_tiles = both_tiles + 32768;\0"
-    "    const uint a_at = local_address(a_tiles), b_at = local_address(b_tiles);\0"
-    "    const uint item = get_local_id(0), warp = item / 32, lane = item % 32;\0"
-    "    C += c_offset;\0"
-    "    // Whether every row of C starts where 8 columns may be stored at once.\0"
-    "    const ulong misaligned = ((ulong) C | (ulong) (ldc * 2)) & 15;\0"
-    "    const bool is_aligned = misaligned == 0;\0"
-    "    A += a_offset;\0"
-    "    B += b_offset;\0"
-    "    const uint tile = get_group_id(1) * get_num_groups(0) + get_group_id(0);\0"
-    "    const int first = 0, num = (K + 63) / 64;\0"
-    "    // Work-groups that run together share rows and columns: 8 rows of tiles at a time.\0"
-    "    const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 31) / 32;\0"
-    "    const uint band = tile / (8 * tiles_n) * 8, in_band = tile - band * tiles_n;\0"
-    "    const uint band_rows = min(tiles_m - band, (uint) 8);\0"
-    "    const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\0"
-    "    const int first_m = tile_m * 64, first_n = tile_n * 32;\0"
-    "    {\0"
-    "        const uint lane_m = lane / 4, lane_k = lane % 4;\0"
-    "        const uint lane_r = lane_m;\0"
-    "        const uint warp_m = warp % 2 * 32, warp_n = warp / 2 * 16;\0"
-    "        float c[2][2][4];\0"
-    "        #pragma unroll\0"
-    "        for (int i = 0; i < 2; i++)\0"
-    "            for (int j = 0; j < 2; j++)\0"
-    "                for (int e = 0; e < 4; e++)\0"
-    "                    c[i][j][e] = 0;\0"
-    "        uint as0[2][4], bs0[1][4];\0"
-    "        int stage = 0;\0"
-    "        for (int t = 0; t < num + 3; t++) {\0"
-    "            // The tiles of step t - 3 are there for all, and all have multiplied those of the step\0"
-    "            // before, whose place is the next one to copy to.\0"
-    "            if (t >= 3) {\0"
-    "                wait_for_copies();\0"
-    "                barrier(CLK_LOCAL_MEM_FENCE);\0"
-    "            }\0"
-    "            if (t < num) {\0"
-    "                const int k = (first + t) * 64;\0"
-    "                copy_a(a_at + stage * 8192, A + first_m * lda + k, lda, M - first_m, K - k, item);\0"
-    "                copy_b(b_at + stage * 4096, B + k * ldb + first_n, ldb, K - k, N - first_n, item);\0"
-    "            commit_copies();\0"
-    "            if (++stage == 4)\0"
-    "                stage = 0;\0"
-    "            if (t < 3)\0"
-    "                continue;\0"
-    "            // Of the last step, what there is of K.\0"
+    "void kiln_hgemm_async_multiply_nn(long M, long N, long K,\0"
+    "\010__global const half *restrict A, long a_offset, long lda,\0"
+    "\010__global const half *restrict B, long b_offset, long ldb, float alpha, float beta,\0"
+    "\010__global half *restrict C, long c_offset, long ldc)\0"
+    "\004__local uchar both_tiles[49152] __attribute__((aligned(1024)));\0"
+    "\004__local uchar *a_tiles = both_tiles, *b_tiles = both_tiles + 32768;\0"
+    "\004const uint a_at = local_address(a_tiles), b_at = local_address(b_tiles);\0"
+    "\004const uint item = get_local_id(0), warp = item / 32, lane = item % 32;\0"
+    "\004C += c_offset;\0"
+    "\004// Whether every row of C starts where 8 columns may be stored at once.\0"
+    "\004const ulong misaligned = ((ulong) C | (ulong) (ldc * 2)) & 15;\0"
+    "\004const bool is_aligned = misaligned == 0;\0"
+    "\004A += a_offset;\0"
+    "\004B += b_offset;\0"
+    "\004const uint tile = get_group_id(1) * get_num_groups(0) + get_group_id(0);\0"
+    "\004const int first = 0, num = (K + 63) / 64;\0"
+    "\004// Work-groups that run together share rows and columns: 8 rows of tiles at a time.\0"
+    "\004const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 31) / 32;\0"
+    "\004const uint band = tile / (8 * tiles_n) * 8, in_band = tile - band * tiles_n;\0"
+    "\004const uint band_rows = min(tiles_m - band, (uint) 8);\0"
+    "\004const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\0"
+    "\004const int first_m = tile_m * 64, first_n = tile_n * 32;\0"
+    "\004{\0"
+    "\010const uint lane_m = lane / 4, lane_k = lane % 4;\0"
+    "\010const uint lane_r = lane_m;\0"
+    "\010const uint warp_m = warp % 2 * 32, warp_n = warp / 2 * 16;\0"
+    "\010float c[2][2][4];\0"
+    "\010#pragma unroll\0"
+    "\010for (int i = 0; i < 2; i++)\0"
+    "\014for (int j = 0; j < 2; j++)\0"
+    "\020for (int e = 0; e < 4; e++)\0"
+    "\024c[i][j][e] = 0;\0"
+    "\010uint as0[2][4], bs0[1][4];\0"
+    "\010int stage = 0;\0"
+    "\010for (int t = 0; t < num + 3; t++) {\0"
+    "\014// The tiles of step t - 3 are there for all, and all have multiplied those of the step\0"
+    "\014// before, whose place is the next one to copy to.\0"
+    "\014if (t >= 3) {\0"
+    "\020wait_for_copies();\0"
+    "\020barrier(CLK_LOCAL_MEM_FENCE);\0"
+    "\014}\0"
+    "\014if (t < num) {\0"
+    "\020const int k = (first + t) * 64;\0"
+    "\020copy_a(a_at + stage * 8192, A + first_m * lda + k, lda, M - first_m, K - k, item);\0"
+    "\020copy_b(b_at + stage * 4096, B + k * ldb + first_n, ldb, K - k, N - first_n, item);\0"
+    "\014commit_copies();\0"
+    "\014if (++stage == 4)\0"
+    "\020stage = 0;\0"
+    "\014if (t < 3)\0"
+    "\020continue;\0"
+    "\014// Of the last step, what there is of K.\0"
+    "\014const long left = K - (long) (first + t - 3) * 64;\0"
+    "\014const uint a_tile = a_at + stage * 8192, b_tile = b_at + stage * 4096;\0"
+    "\014if (left >= 64)\0"
+    "\014#pragma unroll\0"
+    "\020for (int s = 0; s < 4; s++) {\0"
+    "\024// Reads what is multiplied at once, the s-th of a tile, into fragments 0.\0"
+    "\024// Sixteen values of k of the tile. Blocks of 8 x 8 are read four at once:\0"
+    "\024// work-item l says where line l % 8 of block l / 8 is.\0"
+    "\024#pragma unroll\0"
+    "\024for (int i = 0; i < 2; i++) {\0"
+    "\030const uint line = warp_m + i * 16 + lane % 16, x = s * 2 + lane / 16;\0"
+    "\030load_blocks(as0[i], a_tile + swizzled(line, x, 8));\0"
+    "\024}\0"
+    "\024for (int j = 0; j < 2; j += 2) {\0"
+    "\030const uint line = s * 16 + lane % 16, x = warp_n / 8 + j + lane / 16;\0"
+    "\030load_transposed_blocks(bs0[j / 2], b_tile + swizzled(line, x, 4));\0"
 }, {
-    "            const long left = K - (long) (first + t - 3) * 64;\0"
-    "            const uint a_tile = a_at + stage * 8192, b_tile = b_at + stage * 4096;\0"
-    "            if (left >= 64)\0"
-    "            #pragma unroll\0"
-    "                for (int s = 0; s < 4; s++) {\0"
-    "                    // Reads what is multiplied at once, the s-th of a tile, into fragments 0.\0"
-    "                    // Sixteen values of k of the tile. Blocks of 8 x 8 are read four at once:\0"
-    "                    // work-item l says where line l % 8 of block l / 8 is.\0"
-    "                    #pragma unroll\0"
-    "                    for (int i = 0; i < 2; i++) {\0"
-    "                        const uint line = warp_m + i * 16 + lane % 16, x = s * 2 + lane / 16;\0"
-    "                        load_blocks(as0[i], a_tile + swizzled(line, x, 8));\0"
-    "                    }\0"
-    "                    for (int j = 0; j < 2; j += 2) {\0"
-    "                        const uint line = s * 16 + lane % 16, x = warp_n / 8 + j + lane / 16;\0"
-    "                        load_transposed_blocks(bs0[j / 2], b_tile + swizzled(line, x, 4));\0"
-    "                    for (int i = 0; i < 2; i++)\0"
-    "                        for (int j = 0; j < 2; j++)\0"
-    "                            multiply_blocks(c[i][j], as0[i], bs0[j / 2] + j % 2 * 2);\0"
-    "                }\0"
-    "            else\0"
-    "                for (int s = 0; s * 16 < left; s++) {\0"
-    "        // Where rows of C begin anywhere, the tile is put into local memory, so that a warp\0"
-    "        // stores columns side by side.\0"
-    "        if (!is_aligned) {\0"
-    "            __local float *c_tile = (__local float *) both_tiles;\0"
-    "            // All have multiplied the last step.\0"
-    "            barrier(CLK_LOCAL_MEM_FENCE);\0"
-    "            for (int i = 0; i < 2; i++)\0"
-    "                for (int h = 0; h < 2; h++) {\0"
-    "                    const uint row = warp_m + i * 16 + h * 8 + lane_r;\0"
-    "                    for (int j = 0; j < 2; j++) {\0"
-    "                        const uint col = warp_n + j * 8 + lane_k * 2;\0"
-    "                        *(__local float2 *) (c_tile + c_place(row, col)) =\0"
-    "                                (float2) (c[i][j][2 * h], c[i][j][2 * h + 1]);\0"
-    "            for (uint m = warp; m < 64 && first_m + m < M; m += 4) {\0"
-    "                __global half *out = C + (first_m + m) * ldc;\0"
-    "                // Two columns that share a word are stored at once.\0"
-    "                const int odd = (ulong) (out + first_n) / 2 % 2;\0"
-    "                for (int n = 2 * (int) lane - odd; n < 32; n += 64) {\0"
-    "                    if (n < 0)\0"
-    "                        put_column(c_tile[c_place(m, 0)], out, first_n, N, alpha, beta);\0"
-    "                    else if (n == 31)\0"
-    "                        put_column(c_tile[c_place(m, n)], out, first_n + n, N, alpha, beta);\0"
-    "                    else\0"
-    "                        put_pair(c_tile[c_place(m, n)], c_tile[c_place(m, n + 1)], out, first_n + n,\0"
-    "                                N, alpha, beta, true);\0"
-    "            return;\0"
-    "        // Rows and columns of a block are in the order in which they were read.\0"
-    "            for (int h = 0; h < 2; h++) {\0"
-    "                const long row = first_m + warp_m + i * 16 + h * 8 + lane_r;\0"
-    "                if (row >= M)\0"
-    "                    break;\0"
-    "                __global half *out = C + row * ldc;\0"
-    "                for (int j = 0; j < 2; j++) {\0"
-    "                    const long col = first_n + warp_n + j * 8 + lane_k * 2;\0"
-    "                    put_pair(c[i][j][2 * h], c[i][j][2 * h + 1], out, col, N, alpha, beta,\0"
-    "                            is_aligned);\0"
+    "\024for (int i = 0; i < 2; i++)\0"
+    "\030for (int j = 0; j < 2; j++)\0"
+    "\034multiply_blocks(c[i][j], as0[i], bs0[j / 2] + j % 2 * 2);\0"
+    "\020}\0"
+    "\014else\0"
+    "\020for (int s = 0; s * 16 < left; s++) {\0"
+    "\010// Where rows of C begin anywhere, the tile is put into local memory, so that a warp\0"
+    "\010// stores columns side by side.\0"
+    "\010if (!is_aligned) {\0"
+    "\014__local float *c_tile = (__local float *) both_tiles;\0"
+    "\014// All have multiplied the last step.\0"
+    "\014barrier(CLK_LOCAL_MEM_FENCE);\0"
+    "\014for (int i = 0; i < 2; i++)\0"
+    "\020for (int h = 0; h < 2; h++) {\0"
+    "\024const uint row = warp_m + i * 16 + h * 8 + lane_r;\0"
+    "\024for (int j = 0; j < 2; j++) {\0"
+    "\030const uint col = warp_n + j * 8 + lane_k * 2;\0"
+    "\030*(__local float2 *) (c_tile + c_place(row, col)) =\0"
+    "\037 (float2) (c[i][j][2 * h], c[i][j][2 * h + 1]);\0"
+    "\014for (uint m = warp; m < 64 && first_m + m < M; m += 4) {\0"
+    "\020__global half *out = C + (first_m + m) * ldc;\0"
+    "\020// Two columns that share a word are stored at once.\0"
+    "\020const int odd = (ulong) (out + first_n) / 2 % 2;\0"
+    "\020for (int n = 2 * (int) lane - odd; n < 32; n += 64) {\0"
+    "\024if (n < 0)\0"
+    "\030put_column(c_tile[c_place(m, 0)], out, first_n, N, alpha, beta);\0"
+    "\024else if (n == 31)\0"
+    "\030put_column(c_tile[c_place(m, n)], out, first_n + n, N, alpha, beta);\0"
+    "\024else\0"
+    "\030put_pair(c_tile[c_place(m, n)], c_tile[c_place(m, n + 1)], out, first_n + n,\0"
+    "\037 N, alpha, beta, true);\0"
+    "\014return;\0"
+    "\010// Rows and columns of a block are in the order in which they were read.\0"
+    "\014for (int h = 0; h < 2; h++) {\0"
+    "\020const long row = first_m + warp_m + i * 16 + h * 8 + lane_r;\0"
+    "\020if (row >= M)\0"
+    "\024break;\0"
+    "\020__global half *out = C + row * ldc;\0"
+    "\020for (int j = 0; j < 2; j++) {\0"
+    "\024const long col = first_n + warp_n + j * 8 + lane_k * 2;\0"
+    "\024put_pair(c[i][j][2 * h], c[i][j][2 * h + 1], out, col, N, alpha, beta,\0"
+    "\034is_aligned);\0"
     "// Begins to copy 32 lines of 64 elements, of which this work-item copies 8\0"
-    "    for (uint line = first; line < first + 32; line += 16, from += 16 * ld) {\0"
+    "\004for (uint line = first; line < first + 32; line += 16, from += 16 * ld) {\0"
     "// B is stored N x K.\0"
-    "void kiln_hgemm_async_multiply_nt_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
-    "                copy_b(b_at + stage * 4096, B + first_n * ldb + k, ldb, N - first_n, K - k, item);\0"
-    "                        const uint line = warp_n + j * 8 + lane / 16 * 8 + lane % 8,\0"
-    "                                x = s * 2 + lane / 8 % 2;\0"
-    "                        load_blocks(bs0[j / 2], b_tile + swizzled(line, x, 8));\0"
+    "void kiln_hgemm_async_multiply_nt(long M, long N, long K,\0"
+    "\020copy_b(b_at + stage * 4096, B + first_n * ldb + k, ldb, N - first_n, K - k, item);\0"
+    "\030const uint line = warp_n + j * 8 + lane / 16 * 8 + lane % 8,\0"
+    "\037 x = s * 2 + lane / 8 % 2;\0"
+    "\030load_blocks(bs0[j / 2], b_tile + swizzled(line, x, 8));\0"
     "// A is stored K x M.\0"
-}, {
-    "void kiln_hgemm_async_multiply_tn_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
-    "                copy_a(a_at + stage * 8192, A + k * lda + first_m, lda, K - k, M - first_m, item);\0"
-    "                        const uint line = s * 16 + lane / 16 * 8 + lane % 8,\0"
-    "                                x = warp_m / 8 + i * 2 + lane / 8 % 2;\0"
-    "                        load_transposed_blocks(as0[i], a_tile + swizzled(line, x, 8));\0"
-    "void kiln_hgemm_async_multiply_tt_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
+    "void kiln_hgemm_async_multiply_tn(long M, long N, long K,\0"
+    "\020copy_a(a_at + stage * 8192, A + k * lda + first_m, lda, K - k, M - first_m, item);\0"
+    "\030const uint line = s * 16 + lane / 16 * 8 + lane % 8,\0"
+    "\037 x = warp_m / 8 + i * 2 + lane / 8 % 2;\0"
+    "\030load_transposed_blocks(as0[i], a_tile + swizzled(line, x, 8));\0"
+    "void kiln_hgemm_async_multiply_tt(long M, long N, long K,\0"
     "// Divisions of 64 bits take long.\0"
     "static ulong divide(ulong x, ulong y)\0"
-    "    return (x | y) >> 32 ? x / y : (uint) x / (uint) y;\0"
-    "    return row * 64 + (col / 4 ^ (row + row / 4) % 8) * 4\0"
+    "\004return (x | y) >> 32 ? x / y : (uint) x / (uint) y;\0"
+    "\004return row * 64 + (col / 4 ^ (row + row / 4) % 8) * 4\0"
     "// A work-group computes 64 x 64 of C, a warp 32 x 32 of it. Tiles of A and B, 64\0"
     "// As many work-groups as run at once take tiles in turn. Of the tiles that do not make a whole\0"
     "// turn, the steps are shared out evenly (stream-K, Osama et al. 2023); what a work-group has of\0"
     "// such a tile is kept, to be added up later.\0"
-    "void kiln_hgemm_async_stream_nn_bm64_bn64_wm32_wn32_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
-    "        __global const half *restrict B, long b_offset, long ldb,\0"
-    "        __global float *work, long parts_at, float alpha, float beta,\0"
-    "    __local uchar both_tiles[65536] __attribute__((aligned(1024)));\0"
-    "    __global float *parts = work + parts_at + item;\0"
-    "    // The first `whole` tiles are done in turns; of the rest, which are `steps` steps each, a\0"
-    "    // work-group takes `share` steps. A last turn that is three quarters full is a turn.\0"
-    "    const uint groups = get_num_groups(0);\0"
-    "    const uint tiles = ((uint) M + 63) / 64 * (((uint) N + 63) / 64);\0"
-    "    const uint in_turns = tiles / groups * groups;\0"
-    "    const uint whole = tiles - in_turns < groups * 3 / 4 ? in_turns : tiles;\0"
-    "    const uint steps = ((uint) K + 63) / 64;\0"
-    "    const ulong all = (ulong) (tiles - whole) * steps;\0"
-    "    const ulong share = (all + groups - 1) / groups;\0"
-    "    const ulong begin = min(get_group_id(0) * share, all), end = min(begin + share, all);\0"
-    "    for (ulong turn = get_group_id(0), at = begin; turn < whole || at < end; ) {\0"
-    "        const bool is_whole = turn < whole;\0"
-    "        const uint done = is_whole ? 0 : divide(at, steps);\0"
-    "        const uint tile = is_whole ? turn : whole + done;\0"
-    "        const int first = is_whole ? 0 : at - (ulong) done * steps;\0"
-    "        const int num = is_whole ? steps : min((ulong) (steps - first), end - at);\0"
-    "        turn += groups;\0"
-    "        at += is_whole ? 0 : num;\0"
-    "    const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 63) / 64;\0"
-    "    const int first_m = tile_m * 64, first_n = tile_n * 64;\0"
-    "        const uint warp_m = warp % 2 * 32, warp_n = warp / 2 * 32;\0"
-    "        float c[2][4][4];\0"
-    "            for (int j = 0; j < 4; j++)\0"
-    "        uint as0[2][4], bs0[2][4];\0"
-    "        // All have read what is left of the tiles before.\0"
-    "        barrier(CLK_LOCAL_MEM_FENCE);\0"
-    "                copy_b(b_at + stage * 8192, B + k * ldb + first_n, ldb, K - k, N - first_n, item);\0"
-    "            const uint a_tile = a_at + stage * 8192, b_tile = b_at + stage * 8192;\0"
-    "                    for (int j = 0; j < 4; j += 2) {\0"
-    "                        load_transposed_blocks(bs0[j / 2], b_tile + swizzled(line, x, 8));\0"
-    "                        for (int j = 0; j < 4; j++)\0"
-    "        if (num < steps) {\0"
-    "            // Not all of the tile: kept for the stage that adds up.\0"
-    "            __global float *part = parts + (2 * get_group_id(0) + (first == 0)) * 4096;\0"
-    "                for (int j = 0; j < 4; j++)\0"
-    "                    for (int e = 0; e < 4; e++)\0"
-    "                        part[((i * 4 + j) * 4 + e) * 128] = c[i][j][e];\0"
-    "            continue;\0"
-    "                    for (int j = 0; j < 4; j++) {\0"
-    "                for (int n = 2 * (int) lane - odd; n < 64; n += 64) {\0"
-    "                    else if (n == 63)\0"
-    "                for (int j = 0; j < 4; j++) {\0"
+    "void kiln_hgemm_async_stream_nn(long M, long N, long K,\0"
+    "\010__global const half *restrict B, long b_offset, long ldb,\0"
+    "\010__global float *work, long parts_at, float alpha, float beta,\0"
+    "\004__local uchar both_tiles[65536] __attribute__((aligned(1024)));\0"
+    "\004__global float *parts = work + parts_at + item;\0"
+    "\004// The first `whole` tiles are done in turns; of the rest, which are `steps` steps each, a\0"
+    "\004// work-group takes `share` steps. A last turn that is three quarters full is a turn.\0"
+    "\004const uint groups = get_num_groups(0);\0"
+    "\004const uint tiles = ((uint) M + 63) / 64 * (((uint) N + 63) / 64);\0"
+    "\004const uint in_turns = tiles / groups * groups;\0"
+    "\004const uint whole = tiles - in_turns < groups * 3 / 4 ? in_turns : tiles;\0"
+    "\004const uint steps = ((uint) K + 63) / 64;\0"
+    "\004const ulong all = (ulong) (tiles - whole) * steps;\0"
+    "\004const ulong share = (all + groups - 1) / groups;\0"
+    "\004const ulong begin = min(get_group_id(0) * share, all), end = min(begin + share, all);\0"
+    "\004for (ulong turn = get_group_id(0), at = begin; turn < whole || at < end; ) {\0"
+    "\010const bool is_whole = turn < whole;\0"
+}, {
+    "\010const uint done = is_whole ? 0 : divide(at, steps);\0"
+    "\010const uint tile = is_whole ? turn : whole + done;\0"
+    "\010const int first = is_whole ? 0 : at - (ulong) done * steps;\0"
+    "\010const int num = is_whole ? steps : min((ulong) (steps - first), end - at);\0"
+    "\010turn += groups;\0"
+    "\010at += is_whole ? 0 : num;\0"
+    "\004const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 63) / 64;\0"
+    "\004const int first_m = tile_m * 64, first_n = tile_n * 64;\0"
+    "\010const uint warp_m = warp % 2 * 32, warp_n = warp / 2 * 32;\0"
+    "\010float c[2][4][4];\0"
+    "\014for (int j = 0; j < 4; j++)\0"
+    "\010uint as0[2][4], bs0[2][4];\0"
+    "\010// All have read what is left of the tiles before.\0"
+    "\010barrier(CLK_LOCAL_MEM_FENCE);\0"
+    "\020copy_b(b_at + stage * 8192, B + k * ldb + first_n, ldb, K - k, N - first_n, item);\0"
+    "\014const uint a_tile = a_at + stage * 8192, b_tile = b_at + stage * 8192;\0"
+    "\024for (int j = 0; j < 4; j += 2) {\0"
+    "\030load_transposed_blocks(bs0[j / 2], b_tile + swizzled(line, x, 8));\0"
+    "\030for (int j = 0; j < 4; j++)\0"
+    "\010if (num < steps) {\0"
+    "\014// Not all of the tile: kept for the stage that adds up.\0"
+    "\014__global float *part = parts + (2 * get_group_id(0) + (first == 0)) * 4096;\0"
+    "\020for (int j = 0; j < 4; j++)\0"
+    "\024for (int e = 0; e < 4; e++)\0"
+    "\030part[((i * 4 + j) * 4 + e) * 128] = c[i][j][e];\0"
+    "\014continue;\0"
+    "\024for (int j = 0; j < 4; j++) {\0"
+    "\020for (int n = 2 * (int) lane - odd; n < 64; n += 64) {\0"
+    "\024else if (n == 63)\0"
+    "\020for (int j = 0; j < 4; j++) {\0"
     "// Adds up what work-groups have of a tile that none did alone, and stores it. Of 128 elements at a\0"
     "// time each of eight warps adds up every eighth part; what they have is then added in their order.\0"
-}, {
     "__kernel __attribute__((reqd_work_group_size(256, 1, 1)))\0"
-    "void kiln_hgemm_async_add_nn_bm64_bn64_wm32_wn32_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
-    "        __global const float *restrict work, long parts_at, float alpha, float beta,\0"
-    "    __local float sums[8][128] __attribute__((aligned(16)));\0"
-    "    __local uint told[6];\0"
-    "    const uint adder = get_local_id(0);\0"
-    "    // Work-groups share a tile. One work-item finds out which it is, and what there is of it.\0"
-    "    if (adder == 0) {\0"
-    "        // The first `whole` tiles are done in turns; of the rest, which are `steps` steps each, a\0"
-    "        // work-group takes `share` steps. A last turn that is three quarters full is a turn.\0"
-    "        const uint groups = get_num_groups(0);\0"
-    "        const uint tiles = ((uint) M + 63) / 64 * (((uint) N + 63) / 64);\0"
-    "        const uint in_turns = tiles / groups * groups;\0"
-    "        const uint whole = tiles - in_turns < groups * 3 / 4 ? in_turns : tiles;\0"
-    "        const uint steps = ((uint) K + 63) / 64;\0"
-    "        const ulong all = (ulong) (tiles - whole) * steps;\0"
-    "        const ulong share = (all + groups - 1) / groups;\0"
-    "        const uint adders = groups * get_num_groups(1);\0"
-    "        const uint number = get_group_id(1) * groups + get_group_id(0);\0"
-    "        const uint each = min(adders / max(tiles - whole, 1U), 32U);\0"
-    "        const uint tile = whole + number / each;\0"
-    "        told[0] = 1;\0"
-    "        if (tile < tiles) {\0"
-    "            // Work-groups that run together share rows and columns: 8 rows of tiles at a time.\0"
-    "            const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 63) / 64;\0"
-    "            const uint band = tile / (8 * tiles_n) * 8, in_band = tile - band * tiles_n;\0"
-    "            const uint band_rows = min(tiles_m - band, (uint) 8);\0"
-    "            const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\0"
-    "            const int first_m = tile_m * 64, first_n = tile_n * 64;\0"
-    "            // The work-groups that have the tile's first and last step: the first has it as its\0"
-    "            // last piece, the others what they have of it as their first.\0"
-    "            const ulong begin = (ulong) (tile - whole) * steps;\0"
-    "            const uint from = steps > 0 ? divide(begin, share) : 0;\0"
-    "            told[0] = steps > 0 ? divide(begin + steps - 1, share) - from + 1 : 0;\0"
-    "            told[1] = from;\0"
-    "            told[2] = number % each;\0"
-    "            told[3] = each;\0"
-    "            told[4] = first_m;\0"
-    "            told[5] = first_n;\0"
-    "    barrier(CLK_LOCAL_MEM_FENCE);\0"
-    "    const uint num = told[0];\0"
-    "    if (num == 1)\0"
-    "    const int first_m = told[4], first_n = told[5];\0"
-    "    __global const float *parts = work + parts_at + 2 * (ulong) told[1] * 4096;\0"
-    "    for (uint at = told[2]; at < 32; at += told[3]) {\0"
-    "        float4 sum = 0;\0"
-    "        for (uint p = adder / 32; p < num; p += 144) {\0"
-    "            float4 part[18];\0"
-    "            for (int u = 0; u < 18; u++) {\0"
-    "                const uint q = p + u * 8, piece = q == 0 ? 1 : 2 * q;\0"
-    "                part[u] = 0;\0"
-    "                if (q < num)\0"
-    "                    part[u] = *(__global const float4 *) (parts + piece * 4096\0"
-    "                            + at * 128 + adder % 32 * 4);\0"
-    "            for (int u = 0; u < 18; u++)\0"
-    "                sum += part[u];\0"
-    "        *(__local float4 *) &sums[adder / 32][adder % 32 * 4] = sum;\0"
-    "        if (adder < 128) {\0"
-    "            float all = 0;\0"
-    "            for (int u = 0; u < 8; u++)\0"
-    "                all += sums[u][adder];\0"
-    "            // Where the element is: as the stage before has it, of which a work-item has every\0"
-    "            // 128th.\0"
-    "            const uint element = at * 128 + adder;\0"
-    "            const uint item = element % 128, e = element / 128;\0"
-    "            const uint warp = item / 32, lane = item % 32;\0"
-    "            const uint lane_m = lane / 4, lane_k = lane % 4;\0"
-    "            const uint lane_r = lane_m;\0"
-    "            const uint warp_m = warp % 2 * 32, warp_n = warp / 2 * 32;\0"
-    "            const uint in_m = e / 4 / 4 * 16, in_n = e / 4 % 4 * 8;\0"
-    "            const long row = first_m + warp_m + in_m + e / 2 % 2 * 8 + lane_r;\0"
-    "            const long col = first_n + warp_n + in_n + lane_k * 2 + e % 2;\0"
+    "void kiln_hgemm_async_add_nn(long M, long N, long K,\0"
+    "\010__global const float *restrict work, long parts_at, float alpha, float beta,\0"
+    "\004__local float sums[8][128] __attribute__((aligned(16)));\0"
+    "\004__local uint told[6];\0"
+    "\004const uint adder = get_local_id(0);\0"
+    "\004// Work-groups share a tile. One work-item finds out which it is, and what there is of it.\0"
+    "\004if (adder == 0) {\0"
+    "\010// The first `whole` tiles are done in turns; of the rest, which are `steps` steps each, a\0"
+    "\010// work-group takes `share` steps. A last turn that is three quarters full is a turn.\0"
+    "\010const uint groups = get_num_groups(0);\0"
+    "\010const uint tiles = ((uint) M + 63) / 64 * (((uint) N + 63) / 64);\0"
+    "\010const uint in_turns = tiles / groups * groups;\0"
+    "\010const uint whole = tiles - in_turns < groups * 3 / 4 ? in_turns : tiles;\0"
+    "\010const uint steps = ((uint) K + 63) / 64;\0"
+    "\010const ulong all = (ulong) (tiles - whole) * steps;\0"
+    "\010const ulong share = (all + groups - 1) / groups;\0"
+    "\010const uint adders = groups * get_num_groups(1);\0"
+    "\010const uint number = get_group_id(1) * groups + get_group_id(0);\0"
+    "\010const uint each = min(adders / max(tiles - whole, 1U), 32U);\0"
+    "\010const uint tile = whole + number / each;\0"
+    "\010told[0] = 1;\0"
+    "\010if (tile < tiles) {\0"
+    "\014// Work-groups that run together share rows and columns: 8 rows of tiles at a time.\0"
+    "\014const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 63) / 64;\0"
+    "\014const uint band = tile / (8 * tiles_n) * 8, in_band = tile - band * tiles_n;\0"
+    "\014const uint band_rows = min(tiles_m - band, (uint) 8);\0"
+    "\014const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;\0"
+    "\014const int first_m = tile_m * 64, first_n = tile_n * 64;\0"
+    "\014// The work-groups that have the tile's first and last step: the first has it as its\0"
+    "\014// last piece, the others what they have of it as their first.\0"
+    "\014const ulong begin = (ulong) (tile - whole) * steps;\0"
+    "\014const uint from = steps > 0 ? divide(begin, share) : 0;\0"
+    "\014told[0] = steps > 0 ? divide(begin + steps - 1, share) - from + 1 : 0;\0"
+    "\014told[1] = from;\0"
+    "\014told[2] = number % each;\0"
+    "\014told[3] = each;\0"
+    "\014told[4] = first_m;\0"
+    "\014told[5] = first_n;\0"
+    "\004barrier(CLK_LOCAL_MEM_FENCE);\0"
+    "\004const uint num = told[0];\0"
+    "\004if (num == 1)\0"
+    "\004const int first_m = told[4], first_n = told[5];\0"
+    "\004__global const float *parts = work + parts_at + 2 * (ulong) told[1] * 4096;\0"
+    "\004for (uint at = told[2]; at < 32; at += told[3]) {\0"
+    "\010float4 sum = 0;\0"
+    "\010for (uint p = adder / 32; p < num; p += 144) {\0"
+    "\014float4 part[18];\0"
+    "\014for (int u = 0; u < 18; u++) {\0"
+    "\020const uint q = p + u * 8, piece = q == 0 ? 1 : 2 * q;\0"
+    "\020part[u] = 0;\0"
+    "\020if (q < num)\0"
 }, {
-    "            if (row < M)\0"
-    "                put_column(all, C + row * ldc, col, N, alpha, beta);\0"
-    "void kiln_hgemm_async_stream_nt_bm64_bn64_wm32_wn32_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
-    "                copy_b(b_at + stage * 8192, B + first_n * ldb + k, ldb, N - first_n, K - k, item);\0"
-    "void kiln_hgemm_async_add_nt_bm64_bn64_wm32_wn32_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
-    "void kiln_hgemm_async_stream_tn_bm64_bn64_wm32_wn32_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
-    "void kiln_hgemm_async_add_tn_bm64_bn64_wm32_wn32_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
-    "void kiln_hgemm_async_stream_tt_bm64_bn64_wm32_wn32_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
-    "void kiln_hgemm_async_add_tt_bm64_bn64_wm32_wn32_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
+    "\024part[u] = *(__global const float4 *) (parts + piece * 4096\0"
+    "\034+ at * 128 + adder % 32 * 4);\0"
+    "\014for (int u = 0; u < 18; u++)\0"
+    "\020sum += part[u];\0"
+    "\010*(__local float4 *) &sums[adder / 32][adder % 32 * 4] = sum;\0"
+    "\010if (adder < 128) {\0"
+    "\014float all = 0;\0"
+    "\014for (int u = 0; u < 8; u++)\0"
+    "\020all += sums[u][adder];\0"
+    "\014// Where the element is: as the stage before has it, of which a work-item has every\0"
+    "\014// 128th.\0"
+    "\014const uint element = at * 128 + adder;\0"
+    "\014const uint item = element % 128, e = element / 128;\0"
+    "\014const uint warp = item / 32, lane = item % 32;\0"
+    "\014const uint lane_m = lane / 4, lane_k = lane % 4;\0"
+    "\014const uint lane_r = lane_m;\0"
+    "\014const uint warp_m = warp % 2 * 32, warp_n = warp / 2 * 32;\0"
+    "\014const uint in_m = e / 4 / 4 * 16, in_n = e / 4 % 4 * 8;\0"
+    "\014const long row = first_m + warp_m + in_m + e / 2 % 2 * 8 + lane_r;\0"
+    "\014const long col = first_n + warp_n + in_n + lane_k * 2 + e % 2;\0"
+    "\014if (row < M)\0"
+    "\020put_column(all, C + row * ldc, col, N, alpha, beta);\0"
+    "void kiln_hgemm_async_stream_nt(long M, long N, long K,\0"
+    "\020copy_b(b_at + stage * 8192, B + first_n * ldb + k, ldb, N - first_n, K - k, item);\0"
+    "void kiln_hgemm_async_add_nt(long M, long N, long K,\0"
+    "void kiln_hgemm_async_stream_tn(long M, long N, long K,\0"
+    "void kiln_hgemm_async_add_tn(long M, long N, long K,\0"
+    "void kiln_hgemm_async_stream_tt(long M, long N, long K,\0"
+    "void kiln_hgemm_async_add_tt(long M, long N, long K,\0"
     "// Through local memory.\0"
     "// A work-group of 16 x 16 work-items computes 64 x 64 of C, each work-item\0"
     "// 4 x 4 of it. K advances by 16.\0"
     "__kernel __attribute__((reqd_work_group_size(16, 16, 1)))\0"
-    "void kiln_hgemm_tiled_multiply_nn_wgm16_wgn16_tm4_nv4_vec1_kt16_ku4_locala1_localb1_pad1_bufs1_ahead0_mapm0_mapn0_order0_group8_split1_guard1_index32(int M,\0"
-    "        int N, int K, float alpha, float beta,\0"
-    "        __global const half *restrict A, int a_offset, int lda,\0"
-    "        __global const half *restrict B, int b_offset, int ldb,\0"
-    "        __global half *restrict C, int c_offset, int ldc)\0"
-    "    __local float a_tile[16][65];\0"
-    "    __local float b_tile[16][65];\0"
-    "    const int local_m = get_local_id(1), local_n = get_local_id(0);\0"
-    "    const int item = local_m * 16 + local_n;\0"
-    "    const int first_m = (int) get_group_id(1) * 64;\0"
-    "    const int first_n = (int) get_group_id(0) * 64;\0"
-    "    const int row = first_m + local_m * 4, col = first_n + local_n * 4;\0"
-    "    // Accumulators are scalars by name, so that no compiler has to promote an array to registers.\0"
-    "    float c0_0 = 0, c0_1 = 0, c0_2 = 0, c0_3 = 0;\0"
-    "    float c1_0 = 0, c1_1 = 0, c1_2 = 0, c1_3 = 0;\0"
-    "    float c2_0 = 0, c2_1 = 0, c2_2 = 0, c2_3 = 0;\0"
-    "    float c3_0 = 0, c3_1 = 0, c3_2 = 0, c3_3 = 0;\0"
-    "    for (int k0 = 0; k0 < K; k0 += 16) {\0"
-    "        // Stage A: 16 x 64, transposed if need be.\0"
-    "            const int e = item, k = e % 16, m = e / 16;\0"
-    "            a_tile[k][m] = first_m + m < M && k0 + k < K\0"
-    "                    ? load(A + (first_m + m) * lda + k0 + k) : 0;\0"
-    "            const int e = item + 256, k = e % 16, m = e / 16;\0"
-    "            const int e = item + 512, k = e % 16, m = e / 16;\0"
-    "            const int e = item + 768, k = e % 16, m = e / 16;\0"
-    "        // Stage B: 16 x 64, transposed if need be.\0"
-    "            const int e = item, n = e % 64, k = e / 64;\0"
-    "            b_tile[k][n] = first_n + n < N && k0 + k < K\0"
-    "                    ? load(B + (k0 + k) * ldb + first_n + n) : 0;\0"
-    "            const int e = item + 256, n = e % 64, k = e / 64;\0"
-    "            const int e = item + 512, n = e % 64, k = e / 64;\0"
-    "            const int e = item + 768, n = e % 64, k = e / 64;\0"
-    "        const int depth = min(K - k0, (int) 16);\0"
-    "        int k = 0;\0"
-    "        for (; k + 4 <= depth; k += 4) {\0"
-    "            {\0"
-    "                const float b0 = b_tile[k][local_n * 4];\0"
-    "                const float b1 = b_tile[k][local_n * 4 + 1];\0"
-    "                const float b2 = b_tile[k][local_n * 4 + 2];\0"
-    "                const float b3 = b_tile[k][local_n * 4 + 3];\0"
-    "                const float a0 = a_tile[k][local_m * 4];\0"
-    "                c0_0 += a0 * b0; c0_1 += a0 * b1; c0_2 += a0 * b2; c0_3 += a0 * b3;\0"
-    "                const float a1 = a_tile[k][local_m * 4 + 1];\0"
-    "                c1_0 += a1 * b0; c1_1 += a1 * b1; c1_2 += a1 * b2; c1_3 += a1 * b3;\0"
-    "                const float a2 = a_tile[k][local_m * 4 + 2];\0"
-    "                c2_0 += a2 * b0; c2_1 += a2 * b1; c2_2 += a2 * b2; c2_3 += a2 * b3;\0"
-    "                const float a3 = a_tile[k][local_m * 4 + 3];\0"
-    "                c3_0 += a3 * b0; c3_1 += a3 * b1; c3_2 += a3 * b2; c3_3 += a3 * b3;\0"
-    "                const float b0 = b_tile[k + 1][local_n * 4];\0"
-    "                const float b1 = b_tile[k + 1][local_n * 4 + 1];\0"
-    "                const float b2 = b_tile[k + 1][local_n * 4 + 2];\0"
-    "                const float b3 = b_tile[k + 1][local_n * 4 + 3];\0"
+    "void kiln_hgemm_tiled_multiply_nn(int M, int N, int K, float alpha, float beta,\0"
+    "\010__global const half *restrict A, int a_offset, int lda,\0"
+    "\010__global const half *restrict B, int b_offset, int ldb,\0"
+    "\010__global half *restrict C, int c_offset, int ldc)\0"
+    "\004__local float a_tile[16][65];\0"
+    "\004__local float b_tile[16][65];\0"
+    "\004const int local_m = get_local_id(1), local_n = get_local_id(0);\0"
+    "\004const int item = local_m * 16 + local_n;\0"
+    "\004const int first_m = (int) get_group_id(1) * 64;\0"
+    "\004const int first_n = (int) get_group_id(0) * 64;\0"
+    "\004const int row = first_m + local_m * 4, col = first_n + local_n * 4;\0"
+    "\004// Accumulators are scalars by name, so that no compiler has to promote an array to registers.\0"
+    "\004float c0_0 = 0, c0_1 = 0, c0_2 = 0, c0_3 = 0;\0"
+    "\004float c1_0 = 0, c1_1 = 0, c1_2 = 0, c1_3 = 0;\0"
+    "\004float c2_0 = 0, c2_1 = 0, c2_2 = 0, c2_3 = 0;\0"
+    "\004float c3_0 = 0, c3_1 = 0, c3_2 = 0, c3_3 = 0;\0"
+    "\004for (int k0 = 0; k0 < K; k0 += 16) {\0"
+    "\010// Stage A: 16 x 64, transposed if need be.\0"
+    "\014const int e = item, k = e % 16, m = e / 16;\0"
+    "\014a_tile[k][m] = first_m + m < M && k0 + k < K\0"
+    "\024? load(A + (first_m + m) * lda + k0 + k) : 0;\0"
+    "\014const int e = item + 256, k = e % 16, m = e / 16;\0"
+    "\014const int e = item + 512, k = e % 16, m = e / 16;\0"
+    "\014const int e = item + 768, k = e % 16, m = e / 16;\0"
+    "\010// Stage B: 16 x 64, transposed if need be.\0"
+    "\014const int e = item, n = e % 64, k = e / 64;\0"
+    "\014b_tile[k][n] = first_n + n < N && k0 + k < K\0"
+    "\024? load(B + (k0 + k) * ldb + first_n + n) : 0;\0"
+    "\014const int e = item + 256, n = e % 64, k = e / 64;\0"
+    "\014const int e = item + 512, n = e % 64, k = e / 64;\0"
+    "\014const int e = item + 768, n = e % 64, k = e / 64;\0"
+    "\010const int depth = min(K - k0, (int) 16);\0"
+    "\010int k = 0;\0"
+    "\010for (; k + 4 <= depth; k += 4) {\0"
+    "\014{\0"
+    "\020const float b0 = b_tile[k][local_n * 4];\0"
+    "\020const float b1 = b_tile[k][local_n * 4 + 1];\0"
+    "\020const float b2 = b_tile[k][local_n * 4 + 2];\0"
+    "\020const float b3 = b_tile[k][local_n * 4 + 3];\0"
+    "\020const float a0 = a_tile[k][local_m * 4];\0"
+    "\020c0_0 += a0 * b0; c0_1 += a0 * b1; c0_2 += a0 * b2; c0_3 += a0 * b3;\0"
+    "\020const float a1 = a_tile[k][local_m * 4 + 1];\0"
+    "\020c1_0 += a1 * b0; c1_1 += a1 * b1; c1_2 += a1 * b2; c1_3 += a1 * b3;\0"
+    "\020const float a2 = a_tile[k][local_m * 4 + 2];\0"
+    "\020c2_0 += a2 * b0; c2_1 += a2 * b1; c2_2 += a2 * b2; c2_3 += a2 * b3;\0"
+    "\020const float a3 = a_tile[k][local_m * 4 + 3];\0"
+    "\020c3_0 += a3 * b0; c3_1 += a3 * b1; c3_2 += a3 * b2; c3_3 += a3 * b3;\0"
+    "\020const float b0 = b_tile[k + 1][local_n * 4];\0"
+    "\020const float b1 = b_tile[k + 1][local_n * 4 + 1];\0"
+    "\020const float b2 = b_tile[k + 1][local_n * 4 + 2];\0"
+    "\020const float b3 = b_tile[k + 1][local_n * 4 + 3];\0"
+    "\020const float a0 = a_tile[k + 1][local_m * 4];\0"
 }, {
-    "                const float a0 = a_tile[k + 1][local_m * 4];\0"
-    "                const float a1 = a_tile[k + 1][local_m * 4 + 1];\0"
-    "                const float a2 = a_tile[k + 1][local_m * 4 + 2];\0"
-    "                const float a3 = a_tile[k + 1][local_m * 4 + 3];\0"
-    "                const float b0 = b_tile[k + 2][local_n * 4];\0"
-    "                const float b1 = b_tile[k + 2][local_n * 4 + 1];\0"
-    "                const float b2 = b_tile[k + 2][local_n * 4 + 2];\0"
-    "                const float b3 = b_tile[k + 2][local_n * 4 + 3];\0"
-    "                const float a0 = a_tile[k + 2][local_m * 4];\0"
-    "                const float a1 = a_tile[k + 2][local_m * 4 + 1];\0"
-    "                const float a2 = a_tile[k + 2][local_m * 4 + 2];\0"
-    "                const float a3 = a_tile[k + 2][local_m * 4 + 3];\0"
-    "                const float b0 = b_tile[k + 3][local_n * 4];\0"
-    "                const float b1 = b_tile[k + 3][local_n * 4 + 1];\0"
-    "                const float b2 = b_tile[k + 3][local_n * 4 + 2];\0"
-    "                const float b3 = b_tile[k + 3][local_n * 4 + 3];\0"
-    "                const float a0 = a_tile[k + 3][local_m * 4];\0"
-    "                const float a1 = a_tile[k + 3][local_m * 4 + 1];\0"
-    "                const float a2 = a_tile[k + 3][local_m * 4 + 2];\0"
-    "                const float a3 = a_tile[k + 3][local_m * 4 + 3];\0"
-    "        for (; k < depth; k++) {\0"
-    "    // C = alpha c + beta C for the 4 x 4 block at (row, col).\0"
-    "    if (row < M) {\0"
-    "        __global half *out = C + row * ldc + col;\0"
-    "        if (col < N)\0"
-    "            put(c0_0, alpha, beta, out);\0"
-    "        if (col + 1 < N)\0"
-    "            put(c0_1, alpha, beta, out + 1);\0"
-    "        if (col + 2 < N)\0"
-    "            put(c0_2, alpha, beta, out + 2);\0"
-    "        if (col + 3 < N)\0"
-    "            put(c0_3, alpha, beta, out + 3);\0"
-    "    if (row + 1 < M) {\0"
-    "        __global half *out = C + (row + 1) * ldc + col;\0"
-    "            put(c1_0, alpha, beta, out);\0"
-    "            put(c1_1, alpha, beta, out + 1);\0"
-    "            put(c1_2, alpha, beta, out + 2);\0"
-    "            put(c1_3, alpha, beta, out + 3);\0"
-    "    if (row + 2 < M) {\0"
-    "        __global half *out = C + (row + 2) * ldc + col;\0"
-    "            put(c2_0, alpha, beta, out);\0"
-    "            put(c2_1, alpha, beta, out + 1);\0"
-    "            put(c2_2, alpha, beta, out + 2);\0"
-    "            put(c2_3, alpha, beta, out + 3);\0"
-    "    if (row + 3 < M) {\0"
-    "        __global half *out = C + (row + 3) * ldc + col;\0"
-    "            put(c3_0, alpha, beta, out);\0"
-    "            put(c3_1, alpha, beta, out + 1);\0"
-    "            put(c3_2, alpha, beta, out + 2);\0"
-    "            put(c3_3, alpha, beta, out + 3);\0"
-    "void kiln_hgemm_tiled_multiply_nt_wgm16_wgn16_tm4_nv4_vec1_kt16_ku4_locala1_localb1_pad1_bufs1_ahead0_mapm0_mapn0_order0_group8_split1_guard1_index32(int M,\0"
-    "            const int e = item, k = e % 16, n = e / 16;\0"
-    "                    ? load(B + (first_n + n) * ldb + k0 + k) : 0;\0"
-    "            const int e = item + 256, k = e % 16, n = e / 16;\0"
-    "            const int e = item + 512, k = e % 16, n = e / 16;\0"
-    "            const int e = item + 768, k = e % 16, n = e / 16;\0"
-    "void kiln_hgemm_tiled_multiply_tn_wgm16_wgn16_tm4_nv4_vec1_kt16_ku4_locala1_localb1_pad1_bufs1_ahead0_mapm0_mapn0_order0_group8_split1_guard1_index32(int M,\0"
-    "            const int e = item, m = e % 64, k = e / 64;\0"
-    "                    ? load(A + (k0 + k) * lda + first_m + m) : 0;\0"
-    "            const int e = item + 256, m = e % 64, k = e / 64;\0"
-    "            const int e = item + 512, m = e % 64, k = e / 64;\0"
-    "            const int e = item + 768, m = e % 64, k = e / 64;\0"
-    "void kiln_hgemm_tiled_multiply_tt_wgm16_wgn16_tm4_nv4_vec1_kt16_ku4_locala1_localb1_pad1_bufs1_ahead0_mapm0_mapn0_order0_group8_split1_guard1_index32(int M,\0"
+    "\020const float a1 = a_tile[k + 1][local_m * 4 + 1];\0"
+    "\020const float a2 = a_tile[k + 1][local_m * 4 + 2];\0"
+    "\020const float a3 = a_tile[k + 1][local_m * 4 + 3];\0"
+    "\020const float b0 = b_tile[k + 2][local_n * 4];\0"
+    "\020const float b1 = b_tile[k + 2][local_n * 4 + 1];\0"
+    "\020const float b2 = b_tile[k + 2][local_n * 4 + 2];\0"
+    "\020const float b3 = b_tile[k + 2][local_n * 4 + 3];\0"
+    "\020const float a0 = a_tile[k + 2][local_m * 4];\0"
+    "\020const float a1 = a_tile[k + 2][local_m * 4 + 1];\0"
+    "\020const float a2 = a_tile[k + 2][local_m * 4 + 2];\0"
+    "\020const float a3 = a_tile[k + 2][local_m * 4 + 3];\0"
+    "\020const float b0 = b_tile[k + 3][local_n * 4];\0"
+    "\020const float b1 = b_tile[k + 3][local_n * 4 + 1];\0"
+    "\020const float b2 = b_tile[k + 3][local_n * 4 + 2];\0"
+    "\020const float b3 = b_tile[k + 3][local_n * 4 + 3];\0"
+    "\020const float a0 = a_tile[k + 3][local_m * 4];\0"
+    "\020const float a1 = a_tile[k + 3][local_m * 4 + 1];\0"
+    "\020const float a2 = a_tile[k + 3][local_m * 4 + 2];\0"
+    "\020const float a3 = a_tile[k + 3][local_m * 4 + 3];\0"
+    "\010for (; k < depth; k++) {\0"
+    "\004// C = alpha c + beta C for the 4 x 4 block at (row, col).\0"
+    "\004if (row < M) {\0"
+    "\010__global half *out = C + row * ldc + col;\0"
+    "\010if (col < N)\0"
+    "\014put(c0_0, alpha, beta, out);\0"
+    "\010if (col + 1 < N)\0"
+    "\014put(c0_1, alpha, beta, out + 1);\0"
+    "\010if (col + 2 < N)\0"
+    "\014put(c0_2, alpha, beta, out + 2);\0"
+    "\010if (col + 3 < N)\0"
+    "\014put(c0_3, alpha, beta, out + 3);\0"
+    "\004if (row + 1 < M) {\0"
+    "\010__global half *out = C + (row + 1) * ldc + col;\0"
+    "\014put(c1_0, alpha, beta, out);\0"
+    "\014put(c1_1, alpha, beta, out + 1);\0"
+    "\014put(c1_2, alpha, beta, out + 2);\0"
+    "\014put(c1_3, alpha, beta, out + 3);\0"
+    "\004if (row + 2 < M) {\0"
+    "\010__global half *out = C + (row + 2) * ldc + col;\0"
+    "\014put(c2_0, alpha, beta, out);\0"
+    "\014put(c2_1, alpha, beta, out + 1);\0"
+    "\014put(c2_2, alpha, beta, out + 2);\0"
+    "\014put(c2_3, alpha, beta, out + 3);\0"
+    "\004if (row + 3 < M) {\0"
+    "\010__global half *out = C + (row + 3) * ldc + col;\0"
+    "\014put(c3_0, alpha, beta, out);\0"
+    "\014put(c3_1, alpha, beta, out + 1);\0"
+    "\014put(c3_2, alpha, beta, out + 2);\0"
+    "\014put(c3_3, alpha, beta, out + 3);\0"
+    "void kiln_hgemm_tiled_multiply_nt(int M, int N, int K, float alpha, float beta,\0"
+    "\014const int e = item, k = e % 16, n = e / 16;\0"
+    "\024? load(B + (first_n + n) * ldb + k0 + k) : 0;\0"
+    "\014const int e = item + 256, k = e % 16, n = e / 16;\0"
+    "\014const int e = item + 512, k = e % 16, n = e / 16;\0"
+    "\014const int e = item + 768, k = e % 16, n = e / 16;\0"
+    "void kiln_hgemm_tiled_multiply_tn(int M, int N, int K, float alpha, float beta,\0"
+    "\014const int e = item, m = e % 64, k = e / 64;\0"
+    "\024? load(A + (k0 + k) * lda + first_m + m) : 0;\0"
+    "\014const int e = item + 256, m = e % 64, k = e / 64;\0"
+    "\014const int e = item + 512, m = e % 64, k = e / 64;\0"
+    "\014const int e = item + 768, m = e % 64, k = e / 64;\0"
+    "void kiln_hgemm_tiled_multiply_tt(int M, int N, int K, float alpha, float beta,\0"
     "// An element, and 16 bytes of them, as they are copied.\0"
     "typedef ushort element_bits;\0"
     "typedef ushort8 chunk;\0"
     "// 16 bytes from where an element is, out of the one or two aligned chunks that they lie in.\0"
     "static uint4 load_anywhere(__global const element_bits *from)\0"
-    "    const uint at = (ulong) from % 16;\0"
-    "    __global const uint4 *chunks = (__global const uint4 *) ((ulong) from - at);\0"
-    "    const uint4 low = chunks[0], high = at > 0 ? chunks[1] : (uint4) 0;\0"
-    "    uint4 x = at & 8 ? (uint4) (low.zw, high.xy) : low;\0"
-}, {
-    "    uint2 next = at & 8 ? high.zw : high.xy;\0"
-    "    x = at & 4 ? (uint4) (x.yzw, next.x) : x;\0"
-    "    next.x = at & 4 ? next.y : next.x;\0"
-    "    x = at & 2 ? x >> 16 | (uint4) (x.yzw, next.x) << 16 : x;\0"
-    "    return x;\0"
+    "\004const uint at = (ulong) from % 16;\0"
+    "\004__global const uint4 *chunks = (__global const uint4 *) ((ulong) from - at);\0"
+    "\004const uint4 low = chunks[0], high = at > 0 ? chunks[1] : (uint4) 0;\0"
+    "\004uint4 x = at & 8 ? (uint4) (low.zw, high.xy) : low;\0"
+    "\004uint2 next = at & 8 ? high.zw : high.xy;\0"
+    "\004x = at & 4 ? (uint4) (x.yzw, next.x) : x;\0"
+    "\004next.x = at & 4 ? next.y : next.x;\0"
+    "\004x = at & 2 ? x >> 16 | (uint4) (x.yzw, next.x) << 16 : x;\0"
+    "\004return x;\0"
     "// The first `num` of eight elements that lie anywhere, and zeros. The aligned chunks that they lie\0"
     "// in may be read where what is behind them is in the matrix too: in their row, or as there is a row\0"
     "// below.\0"
     "static uint4 load_piece(__global const element_bits *from, int num, bool is_above)\0"
-    "    if (num >= 16 || (num >= 8 && is_above))\0"
-    "        return load_anywhere(from);\0"
-    "    uint x[4] = { 0, 0, 0, 0 };\0"
-    "    for (int i = 0; i < 8; i++)\0"
-    "        if (i < num)\0"
-    "            x[i / 2] |= (uint) from[i] << i % 2 * 16;\0"
-    "    return (uint4) (x[0], x[1], x[2], x[3]);\0"
+    "\004if (num >= 16 || (num >= 8 && is_above))\0"
+    "\010return load_anywhere(from);\0"
+    "\004uint x[4] = { 0, 0, 0, 0 };\0"
+    "\004for (int i = 0; i < 8; i++)\0"
+    "\010if (i < num)\0"
+    "\014x[i / 2] |= (uint) from[i] << i % 2 * 16;\0"
+    "\004return (uint4) (x[0], x[1], x[2], x[3]);\0"
     "// Of 64 lines of 64 elements that begin anywhere, this work-item's pieces of\0"
     "// 8: from the matrix, of which `lines` and `cols` are left, into registers, and from there into\0"
     "// local memory. What lies beyond the matrix is 0.\0"
+}, {
     "static void fetch_a(uint4 pieces[4], __global const half *from, long ld, int lines, int cols,\0"
-    "        uint item)\0"
-    "    for (int p = 0; p < 4; p++) {\0"
-    "        const int line = (item + p * 128) / 8, x = item % 8 * 8;\0"
-    "        pieces[p] = load_piece((__global const element_bits *) from + line * ld + x,\0"
-    "                line < lines ? cols - x : 0, line + 1 < lines);\0"
+    "\010uint item)\0"
+    "\004for (int p = 0; p < 4; p++) {\0"
+    "\010const int line = (item + p * 128) / 8, x = item % 8 * 8;\0"
+    "\010pieces[p] = load_piece((__global const element_bits *) from + line * ld + x,\0"
+    "\020line < lines ? cols - x : 0, line + 1 < lines);\0"
     "static void put_a(__local uchar *tile, const uint4 pieces[4], uint item)\0"
-    "        const uint line = (item + p * 128) / 8, x = item % 8;\0"
-    "        *(__local uint4 *) (tile + swizzled(line, x, 8)) = pieces[p];\0"
+    "\010const uint line = (item + p * 128) / 8, x = item % 8;\0"
+    "\010*(__local uint4 *) (tile + swizzled(line, x, 8)) = pieces[p];\0"
     "// Of 64 lines of 32 elements that begin anywhere, this work-item's pieces of\0"
     "static void fetch_b(uint4 pieces[2], __global const half *from, long ld, int lines, int cols,\0"
-    "    for (int p = 0; p < 2; p++) {\0"
-    "        const int line = (item + p * 128) / 4, x = item % 4 * 8;\0"
+    "\004for (int p = 0; p < 2; p++) {\0"
+    "\010const int line = (item + p * 128) / 4, x = item % 4 * 8;\0"
     "static void put_b(__local uchar *tile, const uint4 pieces[2], uint item)\0"
-    "        const uint line = (item + p * 128) / 4, x = item % 4;\0"
-    "        *(__local uint4 *) (tile + swizzled(line, x, 4)) = pieces[p];\0"
+    "\010const uint line = (item + p * 128) / 4, x = item % 4;\0"
+    "\010*(__local uint4 *) (tile + swizzled(line, x, 4)) = pieces[p];\0"
     "// deep, are copied into local memory asynchronously, 1 ahead of those that are multiplied.\0"
-    "void kiln_hgemm_async_multiply_nn_bm64_bn32_wm32_wn16_depth128_st2_ku2_group8_bytes2_copy0(long M,\0"
-    "    __local uchar both_tiles[24576] __attribute__((aligned(1024)));\0"
-    "    __local uchar *a_tiles = both_tiles, *b_tiles = both_tiles + 16384;\0"
-    "        for (int t = 0; t < num + 1; t++) {\0"
-    "            // All have put the tiles of step t - 1, and have multiplied those of the step before,\0"
-    "            // whose place is the next one.\0"
-    "            if (t >= 1)\0"
-    "            uint4 a_pieces[4], b_pieces[2];\0"
-    "            const int place = stage, k = (first + t) * 64;\0"
-    "                fetch_a(a_pieces, A + first_m * lda + k, lda, M - first_m, K - k, item);\0"
-    "                fetch_b(b_pieces, B + k * ldb + first_n, ldb, K - k, N - first_n, item);\0"
-    "            if (++stage == 2)\0"
-    "            // What is fetched is on its way meanwhile.\0"
-    "            if (t >= 1) {\0"
-    "                // Of the last step, what there is of K.\0"
-    "                const long left = K - (long) (first + t - 1) * 64;\0"
-    "                const uint a_tile = a_at + stage * 8192, b_tile = b_at + stage * 4096;\0"
-    "                if (left >= 64)\0"
-    "                #pragma unroll\0"
-    "                    for (int s = 0; s < 4; s++) {\0"
-    "                        // Reads what is multiplied at once, the s-th of a tile, into fragments 0.\0"
-    "                        // Sixteen values of k of the tile. Blocks of 8 x 8 are read four at once:\0"
-    "                        // work-item l says where line l % 8 of block l / 8 is.\0"
-    "                        #pragma unroll\0"
-    "                        for (int i = 0; i < 2; i++) {\0"
-    "                            const uint line = warp_m + i * 16 + lane % 16, x = s * 2 + lane / 16;\0"
-    "                            load_blocks(as0[i], a_tile + swizzled(line, x, 8));\0"
-    "                        }\0"
-    "                        for (int j = 0; j < 2; j += 2) {\0"
-    "                            const uint line = s * 16 + lane % 16, x = warp_n / 8 + j + lane / 16;\0"
-}, {
-    "                            load_transposed_blocks(bs0[j / 2], b_tile + swizzled(line, x, 4));\0"
-    "                        for (int i = 0; i < 2; i++)\0"
-    "                            for (int j = 0; j < 2; j++)\0"
-    "                                multiply_blocks(c[i][j], as0[i], bs0[j / 2] + j % 2 * 2);\0"
-    "                else\0"
-    "                    for (int s = 0; s * 16 < left; s++) {\0"
-    "                put_a(a_tiles + place * 8192, a_pieces, item);\0"
-    "                put_b(b_tiles + place * 4096, b_pieces, item);\0"
+    "\004__local uchar both_tiles[24576] __attribute__((aligned(1024)));\0"
+    "\004__local uchar *a_tiles = both_tiles, *b_tiles = both_tiles + 16384;\0"
+    "\010for (int t = 0; t < num + 1; t++) {\0"
+    "\014// All have put the tiles of step t - 1, and have multiplied those of the step before,\0"
+    "\014// whose place is the next one.\0"
+    "\014if (t >= 1)\0"
+    "\014uint4 a_pieces[4], b_pieces[2];\0"
+    "\014const int place = stage, k = (first + t) * 64;\0"
+    "\020fetch_a(a_pieces, A + first_m * lda + k, lda, M - first_m, K - k, item);\0"
+    "\020fetch_b(b_pieces, B + k * ldb + first_n, ldb, K - k, N - first_n, item);\0"
+    "\014if (++stage == 2)\0"
+    "\014// What is fetched is on its way meanwhile.\0"
+    "\014if (t >= 1) {\0"
+    "\020// Of the last step, what there is of K.\0"
+    "\020const long left = K - (long) (first + t - 1) * 64;\0"
+    "\020const uint a_tile = a_at + stage * 8192, b_tile = b_at + stage * 4096;\0"
+    "\020if (left >= 64)\0"
+    "\020#pragma unroll\0"
+    "\024for (int s = 0; s < 4; s++) {\0"
+    "\030// Reads what is multiplied at once, the s-th of a tile, into fragments 0.\0"
+    "\030// Sixteen values of k of the tile. Blocks of 8 x 8 are read four at once:\0"
+    "\030// work-item l says where line l % 8 of block l / 8 is.\0"
+    "\030#pragma unroll\0"
+    "\030for (int i = 0; i < 2; i++) {\0"
+    "\034const uint line = warp_m + i * 16 + lane % 16, x = s * 2 + lane / 16;\0"
+    "\034load_blocks(as0[i], a_tile + swizzled(line, x, 8));\0"
+    "\030}\0"
+    "\030for (int j = 0; j < 2; j += 2) {\0"
+    "\034const uint line = s * 16 + lane % 16, x = warp_n / 8 + j + lane / 16;\0"
+    "\034load_transposed_blocks(bs0[j / 2], b_tile + swizzled(line, x, 4));\0"
+    "\030for (int i = 0; i < 2; i++)\0"
+    "\034for (int j = 0; j < 2; j++)\0"
+    "\037 multiply_blocks(c[i][j], as0[i], bs0[j / 2] + j % 2 * 2);\0"
+    "\020else\0"
+    "\024for (int s = 0; s * 16 < left; s++) {\0"
+    "\020put_a(a_tiles + place * 8192, a_pieces, item);\0"
+    "\020put_b(b_tiles + place * 4096, b_pieces, item);\0"
     "// Of 32 lines of 64 elements that begin anywhere, this work-item's pieces of\0"
-    "void kiln_hgemm_async_multiply_nt_bm64_bn32_wm32_wn16_depth128_st2_ku2_group8_bytes2_copy0(long M,\0"
-    "                fetch_b(b_pieces, B + first_n * ldb + k, ldb, N - first_n, K - k, item);\0"
-    "                            const uint line = warp_n + j * 8 + lane / 16 * 8 + lane % 8,\0"
-    "                                    x = s * 2 + lane / 8 % 2;\0"
-    "                            load_blocks(bs0[j / 2], b_tile + swizzled(line, x, 8));\0"
-    "void kiln_hgemm_async_multiply_tn_bm64_bn32_wm32_wn16_depth128_st2_ku2_group8_bytes2_copy0(long M,\0"
-    "                fetch_a(a_pieces, A + k * lda + first_m, lda, K - k, M - first_m, item);\0"
-    "                            const uint line = s * 16 + lane / 16 * 8 + lane % 8,\0"
-    "                                    x = warp_m / 8 + i * 2 + lane / 8 % 2;\0"
-    "                            load_transposed_blocks(as0[i], a_tile + swizzled(line, x, 8));\0"
-    "void kiln_hgemm_async_multiply_tt_bm64_bn32_wm32_wn16_depth128_st2_ku2_group8_bytes2_copy0(long M,\0"
+    "\020fetch_b(b_pieces, B + first_n * ldb + k, ldb, N - first_n, K - k, item);\0"
+    "\034const uint line = warp_n + j * 8 + lane / 16 * 8 + lane % 8,\0"
+    "\037     x = s * 2 + lane / 8 % 2;\0"
+    "\034load_blocks(bs0[j / 2], b_tile + swizzled(line, x, 8));\0"
+    "\020fetch_a(a_pieces, A + k * lda + first_m, lda, K - k, M - first_m, item);\0"
+    "\034const uint line = s * 16 + lane / 16 * 8 + lane % 8,\0"
+    "\037     x = warp_m / 8 + i * 2 + lane / 8 % 2;\0"
+    "\034load_transposed_blocks(as0[i], a_tile + swizzled(line, x, 8));\0"
     "// All work-items copy a matrix so that its rows start at multiples of 16 bytes, a chunk at a time.\0"
     "// What pads the rows is undefined.\0"
     "static void copy_matrix(long rows, long cols, __global const element_bits *X, long ldx,\0"
-    "        __global element_bits *out)\0"
-    "    const ulong each = (cols + 7) / 8;\0"
-    "    for (ulong i = get_global_id(0); i < rows * each; i += get_global_size(0)) {\0"
-    "        const long row = divide(i, each), col = (i - row * each) * 8, last = cols - 1 - col;\0"
-    "        __global const element_bits *from = X + row * ldx + col;\0"
-    "        uint4 x;\0"
-    "        // Elements are copied one by one where a chunk may lie beyond the last of all.\0"
-    "        if (last >= 15 || (row + 1 < rows && cols >= 16))\0"
-    "            x = load_anywhere(from);\0"
-    "        else\0"
-    "            x = as_uint4((chunk) (from[min(0L, last)], from[min(1L, last)], from[min(2L, last)],\0"
-    "                    from[min(3L, last)], from[min(4L, last)], from[min(5L, last)], from[min(6L,\0"
-    "                    last)], from[min(7L, last)]));\0"
-    "        ((__global uint4 *) out)[i] = x;\0"
+    "\010__global element_bits *out)\0"
+    "\004const ulong each = (cols + 7) / 8;\0"
+    "\004for (ulong i = get_global_id(0); i < rows * each; i += get_global_size(0)) {\0"
+    "\010const long row = divide(i, each), col = (i - row * each) * 8, last = cols - 1 - col;\0"
+    "\010__global const element_bits *from = X + row * ldx + col;\0"
+    "\010uint4 x;\0"
+    "\010// Elements are copied one by one where a chunk may lie beyond the last of all.\0"
+    "\010if (last >= 15 || (row + 1 < rows && cols >= 16))\0"
+    "\014x = load_anywhere(from);\0"
+    "\010else\0"
+    "\014x = as_uint4((chunk) (from[min(0L, last)], from[min(1L, last)], from[min(2L, last)],\0"
+}, {
+    "\024from[min(3L, last)], from[min(4L, last)], from[min(5L, last)], from[min(6L,\0"
+    "\024last)], from[min(7L, last)]));\0"
+    "\010((__global uint4 *) out)[i] = x;\0"
     "// bytes; boxes side by side have 32 lines.\0"
-    "    return (x / part * part * 32 + line * part + (x % part ^ line % 8 / (8 / part))) * 16;\0"
+    "\004return (x / part * part * 32 + line * part + (x % part ^ line % 8 / (8 / part))) * 16;\0"
     "// Begins to copy 128 lines of 32 elements, of which this work-item copies 8\0"
     "// at a time in every 64th line. There are `lines` and `cols` of the matrix left; what lies\0"
-    "    for (uint line = first; line < first + 128; line += 64, from += 64 * ld) {\0"
+    "\004for (uint line = first; line < first + 128; line += 64, from += 64 * ld) {\0"
     "// Begins to copy 32 lines of 128 elements, of which this work-item copies 8\0"
-    "    const uint first = item / 16, col = item % 16 * 8;\0"
-    "    return row * 128 + (col / 4 ^ (row + row / 4) % 8) * 4\0"
+    "\004const uint first = item / 16, col = item % 16 * 8;\0"
+    "\004return row * 128 + (col / 4 ^ (row + row / 4) % 8) * 4\0"
     "void kiln_hgemm_async_copy_nn(long a_rows, long a_cols,\0"
-    "        __global const element_bits *restrict A, long a_offset, long lda,\0"
-    "        __global uchar *restrict a_work, long a_at, long b_rows, long b_cols,\0"
-    "        __global const element_bits *restrict B, long b_offset, long ldb,\0"
-    "        __global uchar *restrict b_work, long b_at)\0"
-    "    copy_matrix(a_rows, a_cols, A + a_offset, lda, (__global element_bits *) a_work + a_at);\0"
-    "    copy_matrix(b_rows, b_cols, B + b_offset, ldb, (__global element_bits *) b_work + b_at);\0"
+    "\010__global const element_bits *restrict A, long a_offset, long lda,\0"
+    "\010__global uchar *restrict a_work, long a_at, long b_rows, long b_cols,\0"
+    "\010__global const element_bits *restrict B, long b_offset, long ldb,\0"
+    "\010__global uchar *restrict b_work, long b_at)\0"
+    "\004copy_matrix(a_rows, a_cols, A + a_offset, lda, (__global element_bits *) a_work + a_at);\0"
+    "\004copy_matrix(b_rows, b_cols, B + b_offset, ldb, (__global element_bits *) b_work + b_at);\0"
     "void kiln_hgemm_async_copya_n(long rows, long cols,\0"
-    "        __global const element_bits *restrict X, long x_offset, long ldx,\0"
-    "        __global uchar *restrict work, long at)\0"
-    "    copy_matrix(rows, cols, X + x_offset, ldx, (__global element_bits *) work + at);\0"
+    "\010__global const element_bits *restrict X, long x_offset, long ldx,\0"
+    "\010__global uchar *restrict work, long at)\0"
+    "\004copy_matrix(rows, cols, X + x_offset, ldx, (__global element_bits *) work + at);\0"
     "void kiln_hgemm_async_copyb_n(long rows, long cols,\0"
     "// A work-group computes 128 x 128 of C, a warp 64 x 32 of it. Tiles of A and B, 32\0"
-}, {
-    "void kiln_hgemm_async_multiply_nn_bm128_bn128_wm64_wn32_depth64_st4_ku2_group8_bytes16_copy1(long M,\0"
-    "    const int first = 0, num = (K + 31) / 32;\0"
-    "    const uint tiles_m = ((uint) M + 127) / 128, tiles_n = ((uint) N + 127) / 128;\0"
-    "    const int first_m = tile_m * 128, first_n = tile_n * 128;\0"
-    "        const uint warp_m = warp % 2 * 64, warp_n = warp / 2 * 32;\0"
-    "        float c[4][4][4];\0"
-    "        for (int i = 0; i < 4; i++)\0"
-    "        uint as0[4][4], bs0[2][4];\0"
-    "                const int k = (first + t) * 32;\0"
-    "            const long left = K - (long) (first + t - 3) * 32;\0"
-    "            if (left >= 32)\0"
-    "                for (int s = 0; s < 2; s++) {\0"
-    "                    for (int i = 0; i < 4; i++) {\0"
-    "                        load_blocks(as0[i], a_tile + swizzled(line, x, 4));\0"
-    "                    for (int i = 0; i < 4; i++)\0"
-    "            for (int i = 0; i < 4; i++)\0"
-    "            for (uint m = warp; m < 128 && first_m + m < M; m += 8) {\0"
-    "                for (int n = 2 * (int) lane - odd; n < 128; n += 64) {\0"
-    "                    else if (n == 127)\0"
+    "\004const int first = 0, num = (K + 31) / 32;\0"
+    "\004const uint tiles_m = ((uint) M + 127) / 128, tiles_n = ((uint) N + 127) / 128;\0"
+    "\004const int first_m = tile_m * 128, first_n = tile_n * 128;\0"
+    "\010const uint warp_m = warp % 2 * 64, warp_n = warp / 2 * 32;\0"
+    "\010float c[4][4][4];\0"
+    "\010for (int i = 0; i < 4; i++)\0"
+    "\010uint as0[4][4], bs0[2][4];\0"
+    "\020const int k = (first + t) * 32;\0"
+    "\014const long left = K - (long) (first + t - 3) * 32;\0"
+    "\014if (left >= 32)\0"
+    "\020for (int s = 0; s < 2; s++) {\0"
+    "\024for (int i = 0; i < 4; i++) {\0"
+    "\030load_blocks(as0[i], a_tile + swizzled(line, x, 4));\0"
+    "\024for (int i = 0; i < 4; i++)\0"
+    "\014for (int i = 0; i < 4; i++)\0"
+    "\014for (uint m = warp; m < 128 && first_m + m < M; m += 8) {\0"
+    "\020for (int n = 2 * (int) lane - odd; n < 128; n += 64) {\0"
+    "\024else if (n == 127)\0"
     "void kiln_hgemm_async_copy_nt(long a_rows, long a_cols,\0"
     "void kiln_hgemm_async_copyb_t(long rows, long cols,\0"
-    "void kiln_hgemm_async_multiply_nt_bm128_bn128_wm64_wn32_depth64_st4_ku2_group8_bytes16_copy1(long M,\0"
-    "                        load_blocks(bs0[j / 2], b_tile + swizzled(line, x, 4));\0"
+    "\030load_blocks(bs0[j / 2], b_tile + swizzled(line, x, 4));\0"
     "void kiln_hgemm_async_copy_tn(long a_rows, long a_cols,\0"
     "void kiln_hgemm_async_copya_t(long rows, long cols,\0"
-    "void kiln_hgemm_async_multiply_tn_bm128_bn128_wm64_wn32_depth64_st4_ku2_group8_bytes16_copy1(long M,\0"
     "void kiln_hgemm_async_copy_tt(long a_rows, long a_cols,\0"
-    "void kiln_hgemm_async_multiply_tt_bm128_bn128_wm64_wn32_depth64_st4_ku2_group8_bytes16_copy1(long M,\0"
     "static float4 load_vector(__global const half *p)\0"
-    "    return vload_half4(0, p);\0"
+    "\004return vload_half4(0, p);\0"
     "static float4 load_row(__global const half *p)\0"
-    "    return load_vector(p);\0"
+    "\004return load_vector(p);\0"
     "// In one load what begins at a multiple of its size, 8 bytes.\0"
     "static float4 load_aligned(__global const half *p)\0"
-    "    const uint2 bits = *(__global const uint2 *) p;\0"
-    "    return vload_half4(0, (const half *) &bits);\0"
+    "\004const uint2 bits = *(__global const uint2 *) p;\0"
+    "\004return vload_half4(0, (const half *) &bits);\0"
     "// C = alpha op(A) op(B) + beta C for few rows: X is B and Y is A, C is S x L, row-major.\0"
     "// X is stored K x L: its rows are added up, each times an element of Y.\0"
     "// Y is stored S x K.\0"
     "// A work-group of 8 work-items along L and 128 along K has 32 x 1 of C.\0"
     "__kernel __attribute__((reqd_work_group_size(8, 128, 1)))\0"
-    "void kiln_hgemm_thin_multiply_nn_side0_short1_vec4_rows4_nv1_litems8_kitems128_ksplit1_align1_index32(int L,\0"
-    "        int S, int K, float alpha, float beta,\0"
-    "        __global const half *restrict X, int x_offset, int ldx,\0"
-    "        __global const half *restrict Y, int y_offset, int ldy,\0"
-    "    __local float4 part[1024];\0"
-    "    const int along_k = get_local_id(1), along_l = get_local_id(0);\0"
-    "    const int l = (int) get_group_id(0) * 32 + along_l * 4;\0"
-    "    const int s = (int) get_group_id(1);\0"
-    "    const int from = 0, to = K;\0"
-    "    X += x_offset;\0"
-    "    __global const half *y0 = Y + y_offset + min(s, S - 1) * ldy;\0"
-    "    const int y_step = 1;\0"
-    "    // Vectors past the end repeat the last one, which ends where the row does.\0"
-    "    const int begin = l, first = max(min(l, L - 4), (int) 0);\0"
-    "    float4 c0 = 0;\0"
-    "    int k = from + along_k;\0"
-    "    if (L < 4)\0"
-    "        for (; k < to; k += 128) {\0"
-    "            // A row is less than a vector.\0"
-    "            __global const half *x = X + k * ldx;\0"
-    "            const float4 a = (float4) (load(x + min((int) 0, L - 1)), load(x + min((int) 1, L - 1)),\0"
-    "                    load(x + min((int) 2, L - 1)), load(x + min((int) 3, L - 1)));\0"
-    "            c0 += a * load(y0 + k * y_step);\0"
-    "    // The address itself is tested: a buffer may begin at any element.\0"
-    "    if (ldx % 4 == 0 && (size_t) (X + first) % 8 == 0) {\0"
-    "        for (; k + 384 < to; k += 512) {\0"
-    "            __global const half *x = X + k * ldx + first;\0"
-    "            const float4 a0 = load_aligned(x + 0 * ldx);\0"
-    "            const float4 a1 = load_aligned(x + 128 * ldx);\0"
-    "            const float4 a2 = load_aligned(x + 256 * ldx);\0"
-    "            const float4 a3 = load_aligned(x + 384 * ldx);\0"
-    "            c0 += a0 * load(y0 + k * y_step);\0"
+    "void kiln_hgemm_thin_multiply_nn(int L, int S, int K, float alpha, float beta,\0"
+    "\010__global const half *restrict X, int x_offset, int ldx,\0"
+    "\010__global const half *restrict Y, int y_offset, int ldy,\0"
+    "\004__local float4 part[1024];\0"
+    "\004const int along_k = get_local_id(1), along_l = get_local_id(0);\0"
+    "\004const int l = (int) get_group_id(0) * 32 + along_l * 4;\0"
+    "\004const int s = (int) get_group_id(1);\0"
+    "\004const int from = 0, to = K;\0"
+    "\004X += x_offset;\0"
+    "\004__global const half *y0 = Y + y_offset + min(s, S - 1) * ldy;\0"
+    "\004const int y_step = 1;\0"
+    "\004// Vectors past the end repeat the last one, which ends where the row does.\0"
+    "\004const int begin = l, first = max(min(l, L - 4), (int) 0);\0"
+    "\004float4 c0 = 0;\0"
+    "\004int k = from + along_k;\0"
+    "\004if (L < 4)\0"
+    "\010for (; k < to; k += 128) {\0"
+    "\014// A row is less than a vector.\0"
 }, {
-    "            c0 += a1 * load(y0 + (k + 128) * y_step);\0"
-    "            c0 += a2 * load(y0 + (k + 256) * y_step);\0"
-    "            c0 += a3 * load(y0 + (k + 384) * y_step);\0"
-    "            const float4 a = load_aligned(X + k * ldx + first);\0"
-    "    } else {\0"
-    "            const float4 a0 = load_row(x + 0 * ldx);\0"
-    "            const float4 a1 = load_row(x + 128 * ldx);\0"
-    "            const float4 a2 = load_row(x + 256 * ldx);\0"
-    "            const float4 a3 = load_row(x + 384 * ldx);\0"
-    "            const float4 a = load_row(X + k * ldx + first);\0"
-    "    const int item = along_k * 8 + along_l;\0"
-    "    part[item] = c0;\0"
-    "    for (int half_way = 64; half_way > 0; half_way /= 2) {\0"
-    "        if (along_k < half_way)\0"
-    "            part[item] += part[item + half_way * 8];\0"
-    "    if (along_k == 0 && s < S) {\0"
-    "        float sums[4];\0"
-    "        vstore4(part[item], 0, sums);\0"
-    "            if (first + i >= begin && first + i < L)\0"
-    "                put(sums[i], alpha, beta, C + s * ldc + first + i);\0"
+    "\014__global const half *x = X + k * ldx;\0"
+    "\014const float4 a = (float4) (load(x + min((int) 0, L - 1)), load(x + min((int) 1, L - 1)),\0"
+    "\024load(x + min((int) 2, L - 1)), load(x + min((int) 3, L - 1)));\0"
+    "\014c0 += a * load(y0 + k * y_step);\0"
+    "\004// The address itself is tested: a buffer may begin at any element.\0"
+    "\004if (ldx % 4 == 0 && (size_t) (X + first) % 8 == 0) {\0"
+    "\010for (; k + 384 < to; k += 512) {\0"
+    "\014__global const half *x = X + k * ldx + first;\0"
+    "\014const float4 a0 = load_aligned(x + 0 * ldx);\0"
+    "\014const float4 a1 = load_aligned(x + 128 * ldx);\0"
+    "\014const float4 a2 = load_aligned(x + 256 * ldx);\0"
+    "\014const float4 a3 = load_aligned(x + 384 * ldx);\0"
+    "\014c0 += a0 * load(y0 + k * y_step);\0"
+    "\014c0 += a1 * load(y0 + (k + 128) * y_step);\0"
+    "\014c0 += a2 * load(y0 + (k + 256) * y_step);\0"
+    "\014c0 += a3 * load(y0 + (k + 384) * y_step);\0"
+    "\014const float4 a = load_aligned(X + k * ldx + first);\0"
+    "\004} else {\0"
+    "\014const float4 a0 = load_row(x + 0 * ldx);\0"
+    "\014const float4 a1 = load_row(x + 128 * ldx);\0"
+    "\014const float4 a2 = load_row(x + 256 * ldx);\0"
+    "\014const float4 a3 = load_row(x + 384 * ldx);\0"
+    "\014const float4 a = load_row(X + k * ldx + first);\0"
+    "\004const int item = along_k * 8 + along_l;\0"
+    "\004part[item] = c0;\0"
+    "\004for (int half_way = 64; half_way > 0; half_way /= 2) {\0"
+    "\010if (along_k < half_way)\0"
+    "\014part[item] += part[item + half_way * 8];\0"
+    "\004if (along_k == 0 && s < S) {\0"
+    "\010float sums[4];\0"
+    "\010vstore4(part[item], 0, sums);\0"
+    "\014if (first + i >= begin && first + i < L)\0"
+    "\020put(sums[i], alpha, beta, C + s * ldc + first + i);\0"
     "static float total(float4 x)\0"
-    "    float e[4];\0"
-    "    vstore4(x, 0, e);\0"
-    "    return e[0] + e[1] + e[2] + e[3];\0"
+    "\004float e[4];\0"
+    "\004vstore4(x, 0, e);\0"
+    "\004return e[0] + e[1] + e[2] + e[3];\0"
     "// X is stored L x K: each of its rows is multiplied by Y to a sum.\0"
     "__kernel __attribute__((reqd_work_group_size(128, 8, 1)))\0"
-    "void kiln_hgemm_thin_multiply_nt_side0_short1_vec4_rows4_nv1_litems8_kitems128_ksplit1_align1_index32(int L,\0"
-    "    __local float part[4][1024];\0"
-    "    const int along_k = get_local_id(0), along_l = get_local_id(1);\0"
-    "    // Rows past the end repeat the last one; what is computed from them is not stored.\0"
-    "    __global const half *x0 = X + min(l, L - 1) * ldx;\0"
-    "    __global const half *x1 = X + min(l + 1, L - 1) * ldx;\0"
-    "    __global const half *x2 = X + min(l + 2, L - 1) * ldx;\0"
-    "    __global const half *x3 = X + min(l + 3, L - 1) * ldx;\0"
-    "    float4 c0_0 = 0, c0_1 = 0, c0_2 = 0, c0_3 = 0;\0"
-    "    int k = from + along_k * 4;\0"
-    "    const bool is_aligned = ldx % 4 == 0 && (size_t) X % 8 == 0;\0"
-    "    const bool fast = is_aligned;\0"
-    "    if (fast) {\0"
-    "        for (; k + 4 <= to; k += 512) {\0"
-    "            const float4 a0 = load_aligned(x0 + k);\0"
-    "            const float4 a1 = load_aligned(x1 + k);\0"
-    "            const float4 a2 = load_aligned(x2 + k);\0"
-    "            const float4 a3 = load_aligned(x3 + k);\0"
-    "            const float4 b0 = load_vector(y0 + k);\0"
-    "            c0_0 += a0 * b0; c0_1 += a1 * b0; c0_2 += a2 * b0; c0_3 += a3 * b0;\0"
-    "            const float4 a0 = load_row(x0 + k);\0"
-    "            const float4 a1 = load_row(x1 + k);\0"
-    "            const float4 a2 = load_row(x2 + k);\0"
-    "            const float4 a3 = load_row(x3 + k);\0"
-    "    // What is left of K is less than a vector, and one work-item's.\0"
-    "    for (; k < to; k++) {\0"
-    "        const float b0 = load(y0 + k * y_step);\0"
-    "        const float a0 = load(x0 + k);\0"
-    "        c0_0.s0 += a0 * b0;\0"
-    "        const float a1 = load(x1 + k);\0"
-    "        c0_1.s0 += a1 * b0;\0"
-    "        const float a2 = load(x2 + k);\0"
-    "        c0_2.s0 += a2 * b0;\0"
-    "        const float a3 = load(x3 + k);\0"
-    "        c0_3.s0 += a3 * b0;\0"
-    "    const int begin = l, first = l;\0"
-    "    const int item = along_l * 128 + along_k;\0"
-    "    part[0][item] = total(c0_0);\0"
-    "    part[1][item] = total(c0_1);\0"
-    "    part[2][item] = total(c0_2);\0"
-    "    part[3][item] = total(c0_3);\0"
-    "        if (along_k < half_way) {\0"
-    "            part[0][item] += part[0][item + half_way];\0"
-    "            part[1][item] += part[1][item + half_way];\0"
-    "            part[2][item] += part[2][item + half_way];\0"
-    "            part[3][item] += part[3][item + half_way];\0"
-    "        const float sums[] = { part[0][item], part[1][item], part[2][item], part[3][item] };\0"
+    "void kiln_hgemm_thin_multiply_nt(int L, int S, int K, float alpha, float beta,\0"
+    "\004__local float part[4][1024];\0"
+    "\004const int along_k = get_local_id(0), along_l = get_local_id(1);\0"
+    "\004// Rows past the end repeat the last one; what is computed from them is not stored.\0"
+    "\004__global const half *x0 = X + min(l, L - 1) * ldx;\0"
+    "\004__global const half *x1 = X + min(l + 1, L - 1) * ldx;\0"
+    "\004__global const half *x2 = X + min(l + 2, L - 1) * ldx;\0"
+    "\004__global const half *x3 = X + min(l + 3, L - 1) * ldx;\0"
+    "\004float4 c0_0 = 0, c0_1 = 0, c0_2 = 0, c0_3 = 0;\0"
+    "\004int k = from + along_k * 4;\0"
+    "\004const bool is_aligned = ldx % 4 == 0 && (size_t) X % 8 == 0;\0"
+    "\004const bool fast = is_aligned;\0"
+    "\004if (fast) {\0"
+    "\010for (; k + 4 <= to; k += 512) {\0"
+    "\014const float4 a0 = load_aligned(x0 + k);\0"
+    "\014const float4 a1 = load_aligned(x1 + k);\0"
+    "\014const float4 a2 = load_aligned(x2 + k);\0"
+    "\014const float4 a3 = load_aligned(x3 + k);\0"
+    "\014const float4 b0 = load_vector(y0 + k);\0"
+    "\014c0_0 += a0 * b0; c0_1 += a1 * b0; c0_2 += a2 * b0; c0_3 += a3 * b0;\0"
+    "\014const float4 a0 = load_row(x0 + k);\0"
+    "\014const float4 a1 = load_row(x1 + k);\0"
+    "\014const float4 a2 = load_row(x2 + k);\0"
+    "\014const float4 a3 = load_row(x3 + k);\0"
+    "\004// What is left of K is less than a vector, and one work-item's.\0"
+    "\004for (; k < to; k++) {\0"
+    "\010const float b0 = load(y0 + k * y_step);\0"
+    "\010const float a0 = load(x0 + k);\0"
+    "\010c0_0.s0 += a0 * b0;\0"
+    "\010const float a1 = load(x1 + k);\0"
+    "\010c0_1.s0 += a1 * b0;\0"
+    "\010const float a2 = load(x2 + k);\0"
+    "\010c0_2.s0 += a2 * b0;\0"
+    "\010const float a3 = load(x3 + k);\0"
+    "\010c0_3.s0 += a3 * b0;\0"
+    "\004const int begin = l, first = l;\0"
+    "\004const int item = along_l * 128 + along_k;\0"
+    "\004part[0][item] = total(c0_0);\0"
+    "\004part[1][item] = total(c0_1);\0"
+    "\004part[2][item] = total(c0_2);\0"
+    "\004part[3][item] = total(c0_3);\0"
+    "\010if (along_k < half_way) {\0"
+    "\014part[0][item] += part[0][item + half_way];\0"
+    "\014part[1][item] += part[1][item + half_way];\0"
+    "\014part[2][item] += part[2][item + half_way];\0"
+    "\014part[3][item] += part[3][item + half_way];\0"
+    "\010const float sums[] = { part[0][item], part[1][item], part[2][item], part[3][item] };\0"
     "// Y is stored K x S.\0"
-    "void kiln_hgemm_thin_multiply_tn_side0_short1_vec4_rows4_nv1_litems8_kitems128_ksplit1_align1_index32(int L,\0"
-    "    __global const half *y0 = Y + y_offset + min(s, S - 1);\0"
-    "    const int y_step = ldy;\0"
-    "void kiln_hgemm_thin_multiply_tt_side0_short1_vec4_rows4_nv1_litems8_kitems128_ksplit1_align1_index32(int L,\0"
-    "    // A single column of Y lies side by side like a row.\0"
-    "    const bool fast = is_aligned && ldy == 1;\0"
-    "            const float4 b0 = (float4) (load(y0 + k * y_step), load(y0 + (k + 1) * y_step),\0"
-    "                    load(y0 + (k + 2) * y_step), load(y0 + (k + 3) * y_step));\0"
+    "void kiln_hgemm_thin_multiply_tn(int L, int S, int K, float alpha, float beta,\0"
+    "\004__global const half *y0 = Y + y_offset + min(s, S - 1);\0"
+    "\004const int y_step = ldy;\0"
+    "void kiln_hgemm_thin_multiply_tt(int L, int S, int K, float alpha, float beta,\0"
+    "\004// A single column of Y lies side by side like a row.\0"
+    "\004const bool fast = is_aligned && ldy == 1;\0"
+    "\014const float4 b0 = (float4) (load(y0 + k * y_step), load(y0 + (k + 1) * y_step),\0"
+    "\024load(y0 + (k + 2) * y_step), load(y0 + (k + 3) * y_step));\0"
 }, {
     "static void fetch_b(uint4 pieces[4], __global const half *from, long ld, int lines, int cols,\0"
     "static void put_b(__local uchar *tile, const uint4 pieces[4], uint item)\0"
-    "void kiln_hgemm_async_stream_nn_bm64_bn64_wm32_wn32_depth128_st2_ku2_group8_bytes2_copy0(long M,\0"
-    "    __local uchar both_tiles[32768] __attribute__((aligned(1024)));\0"
-    "            uint4 a_pieces[4], b_pieces[4];\0"
-    "                const uint a_tile = a_at + stage * 8192, b_tile = b_at + stage * 8192;\0"
-    "                        for (int j = 0; j < 4; j += 2) {\0"
-    "                            load_transposed_blocks(bs0[j / 2], b_tile + swizzled(line, x, 8));\0"
-    "                            for (int j = 0; j < 4; j++)\0"
-    "                put_b(b_tiles + place * 8192, b_pieces, item);\0"
-    "void kiln_hgemm_async_add_nn_bm64_bn64_wm32_wn32_depth128_st2_ku2_group8_bytes2_copy0(long M,\0"
-    "void kiln_hgemm_async_stream_nt_bm64_bn64_wm32_wn32_depth128_st2_ku2_group8_bytes2_copy0(long M,\0"
-    "void kiln_hgemm_async_add_nt_bm64_bn64_wm32_wn32_depth128_st2_ku2_group8_bytes2_copy0(long M,\0"
-    "void kiln_hgemm_async_stream_tn_bm64_bn64_wm32_wn32_depth128_st2_ku2_group8_bytes2_copy0(long M,\0"
-    "void kiln_hgemm_async_add_tn_bm64_bn64_wm32_wn32_depth128_st2_ku2_group8_bytes2_copy0(long M,\0"
-    "void kiln_hgemm_async_stream_tt_bm64_bn64_wm32_wn32_depth128_st2_ku2_group8_bytes2_copy0(long M,\0"
-    "void kiln_hgemm_async_add_tt_bm64_bn64_wm32_wn32_depth128_st2_ku2_group8_bytes2_copy0(long M,\0"
-    "void kiln_hgemm_async_multiply_nn_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes16_copy1(long M,\0"
-    "void kiln_hgemm_async_multiply_nt_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes16_copy1(long M,\0"
-    "void kiln_hgemm_async_multiply_tn_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes16_copy1(long M,\0"
-    "void kiln_hgemm_async_multiply_tt_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes16_copy1(long M,\0"
-    "void kiln_hgemm_async_stream_nn_bm64_bn64_wm32_wn32_depth128_st4_ku2_group8_bytes16_copy1(long M,\0"
-    "void kiln_hgemm_async_add_nn_bm64_bn64_wm32_wn32_depth128_st4_ku2_group8_bytes16_copy1(long M,\0"
-    "void kiln_hgemm_async_stream_nt_bm64_bn64_wm32_wn32_depth128_st4_ku2_group8_bytes16_copy1(long M,\0"
-    "void kiln_hgemm_async_add_nt_bm64_bn64_wm32_wn32_depth128_st4_ku2_group8_bytes16_copy1(long M,\0"
-    "void kiln_hgemm_async_stream_tn_bm64_bn64_wm32_wn32_depth128_st4_ku2_group8_bytes16_copy1(long M,\0"
-    "void kiln_hgemm_async_add_tn_bm64_bn64_wm32_wn32_depth128_st4_ku2_group8_bytes16_copy1(long M,\0"
-    "void kiln_hgemm_async_stream_tt_bm64_bn64_wm32_wn32_depth128_st4_ku2_group8_bytes16_copy1(long M,\0"
-    "void kiln_hgemm_async_add_tt_bm64_bn64_wm32_wn32_depth128_st4_ku2_group8_bytes16_copy1(long M,\0"
+    "\004__local uchar both_tiles[32768] __attribute__((aligned(1024)));\0"
+    "\014uint4 a_pieces[4], b_pieces[4];\0"
+    "\020const uint a_tile = a_at + stage * 8192, b_tile = b_at + stage * 8192;\0"
+    "\030for (int j = 0; j < 4; j += 2) {\0"
+    "\034load_transposed_blocks(bs0[j / 2], b_tile + swizzled(line, x, 8));\0"
+    "\034for (int j = 0; j < 4; j++)\0"
+    "\020put_b(b_tiles + place * 8192, b_pieces, item);\0"
     "// A work-group of 32 work-items along L and 8 along K has 128 x 8 of C.\0"
     "// It brings the part of Y for 256 values of k into local memory, and goes through them.\0"
     "__kernel __attribute__((reqd_work_group_size(32, 8, 1)))\0"
-    "void kiln_hgemm_thin_multiply_nn_side0_short8_vec4_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L,\0"
-    "    // A part of Y; at the end the sums.\0"
-    "    __local float kept[4224] __attribute__((aligned(16)));\0"
-    "    const int l = (int) get_group_id(0) * 128 + along_l * 4;\0"
-    "    const int s = (int) get_group_id(1) * 8;\0"
-    "    Y += y_offset;\0"
-    "    const int item = get_local_id(1) * 32 + get_local_id(0);\0"
-    "    // A work-item's columns of X are side by side where that makes aligned vectors; else they are\0"
-    "    // 32 apart, so that those of all are side by side. Columns past the end repeat the last one.\0"
-    "    const int base = (int) get_group_id(0) * 128;\0"
-    "    const bool whole = base + 128 <= L && ldx % 4 == 0\0"
-    "            && (size_t) (X + base) % 8 == 0;\0"
-    "    float c[8][4];\0"
-    "    #pragma unroll\0"
-    "    for (int j = 0; j < 8; j++)\0"
-    "        for (int v = 0; v < 4; v++)\0"
-    "            c[j][v] = 0;\0"
-    "    int column[4];\0"
-    "    for (int v = 0; v < 4; v++)\0"
-    "        column[v] = whole ? l + v : min(base + v * 32 + along_l, L - 1);\0"
-    "    for (int chunk = from; chunk < to; chunk += 256) {\0"
-    "        // The part of Y for the values of k from `chunk` to `end`.\0"
-    "        const int end = min(chunk + 256, to);\0"
-    "        for (int j = get_local_id(1); j < 8; j += 8) {\0"
-}, {
-    "            __global const half *y = Y + min(s + j, S - 1) * ldy + chunk;\0"
-    "            for (int at = get_local_id(0); at < end - chunk; at += 32)\0"
-    "                kept[at * 8 + j] = load(y + at);\0"
-    "        int k = chunk + along_k;\0"
-    "        for (; k + 24 < end; k += 32) {\0"
-    "            float a[4][4];\0"
-    "            if (whole)\0"
-    "                for (int r = 0; r < 4; r++) {\0"
-    "                    const float4 row = load_aligned(x + r * 8 * ldx + l);\0"
-    "                    a[r][0] = row.s0;\0"
-    "                    a[r][1] = row.s1;\0"
-    "                    a[r][2] = row.s2;\0"
-    "                    a[r][3] = row.s3;\0"
-    "                for (int r = 0; r < 4; r++)\0"
-    "                    for (int v = 0; v < 4; v++)\0"
-    "                        a[r][v] = load(x + r * 8 * ldx + column[v]);\0"
-    "            for (int r = 0; r < 4; r++)\0"
-    "                for (int j = 0; j < 8; j++) {\0"
-    "                    const float b = kept[(k - chunk + r * 8) * 8 + j];\0"
-    "                        c[j][v] += a[r][v] * b;\0"
-    "        for (; k < end; k += 8) {\0"
-    "            float a[1][4];\0"
-    "                for (int r = 0; r < 1; r++) {\0"
-    "                for (int r = 0; r < 1; r++)\0"
-    "            for (int r = 0; r < 1; r++)\0"
-    "    // What the work-items along K have of each sum is added up, in their order.\0"
-    "    for (int j = 0; j < 4; j++)\0"
-    "            kept[(j * 4 + v) * 264 + along_k * 33 + along_l] =\0"
-    "                    c[j][v];\0"
-    "    for (int i = item; i < 512; i += 256) {\0"
-    "        const int of = i % 32, v = i / 32 % 4, j = i / 128;\0"
-    "        const int at = base + (whole ? of * 4 + v : v * 32 + of);\0"
-    "        __local const float *sums = kept + (j * 4 + v) * 264 + of;\0"
-    "        float sum = sums[0];\0"
-    "        for (int k = 1; k < 8; k++)\0"
-    "            sum += sums[k * 33];\0"
-    "        const int short_at = s + j;\0"
-    "        if (at < L && short_at < S)\0"
-    "            put(sum, alpha, beta, C + short_at * ldc + at);\0"
-    "                    c[j + 4][v];\0"
-    "        const int short_at = s + 4 + j;\0"
+    "\004// A part of Y; at the end the sums.\0"
+    "\004__local float kept[4224] __attribute__((aligned(16)));\0"
+    "\004const int l = (int) get_group_id(0) * 128 + along_l * 4;\0"
+    "\004const int s = (int) get_group_id(1) * 8;\0"
+    "\004Y += y_offset;\0"
+    "\004const int item = get_local_id(1) * 32 + get_local_id(0);\0"
+    "\004// A work-item's columns of X are side by side where that makes aligned vectors; else they are\0"
+    "\004// 32 apart, so that those of all are side by side. Columns past the end repeat the last one.\0"
+    "\004const int base = (int) get_group_id(0) * 128;\0"
+    "\004const bool whole = base + 128 <= L && ldx % 4 == 0\0"
+    "\014&& (size_t) (X + base) % 8 == 0;\0"
+    "\004float c[8][4];\0"
+    "\004#pragma unroll\0"
+    "\004for (int j = 0; j < 8; j++)\0"
+    "\010for (int v = 0; v < 4; v++)\0"
+    "\014c[j][v] = 0;\0"
+    "\004int column[4];\0"
+    "\004for (int v = 0; v < 4; v++)\0"
+    "\010column[v] = whole ? l + v : min(base + v * 32 + along_l, L - 1);\0"
+    "\004for (int chunk = from; chunk < to; chunk += 256) {\0"
+    "\010// The part of Y for the values of k from `chunk` to `end`.\0"
+    "\010const int end = min(chunk + 256, to);\0"
+    "\010for (int j = get_local_id(1); j < 8; j += 8) {\0"
+    "\014__global const half *y = Y + min(s + j, S - 1) * ldy + chunk;\0"
+    "\014for (int at = get_local_id(0); at < end - chunk; at += 32)\0"
+    "\020kept[at * 8 + j] = load(y + at);\0"
+    "\010int k = chunk + along_k;\0"
+    "\010for (; k + 24 < end; k += 32) {\0"
+    "\014float a[4][4];\0"
+    "\014if (whole)\0"
+    "\020for (int r = 0; r < 4; r++) {\0"
+    "\024const float4 row = load_aligned(x + r * 8 * ldx + l);\0"
+    "\024a[r][0] = row.s0;\0"
+    "\024a[r][1] = row.s1;\0"
+    "\024a[r][2] = row.s2;\0"
+    "\024a[r][3] = row.s3;\0"
+    "\020for (int r = 0; r < 4; r++)\0"
+    "\024for (int v = 0; v < 4; v++)\0"
+    "\030a[r][v] = load(x + r * 8 * ldx + column[v]);\0"
+    "\014for (int r = 0; r < 4; r++)\0"
+    "\020for (int j = 0; j < 8; j++) {\0"
+    "\024const float b = kept[(k - chunk + r * 8) * 8 + j];\0"
+    "\030c[j][v] += a[r][v] * b;\0"
+    "\010for (; k < end; k += 8) {\0"
+    "\014float a[1][4];\0"
+    "\020for (int r = 0; r < 1; r++) {\0"
+    "\020for (int r = 0; r < 1; r++)\0"
+    "\014for (int r = 0; r < 1; r++)\0"
+    "\004// What the work-items along K have of each sum is added up, in their order.\0"
+    "\004for (int j = 0; j < 4; j++)\0"
+    "\014kept[(j * 4 + v) * 264 + along_k * 33 + along_l] =\0"
+    "\024c[j][v];\0"
+    "\004for (int i = item; i < 512; i += 256) {\0"
+    "\010const int of = i % 32, v = i / 32 % 4, j = i / 128;\0"
+    "\010const int at = base + (whole ? of * 4 + v : v * 32 + of);\0"
+    "\010__local const float *sums = kept + (j * 4 + v) * 264 + of;\0"
+    "\010float sum = sums[0];\0"
+    "\010for (int k = 1; k < 8; k++)\0"
+    "\014sum += sums[k * 33];\0"
+    "\010const int short_at = s + j;\0"
+    "\010if (at < L && short_at < S)\0"
+    "\014put(sum, alpha, beta, C + short_at * ldc + at);\0"
+    "\024c[j + 4][v];\0"
+    "\010const int short_at = s + 4 + j;\0"
     "// A work-group of 8 work-items along L and 32 along K has 32 x 8 of C.\0"
-    "void kiln_hgemm_thin_multiply_nt_side0_short8_vec4_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L,\0"
-    "    __local float kept[4608] __attribute__((aligned(16)));\0"
-    "    __global const half *x[4];\0"
-    "    for (int r = 0; r < 4; r++)\0"
-    "        x[r] = X + min(l + r, L - 1) * ldx;\0"
-    "        for (int r = 0; r < 4; r++)\0"
-    "            c[j][r] = 0;\0"
-    "                kept[j * 260 + at] = load(y + at);\0"
-    "        int k = chunk + (is_aligned ? along_k * 4 : along_k);\0"
-    "        if (is_aligned) {\0"
-    "            for (; k + 4 <= end; k += 128) {\0"
-    "                float4 a[4];\0"
-    "                    a[r] = load_aligned(x[r] + k);\0"
-    "                    const float4 b = *(__local const float4 *) (kept + j * 260 + (k - chunk));\0"
-    "                    for (int r = 0; r < 4; r++) {\0"
-    "                        c[j][r] += a[r].s0 * b.s0;\0"
-    "                        c[j][r] += a[r].s1 * b.s1;\0"
-    "                        c[j][r] += a[r].s2 * b.s2;\0"
-    "                        c[j][r] += a[r].s3 * b.s3;\0"
-    "            // What is left of K is less than a vector, and one work-item's.\0"
-    "            for (; k < end; k++) {\0"
-    "                float a[1][4];\0"
-    "                for (int v = 0; v < 1; v++)\0"
-    "                    for (int r = 0; r < 4; r++)\0"
-    "                        a[v][r] = load(x[r] + k + v * 32);\0"
-    "                    for (int j = 0; j < 8; j++) {\0"
-    "                        const float b = kept[j * 260 + (k - chunk) + v * 32];\0"
-    "                        for (int r = 0; r < 4; r++)\0"
-    "                            c[j][r] += a[v][r] * b;\0"
-    "        } else {\0"
-    "            for (; k + 96 < end; k += 128) {\0"
-    "                float a[4][4];\0"
-    "                for (int v = 0; v < 4; v++)\0"
-    "            for (; k < end; k += 32) {\0"
-    "            kept[(j * 4 + v) * 288 + along_k * 9 + along_l] =\0"
-    "    for (int i = item; i < 128; i += 256) {\0"
-    "        const int of = i % 8, v = i / 8 % 4, j = i / 32;\0"
-    "        const int at = (int) get_group_id(0) * 32 + of * 4 + v;\0"
-    "        __local const float *sums = kept + (j * 4 + v) * 288 + of;\0"
-    "        for (int k = 1; k < 32; k++)\0"
-    "            sum += sums[k * 9];\0"
+    "\004__local float kept[4608] __attribute__((aligned(16)));\0"
+    "\004__global const half *x[4];\0"
+    "\004for (int r = 0; r < 4; r++)\0"
+    "\010x[r] = X + min(l + r, L - 1) * ldx;\0"
+    "\010for (int r = 0; r < 4; r++)\0"
+    "\014c[j][r] = 0;\0"
+    "\020kept[j * 260 + at] = load(y + at);\0"
+    "\010int k = chunk + (is_aligned ? along_k * 4 : along_k);\0"
+    "\010if (is_aligned) {\0"
+    "\014for (; k + 4 <= end; k += 128) {\0"
+    "\020float4 a[4];\0"
+    "\024a[r] = load_aligned(x[r] + k);\0"
+    "\024const float4 b = *(__local const float4 *) (kept + j * 260 + (k - chunk));\0"
+    "\024for (int r = 0; r < 4; r++) {\0"
+    "\030c[j][r] += a[r].s0 * b.s0;\0"
+    "\030c[j][r] += a[r].s1 * b.s1;\0"
+    "\030c[j][r] += a[r].s2 * b.s2;\0"
+    "\030c[j][r] += a[r].s3 * b.s3;\0"
+    "\014// What is left of K is less than a vector, and one work-item's.\0"
+    "\014for (; k < end; k++) {\0"
+    "\020float a[1][4];\0"
+    "\020for (int v = 0; v < 1; v++)\0"
+    "\024for (int r = 0; r < 4; r++)\0"
+    "\030a[v][r] = load(x[r] + k + v * 32);\0"
+    "\024for (int j = 0; j < 8; j++) {\0"
+    "\030const float b = kept[j * 260 + (k - chunk) + v * 32];\0"
 }, {
-    "void kiln_hgemm_thin_multiply_tn_side0_short8_vec4_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L,\0"
-    "        for (int i = item; i < (end - chunk) * 8; i += 256) {\0"
-    "            const int at = i / 8, j = i % 8;\0"
-    "            kept[at * 8 + j] = load(Y + (chunk + at) * ldy + min(s + j, S - 1));\0"
-    "void kiln_hgemm_thin_multiply_tt_side0_short8_vec4_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L,\0"
-    "            kept[j * 260 + at] = load(Y + (chunk + at) * ldy + min(s + j, S - 1));\0"
+    "\030for (int r = 0; r < 4; r++)\0"
+    "\034c[j][r] += a[v][r] * b;\0"
+    "\010} else {\0"
+    "\014for (; k + 96 < end; k += 128) {\0"
+    "\020float a[4][4];\0"
+    "\020for (int v = 0; v < 4; v++)\0"
+    "\014for (; k < end; k += 32) {\0"
+    "\014kept[(j * 4 + v) * 288 + along_k * 9 + along_l] =\0"
+    "\004for (int i = item; i < 128; i += 256) {\0"
+    "\010const int of = i % 8, v = i / 8 % 4, j = i / 32;\0"
+    "\010const int at = (int) get_group_id(0) * 32 + of * 4 + v;\0"
+    "\010__local const float *sums = kept + (j * 4 + v) * 288 + of;\0"
+    "\010for (int k = 1; k < 32; k++)\0"
+    "\014sum += sums[k * 9];\0"
+    "\010for (int i = item; i < (end - chunk) * 8; i += 256) {\0"
+    "\014const int at = i / 8, j = i % 8;\0"
+    "\014kept[at * 8 + j] = load(Y + (chunk + at) * ldy + min(s + j, S - 1));\0"
+    "\014kept[j * 260 + at] = load(Y + (chunk + at) * ldy + min(s + j, S - 1));\0"
     "// Waits for what this work-item has copied, but for the last 1 steps.\0"
-    "    asm volatile(\"cp.async.wait_group 1;\" ::: \"memory\");\0"
+    "\004asm volatile(\"cp.async.wait_group 1;\" ::: \"memory\");\0"
     "// Begins to copy 256 lines of 32 elements, of which this work-item copies 8\0"
-    "    for (uint line = first; line < first + 256; line += 32, from += 32 * ld) {\0"
+    "\004for (uint line = first; line < first + 256; line += 32, from += 32 * ld) {\0"
     "// A work-group computes 256 x 64 of C, a warp 64 x 64 of it. Tiles of A and B, 32\0"
     "// deep, are copied into local memory asynchronously, 2 ahead of those that are multiplied.\0"
-    "void kiln_hgemm_async_multiply_nn_bm256_bn64_wm64_wn64_depth64_st3_ku2_group16_bytes16_copy0(long M,\0"
-    "    __local uchar both_tiles[61440] __attribute__((aligned(1024)));\0"
-    "    __local uchar *a_tiles = both_tiles, *b_tiles = both_tiles + 49152;\0"
-    "    // Work-groups that run together share rows and columns: 16 rows of tiles at a time.\0"
-    "    const uint tiles_m = ((uint) M + 255) / 256, tiles_n = ((uint) N + 63) / 64;\0"
-    "    const uint band = tile / (16 * tiles_n) * 16, in_band = tile - band * tiles_n;\0"
-    "    const uint band_rows = min(tiles_m - band, (uint) 16);\0"
-    "    const int first_m = tile_m * 256, first_n = tile_n * 64;\0"
-    "        const uint warp_m = warp % 4 * 64, warp_n = warp / 4 * 64;\0"
-    "        float c[4][8][4];\0"
-    "            for (int j = 0; j < 8; j++)\0"
-    "        uint as0[4][4], bs0[4][4];\0"
-    "        for (int t = 0; t < num + 2; t++) {\0"
-    "            // The tiles of step t - 2 are there for all, and all have multiplied those of the step\0"
-    "            if (t >= 2) {\0"
-    "                copy_a(a_at + stage * 16384, A + first_m * lda + k, lda, M - first_m, K - k, item);\0"
-    "            if (++stage == 3)\0"
-    "            if (t < 2)\0"
-    "            const long left = K - (long) (first + t - 2) * 32;\0"
-    "            const uint a_tile = a_at + stage * 16384, b_tile = b_at + stage * 4096;\0"
-    "                    for (int j = 0; j < 8; j += 2) {\0"
-    "                        for (int j = 0; j < 8; j++)\0"
-    "void kiln_hgemm_async_multiply_nt_bm256_bn64_wm64_wn64_depth64_st3_ku2_group16_bytes16_copy0(long M,\0"
+    "\004__local uchar both_tiles[61440] __attribute__((aligned(1024)));\0"
+    "\004__local uchar *a_tiles = both_tiles, *b_tiles = both_tiles + 49152;\0"
+    "\004// Work-groups that run together share rows and columns: 16 rows of tiles at a time.\0"
+    "\004const uint tiles_m = ((uint) M + 255) / 256, tiles_n = ((uint) N + 63) / 64;\0"
+    "\004const uint band = tile / (16 * tiles_n) * 16, in_band = tile - band * tiles_n;\0"
+    "\004const uint band_rows = min(tiles_m - band, (uint) 16);\0"
+    "\004const int first_m = tile_m * 256, first_n = tile_n * 64;\0"
+    "\010const uint warp_m = warp % 4 * 64, warp_n = warp / 4 * 64;\0"
+    "\010float c[4][8][4];\0"
+    "\014for (int j = 0; j < 8; j++)\0"
+    "\010uint as0[4][4], bs0[4][4];\0"
+    "\010for (int t = 0; t < num + 2; t++) {\0"
+    "\014// The tiles of step t - 2 are there for all, and all have multiplied those of the step\0"
+    "\014if (t >= 2) {\0"
+    "\020copy_a(a_at + stage * 16384, A + first_m * lda + k, lda, M - first_m, K - k, item);\0"
+    "\014if (++stage == 3)\0"
+    "\014if (t < 2)\0"
+    "\014const long left = K - (long) (first + t - 2) * 32;\0"
+    "\014const uint a_tile = a_at + stage * 16384, b_tile = b_at + stage * 4096;\0"
+    "\024for (int j = 0; j < 8; j += 2) {\0"
+    "\030for (int j = 0; j < 8; j++)\0"
     "// Begins to copy 32 lines of 256 elements, of which this work-item copies 8\0"
     "// at a time in every 4th line. There are `lines` and `cols` of the matrix left; what lies\0"
-    "    const uint first = item / 32, col = item % 32 * 8;\0"
-    "    for (uint line = first; line < first + 32; line += 4, from += 4 * ld) {\0"
-    "void kiln_hgemm_async_multiply_tn_bm256_bn64_wm64_wn64_depth64_st3_ku2_group16_bytes16_copy0(long M,\0"
-    "                copy_a(a_at + stage * 16384, A + k * lda + first_m, lda, K - k, M - first_m, item);\0"
-    "void kiln_hgemm_async_multiply_tt_bm256_bn64_wm64_wn64_depth64_st3_ku2_group16_bytes16_copy0(long M,\0"
+    "\004const uint first = item / 32, col = item % 32 * 8;\0"
+    "\004for (uint line = first; line < first + 32; line += 4, from += 4 * ld) {\0"
+    "\020copy_a(a_at + stage * 16384, A + k * lda + first_m, lda, K - k, M - first_m, item);\0"
     "// Of 128 lines of 32 elements that begin anywhere, this work-item's pieces of\0"
     "static void fetch_a(uint4 pieces[1], __global const half *from, long ld, int lines, int cols,\0"
-    "    for (int p = 0; p < 1; p++) {\0"
-    "        const int line = (item + p * 512) / 4, x = item % 4 * 8;\0"
+    "\004for (int p = 0; p < 1; p++) {\0"
+    "\010const int line = (item + p * 512) / 4, x = item % 4 * 8;\0"
     "static void put_a(__local uchar *tile, const uint4 pieces[1], uint item)\0"
-    "        const uint line = (item + p * 512) / 4, x = item % 4;\0"
+    "\010const uint line = (item + p * 512) / 4, x = item % 4;\0"
     "// Of 32 lines of 128 elements that begin anywhere, this work-item's pieces of\0"
     "static void fetch_b(uint4 pieces[1], __global const half *from, long ld, int lines, int cols,\0"
-    "        const int line = (item + p * 512) / 16, x = item % 16 * 8;\0"
+    "\010const int line = (item + p * 512) / 16, x = item % 16 * 8;\0"
     "static void put_b(__local uchar *tile, const uint4 pieces[1], uint item)\0"
-    "        const uint line = (item + p * 512) / 16, x = item % 16;\0"
+    "\010const uint line = (item + p * 512) / 16, x = item % 16;\0"
     "// A work-group computes 128 x 128 of C, a warp 64 x 16 of it. Tiles of A and B, 32\0"
     "// deep, are copied into local memory asynchronously, 5 ahead of those that are multiplied.\0"
     "__kernel __attribute__((reqd_work_group_size(512, 1, 1)))\0"
+    "\004__local uchar both_tiles[98304] __attribute__((aligned(1024)));\0"
+    "\004// Work-groups that run together share rows and columns: 4 rows of tiles at a time.\0"
+    "\004const uint band = tile / (4 * tiles_n) * 4, in_band = tile - band * tiles_n;\0"
+    "\004const uint band_rows = min(tiles_m - band, (uint) 4);\0"
+    "\010const uint warp_m = warp % 2 * 64, warp_n = warp / 2 * 16;\0"
+    "\010float c[4][2][4];\0"
+    "\010uint as0[4][4], bs0[1][4];\0"
+    "\010for (int t = 0; t < num + 5; t++) {\0"
 }, {
-    "void kiln_hgemm_async_multiply_nn_bm128_bn128_wm64_wn16_depth64_st6_ku2_group4_bytes2_copy0(long M,\0"
-    "    __local uchar both_tiles[98304] __attribute__((aligned(1024)));\0"
-    "    // Work-groups that run together share rows and columns: 4 rows of tiles at a time.\0"
-    "    const uint band = tile / (4 * tiles_n) * 4, in_band = tile - band * tiles_n;\0"
-    "    const uint band_rows = min(tiles_m - band, (uint) 4);\0"
-    "        const uint warp_m = warp % 2 * 64, warp_n = warp / 2 * 16;\0"
-    "        float c[4][2][4];\0"
-    "        uint as0[4][4], bs0[1][4];\0"
-    "        for (int t = 0; t < num + 5; t++) {\0"
-    "            // All have put the tiles of step t - 5, and have multiplied those of the step before,\0"
-    "            if (t >= 5)\0"
-    "            uint4 a_pieces[1], b_pieces[1];\0"
-    "            const int place = stage, k = (first + t) * 32;\0"
-    "            if (++stage == 6)\0"
-    "            if (t >= 5) {\0"
-    "                const long left = K - (long) (first + t - 5) * 32;\0"
-    "                if (left >= 32)\0"
-    "                    for (int s = 0; s < 2; s++) {\0"
-    "                        for (int i = 0; i < 4; i++) {\0"
-    "                            load_blocks(as0[i], a_tile + swizzled(line, x, 4));\0"
-    "                        for (int i = 0; i < 4; i++)\0"
-    "            for (uint m = warp; m < 128 && first_m + m < M; m += 16) {\0"
-    "void kiln_hgemm_async_multiply_nt_bm128_bn128_wm64_wn16_depth64_st6_ku2_group4_bytes2_copy0(long M,\0"
-    "                            load_blocks(bs0[j / 2], b_tile + swizzled(line, x, 4));\0"
-    "void kiln_hgemm_async_multiply_tn_bm128_bn128_wm64_wn16_depth64_st6_ku2_group4_bytes2_copy0(long M,\0"
-    "void kiln_hgemm_async_multiply_tt_bm128_bn128_wm64_wn16_depth64_st6_ku2_group4_bytes2_copy0(long M,\0"
+    "\014// All have put the tiles of step t - 5, and have multiplied those of the step before,\0"
+    "\014if (t >= 5)\0"
+    "\014uint4 a_pieces[1], b_pieces[1];\0"
+    "\014const int place = stage, k = (first + t) * 32;\0"
+    "\014if (++stage == 6)\0"
+    "\014if (t >= 5) {\0"
+    "\020const long left = K - (long) (first + t - 5) * 32;\0"
+    "\020if (left >= 32)\0"
+    "\024for (int s = 0; s < 2; s++) {\0"
+    "\030for (int i = 0; i < 4; i++) {\0"
+    "\034load_blocks(as0[i], a_tile + swizzled(line, x, 4));\0"
+    "\030for (int i = 0; i < 4; i++)\0"
+    "\014for (uint m = warp; m < 128 && first_m + m < M; m += 16) {\0"
+    "\034load_blocks(bs0[j / 2], b_tile + swizzled(line, x, 4));\0"
     "// The first column of a row that is stored, and the one behind the last.\0"
     "static long2 stored_columns(long row, long N, int triangle)\0"
-    "    return (long2) (triangle < 0 ? row * -triangle : 0,\0"
-    "            triangle > 0 ? min(N, (row + 1) * triangle) : N);\0"
+    "\004return (long2) (triangle < 0 ? row * -triangle : 0,\0"
+    "\014triangle > 0 ? min(N, (row + 1) * triangle) : N);\0"
     "// Of a row of tiles those of which something is stored: the first, and the one behind the last.\0"
     "static uint2 stored_tiles(uint tile_m, uint tiles_n, int triangle)\0"
-    "    return (uint2) (triangle < 0 ? tile_m * 64 * -triangle / 32 : 0,\0"
-    "            triangle > 0 ? min(((tile_m + 1) * 64 * triangle + 31) / 32, tiles_n)\0"
-    "            : tiles_n);\0"
+    "\004return (uint2) (triangle < 0 ? tile_m * 64 * -triangle / 32 : 0,\0"
+    "\014triangle > 0 ? min(((tile_m + 1) * 64 * triangle + 31) / 32, tiles_n)\0"
+    "\014: tiles_n);\0"
     "static uint count_tiles(uint tiles_m, uint tiles_n, int triangle)\0"
-    "    uint count = 0;\0"
-    "    for (uint m = 0; m < tiles_m; m++) {\0"
-    "        const uint2 stored = stored_tiles(m, tiles_n, triangle);\0"
-    "        count += stored.y - stored.x;\0"
-    "    return count;\0"
+    "\004uint count = 0;\0"
+    "\004for (uint m = 0; m < tiles_m; m++) {\0"
+    "\010const uint2 stored = stored_tiles(m, tiles_n, triangle);\0"
+    "\010count += stored.y - stored.x;\0"
+    "\004return count;\0"
     "static void put_column(float x, __global half *out, long col, long2 stored, float alpha, float beta)\0"
-    "    if (col >= stored.x && col < stored.y)\0"
+    "\004if (col >= stored.x && col < stored.y)\0"
     "static void put_pair(float x, float y, __global half *out, long col, long2 stored, float alpha,\0"
-    "        float beta, bool whole)\0"
-    "    put_column(x, out, col, stored, alpha, beta);\0"
-    "    put_column(y, out, col + 1, stored, alpha, beta);\0"
+    "\010float beta, bool whole)\0"
+    "\004put_column(x, out, col, stored, alpha, beta);\0"
+    "\004put_column(y, out, col + 1, stored, alpha, beta);\0"
     "void kiln_hgemmt_async_copy_nn(long a_rows, long a_cols,\0"
     "void kiln_hgemmt_async_copya_n(long rows, long cols,\0"
     "void kiln_hgemmt_async_copyb_n(long rows, long cols,\0"
-    "void kiln_hgemmt_async_multiply_nn_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes16_copy1(long M,\0"
-    "        __global half *restrict C, long c_offset, long ldc, int triangle)\0"
-    "        const uint tiles = count_tiles(((uint) M + 63) / 64, ((uint) N + 31) / 32,\0"
-    "                triangle);\0"
-    "        if (get_group_id(1) * get_num_groups(0) + get_group_id(0) >= tiles)\0"
-    "    // Columns are stored one by one.\0"
-    "    const bool is_aligned = false;\0"
-    "    // Tiles of which something is stored, row by row.\0"
-    "    const uint tiles_n = ((uint) N + 31) / 32;\0"
-    "    uint tile_m = 0, of_row = tile;\0"
-    "    uint2 stored = stored_tiles(0, tiles_n, triangle);\0"
-    "    while (of_row >= stored.y - stored.x) {\0"
-    "        of_row -= stored.y - stored.x;\0"
-    "        stored = stored_tiles(++tile_m, tiles_n, triangle);\0"
-    "    const uint tile_n = stored.x + of_row;\0"
-    "                const long2 stored = stored_columns(first_m + m, N, triangle);\0"
-    "                        put_column(c_tile[c_place(m, 0)], out, first_n, stored, alpha, beta);\0"
-}, {
-    "                        put_column(c_tile[c_place(m, n)], out, first_n + n, stored, alpha, beta);\0"
-    "                                stored, alpha, beta, true);\0"
-    "                const long2 stored = stored_columns(row, N, triangle);\0"
-    "                    put_pair(c[i][j][2 * h], c[i][j][2 * h + 1], out, col, stored, alpha, beta,\0"
+    "void kiln_hgemmt_async_multiply_nn(long M, long N, long K,\0"
+    "\010__global half *restrict C, long c_offset, long ldc, int triangle)\0"
+    "\010const uint tiles = count_tiles(((uint) M + 63) / 64, ((uint) N + 31) / 32,\0"
+    "\020triangle);\0"
+    "\010if (get_group_id(1) * get_num_groups(0) + get_group_id(0) >= tiles)\0"
+    "\004// Columns are stored one by one.\0"
+    "\004const bool is_aligned = false;\0"
+    "\004// Tiles of which something is stored, row by row.\0"
+    "\004const uint tiles_n = ((uint) N + 31) / 32;\0"
+    "\004uint tile_m = 0, of_row = tile;\0"
+    "\004uint2 stored = stored_tiles(0, tiles_n, triangle);\0"
+    "\004while (of_row >= stored.y - stored.x) {\0"
+    "\010of_row -= stored.y - stored.x;\0"
+    "\010stored = stored_tiles(++tile_m, tiles_n, triangle);\0"
+    "\004const uint tile_n = stored.x + of_row;\0"
+    "\020const long2 stored = stored_columns(first_m + m, N, triangle);\0"
+    "\030put_column(c_tile[c_place(m, 0)], out, first_n, stored, alpha, beta);\0"
+    "\030put_column(c_tile[c_place(m, n)], out, first_n + n, stored, alpha, beta);\0"
+    "\037 stored, alpha, beta, true);\0"
+    "\020const long2 stored = stored_columns(row, N, triangle);\0"
+    "\024put_pair(c[i][j][2 * h], c[i][j][2 * h + 1], out, col, stored, alpha, beta,\0"
     "void kiln_hgemmt_async_copy_nt(long a_rows, long a_cols,\0"
     "void kiln_hgemmt_async_copyb_t(long rows, long cols,\0"
-    "void kiln_hgemmt_async_multiply_nt_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes16_copy1(long M,\0"
+    "void kiln_hgemmt_async_multiply_nt(long M, long N, long K,\0"
     "void kiln_hgemmt_async_copy_tn(long a_rows, long a_cols,\0"
     "void kiln_hgemmt_async_copya_t(long rows, long cols,\0"
-    "void kiln_hgemmt_async_multiply_tn_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes16_copy1(long M,\0"
+    "void kiln_hgemmt_async_multiply_tn(long M, long N, long K,\0"
     "void kiln_hgemmt_async_copy_tt(long a_rows, long a_cols,\0"
-    "void kiln_hgemmt_async_multiply_tt_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes16_copy1(long M,\0"
-    "    return (uint2) (triangle < 0 ? tile_m * 128 * -triangle / 128 : 0,\0"
-    "            triangle > 0 ? min(((tile_m + 1) * 128 * triangle + 127) / 128, tiles_n)\0"
-    "void kiln_hgemmt_async_multiply_nn_bm128_bn128_wm64_wn32_depth64_st4_ku2_group8_bytes16_copy1(long M,\0"
-    "        const uint tiles = count_tiles(((uint) M + 127) / 128, ((uint) N + 127) / 128,\0"
-    "    const uint tiles_n = ((uint) N + 127) / 128;\0"
-    "void kiln_hgemmt_async_multiply_nt_bm128_bn128_wm64_wn32_depth64_st4_ku2_group8_bytes16_copy1(long M,\0"
-    "void kiln_hgemmt_async_multiply_tn_bm128_bn128_wm64_wn32_depth64_st4_ku2_group8_bytes16_copy1(long M,\0"
-    "void kiln_hgemmt_async_multiply_tt_bm128_bn128_wm64_wn32_depth64_st4_ku2_group8_bytes16_copy1(long M,\0"
-    "void kiln_hgemmt_async_multiply_nn_bm64_bn32_wm32_wn16_depth128_st2_ku2_group8_bytes2_copy0(long M,\0"
-    "void kiln_hgemmt_async_multiply_nt_bm64_bn32_wm32_wn16_depth128_st2_ku2_group8_bytes2_copy0(long M,\0"
-    "void kiln_hgemmt_async_multiply_tn_bm64_bn32_wm32_wn16_depth128_st2_ku2_group8_bytes2_copy0(long M,\0"
-    "void kiln_hgemmt_async_multiply_tt_bm64_bn32_wm32_wn16_depth128_st2_ku2_group8_bytes2_copy0(long M,\0"
+    "void kiln_hgemmt_async_multiply_tt(long M, long N, long K,\0"
+    "\004return (uint2) (triangle < 0 ? tile_m * 128 * -triangle / 128 : 0,\0"
+    "\014triangle > 0 ? min(((tile_m + 1) * 128 * triangle + 127) / 128, tiles_n)\0"
+    "\010const uint tiles = count_tiles(((uint) M + 127) / 128, ((uint) N + 127) / 128,\0"
+    "\004const uint tiles_n = ((uint) N + 127) / 128;\0"
     "static float load(__global const half *X, long at)\0"
-    "    return vload_half(at, X);\0"
+    "\004return vload_half(at, X);\0"
     "static void store(float x, __global half *X, long at)\0"
-    "    vstore_half(x, at, X);\0"
+    "\004vstore_half(x, at, X);\0"
     "// A is symmetric, or Hermitian (conj_a), and M x M. Of it one triangle is read: the lower one, or\0"
     "// the upper one where triangle < 0. C becomes the whole matrix.\0"
     "__kernel __attribute__((reqd_work_group_size(16, 4, 1)))\0"
-    "void kiln_hgemm_mirror_mirror_tile16_rows4(long M,\0"
-    "        __global const half *restrict A, long a_offset, long lda, int conj_a, int triangle,\0"
-    "    __local float tile[16][17];\0"
-    "    const long first_row = get_group_id(1) * 16, first_col = get_group_id(0) * 16;\0"
-    "    const uint x = get_local_id(0);\0"
-    "    for (uint y = get_local_id(1); y < 16; y += 4) {\0"
-    "        const long row = first_row + y, col = first_col + x;\0"
-    "        if (row < M && col < M && (triangle < 0 ? col >= row : col <= row)) {\0"
-    "            const float element = load(A, a_offset + row * lda + col);\0"
-    "            store(element, C, c_offset + row * ldc + col);\0"
-    "            tile[x][y] = element;\0"
-    "        const long row = first_col + y, col = first_row + x;\0"
-    "        if (row < M && col < M && (triangle < 0 ? row > col : row < col)) {\0"
-    "            store(tile[y][x], C, c_offset + row * ldc + col);\0"
+    "void kiln_hgemm_mirror_mirror(long M,\0"
+}, {
+    "\010__global const half *restrict A, long a_offset, long lda, int conj_a, int triangle,\0"
+    "\004__local float tile[16][17];\0"
+    "\004const long first_row = get_group_id(1) * 16, first_col = get_group_id(0) * 16;\0"
+    "\004const uint x = get_local_id(0);\0"
+    "\004for (uint y = get_local_id(1); y < 16; y += 4) {\0"
+    "\010const long row = first_row + y, col = first_col + x;\0"
+    "\010if (row < M && col < M && (triangle < 0 ? col >= row : col <= row)) {\0"
+    "\014const float element = load(A, a_offset + row * lda + col);\0"
+    "\014store(element, C, c_offset + row * ldc + col);\0"
+    "\014tile[x][y] = element;\0"
+    "\010const long row = first_col + y, col = first_row + x;\0"
+    "\010if (row < M && col < M && (triangle < 0 ? row > col : row < col)) {\0"
+    "\014store(tile[y][x], C, c_offset + row * ldc + col);\0"
     "// Elements of float are computed with as float. A product and a sum are fused where the device does\0"
     "static float load(__global const float *p)\0"
-    "    return *p;\0"
+    "\004return *p;\0"
     "static void store(float x, __global float *p)\0"
-    "    *p = x;\0"
+    "\004*p = x;\0"
     "static void put(float x, float alpha, float beta, __global float *p)\0"
     "// Begins to copy 4 bytes into local memory: the first `bytes` of them, and zeros.\0"
     "static void copy_4(uint to, __global const float *from, uint bytes)\0"
-    "    asm volatile(\"cp.async.ca.shared.global [%0], [%1], 4, %2;\" ::\0"
+    "\004asm volatile(\"cp.async.ca.shared.global [%0], [%1], 4, %2;\" ::\0"
     "// Waits for what this work-item has copied, but for the last 0 steps.\0"
-    "    asm volatile(\"cp.async.wait_group 0;\" ::: \"memory\");\0"
+    "\004asm volatile(\"cp.async.wait_group 0;\" ::: \"memory\");\0"
     "// Begins to copy 64 lines of 32 values of k, of which this work-item copies four side by side in\0"
     "// every 16th line. There are `lines` and `cols` of the matrix left; what lies beyond is 0. Four\0"
-}, {
     "// lines of a value of k are put side by side, so that no two work-items meet in a bank.\0"
     "static void copy_a(uint to, __global const float *from, long ld, uint lines, int cols, uint item)\0"
-    "    const uint first = item / 8, col = item % 8 * 4;\0"
-    "        for (uint x = col; x < col + 4; x += 1) {\0"
-    "            const uint bytes = line < lines ? clamp(cols - (int) x, 0, 1) * 4 : 0;\0"
-    "            const uint where = line / 64 * 8192 + x * 256\0"
-    "                    + (line % 64 / 4 ^ x / 4) * 16 + line % 4 * 4;\0"
-    "            copy_4(to + where, from + x, bytes);\0"
+    "\004const uint first = item / 8, col = item % 8 * 4;\0"
+    "\010for (uint x = col; x < col + 4; x += 1) {\0"
+    "\014const uint bytes = line < lines ? clamp(cols - (int) x, 0, 1) * 4 : 0;\0"
+    "\014const uint where = line / 64 * 8192 + x * 256\0"
+    "\024+ (line % 64 / 4 ^ x / 4) * 16 + line % 4 * 4;\0"
+    "\014copy_4(to + where, from + x, bytes);\0"
     "// Begins to copy 32 lines of 128 elements, of which this work-item copies 1\0"
     "// at a time in every 1th line. There are `lines` and `cols` of the matrix left; what lies\0"
     "static void copy_b(uint to, __global const float *from, long ld, uint lines, int cols, uint item)\0"
-    "    const uint first = item / 128, col = item % 128;\0"
-    "    for (uint line = first; line < first + 32; line += 1, from += 1 * ld) {\0"
-    "            const uint where = x / 64 * 8192 + line * 256 + x % 64 * 4;\0"
+    "\004const uint first = item / 128, col = item % 128;\0"
+    "\004for (uint line = first; line < first + 32; line += 1, from += 1 * ld) {\0"
+    "\014const uint where = x / 64 * 8192 + line * 256 + x % 64 * 4;\0"
     "static void put_column(float x, __global float *out, long col, long N, float alpha, float beta)\0"
     "static uint exchange(uint x, uint distance)\0"
-    "    uint other;\0"
-    "    asm volatile(\"shfl.sync.bfly.b32 %0, %1, %2, 31, 0xffffffff;\" :\0"
-    "            \"=r\"(other) : \"r\"(x), \"r\"(distance));\0"
-    "    return other;\0"
+    "\004uint other;\0"
+    "\004asm volatile(\"shfl.sync.bfly.b32 %0, %1, %2, 31, 0xffffffff;\" :\0"
+    "\014\"=r\"(other) : \"r\"(x), \"r\"(distance));\0"
+    "\004return other;\0"
     "// x[i] of work-item j of four becomes x[j] of work-item i.\0"
     "static void transpose_quad(uint x[4], uint item)\0"
-    "    for (int i = 0; i < 4; i += 2) {\0"
-    "        const uint other = exchange(item & 1 ? x[i] : x[i + 1], 1);\0"
-    "        x[i] = item & 1 ? other : x[i];\0"
-    "        x[i + 1] = item & 1 ? x[i + 1] : other;\0"
-    "    for (int i = 0; i < 2; i++) {\0"
-    "        const uint other = exchange(item & 2 ? x[i] : x[i + 2], 2);\0"
-    "        x[i] = item & 2 ? other : x[i];\0"
-    "        x[i + 2] = item & 2 ? x[i + 2] : other;\0"
+    "\004for (int i = 0; i < 4; i += 2) {\0"
+    "\010const uint other = exchange(item & 1 ? x[i] : x[i + 1], 1);\0"
+    "\010x[i] = item & 1 ? other : x[i];\0"
+    "\010x[i + 1] = item & 1 ? x[i + 1] : other;\0"
+    "\004for (int i = 0; i < 2; i++) {\0"
+    "\010const uint other = exchange(item & 2 ? x[i] : x[i + 2], 2);\0"
+    "\010x[i] = item & 2 ? other : x[i];\0"
+    "\010x[i + 2] = item & 2 ? x[i + 2] : other;\0"
     "// put for four columns side by side, at an address that is a multiple of their size.\0"
     "static void put_four(float4 x, __global float *out, float alpha, float beta)\0"
-    "    x *= alpha;\0"
-    "    if (beta != 0)\0"
-    "        x += beta * *(__global float4 *) out;\0"
-    "    *(__global float4 *) out = x;\0"
+    "\004x *= alpha;\0"
+    "\004if (beta != 0)\0"
+    "\010x += beta * *(__global float4 *) out;\0"
+    "\004*(__global float4 *) out = x;\0"
     "// A work-group computes 64 x 128 of C, a warp 64 x 32 of it. Tiles of A and B, 32\0"
-    "void kiln_sgemm_async_multiply_nn_bm64_bn128_wm64_wn32_depth128_st2_ku4_group8_bytes4_copy0(long M,\0"
-    "        __global const float *restrict A, long a_offset, long lda,\0"
-    "        __global const float *restrict B, long b_offset, long ldb, float alpha, float beta,\0"
-    "        __global float *restrict C, long c_offset, long ldc)\0"
-    "    // Whether every row of C starts where 4 columns may be stored at once.\0"
-    "    const ulong misaligned = ((ulong) C | (ulong) (ldc * 4)) & 15;\0"
-    "    const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 127) / 128;\0"
-    "    const int first_m = tile_m * 64, first_n = tile_n * 128;\0"
-    "        const uint lane_m = lane / 4, lane_n = lane % 4;\0"
-    "        const uint warp_m = warp % 1 * 64, warp_n = warp * 32;\0"
-    "        // Where a work-item's first rows (columns) are in the parts of a tile, of 64 (64) by 32\0"
-    "        // values of k.\0"
-    "        const uint a_chunk = warp_m / 64 * 8192 + (warp_m % 64 / 4 + lane_m) * 16;\0"
-    "        const uint b_chunk = warp_n / 64 * 8192 + (warp_n % 64 / 4 + lane_n) * 16;\0"
-    "        float c[8][8];\0"
-    "        for (int m = 0; m < 8; m++)\0"
-    "            for (int n = 0; n < 8; n++)\0"
-    "                c[m][n] = 0;\0"
-    "            // The tiles of step t - 1 are there for all, and all have multiplied those of the step\0"
-    "                copy_b(b_at + stage * 16384, B + k * ldb + first_n, ldb, K - k, N - first_n, item);\0"
-    "            if (t < 1)\0"
-    "            const long left = K - (long) (first + t - 1) * 32;\0"
-    "            __local const uchar *a_tile = a_tiles + stage * 8192;\0"
-    "            __local const uchar *b_tile = b_tiles + stage * 16384;\0"
-    "            if (left >= 32) {\0"
-    "                // For one value of k after the other, of rows and columns four side by side at a\0"
-    "                // time.\0"
-    "                #pragma unroll 4\0"
-    "                for (int q = 0; q < 8; q++) {\0"
-    "                    const uint a_from = a_chunk ^ q * 16;\0"
-    "                    const uint b_from = b_chunk;\0"
+    "void kiln_sgemm_async_multiply_nn(long M, long N, long K,\0"
+    "\010__global const float *restrict A, long a_offset, long lda,\0"
+    "\010__global const float *restrict B, long b_offset, long ldb, float alpha, float beta,\0"
+    "\010__global float *restrict C, long c_offset, long ldc)\0"
+    "\004// Whether every row of C starts where 4 columns may be stored at once.\0"
+    "\004const ulong misaligned = ((ulong) C | (ulong) (ldc * 4)) & 15;\0"
+    "\004const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 127) / 128;\0"
+    "\004const int first_m = tile_m * 64, first_n = tile_n * 128;\0"
 }, {
-    "                    for (int k = 4 * q; k < 4 * q + 4; k++) {\0"
-    "                        float as[8], bs[8];\0"
-    "                        for (int m = 0; m < 8; m += 4) {\0"
-    "                            const float4 x = *(__local const float4 *) (a_tile + k * 256 + a_from\0"
-    "                                    + m / 8 * 8192 + m % 8 * 32);\0"
-    "                            as[m] = x.s0, as[m + 1] = x.s1, as[m + 2] = x.s2, as[m + 3] = x.s3;\0"
-    "                        for (int n = 0; n < 8; n += 4) {\0"
-    "                            const float4 x = *(__local const float4 *) (b_tile + k * 256\0"
-    "                                    + (b_from ^ n % 8 * 16) + n / 8 * 128);\0"
-    "                            bs[n] = x.s0, bs[n + 1] = x.s1, bs[n + 2] = x.s2, bs[n + 3] = x.s3;\0"
-    "                        for (int n = 0; n < 8; n++)\0"
-    "                            for (int m = 0; m < 8; m++)\0"
-    "                                c[m][n] += as[m] * bs[n];\0"
-    "            } else {\0"
-    "                for (int q = 0; 4 * q < left; q++) {\0"
-    "            for (int m = 0; m < 8; m++)\0"
-    "                for (int n = 0; n < 8; n += 4)\0"
-    "                    *(__local float4 *) (c_tile + c_place(warp_m + m / 4 * 32 + lane_m * 4 + m % 4,\0"
-    "                            warp_n + n * 4 + lane_n * 4)) =\0"
-    "                            (float4) (c[m][n], c[m][n + 1], c[m][n + 2], c[m][n + 3]);\0"
-    "                __global float *out = C + (first_m + m) * ldc;\0"
-    "                for (uint n = lane; n < 128; n += 32)\0"
-    "                    put_column(c_tile[c_place(m, n)], out, first_n + n, N, alpha, beta);\0"
-    "        for (int m = 0; m < 8; m++) {\0"
-    "            const long row = first_m + warp_m + m / 4 * 32 + lane_m * 4 + m % 4;\0"
-    "            __global float *out = C + row * ldc;\0"
-    "            for (int n = 0; n < 8; n += 4) {\0"
-    "                const long block = first_n + warp_n + n * 4;\0"
-    "                if (is_aligned && block + 15 < N) {\0"
-    "                    if (row < M)\0"
-    "                        put_four((float4) (c[m][n], c[m][n + 1], c[m][n + 2], c[m][n + 3]),\0"
-    "                                out + block + lane_n * 4, alpha, beta);\0"
-    "                    continue;\0"
-    "                // Where rows of C begin anywhere: four work-items side by side store four columns\0"
-    "                // at once.\0"
-    "                uint x[4] = { as_uint(c[m][n]), as_uint(c[m][n + 1]), as_uint(c[m][n + 2]),\0"
-    "                        as_uint(c[m][n + 3]) };\0"
-    "                transpose_quad(x, lane);\0"
-    "                if (row < M)\0"
-    "                        put_column(as_float(x[i]), out, block + i * 4 + lane_n, N, alpha, beta);\0"
+    "\010const uint lane_m = lane / 4, lane_n = lane % 4;\0"
+    "\010const uint warp_m = warp % 1 * 64, warp_n = warp * 32;\0"
+    "\010// Where a work-item's first rows (columns) are in the parts of a tile, of 64 (64) by 32\0"
+    "\010// values of k.\0"
+    "\010const uint a_chunk = warp_m / 64 * 8192 + (warp_m % 64 / 4 + lane_m) * 16;\0"
+    "\010const uint b_chunk = warp_n / 64 * 8192 + (warp_n % 64 / 4 + lane_n) * 16;\0"
+    "\010float c[8][8];\0"
+    "\010for (int m = 0; m < 8; m++)\0"
+    "\014for (int n = 0; n < 8; n++)\0"
+    "\020c[m][n] = 0;\0"
+    "\014// The tiles of step t - 1 are there for all, and all have multiplied those of the step\0"
+    "\020copy_b(b_at + stage * 16384, B + k * ldb + first_n, ldb, K - k, N - first_n, item);\0"
+    "\014if (t < 1)\0"
+    "\014const long left = K - (long) (first + t - 1) * 32;\0"
+    "\014__local const uchar *a_tile = a_tiles + stage * 8192;\0"
+    "\014__local const uchar *b_tile = b_tiles + stage * 16384;\0"
+    "\014if (left >= 32) {\0"
+    "\020// For one value of k after the other, of rows and columns four side by side at a\0"
+    "\020// time.\0"
+    "\020#pragma unroll 4\0"
+    "\020for (int q = 0; q < 8; q++) {\0"
+    "\024const uint a_from = a_chunk ^ q * 16;\0"
+    "\024const uint b_from = b_chunk;\0"
+    "\024for (int k = 4 * q; k < 4 * q + 4; k++) {\0"
+    "\030float as[8], bs[8];\0"
+    "\030for (int m = 0; m < 8; m += 4) {\0"
+    "\034const float4 x = *(__local const float4 *) (a_tile + k * 256 + a_from\0"
+    "\037     + m / 8 * 8192 + m % 8 * 32);\0"
+    "\034as[m] = x.s0, as[m + 1] = x.s1, as[m + 2] = x.s2, as[m + 3] = x.s3;\0"
+    "\030for (int n = 0; n < 8; n += 4) {\0"
+    "\034const float4 x = *(__local const float4 *) (b_tile + k * 256\0"
+    "\037     + (b_from ^ n % 8 * 16) + n / 8 * 128);\0"
+    "\034bs[n] = x.s0, bs[n + 1] = x.s1, bs[n + 2] = x.s2, bs[n + 3] = x.s3;\0"
+    "\030for (int n = 0; n < 8; n++)\0"
+    "\034for (int m = 0; m < 8; m++)\0"
+    "\037 c[m][n] += as[m] * bs[n];\0"
+    "\014} else {\0"
+    "\020for (int q = 0; 4 * q < left; q++) {\0"
+    "\014for (int m = 0; m < 8; m++)\0"
+    "\020for (int n = 0; n < 8; n += 4)\0"
+    "\024*(__local float4 *) (c_tile + c_place(warp_m + m / 4 * 32 + lane_m * 4 + m % 4,\0"
+    "\034warp_n + n * 4 + lane_n * 4)) =\0"
+    "\034(float4) (c[m][n], c[m][n + 1], c[m][n + 2], c[m][n + 3]);\0"
+    "\020__global float *out = C + (first_m + m) * ldc;\0"
+    "\020for (uint n = lane; n < 128; n += 32)\0"
+    "\024put_column(c_tile[c_place(m, n)], out, first_n + n, N, alpha, beta);\0"
+    "\010for (int m = 0; m < 8; m++) {\0"
+    "\014const long row = first_m + warp_m + m / 4 * 32 + lane_m * 4 + m % 4;\0"
+    "\014__global float *out = C + row * ldc;\0"
+    "\014for (int n = 0; n < 8; n += 4) {\0"
+    "\020const long block = first_n + warp_n + n * 4;\0"
+    "\020if (is_aligned && block + 15 < N) {\0"
+    "\024if (row < M)\0"
+    "\030put_four((float4) (c[m][n], c[m][n + 1], c[m][n + 2], c[m][n + 3]),\0"
+    "\037 out + block + lane_n * 4, alpha, beta);\0"
+    "\024continue;\0"
+    "\020// Where rows of C begin anywhere: four work-items side by side store four columns\0"
+    "\020// at once.\0"
+    "\020uint x[4] = { as_uint(c[m][n]), as_uint(c[m][n + 1]), as_uint(c[m][n + 2]),\0"
+    "\030as_uint(c[m][n + 3]) };\0"
+    "\020transpose_quad(x, lane);\0"
+    "\020if (row < M)\0"
+    "\030put_column(as_float(x[i]), out, block + i * 4 + lane_n, N, alpha, beta);\0"
     "// Begins to copy 128 lines of 32 values of k, of which this work-item copies four side by side in\0"
-    "    for (uint line = first; line < first + 128; line += 16, from += 16 * ld) {\0"
-    "void kiln_sgemm_async_multiply_nt_bm64_bn128_wm64_wn32_depth128_st2_ku4_group8_bytes4_copy0(long M,\0"
-    "                copy_b(b_at + stage * 16384, B + first_n * ldb + k, ldb, N - first_n, K - k, item);\0"
-    "                    const uint b_from = b_chunk ^ q * 16;\0"
+    "\004for (uint line = first; line < first + 128; line += 16, from += 16 * ld) {\0"
+    "void kiln_sgemm_async_multiply_nt(long M, long N, long K,\0"
+    "\020copy_b(b_at + stage * 16384, B + first_n * ldb + k, ldb, N - first_n, K - k, item);\0"
+    "\024const uint b_from = b_chunk ^ q * 16;\0"
     "// Begins to copy 32 lines of 64 elements, of which this work-item copies 1\0"
     "// at a time in every 2th line. There are `lines` and `cols` of the matrix left; what lies\0"
-    "    const uint first = item / 64, col = item % 64;\0"
-    "    for (uint line = first; line < first + 32; line += 2, from += 2 * ld) {\0"
-    "void kiln_sgemm_async_multiply_tn_bm64_bn128_wm64_wn32_depth128_st2_ku4_group8_bytes4_copy0(long M,\0"
-    "                    const uint a_from = a_chunk;\0"
-    "void kiln_sgemm_async_multiply_tt_bm64_bn128_wm64_wn32_depth128_st2_ku4_group8_bytes4_copy0(long M,\0"
+    "\004const uint first = item / 64, col = item % 64;\0"
+    "\004for (uint line = first; line < first + 32; line += 2, from += 2 * ld) {\0"
+    "void kiln_sgemm_async_multiply_tn(long M, long N, long K,\0"
+    "\024const uint a_from = a_chunk;\0"
+    "void kiln_sgemm_async_multiply_tt(long M, long N, long K,\0"
     "// Begins to copy 32 lines of 32 values of k, of which this work-item copies four side by side in\0"
-    "            const uint where = line / 32 * 4096 + x * 128\0"
-    "                    + (line % 32 / 4 ^ x / 4) * 16 + line % 4 * 4;\0"
+    "\014const uint where = line / 32 * 4096 + x * 128\0"
+    "\024+ (line % 32 / 4 ^ x / 4) * 16 + line % 4 * 4;\0"
     "// A work-group computes 32 x 64 of C, a warp 32 x 16 of it. Tiles of A and B, 32\0"
-    "void kiln_sgemm_async_multiply_nn_bm32_bn64_wm32_wn16_depth128_st3_ku8_group8_bytes4_copy0(long M,\0"
-    "    __local uchar both_tiles[36864] __attribute__((aligned(1024)));\0"
-    "    __local uchar *a_tiles = both_tiles, *b_tiles = both_tiles + 12288;\0"
+    "\004__local uchar both_tiles[36864] __attribute__((aligned(1024)));\0"
+    "\004__local uchar *a_tiles = both_tiles, *b_tiles = both_tiles + 12288;\0"
+    "\004const uint tiles_m = ((uint) M + 31) / 32, tiles_n = ((uint) N + 63) / 64;\0"
+    "\004const int first_m = tile_m * 32, first_n = tile_n * 64;\0"
 }, {
-    "    const uint tiles_m = ((uint) M + 31) / 32, tiles_n = ((uint) N + 63) / 64;\0"
-    "    const int first_m = tile_m * 32, first_n = tile_n * 64;\0"
-    "        const uint warp_m = warp % 1 * 32, warp_n = warp * 16;\0"
-    "        // Where a work-item's first rows (columns) are in the parts of a tile, of 32 (64) by 32\0"
-    "        const uint a_chunk = warp_m / 32 * 4096 + (warp_m % 32 / 4 + lane_m) * 16;\0"
-    "        float c[4][4];\0"
-    "        for (int m = 0; m < 4; m++)\0"
-    "            for (int n = 0; n < 4; n++)\0"
-    "                copy_a(a_at + stage * 4096, A + first_m * lda + k, lda, M - first_m, K - k, item);\0"
-    "            __local const uchar *a_tile = a_tiles + stage * 4096;\0"
-    "            __local const uchar *b_tile = b_tiles + stage * 8192;\0"
-    "                #pragma unroll 8\0"
-    "                        float as[4], bs[4];\0"
-    "                        for (int m = 0; m < 4; m += 4) {\0"
-    "                            const float4 x = *(__local const float4 *) (a_tile + k * 128 + a_from\0"
-    "                        for (int n = 0; n < 4; n += 4) {\0"
-    "                        for (int n = 0; n < 4; n++)\0"
-    "                            for (int m = 0; m < 4; m++)\0"
-    "            for (int m = 0; m < 4; m++)\0"
-    "                for (int n = 0; n < 4; n += 4)\0"
-    "            for (uint m = warp; m < 32 && first_m + m < M; m += 4) {\0"
-    "                for (uint n = lane; n < 64; n += 32)\0"
-    "        for (int m = 0; m < 4; m++) {\0"
-    "            for (int n = 0; n < 4; n += 4) {\0"
-    "void kiln_sgemm_async_multiply_nt_bm32_bn64_wm32_wn16_depth128_st3_ku8_group8_bytes4_copy0(long M,\0"
+    "\010const uint warp_m = warp % 1 * 32, warp_n = warp * 16;\0"
+    "\010// Where a work-item's first rows (columns) are in the parts of a tile, of 32 (64) by 32\0"
+    "\010const uint a_chunk = warp_m / 32 * 4096 + (warp_m % 32 / 4 + lane_m) * 16;\0"
+    "\010float c[4][4];\0"
+    "\010for (int m = 0; m < 4; m++)\0"
+    "\014for (int n = 0; n < 4; n++)\0"
+    "\020copy_a(a_at + stage * 4096, A + first_m * lda + k, lda, M - first_m, K - k, item);\0"
+    "\014__local const uchar *a_tile = a_tiles + stage * 4096;\0"
+    "\014__local const uchar *b_tile = b_tiles + stage * 8192;\0"
+    "\020#pragma unroll 8\0"
+    "\030float as[4], bs[4];\0"
+    "\030for (int m = 0; m < 4; m += 4) {\0"
+    "\034const float4 x = *(__local const float4 *) (a_tile + k * 128 + a_from\0"
+    "\030for (int n = 0; n < 4; n += 4) {\0"
+    "\030for (int n = 0; n < 4; n++)\0"
+    "\034for (int m = 0; m < 4; m++)\0"
+    "\014for (int m = 0; m < 4; m++)\0"
+    "\020for (int n = 0; n < 4; n += 4)\0"
+    "\014for (uint m = warp; m < 32 && first_m + m < M; m += 4) {\0"
+    "\020for (uint n = lane; n < 64; n += 32)\0"
+    "\010for (int m = 0; m < 4; m++) {\0"
+    "\014for (int n = 0; n < 4; n += 4) {\0"
     "// Begins to copy 32 lines of 32 elements, of which this work-item copies 1\0"
-    "    const uint first = item / 32, col = item % 32;\0"
-    "            const uint where = x / 32 * 4096 + line * 128 + x % 32 * 4;\0"
-    "void kiln_sgemm_async_multiply_tn_bm32_bn64_wm32_wn16_depth128_st3_ku8_group8_bytes4_copy0(long M,\0"
-    "                copy_a(a_at + stage * 4096, A + k * lda + first_m, lda, K - k, M - first_m, item);\0"
-    "void kiln_sgemm_async_multiply_tt_bm32_bn64_wm32_wn16_depth128_st3_ku8_group8_bytes4_copy0(long M,\0"
+    "\004const uint first = item / 32, col = item % 32;\0"
+    "\014const uint where = x / 32 * 4096 + line * 128 + x % 32 * 4;\0"
+    "\020copy_a(a_at + stage * 4096, A + k * lda + first_m, lda, K - k, M - first_m, item);\0"
     "// A work-group computes 64 x 64 of C, a warp 64 x 16 of it. Tiles of A and B, 32\0"
-    "void kiln_sgemm_async_stream_nn_bm64_bn64_wm64_wn16_depth128_st2_ku4_group8_bytes4_copy0(long M,\0"
-    "        __global const float *restrict B, long b_offset, long ldb,\0"
-    "    const uint steps = ((uint) K + 31) / 32;\0"
-    "        const uint warp_m = warp % 1 * 64, warp_n = warp * 16;\0"
-    "        float c[8][4];\0"
-    "                        float as[8], bs[4];\0"
-    "                for (int n = 0; n < 4; n++)\0"
-    "                    part[(m * 4 + n) * 128] = c[m][n];\0"
-    "void kiln_sgemm_async_add_nn_bm64_bn64_wm64_wn16_depth128_st2_ku4_group8_bytes4_copy0(long M,\0"
-    "        const uint steps = ((uint) K + 31) / 32;\0"
-    "            const uint lane_m = lane / 4, lane_n = lane % 4;\0"
-    "            const uint warp_m = warp % 1 * 64, warp_n = warp * 16;\0"
-    "            const uint m = e / 4, n = e % 4;\0"
-    "            const long col = first_n + warp_n + n / 4 * 16 + lane_n * 4 + n % 4;\0"
-    "void kiln_sgemm_async_stream_nt_bm64_bn64_wm64_wn16_depth128_st2_ku4_group8_bytes4_copy0(long M,\0"
-    "void kiln_sgemm_async_add_nt_bm64_bn64_wm64_wn16_depth128_st2_ku4_group8_bytes4_copy0(long M,\0"
-    "void kiln_sgemm_async_stream_tn_bm64_bn64_wm64_wn16_depth128_st2_ku4_group8_bytes4_copy0(long M,\0"
-    "void kiln_sgemm_async_add_tn_bm64_bn64_wm64_wn16_depth128_st2_ku4_group8_bytes4_copy0(long M,\0"
-    "void kiln_sgemm_async_stream_tt_bm64_bn64_wm64_wn16_depth128_st2_ku4_group8_bytes4_copy0(long M,\0"
-    "void kiln_sgemm_async_add_tt_bm64_bn64_wm64_wn16_depth128_st2_ku4_group8_bytes4_copy0(long M,\0"
+    "void kiln_sgemm_async_stream_nn(long M, long N, long K,\0"
+    "\010__global const float *restrict B, long b_offset, long ldb,\0"
+    "\004const uint steps = ((uint) K + 31) / 32;\0"
+    "\010const uint warp_m = warp % 1 * 64, warp_n = warp * 16;\0"
+    "\010float c[8][4];\0"
+    "\030float as[8], bs[4];\0"
+    "\020for (int n = 0; n < 4; n++)\0"
+    "\024part[(m * 4 + n) * 128] = c[m][n];\0"
+    "void kiln_sgemm_async_add_nn(long M, long N, long K,\0"
+    "\010const uint steps = ((uint) K + 31) / 32;\0"
+    "\014const uint lane_m = lane / 4, lane_n = lane % 4;\0"
+    "\014const uint warp_m = warp % 1 * 64, warp_n = warp * 16;\0"
+    "\014const uint m = e / 4, n = e % 4;\0"
+    "\014const long col = first_n + warp_n + n / 4 * 16 + lane_n * 4 + n % 4;\0"
+    "void kiln_sgemm_async_stream_nt(long M, long N, long K,\0"
+    "void kiln_sgemm_async_add_nt(long M, long N, long K,\0"
+    "void kiln_sgemm_async_stream_tn(long M, long N, long K,\0"
+    "void kiln_sgemm_async_add_tn(long M, long N, long K,\0"
+    "void kiln_sgemm_async_stream_tt(long M, long N, long K,\0"
+    "void kiln_sgemm_async_add_tt(long M, long N, long K,\0"
     "typedef uint element_bits;\0"
     "typedef uint4 chunk;\0"
-    "    const ulong each = (cols + 3) / 4;\0"
-    "        const long row = divide(i, each), col = (i - row * each) * 4, last = cols - 1 - col;\0"
-    "        if (last >= 7 || (row + 1 < rows && cols >= 8))\0"
-    "                    from[min(3L, last)]));\0"
+    "\004const ulong each = (cols + 3) / 4;\0"
+    "\010const long row = divide(i, each), col = (i - row * each) * 4, last = cols - 1 - col;\0"
+    "\010if (last >= 7 || (row + 1 < rows && cols >= 8))\0"
+    "\024from[min(3L, last)]));\0"
     "static void copy_16(uint to, __global const float *from, uint bytes)\0"
     "// Begins to copy 32 lines of 64 elements, of which this work-item copies 4\0"
     "// at a time in every 8th line. There are `lines` and `cols` of the matrix left; what lies\0"
-    "    const uint first = item / 16, col = item % 16 * 4;\0"
-}, {
-    "    for (uint line = first; line < first + 32; line += 8, from += 8 * ld) {\0"
-    "            const uint bytes = line < lines ? clamp(cols - (int) x, 0, 4) * 4 : 0;\0"
+    "\004const uint first = item / 16, col = item % 16 * 4;\0"
+    "\004for (uint line = first; line < first + 32; line += 8, from += 8 * ld) {\0"
+    "\014const uint bytes = line < lines ? clamp(cols - (int) x, 0, 4) * 4 : 0;\0"
     "void kiln_sgemm_async_copyb_n(long rows, long cols,\0"
-    "void kiln_sgemm_async_stream_nn_bm64_bn64_wm64_wn16_depth128_st2_ku4_group8_bytes16_copy1(long M,\0"
-    "void kiln_sgemm_async_add_nn_bm64_bn64_wm64_wn16_depth128_st2_ku4_group8_bytes16_copy1(long M,\0"
-    "void kiln_sgemm_async_stream_nt_bm64_bn64_wm64_wn16_depth128_st2_ku4_group8_bytes16_copy1(long M,\0"
-    "void kiln_sgemm_async_add_nt_bm64_bn64_wm64_wn16_depth128_st2_ku4_group8_bytes16_copy1(long M,\0"
     "void kiln_sgemm_async_copy_tn(long a_rows, long a_cols,\0"
     "void kiln_sgemm_async_copya_t(long rows, long cols,\0"
-    "void kiln_sgemm_async_stream_tn_bm64_bn64_wm64_wn16_depth128_st2_ku4_group8_bytes16_copy1(long M,\0"
-    "void kiln_sgemm_async_add_tn_bm64_bn64_wm64_wn16_depth128_st2_ku4_group8_bytes16_copy1(long M,\0"
-    "void kiln_sgemm_async_stream_tt_bm64_bn64_wm64_wn16_depth128_st2_ku4_group8_bytes16_copy1(long M,\0"
-    "void kiln_sgemm_async_add_tt_bm64_bn64_wm64_wn16_depth128_st2_ku4_group8_bytes16_copy1(long M,\0"
     "// Begins to copy 32 lines of 128 elements, of which this work-item copies 4\0"
-    "    const uint first = item / 32, col = item % 32 * 4;\0"
-    "void kiln_sgemm_async_multiply_nn_bm64_bn128_wm64_wn32_depth128_st2_ku4_group8_bytes16_copy0(long M,\0"
-    "void kiln_sgemm_async_multiply_nt_bm64_bn128_wm64_wn32_depth128_st2_ku4_group8_bytes16_copy0(long M,\0"
-    "void kiln_sgemm_async_multiply_tn_bm64_bn128_wm64_wn32_depth128_st2_ku4_group8_bytes16_copy0(long M,\0"
-    "void kiln_sgemm_async_multiply_tt_bm64_bn128_wm64_wn32_depth128_st2_ku4_group8_bytes16_copy0(long M,\0"
+    "\004const uint first = item / 32, col = item % 32 * 4;\0"
     "// every 32th line. There are `lines` and `cols` of the matrix left; what lies beyond is 0. Four\0"
-    "    for (uint line = first; line < first + 128; line += 32, from += 32 * ld) {\0"
-    "void kiln_sgemm_async_stream_nn_bm128_bn128_wm64_wn32_depth128_st3_ku4_group8_bytes16_copy0(long M,\0"
-    "    const uint tiles = ((uint) M + 127) / 128 * (((uint) N + 127) / 128);\0"
-    "            __local const uchar *a_tile = a_tiles + stage * 16384;\0"
-    "            __global float *part = parts + (2 * get_group_id(0) + (first == 0)) * 16384;\0"
-    "                for (int n = 0; n < 8; n++)\0"
-    "                    part[(m * 8 + n) * 256] = c[m][n];\0"
-    "void kiln_sgemm_async_add_nn_bm128_bn128_wm64_wn32_depth128_st3_ku4_group8_bytes16_copy0(long M,\0"
-    "        const uint tiles = ((uint) M + 127) / 128 * (((uint) N + 127) / 128);\0"
-    "        const uint each = min(adders / max(tiles - whole, 1U), 128U);\0"
-    "            const uint tiles_m = ((uint) M + 127) / 128, tiles_n = ((uint) N + 127) / 128;\0"
-    "            const int first_m = tile_m * 128, first_n = tile_n * 128;\0"
-    "    __global const float *parts = work + parts_at + 2 * (ulong) told[1] * 16384;\0"
-    "    for (uint at = told[2]; at < 128; at += told[3]) {\0"
-    "                    part[u] = *(__global const float4 *) (parts + piece * 16384\0"
-    "            // 256th.\0"
-    "            const uint item = element % 256, e = element / 256;\0"
-    "            const uint warp_m = warp % 2 * 64, warp_n = warp / 2 * 32;\0"
-    "            const uint m = e / 8, n = e % 8;\0"
-    "void kiln_sgemm_async_stream_nt_bm128_bn128_wm64_wn32_depth128_st3_ku4_group8_bytes16_copy0(long M,\0"
-    "void kiln_sgemm_async_add_nt_bm128_bn128_wm64_wn32_depth128_st3_ku4_group8_bytes16_copy0(long M,\0"
-    "void kiln_sgemm_async_stream_tn_bm128_bn128_wm64_wn32_depth128_st3_ku4_group8_bytes16_copy0(long M,\0"
-    "void kiln_sgemm_async_add_tn_bm128_bn128_wm64_wn32_depth128_st3_ku4_group8_bytes16_copy0(long M,\0"
-    "void kiln_sgemm_async_stream_tt_bm128_bn128_wm64_wn32_depth128_st3_ku4_group8_bytes16_copy0(long M,\0"
-    "void kiln_sgemm_async_add_tt_bm128_bn128_wm64_wn32_depth128_st3_ku4_group8_bytes16_copy0(long M,\0"
-    "void kiln_sgemm_async_multiply_nn_bm128_bn128_wm64_wn32_depth128_st3_ku4_group8_bytes16_copy1(long M,\0"
-    "void kiln_sgemm_async_multiply_nt_bm128_bn128_wm64_wn32_depth128_st3_ku4_group8_bytes16_copy1(long M,\0"
-    "void kiln_sgemm_async_multiply_tn_bm128_bn128_wm64_wn32_depth128_st3_ku4_group8_bytes16_copy1(long M,\0"
-    "void kiln_sgemm_async_multiply_tt_bm128_bn128_wm64_wn32_depth128_st3_ku4_group8_bytes16_copy1(long M,\0"
+    "\004for (uint line = first; line < first + 128; line += 32, from += 32 * ld) {\0"
+    "\004const uint tiles = ((uint) M + 127) / 128 * (((uint) N + 127) / 128);\0"
+    "\014__local const uchar *a_tile = a_tiles + stage * 16384;\0"
+    "\014__global float *part = parts + (2 * get_group_id(0) + (first == 0)) * 16384;\0"
+    "\020for (int n = 0; n < 8; n++)\0"
+    "\024part[(m * 8 + n) * 256] = c[m][n];\0"
+    "\010const uint tiles = ((uint) M + 127) / 128 * (((uint) N + 127) / 128);\0"
+    "\010const uint each = min(adders / max(tiles - whole, 1U), 128U);\0"
+    "\014const uint tiles_m = ((uint) M + 127) / 128, tiles_n = ((uint) N + 127) / 128;\0"
+    "\014const int first_m = tile_m * 128, first_n = tile_n * 128;\0"
+    "\004__global const float *parts = work + parts_at + 2 * (ulong) told[1] * 16384;\0"
+    "\004for (uint at = told[2]; at < 128; at += told[3]) {\0"
 }, {
-    "void kiln_sgemm_async_stream_nn_bm32_bn64_wm32_wn16_depth128_st3_ku8_group8_bytes4_copy0(long M,\0"
-    "    const uint tiles = ((uint) M + 31) / 32 * (((uint) N + 63) / 64);\0"
-    "            __global float *part = parts + (2 * get_group_id(0) + (first == 0)) * 2048;\0"
-    "void kiln_sgemm_async_add_nn_bm32_bn64_wm32_wn16_depth128_st3_ku8_group8_bytes4_copy0(long M,\0"
-    "        const uint tiles = ((uint) M + 31) / 32 * (((uint) N + 63) / 64);\0"
-    "        const uint each = min(adders / max(tiles - whole, 1U), 16U);\0"
-    "            const uint tiles_m = ((uint) M + 31) / 32, tiles_n = ((uint) N + 63) / 64;\0"
-    "            const int first_m = tile_m * 32, first_n = tile_n * 64;\0"
-    "    __global const float *parts = work + parts_at + 2 * (ulong) told[1] * 2048;\0"
-    "    for (uint at = told[2]; at < 16; at += told[3]) {\0"
-    "                    part[u] = *(__global const float4 *) (parts + piece * 2048\0"
-    "            const uint warp_m = warp % 1 * 32, warp_n = warp * 16;\0"
-    "void kiln_sgemm_async_stream_nt_bm32_bn64_wm32_wn16_depth128_st3_ku8_group8_bytes4_copy0(long M,\0"
-    "void kiln_sgemm_async_add_nt_bm32_bn64_wm32_wn16_depth128_st3_ku8_group8_bytes4_copy0(long M,\0"
-    "void kiln_sgemm_async_stream_tn_bm32_bn64_wm32_wn16_depth128_st3_ku8_group8_bytes4_copy0(long M,\0"
-    "void kiln_sgemm_async_add_tn_bm32_bn64_wm32_wn16_depth128_st3_ku8_group8_bytes4_copy0(long M,\0"
-    "void kiln_sgemm_async_stream_tt_bm32_bn64_wm32_wn16_depth128_st3_ku8_group8_bytes4_copy0(long M,\0"
-    "void kiln_sgemm_async_add_tt_bm32_bn64_wm32_wn16_depth128_st3_ku8_group8_bytes4_copy0(long M,\0"
-    "void kiln_sgemm_async_multiply_nn_bm32_bn64_wm32_wn16_depth128_st3_ku8_group8_bytes16_copy0(long M,\0"
-    "void kiln_sgemm_async_multiply_nt_bm32_bn64_wm32_wn16_depth128_st3_ku8_group8_bytes16_copy0(long M,\0"
+    "\024part[u] = *(__global const float4 *) (parts + piece * 16384\0"
+    "\014// 256th.\0"
+    "\014const uint item = element % 256, e = element / 256;\0"
+    "\014const uint warp_m = warp % 2 * 64, warp_n = warp / 2 * 32;\0"
+    "\014const uint m = e / 8, n = e % 8;\0"
+    "\004const uint tiles = ((uint) M + 31) / 32 * (((uint) N + 63) / 64);\0"
+    "\014__global float *part = parts + (2 * get_group_id(0) + (first == 0)) * 2048;\0"
+    "\010const uint tiles = ((uint) M + 31) / 32 * (((uint) N + 63) / 64);\0"
+    "\010const uint each = min(adders / max(tiles - whole, 1U), 16U);\0"
+    "\014const uint tiles_m = ((uint) M + 31) / 32, tiles_n = ((uint) N + 63) / 64;\0"
+    "\014const int first_m = tile_m * 32, first_n = tile_n * 64;\0"
+    "\004__global const float *parts = work + parts_at + 2 * (ulong) told[1] * 2048;\0"
+    "\004for (uint at = told[2]; at < 16; at += told[3]) {\0"
+    "\024part[u] = *(__global const float4 *) (parts + piece * 2048\0"
+    "\014const uint warp_m = warp % 1 * 32, warp_n = warp * 16;\0"
     "// Begins to copy 32 lines of 32 elements, of which this work-item copies 4\0"
-    "void kiln_sgemm_async_multiply_tn_bm32_bn64_wm32_wn16_depth128_st3_ku8_group8_bytes16_copy0(long M,\0"
-    "void kiln_sgemm_async_multiply_tt_bm32_bn64_wm32_wn16_depth128_st3_ku8_group8_bytes16_copy0(long M,\0"
     "static float4 load_vector(__global const float *p)\0"
-    "    return vload4(0, p);\0"
+    "\004return vload4(0, p);\0"
     "static float4 load_row(__global const float *p)\0"
     "// In one load what begins at a multiple of its size, 16 bytes.\0"
     "static float4 load_aligned(__global const float *p)\0"
-    "    return *(__global const float4 *) p;\0"
+    "\004return *(__global const float4 *) p;\0"
     "// A work-group of 4 work-items along L and 16 along K has 16 x 1 of C.\0"
     "__kernel __attribute__((reqd_work_group_size(4, 16, 1)))\0"
-    "void kiln_sgemm_thin_multiply_nn_side0_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L,\0"
-    "        long S, long K, float alpha, float beta,\0"
-    "        __global const float *restrict X, long x_offset, long ldx,\0"
-    "        __global const float *restrict Y, long y_offset, long ldy,\0"
-    "    __local float4 part[64];\0"
-    "    const long l = (long) get_group_id(0) * 16 + along_l * 4;\0"
-    "    const long s = (long) get_group_id(1);\0"
-    "    const long from = 0, to = K;\0"
-    "    __global const float *y0 = Y + y_offset + min(s, S - 1) * ldy;\0"
-    "    const long y_step = 1;\0"
-    "    const long begin = l, first = max(min(l, L - 4), (long) 0);\0"
-    "    long k = from + along_k;\0"
-    "        for (; k < to; k += 16) {\0"
-    "            __global const float *x = X + k * ldx;\0"
-    "            const float4 a = (float4) (load(x + min((long) 0, L - 1)), load(x + min((long) 1,\0"
-    "                    L - 1)), load(x + min((long) 2, L - 1)), load(x + min((long) 3, L - 1)));\0"
-    "    if (ldx % 4 == 0 && (size_t) (X + first) % 16 == 0) {\0"
-    "        for (; k + 48 < to; k += 64) {\0"
-    "            __global const float *x = X + k * ldx + first;\0"
-    "            const float4 a1 = load_aligned(x + 16 * ldx);\0"
-    "            const float4 a2 = load_aligned(x + 32 * ldx);\0"
-    "            const float4 a3 = load_aligned(x + 48 * ldx);\0"
-    "            c0 += a1 * load(y0 + (k + 16) * y_step);\0"
-    "            c0 += a2 * load(y0 + (k + 32) * y_step);\0"
-    "            c0 += a3 * load(y0 + (k + 48) * y_step);\0"
-    "            const float4 a1 = load_row(x + 16 * ldx);\0"
-    "            const float4 a2 = load_row(x + 32 * ldx);\0"
-    "            const float4 a3 = load_row(x + 48 * ldx);\0"
-    "    const int item = along_k * 4 + along_l;\0"
-    "    for (int half_way = 8; half_way > 0; half_way /= 2) {\0"
-}, {
-    "            part[item] += part[item + half_way * 4];\0"
-    "void kiln_sgemm_thin_multiply_nt_side0_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L,\0"
-    "    __local float part[4][64];\0"
-    "    __global const float *x0 = X + min(l, L - 1) * ldx;\0"
-    "    __global const float *x1 = X + min(l + 1, L - 1) * ldx;\0"
-    "    __global const float *x2 = X + min(l + 2, L - 1) * ldx;\0"
-    "    __global const float *x3 = X + min(l + 3, L - 1) * ldx;\0"
-    "    long k = from + along_k * 4;\0"
-    "    const bool is_aligned = ldx % 4 == 0 && (size_t) X % 16 == 0;\0"
-    "        for (; k + 4 <= to; k += 64) {\0"
-    "    const long begin = l, first = l;\0"
-    "    const int item = along_l * 16 + along_k;\0"
-    "void kiln_sgemm_thin_multiply_tn_side0_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L,\0"
-    "    __global const float *y0 = Y + y_offset + min(s, S - 1);\0"
-    "    const long y_step = ldy;\0"
-    "void kiln_sgemm_thin_multiply_tt_side0_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64(long L,\0"
-    "    return (uint2) (triangle < 0 ? tile_m * 32 * -triangle / 64 : 0,\0"
-    "            triangle > 0 ? min(((tile_m + 1) * 32 * triangle + 63) / 64, tiles_n)\0"
+    "void kiln_sgemm_thin_multiply_nn(long L, long S, long K, float alpha, float beta,\0"
+    "\010__global const float *restrict X, long x_offset, long ldx,\0"
+    "\010__global const float *restrict Y, long y_offset, long ldy,\0"
+    "\004__local float4 part[64];\0"
+    "\004const long l = (long) get_group_id(0) * 16 + along_l * 4;\0"
+    "\004const long s = (long) get_group_id(1);\0"
+    "\004const long from = 0, to = K;\0"
+    "\004__global const float *y0 = Y + y_offset + min(s, S - 1) * ldy;\0"
+    "\004const long y_step = 1;\0"
+    "\004const long begin = l, first = max(min(l, L - 4), (long) 0);\0"
+    "\004long k = from + along_k;\0"
+    "\010for (; k < to; k += 16) {\0"
+    "\014__global const float *x = X + k * ldx;\0"
+    "\014const float4 a = (float4) (load(x + min((long) 0, L - 1)), load(x + min((long) 1,\0"
+    "\024L - 1)), load(x + min((long) 2, L - 1)), load(x + min((long) 3, L - 1)));\0"
+    "\004if (ldx % 4 == 0 && (size_t) (X + first) % 16 == 0) {\0"
+    "\010for (; k + 48 < to; k += 64) {\0"
+    "\014__global const float *x = X + k * ldx + first;\0"
+    "\014const float4 a1 = load_aligned(x + 16 * ldx);\0"
+    "\014const float4 a2 = load_aligned(x + 32 * ldx);\0"
+    "\014const float4 a3 = load_aligned(x + 48 * ldx);\0"
+    "\014c0 += a1 * load(y0 + (k + 16) * y_step);\0"
+    "\014c0 += a2 * load(y0 + (k + 32) * y_step);\0"
+    "\014c0 += a3 * load(y0 + (k + 48) * y_step);\0"
+    "\014const float4 a1 = load_row(x + 16 * ldx);\0"
+    "\014const float4 a2 = load_row(x + 32 * ldx);\0"
+    "\014const float4 a3 = load_row(x + 48 * ldx);\0"
+    "\004const int item = along_k * 4 + along_l;\0"
+    "\004for (int half_way = 8; half_way > 0; half_way /= 2) {\0"
+    "\014part[item] += part[item + half_way * 4];\0"
+    "void kiln_sgemm_thin_multiply_nt(long L, long S, long K, float alpha, float beta,\0"
+    "\004__local float part[4][64];\0"
+    "\004__global const float *x0 = X + min(l, L - 1) * ldx;\0"
+    "\004__global const float *x1 = X + min(l + 1, L - 1) * ldx;\0"
+    "\004__global const float *x2 = X + min(l + 2, L - 1) * ldx;\0"
+    "\004__global const float *x3 = X + min(l + 3, L - 1) * ldx;\0"
+    "\004long k = from + along_k * 4;\0"
+    "\004const bool is_aligned = ldx % 4 == 0 && (size_t) X % 16 == 0;\0"
+    "\010for (; k + 4 <= to; k += 64) {\0"
+    "\004const long begin = l, first = l;\0"
+    "\004const int item = along_l * 16 + along_k;\0"
+    "void kiln_sgemm_thin_multiply_tn(long L, long S, long K, float alpha, float beta,\0"
+    "\004__global const float *y0 = Y + y_offset + min(s, S - 1);\0"
+    "\004const long y_step = ldy;\0"
+    "void kiln_sgemm_thin_multiply_tt(long L, long S, long K, float alpha, float beta,\0"
+    "\004return (uint2) (triangle < 0 ? tile_m * 32 * -triangle / 64 : 0,\0"
+    "\014triangle > 0 ? min(((tile_m + 1) * 32 * triangle + 63) / 64, tiles_n)\0"
     "static void put_column(float x, __global float *out, long col, long2 stored, float alpha,\0"
-    "        float beta)\0"
-    "void kiln_sgemmt_async_multiply_nn_bm32_bn64_wm32_wn16_depth128_st3_ku8_group8_bytes16_copy0(long M,\0"
-    "        __global float *restrict C, long c_offset, long ldc, int triangle)\0"
-    "        const uint tiles = count_tiles(((uint) M + 31) / 32, ((uint) N + 63) / 64,\0"
-    "    const uint tiles_n = ((uint) N + 63) / 64;\0"
-    "                    put_column(c_tile[c_place(m, n)], out, first_n + n, stored, alpha, beta);\0"
-    "            const long2 stored = stored_columns(row, N, triangle);\0"
-    "                        put_column(as_float(x[i]), out, block + i * 4 + lane_n, stored, alpha,\0"
-    "                                beta);\0"
-    "void kiln_sgemmt_async_multiply_nt_bm32_bn64_wm32_wn16_depth128_st3_ku8_group8_bytes16_copy0(long M,\0"
-    "void kiln_sgemmt_async_multiply_tn_bm32_bn64_wm32_wn16_depth128_st3_ku8_group8_bytes16_copy0(long M,\0"
-    "void kiln_sgemmt_async_multiply_tt_bm32_bn64_wm32_wn16_depth128_st3_ku8_group8_bytes16_copy0(long M,\0"
-    "void kiln_sgemmt_async_stream_nn_bm128_bn128_wm64_wn32_depth128_st3_ku4_group8_bytes16_copy0(long M,\0"
-    "    const uint tiles = count_tiles(((uint) M + 127) / 128, ((uint) N + 127) / 128,\0"
-    "            triangle);\0"
-    "void kiln_sgemmt_async_add_nn_bm128_bn128_wm64_wn32_depth128_st3_ku4_group8_bytes16_copy0(long M,\0"
-    "            // Tiles of which something is stored, row by row.\0"
-    "            const uint tiles_n = ((uint) N + 127) / 128;\0"
-    "            uint tile_m = 0, of_row = tile;\0"
-    "            uint2 stored = stored_tiles(0, tiles_n, triangle);\0"
-    "            while (of_row >= stored.y - stored.x) {\0"
-    "                of_row -= stored.y - stored.x;\0"
-    "                stored = stored_tiles(++tile_m, tiles_n, triangle);\0"
-    "            const uint tile_n = stored.x + of_row;\0"
-    "                put_column(all, C + row * ldc, col, stored, alpha, beta);\0"
-    "void kiln_sgemmt_async_stream_nt_bm128_bn128_wm64_wn32_depth128_st3_ku4_group8_bytes16_copy0(long M,\0"
-    "void kiln_sgemmt_async_add_nt_bm128_bn128_wm64_wn32_depth128_st3_ku4_group8_bytes16_copy0(long M,\0"
-    "void kiln_sgemmt_async_stream_tn_bm128_bn128_wm64_wn32_depth128_st3_ku4_group8_bytes16_copy0(long M,\0"
-    "void kiln_sgemmt_async_add_tn_bm128_bn128_wm64_wn32_depth128_st3_ku4_group8_bytes16_copy0(long M,\0"
-    "void kiln_sgemmt_async_stream_tt_bm128_bn128_wm64_wn32_depth128_st3_ku4_group8_bytes16_copy0(long M,\0"
-    "void kiln_sgemmt_async_add_tt_bm128_bn128_wm64_wn32_depth128_st3_ku4_group8_bytes16_copy0(long M,\0"
+    "\010float beta)\0"
+    "void kiln_sgemmt_async_multiply_nn(long M, long N, long K,\0"
+    "\010__global float *restrict C, long c_offset, long ldc, int triangle)\0"
+    "\010const uint tiles = count_tiles(((uint) M + 31) / 32, ((uint) N + 63) / 64,\0"
+    "\004const uint tiles_n = ((uint) N + 63) / 64;\0"
+}, {
+    "\024put_column(c_tile[c_place(m, n)], out, first_n + n, stored, alpha, beta);\0"
+    "\014const long2 stored = stored_columns(row, N, triangle);\0"
+    "\030put_column(as_float(x[i]), out, block + i * 4 + lane_n, stored, alpha,\0"
+    "\037 beta);\0"
+    "void kiln_sgemmt_async_multiply_nt(long M, long N, long K,\0"
+    "void kiln_sgemmt_async_multiply_tn(long M, long N, long K,\0"
+    "void kiln_sgemmt_async_multiply_tt(long M, long N, long K,\0"
+    "void kiln_sgemmt_async_stream_nn(long M, long N, long K,\0"
+    "\004const uint tiles = count_tiles(((uint) M + 127) / 128, ((uint) N + 127) / 128,\0"
+    "\014triangle);\0"
+    "void kiln_sgemmt_async_add_nn(long M, long N, long K,\0"
+    "\014// Tiles of which something is stored, row by row.\0"
+    "\014const uint tiles_n = ((uint) N + 127) / 128;\0"
+    "\014uint tile_m = 0, of_row = tile;\0"
+    "\014uint2 stored = stored_tiles(0, tiles_n, triangle);\0"
+    "\014while (of_row >= stored.y - stored.x) {\0"
+    "\020of_row -= stored.y - stored.x;\0"
+    "\020stored = stored_tiles(++tile_m, tiles_n, triangle);\0"
+    "\014const uint tile_n = stored.x + of_row;\0"
+    "\020put_column(all, C + row * ldc, col, stored, alpha, beta);\0"
+    "void kiln_sgemmt_async_stream_nt(long M, long N, long K,\0"
+    "void kiln_sgemmt_async_add_nt(long M, long N, long K,\0"
+    "void kiln_sgemmt_async_stream_tn(long M, long N, long K,\0"
+    "void kiln_sgemmt_async_add_tn(long M, long N, long K,\0"
+    "void kiln_sgemmt_async_stream_tt(long M, long N, long K,\0"
+    "void kiln_sgemmt_async_add_tt(long M, long N, long K,\0"
     "static float load(__global const float *X, long at)\0"
-    "    return X[at];\0"
+    "\004return X[at];\0"
     "static void store(float x, __global float *X, long at)\0"
-    "    X[at] = x;\0"
-    "void kiln_sgemm_mirror_mirror_tile16_rows4(long M,\0"
-    "        __global const float *restrict A, long a_offset, long lda, int conj_a, int triangle,\0"
+    "\004X[at] = x;\0"
+    "void kiln_sgemm_mirror_mirror(long M,\0"
+    "\010__global const float *restrict A, long a_offset, long lda, int conj_a, int triangle,\0"
     "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\0"
     "// Elements of double are computed with as double. A product and a sum are fused where the device\0"
     "// does that in one step: FP_CONTRACT, on by default, allows it.\0"
     "static double load(__global const double *p)\0"
-}, {
     "static void store(double x, __global double *p)\0"
     "static void put(double x, double alpha, double beta, __global double *p)\0"
     "// Begins to copy 8 bytes into local memory: the first `bytes` of them, and zeros.\0"
     "static void copy_8(uint to, __global const double *from, uint bytes)\0"
-    "    asm volatile(\"cp.async.ca.shared.global [%0], [%1], 8, %2;\" ::\0"
+    "\004asm volatile(\"cp.async.ca.shared.global [%0], [%1], 8, %2;\" ::\0"
     "// bytes; boxes side by side have 16 lines.\0"
-    "    return (x / part * part * 16 + line * part + (x % part ^ line % 8 / (8 / part))) * 16;\0"
+    "\004return (x / part * part * 16 + line * part + (x % part ^ line % 8 / (8 / part))) * 16;\0"
     "// Begins to copy 64 lines of 16 elements, of which this work-item copies 1\0"
     "static void copy_a(uint to, __global const double *from, long ld, uint lines, int cols, uint item)\0"
-    "    const uint first = item / 16, col = item % 16;\0"
-    "    for (uint line = first; line < first + 64; line += 8, from += 8 * ld) {\0"
-    "            const uint bytes = line < lines ? clamp(cols - (int) x, 0, 1) * 8 : 0;\0"
-    "            const uint where = swizzled(line, x / 2, 8) + x % 2 * 8;\0"
-    "            copy_8(to + where, from + x, bytes);\0"
+    "\004const uint first = item / 16, col = item % 16;\0"
+    "\004for (uint line = first; line < first + 64; line += 8, from += 8 * ld) {\0"
+    "\014const uint bytes = line < lines ? clamp(cols - (int) x, 0, 1) * 8 : 0;\0"
+    "\014const uint where = swizzled(line, x / 2, 8) + x % 2 * 8;\0"
+    "\014copy_8(to + where, from + x, bytes);\0"
     "// Begins to copy 16 lines of 32 elements, of which this work-item copies 1\0"
     "static void copy_b(uint to, __global const double *from, long ld, uint lines, int cols, uint item)\0"
-    "    for (uint line = first; line < first + 16; line += 4, from += 4 * ld) {\0"
+    "\004for (uint line = first; line < first + 16; line += 4, from += 4 * ld) {\0"
     "// c += a b for blocks of 16 x 8, 16 x 8 and 8 x 8, spread over a warp as the PTX ISA says.\0"
     "static void multiply_blocks(double c[4], const double a[4], const double b[2])\0"
-    "    for (int i = 0; i < 4; i++)\0"
-    "        asm volatile(\"mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 \"\0"
-    "                \"{%0, %1}, {%2}, {%3}, {%0, %1};\" :\0"
-    "                \"+d\"(c[i % 2 * 2]), \"+d\"(c[i % 2 * 2 + 1]) : \"d\"(a[i]), \"d\"(b[i / 2]));\0"
+    "\004for (int i = 0; i < 4; i++)\0"
+    "\010asm volatile(\"mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 \"\0"
+    "\020\"{%0, %1}, {%2}, {%3}, {%0, %1};\" :\0"
+    "\020\"+d\"(c[i % 2 * 2]), \"+d\"(c[i % 2 * 2 + 1]) : \"d\"(a[i]), \"d\"(b[i / 2]));\0"
     "static void put_column(double x, __global double *out, long col, long N, double alpha, double beta)\0"
     "static void put_pair(double x, double y, __global double *out, long col, long N, double alpha,\0"
-    "        double beta,\0"
-    "    double2 z = alpha * (double2) (x, y);\0"
-    "        z += beta * *(__global double2 *) (out + col);\0"
-    "    *(__global double2 *) (out + col) = z;\0"
-    "    return row * 32 + (col / 2 ^ (row + row / 4) % 8) * 2\0"
-    "            + col % 2;\0"
+    "\010double beta,\0"
+    "\004double2 z = alpha * (double2) (x, y);\0"
+    "\010z += beta * *(__global double2 *) (out + col);\0"
+    "\004*(__global double2 *) (out + col) = z;\0"
+    "\004return row * 32 + (col / 2 ^ (row + row / 4) % 8) * 2\0"
+    "\014+ col % 2;\0"
     "// A work-group computes 64 x 32 of C, a warp 32 x 16 of it. Tiles of A and B, 16\0"
-    "void kiln_dgemm_async_multiply_nn_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes8_copy0(long M,\0"
-    "        __global const double *restrict A, long a_offset, long lda,\0"
-    "        __global const double *restrict B, long b_offset, long ldb, double alpha, double beta,\0"
-    "        __global double *restrict C, long c_offset, long ldc)\0"
-    "    // Whether every row of C starts where 2 columns may be stored at once.\0"
-    "    const ulong misaligned = ((ulong) C | (ulong) (ldc * 8)) & 15;\0"
-    "    const int first = 0, num = (K + 15) / 16;\0"
-    "        // Rows 0, 1, 4, 5, 2, 3, 6, 7 of A (columns of B).\0"
-    "        const uint lane_r = (lane_m & 1) | (lane_m & 2) << 1 | (lane_m & 4) >> 1;\0"
-    "        double c[2][2][4];\0"
-    "        // Eight values of k at a time. In which order is ours to choose, as long as A and B agree,\0"
-    "        // and so is the order of rows and columns within a block. Column x, in 16 bytes, of row r\0"
-    "        // of a tile is at x ^ r % 8. The orders here let no two work-items that read together meet\0"
-    "        // in a bank (8 together read 16 bytes each, 16 read 8 bytes each), and what is read is\0"
-    "        // where it is used. The tensor core's k and k + 4 are 0 3 4 7 and 1 2 5 6.\0"
-    "        const uint k_0 = 2 * lane_k + lane_k % 2;\0"
-    "        const uint a_first = (warp_m + lane_r) * 128;\0"
-    "        const uint b_first = warp_n * 128 + lane_m % 2 * 8;\0"
-    "        double as0[2][4], bs0[2][2];\0"
-    "                const int k = (first + t) * 16;\0"
-    "            __local const uchar *b_tile = b_tiles + stage * 4096;\0"
-    "            for (int s = 0; s < 2; s++) {\0"
-    "                // Reads what is multiplied at once, the s-th of a tile, into fragments 0.\0"
-    "                // Eight values of k of the tile.\0"
-    "                for (int i = 0; i < 2; i++) {\0"
-    "                    const uint at = ((4 * s + lane_k) ^ lane_r) * 16 + lane_k % 2 * 8;\0"
-    "                    as0[i][0] = *(__local const double *) (a_tile + a_first + i * 2048 + at);\0"
+    "void kiln_dgemm_async_multiply_nn(long M, long N, long K,\0"
+    "\010__global const double *restrict A, long a_offset, long lda,\0"
+    "\010__global const double *restrict B, long b_offset, long ldb, double alpha, double beta,\0"
 }, {
-    "                    as0[i][1] = *(__local const double *) (a_tile + a_first + i * 2048 + 1024 + at);\0"
-    "                    as0[i][2] = *(__local const double *) (a_tile + a_first + i * 2048 + (at ^ 8));\0"
-    "                    as0[i][3] = *(__local const double *) (a_tile + a_first + i * 2048 + 1024 + (at\0"
-    "                            ^ 8));\0"
-    "                    const uint at = (k_0 * 128 + ((lane_m / 2) ^ k_0) * 16) ^ j % 2 * 64;\0"
-    "                    bs0[j][0] = *(__local const double *) (b_tile + b_first + j / 2 * 2048 + s\0"
-    "                            * 1024 + at);\0"
-    "                    bs0[j][1] = *(__local const double *) (b_tile + b_first + j / 2 * 2048 + s\0"
-    "                            * 1024 + (at ^ 144));\0"
-    "                for (int i = 0; i < 2; i++)\0"
-    "                    for (int j = 0; j < 2; j++)\0"
-    "                        multiply_blocks(c[i][j], as0[i], bs0[j]);\0"
-    "            __local double *c_tile = (__local double *) both_tiles;\0"
-    "                        *(__local double2 *) (c_tile + c_place(row, col)) =\0"
-    "                                (double2) (c[i][j][2 * h], c[i][j][2 * h + 1]);\0"
-    "                __global double *out = C + (first_m + m) * ldc;\0"
-    "                for (uint n = lane; n < 32; n += 32)\0"
-    "                __global double *out = C + row * ldc;\0"
+    "\010__global double *restrict C, long c_offset, long ldc)\0"
+    "\004// Whether every row of C starts where 2 columns may be stored at once.\0"
+    "\004const ulong misaligned = ((ulong) C | (ulong) (ldc * 8)) & 15;\0"
+    "\004const int first = 0, num = (K + 15) / 16;\0"
+    "\010// Rows 0, 1, 4, 5, 2, 3, 6, 7 of A (columns of B).\0"
+    "\010const uint lane_r = (lane_m & 1) | (lane_m & 2) << 1 | (lane_m & 4) >> 1;\0"
+    "\010double c[2][2][4];\0"
+    "\010// Eight values of k at a time. In which order is ours to choose, as long as A and B agree,\0"
+    "\010// and so is the order of rows and columns within a block. Column x, in 16 bytes, of row r\0"
+    "\010// of a tile is at x ^ r % 8. The orders here let no two work-items that read together meet\0"
+    "\010// in a bank (8 together read 16 bytes each, 16 read 8 bytes each), and what is read is\0"
+    "\010// where it is used. The tensor core's k and k + 4 are 0 3 4 7 and 1 2 5 6.\0"
+    "\010const uint k_0 = 2 * lane_k + lane_k % 2;\0"
+    "\010const uint a_first = (warp_m + lane_r) * 128;\0"
+    "\010const uint b_first = warp_n * 128 + lane_m % 2 * 8;\0"
+    "\010double as0[2][4], bs0[2][2];\0"
+    "\020const int k = (first + t) * 16;\0"
+    "\014__local const uchar *b_tile = b_tiles + stage * 4096;\0"
+    "\014for (int s = 0; s < 2; s++) {\0"
+    "\020// Reads what is multiplied at once, the s-th of a tile, into fragments 0.\0"
+    "\020// Eight values of k of the tile.\0"
+    "\020for (int i = 0; i < 2; i++) {\0"
+    "\024const uint at = ((4 * s + lane_k) ^ lane_r) * 16 + lane_k % 2 * 8;\0"
+    "\024as0[i][0] = *(__local const double *) (a_tile + a_first + i * 2048 + at);\0"
+    "\024as0[i][1] = *(__local const double *) (a_tile + a_first + i * 2048 + 1024 + at);\0"
+    "\024as0[i][2] = *(__local const double *) (a_tile + a_first + i * 2048 + (at ^ 8));\0"
+    "\024as0[i][3] = *(__local const double *) (a_tile + a_first + i * 2048 + 1024 + (at\0"
+    "\034^ 8));\0"
+    "\024const uint at = (k_0 * 128 + ((lane_m / 2) ^ k_0) * 16) ^ j % 2 * 64;\0"
+    "\024bs0[j][0] = *(__local const double *) (b_tile + b_first + j / 2 * 2048 + s\0"
+    "\034* 1024 + at);\0"
+    "\024bs0[j][1] = *(__local const double *) (b_tile + b_first + j / 2 * 2048 + s\0"
+    "\034* 1024 + (at ^ 144));\0"
+    "\020for (int i = 0; i < 2; i++)\0"
+    "\024for (int j = 0; j < 2; j++)\0"
+    "\030multiply_blocks(c[i][j], as0[i], bs0[j]);\0"
+    "\014__local double *c_tile = (__local double *) both_tiles;\0"
+    "\030*(__local double2 *) (c_tile + c_place(row, col)) =\0"
+    "\037 (double2) (c[i][j][2 * h], c[i][j][2 * h + 1]);\0"
+    "\020__global double *out = C + (first_m + m) * ldc;\0"
+    "\020for (uint n = lane; n < 32; n += 32)\0"
+    "\020__global double *out = C + row * ldc;\0"
     "// Begins to copy 32 lines of 16 elements, of which this work-item copies 1\0"
-    "void kiln_dgemm_async_multiply_nt_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes8_copy0(long M,\0"
-    "        const uint b_first = (warp_n + lane_r) * 128;\0"
-    "                    bs0[j][0] = *(__local const double *) (b_tile + b_first + j * 1024 + at);\0"
-    "                    bs0[j][1] = *(__local const double *) (b_tile + b_first + j * 1024 + (at ^ 8));\0"
-    "                        const uint col = warp_n + j * 8 + lane_k % 2 * 4 + lane_k / 2 * 2;\0"
-    "                    const long col = first_n + warp_n + j * 8 + lane_k % 2 * 4 + lane_k / 2 * 2;\0"
+    "void kiln_dgemm_async_multiply_nt(long M, long N, long K,\0"
+    "\010const uint b_first = (warp_n + lane_r) * 128;\0"
+    "\024bs0[j][0] = *(__local const double *) (b_tile + b_first + j * 1024 + at);\0"
+    "\024bs0[j][1] = *(__local const double *) (b_tile + b_first + j * 1024 + (at ^ 8));\0"
+    "\030const uint col = warp_n + j * 8 + lane_k % 2 * 4 + lane_k / 2 * 2;\0"
+    "\024const long col = first_n + warp_n + j * 8 + lane_k % 2 * 4 + lane_k / 2 * 2;\0"
     "// Begins to copy 16 lines of 64 elements, of which this work-item copies 1\0"
-    "    for (uint line = first; line < first + 16; line += 2, from += 2 * ld) {\0"
-    "void kiln_dgemm_async_multiply_tn_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes8_copy0(long M,\0"
-    "        const uint a_first = warp_m * 128;\0"
-    "                    const uint at = k_0 * 128 + (lane_m ^ k_0) * 16;\0"
-    "                    const double2 p = *(__local const double2 *) (a_tile + a_first + i * 2048 + s\0"
-    "                    const double2 q = *(__local const double2 *) (a_tile + a_first + i * 2048 + s\0"
-    "                    as0[i][0] = p.x, as0[i][1] = p.y, as0[i][2] = q.x, as0[i][3] = q.y;\0"
-    "                    const uint row = warp_m + i * 16 + h + lane_m * 2;\0"
-    "                const long row = first_m + warp_m + i * 16 + h + lane_m * 2;\0"
-    "void kiln_dgemm_async_multiply_tt_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes8_copy0(long M,\0"
-    "        // Columns 0, 4, 1, 5, 2, 6, 3, 7 of B.\0"
-    "        const uint lane_r = lane_m / 2 + lane_m % 2 * 4;\0"
-    "        // where it is used. The tensor core's k and k + 4 are 2 k and 2 k + 1.\0"
-    "        const uint k_0 = 2 * lane_k;\0"
-    "                    const uint at = ((4 * s + lane_k) ^ lane_r) * 16;\0"
-    "                    const double2 p = *(__local const double2 *) (b_tile + b_first + j * 1024 + at);\0"
-    "                    bs0[j][0] = p.x, bs0[j][1] = p.y;\0"
-    "                        const uint col = warp_n + j * 8 + lane_k;\0"
-    "                        c_tile[c_place(row, col)] = c[i][j][2 * h];\0"
-    "                        c_tile[c_place(row, col + 4)] = c[i][j][2 * h + 1];\0"
-    "                    const long col = first_n + warp_n + j * 8 + lane_k;\0"
-    "                    put_column(c[i][j][2 * h], out, col, N, alpha, beta);\0"
-    "                    put_column(c[i][j][2 * h + 1], out, col + 4, N, alpha, beta);\0"
+    "\004for (uint line = first; line < first + 16; line += 2, from += 2 * ld) {\0"
+    "void kiln_dgemm_async_multiply_tn(long M, long N, long K,\0"
+    "\010const uint a_first = warp_m * 128;\0"
+    "\024const uint at = k_0 * 128 + (lane_m ^ k_0) * 16;\0"
+    "\024const double2 p = *(__local const double2 *) (a_tile + a_first + i * 2048 + s\0"
+    "\024const double2 q = *(__local const double2 *) (a_tile + a_first + i * 2048 + s\0"
+    "\024as0[i][0] = p.x, as0[i][1] = p.y, as0[i][2] = q.x, as0[i][3] = q.y;\0"
+    "\024const uint row = warp_m + i * 16 + h + lane_m * 2;\0"
+    "\020const long row = first_m + warp_m + i * 16 + h + lane_m * 2;\0"
+    "void kiln_dgemm_async_multiply_tt(long M, long N, long K,\0"
+    "\010// Columns 0, 4, 1, 5, 2, 6, 3, 7 of B.\0"
+    "\010const uint lane_r = lane_m / 2 + lane_m % 2 * 4;\0"
+    "\010// where it is used. The tensor core's k and k + 4 are 2 k and 2 k + 1.\0"
+    "\010const uint k_0 = 2 * lane_k;\0"
+    "\024const uint at = ((4 * s + lane_k) ^ lane_r) * 16;\0"
+    "\024const double2 p = *(__local const double2 *) (b_tile + b_first + j * 1024 + at);\0"
+    "\024bs0[j][0] = p.x, bs0[j][1] = p.y;\0"
+    "\030const uint col = warp_n + j * 8 + lane_k;\0"
+    "\030c_tile[c_place(row, col)] = c[i][j][2 * h];\0"
+    "\030c_tile[c_place(row, col + 4)] = c[i][j][2 * h + 1];\0"
+    "\024const long col = first_n + warp_n + j * 8 + lane_k;\0"
+    "\024put_column(c[i][j][2 * h], out, col, N, alpha, beta);\0"
+}, {
+    "\024put_column(c[i][j][2 * h + 1], out, col + 4, N, alpha, beta);\0"
     "static double2 load_vector(__global const double *p)\0"
-    "    return vload2(0, p);\0"
+    "\004return vload2(0, p);\0"
     "static void store_vector(double2 x, __global double *p)\0"
-    "    vstore2(x, 0, p);\0"
+    "\004vstore2(x, 0, p);\0"
     "// put for elements side by side.\0"
     "static void put_vector(double2 x, double alpha, double beta, __global double *p)\0"
-    "    if (beta == 0)\0"
-    "        store_vector(alpha * x, p);\0"
-    "    else\0"
-    "        store_vector(alpha * x + beta * load_vector(p), p);\0"
-}, {
+    "\004if (beta == 0)\0"
+    "\010store_vector(alpha * x, p);\0"
+    "\004else\0"
+    "\010store_vector(alpha * x + beta * load_vector(p), p);\0"
     "// A work-group of 8 x 4 work-items computes 32 x 16 of C, each work-item\0"
     "// K is cut into 32 parts, each for work-groups of its own; another kernel adds them up.\0"
     "__kernel __attribute__((reqd_work_group_size(4, 8, 1)))\0"
-    "void kiln_dgemm_tiled_multiply_nn_wgm8_wgn4_tm4_nv2_vec2_kt16_ku4_locala1_localb1_pad0_bufs1_ahead1_mapm0_mapn0_order0_group8_split32_guard1_index32(int M,\0"
-    "        int N, int K,\0"
-    "        __global const double *restrict A, int a_offset, int lda,\0"
-    "        __global const double *restrict B, int b_offset, int ldb,\0"
-    "        __global double *restrict work, long parts_at)\0"
-    "    __local double a_tile[16][32];\0"
-    "    __local double b_tile[16][16];\0"
-    "    const int item = local_m * 4 + local_n;\0"
-    "    const int first_m = (int) get_group_id(1) * 32;\0"
-    "    const int first_n = (int) get_group_id(0) * 16;\0"
-    "    // This part's share of K, in whole tiles; the last parts may have none.\0"
-    "    const int share = (K / 512 + (K % 512 != 0)) * 16;\0"
-    "    const int begin = (int) get_group_id(2) * share, from = begin < K ? begin : 0;\0"
-    "    K = clamp(K - begin, (int) 0, share);\0"
-    "    A += from;\0"
-    "    B += from * ldb;\0"
-    "    double2 c0_0 = 0, c0_1 = 0;\0"
-    "    double2 c1_0 = 0, c1_1 = 0;\0"
-    "    double2 c2_0 = 0, c2_1 = 0;\0"
-    "    double2 c3_0 = 0, c3_1 = 0;\0"
-    "    // While the tile at k0 is multiplied, the next one, at k1, is fetched into registers.\0"
-    "    double a_next0, a_next1, a_next2, a_next3, a_next4, a_next5, a_next6, a_next7;\0"
-    "    double a_next8, a_next9, a_next10, a_next11, a_next12, a_next13, a_next14, a_next15;\0"
-    "    double b_next0, b_next1, b_next2, b_next3, b_next4, b_next5, b_next6, b_next7;\0"
-    "    int k1 = 0;\0"
-    "    if (K > 0) {\0"
-    "        // Fetch A: 16 x 32.\0"
-    "            a_next0 = first_m + m < M && k1 + k < K\0"
-    "                    ? load(A + (first_m + m) * lda + k1 + k) : 0;\0"
-    "            const int e = item + 32, k = e % 16, m = e / 16;\0"
-    "            a_next1 = first_m + m < M && k1 + k < K\0"
-    "            const int e = item + 64, k = e % 16, m = e / 16;\0"
-    "            a_next2 = first_m + m < M && k1 + k < K\0"
-    "            const int e = item + 96, k = e % 16, m = e / 16;\0"
-    "            a_next3 = first_m + m < M && k1 + k < K\0"
-    "            const int e = item + 128, k = e % 16, m = e / 16;\0"
-    "            a_next4 = first_m + m < M && k1 + k < K\0"
-    "            const int e = item + 160, k = e % 16, m = e / 16;\0"
-    "            a_next5 = first_m + m < M && k1 + k < K\0"
-    "            const int e = item + 192, k = e % 16, m = e / 16;\0"
-    "            a_next6 = first_m + m < M && k1 + k < K\0"
-    "            const int e = item + 224, k = e % 16, m = e / 16;\0"
-    "            a_next7 = first_m + m < M && k1 + k < K\0"
-    "            a_next8 = first_m + m < M && k1 + k < K\0"
-    "            const int e = item + 288, k = e % 16, m = e / 16;\0"
-    "            a_next9 = first_m + m < M && k1 + k < K\0"
-    "            const int e = item + 320, k = e % 16, m = e / 16;\0"
-    "            a_next10 = first_m + m < M && k1 + k < K\0"
-    "            const int e = item + 352, k = e % 16, m = e / 16;\0"
-    "            a_next11 = first_m + m < M && k1 + k < K\0"
-    "            const int e = item + 384, k = e % 16, m = e / 16;\0"
-    "            a_next12 = first_m + m < M && k1 + k < K\0"
-    "            const int e = item + 416, k = e % 16, m = e / 16;\0"
-    "            a_next13 = first_m + m < M && k1 + k < K\0"
-    "            const int e = item + 448, k = e % 16, m = e / 16;\0"
-    "            a_next14 = first_m + m < M && k1 + k < K\0"
-    "            const int e = item + 480, k = e % 16, m = e / 16;\0"
-    "            a_next15 = first_m + m < M && k1 + k < K\0"
-    "        // Fetch B: 16 x 16.\0"
-    "            const int e = item, n = e % 16, k = e / 16;\0"
-    "            b_next0 = first_n + n < N && k1 + k < K\0"
-    "                    ? load(B + (k1 + k) * ldb + first_n + n) : 0;\0"
-    "            const int e = item + 32, n = e % 16, k = e / 16;\0"
-    "            b_next1 = first_n + n < N && k1 + k < K\0"
-    "            const int e = item + 64, n = e % 16, k = e / 16;\0"
-    "            b_next2 = first_n + n < N && k1 + k < K\0"
-    "            const int e = item + 96, n = e % 16, k = e / 16;\0"
-    "            b_next3 = first_n + n < N && k1 + k < K\0"
-    "            const int e = item + 128, n = e % 16, k = e / 16;\0"
-    "            b_next4 = first_n + n < N && k1 + k < K\0"
+    "void kiln_dgemm_tiled_multiply_nn(int M, int N, int K,\0"
+    "\010__global const double *restrict A, int a_offset, int lda,\0"
+    "\010__global const double *restrict B, int b_offset, int ldb,\0"
+    "\010__global double *restrict work, long parts_at)\0"
+    "\004__local double a_tile[16][32];\0"
+    "\004__local double b_tile[16][16];\0"
+    "\004const int item = local_m * 4 + local_n;\0"
+    "\004const int first_m = (int) get_group_id(1) * 32;\0"
+    "\004const int first_n = (int) get_group_id(0) * 16;\0"
+    "\004// This part's share of K, in whole tiles; the last parts may have none.\0"
+    "\004const int share = (K / 512 + (K % 512 != 0)) * 16;\0"
+    "\004const int begin = (int) get_group_id(2) * share, from = begin < K ? begin : 0;\0"
+    "\004K = clamp(K - begin, (int) 0, share);\0"
+    "\004A += from;\0"
+    "\004B += from * ldb;\0"
+    "\004double2 c0_0 = 0, c0_1 = 0;\0"
+    "\004double2 c1_0 = 0, c1_1 = 0;\0"
+    "\004double2 c2_0 = 0, c2_1 = 0;\0"
+    "\004double2 c3_0 = 0, c3_1 = 0;\0"
+    "\004// While the tile at k0 is multiplied, the next one, at k1, is fetched into registers.\0"
+    "\004double a_next0, a_next1, a_next2, a_next3, a_next4, a_next5, a_next6, a_next7;\0"
+    "\004double a_next8, a_next9, a_next10, a_next11, a_next12, a_next13, a_next14, a_next15;\0"
+    "\004double b_next0, b_next1, b_next2, b_next3, b_next4, b_next5, b_next6, b_next7;\0"
+    "\004int k1 = 0;\0"
+    "\004if (K > 0) {\0"
+    "\010// Fetch A: 16 x 32.\0"
+    "\014a_next0 = first_m + m < M && k1 + k < K\0"
+    "\024? load(A + (first_m + m) * lda + k1 + k) : 0;\0"
+    "\014const int e = item + 32, k = e % 16, m = e / 16;\0"
+    "\014a_next1 = first_m + m < M && k1 + k < K\0"
+    "\014const int e = item + 64, k = e % 16, m = e / 16;\0"
+    "\014a_next2 = first_m + m < M && k1 + k < K\0"
+    "\014const int e = item + 96, k = e % 16, m = e / 16;\0"
+    "\014a_next3 = first_m + m < M && k1 + k < K\0"
+    "\014const int e = item + 128, k = e % 16, m = e / 16;\0"
+    "\014a_next4 = first_m + m < M && k1 + k < K\0"
+    "\014const int e = item + 160, k = e % 16, m = e / 16;\0"
+    "\014a_next5 = first_m + m < M && k1 + k < K\0"
+    "\014const int e = item + 192, k = e % 16, m = e / 16;\0"
+    "\014a_next6 = first_m + m < M && k1 + k < K\0"
+    "\014const int e = item + 224, k = e % 16, m = e / 16;\0"
+    "\014a_next7 = first_m + m < M && k1 + k < K\0"
+    "\014a_next8 = first_m + m < M && k1 + k < K\0"
+    "\014const int e = item + 288, k = e % 16, m = e / 16;\0"
+    "\014a_next9 = first_m + m < M && k1 + k < K\0"
+    "\014const int e = item + 320, k = e % 16, m = e / 16;\0"
+    "\014a_next10 = first_m + m < M && k1 + k < K\0"
+    "\014const int e = item + 352, k = e % 16, m = e / 16;\0"
+    "\014a_next11 = first_m + m < M && k1 + k < K\0"
+    "\014const int e = item + 384, k = e % 16, m = e / 16;\0"
+    "\014a_next12 = first_m + m < M && k1 + k < K\0"
+    "\014const int e = item + 416, k = e % 16, m = e / 16;\0"
+    "\014a_next13 = first_m + m < M && k1 + k < K\0"
+    "\014const int e = item + 448, k = e % 16, m = e / 16;\0"
+    "\014a_next14 = first_m + m < M && k1 + k < K\0"
+    "\014const int e = item + 480, k = e % 16, m = e / 16;\0"
+    "\014a_next15 = first_m + m < M && k1 + k < K\0"
+    "\010// Fetch B: 16 x 16.\0"
+    "\014const int e = item, n = e % 16, k = e / 16;\0"
+    "\014b_next0 = first_n + n < N && k1 + k < K\0"
+    "\024? load(B + (k1 + k) * ldb + first_n + n) : 0;\0"
+    "\014const int e = item + 32, n = e % 16, k = e / 16;\0"
+    "\014b_next1 = first_n + n < N && k1 + k < K\0"
+    "\014const int e = item + 64, n = e % 16, k = e / 16;\0"
+    "\014b_next2 = first_n + n < N && k1 + k < K\0"
+    "\014const int e = item + 96, n = e % 16, k = e / 16;\0"
+    "\014b_next3 = first_n + n < N && k1 + k < K\0"
+    "\014const int e = item + 128, n = e % 16, k = e / 16;\0"
+    "\014b_next4 = first_n + n < N && k1 + k < K\0"
+    "\014const int e = item + 160, n = e % 16, k = e / 16;\0"
+    "\014b_next5 = first_n + n < N && k1 + k < K\0"
+    "\014const int e = item + 192, n = e % 16, k = e / 16;\0"
+    "\014b_next6 = first_n + n < N && k1 + k < K\0"
+    "\014const int e = item + 224, n = e % 16, k = e / 16;\0"
+    "\014b_next7 = first_n + n < N && k1 + k < K\0"
 }, {
-    "            const int e = item + 160, n = e % 16, k = e / 16;\0"
-    "            b_next5 = first_n + n < N && k1 + k < K\0"
-    "            const int e = item + 192, n = e % 16, k = e / 16;\0"
-    "            b_next6 = first_n + n < N && k1 + k < K\0"
-    "            const int e = item + 224, n = e % 16, k = e / 16;\0"
-    "            b_next7 = first_n + n < N && k1 + k < K\0"
-    "        // What was fetched of A becomes a tile.\0"
-    "            a_tile[k][m] = a_next0;\0"
-    "            a_tile[k][m] = a_next1;\0"
-    "            a_tile[k][m] = a_next2;\0"
-    "            a_tile[k][m] = a_next3;\0"
-    "            a_tile[k][m] = a_next4;\0"
-    "            a_tile[k][m] = a_next5;\0"
-    "            a_tile[k][m] = a_next6;\0"
-    "            a_tile[k][m] = a_next7;\0"
-    "            a_tile[k][m] = a_next8;\0"
-    "            a_tile[k][m] = a_next9;\0"
-    "            a_tile[k][m] = a_next10;\0"
-    "            a_tile[k][m] = a_next11;\0"
-    "            a_tile[k][m] = a_next12;\0"
-    "            a_tile[k][m] = a_next13;\0"
-    "            a_tile[k][m] = a_next14;\0"
-    "            a_tile[k][m] = a_next15;\0"
-    "        // What was fetched of B becomes a tile.\0"
-    "            b_tile[k][n] = b_next0;\0"
-    "            b_tile[k][n] = b_next1;\0"
-    "            b_tile[k][n] = b_next2;\0"
-    "            b_tile[k][n] = b_next3;\0"
-    "            b_tile[k][n] = b_next4;\0"
-    "            b_tile[k][n] = b_next5;\0"
-    "            b_tile[k][n] = b_next6;\0"
-    "            b_tile[k][n] = b_next7;\0"
-    "        k1 += 16;\0"
-    "        if (k1 < K) {\0"
-    "            // Fetch A: 16 x 32.\0"
-    "                const int e = item, k = e % 16, m = e / 16;\0"
-    "                a_next0 = first_m + m < M && k1 + k < K\0"
-    "                        ? load(A + (first_m + m) * lda + k1 + k) : 0;\0"
-    "                const int e = item + 32, k = e % 16, m = e / 16;\0"
-    "                a_next1 = first_m + m < M && k1 + k < K\0"
-    "                const int e = item + 64, k = e % 16, m = e / 16;\0"
-    "                a_next2 = first_m + m < M && k1 + k < K\0"
-    "                const int e = item + 96, k = e % 16, m = e / 16;\0"
-    "                a_next3 = first_m + m < M && k1 + k < K\0"
-    "                const int e = item + 128, k = e % 16, m = e / 16;\0"
-    "                a_next4 = first_m + m < M && k1 + k < K\0"
-    "                const int e = item + 160, k = e % 16, m = e / 16;\0"
-    "                a_next5 = first_m + m < M && k1 + k < K\0"
-    "                const int e = item + 192, k = e % 16, m = e / 16;\0"
-    "                a_next6 = first_m + m < M && k1 + k < K\0"
-    "                const int e = item + 224, k = e % 16, m = e / 16;\0"
-    "                a_next7 = first_m + m < M && k1 + k < K\0"
-    "                const int e = item + 256, k = e % 16, m = e / 16;\0"
-    "                a_next8 = first_m + m < M && k1 + k < K\0"
-    "                const int e = item + 288, k = e % 16, m = e / 16;\0"
-    "                a_next9 = first_m + m < M && k1 + k < K\0"
-    "                const int e = item + 320, k = e % 16, m = e / 16;\0"
-    "                a_next10 = first_m + m < M && k1 + k < K\0"
-    "                const int e = item + 352, k = e % 16, m = e / 16;\0"
-    "                a_next11 = first_m + m < M && k1 + k < K\0"
-    "                const int e = item + 384, k = e % 16, m = e / 16;\0"
-    "                a_next12 = first_m + m < M && k1 + k < K\0"
-    "                const int e = item + 416, k = e % 16, m = e / 16;\0"
-    "                a_next13 = first_m + m < M && k1 + k < K\0"
-    "                const int e = item + 448, k = e % 16, m = e / 16;\0"
-    "                a_next14 = first_m + m < M && k1 + k < K\0"
-    "                const int e = item + 480, k = e % 16, m = e / 16;\0"
-    "                a_next15 = first_m + m < M && k1 + k < K\0"
-    "            // Fetch B: 16 x 16.\0"
-    "                const int e = item, n = e % 16, k = e / 16;\0"
-    "                b_next0 = first_n + n < N && k1 + k < K\0"
-    "                        ? load(B + (k1 + k) * ldb + first_n + n) : 0;\0"
-    "                const int e = item + 32, n = e % 16, k = e / 16;\0"
-    "                b_next1 = first_n + n < N && k1 + k < K\0"
-    "                const int e = item + 64, n = e % 16, k = e / 16;\0"
-    "                b_next2 = first_n + n < N && k1 + k < K\0"
-    "                const int e = item + 96, n = e % 16, k = e / 16;\0"
-    "                b_next3 = first_n + n < N && k1 + k < K\0"
-    "                const int e = item + 128, n = e % 16, k = e / 16;\0"
+    "\010// What was fetched of A becomes a tile.\0"
+    "\014a_tile[k][m] = a_next0;\0"
+    "\014a_tile[k][m] = a_next1;\0"
+    "\014a_tile[k][m] = a_next2;\0"
+    "\014a_tile[k][m] = a_next3;\0"
+    "\014a_tile[k][m] = a_next4;\0"
+    "\014a_tile[k][m] = a_next5;\0"
+    "\014a_tile[k][m] = a_next6;\0"
+    "\014a_tile[k][m] = a_next7;\0"
+    "\014a_tile[k][m] = a_next8;\0"
+    "\014a_tile[k][m] = a_next9;\0"
+    "\014a_tile[k][m] = a_next10;\0"
+    "\014a_tile[k][m] = a_next11;\0"
+    "\014a_tile[k][m] = a_next12;\0"
+    "\014a_tile[k][m] = a_next13;\0"
+    "\014a_tile[k][m] = a_next14;\0"
+    "\014a_tile[k][m] = a_next15;\0"
+    "\010// What was fetched of B becomes a tile.\0"
+    "\014b_tile[k][n] = b_next0;\0"
+    "\014b_tile[k][n] = b_next1;\0"
+    "\014b_tile[k][n] = b_next2;\0"
+    "\014b_tile[k][n] = b_next3;\0"
+    "\014b_tile[k][n] = b_next4;\0"
+    "\014b_tile[k][n] = b_next5;\0"
+    "\014b_tile[k][n] = b_next6;\0"
+    "\014b_tile[k][n] = b_next7;\0"
+    "\010k1 += 16;\0"
+    "\010if (k1 < K) {\0"
+    "\014// Fetch A: 16 x 32.\0"
+    "\020const int e = item, k = e % 16, m = e / 16;\0"
+    "\020a_next0 = first_m + m < M && k1 + k < K\0"
+    "\030? load(A + (first_m + m) * lda + k1 + k) : 0;\0"
+    "\020const int e = item + 32, k = e % 16, m = e / 16;\0"
+    "\020a_next1 = first_m + m < M && k1 + k < K\0"
+    "\020const int e = item + 64, k = e % 16, m = e / 16;\0"
+    "\020a_next2 = first_m + m < M && k1 + k < K\0"
+    "\020const int e = item + 96, k = e % 16, m = e / 16;\0"
+    "\020a_next3 = first_m + m < M && k1 + k < K\0"
+    "\020const int e = item + 128, k = e % 16, m = e / 16;\0"
+    "\020a_next4 = first_m + m < M && k1 + k < K\0"
+    "\020const int e = item + 160, k = e % 16, m = e / 16;\0"
+    "\020a_next5 = first_m + m < M && k1 + k < K\0"
+    "\020const int e = item + 192, k = e % 16, m = e / 16;\0"
+    "\020a_next6 = first_m + m < M && k1 + k < K\0"
+    "\020const int e = item + 224, k = e % 16, m = e / 16;\0"
+    "\020a_next7 = first_m + m < M && k1 + k < K\0"
+    "\020const int e = item + 256, k = e % 16, m = e / 16;\0"
+    "\020a_next8 = first_m + m < M && k1 + k < K\0"
+    "\020const int e = item + 288, k = e % 16, m = e / 16;\0"
+    "\020a_next9 = first_m + m < M && k1 + k < K\0"
+    "\020const int e = item + 320, k = e % 16, m = e / 16;\0"
+    "\020a_next10 = first_m + m < M && k1 + k < K\0"
+    "\020const int e = item + 352, k = e % 16, m = e / 16;\0"
+    "\020a_next11 = first_m + m < M && k1 + k < K\0"
+    "\020const int e = item + 384, k = e % 16, m = e / 16;\0"
+    "\020a_next12 = first_m + m < M && k1 + k < K\0"
+    "\020const int e = item + 416, k = e % 16, m = e / 16;\0"
+    "\020a_next13 = first_m + m < M && k1 + k < K\0"
+    "\020const int e = item + 448, k = e % 16, m = e / 16;\0"
+    "\020a_next14 = first_m + m < M && k1 + k < K\0"
+    "\020const int e = item + 480, k = e % 16, m = e / 16;\0"
+    "\020a_next15 = first_m + m < M && k1 + k < K\0"
+    "\014// Fetch B: 16 x 16.\0"
+    "\020const int e = item, n = e % 16, k = e / 16;\0"
+    "\020b_next0 = first_n + n < N && k1 + k < K\0"
+    "\030? load(B + (k1 + k) * ldb + first_n + n) : 0;\0"
+    "\020const int e = item + 32, n = e % 16, k = e / 16;\0"
+    "\020b_next1 = first_n + n < N && k1 + k < K\0"
+    "\020const int e = item + 64, n = e % 16, k = e / 16;\0"
+    "\020b_next2 = first_n + n < N && k1 + k < K\0"
+    "\020const int e = item + 96, n = e % 16, k = e / 16;\0"
+    "\020b_next3 = first_n + n < N && k1 + k < K\0"
+    "\020const int e = item + 128, n = e % 16, k = e / 16;\0"
+    "\020b_next4 = first_n + n < N && k1 + k < K\0"
+    "\020const int e = item + 160, n = e % 16, k = e / 16;\0"
+    "\020b_next5 = first_n + n < N && k1 + k < K\0"
+    "\020const int e = item + 192, n = e % 16, k = e / 16;\0"
+    "\020b_next6 = first_n + n < N && k1 + k < K\0"
+    "\020const int e = item + 224, n = e % 16, k = e / 16;\0"
+    "\020b_next7 = first_n + n < N && k1 + k < K\0"
+    "\020const double2 b0 = vload2(0, &b_tile[k][local_n * 4]);\0"
+    "\020const double2 b1 = vload2(1, &b_tile[k][local_n * 4]);\0"
+    "\020const double a0 = a_tile[k][local_m * 4];\0"
+    "\020c0_0 += a0 * b0; c0_1 += a0 * b1;\0"
+    "\020const double a1 = a_tile[k][local_m * 4 + 1];\0"
+    "\020c1_0 += a1 * b0; c1_1 += a1 * b1;\0"
+    "\020const double a2 = a_tile[k][local_m * 4 + 2];\0"
+    "\020c2_0 += a2 * b0; c2_1 += a2 * b1;\0"
+    "\020const double a3 = a_tile[k][local_m * 4 + 3];\0"
+    "\020c3_0 += a3 * b0; c3_1 += a3 * b1;\0"
+    "\020const double2 b0 = vload2(0, &b_tile[k + 1][local_n * 4]);\0"
+    "\020const double2 b1 = vload2(1, &b_tile[k + 1][local_n * 4]);\0"
+    "\020const double a0 = a_tile[k + 1][local_m * 4];\0"
+    "\020const double a1 = a_tile[k + 1][local_m * 4 + 1];\0"
+    "\020const double a2 = a_tile[k + 1][local_m * 4 + 2];\0"
+    "\020const double a3 = a_tile[k + 1][local_m * 4 + 3];\0"
+    "\020const double2 b0 = vload2(0, &b_tile[k + 2][local_n * 4]);\0"
+    "\020const double2 b1 = vload2(1, &b_tile[k + 2][local_n * 4]);\0"
+    "\020const double a0 = a_tile[k + 2][local_m * 4];\0"
+    "\020const double a1 = a_tile[k + 2][local_m * 4 + 1];\0"
+    "\020const double a2 = a_tile[k + 2][local_m * 4 + 2];\0"
 }, {
-    "                b_next4 = first_n + n < N && k1 + k < K\0"
-    "                const int e = item + 160, n = e % 16, k = e / 16;\0"
-    "                b_next5 = first_n + n < N && k1 + k < K\0"
-    "                const int e = item + 192, n = e % 16, k = e / 16;\0"
-    "                b_next6 = first_n + n < N && k1 + k < K\0"
-    "                const int e = item + 224, n = e % 16, k = e / 16;\0"
-    "                b_next7 = first_n + n < N && k1 + k < K\0"
-    "                const double2 b0 = vload2(0, &b_tile[k][local_n * 4]);\0"
-    "                const double2 b1 = vload2(1, &b_tile[k][local_n * 4]);\0"
-    "                const double a0 = a_tile[k][local_m * 4];\0"
-    "                c0_0 += a0 * b0; c0_1 += a0 * b1;\0"
-    "                const double a1 = a_tile[k][local_m * 4 + 1];\0"
-    "                c1_0 += a1 * b0; c1_1 += a1 * b1;\0"
-    "                const double a2 = a_tile[k][local_m * 4 + 2];\0"
-    "                c2_0 += a2 * b0; c2_1 += a2 * b1;\0"
-    "                const double a3 = a_tile[k][local_m * 4 + 3];\0"
-    "                c3_0 += a3 * b0; c3_1 += a3 * b1;\0"
-    "                const double2 b0 = vload2(0, &b_tile[k + 1][local_n * 4]);\0"
-    "                const double2 b1 = vload2(1, &b_tile[k + 1][local_n * 4]);\0"
-    "                const double a0 = a_tile[k + 1][local_m * 4];\0"
-    "                const double a1 = a_tile[k + 1][local_m * 4 + 1];\0"
-    "                const double a2 = a_tile[k + 1][local_m * 4 + 2];\0"
-    "                const double a3 = a_tile[k + 1][local_m * 4 + 3];\0"
-    "                const double2 b0 = vload2(0, &b_tile[k + 2][local_n * 4]);\0"
-    "                const double2 b1 = vload2(1, &b_tile[k + 2][local_n * 4]);\0"
-    "                const double a0 = a_tile[k + 2][local_m * 4];\0"
-    "                const double a1 = a_tile[k + 2][local_m * 4 + 1];\0"
-    "                const double a2 = a_tile[k + 2][local_m * 4 + 2];\0"
-    "                const double a3 = a_tile[k + 2][local_m * 4 + 3];\0"
-    "                const double2 b0 = vload2(0, &b_tile[k + 3][local_n * 4]);\0"
-    "                const double2 b1 = vload2(1, &b_tile[k + 3][local_n * 4]);\0"
-    "                const double a0 = a_tile[k + 3][local_m * 4];\0"
-    "                const double a1 = a_tile[k + 3][local_m * 4 + 1];\0"
-    "                const double a2 = a_tile[k + 3][local_m * 4 + 2];\0"
-    "                const double a3 = a_tile[k + 3][local_m * 4 + 3];\0"
-    "    // The tile of this part, as it is; there is room for whole tiles.\0"
-    "    const int ld = (int) get_num_groups(0) * 16;\0"
-    "    __global double *part = work + parts_at * 32\0"
-    "            + (long) get_group_id(2) * get_num_groups(1) * 32 * ld;\0"
-    "        __global double *out = part + row * ld + col;\0"
-    "        vstore2(c0_0, 0, out);\0"
-    "        vstore2(c0_1, 1, out);\0"
-    "        __global double *out = part + (row + 1) * ld + col;\0"
-    "        vstore2(c1_0, 0, out);\0"
-    "        vstore2(c1_1, 1, out);\0"
-    "        __global double *out = part + (row + 2) * ld + col;\0"
-    "        vstore2(c2_0, 0, out);\0"
-    "        vstore2(c2_1, 1, out);\0"
-    "        __global double *out = part + (row + 3) * ld + col;\0"
-    "        vstore2(c3_0, 0, out);\0"
-    "        vstore2(c3_1, 1, out);\0"
+    "\020const double a3 = a_tile[k + 2][local_m * 4 + 3];\0"
+    "\020const double2 b0 = vload2(0, &b_tile[k + 3][local_n * 4]);\0"
+    "\020const double2 b1 = vload2(1, &b_tile[k + 3][local_n * 4]);\0"
+    "\020const double a0 = a_tile[k + 3][local_m * 4];\0"
+    "\020const double a1 = a_tile[k + 3][local_m * 4 + 1];\0"
+    "\020const double a2 = a_tile[k + 3][local_m * 4 + 2];\0"
+    "\020const double a3 = a_tile[k + 3][local_m * 4 + 3];\0"
+    "\004// The tile of this part, as it is; there is room for whole tiles.\0"
+    "\004const int ld = (int) get_num_groups(0) * 16;\0"
+    "\004__global double *part = work + parts_at * 32\0"
+    "\014+ (long) get_group_id(2) * get_num_groups(1) * 32 * ld;\0"
+    "\010__global double *out = part + row * ld + col;\0"
+    "\010vstore2(c0_0, 0, out);\0"
+    "\010vstore2(c0_1, 1, out);\0"
+    "\010__global double *out = part + (row + 1) * ld + col;\0"
+    "\010vstore2(c1_0, 0, out);\0"
+    "\010vstore2(c1_1, 1, out);\0"
+    "\010__global double *out = part + (row + 2) * ld + col;\0"
+    "\010vstore2(c2_0, 0, out);\0"
+    "\010vstore2(c2_1, 1, out);\0"
+    "\010__global double *out = part + (row + 3) * ld + col;\0"
+    "\010vstore2(c3_0, 0, out);\0"
+    "\010vstore2(c3_1, 1, out);\0"
     "// C = alpha (p0 + p1 + ...) + beta C for 32 parts, which are added in this order, so that the\0"
     "// result is always bitwise the same. A part has room for whole tiles of 32 x 16.\0"
     "// Each work-item adds up 2 columns of a row.\0"
-    "void kiln_dgemm_tiled_add_wgm8_wgn4_tm4_nv2_vec2_split32_index32(int M, int N,\0"
-    "        __global const double *restrict work, long parts_at, double alpha, double beta,\0"
-    "        __global double *restrict C, int c_offset, int ldc)\0"
-    "    const int row = get_global_id(1), col = (int) get_global_id(0) * 2;\0"
-    "    const int ld = (N + 15) / 16 * 16;\0"
-    "    const long size = (long) ((M + 31) / 32 * 32) * ld;\0"
-    "    __global const double *part = work + parts_at * 32 + row * ld + col;\0"
-    "    double2 c0_0 = 0;\0"
-    "    for (int p = 0; p < 32; p += 8, part += 8 * size) {\0"
-    "        const double2 x0 = vload2(0, part + 0 * size);\0"
-    "        const double2 x1 = vload2(0, part + 1 * size);\0"
-    "        const double2 x2 = vload2(0, part + 2 * size);\0"
-    "        const double2 x3 = vload2(0, part + 3 * size);\0"
-    "        const double2 x4 = vload2(0, part + 4 * size);\0"
-    "        const double2 x5 = vload2(0, part + 5 * size);\0"
+    "void kiln_dgemm_tiled_add(int M, int N,\0"
+    "\010__global const double *restrict work, long parts_at, double alpha, double beta,\0"
+    "\010__global double *restrict C, int c_offset, int ldc)\0"
+    "\004const int row = get_global_id(1), col = (int) get_global_id(0) * 2;\0"
+    "\004const int ld = (N + 15) / 16 * 16;\0"
+    "\004const long size = (long) ((M + 31) / 32 * 32) * ld;\0"
+    "\004__global const double *part = work + parts_at * 32 + row * ld + col;\0"
+    "\004double2 c0_0 = 0;\0"
+    "\004for (int p = 0; p < 32; p += 8, part += 8 * size) {\0"
+    "\010const double2 x0 = vload2(0, part + 0 * size);\0"
+    "\010const double2 x1 = vload2(0, part + 1 * size);\0"
+    "\010const double2 x2 = vload2(0, part + 2 * size);\0"
+    "\010const double2 x3 = vload2(0, part + 3 * size);\0"
+    "\010const double2 x4 = vload2(0, part + 4 * size);\0"
+    "\010const double2 x5 = vload2(0, part + 5 * size);\0"
+    "\010const double2 x6 = vload2(0, part + 6 * size);\0"
+    "\010const double2 x7 = vload2(0, part + 7 * size);\0"
+    "\010c0_0 += x0; c0_0 += x1; c0_0 += x2; c0_0 += x3; c0_0 += x4; c0_0 += x5; c0_0 += x6; c0_0\0"
+    "\020+= x7;\0"
+    "\004// C = alpha c + beta C for the 1 x 2 block at (row, col).\0"
+    "\010__global double *out = C + row * ldc + col;\0"
+    "\010if (col + 2 <= N) {\0"
+    "\014put_vector(c0_0, alpha, beta, out);\0"
+    "\014double x[2];\0"
+    "\014vstore2(c0_0, 0, x);\0"
+    "\014for (int n = 0; n < 2 && col + n < N; n++)\0"
+    "\020put(x[n], alpha, beta, out + n);\0"
+    "void kiln_dgemm_tiled_multiply_nt(int M, int N, int K,\0"
+    "\004B += from;\0"
+    "\024? load(B + (first_n + n) * ldb + k1 + k) : 0;\0"
+    "\014const int e = item + 32, k = e % 16, n = e / 16;\0"
+    "\014const int e = item + 64, k = e % 16, n = e / 16;\0"
+    "\014const int e = item + 96, k = e % 16, n = e / 16;\0"
+    "\014const int e = item + 128, k = e % 16, n = e / 16;\0"
+    "\014const int e = item + 160, k = e % 16, n = e / 16;\0"
+    "\014const int e = item + 192, k = e % 16, n = e / 16;\0"
+    "\014const int e = item + 224, k = e % 16, n = e / 16;\0"
+    "\020const int e = item, k = e % 16, n = e / 16;\0"
+    "\030? load(B + (first_n + n) * ldb + k1 + k) : 0;\0"
+    "\020const int e = item + 32, k = e % 16, n = e / 16;\0"
+    "\020const int e = item + 64, k = e % 16, n = e / 16;\0"
+    "\020const int e = item + 96, k = e % 16, n = e / 16;\0"
+    "\020const int e = item + 128, k = e % 16, n = e / 16;\0"
+    "\020const int e = item + 160, k = e % 16, n = e / 16;\0"
+    "\020const int e = item + 192, k = e % 16, n = e / 16;\0"
+    "\020const int e = item + 224, k = e % 16, n = e / 16;\0"
+    "void kiln_dgemm_tiled_multiply_tn(int M, int N, int K,\0"
+    "\004A += from * lda;\0"
+    "\014const int e = item, m = e % 32, k = e / 32;\0"
+    "\024? load(A + (k1 + k) * lda + first_m + m) : 0;\0"
+    "\014const int e = item + 32, m = e % 32, k = e / 32;\0"
+    "\014const int e = item + 64, m = e % 32, k = e / 32;\0"
+    "\014const int e = item + 96, m = e % 32, k = e / 32;\0"
+    "\014const int e = item + 128, m = e % 32, k = e / 32;\0"
+    "\014const int e = item + 160, m = e % 32, k = e / 32;\0"
+    "\014const int e = item + 192, m = e % 32, k = e / 32;\0"
+    "\014const int e = item + 224, m = e % 32, k = e / 32;\0"
+    "\014const int e = item + 256, m = e % 32, k = e / 32;\0"
+    "\014const int e = item + 288, m = e % 32, k = e / 32;\0"
+    "\014const int e = item + 320, m = e % 32, k = e / 32;\0"
+    "\014const int e = item + 352, m = e % 32, k = e / 32;\0"
 }, {
-    "        const double2 x6 = vload2(0, part + 6 * size);\0"
-    "        const double2 x7 = vload2(0, part + 7 * size);\0"
-    "        c0_0 += x0; c0_0 += x1; c0_0 += x2; c0_0 += x3; c0_0 += x4; c0_0 += x5; c0_0 += x6; c0_0\0"
-    "                += x7;\0"
-    "    // C = alpha c + beta C for the 1 x 2 block at (row, col).\0"
-    "        __global double *out = C + row * ldc + col;\0"
-    "        if (col + 2 <= N) {\0"
-    "            put_vector(c0_0, alpha, beta, out);\0"
-    "            double x[2];\0"
-    "            vstore2(c0_0, 0, x);\0"
-    "            for (int n = 0; n < 2 && col + n < N; n++)\0"
-    "                put(x[n], alpha, beta, out + n);\0"
-    "void kiln_dgemm_tiled_multiply_nt_wgm8_wgn4_tm4_nv2_vec2_kt16_ku4_locala1_localb1_pad0_bufs1_ahead1_mapm0_mapn0_order0_group8_split32_guard1_index32(int M,\0"
-    "    B += from;\0"
-    "                    ? load(B + (first_n + n) * ldb + k1 + k) : 0;\0"
-    "            const int e = item + 32, k = e % 16, n = e / 16;\0"
-    "            const int e = item + 64, k = e % 16, n = e / 16;\0"
-    "            const int e = item + 96, k = e % 16, n = e / 16;\0"
-    "            const int e = item + 128, k = e % 16, n = e / 16;\0"
-    "            const int e = item + 160, k = e % 16, n = e / 16;\0"
-    "            const int e = item + 192, k = e % 16, n = e / 16;\0"
-    "            const int e = item + 224, k = e % 16, n = e / 16;\0"
-    "                const int e = item, k = e % 16, n = e / 16;\0"
-    "                        ? load(B + (first_n + n) * ldb + k1 + k) : 0;\0"
-    "                const int e = item + 32, k = e % 16, n = e / 16;\0"
-    "                const int e = item + 64, k = e % 16, n = e / 16;\0"
-    "                const int e = item + 96, k = e % 16, n = e / 16;\0"
-    "                const int e = item + 128, k = e % 16, n = e / 16;\0"
-    "                const int e = item + 160, k = e % 16, n = e / 16;\0"
-    "                const int e = item + 192, k = e % 16, n = e / 16;\0"
-    "                const int e = item + 224, k = e % 16, n = e / 16;\0"
-    "void kiln_dgemm_tiled_multiply_tn_wgm8_wgn4_tm4_nv2_vec2_kt16_ku4_locala1_localb1_pad0_bufs1_ahead1_mapm0_mapn0_order0_group8_split32_guard1_index32(int M,\0"
-    "    A += from * lda;\0"
-    "            const int e = item, m = e % 32, k = e / 32;\0"
-    "                    ? load(A + (k1 + k) * lda + first_m + m) : 0;\0"
-    "            const int e = item + 32, m = e % 32, k = e / 32;\0"
-    "            const int e = item + 64, m = e % 32, k = e / 32;\0"
-    "            const int e = item + 96, m = e % 32, k = e / 32;\0"
-    "            const int e = item + 128, m = e % 32, k = e / 32;\0"
-    "            const int e = item + 160, m = e % 32, k = e / 32;\0"
-    "            const int e = item + 192, m = e % 32, k = e / 32;\0"
-    "            const int e = item + 224, m = e % 32, k = e / 32;\0"
-    "            const int e = item + 256, m = e % 32, k = e / 32;\0"
-    "            const int e = item + 288, m = e % 32, k = e / 32;\0"
-    "            const int e = item + 320, m = e % 32, k = e / 32;\0"
-    "            const int e = item + 352, m = e % 32, k = e / 32;\0"
-    "            const int e = item + 384, m = e % 32, k = e / 32;\0"
-    "            const int e = item + 416, m = e % 32, k = e / 32;\0"
-    "            const int e = item + 448, m = e % 32, k = e / 32;\0"
-    "            const int e = item + 480, m = e % 32, k = e / 32;\0"
-    "                const int e = item, m = e % 32, k = e / 32;\0"
-    "                        ? load(A + (k1 + k) * lda + first_m + m) : 0;\0"
-    "                const int e = item + 32, m = e % 32, k = e / 32;\0"
-    "                const int e = item + 64, m = e % 32, k = e / 32;\0"
-    "                const int e = item + 96, m = e % 32, k = e / 32;\0"
-    "                const int e = item + 128, m = e % 32, k = e / 32;\0"
-    "                const int e = item + 160, m = e % 32, k = e / 32;\0"
-    "                const int e = item + 192, m = e % 32, k = e / 32;\0"
-    "                const int e = item + 224, m = e % 32, k = e / 32;\0"
-    "                const int e = item + 256, m = e % 32, k = e / 32;\0"
-    "                const int e = item + 288, m = e % 32, k = e / 32;\0"
-    "                const int e = item + 320, m = e % 32, k = e / 32;\0"
-    "                const int e = item + 352, m = e % 32, k = e / 32;\0"
-    "                const int e = item + 384, m = e % 32, k = e / 32;\0"
-    "                const int e = item + 416, m = e % 32, k = e / 32;\0"
-}, {
-    "                const int e = item + 448, m = e % 32, k = e / 32;\0"
-    "                const int e = item + 480, m = e % 32, k = e / 32;\0"
-    "void kiln_dgemm_tiled_multiply_tt_wgm8_wgn4_tm4_nv2_vec2_kt16_ku4_locala1_localb1_pad0_bufs1_ahead1_mapm0_mapn0_order0_group8_split32_guard1_index32(int M,\0"
+    "\014const int e = item + 384, m = e % 32, k = e / 32;\0"
+    "\014const int e = item + 416, m = e % 32, k = e / 32;\0"
+    "\014const int e = item + 448, m = e % 32, k = e / 32;\0"
+    "\014const int e = item + 480, m = e % 32, k = e / 32;\0"
+    "\020const int e = item, m = e % 32, k = e / 32;\0"
+    "\030? load(A + (k1 + k) * lda + first_m + m) : 0;\0"
+    "\020const int e = item + 32, m = e % 32, k = e / 32;\0"
+    "\020const int e = item + 64, m = e % 32, k = e / 32;\0"
+    "\020const int e = item + 96, m = e % 32, k = e / 32;\0"
+    "\020const int e = item + 128, m = e % 32, k = e / 32;\0"
+    "\020const int e = item + 160, m = e % 32, k = e / 32;\0"
+    "\020const int e = item + 192, m = e % 32, k = e / 32;\0"
+    "\020const int e = item + 224, m = e % 32, k = e / 32;\0"
+    "\020const int e = item + 256, m = e % 32, k = e / 32;\0"
+    "\020const int e = item + 288, m = e % 32, k = e / 32;\0"
+    "\020const int e = item + 320, m = e % 32, k = e / 32;\0"
+    "\020const int e = item + 352, m = e % 32, k = e / 32;\0"
+    "\020const int e = item + 384, m = e % 32, k = e / 32;\0"
+    "\020const int e = item + 416, m = e % 32, k = e / 32;\0"
+    "\020const int e = item + 448, m = e % 32, k = e / 32;\0"
+    "\020const int e = item + 480, m = e % 32, k = e / 32;\0"
+    "void kiln_dgemm_tiled_multiply_tt(int M, int N, int K,\0"
     "static double2 load_aligned(__global const double *p)\0"
-    "    return *(__global const double2 *) p;\0"
+    "\004return *(__global const double2 *) p;\0"
     "// A work-group of 32 work-items along L and 8 along K has 64 x 4 of C.\0"
-    "void kiln_dgemm_thin_multiply_nn_side0_short4_vec2_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L,\0"
-    "        int S, int K, double alpha, double beta,\0"
-    "        __global const double *restrict X, int x_offset, int ldx,\0"
-    "        __global const double *restrict Y, int y_offset, int ldy,\0"
-    "    __local double kept[2112] __attribute__((aligned(16)));\0"
-    "    const int l = (int) get_group_id(0) * 64 + along_l * 2;\0"
-    "    const int s = (int) get_group_id(1) * 4;\0"
-    "    const int base = (int) get_group_id(0) * 64;\0"
-    "    const bool whole = base + 64 <= L && ldx % 2 == 0\0"
-    "            && (size_t) (X + base) % 16 == 0;\0"
-    "    double c[4][2];\0"
-    "        for (int v = 0; v < 2; v++)\0"
-    "    int column[2];\0"
-    "    for (int v = 0; v < 2; v++)\0"
-    "        for (int j = get_local_id(1); j < 4; j += 8) {\0"
-    "            __global const double *y = Y + min(s + j, S - 1) * ldy + chunk;\0"
-    "                kept[at * 4 + j] = load(y + at);\0"
-    "            __global const double *x = X + k * ldx;\0"
-    "            double a[4][2];\0"
-    "                    const double2 row = load_aligned(x + r * 8 * ldx + l);\0"
-    "                    for (int v = 0; v < 2; v++)\0"
-    "                    const double b = kept[(k - chunk + r * 8) * 4 + j];\0"
-    "            double a[1][2];\0"
-    "            kept[(j * 2 + v) * 264 + along_k * 33 + along_l] =\0"
-    "    for (int i = item; i < 256; i += 256) {\0"
-    "        const int of = i % 32, v = i / 32 % 2, j = i / 64;\0"
-    "        const int at = base + (whole ? of * 2 + v : v * 32 + of);\0"
-    "        __local const double *sums = kept + (j * 2 + v) * 264 + of;\0"
-    "        double sum = sums[0];\0"
+    "void kiln_dgemm_thin_multiply_nn(int L, int S, int K, double alpha, double beta,\0"
+    "\010__global const double *restrict X, int x_offset, int ldx,\0"
+    "\010__global const double *restrict Y, int y_offset, int ldy,\0"
+    "\004__local double kept[2112] __attribute__((aligned(16)));\0"
+    "\004const int l = (int) get_group_id(0) * 64 + along_l * 2;\0"
+    "\004const int s = (int) get_group_id(1) * 4;\0"
+    "\004const int base = (int) get_group_id(0) * 64;\0"
+    "\004const bool whole = base + 64 <= L && ldx % 2 == 0\0"
+    "\014&& (size_t) (X + base) % 16 == 0;\0"
+    "\004double c[4][2];\0"
+    "\010for (int v = 0; v < 2; v++)\0"
+    "\004int column[2];\0"
+    "\004for (int v = 0; v < 2; v++)\0"
+    "\010for (int j = get_local_id(1); j < 4; j += 8) {\0"
+    "\014__global const double *y = Y + min(s + j, S - 1) * ldy + chunk;\0"
+    "\020kept[at * 4 + j] = load(y + at);\0"
+    "\014__global const double *x = X + k * ldx;\0"
+    "\014double a[4][2];\0"
+    "\024const double2 row = load_aligned(x + r * 8 * ldx + l);\0"
+    "\024for (int v = 0; v < 2; v++)\0"
+    "\024const double b = kept[(k - chunk + r * 8) * 4 + j];\0"
+    "\014double a[1][2];\0"
+    "\014kept[(j * 2 + v) * 264 + along_k * 33 + along_l] =\0"
+    "\004for (int i = item; i < 256; i += 256) {\0"
+    "\010const int of = i % 32, v = i / 32 % 2, j = i / 64;\0"
+    "\010const int at = base + (whole ? of * 2 + v : v * 32 + of);\0"
+    "\010__local const double *sums = kept + (j * 2 + v) * 264 + of;\0"
+    "\010double sum = sums[0];\0"
     "// A work-group of 8 work-items along L and 32 along K has 32 x 4 of C.\0"
-    "void kiln_dgemm_thin_multiply_nt_side0_short4_vec2_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L,\0"
-    "    __local double kept[2304] __attribute__((aligned(16)));\0"
-    "    __global const double *x[4];\0"
-    "    double c[4][4];\0"
-    "    const bool is_aligned = ldx % 2 == 0 && (size_t) X % 16 == 0;\0"
-    "                kept[j * 258 + at] = load(y + at);\0"
-    "        int k = chunk + (is_aligned ? along_k * 2 : along_k);\0"
-    "            for (; k + 2 <= end; k += 64) {\0"
-    "                double2 a[4];\0"
-    "                    const double2 b = *(__local const double2 *) (kept + j * 258 + (k - chunk));\0"
-    "                double a[1][4];\0"
-    "                        const double b = kept[j * 258 + (k - chunk) + v * 32];\0"
-    "            for (; k + 32 < end; k += 64) {\0"
-    "                double a[2][4];\0"
-    "                for (int v = 0; v < 2; v++)\0"
-    "    for (int j = 0; j < 2; j++)\0"
-    "    for (int i = item; i < 64; i += 256) {\0"
-    "        __local const double *sums = kept + (j * 4 + v) * 288 + of;\0"
-    "                    c[j + 2][v];\0"
-    "        const int short_at = s + 2 + j;\0"
-    "void kiln_dgemm_thin_multiply_tn_side0_short4_vec2_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L,\0"
-    "        for (int i = item; i < (end - chunk) * 4; i += 256) {\0"
-    "            const int at = i / 4, j = i % 4;\0"
-    "            kept[at * 4 + j] = load(Y + (chunk + at) * ldy + min(s + j, S - 1));\0"
-    "void kiln_dgemm_thin_multiply_tt_side0_short4_vec2_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L,\0"
-    "            kept[j * 258 + at] = load(Y + (chunk + at) * ldy + min(s + j, S - 1));\0"
-    "    return row * 64 + (col / 2 ^ (row + row / 4) % 8) * 2\0"
+    "void kiln_dgemm_thin_multiply_nt(int L, int S, int K, double alpha, double beta,\0"
+    "\004__local double kept[2304] __attribute__((aligned(16)));\0"
+    "\004__global const double *x[4];\0"
+    "\004double c[4][4];\0"
+    "\004const bool is_aligned = ldx % 2 == 0 && (size_t) X % 16 == 0;\0"
+    "\020kept[j * 258 + at] = load(y + at);\0"
+    "\010int k = chunk + (is_aligned ? along_k * 2 : along_k);\0"
+    "\014for (; k + 2 <= end; k += 64) {\0"
+    "\020double2 a[4];\0"
+    "\024const double2 b = *(__local const double2 *) (kept + j * 258 + (k - chunk));\0"
+    "\020double a[1][4];\0"
+    "\030const double b = kept[j * 258 + (k - chunk) + v * 32];\0"
+    "\014for (; k + 32 < end; k += 64) {\0"
+    "\020double a[2][4];\0"
+    "\020for (int v = 0; v < 2; v++)\0"
+    "\004for (int j = 0; j < 2; j++)\0"
+    "\004for (int i = item; i < 64; i += 256) {\0"
+    "\010__local const double *sums = kept + (j * 4 + v) * 288 + of;\0"
+    "\024c[j + 2][v];\0"
+    "\010const int short_at = s + 2 + j;\0"
+    "void kiln_dgemm_thin_multiply_tn(int L, int S, int K, double alpha, double beta,\0"
+    "\010for (int i = item; i < (end - chunk) * 4; i += 256) {\0"
+    "\014const int at = i / 4, j = i % 4;\0"
+    "\014kept[at * 4 + j] = load(Y + (chunk + at) * ldy + min(s + j, S - 1));\0"
+    "void kiln_dgemm_thin_multiply_tt(int L, int S, int K, double alpha, double beta,\0"
+    "\014kept[j * 258 + at] = load(Y + (chunk + at) * ldy + min(s + j, S - 1));\0"
+    "\004return row * 64 + (col / 2 ^ (row + row / 4) % 8) * 2\0"
     "// A work-group computes 64 x 64 of C, a warp 32 x 32 of it. Tiles of A and B, 16\0"
-    "void kiln_dgemm_async_multiply_nn_bm64_bn64_wm32_wn32_depth128_st4_ku2_group8_bytes8_copy0(long M,\0"
-    "        double c[2][4][4];\0"
-    "        double as0[2][4], bs0[4][2];\0"
-    "                    for (int j = 0; j < 4; j++)\0"
-    "void kiln_dgemm_async_multiply_nt_bm64_bn64_wm32_wn32_depth128_st4_ku2_group8_bytes8_copy0(long M,\0"
-}, {
-    "void kiln_dgemm_async_multiply_tn_bm64_bn64_wm32_wn32_depth128_st4_ku2_group8_bytes8_copy0(long M,\0"
-    "void kiln_dgemm_async_multiply_tt_bm64_bn64_wm32_wn32_depth128_st4_ku2_group8_bytes8_copy0(long M,\0"
+    "\010double c[2][4][4];\0"
+    "\010double as0[2][4], bs0[4][2];\0"
+    "\024for (int j = 0; j < 4; j++)\0"
     "static void copy_16(uint to, __global const double *from, uint bytes)\0"
+}, {
     "// Begins to copy 64 lines of 16 elements, of which this work-item copies 2\0"
-    "    const uint first = item / 8, col = item % 8 * 2;\0"
-    "            const uint bytes = line < lines ? clamp(cols - (int) x, 0, 2) * 8 : 0;\0"
+    "\004const uint first = item / 8, col = item % 8 * 2;\0"
+    "\014const uint bytes = line < lines ? clamp(cols - (int) x, 0, 2) * 8 : 0;\0"
     "// Begins to copy 16 lines of 32 elements, of which this work-item copies 2\0"
-    "    const uint first = item / 16, col = item % 16 * 2;\0"
-    "    for (uint line = first; line < first + 16; line += 8, from += 8 * ld) {\0"
-    "void kiln_dgemm_async_stream_nn_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
-    "        __global const double *restrict B, long b_offset, long ldb,\0"
-    "        __global double *work, long parts_at, double alpha, double beta,\0"
-    "    __global double *parts = work + parts_at + item;\0"
-    "    const uint tiles = ((uint) M + 63) / 64 * (((uint) N + 31) / 32);\0"
-    "    const uint steps = ((uint) K + 15) / 16;\0"
-    "            __global double *part = parts + (2 * get_group_id(0) + (first == 0)) * 2048;\0"
-    "                for (int j = 0; j < 2; j++)\0"
-    "                        part[((i * 2 + j) * 4 + e) * 128] = c[i][j][e];\0"
+    "\004const uint first = item / 16, col = item % 16 * 2;\0"
+    "\004for (uint line = first; line < first + 16; line += 8, from += 8 * ld) {\0"
+    "void kiln_dgemm_async_stream_nn(long M, long N, long K,\0"
+    "\010__global const double *restrict B, long b_offset, long ldb,\0"
+    "\010__global double *work, long parts_at, double alpha, double beta,\0"
+    "\004__global double *parts = work + parts_at + item;\0"
+    "\004const uint tiles = ((uint) M + 63) / 64 * (((uint) N + 31) / 32);\0"
+    "\004const uint steps = ((uint) K + 15) / 16;\0"
+    "\014__global double *part = parts + (2 * get_group_id(0) + (first == 0)) * 2048;\0"
+    "\020for (int j = 0; j < 2; j++)\0"
+    "\030part[((i * 2 + j) * 4 + e) * 128] = c[i][j][e];\0"
     "// Adds up what work-groups have of a tile that none did alone, and stores it. Of 64 elements at a\0"
-    "void kiln_dgemm_async_add_nn_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
-    "    __local double sums[8][64] __attribute__((aligned(16)));\0"
-    "        const uint tiles = ((uint) M + 63) / 64 * (((uint) N + 31) / 32);\0"
-    "        const uint steps = ((uint) K + 15) / 16;\0"
-    "            const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 31) / 32;\0"
-    "            const int first_m = tile_m * 64, first_n = tile_n * 32;\0"
-    "    __global const double *parts = work + parts_at + 2 * (ulong) told[1] * 2048;\0"
-    "        double2 sum = 0;\0"
-    "            double2 part[18];\0"
-    "                    part[u] = *(__global const double2 *) (parts + piece * 2048\0"
-    "                            + at * 64 + adder % 32 * 2);\0"
-    "        *(__local double2 *) &sums[adder / 32][adder % 32 * 2] = sum;\0"
-    "        if (adder < 64) {\0"
-    "            double all = 0;\0"
-    "            const uint element = at * 64 + adder;\0"
-    "            // Rows 0, 1, 4, 5, 2, 3, 6, 7 of A (columns of B).\0"
-    "            const uint lane_r = (lane_m & 1) | (lane_m & 2) << 1 | (lane_m & 4) >> 1;\0"
-    "            const uint warp_m = warp % 2 * 32, warp_n = warp / 2 * 16;\0"
-    "            const uint in_m = e / 4 / 2 * 16, in_n = e / 4 % 2 * 8;\0"
+    "void kiln_dgemm_async_add_nn(long M, long N, long K,\0"
+    "\004__local double sums[8][64] __attribute__((aligned(16)));\0"
+    "\010const uint tiles = ((uint) M + 63) / 64 * (((uint) N + 31) / 32);\0"
+    "\010const uint steps = ((uint) K + 15) / 16;\0"
+    "\014const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 31) / 32;\0"
+    "\014const int first_m = tile_m * 64, first_n = tile_n * 32;\0"
+    "\004__global const double *parts = work + parts_at + 2 * (ulong) told[1] * 2048;\0"
+    "\010double2 sum = 0;\0"
+    "\014double2 part[18];\0"
+    "\024part[u] = *(__global const double2 *) (parts + piece * 2048\0"
+    "\034+ at * 64 + adder % 32 * 2);\0"
+    "\010*(__local double2 *) &sums[adder / 32][adder % 32 * 2] = sum;\0"
+    "\010if (adder < 64) {\0"
+    "\014double all = 0;\0"
+    "\014const uint element = at * 64 + adder;\0"
+    "\014// Rows 0, 1, 4, 5, 2, 3, 6, 7 of A (columns of B).\0"
+    "\014const uint lane_r = (lane_m & 1) | (lane_m & 2) << 1 | (lane_m & 4) >> 1;\0"
+    "\014const uint warp_m = warp % 2 * 32, warp_n = warp / 2 * 16;\0"
+    "\014const uint in_m = e / 4 / 2 * 16, in_n = e / 4 % 2 * 8;\0"
     "// Begins to copy 32 lines of 16 elements, of which this work-item copies 2\0"
-    "void kiln_dgemm_async_stream_nt_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
-    "void kiln_dgemm_async_add_nt_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
-    "            const long col = first_n + warp_n + in_n + lane_k % 2 * 4 + lane_k / 2 * 2 + e % 2;\0"
+    "void kiln_dgemm_async_stream_nt(long M, long N, long K,\0"
+    "void kiln_dgemm_async_add_nt(long M, long N, long K,\0"
+    "\014const long col = first_n + warp_n + in_n + lane_k % 2 * 4 + lane_k / 2 * 2 + e % 2;\0"
     "// Begins to copy 16 lines of 64 elements, of which this work-item copies 2\0"
-    "    const uint first = item / 32, col = item % 32 * 2;\0"
-    "void kiln_dgemm_async_stream_tn_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
-    "void kiln_dgemm_async_add_tn_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
-    "            const long row = first_m + warp_m + in_m + e / 2 % 2 + lane_m * 2;\0"
-    "void kiln_dgemm_async_stream_tt_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
-    "void kiln_dgemm_async_add_tt_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
-    "            // Columns 0, 4, 1, 5, 2, 6, 3, 7 of B.\0"
-    "            const uint lane_r = lane_m / 2 + lane_m % 2 * 4;\0"
-    "            const long col = first_n + warp_n + in_n + lane_k + e % 2 * 4;\0"
+    "\004const uint first = item / 32, col = item % 32 * 2;\0"
+    "void kiln_dgemm_async_stream_tn(long M, long N, long K,\0"
+    "void kiln_dgemm_async_add_tn(long M, long N, long K,\0"
+    "\014const long row = first_m + warp_m + in_m + e / 2 % 2 + lane_m * 2;\0"
+    "void kiln_dgemm_async_stream_tt(long M, long N, long K,\0"
+    "void kiln_dgemm_async_add_tt(long M, long N, long K,\0"
+    "\014// Columns 0, 4, 1, 5, 2, 6, 3, 7 of B.\0"
+    "\014const uint lane_r = lane_m / 2 + lane_m % 2 * 4;\0"
+    "\014const long col = first_n + warp_n + in_n + lane_k + e % 2 * 4;\0"
     "typedef ulong element_bits;\0"
     "typedef ulong2 chunk;\0"
-    "    const ulong each = (cols + 1) / 2;\0"
-    "        const long row = divide(i, each), col = (i - row * each) * 2, last = cols - 1 - col;\0"
-    "        if (last >= 3 || (row + 1 < rows && cols >= 4))\0"
-    "            x = as_uint4((chunk) (from[min(0L, last)], from[min(1L, last)]));\0"
+    "\004const ulong each = (cols + 1) / 2;\0"
+    "\010const long row = divide(i, each), col = (i - row * each) * 2, last = cols - 1 - col;\0"
+    "\010if (last >= 3 || (row + 1 < rows && cols >= 4))\0"
+    "\014x = as_uint4((chunk) (from[min(0L, last)], from[min(1L, last)]));\0"
     "void kiln_dgemm_async_copy_nn(long a_rows, long a_cols,\0"
-}, {
     "void kiln_dgemm_async_copya_n(long rows, long cols,\0"
     "void kiln_dgemm_async_copyb_n(long rows, long cols,\0"
     "// A work-group computes 64 x 64 of C, a warp 64 x 16 of it. Tiles of A and B, 16\0"
-    "void kiln_dgemm_async_multiply_nn_bm64_bn64_wm64_wn16_depth128_st3_ku2_group1_bytes16_copy1(long M,\0"
-    "    __local uchar *a_tiles = both_tiles, *b_tiles = both_tiles + 24576;\0"
-    "    // Work-groups that run together share rows and columns: 1 rows of tiles at a time.\0"
-    "    const uint band = tile / (1 * tiles_n), in_band = tile - band * tiles_n;\0"
-    "    const uint band_rows = min(tiles_m - band, (uint) 1);\0"
-    "        double c[4][2][4];\0"
-    "        double as0[4][4], bs0[2][2];\0"
-    "                for (int i = 0; i < 4; i++) {\0"
-    "                for (int i = 0; i < 4; i++)\0"
+    "\004__local uchar *a_tiles = both_tiles, *b_tiles = both_tiles + 24576;\0"
+    "\004// Work-groups that run together share rows and columns: 1 rows of tiles at a time.\0"
+    "\004const uint band = tile / (1 * tiles_n), in_band = tile - band * tiles_n;\0"
+    "\004const uint band_rows = min(tiles_m - band, (uint) 1);\0"
+    "\010double c[4][2][4];\0"
+    "\010double as0[4][4], bs0[2][2];\0"
+    "\020for (int i = 0; i < 4; i++) {\0"
+    "\020for (int i = 0; i < 4; i++)\0"
     "void kiln_dgemm_async_copy_nt(long a_rows, long a_cols,\0"
     "void kiln_dgemm_async_copyb_t(long rows, long cols,\0"
-    "void kiln_dgemm_async_multiply_nt_bm64_bn64_wm64_wn16_depth128_st3_ku2_group1_bytes16_copy1(long M,\0"
     "void kiln_dgemm_async_copy_tn(long a_rows, long a_cols,\0"
     "void kiln_dgemm_async_copya_t(long rows, long cols,\0"
-    "void kiln_dgemm_async_multiply_tn_bm64_bn64_wm64_wn16_depth128_st3_ku2_group1_bytes16_copy1(long M,\0"
     "void kiln_dgemm_async_copy_tt(long a_rows, long a_cols,\0"
-    "void kiln_dgemm_async_multiply_tt_bm64_bn64_wm64_wn16_depth128_st3_ku2_group1_bytes16_copy1(long M,\0"
-    "void kiln_dgemm_async_multiply_nn_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
-    "void kiln_dgemm_async_multiply_nt_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
-    "void kiln_dgemm_async_multiply_tn_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
-    "void kiln_dgemm_async_multiply_tt_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes16_copy0(long M,\0"
     "static double total(double2 x)\0"
-    "    double e[2];\0"
-    "    vstore2(x, 0, e);\0"
-    "    return e[0] + e[1];\0"
+    "\004double e[2];\0"
+    "\004vstore2(x, 0, e);\0"
+    "\004return e[0] + e[1];\0"
+}, {
     "static double2 load_row(__global const double *p)\0"
     "// C = alpha op(A) op(B) + beta C for few columns: X is A, C is L x S, row-major.\0"
-    "void kiln_dgemm_thin_multiply_nn_side1_short1_vec2_rows4_nv1_litems8_kitems128_ksplit1_align1_index32(int L,\0"
-    "    __local double part[4][1024];\0"
-    "    __global const double *y0 = Y + y_offset + min(s, S - 1);\0"
-    "    __global const double *x0 = X + min(l, L - 1) * ldx;\0"
-    "    __global const double *x1 = X + min(l + 1, L - 1) * ldx;\0"
-    "    __global const double *x2 = X + min(l + 2, L - 1) * ldx;\0"
-    "    __global const double *x3 = X + min(l + 3, L - 1) * ldx;\0"
-    "    double2 c0_0 = 0, c0_1 = 0, c0_2 = 0, c0_3 = 0;\0"
-    "    int k = from + along_k * 2;\0"
-    "        for (; k + 2 <= to; k += 256) {\0"
-    "            const double2 a0 = load_aligned(x0 + k);\0"
-    "            const double2 a1 = load_aligned(x1 + k);\0"
-    "            const double2 a2 = load_aligned(x2 + k);\0"
-    "            const double2 a3 = load_aligned(x3 + k);\0"
-    "            const double2 b0 = load_vector(y0 + k);\0"
-    "            const double2 a0 = load_row(x0 + k);\0"
-    "            const double2 a1 = load_row(x1 + k);\0"
-    "            const double2 a2 = load_row(x2 + k);\0"
-    "            const double2 a3 = load_row(x3 + k);\0"
-    "            const double2 b0 = (double2) (load(y0 + k * y_step), load(y0 + (k + 1) * y_step));\0"
-    "        const double b0 = load(y0 + k * y_step);\0"
-    "        const double a0 = load(x0 + k);\0"
-    "        const double a1 = load(x1 + k);\0"
-    "        const double a2 = load(x2 + k);\0"
-    "        const double a3 = load(x3 + k);\0"
-    "        const double sums[] = { part[0][item], part[1][item], part[2][item], part[3][item] };\0"
-    "                put(sums[i], alpha, beta, C + (first + i) * ldc + s);\0"
-    "void kiln_dgemm_thin_multiply_nt_side1_short1_vec2_rows4_nv1_litems8_kitems128_ksplit1_align1_index32(int L,\0"
-    "    __global const double *y0 = Y + y_offset + min(s, S - 1) * ldy;\0"
+    "\004__local double part[4][1024];\0"
+    "\004__global const double *y0 = Y + y_offset + min(s, S - 1);\0"
+    "\004__global const double *x0 = X + min(l, L - 1) * ldx;\0"
+    "\004__global const double *x1 = X + min(l + 1, L - 1) * ldx;\0"
+    "\004__global const double *x2 = X + min(l + 2, L - 1) * ldx;\0"
+    "\004__global const double *x3 = X + min(l + 3, L - 1) * ldx;\0"
+    "\004double2 c0_0 = 0, c0_1 = 0, c0_2 = 0, c0_3 = 0;\0"
+    "\004int k = from + along_k * 2;\0"
+    "\010for (; k + 2 <= to; k += 256) {\0"
+    "\014const double2 a0 = load_aligned(x0 + k);\0"
+    "\014const double2 a1 = load_aligned(x1 + k);\0"
+    "\014const double2 a2 = load_aligned(x2 + k);\0"
+    "\014const double2 a3 = load_aligned(x3 + k);\0"
+    "\014const double2 b0 = load_vector(y0 + k);\0"
+    "\014const double2 a0 = load_row(x0 + k);\0"
+    "\014const double2 a1 = load_row(x1 + k);\0"
+    "\014const double2 a2 = load_row(x2 + k);\0"
+    "\014const double2 a3 = load_row(x3 + k);\0"
+    "\014const double2 b0 = (double2) (load(y0 + k * y_step), load(y0 + (k + 1) * y_step));\0"
+    "\010const double b0 = load(y0 + k * y_step);\0"
+    "\010const double a0 = load(x0 + k);\0"
+    "\010const double a1 = load(x1 + k);\0"
+    "\010const double a2 = load(x2 + k);\0"
+    "\010const double a3 = load(x3 + k);\0"
+    "\010const double sums[] = { part[0][item], part[1][item], part[2][item], part[3][item] };\0"
+    "\020put(sums[i], alpha, beta, C + (first + i) * ldc + s);\0"
+    "\004__global const double *y0 = Y + y_offset + min(s, S - 1) * ldy;\0"
     "// A work-group of 8 work-items along L and 128 along K has 16 x 1 of C.\0"
-    "void kiln_dgemm_thin_multiply_tn_side1_short1_vec2_rows4_nv1_litems8_kitems128_ksplit1_align1_index32(int L,\0"
-    "    __local double2 part[1024];\0"
-    "    const int l = (int) get_group_id(0) * 16 + along_l * 2;\0"
-    "    const int begin = l, first = max(min(l, L - 2), (int) 0);\0"
-    "    double2 c0 = 0;\0"
-    "    if (L < 2)\0"
-    "            const double2 a = (double2) (load(x + min((int) 0, L - 1)), load(x + min((int) 1,\0"
-}, {
-    "                    L - 1)));\0"
-    "    if (ldx % 2 == 0 && (size_t) (X + first) % 16 == 0) {\0"
-    "            __global const double *x = X + k * ldx + first;\0"
-    "            const double2 a0 = load_aligned(x + 0 * ldx);\0"
-    "            const double2 a1 = load_aligned(x + 128 * ldx);\0"
-    "            const double2 a2 = load_aligned(x + 256 * ldx);\0"
-    "            const double2 a3 = load_aligned(x + 384 * ldx);\0"
-    "            const double2 a = load_aligned(X + k * ldx + first);\0"
-    "            const double2 a0 = load_row(x + 0 * ldx);\0"
-    "            const double2 a1 = load_row(x + 128 * ldx);\0"
-    "            const double2 a2 = load_row(x + 256 * ldx);\0"
-    "            const double2 a3 = load_row(x + 384 * ldx);\0"
-    "            const double2 a = load_row(X + k * ldx + first);\0"
-    "        double sums[2];\0"
-    "        vstore2(part[item], 0, sums);\0"
-    "void kiln_dgemm_thin_multiply_tt_side1_short1_vec2_rows4_nv1_litems8_kitems128_ksplit1_align1_index32(int L,\0"
+    "\004__local double2 part[1024];\0"
+    "\004const int l = (int) get_group_id(0) * 16 + along_l * 2;\0"
+    "\004const int begin = l, first = max(min(l, L - 2), (int) 0);\0"
+    "\004double2 c0 = 0;\0"
+    "\004if (L < 2)\0"
+    "\014const double2 a = (double2) (load(x + min((int) 0, L - 1)), load(x + min((int) 1,\0"
+    "\024L - 1)));\0"
+    "\004if (ldx % 2 == 0 && (size_t) (X + first) % 16 == 0) {\0"
+    "\014__global const double *x = X + k * ldx + first;\0"
+    "\014const double2 a0 = load_aligned(x + 0 * ldx);\0"
+    "\014const double2 a1 = load_aligned(x + 128 * ldx);\0"
+    "\014const double2 a2 = load_aligned(x + 256 * ldx);\0"
+    "\014const double2 a3 = load_aligned(x + 384 * ldx);\0"
+    "\014const double2 a = load_aligned(X + k * ldx + first);\0"
+    "\014const double2 a0 = load_row(x + 0 * ldx);\0"
+    "\014const double2 a1 = load_row(x + 128 * ldx);\0"
+    "\014const double2 a2 = load_row(x + 256 * ldx);\0"
+    "\014const double2 a3 = load_row(x + 384 * ldx);\0"
+    "\014const double2 a = load_row(X + k * ldx + first);\0"
+    "\010double sums[2];\0"
+    "\010vstore2(part[item], 0, sums);\0"
     "// A work-group of 32 work-items along L and 8 along K has 64 x 8 of C.\0"
-    "void kiln_dgemm_thin_multiply_nn_side0_short8_vec2_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L,\0"
-    "    double c[8][2];\0"
-    "                    const double b = kept[(k - chunk + r * 8) * 8 + j];\0"
-    "void kiln_dgemm_thin_multiply_nt_side0_short8_vec2_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L,\0"
-    "    double c[8][4];\0"
-    "                    c[j + 6][v];\0"
-    "        const int short_at = s + 6 + j;\0"
-    "void kiln_dgemm_thin_multiply_tn_side0_short8_vec2_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L,\0"
-    "void kiln_dgemm_thin_multiply_tt_side0_short8_vec2_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L,\0"
-    "void kiln_dgemm_thin_multiply_nn_side1_short8_vec2_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L,\0"
-    "            put(sum, alpha, beta, C + at * ldc + short_at);\0"
-    "void kiln_dgemm_thin_multiply_nt_side1_short8_vec2_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L,\0"
-    "void kiln_dgemm_thin_multiply_tn_side1_short8_vec2_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L,\0"
-    "void kiln_dgemm_thin_multiply_tt_side1_short8_vec2_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256(int L,\0"
-    "void kiln_dgemm_async_stream_nn_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes8_copy0(long M,\0"
-    "void kiln_dgemm_async_add_nn_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes8_copy0(long M,\0"
-    "void kiln_dgemm_async_stream_nt_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes8_copy0(long M,\0"
-    "void kiln_dgemm_async_add_nt_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes8_copy0(long M,\0"
-    "void kiln_dgemm_async_stream_tn_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes8_copy0(long M,\0"
-    "void kiln_dgemm_async_add_tn_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes8_copy0(long M,\0"
-    "void kiln_dgemm_async_stream_tt_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes8_copy0(long M,\0"
-    "void kiln_dgemm_async_add_tt_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes8_copy0(long M,\0"
+    "\004double c[8][2];\0"
+    "\024const double b = kept[(k - chunk + r * 8) * 8 + j];\0"
+    "\004double c[8][4];\0"
+    "\024c[j + 6][v];\0"
+    "\010const int short_at = s + 6 + j;\0"
+    "\014put(sum, alpha, beta, C + at * ldc + short_at);\0"
     "// 8 work-groups share K; what each has goes to the workspace.\0"
-    "void kiln_dgemm_thin_multiply_nn_side1_short8_vec2_rows4_nv1_litems8_kitems32_ksplit8_align1_index32_ydepth256(int L,\0"
-    "        int S, int K,\0"
-    "        __global double *restrict parts, long parts_at)\0"
-    "    const int share = (K / 512 + 1) * 64;\0"
-    "    const int from = min((int) get_group_id(2) * share, K), to = min(from + share, K);\0"
-    "    parts += parts_at * 8 + (long) get_group_id(2) * S * L;\0"
-    "            parts[short_at * L + at] = sum;\0"
+    "void kiln_dgemm_thin_multiply_nn(int L, int S, int K,\0"
+    "\010__global double *restrict parts, long parts_at)\0"
+    "\004const int share = (K / 512 + 1) * 64;\0"
+    "\004const int from = min((int) get_group_id(2) * share, K), to = min(from + share, K);\0"
+    "\004parts += parts_at * 8 + (long) get_group_id(2) * S * L;\0"
+    "\014parts[short_at * L + at] = sum;\0"
     "// C = alpha sum + beta C: adds up what 8 work-groups have of each element, in their order.\0"
     "__kernel __attribute__((reqd_work_group_size(64, 1, 1)))\0"
-    "void kiln_dgemm_thin_add_side1_ksplit8_index32(int L, int S, double alpha, double beta,\0"
-    "        __global const double *restrict parts, long parts_at,\0"
-    "    const int l = get_global_id(0), s = get_group_id(1);\0"
-    "    if (l >= L)\0"
-    "    parts += parts_at * 8 + (long) s * L + l;\0"
-    "    const double p0 = parts[0 * (long) S * L];\0"
-    "    const double p1 = parts[1 * (long) S * L];\0"
-    "    const double p2 = parts[2 * (long) S * L];\0"
-    "    const double p3 = parts[3 * (long) S * L];\0"
-    "    const double p4 = parts[4 * (long) S * L];\0"
+    "void kiln_dgemm_thin_add(int L, int S, double alpha, double beta,\0"
+    "\010__global const double *restrict parts, long parts_at,\0"
+    "\004const int l = get_global_id(0), s = get_group_id(1);\0"
+    "\004if (l >= L)\0"
+    "\004parts += parts_at * 8 + (long) s * L + l;\0"
+    "\004const double p0 = parts[0 * (long) S * L];\0"
+    "\004const double p1 = parts[1 * (long) S * L];\0"
+    "\004const double p2 = parts[2 * (long) S * L];\0"
+    "\004const double p3 = parts[3 * (long) S * L];\0"
+    "\004const double p4 = parts[4 * (long) S * L];\0"
+    "\004const double p5 = parts[5 * (long) S * L];\0"
+    "\004const double p6 = parts[6 * (long) S * L];\0"
+    "\004const double p7 = parts[7 * (long) S * L];\0"
+    "\004const double sum = p0 + p1 + p2 + p3 + p4 + p5 + p6 + p7;\0"
+    "\004__global double *c = C + l * ldc + s;\0"
+    "\004put(sum, alpha, beta, c);\0"
+    "void kiln_dgemm_thin_multiply_nt(int L, int S, int K,\0"
+    "void kiln_dgemm_thin_multiply_tn(int L, int S, int K,\0"
+    "\004const int share = (K / 256 + 1) * 32;\0"
+    "void kiln_dgemm_thin_multiply_tt(int L, int S, int K,\0"
+    "\004__global double *c = C + s * ldc + l;\0"
 }, {
-    "    const double p5 = parts[5 * (long) S * L];\0"
-    "    const double p6 = parts[6 * (long) S * L];\0"
-    "    const double p7 = parts[7 * (long) S * L];\0"
-    "    const double sum = p0 + p1 + p2 + p3 + p4 + p5 + p6 + p7;\0"
-    "    __global double *c = C + l * ldc + s;\0"
-    "    put(sum, alpha, beta, c);\0"
-    "void kiln_dgemm_thin_multiply_nt_side1_short8_vec2_rows4_nv1_litems8_kitems32_ksplit8_align1_index32_ydepth256(int L,\0"
-    "void kiln_dgemm_thin_multiply_tn_side1_short8_vec2_rows4_nv1_litems8_kitems32_ksplit8_align1_index32_ydepth256(int L,\0"
-    "    const int share = (K / 256 + 1) * 32;\0"
-    "void kiln_dgemm_thin_multiply_tt_side1_short8_vec2_rows4_nv1_litems8_kitems32_ksplit8_align1_index32_ydepth256(int L,\0"
-    "void kiln_dgemm_thin_multiply_nn_side0_short8_vec2_rows4_nv1_litems8_kitems32_ksplit8_align1_index32_ydepth256(int L,\0"
-    "void kiln_dgemm_thin_add_side0_ksplit8_index32(int L, int S, double alpha, double beta,\0"
-    "    __global double *c = C + s * ldc + l;\0"
-    "void kiln_dgemm_thin_multiply_nt_side0_short8_vec2_rows4_nv1_litems8_kitems32_ksplit8_align1_index32_ydepth256(int L,\0"
-    "void kiln_dgemm_thin_multiply_tn_side0_short8_vec2_rows4_nv1_litems8_kitems32_ksplit8_align1_index32_ydepth256(int L,\0"
-    "void kiln_dgemm_thin_multiply_tt_side0_short8_vec2_rows4_nv1_litems8_kitems32_ksplit8_align1_index32_ydepth256(int L,\0"
-    "void kiln_dgemm_async_multiply_nn_bm64_bn64_wm64_wn16_depth128_st3_ku2_group1_bytes16_copy0(long M,\0"
-    "void kiln_dgemm_async_multiply_nt_bm64_bn64_wm64_wn16_depth128_st3_ku2_group1_bytes16_copy0(long M,\0"
-    "void kiln_dgemm_async_multiply_tn_bm64_bn64_wm64_wn16_depth128_st3_ku2_group1_bytes16_copy0(long M,\0"
-    "void kiln_dgemm_async_multiply_tt_bm64_bn64_wm64_wn16_depth128_st3_ku2_group1_bytes16_copy0(long M,\0"
     "static void put_column(double x, __global double *out, long col, long2 stored, double alpha,\0"
-    "        double beta)\0"
+    "\010double beta)\0"
     "static void put_pair(double x, double y, __global double *out, long col, long2 stored, double alpha,\0"
-    "        double beta, bool whole)\0"
-    "void kiln_dgemmt_async_multiply_nn_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes8_copy0(long M,\0"
-    "        __global double *restrict C, long c_offset, long ldc, int triangle)\0"
-    "void kiln_dgemmt_async_multiply_nt_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes8_copy0(long M,\0"
-    "void kiln_dgemmt_async_multiply_tn_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes8_copy0(long M,\0"
-    "void kiln_dgemmt_async_multiply_tt_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes8_copy0(long M,\0"
-    "                    put_column(c[i][j][2 * h], out, col, stored, alpha, beta);\0"
-    "                    put_column(c[i][j][2 * h + 1], out, col + 4, stored, alpha, beta);\0"
-    "void kiln_dgemmt_async_stream_nn_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes8_copy0(long M,\0"
-    "    const uint tiles = count_tiles(((uint) M + 63) / 64, ((uint) N + 31) / 32,\0"
-    "void kiln_dgemmt_async_add_nn_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes8_copy0(long M,\0"
-    "            const uint tiles_n = ((uint) N + 31) / 32;\0"
-    "void kiln_dgemmt_async_stream_nt_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes8_copy0(long M,\0"
-    "void kiln_dgemmt_async_add_nt_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes8_copy0(long M,\0"
-    "void kiln_dgemmt_async_stream_tn_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes8_copy0(long M,\0"
-    "void kiln_dgemmt_async_add_tn_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes8_copy0(long M,\0"
-    "void kiln_dgemmt_async_stream_tt_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes8_copy0(long M,\0"
-    "void kiln_dgemmt_async_add_tt_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes8_copy0(long M,\0"
+    "\010double beta, bool whole)\0"
+    "void kiln_dgemmt_async_multiply_nn(long M, long N, long K,\0"
+    "\010__global double *restrict C, long c_offset, long ldc, int triangle)\0"
+    "void kiln_dgemmt_async_multiply_nt(long M, long N, long K,\0"
+    "void kiln_dgemmt_async_multiply_tn(long M, long N, long K,\0"
+    "void kiln_dgemmt_async_multiply_tt(long M, long N, long K,\0"
+    "\024put_column(c[i][j][2 * h], out, col, stored, alpha, beta);\0"
+    "\024put_column(c[i][j][2 * h + 1], out, col + 4, stored, alpha, beta);\0"
+    "void kiln_dgemmt_async_stream_nn(long M, long N, long K,\0"
+    "\004const uint tiles = count_tiles(((uint) M + 63) / 64, ((uint) N + 31) / 32,\0"
+    "void kiln_dgemmt_async_add_nn(long M, long N, long K,\0"
+    "\014const uint tiles_n = ((uint) N + 31) / 32;\0"
+    "void kiln_dgemmt_async_stream_nt(long M, long N, long K,\0"
+    "void kiln_dgemmt_async_add_nt(long M, long N, long K,\0"
+    "void kiln_dgemmt_async_stream_tn(long M, long N, long K,\0"
+    "void kiln_dgemmt_async_add_tn(long M, long N, long K,\0"
+    "void kiln_dgemmt_async_stream_tt(long M, long N, long K,\0"
+    "void kiln_dgemmt_async_add_tt(long M, long N, long K,\0"
     "static double load(__global const double *X, long at)\0"
     "static void store(double x, __global double *X, long at)\0"
-    "void kiln_dgemm_mirror_mirror_tile16_rows4(long M,\0"
-    "        __global const double *restrict A, long a_offset, long lda, int conj_a, int triangle,\0"
-    "    __local double tile[16][17];\0"
-    "            const double element = load(A, a_offset + row * lda + col);\0"
+    "void kiln_dgemm_mirror_mirror(long M,\0"
+    "\010__global const double *restrict A, long a_offset, long lda, int conj_a, int triangle,\0"
+    "\004__local double tile[16][17];\0"
+    "\014const double element = load(A, a_offset + row * lda + col);\0"
     "// Is nothing stored of a block of C?\0"
     "static bool is_left_out(long row, long col, int rows, int columns, int triangle)\0"
-    "    return triangle > 0 ? col >= (row + rows) * triangle\0"
-    "            : triangle < 0 && col + columns <= row * -triangle;\0"
-}, {
+    "\004return triangle > 0 ? col >= (row + rows) * triangle\0"
+    "\014: triangle < 0 && col + columns <= row * -triangle;\0"
     "// Elements lie at multiples of their parts: the application's own memory may begin at any.\0"
     "static float2 load(__global const float *X, long at)\0"
-    "    return vload2(at, X);\0"
+    "\004return vload2(at, X);\0"
     "static void store(float2 x, __global float *X, long at)\0"
-    "    vstore2(x, at, X);\0"
+    "\004vstore2(x, at, X);\0"
     "static float2 product(float2 x, float2 y)\0"
-    "    return (float2) (x.x * y.x - x.y * y.y, x.x * y.y + x.y * y.x);\0"
+    "\004return (float2) (x.x * y.x - x.y * y.y, x.x * y.y + x.y * y.x);\0"
     "// op(B), each element as two rows of two real columns; rows are whole pairs of elements.\0"
-    "void kiln_cgemm_complex_expand_n_tile16_rows4(long N, long K,\0"
-    "        __global const float *restrict B, long b_offset, long ldb, int conj_b,\0"
-    "        __global float *restrict packed_b, long b_at)\0"
-    "    const long first_n = get_group_id(0) * 16, ld = (N + 1) / 2 * 2;\0"
-    "    for (int t = 0; t < 8; t++) {\0"
-    "        const long first_k = (get_group_id(1) * 8 + t) * 16;\0"
-    "        for (uint y = get_local_id(1); y < 16; y += 4)\0"
-    "            if (first_n + x < N && first_k + y < K) {\0"
-    "                const float2 b = load(B, b_offset + (first_k + y) * ldb + first_n + x);\0"
-    "                const float imag = conj_b ? -b.y : b.y;\0"
-    "                const long at = 2 * b_at + 2 * (first_k + y) * ld + first_n + x;\0"
-    "                store((float2) (b.x, imag), packed_b, at);\0"
-    "                store((float2) (-imag, b.x), packed_b, at + ld);\0"
+    "void kiln_cgemm_complex_expand_n(long N, long K,\0"
+    "\010__global const float *restrict B, long b_offset, long ldb, int conj_b,\0"
+    "\010__global float *restrict packed_b, long b_at)\0"
+    "\004const long first_n = get_group_id(0) * 16, ld = (N + 1) / 2 * 2;\0"
+    "\004for (int t = 0; t < 8; t++) {\0"
+    "\010const long first_k = (get_group_id(1) * 8 + t) * 16;\0"
+    "\010for (uint y = get_local_id(1); y < 16; y += 4)\0"
+    "\014if (first_n + x < N && first_k + y < K) {\0"
+    "\020const float2 b = load(B, b_offset + (first_k + y) * ldb + first_n + x);\0"
+    "\020const float imag = conj_b ? -b.y : b.y;\0"
+    "\020const long at = 2 * b_at + 2 * (first_k + y) * ld + first_n + x;\0"
+    "\020store((float2) (b.x, imag), packed_b, at);\0"
+    "\020store((float2) (-imag, b.x), packed_b, at + ld);\0"
     "// What expand wrote, times alpha.\0"
-    "void kiln_cgemm_complex_rotate_tile16_rows4(long N, long K, float alpha, float alpha_imag,\0"
-    "        __global const float *restrict packed_b, long b_at,\0"
-    "        __global float *restrict work, long work_at)\0"
-    "    const long n = get_group_id(0) * 16 + get_local_id(0), ld = (N + 1) / 2 * 2;\0"
-    "    const long first_k = get_group_id(1) * 128, end = min(first_k + 128, K);\0"
-    "    for (long k = 2 * first_k + get_local_id(1); k < 2 * end; k += 4)\0"
-    "        if (n < N)\0"
-    "            store(product((float2) (alpha, alpha_imag), load(packed_b, 2 * b_at + k * ld + n)),\0"
-    "                    work, 2 * work_at + k * ld + n);\0"
+    "void kiln_cgemm_complex_rotate(long N, long K, float alpha, float alpha_imag,\0"
+    "\010__global const float *restrict packed_b, long b_at,\0"
+    "\010__global float *restrict work, long work_at)\0"
+    "\004const long n = get_group_id(0) * 16 + get_local_id(0), ld = (N + 1) / 2 * 2;\0"
+    "\004const long first_k = get_group_id(1) * 128, end = min(first_k + 128, K);\0"
+    "\004for (long k = 2 * first_k + get_local_id(1); k < 2 * end; k += 4)\0"
+    "\010if (n < N)\0"
+    "\014store(product((float2) (alpha, alpha_imag), load(packed_b, 2 * b_at + k * ld + n)),\0"
+    "\024work, 2 * work_at + k * ld + n);\0"
     "// C times beta, as far as it is stored.\0"
-    "void kiln_cgemm_complex_scale_tile16_rows4(long M, long N, float beta, float beta_imag,\0"
-    "    const long n = get_group_id(0) * 16 + get_local_id(0);\0"
-    "    const long first_m = get_group_id(1) * 128, end = min(first_m + 128, M);\0"
-    "    for (long m = first_m + get_local_id(1); m < end; m += 4)\0"
-    "        if (n < N && !is_left_out(m, n, 1, 1, triangle)) {\0"
-    "            const long at = c_offset + m * ldc + n;\0"
-    "            store(product((float2) (beta, beta_imag), load(C, at)), C, at);\0"
+    "void kiln_cgemm_complex_scale(long M, long N, float beta, float beta_imag,\0"
+    "\004const long n = get_group_id(0) * 16 + get_local_id(0);\0"
+    "\004const long first_m = get_group_id(1) * 128, end = min(first_m + 128, M);\0"
+    "\004for (long m = first_m + get_local_id(1); m < end; m += 4)\0"
+    "\010if (n < N && !is_left_out(m, n, 1, 1, triangle)) {\0"
+    "\014const long at = c_offset + m * ldc + n;\0"
+    "\014store(product((float2) (beta, beta_imag), load(C, at)), C, at);\0"
     "// The diagonal of C, which is Hermitian: its imaginary parts become 0.\0"
-    "void kiln_cgemm_complex_diagonal_tile16_rows4(long M,\0"
-    "    const long m = get_global_id(0);\0"
-    "    if (m < M)\0"
-    "        C[2 * (c_offset + m * ldc + m) + 1] = 0;\0"
-    "void kiln_cgemm_complex_expand_t_tile16_rows4(long N, long K,\0"
-    "    __local float2 tile[16][17];\0"
-    "            if (first_k + x < K && first_n + y < N)\0"
-    "                tile[x][y] = load(B, b_offset + (first_n + y) * ldb + first_k + x);\0"
-    "                const float2 b = tile[y][x];\0"
+    "void kiln_cgemm_complex_diagonal(long M,\0"
+    "\004const long m = get_global_id(0);\0"
+    "\004if (m < M)\0"
+}, {
+    "\010C[2 * (c_offset + m * ldc + m) + 1] = 0;\0"
+    "void kiln_cgemm_complex_expand_t(long N, long K,\0"
+    "\004__local float2 tile[16][17];\0"
+    "\014if (first_k + x < K && first_n + y < N)\0"
+    "\020tile[x][y] = load(B, b_offset + (first_n + y) * ldb + first_k + x);\0"
+    "\020const float2 b = tile[y][x];\0"
     "// op(A) by rows. A's columns are its rows, conjugated if asked for; the rows of what is written are\0"
     "// whole pairs of elements.\0"
-    "void kiln_cgemm_complex_turn_t_tile16_rows4(long M, long K,\0"
-    "        __global const float *restrict A, long a_offset, long lda, int conj_a,\0"
-    "        __global float *restrict packed_a, long a_at)\0"
-    "    const long first_k = get_group_id(0) * 16, ld = (K + 1) / 2 * 2;\0"
-    "        const long first_m = (get_group_id(1) * 8 + t) * 16;\0"
-    "            if (first_m + x < M && first_k + y < K)\0"
-    "                tile[x][y] = load(A, a_offset + (first_k + y) * lda + first_m + x);\0"
-    "            if (first_m + y < M && first_k + x < K) {\0"
-    "                const float2 element = tile[y][x];\0"
-    "                store((float2) (element.x, conj_a ? -element.y : element.y), packed_a,\0"
-    "                        a_at + (first_m + y) * ld + first_k + x);\0"
-    "void kiln_cgemm_mirror_mirror_tile16_rows4(long M,\0"
-    "            float2 element = load(A, a_offset + row * lda + col);\0"
-    "            if (conj_a && row == col)\0"
-    "                element.y = 0;\0"
-    "            const float2 element = tile[y][x];\0"
-    "            store((float2) (element.x, conj_a ? -element.y : element.y), C,\0"
-}, {
-    "                    c_offset + row * ldc + col);\0"
+    "void kiln_cgemm_complex_turn_t(long M, long K,\0"
+    "\010__global const float *restrict A, long a_offset, long lda, int conj_a,\0"
+    "\010__global float *restrict packed_a, long a_at)\0"
+    "\004const long first_k = get_group_id(0) * 16, ld = (K + 1) / 2 * 2;\0"
+    "\010const long first_m = (get_group_id(1) * 8 + t) * 16;\0"
+    "\014if (first_m + x < M && first_k + y < K)\0"
+    "\020tile[x][y] = load(A, a_offset + (first_k + y) * lda + first_m + x);\0"
+    "\014if (first_m + y < M && first_k + x < K) {\0"
+    "\020const float2 element = tile[y][x];\0"
+    "\020store((float2) (element.x, conj_a ? -element.y : element.y), packed_a,\0"
+    "\030a_at + (first_m + y) * ld + first_k + x);\0"
+    "void kiln_cgemm_mirror_mirror(long M,\0"
+    "\014float2 element = load(A, a_offset + row * lda + col);\0"
+    "\014if (conj_a && row == col)\0"
+    "\020element.y = 0;\0"
+    "\014const float2 element = tile[y][x];\0"
+    "\014store((float2) (element.x, conj_a ? -element.y : element.y), C,\0"
+    "\024c_offset + row * ldc + col);\0"
     "static double2 load(__global const double *X, long at)\0"
     "static void store(double2 x, __global double *X, long at)\0"
     "static double2 product(double2 x, double2 y)\0"
-    "    return (double2) (x.x * y.x - x.y * y.y, x.x * y.y + x.y * y.x);\0"
-    "void kiln_zgemm_complex_expand_n_tile16_rows4(long N, long K,\0"
-    "        __global const double *restrict B, long b_offset, long ldb, int conj_b,\0"
-    "        __global double *restrict packed_b, long b_at)\0"
-    "                const double2 b = load(B, b_offset + (first_k + y) * ldb + first_n + x);\0"
-    "                const double imag = conj_b ? -b.y : b.y;\0"
-    "                store((double2) (b.x, imag), packed_b, at);\0"
-    "                store((double2) (-imag, b.x), packed_b, at + ld);\0"
-    "void kiln_zgemm_complex_rotate_tile16_rows4(long N, long K, double alpha, double alpha_imag,\0"
-    "        __global const double *restrict packed_b, long b_at,\0"
-    "        __global double *restrict work, long work_at)\0"
-    "            store(product((double2) (alpha, alpha_imag), load(packed_b, 2 * b_at + k * ld + n)),\0"
-    "void kiln_zgemm_complex_scale_tile16_rows4(long M, long N, double beta, double beta_imag,\0"
-    "            store(product((double2) (beta, beta_imag), load(C, at)), C, at);\0"
-    "void kiln_zgemm_complex_diagonal_tile16_rows4(long M,\0"
-    "void kiln_zgemm_complex_expand_t_tile16_rows4(long N, long K,\0"
-    "    __local double2 tile[16][17];\0"
-    "                const double2 b = tile[y][x];\0"
-    "void kiln_zgemm_complex_turn_t_tile16_rows4(long M, long K,\0"
-    "        __global const double *restrict A, long a_offset, long lda, int conj_a,\0"
-    "        __global double *restrict packed_a, long a_at)\0"
-    "                const double2 element = tile[y][x];\0"
-    "                store((double2) (element.x, conj_a ? -element.y : element.y), packed_a,\0"
-    "void kiln_zgemm_mirror_mirror_tile16_rows4(long M,\0"
-    "            double2 element = load(A, a_offset + row * lda + col);\0"
-    "            const double2 element = tile[y][x];\0"
-    "            store((double2) (element.x, conj_a ? -element.y : element.y), C,\0"
+    "\004return (double2) (x.x * y.x - x.y * y.y, x.x * y.y + x.y * y.x);\0"
+    "void kiln_zgemm_complex_expand_n(long N, long K,\0"
+    "\010__global const double *restrict B, long b_offset, long ldb, int conj_b,\0"
+    "\010__global double *restrict packed_b, long b_at)\0"
+    "\020const double2 b = load(B, b_offset + (first_k + y) * ldb + first_n + x);\0"
+    "\020const double imag = conj_b ? -b.y : b.y;\0"
+    "\020store((double2) (b.x, imag), packed_b, at);\0"
+    "\020store((double2) (-imag, b.x), packed_b, at + ld);\0"
+    "void kiln_zgemm_complex_rotate(long N, long K, double alpha, double alpha_imag,\0"
+    "\010__global const double *restrict packed_b, long b_at,\0"
+    "\010__global double *restrict work, long work_at)\0"
+    "\014store(product((double2) (alpha, alpha_imag), load(packed_b, 2 * b_at + k * ld + n)),\0"
+    "void kiln_zgemm_complex_scale(long M, long N, double beta, double beta_imag,\0"
+    "\014store(product((double2) (beta, beta_imag), load(C, at)), C, at);\0"
+    "void kiln_zgemm_complex_diagonal(long M,\0"
+    "void kiln_zgemm_complex_expand_t(long N, long K,\0"
+    "\004__local double2 tile[16][17];\0"
+    "\020const double2 b = tile[y][x];\0"
+    "void kiln_zgemm_complex_turn_t(long M, long K,\0"
+    "\010__global const double *restrict A, long a_offset, long lda, int conj_a,\0"
+    "\010__global double *restrict packed_a, long a_at)\0"
+    "\020const double2 element = tile[y][x];\0"
+    "\020store((double2) (element.x, conj_a ? -element.y : element.y), packed_a,\0"
+    "void kiln_zgemm_mirror_mirror(long M,\0"
+    "\014double2 element = load(A, a_offset + row * lda + col);\0"
+    "\014const double2 element = tile[y][x];\0"
+    "\014store((double2) (element.x, conj_a ? -element.y : element.y), C,\0"
 } };
 
 static const uint32_t lines[] = {
-    0, 100, 160, 202, 204, 233, 235, 236, 281, 307, 375, 443,
-    509, 605, 654, 683, 767, 835, 903, 967, 1047, 1079, 1136, 1207,
-    1241, 1298, 1385, 1429, 1480, 1571, 1647, 1739, 1755, 1852, 1905, 1929,
-    1944, 2022, 2032, 2064, 2147, 2216, 2266, 2276, 2282, 2358, 2450, 2547,
-    2600, 2678, 2747, 2843, 2860, 2907, 2993, 3081, 3134, 3192, 3284, 3378,
-    3452, 3522, 3602, 3663, 3742, 3805, 3900, 3917, 4003, 4050, 4096, 4172,
-    4189, 4282, 4372, 4392, 4412, 4446, 4495, 4548, 4564, 4604, 4625, 4683,
-    4741, 4801, 4898, 4973, 5013, 5071, 5094, 5152, 5174, 5196, 5246, 5328,
-    5420, 5478, 5578, 5602, 5668, 5759, 5819, 5887, 5959, 6036, 6111, 6130,
-    6206, 6273, 6318, 6337, 6356, 6433, 6479, 6567, 6646, 6727, 6785, 6867,
-    6927, 6933, 6990, 7026, 7093, 7119, 7142, 7178, 7218, 7262, 7298, 7333,
-    7356, 7400, 7500, 7563, 7589, 7624, 7670, 7684, 7711, 7759, 7858, 7957,
-    7986, 8016, 8043, 8066, 8092, 8192, 8255, 8338, 8366, 8393, 8439, 8534,
-    8629, 8705, 8740, 8790, 8884, 8960, 8982, 9035, 9129, 9220, 9268, 9320,
-    9406, 9424, 9441, 9495, 9588, 9628, 9655, 9721, 9771, 9813, 9853, 9899,
-    9970, 10020, 10090, 10165, 10244, 10313, 10375, 10444, 10509, 10579, 10610, 10699,
-    10737, 10830, 10855, 10956, 11011, 11031, 11112, 11154, 11231, 11261, 11288, 11340,
-    11386, 11462, 11553, 11594, 11670, 11748, 11770, 11870, 11969, 12054, 12112, 12192,
-    12288, 12388, 12487, 12564, 12635, 12722, 12822, 12857, 12895, 12951, 13009, 13091,
-    13187, 13284, 13330, 13428, 13494, 13564, 13632, 13684, 13779, 13869, 13912, 13982,
-    14033, 14110, 14155, 14210, 14263, 14353, 14434, 14478, 14538, 14596, 14664, 14747,
-    14771, 14805, 14884, 14944, 15011, 15037, 15077, 15112, 15171, 15209, 15308, 15391,
-    15444, 15535, 15587, 15614, 15683, 15771, 15815, 15863, 15935, 15957, 16007, 16077,
-    16115, 16161, 16261, 16384, 16442, 16537, 16622, 16683, 16709, 16749, 16844, 16866,
-    16965, 17059, 17106, 17180, 17235, 17316, 17365, 17424, 17481, 17537, 17609, 17678,
-    17727, 17748, 17776, 17872, 17959, 18048, 18114, 18204, 18272, 18369, 18444, 18508,
-    18576, 18659, 18687, 18724, 18752, 18783, 18814, 18848, 18878, 18896, 18948, 19028,
-    19082, 19106, 19161, 19190, 19233, 19303, 19332, 19361, 19440, 19498, 19539, 19571,
-    19640, 19667, 19694, 19734, 19773, 19869, 19891, 19942, 20006, 20065, 20126, 20166,
-    20237, 20305, 20384, 20480, 20505, 20574, 20672, 20771, 20866, 20964, 21059, 21157,
-    21252, 21277, 21353, 21387, 21445, 21602, 21649, 21713, 21777, 21835, 21869, 21903,
-    21971, 22016, 22068, 22120, 22192, 22291, 22341, 22391, 22441, 22491, 22532, 22584,
-    22640, 22697, 22763, 22825, 22887, 22949, 23001, 23057, 23114, 23180, 23242, 23304,
-    23366, 23415, 23434, 23475, 23489, 23546, 23607, 23668, 23729, 23786, 23870, 23931,
-    24015, 24076, 24160, 24221, 24305, 24366, 24431, 24496, 24576, 24637, 24702, 24767,
-    24832, 24893, 24958, 25023, 25088, 25149, 25214, 25279, 25344, 25405, 25470, 25535,
-    25600, 25661, 25726, 25791, 25856, 25889, 25952, 25971, 26021, 26042, 26083, 26108,
-    26153, 26178, 26223, 26248, 26293, 26316, 26372, 26413, 26458, 26503, 26548, 26571,
-    26627, 26668, 26713, 26758, 26803, 26826, 26882, 26923, 26968, 27013, 27058, 27215,
-    27271, 27337, 27399, 27461, 27523, 27680, 27736, 27802, 27864, 27926, 27988, 28145,
-    28202, 28231, 28254, 28347, 28409, 28448, 28529, 28601, 28672, 28717, 28763, 28802,
-    28864, 28878, 28978, 29079, 29089, 29172, 29217, 29253, 29285, 29317, 29338, 29392,
-    29437, 29515, 29612, 29663, 29757, 29776, 29810, 29875, 29960, 30024, 30097, 30159,
-    30229, 30307, 30401, 30435, 30500, 30573, 30635, 30705, 30797, 30896, 30964, 31036,
-    31080, 31179, 31223, 31247, 31291, 31350, 31439, 31528, 31558, 31614, 31640, 31697,
-    31764, 31851, 31883, 31914, 31964, 32063, 32162, 32242, 32281, 32335, 32433, 32513,
-    32539, 32596, 32768, 32863, 32915, 32971, 33061, 33082, 33140, 33203, 33266, 33344,
-    33443, 33532, 33621, 33683, 33767, 33866, 33955, 34036, 34111, 34202, 34301, 34401,
-    34437, 34525, 34561, 34600, 34681, 34774, 34839, 34856, 34944, 35002, 35039, 35052,
-    35149, 35245, 35296, 35337, 35381, 35472, 35549, 35641, 35720, 35797, 35852, 35911,
-    35967, 36041, 36119, 36193, 36245, 36338, 36431, 36483, 36557, 36605, 36690, 36742,
-    36864, 36965, 37011, 37094, 37156, 37223, 37249, 37285, 37320, 37368, 37431, 37459,
-    37505, 37555, 37631, 37679, 37719, 37789, 37860, 37899, 37955, 38007, 38108, 38188,
-    38244, 38296, 38397, 38453, 38554, 38604, 38634, 38681, 38708, 38771, 38822, 38874,
-    38923, 39013, 39086, 39108, 39181, 39239, 39348, 39395, 39459, 39523, 39554, 39622,
-    39682, 39723, 39755, 39774, 39840, 39866, 39946, 40008, 40027, 40055, 40070, 40105,
-    40149, 40199, 40300, 40383, 40428, 40500, 40557, 40598, 40656, 40713, 40772, 40831,
-    40890, 40960, 41014, 41068, 41122, 41186, 41199, 41252, 41307, 41362, 41417, 41477,
-    41521, 41542, 41601, 41633, 41686, 41719, 41742, 41780, 41833, 41901, 41930, 41946,
-    41968, 42006, 42074, 42132, 42241, 42274, 42342, 42430, 42485, 42544, 42603, 42662,
-    42713, 42745, 42810, 42844, 42860, 42900, 42952, 43004, 43056, 43108, 43159, 43239,
-    43287, 43335, 43383, 43431, 43500, 43526, 43574, 43613, 43641, 43680, 43708, 43747,
-    43775, 43814, 43842, 43878, 43924, 43957, 43990, 44023, 44056, 44090, 44145, 44200,
-    44255, 44310, 44403, 44425, 44534, 44594, 44622, 44731, 44789, 44835, 44927, 45056,
-    45150, 45223, 45320, 45388, 45432, 45519, 45576, 45671, 45727, 45790, 45884, 45981,
-    46075, 46172, 46266, 46363, 46457, 46557, 46657, 46757, 46857, 46955, 47050, 47148,
-    47243, 47341, 47436, 47534, 47629, 47702, 47791, 47848, 47966, 48007, 48066, 48127,
-    48172, 48191, 48252, 48351, 48449, 48499, 48554, 48599, 48618, 48637, 48669, 48705,
-    48730, 48749, 48781, 48854, 48909, 48977, 49023, 49152, 49226, 49297, 49346, 49379,
-    49419, 49446, 49469, 49515, 49589, 49627, 49665, 49703, 49741, 49785, 49833, 49902,
-    49942, 49988, 50059, 50107, 50141, 50168, 50214, 50258, 50298, 50379, 50411, 50474,
-    50503, 50547, 50607, 50673, 50740, 50769, 50805, 50838, 50874, 50910, 50970, 51003,
-    51043, 51115, 51233, 51292, 51323, 51355, 51399, 51435, 51460, 51511, 51573, 51599,
-    51644, 51673, 51724, 51819, 51869, 51920, 51971, 52022, 52073, 52150, 52185, 52216,
-    52260, 52308, 52367, 52417, 52495, 52547, 52599, 52616, 52661, 52692, 52736, 52775,
-    52837, 52881, 52938, 53002, 53069, 53106, 53248, 53366, 53428, 53473, 53554, 53672,
-    53755, 53826, 53883, 53960, 54039, 54122, 54214, 54315, 54383, 54455, 54544, 54625,
-    54708, 54767, 54828, 54895, 54921, 54961, 54996, 55040, 55140, 55166, 55266, 55296,
-    55319, 55382, 55466, 55519, 55571, 55672, 55749, 55840, 55895, 55971, 56072, 56172,
-    56273, 56352, 56446, 56480, 56545, 56618, 56680, 56759, 56853, 56920, 56993, 57057,
-    57141, 57233, 57344, 57444, 57512, 57600, 57681, 57739, 57806, 57832, 57867, 57911,
-    58010, 58034, 58078, 58137, 58167, 58193, 58260, 58292, 58342, 58396, 58476, 58528,
-    58599, 58699, 58783, 58883, 58983, 59057, 59117, 59173, 59235, 59332, 59399, 59468,
-    59550, 59574, 59640, 59660, 59701, 59766, 59804, 59822, 59923, 59966, 60062, 60094,
-    60144, 60198, 60255, 60308, 60361, 60462, 60536, 60619, 60646, 60722, 60760, 60795,
-    60850, 60897, 60933, 60988, 61032, 61071, 61131, 61174, 61253, 61440, 61538, 61598,
-    61669, 61765, 61822, 61875, 61976, 62033, 62086, 62187, 62244, 62345, 62416, 62501,
-    62603, 62690, 62739, 62841, 62943, 63045, 63145, 63245, 63345, 63445, 63496, 63526,
-    63580, 63607, 63706, 63771, 63828, 63879, 63971, 64003, 64086, 64122, 64175, 64236,
-    64314, 64385, 64444, 64478, 64539, 64615, 64677, 64778, 64821, 64836, 64882, 64894,
-    64963, 65046, 65114, 65181, 65252, 65309, 65407, 65536, 65625, 65723, 65776, 65826,
-    65909, 65967, 66034, 66083, 66160, 66251, 66349, 66402, 66478, 66550, 66646, 66690,
-    66706, 66774, 66824, 66842, 66902, 66951, 66988, 67056, 67096, 67144, 67178, 67246,
-    67286, 67334, 67420, 67497, 67513, 67532, 67578, 67612, 67695, 67795, 67862, 67954,
-    68015, 68091, 68158, 68239, 68300, 68357, 68420, 68517, 68541, 68624, 68707, 68730,
-    68766, 68806, 68835, 68935, 69035, 69058, 69121, 69187, 69254, 69284, 69382, 69407,
-    69440, 69486, 69544, 69632, 69694, 69738, 69795, 69893, 69959, 70055, 70112, 70201,
-    70277, 70373, 70425, 70481, 70539, 70560, 70613, 70653, 70700, 70800, 70860, 70947,
-    71010, 71064, 71153, 71191, 71272, 71321, 71366, 71427, 71479, 71512, 71604, 71676,
-    71706, 71805, 71833, 71925, 71973, 72014, 72043, 72140, 72239, 72318, 72418, 72518,
-    72576, 72652, 72743, 72794, 72870, 72970, 73019, 73119, 73217, 73275, 73342, 73424,
-    73523, 73591, 73728, 73807, 73867, 73930, 74027, 74110, 74133, 74169, 74209, 74308,
-    74374, 74440, 74473, 74517, 74574, 74672, 74729, 74781, 74837, 74877, 74924, 74993,
-    75046, 75084, 75129, 75228, 75304, 75355, 75427, 75526, 75625, 75724, 75806, 75903,
-    75970, 76015, 76078, 76101, 76145, 76189, 76244, 76338, 76387, 76448, 76515, 76560,
-    76641, 76738, 76832, 76929, 77023, 77120, 77214, 77241, 77262, 77301, 77394, 77450,
-    77493, 77562, 77638, 77729, 77824, 77900, 77983, 78035, 78133, 78228, 78326, 78421,
-    78477, 78529, 78627, 78722, 78820, 78915, 78992, 79047, 79148, 79249, 79350, 79451,
-    79548, 79627, 79727, 79801, 79868, 79957, 80001, 80056, 80153, 80231, 80301, 80392,
-    80462, 80543, 80598, 80678, 80700, 80764, 80835, 80880, 80980, 81077, 81177, 81274,
-    81374, 81471, 81573, 81675, 81777, 81920, 82017, 82087, 82175, 82269, 82343, 82412,
-    82499, 82567, 82647, 82701, 82780, 82847, 82944, 83038, 83135, 83229, 83326, 83420,
-    83520, 83620, 83696, 83796, 83896, 83947, 83972, 84020, 84084, 84136, 84177, 84249,
-    84306, 84415, 84464, 84531, 84598, 84627, 84689, 84732, 84765, 84832, 84859, 84923,
-    84952, 84986, 85037, 85131, 85225, 85283, 85322, 85381, 85439, 85497, 85555, 85608,
-    85661, 85714, 85768, 85822, 85876, 85920, 86016, 86069, 86178, 86209, 86265, 86325,
-    86385, 86445, 86478, 86544, 86583, 86620, 86665, 86774, 86835, 86864, 86973, 87042,
-    87124, 87214, 87234, 87335, 87410, 87493, 87540, 87634, 87701, 87796, 87835, 87936,
-    88037, 88138, 88239, 88322, 88345, 88443, 88506, 88563, 88607, 88670, 88722, 88769,
-    88837, 88888, 88962, 89063, 89161, 89262, 89360, 89461, 89559, 89611, 89629, 89684,
-    89699, 89750, 89843, 89889, 89987, 90052, 90112, 90160, 90233, 90316, 90385, 90452,
-    90496, 90587, 90663, 90762, 90813, 90889, 90972, 91041, 91090, 91166, 91265, 91341,
-    91433, 91512, 91544, 91616, 91668, 91756, 91856, 91951, 91972, 92014, 92069, 92112,
-    92170, 92193, 92275, 92374, 92442, 92537, 92599, 92675, 92742, 92788, 92848, 92930,
-    92957, 93057, 93156, 93256, 93352, 93436, 93486, 93540, 93600, 93637, 93685, 93751,
-    93793, 93884, 93934, 93980, 94067, 94208, 94309, 94409, 94509, 94544, 94634, 94729,
-    94771, 94866, 94916, 94960, 95008, 95074, 95142, 95218, 95298, 95362, 95415, 95469,
-    95545, 95644, 95698, 95792, 95892, 95983, 96080, 96156, 96232, 96331, 96374, 96443,
-    96541, 96639, 96727, 96798, 96875, 96974, 97022, 97079, 97159, 97196, 97266, 97367,
-    97421, 97487, 97555, 97631, 97703, 97777, 97859, 97912, 97937, 97993, 98015, 98049,
-    98130, 98149, 98185, 98194, 98304, 98378, 98467, 98523, 98679, 98701, 98767, 98833,
-    98888, 98923, 98958, 99002, 99054, 99106, 99183, 99238, 99321, 99363, 99378, 99399,
-    99431, 99463, 99495, 99527, 99618, 99701, 99790, 99873, 99889, 99906, 99935, 99987,
-    100053, 100114, 100166, 100227, 100279, 100340, 100392, 100454, 100506, 100568, 100620, 100682,
-    100734, 100796, 100848, 100900, 100962, 101014, 101076, 101129, 101191, 101244, 101306, 101359,
-    101421, 101474, 101536, 101589, 101651, 101704, 101733, 101789, 101841, 101907, 101968, 102020,
-    102081, 102133, 102194, 102246, 102308, 102400, 102462, 102514, 102576, 102628, 102690, 102742,
-    102791, 102827, 102863, 102899, 102935, 102971, 103007, 103043, 103079, 103115, 103151, 103188,
-    103225, 103262, 103299, 103336, 103373, 103422, 103458, 103494, 103530, 103566, 103602, 103638,
-    103674, 103710, 103728, 103750, 103783, 103843, 103899, 103969, 104034, 104090, 104155, 104211,
-    104276, 104332, 104398, 104454, 104520, 104576, 104642, 104698, 104764, 104820, 104886, 104942,
-    105008, 105064, 105130, 105187, 105253, 105310, 105376, 105433, 105499, 105556, 105622, 105679,
-    105745, 105802, 105835, 105895, 105951, 106021, 106086, 106142, 106207, 106263, 106328, 106384,
-    106496, 106552, 106618, 106674, 106740, 106796, 106862, 106918, 106989, 107060, 107118, 107168,
-    107230, 107280, 107342, 107392, 107454, 107504, 107579, 107654, 107716, 107782, 107848, 107914,
-    107989, 108064, 108126, 108192, 108258, 108324, 108399, 108474, 108536, 108602, 108668, 108734,
-    108805, 108854, 108903, 108971, 109025, 109056, 109087, 109147, 109178, 109209, 109269, 109300,
-    109331, 109391, 109422, 109453, 109548, 109630, 109676, 109755, 109843, 109903, 109975, 110014,
-    110070, 110143, 110165, 110221, 110276, 110331, 110386, 110441, 110496, 110592, 110647, 110702,
-    110799, 110822, 110885, 110937, 110965, 111013, 111038, 111071, 111126, 111175, 111331, 111346,
-    111412, 111473, 111534, 111595, 111657, 111719, 111781, 111843, 111903, 111973, 112038, 112103,
-    112168, 112234, 112300, 112366, 112432, 112588, 112609, 112665, 112731, 112792, 112853, 112914,
-    112976, 113038, 113100, 113162, 113224, 113286, 113348, 113410, 113472, 113534, 113596, 113658,
-    113718, 113788, 113853, 113918, 113983, 114049, 114115, 114181, 114247, 114313, 114379, 114445,
-    114511, 114577, 114688, 114754, 114820, 114976, 115030, 115072, 115144, 115262, 115311, 115377,
-    115443, 115503, 115563, 115608, 115657, 115711, 115757, 115777, 115813, 115832, 115864, 115919,
-    115995, 116044, 116096, 116124, 116199, 116247, 116319, 116347, 116410, 116454, 116513, 116579,
-    116647, 116677, 116749, 116867, 116927, 116960, 116980, 117046, 117097, 117159, 117203, 117233,
-    117330, 117362, 117441, 117485, 117517, 117561, 117593, 117636, 117704, 117737, 117777, 117895,
-    117957, 118002, 118083, 118201, 118284, 118342, 118424, 118523, 118550, 118587, 118635, 118784,
-    118883, 118982, 119052, 119128, 119181, 119264, 119340, 119395, 119471, 119569, 119637, 119710,
-    119763, 119833, 119878, 119967, 120011, 120083, 120182, 120277, 120338, 120412, 120461, 120548,
-    120616, 120697, 120722, 120752, 120832, 120889, 120959, 120985, 121013, 121063, 121127, 121213,
-    121284, 121352, 121428, 121526, 121621, 121717, 121793, 121848, 121946, 122041, 122120, 122218,
-    122313, 122365, 122426, 122501, 122529, 122551, 122590, 122683, 122739, 122817, 122880, 122932,
-    122984, 123066, 123166, 123238, 123326, 123403, 123461, 123488, 123525, 123571, 123615, 123671,
-    123723, 123823, 123879, 123931, 124031, 124087, 124187, 124287, 124387, 124487, 124587, 124618,
-    124635, 124657, 124681, 124731, 124813, 124922, 124956, 125018, 125075, 125136, 125197, 125258,
-    125310, 125342, 125382, 125435, 125488, 125541, 125594, 125646, 125695, 125744, 125793, 125842,
-    125937, 125986, 126026, 126066, 126106, 126146, 126240, 126310, 126419, 126487, 126560, 126669,
-    126701, 126761, 126823, 126843, 126858, 126976, 127006, 127064, 127124, 127182, 127242, 127302,
-    127362, 127427, 127481, 127537, 127593, 127649, 127710, 127734, 127772, 127881, 127953, 128071,
-    128091, 128163, 128281, 128301, 128334, 128374, 128492, 128610, 128728, 128788, 128906, 129024,
-    129142, 129239, 129333, 129430, 129524, 129621, 129715, 129812, 129906, 129969, 130087, 130109,
-    130165, 130207, 130294, 130354, 130398, 130490, 130547, 130635, 130697, 130754, 130770, 130816,
-    130863, 130910, 130957, 131004, 131072, 131119, 131166, 131213, 131275, 131317, 131347, 131465,
-    131583, 131625, 131743, 131861, 131949, 131991, 132109, 132227, 132345, 132445, 132545, 132645,
-    132745, 132838, 132859, 132960, 132993, 133093, 133169, 133269, 133369, 133469, 133548, 133635,
-    133733, 133812, 133907, 133962, 134060, 134155, 134253, 134348, 134446, 134541, 134595, 134652,
-    134703, 134797, 134830, 134902, 134940, 135021, 135078, 135168, 135260, 135313, 135339, 135395,
-    135418, 135460, 135528, 135618, 135680, 135759, 135813, 135882, 135916, 135977, 136032, 136086,
-    136174, 136230, 136311, 136370, 136435, 136470, 136561, 136621, 136674, 136755, 136832, 136902,
-    136921, 137017, 137070, 137111, 137199, 137258, 137335, 137397, 137456, 137508, 137584, 137656,
-    137710, 137747, 137762, 137811, 137873, 137906, 137958, 138042, 138087, 138188, 138216, 138276,
-    138355, 138409, 138478, 138539, 138591, 138675, 138729, 138780, 138867, 138933, 138984, 139050,
-    139088, 139119, 139166, 139264, 139313, 139368, 139426, 139471, 139540, 139602, 139682, 139737,
-    139826, 139883, 139943, 140009, 140102, 140163, 140217, 140314, 140404, 140481, 140535, 140597,
-    140631, 140677, 140737, 140817, 140872, 140924, 141012, 141063, 141130, 141178,
+    0, 100, 160, 202, 204, 230, 232, 233, 278, 301, 369, 437,
+    500, 596, 645, 671, 755, 823, 888, 941, 1021, 1053, 1107, 1178,
+    1212, 1266, 1353, 1397, 1448, 1536, 1612, 1704, 1720, 1817, 1867, 1888,
+    1903, 1978, 1981, 2002, 2074, 2132, 2171, 2174, 2177, 2253, 2345, 2442,
+    2492, 2567, 2625, 2721, 2738, 2785, 2868, 2945, 2998, 3056, 3145, 3239,
+    3313, 3380, 3449, 3499, 3567, 3630, 3725, 3739, 3818, 3865, 3877, 3950,
+    3964, 4096, 4186, 4199, 4212, 4243, 4285, 4331, 4340, 4377, 4395, 4446,
+    4497, 4554, 4651, 4726, 4766, 4821, 4833, 4891, 4913, 4935, 4985, 5067,
+    5159, 5217, 5275, 5334, 5418, 5471, 5536, 5605, 5679, 5751, 5767, 5840,
+    5904, 5946, 5962, 5978, 6052, 6095, 6180, 6256, 6334, 6389, 6468, 6525,
+    6528, 6578, 6607, 6667, 6686, 6702, 6731, 6760, 6789, 6806, 6834, 6850,
+    6887, 6976, 7028, 7043, 7063, 7094, 7097, 7113, 7146, 7230, 7314, 7332,
+    7351, 7363, 7375, 7386, 7428, 7480, 7552, 7569, 7585, 7616, 7692, 7768,
+    7825, 7841, 7872, 7943, 7996, 7999, 8033, 8104, 8192, 8221, 8250, 8309,
+    8312, 8318, 8357, 8443, 8476, 8496, 8551, 8590, 8621, 8650, 8681, 8733,
+    8764, 8811, 8863, 8912, 8970, 9017, 9071, 9121, 9176, 9188, 9254, 9273,
+    9343, 9349, 9427, 9452, 9461, 9535, 9566, 9628, 9643, 9651, 9688, 9719,
+    9776, 9848, 9862, 9938, 10013, 10035, 10093, 10177, 10239, 10267, 10324, 10346,
+    10404, 10488, 10542, 10583, 10647, 10705, 10740, 10778, 10831, 10886, 10968, 11064,
+    11161, 11207, 11263, 11322, 11385, 11450, 11499, 11591, 11678, 11718, 11785, 11833,
+    11907, 11949, 12001, 12051, 12138, 12216, 12288, 12341, 12392, 12453, 12529, 12546,
+    12573, 12649, 12706, 12766, 12785, 12814, 12842, 12894, 12925, 13009, 13081, 13115,
+    13183, 13212, 13232, 13290, 13367, 13396, 13425, 13474, 13485, 13516, 13571, 13590,
+    13621, 13721, 13821, 13879, 13932, 14010, 14068, 14091, 14128, 14220, 14239, 14331,
+    14418, 14458, 14525, 14573, 14647, 14689, 14741, 14791, 14840, 14905, 14967, 15009,
+    15023, 15044, 15129, 15205, 15283, 15338, 15417, 15474, 15560, 15624, 15677, 15734,
+    15806, 15823, 15849, 15866, 15886, 15906, 15937, 15964, 15979, 16028, 16105, 16156,
+    16173, 16221, 16239, 16271, 16326, 16340, 16384, 16444, 16475, 16505, 16522, 16584,
+    16604, 16620, 16649, 16673, 16758, 16769, 16809, 16862, 16910, 16960, 16989, 17049,
+    17106, 17174, 17238, 17252, 17306, 17362, 17446, 17499, 17555, 17608, 17664, 17717,
+    17742, 17818, 17852, 17910, 17990, 18047, 18104, 18155, 18186, 18217, 18282, 18324,
+    18373, 18422, 18491, 18587, 18634, 18681, 18728, 18775, 18813, 18858, 18903, 18949,
+    18996, 19047, 19098, 19149, 19194, 19239, 19285, 19332, 19383, 19434, 19485, 19527,
+    19539, 19573, 19576, 19618, 19664, 19710, 19756, 19798, 19867, 19913, 19982, 20028,
+    20097, 20143, 20212, 20258, 20308, 20358, 20408, 20480, 20530, 20580, 20630, 20676,
+    20726, 20776, 20826, 20872, 20922, 20972, 21022, 21068, 21118, 21168, 21218, 21264,
+    21314, 21364, 21414, 21440, 21500, 21516, 21559, 21573, 21603, 21621, 21655, 21673,
+    21707, 21725, 21759, 21779, 21828, 21858, 21892, 21926, 21960, 21980, 22029, 22059,
+    22093, 22127, 22161, 22181, 22230, 22260, 22294, 22328, 22362, 22442, 22487, 22534,
+    22585, 22636, 22687, 22767, 22812, 22859, 22910, 22961, 23012, 23092, 23149, 23178,
+    23201, 23294, 23356, 23392, 23470, 23539, 23592, 23634, 23677, 23713, 23772, 23783,
+    23883, 23984, 23994, 24077, 24119, 24148, 24177, 24206, 24220, 24263, 24305, 24383,
+    24480, 24576, 24670, 24682, 24713, 24771, 24849, 24898, 24971, 25026, 25089, 25167,
+    25261, 25292, 25350, 25423, 25478, 25541, 25633, 25698, 25767, 25804, 25892, 25925,
+    25938, 25971, 26019, 26093, 26167, 26186, 26231, 26246, 26288, 26340, 26412, 26429,
+    26445, 26476, 26552, 26628, 26685, 26701, 26732, 26803, 26856, 26859, 26893, 26964,
+    27032, 27061, 27090, 27150, 27156, 27195, 27243, 27291, 27369, 27443, 27505, 27537,
+    27594, 27668, 27722, 27767, 27831, 27931, 27967, 28055, 28084, 28120, 28198, 28284,
+    28342, 28352, 28433, 28484, 28510, 28516, 28672, 28749, 28781, 28815, 28859, 28947,
+    29024, 29116, 29192, 29269, 29321, 29377, 29433, 29500, 29571, 29638, 29683, 29773,
+    29863, 29915, 29982, 30023, 30105, 30157, 30241, 30284, 30364, 30423, 30483, 30502,
+    30531, 30559, 30592, 30644, 30661, 30692, 30723, 30776, 30805, 30834, 30893, 30949,
+    30969, 31025, 31077, 31134, 31190, 31242, 31298, 31348, 31375, 31422, 31446, 31509,
+    31560, 31609, 31655, 31745, 31818, 31840, 31913, 31971, 32050, 32107, 32164, 32192,
+    32257, 32314, 32352, 32381, 32397, 32460, 32483, 32560, 32619, 32635, 32660, 32672,
+    32700, 32768, 32807, 32897, 32961, 32995, 33064, 33118, 33152, 33199, 33245, 33293,
+    33341, 33389, 33424, 33467, 33510, 33553, 33606, 33616, 33658, 33702, 33746, 33790,
+    33839, 33880, 33898, 33954, 33979, 34021, 34051, 34067, 34098, 34140, 34193, 34222,
+    34235, 34254, 34289, 34357, 34415, 34494, 34524, 34589, 34674, 34726, 34782, 34838,
+    34894, 34942, 34971, 35033, 35064, 35077, 35110, 35151, 35192, 35233, 35274, 35314,
+    35383, 35420, 35457, 35494, 35531, 35597, 35620, 35661, 35693, 35714, 35746, 35767,
+    35799, 35820, 35852, 35873, 35906, 35949, 35979, 36009, 36039, 36069, 36096, 36140,
+    36184, 36228, 36272, 36358, 36380, 36459, 36516, 36541, 36620, 36675, 36718, 36799,
+    36864, 36958, 37031, 37096, 37129, 37201, 37235, 37303, 37332, 37380, 37453, 37542,
+    37599, 37637, 37693, 37751, 37793, 37809, 37867, 37963, 38058, 38105, 38157, 38191,
+    38207, 38223, 38252, 38281, 38295, 38311, 38340, 38406, 38458, 38519, 38558, 38606,
+    38669, 38729, 38763, 38789, 38822, 38838, 38850, 38881, 38936, 38955, 38974, 38993,
+    39012, 39041, 39070, 39116, 39145, 39176, 39228, 39253, 39280, 39296, 39327, 39356,
+    39385, 39463, 39492, 39544, 39554, 39595, 39648, 39707, 39767, 39789, 39818, 39840,
+    39869, 39898, 39947, 39961, 39994, 40066, 40122, 40150, 40179, 40216, 40245, 40259,
+    40295, 40350, 40369, 40403, 40417, 40449, 40525, 40556, 40584, 40612, 40640, 40668,
+    40734, 40758, 40774, 40803, 40832, 40868, 40899, 40960, 40989, 41014, 41024, 41058,
+    41074, 41103, 41131, 41182, 41223, 41273, 41330, 41390, 41420, 41441, 41496, 41530,
+    41600, 41672, 41743, 41797, 41874, 41950, 42033, 42125, 42190, 42259, 42345, 42423,
+    42503, 42559, 42617, 42677, 42696, 42725, 42753, 42790, 42879, 42894, 42979, 42998,
+    43010, 43062, 43135, 43169, 43198, 43275, 43366, 43418, 43491, 43576, 43655, 43749,
+    43780, 43838, 43911, 43966, 44045, 44139, 44199, 44272, 44329, 44413, 44505, 44563,
+    44628, 44713, 44791, 44846, 44906, 44925, 44953, 45056, 45144, 45157, 45190, 45238,
+    45257, 45272, 45324, 45341, 45372, 45403, 45456, 45485, 45545, 45602, 45676, 45736,
+    45789, 45840, 45937, 46004, 46070, 46141, 46154, 46220, 46237, 46275, 46333, 46364,
+    46379, 46480, 46520, 46616, 46641, 46688, 46739, 46796, 46849, 46902, 46961, 47028,
+    47104, 47116, 47185, 47220, 47252, 47304, 47348, 47381, 47433, 47474, 47506, 47559,
+    47599, 47663, 47734, 47809, 47839, 47895, 47972, 48029, 48082, 48141, 48198, 48251,
+    48310, 48367, 48426, 48494, 48568, 48648, 48694, 48745, 48772, 48826, 48850, 48949,
+    49014, 49071, 49152, 49237, 49266, 49346, 49379, 49429, 49483, 49554, 49614, 49662,
+    49685, 49739, 49808, 49859, 49960, 50003, 50015, 50061, 50070, 50139, 50222, 50290,
+    50354, 50425, 50479, 50577, 50674, 50763, 50861, 50911, 50954, 51026, 51073, 51121,
+    51159, 51236, 51327, 51425, 51475, 51548, 51609, 51705, 51749, 51762, 51827, 51866,
+    51881, 51941, 51990, 52024, 52085, 52118, 52159, 52190, 52251, 52284, 52325, 52411,
+    52488, 52501, 52517, 52556, 52587, 52670, 52728, 52788, 52873, 52927, 53000, 53064,
+    53142, 53248, 53298, 53354, 53444, 53461, 53537, 53613, 53629, 53658, 53687, 53701,
+    53790, 53875, 53887, 53939, 53994, 54050, 54069, 54152, 54162, 54180, 54211, 54250,
+    54280, 54323, 54344, 54378, 54449, 54485, 54554, 54588, 54650, 54696, 54765, 54794,
+    54823, 54851, 54861, 54899, 54928, 54960, 55041, 55074, 55134, 55182, 55221, 55291,
+    55322, 55392, 55430, 55464, 55510, 55547, 55561, 55630, 55672, 55683, 55767, 55780,
+    55857, 55882, 55908, 55922, 55996, 56095, 56171, 56229, 56314, 56353, 56429, 56520,
+    56568, 56641, 56699, 56729, 56787, 56885, 56932, 56980, 57062, 57127, 57196, 57272,
+    57344, 57400, 57490, 57566, 57582, 57611, 57640, 57724, 57779, 57834, 57852, 57873,
+    57907, 57978, 58012, 58041, 58070, 58099, 58131, 58189, 58227, 58258, 58292, 58368,
+    58416, 58477, 58561, 58643, 58699, 58759, 58801, 58857, 58873, 58894, 58923, 58959,
+    59012, 59054, 59104, 59160, 59194, 59264, 59320, 59373, 59429, 59482, 59538, 59591,
+    59618, 59639, 59675, 59761, 59810, 59834, 59903, 59979, 60070, 60122, 60195, 60267,
+    60319, 60375, 60427, 60504, 60556, 60653, 60729, 60800, 60856, 60934, 60963, 60999,
+    61070, 61133, 61213, 61272, 61350, 61440, 61501, 61512, 61565, 61625, 61659, 61726,
+    61803, 61870, 61932, 62008, 62065, 62142, 62193, 62253, 62309, 62385, 62436, 62458,
+    62506, 62570, 62622, 62660, 62732, 62789, 62871, 62931, 62991, 63017, 63076, 63116,
+    63146, 63210, 63234, 63295, 63321, 63348, 63388, 63471, 63546, 63601, 63633, 63681,
+    63728, 63775, 63822, 63864, 63906, 63948, 63991, 64034, 64077, 64118, 64173, 64215,
+    64297, 64325, 64378, 64435, 64492, 64549, 64579, 64642, 64674, 64708, 64750, 64832,
+    64890, 64916, 64998, 65064, 65135, 65225, 65238, 65297, 65365, 65441, 65536, 65611,
+    65667, 65739, 65748, 65807, 65866, 65925, 65982, 66062, 66074, 66128, 66180, 66226,
+    66259, 66311, 66352, 66384, 66437, 66477, 66536, 66593, 66647, 66704, 66758, 66815,
+    66869, 66921, 66936, 66991, 67003, 67041, 67127, 67173, 67271, 67336, 67381, 67429,
+    67502, 67585, 67654, 67718, 67762, 67850, 67926, 68025, 68073, 68146, 68218, 68276,
+    68314, 68390, 68489, 68562, 68654, 68733, 68762, 68827, 68864, 68937, 69037, 69132,
+    69146, 69185, 69233, 69273, 69328, 69340, 69422, 69480, 69541, 69632, 69687, 69760,
+    69824, 69867, 69920, 69995, 70015, 70108, 70200, 70293, 70382, 70459, 70502, 70549,
+    70602, 70632, 70665, 70720, 70751, 70827, 70862, 70893, 70961, 71036, 71118, 71199,
+    71280, 71288, 71359, 71435, 71450, 71526, 71549, 71578, 71607, 71650, 71707, 71760,
+    71810, 71859, 71897, 71936, 72012, 72070, 72117, 72192, 72273, 72341, 72419, 72495,
+    72568, 72626, 72662, 72712, 72791, 72870, 72939, 72991, 73053, 73111, 73152, 73202,
+    73275, 73305, 73356, 73438, 73473, 73516, 73561, 73614, 73667, 73728, 73791, 73844,
+    73866, 73922, 73941, 73975, 74056, 74072, 74101, 74107, 74160, 74234, 74323, 74379,
+    74434, 74493, 74552, 74600, 74632, 74664, 74705, 74754, 74803, 74877, 74929, 75009,
+    75048, 75060, 75078, 75107, 75136, 75165, 75194, 75282, 75362, 75448, 75528, 75541,
+    75555, 75577, 75618, 75665, 75715, 75756, 75806, 75847, 75897, 75938, 75989, 76030,
+    76081, 76122, 76173, 76214, 76265, 76306, 76347, 76398, 76439, 76490, 76532, 76583,
+    76625, 76676, 76718, 76769, 76811, 76862, 76904, 76955, 76997, 77019, 77064, 77105,
+    77152, 77202, 77243, 77293, 77334, 77384, 77425, 77476, 77517, 77568, 77609, 77660,
+    77701, 77752, 77824, 77866, 77891, 77916, 77941, 77966, 77991, 78016, 78041, 78066,
+    78091, 78116, 78142, 78168, 78194, 78220, 78246, 78272, 78314, 78339, 78364, 78389,
+    78414, 78439, 78464, 78489, 78514, 78525, 78540, 78562, 78607, 78648, 78695, 78745,
+    78786, 78836, 78877, 78927, 78968, 79019, 79060, 79111, 79152, 79203, 79244, 79295,
+    79336, 79387, 79428, 79479, 79520, 79571, 79613, 79664, 79706, 79757, 79799, 79850,
+    79892, 79943, 79985, 80036, 80078, 80100, 80145, 80186, 80233, 80283, 80324, 80374,
+    80415, 80465, 80506, 80557, 80598, 80649, 80690, 80741, 80782, 80833, 80874, 80930,
+    80986, 81029, 81064, 81111, 81146, 81193, 81228, 81275, 81310, 81370, 81430, 81477,
+    81528, 81579, 81630, 81690, 81750, 81797, 81848, 81920, 81971, 82031, 82091, 82138,
+    82189, 82240, 82291, 82359, 82405, 82451, 82508, 82555, 82579, 82603, 82656, 82680,
+    82704, 82757, 82781, 82805, 82858, 82882, 82906, 83001, 83083, 83129, 83169, 83250,
+    83303, 83372, 83408, 83461, 83531, 83550, 83603, 83651, 83699, 83747, 83795, 83843,
+    83891, 83939, 83987, 84077, 84085, 84145, 84190, 84211, 84248, 84262, 84284, 84328,
+    84362, 84417, 84429, 84476, 84526, 84576, 84626, 84677, 84728, 84779, 84830, 84875,
+    84922, 84972, 85022, 85072, 85123, 85174, 85225, 85276, 85331, 85349, 85394, 85441,
+    85491, 85541, 85591, 85642, 85693, 85744, 85795, 85846, 85897, 85948, 86016, 86067,
+    86118, 86169, 86220, 86265, 86312, 86362, 86412, 86462, 86513, 86564, 86615, 86666,
+    86717, 86768, 86819, 86870, 86921, 86972, 87023, 87074, 87129, 87183, 87222, 87294,
+    87375, 87434, 87493, 87550, 87607, 87649, 87695, 87746, 87781, 87798, 87827, 87843,
+    87872, 87920, 87985, 88019, 88060, 88077, 88133, 88162, 88215, 88232, 88284, 88325,
+    88377, 88436, 88497, 88520, 88592, 88673, 88730, 88760, 88777, 88840, 88876, 88931,
+    88964, 88979, 89057, 89074, 89130, 89163, 89180, 89209, 89238, 89278, 89339, 89353,
+    89386, 89467, 89522, 89556, 89626, 89707, 89779, 89834, 89916, 89936, 89966, 89995,
+    90112, 90188, 90238, 90310, 90386, 90438, 90511, 90567, 90628, 90694, 90744, 90811,
+    90853, 90931, 90960, 91009, 91108, 91161, 91219, 91286, 91328, 91404, 91461, 91539,
+    91557, 91576, 91637, 91667, 91730, 91749, 91766, 91805, 91858, 91933, 91993, 92050,
+    92126, 92182, 92235, 92320, 92396, 92448, 92504, 92557, 92625, 92681, 92734, 92775,
+    92825, 92889, 92917, 92939, 92975, 93061, 93110, 93177, 93233, 93285, 93337, 93419,
+    93488, 93573, 93647, 93702, 93722, 93752, 93783, 93812, 93868, 93920, 93976, 94028,
+    94084, 94115, 94129, 94148, 94208, 94258, 94340, 94371, 94430, 94484, 94542, 94600,
+    94658, 94707, 94736, 94769, 94811, 94853, 94895, 94937, 94978, 95016, 95054, 95092,
+    95130, 95214, 95256, 95289, 95322, 95355, 95388, 95475, 95530, 95595, 95668, 95697,
+    95754, 95813, 95830, 95842, 95925, 95936, 95991, 96040, 96087, 96136, 96185, 96234,
+    96288, 96331, 96376, 96421, 96466, 96516, 96533, 96564, 96636, 96653, 96706, 96723,
+    96737, 96770, 96819, 96882, 96936, 96985, 97024, 97108, 97165, 97198, 97290, 97347,
+    97413, 97468, 97522, 97535, 97578, 97622, 97666, 97710, 97754, 97798, 97842, 97886,
+    97930, 97989, 98028, 98055, 98109, 98163, 98202, 98256, 98304, 98397, 98411, 98512,
+    98538, 98597, 98666, 98725, 98784, 98843, 98903, 98971, 99028, 99104, 99158, 99202,
+    99259, 99313, 99370, 99424, 99481, 99535, 99589, 99646, 99684, 99771, 99801, 99862,
+    99900, 99981, 100035, 100088, 100180, 100233, 100256, 100312, 100332, 100374, 100439, 100529,
+    100578, 100650, 100697, 100763, 100794, 100848, 100896, 100939, 101012, 101053, 101119, 101163,
+    101213, 101248, 101326, 101379, 101425, 101503, 101577, 101644, 101656, 101741, 101775, 101816,
+    101891, 101947, 102021, 102080, 102132, 102173, 102238, 102310, 102351, 102385, 102400, 102442,
+    102491, 102521, 102562, 102631, 102661, 102762, 102790, 102837, 102909, 102956, 103022, 103076,
+    103117, 103186, 103229, 103265, 103337, 103380, 103418, 103473, 103500, 103516, 103552, 103617,
+    103647, 103702, 103760, 103805, 103871, 103920, 103993, 104041, 104115, 104157, 104202, 104253,
+    104333, 104387, 104434, 104520, 104597, 104663, 104704, 104753, 104784, 104815, 104862, 104935,
+    104983, 105020, 105093, 105131, 105187, 105224,
 };
 
 static const struct kiln_pair pairs[] = {
-    { 5, 6 }, { 42, 43 }, { 34, 35 }, { 2255, 2254 }, { 43, 5 }, { 42, 37 },
-    { 168, 138 }, { 551, 542 }, { 3, 11 }, { 110, 111 }, { 12, 13 }, { 104, 105 },
-    { 161, 157 }, { 85, 86 }, { 171, 172 }, { 175, 176 }, { 125, 126 }, { 19, 20 },
-    { 136, 137 }, { 37, 38 }, { 2254, 9 }, { 5, 90 }, { 3, 35 }, { 138, 139 },
-    { 41, 2257 }, { 42, 2268 }, { 161, 168 }, { 2267, 87 }, { 2269, 125 }, { 2265, 106 },
-    { 66, 67 }, { 109, 2263 }, { 2262, 2254 }, { 3, 14 }, { 2279, 173 }, { 2270, 125 },
-    { 138, 143 }, { 2272, 2277 }, { 1078, 2274 }, { 174, 2282 }, { 542, 1155 }, { 1149, 1150 },
-    { 1159, 1160 }, { 1162, 1163 }, { 1164, 2261 }, { 6, 112 }, { 42, 197 }, { 116, 117 },
-    { 120, 121 }, { 128, 129 }, { 176, 184 }, { 200, 201 }, { 43, 2254 }, { 2264, 2287 },
-    { 2281, 3 }, { 138, 399 }, { 2288, 2293 }, { 2296, 2261 }, { 2297, 2298 }, { 42, 260 },
-    { 125, 2303 }, { 2301, 118 }, { 5, 279 }, { 147, 148 }, { 2275, 91 }, { 206, 2260 },
-    { 168, 542 }, { 17, 18 }, { 2286, 2307 }, { 2254, 2308 }, { 3, 21 }, { 177, 125 },
-    { 2275, 215 }, { 2280, 2304 }, { 222, 223 }, { 198, 199 }, { 30, 31 }, { 92, 93 },
-    { 154, 155 }, { 156, 157 }, { 167, 168 }, { 551, 547 }, { 1177, 138 }, { 1442, 1443 },
-    { 1444, 1445 }, { 2273, 39 }, { 2285, 2299 }, { 2322, 2254 }, { 3, 1076 }, { 2271, 2324 },
-    { 2329, 2305 }, { 209, 93 }, { 2332, 2333 }, { 2337, 2338 }, { 23, 3 }, { 2254, 2343 },
-    { 2341, 2328 }, { 2347, 2342 }, { 178, 179 }, { 318, 812 }, { 0, 1 }, { 1094, 2257 },
-    { 2256, 36 }, { 2274, 10 }, { 2300, 2289 }, { 76, 77 }, { 78, 79 }, { 205, 2319 },
-    { 125, 180 }, { 127, 2314 }, { 131, 132 }, { 133, 134 }, { 135, 2291 }, { 138, 2255 },
-    { 144, 145 }, { 161, 2260 }, { 542, 1157 }, { 607, 608 }, { 1158, 2311 }, { 1166, 1167 },
-    { 2292, 1447 }, { 2349, 2254 }, { 3, 2284 }, { 2354, 2 }, { 2359, 2360 }, { 22, 2348 },
-    { 125, 203 }, { 542, 2373 }, { 2290, 2368 }, { 2364, 2365 }, { 2370, 2372 }, { 2376, 2254 },
-    { 27, 3 }, { 2321, 2375 }, { 2378, 43 }, { 2379, 24 }, { 2382, 146 }, { 2383, 2366 },
-    { 204, 2361 }, { 2255, 318 }, { 1, 1075 }, { 8, 2357 }, { 58, 59 }, { 60, 61 },
-    { 62, 63 }, { 98, 99 }, { 125, 618 }, { 542, 887 }, { 1229, 2312 }, { 2291, 620 },
-    { 2302, 122 }, { 2254, 64 }, { 3, 224 }, { 18, 2375 }, { 1074, 2394 }, { 2397, 2398 },
-    { 2400, 125 }, { 2401, 542 }, { 2402, 1230 }, { 6, 482 }, { 40, 2278 }, { 484, 485 },
-    { 486, 487 }, { 812, 814 }, { 1274, 31 }, { 2325, 2352 }, { 2358, 2344 }, { 2254, 25 },
-    { 2350, 2406 }, { 1446, 3 }, { 2408, 2342 }, { 2339, 2414 }, { 2413, 483 }, { 2415, 2416 },
-    { 6, 245 }, { 35, 327 }, { 42, 125 }, { 79, 321 }, { 98, 1125 }, { 103, 2283 },
-    { 120, 1132 }, { 168, 1188 }, { 181, 182 }, { 185, 186 }, { 193, 194 }, { 227, 228 },
-    { 235, 236 }, { 239, 240 }, { 242, 243 }, { 246, 247 }, { 248, 249 }, { 250, 251 },
-    { 259, 260 }, { 266, 267 }, { 278, 279 }, { 283, 284 }, { 285, 286 }, { 287, 288 },
-    { 291, 292 }, { 294, 295 }, { 296, 297 }, { 299, 300 }, { 308, 309 }, { 310, 311 },
-    { 312, 313 }, { 314, 315 }, { 316, 317 }, { 319, 320 }, { 328, 329 }, { 333, 334 },
-    { 338, 339 }, { 1090, 1091 }, { 1103, 1104 }, { 1105, 1106 }, { 1107, 1108 }, { 1109, 1110 },
-    { 1111, 1112 }, { 1113, 1114 }, { 1115, 1116 }, { 1117, 1118 }, { 1119, 1120 }, { 1121, 1122 },
-    { 1148, 2295 }, { 1154, 2294 }, { 1172, 1173 }, { 1182, 1183 }, { 1184, 1185 }, { 1186, 1187 },
-    { 1189, 1190 }, { 1191, 1192 }, { 2280, 1168 }, { 2289, 2363 }, { 2313, 2258 }, { 488, 489 },
-    { 54, 2254 }, { 3, 2387 }, { 2389, 2421 }, { 2423, 2374 }, { 35, 2463 }, { 42, 2447 },
-    { 125, 626 }, { 244, 2428 }, { 1199, 2294 }, { 2276, 2469 }, { 2295, 1169 }, { 2306, 2473 },
-    { 2393, 2461 }, { 2429, 2462 }, { 2435, 2482 }, { 2436, 183 }, { 2437, 187 }, { 2439, 229 },
-    { 2440, 237 }, { 2443, 2444 }, { 2445, 252 }, { 2449, 2450 }, { 2451, 289 }, { 2453, 2454 },
-    { 2455, 301 }, { 2456, 2457 }, { 2458, 2459 }, { 2464, 340 }, { 2466, 2467 }, { 2470, 43 },
-    { 2471, 2472 }, { 2474, 2475 }, { 2478, 1174 }, { 2479, 2480 }, { 2483, 1193 }, { 2427, 2487 },
-    { 131, 930 }, { 134, 932 }, { 145, 935 }, { 152, 1876 }, { 165, 157 }, { 901, 902 },
-    { 904, 905 }, { 912, 2348 }, { 1156, 2384 }, { 1161, 2312 }, { 1165, 2381 }, { 1457, 1458 },
-    { 1459, 2257 }, { 2290, 934 }, { 2292, 1079 }, { 2336, 196 }, { 2346, 158 }, { 2417, 899 },
-    { 1080, 1081 }, { 50, 51 }, { 55, 56 }, { 64, 1101 }, { 65, 2385 }, { 69, 70 },
-    { 72, 73 }, { 74, 75 }, { 80, 81 }, { 82, 83 }, { 98, 1479 }, { 107, 108 },
-    { 147, 1146 }, { 225, 89 }, { 304, 305 }, { 318, 1902 }, { 343, 344 }, { 351, 352 },
-    { 479, 480 }, { 481, 2426 }, { 490, 491 }, { 542, 892 }, { 888, 889 }, { 893, 161 },
-    { 1092, 1093 }, { 1128, 1129 }, { 1179, 1180 }, { 1194, 2367 }, { 1451, 2386 }, { 1463, 1464 },
-    { 1465, 1466 }, { 1467, 1468 }, { 1488, 1489 }, { 1490, 1491 }, { 1499, 1500 }, { 1516, 138 },
-    { 1517, 2282 }, { 1903, 1884 }, { 2353, 1901 }, { 2399, 100 }, { 2409, 2405 }, { 2422, 2254 },
-    { 1127, 3 }, { 2488, 2396 }, { 35, 2465 }, { 138, 2492 }, { 1170, 125 }, { 2442, 2495 },
-    { 2460, 2500 }, { 2468, 2497 }, { 2481, 2502 }, { 2484, 2498 }, { 2501, 330 }, { 2507, 2508 },
-    { 2509, 2510 }, { 2513, 2514 }, { 2518, 2499 }, { 2519, 2323 }, { 2522, 2494 }, { 931, 2525 },
-    { 2266, 2528 }, { 2273, 2535 }, { 2531, 913 }, { 2532, 2533 }, { 2537, 2526 }, { 43, 84 },
-    { 152, 2576 }, { 1501, 542 }, { 2276, 2572 }, { 2283, 2567 }, { 2288, 2578 }, { 2385, 1102 },
-    { 2388, 2550 }, { 2489, 2490 }, { 2505, 96 }, { 2512, 302 }, { 2515, 341 }, { 2523, 2562 },
-    { 2529, 2579 }, { 2543, 52 }, { 2546, 68 }, { 2547, 71 }, { 2548, 2549 }, { 2556, 306 },
-    { 2559, 2486 }, { 2560, 2561 }, { 2563, 2565 }, { 2566, 2355 }, { 2570, 1452 }, { 2574, 2575 },
-    { 2580, 2541 }, { 2392, 2258 }, { 2351, 2254 }, { 3, 4 }, { 35, 2598 }, { 1175, 125 },
-    { 2521, 2592 }, { 2587, 42 }, { 2589, 2595 }, { 2590, 2431 }, { 2591, 2517 }, { 2524, 2601 },
-    { 2603, 2536 }, { 2605, 2534 }, { 57, 2585 }, { 2545, 2613 }, { 2551, 2607 }, { 2557, 2620 },
-    { 2571, 2610 }, { 2582, 2622 }, { 2586, 2629 }, { 2600, 2569 }, { 2608, 2609 }, { 2619, 492 },
-    { 15, 16 }, { 26, 2386 }, { 98, 281 }, { 106, 6 }, { 169, 170 }, { 189, 190 },
-    { 192, 2438 }, { 195, 2260 }, { 212, 213 }, { 218, 219 }, { 220, 2266 }, { 234, 2506 },
-    { 260, 336 }, { 265, 2334 }, { 272, 2310 }, { 277, 2448 }, { 282, 2596 }, { 324, 325 },
-    { 326, 2594 }, { 505, 506 }, { 508, 2276 }, { 511, 512 }, { 542, 1227 }, { 544, 545 },
-    { 546, 547 }, { 557, 161 }, { 598, 89 }, { 1086, 1087 }, { 1228, 2311 }, { 1231, 1167 },
-    { 1458, 2278 }, { 1515, 2577 }, { 1522, 2380 }, { 2256, 208 }, { 2273, 1924 }, { 2317, 936 },
-    { 2318, 2331 }, { 2320, 203 }, { 2326, 2345 }, { 2340, 613 }, { 2419, 2362 }, { 2503, 2327 },
-    { 2511, 298 }, { 7, 3 }, { 2377, 2635 }, { 2634, 2491 }, { 2254, 1077 }, { 2597, 2641 },
-    { 2642, 2636 }, { 35, 2618 }, { 1520, 125 }, { 2614, 2648 }, { 2638, 2653 }, { 2640, 114 },
-    { 2649, 2530 }, { 2650, 2573 }, { 106, 323 }, { 332, 2639 }, { 335, 2668 }, { 542, 2685 },
-    { 1226, 2678 }, { 2258, 2671 }, { 2318, 2345 }, { 2326, 2331 }, { 2606, 2691 }, { 2643, 2403 },
-    { 2657, 28 }, { 2662, 2663 }, { 2665, 2666 }, { 2673, 2674 }, { 2677, 2306 }, { 2679, 2680 },
-    { 2684, 2412 }, { 2690, 2686 }, { 574, 575 }, { 576, 577 }, { 581, 582 }, { 585, 586 },
-    { 1082, 2407 }, { 1595, 2259 }, { 1674, 2309 }, { 1897, 2628 }, { 2256, 1276 }, { 2254, 2699 },
-    { 3, 609 }, { 2424, 2702 }, { 2568, 125 }, { 542, 2687 }, { 2707, 2323 }, { 2713, 2714 },
-    { 2716, 2728 }, { 590, 2306 }, { 1819, 2259 }, { 1836, 2309 }, { 2730, 2731 }, { 2732, 583 },
-    { 2700, 2739 }, { 2371, 2740 }, { 101, 3 }, { 2254, 2704 }, { 2745, 337 }, { 2746, 2715 },
-    { 3, 1089 }, { 2752, 2395 }, { 2516, 2755 }, { 2254, 2624 }, { 29, 2330 }, { 33, 2356 },
-    { 43, 1002 }, { 95, 96 }, { 102, 2433 }, { 115, 2315 }, { 125, 1139 }, { 131, 527 },
-    { 535, 145 }, { 812, 1867 }, { 942, 31 }, { 988, 989 }, { 990, 991 }, { 992, 993 },
-    { 998, 999 }, { 1000, 1001 }, { 1004, 67 }, { 1017, 1018 }, { 1021, 1022 }, { 1023, 1024 },
-    { 1134, 1135 }, { 1136, 1137 }, { 1151, 1152 }, { 1482, 1483 }, { 2273, 1277 }, { 2285, 2667 },
-    { 2320, 1514 }, { 2327, 2706 }, { 2390, 2317 }, { 2391, 1497 }, { 2405, 1469 }, { 2430, 1178 },
-    { 2520, 176 }, { 2654, 1502 }, { 2656, 2615 }, { 2698, 2617 }, { 2701, 2286 }, { 1492, 1493 },
-    { 1518, 1519 }, { 600, 601 }, { 602, 603 }, { 604, 605 }, { 860, 861 }, { 2353, 849 },
-    { 2733, 587 }, { 2753, 2316 }, { 53, 2488 }, { 119, 2302 }, { 123, 1487 }, { 166, 2334 },
-    { 168, 169 }, { 202, 2380 }, { 257, 2314 }, { 342, 2558 }, { 515, 2306 }, { 547, 556 },
-    { 626, 157 }, { 661, 662 }, { 804, 805 }, { 819, 820 }, { 821, 260 }, { 829, 152 },
-    { 832, 833 }, { 890, 2737 }, { 1100, 2278 }, { 1221, 1141 }, { 1224, 2476 }, { 1351, 1853 },
-    { 1475, 1476 }, { 1858, 1859 }, { 2300, 2410 }, { 2335, 552 }, { 2336, 272 }, { 2346, 624 },
-    { 2369, 2310 }, { 2411, 2564 }, { 2432, 1126 }, { 2485, 2631 }, { 2552, 1480 }, { 2554, 1498 },
-    { 2581, 2754 }, { 2583, 2627 }, { 2599, 2555 }, { 2637, 1235 }, { 2695, 114 }, { 2697, 2504 },
-    { 2727, 548 }, { 2756, 2705 }, { 2741, 3 }, { 2623, 2761 }, { 2630, 2254 }, { 43, 1026 },
-    { 2711, 2792 }, { 2763, 2425 }, { 2764, 2405 }, { 2768, 125 }, { 2776, 2777 }, { 2779, 2263 },
-    { 2780, 2781 }, { 2782, 2783 }, { 1088, 2758 }, { 2801, 2802 }, { 2803, 2316 }, { 253, 2315 },
-    { 838, 152 }, { 842, 168 }, { 860, 2091 }, { 917, 96 }, { 2266, 2818 }, { 2323, 2830 },
-    { 2335, 555 }, { 2390, 2841 }, { 2602, 2811 }, { 2786, 2826 }, { 2788, 2743 }, { 2793, 2742 },
-    { 2808, 2544 }, { 2810, 2839 }, { 2817, 2681 }, { 2821, 2822 }, { 2837, 2411 }, { 2849, 2815 },
-    { 3, 2760 }, { 2850, 2538 }, { 2655, 2254 }, { 1025, 2853 }, { 2858, 2856 }, { 43, 2632 },
-    { 125, 270 }, { 2812, 152 }, { 2865, 254 }, { 2873, 2795 }, { 196, 2420 }, { 857, 858 },
-    { 1097, 2758 }, { 1153, 2477 }, { 1201, 31 }, { 1202, 2256 }, { 1205, 2496 }, { 2489, 2604 },
-    { 2738, 2875 }, { 2884, 3 }, { 2722, 2254 }, { 2860, 2887 }, { 125, 273 }, { 1153, 2496 },
-    { 1205, 2477 }, { 1481, 3 }, { 2647, 2903 }, { 996, 2254 }, { 125, 276 }, { 15, 1272 },
-    { 72, 1470 }, { 1120, 1473 }, { 1471, 75 }, { 2388, 1472 }, { 2800, 2789 }, { 2854, 2385 },
-    { 2542, 3 }, { 2254, 2773 }, { 2911, 997 }, { 125, 2325 }, { 2914, 2916 }, { 2915, 1474 },
-    { 43, 106 }, { 88, 89 }, { 95, 2616 }, { 114, 2767 }, { 119, 2404 }, { 123, 124 },
-    { 151, 152 }, { 153, 2540 }, { 159, 160 }, { 163, 264 }, { 202, 2912 }, { 238, 2441 },
-    { 290, 2452 }, { 303, 2625 }, { 307, 2703 }, { 322, 2712 }, { 331, 2883 }, { 510, 2726 },
-    { 514, 2816 }, { 542, 1900 }, { 578, 579 }, { 580, 2751 }, { 584, 2806 }, { 588, 589 },
-    { 812, 813 }, { 1015, 1016 }, { 1085, 2683 }, { 1138, 2857 }, { 1140, 1141 }, { 1147, 2476 },
-    { 1179, 1259 }, { 1237, 2708 }, { 1247, 232 }, { 1448, 1449 }, { 1450, 2407 }, { 1875, 2824 },
-    { 1896, 2882 }, { 2256, 1462 }, { 2265, 120 }, { 2310, 2696 }, { 2340, 1484 }, { 2356, 2652 },
-    { 2369, 2493 }, { 2391, 140 }, { 2485, 130 }, { 2490, 2852 }, { 2527, 2866 }, { 2588, 1171 },
-    { 2599, 2682 }, { 2611, 2846 }, { 2637, 1176 }, { 2645, 2593 }, { 2664, 214 }, { 2709, 2892 },
-    { 2747, 2796 }, { 2762, 32 }, { 2790, 149 }, { 2798, 2829 }, { 2832, 2344 }, { 2838, 2584 },
-    { 2840, 2909 }, { 2859, 2299 }, { 2886, 2750 }, { 2910, 2844 }, { 2885, 2583 }, { 3, 2646 },
-    { 2920, 2734 }, { 2778, 2254 }, { 2917, 2925 }, { 2919, 2924 }, { 152, 840 }, { 196, 2926 },
-    { 627, 125 }, { 2432, 2958 }, { 2527, 2867 }, { 2660, 2540 }, { 2672, 2938 }, { 2725, 2942 },
-    { 2785, 2966 }, { 2787, 2937 }, { 2797, 2939 }, { 2861, 2953 }, { 2904, 2981 }, { 2930, 2931 },
-    { 2932, 2933 }, { 2934, 2266 }, { 2940, 2941 }, { 2945, 542 }, { 2946, 2947 }, { 2948, 2949 },
-    { 2955, 2784 }, { 2960, 2971 }, { 2961, 2891 }, { 43, 6 }, { 47, 2256 }, { 49, 2278 },
-    { 178, 1538 }, { 198, 1539 }, { 318, 1880 }, { 1007, 1008 }, { 1032, 2319 }, { 1485, 1486 },
-    { 1503, 1504 }, { 1505, 1506 }, { 1507, 1508 }, { 1509, 1510 }, { 1511, 1512 }, { 1513, 1537 },
-    { 1534, 1535 }, { 1881, 1882 }, { 1883, 1884 }, { 2771, 1879 }, { 2799, 1494 }, { 3, 2651 },
-    { 1854, 2254 }, { 2878, 2991 }, { 1232, 125 }, { 2951, 2997 }, { 3006, 3012 }, { 3007, 2954 },
-    { 3009, 2970 }, { 3014, 3015 }, { 1511, 1536 }, { 2339, 3021 }, { 2805, 3037 }, { 2992, 2604 },
-    { 2993, 72 }, { 3023, 2305 }, { 3024, 3035 }, { 3028, 3029 }, { 3031, 3032 }, { 3036, 2895 },
-    { 3, 2851 }, { 2254, 2775 }, { 3043, 2987 }, { 3044, 3003 }, { 3047, 2980 }, { 3034, 3048 },
-    { 3041, 3039 }, { 3054, 3057 }, { 3055, 3030 }, { 3056, 1513 }, { 1454, 3 }, { 3039, 3058 },
-    { 3051, 2254 }, { 3063, 3033 }, { 1461, 3 }, { 3064, 3058 }, { 2621, 3 }, { 3, 2744 },
-    { 3074, 3073 }, { 2885, 2341 }, { 15, 1921 }, { 35, 500 }, { 125, 1220 }, { 134, 537 },
-    { 204, 3026 }, { 233, 2433 }, { 263, 2935 }, { 350, 2626 }, { 493, 494 }, { 495, 496 },
-    { 497, 498 }, { 501, 502 }, { 503, 2421 }, { 504, 2675 }, { 509, 2943 }, { 523, 96 },
-    { 558, 559 }, { 565, 566 }, { 570, 571 }, { 591, 2386 }, { 592, 2254 }, { 713, 659 },
-    { 797, 798 }, { 963, 920 }, { 994, 995 }, { 1019, 1020 }, { 1078, 2921 }, { 1083, 2348 },
-    { 1135, 1218 }, { 1137, 1219 }, { 1144, 2317 }, { 1145, 1146 }, { 1181, 2708 }, { 1212, 1213 },
-    { 1215, 2434 }, { 1216, 1217 }, { 1223, 2828 }, { 1225, 1152 }, { 1233, 2794 }, { 1251, 2384 },
-    { 1410, 138 }, { 1857, 2831 }, { 2064, 3000 }, { 2273, 1091 }, { 2277, 560 }, { 2283, 2553 },
-    { 2289, 2814 }, { 2290, 2770 }, { 2392, 43 }, { 2412, 2381 }, { 2430, 1236 }, { 2520, 2304 },
-    { 2602, 2669 }, { 2658, 2584 }, { 2689, 2425 }, { 2693, 3067 }, { 2757, 2593 }, { 2759, 2843 },
-    { 2769, 1142 }, { 2774, 2274 }, { 2813, 2633 }, { 2819, 2820 }, { 2872, 2880 }, { 2910, 2974 },
-    { 2962, 2825 }, { 2998, 2352 }, { 3022, 2362 }, { 46, 3 }, { 125, 2588 }, { 499, 3079 },
-    { 509, 2944 }, { 1084, 2254 }, { 2676, 3092 }, { 2701, 2341 }, { 2720, 3114 }, { 2870, 2669 },
-    { 2877, 3110 }, { 2886, 3086 }, { 2956, 2626 }, { 2996, 3120 }, { 2999, 2584 }, { 3042, 3116 },
-    { 3069, 3075 }, { 3081, 2403 }, { 3089, 3090 }, { 3096, 572 }, { 3097, 3098 }, { 3102, 2922 },
-    { 3103, 2905 }, { 3106, 3107 }, { 3108, 3109 }, { 3112, 3113 }, { 3117, 3127 }, { 3119, 1772 },
-    { 3139, 2659 }, { 3, 2888 }, { 125, 2827 }, { 2276, 3148 }, { 2759, 2341 }, { 3076, 3075 },
-    { 3088, 3147 }, { 3105, 3149 }, { 3125, 3168 }, { 3136, 3161 }, { 3152, 3115 }, { 3155, 3087 },
-    { 3159, 1234 }, { 3167, 3080 }, { 181, 2918 }, { 272, 2420 }, { 349, 3085 }, { 1628, 2259 },
-    { 1708, 2309 }, { 2358, 3053 }, { 2418, 3072 }, { 2419, 2906 }, { 2612, 2325 }, { 2791, 141 },
-    { 3082, 2258 }, { 3, 2864 }, { 3165, 3173 }, { 3169, 3185 }, { 3178, 3162 }, { 1799, 2259 },
-    { 1808, 2309 }, { 2791, 217 }, { 2863, 3197 }, { 3, 800 }, { 3199, 3174 }, { 3, 3040 },
-    { 8, 2921 }, { 31, 3145 }, { 42, 689 }, { 43, 120 }, { 53, 2585 }, { 94, 2765 },
-    { 98, 1771 }, { 103, 2964 }, { 113, 2929 }, { 138, 894 }, { 142, 2893 }, { 150, 3010 },
-    { 152, 623 }, { 159, 625 }, { 162, 163 }, { 164, 2874 }, { 188, 2661 }, { 189, 1028 },
-    { 191, 2723 }, { 196, 2984 }, { 231, 232 }, { 241, 2979 }, { 255, 256 }, { 258, 2446 },
-    { 260, 1950 }, { 268, 2923 }, { 269, 2890 }, { 271, 2670 }, { 293, 3061 }, { 325, 1946 },
-    { 345, 346 }, { 347, 348 }, { 411, 2309 }, { 507, 3150 }, { 513, 3175 }, { 523, 2616 },
-    { 528, 529 }, { 530, 137 }, { 532, 139 }, { 536, 537 }, { 538, 539 }, { 541, 542 },
-    { 543, 2848 }, { 549, 550 }, { 611, 917 }, { 614, 2315 }, { 615, 2404 }, { 616, 3045 },
-    { 643, 2254 }, { 648, 649 }, { 676, 1890 }, { 770, 526 }, { 803, 3172 }, { 806, 807 },
-    { 812, 836 }, { 818, 2881 }, { 826, 827 }, { 859, 2804 }, { 860, 2072 }, { 868, 869 },
-    { 870, 871 }, { 879, 880 }, { 884, 885 }, { 1005, 1006 }, { 1014, 3060 }, { 1027, 2504 },
-    { 1029, 2438 }, { 1030, 2260 }, { 1064, 2167 }, { 1100, 2355 }, { 1195, 1295 }, { 1210, 2869 },
-    { 1235, 2539 }, { 1252, 1253 }, { 1255, 2511 }, { 1258, 3156 }, { 1289, 2418 }, { 1290, 2902 },
-    { 1296, 2652 }, { 1299, 3016 }, { 1455, 2256 }, { 1456, 2644 }, { 1477, 2928 }, { 1495, 1496 },
-    { 1530, 2898 }, { 1912, 1476 }, { 1922, 2330 }, { 1923, 2356 }, { 1929, 1930 }, { 1931, 2506 },
-    { 1936, 272 }, { 1937, 2448 }, { 1939, 2596 }, { 1943, 2703 }, { 1944, 2712 }, { 1947, 1948 },
-    { 1951, 2705 }, { 1952, 2558 }, { 1955, 1956 }, { 1961, 2772 }, { 1962, 2963 }, { 2255, 848 },
-    { 2258, 90 }, { 2280, 176 }, { 2310, 3143 }, { 2409, 3059 }, { 2410, 2363 }, { 2441, 1248 },
-    { 2452, 1941 }, { 2493, 1934 }, { 2544, 2991 }, { 2554, 1224 }, { 2581, 1013 }, { 2612, 2696 },
-    { 2639, 1949 }, { 2645, 2836 }, { 2658, 2754 }, { 2660, 2835 }, { 2664, 634 }, { 2701, 2583 },
-    { 2729, 2995 }, { 2742, 2957 }, { 2774, 2357 }, { 2794, 628 }, { 2809, 3027 }, { 2823, 830 },
-    { 2833, 553 }, { 2845, 2834 }, { 2847, 274 }, { 2862, 2689 }, { 2868, 2889 }, { 2879, 3038 },
-    { 2894, 3138 }, { 2896, 2967 }, { 2899, 1531 }, { 2901, 2421 }, { 2904, 3091 }, { 2922, 3173 },
-    { 2936, 3126 }, { 2992, 3179 }, { 2994, 2871 }, { 3025, 2323 }, { 3046, 2969 }, { 3062, 3008 },
-    { 3083, 2553 }, { 3095, 567 }, { 3133, 2876 }, { 3154, 5 }, { 3171, 3205 }, { 3194, 3144 },
-    { 3206, 2721 }, { 1097, 3 }, { 2983, 3207 }, { 42, 843 }, { 138, 898 }, { 162, 2978 },
-    { 211, 2893 }, { 275, 2723 }, { 615, 2434 }, { 622, 3220 }, { 648, 709 }, { 812, 3267 },
-    { 1214, 2315 }, { 1477, 2765 }, { 1525, 1496 }, { 1732, 2309 }, { 1935, 2890 }, { 1945, 3237 },
-    { 2256, 3286 }, { 2258, 3299 }, { 2313, 3264 }, { 2323, 3293 }, { 2330, 3145 }, { 2340, 3216 },
-    { 2367, 848 }, { 2369, 3270 }, { 2399, 3228 }, { 2404, 3230 }, { 2441, 1933 }, { 2446, 2721 },
-    { 2452, 3282 }, { 2493, 3233 }, { 2503, 3311 }, { 2539, 3355 }, { 2552, 3296 }, { 2594, 3303 },
-    { 2720, 3287 }, { 2752, 3208 }, { 2757, 2836 }, { 2769, 3244 }, { 2770, 3247 }, { 2823, 845 },
-    { 2847, 3224 }, { 2952, 3341 }, { 2973, 3331 }, { 2982, 3219 }, { 3002, 3236 }, { 3005, 3229 },
-    { 3052, 3271 }, { 3074, 3212 }, { 3094, 2848 }, { 3121, 3277 }, { 3124, 3231 }, { 3128, 3329 },
-    { 3187, 3346 }, { 3193, 3336 }, { 3200, 3344 }, { 3209, 3020 }, { 3221, 2266 }, { 3222, 3223 },
-    { 3226, 3340 }, { 3232, 3304 }, { 3234, 3235 }, { 3238, 3239 }, { 3241, 3242 }, { 3249, 3250 },
-    { 3262, 877 }, { 3269, 881 }, { 3274, 3275 }, { 3278, 1087 }, { 3281, 2670 }, { 3288, 3289 },
-    { 3301, 3302 }, { 3305, 345 }, { 3317, 2923 }, { 3332, 3339 }, { 3342, 2644 }, { 3, 2855 },
-    { 138, 42 }, { 812, 3268 }, { 2661, 3365 }, { 2965, 3400 }, { 2976, 3391 }, { 3322, 3419 },
-    { 3324, 3404 }, { 3363, 2874 }, { 3366, 3255 }, { 3367, 2835 }, { 3374, 3298 }, { 3375, 3393 },
-    { 3384, 2754 }, { 3385, 3410 }, { 3389, 3420 }, { 3396, 3184 }, { 3397, 3245 }, { 3398, 3248 },
-    { 3412, 2717 }, { 3414, 3422 }, { 3421, 3188 }, { 492, 2254 }, { 618, 703 }, { 658, 1861 },
-    { 714, 1888 }, { 815, 1868 }, { 836, 2972 }, { 851, 2710 }, { 874, 1893 }, { 907, 908 },
-    { 1200, 2898 }, { 1203, 3409 }, { 1273, 2418 }, { 1275, 2902 }, { 1863, 1864 }, { 1869, 3263 },
-    { 1871, 824 }, { 1873, 1874 }, { 1878, 3399 }, { 1887, 3099 }, { 1894, 3424 }, { 1898, 1899 },
-    { 2313, 1892 }, { 2564, 3013 }, { 2804, 2258 }, { 2894, 1031 }, { 2913, 2901 }, { 3001, 2724 },
-    { 3017, 1453 }, { 3018, 846 }, { 3068, 3429 }, { 3258, 2881 }, { 3295, 2729 }, { 3309, 3050 },
-    { 3382, 2632 }, { 3401, 2989 }, { 3425, 3383 }, { 3, 2988 }, { 138, 3453 }, { 3351, 3435 },
-    { 3405, 3449 }, { 3413, 3438 }, { 3430, 3447 }, { 3432, 3446 }, { 3439, 3418 }, { 3441, 3431 },
-    { 3442, 3456 }, { 812, 840 }, { 851, 3065 }, { 1860, 3459 }, { 1873, 3474 }, { 1904, 2710 },
-    { 2157, 2254 }, { 2418, 3486 }, { 2771, 3461 }, { 2899, 3467 }, { 2950, 3437 }, { 2972, 847 },
-    { 3001, 3011 }, { 3013, 3479 }, { 3017, 3292 }, { 3018, 3462 }, { 3068, 3434 }, { 3217, 3477 },
-    { 3261, 3470 }, { 3378, 3473 }, { 3457, 2750 }, { 3460, 3369 }, { 3464, 3476 }, { 3490, 3463 },
-    { 2959, 3 }, { 3135, 3493 }, { 3450, 3497 }, { 3498, 3501 }, { 812, 3471 }, { 2159, 2254 },
-    { 3333, 3517 }, { 3361, 3506 }, { 3478, 3524 }, { 3484, 3509 }, { 3485, 3513 }, { 3489, 3504 },
-    { 3507, 1905 }, { 3516, 3518 }, { 3519, 3515 }, { 3520, 1865 }, { 1088, 3 }, { 3528, 3454 },
-    { 812, 3492 }, { 3482, 2254 }, { 3510, 3530 }, { 3521, 3532 }, { 3526, 3535 }, { 3533, 3536 },
-    { 1503, 1526 }, { 1541, 1542 }, { 1543, 1544 }, { 1545, 1546 }, { 1548, 1549 }, { 2255, 5 },
-    { 2799, 1533 }, { 2994, 3379 }, { 3, 3137 }, { 1895, 3544 }, { 3526, 3539 }, { 3547, 839 },
-    { 3550, 1527 }, { 3552, 1533 }, { 3553, 1547 }, { 3554, 1550 }, { 5, 2194 }, { 6, 396 },
-    { 33, 3132 }, { 35, 2515 }, { 42, 670 }, { 43, 3050 }, { 44, 45 }, { 48, 3049 },
-    { 79, 2098 }, { 94, 3093 }, { 95, 279 }, { 102, 526 }, { 106, 1309 }, { 113, 3166 },
-    { 118, 254 }, { 138, 260 }, { 141, 261 }, { 152, 837 }, { 188, 3225 }, { 191, 3426 },
-    { 207, 3380 }, { 217, 354 }, { 226, 2928 }, { 253, 1984 }, { 262, 3010 }, { 263, 2978 },
-    { 268, 3146 }, { 342, 1312 }, { 344, 1256 }, { 351, 1429 }, { 375, 2263 }, { 384, 385 },
-    { 391, 392 }, { 397, 398 }, { 399, 400 }, { 401, 402 }, { 403, 404 }, { 405, 406 },
-    { 407, 408 }, { 409, 410 }, { 517, 2676 }, { 520, 2276 }, { 522, 2306 }, { 531, 3246 },
-    { 540, 3423 }, { 547, 775 }, { 554, 3140 }, { 593, 594 }, { 613, 1019 }, { 616, 617 },
-    { 619, 2391 }, { 629, 2661 }, { 630, 2723 }, { 644, 645 }, { 646, 647 }, { 654, 655 },
-    { 656, 368 }, { 660, 2819 }, { 662, 2820 }, { 684, 685 }, { 686, 687 }, { 704, 2258 },
-    { 797, 2084 }, { 822, 3472 }, { 862, 2710 }, { 939, 2334 }, { 982, 2880 }, { 1027, 2706 },
-    { 1041, 1042 }, { 1045, 2905 }, { 1102, 2903 }, { 1130, 2315 }, { 1131, 2434 }, { 1133, 3045 },
-    { 1179, 1411 }, { 1180, 125 }, { 1207, 2683 }, { 1208, 1209 }, { 1233, 3129 }, { 1240, 2963 },
-    { 1245, 3243 }, { 1248, 2979 }, { 1249, 1986 }, { 1250, 2857 }, { 1255, 3061 }, { 1257, 3283 },
-    { 1301, 1302 }, { 1307, 2703 }, { 1310, 2756 }, { 1313, 1314 }, { 1404, 1405 }, { 1412, 1413 },
-    { 1423, 1424 }, { 1425, 1426 }, { 1455, 2738 }, { 1460, 2772 }, { 1521, 2539 }, { 1523, 3192 },
-    { 1555, 2254 }, { 1723, 1724 }, { 1725, 1726 }, { 1727, 1728 }, { 1729, 1730 }, { 1932, 3386 },
-    { 1940, 3316 }, { 1942, 2625 }, { 1980, 2869 }, { 1982, 2283 }, { 1987, 2643 }, { 1989, 2743 },
-    { 2063, 2950 }, { 2066, 3512 }, { 2086, 2831 }, { 2087, 3205 }, { 2092, 2093 }, { 2095, 1772 },
-    { 2096, 2097 }, { 2099, 2100 }, { 2101, 2102 }, { 2103, 2104 }, { 2105, 2106 }, { 2124, 2125 },
-    { 2151, 2152 }, { 2153, 2154 }, { 2162, 1059 }, { 2166, 3276 }, { 2168, 2169 }, { 2180, 2181 },
-    { 2182, 2183 }, { 2188, 2189 }, { 2190, 2191 }, { 2196, 2197 }, { 2256, 944 }, { 2285, 3297 },
-    { 2291, 1497 }, { 2313, 3019 }, { 2335, 773 }, { 2410, 2814 }, { 2420, 2688 }, { 2423, 3104 },
-    { 2446, 3181 }, { 2512, 1421 }, { 2553, 3381 }, { 2606, 3319 }, { 2611, 2787 }, { 2615, 2852 },
-    { 2638, 2600 }, { 2644, 2711 }, { 2645, 2968 }, { 2654, 1988 }, { 2670, 3402 }, { 2682, 2316 },
-    { 2697, 3273 }, { 2709, 2767 }, { 2727, 980 }, { 2753, 2692 }, { 2759, 2286 }, { 2762, 3145 },
-    { 2766, 2785 }, { 2790, 621 }, { 2796, 3008 }, { 2798, 1554 }, { 2813, 3196 }, { 2825, 3362 },
-    { 2828, 2784 }, { 2833, 3353 }, { 2843, 3493 }, { 2862, 2967 }, { 2877, 2957 }, { 2906, 3390 },
-    { 2909, 3300 }, { 2975, 3370 }, { 2985, 3111 }, { 3004, 1983 }, { 3046, 3452 }, { 3062, 3164 },
-    { 3065, 863 }, { 3066, 2693 }, { 3068, 3308 }, { 3078, 3343 }, { 3084, 3130 }, { 3122, 561 },
-    { 3123, 2695 }, { 3131, 2672 }, { 3142, 3525 }, { 3153, 3312 }, { 3157, 3537 }, { 3158, 3259 },
-    { 3170, 2593 }, { 3176, 2627 }, { 3180, 3016 }, { 3198, 1003 }, { 3215, 3272 }, { 3252, 2505 },
-    { 3253, 3444 }, { 3310, 215 }, { 3314, 2631 }, { 3318, 3160 }, { 3323, 2973 }, { 3337, 2586 },
-    { 3349, 2927 }, { 3352, 3496 }, { 3360, 2007 }, { 3388, 1305 }, { 3428, 2588 }, { 3436, 436 },
-    { 3451, 2845 }, { 3534, 3503 }, { 3, 3183 }, { 42, 3566 }, { 43, 3377 }, { 102, 3673 },
-    { 106, 3683 }, { 138, 1428 }, { 141, 354 }, { 217, 261 }, { 260, 2169 }, { 262, 3445 },
-    { 263, 3326 }, { 384, 474 }, { 391, 468 }, { 399, 3665 }, { 525, 526 }, { 595, 3049 },
-    { 597, 3132 }, { 611, 3576 }, { 862, 3742 }, { 1123, 3093 }, { 1249, 2861 }, { 1256, 3651 },
-    { 1300, 3146 }, { 1308, 3578 }, { 1311, 3593 }, { 1411, 3595 }, { 1521, 2834 }, { 1985, 3580 },
-    { 2067, 2710 }, { 2089, 3624 }, { 2090, 6 }, { 2109, 5 }, { 2176, 1059 }, { 2254, 2155 },
-    { 2258, 3680 }, { 2276, 950 }, { 2320, 3675 }, { 2327, 3633 }, { 2335, 3632 }, { 2504, 3617 },
-    { 2539, 3411 }, { 2611, 3005 }, { 2634, 3705 }, { 2675, 3606 }, { 2688, 1551 }, { 2693, 3564 },
-    { 2725, 3654 }, { 2753, 2694 }, { 2766, 3004 }, { 2797, 3671 }, { 2827, 3706 }, { 2850, 3104 },
-    { 2870, 3631 }, { 2872, 3611 }, { 2909, 3724 }, { 2952, 3733 }, { 2965, 3718 }, { 2968, 3592 },
-    { 2975, 3637 }, { 2982, 3590 }, { 2985, 3577 }, { 2993, 3636 }, { 3002, 3650 }, { 3060, 3614 },
-    { 3068, 3488 }, { 3072, 3645 }, { 3078, 3711 }, { 3122, 776 }, { 3129, 3440 }, { 3142, 3540 },
-    { 3153, 3325 }, { 3157, 3549 }, { 3180, 3730 }, { 3198, 3687 }, { 3214, 3736 }, { 3254, 3615 },
-    { 3307, 3744 }, { 3315, 2709 }, { 3330, 3732 }, { 3334, 3612 }, { 3335, 3734 }, { 3345, 3656 },
-    { 3407, 3160 }, { 3415, 3573 }, { 3448, 3767 }, { 3458, 3627 }, { 3481, 3728 }, { 3494, 3610 },
-    { 3523, 3677 }, { 3541, 3676 }, { 3558, 1079 }, { 3567, 3599 }, { 3584, 3585 }, { 3586, 3568 },
-    { 3591, 3130 }, { 3594, 3655 }, { 3600, 3601 }, { 3602, 3603 }, { 3604, 3605 }, { 3607, 518 },
-    { 3616, 620 }, { 3618, 3227 }, { 3621, 3622 }, { 3625, 3626 }, { 3628, 798 }, { 3630, 863 },
-    { 3638, 3639 }, { 3640, 3641 }, { 3642, 3765 }, { 3643, 2355 }, { 3647, 2434 }, { 3648, 3762 },
-    { 3652, 3716 }, { 3657, 2367 }, { 3658, 3659 }, { 3663, 3660 }, { 3666, 3667 }, { 3668, 1731 },
-    { 3669, 3719 }, { 3674, 3700 }, { 3678, 3679 }, { 3682, 3574 }, { 3684, 3685 }, { 3686, 2107 },
-    { 3691, 3692 }, { 3693, 3694 }, { 3695, 3696 }, { 3697, 2198 }, { 3708, 3350 }, { 3709, 3715 },
-    { 3713, 3059 }, { 3723, 2855 }, { 3726, 3435 }, { 3729, 3750 }, { 3731, 3140 }, { 3735, 628 },
-    { 3737, 3358 }, { 3739, 3589 }, { 3740, 3609 }, { 3743, 3562 }, { 3745, 2852 }, { 3759, 279 },
-    { 3770, 3644 }, { 3773, 3559 }, { 1407, 3 }, { 102, 3758 }, { 138, 3701 }, { 261, 3182 },
-    { 697, 260 }, { 1427, 3779 }, { 1521, 3118 }, { 2186, 1059 }, { 2676, 950 }, { 2753, 2719 },
-    { 2766, 3902 }, { 2868, 3808 }, { 2986, 3777 }, { 3071, 3819 }, { 3131, 3836 }, { 3170, 3831 },
-    { 3294, 3838 }, { 3392, 3828 }, { 3558, 1447 }, { 3561, 3845 }, { 3569, 3798 }, { 3571, 3792 },
-    { 3572, 3857 }, { 3620, 2254 }, { 3649, 3824 }, { 3653, 3797 }, { 3661, 3839 }, { 3670, 3823 },
-    { 3689, 3807 }, { 3699, 3892 }, { 3703, 3874 }, { 3712, 3887 }, { 3714, 3796 }, { 3725, 3783 },
-    { 3738, 3910 }, { 3751, 3909 }, { 3753, 3815 }, { 3755, 3774 }, { 3764, 3842 }, { 3772, 3814 },
-    { 3775, 2093 }, { 3778, 3896 }, { 3787, 3890 }, { 3799, 2486 }, { 3801, 2302 }, { 3802, 2068 },
-    { 3803, 3804 }, { 3810, 2612 }, { 3813, 3875 }, { 3817, 518 }, { 3822, 2929 }, { 3825, 3864 },
-    { 3827, 2681 }, { 3830, 3866 }, { 3832, 3880 }, { 3843, 3907 }, { 3850, 2729 }, { 3854, 2717 },
-    { 3858, 2969 }, { 3862, 3487 }, { 3863, 3546 }, { 3870, 3871 }, { 3877, 3570 }, { 3882, 3883 },
-    { 3884, 3794 }, { 3900, 2192 }, { 3901, 5 }, { 2129, 3 }, { 354, 3182 }, { 2842, 3928 },
-    { 2986, 3968 }, { 3747, 138 }, { 3811, 3924 }, { 3816, 3936 }, { 3820, 3938 }, { 3834, 3972 },
-    { 3848, 3945 }, { 3849, 3948 }, { 3888, 3923 }, { 3895, 3959 }, { 3911, 3962 }, { 3916, 3975 },
-    { 3917, 3973 }, { 3932, 3795 }, { 3935, 3947 }, { 3937, 3752 }, { 3950, 3886 }, { 3954, 3982 },
-    { 3957, 5 }, { 3960, 3891 }, { 3971, 3860 }, { 3979, 3872 }, { 3, 3256 }, { 3841, 138 },
-    { 3930, 3998 }, { 3933, 3999 }, { 3943, 3992 }, { 3993, 3181 }, { 3994, 3529 }, { 3997, 3897 },
-    { 4005, 3942 }, { 18, 2254 }, { 1528, 2918 }, { 1529, 2361 }, { 1552, 1553 }, { 2854, 2376 },
-    { 2920, 1082 }, { 3565, 2789 }, { 31, 32 }, { 37, 383 }, { 42, 676 }, { 43, 700 },
-    { 142, 3403 }, { 273, 2737 }, { 479, 1266 }, { 579, 1269 }, { 606, 2807 }, { 675, 2255 },
-    { 729, 730 }, { 735, 736 }, { 745, 3019 }, { 748, 749 }, { 750, 751 }, { 752, 753 },
-    { 754, 755 }, { 864, 3100 }, { 890, 891 }, { 1143, 3394 }, { 1267, 2426 }, { 1270, 2806 },
-    { 1271, 2747 }, { 1442, 6 }, { 1953, 1954 }, { 2126, 2127 }, { 2260, 2258 }, { 2318, 92 },
-    { 2326, 209 }, { 2446, 3195 }, { 2523, 3522 }, { 2644, 2995 }, { 2659, 665 }, { 2688, 2633 },
-    { 2753, 2718 }, { 2800, 3990 }, { 2809, 2879 }, { 2862, 3376 }, { 2871, 2694 }, { 2876, 3499 },
-    { 2889, 3538 }, { 3066, 3354 }, { 3070, 3981 }, { 3074, 3041 }, { 3177, 2555 }, { 3186, 3280 },
-    { 3203, 3218 }, { 3204, 636 }, { 3257, 650 }, { 3284, 3359 }, { 3306, 1965 }, { 3347, 3829 },
-    { 3356, 3475 }, { 3360, 3368 }, { 3364, 3913 }, { 3408, 3163 }, { 3427, 2896 }, { 3433, 3291 },
-    { 3511, 2989 }, { 3542, 3285 }, { 3563, 3372 }, { 3581, 3761 }, { 3597, 2259 }, { 4000, 859 },
-    { 3, 3313 }, { 4014, 3869 }, { 2321, 2254 }, { 4024, 4019 }, { 37, 467 }, { 211, 3403 },
-    { 675, 3210 }, { 756, 2255 }, { 1198, 3394 }, { 1268, 4033 }, { 2318, 209 }, { 2326, 92 },
-    { 2659, 714 }, { 2751, 4047 }, { 2809, 3551 }, { 2879, 4086 }, { 2990, 4032 }, { 3025, 2871 },
-    { 3052, 4051 }, { 3071, 3354 }, { 3177, 2927 }, { 3203, 3364 }, { 3204, 4034 }, { 3218, 4067 },
-    { 3257, 758 }, { 3284, 4085 }, { 3356, 3505 }, { 3359, 3469 }, { 3408, 3251 }, { 3427, 4063 },
-    { 3433, 3372 }, { 3556, 3291 }, { 3598, 2259 }, { 3818, 4022 }, { 4003, 859 }, { 4035, 6 },
-    { 4039, 4040 }, { 4041, 4042 }, { 4044, 2628 }, { 4050, 3306 }, { 4073, 2807 }, { 4075, 3285 },
-    { 4082, 3376 }, { 3, 3348 }, { 675, 4028 }, { 2255, 4037 }, { 3359, 4084 }, { 3468, 4117 },
-    { 3785, 2259 }, { 4062, 4121 }, { 4069, 4090 }, { 4072, 4109 }, { 4097, 700 }, { 4099, 4103 },
-    { 4104, 4105 }, { 4106, 4046 }, { 4111, 3931 }, { 3, 3406 }, { 3328, 4133 }, { 3466, 4136 },
-    { 3786, 2259 }, { 4127, 4142 }, { 4143, 4048 }, { 3, 3455 }, { 3757, 4147 }, { 4057, 4133 },
-    { 3, 3495 }, { 3774, 4153 }, { 3320, 3 }, { 3527, 4156 }, { 3395, 3 }, { 3, 3508 },
-    { 4160, 3852 }, { 1057, 1058 }, { 1063, 1064 }, { 1065, 1066 }, { 1069, 1070 }, { 1071, 1072 },
-    { 2897, 2977 }, { 3465, 909 }, { 3491, 2718 }, { 4021, 2258 }, { 4092, 3070 }, { 4093, 3545 },
-    { 3, 3531 }, { 1065, 4167 }, { 2156, 4161 }, { 2900, 2977 }, { 4163, 1059 }, { 4164, 4165 },
-    { 4166, 2393 }, { 4168, 2897 }, { 3, 3557 }, { 2158, 4174 }, { 2224, 4161 }, { 2907, 2977 },
-    { 4177, 2900 }, { 4179, 1067 }, { 4180, 4175 }, { 3, 3634 }, { 3328, 4182 }, { 2225, 4174 },
-    { 2908, 2977 }, { 4176, 4183 }, { 4185, 2907 }, { 6, 376 }, { 37, 1626 }, { 42, 389 },
-    { 43, 448 }, { 92, 3806 }, { 106, 1334 }, { 114, 2892 }, { 118, 925 }, { 120, 1755 },
-    { 125, 840 }, { 131, 970 }, { 137, 973 }, { 138, 975 }, { 145, 536 }, { 152, 276 },
-    { 181, 4061 }, { 196, 3128 }, { 226, 3243 }, { 233, 3215 }, { 255, 1915 }, { 272, 2793 },
-    { 318, 852 }, { 360, 361 }, { 362, 363 }, { 365, 366 }, { 367, 368 }, { 369, 370 },
-    { 371, 372 }, { 373, 374 }, { 377, 378 }, { 379, 380 }, { 381, 382 }, { 405, 417 },
-    { 407, 418 }, { 409, 419 }, { 411, 3771 }, { 412, 413 }, { 414, 415 }, { 420, 421 },
-    { 422, 423 }, { 427, 3240 }, { 428, 429 }, { 430, 431 }, { 437, 438 }, { 439, 440 },
-    { 441, 442 }, { 443, 444 }, { 445, 446 }, { 454, 455 }, { 460, 461 }, { 465, 2258 },
-    { 479, 1971 }, { 516, 3967 }, { 519, 2726 }, { 521, 3608 }, { 529, 972 }, { 533, 534 },
-    { 538, 977 }, { 542, 897 }, { 549, 981 }, { 553, 774 }, { 564, 3861 }, { 579, 1974 },
-    { 596, 2330 }, { 614, 965 }, { 629, 3225 }, { 630, 3426 }, { 641, 2254 }, { 642, 4010 },
-    { 651, 710 }, { 670, 671 }, { 676, 721 }, { 678, 679 }, { 684, 1378 }, { 688, 4096 },
-    { 694, 4125 }, { 695, 696 }, { 698, 699 }, { 701, 702 }, { 706, 707 }, { 725, 726 },
-    { 727, 728 }, { 730, 4135 }, { 731, 732 }, { 733, 734 }, { 737, 738 }, { 739, 740 },
-    { 741, 742 }, { 743, 744 }, { 746, 747 }, { 757, 3859 }, { 767, 3150 }, { 768, 3175 },
-    { 771, 3246 }, { 772, 978 }, { 803, 2088 }, { 812, 849 }, { 831, 2824 }, { 834, 835 },
-    { 841, 3583 }, { 853, 854 }, { 855, 856 }, { 863, 3480 }, { 864, 3878 }, { 886, 2882 },
-    { 894, 1793 }, { 900, 2529 }, { 916, 2869 }, { 917, 2616 }, { 919, 920 }, { 921, 922 },
-    { 923, 924 }, { 926, 927 }, { 928, 2314 }, { 929, 2721 }, { 937, 3445 }, { 938, 2935 },
-    { 948, 2675 }, { 949, 3926 }, { 952, 3809 }, { 958, 2816 }, { 959, 960 }, { 967, 968 },
-    { 974, 139 }, { 979, 3720 }, { 983, 3966 }, { 985, 3812 }, { 1003, 4147 }, { 1010, 2807 },
-    { 1014, 1015 }, { 1019, 3635 }, { 1027, 2845 }, { 1031, 2688 }, { 1044, 3837 }, { 1143, 3756 },
-    { 1181, 3949 }, { 1195, 2683 }, { 1196, 2652 }, { 1222, 3921 }, { 1239, 2772 }, { 1240, 3698 },
-    { 1241, 2278 }, { 1243, 3986 }, { 1256, 1336 }, { 1298, 3851 }, { 1304, 3769 }, { 1306, 2625 },
-    { 1329, 3388 }, { 1330, 2617 }, { 1332, 2703 }, { 1335, 2883 }, { 1351, 1352 }, { 1357, 1358 },
-    { 1359, 2584 }, { 1361, 1362 }, { 1363, 662 }, { 1373, 1374 }, { 1379, 1380 }, { 1385, 260 },
-    { 1402, 1403 }, { 1409, 2905 }, { 1418, 1419 }, { 1422, 3996 }, { 1484, 3166 }, { 1495, 3893 },
-    { 1522, 2912 }, { 1558, 1559 }, { 1560, 1561 }, { 1562, 1563 }, { 1565, 1566 }, { 1568, 1569 },
-    { 1570, 1571 }, { 1572, 1573 }, { 1574, 1575 }, { 1576, 3596 }, { 1577, 1578 }, { 1579, 1580 },
-    { 1583, 1584 }, { 1585, 1586 }, { 1587, 1588 }, { 1589, 1590 }, { 1591, 1592 }, { 1644, 2259 },
-    { 1668, 2313 }, { 1669, 1670 }, { 1671, 399 }, { 1726, 1736 }, { 1728, 1737 }, { 1730, 1738 },
-    { 1732, 3920 }, { 1733, 1734 }, { 1739, 1740 }, { 1744, 3373 }, { 1745, 1746 }, { 1751, 1752 },
-    { 1753, 1754 }, { 1756, 1757 }, { 1758, 1759 }, { 1760, 3211 }, { 1761, 1762 }, { 1764, 1765 },
-    { 1767, 1768 }, { 1770, 1771 }, { 1773, 1774 }, { 1775, 1776 }, { 1777, 1778 }, { 1779, 1780 },
-    { 1781, 1782 }, { 1783, 1784 }, { 1785, 1786 }, { 1787, 1788 }, { 1790, 1791 }, { 1794, 1795 },
-    { 1796, 3555 }, { 1862, 3172 }, { 1877, 3000 }, { 1913, 2765 }, { 1917, 2577 }, { 1923, 2689 },
-    { 1925, 3192 }, { 1926, 2256 }, { 1927, 4148 }, { 1972, 2426 }, { 1975, 2733 }, { 1976, 2747 },
-    { 2061, 3100 }, { 2094, 3681 }, { 2108, 3805 }, { 2112, 3964 }, { 2164, 2165 }, { 2169, 2211 },
-    { 2172, 2173 }, { 2174, 2175 }, { 2177, 2178 }, { 2184, 2185 }, { 2187, 3918 }, { 2193, 3958 },
-    { 2201, 2202 }, { 2204, 2205 }, { 2209, 3276 }, { 2212, 3782 }, { 2216, 4087 }, { 2229, 2230 },
-    { 2233, 2234 }, { 2235, 2236 }, { 2239, 3985 }, { 2241, 2909 }, { 2283, 2859 }, { 2286, 1348 },
-    { 2341, 2627 }, { 2362, 3390 }, { 2390, 3319 }, { 2417, 850 }, { 2427, 3522 }, { 2489, 3179 },
-    { 2583, 3906 }, { 2656, 3343 }, { 2698, 3707 }, { 2724, 3084 }, { 2757, 2968 }, { 2759, 2262 },
-    { 2804, 2889 }, { 2805, 2541 }, { 2829, 3207 }, { 2832, 3053 }, { 2833, 3095 }, { 2834, 3154 },
-    { 2842, 3101 }, { 2846, 3253 }, { 2868, 3939 }, { 2897, 3134 }, { 2936, 2633 }, { 2943, 3873 },
-    { 2956, 3961 }, { 2962, 4031 }, { 2964, 1408 }, { 2975, 3760 }, { 2976, 3118 }, { 2984, 202 },
-    { 2986, 3083 }, { 2998, 3144 }, { 3019, 1789 }, { 3020, 3789 }, { 3027, 3885 }, { 3042, 3428 },
-    { 3072, 3308 }, { 3099, 3623 }, { 3111, 3710 }, { 3123, 3381 }, { 3124, 2631 }, { 3126, 3377 },
-    { 3133, 3965 }, { 3135, 4157 }, { 3141, 2718 }, { 3151, 3548 }, { 3184, 3335 }, { 3186, 3662 },
-    { 3191, 4123 }, { 3200, 3164 }, { 3204, 1037 }, { 3206, 3387 }, { 3252, 279 }, { 3260, 3977 },
-    { 3265, 4066 }, { 3272, 3579 }, { 3297, 2136 }, { 3310, 91 }, { 3314, 969 }, { 3315, 2640 },
-    { 3321, 4020 }, { 3323, 3402 }, { 3326, 3826 }, { 3327, 3840 }, { 3337, 2786 }, { 3338, 3538 },
-    { 3347, 3466 }, { 3349, 3717 }, { 3353, 3970 }, { 3357, 4025 }, { 3380, 3790 }, { 3411, 2717 },
-    { 3416, 3784 }, { 3417, 3500 }, { 3436, 3865 }, { 3448, 3259 }, { 3465, 1911 }, { 3468, 3542 },
-    { 3491, 2694 }, { 3496, 3452 }, { 3560, 3889 }, { 3613, 3415 }, { 3629, 825 }, { 3664, 1556 },
-    { 3722, 640 }, { 3746, 3543 }, { 3748, 964 }, { 3766, 2316 }, { 3768, 649 }, { 3800, 3704 },
-    { 3833, 3011 }, { 3835, 2844 }, { 3853, 3989 }, { 3876, 3205 }, { 3881, 1237 }, { 3894, 3475 },
-    { 3898, 2170 }, { 3899, 2238 }, { 3905, 4070 }, { 3912, 569 }, { 3914, 3934 }, { 3922, 4151 },
-    { 3929, 2115 }, { 3941, 3368 }, { 3944, 3904 }, { 3946, 4184 }, { 3953, 3273 }, { 3955, 4153 },
-    { 3978, 4169 }, { 3983, 2240 }, { 3987, 141 }, { 4011, 3312 }, { 4015, 217 }, { 4016, 4129 },
-    { 4017, 2116 }, { 4023, 4064 }, { 4036, 3210 }, { 4049, 3688 }, { 4091, 3156 }, { 4137, 2989 },
-    { 4158, 3788 }, { 4160, 3330 }, { 4162, 4156 }, { 3, 3741 }, { 4192, 2908 }, { 6, 4226 },
-    { 37, 1818 }, { 42, 1368 }, { 43, 4243 }, { 106, 4400 }, { 118, 3254 }, { 125, 4479 },
-    { 138, 1705 }, { 209, 3806 }, { 318, 4301 }, { 360, 1564 }, { 362, 4364 }, { 371, 4368 },
-    { 376, 4224 }, { 381, 1643 }, { 405, 425 }, { 407, 426 }, { 409, 435 }, { 411, 3920 },
-    { 416, 4227 }, { 438, 4406 }, { 440, 450 }, { 442, 451 }, { 444, 452 }, { 446, 453 },
-    { 447, 4198 }, { 542, 4319 }, { 562, 3967 }, { 596, 4514 }, { 678, 2047 }, { 708, 2254 },
-    { 772, 3423 }, { 774, 3812 }, { 803, 4423 }, { 856, 2530 }, { 938, 4506 }, { 951, 2726 },
-    { 953, 3608 }, { 954, 2675 }, { 955, 3926 }, { 957, 3809 }, { 971, 4250 }, { 976, 4252 },
-    { 1015, 3769 }, { 1027, 4472 }, { 1031, 2936 }, { 1198, 3756 }, { 1210, 4303 }, { 1222, 3986 },
-    { 1241, 2355 }, { 1243, 3921 }, { 1326, 3851 }, { 1331, 2625 }, { 1333, 4200 }, { 1345, 2330 },
-    { 1350, 4010 }, { 1419, 3386 }, { 1525, 3893 }, { 1566, 4397 }, { 1645, 2259 }, { 1726, 1742 },
-    { 1728, 1743 }, { 1730, 1750 }, { 1732, 3771 }, { 1735, 4381 }, { 1763, 3211 }, { 1766, 2258 },
-    { 1792, 4300 }, { 1973, 4257 }, { 2061, 3878 }, { 2138, 3996 }, { 2173, 4438 }, { 2195, 2584 },
-    { 2210, 4425 }, { 2256, 4332 }, { 2313, 3865 }, { 2320, 276 }, { 2404, 4307 }, { 2410, 4308 },
-    { 2617, 4341 }, { 2640, 3166 }, { 2658, 3918 }, { 2667, 4356 }, { 2672, 1044 }, { 2720, 4310 },
-    { 2724, 3784 }, { 2725, 4345 }, { 2751, 4418 }, { 2759, 4450 }, { 2766, 2859 }, { 2775, 4189 },
-    { 2805, 4447 }, { 2840, 3985 }, { 2842, 3352 }, { 2885, 4443 }, { 2900, 3134 }, { 2913, 4449 },
-    { 2964, 4499 }, { 2976, 4461 }, { 2985, 3101 }, { 2996, 4294 }, { 3004, 4201 }, { 3070, 4334 },
-    { 3072, 4413 }, { 3091, 4286 }, { 3094, 3720 }, { 3111, 4470 }, { 3118, 4211 }, { 3123, 4523 },
-    { 3143, 2362 }, { 3151, 3840 }, { 3158, 4482 }, { 3176, 3906 }, { 3204, 4323 }, { 3240, 4231 },
-    { 3266, 2889 }, { 3300, 4324 }, { 3307, 4480 }, { 3316, 4452 }, { 3327, 4246 }, { 3338, 3879 },
-    { 3345, 4322 }, { 3370, 4495 }, { 3373, 4385 }, { 3387, 933 }, { 3416, 3084 }, { 3443, 3500 },
-    { 3451, 4326 }, { 3542, 3511 }, { 3579, 3350 }, { 3583, 2866 }, { 3596, 2659 }, { 3613, 4026 },
-    { 3629, 1891 }, { 3635, 3995 }, { 3702, 4255 }, { 3707, 4357 }, { 3710, 4339 }, { 3722, 3619 },
-    { 3748, 4305 }, { 3749, 4340 }, { 3768, 709 }, { 3782, 2170 }, { 3788, 4483 }, { 3835, 2974 },
-    { 3837, 4355 }, { 3868, 3543 }, { 3873, 4249 }, { 3881, 4330 }, { 3894, 3505 }, { 3898, 4432 },
-    { 3899, 4429 }, { 3908, 3989 }, { 3914, 3974 }, { 3919, 4358 }, { 3922, 4272 }, { 3925, 4430 },
-    { 3929, 4421 }, { 3944, 4155 }, { 3946, 4193 }, { 3949, 5 }, { 3953, 3966 }, { 3958, 4441 },
-    { 3964, 3977 }, { 3969, 2341 }, { 3978, 4526 }, { 3983, 4431 }, { 3987, 217 }, { 3991, 2583 },
-    { 4007, 4384 }, { 4012, 4478 }, { 4015, 141 }, { 4017, 4422 }, { 4029, 4273 }, { 4038, 4284 },
-    { 4078, 4497 }, { 4089, 4509 }, { 4091, 4468 }, { 4116, 3260 }, { 4124, 4464 }, { 4126, 4545 },
-    { 4131, 3141 }, { 4158, 4213 }, { 4191, 2226 }, { 4195, 4372 }, { 4203, 4391 }, { 4204, 2633 },
-    { 4206, 4318 }, { 4207, 4208 }, { 4209, 4410 }, { 4214, 4484 }, { 4216, 4295 }, { 4217, 4218 },
-    { 4219, 4220 }, { 4221, 4222 }, { 4228, 4229 }, { 4230, 4009 }, { 4233, 4234 }, { 4235, 4236 },
-    { 4237, 432 }, { 4238, 4239 }, { 4240, 4241 }, { 4247, 4248 }, { 4258, 32 }, { 4259, 966 },
-    { 4260, 4261 }, { 4268, 4352 }, { 4275, 4276 }, { 4278, 4279 }, { 4280, 4281 }, { 4282, 4283 },
-    { 4292, 4293 }, { 4296, 2895 }, { 4299, 4128 }, { 4306, 4202 }, { 4311, 3826 }, { 4316, 961 },
-    { 4317, 4502 }, { 4320, 3138 }, { 4325, 3444 }, { 4331, 2896 }, { 4333, 4465 }, { 4335, 3121 },
-    { 4338, 3283 }, { 4342, 4343 }, { 4347, 4348 }, { 4349, 4350 }, { 4354, 3855 }, { 4362, 4363 },
-    { 4365, 4366 }, { 4369, 4370 }, { 4374, 4375 }, { 4376, 1593 }, { 4379, 4380 }, { 4382, 4383 },
-    { 4386, 1741 }, { 4387, 4388 }, { 4389, 4390 }, { 4392, 4393 }, { 4396, 1769 }, { 4398, 4399 },
-    { 4401, 4402 }, { 4403, 4404 }, { 4405, 4476 }, { 4407, 4408 }, { 4414, 4415 }, { 4426, 4427 },
-    { 4428, 2179 }, { 4433, 1059 }, { 4435, 2213 }, { 4439, 2237 }, { 4440, 4553 }, { 4444, 4157 },
-    { 4446, 2795 }, { 4451, 3164 }, { 4454, 1327 }, { 4458, 2007 }, { 4460, 4321 }, { 4462, 4530 },
-    { 4467, 2944 }, { 4471, 2721 }, { 4490, 4515 }, { 4494, 2807 }, { 4505, 3440 }, { 4508, 4336 },
-    { 4521, 3469 }, { 4525, 3789 }, { 4539, 4290 }, { 4541, 2185 }, { 4546, 3681 }, { 4555, 4445 },
-    { 4558, 3805 }, { 3, 3847 }, { 6, 4800 }, { 42, 1625 }, { 43, 4244 }, { 405, 433 },
-    { 407, 434 }, { 409, 4767 }, { 424, 4584 }, { 440, 456 }, { 442, 457 }, { 444, 458 },
-    { 446, 459 }, { 449, 4590 }, { 542, 4412 }, { 903, 4603 }, { 956, 2726 }, { 1349, 2254 },
-    { 1646, 2259 }, { 1726, 1748 }, { 1728, 1749 }, { 1730, 4805 }, { 1957, 2330 }, { 2006, 4010 },
-    { 2034, 2258 }, { 2232, 4640 }, { 2255, 4583 }, { 2838, 3918 }, { 2842, 4304 }, { 2907, 3134 },
-    { 3101, 4442 }, { 3176, 4823 }, { 3211, 4807 }, { 3214, 3985 }, { 3227, 4614 }, { 3240, 4766 },
-    { 3294, 3072 }, { 3334, 4601 }, { 3338, 3963 }, { 3373, 4804 }, { 3387, 946 }, { 3494, 4600 },
-    { 3527, 4567 }, { 3542, 4791 }, { 3702, 4512 }, { 3749, 4793 }, { 3833, 2724 }, { 3919, 4698 },
-    { 3925, 4820 }, { 3969, 2583 }, { 3991, 2341 }, { 4004, 4613 }, { 4007, 4692 }, { 4009, 4683 },
-    { 4011, 3543 }, { 4189, 4690 }, { 4205, 4610 }, { 4215, 4717 }, { 4223, 4700 }, { 4225, 4569 },
-    { 4232, 4588 }, { 4242, 4594 }, { 4263, 3619 }, { 4271, 4724 }, { 4274, 4599 }, { 4289, 4595 },
-    { 4328, 4703 }, { 4337, 4664 }, { 4344, 4622 }, { 4367, 4581 }, { 4394, 4634 }, { 4395, 4635 },
-    { 4434, 4642 }, { 4463, 3995 }, { 4473, 4755 }, { 4474, 4670 }, { 4487, 4673 }, { 4500, 4625 },
-    { 4503, 4788 }, { 4510, 4697 }, { 4519, 4677 }, { 4538, 4729 }, { 4549, 4752 }, { 4550, 4774 },
-    { 4564, 4666 }, { 4565, 4821 }, { 4573, 4810 }, { 4574, 4786 }, { 4575, 4830 }, { 4576, 399 },
-    { 4579, 4580 }, { 4586, 4765 }, { 4587, 4769 }, { 4589, 4636 }, { 4591, 4592 }, { 4593, 4572 },
-    { 4596, 4828 }, { 4612, 4705 }, { 4619, 2908 }, { 4620, 4691 }, { 4623, 4833 }, { 4624, 4346 },
-    { 4627, 1772 }, { 4629, 4630 }, { 4631, 4632 }, { 4633, 4803 }, { 4637, 4656 }, { 4639, 3529 },
-    { 4641, 3984 }, { 4646, 4647 }, { 4648, 4562 }, { 4650, 4652 }, { 4655, 4792 }, { 4659, 3855 },
-    { 4661, 4723 }, { 4667, 2717 }, { 4668, 4829 }, { 4669, 2867 }, { 4675, 4714 }, { 4685, 4687 },
-    { 4686, 4190 }, { 4688, 4417 }, { 4696, 4676 }, { 4704, 3970 }, { 4706, 3760 }, { 4708, 4783 },
-    { 4718, 4602 }, { 4719, 4711 }, { 4725, 4735 }, { 4728, 2160 }, { 4730, 4466 }, { 4738, 4806 },
-    { 4739, 3038 }, { 4742, 3859 }, { 4743, 4749 }, { 4745, 4689 }, { 4753, 4373 }, { 4757, 4611 },
-    { 4760, 4781 }, { 4771, 4716 }, { 4775, 4571 }, { 4776, 4560 }, { 4778, 4779 }, { 4780, 2891 },
-    { 4789, 4643 }, { 4790, 2897 }, { 4799, 4371 }, { 4811, 4812 }, { 4814, 4416 }, { 4827, 4773 },
-    { 4836, 4732 }, { 4839, 4787 }, { 3, 4154 }, { 6, 4802 }, { 42, 1660 }, { 440, 462 },
-    { 442, 463 }, { 444, 464 }, { 446, 4245 }, { 1353, 2254 }, { 1647, 2259 }, { 1747, 4859 },
-    { 2788, 4854 }, { 2842, 4712 }, { 2999, 3918 }, { 3101, 4964 }, { 3134, 2908 }, { 3265, 43 },
-    { 3266, 2258 }, { 3392, 3985 }, { 3904, 4841 }, { 4004, 4955 }, { 4158, 4887 }, { 4162, 4567 },
-    { 4253, 542 }, { 4518, 4892 }, { 4578, 4855 }, { 4582, 4899 }, { 4585, 4847 }, { 4617, 4869 },
-    { 4621, 4908 }, { 4644, 4893 }, { 4651, 4918 }, { 4658, 4917 }, { 4662, 4913 }, { 4671, 4883 },
-    { 4680, 4939 }, { 4709, 4950 }, { 4731, 3984 }, { 4751, 4906 }, { 4754, 4872 }, { 4763, 4898 },
-    { 4764, 4875 }, { 4768, 4845 }, { 4770, 4901 }, { 4808, 4942 }, { 4809, 4926 }, { 4824, 4928 },
-    { 4842, 4801 }, { 4846, 4931 }, { 4849, 4850 }, { 4851, 4852 }, { 4853, 4934 }, { 4860, 4944 },
-    { 4862, 4672 }, { 4863, 4825 }, { 4867, 4958 }, { 4868, 4965 }, { 4873, 4959 }, { 4874, 3196 },
-    { 4879, 4943 }, { 4891, 4897 }, { 4896, 4756 }, { 4907, 2900 }, { 4909, 4986 }, { 4910, 4911 },
-    { 4912, 4818 }, { 4915, 2302 }, { 4916, 4287 }, { 4920, 4288 }, { 4933, 4813 }, { 4937, 4746 },
-    { 4946, 4419 }, { 4949, 4309 }, { 4962, 4921 }, { 4968, 4948 }, { 4975, 4878 }, { 4977, 4905 },
-    { 4989, 4927 }, { 3727, 3 }, { 1557, 2254 }, { 1648, 2259 }, { 1659, 4994 }, { 3158, 5005 },
-    { 4090, 4992 }, { 4378, 4993 }, { 4548, 4841 }, { 4844, 4995 }, { 4848, 5018 }, { 4861, 5001 },
-    { 4870, 5022 }, { 4885, 5020 }, { 4888, 5028 }, { 4900, 5032 }, { 4923, 5049 }, { 4932, 5034 },
-    { 4935, 5040 }, { 4938, 5006 }, { 4945, 5050 }, { 4951, 5061 }, { 4971, 5030 }, { 4976, 5038 },
-    { 4987, 5060 }, { 4996, 4997 }, { 5009, 5023 }, { 5019, 2907 }, { 5025, 4618 }, { 5031, 5017 },
-    { 5033, 5039 }, { 5046, 3358 }, { 5047, 5063 }, { 5048, 4947 }, { 5051, 2717 }, { 5055, 5035 },
-    { 5068, 5052 }, { 2913, 3 }, { 1649, 2259 }, { 4140, 4992 }, { 5004, 5080 }, { 5015, 5088 },
-    { 5021, 5083 }, { 5036, 5092 }, { 5041, 5077 }, { 5042, 5086 }, { 5043, 5090 }, { 5069, 3664 },
-    { 5070, 4361 }, { 5078, 5098 }, { 5081, 4952 }, { 5093, 4998 }, { 5094, 4649 }, { 3, 4056 },
-    { 5105, 4172 }, { 1650, 2259 }, { 5069, 4527 }, { 5079, 5114 }, { 5085, 5113 }, { 5110, 5117 },
-    { 5112, 5119 }, { 349, 1960 }, { 599, 4112 }, { 610, 3721 }, { 632, 3821 }, { 635, 4130 },
-    { 650, 4043 }, { 722, 723 }, { 763, 764 }, { 1073, 3555 }, { 1968, 1969 }, { 2254, 4178 },
-    { 2260, 3776 }, { 2446, 4141 }, { 2692, 3279 }, { 2718, 3290 }, { 2719, 3371 }, { 2724, 3417 },
-    { 2990, 4077 }, { 2995, 4182 }, { 3011, 3443 }, { 3070, 4119 }, { 3077, 4068 }, { 3141, 2694 },
-    { 3151, 3560 }, { 3195, 4080 }, { 3360, 4074 }, { 3499, 3321 }, { 3545, 4115 }, { 3548, 3889 },
-    { 3763, 2555 }, { 3856, 2927 }, { 4020, 3280 }, { 4023, 3379 }, { 4045, 4181 }, { 4055, 4113 },
-    { 4076, 1970 }, { 4079, 758 }, { 4098, 4186 }, { 4144, 4146 }, { 3, 4107 }, { 4145, 5121 },
-    { 1651, 2259 }, { 5109, 5125 }, { 5126, 5128 }, { 610, 3927 }, { 631, 4112 }, { 632, 4060 },
-    { 638, 4130 }, { 2446, 4146 }, { 2692, 3290 }, { 2718, 3371 }, { 2719, 3279 }, { 2724, 3443 },
-    { 3011, 3417 }, { 3077, 4077 }, { 3195, 4113 }, { 3360, 4114 }, { 3499, 3357 }, { 3763, 2927 },
-    { 3856, 2555 }, { 4025, 3280 }, { 4030, 5145 }, { 4045, 4568 }, { 4055, 4080 }, { 4083, 5163 },
-    { 4095, 5148 }, { 4098, 4194 }, { 4115, 4132 }, { 4120, 5153 }, { 4139, 4141 }, { 4173, 4119 },
-    { 4188, 5137 }, { 5130, 5131 }, { 5136, 723 }, { 5138, 5164 }, { 5167, 2876 }, { 3, 4108 },
-    { 1652, 2259 }, { 5127, 5172 }, { 5171, 5103 }, { 2692, 3371 }, { 2719, 3290 }, { 4030, 5182 },
-    { 4083, 5184 }, { 4095, 5181 }, { 4120, 5192 }, { 4139, 5141 }, { 4144, 5177 }, { 5122, 5196 },
-    { 5133, 5173 }, { 5149, 4132 }, { 5174, 5175 }, { 5176, 5132 }, { 5190, 3483 }, { 5193, 5155 },
-    { 5194, 3514 }, { 5197, 2876 }, { 5198, 3357 }, { 3, 4152 }, { 5205, 5168 }, { 1653, 2259 },
-    { 5211, 3514 }, { 5212, 3321 }, { 5213, 3483 }, { 5214, 4065 }, { 5215, 5186 }, { 5169, 5227 },
-    { 3, 2161 }, { 1654, 2259 }, { 5076, 5228 }, { 5216, 4065 }, { 3, 2200 }, { 1655, 2259 },
-    { 4969, 5236 }, { 3, 2227 }, { 1656, 2259 }, { 3, 2243 }, { 1657, 2259 }, { 4922, 5243 },
-    { 3, 2707 }, { 1658, 2259 }, { 3, 3766 }, { 1661, 2259 }, { 3, 3790 }, { 1662, 2259 },
-    { 3, 3941 }, { 1663, 2259 }, { 4772, 5252 }, { 3, 4262 }, { 1664, 2259 }, { 3, 4448 },
-    { 1665, 2259 }, { 4528, 5257 }, { 3, 4477 }, { 1666, 2259 }, { 4961, 5259 }, { 3, 4493 },
-    { 1667, 2259 }, { 4701, 5262 }, { 3, 4511 }, { 3955, 5265 }, { 3, 4531 }, { 4895, 5268 },
-    { 3, 4535 }, { 3, 4540 }, { 4796, 5272 }, { 3, 4547 }, { 3, 4713 }, { 3, 4720 },
-    { 4953, 5276 }, { 3, 4741 }, { 4816, 5277 }, { 3, 4797 }, { 4726, 5279 }, { 3, 4837 },
-    { 5116, 5281 }, { 3, 4840 }, { 4819, 5283 }, { 3, 4857 }, { 4838, 5285 }, { 3, 4904 },
-    { 4663, 5287 }, { 3, 4999 }, { 705, 5289 }, { 3, 5054 }, { 4941, 5291 }, { 3, 5062 },
-    { 4798, 5293 }, { 3, 5097 }, { 5264, 5295 }, { 3, 5111 }, { 4762, 5297 }, { 3, 5242 },
-    { 5208, 5299 }, { 3, 5247 }, { 3688, 5301 }, { 3, 5274 }, { 4561, 5303 }, { 3, 5284 },
-    { 2775, 5305 }, { 3171, 3 }, { 5124, 5307 }, { 3876, 3 },
+    { 5, 6 }, { 42, 43 }, { 34, 35 }, { 167, 137 }, { 2119, 2118 }, { 43, 5 },
+    { 42, 37 }, { 3, 11 }, { 548, 539 }, { 109, 110 }, { 160, 156 }, { 12, 13 },
+    { 103, 104 }, { 137, 138 }, { 85, 86 }, { 170, 171 }, { 174, 175 }, { 124, 125 },
+    { 19, 20 }, { 135, 136 }, { 37, 38 }, { 2118, 9 }, { 5, 90 }, { 3, 35 },
+    { 41, 2122 }, { 42, 2133 }, { 160, 167 }, { 2132, 87 }, { 2134, 124 }, { 137, 397 },
+    { 2137, 2131 }, { 2130, 105 }, { 66, 67 }, { 108, 2127 }, { 2125, 2118 }, { 3, 14 },
+    { 2143, 172 }, { 2135, 124 }, { 137, 142 }, { 1027, 2139 }, { 173, 2146 }, { 42, 196 },
+    { 119, 120 }, { 127, 128 }, { 199, 200 }, { 43, 2118 }, { 2129, 2153 }, { 2145, 3 },
+    { 2154, 2158 }, { 124, 2161 }, { 42, 259 }, { 5, 278 }, { 6, 111 }, { 175, 183 },
+    { 539, 1104 }, { 1098, 1099 }, { 1108, 1109 }, { 1111, 1112 }, { 1113, 2126 }, { 115, 116 },
+    { 2140, 214 }, { 205, 2121 }, { 146, 147 }, { 17, 18 }, { 2152, 2164 }, { 2118, 2165 },
+    { 3, 21 }, { 176, 124 }, { 2174, 2126 }, { 2175, 2176 }, { 2177, 117 }, { 2140, 91 },
+    { 167, 539 }, { 2144, 2171 }, { 197, 198 }, { 221, 222 }, { 30, 31 }, { 92, 93 },
+    { 153, 154 }, { 155, 156 }, { 548, 544 }, { 1350, 1351 }, { 1352, 1353 }, { 2138, 39 },
+    { 2182, 2118 }, { 3, 1025 }, { 2136, 2184 }, { 2192, 2162 }, { 166, 167 }, { 2196, 2197 },
+    { 2199, 2200 }, { 23, 3 }, { 2118, 2204 }, { 2202, 2193 }, { 2208, 2203 }, { 177, 178 },
+    { 317, 780 }, { 2151, 2170 }, { 208, 93 }, { 1126, 137 }, { 0, 1 }, { 2139, 10 },
+    { 2159, 2155 }, { 76, 77 }, { 78, 79 }, { 204, 2179 }, { 124, 179 }, { 126, 2167 },
+    { 130, 131 }, { 132, 133 }, { 134, 2148 }, { 143, 144 }, { 601, 602 }, { 2120, 36 },
+    { 2157, 1355 }, { 2210, 2118 }, { 3, 2150 }, { 2218, 2 }, { 2221, 2222 }, { 22, 2209 },
+    { 124, 202 }, { 2156, 2229 }, { 2226, 2227 }, { 2118, 64 }, { 27, 3 }, { 2181, 2233 },
+    { 2236, 43 }, { 2237, 24 }, { 2239, 145 }, { 2240, 2228 }, { 1043, 2122 }, { 137, 2119 },
+    { 160, 2121 }, { 539, 1106 }, { 1107, 2186 }, { 1115, 1116 }, { 203, 2223 }, { 8, 2219 },
+    { 58, 59 }, { 60, 61 }, { 62, 63 }, { 124, 611 }, { 2160, 121 }, { 6, 480 },
+    { 40, 2142 }, { 482, 483 }, { 484, 485 }, { 780, 782 }, { 1219, 31 }, { 2185, 2213 },
+    { 2220, 2205 }, { 2234, 2118 }, { 3, 223 }, { 539, 2253 }, { 2251, 2252 }, { 2119, 317 },
+    { 2257, 2258 }, { 2259, 124 }, { 18, 2233 }, { 2201, 2262 }, { 2261, 481 }, { 2263, 2264 },
+    { 1, 1024 }, { 2148, 613 }, { 2118, 25 }, { 2211, 2270 }, { 1354, 3 }, { 539, 854 },
+    { 1023, 2280 }, { 102, 2149 }, { 180, 181 }, { 184, 185 }, { 192, 193 }, { 1103, 2172 },
+    { 1177, 2187 }, { 2155, 2225 }, { 6, 244 }, { 35, 326 }, { 42, 265 }, { 79, 320 },
+    { 226, 227 }, { 234, 235 }, { 238, 239 }, { 241, 242 }, { 245, 246 }, { 247, 248 },
+    { 249, 250 }, { 258, 259 }, { 277, 278 }, { 282, 283 }, { 284, 285 }, { 286, 287 },
+    { 290, 291 }, { 293, 294 }, { 295, 296 }, { 298, 299 }, { 307, 308 }, { 309, 310 },
+    { 311, 312 }, { 313, 314 }, { 315, 316 }, { 318, 319 }, { 327, 328 }, { 332, 333 },
+    { 337, 338 }, { 2168, 2123 }, { 486, 487 }, { 54, 2118 }, { 3, 2243 }, { 2245, 2282 },
+    { 2284, 2232 }, { 2285, 539 }, { 2286, 2203 }, { 2288, 182 }, { 2289, 186 }, { 2292, 1178 },
+    { 35, 2321 }, { 243, 2294 }, { 2273, 2319 }, { 2295, 2320 }, { 2296, 266 }, { 2298, 228 },
+    { 2299, 236 }, { 2302, 2303 }, { 2304, 251 }, { 2307, 2308 }, { 2309, 288 }, { 2311, 2312 },
+    { 2313, 300 }, { 2314, 2315 }, { 2316, 2317 }, { 2322, 339 }, { 2279, 2324 }, { 42, 124 },
+    { 119, 1081 }, { 167, 1137 }, { 1052, 1053 }, { 1054, 1055 }, { 1056, 1057 }, { 1058, 1059 },
+    { 1060, 1061 }, { 1062, 1063 }, { 1064, 1065 }, { 1066, 1067 }, { 1068, 1069 }, { 1070, 1071 },
+    { 1097, 2173 }, { 1121, 1122 }, { 1131, 1132 }, { 1133, 1134 }, { 1135, 1136 }, { 1138, 1139 },
+    { 1140, 1141 }, { 2144, 1117 }, { 151, 1782 }, { 164, 156 }, { 868, 869 }, { 871, 872 },
+    { 1365, 1366 }, { 1367, 2122 }, { 2207, 157 }, { 2265, 866 }, { 130, 894 }, { 133, 896 },
+    { 144, 899 }, { 877, 2209 }, { 2156, 898 }, { 43, 2214 }, { 1039, 1040 }, { 1105, 2272 },
+    { 1110, 2187 }, { 1114, 2271 }, { 1148, 2172 }, { 2217, 195 }, { 2157, 1028 }, { 50, 51 },
+    { 55, 56 }, { 65, 2269 }, { 69, 70 }, { 72, 73 }, { 74, 75 }, { 80, 81 },
+    { 82, 83 }, { 98, 99 }, { 106, 107 }, { 146, 1095 }, { 317, 1808 }, { 477, 478 },
+    { 479, 2278 }, { 488, 489 }, { 855, 856 }, { 859, 860 }, { 1359, 2242 }, { 1371, 1372 },
+    { 1373, 1374 }, { 1375, 1376 }, { 1396, 1397 }, { 1398, 1399 }, { 1407, 1408 }, { 1424, 137 },
+    { 1425, 2146 }, { 1809, 1790 }, { 2274, 2241 }, { 2283, 2118 }, { 3, 4 }, { 2325, 2256 },
+    { 35, 2349 }, { 137, 2334 }, { 2301, 2335 }, { 2318, 2336 }, { 2337, 329 }, { 2341, 2342 },
+    { 2343, 2344 }, { 2347, 2348 }, { 124, 619 }, { 2141, 2357 }, { 2163, 2361 }, { 2173, 1118 },
+    { 2353, 2369 }, { 2354, 2355 }, { 2358, 43 }, { 2359, 2360 }, { 2362, 2363 }, { 2365, 1123 },
+    { 2366, 2367 }, { 2370, 1142 }, { 2128, 2373 }, { 2138, 2376 }, { 895, 2381 }, { 2383, 878 },
+    { 2384, 2382 }, { 2387, 2388 }, { 151, 2416 }, { 539, 2409 }, { 1807, 2379 }, { 2154, 2418 },
+    { 2244, 2399 }, { 2326, 2327 }, { 2350, 2407 }, { 2374, 2419 }, { 2393, 52 }, { 2395, 68 },
+    { 2396, 71 }, { 2397, 2398 }, { 2405, 2406 }, { 2410, 1360 }, { 2412, 2413 }, { 2414, 2415 },
+    { 303, 304 }, { 342, 343 }, { 350, 351 }, { 2339, 96 }, { 2346, 301 }, { 224, 89 },
+    { 1029, 1030 }, { 2254, 2123 }, { 64, 1050 }, { 1077, 1078 }, { 1128, 1129 }, { 1143, 2249 },
+    { 2269, 1051 }, { 2212, 2118 }, { 7, 3 }, { 2235, 2422 }, { 2425, 42 }, { 2426, 2429 },
+    { 2427, 2297 }, { 35, 2439 }, { 1119, 124 }, { 2356, 2433 }, { 2368, 2436 }, { 2371, 2435 },
+    { 2440, 2183 }, { 2443, 2432 }, { 2445, 2377 }, { 2380, 2446 }, { 2449, 2389 }, { 43, 84 },
+    { 57, 2423 }, { 1409, 539 }, { 2141, 2464 }, { 2404, 2457 }, { 2420, 2459 }, { 2451, 160 },
+    { 2454, 2400 }, { 2456, 490 }, { 2424, 340 }, { 2466, 305 }, { 2468, 2323 }, { 2149, 2475 },
+    { 2474, 2478 }, { 15, 16 }, { 26, 2242 }, { 105, 6 }, { 168, 169 }, { 188, 189 },
+    { 191, 2290 }, { 194, 2121 }, { 211, 212 }, { 217, 218 }, { 219, 2128 }, { 264, 2206 },
+    { 503, 504 }, { 509, 510 }, { 541, 542 }, { 543, 544 }, { 1366, 2142 }, { 1423, 2417 },
+    { 1430, 2238 }, { 2138, 1826 }, { 2166, 2267 }, { 2178, 2195 }, { 2190, 202 }, { 2331, 2191 },
+    { 2118, 2480 }, { 1076, 3 }, { 2479, 2328 }, { 2431, 2484 }, { 1124, 124 }, { 2438, 2485 },
+    { 2442, 2488 }, { 35, 2386 }, { 2411, 2498 }, { 2450, 2497 }, { 2499, 2375 }, { 2502, 2495 },
+    { 2483, 113 }, { 2491, 2477 }, { 506, 2141 }, { 539, 2525 }, { 554, 160 }, { 2178, 2216 },
+    { 2189, 2195 }, { 2510, 28 }, { 2514, 2515 }, { 2517, 2518 }, { 2521, 2163 }, { 2522, 2523 },
+    { 2527, 2524 }, { 105, 322 }, { 233, 2340 }, { 259, 335 }, { 276, 2306 }, { 281, 2430 },
+    { 323, 324 }, { 325, 2428 }, { 331, 2482 }, { 592, 89 }, { 1041, 1042 }, { 2120, 207 },
+    { 2180, 900 }, { 2345, 297 }, { 2493, 2281 }, { 568, 569 }, { 570, 571 }, { 575, 576 },
+    { 579, 580 }, { 1175, 1176 }, { 1179, 1116 }, { 1502, 2124 }, { 1581, 2147 }, { 1803, 2501 },
+    { 2186, 2333 }, { 2215, 606 }, { 2481, 2532 }, { 3, 603 }, { 2118, 1026 }, { 2487, 2537 },
+    { 1428, 124 }, { 2538, 2545 }, { 2543, 2183 }, { 334, 2559 }, { 2123, 2560 }, { 2448, 2568 },
+    { 2539, 2566 }, { 2562, 2563 }, { 539, 2575 }, { 584, 2163 }, { 1726, 2124 }, { 1743, 2147 },
+    { 2120, 1221 }, { 2571, 2572 }, { 2573, 577 }, { 2230, 2583 }, { 100, 3 }, { 2582, 2255 },
+    { 2330, 2584 }, { 2118, 2585 }, { 2476, 124 }, { 2564, 2589 }, { 2592, 2248 }, { 539, 2576 },
+    { 1174, 2594 }, { 2189, 2216 }, { 29, 2194 }, { 33, 2231 }, { 43, 959 }, { 95, 96 },
+    { 101, 2287 }, { 114, 2188 }, { 780, 1773 }, { 905, 31 }, { 945, 946 }, { 947, 948 },
+    { 949, 950 }, { 955, 956 }, { 957, 958 }, { 961, 67 }, { 974, 975 }, { 978, 979 },
+    { 980, 981 }, { 1390, 1391 }, { 2138, 1222 }, { 2190, 1422 }, { 2191, 2586 }, { 2241, 1377 },
+    { 2246, 2180 }, { 2247, 1405 }, { 2509, 2455 }, { 2534, 2152 }, { 2541, 1410 }, { 2604, 3 },
+    { 2437, 2605 }, { 2118, 2461 }, { 2607, 336 }, { 2580, 2609 }, { 43, 983 }, { 2246, 2403 },
+    { 2540, 2633 }, { 2613, 2277 }, { 2614, 2241 }, { 2617, 118 }, { 2623, 2624 }, { 2626, 2127 },
+    { 2627, 2628 }, { 1031, 2276 }, { 1400, 1401 }, { 1426, 1427 }, { 2151, 2558 }, { 2441, 175 },
+    { 2569, 2470 }, { 124, 1088 }, { 130, 524 }, { 532, 144 }, { 594, 595 }, { 596, 597 },
+    { 598, 599 }, { 828, 829 }, { 1035, 1036 }, { 1083, 1084 }, { 1085, 1086 }, { 1100, 1101 },
+    { 2166, 2486 }, { 2351, 1127 }, { 2385, 2452 }, { 2574, 581 }, { 2601, 2169 }, { 53, 2325 },
+    { 122, 1395 }, { 165, 2206 }, { 167, 168 }, { 201, 2238 }, { 256, 2167 }, { 513, 2163 },
+    { 544, 553 }, { 619, 156 }, { 650, 651 }, { 772, 773 }, { 787, 788 }, { 789, 259 },
+    { 797, 151 }, { 800, 801 }, { 816, 2214 }, { 857, 2579 }, { 1049, 2142 }, { 1260, 1760 },
+    { 1383, 1384 }, { 1387, 1388 }, { 1406, 2638 }, { 1764, 1765 }, { 2159, 2275 }, { 2198, 549 },
+    { 2207, 617 }, { 2293, 2465 }, { 2329, 2408 }, { 2401, 2602 }, { 2421, 2462 }, { 2467, 344 },
+    { 2531, 2332 }, { 2555, 545 }, { 2631, 2547 }, { 252, 2188 }, { 882, 96 }, { 2217, 271 },
+    { 2504, 341 }, { 3, 1038 }, { 2640, 2434 }, { 2639, 2392 }, { 2460, 2641 }, { 2463, 2118 },
+    { 2610, 2643 }, { 982, 2644 }, { 2650, 2648 }, { 2364, 2669 }, { 2659, 124 }, { 2662, 2663 },
+    { 2664, 2169 }, { 2667, 2668 }, { 806, 151 }, { 810, 167 }, { 828, 1964 }, { 2128, 2683 },
+    { 2183, 2694 }, { 2198, 552 }, { 2444, 2677 }, { 2630, 2692 }, { 2645, 2696 }, { 2675, 2394 },
+    { 2676, 2701 }, { 2682, 2548 }, { 2686, 2687 }, { 2702, 2329 }, { 2642, 2712 }, { 2709, 253 },
+    { 195, 2268 }, { 825, 826 }, { 1074, 1075 }, { 1102, 2291 }, { 1150, 31 }, { 1151, 2120 },
+    { 1154, 2390 }, { 1169, 1090 }, { 2326, 2447 }, { 2490, 2471 }, { 2536, 1183 }, { 2581, 113 },
+    { 2671, 2606 }, { 15, 1217 }, { 72, 1378 }, { 1069, 1381 }, { 1379, 75 }, { 2244, 1380 },
+    { 2646, 2269 }, { 2655, 2632 }, { 1389, 3 }, { 2503, 2118 }, { 2652, 2719 }, { 124, 269 },
+    { 2678, 151 }, { 1037, 2713 }, { 1154, 2291 }, { 2598, 2733 }, { 2756, 2758 }, { 2757, 1382 },
+    { 3, 2714 }, { 2551, 2118 }, { 124, 272 }, { 2759, 2771 }, { 2760, 2770 }, { 2772, 3 },
+    { 953, 2118 }, { 124, 275 }, { 3, 2496 }, { 2508, 2777 }, { 2118, 2620 }, { 2778, 954 },
+    { 124, 2185 }, { 43, 105 }, { 88, 89 }, { 95, 2469 }, { 113, 2649 }, { 122, 123 },
+    { 150, 151 }, { 152, 2378 }, { 158, 159 }, { 162, 263 }, { 201, 2779 }, { 508, 2554 },
+    { 512, 2681 }, { 539, 1806 }, { 572, 573 }, { 574, 2600 }, { 578, 2673 }, { 582, 583 },
+    { 780, 781 }, { 817, 2618 }, { 972, 973 }, { 1356, 1357 }, { 1358, 2276 }, { 1781, 2689 },
+    { 1802, 2739 }, { 2120, 1370 }, { 2130, 119 }, { 2215, 1392 }, { 2247, 139 }, { 2293, 129 },
+    { 2327, 2717 }, { 2372, 2726 }, { 2516, 213 }, { 2528, 2224 }, { 2595, 2636 }, { 2612, 32 },
+    { 2634, 148 }, { 2637, 2693 }, { 2651, 2170 }, { 2695, 2762 }, { 2698, 2205 }, { 2763, 2599 },
+    { 237, 2300 }, { 289, 2310 }, { 302, 2505 }, { 306, 2535 }, { 321, 2557 }, { 330, 2740 },
+    { 1046, 2713 }, { 1074, 1192 }, { 1087, 2722 }, { 1089, 1090 }, { 1096, 2721 }, { 1128, 1204 },
+    { 2250, 2338 }, { 2490, 2565 }, { 2494, 2489 }, { 2536, 1125 }, { 2544, 2741 }, { 2670, 1120 },
+    { 49, 2142 }, { 177, 1446 }, { 197, 1447 }, { 317, 1786 }, { 964, 965 }, { 989, 2179 },
+    { 1185, 2587 }, { 1393, 1394 }, { 1411, 1412 }, { 1413, 1414 }, { 1415, 1416 }, { 1417, 1418 },
+    { 1419, 1420 }, { 1421, 1445 }, { 1442, 1443 }, { 1787, 1788 }, { 1789, 1790 }, { 2507, 2753 },
+    { 2654, 1402 }, { 2715, 2421 }, { 2744, 2533 }, { 3, 2500 }, { 2625, 2118 }, { 2735, 2780 },
+    { 151, 808 }, { 195, 2785 }, { 620, 124 }, { 2260, 2789 }, { 2372, 2727 }, { 2512, 2378 },
+    { 2629, 2811 }, { 2773, 2819 }, { 2790, 2791 }, { 2792, 2128 }, { 2797, 539 }, { 2798, 2799 },
+    { 2800, 2801 }, { 2806, 2814 }, { 2807, 2766 }, { 2561, 2827 }, { 2593, 2831 }, { 2656, 2826 },
+    { 2658, 2828 }, { 2725, 2834 }, { 2829, 2830 }, { 2833, 231 }, { 43, 6 }, { 47, 2120 },
+    { 1419, 1444 }, { 2160, 2851 }, { 2201, 2844 }, { 2781, 2751 }, { 2803, 1785 }, { 2846, 2162 },
+    { 2847, 2859 }, { 2852, 2853 }, { 2855, 2856 }, { 2860, 2743 }, { 3, 2716 }, { 1761, 2118 },
+    { 2804, 2869 }, { 2871, 2813 }, { 2879, 2880 }, { 1180, 124 }, { 2886, 2888 }, { 2887, 2835 },
+    { 2858, 2892 }, { 2866, 72 }, { 2867, 2865 }, { 2898, 2901 }, { 2899, 2854 }, { 2900, 1421 },
+    { 1362, 3 }, { 2118, 2622 }, { 2904, 2822 }, { 2906, 2818 }, { 2908, 2884 }, { 2865, 2902 },
+    { 2910, 2857 }, { 1369, 3 }, { 2912, 2902 }, { 2458, 3 }, { 2472, 3 }, { 2925, 2924 },
+    { 2447, 2118 }, { 3, 2588 }, { 2926, 2653 }, { 15, 1823 }, { 35, 498 }, { 203, 2849 },
+    { 232, 2287 }, { 262, 2793 }, { 349, 2506 }, { 491, 492 }, { 493, 494 }, { 495, 496 },
+    { 499, 500 }, { 501, 2282 }, { 502, 2520 }, { 507, 2795 }, { 555, 556 }, { 561, 562 },
+    { 565, 566 }, { 585, 2242 }, { 586, 2118 }, { 702, 648 }, { 766, 767 }, { 923, 884 },
+    { 951, 952 }, { 976, 977 }, { 1027, 2782 }, { 1034, 2666 }, { 1102, 2390 }, { 1318, 137 },
+    { 1953, 2872 }, { 2131, 557 }, { 2138, 1040 }, { 2149, 2402 }, { 2155, 2680 }, { 2224, 180 },
+    { 2231, 2608 }, { 2254, 43 }, { 2444, 2519 }, { 2530, 2915 }, { 2534, 2202 }, { 2567, 2277 },
+    { 2603, 2704 }, { 2621, 2139 }, { 2679, 2473 }, { 2684, 2685 }, { 2697, 1679 }, { 2731, 2737 },
+    { 2764, 118 }, { 2808, 2691 }, { 2870, 2213 }, { 46, 3 }, { 2930, 2928 }, { 497, 2932 },
+    { 507, 2796 }, { 2546, 2943 }, { 2603, 2202 }, { 2729, 2519 }, { 2763, 2937 }, { 2868, 2958 },
+    { 2921, 2929 }, { 2940, 2941 }, { 2946, 567 }, { 2947, 2948 }, { 2952, 2783 }, { 2953, 2976 },
+    { 2973, 2511 }, { 3, 2720 }, { 2141, 2982 }, { 2927, 2929 }, { 2939, 2981 }, { 2986, 2938 },
+    { 124, 1168 }, { 280, 2533 }, { 521, 96 }, { 1084, 1166 }, { 1086, 1167 }, { 1130, 2587 },
+    { 1160, 1161 }, { 1163, 2352 }, { 1164, 1165 }, { 1171, 1172 }, { 1173, 1101 }, { 1181, 2657 },
+    { 2166, 2907 }, { 2351, 1184 }, { 2715, 2202 }, { 2718, 2489 }, { 2781, 2839 }, { 2837, 2506 },
+    { 133, 534 }, { 271, 2268 }, { 348, 2936 }, { 1032, 2209 }, { 1033, 2118 }, { 1093, 2180 },
+    { 1094, 1095 }, { 1196, 2272 }, { 1535, 2124 }, { 1615, 2147 }, { 2156, 2661 }, { 2185, 2845 },
+    { 2220, 2897 }, { 2266, 2923 }, { 2333, 2271 }, { 2441, 2171 }, { 2453, 2267 }, { 2635, 140 },
+    { 2660, 1091 }, { 2933, 2123 }, { 3, 2724 }, { 2992, 2995 }, { 2998, 2989 }, { 124, 2486 },
+    { 2364, 3010 }, { 2591, 3009 }, { 2754, 3005 }, { 2889, 2533 }, { 3003, 3004 }, { 3007, 3008 },
+    { 3011, 1182 }, { 1706, 2124 }, { 1715, 2147 }, { 2453, 3029 }, { 2635, 216 }, { 3018, 2281 },
+    { 3021, 3022 }, { 3023, 3024 }, { 3025, 3032 }, { 2723, 3038 }, { 3, 768 }, { 124, 2749 },
+    { 3012, 3048 }, { 3043, 3042 }, { 3046, 3000 }, { 3028, 3055 }, { 3036, 3053 }, { 3, 2903 },
+    { 3047, 3062 }, { 8, 2782 }, { 31, 2979 }, { 42, 678 }, { 43, 119 }, { 53, 2423 },
+    { 94, 2615 }, { 98, 230 }, { 102, 2810 }, { 112, 2788 }, { 137, 861 }, { 141, 2734 },
+    { 149, 2876 }, { 151, 616 }, { 158, 618 }, { 161, 162 }, { 163, 2732 }, { 187, 2513 },
+    { 188, 985 }, { 190, 2552 }, { 195, 2824 }, { 231, 2602 }, { 240, 2842 }, { 254, 255 },
+    { 257, 2305 }, { 259, 1852 }, { 267, 2784 }, { 268, 2765 }, { 270, 271 }, { 292, 2920 },
+    { 324, 1848 }, { 345, 346 }, { 347, 3020 }, { 409, 2147 }, { 505, 2983 }, { 511, 2996 },
+    { 525, 526 }, { 527, 136 }, { 529, 138 }, { 533, 534 }, { 535, 536 }, { 538, 539 },
+    { 540, 2707 }, { 546, 547 }, { 605, 882 }, { 607, 2188 }, { 608, 2260 }, { 609, 2909 },
+    { 633, 2118 }, { 638, 639 }, { 665, 1796 }, { 771, 2994 }, { 774, 775 }, { 780, 804 },
+    { 786, 2738 }, { 794, 795 }, { 827, 2665 }, { 828, 1957 }, { 835, 836 }, { 837, 838 },
+    { 846, 847 }, { 851, 852 }, { 962, 963 }, { 971, 2918 }, { 984, 2332 }, { 986, 2290 },
+    { 987, 2121 }, { 1013, 2031 }, { 1049, 2248 }, { 1144, 1228 }, { 1183, 2391 }, { 1200, 2345 },
+    { 1226, 2266 }, { 1227, 2769 }, { 1229, 2608 }, { 1231, 2836 }, { 1363, 2120 }, { 1364, 2492 },
+    { 1385, 2787 }, { 1387, 1831 }, { 1403, 1404 }, { 1438, 2746 }, { 1818, 1384 }, { 1824, 2194 },
+    { 1825, 2231 }, { 1833, 2340 }, { 1839, 2306 }, { 1841, 2430 }, { 1845, 2535 }, { 1846, 2557 },
+    { 1849, 1850 }, { 1853, 2504 }, { 1854, 2705 }, { 1857, 1858 }, { 1863, 2619 }, { 1864, 2809 },
+    { 2119, 2690 }, { 2123, 90 }, { 2144, 175 }, { 2166, 2978 }, { 2274, 2917 }, { 2275, 2225 },
+    { 2300, 1193 }, { 2310, 1843 }, { 2338, 1836 }, { 2394, 2780 }, { 2401, 970 }, { 2482, 1851 },
+    { 2512, 2700 }, { 2516, 626 }, { 2528, 2774 }, { 2534, 2421 }, { 2556, 2776 }, { 2621, 2219 },
+    { 2657, 621 }, { 2688, 798 }, { 2699, 550 }, { 2706, 273 }, { 2728, 2672 }, { 2736, 2862 },
+    { 2742, 2972 }, { 2747, 1439 }, { 2750, 2282 }, { 2761, 1429 }, { 2773, 2942 }, { 2775, 2730 },
+    { 2783, 2995 }, { 2794, 2965 }, { 2848, 2183 }, { 2905, 2812 }, { 2919, 2875 }, { 2934, 2402 },
+    { 2945, 563 }, { 2967, 2708 }, { 2974, 3058 }, { 1046, 3 }, { 2821, 3065 }, { 3066, 3059 },
+    { 42, 811 }, { 137, 865 }, { 161, 2816 }, { 210, 2734 }, { 274, 2552 }, { 280, 2602 },
+    { 608, 2352 }, { 615, 3079 }, { 638, 698 }, { 780, 3124 }, { 1385, 2615 }, { 1433, 1404 },
+    { 1639, 2147 }, { 1837, 2765 }, { 1838, 271 }, { 1847, 3096 }, { 2120, 3140 }, { 2123, 3152 },
+    { 2168, 3121 }, { 2183, 3148 }, { 2194, 2979 }, { 2215, 3075 }, { 2249, 2690 }, { 2250, 3127 },
+    { 2260, 3089 }, { 2300, 1835 }, { 2305, 2570 }, { 2310, 3137 }, { 2331, 3164 }, { 2338, 3092 },
+    { 2428, 3156 }, { 2582, 3067 }, { 2591, 3141 }, { 2660, 3102 }, { 2661, 3105 }, { 2688, 813 },
+    { 2705, 3097 }, { 2706, 3083 }, { 2820, 3078 }, { 2843, 3180 }, { 2883, 3095 }, { 2885, 3088 },
+    { 2893, 3185 }, { 2911, 3128 }, { 2925, 3071 }, { 2944, 2707 }, { 2960, 3134 }, { 2962, 3090 },
+    { 3019, 3193 }, { 3040, 3190 }, { 3068, 2891 }, { 3073, 3087 }, { 3080, 2128 }, { 3081, 3082 },
+    { 3085, 3186 }, { 3091, 3157 }, { 3093, 3094 }, { 3100, 3101 }, { 3107, 3108 }, { 3119, 844 },
+    { 3126, 848 }, { 3131, 3132 }, { 3135, 1036 }, { 3142, 3143 }, { 3145, 1832 }, { 3154, 3155 },
+    { 3170, 2784 }, { 3176, 3183 }, { 3187, 2492 }, { 521, 2469 }, { 758, 523 }, { 1159, 2710 },
+    { 1162, 2188 }, { 1197, 1198 }, { 1203, 3017 }, { 2391, 3044 }, { 2467, 1201 }, { 2606, 2850 },
+    { 2752, 2711 }, { 2767, 2567 }, { 3, 2647 }, { 137, 42 }, { 780, 3125 }, { 2513, 3208 },
+    { 2817, 3241 }, { 3173, 3259 }, { 3206, 2732 }, { 3209, 3244 }, { 3210, 3113 }, { 3211, 2700 },
+    { 3217, 3218 }, { 3219, 3234 }, { 3228, 3251 }, { 3233, 3260 }, { 3237, 3103 }, { 3238, 3106 },
+    { 3240, 3098 }, { 3252, 2590 }, { 3253, 3261 }, { 2250, 3060 }, { 2841, 3279 }, { 3013, 3281 },
+    { 3203, 2570 }, { 3277, 271 }, { 490, 2118 }, { 611, 692 }, { 647, 1767 }, { 703, 1794 },
+    { 783, 1774 }, { 804, 2815 }, { 819, 2542 }, { 841, 1799 }, { 873, 874 }, { 1149, 2746 },
+    { 1152, 3250 }, { 1218, 2266 }, { 1220, 2769 }, { 1769, 1770 }, { 1775, 3120 }, { 1777, 792 },
+    { 1779, 1780 }, { 1784, 3239 }, { 1793, 2949 }, { 1800, 3263 }, { 1804, 1805 }, { 2168, 1798 },
+    { 2408, 2878 }, { 2665, 2123 }, { 2742, 988 }, { 2755, 2750 }, { 2832, 2964 }, { 2873, 2553 },
+    { 2881, 1361 }, { 2882, 814 }, { 2916, 3267 }, { 2930, 3054 }, { 3116, 2738 }, { 3150, 2556 },
+    { 3162, 2896 }, { 3226, 2452 }, { 3264, 3227 }, { 3, 2825 }, { 137, 3299 }, { 3196, 3284 },
+    { 3245, 3296 }, { 3269, 3295 }, { 3270, 3294 }, { 3271, 3287 }, { 3288, 3258 }, { 3289, 3158 },
+    { 3291, 3300 }, { 2494, 2250 }, { 2718, 3303 }, { 3304, 5 }, { 780, 808 }, { 819, 2913 },
+    { 1766, 3310 }, { 1779, 3325 }, { 1810, 2542 }, { 2021, 2118 }, { 2266, 3338 }, { 2747, 3318 },
+    { 2802, 3286 }, { 2815, 815 }, { 2873, 2877 }, { 2878, 3330 }, { 2881, 3147 }, { 2882, 3313 },
+    { 2916, 3272 }, { 2955, 3334 }, { 3076, 3328 }, { 3118, 3321 }, { 3222, 3324 }, { 3308, 2599 },
+    { 3311, 3213 }, { 3315, 3327 }, { 3343, 3314 }, { 2805, 3 }, { 2970, 3345 }, { 3297, 3351 },
+    { 3349, 3353 }, { 780, 3322 }, { 2023, 2118 }, { 3181, 3371 }, { 3204, 3361 }, { 3329, 3379 },
+    { 3336, 3364 }, { 3337, 3367 }, { 3342, 3359 }, { 3362, 1811 }, { 3370, 3372 }, { 3374, 3369 },
+    { 3375, 1771 }, { 1037, 3 }, { 3383, 3301 }, { 780, 3344 }, { 3312, 3385 }, { 3333, 2118 },
+    { 3376, 3387 }, { 3381, 3390 }, { 3388, 3391 }, { 1411, 1434 }, { 1449, 1450 }, { 1451, 1452 },
+    { 1453, 1454 }, { 1456, 1457 }, { 2119, 5 }, { 2654, 1441 }, { 2761, 3136 }, { 2775, 3223 },
+    { 3, 2971 }, { 1801, 3399 }, { 3381, 3394 }, { 3402, 807 }, { 2160, 3406 }, { 3405, 1435 },
+    { 3407, 1441 }, { 3408, 1455 }, { 3409, 1458 }, { 5, 2058 }, { 6, 394 }, { 33, 2969 },
+    { 42, 659 }, { 43, 3221 }, { 44, 45 }, { 48, 2894 }, { 79, 1971 }, { 94, 3002 },
+    { 95, 278 }, { 101, 1883 }, { 105, 1240 }, { 112, 2993 }, { 117, 253 }, { 137, 259 },
+    { 140, 260 }, { 151, 805 }, { 187, 3084 }, { 190, 3265 }, { 206, 3224 }, { 216, 353 },
+    { 225, 2787 }, { 252, 1885 }, { 261, 2876 }, { 262, 2816 }, { 271, 3243 }, { 341, 1243 },
+    { 343, 1201 }, { 350, 1337 }, { 373, 2127 }, { 382, 383 }, { 389, 390 }, { 395, 396 },
+    { 397, 398 }, { 399, 400 }, { 401, 402 }, { 403, 404 }, { 405, 406 }, { 407, 408 },
+    { 515, 2546 }, { 518, 2141 }, { 520, 2163 }, { 522, 523 }, { 528, 3104 }, { 537, 3262 },
+    { 544, 763 }, { 551, 2975 }, { 587, 588 }, { 606, 976 }, { 609, 610 }, { 612, 2247 },
+    { 622, 2513 }, { 623, 2552 }, { 634, 635 }, { 636, 637 }, { 644, 645 }, { 649, 2684 },
+    { 651, 2685 }, { 673, 674 }, { 675, 676 }, { 693, 2123 }, { 766, 1958 }, { 790, 3323 },
+    { 830, 2542 }, { 903, 2206 }, { 942, 2737 }, { 984, 2586 }, { 998, 999 }, { 1001, 2764 },
+    { 1051, 2777 }, { 1128, 1319 }, { 1129, 124 }, { 1172, 2541 }, { 1187, 2809 }, { 1194, 1887 },
+    { 1232, 3041 }, { 1233, 1234 }, { 1238, 2535 }, { 1241, 2642 }, { 1244, 1245 }, { 1312, 1313 },
+    { 1320, 1321 }, { 1331, 1332 }, { 1333, 1334 }, { 1363, 2598 }, { 1368, 2619 }, { 1429, 2957 },
+    { 1431, 3031 }, { 1463, 2118 }, { 1630, 1631 }, { 1632, 1633 }, { 1634, 1635 }, { 1636, 1637 },
+    { 1678, 2762 }, { 1834, 3229 }, { 1842, 3169 }, { 1844, 2505 }, { 1882, 2710 }, { 1888, 2493 },
+    { 1890, 2547 }, { 1952, 2802 }, { 1954, 3366 }, { 1960, 3058 }, { 1965, 1966 }, { 1967, 1968 },
+    { 1969, 1970 }, { 1972, 1973 }, { 1974, 1975 }, { 1976, 1977 }, { 1978, 1979 }, { 1988, 1989 },
+    { 2015, 2016 }, { 2017, 2018 }, { 2026, 1008 }, { 2030, 3133 }, { 2032, 2033 }, { 2044, 2045 },
+    { 2046, 2047 }, { 2052, 2053 }, { 2054, 2055 }, { 2060, 2061 }, { 2120, 907 }, { 2148, 1405 },
+    { 2149, 2874 }, { 2151, 3151 }, { 2168, 2890 }, { 2198, 761 }, { 2224, 1436 }, { 2268, 2526 },
+    { 2275, 2680 }, { 2284, 2954 }, { 2346, 1329 }, { 2385, 2896 }, { 2402, 3225 }, { 2424, 1242 },
+    { 2448, 2403 }, { 2455, 2717 }, { 2492, 2540 }, { 2494, 2838 }, { 2507, 2656 }, { 2531, 3130 },
+    { 2538, 2491 }, { 2544, 2649 }, { 2555, 940 }, { 2565, 2169 }, { 2601, 2529 }, { 2603, 2152 },
+    { 2612, 2979 }, { 2616, 2629 }, { 2618, 3400 }, { 2634, 614 }, { 2636, 2875 }, { 2637, 1462 },
+    { 2679, 3037 }, { 2691, 3205 }, { 2699, 3198 }, { 2704, 3345 }, { 2774, 3232 }, { 2905, 3298 },
+    { 2913, 831 }, { 2914, 2530 }, { 2916, 3161 }, { 2919, 2991 }, { 2931, 3188 }, { 2935, 2966 },
+    { 2959, 558 }, { 2961, 2581 }, { 2963, 3189 }, { 2977, 3380 }, { 2984, 2462 }, { 2985, 3165 },
+    { 2987, 3392 }, { 3001, 2561 }, { 3039, 960 }, { 3074, 3129 }, { 3110, 2339 }, { 3111, 3292 },
+    { 3163, 214 }, { 3167, 2465 }, { 3171, 2988 }, { 3194, 2786 }, { 3197, 3348 }, { 3202, 1901 },
+    { 3231, 1236 }, { 3285, 434 }, { 3373, 2895 }, { 3389, 3358 }, { 3, 2999 }, { 42, 3423 },
+    { 101, 3597 }, { 105, 3529 }, { 137, 1336 }, { 216, 260 }, { 259, 2033 }, { 261, 3293 },
+    { 262, 3175 }, { 382, 472 }, { 389, 466 }, { 397, 3512 }, { 589, 2894 }, { 591, 2969 },
+    { 605, 3432 }, { 830, 3582 }, { 1239, 3434 }, { 1319, 3451 }, { 1884, 3445 }, { 1886, 3436 },
+    { 1955, 2542 }, { 1962, 3480 }, { 1963, 6 }, { 1982, 5 }, { 2040, 1008 }, { 2118, 2019 },
+    { 2123, 3526 }, { 2141, 911 }, { 2190, 3522 }, { 2191, 3489 }, { 2198, 3488 }, { 2224, 3422 },
+    { 2332, 3474 }, { 2479, 3553 }, { 2520, 3462 }, { 2526, 1459 }, { 2530, 3421 }, { 2593, 3501 },
+    { 2601, 2549 }, { 2616, 2874 }, { 2639, 2954 }, { 2658, 3519 }, { 2697, 3525 }, { 2729, 3487 },
+    { 2731, 3468 }, { 2762, 3571 }, { 2817, 3563 }, { 2820, 3446 }, { 2823, 3433 }, { 2866, 3492 },
+    { 2916, 3341 }, { 2918, 3471 }, { 2923, 3496 }, { 2931, 3559 }, { 2959, 764 }, { 2977, 3395 },
+    { 2985, 3174 }, { 2987, 3404 }, { 3039, 3533 }, { 3112, 3472 }, { 3153, 3518 }, { 3160, 3584 },
+    { 3168, 2544 }, { 3179, 3579 }, { 3182, 3469 }, { 3192, 3503 }, { 3248, 2988 }, { 3254, 3429 },
+    { 3255, 3604 }, { 3309, 3483 }, { 3332, 3576 }, { 3346, 3467 }, { 3378, 3524 }, { 3396, 3523 },
+    { 3414, 1028 }, { 3424, 3455 }, { 3440, 3441 }, { 3442, 3425 }, { 3447, 2966 }, { 3449, 3450 },
+    { 3456, 3457 }, { 3458, 3459 }, { 3460, 3461 }, { 3463, 516 }, { 3473, 613 }, { 3475, 3086 },
+    { 3478, 366 }, { 3481, 3482 }, { 3484, 767 }, { 3486, 831 }, { 3493, 3494 }, { 3495, 1889 },
+    { 3497, 3601 }, { 3498, 3499 }, { 3504, 2249 }, { 3505, 3506 }, { 3510, 3507 }, { 3513, 3514 },
+    { 3515, 1638 }, { 3517, 3565 }, { 3521, 3545 }, { 3527, 1679 }, { 3528, 3430 }, { 3530, 3531 },
+    { 3532, 1980 }, { 3537, 3538 }, { 3539, 3540 }, { 3541, 3542 }, { 3543, 2062 }, { 3556, 3195 },
+    { 3560, 2917 }, { 3570, 2647 }, { 3574, 3284 }, { 3577, 3591 }, { 3578, 2975 }, { 3580, 621 },
+    { 3581, 3466 }, { 3583, 3419 }, { 3586, 2717 }, { 3598, 278 }, { 3609, 3415 }, { 1315, 3 },
+    { 137, 3548 }, { 260, 3061 }, { 686, 259 }, { 1335, 3614 }, { 2050, 1008 }, { 2546, 911 },
+    { 2601, 2550 }, { 2616, 3719 }, { 2728, 3636 }, { 2823, 3649 }, { 2922, 3646 }, { 3149, 3660 },
+    { 3268, 3655 }, { 3414, 1355 }, { 3417, 3667 }, { 3428, 3677 }, { 3477, 2118 }, { 3500, 3626 },
+    { 3508, 3662 }, { 3516, 3670 }, { 3535, 3635 }, { 3546, 3628 }, { 3547, 3709 }, { 3552, 3694 },
+    { 3555, 3625 }, { 3557, 3689 }, { 3558, 3701 }, { 3561, 3703 }, { 3564, 3704 }, { 3573, 3617 },
+    { 3592, 3610 }, { 3593, 3725 }, { 3611, 1966 }, { 3613, 3713 }, { 3621, 3707 }, { 3627, 2323 },
+    { 3630, 1956 }, { 3631, 3632 }, { 3638, 2453 }, { 3639, 3509 }, { 3642, 3695 }, { 3644, 516 },
+    { 3650, 3684 }, { 3651, 3384 }, { 3654, 2548 }, { 3656, 3686 }, { 3665, 3723 }, { 3671, 2556 },
+    { 3678, 2812 }, { 3682, 3340 }, { 3683, 3572 }, { 3690, 3691 }, { 3697, 3426 }, { 3717, 2056 },
+    { 3718, 5 }, { 1993, 3 }, { 2703, 3739 }, { 3588, 137 }, { 3643, 3745 }, { 3647, 3757 },
+    { 3658, 3753 }, { 3669, 3755 }, { 3705, 3735 }, { 3712, 3765 }, { 3730, 3778 }, { 3740, 3711 },
+    { 3741, 2788 }, { 3744, 3754 }, { 3746, 3594 }, { 3751, 3775 }, { 3759, 3448 }, { 3766, 3708 },
+    { 3777, 3680 }, { 3783, 3692 }, { 3, 3114 }, { 3664, 137 }, { 3749, 3791 }, { 3792, 3629 },
+    { 3795, 3714 }, { 18, 2118 }, { 101, 523 }, { 140, 353 }, { 267, 3041 }, { 1072, 3002 },
+    { 1079, 2188 }, { 1080, 2352 }, { 1082, 2909 }, { 1156, 2666 }, { 1157, 1158 }, { 1172, 2721 },
+    { 1181, 3033 }, { 1190, 3273 }, { 1193, 2842 }, { 1194, 2725 }, { 1195, 2722 }, { 1200, 2920 },
+    { 1202, 3278 }, { 1437, 2223 }, { 1460, 1461 }, { 2305, 3064 }, { 2391, 3305 }, { 2507, 2885 },
+    { 2646, 2234 }, { 2754, 2850 }, { 2861, 3276 }, { 2864, 3006 }, { 2926, 1031 }, { 3001, 2883 },
+    { 3045, 3274 }, { 3056, 2489 }, { 3063, 2836 }, { 3283, 2539 }, { 3307, 2670 }, { 3355, 2843 },
+    { 3356, 2752 }, { 31, 32 }, { 37, 381 }, { 42, 665 }, { 43, 689 }, { 141, 3242 },
+    { 272, 2579 }, { 477, 1211 }, { 573, 1214 }, { 600, 2674 }, { 664, 2119 }, { 718, 719 },
+    { 724, 725 }, { 734, 2890 }, { 737, 738 }, { 739, 740 }, { 741, 742 }, { 743, 744 },
+    { 832, 2950 }, { 857, 858 }, { 1092, 3236 }, { 1212, 2278 }, { 1215, 2673 }, { 1216, 2595 },
+    { 1350, 6 }, { 1855, 1856 }, { 1990, 1991 }, { 2121, 2123 }, { 2160, 2736 }, { 2178, 92 },
+    { 2189, 208 }, { 2350, 3377 }, { 2492, 2776 }, { 2511, 654 }, { 2526, 2473 }, { 2601, 2611 },
+    { 2655, 3771 }, { 2672, 3393 }, { 2708, 3350 }, { 2730, 2549 }, { 2767, 2964 }, { 2832, 3220 },
+    { 2914, 3199 }, { 2925, 2867 }, { 2997, 2471 }, { 3034, 3550 }, { 3035, 3077 }, { 3051, 3641 },
+    { 3052, 3207 }, { 3057, 628 }, { 3115, 640 }, { 3138, 3201 }, { 3159, 1867 }, { 3200, 3326 },
+    { 3202, 3212 }, { 3246, 3146 }, { 3249, 2990 }, { 3306, 1189 }, { 3365, 2895 }, { 3397, 3139 },
+    { 3420, 3215 }, { 3437, 3600 }, { 3453, 2124 }, { 3796, 827 }, { 3, 3166 }, { 3808, 3502 },
+    { 353, 3061 }, { 2181, 2118 }, { 2352, 3825 }, { 2749, 3831 }, { 2838, 3814 }, { 2861, 3816 },
+    { 2864, 3812 }, { 3033, 3357 }, { 3063, 3821 }, { 3280, 3828 }, { 3282, 3835 }, { 3817, 3818 },
+    { 3819, 3843 }, { 3820, 2248 }, { 3832, 5 }, { 3833, 3824 }, { 3837, 3836 }, { 3838, 3811 },
+    { 3839, 3827 }, { 3844, 3822 }, { 37, 465 }, { 210, 3242 }, { 664, 3069 }, { 745, 2119 },
+    { 1147, 3236 }, { 1213, 3854 }, { 2178, 208 }, { 2189, 92 }, { 2511, 703 }, { 2600, 3868 },
+    { 2736, 3906 }, { 2767, 3220 }, { 2848, 2730 }, { 2863, 3853 }, { 2911, 3872 }, { 2922, 3199 },
+    { 2955, 3886 }, { 2997, 2786 }, { 3035, 3207 }, { 3052, 3077 }, { 3057, 3855 }, { 3115, 747 },
+    { 3138, 3905 }, { 3200, 3360 }, { 3201, 3320 }, { 3246, 3215 }, { 3249, 3109 }, { 3266, 3887 },
+    { 3411, 3146 }, { 3454, 2124 }, { 3645, 3830 }, { 3800, 827 }, { 3856, 6 }, { 3860, 3861 },
+    { 3862, 3863 }, { 3865, 2501 }, { 3871, 3159 }, { 3892, 3888 }, { 3894, 3742 }, { 3895, 2674 },
+    { 3897, 3139 }, { 3, 3191 }, { 3056, 3916 }, { 3826, 3915 }, { 3840, 3927 }, { 3845, 3919 },
+    { 3846, 3926 }, { 3917, 3923 }, { 3922, 2590 }, { 3924, 3925 }, { 3930, 3921 }, { 664, 3849 },
+    { 2119, 3858 }, { 3201, 3904 }, { 3266, 3943 }, { 3319, 3956 }, { 3418, 3942 }, { 3619, 2124 },
+    { 3874, 3960 }, { 3889, 3910 }, { 3935, 689 }, { 3937, 3941 }, { 3945, 3867 }, { 3950, 3727 },
+    { 3951, 3947 }, { 3, 3247 }, { 3914, 3975 }, { 3918, 3979 }, { 3931, 3980 }, { 3178, 3973 },
+    { 3317, 3985 }, { 3620, 2124 }, { 3966, 3992 }, { 3993, 3869 }, { 3, 3302 }, { 3596, 3997 },
+    { 3974, 4000 }, { 3976, 3998 }, { 3999, 3064 }, { 3878, 3973 }, { 3, 3347 }, { 3610, 4006 },
+    { 3172, 3 }, { 3382, 4012 }, { 3235, 3 }, { 3, 3363 }, { 4016, 3673 }, { 1006, 1007 },
+    { 1012, 1013 }, { 1014, 1015 }, { 1018, 1019 }, { 1020, 1021 }, { 2745, 2840 }, { 2863, 2980 },
+    { 3306, 1170 }, { 3316, 875 }, { 3829, 2123 }, { 3929, 3401 }, { 3, 3386 }, { 1014, 4023 },
+    { 2020, 4017 }, { 2748, 2840 }, { 3014, 2980 }, { 4019, 1008 }, { 4020, 4021 }, { 4022, 2273 },
+    { 4024, 2745 }, { 3, 3413 }, { 2022, 4030 }, { 2088, 4017 }, { 2768, 2840 }, { 3913, 2980 },
+    { 4033, 2748 }, { 4036, 1016 }, { 4037, 4031 }, { 3, 3490 }, { 3178, 4039 }, { 2089, 4030 },
+    { 4032, 4040 }, { 4042, 2768 }, { 6, 374 }, { 37, 1533 }, { 42, 387 }, { 43, 446 },
+    { 92, 3634 }, { 97, 2703 }, { 105, 1253 }, { 113, 2741 }, { 117, 889 }, { 119, 1662 },
+    { 124, 808 }, { 130, 930 }, { 136, 933 }, { 137, 935 }, { 144, 533 }, { 151, 275 },
+    { 195, 3013 }, { 225, 3273 }, { 232, 3074 }, { 254, 1820 }, { 271, 2671 }, { 280, 3731 },
+    { 317, 820 }, { 359, 360 }, { 361, 362 }, { 364, 365 }, { 367, 368 }, { 369, 370 },
+    { 371, 372 }, { 375, 376 }, { 377, 378 }, { 379, 380 }, { 403, 415 }, { 405, 416 },
+    { 407, 417 }, { 409, 3607 }, { 410, 411 }, { 412, 413 }, { 418, 419 }, { 420, 421 },
+    { 425, 3099 }, { 426, 427 }, { 428, 429 }, { 435, 436 }, { 437, 438 }, { 439, 440 },
+    { 441, 442 }, { 443, 444 }, { 452, 453 }, { 458, 459 }, { 463, 2123 }, { 477, 1873 },
+    { 514, 3773 }, { 517, 2554 }, { 519, 3464 }, { 526, 932 }, { 530, 531 }, { 535, 937 },
+    { 539, 864 }, { 546, 941 }, { 550, 762 }, { 560, 3681 }, { 573, 1876 }, { 590, 2194 },
+    { 607, 925 }, { 622, 3084 }, { 623, 3265 }, { 631, 2118 }, { 632, 3806 }, { 641, 699 },
+    { 659, 660 }, { 665, 710 }, { 667, 668 }, { 673, 1286 }, { 677, 3934 }, { 683, 3964 },
+    { 684, 685 }, { 687, 688 }, { 690, 691 }, { 695, 696 }, { 714, 715 }, { 716, 717 },
+    { 719, 3984 }, { 720, 721 }, { 722, 723 }, { 726, 727 }, { 728, 729 }, { 730, 731 },
+    { 732, 733 }, { 735, 736 }, { 746, 3679 }, { 756, 2983 }, { 757, 2996 }, { 759, 3104 },
+    { 760, 938 }, { 771, 1961 }, { 799, 2689 }, { 802, 803 }, { 809, 3439 }, { 817, 2265 },
+    { 821, 822 }, { 823, 824 }, { 831, 3331 }, { 832, 3698 }, { 853, 2739 }, { 861, 1700 },
+    { 867, 2374 }, { 881, 2710 }, { 882, 2469 }, { 883, 884 }, { 885, 886 }, { 887, 888 },
+    { 890, 891 }, { 892, 2167 }, { 893, 2570 }, { 901, 3293 }, { 902, 2793 }, { 909, 2520 },
+    { 910, 3737 }, { 913, 3637 }, { 919, 2681 }, { 920, 921 }, { 927, 928 }, { 934, 138 },
+    { 939, 3566 }, { 943, 3772 }, { 944, 3640 }, { 960, 3997 }, { 967, 2674 }, { 971, 972 },
+    { 976, 3491 }, { 984, 2752 }, { 988, 2526 }, { 1000, 3661 }, { 1092, 3842 }, { 1130, 3760 },
+    { 1172, 2638 }, { 1186, 2619 }, { 1187, 3544 }, { 1188, 2142 }, { 1230, 3672 }, { 1235, 3606 },
+    { 1237, 2505 }, { 1248, 3231 }, { 1249, 2470 }, { 1251, 2535 }, { 1254, 2740 }, { 1255, 3278 },
+    { 1260, 1261 }, { 1266, 1267 }, { 1269, 1270 }, { 1271, 651 }, { 1281, 1282 }, { 1287, 1288 },
+    { 1293, 259 }, { 1310, 1311 }, { 1317, 2764 }, { 1326, 1327 }, { 1330, 3794 }, { 1392, 2993 },
+    { 1403, 3710 }, { 1430, 2779 }, { 1466, 1467 }, { 1468, 1469 }, { 1470, 1471 }, { 1473, 1474 },
+    { 1476, 1477 }, { 1479, 1480 }, { 1481, 1482 }, { 1483, 3452 }, { 1484, 1485 }, { 1486, 1487 },
+    { 1490, 1491 }, { 1492, 1493 }, { 1494, 1495 }, { 1496, 1497 }, { 1498, 1499 }, { 1551, 2124 },
+    { 1575, 2168 }, { 1576, 1577 }, { 1578, 397 }, { 1633, 1643 }, { 1635, 1644 }, { 1637, 1645 },
+    { 1639, 3732 }, { 1640, 1641 }, { 1646, 1647 }, { 1651, 3216 }, { 1652, 1653 }, { 1658, 1659 },
+    { 1660, 1661 }, { 1663, 1664 }, { 1665, 1666 }, { 1667, 3070 }, { 1668, 1669 }, { 1671, 1672 },
+    { 1674, 1675 }, { 1677, 1678 }, { 1680, 1681 }, { 1682, 1683 }, { 1684, 1685 }, { 1686, 1687 },
+    { 1688, 1689 }, { 1690, 1691 }, { 1692, 1693 }, { 1694, 1695 }, { 1697, 1698 }, { 1701, 1702 },
+    { 1703, 3410 }, { 1768, 2994 }, { 1783, 2872 }, { 1819, 2615 }, { 1822, 2417 }, { 1825, 2567 },
+    { 1827, 3031 }, { 1828, 2120 }, { 1829, 4001 }, { 1874, 2278 }, { 1877, 2574 }, { 1878, 2595 },
+    { 1951, 2950 }, { 1981, 3633 }, { 1985, 3769 }, { 2028, 2029 }, { 2033, 2075 }, { 2036, 2037 },
+    { 2038, 2039 }, { 2041, 2042 }, { 2048, 2049 }, { 2057, 3764 }, { 2059, 2533 }, { 2065, 2066 },
+    { 2068, 2069 }, { 2073, 3133 }, { 2076, 3616 }, { 2080, 3907 }, { 2093, 2094 }, { 2097, 2098 },
+    { 2099, 2100 }, { 2103, 3787 }, { 2105, 2762 }, { 2149, 2651 }, { 2152, 1257 }, { 2202, 2462 },
+    { 2224, 3232 }, { 2279, 3377 }, { 2326, 3054 }, { 2391, 3030 }, { 2421, 3722 }, { 2509, 3188 },
+    { 2553, 2935 }, { 2569, 3554 }, { 2603, 2125 }, { 2632, 1429 }, { 2665, 2672 }, { 2693, 3065 },
+    { 2698, 2897 }, { 2699, 2945 }, { 2711, 3044 }, { 2718, 2838 }, { 2728, 3756 }, { 2745, 3015 },
+    { 2753, 3111 }, { 2794, 2473 }, { 2795, 3693 }, { 2808, 3852 }, { 2810, 1316 }, { 2823, 2934 },
+    { 2824, 201 }, { 2837, 3767 }, { 2840, 2956 }, { 2841, 2957 }, { 2861, 3599 }, { 2863, 3339 },
+    { 2864, 2951 }, { 2870, 2845 }, { 2890, 1696 }, { 2891, 3622 }, { 2893, 3702 }, { 2907, 3307 },
+    { 2923, 3161 }, { 2949, 3479 }, { 2961, 3225 }, { 2962, 2465 }, { 2963, 3412 }, { 2965, 3221 },
+    { 2967, 3770 }, { 2968, 3403 }, { 2970, 4013 }, { 3006, 3562 }, { 3034, 3590 }, { 3040, 2991 },
+    { 3057, 994 }, { 3060, 3282 }, { 3110, 278 }, { 3117, 3781 }, { 3122, 2385 }, { 3129, 3435 },
+    { 3151, 2000 }, { 3163, 91 }, { 3167, 929 }, { 3168, 2483 }, { 3175, 3653 }, { 3177, 3663 },
+    { 3184, 3393 }, { 3194, 3567 }, { 3198, 3776 }, { 3203, 3230 }, { 3224, 3623 }, { 3243, 3357 },
+    { 3255, 3274 }, { 3256, 3618 }, { 3257, 3352 }, { 3283, 2630 }, { 3285, 3685 }, { 3305, 2590 },
+    { 3316, 1817 }, { 3317, 3397 }, { 3348, 3298 }, { 3416, 3706 }, { 3470, 3254 }, { 3485, 793 },
+    { 3511, 1464 }, { 3569, 630 }, { 3587, 3398 }, { 3589, 924 }, { 3603, 2169 }, { 3605, 639 },
+    { 3608, 2549 }, { 3652, 3326 }, { 3657, 2877 }, { 3659, 2751 }, { 3674, 3789 }, { 3696, 3058 },
+    { 3700, 1185 }, { 3715, 2034 }, { 3716, 2102 }, { 3721, 3890 }, { 3726, 564 }, { 3728, 3743 },
+    { 3734, 4004 }, { 3736, 2051 }, { 3748, 3212 }, { 3750, 3720 }, { 3752, 4041 }, { 3762, 4006 },
+    { 3763, 3130 }, { 3768, 3797 }, { 3782, 4027 }, { 3785, 2104 }, { 3788, 140 }, { 3801, 3968 },
+    { 3807, 3165 }, { 3810, 1987 }, { 3834, 3885 }, { 3857, 3069 }, { 3870, 3534 }, { 3891, 3189 },
+    { 3911, 3017 }, { 3912, 2748 }, { 3928, 3903 }, { 3959, 3016 }, { 3962, 3873 }, { 3987, 2895 },
+    { 4010, 216 }, { 4014, 3465 }, { 4016, 3179 }, { 4018, 4012 }, { 3, 3585 }, { 6, 4083 },
+    { 37, 1725 }, { 42, 1276 }, { 43, 4100 }, { 105, 4252 }, { 117, 3112 }, { 124, 4331 },
+    { 137, 1612 }, { 208, 3634 }, { 209, 2703 }, { 317, 4158 }, { 359, 1472 }, { 361, 4217 },
+    { 369, 4220 }, { 374, 4081 }, { 379, 1550 }, { 403, 423 }, { 405, 424 }, { 407, 433 },
+    { 409, 3732 }, { 414, 4084 }, { 436, 4258 }, { 438, 448 }, { 440, 449 }, { 442, 450 },
+    { 444, 451 }, { 445, 4055 }, { 539, 4176 }, { 559, 3773 }, { 590, 4360 }, { 667, 1938 },
+    { 697, 2118 }, { 760, 3262 }, { 762, 3640 }, { 771, 4274 }, { 817, 2379 }, { 824, 2375 },
+    { 902, 4354 }, { 912, 2554 }, { 914, 3464 }, { 915, 2520 }, { 916, 3737 }, { 918, 3637 },
+    { 931, 4107 }, { 936, 4109 }, { 972, 3606 }, { 984, 4323 }, { 988, 2794 }, { 1159, 4160 },
+    { 1188, 2248 }, { 1246, 3672 }, { 1250, 2505 }, { 1252, 4058 }, { 1256, 2194 }, { 1259, 3806 },
+    { 1327, 3229 }, { 1433, 3710 }, { 1474, 4249 }, { 1552, 2124 }, { 1633, 1649 }, { 1635, 1650 },
+    { 1637, 1657 }, { 1639, 3607 }, { 1642, 4233 }, { 1670, 3070 }, { 1673, 2123 }, { 1678, 3787 },
+    { 1699, 4157 }, { 1875, 4114 }, { 1951, 3698 }, { 2002, 3794 }, { 2037, 4289 }, { 2074, 4276 },
+    { 2168, 3685 }, { 2190, 275 }, { 2260, 4164 }, { 2275, 4165 }, { 2391, 3551 }, { 2470, 4194 },
+    { 2483, 2993 }, { 2553, 3618 }, { 2558, 4209 }, { 2561, 1000 }, { 2591, 4167 }, { 2593, 4198 },
+    { 2600, 4270 }, { 2603, 4300 }, { 2616, 2651 }, { 2622, 4047 }, { 2645, 4188 }, { 2711, 3030 },
+    { 2715, 4294 }, { 2744, 3731 }, { 2755, 4298 }, { 2768, 3015 }, { 2810, 4349 }, { 2841, 4310 },
+    { 2868, 4150 }, { 2874, 4059 }, { 2923, 4265 }, { 2942, 4143 }, { 2944, 3566 }, { 2951, 3562 },
+    { 2956, 4322 }, { 2957, 4068 }, { 2961, 4370 }, { 2963, 3882 }, { 2968, 3663 }, { 2984, 3722 },
+    { 3006, 4318 }, { 3014, 3339 }, { 3045, 4341 }, { 3051, 3590 }, { 3057, 4180 }, { 3099, 4088 },
+    { 3122, 3883 }, { 3123, 2672 }, { 3153, 4181 }, { 3160, 4332 }, { 3169, 4303 }, { 3177, 4103 },
+    { 3184, 3699 }, { 3192, 4179 }, { 3197, 4314 }, { 3216, 4237 }, { 3230, 897 }, { 3256, 2935 },
+    { 3276, 4359 }, { 3280, 4199 }, { 3290, 3352 }, { 3319, 3397 }, { 3355, 4361 }, { 3356, 4183 },
+    { 3435, 3195 }, { 3439, 2726 }, { 3452, 2511 }, { 3465, 4334 }, { 3470, 3847 }, { 3485, 1797 },
+    { 3491, 3793 }, { 3549, 4112 }, { 3554, 4210 }, { 3569, 3476 }, { 3589, 4162 }, { 3595, 4193 },
+    { 3605, 698 }, { 3612, 4211 }, { 3616, 2034 }, { 3652, 3360 }, { 3659, 2839 }, { 3661, 4208 },
+    { 3688, 3398 }, { 3693, 4106 }, { 3700, 4187 }, { 3715, 4283 }, { 3716, 4280 }, { 3724, 3789 },
+    { 3728, 3779 }, { 3733, 4313 }, { 3734, 4129 }, { 3736, 4291 }, { 3750, 4011 }, { 3752, 4050 },
+    { 3760, 5 }, { 3763, 3772 }, { 3764, 4292 }, { 3769, 3781 }, { 3774, 2202 }, { 3782, 4373 },
+    { 3785, 4281 }, { 3788, 216 }, { 3790, 2421 }, { 3803, 4236 }, { 3809, 4330 }, { 3810, 4273 },
+    { 3850, 4130 }, { 3859, 4141 }, { 3893, 4305 }, { 3899, 4347 }, { 3909, 4356 }, { 3911, 4321 },
+    { 3955, 3117 }, { 3963, 4312 }, { 3965, 4392 }, { 3972, 3016 }, { 4014, 4070 }, { 4049, 2090 },
+    { 4052, 4224 }, { 4061, 4243 }, { 4062, 2473 }, { 4064, 4175 }, { 4065, 4066 }, { 4067, 4262 },
+    { 4071, 4335 }, { 4074, 4152 }, { 4075, 4076 }, { 4077, 366 }, { 4078, 4079 }, { 4085, 4086 },
+    { 4087, 3805 }, { 4090, 4091 }, { 4092, 4093 }, { 4094, 430 }, { 4095, 4096 }, { 4097, 4098 },
+    { 4104, 4105 }, { 4115, 32 }, { 4116, 926 }, { 4117, 4118 }, { 4125, 4205 }, { 4132, 4133 },
+    { 4135, 4136 }, { 4137, 4138 }, { 4139, 4140 }, { 4148, 4149 }, { 4151, 818 }, { 4153, 2743 },
+    { 4156, 3967 }, { 4163, 4060 }, { 4168, 3653 }, { 4173, 922 }, { 4174, 4352 }, { 4177, 2972 },
+    { 4182, 3292 }, { 4190, 2960 }, { 4192, 3599 }, { 4195, 4196 }, { 4201, 2533 }, { 4202, 4203 },
+    { 4207, 3675 }, { 4215, 4216 }, { 4218, 1478 }, { 4221, 4222 }, { 4226, 4227 }, { 4228, 1500 },
+    { 4231, 4232 }, { 4234, 4235 }, { 4238, 1648 }, { 4239, 4240 }, { 4241, 4242 }, { 4244, 4245 },
+    { 4248, 1676 }, { 4250, 4251 }, { 4253, 4254 }, { 4255, 4256 }, { 4257, 4328 }, { 4259, 4260 },
+    { 4266, 4267 }, { 4277, 4278 }, { 4279, 2043 }, { 4282, 3786 }, { 4284, 1008 }, { 4286, 2077 },
+    { 4290, 2101 }, { 4295, 4013 }, { 4301, 2991 }, { 4307, 1901 }, { 4309, 4178 }, { 4311, 1247 },
+    { 4316, 2796 }, { 4324, 2570 }, { 4344, 2674 }, { 4345, 4367 }, { 4365, 4191 }, { 4369, 3365 },
+    { 4372, 3622 }, { 4381, 4147 }, { 4388, 2049 }, { 4404, 4296 }, { 4405, 3633 }, { 3, 3668 },
+    { 6, 4654 }, { 42, 1532 }, { 43, 4101 }, { 215, 2703 }, { 403, 431 }, { 405, 432 },
+    { 407, 4622 }, { 422, 4437 }, { 438, 454 }, { 440, 455 }, { 442, 456 }, { 444, 457 },
+    { 447, 4443 }, { 539, 4264 }, { 870, 4457 }, { 917, 2554 }, { 1258, 2118 }, { 1553, 2124 },
+    { 1633, 1655 }, { 1635, 1656 }, { 1637, 4659 }, { 1859, 2194 }, { 1900, 3806 }, { 1927, 2123 },
+    { 2096, 4492 }, { 2119, 4436 }, { 2695, 3787 }, { 2711, 3551 }, { 2889, 3731 }, { 2951, 4293 },
+    { 2984, 4676 }, { 3015, 2748 }, { 3045, 4523 }, { 3070, 4661 }, { 3086, 4468 }, { 3099, 4621 },
+    { 3149, 2923 }, { 3182, 4454 }, { 3184, 4399 }, { 3216, 4658 }, { 3230, 908 }, { 3346, 4453 },
+    { 3382, 4420 }, { 3397, 4645 }, { 3549, 4358 }, { 3595, 4647 }, { 3612, 4554 }, { 3657, 2553 },
+    { 3733, 4515 }, { 3774, 2421 }, { 3790, 2202 }, { 3802, 4467 }, { 3803, 4545 }, { 3805, 4535 },
+    { 3807, 3398 }, { 4047, 4543 }, { 4063, 4464 }, { 4072, 4574 }, { 4073, 4503 }, { 4080, 4556 },
+    { 4082, 4421 }, { 4089, 4441 }, { 4099, 4447 }, { 4120, 3476 }, { 4128, 4580 }, { 4131, 4452 },
+    { 4146, 4448 }, { 4161, 4564 }, { 4185, 4560 }, { 4197, 4473 }, { 4219, 4434 }, { 4246, 4485 },
+    { 4247, 4486 }, { 4285, 4493 }, { 4319, 4519 }, { 4320, 4610 }, { 4326, 4681 }, { 4340, 4521 },
+    { 4350, 4476 }, { 4353, 4644 }, { 4362, 4526 }, { 4377, 4628 }, { 4386, 4584 }, { 4396, 4607 },
+    { 4398, 4629 }, { 4401, 4586 }, { 4417, 4516 }, { 4418, 4675 }, { 4425, 4664 }, { 4426, 4642 },
+    { 4427, 4683 }, { 4428, 397 }, { 4432, 4433 }, { 4439, 4620 }, { 4440, 4624 }, { 4442, 4488 },
+    { 4444, 4445 }, { 4446, 4424 }, { 4449, 4680 }, { 4466, 4562 }, { 4471, 4548 }, { 4474, 4684 },
+    { 4475, 4200 }, { 4478, 1679 }, { 4480, 4481 }, { 4482, 4483 }, { 4484, 4657 }, { 4487, 4538 },
+    { 4489, 4506 }, { 4491, 3384 }, { 4496, 4497 }, { 4499, 4410 }, { 4505, 4549 }, { 4509, 3675 },
+    { 4513, 4530 }, { 4517, 2590 }, { 4518, 2727 }, { 4539, 4048 }, { 4541, 4269 }, { 4544, 3793 },
+    { 4551, 3320 }, { 4553, 4525 }, { 4561, 3776 }, { 4569, 4455 }, { 4575, 4568 }, { 4579, 2745 },
+    { 4583, 2024 }, { 4585, 4315 }, { 4590, 4671 }, { 4593, 4660 }, { 4594, 2862 }, { 4596, 3679 },
+    { 4597, 4604 }, { 4600, 4542 }, { 4603, 3797 }, { 4608, 4225 }, { 4612, 4465 }, { 4615, 4637 },
+    { 4626, 4573 }, { 4630, 4423 }, { 4631, 4407 }, { 4633, 4634 }, { 4635, 2766 }, { 4653, 4223 },
+    { 4665, 4666 }, { 4668, 4268 }, { 4687, 4587 }, { 4689, 4643 }, { 3, 4007 }, { 6, 4656 },
+    { 42, 1567 }, { 220, 2703 }, { 438, 460 }, { 440, 461 }, { 442, 462 }, { 444, 4102 },
+    { 1262, 2118 }, { 1554, 2124 }, { 1654, 4710 }, { 2631, 4705 }, { 2951, 4773 }, { 3123, 2123 },
+    { 3268, 3787 }, { 3720, 4691 }, { 3731, 4820 }, { 3802, 4807 }, { 4014, 4738 }, { 4018, 4420 },
+    { 4110, 539 }, { 4189, 4735 }, { 4366, 4744 }, { 4411, 4723 }, { 4431, 4706 }, { 4435, 4752 },
+    { 4438, 4698 }, { 4472, 4761 }, { 4494, 4745 }, { 4502, 4771 }, { 4508, 4770 }, { 4532, 4792 },
+    { 4540, 4801 }, { 4565, 4803 }, { 4581, 4777 }, { 4606, 4760 }, { 4609, 4725 }, { 4618, 4751 },
+    { 4619, 4727 }, { 4623, 4696 }, { 4625, 4754 }, { 4639, 4802 }, { 4662, 4795 }, { 4663, 4780 },
+    { 4679, 4782 }, { 4692, 4655 }, { 4697, 4785 }, { 4700, 4701 }, { 4702, 4703 }, { 4704, 4788 },
+    { 4711, 4797 }, { 4713, 4520 }, { 4714, 4677 }, { 4718, 4567 }, { 4720, 4721 }, { 4724, 4646 },
+    { 4726, 3037 }, { 4731, 4796 }, { 4740, 2768 }, { 4743, 4749 }, { 4748, 4611 }, { 4750, 4791 },
+    { 4762, 4835 }, { 4763, 4764 }, { 4765, 4673 }, { 4769, 4144 }, { 4772, 4145 }, { 4787, 4667 },
+    { 4800, 4271 }, { 4806, 4571 }, { 4813, 4774 }, { 4825, 4730 }, { 4828, 4758 }, { 3575, 3 },
+    { 1465, 2118 }, { 1555, 2124 }, { 1566, 4842 }, { 3910, 4840 }, { 4230, 4841 }, { 4393, 4856 },
+    { 4395, 4691 }, { 4694, 4844 }, { 4699, 4866 }, { 4712, 4850 }, { 4737, 4867 }, { 4753, 4878 },
+    { 4759, 4881 }, { 4776, 4896 }, { 4781, 4900 }, { 4786, 4880 }, { 4789, 4887 }, { 4798, 4897 },
+    { 4799, 4872 }, { 4821, 4876 }, { 4827, 4885 }, { 4836, 4907 }, { 4845, 4846 }, { 4854, 4870 },
+    { 4861, 4470 }, { 4874, 3786 }, { 4877, 4865 }, { 4879, 4886 }, { 4894, 4869 }, { 4899, 2590 },
+    { 4901, 4601 }, { 4903, 4882 }, { 2755, 3 }, { 1556, 2124 }, { 3991, 4840 }, { 4852, 4928 },
+    { 4862, 4931 }, { 4868, 4925 }, { 4883, 4935 }, { 4888, 4921 }, { 4889, 4930 }, { 4890, 4933 },
+    { 4913, 3511 }, { 4914, 4214 }, { 4922, 4941 }, { 4924, 4804 }, { 4926, 4166 }, { 4936, 4847 },
+    { 4937, 4500 }, { 3, 3877 }, { 4946, 4043 }, { 1557, 2124 }, { 4913, 4374 }, { 4923, 4955 },
+    { 4929, 4954 }, { 4951, 4958 }, { 4953, 4961 }, { 279, 3354 }, { 348, 1862 }, { 593, 3952 },
+    { 604, 3568 }, { 625, 3648 }, { 627, 3971 }, { 640, 3864 }, { 711, 712 }, { 752, 753 },
+    { 1022, 3410 }, { 1144, 2666 }, { 1145, 2608 }, { 1147, 3842 }, { 1870, 1871 }, { 2118, 4035 },
+    { 2121, 3427 }, { 2305, 3969 }, { 2529, 3144 }, { 2550, 3214 }, { 2553, 3257 }, { 2632, 3136 },
+    { 2776, 4039 }, { 2832, 2120 }, { 2877, 3290 }, { 2956, 3015 }, { 2968, 3416 }, { 3202, 3896 },
+    { 3401, 3954 }, { 3403, 3706 }, { 3602, 2471 }, { 3608, 2611 }, { 3676, 2786 }, { 3834, 3223 },
+    { 3866, 4038 }, { 3898, 1872 }, { 3900, 747 }, { 3928, 4026 }, { 3936, 4044 }, { 3957, 3995 },
+    { 3970, 2708 }, { 3990, 3996 }, { 4010, 140 }, { 4029, 3986 }, { 3, 3944 }, { 3994, 4963 },
+    { 1558, 2124 }, { 4950, 4967 }, { 4968, 4970 }, { 354, 3354 }, { 604, 3738 }, { 624, 3952 },
+    { 625, 3881 }, { 629, 3971 }, { 2305, 3970 }, { 2529, 3214 }, { 2550, 3144 }, { 2553, 3290 },
+    { 2877, 3257 }, { 3202, 3953 }, { 3602, 2786 }, { 3676, 2471 }, { 3851, 4990 }, { 3866, 4051 },
+    { 3901, 3969 }, { 3912, 4995 }, { 3933, 4994 }, { 3936, 4524 }, { 3988, 5010 }, { 3995, 3884 },
+    { 3996, 3350 }, { 4046, 4980 }, { 4964, 3954 }, { 4976, 4974 }, { 4979, 712 }, { 4981, 4993 },
+    { 4982, 3016 }, { 4984, 5005 }, { 5009, 2708 }, { 3, 3946 }, { 1559, 2124 }, { 4969, 5018 },
+    { 5017, 4945 }, { 356, 3354 }, { 2305, 5039 }, { 2529, 3275 }, { 2611, 3144 }, { 3851, 5028 },
+    { 3901, 4987 }, { 3933, 5027 }, { 3988, 5024 }, { 4002, 2550 }, { 4973, 5020 }, { 5021, 5022 },
+    { 5023, 4975 }, { 5032, 3335 }, { 5035, 2956 }, { 5036, 3368 }, { 5045, 5046 }, { 3, 4005 },
+    { 5049, 5014 }, { 1560, 2124 }, { 358, 3354 }, { 2305, 5040 }, { 2611, 3214 }, { 3957, 5054 },
+    { 5057, 3368 }, { 5058, 3350 }, { 5059, 3335 }, { 5060, 3884 }, { 5015, 5069 }, { 3, 2025 },
+    { 1561, 2124 }, { 4920, 5070 }, { 3990, 5073 }, { 3, 2064 }, { 1562, 2124 }, { 4818, 5081 },
+    { 3, 2091 }, { 1563, 2124 }, { 3, 2107 }, { 1564, 2124 }, { 4775, 5088 }, { 3, 2543 },
+    { 1565, 2124 }, { 3, 3603 }, { 1568, 2124 }, { 3, 3623 }, { 1569, 2124 }, { 3, 3748 },
+    { 1570, 2124 }, { 4627, 5097 }, { 3, 4119 }, { 1571, 2124 }, { 3, 4297 }, { 1572, 2124 },
+    { 4375, 5102 }, { 3, 4329 }, { 1573, 2124 }, { 4810, 5104 }, { 3, 4343 }, { 1574, 2124 },
+    { 4558, 5107 }, { 3, 4357 }, { 3762, 5110 }, { 3, 4378 }, { 4747, 5113 }, { 3, 4383 },
+    { 3, 4387 }, { 4650, 5117 }, { 3, 4394 }, { 3, 4570 }, { 3, 4576 }, { 4805, 5121 },
+    { 3, 4595 }, { 4670, 5122 }, { 3, 4651 }, { 3, 4688 }, { 4957, 5126 }, { 3, 4690 },
+    { 4674, 5127 }, { 3, 4708 }, { 3, 4757 }, { 4512, 5131 }, { 3, 4848 }, { 694, 5132 },
+    { 3, 4902 }, { 4794, 5134 }, { 3, 4908 }, { 4652, 5136 }, { 3, 4940 }, { 5109, 5138 },
+    { 3, 4952 }, { 4617, 5140 }, { 3, 5087 }, { 5052, 5142 }, { 3, 5092 }, { 3534, 5144 },
+    { 3, 5119 }, { 4408, 5146 }, { 3, 5128 }, { 2622, 5148 }, { 2974, 3 }, { 4966, 5150 },
+    { 3696, 3 },
 };
 
 static const uint16_t symbols[] = {
-    4681, 3940, 4110, 2692, 3213, 97, 4554, 5230, 4517, 4681, 3867, 5159, 2718, 3213,
-    210, 4554, 5224, 4695, 4681, 3940, 5187, 2719, 3213, 216, 4736, 5222, 4517, 4681,
-    3867, 4110, 2694, 3213, 221, 4736, 5232, 4695, 4657, 4542, 2692, 3588, 230, 3976,
-    3582, 4534, 3746, 3514, 4529, 280, 3502, 4657, 3905, 5188, 2718, 3588, 353, 3976,
-    3780, 4534, 3868, 3514, 4715, 355, 3502, 4657, 3905, 5158, 2719, 3588, 356, 3976,
-    3781, 4886, 3746, 3483, 4529, 357, 3502, 4657, 4542, 2694, 3588, 358, 3976, 3587,
-    4886, 3868, 3483, 4715, 359, 3502, 4455, 4053, 4761, 364, 5300, 4027, 4088, 386,
-    4088, 387, 4088, 388, 3597, 4197, 37, 390, 4122, 393, 4122, 394, 4122, 395,
-    3598, 5207, 4455, 4100, 4761, 466, 5300, 4027, 4088, 386, 4088, 387, 4088, 388,
-    3597, 4197, 4094, 4150, 469, 4150, 470, 4150, 471, 3786, 5207, 4455, 4101, 4761,
-    472, 5300, 37, 473, 4138, 475, 4138, 476, 4138, 477, 3785, 4197, 37, 390,
-    4122, 393, 4122, 394, 4122, 395, 3598, 5207, 4455, 4054, 4761, 478, 5300, 37,
-    473, 4138, 475, 4138, 476, 4138, 477, 3785, 4197, 4094, 4150, 469, 4150, 470,
-    4150, 471, 3786, 5207, 4551, 4979, 4110, 2692, 3575, 524, 5003, 3912, 4251, 3861,
-    3251, 3853, 4118, 4536, 3500, 4551, 4936, 5159, 2718, 3575, 563, 5003, 3912, 533,
-    4256, 3251, 3908, 4118, 4721, 3500, 4551, 4979, 5187, 2719, 3575, 568, 5003, 4543,
-    534, 3861, 3163, 3853, 4081, 4536, 3500, 4551, 4936, 4110, 2694, 3575, 573, 5003,
-    4543, 4256, 3163, 3908, 4081, 4721, 3500, 4882, 5267, 4597, 3177, 3717, 5201, 3791,
-    612, 5024, 3582, 3951, 4694, 3844, 4694, 4970, 4882, 5267, 4835, 3856, 3717, 5220,
-    3791, 633, 5024, 3780, 3951, 4516, 3844, 4516, 4970, 4882, 5256, 4597, 3763, 3717,
-    5218, 3791, 637, 5024, 3781, 3951, 4453, 3844, 4453, 4970, 4882, 5256, 4835, 3177,
-    3717, 5221, 3791, 639, 5024, 3587, 3951, 4654, 3844, 4654, 4970, 5261, 4902, 5254,
-    4074, 651, 652, 653, 5311, 657, 658, 659, 3623, 663, 664, 4058, 666, 667,
-    668, 669, 4265, 672, 673, 674, 4134, 677, 4267, 680, 681, 682, 683, 3980,
-    4269, 4267, 690, 691, 692, 693, 3980, 4270, 4903, 4973, 5261, 5292, 4902, 5275,
-    650, 4264, 711, 5311, 712, 4481, 663, 664, 4102, 715, 716, 717, 718, 719,
-    720, 4266, 5135, 724, 4981, 724, 4777, 4036, 4135, 4982, 4974, 4285, 5261, 4902,
-    5254, 4114, 651, 652, 759, 5311, 657, 658, 659, 3623, 760, 761, 4058, 666,
-    667, 668, 669, 4265, 672, 673, 674, 4134, 677, 4267, 680, 681, 682, 683,
-    3980, 4269, 4267, 690, 691, 692, 693, 3980, 4270, 4903, 4973, 5261, 5292, 4902,
-    5275, 758, 4264, 762, 5311, 712, 4481, 760, 761, 4102, 715, 716, 717, 718,
-    719, 720, 4266, 5202, 724, 4981, 724, 4777, 765, 766, 4277, 4982, 4974, 4285,
-    5058, 4070, 2692, 4212, 769, 5059, 4251, 4881, 3251, 4963, 4118, 4963, 4894, 777,
-    3502, 5058, 5188, 2718, 4212, 778, 5059, 533, 564, 4881, 3251, 4884, 4118, 4884,
-    4894, 779, 3502, 5058, 5158, 2719, 4212, 780, 5059, 569, 534, 4881, 3163, 4963,
-    4081, 4963, 4894, 781, 3502, 5058, 4070, 2694, 4212, 782, 5059, 569, 564, 4881,
-    3163, 4884, 4081, 4884, 4894, 783, 3502, 4159, 3940, 4110, 2316, 5201, 3213, 784,
-    4554, 5230, 4517, 4159, 3867, 5159, 2316, 5220, 3213, 785, 4554, 5224, 4695, 4159,
-    3940, 5187, 2316, 5218, 3213, 786, 4736, 5222, 4517, 4159, 3867, 4110, 2316, 5221,
-    3213, 787, 4736, 5232, 4695, 4159, 4542, 2316, 5201, 3588, 788, 3976, 3582, 4534,
-    3746, 3514, 4529, 789, 3502, 4159, 3905, 5188, 2316, 5220, 3588, 790, 3976, 3780,
-    4534, 3868, 3514, 4715, 791, 3502, 4159, 3905, 5158, 2316, 5218, 3588, 792, 3976,
-    3781, 4886, 3746, 3483, 4529, 793, 3502, 4159, 4542, 2316, 5221, 3588, 794, 3976,
-    3587, 4886, 3868, 3483, 4715, 795, 3502, 4707, 5254, 4074, 796, 3100, 799, 4537,
-    801, 658, 802, 3260, 3261, 808, 809, 810, 811, 2950, 2417, 815, 816, 812,
-    817, 3263, 822, 823, 824, 825, 3378, 672, 828, 3333, 4983, 836, 4699, 839,
-    4957, 3361, 672, 844, 3399, 4983, 846, 4699, 847, 4957, 3309, 4660, 851, 4978,
-    5007, 4660, 862, 4978, 4297, 4707, 5275, 5134, 865, 4537, 866, 3099, 3260, 714,
-    867, 3369, 811, 3512, 4266, 2881, 822, 823, 824, 872, 2313, 873, 874, 875,
-    876, 3424, 3503, 878, 812, 3425, 882, 883, 3383, 4782, 3217, 895, 896, 5014,
-    2564, 5014, 4128, 3362, 4782, 3382, 4457, 851, 5016, 5007, 4457, 862, 5016, 4297,
-    4707, 5254, 4114, 796, 3100, 906, 4537, 801, 658, 802, 3260, 3261, 808, 809,
-    810, 811, 2950, 2417, 815, 816, 812, 817, 3263, 4169, 3378, 672, 828, 3333,
-    4983, 836, 4699, 839, 4957, 3361, 672, 844, 3399, 4983, 846, 4699, 847, 4957,
-    3309, 4660, 851, 4978, 5007, 4660, 862, 4978, 4297, 4707, 5275, 758, 4043, 910,
-    4537, 866, 3099, 3260, 714, 867, 3369, 811, 3512, 4266, 2881, 3465, 911, 2313,
-    873, 874, 875, 876, 3424, 3503, 878, 812, 3425, 882, 883, 3383, 4782, 3217,
-    895, 896, 5014, 2564, 5014, 4128, 3362, 4782, 3382, 4457, 851, 5016, 5007, 4457,
-    862, 5016, 4297, 4871, 914, 45, 4026, 3, 3020, 915, 3049, 3867, 3076, 5248,
-    2692, 4302, 918, 5100, 933, 142, 4653, 3416, 4784, 3325, 3416, 4784, 4914, 4871,
-    914, 45, 4026, 3, 3020, 915, 3049, 3940, 3407, 3069, 5248, 2718, 4302, 940,
-    5100, 933, 211, 4653, 3416, 4604, 3325, 3416, 4604, 4914, 4871, 941, 2772, 32,
-    3, 943, 3698, 2425, 3867, 3318, 3069, 5248, 2719, 4302, 945, 5100, 946, 142,
-    4653, 2724, 4784, 3325, 2724, 4784, 4914, 4871, 941, 2772, 32, 3, 943, 3698,
-    2425, 3940, 3076, 5248, 2694, 4302, 947, 5100, 946, 211, 4653, 2724, 4604, 3325,
-    2724, 4604, 4914, 5269, 4312, 4313, 4605, 4314, 4606, 4607, 4608, 4856, 4609, 4315,
-    3177, 2682, 2692, 4785, 962, 5104, 4251, 5067, 4254, 4877, 4674, 4254, 4877, 4991,
-    5269, 4312, 4313, 4605, 4314, 4606, 4312, 4608, 4605, 4609, 4606, 3856, 2682, 2718,
-    4785, 984, 5104, 533, 564, 5067, 4254, 4826, 4674, 4254, 4826, 4991, 5269, 4607,
-    4313, 4856, 4314, 4315, 4607, 4608, 4856, 4609, 4315, 3763, 2682, 2719, 4785, 986,
-    5104, 569, 534, 5067, 3163, 4877, 4674, 3163, 4877, 4991, 5269, 4607, 4313, 4856,
-    4314, 4315, 4312, 4608, 4605, 4609, 4606, 3177, 2682, 2694, 4785, 987, 5104, 569,
-    564, 5067, 3163, 4826, 4674, 3163, 4826, 4991, 4566, 3940, 5107, 5270, 1009, 4682,
-    1011, 3721, 3213, 1012, 5012, 141, 5230, 3417, 4008, 4566, 3867, 3407, 5074, 5270,
-    1033, 4682, 1034, 4060, 3213, 1035, 5012, 141, 5224, 3443, 4008, 4566, 3940, 3318,
-    5074, 5270, 1036, 4831, 1011, 3927, 3213, 1038, 5012, 217, 5222, 3417, 4008, 4566,
-    3867, 5107, 5270, 1039, 4831, 1034, 3821, 3213, 1040, 5012, 217, 5232, 3443, 4008,
-    5013, 5267, 4597, 4140, 5271, 1009, 4682, 1011, 3721, 3791, 1043, 5029, 3582, 3951,
-    4694, 3844, 4694, 5084, 5013, 5267, 4835, 3407, 4090, 5271, 1033, 4682, 1034, 4060,
-    3791, 1046, 5029, 3780, 3951, 4516, 3844, 4516, 5084, 5013, 5256, 4597, 3318, 4090,
-    5271, 1036, 4831, 1011, 3927, 3791, 1047, 5029, 3781, 3951, 4453, 3844, 4453, 5084,
-    5013, 5256, 4835, 4140, 5271, 1039, 4831, 1034, 3821, 3791, 1048, 5029, 3587, 3951,
-    4654, 3844, 4654, 5084, 4925, 4979, 5107, 5250, 2692, 3575, 1049, 4924, 3912, 4251,
-    3861, 3251, 3853, 4118, 4536, 4008, 4925, 4936, 3407, 5074, 5250, 2718, 3575, 1050,
-    4924, 3912, 533, 4256, 3251, 3908, 4118, 4721, 4008, 4925, 4979, 3318, 5074, 5250,
-    2719, 3575, 1051, 4924, 4543, 534, 3861, 3163, 3853, 4081, 4536, 4008, 4925, 4936,
-    5107, 5250, 2694, 3575, 1052, 4924, 4543, 4256, 3163, 3908, 4081, 4721, 4008, 1053,
-    3, 1054, 2254, 1055, 3, 1056, 5139, 1060, 1061, 2754, 1062, 4187, 1068, 5200,
-    5183, 1095, 1096, 31, 3359, 1098, 2256, 1099, 3409, 3141, 2692, 3793, 1124, 4740,
-    4329, 4181, 3956, 5183, 4984, 4488, 3793, 1197, 4740, 4615, 4194, 3956, 3077, 4919,
-    1095, 1096, 31, 3359, 1098, 2256, 1099, 3409, 3141, 2719, 3793, 1204, 4556, 4329,
-    4568, 3956, 3077, 4919, 4984, 5151, 3793, 1206, 4556, 4615, 4186, 3956, 5150, 4149,
-    5142, 1211, 3952, 4985, 4006, 5150, 4170, 3279, 1238, 3952, 5095, 4006, 3077, 5096,
-    4149, 5180, 1242, 3952, 5087, 4006, 3077, 5096, 4522, 3279, 1244, 3952, 5053, 4006,
-    5146, 4149, 2692, 3646, 1246, 4018, 3582, 3846, 2897, 3754, 2897, 4013, 1254, 4001,
-    5146, 4170, 3646, 1260, 4018, 3780, 3846, 2907, 3754, 2907, 4013, 1261, 4001, 2990,
-    4919, 4149, 2719, 3646, 1262, 4018, 3781, 3846, 2908, 3754, 2908, 4013, 1263, 4001,
-    2990, 4919, 4522, 3646, 1264, 4018, 3587, 3846, 2900, 3754, 2900, 4013, 1265, 4001,
-    5235, 4093, 4665, 3829, 4563, 2316, 1278, 3721, 3646, 1279, 4018, 3582, 3846, 2897,
-    3754, 2897, 4013, 1280, 4001, 5146, 4170, 3646, 1281, 4018, 3780, 3846, 2907, 3754,
-    2907, 4013, 1282, 4001, 5235, 4665, 4834, 4563, 2316, 1283, 3204, 1284, 2807, 1278,
-    3927, 3646, 1285, 4018, 3781, 3846, 2908, 3754, 2908, 4013, 1286, 4001, 5235, 5105,
-    4092, 3347, 4834, 3491, 2316, 1284, 3821, 3646, 1287, 4018, 3587, 3846, 2900, 3754,
-    2900, 4013, 1288, 4001, 3077, 4093, 4665, 3829, 1289, 2772, 3359, 1290, 3698, 2875,
-    3141, 2692, 3793, 1291, 4740, 4329, 4181, 3956, 5183, 4984, 4488, 3793, 1292, 4740,
-    4615, 4194, 3956, 3077, 4665, 4834, 1289, 2772, 3359, 1290, 3698, 2875, 3141, 2719,
-    3793, 1293, 4556, 4329, 4568, 3956, 3077, 5105, 4092, 3347, 4834, 4984, 5151, 3793,
-    1294, 4556, 4615, 4186, 3956, 2990, 5199, 4750, 2692, 3915, 1297, 5073, 4693, 5162,
-    5011, 1303, 5027, 2990, 5219, 4488, 3915, 1315, 5073, 4693, 5195, 5011, 1316, 5027,
-    2990, 5156, 4750, 2719, 3915, 1317, 5073, 4880, 5191, 5011, 1318, 5027, 2990, 5217,
-    5151, 3915, 1319, 5073, 4880, 5166, 5011, 1320, 5027, 5235, 5199, 4750, 2316, 1278,
-    3721, 4496, 1321, 4956, 933, 5162, 4832, 3077, 5219, 4488, 4496, 1322, 4956, 933,
-    5195, 4832, 5235, 5156, 4750, 2316, 1283, 3204, 1284, 2807, 1278, 3927, 4496, 1323,
-    4956, 946, 5191, 4832, 5235, 5217, 3141, 2316, 1284, 3821, 4496, 1324, 4956, 946,
-    5166, 4832, 2990, 4068, 4149, 2692, 4616, 1325, 5026, 4985, 5037, 1328, 5118, 2990,
-    4068, 4170, 4616, 1337, 5026, 5095, 5037, 1338, 5118, 2990, 5096, 4149, 2719, 4616,
-    1339, 5026, 5087, 5037, 1340, 5118, 2990, 5096, 4522, 4616, 1341, 5026, 5053, 5037,
-    1342, 5118, 3077, 4173, 3981, 4563, 5142, 1343, 3952, 4985, 4006, 5150, 4170, 3279,
-    1344, 3952, 5095, 4006, 3077, 3545, 4940, 4563, 5180, 1346, 3952, 5087, 4006, 3077,
-    5122, 4940, 4522, 3279, 1347, 3952, 5053, 4006, 5290, 5294, 4074, 1354, 1355, 1356,
-    4794, 1360, 658, 4795, 1364, 1365, 4058, 1366, 667, 1367, 669, 1368, 671, 1369,
-    1370, 1371, 4134, 1372, 4351, 680, 1375, 1376, 1377, 4980, 4269, 4351, 690, 1381,
-    1382, 1383, 4980, 4270, 1384, 696, 4353, 698, 1386, 4973, 5290, 5292, 5294, 3368,
-    650, 1354, 1059, 1387, 4794, 1388, 713, 4795, 1364, 1365, 4102, 1389, 1390, 1391,
-    1392, 719, 1393, 676, 1394, 5135, 1395, 4981, 1395, 4777, 4036, 4135, 4982, 4038,
-    1396, 1397, 4126, 4353, 4151, 4285, 5290, 5294, 4114, 1354, 1355, 1398, 4794, 1360,
-    658, 4795, 1399, 1400, 4058, 1366, 667, 1367, 669, 1368, 671, 1369, 1370, 1371,
-    4134, 1372, 4351, 680, 1375, 1376, 1377, 4980, 4269, 4351, 690, 1381, 1382, 1383,
-    4980, 4270, 1384, 696, 4353, 698, 1386, 4973, 5290, 5292, 5294, 3368, 758, 1354,
-    1059, 1401, 4794, 1388, 713, 4795, 1399, 1400, 4102, 1389, 1390, 1391, 1392, 719,
-    1393, 676, 1394, 5202, 1395, 4981, 1395, 4777, 765, 766, 4277, 4982, 4038, 1396,
-    1397, 4126, 4353, 4151, 4285, 4733, 4173, 3981, 4137, 5308, 5142, 1406, 5099, 4985,
-    5064, 4733, 4068, 3401, 5308, 2718, 3279, 1414, 5099, 5095, 5064, 4733, 3545, 4940,
-    4137, 5308, 5180, 1415, 5099, 5087, 5064, 4733, 5122, 4940, 3401, 5308, 2694, 3279,
-    1416, 5099, 5053, 5064, 4889, 5199, 4131, 5278, 2692, 3915, 1417, 5108, 4693, 5162,
-    5102, 1420, 5089, 4889, 5219, 5278, 2718, 3915, 1430, 5108, 4693, 5195, 5102, 1431,
-    5089, 4889, 5156, 4131, 5278, 2719, 3915, 1432, 5108, 4880, 5191, 5102, 1433, 5089,
-    4889, 5217, 5278, 2694, 3915, 1434, 5108, 4880, 5166, 5102, 1435, 5089, 1436, 3,
-    1437, 2254, 1438, 3, 1439, 5139, 1440, 1441, 2584, 1062, 4187, 1068, 5200, 4489,
-    4727, 5209, 1478, 3988, 5231, 4491, 3704, 2633, 4489, 3889, 4155, 5179, 1524, 3988,
-    5225, 4504, 3662, 3704, 4171, 5152, 4727, 5144, 1532, 3988, 5226, 4491, 3191, 4059,
-    3151, 4524, 2644, 4559, 3371, 1540, 3988, 5204, 4513, 3662, 4492, 4052, 5310, 4053,
-    4930, 1567, 5296, 1581, 1582, 5091, 4027, 1594, 2735, 1596, 1597, 2735, 1598, 1599,
-    2735, 1600, 1601, 2735, 1602, 1603, 2735, 1604, 1605, 2735, 1606, 1607, 2735, 1608,
-    1609, 2735, 386, 1610, 2735, 1611, 1612, 2735, 1613, 1614, 2735, 1615, 1616, 2735,
-    1617, 1618, 2735, 1619, 1620, 2735, 1621, 1622, 2735, 1623, 1624, 1595, 4843, 4196,
-    1627, 3189, 1629, 1630, 3189, 1631, 1632, 3189, 1633, 1634, 3189, 1635, 1636, 3189,
-    1637, 1638, 3189, 1639, 1640, 3189, 1641, 1642, 1628, 4866, 4027, 4377, 1596, 4628,
-    1598, 4858, 1600, 5000, 1602, 5071, 1604, 5106, 1606, 5123, 1608, 5170, 386, 5206,
-    1611, 5229, 1613, 5237, 1615, 5241, 1617, 5244, 1619, 5246, 1621, 5249, 1623, 5072,
-    4196, 5251, 1629, 5253, 1631, 5255, 1633, 5258, 1635, 5260, 1637, 5263, 1639, 5266,
-    1641, 5075, 1672, 1673, 2736, 1675, 1676, 2736, 1677, 1678, 2736, 1679, 1680, 2736,
-    1681, 1682, 2736, 1683, 1684, 2736, 1685, 1686, 2736, 1687, 1688, 2736, 1689, 1690,
-    2736, 1691, 1692, 2736, 1693, 1694, 2736, 1695, 1696, 2736, 1697, 1698, 2736, 1699,
-    1700, 2736, 1701, 1702, 2736, 1703, 1704, 1674, 4929, 1706, 1707, 3190, 1709, 1710,
-    3190, 1711, 1712, 3190, 1713, 1714, 3190, 1715, 1716, 3190, 1717, 1718, 3190, 1719,
-    1720, 3190, 1721, 1722, 1708, 5302, 5310, 4100, 4930, 1797, 5296, 1581, 1798, 5091,
-    4027, 1594, 2735, 1596, 1597, 2735, 1598, 1599, 2735, 1600, 1601, 2735, 1602, 1603,
-    2735, 1604, 1605, 2735, 1606, 1607, 2735, 1608, 1609, 2735, 386, 1610, 2735, 1611,
-    1612, 2735, 1613, 1614, 2735, 1615, 1616, 2735, 1617, 1618, 2735, 1619, 1620, 2735,
-    1621, 1622, 2735, 1623, 1624, 1595, 4843, 4094, 1627, 3201, 1800, 1630, 3201, 1801,
-    1632, 3201, 1802, 1634, 3201, 1803, 1636, 3201, 1804, 1638, 3201, 1805, 1640, 3201,
-    1806, 1642, 1799, 4866, 4027, 4377, 1596, 4628, 1598, 4858, 1600, 5000, 1602, 5071,
-    1604, 5106, 1606, 5123, 1608, 5170, 386, 5206, 1611, 5229, 1613, 5237, 1615, 5241,
-    1617, 5244, 1619, 5246, 1621, 5249, 1623, 5072, 4094, 5251, 1800, 5253, 1801, 5255,
-    1802, 5258, 1803, 5260, 1804, 5263, 1805, 5266, 1806, 5075, 1672, 1673, 2736, 1675,
-    1676, 2736, 1677, 1678, 2736, 1679, 1680, 2736, 1681, 1682, 2736, 1683, 1684, 2736,
-    1685, 1686, 2736, 1687, 1688, 2736, 1689, 1690, 2736, 1691, 1692, 2736, 1693, 1694,
-    2736, 1695, 1696, 2736, 1697, 1698, 2736, 1699, 1700, 2736, 1701, 1702, 2736, 1703,
-    1704, 1674, 4929, 1807, 1707, 3202, 1809, 1710, 3202, 1810, 1712, 3202, 1811, 1714,
-    3202, 1812, 1716, 3202, 1813, 1718, 3202, 1814, 1720, 3202, 1815, 1722, 1808, 5302,
-    5310, 4101, 4930, 1816, 5296, 1817, 1582, 5091, 4570, 1594, 2748, 1820, 1597, 2748,
-    1821, 1599, 2748, 1822, 1601, 2748, 1823, 1603, 2748, 1824, 1605, 2748, 1825, 1607,
-    2748, 1826, 1609, 2748, 1827, 1610, 2748, 1828, 1612, 2748, 1829, 1614, 2748, 1830,
-    1616, 2748, 1831, 1618, 2748, 1832, 1620, 2748, 1833, 1622, 2748, 1834, 1624, 1819,
-    4843, 4196, 1627, 3189, 1629, 1630, 3189, 1631, 1632, 3189, 1633, 1634, 3189, 1635,
-    1636, 3189, 1637, 1638, 3189, 1639, 1640, 3189, 1641, 1642, 1628, 4866, 4570, 4377,
-    1820, 4628, 1821, 4858, 1822, 5000, 1823, 5071, 1824, 5106, 1825, 5123, 1826, 5170,
-    1827, 5206, 1828, 5229, 1829, 5237, 1830, 5241, 1831, 5244, 1832, 5246, 1833, 5249,
-    1834, 5072, 4196, 5251, 1629, 5253, 1631, 5255, 1633, 5258, 1635, 5260, 1637, 5263,
-    1639, 5266, 1641, 5075, 1835, 1673, 2749, 1837, 1676, 2749, 1838, 1678, 2749, 1839,
-    1680, 2749, 1840, 1682, 2749, 1841, 1684, 2749, 1842, 1686, 2749, 1843, 1688, 2749,
-    1844, 1690, 2749, 1845, 1692, 2749, 1846, 1694, 2749, 1847, 1696, 2749, 1848, 1698,
-    2749, 1849, 1700, 2749, 1850, 1702, 2749, 1851, 1704, 1836, 4929, 1706, 1707, 3190,
-    1709, 1710, 3190, 1711, 1712, 3190, 1713, 1714, 3190, 1715, 1716, 3190, 1717, 1718,
-    3190, 1719, 1720, 3190, 1721, 1722, 1708, 5302, 5310, 4054, 4930, 1852, 5296, 1817,
-    1798, 5091, 4570, 1594, 2748, 1820, 1597, 2748, 1821, 1599, 2748, 1822, 1601, 2748,
-    1823, 1603, 2748, 1824, 1605, 2748, 1825, 1607, 2748, 1826, 1609, 2748, 1827, 1610,
-    2748, 1828, 1612, 2748, 1829, 1614, 2748, 1830, 1616, 2748, 1831, 1618, 2748, 1832,
-    1620, 2748, 1833, 1622, 2748, 1834, 1624, 1819, 4843, 4094, 1627, 3201, 1800, 1630,
-    3201, 1801, 1632, 3201, 1802, 1634, 3201, 1803, 1636, 3201, 1804, 1638, 3201, 1805,
-    1640, 3201, 1806, 1642, 1799, 4866, 4570, 4377, 1820, 4628, 1821, 4858, 1822, 5000,
-    1823, 5071, 1824, 5106, 1825, 5123, 1826, 5170, 1827, 5206, 1828, 5229, 1829, 5237,
-    1830, 5241, 1831, 5244, 1832, 5246, 1833, 5249, 1834, 5072, 4094, 5251, 1800, 5253,
-    1801, 5255, 1802, 5258, 1803, 5260, 1804, 5263, 1805, 5266, 1806, 5075, 1835, 1673,
-    2749, 1837, 1676, 2749, 1838, 1678, 2749, 1839, 1680, 2749, 1840, 1682, 2749, 1841,
-    1684, 2749, 1842, 1686, 2749, 1843, 1688, 2749, 1844, 1690, 2749, 1845, 1692, 2749,
-    1846, 1694, 2749, 1847, 1696, 2749, 1848, 1698, 2749, 1849, 1700, 2749, 1850, 1702,
-    2749, 1851, 1704, 1836, 4929, 1807, 1707, 3202, 1809, 1710, 3202, 1810, 1712, 3202,
-    1811, 1714, 3202, 1812, 1716, 3202, 1813, 1718, 3202, 1814, 1720, 3202, 1815, 1722,
-    1808, 5302, 5154, 1855, 3100, 1856, 4116, 4409, 3541, 1866, 4291, 3546, 1870, 3472,
-    1872, 3561, 4758, 3549, 4758, 3537, 3265, 2258, 4079, 650, 1885, 3100, 1886, 4078,
-    4409, 3523, 1889, 4291, 3437, 3487, 1870, 3472, 1891, 3534, 812, 276, 3559, 4469,
-    3540, 4031, 3362, 4469, 3525, 4498, 3480, 5185, 1855, 3100, 1906, 4116, 4409, 3541,
-    1866, 4291, 3546, 1907, 1908, 1909, 3561, 4758, 3549, 4758, 3537, 3265, 2258, 5165,
-    1885, 3100, 1910, 4078, 4409, 3523, 1889, 4291, 3437, 3487, 1907, 1908, 1911, 3534,
-    812, 276, 3559, 4469, 3540, 4031, 3362, 4469, 3525, 4498, 3480, 4489, 3292, 3072,
-    3434, 5147, 2692, 4411, 1914, 5057, 3027, 4759, 3038, 1495, 1916, 3195, 261, 4822,
-    3066, 4645, 3067, 5002, 2612, 3193, 4071, 2420, 4360, 2633, 4489, 1453, 3192, 3429,
-    5147, 2718, 4411, 1918, 5057, 3027, 4759, 3038, 1525, 1916, 3195, 354, 4822, 3066,
-    4645, 3562, 5002, 2612, 3193, 5160, 2420, 4360, 4171, 5152, 3292, 3072, 3434, 5147,
-    2719, 4411, 1919, 5057, 4759, 3556, 1495, 1916, 3203, 261, 4822, 3071, 4645, 3067,
-    5002, 3194, 3022, 2906, 4071, 3191, 4360, 2633, 5152, 1453, 3192, 3429, 5161, 2694,
-    4411, 1920, 5057, 3551, 4759, 3563, 1525, 1916, 3203, 354, 4822, 3071, 4645, 3564,
-    5002, 3194, 3022, 2906, 5189, 3191, 4360, 1551, 4022, 4052, 4507, 3934, 4988, 5178,
-    1928, 4002, 5223, 3186, 4533, 4485, 1938, 4557, 3188, 4507, 3934, 5044, 4148, 5143,
-    1958, 4002, 5233, 4504, 4533, 4021, 3776, 1959, 4557, 5129, 2626, 4507, 3974, 4988,
-    5210, 1963, 4002, 5234, 3186, 3800, 3191, 2688, 4485, 1964, 4016, 4076, 3085, 4507,
-    3974, 5044, 2729, 4559, 3290, 1966, 4002, 5239, 4513, 3800, 4492, 5140, 1967, 4016,
-    5203, 2626, 5298, 4544, 4960, 2316, 1977, 3204, 1978, 2807, 1979, 3721, 3672, 1981,
-    4972, 4359, 3582, 3903, 3066, 4486, 4678, 4071, 2984, 4059, 5298, 4544, 4876, 3295,
-    4190, 2316, 1990, 3204, 1978, 2807, 1991, 4060, 3672, 1992, 4972, 4626, 3780, 3903,
-    3913, 3965, 4678, 5160, 2984, 2688, 4171, 5298, 4722, 4960, 2316, 1993, 3204, 1994,
-    2807, 1979, 3927, 3672, 1995, 4012, 3885, 3556, 4359, 3781, 3903, 3071, 4486, 4475,
-    4071, 4459, 4059, 5298, 4722, 4876, 3488, 5161, 2316, 1996, 3204, 1994, 2807, 1991,
-    3821, 3672, 1997, 4012, 3551, 3885, 3563, 4626, 3587, 3903, 3931, 3965, 4475, 5189,
-    4459, 4123, 4052, 4679, 3934, 4988, 5209, 1998, 3988, 5231, 4491, 3704, 2633, 4679,
-    3934, 5044, 4148, 5179, 1999, 3988, 5225, 4504, 3662, 3704, 4171, 4679, 3974, 4988,
-    5144, 2000, 3988, 5226, 4491, 3191, 4059, 4679, 3974, 5044, 2729, 4559, 3371, 2001,
-    3988, 5204, 4513, 3662, 4492, 4052, 5115, 2002, 3, 2003, 2004, 2005, 2254, 5045,
-    709, 758, 4264, 2008, 5309, 2009, 4481, 2010, 761, 4102, 2011, 2012, 2013, 2014,
-    2015, 2016, 3258, 5202, 2017, 2018, 2019, 2020, 2021, 2022, 730, 3210, 2017, 2023,
-    2024, 2025, 2026, 2027, 4277, 2028, 2029, 739, 2030, 741, 2031, 743, 2032, 4974,
-    2033, 3458, 4864, 5115, 2002, 3, 2003, 2004, 2005, 2254, 5045, 709, 650, 4264,
-    2035, 5309, 2009, 4481, 2036, 664, 4102, 2011, 2012, 2013, 2014, 2015, 2016, 3258,
-    5135, 2017, 2018, 2019, 2020, 2021, 2022, 730, 3210, 2017, 2023, 2024, 2025, 2026,
-    2022, 4277, 2028, 2029, 739, 2030, 741, 2031, 743, 2032, 4974, 2033, 3458, 4864,
-    5115, 5045, 649, 758, 2037, 652, 2038, 5309, 2039, 658, 2040, 3623, 2010, 761,
-    4058, 2041, 2042, 668, 2043, 4265, 1873, 2044, 2045, 4134, 2046, 4598, 2048, 2049,
-    2050, 2051, 3980, 2052, 4096, 4598, 2053, 2054, 2055, 2056, 3980, 2057, 4125, 4903,
-    4029, 2058, 2059, 126, 703, 4864, 5115, 5045, 649, 650, 2037, 652, 2060, 5309,
-    2039, 658, 2040, 3623, 2036, 664, 4058, 2041, 2042, 668, 2043, 4265, 1873, 2044,
-    2045, 4134, 2046, 4598, 2048, 2049, 2050, 2051, 3980, 2052, 4096, 4598, 2053, 2054,
-    2055, 2056, 3980, 2057, 4125, 4903, 4029, 2058, 2059, 126, 703, 4864, 5154, 4420,
-    2062, 4747, 4734, 4003, 3265, 3939, 3480, 4079, 5134, 2065, 4744, 4702, 4000, 4498,
-    4456, 3879, 4456, 3963, 3480, 5185, 4420, 2069, 4747, 4552, 4003, 3265, 3939, 3480,
-    5165, 4043, 2070, 4744, 4520, 4000, 4498, 4456, 3879, 4456, 3963, 3480, 4710, 758,
-    4043, 2071, 4744, 4520, 4089, 3266, 4066, 4684, 3879, 4684, 3963, 5008, 4710, 5134,
-    2073, 4744, 4702, 4089, 3266, 4066, 4684, 3879, 4684, 3963, 5008, 4532, 758, 4420,
-    2074, 4747, 4552, 4124, 3266, 3939, 5008, 4532, 650, 4420, 2075, 4747, 4734, 4124,
-    3266, 3939, 5008, 3327, 3548, 4727, 5178, 2076, 4002, 5223, 3186, 4533, 4485, 2077,
-    4557, 3188, 3327, 5157, 4155, 5143, 2078, 4002, 5233, 4504, 4533, 4021, 3776, 2079,
-    4557, 5129, 2626, 3327, 3560, 4727, 5210, 2080, 4002, 5234, 3186, 3800, 3191, 2688,
-    4485, 2081, 4016, 4076, 3085, 3327, 4524, 2644, 4559, 3290, 2082, 4002, 5239, 4513,
-    3800, 4492, 5140, 2083, 4016, 5203, 2626, 4710, 758, 4298, 2085, 4990, 4520, 5066,
-    5282, 4710, 650, 4298, 2110, 4990, 4702, 5066, 5282, 4532, 758, 4638, 2111, 4966,
-    4552, 4748, 5282, 4532, 650, 4638, 2113, 4966, 4734, 4748, 5282, 5154, 4638, 2114,
-    4966, 4734, 4748, 5288, 4079, 650, 4298, 2117, 4990, 4702, 5066, 5288, 5185, 4638,
-    2118, 4966, 4552, 4748, 5288, 5165, 4298, 2119, 4990, 4520, 5066, 5288, 3151, 4544,
-    4960, 2692, 3672, 2120, 4972, 4359, 3582, 3903, 3066, 4486, 4678, 4071, 2984, 4059,
-    3151, 4544, 4876, 3295, 4190, 2718, 3672, 2121, 4972, 4626, 3780, 3903, 3913, 3965,
-    4678, 5160, 2984, 2688, 4171, 3151, 4722, 4960, 2719, 3672, 2122, 4012, 3885, 3556,
-    4359, 3781, 3903, 3071, 4486, 4475, 4071, 4459, 4059, 3151, 4722, 4876, 3488, 5161,
-    2694, 3672, 2123, 4012, 3551, 3885, 3563, 4626, 3587, 3903, 3931, 3965, 4475, 5189,
-    4459, 4123, 4052, 4890, 3548, 5238, 5209, 2128, 4954, 5231, 4210, 3481, 2688, 3196,
-    4890, 5157, 5010, 5228, 5179, 2130, 4954, 5225, 3321, 1528, 4061, 3481, 2688, 1529,
-    3026, 2258, 4890, 3560, 5238, 5144, 2131, 4954, 5226, 4210, 196, 3191, 4327, 3196,
-    4890, 4524, 5010, 3, 2778, 4064, 3371, 2132, 4954, 5204, 3357, 3565, 3990, 196,
-    3191, 1031, 3818, 2133, 2134, 4052, 4737, 3548, 5238, 5178, 2135, 5120, 5223, 4210,
-    3187, 4327, 3082, 3776, 2137, 5101, 4129, 349, 350, 3961, 4737, 5157, 5010, 5228,
-    5143, 2139, 5120, 5233, 3321, 1528, 4061, 3187, 4327, 1529, 3026, 3776, 2140, 5101,
-    4129, 5129, 3961, 4737, 3560, 5238, 5210, 2141, 5120, 5234, 4210, 272, 3191, 4327,
-    3082, 3776, 2142, 5101, 4076, 350, 3961, 4737, 4524, 5010, 3, 2778, 4064, 3290,
-    2143, 5120, 5239, 3357, 3565, 3990, 272, 3191, 1031, 3818, 2133, 2134, 5140, 2144,
-    5101, 5203, 3961, 4049, 2145, 3, 1437, 2254, 2146, 3, 1439, 5139, 2147, 2148,
-    2909, 2149, 4187, 2150, 5200, 5304, 4053, 3690, 2163, 4424, 5273, 2171, 4815, 138,
-    4501, 4199, 5280, 4053, 5065, 5304, 4100, 3690, 2199, 4424, 5240, 4967, 2203, 4815,
-    3581, 4501, 4577, 5280, 4100, 5065, 5304, 4101, 4817, 2206, 2207, 2208, 5240, 5056,
-    2214, 2215, 4436, 92, 3690, 2163, 4424, 5273, 2171, 4815, 138, 3761, 4199, 5280,
-    4101, 5065, 5304, 4054, 4817, 2206, 2207, 2208, 5240, 5056, 2214, 2215, 4436, 209,
-    3690, 2199, 4424, 5240, 4967, 2203, 4815, 4087, 4577, 5280, 4054, 5065, 2155, 4193,
-    4178, 2217, 1441, 2584, 2200, 4187, 2218, 2219, 2220, 4188, 2221, 2222, 2223, 3555,
-    5306, 4053, 3690, 2228, 4437, 5273, 2231, 4865, 138, 4501, 4199, 5286, 4053, 5082,
-    5306, 4100, 3690, 2242, 4437, 5245, 4967, 2244, 4865, 3581, 4501, 4577, 5286, 4100,
-    5082, 5306, 4101, 4817, 2245, 2246, 2247, 5245, 5056, 2248, 2249, 4436, 92, 3690,
-    2228, 4437, 5273, 2231, 4865, 138, 3761, 4199, 5286, 4101, 5082, 5306, 4054, 4817,
-    2245, 2246, 2247, 5245, 5056, 2248, 2249, 4436, 209, 3690, 2242, 4437, 5245, 4967,
-    2244, 4865, 4087, 4577, 5286, 4054, 5082, 4049, 2155, 4184, 4191, 4178, 2250, 2148,
-    2909, 2243, 4187, 2251, 2219, 2220, 4188, 2252, 2253, 2223, 3555,
+    4529, 3747, 3949, 2550, 3072, 97, 4402, 5076, 4364, 4529, 3687, 5002, 2611, 3072,
+    209, 4402, 5067, 4550, 4529, 3747, 5030, 2529, 3072, 215, 4591, 5065, 4364, 4529,
+    3687, 3949, 2549, 3072, 220, 4591, 5078, 4550, 4507, 4389, 2550, 3444, 229, 3780,
+    3438, 4382, 3587, 3368, 4376, 4971, 4507, 3721, 5031, 2611, 3444, 352, 3780, 3813,
+    4382, 3688, 3368, 4572, 5019, 4507, 3721, 5000, 2529, 3444, 355, 3780, 3615, 4739,
+    3587, 3335, 4376, 5053, 4507, 4389, 2549, 3444, 357, 3780, 3443, 4739, 3688, 3335,
+    4572, 5072, 4304, 3939, 4616, 363, 5143, 3848, 3908, 384, 3908, 385, 3908, 386,
+    3453, 4054, 37, 388, 3961, 391, 3961, 392, 3961, 393, 3454, 5051, 4304, 3876,
+    4616, 464, 5143, 3848, 3908, 384, 3908, 385, 3908, 386, 3453, 4054, 3932, 4003,
+    467, 4003, 468, 4003, 469, 3620, 5051, 4304, 3875, 4616, 470, 5143, 37, 471,
+    3989, 473, 3989, 474, 3989, 475, 3619, 4054, 37, 388, 3961, 391, 3961, 392,
+    3961, 393, 3454, 5051, 4304, 3938, 4616, 476, 5143, 37, 471, 3989, 473, 3989,
+    474, 3989, 475, 3619, 4054, 3932, 4003, 467, 4003, 468, 4003, 469, 3620, 5051,
+    4397, 4830, 3949, 2550, 3431, 4057, 4557, 3726, 4108, 3681, 3109, 3674, 3958, 4384,
+    3352, 4397, 4790, 5002, 2611, 3431, 4430, 4557, 3726, 530, 4113, 3109, 3724, 3958,
+    4577, 3352, 4397, 4830, 5030, 2529, 3431, 4695, 4557, 4390, 531, 3681, 2990, 3674,
+    3902, 4384, 3352, 4397, 4790, 3949, 2549, 3431, 4843, 4557, 4390, 4113, 2990, 3724,
+    3902, 4577, 3352, 4734, 5112, 4450, 2997, 3567, 5062, 3624, 4057, 4811, 3438, 3761,
+    4547, 3666, 4547, 4819, 4734, 5112, 4686, 3676, 3567, 5063, 3624, 4430, 4811, 3813,
+    3761, 4363, 3666, 4363, 4819, 4734, 5101, 4450, 3602, 3567, 5043, 3624, 4695, 4811,
+    3615, 3761, 4302, 3666, 4302, 4819, 4734, 5101, 4686, 2997, 3567, 5064, 3624, 4843,
+    4811, 3443, 3761, 4501, 3666, 4501, 4819, 5106, 4755, 5099, 3896, 641, 642, 643,
+    5154, 646, 647, 648, 3479, 652, 653, 3879, 655, 656, 657, 658, 4122, 661,
+    662, 663, 3983, 666, 4124, 669, 670, 671, 672, 3784, 4126, 4124, 679, 680,
+    681, 682, 3784, 4127, 4756, 4823, 5106, 5135, 4755, 5120, 640, 4121, 700, 5154,
+    701, 4333, 652, 653, 3940, 704, 705, 706, 707, 708, 709, 4123, 4978, 713,
+    4832, 713, 4632, 3857, 3984, 4833, 4824, 4142, 5106, 4755, 5099, 3953, 641, 642,
+    748, 5154, 646, 647, 648, 3479, 749, 750, 3879, 655, 656, 657, 658, 4122,
+    661, 662, 663, 3983, 666, 4124, 669, 670, 671, 672, 3784, 4126, 4124, 679,
+    680, 681, 682, 3784, 4127, 4756, 4823, 5106, 5135, 4755, 5120, 747, 4121, 751,
+    5154, 701, 4333, 749, 750, 3940, 704, 705, 706, 707, 708, 709, 4123, 5044,
+    713, 4832, 713, 4632, 754, 755, 4134, 4833, 4824, 4142, 4905, 3890, 2550, 4069,
+    229, 4906, 4108, 4733, 3109, 4814, 3958, 4814, 4746, 4971, 4905, 5031, 2611, 4069,
+    352, 4906, 530, 560, 4733, 3109, 4736, 3958, 4736, 4746, 5019, 4905, 5000, 2529,
+    4069, 355, 4906, 564, 531, 4733, 2990, 4814, 3902, 4814, 4746, 5053, 4905, 3890,
+    2549, 4069, 357, 4906, 564, 560, 4733, 2990, 4736, 3902, 4736, 4746, 5072, 4015,
+    3747, 3949, 2169, 5062, 3072, 97, 4402, 5076, 4364, 4015, 3687, 5002, 2169, 5063,
+    3072, 209, 4402, 5067, 4550, 4015, 3747, 5030, 2169, 5043, 3072, 215, 4591, 5065,
+    4364, 4015, 3687, 3949, 2169, 5064, 3072, 220, 4591, 5078, 4550, 4015, 4389, 2169,
+    5062, 3444, 229, 3780, 3438, 4382, 3587, 3368, 4376, 4971, 4015, 3721, 5031, 2169,
+    5063, 3444, 352, 3780, 3813, 4382, 3688, 3368, 4572, 5019, 4015, 3721, 5000, 2169,
+    5043, 3444, 355, 3780, 3615, 4739, 3587, 3335, 4376, 5053, 4015, 4389, 2169, 5064,
+    3444, 357, 3780, 3443, 4739, 3688, 3335, 4572, 5072, 4563, 5099, 3896, 765, 2950,
+    643, 4385, 769, 647, 770, 3117, 3118, 776, 777, 778, 779, 2802, 2265, 783,
+    784, 780, 785, 3120, 790, 791, 792, 793, 3222, 661, 796, 3181, 4834, 804,
+    4555, 807, 4808, 3204, 661, 812, 3239, 4834, 814, 4555, 815, 4808, 3162, 4636,
+    819, 4829, 4348, 4636, 830, 4829, 4154, 4563, 5120, 4977, 700, 4385, 833, 2949,
+    3117, 703, 834, 3213, 779, 3366, 4123, 2738, 790, 791, 792, 839, 2168, 840,
+    841, 842, 843, 3263, 3358, 845, 780, 3264, 849, 850, 3227, 4638, 3076, 862,
+    863, 4860, 2408, 4860, 3967, 3205, 4638, 3226, 4456, 819, 4864, 4348, 4456, 830,
+    4864, 4154, 4563, 5099, 3953, 765, 2950, 748, 4385, 769, 647, 770, 3117, 3118,
+    776, 777, 778, 779, 2802, 2265, 783, 784, 780, 785, 3120, 4027, 3222, 661,
+    796, 3181, 4834, 804, 4555, 807, 4808, 3204, 661, 812, 3239, 4834, 814, 4555,
+    815, 4808, 3162, 4636, 819, 4829, 4348, 4636, 830, 4829, 4154, 4563, 5120, 747,
+    3864, 751, 4385, 833, 2949, 3117, 703, 834, 3213, 779, 3366, 4123, 2738, 3316,
+    876, 2168, 840, 841, 842, 843, 3263, 3358, 845, 780, 3264, 849, 850, 3227,
+    4638, 3076, 862, 863, 4860, 2408, 4860, 3967, 3205, 4638, 3226, 4456, 819, 4864,
+    4348, 4456, 830, 4864, 4154, 4722, 879, 45, 3847, 3, 2891, 880, 2894, 3687,
+    2927, 5093, 2550, 4159, 4057, 4960, 897, 141, 4504, 3256, 4640, 3174, 3256, 4640,
+    4767, 4722, 879, 45, 3847, 3, 2891, 880, 2894, 3747, 3248, 2921, 5093, 2611,
+    4159, 4430, 4960, 897, 210, 4504, 3256, 4458, 3174, 3256, 4458, 4767, 4722, 904,
+    2619, 32, 3, 906, 3544, 2277, 3687, 3171, 2921, 5093, 2529, 4159, 4695, 4960,
+    908, 141, 4504, 2553, 4640, 3174, 2553, 4640, 4767, 4722, 904, 2619, 32, 3,
+    906, 3544, 2277, 3747, 2927, 5093, 2549, 4159, 4843, 4960, 908, 210, 4504, 2553,
+    4458, 3174, 2553, 4458, 4767, 5114, 4169, 4170, 4459, 4171, 4460, 4461, 4462, 4707,
+    4463, 4172, 2997, 2565, 2550, 4641, 4057, 4949, 4108, 4912, 4111, 4729, 4522, 4111,
+    4729, 4839, 5114, 4169, 4170, 4459, 4171, 4460, 4169, 4462, 4459, 4463, 4460, 3676,
+    2565, 2611, 4641, 4430, 4949, 530, 560, 4912, 4111, 4678, 4522, 4111, 4678, 4839,
+    5114, 4461, 4170, 4707, 4171, 4172, 4461, 4462, 4707, 4463, 4172, 3602, 2565, 2529,
+    4641, 4695, 4949, 564, 531, 4912, 2990, 4729, 4522, 2990, 4729, 4839, 5114, 4461,
+    4170, 4707, 4171, 4172, 4169, 4462, 4459, 4463, 4460, 2997, 2565, 2549, 4641, 4843,
+    4949, 564, 560, 4912, 2990, 4678, 4522, 2990, 4678, 4839, 4419, 3747, 4948, 5115,
+    966, 4534, 968, 3738, 3072, 969, 4858, 140, 5076, 3257, 3804, 4419, 3687, 3248,
+    4917, 5115, 990, 4534, 991, 3881, 3072, 992, 4858, 140, 5067, 3290, 3804, 4419,
+    3747, 3171, 4917, 5115, 993, 4682, 968, 3568, 3072, 995, 4858, 216, 5065, 3257,
+    3804, 4419, 3687, 4948, 5115, 996, 4682, 991, 3648, 3072, 997, 4858, 216, 5078,
+    3290, 3804, 4859, 5112, 4450, 3991, 5116, 966, 4534, 968, 3738, 3624, 969, 4875,
+    3438, 3761, 4547, 3666, 4547, 4927, 4859, 5112, 4686, 3248, 3910, 5116, 990, 4534,
+    991, 3881, 3624, 992, 4875, 3813, 3761, 4363, 3666, 4363, 4927, 4859, 5101, 4450,
+    3171, 3910, 5116, 993, 4682, 968, 3568, 3624, 995, 4875, 3615, 3761, 4302, 3666,
+    4302, 4927, 4859, 5101, 4686, 3991, 5116, 996, 4682, 991, 3648, 3624, 997, 4875,
+    3443, 3761, 4501, 3666, 4501, 4927, 4779, 4830, 4948, 5095, 2550, 3431, 969, 4778,
+    3726, 4108, 3681, 3109, 3674, 3958, 4384, 3804, 4779, 4790, 3248, 4917, 5095, 2611,
+    3431, 992, 4778, 3726, 530, 4113, 3109, 3724, 3958, 4577, 3804, 4779, 4830, 3171,
+    4917, 5095, 2529, 3431, 995, 4778, 4390, 531, 3681, 2990, 3674, 3902, 4384, 3804,
+    4779, 4790, 4948, 5095, 2549, 3431, 997, 4778, 4390, 4113, 2990, 3724, 3902, 4577,
+    3804, 1002, 3, 1003, 2118, 1004, 3, 1005, 4985, 1009, 1010, 2602, 1011, 4045,
+    1017, 5041, 4531, 3948, 1044, 1045, 31, 3201, 1047, 2120, 1048, 3250, 3016, 2550,
+    3815, 1073, 5012, 4186, 4038, 3977, 4531, 3948, 5068, 2611, 3815, 1146, 5012, 4983,
+    4524, 3977, 4531, 4685, 1044, 1045, 31, 3201, 1047, 2120, 1048, 3250, 3016, 2529,
+    3815, 1153, 4416, 4186, 4051, 3977, 4531, 4685, 5068, 2549, 3815, 1155, 4416, 4983,
+    4044, 3977, 4034, 3981, 5061, 3275, 1073, 5007, 4817, 3978, 4034, 3981, 5001, 3275,
+    1146, 5007, 5066, 3978, 4034, 4938, 4002, 5055, 1153, 4412, 4898, 3978, 4034, 4938,
+    4380, 3275, 1155, 4412, 4863, 3978, 4325, 3948, 5061, 3823, 1191, 4009, 3438, 3920,
+    2745, 3841, 2745, 4008, 1199, 3982, 4325, 3948, 5001, 3823, 1205, 4009, 3813, 3920,
+    2956, 3841, 2956, 4008, 1206, 3982, 4325, 4685, 4002, 2529, 3823, 1207, 4009, 3615,
+    3920, 2768, 3841, 2768, 4008, 1208, 3982, 4325, 4685, 4380, 3823, 1209, 4009, 3443,
+    3920, 2748, 3841, 2748, 4008, 1210, 3982, 5080, 3929, 4514, 3948, 4415, 2169, 1223,
+    3738, 3823, 1191, 4009, 3438, 3920, 2745, 3841, 2745, 4008, 1199, 3982, 5080, 4514,
+    4812, 4415, 2169, 1224, 3057, 1225, 2674, 1223, 3568, 3823, 1207, 4009, 3615, 3920,
+    2768, 3841, 2768, 4008, 1208, 3982, 5080, 4946, 3913, 3339, 4812, 3608, 2169, 1225,
+    3648, 3823, 1209, 4009, 3443, 3920, 2748, 3841, 2748, 4008, 1210, 3982, 3014, 3929,
+    4514, 3948, 1226, 2619, 3201, 1227, 3544, 2733, 3016, 2550, 3815, 1073, 5012, 4186,
+    4038, 3977, 3014, 4514, 4812, 1226, 2619, 3201, 1227, 3544, 2733, 3016, 2529, 3815,
+    1153, 4416, 4186, 4051, 3977, 3014, 4946, 3913, 3339, 4812, 5068, 2549, 3815, 1155,
+    4416, 4983, 4044, 3977, 2863, 5013, 4605, 2550, 3729, 1191, 4895, 4546, 5004, 4857,
+    1199, 4873, 4025, 3986, 4413, 2611, 3729, 1205, 4895, 4546, 5037, 4857, 1206, 4873,
+    2863, 4998, 4605, 2529, 3729, 1207, 4895, 4732, 5033, 4857, 1208, 4873, 2863, 5042,
+    4413, 2549, 3729, 1209, 4895, 4732, 5008, 4857, 1210, 4873, 5080, 5013, 4605, 2169,
+    1223, 3738, 4346, 1073, 4768, 897, 5004, 4552, 4034, 3986, 4413, 2611, 4346, 1146,
+    4768, 897, 5037, 4552, 5080, 4998, 4605, 2169, 1224, 3057, 1225, 2674, 1223, 3568,
+    4346, 1153, 4768, 908, 5033, 4552, 5080, 5042, 4413, 2169, 1225, 3648, 4346, 1155,
+    4768, 908, 5008, 4552, 4025, 3981, 5061, 4469, 1191, 4871, 1170, 4817, 4884, 1199,
+    4959, 4025, 3981, 5001, 4469, 1205, 4871, 1170, 5066, 4884, 1206, 4959, 4025, 4938,
+    4002, 2529, 4469, 1207, 4871, 1189, 4898, 4884, 1208, 4959, 4025, 4938, 4380, 4469,
+    1209, 4871, 1189, 4863, 4884, 1210, 4959, 3014, 4029, 3981, 4415, 2550, 3275, 1073,
+    5007, 4817, 3978, 3014, 3401, 4793, 4415, 5055, 1153, 4412, 4898, 3978, 3014, 4964,
+    4793, 4380, 3275, 1155, 4412, 4863, 3978, 5133, 5137, 3896, 1263, 1264, 1265, 4648,
+    1268, 647, 4649, 1272, 1273, 3879, 1274, 656, 1275, 658, 1276, 660, 1277, 1278,
+    1279, 3983, 1280, 4204, 669, 1283, 1284, 1285, 4831, 4126, 4204, 679, 1289, 1290,
+    1291, 4831, 4127, 1292, 685, 4206, 687, 1294, 4823, 5133, 5135, 5137, 3212, 640,
+    1263, 1008, 1295, 4648, 1296, 702, 4649, 1272, 1273, 3940, 1297, 1298, 1299, 1300,
+    708, 1301, 665, 1302, 4978, 1303, 4832, 1303, 4632, 3857, 3984, 4833, 3859, 1304,
+    1305, 3965, 4206, 4004, 4142, 5133, 5137, 3953, 1263, 1264, 1306, 4648, 1268, 647,
+    4649, 1307, 1308, 3879, 1274, 656, 1275, 658, 1276, 660, 1277, 1278, 1279, 3983,
+    1280, 4204, 669, 1283, 1284, 1285, 4831, 4126, 4204, 679, 1289, 1290, 1291, 4831,
+    4127, 1292, 685, 4206, 687, 1294, 4823, 5133, 5135, 5137, 3212, 747, 1263, 1008,
+    1309, 4648, 1296, 702, 4649, 1307, 1308, 3940, 1297, 1298, 1299, 1300, 708, 1301,
+    665, 1302, 5044, 1303, 4832, 1303, 4632, 754, 755, 4134, 4833, 3859, 1304, 1305,
+    3965, 4206, 4004, 4142, 4588, 4029, 3981, 3987, 5151, 2550, 3275, 1314, 4909, 4026,
+    4817, 4910, 4588, 2980, 3981, 3373, 5151, 2611, 3275, 1322, 4909, 4026, 5066, 4910,
+    4588, 3401, 4793, 3987, 5151, 5055, 1323, 4909, 3903, 4898, 4910, 4588, 4964, 4793,
+    3373, 5151, 2549, 3275, 1324, 4909, 3903, 4863, 4910, 4741, 5013, 3972, 5123, 2550,
+    3729, 1325, 4942, 4546, 5004, 4943, 1328, 4944, 4741, 2980, 3986, 3959, 5123, 2611,
+    3729, 1338, 4942, 4546, 5037, 4943, 1339, 4944, 4741, 4998, 3972, 5123, 2529, 3729,
+    1340, 4942, 4732, 5033, 4943, 1341, 4944, 4741, 5042, 3959, 5123, 2549, 3729, 1342,
+    4942, 4732, 5008, 4943, 1343, 4944, 1344, 3, 1345, 2118, 1346, 3, 1347, 4985,
+    1348, 1349, 2533, 1011, 4045, 1017, 5041, 4339, 4582, 4989, 1386, 3798, 5034, 4342,
+    4498, 2473, 4339, 3706, 4011, 5074, 1432, 3798, 5048, 4409, 4498, 4028, 4996, 4582,
+    5025, 1440, 3798, 5011, 4533, 4299, 3880, 2968, 4371, 2492, 4406, 3214, 1448, 3798,
+    5038, 4598, 4299, 4414, 5153, 3939, 4784, 1475, 5139, 1488, 1489, 4934, 3848, 1501,
+    2577, 1503, 1504, 2577, 1505, 1506, 2577, 1507, 1508, 2577, 1509, 1510, 2577, 1511,
+    1512, 2577, 1513, 1514, 2577, 1515, 1516, 2577, 384, 1517, 2577, 1518, 1519, 2577,
+    1520, 1521, 2577, 1522, 1523, 2577, 1524, 1525, 2577, 1526, 1527, 2577, 1528, 1529,
+    2577, 1530, 1531, 1502, 4693, 4053, 1534, 3026, 1536, 1537, 3026, 1538, 1539, 3026,
+    1540, 1541, 3026, 1542, 1543, 3026, 1544, 1545, 3026, 1546, 1547, 3026, 1548, 1549,
+    1535, 4717, 3848, 4229, 1503, 4479, 1505, 4709, 1507, 4849, 1509, 4915, 1511, 4947,
+    1513, 4965, 1515, 5016, 384, 5050, 1518, 5071, 1520, 5082, 1522, 5086, 1524, 5089,
+    1526, 5091, 1528, 5094, 1530, 4916, 4053, 5096, 1536, 5098, 1538, 5100, 1540, 5103,
+    1542, 5105, 1544, 5108, 1546, 5111, 1548, 4918, 1579, 1580, 2578, 1582, 1583, 2578,
+    1584, 1585, 2578, 1586, 1587, 2578, 1588, 1589, 2578, 1590, 1591, 2578, 1592, 1593,
+    2578, 1594, 1595, 2578, 1596, 1597, 2578, 1598, 1599, 2578, 1600, 1601, 2578, 1602,
+    1603, 2578, 1604, 1605, 2578, 1606, 1607, 2578, 1608, 1609, 2578, 1610, 1611, 1581,
+    4783, 1613, 1614, 3027, 1616, 1617, 3027, 1618, 1619, 3027, 1620, 1621, 3027, 1622,
+    1623, 3027, 1624, 1625, 3027, 1626, 1627, 3027, 1628, 1629, 1615, 5145, 5153, 3876,
+    4784, 1704, 5139, 1488, 1705, 4934, 3848, 1501, 2577, 1503, 1504, 2577, 1505, 1506,
+    2577, 1507, 1508, 2577, 1509, 1510, 2577, 1511, 1512, 2577, 1513, 1514, 2577, 1515,
+    1516, 2577, 384, 1517, 2577, 1518, 1519, 2577, 1520, 1521, 2577, 1522, 1523, 2577,
+    1524, 1525, 2577, 1526, 1527, 2577, 1528, 1529, 2577, 1530, 1531, 1502, 4693, 3932,
+    1534, 3049, 1707, 1537, 3049, 1708, 1539, 3049, 1709, 1541, 3049, 1710, 1543, 3049,
+    1711, 1545, 3049, 1712, 1547, 3049, 1713, 1549, 1706, 4717, 3848, 4229, 1503, 4479,
+    1505, 4709, 1507, 4849, 1509, 4915, 1511, 4947, 1513, 4965, 1515, 5016, 384, 5050,
+    1518, 5071, 1520, 5082, 1522, 5086, 1524, 5089, 1526, 5091, 1528, 5094, 1530, 4916,
+    3932, 5096, 1707, 5098, 1708, 5100, 1709, 5103, 1710, 5105, 1711, 5108, 1712, 5111,
+    1713, 4918, 1579, 1580, 2578, 1582, 1583, 2578, 1584, 1585, 2578, 1586, 1587, 2578,
+    1588, 1589, 2578, 1590, 1591, 2578, 1592, 1593, 2578, 1594, 1595, 2578, 1596, 1597,
+    2578, 1598, 1599, 2578, 1600, 1601, 2578, 1602, 1603, 2578, 1604, 1605, 2578, 1606,
+    1607, 2578, 1608, 1609, 2578, 1610, 1611, 1581, 4783, 1714, 1614, 3050, 1716, 1617,
+    3050, 1717, 1619, 3050, 1718, 1621, 3050, 1719, 1623, 3050, 1720, 1625, 3050, 1721,
+    1627, 3050, 1722, 1629, 1715, 5145, 5153, 3875, 4784, 1723, 5139, 1724, 1489, 4934,
+    4422, 1501, 2596, 1727, 1504, 2596, 1728, 1506, 2596, 1729, 1508, 2596, 1730, 1510,
+    2596, 1731, 1512, 2596, 1732, 1514, 2596, 1733, 1516, 2596, 1734, 1517, 2596, 1735,
+    1519, 2596, 1736, 1521, 2596, 1737, 1523, 2596, 1738, 1525, 2596, 1739, 1527, 2596,
+    1740, 1529, 2596, 1741, 1531, 1726, 4693, 4053, 1534, 3026, 1536, 1537, 3026, 1538,
+    1539, 3026, 1540, 1541, 3026, 1542, 1543, 3026, 1544, 1545, 3026, 1546, 1547, 3026,
+    1548, 1549, 1535, 4717, 4422, 4229, 1727, 4479, 1728, 4709, 1729, 4849, 1730, 4915,
+    1731, 4947, 1732, 4965, 1733, 5016, 1734, 5050, 1735, 5071, 1736, 5082, 1737, 5086,
+    1738, 5089, 1739, 5091, 1740, 5094, 1741, 4916, 4053, 5096, 1536, 5098, 1538, 5100,
+    1540, 5103, 1542, 5105, 1544, 5108, 1546, 5111, 1548, 4918, 1742, 1580, 2597, 1744,
+    1583, 2597, 1745, 1585, 2597, 1746, 1587, 2597, 1747, 1589, 2597, 1748, 1591, 2597,
+    1749, 1593, 2597, 1750, 1595, 2597, 1751, 1597, 2597, 1752, 1599, 2597, 1753, 1601,
+    2597, 1754, 1603, 2597, 1755, 1605, 2597, 1756, 1607, 2597, 1757, 1609, 2597, 1758,
+    1611, 1743, 4783, 1613, 1614, 3027, 1616, 1617, 3027, 1618, 1619, 3027, 1620, 1621,
+    3027, 1622, 1623, 3027, 1624, 1625, 3027, 1626, 1627, 3027, 1628, 1629, 1615, 5145,
+    5153, 3938, 4784, 1759, 5139, 1724, 1705, 4934, 4422, 1501, 2596, 1727, 1504, 2596,
+    1728, 1506, 2596, 1729, 1508, 2596, 1730, 1510, 2596, 1731, 1512, 2596, 1732, 1514,
+    2596, 1733, 1516, 2596, 1734, 1517, 2596, 1735, 1519, 2596, 1736, 1521, 2596, 1737,
+    1523, 2596, 1738, 1525, 2596, 1739, 1527, 2596, 1740, 1529, 2596, 1741, 1531, 1726,
+    4693, 3932, 1534, 3049, 1707, 1537, 3049, 1708, 1539, 3049, 1709, 1541, 3049, 1710,
+    1543, 3049, 1711, 1545, 3049, 1712, 1547, 3049, 1713, 1549, 1706, 4717, 4422, 4229,
+    1727, 4479, 1728, 4709, 1729, 4849, 1730, 4915, 1731, 4947, 1732, 4965, 1733, 5016,
+    1734, 5050, 1735, 5071, 1736, 5082, 1737, 5086, 1738, 5089, 1739, 5091, 1740, 5094,
+    1741, 4916, 3932, 5096, 1707, 5098, 1708, 5100, 1709, 5103, 1710, 5105, 1711, 5108,
+    1712, 5111, 1713, 4918, 1742, 1580, 2597, 1744, 1583, 2597, 1745, 1585, 2597, 1746,
+    1587, 2597, 1747, 1589, 2597, 1748, 1591, 2597, 1749, 1593, 2597, 1750, 1595, 2597,
+    1751, 1597, 2597, 1752, 1599, 2597, 1753, 1601, 2597, 1754, 1603, 2597, 1755, 1605,
+    2597, 1756, 1607, 2597, 1757, 1609, 2597, 1758, 1611, 1743, 4783, 1714, 1614, 3050,
+    1716, 1617, 3050, 1717, 1619, 3050, 1718, 1621, 3050, 1719, 1623, 3050, 1720, 1625,
+    3050, 1721, 1627, 3050, 1722, 1629, 1715, 5145, 4997, 1762, 2950, 1763, 3955, 4261,
+    3396, 1772, 780, 2803, 3400, 1776, 3323, 1778, 3417, 4613, 3404, 4613, 3392, 3122,
+    2123, 3900, 640, 1791, 2950, 1792, 3899, 4261, 3378, 1795, 780, 817, 3286, 3340,
+    1776, 3323, 1797, 3389, 780, 275, 3415, 4317, 3395, 3852, 3205, 4317, 3380, 4536,
+    3331, 5029, 1762, 2950, 1812, 3955, 4261, 3396, 1772, 780, 2803, 3400, 1813, 1814,
+    1815, 3417, 4613, 3404, 4613, 3392, 3122, 2123, 5006, 1791, 2950, 1816, 3899, 4261,
+    3378, 1795, 780, 817, 3286, 3340, 1813, 1814, 1817, 3389, 780, 275, 3415, 4317,
+    3395, 3852, 3205, 4317, 3380, 4536, 3331, 4339, 3147, 2923, 3272, 4992, 2550, 4263,
+    1386, 4766, 2893, 4614, 2862, 1403, 1821, 3035, 260, 4510, 2914, 4495, 2915, 4851,
+    3034, 2774, 180, 3412, 2268, 4213, 2473, 4339, 1361, 3031, 3267, 4992, 2611, 4263,
+    1432, 4766, 2893, 4614, 2862, 1433, 1821, 3035, 353, 4510, 2914, 4495, 3419, 4851,
+    3034, 2774, 1436, 3412, 2268, 4213, 4028, 4996, 3147, 2923, 3272, 4992, 2529, 4263,
+    1440, 4766, 2160, 4614, 3411, 1403, 1821, 3052, 260, 4510, 2922, 4495, 2915, 4851,
+    3051, 2774, 180, 3412, 3030, 4213, 2473, 4996, 1361, 3031, 3267, 5003, 2549, 4263,
+    1448, 4766, 3418, 4614, 3420, 1433, 1821, 3052, 353, 4510, 2922, 4495, 3421, 4851,
+    3051, 2774, 3422, 4991, 3030, 4213, 1459, 3830, 3873, 4355, 3743, 4837, 5026, 1830,
+    3799, 5077, 4342, 4719, 4337, 1840, 4403, 3020, 4355, 3743, 4891, 4001, 5056, 1860,
+    3799, 5075, 4409, 4719, 3829, 3427, 1861, 4403, 4972, 2506, 4355, 3779, 4837, 4988,
+    1865, 3799, 5084, 4533, 4511, 2526, 4337, 1866, 3801, 3898, 2936, 4355, 3779, 4891,
+    2556, 4406, 3144, 1868, 3799, 5079, 4598, 4511, 3962, 4986, 1869, 3801, 5047, 2506,
+    5141, 4391, 4809, 2169, 1879, 3057, 1880, 2674, 1881, 3738, 3520, 1386, 4822, 4212,
+    3438, 3758, 2914, 4338, 2978, 4336, 2824, 3880, 5141, 4391, 4728, 3150, 4048, 2169,
+    1891, 3057, 1880, 2674, 1892, 3881, 3520, 1432, 4822, 4477, 3813, 3758, 3727, 3770,
+    2978, 3550, 3412, 2824, 2526, 4028, 5141, 4578, 4809, 2169, 1893, 3057, 1894, 2674,
+    1881, 3568, 3520, 1440, 3809, 2160, 3702, 3411, 4212, 3615, 3758, 2922, 4338, 4327,
+    4336, 4308, 3880, 5141, 4578, 4728, 3341, 5003, 2169, 1895, 3057, 1894, 2674, 1892,
+    3648, 3520, 1448, 3809, 3418, 3702, 3420, 4477, 3443, 3758, 3742, 3770, 4327, 3641,
+    4991, 4308, 4414, 4528, 3743, 4837, 4989, 1386, 3798, 5034, 4342, 4498, 2473, 4528,
+    3743, 4891, 4001, 5074, 1432, 3798, 5048, 4409, 4498, 4028, 4528, 3779, 4837, 5025,
+    1440, 3798, 5011, 4533, 4299, 3880, 4528, 3779, 4891, 2556, 4406, 3214, 1448, 3798,
+    5038, 4598, 4299, 4414, 4956, 1896, 3, 1897, 1898, 1899, 2118, 4892, 698, 747,
+    4121, 1763, 5152, 1902, 4333, 1903, 750, 3940, 1904, 1905, 1906, 1907, 1908, 1909,
+    3116, 5044, 1910, 1911, 1912, 1913, 1914, 1915, 719, 3069, 1910, 1916, 1917, 1918,
+    1919, 1920, 4134, 1921, 1922, 728, 1923, 730, 1924, 732, 1925, 4824, 1926, 3309,
+    4715, 4956, 1896, 3, 1897, 1898, 1899, 2118, 4892, 698, 640, 4121, 1792, 5152,
+    1902, 4333, 1928, 653, 3940, 1904, 1905, 1906, 1907, 1908, 1909, 3116, 4978, 1910,
+    1911, 1912, 1913, 1914, 1915, 719, 3069, 1910, 1916, 1917, 1918, 1919, 1915, 4134,
+    1921, 1922, 728, 1923, 730, 1924, 732, 1925, 4824, 1926, 3309, 4715, 4956, 4892,
+    639, 747, 1929, 642, 1812, 5152, 1930, 647, 1931, 3479, 1903, 750, 3879, 1932,
+    1933, 657, 1934, 4122, 1779, 1935, 1936, 3983, 1937, 4451, 1939, 1940, 1941, 1942,
+    3784, 1943, 3934, 4451, 1944, 1945, 1946, 1947, 3784, 1948, 3964, 4756, 3850, 1949,
+    1950, 125, 692, 4715, 4956, 4892, 639, 640, 1929, 642, 1816, 5152, 1930, 647,
+    1931, 3479, 1928, 653, 3879, 1932, 1933, 657, 1934, 4122, 1779, 1935, 1936, 3983,
+    1937, 4451, 1939, 1940, 1941, 1942, 3784, 1943, 3934, 4451, 1944, 1945, 1946, 1947,
+    3784, 1948, 3964, 4756, 3850, 1949, 1950, 125, 692, 4715, 4997, 4272, 1763, 4602,
+    4589, 3800, 3122, 3756, 3331, 3900, 4977, 1792, 4599, 4559, 3796, 4536, 4306, 3699,
+    4306, 3768, 3331, 5029, 4272, 1812, 4602, 4400, 3800, 3122, 3756, 3331, 5006, 3864,
+    1816, 4599, 4368, 3796, 4536, 4306, 3699, 4306, 3768, 3331, 4566, 747, 3864, 1763,
+    4599, 4368, 3909, 3123, 3883, 4537, 3699, 4537, 3768, 4853, 4566, 4977, 1792, 4599,
+    4559, 3909, 3123, 3883, 4537, 3699, 4537, 3768, 4853, 4379, 747, 4272, 1812, 4602,
+    4400, 3963, 3123, 3756, 4853, 4379, 640, 4272, 1816, 4602, 4589, 3963, 3123, 3756,
+    4853, 3177, 3403, 4582, 5026, 1830, 3799, 5077, 4342, 4719, 4337, 1840, 4403, 3020,
+    3177, 4999, 4011, 5056, 1860, 3799, 5075, 4409, 4719, 3829, 3427, 1861, 4403, 4972,
+    2506, 3177, 3416, 4582, 4988, 1865, 3799, 5084, 4533, 4511, 2526, 4337, 1866, 3801,
+    3898, 2936, 3177, 4371, 2492, 4406, 3144, 1868, 3799, 5079, 4598, 4511, 3962, 4986,
+    1869, 3801, 5047, 2506, 4566, 747, 4155, 1959, 4838, 4368, 4911, 5124, 4566, 640,
+    4155, 1983, 4838, 4559, 4911, 5124, 4379, 747, 4490, 1984, 4815, 4400, 4826, 5124,
+    4379, 640, 4490, 1986, 4815, 4589, 4826, 5124, 4997, 4490, 1959, 4815, 4589, 4826,
+    5129, 3900, 640, 4155, 1983, 4838, 4559, 4911, 5129, 5029, 4490, 1984, 4815, 4400,
+    4826, 5129, 5006, 4155, 1986, 4838, 4368, 4911, 5129, 2968, 4391, 4809, 2550, 3520,
+    1386, 4822, 4212, 3438, 3758, 2914, 4338, 2978, 4336, 2824, 3880, 2968, 4391, 4728,
+    3150, 4048, 2611, 3520, 1432, 4822, 4477, 3813, 3758, 3727, 3770, 2978, 3550, 3412,
+    2824, 2526, 4028, 2968, 4578, 4809, 2529, 3520, 1440, 3809, 2160, 3702, 3411, 4212,
+    3615, 3758, 2922, 4338, 4327, 4336, 4308, 3880, 2968, 4578, 4728, 3341, 5003, 2549,
+    3520, 1448, 3809, 3418, 3702, 3420, 4477, 3443, 3758, 3742, 3770, 4327, 3641, 4991,
+    4308, 4414, 4742, 3403, 5083, 4989, 1992, 4893, 5034, 3034, 4527, 3332, 2526, 3037,
+    4742, 4999, 4855, 5070, 5074, 1994, 4893, 5048, 3891, 3882, 3332, 2526, 1437, 2849,
+    2123, 4742, 3416, 5083, 5025, 1995, 4893, 5011, 3051, 4527, 195, 3030, 4184, 3037,
+    4742, 4371, 4855, 3, 2625, 3885, 3214, 1996, 4893, 5038, 3893, 3771, 195, 3030,
+    988, 3645, 1997, 1998, 3873, 4592, 3403, 5083, 5026, 1999, 4962, 5077, 3034, 4527,
+    3019, 4184, 2933, 3427, 2001, 4932, 3968, 348, 349, 3767, 4592, 4999, 4855, 5070,
+    5056, 2003, 4962, 5075, 3891, 3882, 3019, 4184, 1437, 2849, 3427, 2004, 4932, 3968,
+    4972, 3767, 4592, 3416, 5083, 4988, 2005, 4962, 5084, 3051, 4527, 271, 3030, 4184,
+    2933, 3427, 2006, 4932, 3898, 349, 3767, 4592, 4371, 4855, 3, 2625, 3885, 3144,
+    2007, 4962, 5079, 3893, 3771, 271, 3030, 988, 3645, 1997, 1998, 4986, 2008, 4932,
+    5047, 3767, 3870, 2009, 3, 1345, 2118, 2010, 3, 1347, 4985, 2011, 2012, 2762,
+    2013, 4045, 2014, 5041, 5147, 3939, 3536, 2027, 4275, 5118, 2035, 4669, 137, 4351,
+    4056, 5125, 3939, 4919, 5147, 3876, 3536, 2063, 4275, 5085, 4816, 2067, 4669, 3437,
+    4351, 4429, 5125, 3876, 4919, 5147, 3875, 4672, 2070, 2071, 2072, 5085, 4904, 2078,
+    2079, 4287, 92, 3536, 2027, 4275, 5118, 2035, 4669, 137, 3600, 4056, 5125, 3875,
+    4919, 5147, 3938, 4672, 2070, 2071, 2072, 5085, 4904, 2078, 2079, 4287, 208, 3536,
+    2063, 4275, 5085, 4816, 2067, 4669, 3907, 4429, 5125, 3938, 4919, 2019, 4050, 4035,
+    2081, 1349, 2533, 2064, 4045, 2082, 2083, 2084, 4046, 2085, 2086, 2087, 3410, 5149,
+    3939, 3536, 2092, 4288, 5118, 2095, 4716, 137, 4351, 4056, 5130, 3939, 4939, 5149,
+    3876, 3536, 2106, 4288, 5090, 4816, 2108, 4716, 3437, 4351, 4429, 5130, 3876, 4939,
+    5149, 3875, 4672, 2109, 2110, 2111, 5090, 4904, 2112, 2113, 4287, 92, 3536, 2092,
+    4288, 5118, 2095, 4716, 137, 3600, 4056, 5130, 3875, 4939, 5149, 3938, 4672, 2109,
+    2110, 2111, 5090, 4904, 2112, 2113, 4287, 208, 3536, 2106, 4288, 5090, 4816, 2108,
+    4716, 3907, 4429, 5130, 3938, 4939, 3870, 2019, 4041, 4049, 4035, 2114, 2012, 2762,
+    2107, 4045, 2115, 2083, 2084, 4046, 2116, 2117, 2087, 3410,
 };
 
 static const struct kiln_program programs[] = {
-    { UINT64_C(0x9b0e825b65a6aba5), 0, 0, 9, 13591, 0, NULL },
-    { UINT64_C(0x94bcb2a97d7c1bdb), 0, 9, 9, 13371, 0, NULL },
-    { UINT64_C(0xdf4121c0b57b3f80), 0, 18, 9, 13382, 0, NULL },
-    { UINT64_C(0x8abc39a5979c6dba), 0, 27, 9, 13797, 0, NULL },
-    { UINT64_C(0xf2992747a794c296), 0, 36, 13, 20320, 0, NULL },
-    { UINT64_C(0x607cecccb9ca46ff), 0, 49, 14, 20100, 0, NULL },
-    { UINT64_C(0xca3ced6cd1b7feef), 0, 63, 14, 20111, 0, NULL },
-    { UINT64_C(0xc741ba1ccd35a2ae), 0, 77, 13, 20526, 0, NULL },
-    { UINT64_C(0x0f976e0648583393), 0, 90, 24, 9738, 0, NULL },
-    { UINT64_C(0x1342a3c6feb54c15), 0, 114, 23, 9738, 0, NULL },
-    { UINT64_C(0xd6bc520b5c2936a1), 0, 137, 25, 9738, 0, NULL },
-    { UINT64_C(0x91687a8a5b4f592f), 0, 162, 24, 9738, 0, NULL },
-    { UINT64_C(0xff28da7eb3fc09d8), 0, 186, 15, 14920, 0, NULL },
-    { UINT64_C(0xdccc81f451a09b3d), 0, 201, 15, 14708, 0, NULL },
-    { UINT64_C(0x2e67d2c18f11a341), 0, 216, 15, 14719, 0, NULL },
-    { UINT64_C(0x633c6accd6a1a078), 0, 231, 14, 15142, 0, NULL },
-    { UINT64_C(0xb00b25923bb1c312), 0, 245, 15, 16738, 0, NULL },
-    { UINT64_C(0xec22a36bcaba1ae0), 0, 260, 15, 16517, 0, NULL },
-    { UINT64_C(0xaa72612237f6ec64), 0, 275, 15, 16530, 0, NULL },
-    { UINT64_C(0x2b0082fc6f1fa388), 0, 290, 15, 16944, 0, NULL },
-    { UINT64_C(0x56d893b60d34827d), 0, 305, 41, 4549, 0, NULL },
-    { UINT64_C(0xf889ae20610d3544), 0, 346, 30, 4694, 0, NULL },
-    { UINT64_C(0x687ff64937b3dec0), 0, 376, 41, 4545, 0, NULL },
-    { UINT64_C(0x6b945fcf13c69f12), 0, 417, 31, 4880, 0, NULL },
-    { UINT64_C(0xd96be3ce19e72464), 0, 448, 15, 21648, 0, NULL },
-    { UINT64_C(0xdcb2d1ae92b72fa3), 0, 463, 16, 21436, 0, NULL },
-    { UINT64_C(0x796e3adeee99557b), 0, 479, 16, 21447, 0, NULL },
-    { UINT64_C(0x2c00f159ff4e9998), 0, 495, 16, 21870, 0, NULL },
-    { UINT64_C(0xefe38a7cede12f69), 0, 511, 10, 16720, 0, NULL },
-    { UINT64_C(0x467bee2ddda109e3), 0, 521, 10, 16500, 0, NULL },
-    { UINT64_C(0x3192a77a8b027692), 0, 531, 10, 16511, 0, NULL },
-    { UINT64_C(0x90b7206a307ab45e), 0, 541, 10, 16926, 0, NULL },
-    { UINT64_C(0x623747ea1b7bb4a4), 0, 551, 14, 23315, 0, NULL },
-    { UINT64_C(0x7ae36912c9c75329), 0, 565, 15, 23095, 0, NULL },
-    { UINT64_C(0x6686821d5c71579d), 0, 580, 15, 23106, 0, NULL },
-    { UINT64_C(0x5511dca39abd3f68), 0, 595, 14, 23521, 0, NULL },
-    { UINT64_C(0xfea2159bd4608205), 0, 609, 54, 6769, 0, NULL },
-    { UINT64_C(0xd7af783d825564a7), 0, 663, 51, 7417, 0, NULL },
-    { UINT64_C(0xebf086a0e0f86994), 0, 714, 51, 6708, 0, NULL },
-    { UINT64_C(0xbeb47eb785ec2264), 0, 765, 50, 7356, 0, NULL },
-    { UINT64_C(0x32d8540db0c0b5ef), 0, 815, 24, 11577, 0, NULL },
-    { UINT64_C(0x064e9d071a78fef1), 0, 839, 25, 11357, 0, NULL },
-    { UINT64_C(0x4ebfd470f07cb53d), 0, 864, 25, 11366, 0, NULL },
-    { UINT64_C(0xdb9f6d8aaaaad341), 0, 889, 24, 11781, 0, NULL },
-    { UINT64_C(0x5606771bb7add8ae), 0, 913, 25, 14940, 0, NULL },
-    { UINT64_C(0x45071d753cdfa35d), 0, 938, 26, 14724, 0, NULL },
-    { UINT64_C(0x6a24eca1e5a6ae8b), 0, 964, 26, 14743, 0, NULL },
-    { UINT64_C(0xd34f023b46d8e646), 0, 990, 26, 15162, 0, NULL },
-    { UINT64_C(0xf7a7b525406c4550), 0, 1016, 15, 17441, 0, NULL },
-    { UINT64_C(0x5af217a688a78a16), 0, 1031, 16, 17221, 0, NULL },
-    { UINT64_C(0x01b8bdf255a15d99), 0, 1047, 16, 17232, 0, NULL },
-    { UINT64_C(0x4c50eec83de7d9cf), 0, 1063, 15, 17647, 0, NULL },
-    { UINT64_C(0x85e54ce3730d1d3f), 0, 1078, 18, 17466, 0, NULL },
-    { UINT64_C(0x35853bfafbb8c4cf), 0, 1096, 19, 17245, 0, NULL },
-    { UINT64_C(0x3628b1ae93a47bd9), 0, 1115, 19, 17258, 0, NULL },
-    { UINT64_C(0x1186d3013fd043f9), 0, 1134, 18, 17672, 0, NULL },
-    { UINT64_C(0x764e0c8b05fd3917), 0, 1152, 16, 15638, 0, NULL },
-    { UINT64_C(0x7146c90b5f46364c), 0, 1168, 17, 15426, 0, NULL },
-    { UINT64_C(0x3d5fd616757ffbda), 0, 1185, 17, 15437, 0, NULL },
-    { UINT64_C(0x92affba4189285d7), 0, 1202, 15, 15860, 0, NULL },
-    { UINT64_C(0x0c4f18c6b69d01bd), 0, 1217, 15, 1425, 0, NULL },
-    { UINT64_C(0xdbb5f525ce4f5116), 0, 1232, 17, 13166, 0, NULL },
-    { UINT64_C(0x99016f88214e81f2), 0, 1249, 9, 13364, 0, NULL },
-    { UINT64_C(0xbbe9d0dc66e6d69e), 0, 1258, 18, 12967, 0, NULL },
-    { UINT64_C(0xbb6966c335c05186), 0, 1276, 10, 13165, 0, NULL },
-    { UINT64_C(0xf932fa02f9d1a288), 0, 1286, 7, 13154, 0, NULL },
-    { UINT64_C(0xa0d8cb9799ed5992), 0, 1293, 7, 13353, 0, NULL },
-    { UINT64_C(0x247c602495f56f79), 0, 1300, 8, 12955, 0, NULL },
-    { UINT64_C(0xb82708076f699b1d), 0, 1308, 8, 13154, 0, NULL },
-    { UINT64_C(0x12c53a98dad52d10), 0, 1316, 14, 19736, 0, NULL },
-    { UINT64_C(0x7ccbd65983e6b7ac), 0, 1330, 13, 19935, 0, NULL },
-    { UINT64_C(0xe9ba8fc936ca84cc), 0, 1343, 15, 19537, 0, NULL },
-    { UINT64_C(0x2542f8741cb827d8), 0, 1358, 14, 19736, 0, NULL },
-    { UINT64_C(0xafdd87ed259c4230), 0, 1372, 19, 21914, 0, NULL },
-    { UINT64_C(0x0b555984fbfbd066), 0, 1391, 13, 19937, 0, NULL },
-    { UINT64_C(0xac21d13288009a37), 0, 1404, 22, 22336, 0, NULL },
-    { UINT64_C(0x80c126a88a6725c5), 0, 1426, 20, 21914, 0, NULL },
-    { UINT64_C(0x6364d1703e1d61d8), 0, 1446, 18, 13460, 0, NULL },
-    { UINT64_C(0xefebb342a78d6ff5), 0, 1464, 9, 13365, 0, NULL },
-    { UINT64_C(0x89cccbfad30d468b), 0, 1473, 17, 12979, 0, NULL },
-    { UINT64_C(0x9b47b3965243590b), 0, 1490, 13, 13461, 0, NULL },
-    { UINT64_C(0x03ebfe0bebee5ded), 0, 1503, 12, 20082, 0, NULL },
-    { UINT64_C(0x37b87971441db786), 0, 1515, 11, 19987, 0, NULL },
-    { UINT64_C(0xcb773fb107f2d869), 0, 1526, 12, 19600, 0, NULL },
-    { UINT64_C(0xa691d30c39238daf), 0, 1538, 11, 20082, 0, NULL },
-    { UINT64_C(0x25ba8565815c1cbc), 0, 1549, 12, 15489, 0, NULL },
-    { UINT64_C(0x69492d829ad8d9f6), 0, 1561, 9, 13379, 0, NULL },
-    { UINT64_C(0x46588306dfaabeea), 0, 1570, 16, 15910, 0, NULL },
-    { UINT64_C(0xd87da6fb85bf096b), 0, 1586, 12, 15489, 0, NULL },
-    { UINT64_C(0x8c6937d42d783974), 0, 1598, 11, 19736, 0, NULL },
-    { UINT64_C(0x5f191b62dab2bf1a), 0, 1609, 10, 19935, 0, NULL },
-    { UINT64_C(0x4871ff15b13726b1), 0, 1619, 11, 19537, 0, NULL },
-    { UINT64_C(0xad558fd8b45e2f35), 0, 1630, 10, 19736, 0, NULL },
-    { UINT64_C(0x408195d71b135fc5), 0, 1640, 9, 13450, 0, NULL },
-    { UINT64_C(0x4f1aedf8ee603dcd), 0, 1649, 7, 13354, 0, NULL },
-    { UINT64_C(0xd16c8b68990a2d78), 0, 1656, 9, 12970, 0, NULL },
-    { UINT64_C(0x17e70f8626238d3d), 0, 1665, 9, 13451, 0, NULL },
-    { UINT64_C(0xc488b7544900ca57), 0, 1674, 44, 4469, 0, NULL },
-    { UINT64_C(0x4444845f74a134ca), 0, 1718, 38, 4626, 0, NULL },
-    { UINT64_C(0xf28dec02ca3c031a), 0, 1756, 44, 4465, 0, NULL },
-    { UINT64_C(0xddfdd46147273f0a), 0, 1800, 39, 4812, 0, NULL },
-    { UINT64_C(0x38608142f690788c), 0, 1839, 10, 14653, 0, NULL },
-    { UINT64_C(0x6c5ee60f8caf7b30), 0, 1849, 10, 14557, 0, NULL },
-    { UINT64_C(0xfb37bf882e8d85ed), 0, 1859, 10, 14173, 0, NULL },
-    { UINT64_C(0x9f7780c84de9d62e), 0, 1869, 11, 14654, 0, NULL },
-    { UINT64_C(0x406275b477afbed8), 0, 1880, 13, 21252, 0, NULL },
-    { UINT64_C(0xc4842be63d2f7947), 0, 1893, 12, 21157, 0, NULL },
-    { UINT64_C(0x4327f69cf6341804), 0, 1905, 13, 20770, 0, NULL },
-    { UINT64_C(0x2aee7a5c7f2c7012), 0, 1918, 12, 21252, 0, NULL },
-    { UINT64_C(0x9dc6a8d97622a28c), 0, 1930, 15, 1405, 0, NULL },
-    { UINT64_C(0xd952748551e687df), 0, 1945, 9, 12056, 0, NULL },
-    { UINT64_C(0xf4bf0adcb2dd8bcd), 0, 1954, 11, 12001, 0, NULL },
-    { UINT64_C(0x164b7312fdb09ce1), 0, 1965, 9, 11831, 0, NULL },
-    { UINT64_C(0x1fc7feb7ff843f7b), 0, 1974, 12, 11219, 0, NULL },
-    { UINT64_C(0x1ee5a29e7e43f11f), 0, 1986, 204, 22176, 0, NULL },
-    { UINT64_C(0xb183a3f47aef60e1), 0, 2190, 204, 22170, 0, NULL },
-    { UINT64_C(0x3318a4248437dbc2), 0, 2394, 204, 22182, 0, NULL },
-    { UINT64_C(0x23639e651225180c), 0, 2598, 204, 22176, 0, NULL },
-    { UINT64_C(0x4d335cc994319ee3), 0, 2802, 20, 5867, 0, NULL },
-    { UINT64_C(0x6cd7383b16259409), 0, 2822, 27, 7316, 0, NULL },
-    { UINT64_C(0x8cb651a88ab94960), 0, 2849, 20, 5804, 0, NULL },
-    { UINT64_C(0xf5bf38791ef8ffb8), 0, 2869, 26, 7253, 0, NULL },
-    { UINT64_C(0x356c4486b8dcd4dd), 0, 2895, 27, 12056, 0, NULL },
-    { UINT64_C(0xc089c6bba1f501f2), 0, 2922, 27, 12001, 0, NULL },
-    { UINT64_C(0x67127b8b39596589), 0, 2949, 27, 11831, 0, NULL },
-    { UINT64_C(0x28cfc552fb5353a6), 0, 2976, 30, 11219, 0, NULL },
-    { UINT64_C(0x13bb91bdbf374406), 0, 3006, 13, 18920, 0, NULL },
-    { UINT64_C(0xa3972fb937e66332), 0, 3019, 16, 18887, 0, NULL },
-    { UINT64_C(0xfb6461ac124e25ba), 0, 3035, 16, 18544, 0, NULL },
-    { UINT64_C(0xe4d5f0cdbb80fcbe), 0, 3051, 17, 18046, 0, NULL },
-    { UINT64_C(0xd67d417d5a3d6320), 0, 3068, 22, 14830, 0, NULL },
-    { UINT64_C(0xe8ee6da1aa2aa32a), 0, 3090, 25, 14776, 0, NULL },
-    { UINT64_C(0xc7d9fbe38c8bd095), 0, 3115, 24, 14604, 0, NULL },
-    { UINT64_C(0xb3dea83270129f21), 0, 3139, 28, 13993, 0, NULL },
-    { UINT64_C(0x01fa9b040284ee26), 0, 3167, 10, 12071, 0, NULL },
-    { UINT64_C(0xbfa2cbee0265b8b9), 0, 3177, 12, 12017, 0, NULL },
-    { UINT64_C(0xf82ec3e9bc923f31), 0, 3189, 10, 11845, 0, NULL },
-    { UINT64_C(0x734fed79d9b15b98), 0, 3199, 13, 11234, 0, NULL },
-    { UINT64_C(0xf4696923b1af6777), 0, 3212, 53, 4801, 0, NULL },
-    { UINT64_C(0xed07a437588870cd), 0, 3265, 53, 4692, 0, NULL },
-    { UINT64_C(0x3f0c2e8e75b121c7), 0, 3318, 48, 4487, 0, NULL },
-    { UINT64_C(0x424a1be2979deed4), 0, 3366, 48, 4491, 0, NULL },
-    { UINT64_C(0x812c66c397c521e0), 0, 3414, 9, 6615, 0, NULL },
-    { UINT64_C(0xc3bfa033a54d5ff9), 0, 3423, 12, 8800, 0, NULL },
-    { UINT64_C(0xeb136dd80ed1e00b), 0, 3435, 9, 6552, 0, NULL },
-    { UINT64_C(0x91bb3a3ed7b2f0c4), 0, 3444, 12, 8737, 0, NULL },
-    { UINT64_C(0x671566e9e5a2c4ad), 0, 3456, 14, 8729, 0, NULL },
-    { UINT64_C(0xdd4df01fb7b3194a), 0, 3470, 13, 8792, 0, NULL },
-    { UINT64_C(0x487d6482ca5ad076), 0, 3483, 10, 6544, 0, NULL },
-    { UINT64_C(0x229161dba8d1d35f), 0, 3493, 10, 6607, 0, NULL },
-    { UINT64_C(0xac6a0970d9f264c8), 0, 3503, 13, 18904, 0, NULL },
-    { UINT64_C(0xda4147b3cb19c91f), 0, 3516, 15, 18870, 0, NULL },
-    { UINT64_C(0xd1407d63b1766b4d), 0, 3531, 16, 18529, 0, NULL },
-    { UINT64_C(0x4097ae59c7de5912), 0, 3547, 16, 18030, 0, NULL },
-    { UINT64_C(0x421579add32f0db2), 0, 3563, 8, 9862, 0, NULL },
-    { UINT64_C(0xff54bf203aeed64f), 0, 3571, 8, 9925, 0, NULL },
-    { UINT64_C(0xbbb3d8a8bdd41349), 0, 3579, 8, 7709, 0, NULL },
-    { UINT64_C(0xd828cb2c277d0216), 0, 3587, 8, 7772, 0, NULL },
-    { UINT64_C(0x4df490b14b9fe2fa), 0, 3595, 7, 7780, 0, NULL },
-    { UINT64_C(0xcad4e9fbf4240393), 0, 3602, 8, 9933, 0, NULL },
-    { UINT64_C(0x2185493820bc80ef), 0, 3610, 7, 7717, 0, NULL },
-    { UINT64_C(0xc3102c5657384fc0), 0, 3617, 7, 9870, 0, NULL },
-    { UINT64_C(0x48a755e7f56ec342), 0, 3624, 16, 12063, 0, NULL },
-    { UINT64_C(0x88d12b8d41c05ff6), 0, 3640, 19, 12009, 0, NULL },
-    { UINT64_C(0xdcd05cb274f03f15), 0, 3659, 18, 11837, 0, NULL },
-    { UINT64_C(0x2262b782633b3595), 0, 3677, 22, 11226, 0, NULL },
-    { UINT64_C(0x5cc2674d23eed8d2), 0, 3699, 11, 13016, 0, NULL },
-    { UINT64_C(0x360e910f6e59bb3a), 0, 3710, 16, 12961, 0, NULL },
-    { UINT64_C(0x06cfe47ec3d85ee8), 0, 3726, 12, 12791, 0, NULL },
-    { UINT64_C(0x275d3e8843178c46), 0, 3738, 20, 12399, 0, NULL },
-    { UINT64_C(0x32ae40b3307b28f6), 0, 3758, 18, 19830, 0, NULL },
-    { UINT64_C(0xcad78747facca2dd), 0, 3776, 21, 19796, 0, NULL },
-    { UINT64_C(0x4770f06363c0f8af), 0, 3797, 18, 19455, 0, NULL },
-    { UINT64_C(0x494123213e0fb766), 0, 3815, 24, 19176, 0, NULL },
-    { UINT64_C(0x3394c50004a64979), 0, 3839, 16, 1460, 0, NULL },
-    { UINT64_C(0x5a1c98598d3207aa), 0, 3855, 14, 3654, 0, NULL },
-    { UINT64_C(0xac9ac77aec7d8f3b), 0, 3869, 15, 3911, 0, NULL },
-    { UINT64_C(0xfd6d954f346fb60f), 0, 3884, 24, 4972, 0, NULL },
-    { UINT64_C(0x2645339889398de8), 0, 3908, 24, 5229, 0, NULL },
-    { UINT64_C(0x7dce6fcff2f47b1c), 0, 3932, 16, 1690, 0, NULL },
-    { UINT64_C(0x58b91638bf70594a), 0, 3948, 14, 3725, 0, NULL },
-    { UINT64_C(0xfc2f4e6fa7234e58), 0, 3962, 15, 3983, 0, NULL },
-    { UINT64_C(0x9122db6df6cf3b17), 0, 3977, 24, 5048, 0, NULL },
-    { UINT64_C(0x6eb0393fb25499fd), 0, 4001, 24, 5306, 0, NULL },
-    { UINT64_C(0xffba3c51e760282f), 0, 4025, 18, 1747, 0, NULL },
+    { UINT64_C(0x697c475fd0a76f29), 0, 0, 9, 13525, 0, NULL },
+    { UINT64_C(0x382e80d894c72e5f), 0, 9, 9, 13305, 0, NULL },
+    { UINT64_C(0x026737ac01ed2e00), 0, 18, 9, 13316, 0, NULL },
+    { UINT64_C(0x183945b5d6f7f1fa), 0, 27, 9, 13731, 0, NULL },
+    { UINT64_C(0x4fccd0a7ad33f8b8), 0, 36, 12, 20188, 0, NULL },
+    { UINT64_C(0xc0c4dd326d6853c9), 0, 48, 13, 19968, 0, NULL },
+    { UINT64_C(0xa22ab542d20ce3e5), 0, 61, 13, 19979, 0, NULL },
+    { UINT64_C(0xc46ac1a261ace400), 0, 74, 12, 20394, 0, NULL },
+    { UINT64_C(0x30b2cabe19bc89de), 0, 86, 24, 9614, 0, NULL },
+    { UINT64_C(0x11abdce30b3a9a9c), 0, 110, 23, 9614, 0, NULL },
+    { UINT64_C(0xf81c175258288898), 0, 133, 25, 9614, 0, NULL },
+    { UINT64_C(0x281e6da9f0582cea), 0, 158, 24, 9614, 0, NULL },
+    { UINT64_C(0xc427dedb1270713d), 0, 182, 15, 14855, 0, NULL },
+    { UINT64_C(0x513663566439b3e6), 0, 197, 15, 14643, 0, NULL },
+    { UINT64_C(0x5d332f468feb8f82), 0, 212, 15, 14654, 0, NULL },
+    { UINT64_C(0xfe7a4c029ceba3f1), 0, 227, 14, 15077, 0, NULL },
+    { UINT64_C(0x2f06b678d134db76), 0, 241, 15, 16671, 0, NULL },
+    { UINT64_C(0x633f19ff959bf834), 0, 256, 15, 16450, 0, NULL },
+    { UINT64_C(0xf8cc5577dfbe5ac8), 0, 271, 15, 16463, 0, NULL },
+    { UINT64_C(0x792d8479a2ad6300), 0, 286, 15, 16877, 0, NULL },
+    { UINT64_C(0x348e1807e56e9904), 0, 301, 41, 4472, 0, NULL },
+    { UINT64_C(0xe896066394fadca1), 0, 342, 30, 4617, 0, NULL },
+    { UINT64_C(0xb74e444fbaf76d1d), 0, 372, 41, 4468, 0, NULL },
+    { UINT64_C(0x5114941cff3fe25b), 0, 413, 31, 4803, 0, NULL },
+    { UINT64_C(0x2edef746fbd80cec), 0, 444, 14, 21518, 0, NULL },
+    { UINT64_C(0xedc5e5ce472654df), 0, 458, 15, 21306, 0, NULL },
+    { UINT64_C(0xdc2f09831696b6f7), 0, 473, 15, 21317, 0, NULL },
+    { UINT64_C(0xb8cefde630497e90), 0, 488, 15, 21740, 0, NULL },
+    { UINT64_C(0x80ffa46573c90c2e), 0, 503, 10, 16654, 0, NULL },
+    { UINT64_C(0xed0af8c7a6dc9118), 0, 513, 10, 16434, 0, NULL },
+    { UINT64_C(0x0911bc8b8c3495a5), 0, 523, 10, 16445, 0, NULL },
+    { UINT64_C(0x98fb7bce99855ab1), 0, 533, 10, 16860, 0, NULL },
+    { UINT64_C(0xabc894ac5f2da6b8), 0, 543, 13, 23183, 0, NULL },
+    { UINT64_C(0xeb11bc54f8f67e1d), 0, 556, 14, 22963, 0, NULL },
+    { UINT64_C(0x4902876d95ebdfa9), 0, 570, 14, 22974, 0, NULL },
+    { UINT64_C(0x8522cbadb29b9ddc), 0, 584, 13, 23389, 0, NULL },
+    { UINT64_C(0xe50efd3f324a73e3), 0, 597, 54, 6683, 0, NULL },
+    { UINT64_C(0xfd8534ec08601435), 0, 651, 51, 7331, 0, NULL },
+    { UINT64_C(0x870c2271c36644ee), 0, 702, 51, 6622, 0, NULL },
+    { UINT64_C(0x1969459fa1c40fde), 0, 753, 50, 7270, 0, NULL },
+    { UINT64_C(0xd0f6351c7941dc30), 0, 803, 24, 11510, 0, NULL },
+    { UINT64_C(0x1e906bc455d9cf32), 0, 827, 25, 11290, 0, NULL },
+    { UINT64_C(0xed77c656e582735e), 0, 852, 25, 11299, 0, NULL },
+    { UINT64_C(0x9a76d44a6a40aeda), 0, 877, 24, 11714, 0, NULL },
+    { UINT64_C(0xa4e8da473d084e76), 0, 901, 25, 14874, 0, NULL },
+    { UINT64_C(0x4cc0c25a598a7805), 0, 926, 26, 14658, 0, NULL },
+    { UINT64_C(0x803d82ab5db5b293), 0, 952, 26, 14677, 0, NULL },
+    { UINT64_C(0x12fb269df81b8dbe), 0, 978, 26, 15096, 0, NULL },
+    { UINT64_C(0x3ee4b97713b8fe1b), 0, 1004, 15, 17375, 0, NULL },
+    { UINT64_C(0xb06e451d8f05fd39), 0, 1019, 16, 17155, 0, NULL },
+    { UINT64_C(0x9263f698f9a6ddc2), 0, 1035, 16, 17166, 0, NULL },
+    { UINT64_C(0x99904ff916d0adb4), 0, 1051, 15, 17581, 0, NULL },
+    { UINT64_C(0xd61cfab2323b1055), 0, 1066, 18, 17399, 0, NULL },
+    { UINT64_C(0x14ed5153957f8339), 0, 1084, 19, 17178, 0, NULL },
+    { UINT64_C(0x720e0b6d80dca947), 0, 1103, 19, 17191, 0, NULL },
+    { UINT64_C(0x2c0c556b2ab9148b), 0, 1122, 18, 17605, 0, NULL },
+    { UINT64_C(0x3e3f38f253337940), 0, 1140, 16, 15573, 0, NULL },
+    { UINT64_C(0xce6e06444c4fe6ad), 0, 1156, 17, 15361, 0, NULL },
+    { UINT64_C(0x109e37012c64daa7), 0, 1173, 17, 15372, 0, NULL },
+    { UINT64_C(0x4663f15e4c9599d4), 0, 1190, 15, 15795, 0, NULL },
+    { UINT64_C(0x33c01ef8b31dd5ef), 0, 1205, 15, 1412, 0, NULL },
+    { UINT64_C(0xd854a4de3db63bf8), 0, 1220, 18, 13100, 0, NULL },
+    { UINT64_C(0x2c4b5296c83ada0c), 0, 1238, 10, 13298, 0, NULL },
+    { UINT64_C(0x14e33365538e3be0), 0, 1248, 18, 12901, 0, NULL },
+    { UINT64_C(0xaac8b8d115b12120), 0, 1266, 10, 13099, 0, NULL },
+    { UINT64_C(0x0ca3ebedb7c30528), 0, 1276, 8, 13089, 0, NULL },
+    { UINT64_C(0x98ca723ed8945096), 0, 1284, 8, 13288, 0, NULL },
+    { UINT64_C(0x60d3635135ec0d77), 0, 1292, 8, 12890, 0, NULL },
+    { UINT64_C(0x487443feaa278ad3), 0, 1300, 8, 13089, 0, NULL },
+    { UINT64_C(0x2c1367c8bc1df5a0), 0, 1308, 14, 19606, 0, NULL },
+    { UINT64_C(0x15b42e2832e9a528), 0, 1322, 14, 19805, 0, NULL },
+    { UINT64_C(0x9994e5e9c198192c), 0, 1336, 15, 19407, 0, NULL },
+    { UINT64_C(0xbf6144c19c032b04), 0, 1351, 14, 19606, 0, NULL },
+    { UINT64_C(0x44baf304e1a6e0ba), 0, 1365, 19, 21782, 0, NULL },
+    { UINT64_C(0x06f640a76d7f5c0d), 0, 1384, 22, 22204, 0, NULL },
+    { UINT64_C(0x8b73776e76cad9eb), 0, 1406, 20, 21782, 0, NULL },
+    { UINT64_C(0x6e679fe4d9ab7027), 0, 1426, 18, 13393, 0, NULL },
+    { UINT64_C(0x6bd02635776113e6), 0, 1444, 17, 12912, 0, NULL },
+    { UINT64_C(0x62332aa9596f208a), 0, 1461, 13, 13394, 0, NULL },
+    { UINT64_C(0xb5d0c6afecd20d81), 0, 1474, 12, 19946, 0, NULL },
+    { UINT64_C(0x358f391a561a5d3e), 0, 1486, 12, 19851, 0, NULL },
+    { UINT64_C(0xfe2823c190834c55), 0, 1498, 12, 19464, 0, NULL },
+    { UINT64_C(0xce7cc0189cc10d6f), 0, 1510, 12, 19946, 0, NULL },
+    { UINT64_C(0x0c0cf2b42dcd9384), 0, 1522, 12, 15421, 0, NULL },
+    { UINT64_C(0x12d1d6457ddb2506), 0, 1534, 10, 13311, 0, NULL },
+    { UINT64_C(0x2e42538be9cf098a), 0, 1544, 16, 15842, 0, NULL },
+    { UINT64_C(0x0a11781819d54dc3), 0, 1560, 12, 15421, 0, NULL },
+    { UINT64_C(0x5f62b2e0fa7fe298), 0, 1572, 11, 19606, 0, NULL },
+    { UINT64_C(0x1a04a7835c7d960a), 0, 1583, 11, 19805, 0, NULL },
+    { UINT64_C(0x390fe4b8e9878af1), 0, 1594, 12, 19407, 0, NULL },
+    { UINT64_C(0x0795cc0de42424c5), 0, 1606, 11, 19606, 0, NULL },
+    { UINT64_C(0x20b29e7700126816), 0, 1617, 10, 13384, 0, NULL },
+    { UINT64_C(0x81a13bfd08e34bf3), 0, 1627, 9, 12904, 0, NULL },
+    { UINT64_C(0x318e1c6effba58ae), 0, 1636, 9, 13385, 0, NULL },
+    { UINT64_C(0xa11b88ff60b9b3d3), 0, 1645, 44, 4393, 0, NULL },
+    { UINT64_C(0xf4cd227bf30f522a), 0, 1689, 38, 4550, 0, NULL },
+    { UINT64_C(0xfc9a281cb15349a2), 0, 1727, 44, 4389, 0, NULL },
+    { UINT64_C(0x9c5e58ac42110cee), 0, 1771, 39, 4736, 0, NULL },
+    { UINT64_C(0xc980dabab6b78023), 0, 1810, 12, 14587, 0, NULL },
+    { UINT64_C(0xb05a482dc33056f7), 0, 1822, 12, 14491, 0, NULL },
+    { UINT64_C(0xb26aea4ac20d10ba), 0, 1834, 11, 14107, 0, NULL },
+    { UINT64_C(0xba80564e3b6ce9e1), 0, 1845, 12, 14588, 0, NULL },
+    { UINT64_C(0xc42ae64a4392cff2), 0, 1857, 13, 21116, 0, NULL },
+    { UINT64_C(0x96e6273a00625475), 0, 1870, 14, 21021, 0, NULL },
+    { UINT64_C(0x1906a224f463ebf2), 0, 1884, 13, 20634, 0, NULL },
+    { UINT64_C(0x75e95cf073889aa8), 0, 1897, 13, 21116, 0, NULL },
+    { UINT64_C(0x9e25a8ec41147c4c), 0, 1910, 15, 1392, 0, NULL },
+    { UINT64_C(0x0c6ce95b4716f46a), 0, 1925, 9, 11991, 0, NULL },
+    { UINT64_C(0xecade85b0193417a), 0, 1934, 10, 11936, 0, NULL },
+    { UINT64_C(0x4dcc76e219990b1c), 0, 1944, 9, 11766, 0, NULL },
+    { UINT64_C(0xbea91f51481ce41e), 0, 1953, 11, 11154, 0, NULL },
+    { UINT64_C(0x6e4f97b8c290b7f0), 0, 1964, 204, 22014, 0, NULL },
+    { UINT64_C(0x3562b417a70b2c9e), 0, 2168, 204, 22008, 0, NULL },
+    { UINT64_C(0xf929af388f9cec53), 0, 2372, 204, 22020, 0, NULL },
+    { UINT64_C(0xfb42427ad901de21), 0, 2576, 204, 22014, 0, NULL },
+    { UINT64_C(0x500eb5f2e27273e3), 0, 2780, 21, 5781, 0, NULL },
+    { UINT64_C(0x898e532be10fb509), 0, 2801, 28, 7230, 0, NULL },
+    { UINT64_C(0xda3f5f8fd6f89e74), 0, 2829, 21, 5718, 0, NULL },
+    { UINT64_C(0x5885c0e18e6c1e74), 0, 2850, 27, 7167, 0, NULL },
+    { UINT64_C(0x1a9c4c67c2ffa88f), 0, 2877, 28, 11991, 0, NULL },
+    { UINT64_C(0x85c568ac8a57eb1a), 0, 2905, 28, 11936, 0, NULL },
+    { UINT64_C(0x58141f379b036139), 0, 2933, 28, 11766, 0, NULL },
+    { UINT64_C(0x4d9e84e423f7a89a), 0, 2961, 30, 11154, 0, NULL },
+    { UINT64_C(0x2577ddc3f61cd726), 0, 2991, 13, 18788, 0, NULL },
+    { UINT64_C(0x9a56d002bc05e702), 0, 3004, 16, 18755, 0, NULL },
+    { UINT64_C(0xeea12c829ac60862), 0, 3020, 15, 18412, 0, NULL },
+    { UINT64_C(0xd196ba7a6d67c122), 0, 3035, 17, 17914, 0, NULL },
+    { UINT64_C(0xa8acac9902a00c17), 0, 3052, 22, 14764, 0, NULL },
+    { UINT64_C(0x5d6681927ac30a6b), 0, 3074, 26, 14710, 0, NULL },
+    { UINT64_C(0x5314cc96eb9d27d8), 0, 3100, 25, 14538, 0, NULL },
+    { UINT64_C(0xe50694fb22b0af0e), 0, 3125, 28, 13927, 0, NULL },
+    { UINT64_C(0x733896204e7f724e), 0, 3153, 10, 12005, 0, NULL },
+    { UINT64_C(0x7ea0c9dd84a02e4d), 0, 3163, 11, 11951, 0, NULL },
+    { UINT64_C(0x3de471f500d8c485), 0, 3174, 10, 11779, 0, NULL },
+    { UINT64_C(0x081448af3c2d0d00), 0, 3184, 12, 11168, 0, NULL },
+    { UINT64_C(0x61f865def9179983), 0, 3196, 53, 4724, 0, NULL },
+    { UINT64_C(0xf34824d153643bd1), 0, 3249, 53, 4615, 0, NULL },
+    { UINT64_C(0x0ed90af4d2aff80b), 0, 3302, 48, 4410, 0, NULL },
+    { UINT64_C(0x7f0dabcef25db898), 0, 3350, 48, 4414, 0, NULL },
+    { UINT64_C(0x1d9db8668e38bc7c), 0, 3398, 9, 6529, 0, NULL },
+    { UINT64_C(0xca6e406468c92005), 0, 3407, 12, 8714, 0, NULL },
+    { UINT64_C(0x5c319d5443177f0b), 0, 3419, 9, 6466, 0, NULL },
+    { UINT64_C(0xeb58f0058a6c0fc4), 0, 3428, 12, 8651, 0, NULL },
+    { UINT64_C(0x012a7c2fc3b3a5f0), 0, 3440, 14, 8643, 0, NULL },
+    { UINT64_C(0x463407dc8b52665d), 0, 3454, 13, 8706, 0, NULL },
+    { UINT64_C(0xe5e6690ca259ac03), 0, 3467, 10, 6458, 0, NULL },
+    { UINT64_C(0xc30707e8a5b56ec0), 0, 3477, 10, 6521, 0, NULL },
+    { UINT64_C(0x8f7ff3a6885ecfb6), 0, 3487, 13, 18774, 0, NULL },
+    { UINT64_C(0x821930af57326677), 0, 3500, 15, 18740, 0, NULL },
+    { UINT64_C(0xdb9dc0c7237811e7), 0, 3515, 15, 18399, 0, NULL },
+    { UINT64_C(0x58306dc942a751e0), 0, 3530, 16, 17900, 0, NULL },
+    { UINT64_C(0x7eed1d4fafb67611), 0, 3546, 8, 9754, 0, NULL },
+    { UINT64_C(0xbcee44127112c918), 0, 3554, 8, 9817, 0, NULL },
+    { UINT64_C(0xdc563a1d9f803f76), 0, 3562, 8, 7601, 0, NULL },
+    { UINT64_C(0xf0a3df9b4694a76d), 0, 3570, 8, 7664, 0, NULL },
+    { UINT64_C(0x3a240c6ba4ed0dcd), 0, 3578, 7, 7672, 0, NULL },
+    { UINT64_C(0x41ebc545bd6ca770), 0, 3585, 8, 9825, 0, NULL },
+    { UINT64_C(0x12705edbc92ceff6), 0, 3593, 7, 7609, 0, NULL },
+    { UINT64_C(0x49e85c4479bc2b81), 0, 3600, 7, 9762, 0, NULL },
+    { UINT64_C(0x8ea588c4a69c62b0), 0, 3607, 16, 11997, 0, NULL },
+    { UINT64_C(0x215d3d3031050798), 0, 3623, 20, 11943, 0, NULL },
+    { UINT64_C(0x93bae9ae003abe33), 0, 3643, 19, 11771, 0, NULL },
+    { UINT64_C(0xfa9f45da4f03b2eb), 0, 3662, 22, 11160, 0, NULL },
+    { UINT64_C(0x3ee3ac1716634001), 0, 3684, 12, 12951, 0, NULL },
+    { UINT64_C(0xfa33bbb3e73e1ad3), 0, 3696, 15, 12896, 0, NULL },
+    { UINT64_C(0xc54a7f07ca82928b), 0, 3711, 13, 12726, 0, NULL },
+    { UINT64_C(0x76a14453c870be7d), 0, 3724, 19, 12334, 0, NULL },
+    { UINT64_C(0x96dcbe5036651dda), 0, 3743, 19, 19700, 0, NULL },
+    { UINT64_C(0x91f6ca18ba24b9af), 0, 3762, 20, 19666, 0, NULL },
+    { UINT64_C(0xbb57ea6d8ce6af67), 0, 3782, 19, 19325, 0, NULL },
+    { UINT64_C(0xda550f51675e1676), 0, 3801, 23, 19046, 0, NULL },
+    { UINT64_C(0xc0a689eee7893e73), 0, 3824, 16, 1447, 0, NULL },
+    { UINT64_C(0x720ea238c678bca4), 0, 3840, 14, 3602, 0, NULL },
+    { UINT64_C(0x3ab3d130cf915aeb), 0, 3854, 15, 3859, 0, NULL },
+    { UINT64_C(0x7171744316394d85), 0, 3869, 24, 4907, 0, NULL },
+    { UINT64_C(0x8783831160ebcaf8), 0, 3893, 24, 5164, 0, NULL },
+    { UINT64_C(0xeecc099b73090826), 0, 3917, 16, 1677, 0, NULL },
+    { UINT64_C(0x29430553fe7e87b0), 0, 3933, 14, 3673, 0, NULL },
+    { UINT64_C(0x8a912a54dcb2847a), 0, 3947, 15, 3931, 0, NULL },
+    { UINT64_C(0xabf59f332f0ecfbf), 0, 3962, 24, 4983, 0, NULL },
+    { UINT64_C(0x0a098b26d42a22c5), 0, 3986, 24, 5241, 0, NULL },
+    { UINT64_C(0x63d97aef87b3312f), 0, 4010, 18, 1734, 0, NULL },
 };
 
 static const struct kiln_stage stages[] = {
-    { "kiln_hgemm_async_multiply_nn_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes16_copy0",
+    { "kiln_hgemm_async_multiply_nn",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 64, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -3494,7 +3331,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_async_multiply_nt_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes16_copy0",
+    { "kiln_hgemm_async_multiply_nt",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 64, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -3502,7 +3339,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_async_multiply_tn_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes16_copy0",
+    { "kiln_hgemm_async_multiply_tn",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 64, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -3510,7 +3347,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_async_multiply_tt_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes16_copy0",
+    { "kiln_hgemm_async_multiply_tt",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 64, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -3518,7 +3355,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_async_stream_nn_bm64_bn64_wm32_wn32_depth128_st4_ku2_group8_bytes16_copy0",
+    { "kiln_hgemm_async_stream_nn",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 128, 1, 1 }, 0,
       16, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -3526,14 +3363,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_async_add_nn_bm64_bn64_wm32_wn32_depth128_st4_ku2_group8_bytes16_copy0",
+    { "kiln_hgemm_async_add_nn",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 4, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_hgemm_async_stream_nt_bm64_bn64_wm32_wn32_depth128_st4_ku2_group8_bytes16_copy0",
+    { "kiln_hgemm_async_stream_nt",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 128, 1, 1 }, 0,
       16, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -3541,14 +3378,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_async_add_nt_bm64_bn64_wm32_wn32_depth128_st4_ku2_group8_bytes16_copy0",
+    { "kiln_hgemm_async_add_nt",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 4, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_hgemm_async_stream_tn_bm64_bn64_wm32_wn32_depth128_st4_ku2_group8_bytes16_copy0",
+    { "kiln_hgemm_async_stream_tn",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 128, 1, 1 }, 0,
       16, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -3556,14 +3393,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_async_add_tn_bm64_bn64_wm32_wn32_depth128_st4_ku2_group8_bytes16_copy0",
+    { "kiln_hgemm_async_add_tn",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 4, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_hgemm_async_stream_tt_bm64_bn64_wm32_wn32_depth128_st4_ku2_group8_bytes16_copy0",
+    { "kiln_hgemm_async_stream_tt",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 128, 1, 1 }, 0,
       16, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -3571,14 +3408,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_async_add_tt_bm64_bn64_wm32_wn32_depth128_st4_ku2_group8_bytes16_copy0",
+    { "kiln_hgemm_async_add_tt",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 4, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_hgemm_tiled_multiply_nn_wgm16_wgn16_tm4_nv4_vec1_kt16_ku4_locala1_localb1_pad1_bufs1_ahead0_mapm0_mapn0_order0_group8_split1_guard1_index32",
+    { "kiln_hgemm_tiled_multiply_nn",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 64, 1 }, { 16, 16, 1 }, 8320,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -3586,7 +3423,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_tiled_multiply_nt_wgm16_wgn16_tm4_nv4_vec1_kt16_ku4_locala1_localb1_pad1_bufs1_ahead0_mapm0_mapn0_order0_group8_split1_guard1_index32",
+    { "kiln_hgemm_tiled_multiply_nt",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 64, 1 }, { 16, 16, 1 }, 8320,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -3594,7 +3431,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_tiled_multiply_tn_wgm16_wgn16_tm4_nv4_vec1_kt16_ku4_locala1_localb1_pad1_bufs1_ahead0_mapm0_mapn0_order0_group8_split1_guard1_index32",
+    { "kiln_hgemm_tiled_multiply_tn",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 64, 1 }, { 16, 16, 1 }, 8320,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -3602,7 +3439,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_tiled_multiply_tt_wgm16_wgn16_tm4_nv4_vec1_kt16_ku4_locala1_localb1_pad1_bufs1_ahead0_mapm0_mapn0_order0_group8_split1_guard1_index32",
+    { "kiln_hgemm_tiled_multiply_tt",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 64, 1 }, { 16, 16, 1 }, 8320,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -3610,7 +3447,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_async_multiply_nn_bm64_bn32_wm32_wn16_depth128_st2_ku2_group8_bytes2_copy0",
+    { "kiln_hgemm_async_multiply_nn",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 64, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -3618,7 +3455,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_async_multiply_nt_bm64_bn32_wm32_wn16_depth128_st2_ku2_group8_bytes2_copy0",
+    { "kiln_hgemm_async_multiply_nt",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 64, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -3626,7 +3463,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_async_multiply_tn_bm64_bn32_wm32_wn16_depth128_st2_ku2_group8_bytes2_copy0",
+    { "kiln_hgemm_async_multiply_tn",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 64, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -3634,7 +3471,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_async_multiply_tt_bm64_bn32_wm32_wn16_depth128_st2_ku2_group8_bytes2_copy0",
+    { "kiln_hgemm_async_multiply_tt",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 64, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -3662,7 +3499,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_K, KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_hgemm_async_multiply_nn_bm128_bn128_wm64_wn32_depth64_st4_ku2_group8_bytes16_copy1",
+    { "kiln_hgemm_async_multiply_nn",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 128, 128, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -3690,7 +3527,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_hgemm_async_multiply_nt_bm128_bn128_wm64_wn32_depth64_st4_ku2_group8_bytes16_copy1",
+    { "kiln_hgemm_async_multiply_nt",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 128, 128, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -3718,7 +3555,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_K, KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_hgemm_async_multiply_tn_bm128_bn128_wm64_wn32_depth64_st4_ku2_group8_bytes16_copy1",
+    { "kiln_hgemm_async_multiply_tn",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 128, 128, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -3746,7 +3583,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_hgemm_async_multiply_tt_bm128_bn128_wm64_wn32_depth64_st4_ku2_group8_bytes16_copy1",
+    { "kiln_hgemm_async_multiply_tt",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 128, 128, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -3754,7 +3591,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_PACKED_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_thin_multiply_nn_side0_short1_vec4_rows4_nv1_litems8_kitems128_ksplit1_align1_index32",
+    { "kiln_hgemm_thin_multiply_nn",
       3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 1, 1 }, { 8, 128, 1 }, 16384,
       14, {
         KILN_ARG_N, KILN_ARG_M, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -3762,7 +3599,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_thin_multiply_nt_side0_short1_vec4_rows4_nv1_litems8_kitems128_ksplit1_align1_index32",
+    { "kiln_hgemm_thin_multiply_nt",
       3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 1, 1 }, { 128, 8, 1 }, 16384,
       14, {
         KILN_ARG_N, KILN_ARG_M, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -3770,7 +3607,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_thin_multiply_tn_side0_short1_vec4_rows4_nv1_litems8_kitems128_ksplit1_align1_index32",
+    { "kiln_hgemm_thin_multiply_tn",
       3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 1, 1 }, { 8, 128, 1 }, 16384,
       14, {
         KILN_ARG_N, KILN_ARG_M, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -3778,7 +3615,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_thin_multiply_tt_side0_short1_vec4_rows4_nv1_litems8_kitems128_ksplit1_align1_index32",
+    { "kiln_hgemm_thin_multiply_tt",
       3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 1, 1 }, { 128, 8, 1 }, 16384,
       14, {
         KILN_ARG_N, KILN_ARG_M, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -3786,7 +3623,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_async_stream_nn_bm64_bn64_wm32_wn32_depth128_st2_ku2_group8_bytes2_copy0",
+    { "kiln_hgemm_async_stream_nn",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 4, 1, 1 }, { 128, 1, 1 }, 0,
       16, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -3794,14 +3631,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_async_add_nn_bm64_bn64_wm32_wn32_depth128_st2_ku2_group8_bytes2_copy0",
+    { "kiln_hgemm_async_add_nn",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 4, 2, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_hgemm_async_stream_nt_bm64_bn64_wm32_wn32_depth128_st2_ku2_group8_bytes2_copy0",
+    { "kiln_hgemm_async_stream_nt",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 4, 1, 1 }, { 128, 1, 1 }, 0,
       16, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -3809,14 +3646,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_async_add_nt_bm64_bn64_wm32_wn32_depth128_st2_ku2_group8_bytes2_copy0",
+    { "kiln_hgemm_async_add_nt",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 4, 2, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_hgemm_async_stream_tn_bm64_bn64_wm32_wn32_depth128_st2_ku2_group8_bytes2_copy0",
+    { "kiln_hgemm_async_stream_tn",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 4, 1, 1 }, { 128, 1, 1 }, 0,
       16, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -3824,14 +3661,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_async_add_tn_bm64_bn64_wm32_wn32_depth128_st2_ku2_group8_bytes2_copy0",
+    { "kiln_hgemm_async_add_tn",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 4, 2, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_hgemm_async_stream_tt_bm64_bn64_wm32_wn32_depth128_st2_ku2_group8_bytes2_copy0",
+    { "kiln_hgemm_async_stream_tt",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 4, 1, 1 }, { 128, 1, 1 }, 0,
       16, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -3839,7 +3676,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_async_add_tt_bm64_bn64_wm32_wn32_depth128_st2_ku2_group8_bytes2_copy0",
+    { "kiln_hgemm_async_add_tt",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 4, 2, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
@@ -3866,7 +3703,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_K, KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_hgemm_async_multiply_nn_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes16_copy1",
+    { "kiln_hgemm_async_multiply_nn",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 64, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -3894,7 +3731,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_hgemm_async_multiply_nt_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes16_copy1",
+    { "kiln_hgemm_async_multiply_nt",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 64, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -3922,7 +3759,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_K, KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_hgemm_async_multiply_tn_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes16_copy1",
+    { "kiln_hgemm_async_multiply_tn",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 64, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -3950,7 +3787,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_hgemm_async_multiply_tt_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes16_copy1",
+    { "kiln_hgemm_async_multiply_tt",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 64, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -3978,7 +3815,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_K, KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_hgemm_async_stream_nn_bm64_bn64_wm32_wn32_depth128_st4_ku2_group8_bytes16_copy1",
+    { "kiln_hgemm_async_stream_nn",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 128, 1, 1 }, 0,
       16, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -3986,7 +3823,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_PACKED_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_async_add_nn_bm64_bn64_wm32_wn32_depth128_st4_ku2_group8_bytes16_copy1",
+    { "kiln_hgemm_async_add_nn",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 4, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
@@ -4013,7 +3850,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_hgemm_async_stream_nt_bm64_bn64_wm32_wn32_depth128_st4_ku2_group8_bytes16_copy1",
+    { "kiln_hgemm_async_stream_nt",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 128, 1, 1 }, 0,
       16, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -4021,7 +3858,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_PACKED_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_async_add_nt_bm64_bn64_wm32_wn32_depth128_st4_ku2_group8_bytes16_copy1",
+    { "kiln_hgemm_async_add_nt",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 4, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
@@ -4048,7 +3885,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_K, KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_hgemm_async_stream_tn_bm64_bn64_wm32_wn32_depth128_st4_ku2_group8_bytes16_copy1",
+    { "kiln_hgemm_async_stream_tn",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 128, 1, 1 }, 0,
       16, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -4056,7 +3893,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_PACKED_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_async_add_tn_bm64_bn64_wm32_wn32_depth128_st4_ku2_group8_bytes16_copy1",
+    { "kiln_hgemm_async_add_tn",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 4, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
@@ -4083,7 +3920,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_hgemm_async_stream_tt_bm64_bn64_wm32_wn32_depth128_st4_ku2_group8_bytes16_copy1",
+    { "kiln_hgemm_async_stream_tt",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 128, 1, 1 }, 0,
       16, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -4091,14 +3928,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_PACKED_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_async_add_tt_bm64_bn64_wm32_wn32_depth128_st4_ku2_group8_bytes16_copy1",
+    { "kiln_hgemm_async_add_tt",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 4, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_hgemm_thin_multiply_nn_side0_short8_vec4_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256",
+    { "kiln_hgemm_thin_multiply_nn",
       3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 128, 8, 1 }, { 32, 8, 1 }, 16896,
       14, {
         KILN_ARG_N, KILN_ARG_M, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -4106,7 +3943,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_thin_multiply_nt_side0_short8_vec4_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256",
+    { "kiln_hgemm_thin_multiply_nt",
       3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 8, 1 }, { 32, 8, 1 }, 18432,
       14, {
         KILN_ARG_N, KILN_ARG_M, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -4114,7 +3951,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_thin_multiply_tn_side0_short8_vec4_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256",
+    { "kiln_hgemm_thin_multiply_tn",
       3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 128, 8, 1 }, { 32, 8, 1 }, 16896,
       14, {
         KILN_ARG_N, KILN_ARG_M, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -4122,7 +3959,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_thin_multiply_tt_side0_short8_vec4_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256",
+    { "kiln_hgemm_thin_multiply_tt",
       3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 8, 1 }, { 32, 8, 1 }, 18432,
       14, {
         KILN_ARG_N, KILN_ARG_M, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -4130,7 +3967,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_async_multiply_nn_bm256_bn64_wm64_wn64_depth64_st3_ku2_group16_bytes16_copy0",
+    { "kiln_hgemm_async_multiply_nn",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 256, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -4138,7 +3975,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_async_multiply_nt_bm256_bn64_wm64_wn64_depth64_st3_ku2_group16_bytes16_copy0",
+    { "kiln_hgemm_async_multiply_nt",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 256, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -4146,7 +3983,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_async_multiply_tn_bm256_bn64_wm64_wn64_depth64_st3_ku2_group16_bytes16_copy0",
+    { "kiln_hgemm_async_multiply_tn",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 256, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -4154,7 +3991,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_async_multiply_tt_bm256_bn64_wm64_wn64_depth64_st3_ku2_group16_bytes16_copy0",
+    { "kiln_hgemm_async_multiply_tt",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 256, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -4162,7 +3999,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_async_multiply_nn_bm128_bn128_wm64_wn16_depth64_st6_ku2_group4_bytes2_copy0",
+    { "kiln_hgemm_async_multiply_nn",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 128, 128, 1 }, { 512, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -4170,7 +4007,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_async_multiply_nt_bm128_bn128_wm64_wn16_depth64_st6_ku2_group4_bytes2_copy0",
+    { "kiln_hgemm_async_multiply_nt",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 128, 128, 1 }, { 512, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -4178,7 +4015,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_async_multiply_tn_bm128_bn128_wm64_wn16_depth64_st6_ku2_group4_bytes2_copy0",
+    { "kiln_hgemm_async_multiply_tn",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 128, 128, 1 }, { 512, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -4186,7 +4023,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_async_multiply_tt_bm128_bn128_wm64_wn16_depth64_st6_ku2_group4_bytes2_copy0",
+    { "kiln_hgemm_async_multiply_tt",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 128, 128, 1 }, { 512, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -4214,7 +4051,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_K, KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_hgemmt_async_multiply_nn_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes16_copy1",
+    { "kiln_hgemmt_async_multiply_nn",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 64, 1 }, { 128, 1, 1 }, 0,
       15, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -4242,7 +4079,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_hgemmt_async_multiply_nt_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes16_copy1",
+    { "kiln_hgemmt_async_multiply_nt",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 64, 1 }, { 128, 1, 1 }, 0,
       15, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -4270,7 +4107,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_K, KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_hgemmt_async_multiply_tn_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes16_copy1",
+    { "kiln_hgemmt_async_multiply_tn",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 64, 1 }, { 128, 1, 1 }, 0,
       15, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -4298,7 +4135,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_hgemmt_async_multiply_tt_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes16_copy1",
+    { "kiln_hgemmt_async_multiply_tt",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 64, 1 }, { 128, 1, 1 }, 0,
       15, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -4326,7 +4163,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_K, KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_hgemmt_async_multiply_nn_bm128_bn128_wm64_wn32_depth64_st4_ku2_group8_bytes16_copy1",
+    { "kiln_hgemmt_async_multiply_nn",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 128, 128, 1 }, { 256, 1, 1 }, 0,
       15, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -4354,7 +4191,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_hgemmt_async_multiply_nt_bm128_bn128_wm64_wn32_depth64_st4_ku2_group8_bytes16_copy1",
+    { "kiln_hgemmt_async_multiply_nt",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 128, 128, 1 }, { 256, 1, 1 }, 0,
       15, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -4382,7 +4219,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_K, KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_hgemmt_async_multiply_tn_bm128_bn128_wm64_wn32_depth64_st4_ku2_group8_bytes16_copy1",
+    { "kiln_hgemmt_async_multiply_tn",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 128, 128, 1 }, { 256, 1, 1 }, 0,
       15, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -4410,7 +4247,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_hgemmt_async_multiply_tt_bm128_bn128_wm64_wn32_depth64_st4_ku2_group8_bytes16_copy1",
+    { "kiln_hgemmt_async_multiply_tt",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 128, 128, 1 }, { 256, 1, 1 }, 0,
       15, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -4418,7 +4255,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_PACKED_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC, KILN_ARG_TRIANGLE },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemmt_async_multiply_nn_bm64_bn32_wm32_wn16_depth128_st2_ku2_group8_bytes2_copy0",
+    { "kiln_hgemmt_async_multiply_nn",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 64, 1 }, { 128, 1, 1 }, 0,
       15, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -4426,7 +4263,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC, KILN_ARG_TRIANGLE },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemmt_async_multiply_nt_bm64_bn32_wm32_wn16_depth128_st2_ku2_group8_bytes2_copy0",
+    { "kiln_hgemmt_async_multiply_nt",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 64, 1 }, { 128, 1, 1 }, 0,
       15, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -4434,7 +4271,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC, KILN_ARG_TRIANGLE },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemmt_async_multiply_tn_bm64_bn32_wm32_wn16_depth128_st2_ku2_group8_bytes2_copy0",
+    { "kiln_hgemmt_async_multiply_tn",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 64, 1 }, { 128, 1, 1 }, 0,
       15, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -4442,7 +4279,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC, KILN_ARG_TRIANGLE },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemmt_async_multiply_tt_bm64_bn32_wm32_wn16_depth128_st2_ku2_group8_bytes2_copy0",
+    { "kiln_hgemmt_async_multiply_tt",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 64, 1 }, { 128, 1, 1 }, 0,
       15, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -4450,14 +4287,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC, KILN_ARG_TRIANGLE },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_mirror_mirror_tile16_rows4",
+    { "kiln_hgemm_mirror_mirror",
       2, { KILN_DIM_M, KILN_DIM_M, KILN_DIM_ONE }, { 16, 16, 1 }, { 16, 4, 1 }, 1088,
       9, {
         KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
         KILN_ARG_CONJ_A, KILN_ARG_TRIANGLE, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_async_multiply_nn_bm64_bn128_wm64_wn32_depth128_st2_ku4_group8_bytes4_copy0",
+    { "kiln_sgemm_async_multiply_nn",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 128, 64, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -4465,7 +4302,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_async_multiply_nt_bm64_bn128_wm64_wn32_depth128_st2_ku4_group8_bytes4_copy0",
+    { "kiln_sgemm_async_multiply_nt",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 128, 64, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -4473,7 +4310,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_async_multiply_tn_bm64_bn128_wm64_wn32_depth128_st2_ku4_group8_bytes4_copy0",
+    { "kiln_sgemm_async_multiply_tn",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 128, 64, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -4481,7 +4318,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_async_multiply_tt_bm64_bn128_wm64_wn32_depth128_st2_ku4_group8_bytes4_copy0",
+    { "kiln_sgemm_async_multiply_tt",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 128, 64, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -4489,7 +4326,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_async_multiply_nn_bm32_bn64_wm32_wn16_depth128_st3_ku8_group8_bytes4_copy0",
+    { "kiln_sgemm_async_multiply_nn",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 32, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -4497,7 +4334,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_async_multiply_nt_bm32_bn64_wm32_wn16_depth128_st3_ku8_group8_bytes4_copy0",
+    { "kiln_sgemm_async_multiply_nt",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 32, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -4505,7 +4342,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_async_multiply_tn_bm32_bn64_wm32_wn16_depth128_st3_ku8_group8_bytes4_copy0",
+    { "kiln_sgemm_async_multiply_tn",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 32, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -4513,7 +4350,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_async_multiply_tt_bm32_bn64_wm32_wn16_depth128_st3_ku8_group8_bytes4_copy0",
+    { "kiln_sgemm_async_multiply_tt",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 32, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -4521,7 +4358,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_async_stream_nn_bm64_bn64_wm64_wn16_depth128_st2_ku4_group8_bytes4_copy0",
+    { "kiln_sgemm_async_stream_nn",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 128, 1, 1 }, 0,
       16, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -4529,14 +4366,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_async_add_nn_bm64_bn64_wm64_wn16_depth128_st2_ku4_group8_bytes4_copy0",
+    { "kiln_sgemm_async_add_nn",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 4, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_sgemm_async_stream_nt_bm64_bn64_wm64_wn16_depth128_st2_ku4_group8_bytes4_copy0",
+    { "kiln_sgemm_async_stream_nt",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 128, 1, 1 }, 0,
       16, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -4544,14 +4381,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_async_add_nt_bm64_bn64_wm64_wn16_depth128_st2_ku4_group8_bytes4_copy0",
+    { "kiln_sgemm_async_add_nt",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 4, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_sgemm_async_stream_tn_bm64_bn64_wm64_wn16_depth128_st2_ku4_group8_bytes4_copy0",
+    { "kiln_sgemm_async_stream_tn",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 128, 1, 1 }, 0,
       16, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -4559,14 +4396,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_async_add_tn_bm64_bn64_wm64_wn16_depth128_st2_ku4_group8_bytes4_copy0",
+    { "kiln_sgemm_async_add_tn",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 4, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_sgemm_async_stream_tt_bm64_bn64_wm64_wn16_depth128_st2_ku4_group8_bytes4_copy0",
+    { "kiln_sgemm_async_stream_tt",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 128, 1, 1 }, 0,
       16, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -4574,7 +4411,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_async_add_tt_bm64_bn64_wm64_wn16_depth128_st2_ku4_group8_bytes4_copy0",
+    { "kiln_sgemm_async_add_tt",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 4, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
@@ -4587,7 +4424,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_K, KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_sgemm_async_stream_nn_bm64_bn64_wm64_wn16_depth128_st2_ku4_group8_bytes16_copy1",
+    { "kiln_sgemm_async_stream_nn",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 128, 1, 1 }, 0,
       16, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -4595,14 +4432,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_PACKED_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_async_add_nn_bm64_bn64_wm64_wn16_depth128_st2_ku4_group8_bytes16_copy1",
+    { "kiln_sgemm_async_add_nn",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 4, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_sgemm_async_stream_nt_bm64_bn64_wm64_wn16_depth128_st2_ku4_group8_bytes16_copy1",
+    { "kiln_sgemm_async_stream_nt",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 128, 1, 1 }, 0,
       16, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -4610,7 +4447,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_async_add_nt_bm64_bn64_wm64_wn16_depth128_st2_ku4_group8_bytes16_copy1",
+    { "kiln_sgemm_async_add_nt",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 4, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
@@ -4637,7 +4474,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_K, KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_sgemm_async_stream_tn_bm64_bn64_wm64_wn16_depth128_st2_ku4_group8_bytes16_copy1",
+    { "kiln_sgemm_async_stream_tn",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 128, 1, 1 }, 0,
       16, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -4645,7 +4482,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_PACKED_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_async_add_tn_bm64_bn64_wm64_wn16_depth128_st2_ku4_group8_bytes16_copy1",
+    { "kiln_sgemm_async_add_tn",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 4, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
@@ -4658,7 +4495,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_sgemm_async_stream_tt_bm64_bn64_wm64_wn16_depth128_st2_ku4_group8_bytes16_copy1",
+    { "kiln_sgemm_async_stream_tt",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 128, 1, 1 }, 0,
       16, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -4666,14 +4503,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_async_add_tt_bm64_bn64_wm64_wn16_depth128_st2_ku4_group8_bytes16_copy1",
+    { "kiln_sgemm_async_add_tt",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 4, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_sgemm_async_multiply_nn_bm64_bn128_wm64_wn32_depth128_st2_ku4_group8_bytes16_copy0",
+    { "kiln_sgemm_async_multiply_nn",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 128, 64, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -4681,7 +4518,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_async_multiply_nt_bm64_bn128_wm64_wn32_depth128_st2_ku4_group8_bytes16_copy0",
+    { "kiln_sgemm_async_multiply_nt",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 128, 64, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -4689,7 +4526,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_async_multiply_tn_bm64_bn128_wm64_wn32_depth128_st2_ku4_group8_bytes16_copy0",
+    { "kiln_sgemm_async_multiply_tn",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 128, 64, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -4697,7 +4534,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_async_multiply_tt_bm64_bn128_wm64_wn32_depth128_st2_ku4_group8_bytes16_copy0",
+    { "kiln_sgemm_async_multiply_tt",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 128, 64, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -4705,7 +4542,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_async_stream_nn_bm128_bn128_wm64_wn32_depth128_st3_ku4_group8_bytes16_copy0",
+    { "kiln_sgemm_async_stream_nn",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 256, 1, 1 }, 0,
       16, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -4713,14 +4550,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_async_add_nn_bm128_bn128_wm64_wn32_depth128_st3_ku4_group8_bytes16_copy0",
+    { "kiln_sgemm_async_add_nn",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 8, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_sgemm_async_stream_nt_bm128_bn128_wm64_wn32_depth128_st3_ku4_group8_bytes16_copy0",
+    { "kiln_sgemm_async_stream_nt",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 256, 1, 1 }, 0,
       16, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -4728,14 +4565,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_async_add_nt_bm128_bn128_wm64_wn32_depth128_st3_ku4_group8_bytes16_copy0",
+    { "kiln_sgemm_async_add_nt",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 8, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_sgemm_async_stream_tn_bm128_bn128_wm64_wn32_depth128_st3_ku4_group8_bytes16_copy0",
+    { "kiln_sgemm_async_stream_tn",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 256, 1, 1 }, 0,
       16, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -4743,14 +4580,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_async_add_tn_bm128_bn128_wm64_wn32_depth128_st3_ku4_group8_bytes16_copy0",
+    { "kiln_sgemm_async_add_tn",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 8, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_sgemm_async_stream_tt_bm128_bn128_wm64_wn32_depth128_st3_ku4_group8_bytes16_copy0",
+    { "kiln_sgemm_async_stream_tt",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 256, 1, 1 }, 0,
       16, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -4758,7 +4595,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_async_add_tt_bm128_bn128_wm64_wn32_depth128_st3_ku4_group8_bytes16_copy0",
+    { "kiln_sgemm_async_add_tt",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 8, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
@@ -4771,7 +4608,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_K, KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_sgemm_async_multiply_nn_bm128_bn128_wm64_wn32_depth128_st3_ku4_group8_bytes16_copy1",
+    { "kiln_sgemm_async_multiply_nn",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 128, 128, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -4779,7 +4616,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_PACKED_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_async_multiply_nt_bm128_bn128_wm64_wn32_depth128_st3_ku4_group8_bytes16_copy1",
+    { "kiln_sgemm_async_multiply_nt",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 128, 128, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -4807,7 +4644,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_K, KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_sgemm_async_multiply_tn_bm128_bn128_wm64_wn32_depth128_st3_ku4_group8_bytes16_copy1",
+    { "kiln_sgemm_async_multiply_tn",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 128, 128, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -4821,7 +4658,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_K, KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_sgemm_async_multiply_tt_bm128_bn128_wm64_wn32_depth128_st3_ku4_group8_bytes16_copy1",
+    { "kiln_sgemm_async_multiply_tt",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 128, 128, 1 }, { 256, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -4829,7 +4666,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_async_stream_nn_bm32_bn64_wm32_wn16_depth128_st3_ku8_group8_bytes4_copy0",
+    { "kiln_sgemm_async_stream_nn",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 128, 1, 1 }, 0,
       16, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -4837,14 +4674,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_async_add_nn_bm32_bn64_wm32_wn16_depth128_st3_ku8_group8_bytes4_copy0",
+    { "kiln_sgemm_async_add_nn",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 8, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_sgemm_async_stream_nt_bm32_bn64_wm32_wn16_depth128_st3_ku8_group8_bytes4_copy0",
+    { "kiln_sgemm_async_stream_nt",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 128, 1, 1 }, 0,
       16, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -4852,14 +4689,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_async_add_nt_bm32_bn64_wm32_wn16_depth128_st3_ku8_group8_bytes4_copy0",
+    { "kiln_sgemm_async_add_nt",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 8, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_sgemm_async_stream_tn_bm32_bn64_wm32_wn16_depth128_st3_ku8_group8_bytes4_copy0",
+    { "kiln_sgemm_async_stream_tn",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 128, 1, 1 }, 0,
       16, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -4867,14 +4704,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_async_add_tn_bm32_bn64_wm32_wn16_depth128_st3_ku8_group8_bytes4_copy0",
+    { "kiln_sgemm_async_add_tn",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 8, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_sgemm_async_stream_tt_bm32_bn64_wm32_wn16_depth128_st3_ku8_group8_bytes4_copy0",
+    { "kiln_sgemm_async_stream_tt",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 128, 1, 1 }, 0,
       16, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -4882,14 +4719,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_async_add_tt_bm32_bn64_wm32_wn16_depth128_st3_ku8_group8_bytes4_copy0",
+    { "kiln_sgemm_async_add_tt",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 8, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_sgemm_async_multiply_nn_bm32_bn64_wm32_wn16_depth128_st3_ku8_group8_bytes16_copy0",
+    { "kiln_sgemm_async_multiply_nn",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 32, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -4897,7 +4734,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_async_multiply_nt_bm32_bn64_wm32_wn16_depth128_st3_ku8_group8_bytes16_copy0",
+    { "kiln_sgemm_async_multiply_nt",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 32, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -4905,7 +4742,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_async_multiply_tn_bm32_bn64_wm32_wn16_depth128_st3_ku8_group8_bytes16_copy0",
+    { "kiln_sgemm_async_multiply_tn",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 32, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -4913,7 +4750,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_async_multiply_tt_bm32_bn64_wm32_wn16_depth128_st3_ku8_group8_bytes16_copy0",
+    { "kiln_sgemm_async_multiply_tt",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 32, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -4921,7 +4758,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_thin_multiply_nn_side0_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64",
+    { "kiln_sgemm_thin_multiply_nn",
       3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 16, 1, 1 }, { 4, 16, 1 }, 1024,
       14, {
         KILN_ARG_N, KILN_ARG_M, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -4929,7 +4766,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_thin_multiply_nt_side0_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64",
+    { "kiln_sgemm_thin_multiply_nt",
       3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 16, 1, 1 }, { 16, 4, 1 }, 1024,
       14, {
         KILN_ARG_N, KILN_ARG_M, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -4937,7 +4774,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_thin_multiply_tn_side0_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64",
+    { "kiln_sgemm_thin_multiply_tn",
       3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 16, 1, 1 }, { 4, 16, 1 }, 1024,
       14, {
         KILN_ARG_N, KILN_ARG_M, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -4945,7 +4782,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_thin_multiply_tt_side0_short1_vec4_rows4_nv1_litems4_kitems16_ksplit1_align1_index64",
+    { "kiln_sgemm_thin_multiply_tt",
       3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 16, 1, 1 }, { 16, 4, 1 }, 1024,
       14, {
         KILN_ARG_N, KILN_ARG_M, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -4953,7 +4790,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemmt_async_multiply_nn_bm32_bn64_wm32_wn16_depth128_st3_ku8_group8_bytes16_copy0",
+    { "kiln_sgemmt_async_multiply_nn",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 32, 1 }, { 128, 1, 1 }, 0,
       15, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -4961,7 +4798,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC, KILN_ARG_TRIANGLE },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemmt_async_multiply_nt_bm32_bn64_wm32_wn16_depth128_st3_ku8_group8_bytes16_copy0",
+    { "kiln_sgemmt_async_multiply_nt",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 32, 1 }, { 128, 1, 1 }, 0,
       15, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -4969,7 +4806,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC, KILN_ARG_TRIANGLE },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemmt_async_multiply_tn_bm32_bn64_wm32_wn16_depth128_st3_ku8_group8_bytes16_copy0",
+    { "kiln_sgemmt_async_multiply_tn",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 32, 1 }, { 128, 1, 1 }, 0,
       15, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -4977,7 +4814,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC, KILN_ARG_TRIANGLE },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemmt_async_multiply_tt_bm32_bn64_wm32_wn16_depth128_st3_ku8_group8_bytes16_copy0",
+    { "kiln_sgemmt_async_multiply_tt",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 32, 1 }, { 128, 1, 1 }, 0,
       15, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -4985,7 +4822,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC, KILN_ARG_TRIANGLE },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemmt_async_stream_nn_bm128_bn128_wm64_wn32_depth128_st3_ku4_group8_bytes16_copy0",
+    { "kiln_sgemmt_async_stream_nn",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 256, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -4994,14 +4831,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC,
         KILN_ARG_TRIANGLE },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemmt_async_add_nn_bm128_bn128_wm64_wn32_depth128_st3_ku4_group8_bytes16_copy0",
+    { "kiln_sgemmt_async_add_nn",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 8, 1 }, { 256, 1, 1 }, 0,
       11, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC, KILN_ARG_TRIANGLE },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_sgemmt_async_stream_nt_bm128_bn128_wm64_wn32_depth128_st3_ku4_group8_bytes16_copy0",
+    { "kiln_sgemmt_async_stream_nt",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 256, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -5010,14 +4847,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC,
         KILN_ARG_TRIANGLE },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemmt_async_add_nt_bm128_bn128_wm64_wn32_depth128_st3_ku4_group8_bytes16_copy0",
+    { "kiln_sgemmt_async_add_nt",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 8, 1 }, { 256, 1, 1 }, 0,
       11, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC, KILN_ARG_TRIANGLE },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_sgemmt_async_stream_tn_bm128_bn128_wm64_wn32_depth128_st3_ku4_group8_bytes16_copy0",
+    { "kiln_sgemmt_async_stream_tn",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 256, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -5026,14 +4863,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC,
         KILN_ARG_TRIANGLE },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemmt_async_add_tn_bm128_bn128_wm64_wn32_depth128_st3_ku4_group8_bytes16_copy0",
+    { "kiln_sgemmt_async_add_tn",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 8, 1 }, { 256, 1, 1 }, 0,
       11, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC, KILN_ARG_TRIANGLE },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_sgemmt_async_stream_tt_bm128_bn128_wm64_wn32_depth128_st3_ku4_group8_bytes16_copy0",
+    { "kiln_sgemmt_async_stream_tt",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 256, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -5042,21 +4879,21 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC,
         KILN_ARG_TRIANGLE },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemmt_async_add_tt_bm128_bn128_wm64_wn32_depth128_st3_ku4_group8_bytes16_copy0",
+    { "kiln_sgemmt_async_add_tt",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 8, 1 }, { 256, 1, 1 }, 0,
       11, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC, KILN_ARG_TRIANGLE },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_sgemm_mirror_mirror_tile16_rows4",
+    { "kiln_sgemm_mirror_mirror",
       2, { KILN_DIM_M, KILN_DIM_M, KILN_DIM_ONE }, { 16, 16, 1 }, { 16, 4, 1 }, 1088,
       9, {
         KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
         KILN_ARG_CONJ_A, KILN_ARG_TRIANGLE, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_async_multiply_nn_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes8_copy0",
+    { "kiln_dgemm_async_multiply_nn",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 64, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -5064,7 +4901,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_async_multiply_nt_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes8_copy0",
+    { "kiln_dgemm_async_multiply_nt",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 64, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -5072,7 +4909,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_async_multiply_tn_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes8_copy0",
+    { "kiln_dgemm_async_multiply_tn",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 64, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -5080,7 +4917,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_async_multiply_tt_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes8_copy0",
+    { "kiln_dgemm_async_multiply_tt",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 64, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -5088,63 +4925,63 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_tiled_multiply_nn_wgm8_wgn4_tm4_nv2_vec2_kt16_ku4_locala1_localb1_pad0_bufs1_ahead1_mapm0_mapn0_order0_group8_split32_guard1_index32",
+    { "kiln_dgemm_tiled_multiply_nn",
       3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 16, 32, 32 }, { 4, 8, 1 }, 6144,
       11, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
         KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_0 },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_tiled_add_wgm8_wgn4_tm4_nv2_vec2_split32_index32",
+    { "kiln_dgemm_tiled_add",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 8, 8, 1 }, { 4, 8, 1 }, 0,
       9, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_WORKSPACE, KILN_ARG_REGION_0,
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_tiled_multiply_nt_wgm8_wgn4_tm4_nv2_vec2_kt16_ku4_locala1_localb1_pad0_bufs1_ahead1_mapm0_mapn0_order0_group8_split32_guard1_index32",
+    { "kiln_dgemm_tiled_multiply_nt",
       3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 16, 32, 32 }, { 4, 8, 1 }, 6144,
       11, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
         KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_0 },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_tiled_add_wgm8_wgn4_tm4_nv2_vec2_split32_index32",
+    { "kiln_dgemm_tiled_add",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 8, 8, 1 }, { 4, 8, 1 }, 0,
       9, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_WORKSPACE, KILN_ARG_REGION_0,
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_tiled_multiply_tn_wgm8_wgn4_tm4_nv2_vec2_kt16_ku4_locala1_localb1_pad0_bufs1_ahead1_mapm0_mapn0_order0_group8_split32_guard1_index32",
+    { "kiln_dgemm_tiled_multiply_tn",
       3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 16, 32, 32 }, { 4, 8, 1 }, 6144,
       11, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
         KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_0 },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_tiled_add_wgm8_wgn4_tm4_nv2_vec2_split32_index32",
+    { "kiln_dgemm_tiled_add",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 8, 8, 1 }, { 4, 8, 1 }, 0,
       9, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_WORKSPACE, KILN_ARG_REGION_0,
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_tiled_multiply_tt_wgm8_wgn4_tm4_nv2_vec2_kt16_ku4_locala1_localb1_pad0_bufs1_ahead1_mapm0_mapn0_order0_group8_split32_guard1_index32",
+    { "kiln_dgemm_tiled_multiply_tt",
       3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 16, 32, 32 }, { 4, 8, 1 }, 6144,
       11, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
         KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_0 },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_tiled_add_wgm8_wgn4_tm4_nv2_vec2_split32_index32",
+    { "kiln_dgemm_tiled_add",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 8, 8, 1 }, { 4, 8, 1 }, 0,
       9, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_WORKSPACE, KILN_ARG_REGION_0,
         KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_thin_multiply_nn_side0_short4_vec2_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256",
+    { "kiln_dgemm_thin_multiply_nn",
       3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 4, 1 }, { 32, 8, 1 }, 16896,
       14, {
         KILN_ARG_N, KILN_ARG_M, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -5152,7 +4989,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_thin_multiply_nt_side0_short4_vec2_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256",
+    { "kiln_dgemm_thin_multiply_nt",
       3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 4, 1 }, { 32, 8, 1 }, 18432,
       14, {
         KILN_ARG_N, KILN_ARG_M, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -5160,7 +4997,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_thin_multiply_tn_side0_short4_vec2_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256",
+    { "kiln_dgemm_thin_multiply_tn",
       3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 4, 1 }, { 32, 8, 1 }, 16896,
       14, {
         KILN_ARG_N, KILN_ARG_M, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -5168,7 +5005,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_thin_multiply_tt_side0_short4_vec2_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256",
+    { "kiln_dgemm_thin_multiply_tt",
       3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 4, 1 }, { 32, 8, 1 }, 18432,
       14, {
         KILN_ARG_N, KILN_ARG_M, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -5176,7 +5013,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_async_multiply_nn_bm64_bn64_wm32_wn32_depth128_st4_ku2_group8_bytes8_copy0",
+    { "kiln_dgemm_async_multiply_nn",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 64, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -5184,7 +5021,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_async_multiply_nt_bm64_bn64_wm32_wn32_depth128_st4_ku2_group8_bytes8_copy0",
+    { "kiln_dgemm_async_multiply_nt",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 64, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -5192,7 +5029,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_async_multiply_tn_bm64_bn64_wm32_wn32_depth128_st4_ku2_group8_bytes8_copy0",
+    { "kiln_dgemm_async_multiply_tn",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 64, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -5200,7 +5037,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_async_multiply_tt_bm64_bn64_wm32_wn32_depth128_st4_ku2_group8_bytes8_copy0",
+    { "kiln_dgemm_async_multiply_tt",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 64, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -5208,7 +5045,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_async_stream_nn_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes16_copy0",
+    { "kiln_dgemm_async_stream_nn",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 128, 1, 1 }, 0,
       16, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -5216,14 +5053,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_async_add_nn_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes16_copy0",
+    { "kiln_dgemm_async_add_nn",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 4, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_dgemm_async_stream_nt_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes16_copy0",
+    { "kiln_dgemm_async_stream_nt",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 128, 1, 1 }, 0,
       16, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -5231,14 +5068,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_async_add_nt_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes16_copy0",
+    { "kiln_dgemm_async_add_nt",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 4, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_dgemm_async_stream_tn_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes16_copy0",
+    { "kiln_dgemm_async_stream_tn",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 128, 1, 1 }, 0,
       16, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -5246,14 +5083,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_async_add_tn_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes16_copy0",
+    { "kiln_dgemm_async_add_tn",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 4, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_dgemm_async_stream_tt_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes16_copy0",
+    { "kiln_dgemm_async_stream_tt",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 128, 1, 1 }, 0,
       16, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -5261,7 +5098,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_async_add_tt_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes16_copy0",
+    { "kiln_dgemm_async_add_tt",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 4, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
@@ -5288,7 +5125,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_K, KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_dgemm_async_multiply_nn_bm64_bn64_wm64_wn16_depth128_st3_ku2_group1_bytes16_copy1",
+    { "kiln_dgemm_async_multiply_nn",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 64, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -5316,7 +5153,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_dgemm_async_multiply_nt_bm64_bn64_wm64_wn16_depth128_st3_ku2_group1_bytes16_copy1",
+    { "kiln_dgemm_async_multiply_nt",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 64, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -5344,7 +5181,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_K, KILN_ARG_N, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_dgemm_async_multiply_tn_bm64_bn64_wm64_wn16_depth128_st3_ku2_group1_bytes16_copy1",
+    { "kiln_dgemm_async_multiply_tn",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 64, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -5372,7 +5209,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_dgemm_async_multiply_tt_bm64_bn64_wm64_wn16_depth128_st3_ku2_group1_bytes16_copy1",
+    { "kiln_dgemm_async_multiply_tt",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 64, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_PACKED_A,
@@ -5380,7 +5217,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_PACKED_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_async_multiply_nn_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes16_copy0",
+    { "kiln_dgemm_async_multiply_nn",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 64, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -5388,7 +5225,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_async_multiply_nt_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes16_copy0",
+    { "kiln_dgemm_async_multiply_nt",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 64, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -5396,7 +5233,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_async_multiply_tn_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes16_copy0",
+    { "kiln_dgemm_async_multiply_tn",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 64, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -5404,7 +5241,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_async_multiply_tt_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes16_copy0",
+    { "kiln_dgemm_async_multiply_tt",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 64, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -5412,7 +5249,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_thin_multiply_nn_side1_short1_vec2_rows4_nv1_litems8_kitems128_ksplit1_align1_index32",
+    { "kiln_dgemm_thin_multiply_nn",
       3, { KILN_DIM_M, KILN_DIM_N, KILN_DIM_ONE }, { 32, 1, 1 }, { 128, 8, 1 }, 32768,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -5420,7 +5257,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_thin_multiply_nt_side1_short1_vec2_rows4_nv1_litems8_kitems128_ksplit1_align1_index32",
+    { "kiln_dgemm_thin_multiply_nt",
       3, { KILN_DIM_M, KILN_DIM_N, KILN_DIM_ONE }, { 32, 1, 1 }, { 128, 8, 1 }, 32768,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -5428,7 +5265,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_thin_multiply_tn_side1_short1_vec2_rows4_nv1_litems8_kitems128_ksplit1_align1_index32",
+    { "kiln_dgemm_thin_multiply_tn",
       3, { KILN_DIM_M, KILN_DIM_N, KILN_DIM_ONE }, { 16, 1, 1 }, { 8, 128, 1 }, 16384,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -5436,7 +5273,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_thin_multiply_tt_side1_short1_vec2_rows4_nv1_litems8_kitems128_ksplit1_align1_index32",
+    { "kiln_dgemm_thin_multiply_tt",
       3, { KILN_DIM_M, KILN_DIM_N, KILN_DIM_ONE }, { 16, 1, 1 }, { 8, 128, 1 }, 16384,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -5444,7 +5281,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_thin_multiply_nn_side0_short8_vec2_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256",
+    { "kiln_dgemm_thin_multiply_nn",
       3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 8, 1 }, { 32, 8, 1 }, 16896,
       14, {
         KILN_ARG_N, KILN_ARG_M, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -5452,7 +5289,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_thin_multiply_nt_side0_short8_vec2_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256",
+    { "kiln_dgemm_thin_multiply_nt",
       3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 8, 1 }, { 32, 8, 1 }, 18432,
       14, {
         KILN_ARG_N, KILN_ARG_M, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -5460,7 +5297,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_thin_multiply_tn_side0_short8_vec2_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256",
+    { "kiln_dgemm_thin_multiply_tn",
       3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 8, 1 }, { 32, 8, 1 }, 16896,
       14, {
         KILN_ARG_N, KILN_ARG_M, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -5468,7 +5305,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_thin_multiply_tt_side0_short8_vec2_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256",
+    { "kiln_dgemm_thin_multiply_tt",
       3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 8, 1 }, { 32, 8, 1 }, 18432,
       14, {
         KILN_ARG_N, KILN_ARG_M, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -5476,7 +5313,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_thin_multiply_nn_side1_short8_vec2_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256",
+    { "kiln_dgemm_thin_multiply_nn",
       3, { KILN_DIM_M, KILN_DIM_N, KILN_DIM_ONE }, { 32, 8, 1 }, { 32, 8, 1 }, 18432,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -5484,7 +5321,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_thin_multiply_nt_side1_short8_vec2_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256",
+    { "kiln_dgemm_thin_multiply_nt",
       3, { KILN_DIM_M, KILN_DIM_N, KILN_DIM_ONE }, { 32, 8, 1 }, { 32, 8, 1 }, 18432,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -5492,7 +5329,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_thin_multiply_tn_side1_short8_vec2_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256",
+    { "kiln_dgemm_thin_multiply_tn",
       3, { KILN_DIM_M, KILN_DIM_N, KILN_DIM_ONE }, { 64, 8, 1 }, { 32, 8, 1 }, 16896,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -5500,7 +5337,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_thin_multiply_tt_side1_short8_vec2_rows4_nv1_litems8_kitems32_ksplit1_align1_index32_ydepth256",
+    { "kiln_dgemm_thin_multiply_tt",
       3, { KILN_DIM_M, KILN_DIM_N, KILN_DIM_ONE }, { 64, 8, 1 }, { 32, 8, 1 }, 16896,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -5508,7 +5345,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_async_stream_nn_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes8_copy0",
+    { "kiln_dgemm_async_stream_nn",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 128, 1, 1 }, 0,
       16, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -5516,14 +5353,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_async_add_nn_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes8_copy0",
+    { "kiln_dgemm_async_add_nn",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 4, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_dgemm_async_stream_nt_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes8_copy0",
+    { "kiln_dgemm_async_stream_nt",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 128, 1, 1 }, 0,
       16, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -5531,14 +5368,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_async_add_nt_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes8_copy0",
+    { "kiln_dgemm_async_add_nt",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 4, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_dgemm_async_stream_tn_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes8_copy0",
+    { "kiln_dgemm_async_stream_tn",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 128, 1, 1 }, 0,
       16, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -5546,14 +5383,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_async_add_tn_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes8_copy0",
+    { "kiln_dgemm_async_add_tn",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 4, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_dgemm_async_stream_tt_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes8_copy0",
+    { "kiln_dgemm_async_stream_tt",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 128, 1, 1 }, 0,
       16, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -5561,126 +5398,126 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_async_add_tt_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes8_copy0",
+    { "kiln_dgemm_async_add_tt",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 4, 1 }, { 256, 1, 1 }, 0,
       10, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_dgemm_thin_multiply_nn_side1_short8_vec2_rows4_nv1_litems8_kitems32_ksplit8_align1_index32_ydepth256",
+    { "kiln_dgemm_thin_multiply_nn",
       3, { KILN_DIM_M, KILN_DIM_N, KILN_DIM_ONE }, { 32, 8, 8 }, { 32, 8, 1 }, 18432,
       11, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
         KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_0 },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_thin_add_side1_ksplit8_index32",
+    { "kiln_dgemm_thin_add",
       2, { KILN_DIM_M, KILN_DIM_N, KILN_DIM_ONE }, { 64, 1, 1 }, { 64, 1, 1 }, 0,
       9, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_ALPHA, KILN_ARG_BETA,
         KILN_ARG_WORKSPACE, KILN_ARG_REGION_0, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_thin_multiply_nt_side1_short8_vec2_rows4_nv1_litems8_kitems32_ksplit8_align1_index32_ydepth256",
+    { "kiln_dgemm_thin_multiply_nt",
       3, { KILN_DIM_M, KILN_DIM_N, KILN_DIM_ONE }, { 32, 8, 8 }, { 32, 8, 1 }, 18432,
       11, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
         KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_0 },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_thin_add_side1_ksplit8_index32",
+    { "kiln_dgemm_thin_add",
       2, { KILN_DIM_M, KILN_DIM_N, KILN_DIM_ONE }, { 64, 1, 1 }, { 64, 1, 1 }, 0,
       9, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_ALPHA, KILN_ARG_BETA,
         KILN_ARG_WORKSPACE, KILN_ARG_REGION_0, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_thin_multiply_tn_side1_short8_vec2_rows4_nv1_litems8_kitems32_ksplit8_align1_index32_ydepth256",
+    { "kiln_dgemm_thin_multiply_tn",
       3, { KILN_DIM_M, KILN_DIM_N, KILN_DIM_ONE }, { 64, 8, 8 }, { 32, 8, 1 }, 16896,
       11, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
         KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_0 },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_thin_add_side1_ksplit8_index32",
+    { "kiln_dgemm_thin_add",
       2, { KILN_DIM_M, KILN_DIM_N, KILN_DIM_ONE }, { 64, 1, 1 }, { 64, 1, 1 }, 0,
       9, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_ALPHA, KILN_ARG_BETA,
         KILN_ARG_WORKSPACE, KILN_ARG_REGION_0, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_thin_multiply_tt_side1_short8_vec2_rows4_nv1_litems8_kitems32_ksplit8_align1_index32_ydepth256",
+    { "kiln_dgemm_thin_multiply_tt",
       3, { KILN_DIM_M, KILN_DIM_N, KILN_DIM_ONE }, { 64, 8, 8 }, { 32, 8, 1 }, 16896,
       11, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
         KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_WORKSPACE, KILN_ARG_REGION_0 },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_thin_add_side1_ksplit8_index32",
+    { "kiln_dgemm_thin_add",
       2, { KILN_DIM_M, KILN_DIM_N, KILN_DIM_ONE }, { 64, 1, 1 }, { 64, 1, 1 }, 0,
       9, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_ALPHA, KILN_ARG_BETA,
         KILN_ARG_WORKSPACE, KILN_ARG_REGION_0, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_thin_multiply_nn_side0_short8_vec2_rows4_nv1_litems8_kitems32_ksplit8_align1_index32_ydepth256",
+    { "kiln_dgemm_thin_multiply_nn",
       3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 8, 8 }, { 32, 8, 1 }, 16896,
       11, {
         KILN_ARG_N, KILN_ARG_M, KILN_ARG_K, KILN_ARG_B,
         KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_WORKSPACE, KILN_ARG_REGION_0 },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_thin_add_side0_ksplit8_index32",
+    { "kiln_dgemm_thin_add",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 1, 1 }, { 64, 1, 1 }, 0,
       9, {
         KILN_ARG_N, KILN_ARG_M, KILN_ARG_ALPHA, KILN_ARG_BETA,
         KILN_ARG_WORKSPACE, KILN_ARG_REGION_0, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_thin_multiply_nt_side0_short8_vec2_rows4_nv1_litems8_kitems32_ksplit8_align1_index32_ydepth256",
+    { "kiln_dgemm_thin_multiply_nt",
       3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 8, 8 }, { 32, 8, 1 }, 18432,
       11, {
         KILN_ARG_N, KILN_ARG_M, KILN_ARG_K, KILN_ARG_B,
         KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_WORKSPACE, KILN_ARG_REGION_0 },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_thin_add_side0_ksplit8_index32",
+    { "kiln_dgemm_thin_add",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 1, 1 }, { 64, 1, 1 }, 0,
       9, {
         KILN_ARG_N, KILN_ARG_M, KILN_ARG_ALPHA, KILN_ARG_BETA,
         KILN_ARG_WORKSPACE, KILN_ARG_REGION_0, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_thin_multiply_tn_side0_short8_vec2_rows4_nv1_litems8_kitems32_ksplit8_align1_index32_ydepth256",
+    { "kiln_dgemm_thin_multiply_tn",
       3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 8, 8 }, { 32, 8, 1 }, 16896,
       11, {
         KILN_ARG_N, KILN_ARG_M, KILN_ARG_K, KILN_ARG_B,
         KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_WORKSPACE, KILN_ARG_REGION_0 },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_thin_add_side0_ksplit8_index32",
+    { "kiln_dgemm_thin_add",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 1, 1 }, { 64, 1, 1 }, 0,
       9, {
         KILN_ARG_N, KILN_ARG_M, KILN_ARG_ALPHA, KILN_ARG_BETA,
         KILN_ARG_WORKSPACE, KILN_ARG_REGION_0, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_thin_multiply_tt_side0_short8_vec2_rows4_nv1_litems8_kitems32_ksplit8_align1_index32_ydepth256",
+    { "kiln_dgemm_thin_multiply_tt",
       3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 8, 8 }, { 32, 8, 1 }, 18432,
       11, {
         KILN_ARG_N, KILN_ARG_M, KILN_ARG_K, KILN_ARG_B,
         KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_WORKSPACE, KILN_ARG_REGION_0 },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_thin_add_side0_ksplit8_index32",
+    { "kiln_dgemm_thin_add",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 1, 1 }, { 64, 1, 1 }, 0,
       9, {
         KILN_ARG_N, KILN_ARG_M, KILN_ARG_ALPHA, KILN_ARG_BETA,
         KILN_ARG_WORKSPACE, KILN_ARG_REGION_0, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_async_multiply_nn_bm64_bn64_wm64_wn16_depth128_st3_ku2_group1_bytes16_copy0",
+    { "kiln_dgemm_async_multiply_nn",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 64, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -5688,7 +5525,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_async_multiply_nt_bm64_bn64_wm64_wn16_depth128_st3_ku2_group1_bytes16_copy0",
+    { "kiln_dgemm_async_multiply_nt",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 64, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -5696,7 +5533,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_async_multiply_tn_bm64_bn64_wm64_wn16_depth128_st3_ku2_group1_bytes16_copy0",
+    { "kiln_dgemm_async_multiply_tn",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 64, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -5704,7 +5541,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_async_multiply_tt_bm64_bn64_wm64_wn16_depth128_st3_ku2_group1_bytes16_copy0",
+    { "kiln_dgemm_async_multiply_tt",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 64, 1 }, { 128, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -5712,7 +5549,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemmt_async_multiply_nn_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes8_copy0",
+    { "kiln_dgemmt_async_multiply_nn",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 64, 1 }, { 128, 1, 1 }, 0,
       15, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -5720,7 +5557,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC, KILN_ARG_TRIANGLE },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemmt_async_multiply_nt_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes8_copy0",
+    { "kiln_dgemmt_async_multiply_nt",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 64, 1 }, { 128, 1, 1 }, 0,
       15, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -5728,7 +5565,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC, KILN_ARG_TRIANGLE },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemmt_async_multiply_tn_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes8_copy0",
+    { "kiln_dgemmt_async_multiply_tn",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 64, 1 }, { 128, 1, 1 }, 0,
       15, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -5736,7 +5573,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC, KILN_ARG_TRIANGLE },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemmt_async_multiply_tt_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes8_copy0",
+    { "kiln_dgemmt_async_multiply_tt",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 64, 1 }, { 128, 1, 1 }, 0,
       15, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -5744,7 +5581,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_LDB, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC, KILN_ARG_TRIANGLE },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemmt_async_stream_nn_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes8_copy0",
+    { "kiln_dgemmt_async_stream_nn",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 128, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -5753,14 +5590,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC,
         KILN_ARG_TRIANGLE },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemmt_async_add_nn_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes8_copy0",
+    { "kiln_dgemmt_async_add_nn",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 4, 1 }, { 256, 1, 1 }, 0,
       11, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC, KILN_ARG_TRIANGLE },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_dgemmt_async_stream_nt_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes8_copy0",
+    { "kiln_dgemmt_async_stream_nt",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 128, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -5769,14 +5606,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC,
         KILN_ARG_TRIANGLE },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemmt_async_add_nt_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes8_copy0",
+    { "kiln_dgemmt_async_add_nt",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 4, 1 }, { 256, 1, 1 }, 0,
       11, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC, KILN_ARG_TRIANGLE },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_dgemmt_async_stream_tn_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes8_copy0",
+    { "kiln_dgemmt_async_stream_tn",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 128, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -5785,14 +5622,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC,
         KILN_ARG_TRIANGLE },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemmt_async_add_tn_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes8_copy0",
+    { "kiln_dgemmt_async_add_tn",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 4, 1 }, { 256, 1, 1 }, 0,
       11, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC, KILN_ARG_TRIANGLE },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_dgemmt_async_stream_tt_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes8_copy0",
+    { "kiln_dgemmt_async_stream_tt",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 128, 1, 1 }, 0,
       17, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_A,
@@ -5801,236 +5638,236 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_BETA, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC,
         KILN_ARG_TRIANGLE },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemmt_async_add_tt_bm64_bn32_wm32_wn16_depth128_st4_ku2_group8_bytes8_copy0",
+    { "kiln_dgemmt_async_add_tt",
       2, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 4, 1 }, { 256, 1, 1 }, 0,
       11, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_WORKSPACE,
         KILN_ARG_REGION_2, KILN_ARG_ALPHA, KILN_ARG_BETA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC, KILN_ARG_TRIANGLE },
       KILN_PREPARED_NONE, 1 },
-    { "kiln_dgemm_mirror_mirror_tile16_rows4",
+    { "kiln_dgemm_mirror_mirror",
       2, { KILN_DIM_M, KILN_DIM_M, KILN_DIM_ONE }, { 16, 16, 1 }, { 16, 4, 1 }, 2176,
       9, {
         KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
         KILN_ARG_CONJ_A, KILN_ARG_TRIANGLE, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_cgemm_complex_expand_n_tile16_rows4",
+    { "kiln_cgemm_complex_expand_n",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 16, 128, 1 }, { 16, 4, 1 }, 0,
       8, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_CONJ_B, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_cgemm_complex_rotate_tile16_rows4",
+    { "kiln_cgemm_complex_rotate",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 16, 128, 1 }, { 16, 4, 1 }, 0,
       8, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA, KILN_ARG_ALPHA_IMAG,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2 },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_cgemm_complex_scale_tile16_rows4",
+    { "kiln_cgemm_complex_scale",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 16, 128, 1 }, { 16, 4, 1 }, 0,
       8, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_BETA, KILN_ARG_BETA_IMAG,
         KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC, KILN_ARG_TRIANGLE },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_cgemm_complex_diagonal_tile16_rows4",
+    { "kiln_cgemm_complex_diagonal",
       1, { KILN_DIM_M, KILN_DIM_ONE, KILN_DIM_ONE }, { 64, 1, 1 }, { 64, 1, 1 }, 0,
       4, {
         KILN_ARG_M, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_cgemm_complex_expand_t_tile16_rows4",
+    { "kiln_cgemm_complex_expand_t",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 16, 128, 1 }, { 16, 4, 1 }, 2176,
       8, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_CONJ_B, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_cgemm_complex_rotate_tile16_rows4",
+    { "kiln_cgemm_complex_rotate",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 16, 128, 1 }, { 16, 4, 1 }, 0,
       8, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA, KILN_ARG_ALPHA_IMAG,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2 },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_cgemm_complex_scale_tile16_rows4",
+    { "kiln_cgemm_complex_scale",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 16, 128, 1 }, { 16, 4, 1 }, 0,
       8, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_BETA, KILN_ARG_BETA_IMAG,
         KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC, KILN_ARG_TRIANGLE },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_cgemm_complex_diagonal_tile16_rows4",
+    { "kiln_cgemm_complex_diagonal",
       1, { KILN_DIM_M, KILN_DIM_ONE, KILN_DIM_ONE }, { 64, 1, 1 }, { 64, 1, 1 }, 0,
       4, {
         KILN_ARG_M, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_cgemm_complex_turn_t_tile16_rows4",
+    { "kiln_cgemm_complex_turn_t",
       2, { KILN_DIM_K, KILN_DIM_M, KILN_DIM_ONE }, { 16, 128, 1 }, { 16, 4, 1 }, 2176,
       8, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_CONJ_A, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_cgemm_complex_expand_n_tile16_rows4",
+    { "kiln_cgemm_complex_expand_n",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 16, 128, 1 }, { 16, 4, 1 }, 0,
       8, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_CONJ_B, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_cgemm_complex_rotate_tile16_rows4",
+    { "kiln_cgemm_complex_rotate",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 16, 128, 1 }, { 16, 4, 1 }, 0,
       8, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA, KILN_ARG_ALPHA_IMAG,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2 },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_cgemm_complex_scale_tile16_rows4",
+    { "kiln_cgemm_complex_scale",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 16, 128, 1 }, { 16, 4, 1 }, 0,
       8, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_BETA, KILN_ARG_BETA_IMAG,
         KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC, KILN_ARG_TRIANGLE },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_cgemm_complex_diagonal_tile16_rows4",
+    { "kiln_cgemm_complex_diagonal",
       1, { KILN_DIM_M, KILN_DIM_ONE, KILN_DIM_ONE }, { 64, 1, 1 }, { 64, 1, 1 }, 0,
       4, {
         KILN_ARG_M, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_cgemm_complex_turn_t_tile16_rows4",
+    { "kiln_cgemm_complex_turn_t",
       2, { KILN_DIM_K, KILN_DIM_M, KILN_DIM_ONE }, { 16, 128, 1 }, { 16, 4, 1 }, 2176,
       8, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_CONJ_A, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_cgemm_complex_expand_t_tile16_rows4",
+    { "kiln_cgemm_complex_expand_t",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 16, 128, 1 }, { 16, 4, 1 }, 2176,
       8, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_CONJ_B, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_cgemm_complex_rotate_tile16_rows4",
+    { "kiln_cgemm_complex_rotate",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 16, 128, 1 }, { 16, 4, 1 }, 0,
       8, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA, KILN_ARG_ALPHA_IMAG,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2 },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_cgemm_complex_scale_tile16_rows4",
+    { "kiln_cgemm_complex_scale",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 16, 128, 1 }, { 16, 4, 1 }, 0,
       8, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_BETA, KILN_ARG_BETA_IMAG,
         KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC, KILN_ARG_TRIANGLE },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_cgemm_complex_diagonal_tile16_rows4",
+    { "kiln_cgemm_complex_diagonal",
       1, { KILN_DIM_M, KILN_DIM_ONE, KILN_DIM_ONE }, { 64, 1, 1 }, { 64, 1, 1 }, 0,
       4, {
         KILN_ARG_M, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_cgemm_mirror_mirror_tile16_rows4",
+    { "kiln_cgemm_mirror_mirror",
       2, { KILN_DIM_M, KILN_DIM_M, KILN_DIM_ONE }, { 16, 16, 1 }, { 16, 4, 1 }, 2176,
       9, {
         KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
         KILN_ARG_CONJ_A, KILN_ARG_TRIANGLE, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_zgemm_complex_expand_n_tile16_rows4",
+    { "kiln_zgemm_complex_expand_n",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 16, 128, 1 }, { 16, 4, 1 }, 0,
       8, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_CONJ_B, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_zgemm_complex_rotate_tile16_rows4",
+    { "kiln_zgemm_complex_rotate",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 16, 128, 1 }, { 16, 4, 1 }, 0,
       8, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA, KILN_ARG_ALPHA_IMAG,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2 },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_zgemm_complex_scale_tile16_rows4",
+    { "kiln_zgemm_complex_scale",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 16, 128, 1 }, { 16, 4, 1 }, 0,
       8, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_BETA, KILN_ARG_BETA_IMAG,
         KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC, KILN_ARG_TRIANGLE },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_zgemm_complex_diagonal_tile16_rows4",
+    { "kiln_zgemm_complex_diagonal",
       1, { KILN_DIM_M, KILN_DIM_ONE, KILN_DIM_ONE }, { 64, 1, 1 }, { 64, 1, 1 }, 0,
       4, {
         KILN_ARG_M, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_zgemm_complex_expand_t_tile16_rows4",
+    { "kiln_zgemm_complex_expand_t",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 16, 128, 1 }, { 16, 4, 1 }, 4352,
       8, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_CONJ_B, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_zgemm_complex_rotate_tile16_rows4",
+    { "kiln_zgemm_complex_rotate",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 16, 128, 1 }, { 16, 4, 1 }, 0,
       8, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA, KILN_ARG_ALPHA_IMAG,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2 },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_zgemm_complex_scale_tile16_rows4",
+    { "kiln_zgemm_complex_scale",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 16, 128, 1 }, { 16, 4, 1 }, 0,
       8, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_BETA, KILN_ARG_BETA_IMAG,
         KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC, KILN_ARG_TRIANGLE },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_zgemm_complex_diagonal_tile16_rows4",
+    { "kiln_zgemm_complex_diagonal",
       1, { KILN_DIM_M, KILN_DIM_ONE, KILN_DIM_ONE }, { 64, 1, 1 }, { 64, 1, 1 }, 0,
       4, {
         KILN_ARG_M, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_zgemm_complex_turn_t_tile16_rows4",
+    { "kiln_zgemm_complex_turn_t",
       2, { KILN_DIM_K, KILN_DIM_M, KILN_DIM_ONE }, { 16, 128, 1 }, { 16, 4, 1 }, 4352,
       8, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_CONJ_A, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_zgemm_complex_expand_n_tile16_rows4",
+    { "kiln_zgemm_complex_expand_n",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 16, 128, 1 }, { 16, 4, 1 }, 0,
       8, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_CONJ_B, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_zgemm_complex_rotate_tile16_rows4",
+    { "kiln_zgemm_complex_rotate",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 16, 128, 1 }, { 16, 4, 1 }, 0,
       8, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA, KILN_ARG_ALPHA_IMAG,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2 },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_zgemm_complex_scale_tile16_rows4",
+    { "kiln_zgemm_complex_scale",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 16, 128, 1 }, { 16, 4, 1 }, 0,
       8, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_BETA, KILN_ARG_BETA_IMAG,
         KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC, KILN_ARG_TRIANGLE },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_zgemm_complex_diagonal_tile16_rows4",
+    { "kiln_zgemm_complex_diagonal",
       1, { KILN_DIM_M, KILN_DIM_ONE, KILN_DIM_ONE }, { 64, 1, 1 }, { 64, 1, 1 }, 0,
       4, {
         KILN_ARG_M, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_zgemm_complex_turn_t_tile16_rows4",
+    { "kiln_zgemm_complex_turn_t",
       2, { KILN_DIM_K, KILN_DIM_M, KILN_DIM_ONE }, { 16, 128, 1 }, { 16, 4, 1 }, 4352,
       8, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_CONJ_A, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_zgemm_complex_expand_t_tile16_rows4",
+    { "kiln_zgemm_complex_expand_t",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 16, 128, 1 }, { 16, 4, 1 }, 4352,
       8, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_CONJ_B, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_zgemm_complex_rotate_tile16_rows4",
+    { "kiln_zgemm_complex_rotate",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 16, 128, 1 }, { 16, 4, 1 }, 0,
       8, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA, KILN_ARG_ALPHA_IMAG,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2 },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_zgemm_complex_scale_tile16_rows4",
+    { "kiln_zgemm_complex_scale",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 16, 128, 1 }, { 16, 4, 1 }, 0,
       8, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_BETA, KILN_ARG_BETA_IMAG,
         KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC, KILN_ARG_TRIANGLE },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_zgemm_complex_diagonal_tile16_rows4",
+    { "kiln_zgemm_complex_diagonal",
       1, { KILN_DIM_M, KILN_DIM_ONE, KILN_DIM_ONE }, { 64, 1, 1 }, { 64, 1, 1 }, 0,
       4, {
         KILN_ARG_M, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_zgemm_mirror_mirror_tile16_rows4",
+    { "kiln_zgemm_mirror_mirror",
       2, { KILN_DIM_M, KILN_DIM_M, KILN_DIM_ONE }, { 16, 16, 1 }, { 16, 4, 1 }, 4352,
       9, {
         KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
@@ -6566,348 +6403,348 @@ static const struct kiln_recipe recipes[] = {
       { 64, 64, 32 }, { 64, 64, 64 }, 1, 2, 1, 2, &times[15], 73, 3, 3, stages + 149, regions + 30, 0, 0 },
     { "async BM=64 BN=64 WM=64 WN=16 DEPTH=128 ST=2 KU=4 GROUP=8 STREAM=2 BYTES=16 COPY=1 SLICES=1",
       2, 0, 1, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 64, 64, 32 }, { 64, 64, 64 }, 1, 2, 1, 0, &times[15], 74, 2, 3, stages + 152, regions + 0, 0, 0 },
+      { 64, 64, 32 }, { 64, 64, 64 }, 1, 2, 1, 0, &times[15], 70, 2, 3, stages + 152, regions + 0, 0, 0 },
     { "async BM=64 BN=64 WM=64 WN=16 DEPTH=128 ST=2 KU=4 GROUP=8 STREAM=2 BYTES=16 COPY=1 SLICES=1",
       2, 1, 0, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 64, 64, 32 }, { 64, 64, 64 }, 1, 2, 1, 3, &times[15], 75, 5, 3, stages + 154, regions + 33, 0, 0 },
+      { 64, 64, 32 }, { 64, 64, 64 }, 1, 2, 1, 3, &times[15], 74, 5, 3, stages + 154, regions + 33, 0, 0 },
     { "async BM=64 BN=64 WM=64 WN=16 DEPTH=128 ST=2 KU=4 GROUP=8 STREAM=2 BYTES=16 COPY=1 SLICES=1",
       2, 1, 1, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 64, 64, 32 }, { 64, 64, 64 }, 1, 2, 1, 1, &times[15], 76, 3, 3, stages + 159, regions + 36, 0, 0 },
+      { 64, 64, 32 }, { 64, 64, 64 }, 1, 2, 1, 1, &times[15], 75, 3, 3, stages + 159, regions + 36, 0, 0 },
     { "async BM=64 BN=128 WM=64 WN=32 DEPTH=128 ST=2 KU=4 GROUP=8 STREAM=0 BYTES=16 COPY=0 SLICES=1",
       2, 0, 0, 0, 0, 64, { 1, 1, 1, 1, 4, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 64, 128, 32 }, { 64, 128, 64 }, 1, 0, 0, 0, &times[16], 77, 1, 0, stages + 162, NULL, 0, 0 },
+      { 64, 128, 32 }, { 64, 128, 64 }, 1, 0, 0, 0, &times[16], 76, 1, 0, stages + 162, NULL, 0, 0 },
     { "async BM=64 BN=128 WM=64 WN=32 DEPTH=128 ST=2 KU=4 GROUP=8 STREAM=0 BYTES=16 COPY=0 SLICES=1",
       2, 0, 1, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 64, 128, 32 }, { 64, 128, 64 }, 1, 0, 0, 0, &times[16], 78, 1, 0, stages + 163, NULL, 0, 0 },
+      { 64, 128, 32 }, { 64, 128, 64 }, 1, 0, 0, 0, &times[16], 62, 1, 0, stages + 163, NULL, 0, 0 },
     { "async BM=64 BN=128 WM=64 WN=32 DEPTH=128 ST=2 KU=4 GROUP=8 STREAM=0 BYTES=16 COPY=0 SLICES=1",
       2, 1, 0, 0, 0, 64, { 1, 1, 1, 4, 4, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 64, 128, 32 }, { 64, 128, 64 }, 1, 0, 0, 0, &times[16], 79, 1, 0, stages + 164, NULL, 0, 0 },
+      { 64, 128, 32 }, { 64, 128, 64 }, 1, 0, 0, 0, &times[16], 77, 1, 0, stages + 164, NULL, 0, 0 },
     { "async BM=64 BN=128 WM=64 WN=32 DEPTH=128 ST=2 KU=4 GROUP=8 STREAM=0 BYTES=16 COPY=0 SLICES=1",
       2, 1, 1, 0, 0, 64, { 1, 1, 1, 4, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 64, 128, 32 }, { 64, 128, 64 }, 1, 0, 0, 0, &times[16], 80, 1, 0, stages + 165, NULL, 0, 0 },
+      { 64, 128, 32 }, { 64, 128, 64 }, 1, 0, 0, 0, &times[16], 78, 1, 0, stages + 165, NULL, 0, 0 },
     { "async BM=128 BN=128 WM=64 WN=32 DEPTH=128 ST=3 KU=4 GROUP=8 STREAM=1 BYTES=16 COPY=0 SLICES=1",
       2, 0, 0, 0, 0, 64, { 1, 1, 1, 1, 4, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 128, 128, 32 }, { 128, 128, 96 }, 1, 1, 1, 0, &times[17], 81, 2, 3, stages + 166, regions + 15, 0, 0 },
+      { 128, 128, 32 }, { 128, 128, 96 }, 1, 1, 1, 0, &times[17], 79, 2, 3, stages + 166, regions + 15, 0, 0 },
     { "async BM=128 BN=128 WM=64 WN=32 DEPTH=128 ST=3 KU=4 GROUP=8 STREAM=1 BYTES=16 COPY=0 SLICES=1",
       2, 0, 1, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 128, 128, 32 }, { 128, 128, 96 }, 1, 1, 1, 0, &times[17], 82, 2, 3, stages + 168, regions + 15, 0, 0 },
+      { 128, 128, 32 }, { 128, 128, 96 }, 1, 1, 1, 0, &times[17], 80, 2, 3, stages + 168, regions + 15, 0, 0 },
     { "async BM=128 BN=128 WM=64 WN=32 DEPTH=128 ST=3 KU=4 GROUP=8 STREAM=1 BYTES=16 COPY=0 SLICES=1",
       2, 1, 0, 0, 0, 64, { 1, 1, 1, 4, 4, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 128, 128, 32 }, { 128, 128, 96 }, 1, 1, 1, 0, &times[17], 83, 2, 3, stages + 170, regions + 15, 0, 0 },
+      { 128, 128, 32 }, { 128, 128, 96 }, 1, 1, 1, 0, &times[17], 81, 2, 3, stages + 170, regions + 15, 0, 0 },
     { "async BM=128 BN=128 WM=64 WN=32 DEPTH=128 ST=3 KU=4 GROUP=8 STREAM=1 BYTES=16 COPY=0 SLICES=1",
       2, 1, 1, 0, 0, 64, { 1, 1, 1, 4, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 128, 128, 32 }, { 128, 128, 96 }, 1, 1, 1, 0, &times[17], 84, 2, 3, stages + 172, regions + 15, 0, 0 },
+      { 128, 128, 32 }, { 128, 128, 96 }, 1, 1, 1, 0, &times[17], 82, 2, 3, stages + 172, regions + 15, 0, 0 },
     { "async BM=128 BN=128 WM=64 WN=32 DEPTH=128 ST=3 KU=4 GROUP=8 STREAM=0 BYTES=16 COPY=1 SLICES=1",
       2, 0, 0, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 128, 128, 32 }, { 128, 128, 96 }, 1, 0, 0, 2, &times[18], 85, 2, 3, stages + 174, regions + 39, 0, 0 },
+      { 128, 128, 32 }, { 128, 128, 96 }, 1, 0, 0, 2, &times[18], 83, 2, 3, stages + 174, regions + 39, 0, 0 },
     { "async BM=128 BN=128 WM=64 WN=32 DEPTH=128 ST=3 KU=4 GROUP=8 STREAM=0 BYTES=16 COPY=1 SLICES=1",
       2, 0, 1, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 128, 128, 32 }, { 128, 128, 96 }, 1, 0, 0, 0, &times[18], 86, 1, 0, stages + 176, NULL, 0, 0 },
+      { 128, 128, 32 }, { 128, 128, 96 }, 1, 0, 0, 0, &times[18], 84, 1, 0, stages + 176, NULL, 0, 0 },
     { "async BM=128 BN=128 WM=64 WN=32 DEPTH=128 ST=3 KU=4 GROUP=8 STREAM=0 BYTES=16 COPY=1 SLICES=1",
       2, 1, 0, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 128, 128, 32 }, { 128, 128, 96 }, 1, 0, 0, 3, &times[18], 87, 4, 3, stages + 177, regions + 42, 0, 0 },
+      { 128, 128, 32 }, { 128, 128, 96 }, 1, 0, 0, 3, &times[18], 85, 4, 3, stages + 177, regions + 42, 0, 0 },
     { "async BM=128 BN=128 WM=64 WN=32 DEPTH=128 ST=3 KU=4 GROUP=8 STREAM=0 BYTES=16 COPY=1 SLICES=1",
       2, 1, 1, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 128, 128, 32 }, { 128, 128, 96 }, 1, 0, 0, 1, &times[18], 88, 2, 3, stages + 181, regions + 45, 0, 0 },
+      { 128, 128, 32 }, { 128, 128, 96 }, 1, 0, 0, 1, &times[18], 86, 2, 3, stages + 181, regions + 45, 0, 0 },
     { "async BM=32 BN=64 WM=32 WN=16 DEPTH=128 ST=3 KU=8 GROUP=8 STREAM=1 BYTES=4 COPY=0 SLICES=1",
       2, 0, 0, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 32, 64, 32 }, { 32, 64, 96 }, 1, 1, 1, 0, &times[19], 89, 2, 3, stages + 183, regions + 48, 0, 0 },
+      { 32, 64, 32 }, { 32, 64, 96 }, 1, 1, 1, 0, &times[19], 87, 2, 3, stages + 183, regions + 48, 0, 0 },
     { "async BM=32 BN=64 WM=32 WN=16 DEPTH=128 ST=3 KU=8 GROUP=8 STREAM=1 BYTES=4 COPY=0 SLICES=1",
       2, 0, 1, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 32, 64, 32 }, { 32, 64, 96 }, 1, 1, 1, 0, &times[19], 90, 2, 3, stages + 185, regions + 48, 0, 0 },
+      { 32, 64, 32 }, { 32, 64, 96 }, 1, 1, 1, 0, &times[19], 88, 2, 3, stages + 185, regions + 48, 0, 0 },
     { "async BM=32 BN=64 WM=32 WN=16 DEPTH=128 ST=3 KU=8 GROUP=8 STREAM=1 BYTES=4 COPY=0 SLICES=1",
       2, 1, 0, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 32, 64, 32 }, { 32, 64, 96 }, 1, 1, 1, 0, &times[19], 91, 2, 3, stages + 187, regions + 48, 0, 0 },
+      { 32, 64, 32 }, { 32, 64, 96 }, 1, 1, 1, 0, &times[19], 89, 2, 3, stages + 187, regions + 48, 0, 0 },
     { "async BM=32 BN=64 WM=32 WN=16 DEPTH=128 ST=3 KU=8 GROUP=8 STREAM=1 BYTES=4 COPY=0 SLICES=1",
       2, 1, 1, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 32, 64, 32 }, { 32, 64, 96 }, 1, 1, 1, 0, &times[19], 92, 2, 3, stages + 189, regions + 48, 0, 0 },
+      { 32, 64, 32 }, { 32, 64, 96 }, 1, 1, 1, 0, &times[19], 90, 2, 3, stages + 189, regions + 48, 0, 0 },
     { "async BM=32 BN=64 WM=32 WN=16 DEPTH=128 ST=3 KU=8 GROUP=8 STREAM=0 BYTES=16 COPY=0 SLICES=1",
       2, 0, 0, 0, 0, 64, { 1, 1, 1, 1, 4, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 32, 64, 32 }, { 32, 64, 96 }, 1, 0, 0, 0, &times[20], 93, 1, 0, stages + 191, NULL, 0, 0 },
+      { 32, 64, 32 }, { 32, 64, 96 }, 1, 0, 0, 0, &times[20], 91, 1, 0, stages + 191, NULL, 0, 0 },
     { "async BM=32 BN=64 WM=32 WN=16 DEPTH=128 ST=3 KU=8 GROUP=8 STREAM=0 BYTES=16 COPY=0 SLICES=1",
       2, 0, 1, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 32, 64, 32 }, { 32, 64, 96 }, 1, 0, 0, 0, &times[20], 94, 1, 0, stages + 192, NULL, 0, 0 },
+      { 32, 64, 32 }, { 32, 64, 96 }, 1, 0, 0, 0, &times[20], 66, 1, 0, stages + 192, NULL, 0, 0 },
     { "async BM=32 BN=64 WM=32 WN=16 DEPTH=128 ST=3 KU=8 GROUP=8 STREAM=0 BYTES=16 COPY=0 SLICES=1",
       2, 1, 0, 0, 0, 64, { 1, 1, 1, 4, 4, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 32, 64, 32 }, { 32, 64, 96 }, 1, 0, 0, 0, &times[20], 95, 1, 0, stages + 193, NULL, 0, 0 },
+      { 32, 64, 32 }, { 32, 64, 96 }, 1, 0, 0, 0, &times[20], 92, 1, 0, stages + 193, NULL, 0, 0 },
     { "async BM=32 BN=64 WM=32 WN=16 DEPTH=128 ST=3 KU=8 GROUP=8 STREAM=0 BYTES=16 COPY=0 SLICES=1",
       2, 1, 1, 0, 0, 64, { 1, 1, 1, 4, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 32, 64, 32 }, { 32, 64, 96 }, 1, 0, 0, 0, &times[20], 96, 1, 0, stages + 194, NULL, 0, 0 },
+      { 32, 64, 32 }, { 32, 64, 96 }, 1, 0, 0, 0, &times[20], 93, 1, 0, stages + 194, NULL, 0, 0 },
     { "thin SIDE=0 SHORT=1 VEC=4 ROWS=4 NV=1 LITEMS=4 KITEMS=16 KSPLIT=1 ALIGN=1 INDEX=64 YDEPTH=0",
       2, 0, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 2, 0, 0 }, { 0, 0, 0 } },
-      { 1, 16, 64 }, { 1, 16, 64 }, 1, 0, 0, 0, &times[21], 97, 1, 0, stages + 195, NULL, 0, 0 },
+      { 1, 16, 64 }, { 1, 16, 64 }, 1, 0, 0, 0, &times[21], 94, 1, 0, stages + 195, NULL, 0, 0 },
     { "thin SIDE=0 SHORT=1 VEC=4 ROWS=4 NV=1 LITEMS=4 KITEMS=16 KSPLIT=1 ALIGN=1 INDEX=64 YDEPTH=0",
       2, 0, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 2, 0, 0 }, { 0, 0, 0 } },
-      { 1, 16, 64 }, { 1, 16, 64 }, 1, 0, 0, 0, &times[21], 98, 1, 0, stages + 196, NULL, 0, 0 },
+      { 1, 16, 64 }, { 1, 16, 64 }, 1, 0, 0, 0, &times[21], 95, 1, 0, stages + 196, NULL, 0, 0 },
     { "thin SIDE=0 SHORT=1 VEC=4 ROWS=4 NV=1 LITEMS=4 KITEMS=16 KSPLIT=1 ALIGN=1 INDEX=64 YDEPTH=0",
       2, 1, 0, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 2, 0, 0 }, { 0, 0, 0 } },
-      { 1, 16, 64 }, { 1, 16, 64 }, 1, 0, 0, 0, &times[21], 99, 1, 0, stages + 197, NULL, 0, 0 },
+      { 1, 16, 64 }, { 1, 16, 64 }, 1, 0, 0, 0, &times[21], 96, 1, 0, stages + 197, NULL, 0, 0 },
     { "thin SIDE=0 SHORT=1 VEC=4 ROWS=4 NV=1 LITEMS=4 KITEMS=16 KSPLIT=1 ALIGN=1 INDEX=64 YDEPTH=0",
       2, 1, 1, 0, 0, 64, { 1, 1, 1, 0, 0, 0, { 2, 0, 0 }, { 0, 0, 0 } },
-      { 1, 16, 64 }, { 1, 16, 64 }, 1, 0, 0, 0, &times[21], 100, 1, 0, stages + 198, NULL, 0, 0 },
+      { 1, 16, 64 }, { 1, 16, 64 }, 1, 0, 0, 0, &times[21], 97, 1, 0, stages + 198, NULL, 0, 0 },
     { "async BM=32 BN=64 WM=32 WN=16 DEPTH=128 ST=3 KU=8 GROUP=8 STREAM=0 BYTES=16 COPY=0 SLICES=1",
       2, 0, 0, 0, 1, 64, { 1, 1, 1, 1, 4, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 32, 64, 32 }, { 32, 64, 96 }, 1, 0, 0, 0, &times[20], 101, 1, 0, stages + 199, NULL, 0, 0 },
+      { 32, 64, 32 }, { 32, 64, 96 }, 1, 0, 0, 0, &times[20], 98, 1, 0, stages + 199, NULL, 0, 0 },
     { "async BM=32 BN=64 WM=32 WN=16 DEPTH=128 ST=3 KU=8 GROUP=8 STREAM=0 BYTES=16 COPY=0 SLICES=1",
       2, 0, 1, 0, 1, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 32, 64, 32 }, { 32, 64, 96 }, 1, 0, 0, 0, &times[20], 102, 1, 0, stages + 200, NULL, 0, 0 },
+      { 32, 64, 32 }, { 32, 64, 96 }, 1, 0, 0, 0, &times[20], 99, 1, 0, stages + 200, NULL, 0, 0 },
     { "async BM=32 BN=64 WM=32 WN=16 DEPTH=128 ST=3 KU=8 GROUP=8 STREAM=0 BYTES=16 COPY=0 SLICES=1",
       2, 1, 0, 0, 1, 64, { 1, 1, 1, 4, 4, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 32, 64, 32 }, { 32, 64, 96 }, 1, 0, 0, 0, &times[20], 103, 1, 0, stages + 201, NULL, 0, 0 },
+      { 32, 64, 32 }, { 32, 64, 96 }, 1, 0, 0, 0, &times[20], 100, 1, 0, stages + 201, NULL, 0, 0 },
     { "async BM=32 BN=64 WM=32 WN=16 DEPTH=128 ST=3 KU=8 GROUP=8 STREAM=0 BYTES=16 COPY=0 SLICES=1",
       2, 1, 1, 0, 1, 64, { 1, 1, 1, 4, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 32, 64, 32 }, { 32, 64, 96 }, 1, 0, 0, 0, &times[20], 104, 1, 0, stages + 202, NULL, 0, 0 },
+      { 32, 64, 32 }, { 32, 64, 96 }, 1, 0, 0, 0, &times[20], 101, 1, 0, stages + 202, NULL, 0, 0 },
     { "async BM=128 BN=128 WM=64 WN=32 DEPTH=128 ST=3 KU=4 GROUP=8 STREAM=1 BYTES=16 COPY=0 SLICES=1",
       2, 0, 0, 0, 1, 64, { 1, 1, 1, 1, 4, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 128, 128, 32 }, { 128, 128, 96 }, 1, 1, 1, 0, &times[17], 105, 2, 3, stages + 203, regions + 15, 0, 0 },
+      { 128, 128, 32 }, { 128, 128, 96 }, 1, 1, 1, 0, &times[17], 102, 2, 3, stages + 203, regions + 15, 0, 0 },
     { "async BM=128 BN=128 WM=64 WN=32 DEPTH=128 ST=3 KU=4 GROUP=8 STREAM=1 BYTES=16 COPY=0 SLICES=1",
       2, 0, 1, 0, 1, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 128, 128, 32 }, { 128, 128, 96 }, 1, 1, 1, 0, &times[17], 106, 2, 3, stages + 205, regions + 15, 0, 0 },
+      { 128, 128, 32 }, { 128, 128, 96 }, 1, 1, 1, 0, &times[17], 103, 2, 3, stages + 205, regions + 15, 0, 0 },
     { "async BM=128 BN=128 WM=64 WN=32 DEPTH=128 ST=3 KU=4 GROUP=8 STREAM=1 BYTES=16 COPY=0 SLICES=1",
       2, 1, 0, 0, 1, 64, { 1, 1, 1, 4, 4, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 128, 128, 32 }, { 128, 128, 96 }, 1, 1, 1, 0, &times[17], 107, 2, 3, stages + 207, regions + 15, 0, 0 },
+      { 128, 128, 32 }, { 128, 128, 96 }, 1, 1, 1, 0, &times[17], 104, 2, 3, stages + 207, regions + 15, 0, 0 },
     { "async BM=128 BN=128 WM=64 WN=32 DEPTH=128 ST=3 KU=4 GROUP=8 STREAM=1 BYTES=16 COPY=0 SLICES=1",
       2, 1, 1, 0, 1, 64, { 1, 1, 1, 4, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 128, 128, 32 }, { 128, 128, 96 }, 1, 1, 1, 0, &times[17], 108, 2, 3, stages + 209, regions + 15, 0, 0 },
+      { 128, 128, 32 }, { 128, 128, 96 }, 1, 1, 1, 0, &times[17], 105, 2, 3, stages + 209, regions + 15, 0, 0 },
     { "mirror TILE=16 ROWS=4",
       2, 0, 0, 1, 2, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 16, 16, 1 }, { 16, 16, 1 }, 1, 0, 0, 0, NULL, 109, 1, 0, stages + 211, NULL, 0, 0 },
+      { 16, 16, 1 }, { 16, 16, 1 }, 1, 0, 0, 0, NULL, 106, 1, 0, stages + 211, NULL, 0, 0 },
     { "async BM=64 BN=32 WM=32 WN=16 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=0 BYTES=8 COPY=0 SLICES=1",
       3, 0, 0, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 64, 32, 16 }, { 64, 32, 64 }, 1, 0, 0, 0, &times[22], 110, 1, 0, stages + 212, NULL, 0, 0 },
+      { 64, 32, 16 }, { 64, 32, 64 }, 1, 0, 0, 0, &times[22], 107, 1, 0, stages + 212, NULL, 0, 0 },
     { "async BM=64 BN=32 WM=32 WN=16 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=0 BYTES=8 COPY=0 SLICES=1",
       3, 0, 1, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 64, 32, 16 }, { 64, 32, 64 }, 1, 0, 0, 0, &times[22], 111, 1, 0, stages + 213, NULL, 0, 0 },
+      { 64, 32, 16 }, { 64, 32, 64 }, 1, 0, 0, 0, &times[22], 108, 1, 0, stages + 213, NULL, 0, 0 },
     { "async BM=64 BN=32 WM=32 WN=16 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=0 BYTES=8 COPY=0 SLICES=1",
       3, 1, 0, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 64, 32, 16 }, { 64, 32, 64 }, 1, 0, 0, 0, &times[22], 112, 1, 0, stages + 214, NULL, 0, 0 },
+      { 64, 32, 16 }, { 64, 32, 64 }, 1, 0, 0, 0, &times[22], 109, 1, 0, stages + 214, NULL, 0, 0 },
     { "async BM=64 BN=32 WM=32 WN=16 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=0 BYTES=8 COPY=0 SLICES=1",
       3, 1, 1, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 64, 32, 16 }, { 64, 32, 64 }, 1, 0, 0, 0, &times[22], 113, 1, 0, stages + 215, NULL, 0, 0 },
+      { 64, 32, 16 }, { 64, 32, 64 }, 1, 0, 0, 0, &times[22], 110, 1, 0, stages + 215, NULL, 0, 0 },
     { "tiled WGM=8 WGN=4 TM=4 NV=2 VEC=2 KT=16 KU=4 LOCALA=1 LOCALB=1 PAD=0 BUFS=1 AHEAD=1 MAPM=0 MAPN=0 ORDER=0 GROUP=8 SPLIT=32 GUARD=1 INDEX=32",
       3, 0, 0, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 32, 16, 16 }, { 32, 16, 512 }, 32, 0, 0, 0, &times[23], 114, 2, 1, stages + 216, regions + 51, 0, 0 },
+      { 32, 16, 16 }, { 32, 16, 512 }, 32, 0, 0, 0, &times[23], 111, 2, 1, stages + 216, regions + 51, 0, 0 },
     { "tiled WGM=8 WGN=4 TM=4 NV=2 VEC=2 KT=16 KU=4 LOCALA=1 LOCALB=1 PAD=0 BUFS=1 AHEAD=1 MAPM=0 MAPN=0 ORDER=0 GROUP=8 SPLIT=32 GUARD=1 INDEX=32",
       3, 0, 1, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 32, 16, 16 }, { 32, 16, 512 }, 32, 0, 0, 0, &times[23], 115, 2, 1, stages + 218, regions + 51, 0, 0 },
+      { 32, 16, 16 }, { 32, 16, 512 }, 32, 0, 0, 0, &times[23], 112, 2, 1, stages + 218, regions + 51, 0, 0 },
     { "tiled WGM=8 WGN=4 TM=4 NV=2 VEC=2 KT=16 KU=4 LOCALA=1 LOCALB=1 PAD=0 BUFS=1 AHEAD=1 MAPM=0 MAPN=0 ORDER=0 GROUP=8 SPLIT=32 GUARD=1 INDEX=32",
       3, 1, 0, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 32, 16, 16 }, { 32, 16, 512 }, 32, 0, 0, 0, &times[23], 116, 2, 1, stages + 220, regions + 51, 0, 0 },
+      { 32, 16, 16 }, { 32, 16, 512 }, 32, 0, 0, 0, &times[23], 113, 2, 1, stages + 220, regions + 51, 0, 0 },
     { "tiled WGM=8 WGN=4 TM=4 NV=2 VEC=2 KT=16 KU=4 LOCALA=1 LOCALB=1 PAD=0 BUFS=1 AHEAD=1 MAPM=0 MAPN=0 ORDER=0 GROUP=8 SPLIT=32 GUARD=1 INDEX=32",
       3, 1, 1, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 32, 16, 16 }, { 32, 16, 512 }, 32, 0, 0, 0, &times[23], 117, 2, 1, stages + 222, regions + 51, 0, 0 },
+      { 32, 16, 16 }, { 32, 16, 512 }, 32, 0, 0, 0, &times[23], 114, 2, 1, stages + 222, regions + 51, 0, 0 },
     { "thin SIDE=0 SHORT=4 VEC=2 ROWS=4 NV=1 LITEMS=8 KITEMS=32 KSPLIT=1 ALIGN=1 INDEX=32 YDEPTH=256",
       3, 0, 0, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 8, 0, 0 }, { 0, 0, 0 } },
-      { 4, 64, 32 }, { 4, 64, 512 }, 1, 0, 0, 0, &times[24], 118, 1, 0, stages + 224, NULL, 0, 0 },
+      { 4, 64, 32 }, { 4, 64, 512 }, 1, 0, 0, 0, &times[24], 115, 1, 0, stages + 224, NULL, 0, 0 },
     { "thin SIDE=0 SHORT=4 VEC=2 ROWS=4 NV=1 LITEMS=8 KITEMS=32 KSPLIT=1 ALIGN=1 INDEX=32 YDEPTH=256",
       3, 0, 1, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 8, 0, 0 }, { 0, 0, 0 } },
-      { 4, 32, 64 }, { 4, 32, 512 }, 1, 0, 0, 0, &times[24], 119, 1, 0, stages + 225, NULL, 0, 0 },
+      { 4, 32, 64 }, { 4, 32, 512 }, 1, 0, 0, 0, &times[24], 116, 1, 0, stages + 225, NULL, 0, 0 },
     { "thin SIDE=0 SHORT=4 VEC=2 ROWS=4 NV=1 LITEMS=8 KITEMS=32 KSPLIT=1 ALIGN=1 INDEX=32 YDEPTH=256",
       3, 1, 0, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 8, 0, 0 }, { 0, 0, 0 } },
-      { 4, 64, 32 }, { 4, 64, 512 }, 1, 0, 0, 0, &times[24], 120, 1, 0, stages + 226, NULL, 0, 0 },
+      { 4, 64, 32 }, { 4, 64, 512 }, 1, 0, 0, 0, &times[24], 117, 1, 0, stages + 226, NULL, 0, 0 },
     { "thin SIDE=0 SHORT=4 VEC=2 ROWS=4 NV=1 LITEMS=8 KITEMS=32 KSPLIT=1 ALIGN=1 INDEX=32 YDEPTH=256",
       3, 1, 1, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 8, 0, 0 }, { 0, 0, 0 } },
-      { 4, 32, 64 }, { 4, 32, 512 }, 1, 0, 0, 0, &times[24], 121, 1, 0, stages + 227, NULL, 0, 0 },
+      { 4, 32, 64 }, { 4, 32, 512 }, 1, 0, 0, 0, &times[24], 118, 1, 0, stages + 227, NULL, 0, 0 },
     { "async BM=64 BN=64 WM=32 WN=32 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=0 BYTES=8 COPY=0 SLICES=1",
       3, 0, 0, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 64, 64, 16 }, { 64, 64, 64 }, 1, 0, 0, 0, &times[25], 122, 1, 0, stages + 228, NULL, 0, 0 },
+      { 64, 64, 16 }, { 64, 64, 64 }, 1, 0, 0, 0, &times[25], 119, 1, 0, stages + 228, NULL, 0, 0 },
     { "async BM=64 BN=64 WM=32 WN=32 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=0 BYTES=8 COPY=0 SLICES=1",
       3, 0, 1, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 64, 64, 16 }, { 64, 64, 64 }, 1, 0, 0, 0, &times[25], 123, 1, 0, stages + 229, NULL, 0, 0 },
+      { 64, 64, 16 }, { 64, 64, 64 }, 1, 0, 0, 0, &times[25], 120, 1, 0, stages + 229, NULL, 0, 0 },
     { "async BM=64 BN=64 WM=32 WN=32 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=0 BYTES=8 COPY=0 SLICES=1",
       3, 1, 0, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 64, 64, 16 }, { 64, 64, 64 }, 1, 0, 0, 0, &times[25], 124, 1, 0, stages + 230, NULL, 0, 0 },
+      { 64, 64, 16 }, { 64, 64, 64 }, 1, 0, 0, 0, &times[25], 121, 1, 0, stages + 230, NULL, 0, 0 },
     { "async BM=64 BN=64 WM=32 WN=32 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=0 BYTES=8 COPY=0 SLICES=1",
       3, 1, 1, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 64, 64, 16 }, { 64, 64, 64 }, 1, 0, 0, 0, &times[25], 125, 1, 0, stages + 231, NULL, 0, 0 },
+      { 64, 64, 16 }, { 64, 64, 64 }, 1, 0, 0, 0, &times[25], 122, 1, 0, stages + 231, NULL, 0, 0 },
     { "async BM=64 BN=32 WM=32 WN=16 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=2 BYTES=16 COPY=0 SLICES=1",
       3, 0, 0, 0, 0, 64, { 1, 1, 1, 2, 2, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 64, 32, 16 }, { 64, 32, 64 }, 1, 2, 1, 0, &times[26], 126, 2, 3, stages + 232, regions + 52, 0, 0 },
+      { 64, 32, 16 }, { 64, 32, 64 }, 1, 2, 1, 0, &times[26], 123, 2, 3, stages + 232, regions + 52, 0, 0 },
     { "async BM=64 BN=32 WM=32 WN=16 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=2 BYTES=16 COPY=0 SLICES=1",
       3, 0, 1, 0, 0, 64, { 1, 1, 1, 2, 2, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 64, 32, 16 }, { 64, 32, 64 }, 1, 2, 1, 0, &times[26], 127, 2, 3, stages + 234, regions + 52, 0, 0 },
+      { 64, 32, 16 }, { 64, 32, 64 }, 1, 2, 1, 0, &times[26], 124, 2, 3, stages + 234, regions + 52, 0, 0 },
     { "async BM=64 BN=32 WM=32 WN=16 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=2 BYTES=16 COPY=0 SLICES=1",
       3, 1, 0, 0, 0, 64, { 1, 1, 1, 2, 2, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 64, 32, 16 }, { 64, 32, 64 }, 1, 2, 1, 0, &times[26], 128, 2, 3, stages + 236, regions + 52, 0, 0 },
+      { 64, 32, 16 }, { 64, 32, 64 }, 1, 2, 1, 0, &times[26], 125, 2, 3, stages + 236, regions + 52, 0, 0 },
     { "async BM=64 BN=32 WM=32 WN=16 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=2 BYTES=16 COPY=0 SLICES=1",
       3, 1, 1, 0, 0, 64, { 1, 1, 1, 2, 2, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 64, 32, 16 }, { 64, 32, 64 }, 1, 2, 1, 0, &times[26], 129, 2, 3, stages + 238, regions + 52, 0, 0 },
+      { 64, 32, 16 }, { 64, 32, 64 }, 1, 2, 1, 0, &times[26], 126, 2, 3, stages + 238, regions + 52, 0, 0 },
     { "async BM=64 BN=64 WM=64 WN=16 DEPTH=128 ST=3 KU=2 GROUP=1 STREAM=0 BYTES=16 COPY=1 SLICES=1",
       3, 0, 0, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 64, 64, 16 }, { 64, 64, 48 }, 1, 0, 0, 3, &times[27], 130, 4, 3, stages + 240, regions + 55, 0, 0 },
+      { 64, 64, 16 }, { 64, 64, 48 }, 1, 0, 0, 3, &times[27], 127, 4, 3, stages + 240, regions + 55, 0, 0 },
     { "async BM=64 BN=64 WM=64 WN=16 DEPTH=128 ST=3 KU=2 GROUP=1 STREAM=0 BYTES=16 COPY=1 SLICES=1",
       3, 0, 1, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 64, 64, 16 }, { 64, 64, 48 }, 1, 0, 0, 3, &times[27], 131, 4, 3, stages + 244, regions + 58, 0, 0 },
+      { 64, 64, 16 }, { 64, 64, 48 }, 1, 0, 0, 3, &times[27], 128, 4, 3, stages + 244, regions + 58, 0, 0 },
     { "async BM=64 BN=64 WM=64 WN=16 DEPTH=128 ST=3 KU=2 GROUP=1 STREAM=0 BYTES=16 COPY=1 SLICES=1",
       3, 1, 0, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 64, 64, 16 }, { 64, 64, 48 }, 1, 0, 0, 3, &times[27], 132, 4, 3, stages + 248, regions + 61, 0, 0 },
+      { 64, 64, 16 }, { 64, 64, 48 }, 1, 0, 0, 3, &times[27], 129, 4, 3, stages + 248, regions + 61, 0, 0 },
     { "async BM=64 BN=64 WM=64 WN=16 DEPTH=128 ST=3 KU=2 GROUP=1 STREAM=0 BYTES=16 COPY=1 SLICES=1",
       3, 1, 1, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 64, 64, 16 }, { 64, 64, 48 }, 1, 0, 0, 3, &times[27], 133, 4, 3, stages + 252, regions + 64, 0, 0 },
+      { 64, 64, 16 }, { 64, 64, 48 }, 1, 0, 0, 3, &times[27], 130, 4, 3, stages + 252, regions + 64, 0, 0 },
     { "async BM=64 BN=32 WM=32 WN=16 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=0 BYTES=16 COPY=0 SLICES=1",
       3, 0, 0, 0, 0, 64, { 1, 1, 1, 2, 2, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 64, 32, 16 }, { 64, 32, 64 }, 1, 0, 0, 0, &times[28], 134, 1, 0, stages + 256, NULL, 0, 0 },
+      { 64, 32, 16 }, { 64, 32, 64 }, 1, 0, 0, 0, &times[28], 131, 1, 0, stages + 256, NULL, 0, 0 },
     { "async BM=64 BN=32 WM=32 WN=16 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=0 BYTES=16 COPY=0 SLICES=1",
       3, 0, 1, 0, 0, 64, { 1, 1, 1, 2, 2, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 64, 32, 16 }, { 64, 32, 64 }, 1, 0, 0, 0, &times[28], 135, 1, 0, stages + 257, NULL, 0, 0 },
+      { 64, 32, 16 }, { 64, 32, 64 }, 1, 0, 0, 0, &times[28], 132, 1, 0, stages + 257, NULL, 0, 0 },
     { "async BM=64 BN=32 WM=32 WN=16 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=0 BYTES=16 COPY=0 SLICES=1",
       3, 1, 0, 0, 0, 64, { 1, 1, 1, 2, 2, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 64, 32, 16 }, { 64, 32, 64 }, 1, 0, 0, 0, &times[28], 136, 1, 0, stages + 258, NULL, 0, 0 },
+      { 64, 32, 16 }, { 64, 32, 64 }, 1, 0, 0, 0, &times[28], 133, 1, 0, stages + 258, NULL, 0, 0 },
     { "async BM=64 BN=32 WM=32 WN=16 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=0 BYTES=16 COPY=0 SLICES=1",
       3, 1, 1, 0, 0, 64, { 1, 1, 1, 2, 2, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 64, 32, 16 }, { 64, 32, 64 }, 1, 0, 0, 0, &times[28], 137, 1, 0, stages + 259, NULL, 0, 0 },
+      { 64, 32, 16 }, { 64, 32, 64 }, 1, 0, 0, 0, &times[28], 134, 1, 0, stages + 259, NULL, 0, 0 },
     { "thin SIDE=1 SHORT=1 VEC=2 ROWS=4 NV=1 LITEMS=8 KITEMS=128 KSPLIT=1 ALIGN=1 INDEX=32 YDEPTH=0",
       3, 0, 0, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 2, 0 }, { 0, 0, 0 } },
-      { 32, 1, 256 }, { 32, 1, 256 }, 1, 0, 0, 0, &times[29], 138, 1, 0, stages + 260, NULL, 0, 0 },
+      { 32, 1, 256 }, { 32, 1, 256 }, 1, 0, 0, 0, &times[29], 135, 1, 0, stages + 260, NULL, 0, 0 },
     { "thin SIDE=1 SHORT=1 VEC=2 ROWS=4 NV=1 LITEMS=8 KITEMS=128 KSPLIT=1 ALIGN=1 INDEX=32 YDEPTH=0",
       3, 0, 1, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 2, 0 }, { 0, 0, 0 } },
-      { 32, 1, 256 }, { 32, 1, 256 }, 1, 0, 0, 0, &times[29], 139, 1, 0, stages + 261, NULL, 0, 0 },
+      { 32, 1, 256 }, { 32, 1, 256 }, 1, 0, 0, 0, &times[29], 136, 1, 0, stages + 261, NULL, 0, 0 },
     { "thin SIDE=1 SHORT=1 VEC=2 ROWS=4 NV=1 LITEMS=8 KITEMS=128 KSPLIT=1 ALIGN=1 INDEX=32 YDEPTH=0",
       3, 1, 0, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 2, 0 }, { 0, 0, 0 } },
-      { 16, 1, 512 }, { 16, 1, 512 }, 1, 0, 0, 0, &times[29], 140, 1, 0, stages + 262, NULL, 0, 0 },
+      { 16, 1, 512 }, { 16, 1, 512 }, 1, 0, 0, 0, &times[29], 137, 1, 0, stages + 262, NULL, 0, 0 },
     { "thin SIDE=1 SHORT=1 VEC=2 ROWS=4 NV=1 LITEMS=8 KITEMS=128 KSPLIT=1 ALIGN=1 INDEX=32 YDEPTH=0",
       3, 1, 1, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 2, 0 }, { 0, 0, 0 } },
-      { 16, 1, 512 }, { 16, 1, 512 }, 1, 0, 0, 0, &times[29], 141, 1, 0, stages + 263, NULL, 0, 0 },
+      { 16, 1, 512 }, { 16, 1, 512 }, 1, 0, 0, 0, &times[29], 138, 1, 0, stages + 263, NULL, 0, 0 },
     { "thin SIDE=0 SHORT=8 VEC=2 ROWS=4 NV=1 LITEMS=8 KITEMS=32 KSPLIT=1 ALIGN=1 INDEX=32 YDEPTH=256",
       3, 0, 0, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 16, 0, 0 }, { 0, 0, 0 } },
-      { 8, 64, 32 }, { 8, 64, 512 }, 1, 0, 0, 0, &times[30], 142, 1, 0, stages + 264, NULL, 0, 0 },
+      { 8, 64, 32 }, { 8, 64, 512 }, 1, 0, 0, 0, &times[30], 139, 1, 0, stages + 264, NULL, 0, 0 },
     { "thin SIDE=0 SHORT=8 VEC=2 ROWS=4 NV=1 LITEMS=8 KITEMS=32 KSPLIT=1 ALIGN=1 INDEX=32 YDEPTH=256",
       3, 0, 1, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 16, 0, 0 }, { 0, 0, 0 } },
-      { 8, 32, 64 }, { 8, 32, 512 }, 1, 0, 0, 0, &times[30], 143, 1, 0, stages + 265, NULL, 0, 0 },
+      { 8, 32, 64 }, { 8, 32, 512 }, 1, 0, 0, 0, &times[30], 140, 1, 0, stages + 265, NULL, 0, 0 },
     { "thin SIDE=0 SHORT=8 VEC=2 ROWS=4 NV=1 LITEMS=8 KITEMS=32 KSPLIT=1 ALIGN=1 INDEX=32 YDEPTH=256",
       3, 1, 0, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 16, 0, 0 }, { 0, 0, 0 } },
-      { 8, 64, 32 }, { 8, 64, 512 }, 1, 0, 0, 0, &times[30], 144, 1, 0, stages + 266, NULL, 0, 0 },
+      { 8, 64, 32 }, { 8, 64, 512 }, 1, 0, 0, 0, &times[30], 141, 1, 0, stages + 266, NULL, 0, 0 },
     { "thin SIDE=0 SHORT=8 VEC=2 ROWS=4 NV=1 LITEMS=8 KITEMS=32 KSPLIT=1 ALIGN=1 INDEX=32 YDEPTH=256",
       3, 1, 1, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 16, 0, 0 }, { 0, 0, 0 } },
-      { 8, 32, 64 }, { 8, 32, 512 }, 1, 0, 0, 0, &times[30], 145, 1, 0, stages + 267, NULL, 0, 0 },
+      { 8, 32, 64 }, { 8, 32, 512 }, 1, 0, 0, 0, &times[30], 142, 1, 0, stages + 267, NULL, 0, 0 },
     { "thin SIDE=1 SHORT=8 VEC=2 ROWS=4 NV=1 LITEMS=8 KITEMS=32 KSPLIT=1 ALIGN=1 INDEX=32 YDEPTH=256",
       3, 0, 0, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 16, 0 }, { 0, 0, 0 } },
-      { 32, 8, 64 }, { 32, 8, 512 }, 1, 0, 0, 0, &times[31], 146, 1, 0, stages + 268, NULL, 0, 0 },
+      { 32, 8, 64 }, { 32, 8, 512 }, 1, 0, 0, 0, &times[31], 143, 1, 0, stages + 268, NULL, 0, 0 },
     { "thin SIDE=1 SHORT=8 VEC=2 ROWS=4 NV=1 LITEMS=8 KITEMS=32 KSPLIT=1 ALIGN=1 INDEX=32 YDEPTH=256",
       3, 0, 1, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 16, 0 }, { 0, 0, 0 } },
-      { 32, 8, 64 }, { 32, 8, 512 }, 1, 0, 0, 0, &times[31], 147, 1, 0, stages + 269, NULL, 0, 0 },
+      { 32, 8, 64 }, { 32, 8, 512 }, 1, 0, 0, 0, &times[31], 144, 1, 0, stages + 269, NULL, 0, 0 },
     { "thin SIDE=1 SHORT=8 VEC=2 ROWS=4 NV=1 LITEMS=8 KITEMS=32 KSPLIT=1 ALIGN=1 INDEX=32 YDEPTH=256",
       3, 1, 0, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 16, 0 }, { 0, 0, 0 } },
-      { 64, 8, 32 }, { 64, 8, 512 }, 1, 0, 0, 0, &times[31], 148, 1, 0, stages + 270, NULL, 0, 0 },
+      { 64, 8, 32 }, { 64, 8, 512 }, 1, 0, 0, 0, &times[31], 145, 1, 0, stages + 270, NULL, 0, 0 },
     { "thin SIDE=1 SHORT=8 VEC=2 ROWS=4 NV=1 LITEMS=8 KITEMS=32 KSPLIT=1 ALIGN=1 INDEX=32 YDEPTH=256",
       3, 1, 1, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 16, 0 }, { 0, 0, 0 } },
-      { 64, 8, 32 }, { 64, 8, 512 }, 1, 0, 0, 0, &times[31], 149, 1, 0, stages + 271, NULL, 0, 0 },
+      { 64, 8, 32 }, { 64, 8, 512 }, 1, 0, 0, 0, &times[31], 146, 1, 0, stages + 271, NULL, 0, 0 },
     { "async BM=64 BN=32 WM=32 WN=16 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=2 BYTES=8 COPY=0 SLICES=1",
       3, 0, 0, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 64, 32, 16 }, { 64, 32, 64 }, 1, 2, 1, 0, &times[32], 150, 2, 3, stages + 272, regions + 52, 0, 0 },
+      { 64, 32, 16 }, { 64, 32, 64 }, 1, 2, 1, 0, &times[32], 147, 2, 3, stages + 272, regions + 52, 0, 0 },
     { "async BM=64 BN=32 WM=32 WN=16 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=2 BYTES=8 COPY=0 SLICES=1",
       3, 0, 1, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 64, 32, 16 }, { 64, 32, 64 }, 1, 2, 1, 0, &times[32], 151, 2, 3, stages + 274, regions + 52, 0, 0 },
+      { 64, 32, 16 }, { 64, 32, 64 }, 1, 2, 1, 0, &times[32], 148, 2, 3, stages + 274, regions + 52, 0, 0 },
     { "async BM=64 BN=32 WM=32 WN=16 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=2 BYTES=8 COPY=0 SLICES=1",
       3, 1, 0, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 64, 32, 16 }, { 64, 32, 64 }, 1, 2, 1, 0, &times[32], 152, 2, 3, stages + 276, regions + 52, 0, 0 },
+      { 64, 32, 16 }, { 64, 32, 64 }, 1, 2, 1, 0, &times[32], 149, 2, 3, stages + 276, regions + 52, 0, 0 },
     { "async BM=64 BN=32 WM=32 WN=16 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=2 BYTES=8 COPY=0 SLICES=1",
       3, 1, 1, 0, 0, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 64, 32, 16 }, { 64, 32, 64 }, 1, 2, 1, 0, &times[32], 153, 2, 3, stages + 278, regions + 52, 0, 0 },
+      { 64, 32, 16 }, { 64, 32, 64 }, 1, 2, 1, 0, &times[32], 150, 2, 3, stages + 278, regions + 52, 0, 0 },
     { "thin SIDE=1 SHORT=8 VEC=2 ROWS=4 NV=1 LITEMS=8 KITEMS=32 KSPLIT=8 ALIGN=1 INDEX=32 YDEPTH=256",
       3, 0, 0, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 16, 0 }, { 0, 0, 0 } },
-      { 32, 8, 64 }, { 64, 8, 4096 }, 8, 0, 0, 0, &times[33], 154, 2, 1, stages + 280, regions + 67, 0, 0 },
+      { 32, 8, 64 }, { 64, 8, 4096 }, 8, 0, 0, 0, &times[33], 151, 2, 1, stages + 280, regions + 67, 0, 0 },
     { "thin SIDE=1 SHORT=8 VEC=2 ROWS=4 NV=1 LITEMS=8 KITEMS=32 KSPLIT=8 ALIGN=1 INDEX=32 YDEPTH=256",
       3, 0, 1, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 16, 0 }, { 0, 0, 0 } },
-      { 32, 8, 64 }, { 64, 8, 4096 }, 8, 0, 0, 0, &times[33], 155, 2, 1, stages + 282, regions + 67, 0, 0 },
+      { 32, 8, 64 }, { 64, 8, 4096 }, 8, 0, 0, 0, &times[33], 152, 2, 1, stages + 282, regions + 67, 0, 0 },
     { "thin SIDE=1 SHORT=8 VEC=2 ROWS=4 NV=1 LITEMS=8 KITEMS=32 KSPLIT=8 ALIGN=1 INDEX=32 YDEPTH=256",
       3, 1, 0, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 16, 0 }, { 0, 0, 0 } },
-      { 64, 8, 32 }, { 64, 8, 4096 }, 8, 0, 0, 0, &times[33], 156, 2, 1, stages + 284, regions + 67, 0, 0 },
+      { 64, 8, 32 }, { 64, 8, 4096 }, 8, 0, 0, 0, &times[33], 153, 2, 1, stages + 284, regions + 67, 0, 0 },
     { "thin SIDE=1 SHORT=8 VEC=2 ROWS=4 NV=1 LITEMS=8 KITEMS=32 KSPLIT=8 ALIGN=1 INDEX=32 YDEPTH=256",
       3, 1, 1, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 0, 16, 0 }, { 0, 0, 0 } },
-      { 64, 8, 32 }, { 64, 8, 4096 }, 8, 0, 0, 0, &times[33], 157, 2, 1, stages + 286, regions + 67, 0, 0 },
+      { 64, 8, 32 }, { 64, 8, 4096 }, 8, 0, 0, 0, &times[33], 154, 2, 1, stages + 286, regions + 67, 0, 0 },
     { "thin SIDE=0 SHORT=8 VEC=2 ROWS=4 NV=1 LITEMS=8 KITEMS=32 KSPLIT=8 ALIGN=1 INDEX=32 YDEPTH=256",
       3, 0, 0, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 16, 0, 0 }, { 0, 0, 0 } },
-      { 8, 64, 32 }, { 8, 64, 4096 }, 8, 0, 0, 0, &times[34], 158, 2, 1, stages + 288, regions + 67, 0, 0 },
+      { 8, 64, 32 }, { 8, 64, 4096 }, 8, 0, 0, 0, &times[34], 155, 2, 1, stages + 288, regions + 67, 0, 0 },
     { "thin SIDE=0 SHORT=8 VEC=2 ROWS=4 NV=1 LITEMS=8 KITEMS=32 KSPLIT=8 ALIGN=1 INDEX=32 YDEPTH=256",
       3, 0, 1, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 16, 0, 0 }, { 0, 0, 0 } },
-      { 8, 32, 64 }, { 8, 64, 4096 }, 8, 0, 0, 0, &times[34], 159, 2, 1, stages + 290, regions + 67, 0, 0 },
+      { 8, 32, 64 }, { 8, 64, 4096 }, 8, 0, 0, 0, &times[34], 156, 2, 1, stages + 290, regions + 67, 0, 0 },
     { "thin SIDE=0 SHORT=8 VEC=2 ROWS=4 NV=1 LITEMS=8 KITEMS=32 KSPLIT=8 ALIGN=1 INDEX=32 YDEPTH=256",
       3, 1, 0, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 16, 0, 0 }, { 0, 0, 0 } },
-      { 8, 64, 32 }, { 8, 64, 4096 }, 8, 0, 0, 0, &times[34], 160, 2, 1, stages + 292, regions + 67, 0, 0 },
+      { 8, 64, 32 }, { 8, 64, 4096 }, 8, 0, 0, 0, &times[34], 157, 2, 1, stages + 292, regions + 67, 0, 0 },
     { "thin SIDE=0 SHORT=8 VEC=2 ROWS=4 NV=1 LITEMS=8 KITEMS=32 KSPLIT=8 ALIGN=1 INDEX=32 YDEPTH=256",
       3, 1, 1, 0, 0, 32, { 1, 1, 1, 0, 0, 0, { 16, 0, 0 }, { 0, 0, 0 } },
-      { 8, 32, 64 }, { 8, 64, 4096 }, 8, 0, 0, 0, &times[34], 161, 2, 1, stages + 294, regions + 67, 0, 0 },
+      { 8, 32, 64 }, { 8, 64, 4096 }, 8, 0, 0, 0, &times[34], 158, 2, 1, stages + 294, regions + 67, 0, 0 },
     { "async BM=64 BN=64 WM=64 WN=16 DEPTH=128 ST=3 KU=2 GROUP=1 STREAM=0 BYTES=16 COPY=0 SLICES=1",
       3, 0, 0, 0, 0, 64, { 1, 1, 1, 2, 2, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 64, 64, 16 }, { 64, 64, 48 }, 1, 0, 0, 0, &times[35], 162, 1, 0, stages + 296, NULL, 0, 0 },
+      { 64, 64, 16 }, { 64, 64, 48 }, 1, 0, 0, 0, &times[35], 159, 1, 0, stages + 296, NULL, 0, 0 },
     { "async BM=64 BN=64 WM=64 WN=16 DEPTH=128 ST=3 KU=2 GROUP=1 STREAM=0 BYTES=16 COPY=0 SLICES=1",
       3, 0, 1, 0, 0, 64, { 1, 1, 1, 2, 2, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 64, 64, 16 }, { 64, 64, 48 }, 1, 0, 0, 0, &times[35], 163, 1, 0, stages + 297, NULL, 0, 0 },
+      { 64, 64, 16 }, { 64, 64, 48 }, 1, 0, 0, 0, &times[35], 160, 1, 0, stages + 297, NULL, 0, 0 },
     { "async BM=64 BN=64 WM=64 WN=16 DEPTH=128 ST=3 KU=2 GROUP=1 STREAM=0 BYTES=16 COPY=0 SLICES=1",
       3, 1, 0, 0, 0, 64, { 1, 1, 1, 2, 2, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 64, 64, 16 }, { 64, 64, 48 }, 1, 0, 0, 0, &times[35], 164, 1, 0, stages + 298, NULL, 0, 0 },
+      { 64, 64, 16 }, { 64, 64, 48 }, 1, 0, 0, 0, &times[35], 161, 1, 0, stages + 298, NULL, 0, 0 },
     { "async BM=64 BN=64 WM=64 WN=16 DEPTH=128 ST=3 KU=2 GROUP=1 STREAM=0 BYTES=16 COPY=0 SLICES=1",
       3, 1, 1, 0, 0, 64, { 1, 1, 1, 2, 2, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 64, 64, 16 }, { 64, 64, 48 }, 1, 0, 0, 0, &times[35], 165, 1, 0, stages + 299, NULL, 0, 0 },
+      { 64, 64, 16 }, { 64, 64, 48 }, 1, 0, 0, 0, &times[35], 162, 1, 0, stages + 299, NULL, 0, 0 },
     { "async BM=64 BN=32 WM=32 WN=16 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=0 BYTES=8 COPY=0 SLICES=1",
       3, 0, 0, 0, 1, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 64, 32, 16 }, { 64, 32, 64 }, 1, 0, 0, 0, &times[22], 166, 1, 0, stages + 300, NULL, 0, 0 },
+      { 64, 32, 16 }, { 64, 32, 64 }, 1, 0, 0, 0, &times[22], 163, 1, 0, stages + 300, NULL, 0, 0 },
     { "async BM=64 BN=32 WM=32 WN=16 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=0 BYTES=8 COPY=0 SLICES=1",
       3, 0, 1, 0, 1, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 64, 32, 16 }, { 64, 32, 64 }, 1, 0, 0, 0, &times[22], 167, 1, 0, stages + 301, NULL, 0, 0 },
+      { 64, 32, 16 }, { 64, 32, 64 }, 1, 0, 0, 0, &times[22], 164, 1, 0, stages + 301, NULL, 0, 0 },
     { "async BM=64 BN=32 WM=32 WN=16 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=0 BYTES=8 COPY=0 SLICES=1",
       3, 1, 0, 0, 1, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 64, 32, 16 }, { 64, 32, 64 }, 1, 0, 0, 0, &times[22], 168, 1, 0, stages + 302, NULL, 0, 0 },
+      { 64, 32, 16 }, { 64, 32, 64 }, 1, 0, 0, 0, &times[22], 165, 1, 0, stages + 302, NULL, 0, 0 },
     { "async BM=64 BN=32 WM=32 WN=16 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=0 BYTES=8 COPY=0 SLICES=1",
       3, 1, 1, 0, 1, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 64, 32, 16 }, { 64, 32, 64 }, 1, 0, 0, 0, &times[22], 169, 1, 0, stages + 303, NULL, 0, 0 },
+      { 64, 32, 16 }, { 64, 32, 64 }, 1, 0, 0, 0, &times[22], 166, 1, 0, stages + 303, NULL, 0, 0 },
     { "async BM=64 BN=32 WM=32 WN=16 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=2 BYTES=8 COPY=0 SLICES=1",
       3, 0, 0, 0, 1, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 64, 32, 16 }, { 64, 32, 64 }, 1, 2, 1, 0, &times[32], 170, 2, 3, stages + 304, regions + 52, 0, 0 },
+      { 64, 32, 16 }, { 64, 32, 64 }, 1, 2, 1, 0, &times[32], 167, 2, 3, stages + 304, regions + 52, 0, 0 },
     { "async BM=64 BN=32 WM=32 WN=16 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=2 BYTES=8 COPY=0 SLICES=1",
       3, 0, 1, 0, 1, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 64, 32, 16 }, { 64, 32, 64 }, 1, 2, 1, 0, &times[32], 171, 2, 3, stages + 306, regions + 52, 0, 0 },
+      { 64, 32, 16 }, { 64, 32, 64 }, 1, 2, 1, 0, &times[32], 168, 2, 3, stages + 306, regions + 52, 0, 0 },
     { "async BM=64 BN=32 WM=32 WN=16 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=2 BYTES=8 COPY=0 SLICES=1",
       3, 1, 0, 0, 1, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 64, 32, 16 }, { 64, 32, 64 }, 1, 2, 1, 0, &times[32], 172, 2, 3, stages + 308, regions + 52, 0, 0 },
+      { 64, 32, 16 }, { 64, 32, 64 }, 1, 2, 1, 0, &times[32], 169, 2, 3, stages + 308, regions + 52, 0, 0 },
     { "async BM=64 BN=32 WM=32 WN=16 DEPTH=128 ST=4 KU=2 GROUP=8 STREAM=2 BYTES=8 COPY=0 SLICES=1",
       3, 1, 1, 0, 1, 64, { 1, 1, 1, 1, 1, 1, { 2147483136, 2147483136, 2147483136 }, { 0, 0, 0 } },
-      { 64, 32, 16 }, { 64, 32, 64 }, 1, 2, 1, 0, &times[32], 173, 2, 3, stages + 310, regions + 52, 0, 0 },
+      { 64, 32, 16 }, { 64, 32, 64 }, 1, 2, 1, 0, &times[32], 170, 2, 3, stages + 310, regions + 52, 0, 0 },
     { "mirror TILE=16 ROWS=4",
       3, 0, 0, 1, 2, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 16, 16, 1 }, { 16, 16, 1 }, 1, 0, 0, 0, NULL, 174, 1, 0, stages + 312, NULL, 0, 0 },
+      { 16, 16, 1 }, { 16, 16, 1 }, 1, 0, 0, 0, NULL, 171, 1, 0, stages + 312, NULL, 0, 0 },
     { "complex TILE=16 ROWS=4",
       5, 0, 0, 0, 2, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 128, 16, 128 }, { 128, 16, 128 }, 1, 0, 0, 0, NULL, 175, 4, 3, stages + 313, regions + 68, 0, 0 },
+      { 128, 16, 128 }, { 128, 16, 128 }, 1, 0, 0, 0, NULL, 172, 4, 3, stages + 313, regions + 68, 0, 0 },
     { "complex TILE=16 ROWS=4",
       5, 0, 1, 0, 2, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 128, 16, 128 }, { 128, 16, 128 }, 1, 0, 0, 0, NULL, 176, 4, 3, stages + 317, regions + 68, 0, 0 },
+      { 128, 16, 128 }, { 128, 16, 128 }, 1, 0, 0, 0, NULL, 173, 4, 3, stages + 317, regions + 68, 0, 0 },
     { "complex TILE=16 ROWS=4",
       5, 1, 0, 0, 2, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 128, 16, 128 }, { 128, 16, 128 }, 1, 0, 0, 0, NULL, 177, 5, 3, stages + 321, regions + 71, 0, 0 },
+      { 128, 16, 128 }, { 128, 16, 128 }, 1, 0, 0, 0, NULL, 174, 5, 3, stages + 321, regions + 71, 0, 0 },
     { "complex TILE=16 ROWS=4",
       5, 1, 1, 0, 2, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 128, 16, 128 }, { 128, 16, 128 }, 1, 0, 0, 0, NULL, 178, 5, 3, stages + 326, regions + 71, 0, 0 },
+      { 128, 16, 128 }, { 128, 16, 128 }, 1, 0, 0, 0, NULL, 175, 5, 3, stages + 326, regions + 71, 0, 0 },
     { "mirror TILE=16 ROWS=4",
       5, 0, 0, 1, 2, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 16, 16, 1 }, { 16, 16, 1 }, 1, 0, 0, 0, NULL, 179, 1, 0, stages + 331, NULL, 0, 0 },
+      { 16, 16, 1 }, { 16, 16, 1 }, 1, 0, 0, 0, NULL, 176, 1, 0, stages + 331, NULL, 0, 0 },
     { "complex TILE=16 ROWS=4",
       6, 0, 0, 0, 2, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 128, 16, 128 }, { 128, 16, 128 }, 1, 0, 0, 0, NULL, 180, 4, 3, stages + 332, regions + 74, 0, 0 },
+      { 128, 16, 128 }, { 128, 16, 128 }, 1, 0, 0, 0, NULL, 177, 4, 3, stages + 332, regions + 74, 0, 0 },
     { "complex TILE=16 ROWS=4",
       6, 0, 1, 0, 2, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 128, 16, 128 }, { 128, 16, 128 }, 1, 0, 0, 0, NULL, 181, 4, 3, stages + 336, regions + 74, 0, 0 },
+      { 128, 16, 128 }, { 128, 16, 128 }, 1, 0, 0, 0, NULL, 178, 4, 3, stages + 336, regions + 74, 0, 0 },
     { "complex TILE=16 ROWS=4",
       6, 1, 0, 0, 2, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 128, 16, 128 }, { 128, 16, 128 }, 1, 0, 0, 0, NULL, 182, 5, 3, stages + 340, regions + 77, 0, 0 },
+      { 128, 16, 128 }, { 128, 16, 128 }, 1, 0, 0, 0, NULL, 179, 5, 3, stages + 340, regions + 77, 0, 0 },
     { "complex TILE=16 ROWS=4",
       6, 1, 1, 0, 2, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 128, 16, 128 }, { 128, 16, 128 }, 1, 0, 0, 0, NULL, 183, 5, 3, stages + 345, regions + 77, 0, 0 },
+      { 128, 16, 128 }, { 128, 16, 128 }, 1, 0, 0, 0, NULL, 180, 5, 3, stages + 345, regions + 77, 0, 0 },
     { "mirror TILE=16 ROWS=4",
       6, 0, 0, 1, 2, 64, { 1, 1, 1, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 } },
-      { 16, 16, 1 }, { 16, 16, 1 }, 1, 0, 0, 0, NULL, 184, 1, 0, stages + 350, NULL, 0, 0 },
+      { 16, 16, 1 }, { 16, 16, 1 }, 1, 0, 0, 0, NULL, 181, 1, 0, stages + 350, NULL, 0, 0 },
 };
 
 extern const struct kiln_bundle kiln_bundle_nvidia;
 const struct kiln_bundle kiln_bundle_nvidia = {
-    .format = 14,
+    .format = 15,
     .name = "nvidia",
     .provenance = "tuned on NVIDIA H200, NVIDIA CUDA, driver 580.159.04",
     .match = { "NVIDIA CUDA", "NVIDIA of compute capability 8.0", NULL, 0, 0 },
     .traits = { 0, 132, 1, 101376, 80 },
-    .pool = { sizeof rows, 2254, 3058, 4043,
+    .pool = { sizeof rows, 2118, 3037, 4028,
               rows[0].text, lines, pairs, symbols },
-    .num_programs = 185, .num_recipes = 185, .num_pins = 0,
+    .num_programs = 182, .num_recipes = 185, .num_pins = 0,
     .programs = programs, .recipes = recipes, .pins = NULL,
 };

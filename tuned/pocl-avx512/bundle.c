@@ -15,1969 +15,1925 @@ static const struct { char text[4096]; } rows[] = { {
     "// that in one step: FP_CONTRACT, on by default, allows it.\0"
     "static float load(__global const half *p)\0"
     "{\0"
-    "    return vload_half(0, p);\0"
+    "\004return vload_half(0, p);\0"
     "}\0"
     "\0"
     "static void store(float x, __global half *p)\0"
-    "    vstore_half(x, 0, p);\0"
+    "\004vstore_half(x, 0, p);\0"
     "// C = alpha x + beta C for one element; beta == 0 does not read C.\0"
     "static void put(float x, float alpha, float beta, __global half *p)\0"
-    "    store(beta == 0 ? alpha * x : alpha * x + beta * load(p), p);\0"
+    "\004store(beta == 0 ? alpha * x : alpha * x + beta * load(p), p);\0"
     "static float16 load_vector(__global const half *p)\0"
-    "    return vload_half16(0, p);\0"
+    "\004return vload_half16(0, p);\0"
     "static void store_vector(float16 x, __global half *p)\0"
-    "    vstore_half16(x, 0, p);\0"
+    "\004vstore_half16(x, 0, p);\0"
     "// put for elements side by side.\0"
     "static void put_vector(float16 x, float alpha, float beta, __global half *p)\0"
-    "    if (beta == 0)\0"
-    "        store_vector(alpha * x, p);\0"
-    "    else\0"
-    "        store_vector(alpha * x + beta * load_vector(p), p);\0"
+    "\004if (beta == 0)\0"
+    "\010store_vector(alpha * x, p);\0"
+    "\004else\0"
+    "\010store_vector(alpha * x + beta * load_vector(p), p);\0"
     "// Packs a matrix into panels of 6: panel p holds, for every k, the lines p * 6 to\0"
     "// p * 6 + 5 side by side. Lines past the end repeat the last one; what is\0"
     "// computed from them is not stored. One work-item packs 256 values of k of one panel.\0"
     "// The source holds one line after the other: lines x K.\0"
     "__kernel __attribute__((reqd_work_group_size(1, 1, 1)))\0"
-    "void kiln_hgemm_packed_packa_n_tm6_vec16(long lines, long K,\0"
-    "        __global const half *restrict X, long x_offset, long ldx,\0"
-    "        __global float *restrict packed, long at)\0"
-    "    const long line = get_group_id(0) * 6;\0"
-    "    const long k0 = get_group_id(1) * 256, k1 = min(K, k0 + 256);\0"
-    "    __global float *restrict out = packed + at + line * K + k0 * 6;\0"
-    "    __global const half *restrict in = X + x_offset + k0;\0"
-    "    const long l0 = min(line, lines - 1) * ldx;\0"
-    "    const long l1 = min(line + 1, lines - 1) * ldx;\0"
-    "    const long l2 = min(line + 2, lines - 1) * ldx;\0"
-    "    const long l3 = min(line + 3, lines - 1) * ldx;\0"
-    "    const long l4 = min(line + 4, lines - 1) * ldx;\0"
-    "    const long l5 = min(line + 5, lines - 1) * ldx;\0"
-    "    for (long k = k0; k < k1; k++, in++, out += 6) {\0"
-    "        out[0] = load(in + l0);\0"
-    "        out[1] = load(in + l1);\0"
-    "        out[2] = load(in + l2);\0"
-    "        out[3] = load(in + l3);\0"
-    "        out[4] = load(in + l4);\0"
-    "        out[5] = load(in + l5);\0"
-    "    }\0"
+    "void kiln_hgemm_packed_packa_n(long lines, long K,\0"
+    "\010__global const half *restrict X, long x_offset, long ldx,\0"
+    "\010__global float *restrict packed, long at)\0"
+    "\004const long line = get_group_id(0) * 6;\0"
+    "\004const long k0 = get_group_id(1) * 256, k1 = min(K, k0 + 256);\0"
+    "\004__global float *restrict out = packed + at + line * K + k0 * 6;\0"
+    "\004__global const half *restrict in = X + x_offset + k0;\0"
+    "\004const long l0 = min(line, lines - 1) * ldx;\0"
+    "\004const long l1 = min(line + 1, lines - 1) * ldx;\0"
+    "\004const long l2 = min(line + 2, lines - 1) * ldx;\0"
+    "\004const long l3 = min(line + 3, lines - 1) * ldx;\0"
+    "\004const long l4 = min(line + 4, lines - 1) * ldx;\0"
+    "\004const long l5 = min(line + 5, lines - 1) * ldx;\0"
+    "\004for (long k = k0; k < k1; k++, in++, out += 6) {\0"
+    "\010out[0] = load(in + l0);\0"
+    "\010out[1] = load(in + l1);\0"
+    "\010out[2] = load(in + l2);\0"
+    "\010out[3] = load(in + l3);\0"
+    "\010out[4] = load(in + l4);\0"
+    "\010out[5] = load(in + l5);\0"
+    "\004}\0"
     "// Packs a matrix into panels of 32: panel p holds, for every k, the lines p * 32 to\0"
     "// p * 32 + 31 side by side. Lines past the end repeat the last one; what is\0"
     "// The source holds the lines of one k side by side: K x lines.\0"
-    "void kiln_hgemm_packed_packb_n_nv2_vec16(long lines, long K,\0"
-    "    const long line = get_group_id(0) * 32;\0"
-    "    __global float *restrict out = packed + at + line * K + k0 * 32;\0"
-    "    __global const half *restrict in = X + x_offset + k0 * ldx + line;\0"
-    "    if (line + 32 <= lines) {\0"
-    "        for (long k = k0; k < k1; k++, in += ldx, out += 32) {\0"
-    "            vstore16(load_vector(in), 0, out);\0"
-    "            vstore16(load_vector(in + 16), 1, out);\0"
-    "        }\0"
-    "    } else {\0"
-    "        for (long k = k0; k < k1; k++, in += ldx, out += 32)\0"
-    "            for (int i = 0; i < 32; i++)\0"
-    "                out[i] = load(in + min((long) i, lines - 1 - line));\0"
+    "void kiln_hgemm_packed_packb_n(long lines, long K,\0"
+    "\004const long line = get_group_id(0) * 32;\0"
+    "\004__global float *restrict out = packed + at + line * K + k0 * 32;\0"
+    "\004__global const half *restrict in = X + x_offset + k0 * ldx + line;\0"
+    "\004if (line + 32 <= lines) {\0"
+    "\010for (long k = k0; k < k1; k++, in += ldx, out += 32) {\0"
+    "\014vstore16(load_vector(in), 0, out);\0"
+    "\014vstore16(load_vector(in + 16), 1, out);\0"
+    "\010}\0"
+    "\004} else {\0"
+    "\010for (long k = k0; k < k1; k++, in += ldx, out += 32)\0"
+    "\014for (int i = 0; i < 32; i++)\0"
+    "\020out[i] = load(in + min((long) i, lines - 1 - line));\0"
     "// C = alpha A B + beta C from packed A and packed B; C is M x N, row-major.\0"
     "//\0"
     "// Packed A is panel after panel, each K x 6: for every k, the panel's 6 rows side by side.\0"
     "// Packed B is panel after panel, each K x 32. A work-group is one work-item; it computes up to\0"
     "// 16 x 1 blocks of 6 x 32, each block held in registers.\0"
-    "void kiln_hgemm_packed_multiply_tm6_nv2_vec16_mp16_np1_kc1024_ku1_packa1(long M, long N, long K,\0"
-    "        float alpha, float beta,\0"
-    "        __global const float *restrict packed_a, long a_at,\0"
-    "        __global const float *restrict packed_b, long b_at,\0"
-    "        __global half *restrict C, long c_offset, long ldc)\0"
-    "    const long first_row = get_group_id(1) * 96, end_row = min(first_row + 96, M);\0"
-    "    const long first_col = get_group_id(0) * 32, end_col = min(first_col + 32, N);\0"
-    "    // What the slices of K add up to so far, block after block.\0"
-    "    __local float sums[3072];\0"
-    "    C += c_offset;\0"
+    "void kiln_hgemm_packed_multiply(long M, long N, long K, float alpha, float beta,\0"
+    "\010__global const float *restrict packed_a, long a_at,\0"
+    "\010__global const float *restrict packed_b, long b_at,\0"
+    "\010__global half *restrict C, long c_offset, long ldc)\0"
+    "\004const long first_row = get_group_id(1) * 96, end_row = min(first_row + 96, M);\0"
+    "\004const long first_col = get_group_id(0) * 32, end_col = min(first_col + 32, N);\0"
+    "\004// What the slices of K add up to so far, block after block.\0"
+    "\004__local float sums[3072];\0"
+    "\004C += c_offset;\0"
+    "\004// K advances by 1024, so that a slice of a panel of B stays in the nearest cache.\0"
+    "\004for (long k0 = 0; k0 == 0 || k0 < K; k0 += 1024) {\0"
+    "\010const long depth = min(K - k0, (long) 1024);\0"
+    "\010__local float *sum = sums;\0"
+    "\010for (long col = first_col; col < end_col; col += 32)\0"
+    "\010for (long row = first_row; row < end_row; row += 6) {\0"
+    "\014__global const float *restrict b = packed_b + b_at + col * K + k0 * 32;\0"
 }, {
-    "    // K advances by 1024, so that a slice of a panel of B stays in the nearest cache.\0"
-    "    for (long k0 = 0; k0 == 0 || k0 < K; k0 += 1024) {\0"
-    "        const long depth = min(K - k0, (long) 1024);\0"
-    "        __local float *sum = sums;\0"
-    "        for (long col = first_col; col < end_col; col += 32)\0"
-    "        for (long row = first_row; row < end_row; row += 6) {\0"
-    "            __global const float *restrict b = packed_b + b_at + col * K + k0 * 32;\0"
-    "            __global const float *restrict a = packed_a + a_at + row * K + k0 * 6;\0"
-    "            float16 c0_0 = 0, c0_1 = 0;\0"
-    "            float16 c1_0 = 0, c1_1 = 0;\0"
-    "            float16 c2_0 = 0, c2_1 = 0;\0"
-    "            float16 c3_0 = 0, c3_1 = 0;\0"
-    "            float16 c4_0 = 0, c4_1 = 0;\0"
-    "            float16 c5_0 = 0, c5_1 = 0;\0"
-    "            if (k0 > 0) {\0"
-    "                c0_0 = vload16(0, sum); c0_1 = vload16(1, sum);\0"
-    "                c1_0 = vload16(2, sum); c1_1 = vload16(3, sum);\0"
-    "                c2_0 = vload16(4, sum); c2_1 = vload16(5, sum);\0"
-    "                c3_0 = vload16(6, sum); c3_1 = vload16(7, sum);\0"
-    "                c4_0 = vload16(8, sum); c4_1 = vload16(9, sum);\0"
-    "                c5_0 = vload16(10, sum); c5_1 = vload16(11, sum);\0"
-    "            }\0"
-    "            long k = 0;\0"
-    "            for (; k < depth; k++) {\0"
-    "                {\0"
-    "                    const float16 b0 = vload16(0, b);\0"
-    "                    const float16 b1 = vload16(1, b);\0"
-    "                    const float a0 = a[0];\0"
-    "                    c0_0 += a0 * b0; c0_1 += a0 * b1;\0"
-    "                    const float a1 = a[1];\0"
-    "                    c1_0 += a1 * b0; c1_1 += a1 * b1;\0"
-    "                    const float a2 = a[2];\0"
-    "                    c2_0 += a2 * b0; c2_1 += a2 * b1;\0"
-    "                    const float a3 = a[3];\0"
-    "                    c3_0 += a3 * b0; c3_1 += a3 * b1;\0"
-    "                    const float a4 = a[4];\0"
-    "                    c4_0 += a4 * b0; c4_1 += a4 * b1;\0"
-    "                    const float a5 = a[5];\0"
-    "                    c5_0 += a5 * b0; c5_1 += a5 * b1;\0"
-    "                    b += 32;\0"
-    "                    a += 6;\0"
-    "                }\0"
-    "            // Alpha and beta are for the sum of all slices.\0"
-    "            if (k0 + 1024 < K) {\0"
-    "                vstore16(c0_0, 0, sum); vstore16(c0_1, 1, sum);\0"
-    "                vstore16(c1_0, 2, sum); vstore16(c1_1, 3, sum);\0"
-    "                vstore16(c2_0, 4, sum); vstore16(c2_1, 5, sum);\0"
-    "                vstore16(c3_0, 6, sum); vstore16(c3_1, 7, sum);\0"
-    "                vstore16(c4_0, 8, sum); vstore16(c4_1, 9, sum);\0"
-    "                vstore16(c5_0, 10, sum); vstore16(c5_1, 11, sum);\0"
-    "            } else {\0"
-    "                // C = alpha c + beta C for the 6 x 32 block at (row, col).\0"
-    "                if (row < M) {\0"
-    "                    __global half *out = C + row * ldc + col;\0"
-    "                    if (col + 32 <= N) {\0"
-    "                        put_vector(c0_0, alpha, beta, out);\0"
-    "                        put_vector(c0_1, alpha, beta, out + 16);\0"
-    "                    } else {\0"
-    "                        float x[32];\0"
-    "                        vstore16(c0_0, 0, x);\0"
-    "                        vstore16(c0_1, 0, x + 16);\0"
-    "                        for (int n = 0; n < 32 && col + n < N; n++)\0"
-    "                            put(x[n], alpha, beta, out + n);\0"
-    "                    }\0"
-    "                if (row + 1 < M) {\0"
-    "                    __global half *out = C + (row + 1) * ldc + col;\0"
-    "                        put_vector(c1_0, alpha, beta, out);\0"
-    "                        put_vector(c1_1, alpha, beta, out + 16);\0"
-    "                        vstore16(c1_0, 0, x);\0"
-    "                        vstore16(c1_1, 0, x + 16);\0"
-    "                if (row + 2 < M) {\0"
-    "                    __global half *out = C + (row + 2) * ldc + col;\0"
-    "                        put_vector(c2_0, alpha, beta, out);\0"
-    "                        put_vector(c2_1, alpha, beta, out + 16);\0"
-    "                        vstore16(c2_0, 0, x);\0"
-    "                        vstore16(c2_1, 0, x + 16);\0"
-    "                if (row + 3 < M) {\0"
-    "                    __global half *out = C + (row + 3) * ldc + col;\0"
-    "                        put_vector(c3_0, alpha, beta, out);\0"
-    "                        put_vector(c3_1, alpha, beta, out + 16);\0"
+    "\014__global const float *restrict a = packed_a + a_at + row * K + k0 * 6;\0"
+    "\014float16 c0_0 = 0, c0_1 = 0;\0"
+    "\014float16 c1_0 = 0, c1_1 = 0;\0"
+    "\014float16 c2_0 = 0, c2_1 = 0;\0"
+    "\014float16 c3_0 = 0, c3_1 = 0;\0"
+    "\014float16 c4_0 = 0, c4_1 = 0;\0"
+    "\014float16 c5_0 = 0, c5_1 = 0;\0"
+    "\014if (k0 > 0) {\0"
+    "\020c0_0 = vload16(0, sum); c0_1 = vload16(1, sum);\0"
+    "\020c1_0 = vload16(2, sum); c1_1 = vload16(3, sum);\0"
+    "\020c2_0 = vload16(4, sum); c2_1 = vload16(5, sum);\0"
+    "\020c3_0 = vload16(6, sum); c3_1 = vload16(7, sum);\0"
+    "\020c4_0 = vload16(8, sum); c4_1 = vload16(9, sum);\0"
+    "\020c5_0 = vload16(10, sum); c5_1 = vload16(11, sum);\0"
+    "\014}\0"
+    "\014long k = 0;\0"
+    "\014for (; k < depth; k++) {\0"
+    "\020{\0"
+    "\024const float16 b0 = vload16(0, b);\0"
+    "\024const float16 b1 = vload16(1, b);\0"
+    "\024const float a0 = a[0];\0"
+    "\024c0_0 += a0 * b0; c0_1 += a0 * b1;\0"
+    "\024const float a1 = a[1];\0"
+    "\024c1_0 += a1 * b0; c1_1 += a1 * b1;\0"
+    "\024const float a2 = a[2];\0"
+    "\024c2_0 += a2 * b0; c2_1 += a2 * b1;\0"
+    "\024const float a3 = a[3];\0"
+    "\024c3_0 += a3 * b0; c3_1 += a3 * b1;\0"
+    "\024const float a4 = a[4];\0"
+    "\024c4_0 += a4 * b0; c4_1 += a4 * b1;\0"
+    "\024const float a5 = a[5];\0"
+    "\024c5_0 += a5 * b0; c5_1 += a5 * b1;\0"
+    "\024b += 32;\0"
+    "\024a += 6;\0"
+    "\020}\0"
+    "\014// Alpha and beta are for the sum of all slices.\0"
+    "\014if (k0 + 1024 < K) {\0"
+    "\020vstore16(c0_0, 0, sum); vstore16(c0_1, 1, sum);\0"
+    "\020vstore16(c1_0, 2, sum); vstore16(c1_1, 3, sum);\0"
+    "\020vstore16(c2_0, 4, sum); vstore16(c2_1, 5, sum);\0"
+    "\020vstore16(c3_0, 6, sum); vstore16(c3_1, 7, sum);\0"
+    "\020vstore16(c4_0, 8, sum); vstore16(c4_1, 9, sum);\0"
+    "\020vstore16(c5_0, 10, sum); vstore16(c5_1, 11, sum);\0"
+    "\014} else {\0"
+    "\020// C = alpha c + beta C for the 6 x 32 block at (row, col).\0"
+    "\020if (row < M) {\0"
+    "\024__global half *out = C + row * ldc + col;\0"
+    "\024if (col + 32 <= N) {\0"
+    "\030put_vector(c0_0, alpha, beta, out);\0"
+    "\030put_vector(c0_1, alpha, beta, out + 16);\0"
+    "\024} else {\0"
+    "\030float x[32];\0"
+    "\030vstore16(c0_0, 0, x);\0"
+    "\030vstore16(c0_1, 0, x + 16);\0"
+    "\030for (int n = 0; n < 32 && col + n < N; n++)\0"
+    "\034put(x[n], alpha, beta, out + n);\0"
+    "\024}\0"
+    "\020if (row + 1 < M) {\0"
+    "\024__global half *out = C + (row + 1) * ldc + col;\0"
+    "\030put_vector(c1_0, alpha, beta, out);\0"
+    "\030put_vector(c1_1, alpha, beta, out + 16);\0"
+    "\030vstore16(c1_0, 0, x);\0"
+    "\030vstore16(c1_1, 0, x + 16);\0"
+    "\020if (row + 2 < M) {\0"
+    "\024__global half *out = C + (row + 2) * ldc + col;\0"
+    "\030put_vector(c2_0, alpha, beta, out);\0"
+    "\030put_vector(c2_1, alpha, beta, out + 16);\0"
+    "\030vstore16(c2_0, 0, x);\0"
+    "\030vstore16(c2_1, 0, x + 16);\0"
+    "\020if (row + 3 < M) {\0"
+    "\024__global half *out = C + (row + 3) * ldc + col;\0"
+    "\030put_vector(c3_0, alpha, beta, out);\0"
+    "\030put_vector(c3_1, alpha, beta, out + 16);\0"
+    "\030vstore16(c3_0, 0, x);\0"
+    "\030vstore16(c3_1, 0, x + 16);\0"
+    "\020if (row + 4 < M) {\0"
+    "\024__global half *out = C + (row + 4) * ldc + col;\0"
+    "\030put_vector(c4_0, alpha, beta, out);\0"
+    "\030put_vector(c4_1, alpha, beta, out + 16);\0"
+    "\030vstore16(c4_0, 0, x);\0"
+    "\030vstore16(c4_1, 0, x + 16);\0"
+    "\020if (row + 5 < M) {\0"
+    "\024__global half *out = C + (row + 5) * ldc + col;\0"
+    "\030put_vector(c5_0, alpha, beta, out);\0"
+    "\030put_vector(c5_1, alpha, beta, out + 16);\0"
+    "\030vstore16(c5_0, 0, x);\0"
+    "\030vstore16(c5_1, 0, x + 16);\0"
+    "\014sum += 192;\0"
+    "void kiln_hgemm_packed_packb_t(long lines, long K,\0"
+    "\004const long l6 = min(line + 6, lines - 1) * ldx;\0"
+    "\004const long l7 = min(line + 7, lines - 1) * ldx;\0"
+    "\004const long l8 = min(line + 8, lines - 1) * ldx;\0"
+    "\004const long l9 = min(line + 9, lines - 1) * ldx;\0"
+    "\004const long l10 = min(line + 10, lines - 1) * ldx;\0"
+    "\004const long l11 = min(line + 11, lines - 1) * ldx;\0"
+    "\004const long l12 = min(line + 12, lines - 1) * ldx;\0"
+    "\004const long l13 = min(line + 13, lines - 1) * ldx;\0"
+    "\004const long l14 = min(line + 14, lines - 1) * ldx;\0"
+    "\004const long l15 = min(line + 15, lines - 1) * ldx;\0"
+    "\004const long l16 = min(line + 16, lines - 1) * ldx;\0"
+    "\004const long l17 = min(line + 17, lines - 1) * ldx;\0"
+    "\004const long l18 = min(line + 18, lines - 1) * ldx;\0"
+    "\004const long l19 = min(line + 19, lines - 1) * ldx;\0"
+    "\004const long l20 = min(line + 20, lines - 1) * ldx;\0"
+    "\004const long l21 = min(line + 21, lines - 1) * ldx;\0"
+    "\004const long l22 = min(line + 22, lines - 1) * ldx;\0"
+    "\004const long l23 = min(line + 23, lines - 1) * ldx;\0"
+    "\004const long l24 = min(line + 24, lines - 1) * ldx;\0"
+    "\004const long l25 = min(line + 25, lines - 1) * ldx;\0"
+    "\004const long l26 = min(line + 26, lines - 1) * ldx;\0"
+    "\004const long l27 = min(line + 27, lines - 1) * ldx;\0"
+    "\004const long l28 = min(line + 28, lines - 1) * ldx;\0"
+    "\004const long l29 = min(line + 29, lines - 1) * ldx;\0"
 }, {
-    "                        vstore16(c3_0, 0, x);\0"
-    "                        vstore16(c3_1, 0, x + 16);\0"
-    "                if (row + 4 < M) {\0"
-    "                    __global half *out = C + (row + 4) * ldc + col;\0"
-    "                        put_vector(c4_0, alpha, beta, out);\0"
-    "                        put_vector(c4_1, alpha, beta, out + 16);\0"
-    "                        vstore16(c4_0, 0, x);\0"
-    "                        vstore16(c4_1, 0, x + 16);\0"
-    "                if (row + 5 < M) {\0"
-    "                    __global half *out = C + (row + 5) * ldc + col;\0"
-    "                        put_vector(c5_0, alpha, beta, out);\0"
-    "                        put_vector(c5_1, alpha, beta, out + 16);\0"
-    "                        vstore16(c5_0, 0, x);\0"
-    "                        vstore16(c5_1, 0, x + 16);\0"
-    "            sum += 192;\0"
-    "void kiln_hgemm_packed_packb_t_nv2_vec16(long lines, long K,\0"
-    "    const long l6 = min(line + 6, lines - 1) * ldx;\0"
-    "    const long l7 = min(line + 7, lines - 1) * ldx;\0"
-    "    const long l8 = min(line + 8, lines - 1) * ldx;\0"
-    "    const long l9 = min(line + 9, lines - 1) * ldx;\0"
-    "    const long l10 = min(line + 10, lines - 1) * ldx;\0"
-    "    const long l11 = min(line + 11, lines - 1) * ldx;\0"
-    "    const long l12 = min(line + 12, lines - 1) * ldx;\0"
-    "    const long l13 = min(line + 13, lines - 1) * ldx;\0"
-    "    const long l14 = min(line + 14, lines - 1) * ldx;\0"
-    "    const long l15 = min(line + 15, lines - 1) * ldx;\0"
-    "    const long l16 = min(line + 16, lines - 1) * ldx;\0"
-    "    const long l17 = min(line + 17, lines - 1) * ldx;\0"
-    "    const long l18 = min(line + 18, lines - 1) * ldx;\0"
-    "    const long l19 = min(line + 19, lines - 1) * ldx;\0"
-    "    const long l20 = min(line + 20, lines - 1) * ldx;\0"
-    "    const long l21 = min(line + 21, lines - 1) * ldx;\0"
-    "    const long l22 = min(line + 22, lines - 1) * ldx;\0"
-    "    const long l23 = min(line + 23, lines - 1) * ldx;\0"
-    "    const long l24 = min(line + 24, lines - 1) * ldx;\0"
-    "    const long l25 = min(line + 25, lines - 1) * ldx;\0"
-    "    const long l26 = min(line + 26, lines - 1) * ldx;\0"
-    "    const long l27 = min(line + 27, lines - 1) * ldx;\0"
-    "    const long l28 = min(line + 28, lines - 1) * ldx;\0"
-    "    const long l29 = min(line + 29, lines - 1) * ldx;\0"
-    "    const long l30 = min(line + 30, lines - 1) * ldx;\0"
-    "    const long l31 = min(line + 31, lines - 1) * ldx;\0"
-    "    for (long k = k0; k < k1; k++, in++, out += 32) {\0"
-    "        out[6] = load(in + l6);\0"
-    "        out[7] = load(in + l7);\0"
-    "        out[8] = load(in + l8);\0"
-    "        out[9] = load(in + l9);\0"
-    "        out[10] = load(in + l10);\0"
-    "        out[11] = load(in + l11);\0"
-    "        out[12] = load(in + l12);\0"
-    "        out[13] = load(in + l13);\0"
-    "        out[14] = load(in + l14);\0"
-    "        out[15] = load(in + l15);\0"
-    "        out[16] = load(in + l16);\0"
-    "        out[17] = load(in + l17);\0"
-    "        out[18] = load(in + l18);\0"
-    "        out[19] = load(in + l19);\0"
-    "        out[20] = load(in + l20);\0"
-    "        out[21] = load(in + l21);\0"
-    "        out[22] = load(in + l22);\0"
-    "        out[23] = load(in + l23);\0"
-    "        out[24] = load(in + l24);\0"
-    "        out[25] = load(in + l25);\0"
-    "        out[26] = load(in + l26);\0"
-    "        out[27] = load(in + l27);\0"
-    "        out[28] = load(in + l28);\0"
-    "        out[29] = load(in + l29);\0"
-    "        out[30] = load(in + l30);\0"
-    "        out[31] = load(in + l31);\0"
-    "void kiln_hgemm_packed_packa_t_tm6_vec16(long lines, long K,\0"
-    "    if (line + 6 <= lines) {\0"
-    "        for (long k = k0; k < k1; k++, in += ldx, out += 6) {\0"
-    "            out[0] = load(in);\0"
-    "            out[1] = load(in + 1);\0"
-    "            out[2] = load(in + 2);\0"
-    "            out[3] = load(in + 3);\0"
-    "            out[4] = load(in + 4);\0"
-    "            out[5] = load(in + 5);\0"
-    "        for (long k = k0; k < k1; k++, in += ldx, out += 6)\0"
-    "            for (int i = 0; i < 6; i++)\0"
+    "\004const long l30 = min(line + 30, lines - 1) * ldx;\0"
+    "\004const long l31 = min(line + 31, lines - 1) * ldx;\0"
+    "\004for (long k = k0; k < k1; k++, in++, out += 32) {\0"
+    "\010out[6] = load(in + l6);\0"
+    "\010out[7] = load(in + l7);\0"
+    "\010out[8] = load(in + l8);\0"
+    "\010out[9] = load(in + l9);\0"
+    "\010out[10] = load(in + l10);\0"
+    "\010out[11] = load(in + l11);\0"
+    "\010out[12] = load(in + l12);\0"
+    "\010out[13] = load(in + l13);\0"
+    "\010out[14] = load(in + l14);\0"
+    "\010out[15] = load(in + l15);\0"
+    "\010out[16] = load(in + l16);\0"
+    "\010out[17] = load(in + l17);\0"
+    "\010out[18] = load(in + l18);\0"
+    "\010out[19] = load(in + l19);\0"
+    "\010out[20] = load(in + l20);\0"
+    "\010out[21] = load(in + l21);\0"
+    "\010out[22] = load(in + l22);\0"
+    "\010out[23] = load(in + l23);\0"
+    "\010out[24] = load(in + l24);\0"
+    "\010out[25] = load(in + l25);\0"
+    "\010out[26] = load(in + l26);\0"
+    "\010out[27] = load(in + l27);\0"
+    "\010out[28] = load(in + l28);\0"
+    "\010out[29] = load(in + l29);\0"
+    "\010out[30] = load(in + l30);\0"
+    "\010out[31] = load(in + l31);\0"
+    "void kiln_hgemm_packed_packa_t(long lines, long K,\0"
+    "\004if (line + 6 <= lines) {\0"
+    "\010for (long k = k0; k < k1; k++, in += ldx, out += 6) {\0"
+    "\014out[0] = load(in);\0"
+    "\014out[1] = load(in + 1);\0"
+    "\014out[2] = load(in + 2);\0"
+    "\014out[3] = load(in + 3);\0"
+    "\014out[4] = load(in + 4);\0"
+    "\014out[5] = load(in + 5);\0"
+    "\010for (long k = k0; k < k1; k++, in += ldx, out += 6)\0"
+    "\014for (int i = 0; i < 6; i++)\0"
     "static float16 load_row(__global const half *p)\0"
-    "    return load_vector(p);\0"
+    "\004return load_vector(p);\0"
     "// C = alpha op(A) op(B) + beta C for few rows: X is B and Y is A, C is S x L, row-major.\0"
     "// X is stored K x L: its rows are added up, each times an element of Y.\0"
     "// Y is stored S x K.\0"
     "// A work-group of 1 work-items along L and 1 along K has 512 x 1 of C.\0"
-    "void kiln_hgemm_thin_multiply_nn_side0_short1_vec16_rows8_nv32_litems1_kitems1_ksplit1_align0_index64(long L,\0"
+    "void kiln_hgemm_thin_multiply_nn(long L, long S, long K, float alpha, float beta,\0"
+    "\010__global const half *restrict Y, long y_offset, long ldy,\0"
+    "\004const int along_k = get_local_id(1), along_l = get_local_id(0);\0"
+    "\004const long l = (long) get_group_id(0) * 512 + along_l * 512;\0"
+    "\004const long s = (long) get_group_id(1);\0"
+    "\004const long from = 0, to = K;\0"
+    "\004X += x_offset;\0"
+    "\004__global const half *y0 = Y + y_offset + min(s, S - 1) * ldy;\0"
+    "\004const long y_step = 1;\0"
+    "\004// The last vector ends where the row does.\0"
+    "\004const long last = max(L - 16, (long) 0);\0"
+    "\004const int vectors = min((L - l + 15) / 16, (long) 32);\0"
+    "\004float16 c0[32];\0"
+    "\004for (int v = 0; v < vectors; v++) {\0"
+    "\010c0[v] = 0;\0"
+    "\004long k = from;\0"
+    "\004if (L < 16)\0"
+    "\010for (; k < to; k++) {\0"
+    "\014// A row is less than a vector.\0"
+    "\014__global const half *x = X + k * ldx;\0"
+    "\014const float16 a = (float16) (load(x + min((long) 0, L - 1)), load(x + min((long) 1,\0"
+    "\024L - 1)), load(x + min((long) 2, L - 1)), load(x + min((long) 3, L - 1)),\0"
+    "\024load(x + min((long) 4, L - 1)), load(x + min((long) 5, L - 1)),\0"
+    "\024load(x + min((long) 6, L - 1)), load(x + min((long) 7, L - 1)),\0"
+    "\024load(x + min((long) 8, L - 1)), load(x + min((long) 9, L - 1)),\0"
+    "\024load(x + min((long) 10, L - 1)), load(x + min((long) 11, L - 1)),\0"
+    "\024load(x + min((long) 12, L - 1)), load(x + min((long) 13, L - 1)),\0"
+    "\024load(x + min((long) 14, L - 1)), load(x + min((long) 15, L - 1)));\0"
+    "\014c0[0] += a * load(y0 + k * y_step);\0"
+    "\004for (; k + 7 < to; k += 8) {\0"
+    "\010const float b0_0 = load(y0 + k * y_step), b0_1 = load(y0 + (k + 1) * y_step),\0"
+    "\020b0_2 = load(y0 + (k + 2) * y_step), b0_3 = load(y0 + (k + 3) * y_step),\0"
+    "\020b0_4 = load(y0 + (k + 4) * y_step), b0_5 = load(y0 + (k + 5) * y_step),\0"
+    "\020b0_6 = load(y0 + (k + 6) * y_step), b0_7 = load(y0 + (k + 7) * y_step);\0"
+    "\010for (int v = 0; v < vectors; v++) {\0"
+    "\014__global const half *x = X + k * ldx + min(l + v * 16, last);\0"
+    "\014const float16 a0 = load_row(x + 0 * ldx);\0"
+    "\014const float16 a1 = load_row(x + 1 * ldx);\0"
+    "\014const float16 a2 = load_row(x + 2 * ldx);\0"
+    "\014const float16 a3 = load_row(x + 3 * ldx);\0"
+    "\014const float16 a4 = load_row(x + 4 * ldx);\0"
+    "\014const float16 a5 = load_row(x + 5 * ldx);\0"
+    "\014const float16 a6 = load_row(x + 6 * ldx);\0"
+    "\014const float16 a7 = load_row(x + 7 * ldx);\0"
+    "\014c0[v] += a0 * b0_0 + a1 * b0_1 + a2 * b0_2 + a3 * b0_3 + a4 * b0_4 + a5 * b0_5 + a6\0"
+    "\024* b0_6 + a7 * b0_7;\0"
+    "\004for (; k < to; k++) {\0"
+    "\010const float b0_0 = load(y0 + k * y_step);\0"
+    "\014c0[v] += a0 * b0_0;\0"
+    "\004for (int v = 0; v < vectors && s < S; v++) {\0"
+    "\010const long begin = l + v * 16, first = min(begin, last);\0"
+    "\010float sums[16];\0"
+    "\010vstore16(c0[v], 0, sums);\0"
+    "\010for (int i = 0; i < 16; i++)\0"
+    "\014if (first + i >= begin && first + i < L)\0"
 }, {
-    "        long S, long K, float alpha, float beta,\0"
-    "        __global const half *restrict Y, long y_offset, long ldy,\0"
-    "    const int along_k = get_local_id(1), along_l = get_local_id(0);\0"
-    "    const long l = (long) get_group_id(0) * 512 + along_l * 512;\0"
-    "    const long s = (long) get_group_id(1);\0"
-    "    const long from = 0, to = K;\0"
-    "    X += x_offset;\0"
-    "    __global const half *y0 = Y + y_offset + min(s, S - 1) * ldy;\0"
-    "    const long y_step = 1;\0"
-    "    // The last vector ends where the row does.\0"
-    "    const long last = max(L - 16, (long) 0);\0"
-    "    const int vectors = min((L - l + 15) / 16, (long) 32);\0"
-    "    float16 c0[32];\0"
-    "    for (int v = 0; v < vectors; v++) {\0"
-    "        c0[v] = 0;\0"
-    "    long k = from;\0"
-    "    if (L < 16)\0"
-    "        for (; k < to; k++) {\0"
-    "            // A row is less than a vector.\0"
-    "            __global const half *x = X + k * ldx;\0"
-    "            const float16 a = (float16) (load(x + min((long) 0, L - 1)), load(x + min((long) 1,\0"
-    "                    L - 1)), load(x + min((long) 2, L - 1)), load(x + min((long) 3, L - 1)),\0"
-    "                    load(x + min((long) 4, L - 1)), load(x + min((long) 5, L - 1)),\0"
-    "                    load(x + min((long) 6, L - 1)), load(x + min((long) 7, L - 1)),\0"
-    "                    load(x + min((long) 8, L - 1)), load(x + min((long) 9, L - 1)),\0"
-    "                    load(x + min((long) 10, L - 1)), load(x + min((long) 11, L - 1)),\0"
-    "                    load(x + min((long) 12, L - 1)), load(x + min((long) 13, L - 1)),\0"
-    "                    load(x + min((long) 14, L - 1)), load(x + min((long) 15, L - 1)));\0"
-    "            c0[0] += a * load(y0 + k * y_step);\0"
-    "    for (; k + 7 < to; k += 8) {\0"
-    "        const float b0_0 = load(y0 + k * y_step), b0_1 = load(y0 + (k + 1) * y_step),\0"
-    "                b0_2 = load(y0 + (k + 2) * y_step), b0_3 = load(y0 + (k + 3) * y_step),\0"
-    "                b0_4 = load(y0 + (k + 4) * y_step), b0_5 = load(y0 + (k + 5) * y_step),\0"
-    "                b0_6 = load(y0 + (k + 6) * y_step), b0_7 = load(y0 + (k + 7) * y_step);\0"
-    "        for (int v = 0; v < vectors; v++) {\0"
-    "            __global const half *x = X + k * ldx + min(l + v * 16, last);\0"
-    "            const float16 a0 = load_row(x + 0 * ldx);\0"
-    "            const float16 a1 = load_row(x + 1 * ldx);\0"
-    "            const float16 a2 = load_row(x + 2 * ldx);\0"
-    "            const float16 a3 = load_row(x + 3 * ldx);\0"
-    "            const float16 a4 = load_row(x + 4 * ldx);\0"
-    "            const float16 a5 = load_row(x + 5 * ldx);\0"
-    "            const float16 a6 = load_row(x + 6 * ldx);\0"
-    "            const float16 a7 = load_row(x + 7 * ldx);\0"
-    "            c0[v] += a0 * b0_0 + a1 * b0_1 + a2 * b0_2 + a3 * b0_3 + a4 * b0_4 + a5 * b0_5 + a6\0"
-    "                    * b0_6 + a7 * b0_7;\0"
-    "    for (; k < to; k++) {\0"
-    "        const float b0_0 = load(y0 + k * y_step);\0"
-    "            c0[v] += a0 * b0_0;\0"
-    "    for (int v = 0; v < vectors && s < S; v++) {\0"
-    "        const long begin = l + v * 16, first = min(begin, last);\0"
-    "        float sums[16];\0"
-    "        vstore16(c0[v], 0, sums);\0"
-    "        for (int i = 0; i < 16; i++)\0"
-    "            if (first + i >= begin && first + i < L)\0"
-    "                put(sums[i], alpha, beta, C + s * ldc + first + i);\0"
+    "\020put(sums[i], alpha, beta, C + s * ldc + first + i);\0"
     "static float total(float16 x)\0"
-    "    float e[16];\0"
-    "    vstore16(x, 0, e);\0"
-    "    return e[0] + e[1] + e[2] + e[3] + e[4] + e[5] + e[6] + e[7] + e[8] + e[9] + e[10] + e[11]\0"
-    "            + e[12] + e[13] + e[14] + e[15];\0"
+    "\004float e[16];\0"
+    "\004vstore16(x, 0, e);\0"
+    "\004return e[0] + e[1] + e[2] + e[3] + e[4] + e[5] + e[6] + e[7] + e[8] + e[9] + e[10] + e[11]\0"
+    "\014+ e[12] + e[13] + e[14] + e[15];\0"
     "// X is stored L x K: each of its rows is multiplied by Y to a sum.\0"
     "// A work-group of 1 work-items along L and 1 along K has 8 x 1 of C.\0"
-    "void kiln_hgemm_thin_multiply_nt_side0_short1_vec16_rows8_nv32_litems1_kitems1_ksplit1_align0_index64(long L,\0"
-    "    const int along_k = get_local_id(0), along_l = get_local_id(1);\0"
-    "    const long l = (long) get_group_id(0) * 8 + along_l * 8;\0"
-    "    // Rows past the end repeat the last one; what is computed from them is not stored.\0"
-    "    __global const half *x0 = X + min(l, L - 1) * ldx;\0"
-    "    __global const half *x1 = X + min(l + 1, L - 1) * ldx;\0"
-    "    __global const half *x2 = X + min(l + 2, L - 1) * ldx;\0"
-    "    __global const half *x3 = X + min(l + 3, L - 1) * ldx;\0"
-    "    __global const half *x4 = X + min(l + 4, L - 1) * ldx;\0"
-}, {
-    "    __global const half *x5 = X + min(l + 5, L - 1) * ldx;\0"
-    "    __global const half *x6 = X + min(l + 6, L - 1) * ldx;\0"
-    "    __global const half *x7 = X + min(l + 7, L - 1) * ldx;\0"
-    "    float16 c0_0 = 0, c0_1 = 0, c0_2 = 0, c0_3 = 0, c0_4 = 0, c0_5 = 0, c0_6 = 0, c0_7 = 0;\0"
-    "    long k = from + along_k * 16;\0"
-    "    for (; k + 16 <= to; k += 16) {\0"
-    "        const float16 a0 = load_row(x0 + k);\0"
-    "        const float16 a1 = load_row(x1 + k);\0"
-    "        const float16 a2 = load_row(x2 + k);\0"
-    "        const float16 a3 = load_row(x3 + k);\0"
-    "        const float16 a4 = load_row(x4 + k);\0"
-    "        const float16 a5 = load_row(x5 + k);\0"
-    "        const float16 a6 = load_row(x6 + k);\0"
-    "        const float16 a7 = load_row(x7 + k);\0"
-    "        const float16 b0 = load_vector(y0 + k);\0"
-    "        c0_0 += a0 * b0; c0_1 += a1 * b0; c0_2 += a2 * b0; c0_3 += a3 * b0; c0_4 += a4 * b0; c0_5\0"
-    "                += a5 * b0; c0_6 += a6 * b0; c0_7 += a7 * b0;\0"
-    "    // What is left of K is less than a vector, and one work-item's.\0"
-    "        const float b0 = load(y0 + k * y_step);\0"
-    "        const float a0 = load(x0 + k);\0"
-    "        c0_0.s0 += a0 * b0;\0"
-    "        const float a1 = load(x1 + k);\0"
-    "        c0_1.s0 += a1 * b0;\0"
-    "        const float a2 = load(x2 + k);\0"
-    "        c0_2.s0 += a2 * b0;\0"
-    "        const float a3 = load(x3 + k);\0"
-    "        c0_3.s0 += a3 * b0;\0"
-    "        const float a4 = load(x4 + k);\0"
-    "        c0_4.s0 += a4 * b0;\0"
-    "        const float a5 = load(x5 + k);\0"
-    "        c0_5.s0 += a5 * b0;\0"
-    "        const float a6 = load(x6 + k);\0"
-    "        c0_6.s0 += a6 * b0;\0"
-    "        const float a7 = load(x7 + k);\0"
-    "        c0_7.s0 += a7 * b0;\0"
-    "    const long begin = l, first = l;\0"
-    "    if (along_k == 0 && s < S) {\0"
-    "        const float sums[] = { total(c0_0), total(c0_1), total(c0_2), total(c0_3), total(c0_4),\0"
-    "                total(c0_5), total(c0_6), total(c0_7) };\0"
-    "        for (int i = 0; i < 8; i++)\0"
+    "void kiln_hgemm_thin_multiply_nt(long L, long S, long K, float alpha, float beta,\0"
+    "\004const int along_k = get_local_id(0), along_l = get_local_id(1);\0"
+    "\004const long l = (long) get_group_id(0) * 8 + along_l * 8;\0"
+    "\004// Rows past the end repeat the last one; what is computed from them is not stored.\0"
+    "\004__global const half *x0 = X + min(l, L - 1) * ldx;\0"
+    "\004__global const half *x1 = X + min(l + 1, L - 1) * ldx;\0"
+    "\004__global const half *x2 = X + min(l + 2, L - 1) * ldx;\0"
+    "\004__global const half *x3 = X + min(l + 3, L - 1) * ldx;\0"
+    "\004__global const half *x4 = X + min(l + 4, L - 1) * ldx;\0"
+    "\004__global const half *x5 = X + min(l + 5, L - 1) * ldx;\0"
+    "\004__global const half *x6 = X + min(l + 6, L - 1) * ldx;\0"
+    "\004__global const half *x7 = X + min(l + 7, L - 1) * ldx;\0"
+    "\004float16 c0_0 = 0, c0_1 = 0, c0_2 = 0, c0_3 = 0, c0_4 = 0, c0_5 = 0, c0_6 = 0, c0_7 = 0;\0"
+    "\004long k = from + along_k * 16;\0"
+    "\004for (; k + 16 <= to; k += 16) {\0"
+    "\010const float16 a0 = load_row(x0 + k);\0"
+    "\010const float16 a1 = load_row(x1 + k);\0"
+    "\010const float16 a2 = load_row(x2 + k);\0"
+    "\010const float16 a3 = load_row(x3 + k);\0"
+    "\010const float16 a4 = load_row(x4 + k);\0"
+    "\010const float16 a5 = load_row(x5 + k);\0"
+    "\010const float16 a6 = load_row(x6 + k);\0"
+    "\010const float16 a7 = load_row(x7 + k);\0"
+    "\010const float16 b0 = load_vector(y0 + k);\0"
+    "\010c0_0 += a0 * b0; c0_1 += a1 * b0; c0_2 += a2 * b0; c0_3 += a3 * b0; c0_4 += a4 * b0; c0_5\0"
+    "\020+= a5 * b0; c0_6 += a6 * b0; c0_7 += a7 * b0;\0"
+    "\004// What is left of K is less than a vector, and one work-item's.\0"
+    "\010const float b0 = load(y0 + k * y_step);\0"
+    "\010const float a0 = load(x0 + k);\0"
+    "\010c0_0.s0 += a0 * b0;\0"
+    "\010const float a1 = load(x1 + k);\0"
+    "\010c0_1.s0 += a1 * b0;\0"
+    "\010const float a2 = load(x2 + k);\0"
+    "\010c0_2.s0 += a2 * b0;\0"
+    "\010const float a3 = load(x3 + k);\0"
+    "\010c0_3.s0 += a3 * b0;\0"
+    "\010const float a4 = load(x4 + k);\0"
+    "\010c0_4.s0 += a4 * b0;\0"
+    "\010const float a5 = load(x5 + k);\0"
+    "\010c0_5.s0 += a5 * b0;\0"
+    "\010const float a6 = load(x6 + k);\0"
+    "\010c0_6.s0 += a6 * b0;\0"
+    "\010const float a7 = load(x7 + k);\0"
+    "\010c0_7.s0 += a7 * b0;\0"
+    "\004const long begin = l, first = l;\0"
+    "\004if (along_k == 0 && s < S) {\0"
+    "\010const float sums[] = { total(c0_0), total(c0_1), total(c0_2), total(c0_3), total(c0_4),\0"
+    "\020total(c0_5), total(c0_6), total(c0_7) };\0"
+    "\010for (int i = 0; i < 8; i++)\0"
     "// Y is stored K x S.\0"
-    "void kiln_hgemm_thin_multiply_tn_side0_short1_vec16_rows8_nv32_litems1_kitems1_ksplit1_align0_index64(long L,\0"
-    "    __global const half *y0 = Y + y_offset + min(s, S - 1);\0"
-    "    const long y_step = ldy;\0"
-    "void kiln_hgemm_thin_multiply_tt_side0_short1_vec16_rows8_nv32_litems1_kitems1_ksplit1_align0_index64(long L,\0"
-    "    // A single column of Y lies side by side like a row.\0"
-    "    const bool fast = ldy == 1;\0"
-    "    if (fast) {\0"
-    "        for (; k + 16 <= to; k += 16) {\0"
-    "            const float16 a0 = load_row(x0 + k);\0"
-    "            const float16 a1 = load_row(x1 + k);\0"
-    "            const float16 a2 = load_row(x2 + k);\0"
-    "            const float16 a3 = load_row(x3 + k);\0"
-    "            const float16 a4 = load_row(x4 + k);\0"
-    "            const float16 a5 = load_row(x5 + k);\0"
-    "            const float16 a6 = load_row(x6 + k);\0"
-    "            const float16 a7 = load_row(x7 + k);\0"
-    "            const float16 b0 = load_vector(y0 + k);\0"
-    "            c0_0 += a0 * b0; c0_1 += a1 * b0; c0_2 += a2 * b0; c0_3 += a3 * b0; c0_4 += a4\0"
-    "                    * b0; c0_5 += a5 * b0; c0_6 += a6 * b0; c0_7 += a7 * b0;\0"
-    "            const float16 b0 = (float16) (load(y0 + k * y_step), load(y0 + (k + 1) * y_step),\0"
-    "                    load(y0 + (k + 2) * y_step), load(y0 + (k + 3) * y_step),\0"
-    "                    load(y0 + (k + 4) * y_step), load(y0 + (k + 5) * y_step),\0"
-    "                    load(y0 + (k + 6) * y_step), load(y0 + (k + 7) * y_step),\0"
-    "                    load(y0 + (k + 8) * y_step), load(y0 + (k + 9) * y_step),\0"
-    "                    load(y0 + (k + 10) * y_step), load(y0 + (k + 11) * y_step),\0"
-    "                    load(y0 + (k + 12) * y_step), load(y0 + (k + 13) * y_step),\0"
-    "                    load(y0 + (k + 14) * y_step), load(y0 + (k + 15) * y_step));\0"
+    "void kiln_hgemm_thin_multiply_tn(long L, long S, long K, float alpha, float beta,\0"
+    "\004__global const half *y0 = Y + y_offset + min(s, S - 1);\0"
+    "\004const long y_step = ldy;\0"
+    "void kiln_hgemm_thin_multiply_tt(long L, long S, long K, float alpha, float beta,\0"
+    "\004// A single column of Y lies side by side like a row.\0"
+    "\004const bool fast = ldy == 1;\0"
+    "\004if (fast) {\0"
+    "\010for (; k + 16 <= to; k += 16) {\0"
+    "\014const float16 a0 = load_row(x0 + k);\0"
+    "\014const float16 a1 = load_row(x1 + k);\0"
+    "\014const float16 a2 = load_row(x2 + k);\0"
+    "\014const float16 a3 = load_row(x3 + k);\0"
+    "\014const float16 a4 = load_row(x4 + k);\0"
+    "\014const float16 a5 = load_row(x5 + k);\0"
+    "\014const float16 a6 = load_row(x6 + k);\0"
+    "\014const float16 a7 = load_row(x7 + k);\0"
+    "\014const float16 b0 = load_vector(y0 + k);\0"
+    "\014c0_0 += a0 * b0; c0_1 += a1 * b0; c0_2 += a2 * b0; c0_3 += a3 * b0; c0_4 += a4\0"
+    "\024* b0; c0_5 += a5 * b0; c0_6 += a6 * b0; c0_7 += a7 * b0;\0"
+    "\014const float16 b0 = (float16) (load(y0 + k * y_step), load(y0 + (k + 1) * y_step),\0"
+    "\024load(y0 + (k + 2) * y_step), load(y0 + (k + 3) * y_step),\0"
+    "\024load(y0 + (k + 4) * y_step), load(y0 + (k + 5) * y_step),\0"
+    "\024load(y0 + (k + 6) * y_step), load(y0 + (k + 7) * y_step),\0"
+    "\024load(y0 + (k + 8) * y_step), load(y0 + (k + 9) * y_step),\0"
+    "\024load(y0 + (k + 10) * y_step), load(y0 + (k + 11) * y_step),\0"
+    "\024load(y0 + (k + 12) * y_step), load(y0 + (k + 13) * y_step),\0"
+    "\024load(y0 + (k + 14) * y_step), load(y0 + (k + 15) * y_step));\0"
     "static float8 load_vector(__global const half *p)\0"
-    "    return vload_half8(0, p);\0"
+    "\004return vload_half8(0, p);\0"
     "static void store_vector(float8 x, __global half *p)\0"
-    "    vstore_half8(x, 0, p);\0"
+    "\004vstore_half8(x, 0, p);\0"
+}, {
     "static void put_vector(float8 x, float alpha, float beta, __global half *p)\0"
     "// Packs a matrix into panels of 8: panel p holds, for every k, the lines p * 8 to\0"
     "// p * 8 + 7 side by side. Lines past the end repeat the last one; what is\0"
-    "void kiln_hgemm_packed_packa_n_tm8_vec8(long lines, long K,\0"
-    "    const long line = get_group_id(0) * 8;\0"
-}, {
-    "    __global float *restrict out = packed + at + line * K + k0 * 8;\0"
-    "    for (long k = k0; k < k1; k++, in++, out += 8) {\0"
-    "void kiln_hgemm_packed_packb_n_nv1_vec8(long lines, long K,\0"
-    "    if (line + 8 <= lines) {\0"
-    "        for (long k = k0; k < k1; k++, in += ldx, out += 8) {\0"
-    "            vstore8(load_vector(in), 0, out);\0"
-    "        for (long k = k0; k < k1; k++, in += ldx, out += 8)\0"
-    "            for (int i = 0; i < 8; i++)\0"
+    "\004const long line = get_group_id(0) * 8;\0"
+    "\004__global float *restrict out = packed + at + line * K + k0 * 8;\0"
+    "\004for (long k = k0; k < k1; k++, in++, out += 8) {\0"
+    "\004if (line + 8 <= lines) {\0"
+    "\010for (long k = k0; k < k1; k++, in += ldx, out += 8) {\0"
+    "\014vstore8(load_vector(in), 0, out);\0"
+    "\010for (long k = k0; k < k1; k++, in += ldx, out += 8)\0"
+    "\014for (int i = 0; i < 8; i++)\0"
     "// Packed A is panel after panel, each K x 8: for every k, the panel's 8 rows side by side.\0"
     "// Packed B is panel after panel, each K x 8. A work-group is one work-item; it computes up to\0"
     "// 8 x 1 blocks of 8 x 8, each block held in registers.\0"
-    "void kiln_hgemm_packed_multiply_tm8_nv1_vec8_mp8_np1_kc0_ku1_packa1(long M, long N, long K,\0"
-    "    const long first_row = get_group_id(1) * 64, end_row = min(first_row + 64, M);\0"
-    "    const long first_col = get_group_id(0) * 8, end_col = min(first_col + 8, N);\0"
-    "    const long k0 = 0, depth = K;\0"
-    "    for (long col = first_col; col < end_col; col += 8)\0"
-    "    for (long row = first_row; row < end_row; row += 8) {\0"
-    "        __global const float *restrict b = packed_b + b_at + col * K + k0 * 8;\0"
-    "        __global const float *restrict a = packed_a + a_at + row * K + k0 * 8;\0"
-    "        float8 c0_0 = 0;\0"
-    "        float8 c1_0 = 0;\0"
-    "        float8 c2_0 = 0;\0"
-    "        float8 c3_0 = 0;\0"
-    "        float8 c4_0 = 0;\0"
-    "        float8 c5_0 = 0;\0"
-    "        float8 c6_0 = 0;\0"
-    "        float8 c7_0 = 0;\0"
-    "        long k = 0;\0"
-    "        for (; k < depth; k++) {\0"
-    "            {\0"
-    "                const float8 b0 = vload8(0, b);\0"
-    "                const float a0 = a[0];\0"
-    "                c0_0 += a0 * b0;\0"
-    "                const float a1 = a[1];\0"
-    "                c1_0 += a1 * b0;\0"
-    "                const float a2 = a[2];\0"
-    "                c2_0 += a2 * b0;\0"
-    "                const float a3 = a[3];\0"
-    "                c3_0 += a3 * b0;\0"
-    "                const float a4 = a[4];\0"
-    "                c4_0 += a4 * b0;\0"
-    "                const float a5 = a[5];\0"
-    "                c5_0 += a5 * b0;\0"
-    "                const float a6 = a[6];\0"
-    "                c6_0 += a6 * b0;\0"
-    "                const float a7 = a[7];\0"
-    "                c7_0 += a7 * b0;\0"
-    "                b += 8;\0"
-    "                a += 8;\0"
-    "        // C = alpha c + beta C for the 8 x 8 block at (row, col).\0"
-    "        if (row < M) {\0"
-    "            __global half *out = C + row * ldc + col;\0"
-    "            if (col + 8 <= N) {\0"
-    "                put_vector(c0_0, alpha, beta, out);\0"
-    "                float x[8];\0"
-    "                vstore8(c0_0, 0, x);\0"
-    "                for (int n = 0; n < 8 && col + n < N; n++)\0"
-    "                    put(x[n], alpha, beta, out + n);\0"
-    "        if (row + 1 < M) {\0"
-    "            __global half *out = C + (row + 1) * ldc + col;\0"
-    "                put_vector(c1_0, alpha, beta, out);\0"
-    "                vstore8(c1_0, 0, x);\0"
-    "        if (row + 2 < M) {\0"
-    "            __global half *out = C + (row + 2) * ldc + col;\0"
-    "                put_vector(c2_0, alpha, beta, out);\0"
-    "                vstore8(c2_0, 0, x);\0"
-    "        if (row + 3 < M) {\0"
-    "            __global half *out = C + (row + 3) * ldc + col;\0"
-    "                put_vector(c3_0, alpha, beta, out);\0"
-    "                vstore8(c3_0, 0, x);\0"
-    "        if (row + 4 < M) {\0"
-    "            __global half *out = C + (row + 4) * ldc + col;\0"
-    "                put_vector(c4_0, alpha, beta, out);\0"
-    "                vstore8(c4_0, 0, x);\0"
-    "        if (row + 5 < M) {\0"
-    "            __global half *out = C + (row + 5) * ldc + col;\0"
-    "                put_vector(c5_0, alpha, beta, out);\0"
-    "                vstore8(c5_0, 0, x);\0"
-    "        if (row + 6 < M) {\0"
-    "            __global half *out = C + (row + 6) * ldc + col;\0"
-    "                put_vector(c6_0, alpha, beta, out);\0"
-    "                vstore8(c6_0, 0, x);\0"
-    "        if (row + 7 < M) {\0"
-    "            __global half *out = C + (row + 7) * ldc + col;\0"
-    "                put_vector(c7_0, alpha, beta, out);\0"
-    "                vstore8(c7_0, 0, x);\0"
-    "void kiln_hgemm_packed_packb_t_nv1_vec8(long lines, long K,\0"
-    "void kiln_hgemm_packed_packa_t_tm8_vec8(long lines, long K,\0"
+    "\004const long first_row = get_group_id(1) * 64, end_row = min(first_row + 64, M);\0"
+    "\004const long first_col = get_group_id(0) * 8, end_col = min(first_col + 8, N);\0"
+    "\004const long k0 = 0, depth = K;\0"
+    "\004for (long col = first_col; col < end_col; col += 8)\0"
+    "\004for (long row = first_row; row < end_row; row += 8) {\0"
+    "\010__global const float *restrict b = packed_b + b_at + col * K + k0 * 8;\0"
+    "\010__global const float *restrict a = packed_a + a_at + row * K + k0 * 8;\0"
+    "\010float8 c0_0 = 0;\0"
+    "\010float8 c1_0 = 0;\0"
+    "\010float8 c2_0 = 0;\0"
+    "\010float8 c3_0 = 0;\0"
+    "\010float8 c4_0 = 0;\0"
+    "\010float8 c5_0 = 0;\0"
+    "\010float8 c6_0 = 0;\0"
+    "\010float8 c7_0 = 0;\0"
+    "\010long k = 0;\0"
+    "\010for (; k < depth; k++) {\0"
+    "\014{\0"
+    "\020const float8 b0 = vload8(0, b);\0"
+    "\020const float a0 = a[0];\0"
+    "\020c0_0 += a0 * b0;\0"
+    "\020const float a1 = a[1];\0"
+    "\020c1_0 += a1 * b0;\0"
+    "\020const float a2 = a[2];\0"
+    "\020c2_0 += a2 * b0;\0"
+    "\020const float a3 = a[3];\0"
+    "\020c3_0 += a3 * b0;\0"
+    "\020const float a4 = a[4];\0"
+    "\020c4_0 += a4 * b0;\0"
+    "\020const float a5 = a[5];\0"
+    "\020c5_0 += a5 * b0;\0"
+    "\020const float a6 = a[6];\0"
+    "\020c6_0 += a6 * b0;\0"
+    "\020const float a7 = a[7];\0"
+    "\020c7_0 += a7 * b0;\0"
+    "\020b += 8;\0"
+    "\020a += 8;\0"
+    "\010// C = alpha c + beta C for the 8 x 8 block at (row, col).\0"
+    "\010if (row < M) {\0"
+    "\014__global half *out = C + row * ldc + col;\0"
+    "\014if (col + 8 <= N) {\0"
+    "\020put_vector(c0_0, alpha, beta, out);\0"
+    "\020float x[8];\0"
+    "\020vstore8(c0_0, 0, x);\0"
+    "\020for (int n = 0; n < 8 && col + n < N; n++)\0"
+    "\024put(x[n], alpha, beta, out + n);\0"
+    "\010if (row + 1 < M) {\0"
+    "\014__global half *out = C + (row + 1) * ldc + col;\0"
+    "\020put_vector(c1_0, alpha, beta, out);\0"
+    "\020vstore8(c1_0, 0, x);\0"
+    "\010if (row + 2 < M) {\0"
+    "\014__global half *out = C + (row + 2) * ldc + col;\0"
+    "\020put_vector(c2_0, alpha, beta, out);\0"
+    "\020vstore8(c2_0, 0, x);\0"
+    "\010if (row + 3 < M) {\0"
+    "\014__global half *out = C + (row + 3) * ldc + col;\0"
+    "\020put_vector(c3_0, alpha, beta, out);\0"
+    "\020vstore8(c3_0, 0, x);\0"
+    "\010if (row + 4 < M) {\0"
+    "\014__global half *out = C + (row + 4) * ldc + col;\0"
+    "\020put_vector(c4_0, alpha, beta, out);\0"
+    "\020vstore8(c4_0, 0, x);\0"
+    "\010if (row + 5 < M) {\0"
+    "\014__global half *out = C + (row + 5) * ldc + col;\0"
+    "\020put_vector(c5_0, alpha, beta, out);\0"
+    "\020vstore8(c5_0, 0, x);\0"
+    "\010if (row + 6 < M) {\0"
+    "\014__global half *out = C + (row + 6) * ldc + col;\0"
+    "\020put_vector(c6_0, alpha, beta, out);\0"
+    "\020vstore8(c6_0, 0, x);\0"
+    "\010if (row + 7 < M) {\0"
+    "\014__global half *out = C + (row + 7) * ldc + col;\0"
+    "\020put_vector(c7_0, alpha, beta, out);\0"
+    "\020vstore8(c7_0, 0, x);\0"
     "// Packs a matrix into panels of 12: panel p holds, for every k, the lines p * 12 to\0"
     "// p * 12 + 11 side by side. Lines past the end repeat the last one; what is\0"
-}, {
-    "void kiln_hgemm_packed_packa_n_tm12_vec16(long lines, long K,\0"
-    "    const long line = get_group_id(0) * 12;\0"
-    "    __global float *restrict out = packed + at + line * K + k0 * 12;\0"
-    "    for (long k = k0; k < k1; k++, in++, out += 12) {\0"
+    "\004const long line = get_group_id(0) * 12;\0"
+    "\004__global float *restrict out = packed + at + line * K + k0 * 12;\0"
+    "\004for (long k = k0; k < k1; k++, in++, out += 12) {\0"
     "// Packed A is panel after panel, each K x 12: for every k, the panel's 12 rows side by side.\0"
     "// 2 x 16 blocks of 12 x 32, each block held in registers.\0"
-    "void kiln_hgemm_packed_multiply_tm12_nv2_vec16_mp2_np16_kc0_ku1_packa1(long M, long N, long K,\0"
-    "    const long first_row = get_group_id(1) * 24, end_row = min(first_row + 24, M);\0"
-    "    const long first_col = get_group_id(0) * 512, end_col = min(first_col + 512, N);\0"
-    "    for (long col = first_col; col < end_col; col += 32)\0"
-    "    for (long row = first_row; row < end_row; row += 12) {\0"
-    "        __global const float *restrict b = packed_b + b_at + col * K + k0 * 32;\0"
-    "        __global const float *restrict a = packed_a + a_at + row * K + k0 * 12;\0"
-    "        float16 c0_0 = 0, c0_1 = 0;\0"
-    "        float16 c1_0 = 0, c1_1 = 0;\0"
-    "        float16 c2_0 = 0, c2_1 = 0;\0"
-    "        float16 c3_0 = 0, c3_1 = 0;\0"
-    "        float16 c4_0 = 0, c4_1 = 0;\0"
-    "        float16 c5_0 = 0, c5_1 = 0;\0"
-    "        float16 c6_0 = 0, c6_1 = 0;\0"
-    "        float16 c7_0 = 0, c7_1 = 0;\0"
-    "        float16 c8_0 = 0, c8_1 = 0;\0"
-    "        float16 c9_0 = 0, c9_1 = 0;\0"
-    "        float16 c10_0 = 0, c10_1 = 0;\0"
-    "        float16 c11_0 = 0, c11_1 = 0;\0"
-    "                const float16 b0 = vload16(0, b);\0"
-    "                const float16 b1 = vload16(1, b);\0"
-    "                c0_0 += a0 * b0; c0_1 += a0 * b1;\0"
-    "                c1_0 += a1 * b0; c1_1 += a1 * b1;\0"
-    "                c2_0 += a2 * b0; c2_1 += a2 * b1;\0"
-    "                c3_0 += a3 * b0; c3_1 += a3 * b1;\0"
-    "                c4_0 += a4 * b0; c4_1 += a4 * b1;\0"
-    "                c5_0 += a5 * b0; c5_1 += a5 * b1;\0"
-    "                c6_0 += a6 * b0; c6_1 += a6 * b1;\0"
-    "                c7_0 += a7 * b0; c7_1 += a7 * b1;\0"
-    "                const float a8 = a[8];\0"
-    "                c8_0 += a8 * b0; c8_1 += a8 * b1;\0"
-    "                const float a9 = a[9];\0"
-    "                c9_0 += a9 * b0; c9_1 += a9 * b1;\0"
-    "                const float a10 = a[10];\0"
-    "                c10_0 += a10 * b0; c10_1 += a10 * b1;\0"
-    "                const float a11 = a[11];\0"
-    "                c11_0 += a11 * b0; c11_1 += a11 * b1;\0"
-    "                b += 32;\0"
-    "                a += 12;\0"
-    "        // C = alpha c + beta C for the 12 x 32 block at (row, col).\0"
-    "            if (col + 32 <= N) {\0"
-    "                put_vector(c0_1, alpha, beta, out + 16);\0"
-    "                float x[32];\0"
-    "                vstore16(c0_0, 0, x);\0"
-    "                vstore16(c0_1, 0, x + 16);\0"
-    "                for (int n = 0; n < 32 && col + n < N; n++)\0"
-    "                put_vector(c1_1, alpha, beta, out + 16);\0"
-    "                vstore16(c1_0, 0, x);\0"
-    "                vstore16(c1_1, 0, x + 16);\0"
-    "                put_vector(c2_1, alpha, beta, out + 16);\0"
-    "                vstore16(c2_0, 0, x);\0"
-    "                vstore16(c2_1, 0, x + 16);\0"
-    "                put_vector(c3_1, alpha, beta, out + 16);\0"
-    "                vstore16(c3_0, 0, x);\0"
-    "                vstore16(c3_1, 0, x + 16);\0"
-    "                put_vector(c4_1, alpha, beta, out + 16);\0"
-    "                vstore16(c4_0, 0, x);\0"
-    "                vstore16(c4_1, 0, x + 16);\0"
-    "                put_vector(c5_1, alpha, beta, out + 16);\0"
-    "                vstore16(c5_0, 0, x);\0"
-    "                vstore16(c5_1, 0, x + 16);\0"
-    "                put_vector(c6_1, alpha, beta, out + 16);\0"
-    "                vstore16(c6_0, 0, x);\0"
-    "                vstore16(c6_1, 0, x + 16);\0"
-    "                put_vector(c7_1, alpha, beta, out + 16);\0"
-    "                vstore16(c7_0, 0, x);\0"
-    "                vstore16(c7_1, 0, x + 16);\0"
-    "        if (row + 8 < M) {\0"
-    "            __global half *out = C + (row + 8) * ldc + col;\0"
-    "                put_vector(c8_0, alpha, beta, out);\0"
-    "                put_vector(c8_1, alpha, beta, out + 16);\0"
-    "                vstore16(c8_0, 0, x);\0"
-    "                vstore16(c8_1, 0, x + 16);\0"
-    "        if (row + 9 < M) {\0"
-    "            __global half *out = C + (row + 9) * ldc + col;\0"
-    "                put_vector(c9_0, alpha, beta, out);\0"
-    "                put_vector(c9_1, alpha, beta, out + 16);\0"
-    "                vstore16(c9_0, 0, x);\0"
+    "\004const long first_row = get_group_id(1) * 24, end_row = min(first_row + 24, M);\0"
+    "\004const long first_col = get_group_id(0) * 512, end_col = min(first_col + 512, N);\0"
+    "\004for (long col = first_col; col < end_col; col += 32)\0"
+    "\004for (long row = first_row; row < end_row; row += 12) {\0"
+    "\010__global const float *restrict b = packed_b + b_at + col * K + k0 * 32;\0"
+    "\010__global const float *restrict a = packed_a + a_at + row * K + k0 * 12;\0"
+    "\010float16 c0_0 = 0, c0_1 = 0;\0"
+    "\010float16 c1_0 = 0, c1_1 = 0;\0"
+    "\010float16 c2_0 = 0, c2_1 = 0;\0"
+    "\010float16 c3_0 = 0, c3_1 = 0;\0"
+    "\010float16 c4_0 = 0, c4_1 = 0;\0"
+    "\010float16 c5_0 = 0, c5_1 = 0;\0"
 }, {
-    "                vstore16(c9_1, 0, x + 16);\0"
-    "        if (row + 10 < M) {\0"
-    "            __global half *out = C + (row + 10) * ldc + col;\0"
-    "                put_vector(c10_0, alpha, beta, out);\0"
-    "                put_vector(c10_1, alpha, beta, out + 16);\0"
-    "                vstore16(c10_0, 0, x);\0"
-    "                vstore16(c10_1, 0, x + 16);\0"
-    "        if (row + 11 < M) {\0"
-    "            __global half *out = C + (row + 11) * ldc + col;\0"
-    "                put_vector(c11_0, alpha, beta, out);\0"
-    "                put_vector(c11_1, alpha, beta, out + 16);\0"
-    "                vstore16(c11_0, 0, x);\0"
-    "                vstore16(c11_1, 0, x + 16);\0"
-    "void kiln_hgemm_packed_packa_t_tm12_vec16(long lines, long K,\0"
-    "    if (line + 12 <= lines) {\0"
-    "        for (long k = k0; k < k1; k++, in += ldx, out += 12) {\0"
-    "            out[6] = load(in + 6);\0"
-    "            out[7] = load(in + 7);\0"
-    "            out[8] = load(in + 8);\0"
-    "            out[9] = load(in + 9);\0"
-    "            out[10] = load(in + 10);\0"
-    "            out[11] = load(in + 11);\0"
-    "        for (long k = k0; k < k1; k++, in += ldx, out += 12)\0"
-    "            for (int i = 0; i < 12; i++)\0"
+    "\010float16 c6_0 = 0, c6_1 = 0;\0"
+    "\010float16 c7_0 = 0, c7_1 = 0;\0"
+    "\010float16 c8_0 = 0, c8_1 = 0;\0"
+    "\010float16 c9_0 = 0, c9_1 = 0;\0"
+    "\010float16 c10_0 = 0, c10_1 = 0;\0"
+    "\010float16 c11_0 = 0, c11_1 = 0;\0"
+    "\020const float16 b0 = vload16(0, b);\0"
+    "\020const float16 b1 = vload16(1, b);\0"
+    "\020c0_0 += a0 * b0; c0_1 += a0 * b1;\0"
+    "\020c1_0 += a1 * b0; c1_1 += a1 * b1;\0"
+    "\020c2_0 += a2 * b0; c2_1 += a2 * b1;\0"
+    "\020c3_0 += a3 * b0; c3_1 += a3 * b1;\0"
+    "\020c4_0 += a4 * b0; c4_1 += a4 * b1;\0"
+    "\020c5_0 += a5 * b0; c5_1 += a5 * b1;\0"
+    "\020c6_0 += a6 * b0; c6_1 += a6 * b1;\0"
+    "\020c7_0 += a7 * b0; c7_1 += a7 * b1;\0"
+    "\020const float a8 = a[8];\0"
+    "\020c8_0 += a8 * b0; c8_1 += a8 * b1;\0"
+    "\020const float a9 = a[9];\0"
+    "\020c9_0 += a9 * b0; c9_1 += a9 * b1;\0"
+    "\020const float a10 = a[10];\0"
+    "\020c10_0 += a10 * b0; c10_1 += a10 * b1;\0"
+    "\020const float a11 = a[11];\0"
+    "\020c11_0 += a11 * b0; c11_1 += a11 * b1;\0"
+    "\020b += 32;\0"
+    "\020a += 12;\0"
+    "\010// C = alpha c + beta C for the 12 x 32 block at (row, col).\0"
+    "\014if (col + 32 <= N) {\0"
+    "\020put_vector(c0_1, alpha, beta, out + 16);\0"
+    "\020float x[32];\0"
+    "\020vstore16(c0_0, 0, x);\0"
+    "\020vstore16(c0_1, 0, x + 16);\0"
+    "\020for (int n = 0; n < 32 && col + n < N; n++)\0"
+    "\020put_vector(c1_1, alpha, beta, out + 16);\0"
+    "\020vstore16(c1_0, 0, x);\0"
+    "\020vstore16(c1_1, 0, x + 16);\0"
+    "\020put_vector(c2_1, alpha, beta, out + 16);\0"
+    "\020vstore16(c2_0, 0, x);\0"
+    "\020vstore16(c2_1, 0, x + 16);\0"
+    "\020put_vector(c3_1, alpha, beta, out + 16);\0"
+    "\020vstore16(c3_0, 0, x);\0"
+    "\020vstore16(c3_1, 0, x + 16);\0"
+    "\020put_vector(c4_1, alpha, beta, out + 16);\0"
+    "\020vstore16(c4_0, 0, x);\0"
+    "\020vstore16(c4_1, 0, x + 16);\0"
+    "\020put_vector(c5_1, alpha, beta, out + 16);\0"
+    "\020vstore16(c5_0, 0, x);\0"
+    "\020vstore16(c5_1, 0, x + 16);\0"
+    "\020put_vector(c6_1, alpha, beta, out + 16);\0"
+    "\020vstore16(c6_0, 0, x);\0"
+    "\020vstore16(c6_1, 0, x + 16);\0"
+    "\020put_vector(c7_1, alpha, beta, out + 16);\0"
+    "\020vstore16(c7_0, 0, x);\0"
+    "\020vstore16(c7_1, 0, x + 16);\0"
+    "\010if (row + 8 < M) {\0"
+    "\014__global half *out = C + (row + 8) * ldc + col;\0"
+    "\020put_vector(c8_0, alpha, beta, out);\0"
+    "\020put_vector(c8_1, alpha, beta, out + 16);\0"
+    "\020vstore16(c8_0, 0, x);\0"
+    "\020vstore16(c8_1, 0, x + 16);\0"
+    "\010if (row + 9 < M) {\0"
+    "\014__global half *out = C + (row + 9) * ldc + col;\0"
+    "\020put_vector(c9_0, alpha, beta, out);\0"
+    "\020put_vector(c9_1, alpha, beta, out + 16);\0"
+    "\020vstore16(c9_0, 0, x);\0"
+    "\020vstore16(c9_1, 0, x + 16);\0"
+    "\010if (row + 10 < M) {\0"
+    "\014__global half *out = C + (row + 10) * ldc + col;\0"
+    "\020put_vector(c10_0, alpha, beta, out);\0"
+    "\020put_vector(c10_1, alpha, beta, out + 16);\0"
+    "\020vstore16(c10_0, 0, x);\0"
+    "\020vstore16(c10_1, 0, x + 16);\0"
+    "\010if (row + 11 < M) {\0"
+    "\014__global half *out = C + (row + 11) * ldc + col;\0"
+    "\020put_vector(c11_0, alpha, beta, out);\0"
+    "\020put_vector(c11_1, alpha, beta, out + 16);\0"
+    "\020vstore16(c11_0, 0, x);\0"
+    "\020vstore16(c11_1, 0, x + 16);\0"
+    "\004if (line + 12 <= lines) {\0"
+    "\010for (long k = k0; k < k1; k++, in += ldx, out += 12) {\0"
+    "\014out[6] = load(in + 6);\0"
+    "\014out[7] = load(in + 7);\0"
+    "\014out[8] = load(in + 8);\0"
+    "\014out[9] = load(in + 9);\0"
+    "\014out[10] = load(in + 10);\0"
+    "\014out[11] = load(in + 11);\0"
+    "\010for (long k = k0; k < k1; k++, in += ldx, out += 12)\0"
+    "\014for (int i = 0; i < 12; i++)\0"
     "// Packs a matrix into panels of 16: panel p holds, for every k, the lines p * 16 to\0"
     "// p * 16 + 15 side by side. Lines past the end repeat the last one; what is\0"
-    "void kiln_hgemm_packed_packb_n_nv1_vec16(long lines, long K,\0"
-    "    const long line = get_group_id(0) * 16;\0"
-    "    __global float *restrict out = packed + at + line * K + k0 * 16;\0"
-    "    if (line + 16 <= lines) {\0"
-    "        for (long k = k0; k < k1; k++, in += ldx, out += 16) {\0"
-    "        for (long k = k0; k < k1; k++, in += ldx, out += 16)\0"
-    "            for (int i = 0; i < 16; i++)\0"
+    "\004const long line = get_group_id(0) * 16;\0"
+    "\004__global float *restrict out = packed + at + line * K + k0 * 16;\0"
+    "\004if (line + 16 <= lines) {\0"
+    "\010for (long k = k0; k < k1; k++, in += ldx, out += 16) {\0"
+    "\010for (long k = k0; k < k1; k++, in += ldx, out += 16)\0"
+    "\014for (int i = 0; i < 16; i++)\0"
     "// Packed B is panel after panel, each K x 16. A work-group is one work-item; it computes up to\0"
     "// 1 x 16 blocks of 12 x 16, each block held in registers.\0"
-    "void kiln_hgemm_packed_multiply_tm12_nv1_vec16_mp1_np16_kc0_ku1_packa1(long M, long N, long K,\0"
-    "    const long first_row = get_group_id(1) * 12, end_row = min(first_row + 12, M);\0"
-    "    const long first_col = get_group_id(0) * 256, end_col = min(first_col + 256, N);\0"
-    "    for (long col = first_col; col < end_col; col += 16)\0"
-    "        __global const float *restrict b = packed_b + b_at + col * K + k0 * 16;\0"
-    "        float16 c0_0 = 0;\0"
-    "        float16 c1_0 = 0;\0"
-    "        float16 c2_0 = 0;\0"
-    "        float16 c3_0 = 0;\0"
-    "        float16 c4_0 = 0;\0"
-    "        float16 c5_0 = 0;\0"
-    "        float16 c6_0 = 0;\0"
-    "        float16 c7_0 = 0;\0"
-    "        float16 c8_0 = 0;\0"
-    "        float16 c9_0 = 0;\0"
-    "        float16 c10_0 = 0;\0"
-    "        float16 c11_0 = 0;\0"
-    "                c8_0 += a8 * b0;\0"
-    "                c9_0 += a9 * b0;\0"
-    "                c10_0 += a10 * b0;\0"
-    "                c11_0 += a11 * b0;\0"
-    "                b += 16;\0"
-    "        // C = alpha c + beta C for the 12 x 16 block at (row, col).\0"
-    "            if (col + 16 <= N) {\0"
-    "                float x[16];\0"
-    "                for (int n = 0; n < 16 && col + n < N; n++)\0"
-    "void kiln_hgemm_packed_packb_t_nv1_vec16(long lines, long K,\0"
-    "    for (long k = k0; k < k1; k++, in++, out += 16) {\0"
+    "\004const long first_row = get_group_id(1) * 12, end_row = min(first_row + 12, M);\0"
+    "\004const long first_col = get_group_id(0) * 256, end_col = min(first_col + 256, N);\0"
+    "\004for (long col = first_col; col < end_col; col += 16)\0"
+    "\010__global const float *restrict b = packed_b + b_at + col * K + k0 * 16;\0"
+    "\010float16 c0_0 = 0;\0"
+    "\010float16 c1_0 = 0;\0"
+    "\010float16 c2_0 = 0;\0"
+    "\010float16 c3_0 = 0;\0"
+    "\010float16 c4_0 = 0;\0"
+    "\010float16 c5_0 = 0;\0"
+    "\010float16 c6_0 = 0;\0"
+    "\010float16 c7_0 = 0;\0"
+    "\010float16 c8_0 = 0;\0"
+    "\010float16 c9_0 = 0;\0"
+    "\010float16 c10_0 = 0;\0"
+    "\010float16 c11_0 = 0;\0"
+    "\020c8_0 += a8 * b0;\0"
+    "\020c9_0 += a9 * b0;\0"
+    "\020c10_0 += a10 * b0;\0"
+    "\020c11_0 += a11 * b0;\0"
+    "\020b += 16;\0"
+    "\010// C = alpha c + beta C for the 12 x 16 block at (row, col).\0"
+    "\014if (col + 16 <= N) {\0"
+}, {
+    "\020float x[16];\0"
+    "\020for (int n = 0; n < 16 && col + n < N; n++)\0"
+    "\004for (long k = k0; k < k1; k++, in++, out += 16) {\0"
     "// C = alpha op(A) op(B) + beta C; C is M x N, row-major.\0"
     "// A is stored M x K.\0"
     "// B is stored K x N.\0"
     "// A work-group is one work-item. It packs a slice of a panel of B into local memory, and multiplies\0"
     "// it with blocks of 6 rows of A, as they lie; a block of C is held in registers.\0"
-    "void kiln_hgemm_fused_multiply_nn_tm6_nv4_vec16_mb64_kc512_ku1(long M, long N, long K, float alpha,\0"
-    "        float beta,\0"
-    "        __global const half *restrict A, long a_offset, long lda,\0"
-    "        __global const half *restrict B, long b_offset, long ldb,\0"
-    "    // A slice of a panel: for every k, the panel's columns of B side by side, 64 apart.\0"
-    "    __local float panel[32768];\0"
-    "    __local float sums[24576];\0"
-    "    // Panels are up to 4 vectors of columns wide, slices up to 512 of K deep. All are\0"
-    "    // of equal size, but for one vector or the last slice.\0"
-    "    const long blocks = (M + 5) / 6;\0"
-    "    const long vectors = (N + 15) / 16, panels = (vectors + 3) / 4;\0"
-    "    const long slices = max((K + 511) / 512, (long) 1), slice = (K + slices - 1) / slices;\0"
-    "    // Chunks of up to 64 blocks of rows; panels in a chunk; blocks in a panel. Each work-group\0"
+    "void kiln_hgemm_fused_multiply_nn(long M, long N, long K, float alpha, float beta,\0"
+    "\010__global const half *restrict A, long a_offset, long lda,\0"
+    "\010__global const half *restrict B, long b_offset, long ldb,\0"
+    "\004// A slice of a panel: for every k, the panel's columns of B side by side, 64 apart.\0"
+    "\004__local float panel[32768];\0"
+    "\004__local float sums[24576];\0"
+    "\004// Panels are up to 4 vectors of columns wide, slices up to 512 of K deep. All are\0"
+    "\004// of equal size, but for one vector or the last slice.\0"
+    "\004const long blocks = (M + 5) / 6;\0"
+    "\004const long vectors = (N + 15) / 16, panels = (vectors + 3) / 4;\0"
+    "\004const long slices = max((K + 511) / 512, (long) 1), slice = (K + slices - 1) / slices;\0"
+    "\004// Chunks of up to 64 blocks of rows; panels in a chunk; blocks in a panel. Each work-group\0"
+    "\004// takes as many blocks, to one, of this order.\0"
+    "\004const long group = get_group_id(0), groups = get_num_groups(0);\0"
+    "\004const long share = blocks * panels / groups, rest = blocks * panels % groups;\0"
+    "\004long at = group * share + min(group, rest);\0"
+    "\004const long end = at + share + (group < rest);\0"
+    "\004A += a_offset;\0"
+    "\004B += b_offset;\0"
+    "\004while (at < end) {\0"
+    "\010const long chunk = at / (64 * panels) * 64;\0"
+    "\010const long height = min(blocks - chunk, (long) 64);\0"
+    "\010const long in_chunk = at - chunk * panels, this_panel = in_chunk / height;\0"
+    "\010const long first = in_chunk % height, last = min(height, first + end - at);\0"
+    "\010const long vector = vectors * this_panel / panels;\0"
+    "\010const long width = vectors * (this_panel + 1) / panels - vector, col = vector * 16;\0"
+    "\010at += last - first;\0"
+    "\010long k0 = 0;\0"
+    "\010do {\0"
+    "\014const long depth = min(slice, K - k0);\0"
+    "\014// Packs B from (k0, col) on: `depth` of K, `width` vectors of columns. Columns past the\0"
+    "\014// end repeat the last one; what is computed from them is not stored.\0"
+    "\020const long whole = min(width, (N - col) / 16);\0"
+    "\020__local float *out = panel;\0"
+    "\020__global const half *in = B + k0 * ldb + col;\0"
+    "\020for (long k = 0; k < depth; k++, in += ldb, out += 64) {\0"
+    "\024for (long v = 0; v < whole; v++)\0"
+    "\030vstore16(load_vector(in + v * 16), v, out);\0"
+    "\024for (long i = whole * 16; i < width * 16; i++)\0"
+    "\030out[i] = load(in + min(i, N - 1 - col));\0"
+    "\014for (long block = first; block < last; block++) {\0"
+    "\020const long row = (chunk + block) * 6;\0"
+    "\020__local float *sum = sums + (slices > 1 ? block * 384 : 0);\0"
+    "\020__local const float *b = panel;\0"
+    "\020__global const half *restrict a = A + k0;\0"
+    "\020const long r0 = min(row, M - 1) * lda;\0"
+    "\020const long r1 = min(row + 1, M - 1) * lda;\0"
+    "\020const long r2 = min(row + 2, M - 1) * lda;\0"
+    "\020const long r3 = min(row + 3, M - 1) * lda;\0"
+    "\020const long r4 = min(row + 4, M - 1) * lda;\0"
+    "\020const long r5 = min(row + 5, M - 1) * lda;\0"
+    "\020if (width == 1) {\0"
+    "\024// Adds the slice's share of a block of 6 rows and 1 vectors to `sum`, where\0"
+    "\024// vectors lie as in a block of 4.\0"
+    "\024float16 c0_0 = 0;\0"
+    "\024float16 c1_0 = 0;\0"
+    "\024float16 c2_0 = 0;\0"
+    "\024float16 c3_0 = 0;\0"
+    "\024float16 c4_0 = 0;\0"
+    "\024float16 c5_0 = 0;\0"
+    "\024if (k0 > 0) {\0"
+    "\030c0_0 = vload16(0, sum);\0"
+    "\030c1_0 = vload16(4, sum);\0"
+    "\030c2_0 = vload16(8, sum);\0"
+    "\030c3_0 = vload16(12, sum);\0"
+    "\030c4_0 = vload16(16, sum);\0"
+    "\030c5_0 = vload16(20, sum);\0"
+    "\024long k = 0;\0"
+    "\024for (; k < depth; k++) {\0"
+    "\030{\0"
+    "\034const float16 b0 = vload16(0, b);\0"
+    "\034const float a0 = load(a + r0);\0"
+    "\034c0_0 += a0 * b0;\0"
+    "\034const float a1 = load(a + r1);\0"
+    "\034c1_0 += a1 * b0;\0"
+    "\034const float a2 = load(a + r2);\0"
+    "\034c2_0 += a2 * b0;\0"
+    "\034const float a3 = load(a + r3);\0"
+    "\034c3_0 += a3 * b0;\0"
+    "\034const float a4 = load(a + r4);\0"
+    "\034c4_0 += a4 * b0;\0"
+    "\034const float a5 = load(a + r5);\0"
+    "\034c5_0 += a5 * b0;\0"
+    "\034b += 64;\0"
+    "\034a++;\0"
+    "\030}\0"
+    "\024vstore16(c0_0, 0, sum);\0"
+    "\024vstore16(c1_0, 4, sum);\0"
+    "\024vstore16(c2_0, 8, sum);\0"
+    "\024vstore16(c3_0, 12, sum);\0"
+    "\024vstore16(c4_0, 16, sum);\0"
+    "\024vstore16(c5_0, 20, sum);\0"
+    "\020if (width == 2) {\0"
+    "\024// Adds the slice's share of a block of 6 rows and 2 vectors to `sum`, where\0"
+    "\024float16 c0_0 = 0, c0_1 = 0;\0"
+    "\024float16 c1_0 = 0, c1_1 = 0;\0"
 }, {
-    "    // takes as many blocks, to one, of this order.\0"
-    "    const long group = get_group_id(0), groups = get_num_groups(0);\0"
-    "    const long share = blocks * panels / groups, rest = blocks * panels % groups;\0"
-    "    long at = group * share + min(group, rest);\0"
-    "    const long end = at + share + (group < rest);\0"
-    "    A += a_offset;\0"
-    "    B += b_offset;\0"
-    "    while (at < end) {\0"
-    "        const long chunk = at / (64 * panels) * 64;\0"
-    "        const long height = min(blocks - chunk, (long) 64);\0"
-    "        const long in_chunk = at - chunk * panels, this_panel = in_chunk / height;\0"
-    "        const long first = in_chunk % height, last = min(height, first + end - at);\0"
-    "        const long vector = vectors * this_panel / panels;\0"
-    "        const long width = vectors * (this_panel + 1) / panels - vector, col = vector * 16;\0"
-    "        at += last - first;\0"
-    "        long k0 = 0;\0"
-    "        do {\0"
-    "            const long depth = min(slice, K - k0);\0"
-    "            // Packs B from (k0, col) on: `depth` of K, `width` vectors of columns. Columns past the\0"
-    "            // end repeat the last one; what is computed from them is not stored.\0"
-    "                const long whole = min(width, (N - col) / 16);\0"
-    "                __local float *out = panel;\0"
-    "                __global const half *in = B + k0 * ldb + col;\0"
-    "                for (long k = 0; k < depth; k++, in += ldb, out += 64) {\0"
-    "                    for (long v = 0; v < whole; v++)\0"
-    "                        vstore16(load_vector(in + v * 16), v, out);\0"
-    "                    for (long i = whole * 16; i < width * 16; i++)\0"
-    "                        out[i] = load(in + min(i, N - 1 - col));\0"
-    "            for (long block = first; block < last; block++) {\0"
-    "                const long row = (chunk + block) * 6;\0"
-    "                __local float *sum = sums + (slices > 1 ? block * 384 : 0);\0"
-    "                __local const float *b = panel;\0"
-    "                __global const half *restrict a = A + k0;\0"
-    "                const long r0 = min(row, M - 1) * lda;\0"
-    "                const long r1 = min(row + 1, M - 1) * lda;\0"
-    "                const long r2 = min(row + 2, M - 1) * lda;\0"
-    "                const long r3 = min(row + 3, M - 1) * lda;\0"
-    "                const long r4 = min(row + 4, M - 1) * lda;\0"
-    "                const long r5 = min(row + 5, M - 1) * lda;\0"
-    "                if (width == 1) {\0"
-    "                    // Adds the slice's share of a block of 6 rows and 1 vectors to `sum`, where\0"
-    "                    // vectors lie as in a block of 4.\0"
-    "                    float16 c0_0 = 0;\0"
-    "                    float16 c1_0 = 0;\0"
-    "                    float16 c2_0 = 0;\0"
-    "                    float16 c3_0 = 0;\0"
-    "                    float16 c4_0 = 0;\0"
-    "                    float16 c5_0 = 0;\0"
-    "                    if (k0 > 0) {\0"
-    "                        c0_0 = vload16(0, sum);\0"
-    "                        c1_0 = vload16(4, sum);\0"
-    "                        c2_0 = vload16(8, sum);\0"
-    "                        c3_0 = vload16(12, sum);\0"
-    "                        c4_0 = vload16(16, sum);\0"
-    "                        c5_0 = vload16(20, sum);\0"
-    "                    long k = 0;\0"
-    "                    for (; k < depth; k++) {\0"
-    "                        {\0"
-    "                            const float16 b0 = vload16(0, b);\0"
-    "                            const float a0 = load(a + r0);\0"
-    "                            c0_0 += a0 * b0;\0"
-    "                            const float a1 = load(a + r1);\0"
-    "                            c1_0 += a1 * b0;\0"
-    "                            const float a2 = load(a + r2);\0"
-    "                            c2_0 += a2 * b0;\0"
-    "                            const float a3 = load(a + r3);\0"
-    "                            c3_0 += a3 * b0;\0"
-    "                            const float a4 = load(a + r4);\0"
-    "                            c4_0 += a4 * b0;\0"
-    "                            const float a5 = load(a + r5);\0"
-    "                            c5_0 += a5 * b0;\0"
-    "                            b += 64;\0"
-    "                            a++;\0"
-    "                        }\0"
-    "                    vstore16(c0_0, 0, sum);\0"
-    "                    vstore16(c1_0, 4, sum);\0"
-    "                    vstore16(c2_0, 8, sum);\0"
-    "                    vstore16(c3_0, 12, sum);\0"
-    "                    vstore16(c4_0, 16, sum);\0"
+    "\024float16 c2_0 = 0, c2_1 = 0;\0"
+    "\024float16 c3_0 = 0, c3_1 = 0;\0"
+    "\024float16 c4_0 = 0, c4_1 = 0;\0"
+    "\024float16 c5_0 = 0, c5_1 = 0;\0"
+    "\030c0_0 = vload16(0, sum); c0_1 = vload16(1, sum);\0"
+    "\030c1_0 = vload16(4, sum); c1_1 = vload16(5, sum);\0"
+    "\030c2_0 = vload16(8, sum); c2_1 = vload16(9, sum);\0"
+    "\030c3_0 = vload16(12, sum); c3_1 = vload16(13, sum);\0"
+    "\030c4_0 = vload16(16, sum); c4_1 = vload16(17, sum);\0"
+    "\030c5_0 = vload16(20, sum); c5_1 = vload16(21, sum);\0"
+    "\034const float16 b1 = vload16(1, b);\0"
+    "\034c0_0 += a0 * b0; c0_1 += a0 * b1;\0"
+    "\034c1_0 += a1 * b0; c1_1 += a1 * b1;\0"
+    "\034c2_0 += a2 * b0; c2_1 += a2 * b1;\0"
+    "\034c3_0 += a3 * b0; c3_1 += a3 * b1;\0"
+    "\034c4_0 += a4 * b0; c4_1 += a4 * b1;\0"
+    "\034c5_0 += a5 * b0; c5_1 += a5 * b1;\0"
+    "\024vstore16(c0_0, 0, sum); vstore16(c0_1, 1, sum);\0"
+    "\024vstore16(c1_0, 4, sum); vstore16(c1_1, 5, sum);\0"
+    "\024vstore16(c2_0, 8, sum); vstore16(c2_1, 9, sum);\0"
+    "\024vstore16(c3_0, 12, sum); vstore16(c3_1, 13, sum);\0"
+    "\024vstore16(c4_0, 16, sum); vstore16(c4_1, 17, sum);\0"
+    "\024vstore16(c5_0, 20, sum); vstore16(c5_1, 21, sum);\0"
+    "\020if (width == 3) {\0"
+    "\024// Adds the slice's share of a block of 6 rows and 3 vectors to `sum`, where\0"
+    "\024float16 c0_0 = 0, c0_1 = 0, c0_2 = 0;\0"
+    "\024float16 c1_0 = 0, c1_1 = 0, c1_2 = 0;\0"
+    "\024float16 c2_0 = 0, c2_1 = 0, c2_2 = 0;\0"
+    "\024float16 c3_0 = 0, c3_1 = 0, c3_2 = 0;\0"
+    "\024float16 c4_0 = 0, c4_1 = 0, c4_2 = 0;\0"
+    "\024float16 c5_0 = 0, c5_1 = 0, c5_2 = 0;\0"
+    "\030c0_0 = vload16(0, sum); c0_1 = vload16(1, sum); c0_2 = vload16(2, sum);\0"
+    "\030c1_0 = vload16(4, sum); c1_1 = vload16(5, sum); c1_2 = vload16(6, sum);\0"
+    "\030c2_0 = vload16(8, sum); c2_1 = vload16(9, sum); c2_2 = vload16(10, sum);\0"
+    "\030c3_0 = vload16(12, sum); c3_1 = vload16(13, sum); c3_2 = vload16(14, sum);\0"
+    "\030c4_0 = vload16(16, sum); c4_1 = vload16(17, sum); c4_2 = vload16(18, sum);\0"
+    "\030c5_0 = vload16(20, sum); c5_1 = vload16(21, sum); c5_2 = vload16(22, sum);\0"
+    "\034const float16 b2 = vload16(2, b);\0"
+    "\034c0_0 += a0 * b0; c0_1 += a0 * b1; c0_2 += a0 * b2;\0"
+    "\034c1_0 += a1 * b0; c1_1 += a1 * b1; c1_2 += a1 * b2;\0"
+    "\034c2_0 += a2 * b0; c2_1 += a2 * b1; c2_2 += a2 * b2;\0"
+    "\034c3_0 += a3 * b0; c3_1 += a3 * b1; c3_2 += a3 * b2;\0"
+    "\034c4_0 += a4 * b0; c4_1 += a4 * b1; c4_2 += a4 * b2;\0"
+    "\034c5_0 += a5 * b0; c5_1 += a5 * b1; c5_2 += a5 * b2;\0"
+    "\024vstore16(c0_0, 0, sum); vstore16(c0_1, 1, sum); vstore16(c0_2, 2, sum);\0"
+    "\024vstore16(c1_0, 4, sum); vstore16(c1_1, 5, sum); vstore16(c1_2, 6, sum);\0"
+    "\024vstore16(c2_0, 8, sum); vstore16(c2_1, 9, sum); vstore16(c2_2, 10, sum);\0"
+    "\024vstore16(c3_0, 12, sum); vstore16(c3_1, 13, sum); vstore16(c3_2, 14, sum);\0"
+    "\024vstore16(c4_0, 16, sum); vstore16(c4_1, 17, sum); vstore16(c4_2, 18, sum);\0"
+    "\024vstore16(c5_0, 20, sum); vstore16(c5_1, 21, sum); vstore16(c5_2, 22, sum);\0"
+    "\020if (width == 4) {\0"
+    "\024// Adds the slice's share of a block of 6 rows and 4 vectors to `sum`, where\0"
+    "\024float16 c0_0 = 0, c0_1 = 0, c0_2 = 0, c0_3 = 0;\0"
+    "\024float16 c1_0 = 0, c1_1 = 0, c1_2 = 0, c1_3 = 0;\0"
+    "\024float16 c2_0 = 0, c2_1 = 0, c2_2 = 0, c2_3 = 0;\0"
+    "\024float16 c3_0 = 0, c3_1 = 0, c3_2 = 0, c3_3 = 0;\0"
+    "\024float16 c4_0 = 0, c4_1 = 0, c4_2 = 0, c4_3 = 0;\0"
+    "\024float16 c5_0 = 0, c5_1 = 0, c5_2 = 0, c5_3 = 0;\0"
+    "\030c0_0 = vload16(0, sum); c0_1 = vload16(1, sum); c0_2 = vload16(2,\0"
+    "\037 sum); c0_3 = vload16(3, sum);\0"
+    "\030c1_0 = vload16(4, sum); c1_1 = vload16(5, sum); c1_2 = vload16(6,\0"
+    "\037 sum); c1_3 = vload16(7, sum);\0"
+    "\030c2_0 = vload16(8, sum); c2_1 = vload16(9, sum); c2_2 = vload16(10,\0"
+    "\037 sum); c2_3 = vload16(11, sum);\0"
+    "\030c3_0 = vload16(12, sum); c3_1 = vload16(13, sum); c3_2 = vload16(14,\0"
+    "\037 sum); c3_3 = vload16(15, sum);\0"
+    "\030c4_0 = vload16(16, sum); c4_1 = vload16(17, sum); c4_2 = vload16(18,\0"
+    "\037 sum); c4_3 = vload16(19, sum);\0"
+    "\030c5_0 = vload16(20, sum); c5_1 = vload16(21, sum); c5_2 = vload16(22,\0"
+    "\037 sum); c5_3 = vload16(23, sum);\0"
+    "\034const float16 b3 = vload16(3, b);\0"
+    "\034c0_0 += a0 * b0; c0_1 += a0 * b1; c0_2 += a0 * b2; c0_3 += a0 * b3;\0"
+    "\034c1_0 += a1 * b0; c1_1 += a1 * b1; c1_2 += a1 * b2; c1_3 += a1 * b3;\0"
+    "\034c2_0 += a2 * b0; c2_1 += a2 * b1; c2_2 += a2 * b2; c2_3 += a2 * b3;\0"
+    "\034c3_0 += a3 * b0; c3_1 += a3 * b1; c3_2 += a3 * b2; c3_3 += a3 * b3;\0"
+    "\034c4_0 += a4 * b0; c4_1 += a4 * b1; c4_2 += a4 * b2; c4_3 += a4 * b3;\0"
+    "\034c5_0 += a5 * b0; c5_1 += a5 * b1; c5_2 += a5 * b2; c5_3 += a5 * b3;\0"
+    "\024vstore16(c0_0, 0, sum); vstore16(c0_1, 1, sum); vstore16(c0_2, 2,\0"
+    "\034sum); vstore16(c0_3, 3, sum);\0"
 }, {
-    "                    vstore16(c5_0, 20, sum);\0"
-    "                if (width == 2) {\0"
-    "                    // Adds the slice's share of a block of 6 rows and 2 vectors to `sum`, where\0"
-    "                    float16 c0_0 = 0, c0_1 = 0;\0"
-    "                    float16 c1_0 = 0, c1_1 = 0;\0"
-    "                    float16 c2_0 = 0, c2_1 = 0;\0"
-    "                    float16 c3_0 = 0, c3_1 = 0;\0"
-    "                    float16 c4_0 = 0, c4_1 = 0;\0"
-    "                    float16 c5_0 = 0, c5_1 = 0;\0"
-    "                        c0_0 = vload16(0, sum); c0_1 = vload16(1, sum);\0"
-    "                        c1_0 = vload16(4, sum); c1_1 = vload16(5, sum);\0"
-    "                        c2_0 = vload16(8, sum); c2_1 = vload16(9, sum);\0"
-    "                        c3_0 = vload16(12, sum); c3_1 = vload16(13, sum);\0"
-    "                        c4_0 = vload16(16, sum); c4_1 = vload16(17, sum);\0"
-    "                        c5_0 = vload16(20, sum); c5_1 = vload16(21, sum);\0"
-    "                            const float16 b1 = vload16(1, b);\0"
-    "                            c0_0 += a0 * b0; c0_1 += a0 * b1;\0"
-    "                            c1_0 += a1 * b0; c1_1 += a1 * b1;\0"
-    "                            c2_0 += a2 * b0; c2_1 += a2 * b1;\0"
-    "                            c3_0 += a3 * b0; c3_1 += a3 * b1;\0"
-    "                            c4_0 += a4 * b0; c4_1 += a4 * b1;\0"
-    "                            c5_0 += a5 * b0; c5_1 += a5 * b1;\0"
-    "                    vstore16(c0_0, 0, sum); vstore16(c0_1, 1, sum);\0"
-    "                    vstore16(c1_0, 4, sum); vstore16(c1_1, 5, sum);\0"
-    "                    vstore16(c2_0, 8, sum); vstore16(c2_1, 9, sum);\0"
-    "                    vstore16(c3_0, 12, sum); vstore16(c3_1, 13, sum);\0"
-    "                    vstore16(c4_0, 16, sum); vstore16(c4_1, 17, sum);\0"
-    "                    vstore16(c5_0, 20, sum); vstore16(c5_1, 21, sum);\0"
-    "                if (width == 3) {\0"
-    "                    // Adds the slice's share of a block of 6 rows and 3 vectors to `sum`, where\0"
-    "                    float16 c0_0 = 0, c0_1 = 0, c0_2 = 0;\0"
-    "                    float16 c1_0 = 0, c1_1 = 0, c1_2 = 0;\0"
-    "                    float16 c2_0 = 0, c2_1 = 0, c2_2 = 0;\0"
-    "                    float16 c3_0 = 0, c3_1 = 0, c3_2 = 0;\0"
-    "                    float16 c4_0 = 0, c4_1 = 0, c4_2 = 0;\0"
-    "                    float16 c5_0 = 0, c5_1 = 0, c5_2 = 0;\0"
-    "                        c0_0 = vload16(0, sum); c0_1 = vload16(1, sum); c0_2 = vload16(2, sum);\0"
-    "                        c1_0 = vload16(4, sum); c1_1 = vload16(5, sum); c1_2 = vload16(6, sum);\0"
-    "                        c2_0 = vload16(8, sum); c2_1 = vload16(9, sum); c2_2 = vload16(10, sum);\0"
-    "                        c3_0 = vload16(12, sum); c3_1 = vload16(13, sum); c3_2 = vload16(14, sum);\0"
-    "                        c4_0 = vload16(16, sum); c4_1 = vload16(17, sum); c4_2 = vload16(18, sum);\0"
-    "                        c5_0 = vload16(20, sum); c5_1 = vload16(21, sum); c5_2 = vload16(22, sum);\0"
-    "                            const float16 b2 = vload16(2, b);\0"
-    "                            c0_0 += a0 * b0; c0_1 += a0 * b1; c0_2 += a0 * b2;\0"
-    "                            c1_0 += a1 * b0; c1_1 += a1 * b1; c1_2 += a1 * b2;\0"
-    "                            c2_0 += a2 * b0; c2_1 += a2 * b1; c2_2 += a2 * b2;\0"
-    "                            c3_0 += a3 * b0; c3_1 += a3 * b1; c3_2 += a3 * b2;\0"
-    "                            c4_0 += a4 * b0; c4_1 += a4 * b1; c4_2 += a4 * b2;\0"
-    "                            c5_0 += a5 * b0; c5_1 += a5 * b1; c5_2 += a5 * b2;\0"
-    "                    vstore16(c0_0, 0, sum); vstore16(c0_1, 1, sum); vstore16(c0_2, 2, sum);\0"
-    "                    vstore16(c1_0, 4, sum); vstore16(c1_1, 5, sum); vstore16(c1_2, 6, sum);\0"
-    "                    vstore16(c2_0, 8, sum); vstore16(c2_1, 9, sum); vstore16(c2_2, 10, sum);\0"
-    "                    vstore16(c3_0, 12, sum); vstore16(c3_1, 13, sum); vstore16(c3_2, 14, sum);\0"
-    "                    vstore16(c4_0, 16, sum); vstore16(c4_1, 17, sum); vstore16(c4_2, 18, sum);\0"
-    "                    vstore16(c5_0, 20, sum); vstore16(c5_1, 21, sum); vstore16(c5_2, 22, sum);\0"
-    "                if (width == 4) {\0"
-    "                    // Adds the slice's share of a block of 6 rows and 4 vectors to `sum`, where\0"
-}, {
-    "                    float16 c0_0 = 0, c0_1 = 0, c0_2 = 0, c0_3 = 0;\0"
-    "                    float16 c1_0 = 0, c1_1 = 0, c1_2 = 0, c1_3 = 0;\0"
-    "                    float16 c2_0 = 0, c2_1 = 0, c2_2 = 0, c2_3 = 0;\0"
-    "                    float16 c3_0 = 0, c3_1 = 0, c3_2 = 0, c3_3 = 0;\0"
-    "                    float16 c4_0 = 0, c4_1 = 0, c4_2 = 0, c4_3 = 0;\0"
-    "                    float16 c5_0 = 0, c5_1 = 0, c5_2 = 0, c5_3 = 0;\0"
-    "                        c0_0 = vload16(0, sum); c0_1 = vload16(1, sum); c0_2 = vload16(2,\0"
-    "                                sum); c0_3 = vload16(3, sum);\0"
-    "                        c1_0 = vload16(4, sum); c1_1 = vload16(5, sum); c1_2 = vload16(6,\0"
-    "                                sum); c1_3 = vload16(7, sum);\0"
-    "                        c2_0 = vload16(8, sum); c2_1 = vload16(9, sum); c2_2 = vload16(10,\0"
-    "                                sum); c2_3 = vload16(11, sum);\0"
-    "                        c3_0 = vload16(12, sum); c3_1 = vload16(13, sum); c3_2 = vload16(14,\0"
-    "                                sum); c3_3 = vload16(15, sum);\0"
-    "                        c4_0 = vload16(16, sum); c4_1 = vload16(17, sum); c4_2 = vload16(18,\0"
-    "                                sum); c4_3 = vload16(19, sum);\0"
-    "                        c5_0 = vload16(20, sum); c5_1 = vload16(21, sum); c5_2 = vload16(22,\0"
-    "                                sum); c5_3 = vload16(23, sum);\0"
-    "                            const float16 b3 = vload16(3, b);\0"
-    "                            c0_0 += a0 * b0; c0_1 += a0 * b1; c0_2 += a0 * b2; c0_3 += a0 * b3;\0"
-    "                            c1_0 += a1 * b0; c1_1 += a1 * b1; c1_2 += a1 * b2; c1_3 += a1 * b3;\0"
-    "                            c2_0 += a2 * b0; c2_1 += a2 * b1; c2_2 += a2 * b2; c2_3 += a2 * b3;\0"
-    "                            c3_0 += a3 * b0; c3_1 += a3 * b1; c3_2 += a3 * b2; c3_3 += a3 * b3;\0"
-    "                            c4_0 += a4 * b0; c4_1 += a4 * b1; c4_2 += a4 * b2; c4_3 += a4 * b3;\0"
-    "                            c5_0 += a5 * b0; c5_1 += a5 * b1; c5_2 += a5 * b2; c5_3 += a5 * b3;\0"
-    "                    vstore16(c0_0, 0, sum); vstore16(c0_1, 1, sum); vstore16(c0_2, 2,\0"
-    "                            sum); vstore16(c0_3, 3, sum);\0"
-    "                    vstore16(c1_0, 4, sum); vstore16(c1_1, 5, sum); vstore16(c1_2, 6,\0"
-    "                            sum); vstore16(c1_3, 7, sum);\0"
-    "                    vstore16(c2_0, 8, sum); vstore16(c2_1, 9, sum); vstore16(c2_2, 10,\0"
-    "                            sum); vstore16(c2_3, 11, sum);\0"
-    "                    vstore16(c3_0, 12, sum); vstore16(c3_1, 13, sum); vstore16(c3_2, 14,\0"
-    "                            sum); vstore16(c3_3, 15, sum);\0"
-    "                    vstore16(c4_0, 16, sum); vstore16(c4_1, 17, sum); vstore16(c4_2, 18,\0"
-    "                            sum); vstore16(c4_3, 19, sum);\0"
-    "                    vstore16(c5_0, 20, sum); vstore16(c5_1, 21, sum); vstore16(c5_2, 22,\0"
-    "                            sum); vstore16(c5_3, 23, sum);\0"
-    "                if (k0 + depth == K) {\0"
-    "                    // C = alpha sum + beta C for a block of `width` vectors at (row, col).\0"
-    "                    for (long m = 0; m < 6 && row + m < M; m++) {\0"
-    "                        __global half *out = C + (row + m) * ldc + col;\0"
-    "                        __local const float *x = sum + m * 64;\0"
-    "                        long n = 0;\0"
-    "                        for (; n + 16 <= min(width * 16, N - col); n += 16)\0"
-    "                            put_vector(vload16(0, x + n), alpha, beta, out + n);\0"
-    "                        for (; n < min(width * 16, N - col); n++)\0"
-    "            k0 += depth;\0"
-    "        } while (k0 < K);\0"
+    "\024vstore16(c1_0, 4, sum); vstore16(c1_1, 5, sum); vstore16(c1_2, 6,\0"
+    "\034sum); vstore16(c1_3, 7, sum);\0"
+    "\024vstore16(c2_0, 8, sum); vstore16(c2_1, 9, sum); vstore16(c2_2, 10,\0"
+    "\034sum); vstore16(c2_3, 11, sum);\0"
+    "\024vstore16(c3_0, 12, sum); vstore16(c3_1, 13, sum); vstore16(c3_2, 14,\0"
+    "\034sum); vstore16(c3_3, 15, sum);\0"
+    "\024vstore16(c4_0, 16, sum); vstore16(c4_1, 17, sum); vstore16(c4_2, 18,\0"
+    "\034sum); vstore16(c4_3, 19, sum);\0"
+    "\024vstore16(c5_0, 20, sum); vstore16(c5_1, 21, sum); vstore16(c5_2, 22,\0"
+    "\034sum); vstore16(c5_3, 23, sum);\0"
+    "\020if (k0 + depth == K) {\0"
+    "\024// C = alpha sum + beta C for a block of `width` vectors at (row, col).\0"
+    "\024for (long m = 0; m < 6 && row + m < M; m++) {\0"
+    "\030__global half *out = C + (row + m) * ldc + col;\0"
+    "\030__local const float *x = sum + m * 64;\0"
+    "\030long n = 0;\0"
+    "\030for (; n + 16 <= min(width * 16, N - col); n += 16)\0"
+    "\034put_vector(vload16(0, x + n), alpha, beta, out + n);\0"
+    "\030for (; n < min(width * 16, N - col); n++)\0"
+    "\014k0 += depth;\0"
+    "\010} while (k0 < K);\0"
     "// B is stored N x K.\0"
-    "void kiln_hgemm_fused_multiply_nt_tm6_nv4_vec16_mb64_kc512_ku1(long M, long N, long K, float alpha,\0"
-    "            for (long v = 0; v < width; v++) {\0"
-    "                __local float *out = panel + v * 16;\0"
-    "                __global const half *in = B + k0;\0"
-    "                const long l0 = min(col + v * 16, N - 1) * ldb;\0"
-    "                const long l1 = min(col + v * 16 + 1, N - 1) * ldb;\0"
-    "                const long l2 = min(col + v * 16 + 2, N - 1) * ldb;\0"
-    "                const long l3 = min(col + v * 16 + 3, N - 1) * ldb;\0"
+    "void kiln_hgemm_fused_multiply_nt(long M, long N, long K, float alpha, float beta,\0"
+    "\014for (long v = 0; v < width; v++) {\0"
+    "\020__local float *out = panel + v * 16;\0"
+    "\020__global const half *in = B + k0;\0"
+    "\020const long l0 = min(col + v * 16, N - 1) * ldb;\0"
+    "\020const long l1 = min(col + v * 16 + 1, N - 1) * ldb;\0"
+    "\020const long l2 = min(col + v * 16 + 2, N - 1) * ldb;\0"
+    "\020const long l3 = min(col + v * 16 + 3, N - 1) * ldb;\0"
+    "\020const long l4 = min(col + v * 16 + 4, N - 1) * ldb;\0"
+    "\020const long l5 = min(col + v * 16 + 5, N - 1) * ldb;\0"
+    "\020const long l6 = min(col + v * 16 + 6, N - 1) * ldb;\0"
+    "\020const long l7 = min(col + v * 16 + 7, N - 1) * ldb;\0"
+    "\020const long l8 = min(col + v * 16 + 8, N - 1) * ldb;\0"
+    "\020const long l9 = min(col + v * 16 + 9, N - 1) * ldb;\0"
+    "\020const long l10 = min(col + v * 16 + 10, N - 1) * ldb;\0"
+    "\020const long l11 = min(col + v * 16 + 11, N - 1) * ldb;\0"
+    "\020const long l12 = min(col + v * 16 + 12, N - 1) * ldb;\0"
+    "\020const long l13 = min(col + v * 16 + 13, N - 1) * ldb;\0"
+    "\020const long l14 = min(col + v * 16 + 14, N - 1) * ldb;\0"
+    "\020const long l15 = min(col + v * 16 + 15, N - 1) * ldb;\0"
+    "\020long k = 0;\0"
+    "\020// A square of columns by k is transposed: each step puts the even and the odd\0"
+    "\020// elements of two neighbours together.\0"
+    "\020for (; k + 16 <= depth; k += 16, in += 16, out += 1024) {\0"
+    "\024const float16 x0_0 = load_vector(in + l0);\0"
+    "\024const float16 x0_1 = load_vector(in + l1);\0"
+    "\024const float16 x0_2 = load_vector(in + l2);\0"
+    "\024const float16 x0_3 = load_vector(in + l3);\0"
+    "\024const float16 x0_4 = load_vector(in + l4);\0"
+    "\024const float16 x0_5 = load_vector(in + l5);\0"
+    "\024const float16 x0_6 = load_vector(in + l6);\0"
+    "\024const float16 x0_7 = load_vector(in + l7);\0"
+    "\024const float16 x0_8 = load_vector(in + l8);\0"
+    "\024const float16 x0_9 = load_vector(in + l9);\0"
+    "\024const float16 x0_10 = load_vector(in + l10);\0"
+    "\024const float16 x0_11 = load_vector(in + l11);\0"
+    "\024const float16 x0_12 = load_vector(in + l12);\0"
+    "\024const float16 x0_13 = load_vector(in + l13);\0"
+    "\024const float16 x0_14 = load_vector(in + l14);\0"
+    "\024const float16 x0_15 = load_vector(in + l15);\0"
+    "\024const float16 x1_0 = (float16)(x0_0.even, x0_1.even);\0"
+    "\024const float16 x1_8 = (float16)(x0_0.odd, x0_1.odd);\0"
+    "\024const float16 x1_1 = (float16)(x0_2.even, x0_3.even);\0"
+    "\024const float16 x1_9 = (float16)(x0_2.odd, x0_3.odd);\0"
+    "\024const float16 x1_2 = (float16)(x0_4.even, x0_5.even);\0"
+    "\024const float16 x1_10 = (float16)(x0_4.odd, x0_5.odd);\0"
+    "\024const float16 x1_3 = (float16)(x0_6.even, x0_7.even);\0"
+    "\024const float16 x1_11 = (float16)(x0_6.odd, x0_7.odd);\0"
+    "\024const float16 x1_4 = (float16)(x0_8.even, x0_9.even);\0"
+    "\024const float16 x1_12 = (float16)(x0_8.odd, x0_9.odd);\0"
+    "\024const float16 x1_5 = (float16)(x0_10.even, x0_11.even);\0"
+    "\024const float16 x1_13 = (float16)(x0_10.odd, x0_11.odd);\0"
+    "\024const float16 x1_6 = (float16)(x0_12.even, x0_13.even);\0"
+    "\024const float16 x1_14 = (float16)(x0_12.odd, x0_13.odd);\0"
+    "\024const float16 x1_7 = (float16)(x0_14.even, x0_15.even);\0"
+    "\024const float16 x1_15 = (float16)(x0_14.odd, x0_15.odd);\0"
+    "\024const float16 x2_0 = (float16)(x1_0.even, x1_1.even);\0"
+    "\024const float16 x2_8 = (float16)(x1_0.odd, x1_1.odd);\0"
+    "\024const float16 x2_1 = (float16)(x1_2.even, x1_3.even);\0"
+    "\024const float16 x2_9 = (float16)(x1_2.odd, x1_3.odd);\0"
+    "\024const float16 x2_2 = (float16)(x1_4.even, x1_5.even);\0"
 }, {
-    "                const long l4 = min(col + v * 16 + 4, N - 1) * ldb;\0"
-    "                const long l5 = min(col + v * 16 + 5, N - 1) * ldb;\0"
-    "                const long l6 = min(col + v * 16 + 6, N - 1) * ldb;\0"
-    "                const long l7 = min(col + v * 16 + 7, N - 1) * ldb;\0"
-    "                const long l8 = min(col + v * 16 + 8, N - 1) * ldb;\0"
-    "                const long l9 = min(col + v * 16 + 9, N - 1) * ldb;\0"
-    "                const long l10 = min(col + v * 16 + 10, N - 1) * ldb;\0"
-    "                const long l11 = min(col + v * 16 + 11, N - 1) * ldb;\0"
-    "                const long l12 = min(col + v * 16 + 12, N - 1) * ldb;\0"
-    "                const long l13 = min(col + v * 16 + 13, N - 1) * ldb;\0"
-    "                const long l14 = min(col + v * 16 + 14, N - 1) * ldb;\0"
-    "                const long l15 = min(col + v * 16 + 15, N - 1) * ldb;\0"
-    "                long k = 0;\0"
-    "                // A square of columns by k is transposed: each step puts the even and the odd\0"
-    "                // elements of two neighbours together.\0"
-    "                for (; k + 16 <= depth; k += 16, in += 16, out += 1024) {\0"
-    "                    const float16 x0_0 = load_vector(in + l0);\0"
-    "                    const float16 x0_1 = load_vector(in + l1);\0"
-    "                    const float16 x0_2 = load_vector(in + l2);\0"
-    "                    const float16 x0_3 = load_vector(in + l3);\0"
-    "                    const float16 x0_4 = load_vector(in + l4);\0"
-    "                    const float16 x0_5 = load_vector(in + l5);\0"
-    "                    const float16 x0_6 = load_vector(in + l6);\0"
-    "                    const float16 x0_7 = load_vector(in + l7);\0"
-    "                    const float16 x0_8 = load_vector(in + l8);\0"
-    "                    const float16 x0_9 = load_vector(in + l9);\0"
-    "                    const float16 x0_10 = load_vector(in + l10);\0"
-    "                    const float16 x0_11 = load_vector(in + l11);\0"
-    "                    const float16 x0_12 = load_vector(in + l12);\0"
-    "                    const float16 x0_13 = load_vector(in + l13);\0"
-    "                    const float16 x0_14 = load_vector(in + l14);\0"
-    "                    const float16 x0_15 = load_vector(in + l15);\0"
-    "                    const float16 x1_0 = (float16)(x0_0.even, x0_1.even);\0"
-    "                    const float16 x1_8 = (float16)(x0_0.odd, x0_1.odd);\0"
-    "                    const float16 x1_1 = (float16)(x0_2.even, x0_3.even);\0"
-    "                    const float16 x1_9 = (float16)(x0_2.odd, x0_3.odd);\0"
-    "                    const float16 x1_2 = (float16)(x0_4.even, x0_5.even);\0"
-    "                    const float16 x1_10 = (float16)(x0_4.odd, x0_5.odd);\0"
-    "                    const float16 x1_3 = (float16)(x0_6.even, x0_7.even);\0"
-    "                    const float16 x1_11 = (float16)(x0_6.odd, x0_7.odd);\0"
-    "                    const float16 x1_4 = (float16)(x0_8.even, x0_9.even);\0"
-    "                    const float16 x1_12 = (float16)(x0_8.odd, x0_9.odd);\0"
-    "                    const float16 x1_5 = (float16)(x0_10.even, x0_11.even);\0"
-    "                    const float16 x1_13 = (float16)(x0_10.odd, x0_11.odd);\0"
-    "                    const float16 x1_6 = (float16)(x0_12.even, x0_13.even);\0"
-    "                    const float16 x1_14 = (float16)(x0_12.odd, x0_13.odd);\0"
-    "                    const float16 x1_7 = (float16)(x0_14.even, x0_15.even);\0"
-    "                    const float16 x1_15 = (float16)(x0_14.odd, x0_15.odd);\0"
-    "                    const float16 x2_0 = (float16)(x1_0.even, x1_1.even);\0"
-    "                    const float16 x2_8 = (float16)(x1_0.odd, x1_1.odd);\0"
-    "                    const float16 x2_1 = (float16)(x1_2.even, x1_3.even);\0"
-    "                    const float16 x2_9 = (float16)(x1_2.odd, x1_3.odd);\0"
-    "                    const float16 x2_2 = (float16)(x1_4.even, x1_5.even);\0"
-    "                    const float16 x2_10 = (float16)(x1_4.odd, x1_5.odd);\0"
-    "                    const float16 x2_3 = (float16)(x1_6.even, x1_7.even);\0"
-    "                    const float16 x2_11 = (float16)(x1_6.odd, x1_7.odd);\0"
-    "                    const float16 x2_4 = (float16)(x1_8.even, x1_9.even);\0"
-    "                    const float16 x2_12 = (float16)(x1_8.odd, x1_9.odd);\0"
-}, {
-    "                    const float16 x2_5 = (float16)(x1_10.even, x1_11.even);\0"
-    "                    const float16 x2_13 = (float16)(x1_10.odd, x1_11.odd);\0"
-    "                    const float16 x2_6 = (float16)(x1_12.even, x1_13.even);\0"
-    "                    const float16 x2_14 = (float16)(x1_12.odd, x1_13.odd);\0"
-    "                    const float16 x2_7 = (float16)(x1_14.even, x1_15.even);\0"
-    "                    const float16 x2_15 = (float16)(x1_14.odd, x1_15.odd);\0"
-    "                    const float16 x3_0 = (float16)(x2_0.even, x2_1.even);\0"
-    "                    const float16 x3_8 = (float16)(x2_0.odd, x2_1.odd);\0"
-    "                    const float16 x3_1 = (float16)(x2_2.even, x2_3.even);\0"
-    "                    const float16 x3_9 = (float16)(x2_2.odd, x2_3.odd);\0"
-    "                    const float16 x3_2 = (float16)(x2_4.even, x2_5.even);\0"
-    "                    const float16 x3_10 = (float16)(x2_4.odd, x2_5.odd);\0"
-    "                    const float16 x3_3 = (float16)(x2_6.even, x2_7.even);\0"
-    "                    const float16 x3_11 = (float16)(x2_6.odd, x2_7.odd);\0"
-    "                    const float16 x3_4 = (float16)(x2_8.even, x2_9.even);\0"
-    "                    const float16 x3_12 = (float16)(x2_8.odd, x2_9.odd);\0"
-    "                    const float16 x3_5 = (float16)(x2_10.even, x2_11.even);\0"
-    "                    const float16 x3_13 = (float16)(x2_10.odd, x2_11.odd);\0"
-    "                    const float16 x3_6 = (float16)(x2_12.even, x2_13.even);\0"
-    "                    const float16 x3_14 = (float16)(x2_12.odd, x2_13.odd);\0"
-    "                    const float16 x3_7 = (float16)(x2_14.even, x2_15.even);\0"
-    "                    const float16 x3_15 = (float16)(x2_14.odd, x2_15.odd);\0"
-    "                    const float16 x4_0 = (float16)(x3_0.even, x3_1.even);\0"
-    "                    const float16 x4_8 = (float16)(x3_0.odd, x3_1.odd);\0"
-    "                    const float16 x4_1 = (float16)(x3_2.even, x3_3.even);\0"
-    "                    const float16 x4_9 = (float16)(x3_2.odd, x3_3.odd);\0"
-    "                    const float16 x4_2 = (float16)(x3_4.even, x3_5.even);\0"
-    "                    const float16 x4_10 = (float16)(x3_4.odd, x3_5.odd);\0"
-    "                    const float16 x4_3 = (float16)(x3_6.even, x3_7.even);\0"
-    "                    const float16 x4_11 = (float16)(x3_6.odd, x3_7.odd);\0"
-    "                    const float16 x4_4 = (float16)(x3_8.even, x3_9.even);\0"
-    "                    const float16 x4_12 = (float16)(x3_8.odd, x3_9.odd);\0"
-    "                    const float16 x4_5 = (float16)(x3_10.even, x3_11.even);\0"
-    "                    const float16 x4_13 = (float16)(x3_10.odd, x3_11.odd);\0"
-    "                    const float16 x4_6 = (float16)(x3_12.even, x3_13.even);\0"
-    "                    const float16 x4_14 = (float16)(x3_12.odd, x3_13.odd);\0"
-    "                    const float16 x4_7 = (float16)(x3_14.even, x3_15.even);\0"
-    "                    const float16 x4_15 = (float16)(x3_14.odd, x3_15.odd);\0"
-    "                    vstore16(x4_0, 0, out);\0"
-    "                    vstore16(x4_1, 0, out + 64);\0"
-    "                    vstore16(x4_2, 0, out + 128);\0"
-    "                    vstore16(x4_3, 0, out + 192);\0"
-    "                    vstore16(x4_4, 0, out + 256);\0"
-    "                    vstore16(x4_5, 0, out + 320);\0"
-    "                    vstore16(x4_6, 0, out + 384);\0"
-    "                    vstore16(x4_7, 0, out + 448);\0"
-    "                    vstore16(x4_8, 0, out + 512);\0"
-    "                    vstore16(x4_9, 0, out + 576);\0"
-    "                    vstore16(x4_10, 0, out + 640);\0"
-    "                    vstore16(x4_11, 0, out + 704);\0"
-    "                    vstore16(x4_12, 0, out + 768);\0"
-    "                    vstore16(x4_13, 0, out + 832);\0"
-    "                    vstore16(x4_14, 0, out + 896);\0"
-    "                    vstore16(x4_15, 0, out + 960);\0"
-    "                for (; k < depth; k++, in++, out += 64) {\0"
-    "                    out[0] = load(in + l0);\0"
-    "                    out[1] = load(in + l1);\0"
-    "                    out[2] = load(in + l2);\0"
-    "                    out[3] = load(in + l3);\0"
-    "                    out[4] = load(in + l4);\0"
-    "                    out[5] = load(in + l5);\0"
-    "                    out[6] = load(in + l6);\0"
-    "                    out[7] = load(in + l7);\0"
-    "                    out[8] = load(in + l8);\0"
-}, {
-    "                    out[9] = load(in + l9);\0"
-    "                    out[10] = load(in + l10);\0"
-    "                    out[11] = load(in + l11);\0"
-    "                    out[12] = load(in + l12);\0"
-    "                    out[13] = load(in + l13);\0"
-    "                    out[14] = load(in + l14);\0"
-    "                    out[15] = load(in + l15);\0"
+    "\024const float16 x2_10 = (float16)(x1_4.odd, x1_5.odd);\0"
+    "\024const float16 x2_3 = (float16)(x1_6.even, x1_7.even);\0"
+    "\024const float16 x2_11 = (float16)(x1_6.odd, x1_7.odd);\0"
+    "\024const float16 x2_4 = (float16)(x1_8.even, x1_9.even);\0"
+    "\024const float16 x2_12 = (float16)(x1_8.odd, x1_9.odd);\0"
+    "\024const float16 x2_5 = (float16)(x1_10.even, x1_11.even);\0"
+    "\024const float16 x2_13 = (float16)(x1_10.odd, x1_11.odd);\0"
+    "\024const float16 x2_6 = (float16)(x1_12.even, x1_13.even);\0"
+    "\024const float16 x2_14 = (float16)(x1_12.odd, x1_13.odd);\0"
+    "\024const float16 x2_7 = (float16)(x1_14.even, x1_15.even);\0"
+    "\024const float16 x2_15 = (float16)(x1_14.odd, x1_15.odd);\0"
+    "\024const float16 x3_0 = (float16)(x2_0.even, x2_1.even);\0"
+    "\024const float16 x3_8 = (float16)(x2_0.odd, x2_1.odd);\0"
+    "\024const float16 x3_1 = (float16)(x2_2.even, x2_3.even);\0"
+    "\024const float16 x3_9 = (float16)(x2_2.odd, x2_3.odd);\0"
+    "\024const float16 x3_2 = (float16)(x2_4.even, x2_5.even);\0"
+    "\024const float16 x3_10 = (float16)(x2_4.odd, x2_5.odd);\0"
+    "\024const float16 x3_3 = (float16)(x2_6.even, x2_7.even);\0"
+    "\024const float16 x3_11 = (float16)(x2_6.odd, x2_7.odd);\0"
+    "\024const float16 x3_4 = (float16)(x2_8.even, x2_9.even);\0"
+    "\024const float16 x3_12 = (float16)(x2_8.odd, x2_9.odd);\0"
+    "\024const float16 x3_5 = (float16)(x2_10.even, x2_11.even);\0"
+    "\024const float16 x3_13 = (float16)(x2_10.odd, x2_11.odd);\0"
+    "\024const float16 x3_6 = (float16)(x2_12.even, x2_13.even);\0"
+    "\024const float16 x3_14 = (float16)(x2_12.odd, x2_13.odd);\0"
+    "\024const float16 x3_7 = (float16)(x2_14.even, x2_15.even);\0"
+    "\024const float16 x3_15 = (float16)(x2_14.odd, x2_15.odd);\0"
+    "\024const float16 x4_0 = (float16)(x3_0.even, x3_1.even);\0"
+    "\024const float16 x4_8 = (float16)(x3_0.odd, x3_1.odd);\0"
+    "\024const float16 x4_1 = (float16)(x3_2.even, x3_3.even);\0"
+    "\024const float16 x4_9 = (float16)(x3_2.odd, x3_3.odd);\0"
+    "\024const float16 x4_2 = (float16)(x3_4.even, x3_5.even);\0"
+    "\024const float16 x4_10 = (float16)(x3_4.odd, x3_5.odd);\0"
+    "\024const float16 x4_3 = (float16)(x3_6.even, x3_7.even);\0"
+    "\024const float16 x4_11 = (float16)(x3_6.odd, x3_7.odd);\0"
+    "\024const float16 x4_4 = (float16)(x3_8.even, x3_9.even);\0"
+    "\024const float16 x4_12 = (float16)(x3_8.odd, x3_9.odd);\0"
+    "\024const float16 x4_5 = (float16)(x3_10.even, x3_11.even);\0"
+    "\024const float16 x4_13 = (float16)(x3_10.odd, x3_11.odd);\0"
+    "\024const float16 x4_6 = (float16)(x3_12.even, x3_13.even);\0"
+    "\024const float16 x4_14 = (float16)(x3_12.odd, x3_13.odd);\0"
+    "\024const float16 x4_7 = (float16)(x3_14.even, x3_15.even);\0"
+    "\024const float16 x4_15 = (float16)(x3_14.odd, x3_15.odd);\0"
+    "\024vstore16(x4_0, 0, out);\0"
+    "\024vstore16(x4_1, 0, out + 64);\0"
+    "\024vstore16(x4_2, 0, out + 128);\0"
+    "\024vstore16(x4_3, 0, out + 192);\0"
+    "\024vstore16(x4_4, 0, out + 256);\0"
+    "\024vstore16(x4_5, 0, out + 320);\0"
+    "\024vstore16(x4_6, 0, out + 384);\0"
+    "\024vstore16(x4_7, 0, out + 448);\0"
+    "\024vstore16(x4_8, 0, out + 512);\0"
+    "\024vstore16(x4_9, 0, out + 576);\0"
+    "\024vstore16(x4_10, 0, out + 640);\0"
+    "\024vstore16(x4_11, 0, out + 704);\0"
+    "\024vstore16(x4_12, 0, out + 768);\0"
+    "\024vstore16(x4_13, 0, out + 832);\0"
+    "\024vstore16(x4_14, 0, out + 896);\0"
+    "\024vstore16(x4_15, 0, out + 960);\0"
+    "\020for (; k < depth; k++, in++, out += 64) {\0"
+    "\024out[0] = load(in + l0);\0"
+    "\024out[1] = load(in + l1);\0"
+    "\024out[2] = load(in + l2);\0"
+    "\024out[3] = load(in + l3);\0"
+    "\024out[4] = load(in + l4);\0"
+    "\024out[5] = load(in + l5);\0"
+    "\024out[6] = load(in + l6);\0"
+    "\024out[7] = load(in + l7);\0"
+    "\024out[8] = load(in + l8);\0"
+    "\024out[9] = load(in + l9);\0"
+    "\024out[10] = load(in + l10);\0"
+    "\024out[11] = load(in + l11);\0"
+    "\024out[12] = load(in + l12);\0"
+    "\024out[13] = load(in + l13);\0"
+    "\024out[14] = load(in + l14);\0"
+    "\024out[15] = load(in + l15);\0"
     "// A is stored K x M.\0"
-    "void kiln_hgemm_fused_multiply_tn_tm6_nv4_vec16_mb64_kc512_ku1(long M, long N, long K, float alpha,\0"
-    "                __global const half *restrict a = A + k0 * lda;\0"
-    "                const long r0 = min(row, M - 1);\0"
-    "                const long r1 = min(row + 1, M - 1);\0"
-    "                const long r2 = min(row + 2, M - 1);\0"
-    "                const long r3 = min(row + 3, M - 1);\0"
-    "                const long r4 = min(row + 4, M - 1);\0"
-    "                const long r5 = min(row + 5, M - 1);\0"
-    "                            a += lda;\0"
-    "void kiln_hgemm_fused_multiply_tt_tm6_nv4_vec16_mb64_kc512_ku1(long M, long N, long K, float alpha,\0"
+    "void kiln_hgemm_fused_multiply_tn(long M, long N, long K, float alpha, float beta,\0"
+    "\020__global const half *restrict a = A + k0 * lda;\0"
+    "\020const long r0 = min(row, M - 1);\0"
+    "\020const long r1 = min(row + 1, M - 1);\0"
+    "\020const long r2 = min(row + 2, M - 1);\0"
+    "\020const long r3 = min(row + 3, M - 1);\0"
+    "\020const long r4 = min(row + 4, M - 1);\0"
+    "\020const long r5 = min(row + 5, M - 1);\0"
+    "\034a += lda;\0"
+    "void kiln_hgemm_fused_multiply_tt(long M, long N, long K, float alpha, float beta,\0"
     "// Packs a matrix into panels of 48: panel p holds, for every k, the lines p * 48 to\0"
     "// p * 48 + 47 side by side. Lines past the end repeat the last one; what is\0"
-    "void kiln_hgemm_packed_packb_n_nv3_vec16(long lines, long K,\0"
-    "    const long line = get_group_id(0) * 48;\0"
-    "    __global float *restrict out = packed + at + line * K + k0 * 48;\0"
-    "    if (line + 48 <= lines) {\0"
-    "        for (long k = k0; k < k1; k++, in += ldx, out += 48) {\0"
-    "            vstore16(load_vector(in + 32), 2, out);\0"
-    "        for (long k = k0; k < k1; k++, in += ldx, out += 48)\0"
-    "            for (int i = 0; i < 48; i++)\0"
+    "\004const long line = get_group_id(0) * 48;\0"
+    "\004__global float *restrict out = packed + at + line * K + k0 * 48;\0"
+    "\004if (line + 48 <= lines) {\0"
+}, {
+    "\010for (long k = k0; k < k1; k++, in += ldx, out += 48) {\0"
+    "\014vstore16(load_vector(in + 32), 2, out);\0"
+    "\010for (long k = k0; k < k1; k++, in += ldx, out += 48)\0"
+    "\014for (int i = 0; i < 48; i++)\0"
     "// Packed B is panel after panel, each K x 48. A work-group is one work-item; it computes up to\0"
     "// 16 x 2 blocks of 6 x 48, each block held in registers.\0"
-    "void kiln_hgemm_packed_multiply_tm6_nv3_vec16_mp16_np2_kc1024_ku1_packa1(long M, long N, long K,\0"
-    "    const long first_col = get_group_id(0) * 96, end_col = min(first_col + 96, N);\0"
-    "    __local float sums[9216];\0"
-    "        for (long col = first_col; col < end_col; col += 48)\0"
-    "            __global const float *restrict b = packed_b + b_at + col * K + k0 * 48;\0"
-    "            float16 c0_0 = 0, c0_1 = 0, c0_2 = 0;\0"
-    "            float16 c1_0 = 0, c1_1 = 0, c1_2 = 0;\0"
-    "            float16 c2_0 = 0, c2_1 = 0, c2_2 = 0;\0"
-    "            float16 c3_0 = 0, c3_1 = 0, c3_2 = 0;\0"
-    "            float16 c4_0 = 0, c4_1 = 0, c4_2 = 0;\0"
-    "            float16 c5_0 = 0, c5_1 = 0, c5_2 = 0;\0"
-    "                c0_0 = vload16(0, sum); c0_1 = vload16(1, sum); c0_2 = vload16(2, sum);\0"
-    "                c1_0 = vload16(3, sum); c1_1 = vload16(4, sum); c1_2 = vload16(5, sum);\0"
-    "                c2_0 = vload16(6, sum); c2_1 = vload16(7, sum); c2_2 = vload16(8, sum);\0"
-    "                c3_0 = vload16(9, sum); c3_1 = vload16(10, sum); c3_2 = vload16(11, sum);\0"
-    "                c4_0 = vload16(12, sum); c4_1 = vload16(13, sum); c4_2 = vload16(14, sum);\0"
-    "                c5_0 = vload16(15, sum); c5_1 = vload16(16, sum); c5_2 = vload16(17, sum);\0"
-    "                    const float16 b2 = vload16(2, b);\0"
-    "                    c0_0 += a0 * b0; c0_1 += a0 * b1; c0_2 += a0 * b2;\0"
-    "                    c1_0 += a1 * b0; c1_1 += a1 * b1; c1_2 += a1 * b2;\0"
-    "                    c2_0 += a2 * b0; c2_1 += a2 * b1; c2_2 += a2 * b2;\0"
-    "                    c3_0 += a3 * b0; c3_1 += a3 * b1; c3_2 += a3 * b2;\0"
-    "                    c4_0 += a4 * b0; c4_1 += a4 * b1; c4_2 += a4 * b2;\0"
-    "                    c5_0 += a5 * b0; c5_1 += a5 * b1; c5_2 += a5 * b2;\0"
-    "                    b += 48;\0"
-    "                vstore16(c0_0, 0, sum); vstore16(c0_1, 1, sum); vstore16(c0_2, 2, sum);\0"
-    "                vstore16(c1_0, 3, sum); vstore16(c1_1, 4, sum); vstore16(c1_2, 5, sum);\0"
-    "                vstore16(c2_0, 6, sum); vstore16(c2_1, 7, sum); vstore16(c2_2, 8, sum);\0"
-    "                vstore16(c3_0, 9, sum); vstore16(c3_1, 10, sum); vstore16(c3_2, 11, sum);\0"
-    "                vstore16(c4_0, 12, sum); vstore16(c4_1, 13, sum); vstore16(c4_2, 14, sum);\0"
-    "                vstore16(c5_0, 15, sum); vstore16(c5_1, 16, sum); vstore16(c5_2, 17, sum);\0"
-    "                // C = alpha c + beta C for the 6 x 48 block at (row, col).\0"
-    "                    if (col + 48 <= N) {\0"
-}, {
-    "                        put_vector(c0_2, alpha, beta, out + 32);\0"
-    "                        float x[48];\0"
-    "                        vstore16(c0_2, 0, x + 32);\0"
-    "                        for (int n = 0; n < 48 && col + n < N; n++)\0"
-    "                        put_vector(c1_2, alpha, beta, out + 32);\0"
-    "                        vstore16(c1_2, 0, x + 32);\0"
-    "                        put_vector(c2_2, alpha, beta, out + 32);\0"
-    "                        vstore16(c2_2, 0, x + 32);\0"
-    "                        put_vector(c3_2, alpha, beta, out + 32);\0"
-    "                        vstore16(c3_2, 0, x + 32);\0"
-    "                        put_vector(c4_2, alpha, beta, out + 32);\0"
-    "                        vstore16(c4_2, 0, x + 32);\0"
-    "                        put_vector(c5_2, alpha, beta, out + 32);\0"
-    "                        vstore16(c5_2, 0, x + 32);\0"
-    "            sum += 288;\0"
-    "void kiln_hgemm_packed_packb_t_nv3_vec16(long lines, long K,\0"
-    "    const long l32 = min(line + 32, lines - 1) * ldx;\0"
-    "    const long l33 = min(line + 33, lines - 1) * ldx;\0"
-    "    const long l34 = min(line + 34, lines - 1) * ldx;\0"
-    "    const long l35 = min(line + 35, lines - 1) * ldx;\0"
-    "    const long l36 = min(line + 36, lines - 1) * ldx;\0"
-    "    const long l37 = min(line + 37, lines - 1) * ldx;\0"
-    "    const long l38 = min(line + 38, lines - 1) * ldx;\0"
-    "    const long l39 = min(line + 39, lines - 1) * ldx;\0"
-    "    const long l40 = min(line + 40, lines - 1) * ldx;\0"
-    "    const long l41 = min(line + 41, lines - 1) * ldx;\0"
-    "    const long l42 = min(line + 42, lines - 1) * ldx;\0"
-    "    const long l43 = min(line + 43, lines - 1) * ldx;\0"
-    "    const long l44 = min(line + 44, lines - 1) * ldx;\0"
-    "    const long l45 = min(line + 45, lines - 1) * ldx;\0"
-    "    const long l46 = min(line + 46, lines - 1) * ldx;\0"
-    "    const long l47 = min(line + 47, lines - 1) * ldx;\0"
-    "    for (long k = k0; k < k1; k++, in++, out += 48) {\0"
-    "        out[32] = load(in + l32);\0"
-    "        out[33] = load(in + l33);\0"
-    "        out[34] = load(in + l34);\0"
-    "        out[35] = load(in + l35);\0"
-    "        out[36] = load(in + l36);\0"
-    "        out[37] = load(in + l37);\0"
-    "        out[38] = load(in + l38);\0"
-    "        out[39] = load(in + l39);\0"
-    "        out[40] = load(in + l40);\0"
-    "        out[41] = load(in + l41);\0"
-    "        out[42] = load(in + l42);\0"
-    "        out[43] = load(in + l43);\0"
-    "        out[44] = load(in + l44);\0"
-    "        out[45] = load(in + l45);\0"
-    "        out[46] = load(in + l46);\0"
-    "        out[47] = load(in + l47);\0"
+    "\004const long first_col = get_group_id(0) * 96, end_col = min(first_col + 96, N);\0"
+    "\004__local float sums[9216];\0"
+    "\010for (long col = first_col; col < end_col; col += 48)\0"
+    "\014__global const float *restrict b = packed_b + b_at + col * K + k0 * 48;\0"
+    "\014float16 c0_0 = 0, c0_1 = 0, c0_2 = 0;\0"
+    "\014float16 c1_0 = 0, c1_1 = 0, c1_2 = 0;\0"
+    "\014float16 c2_0 = 0, c2_1 = 0, c2_2 = 0;\0"
+    "\014float16 c3_0 = 0, c3_1 = 0, c3_2 = 0;\0"
+    "\014float16 c4_0 = 0, c4_1 = 0, c4_2 = 0;\0"
+    "\014float16 c5_0 = 0, c5_1 = 0, c5_2 = 0;\0"
+    "\020c0_0 = vload16(0, sum); c0_1 = vload16(1, sum); c0_2 = vload16(2, sum);\0"
+    "\020c1_0 = vload16(3, sum); c1_1 = vload16(4, sum); c1_2 = vload16(5, sum);\0"
+    "\020c2_0 = vload16(6, sum); c2_1 = vload16(7, sum); c2_2 = vload16(8, sum);\0"
+    "\020c3_0 = vload16(9, sum); c3_1 = vload16(10, sum); c3_2 = vload16(11, sum);\0"
+    "\020c4_0 = vload16(12, sum); c4_1 = vload16(13, sum); c4_2 = vload16(14, sum);\0"
+    "\020c5_0 = vload16(15, sum); c5_1 = vload16(16, sum); c5_2 = vload16(17, sum);\0"
+    "\024const float16 b2 = vload16(2, b);\0"
+    "\024c0_0 += a0 * b0; c0_1 += a0 * b1; c0_2 += a0 * b2;\0"
+    "\024c1_0 += a1 * b0; c1_1 += a1 * b1; c1_2 += a1 * b2;\0"
+    "\024c2_0 += a2 * b0; c2_1 += a2 * b1; c2_2 += a2 * b2;\0"
+    "\024c3_0 += a3 * b0; c3_1 += a3 * b1; c3_2 += a3 * b2;\0"
+    "\024c4_0 += a4 * b0; c4_1 += a4 * b1; c4_2 += a4 * b2;\0"
+    "\024c5_0 += a5 * b0; c5_1 += a5 * b1; c5_2 += a5 * b2;\0"
+    "\024b += 48;\0"
+    "\020vstore16(c0_0, 0, sum); vstore16(c0_1, 1, sum); vstore16(c0_2, 2, sum);\0"
+    "\020vstore16(c1_0, 3, sum); vstore16(c1_1, 4, sum); vstore16(c1_2, 5, sum);\0"
+    "\020vstore16(c2_0, 6, sum); vstore16(c2_1, 7, sum); vstore16(c2_2, 8, sum);\0"
+    "\020vstore16(c3_0, 9, sum); vstore16(c3_1, 10, sum); vstore16(c3_2, 11, sum);\0"
+    "\020vstore16(c4_0, 12, sum); vstore16(c4_1, 13, sum); vstore16(c4_2, 14, sum);\0"
+    "\020vstore16(c5_0, 15, sum); vstore16(c5_1, 16, sum); vstore16(c5_2, 17, sum);\0"
+    "\020// C = alpha c + beta C for the 6 x 48 block at (row, col).\0"
+    "\024if (col + 48 <= N) {\0"
+    "\030put_vector(c0_2, alpha, beta, out + 32);\0"
+    "\030float x[48];\0"
+    "\030vstore16(c0_2, 0, x + 32);\0"
+    "\030for (int n = 0; n < 48 && col + n < N; n++)\0"
+    "\030put_vector(c1_2, alpha, beta, out + 32);\0"
+    "\030vstore16(c1_2, 0, x + 32);\0"
+    "\030put_vector(c2_2, alpha, beta, out + 32);\0"
+    "\030vstore16(c2_2, 0, x + 32);\0"
+    "\030put_vector(c3_2, alpha, beta, out + 32);\0"
+    "\030vstore16(c3_2, 0, x + 32);\0"
+    "\030put_vector(c4_2, alpha, beta, out + 32);\0"
+    "\030vstore16(c4_2, 0, x + 32);\0"
+    "\030put_vector(c5_2, alpha, beta, out + 32);\0"
+    "\030vstore16(c5_2, 0, x + 32);\0"
+    "\014sum += 288;\0"
+    "\004const long l32 = min(line + 32, lines - 1) * ldx;\0"
+    "\004const long l33 = min(line + 33, lines - 1) * ldx;\0"
+    "\004const long l34 = min(line + 34, lines - 1) * ldx;\0"
+    "\004const long l35 = min(line + 35, lines - 1) * ldx;\0"
+    "\004const long l36 = min(line + 36, lines - 1) * ldx;\0"
+    "\004const long l37 = min(line + 37, lines - 1) * ldx;\0"
+    "\004const long l38 = min(line + 38, lines - 1) * ldx;\0"
+    "\004const long l39 = min(line + 39, lines - 1) * ldx;\0"
+    "\004const long l40 = min(line + 40, lines - 1) * ldx;\0"
+    "\004const long l41 = min(line + 41, lines - 1) * ldx;\0"
+    "\004const long l42 = min(line + 42, lines - 1) * ldx;\0"
+    "\004const long l43 = min(line + 43, lines - 1) * ldx;\0"
+    "\004const long l44 = min(line + 44, lines - 1) * ldx;\0"
+    "\004const long l45 = min(line + 45, lines - 1) * ldx;\0"
+    "\004const long l46 = min(line + 46, lines - 1) * ldx;\0"
+    "\004const long l47 = min(line + 47, lines - 1) * ldx;\0"
+    "\004for (long k = k0; k < k1; k++, in++, out += 48) {\0"
+    "\010out[32] = load(in + l32);\0"
+    "\010out[33] = load(in + l33);\0"
+    "\010out[34] = load(in + l34);\0"
+    "\010out[35] = load(in + l35);\0"
+    "\010out[36] = load(in + l36);\0"
+    "\010out[37] = load(in + l37);\0"
+    "\010out[38] = load(in + l38);\0"
+    "\010out[39] = load(in + l39);\0"
+    "\010out[40] = load(in + l40);\0"
+    "\010out[41] = load(in + l41);\0"
+    "\010out[42] = load(in + l42);\0"
+    "\010out[43] = load(in + l43);\0"
+    "\010out[44] = load(in + l44);\0"
+    "\010out[45] = load(in + l45);\0"
+    "\010out[46] = load(in + l46);\0"
+    "\010out[47] = load(in + l47);\0"
     "// 16 x 2 blocks of 6 x 32, each block held in registers.\0"
-    "void kiln_hgemm_packed_multiply_tm6_nv2_vec16_mp16_np2_kc512_ku2_packa1(long M, long N, long K,\0"
-    "    const long first_col = get_group_id(0) * 64, end_col = min(first_col + 64, N);\0"
-    "    __local float sums[6144];\0"
-    "    // K advances by 512, so that a slice of a panel of B stays in the nearest cache.\0"
-    "    for (long k0 = 0; k0 == 0 || k0 < K; k0 += 512) {\0"
-    "        const long depth = min(K - k0, (long) 512);\0"
-    "            for (; k + 2 <= depth; k += 2) {\0"
-    "            if (k0 + 512 < K) {\0"
-    "// C = alpha op(A) op(B) + beta C for few columns: X is A, C is L x S, row-major.\0"
-    "void kiln_hgemm_thin_multiply_nn_side1_short1_vec16_rows8_nv32_litems1_kitems1_ksplit1_align0_index64(long L,\0"
-    "                put(sums[i], alpha, beta, C + (first + i) * ldc + s);\0"
-    "void kiln_hgemm_thin_multiply_nt_side1_short1_vec16_rows8_nv32_litems1_kitems1_ksplit1_align0_index64(long L,\0"
-    "void kiln_hgemm_thin_multiply_tn_side1_short1_vec16_rows8_nv32_litems1_kitems1_ksplit1_align0_index64(long L,\0"
-    "void kiln_hgemm_thin_multiply_tt_side1_short1_vec16_rows8_nv32_litems1_kitems1_ksplit1_align0_index64(long L,\0"
-    "// A work-group of 1 work-items along L and 1 along K has 512 x 2 of C.\0"
-    "void kiln_hgemm_thin_multiply_nn_side0_short2_vec16_rows8_nv32_litems1_kitems1_ksplit1_align0_index64(long L,\0"
-    "    const long s = (long) get_group_id(1) * 2;\0"
-    "    __global const half *y1 = Y + y_offset + min(s + 1, S - 1) * ldy;\0"
-    "    float16 c1[32];\0"
-    "        c0[v] = 0; c1[v] = 0;\0"
-    "            c0[0] += a * load(y0 + k * y_step); c1[0] += a * load(y1 + k * y_step);\0"
-    "        const float b1_0 = load(y1 + k * y_step), b1_1 = load(y1 + (k + 1) * y_step),\0"
-    "                b1_2 = load(y1 + (k + 2) * y_step), b1_3 = load(y1 + (k + 3) * y_step),\0"
+    "\004const long first_col = get_group_id(0) * 64, end_col = min(first_col + 64, N);\0"
+    "\004__local float sums[6144];\0"
 }, {
-    "                b1_4 = load(y1 + (k + 4) * y_step), b1_5 = load(y1 + (k + 5) * y_step),\0"
-    "                b1_6 = load(y1 + (k + 6) * y_step), b1_7 = load(y1 + (k + 7) * y_step);\0"
-    "            c1[v] += a0 * b1_0 + a1 * b1_1 + a2 * b1_2 + a3 * b1_3 + a4 * b1_4 + a5 * b1_5 + a6\0"
-    "                    * b1_6 + a7 * b1_7;\0"
-    "        const float b1_0 = load(y1 + k * y_step);\0"
-    "            c1[v] += a0 * b1_0;\0"
-    "    for (int v = 0; v < vectors && s + 1 < S; v++) {\0"
-    "        vstore16(c1[v], 0, sums);\0"
-    "                put(sums[i], alpha, beta, C + (s + 1) * ldc + first + i);\0"
+    "\004// K advances by 512, so that a slice of a panel of B stays in the nearest cache.\0"
+    "\004for (long k0 = 0; k0 == 0 || k0 < K; k0 += 512) {\0"
+    "\010const long depth = min(K - k0, (long) 512);\0"
+    "\014for (; k + 2 <= depth; k += 2) {\0"
+    "\014if (k0 + 512 < K) {\0"
+    "// C = alpha op(A) op(B) + beta C for few columns: X is A, C is L x S, row-major.\0"
+    "\020put(sums[i], alpha, beta, C + (first + i) * ldc + s);\0"
+    "// A work-group of 1 work-items along L and 1 along K has 512 x 2 of C.\0"
+    "\004const long s = (long) get_group_id(1) * 2;\0"
+    "\004__global const half *y1 = Y + y_offset + min(s + 1, S - 1) * ldy;\0"
+    "\004float16 c1[32];\0"
+    "\010c0[v] = 0; c1[v] = 0;\0"
+    "\014c0[0] += a * load(y0 + k * y_step); c1[0] += a * load(y1 + k * y_step);\0"
+    "\010const float b1_0 = load(y1 + k * y_step), b1_1 = load(y1 + (k + 1) * y_step),\0"
+    "\020b1_2 = load(y1 + (k + 2) * y_step), b1_3 = load(y1 + (k + 3) * y_step),\0"
+    "\020b1_4 = load(y1 + (k + 4) * y_step), b1_5 = load(y1 + (k + 5) * y_step),\0"
+    "\020b1_6 = load(y1 + (k + 6) * y_step), b1_7 = load(y1 + (k + 7) * y_step);\0"
+    "\014c1[v] += a0 * b1_0 + a1 * b1_1 + a2 * b1_2 + a3 * b1_3 + a4 * b1_4 + a5 * b1_5 + a6\0"
+    "\024* b1_6 + a7 * b1_7;\0"
+    "\010const float b1_0 = load(y1 + k * y_step);\0"
+    "\014c1[v] += a0 * b1_0;\0"
+    "\004for (int v = 0; v < vectors && s + 1 < S; v++) {\0"
+    "\010vstore16(c1[v], 0, sums);\0"
+    "\020put(sums[i], alpha, beta, C + (s + 1) * ldc + first + i);\0"
     "// A work-group of 1 work-items along L and 1 along K has 8 x 2 of C.\0"
-    "void kiln_hgemm_thin_multiply_nt_side0_short2_vec16_rows8_nv32_litems1_kitems1_ksplit1_align0_index64(long L,\0"
-    "    float16 c1_0 = 0, c1_1 = 0, c1_2 = 0, c1_3 = 0, c1_4 = 0, c1_5 = 0, c1_6 = 0, c1_7 = 0;\0"
-    "        const float16 b1 = load_vector(y1 + k);\0"
-    "        c1_0 += a0 * b1; c1_1 += a1 * b1; c1_2 += a2 * b1; c1_3 += a3 * b1; c1_4 += a4 * b1; c1_5\0"
-    "                += a5 * b1; c1_6 += a6 * b1; c1_7 += a7 * b1;\0"
-    "        const float b1 = load(y1 + k * y_step);\0"
-    "        c0_0.s0 += a0 * b0; c1_0.s0 += a0 * b1;\0"
-    "        c0_1.s0 += a1 * b0; c1_1.s0 += a1 * b1;\0"
-    "        c0_2.s0 += a2 * b0; c1_2.s0 += a2 * b1;\0"
-    "        c0_3.s0 += a3 * b0; c1_3.s0 += a3 * b1;\0"
-    "        c0_4.s0 += a4 * b0; c1_4.s0 += a4 * b1;\0"
-    "        c0_5.s0 += a5 * b0; c1_5.s0 += a5 * b1;\0"
-    "        c0_6.s0 += a6 * b0; c1_6.s0 += a6 * b1;\0"
-    "        c0_7.s0 += a7 * b0; c1_7.s0 += a7 * b1;\0"
-    "    if (along_k == 0 && s + 1 < S) {\0"
-    "        const float sums[] = { total(c1_0), total(c1_1), total(c1_2), total(c1_3), total(c1_4),\0"
-    "                total(c1_5), total(c1_6), total(c1_7) };\0"
-    "void kiln_hgemm_thin_multiply_tn_side0_short2_vec16_rows8_nv32_litems1_kitems1_ksplit1_align0_index64(long L,\0"
-    "    __global const half *y1 = Y + y_offset + min(s + 1, S - 1);\0"
-    "void kiln_hgemm_thin_multiply_tt_side0_short2_vec16_rows8_nv32_litems1_kitems1_ksplit1_align0_index64(long L,\0"
-    "            const float16 b1 = load_vector(y1 + k);\0"
-    "            c1_0 += a0 * b1; c1_1 += a1 * b1; c1_2 += a2 * b1; c1_3 += a3 * b1; c1_4 += a4\0"
-    "                    * b1; c1_5 += a5 * b1; c1_6 += a6 * b1; c1_7 += a7 * b1;\0"
-    "            const float16 b1 = (float16) (load(y1 + k * y_step), load(y1 + (k + 1) * y_step),\0"
-    "                    load(y1 + (k + 2) * y_step), load(y1 + (k + 3) * y_step),\0"
-    "                    load(y1 + (k + 4) * y_step), load(y1 + (k + 5) * y_step),\0"
-    "                    load(y1 + (k + 6) * y_step), load(y1 + (k + 7) * y_step),\0"
-    "                    load(y1 + (k + 8) * y_step), load(y1 + (k + 9) * y_step),\0"
-    "                    load(y1 + (k + 10) * y_step), load(y1 + (k + 11) * y_step),\0"
-    "                    load(y1 + (k + 12) * y_step), load(y1 + (k + 13) * y_step),\0"
-    "                    load(y1 + (k + 14) * y_step), load(y1 + (k + 15) * y_step));\0"
+    "\004float16 c1_0 = 0, c1_1 = 0, c1_2 = 0, c1_3 = 0, c1_4 = 0, c1_5 = 0, c1_6 = 0, c1_7 = 0;\0"
+    "\010const float16 b1 = load_vector(y1 + k);\0"
+    "\010c1_0 += a0 * b1; c1_1 += a1 * b1; c1_2 += a2 * b1; c1_3 += a3 * b1; c1_4 += a4 * b1; c1_5\0"
+    "\020+= a5 * b1; c1_6 += a6 * b1; c1_7 += a7 * b1;\0"
+    "\010const float b1 = load(y1 + k * y_step);\0"
+    "\010c0_0.s0 += a0 * b0; c1_0.s0 += a0 * b1;\0"
+    "\010c0_1.s0 += a1 * b0; c1_1.s0 += a1 * b1;\0"
+    "\010c0_2.s0 += a2 * b0; c1_2.s0 += a2 * b1;\0"
+    "\010c0_3.s0 += a3 * b0; c1_3.s0 += a3 * b1;\0"
+    "\010c0_4.s0 += a4 * b0; c1_4.s0 += a4 * b1;\0"
+    "\010c0_5.s0 += a5 * b0; c1_5.s0 += a5 * b1;\0"
+    "\010c0_6.s0 += a6 * b0; c1_6.s0 += a6 * b1;\0"
+    "\010c0_7.s0 += a7 * b0; c1_7.s0 += a7 * b1;\0"
+    "\004if (along_k == 0 && s + 1 < S) {\0"
+    "\010const float sums[] = { total(c1_0), total(c1_1), total(c1_2), total(c1_3), total(c1_4),\0"
+    "\020total(c1_5), total(c1_6), total(c1_7) };\0"
+    "\004__global const half *y1 = Y + y_offset + min(s + 1, S - 1);\0"
+    "\014const float16 b1 = load_vector(y1 + k);\0"
+    "\014c1_0 += a0 * b1; c1_1 += a1 * b1; c1_2 += a2 * b1; c1_3 += a3 * b1; c1_4 += a4\0"
+    "\024* b1; c1_5 += a5 * b1; c1_6 += a6 * b1; c1_7 += a7 * b1;\0"
+    "\014const float16 b1 = (float16) (load(y1 + k * y_step), load(y1 + (k + 1) * y_step),\0"
+    "\024load(y1 + (k + 2) * y_step), load(y1 + (k + 3) * y_step),\0"
+    "\024load(y1 + (k + 4) * y_step), load(y1 + (k + 5) * y_step),\0"
+    "\024load(y1 + (k + 6) * y_step), load(y1 + (k + 7) * y_step),\0"
+    "\024load(y1 + (k + 8) * y_step), load(y1 + (k + 9) * y_step),\0"
+    "\024load(y1 + (k + 10) * y_step), load(y1 + (k + 11) * y_step),\0"
+    "\024load(y1 + (k + 12) * y_step), load(y1 + (k + 13) * y_step),\0"
+    "\024load(y1 + (k + 14) * y_step), load(y1 + (k + 15) * y_step));\0"
     "// The first column of a row that is stored, and the one behind the last.\0"
     "static long2 stored_columns(long row, long N, int triangle)\0"
-    "    return (long2) (triangle < 0 ? row * -triangle : 0,\0"
-    "            triangle > 0 ? min(N, (row + 1) * triangle) : N);\0"
+    "\004return (long2) (triangle < 0 ? row * -triangle : 0,\0"
+    "\014triangle > 0 ? min(N, (row + 1) * triangle) : N);\0"
     "// Is nothing stored of a block of C?\0"
     "static bool is_left_out(long row, long col, int rows, int columns, int triangle)\0"
-    "    return triangle > 0 ? col >= (row + rows) * triangle\0"
-    "            : triangle < 0 && col + columns <= row * -triangle;\0"
-    "void kiln_hgemmt_packed_packa_n_tm6_vec16(long lines, long K,\0"
-    "void kiln_hgemmt_packed_packb_n_nv3_vec16(long lines, long K,\0"
-    "void kiln_hgemmt_packed_multiply_tm6_nv3_vec16_mp16_np2_kc1024_ku1_packa1(long M, long N, long K,\0"
-    "        __global half *restrict C, long c_offset, long ldc, int triangle)\0"
-    "            if (is_left_out(row, col, 6, 48, triangle))\0"
-    "                continue;\0"
-    "                // Of C = alpha c + beta C for 6 x 48 of C from (row, col) on, what is in the\0"
-    "                // triangle.\0"
-    "                    const long2 stored = stored_columns(row, N, triangle);\0"
-    "                    float x[48];\0"
-    "                    vstore16(c0_0, 0, x);\0"
-    "                    vstore16(c0_1, 0, x + 16);\0"
-    "                    vstore16(c0_2, 0, x + 32);\0"
+    "\004return triangle > 0 ? col >= (row + rows) * triangle\0"
+    "\014: triangle < 0 && col + columns <= row * -triangle;\0"
+    "void kiln_hgemmt_packed_packa_n(long lines, long K,\0"
+    "void kiln_hgemmt_packed_packb_n(long lines, long K,\0"
+    "void kiln_hgemmt_packed_multiply(long M, long N, long K, float alpha, float beta,\0"
+    "\010__global half *restrict C, long c_offset, long ldc, int triangle)\0"
+    "\014if (is_left_out(row, col, 6, 48, triangle))\0"
+    "\020continue;\0"
+    "\020// Of C = alpha c + beta C for 6 x 48 of C from (row, col) on, what is in the\0"
+    "\020// triangle.\0"
+    "\024const long2 stored = stored_columns(row, N, triangle);\0"
+    "\024float x[48];\0"
+    "\024vstore16(c0_0, 0, x);\0"
+    "\024vstore16(c0_1, 0, x + 16);\0"
+    "\024vstore16(c0_2, 0, x + 32);\0"
+    "\024for (int i = 0; i < 48; i++) {\0"
+    "\030const int n = i;\0"
+    "\030if (col + n >= stored.x && col + n < stored.y)\0"
+    "\034put(x[i], alpha, beta, out + n);\0"
+    "\024const long2 stored = stored_columns(row + 1, N, triangle);\0"
 }, {
-    "                    for (int i = 0; i < 48; i++) {\0"
-    "                        const int n = i;\0"
-    "                        if (col + n >= stored.x && col + n < stored.y)\0"
-    "                            put(x[i], alpha, beta, out + n);\0"
-    "                    const long2 stored = stored_columns(row + 1, N, triangle);\0"
-    "                    vstore16(c1_0, 0, x);\0"
-    "                    vstore16(c1_1, 0, x + 16);\0"
-    "                    vstore16(c1_2, 0, x + 32);\0"
-    "                    const long2 stored = stored_columns(row + 2, N, triangle);\0"
-    "                    vstore16(c2_0, 0, x);\0"
-    "                    vstore16(c2_1, 0, x + 16);\0"
-    "                    vstore16(c2_2, 0, x + 32);\0"
-    "                    const long2 stored = stored_columns(row + 3, N, triangle);\0"
-    "                    vstore16(c3_0, 0, x);\0"
-    "                    vstore16(c3_1, 0, x + 16);\0"
-    "                    vstore16(c3_2, 0, x + 32);\0"
-    "                    const long2 stored = stored_columns(row + 4, N, triangle);\0"
-    "                    vstore16(c4_0, 0, x);\0"
-    "                    vstore16(c4_1, 0, x + 16);\0"
-    "                    vstore16(c4_2, 0, x + 32);\0"
-    "                    const long2 stored = stored_columns(row + 5, N, triangle);\0"
-    "                    vstore16(c5_0, 0, x);\0"
-    "                    vstore16(c5_1, 0, x + 16);\0"
-    "                    vstore16(c5_2, 0, x + 32);\0"
-    "void kiln_hgemmt_packed_packb_t_nv3_vec16(long lines, long K,\0"
-    "void kiln_hgemmt_packed_packa_t_tm6_vec16(long lines, long K,\0"
+    "\024vstore16(c1_0, 0, x);\0"
+    "\024vstore16(c1_1, 0, x + 16);\0"
+    "\024vstore16(c1_2, 0, x + 32);\0"
+    "\024const long2 stored = stored_columns(row + 2, N, triangle);\0"
+    "\024vstore16(c2_0, 0, x);\0"
+    "\024vstore16(c2_1, 0, x + 16);\0"
+    "\024vstore16(c2_2, 0, x + 32);\0"
+    "\024const long2 stored = stored_columns(row + 3, N, triangle);\0"
+    "\024vstore16(c3_0, 0, x);\0"
+    "\024vstore16(c3_1, 0, x + 16);\0"
+    "\024vstore16(c3_2, 0, x + 32);\0"
+    "\024const long2 stored = stored_columns(row + 4, N, triangle);\0"
+    "\024vstore16(c4_0, 0, x);\0"
+    "\024vstore16(c4_1, 0, x + 16);\0"
+    "\024vstore16(c4_2, 0, x + 32);\0"
+    "\024const long2 stored = stored_columns(row + 5, N, triangle);\0"
+    "\024vstore16(c5_0, 0, x);\0"
+    "\024vstore16(c5_1, 0, x + 16);\0"
+    "\024vstore16(c5_2, 0, x + 32);\0"
+    "void kiln_hgemmt_packed_packb_t(long lines, long K,\0"
+    "void kiln_hgemmt_packed_packa_t(long lines, long K,\0"
     "static float load(__global const half *X, long at)\0"
-    "    return vload_half(at, X);\0"
+    "\004return vload_half(at, X);\0"
     "static void store(float x, __global half *X, long at)\0"
-    "    vstore_half(x, at, X);\0"
+    "\004vstore_half(x, at, X);\0"
     "// A is symmetric, or Hermitian (conj_a), and M x M. Of it one triangle is read: the lower one, or\0"
     "// the upper one where triangle < 0. C becomes the whole matrix.\0"
     "__kernel __attribute__((reqd_work_group_size(16, 4, 1)))\0"
-    "void kiln_hgemm_mirror_mirror_tile16_rows4(long M,\0"
-    "        __global const half *restrict A, long a_offset, long lda, int conj_a, int triangle,\0"
-    "    __local float tile[16][17];\0"
-    "    const long first_row = get_group_id(1) * 16, first_col = get_group_id(0) * 16;\0"
-    "    const uint x = get_local_id(0);\0"
-    "    for (uint y = get_local_id(1); y < 16; y += 4) {\0"
-    "        const long row = first_row + y, col = first_col + x;\0"
-    "        if (row < M && col < M && (triangle < 0 ? col >= row : col <= row)) {\0"
-    "            const float element = load(A, a_offset + row * lda + col);\0"
-    "            store(element, C, c_offset + row * ldc + col);\0"
-    "            tile[x][y] = element;\0"
-    "    barrier(CLK_LOCAL_MEM_FENCE);\0"
-    "        const long row = first_col + y, col = first_row + x;\0"
-    "        if (row < M && col < M && (triangle < 0 ? row > col : row < col)) {\0"
-    "            store(tile[y][x], C, c_offset + row * ldc + col);\0"
+    "void kiln_hgemm_mirror_mirror(long M,\0"
+    "\010__global const half *restrict A, long a_offset, long lda, int conj_a, int triangle,\0"
+    "\004__local float tile[16][17];\0"
+    "\004const long first_row = get_group_id(1) * 16, first_col = get_group_id(0) * 16;\0"
+    "\004const uint x = get_local_id(0);\0"
+    "\004for (uint y = get_local_id(1); y < 16; y += 4) {\0"
+    "\010const long row = first_row + y, col = first_col + x;\0"
+    "\010if (row < M && col < M && (triangle < 0 ? col >= row : col <= row)) {\0"
+    "\014const float element = load(A, a_offset + row * lda + col);\0"
+    "\014store(element, C, c_offset + row * ldc + col);\0"
+    "\014tile[x][y] = element;\0"
+    "\004barrier(CLK_LOCAL_MEM_FENCE);\0"
+    "\010const long row = first_col + y, col = first_row + x;\0"
+    "\010if (row < M && col < M && (triangle < 0 ? row > col : row < col)) {\0"
+    "\014store(tile[y][x], C, c_offset + row * ldc + col);\0"
     "// Elements of float are computed with as float. A product and a sum are fused where the device does\0"
     "static float load(__global const float *p)\0"
-    "    return *p;\0"
+    "\004return *p;\0"
     "static void store(float x, __global float *p)\0"
-    "    *p = x;\0"
+    "\004*p = x;\0"
     "static void put(float x, float alpha, float beta, __global float *p)\0"
     "static float16 load_vector(__global const float *p)\0"
-    "    return vload16(0, p);\0"
+    "\004return vload16(0, p);\0"
     "static void store_vector(float16 x, __global float *p)\0"
-    "    vstore16(x, 0, p);\0"
+    "\004vstore16(x, 0, p);\0"
     "static void put_vector(float16 x, float alpha, float beta, __global float *p)\0"
-    "void kiln_sgemm_fused_multiply_nn_tm6_nv3_vec16_mb64_kc384_ku1(long M, long N, long K, float alpha,\0"
-    "        __global const float *restrict A, long a_offset, long lda,\0"
-    "        __global const float *restrict B, long b_offset, long ldb,\0"
-    "        __global float *restrict C, long c_offset, long ldc)\0"
-    "    // A slice of a panel: for every k, the panel's columns of B side by side, 48 apart.\0"
-    "    __local float panel[18432];\0"
-    "    __local float sums[18432];\0"
-    "    // Panels are up to 3 vectors of columns wide, slices up to 384 of K deep. All are\0"
-    "    const long vectors = (N + 15) / 16, panels = (vectors + 2) / 3;\0"
-    "    const long slices = max((K + 383) / 384, (long) 1), slice = (K + slices - 1) / slices;\0"
-    "                __global const float *in = B + k0 * ldb + col;\0"
-    "                for (long k = 0; k < depth; k++, in += ldb, out += 48) {\0"
+    "void kiln_sgemm_fused_multiply_nn(long M, long N, long K, float alpha, float beta,\0"
+    "\010__global const float *restrict A, long a_offset, long lda,\0"
+    "\010__global const float *restrict B, long b_offset, long ldb,\0"
+    "\010__global float *restrict C, long c_offset, long ldc)\0"
+    "\004// A slice of a panel: for every k, the panel's columns of B side by side, 48 apart.\0"
+    "\004__local float panel[18432];\0"
+    "\004__local float sums[18432];\0"
+    "\004// Panels are up to 3 vectors of columns wide, slices up to 384 of K deep. All are\0"
+    "\004const long vectors = (N + 15) / 16, panels = (vectors + 2) / 3;\0"
+    "\004const long slices = max((K + 383) / 384, (long) 1), slice = (K + slices - 1) / slices;\0"
+    "\020__global const float *in = B + k0 * ldb + col;\0"
+    "\020for (long k = 0; k < depth; k++, in += ldb, out += 48) {\0"
+    "\020__local float *sum = sums + (slices > 1 ? block * 288 : 0);\0"
+    "\020__global const float *restrict a = A + k0;\0"
+    "\024// vectors lie as in a block of 3.\0"
+    "\030c1_0 = vload16(3, sum);\0"
+    "\030c2_0 = vload16(6, sum);\0"
+    "\030c3_0 = vload16(9, sum);\0"
+    "\030c4_0 = vload16(12, sum);\0"
+    "\030c5_0 = vload16(15, sum);\0"
+    "\034b += 48;\0"
+    "\024vstore16(c1_0, 3, sum);\0"
+    "\024vstore16(c2_0, 6, sum);\0"
+    "\024vstore16(c3_0, 9, sum);\0"
+    "\024vstore16(c4_0, 12, sum);\0"
+    "\024vstore16(c5_0, 15, sum);\0"
+    "\030c1_0 = vload16(3, sum); c1_1 = vload16(4, sum);\0"
+    "\030c2_0 = vload16(6, sum); c2_1 = vload16(7, sum);\0"
+    "\030c3_0 = vload16(9, sum); c3_1 = vload16(10, sum);\0"
+    "\030c4_0 = vload16(12, sum); c4_1 = vload16(13, sum);\0"
+    "\030c5_0 = vload16(15, sum); c5_1 = vload16(16, sum);\0"
+    "\024vstore16(c1_0, 3, sum); vstore16(c1_1, 4, sum);\0"
+    "\024vstore16(c2_0, 6, sum); vstore16(c2_1, 7, sum);\0"
+    "\024vstore16(c3_0, 9, sum); vstore16(c3_1, 10, sum);\0"
+    "\024vstore16(c4_0, 12, sum); vstore16(c4_1, 13, sum);\0"
+    "\024vstore16(c5_0, 15, sum); vstore16(c5_1, 16, sum);\0"
 }, {
-    "                __local float *sum = sums + (slices > 1 ? block * 288 : 0);\0"
-    "                __global const float *restrict a = A + k0;\0"
-    "                    // vectors lie as in a block of 3.\0"
-    "                        c1_0 = vload16(3, sum);\0"
-    "                        c2_0 = vload16(6, sum);\0"
-    "                        c3_0 = vload16(9, sum);\0"
-    "                        c4_0 = vload16(12, sum);\0"
-    "                        c5_0 = vload16(15, sum);\0"
-    "                            b += 48;\0"
-    "                    vstore16(c1_0, 3, sum);\0"
-    "                    vstore16(c2_0, 6, sum);\0"
-    "                    vstore16(c3_0, 9, sum);\0"
-    "                    vstore16(c4_0, 12, sum);\0"
-    "                    vstore16(c5_0, 15, sum);\0"
-    "                        c1_0 = vload16(3, sum); c1_1 = vload16(4, sum);\0"
-    "                        c2_0 = vload16(6, sum); c2_1 = vload16(7, sum);\0"
-    "                        c3_0 = vload16(9, sum); c3_1 = vload16(10, sum);\0"
-    "                        c4_0 = vload16(12, sum); c4_1 = vload16(13, sum);\0"
-    "                        c5_0 = vload16(15, sum); c5_1 = vload16(16, sum);\0"
-    "                    vstore16(c1_0, 3, sum); vstore16(c1_1, 4, sum);\0"
-    "                    vstore16(c2_0, 6, sum); vstore16(c2_1, 7, sum);\0"
-    "                    vstore16(c3_0, 9, sum); vstore16(c3_1, 10, sum);\0"
-    "                    vstore16(c4_0, 12, sum); vstore16(c4_1, 13, sum);\0"
-    "                    vstore16(c5_0, 15, sum); vstore16(c5_1, 16, sum);\0"
-    "                        c1_0 = vload16(3, sum); c1_1 = vload16(4, sum); c1_2 = vload16(5, sum);\0"
-    "                        c2_0 = vload16(6, sum); c2_1 = vload16(7, sum); c2_2 = vload16(8, sum);\0"
-    "                        c3_0 = vload16(9, sum); c3_1 = vload16(10, sum); c3_2 = vload16(11, sum);\0"
-    "                        c4_0 = vload16(12, sum); c4_1 = vload16(13, sum); c4_2 = vload16(14, sum);\0"
-    "                        c5_0 = vload16(15, sum); c5_1 = vload16(16, sum); c5_2 = vload16(17, sum);\0"
-    "                    vstore16(c1_0, 3, sum); vstore16(c1_1, 4, sum); vstore16(c1_2, 5, sum);\0"
-    "                    vstore16(c2_0, 6, sum); vstore16(c2_1, 7, sum); vstore16(c2_2, 8, sum);\0"
-    "                    vstore16(c3_0, 9, sum); vstore16(c3_1, 10, sum); vstore16(c3_2, 11, sum);\0"
-    "                    vstore16(c4_0, 12, sum); vstore16(c4_1, 13, sum); vstore16(c4_2, 14, sum);\0"
-    "                    vstore16(c5_0, 15, sum); vstore16(c5_1, 16, sum); vstore16(c5_2, 17, sum);\0"
-    "                        __global float *out = C + (row + m) * ldc + col;\0"
-    "                        __local const float *x = sum + m * 48;\0"
-    "void kiln_sgemm_fused_multiply_nt_tm6_nv3_vec16_mb64_kc384_ku1(long M, long N, long K, float alpha,\0"
-    "                __global const float *in = B + k0;\0"
-    "                for (; k + 16 <= depth; k += 16, in += 16, out += 768) {\0"
-    "                    vstore16(x4_1, 0, out + 48);\0"
-    "                    vstore16(x4_2, 0, out + 96);\0"
-    "                    vstore16(x4_3, 0, out + 144);\0"
-    "                    vstore16(x4_4, 0, out + 192);\0"
-    "                    vstore16(x4_5, 0, out + 240);\0"
-    "                    vstore16(x4_6, 0, out + 288);\0"
-    "                    vstore16(x4_7, 0, out + 336);\0"
-    "                    vstore16(x4_8, 0, out + 384);\0"
-    "                    vstore16(x4_9, 0, out + 432);\0"
-    "                    vstore16(x4_10, 0, out + 480);\0"
-    "                    vstore16(x4_11, 0, out + 528);\0"
-    "                    vstore16(x4_12, 0, out + 576);\0"
-    "                    vstore16(x4_13, 0, out + 624);\0"
-    "                    vstore16(x4_14, 0, out + 672);\0"
-    "                    vstore16(x4_15, 0, out + 720);\0"
-    "                for (; k < depth; k++, in++, out += 48) {\0"
-    "void kiln_sgemm_fused_multiply_tn_tm6_nv3_vec16_mb64_kc384_ku1(long M, long N, long K, float alpha,\0"
-    "                __global const float *restrict a = A + k0 * lda;\0"
-    "void kiln_sgemm_fused_multiply_tt_tm6_nv3_vec16_mb64_kc384_ku1(long M, long N, long K, float alpha,\0"
+    "\030c1_0 = vload16(3, sum); c1_1 = vload16(4, sum); c1_2 = vload16(5, sum);\0"
+    "\030c2_0 = vload16(6, sum); c2_1 = vload16(7, sum); c2_2 = vload16(8, sum);\0"
+    "\030c3_0 = vload16(9, sum); c3_1 = vload16(10, sum); c3_2 = vload16(11, sum);\0"
+    "\030c4_0 = vload16(12, sum); c4_1 = vload16(13, sum); c4_2 = vload16(14, sum);\0"
+    "\030c5_0 = vload16(15, sum); c5_1 = vload16(16, sum); c5_2 = vload16(17, sum);\0"
+    "\024vstore16(c1_0, 3, sum); vstore16(c1_1, 4, sum); vstore16(c1_2, 5, sum);\0"
+    "\024vstore16(c2_0, 6, sum); vstore16(c2_1, 7, sum); vstore16(c2_2, 8, sum);\0"
+    "\024vstore16(c3_0, 9, sum); vstore16(c3_1, 10, sum); vstore16(c3_2, 11, sum);\0"
+    "\024vstore16(c4_0, 12, sum); vstore16(c4_1, 13, sum); vstore16(c4_2, 14, sum);\0"
+    "\024vstore16(c5_0, 15, sum); vstore16(c5_1, 16, sum); vstore16(c5_2, 17, sum);\0"
+    "\030__global float *out = C + (row + m) * ldc + col;\0"
+    "\030__local const float *x = sum + m * 48;\0"
+    "void kiln_sgemm_fused_multiply_nt(long M, long N, long K, float alpha, float beta,\0"
+    "\020__global const float *in = B + k0;\0"
+    "\020for (; k + 16 <= depth; k += 16, in += 16, out += 768) {\0"
+    "\024vstore16(x4_1, 0, out + 48);\0"
+    "\024vstore16(x4_2, 0, out + 96);\0"
+    "\024vstore16(x4_3, 0, out + 144);\0"
+    "\024vstore16(x4_4, 0, out + 192);\0"
+    "\024vstore16(x4_5, 0, out + 240);\0"
+    "\024vstore16(x4_6, 0, out + 288);\0"
+    "\024vstore16(x4_7, 0, out + 336);\0"
+    "\024vstore16(x4_8, 0, out + 384);\0"
+    "\024vstore16(x4_9, 0, out + 432);\0"
+    "\024vstore16(x4_10, 0, out + 480);\0"
+    "\024vstore16(x4_11, 0, out + 528);\0"
+    "\024vstore16(x4_12, 0, out + 576);\0"
+    "\024vstore16(x4_13, 0, out + 624);\0"
+    "\024vstore16(x4_14, 0, out + 672);\0"
+    "\024vstore16(x4_15, 0, out + 720);\0"
+    "\020for (; k < depth; k++, in++, out += 48) {\0"
+    "void kiln_sgemm_fused_multiply_tn(long M, long N, long K, float alpha, float beta,\0"
+    "\020__global const float *restrict a = A + k0 * lda;\0"
+    "void kiln_sgemm_fused_multiply_tt(long M, long N, long K, float alpha, float beta,\0"
     "// Straight from global memory, for any shape.\0"
     "// A work-group of 8 x 1 work-items; each computes 12 x 32 of C in registers.\0"
     "// Rows and columns past the end repeat the last one; what is computed from them is not stored.\0"
     "__kernel __attribute__((reqd_work_group_size(1, 8, 1)))\0"
+    "void kiln_sgemm_direct_multiply_nn(long M, long N, long K, float alpha, float beta,\0"
+    "\004const long row = (long) get_global_id(1) * 12;\0"
+    "\004const long col = (long) get_global_id(0) * 32;\0"
+    "\004if (row >= M || col >= N)\0"
+    "\010return;\0"
+    "\004const long r0 = min(row, M - 1) * lda;\0"
+    "\004const long r1 = min(row + 1, M - 1) * lda;\0"
+    "\004const long r2 = min(row + 2, M - 1) * lda;\0"
+    "\004const long r3 = min(row + 3, M - 1) * lda;\0"
+    "\004const long r4 = min(row + 4, M - 1) * lda;\0"
+    "\004const long r5 = min(row + 5, M - 1) * lda;\0"
+    "\004const long r6 = min(row + 6, M - 1) * lda;\0"
+    "\004const long r7 = min(row + 7, M - 1) * lda;\0"
+    "\004const long r8 = min(row + 8, M - 1) * lda;\0"
+    "\004const long r9 = min(row + 9, M - 1) * lda;\0"
+    "\004const long r10 = min(row + 10, M - 1) * lda;\0"
+    "\004const long r11 = min(row + 11, M - 1) * lda;\0"
+    "\004const long s0 = min(col, N - 1) - col;\0"
+    "\004const long s1 = min(col + 1, N - 1) - col;\0"
+    "\004const long s2 = min(col + 2, N - 1) - col;\0"
+    "\004const long s3 = min(col + 3, N - 1) - col;\0"
+    "\004const long s4 = min(col + 4, N - 1) - col;\0"
+    "\004const long s5 = min(col + 5, N - 1) - col;\0"
+    "\004const long s6 = min(col + 6, N - 1) - col;\0"
+    "\004const long s7 = min(col + 7, N - 1) - col;\0"
+    "\004const long s8 = min(col + 8, N - 1) - col;\0"
+    "\004const long s9 = min(col + 9, N - 1) - col;\0"
+    "\004const long s10 = min(col + 10, N - 1) - col;\0"
+    "\004const long s11 = min(col + 11, N - 1) - col;\0"
+    "\004const long s12 = min(col + 12, N - 1) - col;\0"
+    "\004const long s13 = min(col + 13, N - 1) - col;\0"
+    "\004const long s14 = min(col + 14, N - 1) - col;\0"
+    "\004const long s15 = min(col + 15, N - 1) - col;\0"
+    "\004const long s16 = min(col + 16, N - 1) - col;\0"
+    "\004const long s17 = min(col + 17, N - 1) - col;\0"
+    "\004const long s18 = min(col + 18, N - 1) - col;\0"
+    "\004const long s19 = min(col + 19, N - 1) - col;\0"
+    "\004const long s20 = min(col + 20, N - 1) - col;\0"
+    "\004const long s21 = min(col + 21, N - 1) - col;\0"
+    "\004const long s22 = min(col + 22, N - 1) - col;\0"
+    "\004const long s23 = min(col + 23, N - 1) - col;\0"
+    "\004const long s24 = min(col + 24, N - 1) - col;\0"
+    "\004const long s25 = min(col + 25, N - 1) - col;\0"
+    "\004const long s26 = min(col + 26, N - 1) - col;\0"
+    "\004const long s27 = min(col + 27, N - 1) - col;\0"
+    "\004const long s28 = min(col + 28, N - 1) - col;\0"
 }, {
-    "void kiln_sgemm_direct_multiply_nn_wgm8_wgn1_tm12_nv2_vec16_ku1_index64(long M, long N, long K,\0"
-    "    const long row = (long) get_global_id(1) * 12;\0"
-    "    const long col = (long) get_global_id(0) * 32;\0"
-    "    if (row >= M || col >= N)\0"
-    "        return;\0"
-    "    const long r0 = min(row, M - 1) * lda;\0"
-    "    const long r1 = min(row + 1, M - 1) * lda;\0"
-    "    const long r2 = min(row + 2, M - 1) * lda;\0"
-    "    const long r3 = min(row + 3, M - 1) * lda;\0"
-    "    const long r4 = min(row + 4, M - 1) * lda;\0"
-    "    const long r5 = min(row + 5, M - 1) * lda;\0"
-    "    const long r6 = min(row + 6, M - 1) * lda;\0"
-    "    const long r7 = min(row + 7, M - 1) * lda;\0"
-    "    const long r8 = min(row + 8, M - 1) * lda;\0"
-    "    const long r9 = min(row + 9, M - 1) * lda;\0"
-    "    const long r10 = min(row + 10, M - 1) * lda;\0"
-    "    const long r11 = min(row + 11, M - 1) * lda;\0"
-    "    const long s0 = min(col, N - 1) - col;\0"
-    "    const long s1 = min(col + 1, N - 1) - col;\0"
-    "    const long s2 = min(col + 2, N - 1) - col;\0"
-    "    const long s3 = min(col + 3, N - 1) - col;\0"
-    "    const long s4 = min(col + 4, N - 1) - col;\0"
-    "    const long s5 = min(col + 5, N - 1) - col;\0"
-    "    const long s6 = min(col + 6, N - 1) - col;\0"
-    "    const long s7 = min(col + 7, N - 1) - col;\0"
-    "    const long s8 = min(col + 8, N - 1) - col;\0"
-    "    const long s9 = min(col + 9, N - 1) - col;\0"
-    "    const long s10 = min(col + 10, N - 1) - col;\0"
-    "    const long s11 = min(col + 11, N - 1) - col;\0"
-    "    const long s12 = min(col + 12, N - 1) - col;\0"
-    "    const long s13 = min(col + 13, N - 1) - col;\0"
-    "    const long s14 = min(col + 14, N - 1) - col;\0"
-    "    const long s15 = min(col + 15, N - 1) - col;\0"
-    "    const long s16 = min(col + 16, N - 1) - col;\0"
-    "    const long s17 = min(col + 17, N - 1) - col;\0"
-    "    const long s18 = min(col + 18, N - 1) - col;\0"
-    "    const long s19 = min(col + 19, N - 1) - col;\0"
-    "    const long s20 = min(col + 20, N - 1) - col;\0"
-    "    const long s21 = min(col + 21, N - 1) - col;\0"
-    "    const long s22 = min(col + 22, N - 1) - col;\0"
-    "    const long s23 = min(col + 23, N - 1) - col;\0"
-    "    const long s24 = min(col + 24, N - 1) - col;\0"
-    "    const long s25 = min(col + 25, N - 1) - col;\0"
-    "    const long s26 = min(col + 26, N - 1) - col;\0"
-    "    const long s27 = min(col + 27, N - 1) - col;\0"
-    "    const long s28 = min(col + 28, N - 1) - col;\0"
-    "    const long s29 = min(col + 29, N - 1) - col;\0"
-    "    const long s30 = min(col + 30, N - 1) - col;\0"
-    "    const long s31 = min(col + 31, N - 1) - col;\0"
-    "    float16 c0_0 = 0, c0_1 = 0;\0"
-    "    float16 c1_0 = 0, c1_1 = 0;\0"
-    "    float16 c2_0 = 0, c2_1 = 0;\0"
-    "    float16 c3_0 = 0, c3_1 = 0;\0"
-    "    float16 c4_0 = 0, c4_1 = 0;\0"
-    "    float16 c5_0 = 0, c5_1 = 0;\0"
-    "    float16 c6_0 = 0, c6_1 = 0;\0"
-    "    float16 c7_0 = 0, c7_1 = 0;\0"
-    "    float16 c8_0 = 0, c8_1 = 0;\0"
-    "    float16 c9_0 = 0, c9_1 = 0;\0"
-    "    float16 c10_0 = 0, c10_1 = 0;\0"
-    "    float16 c11_0 = 0, c11_1 = 0;\0"
-    "    long k = 0;\0"
-    "    // Whole vectors of B while none crosses the right edge; else element by element.\0"
-    "    if (col + 32 <= N) {\0"
-    "        for (; k < K; k++) {\0"
-    "                __global const float *b = B + k * ldb + col;\0"
-    "                const float16 b0 = load_vector(b);\0"
-    "                const float16 b1 = load_vector(b + 16);\0"
-    "                __global const float *a = A + k;\0"
-    "                const float a0 = load(a + r0);\0"
-    "                const float a1 = load(a + r1);\0"
-    "                const float a2 = load(a + r2);\0"
-    "                const float a3 = load(a + r3);\0"
-    "                const float a4 = load(a + r4);\0"
-    "                const float a5 = load(a + r5);\0"
-    "                const float a6 = load(a + r6);\0"
-    "                const float a7 = load(a + r7);\0"
-    "                const float a8 = load(a + r8);\0"
-    "                const float a9 = load(a + r9);\0"
-    "                const float a10 = load(a + r10);\0"
-    "                const float a11 = load(a + r11);\0"
-    "                const float16 b0 = (float16) (load(b + s0), load(b + s1), load(b + s2),\0"
-    "                        load(b + s3), load(b + s4), load(b + s5), load(b + s6), load(b + s7),\0"
-    "                        load(b + s8), load(b + s9), load(b + s10), load(b + s11), load(b + s12),\0"
-    "                        load(b + s13), load(b + s14), load(b + s15));\0"
+    "\004const long s29 = min(col + 29, N - 1) - col;\0"
+    "\004const long s30 = min(col + 30, N - 1) - col;\0"
+    "\004const long s31 = min(col + 31, N - 1) - col;\0"
+    "\004float16 c0_0 = 0, c0_1 = 0;\0"
+    "\004float16 c1_0 = 0, c1_1 = 0;\0"
+    "\004float16 c2_0 = 0, c2_1 = 0;\0"
+    "\004float16 c3_0 = 0, c3_1 = 0;\0"
+    "\004float16 c4_0 = 0, c4_1 = 0;\0"
+    "\004float16 c5_0 = 0, c5_1 = 0;\0"
+    "\004float16 c6_0 = 0, c6_1 = 0;\0"
+    "\004float16 c7_0 = 0, c7_1 = 0;\0"
+    "\004float16 c8_0 = 0, c8_1 = 0;\0"
+    "\004float16 c9_0 = 0, c9_1 = 0;\0"
+    "\004float16 c10_0 = 0, c10_1 = 0;\0"
+    "\004float16 c11_0 = 0, c11_1 = 0;\0"
+    "\004long k = 0;\0"
+    "\004// Whole vectors of B while none crosses the right edge; else element by element.\0"
+    "\004if (col + 32 <= N) {\0"
+    "\010for (; k < K; k++) {\0"
+    "\020__global const float *b = B + k * ldb + col;\0"
+    "\020const float16 b0 = load_vector(b);\0"
+    "\020const float16 b1 = load_vector(b + 16);\0"
+    "\020__global const float *a = A + k;\0"
+    "\020const float a0 = load(a + r0);\0"
+    "\020const float a1 = load(a + r1);\0"
+    "\020const float a2 = load(a + r2);\0"
+    "\020const float a3 = load(a + r3);\0"
+    "\020const float a4 = load(a + r4);\0"
+    "\020const float a5 = load(a + r5);\0"
+    "\020const float a6 = load(a + r6);\0"
+    "\020const float a7 = load(a + r7);\0"
+    "\020const float a8 = load(a + r8);\0"
+    "\020const float a9 = load(a + r9);\0"
+    "\020const float a10 = load(a + r10);\0"
+    "\020const float a11 = load(a + r11);\0"
+    "\020const float16 b0 = (float16) (load(b + s0), load(b + s1), load(b + s2),\0"
+    "\030load(b + s3), load(b + s4), load(b + s5), load(b + s6), load(b + s7),\0"
+    "\030load(b + s8), load(b + s9), load(b + s10), load(b + s11), load(b + s12),\0"
+    "\030load(b + s13), load(b + s14), load(b + s15));\0"
+    "\020const float16 b1 = (float16) (load(b + s16), load(b + s17), load(b + s18),\0"
+    "\030load(b + s19), load(b + s20), load(b + s21), load(b + s22), load(b + s23),\0"
+    "\030load(b + s24), load(b + s25), load(b + s26), load(b + s27), load(b + s28),\0"
+    "\030load(b + s29), load(b + s30), load(b + s31));\0"
+    "\004// C = alpha c + beta C for the 12 x 32 block at (row, col).\0"
+    "\004if (row < M) {\0"
+    "\010__global float *out = C + row * ldc + col;\0"
+    "\010if (col + 32 <= N) {\0"
+    "\014put_vector(c0_0, alpha, beta, out);\0"
+    "\014put_vector(c0_1, alpha, beta, out + 16);\0"
+    "\010} else {\0"
+    "\014float x[32];\0"
+    "\014vstore16(c0_0, 0, x);\0"
+    "\014vstore16(c0_1, 0, x + 16);\0"
+    "\014for (int n = 0; n < 32 && col + n < N; n++)\0"
+    "\020put(x[n], alpha, beta, out + n);\0"
+    "\004if (row + 1 < M) {\0"
+    "\010__global float *out = C + (row + 1) * ldc + col;\0"
+    "\014put_vector(c1_0, alpha, beta, out);\0"
+    "\014put_vector(c1_1, alpha, beta, out + 16);\0"
+    "\014vstore16(c1_0, 0, x);\0"
+    "\014vstore16(c1_1, 0, x + 16);\0"
+    "\004if (row + 2 < M) {\0"
+    "\010__global float *out = C + (row + 2) * ldc + col;\0"
+    "\014put_vector(c2_0, alpha, beta, out);\0"
+    "\014put_vector(c2_1, alpha, beta, out + 16);\0"
+    "\014vstore16(c2_0, 0, x);\0"
+    "\014vstore16(c2_1, 0, x + 16);\0"
+    "\004if (row + 3 < M) {\0"
+    "\010__global float *out = C + (row + 3) * ldc + col;\0"
+    "\014put_vector(c3_0, alpha, beta, out);\0"
+    "\014put_vector(c3_1, alpha, beta, out + 16);\0"
+    "\014vstore16(c3_0, 0, x);\0"
+    "\014vstore16(c3_1, 0, x + 16);\0"
+    "\004if (row + 4 < M) {\0"
+    "\010__global float *out = C + (row + 4) * ldc + col;\0"
+    "\014put_vector(c4_0, alpha, beta, out);\0"
+    "\014put_vector(c4_1, alpha, beta, out + 16);\0"
+    "\014vstore16(c4_0, 0, x);\0"
+    "\014vstore16(c4_1, 0, x + 16);\0"
+    "\004if (row + 5 < M) {\0"
+    "\010__global float *out = C + (row + 5) * ldc + col;\0"
+    "\014put_vector(c5_0, alpha, beta, out);\0"
+    "\014put_vector(c5_1, alpha, beta, out + 16);\0"
+    "\014vstore16(c5_0, 0, x);\0"
+    "\014vstore16(c5_1, 0, x + 16);\0"
+    "\004if (row + 6 < M) {\0"
+    "\010__global float *out = C + (row + 6) * ldc + col;\0"
+    "\014put_vector(c6_0, alpha, beta, out);\0"
+    "\014put_vector(c6_1, alpha, beta, out + 16);\0"
+    "\014vstore16(c6_0, 0, x);\0"
+    "\014vstore16(c6_1, 0, x + 16);\0"
+    "\004if (row + 7 < M) {\0"
+    "\010__global float *out = C + (row + 7) * ldc + col;\0"
+    "\014put_vector(c7_0, alpha, beta, out);\0"
+    "\014put_vector(c7_1, alpha, beta, out + 16);\0"
+    "\014vstore16(c7_0, 0, x);\0"
+    "\014vstore16(c7_1, 0, x + 16);\0"
+    "\004if (row + 8 < M) {\0"
+    "\010__global float *out = C + (row + 8) * ldc + col;\0"
+    "\014put_vector(c8_0, alpha, beta, out);\0"
+    "\014put_vector(c8_1, alpha, beta, out + 16);\0"
+    "\014vstore16(c8_0, 0, x);\0"
+    "\014vstore16(c8_1, 0, x + 16);\0"
+    "\004if (row + 9 < M) {\0"
+    "\010__global float *out = C + (row + 9) * ldc + col;\0"
+    "\014put_vector(c9_0, alpha, beta, out);\0"
+    "\014put_vector(c9_1, alpha, beta, out + 16);\0"
+    "\014vstore16(c9_0, 0, x);\0"
+    "\014vstore16(c9_1, 0, x + 16);\0"
+    "\004if (row + 10 < M) {\0"
+    "\010__global float *out = C + (row + 10) * ldc + col;\0"
+    "\014put_vector(c10_0, alpha, beta, out);\0"
+    "\014put_vector(c10_1, alpha, beta, out + 16);\0"
+    "\014vstore16(c10_0, 0, x);\0"
 }, {
-    "                const float16 b1 = (float16) (load(b + s16), load(b + s17), load(b + s18),\0"
-    "                        load(b + s19), load(b + s20), load(b + s21), load(b + s22), load(b + s23),\0"
-    "                        load(b + s24), load(b + s25), load(b + s26), load(b + s27), load(b + s28),\0"
-    "                        load(b + s29), load(b + s30), load(b + s31));\0"
-    "    // C = alpha c + beta C for the 12 x 32 block at (row, col).\0"
-    "    if (row < M) {\0"
-    "        __global float *out = C + row * ldc + col;\0"
-    "        if (col + 32 <= N) {\0"
-    "            put_vector(c0_0, alpha, beta, out);\0"
-    "            put_vector(c0_1, alpha, beta, out + 16);\0"
-    "        } else {\0"
-    "            float x[32];\0"
-    "            vstore16(c0_0, 0, x);\0"
-    "            vstore16(c0_1, 0, x + 16);\0"
-    "            for (int n = 0; n < 32 && col + n < N; n++)\0"
-    "                put(x[n], alpha, beta, out + n);\0"
-    "    if (row + 1 < M) {\0"
-    "        __global float *out = C + (row + 1) * ldc + col;\0"
-    "            put_vector(c1_0, alpha, beta, out);\0"
-    "            put_vector(c1_1, alpha, beta, out + 16);\0"
-    "            vstore16(c1_0, 0, x);\0"
-    "            vstore16(c1_1, 0, x + 16);\0"
-    "    if (row + 2 < M) {\0"
-    "        __global float *out = C + (row + 2) * ldc + col;\0"
-    "            put_vector(c2_0, alpha, beta, out);\0"
-    "            put_vector(c2_1, alpha, beta, out + 16);\0"
-    "            vstore16(c2_0, 0, x);\0"
-    "            vstore16(c2_1, 0, x + 16);\0"
-    "    if (row + 3 < M) {\0"
-    "        __global float *out = C + (row + 3) * ldc + col;\0"
-    "            put_vector(c3_0, alpha, beta, out);\0"
-    "            put_vector(c3_1, alpha, beta, out + 16);\0"
-    "            vstore16(c3_0, 0, x);\0"
-    "            vstore16(c3_1, 0, x + 16);\0"
-    "    if (row + 4 < M) {\0"
-    "        __global float *out = C + (row + 4) * ldc + col;\0"
-    "            put_vector(c4_0, alpha, beta, out);\0"
-    "            put_vector(c4_1, alpha, beta, out + 16);\0"
-    "            vstore16(c4_0, 0, x);\0"
-    "            vstore16(c4_1, 0, x + 16);\0"
-    "    if (row + 5 < M) {\0"
-    "        __global float *out = C + (row + 5) * ldc + col;\0"
-    "            put_vector(c5_0, alpha, beta, out);\0"
-    "            put_vector(c5_1, alpha, beta, out + 16);\0"
-    "            vstore16(c5_0, 0, x);\0"
-    "            vstore16(c5_1, 0, x + 16);\0"
-    "    if (row + 6 < M) {\0"
-    "        __global float *out = C + (row + 6) * ldc + col;\0"
-    "            put_vector(c6_0, alpha, beta, out);\0"
-    "            put_vector(c6_1, alpha, beta, out + 16);\0"
-    "            vstore16(c6_0, 0, x);\0"
-    "            vstore16(c6_1, 0, x + 16);\0"
-    "    if (row + 7 < M) {\0"
-    "        __global float *out = C + (row + 7) * ldc + col;\0"
-    "            put_vector(c7_0, alpha, beta, out);\0"
-    "            put_vector(c7_1, alpha, beta, out + 16);\0"
-    "            vstore16(c7_0, 0, x);\0"
-    "            vstore16(c7_1, 0, x + 16);\0"
-    "    if (row + 8 < M) {\0"
-    "        __global float *out = C + (row + 8) * ldc + col;\0"
-    "            put_vector(c8_0, alpha, beta, out);\0"
-    "            put_vector(c8_1, alpha, beta, out + 16);\0"
-    "            vstore16(c8_0, 0, x);\0"
-    "            vstore16(c8_1, 0, x + 16);\0"
-    "    if (row + 9 < M) {\0"
-    "        __global float *out = C + (row + 9) * ldc + col;\0"
-    "            put_vector(c9_0, alpha, beta, out);\0"
-    "            put_vector(c9_1, alpha, beta, out + 16);\0"
-    "            vstore16(c9_0, 0, x);\0"
-    "            vstore16(c9_1, 0, x + 16);\0"
-    "    if (row + 10 < M) {\0"
-    "        __global float *out = C + (row + 10) * ldc + col;\0"
-    "            put_vector(c10_0, alpha, beta, out);\0"
-    "            put_vector(c10_1, alpha, beta, out + 16);\0"
-    "            vstore16(c10_0, 0, x);\0"
-    "            vstore16(c10_1, 0, x + 16);\0"
-    "    if (row + 11 < M) {\0"
-    "        __global float *out = C + (row + 11) * ldc + col;\0"
-    "            put_vector(c11_0, alpha, beta, out);\0"
-    "            put_vector(c11_1, alpha, beta, out + 16);\0"
-    "            vstore16(c11_0, 0, x);\0"
-    "            vstore16(c11_1, 0, x + 16);\0"
-    "void kiln_sgemm_direct_multiply_nt_wgm8_wgn1_tm12_nv2_vec16_ku1_index64(long M, long N, long K,\0"
-    "    const long s0 = min(col, N - 1) * ldb;\0"
-    "    const long s1 = min(col + 1, N - 1) * ldb;\0"
-    "    const long s2 = min(col + 2, N - 1) * ldb;\0"
-    "    const long s3 = min(col + 3, N - 1) * ldb;\0"
-    "    const long s4 = min(col + 4, N - 1) * ldb;\0"
-    "    const long s5 = min(col + 5, N - 1) * ldb;\0"
-    "    const long s6 = min(col + 6, N - 1) * ldb;\0"
-}, {
-    "    const long s7 = min(col + 7, N - 1) * ldb;\0"
-    "    const long s8 = min(col + 8, N - 1) * ldb;\0"
-    "    const long s9 = min(col + 9, N - 1) * ldb;\0"
-    "    const long s10 = min(col + 10, N - 1) * ldb;\0"
-    "    const long s11 = min(col + 11, N - 1) * ldb;\0"
-    "    const long s12 = min(col + 12, N - 1) * ldb;\0"
-    "    const long s13 = min(col + 13, N - 1) * ldb;\0"
-    "    const long s14 = min(col + 14, N - 1) * ldb;\0"
-    "    const long s15 = min(col + 15, N - 1) * ldb;\0"
-    "    const long s16 = min(col + 16, N - 1) * ldb;\0"
-    "    const long s17 = min(col + 17, N - 1) * ldb;\0"
-    "    const long s18 = min(col + 18, N - 1) * ldb;\0"
-    "    const long s19 = min(col + 19, N - 1) * ldb;\0"
-    "    const long s20 = min(col + 20, N - 1) * ldb;\0"
-    "    const long s21 = min(col + 21, N - 1) * ldb;\0"
-    "    const long s22 = min(col + 22, N - 1) * ldb;\0"
-    "    const long s23 = min(col + 23, N - 1) * ldb;\0"
-    "    const long s24 = min(col + 24, N - 1) * ldb;\0"
-    "    const long s25 = min(col + 25, N - 1) * ldb;\0"
-    "    const long s26 = min(col + 26, N - 1) * ldb;\0"
-    "    const long s27 = min(col + 27, N - 1) * ldb;\0"
-    "    const long s28 = min(col + 28, N - 1) * ldb;\0"
-    "    const long s29 = min(col + 29, N - 1) * ldb;\0"
-    "    const long s30 = min(col + 30, N - 1) * ldb;\0"
-    "    const long s31 = min(col + 31, N - 1) * ldb;\0"
-    "    for (; k < K; k++) {\0"
-    "        {\0"
-    "            __global const float *b = B + k;\0"
-    "            const float16 b0 = (float16) (load(b + s0), load(b + s1), load(b + s2), load(b + s3),\0"
-    "                    load(b + s4), load(b + s5), load(b + s6), load(b + s7), load(b + s8),\0"
-    "                    load(b + s9), load(b + s10), load(b + s11), load(b + s12), load(b + s13),\0"
-    "                    load(b + s14), load(b + s15));\0"
-    "            const float16 b1 = (float16) (load(b + s16), load(b + s17), load(b + s18),\0"
-    "                    load(b + s19), load(b + s20), load(b + s21), load(b + s22), load(b + s23),\0"
-    "                    load(b + s24), load(b + s25), load(b + s26), load(b + s27), load(b + s28),\0"
-    "                    load(b + s29), load(b + s30), load(b + s31));\0"
-    "            __global const float *a = A + k;\0"
-    "            const float a0 = load(a + r0);\0"
-    "            c0_0 += a0 * b0; c0_1 += a0 * b1;\0"
-    "            const float a1 = load(a + r1);\0"
-    "            c1_0 += a1 * b0; c1_1 += a1 * b1;\0"
-    "            const float a2 = load(a + r2);\0"
-    "            c2_0 += a2 * b0; c2_1 += a2 * b1;\0"
-    "            const float a3 = load(a + r3);\0"
-    "            c3_0 += a3 * b0; c3_1 += a3 * b1;\0"
-    "            const float a4 = load(a + r4);\0"
-    "            c4_0 += a4 * b0; c4_1 += a4 * b1;\0"
-    "            const float a5 = load(a + r5);\0"
-    "            c5_0 += a5 * b0; c5_1 += a5 * b1;\0"
-    "            const float a6 = load(a + r6);\0"
-    "            c6_0 += a6 * b0; c6_1 += a6 * b1;\0"
-    "            const float a7 = load(a + r7);\0"
-    "            c7_0 += a7 * b0; c7_1 += a7 * b1;\0"
-    "            const float a8 = load(a + r8);\0"
-    "            c8_0 += a8 * b0; c8_1 += a8 * b1;\0"
-    "            const float a9 = load(a + r9);\0"
-    "            c9_0 += a9 * b0; c9_1 += a9 * b1;\0"
-    "            const float a10 = load(a + r10);\0"
-    "            c10_0 += a10 * b0; c10_1 += a10 * b1;\0"
-    "            const float a11 = load(a + r11);\0"
-    "            c11_0 += a11 * b0; c11_1 += a11 * b1;\0"
-    "void kiln_sgemm_direct_multiply_tn_wgm8_wgn1_tm12_nv2_vec16_ku1_index64(long M, long N, long K,\0"
-    "    const long r0 = min(row, M - 1);\0"
-    "    const long r1 = min(row + 1, M - 1);\0"
-    "    const long r2 = min(row + 2, M - 1);\0"
-    "    const long r3 = min(row + 3, M - 1);\0"
-    "    const long r4 = min(row + 4, M - 1);\0"
-    "    const long r5 = min(row + 5, M - 1);\0"
-    "    const long r6 = min(row + 6, M - 1);\0"
-    "    const long r7 = min(row + 7, M - 1);\0"
-    "    const long r8 = min(row + 8, M - 1);\0"
-    "    const long r9 = min(row + 9, M - 1);\0"
-    "    const long r10 = min(row + 10, M - 1);\0"
-    "    const long r11 = min(row + 11, M - 1);\0"
-    "                __global const float *a = A + k * lda;\0"
-    "void kiln_sgemm_direct_multiply_tt_wgm8_wgn1_tm12_nv2_vec16_ku1_index64(long M, long N, long K,\0"
-    "            __global const float *a = A + k * lda;\0"
+    "\014vstore16(c10_1, 0, x + 16);\0"
+    "\004if (row + 11 < M) {\0"
+    "\010__global float *out = C + (row + 11) * ldc + col;\0"
+    "\014put_vector(c11_0, alpha, beta, out);\0"
+    "\014put_vector(c11_1, alpha, beta, out + 16);\0"
+    "\014vstore16(c11_0, 0, x);\0"
+    "\014vstore16(c11_1, 0, x + 16);\0"
+    "void kiln_sgemm_direct_multiply_nt(long M, long N, long K, float alpha, float beta,\0"
+    "\004const long s0 = min(col, N - 1) * ldb;\0"
+    "\004const long s1 = min(col + 1, N - 1) * ldb;\0"
+    "\004const long s2 = min(col + 2, N - 1) * ldb;\0"
+    "\004const long s3 = min(col + 3, N - 1) * ldb;\0"
+    "\004const long s4 = min(col + 4, N - 1) * ldb;\0"
+    "\004const long s5 = min(col + 5, N - 1) * ldb;\0"
+    "\004const long s6 = min(col + 6, N - 1) * ldb;\0"
+    "\004const long s7 = min(col + 7, N - 1) * ldb;\0"
+    "\004const long s8 = min(col + 8, N - 1) * ldb;\0"
+    "\004const long s9 = min(col + 9, N - 1) * ldb;\0"
+    "\004const long s10 = min(col + 10, N - 1) * ldb;\0"
+    "\004const long s11 = min(col + 11, N - 1) * ldb;\0"
+    "\004const long s12 = min(col + 12, N - 1) * ldb;\0"
+    "\004const long s13 = min(col + 13, N - 1) * ldb;\0"
+    "\004const long s14 = min(col + 14, N - 1) * ldb;\0"
+    "\004const long s15 = min(col + 15, N - 1) * ldb;\0"
+    "\004const long s16 = min(col + 16, N - 1) * ldb;\0"
+    "\004const long s17 = min(col + 17, N - 1) * ldb;\0"
+    "\004const long s18 = min(col + 18, N - 1) * ldb;\0"
+    "\004const long s19 = min(col + 19, N - 1) * ldb;\0"
+    "\004const long s20 = min(col + 20, N - 1) * ldb;\0"
+    "\004const long s21 = min(col + 21, N - 1) * ldb;\0"
+    "\004const long s22 = min(col + 22, N - 1) * ldb;\0"
+    "\004const long s23 = min(col + 23, N - 1) * ldb;\0"
+    "\004const long s24 = min(col + 24, N - 1) * ldb;\0"
+    "\004const long s25 = min(col + 25, N - 1) * ldb;\0"
+    "\004const long s26 = min(col + 26, N - 1) * ldb;\0"
+    "\004const long s27 = min(col + 27, N - 1) * ldb;\0"
+    "\004const long s28 = min(col + 28, N - 1) * ldb;\0"
+    "\004const long s29 = min(col + 29, N - 1) * ldb;\0"
+    "\004const long s30 = min(col + 30, N - 1) * ldb;\0"
+    "\004const long s31 = min(col + 31, N - 1) * ldb;\0"
+    "\004for (; k < K; k++) {\0"
+    "\010{\0"
+    "\014__global const float *b = B + k;\0"
+    "\014const float16 b0 = (float16) (load(b + s0), load(b + s1), load(b + s2), load(b + s3),\0"
+    "\024load(b + s4), load(b + s5), load(b + s6), load(b + s7), load(b + s8),\0"
+    "\024load(b + s9), load(b + s10), load(b + s11), load(b + s12), load(b + s13),\0"
+    "\024load(b + s14), load(b + s15));\0"
+    "\014const float16 b1 = (float16) (load(b + s16), load(b + s17), load(b + s18),\0"
+    "\024load(b + s19), load(b + s20), load(b + s21), load(b + s22), load(b + s23),\0"
+    "\024load(b + s24), load(b + s25), load(b + s26), load(b + s27), load(b + s28),\0"
+    "\024load(b + s29), load(b + s30), load(b + s31));\0"
+    "\014__global const float *a = A + k;\0"
+    "\014const float a0 = load(a + r0);\0"
+    "\014c0_0 += a0 * b0; c0_1 += a0 * b1;\0"
+    "\014const float a1 = load(a + r1);\0"
+    "\014c1_0 += a1 * b0; c1_1 += a1 * b1;\0"
+    "\014const float a2 = load(a + r2);\0"
+    "\014c2_0 += a2 * b0; c2_1 += a2 * b1;\0"
+    "\014const float a3 = load(a + r3);\0"
+    "\014c3_0 += a3 * b0; c3_1 += a3 * b1;\0"
+    "\014const float a4 = load(a + r4);\0"
+    "\014c4_0 += a4 * b0; c4_1 += a4 * b1;\0"
+    "\014const float a5 = load(a + r5);\0"
+    "\014c5_0 += a5 * b0; c5_1 += a5 * b1;\0"
+    "\014const float a6 = load(a + r6);\0"
+    "\014c6_0 += a6 * b0; c6_1 += a6 * b1;\0"
+    "\014const float a7 = load(a + r7);\0"
+    "\014c7_0 += a7 * b0; c7_1 += a7 * b1;\0"
+    "\014const float a8 = load(a + r8);\0"
+    "\014c8_0 += a8 * b0; c8_1 += a8 * b1;\0"
+    "\014const float a9 = load(a + r9);\0"
+    "\014c9_0 += a9 * b0; c9_1 += a9 * b1;\0"
+    "\014const float a10 = load(a + r10);\0"
+    "\014c10_0 += a10 * b0; c10_1 += a10 * b1;\0"
+    "\014const float a11 = load(a + r11);\0"
+    "\014c11_0 += a11 * b0; c11_1 += a11 * b1;\0"
+    "void kiln_sgemm_direct_multiply_tn(long M, long N, long K, float alpha, float beta,\0"
+    "\004const long r0 = min(row, M - 1);\0"
+    "\004const long r1 = min(row + 1, M - 1);\0"
+    "\004const long r2 = min(row + 2, M - 1);\0"
+    "\004const long r3 = min(row + 3, M - 1);\0"
+    "\004const long r4 = min(row + 4, M - 1);\0"
+    "\004const long r5 = min(row + 5, M - 1);\0"
+    "\004const long r6 = min(row + 6, M - 1);\0"
+    "\004const long r7 = min(row + 7, M - 1);\0"
+    "\004const long r8 = min(row + 8, M - 1);\0"
+    "\004const long r9 = min(row + 9, M - 1);\0"
+    "\004const long r10 = min(row + 10, M - 1);\0"
+    "\004const long r11 = min(row + 11, M - 1);\0"
+    "\020__global const float *a = A + k * lda;\0"
+    "void kiln_sgemm_direct_multiply_tt(long M, long N, long K, float alpha, float beta,\0"
+    "\014__global const float *a = A + k * lda;\0"
     "// it with blocks of 12 rows of A, as they lie; a block of C is held in registers.\0"
-    "void kiln_sgemm_fused_multiply_nn_tm12_nv2_vec16_mb16_kc384_ku1(long M, long N, long K, float alpha,\0"
+    "\004// A slice of a panel: for every k, the panel's columns of B side by side, 32 apart.\0"
 }, {
-    "    // A slice of a panel: for every k, the panel's columns of B side by side, 32 apart.\0"
-    "    __local float panel[12288];\0"
-    "    // Panels are up to 2 vectors of columns wide, slices up to 384 of K deep. All are\0"
-    "    const long blocks = (M + 11) / 12;\0"
-    "    const long vectors = (N + 15) / 16, panels = (vectors + 1) / 2;\0"
-    "    // Chunks of up to 16 blocks of rows; panels in a chunk; blocks in a panel. Each work-group\0"
-    "        const long chunk = at / (16 * panels) * 16;\0"
-    "        const long height = min(blocks - chunk, (long) 16);\0"
-    "                for (long k = 0; k < depth; k++, in += ldb, out += 32) {\0"
-    "                const long row = (chunk + block) * 12;\0"
-    "                const long r6 = min(row + 6, M - 1) * lda;\0"
-    "                const long r7 = min(row + 7, M - 1) * lda;\0"
-    "                const long r8 = min(row + 8, M - 1) * lda;\0"
-    "                const long r9 = min(row + 9, M - 1) * lda;\0"
-    "                const long r10 = min(row + 10, M - 1) * lda;\0"
-    "                const long r11 = min(row + 11, M - 1) * lda;\0"
-    "                    // Adds the slice's share of a block of 12 rows and 1 vectors to `sum`, where\0"
-    "                    // vectors lie as in a block of 2.\0"
-    "                    float16 c6_0 = 0;\0"
-    "                    float16 c7_0 = 0;\0"
-    "                    float16 c8_0 = 0;\0"
-    "                    float16 c9_0 = 0;\0"
-    "                    float16 c10_0 = 0;\0"
-    "                    float16 c11_0 = 0;\0"
-    "                        c1_0 = vload16(2, sum);\0"
-    "                        c2_0 = vload16(4, sum);\0"
-    "                        c3_0 = vload16(6, sum);\0"
-    "                        c4_0 = vload16(8, sum);\0"
-    "                        c5_0 = vload16(10, sum);\0"
-    "                        c6_0 = vload16(12, sum);\0"
-    "                        c7_0 = vload16(14, sum);\0"
-    "                        c8_0 = vload16(16, sum);\0"
-    "                        c9_0 = vload16(18, sum);\0"
-    "                        c10_0 = vload16(20, sum);\0"
-    "                        c11_0 = vload16(22, sum);\0"
-    "                            const float a6 = load(a + r6);\0"
-    "                            c6_0 += a6 * b0;\0"
-    "                            const float a7 = load(a + r7);\0"
-    "                            c7_0 += a7 * b0;\0"
-    "                            const float a8 = load(a + r8);\0"
-    "                            c8_0 += a8 * b0;\0"
-    "                            const float a9 = load(a + r9);\0"
-    "                            c9_0 += a9 * b0;\0"
-    "                            const float a10 = load(a + r10);\0"
-    "                            c10_0 += a10 * b0;\0"
-    "                            const float a11 = load(a + r11);\0"
-    "                            c11_0 += a11 * b0;\0"
-    "                            b += 32;\0"
-    "                    vstore16(c1_0, 2, sum);\0"
-    "                    vstore16(c2_0, 4, sum);\0"
-    "                    vstore16(c3_0, 6, sum);\0"
-    "                    vstore16(c4_0, 8, sum);\0"
-    "                    vstore16(c5_0, 10, sum);\0"
-    "                    vstore16(c6_0, 12, sum);\0"
-    "                    vstore16(c7_0, 14, sum);\0"
-    "                    vstore16(c8_0, 16, sum);\0"
-    "                    vstore16(c9_0, 18, sum);\0"
-    "                    vstore16(c10_0, 20, sum);\0"
-    "                    vstore16(c11_0, 22, sum);\0"
-    "                    // Adds the slice's share of a block of 12 rows and 2 vectors to `sum`, where\0"
-    "                    float16 c6_0 = 0, c6_1 = 0;\0"
-    "                    float16 c7_0 = 0, c7_1 = 0;\0"
-    "                    float16 c8_0 = 0, c8_1 = 0;\0"
-    "                    float16 c9_0 = 0, c9_1 = 0;\0"
-    "                    float16 c10_0 = 0, c10_1 = 0;\0"
-    "                    float16 c11_0 = 0, c11_1 = 0;\0"
-    "                        c1_0 = vload16(2, sum); c1_1 = vload16(3, sum);\0"
-    "                        c2_0 = vload16(4, sum); c2_1 = vload16(5, sum);\0"
-    "                        c3_0 = vload16(6, sum); c3_1 = vload16(7, sum);\0"
-    "                        c4_0 = vload16(8, sum); c4_1 = vload16(9, sum);\0"
-    "                        c5_0 = vload16(10, sum); c5_1 = vload16(11, sum);\0"
-    "                        c6_0 = vload16(12, sum); c6_1 = vload16(13, sum);\0"
-    "                        c7_0 = vload16(14, sum); c7_1 = vload16(15, sum);\0"
-    "                        c8_0 = vload16(16, sum); c8_1 = vload16(17, sum);\0"
+    "\004__local float panel[12288];\0"
+    "\004// Panels are up to 2 vectors of columns wide, slices up to 384 of K deep. All are\0"
+    "\004const long blocks = (M + 11) / 12;\0"
+    "\004const long vectors = (N + 15) / 16, panels = (vectors + 1) / 2;\0"
+    "\004// Chunks of up to 16 blocks of rows; panels in a chunk; blocks in a panel. Each work-group\0"
+    "\010const long chunk = at / (16 * panels) * 16;\0"
+    "\010const long height = min(blocks - chunk, (long) 16);\0"
+    "\020for (long k = 0; k < depth; k++, in += ldb, out += 32) {\0"
+    "\020const long row = (chunk + block) * 12;\0"
+    "\020const long r6 = min(row + 6, M - 1) * lda;\0"
+    "\020const long r7 = min(row + 7, M - 1) * lda;\0"
+    "\020const long r8 = min(row + 8, M - 1) * lda;\0"
+    "\020const long r9 = min(row + 9, M - 1) * lda;\0"
+    "\020const long r10 = min(row + 10, M - 1) * lda;\0"
+    "\020const long r11 = min(row + 11, M - 1) * lda;\0"
+    "\024// Adds the slice's share of a block of 12 rows and 1 vectors to `sum`, where\0"
+    "\024// vectors lie as in a block of 2.\0"
+    "\024float16 c6_0 = 0;\0"
+    "\024float16 c7_0 = 0;\0"
+    "\024float16 c8_0 = 0;\0"
+    "\024float16 c9_0 = 0;\0"
+    "\024float16 c10_0 = 0;\0"
+    "\024float16 c11_0 = 0;\0"
+    "\030c1_0 = vload16(2, sum);\0"
+    "\030c2_0 = vload16(4, sum);\0"
+    "\030c3_0 = vload16(6, sum);\0"
+    "\030c4_0 = vload16(8, sum);\0"
+    "\030c5_0 = vload16(10, sum);\0"
+    "\030c6_0 = vload16(12, sum);\0"
+    "\030c7_0 = vload16(14, sum);\0"
+    "\030c8_0 = vload16(16, sum);\0"
+    "\030c9_0 = vload16(18, sum);\0"
+    "\030c10_0 = vload16(20, sum);\0"
+    "\030c11_0 = vload16(22, sum);\0"
+    "\034const float a6 = load(a + r6);\0"
+    "\034c6_0 += a6 * b0;\0"
+    "\034const float a7 = load(a + r7);\0"
+    "\034c7_0 += a7 * b0;\0"
+    "\034const float a8 = load(a + r8);\0"
+    "\034c8_0 += a8 * b0;\0"
+    "\034const float a9 = load(a + r9);\0"
+    "\034c9_0 += a9 * b0;\0"
+    "\034const float a10 = load(a + r10);\0"
+    "\034c10_0 += a10 * b0;\0"
+    "\034const float a11 = load(a + r11);\0"
+    "\034c11_0 += a11 * b0;\0"
+    "\034b += 32;\0"
+    "\024vstore16(c1_0, 2, sum);\0"
+    "\024vstore16(c2_0, 4, sum);\0"
+    "\024vstore16(c3_0, 6, sum);\0"
+    "\024vstore16(c4_0, 8, sum);\0"
+    "\024vstore16(c5_0, 10, sum);\0"
+    "\024vstore16(c6_0, 12, sum);\0"
+    "\024vstore16(c7_0, 14, sum);\0"
+    "\024vstore16(c8_0, 16, sum);\0"
+    "\024vstore16(c9_0, 18, sum);\0"
+    "\024vstore16(c10_0, 20, sum);\0"
+    "\024vstore16(c11_0, 22, sum);\0"
+    "\024// Adds the slice's share of a block of 12 rows and 2 vectors to `sum`, where\0"
+    "\024float16 c6_0 = 0, c6_1 = 0;\0"
+    "\024float16 c7_0 = 0, c7_1 = 0;\0"
+    "\024float16 c8_0 = 0, c8_1 = 0;\0"
+    "\024float16 c9_0 = 0, c9_1 = 0;\0"
+    "\024float16 c10_0 = 0, c10_1 = 0;\0"
+    "\024float16 c11_0 = 0, c11_1 = 0;\0"
+    "\030c1_0 = vload16(2, sum); c1_1 = vload16(3, sum);\0"
+    "\030c2_0 = vload16(4, sum); c2_1 = vload16(5, sum);\0"
+    "\030c3_0 = vload16(6, sum); c3_1 = vload16(7, sum);\0"
+    "\030c4_0 = vload16(8, sum); c4_1 = vload16(9, sum);\0"
+    "\030c5_0 = vload16(10, sum); c5_1 = vload16(11, sum);\0"
+    "\030c6_0 = vload16(12, sum); c6_1 = vload16(13, sum);\0"
+    "\030c7_0 = vload16(14, sum); c7_1 = vload16(15, sum);\0"
+    "\030c8_0 = vload16(16, sum); c8_1 = vload16(17, sum);\0"
+    "\030c9_0 = vload16(18, sum); c9_1 = vload16(19, sum);\0"
+    "\030c10_0 = vload16(20, sum); c10_1 = vload16(21, sum);\0"
+    "\030c11_0 = vload16(22, sum); c11_1 = vload16(23, sum);\0"
+    "\034c6_0 += a6 * b0; c6_1 += a6 * b1;\0"
+    "\034c7_0 += a7 * b0; c7_1 += a7 * b1;\0"
+    "\034c8_0 += a8 * b0; c8_1 += a8 * b1;\0"
+    "\034c9_0 += a9 * b0; c9_1 += a9 * b1;\0"
+    "\034c10_0 += a10 * b0; c10_1 += a10 * b1;\0"
+    "\034c11_0 += a11 * b0; c11_1 += a11 * b1;\0"
+    "\024vstore16(c1_0, 2, sum); vstore16(c1_1, 3, sum);\0"
+    "\024vstore16(c2_0, 4, sum); vstore16(c2_1, 5, sum);\0"
+    "\024vstore16(c3_0, 6, sum); vstore16(c3_1, 7, sum);\0"
+    "\024vstore16(c4_0, 8, sum); vstore16(c4_1, 9, sum);\0"
+    "\024vstore16(c5_0, 10, sum); vstore16(c5_1, 11, sum);\0"
+    "\024vstore16(c6_0, 12, sum); vstore16(c6_1, 13, sum);\0"
+    "\024vstore16(c7_0, 14, sum); vstore16(c7_1, 15, sum);\0"
+    "\024vstore16(c8_0, 16, sum); vstore16(c8_1, 17, sum);\0"
+    "\024vstore16(c9_0, 18, sum); vstore16(c9_1, 19, sum);\0"
+    "\024vstore16(c10_0, 20, sum); vstore16(c10_1, 21, sum);\0"
+    "\024vstore16(c11_0, 22, sum); vstore16(c11_1, 23, sum);\0"
+    "\024for (long m = 0; m < 12 && row + m < M; m++) {\0"
+    "\030__local const float *x = sum + m * 32;\0"
+    "\020for (; k + 16 <= depth; k += 16, in += 16, out += 512) {\0"
+    "\024vstore16(x4_1, 0, out + 32);\0"
+    "\024vstore16(x4_2, 0, out + 64);\0"
+    "\024vstore16(x4_3, 0, out + 96);\0"
+    "\024vstore16(x4_4, 0, out + 128);\0"
+    "\024vstore16(x4_5, 0, out + 160);\0"
+    "\024vstore16(x4_6, 0, out + 192);\0"
+    "\024vstore16(x4_7, 0, out + 224);\0"
+    "\024vstore16(x4_8, 0, out + 256);\0"
+    "\024vstore16(x4_9, 0, out + 288);\0"
+    "\024vstore16(x4_10, 0, out + 320);\0"
+    "\024vstore16(x4_11, 0, out + 352);\0"
+    "\024vstore16(x4_12, 0, out + 384);\0"
+    "\024vstore16(x4_13, 0, out + 416);\0"
+    "\024vstore16(x4_14, 0, out + 448);\0"
+    "\024vstore16(x4_15, 0, out + 480);\0"
 }, {
-    "                        c9_0 = vload16(18, sum); c9_1 = vload16(19, sum);\0"
-    "                        c10_0 = vload16(20, sum); c10_1 = vload16(21, sum);\0"
-    "                        c11_0 = vload16(22, sum); c11_1 = vload16(23, sum);\0"
-    "                            c6_0 += a6 * b0; c6_1 += a6 * b1;\0"
-    "                            c7_0 += a7 * b0; c7_1 += a7 * b1;\0"
-    "                            c8_0 += a8 * b0; c8_1 += a8 * b1;\0"
-    "                            c9_0 += a9 * b0; c9_1 += a9 * b1;\0"
-    "                            c10_0 += a10 * b0; c10_1 += a10 * b1;\0"
-    "                            c11_0 += a11 * b0; c11_1 += a11 * b1;\0"
-    "                    vstore16(c1_0, 2, sum); vstore16(c1_1, 3, sum);\0"
-    "                    vstore16(c2_0, 4, sum); vstore16(c2_1, 5, sum);\0"
-    "                    vstore16(c3_0, 6, sum); vstore16(c3_1, 7, sum);\0"
-    "                    vstore16(c4_0, 8, sum); vstore16(c4_1, 9, sum);\0"
-    "                    vstore16(c5_0, 10, sum); vstore16(c5_1, 11, sum);\0"
-    "                    vstore16(c6_0, 12, sum); vstore16(c6_1, 13, sum);\0"
-    "                    vstore16(c7_0, 14, sum); vstore16(c7_1, 15, sum);\0"
-    "                    vstore16(c8_0, 16, sum); vstore16(c8_1, 17, sum);\0"
-    "                    vstore16(c9_0, 18, sum); vstore16(c9_1, 19, sum);\0"
-    "                    vstore16(c10_0, 20, sum); vstore16(c10_1, 21, sum);\0"
-    "                    vstore16(c11_0, 22, sum); vstore16(c11_1, 23, sum);\0"
-    "                    for (long m = 0; m < 12 && row + m < M; m++) {\0"
-    "                        __local const float *x = sum + m * 32;\0"
-    "void kiln_sgemm_fused_multiply_nt_tm12_nv2_vec16_mb16_kc384_ku1(long M, long N, long K, float alpha,\0"
-    "                for (; k + 16 <= depth; k += 16, in += 16, out += 512) {\0"
-    "                    vstore16(x4_1, 0, out + 32);\0"
-    "                    vstore16(x4_2, 0, out + 64);\0"
-    "                    vstore16(x4_3, 0, out + 96);\0"
-    "                    vstore16(x4_4, 0, out + 128);\0"
-    "                    vstore16(x4_5, 0, out + 160);\0"
-    "                    vstore16(x4_6, 0, out + 192);\0"
-    "                    vstore16(x4_7, 0, out + 224);\0"
-    "                    vstore16(x4_8, 0, out + 256);\0"
-    "                    vstore16(x4_9, 0, out + 288);\0"
-    "                    vstore16(x4_10, 0, out + 320);\0"
-    "                    vstore16(x4_11, 0, out + 352);\0"
-    "                    vstore16(x4_12, 0, out + 384);\0"
-    "                    vstore16(x4_13, 0, out + 416);\0"
-    "                    vstore16(x4_14, 0, out + 448);\0"
-    "                    vstore16(x4_15, 0, out + 480);\0"
-    "                for (; k < depth; k++, in++, out += 32) {\0"
-    "void kiln_sgemm_fused_multiply_tn_tm12_nv2_vec16_mb16_kc384_ku1(long M, long N, long K, float alpha,\0"
-    "                const long r6 = min(row + 6, M - 1);\0"
-    "                const long r7 = min(row + 7, M - 1);\0"
-    "                const long r8 = min(row + 8, M - 1);\0"
-    "                const long r9 = min(row + 9, M - 1);\0"
-    "                const long r10 = min(row + 10, M - 1);\0"
-    "                const long r11 = min(row + 11, M - 1);\0"
-    "void kiln_sgemm_fused_multiply_tt_tm12_nv2_vec16_mb16_kc384_ku1(long M, long N, long K, float alpha,\0"
+    "\020for (; k < depth; k++, in++, out += 32) {\0"
+    "\020const long r6 = min(row + 6, M - 1);\0"
+    "\020const long r7 = min(row + 7, M - 1);\0"
+    "\020const long r8 = min(row + 8, M - 1);\0"
+    "\020const long r9 = min(row + 9, M - 1);\0"
+    "\020const long r10 = min(row + 10, M - 1);\0"
+    "\020const long r11 = min(row + 11, M - 1);\0"
     "// Packs a matrix into panels of 64: panel p holds, for every k, the lines p * 64 to\0"
     "// p * 64 + 63 side by side. Lines past the end repeat the last one; what is\0"
-    "void kiln_sgemm_packed_packb_n_nv4_vec16(long lines, long K,\0"
-    "        __global const float *restrict X, long x_offset, long ldx,\0"
-    "    const long line = get_group_id(0) * 64;\0"
-    "    __global float *restrict out = packed + at + line * K + k0 * 64;\0"
-    "    __global const float *restrict in = X + x_offset + k0 * ldx + line;\0"
-    "    if (line + 64 <= lines) {\0"
-    "        for (long k = k0; k < k1; k++, in += ldx, out += 64) {\0"
-    "            vstore16(load_vector(in + 48), 3, out);\0"
-    "        for (long k = k0; k < k1; k++, in += ldx, out += 64)\0"
-    "            for (int i = 0; i < 64; i++)\0"
+    "void kiln_sgemm_packed_packb_n(long lines, long K,\0"
+    "\010__global const float *restrict X, long x_offset, long ldx,\0"
+    "\004const long line = get_group_id(0) * 64;\0"
+    "\004__global float *restrict out = packed + at + line * K + k0 * 64;\0"
+    "\004__global const float *restrict in = X + x_offset + k0 * ldx + line;\0"
+    "\004if (line + 64 <= lines) {\0"
+    "\010for (long k = k0; k < k1; k++, in += ldx, out += 64) {\0"
+    "\014vstore16(load_vector(in + 48), 3, out);\0"
+    "\010for (long k = k0; k < k1; k++, in += ldx, out += 64)\0"
+    "\014for (int i = 0; i < 64; i++)\0"
     "// C = alpha A B + beta C from A as it is and packed B; C is M x N, row-major.\0"
     "// Packed B is panel after panel, each K x 64. A work-group is one work-item; it computes up to\0"
     "// 4 x 4 blocks of 6 x 64, each block held in registers.\0"
-    "void kiln_sgemm_packed_multiply_n_tm6_nv4_vec16_mp4_np4_kc128_ku1_packa0(long M, long N, long K,\0"
+    "void kiln_sgemm_packed_multiply_n(long M, long N, long K, float alpha, float beta,\0"
+    "\004// K advances by 128, so that a slice of a panel of B stays in the nearest cache.\0"
+    "\004for (long k0 = 0; k0 == 0 || k0 < K; k0 += 128) {\0"
+    "\010const long depth = min(K - k0, (long) 128);\0"
+    "\010for (long col = first_col; col < end_col; col += 64)\0"
+    "\014__global const float *restrict b = packed_b + b_at + col * K + k0 * 64;\0"
+    "\014__global const float *restrict a = A + k0;\0"
+    "\014const long r0 = min(row, M - 1) * lda;\0"
+    "\014const long r1 = min(row + 1, M - 1) * lda;\0"
+    "\014const long r2 = min(row + 2, M - 1) * lda;\0"
+    "\014const long r3 = min(row + 3, M - 1) * lda;\0"
+    "\014const long r4 = min(row + 4, M - 1) * lda;\0"
+    "\014const long r5 = min(row + 5, M - 1) * lda;\0"
+    "\014float16 c0_0 = 0, c0_1 = 0, c0_2 = 0, c0_3 = 0;\0"
+    "\014float16 c1_0 = 0, c1_1 = 0, c1_2 = 0, c1_3 = 0;\0"
+    "\014float16 c2_0 = 0, c2_1 = 0, c2_2 = 0, c2_3 = 0;\0"
+    "\014float16 c3_0 = 0, c3_1 = 0, c3_2 = 0, c3_3 = 0;\0"
+    "\014float16 c4_0 = 0, c4_1 = 0, c4_2 = 0, c4_3 = 0;\0"
+    "\014float16 c5_0 = 0, c5_1 = 0, c5_2 = 0, c5_3 = 0;\0"
+    "\020c0_0 = vload16(0, sum); c0_1 = vload16(1, sum); c0_2 = vload16(2,\0"
+    "\030sum); c0_3 = vload16(3, sum);\0"
+    "\020c1_0 = vload16(4, sum); c1_1 = vload16(5, sum); c1_2 = vload16(6,\0"
+    "\030sum); c1_3 = vload16(7, sum);\0"
+    "\020c2_0 = vload16(8, sum); c2_1 = vload16(9, sum); c2_2 = vload16(10,\0"
+    "\030sum); c2_3 = vload16(11, sum);\0"
+    "\020c3_0 = vload16(12, sum); c3_1 = vload16(13, sum); c3_2 = vload16(14,\0"
+    "\030sum); c3_3 = vload16(15, sum);\0"
+    "\020c4_0 = vload16(16, sum); c4_1 = vload16(17, sum); c4_2 = vload16(18,\0"
+    "\030sum); c4_3 = vload16(19, sum);\0"
+    "\020c5_0 = vload16(20, sum); c5_1 = vload16(21, sum); c5_2 = vload16(22,\0"
+    "\030sum); c5_3 = vload16(23, sum);\0"
+    "\024const float16 b3 = vload16(3, b);\0"
+    "\024const float a0 = load(a + r0);\0"
+    "\024c0_0 += a0 * b0; c0_1 += a0 * b1; c0_2 += a0 * b2; c0_3 += a0 * b3;\0"
+    "\024const float a1 = load(a + r1);\0"
+    "\024c1_0 += a1 * b0; c1_1 += a1 * b1; c1_2 += a1 * b2; c1_3 += a1 * b3;\0"
+    "\024const float a2 = load(a + r2);\0"
+    "\024c2_0 += a2 * b0; c2_1 += a2 * b1; c2_2 += a2 * b2; c2_3 += a2 * b3;\0"
+    "\024const float a3 = load(a + r3);\0"
+    "\024c3_0 += a3 * b0; c3_1 += a3 * b1; c3_2 += a3 * b2; c3_3 += a3 * b3;\0"
+    "\024const float a4 = load(a + r4);\0"
+    "\024c4_0 += a4 * b0; c4_1 += a4 * b1; c4_2 += a4 * b2; c4_3 += a4 * b3;\0"
+    "\024const float a5 = load(a + r5);\0"
+    "\024c5_0 += a5 * b0; c5_1 += a5 * b1; c5_2 += a5 * b2; c5_3 += a5 * b3;\0"
+    "\024b += 64;\0"
+    "\024a++;\0"
+    "\014if (k0 + 128 < K) {\0"
+    "\020vstore16(c0_0, 0, sum); vstore16(c0_1, 1, sum); vstore16(c0_2, 2,\0"
+    "\030sum); vstore16(c0_3, 3, sum);\0"
+    "\020vstore16(c1_0, 4, sum); vstore16(c1_1, 5, sum); vstore16(c1_2, 6,\0"
+    "\030sum); vstore16(c1_3, 7, sum);\0"
+    "\020vstore16(c2_0, 8, sum); vstore16(c2_1, 9, sum); vstore16(c2_2, 10,\0"
+    "\030sum); vstore16(c2_3, 11, sum);\0"
+    "\020vstore16(c3_0, 12, sum); vstore16(c3_1, 13, sum); vstore16(c3_2, 14,\0"
+    "\030sum); vstore16(c3_3, 15, sum);\0"
+    "\020vstore16(c4_0, 16, sum); vstore16(c4_1, 17, sum); vstore16(c4_2, 18,\0"
+    "\030sum); vstore16(c4_3, 19, sum);\0"
+    "\020vstore16(c5_0, 20, sum); vstore16(c5_1, 21, sum); vstore16(c5_2, 22,\0"
+    "\030sum); vstore16(c5_3, 23, sum);\0"
+    "\020// C = alpha c + beta C for the 6 x 64 block at (row, col).\0"
 }, {
-    "    // K advances by 128, so that a slice of a panel of B stays in the nearest cache.\0"
-    "    for (long k0 = 0; k0 == 0 || k0 < K; k0 += 128) {\0"
-    "        const long depth = min(K - k0, (long) 128);\0"
-    "        for (long col = first_col; col < end_col; col += 64)\0"
-    "            __global const float *restrict b = packed_b + b_at + col * K + k0 * 64;\0"
-    "            __global const float *restrict a = A + k0;\0"
-    "            const long r0 = min(row, M - 1) * lda;\0"
-    "            const long r1 = min(row + 1, M - 1) * lda;\0"
-    "            const long r2 = min(row + 2, M - 1) * lda;\0"
-    "            const long r3 = min(row + 3, M - 1) * lda;\0"
-    "            const long r4 = min(row + 4, M - 1) * lda;\0"
-    "            const long r5 = min(row + 5, M - 1) * lda;\0"
-    "            float16 c0_0 = 0, c0_1 = 0, c0_2 = 0, c0_3 = 0;\0"
-    "            float16 c1_0 = 0, c1_1 = 0, c1_2 = 0, c1_3 = 0;\0"
-    "            float16 c2_0 = 0, c2_1 = 0, c2_2 = 0, c2_3 = 0;\0"
-    "            float16 c3_0 = 0, c3_1 = 0, c3_2 = 0, c3_3 = 0;\0"
-    "            float16 c4_0 = 0, c4_1 = 0, c4_2 = 0, c4_3 = 0;\0"
-    "            float16 c5_0 = 0, c5_1 = 0, c5_2 = 0, c5_3 = 0;\0"
-    "                c0_0 = vload16(0, sum); c0_1 = vload16(1, sum); c0_2 = vload16(2,\0"
-    "                        sum); c0_3 = vload16(3, sum);\0"
-    "                c1_0 = vload16(4, sum); c1_1 = vload16(5, sum); c1_2 = vload16(6,\0"
-    "                        sum); c1_3 = vload16(7, sum);\0"
-    "                c2_0 = vload16(8, sum); c2_1 = vload16(9, sum); c2_2 = vload16(10,\0"
-    "                        sum); c2_3 = vload16(11, sum);\0"
-    "                c3_0 = vload16(12, sum); c3_1 = vload16(13, sum); c3_2 = vload16(14,\0"
-    "                        sum); c3_3 = vload16(15, sum);\0"
-    "                c4_0 = vload16(16, sum); c4_1 = vload16(17, sum); c4_2 = vload16(18,\0"
-    "                        sum); c4_3 = vload16(19, sum);\0"
-    "                c5_0 = vload16(20, sum); c5_1 = vload16(21, sum); c5_2 = vload16(22,\0"
-    "                        sum); c5_3 = vload16(23, sum);\0"
-    "                    const float16 b3 = vload16(3, b);\0"
-    "                    const float a0 = load(a + r0);\0"
-    "                    c0_0 += a0 * b0; c0_1 += a0 * b1; c0_2 += a0 * b2; c0_3 += a0 * b3;\0"
-    "                    const float a1 = load(a + r1);\0"
-    "                    c1_0 += a1 * b0; c1_1 += a1 * b1; c1_2 += a1 * b2; c1_3 += a1 * b3;\0"
-    "                    const float a2 = load(a + r2);\0"
-    "                    c2_0 += a2 * b0; c2_1 += a2 * b1; c2_2 += a2 * b2; c2_3 += a2 * b3;\0"
-    "                    const float a3 = load(a + r3);\0"
-    "                    c3_0 += a3 * b0; c3_1 += a3 * b1; c3_2 += a3 * b2; c3_3 += a3 * b3;\0"
-    "                    const float a4 = load(a + r4);\0"
-    "                    c4_0 += a4 * b0; c4_1 += a4 * b1; c4_2 += a4 * b2; c4_3 += a4 * b3;\0"
-    "                    const float a5 = load(a + r5);\0"
-    "                    c5_0 += a5 * b0; c5_1 += a5 * b1; c5_2 += a5 * b2; c5_3 += a5 * b3;\0"
-    "                    b += 64;\0"
-    "                    a++;\0"
-    "            if (k0 + 128 < K) {\0"
-    "                vstore16(c0_0, 0, sum); vstore16(c0_1, 1, sum); vstore16(c0_2, 2,\0"
-    "                        sum); vstore16(c0_3, 3, sum);\0"
-    "                vstore16(c1_0, 4, sum); vstore16(c1_1, 5, sum); vstore16(c1_2, 6,\0"
-    "                        sum); vstore16(c1_3, 7, sum);\0"
-    "                vstore16(c2_0, 8, sum); vstore16(c2_1, 9, sum); vstore16(c2_2, 10,\0"
-    "                        sum); vstore16(c2_3, 11, sum);\0"
-    "                vstore16(c3_0, 12, sum); vstore16(c3_1, 13, sum); vstore16(c3_2, 14,\0"
-    "                        sum); vstore16(c3_3, 15, sum);\0"
-    "                vstore16(c4_0, 16, sum); vstore16(c4_1, 17, sum); vstore16(c4_2, 18,\0"
-    "                        sum); vstore16(c4_3, 19, sum);\0"
-    "                vstore16(c5_0, 20, sum); vstore16(c5_1, 21, sum); vstore16(c5_2, 22,\0"
-    "                        sum); vstore16(c5_3, 23, sum);\0"
-    "                // C = alpha c + beta C for the 6 x 64 block at (row, col).\0"
-    "                    __global float *out = C + row * ldc + col;\0"
-    "                    if (col + 64 <= N) {\0"
-    "                        put_vector(c0_3, alpha, beta, out + 48);\0"
-    "                        float x[64];\0"
-    "                        vstore16(c0_3, 0, x + 48);\0"
-}, {
-    "                        for (int n = 0; n < 64 && col + n < N; n++)\0"
-    "                    __global float *out = C + (row + 1) * ldc + col;\0"
-    "                        put_vector(c1_3, alpha, beta, out + 48);\0"
-    "                        vstore16(c1_3, 0, x + 48);\0"
-    "                    __global float *out = C + (row + 2) * ldc + col;\0"
-    "                        put_vector(c2_3, alpha, beta, out + 48);\0"
-    "                        vstore16(c2_3, 0, x + 48);\0"
-    "                    __global float *out = C + (row + 3) * ldc + col;\0"
-    "                        put_vector(c3_3, alpha, beta, out + 48);\0"
-    "                        vstore16(c3_3, 0, x + 48);\0"
-    "                    __global float *out = C + (row + 4) * ldc + col;\0"
-    "                        put_vector(c4_3, alpha, beta, out + 48);\0"
-    "                        vstore16(c4_3, 0, x + 48);\0"
-    "                    __global float *out = C + (row + 5) * ldc + col;\0"
-    "                        put_vector(c5_3, alpha, beta, out + 48);\0"
-    "                        vstore16(c5_3, 0, x + 48);\0"
-    "            sum += 384;\0"
-    "void kiln_sgemm_packed_packb_t_nv4_vec16(long lines, long K,\0"
-    "    __global const float *restrict in = X + x_offset + k0;\0"
-    "    const long l48 = min(line + 48, lines - 1) * ldx;\0"
-    "    const long l49 = min(line + 49, lines - 1) * ldx;\0"
-    "    const long l50 = min(line + 50, lines - 1) * ldx;\0"
-    "    const long l51 = min(line + 51, lines - 1) * ldx;\0"
-    "    const long l52 = min(line + 52, lines - 1) * ldx;\0"
-    "    const long l53 = min(line + 53, lines - 1) * ldx;\0"
-    "    const long l54 = min(line + 54, lines - 1) * ldx;\0"
-    "    const long l55 = min(line + 55, lines - 1) * ldx;\0"
-    "    const long l56 = min(line + 56, lines - 1) * ldx;\0"
-    "    const long l57 = min(line + 57, lines - 1) * ldx;\0"
-    "    const long l58 = min(line + 58, lines - 1) * ldx;\0"
-    "    const long l59 = min(line + 59, lines - 1) * ldx;\0"
-    "    const long l60 = min(line + 60, lines - 1) * ldx;\0"
-    "    const long l61 = min(line + 61, lines - 1) * ldx;\0"
-    "    const long l62 = min(line + 62, lines - 1) * ldx;\0"
-    "    const long l63 = min(line + 63, lines - 1) * ldx;\0"
-    "    for (long k = k0; k < k1; k++, in++, out += 64) {\0"
-    "        out[48] = load(in + l48);\0"
-    "        out[49] = load(in + l49);\0"
-    "        out[50] = load(in + l50);\0"
-    "        out[51] = load(in + l51);\0"
-    "        out[52] = load(in + l52);\0"
-    "        out[53] = load(in + l53);\0"
-    "        out[54] = load(in + l54);\0"
-    "        out[55] = load(in + l55);\0"
-    "        out[56] = load(in + l56);\0"
-    "        out[57] = load(in + l57);\0"
-    "        out[58] = load(in + l58);\0"
-    "        out[59] = load(in + l59);\0"
-    "        out[60] = load(in + l60);\0"
-    "        out[61] = load(in + l61);\0"
-    "        out[62] = load(in + l62);\0"
-    "        out[63] = load(in + l63);\0"
-    "void kiln_sgemm_packed_multiply_t_tm6_nv4_vec16_mp4_np4_kc128_ku1_packa0(long M, long N, long K,\0"
-    "            __global const float *restrict a = A + k0 * lda;\0"
-    "            const long r0 = min(row, M - 1);\0"
-    "            const long r1 = min(row + 1, M - 1);\0"
-    "            const long r2 = min(row + 2, M - 1);\0"
-    "            const long r3 = min(row + 3, M - 1);\0"
-    "            const long r4 = min(row + 4, M - 1);\0"
-    "            const long r5 = min(row + 5, M - 1);\0"
-    "                    a += lda;\0"
+    "\024__global float *out = C + row * ldc + col;\0"
+    "\024if (col + 64 <= N) {\0"
+    "\030put_vector(c0_3, alpha, beta, out + 48);\0"
+    "\030float x[64];\0"
+    "\030vstore16(c0_3, 0, x + 48);\0"
+    "\030for (int n = 0; n < 64 && col + n < N; n++)\0"
+    "\024__global float *out = C + (row + 1) * ldc + col;\0"
+    "\030put_vector(c1_3, alpha, beta, out + 48);\0"
+    "\030vstore16(c1_3, 0, x + 48);\0"
+    "\024__global float *out = C + (row + 2) * ldc + col;\0"
+    "\030put_vector(c2_3, alpha, beta, out + 48);\0"
+    "\030vstore16(c2_3, 0, x + 48);\0"
+    "\024__global float *out = C + (row + 3) * ldc + col;\0"
+    "\030put_vector(c3_3, alpha, beta, out + 48);\0"
+    "\030vstore16(c3_3, 0, x + 48);\0"
+    "\024__global float *out = C + (row + 4) * ldc + col;\0"
+    "\030put_vector(c4_3, alpha, beta, out + 48);\0"
+    "\030vstore16(c4_3, 0, x + 48);\0"
+    "\024__global float *out = C + (row + 5) * ldc + col;\0"
+    "\030put_vector(c5_3, alpha, beta, out + 48);\0"
+    "\030vstore16(c5_3, 0, x + 48);\0"
+    "\014sum += 384;\0"
+    "void kiln_sgemm_packed_packb_t(long lines, long K,\0"
+    "\004__global const float *restrict in = X + x_offset + k0;\0"
+    "\004const long l48 = min(line + 48, lines - 1) * ldx;\0"
+    "\004const long l49 = min(line + 49, lines - 1) * ldx;\0"
+    "\004const long l50 = min(line + 50, lines - 1) * ldx;\0"
+    "\004const long l51 = min(line + 51, lines - 1) * ldx;\0"
+    "\004const long l52 = min(line + 52, lines - 1) * ldx;\0"
+    "\004const long l53 = min(line + 53, lines - 1) * ldx;\0"
+    "\004const long l54 = min(line + 54, lines - 1) * ldx;\0"
+    "\004const long l55 = min(line + 55, lines - 1) * ldx;\0"
+    "\004const long l56 = min(line + 56, lines - 1) * ldx;\0"
+    "\004const long l57 = min(line + 57, lines - 1) * ldx;\0"
+    "\004const long l58 = min(line + 58, lines - 1) * ldx;\0"
+    "\004const long l59 = min(line + 59, lines - 1) * ldx;\0"
+    "\004const long l60 = min(line + 60, lines - 1) * ldx;\0"
+    "\004const long l61 = min(line + 61, lines - 1) * ldx;\0"
+    "\004const long l62 = min(line + 62, lines - 1) * ldx;\0"
+    "\004const long l63 = min(line + 63, lines - 1) * ldx;\0"
+    "\004for (long k = k0; k < k1; k++, in++, out += 64) {\0"
+    "\010out[48] = load(in + l48);\0"
+    "\010out[49] = load(in + l49);\0"
+    "\010out[50] = load(in + l50);\0"
+    "\010out[51] = load(in + l51);\0"
+    "\010out[52] = load(in + l52);\0"
+    "\010out[53] = load(in + l53);\0"
+    "\010out[54] = load(in + l54);\0"
+    "\010out[55] = load(in + l55);\0"
+    "\010out[56] = load(in + l56);\0"
+    "\010out[57] = load(in + l57);\0"
+    "\010out[58] = load(in + l58);\0"
+    "\010out[59] = load(in + l59);\0"
+    "\010out[60] = load(in + l60);\0"
+    "\010out[61] = load(in + l61);\0"
+    "\010out[62] = load(in + l62);\0"
+    "\010out[63] = load(in + l63);\0"
+    "void kiln_sgemm_packed_multiply_t(long M, long N, long K, float alpha, float beta,\0"
+    "\014__global const float *restrict a = A + k0 * lda;\0"
+    "\014const long r0 = min(row, M - 1);\0"
+    "\014const long r1 = min(row + 1, M - 1);\0"
+    "\014const long r2 = min(row + 2, M - 1);\0"
+    "\014const long r3 = min(row + 3, M - 1);\0"
+    "\014const long r4 = min(row + 4, M - 1);\0"
+    "\014const long r5 = min(row + 5, M - 1);\0"
+    "\024a += lda;\0"
     "// it with blocks of 8 rows of A, as they lie; a block of C is held in registers.\0"
-    "void kiln_sgemm_fused_multiply_nn_tm8_nv3_vec16_mb32_kc512_ku2(long M, long N, long K, float alpha,\0"
-    "    __local float panel[24576];\0"
-    "    __local float sums[12288];\0"
-    "    // Panels are up to 3 vectors of columns wide, slices up to 512 of K deep. All are\0"
-    "    const long blocks = (M + 7) / 8;\0"
-    "    // Chunks of up to 32 blocks of rows; panels in a chunk; blocks in a panel. Each work-group\0"
-    "        const long chunk = at / (32 * panels) * 32;\0"
-    "        const long height = min(blocks - chunk, (long) 32);\0"
-    "                const long row = (chunk + block) * 8;\0"
-    "                    // Adds the slice's share of a block of 8 rows and 1 vectors to `sum`, where\0"
-    "                        c6_0 = vload16(18, sum);\0"
-    "                        c7_0 = vload16(21, sum);\0"
-    "                    for (; k + 2 <= depth; k += 2) {\0"
-    "                    vstore16(c6_0, 18, sum);\0"
-    "                    vstore16(c7_0, 21, sum);\0"
+    "\004__local float panel[24576];\0"
+    "\004__local float sums[12288];\0"
+    "\004// Panels are up to 3 vectors of columns wide, slices up to 512 of K deep. All are\0"
+    "\004const long blocks = (M + 7) / 8;\0"
+    "\004// Chunks of up to 32 blocks of rows; panels in a chunk; blocks in a panel. Each work-group\0"
+    "\010const long chunk = at / (32 * panels) * 32;\0"
+    "\010const long height = min(blocks - chunk, (long) 32);\0"
+    "\020const long row = (chunk + block) * 8;\0"
+    "\024// Adds the slice's share of a block of 8 rows and 1 vectors to `sum`, where\0"
+    "\030c6_0 = vload16(18, sum);\0"
+    "\030c7_0 = vload16(21, sum);\0"
+    "\024for (; k + 2 <= depth; k += 2) {\0"
+    "\024vstore16(c6_0, 18, sum);\0"
+    "\024vstore16(c7_0, 21, sum);\0"
+    "\024// Adds the slice's share of a block of 8 rows and 2 vectors to `sum`, where\0"
+    "\030c6_0 = vload16(18, sum); c6_1 = vload16(19, sum);\0"
+    "\030c7_0 = vload16(21, sum); c7_1 = vload16(22, sum);\0"
+    "\024vstore16(c6_0, 18, sum); vstore16(c6_1, 19, sum);\0"
+    "\024vstore16(c7_0, 21, sum); vstore16(c7_1, 22, sum);\0"
+    "\024// Adds the slice's share of a block of 8 rows and 3 vectors to `sum`, where\0"
+    "\024float16 c6_0 = 0, c6_1 = 0, c6_2 = 0;\0"
+    "\024float16 c7_0 = 0, c7_1 = 0, c7_2 = 0;\0"
+    "\030c6_0 = vload16(18, sum); c6_1 = vload16(19, sum); c6_2 = vload16(20, sum);\0"
+    "\030c7_0 = vload16(21, sum); c7_1 = vload16(22, sum); c7_2 = vload16(23, sum);\0"
+    "\034c6_0 += a6 * b0; c6_1 += a6 * b1; c6_2 += a6 * b2;\0"
+    "\034c7_0 += a7 * b0; c7_1 += a7 * b1; c7_2 += a7 * b2;\0"
+    "\024vstore16(c6_0, 18, sum); vstore16(c6_1, 19, sum); vstore16(c6_2, 20, sum);\0"
 }, {
-    "                    // Adds the slice's share of a block of 8 rows and 2 vectors to `sum`, where\0"
-    "                        c6_0 = vload16(18, sum); c6_1 = vload16(19, sum);\0"
-    "                        c7_0 = vload16(21, sum); c7_1 = vload16(22, sum);\0"
-    "                    vstore16(c6_0, 18, sum); vstore16(c6_1, 19, sum);\0"
-    "                    vstore16(c7_0, 21, sum); vstore16(c7_1, 22, sum);\0"
-    "                    // Adds the slice's share of a block of 8 rows and 3 vectors to `sum`, where\0"
-    "                    float16 c6_0 = 0, c6_1 = 0, c6_2 = 0;\0"
-    "                    float16 c7_0 = 0, c7_1 = 0, c7_2 = 0;\0"
-    "                        c6_0 = vload16(18, sum); c6_1 = vload16(19, sum); c6_2 = vload16(20, sum);\0"
-    "                        c7_0 = vload16(21, sum); c7_1 = vload16(22, sum); c7_2 = vload16(23, sum);\0"
-    "                            c6_0 += a6 * b0; c6_1 += a6 * b1; c6_2 += a6 * b2;\0"
-    "                            c7_0 += a7 * b0; c7_1 += a7 * b1; c7_2 += a7 * b2;\0"
-    "                    vstore16(c6_0, 18, sum); vstore16(c6_1, 19, sum); vstore16(c6_2, 20, sum);\0"
-    "                    vstore16(c7_0, 21, sum); vstore16(c7_1, 22, sum); vstore16(c7_2, 23, sum);\0"
-    "                    for (long m = 0; m < 8 && row + m < M; m++) {\0"
-    "void kiln_sgemm_fused_multiply_nt_tm8_nv3_vec16_mb32_kc512_ku2(long M, long N, long K, float alpha,\0"
-    "void kiln_sgemm_fused_multiply_tn_tm8_nv3_vec16_mb32_kc512_ku2(long M, long N, long K, float alpha,\0"
-    "void kiln_sgemm_fused_multiply_tt_tm8_nv3_vec16_mb32_kc512_ku2(long M, long N, long K, float alpha,\0"
+    "\024vstore16(c7_0, 21, sum); vstore16(c7_1, 22, sum); vstore16(c7_2, 23, sum);\0"
+    "\024for (long m = 0; m < 8 && row + m < M; m++) {\0"
     "static float16 load_row(__global const float *p)\0"
-    "void kiln_sgemm_thin_multiply_nn_side0_short2_vec16_rows8_nv32_litems1_kitems1_ksplit1_align0_index64(long L,\0"
-    "        __global const float *restrict Y, long y_offset, long ldy,\0"
-    "    __global const float *y0 = Y + y_offset + min(s, S - 1) * ldy;\0"
-    "    __global const float *y1 = Y + y_offset + min(s + 1, S - 1) * ldy;\0"
-    "            __global const float *x = X + k * ldx;\0"
-    "            __global const float *x = X + k * ldx + min(l + v * 16, last);\0"
-    "void kiln_sgemm_thin_multiply_nt_side0_short2_vec16_rows8_nv32_litems1_kitems1_ksplit1_align0_index64(long L,\0"
-    "    __global const float *x0 = X + min(l, L - 1) * ldx;\0"
-    "    __global const float *x1 = X + min(l + 1, L - 1) * ldx;\0"
-    "    __global const float *x2 = X + min(l + 2, L - 1) * ldx;\0"
-    "    __global const float *x3 = X + min(l + 3, L - 1) * ldx;\0"
-    "    __global const float *x4 = X + min(l + 4, L - 1) * ldx;\0"
-    "    __global const float *x5 = X + min(l + 5, L - 1) * ldx;\0"
-    "    __global const float *x6 = X + min(l + 6, L - 1) * ldx;\0"
-    "    __global const float *x7 = X + min(l + 7, L - 1) * ldx;\0"
-    "void kiln_sgemm_thin_multiply_tn_side0_short2_vec16_rows8_nv32_litems1_kitems1_ksplit1_align0_index64(long L,\0"
-    "    __global const float *y0 = Y + y_offset + min(s, S - 1);\0"
-    "    __global const float *y1 = Y + y_offset + min(s + 1, S - 1);\0"
-    "void kiln_sgemm_thin_multiply_tt_side0_short2_vec16_rows8_nv32_litems1_kitems1_ksplit1_align0_index64(long L,\0"
+    "void kiln_sgemm_thin_multiply_nn(long L, long S, long K, float alpha, float beta,\0"
+    "\010__global const float *restrict Y, long y_offset, long ldy,\0"
+    "\004__global const float *y0 = Y + y_offset + min(s, S - 1) * ldy;\0"
+    "\004__global const float *y1 = Y + y_offset + min(s + 1, S - 1) * ldy;\0"
+    "\014__global const float *x = X + k * ldx;\0"
+    "\014__global const float *x = X + k * ldx + min(l + v * 16, last);\0"
+    "void kiln_sgemm_thin_multiply_nt(long L, long S, long K, float alpha, float beta,\0"
+    "\004__global const float *x0 = X + min(l, L - 1) * ldx;\0"
+    "\004__global const float *x1 = X + min(l + 1, L - 1) * ldx;\0"
+    "\004__global const float *x2 = X + min(l + 2, L - 1) * ldx;\0"
+    "\004__global const float *x3 = X + min(l + 3, L - 1) * ldx;\0"
+    "\004__global const float *x4 = X + min(l + 4, L - 1) * ldx;\0"
+    "\004__global const float *x5 = X + min(l + 5, L - 1) * ldx;\0"
+    "\004__global const float *x6 = X + min(l + 6, L - 1) * ldx;\0"
+    "\004__global const float *x7 = X + min(l + 7, L - 1) * ldx;\0"
+    "void kiln_sgemm_thin_multiply_tn(long L, long S, long K, float alpha, float beta,\0"
+    "\004__global const float *y0 = Y + y_offset + min(s, S - 1);\0"
+    "\004__global const float *y1 = Y + y_offset + min(s + 1, S - 1);\0"
+    "void kiln_sgemm_thin_multiply_tt(long L, long S, long K, float alpha, float beta,\0"
     "static float8 load_vector(__global const float *p)\0"
-    "    return vload8(0, p);\0"
+    "\004return vload8(0, p);\0"
     "static float total(float8 x)\0"
-    "    float e[8];\0"
-    "    vstore8(x, 0, e);\0"
-    "    return e[0] + e[1] + e[2] + e[3] + e[4] + e[5] + e[6] + e[7];\0"
+    "\004float e[8];\0"
+    "\004vstore8(x, 0, e);\0"
+    "\004return e[0] + e[1] + e[2] + e[3] + e[4] + e[5] + e[6] + e[7];\0"
     "static float8 load_row(__global const float *p)\0"
-    "void kiln_sgemm_thin_multiply_nn_side1_short1_vec8_rows8_nv64_litems1_kitems1_ksplit1_align0_index64(long L,\0"
-    "    float8 c0_0 = 0, c0_1 = 0, c0_2 = 0, c0_3 = 0, c0_4 = 0, c0_5 = 0, c0_6 = 0, c0_7 = 0;\0"
-    "    long k = from + along_k * 8;\0"
-    "        for (; k + 8 <= to; k += 8) {\0"
-    "            const float8 a0 = load_row(x0 + k);\0"
-    "            const float8 a1 = load_row(x1 + k);\0"
-    "            const float8 a2 = load_row(x2 + k);\0"
-    "            const float8 a3 = load_row(x3 + k);\0"
-    "            const float8 a4 = load_row(x4 + k);\0"
-    "            const float8 a5 = load_row(x5 + k);\0"
-    "            const float8 a6 = load_row(x6 + k);\0"
-    "            const float8 a7 = load_row(x7 + k);\0"
-    "            const float8 b0 = load_vector(y0 + k);\0"
-    "            const float8 b0 = (float8) (load(y0 + k * y_step), load(y0 + (k + 1) * y_step),\0"
-    "                    load(y0 + (k + 6) * y_step), load(y0 + (k + 7) * y_step));\0"
+    "\004float8 c0_0 = 0, c0_1 = 0, c0_2 = 0, c0_3 = 0, c0_4 = 0, c0_5 = 0, c0_6 = 0, c0_7 = 0;\0"
+    "\004long k = from + along_k * 8;\0"
+    "\010for (; k + 8 <= to; k += 8) {\0"
+    "\014const float8 a0 = load_row(x0 + k);\0"
+    "\014const float8 a1 = load_row(x1 + k);\0"
+    "\014const float8 a2 = load_row(x2 + k);\0"
+    "\014const float8 a3 = load_row(x3 + k);\0"
+    "\014const float8 a4 = load_row(x4 + k);\0"
+    "\014const float8 a5 = load_row(x5 + k);\0"
+    "\014const float8 a6 = load_row(x6 + k);\0"
+    "\014const float8 a7 = load_row(x7 + k);\0"
+    "\014const float8 b0 = load_vector(y0 + k);\0"
+    "\014const float8 b0 = (float8) (load(y0 + k * y_step), load(y0 + (k + 1) * y_step),\0"
+    "\024load(y0 + (k + 6) * y_step), load(y0 + (k + 7) * y_step));\0"
+    "\004for (; k + 8 <= to; k += 8) {\0"
+    "\010const float8 a0 = load_row(x0 + k);\0"
+    "\010const float8 a1 = load_row(x1 + k);\0"
+    "\010const float8 a2 = load_row(x2 + k);\0"
+    "\010const float8 a3 = load_row(x3 + k);\0"
+    "\010const float8 a4 = load_row(x4 + k);\0"
+    "\010const float8 a5 = load_row(x5 + k);\0"
+    "\010const float8 a6 = load_row(x6 + k);\0"
+    "\010const float8 a7 = load_row(x7 + k);\0"
+    "\010const float8 b0 = load_vector(y0 + k);\0"
+    "\004const long last = max(L - 8, (long) 0);\0"
+    "\004const int vectors = min((L - l + 7) / 8, (long) 64);\0"
+    "\004float8 c0[64];\0"
+    "\004if (L < 8)\0"
+    "\014const float8 a = (float8) (load(x + min((long) 0, L - 1)), load(x + min((long) 1,\0"
+    "\024load(x + min((long) 6, L - 1)), load(x + min((long) 7, L - 1)));\0"
+    "\014__global const float *x = X + k * ldx + min(l + v * 8, last);\0"
+    "\014const float8 a0 = load_row(x + 0 * ldx);\0"
+    "\014const float8 a1 = load_row(x + 1 * ldx);\0"
+    "\014const float8 a2 = load_row(x + 2 * ldx);\0"
+    "\014const float8 a3 = load_row(x + 3 * ldx);\0"
+    "\014const float8 a4 = load_row(x + 4 * ldx);\0"
+    "\014const float8 a5 = load_row(x + 5 * ldx);\0"
+    "\014const float8 a6 = load_row(x + 6 * ldx);\0"
+    "\014const float8 a7 = load_row(x + 7 * ldx);\0"
+    "\010const long begin = l + v * 8, first = min(begin, last);\0"
+    "\010float sums[8];\0"
+    "\010vstore8(c0[v], 0, sums);\0"
+    "void kiln_sgemmt_packed_packb_n(long lines, long K,\0"
+    "void kiln_sgemmt_packed_multiply_n(long M, long N, long K, float alpha, float beta,\0"
+    "\010__global float *restrict C, long c_offset, long ldc, int triangle)\0"
+    "\014if (is_left_out(row, col, 6, 64, triangle))\0"
+    "\020// Of C = alpha c + beta C for 6 x 64 of C from (row, col) on, what is in the\0"
+    "\024float x[64];\0"
+    "\024vstore16(c0_3, 0, x + 48);\0"
+    "\024for (int i = 0; i < 64; i++) {\0"
+    "\024vstore16(c1_3, 0, x + 48);\0"
+    "\024vstore16(c2_3, 0, x + 48);\0"
+    "\024vstore16(c3_3, 0, x + 48);\0"
+    "\024vstore16(c4_3, 0, x + 48);\0"
+    "\024vstore16(c5_3, 0, x + 48);\0"
+    "void kiln_sgemmt_packed_packb_t(long lines, long K,\0"
+    "void kiln_sgemmt_packed_multiply_t(long M, long N, long K, float alpha, float beta,\0"
 }, {
-    "void kiln_sgemm_thin_multiply_nt_side1_short1_vec8_rows8_nv64_litems1_kitems1_ksplit1_align0_index64(long L,\0"
-    "    for (; k + 8 <= to; k += 8) {\0"
-    "        const float8 a0 = load_row(x0 + k);\0"
-    "        const float8 a1 = load_row(x1 + k);\0"
-    "        const float8 a2 = load_row(x2 + k);\0"
-    "        const float8 a3 = load_row(x3 + k);\0"
-    "        const float8 a4 = load_row(x4 + k);\0"
-    "        const float8 a5 = load_row(x5 + k);\0"
-    "        const float8 a6 = load_row(x6 + k);\0"
-    "        const float8 a7 = load_row(x7 + k);\0"
-    "        const float8 b0 = load_vector(y0 + k);\0"
-    "void kiln_sgemm_thin_multiply_tn_side1_short1_vec8_rows8_nv64_litems1_kitems1_ksplit1_align0_index64(long L,\0"
-    "    const long last = max(L - 8, (long) 0);\0"
-    "    const int vectors = min((L - l + 7) / 8, (long) 64);\0"
-    "    float8 c0[64];\0"
-    "    if (L < 8)\0"
-    "            const float8 a = (float8) (load(x + min((long) 0, L - 1)), load(x + min((long) 1,\0"
-    "                    load(x + min((long) 6, L - 1)), load(x + min((long) 7, L - 1)));\0"
-    "            __global const float *x = X + k * ldx + min(l + v * 8, last);\0"
-    "            const float8 a0 = load_row(x + 0 * ldx);\0"
-    "            const float8 a1 = load_row(x + 1 * ldx);\0"
-    "            const float8 a2 = load_row(x + 2 * ldx);\0"
-    "            const float8 a3 = load_row(x + 3 * ldx);\0"
-    "            const float8 a4 = load_row(x + 4 * ldx);\0"
-    "            const float8 a5 = load_row(x + 5 * ldx);\0"
-    "            const float8 a6 = load_row(x + 6 * ldx);\0"
-    "            const float8 a7 = load_row(x + 7 * ldx);\0"
-    "        const long begin = l + v * 8, first = min(begin, last);\0"
-    "        float sums[8];\0"
-    "        vstore8(c0[v], 0, sums);\0"
-    "void kiln_sgemm_thin_multiply_tt_side1_short1_vec8_rows8_nv64_litems1_kitems1_ksplit1_align0_index64(long L,\0"
-    "void kiln_sgemmt_packed_packb_n_nv4_vec16(long lines, long K,\0"
-    "void kiln_sgemmt_packed_multiply_n_tm6_nv4_vec16_mp4_np4_kc128_ku1_packa0(long M, long N, long K,\0"
-    "        __global float *restrict C, long c_offset, long ldc, int triangle)\0"
-    "            if (is_left_out(row, col, 6, 64, triangle))\0"
-    "                // Of C = alpha c + beta C for 6 x 64 of C from (row, col) on, what is in the\0"
-    "                    float x[64];\0"
-    "                    vstore16(c0_3, 0, x + 48);\0"
-    "                    for (int i = 0; i < 64; i++) {\0"
-    "                    vstore16(c1_3, 0, x + 48);\0"
-    "                    vstore16(c2_3, 0, x + 48);\0"
-    "                    vstore16(c3_3, 0, x + 48);\0"
-    "                    vstore16(c4_3, 0, x + 48);\0"
-    "                    vstore16(c5_3, 0, x + 48);\0"
-    "void kiln_sgemmt_packed_packb_t_nv4_vec16(long lines, long K,\0"
-    "void kiln_sgemmt_packed_multiply_t_tm6_nv4_vec16_mp4_np4_kc128_ku1_packa0(long M, long N, long K,\0"
     "static float load(__global const float *X, long at)\0"
-    "    return X[at];\0"
+    "\004return X[at];\0"
     "static void store(float x, __global float *X, long at)\0"
-    "    X[at] = x;\0"
-    "void kiln_sgemm_mirror_mirror_tile16_rows4(long M,\0"
-    "        __global const float *restrict A, long a_offset, long lda, int conj_a, int triangle,\0"
+    "\004X[at] = x;\0"
+    "void kiln_sgemm_mirror_mirror(long M,\0"
+    "\010__global const float *restrict A, long a_offset, long lda, int conj_a, int triangle,\0"
     "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\0"
     "// Elements of double are computed with as double. A product and a sum are fused where the device\0"
     "// does that in one step: FP_CONTRACT, on by default, allows it.\0"
@@ -1986,2038 +1942,2013 @@ static const struct { char text[4096]; } rows[] = { {
     "static void put(double x, double alpha, double beta, __global double *p)\0"
     "static double8 load_vector(__global const double *p)\0"
     "static void store_vector(double8 x, __global double *p)\0"
-    "    vstore8(x, 0, p);\0"
+    "\004vstore8(x, 0, p);\0"
     "static void put_vector(double8 x, double alpha, double beta, __global double *p)\0"
-    "void kiln_dgemm_packed_packa_n_tm6_vec8(long lines, long K,\0"
-    "        __global const double *restrict X, long x_offset, long ldx,\0"
-    "        __global double *restrict packed, long at)\0"
-    "    __global double *restrict out = packed + at + line * K + k0 * 6;\0"
-    "    __global const double *restrict in = X + x_offset + k0;\0"
-    "void kiln_dgemm_packed_packb_n_nv4_vec8(long lines, long K,\0"
-    "    __global double *restrict out = packed + at + line * K + k0 * 32;\0"
-    "    __global const double *restrict in = X + x_offset + k0 * ldx + line;\0"
-    "            vstore8(load_vector(in + 8), 1, out);\0"
-    "            vstore8(load_vector(in + 16), 2, out);\0"
-}, {
-    "            vstore8(load_vector(in + 24), 3, out);\0"
+    "void kiln_dgemm_packed_packa_n(long lines, long K,\0"
+    "\010__global const double *restrict X, long x_offset, long ldx,\0"
+    "\010__global double *restrict packed, long at)\0"
+    "\004__global double *restrict out = packed + at + line * K + k0 * 6;\0"
+    "\004__global const double *restrict in = X + x_offset + k0;\0"
+    "void kiln_dgemm_packed_packb_n(long lines, long K,\0"
+    "\004__global double *restrict out = packed + at + line * K + k0 * 32;\0"
+    "\004__global const double *restrict in = X + x_offset + k0 * ldx + line;\0"
+    "\014vstore8(load_vector(in + 8), 1, out);\0"
+    "\014vstore8(load_vector(in + 16), 2, out);\0"
+    "\014vstore8(load_vector(in + 24), 3, out);\0"
     "// 16 x 8 blocks of 6 x 32, each block held in registers.\0"
-    "void kiln_dgemm_packed_multiply_tm6_nv4_vec8_mp16_np8_kc384_ku4_packa1(long M, long N, long K,\0"
-    "        double alpha, double beta,\0"
-    "        __global const double *restrict packed_a, long a_at,\0"
-    "        __global const double *restrict packed_b, long b_at,\0"
-    "        __global double *restrict C, long c_offset, long ldc)\0"
-    "    __local double sums[24576];\0"
-    "    // K advances by 384, so that a slice of a panel of B stays in the nearest cache.\0"
-    "    for (long k0 = 0; k0 == 0 || k0 < K; k0 += 384) {\0"
-    "        const long depth = min(K - k0, (long) 384);\0"
-    "        __local double *sum = sums;\0"
-    "            __global const double *restrict b = packed_b + b_at + col * K + k0 * 32;\0"
-    "            __global const double *restrict a = packed_a + a_at + row * K + k0 * 6;\0"
-    "            double8 c0_0 = 0, c0_1 = 0, c0_2 = 0, c0_3 = 0;\0"
-    "            double8 c1_0 = 0, c1_1 = 0, c1_2 = 0, c1_3 = 0;\0"
-    "            double8 c2_0 = 0, c2_1 = 0, c2_2 = 0, c2_3 = 0;\0"
-    "            double8 c3_0 = 0, c3_1 = 0, c3_2 = 0, c3_3 = 0;\0"
-    "            double8 c4_0 = 0, c4_1 = 0, c4_2 = 0, c4_3 = 0;\0"
-    "            double8 c5_0 = 0, c5_1 = 0, c5_2 = 0, c5_3 = 0;\0"
-    "                c0_0 = vload8(0, sum); c0_1 = vload8(1, sum); c0_2 = vload8(2,\0"
-    "                        sum); c0_3 = vload8(3, sum);\0"
-    "                c1_0 = vload8(4, sum); c1_1 = vload8(5, sum); c1_2 = vload8(6,\0"
-    "                        sum); c1_3 = vload8(7, sum);\0"
-    "                c2_0 = vload8(8, sum); c2_1 = vload8(9, sum); c2_2 = vload8(10,\0"
-    "                        sum); c2_3 = vload8(11, sum);\0"
-    "                c3_0 = vload8(12, sum); c3_1 = vload8(13, sum); c3_2 = vload8(14,\0"
-    "                        sum); c3_3 = vload8(15, sum);\0"
-    "                c4_0 = vload8(16, sum); c4_1 = vload8(17, sum); c4_2 = vload8(18,\0"
-    "                        sum); c4_3 = vload8(19, sum);\0"
-    "                c5_0 = vload8(20, sum); c5_1 = vload8(21, sum); c5_2 = vload8(22,\0"
-    "                        sum); c5_3 = vload8(23, sum);\0"
-    "            for (; k + 4 <= depth; k += 4) {\0"
-    "                    const double8 b0 = vload8(0, b);\0"
-    "                    const double8 b1 = vload8(1, b);\0"
-    "                    const double8 b2 = vload8(2, b);\0"
-    "                    const double8 b3 = vload8(3, b);\0"
-    "                    const double a0 = a[0];\0"
-    "                    const double a1 = a[1];\0"
-    "                    const double a2 = a[2];\0"
-    "                    const double a3 = a[3];\0"
-    "                    const double a4 = a[4];\0"
-    "                    const double a5 = a[5];\0"
-    "            if (k0 + 384 < K) {\0"
-    "                vstore8(c0_0, 0, sum); vstore8(c0_1, 1, sum); vstore8(c0_2, 2, sum); vstore8(c0_3,\0"
-    "                        3, sum);\0"
-    "                vstore8(c1_0, 4, sum); vstore8(c1_1, 5, sum); vstore8(c1_2, 6, sum); vstore8(c1_3,\0"
-    "                        7, sum);\0"
-    "                vstore8(c2_0, 8, sum); vstore8(c2_1, 9, sum); vstore8(c2_2, 10, sum); vstore8(c2_3,\0"
-    "                        11, sum);\0"
-    "                vstore8(c3_0, 12, sum); vstore8(c3_1, 13, sum); vstore8(c3_2, 14,\0"
-    "                        sum); vstore8(c3_3, 15, sum);\0"
-    "                vstore8(c4_0, 16, sum); vstore8(c4_1, 17, sum); vstore8(c4_2, 18,\0"
-    "                        sum); vstore8(c4_3, 19, sum);\0"
-    "                vstore8(c5_0, 20, sum); vstore8(c5_1, 21, sum); vstore8(c5_2, 22,\0"
-    "                        sum); vstore8(c5_3, 23, sum);\0"
-    "                    __global double *out = C + row * ldc + col;\0"
-    "                        put_vector(c0_1, alpha, beta, out + 8);\0"
-    "                        put_vector(c0_2, alpha, beta, out + 16);\0"
-    "                        put_vector(c0_3, alpha, beta, out + 24);\0"
-    "                        double x[32];\0"
-    "                        vstore8(c0_0, 0, x);\0"
-    "                        vstore8(c0_1, 0, x + 8);\0"
-    "                        vstore8(c0_2, 0, x + 16);\0"
-    "                        vstore8(c0_3, 0, x + 24);\0"
-    "                    __global double *out = C + (row + 1) * ldc + col;\0"
-    "                        put_vector(c1_1, alpha, beta, out + 8);\0"
-    "                        put_vector(c1_2, alpha, beta, out + 16);\0"
+    "void kiln_dgemm_packed_multiply(long M, long N, long K, double alpha, double beta,\0"
+    "\010__global const double *restrict packed_a, long a_at,\0"
+    "\010__global const double *restrict packed_b, long b_at,\0"
+    "\010__global double *restrict C, long c_offset, long ldc)\0"
+    "\004__local double sums[24576];\0"
+    "\004// K advances by 384, so that a slice of a panel of B stays in the nearest cache.\0"
+    "\004for (long k0 = 0; k0 == 0 || k0 < K; k0 += 384) {\0"
+    "\010const long depth = min(K - k0, (long) 384);\0"
+    "\010__local double *sum = sums;\0"
+    "\014__global const double *restrict b = packed_b + b_at + col * K + k0 * 32;\0"
+    "\014__global const double *restrict a = packed_a + a_at + row * K + k0 * 6;\0"
+    "\014double8 c0_0 = 0, c0_1 = 0, c0_2 = 0, c0_3 = 0;\0"
+    "\014double8 c1_0 = 0, c1_1 = 0, c1_2 = 0, c1_3 = 0;\0"
+    "\014double8 c2_0 = 0, c2_1 = 0, c2_2 = 0, c2_3 = 0;\0"
+    "\014double8 c3_0 = 0, c3_1 = 0, c3_2 = 0, c3_3 = 0;\0"
+    "\014double8 c4_0 = 0, c4_1 = 0, c4_2 = 0, c4_3 = 0;\0"
+    "\014double8 c5_0 = 0, c5_1 = 0, c5_2 = 0, c5_3 = 0;\0"
+    "\020c0_0 = vload8(0, sum); c0_1 = vload8(1, sum); c0_2 = vload8(2,\0"
+    "\030sum); c0_3 = vload8(3, sum);\0"
+    "\020c1_0 = vload8(4, sum); c1_1 = vload8(5, sum); c1_2 = vload8(6,\0"
+    "\030sum); c1_3 = vload8(7, sum);\0"
+    "\020c2_0 = vload8(8, sum); c2_1 = vload8(9, sum); c2_2 = vload8(10,\0"
+    "\030sum); c2_3 = vload8(11, sum);\0"
+    "\020c3_0 = vload8(12, sum); c3_1 = vload8(13, sum); c3_2 = vload8(14,\0"
+    "\030sum); c3_3 = vload8(15, sum);\0"
+    "\020c4_0 = vload8(16, sum); c4_1 = vload8(17, sum); c4_2 = vload8(18,\0"
+    "\030sum); c4_3 = vload8(19, sum);\0"
+    "\020c5_0 = vload8(20, sum); c5_1 = vload8(21, sum); c5_2 = vload8(22,\0"
+    "\030sum); c5_3 = vload8(23, sum);\0"
+    "\014for (; k + 4 <= depth; k += 4) {\0"
+    "\024const double8 b0 = vload8(0, b);\0"
+    "\024const double8 b1 = vload8(1, b);\0"
+    "\024const double8 b2 = vload8(2, b);\0"
+    "\024const double8 b3 = vload8(3, b);\0"
+    "\024const double a0 = a[0];\0"
+    "\024const double a1 = a[1];\0"
+    "\024const double a2 = a[2];\0"
+    "\024const double a3 = a[3];\0"
+    "\024const double a4 = a[4];\0"
+    "\024const double a5 = a[5];\0"
+    "\014if (k0 + 384 < K) {\0"
+    "\020vstore8(c0_0, 0, sum); vstore8(c0_1, 1, sum); vstore8(c0_2, 2, sum); vstore8(c0_3,\0"
+    "\0303, sum);\0"
+    "\020vstore8(c1_0, 4, sum); vstore8(c1_1, 5, sum); vstore8(c1_2, 6, sum); vstore8(c1_3,\0"
+    "\0307, sum);\0"
+    "\020vstore8(c2_0, 8, sum); vstore8(c2_1, 9, sum); vstore8(c2_2, 10, sum); vstore8(c2_3,\0"
+    "\03011, sum);\0"
+    "\020vstore8(c3_0, 12, sum); vstore8(c3_1, 13, sum); vstore8(c3_2, 14,\0"
+    "\030sum); vstore8(c3_3, 15, sum);\0"
+    "\020vstore8(c4_0, 16, sum); vstore8(c4_1, 17, sum); vstore8(c4_2, 18,\0"
+    "\030sum); vstore8(c4_3, 19, sum);\0"
+    "\020vstore8(c5_0, 20, sum); vstore8(c5_1, 21, sum); vstore8(c5_2, 22,\0"
+    "\030sum); vstore8(c5_3, 23, sum);\0"
+    "\024__global double *out = C + row * ldc + col;\0"
+    "\030put_vector(c0_1, alpha, beta, out + 8);\0"
+    "\030put_vector(c0_2, alpha, beta, out + 16);\0"
+    "\030put_vector(c0_3, alpha, beta, out + 24);\0"
+    "\030double x[32];\0"
 }, {
-    "                        put_vector(c1_3, alpha, beta, out + 24);\0"
-    "                        vstore8(c1_0, 0, x);\0"
-    "                        vstore8(c1_1, 0, x + 8);\0"
-    "                        vstore8(c1_2, 0, x + 16);\0"
-    "                        vstore8(c1_3, 0, x + 24);\0"
-    "                    __global double *out = C + (row + 2) * ldc + col;\0"
-    "                        put_vector(c2_1, alpha, beta, out + 8);\0"
-    "                        put_vector(c2_2, alpha, beta, out + 16);\0"
-    "                        put_vector(c2_3, alpha, beta, out + 24);\0"
-    "                        vstore8(c2_0, 0, x);\0"
-    "                        vstore8(c2_1, 0, x + 8);\0"
-    "                        vstore8(c2_2, 0, x + 16);\0"
-    "                        vstore8(c2_3, 0, x + 24);\0"
-    "                    __global double *out = C + (row + 3) * ldc + col;\0"
-    "                        put_vector(c3_1, alpha, beta, out + 8);\0"
-    "                        put_vector(c3_2, alpha, beta, out + 16);\0"
-    "                        put_vector(c3_3, alpha, beta, out + 24);\0"
-    "                        vstore8(c3_0, 0, x);\0"
-    "                        vstore8(c3_1, 0, x + 8);\0"
-    "                        vstore8(c3_2, 0, x + 16);\0"
-    "                        vstore8(c3_3, 0, x + 24);\0"
-    "                    __global double *out = C + (row + 4) * ldc + col;\0"
-    "                        put_vector(c4_1, alpha, beta, out + 8);\0"
-    "                        put_vector(c4_2, alpha, beta, out + 16);\0"
-    "                        put_vector(c4_3, alpha, beta, out + 24);\0"
-    "                        vstore8(c4_0, 0, x);\0"
-    "                        vstore8(c4_1, 0, x + 8);\0"
-    "                        vstore8(c4_2, 0, x + 16);\0"
-    "                        vstore8(c4_3, 0, x + 24);\0"
-    "                    __global double *out = C + (row + 5) * ldc + col;\0"
-    "                        put_vector(c5_1, alpha, beta, out + 8);\0"
-    "                        put_vector(c5_2, alpha, beta, out + 16);\0"
-    "                        put_vector(c5_3, alpha, beta, out + 24);\0"
-    "                        vstore8(c5_0, 0, x);\0"
-    "                        vstore8(c5_1, 0, x + 8);\0"
-    "                        vstore8(c5_2, 0, x + 16);\0"
-    "                        vstore8(c5_3, 0, x + 24);\0"
-    "void kiln_dgemm_packed_packb_t_nv4_vec8(long lines, long K,\0"
-    "void kiln_dgemm_packed_packa_t_tm6_vec8(long lines, long K,\0"
+    "\030vstore8(c0_0, 0, x);\0"
+    "\030vstore8(c0_1, 0, x + 8);\0"
+    "\030vstore8(c0_2, 0, x + 16);\0"
+    "\030vstore8(c0_3, 0, x + 24);\0"
+    "\024__global double *out = C + (row + 1) * ldc + col;\0"
+    "\030put_vector(c1_1, alpha, beta, out + 8);\0"
+    "\030put_vector(c1_2, alpha, beta, out + 16);\0"
+    "\030put_vector(c1_3, alpha, beta, out + 24);\0"
+    "\030vstore8(c1_0, 0, x);\0"
+    "\030vstore8(c1_1, 0, x + 8);\0"
+    "\030vstore8(c1_2, 0, x + 16);\0"
+    "\030vstore8(c1_3, 0, x + 24);\0"
+    "\024__global double *out = C + (row + 2) * ldc + col;\0"
+    "\030put_vector(c2_1, alpha, beta, out + 8);\0"
+    "\030put_vector(c2_2, alpha, beta, out + 16);\0"
+    "\030put_vector(c2_3, alpha, beta, out + 24);\0"
+    "\030vstore8(c2_0, 0, x);\0"
+    "\030vstore8(c2_1, 0, x + 8);\0"
+    "\030vstore8(c2_2, 0, x + 16);\0"
+    "\030vstore8(c2_3, 0, x + 24);\0"
+    "\024__global double *out = C + (row + 3) * ldc + col;\0"
+    "\030put_vector(c3_1, alpha, beta, out + 8);\0"
+    "\030put_vector(c3_2, alpha, beta, out + 16);\0"
+    "\030put_vector(c3_3, alpha, beta, out + 24);\0"
+    "\030vstore8(c3_0, 0, x);\0"
+    "\030vstore8(c3_1, 0, x + 8);\0"
+    "\030vstore8(c3_2, 0, x + 16);\0"
+    "\030vstore8(c3_3, 0, x + 24);\0"
+    "\024__global double *out = C + (row + 4) * ldc + col;\0"
+    "\030put_vector(c4_1, alpha, beta, out + 8);\0"
+    "\030put_vector(c4_2, alpha, beta, out + 16);\0"
+    "\030put_vector(c4_3, alpha, beta, out + 24);\0"
+    "\030vstore8(c4_0, 0, x);\0"
+    "\030vstore8(c4_1, 0, x + 8);\0"
+    "\030vstore8(c4_2, 0, x + 16);\0"
+    "\030vstore8(c4_3, 0, x + 24);\0"
+    "\024__global double *out = C + (row + 5) * ldc + col;\0"
+    "\030put_vector(c5_1, alpha, beta, out + 8);\0"
+    "\030put_vector(c5_2, alpha, beta, out + 16);\0"
+    "\030put_vector(c5_3, alpha, beta, out + 24);\0"
+    "\030vstore8(c5_0, 0, x);\0"
+    "\030vstore8(c5_1, 0, x + 8);\0"
+    "\030vstore8(c5_2, 0, x + 16);\0"
+    "\030vstore8(c5_3, 0, x + 24);\0"
+    "void kiln_dgemm_packed_packb_t(long lines, long K,\0"
+    "void kiln_dgemm_packed_packa_t(long lines, long K,\0"
     "// A work-group of 8 x 2 work-items; each computes 6 x 32 of C in registers.\0"
     "__kernel __attribute__((reqd_work_group_size(2, 8, 1)))\0"
-    "void kiln_dgemm_direct_multiply_nn_wgm8_wgn2_tm6_nv4_vec8_ku2_index32(int M, int N, int K,\0"
-    "        __global const double *restrict A, int a_offset, int lda,\0"
-    "        __global const double *restrict B, int b_offset, int ldb,\0"
-    "        __global double *restrict C, int c_offset, int ldc)\0"
-    "    const int row = (int) get_global_id(1) * 6;\0"
-    "    const int col = (int) get_global_id(0) * 32;\0"
-    "    const int r0 = min(row, M - 1) * lda;\0"
-    "    const int r1 = min(row + 1, M - 1) * lda;\0"
-    "    const int r2 = min(row + 2, M - 1) * lda;\0"
-    "    const int r3 = min(row + 3, M - 1) * lda;\0"
-    "    const int r4 = min(row + 4, M - 1) * lda;\0"
-    "    const int r5 = min(row + 5, M - 1) * lda;\0"
-    "    const int s0 = min(col, N - 1) - col;\0"
-    "    const int s1 = min(col + 1, N - 1) - col;\0"
-    "    const int s2 = min(col + 2, N - 1) - col;\0"
-    "    const int s3 = min(col + 3, N - 1) - col;\0"
-    "    const int s4 = min(col + 4, N - 1) - col;\0"
-    "    const int s5 = min(col + 5, N - 1) - col;\0"
-    "    const int s6 = min(col + 6, N - 1) - col;\0"
-    "    const int s7 = min(col + 7, N - 1) - col;\0"
-    "    const int s8 = min(col + 8, N - 1) - col;\0"
-    "    const int s9 = min(col + 9, N - 1) - col;\0"
-    "    const int s10 = min(col + 10, N - 1) - col;\0"
-    "    const int s11 = min(col + 11, N - 1) - col;\0"
-    "    const int s12 = min(col + 12, N - 1) - col;\0"
-    "    const int s13 = min(col + 13, N - 1) - col;\0"
-    "    const int s14 = min(col + 14, N - 1) - col;\0"
-    "    const int s15 = min(col + 15, N - 1) - col;\0"
-    "    const int s16 = min(col + 16, N - 1) - col;\0"
-    "    const int s17 = min(col + 17, N - 1) - col;\0"
-    "    const int s18 = min(col + 18, N - 1) - col;\0"
-    "    const int s19 = min(col + 19, N - 1) - col;\0"
-    "    const int s20 = min(col + 20, N - 1) - col;\0"
-    "    const int s21 = min(col + 21, N - 1) - col;\0"
-    "    const int s22 = min(col + 22, N - 1) - col;\0"
+    "void kiln_dgemm_direct_multiply_nn(int M, int N, int K, double alpha, double beta,\0"
+    "\010__global const double *restrict A, int a_offset, int lda,\0"
+    "\010__global const double *restrict B, int b_offset, int ldb,\0"
+    "\010__global double *restrict C, int c_offset, int ldc)\0"
+    "\004const int row = (int) get_global_id(1) * 6;\0"
+    "\004const int col = (int) get_global_id(0) * 32;\0"
+    "\004const int r0 = min(row, M - 1) * lda;\0"
+    "\004const int r1 = min(row + 1, M - 1) * lda;\0"
+    "\004const int r2 = min(row + 2, M - 1) * lda;\0"
+    "\004const int r3 = min(row + 3, M - 1) * lda;\0"
+    "\004const int r4 = min(row + 4, M - 1) * lda;\0"
+    "\004const int r5 = min(row + 5, M - 1) * lda;\0"
+    "\004const int s0 = min(col, N - 1) - col;\0"
+    "\004const int s1 = min(col + 1, N - 1) - col;\0"
+    "\004const int s2 = min(col + 2, N - 1) - col;\0"
+    "\004const int s3 = min(col + 3, N - 1) - col;\0"
+    "\004const int s4 = min(col + 4, N - 1) - col;\0"
+    "\004const int s5 = min(col + 5, N - 1) - col;\0"
+    "\004const int s6 = min(col + 6, N - 1) - col;\0"
+    "\004const int s7 = min(col + 7, N - 1) - col;\0"
+    "\004const int s8 = min(col + 8, N - 1) - col;\0"
+    "\004const int s9 = min(col + 9, N - 1) - col;\0"
+    "\004const int s10 = min(col + 10, N - 1) - col;\0"
+    "\004const int s11 = min(col + 11, N - 1) - col;\0"
+    "\004const int s12 = min(col + 12, N - 1) - col;\0"
+    "\004const int s13 = min(col + 13, N - 1) - col;\0"
+    "\004const int s14 = min(col + 14, N - 1) - col;\0"
+    "\004const int s15 = min(col + 15, N - 1) - col;\0"
+    "\004const int s16 = min(col + 16, N - 1) - col;\0"
+    "\004const int s17 = min(col + 17, N - 1) - col;\0"
+    "\004const int s18 = min(col + 18, N - 1) - col;\0"
+    "\004const int s19 = min(col + 19, N - 1) - col;\0"
+    "\004const int s20 = min(col + 20, N - 1) - col;\0"
+    "\004const int s21 = min(col + 21, N - 1) - col;\0"
+    "\004const int s22 = min(col + 22, N - 1) - col;\0"
+    "\004const int s23 = min(col + 23, N - 1) - col;\0"
+    "\004const int s24 = min(col + 24, N - 1) - col;\0"
+    "\004const int s25 = min(col + 25, N - 1) - col;\0"
+    "\004const int s26 = min(col + 26, N - 1) - col;\0"
+    "\004const int s27 = min(col + 27, N - 1) - col;\0"
+    "\004const int s28 = min(col + 28, N - 1) - col;\0"
+    "\004const int s29 = min(col + 29, N - 1) - col;\0"
+    "\004const int s30 = min(col + 30, N - 1) - col;\0"
+    "\004const int s31 = min(col + 31, N - 1) - col;\0"
+    "\004double8 c0_0 = 0, c0_1 = 0, c0_2 = 0, c0_3 = 0;\0"
+    "\004double8 c1_0 = 0, c1_1 = 0, c1_2 = 0, c1_3 = 0;\0"
+    "\004double8 c2_0 = 0, c2_1 = 0, c2_2 = 0, c2_3 = 0;\0"
+    "\004double8 c3_0 = 0, c3_1 = 0, c3_2 = 0, c3_3 = 0;\0"
+    "\004double8 c4_0 = 0, c4_1 = 0, c4_2 = 0, c4_3 = 0;\0"
+    "\004double8 c5_0 = 0, c5_1 = 0, c5_2 = 0, c5_3 = 0;\0"
+    "\004int k = 0;\0"
+    "\010for (; k + 2 <= K; k += 2) {\0"
 }, {
-    "    const int s23 = min(col + 23, N - 1) - col;\0"
-    "    const int s24 = min(col + 24, N - 1) - col;\0"
-    "    const int s25 = min(col + 25, N - 1) - col;\0"
-    "    const int s26 = min(col + 26, N - 1) - col;\0"
-    "    const int s27 = min(col + 27, N - 1) - col;\0"
-    "    const int s28 = min(col + 28, N - 1) - col;\0"
-    "    const int s29 = min(col + 29, N - 1) - col;\0"
-    "    const int s30 = min(col + 30, N - 1) - col;\0"
-    "    const int s31 = min(col + 31, N - 1) - col;\0"
-    "    double8 c0_0 = 0, c0_1 = 0, c0_2 = 0, c0_3 = 0;\0"
-    "    double8 c1_0 = 0, c1_1 = 0, c1_2 = 0, c1_3 = 0;\0"
-    "    double8 c2_0 = 0, c2_1 = 0, c2_2 = 0, c2_3 = 0;\0"
-    "    double8 c3_0 = 0, c3_1 = 0, c3_2 = 0, c3_3 = 0;\0"
-    "    double8 c4_0 = 0, c4_1 = 0, c4_2 = 0, c4_3 = 0;\0"
-    "    double8 c5_0 = 0, c5_1 = 0, c5_2 = 0, c5_3 = 0;\0"
-    "    int k = 0;\0"
-    "        for (; k + 2 <= K; k += 2) {\0"
-    "                __global const double *b = B + k * ldb + col;\0"
-    "                const double8 b0 = load_vector(b);\0"
-    "                const double8 b1 = load_vector(b + 8);\0"
-    "                const double8 b2 = load_vector(b + 16);\0"
-    "                const double8 b3 = load_vector(b + 24);\0"
-    "                __global const double *a = A + k;\0"
-    "                const double a0 = load(a + r0);\0"
-    "                c0_0 += a0 * b0; c0_1 += a0 * b1; c0_2 += a0 * b2; c0_3 += a0 * b3;\0"
-    "                const double a1 = load(a + r1);\0"
-    "                c1_0 += a1 * b0; c1_1 += a1 * b1; c1_2 += a1 * b2; c1_3 += a1 * b3;\0"
-    "                const double a2 = load(a + r2);\0"
-    "                c2_0 += a2 * b0; c2_1 += a2 * b1; c2_2 += a2 * b2; c2_3 += a2 * b3;\0"
-    "                const double a3 = load(a + r3);\0"
-    "                c3_0 += a3 * b0; c3_1 += a3 * b1; c3_2 += a3 * b2; c3_3 += a3 * b3;\0"
-    "                const double a4 = load(a + r4);\0"
-    "                c4_0 += a4 * b0; c4_1 += a4 * b1; c4_2 += a4 * b2; c4_3 += a4 * b3;\0"
-    "                const double a5 = load(a + r5);\0"
-    "                c5_0 += a5 * b0; c5_1 += a5 * b1; c5_2 += a5 * b2; c5_3 += a5 * b3;\0"
-    "                __global const double *b = B + (k + 1) * ldb + col;\0"
-    "                __global const double *a = A + (k + 1);\0"
-    "                const double8 b0 = (double8) (load(b + s0), load(b + s1), load(b + s2),\0"
-    "                        load(b + s3), load(b + s4), load(b + s5), load(b + s6), load(b + s7));\0"
-    "                const double8 b1 = (double8) (load(b + s8), load(b + s9), load(b + s10),\0"
-    "                        load(b + s11), load(b + s12), load(b + s13), load(b + s14), load(b + s15));\0"
-    "                const double8 b2 = (double8) (load(b + s16), load(b + s17), load(b + s18),\0"
-    "                        load(b + s19), load(b + s20), load(b + s21), load(b + s22), load(b + s23));\0"
-    "                const double8 b3 = (double8) (load(b + s24), load(b + s25), load(b + s26),\0"
-    "                        load(b + s27), load(b + s28), load(b + s29), load(b + s30), load(b + s31));\0"
-    "    // C = alpha c + beta C for the 6 x 32 block at (row, col).\0"
-    "        __global double *out = C + row * ldc + col;\0"
-    "            put_vector(c0_1, alpha, beta, out + 8);\0"
-    "            put_vector(c0_2, alpha, beta, out + 16);\0"
-    "            put_vector(c0_3, alpha, beta, out + 24);\0"
-    "            double x[32];\0"
-    "            vstore8(c0_0, 0, x);\0"
-    "            vstore8(c0_1, 0, x + 8);\0"
-    "            vstore8(c0_2, 0, x + 16);\0"
-    "            vstore8(c0_3, 0, x + 24);\0"
-    "        __global double *out = C + (row + 1) * ldc + col;\0"
-    "            put_vector(c1_1, alpha, beta, out + 8);\0"
-    "            put_vector(c1_2, alpha, beta, out + 16);\0"
-    "            put_vector(c1_3, alpha, beta, out + 24);\0"
-    "            vstore8(c1_0, 0, x);\0"
-    "            vstore8(c1_1, 0, x + 8);\0"
-    "            vstore8(c1_2, 0, x + 16);\0"
-    "            vstore8(c1_3, 0, x + 24);\0"
-    "        __global double *out = C + (row + 2) * ldc + col;\0"
-    "            put_vector(c2_1, alpha, beta, out + 8);\0"
-    "            put_vector(c2_2, alpha, beta, out + 16);\0"
-    "            put_vector(c2_3, alpha, beta, out + 24);\0"
-    "            vstore8(c2_0, 0, x);\0"
-    "            vstore8(c2_1, 0, x + 8);\0"
-    "            vstore8(c2_2, 0, x + 16);\0"
-    "            vstore8(c2_3, 0, x + 24);\0"
-    "        __global double *out = C + (row + 3) * ldc + col;\0"
-    "            put_vector(c3_1, alpha, beta, out + 8);\0"
+    "\020__global const double *b = B + k * ldb + col;\0"
+    "\020const double8 b0 = load_vector(b);\0"
+    "\020const double8 b1 = load_vector(b + 8);\0"
+    "\020const double8 b2 = load_vector(b + 16);\0"
+    "\020const double8 b3 = load_vector(b + 24);\0"
+    "\020__global const double *a = A + k;\0"
+    "\020const double a0 = load(a + r0);\0"
+    "\020c0_0 += a0 * b0; c0_1 += a0 * b1; c0_2 += a0 * b2; c0_3 += a0 * b3;\0"
+    "\020const double a1 = load(a + r1);\0"
+    "\020c1_0 += a1 * b0; c1_1 += a1 * b1; c1_2 += a1 * b2; c1_3 += a1 * b3;\0"
+    "\020const double a2 = load(a + r2);\0"
+    "\020c2_0 += a2 * b0; c2_1 += a2 * b1; c2_2 += a2 * b2; c2_3 += a2 * b3;\0"
+    "\020const double a3 = load(a + r3);\0"
+    "\020c3_0 += a3 * b0; c3_1 += a3 * b1; c3_2 += a3 * b2; c3_3 += a3 * b3;\0"
+    "\020const double a4 = load(a + r4);\0"
+    "\020c4_0 += a4 * b0; c4_1 += a4 * b1; c4_2 += a4 * b2; c4_3 += a4 * b3;\0"
+    "\020const double a5 = load(a + r5);\0"
+    "\020c5_0 += a5 * b0; c5_1 += a5 * b1; c5_2 += a5 * b2; c5_3 += a5 * b3;\0"
+    "\020__global const double *b = B + (k + 1) * ldb + col;\0"
+    "\020__global const double *a = A + (k + 1);\0"
+    "\020const double8 b0 = (double8) (load(b + s0), load(b + s1), load(b + s2),\0"
+    "\030load(b + s3), load(b + s4), load(b + s5), load(b + s6), load(b + s7));\0"
+    "\020const double8 b1 = (double8) (load(b + s8), load(b + s9), load(b + s10),\0"
+    "\030load(b + s11), load(b + s12), load(b + s13), load(b + s14), load(b + s15));\0"
+    "\020const double8 b2 = (double8) (load(b + s16), load(b + s17), load(b + s18),\0"
+    "\030load(b + s19), load(b + s20), load(b + s21), load(b + s22), load(b + s23));\0"
+    "\020const double8 b3 = (double8) (load(b + s24), load(b + s25), load(b + s26),\0"
+    "\030load(b + s27), load(b + s28), load(b + s29), load(b + s30), load(b + s31));\0"
+    "\004// C = alpha c + beta C for the 6 x 32 block at (row, col).\0"
+    "\010__global double *out = C + row * ldc + col;\0"
+    "\014put_vector(c0_1, alpha, beta, out + 8);\0"
+    "\014put_vector(c0_2, alpha, beta, out + 16);\0"
+    "\014put_vector(c0_3, alpha, beta, out + 24);\0"
+    "\014double x[32];\0"
+    "\014vstore8(c0_0, 0, x);\0"
+    "\014vstore8(c0_1, 0, x + 8);\0"
+    "\014vstore8(c0_2, 0, x + 16);\0"
+    "\014vstore8(c0_3, 0, x + 24);\0"
+    "\010__global double *out = C + (row + 1) * ldc + col;\0"
+    "\014put_vector(c1_1, alpha, beta, out + 8);\0"
+    "\014put_vector(c1_2, alpha, beta, out + 16);\0"
+    "\014put_vector(c1_3, alpha, beta, out + 24);\0"
+    "\014vstore8(c1_0, 0, x);\0"
+    "\014vstore8(c1_1, 0, x + 8);\0"
+    "\014vstore8(c1_2, 0, x + 16);\0"
+    "\014vstore8(c1_3, 0, x + 24);\0"
+    "\010__global double *out = C + (row + 2) * ldc + col;\0"
+    "\014put_vector(c2_1, alpha, beta, out + 8);\0"
+    "\014put_vector(c2_2, alpha, beta, out + 16);\0"
+    "\014put_vector(c2_3, alpha, beta, out + 24);\0"
+    "\014vstore8(c2_0, 0, x);\0"
+    "\014vstore8(c2_1, 0, x + 8);\0"
+    "\014vstore8(c2_2, 0, x + 16);\0"
+    "\014vstore8(c2_3, 0, x + 24);\0"
+    "\010__global double *out = C + (row + 3) * ldc + col;\0"
+    "\014put_vector(c3_1, alpha, beta, out + 8);\0"
+    "\014put_vector(c3_2, alpha, beta, out + 16);\0"
+    "\014put_vector(c3_3, alpha, beta, out + 24);\0"
+    "\014vstore8(c3_0, 0, x);\0"
+    "\014vstore8(c3_1, 0, x + 8);\0"
+    "\014vstore8(c3_2, 0, x + 16);\0"
+    "\014vstore8(c3_3, 0, x + 24);\0"
+    "\010__global double *out = C + (row + 4) * ldc + col;\0"
+    "\014put_vector(c4_1, alpha, beta, out + 8);\0"
+    "\014put_vector(c4_2, alpha, beta, out + 16);\0"
+    "\014put_vector(c4_3, alpha, beta, out + 24);\0"
+    "\014vstore8(c4_0, 0, x);\0"
+    "\014vstore8(c4_1, 0, x + 8);\0"
+    "\014vstore8(c4_2, 0, x + 16);\0"
+    "\014vstore8(c4_3, 0, x + 24);\0"
+    "\010__global double *out = C + (row + 5) * ldc + col;\0"
+    "\014put_vector(c5_1, alpha, beta, out + 8);\0"
+    "\014put_vector(c5_2, alpha, beta, out + 16);\0"
+    "\014put_vector(c5_3, alpha, beta, out + 24);\0"
+    "\014vstore8(c5_0, 0, x);\0"
+    "\014vstore8(c5_1, 0, x + 8);\0"
+    "\014vstore8(c5_2, 0, x + 16);\0"
+    "\014vstore8(c5_3, 0, x + 24);\0"
+    "void kiln_dgemm_direct_multiply_nt(int M, int N, int K, double alpha, double beta,\0"
+    "\004const int s0 = min(col, N - 1) * ldb;\0"
+    "\004const int s1 = min(col + 1, N - 1) * ldb;\0"
+    "\004const int s2 = min(col + 2, N - 1) * ldb;\0"
+    "\004const int s3 = min(col + 3, N - 1) * ldb;\0"
+    "\004const int s4 = min(col + 4, N - 1) * ldb;\0"
+    "\004const int s5 = min(col + 5, N - 1) * ldb;\0"
+    "\004const int s6 = min(col + 6, N - 1) * ldb;\0"
+    "\004const int s7 = min(col + 7, N - 1) * ldb;\0"
+    "\004const int s8 = min(col + 8, N - 1) * ldb;\0"
+    "\004const int s9 = min(col + 9, N - 1) * ldb;\0"
+    "\004const int s10 = min(col + 10, N - 1) * ldb;\0"
+    "\004const int s11 = min(col + 11, N - 1) * ldb;\0"
+    "\004const int s12 = min(col + 12, N - 1) * ldb;\0"
+    "\004const int s13 = min(col + 13, N - 1) * ldb;\0"
+    "\004const int s14 = min(col + 14, N - 1) * ldb;\0"
+    "\004const int s15 = min(col + 15, N - 1) * ldb;\0"
 }, {
-    "            put_vector(c3_2, alpha, beta, out + 16);\0"
-    "            put_vector(c3_3, alpha, beta, out + 24);\0"
-    "            vstore8(c3_0, 0, x);\0"
-    "            vstore8(c3_1, 0, x + 8);\0"
-    "            vstore8(c3_2, 0, x + 16);\0"
-    "            vstore8(c3_3, 0, x + 24);\0"
-    "        __global double *out = C + (row + 4) * ldc + col;\0"
-    "            put_vector(c4_1, alpha, beta, out + 8);\0"
-    "            put_vector(c4_2, alpha, beta, out + 16);\0"
-    "            put_vector(c4_3, alpha, beta, out + 24);\0"
-    "            vstore8(c4_0, 0, x);\0"
-    "            vstore8(c4_1, 0, x + 8);\0"
-    "            vstore8(c4_2, 0, x + 16);\0"
-    "            vstore8(c4_3, 0, x + 24);\0"
-    "        __global double *out = C + (row + 5) * ldc + col;\0"
-    "            put_vector(c5_1, alpha, beta, out + 8);\0"
-    "            put_vector(c5_2, alpha, beta, out + 16);\0"
-    "            put_vector(c5_3, alpha, beta, out + 24);\0"
-    "            vstore8(c5_0, 0, x);\0"
-    "            vstore8(c5_1, 0, x + 8);\0"
-    "            vstore8(c5_2, 0, x + 16);\0"
-    "            vstore8(c5_3, 0, x + 24);\0"
-    "void kiln_dgemm_direct_multiply_nt_wgm8_wgn2_tm6_nv4_vec8_ku2_index32(int M, int N, int K,\0"
-    "    const int s0 = min(col, N - 1) * ldb;\0"
-    "    const int s1 = min(col + 1, N - 1) * ldb;\0"
-    "    const int s2 = min(col + 2, N - 1) * ldb;\0"
-    "    const int s3 = min(col + 3, N - 1) * ldb;\0"
-    "    const int s4 = min(col + 4, N - 1) * ldb;\0"
-    "    const int s5 = min(col + 5, N - 1) * ldb;\0"
-    "    const int s6 = min(col + 6, N - 1) * ldb;\0"
-    "    const int s7 = min(col + 7, N - 1) * ldb;\0"
-    "    const int s8 = min(col + 8, N - 1) * ldb;\0"
-    "    const int s9 = min(col + 9, N - 1) * ldb;\0"
-    "    const int s10 = min(col + 10, N - 1) * ldb;\0"
-    "    const int s11 = min(col + 11, N - 1) * ldb;\0"
-    "    const int s12 = min(col + 12, N - 1) * ldb;\0"
-    "    const int s13 = min(col + 13, N - 1) * ldb;\0"
-    "    const int s14 = min(col + 14, N - 1) * ldb;\0"
-    "    const int s15 = min(col + 15, N - 1) * ldb;\0"
-    "    const int s16 = min(col + 16, N - 1) * ldb;\0"
-    "    const int s17 = min(col + 17, N - 1) * ldb;\0"
-    "    const int s18 = min(col + 18, N - 1) * ldb;\0"
-    "    const int s19 = min(col + 19, N - 1) * ldb;\0"
-    "    const int s20 = min(col + 20, N - 1) * ldb;\0"
-    "    const int s21 = min(col + 21, N - 1) * ldb;\0"
-    "    const int s22 = min(col + 22, N - 1) * ldb;\0"
-    "    const int s23 = min(col + 23, N - 1) * ldb;\0"
-    "    const int s24 = min(col + 24, N - 1) * ldb;\0"
-    "    const int s25 = min(col + 25, N - 1) * ldb;\0"
-    "    const int s26 = min(col + 26, N - 1) * ldb;\0"
-    "    const int s27 = min(col + 27, N - 1) * ldb;\0"
-    "    const int s28 = min(col + 28, N - 1) * ldb;\0"
-    "    const int s29 = min(col + 29, N - 1) * ldb;\0"
-    "    const int s30 = min(col + 30, N - 1) * ldb;\0"
-    "    const int s31 = min(col + 31, N - 1) * ldb;\0"
-    "    for (; k + 2 <= K; k += 2) {\0"
-    "            __global const double *b = B + k;\0"
-    "            const double8 b0 = (double8) (load(b + s0), load(b + s1), load(b + s2), load(b + s3),\0"
-    "                    load(b + s4), load(b + s5), load(b + s6), load(b + s7));\0"
-    "            const double8 b1 = (double8) (load(b + s8), load(b + s9), load(b + s10), load(b + s11),\0"
-    "                    load(b + s12), load(b + s13), load(b + s14), load(b + s15));\0"
-    "            const double8 b2 = (double8) (load(b + s16), load(b + s17), load(b + s18),\0"
-    "                    load(b + s19), load(b + s20), load(b + s21), load(b + s22), load(b + s23));\0"
-    "            const double8 b3 = (double8) (load(b + s24), load(b + s25), load(b + s26),\0"
-    "                    load(b + s27), load(b + s28), load(b + s29), load(b + s30), load(b + s31));\0"
-    "            __global const double *a = A + k;\0"
-    "            const double a0 = load(a + r0);\0"
-    "            c0_0 += a0 * b0; c0_1 += a0 * b1; c0_2 += a0 * b2; c0_3 += a0 * b3;\0"
-    "            const double a1 = load(a + r1);\0"
-    "            c1_0 += a1 * b0; c1_1 += a1 * b1; c1_2 += a1 * b2; c1_3 += a1 * b3;\0"
-    "            const double a2 = load(a + r2);\0"
-    "            c2_0 += a2 * b0; c2_1 += a2 * b1; c2_2 += a2 * b2; c2_3 += a2 * b3;\0"
-    "            const double a3 = load(a + r3);\0"
-    "            c3_0 += a3 * b0; c3_1 += a3 * b1; c3_2 += a3 * b2; c3_3 += a3 * b3;\0"
-    "            const double a4 = load(a + r4);\0"
-    "            c4_0 += a4 * b0; c4_1 += a4 * b1; c4_2 += a4 * b2; c4_3 += a4 * b3;\0"
-    "            const double a5 = load(a + r5);\0"
+    "\004const int s16 = min(col + 16, N - 1) * ldb;\0"
+    "\004const int s17 = min(col + 17, N - 1) * ldb;\0"
+    "\004const int s18 = min(col + 18, N - 1) * ldb;\0"
+    "\004const int s19 = min(col + 19, N - 1) * ldb;\0"
+    "\004const int s20 = min(col + 20, N - 1) * ldb;\0"
+    "\004const int s21 = min(col + 21, N - 1) * ldb;\0"
+    "\004const int s22 = min(col + 22, N - 1) * ldb;\0"
+    "\004const int s23 = min(col + 23, N - 1) * ldb;\0"
+    "\004const int s24 = min(col + 24, N - 1) * ldb;\0"
+    "\004const int s25 = min(col + 25, N - 1) * ldb;\0"
+    "\004const int s26 = min(col + 26, N - 1) * ldb;\0"
+    "\004const int s27 = min(col + 27, N - 1) * ldb;\0"
+    "\004const int s28 = min(col + 28, N - 1) * ldb;\0"
+    "\004const int s29 = min(col + 29, N - 1) * ldb;\0"
+    "\004const int s30 = min(col + 30, N - 1) * ldb;\0"
+    "\004const int s31 = min(col + 31, N - 1) * ldb;\0"
+    "\004for (; k + 2 <= K; k += 2) {\0"
+    "\014__global const double *b = B + k;\0"
+    "\014const double8 b0 = (double8) (load(b + s0), load(b + s1), load(b + s2), load(b + s3),\0"
+    "\024load(b + s4), load(b + s5), load(b + s6), load(b + s7));\0"
+    "\014const double8 b1 = (double8) (load(b + s8), load(b + s9), load(b + s10), load(b + s11),\0"
+    "\024load(b + s12), load(b + s13), load(b + s14), load(b + s15));\0"
+    "\014const double8 b2 = (double8) (load(b + s16), load(b + s17), load(b + s18),\0"
+    "\024load(b + s19), load(b + s20), load(b + s21), load(b + s22), load(b + s23));\0"
+    "\014const double8 b3 = (double8) (load(b + s24), load(b + s25), load(b + s26),\0"
+    "\024load(b + s27), load(b + s28), load(b + s29), load(b + s30), load(b + s31));\0"
+    "\014__global const double *a = A + k;\0"
+    "\014const double a0 = load(a + r0);\0"
+    "\014c0_0 += a0 * b0; c0_1 += a0 * b1; c0_2 += a0 * b2; c0_3 += a0 * b3;\0"
+    "\014const double a1 = load(a + r1);\0"
+    "\014c1_0 += a1 * b0; c1_1 += a1 * b1; c1_2 += a1 * b2; c1_3 += a1 * b3;\0"
+    "\014const double a2 = load(a + r2);\0"
+    "\014c2_0 += a2 * b0; c2_1 += a2 * b1; c2_2 += a2 * b2; c2_3 += a2 * b3;\0"
+    "\014const double a3 = load(a + r3);\0"
+    "\014c3_0 += a3 * b0; c3_1 += a3 * b1; c3_2 += a3 * b2; c3_3 += a3 * b3;\0"
+    "\014const double a4 = load(a + r4);\0"
+    "\014c4_0 += a4 * b0; c4_1 += a4 * b1; c4_2 += a4 * b2; c4_3 += a4 * b3;\0"
+    "\014const double a5 = load(a + r5);\0"
+    "\014c5_0 += a5 * b0; c5_1 += a5 * b1; c5_2 += a5 * b2; c5_3 += a5 * b3;\0"
+    "\014__global const double *b = B + (k + 1);\0"
+    "\014__global const double *a = A + (k + 1);\0"
+    "void kiln_dgemm_direct_multiply_tn(int M, int N, int K, double alpha, double beta,\0"
+    "\004const int r0 = min(row, M - 1);\0"
+    "\004const int r1 = min(row + 1, M - 1);\0"
+    "\004const int r2 = min(row + 2, M - 1);\0"
+    "\004const int r3 = min(row + 3, M - 1);\0"
+    "\004const int r4 = min(row + 4, M - 1);\0"
+    "\004const int r5 = min(row + 5, M - 1);\0"
+    "\020__global const double *a = A + k * lda;\0"
+    "\020__global const double *a = A + (k + 1) * lda;\0"
+    "void kiln_dgemm_direct_multiply_tt(int M, int N, int K, double alpha, double beta,\0"
+    "\014__global const double *a = A + k * lda;\0"
+    "\014__global const double *a = A + (k + 1) * lda;\0"
+    "void kiln_dgemm_fused_multiply_nn(long M, long N, long K, double alpha, double beta,\0"
+    "\010__global const double *restrict A, long a_offset, long lda,\0"
+    "\010__global const double *restrict B, long b_offset, long ldb,\0"
+    "\004// A slice of a panel: for every k, the panel's columns of B side by side, 24 apart.\0"
+    "\004__local double panel[9216];\0"
+    "\004__local double sums[12288];\0"
+    "\004const long vectors = (N + 7) / 8, panels = (vectors + 2) / 3;\0"
+    "\010const long width = vectors * (this_panel + 1) / panels - vector, col = vector * 8;\0"
+    "\020const long whole = min(width, (N - col) / 8);\0"
+    "\020__local double *out = panel;\0"
+    "\020__global const double *in = B + k0 * ldb + col;\0"
+    "\020for (long k = 0; k < depth; k++, in += ldb, out += 24) {\0"
+    "\030vstore8(load_vector(in + v * 8), v, out);\0"
+    "\024for (long i = whole * 8; i < width * 8; i++)\0"
+    "\020__local double *sum = sums + (slices > 1 ? block * 192 : 0);\0"
+    "\020__local const double *b = panel;\0"
+    "\020__global const double *restrict a = A + k0;\0"
+    "\024double8 c0_0 = 0;\0"
+    "\024double8 c1_0 = 0;\0"
+    "\024double8 c2_0 = 0;\0"
+    "\024double8 c3_0 = 0;\0"
+    "\024double8 c4_0 = 0;\0"
+    "\024double8 c5_0 = 0;\0"
+    "\024double8 c6_0 = 0;\0"
+    "\024double8 c7_0 = 0;\0"
+    "\030c0_0 = vload8(0, sum);\0"
+    "\030c1_0 = vload8(3, sum);\0"
+    "\030c2_0 = vload8(6, sum);\0"
+    "\030c3_0 = vload8(9, sum);\0"
+    "\030c4_0 = vload8(12, sum);\0"
+    "\030c5_0 = vload8(15, sum);\0"
+    "\030c6_0 = vload8(18, sum);\0"
+    "\030c7_0 = vload8(21, sum);\0"
+    "\034const double8 b0 = vload8(0, b);\0"
+    "\034const double a0 = load(a + r0);\0"
+    "\034const double a1 = load(a + r1);\0"
+    "\034const double a2 = load(a + r2);\0"
 }, {
-    "            c5_0 += a5 * b0; c5_1 += a5 * b1; c5_2 += a5 * b2; c5_3 += a5 * b3;\0"
-    "            __global const double *b = B + (k + 1);\0"
-    "            __global const double *a = A + (k + 1);\0"
-    "void kiln_dgemm_direct_multiply_tn_wgm8_wgn2_tm6_nv4_vec8_ku2_index32(int M, int N, int K,\0"
-    "    const int r0 = min(row, M - 1);\0"
-    "    const int r1 = min(row + 1, M - 1);\0"
-    "    const int r2 = min(row + 2, M - 1);\0"
-    "    const int r3 = min(row + 3, M - 1);\0"
-    "    const int r4 = min(row + 4, M - 1);\0"
-    "    const int r5 = min(row + 5, M - 1);\0"
-    "                __global const double *a = A + k * lda;\0"
-    "                __global const double *a = A + (k + 1) * lda;\0"
-    "void kiln_dgemm_direct_multiply_tt_wgm8_wgn2_tm6_nv4_vec8_ku2_index32(int M, int N, int K,\0"
-    "            __global const double *a = A + k * lda;\0"
-    "            __global const double *a = A + (k + 1) * lda;\0"
-    "void kiln_dgemm_fused_multiply_nn_tm8_nv3_vec8_mb64_kc384_ku2(long M, long N, long K, double alpha,\0"
-    "        double beta,\0"
-    "        __global const double *restrict A, long a_offset, long lda,\0"
-    "        __global const double *restrict B, long b_offset, long ldb,\0"
-    "    // A slice of a panel: for every k, the panel's columns of B side by side, 24 apart.\0"
-    "    __local double panel[9216];\0"
-    "    __local double sums[12288];\0"
-    "    const long vectors = (N + 7) / 8, panels = (vectors + 2) / 3;\0"
-    "        const long width = vectors * (this_panel + 1) / panels - vector, col = vector * 8;\0"
-    "                const long whole = min(width, (N - col) / 8);\0"
-    "                __local double *out = panel;\0"
-    "                __global const double *in = B + k0 * ldb + col;\0"
-    "                for (long k = 0; k < depth; k++, in += ldb, out += 24) {\0"
-    "                        vstore8(load_vector(in + v * 8), v, out);\0"
-    "                    for (long i = whole * 8; i < width * 8; i++)\0"
-    "                __local double *sum = sums + (slices > 1 ? block * 192 : 0);\0"
-    "                __local const double *b = panel;\0"
-    "                __global const double *restrict a = A + k0;\0"
-    "                    double8 c0_0 = 0;\0"
-    "                    double8 c1_0 = 0;\0"
-    "                    double8 c2_0 = 0;\0"
-    "                    double8 c3_0 = 0;\0"
-    "                    double8 c4_0 = 0;\0"
-    "                    double8 c5_0 = 0;\0"
-    "                    double8 c6_0 = 0;\0"
-    "                    double8 c7_0 = 0;\0"
-    "                        c0_0 = vload8(0, sum);\0"
-    "                        c1_0 = vload8(3, sum);\0"
-    "                        c2_0 = vload8(6, sum);\0"
-    "                        c3_0 = vload8(9, sum);\0"
-    "                        c4_0 = vload8(12, sum);\0"
-    "                        c5_0 = vload8(15, sum);\0"
-    "                        c6_0 = vload8(18, sum);\0"
-    "                        c7_0 = vload8(21, sum);\0"
-    "                            const double8 b0 = vload8(0, b);\0"
-    "                            const double a0 = load(a + r0);\0"
-    "                            const double a1 = load(a + r1);\0"
-    "                            const double a2 = load(a + r2);\0"
-    "                            const double a3 = load(a + r3);\0"
-    "                            const double a4 = load(a + r4);\0"
-    "                            const double a5 = load(a + r5);\0"
-    "                            const double a6 = load(a + r6);\0"
-    "                            const double a7 = load(a + r7);\0"
-    "                            b += 24;\0"
-    "                    vstore8(c0_0, 0, sum);\0"
-    "                    vstore8(c1_0, 3, sum);\0"
-    "                    vstore8(c2_0, 6, sum);\0"
-    "                    vstore8(c3_0, 9, sum);\0"
-    "                    vstore8(c4_0, 12, sum);\0"
-    "                    vstore8(c5_0, 15, sum);\0"
-    "                    vstore8(c6_0, 18, sum);\0"
-    "                    vstore8(c7_0, 21, sum);\0"
-    "                    double8 c0_0 = 0, c0_1 = 0;\0"
-    "                    double8 c1_0 = 0, c1_1 = 0;\0"
-    "                    double8 c2_0 = 0, c2_1 = 0;\0"
-    "                    double8 c3_0 = 0, c3_1 = 0;\0"
-    "                    double8 c4_0 = 0, c4_1 = 0;\0"
-    "                    double8 c5_0 = 0, c5_1 = 0;\0"
-    "                    double8 c6_0 = 0, c6_1 = 0;\0"
-    "                    double8 c7_0 = 0, c7_1 = 0;\0"
-    "                        c0_0 = vload8(0, sum); c0_1 = vload8(1, sum);\0"
-    "                        c1_0 = vload8(3, sum); c1_1 = vload8(4, sum);\0"
+    "\034const double a3 = load(a + r3);\0"
+    "\034const double a4 = load(a + r4);\0"
+    "\034const double a5 = load(a + r5);\0"
+    "\034const double a6 = load(a + r6);\0"
+    "\034const double a7 = load(a + r7);\0"
+    "\034b += 24;\0"
+    "\024vstore8(c0_0, 0, sum);\0"
+    "\024vstore8(c1_0, 3, sum);\0"
+    "\024vstore8(c2_0, 6, sum);\0"
+    "\024vstore8(c3_0, 9, sum);\0"
+    "\024vstore8(c4_0, 12, sum);\0"
+    "\024vstore8(c5_0, 15, sum);\0"
+    "\024vstore8(c6_0, 18, sum);\0"
+    "\024vstore8(c7_0, 21, sum);\0"
+    "\024double8 c0_0 = 0, c0_1 = 0;\0"
+    "\024double8 c1_0 = 0, c1_1 = 0;\0"
+    "\024double8 c2_0 = 0, c2_1 = 0;\0"
+    "\024double8 c3_0 = 0, c3_1 = 0;\0"
+    "\024double8 c4_0 = 0, c4_1 = 0;\0"
+    "\024double8 c5_0 = 0, c5_1 = 0;\0"
+    "\024double8 c6_0 = 0, c6_1 = 0;\0"
+    "\024double8 c7_0 = 0, c7_1 = 0;\0"
+    "\030c0_0 = vload8(0, sum); c0_1 = vload8(1, sum);\0"
+    "\030c1_0 = vload8(3, sum); c1_1 = vload8(4, sum);\0"
+    "\030c2_0 = vload8(6, sum); c2_1 = vload8(7, sum);\0"
+    "\030c3_0 = vload8(9, sum); c3_1 = vload8(10, sum);\0"
+    "\030c4_0 = vload8(12, sum); c4_1 = vload8(13, sum);\0"
+    "\030c5_0 = vload8(15, sum); c5_1 = vload8(16, sum);\0"
+    "\030c6_0 = vload8(18, sum); c6_1 = vload8(19, sum);\0"
+    "\030c7_0 = vload8(21, sum); c7_1 = vload8(22, sum);\0"
+    "\034const double8 b1 = vload8(1, b);\0"
+    "\024vstore8(c0_0, 0, sum); vstore8(c0_1, 1, sum);\0"
+    "\024vstore8(c1_0, 3, sum); vstore8(c1_1, 4, sum);\0"
+    "\024vstore8(c2_0, 6, sum); vstore8(c2_1, 7, sum);\0"
+    "\024vstore8(c3_0, 9, sum); vstore8(c3_1, 10, sum);\0"
+    "\024vstore8(c4_0, 12, sum); vstore8(c4_1, 13, sum);\0"
+    "\024vstore8(c5_0, 15, sum); vstore8(c5_1, 16, sum);\0"
+    "\024vstore8(c6_0, 18, sum); vstore8(c6_1, 19, sum);\0"
+    "\024vstore8(c7_0, 21, sum); vstore8(c7_1, 22, sum);\0"
+    "\024double8 c0_0 = 0, c0_1 = 0, c0_2 = 0;\0"
+    "\024double8 c1_0 = 0, c1_1 = 0, c1_2 = 0;\0"
+    "\024double8 c2_0 = 0, c2_1 = 0, c2_2 = 0;\0"
+    "\024double8 c3_0 = 0, c3_1 = 0, c3_2 = 0;\0"
+    "\024double8 c4_0 = 0, c4_1 = 0, c4_2 = 0;\0"
+    "\024double8 c5_0 = 0, c5_1 = 0, c5_2 = 0;\0"
+    "\024double8 c6_0 = 0, c6_1 = 0, c6_2 = 0;\0"
+    "\024double8 c7_0 = 0, c7_1 = 0, c7_2 = 0;\0"
+    "\030c0_0 = vload8(0, sum); c0_1 = vload8(1, sum); c0_2 = vload8(2, sum);\0"
+    "\030c1_0 = vload8(3, sum); c1_1 = vload8(4, sum); c1_2 = vload8(5, sum);\0"
+    "\030c2_0 = vload8(6, sum); c2_1 = vload8(7, sum); c2_2 = vload8(8, sum);\0"
+    "\030c3_0 = vload8(9, sum); c3_1 = vload8(10, sum); c3_2 = vload8(11, sum);\0"
+    "\030c4_0 = vload8(12, sum); c4_1 = vload8(13, sum); c4_2 = vload8(14, sum);\0"
+    "\030c5_0 = vload8(15, sum); c5_1 = vload8(16, sum); c5_2 = vload8(17, sum);\0"
+    "\030c6_0 = vload8(18, sum); c6_1 = vload8(19, sum); c6_2 = vload8(20, sum);\0"
+    "\030c7_0 = vload8(21, sum); c7_1 = vload8(22, sum); c7_2 = vload8(23, sum);\0"
+    "\034const double8 b2 = vload8(2, b);\0"
+    "\024vstore8(c0_0, 0, sum); vstore8(c0_1, 1, sum); vstore8(c0_2, 2, sum);\0"
+    "\024vstore8(c1_0, 3, sum); vstore8(c1_1, 4, sum); vstore8(c1_2, 5, sum);\0"
+    "\024vstore8(c2_0, 6, sum); vstore8(c2_1, 7, sum); vstore8(c2_2, 8, sum);\0"
+    "\024vstore8(c3_0, 9, sum); vstore8(c3_1, 10, sum); vstore8(c3_2, 11, sum);\0"
+    "\024vstore8(c4_0, 12, sum); vstore8(c4_1, 13, sum); vstore8(c4_2, 14, sum);\0"
+    "\024vstore8(c5_0, 15, sum); vstore8(c5_1, 16, sum); vstore8(c5_2, 17, sum);\0"
+    "\024vstore8(c6_0, 18, sum); vstore8(c6_1, 19, sum); vstore8(c6_2, 20, sum);\0"
+    "\024vstore8(c7_0, 21, sum); vstore8(c7_1, 22, sum); vstore8(c7_2, 23, sum);\0"
+    "\030__global double *out = C + (row + m) * ldc + col;\0"
+    "\030__local const double *x = sum + m * 24;\0"
+    "\030for (; n + 8 <= min(width * 8, N - col); n += 8)\0"
+    "\034put_vector(vload8(0, x + n), alpha, beta, out + n);\0"
+    "\030for (; n < min(width * 8, N - col); n++)\0"
+    "void kiln_dgemm_fused_multiply_nt(long M, long N, long K, double alpha, double beta,\0"
+    "\020__local double *out = panel + v * 8;\0"
+    "\020__global const double *in = B + k0;\0"
+    "\020const long l0 = min(col + v * 8, N - 1) * ldb;\0"
+    "\020const long l1 = min(col + v * 8 + 1, N - 1) * ldb;\0"
+    "\020const long l2 = min(col + v * 8 + 2, N - 1) * ldb;\0"
+    "\020const long l3 = min(col + v * 8 + 3, N - 1) * ldb;\0"
+    "\020const long l4 = min(col + v * 8 + 4, N - 1) * ldb;\0"
+    "\020const long l5 = min(col + v * 8 + 5, N - 1) * ldb;\0"
+    "\020const long l6 = min(col + v * 8 + 6, N - 1) * ldb;\0"
+    "\020const long l7 = min(col + v * 8 + 7, N - 1) * ldb;\0"
+    "\020for (; k + 8 <= depth; k += 8, in += 8, out += 192) {\0"
+    "\024const double8 x0_0 = load_vector(in + l0);\0"
+    "\024const double8 x0_1 = load_vector(in + l1);\0"
+    "\024const double8 x0_2 = load_vector(in + l2);\0"
+    "\024const double8 x0_3 = load_vector(in + l3);\0"
+    "\024const double8 x0_4 = load_vector(in + l4);\0"
+    "\024const double8 x0_5 = load_vector(in + l5);\0"
+    "\024const double8 x0_6 = load_vector(in + l6);\0"
 }, {
-    "                        c2_0 = vload8(6, sum); c2_1 = vload8(7, sum);\0"
-    "                        c3_0 = vload8(9, sum); c3_1 = vload8(10, sum);\0"
-    "                        c4_0 = vload8(12, sum); c4_1 = vload8(13, sum);\0"
-    "                        c5_0 = vload8(15, sum); c5_1 = vload8(16, sum);\0"
-    "                        c6_0 = vload8(18, sum); c6_1 = vload8(19, sum);\0"
-    "                        c7_0 = vload8(21, sum); c7_1 = vload8(22, sum);\0"
-    "                            const double8 b1 = vload8(1, b);\0"
-    "                    vstore8(c0_0, 0, sum); vstore8(c0_1, 1, sum);\0"
-    "                    vstore8(c1_0, 3, sum); vstore8(c1_1, 4, sum);\0"
-    "                    vstore8(c2_0, 6, sum); vstore8(c2_1, 7, sum);\0"
-    "                    vstore8(c3_0, 9, sum); vstore8(c3_1, 10, sum);\0"
-    "                    vstore8(c4_0, 12, sum); vstore8(c4_1, 13, sum);\0"
-    "                    vstore8(c5_0, 15, sum); vstore8(c5_1, 16, sum);\0"
-    "                    vstore8(c6_0, 18, sum); vstore8(c6_1, 19, sum);\0"
-    "                    vstore8(c7_0, 21, sum); vstore8(c7_1, 22, sum);\0"
-    "                    double8 c0_0 = 0, c0_1 = 0, c0_2 = 0;\0"
-    "                    double8 c1_0 = 0, c1_1 = 0, c1_2 = 0;\0"
-    "                    double8 c2_0 = 0, c2_1 = 0, c2_2 = 0;\0"
-    "                    double8 c3_0 = 0, c3_1 = 0, c3_2 = 0;\0"
-    "                    double8 c4_0 = 0, c4_1 = 0, c4_2 = 0;\0"
-    "                    double8 c5_0 = 0, c5_1 = 0, c5_2 = 0;\0"
-    "                    double8 c6_0 = 0, c6_1 = 0, c6_2 = 0;\0"
-    "                    double8 c7_0 = 0, c7_1 = 0, c7_2 = 0;\0"
-    "                        c0_0 = vload8(0, sum); c0_1 = vload8(1, sum); c0_2 = vload8(2, sum);\0"
-    "                        c1_0 = vload8(3, sum); c1_1 = vload8(4, sum); c1_2 = vload8(5, sum);\0"
-    "                        c2_0 = vload8(6, sum); c2_1 = vload8(7, sum); c2_2 = vload8(8, sum);\0"
-    "                        c3_0 = vload8(9, sum); c3_1 = vload8(10, sum); c3_2 = vload8(11, sum);\0"
-    "                        c4_0 = vload8(12, sum); c4_1 = vload8(13, sum); c4_2 = vload8(14, sum);\0"
-    "                        c5_0 = vload8(15, sum); c5_1 = vload8(16, sum); c5_2 = vload8(17, sum);\0"
-    "                        c6_0 = vload8(18, sum); c6_1 = vload8(19, sum); c6_2 = vload8(20, sum);\0"
-    "                        c7_0 = vload8(21, sum); c7_1 = vload8(22, sum); c7_2 = vload8(23, sum);\0"
-    "                            const double8 b2 = vload8(2, b);\0"
-    "                    vstore8(c0_0, 0, sum); vstore8(c0_1, 1, sum); vstore8(c0_2, 2, sum);\0"
-    "                    vstore8(c1_0, 3, sum); vstore8(c1_1, 4, sum); vstore8(c1_2, 5, sum);\0"
-    "                    vstore8(c2_0, 6, sum); vstore8(c2_1, 7, sum); vstore8(c2_2, 8, sum);\0"
-    "                    vstore8(c3_0, 9, sum); vstore8(c3_1, 10, sum); vstore8(c3_2, 11, sum);\0"
-    "                    vstore8(c4_0, 12, sum); vstore8(c4_1, 13, sum); vstore8(c4_2, 14, sum);\0"
-    "                    vstore8(c5_0, 15, sum); vstore8(c5_1, 16, sum); vstore8(c5_2, 17, sum);\0"
-    "                    vstore8(c6_0, 18, sum); vstore8(c6_1, 19, sum); vstore8(c6_2, 20, sum);\0"
-    "                    vstore8(c7_0, 21, sum); vstore8(c7_1, 22, sum); vstore8(c7_2, 23, sum);\0"
-    "                        __global double *out = C + (row + m) * ldc + col;\0"
-    "                        __local const double *x = sum + m * 24;\0"
-    "                        for (; n + 8 <= min(width * 8, N - col); n += 8)\0"
-    "                            put_vector(vload8(0, x + n), alpha, beta, out + n);\0"
-    "                        for (; n < min(width * 8, N - col); n++)\0"
-    "void kiln_dgemm_fused_multiply_nt_tm8_nv3_vec8_mb64_kc384_ku2(long M, long N, long K, double alpha,\0"
-    "                __local double *out = panel + v * 8;\0"
-    "                __global const double *in = B + k0;\0"
-    "                const long l0 = min(col + v * 8, N - 1) * ldb;\0"
-    "                const long l1 = min(col + v * 8 + 1, N - 1) * ldb;\0"
-    "                const long l2 = min(col + v * 8 + 2, N - 1) * ldb;\0"
-    "                const long l3 = min(col + v * 8 + 3, N - 1) * ldb;\0"
-    "                const long l4 = min(col + v * 8 + 4, N - 1) * ldb;\0"
-    "                const long l5 = min(col + v * 8 + 5, N - 1) * ldb;\0"
-    "                const long l6 = min(col + v * 8 + 6, N - 1) * ldb;\0"
+    "\024const double8 x0_7 = load_vector(in + l7);\0"
+    "\024const double8 x1_0 = (double8)(x0_0.even, x0_1.even);\0"
+    "\024const double8 x1_4 = (double8)(x0_0.odd, x0_1.odd);\0"
+    "\024const double8 x1_1 = (double8)(x0_2.even, x0_3.even);\0"
+    "\024const double8 x1_5 = (double8)(x0_2.odd, x0_3.odd);\0"
+    "\024const double8 x1_2 = (double8)(x0_4.even, x0_5.even);\0"
+    "\024const double8 x1_6 = (double8)(x0_4.odd, x0_5.odd);\0"
+    "\024const double8 x1_3 = (double8)(x0_6.even, x0_7.even);\0"
+    "\024const double8 x1_7 = (double8)(x0_6.odd, x0_7.odd);\0"
+    "\024const double8 x2_0 = (double8)(x1_0.even, x1_1.even);\0"
+    "\024const double8 x2_4 = (double8)(x1_0.odd, x1_1.odd);\0"
+    "\024const double8 x2_1 = (double8)(x1_2.even, x1_3.even);\0"
+    "\024const double8 x2_5 = (double8)(x1_2.odd, x1_3.odd);\0"
+    "\024const double8 x2_2 = (double8)(x1_4.even, x1_5.even);\0"
+    "\024const double8 x2_6 = (double8)(x1_4.odd, x1_5.odd);\0"
+    "\024const double8 x2_3 = (double8)(x1_6.even, x1_7.even);\0"
+    "\024const double8 x2_7 = (double8)(x1_6.odd, x1_7.odd);\0"
+    "\024const double8 x3_0 = (double8)(x2_0.even, x2_1.even);\0"
+    "\024const double8 x3_4 = (double8)(x2_0.odd, x2_1.odd);\0"
+    "\024const double8 x3_1 = (double8)(x2_2.even, x2_3.even);\0"
+    "\024const double8 x3_5 = (double8)(x2_2.odd, x2_3.odd);\0"
+    "\024const double8 x3_2 = (double8)(x2_4.even, x2_5.even);\0"
+    "\024const double8 x3_6 = (double8)(x2_4.odd, x2_5.odd);\0"
+    "\024const double8 x3_3 = (double8)(x2_6.even, x2_7.even);\0"
+    "\024const double8 x3_7 = (double8)(x2_6.odd, x2_7.odd);\0"
+    "\024vstore8(x3_0, 0, out);\0"
+    "\024vstore8(x3_1, 0, out + 24);\0"
+    "\024vstore8(x3_2, 0, out + 48);\0"
+    "\024vstore8(x3_3, 0, out + 72);\0"
+    "\024vstore8(x3_4, 0, out + 96);\0"
+    "\024vstore8(x3_5, 0, out + 120);\0"
+    "\024vstore8(x3_6, 0, out + 144);\0"
+    "\024vstore8(x3_7, 0, out + 168);\0"
+    "\020for (; k < depth; k++, in++, out += 24) {\0"
+    "void kiln_dgemm_fused_multiply_tn(long M, long N, long K, double alpha, double beta,\0"
+    "\020__global const double *restrict a = A + k0 * lda;\0"
+    "void kiln_dgemm_fused_multiply_tt(long M, long N, long K, double alpha, double beta,\0"
+    "\004__local double panel[12288];\0"
+    "\004__local double sums[4608];\0"
+    "\020__local double *sum = sums + (slices > 1 ? block * 144 : 0);\0"
+    "\004__local double panel[16384];\0"
+    "\004__local double sums[6144];\0"
+    "\004const long vectors = (N + 7) / 8, panels = (vectors + 3) / 4;\0"
+    "\030c1_0 = vload8(4, sum);\0"
+    "\030c2_0 = vload8(8, sum);\0"
+    "\030c3_0 = vload8(12, sum);\0"
+    "\030c4_0 = vload8(16, sum);\0"
+    "\030c5_0 = vload8(20, sum);\0"
+    "\024vstore8(c1_0, 4, sum);\0"
+    "\024vstore8(c2_0, 8, sum);\0"
+    "\024vstore8(c3_0, 12, sum);\0"
+    "\024vstore8(c4_0, 16, sum);\0"
+    "\024vstore8(c5_0, 20, sum);\0"
+    "\030c1_0 = vload8(4, sum); c1_1 = vload8(5, sum);\0"
+    "\030c2_0 = vload8(8, sum); c2_1 = vload8(9, sum);\0"
+    "\030c3_0 = vload8(12, sum); c3_1 = vload8(13, sum);\0"
+    "\030c4_0 = vload8(16, sum); c4_1 = vload8(17, sum);\0"
+    "\030c5_0 = vload8(20, sum); c5_1 = vload8(21, sum);\0"
+    "\024vstore8(c1_0, 4, sum); vstore8(c1_1, 5, sum);\0"
+    "\024vstore8(c2_0, 8, sum); vstore8(c2_1, 9, sum);\0"
+    "\024vstore8(c3_0, 12, sum); vstore8(c3_1, 13, sum);\0"
+    "\024vstore8(c4_0, 16, sum); vstore8(c4_1, 17, sum);\0"
+    "\024vstore8(c5_0, 20, sum); vstore8(c5_1, 21, sum);\0"
+    "\030c1_0 = vload8(4, sum); c1_1 = vload8(5, sum); c1_2 = vload8(6, sum);\0"
+    "\030c2_0 = vload8(8, sum); c2_1 = vload8(9, sum); c2_2 = vload8(10, sum);\0"
+    "\030c3_0 = vload8(12, sum); c3_1 = vload8(13, sum); c3_2 = vload8(14, sum);\0"
+    "\030c4_0 = vload8(16, sum); c4_1 = vload8(17, sum); c4_2 = vload8(18, sum);\0"
+    "\030c5_0 = vload8(20, sum); c5_1 = vload8(21, sum); c5_2 = vload8(22, sum);\0"
+    "\024vstore8(c1_0, 4, sum); vstore8(c1_1, 5, sum); vstore8(c1_2, 6, sum);\0"
+    "\024vstore8(c2_0, 8, sum); vstore8(c2_1, 9, sum); vstore8(c2_2, 10, sum);\0"
+    "\024vstore8(c3_0, 12, sum); vstore8(c3_1, 13, sum); vstore8(c3_2, 14, sum);\0"
+    "\024vstore8(c4_0, 16, sum); vstore8(c4_1, 17, sum); vstore8(c4_2, 18, sum);\0"
+    "\024vstore8(c5_0, 20, sum); vstore8(c5_1, 21, sum); vstore8(c5_2, 22, sum);\0"
+    "\024double8 c0_0 = 0, c0_1 = 0, c0_2 = 0, c0_3 = 0;\0"
+    "\024double8 c1_0 = 0, c1_1 = 0, c1_2 = 0, c1_3 = 0;\0"
+    "\024double8 c2_0 = 0, c2_1 = 0, c2_2 = 0, c2_3 = 0;\0"
+    "\024double8 c3_0 = 0, c3_1 = 0, c3_2 = 0, c3_3 = 0;\0"
+    "\024double8 c4_0 = 0, c4_1 = 0, c4_2 = 0, c4_3 = 0;\0"
+    "\024double8 c5_0 = 0, c5_1 = 0, c5_2 = 0, c5_3 = 0;\0"
+    "\030c0_0 = vload8(0, sum); c0_1 = vload8(1, sum); c0_2 = vload8(2,\0"
+    "\037 sum); c0_3 = vload8(3, sum);\0"
+    "\030c1_0 = vload8(4, sum); c1_1 = vload8(5, sum); c1_2 = vload8(6,\0"
+    "\037 sum); c1_3 = vload8(7, sum);\0"
+    "\030c2_0 = vload8(8, sum); c2_1 = vload8(9, sum); c2_2 = vload8(10,\0"
 }, {
-    "                const long l7 = min(col + v * 8 + 7, N - 1) * ldb;\0"
-    "                for (; k + 8 <= depth; k += 8, in += 8, out += 192) {\0"
-    "                    const double8 x0_0 = load_vector(in + l0);\0"
-    "                    const double8 x0_1 = load_vector(in + l1);\0"
-    "                    const double8 x0_2 = load_vector(in + l2);\0"
-    "                    const double8 x0_3 = load_vector(in + l3);\0"
-    "                    const double8 x0_4 = load_vector(in + l4);\0"
-    "                    const double8 x0_5 = load_vector(in + l5);\0"
-    "                    const double8 x0_6 = load_vector(in + l6);\0"
-    "                    const double8 x0_7 = load_vector(in + l7);\0"
-    "                    const double8 x1_0 = (double8)(x0_0.even, x0_1.even);\0"
-    "                    const double8 x1_4 = (double8)(x0_0.odd, x0_1.odd);\0"
-    "                    const double8 x1_1 = (double8)(x0_2.even, x0_3.even);\0"
-    "                    const double8 x1_5 = (double8)(x0_2.odd, x0_3.odd);\0"
-    "                    const double8 x1_2 = (double8)(x0_4.even, x0_5.even);\0"
-    "                    const double8 x1_6 = (double8)(x0_4.odd, x0_5.odd);\0"
-    "                    const double8 x1_3 = (double8)(x0_6.even, x0_7.even);\0"
-    "                    const double8 x1_7 = (double8)(x0_6.odd, x0_7.odd);\0"
-    "                    const double8 x2_0 = (double8)(x1_0.even, x1_1.even);\0"
-    "                    const double8 x2_4 = (double8)(x1_0.odd, x1_1.odd);\0"
-    "                    const double8 x2_1 = (double8)(x1_2.even, x1_3.even);\0"
-    "                    const double8 x2_5 = (double8)(x1_2.odd, x1_3.odd);\0"
-    "                    const double8 x2_2 = (double8)(x1_4.even, x1_5.even);\0"
-    "                    const double8 x2_6 = (double8)(x1_4.odd, x1_5.odd);\0"
-    "                    const double8 x2_3 = (double8)(x1_6.even, x1_7.even);\0"
-    "                    const double8 x2_7 = (double8)(x1_6.odd, x1_7.odd);\0"
-    "                    const double8 x3_0 = (double8)(x2_0.even, x2_1.even);\0"
-    "                    const double8 x3_4 = (double8)(x2_0.odd, x2_1.odd);\0"
-    "                    const double8 x3_1 = (double8)(x2_2.even, x2_3.even);\0"
-    "                    const double8 x3_5 = (double8)(x2_2.odd, x2_3.odd);\0"
-    "                    const double8 x3_2 = (double8)(x2_4.even, x2_5.even);\0"
-    "                    const double8 x3_6 = (double8)(x2_4.odd, x2_5.odd);\0"
-    "                    const double8 x3_3 = (double8)(x2_6.even, x2_7.even);\0"
-    "                    const double8 x3_7 = (double8)(x2_6.odd, x2_7.odd);\0"
-    "                    vstore8(x3_0, 0, out);\0"
-    "                    vstore8(x3_1, 0, out + 24);\0"
-    "                    vstore8(x3_2, 0, out + 48);\0"
-    "                    vstore8(x3_3, 0, out + 72);\0"
-    "                    vstore8(x3_4, 0, out + 96);\0"
-    "                    vstore8(x3_5, 0, out + 120);\0"
-    "                    vstore8(x3_6, 0, out + 144);\0"
-    "                    vstore8(x3_7, 0, out + 168);\0"
-    "                for (; k < depth; k++, in++, out += 24) {\0"
-    "void kiln_dgemm_fused_multiply_tn_tm8_nv3_vec8_mb64_kc384_ku2(long M, long N, long K, double alpha,\0"
-    "                __global const double *restrict a = A + k0 * lda;\0"
-    "void kiln_dgemm_fused_multiply_tt_tm8_nv3_vec8_mb64_kc384_ku2(long M, long N, long K, double alpha,\0"
-    "void kiln_dgemm_fused_multiply_nn_tm6_nv3_vec8_mb32_kc512_ku2(long M, long N, long K, double alpha,\0"
-    "    __local double panel[12288];\0"
-    "    __local double sums[4608];\0"
-    "                __local double *sum = sums + (slices > 1 ? block * 144 : 0);\0"
-    "void kiln_dgemm_fused_multiply_nt_tm6_nv3_vec8_mb32_kc512_ku2(long M, long N, long K, double alpha,\0"
-    "void kiln_dgemm_fused_multiply_tn_tm6_nv3_vec8_mb32_kc512_ku2(long M, long N, long K, double alpha,\0"
-    "void kiln_dgemm_fused_multiply_tt_tm6_nv3_vec8_mb32_kc512_ku2(long M, long N, long K, double alpha,\0"
-    "void kiln_dgemm_fused_multiply_nn_tm6_nv4_vec8_mb32_kc512_ku1(long M, long N, long K, double alpha,\0"
-    "    __local double panel[16384];\0"
-    "    __local double sums[6144];\0"
-    "    const long vectors = (N + 7) / 8, panels = (vectors + 3) / 4;\0"
-    "                        c1_0 = vload8(4, sum);\0"
-    "                        c2_0 = vload8(8, sum);\0"
-    "                        c3_0 = vload8(12, sum);\0"
-    "                        c4_0 = vload8(16, sum);\0"
-}, {
-    "                        c5_0 = vload8(20, sum);\0"
-    "                    vstore8(c1_0, 4, sum);\0"
-    "                    vstore8(c2_0, 8, sum);\0"
-    "                    vstore8(c3_0, 12, sum);\0"
-    "                    vstore8(c4_0, 16, sum);\0"
-    "                    vstore8(c5_0, 20, sum);\0"
-    "                        c1_0 = vload8(4, sum); c1_1 = vload8(5, sum);\0"
-    "                        c2_0 = vload8(8, sum); c2_1 = vload8(9, sum);\0"
-    "                        c3_0 = vload8(12, sum); c3_1 = vload8(13, sum);\0"
-    "                        c4_0 = vload8(16, sum); c4_1 = vload8(17, sum);\0"
-    "                        c5_0 = vload8(20, sum); c5_1 = vload8(21, sum);\0"
-    "                    vstore8(c1_0, 4, sum); vstore8(c1_1, 5, sum);\0"
-    "                    vstore8(c2_0, 8, sum); vstore8(c2_1, 9, sum);\0"
-    "                    vstore8(c3_0, 12, sum); vstore8(c3_1, 13, sum);\0"
-    "                    vstore8(c4_0, 16, sum); vstore8(c4_1, 17, sum);\0"
-    "                    vstore8(c5_0, 20, sum); vstore8(c5_1, 21, sum);\0"
-    "                        c1_0 = vload8(4, sum); c1_1 = vload8(5, sum); c1_2 = vload8(6, sum);\0"
-    "                        c2_0 = vload8(8, sum); c2_1 = vload8(9, sum); c2_2 = vload8(10, sum);\0"
-    "                        c3_0 = vload8(12, sum); c3_1 = vload8(13, sum); c3_2 = vload8(14, sum);\0"
-    "                        c4_0 = vload8(16, sum); c4_1 = vload8(17, sum); c4_2 = vload8(18, sum);\0"
-    "                        c5_0 = vload8(20, sum); c5_1 = vload8(21, sum); c5_2 = vload8(22, sum);\0"
-    "                    vstore8(c1_0, 4, sum); vstore8(c1_1, 5, sum); vstore8(c1_2, 6, sum);\0"
-    "                    vstore8(c2_0, 8, sum); vstore8(c2_1, 9, sum); vstore8(c2_2, 10, sum);\0"
-    "                    vstore8(c3_0, 12, sum); vstore8(c3_1, 13, sum); vstore8(c3_2, 14, sum);\0"
-    "                    vstore8(c4_0, 16, sum); vstore8(c4_1, 17, sum); vstore8(c4_2, 18, sum);\0"
-    "                    vstore8(c5_0, 20, sum); vstore8(c5_1, 21, sum); vstore8(c5_2, 22, sum);\0"
-    "                    double8 c0_0 = 0, c0_1 = 0, c0_2 = 0, c0_3 = 0;\0"
-    "                    double8 c1_0 = 0, c1_1 = 0, c1_2 = 0, c1_3 = 0;\0"
-    "                    double8 c2_0 = 0, c2_1 = 0, c2_2 = 0, c2_3 = 0;\0"
-    "                    double8 c3_0 = 0, c3_1 = 0, c3_2 = 0, c3_3 = 0;\0"
-    "                    double8 c4_0 = 0, c4_1 = 0, c4_2 = 0, c4_3 = 0;\0"
-    "                    double8 c5_0 = 0, c5_1 = 0, c5_2 = 0, c5_3 = 0;\0"
-    "                        c0_0 = vload8(0, sum); c0_1 = vload8(1, sum); c0_2 = vload8(2,\0"
-    "                                sum); c0_3 = vload8(3, sum);\0"
-    "                        c1_0 = vload8(4, sum); c1_1 = vload8(5, sum); c1_2 = vload8(6,\0"
-    "                                sum); c1_3 = vload8(7, sum);\0"
-    "                        c2_0 = vload8(8, sum); c2_1 = vload8(9, sum); c2_2 = vload8(10,\0"
-    "                                sum); c2_3 = vload8(11, sum);\0"
-    "                        c3_0 = vload8(12, sum); c3_1 = vload8(13, sum); c3_2 = vload8(14,\0"
-    "                                sum); c3_3 = vload8(15, sum);\0"
-    "                        c4_0 = vload8(16, sum); c4_1 = vload8(17, sum); c4_2 = vload8(18,\0"
-    "                                sum); c4_3 = vload8(19, sum);\0"
-    "                        c5_0 = vload8(20, sum); c5_1 = vload8(21, sum); c5_2 = vload8(22,\0"
-    "                                sum); c5_3 = vload8(23, sum);\0"
-    "                            const double8 b3 = vload8(3, b);\0"
-    "                    vstore8(c0_0, 0, sum); vstore8(c0_1, 1, sum); vstore8(c0_2, 2,\0"
-    "                            sum); vstore8(c0_3, 3, sum);\0"
-    "                    vstore8(c1_0, 4, sum); vstore8(c1_1, 5, sum); vstore8(c1_2, 6,\0"
-    "                            sum); vstore8(c1_3, 7, sum);\0"
-    "                    vstore8(c2_0, 8, sum); vstore8(c2_1, 9, sum); vstore8(c2_2, 10,\0"
-    "                            sum); vstore8(c2_3, 11, sum);\0"
-    "                    vstore8(c3_0, 12, sum); vstore8(c3_1, 13, sum); vstore8(c3_2, 14,\0"
-    "                            sum); vstore8(c3_3, 15, sum);\0"
-    "                    vstore8(c4_0, 16, sum); vstore8(c4_1, 17, sum); vstore8(c4_2, 18,\0"
-    "                            sum); vstore8(c4_3, 19, sum);\0"
-    "                    vstore8(c5_0, 20, sum); vstore8(c5_1, 21, sum); vstore8(c5_2, 22,\0"
-}, {
-    "                            sum); vstore8(c5_3, 23, sum);\0"
-    "                        __local const double *x = sum + m * 32;\0"
-    "void kiln_dgemm_fused_multiply_nt_tm6_nv4_vec8_mb32_kc512_ku1(long M, long N, long K, double alpha,\0"
-    "                for (; k + 8 <= depth; k += 8, in += 8, out += 256) {\0"
-    "                    vstore8(x3_1, 0, out + 32);\0"
-    "                    vstore8(x3_2, 0, out + 64);\0"
-    "                    vstore8(x3_3, 0, out + 96);\0"
-    "                    vstore8(x3_4, 0, out + 128);\0"
-    "                    vstore8(x3_5, 0, out + 160);\0"
-    "                    vstore8(x3_6, 0, out + 192);\0"
-    "                    vstore8(x3_7, 0, out + 224);\0"
-    "void kiln_dgemm_fused_multiply_tn_tm6_nv4_vec8_mb32_kc512_ku1(long M, long N, long K, double alpha,\0"
-    "void kiln_dgemm_fused_multiply_tt_tm6_nv4_vec8_mb32_kc512_ku1(long M, long N, long K, double alpha,\0"
+    "\037 sum); c2_3 = vload8(11, sum);\0"
+    "\030c3_0 = vload8(12, sum); c3_1 = vload8(13, sum); c3_2 = vload8(14,\0"
+    "\037 sum); c3_3 = vload8(15, sum);\0"
+    "\030c4_0 = vload8(16, sum); c4_1 = vload8(17, sum); c4_2 = vload8(18,\0"
+    "\037 sum); c4_3 = vload8(19, sum);\0"
+    "\030c5_0 = vload8(20, sum); c5_1 = vload8(21, sum); c5_2 = vload8(22,\0"
+    "\037 sum); c5_3 = vload8(23, sum);\0"
+    "\034const double8 b3 = vload8(3, b);\0"
+    "\024vstore8(c0_0, 0, sum); vstore8(c0_1, 1, sum); vstore8(c0_2, 2,\0"
+    "\034sum); vstore8(c0_3, 3, sum);\0"
+    "\024vstore8(c1_0, 4, sum); vstore8(c1_1, 5, sum); vstore8(c1_2, 6,\0"
+    "\034sum); vstore8(c1_3, 7, sum);\0"
+    "\024vstore8(c2_0, 8, sum); vstore8(c2_1, 9, sum); vstore8(c2_2, 10,\0"
+    "\034sum); vstore8(c2_3, 11, sum);\0"
+    "\024vstore8(c3_0, 12, sum); vstore8(c3_1, 13, sum); vstore8(c3_2, 14,\0"
+    "\034sum); vstore8(c3_3, 15, sum);\0"
+    "\024vstore8(c4_0, 16, sum); vstore8(c4_1, 17, sum); vstore8(c4_2, 18,\0"
+    "\034sum); vstore8(c4_3, 19, sum);\0"
+    "\024vstore8(c5_0, 20, sum); vstore8(c5_1, 21, sum); vstore8(c5_2, 22,\0"
+    "\034sum); vstore8(c5_3, 23, sum);\0"
+    "\030__local const double *x = sum + m * 32;\0"
+    "\020for (; k + 8 <= depth; k += 8, in += 8, out += 256) {\0"
+    "\024vstore8(x3_1, 0, out + 32);\0"
+    "\024vstore8(x3_2, 0, out + 64);\0"
+    "\024vstore8(x3_3, 0, out + 96);\0"
+    "\024vstore8(x3_4, 0, out + 128);\0"
+    "\024vstore8(x3_5, 0, out + 160);\0"
+    "\024vstore8(x3_6, 0, out + 192);\0"
+    "\024vstore8(x3_7, 0, out + 224);\0"
     "static double total(double8 x)\0"
-    "    double e[8];\0"
+    "\004double e[8];\0"
     "static double8 load_row(__global const double *p)\0"
-    "void kiln_dgemm_thin_multiply_nn_side1_short1_vec8_rows8_nv64_litems1_kitems1_ksplit1_align0_index64(long L,\0"
-    "        long S, long K, double alpha, double beta,\0"
-    "        __global const double *restrict Y, long y_offset, long ldy,\0"
-    "    __global const double *y0 = Y + y_offset + min(s, S - 1);\0"
-    "    __global const double *x0 = X + min(l, L - 1) * ldx;\0"
-    "    __global const double *x1 = X + min(l + 1, L - 1) * ldx;\0"
-    "    __global const double *x2 = X + min(l + 2, L - 1) * ldx;\0"
-    "    __global const double *x3 = X + min(l + 3, L - 1) * ldx;\0"
-    "    __global const double *x4 = X + min(l + 4, L - 1) * ldx;\0"
-    "    __global const double *x5 = X + min(l + 5, L - 1) * ldx;\0"
-    "    __global const double *x6 = X + min(l + 6, L - 1) * ldx;\0"
-    "    __global const double *x7 = X + min(l + 7, L - 1) * ldx;\0"
-    "    double8 c0_0 = 0, c0_1 = 0, c0_2 = 0, c0_3 = 0, c0_4 = 0, c0_5 = 0, c0_6 = 0, c0_7 = 0;\0"
-    "            const double8 a0 = load_row(x0 + k);\0"
-    "            const double8 a1 = load_row(x1 + k);\0"
-    "            const double8 a2 = load_row(x2 + k);\0"
-    "            const double8 a3 = load_row(x3 + k);\0"
-    "            const double8 a4 = load_row(x4 + k);\0"
-    "            const double8 a5 = load_row(x5 + k);\0"
-    "            const double8 a6 = load_row(x6 + k);\0"
-    "            const double8 a7 = load_row(x7 + k);\0"
-    "            const double8 b0 = load_vector(y0 + k);\0"
-    "            const double8 b0 = (double8) (load(y0 + k * y_step), load(y0 + (k + 1) * y_step),\0"
-    "        const double b0 = load(y0 + k * y_step);\0"
-    "        const double a0 = load(x0 + k);\0"
-    "        const double a1 = load(x1 + k);\0"
-    "        const double a2 = load(x2 + k);\0"
-    "        const double a3 = load(x3 + k);\0"
-    "        const double a4 = load(x4 + k);\0"
-    "        const double a5 = load(x5 + k);\0"
-    "        const double a6 = load(x6 + k);\0"
-    "        const double a7 = load(x7 + k);\0"
-    "        const double sums[] = { total(c0_0), total(c0_1), total(c0_2), total(c0_3), total(c0_4),\0"
-    "void kiln_dgemm_thin_multiply_nt_side1_short1_vec8_rows8_nv64_litems1_kitems1_ksplit1_align0_index64(long L,\0"
-    "    __global const double *y0 = Y + y_offset + min(s, S - 1) * ldy;\0"
-    "        const double8 a0 = load_row(x0 + k);\0"
-    "        const double8 a1 = load_row(x1 + k);\0"
-    "        const double8 a2 = load_row(x2 + k);\0"
-    "        const double8 a3 = load_row(x3 + k);\0"
-    "        const double8 a4 = load_row(x4 + k);\0"
-    "        const double8 a5 = load_row(x5 + k);\0"
-    "        const double8 a6 = load_row(x6 + k);\0"
-    "        const double8 a7 = load_row(x7 + k);\0"
-    "        const double8 b0 = load_vector(y0 + k);\0"
-    "void kiln_dgemm_thin_multiply_tn_side1_short1_vec8_rows8_nv64_litems1_kitems1_ksplit1_align0_index64(long L,\0"
-    "    double8 c0[64];\0"
-    "            __global const double *x = X + k * ldx;\0"
-    "            const double8 a = (double8) (load(x + min((long) 0, L - 1)), load(x + min((long) 1,\0"
-    "        const double b0_0 = load(y0 + k * y_step), b0_1 = load(y0 + (k + 1) * y_step),\0"
-    "            __global const double *x = X + k * ldx + min(l + v * 8, last);\0"
-    "            const double8 a0 = load_row(x + 0 * ldx);\0"
-    "            const double8 a1 = load_row(x + 1 * ldx);\0"
-    "            const double8 a2 = load_row(x + 2 * ldx);\0"
-    "            const double8 a3 = load_row(x + 3 * ldx);\0"
-    "            const double8 a4 = load_row(x + 4 * ldx);\0"
+    "void kiln_dgemm_thin_multiply_nn(long L, long S, long K, double alpha, double beta,\0"
+    "\010__global const double *restrict Y, long y_offset, long ldy,\0"
+    "\004__global const double *y0 = Y + y_offset + min(s, S - 1);\0"
+    "\004__global const double *x0 = X + min(l, L - 1) * ldx;\0"
+    "\004__global const double *x1 = X + min(l + 1, L - 1) * ldx;\0"
+    "\004__global const double *x2 = X + min(l + 2, L - 1) * ldx;\0"
+    "\004__global const double *x3 = X + min(l + 3, L - 1) * ldx;\0"
+    "\004__global const double *x4 = X + min(l + 4, L - 1) * ldx;\0"
+    "\004__global const double *x5 = X + min(l + 5, L - 1) * ldx;\0"
+    "\004__global const double *x6 = X + min(l + 6, L - 1) * ldx;\0"
+    "\004__global const double *x7 = X + min(l + 7, L - 1) * ldx;\0"
+    "\004double8 c0_0 = 0, c0_1 = 0, c0_2 = 0, c0_3 = 0, c0_4 = 0, c0_5 = 0, c0_6 = 0, c0_7 = 0;\0"
+    "\014const double8 a0 = load_row(x0 + k);\0"
+    "\014const double8 a1 = load_row(x1 + k);\0"
+    "\014const double8 a2 = load_row(x2 + k);\0"
+    "\014const double8 a3 = load_row(x3 + k);\0"
+    "\014const double8 a4 = load_row(x4 + k);\0"
+    "\014const double8 a5 = load_row(x5 + k);\0"
+    "\014const double8 a6 = load_row(x6 + k);\0"
+    "\014const double8 a7 = load_row(x7 + k);\0"
+    "\014const double8 b0 = load_vector(y0 + k);\0"
+    "\014const double8 b0 = (double8) (load(y0 + k * y_step), load(y0 + (k + 1) * y_step),\0"
+    "\010const double b0 = load(y0 + k * y_step);\0"
+    "\010const double a0 = load(x0 + k);\0"
+    "\010const double a1 = load(x1 + k);\0"
+    "\010const double a2 = load(x2 + k);\0"
+    "\010const double a3 = load(x3 + k);\0"
+    "\010const double a4 = load(x4 + k);\0"
+    "\010const double a5 = load(x5 + k);\0"
+    "\010const double a6 = load(x6 + k);\0"
+    "\010const double a7 = load(x7 + k);\0"
+    "\010const double sums[] = { total(c0_0), total(c0_1), total(c0_2), total(c0_3), total(c0_4),\0"
+    "void kiln_dgemm_thin_multiply_nt(long L, long S, long K, double alpha, double beta,\0"
+    "\004__global const double *y0 = Y + y_offset + min(s, S - 1) * ldy;\0"
+    "\010const double8 a0 = load_row(x0 + k);\0"
+    "\010const double8 a1 = load_row(x1 + k);\0"
+    "\010const double8 a2 = load_row(x2 + k);\0"
+    "\010const double8 a3 = load_row(x3 + k);\0"
+    "\010const double8 a4 = load_row(x4 + k);\0"
+    "\010const double8 a5 = load_row(x5 + k);\0"
+    "\010const double8 a6 = load_row(x6 + k);\0"
+    "\010const double8 a7 = load_row(x7 + k);\0"
+    "\010const double8 b0 = load_vector(y0 + k);\0"
+    "void kiln_dgemm_thin_multiply_tn(long L, long S, long K, double alpha, double beta,\0"
+    "\004double8 c0[64];\0"
+    "\014__global const double *x = X + k * ldx;\0"
+    "\014const double8 a = (double8) (load(x + min((long) 0, L - 1)), load(x + min((long) 1,\0"
+    "\010const double b0_0 = load(y0 + k * y_step), b0_1 = load(y0 + (k + 1) * y_step),\0"
+    "\014__global const double *x = X + k * ldx + min(l + v * 8, last);\0"
+    "\014const double8 a0 = load_row(x + 0 * ldx);\0"
+    "\014const double8 a1 = load_row(x + 1 * ldx);\0"
+    "\014const double8 a2 = load_row(x + 2 * ldx);\0"
+    "\014const double8 a3 = load_row(x + 3 * ldx);\0"
+    "\014const double8 a4 = load_row(x + 4 * ldx);\0"
+    "\014const double8 a5 = load_row(x + 5 * ldx);\0"
+    "\014const double8 a6 = load_row(x + 6 * ldx);\0"
 }, {
-    "            const double8 a5 = load_row(x + 5 * ldx);\0"
-    "            const double8 a6 = load_row(x + 6 * ldx);\0"
-    "            const double8 a7 = load_row(x + 7 * ldx);\0"
-    "        const double b0_0 = load(y0 + k * y_step);\0"
-    "        double sums[8];\0"
-    "void kiln_dgemm_thin_multiply_tt_side1_short1_vec8_rows8_nv64_litems1_kitems1_ksplit1_align0_index64(long L,\0"
-    "void kiln_dgemm_thin_multiply_nn_side0_short2_vec8_rows8_nv64_litems1_kitems1_ksplit1_align0_index64(long L,\0"
-    "    __global const double *y1 = Y + y_offset + min(s + 1, S - 1) * ldy;\0"
-    "    double8 c1[64];\0"
-    "        const double b1_0 = load(y1 + k * y_step), b1_1 = load(y1 + (k + 1) * y_step),\0"
-    "        const double b1_0 = load(y1 + k * y_step);\0"
-    "        vstore8(c1[v], 0, sums);\0"
-    "void kiln_dgemm_thin_multiply_nt_side0_short2_vec8_rows8_nv64_litems1_kitems1_ksplit1_align0_index64(long L,\0"
-    "    double8 c1_0 = 0, c1_1 = 0, c1_2 = 0, c1_3 = 0, c1_4 = 0, c1_5 = 0, c1_6 = 0, c1_7 = 0;\0"
-    "        const double8 b1 = load_vector(y1 + k);\0"
-    "        const double b1 = load(y1 + k * y_step);\0"
-    "        const double sums[] = { total(c1_0), total(c1_1), total(c1_2), total(c1_3), total(c1_4),\0"
-    "void kiln_dgemm_thin_multiply_tn_side0_short2_vec8_rows8_nv64_litems1_kitems1_ksplit1_align0_index64(long L,\0"
-    "    __global const double *y1 = Y + y_offset + min(s + 1, S - 1);\0"
-    "void kiln_dgemm_thin_multiply_tt_side0_short2_vec8_rows8_nv64_litems1_kitems1_ksplit1_align0_index64(long L,\0"
-    "            const double8 b1 = load_vector(y1 + k);\0"
-    "            const double8 b1 = (double8) (load(y1 + k * y_step), load(y1 + (k + 1) * y_step),\0"
-    "                    load(y1 + (k + 6) * y_step), load(y1 + (k + 7) * y_step));\0"
-    "void kiln_dgemmt_packed_packa_n_tm6_vec8(long lines, long K,\0"
-    "void kiln_dgemmt_packed_packb_n_nv4_vec8(long lines, long K,\0"
-    "void kiln_dgemmt_packed_multiply_tm6_nv4_vec8_mp16_np8_kc384_ku4_packa1(long M, long N, long K,\0"
-    "        __global double *restrict C, long c_offset, long ldc, int triangle)\0"
-    "            if (is_left_out(row, col, 6, 32, triangle))\0"
-    "                // Of C = alpha c + beta C for 6 x 32 of C from (row, col) on, what is in the\0"
-    "                    double x[32];\0"
-    "                    vstore8(c0_0, 0, x);\0"
-    "                    vstore8(c0_1, 0, x + 8);\0"
-    "                    vstore8(c0_2, 0, x + 16);\0"
-    "                    vstore8(c0_3, 0, x + 24);\0"
-    "                    for (int i = 0; i < 32; i++) {\0"
-    "                    vstore8(c1_0, 0, x);\0"
-    "                    vstore8(c1_1, 0, x + 8);\0"
-    "                    vstore8(c1_2, 0, x + 16);\0"
-    "                    vstore8(c1_3, 0, x + 24);\0"
-    "                    vstore8(c2_0, 0, x);\0"
-    "                    vstore8(c2_1, 0, x + 8);\0"
-    "                    vstore8(c2_2, 0, x + 16);\0"
-    "                    vstore8(c2_3, 0, x + 24);\0"
-    "                    vstore8(c3_0, 0, x);\0"
-    "                    vstore8(c3_1, 0, x + 8);\0"
-    "                    vstore8(c3_2, 0, x + 16);\0"
-    "                    vstore8(c3_3, 0, x + 24);\0"
-    "                    vstore8(c4_0, 0, x);\0"
-    "                    vstore8(c4_1, 0, x + 8);\0"
-    "                    vstore8(c4_2, 0, x + 16);\0"
-    "                    vstore8(c4_3, 0, x + 24);\0"
-    "                    vstore8(c5_0, 0, x);\0"
-    "                    vstore8(c5_1, 0, x + 8);\0"
-    "                    vstore8(c5_2, 0, x + 16);\0"
-    "                    vstore8(c5_3, 0, x + 24);\0"
-    "void kiln_dgemmt_packed_packb_t_nv4_vec8(long lines, long K,\0"
-    "void kiln_dgemmt_packed_packa_t_tm6_vec8(long lines, long K,\0"
+    "\014const double8 a7 = load_row(x + 7 * ldx);\0"
+    "\010const double b0_0 = load(y0 + k * y_step);\0"
+    "\010double sums[8];\0"
+    "void kiln_dgemm_thin_multiply_tt(long L, long S, long K, double alpha, double beta,\0"
+    "\004__global const double *y1 = Y + y_offset + min(s + 1, S - 1) * ldy;\0"
+    "\004double8 c1[64];\0"
+    "\010const double b1_0 = load(y1 + k * y_step), b1_1 = load(y1 + (k + 1) * y_step),\0"
+    "\010const double b1_0 = load(y1 + k * y_step);\0"
+    "\010vstore8(c1[v], 0, sums);\0"
+    "\004double8 c1_0 = 0, c1_1 = 0, c1_2 = 0, c1_3 = 0, c1_4 = 0, c1_5 = 0, c1_6 = 0, c1_7 = 0;\0"
+    "\010const double8 b1 = load_vector(y1 + k);\0"
+    "\010const double b1 = load(y1 + k * y_step);\0"
+    "\010const double sums[] = { total(c1_0), total(c1_1), total(c1_2), total(c1_3), total(c1_4),\0"
+    "\004__global const double *y1 = Y + y_offset + min(s + 1, S - 1);\0"
+    "\014const double8 b1 = load_vector(y1 + k);\0"
+    "\014const double8 b1 = (double8) (load(y1 + k * y_step), load(y1 + (k + 1) * y_step),\0"
+    "\024load(y1 + (k + 6) * y_step), load(y1 + (k + 7) * y_step));\0"
+    "void kiln_dgemmt_packed_packa_n(long lines, long K,\0"
+    "void kiln_dgemmt_packed_packb_n(long lines, long K,\0"
+    "void kiln_dgemmt_packed_multiply(long M, long N, long K, double alpha, double beta,\0"
+    "\010__global double *restrict C, long c_offset, long ldc, int triangle)\0"
+    "\014if (is_left_out(row, col, 6, 32, triangle))\0"
+    "\020// Of C = alpha c + beta C for 6 x 32 of C from (row, col) on, what is in the\0"
+    "\024double x[32];\0"
+    "\024vstore8(c0_0, 0, x);\0"
+    "\024vstore8(c0_1, 0, x + 8);\0"
+    "\024vstore8(c0_2, 0, x + 16);\0"
+    "\024vstore8(c0_3, 0, x + 24);\0"
+    "\024for (int i = 0; i < 32; i++) {\0"
+    "\024vstore8(c1_0, 0, x);\0"
+    "\024vstore8(c1_1, 0, x + 8);\0"
+    "\024vstore8(c1_2, 0, x + 16);\0"
+    "\024vstore8(c1_3, 0, x + 24);\0"
+    "\024vstore8(c2_0, 0, x);\0"
+    "\024vstore8(c2_1, 0, x + 8);\0"
+    "\024vstore8(c2_2, 0, x + 16);\0"
+    "\024vstore8(c2_3, 0, x + 24);\0"
+    "\024vstore8(c3_0, 0, x);\0"
+    "\024vstore8(c3_1, 0, x + 8);\0"
+    "\024vstore8(c3_2, 0, x + 16);\0"
+    "\024vstore8(c3_3, 0, x + 24);\0"
+    "\024vstore8(c4_0, 0, x);\0"
+    "\024vstore8(c4_1, 0, x + 8);\0"
+    "\024vstore8(c4_2, 0, x + 16);\0"
+    "\024vstore8(c4_3, 0, x + 24);\0"
+    "\024vstore8(c5_0, 0, x);\0"
+    "\024vstore8(c5_1, 0, x + 8);\0"
+    "\024vstore8(c5_2, 0, x + 16);\0"
+    "\024vstore8(c5_3, 0, x + 24);\0"
+    "void kiln_dgemmt_packed_packb_t(long lines, long K,\0"
+    "void kiln_dgemmt_packed_packa_t(long lines, long K,\0"
     "static int2 stored_columns(int row, int N, int triangle)\0"
-    "    return (int2) (triangle < 0 ? row * -triangle : 0,\0"
+    "\004return (int2) (triangle < 0 ? row * -triangle : 0,\0"
     "static bool is_left_out(int row, int col, int rows, int columns, int triangle)\0"
-    "void kiln_dgemmt_direct_multiply_nn_wgm8_wgn2_tm6_nv4_vec8_ku2_index32(int M, int N, int K,\0"
-    "        __global double *restrict C, int c_offset, int ldc, int triangle)\0"
-    "    if (row >= M || col >= N || is_left_out(row, col, 6, 32, triangle))\0"
-    "    // Of C = alpha c + beta C for 6 x 32 of C from (row, col) on, what is in the triangle.\0"
-    "        const int2 stored = stored_columns(row, N, triangle);\0"
-    "        double x[32];\0"
-    "        vstore8(c0_0, 0, x);\0"
-    "        vstore8(c0_1, 0, x + 8);\0"
-    "        vstore8(c0_2, 0, x + 16);\0"
-    "        vstore8(c0_3, 0, x + 24);\0"
-}, {
-    "        for (int i = 0; i < 32; i++) {\0"
-    "            const int n = i;\0"
-    "            if (col + n >= stored.x && col + n < stored.y)\0"
-    "                put(x[i], alpha, beta, out + n);\0"
-    "        const int2 stored = stored_columns(row + 1, N, triangle);\0"
-    "        vstore8(c1_0, 0, x);\0"
-    "        vstore8(c1_1, 0, x + 8);\0"
-    "        vstore8(c1_2, 0, x + 16);\0"
-    "        vstore8(c1_3, 0, x + 24);\0"
-    "        const int2 stored = stored_columns(row + 2, N, triangle);\0"
-    "        vstore8(c2_0, 0, x);\0"
-    "        vstore8(c2_1, 0, x + 8);\0"
-    "        vstore8(c2_2, 0, x + 16);\0"
-    "        vstore8(c2_3, 0, x + 24);\0"
-    "        const int2 stored = stored_columns(row + 3, N, triangle);\0"
-    "        vstore8(c3_0, 0, x);\0"
-    "        vstore8(c3_1, 0, x + 8);\0"
-    "        vstore8(c3_2, 0, x + 16);\0"
-    "        vstore8(c3_3, 0, x + 24);\0"
-    "        const int2 stored = stored_columns(row + 4, N, triangle);\0"
-    "        vstore8(c4_0, 0, x);\0"
-    "        vstore8(c4_1, 0, x + 8);\0"
-    "        vstore8(c4_2, 0, x + 16);\0"
-    "        vstore8(c4_3, 0, x + 24);\0"
-    "        const int2 stored = stored_columns(row + 5, N, triangle);\0"
-    "        vstore8(c5_0, 0, x);\0"
-    "        vstore8(c5_1, 0, x + 8);\0"
-    "        vstore8(c5_2, 0, x + 16);\0"
-    "        vstore8(c5_3, 0, x + 24);\0"
-    "void kiln_dgemmt_direct_multiply_nt_wgm8_wgn2_tm6_nv4_vec8_ku2_index32(int M, int N, int K,\0"
-    "void kiln_dgemmt_direct_multiply_tn_wgm8_wgn2_tm6_nv4_vec8_ku2_index32(int M, int N, int K,\0"
-    "void kiln_dgemmt_direct_multiply_tt_wgm8_wgn2_tm6_nv4_vec8_ku2_index32(int M, int N, int K,\0"
+    "void kiln_dgemmt_direct_multiply_nn(int M, int N, int K, double alpha, double beta,\0"
+    "\010__global double *restrict C, int c_offset, int ldc, int triangle)\0"
+    "\004if (row >= M || col >= N || is_left_out(row, col, 6, 32, triangle))\0"
+    "\004// Of C = alpha c + beta C for 6 x 32 of C from (row, col) on, what is in the triangle.\0"
+    "\010const int2 stored = stored_columns(row, N, triangle);\0"
+    "\010double x[32];\0"
+    "\010vstore8(c0_0, 0, x);\0"
+    "\010vstore8(c0_1, 0, x + 8);\0"
+    "\010vstore8(c0_2, 0, x + 16);\0"
+    "\010vstore8(c0_3, 0, x + 24);\0"
+    "\010for (int i = 0; i < 32; i++) {\0"
+    "\014const int n = i;\0"
+    "\014if (col + n >= stored.x && col + n < stored.y)\0"
+    "\020put(x[i], alpha, beta, out + n);\0"
+    "\010const int2 stored = stored_columns(row + 1, N, triangle);\0"
+    "\010vstore8(c1_0, 0, x);\0"
+    "\010vstore8(c1_1, 0, x + 8);\0"
+    "\010vstore8(c1_2, 0, x + 16);\0"
+    "\010vstore8(c1_3, 0, x + 24);\0"
+    "\010const int2 stored = stored_columns(row + 2, N, triangle);\0"
+    "\010vstore8(c2_0, 0, x);\0"
+    "\010vstore8(c2_1, 0, x + 8);\0"
+    "\010vstore8(c2_2, 0, x + 16);\0"
+    "\010vstore8(c2_3, 0, x + 24);\0"
+    "\010const int2 stored = stored_columns(row + 3, N, triangle);\0"
+    "\010vstore8(c3_0, 0, x);\0"
+    "\010vstore8(c3_1, 0, x + 8);\0"
+    "\010vstore8(c3_2, 0, x + 16);\0"
+    "\010vstore8(c3_3, 0, x + 24);\0"
+    "\010const int2 stored = stored_columns(row + 4, N, triangle);\0"
+    "\010vstore8(c4_0, 0, x);\0"
+    "\010vstore8(c4_1, 0, x + 8);\0"
+    "\010vstore8(c4_2, 0, x + 16);\0"
+    "\010vstore8(c4_3, 0, x + 24);\0"
+    "\010const int2 stored = stored_columns(row + 5, N, triangle);\0"
+    "\010vstore8(c5_0, 0, x);\0"
+    "\010vstore8(c5_1, 0, x + 8);\0"
+    "\010vstore8(c5_2, 0, x + 16);\0"
+    "\010vstore8(c5_3, 0, x + 24);\0"
+    "void kiln_dgemmt_direct_multiply_nt(int M, int N, int K, double alpha, double beta,\0"
+    "void kiln_dgemmt_direct_multiply_tn(int M, int N, int K, double alpha, double beta,\0"
+    "void kiln_dgemmt_direct_multiply_tt(int M, int N, int K, double alpha, double beta,\0"
     "static double load(__global const double *X, long at)\0"
     "static void store(double x, __global double *X, long at)\0"
-    "void kiln_dgemm_mirror_mirror_tile16_rows4(long M,\0"
-    "        __global const double *restrict A, long a_offset, long lda, int conj_a, int triangle,\0"
-    "    __local double tile[16][17];\0"
-    "            const double element = load(A, a_offset + row * lda + col);\0"
+    "void kiln_dgemm_mirror_mirror(long M,\0"
+}, {
+    "\010__global const double *restrict A, long a_offset, long lda, int conj_a, int triangle,\0"
+    "\004__local double tile[16][17];\0"
+    "\014const double element = load(A, a_offset + row * lda + col);\0"
     "// Elements lie at multiples of their parts: the application's own memory may begin at any.\0"
     "static float2 load(__global const float *X, long at)\0"
-    "    return vload2(at, X);\0"
+    "\004return vload2(at, X);\0"
     "static void store(float2 x, __global float *X, long at)\0"
-    "    vstore2(x, at, X);\0"
+    "\004vstore2(x, at, X);\0"
     "static float2 product(float2 x, float2 y)\0"
-    "    return (float2) (x.x * y.x - x.y * y.y, x.x * y.y + x.y * y.x);\0"
+    "\004return (float2) (x.x * y.x - x.y * y.y, x.x * y.y + x.y * y.x);\0"
     "// op(B), each element as two rows of two real columns; rows are whole pairs of elements.\0"
-    "void kiln_cgemm_complex_expand_n_tile16_rows4(long N, long K,\0"
-    "        __global const float *restrict B, long b_offset, long ldb, int conj_b,\0"
-    "        __global float *restrict packed_b, long b_at)\0"
-    "    const long first_n = get_group_id(0) * 16, ld = (N + 1) / 2 * 2;\0"
-    "    for (int t = 0; t < 8; t++) {\0"
-    "        const long first_k = (get_group_id(1) * 8 + t) * 16;\0"
-    "        for (uint y = get_local_id(1); y < 16; y += 4)\0"
-    "            if (first_n + x < N && first_k + y < K) {\0"
-    "                const float2 b = load(B, b_offset + (first_k + y) * ldb + first_n + x);\0"
-    "                const float imag = conj_b ? -b.y : b.y;\0"
-    "                const long at = 2 * b_at + 2 * (first_k + y) * ld + first_n + x;\0"
-    "                store((float2) (b.x, imag), packed_b, at);\0"
-    "                store((float2) (-imag, b.x), packed_b, at + ld);\0"
+    "void kiln_cgemm_complex_expand_n(long N, long K,\0"
+    "\010__global const float *restrict B, long b_offset, long ldb, int conj_b,\0"
+    "\010__global float *restrict packed_b, long b_at)\0"
+    "\004const long first_n = get_group_id(0) * 16, ld = (N + 1) / 2 * 2;\0"
+    "\004for (int t = 0; t < 8; t++) {\0"
+    "\010const long first_k = (get_group_id(1) * 8 + t) * 16;\0"
+    "\010for (uint y = get_local_id(1); y < 16; y += 4)\0"
+    "\014if (first_n + x < N && first_k + y < K) {\0"
+    "\020const float2 b = load(B, b_offset + (first_k + y) * ldb + first_n + x);\0"
+    "\020const float imag = conj_b ? -b.y : b.y;\0"
+    "\020const long at = 2 * b_at + 2 * (first_k + y) * ld + first_n + x;\0"
+    "\020store((float2) (b.x, imag), packed_b, at);\0"
+    "\020store((float2) (-imag, b.x), packed_b, at + ld);\0"
     "// What expand wrote, times alpha.\0"
-    "void kiln_cgemm_complex_rotate_tile16_rows4(long N, long K, float alpha, float alpha_imag,\0"
-    "        __global float *restrict work, long work_at)\0"
-    "    const long n = get_group_id(0) * 16 + get_local_id(0), ld = (N + 1) / 2 * 2;\0"
-    "    const long first_k = get_group_id(1) * 128, end = min(first_k + 128, K);\0"
-    "    for (long k = 2 * first_k + get_local_id(1); k < 2 * end; k += 4)\0"
-    "        if (n < N)\0"
-    "            store(product((float2) (alpha, alpha_imag), load(packed_b, 2 * b_at + k * ld + n)),\0"
-    "                    work, 2 * work_at + k * ld + n);\0"
+    "void kiln_cgemm_complex_rotate(long N, long K, float alpha, float alpha_imag,\0"
+    "\010__global float *restrict work, long work_at)\0"
+    "\004const long n = get_group_id(0) * 16 + get_local_id(0), ld = (N + 1) / 2 * 2;\0"
+    "\004const long first_k = get_group_id(1) * 128, end = min(first_k + 128, K);\0"
+    "\004for (long k = 2 * first_k + get_local_id(1); k < 2 * end; k += 4)\0"
+    "\010if (n < N)\0"
+    "\014store(product((float2) (alpha, alpha_imag), load(packed_b, 2 * b_at + k * ld + n)),\0"
+    "\024work, 2 * work_at + k * ld + n);\0"
     "// C times beta, as far as it is stored.\0"
-    "void kiln_cgemm_complex_scale_tile16_rows4(long M, long N, float beta, float beta_imag,\0"
-    "    const long n = get_group_id(0) * 16 + get_local_id(0);\0"
-    "    const long first_m = get_group_id(1) * 128, end = min(first_m + 128, M);\0"
-    "    for (long m = first_m + get_local_id(1); m < end; m += 4)\0"
-    "        if (n < N && !is_left_out(m, n, 1, 1, triangle)) {\0"
-    "            const long at = c_offset + m * ldc + n;\0"
-}, {
-    "            store(product((float2) (beta, beta_imag), load(C, at)), C, at);\0"
+    "void kiln_cgemm_complex_scale(long M, long N, float beta, float beta_imag,\0"
+    "\004const long n = get_group_id(0) * 16 + get_local_id(0);\0"
+    "\004const long first_m = get_group_id(1) * 128, end = min(first_m + 128, M);\0"
+    "\004for (long m = first_m + get_local_id(1); m < end; m += 4)\0"
+    "\010if (n < N && !is_left_out(m, n, 1, 1, triangle)) {\0"
+    "\014const long at = c_offset + m * ldc + n;\0"
+    "\014store(product((float2) (beta, beta_imag), load(C, at)), C, at);\0"
     "// The diagonal of C, which is Hermitian: its imaginary parts become 0.\0"
     "__kernel __attribute__((reqd_work_group_size(64, 1, 1)))\0"
-    "void kiln_cgemm_complex_diagonal_tile16_rows4(long M,\0"
-    "    const long m = get_global_id(0);\0"
-    "    if (m < M)\0"
-    "        C[2 * (c_offset + m * ldc + m) + 1] = 0;\0"
-    "void kiln_cgemm_complex_expand_t_tile16_rows4(long N, long K,\0"
-    "    __local float2 tile[16][17];\0"
-    "            if (first_k + x < K && first_n + y < N)\0"
-    "                tile[x][y] = load(B, b_offset + (first_n + y) * ldb + first_k + x);\0"
-    "        barrier(CLK_LOCAL_MEM_FENCE);\0"
-    "                const float2 b = tile[y][x];\0"
+    "void kiln_cgemm_complex_diagonal(long M,\0"
+    "\004const long m = get_global_id(0);\0"
+    "\004if (m < M)\0"
+    "\010C[2 * (c_offset + m * ldc + m) + 1] = 0;\0"
+    "void kiln_cgemm_complex_expand_t(long N, long K,\0"
+    "\004__local float2 tile[16][17];\0"
+    "\014if (first_k + x < K && first_n + y < N)\0"
+    "\020tile[x][y] = load(B, b_offset + (first_n + y) * ldb + first_k + x);\0"
+    "\010barrier(CLK_LOCAL_MEM_FENCE);\0"
+    "\020const float2 b = tile[y][x];\0"
     "// op(A) by rows. A's columns are its rows, conjugated if asked for; the rows of what is written are\0"
     "// whole pairs of elements.\0"
-    "void kiln_cgemm_complex_turn_t_tile16_rows4(long M, long K,\0"
-    "        __global const float *restrict A, long a_offset, long lda, int conj_a,\0"
-    "        __global float *restrict packed_a, long a_at)\0"
-    "    const long first_k = get_group_id(0) * 16, ld = (K + 1) / 2 * 2;\0"
-    "        const long first_m = (get_group_id(1) * 8 + t) * 16;\0"
-    "            if (first_m + x < M && first_k + y < K)\0"
-    "                tile[x][y] = load(A, a_offset + (first_k + y) * lda + first_m + x);\0"
-    "            if (first_m + y < M && first_k + x < K) {\0"
-    "                const float2 element = tile[y][x];\0"
-    "                store((float2) (element.x, conj_a ? -element.y : element.y), packed_a,\0"
-    "                        a_at + (first_m + y) * ld + first_k + x);\0"
-    "void kiln_cgemm_mirror_mirror_tile16_rows4(long M,\0"
-    "            float2 element = load(A, a_offset + row * lda + col);\0"
-    "            if (conj_a && row == col)\0"
-    "                element.y = 0;\0"
-    "            const float2 element = tile[y][x];\0"
-    "            store((float2) (element.x, conj_a ? -element.y : element.y), C,\0"
-    "                    c_offset + row * ldc + col);\0"
+    "void kiln_cgemm_complex_turn_t(long M, long K,\0"
+    "\010__global const float *restrict A, long a_offset, long lda, int conj_a,\0"
+    "\010__global float *restrict packed_a, long a_at)\0"
+    "\004const long first_k = get_group_id(0) * 16, ld = (K + 1) / 2 * 2;\0"
+    "\010const long first_m = (get_group_id(1) * 8 + t) * 16;\0"
+    "\014if (first_m + x < M && first_k + y < K)\0"
+    "\020tile[x][y] = load(A, a_offset + (first_k + y) * lda + first_m + x);\0"
+    "\014if (first_m + y < M && first_k + x < K) {\0"
+    "\020const float2 element = tile[y][x];\0"
+    "\020store((float2) (element.x, conj_a ? -element.y : element.y), packed_a,\0"
+    "\030a_at + (first_m + y) * ld + first_k + x);\0"
+    "void kiln_cgemm_mirror_mirror(long M,\0"
+    "\014float2 element = load(A, a_offset + row * lda + col);\0"
+    "\014if (conj_a && row == col)\0"
+    "\020element.y = 0;\0"
+    "\014const float2 element = tile[y][x];\0"
+    "\014store((float2) (element.x, conj_a ? -element.y : element.y), C,\0"
+    "\024c_offset + row * ldc + col);\0"
     "static double2 load(__global const double *X, long at)\0"
     "static void store(double2 x, __global double *X, long at)\0"
     "static double2 product(double2 x, double2 y)\0"
-    "    return (double2) (x.x * y.x - x.y * y.y, x.x * y.y + x.y * y.x);\0"
-    "void kiln_zgemm_complex_expand_n_tile16_rows4(long N, long K,\0"
-    "        __global const double *restrict B, long b_offset, long ldb, int conj_b,\0"
-    "        __global double *restrict packed_b, long b_at)\0"
-    "                const double2 b = load(B, b_offset + (first_k + y) * ldb + first_n + x);\0"
-    "                const double imag = conj_b ? -b.y : b.y;\0"
-    "                store((double2) (b.x, imag), packed_b, at);\0"
-    "                store((double2) (-imag, b.x), packed_b, at + ld);\0"
-    "void kiln_zgemm_complex_rotate_tile16_rows4(long N, long K, double alpha, double alpha_imag,\0"
-    "        __global double *restrict work, long work_at)\0"
-    "            store(product((double2) (alpha, alpha_imag), load(packed_b, 2 * b_at + k * ld + n)),\0"
-    "void kiln_zgemm_complex_scale_tile16_rows4(long M, long N, double beta, double beta_imag,\0"
-    "            store(product((double2) (beta, beta_imag), load(C, at)), C, at);\0"
-    "void kiln_zgemm_complex_diagonal_tile16_rows4(long M,\0"
-    "void kiln_zgemm_complex_expand_t_tile16_rows4(long N, long K,\0"
-    "    __local double2 tile[16][17];\0"
-    "                const double2 b = tile[y][x];\0"
-    "void kiln_zgemm_complex_turn_t_tile16_rows4(long M, long K,\0"
-    "        __global const double *restrict A, long a_offset, long lda, int conj_a,\0"
-    "        __global double *restrict packed_a, long a_at)\0"
-    "                const double2 element = tile[y][x];\0"
-    "                store((double2) (element.x, conj_a ? -element.y : element.y), packed_a,\0"
-    "void kiln_zgemm_mirror_mirror_tile16_rows4(long M,\0"
-    "            double2 element = load(A, a_offset + row * lda + col);\0"
-    "            const double2 element = tile[y][x];\0"
-    "            store((double2) (element.x, conj_a ? -element.y : element.y), C,\0"
+    "\004return (double2) (x.x * y.x - x.y * y.y, x.x * y.y + x.y * y.x);\0"
+    "void kiln_zgemm_complex_expand_n(long N, long K,\0"
+}, {
+    "\010__global const double *restrict B, long b_offset, long ldb, int conj_b,\0"
+    "\010__global double *restrict packed_b, long b_at)\0"
+    "\020const double2 b = load(B, b_offset + (first_k + y) * ldb + first_n + x);\0"
+    "\020const double imag = conj_b ? -b.y : b.y;\0"
+    "\020store((double2) (b.x, imag), packed_b, at);\0"
+    "\020store((double2) (-imag, b.x), packed_b, at + ld);\0"
+    "void kiln_zgemm_complex_rotate(long N, long K, double alpha, double alpha_imag,\0"
+    "\010__global double *restrict work, long work_at)\0"
+    "\014store(product((double2) (alpha, alpha_imag), load(packed_b, 2 * b_at + k * ld + n)),\0"
+    "void kiln_zgemm_complex_scale(long M, long N, double beta, double beta_imag,\0"
+    "\014store(product((double2) (beta, beta_imag), load(C, at)), C, at);\0"
+    "void kiln_zgemm_complex_diagonal(long M,\0"
+    "void kiln_zgemm_complex_expand_t(long N, long K,\0"
+    "\004__local double2 tile[16][17];\0"
+    "\020const double2 b = tile[y][x];\0"
+    "void kiln_zgemm_complex_turn_t(long M, long K,\0"
+    "\010__global const double *restrict A, long a_offset, long lda, int conj_a,\0"
+    "\010__global double *restrict packed_a, long a_at)\0"
+    "\020const double2 element = tile[y][x];\0"
+    "\020store((double2) (element.x, conj_a ? -element.y : element.y), packed_a,\0"
+    "void kiln_zgemm_mirror_mirror(long M,\0"
+    "\014double2 element = load(A, a_offset + row * lda + col);\0"
+    "\014const double2 element = tile[y][x];\0"
+    "\014store((double2) (element.x, conj_a ? -element.y : element.y), C,\0"
 } };
 
 static const uint32_t lines[] = {
-    0, 100, 160, 202, 204, 233, 235, 236, 281, 307, 375, 443,
-    509, 560, 591, 645, 673, 707, 784, 803, 839, 848, 908, 991,
-    1066, 1153, 1210, 1266, 1327, 1393, 1443, 1486, 1552, 1620, 1678, 1726,
-    1778, 1830, 1882, 1934, 1986, 2039, 2071, 2103, 2135, 2167, 2199, 2231,
-    2237, 2322, 2399, 2463, 2524, 2568, 2637, 2708, 2738, 2801, 2848, 2900,
-    2910, 2923, 2984, 3025, 3094, 3171, 3174, 3266, 3362, 3420, 3517, 3550,
-    3610, 3670, 3730, 3813, 3896, 3961, 3991, 4096, 4183, 4238, 4291, 4326,
-    4387, 4449, 4533, 4616, 4656, 4696, 4736, 4776, 4816, 4856, 4882, 4946,
-    5010, 5074, 5138, 5202, 5268, 5282, 5306, 5343, 5361, 5415, 5469, 5512,
-    5566, 5609, 5663, 5706, 5760, 5803, 5857, 5900, 5954, 5997, 6051, 6080,
-    6108, 6126, 6187, 6220, 6284, 6348, 6412, 6476, 6540, 6606, 6627, 6703,
-    6734, 6796, 6837, 6897, 6962, 6991, 7028, 7074, 7125, 7193, 7254, 7276,
-    7311, 7379, 7439, 7504, 7550, 7601, 7636, 7704, 7764, 7829, 7875, 7926,
-    7961, 8029, 8089, 8192, 8238, 8289, 8324, 8392, 8452, 8517, 8563, 8614,
-    8649, 8717, 8777, 8842, 8888, 8939, 8963, 9024, 9076, 9128, 9180, 9232,
-    9286, 9340, 9394, 9448, 9502, 9556, 9610, 9664, 9718, 9772, 9826, 9880,
-    9934, 9988, 10042, 10096, 10150, 10204, 10258, 10312, 10366, 10420, 10474, 10506,
-    10538, 10570, 10602, 10636, 10670, 10704, 10738, 10772, 10806, 10840, 10874, 10908,
-    10942, 10976, 11010, 11044, 11078, 11112, 11146, 11180, 11214, 11248, 11282, 11316,
-    11350, 11411, 11440, 11502, 11533, 11568, 11603, 11638, 11673, 11708, 11768, 11808,
-    11856, 11883, 11973, 12046, 12068, 12140, 12288, 12337, 12403, 12471, 12536, 12579,
-    12612, 12631, 12697, 12724, 12772, 12817, 12876, 12896, 12936, 12955, 12974, 12990,
-    13020, 13064, 13114, 13210, 13303, 13387, 13471, 13555, 13641, 13727, 13814, 13862,
-    13895, 13981, 14069, 14157, 14245, 14289, 14363, 14417, 14471, 14525, 14579, 14633,
-    14687, 14741, 14795, 14891, 14931, 14957, 15007, 15039, 15088, 15153, 15177, 15211,
-    15248, 15301, 15369, 15399, 15416, 15439, 15534, 15579, 15647, 15717, 15827, 15895,
-    15956, 16044, 16099, 16158, 16217, 16276, 16384, 16443, 16502, 16561, 16653, 16687,
-    16723, 16768, 16813, 16858, 16903, 16948, 16993, 17038, 17083, 17131, 17229, 17291,
-    17360, 17408, 17447, 17475, 17514, 17542, 17581, 17609, 17648, 17676, 17715, 17743,
-    17782, 17810, 17849, 17877, 17916, 17944, 17981, 18014, 18110, 18167, 18203, 18225,
-    18335, 18395, 18424, 18534, 18592, 18624, 18640, 18680, 18729, 18778, 18827, 18876,
-    18925, 18974, 19023, 19072, 19124, 19215, 19292, 19386, 19464, 19542, 19620, 19698,
-    19778, 19858, 19939, 19989, 20019, 20072, 20099, 20175, 20258, 20333, 20393, 20480,
-    20548, 20601, 20661, 20690, 20752, 20798, 20858, 20898, 20990, 21085, 21141, 21233,
-    21316, 21397, 21431, 21487, 21545, 21624, 21703, 21728, 21753, 21778, 21803, 21828,
-    21853, 21878, 21903, 21923, 21956, 21970, 22018, 22057, 22090, 22129, 22162, 22201,
-    22234, 22273, 22306, 22345, 22378, 22417, 22450, 22489, 22522, 22561, 22594, 22618,
-    22642, 22709, 22732, 22786, 22818, 22870, 22898, 22935, 22994, 23047, 23074, 23134,
-    23186, 23223, 23250, 23310, 23362, 23399, 23426, 23486, 23538, 23575, 23602, 23662,
-    23714, 23751, 23778, 23838, 23890, 23927, 23954, 24014, 24066, 24103, 24130, 24190,
-    24242, 24279, 24339, 24399, 24484, 24576, 24638, 24682, 24751, 24805, 24899, 24958,
-    25053, 25136, 25221, 25278, 25337, 25417, 25497, 25533, 25569, 25605, 25641, 25677,
-    25713, 25749, 25785, 25821, 25857, 25895, 25933, 25983, 26033, 26083, 26133, 26183,
-    26233, 26283, 26333, 26383, 26433, 26472, 26522, 26561, 26611, 26652, 26706, 26747,
-    26801, 26826, 26851, 26920, 26953, 27010, 27039, 27077, 27120, 27180, 27237, 27275,
-    27318, 27375, 27413, 27456, 27513, 27551, 27594, 27651, 27689, 27732, 27789, 27827,
-    27870, 27927, 27965, 28008, 28065, 28103, 28146, 28173, 28233, 28285, 28342, 28380,
-    28423, 28450, 28510, 28562, 28619, 28672, 28715, 28743, 28804, 28857, 28915, 28954,
-    28998, 29026, 29087, 29140, 29198, 29237, 29281, 29343, 29373, 29436, 29471, 29506,
-    29541, 29576, 29613, 29650, 29711, 29752, 29837, 29914, 29975, 30019, 30088, 30118,
-    30181, 30242, 30283, 30379, 30438, 30533, 30616, 30701, 30758, 30838, 30864, 30890,
-    30916, 30942, 30968, 30994, 31020, 31046, 31072, 31098, 31125, 31152, 31185, 31218,
-    31253, 31288, 31313, 31382, 31415, 31444, 31504, 31565, 31619, 31677, 31699, 31721,
-    31822, 31904, 32004, 32024, 32090, 32156, 32245, 32277, 32308, 32395, 32455, 32492,
-    32560, 32651, 32768, 32820, 32888, 32970, 33018, 33068, 33087, 33106, 33129, 33181,
-    33241, 33324, 33408, 33467, 33559, 33587, 33608, 33621, 33672, 33773, 33855, 33918,
-    33962, 34024, 34097, 34150, 34218, 34285, 34350, 34412, 34466, 34542, 34590, 34648,
-    34703, 34762, 34821, 34880, 34939, 34998, 35032, 35129, 35184, 35222, 35260, 35298,
-    35336, 35374, 35412, 35446, 35494, 35542, 35590, 35639, 35688, 35737, 35769, 35814,
-    35840, 35902, 35961, 36006, 36065, 36110, 36169, 36214, 36273, 36318, 36377, 36422,
-    36481, 36526, 36563, 36596, 36622, 36666, 36710, 36754, 36799, 36864, 36909, 36943,
-    37040, 37088, 37136, 37184, 37232, 37280, 37328, 37400, 37472, 37544, 37618, 37692,
-    37766, 37828, 37890, 37952, 38014, 38076, 38138, 38200, 38268, 38336, 38404, 38474,
-    38544, 38614, 38648, 38745, 38803, 38861, 38919, 38977, 39035, 39093, 39189, 39285,
-    39382, 39481, 39580, 39679, 39741, 39820, 39899, 39978, 40057, 40136, 40215, 40307,
-    40399, 40492, 40587, 40682, 40777, 40811, 40960, 41028, 41096, 41164, 41232, 41300,
-    41368, 41458, 41520, 41610, 41672, 41763, 41826, 41919, 41982, 42075, 42138, 42231,
-    42294, 42356, 42452, 42548, 42644, 42740, 42836, 42932, 43018, 43076, 43162, 43220,
-    43307, 43366, 43455, 43514, 43603, 43662, 43751, 43810, 43849, 43941, 44007, 44079,
-    44142, 44178, 44254, 44335, 44401, 44426, 44452, 44474, 44574, 44621, 44674, 44724,
-    44788, 44856, 44924, 45056, 45124, 45192, 45260, 45328, 45396, 45464, 45534, 45604,
-    45674, 45744, 45814, 45884, 45912, 46007, 46063, 46137, 46200, 46263, 46326, 46389,
-    46452, 46515, 46578, 46641, 46704, 46767, 46832, 46897, 46962, 47027, 47092, 47157,
-    47231, 47303, 47377, 47449, 47523, 47596, 47670, 47743, 47817, 47890, 47966, 48041,
-    48117, 48192, 48268, 48343, 48417, 48489, 48563, 48635, 48709, 48782, 48856, 48929,
-    49003, 49152, 49228, 49303, 49379, 49454, 49530, 49605, 49679, 49751, 49825, 49897,
-    49971, 50044, 50118, 50191, 50265, 50338, 50414, 50489, 50565, 50640, 50716, 50791,
-    50865, 50937, 51011, 51083, 51157, 51230, 51304, 51377, 51451, 51524, 51600, 51675,
-    51751, 51826, 51902, 51977, 52021, 52070, 52120, 52170, 52220, 52270, 52320, 52370,
-    52420, 52470, 52521, 52572, 52623, 52674, 52725, 52776, 52834, 52878, 52922, 52966,
-    53010, 53054, 53098, 53142, 53186, 53248, 53292, 53338, 53384, 53430, 53476, 53522,
-    53568, 53590, 53690, 53754, 53803, 53856, 53909, 53962, 54015, 54068, 54106, 54206,
-    54291, 54368, 54429, 54473, 54542, 54572, 54635, 54687, 54748, 54789, 54885, 54943,
-    55040, 55123, 55153, 55214, 55298, 55348, 55398, 55448, 55498, 55548, 55598, 55686,
-    55774, 55862, 55952, 56043, 56134, 56188, 56259, 56330, 56401, 56472, 56543, 56614,
-    56643, 56731, 56819, 56907, 56997, 57088, 57179, 57255, 57344, 57409, 57446, 57497,
-    57565, 57630, 57681, 57746, 57797, 57862, 57913, 57978, 58029, 58094, 58145, 58169,
-    58230, 58284, 58338, 58392, 58446, 58500, 58554, 58608, 58662, 58716, 58770, 58824,
-    58878, 58932, 58986, 59040, 59094, 59148, 59182, 59216, 59250, 59284, 59318, 59352,
-    59386, 59420, 59454, 59488, 59522, 59556, 59590, 59624, 59658, 59692, 59750, 59846,
-    59929, 59959, 60045, 60099, 60151, 60196, 60228, 60310, 60420, 60490, 60600, 60710,
-    60820, 60892, 61002, 61049, 61119, 61139, 61169, 61253, 61339, 61440, 61528, 61616,
-    61712, 61752, 61802, 61834, 61887, 61921, 61995, 62065, 62175, 62267, 62315, 62413,
-    62475, 62523, 62571, 62619, 62667, 62715, 62763, 62811, 62859, 62907, 62944, 63040,
-    63097, 63207, 63271, 63381, 63433, 63524, 63601, 63695, 63773, 63851, 63929, 64007,
-    64087, 64167, 64248, 64322, 64382, 64438, 64500, 64538, 64619, 64676, 64740, 64802,
-    64864, 64962, 65036, 65092, 65118, 65212, 65241, 65316, 65349, 65391, 65438, 65536,
-    65587, 65628, 65699, 65760, 65839, 65881, 65928, 65975, 66054, 66096, 66143, 66190,
-    66269, 66311, 66358, 66405, 66484, 66526, 66573, 66620, 66699, 66741, 66788, 66835,
-    66897, 66959, 67010, 67040, 67094, 67121, 67220, 67285, 67342, 67393, 67485, 67517,
-    67600, 67636, 67689, 67750, 67828, 67899, 67958, 67992, 68026, 68087, 68163, 68225,
-    68326, 68369, 68384, 68430, 68442, 68511, 68563, 68589, 68644, 68667, 68745, 68845,
-    68912, 68979, 69040, 69129, 69161, 69192, 69279, 69347, 69438, 69501, 69632, 69708,
-    69767, 69822, 69870, 69918, 69966, 70015, 70064, 70101, 70145, 70189, 70233, 70278,
-    70323, 70395, 70467, 70540, 70614, 70688, 70756, 70824, 70893, 70963, 71033, 71129,
-    71225, 71323, 71422, 71521, 71613, 71705, 71799, 71894, 71989, 72062, 72125, 72225,
-    72276, 72349, 72398, 72447, 72497, 72547, 72597, 72647, 72697, 72747, 72797, 72848,
-    72899, 72950, 73001, 73052, 73103, 73161, 73261, 73326, 73426, 73473, 73551, 73647,
-    73728, 73824, 73875, 73926, 73956, 73972, 74015, 74062, 74109, 74156, 74203, 74250,
-    74297, 74344, 74391, 74438, 74487, 74536, 74579, 74626, 74673, 74720, 74767, 74814,
-    74861, 74908, 74955, 75002, 75051, 75100, 75149, 75198, 75247, 75296, 75345, 75394,
-    75443, 75492, 75541, 75590, 75639, 75688, 75737, 75786, 75835, 75884, 75933, 75982,
-    76031, 76080, 76112, 76144, 76176, 76208, 76240, 76272, 76304, 76336, 76368, 76400,
-    76434, 76468, 76484, 76570, 76595, 76624, 76685, 76736, 76792, 76841, 76888, 76935,
-    76982, 77029, 77076, 77123, 77170, 77217, 77264, 77311, 77360, 77409, 77497, 77591,
-    77688, 77824, 77915, 78014, 78113, 78183, 78248, 78267, 78318, 78347, 78395, 78448,
-    78465, 78490, 78524, 78563, 78619, 78668, 78691, 78748, 78796, 78849, 78883, 78922,
-    78945, 79002, 79050, 79103, 79137, 79176, 79199, 79256, 79304, 79357, 79391, 79430,
-    79453, 79510, 79558, 79611, 79645, 79684, 79707, 79764, 79812, 79865, 79899, 79938,
-    79961, 80018, 80066, 80119, 80153, 80192, 80215, 80272, 80320, 80373, 80407, 80446,
-    80469, 80526, 80574, 80627, 80661, 80700, 80723, 80780, 80828, 80881, 80915, 80954,
-    80978, 81036, 81085, 81139, 81174, 81214, 81238, 81296, 81345, 81399, 81434, 81474,
-    81570, 81613, 81660, 81707, 81754, 81801, 81848, 81920, 81967, 82014, 82061, 82110,
-    82159, 82208, 82257, 82306, 82355, 82404, 82453, 82502, 82551, 82600, 82649, 82698,
-    82747, 82796, 82845, 82894, 82943, 82992, 83041, 83090, 83139, 83164, 83174, 83219,
-    83317, 83407, 83501, 83552, 83639, 83734, 83829, 83895, 83940, 83983, 84029, 84072,
-    84118, 84161, 84207, 84250, 84296, 84339, 84385, 84428, 84474, 84517, 84563, 84606,
-    84652, 84695, 84741, 84784, 84830, 84875, 84925, 84970, 85020, 85116, 85153, 85194,
-    85235, 85276, 85317, 85358, 85399, 85440, 85481, 85522, 85565, 85608, 85663, 85759,
-    85810, 85893, 86016, 86105, 86137, 86224, 86263, 86331, 86427, 86479, 86539, 86612,
-    86667, 86726, 86785, 86844, 86903, 86964, 87025, 87123, 87178, 87216, 87254, 87292,
-    87330, 87369, 87408, 87456, 87504, 87552, 87600, 87649, 87698, 87747, 87796, 87845,
-    87895, 87945, 88004, 88049, 88108, 88153, 88212, 88257, 88316, 88361, 88422, 88469,
-    88530, 88577, 88614, 88658, 88702, 88746, 88790, 88835, 88880, 88925, 88970, 89015,
-    89061, 89107, 89205, 89253, 89301, 89349, 89397, 89447, 89497, 89569, 89641, 89713,
-    89785, 89859, 89933, 90007, 90112, 90186, 90262, 90338, 90400, 90462, 90524, 90586,
-    90652, 90718, 90786, 90854, 90922, 90990, 91060, 91130, 91200, 91270, 91340, 91412,
-    91484, 91551, 91614, 91715, 91788, 91837, 91886, 91935, 91985, 92035, 92085, 92135,
-    92185, 92235, 92286, 92337, 92388, 92439, 92490, 92541, 92599, 92700, 92753, 92806,
-    92859, 92912, 92967, 93022, 93123, 93208, 93285, 93346, 93413, 93457, 93526, 93598,
-    93628, 93691, 93743, 93804, 93845, 93924, 94020, 94077, 94208, 94294, 94348, 94400,
-    94461, 94545, 94600, 94651, 94706, 94761, 94816, 94871, 94926, 94986, 95046, 95106,
-    95166, 95226, 95286, 95368, 95422, 95504, 95558, 95641, 95696, 95781, 95836, 95921,
-    95976, 96061, 96116, 96170, 96221, 96309, 96360, 96448, 96499, 96587, 96638, 96726,
-    96777, 96865, 96916, 97004, 97033, 97058, 97090, 97172, 97226, 97308, 97362, 97445,
-    97500, 97585, 97640, 97725, 97780, 97865, 97920, 97996, 98059, 98100, 98165, 98202,
-    98304, 98372, 98441, 98506, 98557, 98626, 98691, 98742, 98811, 98876, 98927, 98996,
-    99061, 99112, 99181, 99246, 99297, 99321, 99382, 99441, 99495, 99549, 99603, 99657,
-    99711, 99765, 99819, 99873, 99927, 99981, 100035, 100089, 100143, 100197, 100251, 100305,
-    100359, 100393, 100427, 100461, 100495, 100529, 100563, 100597, 100631, 100665, 100699, 100733,
-    100767, 100801, 100835, 100869, 100903, 101000, 101061, 101106, 101155, 101204, 101253, 101302,
-    101351, 101381, 101463, 101563, 101595, 101626, 101713, 101750, 101846, 101898, 101958, 102012,
-    102109, 102158, 102207, 102260, 102305, 102400, 102497, 102571, 102645, 102715, 102785, 102882,
-    102940, 102998, 103097, 103196, 103275, 103354, 103449, 103544, 103610, 103710, 103810, 103910,
-    103959, 104069, 104136, 104203, 104274, 104325, 104400, 104510, 104566, 104626, 104686, 104746,
-    104806, 104866, 104926, 104986, 105096, 105157, 105222, 105332, 105383, 105408, 105437, 105453,
-    105475, 105541, 105589, 105698, 105789, 105822, 105860, 105908, 105956, 106004, 106052, 106100,
-    106148, 106196, 106244, 106295, 106387, 106496, 106605, 106639, 106683, 106727, 106771, 106815,
-    106859, 106903, 106947, 106991, 107038, 107147, 107191, 107248, 107267, 107282, 107376, 107461,
-    107535, 107588, 107641, 107694, 107747, 107800, 107853, 107906, 107959, 108023, 108046, 108079,
-    108188, 108250, 108348, 108423, 108479, 108573, 108606, 108653, 108704, 108751, 108798, 108845,
-    108892, 108939, 109001, 109099, 109151, 109169, 109224, 109239, 109290, 109383, 109429, 109527,
-    109592, 109637, 109685, 109758, 109811, 109867, 109889, 109970, 110030, 110098, 110149, 110218,
-    110278, 110338, 110408, 110481, 110531, 110592, 110643, 110701, 110796, 110831, 110892, 110953,
-    111015, 111047, 111133, 111187, 111239, 111275, 111360, 111444, 111504, 111564, 111624, 111684,
-    111744, 111804, 111883, 111936, 112015, 112068, 112148, 112202, 112284, 112338, 112420, 112474,
-    112556, 112610, 112655, 112708, 112761, 112814, 112867, 112911, 112955, 112999, 113043, 113087,
-    113131, 113163, 113262, 113295, 113394, 113427, 113527, 113561, 113643, 113697, 113779, 113833,
-    113915, 113969, 114033, 114097, 114162, 114227, 114265, 114310, 114359, 114409, 114459, 114529,
-    114593, 114688, 114753, 114798, 114847, 114897, 114947, 115017, 115081, 115146, 115211, 115256,
-    115305, 115355, 115405, 115475, 115539, 115604, 115669, 115714, 115763, 115813, 115863, 115933,
-    115997, 116062, 116127, 116172, 116221, 116271, 116321, 116391, 116455, 116520, 116585, 116630,
-    116679, 116729, 116779, 116839, 116899, 116976, 117032, 117123, 117189, 117255, 117315, 117363,
-    117412, 117454, 117500, 117546, 117592, 117638, 117684, 117726, 117772, 117818, 117864, 117910,
-    117956, 118002, 118048, 118094, 118140, 118188, 118236, 118284, 118332, 118380, 118428, 118476,
-    118524, 118572, 118620, 118668, 118716, 118784, 118832, 118880, 118928, 118976, 119024, 119072,
-    119120, 119168, 119216, 119268, 119320, 119372, 119424, 119476, 119528, 119543, 119580, 119642,
-    119693, 119748, 119804, 119860, 119910, 119958, 120042, 120090, 120174, 120222, 120306, 120354,
-    120438, 120486, 120570, 120618, 120702, 120770, 120826, 120914, 121009, 121098, 121198, 121289,
-    121389, 121480, 121580, 121644, 121696, 121748, 121801, 121854, 121880, 121913, 121950, 121988,
-    122026, 122084, 122136, 122189, 122242, 122275, 122312, 122350, 122388, 122446, 122498, 122551,
-    122604, 122637, 122674, 122712, 122750, 122808, 122880, 122933, 122986, 123019, 123056, 123094,
-    123132, 123190, 123242, 123295, 123348, 123381, 123418, 123456, 123494, 123552, 123604, 123657,
-    123710, 123743, 123780, 123818, 123856, 123947, 123989, 124035, 124081, 124127, 124173, 124219,
-    124265, 124311, 124357, 124403, 124451, 124499, 124547, 124595, 124643, 124691, 124739, 124787,
-    124835, 124883, 124931, 124979, 125027, 125075, 125123, 125171, 125219, 125267, 125315, 125363,
-    125411, 125459, 125492, 125538, 125636, 125713, 125813, 125894, 125981, 126077, 126164, 126260,
-    126306, 126350, 126430, 126474, 126554, 126598, 126678, 126722, 126802, 126846, 126926, 126976,
-    127056, 127108, 127160, 127251, 127287, 127327, 127367, 127407, 127447, 127487, 127543, 127605,
-    127696, 127748, 127806, 127906, 127927, 127995, 128063, 128152, 128184, 128216, 128282, 128373,
-    128435, 128480, 128544, 128617, 128683, 128748, 128825, 128874, 128934, 128972, 129010, 129048,
-    129086, 129124, 129162, 129200, 129238, 129285, 129332, 129379, 129426, 129474, 129522, 129570,
-    129618, 129679, 129739, 129799, 129859, 129919, 129979, 130039, 130099, 130159, 130196, 130239,
-    130282, 130325, 130368, 130412, 130456, 130500, 130544, 130592, 130640, 130688, 130736, 130784,
-    130832, 130880, 130928, 130998, 131072, 131142, 131213, 131285, 131357, 131429, 131501, 131562,
-    131628, 131694, 131760, 131827, 131895, 131963, 132031, 132099, 132157, 132215, 132273, 132331,
-    132389, 132447, 132505, 132563, 132656, 132749, 132842, 132937, 133033, 133129, 133225, 133321,
-    133382, 133471, 133560, 133649, 133740, 133832, 133924, 134016, 134108, 134182, 134246, 134319,
-    134399, 134464, 134564, 134617, 134669, 134732, 134799, 134866, 134933, 135000, 135067, 135168,
-    135235, 135305, 135368, 135431, 135494, 135557, 135620, 135683, 135746, 135809, 135883, 135955,
-    136029, 136101, 136175, 136247, 136321, 136393, 136467, 136539, 136613, 136685, 136759, 136831,
-    136905, 136977, 137051, 137123, 137197, 137269, 137343, 137415, 137489, 137561, 137604, 137652,
-    137700, 137748, 137796, 137845, 137894, 137943, 138001, 138101, 138167, 138267, 138367, 138400,
-    138431, 138508, 138608, 138708, 138808, 138908, 138941, 138972, 139038, 139085, 139132, 139180,
-    139264, 139312, 139355, 139398, 139442, 139486, 139530, 139600, 139670, 139742, 139814, 139886,
-    139952, 140018, 140086, 140154, 140222, 140315, 140409, 140505, 140601, 140697, 140786, 140876,
-    140968, 141060, 141152, 141220, 141288, 141356, 141424, 141492, 141560, 141647, 141708, 141795,
-    141856, 141944, 142006, 142096, 142158, 142248, 142310, 142400, 142462, 142523, 142606, 142663,
-    142746, 142803, 142887, 142945, 143031, 143089, 143175, 143233, 143360, 143418, 143482, 143582,
-    143652, 143700, 143748, 143796, 143845, 143894, 143943, 143992, 144092, 144192, 144223, 144240,
-    144290, 144399, 144450, 144518, 144580, 144637, 144698, 144759, 144820, 144881, 144942, 145003,
-    145064, 145156, 145205, 145254, 145303, 145352, 145401, 145450, 145499, 145548, 145600, 145694,
-    145743, 145783, 145823, 145863, 145903, 145943, 145983, 146023, 146063, 146160, 146269, 146337,
-    146382, 146427, 146472, 146517, 146562, 146607, 146652, 146697, 146745, 146854, 146874, 146926,
-    147022, 147109, 147184, 147238, 147292, 147346, 147400, 147456, 147510, 147564, 147618, 147669,
-    147693, 147802, 147911, 147983, 148003, 148090, 148141, 148174, 148283, 148375, 148423, 148472,
-    148569, 148678, 148744, 148853, 148905, 148999, 149078, 149139, 149200, 149296, 149372, 149428,
-    149522, 149556, 149597, 149642, 149688, 149734, 149785, 149826, 149871, 149917, 149963, 150004,
-    150049, 150095, 150141, 150182, 150227, 150273, 150319, 150360, 150405, 150451, 150497, 150538,
-    150583, 150629, 150675, 150736, 150797, 150854, 150909, 150988, 151080, 151154, 151226, 151318,
-    151380, 151402, 151431, 151464, 151498, 151552, 151591, 151620, 151679, 151728, 151794, 151823,
-    151856, 151890, 151924, 151990, 152019, 152052, 152086, 152120, 152186, 152215, 152248, 152282,
-    152316, 152382, 152411, 152444, 152478, 152512, 152578, 152607, 152640, 152674, 152708, 152800,
-    152892, 152984, 153038, 153095, 153146, 153240, 153273, 153345, 153437, 153490, 153516, 153572,
-    153595, 153637, 153705, 153795, 153857, 153936, 153990, 154059, 154093, 154154, 154209, 154263,
-    154351, 154407, 154488, 154547, 154612, 154647, 154738, 154791, 154872, 154949, 155019, 155038,
-    155134, 155187, 155228, 155316, 155375, 155452, 155514, 155573, 155648, 155724, 155796, 155853,
-    155907, 155944, 155959, 156008, 156070, 156103, 156155, 156239, 156277, 156322, 156423, 156451,
-    156511, 156590, 156644, 156713, 156774, 156826, 156910, 156964, 157015, 157102, 157168, 157219,
-    157285, 157323, 157354, 157401, 157477, 157526, 157581, 157639, 157684, 157753, 157815, 157895,
-    157950, 158039, 158096, 158156, 158222, 158315, 158369, 158466, 158556, 158633, 158687, 158749,
-    158783, 158829, 158889, 158969, 159024, 159076, 159164, 159215, 159282, 159330,
+    0, 100, 160, 202, 204, 230, 232, 233, 278, 301, 369, 437,
+    500, 551, 579, 633, 658, 692, 769, 785, 814, 820, 873, 956,
+    1031, 1118, 1175, 1231, 1282, 1341, 1384, 1424, 1487, 1552, 1607, 1652,
+    1701, 1750, 1799, 1848, 1897, 1947, 1972, 1997, 2022, 2047, 2072, 2097,
+    2100, 2185, 2262, 2326, 2377, 2418, 2484, 2552, 2579, 2635, 2671, 2712,
+    2715, 2725, 2779, 2809, 2863, 2940, 2943, 3035, 3131, 3189, 3270, 3323,
+    3376, 3429, 3509, 3589, 3651, 3678, 3694, 3778, 3830, 3876, 3904, 3958,
+    4013, 4096, 4168, 4197, 4226, 4255, 4284, 4313, 4342, 4357, 4406, 4455,
+    4504, 4553, 4602, 4653, 4656, 4669, 4695, 4698, 4733, 4768, 4792, 4827,
+    4851, 4886, 4910, 4945, 4969, 5004, 5028, 5063, 5087, 5122, 5132, 5141,
+    5144, 5194, 5216, 5265, 5314, 5363, 5412, 5461, 5512, 5522, 5583, 5599,
+    5642, 5664, 5701, 5743, 5753, 5767, 5790, 5818, 5863, 5897, 5900, 5920,
+    5969, 6006, 6048, 6071, 6099, 6119, 6168, 6205, 6247, 6270, 6298, 6318,
+    6367, 6404, 6446, 6469, 6497, 6517, 6566, 6603, 6645, 6668, 6696, 6716,
+    6765, 6802, 6844, 6867, 6895, 6908, 6959, 7008, 7057, 7106, 7155, 7206,
+    7257, 7308, 7359, 7410, 7461, 7512, 7563, 7614, 7665, 7716, 7767, 7818,
+    7869, 7920, 7971, 8022, 8073, 8124, 8192, 8243, 8294, 8345, 8370, 8395,
+    8420, 8445, 8472, 8499, 8526, 8553, 8580, 8607, 8634, 8661, 8688, 8715,
+    8742, 8769, 8796, 8823, 8850, 8877, 8904, 8931, 8958, 8985, 9012, 9039,
+    9090, 9116, 9171, 9191, 9215, 9239, 9263, 9287, 9311, 9364, 9393, 9441,
+    9465, 9555, 9628, 9650, 9722, 9804, 9863, 9928, 9990, 10030, 10060, 10076,
+    10139, 10163, 10208, 10250, 10306, 10323, 10360, 10372, 10388, 10401, 10424, 10457,
+    10496, 10581, 10655, 10720, 10785, 10850, 10917, 10984, 11052, 11089, 11119, 11198,
+    11271, 11344, 11417, 11454, 11517, 11560, 11603, 11646, 11689, 11732, 11775, 11818,
+    11861, 11946, 11967, 11990, 12033, 12054, 12100, 12158, 12175, 12202, 12232, 12288,
+    12341, 12371, 12385, 12405, 12497, 12531, 12599, 12669, 12751, 12816, 12874, 12959,
+    13011, 13067, 13123, 13179, 13235, 13291, 13347, 13403, 13492, 13523, 13556, 13594,
+    13632, 13670, 13708, 13746, 13784, 13822, 13860, 13901, 13992, 14039, 14105, 14146,
+    14178, 14199, 14231, 14252, 14284, 14305, 14337, 14358, 14390, 14411, 14443, 14464,
+    14496, 14517, 14549, 14570, 14604, 14634, 14723, 14765, 14794, 14816, 14898, 14955,
+    14981, 15063, 15118, 15147, 15160, 15193, 15231, 15269, 15307, 15345, 15383, 15421,
+    15459, 15497, 15538, 15618, 15676, 15759, 15818, 15877, 15936, 15995, 16056, 16117,
+    16179, 16229, 16256, 16309, 16384, 16460, 16543, 16618, 16658, 16723, 16773, 16799,
+    16854, 16889, 16942, 16971, 17063, 17158, 17214, 17294, 17372, 17403, 17456, 17511,
+    17583, 17655, 17673, 17691, 17709, 17727, 17745, 17763, 17781, 17799, 17812, 17838,
+    17841, 17874, 17898, 17916, 17940, 17958, 17982, 18000, 18024, 18042, 18066, 18084,
+    18108, 18126, 18150, 18168, 18192, 18210, 18219, 18228, 18288, 18304, 18347, 18368,
+    18405, 18418, 18440, 18484, 18518, 18538, 18587, 18624, 18646, 18666, 18715, 18752,
+    18774, 18794, 18843, 18880, 18902, 18922, 18971, 19008, 19030, 19050, 19099, 19136,
+    19158, 19178, 19227, 19264, 19286, 19306, 19355, 19392, 19414, 19499, 19576, 19617,
+    19683, 19734, 19828, 19887, 19967, 20049, 20103, 20159, 20232, 20305, 20334, 20363,
+    20392, 20421, 20450, 20480, 20509, 20538, 20567, 20596, 20627, 20658, 20693, 20728,
+    20763, 20798, 20833, 20868, 20903, 20938, 20973, 21008, 21032, 21067, 21091, 21126,
+    21152, 21191, 21217, 21256, 21266, 21276, 21338, 21360, 21402, 21416, 21439, 21467,
+    21512, 21554, 21577, 21605, 21647, 21670, 21698, 21740, 21763, 21791, 21833, 21856,
+    21884, 21926, 21949, 21977, 22019, 22042, 22070, 22112, 22135, 22163, 22183, 22232,
+    22269, 22311, 22334, 22362, 22382, 22431, 22468, 22510, 22533, 22561, 22582, 22632,
+    22670, 22713, 22737, 22766, 22787, 22837, 22875, 22918, 22942, 22971, 22998, 23054,
+    23078, 23102, 23126, 23150, 23176, 23202, 23256, 23286, 23371, 23448, 23489, 23555,
+    23582, 23638, 23692, 23722, 23818, 23877, 23957, 24039, 24093, 24166, 24185, 24204,
+    24223, 24242, 24261, 24280, 24299, 24318, 24337, 24356, 24376, 24396, 24414, 24432,
+    24452, 24472, 24482, 24544, 24576, 24590, 24635, 24686, 24744, 24766, 24788, 24889,
+    24971, 25054, 25113, 25172, 25258, 25287, 25315, 25399, 25456, 25490, 25555, 25643,
+    25736, 25785, 25850, 25929, 25974, 26021, 26037, 26053, 26073, 26118, 26171, 26247,
+    26324, 26376, 26461, 26482, 26496, 26502, 26542, 26632, 26703, 26751, 26780, 26827,
+    26885, 26919, 26964, 27012, 27054, 27105, 27144, 27205, 27238, 27281, 27321, 27365,
+    27409, 27453, 27497, 27541, 27560, 27638, 27674, 27693, 27712, 27731, 27750, 27769,
+    27788, 27803, 27828, 27853, 27878, 27904, 27930, 27956, 27969, 27995, 27998, 28033,
+    28065, 28083, 28115, 28133, 28165, 28183, 28215, 28233, 28265, 28283, 28315, 28333,
+    28343, 28349, 28352, 28377, 28402, 28427, 28453, 28479, 28505, 28524, 28602, 28631,
+    28672, 28701, 28730, 28759, 28788, 28837, 28886, 28935, 28986, 29037, 29088, 29123,
+    29158, 29193, 29228, 29263, 29298, 29333, 29382, 29431, 29480, 29531, 29582, 29633,
+    29652, 29730, 29769, 29808, 29847, 29886, 29925, 29964, 30037, 30110, 30184, 30260,
+    30336, 30412, 30447, 30499, 30551, 30603, 30655, 30707, 30759, 30832, 30905, 30979,
+    31055, 31131, 31207, 31226, 31304, 31353, 31402, 31451, 31500, 31549, 31598, 31665,
+    31697, 31764, 31796, 31864, 31897, 31967, 32000, 32070, 32103, 32173, 32206, 32241,
+    32310, 32379, 32448, 32517, 32586, 32655, 32722, 32768, 32835, 32866, 32934, 32966,
+    33036, 33068, 33138, 33170, 33240, 33272, 33296, 33369, 33416, 33465, 33505, 33518,
+    33571, 33625, 33668, 33682, 33701, 33723, 33806, 33842, 33880, 33915, 33964, 34017,
+    34070, 34123, 34176, 34229, 34282, 34335, 34388, 34441, 34496, 34551, 34606, 34661,
+    34716, 34771, 34784, 34864, 34905, 34964, 35008, 35052, 35096, 35140, 35184, 35228,
+    35272, 35316, 35360, 35404, 35450, 35496, 35542, 35588, 35634, 35680, 35735, 35788,
+    35843, 35896, 35951, 36005, 36060, 36114, 36169, 36223, 36280, 36336, 36393, 36449,
+    36506, 36562, 36617, 36670, 36725, 36778, 36864, 36918, 36973, 37027, 37082, 37136,
+    37193, 37249, 37306, 37362, 37419, 37475, 37530, 37583, 37638, 37691, 37746, 37800,
+    37855, 37909, 37964, 38018, 38075, 38131, 38188, 38244, 38301, 38357, 38412, 38465,
+    38520, 38573, 38628, 38682, 38737, 38791, 38846, 38900, 38957, 39013, 39070, 39126,
+    39183, 39239, 39264, 39294, 39325, 39356, 39387, 39418, 39449, 39480, 39511, 39542,
+    39574, 39606, 39638, 39670, 39702, 39734, 39777, 39802, 39827, 39852, 39877, 39902,
+    39927, 39952, 39977, 40002, 40027, 40054, 40081, 40108, 40135, 40162, 40189, 40211,
+    40294, 40343, 40377, 40415, 40453, 40491, 40529, 40567, 40578, 40661, 40746, 40823,
+    40864, 40930, 40960, 41016, 41057, 41111, 41141, 41237, 41295, 41375, 41402, 41456,
+    41529, 41568, 41607, 41646, 41685, 41724, 41763, 41836, 41909, 41982, 42057, 42133,
+    42209, 42244, 42296, 42348, 42400, 42452, 42504, 42556, 42566, 42639, 42712, 42785,
+    42860, 42936, 43012, 43073, 43095, 43137, 43151, 43179, 43224, 43266, 43294, 43336,
+    43364, 43406, 43434, 43476, 43504, 43546, 43574, 43587, 43638, 43689, 43740, 43791,
+    43842, 43893, 43944, 43995, 44046, 44097, 44148, 44199, 44250, 44301, 44352, 44403,
+    44454, 44481, 44508, 44535, 44562, 44589, 44616, 44643, 44670, 44697, 44724, 44751,
+    44778, 44805, 44832, 44859, 44886, 44944, 45024, 45056, 45139, 45190, 45235, 45269,
+    45290, 45372, 45427, 45499, 45543, 45610, 45627, 45650, 45723, 45802, 45875, 45948,
+    46021, 46106, 46127, 46170, 46191, 46241, 46268, 46327, 46397, 46486, 46527, 46618,
+    46665, 46706, 46747, 46788, 46829, 46870, 46911, 46952, 46993, 47034, 47068, 47157,
+    47199, 47260, 47301, 47381, 47439, 47522, 47581, 47640, 47699, 47758, 47819, 47880,
+    47942, 48016, 48076, 48129, 48180, 48218, 48299, 48353, 48406, 48458, 48510, 48592,
+    48659, 48704, 48715, 48794, 48808, 48864, 48878, 48901, 48929, 48957, 48989, 49007,
+    49055, 49089, 49152, 49175, 49203, 49231, 49291, 49314, 49342, 49370, 49430, 49453,
+    49481, 49509, 49569, 49592, 49620, 49648, 49708, 49731, 49759, 49787, 49839, 49891,
+    49942, 49969, 50023, 50047, 50146, 50211, 50268, 50306, 50391, 50420, 50500, 50533,
+    50583, 50637, 50708, 50768, 50816, 50839, 50870, 50924, 50993, 51044, 51145, 51188,
+    51200, 51246, 51255, 51324, 51376, 51399, 51454, 51474, 51552, 51635, 51695, 51755,
+    51809, 51895, 51924, 51952, 52036, 52101, 52189, 52237, 52295, 52356, 52400, 52436,
+    52461, 52486, 52511, 52537, 52563, 52573, 52598, 52623, 52648, 52674, 52700, 52749,
+    52798, 52848, 52899, 52950, 52999, 53048, 53098, 53149, 53248, 53321, 53394, 53469,
+    53545, 53621, 53694, 53767, 53842, 53918, 53994, 54044, 54084, 54167, 54203, 54261,
+    54291, 54321, 54352, 54383, 54414, 54445, 54476, 54507, 54538, 54570, 54602, 54634,
+    54666, 54698, 54730, 54773, 54856, 54906, 54989, 55036, 55114, 55210, 55266, 55350,
+    55398, 55446, 55473, 55482, 55522, 55566, 55610, 55654, 55698, 55742, 55786, 55830,
+    55874, 55918, 55964, 56010, 56050, 56094, 56138, 56182, 56226, 56270, 56314, 56358,
+    56402, 56446, 56492, 56538, 56584, 56630, 56676, 56722, 56768, 56814, 56860, 56906,
+    56952, 56998, 57044, 57090, 57136, 57182, 57228, 57274, 57344, 57390, 57436, 57482,
+    57511, 57540, 57569, 57598, 57627, 57656, 57685, 57714, 57743, 57772, 57803, 57834,
+    57847, 57930, 57952, 57974, 58020, 58056, 58097, 58131, 58163, 58195, 58227, 58259,
+    58291, 58323, 58355, 58387, 58419, 58451, 58485, 58519, 58592, 58663, 58737, 58784,
+    58860, 58936, 59012, 59059, 59121, 59137, 59181, 59203, 59240, 59282, 59292, 59306,
+    59329, 59357, 59402, 59436, 59456, 59506, 59543, 59585, 59608, 59636, 59656, 59706,
+    59743, 59785, 59808, 59836, 59856, 59906, 59943, 59985, 60008, 60036, 60056, 60106,
+    60143, 60185, 60208, 60236, 60256, 60306, 60343, 60385, 60408, 60436, 60456, 60506,
+    60543, 60585, 60608, 60636, 60656, 60706, 60743, 60785, 60808, 60836, 60856, 60906,
+    60943, 60985, 61008, 61036, 61056, 61106, 61143, 61185, 61208, 61236, 61257, 61308,
+    61346, 61389, 61440, 61469, 61490, 61541, 61579, 61622, 61646, 61675, 61759, 61799,
+    61843, 61887, 61931, 61975, 62019, 62063, 62107, 62151, 62195, 62241, 62287, 62333,
+    62379, 62425, 62471, 62517, 62563, 62609, 62655, 62701, 62747, 62793, 62839, 62885,
+    62931, 62977, 63023, 63069, 63115, 63161, 63207, 63229, 63232, 63266, 63353, 63424,
+    63499, 63531, 63607, 63683, 63759, 63806, 63840, 63872, 63907, 63939, 63974, 64006,
+    64041, 64073, 64108, 64140, 64175, 64207, 64242, 64274, 64309, 64341, 64376, 64408,
+    64443, 64475, 64510, 64544, 64583, 64617, 64656, 64740, 64774, 64812, 64850, 64888,
+    64926, 64964, 65002, 65040, 65078, 65116, 65156, 65196, 65236, 65320, 65360, 65443,
+    65536, 65565, 65649, 65685, 65750, 65843, 65888, 65941, 65999, 66039, 66083, 66127,
+    66171, 66215, 66261, 66307, 66386, 66422, 66441, 66460, 66479, 66498, 66518, 66538,
+    66563, 66588, 66613, 66638, 66664, 66690, 66716, 66742, 66768, 66795, 66822, 66854,
+    66872, 66904, 66922, 66954, 66972, 67004, 67022, 67056, 67076, 67110, 67130, 67140,
+    67165, 67190, 67215, 67240, 67266, 67292, 67318, 67344, 67370, 67397, 67424, 67503,
+    67532, 67561, 67590, 67619, 67650, 67681, 67730, 67779, 67828, 67877, 67928, 67979,
+    68030, 68081, 68132, 68185, 68238, 68273, 68308, 68343, 68378, 68417, 68456, 68505,
+    68554, 68603, 68652, 68703, 68754, 68805, 68856, 68907, 68960, 69013, 69061, 69101,
+    69159, 69189, 69219, 69249, 69280, 69311, 69342, 69373, 69404, 69435, 69467, 69499,
+    69531, 69563, 69595, 69632, 69675, 69713, 69751, 69789, 69827, 69867, 69907, 69992,
+    70069, 70120, 70180, 70221, 70287, 70356, 70383, 70439, 70480, 70534, 70564, 70643,
+    70739, 70796, 70879, 70962, 71013, 71058, 71112, 71185, 71229, 71269, 71313, 71357,
+    71401, 71445, 71489, 71538, 71587, 71636, 71685, 71734, 71783, 71850, 71881, 71948,
+    71979, 72047, 72079, 72149, 72181, 72251, 72283, 72353, 72385, 72420, 72452, 72521,
+    72553, 72622, 72654, 72723, 72755, 72824, 72856, 72925, 72957, 73026, 73036, 73042,
+    73063, 73130, 73161, 73228, 73259, 73327, 73359, 73429, 73461, 73531, 73563, 73633,
+    73665, 73728, 73772, 73794, 73836, 73850, 73878, 73923, 73973, 74015, 74043, 74093,
+    74135, 74163, 74213, 74255, 74283, 74333, 74375, 74403, 74453, 74495, 74523, 74536,
+    74587, 74643, 74694, 74745, 74796, 74847, 74898, 74949, 75000, 75051, 75102, 75153,
+    75204, 75255, 75306, 75357, 75408, 75459, 75510, 75537, 75564, 75591, 75618, 75645,
+    75672, 75699, 75726, 75753, 75780, 75807, 75834, 75861, 75888, 75915, 75942, 76025,
+    76075, 76109, 76147, 76185, 76223, 76261, 76299, 76310, 76392, 76421, 76449, 76533,
+    76567, 76660, 76705, 76758, 76797, 76875, 76901, 76927, 76961, 76987, 77013, 77091,
+    77142, 77193, 77244, 77295, 77373, 77412, 77451, 77527, 77603, 77655, 77707, 77824,
+    77900, 77947, 77996, 78078, 78138, 78202, 78270, 78310, 78374, 78456, 78509, 78566,
+    78623, 78680, 78737, 78794, 78851, 78908, 78990, 79048, 79110, 79192, 79243, 79265,
+    79294, 79307, 79326, 79389, 79437, 79525, 79555, 79586, 79623, 79660, 79697, 79734,
+    79771, 79808, 79845, 79882, 79922, 80003, 80063, 80094, 80131, 80168, 80205, 80242,
+    80279, 80316, 80353, 80390, 80430, 80471, 80525, 80541, 80553, 80636, 80702, 80765,
+    80807, 80849, 80891, 80933, 80975, 81017, 81059, 81101, 81158, 81174, 81200, 81252,
+    81336, 81404, 81449, 81528, 81542, 81570, 81602, 81630, 81658, 81686, 81714, 81742,
+    81794, 81920, 81972, 81987, 82042, 82054, 82092, 82178, 82224, 82322, 82387, 82432,
+    82480, 82553, 82606, 82662, 82681, 82762, 82813, 82874, 82918, 82984, 83041, 83092,
+    83159, 83229, 83268, 83308, 83348, 83406, 83489, 83543, 83597, 83652, 83681, 83764,
+    83815, 83860, 83889, 83963, 84036, 84085, 84134, 84183, 84232, 84281, 84330, 84394,
+    84424, 84488, 84518, 84583, 84614, 84681, 84712, 84779, 84810, 84877, 84908, 84942,
+    84976, 85010, 85044, 85078, 85103, 85128, 85153, 85178, 85203, 85228, 85249, 85333,
+    85343, 85427, 85437, 85522, 85533, 85600, 85631, 85698, 85729, 85796, 85827, 85872,
+    85913, 85955, 85997, 86016, 86038, 86064, 86091, 86118, 86169, 86210, 86252, 86294,
+    86316, 86342, 86369, 86396, 86447, 86488, 86530, 86572, 86594, 86620, 86647, 86674,
+    86725, 86766, 86808, 86850, 86872, 86898, 86925, 86952, 87003, 87044, 87086, 87128,
+    87150, 87176, 87203, 87230, 87281, 87322, 87364, 87406, 87428, 87454, 87481, 87508,
+    87559, 87610, 87687, 87743, 87826, 87885, 87944, 87997, 88042, 88088, 88127, 88170,
+    88213, 88256, 88299, 88342, 88381, 88424, 88467, 88510, 88553, 88596, 88639, 88682,
+    88725, 88768, 88813, 88858, 88903, 88948, 88993, 89038, 89083, 89128, 89173, 89218,
+    89263, 89308, 89353, 89398, 89443, 89488, 89533, 89578, 89623, 89668, 89713, 89758,
+    89807, 89856, 89905, 89954, 90003, 90052, 90064, 90112, 90159, 90195, 90235, 90276,
+    90317, 90352, 90385, 90454, 90487, 90556, 90589, 90658, 90691, 90760, 90793, 90862,
+    90895, 90964, 91017, 91058, 91131, 91203, 91277, 91354, 91430, 91507, 91583, 91660,
+    91721, 91766, 91807, 91849, 91891, 91906, 91928, 91954, 91981, 92008, 92059, 92100,
+    92142, 92184, 92206, 92232, 92259, 92286, 92337, 92378, 92420, 92462, 92484, 92510,
+    92537, 92564, 92615, 92656, 92698, 92740, 92762, 92788, 92815, 92842, 92893, 92934,
+    92976, 93018, 93040, 93066, 93093, 93120, 93171, 93212, 93254, 93296, 93318, 93344,
+    93371, 93398, 93481, 93520, 93563, 93606, 93649, 93692, 93735, 93778, 93821, 93864,
+    93907, 93952, 93997, 94042, 94087, 94132, 94208, 94253, 94298, 94343, 94388, 94433,
+    94478, 94523, 94568, 94613, 94658, 94703, 94748, 94793, 94838, 94883, 94928, 94958,
+    94993, 95080, 95138, 95227, 95289, 95365, 95442, 95518, 95595, 95630, 95663, 95732,
+    95765, 95834, 95867, 95936, 95969, 96038, 96071, 96140, 96173, 96242, 96283, 96324,
+    96407, 96440, 96477, 96514, 96551, 96588, 96625, 96666, 96713, 96796, 96837, 96884,
+    96969, 97030, 97091, 97177, 97206, 97235, 97298, 97382, 97429, 97459, 97508, 97566,
+    97609, 97655, 97717, 97751, 97796, 97815, 97834, 97853, 97872, 97891, 97910, 97929,
+    97948, 97972, 97996, 98020, 98044, 98069, 98094, 98119, 98144, 98178, 98211, 98244,
+    98304, 98337, 98370, 98403, 98436, 98469, 98479, 98503, 98527, 98551, 98575, 98600,
+    98625, 98650, 98675, 98704, 98733, 98762, 98791, 98820, 98849, 98878, 98907, 98954,
+    99001, 99048, 99096, 99145, 99194, 99243, 99292, 99326, 99373, 99420, 99467, 99515,
+    99564, 99613, 99662, 99711, 99750, 99789, 99828, 99867, 99906, 99945, 99984, 100023,
+    100093, 100163, 100233, 100305, 100378, 100451, 100524, 100597, 100631, 100701, 100771, 100841,
+    100913, 100986, 101059, 101132, 101205, 101256, 101297, 101347, 101400, 101442, 101527, 101565,
+    101602, 101650, 101702, 101754, 101806, 101858, 101910, 101962, 102014, 102069, 102113, 102157,
+    102201, 102245, 102289, 102333, 102400, 102444, 102499, 102552, 102607, 102660, 102715, 102768,
+    102823, 102876, 102931, 102984, 103039, 103092, 103147, 103200, 103255, 103308, 103363, 103416,
+    103471, 103524, 103579, 103632, 103687, 103740, 103764, 103793, 103822, 103851, 103880, 103910,
+    103940, 103970, 104013, 104098, 104149, 104234, 104264, 104292, 104354, 104384, 104412, 104475,
+    104499, 104523, 104548, 104573, 104598, 104622, 104646, 104671, 104696, 104721, 104768, 104815,
+    104864, 104913, 104962, 105009, 105056, 105105, 105154, 105203, 105273, 105344, 105417, 105490,
+    105563, 105633, 105704, 105777, 105850, 105923, 105972, 106021, 106070, 106119, 106168, 106217,
+    106281, 106312, 106376, 106407, 106496, 106528, 106595, 106627, 106694, 106726, 106793, 106825,
+    106859, 106923, 106953, 107017, 107047, 107112, 107143, 107210, 107241, 107308, 107339, 107406,
+    107437, 107478, 107533, 107562, 107591, 107620, 107650, 107680, 107710, 107740, 107771, 107785,
+    107835, 107919, 107980, 108039, 108093, 108151, 108209, 108267, 108325, 108383, 108441, 108499,
+    108588, 108626, 108664, 108702, 108740, 108778, 108816, 108854, 108892, 108933, 109016, 109058,
+    109091, 109124, 109157, 109190, 109223, 109256, 109289, 109322, 109412, 109496, 109561, 109599,
+    109637, 109675, 109713, 109751, 109789, 109827, 109865, 109906, 109990, 110007, 110048, 110133,
+    110213, 110277, 110320, 110363, 110406, 110449, 110492, 110535, 110592, 110635, 110679, 110696,
+    110780, 110849, 110866, 110946, 110990, 111016, 111105, 111146, 111188, 111278, 111341, 111382,
+    111465, 111525, 111577, 111629, 111713, 111782, 111827, 111906, 111921, 111943, 111969, 111996,
+    112023, 112055, 112077, 112103, 112130, 112157, 112179, 112205, 112232, 112259, 112281, 112307,
+    112334, 112361, 112383, 112409, 112436, 112463, 112485, 112511, 112538, 112565, 112617, 112669,
+    112726, 112778, 112857, 112941, 113008, 113077, 113166, 113221, 113236, 113258, 113284, 113311,
+    113338, 113370, 113388, 113436, 113470, 113529, 113551, 113577, 113604, 113631, 113690, 113712,
+    113738, 113765, 113792, 113851, 113873, 113899, 113926, 113953, 114012, 114034, 114060, 114087,
+    114114, 114173, 114195, 114221, 114248, 114275, 114359, 114443, 114527, 114581, 114638, 114688,
+    114775, 114805, 114866, 114958, 115011, 115034, 115090, 115110, 115152, 115217, 115307, 115356,
+    115428, 115475, 115541, 115572, 115626, 115674, 115717, 115790, 115831, 115897, 115941, 115991,
+    116026, 116104, 116150, 116228, 116302, 116369, 116381, 116466, 116500, 116541, 116616, 116672,
+    116746, 116805, 116857, 116898, 116963, 117035, 117092, 117133, 117167, 117179, 117221, 117270,
+    117300, 117341, 117410, 117441, 117471, 117572, 117600, 117647, 117719, 117766, 117832, 117886,
+    117927, 117996, 118039, 118075, 118147, 118190, 118228, 118283, 118310, 118326, 118362, 118427,
+    118457, 118512, 118570, 118615, 118681, 118784, 118857, 118905, 118979, 119021, 119066, 119117,
+    119197, 119244, 119330, 119407, 119473, 119514, 119563, 119594, 119625, 119672, 119745, 119793,
+    119830, 119903, 119941, 119997, 120034,
 };
 
 static const struct kiln_pair pairs[] = {
-    { 5, 6 }, { 142, 120 }, { 47, 5 }, { 100, 59 }, { 3, 11 }, { 2782, 9 },
-    { 141, 2783 }, { 59, 47 }, { 452, 2785 }, { 723, 142 }, { 2786, 2782 }, { 706, 707 },
-    { 142, 705 }, { 120, 100 }, { 140, 2788 }, { 1164, 1165 }, { 1166, 2783 }, { 1395, 1396 },
-    { 3, 18 }, { 19, 20 }, { 21, 5 }, { 1213, 2782 }, { 78, 6 }, { 722, 2791 },
-    { 2304, 2338 }, { 28, 29 }, { 118, 119 }, { 1215, 2787 }, { 59, 2784 }, { 129, 533 },
-    { 136, 137 }, { 536, 2790 }, { 708, 744 }, { 1391, 1392 }, { 0, 1 }, { 10, 2792 },
-    { 2797, 2798 }, { 3, 2803 }, { 2782, 16 }, { 2800, 2801 }, { 2799, 2789 }, { 981, 2791 },
-    { 2794, 2793 }, { 129, 628 }, { 629, 2790 }, { 59, 60 }, { 2787, 2817 }, { 2816, 2 },
+    { 5, 6 }, { 141, 119 }, { 47, 5 }, { 99, 59 }, { 3, 11 }, { 2729, 9 },
+    { 140, 2730 }, { 59, 47 }, { 447, 2732 }, { 709, 141 }, { 2733, 2729 }, { 692, 693 },
+    { 141, 691 }, { 119, 99 }, { 139, 2735 }, { 1138, 1139 }, { 1140, 2730 }, { 1369, 1370 },
+    { 3, 18 }, { 19, 20 }, { 21, 5 }, { 1187, 2729 }, { 77, 6 }, { 708, 2738 },
+    { 2264, 2298 }, { 28, 29 }, { 117, 118 }, { 1189, 2734 }, { 59, 2731 }, { 128, 524 },
+    { 135, 136 }, { 527, 2737 }, { 694, 730 }, { 1365, 1366 }, { 0, 1 }, { 10, 2739 },
+    { 2744, 2745 }, { 3, 2750 }, { 2729, 16 }, { 2747, 2748 }, { 2746, 2736 }, { 967, 2738 },
+    { 2741, 2740 }, { 128, 616 }, { 617, 2737 }, { 59, 60 }, { 2734, 2764 }, { 2763, 2 },
     { 24, 25 }, { 34, 35 }, { 36, 37 }, { 38, 39 }, { 41, 42 }, { 43, 44 },
-    { 45, 46 }, { 50, 26 }, { 63, 2784 }, { 103, 1994 }, { 655, 656 }, { 1720, 1999 },
-    { 1722, 2000 }, { 1724, 2001 }, { 1726, 2002 }, { 1728, 2003 }, { 1730, 2808 }, { 1995, 1996 },
-    { 1997, 1998 }, { 64, 65 }, { 632, 972 }, { 723, 707 }, { 1941, 1942 }, { 1943, 1944 },
-    { 1946, 2792 }, { 2788, 100 }, { 2821, 2802 }, { 3, 2809 }, { 4, 2782 }, { 8, 2828 },
-    { 24, 2837 }, { 2830, 26 }, { 2831, 2832 }, { 2834, 2835 }, { 2839, 2847 }, { 2840, 78 },
-    { 2841, 2842 }, { 2843, 2844 }, { 2845, 2846 }, { 1826, 707 }, { 2819, 1945 }, { 2852, 2853 },
-    { 2807, 3 }, { 2858, 7 }, { 2848, 2866 }, { 2862, 2833 }, { 2863, 2836 }, { 2867, 2868 },
-    { 13, 2782 }, { 2794, 2869 }, { 2859, 12 }, { 2871, 2870 }, { 1, 1212 }, { 100, 101 },
-    { 103, 104 }, { 129, 449 }, { 451, 2790 }, { 632, 633 }, { 1216, 2792 }, { 2795, 121 },
-    { 2806, 2363 }, { 2819, 1214 }, { 2854, 1947 }, { 65, 635 }, { 70, 71 }, { 120, 730 },
-    { 175, 176 }, { 202, 203 }, { 251, 252 }, { 357, 300 }, { 650, 651 }, { 652, 653 },
-    { 654, 2865 }, { 660, 661 }, { 664, 665 }, { 666, 667 }, { 668, 669 }, { 710, 2306 },
-    { 712, 2307 }, { 714, 2308 }, { 716, 2309 }, { 718, 2310 }, { 823, 824 }, { 832, 833 },
-    { 2304, 2305 }, { 3, 2873 }, { 2864, 2874 }, { 1868, 2782 }, { 1211, 2882 }, { 2884, 105 },
-    { 33, 2875 }, { 120, 2912 }, { 745, 2306 }, { 746, 2307 }, { 747, 2308 }, { 748, 2309 },
-    { 749, 2310 }, { 2305, 772 }, { 2795, 678 }, { 2855, 2913 }, { 2857, 2888 }, { 2876, 2897 },
-    { 2894, 72 }, { 2900, 2901 }, { 2902, 657 }, { 2903, 662 }, { 2904, 2905 }, { 2907, 2908 },
-    { 2909, 2910 }, { 2911, 720 }, { 15, 2820 }, { 17, 2856 }, { 22, 23 }, { 30, 31 },
-    { 136, 1029 }, { 177, 178 }, { 179, 180 }, { 204, 205 }, { 206, 207 }, { 708, 709 },
-    { 710, 711 }, { 712, 713 }, { 714, 715 }, { 716, 717 }, { 718, 719 }, { 1148, 1149 },
-    { 1163, 2818 }, { 1391, 2155 }, { 2128, 2129 }, { 2130, 2131 }, { 2132, 2133 }, { 2134, 2135 },
-    { 2136, 2137 }, { 2138, 2139 }, { 2313, 2805 }, { 2645, 2646 }, { 2647, 2648 }, { 2814, 771 },
-    { 2849, 66 }, { 2878, 14 }, { 2829, 2915 }, { 73, 3 }, { 2916, 2877 }, { 2918, 2891 },
-    { 240, 2782 }, { 773, 2307 }, { 774, 2308 }, { 775, 2309 }, { 776, 2310 }, { 2305, 2922 },
-    { 2857, 2892 }, { 2890, 2927 }, { 2914, 2937 }, { 2923, 2924 }, { 2925, 2926 }, { 2929, 2784 },
-    { 2933, 2934 }, { 2936, 2906 }, { 2938, 2939 }, { 102, 2919 }, { 120, 757 }, { 136, 1750 },
-    { 709, 745 }, { 711, 746 }, { 713, 747 }, { 715, 748 }, { 717, 749 }, { 719, 750 },
-    { 1927, 2818 }, { 2313, 2823 }, { 2896, 2945 }, { 2930, 1217 }, { 2931, 2947 }, { 2940, 2941 },
-    { 2949, 2950 }, { 2951, 2952 }, { 2953, 2954 }, { 2958, 2959 }, { 2960, 2961 }, { 2962, 2963 },
-    { 2965, 2966 }, { 2970, 3 }, { 2306, 2975 }, { 2806, 2979 }, { 2881, 2980 }, { 2976, 2977 },
-    { 2978, 777 }, { 2982, 2988 }, { 2983, 2984 }, { 1218, 2782 }, { 120, 2972 }, { 136, 2021 },
-    { 2609, 2818 }, { 2814, 2992 }, { 2932, 2971 }, { 2973, 3001 }, { 2993, 2994 }, { 2995, 2996 },
-    { 3000, 2946 }, { 3002, 2948 }, { 3004, 3005 }, { 3006, 720 }, { 3007, 3008 }, { 3, 2917 },
-    { 3011, 2880 }, { 2981, 3012 }, { 3013, 3018 }, { 3015, 3016 }, { 3023, 3026 }, { 3027, 2997 },
-    { 3030, 3031 }, { 3032, 3009 }, { 47, 6 }, { 48, 49 }, { 52, 31 }, { 181, 182 },
-    { 183, 184 }, { 208, 209 }, { 210, 211 }, { 709, 772 }, { 711, 773 }, { 713, 774 },
-    { 715, 775 }, { 717, 776 }, { 719, 777 }, { 1031, 2788 }, { 1146, 1147 }, { 1220, 2820 },
-    { 1221, 2856 }, { 2883, 2989 }, { 3010, 2789 }, { 3019, 1219 }, { 185, 186 }, { 187, 188 },
-    { 189, 190 }, { 191, 192 }, { 193, 194 }, { 195, 196 }, { 197, 198 }, { 199, 200 },
-    { 212, 213 }, { 214, 215 }, { 216, 217 }, { 218, 219 }, { 220, 221 }, { 222, 223 },
-    { 224, 225 }, { 226, 227 }, { 722, 2851 }, { 1242, 2805 }, { 2850, 634 }, { 3034, 3 },
-    { 3014, 3033 }, { 3035, 3037 }, { 3036, 750 }, { 3038, 3039 }, { 1752, 2788 }, { 1949, 2820 },
-    { 1950, 2856 }, { 2789, 6 }, { 2967, 3049 }, { 3028, 3045 }, { 3029, 3047 }, { 3050, 3051 },
-    { 3052, 3053 }, { 3057, 3058 }, { 981, 2851 }, { 1242, 2823 }, { 2850, 834 }, { 3046, 3062 },
-    { 3048, 3070 }, { 3063, 3064 }, { 3065, 3066 }, { 3067, 3068 }, { 3071, 3072 }, { 3073, 3074 },
-    { 3075, 3076 }, { 1225, 3 }, { 3081, 2969 }, { 3082, 1948 }, { 3087, 3088 }, { 3090, 3093 },
-    { 3094, 3054 }, { 3091, 3099 }, { 3092, 3100 }, { 3101, 3102 }, { 3103, 3069 }, { 3104, 3105 },
-    { 3106, 3077 }, { 1967, 3 }, { 3111, 3112 }, { 3113, 3115 }, { 3114, 3117 }, { 76, 1080 },
-    { 83, 84 }, { 100, 173 }, { 106, 107 }, { 108, 109 }, { 110, 111 }, { 112, 113 },
-    { 114, 115 }, { 116, 117 }, { 131, 132 }, { 134, 135 }, { 138, 139 }, { 143, 144 },
-    { 145, 146 }, { 147, 148 }, { 149, 150 }, { 151, 152 }, { 153, 154 }, { 155, 156 },
-    { 157, 158 }, { 159, 160 }, { 161, 162 }, { 163, 164 }, { 165, 166 }, { 167, 168 },
-    { 169, 170 }, { 171, 172 }, { 231, 232 }, { 233, 234 }, { 235, 236 }, { 250, 2898 },
-    { 424, 2122 }, { 636, 26 }, { 645, 646 }, { 648, 6 }, { 663, 2987 }, { 689, 690 },
-    { 692, 693 }, { 694, 695 }, { 696, 697 }, { 698, 699 }, { 732, 733 }, { 734, 735 },
-    { 736, 737 }, { 828, 829 }, { 830, 831 }, { 1145, 2782 }, { 1223, 1224 }, { 1585, 1586 },
-    { 1587, 1588 }, { 1952, 1953 }, { 2872, 2943 }, { 2887, 634 }, { 2895, 731 }, { 2921, 825 },
-    { 2928, 679 }, { 2968, 67 }, { 2974, 241 }, { 2990, 758 }, { 3041, 2785 }, { 3059, 1012 },
-    { 3, 2955 }, { 3121, 3116 }, { 3122, 3118 }, { 698, 738 }, { 1585, 1627 }, { 1587, 1628 },
-    { 2782, 1142 }, { 2887, 834 }, { 2893, 3155 }, { 2935, 3158 }, { 3040, 3171 }, { 3125, 2810 },
-    { 3126, 3127 }, { 3128, 3129 }, { 3130, 3131 }, { 3150, 3151 }, { 3160, 3161 }, { 3164, 3165 },
-    { 3167, 3168 }, { 3170, 3107 }, { 3174, 32 }, { 47, 261 }, { 57, 58 }, { 59, 275 },
-    { 248, 249 }, { 254, 2804 }, { 263, 264 }, { 267, 268 }, { 277, 278 }, { 290, 291 },
-    { 310, 311 }, { 335, 292 }, { 353, 354 }, { 356, 2899 }, { 376, 377 }, { 683, 684 },
-    { 685, 686 }, { 687, 688 }, { 855, 856 }, { 956, 957 }, { 958, 959 }, { 960, 961 },
-    { 962, 963 }, { 975, 976 }, { 977, 978 }, { 979, 980 }, { 3089, 295 }, { 28, 247 },
-    { 40, 2876 }, { 79, 80 }, { 81, 82 }, { 129, 130 }, { 229, 230 }, { 237, 238 },
-    { 280, 281 }, { 296, 297 }, { 299, 300 }, { 422, 423 }, { 445, 446 }, { 453, 454 },
-    { 457, 458 }, { 461, 462 }, { 465, 466 }, { 469, 470 }, { 473, 474 }, { 477, 478 },
-    { 649, 2986 }, { 658, 659 }, { 680, 681 }, { 759, 760 }, { 761, 762 }, { 763, 764 },
-    { 828, 2374 }, { 1088, 2784 }, { 1094, 2898 }, { 1144, 3169 }, { 1200, 2695 }, { 1231, 6 },
-    { 1300, 2865 }, { 1586, 2312 }, { 1597, 2805 }, { 1820, 1821 }, { 2123, 2124 }, { 2125, 2126 },
-    { 2142, 2143 }, { 2144, 2145 }, { 2146, 2147 }, { 2148, 2149 }, { 2235, 2236 }, { 2237, 2238 },
-    { 2239, 2240 }, { 2241, 2242 }, { 2244, 2245 }, { 2246, 2247 }, { 2248, 2249 }, { 2250, 2251 },
-    { 2252, 2253 }, { 2254, 2255 }, { 2271, 2272 }, { 2273, 3119 }, { 2278, 2987 }, { 2288, 2289 },
-    { 2290, 2291 }, { 2292, 2293 }, { 2311, 1839 }, { 2313, 3078 }, { 2322, 2323 }, { 2324, 2325 },
-    { 2326, 2327 }, { 2347, 2348 }, { 2349, 2350 }, { 2351, 2352 }, { 2375, 2376 }, { 2824, 3085 },
-    { 2872, 3044 }, { 2889, 122 }, { 2942, 2860 }, { 2964, 2793 }, { 2974, 1086 }, { 3024, 74 },
-    { 3081, 2878 }, { 3152, 2827 }, { 3157, 1819 }, { 3, 3003 }, { 3056, 3184 }, { 3188, 3189 },
-    { 3194, 3172 }, { 3196, 3197 }, { 3198, 2808 }, { 3200, 3162 }, { 3201, 3166 }, { 3202, 2985 },
-    { 361, 2804 }, { 2789, 292 }, { 3042, 3216 }, { 3212, 279 }, { 3219, 3220 }, { 3222, 857 },
-    { 3223, 3224 }, { 3225, 3226 }, { 3227, 3228 }, { 246, 3231 }, { 301, 47 }, { 638, 3203 },
-    { 698, 765 }, { 1109, 2784 }, { 1215, 3190 }, { 1585, 1839 }, { 1587, 1840 }, { 1597, 2823 },
-    { 1627, 2312 }, { 2311, 3263 }, { 2313, 3096 }, { 2796, 3195 }, { 2935, 3284 }, { 2942, 2861 },
-    { 2986, 3265 }, { 2999, 2793 }, { 3083, 3288 }, { 3199, 3305 }, { 3233, 3234 }, { 3237, 2838 },
-    { 3238, 282 }, { 3241, 424 }, { 3250, 3251 }, { 3253, 3254 }, { 3256, 3296 }, { 3266, 3267 },
-    { 3268, 3269 }, { 3270, 3271 }, { 3272, 3273 }, { 3274, 3275 }, { 3276, 3277 }, { 3278, 3279 },
-    { 3280, 3281 }, { 3282, 3283 }, { 3285, 3286 }, { 3290, 3291 }, { 3293, 3294 }, { 3298, 53 },
-    { 3025, 3 }, { 3108, 3307 }, { 3311, 3312 }, { 3320, 3221 }, { 3322, 3323 }, { 3324, 3229 },
-    { 698, 2296 }, { 2311, 3334 }, { 2312, 1840 }, { 2804, 409 }, { 3017, 3335 }, { 3085, 3309 },
-    { 3120, 3331 }, { 3232, 2784 }, { 3236, 3343 }, { 3259, 3308 }, { 3306, 3340 }, { 3325, 2971 },
-    { 3349, 3255 }, { 3350, 2985 }, { 3352, 3353 }, { 3354, 3355 }, { 3356, 3357 }, { 3360, 3287 },
-    { 3361, 3292 }, { 3362, 3295 }, { 3, 3095 }, { 3364, 3061 }, { 698, 2330 }, { 2804, 3344 },
-    { 3084, 3371 }, { 3342, 3372 }, { 3374, 1588 }, { 3376, 3332 }, { 3378, 3345 }, { 3386, 3358 },
-    { 55, 56 }, { 61, 62 }, { 201, 3186 }, { 276, 3319 }, { 355, 3217 }, { 2685, 2782 },
-    { 2920, 3185 }, { 3043, 2860 }, { 3215, 336 }, { 3317, 293 }, { 3, 3110 }, { 3391, 3390 },
-    { 698, 2355 }, { 3394, 1628 }, { 2687, 2782 }, { 2827, 3401 }, { 3043, 2861 }, { 3207, 3403 },
-    { 3318, 3404 }, { 3402, 2784 }, { 3109, 3410 }, { 3, 3180 }, { 3415, 2838 }, { 3173, 3 },
-    { 5, 2721 }, { 6, 644 }, { 31, 395 }, { 54, 3398 }, { 65, 1685 }, { 70, 1223 },
-    { 74, 606 }, { 76, 997 }, { 78, 655 }, { 82, 1691 }, { 85, 86 }, { 87, 88 },
-    { 89, 90 }, { 91, 92 }, { 93, 94 }, { 95, 96 }, { 97, 98 }, { 100, 424 },
-    { 102, 2972 }, { 106, 1013 }, { 108, 1014 }, { 110, 1015 }, { 112, 1016 }, { 114, 1017 },
-    { 116, 1018 }, { 119, 3299 }, { 120, 784 }, { 123, 124 }, { 125, 126 }, { 127, 128 },
-    { 131, 1747 }, { 133, 3133 }, { 143, 1753 }, { 149, 1756 }, { 155, 1759 }, { 161, 1762 },
-    { 167, 1765 }, { 239, 3421 }, { 244, 26 }, { 246, 1675 }, { 255, 256 }, { 257, 258 },
-    { 259, 260 }, { 262, 3210 }, { 266, 3211 }, { 269, 270 }, { 271, 272 }, { 280, 2569 },
-    { 283, 284 }, { 285, 286 }, { 287, 288 }, { 289, 3213 }, { 294, 3230 }, { 298, 3240 },
-    { 303, 304 }, { 305, 306 }, { 366, 367 }, { 368, 369 }, { 370, 371 }, { 372, 373 },
-    { 391, 392 }, { 426, 427 }, { 428, 429 }, { 430, 431 }, { 432, 433 }, { 434, 435 },
-    { 436, 437 }, { 438, 439 }, { 440, 441 }, { 483, 484 }, { 529, 2785 }, { 558, 559 },
-    { 564, 565 }, { 570, 571 }, { 576, 577 }, { 645, 1818 }, { 670, 671 }, { 674, 675 },
-    { 676, 677 }, { 689, 1823 }, { 721, 2805 }, { 724, 1243 }, { 751, 1253 }, { 778, 1263 },
-    { 785, 691 }, { 836, 837 }, { 839, 840 }, { 841, 842 }, { 843, 844 }, { 845, 846 },
-    { 847, 848 }, { 849, 850 }, { 851, 852 }, { 853, 854 }, { 859, 860 }, { 861, 862 },
+    { 45, 46 }, { 50, 26 }, { 63, 2731 }, { 102, 1955 }, { 641, 642 }, { 1690, 1960 },
+    { 1692, 1961 }, { 1694, 1962 }, { 1696, 1963 }, { 1698, 1964 }, { 1700, 2755 }, { 1956, 1957 },
+    { 1958, 1959 }, { 64, 65 }, { 619, 958 }, { 709, 693 }, { 1903, 1904 }, { 1905, 1906 },
+    { 1908, 2739 }, { 2735, 99 }, { 2768, 2749 }, { 3, 2756 }, { 4, 2729 }, { 8, 2775 },
+    { 24, 2784 }, { 2777, 26 }, { 2778, 2779 }, { 2781, 2782 }, { 2786, 2794 }, { 2787, 77 },
+    { 2788, 2789 }, { 2790, 2791 }, { 2792, 2793 }, { 1795, 693 }, { 2766, 1907 }, { 2799, 2800 },
+    { 2754, 3 }, { 2805, 7 }, { 2795, 2813 }, { 2809, 2780 }, { 2810, 2783 }, { 2814, 2815 },
+    { 13, 2729 }, { 2741, 2816 }, { 2806, 12 }, { 2818, 2817 }, { 1, 1186 }, { 99, 100 },
+    { 102, 103 }, { 128, 444 }, { 446, 2737 }, { 619, 620 }, { 1190, 2739 }, { 2742, 120 },
+    { 2753, 2323 }, { 2766, 1188 }, { 2801, 1909 }, { 65, 622 }, { 70, 71 }, { 119, 716 },
+    { 174, 175 }, { 201, 202 }, { 249, 250 }, { 355, 298 }, { 636, 637 }, { 638, 639 },
+    { 640, 2812 }, { 646, 647 }, { 650, 651 }, { 652, 653 }, { 654, 655 }, { 696, 2266 },
+    { 698, 2267 }, { 700, 2268 }, { 702, 2269 }, { 704, 2270 }, { 809, 810 }, { 818, 819 },
+    { 2264, 2265 }, { 3, 2820 }, { 2811, 2821 }, { 1834, 2729 }, { 1185, 2829 }, { 2831, 104 },
+    { 33, 2822 }, { 119, 2859 }, { 731, 2266 }, { 732, 2267 }, { 733, 2268 }, { 734, 2269 },
+    { 735, 2270 }, { 2265, 758 }, { 2742, 664 }, { 2802, 2860 }, { 2804, 2835 }, { 2823, 2844 },
+    { 2847, 2848 }, { 2849, 643 }, { 2850, 648 }, { 2851, 2852 }, { 2854, 2855 }, { 2856, 2857 },
+    { 2858, 706 }, { 15, 2767 }, { 17, 2803 }, { 22, 23 }, { 26, 69 }, { 30, 31 },
+    { 135, 1013 }, { 176, 177 }, { 178, 179 }, { 203, 204 }, { 205, 206 }, { 694, 695 },
+    { 696, 697 }, { 698, 699 }, { 700, 701 }, { 702, 703 }, { 704, 705 }, { 1122, 1123 },
+    { 1137, 2765 }, { 1365, 2116 }, { 2089, 2090 }, { 2091, 2092 }, { 2093, 2094 }, { 2095, 2096 },
+    { 2097, 2098 }, { 2099, 2100 }, { 2273, 2752 }, { 2592, 2593 }, { 2594, 2595 }, { 2761, 757 },
+    { 2796, 66 }, { 2825, 14 }, { 2841, 72 }, { 2776, 2862 }, { 2863, 2824 }, { 3, 2827 },
+    { 2865, 2838 }, { 239, 2729 }, { 759, 2267 }, { 760, 2268 }, { 761, 2269 }, { 762, 2270 },
+    { 2265, 2869 }, { 2804, 2839 }, { 2837, 2874 }, { 2861, 2883 }, { 2870, 2871 }, { 2872, 2873 },
+    { 2876, 2731 }, { 2879, 2880 }, { 2882, 2853 }, { 2884, 2885 }, { 101, 2866 }, { 119, 743 },
+    { 135, 1720 }, { 695, 731 }, { 697, 732 }, { 699, 733 }, { 701, 734 }, { 703, 735 },
+    { 705, 736 }, { 1889, 2765 }, { 2273, 2770 }, { 2843, 2892 }, { 2877, 1191 }, { 2878, 2894 },
+    { 2886, 2887 }, { 2889, 2917 }, { 2896, 2897 }, { 2898, 2899 }, { 2900, 2901 }, { 2905, 2906 },
+    { 2907, 2908 }, { 2909, 2910 }, { 2912, 2913 }, { 3, 2864 }, { 2918, 2920 }, { 2266, 2923 },
+    { 2753, 2927 }, { 2828, 2928 }, { 2924, 2925 }, { 2926, 763 }, { 2930, 2936 }, { 2931, 2932 },
+    { 1192, 2729 }, { 119, 2919 }, { 135, 1982 }, { 2556, 2765 }, { 2761, 2940 }, { 2921, 2949 },
+    { 2941, 2942 }, { 2943, 2944 }, { 2948, 2893 }, { 2950, 2895 }, { 2953, 2954 }, { 2955, 706 },
+    { 2956, 2957 }, { 47, 6 }, { 48, 49 }, { 52, 31 }, { 180, 181 }, { 182, 183 },
+    { 207, 208 }, { 209, 210 }, { 695, 758 }, { 697, 759 }, { 699, 760 }, { 701, 761 },
+    { 703, 762 }, { 1015, 2735 }, { 1120, 1121 }, { 1194, 2767 }, { 1195, 2803 }, { 2830, 2937 },
+    { 2959, 2736 }, { 184, 185 }, { 186, 187 }, { 188, 189 }, { 190, 191 }, { 192, 193 },
+    { 194, 195 }, { 196, 197 }, { 198, 199 }, { 211, 212 }, { 213, 214 }, { 215, 216 },
+    { 217, 218 }, { 219, 220 }, { 221, 222 }, { 223, 224 }, { 225, 226 }, { 708, 2798 },
+    { 1216, 2752 }, { 2797, 621 }, { 2961, 3 }, { 2929, 2962 }, { 2963, 2968 }, { 2964, 2960 },
+    { 2965, 2966 }, { 2973, 2975 }, { 2976, 2945 }, { 2979, 2980 }, { 2981, 2958 }, { 705, 763 },
+    { 1722, 2735 }, { 1911, 2767 }, { 1912, 2803 }, { 2736, 6 }, { 2914, 2989 }, { 2969, 1193 },
+    { 2977, 2985 }, { 2978, 2987 }, { 2990, 2991 }, { 2992, 2993 }, { 2996, 2997 }, { 967, 2798 },
+    { 1216, 2770 }, { 2797, 820 }, { 2986, 3000 }, { 2988, 3008 }, { 3001, 3002 }, { 3003, 3004 },
+    { 3005, 3006 }, { 3009, 3010 }, { 3011, 3012 }, { 3013, 3014 }, { 1199, 3 }, { 3020, 3023 },
+    { 3021, 736 }, { 3019, 2916 }, { 3024, 3025 }, { 3022, 1910 }, { 3030, 3031 }, { 3033, 3037 },
+    { 3038, 3028 }, { 3035, 3043 }, { 3036, 3044 }, { 3045, 3046 }, { 3047, 3007 }, { 3048, 3049 },
+    { 3050, 3015 }, { 1928, 3 }, { 3058, 3059 }, { 3060, 3062 }, { 3061, 3064 }, { 75, 1062 },
+    { 82, 83 }, { 99, 172 }, { 105, 106 }, { 107, 108 }, { 109, 110 }, { 111, 112 },
+    { 113, 114 }, { 115, 116 }, { 130, 131 }, { 133, 134 }, { 137, 138 }, { 142, 143 },
+    { 144, 145 }, { 146, 147 }, { 148, 149 }, { 150, 151 }, { 152, 153 }, { 154, 155 },
+    { 156, 157 }, { 158, 159 }, { 160, 161 }, { 162, 163 }, { 164, 165 }, { 166, 167 },
+    { 168, 169 }, { 170, 171 }, { 230, 231 }, { 232, 233 }, { 234, 235 }, { 248, 2845 },
+    { 419, 2083 }, { 623, 26 }, { 631, 632 }, { 634, 6 }, { 649, 2935 }, { 675, 676 },
+    { 678, 679 }, { 680, 681 }, { 682, 683 }, { 684, 685 }, { 718, 719 }, { 720, 721 },
+    { 722, 723 }, { 814, 815 }, { 816, 817 }, { 1119, 2729 }, { 1197, 1198 }, { 1558, 1559 },
+    { 1560, 1561 }, { 1914, 1915 }, { 2819, 2890 }, { 2834, 621 }, { 2842, 717 }, { 2868, 811 },
+    { 2875, 665 }, { 2915, 67 }, { 2922, 240 }, { 2938, 744 }, { 2998, 996 }, { 3027, 2732 },
+    { 3, 2902 }, { 3068, 3063 }, { 3069, 3065 }, { 684, 724 }, { 1558, 1600 }, { 1560, 1601 },
+    { 2729, 1116 }, { 2834, 820 }, { 2840, 3102 }, { 2881, 3105 }, { 3026, 3118 }, { 3072, 2757 },
+    { 3073, 3074 }, { 3075, 3076 }, { 3077, 3078 }, { 3097, 3098 }, { 3107, 3108 }, { 3111, 3112 },
+    { 3114, 3115 }, { 3117, 3051 }, { 3121, 32 }, { 47, 259 }, { 57, 58 }, { 59, 273 },
+    { 246, 247 }, { 252, 2751 }, { 261, 262 }, { 265, 266 }, { 275, 276 }, { 288, 289 },
+    { 308, 309 }, { 333, 290 }, { 351, 352 }, { 354, 2846 }, { 374, 375 }, { 669, 670 },
+    { 671, 672 }, { 673, 674 }, { 841, 842 }, { 942, 943 }, { 944, 945 }, { 946, 947 },
+    { 948, 949 }, { 961, 962 }, { 963, 964 }, { 965, 966 }, { 3032, 293 }, { 28, 245 },
+    { 40, 2823 }, { 51, 2819 }, { 78, 79 }, { 80, 81 }, { 128, 129 }, { 228, 229 },
+    { 236, 237 }, { 278, 279 }, { 294, 295 }, { 297, 298 }, { 417, 418 }, { 440, 441 },
+    { 448, 449 }, { 452, 453 }, { 456, 457 }, { 460, 461 }, { 464, 465 }, { 468, 469 },
+    { 472, 473 }, { 635, 2934 }, { 644, 645 }, { 666, 667 }, { 745, 746 }, { 747, 748 },
+    { 749, 750 }, { 814, 2334 }, { 1069, 2731 }, { 1071, 2845 }, { 1118, 3116 }, { 1174, 2642 },
+    { 1205, 6 }, { 1274, 2812 }, { 1559, 2272 }, { 1570, 2752 }, { 1789, 1790 }, { 2084, 2085 },
+    { 2086, 2087 }, { 2103, 2104 }, { 2105, 2106 }, { 2107, 2108 }, { 2109, 2110 }, { 2196, 2197 },
+    { 2198, 2199 }, { 2200, 2201 }, { 2202, 2203 }, { 2205, 2206 }, { 2207, 2208 }, { 2209, 2210 },
+    { 2211, 2212 }, { 2213, 2214 }, { 2215, 2216 }, { 2232, 2233 }, { 2238, 2935 }, { 2248, 2249 },
+    { 2250, 2251 }, { 2252, 2253 }, { 2271, 1808 }, { 2273, 3016 }, { 2282, 2283 }, { 2284, 2285 },
+    { 2286, 2287 }, { 2307, 2308 }, { 2309, 2310 }, { 2311, 2312 }, { 2335, 2336 }, { 2771, 3055 },
+    { 2807, 227 }, { 2808, 27 }, { 2836, 121 }, { 2911, 2740 }, { 2922, 1068 }, { 2951, 2888 },
+    { 2984, 53 }, { 3019, 2825 }, { 3099, 2774 }, { 3104, 1788 }, { 2952, 3 }, { 2995, 3131 },
+    { 3135, 3136 }, { 3141, 3119 }, { 3143, 3144 }, { 3145, 2755 }, { 3147, 3109 }, { 3148, 3113 },
+    { 3149, 2933 }, { 359, 2751 }, { 2736, 290 }, { 2982, 3163 }, { 3159, 277 }, { 3166, 3167 },
+    { 3169, 843 }, { 3170, 3171 }, { 3172, 3173 }, { 3174, 3175 }, { 173, 2819 }, { 299, 47 },
+    { 684, 751 }, { 1086, 2731 }, { 1189, 3137 }, { 1558, 1808 }, { 1560, 1809 }, { 1570, 2770 },
+    { 1600, 2272 }, { 2271, 3211 }, { 2273, 3040 }, { 2743, 3142 }, { 2807, 3180 }, { 2881, 3231 },
+    { 2934, 3213 }, { 2947, 2740 }, { 3052, 3235 }, { 3146, 3253 }, { 3178, 72 }, { 3181, 3182 },
+    { 3185, 2785 }, { 3186, 280 }, { 3189, 419 }, { 3198, 3199 }, { 3201, 3202 }, { 3204, 3243 },
+    { 3214, 3215 }, { 3216, 3217 }, { 3218, 3219 }, { 3220, 3221 }, { 3222, 3223 }, { 3224, 3225 },
+    { 3226, 3227 }, { 3228, 3229 }, { 3230, 3066 }, { 3232, 3233 }, { 3237, 3238 }, { 3240, 3241 },
+    { 2974, 3 }, { 3259, 3260 }, { 3268, 3168 }, { 3270, 3271 }, { 3272, 3176 }, { 684, 2256 },
+    { 2271, 3281 }, { 2272, 1809 }, { 2751, 404 }, { 2808, 3273 }, { 2967, 3282 }, { 3055, 3257 },
+    { 3067, 3278 }, { 3179, 2731 }, { 3184, 3290 }, { 3207, 3256 }, { 3254, 3287 }, { 3255, 73 },
+    { 3297, 3203 }, { 3298, 2933 }, { 3300, 3301 }, { 3302, 3303 }, { 3304, 3305 }, { 3308, 3234 },
+    { 3309, 3239 }, { 3310, 3242 }, { 3054, 3 }, { 3311, 3034 }, { 684, 2290 }, { 2751, 3292 },
+    { 3053, 3317 }, { 3289, 3318 }, { 3321, 1561 }, { 3323, 3279 }, { 3325, 3293 }, { 3333, 3306 },
+    { 3, 3039 }, { 684, 2315 }, { 3337, 2951 }, { 3341, 1601 }, { 55, 56 }, { 61, 62 },
+    { 200, 3133 }, { 274, 3267 }, { 353, 3164 }, { 2632, 2729 }, { 2867, 3132 }, { 3162, 334 },
+    { 3265, 291 }, { 3, 3057 }, { 3338, 3347 }, { 3337, 3250 }, { 2634, 2729 }, { 2774, 3352 },
+    { 3154, 3354 }, { 3266, 3355 }, { 3353, 2731 }, { 3056, 3360 }, { 3, 3127 }, { 3364, 2785 },
+    { 3120, 3 }, { 5, 2668 }, { 6, 630 }, { 31, 392 }, { 54, 3345 }, { 65, 1655 },
+    { 73, 594 }, { 75, 981 }, { 77, 641 }, { 81, 1661 }, { 84, 85 }, { 86, 87 },
+    { 88, 89 }, { 90, 91 }, { 92, 93 }, { 94, 95 }, { 96, 97 }, { 99, 419 },
+    { 101, 2919 }, { 105, 997 }, { 107, 998 }, { 109, 999 }, { 111, 1000 }, { 113, 1001 },
+    { 115, 1002 }, { 118, 3247 }, { 119, 770 }, { 122, 123 }, { 124, 125 }, { 126, 127 },
+    { 130, 1717 }, { 132, 3080 }, { 142, 1723 }, { 148, 1726 }, { 154, 1729 }, { 160, 1732 },
+    { 166, 1735 }, { 238, 3369 }, { 243, 26 }, { 253, 254 }, { 255, 256 }, { 257, 258 },
+    { 260, 3157 }, { 264, 3158 }, { 267, 268 }, { 269, 270 }, { 278, 2520 }, { 281, 282 },
+    { 283, 284 }, { 285, 286 }, { 287, 3160 }, { 292, 3177 }, { 296, 3188 }, { 301, 302 },
+    { 303, 304 }, { 364, 365 }, { 366, 367 }, { 368, 369 }, { 370, 371 }, { 389, 390 },
+    { 421, 422 }, { 423, 424 }, { 425, 426 }, { 427, 428 }, { 429, 430 }, { 431, 432 },
+    { 433, 434 }, { 435, 436 }, { 476, 477 }, { 520, 2732 }, { 549, 550 }, { 555, 556 },
+    { 561, 562 }, { 567, 568 }, { 631, 1787 }, { 656, 657 }, { 660, 661 }, { 662, 663 },
+    { 675, 1792 }, { 707, 2752 }, { 710, 1217 }, { 737, 1227 }, { 764, 1237 }, { 771, 677 },
+    { 822, 823 }, { 825, 826 }, { 827, 828 }, { 829, 830 }, { 831, 832 }, { 833, 834 },
+    { 835, 836 }, { 837, 838 }, { 839, 840 }, { 845, 846 }, { 847, 848 }, { 849, 850 },
+    { 851, 852 }, { 853, 854 }, { 855, 856 }, { 857, 858 }, { 859, 860 }, { 861, 862 },
     { 863, 864 }, { 865, 866 }, { 867, 868 }, { 869, 870 }, { 871, 872 }, { 873, 874 },
     { 875, 876 }, { 877, 878 }, { 879, 880 }, { 881, 882 }, { 883, 884 }, { 885, 886 },
     { 887, 888 }, { 889, 890 }, { 891, 892 }, { 893, 894 }, { 895, 896 }, { 897, 898 },
     { 899, 900 }, { 901, 902 }, { 903, 904 }, { 905, 906 }, { 907, 908 }, { 909, 910 },
     { 911, 912 }, { 913, 914 }, { 915, 916 }, { 917, 918 }, { 919, 920 }, { 921, 922 },
-    { 923, 924 }, { 925, 926 }, { 927, 928 }, { 929, 930 }, { 931, 932 }, { 933, 934 },
-    { 935, 936 }, { 937, 938 }, { 964, 965 }, { 966, 967 }, { 968, 969 }, { 970, 971 },
-    { 983, 984 }, { 993, 994 }, { 998, 84 }, { 1000, 1001 }, { 1002, 1003 }, { 1004, 1005 },
-    { 1006, 1007 }, { 1008, 1009 }, { 1010, 1011 }, { 1020, 1021 }, { 1022, 1023 }, { 1024, 1025 },
-    { 1042, 2810 }, { 1044, 1045 }, { 1046, 1047 }, { 1048, 1049 }, { 1050, 1051 }, { 1052, 1053 },
-    { 1054, 1055 }, { 1056, 1057 }, { 1058, 1059 }, { 1061, 1062 }, { 1063, 1064 }, { 1065, 1066 },
-    { 1067, 1068 }, { 1069, 1070 }, { 1071, 1072 }, { 1073, 1074 }, { 1075, 1076 }, { 1160, 1161 },
-    { 1168, 1169 }, { 1172, 1173 }, { 1176, 1177 }, { 1180, 1181 }, { 1184, 1185 }, { 1236, 3313 },
-    { 1237, 1238 }, { 1239, 1240 }, { 1244, 1245 }, { 1246, 1247 }, { 1248, 1249 }, { 1250, 1251 },
-    { 1254, 1255 }, { 1256, 1257 }, { 1258, 1259 }, { 1260, 1261 }, { 1264, 1265 }, { 1266, 1267 },
-    { 1268, 1269 }, { 1292, 2068 }, { 1294, 2069 }, { 1299, 3262 }, { 1360, 3154 }, { 1386, 2151 },
-    { 1388, 1389 }, { 1397, 2160 }, { 1403, 2168 }, { 1409, 2176 }, { 1415, 2184 }, { 1421, 2192 },
-    { 1497, 2234 }, { 1568, 1569 }, { 1610, 1611 }, { 1672, 1673 }, { 1688, 1689 }, { 1700, 1701 },
-    { 1702, 1703 }, { 1704, 1705 }, { 1706, 1707 }, { 1708, 1709 }, { 1710, 1711 }, { 1712, 1713 },
-    { 1714, 1715 }, { 1716, 1717 }, { 1718, 1719 }, { 1720, 1721 }, { 1722, 1723 }, { 1724, 1725 },
-    { 1726, 1727 }, { 1728, 1729 }, { 1730, 1731 }, { 1733, 1734 }, { 1735, 1736 }, { 1737, 1738 },
-    { 1739, 1740 }, { 1741, 1742 }, { 1743, 1744 }, { 1745, 129 }, { 1849, 3107 }, { 1952, 2522 },
-    { 1955, 2875 }, { 1964, 1965 }, { 1968, 2804 }, { 1969, 1970 }, { 1971, 1972 }, { 1973, 1974 },
-    { 1975, 1976 }, { 1977, 1978 }, { 1979, 1980 }, { 1981, 1982 }, { 1983, 1984 }, { 1985, 1986 },
-    { 1987, 1988 }, { 1989, 1990 }, { 1991, 1992 }, { 2004, 2005 }, { 2006, 2007 }, { 2008, 2009 },
-    { 2010, 2011 }, { 2012, 2013 }, { 2014, 2015 }, { 2071, 2072 }, { 2074, 2075 }, { 2114, 2115 },
-    { 2116, 2117 }, { 2118, 2119 }, { 2285, 2286 }, { 2297, 2298 }, { 2299, 2300 }, { 2314, 2315 },
-    { 2316, 2317 }, { 2318, 2319 }, { 2331, 2332 }, { 2333, 2334 }, { 2339, 2340 }, { 2341, 2342 },
-    { 2343, 2344 }, { 2356, 2357 }, { 2358, 2359 }, { 2364, 2365 }, { 2366, 2367 }, { 2368, 2369 },
-    { 2372, 2373 }, { 2690, 1195 }, { 2694, 3260 }, { 2696, 2697 }, { 2707, 2708 }, { 2709, 2710 },
-    { 2715, 2716 }, { 2717, 2718 }, { 2724, 2725 }, { 2731, 2784 }, { 2782, 2683 }, { 2796, 3135 },
-    { 2812, 3134 }, { 2824, 3040 }, { 2849, 489 }, { 2872, 394 }, { 2883, 1993 }, { 2893, 1813 },
-    { 2895, 1829 }, { 2899, 3329 }, { 2919, 3366 }, { 2920, 3377 }, { 2921, 1843 }, { 2928, 1822 },
-    { 2943, 1954 }, { 2990, 1834 }, { 3020, 2795 }, { 3044, 1957 }, { 3136, 1032 }, { 3137, 1033 },
-    { 3139, 1034 }, { 3140, 1035 }, { 3142, 1036 }, { 3143, 1037 }, { 3145, 1038 }, { 3146, 1039 },
-    { 3148, 1040 }, { 3149, 1041 }, { 3179, 1962 }, { 3206, 990 }, { 3208, 3153 }, { 3235, 3132 },
-    { 3261, 3348 }, { 3314, 3187 }, { 3327, 1226 }, { 3330, 1143 }, { 3347, 510 }, { 3359, 2274 },
-    { 3367, 3159 }, { 3379, 2787 }, { 3380, 3338 }, { 3382, 3328 }, { 3387, 3370 }, { 3388, 3392 },
-    { 3389, 3412 }, { 3, 3302 }, { 6, 1229 }, { 31, 487 }, { 59, 3424 }, { 76, 3654 },
-    { 86, 3565 }, { 93, 3568 }, { 100, 3703 }, { 131, 2017 }, { 133, 3136 }, { 143, 2026 },
-    { 149, 2034 }, { 155, 2042 }, { 161, 2050 }, { 167, 2058 }, { 308, 26 }, { 424, 3500 },
-    { 492, 606 }, { 721, 2823 }, { 996, 3431 }, { 1019, 3449 }, { 1388, 1399 }, { 1675, 29 },
-    { 1684, 3428 }, { 1690, 3433 }, { 1768, 2810 }, { 1964, 3673 }, { 2121, 3154 }, { 2521, 3651 },
-    { 2704, 1195 }, { 2712, 5 }, { 2731, 2697 }, { 2796, 3138 }, { 2812, 3137 }, { 2824, 3120 },
-    { 2872, 486 }, { 2889, 3643 }, { 2968, 3563 }, { 2972, 3020 }, { 3041, 3441 }, { 3123, 3432 },
-    { 3124, 3434 }, { 3133, 1028 }, { 3134, 1030 }, { 3149, 3337 }, { 3163, 3598 }, { 3176, 691 },
-    { 3181, 1236 }, { 3182, 3614 }, { 3183, 3443 }, { 3186, 3583 }, { 3193, 3509 }, { 3204, 3427 },
-    { 3205, 3467 }, { 3214, 3153 }, { 3239, 3477 }, { 3308, 3704 }, { 3314, 3624 }, { 3365, 3493 },
-    { 3368, 3558 }, { 3369, 3159 }, { 3393, 3564 }, { 3423, 3718 }, { 3425, 3156 }, { 3429, 72 },
-    { 3435, 3436 }, { 3437, 3438 }, { 3439, 3440 }, { 3444, 3445 }, { 3446, 3447 }, { 3450, 3508 },
-    { 3451, 3452 }, { 3453, 3735 }, { 3455, 3706 }, { 3463, 3650 }, { 3464, 3465 }, { 3468, 3469 },
-    { 3470, 273 }, { 3471, 2570 }, { 3472, 3473 }, { 3474, 3475 }, { 3478, 3479 }, { 3480, 3481 },
-    { 3482, 3483 }, { 3485, 3486 }, { 3487, 3488 }, { 3489, 3490 }, { 3491, 3492 }, { 3501, 3502 },
-    { 3505, 3600 }, { 3506, 3604 }, { 3507, 3608 }, { 3510, 3511 }, { 3512, 3513 }, { 3514, 3515 },
-    { 3516, 3517 }, { 3518, 3519 }, { 3520, 3521 }, { 3522, 3523 }, { 3524, 3525 }, { 3526, 3527 },
-    { 3528, 3529 }, { 3530, 3531 }, { 3532, 3533 }, { 3534, 3535 }, { 3536, 3537 }, { 3538, 3539 },
-    { 3540, 3541 }, { 3542, 3543 }, { 3544, 3545 }, { 3546, 3547 }, { 3548, 3549 }, { 3550, 3551 },
-    { 3552, 3553 }, { 3554, 3555 }, { 3556, 3557 }, { 3559, 3560 }, { 3566, 3567 }, { 3569, 3570 },
-    { 3571, 3572 }, { 3573, 129 }, { 3575, 3576 }, { 3577, 3578 }, { 3579, 3580 }, { 3581, 3582 },
-    { 3584, 3585 }, { 3586, 3587 }, { 3588, 3589 }, { 3591, 1162 }, { 3592, 1170 }, { 3593, 1174 },
-    { 3594, 1178 }, { 3595, 1182 }, { 3596, 1186 }, { 3599, 1241 }, { 3602, 3603 }, { 3606, 3607 },
-    { 3610, 3315 }, { 3611, 3612 }, { 3622, 3385 }, { 3627, 3628 }, { 3630, 3631 }, { 3632, 3633 },
-    { 3634, 3635 }, { 3636, 3637 }, { 3638, 3639 }, { 3640, 3641 }, { 3644, 3645 }, { 3646, 3647 },
-    { 3648, 3649 }, { 3653, 1966 }, { 3655, 3656 }, { 3657, 3658 }, { 3659, 3660 }, { 3661, 3662 },
-    { 3663, 3664 }, { 3665, 3666 }, { 3667, 3668 }, { 3669, 3670 }, { 3671, 3672 }, { 3675, 3676 },
-    { 3679, 3680 }, { 3681, 3682 }, { 3684, 3685 }, { 3686, 3687 }, { 3689, 3690 }, { 3691, 3692 },
-    { 3694, 3383 }, { 3696, 3697 }, { 3698, 3699 }, { 3700, 3701 }, { 3702, 2726 }, { 3709, 3426 },
-    { 3720, 3442 }, { 242, 243 }, { 307, 358 }, { 333, 334 }, { 363, 364 }, { 379, 380 },
-    { 3209, 312 }, { 51, 3363 }, { 54, 3400 }, { 255, 1901 }, { 259, 1097 }, { 274, 3417 },
-    { 294, 1106 }, { 313, 314 }, { 315, 316 }, { 317, 318 }, { 319, 320 }, { 337, 338 },
-    { 339, 340 }, { 341, 342 }, { 343, 344 }, { 345, 346 }, { 347, 348 }, { 349, 350 },
-    { 351, 352 }, { 674, 2283 }, { 836, 2378 }, { 1100, 1101 }, { 1103, 1104 }, { 1127, 3713 },
-    { 1132, 1133 }, { 1242, 3078 }, { 1358, 1359 }, { 1560, 1561 }, { 1665, 1666 }, { 1871, 1872 },
-    { 1904, 3210 }, { 1916, 2579 }, { 1918, 2899 }, { 2279, 2280 }, { 2284, 677 }, { 2379, 2380 },
-    { 2381, 2382 }, { 2383, 2384 }, { 2385, 2386 }, { 2387, 3321 }, { 2389, 2390 }, { 2391, 2392 },
-    { 2393, 2394 }, { 2395, 2396 }, { 2397, 2398 }, { 2399, 2400 }, { 2401, 2402 }, { 2403, 2404 },
-    { 2405, 2406 }, { 2407, 2408 }, { 2409, 2410 }, { 2411, 2412 }, { 2413, 2414 }, { 2415, 2416 },
-    { 2417, 2418 }, { 2419, 2420 }, { 3079, 2793 }, { 3206, 3422 }, { 3208, 3258 }, { 3211, 1906 },
-    { 3300, 228 }, { 3304, 302 }, { 3326, 1107 }, { 3339, 27 }, { 3406, 3419 }, { 3416, 174 },
-    { 3, 3405 }, { 6, 1817 }, { 31, 987 }, { 93, 3890 }, { 133, 3139 }, { 999, 3754 },
-    { 1388, 1405 }, { 1686, 26 }, { 2713, 1195 }, { 2796, 3141 }, { 2799, 2810 }, { 2812, 3140 },
-    { 2872, 986 }, { 2889, 3906 }, { 3020, 3922 }, { 3176, 1236 }, { 3181, 691 }, { 3183, 3893 },
-    { 3193, 3765 }, { 3204, 3715 }, { 3423, 3721 }, { 3430, 3753 }, { 3448, 3769 }, { 3626, 3773 },
-    { 3705, 3758 }, { 3710, 3787 }, { 3752, 2722 }, { 3755, 3867 }, { 3766, 3789 }, { 3768, 3810 },
-    { 3777, 3119 }, { 3782, 3781 }, { 3784, 3751 }, { 3785, 3896 }, { 3788, 2140 }, { 3790, 3814 },
-    { 3794, 3883 }, { 3798, 3817 }, { 3799, 3874 }, { 3808, 3865 }, { 3815, 3816 }, { 3820, 3821 },
-    { 3825, 3826 }, { 3828, 3829 }, { 3830, 2782 }, { 3831, 3832 }, { 3833, 3834 }, { 3835, 3836 },
-    { 3838, 3601 }, { 3839, 3605 }, { 3840, 3609 }, { 3841, 3842 }, { 3843, 3844 }, { 3845, 3846 },
-    { 3847, 3848 }, { 3849, 3850 }, { 3851, 3852 }, { 3853, 3854 }, { 3855, 3856 }, { 3857, 3858 },
-    { 3859, 3860 }, { 3861, 3862 }, { 3863, 3864 }, { 3868, 3869 }, { 3870, 3871 }, { 3872, 3873 },
-    { 3875, 3876 }, { 3884, 1252 }, { 3885, 1262 }, { 3889, 3629 }, { 3891, 3892 }, { 3894, 3895 },
-    { 3897, 3898 }, { 3900, 3124 }, { 3901, 3902 }, { 3903, 3904 }, { 3907, 3908 }, { 3909, 3677 },
-    { 3910, 2301 }, { 3911, 3683 }, { 3912, 2335 }, { 3913, 3688 }, { 3914, 2360 }, { 3915, 3693 },
-    { 3919, 2719 }, { 3920, 5 }, { 242, 358 }, { 307, 243 }, { 3316, 312 }, { 3926, 365 },
-    { 424, 3961 }, { 1242, 3096 }, { 3097, 2793 }, { 3205, 3958 }, { 3214, 3258 }, { 3326, 1125 },
-    { 3363, 3992 }, { 3365, 3988 }, { 3367, 3955 }, { 3369, 3956 }, { 3407, 3929 }, { 3408, 3939 },
-    { 3800, 1271 }, { 3802, 265 }, { 3930, 3985 }, { 3931, 1902 }, { 3934, 3230 }, { 3935, 3936 },
-    { 3937, 3938 }, { 3940, 3941 }, { 3942, 3943 }, { 3944, 3945 }, { 3946, 3418 }, { 3947, 3962 },
-    { 3948, 3963 }, { 3949, 1102 }, { 3964, 3965 }, { 3966, 3967 }, { 3968, 3969 }, { 3970, 3971 },
-    { 3972, 3973 }, { 3974, 3975 }, { 3976, 3977 }, { 3978, 3979 }, { 3980, 3981 }, { 3982, 3983 },
-    { 1193, 1194 }, { 1199, 1200 }, { 1201, 1202 }, { 1205, 1206 }, { 1208, 1209 }, { 2789, 1207 },
-    { 3, 3414 }, { 6, 2120 }, { 31, 1677 }, { 93, 4069 }, { 133, 3142 }, { 1388, 1411 },
-    { 2796, 3144 }, { 2812, 3143 }, { 3711, 26 }, { 3712, 1236 }, { 3772, 4001 }, { 3818, 4016 },
-    { 3822, 4018 }, { 3866, 4021 }, { 3905, 4019 }, { 3997, 4064 }, { 3998, 4005 }, { 4006, 3996 },
-    { 4007, 4070 }, { 4011, 4065 }, { 4015, 4067 }, { 4017, 84 }, { 4027, 4066 }, { 4029, 4034 },
-    { 4032, 4060 }, { 4033, 3561 }, { 4039, 374 }, { 4040, 4041 }, { 4045, 4046 }, { 4047, 4048 },
-    { 4049, 4050 }, { 4051, 4052 }, { 4053, 4054 }, { 4055, 4056 }, { 4058, 4059 }, { 3346, 4037 },
-    { 3365, 3991 }, { 3957, 2782 }, { 3993, 4090 }, { 4012, 1232 }, { 4084, 2281 }, { 4091, 3801 },
-    { 4094, 4098 }, { 4095, 4103 }, { 4097, 4036 }, { 4101, 4102 }, { 4104, 4105 }, { 4108, 4110 },
-    { 4112, 4113 }, { 4114, 4115 }, { 4116, 4117 }, { 4118, 4119 }, { 1201, 4124 }, { 2684, 3994 },
-    { 4120, 1195 }, { 4121, 4122 }, { 4123, 4125 }, { 3, 1676 }, { 6, 4147 }, { 133, 3145 },
-    { 1388, 1417 }, { 2796, 3147 }, { 2812, 3146 }, { 3719, 1236 }, { 3732, 26 }, { 3999, 4139 },
-    { 4003, 4130 }, { 4008, 4144 }, { 4025, 4142 }, { 4031, 4137 }, { 4035, 4138 }, { 4063, 4141 },
-    { 4068, 4129 }, { 4071, 4127 }, { 4133, 4132 }, { 4145, 3642 }, { 4149, 99 }, { 4150, 3590 },
-    { 4154, 3321 }, { 4155, 4156 }, { 4157, 4158 }, { 4159, 939 }, { 4162, 4013 }, { 4169, 4172 },
-    { 4171, 321 }, { 4173, 4111 }, { 4174, 4175 }, { 4176, 4177 }, { 2686, 4126 }, { 2753, 3994 },
-    { 4181, 1203 }, { 4182, 4178 }, { 8, 3190 }, { 31, 597 }, { 54, 398 }, { 59, 1497 },
-    { 60, 3776 }, { 67, 490 }, { 69, 3303 }, { 70, 3203 }, { 72, 2706 }, { 74, 4023 },
-    { 75, 76 }, { 77, 3393 }, { 100, 2784 }, { 120, 1288 }, { 129, 2603 }, { 134, 2018 },
-    { 145, 2027 }, { 151, 2035 }, { 157, 2043 }, { 163, 2051 }, { 169, 2059 }, { 239, 3749 },
-    { 280, 1853 }, { 322, 323 }, { 324, 325 }, { 326, 327 }, { 328, 329 }, { 330, 331 },
-    { 332, 3925 }, { 337, 1117 }, { 339, 1118 }, { 341, 1119 }, { 343, 1120 }, { 345, 1121 },
-    { 347, 1122 }, { 349, 1123 }, { 351, 1124 }, { 375, 3218 }, { 378, 3927 }, { 381, 382 },
-    { 383, 384 }, { 387, 2782 }, { 389, 2820 }, { 390, 2856 }, { 396, 2931 }, { 399, 400 },
-    { 401, 402 }, { 403, 404 }, { 406, 3024 }, { 407, 408 }, { 410, 411 }, { 412, 413 },
-    { 414, 415 }, { 416, 417 }, { 418, 419 }, { 420, 421 }, { 424, 1361 }, { 425, 4153 },
-    { 426, 512 }, { 428, 513 }, { 430, 514 }, { 432, 515 }, { 434, 516 }, { 436, 517 },
-    { 438, 518 }, { 440, 519 }, { 442, 443 }, { 444, 3242 }, { 447, 448 }, { 450, 2886 },
-    { 455, 537 }, { 459, 540 }, { 463, 543 }, { 467, 546 }, { 471, 549 }, { 475, 552 },
-    { 479, 555 }, { 485, 4026 }, { 488, 3029 }, { 492, 493 }, { 494, 495 }, { 496, 497 },
-    { 498, 499 }, { 500, 501 }, { 502, 503 }, { 504, 505 }, { 506, 507 }, { 508, 509 },
-    { 520, 521 }, { 522, 523 }, { 524, 525 }, { 526, 527 }, { 528, 3494 }, { 531, 560 },
-    { 532, 2811 }, { 534, 535 }, { 538, 539 }, { 541, 542 }, { 544, 545 }, { 547, 548 },
-    { 550, 551 }, { 553, 554 }, { 556, 557 }, { 562, 563 }, { 566, 567 }, { 568, 569 },
-    { 572, 573 }, { 574, 575 }, { 578, 579 }, { 580, 581 }, { 583, 584 }, { 585, 586 },
-    { 587, 588 }, { 589, 590 }, { 591, 592 }, { 593, 594 }, { 602, 603 }, { 605, 606 },
-    { 609, 610 }, { 611, 612 }, { 613, 614 }, { 615, 616 }, { 617, 618 }, { 619, 620 },
-    { 624, 625 }, { 638, 639 }, { 640, 2971 }, { 641, 642 }, { 643, 3812 }, { 645, 1553 },
-    { 647, 3157 }, { 689, 1566 }, { 691, 3313 }, { 698, 792 }, { 700, 701 }, { 702, 703 },
-    { 704, 3707 }, { 709, 805 }, { 711, 806 }, { 713, 807 }, { 715, 808 }, { 717, 809 },
-    { 719, 810 }, { 724, 725 }, { 726, 727 }, { 728, 729 }, { 739, 740 }, { 741, 742 },
-    { 743, 3297 }, { 751, 752 }, { 753, 754 }, { 755, 756 }, { 766, 767 }, { 768, 769 },
-    { 770, 3783 }, { 778, 779 }, { 780, 781 }, { 782, 783 }, { 786, 787 }, { 788, 789 },
-    { 790, 791 }, { 793, 794 }, { 795, 796 }, { 797, 798 }, { 799, 800 }, { 801, 802 },
-    { 803, 2824 }, { 811, 812 }, { 813, 814 }, { 815, 816 }, { 817, 818 }, { 819, 820 },
-    { 821, 822 }, { 826, 827 }, { 988, 989 }, { 991, 992 }, { 1026, 3132 }, { 1027, 3722 },
-    { 1031, 2855 }, { 1079, 3123 }, { 1081, 1082 }, { 1083, 82 }, { 1084, 3714 }, { 1096, 3932 },
-    { 1098, 3417 }, { 1099, 4109 }, { 1108, 3240 }, { 1126, 3951 }, { 1146, 2634 }, { 1152, 2932 },
-    { 1154, 1155 }, { 1156, 1157 }, { 1158, 1159 }, { 1167, 1925 }, { 1171, 2604 }, { 1228, 3750 },
-    { 1230, 3380 }, { 1233, 3837 }, { 1234, 681 }, { 1235, 4092 }, { 1268, 1645 }, { 1273, 1274 },
-    { 1275, 1276 }, { 1277, 1278 }, { 1279, 1280 }, { 1281, 1282 }, { 1283, 1284 }, { 1285, 1286 },
-    { 1290, 4093 }, { 1292, 1293 }, { 1294, 1295 }, { 1297, 1298 }, { 1345, 1346 }, { 1347, 1348 },
-    { 1349, 1350 }, { 1351, 1352 }, { 1353, 1354 }, { 1355, 1356 }, { 1385, 1386 }, { 1387, 3616 },
-    { 1390, 2815 }, { 1393, 1394 }, { 1397, 1398 }, { 1401, 1402 }, { 1403, 1404 }, { 1407, 1408 },
-    { 1409, 1410 }, { 1413, 1414 }, { 1415, 1416 }, { 1419, 1420 }, { 1421, 1422 }, { 1423, 1424 },
-    { 1425, 1426 }, { 1427, 1428 }, { 1429, 1430 }, { 1431, 1432 }, { 1433, 1434 }, { 1435, 1436 },
-    { 1437, 1438 }, { 1439, 1440 }, { 1441, 1442 }, { 1443, 1444 }, { 1445, 1446 }, { 1447, 1448 },
-    { 1449, 1450 }, { 1451, 1452 }, { 1453, 1454 }, { 1455, 1456 }, { 1457, 1458 }, { 1459, 1460 },
-    { 1461, 1462 }, { 1496, 3888 }, { 1550, 1551 }, { 1554, 3261 }, { 1555, 2986 }, { 1556, 1557 },
-    { 1559, 3252 }, { 1567, 3806 }, { 1570, 1571 }, { 1572, 1573 }, { 1574, 1575 }, { 1576, 1577 },
-    { 1578, 1579 }, { 1580, 1581 }, { 1582, 1583 }, { 1589, 1590 }, { 1591, 1592 }, { 1593, 1594 },
-    { 1595, 1596 }, { 1598, 1599 }, { 1600, 1601 }, { 1602, 1603 }, { 1604, 1605 }, { 1606, 1607 },
-    { 1608, 2895 }, { 1612, 1613 }, { 1614, 1615 }, { 1616, 1617 }, { 1618, 1619 }, { 1620, 1621 },
-    { 1622, 1623 }, { 1624, 1625 }, { 1633, 1634 }, { 1635, 1636 }, { 1637, 1638 }, { 1639, 1640 },
-    { 1641, 1642 }, { 1643, 2921 }, { 1678, 1679 }, { 1680, 3733 }, { 1681, 2827 }, { 1682, 1683 },
-    { 1692, 1693 }, { 1694, 1695 }, { 1696, 1697 }, { 1698, 1699 }, { 1732, 4148 }, { 1746, 3454 },
-    { 1748, 3724 }, { 1749, 2991 }, { 1751, 3086 }, { 1767, 1752 }, { 1770, 2875 }, { 1771, 1772 },
-    { 1773, 1774 }, { 1775, 1776 }, { 1777, 1778 }, { 1779, 1780 }, { 1781, 1782 }, { 1783, 1784 },
-    { 1785, 1786 }, { 1788, 1789 }, { 1790, 1791 }, { 1792, 1793 }, { 1794, 1795 }, { 1796, 1797 },
-    { 1798, 1799 }, { 1800, 1801 }, { 1802, 1803 }, { 1805, 1806 }, { 1807, 1808 }, { 1809, 1810 },
-    { 1816, 3995 }, { 1824, 1825 }, { 1827, 1828 }, { 1830, 1831 }, { 1832, 1833 }, { 1835, 1836 },
-    { 1837, 1838 }, { 1841, 1842 }, { 1847, 3421 }, { 1855, 1856 }, { 1857, 1858 }, { 1859, 1860 },
-    { 1861, 1862 }, { 1867, 3033 }, { 1877, 2533 }, { 1907, 1908 }, { 1926, 2998 }, { 1958, 3398 },
-    { 1959, 1960 }, { 1961, 3422 }, { 1963, 3899 }, { 1966, 2765 }, { 2016, 3235 }, { 2019, 2020 },
-    { 2022, 2023 }, { 2024, 2025 }, { 2028, 2029 }, { 2030, 2031 }, { 2032, 2033 }, { 2036, 2037 },
-    { 2038, 2039 }, { 2040, 2041 }, { 2044, 2045 }, { 2046, 2047 }, { 2048, 2049 }, { 2052, 2053 },
-    { 2054, 2055 }, { 2056, 2057 }, { 2060, 2061 }, { 2062, 2063 }, { 2064, 2065 }, { 2076, 2077 },
-    { 2078, 2079 }, { 2080, 2081 }, { 2082, 2083 }, { 2084, 2085 }, { 2086, 2087 }, { 2088, 2089 },
-    { 2090, 2091 }, { 2092, 2093 }, { 2094, 2095 }, { 2096, 2097 }, { 2098, 2099 }, { 2100, 2101 },
-    { 2102, 2103 }, { 2104, 2105 }, { 2106, 2107 }, { 2108, 2109 }, { 2110, 2111 }, { 2112, 2113 },
-    { 2127, 3182 }, { 2141, 3797 }, { 2150, 3615 }, { 2152, 2153 }, { 2154, 2957 }, { 2156, 2157 },
-    { 2158, 2159 }, { 2161, 2162 }, { 2164, 2165 }, { 2166, 2167 }, { 2169, 2170 }, { 2172, 2173 },
-    { 2174, 2175 }, { 2177, 2178 }, { 2180, 2181 }, { 2182, 2183 }, { 2185, 2186 }, { 2188, 2189 },
-    { 2190, 2191 }, { 2193, 2194 }, { 2196, 2197 }, { 2198, 2199 }, { 2201, 2202 }, { 2203, 2204 },
-    { 2205, 2206 }, { 2207, 2208 }, { 2209, 2210 }, { 2211, 2212 }, { 2213, 2214 }, { 2215, 2216 },
-    { 2217, 2218 }, { 2219, 2220 }, { 2221, 2222 }, { 2223, 2224 }, { 2225, 2226 }, { 2227, 2228 },
-    { 2229, 2230 }, { 2231, 2232 }, { 2243, 3399 }, { 2256, 3385 }, { 2259, 2260 }, { 2261, 2262 },
-    { 2263, 2264 }, { 2265, 4028 }, { 2277, 3736 }, { 2282, 4107 }, { 2287, 3742 }, { 2294, 2295 },
-    { 2302, 2303 }, { 2314, 2449 }, { 2320, 2321 }, { 2328, 2329 }, { 2336, 2337 }, { 2339, 2459 },
-    { 2345, 2346 }, { 2353, 2354 }, { 2361, 2362 }, { 2364, 2469 }, { 2370, 2371 }, { 2372, 2505 },
-    { 2421, 2422 }, { 2423, 2424 }, { 2425, 2426 }, { 2427, 2428 }, { 2429, 3368 }, { 2431, 3809 },
-    { 2436, 2286 }, { 2443, 3744 }, { 2444, 2445 }, { 2446, 2447 }, { 2450, 2451 }, { 2452, 2453 },
-    { 2454, 2455 }, { 2456, 2457 }, { 2460, 2461 }, { 2462, 2463 }, { 2464, 2465 }, { 2466, 2467 },
-    { 2470, 2471 }, { 2472, 2473 }, { 2474, 2475 }, { 2476, 2477 }, { 2478, 2479 }, { 2480, 2481 },
-    { 2482, 2483 }, { 2484, 2485 }, { 2486, 2487 }, { 2488, 2489 }, { 2490, 2491 }, { 2492, 2305 },
-    { 2493, 2494 }, { 2495, 2496 }, { 2497, 2498 }, { 2499, 2500 }, { 2501, 2502 }, { 2503, 2504 },
-    { 2518, 4163 }, { 2524, 2525 }, { 2526, 2527 }, { 2528, 2529 }, { 2530, 2531 }, { 2534, 2535 },
-    { 2536, 2537 }, { 2538, 2539 }, { 2552, 3217 }, { 2566, 2567 }, { 2568, 3319 }, { 2571, 2572 },
-    { 2573, 2574 }, { 2575, 2576 }, { 2577, 3213 }, { 2605, 2606 }, { 2607, 2608 }, { 2610, 2611 },
-    { 2612, 2613 }, { 2614, 2615 }, { 2616, 2617 }, { 2618, 2619 }, { 2620, 2621 }, { 2622, 2623 },
-    { 2624, 2625 }, { 2626, 2627 }, { 2628, 2629 }, { 2633, 3169 }, { 2637, 3262 }, { 2639, 2640 },
-    { 2641, 2642 }, { 2643, 2644 }, { 2650, 2651 }, { 2652, 2653 }, { 2655, 2656 }, { 2657, 2658 },
-    { 2660, 2661 }, { 2662, 2663 }, { 2665, 2666 }, { 2667, 2668 }, { 2670, 2671 }, { 2672, 2673 },
-    { 2689, 5 }, { 2692, 2693 }, { 2697, 2740 }, { 2700, 2701 }, { 2702, 2703 }, { 2711, 3779 },
-    { 2714, 1922 }, { 2720, 4020 }, { 2723, 3107 }, { 2729, 2730 }, { 2733, 2734 }, { 2738, 3260 },
-    { 2741, 3780 }, { 2745, 3756 }, { 2758, 2759 }, { 2762, 2763 }, { 2767, 2601 }, { 2769, 3119 },
-    { 2795, 2989 }, { 2813, 3243 }, { 2822, 3617 }, { 2826, 3244 }, { 2838, 3786 }, { 2859, 386 },
-    { 2860, 582 }, { 2872, 596 }, { 2879, 3017 }, { 2885, 456 }, { 2889, 1085 }, { 2893, 1548 },
-    { 2920, 2896 }, { 2944, 3723 }, { 2956, 3135 }, { 2964, 4073 }, { 2967, 804 }, { 2973, 2930 },
-    { 2999, 4075 }, { 3010, 2810 }, { 3022, 3195 }, { 3055, 3138 }, { 3059, 3366 }, { 3060, 3618 },
-    { 3079, 4042 }, { 3080, 3192 }, { 3082, 2517 }, { 3097, 4043 }, { 3141, 1175 }, { 3144, 1179 },
-    { 3177, 3886 }, { 3178, 3678 }, { 3179, 68 }, { 3184, 2787 }, { 3185, 3419 }, { 3187, 4061 },
-    { 3199, 3152 }, { 3209, 3824 }, { 3215, 2543 }, { 3245, 627 }, { 3304, 3461 }, { 3317, 2578 },
-    { 3328, 4062 }, { 3330, 2632 }, { 3346, 3476 }, { 3364, 3019 }, { 3370, 4072 }, { 3373, 607 },
-    { 3379, 2828 }, { 3381, 3734 }, { 3392, 4074 }, { 3406, 4160 }, { 3408, 1116 }, { 3409, 1105 },
-    { 3411, 3098 }, { 3412, 4076 }, { 3418, 4089 }, { 3420, 3175 }, { 3460, 1183 }, { 3466, 4087 },
-    { 3484, 2861 }, { 3503, 3597 }, { 3619, 2659 }, { 3620, 2664 }, { 3621, 2669 }, { 3623, 4030 },
-    { 3652, 3377 }, { 3674, 3613 }, { 3716, 3916 }, { 3725, 1758 }, { 3726, 1760 }, { 3727, 1761 },
-    { 3728, 1763 }, { 3729, 1764 }, { 3730, 1766 }, { 3738, 1227 }, { 3740, 511 }, { 3741, 2275 },
-    { 3743, 2888 }, { 3770, 1400 }, { 3775, 2073 }, { 3778, 2705 }, { 3795, 3737 }, { 3796, 3745 },
-    { 3804, 3990 }, { 3805, 4179 }, { 3878, 1928 }, { 3879, 1929 }, { 3880, 1930 }, { 3881, 1931 },
-    { 3882, 1932 }, { 3917, 2698 }, { 3918, 2766 }, { 3923, 3462 }, { 3924, 3764 }, { 3933, 4161 },
-    { 3959, 3960 }, { 4000, 1406 }, { 4009, 3747 }, { 4010, 3748 }, { 4078, 2768 }, { 4083, 4152 },
-    { 4099, 2565 }, { 4106, 3257 }, { 4131, 1412 }, { 4135, 3388 }, { 4146, 2602 }, { 3, 3739 },
-    { 133, 3148 }, { 2812, 3793 }, { 3771, 4183 }, { 4022, 4184 }, { 4140, 4193 }, { 4185, 4188 },
-    { 4191, 4195 }, { 4192, 4200 }, { 4196, 4194 }, { 4197, 4201 }, { 4205, 4206 }, { 1092, 26 },
-    { 1941, 6 }, { 4096, 4204 }, { 4212, 4213 }, { 2754, 4126 }, { 54, 4328 }, { 76, 2276 },
-    { 100, 3574 }, { 120, 1663 }, { 280, 4555 }, { 301, 2784 }, { 322, 4857 }, { 385, 3218 },
-    { 400, 4558 }, { 447, 455 }, { 448, 2825 }, { 459, 2885 }, { 460, 2886 }, { 491, 3024 },
-    { 495, 608 }, { 497, 4336 }, { 512, 1366 }, { 513, 1367 }, { 514, 1368 }, { 515, 1369 },
-    { 516, 1370 }, { 517, 1371 }, { 518, 1372 }, { 519, 1373 }, { 520, 621 }, { 521, 1374 },
-    { 522, 622 }, { 523, 1375 }, { 524, 623 }, { 525, 1376 }, { 526, 4342 }, { 527, 2785 },
-    { 530, 3242 }, { 531, 4288 }, { 534, 2826 }, { 538, 4759 }, { 561, 2811 }, { 627, 467 },
-    { 691, 3746 }, { 698, 4683 }, { 724, 4487 }, { 751, 4500 }, { 805, 2306 }, { 806, 2307 },
-    { 807, 2308 }, { 808, 2309 }, { 809, 2310 }, { 995, 3303 }, { 1027, 3724 }, { 1060, 4203 },
-    { 1155, 4198 }, { 1157, 3454 }, { 1158, 1925 }, { 1159, 3878 }, { 1167, 2604 }, { 1230, 3736 },
-    { 1236, 3387 }, { 1287, 4231 }, { 1360, 4274 }, { 1388, 1423 }, { 1418, 2815 }, { 1550, 2441 },
-    { 1552, 4347 }, { 1567, 3313 }, { 1584, 2824 }, { 1589, 1629 }, { 1591, 1630 }, { 1593, 1631 },
-    { 1595, 1632 }, { 1609, 4475 }, { 1626, 3297 }, { 1644, 4418 }, { 1692, 4537 }, { 1748, 3722 },
-    { 1754, 2991 }, { 1755, 3086 }, { 1812, 4148 }, { 1873, 3749 }, { 1958, 3400 }, { 2016, 4232 },
-    { 2127, 4028 }, { 2163, 2957 }, { 2233, 3888 }, { 2265, 3182 }, { 2266, 3797 }, { 2268, 3399 },
-    { 2277, 3744 }, { 2435, 3995 }, { 2442, 3812 }, { 2519, 3421 }, { 2600, 3899 }, { 2638, 3615 },
-    { 2640, 4728 }, { 2701, 4753 }, { 2739, 4740 }, { 2756, 5 }, { 2764, 4561 }, { 2789, 4469 },
-    { 2796, 3759 }, { 2804, 4398 }, { 2813, 3244 }, { 2822, 3618 }, { 2827, 4152 }, { 2838, 4136 },
-    { 2849, 4265 }, { 2855, 3774 }, { 2861, 4295 }, { 2879, 3083 }, { 2883, 4400 }, { 2890, 4689 },
-    { 2892, 3033 }, { 2920, 3028 }, { 2928, 4474 }, { 2944, 3725 }, { 2956, 3138 }, { 2964, 4075 },
-    { 2998, 3457 }, { 2999, 4073 }, { 3011, 4218 }, { 3021, 4564 }, { 3022, 3760 }, { 3055, 3135 },
-    { 3060, 3617 }, { 3079, 4043 }, { 3097, 4042 }, { 3119, 4146 }, { 3132, 4410 }, { 3147, 1183 },
-    { 3163, 4352 }, { 3177, 3916 }, { 3178, 3252 }, { 3179, 1077 }, { 3185, 4160 }, { 3187, 4495 },
-    { 3191, 3192 }, { 3207, 4706 }, { 3239, 4404 }, { 3310, 4483 }, { 3316, 3824 }, { 3318, 4704 },
-    { 3327, 4470 }, { 3347, 4275 }, { 3366, 4766 }, { 3373, 4268 }, { 3381, 3803 }, { 3382, 4545 },
-    { 3389, 4655 }, { 3409, 4800 }, { 3411, 3175 }, { 3420, 3098 }, { 3456, 4411 }, { 3458, 1175 },
-    { 3459, 1179 }, { 3466, 4170 }, { 3484, 2860 }, { 3494, 626 }, { 3495, 4311 }, { 3499, 4414 },
-    { 3597, 4030 }, { 3616, 4603 }, { 3619, 4131 }, { 3620, 4186 }, { 3623, 4476 }, { 3652, 4790 },
-    { 3674, 4724 }, { 3708, 4223 }, { 3714, 4756 }, { 3716, 3886 }, { 3717, 3678 }, { 3731, 4396 },
-    { 3737, 4061 }, { 3738, 1815 }, { 3740, 4153 }, { 3741, 2434 }, { 3745, 4370 }, { 3747, 4672 },
-    { 3748, 4076 }, { 3770, 4607 }, { 3775, 2636 }, { 3776, 3351 }, { 3780, 2698 }, { 3791, 4517 },
-    { 3792, 4518 }, { 3805, 4215 }, { 3806, 4791 }, { 3807, 4762 }, { 3811, 4557 }, { 3813, 1922 },
-    { 3819, 4376 }, { 3827, 4707 }, { 3877, 4556 }, { 3917, 4747 }, { 3918, 4743 }, { 3921, 4220 },
-    { 3950, 4809 }, { 4000, 4610 }, { 4002, 4744 }, { 4020, 4755 }, { 4038, 3461 }, { 4044, 4547 },
-    { 4057, 4394 }, { 4062, 3783 }, { 4072, 4764 }, { 4077, 4658 }, { 4078, 4745 }, { 4080, 3462 },
-    { 4081, 3764 }, { 4100, 4840 }, { 4128, 4506 }, { 4143, 4807 }, { 4165, 4415 }, { 4166, 4645 },
-    { 4190, 4560 }, { 4199, 3954 }, { 4202, 4778 }, { 4207, 4419 }, { 4209, 4859 }, { 4211, 2388 },
-    { 4214, 2688 }, { 4221, 4639 }, { 4222, 3384 }, { 4224, 4228 }, { 4225, 4429 }, { 4227, 4408 },
-    { 4233, 4563 }, { 4234, 4566 }, { 4235, 4569 }, { 4236, 4572 }, { 4237, 4575 }, { 4238, 4578 },
-    { 4240, 282 }, { 4241, 4242 }, { 4243, 4244 }, { 4245, 4246 }, { 4247, 4248 }, { 4249, 4250 },
-    { 4251, 4252 }, { 4253, 4254 }, { 4256, 4257 }, { 4259, 388 }, { 4260, 4261 }, { 4266, 4267 },
-    { 4269, 4270 }, { 4271, 4272 }, { 4276, 4277 }, { 4278, 4279 }, { 4280, 4281 }, { 4282, 4283 },
-    { 4285, 4286 }, { 4287, 3243 }, { 4298, 4299 }, { 4300, 4301 }, { 4302, 4303 }, { 4304, 4305 },
-    { 4306, 4307 }, { 4308, 4309 }, { 4312, 4313 }, { 4329, 4330 }, { 4335, 4803 }, { 4337, 4338 },
-    { 4339, 4340 }, { 4343, 4344 }, { 4346, 4348 }, { 4351, 4379 }, { 4353, 4354 }, { 4355, 4356 },
-    { 4357, 4358 }, { 4359, 4360 }, { 4361, 4362 }, { 4363, 4838 }, { 4364, 4365 }, { 4367, 4368 },
-    { 4369, 4010 }, { 4371, 4372 }, { 4373, 4374 }, { 4377, 4378 }, { 4380, 4381 }, { 4382, 4383 },
-    { 4384, 4772 }, { 4385, 4386 }, { 4387, 4388 }, { 4389, 4390 }, { 4391, 3315 }, { 4392, 3733 },
-    { 4393, 4760 }, { 4395, 4769 }, { 4402, 4403 }, { 4406, 4789 }, { 4407, 1153 }, { 4412, 4715 },
-    { 4413, 3156 }, { 4420, 4421 }, { 4422, 4423 }, { 4424, 4425 }, { 4427, 4428 }, { 4430, 4431 },
-    { 4432, 4433 }, { 4434, 4435 }, { 4436, 4437 }, { 4438, 4439 }, { 4440, 4835 }, { 4442, 4853 },
-    { 4444, 4860 }, { 4468, 4004 }, { 4471, 4472 }, { 4478, 4479 }, { 4480, 4481 }, { 4484, 4485 },
-    { 4488, 4489 }, { 4490, 4491 }, { 4493, 4494 }, { 4496, 4497 }, { 4498, 4499 }, { 4501, 4502 },
-    { 4503, 4504 }, { 4507, 4508 }, { 4510, 4511 }, { 4512, 4513 }, { 4516, 1757 }, { 4521, 4522 },
-    { 4523, 4524 }, { 4525, 4526 }, { 4527, 4528 }, { 4529, 4530 }, { 4531, 4532 }, { 4533, 4534 },
-    { 4535, 4536 }, { 4538, 4539 }, { 4542, 4135 }, { 4544, 4189 }, { 4549, 4550 }, { 4551, 4552 },
-    { 4554, 4701 }, { 4562, 3757 }, { 4567, 4568 }, { 4570, 4571 }, { 4573, 4574 }, { 4576, 4577 },
-    { 4579, 4580 }, { 4581, 4582 }, { 4584, 4585 }, { 4586, 4587 }, { 4588, 4589 }, { 4590, 4591 },
-    { 4592, 4593 }, { 4594, 4595 }, { 4596, 4597 }, { 4598, 4599 }, { 4604, 4605 }, { 4606, 4758 },
-    { 4608, 4609 }, { 4611, 4612 }, { 4613, 2179 }, { 4614, 4615 }, { 4616, 2187 }, { 4617, 4618 },
-    { 4619, 2195 }, { 4620, 4621 }, { 4622, 4623 }, { 4624, 4625 }, { 4626, 4627 }, { 4628, 4629 },
-    { 4630, 4631 }, { 4632, 4633 }, { 4634, 4635 }, { 4636, 4637 }, { 4640, 4641 }, { 4644, 3338 },
-    { 4647, 4802 }, { 4649, 4670 }, { 4650, 4861 }, { 4651, 4806 }, { 4653, 4674 }, { 4657, 4678 },
-    { 4659, 3383 }, { 4660, 4661 }, { 4662, 4663 }, { 4668, 4669 }, { 4671, 3795 }, { 4673, 2458 },
-    { 4675, 4855 }, { 4676, 4677 }, { 4680, 4681 }, { 4684, 4685 }, { 4686, 4687 }, { 4690, 4691 },
-    { 4692, 4693 }, { 4694, 4695 }, { 4697, 4698 }, { 4699, 4700 }, { 4702, 4703 }, { 4705, 3987 },
-    { 4708, 4709 }, { 4711, 4712 }, { 4713, 4714 }, { 4717, 4718 }, { 4719, 4720 }, { 4721, 4722 },
-    { 4725, 4726 }, { 4729, 4779 }, { 4730, 4731 }, { 4732, 4733 }, { 4734, 4735 }, { 4736, 4737 },
-    { 4741, 4742 }, { 4746, 4079 }, { 4748, 1195 }, { 4750, 2742 }, { 4763, 4219 }, { 4768, 4262 },
-    { 4773, 4553 }, { 4795, 463 }, { 4798, 4546 }, { 4811, 4656 }, { 4812, 4405 }, { 4817, 4821 },
-    { 4837, 4226 }, { 4848, 3779 }, { 4854, 4074 }, { 4187, 4864 }, { 4863, 3 }, { 4871, 4869 },
-    { 1110, 26 }, { 6, 1357 }, { 54, 5163 }, { 76, 4540 }, { 100, 3774 }, { 120, 4664 },
-    { 133, 5104 }, { 447, 463 }, { 448, 5136 }, { 455, 2825 }, { 464, 2886 }, { 467, 2885 },
-    { 531, 4289 }, { 541, 2826 }, { 604, 3024 }, { 627, 459 }, { 1027, 3726 }, { 1078, 3303 },
-    { 1157, 3757 }, { 1158, 2604 }, { 1159, 3879 }, { 1167, 4933 }, { 1171, 1925 }, { 1236, 3746 },
-    { 1272, 4874 }, { 1365, 4896 }, { 1388, 4449 }, { 1748, 4826 }, { 1787, 4203 }, { 1811, 4873 },
-    { 1923, 1155 }, { 1924, 4931 }, { 2171, 2957 }, { 2448, 2824 }, { 2519, 3749 }, { 2640, 5280 },
-    { 2649, 4972 }, { 2761, 4973 }, { 2784, 3786 }, { 2785, 5128 }, { 2796, 3760 }, { 2811, 4314 },
-    { 2813, 3245 }, { 2815, 4441 }, { 2822, 3621 }, { 2827, 4264 }, { 2879, 3084 }, { 2944, 3727 },
-    { 2956, 4784 }, { 2991, 3731 }, { 2998, 4814 }, { 3011, 4761 }, { 3021, 5214 }, { 3022, 3759 },
-    { 3055, 3141 }, { 3060, 4818 }, { 3086, 3458 }, { 3107, 4867 }, { 3156, 4966 }, { 3163, 5185 },
-    { 3177, 5162 }, { 3178, 4416 }, { 3246, 4917 }, { 3299, 4872 }, { 3309, 4945 }, { 3359, 4941 },
-    { 3373, 5130 }, { 3399, 4977 }, { 3411, 3625 }, { 3456, 4953 }, { 3457, 5198 }, { 3499, 5247 },
-    { 3503, 4936 }, { 3562, 2860 }, { 3708, 4334 }, { 3717, 3252 }, { 3723, 4955 }, { 3761, 1175 },
-    { 3762, 1179 }, { 3763, 1183 }, { 3778, 4976 }, { 3792, 5001 }, { 3796, 5056 }, { 3807, 4986 },
-    { 3811, 4822 }, { 3819, 5262 }, { 3877, 4770 }, { 3921, 5289 }, { 4002, 4754 }, { 4009, 5050 },
-    { 4014, 4958 }, { 4023, 4870 }, { 4026, 4880 }, { 4044, 4786 }, { 4057, 4409 }, { 4077, 5009 },
-    { 4128, 4520 }, { 4186, 4940 }, { 4189, 5026 }, { 4190, 4970 }, { 4198, 4868 }, { 4199, 4962 },
-    { 4202, 4988 }, { 4229, 5094 }, { 4258, 4887 }, { 4273, 5021 }, { 4310, 4912 }, { 4332, 2838 },
-    { 4341, 5052 }, { 4349, 4943 }, { 4350, 5008 }, { 4375, 5068 }, { 4397, 4979 }, { 4482, 4944 },
-    { 4492, 4949 }, { 4505, 4951 }, { 4509, 4983 }, { 4519, 4985 }, { 4565, 4978 }, { 4602, 5039 },
-    { 4682, 4919 }, { 4723, 5167 }, { 4727, 5002 }, { 4749, 4974 }, { 4757, 4913 }, { 4777, 4928 },
-    { 4792, 5137 }, { 4808, 5114 }, { 4832, 5124 }, { 4833, 4881 }, { 4839, 5081 }, { 4841, 5098 },
-    { 4842, 4996 }, { 4851, 5027 }, { 4856, 5077 }, { 4862, 4930 }, { 4866, 5088 }, { 4876, 5063 },
-    { 4878, 5255 }, { 4879, 2755 }, { 4886, 4255 }, { 4888, 4559 }, { 4889, 4765 }, { 4890, 4914 },
-    { 4891, 4892 }, { 4893, 4297 }, { 4894, 4895 }, { 4897, 4898 }, { 4899, 4900 }, { 4901, 4902 },
-    { 4903, 4905 }, { 4904, 4906 }, { 4907, 4909 }, { 4908, 4910 }, { 4916, 4321 }, { 4918, 5257 },
-    { 4920, 5188 }, { 4921, 5193 }, { 4922, 4923 }, { 4924, 4925 }, { 4926, 810 }, { 4932, 5070 },
-    { 4934, 5274 }, { 4937, 4151 }, { 4939, 5236 }, { 4942, 5184 }, { 4946, 4947 }, { 4952, 5207 },
-    { 4961, 5230 }, { 4968, 4667 }, { 4971, 5278 }, { 4981, 5075 }, { 4982, 5118 }, { 4984, 405 },
-    { 4991, 4296 }, { 4998, 1143 }, { 5000, 5169 }, { 5012, 5199 }, { 5013, 5191 }, { 5016, 3329 },
-    { 5017, 5187 }, { 5020, 3123 }, { 5023, 5122 }, { 5025, 5292 }, { 5035, 3242 }, { 5038, 3707 },
-    { 5040, 5232 }, { 5041, 5234 }, { 5042, 4477 }, { 5046, 5022 }, { 5049, 3574 }, { 5054, 5153 },
-    { 5055, 5259 }, { 5061, 5062 }, { 5064, 4543 }, { 5069, 5272 }, { 5071, 5060 }, { 5073, 4263 },
-    { 5079, 5047 }, { 5083, 4824 }, { 5084, 5285 }, { 5089, 4929 }, { 5092, 5005 }, { 5093, 5059 },
-    { 5095, 5171 }, { 5102, 3613 }, { 5111, 5112 }, { 5115, 5116 }, { 5117, 5294 }, { 5125, 5126 },
-    { 5127, 5134 }, { 5131, 5132 }, { 5139, 5140 }, { 5141, 4345 }, { 5142, 3348 }, { 5143, 5156 },
-    { 5145, 5146 }, { 5148, 5149 }, { 5150, 4366 }, { 5151, 5152 }, { 5157, 5158 }, { 5159, 5160 },
-    { 5170, 4935 }, { 5172, 5173 }, { 5175, 5176 }, { 5178, 5179 }, { 5192, 4950 }, { 5196, 5197 },
-    { 5200, 5201 }, { 5203, 5204 }, { 5205, 5206 }, { 5210, 5211 }, { 5212, 5270 }, { 5218, 3337 },
-    { 5219, 4583 }, { 5220, 5221 }, { 5222, 5223 }, { 5224, 5225 }, { 5226, 5227 }, { 5228, 5229 },
-    { 5237, 4004 }, { 5238, 5239 }, { 5240, 5241 }, { 5242, 5243 }, { 5244, 5245 }, { 5246, 4642 },
-    { 5248, 4648 }, { 5249, 5258 }, { 5250, 5251 }, { 5252, 5260 }, { 5253, 4679 }, { 5261, 2468 },
-    { 5263, 5264 }, { 5265, 5266 }, { 5268, 5269 }, { 5277, 4776 }, { 5279, 2654 }, { 5283, 4775 },
-    { 5295, 4541 }, { 5299, 4865 }, { 3989, 3 }, { 6, 5467 }, { 26, 4927 }, { 76, 4967 },
-    { 120, 5491 }, { 133, 5105 }, { 447, 471 }, { 468, 2886 }, { 475, 2825 }, { 479, 2885 },
-    { 531, 4290 }, { 544, 2826 }, { 627, 560 }, { 1027, 3728 }, { 1159, 3880 }, { 1171, 5322 },
-    { 1388, 4452 }, { 1748, 4828 }, { 1925, 4844 }, { 2604, 5275 }, { 2640, 5281 }, { 2784, 4136 },
-    { 2796, 3761 }, { 2811, 4315 }, { 2813, 3246 }, { 2815, 4443 }, { 2822, 4446 }, { 2824, 3083 },
-    { 2827, 5164 }, { 2879, 3310 }, { 2881, 5300 }, { 2944, 3729 }, { 2956, 4785 }, { 2957, 5233 },
-    { 2991, 4825 }, { 2998, 5031 }, { 3021, 5215 }, { 3022, 5379 }, { 3055, 3144 }, { 3060, 4819 },
-    { 3086, 3459 }, { 3177, 5254 }, { 3178, 4666 }, { 3245, 5309 }, { 3562, 2861 }, { 3750, 5373 },
-    { 3813, 5359 }, { 4014, 5043 }, { 4143, 5304 }, { 4284, 5341 }, { 4399, 5404 }, { 4448, 5328 },
-    { 4654, 5400 }, { 4830, 5351 }, { 4845, 5352 }, { 4866, 5398 }, { 4867, 5332 }, { 4868, 4959 },
-    { 4870, 5396 }, { 4872, 5301 }, { 4873, 4514 }, { 4874, 4207 }, { 4877, 5326 }, { 4915, 5317 },
-    { 4954, 5378 }, { 4980, 5314 }, { 4989, 5460 }, { 4993, 5356 }, { 4999, 5420 }, { 5006, 5388 },
-    { 5030, 5434 }, { 5033, 5435 }, { 5036, 5456 }, { 5051, 5305 }, { 5057, 5470 }, { 5065, 5394 },
-    { 5087, 5481 }, { 5097, 5440 }, { 5101, 5405 }, { 5121, 5484 }, { 5123, 5407 }, { 5129, 5444 },
-    { 5133, 5430 }, { 5135, 5408 }, { 5138, 5448 }, { 5154, 5413 }, { 5155, 5517 }, { 5161, 5362 },
-    { 5165, 5427 }, { 5177, 5303 }, { 5180, 5345 }, { 5186, 5415 }, { 5189, 5416 }, { 5190, 5480 },
-    { 5194, 5417 }, { 5195, 5418 }, { 5202, 5330 }, { 5208, 5496 }, { 5209, 5485 }, { 5213, 5308 },
-    { 5235, 5346 }, { 5256, 5307 }, { 5273, 5355 }, { 5298, 5348 }, { 5310, 5426 }, { 5315, 5291 },
-    { 5318, 5349 }, { 5319, 5414 }, { 5320, 5321 }, { 5323, 4994 }, { 5324, 4843 }, { 5325, 5082 },
-    { 5327, 5449 }, { 5331, 4956 }, { 5333, 5463 }, { 5334, 5231 }, { 5335, 3017 }, { 5337, 5357 },
-    { 5338, 5558 }, { 5347, 2838 }, { 5354, 5342 }, { 5358, 5329 }, { 5366, 5468 }, { 5368, 5513 },
-    { 5374, 5548 }, { 5384, 4987 }, { 5385, 5476 }, { 5387, 5422 }, { 5391, 3297 }, { 5392, 5443 },
-    { 5393, 5080 }, { 5399, 4447 }, { 5401, 2601 }, { 5410, 5453 }, { 5411, 5490 }, { 5412, 5144 },
-    { 5421, 5541 }, { 5425, 5287 }, { 5428, 4331 }, { 5429, 5509 }, { 5436, 4079 }, { 5439, 5441 },
-    { 5445, 3243 }, { 5450, 5451 }, { 5452, 5454 }, { 5455, 5486 }, { 5461, 5462 }, { 5464, 5478 },
-    { 5472, 5424 }, { 5474, 5406 }, { 5479, 5530 }, { 5482, 4486 }, { 5495, 5371 }, { 5497, 4710 },
-    { 5503, 5340 }, { 5504, 5402 }, { 5506, 5525 }, { 5508, 5113 }, { 5511, 5512 }, { 5518, 5147 },
-    { 5519, 5520 }, { 5521, 5493 }, { 5531, 5532 }, { 5534, 2540 }, { 5537, 5538 }, { 5539, 5540 },
-    { 5543, 5544 }, { 5545, 5546 }, { 5549, 5494 }, { 5550, 4652 }, { 5551, 5553 }, { 5554, 4688 },
-    { 5555, 5267 }, { 5556, 2532 }, { 3, 2728 }, { 26, 5168 }, { 76, 5471 }, { 133, 5106 },
-    { 447, 475 }, { 471, 2825 }, { 472, 2886 }, { 531, 4291 }, { 547, 2826 }, { 627, 479 },
-    { 1027, 3730 }, { 1159, 3881 }, { 1388, 4455 }, { 1748, 5615 }, { 1925, 4846 }, { 2604, 5276 },
-    { 2640, 5282 }, { 2796, 3762 }, { 2811, 4316 }, { 2813, 2784 }, { 2815, 4445 }, { 2822, 4451 },
-    { 2824, 3084 }, { 2827, 5409 }, { 2879, 3375 }, { 2885, 476 }, { 2944, 5383 }, { 2956, 4882 },
-    { 2957, 5542 }, { 2973, 5300 }, { 2991, 4827 }, { 2998, 5032 }, { 3021, 5216 }, { 3022, 5380 },
-    { 3055, 3147 }, { 3060, 4820 }, { 3086, 3460 }, { 3247, 5568 }, { 3495, 5574 }, { 4716, 5599 },
-    { 5053, 5565 }, { 5103, 5620 }, { 5181, 5587 }, { 5301, 5561 }, { 5311, 5625 }, { 5312, 3246 },
-    { 5313, 5569 }, { 5316, 5646 }, { 5343, 5627 }, { 5344, 5572 }, { 5350, 5576 }, { 5361, 5653 },
-    { 5372, 5596 }, { 5431, 5607 }, { 5437, 5619 }, { 5438, 5657 }, { 5446, 5605 }, { 5447, 5685 },
-    { 5457, 5678 }, { 5458, 5654 }, { 5459, 5656 }, { 5469, 5675 }, { 5473, 5677 }, { 5483, 5563 },
-    { 5488, 5595 }, { 5499, 5681 }, { 5514, 5695 }, { 5522, 5721 }, { 5523, 5649 }, { 5526, 5651 },
-    { 5528, 5684 }, { 5529, 5622 }, { 5552, 5689 }, { 5560, 5591 }, { 5562, 5078 }, { 5564, 5692 },
-    { 5566, 5621 }, { 5567, 5682 }, { 5570, 553 }, { 5571, 480 }, { 5573, 5364 }, { 5575, 5593 },
-    { 5582, 5601 }, { 5588, 5693 }, { 5592, 3743 }, { 5597, 5580 }, { 5598, 5584 }, { 5602, 5579 },
-    { 5610, 5590 }, { 5614, 5293 }, { 5617, 5712 }, { 5624, 5718 }, { 5628, 5708 }, { 5629, 5668 },
-    { 5631, 5671 }, { 5632, 5672 }, { 5633, 3804 }, { 5635, 5037 }, { 5637, 5700 }, { 5639, 5663 },
-    { 5640, 5365 }, { 5641, 5642 }, { 5644, 5720 }, { 5647, 5648 }, { 5658, 5724 }, { 5661, 5630 },
-    { 5662, 5466 }, { 5664, 5709 }, { 5669, 5612 }, { 5674, 5705 }, { 5680, 5679 }, { 5698, 5636 },
-    { 5701, 5510 }, { 5706, 4911 }, { 5714, 5626 }, { 5726, 5727 }, { 5728, 5729 }, { 5732, 5589 },
-    { 5734, 5603 }, { 1114, 1115 }, { 1135, 1136 }, { 1210, 2810 }, { 1876, 1890 }, { 1888, 3218 },
-    { 2782, 4180 }, { 3411, 3080 }, { 3923, 4875 }, { 3924, 5302 }, { 3928, 4210 }, { 3952, 2789 },
-    { 3, 2771 }, { 26, 5783 }, { 76, 5516 }, { 133, 5107 }, { 447, 5782 }, { 531, 4292 },
-    { 550, 2826 }, { 566, 2825 }, { 627, 572 }, { 1027, 3791 }, { 1159, 3882 }, { 1388, 4458 },
-    { 1748, 5850 }, { 1925, 5616 }, { 2604, 5557 }, { 2640, 5559 }, { 2796, 3763 }, { 2811, 4317 },
-    { 2813, 3247 }, { 2815, 4450 }, { 2822, 4454 }, { 2824, 5828 }, { 2879, 3395 }, { 2885, 5643 },
-    { 2886, 2784 }, { 2944, 5492 }, { 2956, 5007 }, { 2957, 5842 }, { 2991, 4829 }, { 2998, 5306 },
-    { 3021, 5217 }, { 3022, 5381 }, { 3248, 5740 }, { 3249, 5745 }, { 4327, 5755 }, { 5182, 5756 },
-    { 5367, 5738 }, { 5577, 5786 }, { 5581, 5769 }, { 5585, 5785 }, { 5586, 5743 }, { 5594, 5747 },
-    { 5600, 5817 }, { 5650, 5829 }, { 5655, 5806 }, { 5659, 5760 }, { 5666, 5784 }, { 5670, 5843 },
-    { 5676, 5831 }, { 5683, 5766 }, { 5696, 5787 }, { 5710, 5846 }, { 5717, 5841 }, { 5730, 5758 },
-    { 5739, 5822 }, { 5749, 5419 }, { 5752, 5771 }, { 5757, 5578 }, { 5765, 4834 }, { 5768, 5753 },
-    { 5770, 5746 }, { 5776, 5360 }, { 5777, 5830 }, { 5793, 5838 }, { 5796, 3315 }, { 5799, 4473 },
-    { 5802, 5707 }, { 5808, 5733 }, { 5812, 5561 }, { 5821, 5767 }, { 5826, 5840 }, { 5827, 5465 },
-    { 5834, 5759 }, { 5836, 5779 }, { 5837, 5611 }, { 5839, 5803 }, { 5845, 5849 }, { 5847, 5798 },
-    { 5851, 5505 }, { 5852, 5403 }, { 1876, 4083 }, { 3411, 3191 }, { 3927, 5859 }, { 4080, 4875 },
-    { 4081, 5302 }, { 4082, 4210 }, { 4217, 5857 }, { 5855, 47 }, { 3, 4696 }, { 26, 5844 },
-    { 76, 5524 }, { 133, 5108 }, { 447, 5792 }, { 531, 4293 }, { 556, 2826 }, { 578, 2825 },
-    { 627, 5704 }, { 1388, 4461 }, { 2811, 4318 }, { 2813, 3248 }, { 2815, 4453 }, { 2822, 4457 },
-    { 2879, 3396 }, { 2885, 5742 }, { 2886, 3244 }, { 3021, 5535 }, { 3497, 5874 }, { 4515, 5878 },
-    { 5376, 5867 }, { 5389, 2784 }, { 5489, 5893 }, { 5515, 5868 }, { 5613, 5885 }, { 5741, 5872 },
-    { 5744, 3247 }, { 5750, 5895 }, { 5751, 5897 }, { 5754, 5906 }, { 5762, 5909 }, { 5772, 5921 },
-    { 5775, 5904 }, { 5781, 5870 }, { 5788, 5915 }, { 5790, 5913 }, { 5795, 5910 }, { 5811, 5875 },
-    { 5813, 5920 }, { 5815, 5890 }, { 5818, 5922 }, { 5823, 5894 }, { 5825, 5888 }, { 5869, 5925 },
-    { 5873, 568 }, { 5876, 5763 }, { 5883, 5884 }, { 5886, 5748 }, { 5896, 5882 }, { 5898, 5761 },
-    { 5901, 5819 }, { 5903, 5907 }, { 5908, 5926 }, { 5912, 5905 }, { 5914, 5935 }, { 5916, 5713 },
-    { 5929, 5645 }, { 5933, 5887 }, { 5936, 5583 }, { 5940, 5889 }, { 3, 4738 }, { 26, 5939 },
-    { 133, 5109 }, { 447, 5993 }, { 531, 4294 }, { 562, 2826 }, { 627, 5780 }, { 1388, 4464 },
-    { 2811, 4319 }, { 2813, 3249 }, { 2815, 4456 }, { 2822, 4460 }, { 2825, 574 }, { 2879, 3397 },
-    { 2885, 5987 }, { 4782, 5954 }, { 4831, 5956 }, { 5011, 5955 }, { 5686, 5968 }, { 5688, 2784 },
-    { 5773, 5969 }, { 5871, 5964 }, { 5879, 5981 }, { 5892, 5999 }, { 5917, 5994 }, { 5918, 5992 },
-    { 5923, 5966 }, { 5928, 6005 }, { 5932, 5962 }, { 5957, 6002 }, { 5960, 5774 }, { 5961, 580 },
-    { 5965, 5959 }, { 5967, 5877 }, { 5970, 5958 }, { 5973, 5988 }, { 5976, 5764 }, { 5979, 3248 },
-    { 5982, 5880 }, { 5983, 6000 }, { 5984, 6006 }, { 5989, 5986 }, { 5990, 4948 }, { 5995, 5985 },
-    { 6003, 2886 }, { 3, 4799 }, { 26, 6010 }, { 531, 4322 }, { 627, 5814 }, { 1388, 4467 },
-    { 2811, 4320 }, { 2813, 3496 }, { 2815, 4459 }, { 2822, 4463 }, { 2825, 5667 }, { 2826, 2784 },
-    { 2879, 3413 }, { 3249, 6017 }, { 4788, 6015 }, { 5433, 6014 }, { 5660, 6027 }, { 5972, 6026 },
-    { 5974, 6042 }, { 5978, 6040 }, { 5991, 6054 }, { 5997, 6043 }, { 6001, 6024 }, { 6007, 6053 },
-    { 6008, 6036 }, { 6013, 6048 }, { 6016, 5971 }, { 6022, 6023 }, { 6025, 5963 }, { 6028, 6034 },
-    { 6031, 5934 }, { 6035, 6046 }, { 6038, 5881 }, { 6041, 6037 }, { 6049, 6057 }, { 6055, 6052 },
-    { 3, 4804 }, { 26, 6083 }, { 531, 4324 }, { 627, 5998 }, { 2811, 4323 }, { 2813, 3497 },
-    { 2815, 4462 }, { 2822, 4466 }, { 2825, 5816 }, { 2826, 3498 }, { 2881, 6059 }, { 5045, 6060 },
-    { 5634, 6065 }, { 5731, 6070 }, { 6018, 6064 }, { 6019, 3496 }, { 6020, 6068 }, { 6039, 6079 },
-    { 6045, 6069 }, { 6047, 6066 }, { 6051, 6062 }, { 6058, 6071 }, { 6067, 6021 }, { 6077, 6080 },
-    { 6078, 5891 }, { 6081, 6089 }, { 3, 4823 }, { 531, 4326 }, { 627, 6112 }, { 2811, 4325 },
-    { 2813, 3498 }, { 2815, 4465 }, { 2822, 5652 }, { 2825, 5980 }, { 2826, 5899 }, { 4767, 26 },
-    { 5475, 6095 }, { 5477, 6094 }, { 6061, 6098 }, { 6075, 6103 }, { 6076, 6110 }, { 6085, 6108 },
-    { 6086, 6100 }, { 6087, 6115 }, { 6099, 6096 }, { 6101, 6063 }, { 6109, 6097 }, { 6111, 6084 },
-    { 6117, 6113 }, { 3, 4847 }, { 531, 6119 }, { 627, 6114 }, { 2811, 5900 }, { 2813, 6106 },
-    { 2815, 5183 }, { 2822, 5778 }, { 2825, 6044 }, { 2826, 6133 }, { 4836, 6120 }, { 5527, 6126 },
-    { 6102, 6127 }, { 6116, 6125 }, { 6123, 6124 }, { 6130, 6137 }, { 6132, 6138 }, { 6142, 6136 },
-    { 3, 4975 }, { 2822, 5800 }, { 2825, 6140 }, { 6105, 6144 }, { 6121, 6146 }, { 6128, 6150 },
-    { 6134, 6154 }, { 6135, 6147 }, { 6139, 6148 }, { 6151, 6122 }, { 6153, 6149 }, { 6158, 6156 },
-    { 6159, 6155 }, { 3, 5044 }, { 2822, 6004 }, { 5703, 6160 }, { 5943, 6161 }, { 6145, 6165 },
-    { 6162, 6169 }, { 6163, 6167 }, { 6171, 6164 }, { 6172, 6168 }, { 3, 5072 }, { 2822, 6050 },
-    { 5058, 6173 }, { 6166, 6177 }, { 6170, 6174 }, { 6179, 6180 }, { 3, 5119 }, { 2822, 6181 },
-    { 5296, 6182 }, { 6176, 6183 }, { 6185, 6178 }, { 3, 5120 }, { 5353, 6188 }, { 6186, 6189 },
-    { 3, 5297 }, { 6194, 6193 }, { 3, 5423 }, { 5382, 6196 }, { 3, 5502 }, { 6104, 6198 },
-    { 3, 5618 }, { 5076, 6200 }, { 3, 5702 }, { 5067, 6202 }, { 3, 6091 }, { 5390, 6204 },
-    { 3, 6093 }, { 5737, 6206 }, { 5694, 6208 },
+    { 923, 924 }, { 950, 951 }, { 952, 953 }, { 954, 955 }, { 956, 957 }, { 969, 970 },
+    { 978, 979 }, { 982, 83 }, { 984, 985 }, { 986, 987 }, { 988, 989 }, { 990, 991 },
+    { 992, 993 }, { 994, 995 }, { 1004, 1005 }, { 1006, 1007 }, { 1008, 1009 }, { 1026, 2757 },
+    { 1027, 1028 }, { 1029, 1030 }, { 1031, 1032 }, { 1033, 1034 }, { 1035, 1036 }, { 1037, 1038 },
+    { 1039, 1040 }, { 1041, 1042 }, { 1044, 1045 }, { 1046, 1047 }, { 1048, 1049 }, { 1050, 1051 },
+    { 1052, 1053 }, { 1054, 1055 }, { 1056, 1057 }, { 1058, 1059 }, { 1134, 1135 }, { 1142, 1143 },
+    { 1146, 1147 }, { 1150, 1151 }, { 1154, 1155 }, { 1158, 1159 }, { 1197, 71 }, { 1210, 3261 },
+    { 1211, 1212 }, { 1213, 1214 }, { 1218, 1219 }, { 1220, 1221 }, { 1222, 1223 }, { 1224, 1225 },
+    { 1228, 1229 }, { 1230, 1231 }, { 1232, 1233 }, { 1234, 1235 }, { 1238, 1239 }, { 1240, 1241 },
+    { 1242, 1243 }, { 1266, 2029 }, { 1268, 2030 }, { 1273, 3210 }, { 1334, 3101 }, { 1360, 2112 },
+    { 1362, 1363 }, { 1371, 2121 }, { 1377, 2129 }, { 1383, 2137 }, { 1389, 2145 }, { 1395, 2153 },
+    { 1471, 2195 }, { 1541, 1542 }, { 1583, 1584 }, { 1642, 1643 }, { 1645, 29 }, { 1658, 1659 },
+    { 1670, 1671 }, { 1672, 1673 }, { 1674, 1675 }, { 1676, 1677 }, { 1678, 1679 }, { 1680, 1681 },
+    { 1682, 1683 }, { 1684, 1685 }, { 1686, 1687 }, { 1688, 1689 }, { 1690, 1691 }, { 1692, 1693 },
+    { 1694, 1695 }, { 1696, 1697 }, { 1698, 1699 }, { 1700, 1701 }, { 1703, 1704 }, { 1705, 1706 },
+    { 1707, 1708 }, { 1709, 1710 }, { 1711, 1712 }, { 1713, 1714 }, { 1715, 128 }, { 1815, 3051 },
+    { 1914, 2473 }, { 1917, 2822 }, { 1926, 1927 }, { 1929, 2751 }, { 1930, 1931 }, { 1932, 1933 },
+    { 1934, 1935 }, { 1936, 1937 }, { 1938, 1939 }, { 1940, 1941 }, { 1942, 1943 }, { 1944, 1945 },
+    { 1946, 1947 }, { 1948, 1949 }, { 1950, 1951 }, { 1952, 1953 }, { 1965, 1966 }, { 1967, 1968 },
+    { 1969, 1970 }, { 1971, 1972 }, { 1973, 1974 }, { 1975, 1976 }, { 2032, 2033 }, { 2035, 2036 },
+    { 2075, 2076 }, { 2077, 2078 }, { 2079, 2080 }, { 2245, 2246 }, { 2257, 2258 }, { 2259, 2260 },
+    { 2274, 2275 }, { 2276, 2277 }, { 2278, 2279 }, { 2291, 2292 }, { 2293, 2294 }, { 2299, 2300 },
+    { 2301, 2302 }, { 2303, 2304 }, { 2316, 2317 }, { 2318, 2319 }, { 2324, 2325 }, { 2326, 2327 },
+    { 2328, 2329 }, { 2332, 2333 }, { 2637, 1169 }, { 2641, 3208 }, { 2643, 2644 }, { 2654, 2655 },
+    { 2656, 2657 }, { 2662, 2663 }, { 2664, 2665 }, { 2671, 2672 }, { 2678, 2731 }, { 2729, 2630 },
+    { 2743, 3082 }, { 2759, 3081 }, { 2771, 3026 }, { 2796, 481 }, { 2819, 478 }, { 2830, 1954 },
+    { 2840, 1783 }, { 2842, 1798 }, { 2846, 3276 }, { 2866, 3312 }, { 2867, 3324 }, { 2868, 1812 },
+    { 2875, 1791 }, { 2890, 1916 }, { 2938, 1803 }, { 2970, 2742 }, { 2984, 1919 }, { 3083, 1016 },
+    { 3084, 1017 }, { 3086, 1018 }, { 3087, 1019 }, { 3089, 1020 }, { 3090, 1021 }, { 3092, 1022 },
+    { 3093, 1023 }, { 3095, 1024 }, { 3096, 1025 }, { 3126, 1924 }, { 3150, 1200 }, { 3153, 975 },
+    { 3155, 3100 }, { 3183, 3079 }, { 3209, 3296 }, { 3262, 3134 }, { 3277, 1117 }, { 3295, 501 },
+    { 3307, 2234 }, { 3313, 3106 }, { 3326, 2734 }, { 3327, 3286 }, { 3329, 3275 }, { 3334, 3316 },
+    { 3335, 3339 }, { 3336, 3348 }, { 3, 3249 }, { 6, 1203 }, { 31, 479 }, { 59, 3372 },
+    { 75, 3602 }, { 85, 3511 }, { 92, 3514 }, { 99, 3651 }, { 130, 1978 }, { 132, 3083 },
+    { 142, 1987 }, { 148, 1995 }, { 154, 2003 }, { 160, 2011 }, { 166, 2019 }, { 306, 26 },
+    { 391, 3374 }, { 419, 3446 }, { 483, 594 }, { 707, 2770 }, { 980, 3378 }, { 1003, 3396 },
+    { 1362, 1373 }, { 1645, 3598 }, { 1654, 3376 }, { 1660, 3380 }, { 1738, 2757 }, { 2082, 3101 },
+    { 2651, 1169 }, { 2659, 5 }, { 2678, 2644 }, { 2743, 3085 }, { 2759, 3084 }, { 2771, 3067 },
+    { 2836, 3591 }, { 2915, 3509 }, { 2919, 2970 }, { 3027, 3388 }, { 3070, 3379 }, { 3071, 3381 },
+    { 3080, 1012 }, { 3081, 1014 }, { 3096, 3284 }, { 3110, 3545 }, { 3123, 677 }, { 3128, 1210 },
+    { 3129, 3390 }, { 3130, 3561 }, { 3133, 3529 }, { 3140, 3455 }, { 3151, 3375 }, { 3152, 3413 },
+    { 3161, 3100 }, { 3187, 3423 }, { 3256, 3652 }, { 3262, 3571 }, { 3314, 3504 }, { 3315, 3106 },
+    { 3340, 3510 }, { 3349, 3439 }, { 3371, 3666 }, { 3373, 3103 }, { 3382, 3383 }, { 3384, 3385 },
+    { 3386, 3387 }, { 3391, 3392 }, { 3393, 3394 }, { 3397, 3454 }, { 3398, 3399 }, { 3400, 3684 },
+    { 3402, 3654 }, { 3410, 3411 }, { 3414, 3415 }, { 3416, 271 }, { 3417, 2521 }, { 3418, 3419 },
+    { 3420, 3421 }, { 3424, 3425 }, { 3426, 3427 }, { 3428, 3429 }, { 3431, 3432 }, { 3433, 3434 },
+    { 3435, 3436 }, { 3437, 3438 }, { 3447, 3448 }, { 3451, 3547 }, { 3452, 3551 }, { 3453, 3555 },
+    { 3456, 3457 }, { 3458, 3459 }, { 3460, 3461 }, { 3462, 3463 }, { 3464, 3465 }, { 3466, 3467 },
+    { 3468, 3469 }, { 3470, 3471 }, { 3472, 3473 }, { 3474, 3475 }, { 3476, 3477 }, { 3478, 3479 },
+    { 3480, 3481 }, { 3482, 3483 }, { 3484, 3485 }, { 3486, 3487 }, { 3488, 3489 }, { 3490, 3491 },
+    { 3492, 3493 }, { 3494, 3495 }, { 3496, 3497 }, { 3498, 3499 }, { 3500, 3501 }, { 3502, 3503 },
+    { 3505, 3506 }, { 3512, 3513 }, { 3515, 3516 }, { 3517, 3518 }, { 3519, 128 }, { 3521, 3522 },
+    { 3523, 3524 }, { 3525, 3526 }, { 3527, 3528 }, { 3530, 3531 }, { 3532, 3533 }, { 3534, 3535 },
+    { 3537, 1136 }, { 3538, 1144 }, { 3539, 1148 }, { 3540, 1152 }, { 3541, 1156 }, { 3542, 1160 },
+    { 3546, 1215 }, { 3549, 3550 }, { 3553, 3554 }, { 3557, 3263 }, { 3558, 3559 }, { 3569, 3332 },
+    { 3575, 3576 }, { 3578, 3579 }, { 3580, 3581 }, { 3582, 3583 }, { 3584, 3585 }, { 3586, 3587 },
+    { 3588, 3589 }, { 3592, 3593 }, { 3594, 3595 }, { 3596, 3597 }, { 3599, 3066 }, { 3603, 3604 },
+    { 3605, 3606 }, { 3607, 3608 }, { 3609, 3610 }, { 3611, 3612 }, { 3613, 3614 }, { 3615, 3616 },
+    { 3617, 3618 }, { 3619, 3620 }, { 3623, 3624 }, { 3627, 3628 }, { 3629, 3630 }, { 3632, 3633 },
+    { 3634, 3635 }, { 3637, 3638 }, { 3639, 3640 }, { 3642, 3330 }, { 3644, 3645 }, { 3646, 3647 },
+    { 3648, 3649 }, { 3650, 2673 }, { 3668, 3389 }, { 241, 242 }, { 305, 356 }, { 331, 332 },
+    { 361, 362 }, { 377, 378 }, { 3156, 310 }, { 54, 3351 }, { 253, 1864 }, { 257, 1074 },
+    { 272, 3365 }, { 292, 1083 }, { 311, 312 }, { 313, 314 }, { 315, 316 }, { 317, 318 },
+    { 335, 336 }, { 337, 338 }, { 339, 340 }, { 341, 342 }, { 343, 344 }, { 345, 346 },
+    { 347, 348 }, { 349, 350 }, { 660, 2243 }, { 822, 2338 }, { 1077, 1078 }, { 1080, 1081 },
+    { 1103, 3661 }, { 1106, 1107 }, { 1216, 3016 }, { 1332, 1333 }, { 1533, 1534 }, { 1636, 1637 },
+    { 1837, 1838 }, { 1867, 3157 }, { 1879, 2530 }, { 1881, 2846 }, { 2239, 2240 }, { 2244, 663 },
+    { 2339, 2340 }, { 2341, 2342 }, { 2343, 2344 }, { 2345, 2346 }, { 2347, 3269 }, { 2349, 2350 },
+    { 2351, 2352 }, { 2353, 2354 }, { 2355, 2356 }, { 2357, 2358 }, { 2359, 2360 }, { 2361, 2362 },
+    { 2363, 2364 }, { 2365, 2366 }, { 2367, 2368 }, { 2369, 2370 }, { 2371, 2372 }, { 2373, 2374 },
+    { 2375, 2376 }, { 2377, 2378 }, { 2379, 2380 }, { 2888, 2807 }, { 2983, 3285 }, { 3017, 2740 },
+    { 3153, 3370 }, { 3155, 3206 }, { 3158, 1869 }, { 3251, 3357 }, { 3252, 300 }, { 3274, 1084 },
+    { 3362, 3245 }, { 3291, 3 }, { 6, 1786 }, { 31, 972 }, { 92, 3834 }, { 132, 3086 },
+    { 983, 3702 }, { 1362, 1379 }, { 1656, 26 }, { 2660, 1169 }, { 2743, 3088 }, { 2746, 2757 },
+    { 2759, 3087 }, { 2836, 3850 }, { 2970, 3865 }, { 3123, 1210 }, { 3128, 677 }, { 3129, 3837 },
+    { 3140, 3714 }, { 3151, 3663 }, { 3371, 3669 }, { 3377, 3701 }, { 3395, 3718 }, { 3574, 3722 },
+    { 3653, 3706 }, { 3657, 3699 }, { 3658, 3733 }, { 3700, 2669 }, { 3703, 3811 }, { 3715, 3735 },
+    { 3717, 3755 }, { 3729, 3728 }, { 3731, 3840 }, { 3734, 2101 }, { 3736, 3759 }, { 3740, 3827 },
+    { 3743, 3762 }, { 3745, 3818 }, { 3753, 3809 }, { 3760, 3761 }, { 3765, 3766 }, { 3769, 3770 },
+    { 3772, 3773 }, { 3774, 2729 }, { 3775, 3776 }, { 3777, 3778 }, { 3779, 3780 }, { 3782, 3548 },
+    { 3783, 3552 }, { 3784, 3556 }, { 3785, 3786 }, { 3787, 3788 }, { 3789, 3790 }, { 3791, 3792 },
+    { 3793, 3794 }, { 3795, 3796 }, { 3797, 3798 }, { 3799, 3800 }, { 3801, 3802 }, { 3803, 3804 },
+    { 3805, 3806 }, { 3807, 3808 }, { 3812, 3813 }, { 3814, 3815 }, { 3816, 3817 }, { 3819, 3820 },
+    { 3828, 1226 }, { 3829, 1236 }, { 3833, 3577 }, { 3835, 3836 }, { 3838, 3839 }, { 3841, 3842 },
+    { 3844, 3071 }, { 3845, 3846 }, { 3847, 3848 }, { 3851, 3852 }, { 3853, 3625 }, { 3854, 2261 },
+    { 3855, 3631 }, { 3856, 2295 }, { 3857, 3636 }, { 3858, 2320 }, { 3859, 3641 }, { 3863, 2666 },
+    { 3864, 5 }, { 241, 356 }, { 305, 242 }, { 3264, 310 }, { 3869, 363 }, { 419, 3903 },
+    { 1216, 3040 }, { 2888, 2808 }, { 2983, 3320 }, { 3041, 2740 }, { 3152, 3900 }, { 3161, 3206 },
+    { 3251, 3872 }, { 3274, 1101 }, { 3313, 3897 }, { 3315, 3898 }, { 3358, 3881 }, { 3362, 3246 },
+    { 3746, 1245 }, { 3748, 263 }, { 3873, 1865 }, { 3876, 3177 }, { 3877, 3878 }, { 3879, 3880 },
+    { 3882, 3883 }, { 3884, 3885 }, { 3886, 3887 }, { 3888, 3366 }, { 3889, 3904 }, { 3890, 3905 },
+    { 3891, 1079 }, { 3906, 3907 }, { 3908, 3909 }, { 3910, 3911 }, { 3912, 3913 }, { 3914, 3915 },
+    { 3916, 3917 }, { 3918, 3919 }, { 3920, 3921 }, { 3922, 3923 }, { 3924, 3925 }, { 3932, 3367 },
+    { 3935, 3747 }, { 3, 3356 }, { 6, 2081 }, { 31, 1647 }, { 92, 4009 }, { 132, 3089 },
+    { 971, 3938 }, { 1362, 1385 }, { 2743, 3091 }, { 2759, 3090 }, { 3659, 26 }, { 3660, 1210 },
+    { 3721, 3943 }, { 3763, 3957 }, { 3767, 3959 }, { 3810, 3963 }, { 3849, 3961 }, { 3939, 4004 },
+    { 3940, 3947 }, { 3948, 4010 }, { 3952, 4005 }, { 3956, 4007 }, { 3958, 83 }, { 3967, 4006 },
+    { 3969, 3974 }, { 3972, 4000 }, { 3973, 3507 }, { 3979, 372 }, { 3980, 3981 }, { 3985, 3986 },
+    { 3987, 3988 }, { 3989, 3990 }, { 3991, 3992 }, { 3993, 3994 }, { 3995, 3996 }, { 3998, 3999 },
+    { 3294, 3977 }, { 3899, 2729 }, { 3927, 4031 }, { 3953, 1206 }, { 4024, 2241 }, { 4027, 4060 },
+    { 4035, 4043 }, { 4036, 3954 }, { 4038, 3976 }, { 4041, 4042 }, { 4044, 4045 }, { 4048, 4050 },
+    { 4052, 4053 }, { 4054, 4055 }, { 4056, 4057 }, { 4058, 4059 }, { 1167, 1168 }, { 1173, 1174 },
+    { 1175, 1176 }, { 1179, 1180 }, { 1182, 1183 }, { 2736, 1181 }, { 3, 3363 }, { 6, 4083 },
+    { 132, 3092 }, { 1362, 1391 }, { 1646, 4064 }, { 2743, 3094 }, { 2759, 3093 }, { 3667, 1210 },
+    { 3680, 26 }, { 3941, 4076 }, { 3945, 4066 }, { 3949, 4080 }, { 3966, 4079 }, { 3971, 4074 },
+    { 3975, 4075 }, { 4003, 4078 }, { 4008, 4065 }, { 4011, 4063 }, { 4070, 4069 }, { 4081, 3590 },
+    { 4085, 98 }, { 4086, 3536 }, { 4090, 3269 }, { 4091, 4092 }, { 4093, 4094 }, { 4095, 925 },
+    { 4099, 3929 }, { 4103, 4107 }, { 4106, 319 }, { 4108, 4051 }, { 4109, 4110 }, { 4111, 4112 },
+    { 1175, 4117 }, { 2631, 4062 }, { 4113, 1169 }, { 4114, 4115 }, { 4116, 4118 }, { 3, 3622 },
+    { 132, 3095 }, { 1362, 1397 }, { 2759, 3739 }, { 3964, 4120 }, { 4077, 4130 }, { 4121, 4125 },
+    { 4128, 4132 }, { 4129, 4137 }, { 4133, 4131 }, { 4134, 4138 }, { 4142, 4143 }, { 1070, 26 },
+    { 1903, 6 }, { 4037, 4141 }, { 4146, 4046 }, { 4149, 4150 }, { 2633, 4119 }, { 2700, 4062 },
+    { 4154, 1177 }, { 4155, 4151 }, { 8, 3137 }, { 31, 586 }, { 54, 394 }, { 59, 1471 },
+    { 60, 3724 }, { 67, 482 }, { 68, 3328 }, { 71, 2653 }, { 73, 3965 }, { 74, 75 },
+    { 76, 3340 }, { 81, 4139 }, { 99, 2731 }, { 119, 1262 }, { 128, 2550 }, { 133, 1979 },
+    { 144, 1988 }, { 150, 1996 }, { 156, 2004 }, { 162, 2012 }, { 168, 2020 }, { 238, 3697 },
+    { 278, 1819 }, { 320, 321 }, { 322, 323 }, { 324, 325 }, { 326, 327 }, { 328, 329 },
+    { 330, 3868 }, { 335, 1093 }, { 337, 1094 }, { 339, 1095 }, { 341, 1096 }, { 343, 1097 },
+    { 345, 1098 }, { 347, 1099 }, { 349, 1100 }, { 373, 3165 }, { 376, 3870 }, { 379, 380 },
+    { 381, 382 }, { 385, 2729 }, { 387, 2767 }, { 388, 2803 }, { 393, 2878 }, { 395, 396 },
+    { 397, 398 }, { 399, 400 }, { 401, 3255 }, { 402, 403 }, { 405, 406 }, { 407, 408 },
+    { 409, 410 }, { 411, 412 }, { 413, 414 }, { 415, 416 }, { 419, 1335 }, { 420, 4089 },
+    { 421, 503 }, { 423, 504 }, { 425, 505 }, { 427, 506 }, { 429, 507 }, { 431, 508 },
+    { 433, 509 }, { 435, 510 }, { 437, 438 }, { 439, 3190 }, { 442, 443 }, { 445, 2833 },
+    { 450, 528 }, { 454, 531 }, { 458, 534 }, { 462, 537 }, { 466, 540 }, { 470, 543 },
+    { 474, 546 }, { 480, 2978 }, { 483, 484 }, { 485, 486 }, { 487, 488 }, { 489, 490 },
+    { 491, 492 }, { 493, 494 }, { 495, 496 }, { 497, 498 }, { 499, 500 }, { 511, 512 },
+    { 513, 514 }, { 515, 516 }, { 517, 518 }, { 519, 3440 }, { 522, 551 }, { 523, 2758 },
+    { 525, 526 }, { 529, 530 }, { 532, 533 }, { 535, 536 }, { 538, 539 }, { 541, 542 },
+    { 544, 545 }, { 547, 548 }, { 553, 554 }, { 557, 558 }, { 559, 560 }, { 563, 564 },
+    { 565, 566 }, { 569, 570 }, { 571, 572 }, { 573, 574 }, { 575, 576 }, { 577, 578 },
+    { 579, 580 }, { 581, 582 }, { 583, 584 }, { 591, 592 }, { 593, 594 }, { 597, 598 },
+    { 599, 600 }, { 601, 602 }, { 603, 604 }, { 605, 606 }, { 607, 608 }, { 612, 613 },
+    { 625, 626 }, { 627, 628 }, { 629, 3758 }, { 631, 1526 }, { 633, 3104 }, { 675, 1539 },
+    { 677, 3261 }, { 684, 778 }, { 686, 687 }, { 688, 689 }, { 690, 3655 }, { 695, 791 },
+    { 697, 792 }, { 699, 793 }, { 701, 794 }, { 703, 795 }, { 705, 796 }, { 710, 711 },
+    { 712, 713 }, { 714, 715 }, { 725, 726 }, { 727, 728 }, { 729, 3244 }, { 737, 738 },
+    { 739, 740 }, { 741, 742 }, { 752, 753 }, { 754, 755 }, { 756, 3730 }, { 764, 765 },
+    { 766, 767 }, { 768, 769 }, { 772, 773 }, { 774, 775 }, { 776, 777 }, { 779, 780 },
+    { 781, 782 }, { 783, 784 }, { 785, 786 }, { 787, 788 }, { 789, 2771 }, { 797, 798 },
+    { 799, 800 }, { 801, 802 }, { 803, 804 }, { 805, 806 }, { 807, 808 }, { 812, 813 },
+    { 973, 974 }, { 976, 977 }, { 1010, 3079 }, { 1011, 3670 }, { 1015, 2802 }, { 1043, 4140 },
+    { 1061, 3070 }, { 1063, 1064 }, { 1066, 3662 }, { 1073, 3874 }, { 1075, 3365 }, { 1076, 4049 },
+    { 1085, 3188 }, { 1102, 3893 }, { 1120, 2581 }, { 1126, 2841 }, { 1128, 1129 }, { 1130, 1131 },
+    { 1132, 1133 }, { 1141, 1887 }, { 1145, 2551 }, { 1202, 3698 }, { 1204, 3327 }, { 1207, 3781 },
+    { 1208, 667 }, { 1209, 4033 }, { 1210, 3334 }, { 1242, 1618 }, { 1247, 1248 }, { 1249, 1250 },
+    { 1251, 1252 }, { 1253, 1254 }, { 1255, 1256 }, { 1257, 1258 }, { 1259, 1260 }, { 1264, 4034 },
+    { 1266, 1267 }, { 1268, 1269 }, { 1271, 1272 }, { 1319, 1320 }, { 1321, 1322 }, { 1323, 1324 },
+    { 1325, 1326 }, { 1327, 1328 }, { 1329, 1330 }, { 1359, 1360 }, { 1361, 3563 }, { 1364, 2762 },
+    { 1367, 1368 }, { 1371, 1372 }, { 1375, 1376 }, { 1377, 1378 }, { 1381, 1382 }, { 1383, 1384 },
+    { 1387, 1388 }, { 1389, 1390 }, { 1393, 1394 }, { 1395, 1396 }, { 1399, 1400 }, { 1401, 1402 },
+    { 1403, 1404 }, { 1405, 1406 }, { 1407, 1408 }, { 1409, 1410 }, { 1411, 1412 }, { 1413, 1414 },
+    { 1415, 1416 }, { 1417, 1418 }, { 1419, 1420 }, { 1421, 1422 }, { 1423, 1424 }, { 1425, 1426 },
+    { 1427, 1428 }, { 1429, 1430 }, { 1431, 1432 }, { 1433, 1434 }, { 1435, 1436 }, { 1470, 3832 },
+    { 1523, 1524 }, { 1527, 3209 }, { 1528, 2934 }, { 1529, 1530 }, { 1532, 3200 }, { 1540, 3752 },
+    { 1543, 1544 }, { 1545, 1546 }, { 1547, 1548 }, { 1549, 1550 }, { 1551, 1552 }, { 1553, 1554 },
+    { 1555, 1556 }, { 1562, 1563 }, { 1564, 1565 }, { 1566, 1567 }, { 1568, 1569 }, { 1571, 1572 },
+    { 1573, 1574 }, { 1575, 1576 }, { 1577, 1578 }, { 1579, 1580 }, { 1581, 2842 }, { 1585, 1586 },
+    { 1587, 1588 }, { 1589, 1590 }, { 1591, 1592 }, { 1593, 1594 }, { 1595, 1596 }, { 1597, 1598 },
+    { 1606, 1607 }, { 1608, 1609 }, { 1610, 1611 }, { 1612, 1613 }, { 1614, 1615 }, { 1616, 2868 },
+    { 1648, 1649 }, { 1650, 3682 }, { 1651, 2774 }, { 1652, 1653 }, { 1662, 1663 }, { 1664, 1665 },
+    { 1666, 1667 }, { 1668, 1669 }, { 1702, 4084 }, { 1716, 3401 }, { 1718, 3672 }, { 1719, 2939 },
+    { 1721, 3029 }, { 1737, 1722 }, { 1740, 2822 }, { 1741, 1742 }, { 1743, 1744 }, { 1745, 1746 },
+    { 1747, 1748 }, { 1749, 1750 }, { 1751, 1752 }, { 1753, 1754 }, { 1755, 1756 }, { 1758, 1759 },
+    { 1760, 1761 }, { 1762, 1763 }, { 1764, 1765 }, { 1766, 1767 }, { 1768, 1769 }, { 1770, 1771 },
+    { 1772, 1773 }, { 1775, 1776 }, { 1777, 1778 }, { 1779, 1780 }, { 1785, 3937 }, { 1793, 1794 },
+    { 1796, 1797 }, { 1799, 1800 }, { 1801, 1802 }, { 1804, 1805 }, { 1806, 1807 }, { 1810, 1811 },
+    { 1813, 3369 }, { 1821, 1822 }, { 1823, 1824 }, { 1825, 1826 }, { 1827, 1828 }, { 1833, 2960 },
+    { 1842, 2484 }, { 1870, 1871 }, { 1888, 2946 }, { 1920, 3345 }, { 1921, 1922 }, { 1923, 3370 },
+    { 1925, 3601 }, { 1927, 2712 }, { 1977, 3183 }, { 1980, 1981 }, { 1983, 1984 }, { 1985, 1986 },
+    { 1989, 1990 }, { 1991, 1992 }, { 1993, 1994 }, { 1997, 1998 }, { 1999, 2000 }, { 2001, 2002 },
+    { 2005, 2006 }, { 2007, 2008 }, { 2009, 2010 }, { 2013, 2014 }, { 2015, 2016 }, { 2017, 2018 },
+    { 2021, 2022 }, { 2023, 2024 }, { 2025, 2026 }, { 2037, 2038 }, { 2039, 2040 }, { 2041, 2042 },
+    { 2043, 2044 }, { 2045, 2046 }, { 2047, 2048 }, { 2049, 2050 }, { 2051, 2052 }, { 2053, 2054 },
+    { 2055, 2056 }, { 2057, 2058 }, { 2059, 2060 }, { 2061, 2062 }, { 2063, 2064 }, { 2065, 2066 },
+    { 2067, 2068 }, { 2069, 2070 }, { 2071, 2072 }, { 2073, 2074 }, { 2088, 3130 }, { 2102, 3744 },
+    { 2111, 3562 }, { 2113, 2114 }, { 2115, 2904 }, { 2117, 2118 }, { 2119, 2120 }, { 2122, 2123 },
+    { 2125, 2126 }, { 2127, 2128 }, { 2130, 2131 }, { 2133, 2134 }, { 2135, 2136 }, { 2138, 2139 },
+    { 2141, 2142 }, { 2143, 2144 }, { 2146, 2147 }, { 2149, 2150 }, { 2151, 2152 }, { 2154, 2155 },
+    { 2157, 2158 }, { 2159, 2160 }, { 2162, 2163 }, { 2164, 2165 }, { 2166, 2167 }, { 2168, 2169 },
+    { 2170, 2171 }, { 2172, 2173 }, { 2174, 2175 }, { 2176, 2177 }, { 2178, 2179 }, { 2180, 2181 },
+    { 2182, 2183 }, { 2184, 2185 }, { 2186, 2187 }, { 2188, 2189 }, { 2190, 2191 }, { 2192, 2193 },
+    { 2204, 3346 }, { 2217, 3332 }, { 2220, 2221 }, { 2222, 2223 }, { 2224, 2225 }, { 2226, 3968 },
+    { 2237, 3685 }, { 2242, 4047 }, { 2247, 3690 }, { 2254, 2255 }, { 2262, 2263 }, { 2274, 2404 },
+    { 2280, 2281 }, { 2288, 2289 }, { 2296, 2297 }, { 2299, 2414 }, { 2305, 2306 }, { 2313, 2314 },
+    { 2321, 2322 }, { 2324, 2424 }, { 2330, 2331 }, { 2332, 2460 }, { 2381, 2382 }, { 2383, 2384 },
+    { 2385, 2386 }, { 2387, 2388 }, { 2389, 3314 }, { 2391, 3754 }, { 2395, 2246 }, { 2398, 3692 },
+    { 2399, 2400 }, { 2401, 2402 }, { 2405, 2406 }, { 2407, 2408 }, { 2409, 2410 }, { 2411, 2412 },
+    { 2415, 2416 }, { 2417, 2418 }, { 2419, 2420 }, { 2421, 2422 }, { 2425, 2426 }, { 2427, 2428 },
+    { 2429, 2430 }, { 2431, 2432 }, { 2433, 2434 }, { 2435, 2436 }, { 2437, 2438 }, { 2439, 2440 },
+    { 2441, 2442 }, { 2443, 2444 }, { 2445, 2446 }, { 2447, 2265 }, { 2448, 2449 }, { 2450, 2451 },
+    { 2452, 2453 }, { 2454, 2455 }, { 2456, 2457 }, { 2458, 2459 }, { 2470, 4098 }, { 2475, 2476 },
+    { 2477, 2478 }, { 2479, 2480 }, { 2481, 2482 }, { 2485, 2486 }, { 2487, 2488 }, { 2489, 2490 },
+    { 2503, 3164 }, { 2517, 2518 }, { 2519, 3267 }, { 2522, 2523 }, { 2524, 2525 }, { 2526, 2527 },
+    { 2528, 3160 }, { 2552, 2553 }, { 2554, 2555 }, { 2557, 2558 }, { 2559, 2560 }, { 2561, 2562 },
+    { 2563, 2564 }, { 2565, 2566 }, { 2567, 2568 }, { 2569, 2570 }, { 2571, 2572 }, { 2573, 2574 },
+    { 2575, 2576 }, { 2580, 3116 }, { 2584, 3210 }, { 2586, 2587 }, { 2588, 2589 }, { 2590, 2591 },
+    { 2597, 2598 }, { 2599, 2600 }, { 2602, 2603 }, { 2604, 2605 }, { 2607, 2608 }, { 2609, 2610 },
+    { 2612, 2613 }, { 2614, 2615 }, { 2617, 2618 }, { 2619, 2620 }, { 2636, 5 }, { 2639, 2640 },
+    { 2644, 2687 }, { 2647, 2648 }, { 2649, 2650 }, { 2658, 3726 }, { 2661, 1884 }, { 2667, 3962 },
+    { 2670, 3051 }, { 2676, 2677 }, { 2680, 2681 }, { 2685, 3208 }, { 2688, 3727 }, { 2692, 3704 },
+    { 2705, 2706 }, { 2709, 2710 }, { 2714, 2548 }, { 2716, 3066 }, { 2742, 2937 }, { 2743, 3707 },
+    { 2760, 3191 }, { 2769, 3564 }, { 2773, 3192 }, { 2785, 3732 }, { 2806, 384 }, { 2819, 3713 },
+    { 2826, 2967 }, { 2832, 451 }, { 2836, 1067 }, { 2840, 1522 }, { 2867, 2843 }, { 2891, 3671 },
+    { 2903, 3082 }, { 2911, 4013 }, { 2914, 790 }, { 2921, 2877 }, { 2947, 4015 }, { 2959, 2757 },
+    { 2972, 3142 }, { 2983, 2807 }, { 2994, 3085 }, { 2998, 3312 }, { 2999, 3565 }, { 3017, 3982 },
+    { 3018, 3139 }, { 3022, 2469 }, { 3041, 3983 }, { 3088, 1149 }, { 3091, 1153 }, { 3094, 1157 },
+    { 3124, 3830 }, { 3125, 3626 }, { 3126, 1060 }, { 3131, 2734 }, { 3132, 3367 }, { 3134, 4001 },
+    { 3146, 3099 }, { 3156, 3768 }, { 3162, 2494 }, { 3193, 615 }, { 3245, 3960 }, { 3252, 3408 },
+    { 3265, 2529 }, { 3275, 4002 }, { 3277, 2579 }, { 3294, 3422 }, { 3311, 2969 }, { 3316, 4012 },
+    { 3319, 595 }, { 3326, 2775 }, { 3339, 4014 }, { 3348, 4016 }, { 3357, 4096 }, { 3358, 1092 },
+    { 3359, 1082 }, { 3361, 3042 }, { 3366, 4032 }, { 3368, 3122 }, { 3412, 4029 }, { 3449, 3544 },
+    { 3566, 2606 }, { 3567, 2611 }, { 3568, 2616 }, { 3570, 3970 }, { 3572, 2808 }, { 3600, 3324 },
+    { 3621, 2034 }, { 3664, 3860 }, { 3673, 1728 }, { 3674, 1730 }, { 3675, 1731 }, { 3676, 1733 },
+    { 3677, 1734 }, { 3678, 1736 }, { 3681, 1201 }, { 3688, 502 }, { 3689, 2235 }, { 3691, 2835 },
+    { 3719, 1374 }, { 3725, 2652 }, { 3741, 3686 }, { 3742, 3693 }, { 3750, 3934 }, { 3751, 4152 },
+    { 3756, 3246 }, { 3822, 1890 }, { 3823, 1891 }, { 3824, 1892 }, { 3825, 1893 }, { 3826, 1894 },
+    { 3861, 2645 }, { 3862, 2713 }, { 3866, 3409 }, { 3867, 3712 }, { 3875, 4097 }, { 3901, 3902 },
+    { 3936, 3683 }, { 3942, 1380 }, { 3950, 3695 }, { 3951, 3696 }, { 4018, 2715 }, { 4023, 4088 },
+    { 4039, 2516 }, { 4068, 1386 }, { 4072, 3335 }, { 4082, 2549 }, { 4122, 1392 }, { 4126, 3329 },
+    { 4127, 2547 }, { 4136, 2194 }, { 4148, 2348 }, { 3, 3687 }, { 4124, 4157 }, { 4135, 4161 },
+    { 4163, 3997 }, { 4164, 4162 }, { 4167, 4144 }, { 1087, 26 }, { 2701, 4119 }, { 6, 1331 },
+    { 54, 4286 }, { 75, 2236 }, { 99, 3520 }, { 119, 1635 }, { 132, 4192 }, { 278, 4512 },
+    { 299, 2731 }, { 320, 4816 }, { 383, 3165 }, { 396, 4515 }, { 442, 450 }, { 443, 2772 },
+    { 454, 2832 }, { 455, 2833 }, { 486, 596 }, { 488, 4294 }, { 503, 1340 }, { 504, 1341 },
+    { 505, 1342 }, { 506, 1343 }, { 507, 1344 }, { 508, 1345 }, { 509, 1346 }, { 510, 1347 },
+    { 511, 609 }, { 512, 1348 }, { 513, 610 }, { 514, 1349 }, { 515, 611 }, { 516, 1350 },
+    { 517, 4300 }, { 518, 2732 }, { 521, 3190 }, { 522, 4247 }, { 525, 2773 }, { 529, 4717 },
+    { 552, 2758 }, { 585, 4178 }, { 615, 462 }, { 677, 3694 }, { 684, 4640 }, { 710, 4444 },
+    { 737, 4457 }, { 791, 2266 }, { 792, 2267 }, { 793, 2268 }, { 794, 2269 }, { 795, 2270 },
+    { 1011, 3672 }, { 1065, 4188 }, { 1131, 3401 }, { 1132, 1887 }, { 1133, 3822 }, { 1141, 2551 },
+    { 1204, 3685 }, { 1261, 4190 }, { 1334, 4233 }, { 1362, 4409 }, { 1398, 2762 }, { 1523, 2396 },
+    { 1525, 4304 }, { 1540, 3261 }, { 1557, 2771 }, { 1562, 1602 }, { 1564, 1603 }, { 1566, 1604 },
+    { 1568, 1605 }, { 1582, 4432 }, { 1599, 3244 }, { 1617, 4376 }, { 1662, 4494 }, { 1718, 3670 },
+    { 1724, 2939 }, { 1725, 3029 }, { 1757, 4140 }, { 1781, 4166 }, { 1782, 4084 }, { 1839, 3697 },
+    { 1885, 1129 }, { 1920, 3351 }, { 1977, 4191 }, { 2088, 3968 }, { 2124, 2904 }, { 2226, 3130 },
+    { 2227, 3744 }, { 2229, 3346 }, { 2237, 3692 }, { 2394, 3937 }, { 2397, 3758 }, { 2471, 3369 },
+    { 2583, 4156 }, { 2585, 3562 }, { 2587, 4685 }, { 2648, 4710 }, { 2686, 4697 }, { 2703, 5 },
+    { 2711, 4518 }, { 2736, 4426 }, { 2743, 3708 }, { 2751, 4356 }, { 2760, 3192 }, { 2769, 3565 },
+    { 2774, 4088 }, { 2785, 4073 }, { 2796, 4224 }, { 2802, 3723 }, { 2819, 4067 }, { 2826, 3052 },
+    { 2830, 4357 }, { 2837, 4646 }, { 2839, 2960 }, { 2867, 2977 }, { 2875, 4431 }, { 2891, 3673 },
+    { 2903, 3085 }, { 2911, 4015 }, { 2946, 3404 }, { 2947, 4013 }, { 2971, 4521 }, { 2972, 3707 },
+    { 2983, 2808 }, { 2994, 3082 }, { 2999, 3564 }, { 3017, 3983 }, { 3041, 3982 }, { 3051, 4160 },
+    { 3066, 4082 }, { 3079, 4367 }, { 3110, 4309 }, { 3124, 3860 }, { 3125, 3200 }, { 3126, 4183 },
+    { 3132, 4096 }, { 3134, 4452 }, { 3138, 3139 }, { 3150, 4387 }, { 3154, 4663 }, { 3187, 4361 },
+    { 3247, 4165 }, { 3255, 4255 }, { 3258, 4440 }, { 3264, 3768 }, { 3266, 4661 }, { 3295, 4234 },
+    { 3312, 4723 }, { 3319, 4227 }, { 3328, 3965 }, { 3336, 4612 }, { 3359, 4760 }, { 3361, 3122 },
+    { 3368, 3042 }, { 3403, 4368 }, { 3405, 1149 }, { 3406, 1153 }, { 3407, 1157 }, { 3412, 4105 },
+    { 3440, 614 }, { 3441, 4269 }, { 3445, 4371 }, { 3449, 4375 }, { 3543, 1884 }, { 3544, 3970 },
+    { 3563, 4560 }, { 3566, 4068 }, { 3567, 4122 }, { 3568, 4158 }, { 3570, 4433 }, { 3572, 2807 },
+    { 3600, 4749 }, { 3601, 2548 }, { 3656, 4182 }, { 3662, 4713 }, { 3664, 3830 }, { 3665, 3626 },
+    { 3679, 4353 }, { 3681, 1784 }, { 3686, 4001 }, { 3688, 4089 }, { 3689, 2393 }, { 3693, 4327 },
+    { 3695, 4629 }, { 3696, 4016 }, { 3719, 4564 }, { 3724, 3299 }, { 3727, 2645 }, { 3737, 4474 },
+    { 3738, 4475 }, { 3751, 4174 }, { 3752, 4750 }, { 3756, 4755 }, { 3757, 4514 }, { 3764, 4333 },
+    { 3771, 4664 }, { 3821, 4513 }, { 3861, 4704 }, { 3862, 4700 }, { 3892, 4769 }, { 3936, 3749 },
+    { 3942, 4567 }, { 3944, 4701 }, { 3962, 4712 }, { 3978, 3408 }, { 3984, 4504 }, { 4002, 3730 },
+    { 4012, 4721 }, { 4017, 4615 }, { 4018, 4702 }, { 4020, 3409 }, { 4021, 3712 }, { 4040, 4797 },
+    { 4100, 4372 }, { 4101, 4602 }, { 4123, 4463 }, { 4127, 4517 }, { 4136, 3896 }, { 4139, 4736 },
+    { 4170, 1246 }, { 4171, 3205 }, { 4172, 4617 }, { 4173, 2635 }, { 4177, 1117 }, { 4179, 4222 },
+    { 4180, 4596 }, { 4181, 3331 }, { 4185, 4365 }, { 4186, 4187 }, { 4193, 4523 }, { 4194, 4526 },
+    { 4195, 4529 }, { 4196, 4532 }, { 4197, 4535 }, { 4199, 280 }, { 4200, 4201 }, { 4202, 4203 },
+    { 4204, 4205 }, { 4206, 4207 }, { 4208, 4209 }, { 4210, 4211 }, { 4212, 4213 }, { 4215, 4216 },
+    { 4218, 386 }, { 4219, 4220 }, { 4225, 4226 }, { 4228, 4229 }, { 4230, 4231 }, { 4235, 4236 },
+    { 4237, 4238 }, { 4239, 4240 }, { 4241, 4242 }, { 4244, 4245 }, { 4246, 3191 }, { 4256, 4257 },
+    { 4258, 4259 }, { 4260, 4261 }, { 4262, 4263 }, { 4264, 4265 }, { 4266, 4267 }, { 4270, 4271 },
+    { 4287, 4288 }, { 4293, 4763 }, { 4295, 4296 }, { 4297, 4298 }, { 4301, 72 }, { 4303, 4305 },
+    { 4308, 4336 }, { 4310, 4311 }, { 4312, 4313 }, { 4314, 4315 }, { 4316, 4317 }, { 4318, 4319 },
+    { 4320, 4795 }, { 4321, 4322 }, { 4324, 4325 }, { 4326, 3951 }, { 4328, 4329 }, { 4330, 4331 },
+    { 4334, 4335 }, { 4337, 4338 }, { 4339, 4340 }, { 4341, 4729 }, { 4342, 4343 }, { 4344, 4345 },
+    { 4346, 4347 }, { 4348, 3263 }, { 4349, 3682 }, { 4350, 4718 }, { 4352, 4726 }, { 4359, 4360 },
+    { 4363, 4748 }, { 4364, 1127 }, { 4369, 4672 }, { 4370, 3103 }, { 4377, 4378 }, { 4379, 4380 },
+    { 4381, 4382 }, { 4385, 4386 }, { 4388, 4389 }, { 4390, 4391 }, { 4392, 4393 }, { 4394, 4395 },
+    { 4396, 4397 }, { 4398, 4793 }, { 4400, 4812 }, { 4402, 4818 }, { 4404, 4821 }, { 4425, 3946 },
+    { 4427, 3070 }, { 4428, 4429 }, { 4435, 4436 }, { 4437, 4438 }, { 4441, 4442 }, { 4445, 4446 },
+    { 4447, 4448 }, { 4450, 4451 }, { 4453, 4454 }, { 4455, 4456 }, { 4458, 4459 }, { 4460, 4461 },
+    { 4464, 4465 }, { 4467, 4468 }, { 4469, 4470 }, { 4473, 1727 }, { 4478, 4479 }, { 4480, 4481 },
+    { 4482, 4483 }, { 4484, 4485 }, { 4486, 4487 }, { 4488, 4489 }, { 4490, 4491 }, { 4492, 4493 },
+    { 4495, 4496 }, { 4499, 4072 }, { 4501, 4822 }, { 4502, 4758 }, { 4506, 4507 }, { 4508, 4509 },
+    { 4511, 4658 }, { 4519, 3705 }, { 4522, 4714 }, { 4524, 4525 }, { 4527, 4528 }, { 4530, 4531 },
+    { 4533, 4534 }, { 4536, 4537 }, { 4538, 4539 }, { 4541, 4542 }, { 4543, 4544 }, { 4545, 4546 },
+    { 4547, 4548 }, { 4549, 4550 }, { 4551, 4552 }, { 4553, 4554 }, { 4555, 4556 }, { 4561, 4562 },
+    { 4563, 4716 }, { 4565, 4566 }, { 4568, 4569 }, { 4570, 2140 }, { 4571, 4572 }, { 4573, 2148 },
+    { 4574, 4575 }, { 4576, 2156 }, { 4577, 4578 }, { 4579, 4580 }, { 4581, 4582 }, { 4583, 4584 },
+    { 4585, 4586 }, { 4587, 4588 }, { 4589, 4590 }, { 4591, 4592 }, { 4593, 4594 }, { 4597, 4598 },
+    { 4601, 3286 }, { 4604, 4762 }, { 4606, 4627 }, { 4607, 4819 }, { 4608, 4765 }, { 4610, 4631 },
+    { 4611, 4126 }, { 4614, 4635 }, { 4616, 3330 }, { 4618, 4619 }, { 4625, 4626 }, { 4628, 3741 },
+    { 4630, 2413 }, { 4632, 4814 }, { 4633, 4634 }, { 4637, 4638 }, { 4641, 4642 }, { 4643, 4644 },
+    { 4647, 4648 }, { 4649, 4650 }, { 4651, 4652 }, { 4654, 4655 }, { 4656, 4657 }, { 4659, 4660 },
+    { 4662, 3931 }, { 4665, 4666 }, { 4668, 4669 }, { 4670, 4671 }, { 4674, 4675 }, { 4676, 4677 },
+    { 4678, 4679 }, { 4682, 4683 }, { 4686, 4737 }, { 4687, 4688 }, { 4689, 4690 }, { 4691, 4692 },
+    { 4693, 4694 }, { 4698, 4699 }, { 4703, 4019 }, { 4705, 1169 }, { 4707, 2689 }, { 4725, 4221 },
+    { 4730, 4510 }, { 4754, 458 }, { 4766, 4613 }, { 4767, 4354 }, { 4771, 4362 }, { 4774, 4778 },
+    { 4794, 4184 }, { 4799, 3960 }, { 4806, 3726 }, { 4813, 4014 }, { 4824, 3832 }, { 2918, 3 },
+    { 4827, 4159 }, { 6, 4895 }, { 26, 5124 }, { 54, 5119 }, { 75, 4497 }, { 99, 3723 },
+    { 119, 4621 }, { 132, 5061 }, { 442, 458 }, { 443, 5092 }, { 450, 2772 }, { 459, 2833 },
+    { 462, 2832 }, { 522, 4248 }, { 532, 2773 }, { 615, 454 }, { 1011, 3674 }, { 1129, 4828 },
+    { 1131, 3705 }, { 1132, 2551 }, { 1133, 3823 }, { 1141, 4887 }, { 1145, 1887 }, { 1210, 3694 },
+    { 1339, 4851 }, { 1362, 4412 }, { 1718, 4784 }, { 1886, 4885 }, { 2132, 2904 }, { 2403, 2771 },
+    { 2471, 3697 }, { 2587, 5240 }, { 2596, 4927 }, { 2708, 4928 }, { 2731, 3732 }, { 2732, 5084 },
+    { 2743, 3709 }, { 2758, 4272 }, { 2760, 3193 }, { 2762, 4399 }, { 2769, 4406 }, { 2774, 4223 },
+    { 2826, 3053 }, { 2828, 4826 }, { 2891, 3675 }, { 2903, 4742 }, { 2939, 3679 }, { 2946, 4987 },
+    { 2971, 5174 }, { 2972, 3708 }, { 2994, 3088 }, { 2999, 4775 }, { 3029, 3405 }, { 3103, 4921 },
+    { 3110, 5143 }, { 3124, 5118 }, { 3125, 4373 }, { 3150, 5141 }, { 3194, 4873 }, { 3255, 5094 },
+    { 3257, 4898 }, { 3307, 4894 }, { 3319, 5086 }, { 3328, 4355 }, { 3346, 4932 }, { 3403, 4906 },
+    { 3404, 5156 }, { 3445, 5207 }, { 3543, 4960 }, { 3621, 4925 }, { 3656, 4292 }, { 3665, 3200 },
+    { 3671, 4908 }, { 3710, 1153 }, { 3711, 1157 }, { 3725, 4931 }, { 3738, 4956 }, { 3742, 5016 },
+    { 3757, 4780 }, { 3764, 5222 }, { 3821, 4727 }, { 3944, 4711 }, { 3950, 5011 }, { 3955, 4914 },
+    { 3984, 4745 }, { 4017, 4964 }, { 4123, 4477 }, { 4156, 3560 }, { 4158, 4893 }, { 4160, 4913 },
+    { 4165, 4830 }, { 4166, 4471 }, { 4169, 5022 }, { 4217, 4843 }, { 4232, 4978 }, { 4268, 4867 },
+    { 4290, 2785 }, { 4299, 5012 }, { 4306, 4896 }, { 4307, 4963 }, { 4332, 5026 }, { 4366, 4962 },
+    { 4383, 4890 }, { 4408, 4892 }, { 4439, 4897 }, { 4449, 4902 }, { 4462, 4904 }, { 4466, 4938 },
+    { 4476, 4940 }, { 4520, 4953 }, { 4559, 4997 }, { 4639, 4875 }, { 4680, 5123 }, { 4684, 4957 },
+    { 4706, 4929 }, { 4715, 4868 }, { 4735, 4883 }, { 4751, 5093 }, { 4768, 5070 }, { 4790, 5080 },
+    { 4791, 4836 }, { 4796, 5038 }, { 4798, 5054 }, { 4800, 4951 }, { 4809, 4983 }, { 4815, 5035 },
+    { 4823, 5004 }, { 4825, 5053 }, { 4829, 4351 }, { 4831, 5127 }, { 4833, 2702 }, { 4842, 4214 },
+    { 4844, 4516 }, { 4845, 4722 }, { 4846, 4869 }, { 4847, 4848 }, { 4849, 4850 }, { 4852, 4853 },
+    { 4854, 4855 }, { 4856, 4857 }, { 4858, 4860 }, { 4859, 4861 }, { 4862, 4864 }, { 4863, 4865 },
+    { 4871, 4279 }, { 4874, 5217 }, { 4876, 5146 }, { 4877, 5151 }, { 4878, 4879 }, { 4880, 4881 },
+    { 4882, 796 }, { 4884, 4943 }, { 4886, 5028 }, { 4888, 5234 }, { 4899, 4900 }, { 4905, 5165 },
+    { 4909, 5161 }, { 4910, 4911 }, { 4917, 5190 }, { 4923, 4624 }, { 4926, 5238 }, { 4936, 5033 },
+    { 4937, 5074 }, { 4939, 5077 }, { 4946, 4254 }, { 4966, 5060 }, { 4967, 5157 }, { 4968, 5149 },
+    { 4972, 3276 }, { 4975, 5145 }, { 4980, 5078 }, { 4982, 5251 }, { 4991, 3190 }, { 4994, 5208 },
+    { 4996, 3655 }, { 4998, 5192 }, { 4999, 5194 }, { 5000, 5196 }, { 5001, 4434 }, { 5005, 4974 },
+    { 5006, 4979 }, { 5009, 3520 }, { 5014, 5109 }, { 5015, 5219 }, { 5020, 5021 }, { 5023, 4500 },
+    { 5024, 4835 }, { 5027, 5232 }, { 5029, 5019 }, { 5037, 5007 }, { 5040, 4782 }, { 5041, 5245 },
+    { 5047, 5153 }, { 5048, 4961 }, { 5049, 5018 }, { 5050, 4973 }, { 5067, 5068 }, { 5071, 5072 },
+    { 5073, 5253 }, { 5076, 3430 }, { 5081, 5082 }, { 5083, 5090 }, { 5087, 5088 }, { 5095, 5096 },
+    { 5098, 3296 }, { 5099, 5112 }, { 5101, 5102 }, { 5104, 5105 }, { 5106, 4323 }, { 5107, 5108 },
+    { 5113, 5114 }, { 5115, 5116 }, { 5125, 4673 }, { 5126, 4889 }, { 5128, 5129 }, { 5131, 5132 },
+    { 5133, 4834 }, { 5134, 5135 }, { 5142, 4430 }, { 5150, 4903 }, { 5154, 5155 }, { 5158, 5159 },
+    { 5162, 5163 }, { 5167, 5168 }, { 5169, 5170 }, { 5171, 5230 }, { 5172, 4839 }, { 5178, 3284 },
+    { 5179, 4540 }, { 5180, 5181 }, { 5182, 5183 }, { 5184, 5185 }, { 5186, 5187 }, { 5188, 5189 },
+    { 5197, 3946 }, { 5198, 5199 }, { 5200, 5201 }, { 5202, 5203 }, { 5204, 5205 }, { 5206, 4599 },
+    { 5209, 5218 }, { 5210, 5211 }, { 5212, 5220 }, { 5214, 4636 }, { 5216, 4620 }, { 5221, 2423 },
+    { 5223, 5224 }, { 5225, 5226 }, { 5228, 5229 }, { 5233, 4954 }, { 5237, 4733 }, { 5239, 2601 },
+    { 5243, 4732 }, { 5254, 4498 }, { 3573, 3 }, { 75, 4922 }, { 119, 5441 }, { 132, 5062 },
+    { 442, 466 }, { 463, 2833 }, { 470, 2772 }, { 474, 2832 }, { 522, 4249 }, { 535, 2773 },
+    { 615, 551 }, { 1011, 3676 }, { 1133, 3824 }, { 1145, 5281 }, { 1149, 2551 }, { 1362, 4415 },
+    { 1718, 4786 }, { 1887, 4802 }, { 2587, 5241 }, { 2731, 4073 }, { 2743, 3710 }, { 2758, 4273 },
+    { 2760, 3194 }, { 2762, 4401 }, { 2769, 4411 }, { 2771, 3052 }, { 2774, 5120 }, { 2826, 3258 },
+    { 2891, 3677 }, { 2903, 4743 }, { 2904, 5193 }, { 2921, 4826 }, { 2939, 4783 }, { 2946, 4988 },
+    { 2971, 5175 }, { 2972, 3709 }, { 2994, 3091 }, { 2999, 4776 }, { 3029, 3406 }, { 3124, 5215 },
+    { 3125, 4623 }, { 3193, 5269 }, { 3698, 5328 }, { 3955, 5003 }, { 4243, 5296 }, { 4405, 5301 },
+    { 4724, 26 }, { 4747, 5324 }, { 4781, 5348 }, { 4788, 5307 }, { 4801, 5308 }, { 4820, 5278 },
+    { 4828, 5487 }, { 4829, 5362 }, { 4830, 5261 }, { 4870, 5276 }, { 4907, 5333 }, { 4915, 5279 },
+    { 4934, 5412 }, { 4935, 5274 }, { 4944, 5409 }, { 4948, 5311 }, { 4970, 3560 }, { 4981, 5389 },
+    { 4986, 5384 }, { 4990, 5385 }, { 4992, 5405 }, { 5010, 5265 }, { 5017, 5419 }, { 5044, 5429 },
+    { 5051, 5390 }, { 5056, 5302 }, { 5079, 5355 }, { 5085, 5394 }, { 5089, 5380 }, { 5091, 5356 },
+    { 5110, 5361 }, { 5111, 5466 }, { 5117, 5316 }, { 5121, 5377 }, { 5136, 5300 }, { 5144, 5365 },
+    { 5147, 5366 }, { 5148, 5428 }, { 5152, 5367 }, { 5160, 5417 }, { 5166, 5446 }, { 5173, 5268 },
+    { 5213, 5432 }, { 5252, 5295 }, { 5256, 5425 }, { 5258, 5303 }, { 5260, 4719 }, { 5262, 5479 },
+    { 5270, 5376 }, { 5275, 5250 }, { 5277, 5305 }, { 5280, 5510 }, { 5282, 4949 }, { 5284, 5039 },
+    { 5285, 5398 }, { 5288, 5413 }, { 5289, 5191 }, { 5290, 2967 }, { 5292, 5312 }, { 5293, 5512 },
+    { 5309, 4933 }, { 5310, 5473 }, { 5313, 5287 }, { 5320, 5397 }, { 5321, 5415 }, { 5323, 5463 },
+    { 5330, 4681 }, { 5338, 4942 }, { 5340, 5372 }, { 5343, 3244 }, { 5344, 5393 }, { 5347, 5427 },
+    { 5349, 4407 }, { 5353, 5391 }, { 5358, 5402 }, { 5359, 5439 }, { 5360, 5100 }, { 5363, 4087 },
+    { 5371, 5494 }, { 5375, 5247 }, { 5378, 4289 }, { 5379, 5458 }, { 5386, 4019 }, { 5388, 5505 },
+    { 5395, 3191 }, { 5399, 5400 }, { 5401, 5403 }, { 5404, 5433 }, { 5410, 5411 }, { 5416, 5418 },
+    { 5421, 5374 }, { 5423, 5354 }, { 5424, 5431 }, { 5426, 5456 }, { 5430, 4443 }, { 5434, 4605 },
+    { 5445, 5326 }, { 5448, 4667 }, { 5453, 5368 }, { 5457, 5069 }, { 5461, 5462 }, { 5467, 5103 },
+    { 5468, 5469 }, { 5470, 5443 }, { 5476, 5477 }, { 5481, 5352 }, { 5483, 5164 }, { 5484, 4503 },
+    { 5486, 2491 }, { 5490, 5491 }, { 5492, 5493 }, { 5496, 5497 }, { 5498, 5499 }, { 5501, 5444 },
+    { 5502, 4609 }, { 5503, 5506 }, { 5507, 4645 }, { 5508, 5227 }, { 5509, 2483 }, { 3933, 3 },
+    { 75, 5420 }, { 132, 5063 }, { 442, 470 }, { 466, 2772 }, { 467, 2833 }, { 522, 4250 },
+    { 538, 2773 }, { 615, 474 }, { 1011, 3678 }, { 1133, 3825 }, { 1362, 4418 }, { 1718, 5564 },
+    { 1887, 4803 }, { 2551, 5236 }, { 2587, 5242 }, { 2743, 3711 }, { 2758, 4274 }, { 2760, 2731 },
+    { 2762, 4403 }, { 2769, 4414 }, { 2771, 3053 }, { 2774, 5357 }, { 2826, 3322 }, { 2832, 471 },
+    { 2891, 5337 }, { 2903, 4744 }, { 2904, 5195 }, { 2939, 4785 }, { 2946, 4989 }, { 2971, 5176 },
+    { 2972, 5334 }, { 2994, 3094 }, { 2999, 4777 }, { 3029, 3407 }, { 3195, 5519 }, { 3441, 5525 },
+    { 4410, 5539 }, { 5013, 5516 }, { 5059, 5568 }, { 5137, 5538 }, { 5260, 5055 }, { 5264, 5541 },
+    { 5271, 5570 }, { 5272, 3194 }, { 5273, 5520 }, { 5283, 5565 }, { 5298, 5574 }, { 5299, 5523 },
+    { 5306, 5527 }, { 5315, 5596 }, { 5318, 5608 }, { 5327, 5547 }, { 5331, 5624 }, { 5341, 5613 },
+    { 5351, 5261 }, { 5370, 5602 }, { 5381, 5557 }, { 5396, 5556 }, { 5406, 5618 }, { 5407, 5597 },
+    { 5408, 5599 }, { 5414, 5622 }, { 5422, 5617 }, { 5436, 5545 }, { 5440, 5626 }, { 5447, 5641 },
+    { 5454, 5567 }, { 5464, 5635 }, { 5471, 5662 }, { 5472, 5593 }, { 5475, 5638 }, { 5480, 5625 },
+    { 5482, 5600 }, { 5504, 5629 }, { 5514, 5542 }, { 5515, 5632 }, { 5518, 5549 }, { 5521, 544 },
+    { 5522, 475 }, { 5524, 5319 }, { 5526, 5543 }, { 5529, 5235 }, { 5532, 5548 }, { 5533, 5552 },
+    { 5553, 5531 }, { 5560, 5633 }, { 5562, 5573 }, { 5566, 5572 }, { 5575, 5649 }, { 5576, 5611 },
+    { 5580, 3750 }, { 5582, 4993 }, { 5586, 2785 }, { 5587, 5559 }, { 5589, 5661 }, { 5591, 5592 },
+    { 5615, 5646 }, { 5616, 5579 }, { 5620, 5619 }, { 5639, 5583 }, { 5642, 5459 }, { 5644, 5267 },
+    { 5647, 4866 }, { 5654, 5569 }, { 5657, 5571 }, { 5667, 5534 }, { 5670, 5671 }, { 5672, 5673 },
+    { 5676, 5540 }, { 5678, 5554 }, { 1090, 1091 }, { 1109, 1110 }, { 1184, 2757 }, { 1841, 1854 },
+    { 1853, 3165 }, { 2729, 4153 }, { 3361, 3018 }, { 3866, 4168 }, { 3867, 4832 }, { 3871, 4147 },
+    { 3894, 2736 }, { 3, 2675 }, { 75, 5465 }, { 132, 5064 }, { 442, 5725 }, { 522, 4251 },
+    { 541, 2773 }, { 557, 2772 }, { 615, 563 }, { 1011, 3737 }, { 1133, 3826 }, { 1362, 4421 },
+    { 1718, 5785 }, { 1887, 4804 }, { 2551, 5511 }, { 2587, 5513 }, { 2758, 4275 }, { 2760, 3195 },
+    { 2762, 4413 }, { 2769, 4417 }, { 2771, 5769 }, { 2826, 3342 }, { 2832, 5588 }, { 2833, 2731 },
+    { 2891, 5442 }, { 2903, 4837 }, { 2904, 5495 }, { 2939, 4787 }, { 2946, 5266 }, { 2971, 5177 },
+    { 2972, 5335 }, { 3196, 5683 }, { 3197, 5688 }, { 4285, 5698 }, { 5138, 5699 }, { 5297, 5682 },
+    { 5322, 5681 }, { 5437, 5707 }, { 5515, 5659 }, { 5517, 5735 }, { 5528, 5729 }, { 5536, 5728 },
+    { 5537, 5686 }, { 5544, 5690 }, { 5550, 5762 }, { 5551, 5761 }, { 5585, 5751 }, { 5594, 5770 },
+    { 5598, 5752 }, { 5601, 5703 }, { 5609, 5727 }, { 5612, 5742 }, { 5621, 5757 }, { 5623, 5708 },
+    { 5636, 5730 }, { 5651, 5779 }, { 5653, 5774 }, { 5674, 5701 }, { 5680, 5036 }, { 5692, 5369 },
+    { 5693, 5709 }, { 5695, 5713 }, { 5700, 5530 }, { 5710, 5535 }, { 5711, 5694 }, { 5712, 5689 },
+    { 5717, 5286 }, { 5718, 5314 }, { 5719, 5734 }, { 5726, 5763 }, { 5733, 5748 }, { 5741, 3263 },
+    { 5745, 5775 }, { 5746, 5702 }, { 5747, 5736 }, { 5753, 5786 }, { 5754, 5677 }, { 5776, 5749 },
+    { 5777, 5783 }, { 5780, 5743 }, { 5787, 5455 }, { 5788, 5259 }, { 1841, 4023 }, { 3361, 3138 },
+    { 3870, 5795 }, { 4020, 4168 }, { 4021, 4832 }, { 4022, 4147 }, { 4176, 5793 }, { 5791, 47 },
+    { 3, 2718 }, { 75, 5474 }, { 132, 5065 }, { 442, 5738 }, { 522, 4252 }, { 547, 2773 },
+    { 569, 2772 }, { 615, 5645 }, { 1362, 4424 }, { 2758, 4276 }, { 2760, 3196 }, { 2762, 4416 },
+    { 2769, 4420 }, { 2826, 3343 }, { 2832, 5685 }, { 2833, 3192 }, { 2971, 5488 }, { 3443, 5809 },
+    { 4302, 5803 }, { 4472, 5813 }, { 5248, 2731 }, { 5438, 5827 }, { 5578, 5810 }, { 5603, 5822 },
+    { 5684, 5807 }, { 5687, 3195 }, { 5697, 5843 }, { 5705, 5848 }, { 5706, 5811 }, { 5714, 5860 },
+    { 5724, 5805 }, { 5732, 5854 }, { 5740, 5849 }, { 5756, 5876 }, { 5759, 5824 }, { 5764, 5862 },
+    { 5765, 5828 }, { 5767, 5840 }, { 5768, 5852 }, { 5778, 5870 }, { 5804, 5830 }, { 5808, 559 },
+    { 5814, 5829 }, { 5817, 5818 }, { 5819, 5863 }, { 5820, 5691 }, { 5831, 5815 }, { 5832, 5704 },
+    { 5836, 5864 }, { 5841, 5844 }, { 5845, 5865 }, { 5846, 5866 }, { 5851, 5842 }, { 5855, 5655 },
+    { 5857, 5823 }, { 5871, 5648 }, { 5873, 5590 }, { 5875, 5853 }, { 5877, 5821 }, { 3, 3691 },
+    { 442, 5925 }, { 522, 4253 }, { 553, 2773 }, { 615, 5723 }, { 2758, 4277 }, { 2760, 3197 },
+    { 2762, 4419 }, { 2769, 4423 }, { 2772, 565 }, { 2826, 3344 }, { 2832, 5921 }, { 4789, 5892 },
+    { 5605, 2731 }, { 5656, 5904 }, { 5696, 5893 }, { 5715, 5905 }, { 5806, 5900 }, { 5856, 5926 },
+    { 5861, 5933 }, { 5867, 5935 }, { 5869, 5940 }, { 5896, 5716 }, { 5897, 571 }, { 5901, 5895 },
+    { 5902, 5936 }, { 5903, 5812 }, { 5906, 5894 }, { 5910, 5922 }, { 5913, 5918 }, { 5915, 3196 },
+    { 5917, 5934 }, { 5919, 5826 }, { 5923, 4901 }, { 5927, 5920 }, { 5929, 5941 }, { 5938, 2833 },
+    { 5939, 5931 }, { 5942, 5825 }, { 5946, 5898 }, { 3, 4653 }, { 522, 4280 }, { 615, 5758 },
+    { 2758, 4278 }, { 2760, 3442 }, { 2762, 4422 }, { 2769, 5139 }, { 2772, 5610 }, { 2773, 2731 },
+    { 2826, 3350 }, { 3197, 5951 }, { 5304, 5950 }, { 5668, 5960 }, { 5908, 5959 }, { 5930, 5969 },
+    { 5943, 5981 }, { 5945, 5977 }, { 5948, 5987 }, { 5955, 5956 }, { 5957, 5976 }, { 5958, 5899 },
+    { 5961, 5966 }, { 5965, 5907 }, { 5967, 5974 }, { 5968, 5816 }, { 5970, 5975 }, { 5971, 5982 },
+    { 5978, 5984 }, { 5979, 5988 }, { 5985, 5937 }, { 5989, 5954 }, { 3, 4695 }, { 522, 4282 },
+    { 615, 5932 }, { 2758, 4281 }, { 2760, 3443 }, { 2762, 5140 }, { 2769, 5364 }, { 2772, 5760 },
+    { 2773, 3444 }, { 4740, 5990 }, { 5581, 5994 }, { 5675, 5999 }, { 5835, 5996 }, { 5952, 5993 },
+    { 5953, 3442 }, { 5973, 5998 }, { 5980, 5992 }, { 5986, 6000 }, { 5995, 6010 }, { 6005, 6013 },
+    { 6006, 6011 }, { 6007, 6012 }, { 6015, 6009 }, { 6020, 5997 }, { 3, 4759 }, { 522, 4284 },
+    { 615, 6036 }, { 2758, 4283 }, { 2760, 3444 }, { 2762, 5766 }, { 2769, 5595 }, { 2772, 5916 },
+    { 2773, 5833 }, { 5383, 6021 }, { 5991, 6024 }, { 6003, 6029 }, { 6008, 6034 }, { 6025, 6022 },
+    { 6035, 6023 }, { 6039, 6026 }, { 6041, 6038 }, { 6044, 6028 }, { 3, 4764 }, { 522, 6040 },
+    { 615, 6037 }, { 2758, 5834 }, { 2760, 6031 }, { 2762, 6043 }, { 2769, 5720 }, { 2772, 5972 },
+    { 2773, 6056 }, { 2828, 6045 }, { 5478, 6051 }, { 6033, 6050 }, { 6048, 6049 }, { 6055, 6058 },
+    { 6062, 6052 }, { 3, 4792 }, { 2769, 5744 }, { 2772, 6059 }, { 5721, 6063 }, { 5947, 6064 },
+    { 6027, 6068 }, { 6046, 6066 }, { 6053, 6070 }, { 6057, 6067 }, { 6071, 6047 }, { 6073, 6069 },
+    { 6076, 6075 }, { 6077, 6065 }, { 3, 4805 }, { 2769, 5838 }, { 5546, 6078 }, { 5880, 6079 },
+    { 6074, 6083 }, { 6080, 6087 }, { 6082, 6086 }, { 6089, 6084 }, { 6090, 6085 }, { 3, 4930 },
+    { 2769, 5912 }, { 6094, 6092 }, { 6095, 6060 }, { 6097, 6098 }, { 6099, 6096 }, { 3, 5030 },
+    { 2769, 6103 }, { 5634, 6100 }, { 6102, 6101 }, { 3, 5075 }, { 5255, 6106 }, { 6088, 6107 },
+    { 3, 5257 }, { 5607, 6110 }, { 3, 5350 }, { 5336, 6113 }, { 3, 5373 }, { 4995, 6115 },
+    { 3, 5452 }, { 6072, 6117 }, { 3, 5460 }, { 5034, 6119 }, { 3, 5643 }, { 6114, 6121 },
+    { 3, 5909 }, { 5342, 6123 }, { 3, 6016 }, { 5097, 6125 }, { 3, 6019 }, { 5263, 6127 },
+    { 5387, 6129 },
 };
 
 static const uint16_t symbols[] = {
-    4208, 4168, 6072, 4208, 4164, 6072, 4167, 4168, 6072, 4167, 4164, 6072, 4796, 4849,
-    245, 4805, 253, 4793, 5832, 4885, 5810, 5086, 309, 5024, 253, 5864, 5719, 47,
-    4209, 4106, 4885, 4796, 5085, 359, 4805, 360, 5018, 5832, 4885, 5810, 4850, 362,
-    5024, 360, 5951, 5442, 5711, 2789, 4209, 4106, 4885, 6197, 4816, 393, 5975, 5034,
-    397, 5801, 6157, 6197, 4816, 393, 5975, 4816, 481, 5975, 6157, 6197, 5034, 482,
-    5801, 5034, 397, 5801, 6157, 6197, 5034, 482, 5801, 4816, 481, 5975, 6157, 6033,
-    4168, 6187, 6033, 4164, 6187, 5938, 4168, 6187, 5938, 4164, 6187, 6033, 4333, 2860,
-    595, 5288, 54, 598, 599, 57, 2827, 600, 601, 2838, 6192, 6033, 4333, 2861,
-    630, 5288, 2920, 3091, 3046, 631, 3092, 3048, 2784, 6192, 5938, 4333, 2860, 595,
-    5288, 54, 598, 599, 57, 2827, 600, 601, 2838, 6192, 5938, 4333, 2861, 630,
-    5288, 2920, 3091, 3046, 631, 3092, 3048, 2784, 6192, 3365, 3175, 3192, 637, 5977,
-    4012, 672, 673, 3837, 5010, 682, 3742, 5697, 3504, 5722, 3504, 5723, 3504, 5941,
-    3504, 5804, 3365, 5014, 835, 5977, 3800, 838, 4204, 858, 5623, 940, 941, 942,
-    943, 944, 945, 946, 947, 948, 949, 950, 951, 952, 953, 954, 120, 955,
-    4151, 5010, 682, 3742, 5697, 3504, 5722, 3504, 5723, 3504, 5941, 3504, 5804, 3365,
-    4781, 973, 5977, 4012, 672, 673, 3837, 5010, 974, 3809, 5697, 3767, 5722, 3767,
-    5723, 3767, 5941, 3767, 5804, 3365, 3098, 3192, 982, 5977, 3800, 838, 4204, 858,
-    5623, 940, 941, 942, 943, 944, 945, 946, 947, 948, 949, 950, 951, 952,
-    953, 954, 120, 955, 4151, 5010, 974, 3809, 5697, 3767, 5722, 3767, 5723, 3767,
-    5941, 3767, 5804, 4208, 5375, 985, 5824, 6118, 4208, 5606, 1043, 5716, 6118, 4167,
-    5375, 985, 5824, 6118, 4167, 5606, 1043, 5716, 6118, 4208, 4168, 6088, 4208, 4164,
-    6088, 4167, 4168, 6088, 4167, 4164, 6088, 5562, 4038, 4239, 4850, 1087, 5024, 360,
-    5951, 5442, 5711, 2789, 5096, 5562, 4038, 4239, 5086, 1089, 5024, 253, 5864, 5719,
-    47, 5096, 3304, 4239, 5085, 1090, 4805, 360, 5018, 5832, 3257, 3304, 4239, 4849,
-    1091, 4805, 253, 4793, 5832, 3257, 4796, 5862, 1093, 3381, 3986, 253, 1095, 4793,
-    4401, 4170, 5166, 4161, 5074, 3346, 5638, 5810, 5950, 1111, 3381, 4088, 253, 1095,
-    5864, 1112, 5719, 1113, 5953, 5848, 4796, 5949, 1128, 3381, 3986, 360, 1129, 5018,
-    4401, 4170, 5166, 4161, 5074, 3346, 5638, 5810, 5863, 1130, 3381, 4088, 360, 1129,
-    5951, 1112, 5442, 1131, 3952, 5711, 1134, 5856, 1137, 1138, 1139, 1140, 1141, 5865,
-    5848, 6131, 12, 3, 2878, 3339, 1150, 4013, 5375, 1151, 5824, 6209, 6131, 3339,
-    1150, 4013, 5606, 1187, 5716, 6209, 6131, 12, 3, 2878, 3300, 1188, 3801, 5375,
-    1151, 5824, 6209, 6131, 3300, 1188, 3801, 5606, 1187, 5716, 6209, 1189, 3, 1190,
-    2782, 1191, 3, 1192, 5860, 1196, 1197, 2971, 1198, 4216, 1204, 5952, 5028, 3192,
-    1222, 6030, 5090, 5363, 1235, 3742, 5487, 4780, 5690, 5003, 5432, 3079, 5395, 3411,
-    5014, 1270, 6030, 5937, 5363, 1235, 3742, 5487, 4780, 5690, 5003, 5432, 3079, 5395,
-    3411, 4781, 1289, 6030, 5090, 5363, 1290, 3809, 5487, 5004, 5690, 4783, 5432, 3097,
-    5395, 4810, 3192, 1291, 6030, 5937, 5363, 1290, 3809, 5487, 5004, 5690, 4783, 5432,
-    3097, 5395, 5028, 5174, 1296, 5507, 1301, 1302, 1303, 1304, 1305, 1306, 1307, 1308,
-    1309, 1310, 1311, 1312, 1313, 1314, 1315, 1316, 1317, 1318, 1319, 1320, 1321, 1322,
-    1323, 1324, 1325, 1326, 1327, 1328, 1329, 1330, 1331, 1332, 1333, 1334, 1335, 1336,
-    1337, 1338, 1339, 1340, 1341, 1342, 1343, 1344, 5805, 3954, 4938, 1362, 1363, 1364,
-    5942, 60, 4938, 1377, 1378, 1379, 1380, 1381, 1382, 1383, 1384, 1364, 5942, 3042,
-    6195, 5947, 5174, 1463, 5507, 1301, 1302, 1303, 1304, 1305, 1306, 1307, 1308, 1309,
-    1310, 1311, 1312, 1464, 1465, 1466, 1467, 1468, 1469, 1470, 1471, 1472, 1473, 1474,
-    1475, 1476, 1477, 1478, 1479, 1480, 1481, 1482, 1483, 1484, 1485, 1486, 1487, 1488,
-    1489, 1490, 1491, 1492, 1493, 1494, 1495, 5805, 1496, 1497, 1498, 1499, 1500, 1501,
-    1502, 1503, 1504, 1505, 1506, 1507, 1508, 1509, 1510, 1511, 1512, 1513, 1514, 1515,
-    1516, 1517, 1518, 1519, 1520, 1521, 1522, 1523, 1524, 1525, 1526, 1527, 1528, 1529,
-    1530, 1531, 3089, 6195, 5861, 5174, 1532, 5507, 1533, 1534, 1535, 1536, 1537, 1538,
-    1539, 1540, 1541, 1542, 1543, 1544, 1313, 1314, 1315, 1316, 1317, 1318, 1319, 1320,
-    1321, 1322, 1323, 1324, 1325, 1326, 1327, 1328, 1329, 1330, 1331, 1332, 1333, 1334,
-    1335, 1336, 1337, 1338, 1339, 1340, 1341, 1342, 1343, 1344, 5805, 3954, 4938, 1362,
-    1363, 1545, 5942, 60, 4938, 1377, 1378, 1379, 1380, 1381, 1382, 1383, 1384, 1545,
-    5942, 3042, 6195, 4810, 5174, 1546, 5507, 1533, 1534, 1535, 1536, 1537, 1538, 1539,
-    1540, 1541, 1542, 1543, 1544, 1464, 1465, 1466, 1467, 1468, 1469, 1470, 1471, 1472,
-    1473, 1474, 1475, 1476, 1477, 1478, 1479, 1480, 1481, 1482, 1483, 1484, 1485, 1486,
-    1487, 1488, 1489, 1490, 1491, 1492, 1493, 1494, 1495, 5805, 1496, 1497, 1498, 1499,
-    1500, 1501, 1502, 1503, 1504, 1505, 1506, 1547, 1508, 1509, 1510, 1511, 1512, 1513,
-    1514, 1515, 1516, 1517, 1518, 1519, 1520, 1521, 1522, 1523, 1524, 1525, 1526, 1527,
-    1528, 1529, 1530, 1531, 3089, 6195, 5028, 6129, 1549, 5931, 4165, 1558, 3837, 4992,
-    4417, 1562, 1563, 1564, 1565, 6009, 3264, 6056, 3264, 5930, 5947, 6129, 1646, 5931,
-    4877, 1647, 5623, 1648, 1649, 1650, 1651, 1652, 1653, 1654, 1655, 1656, 1657, 1658,
-    1659, 1660, 1661, 1662, 4883, 4151, 4992, 4417, 1562, 1563, 1564, 1565, 6009, 3264,
-    6056, 3264, 5930, 5861, 6129, 1664, 5931, 4165, 1558, 3837, 4992, 4426, 1667, 1668,
-    1669, 1670, 6009, 3333, 6056, 3333, 5930, 4810, 6129, 1671, 5931, 4877, 1647, 5623,
-    1648, 1649, 1650, 1651, 1652, 1653, 1654, 1655, 1656, 1657, 1658, 1659, 1660, 1661,
-    1662, 4883, 4151, 4992, 4426, 1667, 1668, 1669, 1670, 6009, 3333, 6056, 3333, 5930,
-    5370, 2860, 1674, 5791, 1687, 5608, 5807, 6092, 5370, 2861, 1769, 6012, 1687, 5608,
-    5807, 6092, 5370, 2860, 1674, 5791, 1804, 5608, 5797, 6092, 5370, 2861, 1769, 6012,
-    1804, 5608, 5797, 6092, 5028, 4134, 1814, 5833, 5090, 5377, 4417, 5809, 3953, 3310,
-    3984, 3310, 4780, 5911, 3953, 3375, 3984, 3375, 5003, 6074, 3953, 3397, 3984, 3397,
-    3079, 5500, 5947, 4134, 1844, 5833, 5937, 5377, 4417, 5809, 3953, 3310, 3984, 3310,
-    4780, 5911, 3953, 3375, 3984, 3375, 5003, 6074, 3953, 3397, 3984, 3397, 3079, 5500,
-    5861, 4134, 1845, 5833, 5090, 5377, 4426, 5809, 4085, 3310, 4086, 3310, 5004, 5911,
-    4085, 3375, 4086, 3375, 4783, 6074, 4085, 3397, 4086, 3397, 3097, 5500, 4810, 4134,
-    1846, 5833, 5937, 5377, 4426, 5809, 4085, 3310, 4086, 3310, 5004, 5911, 4085, 3375,
-    4086, 3375, 4783, 6074, 4085, 3397, 4086, 3397, 3097, 5500, 4801, 4548, 5862, 1848,
-    3823, 3986, 1850, 1851, 4793, 4401, 3802, 1852, 4036, 5166, 5110, 4037, 5074, 5110,
-    5638, 4801, 302, 3, 4038, 4548, 5950, 1854, 3823, 4088, 1850, 1851, 3928, 5533,
-    321, 1112, 5719, 1113, 5953, 5848, 4801, 4548, 5949, 1863, 3823, 3986, 1864, 1865,
-    5018, 4401, 3802, 1852, 4036, 5166, 5110, 4037, 5074, 5110, 5638, 4801, 302, 3,
-    4038, 4548, 5863, 1866, 3823, 4088, 1864, 1865, 4082, 5533, 321, 1112, 5442, 1131,
-    3952, 5711, 1134, 5856, 1137, 1138, 1139, 1140, 1141, 5865, 5848, 5290, 1869, 3,
-    1870, 4163, 4957, 4850, 1874, 3823, 3803, 1864, 4082, 5533, 1875, 5946, 1877, 1878,
-    1879, 1880, 1881, 1882, 1883, 1884, 1885, 1886, 3218, 2827, 1877, 1878, 1879, 1880,
-    1881, 1882, 1883, 1884, 1885, 1887, 5948, 2789, 5096, 5290, 1869, 3, 1870, 4163,
-    4957, 5086, 1889, 3823, 3803, 1850, 3928, 5533, 1875, 5858, 1891, 1892, 1893, 1894,
-    1895, 1896, 1897, 1898, 1899, 3925, 47, 5096, 5290, 4957, 5085, 1900, 3823, 3734,
-    1864, 3316, 4099, 1903, 4815, 1852, 1905, 3987, 3933, 4884, 1909, 1910, 1911, 1912,
-    1913, 1914, 1915, 3213, 3409, 4884, 3476, 1916, 1917, 3960, 3257, 5290, 4957, 4849,
-    1919, 3823, 3734, 1850, 3209, 4099, 1903, 4815, 1852, 1905, 3987, 3933, 4884, 1909,
-    1910, 1911, 1912, 1913, 1914, 1915, 3213, 3409, 4884, 3476, 1916, 1917, 3960, 3257,
-    5924, 1217, 3, 3019, 3625, 2860, 1920, 5791, 1921, 6205, 5807, 6082, 5924, 3625,
-    2861, 1933, 6012, 1921, 6205, 5807, 6082, 5924, 1217, 3, 3019, 3625, 2860, 1920,
-    5791, 1934, 6205, 5797, 6082, 5924, 3625, 2861, 1933, 6012, 1934, 6205, 5797, 6082,
-    1935, 3, 1936, 2782, 1937, 3, 1938, 5860, 1939, 1940, 3107, 1198, 4216, 1204,
-    5952, 3420, 3339, 1951, 5386, 3407, 1956, 5691, 6141, 3420, 3339, 1951, 5386, 3416,
-    2066, 5609, 6141, 3420, 3300, 2067, 5066, 3407, 1956, 5691, 6141, 3420, 3300, 2067,
-    5066, 3416, 2066, 5609, 6141, 4813, 3887, 2070, 6152, 5536, 5944, 4960, 3351, 4601,
-    3351, 4600, 5100, 4960, 3384, 4601, 3384, 4600, 3042, 6191, 3420, 3191, 3887, 2200,
-    6152, 5536, 5945, 4638, 5099, 2257, 5369, 4638, 3089, 6191, 3420, 3080, 3887, 2258,
-    6152, 5547, 5944, 4643, 3351, 4964, 3351, 4963, 5100, 4643, 3384, 4964, 3384, 4963,
-    3042, 6191, 5029, 3887, 2267, 6152, 5547, 5945, 4965, 5099, 2269, 5369, 4965, 3089,
-    6191, 4813, 4134, 2270, 5789, 5091, 5048, 2287, 4092, 6032, 3289, 3396, 3301, 3396,
-    4771, 6107, 3289, 3413, 3301, 3413, 4995, 5996, 3289, 3395, 3301, 3395, 2964, 5501,
-    3420, 3191, 4134, 2377, 5789, 5835, 5048, 2287, 4092, 6032, 3289, 3396, 3301, 3396,
-    4771, 6107, 3289, 3413, 3301, 3413, 4995, 5996, 3289, 3395, 3301, 3395, 2964, 5501,
-    3420, 3080, 4134, 2430, 5789, 5091, 5048, 2431, 4093, 6032, 3336, 3396, 3341, 3396,
-    4997, 6107, 3336, 3413, 3341, 3413, 4774, 5996, 3336, 3395, 3341, 3395, 2999, 5501,
-    5029, 4134, 2432, 5789, 5835, 5048, 2431, 4093, 6032, 3336, 3396, 3341, 3396, 4997,
-    6107, 3336, 3413, 3341, 3413, 4774, 5996, 3336, 3395, 3341, 3395, 2999, 5501, 4813,
-    3192, 2433, 5927, 5091, 5604, 4646, 5673, 3289, 3017, 3301, 3017, 4771, 5665, 3289,
-    3084, 3301, 3084, 4995, 5687, 3289, 3083, 3301, 3083, 2964, 5397, 3420, 5014, 2437,
-    5927, 5835, 5604, 4646, 5673, 3289, 3017, 3301, 3017, 4771, 5665, 3289, 3084, 3301,
-    3084, 4995, 5687, 3289, 3083, 3301, 3083, 2964, 5397, 3420, 4781, 2438, 5927, 5091,
-    5604, 4665, 5673, 3336, 3017, 3341, 3017, 4997, 5665, 3336, 3084, 3341, 3084, 4774,
-    5687, 3336, 3083, 3341, 3083, 2999, 5397, 5029, 3192, 2439, 5927, 5835, 5604, 4665,
-    5673, 3336, 3017, 3341, 3017, 4997, 5665, 3336, 3084, 3341, 3084, 4774, 5687, 3336,
-    3083, 3341, 3083, 2999, 5397, 4813, 3192, 2440, 5902, 4166, 1558, 4107, 4787, 4646,
-    5794, 3264, 5919, 3264, 5853, 3264, 6011, 3264, 5854, 3420, 5014, 2506, 5902, 4211,
-    2507, 4878, 2421, 2508, 2509, 2510, 2511, 2512, 2513, 2514, 4883, 3368, 4787, 4646,
-    5794, 3264, 5919, 3264, 5853, 3264, 6011, 3264, 5854, 3420, 4781, 2515, 5902, 4166,
-    1558, 4107, 4787, 4665, 5794, 3333, 5919, 3333, 5853, 3333, 6011, 3333, 5854, 5029,
-    3192, 2516, 5902, 4211, 2507, 4878, 2421, 2508, 2509, 2510, 2511, 2512, 2513, 2514,
-    4883, 3368, 4787, 4665, 5794, 3333, 5919, 3333, 5853, 3333, 6011, 3333, 5854, 6029,
-    5336, 4850, 2520, 4024, 3803, 2523, 4082, 5735, 5946, 5725, 2541, 3218, 2827, 5725,
-    2542, 5948, 2789, 4794, 2544, 338, 2545, 340, 2546, 342, 2547, 344, 2548, 346,
-    2549, 348, 2550, 350, 2551, 352, 5019, 3257, 6029, 5336, 5086, 2553, 4024, 3803,
-    2554, 3928, 5735, 5858, 2555, 2556, 2557, 2558, 2559, 2560, 2561, 2562, 2563, 3925,
-    47, 4794, 2544, 338, 2545, 340, 2546, 342, 2547, 344, 2548, 346, 2549, 348,
-    2550, 350, 2551, 352, 5019, 3257, 3082, 5336, 5085, 2564, 4024, 3734, 2523, 3316,
-    4858, 4815, 5271, 274, 5015, 5715, 4797, 3827, 3476, 4852, 3257, 3082, 5336, 4849,
-    2580, 4024, 3734, 2554, 3209, 4858, 4815, 5271, 274, 5015, 5715, 4797, 3827, 3476,
-    4852, 3257, 3082, 4969, 5862, 2581, 4024, 3986, 2554, 2582, 3209, 4858, 2583, 3932,
-    4087, 5271, 1098, 5015, 2584, 4109, 5715, 3950, 4797, 2585, 3827, 4100, 4852, 3990,
-    3959, 2586, 3713, 6029, 4969, 5950, 2587, 4024, 4088, 2554, 2582, 3928, 5735, 2588,
-    5858, 2555, 2556, 2557, 2558, 2559, 2560, 2561, 2562, 2563, 3925, 2589, 5953, 4794,
-    2590, 2544, 1117, 2545, 1118, 2546, 1119, 2547, 1120, 2548, 1121, 2549, 1122, 2550,
-    1123, 2551, 1124, 5019, 4089, 2591, 3951, 3082, 4969, 5949, 2592, 4024, 3986, 2523,
-    2593, 3316, 4858, 2583, 3932, 4087, 5271, 1098, 5015, 2584, 4109, 5715, 3950, 4797,
-    2585, 3827, 4100, 4852, 3990, 3959, 2586, 3713, 6029, 4969, 5863, 2594, 4024, 4088,
-    2523, 2593, 4082, 5735, 2588, 5946, 5725, 2541, 3218, 2595, 3952, 2827, 5725, 2542,
-    5948, 2596, 5856, 2597, 5865, 4794, 2590, 2544, 1117, 2545, 1118, 2546, 1119, 2547,
-    1120, 2548, 1121, 2549, 1122, 2550, 1123, 2551, 1124, 5019, 4089, 2591, 3951, 5820,
-    4990, 3339, 2598, 5386, 3407, 2599, 5691, 6210, 5820, 2854, 3339, 2598, 5386, 3416,
-    2630, 5609, 6210, 5820, 4990, 3300, 2631, 5066, 3407, 2599, 5691, 6210, 5820, 2854,
-    3300, 2631, 5066, 3416, 2630, 5609, 6210, 6201, 4990, 3175, 3887, 2635, 6184, 5536,
-    5944, 4960, 3351, 4601, 3351, 4600, 5100, 4960, 3384, 4601, 3384, 4600, 3042, 6090,
-    6201, 2854, 3191, 3887, 2674, 6184, 5536, 5945, 4638, 5099, 2257, 5369, 4638, 3089,
-    6090, 6201, 4990, 3080, 3887, 2675, 6184, 5547, 5944, 4643, 3351, 4964, 3351, 4963,
-    5100, 4643, 3384, 4964, 3384, 4963, 3042, 6090, 6201, 2854, 3098, 3887, 2676, 6184,
-    5547, 5945, 4965, 5099, 2269, 5369, 4965, 3089, 6090, 4876, 2677, 3, 1936, 2782,
-    2678, 3, 1938, 5860, 2679, 2680, 3119, 2681, 4216, 2682, 5952, 6073, 3175, 3695,
-    2691, 4739, 6143, 2699, 5284, 4230, 3175, 6190, 3175, 6203, 6073, 3191, 3695, 2727,
-    4739, 5736, 5498, 2732, 5284, 3756, 3191, 6190, 3191, 6203, 6073, 3080, 5286, 2735,
-    2736, 2737, 5736, 5699, 2743, 2744, 4751, 3080, 3695, 2691, 4739, 6143, 2699, 5284,
-    4230, 3080, 6190, 3080, 6203, 6073, 3098, 5286, 2735, 2736, 2737, 5736, 5699, 2743,
-    2744, 4751, 3098, 3695, 2727, 4739, 5736, 5498, 2732, 5284, 3756, 3098, 6190, 3098,
-    6203, 2683, 4179, 4214, 4180, 2746, 1940, 3107, 2728, 4216, 2747, 2748, 2749, 4217,
-    2750, 2751, 2752, 2810, 6175, 3175, 3695, 2757, 4752, 6143, 2760, 5339, 4230, 3175,
-    6199, 3175, 6207, 6175, 3191, 3695, 2770, 4752, 5866, 5498, 2772, 5339, 3756, 3191,
-    6199, 3191, 6207, 6175, 3080, 5286, 2773, 2774, 2775, 5866, 5699, 2776, 2777, 4751,
-    3080, 3695, 2757, 4752, 6143, 2760, 5339, 4230, 3080, 6199, 3080, 6207, 6175, 3098,
-    5286, 2773, 2774, 2775, 5866, 5699, 2776, 2777, 4751, 3098, 3695, 2770, 4752, 5866,
-    5498, 2772, 5339, 3756, 3098, 6199, 3098, 6207, 4876, 2683, 4215, 4879, 4180, 2778,
-    2680, 3119, 2771, 4216, 2779, 2748, 2749, 4217, 2780, 2781, 2752, 2810,
+    4104, 4145, 5784, 4104, 4102, 5784, 4061, 4145, 5784, 4061, 4102, 5784, 4756, 4807,
+    244, 4811, 251, 4752, 5771, 4841, 5859, 5043, 307, 5032, 251, 5800, 5660, 47,
+    4171, 4841, 4756, 5042, 357, 4811, 358, 4976, 5771, 4841, 5859, 4808, 360, 5032,
+    358, 5888, 5392, 5652, 2736, 4171, 4841, 6124, 3246, 4720, 5911, 3430, 3285, 3713,
+    5773, 6061, 6124, 3246, 4720, 5911, 3430, 3320, 3713, 5911, 6061, 6124, 3245, 4720,
+    5773, 3430, 3285, 3713, 5773, 6061, 6124, 3245, 4720, 5773, 3430, 3320, 3713, 5911,
+    6061, 5963, 4145, 6104, 5963, 4102, 6104, 5874, 4145, 6104, 5874, 4102, 6104, 5963,
+    4291, 3285, 4872, 54, 587, 588, 57, 2774, 589, 590, 2785, 6105, 5963, 4291,
+    3320, 4872, 2867, 3035, 2986, 618, 3036, 2988, 2731, 6105, 5874, 4291, 3285, 4872,
+    54, 587, 588, 57, 2774, 589, 590, 2785, 6105, 5874, 4291, 3320, 4872, 2867,
+    3035, 2986, 618, 3036, 2988, 2731, 6105, 3349, 3122, 3139, 624, 6128, 3953, 658,
+    659, 3781, 4965, 668, 3690, 5637, 3450, 5663, 3450, 5664, 3450, 5878, 3450, 5750,
+    3349, 4969, 821, 6128, 3746, 824, 4141, 844, 4831, 926, 927, 928, 929, 930,
+    931, 932, 933, 934, 935, 936, 937, 938, 939, 940, 119, 941, 4087, 4965,
+    668, 3690, 5637, 3450, 5663, 3450, 5664, 3450, 5878, 3450, 5750, 3349, 4739, 959,
+    6128, 3953, 658, 659, 3781, 4965, 960, 3754, 5637, 3716, 5663, 3716, 5664, 3716,
+    5878, 3716, 5750, 3349, 3042, 3139, 968, 6128, 3746, 824, 4141, 844, 4831, 926,
+    927, 928, 929, 930, 931, 932, 933, 934, 935, 936, 937, 938, 939, 940,
+    119, 941, 4087, 4965, 960, 3754, 5637, 3716, 5663, 3716, 5664, 3716, 5878, 3716,
+    5750, 4104, 3508, 3285, 4067, 5722, 6018, 4104, 3508, 3320, 4067, 5604, 6018, 4061,
+    3508, 3285, 4067, 5722, 6018, 4061, 3508, 3320, 4067, 5604, 6018, 4104, 4145, 5928,
+    4104, 4102, 5928, 4061, 4145, 5928, 4061, 4102, 5928, 5680, 3978, 4198, 4808, 244,
+    5032, 358, 5888, 5392, 5652, 2736, 5052, 5680, 3978, 4198, 5043, 307, 5032, 251,
+    5800, 5660, 47, 5052, 3252, 4198, 5042, 357, 4811, 358, 4976, 5771, 3205, 3252,
+    4198, 4807, 360, 4811, 251, 4752, 5771, 3205, 4756, 5798, 244, 3936, 3930, 251,
+    1072, 4752, 4358, 4105, 5122, 4097, 5031, 3294, 5584, 5859, 5887, 307, 3936, 4030,
+    251, 1072, 5800, 1088, 5660, 1089, 5890, 5781, 4756, 5886, 357, 3936, 3930, 358,
+    1104, 4976, 4358, 4105, 5122, 4097, 5031, 3294, 5584, 5859, 5799, 360, 3936, 4030,
+    358, 1104, 5888, 1088, 5392, 1105, 3894, 5652, 1108, 5792, 1111, 1112, 1113, 1114,
+    1115, 5801, 5781, 6081, 12, 3, 2825, 4026, 1124, 3954, 3508, 2807, 1125, 4941,
+    5722, 6130, 6081, 4026, 1124, 3954, 3508, 2808, 1161, 4941, 5604, 6130, 6081, 12,
+    3, 2825, 3926, 1162, 3747, 3508, 2807, 1125, 4941, 5722, 6130, 6081, 3926, 1162,
+    3747, 3508, 2808, 1161, 4941, 5604, 6130, 1163, 3, 1164, 2729, 1165, 3, 1166,
+    5796, 1170, 1171, 72, 3, 1172, 4175, 1178, 5889, 4984, 3139, 1196, 5962, 5045,
+    5317, 1209, 3690, 5435, 4738, 5630, 4958, 5382, 3017, 5345, 3361, 4969, 1244, 5962,
+    5847, 5317, 1209, 3690, 5435, 4738, 5630, 4958, 5382, 3017, 5345, 3361, 4739, 1263,
+    5962, 5045, 5317, 1264, 3754, 5435, 4959, 5630, 4741, 5382, 3041, 5345, 4770, 3139,
+    1265, 5962, 5847, 5317, 1264, 3754, 5435, 4959, 5630, 4741, 5382, 3041, 5345, 4984,
+    5130, 1270, 5577, 1275, 1276, 1277, 1278, 1279, 1280, 1281, 1282, 1283, 1284, 1285,
+    1286, 1287, 1288, 1289, 1290, 1291, 1292, 1293, 1294, 1295, 1296, 1297, 1298, 1299,
+    1300, 1301, 1302, 1303, 1304, 1305, 1306, 1307, 1308, 1309, 1310, 1311, 1312, 1313,
+    1314, 1315, 1316, 1317, 1318, 5665, 3896, 4891, 1336, 1337, 1338, 5879, 60, 4891,
+    1351, 1352, 1353, 1354, 1355, 1356, 1357, 1358, 1338, 5879, 2982, 6112, 5884, 5130,
+    1437, 5577, 1275, 1276, 1277, 1278, 1279, 1280, 1281, 1282, 1283, 1284, 1285, 1286,
+    1438, 1439, 1440, 1441, 1442, 1443, 1444, 1445, 1446, 1447, 1448, 1449, 1450, 1451,
+    1452, 1453, 1454, 1455, 1456, 1457, 1458, 1459, 1460, 1461, 1462, 1463, 1464, 1465,
+    1466, 1467, 1468, 1469, 5665, 1470, 1471, 1472, 1473, 1474, 1475, 1476, 1477, 1478,
+    1479, 1480, 1481, 1482, 1483, 1484, 1485, 1486, 1487, 1488, 1489, 1490, 1491, 1492,
+    1493, 1494, 1495, 1496, 1497, 1498, 1499, 1500, 1501, 1502, 1503, 1504, 1505, 3032,
+    6112, 5797, 5130, 1506, 5577, 1507, 1508, 1509, 1510, 1511, 1512, 1513, 1514, 1515,
+    1516, 1517, 1518, 1287, 1288, 1289, 1290, 1291, 1292, 1293, 1294, 1295, 1296, 1297,
+    1298, 1299, 1300, 1301, 1302, 1303, 1304, 1305, 1306, 1307, 1308, 1309, 1310, 1311,
+    1312, 1313, 1314, 1315, 1316, 1317, 1318, 5665, 3896, 4891, 1336, 1337, 1519, 5879,
+    60, 4891, 1351, 1352, 1353, 1354, 1355, 1356, 1357, 1358, 1519, 5879, 2982, 6112,
+    4770, 5130, 1520, 5577, 1507, 1508, 1509, 1510, 1511, 1512, 1513, 1514, 1515, 1516,
+    1517, 1518, 1438, 1439, 1440, 1441, 1442, 1443, 1444, 1445, 1446, 1447, 1448, 1449,
+    1450, 1451, 1452, 1453, 1454, 1455, 1456, 1457, 1458, 1459, 1460, 1461, 1462, 1463,
+    1464, 1465, 1466, 1467, 1468, 1469, 5665, 1470, 1471, 1472, 1473, 1474, 1475, 1476,
+    1477, 1478, 1479, 1480, 1521, 1482, 1483, 1484, 1485, 1486, 1487, 1488, 1489, 1490,
+    1491, 1492, 1493, 1494, 1495, 1496, 1497, 1498, 1499, 1500, 1501, 1502, 1503, 1504,
+    1505, 3032, 6112, 4984, 5561, 1196, 5731, 4100, 1531, 3781, 4947, 4374, 1535, 1536,
+    1537, 1538, 5944, 3212, 5983, 3212, 5872, 5884, 5561, 1244, 5731, 4170, 1619, 4831,
+    1620, 1621, 1622, 1623, 1624, 1625, 1626, 1627, 1628, 1629, 1630, 1631, 1632, 1633,
+    1634, 4838, 4087, 4947, 4374, 1535, 1536, 1537, 1538, 5944, 3212, 5983, 3212, 5872,
+    5797, 5561, 1263, 5731, 4100, 1531, 3781, 4947, 4384, 1638, 1639, 1640, 1641, 5944,
+    3280, 5983, 3280, 5872, 4770, 5561, 1265, 5731, 4170, 1619, 4831, 1620, 1621, 1622,
+    1623, 1624, 1625, 1626, 1627, 1628, 1629, 1630, 1631, 1632, 1633, 1634, 4838, 4087,
+    4947, 4384, 1638, 1639, 1640, 1641, 5944, 3280, 5983, 3280, 5872, 3361, 5002, 1644,
+    5839, 1657, 5329, 5666, 6017, 3361, 4779, 1739, 5924, 1657, 5329, 5666, 6017, 3361,
+    5002, 1644, 5839, 1774, 5329, 5650, 6017, 3361, 4779, 1739, 5924, 1774, 5329, 5650,
+    6017, 4984, 4071, 1196, 5772, 5045, 5332, 4374, 5755, 3895, 3258, 3928, 3258, 4738,
+    5850, 3895, 3322, 3928, 3322, 4958, 6002, 3895, 3344, 3928, 3344, 3017, 5450, 5884,
+    4071, 1244, 5772, 5847, 5332, 4374, 5755, 3895, 3258, 3928, 3258, 4738, 5850, 3895,
+    3322, 3928, 3322, 4958, 6002, 3895, 3344, 3928, 3344, 3017, 5450, 5797, 4071, 1263,
+    5772, 5045, 5332, 4384, 5755, 4025, 3258, 4028, 3258, 4959, 5850, 4025, 3322, 4028,
+    3322, 4741, 6002, 4025, 3344, 4028, 3344, 3041, 5450, 4770, 4071, 1265, 5772, 5847,
+    5332, 4384, 5755, 4025, 3258, 4028, 3258, 4959, 5850, 4025, 3322, 4028, 3322, 4741,
+    6002, 4025, 3344, 4028, 3344, 3041, 5450, 4761, 4505, 5798, 1814, 3720, 3930, 1816,
+    1817, 4752, 4358, 3748, 1818, 3976, 5122, 5066, 3977, 5031, 5066, 5584, 4761, 300,
+    3, 3978, 4505, 5887, 1820, 3720, 4030, 1816, 1817, 3871, 5485, 319, 1088, 5660,
+    1089, 5890, 5781, 4761, 4505, 5886, 1829, 3720, 3930, 1830, 1831, 4976, 4358, 3748,
+    1818, 3976, 5122, 5066, 3977, 5031, 5066, 5584, 4761, 300, 3, 3978, 4505, 5799,
+    1832, 3720, 4030, 1830, 1831, 4022, 5485, 319, 1088, 5392, 1105, 3894, 5652, 1108,
+    5792, 1111, 1112, 1113, 1114, 1115, 5801, 5781, 5249, 1835, 3, 1836, 4098, 4912,
+    4808, 1814, 3720, 3749, 1830, 4022, 5485, 1840, 5883, 1842, 1843, 1844, 1845, 1846,
+    1847, 1848, 1849, 1850, 1851, 3165, 2774, 1842, 1843, 1844, 1845, 1846, 1847, 1848,
+    1849, 1850, 1852, 5885, 2736, 5052, 5249, 1835, 3, 1836, 4098, 4912, 5043, 1820,
+    3720, 3749, 1816, 3871, 5485, 1840, 5794, 1855, 1856, 1857, 1858, 1859, 1860, 1861,
+    1862, 1863, 3868, 47, 5052, 5249, 4912, 5042, 1829, 3720, 3683, 1830, 3264, 4039,
+    1866, 4773, 1818, 1868, 3931, 3875, 4840, 1872, 1873, 1874, 1875, 1876, 1877, 1878,
+    3160, 3359, 4840, 3422, 1879, 1880, 3902, 3205, 5249, 4912, 4807, 1832, 3720, 3683,
+    1816, 3156, 4039, 1866, 4773, 1818, 1868, 3931, 3875, 4840, 1872, 1873, 1874, 1875,
+    1876, 1877, 1878, 3160, 3359, 4840, 3422, 1879, 1880, 3902, 3205, 6093, 1191, 3,
+    2969, 5002, 1882, 5839, 1883, 6118, 5666, 6004, 6093, 4779, 1895, 5924, 1883, 6118,
+    5666, 6004, 6093, 1191, 3, 2969, 5002, 1882, 5839, 1896, 6118, 5650, 6004, 6093,
+    4779, 1895, 5924, 1896, 6118, 5650, 6004, 1897, 3, 1898, 2729, 1899, 3, 1900,
+    5796, 1901, 1902, 3051, 1172, 4175, 1178, 5889, 3368, 4026, 1913, 5339, 4734, 1918,
+    5631, 6042, 3368, 4026, 1913, 5339, 4955, 2027, 5558, 6042, 3368, 3926, 2028, 5025,
+    4734, 1918, 5631, 6042, 3368, 3926, 2028, 5025, 4955, 2027, 5558, 6042, 4772, 3831,
+    2031, 5563, 5489, 5881, 4916, 3299, 4558, 3299, 4557, 5058, 4916, 3331, 4558, 3331,
+    4557, 2982, 6109, 3368, 3138, 3831, 2161, 5563, 5489, 5882, 4595, 5057, 2218, 5325,
+    4595, 3032, 6109, 3368, 3018, 3831, 2219, 5563, 5500, 5881, 4600, 3299, 4919, 3299,
+    4918, 5058, 4600, 3331, 4919, 3331, 4918, 2982, 6109, 4985, 3831, 2228, 5563, 5500,
+    5882, 4920, 5057, 2230, 5325, 4920, 3032, 6109, 4772, 4071, 2231, 5737, 5046, 5008,
+    2247, 4033, 5964, 3236, 3343, 3248, 3343, 4728, 6032, 3236, 3350, 3248, 3350, 4950,
+    5914, 3236, 3342, 3248, 3342, 2911, 5451, 3368, 3138, 4071, 2337, 5737, 5782, 5008,
+    2247, 4033, 5964, 3236, 3343, 3248, 3343, 4728, 6032, 3236, 3350, 3248, 3350, 4950,
+    5914, 3236, 3342, 3248, 3342, 2911, 5451, 3368, 3018, 4071, 2390, 5737, 5046, 5008,
+    2391, 4034, 5964, 3283, 3343, 3288, 3343, 4952, 6032, 3283, 3350, 3288, 3350, 4731,
+    5914, 3283, 3342, 3288, 3342, 2947, 5451, 4985, 4071, 2392, 5737, 5782, 5008, 2391,
+    4034, 5964, 3283, 3343, 3288, 3343, 4952, 6032, 3283, 3350, 3288, 3350, 4731, 5914,
+    3283, 3342, 3288, 3342, 2947, 5451, 4772, 3139, 2231, 5868, 5046, 5555, 4603, 5614,
+    3236, 2967, 3248, 2967, 4728, 5606, 3236, 3053, 3248, 3053, 4950, 5628, 3236, 3052,
+    3248, 3052, 2911, 5346, 3368, 4969, 2337, 5868, 5782, 5555, 4603, 5614, 3236, 2967,
+    3248, 2967, 4728, 5606, 3236, 3053, 3248, 3053, 4950, 5628, 3236, 3052, 3248, 3052,
+    2911, 5346, 3368, 4739, 2390, 5868, 5046, 5555, 4622, 5614, 3283, 2967, 3288, 2967,
+    4952, 5606, 3283, 3053, 3288, 3053, 4731, 5628, 3283, 3052, 3288, 3052, 2947, 5346,
+    4985, 3139, 2392, 5868, 5782, 5555, 4622, 5614, 3283, 2967, 3288, 2967, 4952, 5606,
+    3283, 3053, 3288, 3053, 4731, 5628, 3283, 3052, 3288, 3052, 2947, 5346, 4772, 3139,
+    2231, 5837, 4101, 1531, 4047, 4746, 4603, 5739, 3212, 5858, 3212, 5789, 3212, 5949,
+    3212, 5790, 3368, 4969, 2337, 5837, 4148, 2461, 4172, 2381, 2462, 2463, 2464, 2465,
+    2466, 2467, 2468, 4838, 3314, 4746, 4603, 5739, 3212, 5858, 3212, 5789, 3212, 5949,
+    3212, 5790, 3368, 4739, 2390, 5837, 4101, 1531, 4047, 4746, 4622, 5739, 3280, 5858,
+    3280, 5789, 3280, 5949, 3280, 5790, 4985, 3139, 2392, 5837, 4148, 2461, 4172, 2381,
+    2462, 2463, 2464, 2465, 2466, 2467, 2468, 4838, 3314, 4746, 4622, 5739, 3280, 5858,
+    3280, 5789, 3280, 5949, 3280, 5790, 6030, 5291, 4808, 2472, 3843, 3749, 2474, 4022,
+    5679, 5883, 5669, 2492, 3165, 2774, 5669, 2493, 5885, 2736, 4753, 2495, 336, 2496,
+    338, 2497, 340, 2498, 342, 2499, 344, 2500, 346, 2501, 348, 2502, 350, 4977,
+    3205, 6030, 5291, 5043, 2504, 3843, 3749, 2505, 3871, 5679, 5794, 2506, 2507, 2508,
+    2509, 2510, 2511, 2512, 2513, 2514, 3868, 47, 4753, 2495, 336, 2496, 338, 2497,
+    340, 2498, 342, 2499, 344, 2500, 346, 2501, 348, 2502, 350, 4977, 3205, 3022,
+    5291, 5042, 2515, 3843, 3683, 2474, 3264, 4817, 4773, 5231, 272, 4971, 5658, 4757,
+    3771, 3422, 4810, 3205, 3022, 5291, 4807, 2531, 3843, 3683, 2505, 3156, 4817, 4773,
+    5231, 272, 4971, 5658, 4757, 3771, 3422, 4810, 3205, 3022, 4924, 5798, 2472, 3843,
+    3930, 2505, 2532, 3156, 4817, 2533, 3874, 4029, 5231, 1075, 4971, 2534, 4049, 5658,
+    3892, 4757, 2535, 3771, 4040, 4810, 3934, 3901, 2536, 3661, 6030, 4924, 5887, 2504,
+    3843, 4030, 2505, 2532, 3871, 5679, 2537, 5794, 2506, 2507, 2508, 2509, 2510, 2511,
+    2512, 2513, 2514, 3868, 2538, 5890, 4753, 2539, 2495, 1093, 2496, 1094, 2497, 1095,
+    2498, 1096, 2499, 1097, 2500, 1098, 2501, 1099, 2502, 1100, 4977, 4032, 2540, 3893,
+    3022, 4924, 5886, 2515, 3843, 3930, 2474, 2541, 3264, 4817, 2533, 3874, 4029, 5231,
+    1075, 4971, 2534, 4049, 5658, 3892, 4757, 2535, 3771, 4040, 4810, 3934, 3901, 2536,
+    3661, 6030, 4924, 5799, 2531, 3843, 4030, 2474, 2541, 4022, 5679, 2537, 5883, 5669,
+    2492, 3165, 2542, 3894, 2774, 5669, 2493, 5885, 2543, 5792, 2544, 5801, 4753, 2539,
+    2495, 1093, 2496, 1094, 2497, 1095, 2498, 1096, 2499, 1097, 2500, 1098, 2501, 1099,
+    2502, 1100, 4977, 4032, 2540, 3893, 6001, 4945, 4026, 2545, 5339, 4734, 2546, 5631,
+    6131, 6001, 2801, 4026, 2545, 5339, 4955, 2577, 5558, 6131, 6001, 4945, 3926, 2578,
+    5025, 4734, 2546, 5631, 6131, 6001, 2801, 3926, 2578, 5025, 4955, 2577, 5558, 6131,
+    6120, 4945, 3122, 3831, 2582, 5627, 5489, 5881, 4916, 3299, 4558, 3299, 4557, 5058,
+    4916, 3331, 4558, 3331, 4557, 2982, 6014, 6120, 2801, 3138, 3831, 2621, 5627, 5489,
+    5882, 4595, 5057, 2218, 5325, 4595, 3032, 6014, 6120, 4945, 3018, 3831, 2622, 5627,
+    5500, 5881, 4600, 3299, 4919, 3299, 4918, 5058, 4600, 3331, 4919, 3331, 4918, 2982,
+    6014, 6120, 2801, 3042, 3831, 2623, 5627, 5500, 5882, 4920, 5057, 2230, 5325, 4920,
+    3032, 6014, 4169, 2624, 3, 1898, 2729, 2625, 3, 1900, 5796, 2626, 2627, 3066,
+    2628, 4175, 2629, 5889, 6054, 3122, 3643, 2638, 4696, 6091, 2646, 5244, 4189, 3122,
+    6111, 3122, 6122, 6054, 3138, 3643, 2674, 4696, 5802, 5449, 2679, 5244, 3704, 3138,
+    6111, 3138, 6122, 6054, 3018, 5246, 2682, 2683, 2684, 5802, 5640, 2690, 2691, 4708,
+    3018, 3643, 2638, 4696, 6091, 2646, 5244, 4189, 3018, 6111, 3018, 6122, 6054, 3042,
+    5246, 2682, 2683, 2684, 5802, 5640, 2690, 2691, 4708, 3042, 3643, 2674, 4696, 5802,
+    5449, 2679, 5244, 3704, 3042, 6111, 3042, 6122, 2630, 4152, 4173, 4153, 2693, 1902,
+    3051, 2675, 4175, 2694, 2695, 2696, 4176, 2697, 2698, 2699, 2757, 6108, 3122, 3643,
+    2704, 4709, 6091, 2707, 5294, 4189, 3122, 6116, 3122, 6126, 6108, 3138, 3643, 2717,
+    4709, 5891, 5449, 2719, 5294, 3704, 3138, 6116, 3138, 6126, 6108, 3018, 5246, 2720,
+    2721, 2722, 5891, 5640, 2723, 2724, 4708, 3018, 3643, 2704, 4709, 6091, 2707, 5294,
+    4189, 3018, 6116, 3018, 6126, 6108, 3042, 5246, 2720, 2721, 2722, 5891, 5640, 2723,
+    2724, 4708, 3042, 3643, 2717, 4709, 5891, 5449, 2719, 5294, 3704, 3042, 6116, 3042,
+    6126, 4169, 2630, 4174, 4833, 4153, 2725, 2627, 3066, 2718, 4175, 2726, 2695, 2696,
+    4176, 2727, 2728, 2699, 2757,
 };
 
 static const struct kiln_program programs[] = {
-    { UINT64_C(0xf15f6f331efcda2b), 0, 0, 3, 10705, 0, NULL },
-    { UINT64_C(0x9988c961a97f231f), 0, 3, 3, 13125, 0, NULL },
-    { UINT64_C(0x51e21374004f6782), 0, 6, 3, 10661, 0, NULL },
-    { UINT64_C(0xb1f9ba47c2f24b3a), 0, 9, 3, 13081, 0, NULL },
-    { UINT64_C(0xf01943acbc0d26ec), 0, 12, 8, 4567, 0, NULL },
-    { UINT64_C(0x47644fdf3b558ae9), 0, 20, 11, 4263, 0, NULL },
-    { UINT64_C(0xe631394964b70395), 0, 31, 8, 4563, 0, NULL },
-    { UINT64_C(0x42448e11e0a603ff), 0, 39, 12, 5693, 0, NULL },
-    { UINT64_C(0x4130d08ec1e876f6), 0, 51, 8, 8903, 0, NULL },
-    { UINT64_C(0x7ad82891e0b66cbf), 0, 59, 8, 9275, 0, NULL },
-    { UINT64_C(0x6c0e624cb0ded161), 0, 67, 8, 8531, 0, NULL },
-    { UINT64_C(0x21cd7d769bffcfec), 0, 75, 8, 8903, 0, NULL },
-    { UINT64_C(0x472cfed37fa59fe0), 0, 83, 3, 12970, 0, NULL },
-    { UINT64_C(0xb912279b1d4e73c0), 0, 86, 3, 15390, 0, NULL },
-    { UINT64_C(0x2858f169e6acd75a), 0, 89, 3, 12631, 0, NULL },
-    { UINT64_C(0xb2778be04cb6c76e), 0, 92, 3, 15051, 0, NULL },
-    { UINT64_C(0x97e2f30b523f1a95), 0, 95, 14, 11334, 0, NULL },
-    { UINT64_C(0x6b25cb2e4d3a5f90), 0, 109, 13, 12398, 0, NULL },
-    { UINT64_C(0x741095075100e26b), 0, 122, 14, 10995, 0, NULL },
-    { UINT64_C(0x99523faab174abb2), 0, 136, 13, 12059, 0, NULL },
-    { UINT64_C(0x54f2b3f54a68d04b), 0, 149, 21, 16594, 0, NULL },
-    { UINT64_C(0xf32e76f209f3eb4c), 0, 170, 39, 24939, 0, NULL },
-    { UINT64_C(0xbe8af1ec7daa5140), 0, 209, 20, 16584, 0, NULL },
-    { UINT64_C(0xbefd20a056845de3), 0, 229, 40, 24929, 0, NULL },
-    { UINT64_C(0xcc6f872d25a7f02e), 0, 269, 5, 11969, 0, NULL },
-    { UINT64_C(0xd9e9c08cab4c2a11), 0, 274, 5, 15745, 0, NULL },
-    { UINT64_C(0x6372121799c7bfbf), 0, 279, 5, 11925, 0, NULL },
-    { UINT64_C(0x5352c1a8f87ad680), 0, 284, 5, 15701, 0, NULL },
-    { UINT64_C(0x63713d2faba339f5), 0, 289, 3, 12325, 0, NULL },
-    { UINT64_C(0xf9c97487cb3c3631), 0, 292, 3, 14745, 0, NULL },
-    { UINT64_C(0x6b76da4f719fa7d0), 0, 295, 3, 12281, 0, NULL },
-    { UINT64_C(0x45fba0eb05450498), 0, 298, 3, 14701, 0, NULL },
-    { UINT64_C(0x24a6d174618401d5), 0, 301, 12, 5687, 0, NULL },
-    { UINT64_C(0x20bd1eb518ee53c3), 0, 313, 11, 4257, 0, NULL },
-    { UINT64_C(0x4323c42280c9d9bf), 0, 324, 9, 4557, 0, NULL },
-    { UINT64_C(0xf294df1259fad552), 0, 333, 9, 4561, 0, NULL },
-    { UINT64_C(0x2840b654c08ab8f6), 0, 342, 15, 5622, 0, NULL },
-    { UINT64_C(0x1237c49ebb5ad4ec), 0, 357, 13, 5204, 0, NULL },
-    { UINT64_C(0x94c8cc803ed7826c), 0, 370, 15, 5612, 0, NULL },
-    { UINT64_C(0xa41ce1e831e0dc87), 0, 385, 22, 7455, 0, NULL },
-    { UINT64_C(0x19fac80be4b07730), 0, 407, 11, 11675, 0, NULL },
-    { UINT64_C(0xe5a06fc44969c7a3), 0, 418, 8, 15364, 0, NULL },
-    { UINT64_C(0xa98d8b76175b5057), 0, 426, 11, 11631, 0, NULL },
-    { UINT64_C(0xbf47c3f45f5e6b74), 0, 437, 8, 15320, 0, NULL },
-    { UINT64_C(0x0c4f18c6b69d01bd), 0, 445, 15, 1425, 0, NULL },
-    { UINT64_C(0x52150eb8e256d844), 0, 460, 15, 12690, 0, NULL },
-    { UINT64_C(0xd320c68fd5ca7485), 0, 475, 15, 21033, 0, NULL },
-    { UINT64_C(0xa81f4235130dcc80), 0, 490, 15, 12675, 0, NULL },
-    { UINT64_C(0x1f6aea1266a2b8b7), 0, 505, 15, 21018, 0, NULL },
-    { UINT64_C(0x37c9f2045f5f62e0), 0, 520, 69, 13397, 0, NULL },
-    { UINT64_C(0xa4e7f220ccea67b0), 0, 589, 87, 11643, 0, NULL },
-    { UINT64_C(0xbf4be5310990a172), 0, 676, 69, 13337, 0, NULL },
-    { UINT64_C(0x1f21308385ba06f3), 0, 745, 87, 11577, 0, NULL },
-    { UINT64_C(0xdc1acd4e015d69dd), 0, 832, 18, 13392, 0, NULL },
-    { UINT64_C(0x1a2b35287d7c3284), 0, 850, 35, 21734, 0, NULL },
-    { UINT64_C(0xd58036fe54e1305c), 0, 885, 18, 13336, 0, NULL },
-    { UINT64_C(0x7f160377fc4d1801), 0, 903, 35, 21678, 0, NULL },
-    { UINT64_C(0x6a2f86fa70112e21), 0, 938, 8, 12442, 0, NULL },
-    { UINT64_C(0x50b8e26f3e475ff8), 0, 946, 8, 17574, 0, NULL },
-    { UINT64_C(0xb26e66a52779a18f), 0, 954, 8, 12417, 0, NULL },
-    { UINT64_C(0xa509b792dd21a604), 0, 962, 8, 17549, 0, NULL },
-    { UINT64_C(0x28539ab88b48149b), 0, 970, 26, 22195, 0, NULL },
-    { UINT64_C(0x8ee6df3df283329a), 0, 996, 26, 30538, 0, NULL },
-    { UINT64_C(0xf5f42336bf50e637), 0, 1022, 26, 22198, 0, NULL },
-    { UINT64_C(0x6b79416c754fb370), 0, 1048, 26, 30541, 0, NULL },
-    { UINT64_C(0x9c8d8026510bfd85), 0, 1074, 19, 5603, 0, NULL },
-    { UINT64_C(0xb20641c39d51f3e4), 0, 1093, 19, 5190, 0, NULL },
-    { UINT64_C(0x9722eab794a6fc79), 0, 1112, 19, 5593, 0, NULL },
-    { UINT64_C(0x6f6eff676dd5e1b9), 0, 1131, 28, 7441, 0, NULL },
-    { UINT64_C(0xea7cb5b72d76e381), 0, 1159, 40, 5248, 0, NULL },
-    { UINT64_C(0x52921f2c779f01cf), 0, 1199, 27, 4148, 0, NULL },
-    { UINT64_C(0x21c6d1545cf34498), 0, 1226, 31, 4169, 0, NULL },
-    { UINT64_C(0x42c99a58b4f309b7), 0, 1257, 31, 4173, 0, NULL },
-    { UINT64_C(0x3c23a66d0798b33a), 0, 1288, 12, 11736, 0, NULL },
-    { UINT64_C(0xd836467bcc040972), 0, 1300, 9, 16785, 0, NULL },
-    { UINT64_C(0xc1cdf7468a715fc4), 0, 1309, 12, 11711, 0, NULL },
-    { UINT64_C(0xc10d61d8c93d108c), 0, 1321, 9, 16760, 0, NULL },
-    { UINT64_C(0x9dc6a8d97622a28c), 0, 1330, 15, 1405, 0, NULL },
-    { UINT64_C(0x499711d6d00f29e1), 0, 1345, 8, 17944, 0, NULL },
-    { UINT64_C(0x2cc5cc9e5117b164), 0, 1353, 8, 20265, 0, NULL },
-    { UINT64_C(0x37e110017a4194a2), 0, 1361, 8, 17900, 0, NULL },
-    { UINT64_C(0x5d7166319bb6a0cd), 0, 1369, 8, 20221, 0, NULL },
-    { UINT64_C(0x3c73eb999f6f7adb), 0, 1377, 19, 16617, 0, NULL },
-    { UINT64_C(0x66c09d4d4d52119d), 0, 1396, 14, 12599, 0, NULL },
-    { UINT64_C(0xe78617db0197c213), 0, 1410, 20, 16617, 0, NULL },
-    { UINT64_C(0x01ceb27d8075b0d8), 0, 1430, 13, 12581, 0, NULL },
-    { UINT64_C(0x24e8a08b4a7abf45), 0, 1443, 27, 22211, 0, NULL },
-    { UINT64_C(0x45e0f4c7c76f0ac4), 0, 1470, 28, 25703, 0, NULL },
-    { UINT64_C(0xb6a8ca3d64873efb), 0, 1498, 28, 22214, 0, NULL },
-    { UINT64_C(0x7611a7732c5481a4), 0, 1526, 27, 25706, 0, NULL },
-    { UINT64_C(0xe53f4e5ac19eeac7), 0, 1553, 26, 18769, 0, NULL },
-    { UINT64_C(0x0f73855a845afd32), 0, 1579, 26, 22261, 0, NULL },
-    { UINT64_C(0x961a949cb5965271), 0, 1605, 26, 18784, 0, NULL },
-    { UINT64_C(0xa610033bf66725d2), 0, 1631, 26, 22276, 0, NULL },
-    { UINT64_C(0x842c41b6d3205939), 0, 1657, 18, 16521, 0, NULL },
-    { UINT64_C(0x0cddc8ba77b4b500), 0, 1675, 28, 20014, 0, NULL },
-    { UINT64_C(0xdc9c4fd583723ee2), 0, 1703, 18, 16511, 0, NULL },
-    { UINT64_C(0x6fec35f7c773af67), 0, 1721, 28, 20004, 0, NULL },
-    { UINT64_C(0x8a601a0121964ccb), 0, 1749, 37, 5355, 0, NULL },
-    { UINT64_C(0x2f59fbdb3d92b5d5), 0, 1786, 40, 4245, 0, NULL },
-    { UINT64_C(0x1e54f07d7c768475), 0, 1826, 19, 4253, 0, NULL },
-    { UINT64_C(0x843b0f5a9090396a), 0, 1845, 19, 4257, 0, NULL },
-    { UINT64_C(0x23278fbdc7a5bbbc), 0, 1864, 29, 5319, 0, NULL },
-    { UINT64_C(0x520450f76ad872c6), 0, 1893, 46, 5196, 0, NULL },
-    { UINT64_C(0x59f74148d454f0f2), 0, 1939, 29, 5309, 0, NULL },
-    { UINT64_C(0x79e1744a5d726ff5), 0, 1968, 47, 6809, 0, NULL },
-    { UINT64_C(0x3789296dc0229128), 0, 2015, 9, 17242, 0, NULL },
-    { UINT64_C(0x145d83d56ccf8174), 0, 2024, 9, 19480, 0, NULL },
-    { UINT64_C(0x15693c9ffd49973d), 0, 2033, 9, 17198, 0, NULL },
-    { UINT64_C(0x9fa494c4282cd98f), 0, 2042, 9, 19436, 0, NULL },
-    { UINT64_C(0xeece2ec2934e5d4e), 0, 2051, 21, 16058, 0, NULL },
-    { UINT64_C(0xebd7e78cba86fe47), 0, 2072, 15, 11957, 0, NULL },
-    { UINT64_C(0x4782b3c32d4d3e12), 0, 2087, 21, 16058, 0, NULL },
-    { UINT64_C(0xe27aa6dc31592ffa), 0, 2108, 15, 11939, 0, NULL },
-    { UINT64_C(0x3394c50004a64979), 0, 2123, 16, 1460, 0, NULL },
-    { UINT64_C(0x5a1c98598d3207aa), 0, 2139, 13, 3654, 0, NULL },
-    { UINT64_C(0xac9ac77aec7d8f3b), 0, 2152, 14, 3911, 0, NULL },
-    { UINT64_C(0xfd6d954f346fb60f), 0, 2166, 23, 4972, 0, NULL },
-    { UINT64_C(0x2645339889398de8), 0, 2189, 24, 5229, 0, NULL },
-    { UINT64_C(0x7dce6fcff2f47b1c), 0, 2213, 17, 1690, 0, NULL },
-    { UINT64_C(0x58b91638bf70594a), 0, 2230, 13, 3725, 0, NULL },
-    { UINT64_C(0xfc2f4e6fa7234e58), 0, 2243, 14, 3983, 0, NULL },
-    { UINT64_C(0x9122db6df6cf3b17), 0, 2257, 23, 5048, 0, NULL },
-    { UINT64_C(0x6eb0393fb25499fd), 0, 2280, 24, 5306, 0, NULL },
-    { UINT64_C(0xffba3c51e760282f), 0, 2304, 18, 1747, 0, NULL },
+    { UINT64_C(0x0352d7ac547a5d92), 0, 0, 3, 10636, 0, NULL },
+    { UINT64_C(0x36acc8e0b113d2a4), 0, 3, 3, 13056, 0, NULL },
+    { UINT64_C(0xedde3447f1a325f5), 0, 6, 3, 10592, 0, NULL },
+    { UINT64_C(0xd5f905c104ce1b37), 0, 9, 3, 13012, 0, NULL },
+    { UINT64_C(0x3d86ec99e45680ad), 0, 12, 8, 4490, 0, NULL },
+    { UINT64_C(0x7ad30f5117690722), 0, 20, 10, 4186, 0, NULL },
+    { UINT64_C(0x85bb9b372db1a814), 0, 30, 8, 4486, 0, NULL },
+    { UINT64_C(0x48378b83fc658228), 0, 38, 11, 5616, 0, NULL },
+    { UINT64_C(0xdf904bfe6cca936c), 0, 49, 9, 8841, 0, NULL },
+    { UINT64_C(0xf03bc28e5f22e8fb), 0, 58, 9, 9213, 0, NULL },
+    { UINT64_C(0x39835a3b8c1a04ef), 0, 67, 9, 8469, 0, NULL },
+    { UINT64_C(0x10936dd686dc7f6c), 0, 76, 9, 8841, 0, NULL },
+    { UINT64_C(0x50a1cb48bcfd6823), 0, 85, 3, 12902, 0, NULL },
+    { UINT64_C(0xdd887aeb29c1116d), 0, 88, 3, 15322, 0, NULL },
+    { UINT64_C(0xa469bbda3b043f55), 0, 91, 3, 12563, 0, NULL },
+    { UINT64_C(0x23c5718f006b3953), 0, 94, 3, 14983, 0, NULL },
+    { UINT64_C(0x90e9b92328c8e61b), 0, 97, 13, 11266, 0, NULL },
+    { UINT64_C(0x6fc065d4053b66fc), 0, 110, 12, 12330, 0, NULL },
+    { UINT64_C(0x14e16351797bd06d), 0, 122, 13, 10927, 0, NULL },
+    { UINT64_C(0xe8c4de41173edaca), 0, 135, 12, 11991, 0, NULL },
+    { UINT64_C(0xc25f7eb1e885c66d), 0, 147, 21, 16557, 0, NULL },
+    { UINT64_C(0xd30342912aa8fbd6), 0, 168, 39, 24902, 0, NULL },
+    { UINT64_C(0xaf2d9b32401155fe), 0, 207, 20, 16547, 0, NULL },
+    { UINT64_C(0xe034f475a7dff4d1), 0, 227, 40, 24892, 0, NULL },
+    { UINT64_C(0x92479e4bcc31cb7c), 0, 267, 6, 11900, 0, NULL },
+    { UINT64_C(0x5eb440505b95fce5), 0, 273, 6, 15676, 0, NULL },
+    { UINT64_C(0xa60dcde460d7694f), 0, 279, 6, 11856, 0, NULL },
+    { UINT64_C(0xa8eaa6280e4adc2a), 0, 285, 6, 15632, 0, NULL },
+    { UINT64_C(0xdef4a5da70dd2f33), 0, 291, 3, 12257, 0, NULL },
+    { UINT64_C(0x945dc51430f1c525), 0, 294, 3, 14677, 0, NULL },
+    { UINT64_C(0x1c77b36c32950d3a), 0, 297, 3, 12213, 0, NULL },
+    { UINT64_C(0xb315769388910c74), 0, 300, 3, 14633, 0, NULL },
+    { UINT64_C(0x3e6e286ce117ad8d), 0, 303, 12, 5610, 0, NULL },
+    { UINT64_C(0x823b48615298ac23), 0, 315, 11, 4180, 0, NULL },
+    { UINT64_C(0x08df082230a52db1), 0, 326, 9, 4480, 0, NULL },
+    { UINT64_C(0x8c7215192aa0b328), 0, 335, 9, 4484, 0, NULL },
+    { UINT64_C(0x00d8f5162efabe1a), 0, 344, 15, 5545, 0, NULL },
+    { UINT64_C(0xd15c1998ae5ec45a), 0, 359, 13, 5127, 0, NULL },
+    { UINT64_C(0x4cb1f32d0569cc3c), 0, 372, 15, 5535, 0, NULL },
+    { UINT64_C(0x39bc6909e71d5461), 0, 387, 22, 7378, 0, NULL },
+    { UINT64_C(0x095257799133594c), 0, 409, 13, 11606, 0, NULL },
+    { UINT64_C(0x2cc4c75ec17f637d), 0, 422, 10, 15295, 0, NULL },
+    { UINT64_C(0x59784fa1b4596cc5), 0, 432, 13, 11562, 0, NULL },
+    { UINT64_C(0xfc6d1e51047ea7b4), 0, 445, 10, 15251, 0, NULL },
+    { UINT64_C(0x33c01ef8b31dd5ef), 0, 455, 16, 1412, 0, NULL },
+    { UINT64_C(0x78e4bf13e8150f2c), 0, 471, 15, 12653, 0, NULL },
+    { UINT64_C(0x55c5d5a01f917839), 0, 486, 15, 20996, 0, NULL },
+    { UINT64_C(0x72c4e14a4d29ddac), 0, 501, 15, 12638, 0, NULL },
+    { UINT64_C(0x7531bf95945f90bf), 0, 516, 15, 20981, 0, NULL },
+    { UINT64_C(0x647fb8e85f8ecdab), 0, 531, 69, 13352, 0, NULL },
+    { UINT64_C(0x445b6561c0d1c5af), 0, 600, 87, 11598, 0, NULL },
+    { UINT64_C(0x09f6d0726849c1dd), 0, 687, 69, 13292, 0, NULL },
+    { UINT64_C(0xc18e94096d51d66c), 0, 756, 87, 11532, 0, NULL },
+    { UINT64_C(0xf6493b927c750c5a), 0, 843, 18, 13354, 0, NULL },
+    { UINT64_C(0x432a2a671267c9f3), 0, 861, 35, 21696, 0, NULL },
+    { UINT64_C(0x7bd786010b04a4bf), 0, 896, 18, 13298, 0, NULL },
+    { UINT64_C(0xfb0b7924e6e0f20a), 0, 914, 35, 21640, 0, NULL },
+    { UINT64_C(0x256a99cf331a8b53), 0, 949, 8, 12385, 0, NULL },
+    { UINT64_C(0xbb4240ec49b526da), 0, 957, 8, 17517, 0, NULL },
+    { UINT64_C(0x87c506bc388fee79), 0, 965, 8, 12360, 0, NULL },
+    { UINT64_C(0xf2d8e0abd9a6dff2), 0, 973, 8, 17492, 0, NULL },
+    { UINT64_C(0x7c7f9e33b08c1cde), 0, 981, 26, 22158, 0, NULL },
+    { UINT64_C(0xd7e8510f812dba7d), 0, 1007, 26, 30501, 0, NULL },
+    { UINT64_C(0x9c975d076c59f540), 0, 1033, 26, 22161, 0, NULL },
+    { UINT64_C(0x1697c8480b88d3b1), 0, 1059, 26, 30504, 0, NULL },
+    { UINT64_C(0x2c88f6dc2e269e83), 0, 1085, 19, 5526, 0, NULL },
+    { UINT64_C(0xb109928362de8164), 0, 1104, 19, 5113, 0, NULL },
+    { UINT64_C(0xa1e8901884ef991b), 0, 1123, 19, 5516, 0, NULL },
+    { UINT64_C(0x8bac6d0716dc6475), 0, 1142, 28, 7364, 0, NULL },
+    { UINT64_C(0x33ab7a2d265971c3), 0, 1170, 40, 5172, 0, NULL },
+    { UINT64_C(0xe8399ef93f899049), 0, 1210, 27, 4072, 0, NULL },
+    { UINT64_C(0xbbc5067710eb25b2), 0, 1237, 31, 4093, 0, NULL },
+    { UINT64_C(0x59df4f66ad384f19), 0, 1268, 31, 4097, 0, NULL },
+    { UINT64_C(0xbc56274a27528c8c), 0, 1299, 11, 11679, 0, NULL },
+    { UINT64_C(0xfe0bf213a11290c2), 0, 1310, 8, 16728, 0, NULL },
+    { UINT64_C(0xe31210b45bfb550a), 0, 1318, 11, 11654, 0, NULL },
+    { UINT64_C(0x52764632f94f42d8), 0, 1329, 8, 16703, 0, NULL },
+    { UINT64_C(0x9e25a8ec41147c4c), 0, 1337, 15, 1392, 0, NULL },
+    { UINT64_C(0x48935b3410f6fbcd), 0, 1352, 8, 17879, 0, NULL },
+    { UINT64_C(0x8f522d9b14cac6f4), 0, 1360, 8, 20200, 0, NULL },
+    { UINT64_C(0x677426ddaab7d4d8), 0, 1368, 8, 17835, 0, NULL },
+    { UINT64_C(0x64007b8b89c6872b), 0, 1376, 8, 20156, 0, NULL },
+    { UINT64_C(0x6b91fe7602cc8973), 0, 1384, 19, 16574, 0, NULL },
+    { UINT64_C(0x0cb69fbbe9060679), 0, 1403, 14, 12556, 0, NULL },
+    { UINT64_C(0x62f1c5d0e17f2c67), 0, 1417, 20, 16574, 0, NULL },
+    { UINT64_C(0x9e62cdb0769f2fb0), 0, 1437, 13, 12538, 0, NULL },
+    { UINT64_C(0x31b9618a55f1d4cf), 0, 1450, 27, 22175, 0, NULL },
+    { UINT64_C(0x0d73901d5be93d06), 0, 1477, 28, 25667, 0, NULL },
+    { UINT64_C(0xf91492f266a3806d), 0, 1505, 28, 22178, 0, NULL },
+    { UINT64_C(0x0e404f601a75d91e), 0, 1533, 27, 25670, 0, NULL },
+    { UINT64_C(0x2885a2103d89c72d), 0, 1560, 26, 18733, 0, NULL },
+    { UINT64_C(0xf52958ac2a462a58), 0, 1586, 26, 22225, 0, NULL },
+    { UINT64_C(0x1c8f17163fc815ef), 0, 1612, 26, 18748, 0, NULL },
+    { UINT64_C(0xe57a644af4db3088), 0, 1638, 26, 22240, 0, NULL },
+    { UINT64_C(0x048ca4574b29a61f), 0, 1664, 18, 16485, 0, NULL },
+    { UINT64_C(0xf0fa7de4ded9803a), 0, 1682, 28, 19978, 0, NULL },
+    { UINT64_C(0xa8a09ea6f3865f98), 0, 1710, 18, 16475, 0, NULL },
+    { UINT64_C(0xd203c9c5ddf77941), 0, 1728, 28, 19968, 0, NULL },
+    { UINT64_C(0x89bd8ce626c56771), 0, 1756, 37, 5279, 0, NULL },
+    { UINT64_C(0x90ad63d210cf0983), 0, 1793, 40, 4169, 0, NULL },
+    { UINT64_C(0x88c9e130a8ca43db), 0, 1833, 19, 4177, 0, NULL },
+    { UINT64_C(0x44f11e9e5d73d090), 0, 1852, 19, 4181, 0, NULL },
+    { UINT64_C(0x5fa09b2d22c22706), 0, 1871, 29, 5243, 0, NULL },
+    { UINT64_C(0xa17405f59e475ea0), 0, 1900, 46, 5120, 0, NULL },
+    { UINT64_C(0x148a6d6b7587a7fc), 0, 1946, 29, 5233, 0, NULL },
+    { UINT64_C(0x5e2c78ff0175a257), 0, 1975, 47, 6733, 0, NULL },
+    { UINT64_C(0x9c171d10d74cb240), 0, 2022, 9, 17177, 0, NULL },
+    { UINT64_C(0xe11f9a0d8eebc90e), 0, 2031, 9, 19415, 0, NULL },
+    { UINT64_C(0xf08570e1bdd8a37b), 0, 2040, 9, 17133, 0, NULL },
+    { UINT64_C(0x77b95954ec2b8d0f), 0, 2049, 9, 19371, 0, NULL },
+    { UINT64_C(0x4f4a296308ae9bf2), 0, 2058, 21, 16015, 0, NULL },
+    { UINT64_C(0xc293844ba2ee6869), 0, 2079, 15, 11914, 0, NULL },
+    { UINT64_C(0x00cac7af52cde8ca), 0, 2094, 21, 16015, 0, NULL },
+    { UINT64_C(0x3943243e3b63b234), 0, 2115, 15, 11896, 0, NULL },
+    { UINT64_C(0xc0a689eee7893e73), 0, 2130, 16, 1447, 0, NULL },
+    { UINT64_C(0x720ea238c678bca4), 0, 2146, 13, 3602, 0, NULL },
+    { UINT64_C(0x3ab3d130cf915aeb), 0, 2159, 14, 3859, 0, NULL },
+    { UINT64_C(0x7171744316394d85), 0, 2173, 23, 4907, 0, NULL },
+    { UINT64_C(0x8783831160ebcaf8), 0, 2196, 24, 5164, 0, NULL },
+    { UINT64_C(0xeecc099b73090826), 0, 2220, 17, 1677, 0, NULL },
+    { UINT64_C(0x29430553fe7e87b0), 0, 2237, 13, 3673, 0, NULL },
+    { UINT64_C(0x8a912a54dcb2847a), 0, 2250, 14, 3931, 0, NULL },
+    { UINT64_C(0xabf59f332f0ecfbf), 0, 2264, 23, 4983, 0, NULL },
+    { UINT64_C(0x0a098b26d42a22c5), 0, 2287, 24, 5241, 0, NULL },
+    { UINT64_C(0x63d97aef87b3312f), 0, 2311, 18, 1734, 0, NULL },
 };
 
 static const struct kiln_stage stages[] = {
-    { "kiln_hgemm_packed_packa_n_tm6_vec16",
+    { "kiln_hgemm_packed_packa_n",
       2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 6, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_hgemm_packed_packb_n_nv2_vec16",
+    { "kiln_hgemm_packed_packb_n",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 32, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_hgemm_packed_multiply_tm6_nv2_vec16_mp16_np1_kc1024_ku1_packa1",
+    { "kiln_hgemm_packed_multiply",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 96, 1 }, { 1, 1, 1 }, 12288,
       12, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B,
         KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_packed_packa_n_tm6_vec16",
+    { "kiln_hgemm_packed_packa_n",
       2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 6, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_hgemm_packed_packb_t_nv2_vec16",
+    { "kiln_hgemm_packed_packb_t",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 32, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_hgemm_packed_multiply_tm6_nv2_vec16_mp16_np1_kc1024_ku1_packa1",
+    { "kiln_hgemm_packed_multiply",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 96, 1 }, { 1, 1, 1 }, 12288,
       12, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B,
         KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_packed_packa_t_tm6_vec16",
+    { "kiln_hgemm_packed_packa_t",
       2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 6, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_hgemm_packed_packb_n_nv2_vec16",
+    { "kiln_hgemm_packed_packb_n",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 32, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_hgemm_packed_multiply_tm6_nv2_vec16_mp16_np1_kc1024_ku1_packa1",
+    { "kiln_hgemm_packed_multiply",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 96, 1 }, { 1, 1, 1 }, 12288,
       12, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B,
         KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_packed_packa_t_tm6_vec16",
+    { "kiln_hgemm_packed_packa_t",
       2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 6, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_hgemm_packed_packb_t_nv2_vec16",
+    { "kiln_hgemm_packed_packb_t",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 32, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_hgemm_packed_multiply_tm6_nv2_vec16_mp16_np1_kc1024_ku1_packa1",
+    { "kiln_hgemm_packed_multiply",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 96, 1 }, { 1, 1, 1 }, 12288,
       12, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B,
         KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_thin_multiply_nn_side0_short1_vec16_rows8_nv32_litems1_kitems1_ksplit1_align0_index64",
+    { "kiln_hgemm_thin_multiply_nn",
       3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 512, 1, 1 }, { 1, 1, 1 }, 0,
       14, {
         KILN_ARG_N, KILN_ARG_M, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -4025,7 +3956,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_thin_multiply_nt_side0_short1_vec16_rows8_nv32_litems1_kitems1_ksplit1_align0_index64",
+    { "kiln_hgemm_thin_multiply_nt",
       3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 8, 1, 1 }, { 1, 1, 1 }, 0,
       14, {
         KILN_ARG_N, KILN_ARG_M, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -4033,7 +3964,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_thin_multiply_tn_side0_short1_vec16_rows8_nv32_litems1_kitems1_ksplit1_align0_index64",
+    { "kiln_hgemm_thin_multiply_tn",
       3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 512, 1, 1 }, { 1, 1, 1 }, 0,
       14, {
         KILN_ARG_N, KILN_ARG_M, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -4041,7 +3972,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_thin_multiply_tt_side0_short1_vec16_rows8_nv32_litems1_kitems1_ksplit1_align0_index64",
+    { "kiln_hgemm_thin_multiply_tt",
       3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 8, 1, 1 }, { 1, 1, 1 }, 0,
       14, {
         KILN_ARG_N, KILN_ARG_M, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -4049,235 +3980,235 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_packed_packa_n_tm8_vec8",
+    { "kiln_hgemm_packed_packa_n",
       2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 8, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_hgemm_packed_packb_n_nv1_vec8",
+    { "kiln_hgemm_packed_packb_n",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 8, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_hgemm_packed_multiply_tm8_nv1_vec8_mp8_np1_kc0_ku1_packa1",
+    { "kiln_hgemm_packed_multiply",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 8, 64, 1 }, { 1, 1, 1 }, 0,
       12, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B,
         KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_packed_packa_n_tm8_vec8",
+    { "kiln_hgemm_packed_packa_n",
       2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 8, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_hgemm_packed_packb_t_nv1_vec8",
+    { "kiln_hgemm_packed_packb_t",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 8, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_hgemm_packed_multiply_tm8_nv1_vec8_mp8_np1_kc0_ku1_packa1",
+    { "kiln_hgemm_packed_multiply",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 8, 64, 1 }, { 1, 1, 1 }, 0,
       12, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B,
         KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_packed_packa_t_tm8_vec8",
+    { "kiln_hgemm_packed_packa_t",
       2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 8, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_hgemm_packed_packb_n_nv1_vec8",
+    { "kiln_hgemm_packed_packb_n",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 8, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_hgemm_packed_multiply_tm8_nv1_vec8_mp8_np1_kc0_ku1_packa1",
+    { "kiln_hgemm_packed_multiply",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 8, 64, 1 }, { 1, 1, 1 }, 0,
       12, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B,
         KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_packed_packa_t_tm8_vec8",
+    { "kiln_hgemm_packed_packa_t",
       2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 8, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_hgemm_packed_packb_t_nv1_vec8",
+    { "kiln_hgemm_packed_packb_t",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 8, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_hgemm_packed_multiply_tm8_nv1_vec8_mp8_np1_kc0_ku1_packa1",
+    { "kiln_hgemm_packed_multiply",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 8, 64, 1 }, { 1, 1, 1 }, 0,
       12, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B,
         KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_packed_packa_n_tm12_vec16",
+    { "kiln_hgemm_packed_packa_n",
       2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 12, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_hgemm_packed_packb_n_nv2_vec16",
+    { "kiln_hgemm_packed_packb_n",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 32, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_hgemm_packed_multiply_tm12_nv2_vec16_mp2_np16_kc0_ku1_packa1",
+    { "kiln_hgemm_packed_multiply",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 512, 24, 1 }, { 1, 1, 1 }, 0,
       12, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B,
         KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_packed_packa_n_tm12_vec16",
+    { "kiln_hgemm_packed_packa_n",
       2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 12, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_hgemm_packed_packb_t_nv2_vec16",
+    { "kiln_hgemm_packed_packb_t",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 32, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_hgemm_packed_multiply_tm12_nv2_vec16_mp2_np16_kc0_ku1_packa1",
+    { "kiln_hgemm_packed_multiply",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 512, 24, 1 }, { 1, 1, 1 }, 0,
       12, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B,
         KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_packed_packa_t_tm12_vec16",
+    { "kiln_hgemm_packed_packa_t",
       2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 12, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_hgemm_packed_packb_n_nv2_vec16",
+    { "kiln_hgemm_packed_packb_n",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 32, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_hgemm_packed_multiply_tm12_nv2_vec16_mp2_np16_kc0_ku1_packa1",
+    { "kiln_hgemm_packed_multiply",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 512, 24, 1 }, { 1, 1, 1 }, 0,
       12, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B,
         KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_packed_packa_t_tm12_vec16",
+    { "kiln_hgemm_packed_packa_t",
       2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 12, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_hgemm_packed_packb_t_nv2_vec16",
+    { "kiln_hgemm_packed_packb_t",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 32, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_hgemm_packed_multiply_tm12_nv2_vec16_mp2_np16_kc0_ku1_packa1",
+    { "kiln_hgemm_packed_multiply",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 512, 24, 1 }, { 1, 1, 1 }, 0,
       12, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B,
         KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_packed_packa_n_tm12_vec16",
+    { "kiln_hgemm_packed_packa_n",
       2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 12, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_hgemm_packed_packb_n_nv1_vec16",
+    { "kiln_hgemm_packed_packb_n",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 16, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_hgemm_packed_multiply_tm12_nv1_vec16_mp1_np16_kc0_ku1_packa1",
+    { "kiln_hgemm_packed_multiply",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 256, 12, 1 }, { 1, 1, 1 }, 0,
       12, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B,
         KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_packed_packa_n_tm12_vec16",
+    { "kiln_hgemm_packed_packa_n",
       2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 12, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_hgemm_packed_packb_t_nv1_vec16",
+    { "kiln_hgemm_packed_packb_t",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 16, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_hgemm_packed_multiply_tm12_nv1_vec16_mp1_np16_kc0_ku1_packa1",
+    { "kiln_hgemm_packed_multiply",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 256, 12, 1 }, { 1, 1, 1 }, 0,
       12, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B,
         KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_packed_packa_t_tm12_vec16",
+    { "kiln_hgemm_packed_packa_t",
       2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 12, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_hgemm_packed_packb_n_nv1_vec16",
+    { "kiln_hgemm_packed_packb_n",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 16, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_hgemm_packed_multiply_tm12_nv1_vec16_mp1_np16_kc0_ku1_packa1",
+    { "kiln_hgemm_packed_multiply",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 256, 12, 1 }, { 1, 1, 1 }, 0,
       12, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B,
         KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_packed_packa_t_tm12_vec16",
+    { "kiln_hgemm_packed_packa_t",
       2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 12, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_hgemm_packed_packb_t_nv1_vec16",
+    { "kiln_hgemm_packed_packb_t",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 16, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_hgemm_packed_multiply_tm12_nv1_vec16_mp1_np16_kc0_ku1_packa1",
+    { "kiln_hgemm_packed_multiply",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 256, 12, 1 }, { 1, 1, 1 }, 0,
       12, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B,
         KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_fused_multiply_nn_tm6_nv4_vec16_mb64_kc512_ku1",
+    { "kiln_hgemm_fused_multiply_nn",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 1, 1, 1 }, 229376,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -4285,7 +4216,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_fused_multiply_nt_tm6_nv4_vec16_mb64_kc512_ku1",
+    { "kiln_hgemm_fused_multiply_nt",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 1, 1, 1 }, 229376,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -4293,7 +4224,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_fused_multiply_tn_tm6_nv4_vec16_mb64_kc512_ku1",
+    { "kiln_hgemm_fused_multiply_tn",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 1, 1, 1 }, 229376,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -4301,7 +4232,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_fused_multiply_tt_tm6_nv4_vec16_mb64_kc512_ku1",
+    { "kiln_hgemm_fused_multiply_tt",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 1, 1, 1 }, 229376,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -4309,159 +4240,159 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_packed_packa_n_tm6_vec16",
+    { "kiln_hgemm_packed_packa_n",
       2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 6, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_hgemm_packed_packb_n_nv3_vec16",
+    { "kiln_hgemm_packed_packb_n",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 48, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_hgemm_packed_multiply_tm6_nv3_vec16_mp16_np2_kc1024_ku1_packa1",
+    { "kiln_hgemm_packed_multiply",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 96, 96, 1 }, { 1, 1, 1 }, 36864,
       12, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B,
         KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_packed_packa_n_tm6_vec16",
+    { "kiln_hgemm_packed_packa_n",
       2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 6, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_hgemm_packed_packb_t_nv3_vec16",
+    { "kiln_hgemm_packed_packb_t",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 48, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_hgemm_packed_multiply_tm6_nv3_vec16_mp16_np2_kc1024_ku1_packa1",
+    { "kiln_hgemm_packed_multiply",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 96, 96, 1 }, { 1, 1, 1 }, 36864,
       12, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B,
         KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_packed_packa_t_tm6_vec16",
+    { "kiln_hgemm_packed_packa_t",
       2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 6, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_hgemm_packed_packb_n_nv3_vec16",
+    { "kiln_hgemm_packed_packb_n",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 48, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_hgemm_packed_multiply_tm6_nv3_vec16_mp16_np2_kc1024_ku1_packa1",
+    { "kiln_hgemm_packed_multiply",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 96, 96, 1 }, { 1, 1, 1 }, 36864,
       12, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B,
         KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_packed_packa_t_tm6_vec16",
+    { "kiln_hgemm_packed_packa_t",
       2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 6, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_hgemm_packed_packb_t_nv3_vec16",
+    { "kiln_hgemm_packed_packb_t",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 48, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_hgemm_packed_multiply_tm6_nv3_vec16_mp16_np2_kc1024_ku1_packa1",
+    { "kiln_hgemm_packed_multiply",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 96, 96, 1 }, { 1, 1, 1 }, 36864,
       12, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B,
         KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_packed_packa_n_tm6_vec16",
+    { "kiln_hgemm_packed_packa_n",
       2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 6, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_hgemm_packed_packb_n_nv2_vec16",
+    { "kiln_hgemm_packed_packb_n",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 32, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_hgemm_packed_multiply_tm6_nv2_vec16_mp16_np2_kc512_ku2_packa1",
+    { "kiln_hgemm_packed_multiply",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 96, 1 }, { 1, 1, 1 }, 24576,
       12, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B,
         KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_packed_packa_n_tm6_vec16",
+    { "kiln_hgemm_packed_packa_n",
       2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 6, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_hgemm_packed_packb_t_nv2_vec16",
+    { "kiln_hgemm_packed_packb_t",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 32, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_hgemm_packed_multiply_tm6_nv2_vec16_mp16_np2_kc512_ku2_packa1",
+    { "kiln_hgemm_packed_multiply",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 96, 1 }, { 1, 1, 1 }, 24576,
       12, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B,
         KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_packed_packa_t_tm6_vec16",
+    { "kiln_hgemm_packed_packa_t",
       2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 6, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_hgemm_packed_packb_n_nv2_vec16",
+    { "kiln_hgemm_packed_packb_n",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 32, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_hgemm_packed_multiply_tm6_nv2_vec16_mp16_np2_kc512_ku2_packa1",
+    { "kiln_hgemm_packed_multiply",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 96, 1 }, { 1, 1, 1 }, 24576,
       12, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B,
         KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_packed_packa_t_tm6_vec16",
+    { "kiln_hgemm_packed_packa_t",
       2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 6, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_hgemm_packed_packb_t_nv2_vec16",
+    { "kiln_hgemm_packed_packb_t",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 32, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_hgemm_packed_multiply_tm6_nv2_vec16_mp16_np2_kc512_ku2_packa1",
+    { "kiln_hgemm_packed_multiply",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 96, 1 }, { 1, 1, 1 }, 24576,
       12, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B,
         KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_thin_multiply_nn_side1_short1_vec16_rows8_nv32_litems1_kitems1_ksplit1_align0_index64",
+    { "kiln_hgemm_thin_multiply_nn",
       3, { KILN_DIM_M, KILN_DIM_N, KILN_DIM_ONE }, { 8, 1, 1 }, { 1, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -4469,7 +4400,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_thin_multiply_nt_side1_short1_vec16_rows8_nv32_litems1_kitems1_ksplit1_align0_index64",
+    { "kiln_hgemm_thin_multiply_nt",
       3, { KILN_DIM_M, KILN_DIM_N, KILN_DIM_ONE }, { 8, 1, 1 }, { 1, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -4477,7 +4408,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_thin_multiply_tn_side1_short1_vec16_rows8_nv32_litems1_kitems1_ksplit1_align0_index64",
+    { "kiln_hgemm_thin_multiply_tn",
       3, { KILN_DIM_M, KILN_DIM_N, KILN_DIM_ONE }, { 512, 1, 1 }, { 1, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -4485,7 +4416,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_thin_multiply_tt_side1_short1_vec16_rows8_nv32_litems1_kitems1_ksplit1_align0_index64",
+    { "kiln_hgemm_thin_multiply_tt",
       3, { KILN_DIM_M, KILN_DIM_N, KILN_DIM_ONE }, { 512, 1, 1 }, { 1, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -4493,7 +4424,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_thin_multiply_nn_side0_short2_vec16_rows8_nv32_litems1_kitems1_ksplit1_align0_index64",
+    { "kiln_hgemm_thin_multiply_nn",
       3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 512, 2, 1 }, { 1, 1, 1 }, 0,
       14, {
         KILN_ARG_N, KILN_ARG_M, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -4501,7 +4432,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_thin_multiply_nt_side0_short2_vec16_rows8_nv32_litems1_kitems1_ksplit1_align0_index64",
+    { "kiln_hgemm_thin_multiply_nt",
       3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 8, 2, 1 }, { 1, 1, 1 }, 0,
       14, {
         KILN_ARG_N, KILN_ARG_M, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -4509,7 +4440,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_thin_multiply_tn_side0_short2_vec16_rows8_nv32_litems1_kitems1_ksplit1_align0_index64",
+    { "kiln_hgemm_thin_multiply_tn",
       3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 512, 2, 1 }, { 1, 1, 1 }, 0,
       14, {
         KILN_ARG_N, KILN_ARG_M, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -4517,7 +4448,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_thin_multiply_tt_side0_short2_vec16_rows8_nv32_litems1_kitems1_ksplit1_align0_index64",
+    { "kiln_hgemm_thin_multiply_tt",
       3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 8, 2, 1 }, { 1, 1, 1 }, 0,
       14, {
         KILN_ARG_N, KILN_ARG_M, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -4525,19 +4456,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemmt_packed_packa_n_tm6_vec16",
+    { "kiln_hgemmt_packed_packa_n",
       2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 6, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_hgemmt_packed_packb_n_nv3_vec16",
+    { "kiln_hgemmt_packed_packb_n",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 48, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_hgemmt_packed_multiply_tm6_nv3_vec16_mp16_np2_kc1024_ku1_packa1",
+    { "kiln_hgemmt_packed_multiply",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 96, 96, 1 }, { 1, 1, 1 }, 36864,
       13, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -4545,19 +4476,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC,
         KILN_ARG_TRIANGLE },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemmt_packed_packa_n_tm6_vec16",
+    { "kiln_hgemmt_packed_packa_n",
       2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 6, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_hgemmt_packed_packb_t_nv3_vec16",
+    { "kiln_hgemmt_packed_packb_t",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 48, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_hgemmt_packed_multiply_tm6_nv3_vec16_mp16_np2_kc1024_ku1_packa1",
+    { "kiln_hgemmt_packed_multiply",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 96, 96, 1 }, { 1, 1, 1 }, 36864,
       13, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -4565,19 +4496,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC,
         KILN_ARG_TRIANGLE },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemmt_packed_packa_t_tm6_vec16",
+    { "kiln_hgemmt_packed_packa_t",
       2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 6, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_hgemmt_packed_packb_n_nv3_vec16",
+    { "kiln_hgemmt_packed_packb_n",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 48, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_hgemmt_packed_multiply_tm6_nv3_vec16_mp16_np2_kc1024_ku1_packa1",
+    { "kiln_hgemmt_packed_multiply",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 96, 96, 1 }, { 1, 1, 1 }, 36864,
       13, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -4585,19 +4516,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC,
         KILN_ARG_TRIANGLE },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemmt_packed_packa_t_tm6_vec16",
+    { "kiln_hgemmt_packed_packa_t",
       2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 6, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_hgemmt_packed_packb_t_nv3_vec16",
+    { "kiln_hgemmt_packed_packb_t",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 48, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_hgemmt_packed_multiply_tm6_nv3_vec16_mp16_np2_kc1024_ku1_packa1",
+    { "kiln_hgemmt_packed_multiply",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 96, 96, 1 }, { 1, 1, 1 }, 36864,
       13, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -4605,14 +4536,14 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC,
         KILN_ARG_TRIANGLE },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_hgemm_mirror_mirror_tile16_rows4",
+    { "kiln_hgemm_mirror_mirror",
       2, { KILN_DIM_M, KILN_DIM_M, KILN_DIM_ONE }, { 16, 16, 1 }, { 16, 4, 1 }, 1088,
       9, {
         KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
         KILN_ARG_CONJ_A, KILN_ARG_TRIANGLE, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_fused_multiply_nn_tm6_nv3_vec16_mb64_kc384_ku1",
+    { "kiln_sgemm_fused_multiply_nn",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 1, 1, 1 }, 147456,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -4620,7 +4551,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_fused_multiply_nt_tm6_nv3_vec16_mb64_kc384_ku1",
+    { "kiln_sgemm_fused_multiply_nt",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 1, 1, 1 }, 147456,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -4628,7 +4559,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_fused_multiply_tn_tm6_nv3_vec16_mb64_kc384_ku1",
+    { "kiln_sgemm_fused_multiply_tn",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 1, 1, 1 }, 147456,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -4636,7 +4567,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_fused_multiply_tt_tm6_nv3_vec16_mb64_kc384_ku1",
+    { "kiln_sgemm_fused_multiply_tt",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 1, 1, 1 }, 147456,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -4644,7 +4575,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_direct_multiply_nn_wgm8_wgn1_tm12_nv2_vec16_ku1_index64",
+    { "kiln_sgemm_direct_multiply_nn",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 96, 1 }, { 1, 8, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -4652,7 +4583,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_direct_multiply_nt_wgm8_wgn1_tm12_nv2_vec16_ku1_index64",
+    { "kiln_sgemm_direct_multiply_nt",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 96, 1 }, { 1, 8, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -4660,7 +4591,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_direct_multiply_tn_wgm8_wgn1_tm12_nv2_vec16_ku1_index64",
+    { "kiln_sgemm_direct_multiply_tn",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 96, 1 }, { 1, 8, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -4668,7 +4599,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_direct_multiply_tt_wgm8_wgn1_tm12_nv2_vec16_ku1_index64",
+    { "kiln_sgemm_direct_multiply_tt",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 32, 96, 1 }, { 1, 8, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -4676,7 +4607,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_fused_multiply_nn_tm12_nv2_vec16_mb16_kc384_ku1",
+    { "kiln_sgemm_fused_multiply_nn",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 1, 1, 1 }, 73728,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -4684,7 +4615,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_fused_multiply_nt_tm12_nv2_vec16_mb16_kc384_ku1",
+    { "kiln_sgemm_fused_multiply_nt",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 1, 1, 1 }, 73728,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -4692,7 +4623,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_fused_multiply_tn_tm12_nv2_vec16_mb16_kc384_ku1",
+    { "kiln_sgemm_fused_multiply_tn",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 1, 1, 1 }, 73728,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -4700,7 +4631,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_fused_multiply_tt_tm12_nv2_vec16_mb16_kc384_ku1",
+    { "kiln_sgemm_fused_multiply_tt",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 1, 1, 1 }, 73728,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -4708,13 +4639,13 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_packed_packb_n_nv4_vec16",
+    { "kiln_sgemm_packed_packb_n",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 64, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_sgemm_packed_multiply_n_tm6_nv4_vec16_mp4_np4_kc128_ku1_packa0",
+    { "kiln_sgemm_packed_multiply_n",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 256, 24, 1 }, { 1, 1, 1 }, 24576,
       13, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -4722,13 +4653,13 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_packed_packb_t_nv4_vec16",
+    { "kiln_sgemm_packed_packb_t",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 64, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_sgemm_packed_multiply_n_tm6_nv4_vec16_mp4_np4_kc128_ku1_packa0",
+    { "kiln_sgemm_packed_multiply_n",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 256, 24, 1 }, { 1, 1, 1 }, 24576,
       13, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -4736,13 +4667,13 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_packed_packb_n_nv4_vec16",
+    { "kiln_sgemm_packed_packb_n",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 64, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_sgemm_packed_multiply_t_tm6_nv4_vec16_mp4_np4_kc128_ku1_packa0",
+    { "kiln_sgemm_packed_multiply_t",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 256, 24, 1 }, { 1, 1, 1 }, 24576,
       13, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -4750,13 +4681,13 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_packed_packb_t_nv4_vec16",
+    { "kiln_sgemm_packed_packb_t",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 64, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_sgemm_packed_multiply_t_tm6_nv4_vec16_mp4_np4_kc128_ku1_packa0",
+    { "kiln_sgemm_packed_multiply_t",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 256, 24, 1 }, { 1, 1, 1 }, 24576,
       13, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -4764,7 +4695,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_fused_multiply_nn_tm8_nv3_vec16_mb32_kc512_ku2",
+    { "kiln_sgemm_fused_multiply_nn",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 1, 1, 1 }, 147456,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -4772,7 +4703,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_fused_multiply_nt_tm8_nv3_vec16_mb32_kc512_ku2",
+    { "kiln_sgemm_fused_multiply_nt",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 1, 1, 1 }, 147456,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -4780,7 +4711,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_fused_multiply_tn_tm8_nv3_vec16_mb32_kc512_ku2",
+    { "kiln_sgemm_fused_multiply_tn",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 1, 1, 1 }, 147456,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -4788,7 +4719,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_fused_multiply_tt_tm8_nv3_vec16_mb32_kc512_ku2",
+    { "kiln_sgemm_fused_multiply_tt",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 1, 1, 1 }, 147456,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -4796,7 +4727,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_thin_multiply_nn_side0_short2_vec16_rows8_nv32_litems1_kitems1_ksplit1_align0_index64",
+    { "kiln_sgemm_thin_multiply_nn",
       3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 512, 2, 1 }, { 1, 1, 1 }, 0,
       14, {
         KILN_ARG_N, KILN_ARG_M, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -4804,7 +4735,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_thin_multiply_nt_side0_short2_vec16_rows8_nv32_litems1_kitems1_ksplit1_align0_index64",
+    { "kiln_sgemm_thin_multiply_nt",
       3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 8, 2, 1 }, { 1, 1, 1 }, 0,
       14, {
         KILN_ARG_N, KILN_ARG_M, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -4812,7 +4743,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_thin_multiply_tn_side0_short2_vec16_rows8_nv32_litems1_kitems1_ksplit1_align0_index64",
+    { "kiln_sgemm_thin_multiply_tn",
       3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 512, 2, 1 }, { 1, 1, 1 }, 0,
       14, {
         KILN_ARG_N, KILN_ARG_M, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -4820,7 +4751,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_thin_multiply_tt_side0_short2_vec16_rows8_nv32_litems1_kitems1_ksplit1_align0_index64",
+    { "kiln_sgemm_thin_multiply_tt",
       3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 8, 2, 1 }, { 1, 1, 1 }, 0,
       14, {
         KILN_ARG_N, KILN_ARG_M, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -4828,7 +4759,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_thin_multiply_nn_side1_short1_vec8_rows8_nv64_litems1_kitems1_ksplit1_align0_index64",
+    { "kiln_sgemm_thin_multiply_nn",
       3, { KILN_DIM_M, KILN_DIM_N, KILN_DIM_ONE }, { 8, 1, 1 }, { 1, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -4836,7 +4767,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_thin_multiply_nt_side1_short1_vec8_rows8_nv64_litems1_kitems1_ksplit1_align0_index64",
+    { "kiln_sgemm_thin_multiply_nt",
       3, { KILN_DIM_M, KILN_DIM_N, KILN_DIM_ONE }, { 8, 1, 1 }, { 1, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -4844,7 +4775,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_thin_multiply_tn_side1_short1_vec8_rows8_nv64_litems1_kitems1_ksplit1_align0_index64",
+    { "kiln_sgemm_thin_multiply_tn",
       3, { KILN_DIM_M, KILN_DIM_N, KILN_DIM_ONE }, { 512, 1, 1 }, { 1, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -4852,7 +4783,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_thin_multiply_tt_side1_short1_vec8_rows8_nv64_litems1_kitems1_ksplit1_align0_index64",
+    { "kiln_sgemm_thin_multiply_tt",
       3, { KILN_DIM_M, KILN_DIM_N, KILN_DIM_ONE }, { 512, 1, 1 }, { 1, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -4860,13 +4791,13 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemmt_packed_packb_n_nv4_vec16",
+    { "kiln_sgemmt_packed_packb_n",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 64, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_sgemmt_packed_multiply_n_tm6_nv4_vec16_mp4_np4_kc128_ku1_packa0",
+    { "kiln_sgemmt_packed_multiply_n",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 256, 24, 1 }, { 1, 1, 1 }, 24576,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -4874,13 +4805,13 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC, KILN_ARG_TRIANGLE },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemmt_packed_packb_t_nv4_vec16",
+    { "kiln_sgemmt_packed_packb_t",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 64, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_sgemmt_packed_multiply_n_tm6_nv4_vec16_mp4_np4_kc128_ku1_packa0",
+    { "kiln_sgemmt_packed_multiply_n",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 256, 24, 1 }, { 1, 1, 1 }, 24576,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -4888,13 +4819,13 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC, KILN_ARG_TRIANGLE },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemmt_packed_packb_n_nv4_vec16",
+    { "kiln_sgemmt_packed_packb_n",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 64, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_sgemmt_packed_multiply_t_tm6_nv4_vec16_mp4_np4_kc128_ku1_packa0",
+    { "kiln_sgemmt_packed_multiply_t",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 256, 24, 1 }, { 1, 1, 1 }, 24576,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -4902,13 +4833,13 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC, KILN_ARG_TRIANGLE },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemmt_packed_packb_t_nv4_vec16",
+    { "kiln_sgemmt_packed_packb_t",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 64, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_sgemmt_packed_multiply_t_tm6_nv4_vec16_mp4_np4_kc128_ku1_packa0",
+    { "kiln_sgemmt_packed_multiply_t",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 256, 24, 1 }, { 1, 1, 1 }, 24576,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -4916,90 +4847,90 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC, KILN_ARG_TRIANGLE },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_sgemm_mirror_mirror_tile16_rows4",
+    { "kiln_sgemm_mirror_mirror",
       2, { KILN_DIM_M, KILN_DIM_M, KILN_DIM_ONE }, { 16, 16, 1 }, { 16, 4, 1 }, 1088,
       9, {
         KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
         KILN_ARG_CONJ_A, KILN_ARG_TRIANGLE, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_packed_packa_n_tm6_vec8",
+    { "kiln_dgemm_packed_packa_n",
       2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 6, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_dgemm_packed_packb_n_nv4_vec8",
+    { "kiln_dgemm_packed_packb_n",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 32, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_dgemm_packed_multiply_tm6_nv4_vec8_mp16_np8_kc384_ku4_packa1",
+    { "kiln_dgemm_packed_multiply",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 256, 96, 1 }, { 1, 1, 1 }, 196608,
       12, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B,
         KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_packed_packa_n_tm6_vec8",
+    { "kiln_dgemm_packed_packa_n",
       2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 6, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_dgemm_packed_packb_t_nv4_vec8",
+    { "kiln_dgemm_packed_packb_t",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 32, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_dgemm_packed_multiply_tm6_nv4_vec8_mp16_np8_kc384_ku4_packa1",
+    { "kiln_dgemm_packed_multiply",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 256, 96, 1 }, { 1, 1, 1 }, 196608,
       12, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B,
         KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_packed_packa_t_tm6_vec8",
+    { "kiln_dgemm_packed_packa_t",
       2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 6, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_dgemm_packed_packb_n_nv4_vec8",
+    { "kiln_dgemm_packed_packb_n",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 32, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_dgemm_packed_multiply_tm6_nv4_vec8_mp16_np8_kc384_ku4_packa1",
+    { "kiln_dgemm_packed_multiply",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 256, 96, 1 }, { 1, 1, 1 }, 196608,
       12, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B,
         KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_packed_packa_t_tm6_vec8",
+    { "kiln_dgemm_packed_packa_t",
       2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 6, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_dgemm_packed_packb_t_nv4_vec8",
+    { "kiln_dgemm_packed_packb_t",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 32, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_dgemm_packed_multiply_tm6_nv4_vec8_mp16_np8_kc384_ku4_packa1",
+    { "kiln_dgemm_packed_multiply",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 256, 96, 1 }, { 1, 1, 1 }, 196608,
       12, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
         KILN_ARG_BETA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT, KILN_ARG_PACKED_B,
         KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_direct_multiply_nn_wgm8_wgn2_tm6_nv4_vec8_ku2_index32",
+    { "kiln_dgemm_direct_multiply_nn",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 48, 1 }, { 2, 8, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -5007,7 +4938,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_direct_multiply_nt_wgm8_wgn2_tm6_nv4_vec8_ku2_index32",
+    { "kiln_dgemm_direct_multiply_nt",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 48, 1 }, { 2, 8, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -5015,7 +4946,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_direct_multiply_tn_wgm8_wgn2_tm6_nv4_vec8_ku2_index32",
+    { "kiln_dgemm_direct_multiply_tn",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 48, 1 }, { 2, 8, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -5023,7 +4954,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_direct_multiply_tt_wgm8_wgn2_tm6_nv4_vec8_ku2_index32",
+    { "kiln_dgemm_direct_multiply_tt",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 48, 1 }, { 2, 8, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -5031,7 +4962,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_fused_multiply_nn_tm8_nv3_vec8_mb64_kc384_ku2",
+    { "kiln_dgemm_fused_multiply_nn",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 1, 1, 1 }, 172032,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -5039,7 +4970,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_fused_multiply_nt_tm8_nv3_vec8_mb64_kc384_ku2",
+    { "kiln_dgemm_fused_multiply_nt",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 1, 1, 1 }, 172032,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -5047,7 +4978,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_fused_multiply_tn_tm8_nv3_vec8_mb64_kc384_ku2",
+    { "kiln_dgemm_fused_multiply_tn",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 1, 1, 1 }, 172032,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -5055,7 +4986,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_fused_multiply_tt_tm8_nv3_vec8_mb64_kc384_ku2",
+    { "kiln_dgemm_fused_multiply_tt",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 2, 1, 1 }, { 1, 1, 1 }, 172032,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -5063,7 +4994,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_fused_multiply_nn_tm6_nv3_vec8_mb32_kc512_ku2",
+    { "kiln_dgemm_fused_multiply_nn",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 1, 1, 1 }, 135168,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -5071,7 +5002,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_fused_multiply_nt_tm6_nv3_vec8_mb32_kc512_ku2",
+    { "kiln_dgemm_fused_multiply_nt",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 1, 1, 1 }, 135168,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -5079,7 +5010,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_fused_multiply_tn_tm6_nv3_vec8_mb32_kc512_ku2",
+    { "kiln_dgemm_fused_multiply_tn",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 1, 1, 1 }, 135168,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -5087,7 +5018,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_fused_multiply_tt_tm6_nv3_vec8_mb32_kc512_ku2",
+    { "kiln_dgemm_fused_multiply_tt",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 1, 1, 1 }, { 1, 1, 1 }, 135168,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -5095,7 +5026,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_fused_multiply_nn_tm6_nv4_vec8_mb32_kc512_ku1",
+    { "kiln_dgemm_fused_multiply_nn",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 4, 1, 1 }, { 1, 1, 1 }, 180224,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -5103,7 +5034,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_fused_multiply_nt_tm6_nv4_vec8_mb32_kc512_ku1",
+    { "kiln_dgemm_fused_multiply_nt",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 4, 1, 1 }, { 1, 1, 1 }, 180224,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -5111,7 +5042,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_fused_multiply_tn_tm6_nv4_vec8_mb32_kc512_ku1",
+    { "kiln_dgemm_fused_multiply_tn",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 4, 1, 1 }, { 1, 1, 1 }, 180224,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -5119,7 +5050,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_fused_multiply_tt_tm6_nv4_vec8_mb32_kc512_ku1",
+    { "kiln_dgemm_fused_multiply_tt",
       1, { KILN_DIM_UNITS, KILN_DIM_ONE, KILN_DIM_ONE }, { 4, 1, 1 }, { 1, 1, 1 }, 180224,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -5127,7 +5058,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_thin_multiply_nn_side1_short1_vec8_rows8_nv64_litems1_kitems1_ksplit1_align0_index64",
+    { "kiln_dgemm_thin_multiply_nn",
       3, { KILN_DIM_M, KILN_DIM_N, KILN_DIM_ONE }, { 8, 1, 1 }, { 1, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -5135,7 +5066,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_thin_multiply_nt_side1_short1_vec8_rows8_nv64_litems1_kitems1_ksplit1_align0_index64",
+    { "kiln_dgemm_thin_multiply_nt",
       3, { KILN_DIM_M, KILN_DIM_N, KILN_DIM_ONE }, { 8, 1, 1 }, { 1, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -5143,7 +5074,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_thin_multiply_tn_side1_short1_vec8_rows8_nv64_litems1_kitems1_ksplit1_align0_index64",
+    { "kiln_dgemm_thin_multiply_tn",
       3, { KILN_DIM_M, KILN_DIM_N, KILN_DIM_ONE }, { 512, 1, 1 }, { 1, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -5151,7 +5082,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_thin_multiply_tt_side1_short1_vec8_rows8_nv64_litems1_kitems1_ksplit1_align0_index64",
+    { "kiln_dgemm_thin_multiply_tt",
       3, { KILN_DIM_M, KILN_DIM_N, KILN_DIM_ONE }, { 512, 1, 1 }, { 1, 1, 1 }, 0,
       14, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -5159,7 +5090,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_thin_multiply_nn_side0_short2_vec8_rows8_nv64_litems1_kitems1_ksplit1_align0_index64",
+    { "kiln_dgemm_thin_multiply_nn",
       3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 512, 2, 1 }, { 1, 1, 1 }, 0,
       14, {
         KILN_ARG_N, KILN_ARG_M, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -5167,7 +5098,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_thin_multiply_nt_side0_short2_vec8_rows8_nv64_litems1_kitems1_ksplit1_align0_index64",
+    { "kiln_dgemm_thin_multiply_nt",
       3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 8, 2, 1 }, { 1, 1, 1 }, 0,
       14, {
         KILN_ARG_N, KILN_ARG_M, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -5175,7 +5106,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_thin_multiply_tn_side0_short2_vec8_rows8_nv64_litems1_kitems1_ksplit1_align0_index64",
+    { "kiln_dgemm_thin_multiply_tn",
       3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 512, 2, 1 }, { 1, 1, 1 }, 0,
       14, {
         KILN_ARG_N, KILN_ARG_M, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -5183,7 +5114,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_thin_multiply_tt_side0_short2_vec8_rows8_nv64_litems1_kitems1_ksplit1_align0_index64",
+    { "kiln_dgemm_thin_multiply_tt",
       3, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 8, 2, 1 }, { 1, 1, 1 }, 0,
       14, {
         KILN_ARG_N, KILN_ARG_M, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -5191,19 +5122,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemmt_packed_packa_n_tm6_vec8",
+    { "kiln_dgemmt_packed_packa_n",
       2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 6, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_dgemmt_packed_packb_n_nv4_vec8",
+    { "kiln_dgemmt_packed_packb_n",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 32, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_dgemmt_packed_multiply_tm6_nv4_vec8_mp16_np8_kc384_ku4_packa1",
+    { "kiln_dgemmt_packed_multiply",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 256, 96, 1 }, { 1, 1, 1 }, 196608,
       13, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -5211,19 +5142,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC,
         KILN_ARG_TRIANGLE },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemmt_packed_packa_n_tm6_vec8",
+    { "kiln_dgemmt_packed_packa_n",
       2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 6, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_dgemmt_packed_packb_t_nv4_vec8",
+    { "kiln_dgemmt_packed_packb_t",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 32, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_dgemmt_packed_multiply_tm6_nv4_vec8_mp16_np8_kc384_ku4_packa1",
+    { "kiln_dgemmt_packed_multiply",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 256, 96, 1 }, { 1, 1, 1 }, 196608,
       13, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -5231,19 +5162,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC,
         KILN_ARG_TRIANGLE },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemmt_packed_packa_t_tm6_vec8",
+    { "kiln_dgemmt_packed_packa_t",
       2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 6, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_dgemmt_packed_packb_n_nv4_vec8",
+    { "kiln_dgemmt_packed_packb_n",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 32, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_dgemmt_packed_multiply_tm6_nv4_vec8_mp16_np8_kc384_ku4_packa1",
+    { "kiln_dgemmt_packed_multiply",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 256, 96, 1 }, { 1, 1, 1 }, 196608,
       13, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -5251,19 +5182,19 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC,
         KILN_ARG_TRIANGLE },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemmt_packed_packa_t_tm6_vec8",
+    { "kiln_dgemmt_packed_packa_t",
       2, { KILN_DIM_M, KILN_DIM_K, KILN_DIM_ONE }, { 6, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_dgemmt_packed_packb_t_nv4_vec8",
+    { "kiln_dgemmt_packed_packb_t",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 32, 256, 1 }, { 1, 1, 1 }, 0,
       7, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_dgemmt_packed_multiply_tm6_nv4_vec8_mp16_np8_kc384_ku4_packa1",
+    { "kiln_dgemmt_packed_multiply",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 256, 96, 1 }, { 1, 1, 1 }, 196608,
       13, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -5271,7 +5202,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_PACKED_B_AT, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC,
         KILN_ARG_TRIANGLE },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemmt_direct_multiply_nn_wgm8_wgn2_tm6_nv4_vec8_ku2_index32",
+    { "kiln_dgemmt_direct_multiply_nn",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 48, 1 }, { 2, 8, 1 }, 0,
       15, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -5279,7 +5210,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC, KILN_ARG_TRIANGLE },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemmt_direct_multiply_nt_wgm8_wgn2_tm6_nv4_vec8_ku2_index32",
+    { "kiln_dgemmt_direct_multiply_nt",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 48, 1 }, { 2, 8, 1 }, 0,
       15, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -5287,7 +5218,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC, KILN_ARG_TRIANGLE },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemmt_direct_multiply_tn_wgm8_wgn2_tm6_nv4_vec8_ku2_index32",
+    { "kiln_dgemmt_direct_multiply_tn",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 48, 1 }, { 2, 8, 1 }, 0,
       15, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -5295,7 +5226,7 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC, KILN_ARG_TRIANGLE },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemmt_direct_multiply_tt_wgm8_wgn2_tm6_nv4_vec8_ku2_index32",
+    { "kiln_dgemmt_direct_multiply_tt",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 64, 48, 1 }, { 2, 8, 1 }, 0,
       15, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA,
@@ -5303,229 +5234,229 @@ static const struct kiln_stage stages[] = {
         KILN_ARG_B, KILN_ARG_B_OFFSET, KILN_ARG_LDB, KILN_ARG_C,
         KILN_ARG_C_OFFSET, KILN_ARG_LDC, KILN_ARG_TRIANGLE },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_dgemm_mirror_mirror_tile16_rows4",
+    { "kiln_dgemm_mirror_mirror",
       2, { KILN_DIM_M, KILN_DIM_M, KILN_DIM_ONE }, { 16, 16, 1 }, { 16, 4, 1 }, 2176,
       9, {
         KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
         KILN_ARG_CONJ_A, KILN_ARG_TRIANGLE, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_cgemm_complex_expand_n_tile16_rows4",
+    { "kiln_cgemm_complex_expand_n",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 16, 128, 1 }, { 16, 4, 1 }, 0,
       8, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_CONJ_B, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_cgemm_complex_rotate_tile16_rows4",
+    { "kiln_cgemm_complex_rotate",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 16, 128, 1 }, { 16, 4, 1 }, 0,
       8, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA, KILN_ARG_ALPHA_IMAG,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2 },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_cgemm_complex_scale_tile16_rows4",
+    { "kiln_cgemm_complex_scale",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 16, 128, 1 }, { 16, 4, 1 }, 0,
       8, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_BETA, KILN_ARG_BETA_IMAG,
         KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC, KILN_ARG_TRIANGLE },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_cgemm_complex_diagonal_tile16_rows4",
+    { "kiln_cgemm_complex_diagonal",
       1, { KILN_DIM_M, KILN_DIM_ONE, KILN_DIM_ONE }, { 64, 1, 1 }, { 64, 1, 1 }, 0,
       4, {
         KILN_ARG_M, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_cgemm_complex_expand_t_tile16_rows4",
+    { "kiln_cgemm_complex_expand_t",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 16, 128, 1 }, { 16, 4, 1 }, 2176,
       8, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_CONJ_B, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_cgemm_complex_rotate_tile16_rows4",
+    { "kiln_cgemm_complex_rotate",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 16, 128, 1 }, { 16, 4, 1 }, 0,
       8, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA, KILN_ARG_ALPHA_IMAG,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2 },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_cgemm_complex_scale_tile16_rows4",
+    { "kiln_cgemm_complex_scale",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 16, 128, 1 }, { 16, 4, 1 }, 0,
       8, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_BETA, KILN_ARG_BETA_IMAG,
         KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC, KILN_ARG_TRIANGLE },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_cgemm_complex_diagonal_tile16_rows4",
+    { "kiln_cgemm_complex_diagonal",
       1, { KILN_DIM_M, KILN_DIM_ONE, KILN_DIM_ONE }, { 64, 1, 1 }, { 64, 1, 1 }, 0,
       4, {
         KILN_ARG_M, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_cgemm_complex_turn_t_tile16_rows4",
+    { "kiln_cgemm_complex_turn_t",
       2, { KILN_DIM_K, KILN_DIM_M, KILN_DIM_ONE }, { 16, 128, 1 }, { 16, 4, 1 }, 2176,
       8, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_CONJ_A, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_cgemm_complex_expand_n_tile16_rows4",
+    { "kiln_cgemm_complex_expand_n",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 16, 128, 1 }, { 16, 4, 1 }, 0,
       8, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_CONJ_B, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_cgemm_complex_rotate_tile16_rows4",
+    { "kiln_cgemm_complex_rotate",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 16, 128, 1 }, { 16, 4, 1 }, 0,
       8, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA, KILN_ARG_ALPHA_IMAG,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2 },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_cgemm_complex_scale_tile16_rows4",
+    { "kiln_cgemm_complex_scale",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 16, 128, 1 }, { 16, 4, 1 }, 0,
       8, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_BETA, KILN_ARG_BETA_IMAG,
         KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC, KILN_ARG_TRIANGLE },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_cgemm_complex_diagonal_tile16_rows4",
+    { "kiln_cgemm_complex_diagonal",
       1, { KILN_DIM_M, KILN_DIM_ONE, KILN_DIM_ONE }, { 64, 1, 1 }, { 64, 1, 1 }, 0,
       4, {
         KILN_ARG_M, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_cgemm_complex_turn_t_tile16_rows4",
+    { "kiln_cgemm_complex_turn_t",
       2, { KILN_DIM_K, KILN_DIM_M, KILN_DIM_ONE }, { 16, 128, 1 }, { 16, 4, 1 }, 2176,
       8, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_CONJ_A, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_cgemm_complex_expand_t_tile16_rows4",
+    { "kiln_cgemm_complex_expand_t",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 16, 128, 1 }, { 16, 4, 1 }, 2176,
       8, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_CONJ_B, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_cgemm_complex_rotate_tile16_rows4",
+    { "kiln_cgemm_complex_rotate",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 16, 128, 1 }, { 16, 4, 1 }, 0,
       8, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA, KILN_ARG_ALPHA_IMAG,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2 },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_cgemm_complex_scale_tile16_rows4",
+    { "kiln_cgemm_complex_scale",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 16, 128, 1 }, { 16, 4, 1 }, 0,
       8, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_BETA, KILN_ARG_BETA_IMAG,
         KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC, KILN_ARG_TRIANGLE },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_cgemm_complex_diagonal_tile16_rows4",
+    { "kiln_cgemm_complex_diagonal",
       1, { KILN_DIM_M, KILN_DIM_ONE, KILN_DIM_ONE }, { 64, 1, 1 }, { 64, 1, 1 }, 0,
       4, {
         KILN_ARG_M, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_cgemm_mirror_mirror_tile16_rows4",
+    { "kiln_cgemm_mirror_mirror",
       2, { KILN_DIM_M, KILN_DIM_M, KILN_DIM_ONE }, { 16, 16, 1 }, { 16, 4, 1 }, 2176,
       9, {
         KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
         KILN_ARG_CONJ_A, KILN_ARG_TRIANGLE, KILN_ARG_C, KILN_ARG_C_OFFSET,
         KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_zgemm_complex_expand_n_tile16_rows4",
+    { "kiln_zgemm_complex_expand_n",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 16, 128, 1 }, { 16, 4, 1 }, 0,
       8, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_CONJ_B, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_zgemm_complex_rotate_tile16_rows4",
+    { "kiln_zgemm_complex_rotate",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 16, 128, 1 }, { 16, 4, 1 }, 0,
       8, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA, KILN_ARG_ALPHA_IMAG,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2 },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_zgemm_complex_scale_tile16_rows4",
+    { "kiln_zgemm_complex_scale",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 16, 128, 1 }, { 16, 4, 1 }, 0,
       8, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_BETA, KILN_ARG_BETA_IMAG,
         KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC, KILN_ARG_TRIANGLE },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_zgemm_complex_diagonal_tile16_rows4",
+    { "kiln_zgemm_complex_diagonal",
       1, { KILN_DIM_M, KILN_DIM_ONE, KILN_DIM_ONE }, { 64, 1, 1 }, { 64, 1, 1 }, 0,
       4, {
         KILN_ARG_M, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_zgemm_complex_expand_t_tile16_rows4",
+    { "kiln_zgemm_complex_expand_t",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 16, 128, 1 }, { 16, 4, 1 }, 4352,
       8, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_CONJ_B, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_zgemm_complex_rotate_tile16_rows4",
+    { "kiln_zgemm_complex_rotate",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 16, 128, 1 }, { 16, 4, 1 }, 0,
       8, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA, KILN_ARG_ALPHA_IMAG,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2 },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_zgemm_complex_scale_tile16_rows4",
+    { "kiln_zgemm_complex_scale",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 16, 128, 1 }, { 16, 4, 1 }, 0,
       8, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_BETA, KILN_ARG_BETA_IMAG,
         KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC, KILN_ARG_TRIANGLE },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_zgemm_complex_diagonal_tile16_rows4",
+    { "kiln_zgemm_complex_diagonal",
       1, { KILN_DIM_M, KILN_DIM_ONE, KILN_DIM_ONE }, { 64, 1, 1 }, { 64, 1, 1 }, 0,
       4, {
         KILN_ARG_M, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_zgemm_complex_turn_t_tile16_rows4",
+    { "kiln_zgemm_complex_turn_t",
       2, { KILN_DIM_K, KILN_DIM_M, KILN_DIM_ONE }, { 16, 128, 1 }, { 16, 4, 1 }, 4352,
       8, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_CONJ_A, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_zgemm_complex_expand_n_tile16_rows4",
+    { "kiln_zgemm_complex_expand_n",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 16, 128, 1 }, { 16, 4, 1 }, 0,
       8, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_CONJ_B, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_zgemm_complex_rotate_tile16_rows4",
+    { "kiln_zgemm_complex_rotate",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 16, 128, 1 }, { 16, 4, 1 }, 0,
       8, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA, KILN_ARG_ALPHA_IMAG,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2 },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_zgemm_complex_scale_tile16_rows4",
+    { "kiln_zgemm_complex_scale",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 16, 128, 1 }, { 16, 4, 1 }, 0,
       8, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_BETA, KILN_ARG_BETA_IMAG,
         KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC, KILN_ARG_TRIANGLE },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_zgemm_complex_diagonal_tile16_rows4",
+    { "kiln_zgemm_complex_diagonal",
       1, { KILN_DIM_M, KILN_DIM_ONE, KILN_DIM_ONE }, { 64, 1, 1 }, { 64, 1, 1 }, 0,
       4, {
         KILN_ARG_M, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_zgemm_complex_turn_t_tile16_rows4",
+    { "kiln_zgemm_complex_turn_t",
       2, { KILN_DIM_K, KILN_DIM_M, KILN_DIM_ONE }, { 16, 128, 1 }, { 16, 4, 1 }, 4352,
       8, {
         KILN_ARG_M, KILN_ARG_K, KILN_ARG_A, KILN_ARG_A_OFFSET,
         KILN_ARG_LDA, KILN_ARG_CONJ_A, KILN_ARG_PACKED_A, KILN_ARG_PACKED_A_AT },
       KILN_PREPARED_A, 0 },
-    { "kiln_zgemm_complex_expand_t_tile16_rows4",
+    { "kiln_zgemm_complex_expand_t",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 16, 128, 1 }, { 16, 4, 1 }, 4352,
       8, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_B, KILN_ARG_B_OFFSET,
         KILN_ARG_LDB, KILN_ARG_CONJ_B, KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT },
       KILN_PREPARED_B, 0 },
-    { "kiln_zgemm_complex_rotate_tile16_rows4",
+    { "kiln_zgemm_complex_rotate",
       2, { KILN_DIM_N, KILN_DIM_K, KILN_DIM_ONE }, { 16, 128, 1 }, { 16, 4, 1 }, 0,
       8, {
         KILN_ARG_N, KILN_ARG_K, KILN_ARG_ALPHA, KILN_ARG_ALPHA_IMAG,
         KILN_ARG_PACKED_B, KILN_ARG_PACKED_B_AT, KILN_ARG_WORKSPACE, KILN_ARG_REGION_2 },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_zgemm_complex_scale_tile16_rows4",
+    { "kiln_zgemm_complex_scale",
       2, { KILN_DIM_N, KILN_DIM_M, KILN_DIM_ONE }, { 16, 128, 1 }, { 16, 4, 1 }, 0,
       8, {
         KILN_ARG_M, KILN_ARG_N, KILN_ARG_BETA, KILN_ARG_BETA_IMAG,
         KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC, KILN_ARG_TRIANGLE },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_zgemm_complex_diagonal_tile16_rows4",
+    { "kiln_zgemm_complex_diagonal",
       1, { KILN_DIM_M, KILN_DIM_ONE, KILN_DIM_ONE }, { 64, 1, 1 }, { 64, 1, 1 }, 0,
       4, {
         KILN_ARG_M, KILN_ARG_C, KILN_ARG_C_OFFSET, KILN_ARG_LDC },
       KILN_PREPARED_NONE, 0 },
-    { "kiln_zgemm_mirror_mirror_tile16_rows4",
+    { "kiln_zgemm_mirror_mirror",
       2, { KILN_DIM_M, KILN_DIM_M, KILN_DIM_ONE }, { 16, 16, 1 }, { 16, 4, 1 }, 4352,
       9, {
         KILN_ARG_M, KILN_ARG_A, KILN_ARG_A_OFFSET, KILN_ARG_LDA,
@@ -6090,12 +6021,12 @@ static const struct kiln_recipe recipes[] = {
 
 extern const struct kiln_bundle kiln_bundle_pocl_avx512;
 const struct kiln_bundle kiln_bundle_pocl_avx512 = {
-    .format = 14,
+    .format = 15,
     .name = "pocl-avx512",
     .provenance = "tuned on pthread-skylake-avx512-AMD EPYC, Portable Computing Language, driver 3.1+debian",
     .match = { "Portable Computing Language", NULL, "3.1+debian", 16, 0 },
     .traits = { 1, 2, 16, 1048576, 0 },
-    .pool = { sizeof rows, 2782, 3429, 2322,
+    .pool = { sizeof rows, 2729, 3403, 2329,
               rows[0].text, lines, pairs, symbols },
     .num_programs = 125, .num_recipes = 125, .num_pins = 0,
     .programs = programs, .recipes = recipes, .pins = NULL,

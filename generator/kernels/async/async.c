@@ -21,11 +21,8 @@ static const struct family_param params[] = {
       NULL, .sibling = 1 },
     { "COPY", "0 1", 0, "whether what is not aligned is copied first", NULL, .sibling = 1 },
     { "SLICES", "1 2 4", 1, "groups of warps that take a part each of a tile's k",
-      "CUTLASS sliced-K", .late = 1 },
+      "CUTLASS sliced-K" },
 };
-
-// The parameters that the texts depend on.
-#define KEYS "BM BN WM WN DEPTH ST KU GROUP BYTES COPY SLICES"
 
 static const struct family_value values[] = {
     NV_VALUES,
@@ -78,7 +75,7 @@ static const struct family_rule rules[] = {
 };
 
 #define MULTIPLY(copies, operands) \
-    NV_MULTIPLY("async/async.cl.in", KEYS, "WORKERS", "", \
+    NV_MULTIPLY("async/async.cl.in", "WORKERS", "", \
             "WORKSPACE as __global ${R} *work; REGION_2 as long parts_at; ", copies, operands)
 
 static const struct family_stage stages[] = {
@@ -87,7 +84,7 @@ static const struct family_stage stages[] = {
     MULTIPLY("!COPYA && COPYB", AS_IT_IS(A) COPIED(B, b)),
     MULTIPLY("COPYA && !COPYB", COPIED(A, a) AS_IT_IS(B)),
     MULTIPLY("COPYA && COPYB", COPIED(A, a) COPIED(B, b)),
-    NV_ADD("STREAM", "SWAPPED = 0", KEYS, "REGION_2"),
+    NV_ADD("STREAM", "SWAPPED = 0", "REGION_2"),
 };
 
 static const struct family_region regions[] = {

@@ -25,7 +25,7 @@ static const struct family_rule rules[] = {
 };
 
 static const struct family_stage stages[] = {
-    { "multiply", NULL, "direct/direct.cl.in", NULL, NULL, "A B",
+    { "multiply", NULL, "direct/direct.cl.in", NULL, "A B",
       "N M", "WGN * TN; WGM * TM", "WGN; WGM", NULL,
       "M N K ALPHA BETA A A_OFFSET LDA B B_OFFSET LDB C C_OFFSET LDC TRIANGLE" },
 };

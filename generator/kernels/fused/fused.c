@@ -30,7 +30,7 @@ static const struct family_rule rules[] = {
 
 static const struct family_stage stages[] = {
     // The text is the same for any number of work-groups.
-    { "multiply", NULL, "fused/fused.cl.in", NULL, "TM NV VEC MB KC KU", "A B",
+    { "multiply", NULL, "fused/fused.cl.in", NULL, "A B",
       "UNITS", "TURNS", "1", "SHARED_BYTES",
       "M N K ALPHA BETA A A_OFFSET LDA B B_OFFSET LDB C C_OFFSET LDC" },
 };

@@ -17,8 +17,6 @@ static const struct family_param params[] = {
     { "SHARED", "0 1", 1, "whether they share those of tiles that make no whole turn", NULL },
 };
 
-#define KEYS "BM BN BK ST APART SHARES GROUP SHARED"
-
 static const struct family_value values[] = {
     HALVES_VALUES,
     // Warp groups, each with 64 rows of the tile.
@@ -46,23 +44,23 @@ static const struct family_rule rules[] = {
 };
 
 #define CUT_BOTH(name, when, bind) \
-    { name, when, "halves/both.cl.in", bind, "BM BN BK CUTTERS SHARES", "A B", "UNITS", \
+    { name, when, "halves/both.cl.in", bind, "A B", "UNITS", \
       "2048 / CUTTERS", "CUTTERS", NULL, \
       CUT_ARGS(A, "M", "A", "a_offset", "lda", "a_") \
       CUT_ARGS(B, "N", "B", "b_offset", "ldb", "b_"), "BOTH", 0 }
 /* A launch, of both operands or of one; `bind` says whether it looks at lines, or cuts them. */
 #define CUT_STAGES(name, when, bind) \
     CUT_BOTH(name, when, bind), \
-    CUT_ONE(name "a", when, bind "; LONG = BM; ACROSS = TA", "BM", A, "M", "A"), \
-    CUT_ONE(name "b", when, bind "; LONG = BN; ACROSS = !TB", "BN", B, "N", "B")
+    CUT_ONE(name "a", when, bind "; LONG = BM; ACROSS = TA", A, "M", "A"), \
+    CUT_ONE(name "b", when, bind "; LONG = BN; ACROSS = !TB", B, "N", "B")
 
 #define WORK "WORKSPACE as __global uchar *work; REGION_2 as long parts_at; "
 
 static const struct family_stage stages[] = {
     CUT_STAGES("look", "SHARES > 1", "LOOKS = 1; CUTS = 0"),
     CUT_STAGES("cut", NULL, "LOOKS = SHARES == 1; CUTS = 1"),
-    NV_MULTIPLY("halves/halves.cl.in", KEYS, "ITEMS", "", WORK, "1", PIECES(A, a) PIECES(B, b)),
-    NV_ADD("PARTS", "SWAPPED = 0", KEYS, "REGION_2"),
+    NV_MULTIPLY("halves/halves.cl.in", "ITEMS", "", WORK, "1", PIECES(A, a) PIECES(B, b)),
+    NV_ADD("PARTS", "SWAPPED = 0", "REGION_2"),
 };
 
 /* A line of exponents, then blocks of BK of k; of each, eight rows (columns) after the other. */

@@ -37,8 +37,8 @@
     "PACKED_" #X " as __global uchar *restrict " prefix "work; " \
     "PACKED_" #X "_AT as long " prefix "at; "
 /* A launch that looks at the lines of one operand, or cuts them, as `bind` says. */
-#define CUT_ONE(name, when, bind, key, X, rows, letter) \
-    { name, when, "halves/cut.cl.in", bind, key " BK CUTTERS SHARES", letter, "UNITS", \
+#define CUT_ONE(name, when, bind, X, rows, letter) \
+    { name, when, "halves/cut.cl.in", bind, letter, "UNITS", \
       "2048 / CUTTERS", "CUTTERS", NULL, CUT_ARGS(X, rows, "X", "x_offset", "ldx", ""), letter, 0 }
 
 /* An operand that has been cut. */

@@ -1,5 +1,5 @@
-/* mirror: a symmetric or Hermitian matrix of which one triangle is stored, as a whole one. The library
- * does that before it multiplies (runtime/triangle.c). */
+/* mirror: a symmetric or Hermitian matrix of which one triangle is stored, as a whole one. The
+ * library does that before it multiplies (runtime/triangle.c). */
 #include "../table.h"
 
 static const struct family_param params[] = {
@@ -17,11 +17,12 @@ static const struct family_rule rules[] = {
     { "!(DOUBLE || COMPLEX_DOUBLE) || HAS_DOUBLE", "the device has no double precision" },
     { "TILE * ROWS <= MAX_ITEMS && TILE <= MAX_ITEMS_X && ROWS <= MAX_ITEMS_Y",
       "work-group larger than the device's" },
-    { "TILE * (TILE + 1) * (COMPLEX ? ELEM_BYTES : REAL_BYTES) <= LOCAL_BYTES", "a tile exceeds local memory" },
+    { "TILE * (TILE + 1) * (COMPLEX ? ELEM_BYTES : REAL_BYTES) <= LOCAL_BYTES",
+      "a tile exceeds local memory" },
 };
 
 #define MIRROR(when, type) \
-    { "mirror", when, "mirror/mirror.cl.in", NULL, NULL, "", "M M", "TILE; TILE", "TILE; ROWS", \
+    { "mirror", when, "mirror/mirror.cl.in", NULL, "", "M M", "TILE; TILE", "TILE; ROWS", \
       "TILE * (TILE + 1) * (COMPLEX ? ELEM_BYTES : REAL_BYTES)", \
       "M A as __global const " type " *restrict A; A_OFFSET LDA CONJ_A TRIANGLE " \
       "C as __global " type " *restrict C; C_OFFSET LDC" }

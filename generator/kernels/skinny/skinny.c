@@ -20,8 +20,6 @@ static const struct family_param params[] = {
     { "SHARED", "0 1", 1, "whether they share those of tiles that make no whole turn", NULL },
 };
 
-#define KEYS "SIDE BX BY BK ST SHARES SHARED"
-
 static const struct family_value values[] = {
     HALVES_VALUES,
     { "BM", "SIDE ? BX : BY" },
@@ -52,21 +50,21 @@ static const struct family_rule rules[] = {
 };
 
 #define CUTS(name, when, bind) \
-    CUT_ONE(name "a", "!SIDE" when, bind "; LONG = BY; ACROSS = TA", "BY", A, "M", "A"), \
-    CUT_ONE(name "b", "SIDE" when, bind "; LONG = BY; ACROSS = !TB", "BY", B, "N", "B")
+    CUT_ONE(name "a", "!SIDE" when, bind "; LONG = BY; ACROSS = TA", A, "M", "A"), \
+    CUT_ONE(name "b", "SIDE" when, bind "; LONG = BY; ACROSS = !TB", B, "N", "B")
 #define WORK "WORKSPACE as __global uchar *work; REGION_2 as long parts_at; "
 #define OPERANDS(X, Y) \
     #X " as __global const float *restrict X; " #X "_OFFSET as long x_offset; " \
     "LD" #X " as long ldx; " PIECES(Y, y)
 #define MULTIPLY(when, X, Y) \
-    NV_MULTIPLY("skinny/skinny.cl.in", KEYS, "WORKERS", "", WORK, when, OPERANDS(X, Y))
+    NV_MULTIPLY("skinny/skinny.cl.in", "WORKERS", "", WORK, when, OPERANDS(X, Y))
 
 static const struct family_stage stages[] = {
     CUTS("look", " && SHARES > 1", "LOOKS = 1; CUTS = 0"),
     CUTS("cut", "", "LOOKS = SHARES == 1; CUTS = 1"),
     MULTIPLY("SIDE", A, B),
     MULTIPLY("!SIDE", B, A),
-    NV_ADD("PARTS", "SWAPPED = !SIDE", KEYS, "REGION_2"),
+    NV_ADD("PARTS", "SWAPPED = !SIDE", "REGION_2"),
 };
 
 static const struct family_region regions[] = {

@@ -22,7 +22,7 @@ static const struct family_param params[] = {
     { "ALIGN", "0 1", 0, "whether aligned vectors of X have a loop of their own", NULL },
     { "INDEX", "32 64", 64, "bits of an index", NULL },
     { "YDEPTH", "0 64 256 512", 0,
-      "values of k for which Y is brought into local memory; 0: not at all", NULL, .late = 1 },
+      "values of k for which Y is brought into local memory; 0: not at all", NULL },
 };
 
 static const struct family_value values[] = {
@@ -76,13 +76,13 @@ static const struct family_rule rules[] = {
 #define PARTS(qualifier) \
     "WORKSPACE as __global " qualifier "${R} *restrict parts; REGION_0 as long parts_at; "
 #define STAGES(side, extents, names, matrices) \
-    { "multiply", "KSPLIT == 1 && " side, "thin/thin.cl.in", NULL, NULL, "A B", \
+    { "multiply", "KSPLIT == 1 && " side, "thin/thin.cl.in", NULL, "A B", \
       extents " ONE", "BLKL; SHORT; 1", "LANES; LINES; 1", "LOCAL", \
       names "K ALPHA BETA " matrices "C C_OFFSET LDC" }, \
-    { "multiply", "KSPLIT > 1 && " side, "thin/thin.cl.in", NULL, NULL, "A B", \
+    { "multiply", "KSPLIT > 1 && " side, "thin/thin.cl.in", NULL, "A B", \
       extents " ONE", "BLKL; SHORT; KSPLIT", "LANES; LINES; 1", "LOCAL", \
       names "K " matrices PARTS("") }, \
-    { "add", "KSPLIT > 1 && " side, "thin/add.cl.in", NULL, "SIDE KSPLIT INDEX", "", \
+    { "add", "KSPLIT > 1 && " side, "thin/add.cl.in", NULL, "", \
       extents, "ADDERS; 1", "ADDERS; 1", NULL, \
       names "ALPHA BETA " PARTS("const ") "C C_OFFSET LDC" }
 

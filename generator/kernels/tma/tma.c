@@ -17,15 +17,11 @@ static const struct family_param params[] = {
     { "GROUP", "1 2 4 8 16", 8, "rows of tiles that work-groups take together", "CUTLASS swizzle" },
     { "STREAM", "0 1 2 4", 0, "work-groups a compute unit, which share the steps; 0: one a tile",
       "Osama et al. 2023", .sibling = 1 },
-    { "SHARED", "0 1", 1, "whether they share those of tiles that make no whole turn", NULL,
-      .late = 1 },
+    { "SHARED", "0 1", 1, "whether they share those of tiles that make no whole turn", NULL },
     { "SLICES", "1 2 4", 1, "groups of warps that take the steps of a tile in turn (S, D)",
-      "CUTLASS sliced-K", .late = 1 },
+      "CUTLASS sliced-K" },
     { "EDGES", "0 1", 0, "whether less is done for tiles that C does not fill", NULL },
 };
-
-// The parameters that the texts depend on.
-#define KEYS "BM BN WM WN DEPTH ST EARLY KU GROUP SHARED SLICES EDGES"
 
 static const struct family_value values[] = {
     NV_VALUES,
@@ -97,8 +93,8 @@ static const struct family_rule rules[] = {
 
 static const struct family_stage stages[] = {
     COPY_STAGES,
-    NV_MULTIPLY("tma/tma.cl.in", KEYS, "ITEMS", WORK, WORK, "1", COPIED(A, a) COPIED(B, b)),
-    NV_ADD("PARTS", "SWAPPED = 0", KEYS, "REGION_3"),
+    NV_MULTIPLY("tma/tma.cl.in", "ITEMS", WORK, WORK, "1", COPIED(A, a) COPIED(B, b)),
+    NV_ADD("PARTS", "SWAPPED = 0", "REGION_3"),
 };
 
 static const struct family_region regions[] = {

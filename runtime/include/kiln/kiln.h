@@ -2,9 +2,10 @@
  *
  * One operation: C = alpha op(A) op(B) + beta C, in half, single and double precision, and in
  * single and double of complex numbers, where op(X) is X, its transpose or its conjugate
- * transpose, and one triangle of A, B or C may be all that counts. The kernels, and data that tell how long each of them takes for a shape, were made
- * when the library was built ("bundles"); a call takes what is predicted to be fastest, and
- * enqueues it. There is no search at run time, and no file or environment variable is read.
+ * transpose, and one triangle of A, B or C may be all that counts. The kernels, and data that tell
+ * how long each of them takes for a shape, were made when the library was built ("bundles"); a call
+ * takes what is predicted to be fastest, and enqueues it. There is no search at run time, and no
+ * file or environment variable is read.
  *
  *     struct kiln_context *kiln = NULL;
  *     enum kiln_status status = kiln_context_create(context, device, NULL, &kiln);
@@ -193,8 +194,8 @@ enum kiln_status {
     KILN_INVALID_SIDE = 49,            /* of a typed call */
     KILN_INVALID_UPLO = 50,            /* of A, B or C */
     KILN_NOT_SQUARE = 51,              /* a matrix of which one triangle counts */
-    KILN_PACK_OF_TRIANGLE = 52         /* an operand is packed, or to be packed, and uplo_a or uplo_b
-                                          says that one triangle of it is stored */
+    KILN_PACK_OF_TRIANGLE = 52         /* an operand is packed, or to be packed, and uplo_a or
+                                          uplo_b says that one triangle of it is stored */
 };
 enum { KILN_NUM_STATUSES = 53 };      /* Kiln's own, KILN_SUCCESS included */
 
@@ -218,8 +219,8 @@ struct kiln_bundle;
  * KILN_BUILD_NOW: at creation, for each precision and transpose pair, what the first bundle that
  * serves it has for it: the kernels whose times are known, or those tried before the first that
  * serves every shape; kernels that emulate, if that is the context's default. A call may still
- * build another one when its alignment or size rules these out, or when memory was lacking for
- * them. */
+ * build another one when its alignment or size rules these out, when memory was lacking for them,
+ * or when one triangle of a matrix counts. */
 enum kiln_build { KILN_BUILD_AT_FIRST_USE = 0, KILN_BUILD_NOW = 1 };
 
 /* Options of a context. All zero is the default of every field, and what NULL in their place is. */
@@ -241,7 +242,8 @@ struct kiln_context_params {
     void *log_user;                    /* passed through; may be NULL */
     enum kiln_build build;
     /* Not 0: multiply small integer matrices in every real precision that the device and the
-     * bundles have, and each transpose pair, and compare exactly. Blocks until they are done. */
+     * bundles have, and each transpose pair, and compare exactly. Blocks until they are done. What
+     * is done for complex matrices and triangles is not tested. */
     int self_test;
     /* Not 0: no bundle that was tuned on a relative serves, so that a device that no bundle is for
      * has the generic one alone. */
@@ -314,8 +316,8 @@ KILN_API void kiln_context_destroy(struct kiln_context **context);
  * Errors: KILN_INVALID_ARGUMENT, every status from KILN_INVALID_QUEUE to KILN_SIZE_OVERFLOW,
  * KILN_NO_DOUBLE, KILN_NO_KERNEL, KILN_OUT_OF_MEMORY, OpenCL's own. On any of them C is unchanged,
  * with one exception: some kernels write C in two launches, and so do a complex beta that is no
- * real number and a Hermitian C. If the driver takes the first of these and then refuses the second, for want of
- * memory say, C is undefined.
+ * real number and a Hermitian C. If the driver takes the first of these and then refuses the
+ * second, for want of memory say, C is undefined.
  * KILN_SIZE_OVERFLOW takes the turn of the operand whose size overflows. What can be known only
  * with the kernels comes last: KILN_WORKSPACE_TOO_SMALL, and KILN_PACK_BUFFER_TOO_SMALL in
  * kiln_pack_enqueue.
@@ -374,36 +376,76 @@ KILN_API enum kiln_status kiln_zgemm(struct kiln_context *context, enum kiln_lay
  * read. These are calls by struct kiln_gemm with uplo_a or uplo_b, and all that is said there
  * holds. Statuses are those of A and B as they are called here; that of a matrix which the layout
  * or the side has brought to the other's place may name the other. */
-#define KILN_SYMM(name, scalar) \
-    KILN_API enum kiln_status name(struct kiln_context *context, enum kiln_layout layout, \
-            enum kiln_side side, enum kiln_uplo uplo, size_t m, size_t n, scalar alpha, cl_mem a, \
-            size_t a_offset, size_t lda, cl_mem b, size_t b_offset, size_t ldb, scalar beta, \
-            cl_mem c, size_t c_offset, size_t ldc, cl_command_queue queue, \
-            cl_uint num_events_in_wait_list, const cl_event *event_wait_list, cl_event *event)
-KILN_SYMM(kiln_ssymm, float);
-KILN_SYMM(kiln_dsymm, double);
-KILN_SYMM(kiln_csymm, cl_float2);
-KILN_SYMM(kiln_zsymm, cl_double2);
-KILN_SYMM(kiln_chemm, cl_float2);      /* Hermitian: imaginary parts of A's diagonal count as 0 */
-KILN_SYMM(kiln_zhemm, cl_double2);
+KILN_API enum kiln_status kiln_ssymm(struct kiln_context *context, enum kiln_layout layout,
+        enum kiln_side side, enum kiln_uplo uplo, size_t m, size_t n, float alpha, cl_mem a,
+        size_t a_offset, size_t lda, cl_mem b, size_t b_offset, size_t ldb, float beta, cl_mem c,
+        size_t c_offset, size_t ldc, cl_command_queue queue, cl_uint num_events_in_wait_list,
+        const cl_event *event_wait_list, cl_event *event);
+KILN_API enum kiln_status kiln_dsymm(struct kiln_context *context, enum kiln_layout layout,
+        enum kiln_side side, enum kiln_uplo uplo, size_t m, size_t n, double alpha, cl_mem a,
+        size_t a_offset, size_t lda, cl_mem b, size_t b_offset, size_t ldb, double beta, cl_mem c,
+        size_t c_offset, size_t ldc, cl_command_queue queue, cl_uint num_events_in_wait_list,
+        const cl_event *event_wait_list, cl_event *event);
+KILN_API enum kiln_status kiln_csymm(struct kiln_context *context, enum kiln_layout layout,
+        enum kiln_side side, enum kiln_uplo uplo, size_t m, size_t n, cl_float2 alpha, cl_mem a,
+        size_t a_offset, size_t lda, cl_mem b, size_t b_offset, size_t ldb, cl_float2 beta,
+        cl_mem c, size_t c_offset, size_t ldc, cl_command_queue queue,
+        cl_uint num_events_in_wait_list, const cl_event *event_wait_list, cl_event *event);
+KILN_API enum kiln_status kiln_zsymm(struct kiln_context *context, enum kiln_layout layout,
+        enum kiln_side side, enum kiln_uplo uplo, size_t m, size_t n, cl_double2 alpha, cl_mem a,
+        size_t a_offset, size_t lda, cl_mem b, size_t b_offset, size_t ldb, cl_double2 beta,
+        cl_mem c, size_t c_offset, size_t ldc, cl_command_queue queue,
+        cl_uint num_events_in_wait_list, const cl_event *event_wait_list, cl_event *event);
+
+/* Hermitian: imaginary parts of A's diagonal count as 0. */
+KILN_API enum kiln_status kiln_chemm(struct kiln_context *context, enum kiln_layout layout,
+        enum kiln_side side, enum kiln_uplo uplo, size_t m, size_t n, cl_float2 alpha, cl_mem a,
+        size_t a_offset, size_t lda, cl_mem b, size_t b_offset, size_t ldb, cl_float2 beta,
+        cl_mem c, size_t c_offset, size_t ldc, cl_command_queue queue,
+        cl_uint num_events_in_wait_list, const cl_event *event_wait_list, cl_event *event);
+KILN_API enum kiln_status kiln_zhemm(struct kiln_context *context, enum kiln_layout layout,
+        enum kiln_side side, enum kiln_uplo uplo, size_t m, size_t n, cl_double2 alpha, cl_mem a,
+        size_t a_offset, size_t lda, cl_mem b, size_t b_offset, size_t ldb, cl_double2 beta,
+        cl_mem c, size_t c_offset, size_t ldc, cl_command_queue queue,
+        cl_uint num_events_in_wait_list, const cl_event *event_wait_list, cl_event *event);
 
 /* A matrix times its own transpose: C = alpha op(A) op(A)' + beta C, where op(A) is n x k and C is
  * n x n; for herk, op(A) times its conjugate transpose, alpha and beta are real, and the imaginary
- * parts of C's diagonal become 0. Of C the triangle that uplo names is read and written. trans is
- * KILN_NO_TRANS (A is n x k) or KILN_TRANS (k x n); for herk KILN_CONJ_TRANS instead; for real
- * matrices either. These are calls by struct kiln_gemm with uplo_c. */
-#define KILN_SYRK(name, scalar) \
-    KILN_API enum kiln_status name(struct kiln_context *context, enum kiln_layout layout, \
-            enum kiln_uplo uplo, enum kiln_transpose trans, size_t n, size_t k, scalar alpha, \
-            cl_mem a, size_t a_offset, size_t lda, scalar beta, cl_mem c, size_t c_offset, \
-            size_t ldc, cl_command_queue queue, cl_uint num_events_in_wait_list, \
-            const cl_event *event_wait_list, cl_event *event)
-KILN_SYRK(kiln_ssyrk, float);
-KILN_SYRK(kiln_dsyrk, double);
-KILN_SYRK(kiln_csyrk, cl_float2);
-KILN_SYRK(kiln_zsyrk, cl_double2);
-KILN_SYRK(kiln_cherk, float);
-KILN_SYRK(kiln_zherk, double);
+ * parts of C's diagonal become 0, unless nothing is done. Of C the triangle that uplo names is read
+ * and written. trans is KILN_NO_TRANS (A is n x k) or KILN_TRANS (k x n); for herk KILN_CONJ_TRANS
+ * instead; for real matrices either. These are calls by struct kiln_gemm with uplo_c. */
+KILN_API enum kiln_status kiln_ssyrk(struct kiln_context *context, enum kiln_layout layout,
+        enum kiln_uplo uplo, enum kiln_transpose trans, size_t n, size_t k, float alpha, cl_mem a,
+        size_t a_offset, size_t lda, float beta, cl_mem c, size_t c_offset, size_t ldc,
+        cl_command_queue queue, cl_uint num_events_in_wait_list, const cl_event *event_wait_list,
+        cl_event *event);
+KILN_API enum kiln_status kiln_dsyrk(struct kiln_context *context, enum kiln_layout layout,
+        enum kiln_uplo uplo, enum kiln_transpose trans, size_t n, size_t k, double alpha, cl_mem a,
+        size_t a_offset, size_t lda, double beta, cl_mem c, size_t c_offset, size_t ldc,
+        cl_command_queue queue, cl_uint num_events_in_wait_list, const cl_event *event_wait_list,
+        cl_event *event);
+KILN_API enum kiln_status kiln_csyrk(struct kiln_context *context, enum kiln_layout layout,
+        enum kiln_uplo uplo, enum kiln_transpose trans, size_t n, size_t k, cl_float2 alpha,
+        cl_mem a, size_t a_offset, size_t lda, cl_float2 beta, cl_mem c, size_t c_offset,
+        size_t ldc, cl_command_queue queue, cl_uint num_events_in_wait_list,
+        const cl_event *event_wait_list, cl_event *event);
+KILN_API enum kiln_status kiln_zsyrk(struct kiln_context *context, enum kiln_layout layout,
+        enum kiln_uplo uplo, enum kiln_transpose trans, size_t n, size_t k, cl_double2 alpha,
+        cl_mem a, size_t a_offset, size_t lda, cl_double2 beta, cl_mem c, size_t c_offset,
+        size_t ldc, cl_command_queue queue, cl_uint num_events_in_wait_list,
+        const cl_event *event_wait_list, cl_event *event);
+
+/* Hermitian: alpha and beta are real. */
+KILN_API enum kiln_status kiln_cherk(struct kiln_context *context, enum kiln_layout layout,
+        enum kiln_uplo uplo, enum kiln_transpose trans, size_t n, size_t k, float alpha, cl_mem a,
+        size_t a_offset, size_t lda, float beta, cl_mem c, size_t c_offset, size_t ldc,
+        cl_command_queue queue, cl_uint num_events_in_wait_list, const cl_event *event_wait_list,
+        cl_event *event);
+KILN_API enum kiln_status kiln_zherk(struct kiln_context *context, enum kiln_layout layout,
+        enum kiln_uplo uplo, enum kiln_transpose trans, size_t n, size_t k, double alpha, cl_mem a,
+        size_t a_offset, size_t lda, double beta, cl_mem c, size_t c_offset, size_t ldc,
+        cl_command_queue queue, cl_uint num_events_in_wait_list, const cl_event *event_wait_list,
+        cl_event *event);
 
 struct kiln_pack;
 
@@ -450,8 +492,8 @@ struct kiln_gemm {
      * tiles out. */
     enum kiln_uplo uplo_c;
     /* Not 0, of complex matrices: what one triangle is stored of is Hermitian. What lies across the
-     * diagonal of A and B is the conjugate; imaginary parts of their diagonals count as 0, and those
-     * of C's diagonal become 0. */
+     * diagonal of A and B is the conjugate; imaginary parts of their diagonals count as 0. Those of
+     * C's diagonal become 0, unless nothing is done; a beta that is no real number reads them. */
     int hermitian;
 };
 
