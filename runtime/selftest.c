@@ -1,8 +1,9 @@
 /* selftest.c: multiplies small integer matrices on the device and compares exactly.
  *
  * It catches a driver that miscompiles a kernel, at the price of building one recipe for each
- * precision and transpose pair. All values are small integers, which every precision holds exactly,
- * so that any difference is an error. No extent is a multiple of a tile.
+ * precision and transpose pair, and one more for triangles. All values are small integers, which
+ * every precision holds exactly, so that any difference is an error. No extent is a multiple of a
+ * tile.
  */
 #include "element.h"
 #include "internal.h"
@@ -10,83 +11,157 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TEST_M = 7, TEST_N = 5, TEST_K = 21, TEST_MOST = TEST_K * TEST_M };
+enum { TEST_M = 7, TEST_N = 5, TEST_K = 21, TEST_MOST = 2 * TEST_K * TEST_M };
 
 struct test {
     struct kiln_context *context;
     cl_command_queue queue;
     const struct kiln_precision_facts *precision;
     unsigned transa, transb;
+    bool is_triangle;                  /* A is Hermitian, its lower triangle stored, and so is the
+                                          upper one of C; all matrices have TEST_M rows */
 };
 
+/* A number, whose imaginary part counts in complex precisions alone. */
+struct number {
+    int re, im;
+};
+
+static struct number times(struct number x, struct number y)
+{
+    return (struct number){x.re * y.re - x.im * y.im, x.re * y.im + x.im * y.re};
+}
+
+static struct number plus(struct number x, struct number y)
+{
+    return (struct number){x.re + y.re, x.im + y.im};
+}
+
+static size_t columns_of(const struct test *test)
+{
+    return test->is_triangle ? TEST_M : TEST_N;
+}
+
+static size_t depth_of(const struct test *test)
+{
+    return test->is_triangle ? TEST_M : TEST_K;
+}
+
 /* Small integers without a pattern that a wrong index could keep. */
-static int value_a(size_t i, size_t p)
+static struct number value(const struct test *test, unsigned seed, size_t i, size_t j)
 {
-    return (int)((i * 5 + p * 3) % 7) - 3;
+    const bool is_complex = kiln_precision_is_complex(test->precision->precision);
+    return (struct number){
+        (int)((i * (5 + seed) + j * 3) % 7) - 3,
+        is_complex ? (int)((i * 2 + j * (11 + seed)) % 5) - 2 : 0,
+    };
 }
 
-static int value_b(size_t p, size_t j)
+static struct number value_a(const struct test *test, size_t i, size_t p)
 {
-    return (int)((p * 2 + j * 11) % 5) - 2;
-}
-
-static int value_c(size_t i, size_t j)
-{
-    return (int)((i * 3 + j) % 9) - 4;
-}
-
-/* 2 A B + 3 C. Beta is positive so that no exact 0 turns out as -0. */
-static int expected(size_t i, size_t j)
-{
-    int sum = 0;
-    for (size_t p = 0; p < TEST_K; p++) {
-        sum += value_a(i, p) * value_b(p, j);
+    if (!test->is_triangle) {
+        return value(test, 0, i, p);
     }
-    return 2 * sum + 3 * value_c(i, j);
+    const struct number x = value(test, 0, i > p ? i : p, i > p ? p : i);
+    return (struct number){x.re, i == p ? 0 : i < p ? -x.im : x.im};
 }
 
-/* Stores value(i, j) for a matrix of rows x columns, transposed in memory or not. Cold: small
+static struct number value_b(const struct test *test, size_t p, size_t j)
+{
+    return value(test, 1, p, j);
+}
+
+static struct number value_c(const struct test *test, size_t i, size_t j)
+{
+    const struct number x = value(test, 2, i, j);
+    return (struct number){x.re, test->is_triangle && i == j ? 0 : x.im};
+}
+
+/* What A holds: of a triangle what is not stored is something else. */
+static struct number stored_a(const struct test *test, size_t i, size_t p)
+{
+    return test->is_triangle && p > i ? value(test, 3, i, p) : value_a(test, i, p);
+}
+
+/* Alpha and beta. Beta is positive so that no exact 0 turns out as -0, and real where C is
+ * Hermitian. */
+static struct number factor(const struct test *test, int re)
+{
+    const bool is_complex = kiln_precision_is_complex(test->precision->precision);
+    return (struct number){re, is_complex && !test->is_triangle ? 1 : 0};
+}
+
+/* alpha A B + beta C, or what C holds. */
+static struct number expected(const struct test *test, size_t i, size_t j)
+{
+    struct number sum = {0, 0};
+    if (test->is_triangle && j < i) {
+        return value_c(test, i, j);
+    }
+    for (size_t p = 0; p < depth_of(test); p++) {
+        sum = plus(sum, times(value_a(test, i, p), value_b(test, p, j)));
+    }
+    sum = plus(times(factor(test, 2), sum), times(factor(test, 3), value_c(test, i, j)));
+    return (struct number){sum.re, test->is_triangle && i == j ? 0 : sum.im};
+}
+
+/* Stores element(i, j) for a matrix of rows x columns, transposed in memory or not. Cold: small
  * rather than fast. */
 __attribute__((cold))
-static void fill(const struct kiln_precision_facts *precision, void *matrix, size_t rows,
-        size_t columns, bool transposed, int (*value)(size_t i, size_t j))
+static void fill(const struct test *test, void *matrix, size_t rows, size_t columns,
+        bool transposed,
+        struct number (*element)(const struct test *test, size_t i, size_t j))
 {
-    size_t bytes = precision->element_bytes;
+    const size_t bytes = test->precision->element_bytes;
+    const bool is_complex = kiln_precision_is_complex(test->precision->precision);
+    const size_t part = is_complex ? bytes / 2 : bytes;
     for (size_t i = 0; i < rows; i++) {
         for (size_t j = 0; j < columns; j++) {
-            size_t index = transposed ? j * rows + i : i * columns + j;
-            kiln_element_store((unsigned char *)matrix + index * bytes, bytes, value(i, j));
+            unsigned char *at = (unsigned char *)matrix +
+                                (transposed ? j * rows + i : i * columns + j) * bytes;
+            const struct number x = element(test, i, j);
+            kiln_element_store(at, part, x.re);
+            if (is_complex) {
+                kiln_element_store(at + part, part, x.im);
+            }
         }
     }
 }
 
 static cl_mem matrix_buffer(const struct test *test, size_t rows, size_t columns, bool transposed,
-        int (*value)(size_t i, size_t j), cl_int *error)
+        struct number (*element)(const struct test *test, size_t i, size_t j), cl_int *error)
 {
     double matrix[TEST_MOST];
-    fill(test->precision, matrix, rows, columns, transposed, value);
+    fill(test, matrix, rows, columns, transposed, element);
     return clCreateBuffer(test->context->context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR,
             rows * columns * test->precision->element_bytes, matrix, error);
 }
 
 static enum kiln_status multiply(const struct test *test, cl_mem a, cl_mem b, cl_mem c)
 {
-    const struct kiln_gemm gemm = {
+    const struct number alpha = factor(test, 2), beta = factor(test, 3);
+    struct kiln_gemm gemm = {
         .precision = kiln_precision_of_call(test->precision->precision),
         .arithmetic = kiln_arithmetic_of_call(test->precision->precision),
         .transa = test->transa ? KILN_TRANS : KILN_NO_TRANS,
         .transb = test->transb ? KILN_TRANS : KILN_NO_TRANS,
-        .m = TEST_M, .n = TEST_N, .k = TEST_K, .alpha = 2, .beta = 3,
+        .m = TEST_M, .n = columns_of(test), .k = depth_of(test),
+        .alpha = alpha.re, .alpha_imag = alpha.im, .beta = beta.re, .beta_imag = beta.im,
         .a = a, .b = b, .c = c,
     };
+    if (test->is_triangle) {
+        gemm.uplo_a = KILN_LOWER;
+        gemm.uplo_c = KILN_UPPER;
+        gemm.hermitian = 1;
+    }
     return kiln_gemm_enqueue(test->context, &gemm, test->queue, 0, NULL, NULL);
 }
 
 static enum kiln_status compare(const struct test *test, cl_mem c)
 {
     double wanted[TEST_MOST], found[TEST_MOST];
-    size_t bytes = TEST_M * TEST_N * test->precision->element_bytes;
-    fill(test->precision, wanted, TEST_M, TEST_N, false, expected);
+    size_t bytes = TEST_M * columns_of(test) * test->precision->element_bytes;
+    fill(test, wanted, TEST_M, columns_of(test), false, expected);
     cl_int error = clEnqueueReadBuffer(test->queue, c, CL_TRUE, 0, bytes, found, 0, NULL, NULL);
     if (error != CL_SUCCESS) {
         return (enum kiln_status)error;
@@ -105,9 +180,10 @@ static enum kiln_status test_one(const struct test *test)
 {
     cl_int errors[3] = {CL_SUCCESS, CL_SUCCESS, CL_SUCCESS};
     enum kiln_status status = KILN_SUCCESS;
-    cl_mem a = matrix_buffer(test, TEST_M, TEST_K, test->transa, value_a, &errors[0]);
-    cl_mem b = matrix_buffer(test, TEST_K, TEST_N, test->transb, value_b, &errors[1]);
-    cl_mem c = matrix_buffer(test, TEST_M, TEST_N, false, value_c, &errors[2]);
+    const size_t n = columns_of(test), k = depth_of(test);
+    cl_mem a = matrix_buffer(test, TEST_M, k, test->transa, stored_a, &errors[0]);
+    cl_mem b = matrix_buffer(test, k, n, test->transb, value_b, &errors[1]);
+    cl_mem c = matrix_buffer(test, TEST_M, n, false, value_c, &errors[2]);
     for (unsigned i = 0; i < 3 && status == KILN_SUCCESS; i++) {
         status = (enum kiln_status)errors[i];
     }
@@ -129,8 +205,7 @@ static bool is_served(const struct kiln_context *context, unsigned precision)
     if (precision == KILN_EMULATED) {
         return context->has_emulation;
     }
-    /* Complex products are real ones. */
-    if (kiln_precision_is_complex(precision) || !kiln_precision_runs(precision, &context->facts)) {
+    if (!kiln_precision_runs(precision, &context->facts)) {
         return false;
     }
     for (unsigned i = 0; i < context->num_links; i++) {
@@ -149,10 +224,11 @@ static enum kiln_status test_all(struct kiln_context *context, cl_command_queue 
     for (size_t i = 0; i < KILN_NUM_PRECISIONS; i++) {
         const struct kiln_precision_facts *precision = &kiln_precisions[i];
         context->emulates_only = precision->precision == KILN_EMULATED;
-        for (unsigned trans = 0; is_served(context, precision->precision) && trans < 4; trans++) {
-            const struct test test = {context, queue, precision, trans / 2, trans % 2};
+        for (unsigned t = 0; is_served(context, precision->precision) && t <= 4; t++) {
+            const struct test test = {context, queue, precision, t / 2 % 2, t % 2, t == 4};
             enum kiln_status status = test_one(&test);
-            if (status != KILN_SUCCESS) {
+            /* A bundle may have nothing for triangles. */
+            if (status != KILN_SUCCESS && !(test.is_triangle && status == KILN_NO_KERNEL)) {
                 kiln_log(context, "self-test: ", kiln_status_string(status), NULL);
                 return status;
             }

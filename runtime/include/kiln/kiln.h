@@ -241,9 +241,9 @@ struct kiln_context_params {
     void (*log)(void *user, const char *message);
     void *log_user;                    /* passed through; may be NULL */
     enum kiln_build build;
-    /* Not 0: multiply small integer matrices in every real precision that the device and the
-     * bundles have, and each transpose pair, and compare exactly. Blocks until they are done. What
-     * is done for complex matrices and triangles is not tested. */
+    /* Not 0: multiply small integer matrices in every precision that the device and the bundles
+     * have, and each transpose pair, once with triangles too, and compare exactly. Blocks until
+     * they are done. */
     int self_test;
     /* Not 0: no bundle that was tuned on a relative serves, so that a device that no bundle is for
      * has the generic one alone. */
@@ -294,9 +294,10 @@ KILN_API void kiln_context_destroy(struct kiln_context **context);
  *     beta C. With beta of 0, C is not read: NaN and infinity in it do not matter. With alpha or k
  *     of 0 and beta of 1, nothing is done.
  * a, b, c: buffers of the context's cl_context. Sub-buffers begin at a multiple of 16 bytes in
- *     their parents, as OpenCL wants it on every device (CL_DEVICE_MEM_BASE_ADDR_ALIGN). A and B
- *     may share a buffer, and overlap. C must not overlap A or B, which is not checked. c must be
- *     writable by kernels, and all of them readable.
+ *     their parents, as OpenCL wants it on every device (CL_DEVICE_MEM_BASE_ADDR_ALIGN); buffers of
+ *     the application's own memory, at any multiple of an element. A and B may share a buffer, and
+ *     overlap. C must not overlap A or B, which is not checked. c must be writable by kernels, and
+ *     all of them readable.
  * x_offset: elements from the start of the buffer to the first element of the matrix.
  * ldx: elements from one row (row-major) or column (column-major) of the matrix as stored to the
  *     next; at least max(1, the length of a row or column). What lies between
