@@ -282,11 +282,13 @@ static void compare(const struct device *device, const struct call *call, const 
     free(elements);
 }
 
+/* Intel's CPU runtime 2026.22 may still be writing when a blocking write is over. */
 static void restore(const struct device *device, const struct call *call)
 {
     void *elements = to_elements(call, &call->c);
     check("clEnqueueWriteBuffer", clEnqueueWriteBuffer(device->queue, call->c.buffer, CL_TRUE, 0,
             call->c.elements * element_bytes(call), elements, 0, NULL, NULL));
+    check("clFinish", clFinish(device->queue));
     free(elements);
 }
 
@@ -578,6 +580,6 @@ int main(int argc, char **argv)
     }
     kiln_context_destroy(&device.kiln);
     clReleaseContext(device.cl);
-    printf("%u complex calls, each in three ways\n", num);
+    printf("%u calls, each in three ways\n", num);
     return 0;
 }
