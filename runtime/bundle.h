@@ -15,7 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { KILN_BUNDLE_FORMAT = 15 };
+enum { KILN_BUNDLE_FORMAT = 16 };
 
 enum {
     KILN_MAX_STAGES = 8,
@@ -74,8 +74,10 @@ enum kiln_triangle {
 };
 
 /* What a recipe is for. KILN_ROUTINE_MIRROR: of A, m x m, the triangle of KILN_ARG_TRIANGLE is read
- * and written to C, and its transpose, conjugated with KILN_ARG_CONJ_A, across the diagonal. */
-enum kiln_routine { KILN_ROUTINE_MULTIPLY = 0, KILN_ROUTINE_MIRROR = 1 };
+ * and written to C, and its transpose, conjugated with KILN_ARG_CONJ_A, across the diagonal.
+ * KILN_ROUTINE_TO_REAL: a complex product is brought into the form of a real one, which a recipe
+ * for that computes (complex.c). */
+enum kiln_routine { KILN_ROUTINE_MULTIPLY = 0, KILN_ROUTINE_MIRROR = 1, KILN_ROUTINE_TO_REAL = 2 };
 
 /* Whether a recipe is for products of which one triangle is stored; then its stages that write C
  * take KILN_ARG_TRIANGLE. */
@@ -112,7 +114,7 @@ struct kiln_stage {
     uint8_t work_dim;                  /* 1 to 3 */
     uint8_t dim[3];                    /* enum kiln_dim */
     uint32_t tile[3];                  /* >= 1 */
-    uint32_t local[3];                 /* >= 1 */
+    uint16_t local[3];                 /* >= 1 */
     uint32_t local_bytes;              /* local memory that one work-group declares */
     uint8_t num_args;
     uint8_t args[KILN_MAX_ARGS];       /* enum kiln_arg, in the kernel's order */

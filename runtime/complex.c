@@ -1,6 +1,6 @@
 /* complex.c: complex products as real ones.
  *
- * A recipe for complex precision multiplies nothing. It brings op(A) into rows, and each element of
+ * Such a recipe (KILN_ROUTINE_TO_REAL) multiplies nothing. It brings op(A) into rows, and each element of
  * op(B) into two rows of two columns (generator/kernels/complex); what is left is a product of real
  * matrices, 2 N columns and 2 K deep, in the place of C. A recipe for that precision computes it,
  * emulated ones included. Regions of the first lie at the start of the workspace, and those of the
@@ -84,51 +84,21 @@ void kiln_complex_take_end(struct kiln_plan *plan)
     }
 }
 
-static unsigned real_precision(const struct kiln_context *context,
-        const struct kiln_problem *problem)
-{
-    return problem->product.precision == KILN_COMPLEX_DOUBLE ? KILN_DOUBLE
-            : problem->wants_emulation && context->has_emulation ? KILN_EMULATED : KILN_SINGLE;
-}
-
-/* A matrix of complex elements as one of their parts. */
-static struct kiln_matrix parts_of(const struct kiln_matrix *matrix)
-{
-    return (struct kiln_matrix){
-        .offset = 2 * matrix->offset,
-        .ld = 2 * matrix->ld,
-        .stride = 2 * matrix->stride,
-        .rows = matrix->rows,
-        .row_length = 2 * matrix->row_length,
-    };
-}
-
-/* What a stage wrote: rows of `columns` elements, which are whole pairs of them in memory. */
-static struct kiln_matrix written(size_t start, size_t rows, size_t columns)
-{
-    return (struct kiln_matrix){
-        .offset = start,
-        .ld = 2 * (columns + columns % 2),
-        .rows = rows,
-        .row_length = 2 * columns,
-    };
-}
-
 static void place_operands(const struct kiln_problem *problem, const struct kiln_plan *plan,
         struct kiln_product *real)
 {
     const struct kiln_product *product = &problem->product;
     const size_t b_start = rotates(problem) ? plan->region_start[ROTATED]
                                             : plan->packed_start[KILN_PREPARED_B];
-    real->a = product->transa
-            ? written(2 * plan->packed_start[KILN_PREPARED_A], product->m, product->k)
-            : parts_of(&product->a);
-    real->b = written(4 * b_start, 2 * product->k, product->n);
+    if (product->transa) {
+        real->a.offset = 2 * plan->packed_start[KILN_PREPARED_A];
+    }
+    real->b.offset = 4 * b_start;
 }
 
 /* Every count of the complex call fits with bytes of elements, so that twice as many do. */
-enum kiln_status kiln_complex_split(const struct kiln_context *context,
-        const struct kiln_problem *problem, struct kiln_plan *plan, struct kiln_problem *real)
+enum kiln_status kiln_complex_split(const struct kiln_problem *problem, struct kiln_plan *plan,
+        struct kiln_problem *real)
 {
     const struct kiln_product *product = &problem->product;
     size_t offset = 0;
@@ -139,16 +109,7 @@ enum kiln_status kiln_complex_split(const struct kiln_context *context,
     const size_t own = offset - problem->places.workspace_offset;
     plan->workspace_bytes = own;
     *real = (struct kiln_problem){
-        .product = {
-            .precision = real_precision(context, problem),
-            .element_bytes = problem->real_bytes,
-            .triangle = 2 * product->triangle,
-            .m = product->m,
-            .n = 2 * product->n,
-            .k = 2 * product->k,
-            .batch_count = product->batch_count,
-            .c = parts_of(&product->c),
-        },
+        .product = kiln_product_real(product),
         .real_bytes = problem->real_bytes,
         .wants_emulation = problem->wants_emulation,
         .alpha = rotates(problem) ? 1 : problem->alpha,

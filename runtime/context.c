@@ -185,7 +185,7 @@ static bool build_recipes(struct kiln_context *context, struct kiln_link *link, 
     bool serves = false, serves_all = false;
     for (uint32_t r = 0; r < bundle->num_recipes; r++) {
         const struct kiln_recipe *recipe = &bundle->recipes[r];
-        bool is_wanted = recipe->routine == KILN_ROUTINE_MULTIPLY &&
+        bool is_wanted = recipe->routine != KILN_ROUTINE_MIRROR &&
                          recipe->triangles != KILN_TRIANGLES_ALWAYS &&
                          (recipe->time != NULL || !serves_all);
         if (is_wanted && recipe->precision == precision &&

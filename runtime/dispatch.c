@@ -23,7 +23,7 @@ enum kiln_fit kiln_fit_of(const struct kiln_context *context, const struct kiln_
                 context->facts.compute_units, plan)) {
         return KILN_FIT_WORKSPACE;
     }
-    if (kiln_product_is_complex(&problem->product)) {
+    if (asked->routine == KILN_ROUTINE_TO_REAL) {
         kiln_complex_trim(problem, plan);
     }
     if (plan->workspace_bytes > context->facts.max_alloc_bytes ||
@@ -160,8 +160,8 @@ static void rank_next(const struct kiln_context *context, const struct kiln_prod
         struct kiln_walk *walk)
 {
     const struct kiln_bundle *bundle = context->links[walk->link].bundle;
-    const struct kiln_rank last = kiln_rank_of(bundle, walk->order[walk->num - 1], product,
-            context->facts.compute_units);
+    const struct kiln_rank last = kiln_rank_of(bundle, context->links[walk->link].left_out,
+            walk->order[walk->num - 1], product, context->facts.compute_units);
     struct kiln_rank ranks[KILN_RANKED];
     walk->num = rank(context, walk->link, product, &last, ranks);
     take_order(ranks, walk);

@@ -121,8 +121,8 @@ static void add_part(struct kiln_text *text, const struct kiln_context *context,
 struct parts {
     struct kiln_mirroring mirroring;   /* its rest is what is left when the operands are whole */
     struct kiln_choice mirror[2];
-    bool is_complex;
-    struct kiln_choice own;            /* of a complex problem, what is around a real product */
+    bool is_complex;                   /* and a recipe leaves a real product of it: */
+    struct kiln_choice own;            /* what is around that */
     struct kiln_problem real;
     const struct kiln_problem *product;    /* what is multiplied; NULL: nothing */
     struct kiln_choice choice;         /* by this */
@@ -267,11 +267,16 @@ static enum kiln_status find_parts(struct kiln_context *context,
         status = kiln_search_first(context, &mirroring->mirror[i], &parts->mirror[i]);
     }
     parts->product = &mirroring->rest;
-    parts->is_complex = kiln_product_is_complex(&problem->product);
-    if (status == KILN_SUCCESS && parts->is_complex) {
-        status = kiln_problem_split(context, &mirroring->rest, &parts->own, &parts->real);
-        parts->product = parts->real.is_nothing ? NULL : &parts->real;
+    if (status == KILN_SUCCESS) {
+        status = kiln_search_first(context, &mirroring->rest, &parts->choice);
     }
+    if (status != KILN_SUCCESS || parts->choice.plan.recipe->routine != KILN_ROUTINE_TO_REAL) {
+        return status;
+    }
+    parts->is_complex = true;
+    parts->own = parts->choice;
+    status = kiln_complex_split(&mirroring->rest, &parts->own.plan, &parts->real);
+    parts->product = parts->real.is_nothing ? NULL : &parts->real;
     return status == KILN_SUCCESS && parts->product != NULL
             ? kiln_search_first(context, parts->product, &parts->choice) : status;
 }
@@ -300,6 +305,9 @@ enum kiln_status kiln_gemm_explain(struct kiln_context *context, const struct ki
             return status;
         }
         add_choice(&builder, context, &problem, &parts);
+        if (parts.is_complex && problem.bound == 0) {
+            add_candidates(&builder, context, &parts.mirroring.rest, &parts.own);
+        }
         if (parts.product != NULL && problem.bound == 0) {
             add_candidates(&builder, context, parts.product, &parts.choice);
         }

@@ -32,8 +32,8 @@
 
 /* As kiln_gemm_enqueue, through the same code, but hands out the event of each stage that was
  * enqueued, in order; the caller releases them. The queue should have profiling enabled. On failure
- * *num_events is 0. KILN_INVALID_ARGUMENT: a batch of more than one, a complex precision, or
- * an operand of which one triangle is stored. */
+ * *num_events is 0. KILN_INVALID_ARGUMENT: a batch of more than one, a complex product that a real
+ * one serves, or an operand of which one triangle is stored. */
 enum kiln_status kiln_gemm_enqueue_profiled(struct kiln_context *context,
         const struct kiln_gemm *gemm, cl_command_queue queue,
         cl_event stage_events[KILN_MAX_STAGES], unsigned *num_events);
@@ -537,8 +537,8 @@ void kiln_complex_leave_scale_out(struct kiln_plan *plan);
 /* The product of real matrices that is left when the stages of a recipe for a complex problem are
  * done. The plan's workspace is rounded up to where that of the real one begins. What of its
  * operands lies in the workspace is told by kiln_complex_place, once there is one. */
-enum kiln_status kiln_complex_split(const struct kiln_context *context,
-        const struct kiln_problem *problem, struct kiln_plan *plan, struct kiln_problem *real);
+enum kiln_status kiln_complex_split(const struct kiln_problem *problem, struct kiln_plan *plan,
+        struct kiln_problem *real);
 void kiln_complex_place(const struct kiln_problem *problem, cl_mem workspace,
         struct kiln_problem *real);
 
@@ -564,10 +564,6 @@ bool kiln_mirroring_make(const struct kiln_problem *problem, struct kiln_mirrori
 void kiln_mirroring_place(struct kiln_mirroring *mirroring, cl_mem workspace, size_t bytes);
 
 /* ---- need.c: what a call takes before it is launched ---- */
-
-/* The recipe of a complex problem, and the real one that it leaves. */
-enum kiln_status kiln_problem_split(struct kiln_context *context,
-        const struct kiln_problem *problem, struct kiln_choice *own, struct kiln_problem *real);
 
 /* The workspace that a problem asks for from its offset on, whichever recipe serves it in the
  * end. */

@@ -163,6 +163,39 @@ static enum kiln_status launch_real(struct launch *launch, struct complex *compl
     return status == KILN_SUCCESS ? launch_members(launch, complex, choice, workspace) : status;
 }
 
+static enum kiln_status launch_first_that_works(struct launch *launch,
+        const struct kiln_problem *problem, struct complex *complex);
+
+/* own: the recipe that leaves a real product. */
+static enum kiln_status launch_complex(struct launch *launch, const struct kiln_choice *own)
+{
+    struct complex complex = {.whole = launch->problem, .own = *own};
+    enum kiln_status status = kiln_complex_split(launch->problem, &complex.own.plan,
+            &complex.real);
+    if (status != KILN_SUCCESS) {
+        return status;
+    }
+    return complex.real.is_nothing ? launch_real(launch, &complex, NULL)
+                                   : launch_first_that_works(launch, &complex.real, &complex);
+}
+
+static enum kiln_status launch_one(struct launch *launch, const struct kiln_choice *choice,
+        struct complex *complex)
+{
+    const bool packs = launch->request->prepared != KILN_PREPARED_NONE;
+    const bool leaves_real = choice->plan.recipe->routine == KILN_ROUTINE_TO_REAL && !packs;
+    if (leaves_real) {
+        return launch->request->stage_events != NULL ? KILN_INVALID_ARGUMENT
+                                                     : launch_complex(launch, choice);
+    }
+    enum kiln_status status = complex != NULL ? launch_real(launch, complex, choice)
+                                              : launch_choice(launch, choice);
+    if (status == KILN_SUCCESS) {
+        report_choice(launch->request, choice);
+    }
+    return status;
+}
+
 /* A caller's workspace, or buffer for a pack, must do for the recipe that serves the call, as
  * kiln_gemm_workspace_bytes or kiln_pack_bytes told; a later one that is too hungry is passed
  * over, and the first failure is what counts. complex: NULL unless the problem is what is left of
@@ -175,18 +208,16 @@ static enum kiln_status launch_first_that_works(struct launch *launch,
     enum kiln_status first = KILN_SUCCESS, status = KILN_SUCCESS;
     while (kiln_search_next(launch->context, problem, &search, &choice, &status)) {
         if (status == KILN_SUCCESS) {
-            status = complex != NULL ? launch_real(launch, complex, &choice)
-                                     : launch_choice(launch, &choice);
+            status = launch_one(launch, &choice, complex);
         }
         if (status == KILN_SUCCESS) {
-            report_choice(launch->request, &choice);
             return KILN_SUCCESS;
         }
         bool is_too_small = status == KILN_WORKSPACE_TOO_SMALL ||
                             status == KILN_PACK_BUFFER_TOO_SMALL;
         bool go_on = is_about_recipe(status) ||
                      (is_too_small && (first != KILN_SUCCESS || launch->shares_room));
-        bool is_spoilt = launch->touched && problem->beta != 0;
+        bool is_spoilt = launch->touched && (problem->beta != 0 || problem->beta_imag != 0);
         first = first == KILN_SUCCESS ? status : first;
         if (!go_on || is_spoilt) {
             return first;
@@ -197,26 +228,13 @@ static enum kiln_status launch_first_that_works(struct launch *launch,
     return first == KILN_SUCCESS ? kiln_search_failure(problem) : first;
 }
 
-static enum kiln_status launch_complex(struct launch *launch)
-{
-    struct complex complex = {.whole = launch->problem};
-    enum kiln_status status = kiln_problem_split(launch->context, launch->problem, &complex.own,
-            &complex.real);
-    if (status != KILN_SUCCESS) {
-        return status;
-    }
-    return complex.real.is_nothing ? launch_real(launch, &complex, NULL)
-                                   : launch_first_that_works(launch, &complex.real, &complex);
-}
-
 static enum kiln_status launch_problem(struct launch *launch, const struct kiln_problem *problem)
 {
     const bool packs = launch->request->prepared != KILN_PREPARED_NONE;
     launch->problem = problem;
     launch->member = 0;
     launch->num_members = packs ? 1 : problem->product.batch_count;
-    return kiln_product_is_complex(&problem->product) && !packs
-            ? launch_complex(launch) : launch_first_that_works(launch, problem, NULL);
+    return launch_first_that_works(launch, problem, NULL);
 }
 
 /* The workspace of a call whose operands are mirrored into it, and its bytes from the offset on. It

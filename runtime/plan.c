@@ -208,6 +208,49 @@ bool kiln_recipe_takes(const struct kiln_recipe *recipe, const struct kiln_produ
            kiln_indices_fit(recipe, product);
 }
 
+/* ---- Complex products ---- */
+
+/* A matrix of complex elements as one of their parts. */
+static struct kiln_matrix parts_of(const struct kiln_matrix *matrix)
+{
+    return (struct kiln_matrix){
+        .offset = 2 * matrix->offset,
+        .ld = 2 * matrix->ld,
+        .stride = 2 * matrix->stride,
+        .rows = matrix->rows,
+        .row_length = 2 * matrix->row_length,
+    };
+}
+
+/* What a stage wrote: rows of `columns` elements, which are whole pairs of them in memory. */
+static struct kiln_matrix written(size_t rows, size_t columns)
+{
+    return (struct kiln_matrix){
+        .ld = 2 * (columns + columns % 2),
+        .rows = rows,
+        .row_length = 2 * columns,
+    };
+}
+
+struct kiln_product kiln_product_real(const struct kiln_product *product)
+{
+    struct kiln_product real = {
+        .precision = product->real_precision,
+        .element_bytes = product->element_bytes / 2,
+        .triangle = 2 * product->triangle,
+        .m = product->m,
+        .n = 2 * product->n,
+        .k = 2 * product->k,
+        .batch_count = product->batch_count,
+        .c = parts_of(&product->c),
+    };
+    if (kiln_reads_operands(product)) {
+        real.a = product->transa ? written(product->m, product->k) : parts_of(&product->a);
+        real.b = written(2 * product->k, product->n);
+    }
+    return real;
+}
+
 /* ---- Stages ---- */
 
 const struct kiln_region *kiln_prepared_region(const struct kiln_recipe *recipe,

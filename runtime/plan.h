@@ -69,7 +69,8 @@ struct kiln_matrix {
 struct kiln_product {
     unsigned precision;                /* enum kiln_precision */
     size_t element_bytes;
-    unsigned routine;                  /* enum kiln_routine */
+    unsigned routine;                  /* KILN_ROUTINE_MULTIPLY or KILN_ROUTINE_MIRROR */
+    unsigned real_precision;           /* of complex products: that of real ones in their place */
     int triangle;                      /* enum kiln_triangle: what of C is stored; of A where that
                                           is mirrored */
     unsigned transa, transb;           /* 0 or 1 */
@@ -83,12 +84,9 @@ struct kiln_product {
 struct kiln_product kiln_product_dense(unsigned precision, size_t element_bytes, unsigned transa,
         unsigned transb, size_t m, size_t n, size_t k);
 
-/* Is it one that complex.c takes apart? */
-static inline bool kiln_product_is_complex(const struct kiln_product *product)
-{
-    return kiln_precision_is_complex(product->precision) &&
-           product->routine == KILN_ROUTINE_MULTIPLY;
-}
+/* The real product that a recipe leaves of a complex one (KILN_ROUTINE_TO_REAL): twice the columns
+ * and twice as deep. What the recipe wrote of the operands begins at 0. */
+struct kiln_product kiln_product_real(const struct kiln_product *product);
 
 /* Is anything of A and B read? */
 static inline bool kiln_reads_operands(const struct kiln_product *product)
@@ -129,7 +127,9 @@ static inline bool kiln_recipe_is_for(const struct kiln_recipe *recipe,
 {
     return kiln_precision_serves(recipe->precision, product->precision) &&
            recipe->transa == product->transa && recipe->transb == product->transb &&
-           recipe->routine == product->routine &&
+           (recipe->routine == product->routine ||
+            (recipe->routine == KILN_ROUTINE_TO_REAL &&
+             product->routine == KILN_ROUTINE_MULTIPLY)) &&
            (recipe->triangles == KILN_TRIANGLES_ALSO ||
             (recipe->triangles == KILN_TRIANGLES_ALWAYS) ==
                     (product->triangle != KILN_TRIANGLE_NONE));

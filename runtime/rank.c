@@ -22,7 +22,7 @@ static uint16_t pinned_recipe(const struct kiln_bundle *bundle, const struct kil
 /* Drawn shapes, to which times are fitted, hardly ever have rows that meet in a CPU's cache. Read
  * in place, each such operand counts for an eighth more time, as measured on one CPU
  * (tests/bench/RESULTS.md). The tuner's own count of losses knows nothing of it. */
-static uint64_t time_of(const struct kiln_bundle *bundle, const struct kiln_recipe *recipe,
+static uint64_t time_of_one(const struct kiln_bundle *bundle, const struct kiln_recipe *recipe,
         const struct kiln_product *product, uint32_t units)
 {
     if (recipe->time == NULL) {
@@ -34,12 +34,40 @@ static uint64_t time_of(const struct kiln_bundle *bundle, const struct kiln_reci
     return 1 + (time + more < KILN_TIME_MAX ? time + more : KILN_TIME_MAX);
 }
 
-struct kiln_rank kiln_rank_of(const struct kiln_bundle *bundle, uint32_t recipe,
+/* Of the recipe that is fastest for the real product that is left of a complex one. */
+static uint64_t time_of_real(const struct kiln_bundle *bundle, const bool *left_out,
         const struct kiln_product *product, uint32_t units)
 {
-    bool is_pinned = pinned_recipe(bundle, product) == recipe;
+    const struct kiln_product real = kiln_product_real(product);
+    uint64_t least = KILN_RANK_UNTIMED;
+    for (uint32_t i = 0; i < bundle->num_recipes; i++) {
+        const struct kiln_recipe *recipe = &bundle->recipes[i];
+        if ((left_out == NULL || !left_out[i]) && kiln_recipe_takes(recipe, &real)) {
+            const uint64_t time = time_of_one(bundle, recipe, &real, units);
+            least = time < least ? time : least;
+        }
+    }
+    return least;
+}
+
+static uint64_t time_of(const struct kiln_bundle *bundle, const bool *left_out,
+        const struct kiln_recipe *recipe, const struct kiln_product *product, uint32_t units)
+{
+    if (recipe->routine != KILN_ROUTINE_TO_REAL) {
+        return time_of_one(bundle, recipe, product, units);
+    }
+    const uint64_t real = time_of_real(bundle, left_out, product, units);
+    const uint64_t own = recipe->time != NULL ? time_of_one(bundle, recipe, product, units) : 0;
+    return real < KILN_RANK_UNTIMED - own ? real + own : KILN_RANK_UNTIMED;
+}
+
+struct kiln_rank kiln_rank_of(const struct kiln_bundle *bundle, const bool *left_out,
+        uint32_t recipe, const struct kiln_product *product, uint32_t units)
+{
+    const bool is_pinned = pinned_recipe(bundle, product) == recipe;
     return (struct kiln_rank){
-        is_pinned ? KILN_RANK_PINNED : time_of(bundle, &bundle->recipes[recipe], product, units),
+        is_pinned ? KILN_RANK_PINNED
+                  : time_of(bundle, left_out, &bundle->recipes[recipe], product, units),
         recipe,
     };
 }
@@ -78,7 +106,7 @@ unsigned kiln_rank(const struct kiln_bundle *bundle, const bool *left_out,
             continue;
         }
         const struct kiln_rank rank = {
-            i == pinned ? KILN_RANK_PINNED : time_of(bundle, recipe, product, units), i,
+            i == pinned ? KILN_RANK_PINNED : time_of(bundle, left_out, recipe, product, units), i,
         };
         if (after == NULL || comes_before(after, &rank)) {
             num = insert(&rank, ranks, num);

@@ -8,14 +8,15 @@
 #include "internal.h"
 
 /* Where the last part of a key has what is no extent. */
-enum { SHIFT_TRANSA = 8, SHIFT_TRANSB = 9, SHIFT_RAGGED = 10, SHIFT_ALIGNED = 13,
+enum { SHIFT_REAL = 4, SHIFT_TRANSA = 8, SHIFT_TRANSB = 9, SHIFT_RAGGED = 10, SHIFT_ALIGNED = 13,
        SHIFT_MEETING = 15, SHIFT_TRIANGLE = 17, SHIFT_ROUTINE = 20, SHIFT_LINK = 21 };
 
 struct kiln_recent_key kiln_recent_key(unsigned link, const struct kiln_product *product)
 {
     unsigned aligned = (kiln_is_aligned(product, KILN_PREPARED_A) ? KILN_PREPARED_A : 0u) |
                        (kiln_is_aligned(product, KILN_PREPARED_B) ? KILN_PREPARED_B : 0u);
-    size_t kind = product->precision | product->transa << SHIFT_TRANSA |
+    size_t kind = product->precision | product->real_precision << SHIFT_REAL |
+                  product->transa << SHIFT_TRANSA |
                   product->transb << SHIFT_TRANSB |
                   kiln_time_ragged(product) << SHIFT_RAGGED | aligned << SHIFT_ALIGNED |
                   kiln_time_meeting(product) << SHIFT_MEETING |

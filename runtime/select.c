@@ -251,9 +251,8 @@ static bool complex_is_sound(const struct kiln_recipe *recipe)
     const struct kiln_region *a = kiln_prepared_region(recipe, KILN_PREPARED_A);
     const size_t bytes = kiln_precision_find(recipe->precision)->element_bytes;
     const unsigned first = recipe->transa ? 2 : 1;
-    return !kiln_precision_is_complex(recipe->precision) ||
-           recipe->routine != KILN_ROUTINE_MULTIPLY ||
-           (recipe->num_regions == 3 && recipe->num_stages == first + 3 &&
+    return recipe->routine != KILN_ROUTINE_TO_REAL ||
+           (kiln_precision_is_complex(recipe->precision) && recipe->num_regions == 3 && recipe->num_stages == first + 3 &&
             recipe->stages[first - 1].prepares == KILN_PREPARED_B &&
             recipe->stages[first].prepares == KILN_PREPARED_NONE &&
             (recipe->transa ? is_form(&recipe->regions[0], KILN_PREPARED_A, KILN_DIM_M,
@@ -284,8 +283,8 @@ static bool triangles_are_sound(const struct kiln_recipe *recipe)
     return recipe->triangles <= KILN_TRIANGLES_ALSO &&
            (recipe->triangles != KILN_TRIANGLES_NEVER) == any &&
            (recipe->triangles != KILN_TRIANGLES_ALWAYS || all) &&
-           (recipe->routine == KILN_ROUTINE_MULTIPLY ||
-            (recipe->routine == KILN_ROUTINE_MIRROR && is_mirror));
+           recipe->routine <= KILN_ROUTINE_TO_REAL &&
+           (recipe->routine != KILN_ROUTINE_MIRROR || is_mirror);
 }
 
 static bool precision_is_known(unsigned precision)

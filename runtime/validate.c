@@ -105,6 +105,8 @@ static enum kiln_status read_modes(const struct kiln_context *context,
                                may_emulate(context, gemm);
     product->precision = problem->wants_emulation && context->has_emulation && !is_complex
             ? KILN_EMULATED : asked;
+    product->real_precision = asked == KILN_COMPLEX_DOUBLE ? KILN_DOUBLE
+            : problem->wants_emulation && context->has_emulation ? KILN_EMULATED : KILN_SINGLE;
     product->element_bytes = precision->element_bytes;
     problem->real_bytes = precision->real_bytes;
     if (!layout_is_known(gemm->layout, strict)) {

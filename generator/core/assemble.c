@@ -34,13 +34,12 @@ static bool source_open(struct source *source, const struct config *config,
     return config_scope(config, problem, facts, &source->scope, error);
 }
 
-/* Do the kernels store all of C? Complex recipes and those that mirror are told of triangles when
- * they are launched. */
+/* Do the kernels store all of C? Recipes that leave a real product, and those that mirror, are told
+ * of triangles when they are launched. */
 static bool is_whole(const struct source *source)
 {
     return !source->problem->triangle &&
-           source->config->family->routine == KILN_ROUTINE_MULTIPLY &&
-           !kiln_precision_is_complex(source->problem->precision->id);
+           source->config->family->routine == KILN_ROUTINE_MULTIPLY;
 }
 
 static bool evaluate(struct source *source, const char *text, size_t len, int64_t *value)
@@ -294,9 +293,11 @@ static bool fill_stage(struct assembly *assembly, struct source *source,
             .tile = { 1, 1, 1 }, .local = { 1, 1, 1 } };
     for (unsigned i = 0; i < 3 && word(from->dims, i, &at, &len); i++) {
         const int dim = dim_code(at, len);
+        uint32_t local = 0;
         if (dim < 0 || !evaluate_part(source, from->tiles, i, &stage->tile[i]) ||
-            !evaluate_part(source, from->locals, i, &stage->local[i]))
+            !evaluate_part(source, from->locals, i, &local) || local > UINT16_MAX)
             return false;
+        stage->local[i] = (uint16_t) local;
         stage->dim[i] = (uint8_t) dim;
         stage->work_dim = (uint8_t) (i + 1);
     }
@@ -465,7 +466,7 @@ static bool fill_traits(struct source *source, struct kiln_recipe *recipe,
 {
     const struct problem *problem = source->problem;
     const long routine = source->config->family->routine;
-    const bool multiplies = routine == KILN_ROUTINE_MULTIPLY;
+    const bool multiplies = routine != KILN_ROUTINE_MIRROR;
     const struct scope_entry *bits = scope_find(&source->scope, "INDEX", 5);
     *recipe = (struct kiln_recipe) {
         .precision = (uint8_t) problem->precision->id,

@@ -346,7 +346,7 @@ static bool scope_precision(struct scope *scope, const struct precision *precisi
     bool room = true;
     for (size_t i = 0; i < num_precisions; i++)
         room = room && scope_set(scope, precisions[i].constant, &precisions[i] == precision);
-    return room;
+    return room && scope_set(scope, "COMPLEX", kiln_precision_is_complex(precision->id));
 }
 
 /* Is the family for the precision in the scope? */
@@ -448,6 +448,12 @@ bool config_legal(const struct config *config, const struct problem *problem,
     }
     *reason = NULL;
     return true;
+}
+
+double precision_operations(const struct precision *precision, size_t m, size_t n, size_t k)
+{
+    return (kiln_precision_is_complex(precision->id) ? 8 : 2) * (double) m * (double) n *
+           (double) k;
 }
 
 bool precision_is_there(const struct precision *precision, const struct device_facts *facts)

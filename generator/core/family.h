@@ -202,6 +202,9 @@ bool config_parse(const char *text, struct config *config, char error[FAMILY_ERR
 void config_format(const struct config *config, char text[CONFIG_TEXT_BYTES]);
 bool config_equal(const struct config *a, const struct config *b);
 
+/* Additions and multiplications of a product: of complex numbers eight for each of m n k. */
+double precision_operations(const struct precision *precision, size_t m, size_t n, size_t k);
+
 /* Is there anything for the precision on the device: a preset that is legal, of a family that is
  * searched? */
 bool precision_is_there(const struct precision *precision, const struct device_facts *facts);

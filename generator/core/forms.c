@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* Recipes for triangles: so many of a precision. */
-enum { MOST_TRIANGLES = 4, NUM_SHAPES = 2 * 8 * 4 };
+enum { MOST_TRIANGLES = 4, NUM_SHAPES = 2 * 8 * 4, MOST_KEPT = 4 };
 
 /* Of a bundle for several kinds of devices, so many for each of these kinds. */
 static const struct kind {
@@ -21,17 +21,37 @@ static const struct kind {
 
 bool form_is(const struct winner *winner)
 {
-    return winner->triangle || winner->config.family->routine != KILN_ROUTINE_MULTIPLY ||
-           kiln_precision_is_complex(winner->precision->id);
+    return winner->triangle || winner->config.family->routine != KILN_ROUTINE_MULTIPLY;
 }
 
-static void drop_forms(struct winners *winners)
+/* What brings complex products into the form of real ones, with the times that it has. */
+struct kept {
+    unsigned num;
+    struct winner winners[MOST_KEPT];
+};
+
+static void drop_forms(struct winners *winners, struct kept *kept)
 {
     unsigned num = 0;
-    for (unsigned i = 0; i < winners->num_recipes; i++)
-        if (!form_is(&winners->recipes[i]))
-            winners->recipes[num++] = winners->recipes[i];
+    kept->num = 0;
+    for (unsigned i = 0; i < winners->num_recipes; i++) {
+        const struct winner *winner = &winners->recipes[i];
+        if (!form_is(winner))
+            winners->recipes[num++] = *winner;
+        else if (winner->is_timed && !winner->triangle && kept->num < MOST_KEPT)
+            kept->winners[kept->num++] = *winner;
+    }
     winners->num_recipes = num;
+}
+
+static void take_time(const struct kept *kept, struct winner *winner)
+{
+    for (unsigned i = 0; i < kept->num; i++)
+        if (kept->winners[i].precision == winner->precision &&
+            config_equal(&kept->winners[i].config, &winner->config)) {
+            winner->is_timed = true;
+            winner->time = kept->winners[i].time;
+        }
 }
 
 static bool has_precision(const struct winners *winners, unsigned precision)
@@ -53,7 +73,8 @@ static void add(struct winners *winners, const struct winner *winner)
 
 /* ---- Presets ---- */
 
-static bool add_presets(struct winners *winners, char error[FAMILY_ERROR_BYTES])
+static bool add_presets(struct winners *winners, const struct kept *kept,
+        char error[FAMILY_ERROR_BYTES])
 {
     static const struct {
         unsigned of, precision;
@@ -71,6 +92,7 @@ static bool add_presets(struct winners *winners, char error[FAMILY_ERROR_BYTES])
         struct winner winner = { .precision = precision_of_id(forms[i].precision) };
         if (!preset_find(forms[i].preset, &winner.config, error))
             return false;
+        take_time(kept, &winner);
         if (has_precision(winners, forms[i].of))
             add(winners, &winner);
     }
@@ -212,10 +234,11 @@ static bool add_triangles_of(struct winners *winners, const struct precision *pr
 
 bool forms_add(struct winners *winners, char error[FAMILY_ERROR_BYTES])
 {
-    drop_forms(winners);
+    static struct kept kept;
+    drop_forms(winners, &kept);
     for (size_t p = 0; p < num_precisions; p++)
         if (!kiln_precision_is_complex(precisions[p].id) &&
             !add_triangles_of(winners, &precisions[p], error))
             return false;
-    return add_presets(winners, error) && winners_rehash(winners, error);
+    return add_presets(winners, &kept, error) && winners_rehash(winners, error);
 }

@@ -9,7 +9,7 @@ bool form_is(const struct winner *winner);
 
 /* Adds them to the winners, in the place of those that are there, while there is room:
  * - for a complex precision whose real one is there, what brings its products into the form of real
- *   ones;
+ *   ones, with the time that it had among those before;
  * - for each precision, what mirrors a matrix of which one triangle is stored;
  * - for products of which one triangle is stored, a few of the winners once more, which store no
  *   more than that: those by which least is lost, by the times of the winners, on squares of many

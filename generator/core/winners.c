@@ -344,10 +344,10 @@ const struct winner_loss *winners_loss(const struct winners *winners,
     return NULL;
 }
 
-/* What does not multiply is the same for all transposes. */
+/* What mirrors is the same for all transposes. */
 static int winner_pairs(const struct winner *winner)
 {
-    return winner->config.family->routine == KILN_ROUTINE_MULTIPLY ? NUM_PAIRS : 1;
+    return winner->config.family->routine == KILN_ROUTINE_MIRROR ? 1 : NUM_PAIRS;
 }
 
 /* Adds the four recipes of each of a precision's winners, in order. */

@@ -230,7 +230,7 @@ static void check_launch(const struct assembly *assembly, const struct config *c
     config_format(config, name);
     assert_string_equal(recipe->name, name);
     assert_int_equal(recipe->precision, problem->precision->id);
-    const bool multiplies = recipe->routine == KILN_ROUTINE_MULTIPLY;
+    const bool multiplies = recipe->routine != KILN_ROUTINE_MIRROR;
     assert_int_equal(recipe->routine, config->family->routine);
     assert_int_equal(recipe->transa, multiplies && problem->transa);
     assert_int_equal(recipe->transb, multiplies && problem->transb);

@@ -307,7 +307,8 @@ static void units_have_groups(void **state)
     (void) state;
     struct kiln_stage many = stage;
     const struct kiln_recipe too_many = { .name = "too many", .num_stages = 1, .stages = &many };
-    many.local[0] = UINT32_MAX;
+    many.tile[0] = UINT32_MAX;
+    many.local[0] = UINT16_MAX;
     assert_false(kiln_plan_make(&too_many, &p, &at_start, UINT32_MAX, &plan));
     for (size_t i = 0; i < sizeof rows / sizeof rows[0] - (sizeof(size_t) < 8); i++) {
         assert_true(kiln_plan_make(&recipe, &p, &at_start, rows[i].units, &plan));

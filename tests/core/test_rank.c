@@ -51,7 +51,7 @@ static unsigned order_of(const struct clay *clay, const struct kiln_product *pro
         found = kiln_rank(&clay->bundle, NULL, product, UNITS, after, ranks);
         assert_in_range(found, 0, KILN_RANKED);
         for (unsigned i = 0; i < found; i++) {
-            const struct kiln_rank of = kiln_rank_of(&clay->bundle, ranks[i].recipe, product,
+            const struct kiln_rank of = kiln_rank_of(&clay->bundle, NULL, ranks[i].recipe, product,
                     UNITS);
             assert_true(num < clay->bundle.num_recipes);
             assert_true(of.time == ranks[i].time && of.recipe == ranks[i].recipe);

@@ -36,6 +36,8 @@ static const struct family_value values[] = {
     { "PIPED", "0" },
     { "PARTS", "STREAM" },
     { "MMA", "!SINGLE" },
+    // Whether the pieces of a line are in an order of its own.
+    { "SWIZZLED", "MMA" },
     // Whether a tile of C is put into local memory where rows of C begin anywhere.
     { "THROUGH", "SLICES == 1 && BN % 32 == 0 && BM * BN * REAL_BYTES <= ST * (BM + BN) * DEPTH" },
     { "OWNERS", "WARPM * WARPN * 32" },

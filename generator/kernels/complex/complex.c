@@ -68,7 +68,8 @@ extern const struct family family_complex;
 const struct family family_complex = {
     .name = "complex",
     .meaning = "complex products in the form of real ones, for recipes of these",
-    .serves = "COMPLEX_SINGLE || COMPLEX_DOUBLE",
+    .routine = KILN_ROUTINE_TO_REAL,
+    .serves = "COMPLEX",
     TABLE(params),
     TABLE(rules),
     TABLE(values),

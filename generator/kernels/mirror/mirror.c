@@ -10,7 +10,6 @@ static const struct family_param params[] = {
 static const struct family_value values[] = {
     { "VEC", "1" },
     { "INDEX", "64" },
-    { "COMPLEX", "COMPLEX_SINGLE || COMPLEX_DOUBLE" },
 };
 
 static const struct family_rule rules[] = {

@@ -12,8 +12,8 @@
     { "BK", "DEPTH / ELEM_BYTES" }, \
     { "WHOLE", "16 / ELEM_BYTES" }, \
     /* Rows of A (columns of B) whose tiles are fetched together where they lie side by side. */ \
-    { "COLSA", "DOUBLE ? 16 : min(64, BM)" }, \
-    { "COLSB", "DOUBLE ? 16 : min(64, BN)" }, \
+    { "COLSA", "DOUBLE || COMPLEX ? 128 / ELEM_BYTES : min(64, BM)" }, \
+    { "COLSB", "DOUBLE || COMPLEX ? 128 / ELEM_BYTES : min(64, BN)" }, \
     /* The bytes of a line of a tile. */ \
     { "LINEA", "TA ? COLSA * ELEM_BYTES : DEPTH" }, \
     { "LINEB", "TB ? DEPTH : COLSB * ELEM_BYTES" }, \

@@ -251,8 +251,8 @@ struct kiln_context_params {
     /* Not 0: the log is also told each shape that a call has, or a question about one, when it
      * was not seen lately, as the file for option shapes wants it behind the first word:
      * "shape: M N K single nt", and " batch=N" for a batch; the precision is "emulated" where
-     * emulation is allowed and there. Of a complex product the real one in its place is told,
-     * which has twice the n and k. It is in row-major layout: a column-major call shows up
+     * emulation is allowed and there. Of a complex product the real one in its place is
+     * told, which has twice the n and k, where that is computed. It is in row-major layout: a column-major call shows up
      * with m and n swapped. A shape may be told again, when others came between (128 are
      * remembered at most) or its leading dimensions are of another kind, but not because the
      * batch is another one. With packs, what is told is the call that an operand was packed
@@ -353,12 +353,11 @@ KILN_API enum kiln_status kiln_hgemm(struct kiln_context *context, enum kiln_lay
         float beta, cl_mem c, size_t c_offset, size_t ldc, cl_command_queue queue,
         cl_uint num_events_in_wait_list, const cl_event *event_wait_list, cl_event *event);
 
-/* Complex single precision: buffers of cl_float2. A real product of twice the columns and depth is
- * computed, in four multiplications for each of two complex numbers: an element has the error of
- * such a sum, in the real part and in the imaginary one. B takes twice its size in the workspace;
- * with a transposed A, so does A its own; alpha that is not real takes another B. What brings A and
- * B into that form is one recipe, the first that can be built; no other is tried when the driver
- * refuses its launch. */
+/* Complex single precision: buffers of cl_float2. Two complex numbers are multiplied in four
+ * multiplications: an element has the error of a sum of 2 k products, in the real part and in the
+ * imaginary one. Where no kernels for complex numbers are chosen, a real product of twice the
+ * columns and depth is computed: B takes twice its size in the workspace; with a transposed A, so
+ * does A its own; alpha that is not real takes another B. */
 KILN_API enum kiln_status kiln_cgemm(struct kiln_context *context, enum kiln_layout layout,
         enum kiln_transpose transa, enum kiln_transpose transb, size_t m, size_t n, size_t k,
         cl_float2 alpha, cl_mem a, size_t a_offset, size_t lda, cl_mem b, size_t b_offset,

@@ -1,0 +1,117 @@
+/* interleaved: complex products on NVIDIA's devices of compute capability 8.0 and later. Elements
+ * are multiplied as they lie, real part beside imaginary part: tiles are copied into local memory
+ * by cp.async, as by `async`, and each element that is read from there takes part in four
+ * multiplications. Complex singles are multiplied by FMAs, complex doubles on the tensor cores. */
+#include "../nv/nv.h"
+#include "../table.h"
+
+static const struct family_param params[] = {
+    { "BM", "16 32 64 128", 64, "rows of C of a work-group", "CUTLASS CtaTileM" },
+    { "BN", "16 32 64 128", 64, "columns of C of a work-group", "CUTLASS CtaTileN" },
+    { "WM", "16 32 64", 32, "rows of C of a warp", "CUTLASS WarpTileM" },
+    { "WN", "8 16 32", 32, "columns of C of a warp", "CUTLASS WarpTileN" },
+    { "ST", "2 3 4 5 6 8", 2, "tiles in local memory", "CUTLASS Stages" },
+    { "KU", "1 2 4 8", 2, "unrolling of the loop over pairs of k (C)", NULL },
+    { "GROUP", "1 2 4 8 16", 8, "rows of tiles that work-groups take together", "CUTLASS swizzle" },
+    { "STREAM", "0 1 2 4", 0, "work-groups a compute unit, which share the steps; 0: one a tile",
+      "Osama et al. 2023", .sibling = 1 },
+    { "BYTES", "8 16", 16, "bytes that are copied at once", NULL, .sibling = 1 },
+};
+
+static const struct family_value values[] = {
+    { "DEPTH", "128" },
+    NV_VALUES,
+    { "ASYNC", "1" },
+    { "SWIZZLED", "1" },
+    { "EDGES", "0" },
+    { "WGMMA", "0" },
+    { "SLICES", "1" },
+    { "COPYA", "0" },
+    { "COPYB", "0" },
+    { "PARTS", "STREAM" },
+    { "MMA", "COMPLEX_DOUBLE" },
+    { "OWNERS", "WARPM * WARPN * 32" },
+    { "WORKERS", "OWNERS" },
+    { "PIECEA", "BYTES" },
+    { "PIECEB", "BYTES" },
+    { "REGISTERS", "COMPLEX_DOUBLE ? TM * TN * 4 + TM * 8 + 60 "
+        ": TM * TN * 2 + (TM + TN) * 4 + 40" },
+};
+
+static const struct family_rule rules[] = {
+    { "COMPUTE_CAPABILITY >= 80", "not a device of NVIDIA's compute capability 8.0 or later" },
+    { "ST * (BM + BN) * DEPTH <= LOCAL_BYTES", "tiles exceed local memory" },
+    { "COMPLEX_SINGLE || KU == 2", "KU is for complex singles" },
+    { "BM % WM == 0 && BN % WN == 0", "warps do not divide the tile" },
+    { "WORKERS <= 512", "work-group too large" },
+    { "TM * TN * ELEM_BYTES / 4 <= 128", "the block of C exceeds the registers" },
+    { "REGISTERS <= min(255, 65536 / max(WORKERS, 32))", "a work-group exceeds the registers" },
+    { "BYTES >= ELEM_BYTES", "elements are copied whole" },
+    { "min(BM, BN) * DEPTH / BYTES >= WORKERS", "more work-items than pieces to copy" },
+    { "max(BM, BN) * DEPTH / BYTES <= 32 * WORKERS", "too many pieces to copy" },
+};
+
+#define FACTORS "ALPHA ALPHA_IMAG BETA BETA_IMAG CONJ_A "
+#define ARGS AS_IT_IS(A) AS_IT_IS(B) "CONJ_B " FACTORS "C C_OFFSET LDC"
+#define MULTIPLY "interleaved/interleaved.cl.in", NULL, "A B"
+
+static const struct family_stage stages[] = {
+    { "multiply", "!STREAM", MULTIPLY, "N M", "BN; BM", "WORKERS; 1", NULL, "M N K " ARGS, NULL,
+      0 },
+    { "stream", "STREAM", MULTIPLY, "UNITS", "STREAM", "WORKERS", NULL,
+      "M N K WORKSPACE as __global ${R} *work; REGION_0 as long parts_at; " ARGS, NULL, 0 },
+    { "add", "STREAM", "nv/add.cl.in", "SWAPPED = 0", "A B", "UNITS ONE", "STREAM; 8 / STREAM",
+      "256; 1", NULL, "M N K WORKSPACE as __global const ${R} *restrict work; "
+      "REGION_0 as long parts_at; " FACTORS "C C_OFFSET LDC", NULL, 1 },
+};
+
+static const struct family_region regions[] = {
+    { "STREAM", "UNITS ONE", "1; 4 * BM * BN * STREAM", "REAL_BYTES", NULL },
+};
+
+static const struct family_preset presets[] = {
+    { "interleaved-single", "interleaved BM=64 BN=64 WM=32 WN=32 ST=3", NULL,
+      FOR_PRECISION('c') },
+    { "interleaved-single-large", "interleaved BM=128 BN=64 WM=64 WN=32 ST=2", NULL,
+      FOR_PRECISION('c') },
+    { "interleaved-single-small", "interleaved BM=32 BN=32 WM=16 WN=16 ST=4 BYTES=8", NULL,
+      FOR_PRECISION('c') },
+    { "interleaved-single-odd", "interleaved BM=64 BN=64 WM=32 WN=32 ST=3 BYTES=8", NULL,
+      FOR_PRECISION('c') },
+    { "interleaved-single-deep", "interleaved BM=32 BN=32 WM=16 WN=16 ST=4 STREAM=2", NULL,
+      FOR_PRECISION('c') },
+    { "interleaved-single-deep-odd",
+      "interleaved BM=64 BN=64 WM=32 WN=32 ST=3 STREAM=1 BYTES=8", NULL, FOR_PRECISION('c') },
+    { "interleaved-double", "interleaved BM=64 BN=64 WM=32 WN=32 ST=3", NULL, FOR_PRECISION('z') },
+    { "interleaved-double-middle", "interleaved BM=64 BN=32 WM=32 WN=16 ST=4", NULL,
+      FOR_PRECISION('z') },
+    { "interleaved-double-small", "interleaved BM=32 BN=32 WM=16 WN=16 ST=4", NULL,
+      FOR_PRECISION('z') },
+    { "interleaved-double-deep", "interleaved BM=32 BN=32 WM=16 WN=16 ST=4 STREAM=2", NULL,
+      FOR_PRECISION('z') },
+    { "interleaved-double-deep-large", "interleaved BM=64 BN=64 WM=32 WN=32 ST=3 STREAM=1", NULL,
+      FOR_PRECISION('z') },
+};
+
+extern const struct family family_interleaved;
+const struct family family_interleaved = {
+    .name = "interleaved",
+    .meaning = "complex products on NVIDIA's compute capability 8.0 and later",
+    .serves = "COMPLEX",
+    TABLE(params),
+    TABLE(rules),
+    TABLE(values),
+    TABLE(stages),
+    TABLE(regions),
+    TABLE(presets),
+    .prelude = "interleaved/prelude.cl.in",
+    .guard = { "1", "1", "1" },
+    .align = { "BYTES / ELEM_BYTES", "BYTES / ELEM_BYTES", "1" },
+    .most = { "1073741568", "1073741568", "1073741568" },
+    .tile = NV_TILE,
+    .edges = NV_EDGES("WM", "WN", "BYTES / ELEM_BYTES"),
+    .unit_turns = "STREAM",
+    .shares = "STREAM > 0",
+    .capability = 80,
+    .rank = "BM * BN / (BM + BN) * 4 + ST - STREAM * 20",
+};

@@ -1,0 +1,218 @@
+// NVIDIA's instructions, as the PTX ISA names them. An address in local memory is its 32 bits.
+static uint local_address(__local const void *p)
+{
+    return (uint) (ulong) p;
+}
+
+// Begins to copy 8 bytes into local memory: the first `bytes` of them, and zeros.
+static void copy_8(uint to, __global const float2 *from, uint bytes)
+{
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 8, %2;" ::
+            "r"(to), "l"((ulong) from), "r"(bytes) : "memory");
+}
+
+// What this work-item has begun to copy since it last committed is one step's.
+static void commit_copies(void)
+{
+    asm volatile("cp.async.commit_group;" ::: "memory");
+}
+
+// Waits for what this work-item has copied, but for the last 1 steps.
+static void wait_for_copies(void)
+{
+    asm volatile("cp.async.wait_group 1;" ::: "memory");
+}
+
+// Where the x-th 16 bytes of a line are, in boxes whose lines have 2, 4 or 8 times 16
+// bytes; boxes side by side have 16 lines.
+static uint swizzled(uint line, uint x, uint part)
+{
+    return (x / part * part * 16 + line * part + (x % part ^ line % 8 / (8 / part))) * 16;
+}
+
+// Begins to copy 64 lines of 16 elements, of which this work-item copies 1
+// at a time in every 8th line. There are `lines` and `cols` of the matrix left; what lies
+// beyond is 0.
+static void copy_a(uint to, __global const float2 *from, long ld, uint lines, int cols, uint item)
+{
+    const uint first = item / 16, col = item % 16;
+    from += first * ld;
+#pragma unroll
+    for (uint line = first; line < first + 64; line += 8, from += 8 * ld) {
+        {
+            const uint x = col;
+            const uint bytes = line < lines ? clamp(cols - (int) x, 0, 1) * 8 : 0;
+            const uint where = swizzled(line, x / 2, 8) + x % 2 * 8;
+            copy_8(to + where, from + x, bytes);
+        }
+    }
+}
+
+// Begins to copy 32 lines of 16 elements, of which this work-item copies 1
+// at a time in every 8th line. There are `lines` and `cols` of the matrix left; what lies
+// beyond is 0.
+static void copy_b(uint to, __global const float2 *from, long ld, uint lines, int cols, uint item)
+{
+    const uint first = item / 16, col = item % 16;
+    from += first * ld;
+#pragma unroll
+    for (uint line = first; line < first + 32; line += 8, from += 8 * ld) {
+        {
+            const uint x = col;
+            const uint bytes = line < lines ? clamp(cols - (int) x, 0, 1) * 8 : 0;
+            const uint where = swizzled(line, x / 2, 8) + x % 2 * 8;
+            copy_8(to + where, from + x, bytes);
+        }
+    }
+}
+
+// x y + z.
+static float2 multiply_add(float2 x, float2 y, float2 z)
+{
+    return (float2) (z.x + x.x * y.x - x.y * y.y, z.y + x.x * y.y + x.y * y.x);
+}
+
+// x conj(y) + z.
+static float2 multiply_conjugate_add(float2 x, float2 y, float2 z)
+{
+    return (float2) (z.x + x.x * y.x + x.y * y.y, z.y + x.y * y.x - x.x * y.y);
+}
+
+// C = alpha x + beta C for one element, x conjugated if so; beta == 0 does not read C.
+static void put(float2 x, bool is_conjugated, float2 alpha, float2 beta, __global float2 *p)
+{
+    x.y = is_conjugated ? -x.y : x.y;
+    x = multiply_add(alpha, x, 0);
+    if (beta.x != 0 || beta.y != 0)
+        x = multiply_add(beta, *p, x);
+    *p = x;
+}
+
+// Row and column, in its tile, of the e-th element that a work-item has.
+static uint2 place_of(uint item, uint e)
+{
+    const uint warp = item / 32, lane = item % 32;
+    const uint warp_m = warp % 2 * 32, warp_n = warp / 2 * 16;
+    const uint m = e / 4, n = e % 4;
+    const uint row = m * 8 + lane / 4;
+    const uint col = n * 4 + lane % 4;
+    return (uint2) (warp_m + row, warp_n + col);
+}
+// C = alpha op(A) op(B) + beta C; C is M x N, row-major.
+// A is stored M x K.
+// B is stored N x K.
+// For NVIDIA's compute capability 8.0 and later; real part and imaginary part lie side by side.
+// A work-group computes 64 x 32 of C, a warp 32 x 16 of it. Tiles of A and B, 16
+// deep, are copied into local memory asynchronously, 2 ahead of those that are multiplied.
+__kernel __attribute__((reqd_work_group_size(128, 1, 1)))
+void kiln_cgemm_interleaved_multiply_nt(long M, long N, long K,
+        __global const float2 *restrict A, long a_offset, long lda,
+        __global const float2 *restrict B, long b_offset, long ldb, int conj_b, float alpha,
+                float alpha_imag, float beta, float beta_imag, int conj_a,
+        __global float2 *restrict C, long c_offset, long ldc)
+{
+    __local uchar both_tiles[36864] __attribute__((aligned(1024)));
+    __local uchar *a_tiles = both_tiles, *b_tiles = both_tiles + 24576;
+    const uint a_at = local_address(a_tiles), b_at = local_address(b_tiles);
+    const uint item = get_local_id(0), warp = item / 32, lane = item % 32;
+    const uint lane_m = lane / 4, lane_n = lane % 4;
+    const uint warp_m = warp % 2 * 32, warp_n = warp / 2 * 16;
+    A += a_offset;
+    B += b_offset;
+    C += c_offset;
+    // conj(A) B is the conjugate of A conj(B): until C is stored, only B is conjugated.
+
+    const uint tile = get_group_id(1) * get_num_groups(0) + get_group_id(0);
+    const int first = 0, num = (K + 15) / 16;
+    // Work-groups that run together share rows and columns: 8 rows of tiles at a time.
+    const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 31) / 32;
+    const uint band = tile / (8 * tiles_n) * 8, in_band = tile - band * tiles_n;
+    const uint band_rows = min(tiles_m - band, (uint) 8);
+    const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;
+    const int first_m = tile_m * 64, first_n = tile_n * 32;
+    {
+        float2 c[4][4];
+#pragma unroll
+        for (int e = 0; e < 16; e++)
+            c[e / 4][e % 4] = 0;
+        int stage = 0;
+        for (int t = 0; t < num + 2; t++) {
+            // The tiles of step t - 2 are there for all, and all have multiplied those of the step
+            // before, whose place is the next one to copy to.
+            if (t >= 2) {
+                wait_for_copies();
+                barrier(CLK_LOCAL_MEM_FENCE);
+            }
+            if (t < num) {
+                const int k = (first + t) * 16;
+                copy_a(a_at + stage * 8192, A + first_m * lda + k, lda, M - first_m, K - k, item);
+                copy_b(b_at + stage * 4096, B + first_n * ldb + k, ldb, N - first_n, K - k, item);
+            }
+            commit_copies();
+            if (++stage == 3)
+                stage = 0;
+            if (t < 2)
+                continue;
+            __local const uchar *a_tile = a_tiles + stage * 8192;
+            __local const uchar *b_tile = b_tiles + stage * 4096;
+            if (conj_a == conj_b) {
+                #pragma unroll 2
+                for (int q = 0; q < 8; q++) {
+                    float2 as[2][4], bs[2][4];
+                #pragma unroll
+                    for (int m = 0; m < 4; m++) {
+                        const float4 x = *(__local const float4 *) (a_tile + m * 1024
+                                + ((warp_m + lane_m) * 128 + lane_m * 16 ^ q * 16));
+                        as[0][m] = x.s01, as[1][m] = x.s23;
+                    }
+                #pragma unroll
+                    for (int n = 0; n < 4; n++) {
+                        const float4 x = *(__local const float4 *) (b_tile + n * 512
+                                + ((warp_n + lane_n) * 128 + lane_n * 16 ^ q * 16 ^ n % 2 * 64));
+                        bs[0][n] = x.s01, bs[1][n] = x.s23;
+                    }
+                #pragma unroll
+                    for (int h = 0; h < 2; h++)
+                #pragma unroll
+                        for (int n = 0; n < 4; n++)
+                #pragma unroll
+                            for (int m = 0; m < 4; m++)
+                                c[m][n] = multiply_add(as[h][m], bs[h][n], c[m][n]);
+                }
+            } else {
+                #pragma unroll 2
+                for (int q = 0; q < 8; q++) {
+                    float2 as[2][4], bs[2][4];
+                #pragma unroll
+                    for (int m = 0; m < 4; m++) {
+                        const float4 x = *(__local const float4 *) (a_tile + m * 1024
+                                + ((warp_m + lane_m) * 128 + lane_m * 16 ^ q * 16));
+                        as[0][m] = x.s01, as[1][m] = x.s23;
+                    }
+                #pragma unroll
+                    for (int n = 0; n < 4; n++) {
+                        const float4 x = *(__local const float4 *) (b_tile + n * 512
+                                + ((warp_n + lane_n) * 128 + lane_n * 16 ^ q * 16 ^ n % 2 * 64));
+                        bs[0][n] = x.s01, bs[1][n] = x.s23;
+                    }
+                #pragma unroll
+                    for (int h = 0; h < 2; h++)
+                #pragma unroll
+                        for (int n = 0; n < 4; n++)
+                #pragma unroll
+                            for (int m = 0; m < 4; m++)
+                                c[m][n] = multiply_conjugate_add(as[h][m], bs[h][n], c[m][n]);
+                }
+            }
+        }
+#pragma unroll
+        for (int e = 0; e < 16; e++) {
+            const float2 sum = c[e / 4][e % 4];
+            const uint2 place = place_of(item, e);
+            const long row = first_m + place.x, col = first_n + place.y;
+            if (row < M && col < N)
+                put(sum, conj_a, (float2) (alpha, alpha_imag), (float2) (beta, beta_imag),
+                        C + row * ldc + col);
+        }
+    }
+}

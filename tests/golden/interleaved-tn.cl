@@ -1,0 +1,329 @@
+#pragma OPENCL EXTENSION cl_khr_fp64 : enable
+
+// NVIDIA's instructions, as the PTX ISA names them. An address in local memory is its 32 bits.
+static uint local_address(__local const void *p)
+{
+    return (uint) (ulong) p;
+}
+
+// Divisions of 64 bits take long.
+static ulong divide(ulong x, ulong y)
+{
+    return (x | y) >> 32 ? x / y : (uint) x / (uint) y;
+}
+
+// Begins to copy 16 bytes into local memory: the first `bytes` of them, and zeros.
+static void copy_16(uint to, __global const double2 *from, uint bytes)
+{
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::
+            "r"(to), "l"((ulong) from), "r"(bytes) : "memory");
+}
+
+// What this work-item has begun to copy since it last committed is one step's.
+static void commit_copies(void)
+{
+    asm volatile("cp.async.commit_group;" ::: "memory");
+}
+
+// Waits for what this work-item has copied, but for the last 2 steps.
+static void wait_for_copies(void)
+{
+    asm volatile("cp.async.wait_group 2;" ::: "memory");
+}
+
+// Where the x-th 16 bytes of a line are, in boxes whose lines have 2, 4 or 8 times 16
+// bytes; boxes side by side have 8 lines.
+static uint swizzled(uint line, uint x, uint part)
+{
+    return (x / part * part * 8 + line * part + (x % part ^ line % 8 / (8 / part))) * 16;
+}
+
+// Begins to copy 8 lines of 64 elements, of which this work-item copies 1
+// at a time in every 2th line. There are `lines` and `cols` of the matrix left; what lies
+// beyond is 0.
+static void copy_a(uint to, __global const double2 *from, long ld, uint lines, int cols, uint item)
+{
+    const uint first = item / 64, col = item % 64;
+    from += first * ld;
+#pragma unroll
+    for (uint line = first; line < first + 8; line += 2, from += 2 * ld) {
+        {
+            const uint x = col;
+            const uint bytes = line < lines ? clamp(cols - (int) x, 0, 1) * 16 : 0;
+            const uint where = swizzled(line, x, 8) + x % 1 * 16;
+            copy_16(to + where, from + x, bytes);
+        }
+    }
+}
+
+// Begins to copy 8 lines of 32 elements, of which this work-item copies 1
+// at a time in every 4th line. There are `lines` and `cols` of the matrix left; what lies
+// beyond is 0.
+static void copy_b(uint to, __global const double2 *from, long ld, uint lines, int cols, uint item)
+{
+    const uint first = item / 32, col = item % 32;
+    from += first * ld;
+#pragma unroll
+    for (uint line = first; line < first + 8; line += 4, from += 4 * ld) {
+        {
+            const uint x = col;
+            const uint bytes = line < lines ? clamp(cols - (int) x, 0, 1) * 16 : 0;
+            const uint where = swizzled(line, x, 8) + x % 1 * 16;
+            copy_16(to + where, from + x, bytes);
+        }
+    }
+}
+
+// c += a b for blocks of 16 x 8, 16 x 8 and 8 x 8, spread over a warp as the PTX ISA says.
+static void multiply_blocks(double c[4], const double a[4], const double b[2])
+{
+    asm volatile("mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 "
+            "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};" :
+            "+d"(c[0]), "+d"(c[1]), "+d"(c[2]), "+d"(c[3]) :
+            "d"(a[0]), "d"(a[1]), "d"(a[2]), "d"(a[3]), "d"(b[0]), "d"(b[1]));
+}
+
+// x y + z.
+static double2 multiply_add(double2 x, double2 y, double2 z)
+{
+    return (double2) (z.x + x.x * y.x - x.y * y.y, z.y + x.x * y.y + x.y * y.x);
+}
+
+// C = alpha x + beta C for one element, x conjugated if so; beta == 0 does not read C.
+static void put(double2 x, bool is_conjugated, double2 alpha, double2 beta, __global double2 *p)
+{
+    x.y = is_conjugated ? -x.y : x.y;
+    x = multiply_add(alpha, x, 0);
+    if (beta.x != 0 || beta.y != 0)
+        x = multiply_add(beta, *p, x);
+    *p = x;
+}
+
+// Row and column, in its tile, of the e-th element that a work-item has.
+static uint2 place_of(uint item, uint e)
+{
+    const uint warp = item / 32, lane = item % 32;
+    const uint warp_m = warp % 2 * 32, warp_n = warp / 2 * 16;
+    const uint block = e / 4;
+    return (uint2) (warp_m + block / 2 * 16 + e / 2 % 2 * 8 + lane / 4,
+            warp_n + block % 2 * 8 + lane % 4 * 2 + e % 2);
+}
+// C = alpha op(A) op(B) + beta C; C is M x N, row-major.
+// A is stored K x M.
+// B is stored K x N.
+// For NVIDIA's compute capability 8.0 and later; real part and imaginary part lie side by side.
+// A work-group computes 64 x 32 of C, a warp 32 x 16 of it. Tiles of A and B, 8
+// deep, are copied into local memory asynchronously, 3 ahead of those that are multiplied.
+// As many work-groups as run at once take tiles in turn. Of the tiles that do not make a whole
+// turn, the steps are shared out evenly (stream-K, Osama et al. 2023); what a work-group has of
+// such a tile is kept, to be added up later.
+__kernel __attribute__((reqd_work_group_size(128, 1, 1)))
+void kiln_zgemm_interleaved_stream_tn(long M, long N, long K,
+        __global double *work, long parts_at,
+        __global const double2 *restrict A, long a_offset, long lda,
+        __global const double2 *restrict B, long b_offset, long ldb, int conj_b, double alpha,
+                double alpha_imag, double beta, double beta_imag, int conj_a,
+        __global double2 *restrict C, long c_offset, long ldc)
+{
+    __local uchar both_tiles[49152] __attribute__((aligned(1024)));
+    __local uchar *a_tiles = both_tiles, *b_tiles = both_tiles + 32768;
+    const uint a_at = local_address(a_tiles), b_at = local_address(b_tiles);
+    const uint item = get_local_id(0), warp = item / 32, lane = item % 32;
+    const uint lane_m = lane / 4, lane_n = lane % 4;
+    const uint warp_m = warp % 2 * 32, warp_n = warp / 2 * 16;
+    A += a_offset;
+    B += b_offset;
+    C += c_offset;
+    // conj(A) B is the conjugate of A conj(B): until C is stored, only B is conjugated.
+    const ulong flip = (ulong) (conj_a ^ conj_b) << 63;
+    __global double2 *parts = (__global double2 *) (work + parts_at) + item;
+    // The first `whole` tiles are done in turns; of the rest, which are `steps` steps each, a
+    // work-group takes `share` steps. A last turn that is three quarters full is a turn.
+    const uint groups = get_num_groups(0);
+    const uint tiles = ((uint) M + 63) / 64 * (((uint) N + 31) / 32);
+    const uint in_turns = tiles / groups * groups;
+    const uint whole = tiles - in_turns < groups * 3 / 4 ? in_turns : tiles;
+    const uint steps = ((uint) K + 7) / 8;
+    const ulong all = (ulong) (tiles - whole) * steps;
+    const ulong share = (all + groups - 1) / groups;
+    const ulong begin = min(get_group_id(0) * share, all), end = min(begin + share, all);
+
+    for (ulong turn = get_group_id(0), at = begin; turn < whole || at < end; ) {
+        const bool is_whole = turn < whole;
+        const uint done = is_whole ? 0 : divide(at, steps);
+        const uint tile = is_whole ? turn : whole + done;
+        const int first = is_whole ? 0 : at - (ulong) done * steps;
+        const int num = is_whole ? steps : min((ulong) (steps - first), end - at);
+        turn += groups;
+        at += is_whole ? 0 : num;
+    // Work-groups that run together share rows and columns: 8 rows of tiles at a time.
+    const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 31) / 32;
+    const uint band = tile / (8 * tiles_n) * 8, in_band = tile - band * tiles_n;
+    const uint band_rows = min(tiles_m - band, (uint) 8);
+    const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;
+    const int first_m = tile_m * 64, first_n = tile_n * 32;
+    {
+        double re[2][2][4], im[2][2][4];
+#pragma unroll
+        for (int e = 0; e < 16; e++)
+            re[e / 8][e / 4 % 2][e % 4] = im[e / 8][e / 4 % 2][e % 4] = 0;
+        // All have read what is left of the tiles before.
+        barrier(CLK_LOCAL_MEM_FENCE);
+        int stage = 0;
+        for (int t = 0; t < num + 3; t++) {
+            // The tiles of step t - 3 are there for all, and all have multiplied those of the step
+            // before, whose place is the next one to copy to.
+            if (t >= 3) {
+                wait_for_copies();
+                barrier(CLK_LOCAL_MEM_FENCE);
+            }
+            if (t < num) {
+                const int k = (first + t) * 8;
+                copy_a(a_at + stage * 8192, A + k * lda + first_m, lda, K - k, M - first_m, item);
+                copy_b(b_at + stage * 4096, B + k * ldb + first_n, ldb, K - k, N - first_n, item);
+            }
+            commit_copies();
+            if (++stage == 4)
+                stage = 0;
+            if (t < 3)
+                continue;
+            __local const uchar *a_tile = a_tiles + stage * 8192;
+            __local const uchar *b_tile = b_tiles + stage * 4096;
+            const uint a_first = warp_m * 128 + lane_n * 256 + (lane_m ^ 2 * lane_n) * 16;
+            const uint b_first = warp_n * 128 + lane_n * 256 + (lane_m ^ 2 * lane_n) * 16;
+            double a_re[2][4], a_im[2][4];
+            #pragma unroll
+            for (int i = 0; i < 2; i++)
+            #pragma unroll
+                for (int e = 0; e < 4; e++) {
+                    const double2 x = *(__local const double2 *) (a_tile + i * 2048 + e % 2 * 1024
+                            + (a_first ^ e / 2 * 144));
+                    a_re[i][e] = x.x, a_im[i][e] = x.y;
+                }
+            #pragma unroll
+            for (int j = 0; j < 2; j++) {
+                double b_re[2], b_im[2], b_minus[2];
+            #pragma unroll
+                for (int e = 0; e < 2; e++) {
+                    const double2 x = *(__local const double2 *) (b_tile + j * 1024 + (b_first ^ e
+                            * 144));
+                    b_re[e] = x.x;
+                    b_im[e] = as_double(as_ulong(x.y) ^ flip);
+                    b_minus[e] = -b_im[e];
+                }
+            #pragma unroll
+                for (int i = 0; i < 2; i++) {
+                    multiply_blocks(re[i][j], a_re[i], b_re);
+                    multiply_blocks(im[i][j], a_re[i], b_im);
+                    multiply_blocks(re[i][j], a_im[i], b_minus);
+                    multiply_blocks(im[i][j], a_im[i], b_re);
+                }
+            }
+        }
+#pragma unroll
+        for (int e = 0; e < 16; e++) {
+            const double2 sum = (double2) (re[e / 8][e / 4 % 2][e % 4],
+                    im[e / 8][e / 4 % 2][e % 4]);
+            // Not all of the tile: kept for the stage that adds up.
+            if (num < steps) {
+                parts[(2 * get_group_id(0) + (first == 0)) * 2048 + e * 128] = sum;
+                continue;
+            }
+            const uint2 place = place_of(item, e);
+            const long row = first_m + place.x, col = first_n + place.y;
+            if (row < M && col < N)
+                put(sum, conj_a, (double2) (alpha, alpha_imag), (double2) (beta, beta_imag),
+                        C + row * ldc + col);
+        }
+    }
+    }
+}
+// Adds up what work-groups have of a tile that none did alone, and stores it. Of 64 elements at a
+// time each of eight warps adds up every eighth part; what they have is then added in their order.
+__kernel __attribute__((reqd_work_group_size(256, 1, 1)))
+void kiln_zgemm_interleaved_add_tn(long M, long N, long K,
+        __global const double *restrict work, long parts_at, double alpha, double alpha_imag,
+                double beta, double beta_imag, int conj_a,
+        __global double2 *restrict C, long c_offset, long ldc)
+{
+    __local double sums[8][64] __attribute__((aligned(16)));
+    __local uint told[6];
+    const uint adder = get_local_id(0);
+    // Work-groups share a tile. One work-item finds out which it is, and what there is of it.
+    if (adder == 0) {
+        // The first `whole` tiles are done in turns; of the rest, which are `steps` steps each, a
+        // work-group takes `share` steps. A last turn that is three quarters full is a turn.
+        const uint groups = get_num_groups(0);
+        const uint tiles = ((uint) M + 63) / 64 * (((uint) N + 31) / 32);
+        const uint in_turns = tiles / groups * groups;
+        const uint whole = tiles - in_turns < groups * 3 / 4 ? in_turns : tiles;
+        const uint steps = ((uint) K + 7) / 8;
+        const ulong all = (ulong) (tiles - whole) * steps;
+        const ulong share = (all + groups - 1) / groups;
+        const uint adders = groups * get_num_groups(1);
+        const uint number = get_group_id(1) * groups + get_group_id(0);
+        const uint each = min(adders / max(tiles - whole, 1U), 64U);
+        const uint tile = whole + number / each;
+        told[0] = 1;
+        if (tile < tiles) {
+            // Work-groups that run together share rows and columns: 8 rows of tiles at a time.
+            const uint tiles_m = ((uint) M + 63) / 64, tiles_n = ((uint) N + 31) / 32;
+            const uint band = tile / (8 * tiles_n) * 8, in_band = tile - band * tiles_n;
+            const uint band_rows = min(tiles_m - band, (uint) 8);
+            const uint tile_m = band + in_band % band_rows, tile_n = in_band / band_rows;
+            const int first_m = tile_m * 64, first_n = tile_n * 32;
+            // The work-groups that have the tile's first and last step: the first has it as its
+            // last piece, the others what they have of it as their first.
+            const ulong begin = (ulong) (tile - whole) * steps;
+            const uint from = steps > 0 ? divide(begin, share) : 0;
+            told[0] = steps > 0 ? divide(begin + steps - 1, share) - from + 1 : 0;
+            told[1] = from;
+            told[2] = number % each;
+            told[3] = each;
+            told[4] = first_m;
+            told[5] = first_n;
+        }
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    const uint num = told[0];
+    if (num == 1)
+        return;
+    const int first_m = told[4], first_n = told[5];
+    __global const double *parts = work + parts_at + 2 * (ulong) told[1] * 4096;
+    C += c_offset;
+    for (uint at = told[2]; at < 64; at += told[3]) {
+        double2 sum = 0;
+        for (uint p = adder / 32; p < num; p += 144) {
+            double2 part[18];
+#pragma unroll
+            for (int u = 0; u < 18; u++) {
+                const uint q = p + u * 8, piece = q == 0 ? 1 : 2 * q;
+                part[u] = 0;
+                if (q < num)
+                    part[u] = *(__global const double2 *) (parts + piece * 4096
+                            + at * 64 + adder % 32 * 2);
+            }
+#pragma unroll
+            for (int u = 0; u < 18; u++)
+                sum += part[u];
+        }
+        *(__local double2 *) &sums[adder / 32][adder % 32 * 2] = sum;
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (adder < 32) {
+            double2 all = 0;
+#pragma unroll
+            for (int u = 0; u < 8; u++)
+                all += (double2) (sums[u][2 * adder], sums[u][2 * adder + 1]);
+            // Where the element is: as the stage before has it, of which a work-item has every
+            // 128th.
+            const uint element = at * 32 + adder;
+            const uint item = element % 128, e = element / 128;
+            const uint2 place = place_of(item, e);
+            const long row = first_m + place.x, col = first_n + place.y;
+            if (row < M && col < N)
+                put(all, conj_a, (double2) (alpha, alpha_imag), (double2) (beta, beta_imag),
+                        C + row * ldc + col);
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
+    }
+}
