@@ -39,8 +39,8 @@ static const char help[] =
     "  --journal FILE        append-only record; a run over an existing one goes on where it\n"
     "                        stopped (default DIR/journal.tsv)\n"
     "  --seconds S           budget (default 180)\n"
-    "  --precisions LIST     of half, single, double, emulated (default\n"
-    "                        single,double,half)\n"
+    "  --precisions LIST     of half, single, double, emulated, complex_single,\n"
+    "                        complex_double (default single,double,half)\n"
     "  --facts FILE          tune as for a lesser device: of memory, work-groups, vectors and so\n"
     "                        on the lesser of this device's and the file's counts, which is a\n"
     "                        device.tsv or winners.tsv\n"
@@ -238,9 +238,6 @@ static int set_precisions(struct options *o, const char *v)
         const struct precision *precision = precision_find(name);
         if (!precision)
             return usage("--precisions: no precision '%s'", name);
-        if (kiln_precision_is_complex(precision->id))
-            return usage("--precisions: %s products are those of the real precision, which is "
-                         "tuned", precision->name);
         if (!is_chosen(o, precision))
             o->precisions[o->num_precisions++] = precision;
         v += len + (v[len] == ',');
@@ -251,8 +248,7 @@ static int set_precisions(struct options *o, const char *v)
 static int set_precision(struct options *o, const char *v)
 {
     o->precision = precision_find(v);
-    return o->precision && !kiln_precision_is_complex(o->precision->id)
-            ? 0 : usage("--precision: no real precision '%s'", v);
+    return o->precision ? 0 : usage("--precision: no precision '%s'", v);
 }
 
 static int set_transpose(struct options *o, const char *v)

@@ -115,7 +115,7 @@ static void say_pinned(const struct tuner *tuner, const struct winner *winner, i
             &winner->config);
     const double generic = least_seconds(&tuner->records, RECORD_GENERIC, winner->precision, pair,
             s, NULL);
-    const double operations = 2 * (double) s.m * (double) s.n * (double) s.k;
+    const double operations = precision_operations(winner->precision, s.m, s.n, s.k);
     char config[CONFIG_TEXT_BYTES], against[48] = "";
     config_format(&winner->config, config);
     if (generic < HUGE_VAL)

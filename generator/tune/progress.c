@@ -12,7 +12,7 @@ static const double quiet_time = 5;
 
 static double gflops(const struct record *r)
 {
-    const double operations = 2 * (double) r->m * (double) r->n * (double) r->k;
+    const double operations = precision_operations(r->precision, r->m, r->n, r->k);
     return record_is_timed(r) ? 1e-9 * operations / r->seconds : 0;
 }
 

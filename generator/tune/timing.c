@@ -35,7 +35,7 @@ double timing_least(const struct device_facts *facts, const struct precision *pr
     const double clock = mhz > 0 ? fmax(mhz, least_mhz) : 0;
     const double cycles = (double) value[FACT_UNITS] * clock * 1e6;
     const double peak = cycles * per_cycle;
-    return peak > 0 ? 2.0 * (double) m * (double) n * (double) k / peak : 0;
+    return peak > 0 ? precision_operations(precision, m, n, k) / peak : 0;
 }
 
 void timing_choose_samples(const struct device_facts *facts, unsigned num,

@@ -19,24 +19,27 @@ static void operands_free(struct verify_operands *operands)
     matrix_free(&operands->c);
 }
 
+/* The parts of an element. A complex matrix is taken as one of its parts, of twice the columns. */
+static size_t parts_in(const struct verify_case *of)
+{
+    return kiln_precision_is_complex(of->problem.precision->id) ? 2 : 1;
+}
+
 /* `make` is matrix_init or matrix_plan. */
 static bool operands_init(struct verify_operands *operands, const struct verify_case *of,
         bool (*make)(struct matrix *matrix, size_t element_bytes, size_t rows, size_t cols,
                 size_t pad, size_t offset))
 {
-    const size_t bytes = (size_t) of->problem.precision->element_bytes;
+    const size_t parts = parts_in(of);
+    const size_t bytes = (size_t) of->problem.precision->element_bytes / parts;
     const bool ta = of->problem.transa, tb = of->problem.transb;
-    const bool a = make(&operands->a, bytes, ta ? of->k : of->m, ta ? of->m : of->k,
-            of->pad_a, of->offset_a);
-    const bool b = make(&operands->b, bytes, tb ? of->n : of->k, tb ? of->k : of->n,
-            of->pad_b, of->offset_b);
-    const bool c = make(&operands->c, bytes, of->m, of->n, of->pad_c, of->offset_c);
+    const bool a = make(&operands->a, bytes, ta ? of->k : of->m, parts * (ta ? of->m : of->k),
+            parts * of->pad_a, parts * of->offset_a);
+    const bool b = make(&operands->b, bytes, tb ? of->n : of->k, parts * (tb ? of->k : of->n),
+            parts * of->pad_b, parts * of->offset_b);
+    const bool c = make(&operands->c, bytes, of->m, parts * of->n, parts * of->pad_c,
+            parts * of->offset_c);
     return a && b && c;
-}
-
-static double get_op(const struct matrix *matrix, bool trans, size_t i, size_t j)
-{
-    return trans ? matrix_get(matrix, j, i) : matrix_get(matrix, i, j);
 }
 
 /* By columns every matrix as stored is its own transpose: C' = op(B)' op(A)'. */
@@ -60,6 +63,7 @@ static struct kiln_gemm by_columns(const struct kiln_gemm *gemm)
 static struct kiln_gemm gemm_of(const struct verify_operands *operands,
         const struct verify_case *of)
 {
+    const size_t parts = parts_in(of);
     const struct kiln_gemm gemm = {
         .precision = kiln_precision_of_call(of->problem.precision->id),
         .arithmetic = kiln_arithmetic_of_call(of->problem.precision->id),
@@ -67,9 +71,9 @@ static struct kiln_gemm gemm_of(const struct verify_operands *operands,
         .transa = of->problem.transa ? KILN_TRANS : KILN_NO_TRANS,
         .transb = of->problem.transb ? KILN_TRANS : KILN_NO_TRANS,
         .m = of->m, .n = of->n, .k = of->k, .alpha = of->alpha, .beta = of->beta,
-        .a = operands->a.buffer, .a_offset = of->offset_a, .lda = operands->a.ld,
-        .b = operands->b.buffer, .b_offset = of->offset_b, .ldb = operands->b.ld,
-        .c = operands->c.buffer, .c_offset = of->offset_c, .ldc = operands->c.ld,
+        .a = operands->a.buffer, .a_offset = of->offset_a, .lda = operands->a.ld / parts,
+        .b = operands->b.buffer, .b_offset = of->offset_b, .ldb = operands->b.ld / parts,
+        .c = operands->c.buffer, .c_offset = of->offset_c, .ldc = operands->c.ld / parts,
     };
     return of->by_columns ? by_columns(&gemm) : gemm;
 }
@@ -189,13 +193,18 @@ static bool rank_fits(const struct verify_case *of, int rank)
 {
     const double limit = of->problem.precision->real_bytes == sizeof(double) ? 0x1p53 : 0x1p24;
     const double alpha = fabs(of->alpha) > 1 ? fabs(of->alpha) : 1;
-    return 4 * (alpha * rank * rank * (double) of->k + fabs(of->beta) * 32) < limit;
+    return 4 * (alpha * rank * rank * (double) (parts_in(of) * of->k) + fabs(of->beta) * 32) < limit;
 }
 
 /* Into how many parts a matrix is divided on this machine. */
 static unsigned parts_of(const struct verifier *verifier, const struct matrix *matrix)
 {
     return parallel_parts(verifier->cores, matrix->rows, matrix->cols);
+}
+
+static const char *part_word(const struct verify_case *of, size_t col)
+{
+    return parts_in(of) == 1 ? "" : col % 2 ? ", imaginary part," : ", real part,";
 }
 
 static enum verify_verdict judge_exact(const struct verifier *verifier,
@@ -206,10 +215,11 @@ static enum verify_verdict judge_exact(const struct verifier *verifier,
     const struct exact_goal goal = { .factors = &slot->factors, .alpha = of->alpha,
             .beta = of->beta };
     struct exact_wrong wrong;
-    char what[96];
+    char what[128];
     if (exact_judge(&goal, c, parts_of(verifier, c), &wrong))
         return VERIFY_OK;
-    snprintf(what, sizeof what, "C[%zu][%zu] is %.9g, not %.9g", wrong.row, wrong.col,
+    snprintf(what, sizeof what, "C[%zu][%zu]%s is %.9g, not %.9g", wrong.row,
+            wrong.col / parts_in(of), part_word(of, wrong.col),
             matrix_get(c, wrong.row, wrong.col), wrong.wanted);
     return say(VERIFY_WRONG, of, what, message);
 }
@@ -281,7 +291,7 @@ static enum verify_verdict slot_fill(struct verifier *verifier, struct verify_sl
     if (!rank_fits(of, rank))
         return say(VERIFY_IMPOSSIBLE, of, "too deep to be verified exactly", message);
     if (!operands_init(&slot->operands, of, matrix_plan) ||
-        !exact_init(&slot->factors, of->m, of->n, of->k, rank))
+        !exact_init(&slot->factors, of->m, of->n, of->k, rank, (unsigned) parts_in(of)))
         return say(VERIFY_IMPOSSIBLE, of, "out of memory", message);
     slot->of = *of;
     const enum verify_verdict verdict = put_input(verifier, slot, false, message);
@@ -355,19 +365,39 @@ static void gauge_free(struct gauge *gauge)
     free(gauge->magnitude);
 }
 
-/* Copies op(X) to a dense array. */
-static void densify(const struct matrix *matrix, bool trans, size_t rows, size_t cols, double *out)
+/* Copies op(X) to a dense array, its parts side by side. */
+static void densify(const struct matrix *matrix, bool trans, size_t rows, size_t cols,
+        size_t parts, double *out)
 {
     for (size_t i = 0; i < rows; i++)
         for (size_t j = 0; j < cols; j++)
-            out[i * cols + j] = get_op(matrix, trans, i, j);
+            for (size_t h = 0; h < parts; h++)
+                *out++ = trans ? matrix_get(matrix, j, parts * i + h)
+                               : matrix_get(matrix, i, parts * j + h);
+}
+
+/* op(B) of complex numbers as the real matrix of twice the rows and columns that A's parts are
+ * multiplied with. */
+static void densify_pairs(const struct matrix *matrix, bool trans, size_t rows, size_t cols,
+        double *out)
+{
+    for (size_t i = 0; i < rows; i++, out += 4 * cols) {
+        for (size_t j = 0; j < cols; j++)
+            for (size_t h = 0; h < 2; h++)
+                out[2 * j + h] = trans ? matrix_get(matrix, j, 2 * i + h)
+                                       : matrix_get(matrix, i, 2 * j + h);
+        for (size_t j = 0; j < cols; j++) {
+            out[2 * (cols + j)] = -out[2 * j + 1];
+            out[2 * (cols + j) + 1] = out[2 * j];
+        }
+    }
 }
 
 /* The reference; `operands` as they are before the multiplication. */
 static bool gauge_init(struct gauge *gauge, const struct verify_operands *operands,
         const struct verify_case *of)
 {
-    const size_t m = of->m, n = of->n, k = of->k;
+    const size_t parts = parts_in(of), m = of->m, n = parts * of->n, k = parts * of->k;
     *gauge = (struct gauge) {
         .a = calloc(m * k + 1, sizeof(double)), .b = calloc(k * n + 1, sizeof(double)),
         .c = calloc(m * n + 1, sizeof(double)), .high = calloc(m * n + 1, sizeof(double)),
@@ -375,9 +405,12 @@ static bool gauge_init(struct gauge *gauge, const struct verify_operands *operan
     };
     if (!gauge->a || !gauge->b || !gauge->c || !gauge->high || !gauge->low || !gauge->magnitude)
         return false;
-    densify(&operands->a, of->problem.transa, m, k, gauge->a);
-    densify(&operands->b, of->problem.transb, k, n, gauge->b);
-    densify(&operands->c, false, m, n, gauge->c);
+    densify(&operands->a, of->problem.transa, m, of->k, parts, gauge->a);
+    if (parts == 1)
+        densify(&operands->b, of->problem.transb, k, n, parts, gauge->b);
+    else
+        densify_pairs(&operands->b, of->problem.transb, of->k, of->n, gauge->b);
+    densify(&operands->c, false, m, of->n, parts, gauge->c);
     const struct reference reference = {
         .m = m, .n = n, .k = k, .alpha = of->alpha, .beta = of->beta,
         .a = gauge->a, .b = gauge->b, .c = gauge->c,
@@ -391,17 +424,18 @@ static enum verify_verdict judge_gauge(const struct verify_case *of, const struc
         const struct matrix *c, char message[VERIFY_MESSAGE_BYTES])
 {
     const double eps = ldexp(1, -of->problem.precision->mantissa_bits);
+    const size_t cols = parts_in(of) * of->n;
     for (size_t i = 0; i < of->m; i++)
-        for (size_t j = 0; j < of->n; j++) {
-            const size_t at = i * of->n + j;
+        for (size_t j = 0; j < cols; j++) {
+            const size_t at = i * cols + j;
             const double value = matrix_get(c, i, j);
             const double error = fabs((value - gauge->high[at]) - gauge->low[at]);
             const double unit = eps * gauge->magnitude[at];
             if (error == 0 || error / unit < VERIFY_LIMIT)
                 continue;
-            char what[128];
-            snprintf(what, sizeof what, "C[%zu][%zu] is %.9g, not %.9g, an error of %.3g units", i,
-                    j, value, gauge->high[at], error / unit);
+            char what[160];
+            snprintf(what, sizeof what, "C[%zu][%zu]%s is %.9g, not %.9g, an error of %.3g units",
+                    i, j / parts_in(of), part_word(of, j), value, gauge->high[at], error / unit);
             return say(VERIFY_WRONG, of, what, message);
         }
     return VERIFY_OK;

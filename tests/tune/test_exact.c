@@ -30,31 +30,47 @@ struct work {
 
 enum { M = 45, N = 71, K = 13 };
 
-static double element(const struct matrix *matrix, bool trans, size_t i, size_t j)
+/* A part of an element of op(X). */
+static double element(const struct work *work, const struct matrix *matrix, bool trans, size_t i,
+        size_t j, unsigned part)
 {
-    return trans ? matrix_get(matrix, j, i) : matrix_get(matrix, i, j);
+    const unsigned parts = work->factors.parts;
+    return trans ? matrix_get(matrix, j, parts * i + part)
+                 : matrix_get(matrix, i, parts * j + part);
+}
+
+/* A part of an element of the product. */
+static double product(const struct work *work, bool ta, bool tb, size_t i, size_t j,
+        unsigned part)
+{
+    double sum = 0;
+    for (size_t p = 0; p < K; p++)
+        for (unsigned of_a = 0; of_a < work->factors.parts; of_a++)
+            sum += (of_a > part ? -1 : 1) * element(work, &work->a, ta, i, p, of_a) *
+                   element(work, &work->b, tb, p, j, of_a ^ part);
+    return sum;
 }
 
 static void multiply(struct work *work, bool ta, bool tb)
 {
     const double alpha = work->goal.alpha, beta = work->goal.beta;
+    const unsigned parts = work->factors.parts;
     for (size_t i = 0; i < M; i++)
-        for (size_t j = 0; j < N; j++) {
-            double sum = 0;
-            for (size_t p = 0; p < K; p++)
-                sum += element(&work->a, ta, i, p) * element(&work->b, tb, p, j);
-            const double before = beta == 0 ? 0 : beta * matrix_get(&work->c, i, j);
-            matrix_set(&work->c, i, j, alpha * sum + before);
+        for (size_t c = 0; c < parts * N; c++) {
+            const double sum = product(work, ta, tb, i, c / parts, c % parts);
+            const double before = beta == 0 ? 0 : beta * matrix_get(&work->c, i, c);
+            matrix_set(&work->c, i, c, alpha * sum + before);
         }
 }
 
-static void work_init(struct work *work, size_t bytes, bool ta, bool tb, int rank, unsigned s)
+static void work_init_parts(struct work *work, size_t bytes, bool ta, bool tb, int rank,
+        unsigned s, unsigned parts)
 {
     memset(work, 0, sizeof *work);
-    assert_true(exact_init(&work->factors, M, N, K, rank));
-    assert_true(matrix_init(&work->a, bytes, ta ? K : M, ta ? M : K, 3, 1));
-    assert_true(matrix_init(&work->b, bytes, tb ? N : K, tb ? K : N, 0, 2));
-    assert_true(matrix_init(&work->c, bytes, M, N, 2, 5));
+    assert_true(exact_init(&work->factors, M, N, K, rank, parts));
+    assert_true(matrix_init(&work->a, bytes, ta ? K : M, parts * (ta ? M : K), 3, 1));
+    assert_true(matrix_init(&work->b, bytes, tb ? N : K, parts * (tb ? K : N), 0, 2));
+    assert_true(matrix_init(&work->c, bytes, M, parts * N, 2, 5));
     exact_fill_a(&work->a, &work->factors, ta, 2);
     exact_fill_b(&work->b, &work->factors, tb, 3);
     exact_fill_c(&work->c, &work->factors, 4);
@@ -64,6 +80,11 @@ static void work_init(struct work *work, size_t bytes, bool ta, bool tb, int ran
     work->right = malloc(work->c.bytes);
     assert_non_null(work->right);
     memcpy(work->right, work->c.image, work->c.bytes);
+}
+
+static void work_init(struct work *work, size_t bytes, bool ta, bool tb, int rank, unsigned s)
+{
+    work_init_parts(work, bytes, ta, tb, rank, s, 1);
 }
 
 static void work_free(struct work *work)
@@ -79,12 +100,13 @@ static void test_product_is_known(void **state)
 {
     (void) state;
     for (size_t bytes = 2; bytes <= 8; bytes *= 2)
-        for (unsigned t = 0; t < 8; t++)
+        for (unsigned t = 0; t < 16; t++)
             for (unsigned s = 0; s < NUM_SCALARS; s++) {
                 struct work work;
                 struct exact_wrong wrong;
                 char message[MATRIX_MESSAGE_BYTES];
-                work_init(&work, bytes, t & 1, t & 2, t & 4 ? 1 : EXACT_RANK, s);
+                work_init_parts(&work, bytes, t & 1, t & 2, t & 4 ? 1 : EXACT_RANK, s,
+                        t & 8 ? 2 : 1);
                 assert_true(matrix_is_intact(&work.a, message));
                 assert_true(matrix_is_intact(&work.b, message));
                 for (unsigned p = 0; p < NUM_PARTS; p++)
@@ -193,7 +215,7 @@ static void test_filled_the_same(void **state)
     struct exact_factors factors;
     struct matrix one, many;
     (void) state;
-    assert_true(exact_init(&factors, M, N, K, EXACT_RANK));
+    assert_true(exact_init(&factors, M, N, K, EXACT_RANK, 1));
     assert_true(matrix_init(&one, 2, M, N, 4, 3));
     exact_fill_c(&one, &factors, 1);
     for (unsigned p = 1; p < NUM_PARTS; p++) {
@@ -216,7 +238,7 @@ static void test_nothing_to_judge(void **state)
         struct matrix c;
         struct exact_wrong wrong;
         char message[MATRIX_MESSAGE_BYTES];
-        assert_true(exact_init(&factors, m, n, k, EXACT_RANK));
+        assert_true(exact_init(&factors, m, n, k, EXACT_RANK, 1));
         const struct exact_goal goal = { .factors = &factors, .alpha = 2, .beta = 1 };
         assert_true(matrix_init(&c, 4, m, n, 1, 2));
         exact_fill_c(&c, &factors, 1);

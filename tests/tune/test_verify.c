@@ -111,6 +111,7 @@ struct fixture {
     struct kiln_program program;
     struct kiln_recipe recipe;
     struct kiln_bundle bundle;
+    struct problem problem;
     struct kiln_context *context;
     struct verifier verifier;
 };
@@ -120,16 +121,17 @@ static struct problem problem_nn(void)
     return (struct problem) { .precision = precision_find("single") };
 }
 
-/* With the text that is in the fixture. */
-static void fixture_open_text(struct fixture *fixture, const char *name,
-        const struct kiln_stage *multiply)
+/* With the text that is in the fixture, for the problem. */
+static void fixture_open_problem(struct fixture *fixture, const char *name,
+        const struct kiln_stage *multiply, const struct problem *problem)
 {
     const uint32_t len = (uint32_t) strlen(fixture->text);
     fixture->program = (struct kiln_program) { .num_symbols = 1, .text_bytes = len,
             .hash = kiln_hash(KILN_HASH_BEGIN, fixture->text, len) };
     fixture->text[len - 1] = '\0';     /* for the newline */
-    fixture->recipe = (struct kiln_recipe) { .name = name, .precision = KILN_SINGLE,
-            .index_bits = 32,
+    fixture->recipe = (struct kiln_recipe) { .name = name,
+            .precision = (uint8_t) problem->precision->id, .transa = problem->transa,
+            .transb = problem->transb, .index_bits = 32,
             .num_stages = 1, .stages = multiply, .tile = { 4, 16, 1 }, .reach = { 4, 16, 1 },
             .split = 1 };
     fixture->bundle = (struct kiln_bundle) { .format = KILN_BUNDLE_FORMAT, .name = "test",
@@ -137,10 +139,18 @@ static void fixture_open_text(struct fixture *fixture, const char *name,
             .recipes = &fixture->recipe, .pool = { .text_bytes = len, .num_lines = 1,
             .num_symbols = 1, .text = fixture->text, .lines = &fixture->line,
             .symbols = &fixture->symbol } };
+    fixture->problem = *problem;
     const struct kiln_context_params params = { .bundle = &fixture->bundle };
     assert_int_equal(kiln_context_create(launcher.context, launcher.device, &params,
             &fixture->context), KILN_SUCCESS);
     verifier_init(&fixture->verifier, &launcher);
+}
+
+static void fixture_open_text(struct fixture *fixture, const char *name,
+        const struct kiln_stage *multiply)
+{
+    const struct problem problem = problem_nn();
+    fixture_open_problem(fixture, name, multiply, &problem);
 }
 
 static void fixture_open(struct fixture *fixture, const struct fault *fault)
@@ -148,6 +158,32 @@ static void fixture_open(struct fixture *fixture, const struct fault *fault)
     memset(fixture, 0, sizeof *fixture);
     write_kernel(fault, fixture->text, sizeof fixture->text);
     fixture_open_text(fixture, fault->name, &stage);
+}
+
+/* A product of complex singles a, of A, and b: `sum` is added for each term. */
+static void fixture_open_complex(struct fixture *fixture, const char *sum, int pair)
+{
+    const struct problem problem = problem_of_pair(precision_find("complex_single"), pair);
+    memset(fixture, 0, sizeof *fixture);
+    snprintf(fixture->text, sizeof fixture->text,
+            "__kernel void multiply(int M, int N, int K, float alpha, float beta,\n"
+            "        __global const float2 *A, int a_offset, int lda,\n"
+            "        __global const float2 *B, int b_offset, int ldb,\n"
+            "        __global float2 *C, int c_offset, int ldc)\n"
+            "{\n"
+            "    const int i = get_global_id(1), j = get_global_id(0);\n"
+            "    float2 s = 0;\n"
+            "    if (" RIGHT_OUTSIDE ")\n"
+            "        return;\n"
+            "    for (int p = 0; p < K; p++) {\n"
+            "        const float2 a = A[a_offset + %s];\n"
+            "        const float2 b = B[b_offset + %s];\n"
+            "        s += %s;\n"
+            "    }\n"
+            "    " RIGHT_STORE "\n"
+            "}\n", problem.transa ? "p * lda + i" : "i * lda + p",
+            problem.transb ? "j * ldb + p" : "p * ldb + j", sum);
+    fixture_open_problem(fixture, "complex", &stage, &problem);
 }
 
 enum { TURNS = 512 };                  /* more than there are tiles in classes without turns */
@@ -190,9 +226,8 @@ static const struct assembly_edges no_edges;
 static unsigned count_wrong(struct fixture *fixture, const struct assembly_edges *stated)
 {
     unsigned wrong = 0;
-    const struct problem problem = problem_nn();
     struct edge_case edges[VERIFY_MAX_EDGES];
-    const unsigned num = verify_edges(&problem, &fixture->recipe, stated, edges);
+    const unsigned num = verify_edges(&fixture->problem, &fixture->recipe, stated, edges);
     for (unsigned i = 0; i < num; i++) {
         const struct verify_case *of = &edges[i].of;
         char message[VERIFY_MESSAGE_BYTES];
@@ -212,8 +247,7 @@ static bool passes_checks(struct fixture *fixture)
 {
     struct verify_case exact, gauge;
     char message[VERIFY_MESSAGE_BYTES];
-    const struct problem problem = problem_nn();
-    verify_check_cases(&problem, &fixture->recipe, &no_edges, &exact, &gauge);
+    verify_check_cases(&fixture->problem, &fixture->recipe, &no_edges, &exact, &gauge);
     return verify_exact(&fixture->verifier, fixture->context, &exact, message) == VERIFY_OK &&
            verify_gauge(&fixture->verifier, fixture->context, &gauge, message) == VERIFY_OK;
 }
@@ -226,6 +260,29 @@ static void test_right_kernel_passes(void **state)
     assert_int_equal(count_wrong(&fixture, &no_edges), 0);
     assert_true(passes_checks(&fixture));
     fixture_close(&fixture);
+}
+
+static void test_complex_kernels(void **state)
+{
+    static const char *const sums[] = {
+        "(float2) (a.x * b.x - a.y * b.y, a.x * b.y + a.y * b.x)",
+        "(float2) (a.x * b.x + a.y * b.y, a.y * b.x - a.x * b.y)",    /* b conjugated */
+        "(float2) (a.x * b.x - a.y * b.y, a.y * b.x - a.x * b.y)",
+        "(float2) (a.x * b.x, a.x * b.y + a.y * b.x)",
+        "(float2) (a.x * b.y + a.y * b.x, a.x * b.x - a.y * b.y)",    /* parts change places */
+        "(float2) (a.x * b.x - a.y * b.y, 0)",
+        "a * b",
+    };
+    (void) state;
+    for (size_t i = 0; i < sizeof sums / sizeof sums[0]; i++)
+        for (int pair = 0; pair < NUM_PAIRS; pair++) {
+            struct fixture fixture;
+            fixture_open_complex(&fixture, sums[i], pair);
+            if ((count_wrong(&fixture, &no_edges) == 0) != (i == 0))
+                fail_msg("'%s' is %s", sums[i], i ? "not caught" : "taken for wrong");
+            assert_int_equal(passes_checks(&fixture), i == 0);
+            fixture_close(&fixture);
+        }
 }
 
 static void test_wrong_kernels_fail(void **state)
@@ -484,6 +541,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_right_kernel_passes),
+        cmocka_unit_test(test_complex_kernels),
         cmocka_unit_test(test_wrong_kernels_fail),
         cmocka_unit_test(test_missing_turns_fail),
         cmocka_unit_test(test_checks_before_timing),
