@@ -1,8 +1,8 @@
 /* complex.c: complex products as real ones.
  *
- * Such a recipe (KILN_ROUTINE_TO_REAL) multiplies nothing. It brings op(A) into rows, and each element of
- * op(B) into two rows of two columns (generator/kernels/complex); what is left is a product of real
- * matrices, 2 N columns and 2 K deep, in the place of C. A recipe for that precision computes it,
+ * A recipe of KILN_ROUTINE_TO_REAL multiplies nothing. It brings op(A) into rows, and each element
+ * of op(B) into two rows of two columns (generator/kernels/complex); what is left is a product of
+ * real matrices, 2 N columns and 2 K deep, in the place of C. A recipe for that precision computes it,
  * emulated ones included. Regions of the first lie at the start of the workspace, and those of the
  * second behind them.
  */

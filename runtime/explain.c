@@ -257,6 +257,37 @@ enum kiln_status kiln_gemm_workspace_bytes(struct kiln_context *context,
     return status;
 }
 
+/* What multiplies, in the place of parts->choice: the real product that it leaves, if so. */
+static enum kiln_status find_real(struct kiln_context *context,
+        const struct kiln_problem *problem, struct parts *parts)
+{
+    parts->product = problem;
+    parts->is_complex = parts->choice.plan.recipe->routine == KILN_ROUTINE_TO_REAL;
+    if (!parts->is_complex) {
+        return KILN_SUCCESS;
+    }
+    parts->own = parts->choice;
+    enum kiln_status status = kiln_complex_split(problem, &parts->own.plan, &parts->real);
+    parts->product = parts->real.is_nothing ? NULL : &parts->real;
+    return status == KILN_SUCCESS && parts->product != NULL
+            ? kiln_search_first(context, parts->product, &parts->choice) : status;
+}
+
+static enum kiln_status find_product(struct kiln_context *context,
+        const struct kiln_problem *problem, struct parts *parts)
+{
+    struct kiln_search search = {0};
+    enum kiln_status first = KILN_SUCCESS, status = KILN_SUCCESS;
+    while (kiln_search_next(context, problem, &search, &parts->choice, &status)) {
+        status = status == KILN_SUCCESS ? find_real(context, problem, parts) : status;
+        if (status == KILN_SUCCESS) {
+            return KILN_SUCCESS;
+        }
+        first = first == KILN_SUCCESS ? status : first;
+    }
+    return first == KILN_SUCCESS ? kiln_search_failure(problem) : first;
+}
+
 static enum kiln_status find_parts(struct kiln_context *context,
         const struct kiln_problem *problem, struct parts *parts)
 {
@@ -266,19 +297,7 @@ static enum kiln_status find_parts(struct kiln_context *context,
     for (unsigned i = 0; i < mirroring->num && status == KILN_SUCCESS; i++) {
         status = kiln_search_first(context, &mirroring->mirror[i], &parts->mirror[i]);
     }
-    parts->product = &mirroring->rest;
-    if (status == KILN_SUCCESS) {
-        status = kiln_search_first(context, &mirroring->rest, &parts->choice);
-    }
-    if (status != KILN_SUCCESS || parts->choice.plan.recipe->routine != KILN_ROUTINE_TO_REAL) {
-        return status;
-    }
-    parts->is_complex = true;
-    parts->own = parts->choice;
-    status = kiln_complex_split(&mirroring->rest, &parts->own.plan, &parts->real);
-    parts->product = parts->real.is_nothing ? NULL : &parts->real;
-    return status == KILN_SUCCESS && parts->product != NULL
-            ? kiln_search_first(context, parts->product, &parts->choice) : status;
+    return status == KILN_SUCCESS ? find_product(context, &mirroring->rest, parts) : status;
 }
 
 enum kiln_status kiln_gemm_explain(struct kiln_context *context, const struct kiln_gemm *gemm,

@@ -166,17 +166,24 @@ static enum kiln_status launch_real(struct launch *launch, struct complex *compl
 static enum kiln_status launch_first_that_works(struct launch *launch,
         const struct kiln_problem *problem, struct complex *complex);
 
-/* own: the recipe that leaves a real product. */
+/* own: the recipe that leaves a real product. When all fails another one may follow, which finds
+ * the launch as this one did; but C that was multiplied by beta is spoilt for it. */
 static enum kiln_status launch_complex(struct launch *launch, const struct kiln_choice *own)
 {
+    const bool goes_on = launch->goes_on;
     struct complex complex = {.whole = launch->problem, .own = *own};
     enum kiln_status status = kiln_complex_split(launch->problem, &complex.own.plan,
             &complex.real);
-    if (status != KILN_SUCCESS) {
-        return status;
+    if (status == KILN_SUCCESS) {
+        status = complex.real.is_nothing ? launch_real(launch, &complex, NULL)
+                                         : launch_first_that_works(launch, &complex.real, &complex);
     }
-    return complex.real.is_nothing ? launch_real(launch, &complex, NULL)
-                                   : launch_first_that_works(launch, &complex.real, &complex);
+    if (status != KILN_SUCCESS) {
+        launch->goes_on = goes_on;
+        launch->touched = launch->touched ||
+                          (complex.is_scaled && complex.whole->beta_imag != 0);
+    }
+    return status;
 }
 
 static enum kiln_status launch_one(struct launch *launch, const struct kiln_choice *choice,
@@ -215,7 +222,8 @@ static enum kiln_status launch_first_that_works(struct launch *launch,
         }
         bool is_too_small = status == KILN_WORKSPACE_TOO_SMALL ||
                             status == KILN_PACK_BUFFER_TOO_SMALL;
-        bool go_on = is_about_recipe(status) ||
+        bool leaves_nobody = status == KILN_NO_KERNEL && problem->bound == 0;
+        bool go_on = is_about_recipe(status) || leaves_nobody ||
                      (is_too_small && (first != KILN_SUCCESS || launch->shares_room));
         bool is_spoilt = launch->touched && (problem->beta != 0 || problem->beta_imag != 0);
         first = first == KILN_SUCCESS ? status : first;

@@ -34,6 +34,12 @@ static uint64_t time_of_one(const struct kiln_bundle *bundle, const struct kiln_
     return 1 + (time + more < KILN_TIME_MAX ? time + more : KILN_TIME_MAX);
 }
 
+static bool is_candidate(const struct kiln_recipe *recipe, const struct kiln_product *product)
+{
+    return kiln_recipe_is_for(recipe, product) &&
+           kiln_guard_takes_extents(&recipe->guard, product->m, product->n, product->k);
+}
+
 /* Of the recipe that is fastest for the real product that is left of a complex one. */
 static uint64_t time_of_real(const struct kiln_bundle *bundle, const bool *left_out,
         const struct kiln_product *product, uint32_t units)
@@ -42,7 +48,7 @@ static uint64_t time_of_real(const struct kiln_bundle *bundle, const bool *left_
     uint64_t least = KILN_RANK_UNTIMED;
     for (uint32_t i = 0; i < bundle->num_recipes; i++) {
         const struct kiln_recipe *recipe = &bundle->recipes[i];
-        if ((left_out == NULL || !left_out[i]) && kiln_recipe_takes(recipe, &real)) {
+        if ((left_out == NULL || !left_out[i]) && is_candidate(recipe, &real)) {
             const uint64_t time = time_of_one(bundle, recipe, &real, units);
             least = time < least ? time : least;
         }
@@ -86,12 +92,6 @@ static unsigned insert(const struct kiln_rank *rank, struct kiln_rank ranks[KILN
         ranks[at] = *rank;
     }
     return num < KILN_RANKED ? num + 1 : num;
-}
-
-static bool is_candidate(const struct kiln_recipe *recipe, const struct kiln_product *product)
-{
-    return kiln_recipe_is_for(recipe, product) &&
-           kiln_guard_takes_extents(&recipe->guard, product->m, product->n, product->k);
 }
 
 unsigned kiln_rank(const struct kiln_bundle *bundle, const bool *left_out,

@@ -252,9 +252,13 @@ static bool complex_is_sound(const struct kiln_recipe *recipe)
     const size_t bytes = kiln_precision_find(recipe->precision)->element_bytes;
     const unsigned first = recipe->transa ? 2 : 1;
     return recipe->routine != KILN_ROUTINE_TO_REAL ||
-           (kiln_precision_is_complex(recipe->precision) && recipe->num_regions == 3 && recipe->num_stages == first + 3 &&
+           (kiln_precision_is_complex(recipe->precision) &&
+            recipe->as_is == KILN_PREPARED_NONE && recipe->num_regions == 3 &&
+            recipe->num_stages == first + 3 &&
+            recipe->stages[0].prepares == (recipe->transa ? KILN_PREPARED_A : KILN_PREPARED_B) &&
             recipe->stages[first - 1].prepares == KILN_PREPARED_B &&
             recipe->stages[first].prepares == KILN_PREPARED_NONE &&
+            recipe->stages[first + 1].prepares == KILN_PREPARED_NONE &&
             (recipe->transa ? is_form(&recipe->regions[0], KILN_PREPARED_A, KILN_DIM_M,
                     KILN_DIM_K, bytes) : a == NULL) &&
             is_form(&recipe->regions[1], KILN_PREPARED_B, KILN_DIM_K, KILN_DIM_N, 2 * bytes) &&
@@ -267,7 +271,7 @@ static bool takes(const struct kiln_stage *stage, unsigned code)
 }
 
 /* One of triangles knows of them wherever C is written; one that mirrors is a single stage, without
- * a workspace. */
+ * a workspace. One that multiplies complex numbers does not know of Hermitian matrices. */
 static bool triangles_are_sound(const struct kiln_recipe *recipe)
 {
     const struct kiln_stage *first = &recipe->stages[0];
@@ -282,6 +286,8 @@ static bool triangles_are_sound(const struct kiln_recipe *recipe)
                            takes(first, KILN_ARG_A) && takes(first, KILN_ARG_C);
     return recipe->triangles <= KILN_TRIANGLES_ALSO &&
            (recipe->triangles != KILN_TRIANGLES_NEVER) == any &&
+           (!any || recipe->routine != KILN_ROUTINE_MULTIPLY ||
+            !kiln_precision_is_complex(recipe->precision)) &&
            (recipe->triangles != KILN_TRIANGLES_ALWAYS || all) &&
            recipe->routine <= KILN_ROUTINE_TO_REAL &&
            (recipe->routine != KILN_ROUTINE_MIRROR || is_mirror);

@@ -373,17 +373,22 @@ static bool scope_problem(struct scope *scope, const struct problem *problem)
            scope_set_text(scope, "T", p->element) && scope_set_text(scope, "R", p->real) &&
            scope_set(scope, "TA", problem->transa) && scope_set(scope, "TB", problem->transb) &&
            scope_set(scope, "TRIANGLE", problem->triangle) &&
-           scope_set_text(scope, "STORED", problem->triangle ? "stored" : "N");
+           scope_set_text(scope, "STORED", problem->triangle ? "stored" : "N") &&
+           scope_set_text(scope, "FACTORS", kiln_precision_is_complex(p->id)
+                   ? "conj_a, alpha, alpha_imag, beta, beta_imag" : "alpha, beta");
 }
 
-/* RV, the vector type, and I, the index type, follow from the family's VEC and INDEX. */
+/* RV, the vector type, and I, the index type, follow from the family's VEC and INDEX. A vector of
+ * complex elements holds their parts. */
 static bool scope_types(struct scope *scope, const struct precision *precision)
 {
     const struct scope_entry *vec = scope_find(scope, "VEC", 3);
     const struct scope_entry *index = scope_find(scope, "INDEX", 5);
     char type[32];
-    if (vec && vec->value > 1)
-        snprintf(type, sizeof type, "%s%d", precision->real, (int) vec->value);
+    const bool is_complex = kiln_precision_is_complex(precision->id);
+    const int lanes = (vec ? (int) vec->value : 1) * (is_complex ? 2 : 1);
+    if (lanes > 1)
+        snprintf(type, sizeof type, "%s%d", precision->real, lanes);
     else
         snprintf(type, sizeof type, "%s", precision->real);
     return scope_set_text(scope, "RV", type) &&

@@ -13,8 +13,11 @@
 /* A square row-major problem in the precision of the BLAS letter. */
 #define FIGURE(device, letter, pair, extent, gflops) { device, letter, pair, extent, gflops }
 
+/* Alpha, beta and what is conjugated, of complex precisions, up to B. */
+#define COMPLEX_FACTORS "ALPHA ALPHA_IMAG BETA BETA_IMAG CONJ_A "
+
 /* Rules that several families share. */
-#define RULE_DOUBLE { "!DOUBLE || HAS_DOUBLE", "the device has no double precision" }
+#define RULE_DOUBLE { "REAL_BYTES < 8 || HAS_DOUBLE", "the device has no double precision" }
 /* PoCL keeps what work-items have across a barrier on the stack of a thread, 8 MB as a rule; what
  * they have beside their blocks of C may be several times as much. */
 #define RULE_STACK \

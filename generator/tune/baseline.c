@@ -67,15 +67,15 @@ double baseline_rate(struct tuner *tuner, const struct precision *precision, dou
     const struct problem problem = problem_of_pair(precision, 0);
     double rate = 0;
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
-        const double size = (double) sizes[i];
+        const double operations = precision_operations(precision, sizes[i], sizes[i], sizes[i]);
         const struct shape shape = { sizes[i], sizes[i], sizes[i] };
         double found;
         /* Small ones are over before the device is busy: larger ones tell more, where they fit. */
-        if (i && (!(rate > 0) || rate >= enough || 2 * size * size * size / rate > seconds))
+        if (i && (!(rate > 0) || rate >= enough || operations / rate > seconds))
             break;
         if (!evaluate(tuner, &problem, shape, 0, &found) || !(found > 0))
             break;
-        rate = 2 * size * size * size / found;
+        rate = operations / found;
     }
     return rate;
 }

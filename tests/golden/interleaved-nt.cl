@@ -66,26 +66,43 @@ static void copy_b(uint to, __global const float2 *from, long ld, uint lines, in
     }
 }
 
-// x y + z.
+static float2 load(__global const float2 *p)
+{
+    return *p;
+}
+
+static void store(float2 x, __global float2 *p)
+{
+    *p = x;
+}
+
+// x times (re, im). A factor that is real multiplies each part alone, as real products do.
+static float2 scaled(float2 x, float re, float im)
+{
+    return im == 0 ? re * x : (float2) (re * x.x - im * x.y, re * x.y + im * x.x);
+}
+
+// C = alpha x + beta C for one element, x conjugated if so; beta == 0 does not read C.
+static void put(float2 x, int is_conjugated, float alpha, float alpha_imag, float beta,
+        float beta_imag,
+        __global float2 *p)
+{
+    x.y *= is_conjugated ? -1 : 1;
+    x = scaled(x, alpha, alpha_imag);
+    if (beta != 0 || beta_imag != 0)
+        x += scaled(load(p), beta, beta_imag);
+    store(x, p);
+}
+
+// x y + z, and x conj(y) + z.
 static float2 multiply_add(float2 x, float2 y, float2 z)
 {
     return (float2) (z.x + x.x * y.x - x.y * y.y, z.y + x.x * y.y + x.y * y.x);
 }
 
-// x conj(y) + z.
 static float2 multiply_conjugate_add(float2 x, float2 y, float2 z)
 {
     return (float2) (z.x + x.x * y.x + x.y * y.y, z.y + x.y * y.x - x.x * y.y);
-}
-
-// C = alpha x + beta C for one element, x conjugated if so; beta == 0 does not read C.
-static void put(float2 x, bool is_conjugated, float2 alpha, float2 beta, __global float2 *p)
-{
-    x.y = is_conjugated ? -x.y : x.y;
-    x = multiply_add(alpha, x, 0);
-    if (beta.x != 0 || beta.y != 0)
-        x = multiply_add(beta, *p, x);
-    *p = x;
 }
 
 // Row and column, in its tile, of the e-th element that a work-item has.
@@ -211,8 +228,7 @@ void kiln_cgemm_interleaved_multiply_nt(long M, long N, long K,
             const uint2 place = place_of(item, e);
             const long row = first_m + place.x, col = first_n + place.y;
             if (row < M && col < N)
-                put(sum, conj_a, (float2) (alpha, alpha_imag), (float2) (beta, beta_imag),
-                        C + row * ldc + col);
+                put(sum, conj_a, alpha, alpha_imag, beta, beta_imag, C + row * ldc + col);
         }
     }
 }

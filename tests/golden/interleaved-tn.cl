@@ -83,20 +83,32 @@ static void multiply_blocks(double c[4], const double a[4], const double b[2])
             "d"(a[0]), "d"(a[1]), "d"(a[2]), "d"(a[3]), "d"(b[0]), "d"(b[1]));
 }
 
-// x y + z.
-static double2 multiply_add(double2 x, double2 y, double2 z)
+static double2 load(__global const double2 *p)
 {
-    return (double2) (z.x + x.x * y.x - x.y * y.y, z.y + x.x * y.y + x.y * y.x);
+    return *p;
+}
+
+static void store(double2 x, __global double2 *p)
+{
+    *p = x;
+}
+
+// x times (re, im). A factor that is real multiplies each part alone, as real products do.
+static double2 scaled(double2 x, double re, double im)
+{
+    return im == 0 ? re * x : (double2) (re * x.x - im * x.y, re * x.y + im * x.x);
 }
 
 // C = alpha x + beta C for one element, x conjugated if so; beta == 0 does not read C.
-static void put(double2 x, bool is_conjugated, double2 alpha, double2 beta, __global double2 *p)
+static void put(double2 x, int is_conjugated, double alpha, double alpha_imag, double beta,
+        double beta_imag,
+        __global double2 *p)
 {
-    x.y = is_conjugated ? -x.y : x.y;
-    x = multiply_add(alpha, x, 0);
-    if (beta.x != 0 || beta.y != 0)
-        x = multiply_add(beta, *p, x);
-    *p = x;
+    x.y *= is_conjugated ? -1 : 1;
+    x = scaled(x, alpha, alpha_imag);
+    if (beta != 0 || beta_imag != 0)
+        x += scaled(load(p), beta, beta_imag);
+    store(x, p);
 }
 
 // Row and column, in its tile, of the e-th element that a work-item has.
@@ -232,8 +244,7 @@ void kiln_zgemm_interleaved_stream_tn(long M, long N, long K,
             const uint2 place = place_of(item, e);
             const long row = first_m + place.x, col = first_n + place.y;
             if (row < M && col < N)
-                put(sum, conj_a, (double2) (alpha, alpha_imag), (double2) (beta, beta_imag),
-                        C + row * ldc + col);
+                put(sum, conj_a, alpha, alpha_imag, beta, beta_imag, C + row * ldc + col);
         }
     }
     }
@@ -321,8 +332,7 @@ void kiln_zgemm_interleaved_add_tn(long M, long N, long K,
             const uint2 place = place_of(item, e);
             const long row = first_m + place.x, col = first_n + place.y;
             if (row < M && col < N)
-                put(all, conj_a, (double2) (alpha, alpha_imag), (double2) (beta, beta_imag),
-                        C + row * ldc + col);
+                put(all, conj_a, alpha, alpha_imag, beta, beta_imag, C + row * ldc + col);
         }
         barrier(CLK_LOCAL_MEM_FENCE);
     }

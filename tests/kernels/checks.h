@@ -8,6 +8,8 @@
 typedef enum verify_verdict kernel_check(struct verifier *verifier, struct kiln_context *context,
         const struct verify_case *of, char message[VERIFY_MESSAGE_BYTES]);
 
+/* The next two are for real precisions. */
+
 /* Buffers over memory of the application (CL_MEM_USE_HOST_PTR), each at every multiple of the
  * element below 64 bytes; the workspace at every multiple of 16, a pixel of an image. A kernel that
  * assumes more of an address takes the process down on a CPU. */

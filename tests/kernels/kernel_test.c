@@ -36,7 +36,7 @@ struct options {
     int pair;                          /* -1: all */
     size_t most;                       /* 0: no limit */
     struct shard shard;                /* of the bundle; 0: the whole */
-    bool all, brief, list, tight, presets;
+    bool all, brief, list, tight, presets, real, complex;
     const char *facts[MAX_FACTS];      /* "NAME=VALUE": what to take the device for */
     unsigned num_facts;
 };
@@ -61,6 +61,7 @@ static const char help[] =
     "  --device SUB          substring of the device's name; default: the first\n"
     "  --family F, --precision P, --transpose XY, --config CONFIG, --edge CLASS\n"
     "                        only this one\n"
+    "  --real, --complex     only such precisions\n"
     "  --bundle DIR          the recipes of DIR/winners.tsv as they are emitted, for all four\n"
     "                        transpose pairs\n"
     "  --shard I/N           of these the I-th part of N, so that each ends in time\n"
@@ -86,6 +87,12 @@ static int usage(const char *what, const char *value)
 }
 
 /* ---- One case ---- */
+
+static bool counts(const struct options *options, const struct precision *precision)
+{
+    return (!options->precision || options->precision == precision) &&
+           !(kiln_precision_is_complex(precision->id) ? options->real : options->complex);
+}
 
 static bool is_within(const struct options *options, const struct verify_case *of)
 {
@@ -279,6 +286,8 @@ static void run_checks(struct run *run, struct candidate *candidate)
     const struct kiln_recipe *recipe = recipe_of(candidate);
     const struct problem *problem = &candidate->problem;
     struct verify_case deep, gauge;
+    if (kiln_precision_is_complex(problem->precision->id))
+        return;
     verify_check_cases(problem, recipe, candidate->assembly.edges, &deep, &gauge);
     const struct verify_case few = plain_case(problem, recipe, 13, 27, deep.k);
     const struct verify_case whole = plain_case(problem, recipe, 64, 64, 64);
@@ -392,7 +401,7 @@ static void run_family(struct run *run, const struct family *family)
     run->brief = (struct brief) { .num_classes = 0 };
     for (size_t p = 0; p < num_precisions; p++) {
         const struct problem problem = { &precisions[p], false, false };
-        if (run->options->precision && run->options->precision != &precisions[p])
+        if (!counts(run->options, &precisions[p]))
             continue;
         cover_make(family, &problem, &run->facts, accepts, run, &cover);
         if (!cover.num && !run->options->presets)
@@ -411,7 +420,7 @@ static int run_named(struct run *run)
     if (!config_parse(run->options->config, &config, error))
         return usage("--config:", error);
     for (size_t p = 0; p < num_precisions; p++)
-        if (!run->options->precision || run->options->precision == &precisions[p])
+        if (counts(run->options, &precisions[p]))
             run_pairs(run, &config, &precisions[p], 0);
     return EXIT_SUCCESS;
 }
@@ -434,7 +443,7 @@ static bool is_asked_for(const struct options *options, const struct winner *win
 {
     return !form_is(winner) &&         // see runtime-forms
            (!options->family || options->family == winner->config.family) &&
-           (!options->precision || options->precision == winner->precision) &&
+           counts(options, winner->precision) &&
            (options->pair < 0 || options->pair == pair) &&
            (!options->shard.num || (*number)++ % options->shard.num + 1 == options->shard.index);
 }
@@ -564,6 +573,10 @@ int main(int argc, char **argv)
             options.tight = true;
         else if (!strcmp(argv[i], "--list"))
             options.list = true;
+        else if (!strcmp(argv[i], "--real"))
+            options.real = true;
+        else if (!strcmp(argv[i], "--complex"))
+            options.complex = true;
         else if (i + 1 == argc)
             return usage("a value is missing after", argv[i]);
         else if (set_option(&options, argv[i], argv[i + 1]))

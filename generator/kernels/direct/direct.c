@@ -14,26 +14,38 @@ static const struct family_param params[] = {
 
 static const struct family_value values[] = {
     { "TN", "NV * VEC" },
+    // Numbers in a vector.
+    { "LANES", "VEC * (1 + COMPLEX)" },
 };
 
 static const struct family_rule rules[] = {
     RULE_DOUBLE,
     { "WGM * WGN <= MAX_ITEMS", "work-group larger than the device's" },
     { "WGN <= MAX_ITEMS_X && WGM <= MAX_ITEMS_Y", "work-group longer than the device's" },
-    { "VEC == 1 || VEC * REAL_BYTES <= max(VECTOR_BYTES, 16)", "vectors wider than the device's" },
-    { "(TM + 1) * TN * REAL_BYTES <= REGISTER_BYTES", "the block of C exceeds the registers" },
+    { "LANES <= 16", "OpenCL's vectors have at most 16 numbers" },
+    { "VEC == 1 || LANES * REAL_BYTES <= max(VECTOR_BYTES, 16)",
+      "vectors wider than the device's" },
+    { "(TM + 1 + COMPLEX) * NV * LANES * REAL_BYTES <= REGISTER_BYTES",
+      "the block of C exceeds the registers" },
 };
 
 static const struct family_stage stages[] = {
-    { "multiply", NULL, "direct/direct.cl.in", NULL, "A B",
+    { "multiply", "!COMPLEX", "direct/direct.cl.in", NULL, "A B",
       "N M", "WGN * TN; WGM * TM", "WGN; WGM", NULL,
       "M N K ALPHA BETA A A_OFFSET LDA B B_OFFSET LDB C C_OFFSET LDC TRIANGLE" },
+    { "multiply", "COMPLEX", "direct/direct.cl.in", NULL, "A B",
+      "N M", "WGN * TN; WGM * TM", "WGN; WGM", NULL,
+      "M N K " COMPLEX_FACTORS "CONJ_B A A_OFFSET LDA B B_OFFSET LDB C C_OFFSET LDC TRIANGLE" },
 };
 
 static const struct family_preset presets[] = {
     { "cpu-block", "direct WGM=1 WGN=1 TM=12 NV=2 VEC=16",
       "spike: register block of a CPU", NO_FIGURE },
     { "cpu-double", "direct WGM=1 WGN=1 TM=12 NV=2 VEC=8", NULL, FOR_PRECISION('d') },
+    { "cpu-complex", "direct WGM=1 WGN=1 TM=6 NV=3 VEC=8", NULL, FOR_PRECISION('c') },
+    { "cpu-complex-double", "direct WGM=1 WGN=1 TM=6 NV=3 VEC=4", NULL, FOR_PRECISION('z') },
+    { "cpu-complex-thin", "direct WGM=1 WGN=1 TM=1 NV=4 VEC=8", NULL, FOR_PRECISION('c') },
+    { "gpu-complex", "direct WGM=8 WGN=8 TM=2 NV=2 VEC=1 INDEX=32", NULL, FOR_PRECISION('c') },
     { "cpu-thin", "direct WGM=1 WGN=1 TM=1 NV=4 VEC=16", NULL, NO_FIGURE },
     { "gpu", "direct WGM=8 WGN=8 TM=4 NV=1 VEC=4 INDEX=32", NULL, NO_FIGURE },
 };
@@ -41,6 +53,7 @@ static const struct family_preset presets[] = {
 extern const struct family family_direct;
 const struct family family_direct = {
     .name = "direct",
+    .serves = "HALF || SINGLE || DOUBLE || COMPLEX",
     .triangles = 1,
     .meaning = "a block of C in registers, operands straight from global memory, any shape",
     TABLE(params),
@@ -48,7 +61,7 @@ const struct family family_direct = {
     TABLE(values),
     TABLE(stages),
     TABLE(presets),
-    .prelude = "common/element.cl.in",
+    .prelude = "common/elements.cl.in",
     .guard = { "1", "1", "1" },
     .tile = { "WGM * TM", "WGN * TN", "KU" },
     .edges = { "TM", "VEC; TN", NULL },

@@ -16,23 +16,31 @@ static const struct family_param params[] = {
 
 static const struct family_value values[] = {
     { "TN", "NV * VEC" },
+    // Numbers in a vector, and in a row of a panel.
+    { "LANES", "VEC * (1 + COMPLEX)" },
+    { "ROW", "NV * LANES" },
     { "INDEX", "64" },
     { "STEPS", "VEC == 2 ? 1 : VEC == 4 ? 2 : VEC == 8 ? 3 : 4" },
-    { "SHARED_BYTES", "(KC + MB * TM) * TN * REAL_BYTES" },
+    { "SHARED_BYTES", "(KC + MB * TM) * ROW * REAL_BYTES" },
 };
 
 static const struct family_rule rules[] = {
     RULE_DOUBLE,
-    { "VEC * REAL_BYTES <= max(VECTOR_BYTES, 16)", "vectors wider than the device's" },
-    { "(TM + 1) * TN * REAL_BYTES <= REGISTER_BYTES", "the block of C exceeds the registers" },
+    { "LANES <= 16", "OpenCL's vectors have at most 16 numbers" },
+    { "LANES * REAL_BYTES <= max(VECTOR_BYTES, 16)", "vectors wider than the device's" },
+    { "(TM + 1 + COMPLEX) * ROW * REAL_BYTES <= REGISTER_BYTES",
+      "the block of C exceeds the registers" },
     { "SHARED_BYTES <= LOCAL_BYTES", "a panel and the sums of slices of K exceed local memory" },
 };
 
 static const struct family_stage stages[] = {
     // The text is the same for any number of work-groups.
-    { "multiply", NULL, "fused/fused.cl.in", NULL, "A B",
+    { "multiply", "!COMPLEX", "fused/fused.cl.in", NULL, "A B",
       "UNITS", "TURNS", "1", "SHARED_BYTES",
       "M N K ALPHA BETA A A_OFFSET LDA B B_OFFSET LDB C C_OFFSET LDC" },
+    { "multiply", "COMPLEX", "fused/fused.cl.in", NULL, "A B",
+      "UNITS", "TURNS", "1", "SHARED_BYTES",
+      "M N K " COMPLEX_FACTORS "CONJ_B A A_OFFSET LDA B B_OFFSET LDB C C_OFFSET LDC" },
 };
 
 static const struct family_preset presets[] = {
@@ -44,6 +52,12 @@ static const struct family_preset presets[] = {
     { "fused-avx2-double", "fused TM=6 NV=2 VEC=4 MB=64 KC=256", "BLIS haswell: 6 x 8",
       FOR_PRECISION('d') },
     { "fused-neon", "fused TM=8 NV=3 VEC=4 MB=64 KC=256", "BLIS armv8a: 8 x 12", NO_FIGURE },
+    { "fused-avx512-complex", "fused TM=8 NV=3 VEC=8 MB=64 KC=192", NULL, FOR_PRECISION('c') },
+    { "fused-avx512-complex-double", "fused TM=8 NV=3 VEC=4 MB=64 KC=128", NULL,
+      FOR_PRECISION('z') },
+    { "fused-avx2-complex", "fused TM=6 NV=2 VEC=4 MB=64 KC=128", NULL, FOR_PRECISION('c') },
+    { "fused-avx2-complex-double", "fused TM=6 NV=2 VEC=2 MB=64 KC=128", NULL,
+      FOR_PRECISION('z') },
     // For 32 KiB of local memory.
     { "fused-32k-avx512", "fused TM=8 NV=3 VEC=16 MB=4 KC=128", NULL, NO_FIGURE },
     { "fused-32k-avx512-double", "fused TM=8 NV=3 VEC=8 MB=4 KC=128", NULL, FOR_PRECISION('d') },
@@ -55,6 +69,7 @@ static const struct family_preset presets[] = {
 extern const struct family family_fused;
 const struct family family_fused = {
     .name = "fused",
+    .serves = "HALF || SINGLE || DOUBLE || COMPLEX",
     .meaning = "a work-group packs panels of B into local memory and multiplies them, one "
                "work-item per work-group",
     TABLE(params),
@@ -62,13 +77,13 @@ const struct family family_fused = {
     TABLE(values),
     TABLE(stages),
     TABLE(presets),
-    .prelude = "common/element.cl.in",
+    .prelude = "common/elements.cl.in",
     .guard = { "1", "1", "1" },
     .tile = { "TM", "VEC", "KU" },
     .edges = { "MB * TM", "TN", "VEC; KC" },
     .unit_turns = "TURNS",
     .block = { "TM", "TN" },
     // Multiply-adds per element loaded, as long as the block's rows hide the latency of fma.
-    .rank = "IS_CPU * (1000 + TM * TN * 64 / (TM + NV) * (VEC * REAL_BYTES == VECTOR_BYTES ? 2 : 1)"
+    .rank = "IS_CPU * (1000 + TM * TN * 64 / (TM + NV) * (LANES * REAL_BYTES == VECTOR_BYTES ? 2 : 1)"
             " + min(MB * TM, 256) - KU)",
 };

@@ -51,8 +51,7 @@ static const struct family_rule rules[] = {
     { "max(BM, BN) * DEPTH / BYTES <= 32 * WORKERS", "too many pieces to copy" },
 };
 
-#define FACTORS "ALPHA ALPHA_IMAG BETA BETA_IMAG CONJ_A "
-#define ARGS AS_IT_IS(A) AS_IT_IS(B) "CONJ_B " FACTORS "C C_OFFSET LDC"
+#define ARGS AS_IT_IS(A) AS_IT_IS(B) "CONJ_B " COMPLEX_FACTORS "C C_OFFSET LDC"
 #define MULTIPLY "interleaved/interleaved.cl.in", NULL, "A B"
 
 static const struct family_stage stages[] = {
@@ -62,7 +61,7 @@ static const struct family_stage stages[] = {
       "M N K WORKSPACE as __global ${R} *work; REGION_0 as long parts_at; " ARGS, NULL, 0 },
     { "add", "STREAM", "nv/add.cl.in", "SWAPPED = 0", "A B", "UNITS ONE", "STREAM; 8 / STREAM",
       "256; 1", NULL, "M N K WORKSPACE as __global const ${R} *restrict work; "
-      "REGION_0 as long parts_at; " FACTORS "C C_OFFSET LDC", NULL, 1 },
+      "REGION_0 as long parts_at; " COMPLEX_FACTORS "C C_OFFSET LDC", NULL, 1 },
 };
 
 static const struct family_region regions[] = {

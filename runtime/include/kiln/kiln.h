@@ -478,7 +478,7 @@ struct kiln_gemm {
     size_t workspace_offset;           /* bytes; a multiple of 256 */
     /* NULL: A and B are read from their buffers. Otherwise A or B as kiln_pack_enqueue packed
      * it; its buffer, offset and leading dimension are not looked at, and the kernels are
-     * those that the pack was made for, but for the real product in the place of a complex
+     * those that the pack was made for, but for a real product in the place of a complex
      * one. All members of a batch share it, so that its stride must be 0. */
     const struct kiln_pack *packed_a, *packed_b;
     enum kiln_arithmetic arithmetic;   /* 0: that of the context */
@@ -564,8 +564,9 @@ KILN_API enum kiln_status kiln_gemm_explain(struct kiln_context *context,
  *
  * The kernels are chosen when the operand is packed: those that the same call without packs would
  * use, so that the result is bitwise the same. Kernels that take an operand as it is get a plain
- * copy of it. Of a complex operand the form of a real product is kept, whose kernels are chosen by
- * each call: a result may differ in its last bits. */
+ * copy of it. Where a complex product is computed as a real one, the operand's form for that is
+ * kept; the kernels of the real product are chosen by each call, and a result may differ in its
+ * last bits. */
 
 /* Which operand. */
 enum kiln_pack_operand { KILN_PACK_A = 1, KILN_PACK_B = 2 };

@@ -1,0 +1,168 @@
+static float2 load(__global const float2 *p)
+{
+    return vload2(0, (__global const float *) p);
+}
+
+static void store(float2 x, __global float2 *p)
+{
+    vstore2(x, 0, (__global float *) p);
+}
+
+// x times (re, im). A factor that is real multiplies each part alone, as real products do.
+static float2 scaled(float2 x, float re, float im)
+{
+    return im == 0 ? re * x : (float2) (re * x.x - im * x.y, re * x.y + im * x.x);
+}
+
+// C = alpha x + beta C for one element, x conjugated if so; beta == 0 does not read C.
+static void put(float2 x, int is_conjugated, float alpha, float alpha_imag, float beta,
+        float beta_imag,
+        __global float2 *p)
+{
+    x.y *= is_conjugated ? -1 : 1;
+    x = scaled(x, alpha, alpha_imag);
+    if (beta != 0 || beta_imag != 0)
+        x += scaled(load(p), beta, beta_imag);
+    store(x, p);
+}
+
+// The elements of x times i.
+static float4 turned(float4 x)
+{
+    const float4 signs = (float4) (-1, 1, -1, 1);
+    return signs * x.s1032;
+}
+
+static float4 scaled_vector(float4 x, float re, float im)
+{
+    return im == 0 ? re * x : re * x + im * turned(x);
+}
+
+static float4 load_vector(__global const float2 *p)
+{
+    return vload4(0, (__global const float *) p);
+}
+
+// put for elements side by side.
+static void put_vector(float4 x, int is_conjugated, float alpha, float alpha_imag, float beta,
+        float beta_imag, __global float2 *p)
+{
+    const float sign = is_conjugated ? -1 : 1;
+    x *= (float4) (1, sign, 1, sign);
+    x = scaled_vector(x, alpha, alpha_imag);
+    if (beta != 0 || beta_imag != 0)
+        x += scaled_vector(load_vector(p), beta, beta_imag);
+    vstore4(x, 0, (__global float *) p);
+}
+// C = alpha op(A) op(B) + beta C; C is M x N, row-major.
+// A is stored M x K.
+// B is stored K x N.
+//
+// A work-group is one work-item. It packs a slice of a panel of B into local memory, and multiplies
+// it with blocks of 2 rows of A, as they lie; a block of C is held in registers.
+__kernel __attribute__((reqd_work_group_size(1, 1, 1)))
+void kiln_cgemm_fused_multiply_nn(long M, long N, long K, float alpha, float alpha_imag, float beta,
+        float beta_imag, int conj_a, int conj_b,
+        __global const float2 *restrict A, long a_offset, long lda,
+        __global const float2 *restrict B, long b_offset, long ldb,
+        __global float2 *restrict C, long c_offset, long ldc)
+{
+    // A slice of a panel: for every k, the panel's columns of B side by side, 4 apart.
+    __local float panel[256];
+    // What the slices of K add up to so far, block after block.
+    __local float sums[32];
+
+    // Panels are up to 1 vectors of columns wide, slices up to 64 of K deep. All are
+    // of equal size, but for one vector or the last slice.
+    const long blocks = (M + 1) / 2;
+    const long vectors = (N + 1) / 2, panels = vectors;
+    const long slices = max((K + 63) / 64, (long) 1), slice = (K + slices - 1) / slices;
+
+    // Chunks of up to 4 blocks of rows; panels in a chunk; blocks in a panel. Each work-group
+    // takes as many blocks, to one, of this order.
+    const long group = get_group_id(0), groups = get_num_groups(0);
+    const long share = blocks * panels / groups, rest = blocks * panels % groups;
+    long at = group * share + min(group, rest);
+    const long end = at + share + (group < rest);
+    A += a_offset;
+    B += b_offset;
+    C += c_offset;
+    // conj(A) B is the conjugate of A conj(B): until C is stored, only B is conjugated.
+    const float sign = conj_a == conj_b ? 1 : -1;
+    while (at < end) {
+        const long chunk = at / (4 * panels) * 4;
+        const long height = min(blocks - chunk, (long) 4);
+        const long in_chunk = at - chunk * panels, this_panel = in_chunk / height;
+        const long first = in_chunk % height, last = min(height, first + end - at);
+        const long vector = vectors * this_panel / panels;
+        const long width = vectors * (this_panel + 1) / panels - vector, col = vector * 2;
+        at += last - first;
+        long k0 = 0;
+        do {
+            const long depth = min(slice, K - k0);
+            // Packs B from (k0, col) on: `depth` of K, `width` vectors of columns. Columns past the
+            // end repeat the last one; what is computed from them is not stored.
+            {
+                const float4 signs = (float4) (1, sign, 1, sign);
+                const long whole = min(width, (N - col) / 2);
+                __local float *out = panel;
+                __global const float2 *in = B + k0 * ldb + col;
+                for (long k = 0; k < depth; k++, in += ldb, out += 4) {
+                    for (long v = 0; v < whole; v++)
+                        vstore4(load_vector(in + v * 2) * signs, v, out);
+                    for (long i = whole * 2; i < width * 2; i++)
+                        vstore2(load(in + min(i, N - 1 - col)) * (float2) (1, sign), i, out);
+                }
+            }
+            for (long block = first; block < last; block++) {
+                const long row = (chunk + block) * 2;
+                __local float *sum = sums + (slices > 1 ? block * 8 : 0);
+                __local const float *b = panel;
+                __global const float2 *restrict a = A + k0;
+                const long r0 = min(row, M - 1) * lda;
+                const long r1 = min(row + 1, M - 1) * lda;
+                if (width == 1) {
+                    // Adds the slice's share of a block of 2 rows and 1 vectors to `sum`, where
+                    // vectors lie as in a block of 1.
+                    float4 c0_0 = 0;
+                    float4 c1_0 = 0;
+                    if (k0 > 0) {
+                        c0_0 = vload4(0, sum);
+                        c1_0 = vload4(1, sum);
+                    }
+                    long k = 0;
+                    for (; k < depth; k++) {
+                        {
+                            const float4 b0 = vload4(0, b);
+                            const float4 q0 = turned(b0);
+                            const float2 a0 = load(a + r0);
+                            c0_0 += a0.x * b0;
+                            c0_0 += a0.y * q0;
+                            const float2 a1 = load(a + r1);
+                            c1_0 += a1.x * b0;
+                            c1_0 += a1.y * q0;
+                            b += 4;
+                            a++;
+                        }
+                    }
+                    vstore4(c0_0, 0, sum);
+                    vstore4(c1_0, 1, sum);
+                }
+                if (k0 + depth == K) {
+                    // C = alpha sum + beta C for a block of `width` vectors at (row, col).
+                    for (long m = 0; m < 2 && row + m < M; m++) {
+                        __global float2 *out = C + (row + m) * ldc + col;
+                        __local const float *x = sum + m * 4;
+                        long n = 0;
+                        for (; n + 2 <= min(width * 2, N - col); n += 2)
+                            put_vector(vload4(0, x + 2 * n), conj_a, alpha, alpha_imag, beta,
+                                    beta_imag, out + n);
+                        for (; n < min(width * 2, N - col); n++)
+                            put(vload2(n, x), conj_a, alpha, alpha_imag, beta, beta_imag, out + n);
+                    }
+                }
+            }
+            k0 += depth;
+        } while (k0 < K);
+    }
+}
