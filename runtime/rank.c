@@ -59,11 +59,11 @@ static uint64_t time_of_real(const struct kiln_bundle *bundle, const bool *left_
 static uint64_t time_of(const struct kiln_bundle *bundle, const bool *left_out,
         const struct kiln_recipe *recipe, const struct kiln_product *product, uint32_t units)
 {
-    if (recipe->routine != KILN_ROUTINE_TO_REAL) {
-        return time_of_one(bundle, recipe, product, units);
+    const uint64_t own = time_of_one(bundle, recipe, product, units);
+    if (recipe->routine != KILN_ROUTINE_TO_REAL || own == KILN_RANK_UNTIMED) {
+        return own;
     }
     const uint64_t real = time_of_real(bundle, left_out, product, units);
-    const uint64_t own = recipe->time != NULL ? time_of_one(bundle, recipe, product, units) : 0;
     return real < KILN_RANK_UNTIMED - own ? real + own : KILN_RANK_UNTIMED;
 }
 

@@ -23,8 +23,8 @@ unsigned kiln_rank(const struct kiln_bundle *bundle, const bool *left_out,
         const struct kiln_product *product, uint32_t units, const struct kiln_rank *after,
         struct kiln_rank ranks[KILN_RANKED]);
 
-/* The place of one recipe. One that leaves a real product takes its own time and that of the
- * bundle's recipe that is fastest for this. */
+/* The place of one recipe. One that leaves a real product takes its own time, if it is known, and
+ * that of the bundle's recipe that is fastest for this. */
 struct kiln_rank kiln_rank_of(const struct kiln_bundle *bundle, const bool *left_out,
         uint32_t recipe, const struct kiln_product *product, uint32_t units);
 

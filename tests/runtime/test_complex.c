@@ -43,7 +43,7 @@ static void begin(struct fixture *f, float real, float own, float native)
     for (unsigned i = 0; i < NUM_RECIPES; i++) {
         two.recipes[i] = tuned_recipes[i == REAL ? TUNED_SMALL
                                        : i == FORM ? TUNED_PACKED : TUNED_ALIGNED];
-        two.times[i] = (struct kiln_time){{[KILN_TERM_CALL] = 1e6f * times[i]}};
+        two.times[i] = (struct kiln_time){{[KILN_TERM_CALL] = times[i] > 0 ? 1e6f * times[i] : 0}};
         two.recipes[i].time = &two.times[i];
         two.recipes[i].precision = i == REAL ? KILN_SINGLE : KILN_COMPLEX_SINGLE;
     }
@@ -86,17 +86,20 @@ static enum kiln_status call(struct fixture *f, const struct kiln_gemm *gemm, cl
     return kiln_gemm_enqueue(f->kiln, gemm, f->queue, 0, NULL, event);
 }
 
-/* The recipe that leaves a real product takes its own time and that of the product. */
+/* The recipe that leaves a real product takes its own time and that of the product; without a time
+ * of its own it comes last. */
 static void the_times_decide(void **state)
 {
     static const struct { float real, own, native; bool leaves_real; } rows[] = {
         {10, 5, 20, true}, {10, 5, 14, false}, {10, 15, 20, false}, {30, 0, 20, false},
+        {10, -1, 20, false},
     };
     struct fixture *f = *state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         begin(f, rows[i].real, rows[i].own, rows[i].native);
         const struct kiln_gemm gemm = product(f);
         const bool leaves_real = rows[i].leaves_real;
+        two.recipes[FORM].time = rows[i].own < 0 ? NULL : two.recipes[FORM].time;
         fixture_expect_recipe(f, &gemm, "tuned", leaves_real ? "tuned_small" : "native");
         fixture_run(f, &gemm);
         fixture_expect(leaves_real ? "pack_b" : "aligned_mul", leaves_real ? "small_mul" : NULL,
