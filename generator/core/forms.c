@@ -76,17 +76,21 @@ static void add(struct winners *winners, const struct winner *winner)
 static bool add_presets(struct winners *winners, const struct kept *kept,
         char error[FAMILY_ERROR_BYTES])
 {
-    static const struct {
+    /* On a CPU work-groups that copy are of one work-item. */
+    const bool is_cpu = winners->facts.value[FACT_IS_CPU];
+    const char *const mirror = is_cpu ? "mirror-alone" : "mirror";
+    const char *const complex = is_cpu ? "complex-alone" : "complex";
+    const struct {
         unsigned of, precision;
         const char *preset;
     } forms[] = {
-        { KILN_ID_SINGLE, KILN_ID_COMPLEX_SINGLE, "complex" },
-        { KILN_ID_DOUBLE, KILN_ID_COMPLEX_DOUBLE, "complex" },
-        { KILN_ID_HALF, KILN_ID_HALF, "mirror" },
-        { KILN_ID_SINGLE, KILN_ID_SINGLE, "mirror" },
-        { KILN_ID_DOUBLE, KILN_ID_DOUBLE, "mirror" },
-        { KILN_ID_COMPLEX_SINGLE, KILN_ID_COMPLEX_SINGLE, "mirror" },
-        { KILN_ID_COMPLEX_DOUBLE, KILN_ID_COMPLEX_DOUBLE, "mirror" },
+        { KILN_ID_SINGLE, KILN_ID_COMPLEX_SINGLE, complex },
+        { KILN_ID_DOUBLE, KILN_ID_COMPLEX_DOUBLE, complex },
+        { KILN_ID_HALF, KILN_ID_HALF, mirror },
+        { KILN_ID_SINGLE, KILN_ID_SINGLE, mirror },
+        { KILN_ID_DOUBLE, KILN_ID_DOUBLE, mirror },
+        { KILN_ID_COMPLEX_SINGLE, KILN_ID_COMPLEX_SINGLE, mirror },
+        { KILN_ID_COMPLEX_DOUBLE, KILN_ID_COMPLEX_DOUBLE, mirror },
     };
     for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++) {
         struct winner winner = { .precision = precision_of_id(forms[i].precision) };

@@ -9,37 +9,43 @@
 #include "../table.h"
 
 static const struct family_param params[] = {
-    { "TILE", "8 16", 16, "rows and columns of a matrix that a work-group copies", NULL },
+    { "TILE", "8 16 32 64", 16, "rows and columns of a matrix that a work-group copies", NULL },
     { "ROWS", "1 2 4", 4, "work-items across these rows", NULL },
+    { "ALONE", "0 1", 0, "whether operands are copied by work-groups of one work-item", NULL },
 };
 
 static const struct family_value values[] = {
-    { "VEC", "1" },
+    // Elements of a vector, of 64 bytes.
+    { "VEC", "ALONE ? 64 / ELEM_BYTES : 1" },
     { "INDEX", "64" },
     // Tiles below each other that a work-group copies: some devices have few groups along an axis
     // but the first.
     { "TILES", "8" },
+    // Lines of a block that is transposed by one work-item.
+    { "BLOCK", "8" },
+    { "TILE_BYTES", "ALONE ? 0 : TILE * (TILE + 1) * ELEM_BYTES" },
 };
 
 static const struct family_rule rules[] = {
     { "!COMPLEX_DOUBLE || HAS_DOUBLE", "the device has no double precision" },
     { "TILE * ROWS <= MAX_ITEMS && TILE <= MAX_ITEMS_X && ROWS <= MAX_ITEMS_Y",
       "work-group larger than the device's" },
-    { "TILE * (TILE + 1) * ELEM_BYTES <= LOCAL_BYTES", "a tile exceeds local memory" },
+    { "TILE_BYTES <= LOCAL_BYTES", "a tile exceeds local memory" },
 };
 
 /* Launches over a matrix: its columns, its rows. */
 #define OVER(columns, rows) columns " " rows, "TILE; TILE * TILES", "TILE; ROWS"
-#define COPIES "TILE * (TILE + 1) * ELEM_BYTES"
+#define COPY_OVER(columns, rows) \
+    columns " " rows, "TILE; TILE * TILES", "ALONE ? 1 : TILE; ALONE ? 1 : ROWS"
 #define PREPARED(X, x) \
     "PACKED_" #X " as __global ${R} *restrict packed_" #x "; PACKED_" #X "_AT as long " #x "_at; "
 #define OPERAND(X) #X " as __global const ${R} *restrict " #X "; "
 
 static const struct family_stage stages[] = {
-    { "turn", "TA", "complex/turn.cl.in", NULL, "A", OVER("K", "M"), COPIES,
+    { "turn", "TA", "complex/turn.cl.in", NULL, "A", COPY_OVER("K", "M"), "TILE_BYTES",
       "M K " OPERAND(A) "A_OFFSET LDA CONJ_A " PREPARED(A, a), "A", 0 },
-    { "expand", NULL, "complex/expand.cl.in", NULL, "B", OVER("N", "K"),
-      "TB ? " COPIES " : 0",
+    { "expand", NULL, "complex/expand.cl.in", NULL, "B", COPY_OVER("N", "K"),
+      "TB ? TILE_BYTES : 0",
       "N K " OPERAND(B) "B_OFFSET LDB CONJ_B " PREPARED(B, b), "B", 0 },
     { "rotate", NULL, "complex/rotate.cl.in", NULL, "", OVER("N", "K"), NULL,
       "N K ALPHA ALPHA_IMAG PACKED_B as __global const ${R} *restrict packed_b; "
@@ -62,6 +68,7 @@ static const struct family_region regions[] = {
 
 static const struct family_preset presets[] = {
     { "complex", "complex", NULL, FOR_PRECISION('c') },
+    { "complex-alone", "complex TILE=32 ALONE=1", "for CPUs", FOR_PRECISION('c') },
 };
 
 extern const struct family family_complex;
