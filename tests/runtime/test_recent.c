@@ -135,19 +135,23 @@ static void another_problem_is_not_recalled(void **state)
 /* The keys of all combinations differ. */
 static void no_two_kinds_have_one_key(void **state)
 {
-    static const unsigned precisions[] = {KILN_HALF, KILN_SINGLE, KILN_DOUBLE};
-    enum { NUM = 3 * 32 * KILN_MAX_LINKS * 6 };
+    static const unsigned precisions[][2] = {
+        {KILN_HALF}, {KILN_DOUBLE}, {KILN_COMPLEX_SINGLE, KILN_SINGLE},
+        {KILN_COMPLEX_SINGLE, KILN_EMULATED},
+    };
+    enum { NUM = 4 * 32 * KILN_MAX_LINKS * 6 };
     size_t seen[NUM];
     (void)state;
     for (unsigned i = 0; i < NUM; i++) {
-        struct kiln_product product = kiln_product_dense(precisions[i % 3], 4, i / 3 & 1,
-                i / 6 & 1, 64, 64, 64);
-        product.a.offset = i / 12 & 1;
-        product.b.offset = i / 24 & 1;
-        product.c.offset = i / 48 & 1;
-        product.triangle = (int)(i / 96 / KILN_MAX_LINKS % 3) - 1;
-        product.routine = i / 96 / KILN_MAX_LINKS / 3;
-        seen[i] = kiln_recent_key(i / 96 % KILN_MAX_LINKS, &product).part[KILN_RECENT_KEYS - 1];
+        struct kiln_product product = kiln_product_dense(precisions[i % 4][0], 4, i / 4 & 1,
+                i / 8 & 1, 64, 64, 64);
+        product.real_precision = precisions[i % 4][1];
+        product.a.offset = i / 16 & 1;
+        product.b.offset = i / 32 & 1;
+        product.c.offset = i / 64 & 1;
+        product.triangle = (int)(i / 128 / KILN_MAX_LINKS % 3) - 1;
+        product.routine = i / 128 / KILN_MAX_LINKS / 3;
+        seen[i] = kiln_recent_key(i / 128 % KILN_MAX_LINKS, &product).part[KILN_RECENT_KEYS - 1];
         for (unsigned j = 0; j < i; j++) {
             assert_true(seen[i] != seen[j]);
         }

@@ -29,13 +29,14 @@ static const struct family_rule rules[] = {
       "the block of C exceeds the registers" },
 };
 
+#define MULTIPLY(when, factors) \
+    { "multiply", when, "direct/direct.cl.in", NULL, "A B", \
+      "N M", "WGN * TN; WGM * TM", "WGN; WGM", NULL, \
+      "M N K " factors "A A_OFFSET LDA B B_OFFSET LDB C C_OFFSET LDC TRIANGLE" }
+
 static const struct family_stage stages[] = {
-    { "multiply", "!COMPLEX", "direct/direct.cl.in", NULL, "A B",
-      "N M", "WGN * TN; WGM * TM", "WGN; WGM", NULL,
-      "M N K ALPHA BETA A A_OFFSET LDA B B_OFFSET LDB C C_OFFSET LDC TRIANGLE" },
-    { "multiply", "COMPLEX", "direct/direct.cl.in", NULL, "A B",
-      "N M", "WGN * TN; WGM * TM", "WGN; WGM", NULL,
-      "M N K " COMPLEX_FACTORS "CONJ_B A A_OFFSET LDA B B_OFFSET LDB C C_OFFSET LDC TRIANGLE" },
+    MULTIPLY("!COMPLEX", "ALPHA BETA "),
+    MULTIPLY("COMPLEX", COMPLEX_FACTORS "CONJ_B "),
 };
 
 static const struct family_preset presets[] = {

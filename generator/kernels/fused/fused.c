@@ -33,14 +33,15 @@ static const struct family_rule rules[] = {
     { "SHARED_BYTES <= LOCAL_BYTES", "a panel and the sums of slices of K exceed local memory" },
 };
 
+/* The text is the same for any number of work-groups. */
+#define MULTIPLY(when, factors) \
+    { "multiply", when, "fused/fused.cl.in", NULL, "A B", \
+      "UNITS", "TURNS", "1", "SHARED_BYTES", \
+      "M N K " factors "A A_OFFSET LDA B B_OFFSET LDB C C_OFFSET LDC" }
+
 static const struct family_stage stages[] = {
-    // The text is the same for any number of work-groups.
-    { "multiply", "!COMPLEX", "fused/fused.cl.in", NULL, "A B",
-      "UNITS", "TURNS", "1", "SHARED_BYTES",
-      "M N K ALPHA BETA A A_OFFSET LDA B B_OFFSET LDB C C_OFFSET LDC" },
-    { "multiply", "COMPLEX", "fused/fused.cl.in", NULL, "A B",
-      "UNITS", "TURNS", "1", "SHARED_BYTES",
-      "M N K " COMPLEX_FACTORS "CONJ_B A A_OFFSET LDA B B_OFFSET LDB C C_OFFSET LDC" },
+    MULTIPLY("!COMPLEX", "ALPHA BETA "),
+    MULTIPLY("COMPLEX", COMPLEX_FACTORS "CONJ_B "),
 };
 
 static const struct family_preset presets[] = {

@@ -99,7 +99,7 @@ enum kiln_precision {
     KILN_COMPLEX_SINGLE = 5, KILN_COMPLEX_DOUBLE = 6
 };
 
-/* How single precision may be computed, and complex single precision, which is made of it.
+/* How single precision may be computed, and complex single precision.
  * KILN_NATIVE: by fused multiply-adds of floats.
  * KILN_ALLOW_EMULATION: or by products of halves on tensor units, where the device has them, the
  *     bundles have kernels for it, and these are predicted to be faster; as natively elsewhere.
@@ -125,7 +125,8 @@ enum kiln_precision {
  *   natively before its end may come out finite.
  * - Subnormal elements are like others: it is the largest of their row or column that counts.
  *   Products of integers of at most 2048 are exact where they are natively.
- * - Complex single precision is emulated as a real product with twice the k.
+ * - Complex single precision is emulated as a real product with twice the k, where the bundle that
+ *   serves the call predicts that to be faster than to multiply complex numbers.
  * - The same call gives bitwise the same result, which is another one than the native.
  * - Devices: NVIDIA's compute capability 9.0. */
 enum kiln_arithmetic { KILN_NATIVE = 1, KILN_ALLOW_EMULATION = 2 };
